@@ -1,5 +1,6 @@
 /* access.c - where a stage's loads and results are: offsets as forms of its axes. */
 #include "backends/codegen/emit.h"
+#include "schedule/extents.h"
 #include "schedule/kept.h"
 
 #include <string.h>
@@ -19,10 +20,14 @@ dtype source_dtype(const emitter *m, int load)
     return stored_as(m->p, m->s->load[load]->from);
 }
 
-static bool has_expr(void *user, const atom *a)
+/* In elements. An input of a part lies where the whole plan has it, which may be aligned less. */
+int64_t place_grain(const emitter *m, int load)
 {
-    (void)user;
-    return a->kind == A_EXPR;
+    const plan *p = m->p;
+    const node *n = load == RESULT ? m->s->node : m->s->load[load]->from;
+    const int input = p->input_grain ? input_of(p, n) : -1;
+    const int64_t grain = input < 0 ? p->on->align : p->input_grain[input] / ts_dtype_bytes(stored_as(p, n));
+    return grain > 1 ? grain : 1;
 }
 
 /* Raises low and lowers high to what a condition says of a: 0 <= place bounds a by what it lies beside place. */
@@ -31,7 +36,7 @@ static void bounds_under(emitter *m, const expr *condition, const lin *a, const 
 {
     split c;
     int64_t least, most, sum;
-    if (condition->kind == X_CALL && !strcmp(condition->fn->name, "and"))
+    if (x_is_call(condition, "and"))
         for (int i = 0; i < 2; i++)
             bounds_under(m, condition->arg[i], a, axis, low, high);
     if (!bounds_read(condition, &c))
@@ -55,8 +60,8 @@ static bool within(emitter *m, const lin *a, int64_t extent, const lin *const *a
 
 const expr *checked_place(emitter *m, const expr *at, int64_t extent)
 {
-    const bool done = at->kind == X_CALL && !strcmp(at->fn->name, "at") && at->arg[1]->kind == X_LIT &&
-                      at->arg[1]->whole <= extent;
+    const bool done = x_is_call(at, "at") &&
+                      (at->arg[1]->kind != X_LIT || at->arg[1]->whole <= extent); /* or what a run has of it */
     return done ? at : x2(m->mem, "at", at, x_whole(m->mem, extent));
 }
 
@@ -71,8 +76,10 @@ static void subscripts(emitter *m, const expr *load, const lin *const *axis, con
         if (m->copy.on && !told && !within(m, out[i], extent, axis)) {
             const expr *below = x2(m->mem, "min", load->arg[i], x_whole(m->mem, extent - 1));
             out[i] = lin_of(&m->sp, x2(m->mem, "max", below, x_whole(m->mem, 0)), axis);
-        } else if (lin_uses(out[i], has_expr, NULL))
-            out[i] = lin_of(&m->sp, checked_place(m, load->arg[i], extent), axis);
+        } else if (lin_has_expr(out[i])) {
+            const varying below = extents_of(m->p, load->from, i);
+            out[i] = lin_of(&m->sp, checked_place(m, varying_place(m, load->arg[i], &below), extent), axis);
+        }
     }
 }
 
@@ -98,6 +105,7 @@ static const lin *slice_offset(emitter *m, const stage *from, const lin *const *
     return sum;
 }
 
+/* In elements, from where the operand, slice or copy begins. */
 const lin *source_offset(emitter *m, int load, const lin *const *axis)
 {
     const expr *x = m->s->load[load];
@@ -127,11 +135,14 @@ const lin *state_offset(emitter *m, const lin *const *axis)
     return slice_offset(m, m->s, sub, axis);
 }
 
+/* In elements of the result's layout, or of its slice in scratch. */
 const lin *store_offset(emitter *m, const lin *const *axis)
 {
     const lin *sub[MAX_RANK];
     for (int i = 0; i < m->s->node->type.rank; i++)
         sub[i] = lin_of(&m->sp, m->s->store[i], axis);
+    if (m->s->n_piece)
+        sub[0] = lin_const(&m->sp, m->tile.piece);
     if (m->s->scratch)
         return slice_offset(m, m->s, sub, axis);
     return layout_offset(&m->sp, &m->p->buffer[m->s->node->id].layout, sub);

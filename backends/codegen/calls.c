@@ -30,18 +30,10 @@ static bool on_place(const expr *x) /* mentions an axis, not only elements */
     return any;
 }
 
-static bool checks(const expr *x) /* faults where a place is outside */
-{
-    bool any = x->kind == X_CALL && !strcmp(x->fn->name, "at");
-    for (int i = 0; i < x->n && !any; i++)
-        any = checks(x->arg[i]);
-    return any;
-}
-
 /* Whether what a condition guards may be computed where it does not hold: an element may not be there. */
 static bool harmless(const expr *x, guard g)
 {
-    return g == ALWAYS || (!checks(x) && (g == ON_DATA || x_count(x, X_LOAD) == 0));
+    return g == ALWAYS || (!x_checks(x) && (g == ON_DATA || x_count(x, X_LOAD) == 0));
 }
 
 static void find(const writer *w, const expr *x, guard g, calls *all)
@@ -49,7 +41,7 @@ static void find(const writer *w, const expr *x, guard g, calls *all)
     if (x->kind == X_LOAD || x_folds(x))
         return;
     for (int i = 0; i < x->n; i++) {
-        const bool chooses = x->kind == X_CALL && x->fn->result == R_SECOND && i > 0,
+        const bool chooses = x_is_choice(x) && i > 0,
                    stops = x->kind == X_CALL && x->fn->result == R_BOOL && x->fn->real == NULL && i > 0;
         guard in = g;
         if (chooses || stops)
@@ -112,7 +104,7 @@ static void call_one(emitter *m, writer *w, const expr *x, const strips *s)
              NULL);
     code_open(c, s->in);
     cstyle_temporaries(w, c, x->arg[0]);
-    cstyle_expr(w, &arg, x->arg[0]);
+    cstyle_whole(w, &arg, x->arg[0]);
     code_store(c, arena_format(m->mem, "u%d[%s]", k, i), text_str(&arg));
     code_close(c);
     callees_call(m->out.uses, m->d, lanes, strlen(lanes));

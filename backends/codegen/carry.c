@@ -25,7 +25,7 @@ static void start_one(emitter *m, int at, int k)
     text value = {0};
     kept y;
     kept_find(m->k, at, &y);
-    cstyle_expr(&w, &value, start);
+    cstyle_whole(&w, &value, start);
     code_open(&m->out.code, (stmt){.kind = S_BLOCK});
     code_let(&m->out.code, pointer_type(m, held_reach(in), start->dtype, true), "state",
              held_at(m, in, start->dtype, true));

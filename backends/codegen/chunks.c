@@ -7,6 +7,45 @@
 
 #include <stdio.h>
 
+static const varying *varies(const emitter *m, int axis)
+{
+    return &m->k->stage[m->k->n_stage > 1 ? m->k->main : 0].varies[axis];
+}
+
+bool chunks_first(const emitter *m, int l)
+{
+    const nest *t = nest_outer(m->k);
+    for (int i = 0; i < l; i++)
+        if (t->loop[i].axis == t->loop[l].axis)
+            return false;
+    return true;
+}
+
+static bool counted(const emitter *m, int l) /* its trips are known when the program runs */
+{
+    return varies(m, nest_outer(m->k)->loop[l].axis)->by && chunks_first(m, l);
+}
+
+static void name_counts(emitter *m, const nest *t)
+{
+    for (int l = 0; l <= m->chunks.core; l++)
+        if (counted(m, l))
+            code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), arena_format(m->mem, "trips%d", l),
+                     varying_trips(m, varies(m, t->loop[l].axis), lin_const(&m->sp, 0), t->loop[l].step));
+}
+
+/* Of the trips of loops from ... to, n if they are constants; NULL: that is what they are */
+static const char *product(const emitter *m, int from, int to, int64_t n)
+{
+    const nest *t = nest_outer(m->k);
+    const char *all = NULL;
+    for (int l = from; l <= to; l++)
+        if (counted(m, l))
+            n /= loop_trips(&t->loop[l]),
+                all = all ? arena_format(m->mem, "%s * trips%d", all, l) : arena_format(m->mem, "trips%d", l);
+    return all && n != 1 ? arena_format(m->mem, "%lld * %s", (long long)n, all) : all;
+}
+
 void chunks_open(emitter *m)
 {
     const nest *t = nest_outer(m->k);
@@ -17,6 +56,7 @@ void chunks_open(emitter *m)
             m->chunks.core = -1;
     for (int l = 0; l <= m->chunks.core; l++)
         n *= loop_trips(&t->loop[l]);
+    name_counts(m, t);
     if (!n)
         m->chunks.core = -1;
     const int alone = nest_parallel(m->k);
@@ -29,7 +69,8 @@ void chunks_open(emitter *m)
         loop_name(m, t, 0, m->chunks.name);
     for (int i = 0; m->d->chunks[i]; i++)
         callees_form(m->out.uses, m->d, m->d->chunks[i], "");
-    code_open(&m->out.code, (stmt){.kind = S_CHUNKS, .name = m->chunks.name, .trips = n});
+    code_open(&m->out.code,
+              (stmt){.kind = S_CHUNKS, .name = m->chunks.name, .trips = n, .to = product(m, 0, m->chunks.core, n)});
 }
 
 void chunks_trip(const emitter *m, int l, text *out)
@@ -38,10 +79,15 @@ void chunks_trip(const emitter *m, int l, text *out)
     int64_t inner = 1;
     for (int i = l + 1; i <= m->chunks.core; i++)
         inner *= loop_trips(&t->loop[i]);
+    const char *within = product(m, l + 1, m->chunks.core, inner);
     text_add(out, "%s", m->chunks.name);
-    if (inner > 1)
+    if (within)
+        text_add(out, " / (%s)", within);
+    else if (inner > 1)
         text_add(out, " / %lld", (long long)inner);
-    if (l > 0)
+    if (l > 0 && counted(m, l))
+        text_add(out, " %% trips%d", l);
+    else if (l > 0)
         text_add(out, " %% %lld", (long long)loop_trips(&t->loop[l]));
 }
 
@@ -58,14 +104,16 @@ static const char *share(emitter *m, int64_t n, const char *part, const char *pa
     return arena_format(m->mem, "%lld%s * %s / %s", (long long)n, m->d->index_suffix, part, parts);
 }
 
-const char *share_from(emitter *m, int64_t n)
+const char *share_from(emitter *m, int64_t n, const char *count)
 {
-    return share(m, n, m->d->part, m->d->parts);
+    return count ? arena_format(m->mem, "%s * %s / %s", count, m->d->part, m->d->parts)
+                 : share(m, n, m->d->part, m->d->parts);
 }
 
-const char *share_to(emitter *m, int64_t n)
+const char *share_to(emitter *m, int64_t n, const char *count)
 {
-    return share(m, n, arena_format(m->mem, "(%s + 1)", m->d->part), m->d->parts);
+    return count ? arena_format(m->mem, "%s * (%s + 1) / %s", count, m->d->part, m->d->parts)
+                 : share(m, n, arena_format(m->mem, "(%s + 1)", m->d->part), m->d->parts);
 }
 
 void emit_range(emitter *m, int64_t n) /* where a part is a group of lanes, each of its lanes is one here */

@@ -12,8 +12,13 @@
 #ifndef TS_CODEGEN_H
 #define TS_CODEGEN_H
 #include "backends/codegen/dialect.h"
-#include "schedule/plan.h"
+#include "schedule/box.h"
 
+enum { MAX_BOX = 8 };   /* maps that a kernel takes */
+typedef struct box_of { /* of an operand of the kernel's */
+    int operand;
+    box box;
+} box_of;
 typedef struct operand { /* a pointer that the kernel takes */
     const node *node;
     const layout *layout;
@@ -29,11 +34,15 @@ typedef struct kernel_text {
     char *header;  /* a comment for who reads it there, no part of what is compiled */
     int n_operand; /* in the order in which the kernel takes them */
     operand *operand;
+    int n_box; /* maps of tensors that it takes behind all else */
+    box_of *box;
     int64_t scratch; /* bytes that each part, or group of lanes, needs */
     int64_t spill;   /* bytes of values that a group holds elsewhere, as they do not fit there */
     int lanes;       /* of a group; 1: a part is one worker alone */
     int64_t parts;   /* among which there is work to share, at most */
     bool faults;     /* it checks indices */
+    bool asks;       /* first of all, whether a trip before was the last one */
+    uint32_t sizes;  /* extents of the run that it takes behind these */
     bool far;        /* some operand has more elements than 32 bits count */
     int tiles;       /* tile functions: tile0, tile1, ... */
     callees uses;    /* functions that stand in front of what `begins` is the start of */
@@ -41,7 +50,12 @@ typedef struct kernel_text {
 /* False with e set; then there is nothing to free. */
 bool kernel_write(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e);
 void kernel_text_free(kernel_text *k);
-/* Whether the language has what a kernel calls: asked before it has loops. */
+/* Of a kernel without text: the operands of its call, in order, then the value; of a scan as its stage loads them. To
+ * be freed as a text. */
+void call_operands(const plan *p, const kernel *k, kernel_text *out);
+/* It makes a value of bytes of its one operand, as they are from *from on: no text is needed where memory is copied. */
+bool kernel_copies(const plan *p, const kernel *k, int64_t *from);
+/* Whether the language has what a kernel calls: asked before it has loops. Copies of bytes need none. */
 bool kernel_callable(const dialect *d, const kernel *k, err *e);
 /* Whether it has no more operands than the target takes. */
 bool kernel_operands_fit(const target *on, const kernel *k, err *e);

@@ -87,7 +87,8 @@ void copy_element(emitter *m, const copying *c, text *value)
     }
 }
 
-void copy_one(emitter *m, const copying *c, const lin *at)
+/* an element: to place `at` of the copy */
+static void copy_one(emitter *m, const copying *c, const lin *at)
 {
     text value = {0};
     const char *to = copy_into(m, c, at);
@@ -101,7 +102,11 @@ static void copy_loop(emitter *m, const char *what, int a, stmt s)
 {
     s.kind = S_LOOP, s.tight = true;
     s.name = arena_format(m->mem, "%s%d", what, a);
-    s.from = s.from ? s.from : "0", s.to = s.to ? s.to : number_text(m, m->here.cur[a]);
+    s.from = s.from ? s.from : "0";
+    if (!s.to && varying_axis(m, a))
+        s.to = arena_format(m->mem, "MIN(%lld, %s)", (long long)m->here.cur[a],
+                            varying_trips(m, &m->s->varies[a], m->here.axis[a], 1));
+    s.to = s.to ? s.to : number_text(m, m->here.cur[a]);
     code_open(&m->out.code, s);
 }
 
@@ -225,13 +230,18 @@ const int64_t *copy_filled(const slice *y)
 
 source copy_place(emitter *m, const stage *s, const staging *g, slice *y)
 {
-    source copy = {.from = FROM_COPY, .offset = m->data.scratch, .inside = m->tile.made != NULL};
+    source copy = {.from = FROM_COPY, .inside = m->tile.made != NULL};
     slice_find(m->p, m->k, s, g, y);
+    if (y->multiple) {
+        m->data.scratch = int_ceil_div(m->data.scratch, y->multiple) * y->multiple;
+        m->data.scratch_multiple = y->multiple;
+    }
+    copy.offset = m->data.scratch;
     for (int k = 0; k < y->n; k++)
         copy.stride[y->order[k]] = y->stride[y->order[k]];
     for (int a = 0; a < s->n_axis; a++)
         copy.base[a] = copy.inside ? m->tile.inner[a] : m->here.axis[a];
-    copy.shift = y->shift, copy.mask = y->mask, copy.piece = y->piece;
+    copy.shift = y->shift, copy.mask = y->mask, copy.piece = y->piece, copy.block = y->block, copy.apart = y->apart;
     copy.bytes = target_aligned(m->p->on, y->size * ts_dtype_bytes(stored_as(m->p, s->load[g->load]->from)));
     m->data.scratch += copy.bytes * (copy_follows(m, g, g->loop) ? g->stages : 1);
     m->data.scratch_most = m->data.scratch > m->data.scratch_most ? m->data.scratch : m->data.scratch_most;
@@ -276,7 +286,19 @@ void copy_enter(emitter *m, int which, bool shared, int l)
         *q = (source){.from = FROM_MEMORY, .operand = q->operand};
         emit_meet(m); /* who still reads what lay there */
         write_copy(m, &(copying){.to = &copy, .load = g->load, .n = y.n, .order = y.order, .extent = copy_filled(&y)});
+        matrix_show(m);
         emit_meet(m);
         *q = copy;
     }
+}
+
+void copy_leave(emitter *m, int l)
+{
+    for (int i = 0; i < m->k->n_stage; i++)
+        for (int k = 0; k < m->k->stage[i].n_staging; k++) {
+            const staging *g = &m->k->stage[i].staging[k];
+            source *q = &m->data.source[i][g->load];
+            if (g->shared && g->loop == l && staging_copies(g) && q->from == FROM_COPY)
+                *q = (source){.from = FROM_MEMORY, .operand = q->operand};
+        }
 }

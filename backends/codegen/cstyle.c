@@ -1,5 +1,6 @@
 /* cstyle.c - expressions as text. */
 #include "backends/codegen/cstyle.h"
+#include "backends/codegen/binding.h"
 
 #include <math.h>
 #include <string.h>
@@ -51,11 +52,6 @@ static void open_narrow(writer *w, text *t, dtype d)
         text_add(t, "(%s)(", memory_type(w->d, d));
 }
 
-static bool is_real(const expr *x)
-{
-    return dtype_class(x->dtype) == D_REAL;
-}
-
 static bool is_narrow(dtype d, bool wide) /* computes in f32 */
 {
     return d != TS_F64 && !wide;
@@ -63,7 +59,7 @@ static bool is_narrow(dtype d, bool wide) /* computes in f32 */
 
 void cstyle_literal(text *t, const dialect *d, const expr *x, bool wide)
 {
-    if (!is_real(x)) {
+    if (!dtype_real(x->dtype)) {
         const int64_t v = x->whole;
         if (x->dtype == TS_U64 && v < 0)
             text_add(t, "%lluu", (unsigned long long)v);
@@ -129,20 +125,32 @@ static const char *given(const writer *w, const expr *x)
     return NULL;
 }
 
-static void write_call(writer *w, text *t, const expr *x)
+static void write_in(writer *w, text *t, const expr *x, binding asked);
+
+/* The form, without its outer brackets where they say nothing. */
+static const char *open_form(const char *form, binding asked, size_t *n)
+{
+    const bool bare = form_binding(form) < ATOM && form_binding(form) >= asked;
+    *n = strlen(form) - (bare ? 2 : 0);
+    return form + bare;
+}
+
+static void write_call(writer *w, text *t, const expr *x, binding asked)
 {
     const char *suffix = computes_narrow(w, argument(x)) ? w->d->suffix : "", *form = spelled(w, x);
     const bool wraps = dtype_class(x->dtype) == D_WHOLE && x->dtype != TS_I64 && x->fn->result == R_SAME;
+    size_t n;
     if (wraps && dtype_small(x->dtype))
-        open_narrow(w, t, x->dtype);
+        open_narrow(w, t, x->dtype), asked = ANY;
     else if (wraps)
-        text_add(t, "(%s)", memory_type(w->d, x->dtype));
+        text_add(t, "(%s)", memory_type(w->d, x->dtype)), asked = ATOM;
     callees_form(w->uses, w->d, form, suffix);
-    for (const char *s = form; *s; s++) {
+    const char *s = open_form(form, asked, &n);
+    for (const char *end = s + n; s < end; s++) {
         if (*s == '@')
             text_add(t, "%s", suffix);
         else if (*s == '$')
-            cstyle_expr(w, t, x->arg[*++s - '0']);
+            write_in(w, t, x->arg[s[1] - '0'], form_asks(form, s)), s++;
         else
             text_bytes(t, s, 1);
     }
@@ -153,8 +161,10 @@ static void write_call(writer *w, text *t, const expr *x)
 void cstyle_combine(const writer *w, text *t, const fn *f, dtype d, const char *a, const char *b)
 {
     const char *suffix = computes_narrow(w, d) ? w->d->suffix : "", *form = fn_spelled(f, d);
+    size_t n;
     callees_form(w->uses, w->d, form, suffix);
-    for (const char *s = form; *s; s++) {
+    const char *s = open_form(form, ANY, &n);
+    for (const char *end = s + n; s < end; s++) {
         if (*s == '@')
             text_add(t, "%s", suffix);
         else if (*s == '$')
@@ -174,30 +184,31 @@ static void write_rounded(writer *w, text *t, dtype d, bool wider)
         text_add(t, "(%s)(", w->d->real[0]);
 }
 
-static void write_cast(writer *w, text *t, const expr *x)
+static void write_cast(writer *w, text *t, const expr *x, binding asked)
 {
     const expr *a = x->arg[0];
     if (x->dtype == TS_BOOL)
-        text_add(t, "("), cstyle_expr(w, t, a), text_add(t, " != 0)");
-    else if (is_real(x)) {
+        text_add(t, asked > COMPARED ? "(" : ""), write_in(w, t, a, SUM),
+            text_add(t, asked > COMPARED ? " != 0)" : " != 0");
+    else if (dtype_real(x->dtype)) {
         const bool rounds = !w->wide && *cstyle_load(w->d, w->uses, x->dtype),
-                   wider = is_real(a) ? a->dtype == TS_F64 : dtype_bits(a->dtype) > 16;
+                   wider = dtype_real(a->dtype) ? a->dtype == TS_F64 : dtype_bits(a->dtype) > 16;
         if (rounds)
             write_rounded(w, t, x->dtype, wider);
         else
             text_add(t, "(%s)(", value_type(w->d, x->dtype, w->wide));
-        cstyle_expr(w, t, a);
+        cstyle_whole(w, t, a);
         text_add(t, rounds ? ")))" : ")");
-    } else if (is_real(a)) {                      /* truncates; saturates where C would be undefined */
+    } else if (dtype_real(a->dtype)) {            /* truncates; saturates where C would be undefined */
         const bool small = dtype_small(x->dtype); /* these wrap */
         open_narrow(w, t, x->dtype);
-        text_add(t, "%s(%s)(", noted(w->d, w->uses, "real_to_whole("), w->d->real[1]), cstyle_expr(w, t, a);
+        text_add(t, "%s(%s)(", noted(w->d, w->uses, "real_to_whole("), w->d->real[1]), cstyle_whole(w, t, a);
         text_add(t, "), %d, %d))", small ? 64 : dtype_bits(x->dtype), small || dtype_signed(x->dtype));
     } else
-        open_narrow(w, t, x->dtype), cstyle_expr(w, t, a), text_add(t, ")");
+        open_narrow(w, t, x->dtype), cstyle_whole(w, t, a), text_add(t, ")");
 }
 
-void cstyle_expr(writer *w, text *t, const expr *x)
+static void write_in(writer *w, text *t, const expr *x, binding asked)
 {
     const char *name = given(w, x);
     if (name) {
@@ -212,10 +223,11 @@ void cstyle_expr(writer *w, text *t, const expr *x)
     switch (x->kind) {
     case X_LIT: cstyle_literal(t, w->d, x, w->wide); break;
     case X_AXIS: w->axis(w->user, t, x->axis); break;
+    case X_SIZE: w->size(w->user, t, x->axis); break;
     case X_LOAD: w->load(w->user, t, x); break;
     case X_FOLD: w->fold(w->user, t, x); break;
-    case X_CALL: write_call(w, t, x); break;
-    case X_CAST: write_cast(w, t, x); break;
+    case X_CALL: write_call(w, t, x, asked); break;
+    case X_CAST: write_cast(w, t, x, asked); break;
     case X_STATE: text_add(t, "%s%d%s", w->states, x->axis, w->state); break;
     case X_SCAN:
         MUST(x_folds(x));
@@ -224,6 +236,24 @@ void cstyle_expr(writer *w, text *t, const expr *x)
     case X_SCATTER:
     case X_ROUTINE: MUST(!"part of an expression"); break;
     }
+}
+
+void cstyle_expr(writer *w, text *t, const expr *x)
+{
+    write_in(w, t, x, ATOM);
+}
+
+void cstyle_whole(writer *w, text *t, const expr *x)
+{
+    write_in(w, t, x, ANY);
+}
+
+void cstyle_operand(writer *w, text *t, const fn *f, dtype d, int k, const expr *x)
+{
+    const char *form = fn_spelled(f, d), *at = form;
+    while (*at && !(*at == '$' && at[1] == '0' + k))
+        at++;
+    write_in(w, t, x, *at ? form_asks(form, at) : ATOM);
 }
 
 /* ---- what is used more than once ---- */
@@ -238,7 +268,7 @@ static int uses_in(const char *s, int arg) /* how often a spelling repeats an ar
 static void count_uses(writer *w, const expr *x, int times, bool lazy)
 {
     int i = 0;
-    if (x->kind == X_LIT || x->kind == X_AXIS || x->kind == X_STATE || given(w, x))
+    if (x->kind == X_LIT || x->kind == X_AXIS || x->kind == X_SIZE || x->kind == X_STATE || given(w, x))
         return;
     while (i < w->n_known && w->known[i].x != x)
         i++;
@@ -253,7 +283,7 @@ static void count_uses(writer *w, const expr *x, int times, bool lazy)
     if (again || x->kind == X_LOAD || x_folds(x))
         return;
     for (int k = 0; k < x->n; k++) {
-        const bool select = x->kind == X_CALL && x->fn->result == R_SECOND && k > 0;
+        const bool select = x_is_choice(x) && k > 0;
         count_uses(w, x->arg[k], x->kind == X_CALL ? uses_in(spelled(w, x), k) : 1, lazy || select);
     }
 }
@@ -271,7 +301,7 @@ static void name_uses(writer *w, code *out, const expr *x)
     if (w->known[i].temp > -3)
         return;
     text line = {0};
-    cstyle_expr(w, &line, x);
+    cstyle_whole(w, &line, x);
     w->known[i].temp = w->n_temp++;
     code_let(out, arena_format(out->mem, "const %s", value_type(w->d, x->dtype, w->wide)),
              arena_format(out->mem, "t%d", w->known[i].temp), line.s);

@@ -12,6 +12,7 @@ typedef struct writer {
     bool wide;     /* reals compute in f64 whatever their dtype */
     void (*load)(void *user, text *t, const expr *x);
     void (*axis)(void *user, text *t, int axis);
+    void (*size)(void *user, text *t, int which); /* NULL: none is met */
     void (*fold)(void *user, text *t, const expr *x);
     const char *states, *state; /* before and behind the number of a state: "s", "" for s0, s1, ... */
     void *user;
@@ -29,11 +30,14 @@ typedef struct writer {
 } writer;
 
 void cstyle_literal(text *t, const dialect *d, const expr *x, bool wide);
-void cstyle_expr(writer *w, text *t, const expr *x);
+void cstyle_expr(writer *w, text *t, const expr *x);  /* to stand beside any operator: in brackets where it has one */
+void cstyle_whole(writer *w, text *t, const expr *x); /* to stand alone: between commas, or behind "=" */
+/* To be operand k of f, as cstyle_combine writes it */
+void cstyle_operand(writer *w, text *t, const fn *f, dtype d, int k, const expr *x);
 /* Statements that name what x uses more than once; cstyle_expr(x) then refers to them. */
 void cstyle_temporaries(writer *w, code *out, const expr *x);
 const char *cstyle_lanes(const writer *w, const expr *x); /* the function over lanes that stands for call x, or NULL */
-/* f of a and b, both text */
+/* f of a and b, both text; to stand alone */
 void cstyle_combine(const writer *w, text *t, const fn *f, dtype d, const char *a, const char *b);
 /* What opens a call that turns an element of memory into a value, and back: "half_to_float("; "" where it is one. */
 const char *cstyle_load(const dialect *d, callees *uses, dtype t);

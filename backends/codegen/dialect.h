@@ -43,10 +43,20 @@ typedef struct fragment_form { /* of an operand: what each lane of a warp holds 
      * behind the first along its own axis; take NULL: not so */
     fragment_lanes along[2], pair[2];
 } fragment_form;
+/* Of a unit that several warps share, and which finds its operands in slices by descriptors. Statements: lanes show it
+ * what they put there; sums $0 are its own from here on, and again the lanes'; what began since then is one batch. */
+typedef struct warpgroup_form {
+    int warps; /* 0: none */
+    const char *show, *begin, *sent, *end;
+    /* Of the slice at address $0: rows of $1 bytes; from eight of them to the next, and from a column to the next, $2
+     * and $3 bytes */
+    const char *slice;
+} warpgroup_form;
 typedef struct matrix_form { /* y[m,n] += sum over k of a[m,k] b[k,n] in one statement */
     int m, n, k;
     dtype operand, sum;
-    const char *text; /* $0 y, $1 a, $2 b */
+    /* $0 y, $1 a, $2 b; of several warps: $3 and $4: 1 where neighbours in a, b are those of its own axis, else 0 */
+    const char *text;
     /* Where the lanes of a warp form it together; sums 0: a worker does so alone */
     int run;                  /* so many one after another of them are neighbours in a row */
     int sums;                 /* of y in each lane */
@@ -55,7 +65,9 @@ typedef struct matrix_form { /* y[m,n] += sum over k of a[m,k] b[k,n] in one sta
      * behind the other in a row, by exchange with a lane beside lane $2, so that a row is written in fewer pieces. They
      * begin so many elements before the second run. NULL: runs are written as they are */
     const char *paired, *before;
+    int across; /* it has both: so many runs from one to the other; 0: the next trip has the second */
     fragment_form a, b;
+    warpgroup_form group;
 } matrix_form;
 
 typedef struct move_form { /* neighbours in memory that a lane of a group moves at once, from memory into a slice */
@@ -66,6 +78,19 @@ typedef struct move_form { /* neighbours in memory that a lane of a group moves 
     /* A statement: what lies at $1, zeros where not $2, will have come to address $0, $3 bytes behind it; NULL: none */
     const char *send;
 } move_form;
+
+enum { FORM_DIMS = 5 };
+/* Boxes of a tensor that a device copies into a group's memory by itself, and barriers there that tell when they have
+ * come. All but the first two are statements, of one lane but for `wait`. */
+typedef struct box_form {
+    const char *parameter, *argument; /* of a tile: map $0; what the kernel gives it */
+    const char *begin, *end;          /* $1 barriers from address $0 on are made, and are no more */
+    const char *expect;               /* the barrier at address $0 is told of $1 bytes that will come */
+    /* By dimensions of the tensor, less one: to address $0, by map $1, telling the barrier at address $2, the box that
+     * begins at $3, $4, ... */
+    const char *copy[FORM_DIMS];
+    const char *wait; /* of a lane, until the barrier at address $0 has ended its phase of parity $1 */
+} box_form;
 
 typedef struct routine_form {                 /* a call of a routine, whose text (graph/routines) is C */
     const char *before;                       /* that text; NULL: the language does not take it */
@@ -79,11 +104,14 @@ typedef struct parameter { /* of a kernel */
 } parameter;
 typedef struct kernel_head {
     const char *name;
-    int n;
+    int n, boxes; /* boxes: maps that it takes behind all else */
     const parameter *parameter;
     bool empty, alone;      /* it has no statements; one part does all the work */
     int64_t scratch, spill; /* bytes that a part, or a group, needs; of values that do not fit there */
+    int scratch_multiple;   /* of so many bytes scratch begins; 0: as the language has it */
     int lanes;              /* of a group; 1: a part is one worker alone */
+    bool asks;              /* first of all, whether a trip before was the last one: of a byte behind all operands */
+    uint32_t sizes; /* extents of the run that it mentions: of which the operand behind all others has the list */
 } kernel_head;
 typedef struct tile_head {
     const char *name, *parameters;
@@ -120,6 +148,7 @@ struct dialect {
     /* What a lane sent since it said so last is one sending; waits until all but its last $0 sendings have come. NULL:
      * nothing is sent */
     const char *sent, *arrived;
+    const box_form *box;   /* NULL: there are none */
     const role_form *role; /* of roles whose loops open otherwise; ends with {0} */
     turning turn;
     const matrix_form *matrix; /* ends with {0}; NULL: none */
@@ -136,6 +165,7 @@ struct dialect {
     /* Where indices are checked: the parameter by which a function is told where to say so, and the argument */
     const char *fault_parameter, *fault;
     routine_form routine;
+    bool asks; /* kernels of trips that may end early ask whether they have */
     /* Text */
     void (*tile)(text *t, const tile_head *h);     /* up to the opening brace */
     void (*kernel)(text *t, const kernel_head *h); /* with all that stands before the statements */

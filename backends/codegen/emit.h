@@ -1,13 +1,18 @@
-/* emit.h - writing one kernel: inside this folder only. */
-#ifndef TS_C_EMIT_H
-#define TS_C_EMIT_H
+/* emit.h - writing one kernel, for the files of this folder alone: the emitter, which holds what is known at the
+ * place that the text has come to, and what each file writes.
+ *
+ * An emitter lives for one kernel. What hangs on it is of its arena, or of the plan, and dies with it; nothing here
+ * frees. Whoever changes what holds further in (`here`, `stage`, `tile`) puts it back when the loop is closed.
+ * The first error stays in *e, and the kernel is thrown away. */
+#ifndef TS_EMIT_H
+#define TS_EMIT_H
 #include "backends/codegen/codegen.h"
 #include "backends/codegen/cstyle.h"
 #include "schedule/nest.h"
 
 enum {
     MAX_OPERAND = MAX_STAGES * (MAX_LOADS + 1), /* all that a kernel's stages can load and write */
-    MAX_TILE = 96,
+    MAX_TILE = 2 * MAX_STAGES + 16,
     MAX_SPLIT = 16,
     MAX_APART = 32,
     /* Stand where a load's number is asked: for the result, and for what is carried from trip to trip */
@@ -26,6 +31,7 @@ typedef struct source {                                            /* where a lo
     int64_t bytes;             /* of one of them */
     bool inside;               /* FROM_COPY: made within the tile */
     int shift, mask, piece;    /* FROM_COPY: of slice */
+    int64_t block, apart;
 } source;
 
 typedef struct split {     /* one comparison of a guard: place >= bound, or place < bound */
@@ -44,6 +50,9 @@ typedef struct tile_made { /* a tile function: equal stages and extents share it
     bool loads[MAX_LOADS];                 /* those it reads */
     int via[MAX_LOADS];                    /* of each: the first that starts where it does, whose pointer both take */
     uint32_t passed;                       /* axes it takes as numbers */
+    uint32_t sizes;                        /* extents of the run that it takes */
+    uint32_t boxes;                        /* maps that it takes */
+    bool clipped;                          /* may end before its extents do, along varying axes that it sums up */
     uint32_t counted;                      /* folded axes of which it takes how many trips it makes */
     bool prefetch, masked;                 /* takes pointers to fetch from; takes how far it walks */
     bool shrouds;                          /* conditions mention `unknown` */
@@ -62,6 +71,7 @@ typedef struct prefetch { /* the next slice of an operand, or of the result */
     const memory_space *space;     /* into which it is fetched */
     bool shared;                   /* the loop is one that stages share */
     bool along;                    /* pieces are spread along themselves, not one after another */
+    bool varies;                   /* a run says how much of the slice there is */
     int64_t lines, calls;          /* of each piece; tiles over which they are spread */
     int64_t pieces, stride, share; /* bytes from one to the next; pieces for one tile */
 } prefetch;
@@ -72,6 +82,7 @@ typedef struct output { /* where what is written goes */
     callees *uses; /* of the function that is being written */
     callees all;   /* of the kernel with its tiles */
     text front;    /* what stands in front of tile functions */
+    int names;     /* numbers of what stands before calls of tiles: place0, t1, ... */
     bool shrouds;  /* conditions outside tiles mention `unknown` */
     bool lanes;    /* what is outside tiles mentions the lane that it is */
 } output;
@@ -89,6 +100,9 @@ typedef struct data_used { /* what the kernel reads and writes, and what it hold
     held state[MAX_STAGES][MAX_STATE]; /* of each one that carries some */
     int64_t scratch, scratch_most;     /* bytes in use, and the most */
     int64_t spill;                     /* bytes in use elsewhere */
+    int n_box;
+    box_of box[MAX_BOX];
+    int scratch_multiple;  /* of so many bytes scratch is to begin; 0: any that the language gives */
     int64_t room, besides; /* bytes of scratch that there are, 0: no limit; of these those that are not for slices */
 } data_used;
 
@@ -128,7 +142,8 @@ typedef struct later { /* a trip of a loop of the tile that is still to come */
     int64_t step, left; /* elements of all trips, where the last one has fewer than step; 0: all have step */
     const lin *at;      /* its number */
 } later;
-typedef enum moving { AT_ONCE, SENT, TAKEN, PUT } moving; /* TAKEN: into registers, from which they are PUT later */
+/* TAKEN: into registers, from which they are PUT later; BOXED: by the device itself */
+typedef enum moving { AT_ONCE, SENT, TAKEN, PUT, BOXED } moving;
 
 typedef struct copying { /* of an operand's slice into scratch */
     source *to;
@@ -168,18 +183,34 @@ typedef struct vector_access { /* vector.c: of the loop over neighbours that is 
     const move_form *form[RESULT + 1]; /* of each load and of the result; NULL: element by element */
 } vector_access;
 
+typedef struct barriers_made { /* boxes.c: of a ring within loops of the tile, which are made once in front of these */
+    stmt *around;              /* what holds these loops; NULL: rings make their own */
+    int loop, slots;           /* of the ring; slots 0: none has been made */
+    int64_t at;                /* bytes in scratch */
+} barriers_made;
+
 typedef struct tile_state {      /* inside a tile function */
     tile_made *made;             /* NULL outside */
     const lin *origin[MAX_AXIS]; /* symbol of where the tile starts */
     const lin *inner[MAX_AXIS];  /* the same plus its loops */
     const lin *plain[MAX_AXIS];  /* the same with the axis passed in as a number: for guards and what is not linear */
     uint32_t apart;              /* loops that are written out trip by trip */
+    bool clipped;                /* the tile that is called may meet the end of a varying axis that it sums up */
+    uint32_t tested;             /* such axes along which each element is asked whether it is there */
     const expr *term;            /* what it folds: without what the loops' bounds settle */
     const move_form *run;        /* neighbours of the result that are stored at once; NULL: each by itself */
     const move_form *pair;       /* two runs of them, of two trips of the innermost loop; NULL: one by one */
     int64_t trips;               /* of the loop that was opened last */
+    int piece;                   /* which piece of the states is stored: the result's first subscript */
     vector_access vector;
+    struct ring *sends; /* the slice to come of it is not on its way yet; NULL: it is, or there is none */
+    barriers_made barriers;
 } tile_state;
+
+typedef struct varying_state { /* varying.c: of the kernel */
+    uint32_t used;             /* the plan's variables that are mentioned outside of tiles */
+} varying_state;
+typedef enum trips_way { EVERY_TRIP, TRIPS_LEFT, WHOLE_TRIPS, LAST_TRIP, VECTORS_LEFT } trips_way;
 
 typedef struct emitter {
     const dialect *d;
@@ -200,6 +231,7 @@ typedef struct emitter {
     fetching fetches;
     tile_list tiles;
     tile_state tile;
+    varying_state varies;
 } emitter;
 
 /* access.c: offsets in elements within a load's source, and within the result's place. */
@@ -209,6 +241,8 @@ const lin *state_offset(emitter *m, const lin *const *axis); /* within the slice
 const expr *checked_place(emitter *m, const expr *at,
                           int64_t extent); /* a subscript that the data says, checked once */
 dtype source_dtype(const emitter *m, int load);
+int64_t place_grain(const emitter *m,
+                    int load); /* elements at multiples of which the load's, or result's, memory begins */
 /* text.c: expressions and addresses as text, in the tile or outside. */
 writer emit_writer(emitter *m);
 void emit_lin(emitter *m, text *t, const lin *a);
@@ -233,7 +267,8 @@ void emit_acc_place(emitter *m, text *t, const char *lane); /* behind the name o
 void emit_sums(emitter *m, text *t); /* of a matrix unit: those of a lane for one trip of it, acc[m_3] */
 void emit_combine(emitter *m, text *t, const char *a, const char *b); /* a (+) b of the stage's fold */
 const char *acc_type(const emitter *m);
-const char *emit_value(emitter *m, writer *w, const expr *x); /* x, what it uses more than once named before */
+void emit_call(emitter *m, const char *form, const char *const *arg); /* a statement: the form with its operands */
+const char *emit_value(emitter *m, writer *w, const expr *x);         /* x, what it uses more than once named before */
 bool reads_on_condition(const expr *x);
 /* In a tile: a number on its own. It is read before all loops, where no condition stands in front of it: what is read
  * on a condition keeps a loop from becoming vectors. */
@@ -263,10 +298,12 @@ const char *tuple_acc(emitter *m, int k, const char *lane);
 void tuple_clear(emitter *m);                /* each state is its start */
 void tuple_step(emitter *m);                 /* they make a step */
 void tuple_lanes(emitter *m, int64_t lanes); /* those of a folded vector loop become those of its first lane */
+const char *tuple_first(emitter *m, int k, const char *at); /* state k of the first lane, whatever `at` is */
 /* Those at hand become what they are together with others: with(k) of state k */
 void tuple_merge(emitter *m, const char *(*mine)(emitter *m, int k, const char *at),
                  const char *(*with)(emitter *m, int k, const char *at), const char *at);
 void tuple_result(emitter *m); /* names what comes of them `folded` */
+void tuple_leave(emitter *m);  /* of one part: stores its states, for the kernel that puts parts together */
 /* carry.c: states that are carried along a shared loop. */
 void carry_start(emitter *m);                     /* before the loop */
 void carry_open(emitter *m);                      /* around a stage: which trip is the last */
@@ -287,7 +324,9 @@ bool vector_element(const emitter *m, text *t, int load); /* within: a load's, o
 /* matrix.c: products that a matrix unit forms, where lanes of a group do so together. */
 bool matrix_of(const emitter *m, unit_loops *u, const matrix_form **form); /* whether the stage has such loops */
 bool matrix_check(emitter *m);                                             /* that the language has the unit */
-void matrix_body(emitter *m);                                              /* in the innermost serial loop */
+bool matrix_waits(const emitter *m);      /* its lanes wait for the unit, and may do something else before */
+void matrix_show(emitter *m);             /* before lanes meet: what they copied is there for the unit, too */
+void matrix_body(emitter *m);             /* in the innermost serial loop */
 const char *matrix_sum(const emitter *m); /* of the sums of a lane: the one at hand; NULL: there is no unit */
 /* Opens what is done with each of them, as many blocks as it says. placed: where the result has it. */
 int matrix_enter(emitter *m, bool placed);
@@ -303,7 +342,9 @@ opening role_opening(const role *r, bool vectors); /* vectors: a loop over lanes
 void chunks_open(emitter *m);                         /* around all loops: finds m->core */
 void chunks_trip(const emitter *m, int l, text *out); /* which trip of outer loop l a unit belongs to */
 void chunks_close(emitter *m);
-const char *share_from(emitter *m, int64_t n), *share_to(emitter *m, int64_t n); /* of n: the part's own */
+bool chunks_first(const emitter *m, int l); /* no loop around outer loop l walks its axis */
+/* Of n, or of count where that is a text: the part's own */
+const char *share_from(emitter *m, int64_t n, const char *count), *share_to(emitter *m, int64_t n, const char *count);
 void emit_range(emitter *m, int64_t n); /* low and high: the part's own of n elements; n < 0: the first part does all */
 /* plain.c: loops written as they are, for what no nest walks. */
 void plain_loop(emitter *m, int axis, const char *from, const char *to, bool simd);    /* opens it */
@@ -335,13 +376,38 @@ void mask_check(emitter *m);         /* behind each stage */
 bool mask_shared(emitter *m, int l); /* before shared loop l: whether it ends where that ends; opens a block, then */
 bool mask_bounds(const emitter *m, int l);                    /* whether loop l of the stage ends where that ends */
 void mask_end(const emitter *m, text *t, int l, int64_t end); /* where, of trips up to `end` */
+/* varying.c: extents that a run says. */
+void varying_begin(emitter *m); /* before all statements */
+bool varying_axis(const emitter *m, int axis);
+/* Steps that an axis has from `at` on, begun ones counted */
+const char *varying_trips(emitter *m, const varying *v, const lin *at, int64_t step);
+const char *varying_full(emitter *m); /* at a call: the condition under which the tile has all of its elements */
+/* Of a tile of sums: what half of it has of a varying axis of the result, as whole vectors; 0: there is no half. */
+int64_t varying_half(const emitter *m, int axis);
+const char *varying_more(emitter *m, int axis, int64_t than); /* the condition that more than that is left of it */
+/* The ways in which loop l of the tile goes through trips that have `each` elements: how many ways. */
+int varying_ways(const emitter *m, int l, int64_t each, trips_way out[2]);
+/* Of a loop over neighbours in a tile that sums up nothing: it is long, and takes those vectors that are there. */
+bool varying_row(const emitter *m, int l, int64_t trips);
+void varying_bounds(emitter *m, int l, trips_way way, text *from, text *to); /* narrows them */
+uint32_t varying_always(const emitter *m); /* axes that no serial loop of the tile walks: each element is asked */
+const expr *varying_term(emitter *m, const expr *x);        /* what is summed up, where it is there */
+const expr *varying_step(emitter *m, const expr *x, int k); /* of state k */
+/* Where an axis has parts of an extent, rounded up, x may ask for elements behind that: these are zeros. */
+const expr *varying_inside(emitter *m, const expr *x);
+/* A subscript that data say, of a dimension that is `below` */
+const expr *varying_place(emitter *m, const expr *x, const varying *below);
+void varying_name(emitter *m, text *t, int v); /* of an extent in expressions */
+void varying_used(emitter *m, const lin *a);   /* an index is written that may mention extents */
+void varying_parameters(const emitter *m, const tile_made *f, text *t);
+void varying_arguments(emitter *m, const tile_made *f, text *t);
 /* partial.c: choices that are known in a tile. */
 void partial_find(emitter *m);         /* of the stage */
 const expr *partial_value(emitter *m); /* in the tile: what it computes here */
 /* copy.c: copies what the inner loops read of an operand into scratch. */
 void copy_enter(emitter *m, int stage, bool shared, int loop);
-void copy_one(emitter *m, const copying *c, const lin *at);           /* an element: to place `at` of the copy */
-void copy_element(emitter *m, const copying *c, text *value);         /* the operand's, as memory has it */
+void copy_leave(emitter *m, int loop);                        /* a shared one: its operands are in memory alone again */
+void copy_element(emitter *m, const copying *c, text *value); /* the operand's, as memory has it */
 void copy_index(emitter *m, const source *q, const lin *at, text *t); /* where element `at` of the copy lies */
 const char *copy_into(emitter *m, const copying *c, const lin *at);
 const expr *copy_value(emitter *m, const stage *s); /* a padded operand that is copied has its zeros there */

@@ -23,7 +23,11 @@ bool fragment_trips(const emitter *m, int l, uint32_t axes); /* loop l is writte
 /* Which it is of those that are held, or how many there are of each */
 void fragment_subscripts(const emitter *m, const fragment *q, bool counts, text *t);
 /* matrix.c */
-const char *matrix_lane(emitter *m); /* of a warp */
 void matrix_name(emitter *m, const char *name, const char *form, const char *number);
 void matrix_step(emitter *m, int axis, const lin *by, int64_t times);
+int matrix_trips(emitter *m); /* opens loops over all trips of the result in registers: how many loops */
+/* For each trip of folded loops in registers, one after the other: places are numbers then */
+void matrix_folds(emitter *m, void (*each)(emitter *m, const void *user), const void *user);
+/* warpgroup.c */
+void warpgroup_body(emitter *m, const matrix_form *f, const unit_loops *u); /* where loops of the tile stand */
 #endif

@@ -87,11 +87,6 @@ void hazards_add_scan(hazards *h, const plan *p, int n, const operand *o, const 
     free(a);
 }
 
-void hazards_add_kernel(hazards *h, const plan *p, int n, const operand *o)
-{
-    hazards_add_scan(h, p, n, o, NULL);
-}
-
 int hazards_last(const hazards *h, int k)
 {
     int last = -1;

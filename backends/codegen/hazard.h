@@ -19,7 +19,6 @@ typedef struct hazards {
 } hazards;
 
 void hazards_add(hazards *h, int n, const access *a); /* the next kernel, by what it touches */
-void hazards_add_kernel(hazards *h, const plan *p, int n, const operand *o);
 /* The same of a scan, whose trips have room for their values */
 void hazards_add_scan(hazards *h, const plan *p, int n, const operand *o, const buffer *room);
 int hazards_last(const hazards *h, int k); /* the last kernel that kernel k waits for; -1: none */

@@ -9,17 +9,12 @@ static const fn one_and_erf = {.name = "one_and_erf", .arity = 1, .result = R_SA
 /* x (1 + erf(x / sqrt(2))) / 2: two products and a comparison less than by its parts */
 static const fn fast_gelu = {.name = "fast_gelu", .arity = 1, .result = R_SAME, .c_real = "fast_gelu($0)"};
 
-static bool is_call(const expr *x, const char *name)
-{
-    return x->kind == X_CALL && !strcmp(x->fn->name, name);
-}
-
 /* The rounding of an argument is within the function's error: its division by a number becomes a product. */
-static const expr *multiplied(arena *m, const expr *x)
+static const expr *multiplied(arena *mem, const expr *x)
 {
-    const expr *by = is_call(x, "div") && x->arg[1]->kind == X_LIT ? x->arg[1] : NULL;
+    const expr *by = x_is_call(x, "div") && x->arg[1]->kind == X_LIT ? x->arg[1] : NULL;
     const double r = by ? 1 / by->lit : 0;
-    return fabs(r) > 1e-30 && fabs(r) < 1e30 ? x2(m, "mul", x->arg[0], x_cast(m, TS_F32, x_real(m, r))) : x;
+    return fabs(r) > 1e-30 && fabs(r) < 1e30 ? x2(mem, "mul", x->arg[0], x_cast(mem, TS_F32, x_real(mem, r))) : x;
 }
 
 static bool is_number(const expr *x, double v, double within)
@@ -27,42 +22,42 @@ static bool is_number(const expr *x, double v, double within)
     return x->kind == X_LIT && fabs(x->lit - v) <= within;
 }
 
-static const expr *called(arena *m, const expr *x, const fn *f, const expr *arg) /* in place of x, a call */
+static const expr *called(arena *mem, const expr *x, const fn *f, const expr *arg) /* in place of x, a call */
 {
-    expr *y = arena_get(m, sizeof *y);
-    const expr **args = arena_array(m, 1, sizeof *args);
+    expr *y = arena_get(mem, sizeof *y);
+    const expr **args = arena_array(mem, 1, sizeof *args);
     *y = *x, *args = arg;
     y->fn = f, y->n = 1, y->arg = args;
     return y;
 }
 
-static const expr *one_and_erf_of(arena *m, const expr *x)
+static const expr *one_and_erf_of(arena *mem, const expr *x)
 {
-    for (int i = 0; i < 2 && is_call(x, "add"); i++)
-        if (is_call(x->arg[i], "erf") && is_number(x->arg[1 - i], 1, 0))
-            return called(m, x, &one_and_erf, multiplied(m, x->arg[i]->arg[0]));
+    for (int i = 0; i < 2 && x_is_call(x, "add"); i++)
+        if (x_is_call(x->arg[i], "erf") && is_number(x->arg[1 - i], 1, 0))
+            return called(mem, x, &one_and_erf, multiplied(mem, x->arg[i]->arg[0]));
     return x;
 }
 
 /* Half of a product with 1 + erf, whichever two of the three are multiplied first */
-static const expr *gelu_of(arena *m, const expr *x)
+static const expr *gelu_of(arena *mem, const expr *x)
 {
-    for (int i = 0; i < 2 && is_call(x, "mul"); i++) {
-        if (!is_call(x->arg[i], "mul"))
+    for (int i = 0; i < 2 && x_is_call(x, "mul"); i++) {
+        if (!x_is_call(x->arg[i], "mul"))
             continue;
         const expr *of[] = {x->arg[1 - i], x->arg[i]->arg[0], x->arg[i]->arg[1]};
         int half = -1, erf = -1;
         for (int k = 0; k < 3; k++)
             if (is_number(of[k], 0.5, 0))
                 half = k;
-            else if (is_call(of[k], "one_and_erf") && is_call(of[k]->arg[0], "mul"))
+            else if (x_is_call(of[k], "one_and_erf") && x_is_call(of[k]->arg[0], "mul"))
                 erf = k;
         if (half < 0 || erf < 0)
             continue;
         const expr *t = of[3 - half - erf], *const *u = of[erf]->arg[0]->arg;
         for (int k = 0; k < 2; k++)
             if (is_number(u[k], sqrt(0.5), 1e-7) && x_same(u[1 - k], t))
-                return called(m, x, &fast_gelu, t);
+                return called(mem, x, &fast_gelu, t);
     }
     return x;
 }

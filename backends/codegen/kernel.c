@@ -66,6 +66,7 @@ typedef struct cut {            /* trips of a loop that are written with the sam
     int64_t all;                /* trips of the whole loop */
     bool rest;                  /* the clipped one */
     bool masked;                /* ends where a mask leaves nothing */
+    const char *count;          /* trips that there are in this run; may be more than are written; NULL: all */
 } cut;
 
 /* Full trips, and one for the rest; where borders have tiles of their own, first and last full trips apart. */
@@ -74,31 +75,44 @@ static int cuts_of(const emitter *m, const loop *q, bool peel, cut out[4])
     const int64_t left = m->here.cur[q->axis], full = left / q->step, rest = left % q->step, all = full + !!rest;
     int n = 0;
     if (peel && q->role->serial && full > 1) {
-        out[n++] = (cut){0, 1, q->step, all, false, false};
+        out[n++] = (cut){0, 1, q->step, all, false, false, NULL};
         if (full > 2)
-            out[n++] = (cut){1, full - 2, q->step, all, false, false};
-        out[n++] = (cut){full - 1, 1, q->step, all, false, false};
+            out[n++] = (cut){1, full - 2, q->step, all, false, false, NULL};
+        out[n++] = (cut){full - 1, 1, q->step, all, false, false, NULL};
     } else if (full)
-        out[n++] = (cut){0, full, q->step, all, false, false};
+        out[n++] = (cut){0, full, q->step, all, false, false, NULL};
     if (rest)
-        out[n++] = (cut){full, 1, rest, all, true, false};
+        out[n++] = (cut){full, 1, rest, all, true, false, NULL};
     return n;
 }
 
+/* Axis and depth: of several stages, their own loops count on from those that they share. */
 void loop_name(const emitter *m, const nest *t, int l, char name[24])
 {
     const bool shared = t == &m->k->shared;
-    snprintf(name, 24, "%s%s_%d", (shared ? &m->k->stage[m->k->main] : m->s)->letter[t->loop[l].axis],
-             shared ? "_" : "", l);
+    snprintf(name, 24, "%s_%d", (shared ? &m->k->stage[m->k->main] : m->s)->letter[t->loop[l].axis],
+             shared || m->k->n_stage == 1 ? l : m->k->shared.n + l);
+}
+
+/* Behind the last of trips up to `all` that counts: those that a mask leaves, and that there are in this run */
+static void end_of(emitter *m, text *t, int l, const cut *c, int64_t all)
+{
+    text masked = {0};
+    if (c->masked)
+        mask_end(m, &masked, l, all);
+    else
+        text_add(&masked, "%lld", (long long)all);
+    if (c->count)
+        text_add(t, "MIN(%s, %s)", masked.s, c->count);
+    else
+        text_add(t, "%s", masked.s);
+    text_free(&masked);
 }
 
 static void enter_plain(emitter *m, const char *name, int l, const cut *c, const loop *q)
 {
     text end = {0};
-    if (c->masked)
-        mask_end(m, &end, l, c->first + c->trips);
-    else
-        text_add(&end, "%lld", (long long)(c->first + c->trips));
+    end_of(m, &end, l, c, c->first + c->trips);
     if (c->trips > 1)
         code_open(&m->out.code, (stmt){.kind = S_LOOP,
                                        .role = q->role->name,
@@ -106,7 +120,7 @@ static void enter_plain(emitter *m, const char *name, int l, const cut *c, const
                                        .from = number_text(m, c->first),
                                        .to = end.s,
                                        .trips = c->trips});
-    else if (c->masked && c->first)
+    else if ((c->masked || c->count) && c->first)
         code_if(&m->out.code, arena_format(m->mem, "%lld < %s", (long long)c->first, end.s));
     else
         code_open(&m->out.code, (stmt){.kind = S_BLOCK});
@@ -125,29 +139,40 @@ static bool enter_chunk(emitter *m, int l, const char *name, const cut *c)
                       loop_trips(&nest_outer(m->k)->loop[l]); /* fewer under a clipped trip of a loop around */
     text trip = {0};
     chunks_trip(m, l, &trip);
-    if (some)
+    const bool fewer = c->count && !chunks_first(m, l); /* a loop around walks the same axis */
+    if (some && fewer)
+        code_if(&m->out.code,
+                arena_format(m->mem, c->rest ? "%s == %lld && %s < %s" : "%s < MIN(%lld, %s)", trip.s,
+                             (long long)(c->rest ? c->first : c->trips), c->rest ? trip.s : c->count, c->count));
+    else if (some)
         code_if(&m->out.code, arena_format(m->mem, c->rest ? "%s == %lld" : "%s < %lld", trip.s,
                                            (long long)(c->rest ? c->first : c->trips)));
+    else if (fewer)
+        code_if(&m->out.code, arena_format(m->mem, "%s < %s", trip.s, c->count));
     if (strcmp(name, trip.s) != 0 && c->trips == 1)
         name_trip(m, name, c);
     else if (strcmp(name, trip.s) != 0)
         code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), name, trip.s);
     text_free(&trip);
-    return some;
+    return some || fewer;
 }
 
 static void enter_core(emitter *m, const char *name, const cut *c)
 {
-    const char *to = share_to(m, c->all);
+    const char *n = c->count ? arena_format(m->mem, "MIN(%lld, %s)", (long long)c->all, c->count) : NULL,
+               *to = share_to(m, c->all, n);
     if (c->rest) {
-        code_open(&m->out.code, (stmt){.kind = S_IF,
-                                       .divergent = !m->d->lane, /* all lanes of a group are of one part */
-                                       .value = arena_format(m->mem, "%s == %s - 1", m->d->part, m->d->parts)});
+        code_open(&m->out.code,
+                  (stmt){.kind = S_IF,
+                         .divergent = !m->d->lane, /* all lanes of a group are of one part */
+                         .value = c->count ? arena_format(m->mem, "%s == %s - 1 && %lld < %s", m->d->part, m->d->parts,
+                                                          (long long)c->first, c->count)
+                                           : arena_format(m->mem, "%s == %s - 1", m->d->part, m->d->parts)});
         return;
     }
     if (c->all > c->trips)
         to = arena_format(m->mem, "MIN(%lld%s, %s)", (long long)c->trips, m->d->index_suffix, to);
-    code_open(&m->out.code, (stmt){.kind = S_LOOP, .name = name, .from = share_from(m, c->all), .to = to});
+    code_open(&m->out.code, (stmt){.kind = S_LOOP, .name = name, .from = share_from(m, c->all, n), .to = to});
 }
 
 /* Opens loop l over some of its trips. Whether there is a block to leave. */
@@ -196,8 +221,8 @@ static void enter_fold(emitter *m, int l, const char *name, const cut *c)
     const char *of = arena_format(m->mem, "const %s", m->d->truth);
     const char *first = arena_format(m->mem, "first_%d", l), *last = arena_format(m->mem, "last_%d", l);
     text end = {0};
-    if (c->masked)
-        mask_end(m, &end, l, c->all), text_add(&end, " - 1");
+    if (c->masked || c->count)
+        end_of(m, &end, l, c, c->all), text_add(&end, " - 1");
     else
         text_add(&end, "%lld", (long long)c->all - 1);
     code_let(&m->out.code, of, first, arena_format(m->mem, "first && %s == 0", name));
@@ -206,6 +231,11 @@ static void enter_fold(emitter *m, int l, const char *name, const cut *c)
     code_let(&m->out.code, of, "first", first);
     code_also(&m->out.code, "last", last);
     text_free(&end);
+}
+
+static const char *count_of(emitter *m, const varying *v, const loop *q) /* trips of the loop that are there */
+{
+    return v->by ? varying_trips(m, v, m->here.axis[q->axis], q->step) : NULL;
 }
 
 static void walk(emitter *m, int l)
@@ -220,10 +250,11 @@ static void walk(emitter *m, int l)
     const bool folds = m->s->folds >> q->axis & 1 && !q->role->parallel; /* whose trips have sums of their own */
     cut cuts[4];
     const int n = cuts_of(m, q, m->stage.peeled >> q->axis & 1, cuts);
+    const char *count = count_of(m, &m->s->varies[q->axis], q);
     for (int i = 0; i < n && !err_is(m->e); i++) {
         place was;
         save(m, &was);
-        cuts[i].masked = mask_bounds(m, l);
+        cuts[i].masked = mask_bounds(m, l), cuts[i].count = count;
         const bool opened = enter(m, &m->s->nest, l, &cuts[i]);
         if (folds)
             enter_fold(m, l, name, &cuts[i]);
@@ -334,6 +365,8 @@ static void walk_shared(emitter *m, int l)
     memcpy(m->here.cur, m->shared.cur, sizeof m->here.cur);
     const int n = cuts_of(m, q, false, cuts);
     const bool masked = mask_shared(m, l);
+    memcpy(m->here.axis, m->shared.axis, sizeof m->here.axis);
+    const char *count = count_of(m, &m->k->stage[m->k->main].varies[q->axis], q);
     if (q->axis == kernel_carried(m->k))
         carry_start(m);
     for (int i = 0; i < n; i++) {
@@ -342,12 +375,12 @@ static void walk_shared(emitter *m, int l)
         const int n_var = m->sp.n;
         memcpy(m->here.axis, m->shared.axis, sizeof m->here.axis),
             memcpy(m->here.cur, m->shared.cur, sizeof m->here.cur);
-        cuts[i].masked = masked;
+        cuts[i].masked = masked, cuts[i].count = count;
         const bool opened = enter(m, &m->k->shared, l, &cuts[i]);
         m->shared.axis[q->axis] = m->here.axis[q->axis], m->shared.cur[q->axis] = m->here.cur[q->axis];
         staged_at(m, l);
         walk_shared(m, l + 1);
-        prefetch_leave(m, true, l);
+        prefetch_leave(m, true, l), copy_leave(m, l);
         if (opened)
             code_close(&m->out.code);
         m->shared.axis[q->axis] = axis, m->shared.cur[q->axis] = cur, m->data.scratch = scratch;
@@ -361,6 +394,7 @@ void kernel_statements(emitter *m)
 {
     const kernel *k = m->k;
     MUST(k->n_stage <= COUNT(m->data.source));
+    varying_begin(m);
     find_sources(m);
     lanes_fit(m);
     held_give(m);

@@ -14,14 +14,9 @@ static bool over_lanes(const loop *q)
     return q->role->group;
 }
 
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 static int64_t trips_of(const loop *q) /* an axis of no elements has none, and nothing is done then */
 {
-    return most(loop_trips(q), 1);
+    return int_max(loop_trips(q), 1);
 }
 
 /* ---- the group ---- */
@@ -165,18 +160,12 @@ static const char *sums_at(emitter *m, int k, const char *place) /* sums[place],
     return tuple_fold(m) ? arena_format(m->mem, "sums%d[%s]", k, place) : arena_format(m->mem, "sums[%s]", place);
 }
 
-static const char *acc_at(emitter *m, int k, const char *place)
-{
-    (void)place;
-    return tuple_acc(m, k, "0");
-}
-
 /* The lane's own sums become what they are together with those of the lane `far` behind it. */
 static void take_in(emitter *m, int64_t far)
 {
     const char *lane = lanes_lane(m), *other = arena_format(m->mem, "%s + %lld", lane, (long long)far);
     if (tuple_fold(m)) {
-        tuple_merge(m, acc_at, sums_at, other);
+        tuple_merge(m, tuple_first, sums_at, other);
     } else {
         text sum = {0};
         const char *acc = tuple_acc(m, 0, "0");
@@ -212,7 +201,7 @@ void lanes_merge(emitter *m)
     const int n = stage_states(m->s);
     const int64_t end = m->data.scratch + n * sums_bytes(m);
     m->tile.made->scratch = true;
-    m->data.scratch_most = most(m->data.scratch_most, end);
+    m->data.scratch_most = int_max(m->data.scratch_most, end);
     for (int k = 0; k < n; k++) {
         const char *of = arena_format(m->mem, "%s%s *", m->d->space[GROUP], tuple_type(m, k));
         code_let(&m->out.code, of, tuple_fold(m) ? arena_format(m->mem, "sums%d", k) : "sums",

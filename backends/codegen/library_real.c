@@ -83,10 +83,12 @@ const function library_real[] = { /* each uses those of the library and those ab
      "    p = FMA64(p, r, 0.24022650729827572);\n"
      "    p = FMA64(p, r, 0.69314720810922159);\n"
      "    p = FMA64(p, r, 1.0) * bits_double((double_bits(step) + 1023u) << 52);\n"
-     "    const float q = (float)p, some = fabsf(y) < 0x1p24f ? y : 0.0f; /* larger ones are even */\n"
-     "    const int32_t whole = (int32_t)some;\n"
-     "    const float odd = (whole & 1) != 0 ? copysignf(q, x) : q, fits = (float)whole == some ? odd : NAN;\n"
-     "    const float left = x < 0.0f && x > -INFINITY ? fits : (float)whole == some ? odd : q;\n"
+     "    const double size_y = fabs((double)y), some = size_y < 0x1p24 ? size_y : 0.0; /* larger ones are even */\n"
+     "    const double near = some + 4503599627370496.0; /* 2^52: its last bit is that of the nearest whole number */\n"
+     "    const double whole = near - 4503599627370496.0;\n"
+     "    const float q = (float)p, odd = (uint32_t)double_bits(near) & 1u ? copysignf(q, x) : q;\n"
+     "    const float fits = whole == some ? odd : NAN, even = whole == some ? odd : q;\n"
+     "    const float left = x < 0.0f && x > -INFINITY ? fits : even;\n"
      "    return x == 1.0f || y == 0.0f || (x == -1.0f && fabsf(y) == INFINITY) ? 1.0f : left;\n"
      "}\n"},
     {"sin_near", "", CHAIN,
@@ -243,7 +245,8 @@ const function library_real[] = { /* each uses those of the library and those ab
      "    c = FMA64(c, z, -0.0013888888888873767);\n"
      "    c = FMA64(c, z, 0.041666666666666595);\n"
      "    c = 1.0 + FMA64(z, FMA64(c, z, -0.5), -(r * low));\n"
-     "    const double y = (turns & 1u) != 0 ? c : s;\n"
+     "    const uint64_t odd = 0 - (turns & 1u); /* no comparison of whole numbers, which SSE2 does not have */\n"
+     "    const double y = bits_double((double_bits(c) & odd) | (double_bits(s) & ~odd));\n"
      "    return bits_double(double_bits(y) ^ turns >> 1 << 63);\n"
      "}\n"},
     {"near_turned64", "double_bits turned64", PLAIN,

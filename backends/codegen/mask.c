@@ -40,18 +40,32 @@ bool mask_shared(emitter *m, int l)
     return is;
 }
 
+/* How many rows the block has. Of the outermost axis along which there are several, those that a run has come first. */
+static const char *rows_of(emitter *m)
+{
+    int64_t outer = 1, inner = 1;
+    int axis = -1;
+    for (int a = 0; a < m->s->n_result; a++) {
+        if (outer == 1 && varying_axis(m, a))
+            axis = a, inner = 1;
+        else
+            inner *= m->shared.cur[a];
+        outer *= m->shared.cur[a];
+    }
+    if (axis < 0)
+        return number_text(m, outer);
+    return arena_format(m->mem, "%lld * MIN(%lld, %s)", (long long)inner, (long long)m->shared.cur[axis],
+                        varying_trips(m, &m->s->varies[axis], m->shared.axis[axis], 1));
+}
+
 /* Of the rows of the block: how many have a largest value that is too small. */
 static void count_low(emitter *m, const mask_skip *y)
 {
-    int64_t rows = 1;
-    const char *suffix = y->carried && m->s->node->type.dtype != TS_F64 ? m->d->suffix : "";
-    for (int a = 0; a < m->s->n_result; a++)
-        rows *= m->shared.cur[a];
+    const char *suffix = y->carried && m->s->node->type.dtype != TS_F64 ? m->d->suffix : "", *rows = rows_of(m);
     code_let(&m->out.code, pointer_type(m, slice_reach(m, m->stage.at), stored_as(m->p, m->s->node), false), "most",
              slice_at(m, m->stage.at, false));
     code_let(&m->out.code, m->d->index, "low", "0");
-    code_open(&m->out.code,
-              (stmt){.kind = S_LOOP, .name = "i", .from = "0", .to = number_text(m, rows), .tight = true});
+    code_open(&m->out.code, (stmt){.kind = S_LOOP, .name = "i", .from = "0", .to = rows, .tight = true});
     code_add(&m->out.code, (stmt){.kind = S_STORE,
                                   .name = "low",
                                   .by = "+",

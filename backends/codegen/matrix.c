@@ -13,6 +13,7 @@ static dtype summed_in(const stage *s) /* halves are summed in f32 */
     return dtype_class(d) == D_REAL && dtype_bits(d) < 32 ? TS_F32 : d;
 }
 
+/* *form NULL and true: the loops ask for a unit that the language does not have (matrix_check says so). */
 bool matrix_of(const emitter *m, unit_loops *u, const matrix_form **form)
 {
     *form = NULL;
@@ -46,7 +47,8 @@ const char *matrix_sum(const emitter *m)
     return matrix_of(m, &u, &f) ? "[part]" : NULL;
 }
 
-const char *matrix_lane(emitter *m)
+/* Within its warp; groups of one warp need no remainder. */
+static const char *matrix_lane(emitter *m)
 {
     const int warp = m->p->on->warp;
     return m->group > warp ? arena_format(m->mem, "(%s %% %d)", lanes_lane(m), warp) : lanes_lane(m);
@@ -146,8 +148,8 @@ static void find_run(emitter *m, const unit_loops *u, const matrix_form *f)
     const lin *at = whole ? first_of_run(m, u) : NULL;
     m->tile.run = at && multiple_of(at, f->run) ? move_of(m, bytes) : NULL;
     const bool rows = m->here.cur[m->s->nest.loop[u->loop[0]].axis] >= u->trips[0]; /* all lanes of a warp come there */
-    if (m->tile.run && f->paired && rows && !in_place(m) && bytes == 4 && beside(m, u) >= 0 && m->tile.trips % 2 == 0 &&
-        multiple_of(at, 2 * f->run))
+    const bool two = f->across ? f->sums / f->run % (2 * f->across) == 0 : beside(m, u) >= 0 && m->tile.trips % 2 == 0;
+    if (m->tile.run && f->paired && rows && !in_place(m) && bytes == 4 && two && multiple_of(at, 2 * f->run))
         m->tile.pair = move_of(m, 2 * bytes);
     m->sp.n = n_var;
 }
@@ -157,7 +159,8 @@ void matrix_finish(emitter *m)
     unit_loops u;
     const matrix_form *f;
     if (matrix_of(m, &u, &f) && f && f->paired && f->run * ts_dtype_bytes(stored_as(m->p, m->s->node)) == 4)
-        code_let(&m->out.code, m->d->natural[2], arena_format(m->mem, "kept[%d]", f->sums / f->run), NULL);
+        code_let(&m->out.code, m->d->natural[2],
+                 arena_format(m->mem, "kept[%d]", f->across ? f->across : f->sums / f->run), NULL);
 }
 
 static void open_parts(emitter *m, const char *name, int64_t n)
@@ -205,13 +208,14 @@ static void store_pair(emitter *m, const char *at)
     const matrix_form *f;
     text value = {0}, before = {0};
     MUST(matrix_of(m, &u, &f));
-    const int l = beside(m, &u);
-    form_write(&value, m->out.uses, m->d, f->paired, (const char *[]){"kept[run]", "both", matrix_lane(m)});
+    const int l = f->across ? -1 : beside(m, &u);
+    const char *kept = f->across ? arena_format(m->mem, "kept[run %% %d]", f->across) : "kept[run]",
+               *test = f->across ? arena_format(m->mem, "run / %d %% 2 == 0", f->across)
+                                 : arena_format(m->mem, "%s_%d %% 2 == 0", m->s->letter[m->s->nest.loop[l].axis], l);
+    form_write(&value, m->out.uses, m->d, f->paired, (const char *[]){kept, "both", matrix_lane(m)});
     form_write(&before, m->out.uses, m->d, f->before, (const char *[]){matrix_lane(m)});
-    stmt *first = code_open(&m->out.code, (stmt){.kind = S_IF,
-                                                 .value = arena_format(m->mem, "%s_%d %% 2 == 0",
-                                                                       m->s->letter[m->s->nest.loop[l].axis], l)});
-    code_store(&m->out.code, "kept[run]", "both");
+    stmt *first = code_open(&m->out.code, (stmt){.kind = S_IF, .value = test});
+    code_store(&m->out.code, kept, "both");
     code_close(&m->out.code);
     code_else(&m->out.code, first);
     store_run(m, m->tile.pair, arena_format(m->mem, "%s - (%s)", at, before.s), value.s);
@@ -234,6 +238,11 @@ void matrix_store(emitter *m, const char *y, const char *value)
 }
 
 /* ---- what is summed ---- */
+typedef struct fragments {
+    const matrix_form *form;
+    fragment of[2];
+} fragments;
+
 static void open_trips(emitter *m, int l)
 {
     const loop *q = &m->s->nest.loop[l];
@@ -249,19 +258,29 @@ static void open_trips(emitter *m, int l)
                                    .trips = trips});
 }
 
-static void multiply(emitter *m, const matrix_form *f, const fragment *q)
+int matrix_trips(emitter *m)
 {
-    text acc = {0}, a = {0}, b = {0}, line = {0};
     int opened = 0;
     for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++)
         if (fragment_trips(m, l, ~m->s->folds))
             open_trips(m, l), opened++;
+    return opened;
+}
+
+static void multiply(emitter *m, const void *user)
+{
+    const fragments *all = user;
+    const fragment *q = all->of;
+    text acc = {0}, a = {0}, b = {0}, line = {0};
+    code_open(&m->out.code, (stmt){.kind = S_BLOCK});
+    fragment_take(m, &q[0]), fragment_take(m, &q[1]);
+    int opened = matrix_trips(m);
     emit_sums(m, &acc);
     text_add(&a, "%s", q[0].name), fragment_subscripts(m, &q[0], false, &a);
     text_add(&b, "%s", q[1].name), fragment_subscripts(m, &q[1], false, &b);
-    form_write(&line, m->out.uses, m->d, f->text, (const char *[]){acc.s, a.s, b.s});
+    form_write(&line, m->out.uses, m->d, all->form->text, (const char *[]){acc.s, a.s, b.s});
     code_add(&m->out.code, (stmt){.kind = S_CALL, .value = line.s});
-    while (opened-- > 0)
+    while (opened-- >= 0)
         code_close(&m->out.code);
     text_free(&acc), text_free(&a), text_free(&b), text_free(&line);
 }
@@ -278,25 +297,43 @@ static void take_lanes(emitter *m) /* which trips of the loops over warps are th
     }
 }
 
-/* Folded loops in registers are around all else, one trip after the other: places of fragments are numbers then. */
-static void fold_trips(emitter *m, const matrix_form *f, const fragment *q, int l)
+typedef struct folding {
+    void (*each)(emitter *m, const void *user);
+    const void *user;
+} folding;
+
+static void fold_trips(emitter *m, const folding *f, int l)
 {
     while (l < m->s->nest.n && !fragment_trips(m, l, m->s->folds))
         l++;
     if (l == m->s->nest.n) {
-        code_open(&m->out.code, (stmt){.kind = S_BLOCK});
-        fragment_take(m, &q[0]), fragment_take(m, &q[1]);
-        multiply(m, f, q);
-        code_close(&m->out.code);
+        f->each(m, f->user);
         return;
     }
     const loop *p = &m->s->nest.loop[l];
     const lin *inner = m->tile.inner[p->axis], *plain = m->tile.plain[p->axis];
     for (int64_t i = 0; i < (m->here.cur[p->axis] + p->step - 1) / p->step; i++) {
         matrix_step(m, p->axis, lin_const(&m->sp, i), p->step);
-        fold_trips(m, f, q, l + 1);
+        fold_trips(m, f, l + 1);
         m->tile.inner[p->axis] = inner, m->tile.plain[p->axis] = plain;
     }
+}
+
+void matrix_folds(emitter *m, void (*each)(emitter *m, const void *user), const void *user)
+{
+    fold_trips(m, &(folding){each, user}, nest_unrolled(m->s));
+}
+
+/* Folded loops in registers are around all else. */
+static void fragments_body(emitter *m, const matrix_form *f, const unit_loops *u)
+{
+    fragments all = {.form = f};
+    for (int i = 0; i < 2; i++)
+        fragment_find(m, f, u, i, &all.of[i]);
+    take_lanes(m);
+    for (int i = 0; i < 2; i++)
+        fragment_start(m, &all.of[i]);
+    matrix_folds(m, multiply, &all);
 }
 
 void matrix_body(emitter *m)
@@ -304,7 +341,6 @@ void matrix_body(emitter *m)
     unit_loops u;
     const matrix_form *f;
     const lin *inner[MAX_AXIS], *plain[MAX_AXIS];
-    fragment q[2];
     const int n_var = m->sp.n;
     const bool some = nest_group(m->s) < m->group;
     if (!matrix_of(m, &u, &f) || !f)
@@ -314,12 +350,7 @@ void matrix_body(emitter *m)
               (stmt){.kind = some ? S_IF : S_BLOCK,
                      .divergent = some,
                      .value = arena_format(m->mem, "%s < %lld", lanes_lane(m), (long long)nest_group(m->s))});
-    for (int i = 0; i < 2; i++)
-        fragment_find(m, f, &u, i, &q[i]);
-    take_lanes(m);
-    for (int i = 0; i < 2; i++)
-        fragment_start(m, &q[i]);
-    fold_trips(m, f, q, nest_unrolled(m->s));
+    (f->group.warps ? warpgroup_body : fragments_body)(m, f, &u);
     code_close(&m->out.code);
     memcpy(m->tile.inner, inner, sizeof inner), memcpy(m->tile.plain, plain, sizeof plain);
     m->sp.n = n_var;

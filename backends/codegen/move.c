@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 typedef struct standing_axes {
     const lin *here[MAX_AXIS], *inner[MAX_AXIS], *plain[MAX_AXIS];
 } standing_axes;
@@ -38,12 +33,12 @@ static void advance(emitter *m, int a, const lin *by)
 /* ---- what it moves ---- */
 static int64_t there(const emitter *m, int a) /* elements along axis a */
 {
-    return most(m->here.cur[a], 1);
+    return int_max(m->here.cur[a], 1);
 }
 
 static int64_t along(const emitter *m, const copying *c, int a) /* that the copy has */
 {
-    return c->extent ? most(c->extent[a], 1) : there(m, a);
+    return c->extent ? int_max(c->extent[a], 1) : there(m, a);
 }
 
 /* What holds of all elements that are moved: they are inside, which ranges of where tiles start do not say. */
@@ -87,7 +82,7 @@ static bool find_strides(emitter *m, const copying *c, int64_t *stride, int64_t 
     m->copy.on = true;
     const lin *at = source_offset(m, c->load, m->tile.made ? m->tile.inner : m->here.axis);
     m->copy.on = false;
-    *grain = at->c;
+    *grain = int_gcd(at->c, place_grain(m, c->load));
     for (int i = 0; i < c->n; i++)
         stride[c->order[i]] = lin_coef(at, v[c->order[i]]);
     for (int i = 0; i < at->n; i++) {
@@ -238,7 +233,11 @@ static void put_piece(emitter *m, const copying *c, const moved *how, const lin 
         trip[a] = lin_scale(&m->sp, i ? lin_mod(&m->sp, left, extent) : left, width);
         left = lin_div(&m->sp, left, extent);
         advance(m, a, trip[a]);
-        at = lin_add(&m->sp, at, trip[a], c->to->stride[a]);
+        if (c->to->block && c->to->stride[a] == 1) { /* rows cut in columns */
+            at = lin_add(&m->sp, at, lin_mod(&m->sp, trip[a], c->to->block), 1);
+            at = lin_add(&m->sp, at, lin_div(&m->sp, trip[a], c->to->block), c->to->apart);
+        } else
+            at = lin_add(&m->sp, at, trip[a], c->to->stride[a]);
     }
     put_limits(m, c, trip, &inside);
     if (c->how == SENT)

@@ -6,14 +6,9 @@
 
 #include <string.h>
 
-static bool is_choice(const expr *x)
-{
-    return x->kind == X_CALL && x->n == 3 && x->fn->result == R_SECOND;
-}
-
 static uint32_t condition_axes(const expr *x)
 {
-    uint32_t axes = is_choice(x) && !x_count(x->arg[0], X_LOAD) ? x_axes(x->arg[0]) : 0;
+    uint32_t axes = x_is_choice(x) && !x_count(x->arg[0], X_LOAD) ? x_axes(x->arg[0]) : 0;
     for (int i = 0; x->kind != X_LOAD && i < x->n; i++)
         axes |= condition_axes(x->arg[i]);
     return axes;
@@ -39,9 +34,9 @@ void partial_find(emitter *m)
         m->stage.peeled = condition_axes(m->stage.value) & ~chosen;
 }
 
-static const expr *truth(arena *m, bool v)
+static const expr *truth(arena *mem, bool v)
 {
-    return x2(m, "lt", x_whole(m, 0), x_whole(m, v)); /* a literal: a cast of one would stay a cast */
+    return x2(mem, "lt", x_whole(mem, 0), x_whole(mem, v)); /* a literal: a cast of one would stay a cast */
 }
 
 /* -1: not known; else whether a < b (or a <= b: less by `or_equal`), wherever the tile may start */
@@ -60,17 +55,16 @@ static int compared(emitter *m, const expr *a, const expr *b, bool or_equal)
 static const expr *partial_one(void *user, const expr *x)
 {
     emitter *m = user;
-    const bool lt = x->kind == X_CALL && !strcmp(x->fn->name, "lt"),
-               le = x->kind == X_CALL && !strcmp(x->fn->name, "le");
+    const bool lt = x_is_call(x, "lt"), le = x_is_call(x, "le");
     if ((lt || le) && dtype_class(x->arg[0]->dtype) != D_REAL && dtype_class(x->arg[1]->dtype) != D_REAL &&
         !x_count(x, X_LOAD)) {
         const int known = compared(m, x->arg[0], x->arg[1], le);
         return known < 0 ? x : truth(m->mem, known);
     }
-    for (int i = 0; i < 2 && x->kind == X_CALL && !strcmp(x->fn->name, "and"); i++)
+    for (int i = 0; i < 2 && x_is_call(x, "and"); i++)
         if (x->arg[i]->kind == X_LIT)
             return x->arg[i]->whole ? x->arg[1 - i] : x->arg[i];
-    return is_choice(x) && x->arg[0]->kind == X_LIT ? x->arg[x->arg[0]->whole ? 1 : 2] : x;
+    return x_is_choice(x) && x->arg[0]->kind == X_LIT ? x->arg[x->arg[0]->whole ? 1 : 2] : x;
 }
 
 const expr *partial_value(emitter *m)

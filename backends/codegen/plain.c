@@ -28,7 +28,10 @@ void plain_put(emitter *m, writer *w, const lin *place, const expr *x, bool comb
     emit_lin(m, &y, place);
     text_add(&y, "]");
     cstyle_temporaries(w, &m->out.code, x);
-    cstyle_expr(w, &value, x);
+    if (combined)
+        cstyle_operand(w, &value, m->stage.fold->fn, m->stage.fold->dtype, 1, x);
+    else
+        cstyle_whole(w, &value, x);
     if (combined) {
         const char *load = cstyle_load(m->d, m->out.uses, d);
         text_add(&old, "%s%s%s", load, y.s, *load ? ")" : "");

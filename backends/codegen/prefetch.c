@@ -5,6 +5,7 @@
  * (Measured: without it products with cold weights lose up to a fifth, those that write 10 MB in rows of 192 bytes a
  * tenth; asking too often costs too.) */
 #include "backends/codegen/emit.h"
+#include "schedule/extents.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -127,6 +128,30 @@ static const loop *between(const emitter *m, const prefetch *q, int i, char name
     return &t->loop[l];
 }
 
+static bool slice_varies(const emitter *m, const prefetch *q)
+{
+    bool any = false;
+    const bool result = q->load == RESULT;
+    for (int i = 0; i < (result ? m->s->node->type.rank : m->s->load[q->load]->n); i++) {
+        const uint32_t axes = x_axes((result ? m->s->store : m->s->load[q->load]->arg)[i]) & stage_varying(m->s);
+        for (int a = 0; a < m->s->n_axis; a++)
+            any = any || (axes >> a & 1 && (q->shared ? nest_left_shared(m->k, m->s, a, q->loop)
+                                                      : nest_left(m->k, m->s, a, q->loop)) > 1);
+    }
+    return any;
+}
+
+/* Trips over which a slice is spread: where a run says how many there are, and not how much of the slice, those of a
+ * small extent; later ones ask for what the last of these did. */
+static int64_t spread_over(const emitter *m, const prefetch *q, const loop *r, int i)
+{
+    const bool own = i < nest_tile(m->s) - (q->shared ? 0 : q->loop + 1);
+    const stage *s = own ? m->s : &m->k->stage[m->k->main];
+    if (!s->varies[r->axis].by || q->varies)
+        return loop_trips(r);
+    return int_ceil_div(int_min(r->range, extents_small(m->p, s, r->axis)), r->step);
+}
+
 void prefetch_enter(emitter *m, bool shared, int l)
 {
     for (int i = 0; i < m->s->n_staging && m->fetches.n < COUNT(m->fetches.slice); i++) {
@@ -141,9 +166,9 @@ void prefetch_enter(emitter *m, bool shared, int l)
             q.load = RESULT;
         if (q.load == RESULT ? m->s->scratch : m->data.source[m->stage.at][q.load].from != FROM_MEMORY)
             continue;
-        q.shared = shared, q.calls = 1;
+        q.shared = shared, q.calls = 1, q.varies = slice_varies(m, &q);
         for (int k = 0; (r = between(m, &q, k, name)); k++)
-            q.calls *= loop_trips(r);
+            q.calls *= spread_over(m, &q, r, k);
         bool twice = false; /* read where the result goes */
         for (int k = 0; k < m->fetches.n; k++)
             twice = twice || (m->fetches.slice[k].stage == q.stage && m->fetches.slice[k].load == q.load);
@@ -178,9 +203,11 @@ void emit_prefetch_arguments(emitter *m, text *t)
         name_of(m, q, true, name);
         text_add(t, ", %s", name);
         for (int k = 0; (r = between(m, q, k, letter)); k++) {
-            if (loop_trips(r) > 1)
-                text_add(t, " + %lld * %s", (long long)scale, letter);
-            scale *= loop_trips(r);
+            const int64_t trips = spread_over(m, q, r, k);
+            if (trips > 1)
+                text_add(t, trips < loop_trips(r) ? " + %lld * MIN(%s, %lld)" : " + %lld * %s", (long long)scale,
+                         letter, (long long)trips - 1);
+            scale *= trips;
         }
     }
 }
@@ -219,10 +246,11 @@ static void fetch(emitter *m, const prefetch *q, const char *trip, int64_t trips
     while (q->pieces == 1 && per == 1 && every * 2 * lines <= trips && every < 64)
         every *= 2;
     const bool block = every == 1 && q->share > 1 && per > 1;
+    trip = strchr(trip, ' ') ? arena_format(m->mem, "(%s)", trip) : trip; /* a sum of several loops */
     if (every > 1)
         code_open(&m->out.code, (stmt){.kind = S_IF,
                                        .tight = true,
-                                       .value = arena_format(m->mem, "(%s) %% %lld == 0", trip, (long long)every)});
+                                       .value = arena_format(m->mem, "%s %% %lld == 0", trip, (long long)every)});
     else if (block)
         code_open(&m->out.code, (stmt){.kind = S_BLOCK});
     for (int64_t i = 0; i < per; i++) {
@@ -232,7 +260,7 @@ static void fetch(emitter *m, const prefetch *q, const char *trip, int64_t trips
         text_add(&at, "%s", name);
         if (q->share > 1)
             text_add(&at, " + %lld * piece", (long long)q->stride);
-        text_add(&at, " + (%s) %s %lld", trip, every > 1 ? "/" : "*",
+        text_add(&at, " + %s %s %lld", trip, every > 1 ? "/" : "*",
                  (long long)(every > 1 ? every : per * m->p->on->line));
         if (every > 1)
             text_add(&at, " * %d", m->p->on->line);

@@ -1,6 +1,7 @@
 /* print.c - statements as text, through a dialect: the one place where what is generated gets its braces. */
 #include "backends/codegen/stmt.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,54 @@ void stmt_print(text *t, const dialect *d, const stmt *in)
 {
     for (const stmt *s = in->first; s; s = s->next)
         print(t, d, s);
+}
+
+enum { COLUMNS = 120 };
+
+/* Where a line is best cut within `room`: outside of as many brackets as can be, behind a comma or "=" rather than
+ * before a sign, as late as that goes. 0: nowhere. */
+static size_t place_to_cut(const char *s, size_t room)
+{
+    size_t best = 0;
+    int depth = 0, least = INT_MAX;
+    for (size_t i = 1; i < room && s[i]; i++) {
+        depth += (s[i] == '(' || s[i] == '[') - (s[i] == ')' || s[i] == ']');
+        const bool behind = s[i] == ' ' && (s[i - 1] == ',' || (s[i - 1] == '=' && s[i - 2] == ' ')),
+                   before = s[i] == ' ' && s[i + 1] && strchr("+-*/?:&|", s[i + 1]) && strchr(" &|", s[i + 2]);
+        const int price = 2 * depth + !behind;
+        if ((behind || before) && price <= least)
+            best = i, least = price;
+    }
+    return best;
+}
+
+/* One statement: several lines where it is longer than 120 columns. */
+static void print_line(text *t, const char *s)
+{
+    const int deep = t->depth;
+    for (size_t n; 4 * (size_t)t->depth + strlen(s) > COLUMNS; s += n + 1, t->depth = deep + 1) {
+        const size_t room = 4 * t->depth < COLUMNS / 2 ? (size_t)(COLUMNS - 4 * t->depth) : COLUMNS / 2;
+        if (!(n = place_to_cut(s, room)))
+            break;
+        text_line(t, "%.*s", (int)n, s);
+    }
+    text_line(t, "%s", s);
+    t->depth = deep;
+}
+
+/* Heads of functions, which dialects write: they may be of any length. */
+void stmt_lines(text *t, const char *lines)
+{
+    for (size_t n; *lines; lines += n + (lines[n] == '\n')) {
+        text one = {0};
+        n = strcspn(lines, "\n");
+        text_bytes(&one, lines, n);
+        if (*lines == '#')
+            text_line(t, "%s", text_str(&one)); /* a directive is one line */
+        else
+            print_line(t, text_str(&one));
+        text_free(&one);
+    }
 }
 
 static bool is_line(const stmt *s) /* it is written as one line */
@@ -22,9 +71,12 @@ static void print_in(text *t, const dialect *d, const char *head, const stmt *s)
     if (s->kind == S_LOOP && s->tight && is_line(s->first)) {
         text line = {0};
         stmt_print(&line, d, s);
-        text_add(t, "%*s%s %s", 4 * t->depth, "", head, line.s);
+        const bool fits = 4 * (size_t)t->depth + strlen(head) + line.len <= COLUMNS;
+        if (fits)
+            text_add(t, "%*s%s %s", 4 * t->depth, "", head, line.s);
         text_free(&line);
-        return;
+        if (fits)
+            return;
     }
     text_line(t, s->tight ? "%s" : *head ? "%s {" : "%s{", head);
     t->depth++;
@@ -38,7 +90,7 @@ static void print_form(text *t, const dialect *d, const char *form, const char *
 {
     text line = {0};
     form_write(&line, NULL, d, form, arg);
-    text_line(t, "%s", text_str(&line));
+    print_line(t, text_str(&line));
     text_free(&line);
 }
 
@@ -67,7 +119,7 @@ static void print_chunks(text *t, const dialect *d, const stmt *s)
     int n = 0;
     snprintf(trips, sizeof trips, "%lld", (long long)s->trips);
     for (; d->chunks[n]; n++, t->depth++)
-        print_form(t, d, d->chunks[n], (const char *[]){s->name, trips});
+        print_form(t, d, d->chunks[n], (const char *[]){s->name, s->to ? s->to : trips});
     stmt_print(t, d, s);
     while (n-- > 0)
         t->depth--, text_line(t, "}");
@@ -95,7 +147,18 @@ static void print_let(text *t, const stmt *s)
         text_add(&line, " = %s", s->value);
     for (const stmt *q = s->first; q; q = q->next)
         text_add(&line, ", %s = %s", q->name, q->value);
-    text_line(t, "%s;", line.s);
+    text_add(&line, ";");
+    print_line(t, line.s);
+    text_free(&line);
+}
+
+static void print_simple(text *t, const stmt *s)
+{
+    text line = {0};
+    if (s->kind == S_STORE)
+        text_add(&line, "%s %s= ", s->name, s->by ? s->by : "");
+    text_add(&line, "%s;", s->value);
+    print_line(t, line.s);
     text_free(&line);
 }
 
@@ -109,7 +172,12 @@ static void print_number(text *t, const dialect *d, const char *form, const stmt
 static void print(text *t, const dialect *d, const stmt *s)
 {
     switch (s->kind) {
-    case S_BLOCK: print_in(t, d, "", s); break;
+    case S_BLOCK:
+        if (s->first && s->first == s->last && s->first->kind == S_LOOP)
+            print(t, d, s->first); /* which has a scope of its own */
+        else
+            print_in(t, d, "", s);
+        break;
     case S_STAGE: stmt_print(t, d, s); break;
     case S_LOOP: print_loop(t, d, s); break;
     case S_CHUNKS: print_chunks(t, d, s); break;
@@ -124,8 +192,8 @@ static void print(text *t, const dialect *d, const stmt *s)
     case S_LET: print_let(t, s); break;
     case S_CONSTANT: print_form(t, d, d->constant, (const char *[]){s->name, s->value}); break;
     case S_TABLE: print_form(t, d, d->table, (const char *[]){s->name, s->value}); break;
-    case S_STORE: text_line(t, "%s %s= %s;", s->name, s->by ? s->by : "", s->value); break;
-    case S_CALL: text_line(t, "%s;", s->value); break;
+    case S_STORE:
+    case S_CALL: print_simple(t, s); break;
     case S_LEAVE: text_line(t, "break;"); break;
     case S_RETURN: text_line(t, "return;"); break;
     case S_BARRIER: text_line(t, "%s;", d->barrier); break;

@@ -7,13 +7,17 @@
  *                  the slice N - 1 trips ahead  in that one's place
  *                  sums
  *
+ * Where lanes wait for a matrix unit, the slice ahead is sent while it multiplies.
+ *
+ * What is a box of a tensor the device brings by itself (boxes.c): lanes wait for a barrier in place of a sending.
+ *
  * What cannot be sent, or where nothing is, is taken into registers in front of the sums and put behind them. The last
  * slice may have less than a step of the axis: what is not there of it becomes zeros, which the sums leave out. */
 #include "backends/codegen/ring.h"
 
 #include <string.h>
 
-static const char *numbered(const emitter *m, const char *what, const ring *r)
+const char *ring_name(const emitter *m, const char *what, const ring *r)
 {
     return arena_format(m->mem, "%s_%d", what, r->loop);
 }
@@ -37,7 +41,7 @@ static void add_arrived(emitter *m, int but) /* all but the last so many sending
 }
 
 /* Where the slice in that place of the ring begins */
-static const char *place_of(emitter *m, const ring *r, int i, const char *slot, bool written)
+const char *ring_place(emitter *m, const ring *r, int i, const char *slot, bool written)
 {
     const char *of = pointer_type(m, GROUP, source_dtype(m, r->copy[i].load), written);
     return arena_format(m->mem, "(%s)(scratch + %lld + %s * %lld)", of, (long long)r->to[i].offset, slot,
@@ -57,8 +61,9 @@ static void name_place(emitter *m, const copying *c, const char *place)
     text_free(&at);
 }
 
-/* Copies of a later trip, whose number is `trip`, into a place of the ring; how: instead of what each would be. */
-static void add_copies(emitter *m, ring *r, const char *trip, const char *slot, bool put)
+/* Copies of a later trip, whose number is `trip`, into a place of the ring; how: instead of what each would be; when:
+ * the trip is there, NULL: it is. */
+static void add_copies(emitter *m, ring *r, const char *trip, const char *slot, const char *when, bool put)
 {
     const int axis = r->next.axis, n_var = m->sp.n;
     const lin *inner = m->tile.inner[axis], *plain = m->tile.plain[axis];
@@ -67,8 +72,12 @@ static void add_copies(emitter *m, ring *r, const char *trip, const char *slot, 
     m->tile.inner[axis] = lin_add(&m->sp, r->inner, r->next.at, r->next.step);
     m->tile.plain[axis] = lin_add(&m->sp, r->plain, r->next.at, r->next.step);
     memcpy(was, sources, sizeof was);
+    if (boxes_any(r) && !put)
+        boxes_send(m, r, slot, when);
     for (int i = 0; i < r->n; i++) {
         copying *c = &r->copy[i], own = *c;
+        if (c->how == BOXED)
+            continue;
         const bool taken = c->how == TAKEN;
         sources[c->load] = (source){.from = FROM_MEMORY, .operand = r->to[i].operand};
         if (put && !taken)
@@ -77,7 +86,7 @@ static void add_copies(emitter *m, ring *r, const char *trip, const char *slot, 
         code_open(&m->out.code, (stmt){.kind = S_STAGE, .offset = r->to[i].offset, .bytes = r->to[i].bytes * r->slots});
         if (own.how != TAKEN) {
             own.into = arena_format(m->mem, "into%d", c->load);
-            name_place(m, &own, place_of(m, r, i, slot, true));
+            name_place(m, &own, ring_place(m, r, i, slot, true));
         }
         lanes_copy(m, &own);
         code_close(&m->out.code);
@@ -96,18 +105,29 @@ static void choose_moving(emitter *m, ring *r)
     for (int i = 0; i < r->n; i++) {
         source *q = &m->data.source[m->stage.at][r->copy[i].load], was = *q;
         *q = (source){.from = FROM_MEMORY, .operand = r->to[i].operand};
-        r->copy[i].how = m->d->sent && lanes_send(m, &r->copy[i]) ? SENT : TAKEN;
+        if (r->copy[i].how != BOXED)
+            r->copy[i].how = m->d->sent && lanes_send(m, &r->copy[i]) ? SENT : TAKEN;
         *q = was;
     }
     m->tile.inner[axis] = inner, m->sp.n = n_var;
 }
 
+static bool any_sent(const ring *r) /* by lanes; what they take into registers counts, where nothing is boxed */
+{
+    bool any = !boxes_any(r);
+    for (int i = 0; i < r->n; i++)
+        any = any || r->copy[i].how == SENT;
+    return any;
+}
+
 static void first_slices(emitter *m, ring *r)
 {
-    const char *coming = numbered(m, "coming", r);
+    const char *coming = ring_name(m, "coming", r);
     const bool all = r->trips >= r->slots - 1 && !r->count;
     emit_meet(m); /* who still reads what lay there */
-    code_let(&m->out.code, m->d->index, numbered(m, "slot", r), "0");
+    if (boxes_any(r))
+        boxes_begin(m, r);
+    code_let(&m->out.code, m->d->index, ring_name(m, "slot", r), "0");
     code_open(&m->out.code, (stmt){.kind = S_LOOP,
                                    .how = WRITTEN_OUT,
                                    .name = coming,
@@ -116,10 +136,11 @@ static void first_slices(emitter *m, ring *r)
                                    .trips = r->slots - 1});
     if (!all)
         code_if(&m->out.code, arena_format(m->mem, "%s < %s", coming, r->count ? r->count : number_text(m, r->trips)));
-    add_copies(m, r, coming, coming, false);
+    add_copies(m, r, coming, coming, NULL, false);
     if (!all)
         code_close(&m->out.code);
-    add_sent(m);
+    if (any_sent(r))
+        add_sent(m);
     code_close(&m->out.code);
 }
 
@@ -148,6 +169,7 @@ bool ring_open(emitter *m, int l, int64_t trips, const char *count, ring *r)
     if (!r->n)
         return false;
     m->tile.made->scratch = true;
+    boxes_find(m, r);
     m->here.cur[q->axis] = q->step < left ? q->step : left;
     choose_moving(m, r);
     first_slices(m, r);
@@ -160,7 +182,7 @@ static void declare_held(emitter *m, ring *r)
 {
     const int axis = r->next.axis, n_var = m->sp.n;
     const lin *inner = m->tile.inner[axis], *plain = m->tile.plain[axis];
-    r->next.at = lin_var(&m->sp, var_add(&m->sp, numbered(m, "coming", r), 0, r->trips - 1));
+    r->next.at = lin_var(&m->sp, var_add(&m->sp, ring_name(m, "coming", r), 0, r->trips - 1));
     m->tile.inner[axis] = lin_add(&m->sp, r->inner, r->next.at, r->next.step);
     m->tile.plain[axis] = lin_add(&m->sp, r->plain, r->next.at, r->next.step);
     for (int i = 0; i < r->n; i++)
@@ -171,7 +193,7 @@ static void declare_held(emitter *m, ring *r)
 
 static const char *is_next(const emitter *m, const ring *r) /* there is such a trip */
 {
-    return arena_format(m->mem, "%s < %s", numbered(m, "coming", r), r->count ? r->count : number_text(m, r->trips));
+    return arena_format(m->mem, "%s < %s", ring_name(m, "coming", r), r->count ? r->count : number_text(m, r->trips));
 }
 
 /* What is sent alone takes no test around it, into which compilers would move what is the same in all trips: of a trip
@@ -180,49 +202,77 @@ static bool all_sent(const ring *r)
 {
     bool all = true;
     for (int i = 0; i < r->n; i++)
-        all = all && r->copy[i].how == SENT;
+        all = all && (r->copy[i].how == SENT || r->copy[i].how == BOXED);
+    return all;
+}
+
+void ring_send(emitter *m)
+{
+    ring *r = m->tile.sends;
+    if (!r)
+        return;
+    const int axis = r->next.axis;
+    const int64_t left = m->here.cur[axis];
+    const bool sent = all_sent(r);
+    m->tile.sends = NULL;
+    m->here.cur[axis] = r->next.step; /* a later one, which may have less */
+    declare_held(m, r);
+    if (!sent)
+        code_if(&m->out.code, is_next(m, r));
+    for (int i = 0; i < r->n; i++)
+        r->copy[i].when = sent ? is_next(m, r) : NULL;
+    add_copies(m, r, ring_name(m, "coming", r), ring_name(m, "next", r), sent ? is_next(m, r) : NULL, false);
+    if (!sent)
+        code_close(&m->out.code);
+    if (any_sent(r))
+        add_sent(m);
+    m->here.cur[axis] = left;
+}
+
+static bool all_boxed(const ring *r)
+{
+    bool all = true;
+    for (int i = 0; i < r->n; i++)
+        all = all && r->copy[i].how == BOXED;
     return all;
 }
 
 void ring_trip(emitter *m, ring *r, const char *trip, bool last)
 {
-    const char *of = arena_format(m->mem, "const %s", m->d->index), *slot = numbered(m, "slot", r);
+    const char *of = arena_format(m->mem, "const %s", m->d->index), *slot = ring_name(m, "slot", r);
     const int axis = r->next.axis;
-    const int64_t left = m->here.cur[axis];
     r->last = last;
-    add_arrived(m, r->slots - 2);
+    if (boxes_any(r))
+        boxes_wait(m, r, slot);
+    if (any_sent(r))
+        add_arrived(m, r->slots - 2);
+    if (!all_boxed(r))
+        matrix_show(m);
     emit_meet(m);
     if (!last) {
-        m->here.cur[axis] = r->next.step; /* a later one, which may have less */
-        code_let(&m->out.code, of, numbered(m, "coming", r), arena_format(m->mem, "%s + %d", trip, r->slots - 1));
-        code_let(&m->out.code, of, numbered(m, "next", r),
+        code_let(&m->out.code, of, ring_name(m, "coming", r), arena_format(m->mem, "%s + %d", trip, r->slots - 1));
+        code_let(&m->out.code, of, ring_name(m, "next", r),
                  arena_format(m->mem, "%s ? %s - 1 : %d", slot, slot, r->slots - 1));
-        declare_held(m, r);
-        const bool sent = all_sent(r);
-        if (!sent)
-            code_if(&m->out.code, is_next(m, r));
-        for (int i = 0; i < r->n; i++)
-            r->copy[i].when = sent ? is_next(m, r) : NULL;
-        add_copies(m, r, numbered(m, "coming", r), numbered(m, "next", r), false);
-        if (!sent)
-            code_close(&m->out.code);
-        add_sent(m);
-        m->here.cur[axis] = left;
+        m->tile.sends = r;
+        const bool all = nest_group(m->s) == m->group; /* else lanes that the stage has no use for send, too */
+        if (!all_sent(r) || r->loop + 1 < nest_unrolled(m->s) || !matrix_waits(m) || !all)
+            ring_send(m);
     }
     for (int i = 0; i < r->n; i++) {
         source *q = &m->data.source[m->stage.at][r->copy[i].load];
         code_let(&m->out.code, pointer_type(m, GROUP, source_dtype(m, r->copy[i].load), false),
-                 arena_format(m->mem, "c%d", r->copy[i].load), place_of(m, r, i, slot, false));
+                 arena_format(m->mem, "c%d", r->copy[i].load), ring_place(m, r, i, slot, false));
         *q = r->to[i], q->base[axis] = m->tile.inner[axis];
     }
 }
 
 void ring_turn(emitter *m, ring *r)
 {
-    const char *slot = numbered(m, "slot", r);
+    const char *slot = ring_name(m, "slot", r);
     const int axis = r->next.axis;
     const int64_t left = m->here.cur[axis];
     bool taken = false;
+    ring_send(m);
     if (r->last)
         return;
     for (int i = 0; i < r->n; i++)
@@ -230,7 +280,7 @@ void ring_turn(emitter *m, ring *r)
     if (taken) {
         m->here.cur[axis] = r->next.step;
         code_if(&m->out.code, is_next(m, r));
-        add_copies(m, r, numbered(m, "coming", r), numbered(m, "next", r), true);
+        add_copies(m, r, ring_name(m, "coming", r), ring_name(m, "next", r), NULL, true);
         code_close(&m->out.code);
         m->here.cur[axis] = left;
     }
@@ -239,6 +289,8 @@ void ring_turn(emitter *m, ring *r)
 
 void ring_close(emitter *m, const ring *r)
 {
-    if (all_sent(r))
+    if (all_sent(r) && any_sent(r))
         add_arrived(m, 0);
+    if (boxes_any(r))
+        boxes_end(m, r);
 }

@@ -1,4 +1,6 @@
-/* ring.h - several slices in a ring: those of later trips come while one is summed. For the tile's loops alone. */
+/* ring.h - several slices in a ring: those of later trips come while one is summed. For the tile's loops alone.
+ * At the head of a trip its slice is there and the next `slots - 1` are on their way; a slot is written again only
+ * behind the barrier that ends the trip which read it. */
 #ifndef TS_RING_H
 #define TS_RING_H
 #include "backends/codegen/emit.h"
@@ -14,11 +16,27 @@ typedef struct ring {
     source to[MAX_STAGING];
     slice lies[MAX_STAGING];
     copying copy[MAX_STAGING];
+    int map[MAX_STAGING]; /* of copies that are BOXED: which one of the kernel's it is */
+    int64_t barriers;     /* bytes in scratch: where theirs are */
 } ring;
 bool ring_open(emitter *m, int l, int64_t trips, const char *count, ring *r); /* at loop l of the tile; false: none */
 void ring_trip(emitter *m, ring *r, const char *trip, bool last);             /* at the head of each trip */
+void ring_send(emitter *m);                                                   /* within: m->tile.sends */
 void ring_turn(emitter *m, ring *r);                                          /* at its end */
 void ring_close(emitter *m, const ring *r); /* behind the loop: nothing is on its way any more */
+/* boxes.c: copies that the device makes by itself, into a ring's slices */
+bool boxes_any(const ring *r);
+void boxes_around(emitter *m); /* in front of the tile's folds: opens what holds them where rings are within loops */
+void boxes_leave(emitter *m);  /* behind them */
+void boxes_find(emitter *m, ring *r);  /* which copies they are; room for the barriers */
+void boxes_begin(emitter *m, ring *r); /* before the first ones */
+/* Of the trip at which loops stand: into that slot; when: they are there at all, NULL: always */
+void boxes_send(emitter *m, const ring *r, const char *slot, const char *when);
+void boxes_wait(emitter *m, const ring *r, const char *slot); /* until those in the slot have come */
+void boxes_end(emitter *m, const ring *r);                    /* behind the loop */
+/* ring.c */
+const char *ring_name(const emitter *m, const char *what, const ring *r); /* a variable of the ring's own */
+const char *ring_place(emitter *m, const ring *r, int i, const char *slot, bool written); /* of slice i in the slot */
 /* copy.c */
 bool copy_follows(const emitter *m, const staging *g, int l); /* it is copied at that loop of the tile, in a ring */
 /* Of a slice of the stage, how much is to be there along each axis where zeros stand for what is not; or NULL */

@@ -35,7 +35,7 @@ static bool callable(const dialect *d, const expr *x, err *e)
 bool kernel_callable(const dialect *d, const kernel *k, err *e)
 {
     const expr *x = k->stage->value;
-    return x->kind != X_ROUTINE || callable(d, x, e);
+    return x->kind != X_ROUTINE || x->run->copies || callable(d, x, e);
 }
 
 void emit_routine(emitter *m)

@@ -38,7 +38,7 @@ static void set_states(walking *k, int first, bool together)
         const char *state = arena_format(m->mem, "s%d%s", i, k->w.state), *next = arena_format(m->mem, "next%d", i);
         text value = {0};
         cstyle_temporaries(&k->w, &m->out.code, x);
-        cstyle_expr(&k->w, &value, x);
+        cstyle_whole(&k->w, &value, x);
         if (together)
             code_let(&m->out.code, arena_format(m->mem, "const %s", value_type(m->d, x->dtype, m->p->reference)), next,
                      value.s);

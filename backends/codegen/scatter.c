@@ -86,7 +86,7 @@ static bool name_subscripts(scattering *c, uint32_t open)
         char name[16];
         const expr *checked = checked_place(m, at, extent);
         cstyle_temporaries(&w, &m->out.code, checked);
-        cstyle_expr(&w, &value, checked);
+        cstyle_whole(&w, &value, checked);
         snprintf(name, sizeof name, "at%d", d);
         code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), name, value.s);
         text_free(&value);

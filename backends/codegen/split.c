@@ -11,38 +11,31 @@
 #include <string.h>
 
 /* ---- the guard and its comparisons ---- */
-static const expr *uncast(const expr *x)
-{
-    while (x->kind == X_CAST)
-        x = x->arg[0];
-    return x;
-}
-
 static bool is_guard(const expr *x, double otherwise)
 {
-    if (x->kind != X_CALL || x->n != 3 || x->fn->result != R_SECOND)
+    if (!x_is_choice(x))
         return false;
-    const expr *y = uncast(x->arg[2]);
+    const expr *y = x_uncast(x->arg[2]);
     return y->kind == X_LIT && y->lit == otherwise;
 }
 
 static const expr *find_guard(const expr *fold)
 {
-    const expr *x = uncast(fold->arg[0]);
+    const expr *x = x_uncast(fold->arg[0]);
     const double unit = fold->fn->unit;
     if (is_guard(x, unit) && (unit == 0 || dtype_class(fold->dtype) == D_REAL))
         return x;
-    const bool product = x->kind == X_CALL && !strcmp(x->fn->name, "mul") && !strcmp(fold->fn->name, "add");
+    const bool product = x_is_call(x, "mul") && x_folds_by(fold, "add");
     for (int i = 0; product && i < x->n; i++)
-        if (is_guard(uncast(x->arg[i]), 0))
-            return uncast(x->arg[i]);
+        if (is_guard(x_uncast(x->arg[i]), 0))
+            return x_uncast(x->arg[i]);
     return NULL;
 }
 
 bool bounds_read(const expr *x, split *c)
 {
-    const bool strict = x->kind == X_CALL && !strcmp(x->fn->name, "lt");
-    if (!strict && !(x->kind == X_CALL && !strcmp(x->fn->name, "le")))
+    const bool strict = x_is_call(x, "lt");
+    if (!strict && !x_is_call(x, "le"))
         return false;
     const expr *a = x->arg[0], *b = x->arg[1];
     if (a->kind == X_LIT && a->is_whole && b->dtype == TS_I64)
@@ -56,7 +49,7 @@ bool bounds_read(const expr *x, split *c)
 
 static void add_bounds(emitter *m, const expr *x)
 {
-    if (x->kind == X_CALL && !strcmp(x->fn->name, "and")) {
+    if (x_is_call(x, "and")) {
         add_bounds(m, x->arg[0]), add_bounds(m, x->arg[1]);
         return;
     }

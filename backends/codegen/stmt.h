@@ -9,7 +9,7 @@ typedef enum stmt_kind {
     S_BLOCK,    /* what is in it, between braces */
     S_STAGE,    /* what is in it copies a slice into scratch: `bytes` from `offset` on */
     S_LOOP,     /* name goes from `from` to before `to`, in steps of step */
-    S_CHUNKS,   /* name is each trip, of `trips` in all, that this part comes to take */
+    S_CHUNKS,   /* name is each trip that this part comes to take, of `trips` in all; `to`: as many as that, as text */
     S_REPEAT,   /* again and again until S_LEAVE; further rounds begin with value */
     S_IF,       /* value holds; other: what is done if not */
     S_LET,      /* name is value, of a type; in it are S_LETs of the same type. Without a value: to be stored to */
@@ -59,6 +59,7 @@ void code_also(code *c, const char *name, const char *value); /* of the type of 
 void code_store(code *c, const char *to, const char *value);
 
 void stmt_print(text *t, const dialect *d, const stmt *in); /* what is in it, from t->depth on */
+void stmt_lines(text *t, const char *lines); /* as they are, those cut that are longer than 120 columns */
 /* Checks. A barrier that some workers of a group pass and others do not: the loop or test around it; else NULL. */
 const stmt *stmt_stray_barrier(const stmt *in, const dialect *d);
 int64_t stmt_copied(const stmt *in); /* where the copies of all stages end, in bytes */

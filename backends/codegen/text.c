@@ -26,6 +26,7 @@ static void note_divisions(emitter *m, const lin *a) /* of what may be below 0: 
 void emit_lin(emitter *m, text *t, const lin *a)
 {
     note_divisions(m, a);
+    varying_used(m, a);
     lin_print(&m->sp, t, a, write_index, m);
 }
 
@@ -46,7 +47,7 @@ void emit_passed(emitter *m, const lin *a)
 
 bool reads_on_condition(const expr *x)
 {
-    bool any = x->kind == X_CALL && x->fn->result == R_SECOND && x_count(x, X_LOAD) > 0;
+    bool any = x_is_choice(x) && x_count(x, X_LOAD) > 0;
     for (int i = 0; i < x->n && !any; i++)
         any = reads_on_condition(x->arg[i]);
     return any;
@@ -60,6 +61,11 @@ static bool is_lane(const emitter *m, int axis)
     return any;
 }
 
+static bool is_name(const lin *a) /* its text is one word */
+{
+    return a->n ? !a->c && a->n == 1 && a->t->coef == 1 && a->t->a->kind == A_VAR : a->c >= 0;
+}
+
 static void write_axis(void *user, text *t, int axis)
 {
     emitter *m = user;
@@ -67,9 +73,16 @@ static void write_axis(void *user, text *t, int axis)
     if (m->tile.made)
         emit_passed(m, m->tile.plain[axis]);
     *(m->tile.made ? &m->tile.made->shrouds : &m->out.shrouds) |= shrouds;
-    text_add(t, "(");
-    emit_lin(m, t, m->tile.made ? m->tile.plain[axis] : m->here.axis[axis]);
-    text_add(t, shrouds ? " + unknown)" : ")");
+    const lin *at = m->tile.made ? m->tile.plain[axis] : m->here.axis[axis];
+    const bool bare = !shrouds && is_name(at);
+    text_add(t, bare ? "" : "(");
+    emit_lin(m, t, at);
+    text_add(t, bare ? "" : shrouds ? " + unknown)" : ")");
+}
+
+static void write_size(void *user, text *t, int which)
+{
+    varying_name(user, t, which);
 }
 
 /* ---- telling where a tile starts from what its own loops add ---- */
@@ -96,12 +109,6 @@ static const lin *offset_of(emitter *m, int load, const lin *const *axis)
                             : source_offset(m, load, axis);
 }
 
-static bool is_gathered(void *user, const atom *a)
-{
-    (void)user;
-    return a->kind == A_EXPR;
-}
-
 /* What the tile's own loops add to where it starts; NULL when that depends on where it starts, as a gathered index
  * does, and a quotient of which the tile sees some. The constant stays inside, so that no pointer stands before
  * its operand. */
@@ -111,7 +118,7 @@ static const lin *rest_of(emitter *m, int load)
               *rest = lin_add(&m->sp, all, start, -1);
     if (lin_uses(all, is_moved, m) || lin_uses(rest, is_start, m))
         return NULL;
-    if (load < RESULT && lin_uses(all, is_gathered, m) && !expr_reads(m->stage.value, m->s->load[load]))
+    if (load < RESULT && lin_has_expr(all) && !expr_reads(m->stage.value, m->s->load[load]))
         return NULL; /* the index is read under the condition, as its element is */
     return lin_add(&m->sp, rest, lin_const(&m->sp, 1), start->c);
 }
@@ -121,6 +128,7 @@ static bool is_inside(const emitter *m, int load) /* copied within the tile, fro
     return load < RESULT && m->data.source[m->stage.at][load].inside;
 }
 
+/* From where the tile starts; from the operand's start where the index cannot be split so. */
 void emit_place(emitter *m, text *t, int load)
 {
     const lin *at = is_inside(m, load)          ? offset_of(m, load, m->tile.inner)
@@ -193,6 +201,7 @@ void emit_result(emitter *m, text *t)
     emit_place(m, t, RESULT);
 }
 
+/* Loads are told apart by what they read and where: two of one tensor are two. */
 static int number_of(const emitter *m, const expr *x)
 {
     int i = 0;
@@ -214,7 +223,8 @@ const char *pointer_type(const emitter *m, reach who, dtype d, bool written)
 
 const char *scratch_at(const emitter *m, const char *of, int64_t offset)
 {
-    return arena_format(m->mem, "(%s)(scratch + %lld)", of, (long long)offset);
+    return offset ? arena_format(m->mem, "(%s)(scratch + %lld)", of, (long long)offset)
+                  : arena_format(m->mem, "(%s)scratch", of);
 }
 
 reach held_reach(const held *h)
@@ -289,6 +299,7 @@ bool emit_single(const emitter *m, int load)
     return type_count(&m->s->load[load]->from->type) == 1 && m->data.source[m->stage.at][load].from == FROM_MEMORY;
 }
 
+/* x3[...], or what a vector access has loaded of it. */
 void emit_element(emitter *m, text *t, int load)
 {
     if (vector_element(m, t, load))
@@ -319,13 +330,38 @@ static void write_load(void *user, text *t, const expr *x)
     if (m->tile.made)
         emit_element(m, t, i);
     else {
-        text_add(t, "(");
+        const bool name = m->data.source[m->stage.at][i].from == FROM_MEMORY;
+        text_add(t, name ? "" : "(");
         write_pointer(m, t, i);
-        text_add(t, ")[");
+        text_add(t, name ? "[" : ")[");
         emit_lin(m, t, source_offset(m, i, m->here.axis));
         text_add(t, "]");
     }
     text_add(t, "%s", *wrap ? ")" : "");
+}
+
+/* What is not linear in it gets a name before the call that it is an argument of. */
+static const lin *with_names(emitter *m, const lin *at)
+{
+    const lin *named = at;
+    for (int i = 0; i < at->n; i++) {
+        const lin one = {.n = 1, .t = &at->t[i]};
+        if (at->t[i].a->kind != A_EXPR || at->t[i].a->x->kind == X_AXIS)
+            continue;
+        const expr *x = at->t[i].a->x;
+        writer w = emit_writer(m);
+        text value = {0};
+        w.n_temp = m->out.names;
+        cstyle_temporaries(&w, &m->out.code, x);
+        cstyle_whole(&w, &value, x);
+        const char *name = arena_format(m->mem, "place%d", w.n_temp);
+        m->out.names = w.n_temp + 1;
+        code_let(&m->out.code, arena_format(m->mem, "const %s", memory_type(m->d, TS_I64)), name, value.s);
+        text_free(&value);
+        const lin *place = lin_var(&m->sp, var_add(&m->sp, name, INT64_MIN / 4, INT64_MAX / 4));
+        named = lin_add(&m->sp, lin_add(&m->sp, named, &one, -1), place, at->t[i].coef);
+    }
+    return named;
 }
 
 static void add_offset(emitter *m, text *t, const lin *at)
@@ -340,15 +376,15 @@ static void add_offset(emitter *m, text *t, const lin *at)
  * the whole, constants and all. */
 static const lin *start_of_all(emitter *m, int load)
 {
-    const lin *zero[MAX_AXIS], *slice, *all;
+    const lin *zero[MAX_AXIS], *own, *all;
     tile_made inside;
     for (int a = 0; a < m->s->n_axis; a++)
         zero[a] = lin_const(&m->sp, 0);
-    slice = offset_of(m, load, zero);
+    own = offset_of(m, load, zero);
     m->tile.made = &inside;
     all = offset_of(m, load, zero);
     m->tile.made = NULL;
-    return lin_add(&m->sp, slice, all, -1);
+    return lin_add(&m->sp, own, all, -1);
 }
 
 void emit_pointer(emitter *m, text *t, const tile_made *f, int load) /* where tile f starts, or the start of it all */
@@ -369,8 +405,10 @@ void emit_start(emitter *m, text *t, const tile_made *f, int load)
         add_offset(m, t, start_of_all(m, load));
         return;
     }
-    const lin *at = offset_of(m, load, m->here.axis);
-    add_offset(m, t, lin_add(&m->sp, at, lin_const(&m->sp, 1), -f->c[load]));
+    const int n = m->sp.n;
+    const lin *at = lin_add(&m->sp, offset_of(m, load, m->here.axis), lin_const(&m->sp, 1), -f->c[load]);
+    add_offset(m, t, m->copy.on ? at : with_names(m, at));
+    m->sp.n = n;
 }
 
 static void write_fold(void *user, text *t, const expr *x)
@@ -388,6 +426,7 @@ writer emit_writer(emitter *m)
                     .wide = m->p->reference,
                     .load = write_load,
                     .axis = write_axis,
+                    .size = write_size,
                     .fold = write_fold,
                     .states = "s",
                     .state = "",
@@ -399,8 +438,16 @@ const char *emit_value(emitter *m, writer *w, const expr *x)
     text t = {0};
     x = with_idioms(m, x);
     cstyle_temporaries(w, &m->out.code, x);
-    cstyle_expr(w, &t, x);
+    cstyle_whole(w, &t, x);
     return code_keep(&m->out.code, &t);
+}
+
+void emit_call(emitter *m, const char *form, const char *const *arg)
+{
+    text line = {0};
+    form_write(&line, m->out.uses, m->d, form, arg);
+    code_add(&m->out.code, (stmt){.kind = S_CALL, .value = line.s});
+    text_free(&line);
 }
 
 /* ---- accumulators ---- */
@@ -444,6 +491,7 @@ void emit_acc_place(emitter *m, text *t, const char *lane)
     }
 }
 
+/* For max, FMA and so on: as the dialect spells the fold's function. */
 void emit_combine(emitter *m, text *t, const char *a, const char *b)
 {
     const writer w = emit_writer(m);

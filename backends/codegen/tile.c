@@ -4,6 +4,7 @@
  * the array of accumulators into registers. (Measured: the same speed as named vector registers, and the
  * text stays readable.) */
 #include "backends/codegen/ring.h"
+#include "schedule/extents.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 typedef enum phase { CLEAR, BODY, MERGE, GATHER, CARRY, FINISH } phase;
 
 /* ---- one element of each phase ---- */
+/* acc = the unit of the fold: 0 of a sum. */
 static void clear_one(emitter *m)
 {
     if (tuple_fold(m)) {
@@ -25,6 +27,7 @@ static void clear_one(emitter *m)
     text_free(&acc), text_free(&unit);
 }
 
+/* acc = acc (+) term; a sum of products by one instruction, FMA, which rounds once. */
 static void body_one(emitter *m)
 {
     if (tuple_fold(m)) {
@@ -33,20 +36,19 @@ static void body_one(emitter *m)
     }
     writer w = emit_writer(m);
     text acc = {0}, value = {0}, sum = {0};
-    const expr *x = with_idioms(m, m->tile.term);
+    const expr *x = with_idioms(m, varying_inside(m, varying_term(m, m->tile.term)));
     emit_acc(m, &acc, NULL);
     calls_over_lanes(m, &w, x);
     cstyle_temporaries(&w, &m->out.code, x);
-    const bool product = dtype_class(x->dtype) == D_REAL && x->kind == X_CALL && !strcmp(x->fn->name, "mul") &&
-                         !strcmp(m->stage.fold->fn->name, "add");
+    const bool product = dtype_class(x->dtype) == D_REAL && x_is_call(x, "mul") && x_folds_by(m->stage.fold, "add");
     if (product) {
         text a = {0}, b = {0};
-        cstyle_expr(&w, &a, x->arg[0]), cstyle_expr(&w, &b, x->arg[1]);
+        cstyle_whole(&w, &a, x->arg[0]), cstyle_whole(&w, &b, x->arg[1]);
         form_write(&sum, m->out.uses, m->d, m->d->fma[m->stage.fold->dtype == TS_F64 || m->p->reference],
                    (const char *[]){a.s, b.s, acc.s});
         text_free(&a), text_free(&b);
     } else {
-        cstyle_expr(&w, &value, x);
+        cstyle_operand(&w, &value, m->stage.fold->fn, m->stage.fold->dtype, 1, x);
         emit_combine(m, &sum, acc.s, value.s);
     }
     code_store(&m->out.code, acc.s, sum.s);
@@ -68,16 +70,21 @@ static void merge_one(emitter *m)
     for (int64_t half, lanes = all; lanes > 1; lanes = half) {
         text high = {0}, sum = {0};
         half = (lanes + 1) / 2;
-        emit_acc(m, &high, arena_format(m->mem, "i + %lld", (long long)half));
+        const bool one = lanes - half == 1; /* takes no loop */
+        if (one)
+            low.len = 0, emit_acc(m, &low, "0");
+        emit_acc(m, &high, arena_format(m->mem, one ? "%lld" : "i + %lld", (long long)half));
         emit_combine(m, &sum, low.s, high.s);
-        code_open(&m->out.code, (stmt){.kind = S_LOOP,
-                                       .how = IN_LANES,
-                                       .name = "i",
-                                       .from = "0",
-                                       .to = number_text(m, lanes - half),
-                                       .tight = true});
+        if (!one)
+            code_open(&m->out.code, (stmt){.kind = S_LOOP,
+                                           .how = IN_LANES,
+                                           .name = "i",
+                                           .from = "0",
+                                           .to = number_text(m, lanes - half),
+                                           .tight = true});
         code_store(&m->out.code, low.s, sum.s);
-        code_close(&m->out.code);
+        if (!one)
+            code_close(&m->out.code);
         text_free(&high), text_free(&sum);
     }
     text_free(&low);
@@ -98,8 +105,13 @@ static void combine_before(emitter *m, const char *y, const char *acc) /* partia
     text_free(&sum);
 }
 
+/* y = the value, in which the fold's own place is taken by the accumulator. */
 static void finish_one(emitter *m)
 {
+    if (m->s->n_piece) {
+        tuple_leave(m);
+        return;
+    }
     writer w = emit_writer(m);
     text value = {0}, y = {0}, acc = {0};
     const char *wrap = cstyle_store(m->d, m->out.uses, stored_as(m->p, m->s->node));
@@ -109,7 +121,7 @@ static void finish_one(emitter *m)
         text_free(&y);
         return;
     }
-    const expr *x = with_idioms(m, partial_value(m));
+    const expr *x = with_idioms(m, varying_inside(m, partial_value(m)));
     if (!tuple_fold(m)) /* whose value has a name in each element's loop alone */
         calls_over_lanes(m, &w, x);
     if (m->stage.outer_fold) {
@@ -119,7 +131,7 @@ static void finish_one(emitter *m)
     if (tuple_fold(m))
         tuple_result(m);
     cstyle_temporaries(&w, &m->out.code, x);
-    cstyle_expr(&w, &value, x);
+    (m->stage.outer_fold ? cstyle_expr : cstyle_whole)(&w, &value, x);
     if (m->tile.run) {
         const char *all = arena_format(m->mem, "%s%s%s", wrap, value.s, *wrap ? ")" : "");
         matrix_store(m, y.s, all);
@@ -136,6 +148,7 @@ typedef struct saved {
     const lin *inner[MAX_AXIS], *plain[MAX_AXIS];
 } saved;
 
+/* Around a loop: what holds in it must not hold behind it. */
 static void save(const emitter *m, saved *s)
 {
     memcpy(s->cur, m->here.cur, sizeof s->cur), memcpy(s->inner, m->tile.inner, sizeof s->inner),
@@ -152,6 +165,7 @@ static void restore(emitter *m, const saved *s)
 
 typedef struct span { /* trips of a loop that are written with the same constants */
     int64_t first, end, left;
+    trips_way way; /* which of them, where the axis varies */
 } span;
 
 /* Full trips, together or apart, and one for the rest. */
@@ -162,14 +176,14 @@ static int spans_of(emitter *m, int l, phase ph, span out[MAX_APART + 1])
     const bool cut = ph == BODY && m->tile.apart >> l & 1, known = ph != BODY && m->stage.known >> l & 1;
     int n = 0;
     if (full && !cut && !known)
-        out[n++] = (span){0, full, q->step};
+        out[n++] = (span){0, full, q->step, EVERY_TRIP};
     for (int64_t i = 0; (cut || known) && i < full; i++)
         if (i && cut && bounds_alike(m, l, i - 1))
             out[n - 1].end = i + 1;
         else
-            out[n++] = (span){i, i + 1, q->step};
+            out[n++] = (span){i, i + 1, q->step, EVERY_TRIP};
     if (rest)
-        out[n++] = (span){full, full + 1, rest};
+        out[n++] = (span){full, full + 1, rest, EVERY_TRIP};
     return n;
 }
 
@@ -197,7 +211,8 @@ static uint32_t counted_axes(const emitter *m)
     for (int l = 0; l < nest_tile(m->s); l++) {
         const loop *q = &m->s->nest.loop[l], *in = counting(m, q->axis);
         const int64_t rest = nest_left(m->k, m->s, q->axis, l - 1) % q->step;
-        if (m->s->folds >> q->axis & 1 && in && rest && rest % in->step == 0 && q->step % in->step == 0)
+        if (m->s->folds >> q->axis & 1 && in && rest && rest % in->step == 0 && q->step % in->step == 0 &&
+            !varying_axis(m, q->axis))
             axes |= 1u << q->axis;
     }
     for (int i = 0; i < m->bounds.n; i++)
@@ -224,6 +239,12 @@ static bool enter(emitter *m, int l, const span *s, phase ph)
     if (m->tile.made->counted >> q->axis & 1 && q == counting(m, q->axis)) {
         from.len = to.len = 0, moves = true;
         text_add(&from, "0"), text_add(&to, "%s_trips", m->s->letter[q->axis]);
+    }
+    if (s->way) {
+        if (!to.len)
+            text_add(&from, "%lld", (long long)first), text_add(&to, "%lld", (long long)end);
+        moves = true;
+        varying_bounds(m, l, s->way, &from, &to);
     }
     if (first < end && q->role->group) {
         lanes_enter(m, l, first, end, moves ? to.s : NULL);
@@ -271,7 +292,7 @@ static bool open_vector(emitter *m, int l, phase ph)
     if (ph == BODY && tuple_fold(m))
         return vector_open(m, q, trip, m->stage.fold->n_state, m->stage.fold->arg + m->stage.fold->n_state, false);
     const expr *x = ph == BODY ? m->tile.term : partial_value(m);
-    return vector_open(m, q, trip, 1, &x, ph == FINISH && !m->stage.outer_fold);
+    return vector_open(m, q, trip, 1, &x, ph == FINISH && !m->stage.outer_fold && !m->s->n_piece);
 }
 
 /* A loop whose trips lie in different lanes. What all of them do to their sums alike takes no test. */
@@ -329,6 +350,8 @@ static void register_loops(emitter *m, int l, phase ph)
     for (int i = 0; i < n; i++) {
         saved was;
         save(m, &was);
+        if (varying_row(m, l, spans[i].end - spans[i].first))
+            spans[i].way = VECTORS_LEFT;
         if (enter(m, l, &spans[i], ph)) {
             register_loops(m, l + 1, ph);
             code_close(&m->out.code);
@@ -380,28 +403,36 @@ static void fold_loops(emitter *m, int l, int unrolled)
     memcpy(outside, sources, sizeof outside);
     const bool rings = begin_ring(m, l, &r);
     const int n = spans_of(m, l, BODY, spans);
-    for (int i = 0; i < n; i++) {
-        saved was;
-        save(m, &was);
-        if (enter(m, l, &spans[i], BODY)) {
-            if (rings)
-                ring_trip(m, &r, arena_format(m->mem, "%s_%d", m->s->letter[m->s->nest.loop[l].axis], l),
-                          !r.count && spans[i].first == r.trips - 1);
-            else
-                copy_enter(m, m->stage.at, false, l);
-            fold_loops(m, l + 1, unrolled);
-            if (rings)
-                ring_turn(m, &r);
-            code_close(&m->out.code);
+    const uint32_t tested = m->tile.tested;
+    trips_way way[2];
+    for (int i = 0; i < n; i++)
+        for (int k = 0, ways = varying_ways(m, l, spans[i].left, way); k < ways; k++) {
+            saved was;
+            save(m, &was);
+            spans[i].way = way[k];
+            if (way[k] == LAST_TRIP)
+                m->tile.tested |= 1u << m->s->nest.loop[l].axis;
+            if (enter(m, l, &spans[i], BODY)) {
+                if (rings)
+                    ring_trip(m, &r, arena_format(m->mem, "%s_%d", m->s->letter[m->s->nest.loop[l].axis], l),
+                              !r.count && spans[i].first == r.trips - 1);
+                else
+                    copy_enter(m, m->stage.at, false, l);
+                fold_loops(m, l + 1, unrolled);
+                if (rings)
+                    ring_turn(m, &r);
+                code_close(&m->out.code);
+            }
+            m->tile.tested = tested;
+            restore(m, &was);
+            memcpy(sources, outside, sizeof outside);
         }
-        restore(m, &was);
-        memcpy(sources, outside, sizeof outside);
-    }
     if (rings)
         ring_close(m, &r);
     restore(m, &all);
 }
 
+/* An accumulator for each element of the tile, [trips of each loop in registers]. */
 static void declare_acc(emitter *m)
 {
     text dims = {0};
@@ -474,6 +505,14 @@ static void add_pointer(emitter *m, text *t, int load, bool written)
     text_add(t, written ? "y" : "x%d", load);
 }
 
+static void add_maps(const emitter *m, const tile_made *f, const char *form, text *t) /* of tensors, that it takes */
+{
+    for (int i = 0; i < MAX_BOX; i++)
+        if (f->boxes >> i & 1)
+            text_add(t, ", "), form_write(t, NULL, m->d, form, (const char *[]){number_text(m, i)});
+}
+
+/* Result, operands, then numbers that only some tiles take; call_tile gives them in the same order. */
 static const char *parameters(emitter *m, const tile_made *f)
 {
     text all = {0};
@@ -487,6 +526,7 @@ static const char *parameters(emitter *m, const tile_made *f)
     for (int a = 0; a < m->s->n_axis; a++)
         if (f->counted >> a & 1)
             text_add(&all, ", const %s %s_trips", m->d->index, m->s->letter[a]);
+    varying_parameters(m, f, &all);
     if (m->stage.carries)
         carry_parameters(m, &all);
     if (m->stage.outer_fold)
@@ -497,6 +537,7 @@ static const char *parameters(emitter *m, const tile_made *f)
         text_add(&all, ", const %s limit", m->d->index);
     if (f->scratch)
         text_add(&all, ", %schar *scratch", m->d->space[GROUP]);
+    add_maps(m, f, m->d->box ? m->d->box->parameter : NULL, &all);
     if (callees_fault(&f->uses, m->d))
         text_add(&all, ", %s", m->d->fault_parameter);
     return code_keep(&m->out.code, &all);
@@ -530,7 +571,10 @@ void print_tile(const emitter *m, const tile_made *f, text *out)
     int loads = 0;
     for (int i = 0; i < MAX_LOADS; i++)
         loads += f->loads[i];
-    m->d->tile(out, &(tile_head){arena_format(m->mem, "tile%d", f->number), f->parameters, loads, f->interleave});
+    text head = {0};
+    m->d->tile(&head, &(tile_head){arena_format(m->mem, "tile%d", f->number), f->parameters, loads, f->interleave});
+    stmt_lines(out, text_str(&head));
+    text_free(&head);
     text_add(out, "{\n%s", f->shrouds ? m->d->unknown : "");
     out->depth = 1;
     stmt_print(out, m->d, f->body);
@@ -538,6 +582,7 @@ void print_tile(const emitter *m, const tile_made *f, text *out)
     text_add(out, "}\n\n");
 }
 
+/* Clear, fold, merge lanes, finish: the tile's text from top to bottom. */
 static void write_body(emitter *m, tile_made *f)
 {
     start_symbols(m, f);
@@ -553,7 +598,10 @@ static void write_body(emitter *m, tile_made *f)
         const bool tested = bounds_open(m), bare = !tested && nest_tile(m->s) == m->s->nest.n;
         if (bare) /* no loop keeps its names from those of what follows */
             code_open(&m->out.code, (stmt){.kind = S_BLOCK});
+        m->tile.tested = varying_always(m);
+        boxes_around(m);
         fold_loops(m, nest_tile(m->s), nest_unrolled(m->s));
+        boxes_leave(m);
         if (tested || bare)
             code_close(&m->out.code);
         if (m->stage.lane >= 0)
@@ -572,6 +620,7 @@ static void write_body(emitter *m, tile_made *f)
         code_close(&m->out.code);
 }
 
+/* NULL with m->e where there are too many. */
 static tile_made *make_tile(emitter *m)
 {
     tile_made *f = &m->tiles.made[m->tiles.n];
@@ -585,7 +634,8 @@ static tile_made *make_tile(emitter *m)
                 MAX_TILE);
         return NULL;
     }
-    *f = (tile_made){.stage = m->stage.at, .number = m->tiles.n++, .counted = counted_axes(m)};
+    *f = (tile_made){
+        .stage = m->stage.at, .number = m->tiles.n++, .counted = counted_axes(m), .clipped = m->tile.clipped};
     memcpy(f->cur, m->here.cur, sizeof f->cur);
     save(m, &outer);
     m->tile.made = f, m->out.uses = &f->uses;
@@ -604,7 +654,7 @@ static tile_made *make_tile(emitter *m)
 
 static bool serves(emitter *m, const tile_made *f) /* the extents and, at borders, the place are those it is for */
 {
-    bool same = f->stage == m->stage.at;
+    bool same = f->stage == m->stage.at && f->clipped == m->tile.clipped;
     for (int a = 0; same && a < m->s->n_axis; a++) {
         int64_t low, high;
         same = m->here.cur[a] == f->cur[a] ||
@@ -617,7 +667,8 @@ static bool serves(emitter *m, const tile_made *f) /* the extents and, at border
     return same;
 }
 
-void emit_tile(emitter *m)
+/* One function serves all places with the same extents; it is made where the first of them is met. */
+static void call_tile(emitter *m)
 {
     const tile_made *f = NULL;
     text call = {0};
@@ -637,6 +688,7 @@ void emit_tile(emitter *m)
     for (int a = 0; a < m->s->n_axis; a++)
         if (f->counted >> a & 1)
             text_add(&call, ", %lld", (long long)(m->here.cur[a] / counting(m, a)->step));
+    varying_arguments(m, f, &call);
     if (m->stage.carries)
         carry_arguments(m, &call, f);
     if (m->stage.outer_fold)
@@ -647,9 +699,56 @@ void emit_tile(emitter *m)
         text_add(&call, ", limit");
     if (f->scratch)
         text_add(&call, ", scratch");
+    add_maps(m, f, m->d->box ? m->d->box->argument : NULL, &call);
     if (callees_fault(&f->uses, m->d))
         text_add(&call, ", %s", m->d->fault);
     text_add(&call, ")");
     code_add(&m->out.code, (stmt){.kind = S_CALL, .value = call.s});
     text_free(&call);
+}
+
+static void call_clipped(emitter *m) /* or whole, as there is enough of the axes that are summed up */
+{
+    if (!stage_exact(m->s)) {
+        call_tile(m);
+        return;
+    }
+    const char *full = varying_full(m);
+    stmt *test = full ? code_open(&m->out.code, (stmt){.kind = S_IF, .value = full}) : NULL;
+    if (full) {
+        call_tile(m);
+        code_close(&m->out.code);
+        code_else(&m->out.code, test);
+    }
+    m->tile.clipped = true;
+    call_tile(m);
+    m->tile.clipped = false;
+    if (full)
+        code_close(&m->out.code);
+}
+
+/* Along varying axes of the result from `axis` on: half a tile where that is all that is left. */
+static void call_halves(emitter *m, int axis)
+{
+    int64_t half = 0;
+    while (axis < m->s->n_result && !(half = varying_half(m, axis)))
+        axis++;
+    if (axis >= m->s->n_result) {
+        call_clipped(m);
+        return;
+    }
+    const int64_t all = m->here.cur[axis];
+    stmt *test = code_open(&m->out.code, (stmt){.kind = S_IF, .value = varying_more(m, axis, half)});
+    call_halves(m, axis + 1);
+    code_close(&m->out.code);
+    code_else(&m->out.code, test);
+    m->here.cur[axis] = half;
+    call_halves(m, axis + 1);
+    m->here.cur[axis] = all;
+    code_close(&m->out.code);
+}
+
+void emit_tile(emitter *m)
+{
+    call_halves(m, 0);
 }

@@ -65,7 +65,10 @@ static void become(emitter *m, writer *w, const expr *const *x, const char *(*ac
 void tuple_step(emitter *m)
 {
     writer w = writer_of(m, NULL);
-    become(m, &w, m->stage.fold->arg + states(m), tuple_acc, NULL);
+    const expr *step[MAX_STATE];
+    for (int k = 0; k < states(m); k++)
+        step[k] = varying_step(m, m->stage.fold->arg[states(m) + k], k);
+    become(m, &w, step, tuple_acc, NULL);
 }
 
 void tuple_merge(emitter *m, const char *(*mine)(emitter *m, int k, const char *at),
@@ -85,14 +88,22 @@ static const char *low_lane(emitter *m, int k, const char *at)
     return tuple_acc(m, k, "i");
 }
 
+const char *tuple_first(emitter *m, int k, const char *at)
+{
+    (void)at;
+    return tuple_acc(m, k, "0");
+}
+
 void tuple_lanes(emitter *m, int64_t lanes)
 {
     for (int64_t half; lanes > 1; lanes = half) {
         half = (lanes + 1) / 2;
-        code_open(
-            &m->out.code,
-            (stmt){.kind = S_LOOP, .how = IN_LANES, .name = "i", .from = "0", .to = number_text(m, lanes - half)});
-        tuple_merge(m, low_lane, tuple_acc, arena_format(m->mem, "i + %lld", (long long)half));
+        const bool one = lanes - half == 1; /* takes no loop */
+        const stmt turns = {
+            .kind = S_LOOP, .how = IN_LANES, .name = "i", .from = "0", .to = number_text(m, lanes - half)};
+        code_open(&m->out.code, one ? (stmt){.kind = S_BLOCK} : turns);
+        tuple_merge(m, one ? tuple_first : low_lane, tuple_acc,
+                    arena_format(m->mem, one ? "%lld" : "i + %lld", (long long)half));
         code_close(&m->out.code);
     }
 }
@@ -103,4 +114,20 @@ void tuple_result(emitter *m)
     writer w = writer_of(m, "0");
     code_let(&m->out.code, arena_format(m->mem, "const %s", value_type(m->d, x->dtype, m->p->reference)), "folded",
              emit_value(m, &w, x));
+}
+
+void tuple_leave(emitter *m)
+{
+    const char *wrap = cstyle_store(m->d, m->out.uses, stored_as(m->p, m->s->node));
+    for (m->tile.piece = 0; m->tile.piece < m->s->n_piece; m->tile.piece++) {
+        writer w = writer_of(m, "0");
+        text y = {0};
+        emit_result(m, &y);
+        code_open(&m->out.code, (stmt){.kind = S_BLOCK});
+        const char *x = emit_value(m, &w, m->s->piece[m->tile.piece]);
+        code_store(&m->out.code, code_keep(&m->out.code, &y),
+                   arena_format(m->mem, "%s%s%s", wrap, x, *wrap ? ")" : ""));
+        code_close(&m->out.code);
+    }
+    m->tile.piece = 0;
 }

@@ -30,14 +30,21 @@ static void write_function(emitter *m, text *out, const char *name)
     for (int i = 0; i < m->data.n_operand; i++)
         all[i] = (parameter){memory_type(m->d, stored_as(m->p, m->data.operand[i].node)), m->data.operand[i].name,
                              m->data.operand[i].written};
-    m->d->kernel(out, &(kernel_head){.name = name,
-                                     .n = m->data.n_operand,
-                                     .parameter = all,
-                                     .empty = !m->out.code.at->first, /* a kernel without elements touches nothing */
-                                     .alone = stage_nested(m->k->stage) && nest_parallel(m->k) < 0,
-                                     .scratch = m->data.scratch_most,
-                                     .spill = m->data.spill,
-                                     .lanes = (int)m->group});
+    text head = {0};
+    m->d->kernel(&head, &(kernel_head){.name = name,
+                                       .n = m->data.n_operand,
+                                       .boxes = m->data.n_box,
+                                       .parameter = all,
+                                       .empty = !m->out.code.at->first, /* a kernel without elements touches nothing */
+                                       .alone = stage_nested(m->k->stage) && nest_parallel(m->k) < 0,
+                                       .scratch = m->data.scratch_most,
+                                       .scratch_multiple = m->data.scratch_multiple,
+                                       .spill = m->data.spill,
+                                       .lanes = (int)m->group,
+                                       .asks = m->p->ends && m->d->asks,
+                                       .sizes = m->varies.used});
+    stmt_lines(out, text_str(&head));
+    text_free(&head);
     text_add(out, "%s", m->out.shrouds ? m->d->unknown : "");
     out->depth = 1;
     stmt_print(out, m->d, m->out.code.at);
@@ -67,9 +74,9 @@ static void name_kernel(emitter *m, const text *front, char name[24])
     char hex[65];
     text_add(&whole, "%s", text_str(front));
     write_function(m, &whole, "kernel");
-    hasher *h = hash_begin();
+    hasher *h = hash_open();
     hash_bytes(h, whole.s, whole.len);
-    const digest d = hash_end(h);
+    const digest d = hash_close(h);
     digest_hex(&d, hex);
     snprintf(name, 24, "k_%.12s", hex);
     text_free(&whole);
@@ -106,11 +113,15 @@ bool kernel_write(const dialect *d, const plan *p, const kernel *k, kernel_text 
         write_unit(m, out);
         out->scratch = m->data.scratch_most, out->n_operand = m->data.n_operand;
         out->spill = m->data.spill, out->lanes = (int)m->group, out->parts = m->chunks.parts;
+        out->asks = m->p->ends && m->d->asks;
         out->faults = callees_fault(&m->out.all, m->d), out->far = is_far(m);
-        out->tiles = m->tiles.n, out->uses = m->out.all;
+        out->tiles = m->tiles.n, out->uses = m->out.all, out->sizes = m->varies.used;
         out->operand = calloc((size_t)m->data.n_operand + 1, sizeof *out->operand);
         MUST(out->operand);
         memcpy(out->operand, m->data.operand, (size_t)m->data.n_operand * sizeof *out->operand);
+        out->n_box = m->data.n_box, out->box = calloc((size_t)m->data.n_box + 1, sizeof *out->box);
+        MUST(out->box);
+        memcpy(out->box, m->data.box, (size_t)m->data.n_box * sizeof *out->box);
     }
     text_free(&m->out.front);
     free(m), arena_free(&mem);
@@ -121,6 +132,6 @@ bool kernel_write(const dialect *d, const plan *p, const kernel *k, kernel_text 
 
 void kernel_text_free(kernel_text *k)
 {
-    free(k->text), free(k->header), free(k->operand);
+    free(k->text), free(k->header), free(k->operand), free(k->box);
     *k = (kernel_text){0};
 }

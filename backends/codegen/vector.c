@@ -13,7 +13,7 @@
 
 static bool reads(const expr *x, const expr *load) /* whatever conditions say, outside folds */
 {
-    const int n = x_folds(x) ? 0 : x->kind == X_CALL && x->fn->result == R_SECOND ? 1 : x->n;
+    const int n = x_folds(x) ? 0 : x_is_choice(x) ? 1 : x->n;
     for (int i = 0; i < n; i++)
         if (reads(x->arg[i], load))
             return true;
@@ -36,7 +36,7 @@ static int64_t grain_of(emitter *m, int load, int axis, int64_t trips)
     const lin *at = load == RESULT ? store_offset(m, m->tile.inner) : source_offset(m, load, m->tile.inner);
     m->tile.inner[axis] = inner;
     const bool neighbours = lin_coef(at, own[0]) == 1;
-    int64_t grain = int_gcd(at->c, m->p->on->align); /* all buffers and slices begin at such */
+    int64_t grain = int_gcd(at->c, place_grain(m, load));
     for (int i = 0; i < at->n && neighbours; i++) {
         const lin one = {.n = 1, .t = &at->t[i]};
         if (at->t[i].a->kind != A_VAR && lin_uses(&one, moves_along, own))

@@ -1,0 +1,196 @@
+/* boxes.c - slices of a ring that the device brings by itself, as boxes of a tensor. One lane asks for them; a barrier
+ * for each place of the ring counts their bytes, and all lanes wait for its phase. Phases of a place take turns: a bit
+ * for each says which parity ends next. What lanes left in these places is shown before the first ones come. */
+#include "backends/codegen/ring.h"
+
+#include <string.h>
+
+enum { BARRIER = 8 };
+
+bool boxes_any(const ring *r)
+{
+    bool any = false;
+    for (int i = 0; i < r->n; i++)
+        any = any || r->copy[i].how == BOXED;
+    return any;
+}
+
+static int map_of(emitter *m, int of, const box *b) /* equal ones are one */
+{
+    int i = 0;
+    while (i < m->data.n_box && (m->data.box[i].operand != of || memcmp(&m->data.box[i].box, b, sizeof *b) != 0))
+        i++;
+    if (i == m->data.n_box && i < MAX_BOX) {
+        m->data.box[i].operand = of, m->data.n_box++;
+        memcpy(&m->data.box[i].box, b, sizeof *b);
+    }
+    return i;
+}
+
+void boxes_find(emitter *m, ring *r)
+{
+    box b;
+    const int bytes = m->d->box ? box_barriers(m->p, m->k, m->s, r->loop) : 0;
+    for (int i = 0, n = 0; i < m->s->n_staging && bytes; i++) {
+        const staging *g = &m->s->staging[i];
+        if (!copy_follows(m, g, r->loop))
+            continue;
+        memset(&b, 0, sizeof b);
+        if (!box_find(m->p, m->k, m->s, g, &b) && (r->map[n] = map_of(m, r->to[n].operand, &b)) < MAX_BOX)
+            r->copy[n].how = BOXED;
+        n++;
+    }
+    if (!boxes_any(r))
+        return;
+    r->barriers = m->data.scratch;
+    m->data.scratch += bytes;
+    m->data.scratch_most = int_max(m->data.scratch_most, m->data.scratch);
+}
+
+/* ---- statements ---- */
+static void open_one(emitter *m, const char *when)
+{
+    const char *lane = lanes_lane(m),
+               *test = when ? arena_format(m->mem, "%s == 0 && %s", lane, when) : arena_format(m->mem, "%s == 0", lane);
+    code_open(&m->out.code, (stmt){.kind = S_IF, .divergent = true, .value = test});
+}
+
+static const char *barrier_of(emitter *m, const ring *r, const char *slot)
+{
+    return arena_format(m->mem, "%s + %d * %s", ring_name(m, "barriers", r), BARRIER, slot);
+}
+
+static const char *address_of(emitter *m, const char *place)
+{
+    text at = {0};
+    form_write(&at, m->out.uses, m->d, m->d->address, (const char *[]){place});
+    return code_keep(&m->out.code, &at);
+}
+
+static void make_barriers(emitter *m, const ring *r)
+{
+    const char *barriers = ring_name(m, "barriers", r);
+    code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->natural[2]), barriers,
+             address_of(m, arena_format(m->mem, "scratch + %lld", (long long)r->barriers)));
+    code_let(&m->out.code, m->d->natural[2], ring_name(m, "phases", r), "0");
+    open_one(m, NULL);
+    emit_call(m, m->d->box->begin, (const char *[]){barriers, number_text(m, r->slots)});
+    code_close(&m->out.code);
+    matrix_show(m);
+    emit_meet(m);
+}
+
+static void end_barriers(emitter *m, const ring *r)
+{
+    emit_meet(m); /* who still waits */
+    open_one(m, NULL);
+    emit_call(m, m->d->box->end, (const char *[]){ring_name(m, "barriers", r), number_text(m, r->slots)});
+    code_close(&m->out.code);
+}
+
+/* Phases go on from one time that the ring is walked to the next: each that began has ended then. */
+void boxes_around(emitter *m)
+{
+    bool within = false;
+    for (int i = 0; i < m->s->n_staging && m->d->box; i++) {
+        const int l = m->s->staging[i].loop;
+        within = within || (l > nest_tile(m->s) && copy_follows(m, &m->s->staging[i], l) &&
+                            box_barriers(m->p, m->k, m->s, l) > 0);
+    }
+    m->tile.barriers = (barriers_made){0};
+    if (within)
+        m->tile.barriers.around = code_open(&m->out.code, (stmt){.kind = S_BLOCK});
+}
+
+void boxes_leave(emitter *m)
+{
+    const barriers_made *b = &m->tile.barriers;
+    if (b->slots)
+        end_barriers(m, &(ring){.loop = b->loop, .slots = b->slots});
+    if (b->around)
+        code_close(&m->out.code);
+    m->tile.barriers = (barriers_made){0};
+}
+
+static bool is_made(const emitter *m, const ring *r) /* in front of all loops */
+{
+    const barriers_made *b = &m->tile.barriers;
+    return b->slots == r->slots && b->loop == r->loop && b->at == r->barriers;
+}
+
+void boxes_begin(emitter *m, ring *r)
+{
+    barriers_made *b = &m->tile.barriers;
+    if (is_made(m, r))
+        return;
+    if (!b->around || b->slots) {
+        make_barriers(m, r);
+        return;
+    }
+    const code here = m->out.code;
+    m->out.code = code_begin(m->mem);
+    make_barriers(m, r);
+    code_before(b->around, &m->out.code);
+    m->out.code = here;
+    b->loop = r->loop, b->slots = r->slots, b->at = r->barriers;
+}
+
+static const char *place_along(emitter *m, const box_dim *d, int64_t more)
+{
+    text at = {0};
+    const lin *sum = lin_const(&m->sp, d->at + more);
+    for (int a = 0; a < m->s->n_axis; a++)
+        if (d->by[a])
+            sum = lin_add(&m->sp, sum, m->tile.plain[a], d->by[a]);
+    emit_passed(m, sum);
+    emit_lin(m, &at, sum);
+    return code_keep(&m->out.code, &at);
+}
+
+static void send_boxes(emitter *m, const ring *r, int i, const char *slot)
+{
+    enum { BEFORE = 3 };
+    const box *b = &m->data.box[r->map[i]].box;
+    const char *arg[BEFORE + BOX_DIMS], *into = arena_format(m->mem, "into%d", r->copy[i].load);
+    m->tile.made->boxes |= 1u << r->map[i];
+    code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->natural[2]), into,
+             address_of(m, ring_place(m, r, i, slot, true)));
+    arg[1] = number_text(m, r->map[i]), arg[2] = barrier_of(m, r, slot);
+    for (int64_t piece = 0; piece < b->pieces; piece++) {
+        arg[0] = piece ? arena_format(m->mem, "%s + %lld", into, (long long)(piece * b->apart)) : into;
+        for (int d = 0; d < b->n; d++)
+            arg[BEFORE + d] = place_along(m, &b->dim[d], d ? 0 : piece * b->dim[0].count);
+        emit_call(m, m->d->box->copy[b->n - 1], arg);
+    }
+}
+
+void boxes_send(emitter *m, const ring *r, const char *slot, const char *when)
+{
+    int64_t bytes = 0;
+    for (int i = 0; i < r->n; i++)
+        bytes += r->copy[i].how == BOXED ? m->data.box[r->map[i]].box.bytes : 0;
+    open_one(m, when);
+    emit_call(m, m->d->box->expect, (const char *[]){barrier_of(m, r, slot), number_text(m, bytes)});
+    for (int i = 0; i < r->n; i++)
+        if (r->copy[i].how == BOXED) {
+            code_open(&m->out.code,
+                      (stmt){.kind = S_STAGE, .offset = r->to[i].offset, .bytes = r->to[i].bytes * r->slots});
+            send_boxes(m, r, i, slot);
+            code_close(&m->out.code);
+        }
+    code_close(&m->out.code);
+}
+
+void boxes_wait(emitter *m, const ring *r, const char *slot)
+{
+    const char *phases = ring_name(m, "phases", r);
+    emit_call(m, m->d->box->wait,
+              (const char *[]){barrier_of(m, r, slot), arena_format(m->mem, "%s >> %s & 1", phases, slot)});
+    code_store(&m->out.code, phases, arena_format(m->mem, "%s ^ 1u << %s", phases, slot));
+}
+
+void boxes_end(emitter *m, const ring *r)
+{
+    if (!is_made(m, r))
+        end_barriers(m, r);
+}

@@ -1,0 +1,25 @@
+/* levels.h - the plans that a program is made of: the one it is for, and those of its scans' trips, and of theirs. All
+ * their kernels are numbered through, each plan's in a row. Plans are borrowed and have to outlive it; the list is its
+ * maker's to free. */
+#ifndef TS_LEVELS_H
+#define TS_LEVELS_H
+#include "schedule/plan.h"
+
+typedef struct level {
+    const plan *plan;
+    int first;       /* number of its first kernel */
+    int around;      /* the level that the scan is of; -1: the plan itself */
+    int scan;        /* number of the scan's kernel */
+    const int *leaf; /* of each leaf of this plan: that of the level around it; NULL: the same */
+    const scan_plan *trips;
+} level;
+typedef struct levels {
+    int n, n_kernel;
+    level *of;
+} levels;
+void levels_make(levels *l, const plan *p);
+void levels_free(levels *l);
+int levels_leaf(const levels *l, int which, int entry); /* a level's leaf, as the first one has it */
+int levels_of_scan(const levels *l, int number);        /* the level of its trips; -1: it is no scan */
+const kernel *levels_kernel(const levels *l, int number, const plan **of);
+#endif

@@ -1,0 +1,278 @@
+/* varying.c - extents that a run says: size0, size1, ... in a kernel. Loops outside tiles make as many trips as there
+ * is something left for. Along an axis of the result the last trip may compute elements that are not there: they lie
+ * within the bound, and nobody reads them. A fold has to end where the extent does, so a tile that may meet the end is
+ * there twice: for trips that have all their elements, as if the extent were a constant, and clipped: serial loops end
+ * where whole steps do, and one trip more adds only what is there. */
+#include "backends/codegen/emit.h"
+#include "schedule/extents.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void varying_begin(emitter *m)
+{
+    for (int v = 0; v < m->p->n_variable; v++) {
+        char name[16];
+        snprintf(name, sizeof name, "size%d", v);
+        m->sp.size[v] = lin_var(&m->sp, var_add(&m->sp, name, m->p->variable[v].low, m->p->variable[v].high));
+    }
+}
+
+bool varying_axis(const emitter *m, int axis)
+{
+    return m->s->varies[axis].by != 0;
+}
+
+static void use(emitter *m, int v)
+{
+    *(m->tile.made ? &m->tile.made->sizes : &m->varies.used) |= 1u << v;
+}
+
+void varying_name(emitter *m, text *t, int v)
+{
+    use(m, v);
+    text_add(t, "size%d", v);
+}
+
+/* They are the first variables of the kernel's indices. */
+void varying_used(emitter *m, const lin *a)
+{
+    for (int i = 0; i < a->n && m->p->n_variable; i++) {
+        const atom *q = a->t[i].a;
+        if (q->kind == A_DIV)
+            varying_used(m, q->of);
+        else if (q->kind == A_VAR && q->var < m->p->n_variable)
+            use(m, q->var);
+    }
+}
+
+static const lin *extent_of(emitter *m, const varying *v)
+{
+    const lin *all = lin_const(&m->sp, v->plus);
+    for (int i = 0; i < m->p->n_variable; i++)
+        if (v->by >> i & 1)
+            all = lin_add(&m->sp, all, m->sp.size[i], v->times[i]);
+    return lin_div(&m->sp, all, v->per);
+}
+
+/* What there is of an axis from `at` on */
+static const char *left(emitter *m, const varying *v, const lin *at)
+{
+    text t = {0};
+    if (m->tile.made)
+        emit_passed(m, at);
+    emit_lin(m, &t, lin_add(&m->sp, extent_of(m, v), at, -1));
+    return code_keep(&m->out.code, &t);
+}
+
+const char *varying_trips(emitter *m, const varying *v, const lin *at, int64_t step)
+{
+    const char *all = left(m, v, at);
+    return step == 1 ? all : arena_format(m->mem, "(%s + %lld) / %lld", all, (long long)step - 1, (long long)step);
+}
+
+/* The same of whole steps */
+static const char *varying_whole(emitter *m, const varying *v, const lin *at, int64_t step)
+{
+    return arena_format(m->mem, step == 1 ? "%s" : "(%s) / %lld", left(m, v, at), (long long)step);
+}
+
+/* Whether all elements of the tile at hand are there, along axes that it sums up; NULL: it is never asked, as the tile
+ * has all of some axis. */
+const char *varying_full(emitter *m)
+{
+    const uint32_t axes = stage_exact(m->s);
+    text t = {0};
+    for (int a = 0; a < m->s->n_axis; a++)
+        if (axes >> a & 1 && m->here.cur[a] == m->s->extent[a]) {
+            text_free(&t);
+            return NULL;
+        } else if (axes >> a & 1)
+            text_add(&t, "%s%s >= %lld", t.len ? " && " : "", left(m, &m->s->varies[a], m->here.axis[a]),
+                     (long long)m->here.cur[a]);
+    return code_keep(&m->out.code, &t);
+}
+
+int64_t varying_half(const emitter *m, int axis)
+{
+    const int tile = nest_tile(m->s);
+    const int64_t all = m->here.cur[axis];
+    int64_t step = 0;
+    if (!varying_axis(m, axis) || !m->stage.fold || !stage_contracts(m->s) || m->group > 1 ||
+        all < nest_left(m->k, m->s, axis, tile - 1))
+        return 0;
+    for (int l = tile; l < m->s->nest.n; l++) {
+        const loop *q = &m->s->nest.loop[l];
+        if (q->axis == axis && (!q->role->in_registers || q->step > 1))
+            return 0;
+        if (q->axis == axis)
+            step = q->role->lanes ? nest_lanes(m->p, m->s) : 1;
+    }
+    return step && all >= 2 * step ? int_ceil_div(int_ceil_div(all, step), 2) * step : 0;
+}
+
+const char *varying_more(emitter *m, int axis, int64_t than)
+{
+    return arena_format(m->mem, "%s > %lld", left(m, &m->s->varies[axis], m->here.axis[axis]), (long long)than);
+}
+
+/* ---- in a tile ---- */
+/* It sums up the axis, which may end within. */
+static bool varying_clips(const emitter *m, int axis)
+{
+    return m->tile.clipped && stage_exact(m->s) >> axis & 1;
+}
+
+static bool serial_below(const emitter *m, int axis, int l) /* in the tile, a loop over it behind loop l */
+{
+    for (int i = l + 1; i < nest_unrolled(m->s); i++)
+        if (m->s->nest.loop[i].axis == axis)
+            return true;
+    return false;
+}
+
+int varying_ways(const emitter *m, int l, int64_t each, trips_way out[2])
+{
+    const loop *q = &m->s->nest.loop[l];
+    if (!varying_clips(m, q->axis))
+        return out[0] = EVERY_TRIP, 1;
+    if (q->step == 1 || serial_below(m, q->axis, l))
+        return out[0] = TRIPS_LEFT, 1;
+    if (each < q->step)
+        return out[0] = LAST_TRIP, 1;
+    return out[0] = WHOLE_TRIPS, out[1] = LAST_TRIP, 2;
+}
+
+enum { VECTORS = 2 }; /* that a row is walked by */
+
+bool varying_row(const emitter *m, int l, int64_t trips)
+{
+    const loop *q = &m->s->nest.loop[l];
+    return varying_axis(m, q->axis) && !m->stage.fold && !m->stage.carries && q->role->lanes && q->step == 1 &&
+           trips > VECTORS * nest_lanes(m->p, m->s);
+}
+
+void varying_bounds(emitter *m, int l, trips_way way, text *from, text *to)
+{
+    const loop *q = &m->s->nest.loop[l];
+    const varying *v = &m->s->varies[q->axis];
+    const lin *at = m->tile.plain[q->axis];
+    const int64_t row = VECTORS * nest_lanes(m->p, m->s);
+    const char *end = way == WHOLE_TRIPS ? varying_whole(m, v, at, q->step)
+                      : way == VECTORS_LEFT
+                          ? arena_format(m->mem, "%s * %lld", varying_trips(m, v, at, row), (long long)row)
+                          : varying_trips(m, v, at, q->step);
+    text all = {0};
+    text_add(&all, "MIN(%s, %s)", text_str(to), end);
+    to->len = 0, text_add(to, "%s", all.s);
+    if (way == LAST_TRIP) {
+        all.len = 0;
+        text_add(&all, "MAX(%s, %s)", text_str(from), varying_whole(m, v, at, q->step));
+        from->len = 0, text_add(from, "%s", all.s);
+    }
+    text_free(&all);
+}
+
+uint32_t varying_always(const emitter *m)
+{
+    uint32_t axes = 0;
+    for (int a = 0; a < m->s->n_axis; a++)
+        if (varying_clips(m, a) && !serial_below(m, a, nest_tile(m->s) - 1))
+            axes |= 1u << a;
+    return axes;
+}
+
+static const expr *there(emitter *m, const stage *s, uint32_t axes) /* whether the element is, along these axes */
+{
+    const expr *all = NULL;
+    for (int a = 0; a < s->n_axis; a++) {
+        if (!(axes >> a & 1))
+            continue;
+        const expr *one = x2(m->mem, "lt", x_axis(m->mem, a), extents_expr(m->mem, &s->varies[a]));
+        all = all ? x2(m->mem, "and", all, one) : one;
+    }
+    return all;
+}
+
+const expr *varying_term(emitter *m, const expr *x)
+{
+    const fn *by = m->stage.fold->fn;
+    const expr *inside = m->tile.tested ? there(m, m->s, m->tile.tested) : NULL;
+    if (!inside)
+        return x;
+    if (x_is_call(x, "mul") && !strcmp(by->name, "add") &&
+        dtype_class(x->dtype) == D_REAL) { /* it stays a product, which is added in one step */
+        const expr *zero = x_real(m->mem, 0);
+        return x2(m->mem, "mul", x3(m->mem, "select", inside, x->arg[0], zero),
+                  x3(m->mem, "select", inside, x->arg[1], zero));
+    }
+    return x3(m->mem, "select", inside, x, x_unit(m->mem, by, m->stage.fold->dtype));
+}
+
+const expr *varying_step(emitter *m, const expr *x, int k)
+{
+    const expr *inside = m->tile.tested ? there(m, m->s, m->tile.tested) : NULL;
+    return inside ? x3(m->mem, "select", inside, x, x_state(m->mem, x->dtype, k)) : x;
+}
+
+/* A place that data say: below what there is of the dimension; what data say where there are none is not asked. */
+const expr *varying_place(emitter *m, const expr *x, const varying *below)
+{
+    const uint32_t axes = x_axes(x) & stage_varying(m->s);
+    const bool at = x_is_call(x, "at");
+    if (!axes && !below->by)
+        return x;
+    const expr *place = at ? x->arg[0] : x, *end = below->by ? extents_expr(m->mem, below) : at ? x->arg[1] : NULL;
+    if (axes)
+        place = x3(m->mem, "select", there(m, m->s, axes), place, x_whole(m->mem, 0));
+    return end ? x2(m->mem, "at", place, end) : place;
+}
+
+static bool rounded(const stage *s)
+{
+    bool any = false;
+    for (int a = 0; a < s->n_axis; a++)
+        any = any || (s->varies[a].by && s->varies[a].per > 1);
+    return any;
+}
+
+/* Whether there is such a place: of elements behind the end it may be none, where it is counted from an end. */
+static const expr *inside_of(emitter *m, const node *from, int d, const expr *at)
+{
+    const varying v = extents_of(m->p, from, d);
+    if (x_find(at, X_SIZE) && x_axes(at) & stage_varying(m->s) & ~stage_exact(m->s))
+        return x2(m->mem, "and", x2(m->mem, "le", x_whole(m->mem, 0), at),
+                  x2(m->mem, "lt", at, x_whole(m->mem, from->type.dim[d])));
+    const bool along = at->kind == X_AXIS && extents_same(&v, &m->s->varies[at->axis]);
+    return v.by && !along && rounded(m->s) ? x2(m->mem, "lt", at, extents_expr(m->mem, &v)) : NULL;
+}
+
+static const expr *inside(void *user, const expr *x)
+{
+    emitter *m = user;
+    const expr *all = NULL;
+    for (int i = 0; x->kind == X_LOAD && i < x->n; i++) {
+        const expr *one = inside_of(m, x->from, i, x->arg[i]);
+        all = !one ? all : all ? x2(m->mem, "and", all, one) : one;
+    }
+    return all ? x3(m->mem, "select", all, x, x_whole(m->mem, 0)) : x;
+}
+
+const expr *varying_inside(emitter *m, const expr *x)
+{
+    return rounded(m->s) || x_find(x, X_SIZE) ? x_map(m->mem, x, inside, m) : x;
+}
+
+void varying_parameters(const emitter *m, const tile_made *f, text *t)
+{
+    for (int v = 0; v < m->p->n_variable; v++)
+        if (f->sizes >> v & 1)
+            text_add(t, ", const %s size%d", m->d->index, v);
+}
+
+void varying_arguments(emitter *m, const tile_made *f, text *t)
+{
+    for (int v = 0; v < m->p->n_variable; v++)
+        if (f->sizes >> v & 1)
+            use(m, v), text_add(t, ", size%d", v);
+}

@@ -1,0 +1,153 @@
+/* warpgroup.c - products that several warps form together: a unit reads both operands from slices in the memory of the
+ * group, of which descriptors tell, while warps wait. Descriptors are the same in all of these warps: they say where
+ * the first one's rows are. What comes to a batch of such products begins and ends with the tile's step. */
+#include "backends/codegen/fragment.h"
+#include "backends/codegen/ring.h"
+
+#include <string.h>
+
+typedef struct operand_read {
+    const source *from;
+    int load, axis, folded; /* the axis of its own that the unit walks, and the folded one */
+    bool turned;            /* neighbours are those of its own axis */
+    int64_t size;
+    const lin *start; /* where this warpgroup's part of it begins, in elements */
+} operand_read;
+
+typedef struct batch {
+    const matrix_form *form;
+    operand_read of[2];
+} batch;
+
+bool matrix_waits(const emitter *m)
+{
+    unit_loops u;
+    const matrix_form *f;
+    return matrix_of(m, &u, &f) && f && f->group.warps;
+}
+
+void matrix_show(emitter *m)
+{
+    unit_loops u;
+    const matrix_form *f;
+    if (m->tile.made && matrix_of(m, &u, &f) && f && f->group.show)
+        emit_call(m, f->group.show, (const char *[]){""});
+}
+
+/* Warps that are together count as the first of them. */
+static void take_warps(emitter *m, const unit_loops *u, const matrix_form *f)
+{
+    int last = -1;
+    for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++)
+        last = m->s->nest.loop[l].role->group ? l : last;
+    for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
+        const loop *q = &m->s->nest.loop[l];
+        if (!q->role->group)
+            continue;
+        lanes_lane(m);
+        const char *name = arena_format(m->mem, "%s_%d", m->s->letter[q->axis], l);
+        const lin *trip = lin_var(&m->sp, var_add(&m->sp, name, 0, loop_trips(q) - 1));
+        if (l == last && q->axis == m->s->nest.loop[u->loop[0]].axis)
+            trip = lin_scale(&m->sp, lin_div(&m->sp, trip, f->group.warps), f->group.warps);
+        matrix_step(m, q->axis, trip, q->step);
+    }
+}
+
+static const lin *place_of(emitter *m, const operand_read *q)
+{
+    const source *s = q->from;
+    const lin *own = lin_add(&m->sp, m->tile.inner[q->axis], s->base[q->axis], -1),
+              *deep = lin_add(&m->sp, m->tile.inner[q->folded], s->base[q->folded], -1);
+    if (!q->turned)
+        return lin_add(&m->sp, deep, own, s->stride[q->axis]);
+    const lin *at = s->block ? lin_add(&m->sp, lin_mod(&m->sp, own, s->block), lin_div(&m->sp, own, s->block), s->apart)
+                             : own;
+    return lin_add(&m->sp, at, deep, s->stride[q->folded]);
+}
+
+static void find_operand(emitter *m, const matrix_form *f, const unit_loops *u, int i, operand_read *q)
+{
+    enum { ROWS = 8, PIECE = 16 };
+    const source *s = &m->data.source[m->stage.at][u->load[i]];
+    text at = {0}, told = {0}, from = {0};
+    *q = (operand_read){.from = s,
+                        .load = u->load[i],
+                        .axis = m->s->nest.loop[u->loop[i]].axis,
+                        .folded = m->s->nest.loop[u->loop[2]].axis,
+                        .size = ts_dtype_bytes(source_dtype(m, u->load[i]))};
+    q->turned = s->stride[q->folded] != 1;
+    q->start = place_of(m, q);
+    const int64_t row = s->stride[q->turned ? q->folded : q->axis] * q->size;
+    form_write(&from, m->out.uses, m->d, m->d->address, (const char *[]){arena_format(m->mem, "c%d", q->load)});
+    text_add(&at, "%s + %lld * (", from.s, (long long)q->size), emit_lin(m, &at, q->start), text_add(&at, ")");
+    form_write(&told, m->out.uses, m->d, f->group.slice,
+               (const char *[]){at.s, number_text(m, row), number_text(m, ROWS * row),
+                                number_text(m, q->turned && s->block ? s->apart * q->size : PIECE)});
+    code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->natural[3]), arena_format(m->mem, "slice%d", q->load),
+             told.s);
+    text_free(&at), text_free(&told), text_free(&from);
+}
+
+static void put_slice(emitter *m, const operand_read *q, text *t)
+{
+    enum { PIECE = 16 };
+    const lin *more = lin_add(&m->sp, place_of(m, q), q->start, -1);
+    text_add(t, "slice%d", q->load);
+    if (!more->n && !more->c)
+        return;
+    text_add(t, " + ("), emit_lin(m, t, more), text_add(t, ") / %lld", (long long)(PIECE / q->size));
+}
+
+/* Around a statement about all sums of a trip */
+static void each_sums(emitter *m, const char *form)
+{
+    text acc = {0};
+    int opened = matrix_trips(m);
+    emit_sums(m, &acc);
+    emit_call(m, form, (const char *[]){acc.s});
+    while (opened-- > 0)
+        code_close(&m->out.code);
+    text_free(&acc);
+}
+
+static void multiply(emitter *m, const void *user)
+{
+    const batch *b = user;
+    const lin *inner[MAX_AXIS], *plain[MAX_AXIS];
+    text acc = {0}, of[2] = {{0}};
+    memcpy(inner, m->tile.inner, sizeof inner), memcpy(plain, m->tile.plain, sizeof plain);
+    int opened = matrix_trips(m);
+    for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
+        const loop *q = &m->s->nest.loop[l];
+        if (fragment_trips(m, l, ~m->s->folds))
+            matrix_step(m, q->axis,
+                        lin_var(&m->sp, var_add(&m->sp, arena_format(m->mem, "%s_%d", m->s->letter[q->axis], l), 0,
+                                                loop_trips(q) - 1)),
+                        q->step);
+    }
+    emit_sums(m, &acc);
+    for (int i = 0; i < 2; i++)
+        put_slice(m, &b->of[i], &of[i]);
+    emit_call(m, b->form->text,
+              (const char *[]){acc.s, of[0].s, of[1].s, b->of[0].turned ? "1" : "0", b->of[1].turned ? "1" : "0"});
+    while (opened-- > 0)
+        code_close(&m->out.code);
+    memcpy(m->tile.inner, inner, sizeof inner), memcpy(m->tile.plain, plain, sizeof plain);
+    text_free(&acc), text_free(&of[0]), text_free(&of[1]);
+}
+
+void warpgroup_body(emitter *m, const matrix_form *f, const unit_loops *u)
+{
+    batch b = {.form = f};
+    const lin *inner[MAX_AXIS], *plain[MAX_AXIS];
+    memcpy(inner, m->tile.inner, sizeof inner), memcpy(plain, m->tile.plain, sizeof plain);
+    take_warps(m, u, f);
+    for (int i = 0; i < 2; i++)
+        find_operand(m, f, u, i, &b.of[i]);
+    each_sums(m, f->group.begin);
+    matrix_folds(m, multiply, &b);
+    emit_call(m, f->group.sent, (const char *[]){""});
+    memcpy(m->tile.inner, inner, sizeof inner), memcpy(m->tile.plain, plain, sizeof plain);
+    ring_send(m);
+    each_sums(m, f->group.end);
+}
