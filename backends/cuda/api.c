@@ -10,6 +10,7 @@ typedef struct symbol {
 } symbol;
 
 /* Once loaded they stay, so that the next device finds them at once */
+/* version 12.0, as cuDriverGetVersion says it; how the library is opened */
 enum { CU_LEAST = 12000, MODE = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE };
 
 /* ---- a library ---- */
@@ -63,9 +64,13 @@ static const symbol driver_symbols[] = {{offsetof(cu_api, init), "cuInit"},
                                         {offsetof(cu_api, to_device), "cuMemcpyHtoDAsync_v2"},
                                         {offsetof(cu_api, to_host), "cuMemcpyDtoHAsync_v2"},
                                         {offsetof(cu_api, set), "cuMemsetD32Async"},
+                                        {offsetof(cu_api, set_bytes), "cuMemsetD8Async"},
+                                        {offsetof(cu_api, within), "cuMemcpyDtoDAsync_v2"},
                                         {offsetof(cu_api, stream_make), "cuStreamCreate"},
                                         {offsetof(cu_api, stream_free), "cuStreamDestroy_v2"},
                                         {offsetof(cu_api, stream_wait), "cuStreamSynchronize"},
+                                        {offsetof(cu_api, stream_record), "cuStreamBeginCapture_v2"},
+                                        {offsetof(cu_api, stream_recorded), "cuStreamEndCapture"},
                                         {offsetof(cu_api, event_make), "cuEventCreate"},
                                         {offsetof(cu_api, event_free), "cuEventDestroy_v2"},
                                         {offsetof(cu_api, event_record), "cuEventRecord"},
@@ -92,6 +97,7 @@ static bool find_driver(cu_api *a, err *e)
         return err_hint(e, "install a newer driver");
     }
     const char *missing = find_all(a->library, driver_symbols, a);
+    *(void **)&a->map_tiled = dlsym(a->library, "cuTensorMapEncodeTiled");
     return !missing || err_set(e, TS_DEVICE, "the driver library of CUDA has no function %s", missing);
 }
 

@@ -42,7 +42,9 @@ typedef enum cu_function_attribute {
     CU_FN_REGISTERS = 4,
     CU_FN_DYNAMIC_SHARED = 8
 } cu_function_attribute;
+/* cuda.h: CUjit_option, and a stream that does not wait for the default one */
 enum { CU_JIT_LOG = 5, CU_JIT_LOG_BYTES = 6, CU_STREAM_APART = 1 };
+enum { CU_CAPTURE_THREAD = 1 }; /* CUstreamCaptureMode: other threads are not held to what may be recorded */
 
 typedef unsigned long long cu_address;
 typedef struct CUctx_st *cu_context;
@@ -53,6 +55,13 @@ typedef struct CUgraph_st *cu_graph;
 typedef struct CUgraphNode_st *cu_node;
 typedef struct CUgraphExec_st *cu_exec;
 typedef struct CUevent_st *cu_event;
+
+typedef struct cu_map { /* of a tensor, which kernels take as it is */
+    _Alignas(64) uint64_t word[16];
+} cu_map;
+/* cuda.h: CUtensorMapDataType, CUtensorMapSwizzle, CUtensorMapL2promotion */
+enum { CU_MAP_U16 = 1, CU_MAP_U32 = 2, CU_MAP_SWIZZLE_32 = 1, CU_MAP_SWIZZLE_64 = 2, CU_MAP_SWIZZLE_128 = 3 };
+enum { CU_MAP_PROMOTE_128 = 2 };
 
 typedef struct cu_kernel_node {
     cu_function function;
@@ -96,9 +105,13 @@ typedef struct cu_api {
     cu_status (*to_device)(cu_address to, const void *from, size_t bytes, cu_stream s);
     cu_status (*to_host)(void *to, cu_address from, size_t bytes, cu_stream s);
     cu_status (*set)(cu_address to, unsigned value, size_t words, cu_stream s);
+    cu_status (*set_bytes)(cu_address to, unsigned char value, size_t bytes, cu_stream s);
+    cu_status (*within)(cu_address to, cu_address from, size_t bytes, cu_stream s);
     cu_status (*stream_make)(cu_stream *s, unsigned flags);
     cu_status (*stream_free)(cu_stream s);
     cu_status (*stream_wait)(cu_stream s);
+    cu_status (*stream_record)(cu_stream s, int mode);
+    cu_status (*stream_recorded)(cu_stream s, cu_graph *g);
     cu_status (*event_make)(cu_event *v, unsigned flags);
     cu_status (*event_free)(cu_event v);
     cu_status (*event_record)(cu_event v, cu_stream s);
@@ -113,6 +126,10 @@ typedef struct cu_api {
     cu_status (*graph_build)(cu_exec *out, cu_graph g, unsigned long long flags);
     cu_status (*graph_launch)(cu_exec x, cu_stream s);
     cu_status (*exec_free)(cu_exec x);
+    /* NULL in drivers that do not have it */
+    cu_status (*map_tiled)(cu_map *out, int type, unsigned dims, cu_address at, const uint64_t *dim,
+                           const uint64_t *stride, const uint32_t *box, const uint32_t *step, int interleave,
+                           int swizzle, int promotion, int fill);
 } cu_api;
 
 typedef struct nvrtc_api {

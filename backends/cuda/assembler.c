@@ -52,14 +52,14 @@ static bool assemble(const nvrtc_api *rtc, const char *arch, const char *source,
 
 static digest key_of(const nvrtc_api *rtc, const char *arch, const char *source)
 {
-    hasher *h = hash_begin();
+    hasher *h = hash_open();
     hash_text(h, "tessera " TS_VERSION " cuda assembler 1");
     hash_bytes(h, &rtc->version, sizeof rtc->version);
     hash_text(h, arch);
     for (int i = 1; i < OPTIONS; i++)
         hash_text(h, options[i]);
     hash_text(h, source);
-    return hash_end(h);
+    return hash_close(h);
 }
 
 static bool take(const nvrtc_api *rtc, cache *c, const char *arch, const char *source, taken *out)
@@ -115,7 +115,10 @@ static bool add_all(const plan *p, const cuda_texts *t, const nvrtc_api *rtc, ca
                  rtc->version % 1000 / 10, strchr(arch, '=') + 1);
     for (int k = 0; k < p->n_kernel && ok; k++) {
         text_add(facts, "%s", k ? "," : "");
-        add_kernel(p, &t->kernel[k], &of[t->unit_of[k]], facts);
+        if (t->unit_of[k] < 0) /* scans and copies are no kernels by themselves */
+            text_add(facts, "{}");
+        else
+            add_kernel(p, &t->kernel[k], &of[t->unit_of[k]], facts);
     }
     if (ok)
         text_add(facts, "]}");

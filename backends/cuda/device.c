@@ -97,7 +97,7 @@ bool device_alloc(const device *d, int64_t bytes, const char *what, cu_address *
     return err_hint(e, "bind smaller dimensions, or end what else uses the device");
 }
 
-void device_release(const device *d, cu_address *at)
+void device_free(const device *d, cu_address *at)
 {
     if (*at)
         d->cu.release(*at);
@@ -128,8 +128,22 @@ bool device_read(const device *d, void *to, cu_address from, int64_t bytes, err 
 
 bool device_clear(const device *d, cu_address at, int64_t bytes, err *e)
 {
-    MUST(bytes % 4 == 0);
-    return !bytes || device_did(d, d->cu.set(at, 0, (size_t)bytes / 4, d->stream), "clearing memory", e);
+    const cu_status s = bytes % 4 || at % 4 ? d->cu.set_bytes(at, 0, (size_t)bytes, d->stream)
+                        : bytes             ? d->cu.set(at, 0, (size_t)bytes / 4, d->stream)
+                                            : CU_OK;
+    return device_did(d, s, "clearing memory", e);
+}
+
+bool device_copy_within(const device *d, cu_address to, cu_address from, int64_t bytes, err *e)
+{
+    return !bytes || device_did(d, d->cu.within(to, from, (size_t)bytes, d->stream), "a copy on the device", e);
+}
+
+bool device_set(const device *d, cu_address at, int64_t number, err *e)
+{
+    const uint64_t n = (uint64_t)number;
+    return device_did(d, d->cu.set(at, (unsigned)n, 1, d->stream), "setting memory", e) &&
+           device_did(d, d->cu.set(at + 4, (unsigned)(n >> 32), 1, d->stream), "setting memory", e);
 }
 
 bool device_wait(const device *d, const char *doing, err *e)

@@ -26,12 +26,14 @@ bool device_did(const device *d, cu_status s, const char *doing, err *e);
 
 /* Memory of the device, and memory of the host that it copies from by itself. 0 bytes give a place, too. */
 bool device_alloc(const device *d, int64_t bytes, const char *what, cu_address *at, err *e);
-void device_release(const device *d, cu_address *at);
+void device_free(const device *d, cu_address *at);
 bool device_pin(const device *d, int64_t bytes, void **at, err *e);
 void device_unpin(const device *d, void **at);
 /* In the order of the stream; `from` and `to` of the host stay as they are until device_wait */
 bool device_write(const device *d, cu_address to, const void *from, int64_t bytes, err *e);
 bool device_read(const device *d, void *to, cu_address from, int64_t bytes, err *e);
-bool device_clear(const device *d, cu_address at, int64_t bytes, err *e); /* a multiple of 4 */
+bool device_clear(const device *d, cu_address at, int64_t bytes, err *e);
+bool device_copy_within(const device *d, cu_address to, cu_address from, int64_t bytes, err *e);
+bool device_set(const device *d, cu_address at, int64_t number, err *e); /* the 8 bytes there */
 bool device_wait(const device *d, const char *doing, err *e);
 #endif

@@ -1,7 +1,9 @@
 /* dialect.c - the spellings of CUDA C, as NVRTC takes it: no header is there, and names of scalar functions are
  * overloaded. */
 #include "backends/cuda/dialect.h"
+#include "backends/cuda/boxes.h"
 #include "backends/cuda/program.h"
+#include "backends/cuda/warpgroup.h"
 
 /* A line is a line of the program.
  *
@@ -176,6 +178,8 @@ static const function functions[] = {
     {"mma_f16", "", PLAIN, MMA("mma_f16", "m16n8k16.row.col.f32.f16.f16.f32")},
     {"mma_bf16", "", PLAIN, MMA("mma_bf16", "m16n8k16.row.col.f32.bf16.bf16.f32")},
     {"mma_tf32", "", PLAIN, MMA("mma_tf32", "m16n8k8.row.col.f32.tf32.tf32.f32")},
+    WARPGROUP_ALL,
+    BOX_ALL,
     {0},
 };
 
@@ -187,7 +191,7 @@ static const move_form moves[] = {
 
 /* How lanes hold fragments: PTX ISA, "Matrix Fragments for mma.m16n8k16" and ".m16n8k8"; ldmatrix takes rows of 16
  * bytes, whose places the lanes give. */
-#define SUMS 2, 4, "$0 / 4 + $1 / 2 * 8", "$0 % 4 * 2 + $1 % 2", "paired($0, $1, $2)", "$0 % 2 ? 2 : 8"
+#define SUMS 2, 4, "$0 / 4 + $1 / 2 * 8", "$0 % 4 * 2 + $1 % 2", "paired($0, $1, $2)", "$0 % 2 ? 2 : 8", 0
 #define HALVES                                                                                                         \
     {4,                                                                                                                \
      {{"rows4<$2>($0, $1)", "$0 % 16", "$0 / 16", 8},                                                                  \
@@ -196,7 +200,8 @@ static const move_form moves[] = {
     {2,                                                                                                                \
      {{"rows2<$2>($0, $1)", "$0 % 8", "$0 / 8 % 2", 8}, {"columns2<$2>($0, $1)", "0", "$0 % 16", 8}},                  \
      {{"rows4<$2>($0, $1)", "$0 % 8 + $0 / 16 * 8", "$0 / 8 % 2", 8},                                                  \
-      {"columns4<$2>($0, $1)", "$0 / 16", "$0 % 16", 8}}}
+      {"columns4<$2>($0, $1)", "$0 / 16", "$0 % 16", 8}}}, {0, NULL, NULL, NULL, NULL, NULL}
+#define ALONE {0, NULL, NULL, NULL, NULL, NULL}
 static const matrix_form matrices[] = {
     {16, 8, 16, TS_F16, TS_F32, "mma_f16($0, $1, $2)", SUMS, HALVES},
     {16, 8, 16, TS_BF16, TS_F32, "mma_bf16($0, $1, $2)", SUMS, HALVES},
@@ -204,8 +209,21 @@ static const matrix_form matrices[] = {
      {4, {{"rows4_tf32<$2>($0, $1)", "$0 % 16", "$0 / 16", 4}, {NULL, NULL, NULL, 0}},
       {{NULL, NULL, NULL, 0}, {NULL, NULL, NULL, 0}}},
      {2, {{"rows2_tf32<$2>($0, $1)", "$0 % 8", "$0 / 8 % 2", 4}, {NULL, NULL, NULL, 0}},
-      {{"rows4_tf32<$2>($0, $1)", "$0 % 8 + $0 / 16 * 8", "$0 / 8 % 2", 4}, {NULL, NULL, NULL, 0}}}},
+      {{"rows4_tf32<$2>($0, $1)", "$0 % 8 + $0 / 16 * 8", "$0 / 8 % 2", 4}, {NULL, NULL, NULL, 0}}}, ALONE},
+    WARPGROUP_FORMS(TS_F16, "f16"),
+    WARPGROUP_FORMS(TS_BF16, "bf16"),
+    WARPGROUP_FORMS32,
 };
+
+static const box_form boxes = {.parameter = "const tensor_map *map$0",
+                               .argument = "&map$0",
+                               .begin = "boxes_begin($0, $1)",
+                               .end = "boxes_end($0, $1)",
+                               .expect = "box_expect($0, $1)",
+                               .copy = {"box1($0, map$1, $2, $3)", "box2($0, map$1, $2, $3, $4)",
+                                        "box3($0, map$1, $2, $3, $4, $5)", "box4($0, map$1, $2, $3, $4, $5, $6)",
+                                        "box5($0, map$1, $2, $3, $4, $5, $6, $7)"},
+                               .wait = "box_wait($0, $1)"};
 
 static const spelling spellings[] = {{0}};
 /* clang-format on */
@@ -226,15 +244,25 @@ static void kernel_opens(text *t, const kernel_head *h)
     text_add(t, "extern \"C\" __global__ void __launch_bounds__(%d, 1) %s(", h->lanes, h->name);
     for (int i = 0; i < h->n; i++)
         text_add(t, "%s%s *%s, ", h->parameter[i].written ? "" : "const ", h->parameter[i].type, h->parameter[i].name);
-    text_add(t, "char *spills, int *fault)\n{\n");
+    text_add(t, "char *spills, int *fault%s%s", h->asks ? ", const unsigned char *ended" : "",
+             h->sizes ? ", const int64_t *extents" : "");
+    for (int i = 0; i < h->boxes; i++)
+        text_add(t, ", const __grid_constant__ tensor_map map%d", i);
+    text_add(t, ")\n{\n");
+    const int multiple = h->scratch_multiple ? h->scratch_multiple : 16;
     if (h->scratch > SHARED_DECLARED)
-        text_add(t, "    extern __shared__ __align__(16) char scratch[];\n");
+        text_add(t, "    extern __shared__ __align__(%d) char scratch[];\n", multiple);
     else if (h->scratch)
-        text_add(t, "    __shared__ __align__(16) char scratch[%lld];\n", (long long)h->scratch);
+        text_add(t, "    __shared__ __align__(%d) char scratch[%lld];\n", multiple, (long long)h->scratch);
     if (h->spill)
         text_add(t, "    char *const spill = spills + (uint64_t)blockIdx.x * %lld;\n", (long long)h->spill);
+    for (int v = 0; h->sizes >> v; v++)
+        if (h->sizes >> v & 1)
+            text_add(t, "    const trip size%d = (trip)extents[%d];\n", v, v);
     if (h->alone)
         text_add(t, "    if (blockIdx.x) return;\n");
+    if (h->asks)
+        text_add(t, "    if (*ended) return;\n");
 }
 
 const dialect cuda_dialect = {
@@ -263,6 +291,7 @@ const dialect cuda_dialect = {
     .address = "shared_at($0)",
     .sent = "sent()",
     .arrived = "arrived($0)",
+    .box = &boxes,
     .matrix = matrices,
     .n_matrix = COUNT(matrices),
     .part = "(trip)blockIdx.x",
@@ -275,5 +304,6 @@ const dialect cuda_dialect = {
     .fault = "fault",
     .tile = tile_opens,
     .kernel = kernel_opens,
+    .asks = true,
     .prelude = prelude,
 };

@@ -26,15 +26,15 @@ static emit_launch launch_of(const plan *p, const cuda_texts *c, int k, arena *m
                          .file = arena_format(mem, "%s.image", q->name),
                          .groups = cuda_groups(p, q),
                          .shared = q->scratch > SHARED_DECLARED ? (unsigned)q->scratch : 0,
-                         .n_wait = h->first[k + 1] - h->first[k],
-                         .wait = h->wait + h->first[k]};
+                         .n_wait = k < h->n_kernel ? h->first[k + 1] - h->first[k] : 0,
+                         .wait = k < h->n_kernel ? h->wait + h->first[k] : NULL};
 }
 
 static bool emit(const plan *p, const emit_options *w, const cuda_texts *c, err *e)
 {
     static const char *const also[] = {"cuda_run.c", NULL};
     carried_file *source = calloc((size_t)c->n_unit + 1, sizeof *source);
-    emit_launch *starts = calloc((size_t)p->n_kernel + 1, sizeof *starts);
+    emit_launch *starts = calloc((size_t)c->n_kernel + 1, sizeof *starts);
     text made = {0};
     arena mem = {0};
     MUST(source && starts);
@@ -42,11 +42,12 @@ static bool emit(const plan *p, const emit_options *w, const cuda_texts *c, err 
         source[i] = (carried_file){arena_format(&mem, "%s.cu", c->unit[i].name), emit_unit_text(&c->unit[i])};
         text_add(&made, " %s.image", c->unit[i].name);
     }
-    for (int k = 0; k < p->n_kernel; k++)
+    for (int k = 0; k < c->n_kernel; k++)
         starts[k] = launch_of(p, c, k, &mem);
     char *rules = rules_text(p);
     const emit_on on = {.by = &backend_cuda,
                         .device = cuda_number(p->on),
+                        .levels = &c->levels,
                         .launch = starts,
                         .n_source = c->n_unit,
                         .source = source,

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* bytes of "--gpu-architecture=..."; compilers at a time; bytes of a log */
 enum { MOST_ARCH = 64, MOST_WORKER = 16, LOG_BYTES = 4096 };
 
 typedef struct build {
@@ -41,9 +42,9 @@ void image_arch(char out[32], int major, int minor, const int *arch, int n, bool
     int best = 0;
     for (int i = 0; i < n; i++)
         best = arch[i] <= have && arch[i] > best ? arch[i] : best;
-    const bool exact = best == have && !ptx;
+    const bool exact = best == have;
     if (best) /* from 9.0 on devices have instructions that no other kind has: "a" */
-        snprintf(out, 32, "%s_%d%s", exact ? "sm" : "compute", best, exact && major >= 9 ? "a" : "");
+        snprintf(out, 32, "%s_%d%s", exact && !ptx ? "sm" : "compute", best, exact && major >= 9 ? "a" : "");
     else
         out[0] = 0;
 }
@@ -68,14 +69,14 @@ static bool find_arch(build *b, bool ptx, err *e)
 static void make_keys(build *b)
 {
     for (int i = 0; i < b->r->n; i++) {
-        hasher *h = hash_begin();
+        hasher *h = hash_open();
         hash_text(h, "tessera " TS_VERSION " cuda 1");
         hash_bytes(h, &b->rtc.version, sizeof b->rtc.version);
         hash_text(h, b->arch);
         for (int k = 0; k < COUNT(options); k++)
             hash_text(h, options[k]);
         hash_text(h, b->r->text[i]);
-        b->key[i] = hash_end(h);
+        b->key[i] = hash_close(h);
     }
 }
 
@@ -89,7 +90,7 @@ static void tell(const build *b, const char *what, int done)
 /* The first lines of what the compiler said, indented and made harmless. */
 static void add_lines(text *out, const char *said)
 {
-    enum { LINES = 8, WIDTH = 200 };
+    enum { LINES = 8, WIDTH = 200 }; /* of a log that are told, and their columns */
     char cut[WIDTH + 1];
     const char *at = said;
     for (int i = 0; i < LINES && line_next(&at, cut, sizeof cut); i++) {

@@ -5,10 +5,12 @@
 
 static void **pointers_to(const launch *l) /* the driver takes an array of pointers to arguments */
 {
-    void **at = calloc((size_t)l->n + 1, sizeof *at);
+    void **at = calloc((size_t)(l->n + l->n_map) + 1, sizeof *at);
     MUST(at);
     for (int i = 0; i < l->n; i++)
         at[i] = &l->argument[i];
+    for (int i = 0; i < l->n_map; i++)
+        at[l->n + i] = &l->map[i];
     return at;
 }
 
@@ -50,6 +52,21 @@ cu_exec launch_graph(const device *d, int n, const launch *l, err *e)
     if (g)
         d->cu.graph_free(g);
     free(node);
+    return ok ? x : NULL;
+}
+
+cu_exec launch_record(const device *d, bool (*calls)(void *user, err *e), void *user, err *e)
+{
+    cu_graph g = NULL;
+    cu_exec x = NULL;
+    if (!device_did(d, d->cu.stream_record(d->stream, CU_CAPTURE_THREAD), "recording a graph", e))
+        return NULL;
+    bool ok = calls(user, e);
+    const cu_status s = d->cu.stream_recorded(d->stream, &g);
+    ok = ok && device_did(d, s, "recording a graph", e) &&
+         device_did(d, d->cu.graph_build(&x, g, 0), "building the graph", e);
+    if (g)
+        d->cu.graph_free(g);
     return ok ? x : NULL;
 }
 

@@ -11,11 +11,15 @@ typedef struct launch {
     cu_address *argument;
     int n_wait;
     const int *wait; /* launches before it that it waits for */
+    int n_map;       /* maps of tensors that it takes behind the addresses */
+    cu_map *map;
 } launch;
 
 bool launch_one(const device *d, const launch *l, err *e);
 /* The graph of all, to be launched as often as wanted: arguments are those of now. NULL with e set. */
 cu_exec launch_graph(const device *d, int n, const launch *l, err *e);
+/* The graph of what `calls` does on the device's stream, which does nothing else: copies, launches, in that order. */
+cu_exec launch_record(const device *d, bool (*calls)(void *user, err *e), void *user, err *e);
 bool launch_all(const device *d, cu_exec graph, err *e);
 /* Whether a block of it fits on the device; grants shared memory over what every kernel has. name: for the error. */
 bool launch_fits(const device *d, const launch *l, const char *name, err *e);

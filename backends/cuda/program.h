@@ -3,19 +3,21 @@
 #ifndef TS_CUDA_PROGRAM_H
 #define TS_CUDA_PROGRAM_H
 #include "backends/backend.h"
-#include "backends/codegen/codegen.h"
 #include "backends/codegen/hazard.h"
+#include "backends/codegen/levels.h"
 #include "backends/cuda/images.h"
 #include "backends/cuda/launches.h"
 #include "backends/weights.h"
 
 /* ---- texts.c: a plan as units of CUDA C, one for each distinct kernel ---- */
 typedef struct cuda_texts {
-    int n_unit;
+    levels levels; /* of the plan: kernels have their numbers */
+    int n_unit, n_kernel;
     kernel_text *unit;   /* whose operands are those of its first kernel */
-    int *unit_of;        /* by kernel of the plan */
-    kernel_text *kernel; /* by kernel of the plan: operands, lanes, parts and bytes; no text */
-    hazards hazards;     /* kernels that share what does not fit into their groups' memory wait for each other, too */
+    int *unit_of;        /* by kernel; -1: it is a scan, or a copy */
+    kernel_text *kernel; /* by kernel: operands, lanes, parts and bytes; no text */
+    /* Of the plan's own kernels; those that share what does not fit into their groups' memory wait for each other */
+    hazards hazards;
 } cuda_texts;
 bool cuda_write(const plan *p, cuda_texts *out, err *e);
 void cuda_texts_free(cuda_texts *t);
@@ -34,7 +36,7 @@ bool cuda_run(program *g, void *const *input, err *e);
 bool cuda_each(program *g, void *const *input, void (*after)(void *user, int kernel), void *user, err *e);
 const void *cuda_at(const program *g, const node *n, dtype *stored);
 bool cuda_get(program *g, int root, ts_array *out, err *e);
-void cuda_drop(program *g);
+void cuda_free(program *g);
 
 /* ---- assembler.c ---- */
 bool cuda_assemble(const plan *p, const build_options *w, text *facts, err *e);

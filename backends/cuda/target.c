@@ -37,7 +37,7 @@ static int64_t rate_of(const gpu_facts *f, bool bf16)
     return f->clock * f->processors * (bf16 ? rates[i].bf16 : rates[i].f32);
 }
 
-void cuda_facts(const device *d, gpu_facts *f)
+static void cuda_facts(const device *d, gpu_facts *f)
 {
     text name = {0};
     text_safe(&name, d->name);
@@ -78,27 +78,28 @@ static bool asked_number(const machine_options *asked, int *out, err *e)
     return err_hint(e, "name a device that is here, cuda:0, or describe one: gpu:h100");
 }
 
-static const target *described(arena *m, gpu_facts *f, const char *machine, err *e)
+static const target *described(arena *mem, gpu_facts *f, const char *machine, err *e)
 {
-    return gpu_read(f, machine, e) ? gpu_target_with_units(m, f, OPERANDS, e) : NULL;
+    return gpu_read(f, machine, e) ? gpu_target_with_units(mem, f, OPERANDS, NULL, e) : NULL;
 }
 
-const target *cuda_target(arena *m, const machine_options *asked, err *e)
+const target *cuda_target(arena *mem, const machine_options *asked, err *e)
 {
-    card *own = arena_get(m, sizeof *own);
+    card *own = arena_get(mem, sizeof *own);
     gpu_facts *f = &own->facts;
     device d;
     err none = {0};
     if (!asked_number(asked, &own->number, e))
         return NULL;
     if (gpu_is_text(asked->machine))
-        return described(m, f, asked->machine, e);
+        return described(mem, f, asked->machine, e);
     const bool named = own->number || asked->machine; /* else a card that is not here will do */
     if (!cuda_device(&d, own->number, named ? e : &none))
-        return named ? NULL : described(m, f, CUDA_USUAL, e);
+        return named ? NULL : described(mem, f, CUDA_USUAL, e);
     cuda_facts(&d, f);
+    const char *no_boxes = d.cu.map_tiled ? NULL : "the driver has no function cuTensorMapEncodeTiled";
     device_close(&d);
-    return gpu_target_with_units(m, f, OPERANDS, e);
+    return gpu_target_with_units(mem, f, OPERANDS, no_boxes, e);
 }
 
 bool cuda_runs(const target *t, err *e)
@@ -110,7 +111,8 @@ bool cuda_runs(const target *t, err *e)
         return false;
     cuda_facts(&d, &here);
     device_close(&d);
-    if (f->shared <= here.shared && f->group <= here.group && f->warp == here.warp)
+    if (f->shared <= here.shared && gpu_shared_most(f) <= gpu_shared_most(&here) && f->group <= here.group &&
+        f->warp == here.warp)
         return true;
     return err_set(e, TS_UNSUPPORTED, "the plan is for %s, whose groups have more than those of %s", f->name,
                    here.name);

@@ -12,10 +12,10 @@ void cuda_texts_free(cuda_texts *t)
 {
     for (int i = 0; i < t->n_unit; i++)
         kernel_text_free(&t->unit[i]);
-    for (int k = 0; t->kernel && k < t->hazards.n_kernel; k++)
-        free(t->kernel[k].operand);
+    for (int k = 0; k < t->n_kernel; k++)
+        free(t->kernel[k].operand), free(t->kernel[k].box);
     free(t->unit), free(t->unit_of), free(t->kernel);
-    hazards_free(&t->hazards);
+    hazards_free(&t->hazards), levels_free(&t->levels);
     *t = (cuda_texts){0};
 }
 
@@ -23,8 +23,10 @@ static int take_unit(cuda_texts *t, kernel_text *k) /* the number of the unit th
 {
     int i = 0;
     operand *own = calloc((size_t)k->n_operand + 1, sizeof *own);
-    MUST(own);
+    box_of *boxes = calloc((size_t)k->n_box + 1, sizeof *boxes);
+    MUST(own && boxes);
     memcpy(own, k->operand, (size_t)k->n_operand * sizeof *own);
+    memcpy(boxes, k->box, (size_t)k->n_box * sizeof *boxes);
     while (i < t->n_unit && strcmp(t->unit[i].name, k->name))
         i++;
     if (i == t->n_unit) {
@@ -32,17 +34,17 @@ static int take_unit(cuda_texts *t, kernel_text *k) /* the number of the unit th
         MUST(t->unit);
         t->unit[t->n_unit++] = *k;
     } else
-        kernel_text_free(&(kernel_text){.text = k->text, .header = k->header, .operand = k->operand});
-    k->text = k->header = NULL, k->operand = own;
+        kernel_text_free(&(kernel_text){.text = k->text, .header = k->header, .operand = k->operand, .box = k->box});
+    k->text = k->header = NULL, k->operand = own, k->box = boxes;
     return i;
 }
 
 /* What a group holds elsewhere lies in memory that all kernels share: one works in it at a time. */
-static void add_hazards(cuda_texts *t, const plan *p, const kernel_text *k, int *spilled)
+static void add_hazards(cuda_texts *t, const plan *p, const kernel *own, const kernel_text *k, int *spilled)
 {
     hazards *h = &t->hazards;
     const int at = h->n_kernel;
-    hazards_add_kernel(h, p, k->n_operand, k->operand);
+    hazards_add_scan(h, p, k->n_operand, k->operand, own->scan ? own->scan->room : NULL);
     if (!k->spill)
         return;
     bool waits = *spilled < 0;
@@ -56,18 +58,36 @@ static void add_hazards(cuda_texts *t, const plan *p, const kernel_text *k, int 
     *spilled = at;
 }
 
+static bool write_kernel(cuda_texts *t, int k, err *e)
+{
+    const plan *p;
+    const kernel *own = levels_kernel(&t->levels, k, &p);
+    int64_t from;
+    t->unit_of[k] = -1;
+    if (own->scan || kernel_copies(p, own, &from))
+        call_operands(p, own, &t->kernel[k]);
+    else if (!kernel_write(&cuda_dialect, p, own, &t->kernel[k], e))
+        return false;
+    else
+        t->unit_of[k] = take_unit(t, &t->kernel[k]);
+    t->n_kernel++;
+    return true;
+}
+
 bool cuda_write(const plan *p, cuda_texts *out, err *e)
 {
     int spilled = -1;
     *out = (cuda_texts){0};
-    out->unit_of = calloc((size_t)p->n_kernel + 1, sizeof *out->unit_of);
-    out->kernel = calloc((size_t)p->n_kernel + 1, sizeof *out->kernel);
+    levels_make(&out->levels, p);
+    const size_t n = (size_t)out->levels.n_kernel + 1;
+    out->unit_of = calloc(n, sizeof *out->unit_of);
+    out->kernel = calloc(n, sizeof *out->kernel);
     MUST(out->unit_of && out->kernel);
-    for (int k = 0; k < p->n_kernel; k++) {
-        if (!kernel_write(&cuda_dialect, p, &p->kernel[k], &out->kernel[k], e))
+    for (int k = 0; k < out->levels.n_kernel; k++) {
+        if (!write_kernel(out, k, e))
             return cuda_texts_free(out), false;
-        out->unit_of[k] = take_unit(out, &out->kernel[k]);
-        add_hazards(out, p, &out->kernel[k], &spilled);
+        if (k < p->n_kernel)
+            add_hazards(out, p, &p->kernel[k], &out->kernel[k], &spilled);
     }
     return true;
 }

@@ -70,8 +70,8 @@ bool gpu_is_text(const char *machine)
 static bool fail(const char *word, const char *why, err *e)
 {
     text known = {0};
-    for (int i = 0; i < COUNT(cards); i++)
-        text_add(&known, "%s%s", i ? ", " : "", cards[i].name);
+    for (int i = 0; gpu_card(i); i++)
+        text_add(&known, "%s%s", i ? ", " : "", gpu_card(i)->name);
     err_set(e, TS_BAD_INPUT, "machine: %s at '%.40s'", why, word);
     err_hint(e,
              "write it like: gpu:h100, or gpu:mine processor:40 lane:1536(1024) shared:100KB(48KB) "

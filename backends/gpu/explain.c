@@ -1,6 +1,7 @@
 /* explain.c - the figures of a kernel as members of plan/1: "group":{...}. docs/plan.md has the keys. */
 #include "backends/gpu/figures.h"
 #include "backends/gpu/guess_parts.h"
+#include "schedule/box.h"
 #include "schedule/nest.h"
 
 #include <string.h>
@@ -20,6 +21,26 @@ static void put_access(text *t, const kernel *k, const gpu_access *a)
              a->shared ? "cycles" : "sectors", (long long)a->parts, (long long)a->least);
 }
 
+/* Slices of a unit that several warps share: whose the device brings, and why lanes copy the others */
+static void put_slices(text *t, const plan *p, const kernel *k, const stage *s)
+{
+    text boxes = {0}, lanes = {0};
+    box b;
+    for (int i = 0; i < s->n_staging; i++) {
+        const staging *g = &s->staging[i];
+        const char *why = staging_copies(g) ? box_find(p, k, s, g, &b) : NULL;
+        if (why)
+            text_add(&lanes, "%s{\"operand\":\"%c\",\"why\":\"%s\"}", lanes.len ? "," : "", 'a' + g->load, why);
+        else if (staging_copies(g))
+            text_add(&boxes, "%s\"%c\"", boxes.len ? "," : "", 'a' + g->load);
+    }
+    if (boxes.len)
+        text_add(t, ",\"boxes\":[%s]", boxes.s);
+    if (lanes.len)
+        text_add(t, ",\"lanes\":[%s]", lanes.s);
+    text_free(&boxes), text_free(&lanes);
+}
+
 /* Of each contraction: the matrix unit that forms it, or why none does. */
 static void put_products(text *t, const plan *p, const kernel *k)
 {
@@ -33,10 +54,17 @@ static void put_products(text *t, const plan *p, const kernel *k)
             continue;
         text_add(t, "%s{\"stage\":\"%s\"", *comma ? comma : ",\"products\":[", s->name);
         comma = ",";
-        if (gpu_by_unit(s, &u))
-            text_add(t, ",\"unit\":\"%lld x %lld x %lld of %s\"}", (long long)u.trips[0], (long long)u.trips[1],
-                     (long long)u.trips[2], ts_dtype_name(s->load[u.load[0]]->from->type.dtype));
-        else {
+        const matrix_unit *v = gpu_by_unit(s, &u) ? nest_unit_row(p, s, &u) : NULL;
+        if (v) {
+            text_add(t, ",\"unit\":\"%d x %d x %d of %s", v->m * (v->warps ? v->warps : 1), v->n, v->k,
+                     ts_dtype_name(v->operand));
+            if (v->warps)
+                text_add(t, ", %d warps together", v->warps);
+            text_add(t, "\"");
+            if (v->warps)
+                put_slices(t, p, k, s);
+            text_add(t, "}");
+        } else {
             const char *why = gpu_product_find(&c, p, k, s) ? gpu_no_unit(&c) : "it has one row, or one column";
             text_add(t, ",\"why\":\"%s\"}", why ? why : other);
         }

@@ -28,24 +28,16 @@ typedef struct gpu_figures {
     double moved, asked;       /* bytes between a group and global memory: in sectors, and as lanes ask for them */
     double banks, banks_least; /* cycles for shared memory, of a group */
     double products, shared, cache, memory, latency; /* cycles of the kernel, if nothing else took any */
-    double seconds;
-    const char *bound; /* which of these it is */
+    double seconds;                                  /* of the longest of these, and of what it does not hide */
+    const char *bound;                               /* which of these it is */
     int n_access;
     gpu_access access[MAX_ACCESS];
 } gpu_figures;
 bool gpu_by_unit(const stage *s, unit_loops *u); /* the lanes of a warp form its products together */
+/* Multiply-adds of a processor in a cycle that a matrix unit of the target reaches */
+double gpu_unit_rate(const plan *p, const matrix_unit *u);
 void gpu_figures_find(const plan *p, const kernel *k, gpu_figures *f);
 int64_t gpu_shared_bytes(const plan *p, const kernel *k); /* of a group: slices, what stages hand on, sums that merge */
 int64_t gpu_registers(const plan *p, const kernel *k);    /* of a lane: sums, what they are made of, addresses */
-/* Groups that a processor is to run at the same time: what keeps to this has the registers that are foretold. */
-int64_t gpu_at_once(const plan *p, const kernel *k);
-/* touched.c: of all times that a stage's access is made within the loops up to that depth, the shares that begin at
- * each byte of a sector. stride: by axis, in bytes */
-void gpu_begin(const plan *p, const kernel *k, const stage *s, int load, int upto, const int64_t *stride,
-               double share[SECTOR]);
-/* The part of whole trips along such axes that is there. */
-double gpu_whole(const kernel *k, const stage *s, uint32_t axes);
-/* The part of that in which this operand is read. What depends on where in a sector it is read takes no sector away. */
-double gpu_there(const stage *s, int load, const int64_t *stride);
 void gpu_explain(const plan *p, const kernel *k, text *out); /* target.explain */
 #endif

@@ -20,7 +20,7 @@ typedef struct gpu_facts {
     int lanes, groups;      /* that a processor runs at the same time, at most; 0: not known */
     int registers;          /* of a processor, each of 32 bits; 0: not known */
     int lane_registers;     /* of a lane, at most */
-    int64_t shared;         /* bytes of shared memory of a group, at most */
+    int64_t shared;         /* bytes of shared memory of a group, which it has without asking for more */
     int64_t shared_all;     /* of a processor, for all its groups; 0: not known */
     int64_t l1, l2, memory; /* bytes: of a processor, of all, of all */
     int64_t clock;          /* a second, at most */
@@ -34,11 +34,12 @@ bool gpu_is_text(const char *machine); /* whether it describes one, rather than 
 const gpu_facts *gpu_card(int i);      /* known ones; NULL past the end */
 
 /* f: borrowed for the target's life, target.own */
-const target *gpu_target(arena *m, const gpu_facts *f, err *e);
+const target *gpu_target(arena *mem, const gpu_facts *f, err *e);
 /* The same through a driver whose kernels take so many operands at most. */
-const target *gpu_target_for(arena *m, const gpu_facts *f, int operands, err *e);
-/* The same with matrix units, for languages that have forms of them */
-const target *gpu_target_with_units(arena *m, const gpu_facts *f, int operands, err *e);
+const target *gpu_target_for(arena *mem, const gpu_facts *f, int operands, err *e);
+/* The same with matrix units, copies of boxes and all shared memory, for languages that have forms of them and ask for
+ * it. no_boxes: why its driver copies none, where the card does; NULL: it does */
+const target *gpu_target_with_units(arena *mem, const gpu_facts *f, int operands, const char *no_boxes, err *e);
 const gpu_facts *gpu_facts_of(const target *t);
 
 /* gpu_room: what groups of a kernel take, and how many of them a processor runs at the same time. */
@@ -48,4 +49,6 @@ typedef struct gpu_room {
     const char *limit;                /* what keeps more from it: "lanes", "groups", "registers" or "shared memory" */
 } gpu_room;
 void gpu_resident(const gpu_facts *f, gpu_room *r); /* from what one group takes */
+/* Bytes of shared memory that a group may ask for when it is launched, where the language can */
+int64_t gpu_shared_most(const gpu_facts *f);
 #endif

@@ -20,16 +20,6 @@ int64_t gpu_power(int64_t n)
     return power;
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* ---- what a group does at once ---- */
 void gpu_deal_begin(dealt *d, const plan *p, const kernel *k, const stage *s)
 {
@@ -42,7 +32,7 @@ int64_t gpu_deal(dealt *d, uint32_t axes, int64_t lanes)
 {
     for (int a = d->s->n_axis; a-- > 0;)
         if (axes >> a & 1 && d->left[a] > 1) {
-            d->lanes[a] = least(lanes, int_ceil_div(d->left[a], d->each[a]));
+            d->lanes[a] = int_min(lanes, int_ceil_div(d->left[a], d->each[a]));
             lanes /= d->lanes[a];
         }
     return lanes;
@@ -125,17 +115,18 @@ void gpu_put(const dealt *d, text *out)
 }
 
 /* ---- figures of a stage ---- */
-int64_t gpu_vector(const plan *p, const stage *s, int axis, int64_t left)
+/* Elements of 16 bytes that a stage reads and writes in one piece along its axis; 1: it does not. */
+static int64_t gpu_vector(const plan *p, const stage *s, int axis, int64_t left)
 {
     int64_t bytes = ts_dtype_bytes(s->node->type.dtype), others = 1;
     for (int i = 0; i < s->n_load; i++) {
         const int64_t one = ts_dtype_bytes(s->load[i]->from->type.dtype), stride = fit_stride(p, s, i, axis);
         if (stride != 0 && stride != one)
             return 1;
-        bytes = stride ? most(bytes, one) : bytes;
+        bytes = stride ? int_max(bytes, one) : bytes;
     }
     for (int a = 0; a < s->n_axis; a++)
-        others *= a == axis ? 1 : most(1, least(2, s->extent[a]));
+        others *= a == axis ? 1 : int_max(1, int_min(2, s->extent[a]));
     const int64_t n = MOVED / bytes;
     return left >= n && (left % n == 0 || others == 1) ? n : 1;
 }
@@ -151,16 +142,21 @@ static int64_t work_of(const kernel *k, const stage *s) /* elements under one tr
 
 static int64_t whole_warps(const plan *p, int64_t lanes)
 {
-    const int64_t fit = least(LANES, p->on->group), warp = p->on->warp;
-    return least(int_ceil_div(lanes, warp) * warp, fit / warp * warp);
+    const int64_t fit = int_min(LANES, p->on->group), warp = p->on->warp;
+    return int_min(int_ceil_div(lanes, warp) * warp, fit / warp * warp);
+}
+
+int64_t gpu_plain_room(const plan *p)
+{
+    return int_min(p->on->space->bytes, gpu_facts_of(p->on)->shared);
 }
 
 int64_t gpu_lanes(const plan *p, const kernel *k)
 {
     int64_t work = 1;
     for (int i = 0; i < k->n_stage && k->n_stage > 1; i++)
-        work = most(work, work_of(k, &k->stage[i]));
-    return whole_warps(p, k->n_stage == 1 ? LANES : gpu_power(least(LANES, int_ceil_div(work, WORTH))));
+        work = int_max(work, work_of(k, &k->stage[i]));
+    return whole_warps(p, k->n_stage == 1 ? LANES : gpu_power(int_min(LANES, int_ceil_div(work, WORTH))));
 }
 
 static uint32_t results(const stage *s)
@@ -223,10 +219,10 @@ static bool deal_turned(dealt *d, int64_t lanes, text *staged)
     const int column = last_walked(d, 0, d->s->n_result);
     int row = -1;
     const int load = column < 0 || d->k->n_stage > 1 || d->left[column] < SQUARE / 2 ? -1 : turned(d, column, &row);
-    if (load < 0 || SQUARE * (SQUARE + 1) * ts_dtype_bytes(d->s->load[load]->from->type.dtype) > d->p->on->space->bytes)
+    if (load < 0 || SQUARE * (SQUARE + 1) * ts_dtype_bytes(d->s->load[load]->from->type.dtype) > gpu_plain_room(d->p))
         return false;
-    d->fast = column, d->lanes[column] = least(least(SQUARE, lanes), d->left[column]);
-    const int64_t rows = least(SQUARE, d->left[row]), side = most(1, lanes / d->lanes[column]);
+    d->fast = column, d->lanes[column] = int_min(int_min(SQUARE, lanes), d->left[column]);
+    const int64_t rows = int_min(SQUARE, d->left[row]), side = int_max(1, lanes / d->lanes[column]);
     d->each[row] = int_ceil_div(rows, side), d->lanes[row] = int_ceil_div(rows, d->each[row]);
     text_add(staged, "+%c", 'a' + load);
     return d->staged = text_str(staged), true;
@@ -264,8 +260,8 @@ static void deal_across(dealt *d, int a, int64_t lanes)
     const int64_t processors = d->p->on->workers, rows = gpu_steps(d, results(d->s)),
                   each = gpu_vector(d->p, d->s, a, d->left[a]),
                   pieces = gpu_power(int_ceil_div(gpu_steps(d, folds(d->s)), each));
-    int64_t own = least(lanes, most(pieces / WORTH, least(pieces, d->p->on->warp)));
-    int64_t side = least(lanes / most(own, 1), gpu_power(rows));
+    int64_t own = int_min(lanes, int_max(pieces / WORTH, int_min(pieces, d->p->on->warp)));
+    int64_t side = int_min(lanes / int_max(own, 1), gpu_power(rows));
     while (d->k->n_stage == 1 && side > 1 && rows / side < processors)
         side /= 2;
     while (side * own < lanes && own < pieces)
@@ -279,12 +275,12 @@ static void deal_across(dealt *d, int a, int64_t lanes)
 static void deal_down(dealt *d, int64_t lanes)
 {
     const int64_t processors = d->p->on->workers, rows = gpu_steps(d, results(d->s));
-    int64_t side = least(lanes, gpu_power(rows));
+    int64_t side = int_min(lanes, gpu_power(rows));
     while (d->k->n_stage == 1 && side > d->p->on->warp && rows / side < processors)
         side /= 2;
     d->fast = last_walked(d, 0, d->s->n_result);
     gpu_deal(d, results(d->s), side);
-    const int64_t deep = gpu_steps(d, folds(d->s)), own = least(lanes / side, gpu_power(deep / (2 * WORTH)));
+    const int64_t deep = gpu_steps(d, folds(d->s)), own = int_min(lanes / side, gpu_power(deep / (2 * WORTH)));
     if (own > 1)
         gpu_deal(d, folds(d->s), own);
 }
@@ -360,7 +356,7 @@ static int64_t rows_of_products(const plan *p, const kernel *k, int64_t others)
     int64_t best = 1, fewest = INT64_MAX;
     for (int64_t rows = least; rows <= MOST && (rows < 2 * extent || rows == least); rows *= 2) {
         const int64_t time = int_ceil_div(others * int_ceil_div(extent, rows), p->on->workers) * (rows + again);
-        if (time >= fewest || handed_on(k, rows) > share * (double)p->on->space->bytes)
+        if (time >= fewest || handed_on(k, rows) > share * (double)gpu_plain_room(p))
             continue;
         fewest = time, best = rows;
     }
@@ -378,18 +374,18 @@ static int64_t rows_at_once(const plan *p, const kernel *k)
     for (int i = 0; i < k->n_stage; i++) {
         int64_t work = 1;
         for (int a = k->n_shared; a < k->stage[i].n_axis; a++)
-            work = least(LANES * WORTH, work * most(1, k->stage[i].extent[a]));
-        own = most(own, work);
+            work = int_min(LANES * WORTH, work * int_max(1, k->stage[i].extent[a]));
+        own = int_max(own, work);
         heavy = heavy || stage_contracts(&k->stage[i]);
     }
     for (int a = 0; a < last; a++)
-        others = least(INT32_MAX, others * most(1, s->extent[a]));
+        others = int_min(INT32_MAX, others * int_max(1, s->extent[a]));
     if (heavy)
         return rows_of_products(p, k, others);
-    int64_t rows = most(1, whole_warps(p, LANES) * WORTH / gpu_power(own));
+    int64_t rows = int_max(1, whole_warps(p, LANES) * WORTH / gpu_power(own));
     while (rows > 1 && ((rows > s->extent[last] && rows / 2 >= s->extent[last]) ||
                         others * int_ceil_div(s->extent[last], rows) < p->on->workers ||
-                        handed_on(k, rows) > (double)p->on->space->bytes / 2))
+                        handed_on(k, rows) > (double)gpu_plain_room(p) / 2))
         rows /= 2;
     return rows;
 }
@@ -412,9 +408,10 @@ void gpu_guess_shared(const plan *p, const kernel *k, text *out)
     if (pointwise(k))
         deal_points(&d, whole_warps(p, LANES), true);
     else
-        d.lanes[most(0, last_dealt(k))] = last_dealt(k) < 0 ? 1 : rows_at_once(p, k);
+        d.lanes[int_max(0, last_dealt(k))] = last_dealt(k) < 0 ? 1 : rows_at_once(p, k);
     for (int a = 0; a < k->n_shared; a++)
-        put(&d, a, most(1, least(d.lanes[a] * d.each[a], s->extent[a])), a == kernel_carried(k) ? "" : "block", out);
+        put(&d, a, int_max(1, int_min(d.lanes[a] * d.each[a], s->extent[a])), a == kernel_carried(k) ? "" : "block",
+            out);
 }
 
 /* Where fewer than four rows at once, or one trip of a matrix unit, would hand on their scores, and what softmax makes
@@ -425,7 +422,7 @@ int64_t gpu_guess_block(const plan *p, const streaming *s)
     int64_t least = AGAIN;
     for (int i = 0; i < p->on->n_unit; i++)
         if (p->on->unit[i].operand == s->dtype && s->dtype != TS_F32)
-            least = most(least, p->on->unit[i].m);
+            least = int_max(least, p->on->unit[i].m);
     const double rows = (double)least * HANDED_ON * (double)s->length * ts_dtype_bytes(s->dtype);
-    return rows >= (double)p->on->space->bytes / 2 && s->length > BLOCK ? BLOCK : 0;
+    return rows >= (double)gpu_plain_room(p) / 2 && s->length > BLOCK ? BLOCK : 0;
 }

@@ -9,6 +9,7 @@ enum { GPU_L1, GPU_L2, GPU_MEMORY }; /* of target.level */
 /* Cycles until what is asked of memory is there, from the second cache on (Luo and others, "Benchmarking and dissecting
  * the NVIDIA Hopper GPU architecture via microbenchmarking", 2024: 260 to 480). */
 enum { GPU_LATENCY = 500 };
+enum { GPU_BESIDE = 8 }; /* part of what is not the longest that is not hidden by it */
 
 void gpu_guess_shared(const plan *p, const kernel *k, text *out);
 void gpu_guess_stage(const plan *p, const kernel *k, int which, text *out);

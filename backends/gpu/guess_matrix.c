@@ -2,8 +2,11 @@
  * warps a part of that, for all of the sum; slices of both operands come while others are multiplied. Block, warps,
  * depth of a slice and number of slices are those that take least time by a small model of one processor: the unit,
  * shared memory, what slices cost to come, and how far that is hidden. */
+#include "backends/gpu/figures.h"
 #include "backends/gpu/guess_parts.h"
+#include "schedule/box.h"
 #include "schedule/explain_fit.h"
+#include "schedule/extents.h"
 #include "schedule/kept.h"
 
 #include <math.h>
@@ -23,24 +26,29 @@ enum {
     MOVES = 4,         /* of them to send 16 bytes */
     ROUND = 30,        /* of them for a slice: waiting, meeting, which one it is */
     PLACES = 4,        /* of them for a trip of the unit: where fragments are */
-    BESIDE = 8,        /* part of what is not the longest that is not hidden by it */
     BEGIN = 100,       /* cycles until a group has begun */
     DEEPEST = 4,       /* trips of the unit in a slice */
     PIECE = 16         /* bytes that units load at once */
 };
-static const double REACHED =
-    0.62; /* of the unit's rate, by instructions of one warp (Luo and others, as in guess.h) */
 
 typedef struct choice {
     const product *c;
     const matrix_unit *unit;
     int row, column, deep; /* axes of the unit; the folded one is cut */
     bool copied[2];        /* operands of which slices come; of the others an earlier stage leaves all */
+    bool boxed[2];         /* the device brings these by itself */
     bool shared;           /* the group has other stages, too: it goes through its trips one after the other */
     int64_t size;          /* bytes of an element */
     int64_t room, most;    /* bytes for slices; lanes */
     double rate;           /* multiply-adds of a processor in a cycle */
 } choice;
+
+double gpu_unit_rate(const plan *p, const matrix_unit *u)
+{
+    const gpu_facts *card = gpu_facts_of(p->on);
+    return u->reached * (double)card->bf16 / (double)ts_dtype_bytes(u->operand) / (double)card->clock /
+           card->processors;
+}
 
 static double groups_of(const choice *q, const shape *s)
 {
@@ -74,24 +82,31 @@ static double cycles(const choice *q, const shape *s)
     const int64_t warps = s->rows / s->warp_rows * (s->columns / s->warp_columns);
     const int64_t m = s->warp_rows / q->unit->m, n = s->warp_columns / q->unit->n;
     const int64_t across = (q->copied[0] ? s->rows : 0) + (q->copied[1] ? s->columns : 0);
+    const int64_t by_lanes = (q->copied[0] && !q->boxed[0] ? s->rows : 0) +
+                             (q->copied[1] && !q->boxed[1] ? s->columns : 0);
+    const bool together = q->unit->warps > 0, boxes = by_lanes < across && s->slices > 1;
+    const int held = together ? 0 : s->depth > 2 * q->unit->k ? 2 : 1; /* fragments: of how many steps at once */
     gpu_room room = {.lanes = warps * t->warp,
-                     .registers = m * n * q->unit->sums + (m + n) * q->unit->sums + OVERHEAD,
-                     .shared = s->slices * across * s->depth * q->size};
+                     .registers = m * n * q->unit->sums + held * (m + n) * q->unit->sums + OVERHEAD,
+                     .shared = s->slices * across * s->depth * q->size +
+                               (boxes ? target_aligned(t, s->slices * t->boxes->barrier) : 0)};
     gpu_resident(gpu_facts_of(t), &room);
     if (!room.resident || room.shared > q->room || room.lanes > q->most)
         return INFINITY;
     const double each = q->shared ? groups_of(q, s) : ceil(groups_of(q, s) / t->workers),
                  at_once = q->shared ? 1 : fmin(each, (double)room.resident), steps = (double)s->depth / q->unit->k,
-                 bytes = (double)across * (double)(s->depth * q->size);
+                 bytes = (double)across * (double)(s->depth * q->size),
+                 sent = (double)(boxes ? by_lanes : across) * (double)(s->depth * q->size);
+    const int64_t readers = together ? warps / q->unit->warps : warps,
+                  rows = together ? s->warp_rows * q->unit->warps : s->warp_rows;
     const double unit = (double)s->rows * (double)s->columns * (double)s->depth / q->rate,
-                 shared = ((double)(warps * (s->warp_rows + s->warp_columns) * s->depth * q->size) + bytes) /
-                          SHARED_RATE,
-                 issued = ((double)warps * (ROUND + steps * (double)(m * n + m + int_ceil_div(n, 2) + PLACES)) +
-                           MOVES * bytes / 16 / t->warp) /
+                 shared = ((double)(readers * (rows + s->warp_columns) * s->depth * q->size) + bytes) / SHARED_RATE,
+                 trip = (double)(together ? m * n : m * n + m + int_ceil_div(n, 2)) + PLACES,
+                 issued = ((double)warps * (ROUND + steps * trip) + MOVES * sent / 16 / t->warp) /
                           fmin(ISSUED, at_once * (double)warps),
                  brought = bytes / t->level[GPU_L2].bytes_per_cycle;
     const double longest = fmax(fmax(unit, issued), fmax(shared, brought)),
-                 once = longest + (unit + issued + shared + brought - longest) / BESIDE,
+                 once = longest + (unit + issued + shared + brought - longest) / GPU_BESIDE,
                  come = across ? GPU_LATENCY + brought : 0, wait = s->slices > 1 ? come / (s->slices - 1) : come + once,
                  result = (double)(s->rows * s->columns * q->size) / t->level[GPU_L2].bytes_per_cycle;
     return each * BEGIN +
@@ -115,17 +130,32 @@ static void choose_warps(const choice *q, shape s, shape *best, double *fewest)
             }
 }
 
-static bool choose(const choice *q, shape *best)
+/* Four warps take 64 rows, one below the other, and all columns of the block. */
+static void choose_together(const choice *q, shape s, shape *best, double *fewest)
+{
+    const int64_t left = q->c->none.left[q->row], rows = s.rows < left ? s.rows : left;
+    if (s.columns != q->unit->n || int_ceil_div(rows, q->unit->m) % q->unit->warps)
+        return;
+    s.warp_rows = q->unit->m, s.warp_columns = s.columns;
+    for (s.slices = one_slice(q, &s) ? 1 : 2; s.slices <= (one_slice(q, &s) ? 1 : 4); s.slices++) {
+        const double now = cycles(q, &s);
+        if (now < *fewest * 0.999)
+            *fewest = now, *best = s;
+    }
+}
+
+static double choose(const choice *q, shape *best)
 {
     const int64_t rows = q->c->none.left[q->row], columns = q->c->none.left[q->column], deep = q->c->none.left[q->deep];
     double fewest = INFINITY;
     shape s;
-    for (s.rows = q->unit->m; s.rows <= 256 && !too_large(s.rows, rows, q->unit->m); s.rows *= 2)
+    for (s.rows = q->unit->m * (q->unit->warps ? q->unit->warps : 1);
+         s.rows <= 256 && !too_large(s.rows, rows, q->unit->m); s.rows *= 2)
         for (s.columns = q->unit->n; s.columns <= 256 && !too_large(s.columns, columns, q->unit->n); s.columns *= 2)
             for (s.depth = q->unit->k; s.depth <= DEEPEST * q->unit->k && !too_large(s.depth, deep, q->unit->k);
                  s.depth *= 2)
-                choose_warps(q, s, best, &fewest);
-    return fewest < INFINITY;
+                (q->unit->warps ? choose_together : choose_warps)(q, s, best, &fewest);
+    return fewest;
 }
 
 /* ---- the loops ---- */
@@ -176,13 +206,13 @@ static void put_all(const choice *q, const shape *s, text *t)
 }
 
 /* ---- whether there is one ---- */
-/* Nothing takes f32 in fewer bits that does not say so. */
-static const matrix_unit *unit_for(const product *c)
+/* Nothing takes f32 in fewer bits that does not say so. after: the one before; NULL: the first */
+static const matrix_unit *unit_for(const product *c, const matrix_unit *after)
 {
     const bool fewer = c->k->compute && !strcmp(c->k->compute, "tf32");
     const dtype d = c->s->load[c->load[0]]->from->type.dtype, other = c->s->load[c->load[1]]->from->type.dtype;
     const target *t = c->p->on;
-    for (int i = 0; i < t->n_unit; i++)
+    for (int i = after ? (int)(after - t->unit) + 1 : 0; i < t->n_unit; i++)
         if (t->unit[i].sums && t->unit[i].operand == d && other == d && (fewer || d != TS_F32))
             return &t->unit[i];
     return NULL;
@@ -217,7 +247,7 @@ static int64_t room_for(const product *c)
 {
     const kernel *k = c->k;
     const matrix_unit *u = c->p->on->unit;
-    int64_t bytes = c->p->on->space->bytes;
+    int64_t bytes = k->n_stage > 1 ? gpu_plain_room(c->p) : c->p->on->space->bytes;
     for (int i = 0; i < k->n_stage && k->n_stage > 1; i++) {
         const stage *s = &k->stage[i];
         int64_t rows = 1, row = 1;
@@ -246,11 +276,13 @@ static const char *find_choice(const product *c, choice *q)
     const gpu_facts *card = gpu_facts_of(c->p->on);
     const stage *s = c->s;
     int load[2];
-    *q = (choice){.c = c, .unit = unit_for(c), .shared = c->k->n_stage > 1, .most = LANES_MOST};
+    *q = (choice){.c = c, .unit = unit_for(c, NULL), .shared = c->k->n_stage > 1, .most = LANES_MOST};
     if (!q->unit || !card->bf16)
         return s->load[c->load[0]]->from->type.dtype == TS_F32 && card->bf16
                    ? "f32 is taken in fewer bits only where a rule computes in tf32"
                    : "there is no matrix unit for its operands";
+    if (stage_exact(s))
+        return "a run says where its sums end";
     if (c->p->reference)
         return "it is computed in f64";
     q->row = inner_of(c, c->rows), q->column = column_of(c, q->unit);
@@ -269,7 +301,7 @@ static const char *find_choice(const product *c, choice *q)
     }
     q->size = ts_dtype_bytes(q->unit->operand), q->room = room_for(c);
     q->most = q->shared ? c->lanes : LANES_MOST;
-    q->rate = REACHED * (double)card->bf16 / (double)q->size / (double)card->clock / card->processors;
+    q->rate = gpu_unit_rate(c->p, q->unit);
     return NULL;
 }
 
@@ -281,10 +313,22 @@ const char *gpu_no_unit(const product *c)
 
 bool gpu_guess_matrix(const product *c, text *out)
 {
-    choice q;
-    shape best = {0};
-    if (find_choice(c, &q) || !choose(&q, &best))
+    choice q, own;
+    shape best = {0}, now;
+    double fewest = INFINITY;
+    if (find_choice(c, &q))
         return false;
-    put_all(&q, &best, out);
-    return true;
+    for (own = q; own.unit; own.unit = unit_for(c, own.unit)) {
+        if (own.unit->warps && (!q.copied[0] || !q.copied[1])) /* these take slices alone */
+            continue;
+        own.rate = gpu_unit_rate(c->p, own.unit);
+        for (int i = 0; i < 2; i++)
+            own.boxed[i] = own.unit->warps && !box_may(c->p, c->k, c->s, c->load[i], i ? q.column : q.row, q.deep);
+        const double time = choose(&own, &now);
+        if (time < fewest)
+            fewest = time, best = now, q.unit = own.unit;
+    }
+    if (fewest < INFINITY)
+        put_all(&q, &best, out);
+    return fewest < INFINITY;
 }

@@ -1,4 +1,8 @@
-/* guess_parts.h - shared by the files that guess loops for a graphics processor. */
+/* guess_parts.h - shared by the files that guess loops for a graphics processor: how loops are dealt to groups and
+ * lanes, and products of matrices, which go first.
+ *
+ * A deal only reads the plan; it is a plain value on the caller's stack. left = lanes * each * trips of the loops
+ * around, rounded up, for every axis. */
 #ifndef TS_GPU_GUESS_PARTS_H
 #define TS_GPU_GUESS_PARTS_H
 #include "backends/gpu/guess.h"
@@ -26,10 +30,9 @@ int64_t gpu_deal(dealt *d, uint32_t axes, int64_t lanes);
 void gpu_put(const dealt *d, text *out);          /* the loops */
 int64_t gpu_steps(const dealt *d, uint32_t axes); /* of what is left of them, all together */
 
+int64_t gpu_plain_room(const plan *p); /* bytes of shared memory that groups have without asking: more cost company */
 int64_t gpu_lanes(const plan *p, const kernel *k); /* that the groups of a kernel have */
-/* Elements of 16 bytes that a stage reads and writes in one piece along its axis; 1: it does not. */
-int64_t gpu_vector(const plan *p, const stage *s, int axis, int64_t left);
-int64_t gpu_power(int64_t n); /* the next power of two */
+int64_t gpu_power(int64_t n);                      /* the next power of two */
 /* guess_split.c: what it costs, in cycles, that so many parts of a sum wait in memory for a kernel that adds them up;
  * results: how many there are, bytes: of one. */
 double gpu_merge_cycles(const plan *p, double results, int64_t bytes, int64_t parts);

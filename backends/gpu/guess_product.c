@@ -20,11 +20,6 @@ enum { ISSUED = 4, MOVES = 12, OVERHEAD = 52 };
 enum { IDLE = 2 };               /* times as long, if need be, so that no lanes of a group of other stages stand by */
 enum { MEET = 30, BEGIN = 100 }; /* cycles until all lanes have met; until a group has begun */
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* ---- which axes ---- */
 static int number_of(const stage *s, const expr *load)
 {
@@ -73,14 +68,14 @@ static bool find_operands(product *c)
 
 static void find_staged(product *c)
 {
-    c->bytes = c->p->on->space->bytes;
+    c->bytes = gpu_plain_room(c->p);
     for (int i = 0; i < c->k->n_stage && c->k->n_stage > 1; i++) {
         const stage *s = &c->k->stage[i];
         int64_t bytes = ts_dtype_bytes(s->node->type.dtype);
         for (int a = 0; a < s->n_result; a++)
             if (!int_mul(bytes, nest_left(c->k, s, a, -1), &bytes))
                 bytes = c->bytes;
-        c->bytes -= s->scratch ? least(bytes, c->bytes) : 0;
+        c->bytes -= s->scratch ? int_min(bytes, c->bytes) : 0;
     }
     for (int i = 0; i < 2; i++)
         c->staged[i] = !nest_no_copy(c->k, c->s, c->load[i], false);
@@ -93,7 +88,7 @@ static void deal_set(dealt *d, uint32_t axes, int64_t lanes, int64_t each)
     for (int a = 0; a < d->s->n_axis; a++)
         if (axes >> a & 1)
             inner = a;
-    d->each[inner] = least(each, d->left[inner]);
+    d->each[inner] = int_min(each, d->left[inner]);
     gpu_deal(d, axes, lanes);
 }
 
@@ -297,7 +292,7 @@ bool gpu_guess_product(const plan *p, const kernel *k, const stage *s, text *out
         return false;
     deal(&c, &best, &d);
     cut_folds(&d, best.depth);
-    d.lanes[d.order[s->n_axis - 1]] = least(best.fold_lanes, d.left[d.order[s->n_axis - 1]]);
+    d.lanes[d.order[s->n_axis - 1]] = int_min(best.fold_lanes, d.left[d.order[s->n_axis - 1]]);
     cut_parts(&best, &d);
     for (int i = 0; i < 2; i++)
         if (c.staged[i])

@@ -4,6 +4,7 @@
 #include "backends/gpu/guess_parts.h"
 
 #include "backends/gpu/figures.h"
+#include "schedule/split.h"
 
 #include <math.h>
 
@@ -11,7 +12,7 @@ enum { PARTS_MOST = 512, TRIPS = 4 }; /* of one sum; of a part's own loop, at le
 
 bool gpu_may_split(const plan *p, const kernel *k, const stage *s)
 {
-    return k->n_stage == 1 && !k->merges && !p->part && !p->reference && stage_states(s) == 1 && s->n_result < MAX_RANK;
+    return k->n_stage == 1 && !k->merges && !p->part && !p->reference && stage_states(s) && split_fits(s);
 }
 
 double gpu_merge_cycles(const plan *p, double results, int64_t bytes, int64_t parts)
@@ -34,7 +35,7 @@ static double cycles(const dealt *d, double groups, double results, int64_t part
     const double own = d->k->bytes / groups / (double)parts, rounds = ceil(groups * (double)parts / t->workers),
                  all = d->k->bytes / (t->level[GPU_MEMORY].bytes_per_cycle * t->workers);
     return fmax(rounds * own / t->level[GPU_L2].bytes_per_cycle, all) +
-           (parts > 1 ? gpu_merge_cycles(d->p, results, ts_dtype_bytes(stage_fold(d->s)->dtype), parts) : 0);
+           (parts > 1 ? gpu_merge_cycles(d->p, results, split_bytes(stage_fold(d->s)), parts) : 0);
 }
 
 void gpu_split(dealt *d)

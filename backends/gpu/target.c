@@ -90,9 +90,9 @@ static bool plausible(const gpu_facts *f, err *e)
 }
 
 /* Warps have as many lanes as the card's. */
-static const role *roles_of(arena *m, const gpu_facts *f)
+static const role *roles_of(arena *mem, const gpu_facts *f)
 {
-    role *all = arena_array(m, COUNT(roles), sizeof *all);
+    role *all = arena_array(mem, COUNT(roles), sizeof *all);
     memcpy(all, roles, sizeof roles);
     for (int i = 0; i < COUNT(roles); i++)
         all[i].warp = all[i].warp ? f->warp : 0;
@@ -101,30 +101,59 @@ static const role *roles_of(arena *m, const gpu_facts *f)
 
 /* Matrix units of warps, by the capability from which on they are there (PTX ISA, "mma"). Numbers of f32 lose all but
  * ten bits of their fraction in one: nothing takes it that does not say so. */
+#define ALONE 0.62    /* of the rate, by instructions of one warp (Luo and others, as in guess.h) */
+#define TOGETHER 0.95 /* the same of four warps together */
 static const struct {
-    int capability;
+    int capability, last; /* 0: all later ones have it */
     matrix_unit unit;
-} units[] = {
-    {80, {16, 8, 16, TS_BF16, TS_F32, 4}}, {80, {16, 8, 16, TS_F16, TS_F32, 4}}, {80, {16, 8, 8, TS_F32, TS_F32, 4}}};
+} units[] = {{80, 0, {16, 8, 16, TS_BF16, TS_F32, 4, 0, ALONE}},
+             {80, 0, {16, 8, 16, TS_F16, TS_F32, 4, 0, ALONE}},
+             {80, 0, {16, 8, 8, TS_F32, TS_F32, 4, 0, ALONE}},
+             /* Of four warps together ("wgmma") */
+             {90, 90, {16, 32, 16, TS_BF16, TS_F32, 16, 4, TOGETHER}},
+             {90, 90, {16, 64, 16, TS_BF16, TS_F32, 32, 4, TOGETHER}},
+             {90, 90, {16, 128, 16, TS_BF16, TS_F32, 64, 4, TOGETHER}},
+             {90, 90, {16, 256, 16, TS_BF16, TS_F32, 128, 4, TOGETHER}},
+             {90, 90, {16, 32, 16, TS_F16, TS_F32, 16, 4, TOGETHER}},
+             {90, 90, {16, 64, 16, TS_F16, TS_F32, 32, 4, TOGETHER}},
+             {90, 90, {16, 128, 16, TS_F16, TS_F32, 64, 4, TOGETHER}},
+             {90, 90, {16, 256, 16, TS_F16, TS_F32, 128, 4, TOGETHER}},
+             {90, 90, {16, 32, 8, TS_F32, TS_F32, 16, 4, TOGETHER}},
+             {90, 90, {16, 64, 8, TS_F32, TS_F32, 32, 4, TOGETHER}},
+             {90, 90, {16, 128, 8, TS_F32, TS_F32, 64, 4, TOGETHER}},
+             {90, 90, {16, 256, 8, TS_F32, TS_F32, 128, 4, TOGETHER}}};
 
-const target *gpu_target_with_units(arena *m, const gpu_facts *f, int operands, err *e)
+/* Of tensor maps (driver API, cuTensorMapEncodeTiled), and a barrier in shared memory */
+static const box_limits boxes = {.dims = 5, .count = 256, .grain = 16, .barrier = 8};
+enum { COPIES_BOXES = 90 };
+
+const target *gpu_target_with_units(arena *mem, const gpu_facts *f, int operands, const char *no_boxes, err *e)
 {
-    const target *plain = gpu_target_for(m, f, operands, e);
-    matrix_unit *have = arena_array(m, COUNT(units), sizeof *have);
-    target *t = plain ? arena_get(m, sizeof *t) : NULL;
+    const target *plain = gpu_target_for(mem, f, operands, e);
+    memory_space *shared = arena_get(mem, sizeof *shared);
+    matrix_unit *have = arena_array(mem, COUNT(units), sizeof *have);
+    target *t = plain ? arena_get(mem, sizeof *t) : NULL;
     if (!t)
         return NULL;
-    *t = *plain, t->unit = have;
+    *shared = *plain->space, shared->bytes = gpu_shared_most(f);
+    *t = *plain, t->unit = have, t->space = shared;
     for (int i = 0; i < COUNT(units); i++)
-        if (f->capability >= units[i].capability)
+        if (f->capability >= units[i].capability && (!units[i].last || f->capability <= units[i].last))
             have[t->n_unit++] = units[i].unit;
+    t->no_boxes = f->capability < COPIES_BOXES ? "cards before capability 9.0 copy none by themselves" : no_boxes;
+    t->boxes = t->no_boxes ? NULL : &boxes;
     return t;
 }
 
-const target *gpu_target_for(arena *m, const gpu_facts *f, int operands, err *e)
+static void print(const target *t, text *out)
 {
-    memory_space *shared = arena_get(m, sizeof *shared);
-    target *t = arena_get(m, sizeof *t);
+    gpu_print(out, gpu_facts_of(t));
+}
+
+const target *gpu_target_for(arena *mem, const gpu_facts *f, int operands, err *e)
+{
+    memory_space *shared = arena_get(mem, sizeof *shared);
+    target *t = arena_get(mem, sizeof *t);
     if (!plausible(f, e))
         return NULL;
     *shared = (memory_space){.name = "shared",
@@ -137,7 +166,7 @@ const target *gpu_target_for(arena *m, const gpu_facts *f, int operands, err *e)
     *t = (target){.kind = "gpu",
                   .model = f->name,
                   .n_role = COUNT(roles),
-                  .role = roles_of(m, f),
+                  .role = roles_of(mem, f),
                   .n_space = 1,
                   .space = shared,
                   .workers = f->processors,
@@ -158,6 +187,7 @@ const target *gpu_target_for(arena *m, const gpu_facts *f, int operands, err *e)
                            .link_bytes_per_second = LINK_RATE},
                   .guess = &guess,
                   .explain = gpu_explain,
+                  .print = print,
                   .own = f};
     for (int d = 0; d < TS_N_DTYPE; d++) /* a register is of one lane */
         t->lanes[d] = 1;
@@ -165,9 +195,9 @@ const target *gpu_target_for(arena *m, const gpu_facts *f, int operands, err *e)
     return t;
 }
 
-const target *gpu_target(arena *m, const gpu_facts *f, err *e)
+const target *gpu_target(arena *mem, const gpu_facts *f, err *e)
 {
-    return gpu_target_for(m, f, 0, e);
+    return gpu_target_for(mem, f, 0, e);
 }
 
 const gpu_facts *gpu_facts_of(const target *t)

@@ -1,4 +1,5 @@
-/* abi.h - the library of OpenCL's loader, opened when it is asked for. */
+/* abi.h - the library of OpenCL's loader, opened when it is asked for.
+ * Its functions are valid until opencl_close. */
 #ifndef TS_OCL_ABI_H
 #define TS_OCL_ABI_H
 #include "backends/opencl/runtime/opencl_abi.h"

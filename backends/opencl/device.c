@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEVICES = 64 };
+enum { MOST_DEVICES = 64 }; /* of all platforms */
 
 static int64_t number(const opencl *cl, cl_device d, enum cl_question what) /* 0: it does not say */
 {
@@ -138,13 +138,13 @@ static int operands_of(const ocl_device *d) /* that its parameters are bytes eno
     return (at_least(d->parameters, 1024) - OCL_BESIDES) / OCL_PER_OPERAND;
 }
 
-const target *ocl_target(arena *m, const machine_options *asked, err *e)
+const target *ocl_target(arena *mem, const machine_options *asked, err *e)
 {
-    ocl_device *d = arena_get(m, sizeof *d);
+    ocl_device *d = arena_get(mem, sizeof *d);
     if (!gpu_is_text(asked->machine))
-        return ask_device(d, asked, e) ? gpu_target_for(m, &d->facts, operands_of(d), e) : NULL;
+        return ask_device(d, asked, e) ? gpu_target_for(mem, &d->facts, operands_of(d), e) : NULL;
     *d = (ocl_device){.number = -1, .wide = true, .most = INT64_MAX, .parameters = 1024};
-    return gpu_read(&d->facts, asked->machine, e) ? gpu_target_for(m, &d->facts, operands_of(d), e) : NULL;
+    return gpu_read(&d->facts, asked->machine, e) ? gpu_target_for(mem, &d->facts, operands_of(d), e) : NULL;
 }
 
 bool ocl_usable(text *why)

@@ -16,7 +16,7 @@ typedef struct ocl_device {
 } ocl_device;
 
 enum { OCL_PER_OPERAND = 16, OCL_BESIDES = 24 }; /* bytes of parameters */
-const target *ocl_target(arena *m, const machine_options *asked, err *e);
+const target *ocl_target(arena *mem, const machine_options *asked, err *e);
 const ocl_device *ocl_device_of(const target *t);
 cl_device ocl_find(const opencl *cl, int number, err *e); /* NULL with e set */
 bool ocl_usable(text *why);

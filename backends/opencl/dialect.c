@@ -119,7 +119,14 @@ static void kernel(text *t, const kernel_head *h)
     text_add(t, "__kernel __attribute__((reqd_work_group_size(%d, 1, 1)))\nvoid %s(", h->lanes, h->name);
     for (int i = 0; i < h->n; i++)
         text_add(t, "__global char *memory%d, const ulong offset%d, ", i, i);
-    text_add(t, "__global char *spills, __global int *faults, const int number)\n{\n");
+    text_add(t, "__global char *spills, __global int *faults, const int number");
+    for (int v = 0; h->sizes >> v; v++)
+        if (h->sizes >> v & 1)
+            text_add(t, ", const long extent%d", v);
+    text_add(t, ")\n{\n");
+    for (int v = 0; h->sizes >> v; v++)
+        if (h->sizes >> v & 1)
+            text_add(t, "    const ts_index size%d = (ts_index)extent%d;\n", v, v);
     if (h->scratch)
         text_add(t, "    __local char scratch[%lld] __attribute__((aligned(16)));\n", (long long)h->scratch);
     if (h->spill)

@@ -23,17 +23,18 @@ static bool emit(const plan *p, const emit_options *w, const ocl_units *u, err *
     const ocl_device *d = ocl_device_of(p->on);
     const int n = ocl_programs(u);
     carried_file *source = calloc((size_t)n + 1, sizeof *source);
-    emit_launch *starts = calloc((size_t)p->n_kernel + 1, sizeof *starts);
+    emit_launch *starts = calloc((size_t)u->n_kernel + 1, sizeof *starts);
     arena mem = {0};
     MUST(source && starts);
     for (int i = 0; i < n; i++)
         source[i] = (carried_file){arena_format(&mem, "kernels%d.cl", i), source_text(u, i)};
-    for (int k = 0; k < p->n_kernel; k++)
+    for (int k = 0; k < u->n_kernel; k++)
         starts[k] = (emit_launch){.text = &u->text[k],
-                                  .file = source[ocl_program_number(u, k)].name,
+                                  .file = u->unit[k] < 0 ? NULL : source[ocl_program_number(u, k)].name,
                                   .groups = (unsigned)ocl_groups(d, &u->text[k])};
     const emit_on on = {.by = &backend_opencl,
                         .device = d->number < 0 ? 0 : d->number,
+                        .levels = &u->levels,
                         .launch = starts,
                         .n_source = n,
                         .source = source,

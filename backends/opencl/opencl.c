@@ -1,6 +1,8 @@
 /* opencl.c - the OpenCL back end: programs for one device, memory there, kernels launched one after another in one
  * queue, which keeps their order. Inputs go to the device at the start of a run; what is written into inputs comes back
  * at its end, and results when they are asked for. */
+#include "backends/emit/runtime/device_trips.h"
+#include "backends/emit/tables.h"
 #include "backends/opencl/units.h"
 #include "backends/outside.h"
 #include "backends/weights.h"
@@ -19,8 +21,9 @@ struct program {
     ocl_host host;
     ocl_units units;
     weights weights;
-    cl_kernel *kernel;
-    cl_memory *leaf, *input, arena, spill, fault;
+    device_tables tables;
+    cl_kernel *kernel; /* by number, those of trips behind the plan's; of scans and copies NULL */
+    cl_memory *leaf, *input, arena, counts, spill, fault;
     bool *written; /* inputs that kernels write */
     bool faults;
     size_t spill_bytes;
@@ -51,6 +54,7 @@ static void close_host(ocl_host *h)
     opencl_close(&h->cl);
 }
 
+/* A device says how large one piece may be: often a quarter of its memory. Pieces of 0 bytes are refused by drivers. */
 static bool take_memory(const program *g, cl_memory *out, size_t bytes, const char *what, err *e)
 {
     int32_t answer = CL_SUCCESS;
@@ -63,6 +67,7 @@ static bool take_memory(const program *g, cl_memory *out, size_t bytes, const ch
     return *out || opencl_fail(answer, what, e);
 }
 
+/* Does not wait: from must stay as it is until the queue is settled. */
 static bool send(const program *g, cl_memory to, const void *from, size_t bytes, const char *what, err *e)
 {
     const int32_t answer = bytes ? g->host.cl.write(g->host.queue, to, CL_FALSE, 0, bytes, from, 0, NULL, NULL)
@@ -70,6 +75,7 @@ static bool send(const program *g, cl_memory to, const void *from, size_t bytes,
     return answer == CL_SUCCESS || opencl_fail(answer, what, e);
 }
 
+/* Waits for all that was asked before, since the queue keeps its order. */
 static bool receive(const program *g, cl_memory from, size_t offset, void *to, size_t bytes, err *e)
 {
     const int32_t answer = bytes ? g->host.cl.read(g->host.queue, from, CL_TRUE, offset, bytes, to, 0, NULL, NULL)
@@ -92,33 +98,30 @@ static void drop_all(const program *g, cl_memory *m, int n)
     free(m);
 }
 
+/* A program in any state of making. */
 static void drop(program *g)
 {
     if (!g)
         return;
-    for (int k = 0; g->kernel && k < g->p->n_kernel; k++)
+    for (int k = 0; g->kernel && k < g->units.levels.n_kernel; k++)
         if (g->kernel[k])
             g->host.cl.drop_kernel(g->kernel[k]);
     drop_all(g, g->leaf, g->p->n_leaf), drop_all(g, g->input, g->p->n_input);
     if (g->arena)
         g->host.cl.drop_memory(g->arena);
+    if (g->counts)
+        g->host.cl.drop_memory(g->counts);
     if (g->spill)
         g->host.cl.drop_memory(g->spill);
     if (g->fault)
         g->host.cl.drop_memory(g->fault);
-    ocl_units_free(&g->units, &g->host.cl);
+    ocl_units_free(&g->units, &g->host.cl), device_tables_free(&g->tables);
     close_host(&g->host);
     weights_free(&g->weights);
     free(g->seen ? g->seen->at : NULL), free(g->seen), free(g->kernel), free(g->written), free(g);
 }
 
-static bool spread(void *user, weight_work *work, void *arg, err *e)
-{
-    (void)user, (void)e;
-    work(arg, 0, 1);
-    return true;
-}
-
+/* Settled here, because the weights' own copy may go as soon as this returns. */
 static bool upload(void *user, int which, const void *from, size_t bytes, err *e)
 {
     program *g = user;
@@ -131,13 +134,15 @@ static size_t groups_of(const program *g, int k)
     return ocl_groups(g->host.device, &g->units.text[k]);
 }
 
+/* spill: scratch of groups that does not fit local memory, bytes for the largest kernel. fault: an int for each kernel,
+ * not 0 where a place that data said was outside. */
 static bool find_memory(program *g, err *e)
 {
     const plan *p = g->p;
     bool ok = take_memory(g, &g->arena, (size_t)p->arena_bytes, "values", e);
     for (int i = 0; ok && i < p->n_input; i++)
         ok = take_memory(g, &g->input[i], (size_t)type_bytes(&p->input[i]->type), "an input", e);
-    for (int k = 0; k < p->n_kernel; k++) {
+    for (int k = 0; k < g->units.n_kernel; k++) {
         const size_t bytes = (size_t)g->units.text[k].spill * groups_of(g, k);
         g->spill_bytes = bytes > g->spill_bytes ? bytes : g->spill_bytes;
         g->faults = g->faults || g->units.text[k].faults;
@@ -146,55 +151,82 @@ static bool find_memory(program *g, err *e)
     int *zero = calloc(1, flags);
     MUST(zero);
     ok = ok && take_memory(g, &g->spill, g->spill_bytes, "values of groups", e) &&
+         take_memory(g, &g->counts, (size_t)g->tables.program.loops * COUNT_BYTES, "the trips' numbers", e) &&
          take_memory(g, &g->fault, flags, "faults", e) && send(g, g->fault, zero, flags, "clearing faults", e) &&
          settle(g, e);
     free(zero);
     return ok;
 }
 
-static cl_memory memory_of(const program *g, const operand *o, uint64_t *offset)
+/* Pieces of device_tables: 0 the arena, then leaves, inputs, and the numbers of trips. */
+static cl_memory memory_at(const program *g, int piece)
 {
-    const buffer *b = &g->p->buffer[o->node->id];
-    *offset = o->leaf < 0 && b->where == IN_ARENA ? (uint64_t)b->offset : 0;
-    return o->leaf >= 0 ? g->leaf[o->leaf] : b->where == IN_ARENA ? g->arena : g->input[input_of(g->p, o->node)];
+    const int leaves = g->p->n_leaf, inputs = g->p->n_input;
+    return !piece                     ? g->arena
+           : piece <= leaves          ? g->leaf[piece - 1]
+           : piece <= leaves + inputs ? g->input[piece - 1 - leaves]
+                                      : g->counts;
 }
 
-static bool give_arguments(program *g, int k)
+/* number: of the kernel of the plan that faults are told of */
+static bool give_arguments(const program *g, int k, int number, const device_at *at)
 {
     const opencl *cl = &g->host.cl;
-    const kernel_text *u = &g->units.text[k];
     const cl_kernel f = g->kernel[k];
-    const int32_t number = k;
+    const int32_t told = number;
     uint32_t n = 0;
     bool ok = true;
-    for (int i = 0; i < u->n_operand; i++) {
-        const operand *o = &u->operand[i];
-        uint64_t offset;
-        const cl_memory m = memory_of(g, o, &offset);
+    for (int i = 0; i < g->units.text[k].n_operand; i++) {
+        const cl_memory m = memory_at(g, at[i].piece);
+        const uint64_t offset = (uint64_t)at[i].at;
         ok = ok && cl->argument(f, n++, sizeof m, &m) == CL_SUCCESS &&
              cl->argument(f, n++, sizeof offset, &offset) == CL_SUCCESS;
-        if (o->written && g->p->buffer[o->node->id].where == IN_INPUT)
-            g->written[input_of(g->p, o->node)] = true;
     }
-    return ok && cl->argument(f, n++, sizeof g->spill, &g->spill) == CL_SUCCESS &&
-           cl->argument(f, n++, sizeof g->fault, &g->fault) == CL_SUCCESS &&
-           cl->argument(f, n, sizeof number, &number) == CL_SUCCESS;
+    ok = ok && cl->argument(f, n++, sizeof g->spill, &g->spill) == CL_SUCCESS &&
+         cl->argument(f, n++, sizeof g->fault, &g->fault) == CL_SUCCESS &&
+         cl->argument(f, n, sizeof told, &told) == CL_SUCCESS;
+    return ok;
+}
+
+static bool refused(const program *g, int k, err *e)
+{
+    const plan *p;
+    const kernel *own = levels_kernel(&g->units.levels, k, &p);
+    return err_set(e, TS_DEVICE, "kernel %d (%s): the driver does not take its arguments", k, own->op);
+}
+
+/* Arguments of a trip's kernels are given anew at each launch. */
+static bool make_kernel(program *g, int k, err *e)
+{
+    int32_t answer = CL_SUCCESS;
+    g->kernel[k] = g->host.cl.kernel(ocl_program_of(&g->units, k), g->units.text[k].name, &answer);
+    if (!g->kernel[k])
+        return opencl_fail(answer, "making a kernel", e);
+    if (k >= g->p->n_kernel)
+        return true;
+    device_at *at = calloc((size_t)g->units.text[k].n_operand + 1, sizeof *at);
+    MUST(at);
+    device_places(&g->tables.program, k, at);
+    const bool ok = give_arguments(g, k, k, at) || refused(g, k, e);
+    free(at);
+    return ok;
 }
 
 static bool make_kernels(program *g, err *e)
 {
-    for (int k = 0; k < g->p->n_kernel; k++) {
-        int32_t answer = CL_SUCCESS;
-        g->kernel[k] = g->host.cl.kernel(ocl_program_of(&g->units, k), g->units.text[k].name, &answer);
-        if (!g->kernel[k])
-            return opencl_fail(answer, "making a kernel", e);
-        if (!give_arguments(g, k))
-            return err_set(e, TS_DEVICE, "kernel %d (%s): the driver does not take its arguments", k,
-                           g->p->kernel[k].op);
-    }
-    return true;
+    bool ok = true;
+    for (int k = 0; ok && k < g->units.n_kernel; k++)
+        ok = g->units.unit[k] < 0 || make_kernel(g, k, e);
+    for (int k = 0; k < g->p->n_kernel; k++)
+        for (int i = 0; i < g->units.text[k].n_operand; i++) {
+            const operand *o = &g->units.text[k].operand[i];
+            if (o->written && g->p->buffer[o->node->id].where == IN_INPUT)
+                g->written[input_of(g->p, o->node)] = true;
+        }
+    return ok;
 }
 
+/* Members of a JSON object, without its braces: `build` of what explain and bench print. */
 static void tell(const program *g, double seconds, text *facts)
 {
     text_add(facts, "\"compiler\":");
@@ -214,43 +246,125 @@ static program *build(const plan *p, const build_options *w, text *facts, err *e
     MUST(g);
     g->p = p;
     g->seen = calloc(1, sizeof *g->seen);
-    g->kernel = calloc((size_t)p->n_kernel + 1, sizeof *g->kernel);
     g->leaf = calloc((size_t)p->n_leaf + 1, sizeof *g->leaf);
     g->input = calloc((size_t)p->n_input + 1, sizeof *g->input);
     g->written = calloc((size_t)p->n_input + 1, sizeof *g->written);
-    MUST(g->seen && g->kernel && g->leaf && g->input && g->written);
+    MUST(g->seen && g->leaf && g->input && g->written);
     if (make(g, w, facts, e))
         return g;
     return drop(g), NULL;
 }
 
 /* ---- running ---- */
-static bool launch_in(const program *g, cl_queue queue, int k, cl_event *done, err *e)
+typedef struct walking { /* kernels and copies under way in a queue */
+    const program *g;
+    cl_queue queue;
+    cl_event *first, *last; /* of launches; NULL: nobody asks */
+    err *e;
+} walking;
+
+/* k: kernel of all levels; outer: the kernel of the plan that it is part of, a scan for those of its trips. */
+static int launch(void *user, int k, int outer, const device_at *at)
 {
-    const kernel_text *u = &g->units.text[k];
-    const size_t lanes = (size_t)u->lanes, items = lanes * groups_of(g, k);
+    const walking *w = user;
+    const program *g = w->g;
+    const size_t lanes = (size_t)g->units.text[k].lanes, items = lanes * groups_of(g, k);
+    cl_event done = NULL;
     if (!items)
         return true;
-    const int32_t answer = g->host.cl.launch(queue, g->kernel[k], 1, NULL, &items, &lanes, 0, NULL, done);
-    if (answer == CL_SUCCESS)
-        return true;
-    opencl_fail(answer, "launching a kernel", e);
-    return err_in(e, "kernel %d (%s)", k, g->p->kernel[k].op);
+    if (k >= g->p->n_kernel && !give_arguments(g, k, outer, at))
+        return refused(g, k, w->e);
+    const int32_t answer = g->host.cl.launch(w->queue, g->kernel[k], 1, NULL, &items, &lanes, 0, NULL,
+                                             w->first ? &done : NULL);
+    if (answer != CL_SUCCESS) {
+        opencl_fail(answer, "launching a kernel", w->e);
+        return err_in(w->e, "kernel %d (%s)", outer, g->p->kernel[outer].op);
+    }
+    if (done && !*w->first)
+        *w->first = done;
+    else if (done) {
+        if (*w->last)
+            g->host.cl.drop_event(*w->last);
+        *w->last = done;
+    }
+    return true;
 }
 
-static bool launch(const program *g, int k, err *e)
+static int copy_here(void *user, device_at to, device_at from, long bytes)
 {
-    return launch_in(g, g->host.queue, k, NULL, e);
+    const walking *w = user;
+    const int32_t answer = bytes ? w->g->host.cl.copy(w->queue, memory_at(w->g, from.piece), memory_at(w->g, to.piece),
+                                                      (size_t)from.at, (size_t)to.at, (size_t)bytes, 0, NULL, NULL)
+                                 : CL_SUCCESS;
+    return answer == CL_SUCCESS || opencl_fail(answer, "a copy of a state", w->e);
+}
+
+static bool fill(const walking *w, device_at at, const void *pattern, size_t size, size_t bytes)
+{
+    const int32_t answer = w->g->host.cl.fill(w->queue, memory_at(w->g, at.piece), pattern, size, (size_t)at.at, bytes,
+                                              0, NULL, NULL);
+    return answer == CL_SUCCESS || opencl_fail(answer, "filling memory", w->e);
+}
+
+/* Rows behind an early end of a scan are zero. */
+static int clear(void *user, device_at at, long bytes)
+{
+    const char none = 0;
+    return fill(user, at, &none, 1, (size_t)bytes);
+}
+
+static int count(void *user, device_at at, long trip)
+{
+    const int64_t number = trip;
+    return fill(user, at, &number, sizeof number, sizeof number);
+}
+
+/* Waits for the device: a scan that may end early asks after each trip. */
+static int truth(void *user, device_at at, int *is)
+{
+    const walking *w = user;
+    unsigned char byte = 0;
+    const int32_t answer = w->g->host.cl.read(w->queue, memory_at(w->g, at.piece), CL_TRUE, (size_t)at.at, 1, &byte, 0,
+                                              NULL, NULL);
+    *is = byte != 0;
+    return answer == CL_SUCCESS || opencl_fail(answer, "reading whether a trip was the last one", w->e);
+}
+
+static bool launch_all(const walking *w, int first, int end)
+{
+    const device_calls calls = {(void *)(uintptr_t)w, launch, copy_here, clear, count, truth};
+    if (device_kernels(&w->g->tables.program, &calls, first, end))
+        return true;
+    return err_is(w->e) ? false : err_set(w->e, TS_MEMORY, "no memory for the places of operands");
+}
+
+static bool launch_span(const program *g, int first, int end, err *e)
+{
+    return launch_all(&(walking){.g = g, .queue = g->host.queue, .e = e}, first, end);
+}
+
+/* Behind all other arguments of a kernel that mentions some: they stay until the next run. */
+static bool give_sizes(const program *g, const int64_t *size, err *e)
+{
+    for (int k = 0; k < g->p->n_kernel; k++) {
+        uint32_t n = 2 * (uint32_t)g->units.text[k].n_operand + 3;
+        for (int v = 0; v < g->p->n_variable && g->units.unit[k] >= 0; v++)
+            if (g->units.text[k].sizes >> v & 1 &&
+                g->host.cl.argument(g->kernel[k], n++, sizeof size[v], &size[v]) != CL_SUCCESS)
+                return refused(g, k, e);
+    }
+    return true;
 }
 
 static bool send_inputs(const program *g, void *const *input, err *e)
 {
-    bool ok = true;
+    bool ok = !g->p->n_variable || give_sizes(g, input[g->p->n_input], e);
     for (int i = 0; ok && i < g->p->n_input; i++)
         ok = send(g, g->input[i], input[i], (size_t)type_bytes(&g->p->input[i]->type), "sending an input", e);
     return ok;
 }
 
+/* States that kernels wrote in place go back to the caller's memory. */
 static bool take_inputs(const program *g, void *const *input, err *e)
 {
     bool ok = true;
@@ -260,6 +374,8 @@ static bool take_inputs(const program *g, void *const *input, err *e)
     return ok;
 }
 
+/* The device knows which kernel, the interpreter finds where: outside_kernel says the tensor, the place and its bound.
+ */
 static bool check_faults(const program *g, void *const *input, err *e)
 {
     const int n = g->p->n_kernel;
@@ -283,16 +399,16 @@ static bool check_faults(const program *g, void *const *input, err *e)
 static bool run(program *g, void *const *input, err *e)
 {
     bool ok = send_inputs(g, input, e);
-    for (int k = 0; ok && k < g->p->n_kernel; k++)
-        ok = launch(g, k, e);
+    ok = ok && launch_span(g, 0, g->p->n_kernel, e);
     return settle(g, e) && ok && check_faults(g, input, e) && take_inputs(g, input, e);
 }
 
+/* Waits behind every kernel, so times of the host contain a launch and a wait; `time` asks the device instead. */
 static bool run_each(program *g, void *const *input, void (*after)(void *user, int kernel), void *user, err *e)
 {
     bool ok = send_inputs(g, input, e) && settle(g, e);
     for (int k = 0; ok && k < g->p->n_kernel; k++) {
-        ok = launch(g, k, e) && settle(g, e);
+        ok = launch_span(g, k, k + 1, e) && settle(g, e);
         if (ok)
             after(user, k);
     }
@@ -300,17 +416,22 @@ static bool run_each(program *g, void *const *input, void (*after)(void *user, i
 }
 
 /* ---- times ---- */
-static bool seconds_of(const program *g, cl_event done, double *seconds, err *e)
+/* In nanoseconds of the device's clock. */
+static bool moment_of(const program *g, cl_event v, uint32_t what, uint64_t *at, err *e)
+{
+    size_t have;
+    const int32_t answer = v ? g->host.cl.event_time(v, what, sizeof *at, at, &have) : CL_SUCCESS;
+    return answer == CL_SUCCESS || opencl_fail(answer, "reading the time of a kernel", e);
+}
+
+/* From the start of the first launch to the end of the last; of a scan with all between them. */
+static bool seconds_of(const program *g, cl_event first, cl_event last, double *seconds, err *e)
 {
     uint64_t from = 0, to = 0;
-    size_t have;
-    int32_t answer = CL_SUCCESS;
-    if (done)
-        answer = g->host.cl.event_time(done, CL_KERNEL_START, sizeof from, &from, &have);
-    if (done && answer == CL_SUCCESS)
-        answer = g->host.cl.event_time(done, CL_KERNEL_END, sizeof to, &to, &have);
-    *seconds = to > from ? 1e-9 * (double)(to - from) : 0;
-    return answer == CL_SUCCESS || opencl_fail(answer, "reading the time of a kernel", e);
+    const bool ok = moment_of(g, first, CL_KERNEL_START, &from, e) &&
+                    moment_of(g, last ? last : first, CL_KERNEL_END, &to, e);
+    *seconds = ok && to > from ? 1e-9 * (double)(to - from) : 0;
+    return ok;
 }
 
 /* In a queue of its own, which keeps times; all kernels are under way before the host waits. */
@@ -318,16 +439,16 @@ static bool time_in(const program *g, cl_queue queue, double *seconds, err *e)
 {
     const opencl *cl = &g->host.cl;
     const int n = g->p->n_kernel;
-    cl_event *done = calloc((size_t)n + 1, sizeof(cl_event));
+    cl_event *done = calloc(2 * (size_t)n + 1, sizeof(cl_event));
     bool ok = true;
     MUST(done);
     for (int k = 0; ok && k < n; k++)
-        ok = launch_in(g, queue, k, &done[k], e);
+        ok = launch_all(&(walking){g, queue, &done[2 * k], &done[2 * k + 1], e}, k, k + 1);
     const int32_t answer = cl->finish(queue);
     ok = ok && (answer == CL_SUCCESS || opencl_fail(answer, "running kernels", e));
     for (int k = 0; ok && k < n; k++)
-        ok = seconds_of(g, done[k], &seconds[k], e);
-    for (int k = 0; k < n; k++)
+        ok = seconds_of(g, done[2 * k], done[2 * k + 1], &seconds[k], e);
+    for (int k = 0; k < 2 * n; k++)
         if (done[k])
             cl->drop_event(done[k]);
     free(done);
@@ -356,9 +477,7 @@ static bool span(program *g, void *const *input, int first, int end, err *e)
 {
     bool ok = first || send_inputs(g, input, e);
     g->given = input;
-    for (int k = first; ok && k < end; k++)
-        ok = launch(g, k, e);
-    return ok;
+    return ok && launch_span(g, first, end, e);
 }
 
 static bool put(program *g, const node *n, const void *from, err *e)
@@ -373,6 +492,7 @@ static bool fetch(program *g, const node *n, void *to, err *e)
     return receive(g, g->arena, (size_t)g->p->buffer[n->id].offset, to, (size_t)type_bytes(&n->type), e);
 }
 
+/* Good until the next call: one place for what was read back last. */
 static const void *at(const program *g, const node *n, dtype *stored)
 {
     err e = {0};
@@ -385,6 +505,7 @@ static const void *at(const program *g, const node *n, dtype *stored)
     return receive(g, g->arena, (size_t)g->p->buffer[n->id].offset, g->seen->at, bytes, &e) ? g->seen->at : NULL;
 }
 
+/* Plans that judge hold f64, rounded here to what the graph says. */
 static bool get(program *g, int root, ts_array *out, err *e)
 {
     const node *n = g->p->root[root];
@@ -404,6 +525,7 @@ static bool get(program *g, int root, ts_array *out, err *e)
 }
 
 /* ---- the record ---- */
+/* A device from a line of text has the number -1: planned for, never run on. */
 static bool runs(const target *t, err *e)
 {
     if (ocl_device_of(t)->number >= 0)
@@ -420,16 +542,33 @@ static bool takes(const plan *p, err *e)
     return ok;
 }
 
+static void find_tables(program *g)
+{
+    const int n = g->units.n_kernel;
+    emit_launch *one = calloc((size_t)n + 1, sizeof *one);
+    g->kernel = calloc((size_t)n + 1, sizeof *g->kernel);
+    MUST(one && g->kernel);
+    for (int k = 0; k < n; k++)
+        one[k] = (emit_launch){.text = &g->units.text[k]};
+    device_tables_make(&g->tables, &g->units.levels, one);
+    free(one);
+}
+
 static bool make(program *g, const build_options *w, text *facts, err *e)
 {
     const double start = seconds_now();
-    const weight_host host = {.by = &backend_opencl, .asked = w, .spread = spread, .upload = upload, .user = g};
+    const weight_host host = {.by = &backend_opencl, .asked = w, .upload = upload, .user = g};
     if (!ocl_units_write(&g->units, g->p, e) || !open_host(&g->host, ocl_device_of(g->p->on), e) ||
         !ocl_units_build(&g->units, &g->host, w, e))
         return false;
     tell(g, seconds_now() - start, facts);
+    find_tables(g);
     return weights_load(&g->weights, g->p, &host, e) && find_memory(g, e) && make_kernels(g, e);
 }
+
+static const presence present = {.usable = ocl_usable, .runs = runs};
+static const by_kernel kernels = {.each = run_each, .time = run_timed};
+static const by_span spans = {.span = span, .put = put, .fetch = fetch, .wait = wait};
 
 const backend backend_opencl = {
     .name = "opencl",
@@ -437,23 +576,19 @@ const backend backend_opencl = {
     .doc = "OpenCL C, built by the device's driver; opened when it is used, on any device that has one.",
     .as_written = true, /* what algebraic alternatives cost is known of processors alone */
     .in_blocks = true,
+    .varies = true,
     .described = "gpu:h100",
     .target = ocl_target,
-    .runs = runs,
-    .usable = ocl_usable,
+    .present = &present,
     .takes = takes,
     .takes_kernel = ocl_takes_kernel,
     .build = build,
     .run = run,
-    .each = run_each,
-    .time = run_timed,
+    .kernels = &kernels,
     .at = at,
     .get = get,
     .emit = ocl_emit,
     .drop = drop,
     .numbered = true,
-    .span = span,
-    .put = put,
-    .fetch = fetch,
-    .wait = wait,
+    .spans = &spans,
 };

@@ -26,12 +26,14 @@ static bool wide_kernel(bool reference, const kernel *k) /* it computes in reals
 bool ocl_takes_kernel(const target *on, const kernel *k, err *e)
 {
     const ocl_device *d = ocl_device_of(on);
+    if (k->stage->node->trip) /* what it is made of is asked for by itself */
+        return true;
     if (!d->wide && wide_kernel(false, k))
         return err_set(e, TS_UNSUPPORTED, "%s: %s has no reals of 64 bits", k->op, d->facts.name);
     return kernel_callable(&opencl_dialect, k, e) && kernel_operands_fit(on, k, e);
 }
 
-bool ocl_kernel_write(const plan *p, const kernel *k, kernel_text *out, err *e)
+static bool ocl_kernel_write(const plan *p, const kernel *k, kernel_text *out, err *e)
 {
     const ocl_device *d = ocl_device_of(p->on);
     if (!d->wide && wide_kernel(p->reference, k))
@@ -62,21 +64,33 @@ static int unit_of(const ocl_units *u, int k) /* of the first kernel with that t
     return -1;
 }
 
+static bool write_kernel(ocl_units *u, int k, err *e)
+{
+    const plan *p;
+    const kernel *own = levels_kernel(&u->levels, k, &p);
+    int64_t from;
+    const bool plain = own->scan || kernel_copies(p, own, &from);
+    if (plain)
+        call_operands(p, own, &u->text[k]);
+    else if (!ocl_kernel_write(p, own, &u->text[k], e))
+        return false;
+    u->n_kernel++;
+    u->unit[k] = plain ? -1 : unit_of(u, k);
+    if (u->unit[k] < 0 && !plain)
+        u->unit[k] = u->n_unit++;
+    return true;
+}
+
 bool ocl_units_write(ocl_units *u, const plan *p, err *e)
 {
     bool ok = true;
-    *u = (ocl_units){.text = calloc((size_t)p->n_kernel + 1, sizeof *u->text),
-                     .unit = calloc((size_t)p->n_kernel + 1, sizeof *u->unit)};
+    *u = (ocl_units){0};
+    levels_make(&u->levels, p);
+    u->text = calloc((size_t)u->levels.n_kernel + 1, sizeof *u->text);
+    u->unit = calloc((size_t)u->levels.n_kernel + 1, sizeof *u->unit);
     MUST(u->text && u->unit);
-    for (int k = 0; ok && k < p->n_kernel; k++) {
-        ok = ocl_kernel_write(p, &p->kernel[k], &u->text[k], e);
-        if (!ok)
-            break;
-        u->n_kernel++;
-        u->unit[k] = unit_of(u, k);
-        if (u->unit[k] < 0)
-            u->unit[k] = u->n_unit++;
-    }
+    for (int k = 0; ok && k < u->levels.n_kernel; k++)
+        ok = write_kernel(u, k, e);
     return ok;
 }
 
@@ -87,7 +101,7 @@ void ocl_units_free(ocl_units *u, const opencl *cl)
             cl->drop_program(u->program[i]);
     for (int k = 0; k < u->n_kernel; k++)
         kernel_text_free(&u->text[k]);
-    free(u->text), free(u->unit), free(u->program), text_free(&u->notes);
+    free(u->text), free(u->unit), free(u->program), text_free(&u->notes), levels_free(&u->levels);
     *u = (ocl_units){0};
 }
 
@@ -99,7 +113,7 @@ cl_program ocl_program_of(const ocl_units *u, int k)
 /* ---- programs ---- */
 bool ocl_begins_unit(const ocl_units *u, int k, int which)
 {
-    bool new = u->unit[k] / TOGETHER == which;
+    bool new = u->unit[k] >= 0 && u->unit[k] / TOGETHER == which;
     for (int i = 0; i < k && new; i++)
         new = u->unit[i] != u->unit[k];
     return new;
@@ -152,12 +166,12 @@ typedef struct building {
 
 static digest key_of(const building *b, const char *source)
 {
-    hasher *h = hash_begin();
+    hasher *h = hash_open();
     hash_text(h, "tessera " TS_VERSION " opencl 1");
     hash_text(h, b->h->device->identity);
     hash_text(h, b->options);
     hash_text(h, source);
-    return hash_end(h);
+    return hash_close(h);
 }
 
 static bool compile(const building *b, cl_program p)
@@ -192,6 +206,7 @@ static void keep_binary(const building *b, const digest *key, cl_program p)
 /* ---- building ---- */
 static bool fail_build(const building *b, cl_program p, const ocl_units *u, int which, err *e) /* with its log */
 {
+    /* bytes of a log; of which so many lines of so many columns are told */
     enum { ROOM = 1 << 14, LINES = 8, WIDTH = 200 };
     char *log = calloc(1, ROOM), cut[WIDTH + 1];
     const char *at = log;
@@ -250,10 +265,10 @@ bool ocl_units_build(ocl_units *u, const ocl_host *h, const build_options *w, er
 {
     const settings env = settings_read();
     const char *more = env_text("TESSERA_OPENCL"); /* options for OpenCL's compilers beside the usual */
-    arena m = {0};
+    arena mem = {0};
     building b = {.h = h};
     bool ok = true;
-    b.options = arena_format(&m, OPENCL_OPTIONS "%s%s", h->device->exact ? OPENCL_EXACT : "",
+    b.options = arena_format(&mem, OPENCL_OPTIONS "%s%s", h->device->exact ? OPENCL_EXACT : "",
                              more               ? more
                              : h->device->plain ? OPENCL_PLAIN
                                                 : "");
@@ -268,6 +283,6 @@ bool ocl_units_build(ocl_units *u, const ocl_host *h, const build_options *w, er
     }
     if (u->compiled)
         cache_tend(b.cache);
-    cache_close(b.cache), arena_free(&m);
+    cache_close(b.cache), arena_free(&mem);
     return ok;
 }

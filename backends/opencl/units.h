@@ -3,6 +3,7 @@
 #ifndef TS_OCL_UNITS_H
 #define TS_OCL_UNITS_H
 #include "backends/codegen/codegen.h"
+#include "backends/codegen/levels.h"
 #include "backends/opencl/device.h"
 
 typedef struct ocl_host { /* an open device */
@@ -14,9 +15,10 @@ typedef struct ocl_host { /* an open device */
 } ocl_host;
 
 typedef struct ocl_units {
+    levels levels; /* of the plan: kernels have their numbers */
     int n_kernel, n_unit;
-    kernel_text *text; /* by kernel of the plan */
-    int *unit;         /* of each: distinct kernels by number */
+    kernel_text *text; /* by kernel; of scans and copies their operands alone */
+    int *unit;         /* of each: distinct kernels by number; -1: it has no text */
     int n_program;
     cl_program *program;  /* of several units each: ocl_program_of */
     int compiled, cached; /* units */
@@ -29,8 +31,7 @@ extern const backend backend_opencl;
 /* Texts alone; a kernel that the device cannot run is refused with its reason. */
 bool ocl_units_write(ocl_units *u, const plan *p, err *e);
 bool ocl_takes_kernel(const target *on, const kernel *k, err *e); /* backend.takes_kernel */
-bool ocl_kernel_write(const plan *p, const kernel *k, kernel_text *out, err *e);
-bool ocl_emit(const plan *p, const emit_options *w, err *e); /* emission.c: backend.emit */
+bool ocl_emit(const plan *p, const emit_options *w, err *e);      /* emission.c: backend.emit */
 bool ocl_units_build(ocl_units *u, const ocl_host *h, const build_options *w, err *e);
 /* Groups of a kernel that are launched: as many as there are parts; of those that hold values elsewhere as many as keep
  * the device busy. */

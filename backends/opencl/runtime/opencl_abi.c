@@ -32,6 +32,8 @@ static const struct {
     {"clEnqueueNDRangeKernel", offsetof(opencl, launch)},
     {"clEnqueueReadBuffer", offsetof(opencl, read)},
     {"clEnqueueWriteBuffer", offsetof(opencl, write)},
+    {"clEnqueueCopyBuffer", offsetof(opencl, copy)},
+    {"clEnqueueFillBuffer", offsetof(opencl, fill)},
     {"clFinish", offsetof(opencl, finish)},
     {"clGetEventProfilingInfo", offsetof(opencl, event_time)},
     {"clReleaseEvent", offsetof(opencl, drop_event)},

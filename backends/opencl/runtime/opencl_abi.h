@@ -25,8 +25,8 @@ enum {
     CL_NO_PLATFORM = -1001
 };
 enum { CL_FALSE = 0, CL_TRUE = 1 };
-enum { CL_READ_WRITE = 1 }; /* memory */
-enum { CL_TYPE_CPU = 1 << 1, CL_TYPE_GPU = 1 << 2 };
+enum { CL_READ_WRITE = 1 };                          /* memory */
+enum { CL_TYPE_CPU = 1 << 1, CL_TYPE_GPU = 1 << 2 }; /* cl.h, cl_device_type */
 static const uint64_t CL_TYPE_ALL = 0xffffffffu;
 enum { CL_ROUNDS_DIVISION = 1 << 7 }; /* of a floating-point configuration: division and roots round correctly */
 
@@ -89,6 +89,10 @@ typedef struct opencl {
                     const cl_event *wait, cl_event *done);
     int32_t (*write)(cl_queue q, cl_memory m, uint32_t wait_for_it, size_t to, size_t bytes, const void *from,
                      uint32_t n, const cl_event *wait, cl_event *done);
+    int32_t (*copy)(cl_queue q, cl_memory from, cl_memory to, size_t from_at, size_t to_at, size_t bytes, uint32_t n,
+                    const cl_event *wait, cl_event *done);
+    int32_t (*fill)(cl_queue q, cl_memory m, const void *pattern, size_t pattern_bytes, size_t at, size_t bytes,
+                    uint32_t n, const cl_event *wait, cl_event *done);
     int32_t (*finish)(cl_queue q);
     int32_t (*event_time)(cl_event v, uint32_t what, size_t n, void *out, size_t *have);
     int32_t (*drop_event)(cl_event v);

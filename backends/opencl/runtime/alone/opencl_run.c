@@ -1,6 +1,6 @@
 /* opencl_run.c - opens the OpenCL device at the first run, keeps weights there, builds the kernels, and launches them
  * one after another in one queue, which keeps their order. */
-#include "backends/emit/runtime/device_run.h"
+#include "backends/emit/runtime/device_trips.h"
 #include "backends/opencl/runtime/opencl_abi.h"
 
 #include <dlfcn.h>
@@ -16,9 +16,9 @@ static struct {
     cl_device id;
     cl_context context;
     cl_queue queue;
-    cl_memory arena, spill, fault, *leaf, *input;
+    cl_memory arena, spill, fault, counts, *leaf, *input;
     cl_program *program; /* of each kernel: that of the first kernel of its file */
-    cl_kernel *kernel;
+    cl_kernel *kernel;   /* of loops and copies none */
     int *faults;
 } device;
 
@@ -88,6 +88,7 @@ static int find_memory(const device_program *p, const ts_run *r)
     device.faults = calloc((size_t)p->kernels + 1, sizeof *device.faults);
     int ok = device.leaf && device.input && device.faults && allocate(&device.arena, p->arena) &&
              allocate(&device.spill, p->spill) && allocate(&device.fault, marks) &&
+             allocate(&device.counts, (long)COUNT_BYTES * p->loops) &&
              to_device(device.fault, device.faults, marks, "clearing memory");
     for (int i = 0; i < p->leaves && ok; i++)
         ok = allocate(&device.leaf[i], p->leaf[i].bytes) &&
@@ -137,21 +138,29 @@ static int give(cl_kernel f, uint32_t *n, const void *value, size_t bytes)
     return device.cl.argument(f, (*n)++, bytes, value) == CL_SUCCESS;
 }
 
-static int give_arguments(const device_kernel *k, int number, cl_kernel f)
+static cl_memory memory_at(const device_program *p, int piece)
 {
-    const int32_t at = number;
+    return !piece                           ? device.arena
+           : piece <= p->leaves             ? device.leaf[piece - 1]
+           : piece <= p->leaves + p->inputs ? device.input[piece - 1 - p->leaves]
+                                            : device.counts;
+}
+
+/* number: of the kernel of the plan that faults are told of */
+static int give_arguments(const device_program *p, int which, int number, const device_at *operand)
+{
+    const device_kernel *k = &p->kernel[which];
+    const cl_kernel f = device.kernel[which];
+    const int32_t told = number;
     uint32_t n = 0;
     int ok = 1;
     for (int i = 0; i < k->operands && ok; i++) {
-        const device_place *o = &k->operand[i];
-        const cl_memory m = o->space == DEVICE_ARENA  ? device.arena
-                            : o->space == DEVICE_LEAF ? device.leaf[o->at]
-                                                      : device.input[o->at];
-        const uint64_t offset = o->space == DEVICE_ARENA ? (uint64_t)o->at : 0;
+        const cl_memory m = memory_at(p, operand[i].piece);
+        const uint64_t offset = (uint64_t)operand[i].at;
         ok = give(f, &n, &m, sizeof m) && give(f, &n, &offset, sizeof offset);
     }
     ok = ok && give(f, &n, &device.spill, sizeof device.spill) && give(f, &n, &device.fault, sizeof device.fault) &&
-         give(f, &n, &at, sizeof at);
+         give(f, &n, &told, sizeof told);
     if (!ok)
         fprintf(stderr, "%s: the driver does not take its arguments\n", k->name);
     return ok;
@@ -159,26 +168,67 @@ static int give_arguments(const device_kernel *k, int number, cl_kernel f)
 
 static int make_kernels(const device_program *p)
 {
-    device.program = calloc((size_t)p->kernels + 1, sizeof(cl_program));
-    device.kernel = calloc((size_t)p->kernels + 1, sizeof(cl_kernel));
+    device.program = calloc((size_t)p->all + 1, sizeof(cl_program));
+    device.kernel = calloc((size_t)p->all + 1, sizeof(cl_kernel));
     int ok = device.program && device.kernel;
-    for (int k = 0; k < p->kernels && ok; k++) {
+    for (int k = 0; k < p->all && ok; k++) {
         int32_t answer = CL_SUCCESS;
+        if (p->kernel[k].loop || p->kernel[k].copies)
+            continue;
         device.program[k] = program_of(p, k);
         if (!device.program[k])
             return 0;
         device.kernel[k] = device.cl.kernel(device.program[k], p->kernel[k].name, &answer);
-        ok = did(answer, "finding", p->kernel[k].name) && give_arguments(&p->kernel[k], k, device.kernel[k]);
+        ok = did(answer, "finding", p->kernel[k].name);
     }
     return ok;
 }
 
 /* ---- runs ---- */
-static int launch(const device_kernel *k, cl_kernel f)
+static int launch(void *user, int which, int outer, const device_at *operand)
 {
+    const device_program *p = user;
+    const device_kernel *k = &p->kernel[which];
     const size_t lanes = k->lanes, items = lanes * k->groups;
-    return !items ||
-           did(device.cl.launch(device.queue, f, 1, NULL, &items, &lanes, 0, NULL, NULL), "launching", k->name);
+    return !items || (give_arguments(p, which, outer, operand) &&
+                      did(device.cl.launch(device.queue, device.kernel[which], 1, NULL, &items, &lanes, 0, NULL, NULL),
+                          "launching", k->name));
+}
+
+static int copy(void *user, device_at to, device_at from, long bytes)
+{
+    const device_program *p = user;
+    return !bytes || did(device.cl.copy(device.queue, memory_at(p, from.piece), memory_at(p, to.piece), (size_t)from.at,
+                                        (size_t)to.at, (size_t)bytes, 0, NULL, NULL),
+                         "a copy on the device", "");
+}
+
+static int fill(const device_program *p, device_at at, const void *pattern, size_t size, size_t bytes)
+{
+    return did(device.cl.fill(device.queue, memory_at(p, at.piece), pattern, size, (size_t)at.at, bytes, 0, NULL, NULL),
+               "filling memory", "");
+}
+
+static int clear(void *user, device_at at, long bytes)
+{
+    const char none = 0;
+    return fill(user, at, &none, 1, (size_t)bytes);
+}
+
+static int count(void *user, device_at at, long trip)
+{
+    const int64_t number = trip;
+    return fill(user, at, &number, sizeof number, sizeof number);
+}
+
+static int truth(void *user, device_at at, int *is)
+{
+    const device_program *p = user;
+    unsigned char byte = 0;
+    const int32_t answer = device.cl.read(device.queue, memory_at(p, at.piece), CL_TRUE, (size_t)at.at, 1, &byte, 0,
+                                          NULL, NULL);
+    *is = byte != 0;
+    return did(answer, "a copy from the device", "");
 }
 
 static int check_faults(const device_program *p, int *fault)
@@ -197,11 +247,11 @@ static int check_faults(const device_program *p, int *fault)
 
 static int run(const device_program *p, const ts_run *r)
 {
+    const device_calls calls = {(void *)(uintptr_t)p, launch, copy, clear, count, truth};
     int ok = 1;
     for (int i = 0; i < p->inputs && ok; i++)
         ok = to_device(device.input[i], r->input[i], p->input[i].bytes, "a copy to the device");
-    for (int k = 0; k < p->kernels && ok; k++)
-        ok = launch(&p->kernel[k], device.kernel[k]);
+    ok = ok && device_kernels(p, &calls, 0, p->kernels);
     ok = ok && to_host(device.faults, device.fault, 0, (long)sizeof *device.faults * p->kernels);
     for (int i = 0; i < p->values && ok; i++)
         ok = to_host(r->arena + p->value[i].at, device.arena, p->value[i].at, p->value[i].bytes);

@@ -1,0 +1,58 @@
+/* warps.c - what the lanes of one warp touch together. */
+#include "backends/gpu/figuring.h"
+
+static bool is_new(const int64_t *seen, int n, int64_t what)
+{
+    int i = 0;
+    while (i < n && seen[i] != what)
+        i++;
+    return i == n;
+}
+
+int64_t warp_sectors(const int64_t *at, int n, int64_t bytes)
+{
+    int64_t seen[WARP * (WIDE / SECTOR + 2)];
+    int count = 0;
+    for (int i = 0; i < n; i++)
+        for (int64_t sector = int_floor_div(at[i], SECTOR);
+             sector <= int_floor_div(at[i] + bytes - 1, SECTOR) && count < COUNT(seen); sector++)
+            if (is_new(seen, count, sector))
+                seen[count++] = sector;
+    return count;
+}
+
+int64_t warp_sectors_least(const int64_t *at, int n, int64_t bytes)
+{
+    int64_t seen[WARP];
+    int count = 0;
+    for (int i = 0; i < n; i++)
+        if (is_new(seen, count, at[i]))
+            seen[count++] = at[i];
+    return int_ceil_div(count * bytes, SECTOR);
+}
+
+/* Cycles in which banks of four bytes give a warp its words: each bank one word at a time, the same to all who ask for
+ * it. Lanes that move more than four bytes go by as many at a time as fill the banks. */
+int64_t warp_cycles(const int64_t *at, int n, int64_t bytes)
+{
+    const int together = (int)(BANKS * BANK / (bytes > BANK ? bytes : BANK));
+    int64_t cycles = 0;
+    for (int first = 0; first < n; first += together) {
+        int64_t word[BANKS * 2], most = 1;
+        int in_bank[BANKS] = {0}, count = 0;
+        for (int i = first; i < n && i < first + together; i++)
+            for (int64_t w = int_floor_div(at[i], BANK); w <= int_floor_div(at[i] + bytes - 1, BANK); w++)
+                if (count < COUNT(word) && is_new(word, count, w)) {
+                    word[count++] = w;
+                    const int now = ++in_bank[int_floor_mod(w, BANKS)];
+                    most = now > most ? now : most;
+                }
+        cycles += most;
+    }
+    return cycles;
+}
+
+int64_t warp_cycles_least(int n, int64_t bytes)
+{
+    return int_ceil_div(n, BANKS * BANK / (bytes > BANK ? bytes : BANK));
+}
