@@ -9,9 +9,9 @@
 
 /* on: borrowed for the target's life, target.own; threads: as machine_threads gives them */
 void cpu_target_of(target *t, const machine *on, const isa *best, int threads);
-const target *cpu_target(arena *m, const machine_options *asked, err *e); /* backend.target */
-void cpu_here(const target *t, target *out);                              /* backend.here */
-bool cpu_runs(const target *t, err *e);                                   /* backend.runs */
+const target *cpu_target(arena *mem, const machine_options *asked, err *e); /* backend.target */
+void cpu_here(const target *t, target *out);                                /* presence.here */
+bool cpu_runs(const target *t, err *e);                                     /* presence.runs */
 const isa *cpu_isa(const target *t);
 const machine *cpu_machine(const target *t);
 #endif

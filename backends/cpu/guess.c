@@ -14,36 +14,77 @@
  * they are multiplied with. */
 enum { LONG_FOLD = 32768 / (8 * 4), FOLD_BLOCK = LONG_FOLD * 3 / 4, SMALL_WORK = 16384, MANY_ROWS = 256 };
 
-bool guess_weight(const node *n)
+/* ---- the register tile ---- */
+/* Rows, or columns, that tiles of `step` compute of n; `varies`: what half a tile has room for, that computes, which
+ * costs no less than `least` (codegen/varying.c). */
+static double computed(int64_t n, int64_t step, int64_t half, double least, bool varies)
 {
-    return n->leaf && n->leaf->kind != LEAF_INPUT;
+    const int64_t rest = n % step;
+    return rest && rest <= half && varies ? (double)(n - rest) + fmin(fmax((double)half, least), (double)step)
+                                          : (double)((n + step - 1) / step * step);
 }
 
-/* ---- the register tile ---- */
-shape guess_tile(const plan *p, int64_t rows, int64_t columns, int64_t lane)
+/* Multiply-adds a cycle that a tile makes, of those that a core can, where there are so many rows and columns. */
+static double tile_score(const plan *p, shape t, int64_t rows, int64_t columns, const extents *r, const extents *c,
+                         int64_t lane)
 {
     /* A load is worth a quarter of a multiply-add, as most of it is hidden: from 0.2 to 0.3 nine of ten shapes get the
      * same tile, large ones at any weight. What a row multiplies is at hand, while columns come from the second cache,
      * at half the rate of the first. */
     static const double LOAD = 0.25;
     const double columns_load = p->on->level[L1].bytes_per_cycle / p->on->level[L2].bytes_per_cycle,
-                 under_way = p->on->cost.fma_latency * p->on->cost.fma_per_cycle;
-    shape best = {1, 1};
-    double most = 0;
-    columns = columns ? columns : 1; /* none fit any tile alike */
-    for (int64_t v = 1; v <= 6; v++)
-        for (int64_t r = 1; r <= 16 && r <= rows; r++) {
-            const int64_t width = v * lane;
-            if (r * v + v + 1 > p->on->n_register || (v > 1 && (v - 1) * lane >= columns))
-                continue;
-            const double fit = (double)(rows * columns) /
-                               (double)((rows + r - 1) / r * r * ((columns + width - 1) / width * width));
-            const double loads = ((double)r + columns_load * (double)v) / (double)(r * v),
-                         busy = fmin(1, (double)(r * v) / under_way), score = fit * busy / (1 + LOAD * loads);
-            if (score > most * 1.0001)
-                most = score, best = (shape){r, v};
+                 under_way = p->on->cost.fma_latency * p->on->cost.fma_per_cycle, sums = (double)(t.rows * t.vectors);
+    const double computed_rows = computed(rows, t.rows, (t.rows + 1) / 2, under_way / (double)t.vectors, r->n > 1);
+    const double computed_columns = computed(columns, t.vectors * lane, (t.vectors + 1) / 2 * lane,
+                                             under_way / (double)t.rows * (double)lane, c->n > 1);
+    const double fit = (double)(rows * columns) / (computed_rows * computed_columns);
+    const double loads = ((double)t.rows + columns_load * (double)t.vectors) / sums, busy = fmin(1, sums / under_way);
+    return fit * busy / (1 + LOAD * loads);
+}
+
+enum { MOST_ROWS = 16, MOST_VECTORS = 6 };
+
+static bool tile_fits(const plan *p, shape t, int64_t rows, int64_t columns, int64_t lane)
+{
+    return t.rows <= rows && t.rows * t.vectors + t.vectors + 1 <= p->on->n_register &&
+           (t.vectors == 1 || (t.vectors - 1) * lane < columns);
+}
+
+/* Adds to score what each tile has at these extents; by: what the best one has there is 1. */
+static void add_scores(const plan *p, const extents *r, const extents *c, int at[2], int64_t lane,
+                       double score[MOST_VECTORS + 1][MOST_ROWS + 1])
+{
+    double here[MOST_VECTORS + 1][MOST_ROWS + 1], best = 0;
+    const int64_t rows = r->of[at[0]], columns = c->of[at[1]];
+    for (int v = 1; v <= MOST_VECTORS; v++)
+        for (int k = 1; k <= MOST_ROWS; k++) {
+            here[v][k] = tile_score(p, (shape){k, v}, rows, columns, r, c, lane);
+            if (tile_fits(p, (shape){k, v}, rows, columns, lane) && here[v][k] > best)
+                best = here[v][k];
         }
+    for (int v = 1; v <= MOST_VECTORS; v++)
+        for (int k = 1; k <= MOST_ROWS; k++)
+            score[v][k] += r->n * c->n > 1 ? here[v][k] / best : here[v][k];
+}
+
+static shape guess_tile_among(const plan *p, const extents *r, const extents *c, int64_t lane)
+{
+    double score[MOST_VECTORS + 1][MOST_ROWS + 1] = {0}, most = 0;
+    shape best = {1, 1};
+    for (int i = 0; i < r->n; i++)
+        for (int j = 0; j < c->n; j++)
+            add_scores(p, r, c, (int[]){i, j}, lane, score);
+    for (int64_t v = 1; v <= MOST_VECTORS; v++)
+        for (int64_t k = 1; k <= MOST_ROWS; k++)
+            if (tile_fits(p, (shape){k, v}, r->of[r->n - 1], c->of[c->n - 1], lane) && score[v][k] > most * 1.0001)
+                most = score[v][k], best = (shape){k, v};
     return best;
+}
+
+shape guess_tile(const plan *p, int64_t rows, int64_t columns, int64_t lane)
+{
+    columns = columns ? columns : 1; /* none fit any tile alike */
+    return guess_tile_among(p, &(extents){1, {rows}}, &(extents){1, {columns}}, lane);
 }
 
 static int64_t left_of(const kernel *k, const stage *s, int a)
@@ -118,7 +159,7 @@ static bool stage_operand(const plan *p, const kernel *k, const stage *s, int co
         for (int j = 0; j < n; j++)
             inside = inside || x_same(load[j], s->load[i]);
         inside = inside && !nest_no_copy(k, s, i, k->n_stage > 1);
-        if (!inside || guess_weight(s->load[i]->from) || !(x_axes_of(s->load[i]) >> column & 1))
+        if (!inside || node_is_weight(s->load[i]->from) || !(x_axes_of(s->load[i]) >> column & 1))
             continue;
         const int64_t stride = guess_stride(p, s, i, column);
         if ((stride == 1 || stride == 0) && !stage_guard(s, i) && (stride == 0 || rows < MANY_ROWS))
@@ -203,13 +244,52 @@ static bool guess_tall(const plan *p, const stage *s, const product *c, text *t)
     return true;
 }
 
+/* Bytes that come by for each element of the rows in a panel: whole lines where the fold goes from line to line. */
+static double bytes_by_rows(const plan *p, const stage *s, const product *c)
+{
+    const double size = ts_dtype_bytes(s->node->type.dtype);
+    bool apart = false;
+    for (int i = 0; i < s->n_load; i++)
+        apart = apart || (x_axes_of(s->load[i]) >> c->row & 1 && !(x_axes_of(s->load[i]) >> c->column & 1) &&
+                          guess_stride(p, s, i, s->n_result) != 1);
+    return apart ? fmax(size, (double)p->on->align / (double)c->tile.rows) : size;
+}
+
+/* The same where the third cache holds what the rows read and the second one does not: blocks of rows, as even as the
+ * cores want them, where columns that come by for each of them are less than half of what rows are that come by for
+ * each panel, and panels so narrow that rows keep the third cache busy for a quarter of the time. (Measured on Zen 3:
+ * 10000 rows of 88 by 78 columns, f64 1.3 times as fast, f32 1.15; sums over 1000 of 1600 by 64, f64, whose rows lie
+ * along the result's, 1.8 times; the same of f32, 768 by 768, no slower.) */
+static bool guess_row_blocks(const plan *p, const stage *s, const product *c, text *t)
+{
+    const int fold = s->n_result;
+    const int64_t size = ts_dtype_bytes(s->node->type.dtype), deep = s->extent[fold] * size, each = c->tile.rows,
+                  most = target_bytes(p->on, L2) * 3 / 4 / deep, cores = c->spread ? p->threads : 1;
+    const double read = (double)c->rows * (double)deep, flops = 2 * (double)c->width / bytes_by_rows(p, s, c),
+                 rate = target_flops_per_byte(p->on, L3) * ts_dtype_bytes(TS_F32) / (double)size;
+    if (!*c->staged || s->n_axis != fold + 1 || is_long(s) || read <= (double)target_bytes(p->on, L2) ||
+        most < 4 * each || flops > 4 * rate)
+        return false;
+    const int64_t panels = int_ceil_div(c->columns, c->width),
+                  blocks = int_ceil_div(int_ceil_div(c->rows, most), cores) * cores,
+                  rows = int_ceil_div(int_ceil_div(c->rows, blocks), each) * each;
+    if (2 * (read + (double)blocks * (double)c->columns * (double)deep) >= (double)panels * read)
+        return false;
+    guess_put(t, s, c->row, rows, c->spread ? "core" : "");
+    guess_put(t, s, c->column, c->width, "");
+    if (rows >= MANY_ROWS / 2) /* else a panel's copy is hardly used */
+        text_add(t, "%s", c->staged);
+    put_tile(s, c, true, t);
+    return true;
+}
+
 /* Panels of columns, each used by all rows. A copy is made for each panel, and for each block of a long fold. */
 static void guess_panels(const plan *p, const stage *s, const product *c, text *t)
 {
     const bool by_column = c->columns / c->width >= p->threads || c->row < 0, by_row = !by_column && c->spread;
     const bool copies = *c->staged != 0, blocked = is_long(s);
     const int64_t part = (c->rows + p->threads - 1) / p->threads;
-    if (guess_tall(p, s, c, t))
+    if (guess_tall(p, s, c, t) || (c->row >= 0 && guess_row_blocks(p, s, c, t)))
         return;
     if (by_row)
         guess_put(t, s, c->row, copies ? (part + c->tile.rows - 1) / c->tile.rows * c->tile.rows : c->tile.rows,
@@ -235,15 +315,23 @@ static bool panels_are_evener(const plan *p, const kernel *k, const stage *s, co
     return c->columns % c->width == 0 && guess_evenly(c->columns / c->width, p->threads) > outer;
 }
 
+/* Extents that an axis has under the shared loops; 1 where there is none, or nothing along it: any tile fits. */
+static extents left_among(const plan *p, const kernel *k, const stage *s, int a)
+{
+    const int64_t left = a >= 0 ? left_of(k, s, a) : 0;
+    return left && left == s->extent[a] ? extents_sampled(p, s, a) : (extents){1, {left ? left : 1}};
+}
+
 static void guess_contraction(const plan *p, const kernel *k, const stage *s, text *t)
 {
     product c = {.column = s->n_result - 1, .staged = ""};
     c.row = row_axis(k, s, c.column);
     c.columns = left_of(k, s, c.column), c.rows = c.row >= 0 ? left_of(k, s, c.row) : 1;
-    c.tile = guess_tile(p, c.rows, c.columns, nest_lanes(p, s));
+    const extents rows = left_among(p, k, s, c.row), columns = left_among(p, k, s, c.column);
+    c.tile = guess_tile_among(p, &rows, &columns, nest_lanes(p, s));
     /* Other stages walk what lies in scratch: in steps that go into theirs, all of them can stop at a mask's edge. */
     while (s->scratch && c.tile.vectors & (c.tile.vectors - 1))
-        c.tile = guess_tile(p, c.rows, (c.tile.vectors - 1) * nest_lanes(p, s), nest_lanes(p, s));
+        c.tile = guess_tile_among(p, &rows, &(extents){1, {(c.tile.vectors - 1) * nest_lanes(p, s)}}, nest_lanes(p, s));
     c.width = c.tile.vectors * nest_lanes(p, s);
     const bool core = guess_cores(p, k, s);
     const uint32_t own = 1u << c.column | (c.row >= 0 ? 1u << c.row : 0);
@@ -271,7 +359,8 @@ static void guess_reduction(const plan *p, const kernel *k, const stage *s, text
         for (int i = 0; i < s->n_load; i++)
             if (s->extent[a] > 1 && guess_stride(p, s, i, a) == 1)
                 across = a;
-    put_outer(p, k, s, t, across < 0 && s->n_result ? 1u << (s->n_result - 1) : 0, guess_cores(p, k, s));
+    const bool cores = !guess_states(p, k, s, t) && guess_cores(p, k, s);
+    put_outer(p, k, s, t, across < 0 && s->n_result ? 1u << (s->n_result - 1) : 0, cores);
     const int64_t width = 4 * nest_lanes(p, s);
     if (across >= 0) {
         for (int a = s->n_result; a < s->n_axis; a++)
@@ -285,7 +374,7 @@ static void guess_reduction(const plan *p, const kernel *k, const stage *s, text
     int column = s->n_result - 1;
     if (k->n_stage > 1 && column >= 0 && column < s->n_shared && left_of(k, s, column) == 1)
         column = -1;
-    const bool core = guess_cores(p, k, s) && !(t->s && strstr(t->s, "@core"));
+    const bool core = cores && !(t->s && strstr(t->s, "@core"));
     if (column >= 0 && left_of(k, s, column) > width)
         guess_put(t, s, column, width, core ? "core" : "");
     for (int a = s->n_result; a < s->n_axis; a++)
@@ -366,6 +455,25 @@ static int64_t heavy_step(const plan *p, const kernel *k, int64_t extent, bool c
     return step;
 }
 
+/* The same of pointwise stages: what each gives is in the first cache for the next, and no stage works so long that
+ * memory waits for it. (Measured on steps of AdamW: 64 to 256 read twice as fast as 4096.) */
+static int64_t light_step(const plan *p, const kernel *k)
+{
+    enum { MOST = 128, LEAST = 16 };
+    double bytes = 0; /* that stages hand on, for one trip */
+    for (int i = 0; i < k->n_stage; i++) {
+        const stage *s = &k->stage[i];
+        double own = s->scratch ? ts_dtype_bytes(s->node->type.dtype) : 0;
+        for (int a = k->n_shared; a < s->n_result; a++)
+            own *= (double)s->extent[a];
+        bytes += own;
+    }
+    int64_t step = MOST;
+    while (step > LEAST && (double)step * bytes > (double)target_bytes(p->on, L1))
+        step /= 2;
+    return step;
+}
+
 static void stage_operands(const plan *p, const kernel *k, text *out)
 {
     for (int i = 0; i < k->n_stage; i++) {
@@ -379,14 +487,11 @@ static void stage_operands(const plan *p, const kernel *k, text *out)
 void guess_shared(const plan *p, const kernel *k, text *out)
 {
     const stage *s = &k->stage[k->main];
-    /* Of pointwise stages that share all their loops: what each gives is at hand for the next, and no stage works so
-     * long that memory waits for it. (Measured on steps of AdamW: 64 to 256 read twice as fast as 4096.) */
-    enum { BLOCK = 128 };
-    bool heavy = false, core = p->threads > 1, pointwise = k->n_shared == s->n_result;
+    bool heavy = false, core = p->threads > 1, pointwise = true;
     const int along = kernel_carried(k), dealt = along >= 0 ? along : k->n_shared;
     for (int i = 0; i < k->n_stage; i++) {
         heavy = heavy || stage_contracts(&k->stage[i]);
-        pointwise = pointwise && !stage_fold(&k->stage[i]) && k->stage[i].n_result == s->n_result;
+        pointwise = pointwise && !stage_fold(&k->stage[i]) && along < 0;
     }
     double work = 0;
     for (int i = 0; i < k->n_stage; i++)
@@ -398,7 +503,7 @@ void guess_shared(const plan *p, const kernel *k, text *out)
         if (last && heavy)
             step = heavy_step(p, k, s->extent[a], core);
         else if (last)
-            step = pointwise ? BLOCK : 4;
+            step = pointwise ? light_step(p, k) : 4;
         if (step > s->extent[a])
             step = s->extent[a];
         step = step < 1 ? 1 : step;

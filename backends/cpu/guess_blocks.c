@@ -60,7 +60,7 @@ static double bytes_of(const stage *s, bool weights, uint32_t outer)
     for (int i = 0; i < n && i < MAX_LOADS; i++) {
         const uint32_t axes = x_axes_of(load[i]);
         double read = 1, whole = (double)type_count(&load[i]->from->type);
-        if (guess_weight(load[i]->from) != weights)
+        if (node_is_weight(load[i]->from) != weights)
             continue;
         for (int a = 0; a < s->n_axis; a++)
             if (axes >> a & 1 && outer >> a & 1)
@@ -70,12 +70,6 @@ static double bytes_of(const stage *s, bool weights, uint32_t outer)
         sum += (read < whole ? read : whole) * ts_dtype_bytes(load[i]->from->type.dtype);
     }
     return sum;
-}
-
-static bool counts_as_axis(void *user, const atom *a)
-{
-    (void)user;
-    return a->kind == A_VAR;
 }
 
 /* Axis a as its loops will have it: in steps of blocks, the given one also of panels and vectors. */
@@ -99,8 +93,8 @@ static const lin *walked(const around *c, space *sp, int a, int64_t width, int64
  * the same. */
 static bool walks_evenly(const around *c, int64_t width, int64_t lane)
 {
-    arena m = {0};
-    space sp = {.mem = &m};
+    arena mem = {0};
+    space sp = {.mem = &mem};
     const expr *load[MAX_LOADS];
     const lin *axis[MAX_AXIS], *sub[MAX_RANK];
     const int n = x_loads(stage_fold(c->s), load, MAX_LOADS);
@@ -108,15 +102,15 @@ static bool walks_evenly(const around *c, int64_t width, int64_t lane)
     for (int a = 0; a < c->s->n_axis; a++)
         axis[a] = walked(c, &sp, a, width, lane);
     for (int i = 0; even && i < n; i++) {
-        if (guess_weight(load[i]->from))
+        if (node_is_weight(load[i]->from))
             continue;
         for (int d = 0; d < load[i]->n; d++)
             sub[d] = lin_of(&sp, load[i]->arg[d], axis);
         const lin *at = layout_offset(&sp, &c->p->buffer[load[i]->from->id].layout, sub);
         for (int k = 0; even && k < at->n; k++)
-            even = at->t[k].a->kind != A_DIV || !lin_uses(at->t[k].a->of, counts_as_axis, NULL);
+            even = at->t[k].a->kind != A_DIV || !lin_has_axis(at->t[k].a->of);
     }
-    arena_free(&m);
+    arena_free(&mem);
     return even;
 }
 
@@ -308,7 +302,7 @@ static bool would_copy(const stage *s)
         int number = 0;
         while (s->load[number] != load[i] && !x_same(s->load[number], load[i]))
             number++;
-        if (!guess_weight(load[i]->from) && (stage_guard(s, number) || (last && last->kind != X_AXIS)))
+        if (!node_is_weight(load[i]->from) && (stage_guard(s, number) || (last && last->kind != X_AXIS)))
             return true;
     }
     return false;

@@ -9,6 +9,20 @@ static int64_t trips_of(const kernel *k, const stage *s, int a, int64_t step)
     return (left + step - 1) / step;
 }
 
+/* Whether what the stage loads lies in rows along the axis */
+static bool along(const stage *s, int axis)
+{
+    const expr *load = s->n_load ? s->load[0] : NULL, *last = load && load->n ? load->arg[load->n - 1] : NULL;
+    return last && x_axes(last) == 1u << axis;
+}
+
+/* The same, one element behind the other: tiles of images lie along a row, too, but in steps of two. */
+static bool in_rows(const stage *s, int axis)
+{
+    const expr *load = s->load[0];
+    return along(s, axis) && load->arg[load->n - 1]->kind == X_AXIS;
+}
+
 static int column_of(const plan *p, const stage *s)
 {
     int last = -1;
@@ -17,17 +31,10 @@ static int column_of(const plan *p, const stage *s)
         const bool apart = stage_choice(s, a, &run) && run == 1; /* neighbours are summed apart */
         if (stage_block(p, s, a) > 1)
             return apart ? -1 : a;
-        if (!apart && s->extent[a] > 1)
+        if (!apart && s->extent[a] > 1 && (last < 0 || in_rows(s, a) || !in_rows(s, last)))
             last = a;
     }
     return last;
-}
-
-/* Whether what the stage loads lies in rows along the axis */
-static bool along(const stage *s, int axis)
-{
-    const expr *load = s->n_load ? s->load[0] : NULL, *last = load && load->n ? load->arg[load->n - 1] : NULL;
-    return last && x_axes(last) == 1u << axis;
 }
 
 bool guess_choice(const plan *p, const kernel *k, const stage *s, text *out)
@@ -39,8 +46,10 @@ bool guess_choice(const plan *p, const kernel *k, const stage *s, text *out)
         return false;
     for (int a = 0; a < s->n_result; a++) {
         const int choice = stage_choice(s, a, &run[a]);
+        const int64_t left = nest_left(k, s, a, -1);
         any = any || choice;
-        if (((choice || a == column) && nest_left(k, s, a, -1) < s->extent[a]) || (a != column && run[a] > 1))
+        if ((left < s->extent[a] && (choice || (a == column && left < nest_lanes(p, s)))) ||
+            (a != column && run[a] > 1))
             return false; /* taken by others, or long pieces: rows of columns come before them */
         step[a] = choice ? choice * run[a] : a == column ? stage_block(p, s, a) : 1;
         if (a == column && step[a] == 1)

@@ -1,7 +1,10 @@
-/* guess_parts.h - shared by the files that guess loops. */
+/* guess_parts.h - shared by the files that guess loops for a processor.
+ * All of them read a plan and add text in the notation of nests; what they add is parsed and checked like what a
+ * person wrote, so none need prove that it fits. */
 #ifndef TS_GUESS_PARTS_H
 #define TS_GUESS_PARTS_H
 #include "backends/cpu/guess.h"
+#include "schedule/extents.h"
 
 typedef struct shape { /* of a register tile */
     int64_t rows, vectors;
@@ -13,13 +16,14 @@ bool guess_cores(const plan *p, const kernel *k, const stage *s);              /
  * other's trips make up for more than a twentieth (docs/notes/kernels.md: 5 to 8 % of BERT-base). */
 double guess_evenly(int64_t trips, int threads);
 #define EVEN 0.95
-bool guess_weight(const node *n);
 /* guess_blocks.c: true when the stage is one whose values lie in blocks, or whose weights give another axis than the
  * last; its loops are then in out. */
 bool guess_blocks(const plan *p, const kernel *k, const stage *s, text *out);
 /* guess_window.c: the same for a contraction, one operand of which is read through a window, without weights that are
  * laid out beforehand. */
 bool guess_window(const plan *p, const kernel *k, const stage *s, text *out);
+/* guess_states.c: the loop whose trips fold several values in parts, where that pays; false: it is whole. */
+bool guess_states(const plan *p, const kernel *k, const stage *s, text *out);
 /* Folded axis a walks places of a window that is read where it lies. These come first, alone in a kernel or among other
  * stages: so sums have one order, and what is computed again has the bits that it had. */
 bool guess_place(const stage *s, int a);

@@ -3,12 +3,6 @@
  * own, because they lie in short pieces or come too late. */
 #include "backends/cpu/guess_parts.h"
 
-/* What a stage reads (a load), or writes (MAX_LOADS). */
-static const node *value_of(const stage *s, int load)
-{
-    return load == MAX_LOADS ? s->node : s->load[load]->from;
-}
-
 static const expr *const *places_of(const stage *s, int load)
 {
     return load == MAX_LOADS ? s->store : s->load[load]->arg;
@@ -17,27 +11,27 @@ static const expr *const *places_of(const stage *s, int load)
 static uint32_t axes_of(const stage *s, int load)
 {
     uint32_t axes = 0;
-    for (int i = 0; i < value_of(s, load)->type.rank; i++)
+    for (int i = 0; i < stage_value(s, load)->type.rank; i++)
         axes |= x_axes(places_of(s, load)[i]);
     return axes;
 }
 
 int64_t guess_stride(const plan *p, const stage *s, int load, int axis)
 {
-    arena m = {0};
-    space sp = {.mem = &m};
+    arena mem = {0};
+    space sp = {.mem = &mem};
     const lin *at[MAX_AXIS], *sub[MAX_RANK];
     int v[MAX_AXIS];
     for (int a = 0; a < s->n_axis; a++)
         at[a] = lin_var(&sp, v[a] = var_add(&sp, "", 0, s->extent[a] > 1 ? s->extent[a] - 1 : 1));
-    for (int i = 0; i < value_of(s, load)->type.rank; i++)
+    for (int i = 0; i < stage_value(s, load)->type.rank; i++)
         sub[i] = lin_of(&sp, places_of(s, load)[i], at);
-    const lin *sum = layout_offset(&sp, &p->buffer[value_of(s, load)->id].layout, sub);
+    const lin *sum = layout_offset(&sp, &p->buffer[stage_value(s, load)->id].layout, sub);
     int64_t c = lin_coef(sum, v[axis]);
     for (int i = 0; i < sum->n; i++)
         if (sum->t[i].a->kind != A_VAR && axes_of(s, load) >> axis & 1 && !c)
             c = -1;
-    arena_free(&m);
+    arena_free(&mem);
     return c;
 }
 
@@ -72,7 +66,7 @@ static void fetch_weights(const plan *p, kernel *k, stage *s)
     const int n = x_loads(stage_fold(s), load, MAX_LOADS);
     for (int j = 0; j < n && s->n_staging < MAX_STAGING; j++) {
         int l = nest_tile(s) - 1;
-        if (!guess_weight(s->load[j]->from))
+        if (!node_is_weight(s->load[j]->from))
             continue;
         while (l >= 0 && !(x_axes_of(s->load[j]) >> s->nest.loop[l].axis & 1))
             l--;
@@ -101,6 +95,12 @@ static bool copied(const stage *s, int load)
     return false;
 }
 
+/* What there is of a value in a run of middling extents */
+static int64_t bytes_of(const plan *p, const node *n)
+{
+    return (int64_t)((double)type_bytes(&n->type) * extents_share(p, n));
+}
+
 /* What the next panel's copy will read of a large value; a copy that waits for every line takes four times as long */
 static void fetch_copies(const plan *p, kernel *k, stage *s)
 {
@@ -110,7 +110,7 @@ static void fetch_copies(const plan *p, kernel *k, stage *s)
             continue;
         const type *t = &s->load[g->load]->from->type;
         const int64_t slice = elements_under(k, s, g->load, g->loop) * ts_dtype_bytes(t->dtype);
-        if (type_bytes(t) > 2 * target_bytes(p->on, L2) && slice <= target_bytes(p->on, L2) / 4)
+        if (bytes_of(p, s->load[g->load]->from) > 2 * target_bytes(p->on, L2) && slice <= target_bytes(p->on, L2) / 4)
             fetch(s, false, g->loop, g->load, CPU_L2);
     }
 }
@@ -129,7 +129,7 @@ static bool after_sums(const stage *s, int load)
 /* Into which cache the rows of a value that the next tile reads or writes are worth fetching; CPU_COPY: none */
 static int space_of_rows(const plan *p, const stage *s, int load)
 {
-    const int64_t bytes = type_bytes(&value_of(s, load)->type);
+    const int64_t bytes = bytes_of(p, stage_value(s, load));
     if (bytes > 2 * target_bytes(p->on, L2))
         return CPU_L2;
     return load != MAX_LOADS && after_sums(s, load) && bytes > 2 * target_bytes(p->on, L1) ? CPU_L1 : CPU_COPY;
@@ -146,7 +146,7 @@ static void fetch_rows(const plan *p, kernel *k, stage *s)
     for (int j = 0; j <= s->n_load && s->n_staging < MAX_STAGING; j++) {
         const bool result = j == s->n_load;
         const int load = result ? MAX_LOADS : j;
-        const node *n = value_of(s, load);
+        const node *n = stage_value(s, load);
         if (result ? s->scratch || s->over : copied(s, j) || node_is_leaf(n))
             continue;
         const int64_t slice = elements_under(k, s, load, l) * ts_dtype_bytes(n->type.dtype);
@@ -174,7 +174,7 @@ static void fetch_pieces(const plan *p, kernel *k, stage *s)
 {
     for (int j = 0; j <= s->n_load && s->n_staging < MAX_STAGING; j++) {
         const int load = j == s->n_load ? MAX_LOADS : j;
-        const node *n = value_of(s, load);
+        const node *n = stage_value(s, load);
         bool at_hand = (load == MAX_LOADS ? s->scratch : node_is_leaf(n)) ||
                        type_bytes(&n->type) <= target_bytes(p->on, L2) / 8;
         int64_t slice = ts_dtype_bytes(n->type.dtype);

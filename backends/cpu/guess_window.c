@@ -58,7 +58,7 @@ static bool find_operands(windowed *c)
 {
     const expr *load[MAX_LOADS];
     const int n = x_loads(stage_fold(c->s), load, MAX_LOADS);
-    if (n != 2 || guess_weight(load[0]->from) || guess_weight(load[1]->from))
+    if (n != 2 || node_is_weight(load[0]->from) || node_is_weight(load[1]->from))
         return false;
     const int which = is_window(c->s, load[1], load[0]);
     if (which == is_window(c->s, load[0], load[1]))

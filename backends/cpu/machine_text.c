@@ -83,10 +83,10 @@ static bool read_word(machine *m, const char *word, const char **s, err *e)
     size_t n = strcspn(word, ":");
     *s = word + n + 1;
     if (n == 4 && memcmp(word, "core", 4) == 0)
-        return read_cores(m, s) || fail(word, "bad cores", e);
+        return read_cores(m, s) || fail(word, "core:N or core:N(0,1,...) expected", e);
     if (n == 4 && memcmp(word, "line", 4) == 0) {
         if (!figure_number(s, 1, 4096, &v))
-            return fail(word, "bad line size", e);
+            return fail(word, "line:1 to line:4096 expected", e);
         m->line = (int)v;
         return true;
     }

@@ -50,9 +50,15 @@ static void add_levels(target *t, const machine *on, int vector)
     t->level[L1].repeats = 4096, t->level[L1].ways = 8; /* 64 sets of lines of 64 bytes, 8 to 12 ways */
 }
 
+static void print(const target *t, text *out)
+{
+    machine_print(out, cpu_machine(t));
+}
+
 void cpu_target_of(target *t, const machine *on, const isa *best, int threads)
 {
     *t = (target){.kind = "cpu",
+                  .named = true,
                   .model = best->name,
                   .n_role = COUNT(roles),
                   .role = roles,
@@ -73,6 +79,7 @@ void cpu_target_of(target *t, const machine *on, const isa *best, int threads)
                            .link_seconds = 1e-6,
                            .link_bytes_per_second = 10e9}, /* a copy in memory */
                   .guess = &guess,
+                  .print = print,
                   .own = on};
     for (int d = 0; d < TS_N_DTYPE; d++) /* what is smaller is computed in 4 bytes */
         t->lanes[d] = best->vector_bytes / (ts_dtype_bytes((dtype)d) == 8 ? 8 : 4);
@@ -81,10 +88,10 @@ void cpu_target_of(target *t, const machine *on, const isa *best, int threads)
     add_levels(t, on, best->vector_bytes);
 }
 
-const target *cpu_target(arena *m, const machine_options *asked, err *e)
+const target *cpu_target(arena *mem, const machine_options *asked, err *e)
 {
-    machine *on = arena_get(m, sizeof *on);
-    target *t = arena_get(m, sizeof *t);
+    machine *on = arena_get(mem, sizeof *on);
+    target *t = arena_get(mem, sizeof *t);
     const isa *best;
     int threads;
     if (!machine_load(on, asked->machine, e) || !(best = machine_isa(on, asked->isa, e)) ||
