@@ -42,21 +42,47 @@ typedef struct keeper {
     bool (*prune)(const char *dir, int64_t limit, text *out, err *e);
 } keeper;
 
+/* What it has of the machine at hand */
+typedef struct presence {
+    bool (*usable)(text *why);                  /* here, now; why not, or with what. NULL: it is */
+    bool (*runs)(const target *t, err *e);      /* whether what is made for t can run here; NULL: it can */
+    void (*here)(const target *t, target *out); /* t as far as this machine goes; NULL: all the way */
+} presence;
+
+/* Runs, as backend.run does, kernel by kernel, with after(user, k) behind each. */
+typedef struct by_kernel {
+    bool (*each)(program *g, void *const *input, void (*after)(void *user, int kernel), void *user, err *e);
+    /* The seconds that each kernel took by the device's own clock, one behind the other as in a run; NULL: `each`, by
+     * the clock of the host. */
+    bool (*time)(program *g, void *const *input, double *seconds, err *e);
+} by_kernel;
+
+/* For a plan that is a part of one over several devices. A run is spans, from kernel 0 to the last one in order, with
+ * values that come (put) and go (fetch) between them: plain bytes of nodes in the arena, in rows. What a call starts
+ * may still be under way when it returns, if it is done before what later calls start, or read; wait waits for all of
+ * it, and tells what went wrong. Inputs are read from the first span on, and those that are written hold the new value
+ * after the last span and wait. */
+typedef struct by_span {
+    bool (*span)(program *g, void *const *input, int first, int end, err *e); /* kernels first..end-1 */
+    bool (*put)(program *g, const node *n, const void *from, err *e); /* from is free after it; NULL where in_host */
+    bool (*fetch)(program *g, const node *n, void *to, err *e);       /* the same; it is there when fetch returns */
+    bool (*wait)(program *g, err *e);                                 /* NULL: nothing is under way after a call */
+} by_span;
+
 typedef struct backend {
     const char *name, *doc;
     const char *kinds;  /* of machines that it plans for, with blanks between: "cpu gpu" (target.kind) */
     const char *device; /* what places call what it runs on: "cpu"; NULL: its name */
+    bool varies;        /* it takes plans of which a run says extents: they stand behind the inputs, i64 */
     bool usual;         /* plans are for it where nobody says for which one */
     bool numbered;      /* there may be several of it: "NAME:0", "NAME:1", ... */
     bool as_written; /* it is to run the graph as it is: no operation is replaced by a cheaper way to the same value */
     bool in_blocks;  /* then: but for long sums in blocks, which its target's guess proposes */
     const char *described; /* a machine to ask it about where none is needed here; NULL: this one */
-    /* What plans are made for: this machine, or the one that is described; in m. */
-    const target *(*target)(arena *m, const machine_options *asked, err *e);
-    void (*here)(const target *t, target *out); /* t as far as this machine goes; NULL: all the way */
-    bool (*runs)(const target *t, err *e);      /* whether what is made for t can run here; NULL: it can */
-    bool (*usable)(text *why);                  /* here, now; why not, or with what */
-    bool (*takes)(const plan *p, err *e);       /* whether build could make a program of it; NULL: of every plan */
+    /* What plans are made for: this machine, or the one that is described; of mem. */
+    const target *(*target)(arena *mem, const machine_options *asked, err *e);
+    const presence *present;              /* NULL: it is part of this process, and runs what it is asked for */
+    bool (*takes)(const plan *p, err *e); /* whether build could make a program of it; NULL: of every plan */
     /* The same for one kernel, which has no loops yet; what it does not take is done elsewhere. NULL: every kernel */
     bool (*takes_kernel)(const target *on, const kernel *k, err *e);
     program *(*build)(const plan *p, const build_options *w, text *facts, err *e); /* facts: members of a JSON object */
@@ -66,32 +92,22 @@ typedef struct backend {
     /* input[i]: the value of plan input i. Results stay in the program until the next run, save those whose buffer is
      * an input: they are written there. */
     bool (*run)(program *g, void *const *input, err *e);
-    /* The same, kernel by kernel, with after(user, k) behind each. */
-    bool (*each)(program *g, void *const *input, void (*after)(void *user, int kernel), void *user, err *e);
-    /* The same, with the seconds that each kernel took by the device's own clock, one behind the other as in a run;
-     * NULL: `each`, by the clock of the host. */
-    bool (*time)(program *g, void *const *input, double *seconds, err *e);
+    const by_kernel *kernels; /* NULL: a run is one thing, which cannot be looked into */
     /* Where a value of the arena lies in its buffer's layout, and its dtype there; until the run goes on, or the next
      * call. NULL: it cannot be had from the device. */
     const void *(*at)(const program *g, const node *n, dtype *stored);
     /* Row-major, in the root's own dtype, out's memory; for roots that are no inputs and have no buffer there */
     bool (*get)(program *g, int root, ts_array *out, err *e);
     bool (*emit)(const plan *p, const emit_options *w, err *e); /* a stand-alone program */
-    /* For a plan that is a part of one over several devices. A run is spans, from kernel 0 to the last one in order,
-     * with values that come (put) and go (fetch) between them: plain bytes of nodes in the arena, in rows. What a call
-     * starts may still be under way when it returns, if it is done before what later calls start, or read; wait waits
-     * for all of it, and tells what went wrong. Inputs are read from the first span on, and those that are written hold
-     * the new value after the last span and wait. */
-    bool (*span)(program *g, void *const *input, int first, int end, err *e); /* kernels first..end-1 */
+    const by_span *spans;                                       /* NULL: it runs whole plans alone */
     bool in_host; /* values are in this process's memory: at says where, of all nodes of the arena at all times */
-    bool (*put)(program *g, const node *n, const void *from, err *e); /* NULL where in_host; from is free after it */
-    bool (*fetch)(program *g, const node *n, void *to, err *e);       /* the same; it is there when fetch returns */
-    bool (*wait)(program *g, err *e);                                 /* NULL: nothing is under way after a call */
     void (*drop)(program *g);
     const keeper *kept;
 } backend;
-extern const backend *const backends[];                /* ends with NULL */
-const backend *backend_find(const char *name, err *e); /* NULL with the list of those there are */
+extern const backend *const backends[];                        /* ends with NULL */
+const backend *backend_find(const char *name, err *e);         /* NULL with the list of those there are */
+bool backend_usable(const backend *by, text *why);             /* as presence.usable */
+bool backend_runs(const backend *by, const target *t, err *e); /* as presence.runs */
 const backend *backend_usual(void); /* the one that is marked so, else the first that computes in this process */
 /* Calls f(arg, i) for weights: what a seeded or borrowed leaf holds, row-major, into `to`, elements [first, end). */
 void leaf_read(const node *n, void *to, int64_t first, int64_t end);

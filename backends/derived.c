@@ -29,8 +29,8 @@ deriver *deriver_make(const plan *p, const backend *by, const build_options *w)
     deriver *d = calloc(1, sizeof *d);
     MUST(d);
     *d = (deriver){.here = *p->on, .by = by, .asked = w, .g = ts_graph_make()};
-    if (by->here)
-        by->here(p->on, &d->here);
+    if (by->present && by->present->here)
+        by->present->here(p->on, &d->here);
     return d;
 }
 

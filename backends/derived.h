@@ -1,4 +1,6 @@
-/* derived.h - weights that are computed from others, by programs of a back end: one for all that are computed alike. */
+/* derived.h - weights that are computed from others, by programs of a back end: one for all that are computed alike.
+ * A kind's program, and the memory that it takes, live from the first value asked for until deriver_forget or
+ * deriver_free. */
 #ifndef TS_DERIVED_H
 #define TS_DERIVED_H
 #include "backends/backend.h"

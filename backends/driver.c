@@ -2,6 +2,7 @@
 #include "backends/driver.h"
 #include "backends/interrupt.h"
 #include "schedule/explain.h"
+#include "schedule/extents.h"
 #include "schedule/schema.h"
 
 #include <stdlib.h>
@@ -25,6 +26,7 @@ const backend *backend_find(const char *name, err *e)
     return NULL;
 }
 
+/* A back end that says so, else one that runs in this process, else any: there is always one (interp). */
 const backend *backend_usual(void)
 {
     const backend *found = backends[0];
@@ -34,39 +36,63 @@ const backend *backend_usual(void)
     return found;
 }
 
+bool backend_usable(const backend *by, text *why)
+{
+    return !by->present || !by->present->usable || by->present->usable(why);
+}
+
+bool backend_runs(const backend *by, const target *t, err *e)
+{
+    return !by->present || !by->present->runs || by->present->runs(t, e);
+}
+
 /* ---- making ---- */
-static void add_name(arena *m, const char **list, int *n, int most, const char *name, size_t length)
+/* A name once, though several back ends plan for the same kind of machine. */
+static void add_name(arena *mem, const char **list, int *n, int most, const char *name, size_t length)
 {
     int i = 0;
     while (i < *n && (strlen(list[i]) != length || strncmp(list[i], name, length)))
         i++;
     if (i == *n && *n < most)
-        list[(*n)++] = arena_format(m, "%.*s", (int)length, name);
+        list[(*n)++] = arena_format(mem, "%.*s", (int)length, name);
 }
 
 /* What rules of a schema may be for: back ends, and kinds of machines that these plan for */
-static const char *const *all_targets(arena *m)
+static const char *const *all_targets(arena *mem)
 {
     int most = 0, n = 0;
     for (const backend *const *b = backends; *b; b++)
         most += 4;
-    const char **list = arena_array(m, (size_t)most + 1, sizeof *list);
+    const char **list = arena_array(mem, (size_t)most + 1, sizeof *list);
     for (const backend *const *b = backends; *b; b++)
-        add_name(m, list, &n, most, (*b)->name, strlen((*b)->name));
+        add_name(mem, list, &n, most, (*b)->name, strlen((*b)->name));
     for (const backend *const *b = backends; *b; b++)
         for (const char *s = (*b)->kinds; s && *s; s += strspn(s, " ")) {
             const size_t length = strcspn(s, " ");
-            add_name(m, list, &n, most, s, length);
+            add_name(mem, list, &n, most, s, length);
             s += length;
         }
     return list;
 }
 
+/* What is planned: roots of a graph, the last n_state of which are written over state[] when a run ends. */
 typedef struct wanted {
-    int n_root, n_state; /* the last roots are what state[] becomes */
+    const variables *variables; /* NULL: all extents are constant */
+    int n_root, n_state;        /* the last roots are what state[] becomes */
     const node *const *root, *const *state;
 } wanted;
 
+static bool isa_used(const plan *p, const char *isa, const char *name, err *e) /* some part of the plan takes it */
+{
+    bool any = !isa || p->on->named;
+    for (int i = 0; i < p->n_site; i++)
+        any = any || p->site[i].on->named;
+    return any || (err_set(e, TS_USAGE, "instruction set \"%.40s\": nothing of the plan for %s runs on a processor",
+                           isa, name),
+                   err_hint(e, "leave it out, or plan for the processor: cpu"));
+}
+
+/* What is set before a failure is freed by ts_plan_free, which takes a plan in any state of making. */
 static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g, err *e)
 {
     const ts_options none = {0};
@@ -88,8 +114,14 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
                       .reference = o->reference,
                       .as_written = p->target->as_written || o->as_written,
                       .whole_sums = (p->target->as_written && !p->target->in_blocks) || o->as_written,
+                      .variables = want->variables,
                       .n_state = want->n_state,
                       .state = want->state};
+    if (want->variables && (n_site > 1 || !p->target->varies)) {
+        err_set(e, TS_UNSUPPORTED, "target %s makes no programs of which runs say the extent of \"%s\"",
+                n_site > 1 ? o->target : p->target->name, want->variables->of->name);
+        return err_hint(e, "give it one extent: --dim %s=N", want->variables->of->name);
+    }
     p->asked = (build_options){.progress = o->progress, .user = o->user};
     if (o->cache_dir)
         p->asked.cache_dir = p->cache_dir = strdup(o->cache_dir);
@@ -99,15 +131,18 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
         w.as_written = true;
         p->plan = plan_make(g, want->n_root, want->root, &w, e);
     }
-    if (!p->plan || !driver_fits(p->plan, o->mem_limit, e))
+    if (!p->plan || !driver_fits(p->plan, o->mem_limit, e) || !isa_used(p->plan, o->isa, p->target->name, e))
         return false;
     p->by = p->plan->n_site ? &several : p->target;
     p->given = calloc((size_t)p->plan->n_input + 1, sizeof *p->given);
     p->old = calloc((size_t)p->plan->n_root + 1, sizeof *p->old);
-    MUST(p->given && p->old);
+    p->said = calloc((size_t)p->plan->n_input * MAX_RANK + 1, sizeof *p->said);
+    MUST(p->given && p->old && p->said);
     return true;
 }
 
+/* input_of[port]: the plan's input, or -1 where the results do not depend on it. preset[port]: the value that shapes
+ * were derived from, to which every run is held. */
 static void find_ports(ts_plan *p, ts_model *m, const graph *g)
 {
     p->n_port = ts_model_inputs(m);
@@ -142,7 +177,7 @@ static void name_outputs(ts_plan *p, ts_model *m, int n)
     }
 }
 
-ts_plan *ts_plan_make(ts_model *m, const ts_options *o, ts_error *e)
+ts_plan *driver_make(ts_model *m, const variables *v, const ts_options *o, err *e)
 {
     graph *g = ts_model_graph(m);
     const int n = ts_model_outputs(m);
@@ -153,7 +188,7 @@ ts_plan *ts_plan_make(ts_model *m, const ts_options *o, ts_error *e)
     MUST(root && p);
     for (int i = 0; i < n; i++)
         root[i] = ts_model_tensor(m, i);
-    const bool ok = set_up(p, o, &(wanted){.n_root = n, .root = root}, g, e);
+    const bool ok = set_up(p, o, &(wanted){.variables = v, .n_root = n, .root = root}, g, e);
     if (ok)
         find_ports(p, m, g), name_outputs(p, m, n);
     free(root);
@@ -161,6 +196,11 @@ ts_plan *ts_plan_make(ts_model *m, const ts_options *o, ts_error *e)
         return p;
     ts_plan_free(p);
     return NULL;
+}
+
+ts_plan *ts_plan_make(ts_model *m, const ts_options *o, ts_error *e)
+{
+    return driver_make(m, NULL, o, e);
 }
 
 void ts_plan_free(ts_plan *p)
@@ -176,7 +216,8 @@ void ts_plan_free(ts_plan *p)
     plan_free(p->plan);
     arena_free(&p->mem);
     text_free(&p->facts);
-    free(p->given), free(p->input_of), free(p->preset), free(p->output), free(p->old), free(p->cache_dir), free(p);
+    free(p->given), free(p->said), free(p->input_of), free(p->preset), free(p->output), free(p->old),
+        free(p->cache_dir), free(p);
 }
 
 bool ts_plan_build(ts_plan *p, ts_error *e)
@@ -185,7 +226,7 @@ bool ts_plan_build(ts_plan *p, ts_error *e)
         return true;
     if (!p->by->build)
         return err_set(e, TS_UNSUPPORTED, "target %s plans and emits, but does not run", p->target->name);
-    if (p->by->runs && !p->by->runs(p->on, e))
+    if (!backend_runs(p->by, p->on, e))
         return false;
     p->facts.len = 0;
     interrupt_open();
@@ -195,14 +236,18 @@ bool ts_plan_build(ts_plan *p, ts_error *e)
         err_set(e, TS_INTERRUPTED, "stopped while it was built: nothing half made is kept");
     }
     if (p->program)
-        text_add(&p->facts, "%s\"times_kernels\":%s", p->facts.len ? "," : "", p->by->each ? "true" : "false");
+        text_add(&p->facts, "%s\"times_kernels\":%s", p->facts.len ? "," : "", p->by->kernels ? "true" : "false");
     return p->program != NULL;
 }
 
 /* ---- values ---- */
+/* Values are copied: the caller may change its array as soon as this returns. bf16 comes as u16, its bits, since npy
+ * has no name for it. */
 static bool give(ts_plan *p, int k, const ts_array *value, ts_error *e)
 {
     const node *n = p->plan->input[k];
+    if (extents_any(p->plan, n))
+        return varying_give(p, k, value, e);
     const bool bits = value->dtype == dtype_in_npy(n->type.dtype);
     const type t = {.dtype = bits ? n->type.dtype : value->dtype, .rank = value->rank};
     type have = t;
@@ -242,14 +287,15 @@ bool ts_plan_set(ts_plan *p, int input, const ts_array *value, ts_error *e)
     return p->input_of[input] < 0 || give(p, p->input_of[input], value, e);
 }
 
-bool driver_gather(const ts_plan *p, void **input, err *e)
+bool driver_gather(ts_plan *p, void **input, err *e)
 {
     for (int i = 0; i < p->plan->n_input; i++) {
         if (!p->given[i].data)
             return err_set(e, TS_USAGE, "input \"%s\" has no value", p->plan->input[i]->label);
         input[i] = p->given[i].data;
     }
-    return true;
+    input[p->plan->n_input] = (void *)(uintptr_t)p->extent;
+    return varying_agree(p, e);
 }
 
 /* ---- state ---- */
@@ -285,13 +331,16 @@ static bool keep_old(ts_plan *p, err *e)
     return true;
 }
 
-static bool value_of(ts_plan *p, int root, ts_array *out, err *e)
+/* Of three places the one that is right: what an input was before this run changed it, an input, the program's memory.
+ */
+bool driver_value(ts_plan *p, int root, ts_array *out, err *e)
 {
     const int k = input_number(p->plan, p->plan->root[root]);
     const ts_array *have = p->old[root].data ? &p->old[root] : k >= 0 ? &p->given[k] : NULL;
     return have ? driver_copy(out, have, e) : p->by->get(p->program, root, out, e);
 }
 
+/* New states that could not be written where the old ones are, because those were still read. */
 static bool carry_over(ts_plan *p, err *e)
 {
     const plan *q = p->plan;
@@ -300,12 +349,13 @@ static bool carry_over(ts_plan *p, err *e)
         const buffer *h = &q->buffer[q->root[c->root]->id];
         if (h->where == IN_INPUT && h->index == c->input)
             continue;
-        if (!value_of(p, c->root, &p->given[c->input], e))
+        if (!driver_value(p, c->root, &p->given[c->input], e))
             return false;
     }
     return true;
 }
 
+/* go runs the program in one way or another: at once, kernel by kernel, timed. */
 bool driver_run(ts_plan *p, driver_way *go, void *user, err *e)
 {
     void **input = calloc((size_t)p->plan->n_input + 1, sizeof *input);
@@ -337,9 +387,11 @@ bool ts_plan_get(ts_plan *p, int output, ts_array *out, ts_error *e)
     if (output < 0 || output >= n_output)
         return err_set(e, TS_USAGE, "output %d is not in 0...%d", output, n_output - 1);
     const type *t = &p->plan->root[output]->type;
+    if (extents_any(p->plan, p->plan->root[output]))
+        return varying_get(p, output, out, e);
     if (!ts_array_make(out, t->dtype, t->rank, t->dim, e))
         return false;
-    if (value_of(p, output, out, e))
+    if (driver_value(p, output, out, e))
         return true;
     ts_array_free(out);
     return false;
@@ -356,6 +408,7 @@ static void number_ports(ts_plan *p) /* every input is a port of its own */
         p->input_of[i] = i;
 }
 
+/* Roots: the n tensors asked for, then what states become. */
 ts_plan *ts_plan_of(ts_graph *g, int n, const ts_tensor *t, int n_state, const ts_state *state, const ts_options *o,
                     ts_error *e)
 {
@@ -371,7 +424,7 @@ ts_plan *ts_plan_of(ts_graph *g, int n, const ts_tensor *t, int n_state, const t
         ok = (root[i] && (i < n || from[i - n])) || err_set(e, TS_USAGE, "tensor %d is NULL", i);
     }
     ok = ok && ((g_holds(g, "plan", n + n_state, root) && g_holds(g, "plan", n_state, from)) || ts_graph_ok(g, e));
-    ok = ok && set_up(p, o, &(wanted){n + n_state, n_state, root, from}, g, e);
+    ok = ok && set_up(p, o, &(wanted){.n_root = n + n_state, .n_state = n_state, .root = root, .state = from}, g, e);
     if (ok)
         number_ports(p);
     free(root), free(from);
@@ -389,18 +442,22 @@ int ts_plan_find(const ts_plan *p, const char *input)
     return -1;
 }
 
+/* A copy, which the caller frees. */
 bool ts_plan_value(ts_plan *p, int input, ts_array *out, ts_error *e)
 {
     const int k = input >= 0 && input < p->n_port ? p->input_of[input] : -1;
     if (k < 0 || !p->given[k].data)
         return err_set(e, TS_USAGE, "input %d has no value", input);
     *out = (ts_array){0};
-    return driver_copy(out, &p->given[k], e);
+    return extents_any(p->plan, p->plan->input[k]) ? varying_value(p, k, out, e) : driver_copy(out, &p->given[k], e);
 }
 
+/* The plan's own memory: good until the input is set or the plan is freed. */
 bool ts_plan_view(const ts_plan *p, int input, ts_array *out, ts_error *e)
 {
     const int k = input >= 0 && input < p->n_port ? p->input_of[input] : -1;
+    if (k >= 0 && extents_any(p->plan, p->plan->input[k]))
+        return err_set(e, TS_USAGE, "input %d has dimensions that vary: ts_plan_value copies it", input);
     if (k < 0 || !p->given[k].data)
         return err_set(e, TS_USAGE, "input %d has no value", input);
     *out = p->given[k];
@@ -427,6 +484,7 @@ bool ts_leaf_value(ts_tensor t, ts_array *out, ts_error *e)
     return true;
 }
 
+/* A machine without an assembler still explains its plans: the failure becomes the reason. */
 void ts_plan_assemble(ts_plan *p)
 {
     text own = {0};
@@ -457,6 +515,7 @@ char *ts_schema_text(const char *name, const ts_options *o, ts_error *e)
     return schema_text(name, o->target ? o->target : backend_usual()->name, e);
 }
 
+/* What a schema would have to say to get the guess: a start for writing one. */
 char *ts_schema_guess(ts_model *m, const ts_options *o, ts_error *e)
 {
     ts_options own = o ? *o : (ts_options){0};
@@ -547,7 +606,7 @@ char *ts_targets_json(void)
     text_add(&t, "[");
     for (const backend *const *b = backends; *b; b++) {
         text why = {0};
-        const bool usable = !(*b)->usable || (*b)->usable(&why);
+        const bool usable = backend_usable(*b, &why);
         text_add(&t, "%s{\"name\":\"%s\",\"doc\":", b == backends ? "" : ",", (*b)->name);
         text_json(&t, (*b)->doc);
         text_add(&t, ",\"usable\":%s,\"%s\":", usable ? "true" : "false", usable ? "with" : "reason");

@@ -1,4 +1,6 @@
-/* driver.h - what the files of the driver share: a plan with its values, and ways to run it. */
+/* driver.h - what the files of the driver share: a plan with its values, and ways to run it.
+ * A ts_plan owns its plan, program, texts and the arrays in given and old; the model or graph that it was made from
+ * stays the caller's and has to outlive it. */
 #ifndef TS_DRIVER_H
 #define TS_DRIVER_H
 #include "backends/places.h"
@@ -19,15 +21,27 @@ struct ts_plan {
     int *input_of;         /* plan input of a port, or -1 when nothing needs it */
     const preset **preset; /* of a port: the only value that it may have; or NULL */
     const char **output;   /* names of the model's outputs, its own; NULL: the plan is of tensors */
-    ts_array *given;       /* per plan input */
-    ts_array *old;         /* per root: what an input that is a root, and becomes something else, was before the run */
+    ts_array *given;       /* per plan input; of one with varying dimensions: at their bounds */
+    int64_t *said;         /* per plan input, MAX_RANK each: the extents of the value that was given, where they vary */
+    int64_t extent[MOST_VARIABLES]; /* of the run */
+    ts_array *old; /* per root: what an input that is a root, and becomes something else, was before the run */
 };
 
 /* limit: bytes of this process's memory that it may take; 0: what is free */
 bool driver_fits(const plan *p, int64_t limit, err *e);
-/* The value of each plan input, in p->given; an error names one that has none. */
-bool driver_gather(const ts_plan *p, void **input, err *e);
-bool driver_copy(ts_array *to, const ts_array *from, err *e); /* makes `to` if it holds nothing */
+/* A plan of which runs say some extents; the model is bound at the largest. */
+ts_plan *driver_make(ts_model *m, const variables *v, const ts_options *o, err *e);
+/* varying.c: copies a value of an input with varying dimensions to where the plan has it, which is at their bounds;
+ * finds the extents of the run, on which all inputs must agree; a result as it is at these. */
+bool varying_give(ts_plan *p, int k, const ts_array *value, err *e);
+bool varying_agree(ts_plan *p, err *e);
+bool varying_get(ts_plan *p, int root, ts_array *out, err *e);
+bool varying_value(const ts_plan *p, int k, ts_array *out, err *e); /* of an input, as it was given */
+/* The value of each plan input, in p->given, and behind them the extents of the run, of as many elements as there are
+ * inputs and one; an error names an input that has none. */
+bool driver_gather(ts_plan *p, void **input, err *e);
+bool driver_value(ts_plan *p, int root, ts_array *out, err *e); /* row-major, at the plan's extents */
+bool driver_copy(ts_array *to, const ts_array *from, err *e);   /* makes `to` if it holds nothing */
 /* As ts_plan_run, with another way through the program. */
 typedef bool driver_way(ts_plan *p, void *const *input, void *user, err *e);
 bool driver_run(ts_plan *p, driver_way *go, void *user, err *e);

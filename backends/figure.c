@@ -1,3 +1,4 @@
+/* figure.c - a number with its unit, read and printed in powers of 1000, and of 1024 for bytes. */
 #include "backends/figure.h"
 
 #include <ctype.h>

@@ -12,7 +12,7 @@ typedef struct part { /* that is used more than once has a name of its own */
     int uses, number;
 } part;
 typedef struct source {
-    arena *m;
+    arena *mem;
     text *t;
     const scalar *f;
     const char *state[2 * MAX_ARG + SCALAR_RESULT];
@@ -38,13 +38,13 @@ static const struct {
 };
 
 /* ---- names ---- */
-static const char *spared(arena *m, const char *name) /* not a word of the language */
+static const char *spared(arena *mem, const char *name) /* not a word of the language */
 {
     static const char words[] =
         " auto break case char const continue default do double else enum extern float for goto if "
         "inline int long main register restrict return short signed sizeof static struct switch "
         "typedef union unsigned void volatile while out seed ";
-    return strstr(words, arena_format(m, " %s ", name)) ? arena_format(m, "%s_", name) : name;
+    return strstr(words, arena_format(mem, " %s ", name)) ? arena_format(mem, "%s_", name) : name;
 }
 
 /* ---- parts ---- */
@@ -56,6 +56,7 @@ static part *part_of(source *s, const expr *x)
     return NULL;
 }
 
+/* Parts before what they are parts of: the order in which name_parts writes them. */
 static void count(source *s, const expr *x)
 {
     part *p = part_of(s, x);
@@ -73,6 +74,7 @@ static void count(source *s, const expr *x)
     s->part[s->n++] = (part){x, 1, -1};
 }
 
+/* 17 digits bring every double back to the bit; a point or exponent keeps C from reading a whole number. */
 static void literal(source *s, const expr *x)
 {
     const size_t at = s->t->len;
@@ -88,6 +90,7 @@ static void literal(source *s, const expr *x)
 
 static void print(source *s, const expr *x);
 
+/* A spelling has `$k` for its arguments and `@` where it differs for floats; here all are doubles. */
 static void print_call(source *s, const expr *x)
 {
     const dtype d = x->fn->result == R_SECOND ? x->dtype : x->arg[0]->dtype;
@@ -135,13 +138,14 @@ static void name_parts(source *s)
 }
 
 /* ---- the function ---- */
+/* Names of derivatives: f.1.d0 is the derivative of the second result by the first parameter. */
 static const expr *result(source *s, int r, int by, const expr *const *arg, err *e)
 {
     const scalar *f = s->f;
-    const char *name = r ? arena_format(s->m, "%s.%d", f->name, r) : f->name;
-    name = by < 0 ? name : arena_format(s->m, "%s.d%d", name, by);
-    const expr *x = scalar_value(s->m, (const own_fn *)scalar_fn(f->in, name), arg, true, 0, e);
-    return x ? x_cast(s->m, TS_F64, x) : NULL;
+    const char *name = r ? arena_format(s->mem, "%s.%d", f->name, r) : f->name;
+    name = by < 0 ? name : arena_format(s->mem, "%s.d%d", name, by);
+    const expr *x = scalar_value(s->mem, (const own_fn *)scalar_fn(f->in, name), arg, true, 0, e);
+    return x ? x_cast(s->mem, TS_F64, x) : NULL;
 }
 
 /* Rows of results: values; how they move; what parameters receive. */
@@ -151,7 +155,7 @@ static int rows(source *s, char what, const expr **row, err *e)
     const expr *arg[MAX_ARG], *slope;
     int n = 0;
     for (int i = 0; i < f->n_param; i++)
-        arg[i] = x_state(s->m, TS_F64, i);
+        arg[i] = x_state(s->mem, TS_F64, i);
     for (int r = 0; r < f->n_result && what == 'v'; r++)
         if (!(row[n++] = result(s, r, -1, arg, e)))
             return 0;
@@ -161,26 +165,28 @@ static int rows(source *s, char what, const expr **row, err *e)
         for (int k = 0; k < (what == 'j' ? f->n_param : f->n_result); k++) {
             if (!(slope = result(s, what == 'j' ? i : k, what == 'j' ? k : i, arg, e)))
                 return 0;
-            row[n] = d_add(s->m, row[n], d_mul(s->m, slope, x_state(s->m, TS_F64, MAX_ARG + k)));
+            row[n] = d_add(s->mem, row[n], d_mul(s->mem, slope, x_state(s->mem, TS_F64, MAX_ARG + k)));
         }
-        row[n] = row[n] ? row[n] : x_cast(s->m, TS_F64, x_whole(s->m, 0));
+        row[n] = row[n] ? row[n] : x_cast(s->mem, TS_F64, x_whole(s->mem, 0));
     }
     return n;
 }
 
+/* State k of the expressions is parameter k; behind MAX_ARG come their movements (jvp) or the seeds of the results
+ * (vjp). */
 static void print_head(source *s, char what, int n)
 {
     const scalar *f = s->f;
     static const char *const ends[] = {['v'] = "", ['j'] = "_jvp", ['r'] = "_vjp"};
-    text_add(s->t, "%s %s%s(", n > 1 ? "void" : "double", spared(s->m, f->name), ends[(int)what]);
+    text_add(s->t, "%s %s%s(", n > 1 ? "void" : "double", spared(s->mem, f->name), ends[(int)what]);
     for (int i = 0; i < f->n_param; i++)
-        s->state[i] = spared(s->m, f->param[i]), text_add(s->t, "%sdouble %s", i ? ", " : "", s->state[i]);
+        s->state[i] = spared(s->mem, f->param[i]), text_add(s->t, "%sdouble %s", i ? ", " : "", s->state[i]);
     for (int i = 0; i < (what == 'j' ? f->n_param : 0); i++) {
-        s->state[MAX_ARG + i] = arena_format(s->m, "d_%s", f->param[i]);
+        s->state[MAX_ARG + i] = arena_format(s->mem, "d_%s", f->param[i]);
         text_add(s->t, ", double %s", s->state[MAX_ARG + i]);
     }
     for (int i = 0; i < (what == 'r' ? f->n_result : 0); i++)
-        s->state[MAX_ARG + i] = f->n_result > 1 ? arena_format(s->m, "seed[%d]", i) : "seed";
+        s->state[MAX_ARG + i] = f->n_result > 1 ? arena_format(s->mem, "seed[%d]", i) : "seed";
     text_add(s->t, what != 'r' ? "" : f->n_result > 1 ? ", const double *seed" : ", double seed");
     text_add(s->t, n > 1 ? ", double *out)" : ")");
 }
@@ -224,7 +230,7 @@ char *ts_function_source(ts_graph *g, const char *name, const char *what, ts_err
     text t = {0};
     const expr *row[MAX_ROWS];
     char kind = 0;
-    source s = {.m = &mem, .t = &t, .f = scalar_find(g->scalars, name, strlen(name))};
+    source s = {.mem = &mem, .t = &t, .f = scalar_find(g->scalars, name, strlen(name))};
     for (int i = 0; i < 3; i++)
         kind = !strcmp(what, kinds[i]) ? "vjr"[i] : kind;
     if (!kind)

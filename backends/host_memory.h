@@ -1,4 +1,5 @@
-/* host_memory.h - how much memory this process may still take. */
+/* host_memory.h - how much memory this process may still take: the least of what the system, its control group and
+ * its own limit leave. Asked anew each time: plans ask before they take anything large. */
 #ifndef TS_HOST_MEMORY_H
 #define TS_HOST_MEMORY_H
 #include "graph/base/base.h"

@@ -1,4 +1,5 @@
-/* interrupt.h - building, which a signal handler may end. */
+/* interrupt.h - building, which a signal handler may end. One flag for the process, the only state that the library
+ * keeps beyond its objects: asked for once, it holds until all who build have heard of it. */
 #ifndef TS_INTERRUPT_H
 #define TS_INTERRUPT_H
 #include <stdbool.h>

@@ -21,10 +21,7 @@ typedef struct places {
 
 static bool is_checked(const expr *x) /* a subscript: whether the kernel asks if it is inside */
 {
-    bool any = x->kind == X_LOAD || (x->kind == X_CALL && !strcmp(x->fn->name, "at"));
-    for (int i = 0; i < x->n && !any; i++)
-        any = is_checked(x->arg[i]);
-    return any;
+    return x_count(x, X_LOAD) > 0 || x_checks(x);
 }
 
 static void add_places(places *p, const node *of, const expr *const *subscript, int n)
@@ -61,7 +58,7 @@ static int input_number(const plan *p, const node *n)
 }
 
 /* False where the index depends on more than one element, or on none of an input. */
-static bool follow(arena *m, const plan *p, const expr *index, chain *c)
+static bool follow(arena *mem, const plan *p, const expr *index, chain *c)
 {
     const expr *x = index;
     for (c->n = 0; c->n < FAR;) {
@@ -74,7 +71,7 @@ static bool follow(arena *m, const plan *p, const expr *index, chain *c)
             return dtype_class(load->dtype) != D_REAL;
         err e = {0};
         defn d;
-        if (load->from->leaf || !g_defn(load->from, m, &d, &e))
+        if (load->from->leaf || !g_defn(load->from, mem, &d, &e))
             return false;
         x = d.value;
     }
@@ -89,14 +86,14 @@ static const expr *instead_of_load(void *user, const expr *x)
 
 static bool leads_outside(const chain *c, int64_t extent, int64_t v)
 {
-    arena m = {0};
-    const expr *x = x_whole(&m, v);
+    arena mem = {0};
+    const expr *x = x_whole(&mem, v);
     for (int i = c->n; i-- > 0;)
-        x = x_map(&m, c->step[i], instead_of_load, (void *)(uintptr_t)x_cast(&m, c->load[i]->dtype, x));
-    if (x->kind == X_CALL && !strcmp(x->fn->name, "at")) /* left as it is where it cannot be done */
+        x = x_map(&mem, c->step[i], instead_of_load, (void *)(uintptr_t)x_cast(&mem, c->load[i]->dtype, x));
+    if (x_is_call(x, "at")) /* left as it is where it cannot be done */
         x = x->arg[0];
     const bool outside = x->kind == X_LIT && x->is_whole && (x->whole < 0 || x->whole >= extent);
-    arena_free(&m);
+    arena_free(&mem);
     return outside;
 }
 
@@ -129,10 +126,10 @@ static void name_value(const node *in, int64_t i, int64_t v, const place *q, err
 /* The error, if a value of that input leads outside. */
 static bool blame(const plan *p, const place *q, void *const *input, err *e)
 {
-    arena m = {0};
+    arena mem = {0};
     chain c;
     bool found = false;
-    if (follow(&m, p, q->index, &c)) {
+    if (follow(&mem, p, q->index, &c)) {
         const node *in = p->input[c.input];
         const int64_t n = type_count(&in->type), extent = q->of->type.dim[q->axis];
         for (int64_t i = 0; i < n && !found; i++) {
@@ -142,7 +139,7 @@ static bool blame(const plan *p, const place *q, void *const *input, err *e)
                 name_value(in, i, v, q, e);
         }
     }
-    arena_free(&m);
+    arena_free(&mem);
     return found;
 }
 
@@ -189,14 +186,14 @@ bool outside_kernel(const plan *p, const kernel *k, void *const *input, err *e)
 
 bool outside_node(const plan *p, const node *n, void *const *input, const err *found, err *e)
 {
-    arena m = {0};
+    arena mem = {0};
     places all = {0};
     err none = {0};
     defn d;
-    if (g_defn(n, &m, &d, &none))
+    if (g_defn(n, &mem, &d, &none))
         find_places(&all, n, d.value);
     const bool named = blame_any(p, &all, input, e);
-    arena_free(&m);
+    arena_free(&mem);
     if (named)
         return false;
     err_set(e, found->code, "%s", found->text);

@@ -1,4 +1,5 @@
-/* pages.h - giving back pages of files that are no longer needed. */
+/* pages.h - giving back pages of files that are no longer needed. Values stay what they are: what is taken out of
+ * memory is read again from its file when somebody asks for it. */
 #ifndef TS_PAGES_H
 #define TS_PAGES_H
 #include "graph/base/base.h"

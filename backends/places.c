@@ -38,18 +38,19 @@ static void drop(program *g)
     free(g);
 }
 
+/* That it is here, and that it can do part of a plan, before anything is compiled for another one. */
 static bool check_site(const site *s, err *e)
 {
     const backend *by = places_backend(s);
     text why = {0};
-    if (!by->build || !by->span)
+    if (!by->build || !by->spans)
         return err_set(e, TS_UNSUPPORTED, "target %s cannot be one of several in a plan", by->name);
-    const bool ok = !by->usable || by->usable(&why);
+    const bool ok = backend_usable(by, &why);
     if (!ok)
         err_set(e, TS_DEVICE, "device %s cannot be used here: %.*s", s->name, (int)strcspn(text_str(&why), "\n"),
                 text_str(&why));
     text_free(&why);
-    return ok && (!by->runs || by->runs(s->on, e) || err_in(e, "device %s", s->name));
+    return ok && (backend_runs(by, s->on, e) || err_in(e, "device %s", s->name));
 }
 
 static bool usable(const site *s, err *e)
@@ -62,6 +63,7 @@ static bool usable(const site *s, err *e)
     return strstr(e->text, "\n  hint: ") ? false : err_hint(e, "name another place there, or leave it out");
 }
 
+/* A part's inputs are some of the whole plan's: input_at says which. */
 static bool build_one(program *g, int which, const build_options *w, text *facts, err *e)
 {
     const site *s = &g->p->site[which];
@@ -112,6 +114,7 @@ static void *place_of(const hand *h, const node *n)
     return (void *)(uintptr_t)h->by->at(h->program, n, &stored);
 }
 
+/* From the host and to it nothing lies in between; two devices go by way of staging. */
 static bool move(program *g, const transfer *t, err *e)
 {
     hand *from = &g->hand[t->from], *to = &g->hand[t->to];
@@ -119,10 +122,10 @@ static bool move(program *g, const transfer *t, err *e)
          *here = from->by->in_host ? place_of(from, t->node) : there;
     if (!there || !here)
         return err_set(e, TS_MEMORY, "out of memory for a value of %lld bytes", (long long)t->bytes);
-    if (!from->by->in_host && !from->by->fetch(from->program, t->node, here, e))
+    if (!from->by->in_host && !from->by->spans->fetch(from->program, t->node, here, e))
         return false;
     if (!to->by->in_host)
-        return to->by->put(to->program, t->node, here, e);
+        return to->by->spans->put(to->program, t->node, here, e);
     if (here != there)
         memcpy(there, here, (size_t)t->bytes);
     return true;
@@ -130,14 +133,14 @@ static bool move(program *g, const transfer *t, err *e)
 
 static bool wait_for(hand *h, err *e)
 {
-    return !h->program || !h->by->wait || h->by->wait(h->program, e);
+    return !h->program || !h->by->spans->wait || h->by->spans->wait(h->program, e);
 }
 
 static bool span_of(program *g, int first, int end, err *e) /* kernels of the whole plan, of one site, no transfers */
 {
     const kernel *k = &g->p->kernel[first];
     hand *h = &g->hand[k->site];
-    return h->by->span(h->program, h->input, k->within, k->within + end - first, e);
+    return h->by->spans->span(h->program, h->input, k->within, k->within + end - first, e);
 }
 
 static void give_inputs(program *g, void *const *input)
@@ -147,6 +150,7 @@ static void give_inputs(program *g, void *const *input)
             g->hand[s].input[i] = input[g->hand[s].input_at[i]];
 }
 
+/* The first failure is told; later ones follow from it. */
 static bool wait_all(program *g, err *e)
 {
     bool ok = true;
@@ -155,6 +159,7 @@ static bool wait_all(program *g, err *e)
     return ok;
 }
 
+/* As many kernels at a time as one device has in a row. */
 static bool run(program *g, void *const *input, err *e)
 {
     const plan *p = g->p;
@@ -170,6 +175,7 @@ static bool run(program *g, void *const *input, err *e)
     return wait_all(g, ok ? e : NULL) && ok;
 }
 
+/* Waits after every kernel: nothing overlaps, so that times are of one thing each. */
 static bool each(program *g, void *const *input, void (*after)(void *user, int kernel), void *user, err *e)
 {
     const plan *p = g->p;
@@ -218,5 +224,7 @@ static bool get(program *g, int root, ts_array *out, err *e)
     return h->by->get(h->program, own, out, e);
 }
 
+static const by_kernel kernels = {.each = each};
+
 const backend several = {
-    .name = "several", .build = build, .run = run, .each = each, .at = at, .get = get, .drop = drop};
+    .name = "several", .build = build, .run = run, .kernels = &kernels, .at = at, .get = get, .drop = drop};

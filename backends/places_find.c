@@ -19,7 +19,7 @@ static bool unknown(const char *what, err *e)
 {
     text have = {0};
     for (const backend *const *b = backends; *b; b++)
-        if ((*b)->span)
+        if ((*b)->spans)
             text_add(&have, "%s%s%s", have.len ? ", " : "", device_of(*b), (*b)->numbered ? ":0" : "");
     err_set(e, TS_BAD_INPUT, "no device \"%.60s\"", what);
     err_hint(e, "devices of plans over several are: %s", text_str(&have));
@@ -27,7 +27,7 @@ static bool unknown(const char *what, err *e)
     return false;
 }
 
-/* "cuda:1": 1; "cuda": 0 */
+/* "NAME:1": 1; "NAME": 0 */
 static bool read_number(const char *name, int *out, err *e)
 {
     const char *digits = strchr(name, ':');
@@ -59,7 +59,8 @@ static bool find_device(place_search *s, const backend *by, const char *name, co
     *out = (site){.name = by->numbered ? arena_format(s->mem, "%s:%d", device_of(by), own.device) : device_of(by),
                   .by = by->name,
                   .own = by,
-                  .later = by->wait != NULL,
+                  .takes_all = !by->takes_kernel,
+                  .later = by->spans && by->spans->wait,
                   .on = by->target(s->mem, &own, e)};
     return out->on != NULL;
 }

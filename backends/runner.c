@@ -1,11 +1,20 @@
 /* runner.c - a model at whatever extents it is asked for: plans by the shapes of the inputs, made once. Where memory is
- * short, or there are many, the plans that were used longest ago go. A plan comes with the graph that it is about. */
+ * short, or there are many, the plans that were used longest ago go. A plan comes with the graph that it is about.
+ *
+ * Where ranges are given and the model can vary within them, one program serves every extent at once; extents that are
+ * met often get a plan of their own, which a thread makes meanwhile. Only that thread uses the model while it runs. */
 #include "graph/ir/type.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PLANS = 16 };
+enum {
+    MOST_PLANS = 16,
+    MOST_MET = 64,
+    OFTEN = 16
+}; /* OFTEN: runs at the same extents, among the last MOST_MET others */
 
 typedef struct entry {
     ts_plan *plan;
@@ -14,7 +23,26 @@ typedef struct entry {
     int64_t used;
 } entry;
 
+typedef struct met { /* extents that the program for all of them served */
+    uint64_t shapes; /* a hash */
+    int64_t runs, used;
+} met;
+
+typedef struct making { /* a plan that a thread makes */
+    pthread_t thread;
+    bool under_way;
+    atomic_bool done;
+    ts_array *shape; /* of each input, without data */
+    entry made;
+    bool good;
+} making;
+
 struct ts_runner {
+    ts_plan *varying; /* for all extents; or NULL */
+    ts_bound *bound;  /* that it is about */
+    met met[MOST_MET];
+    making making;
+    bool full; /* a plan more did not fit */
     ts_model *model;
     ts_options options;
     int n_dim, n_input, n, made;
@@ -24,6 +52,7 @@ struct ts_runner {
 };
 
 /* ---- entries ---- */
+/* The last entry takes its place: their order says nothing. */
 static void drop(ts_runner *r, int i)
 {
     ts_plan_free(r->entry[i].plan);
@@ -32,6 +61,7 @@ static void drop(ts_runner *r, int i)
     r->entry[i] = r->entry[--r->n];
 }
 
+/* By when it was used, counted in runs. */
 static void drop_oldest(ts_runner *r)
 {
     int oldest = 0;
@@ -48,6 +78,7 @@ static type type_of(const ts_array *a)
     return t;
 }
 
+/* Plans are by dtypes and shapes of all inputs. */
 static bool is_for(const ts_runner *r, const entry *x, const ts_array *in)
 {
     for (int i = 0; i < r->n_input; i++) {
@@ -65,6 +96,30 @@ static bool feed(const ts_runner *r, const entry *x, const ts_array *in, err *e)
         if (!ts_plan_set(x->plan, i, &in[i], e))
             return false;
     return true;
+}
+
+/* ---- what is met often ---- */
+/* Two shapes of one hash would share a count: a plan made a little early, nothing worse. */
+static uint64_t shapes_of(const ts_runner *r, const ts_array *in)
+{
+    uint64_t h = 14695981039346656037u; /* FNV-1a */
+    for (int i = 0; i < r->n_input; i++)
+        for (int d = 0; d < in[i].rank; d++)
+            h = (h ^ (uint64_t)in[i].dim[d]) * 1099511628211u;
+    return h;
+}
+
+static bool often(ts_runner *r, const ts_array *in) /* counts this one */
+{
+    const uint64_t shapes = shapes_of(r, in);
+    met *m = &r->met[0];
+    for (int i = 0; i < MOST_MET && m->shapes != shapes; i++)
+        if (r->met[i].shapes == shapes || (r->met[i].used < m->used))
+            m = &r->met[i];
+    if (m->shapes != shapes)
+        *m = (met){.shapes = shapes};
+    m->used = r->clock;
+    return ++m->runs >= OFTEN;
 }
 
 /* ---- making ---- */
@@ -107,10 +162,67 @@ static entry *make(ts_runner *r, const ts_array *in, err *e)
     return &r->entry[r->n++];
 }
 
+static void *make_apart(void *arg)
+{
+    ts_runner *r = arg;
+    err e = {0};
+    r->making.good = make_once(r, r->making.shape, &r->making.made, &e);
+    atomic_store(&r->making.done, true);
+    return NULL;
+}
+
+static void begin_making(ts_runner *r, const ts_array *in)
+{
+    making *m = &r->making;
+    if (m->under_way || r->full)
+        return;
+    m->shape = calloc((size_t)r->n_input + 1, sizeof *m->shape);
+    MUST(m->shape);
+    for (int i = 0; i < r->n_input; i++)
+        m->shape[i] = in[i], m->shape[i].data = NULL;
+    atomic_store(&m->done, false);
+    m->under_way = !pthread_create(&m->thread, NULL, make_apart, r);
+    if (!m->under_way)
+        free(m->shape);
+}
+
+/* Takes the plan that was made; waits for one that is being made if it must. */
+static void end_making(ts_runner *r, bool wait)
+{
+    making *m = &r->making;
+    if (!m->under_way || (!wait && !atomic_load(&m->done)))
+        return;
+    pthread_join(m->thread, NULL);
+    free(m->shape);
+    m->under_way = false, r->full = r->full || !m->good; /* what failed once is not tried again and again */
+    if (!m->good)
+        return;
+    if (r->n == MOST_PLANS)
+        drop_oldest(r);
+    r->made++;
+    r->entry[r->n++] = m->made;
+}
+
+/* One program for all extents of the ranges: where there is none, plans are made as extents are met. */
+static bool try_varying(ts_runner *r)
+{
+    err own = {0};
+    r->varying = ts_plan_make_varying(r->model, r->n_dim, (const char *const *)r->dim, &r->options, &own);
+    r->bound = ts_model_take(r->model);
+    if (r->varying && ts_plan_build(r->varying, &own)) {
+        r->options.progress = NULL; /* what a thread makes is told to nobody */
+        return r->made++, true;
+    }
+    ts_plan_free(r->varying), ts_bound_free(r->bound);
+    return r->varying = NULL, r->bound = NULL, false;
+}
+
 /* What is not bound without values, or not known, waits for them. */
 static bool try_largest(ts_runner *r, err *e)
 {
     err own = {0};
+    if (try_varying(r))
+        return true;
     if (make(r, NULL, &own) || own.code == TS_USAGE || own.code == TS_UNSUPPORTED)
         return true;
     return err_set(e, own.code, "%s", own.text);
@@ -141,8 +253,10 @@ void ts_runner_free(ts_runner *r)
 {
     if (!r)
         return;
+    end_making(r, true);
     while (r->n)
         drop(r, 0);
+    ts_plan_free(r->varying), ts_bound_free(r->bound);
     for (int i = 0; i < r->n_dim; i++)
         free(r->dim[i]);
     free(r->dim), free(r);
@@ -156,6 +270,7 @@ int ts_runner_made(const ts_runner *r)
 /* ---- running ---- */
 static entry *find(ts_runner *r, const ts_array *in, err *e)
 {
+    end_making(r, true);
     for (int i = 0; i < r->n; i++) {
         err own = {0};
         if (is_for(r, &r->entry[i], in) && ts_plan_build(r->entry[i].plan, e) && feed(r, &r->entry[i], in, &own))
@@ -167,15 +282,42 @@ static entry *find(ts_runner *r, const ts_array *in, err *e)
     return made && feed(r, made, in, e) ? made : NULL;
 }
 
+static entry *own_plan(ts_runner *r, const ts_array *in) /* of exactly these extents, if there is one */
+{
+    for (int i = 0; i < r->n; i++) {
+        err ignored = {0};
+        if (is_for(r, &r->entry[i], in) && feed(r, &r->entry[i], in, &ignored))
+            return &r->entry[i];
+    }
+    return NULL;
+}
+
+/* The plan that is to run, with its values; NULL with e set. */
+static ts_plan *choose(ts_runner *r, const ts_array *in, err *e)
+{
+    entry *own = NULL;
+    if (r->varying) {
+        end_making(r, false);
+        own = own_plan(r, in);
+        if (!own && !feed(r, &(entry){.plan = r->varying}, in, e))
+            return NULL;
+        if (!own && often(r, in))
+            begin_making(r, in);
+    } else if (!(own = find(r, in, e)))
+        return NULL;
+    if (own)
+        own->used = r->clock;
+    return own ? own->plan : r->varying;
+}
+
 bool ts_runner_run(ts_runner *r, const ts_array *in, int n, ts_array *out, ts_error *e)
 {
     r->clock++;
-    entry *x = find(r, in, e);
-    if (!x || !ts_plan_run(x->plan, e))
+    ts_plan *p = choose(r, in, e);
+    if (!p || !ts_plan_run(p, e))
         return false;
-    x->used = r->clock;
     for (int i = 0; i < n; i++)
-        if (!ts_plan_get(x->plan, i, &out[i], e)) {
+        if (!ts_plan_get(p, i, &out[i], e)) {
             while (i > 0)
                 ts_array_free(&out[--i]);
             return false;

@@ -21,16 +21,16 @@ static void stop_at(void *user, int k)
 static bool time_through(ts_plan *p, void *const *input, void *user, err *e)
 {
     stopwatch w = {user, seconds_now()};
-    if (p->by->time)
-        return p->by->time(p->program, input, user, e);
-    return p->by->each(p->program, input, stop_at, &w, e);
+    if (p->by->kernels->time)
+        return p->by->kernels->time(p->program, input, user, e);
+    return p->by->kernels->each(p->program, input, stop_at, &w, e);
 }
 
 static bool can_time(const ts_plan *p, int n, err *e)
 {
     if (n < p->plan->n_kernel)
         return err_set(e, TS_USAGE, "room for %d kernels, the plan has %d", n, p->plan->n_kernel);
-    return p->by->each || err_set(e, TS_UNSUPPORTED, "target %s does not time kernels", p->target->name);
+    return p->by->kernels || err_set(e, TS_UNSUPPORTED, "target %s does not time kernels", p->target->name);
 }
 
 bool ts_plan_run_timed(ts_plan *p, double *seconds, int n, ts_error *e)
@@ -148,14 +148,14 @@ static bool look_through(ts_plan *p, void *const *input, void *user, err *e)
         const value v = {.type = &n->type, .stored = n->type.dtype, .at = input[i]};
         look_at(s, &v, (ts_stray){.kernel = -1, .op = "input", .label = n->label});
     }
-    return p->by->each(p->program, input, look_at_kernel, user, e);
+    return p->by->kernels->each(p->program, input, look_at_kernel, user, e);
 }
 
 bool ts_plan_strays(ts_plan *p, ts_stray *nan, ts_stray *infinite, ts_error *e)
 {
     search s = {p, nan, infinite};
     *nan = *infinite = (ts_stray){.kernel = -1};
-    if (!p->by->each || !p->by->at)
+    if (!p->by->kernels || !p->by->at)
         return err_set(e, TS_UNSUPPORTED, "target %s does not show what its kernels write", p->target->name);
     return driver_run(p, look_through, &s, e);
 }

@@ -1,3 +1,5 @@
+/* weights.c - one weight after the other, largest derived one first: used where it lies, read, drawn or packed by
+ * parts that the back end spreads over its workers. */
 #include "backends/weights.h"
 #include "backends/pages.h"
 
@@ -56,15 +58,23 @@ static void pack_rows(void *arg, int part, int parts)
     layout_pack(&l->one->layout, &l->one->node->type, l->to, l->from, part, parts);
 }
 
+static bool spread(loading *l, weight_work *work, err *e)
+{
+    if (l->host->spread)
+        return l->host->spread(l->host->user, work, l, e);
+    work(l, 0, 1);
+    return true;
+}
+
 /* Those in rows are read to where they go; others are packed from their values, which seeded ones get first. */
 static bool fill(loading *l, err *e)
 {
     const leaf *x = l->one->node->leaf;
     const bool rows = !x->of && in_rows(l->one);
-    if ((rows || seeded_apart(l->one)) && !l->host->spread(l->host->user, read_rows, l, e))
+    if ((rows || seeded_apart(l->one)) && !spread(l, read_rows, e))
         return false;
     l->from = x->of ? l->from : x->data ? x->data : l->rows;
-    return rows || l->host->spread(l->host->user, pack_rows, l, e);
+    return rows || spread(l, pack_rows, e);
 }
 
 /* ---- one weight ---- */

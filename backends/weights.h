@@ -9,8 +9,8 @@ typedef void weight_work(void *arg, int part, int parts);
 typedef struct weight_host { /* what a back end does for it */
     const backend *by;
     const build_options *asked;
-    bool (*spread)(void *user, weight_work *work, void *arg,
-                   err *e); /* calls work with all parts, and waits for them */
+    /* Calls work with all parts, and waits for them; NULL: it is one part. */
+    bool (*spread)(void *user, weight_work *work, void *arg, err *e);
     /* Takes a packed weight of so many bytes to where the program reads it; NULL: it is read where it was packed. */
     bool (*upload)(void *user, int leaf, const void *packed, size_t bytes, err *e);
     void *user;

@@ -5,29 +5,65 @@
 #include <string.h>
 
 /* ---- tables ---- */
-static void add_place(text *t, const plan *p, const operand *o)
+static void add_boxes(text *t, const device_kernel *q, int k)
 {
-    const buffer *h = &p->buffer[o->node->id];
-    if (o->leaf >= 0)
-        text_add(t, "{DEVICE_LEAF, %d}, ", o->leaf);
-    else if (h->where == IN_ARENA)
-        text_add(t, "{DEVICE_ARENA, %lld}, ", (long long)h->offset);
-    else
-        text_add(t, "{DEVICE_INPUT, %d}, ", input_of(p, o->node));
+    text_add(t, "static const device_box box%d[] = {", k);
+    for (int i = 0; i < q->boxes; i++) {
+        const device_box *b = &q->box[i];
+        text extent = {0}, stride = {0}, count = {0};
+        for (int d = 0; d < b->dims; d++)
+            text_add(&extent, "%s%ld", d ? ", " : "", b->extent[d]),
+                text_add(&stride, "%s%ld", d ? ", " : "", b->stride[d]),
+                text_add(&count, "%s%d", d ? ", " : "", b->count[d]);
+        text_add(t, "%s{%d, %ld, %d, %d, %d, {%s}, {%s}, {%s}}", i ? ", " : "", b->operand, b->first, b->size, b->row,
+                 b->dims, extent.s, stride.s, count.s);
+        text_free(&extent), text_free(&stride), text_free(&count);
+    }
+    text_line(t, "};");
 }
 
-static void add_kernel(text *t, text *rows, const plan *p, const emit_launch *l, int k)
+static void add_kernel(text *t, text *rows, const device_kernel *q, int k)
 {
-    const kernel_text *q = l->text;
+    static const char *const spaces[] = {"ARENA", "LEAF", "INPUT"};
     text_add(t, "static const device_place place%d[] = {", k);
-    for (int i = 0; i < q->n_operand; i++)
-        add_place(t, p, &q->operand[i]);
+    for (int i = 0; i < q->operands; i++)
+        text_add(t, "{DEVICE_%s, %ld}, ", spaces[q->operand[i].space], q->operand[i].at);
     text_add(t, "{DEVICE_ARENA, 0}};\nstatic const int wait%d[] = {", k);
-    for (int i = 0; i < l->n_wait; i++)
-        text_add(t, "%d, ", l->wait[i]);
+    for (int i = 0; i < q->waits; i++)
+        text_add(t, "%d, ", q->wait[i]);
     text_line(t, "-1};");
-    text_line(rows, "    {\"%s\", \"%s\", %d, place%d, %u, %u, %u, %d, wait%d},", q->name, l->file, q->n_operand, k,
-              l->groups, (unsigned)q->lanes, l->shared, l->n_wait, k);
+    if (q->boxes)
+        add_boxes(t, q, k);
+    text_add(rows, "    {\"%s\", \"%s\", %d, place%d, %u, %u, %u, %d, wait%d, %d, %d, %ld, %ld", q->name,
+             q->file ? q->file : "", q->operands, k, q->groups, q->lanes, q->shared, q->waits, k, q->loop, q->copies,
+             q->from, q->bytes);
+    if (q->boxes)
+        text_line(rows, ", %d, box%d, %d},", q->boxes, k, q->asks);
+    else
+        text_line(rows, ", 0, 0, %d},", q->asks);
+}
+
+static void add_loops(text *t, const device_program *p)
+{
+    text rows = {0}, source = {0}, copy = {0};
+    for (int i = 1; i < p->loops; i++) {
+        const device_loop *l = &p->loop[i];
+        text_line(&rows, "    {%d, %d, %d, %d, %d, %d, %d, %d, %d, %ld, %ld, %d},", l->first, l->end, l->source,
+                  l->inputs, l->before, l->behind, l->last, l->room, l->counted, l->trips, l->until, l->ahead);
+        for (int k = l->source; k < l->source + l->inputs; k++) {
+            const device_source *s = &p->source[k];
+            text_line(&source, "    {%d, %d, %ld, %ld, %ld},", s->of, s->row, s->at, s->step, s->every);
+        }
+        for (int k = l->before; k < l->last; k++) {
+            const device_copy *q = &p->copy[k];
+            text_line(&copy, "    {%d, %d, %ld, %ld},", q->of, q->input, q->at, q->bytes);
+        }
+    }
+    text_line(t, "static const device_source source[] = {\n%s    {0, 0, 0, 0, 1}};", text_str(&source));
+    text_line(t, "static const device_copy copy[] = {\n%s    {0, 0, 0, 0}};", text_str(&copy));
+    text_line(t, "static const device_loop loop[] = {\n    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},\n%s};",
+              text_str(&rows));
+    text_free(&rows), text_free(&source), text_free(&copy);
 }
 
 static bool is_written(const plan *p, const emit_launch *l, int input)
@@ -64,19 +100,26 @@ static char *calls_text(const plan *p, const emit_on *on)
 {
     text t = {0}, rows = {0};
     int64_t spill = 0;
+    device_tables all;
+    device_tables_make(&all, on->levels, on->launch);
+    const device_program *q = &all.program;
     text_add(&t, "#include \"device_run.h\"\n#include <string.h>\n\n");
-    for (int k = 0; k < p->n_kernel; k++) {
+    for (int k = 0; k < q->all; k++) {
         const int64_t one = on->launch[k].text->spill * on->launch[k].groups;
-        add_kernel(&t, &rows, p, &on->launch[k], k);
+        add_kernel(&t, &rows, &q->kernel[k], k);
         spill = one > spill ? one : spill;
     }
     text_add(&t, "static const device_kernel kernel[] = {\n%s    {0}};\n", text_str(&rows));
     add_ports(&t, p, on->launch);
-    text_line(&t, "static const device_program all = {%d, %d, %d, %d, %d, kernel, leaf, input, value, %lld, %lld};\n",
-              on->device, p->n_kernel, p->n_leaf, p->n_input, p->n_root, (long long)p->arena_bytes, (long long)spill);
+    if (q->loops > 1)
+        add_loops(&t, q);
+    text_line(&t, "static const device_program all = {%d, %d, %d, %d, %d, kernel, leaf, input, value, %lld, %lld,",
+              on->device, q->kernels, q->leaves, q->inputs, q->values, (long long)p->arena_bytes, (long long)spill);
+    text_line(&t, "                                   %d, %d, %d, %s};\n", q->all, q->loops, q->walked,
+              q->loops > 1 ? "loop, source, copy" : "0, 0, 0");
     text_line(&t, "static void run(const ts_run *r, long part, long parts)\n{\n    (void)part, (void)parts;\n    "
                   "device_run(&all, r);\n}");
-    text_free(&rows);
+    text_free(&rows), device_tables_free(&all);
     return text_take(&t);
 }
 
@@ -99,7 +142,7 @@ static void carry(folder *f, const char *name)
 
 static void carry_all(folder *f, const emit_on *on)
 {
-    static const char *const all[] = {"device_run.h", "run.h", "device_file.c"};
+    static const char *const all[] = {"device_run.h", "device_trips.h", "run.h", "device_file.c", "device_trips.c"};
     int n = 0;
     while (on->carried[n])
         n++;
@@ -131,13 +174,18 @@ bool emit_on_device(const plan *p, const emit_options *w, const emit_on *on, err
 {
     static const char *const flags[] = {"-O2", "-std=c11", NULL};
     folder f = {0};
+    if (p->n_variable) {
+        err_set(e, TS_UNSUPPORTED, "target %s writes no program of which runs say the extent of \"%s\"", on->by->name,
+                p->variable->name);
+        return err_hint(e, "give it one extent: --dim %s=N, or --target c", p->variable->name);
+    }
     carry_all(&f, on);
     char *calls = calls_text(p, on), *rules = rules_text(&f, on);
-    const emit_device beside = {f.n_file, f.file, on->libraries, on->made, rules};
+    const emit_extra beside = {f.n_file, f.file, on->libraries, on->made, rules};
     const emit_code code = {.n_unit = f.n_unit,
                             .unit = f.unit,
                             .calls = calls,
-                            .device = &beside,
+                            .extra = &beside,
                             .threads = 1,
                             .flags = flags,
                             .by = on->by};

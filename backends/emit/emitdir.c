@@ -51,15 +51,39 @@ static void add_npy(text *t, const emit_space *s)
         [TS_U4] = "|u1",         [TS_I2] = "|i1",       [TS_U2] = "|u1"};
     text_add(t, "{'descr': '%s', 'fortran_order': False, 'shape': (", names[s->dtype]);
     for (int i = 0; i < s->rank; i++)
-        text_add(t, "%s%lld", i ? ", " : "", (long long)s->dim[i]);
+        if (s->extent[i].varies)
+            text_add(t, "%s#", i ? ", " : "");
+        else
+            text_add(t, "%s%lld", i ? ", " : "", (long long)s->dim[i]);
     text_add(t, s->rank == 1 ? ",), }" : "), }");
 }
 
 static void add_port(text *t, const emit_space *s)
 {
+    bool any = false;
     text_add(t, "    {\"");
     add_npy(t, s);
-    text_line(t, "\", %zu},", s->bytes);
+    text_add(t, "\", %zu, ", s->bytes);
+    for (int i = 0; i < s->rank; i++) {
+        const emit_extent *x = &s->extent[i];
+        if (!x->varies)
+            continue;
+        text_add(t, "%s{%lld, {", any ? ", " : "(const model_axis[]){", (long long)s->dim[i]);
+        for (int v = 0; v < EMIT_SIZES; v++)
+            text_add(t, "%s%lld", v ? ", " : "", (long long)x->times[v]);
+        text_add(t, "}, %lld, %lld}", (long long)x->plus, (long long)x->per);
+        any = true;
+    }
+    text_line(t, "%s},", any ? "}" : "NULL");
+}
+
+static void add_sizes(const emit_parts *p, text *t)
+{
+    text_line(t, "const int model_size_space = %d;\nconst model_range model_size[] = {", p->size_space);
+    for (int i = 0; i < p->n_size; i++)
+        text_line(t, "    {%lld, %lld, %lld},", (long long)p->size[i].low, (long long)p->size[i].high,
+                  (long long)p->size[i].step);
+    text_line(t, "    {0, 0, 1},\n};");
 }
 
 static void add_ports(const emit_parts *p, text *t, const char *name, emit_kind kind)
@@ -68,7 +92,7 @@ static void add_ports(const emit_parts *p, text *t, const char *name, emit_kind 
     for (int i = 0; i < p->n_space; i++)
         if (p->space[i].kind == kind)
             add_port(t, &p->space[i]);
-    text_line(t, "    {NULL, 0},\n};");
+    text_line(t, "    {NULL, 0, NULL},\n};");
 }
 
 /* The space of state `number`. */
@@ -87,7 +111,7 @@ static void add_states(const emit_parts *p, text *t)
     text_line(t, "const model_port model_state[] = {");
     for (int i = 0; i < n; i++)
         add_port(t, &p->space[state_space(p, i)]);
-    text_line(t, "    {NULL, 0},\n};\nconst int model_state_space[] = {");
+    text_line(t, "    {NULL, 0, NULL},\n};\nconst int model_state_space[] = {");
     for (int i = 0; i < n; i++)
         text_line(t, "    %d,", state_space(p, i));
     text_line(t, "    -1,\n};");
@@ -123,8 +147,9 @@ static void make_counts(const emit_parts *p, text *t)
 {
     note_origin(t, "counts.h", "The numbers of the model.");
     text_line(t, "#ifndef COUNTS_H\n#define COUNTS_H");
-    text_line(t, "enum { MODEL_INPUTS = %d, MODEL_OUTPUTS = %d, MODEL_STATES = %d, MODEL_THREADS = %d };",
-              count(p, EMIT_INPUT), count(p, EMIT_OUTPUT), count(p, EMIT_STATE), p->threads);
+    text_line(
+        t, "enum { MODEL_INPUTS = %d, MODEL_OUTPUTS = %d, MODEL_STATES = %d, MODEL_SIZES = %d, MODEL_THREADS = %d };",
+        count(p, EMIT_INPUT), count(p, EMIT_OUTPUT), count(p, EMIT_STATE), p->n_size, p->threads);
     text_line(t, "#endif");
 }
 
@@ -135,6 +160,7 @@ static void make_tables(const emit_parts *p, text *t)
     add_ports(p, t, "model_input", EMIT_INPUT);
     add_ports(p, t, "model_output", EMIT_OUTPUT);
     add_states(p, t);
+    add_sizes(p, t);
     add_spaces(p, t);
     add_threads(p, t);
     text_line(t, "\nmodel_program %s;\nmodel_program *const model_entry = %s;", p->entry, p->entry);
@@ -144,20 +170,20 @@ static void make_tables(const emit_parts *p, text *t)
 
 static void make_makefile(const emit_parts *p, text *t)
 {
-    const char *made = p->device ? p->device->made : "";
+    const char *made = p->extra ? p->extra->made : "";
     text_line(t, "# Written by Tessera " TS_VERSION ". make builds ./%s; the flags are those that it was tested with.",
               p->program);
     text_add(t, "CFLAGS =");
     for (const char *const *f = p->flags; f && *f; f++)
         text_add(t, " %s", *f);
-    text_line(t, "\nLDLIBS = -lm -lpthread%s", p->device ? p->device->libraries : "");
+    text_line(t, "\nLDLIBS = -lm -lpthread%s", p->extra ? p->extra->libraries : "");
     text_add(t, "OBJECTS = main.o model.o tables.o team.o");
     for (int i = 0; i < p->n_unit; i++)
         text_add(t, " %s.o", p->unit[i].name);
     text_line(t, "\n\n%s: $(OBJECTS)%s\n\t$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(OBJECTS) $(LDLIBS)\n", p->program, made);
     text_line(t, "main.o model.o tables.o: model.h\nmain.o model.o tables.o: counts.h\nmodel.o tables.o: "
                  "tables.h\nmodel.o team.o: team.h");
-    text_add(t, "%s", p->device ? p->device->rules : "");
+    text_add(t, "%s", p->extra ? p->extra->rules : "");
     text_line(t, "\nclean:\n\trm -f %s $(OBJECTS)%s\n\n.PHONY: clean", p->program, made);
 }
 
@@ -212,7 +238,7 @@ static bool write_units(output *o, const emit_parts *p, err *e)
     return true;
 }
 
-static bool write_files(output *o, const emit_device *d, err *e)
+static bool write_files(output *o, const emit_extra *d, err *e)
 {
     for (int i = 0; d && i < d->n_file; i++)
         if (!folder_write(o->fd, d->file[i].name, d->file[i].text, strlen(d->file[i].text), true))
@@ -257,7 +283,7 @@ static bool write_all(output *o, const emit_parts *p, err *e)
     make_tables(p, &tables);
     make_makefile(p, &makefile);
     text_add(&ports, "%s", p->ports ? p->ports : "");
-    bool ok = write_units(o, p, e) && write_runtime(o, e) && write_files(o, p->device, e) &&
+    bool ok = write_units(o, p, e) && write_runtime(o, e) && write_files(o, p->extra, e) &&
               write_text(o, "counts.h", &counts, e) && write_text(o, "tables.c", &tables, e) &&
               write_text(o, "Makefile", &makefile, e) && (!p->ports || write_text(o, "ports.json", &ports, e)) &&
               write_weights(o, p, e) && (!p->add || p->add(p->user, o->temp, e));

@@ -13,6 +13,14 @@
 #define TS_EMITDIR_H
 #include "graph/base/base.h"
 
+enum { EMIT_SIZES = 4 };
+typedef struct emit_size { /* that runs have: multiples of step */
+    int64_t low, high, step;
+} emit_size;
+typedef struct emit_extent { /* plus and times[i] of the steps of size i, over per; it varies: else it is constant */
+    bool varies;
+    int64_t times[EMIT_SIZES], plus, per;
+} emit_extent;
 /* space: a block of memory that the program's code is given a pointer to, aligned to 64 bytes. State is what a run
  * leaves for the next one. */
 typedef enum emit_kind { EMIT_SCRATCH, EMIT_WEIGHT, EMIT_STATE, EMIT_INPUT, EMIT_OUTPUT } emit_kind;
@@ -22,8 +30,9 @@ typedef struct emit_space {
     ts_dtype dtype; /* of an input, output or state, with rank and dim: what a person hands in and gets */
     int rank;
     int64_t dim[TS_MAX_RANK];
-    int number;   /* of a state: its place in the interface */
-    bool is_zero; /* a state that begins with zeros, which are not written */
+    emit_extent extent[TS_MAX_RANK]; /* of each, where runs say it */
+    int number;                      /* of a state: its place in the interface */
+    bool is_zero;                    /* a state that begins with zeros, which are not written */
 } emit_space;
 
 typedef struct emit_unit {
@@ -37,19 +46,18 @@ typedef struct carried_file {
 extern const carried_file runtime_files[];
 const char *runtime_file(const char *name); /* the text of one */
 
-typedef struct
-    emit_device { /* what a program has beside C: sources of kernels, built and loaded by rules of their own */
+typedef struct emit_extra { /* what a program has beside its units: headers, sources that are no C, and their rules */
     int n_file;
     const carried_file *file;
     const char *libraries; /* for the linker, as " -lm" */
     const char *made;      /* files that make builds of them, with blanks in front */
     const char *rules;     /* of the Makefile, for those */
-} emit_device;
+} emit_extra;
 
 typedef struct emit_parts {
     int n_unit;
     const emit_unit *unit;
-    const emit_device *device; /* NULL: there is none */
+    const emit_extra *extra; /* NULL: none */
     /* One unit defines: void ENTRY(void *const *space, int *fault, int part, int parts, void (*wait)(void *), void
      * *team). Every thread calls it with its part; wait is the barrier, and *fault, 0 before, is set when an index read
      * from the inputs lies outside its axis. */
@@ -60,6 +68,9 @@ typedef struct emit_parts {
      * need not all be in memory at once. */
     void (*weight)(void *arg, int space, void *to);
     void *arg;
+    int n_size; /* extents that a run says */
+    const emit_size *size;
+    int size_space; /* which of the spaces has them, as C's long; 0: there are none */
     int threads;
     const int *cpu;           /* the processor of each thread; NULL: any */
     const char *const *flags; /* of the compiler, NULL at the end */

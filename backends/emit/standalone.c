@@ -1,8 +1,10 @@
 /* standalone.c - a plan as a program of its own: the units that a run here would build, and one function between them
  * and the spaces of emitdir.h, which lie in this order: arena, scratch, weights, inputs (some of them state), outputs,
- * then constants that are results and what state was before a run. */
+ * then constants that are results and what state was before a run. Where a run says extents, the spaces of inputs are
+ * at the largest, the extents lie behind them, and the last spaces are what inputs come in, dense. */
 #include "backends/emit/standalone.h"
 #include "backends/weights.h"
+#include "schedule/extents.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,10 +24,12 @@ typedef struct standalone {
     int n_space;
     place *from; /* of each root: where its value is after a run */
     bool *old;   /* of each root: it is a state, whose value is put there before the run */
+    int given;   /* the space of the first input, where a run says extents */
     int64_t scratch;
     deriver *deriver;
 } standalone;
 
+/* Numbers of spaces, in the order at the top of this file. */
 static int leaf_space(int i)
 {
     return N_WORK + i;
@@ -38,7 +42,7 @@ static int input_space(const plan *p, int i)
 
 static int output_space(const plan *p, int i)
 {
-    return input_space(p, p->n_input) + i;
+    return input_space(p, p->n_input) + (p->n_variable > 0) + i;
 }
 
 /* ---- spaces ---- */
@@ -48,6 +52,7 @@ static void add_space(standalone *s, emit_kind kind, size_t bytes)
     s->space[s->n_space++] = (emit_space){.kind = kind, .bytes = bytes};
 }
 
+/* With dtype and shape, which the program's own main reads and checks files by. */
 static void add_port(standalone *s, emit_kind kind, const node *n)
 {
     emit_space *x = &s->space[s->n_space];
@@ -55,6 +60,12 @@ static void add_port(standalone *s, emit_kind kind, const node *n)
     x->dtype = n->type.dtype;
     x->rank = n->type.rank;
     memcpy(x->dim, n->type.dim, (size_t)x->rank * sizeof *x->dim);
+    for (int d = 0; d < x->rank; d++) {
+        const varying v = extents_of(s->p, n, d);
+        x->extent[d] = (emit_extent){.varies = v.by, .plus = v.plus, .per = v.per};
+        for (int i = 0; i < EMIT_SIZES; i++)
+            x->extent[d].times[i] = v.by >> i & 1 ? v.times[i] : 0;
+    }
 }
 
 static int64_t bytes_of(const node *n)
@@ -62,6 +73,7 @@ static int64_t bytes_of(const node *n)
     return type_bytes(&n->type);
 }
 
+/* Roots that are not what a state becomes. */
 static int n_output(const plan *p)
 {
     return p->n_root - p->n_carried;
@@ -84,6 +96,7 @@ static int state_number(const plan *p, int i)
     return k;
 }
 
+/* As the kernels read them: in their layouts, which may have more elements than the weight. */
 static bool add_leaves(standalone *s, err *e)
 {
     for (int i = 0; i < s->p->n_leaf; i++) {
@@ -96,11 +109,12 @@ static bool add_leaves(standalone *s, err *e)
     return true;
 }
 
+/* An input that is a state has its first value in the program: given, or zeros. */
 static void add_input(standalone *s, int i)
 {
     const int state = state_number(s->p, i);
     emit_space *x = &s->space[s->n_space];
-    add_port(s, state < 0 ? EMIT_INPUT : EMIT_STATE, s->p->input[i]);
+    add_port(s, s->p->n_variable ? EMIT_SCRATCH : state < 0 ? EMIT_INPUT : EMIT_STATE, s->p->input[i]);
     x->number = state;
     x->is_zero = state >= 0 && !s->asked->state[state];
 }
@@ -132,7 +146,7 @@ static bool make_spaces(standalone *s, err *e)
 {
     const plan *p = s->p;
     size_t scratch;
-    s->space = calloc((size_t)output_space(p, 2 * p->n_root), sizeof *s->space);
+    s->space = calloc((size_t)output_space(p, 2 * p->n_root) + (size_t)p->n_input, sizeof *s->space);
     s->from = calloc((size_t)p->n_root + 1, sizeof *s->from), s->old = calloc((size_t)p->n_root + 1, sizeof *s->old);
     MUST(s->space && s->from && s->old);
     s->scratch = (s->code->scratch + PAGE - 1) / PAGE * PAGE; /* parts on pages of their own */
@@ -144,10 +158,15 @@ static bool make_spaces(standalone *s, err *e)
         return false;
     for (int i = 0; i < p->n_input; i++)
         add_input(s, i);
+    if (p->n_variable)
+        add_space(s, EMIT_SCRATCH, (size_t)p->n_variable * sizeof(long));
     for (int i = 0; i < n_output(p); i++)
         add_port(s, EMIT_OUTPUT, p->root[i]);
     for (int i = 0; i < p->n_root; i++)
         s->from[i] = find_root(s, i);
+    s->given = s->n_space;
+    for (int i = 0; p->n_variable && i < p->n_input; i++)
+        add_port(s, EMIT_INPUT, p->input[i]);
     return true;
 }
 
@@ -184,6 +203,60 @@ static void add_copy(text *t, int to, place from, int64_t bytes)
               (long long)bytes);
 }
 
+static void add_extent(text *t, const varying *v)
+{
+    text_add(t, "%s%lld", v->per > 1 ? "(" : "", (long long)v->plus);
+    for (int i = 0; i < MOST_VARIABLES; i++)
+        if (v->by >> i & 1)
+            text_add(t, " + %lld * size[%d]", (long long)v->times[i], i);
+    if (v->per > 1)
+        text_add(t, ") / %lld", (long long)v->per);
+}
+
+static void add_extents(text *t, const char *name, const plan *p, const node *n, bool said)
+{
+    text_add(t, "        const long %s[] = {", name);
+    for (int d = 0; d < n->type.rank; d++) {
+        const varying v = extents_of(p, n, d);
+        text_add(t, "%s", d ? ", " : "");
+        if (v.by && said)
+            add_extent(t, &v);
+        else
+            text_add(t, "%lld", (long long)n->type.dim[d]);
+    }
+    text_line(t, "};");
+}
+
+/* Between a value at the largest extents and a space that has it as it is in this run */
+static void add_box(text *t, const plan *p, const node *n, place whole, int dense, bool out)
+{
+    text_line(t, "    {");
+    add_extents(t, "whole", p, n, false), add_extents(t, "box", p, n, true);
+    text_line(t, "        box_copy((char *)space[%d] + %lld, space[%d], %d, whole, box, %d, %d);\n    }", whole.space,
+              (long long)whole.at, dense, n->type.rank, ts_dtype_bytes(n->type.dtype), out);
+}
+
+static void copy_value(const standalone *s, text *t, const node *n, place whole, int dense, bool out)
+{
+    if (extents_any(s->p, n))
+        add_box(t, s->p, n, whole, dense, out);
+    else if (out)
+        add_copy(t, dense, whole, bytes_of(n));
+    else
+        add_copy(t, whole.space, (place){dense, 0}, bytes_of(n));
+}
+
+static void take_inputs(const standalone *s, text *t)
+{
+    const plan *p = s->p;
+    if (!p->n_variable)
+        return;
+    text_line(t, "    const long *size = space[%d];\n    if (part == 0) {", input_space(p, p->n_input));
+    for (int i = 0; i < p->n_input; i++)
+        copy_value(s, t, p->input[i], (place){input_space(p, i), 0}, s->given + i, false);
+    text_line(t, "    }\n    wait(team);");
+}
+
 /* What state was, for results that are it, before anybody writes. */
 static void keep_old(const standalone *s, text *t)
 {
@@ -205,7 +278,7 @@ static void copy_results(const standalone *s, text *t)
     const plan *p = s->p;
     for (int i = 0; i < n_output(p); i++)
         if (!s->old[i])
-            add_copy(t, output_space(p, i), s->from[i], bytes_of(p->root[i]));
+            copy_value(s, t, p->root[i], s->from[i], output_space(p, i), true);
     for (int i = 0; i < p->n_carried; i++) {
         const carried *c = &p->carried[i];
         const int to = input_space(p, c->input);
@@ -220,7 +293,7 @@ static char *program_text(const standalone *s)
 {
     const plan *p = s->p;
     text t = {0};
-    text_add(&t, "%s\n", s->code->calls);
+    text_add(&t, "%s\n%s", s->code->calls, p->n_variable ? runtime_file("boxes.h") : "");
     text_line(
         &t, "void program(void *const *space, int *fault, int part, int parts, void (*wait)(void *team), void *team)");
     text_line(&t, "{");
@@ -231,6 +304,7 @@ static char *program_text(const standalone *s)
               "= team};",
               SCRATCH, (long long)s->scratch);
     keep_old(s, &t);
+    take_inputs(s, &t);
     text_line(&t, "    run(&r, part, parts);");
     text_line(&t, "    wait(team);");
     text_line(&t, "    if (part)\n        return;");
@@ -244,14 +318,47 @@ static void begin_names(text *t, const char *what)
     text_add(t, "%s  \"%s\": [", t->len > 2 ? ",\n" : "", what);
 }
 
-static void add_name(text *t, const char *name, const node *port)
+/* What extents follow, by dimension */
+static void add_follows(text *t, const plan *p, const node *port)
+{
+    text_add(t, ", \"follows\": [");
+    for (int d = 0; d < port->type.rank; d++) {
+        const varying v = extents_of(p, port, d);
+        text sum = {0};
+        text_add(t, v.by ? "%s" : "%snull", d ? ", " : "");
+        if (v.by)
+            extents_print(&sum, p, &v), text_json(t, sum.s);
+        text_free(&sum);
+    }
+    text_add(t, "]");
+}
+
+static void add_sizes(text *t, const plan *p)
+{
+    text_add(t, ",\n  \"sizes\": [");
+    for (int i = 0; i < p->n_variable; i++) {
+        text_add(t, "%s\n    {\"name\": ", i ? "," : "");
+        text_json(t, p->variable[i].name);
+        const variable *v = &p->variable[i];
+        text_add(t, ", \"least\": %lld, \"most\": %lld", (long long)(v->low * v->step), (long long)(v->high * v->step));
+        if (v->step > 1)
+            text_add(t, ", \"step\": %lld", (long long)v->step);
+        text_add(t, "}");
+    }
+    text_add(t, "\n  ]");
+}
+
+static void add_name(text *t, const plan *p, const char *name, const node *port)
 {
     text_add(t, "%s\n    {\"name\": ", t->s[t->len - 1] == '[' ? "" : ",");
     text_json(t, name ? name : port->label);
     text_add(t, ", \"dtype\": \"%s\", \"shape\": [", ts_dtype_name(port->type.dtype));
     for (int d = 0; d < port->type.rank; d++)
         text_add(t, "%s%lld", d ? ", " : "", (long long)port->type.dim[d]);
-    text_add(t, "]}");
+    text_add(t, "]");
+    if (p->n_variable)
+        add_follows(t, p, port);
+    text_add(t, "}");
 }
 
 static char *ports_text(const plan *p, const char *const *output)
@@ -261,17 +368,20 @@ static char *ports_text(const plan *p, const char *const *output)
     begin_names(&t, "inputs");
     for (int i = 0; i < p->n_input; i++)
         if (state_number(p, i) < 0)
-            add_name(&t, NULL, p->input[i]);
+            add_name(&t, p, NULL, p->input[i]);
     text_add(&t, "\n  ]");
     begin_names(&t, "outputs");
     for (int i = 0; i < n_output(p); i++)
-        add_name(&t, output ? output[i] : NULL, p->root[i]);
+        add_name(&t, p, output ? output[i] : NULL, p->root[i]);
     text_add(&t, "\n  ]");
     if (p->n_carried)
         begin_names(&t, "states");
     for (int i = 0; i < p->n_carried; i++)
-        add_name(&t, NULL, p->input[p->carried[i].input]);
-    text_add(&t, "%s\n}\n", p->n_carried ? "\n  ]" : "");
+        add_name(&t, p, NULL, p->input[p->carried[i].input]);
+    text_add(&t, "%s", p->n_carried ? "\n  ]" : "");
+    if (p->n_variable)
+        add_sizes(&t, p);
+    text_add(&t, "\n}\n");
     return text_take(&t);
 }
 
@@ -279,6 +389,11 @@ static bool write_folder(standalone *s, err *e)
 {
     const emit_code *c = s->code;
     emit_unit *units = calloc((size_t)c->n_unit + 1, sizeof *units);
+    emit_size size[MOST_VARIABLES];
+    for (int i = 0; i < s->p->n_variable; i++) {
+        const variable *v = &s->p->variable[i];
+        size[i] = (emit_size){v->low * v->step, v->high * v->step, v->step};
+    }
     char *whole = program_text(s), *ports = ports_text(s->p, s->asked->output);
     MUST(units);
     for (int i = 0; i < c->n_unit; i++)
@@ -286,12 +401,15 @@ static bool write_folder(standalone *s, err *e)
     units[c->n_unit] = (emit_unit){"program", whole};
     const emit_parts parts = {.n_unit = c->n_unit + 1,
                               .unit = units,
-                              .device = c->device,
+                              .extra = c->extra,
                               .entry = "program",
                               .n_space = s->n_space,
                               .space = s->space,
                               .weight = weight,
                               .arg = s,
+                              .n_size = s->p->n_variable,
+                              .size = size,
+                              .size_space = s->p->n_variable ? input_space(s->p, s->p->n_input) : 0,
                               .threads = c->threads,
                               .cpu = c->cpu,
                               .flags = c->flags,

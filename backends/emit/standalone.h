@@ -10,10 +10,10 @@
 
 typedef struct emit_code {
     int n_unit;
-    const emit_unit *unit;     /* in C */
-    const char *calls;         /* C that defines `run`, with all that stands in front of it */
-    const emit_device *device; /* NULL: C is all there is */
-    int64_t scratch;           /* bytes that each part needs */
+    const emit_unit *unit;   /* in C */
+    const char *calls;       /* C that defines `run`, with all that stands in front of it */
+    const emit_extra *extra; /* NULL: C is all there is */
+    int64_t scratch;         /* bytes that each part needs */
     int threads;
     const int *cpu;           /* the processor of each thread; NULL: any */
     const char *const *flags; /* of the C compiler, NULL at the end */

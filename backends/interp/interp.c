@@ -211,6 +211,7 @@ static bool evaluate_down(program *g, int i, void *const *input,
     return g->done[i] = evaluate(g, i, input, e);
 }
 
+/* Values within a kernel are dropped behind it, as scratch is. */
 static bool span(program *g, void *const *input, int first, int end, err *e)
 {
     const plan *p = g->p;
@@ -246,14 +247,17 @@ static bool get(program *g, int root, ts_array *out, err *e)
     return true;
 }
 
-static const target *interp_target(arena *m, const machine_options *asked, err *e)
+static const target *interp_target(arena *mem, const machine_options *asked, err *e)
 {
-    const target *t = cpu_target(m, asked, e);
-    target *slow = t ? arena_get(m, sizeof *slow) : NULL;
+    const target *t = cpu_target(mem, asked, e);
+    target *slow = t ? arena_get(mem, sizeof *slow) : NULL;
     if (t)
         *slow = *t, slow->cost.cycles_per_second /= 1000; /* it reads expressions, element by element */
     return slow;
 }
+
+static const presence present = {.runs = cpu_runs, .here = cpu_here};
+static const by_span spans = {.span = span};
 
 const backend backend_interp = {
     .name = "interp",
@@ -262,13 +266,12 @@ const backend backend_interp = {
         "The interpreter: every definition as it is written, in double precision; slow, and the judge of the others.",
     .as_written = true,
     .target = interp_target,
-    .here = cpu_here,
-    .runs = cpu_runs,
+    .present = &present,
     .build = build,
     .run = run,
     .at = at,
     .get = get,
     .drop = drop,
-    .span = span,
+    .spans = &spans,
     .in_host = true,
 };

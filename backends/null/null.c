@@ -3,12 +3,12 @@
 #include "backends/cpu/cpu.h"
 #include "backends/gpu/gpu.h"
 
-static const target *described(arena *m, const machine_options *asked, err *e)
+static const target *described(arena *mem, const machine_options *asked, err *e)
 {
     if (!gpu_is_text(asked->machine))
-        return cpu_target(m, asked, e);
-    gpu_facts *f = arena_get(m, sizeof *f);
-    return gpu_read(f, asked->machine, e) ? gpu_target(m, f, e) : NULL;
+        return cpu_target(mem, asked, e);
+    gpu_facts *f = arena_get(mem, sizeof *f);
+    return gpu_read(f, asked->machine, e) ? gpu_target(mem, f, e) : NULL;
 }
 
 const backend backend_null = {

@@ -33,8 +33,8 @@ static bool refuse(err *e, const char *dir, const char *reason)
 /* mkdir -p with 0700. errno says why when it fails. */
 static bool make_private(const char *dir)
 {
-    arena a = {0};
-    char *path = arena_string(&a, dir);
+    arena mem = {0};
+    char *path = arena_string(&mem, dir);
     bool ok = true;
     for (char *slash = strchr(path + 1, '/'); slash && ok; slash = strchr(slash + 1, '/')) {
         *slash = 0;
@@ -43,7 +43,7 @@ static bool make_private(const char *dir)
     }
     ok = ok && (mkdir(path, 0700) == 0 || errno == EEXIST);
     int why = errno;
-    arena_free(&a);
+    arena_free(&mem);
     errno = why;
     return ok;
 }
@@ -86,16 +86,16 @@ static bool open_root(cache *c, const char *dir, err *e)
 }
 
 /* NULL: there is no place for it. */
-static char *folder_of_user(arena *a, const settings *env)
+static char *folder_of_user(arena *mem, const settings *env)
 {
     if (env->cache)
-        return arena_format(a, "%s/tessera", env->cache);
-    return env->home ? arena_format(a, "%s/.cache/tessera", env->home) : NULL;
+        return arena_format(mem, "%s/tessera", env->cache);
+    return env->home ? arena_format(mem, "%s/.cache/tessera", env->home) : NULL;
 }
 
-char *cache_path(arena *a, const char *dir, const settings *env)
+char *cache_path(arena *mem, const char *dir, const settings *env)
 {
-    return dir ? arena_string(a, dir) : folder_of_user(a, env);
+    return dir ? arena_string(mem, dir) : folder_of_user(mem, env);
 }
 
 bool cache_open(cache **out, const char *dir, const settings *env, text *notes, err *e)
@@ -103,11 +103,11 @@ bool cache_open(cache **out, const char *dir, const settings *env, text *notes, 
     *out = NULL;
     if (dir && strcmp(dir, "none") == 0)
         return true;
-    arena a = {0};
-    char *path = cache_path(&a, dir, env);
+    arena mem = {0};
+    char *path = cache_path(&mem, dir, env);
     if (!path || !*path) {
         text_line(notes, "no cache folder (neither HOME nor XDG_CACHE_HOME is set); going on without it");
-        arena_free(&a);
+        arena_free(&mem);
         return true;
     }
     for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
@@ -116,7 +116,7 @@ bool cache_open(cache **out, const char *dir, const settings *env, text *notes, 
     MUST(c != NULL);
     *c = (cache){.fd = -1, .notes = notes, .temp = env->temp};
     bool ok = open_root(c, path, e);
-    arena_free(&a);
+    arena_free(&mem);
     if (ok && c->fd >= 0)
         *out = c;
     else
@@ -151,9 +151,9 @@ void cache_random_name(const char *folder, char name[ENTRY_NAME])
 /* The manifest has one possible text for a key and its bytes, so reading it is comparing it. */
 static void manifest(const digest *key, const void *p, size_t n, text *out)
 {
-    hasher *h = hash_begin();
+    hasher *h = hash_open();
     hash_bytes(h, p, n);
-    digest sum = hash_end(h);
+    digest sum = hash_close(h);
     char key_hex[65], sum_hex[65];
     digest_hex(key, key_hex);
     digest_hex(&sum, sum_hex);
@@ -237,7 +237,7 @@ bool cache_check(cache *c, const digest *key)
     return ok;
 }
 
-void cache_drop(cache *c, const digest *key)
+void cache_remove(cache *c, const digest *key)
 {
     char name[ENTRY_NAME];
     if (!c)

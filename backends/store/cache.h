@@ -12,8 +12,8 @@
  *
  * The room:  cache (find, publish), prune, admin (list, check, empty) over folder: entries on disk
  *            settings -> workdir, child: a build, in a private folder, by programs that are watched */
-#ifndef TS_C_CACHE_H
-#define TS_C_CACHE_H
+#ifndef TS_CACHE_H
+#define TS_CACHE_H
 #include "backends/store/settings.h"
 #include "graph/base/base.h"
 
@@ -23,13 +23,13 @@ enum { CACHE_LIMIT = 1 << 30 }; /* bytes that a cache is kept to */
 /* dir NULL: the user's cache folder; "none": no cache. *out is NULL when there is none to be used; notes says why, and
  * gets a line for everything else that a person should know, as long as the cache is open. False: refused, it
  * is not safe. */
-char *cache_path(arena *a, const char *dir, const settings *env); /* NULL: the user has no such folder */
+char *cache_path(arena *mem, const char *dir, const settings *env); /* NULL: the user has no such folder */
 bool cache_open(cache **out, const char *dir, const settings *env, text *notes, err *e);
 void cache_close(cache *c);
 
 bool cache_get(cache *c, const digest *key, text *out); /* false: not there; damaged entries are set aside */
 void cache_put(cache *c, const digest *key, const void *p, size_t n);
-void cache_drop(cache *c, const digest *key);
+void cache_remove(cache *c, const digest *key);
 
 /* So that two processes do not make the same thing at once: waits up to that many seconds, then -1 and go
  * ahead anyway. */

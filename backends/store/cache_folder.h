@@ -1,6 +1,10 @@
-/* cache_folder.h - what cache.c, prune.c and admin.c share: the open cache, the form of its names, its entries. */
-#ifndef TS_C_CACHE_FOLDER_H
-#define TS_C_CACHE_FOLDER_H
+/* cache_folder.h - what cache.c, prune.c and admin.c share: the open cache, the form of its names, its entries.
+ *
+ * Every name is looked up from the open folder, so that nobody can move it away in between. An entry under its name
+ * is whole; what is being written has a random name. Failures to write are noted once and never an error: the cache
+ * only saves time. */
+#ifndef TS_CACHE_FOLDER_H
+#define TS_CACHE_FOLDER_H
 #include "graph/base/base.h"
 
 #include <time.h>

@@ -4,8 +4,8 @@
  * of which the first 64 KiB are kept. When it ends, or its time is up, its whole group is killed: nothing stays behind.
  * One thread owns a set of children. The limits guard against accidents, not against malice: the compiler
  * is trusted. */
-#ifndef TS_C_CHILD_H
-#define TS_C_CHILD_H
+#ifndef TS_CHILD_H
+#define TS_CHILD_H
 #include "graph/base/base.h"
 
 #include <sys/types.h>

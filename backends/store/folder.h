@@ -1,7 +1,7 @@
 /* folder.h - work on files relative to an open folder, so that no path is looked up twice. errno says why
  * on failure. */
-#ifndef TS_C_FOLDER_H
-#define TS_C_FOLDER_H
+#ifndef TS_FOLDER_H
+#define TS_FOLDER_H
 #include "graph/base/base.h"
 
 /* Makes a new file, 0600, never following or replacing anything; sync: on the disk before this returns. */

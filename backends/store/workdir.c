@@ -27,19 +27,19 @@ bool workdir_make(workdir *s, const char *temp, err *e)
     return err_hint(e, "TMPDIR names another folder for temporary files");
 }
 
-char *workdir_name(const workdir *s, arena *a, const char *name)
+char *workdir_name(const workdir *s, arena *mem, const char *name)
 {
-    return arena_format(a, "%s/%s", s->path, name);
+    return arena_format(mem, "%s/%s", s->path, name);
 }
 
 bool workdir_write(const workdir *s, const char *name, const void *p, size_t n, err *e)
 {
-    arena a = {0};
-    const char *path = workdir_name(s, &a, name);
+    arena mem = {0};
+    const char *path = workdir_name(s, &mem, name);
     bool ok = folder_write(AT_FDCWD, path, p, n, false);
     if (!ok)
         file_failed(e, "write", path, errno);
-    arena_free(&a);
+    arena_free(&mem);
     return ok;
 }
 

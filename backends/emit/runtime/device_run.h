@@ -1,5 +1,6 @@
-/* device_run.h - the kernels of an emitted program on a device of its own memory, by the device's driver. The program's
- * tables say what they are; memory of the host is where run.h has it. */
+/* device_run.h - the kernels of a program on a device of its own memory, by the device's driver. The program's tables
+ * say what they are; memory of the host is where run.h has it. Kernels of trips of scans have numbers behind those of
+ * the plan, each plan's in a row. */
 #ifndef DEVICE_RUN_H
 #define DEVICE_RUN_H
 #include "backends/c/runtime/run.h"
@@ -9,6 +10,17 @@ typedef struct device_place { /* of an operand: bytes from the start of the aren
     device_space space;
     long at;
 } device_place;
+enum { DEVICE_DIMS = 5 };
+/* A tensor in an operand, of which the device copies boxes by itself: bytes from where the operand begins; bytes of an
+ * element, and of rows whose pieces are swizzled; dimensions, neighbours first: elements, bytes from one to the next,
+ * and those that a box has */
+typedef struct device_box {
+    int operand;
+    long first;
+    int size, row, dims;
+    long extent[DEVICE_DIMS], stride[DEVICE_DIMS];
+    int count[DEVICE_DIMS];
+} device_box;
 typedef struct device_kernel {
     const char *name, *file; /* of the function; where it is, as source or built */
     int operands;
@@ -16,7 +28,27 @@ typedef struct device_kernel {
     unsigned groups, lanes, shared; /* lanes of a group; bytes of shared memory that it asks for at its launch */
     int waits;
     const int *wait; /* kernels before it that it waits for */
+    int loop;        /* it is trips of other kernels: a row of loop, and no function; 0: it is not */
+    int copies;      /* it copies bytes of operand 0, from there on, to operand 1, and is no function */
+    long from, bytes;
+    int boxes; /* maps of tensors that it takes behind all else */
+    const device_box *box;
+    int asks; /* behind operands the walk has the place of a byte: whether a trip before was the last one */
 } device_kernel;
+typedef struct device_source { /* of an input of a trip: from an operand of the loop on; -1: the trip's number */
+    int of, row;               /* row: gathered, and cleared where an early end leaves it out */
+    long at, step, every;      /* so many trips make a step */
+} device_source;
+typedef struct device_copy { /* from an operand, or a place of the trips' own, to an input of theirs */
+    int of, input;
+    long at, bytes;
+} device_copy;
+typedef struct device_loop { /* kernels; inputs of a trip; copies before all trips, and behind each */
+    int first, end, source, inputs, before, behind, last;
+    int room, counted; /* the operand where the trips' values are; whether a trip reads its number */
+    long trips, until; /* where, of the trips' values, it says that a trip is the last one; -1: it does not */
+    int ahead;         /* trips that are launched before the host asks whether one of them was */
+} device_loop;
 typedef struct device_port {
     long at, bytes;
     int written; /* of an input: kernels write it */
@@ -27,6 +59,11 @@ typedef struct device_program {
     const device_kernel *kernel;
     const device_port *leaf, *input, *value; /* value: of the arena, that is wanted after a run */
     long arena, spill;                       /* bytes */
+    int all, loops;                          /* kernels with those of trips; rows of loop, row 0 being none */
+    int walked;                              /* some are no functions: loops, copies */
+    const device_loop *loop;
+    const device_source *source;
+    const device_copy *copy;
 } device_program;
 
 enum { RUN_SAID = 2 };

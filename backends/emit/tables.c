@@ -1,0 +1,164 @@
+/* tables.c - tables of kernels, of their operands, and of loops. */
+#include "backends/emit/tables.h"
+#include "backends/emit/runtime/device_trips.h"
+
+typedef struct making {
+    const levels *l;
+    arena *mem;
+    device_kernel *kernel;
+    device_loop *loop;
+    device_source *source;
+    device_copy *copy;
+    int n_source, n_copy;
+} making;
+
+/* ---- kernels ---- */
+static device_place place_of(const levels *l, int which, const operand *o)
+{
+    const plan *p = l->of[which].plan;
+    const buffer *h = &p->buffer[o->node->id];
+    if (o->leaf >= 0)
+        return (device_place){DEVICE_LEAF, levels_leaf(l, which, o->leaf)};
+    if (h->where == IN_ARENA)
+        return (device_place){DEVICE_ARENA, h->offset};
+    return (device_place){DEVICE_INPUT, input_of(p, o->node)};
+}
+
+static const device_box *boxes_of(const making *m, const kernel_text *q)
+{
+    device_box *all = arena_array(m->mem, (size_t)q->n_box + 1, sizeof *all);
+    for (int i = 0; i < q->n_box; i++) {
+        const box *b = &q->box[i].box;
+        all[i] = (device_box){
+            .operand = q->box[i].operand, .first = b->first, .size = b->size, .row = b->row, .dims = (int)b->n};
+        for (int d = 0; d < b->n; d++)
+            all[i].extent[d] = b->dim[d].extent, all[i].stride[d] = b->dim[d].stride,
+            all[i].count[d] = (int)b->dim[d].count;
+    }
+    return all;
+}
+
+/* A scan has one operand more: where the values of its trips are. */
+static device_kernel kernel_of(const making *m, int which, int k, const emit_launch *from)
+{
+    const levels *l = m->l;
+    const kernel_text *q = from->text;
+    const plan *p = l->of[which].plan;
+    const scan_plan *s = p->kernel[k].scan;
+    int64_t begins;
+    const bool copies = kernel_copies(p, &p->kernel[k], &begins);
+    device_place *at = arena_array(m->mem, (size_t)q->n_operand + 1, sizeof *at);
+    for (int i = 0; i < q->n_operand; i++)
+        at[i] = place_of(l, which, &q->operand[i]);
+    if (s)
+        at[q->n_operand] = (device_place){DEVICE_ARENA, s->room->offset};
+    return (device_kernel){.name = q->name,
+                           .file = from->file,
+                           .operands = q->n_operand + (s != NULL),
+                           .operand = at,
+                           .groups = from->groups,
+                           .lanes = (unsigned)q->lanes,
+                           .shared = from->shared,
+                           .waits = from->n_wait,
+                           .wait = from->wait,
+                           .loop = s ? levels_of_scan(l, l->of[which].first + k) : 0,
+                           .from = begins,
+                           .copies = copies,
+                           .bytes = copies ? type_bytes(&p->kernel[k].stage->node->type) : 0,
+                           .boxes = q->n_box,
+                           .box = boxes_of(m, q),
+                           .asks = q->asks};
+}
+
+/* ---- loops ---- */
+static bool add_sources(making *m, const scan_plan *s) /* whether one is the trip's number */
+{
+    bool counted = false;
+    for (int i = 0; i < s->plan->n_input; i++) {
+        const trip_address *a = &s->address[i];
+        m->source[m->n_source++] = (device_source){
+            .of = a->load, .row = a->row, .at = a->at, .step = a->step, .every = a->every};
+        counted = counted || a->load < 0;
+    }
+    return counted;
+}
+
+static void add_copies(making *m, const scan_plan *s)
+{
+    for (int i = 0; i < s->n_first; i++)
+        m->copy[m->n_copy++] = (device_copy){
+            .of = s->first[i].load, .input = s->first[i].input, .bytes = s->first[i].bytes};
+    for (int i = 0; i < s->n_copy; i++)
+        m->copy[m->n_copy++] = (device_copy){.input = s->copy[i].input,
+                                             .at = s->plan->buffer[s->plan->root[s->copy[i].root]->id].offset,
+                                             .bytes = s->copy[i].bytes};
+}
+
+/* All that trips do is done by kernels that ask: else what comes after the last one would not be left out. */
+static int ahead_of(const making *m, const level *x)
+{
+    bool asks = true;
+    for (int k = x->first; k < x->first + x->plan->n_kernel; k++)
+        asks = asks && m->kernel[k].asks;
+    return asks ? MOST_AHEAD : 1;
+}
+
+static device_loop loop_of(making *m, const level *x)
+{
+    const scan_plan *s = x->trips;
+    const int source = m->n_source, before = m->n_copy, behind = before + s->n_first;
+    const bool counted = add_sources(m, s);
+    add_copies(m, s);
+    return (device_loop){.first = x->first,
+                         .end = x->first + x->plan->n_kernel,
+                         .source = source,
+                         .inputs = s->plan->n_input,
+                         .before = before,
+                         .behind = behind,
+                         .last = behind + s->n_copy,
+                         .room = m->kernel[x->scan].operands - 1,
+                         .counted = counted,
+                         .trips = s->trips,
+                         .ahead = ahead_of(m, x),
+                         .until = s->until < 0 ? -1 : s->plan->buffer[s->plan->root[s->until]->id].offset};
+}
+
+void device_tables_make(device_tables *t, const levels *l, const emit_launch *launch)
+{
+    *t = (device_tables){0};
+    making m = {.l = l, .mem = &t->mem};
+    int sources = 0, copies = 0;
+    for (int i = 1; i < l->n; i++)
+        sources += l->of[i].plan->n_input, copies += l->of[i].trips->n_first + l->of[i].trips->n_copy;
+    m.kernel = arena_array(&t->mem, (size_t)l->n_kernel + 1, sizeof *m.kernel);
+    m.loop = arena_array(&t->mem, (size_t)l->n, sizeof *m.loop);
+    m.source = arena_array(&t->mem, (size_t)sources + 1, sizeof *m.source);
+    m.copy = arena_array(&t->mem, (size_t)copies + 1, sizeof *m.copy);
+    for (int i = 0; i < l->n; i++)
+        for (int k = 0; k < l->of[i].plan->n_kernel; k++)
+            m.kernel[l->of[i].first + k] = kernel_of(&m, i, k, &launch[l->of[i].first + k]);
+    for (int i = 1; i < l->n; i++)
+        m.loop[i] = loop_of(&m, &l->of[i]);
+    const plan *p = l->of->plan;
+    int walked = 0;
+    for (int k = 0; k < l->n_kernel; k++)
+        walked = walked || m.kernel[k].loop || m.kernel[k].copies;
+    t->program = (device_program){.kernels = p->n_kernel,
+                                  .leaves = p->n_leaf,
+                                  .inputs = p->n_input,
+                                  .values = p->n_root,
+                                  .kernel = m.kernel,
+                                  .arena = p->arena_bytes,
+                                  .all = l->n_kernel,
+                                  .loops = l->n,
+                                  .walked = walked,
+                                  .loop = m.loop,
+                                  .source = m.source,
+                                  .copy = m.copy};
+}
+
+void device_tables_free(device_tables *t)
+{
+    arena_free(&t->mem);
+    *t = (device_tables){0};
+}

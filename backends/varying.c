@@ -1,0 +1,377 @@
+/* varying.c - plans of which a run says extents: values go to where they lie at the bounds, and results come from
+ * there. What lies behind them there is left over from other runs: valid, and read by nothing that counts. */
+#include "backends/driver.h"
+#include "schedule/extents.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef long long ll;
+
+/* ---- making ---- */
+/* "seq=1..512", or "width=64..512/64", of which the variable is how many steps it has; its syntax has been checked. */
+static bool is_range(const char *dim, variable *x)
+{
+    const char *equals = strrchr(dim, '='), *dots = equals ? strstr(equals, "..") : NULL;
+    char *end = NULL;
+    *x = (variable){0};
+    if (!dots)
+        return false;
+    x->low = dots == equals + 1 ? 1 : strtoll(equals + 1, NULL, 10), x->high = strtoll(dots + 2, &end, 10);
+    x->step = *end == '/' ? strtoll(end + 1, NULL, 10) : 1;
+    x->low = dots == equals + 1 ? 1 : x->low / x->step, x->high /= x->step;
+    return x->low < x->high;
+}
+
+enum { MOST_OTHER = 2 * MOST_VARIABLES + 2 }; /* with the small one */
+typedef struct making {
+    ts_model *m;
+    int n;
+    const char *const *dim;
+    variable of[MOST_VARIABLES];
+    char *name[MOST_VARIABLES];
+    int at[MOST_VARIABLES]; /* which of dim it is */
+    variables all;
+    other_extents other[MOST_OTHER];
+    ts_bound *bound[MOST_OTHER];
+    int n_bound;
+} making;
+
+static bool bind_at(making *k, const int64_t *size, err *e)
+{
+    char **dim = calloc((size_t)k->n + 1, sizeof *dim);
+    bool ok = dim != NULL;
+    MUST(dim);
+    for (int i = 0; i < k->n; i++) {
+        int v = 0;
+        while (v < k->all.n && k->at[v] != i)
+            v++;
+        ok = ok && (v < k->all.n ? asprintf(&dim[i], "%s=%lld", k->name[v], (ll)(size[v] * k->of[v].step)) >= 0
+                                 : (dim[i] = strdup(k->dim[i])) != NULL);
+    }
+    MUST(ok);
+    ok = ts_model_bind(k->m, k->n, (const char *const *)dim, NULL, e);
+    for (int i = 0; i < k->n; i++)
+        free(dim[i]);
+    free(dim);
+    return ok;
+}
+
+/* The graph with other extents, and its roots; which: the variable that is less, or the first of them */
+static bool add_other(making *k, int which, const int64_t *size, err *e)
+{
+    const char *name = k->name[which];
+    err own = {0};
+    if (!bind_at(k, size, &own)) {
+        own.text[strcspn(own.text, "\n")] = 0; /* without its hint */
+        err_set(e, TS_UNSUPPORTED, "dimension \"%s\" cannot vary from run to run: where it is %lld, %s", name,
+                (ll)(size[which] * k->of[which].step), own.text);
+        return err_hint(e, "give it one extent: --dim %s=N", name);
+    }
+    const int n = ts_model_outputs(k->m), at = k->n_bound++;
+    const node **root = calloc((size_t)n + 1, sizeof *root);
+    MUST(root);
+    for (int i = 0; i < n; i++)
+        root[i] = ts_model_tensor(k->m, i);
+    k->other[at] = (other_extents){.graph = ts_model_graph(k->m), .root = root};
+    memcpy(k->other[at].size, size, sizeof k->other[at].size);
+    k->bound[at] = ts_model_take(k->m);
+    return true;
+}
+
+static bool add_less(making *k, int which, int64_t extent, err *e) /* it alone */
+{
+    int64_t size[MOST_VARIABLES] = {0};
+    for (int v = 0; v < k->all.n; v++)
+        size[v] = v == which ? extent : k->of[v].high;
+    return add_other(k, which, size, e);
+}
+
+/* One step below the bound, and where there is little: what is cut off at a number of its own shows there. An extent of
+ * one is told from others by too much. */
+static int64_t least_of(const variable *x)
+{
+    return x->low > 2 ? x->low : 2;
+}
+
+/* All of them, where each is less: what follows a product of two shows there. */
+static bool add_together(making *k, err *e)
+{
+    int64_t size[MOST_VARIABLES] = {0};
+    for (int v = 0; v < k->all.n; v++)
+        size[v] = k->of[v].high - 1;
+    return k->all.n < 2 || add_other(k, 0, size, e);
+}
+
+static bool add_others(making *k, err *e)
+{
+    const variable *x = k->of;
+    const int64_t small = (x->low + (x->high - x->low) / 8) / 2 * 2;
+    for (int v = 0; v < k->all.n; v++)
+        if (!add_less(k, v, k->of[v].high - 1, e) ||
+            (least_of(&k->of[v]) < k->of[v].high - 1 && !add_less(k, v, least_of(&k->of[v]), e)))
+            return false;
+    if (!add_together(k, e))
+        return false;
+    k->all.n_other = k->n_bound, k->all.other = k->other;
+    if (k->all.n > 1 || x->high % 2 || small < x->low || small < 2)
+        return true;
+    k->all.small = &k->other[k->n_bound];
+    return add_less(k, 0, small, e);
+}
+
+static bool find_ranges(making *k, err *e)
+{
+    k->all.of = k->of;
+    for (int i = 0; i < k->n; i++) {
+        variable x;
+        if (!is_range(k->dim[i], &x))
+            continue;
+        const int length = (int)(strrchr(k->dim[i], '=') - k->dim[i]);
+        const char *why = x.low < 1    ? "a dimension that varies has at least one element"
+                          : x.high < 3 ? "a range ends at 3 or more: what an extent does is seen at two from 2 on"
+                                       : NULL;
+        if (why || k->all.n == MOST_VARIABLES) {
+            if (why)
+                err_set(e, TS_UNSUPPORTED, "--dim %s: %s", k->dim[i], why);
+            else
+                err_set(e, TS_UNSUPPORTED, "--dim %s: at most %d dimensions vary", k->dim[i], MOST_VARIABLES);
+            return err_hint(e, "give it one extent: --dim %.*s=N", length, k->dim[i]);
+        }
+        x.name = k->name[k->all.n] = strndup(k->dim[i], (size_t)length);
+        MUST(x.name);
+        k->at[k->all.n] = i, k->of[k->all.n++] = x;
+    }
+    return true;
+}
+
+static void drop(making *k)
+{
+    for (int i = 0; i < k->n_bound; i++) {
+        free((void *)(uintptr_t)k->other[i].root);
+        ts_bound_free(k->bound[i]);
+    }
+    for (int v = 0; v < k->all.n; v++)
+        free(k->name[v]);
+}
+
+ts_plan *ts_plan_make_varying(ts_model *m, int n, const char *const *dim, const ts_options *o, ts_error *e)
+{
+    making k = {.m = m, .n = n, .dim = dim};
+    ts_plan *p = NULL;
+    if (ts_model_bind(m, n, dim, NULL, e) && find_ranges(&k, e) && add_others(&k, e) &&
+        ts_model_bind(m, n, dim, NULL, e))
+        p = driver_make(m, k.all.n ? &k.all : NULL, o, e);
+    drop(&k);
+    return p;
+}
+
+/* ---- values ---- */
+/* Copies the box that `box` says between an array of extents `all` and one that is the box. */
+static void copy_box(const type *all, const int64_t *box, char *whole, char *dense, bool out)
+{
+    int64_t at[MAX_RANK] = {0}, run = ts_dtype_bytes(all->dtype), stride[MAX_RANK];
+    int outer = all->rank;
+    for (int d = all->rank; d-- > 0;)
+        stride[d] = d + 1 < all->rank ? stride[d + 1] * all->dim[d + 1] : run;
+    while (outer > 0 && (outer == all->rank || box[outer] == all->dim[outer]))
+        run *= box[--outer];
+    for (int d = 0; d < outer; d++)
+        if (!box[d])
+            return;
+    for (int d = outer; d >= 0;) {
+        int64_t from = 0;
+        for (int i = 0; i < outer; i++)
+            from += at[i] * stride[i];
+        memcpy(out ? dense : whole + from, out ? whole + from : dense, (size_t)run);
+        dense += run;
+        for (d = outer - 1; d >= 0 && ++at[d] == box[d]; d--)
+            at[d] = 0;
+    }
+}
+
+static bool wrong(const node *n, int d, int64_t have, const char *wanted, err *e)
+{
+    return err_set(e, TS_BAD_INPUT, "input \"%s\": dimension %d is %lld, %s", n->label, d, (ll)have, wanted);
+}
+
+static bool single(const varying *x) /* one variable is in it */
+{
+    return x->by && !(x->by & (x->by - 1));
+}
+
+static int first_of(uint32_t by)
+{
+    int v = 0;
+    while (!(by >> v & 1))
+        v++;
+    return v;
+}
+
+/* What variable v is where x is `have` and the others are known; -1: nothing within its range gives that. */
+static int64_t solved(const plan *p, const varying *x, int v, int64_t have, const int64_t *known)
+{
+    int64_t size[MOST_VARIABLES];
+    memcpy(size, known, sizeof size);
+    size[v] = 0;
+    varying rest = *x;
+    rest.per = 1;
+    size[v] = (have * x->per - extents_at(&rest, size)) / x->times[v];
+    const bool good = size[v] >= p->variable[v].low && size[v] <= p->variable[v].high;
+    return good && extents_at(x, size) == have ? size[v] : -1;
+}
+
+static void outside(const plan *p, const varying *x, text *t)
+{
+    const variable *v = &p->variable[first_of(x->by)];
+    const bool plain = x->times[first_of(x->by)] == v->step && !x->plus && x->per == 1;
+    text_add(t, "outside of ");
+    if (!plain)
+        extents_print(t, p, x), text_add(t, " with ");
+    text_add(t, "%s=%lld..%lld", v->name, (ll)(v->low * v->step), (ll)(v->high * v->step));
+    if (v->step > 1)
+        text_add(t, "/%lld", (ll)v->step);
+}
+
+/* said: what this input says of each variable, 0 where it says nothing; two dimensions of one input must agree. What
+ * follows several variables is compared when the run's are known. */
+static bool take_extent(const plan *p, const node *n, int d, int64_t have, int64_t *said, err *e)
+{
+    static const int64_t none[MOST_VARIABLES];
+    const varying x = extents_of(p, n, d);
+    text t = {0};
+    if (!x.by && have != n->type.dim[d])
+        text_add(&t, "the model takes %lld", (ll)n->type.dim[d]);
+    if (single(&x)) {
+        const int v = first_of(x.by);
+        const int64_t now = solved(p, &x, v, have, none);
+        if (now < 0)
+            outside(p, &x, &t);
+        else if (said[v] && said[v] != now)
+            text_add(&t, "and \"%s\" is %lld in another one", p->variable[v].name, (ll)(said[v] * p->variable[v].step));
+        said[v] = now;
+    }
+    const bool ok = !t.len || wrong(n, d, have, t.s, e);
+    return text_free(&t), ok;
+}
+
+/* The value goes into the corner of memory for the bound; on failure all is as before. */
+bool varying_give(ts_plan *p, int k, const ts_array *value, err *e)
+{
+    const node *n = p->plan->input[k];
+    int64_t said[MOST_VARIABLES] = {0};
+    bool ok = true;
+    if ((value->dtype != n->type.dtype && value->dtype != dtype_in_npy(n->type.dtype)) || value->rank != n->type.rank)
+        return err_set(e, TS_BAD_INPUT, "input \"%s\" is %s of rank %d, the model takes %s of rank %d", n->label,
+                       ts_dtype_name(value->dtype), value->rank, ts_dtype_name(n->type.dtype), n->type.rank);
+    for (int d = 0; ok && d < n->type.rank; d++)
+        ok = take_extent(p->plan, n, d, value->dim[d], said, e) &&
+             (value->dim[d] <= n->type.dim[d] || wrong(n, d, value->dim[d], "more than its ranges allow", e));
+    ok = ok && (p->given[k].data || ts_array_make(&p->given[k], n->type.dtype, n->type.rank, n->type.dim, e));
+    if (!ok)
+        return false;
+    memcpy(&p->said[k * MAX_RANK], value->dim, (size_t)n->type.rank * sizeof *value->dim);
+    copy_box(&n->type, value->dim, p->given[k].data, value->data, false);
+    return true;
+}
+
+/* What inputs say of variables by themselves; by[v]: the first that does, or -1. */
+static bool agree_alone(ts_plan *p, int by[MOST_VARIABLES], err *e)
+{
+    static const int64_t none[MOST_VARIABLES];
+    const plan *of = p->plan;
+    for (int k = 0; k < of->n_input; k++)
+        for (int d = 0; d < of->input[k]->type.rank; d++) {
+            const varying x = extents_of(of, of->input[k], d);
+            if (!single(&x))
+                continue;
+            const int v = first_of(x.by);
+            const int64_t now = solved(of, &x, v, p->said[k * MAX_RANK + d], none), step = of->variable[v].step;
+            if (by[v] >= 0 && now != p->extent[v])
+                return err_set(e, TS_BAD_INPUT, "dimension \"%s\" is %lld by input \"%s\" and %lld by input \"%s\"",
+                               of->variable[v].name, (ll)(p->extent[v] * step), of->input[by[v]]->label,
+                               (ll)(now * step), of->input[k]->label);
+            if (by[v] < 0)
+                by[v] = k, p->extent[v] = now;
+        }
+    return true;
+}
+
+/* Dimensions that follow several variables say what the last of these is, or have to agree with them. */
+static bool agree_together(ts_plan *p, int by[MOST_VARIABLES], err *e)
+{
+    const plan *of = p->plan;
+    for (int k = 0; k < of->n_input; k++)
+        for (int d = 0; d < of->input[k]->type.rank; d++) {
+            const varying x = extents_of(of, of->input[k], d);
+            const int64_t have = p->said[k * MAX_RANK + d];
+            uint32_t open = 0;
+            for (int v = 0; v < of->n_variable; v++)
+                open |= by[v] < 0 ? x.by & 1u << v : 0;
+            if (!x.by || single(&x) || open & (open - 1))
+                continue;
+            const int64_t now = open ? solved(of, &x, first_of(open), have, p->extent) : 0;
+            if (open && now >= 0)
+                by[first_of(open)] = k, p->extent[first_of(open)] = now;
+            else if (now < 0 || extents_at(&x, p->extent) != have) {
+                text t = {0};
+                text_add(&t, "and "), extents_print(&t, of, &x);
+                text_add(&t, " is %lld by other inputs", (ll)extents_at(&x, p->extent));
+                wrong(of->input[k], d, have, t.s, e);
+                return text_free(&t), false;
+            }
+        }
+    return true;
+}
+
+/* extent[v] is what the run has of each variable: the one all inputs say, or the bound where none does. */
+bool varying_agree(ts_plan *p, err *e)
+{
+    int by[MOST_VARIABLES];
+    for (int v = 0; v < MOST_VARIABLES; v++)
+        by[v] = -1, p->extent[v] = v < p->plan->n_variable ? p->plan->variable[v].high : 0;
+    return agree_alone(p, by, e) && agree_together(p, by, e);
+}
+
+/* Of memory for the bound the corner that this run has. */
+static void box_of(const ts_plan *p, const node *n, int64_t box[MAX_RANK])
+{
+    for (int d = 0; d < n->type.rank; d++) {
+        const varying x = extents_of(p->plan, n, d);
+        box[d] = x.by ? extents_at(&x, p->extent) : n->type.dim[d];
+    }
+}
+
+bool varying_value(const ts_plan *p, int k, ts_array *out, err *e)
+{
+    const node *n = p->plan->input[k];
+    const int64_t *box = &p->said[k * MAX_RANK];
+    if (!ts_array_make(out, n->type.dtype, n->type.rank, box, e))
+        return false;
+    copy_box(&n->type, box, p->given[k].data, out->data, true);
+    return true;
+}
+
+/* Straight from the program's memory where that has it in the dtype asked for; else by way of a copy of the whole. */
+bool varying_get(ts_plan *p, int root, ts_array *out, err *e)
+{
+    const node *n = p->plan->root[root];
+    int64_t box[MAX_RANK];
+    ts_array whole = {0};
+    dtype stored = TS_N_DTYPE;
+    const char *at = NULL;
+    box_of(p, n, box);
+    if (p->by->at && p->plan->buffer[n->id].where == IN_ARENA)
+        at = p->by->at(p->program, n, &stored);
+    if (!at || stored != n->type.dtype) {
+        if (!ts_array_make(&whole, n->type.dtype, n->type.rank, n->type.dim, e) || !driver_value(p, root, &whole, e))
+            return ts_array_free(&whole), false;
+        at = whole.data;
+    }
+    const bool ok = ts_array_make(out, n->type.dtype, n->type.rank, box, e);
+    if (ok)
+        copy_box(&n->type, box, (char *)(uintptr_t)at, out->data, true);
+    ts_array_free(&whole);
+    return ok;
+}
