@@ -14,29 +14,30 @@ typedef struct bert {
 
 static const double epsilon = 1e-12;
 
+/* ids, types [b, s] -> [b, s, width] */
 static ts_tensor embeddings(maker *mk, const bert *b, ts_tensor ids, ts_tensor types)
 {
     maker_enter(mk, "embeddings.");
-    ts_tensor words = layer_table(mk, b->vocabulary, b->width, 0.05, "word_embeddings");
-    ts_tensor places = layer_table(mk, b->positions, b->width, 0.05, "position_embeddings");
-    ts_tensor kinds = layer_table(mk, b->types, b->width, 0.05, "token_type_embeddings");
-    ts_tensor x = ts_call2(mk->g, "add", ts_call2(mk->g, "gather", words, ids),
+    ts_tensor words = layer_table(mk, b->vocabulary, b->width, 0.05, "word_embeddings");     /* [vocabulary, width] */
+    ts_tensor places = layer_table(mk, b->positions, b->width, 0.05, "position_embeddings"); /* [positions, width] */
+    ts_tensor kinds = layer_table(mk, b->types, b->width, 0.05, "token_type_embeddings");    /* [types, width] */
+    ts_tensor x = ts_call2(mk->g, "add", ts_call2(mk->g, "gather", words, ids),              /* [b, s, width] */
                            ts_call2(mk->g, "gather", kinds, types));
     x = ts_call2(mk->g, "add", x, transformer_places(mk, places, 0, maker_extent(ids, 1)));
     return layer_norm(mk, x, epsilon, "LayerNorm");
 }
 
-/* x[b, s, width]; mask[b, 1, 1, s] */
 /* x[b, s, width], mask[b, 1, 1, s] -> [b, s, width] */
 static ts_tensor encoder(maker *mk, const bert *b, ts_tensor x, ts_tensor mask)
 {
     const double gain = layer_branch(2 * b->layers);
+    /* [b, h, s, d], as key and value */
     ts_tensor query = transformer_split(mk, layer_dense(mk, x, b->width, 1, "attention.self.query"), b->heads);
     ts_tensor key = transformer_split(mk, layer_dense(mk, x, b->width, 1, "attention.self.key"), b->heads);
     ts_tensor value = transformer_split(mk, layer_dense(mk, x, b->width, 1, "attention.self.value"), b->heads);
-    ts_tensor seen = ts_call(mk->g, "attention", 4, (const ts_tensor[]){query, key, value, mask});
+    ts_tensor seen = ts_call(mk->g, "attention", 4, (const ts_tensor[]){query, key, value, mask}); /* [b, h, s, d] */
     maker_named(mk, seen, "attention.self");
-    seen = layer_dense(mk, transformer_merge(mk, seen), b->width, gain, "attention.output.dense");
+    seen = layer_dense(mk, transformer_merge(mk, seen), b->width, gain, "attention.output.dense"); /* [b, s, width] */
     x = layer_norm(mk, ts_call2(mk->g, "add", seen, x), epsilon, "attention.output.LayerNorm");
     const feed f = {b->inner, gain, "gelu", "intermediate.dense", "output.dense"};
     return layer_norm(mk, ts_call2(mk->g, "add", transformer_feed(mk, x, &f), x), epsilon, "output.LayerNorm");
@@ -49,6 +50,7 @@ static ts_tensor pooler(maker *mk, ts_tensor x)
     const int64_t batch = maker_extent(x, 0), width = maker_extent(x, 2);
     ts_tensor first = maker_call(mk, 1, &x, "slice starts=[0,0,0] sizes=[%lld,1,%lld]", (long long)batch,
                                  (long long)width);
+    /* [b, width] */
     first = maker_call(mk, 1, &first, "reshape shape=[%lld,%lld]", (long long)batch, (long long)width);
     return ts_call1(mk->g, "tanh", layer_dense(mk, first, width, 1, "dense"));
 }
@@ -59,9 +61,10 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e, const bert *b)
     if (!maker_within(m, "batch", 0, INT32_MAX, "sentences", e) ||
         !maker_within(m, "seq", 1, b->positions, "positions of the model", e))
         return false;
-    const int64_t dim[] = {ts_dim(m, "batch"), ts_dim(m, "seq")};
+    const int64_t dim[] = {ts_dim(m, "batch"), ts_dim(m, "seq")}; /* [b, s] */
     ts_tensor ids = ts_input(g, "input_ids", TS_I64, 2, dim), mask = ts_input(g, "attention_mask", TS_I64, 2, dim),
               types = ts_input(g, "token_type_ids", TS_I64, 2, dim);
+    /* x [b, s, width], added [b, 1, 1, s] */
     ts_tensor x = embeddings(&mk, b, ids, types), added = transformer_mask(&mk, mask);
     for (int i = 0; i < b->layers; i++) {
         maker_enter(&mk, "encoder.layer.%d.", i);
@@ -82,6 +85,11 @@ static bool build_base(ts_model *m, ts_graph *g, ts_error *e)
     return build(m, g, e, &(bert){30522, 512, 2, 12, 12, 768, 3072, true});
 }
 
+static bool build_base_2(ts_model *m, ts_graph *g, ts_error *e)
+{
+    return build(m, g, e, &(bert){30522, 512, 2, 2, 12, 768, 3072, true});
+}
+
 static bool build_large(ts_model *m, ts_graph *g, ts_error *e)
 {
     return build(m, g, e, &(bert){30522, 512, 2, 24, 16, 1024, 4096, true});
@@ -99,6 +107,7 @@ static bool build_tiny(ts_model *m, ts_graph *g, ts_error *e)
 
 const ts_builder builders_bert[] = {
     {"bert-base", "BERT, 12 layers of width 768: 109 million weights", "batch=1 seq=128", build_base},
+    {"bert-base-2", "BERT, the first 2 layers of width 768: 39 million weights", "batch=1 seq=128", build_base_2},
     {"bert-large", "BERT, 24 layers of width 1024: 335 million weights", "batch=1 seq=128", build_large},
     {"bert-tiny", "BERT, 2 layers of width 128: 4 million weights", "batch=1 seq=128", build_tiny},
     {"minilm", "BERT as a sentence encoder, 6 layers of width 384: 23 million weights", "batch=1 seq=128",

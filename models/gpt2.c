@@ -15,13 +15,14 @@ typedef struct gpt2 {
     int64_t width, inner;
 } gpt2;
 
-typedef struct cache { /* keys and values of one layer: what was, and what will be */
-    ts_tensor past[2], present[2];
+typedef struct cache {             /* keys and values of one layer: what was, and what will be */
+    ts_tensor past[2], present[2]; /* [b, h, past, d], [b, h, past + s, d] */
 } cache;
 
 static const double epsilon = 1e-5;
 static const char *const kept[] = {"key", "value"};
 
+/* [b, h, past, d], [b, h, s, d] -> [b, h, past + s, d] */
 static ts_tensor behind(maker *mk, ts_tensor past, ts_tensor now)
 {
     return maker_extent(past, 2) > 0 ? ts_call2(mk->g, "concat axis=2", past, now) : now;
@@ -30,14 +31,15 @@ static ts_tensor behind(maker *mk, ts_tensor past, ts_tensor now)
 /* x[b, s, width], mask[b, 1, 1, past + s] -> what the positions see, [b, s, width] */
 static ts_tensor attend(maker *mk, const gpt2 *c, ts_tensor x, ts_tensor mask, cache *own)
 {
-    ts_tensor all = layer_dense(mk, x, 3 * c->width, 1, "attn.c_attn"), part[3];
+    ts_tensor all = layer_dense(mk, x, 3 * c->width, 1, "attn.c_attn"), part[3]; /* [b, s, 3 * width] */
     for (int i = 0; i < 3; i++)
+        /* q, k, v: [b, h, s, d] */
         part[i] = transformer_split(mk, maker_call(mk, 1, &all, "split axis=-1 parts=3 part=%d", i), c->heads);
     for (int i = 0; i < 2; i++)
         own->present[i] = behind(mk, own->past[i], part[i + 1]);
     const ts_tensor in[] = {part[0], own->present[0], own->present[1], mask};
-    ts_tensor seen = maker_named(mk, ts_call(mk->g, "attention causal=1", 4, in), "attn");
-    seen = transformer_merge(mk, seen);
+    ts_tensor seen = maker_named(mk, ts_call(mk->g, "attention causal=1", 4, in), "attn"); /* [b, h, s, d] */
+    seen = transformer_merge(mk, seen);                                                    /* [b, s, width] */
     return layer_dense(mk, seen, c->width, layer_branch(2 * c->layers), "attn.c_proj");
 }
 
@@ -51,7 +53,7 @@ static ts_tensor block(maker *mk, const gpt2 *c, ts_tensor x, ts_tensor mask, ca
 
 static void cache_inputs(maker *mk, const gpt2 *c, int64_t batch, int64_t past, cache *all)
 {
-    const int64_t dim[] = {batch, c->heads, past, c->width / c->heads};
+    const int64_t dim[] = {batch, c->heads, past, c->width / c->heads}; /* [b, h, past, d] */
     for (int i = 0; i < 2 * c->layers; i++) {
         char name[32];
         snprintf(name, sizeof name, "past.%d.%s", i / 2, kept[i % 2]);

@@ -45,7 +45,7 @@ static ts_tensor branch(maker *mk, const resnet *r, ts_tensor x, int width, int 
 static ts_tensor block(maker *mk, const resnet *r, ts_tensor x, int width, int stride)
 {
     const int out = r->bottleneck ? 4 * width : width;
-    ts_tensor y = branch(mk, r, x, width, stride);
+    ts_tensor y = branch(mk, r, x, width, stride); /* [n, out, h / stride, w / stride] */
     if (stride != 1 || maker_extent(x, 1) != out)
         x = layer_conv(mk, x, (conv){out, 1, stride, 1}, "downsample.0");
     return relu(mk, ts_call2(mk->g, "add", y, x));
@@ -58,15 +58,18 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e, const resnet *r)
         return false;
     maker mk = {.g = g};
     const int64_t batch = ts_dim(m, "batch"), size = ts_dim(m, "size");
-    ts_tensor input = ts_input(g, "x", TS_F32, 4, (const int64_t[]){batch, 3, size, size});
+    ts_tensor input = ts_input(g, "x", TS_F32, 4, (const int64_t[]){batch, 3, size, size}); /* [n, 3, size, size] */
+    /* [n, width, size / 2, size / 2] */
     ts_tensor x = relu(&mk, layer_conv(&mk, input, (conv){r->width, 7, 2, before_relu}, "conv1"));
-    x = ts_call1(g, "max_pool kernel=[3,3] strides=[2,2] pads=[1,1,1,1]", x);
+    x = ts_call1(g, "max_pool kernel=[3,3] strides=[2,2] pads=[1,1,1,1]", x); /* [n, width, size / 4, size / 4] */
     for (int s = 0; s < STAGES; s++)
         for (int i = 0; i < r->blocks[s]; i++) {
             maker_enter(&mk, "layer%d.%d.", s + 1, i);
+            /* each stage but the first halves height and width */
             x = block(&mk, r, x, r->width << s, s > 0 && i == 0 ? 2 : 1);
         }
     maker_leave(&mk);
+    /* [n, channels] -> [n, classes] */
     ts_tensor y = layer_dense(&mk, ts_call1(g, "mean axes=[2,3]", x), r->classes, 1, "fc");
     if (!ts_graph_ok(g, e))
         return false;

@@ -33,7 +33,7 @@ static double last_gain(const vae *v)
 }
 
 /* x + conv(silu(norm(conv(silu(norm(x)))))), x through a convolution of its own where the width changes */
-static ts_tensor residual(maker *mk, const vae *v, ts_tensor x, int out)
+static ts_tensor residual(maker *mk, const vae *v, ts_tensor x, int out) /* x[n, c, h, w] -> [n, out, h, w] */
 {
     ts_tensor y = silu(mk, group_norm(mk, v, x, "norm1"));
     y = silu(mk, group_norm(mk, v, layer_conv(mk, y, (conv){out, 3, 1, before_silu}, "conv1"), "norm2"));
@@ -48,12 +48,12 @@ static ts_tensor attend(maker *mk, const vae *v, ts_tensor x)
 {
     const long long n = maker_extent(x, 0), c = maker_extent(x, 1), h = maker_extent(x, 2), w = maker_extent(x, 3);
     ts_tensor y = group_norm(mk, v, x, "group_norm");
-    y = maker_call(mk, 1, &y, "reshape shape=[%lld,%lld,%lld]", n, c, h * w);
+    y = maker_call(mk, 1, &y, "reshape shape=[%lld,%lld,%lld]", n, c, h * w); /* [n, c, h w] */
     y = ts_call1(mk->g, "transpose axes=[0,2,1]", y);
-    ts_tensor q = layer_dense(mk, y, (int)c, 1, "to_q"), k = layer_dense(mk, y, (int)c, 1, "to_k");
+    ts_tensor q = layer_dense(mk, y, (int)c, 1, "to_q"), k = layer_dense(mk, y, (int)c, 1, "to_k"); /* [n, h w, c] */
     ts_tensor all[] = {q, k, layer_dense(mk, y, (int)c, 1, "to_v")};
     y = maker_named(mk, ts_call(mk->g, "attention", 3, all), "attention");
-    y = layer_dense(mk, y, (int)c, last_gain(v), "to_out.0");
+    y = layer_dense(mk, y, (int)c, last_gain(v), "to_out.0"); /* [n, h w, c] */
     y = ts_call1(mk->g, "transpose axes=[0,2,1]", y);
     return ts_call2(mk->g, "add", x, maker_call(mk, 1, &y, "reshape shape=[%lld,%lld,%lld,%lld]", n, c, h, w));
 }
@@ -67,12 +67,12 @@ static ts_tensor enlarged(maker *mk, ts_tensor x)
     return layer_conv(mk, x, (conv){(int)maker_extent(x, 1), 3, 1, 1}, "upsamplers.0.conv");
 }
 
-static ts_tensor decode(maker *mk, const vae *v, ts_tensor x)
+static ts_tensor decode(maker *mk, const vae *v, ts_tensor x) /* latents [n, 4, h, w] -> [n, 3, 8 h, 8 w] */
 {
     maker_leave(mk);
     x = layer_conv(mk, x, (conv){4, 1, 1, 1}, "post_quant_conv");
     maker_enter(mk, "decoder.");
-    x = layer_conv(mk, x, (conv){v->channels[0], 3, 1, 1}, "conv_in");
+    x = layer_conv(mk, x, (conv){v->channels[0], 3, 1, 1}, "conv_in"); /* [n, 512, h, w] */
     maker_enter(mk, "decoder.mid_block.resnets.0.");
     x = residual(mk, v, x, v->channels[0]);
     maker_enter(mk, "decoder.mid_block.attentions.0.");
@@ -85,11 +85,11 @@ static ts_tensor decode(maker *mk, const vae *v, ts_tensor x)
             x = residual(mk, v, x, v->channels[level]);
         }
         maker_enter(mk, "decoder.up_blocks.%d.", level);
-        x = level + 1 < LEVELS ? enlarged(mk, x) : x;
+        x = level + 1 < LEVELS ? enlarged(mk, x) : x; /* twice the height and width, but for the last level */
     }
     maker_enter(mk, "decoder.");
     x = silu(mk, group_norm(mk, v, x, "conv_norm_out"));
-    return layer_conv(mk, x, (conv){3, 3, 1, before_silu}, "conv_out");
+    return layer_conv(mk, x, (conv){3, 3, 1, before_silu}, "conv_out"); /* three colours */
 }
 
 static bool build(ts_model *m, ts_graph *g, ts_error *e, const vae *v)

@@ -74,8 +74,11 @@ class Contestant:
         self.say("PLANNED")
 
     def open(self, text):
-        numpy = package("numpy")
         task = json.loads(text)
+        self.peer.precision = task.get("precision", "f32")
+        if self.peer.precision not in getattr(self.peer, "precisions", ("f32",)):
+            raise Absent(f"it has no pass in {self.peer.precision} here")
+        numpy = package("numpy")
         inputs = {i["name"]: numpy.load(i["path"]) for i in task["inputs"]}
         train = task.get("train")
         if train and not hasattr(self.peer, "step"):

@@ -95,12 +95,13 @@ class OnDevice:
     """A peer whose pass is a function of inputs on the device; network(model, {name: tensor}) makes it"""
     packages = ("torch", "onnx")
     device, mode, tf32 = "cuda", "eager", True
+    precision = "f32"
 
     def open(self, model, inputs, threads):
         self.torch = torch = begin(self.device, self.tf32)
         self.host = {k: self.pinned(v) for k, v in inputs.items()}
         self.there = {k: v.to(self.device) for k, v in self.host.items()}
-        call = self.network(model, self.there)
+        call = self.narrowed(self.network(model, self.there))
         with torch.inference_mode():
             if self.mode != "eager":
                 call = torch.compile(call)
@@ -108,6 +109,15 @@ class OnDevice:
                 call()
             self.call = Captured(torch, call) if self.mode == "graph" else call
         return facts_of(torch, self)
+
+    def narrowed(self, call):
+        types = {"bf16": self.torch.bfloat16, "f16": self.torch.float16}
+
+        def cast():
+            with self.torch.autocast(self.device, types[self.precision]):
+                return call()
+
+        return cast if self.precision in types else call
 
     def pinned(self, array):
         value = self.torch.from_numpy(array)
@@ -131,6 +141,7 @@ class OnDevice:
 
 class Networks(OnDevice):
     unverified = "its weights are its own, of the same shapes"
+    precisions = ("f32", "bf16", "f16")
 
     def __init__(self, mode):
         self.mode = mode

@@ -2,7 +2,7 @@
  * centre, a focal length, a principal point and two radial terms; errors are in the picture, times a weight, and
  * 1 - w^2 for each weight. In f64. What each observation reads, a row of its own, are results too, so that Jacobians
  * with respect to them can be asked for: those of other observations are zeros. */
-#include "tessera.h"
+#include "models/adbench/objective.h"
 
 #include <stdio.h>
 
@@ -70,3 +70,52 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e)
 }
 
 const ts_builder builders_ba[] = {{"adbench-ba", "Bundle adjustment, of ADBench", "n=3 m=20 p=60", build}, {0}};
+
+/* ---- its data: one camera, point, weight and feature, which all have; observation i is of camera i mod n and point i
+ * mod m ---- */
+static void spread_out(double *v, int64_t rows, int width, const double *mean, const double *spread)
+{
+    for (int64_t i = 0; i < rows * width; i++)
+        v[i] = mean[i % width] + spread[i % width] * v[i];
+}
+
+static bool read(problem *p)
+{
+    static const double camera[2][11] = {{0.5, -0.3, 0.2, 0, 0, 0, 500, 0, 0, 0, 0},
+                                         {0.2, 0.2, 0.2, 1, 1, 1, 50, 1, 1, 0.05, 0.05}};
+    static const double point[2][3] = {{0, 0, 20}, {5, 5, 2}}, feature[2][2] = {{0, 0}, {100, 100}};
+    const int64_t n = objective_size(p, "n", 1), m = objective_size(p, "m", 1), k = objective_size(p, "p", 1);
+    if (k < 1)
+        return false;
+    double *c = objective_take(p, "cameras", (numbers){.spread = 1, .first = 11}, 2, (const int64_t[]){n, 11});
+    double *x = objective_take(p, "points", (numbers){.spread = 1, .first = 3}, 2, (const int64_t[]){m, 3});
+    double *w = objective_take(p, "weights", (numbers){.mean = 0.5, .spread = 0.5, .first = 1}, 1, &k);
+    double *f = objective_take(p, "features", (numbers){.spread = 1, .first = 2}, 2, (const int64_t[]){k, 2});
+    if (!c || !x || !w || !f || !objective_cycle(p, "camera_of", k, n) || !objective_cycle(p, "point_of", k, m))
+        return false;
+    if (!p->at) {
+        spread_out(c, n, 11, camera[0], camera[1]), spread_out(x, m, 3, point[0], point[1]);
+        spread_out(f, k, 2, feature[0], feature[1]);
+    }
+    return true;
+}
+
+static bool derive(problem *p)
+{
+    if (!objective_open(p, "adbench-ba"))
+        return false;
+    ts_model *m = p->model;
+    objective_value(p, ts_model_tensor(m, 0)), objective_value(p, ts_model_tensor(m, 1));
+    return objective_jacobian(p, 0, ts_model_tensor(m, 2), 0, true, 4) &&
+           objective_jacobian(p, 0, ts_model_tensor(m, 3), 1, true, 5) &&
+           objective_jacobian(p, 0, objective_input(p, 2), 2, true, -1) &&
+           objective_jacobian(p, 1, objective_input(p, 2), 2, true, -1);
+}
+
+const objective objective_ba = {.name = "ba",
+                                .brief = "errors of bundle adjustment, by cameras, points and weights",
+                                .file = "n m p, one camera, one point, one weight, one feature",
+                                .sizes = "n=49 m=7776 p=31843",
+                                .sparse = true,
+                                .read = read,
+                                .build = derive};

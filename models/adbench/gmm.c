@@ -2,8 +2,9 @@
  * of n points x of d numbers under k Gaussians with weights softmax(alphas), means, and inverse covariances q' q, with
  * a Wishart prior. q's diagonal is exp of the first d numbers of a row of icf, the rest is its strict lower part,
  * column by column. In f64. */
-#include "tessera.h"
+#include "models/adbench/objective.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -92,3 +93,49 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e)
 }
 
 const ts_builder builders_gmm[] = {{"adbench-gmm", "A mixture of Gaussians, of ADBench", "n=50 d=2 k=5", build}, {0}};
+
+/* ---- its data ---- */
+/* What of the Wishart prior depends on gamma and m alone, pi as ADBench has it. */
+static double constant(int64_t d, int64_t k, double gamma, double m)
+{
+    const double n = (double)d + m + 1, log_pi = log(3.14159265359);
+    double out = 0.25 * (double)(d * (d - 1)) * log_pi;
+    for (int64_t j = 1; j <= d; j++)
+        out += lgamma(0.5 * n + 0.5 * (double)(1 - j));
+    return (double)k * (n * (double)d * (log(gamma) - 0.5 * log(2)) - out);
+}
+
+static bool read(problem *p)
+{
+    const int64_t d = objective_size(p, "d", 1), k = objective_size(p, "k", 1), n = objective_size(p, "n", 1);
+    const int64_t icf[] = {k, d * (d + 1) / 2}, three = 3;
+    const numbers normal = {.normal = true, .spread = 1}, share = {.mean = 0.5, .spread = 0.5};
+    if (n < 1 || !objective_take(p, "alphas", normal, 1, &k) ||
+        !objective_take(p, "means", share, 2, (const int64_t[]){k, d}) || !objective_take(p, "icf", normal, 2, icf) ||
+        !objective_take(p, "x", normal, 2, (const int64_t[]){n, d}))
+        return false;
+    double *prior = objective_take(p, "prior", (numbers){.mean = 1, .first = 2}, 1, &three);
+    if (!prior)
+        return false;
+    if (!p->at)
+        prior[1] = 0;
+    if (prior[0] <= 0 || prior[1] < 0)
+        return objective_fail(p, TS_BAD_INPUT, "%s: gamma is %g and m %g, positive and not negative ones expected",
+                              p->file, prior[0], prior[1]);
+    return prior[2] = constant(d, k, prior[0], prior[1]), true;
+}
+
+static bool derive(problem *p)
+{
+    if (!objective_open(p, "adbench-gmm"))
+        return false;
+    objective_value(p, ts_model_tensor(p->model, 0));
+    return objective_gradients(p, 3);
+}
+
+const objective objective_gmm = {.name = "gmm",
+                                 .brief = "logarithm of the likelihood of a mixture of Gaussians, by its parameters",
+                                 .file = "d k n, alphas, means, inverse covariance factors, points, gamma m",
+                                 .sizes = "n=1000 d=10 k=25",
+                                 .read = read,
+                                 .build = derive};

@@ -1,3 +1,5 @@
+/* layer.c - each layer makes its weights, with a scale that keeps the variance of what goes through it, and the calls
+ * over them. */
 #include "models/parts/layer.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* maker.c - names are a stack of parts joined by points; what is asked for behind a failed call gives NULL, and the
+ * graph keeps the first reason. */
 #include "models/parts/maker.h"
 
 #include <stdarg.h>

@@ -1,0 +1,194 @@
+/* objective.c - what problems of ADBench share: numbers from a file or a seed, inputs, derivatives. */
+#include "models/adbench/objective.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool objective_fail(problem *p, ts_code code, const char *fmt, ...)
+{
+    va_list list;
+    if (p->e->code != TS_OK)
+        return false;
+    va_start(list, fmt);
+    p->e->code = code, vsnprintf(p->e->text, sizeof p->e->text, fmt, list);
+    va_end(list);
+    return false;
+}
+
+/* ---- sizes ---- */
+/* Where `name` stands among "n=1000 d=10", what it is there; -1: nowhere. */
+static int place_of(const objective *o, const char *name, int64_t *usual)
+{
+    const char *s = o->sizes;
+    const size_t n = strlen(name);
+    for (int i = 0; s && *s && i < OBJECTIVE_SIZES; i++) {
+        if (!strncmp(s, name, n) && s[n] == '=')
+            return *usual = strtoll(s + n + 1, NULL, 10), i;
+        s += strcspn(s, " "), s += strspn(s, " ");
+    }
+    return -1;
+}
+
+bool objective_begin(problem *p)
+{
+    const char *s = p->of->sizes;
+    for (int i = 0; *s && i < OBJECTIVE_SIZES; i++) {
+        const char *value = strchr(s, '=') + 1;
+        if (!p->size[i])
+            p->size[i] = strtoll(value, NULL, 10);
+        s += strcspn(s, " "), s += strspn(s, " ");
+    }
+    return true;
+}
+
+/* ---- numbers ---- */
+static bool next_number(problem *p, double *out)
+{
+    char *end;
+    *out = strtod(p->at, &end);
+    if (end != p->at && isfinite(*out))
+        return p->at = end, true;
+    const int line = (int)strcspn(p->at, "\n");
+    return objective_fail(p, TS_BAD_INPUT, "%s: a number expected at \"%.*s\"", p->file, line < 20 ? line : 20, p->at);
+}
+
+int64_t objective_size(problem *p, const char *name, int64_t least)
+{
+    int64_t usual;
+    double v = 0;
+    const int i = place_of(p->of, name, &usual);
+    if (p->e->code != TS_OK || i < 0 || (p->at && !next_number(p, &v)))
+        return -1;
+    if (!p->at)
+        v = (double)p->size[i];
+    if (v != floor(v) || v < (double)least || v > 1e8)
+        return objective_fail(p, TS_BAD_INPUT, "%s: the size %s is %g, a whole number from %lld to 1e8 expected",
+                              p->at ? p->file : p->of->name, name, v, (long long)least),
+               -1;
+    return p->size[i] = (int64_t)v;
+}
+
+/* n made numbers: uniform ones as the library has them, normal ones by Box and Muller of two of these. */
+static bool make(problem *p, ts_array *to, numbers what, int64_t n)
+{
+    ts_array u;
+    if (!ts_array_make(&u, TS_F64, 1, (const int64_t[]){2 * n}, p->e))
+        return false;
+    ts_array_random(&u, p->seed + 1000 * (uint64_t)p->n_given, 0);
+    const double *v = u.data;
+    for (int64_t i = 0; i < n; i++) {
+        const double one = 1 - (v[2 * i] + 1) / 2; /* in (0, 1] */
+        const double x = what.normal ? sqrt(-2 * log(one)) * cos(acos(-1) * v[2 * i + 1]) : v[2 * i];
+        if (what.below)
+            ((int64_t *)to->data)[i] = (int64_t)((1 - one) * (double)what.below);
+        else
+            ((double *)to->data)[i] = what.mean + what.spread * x;
+    }
+    return ts_array_free(&u), true;
+}
+
+static bool read_numbers(problem *p, ts_array *to, int64_t below, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        double v;
+        if (!next_number(p, &v))
+            return false;
+        if (!below)
+            ((double *)to->data)[i] = v;
+        else if (v == floor(v) && v >= 0 && v < (double)below)
+            ((int64_t *)to->data)[i] = (int64_t)v;
+        else
+            return objective_fail(p, TS_BAD_INPUT, "%s: %g is no number from 0 to %lld", p->file, v,
+                                  (long long)below - 1);
+    }
+    return true;
+}
+
+static ts_array *begin_array(problem *p, const char *name, ts_dtype dtype, int rank, const int64_t *dim)
+{
+    if (p->e->code != TS_OK)
+        return NULL;
+    if (p->n_given == OBJECTIVE_MOST)
+        return objective_fail(p, TS_BUG, "an objective has too many inputs"), NULL;
+    ts_given *to = &p->given[p->n_given];
+    *to = (ts_given){.name = name};
+    if (!ts_array_make(&to->value, dtype, rank, dim, p->e))
+        return NULL;
+    return p->n_given++, &to->value;
+}
+
+void *objective_take(problem *p, const char *name, numbers what, int rank, const int64_t *dim)
+{
+    ts_array *to = begin_array(p, name, what.below ? TS_I64 : TS_F64, rank, dim);
+    if (!to)
+        return NULL;
+    const int64_t all = ts_array_count(to), first = what.first ? what.first : all;
+    if (p->at ? !read_numbers(p, to, what.below, first) : !make(p, to, what, first))
+        return NULL;
+    for (int64_t i = first; i < all; i++)
+        memcpy((char *)to->data + i * 8, (char *)to->data + (i - first) * 8, 8);
+    return to->data;
+}
+
+bool objective_cycle(problem *p, const char *name, int64_t n, int64_t below)
+{
+    ts_array *to = begin_array(p, name, TS_I64, 1, &n);
+    for (int64_t i = 0; to && i < n; i++)
+        ((int64_t *)to->data)[i] = i % below;
+    return to != NULL;
+}
+
+/* ---- graphs ---- */
+bool objective_open(problem *p, const char *model)
+{
+    char words[OBJECTIVE_SIZES][64];
+    const char *list[OBJECTIVE_SIZES], *s = p->of->sizes;
+    int n = 0;
+    for (; *s && n < OBJECTIVE_SIZES; n++) {
+        snprintf(words[n], sizeof words[n], "%.*s=%lld", (int)strcspn(s, "="), s, (long long)p->size[n]);
+        list[n] = words[n];
+        s += strcspn(s, " "), s += strspn(s, " ");
+    }
+    p->model = ts_model_open(model, p->e);
+    if (!p->model || !ts_model_bind(p->model, n, list, NULL, p->e))
+        return false;
+    return p->g = ts_model_graph(p->model), true;
+}
+
+ts_tensor objective_input(const problem *p, int given)
+{
+    const ts_array *a = &p->given[given].value;
+    return ts_input(p->g, p->given[given].name, a->dtype, a->rank, a->dim);
+}
+
+void objective_value(problem *p, ts_tensor t)
+{
+    p->value[p->n_value++] = t;
+}
+
+bool objective_gradients(problem *p, int n)
+{
+    ts_tensor in[OBJECTIVE_MOST] = {0}, out[OBJECTIVE_MOST];
+    for (int i = 0; i < n; i++)
+        in[i] = objective_input(p, i);
+    if (!ts_chain_rule(p->g, 1, p->value, NULL, n, in, out))
+        return ts_graph_ok(p->g, p->e);
+    for (int i = 0; i < n; i++)
+        p->slope[p->n_slope++] = (slope){.t = out[i], .given = i, .row = -1};
+    return true;
+}
+
+bool objective_jacobian(problem *p, int value, ts_tensor in, int given, bool by_rows, int row)
+{
+    int pairs, pair[TS_MAX_RANK][2];
+    ts_tensor t = ts_jacobian(p->g, p->value[value], in, by_rows ? &pairs : NULL, pair);
+    if (!t)
+        return ts_graph_ok(p->g, p->e);
+    if (by_rows && (pairs != 1 || pair[0][0] || pair[0][1]))
+        return objective_fail(p, TS_BUG, "an objective's rows do not read one row each");
+    p->slope[p->n_slope++] = (slope){.t = t, .value = value, .given = given, .by_rows = by_rows, .row = row};
+    return true;
+}

@@ -1,0 +1,71 @@
+/* objective.h - a problem of ADBench: what its file holds, which values it has, and by what they are derived. One row a
+ * problem, `const objective objective_NAME`, in a file of models/adbench, on the public header alone; the build lists
+ * the folder and writes the table, which the command shows, reads and times. Numbers come from a file, or, where there
+ * is none, from a seed; either way an objective takes them in the order of the file. A problem owns its arrays, its
+ * model and nothing else; the first failure is kept in `e`, and whatever is asked for after it is refused. */
+#ifndef TS_MODELS_OBJECTIVE_H
+#define TS_MODELS_OBJECTIVE_H
+#include "tessera.h"
+
+enum { OBJECTIVE_MOST = 12, OBJECTIVE_SIZES = 4 };
+typedef struct problem problem;
+
+typedef struct objective {
+    const char *name, *brief;  /* "gmm", "a mixture of Gaussians" */
+    const char *file;          /* what a file has, in order */
+    const char *sizes;         /* of a made problem: "n=1000 d=10 k=25", at most OBJECTIVE_SIZES */
+    bool sparse;               /* derivatives are written as rows of what is not zero */
+    bool (*read)(problem *p);  /* takes sizes and numbers */
+    bool (*build)(problem *p); /* opens the model; values and slopes */
+} objective;
+extern const objective *const objectives[]; /* all of them, ends with NULL; written by the build */
+
+/* The derivative of a value by a given array. Whole: [axes of the value..., axes of the array...]. By rows: the value's
+ * first axis is one of rows, each of which reads one row of the array: [rows, other axes of the value..., axes of a
+ * row...]; which one, an array of integers says, or it is the same one. */
+typedef struct slope {
+    ts_tensor t;
+    int value, given;
+    bool by_rows;
+    int row; /* the given array that says which; -1: row r reads row r */
+} slope;
+
+struct problem {
+    const objective *of;
+    const char *file, *at; /* the file's name; what is left of its text; NULL: numbers are made */
+    uint64_t seed;
+    int64_t size[OBJECTIVE_SIZES]; /* in the order of of->sizes */
+    int n_given, n_value, n_slope;
+    ts_given given[OBJECTIVE_MOST]; /* inputs of the model */
+    ts_model *model;
+    ts_graph *g;
+    ts_tensor value[OBJECTIVE_MOST];
+    slope slope[OBJECTIVE_MOST];
+    ts_error *e;
+};
+
+/* What an array holds. Where there is no file it is made: uniform in mean - spread ... mean + spread, or normal. */
+typedef struct numbers {
+    bool normal;
+    double mean, spread;
+    int64_t below; /* integers in [0, below); 0: reals */
+    int64_t first; /* only so many numbers are in the file, and repeat; 0: all of them */
+} numbers;
+
+bool objective_begin(problem *p); /* sizes as of->sizes has them, where they are not set */
+/* The named size: the file's next number, or what it is to be; at least `least`. -1: it failed. */
+int64_t objective_size(problem *p, const char *name, int64_t least);
+/* The next numbers of the file as the input `name` of the model, f64 or i64; its elements. NULL: it failed. */
+void *objective_take(problem *p, const char *name, numbers what, int rank, const int64_t *dim);
+/* Row i of something refers to row i mod below of something else: no part of the file. */
+bool objective_cycle(problem *p, const char *name, int64_t n, int64_t below);
+bool objective_fail(problem *p, ts_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4))); /* false */
+
+bool objective_open(problem *p, const char *model); /* bound to of->sizes */
+ts_tensor objective_input(const problem *p, int given);
+void objective_value(problem *p, ts_tensor t);
+/* One gradient of value 0, without axes, by each of the first n given arrays. */
+bool objective_gradients(problem *p, int n);
+/* The derivative of `value` by `in`, which is the given array or its rows. */
+bool objective_jacobian(problem *p, int value, ts_tensor in, int given, bool by_rows, int row);
+#endif
