@@ -35,15 +35,16 @@ typedef struct bench_options {
     const char *judge;                    /* the target that says what is right; NULL: plain loops in f64 */
     int threads;                          /* 0: one per core of the affinity mask */
     bool as_written;                      /* as in ts_options */
+    const char *precision;                /* of products of a pass: "bf16", "f16"; NULL: as the model has it */
     int64_t mem_limit;                    /* as in ts_options */
     /* Seconds of samples per contestant over all launches; 0: 3 s and at least 30 samples */
     double min_time;
-    int launches;          /* 0: 5 */
-    double threshold;      /* differences below it do not matter; 0: 0.01 */
-    double tolerance;      /* of the largest output; 0: 1e-4, or 1e-10 for f64 outputs */
-    double timeout;        /* seconds that one answer of a contestant may take; 0: 600 */
-    uint64_t seed;         /* of inputs, orders and resampling */
-    const char *program;   /* what to execute as a worker; NULL: this program */
+    int launches;        /* 0: 5 */
+    double threshold;    /* differences below it do not matter; 0: 0.01 */
+    double tolerance;    /* of the largest output; 0: 16 times the eps of the precision, 1e-4, 1e-10 for f64 outputs */
+    double timeout;      /* seconds that one answer of a contestant may take; 0: 600 */
+    uint64_t seed;       /* of inputs, orders and resampling */
+    const char *program; /* what to execute as a worker; NULL: this program */
     const char *peers_dir; /* NULL: found from the program's place */
     const char *python;    /* NULL: "python3" */
     const char *resume;    /* partial results/1 of this race, to go on from; NULL: from the start */

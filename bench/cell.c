@@ -1,3 +1,4 @@
+/* cell.c - columns are counted as a terminal shows them: by ranges of characters that take two, or none. */
 #include "bench/cell.h"
 #include "graph/base/base.h"
 

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <strings.h>
 
-static const double THRESHOLD = 0.01;
+static const double THRESHOLD = 0.01; /* the least difference that matters, as a share */
 /* Differences of the machine's state that are listed. */
-static const double LOAD_DIFFERS = 0.5, SHARE_DIFFERS = 0.1;
+static const double LOAD_DIFFERS = 0.5, SHARE_DIFFERS = 0.1; /* differences of load, and of shares, that are told */
 
 /* What makes times incomparable, and what only has to be known. */
 static const struct {
@@ -25,6 +25,7 @@ static const struct {
     {"environment/threads", true},
     {"environment/isa", true},
     {"config/target", true},
+    {"config/precision", true},
     {"config/seed", true},
     {"model/hash", true},
     {"model/inputs", true},
@@ -61,7 +62,7 @@ static cJSON *read_results(const char *text, const char *name, ts_error *e)
 
 static void add_value(cJSON *row, const char *key, const cJSON *v)
 {
-    char *text = cJSON_IsString(v) ? NULL : v != NULL ? js_print(v, false) : NULL;
+    char *text = cJSON_IsString(v) ? NULL : v != NULL ? js_to_text(v, false) : NULL;
     js_text(row, key, cJSON_IsString(v) ? v->valuestring : text != NULL ? text : "not stated");
     free(text);
 }
@@ -200,17 +201,6 @@ static series samples_of(const cJSON *results, const cJSON *candidate)
 
 /* ---- comparing ---- */
 
-static const cJSON *find_candidate(const cJSON *results, const char *name)
-{
-    const cJSON *c;
-    cJSON_ArrayForEach(c, js_get(results, "candidates"))
-    {
-        if (strcmp(js_get_text(c, "name"), name) == 0)
-            return c;
-    }
-    return NULL;
-}
-
 /* Right, whatever its times are worth: that is for the state to say. */
 static bool is_valid(cJSON *notes, const cJSON *results, const cJSON *c, const char *file)
 {
@@ -269,7 +259,7 @@ static bool add_comparisons(cJSON *out, const pair_of_files *p, ts_error *e)
     add_state_differences(out, p);
     cJSON_ArrayForEach(c, after)
     {
-        const cJSON *same = find_candidate(p->before, js_get_text(c, "name"));
+        const cJSON *same = js_find(js_get(p->before, "candidates"), "name", js_get_text(c, "name"));
         matched += same != NULL;
         if (same != NULL)
             add_comparison(out, p, same, c);
@@ -297,7 +287,7 @@ bool bench_compare(const compare_options *o, char **comparison_text, ts_error *e
     p.before = read_results(o->before, named.before_name, e);
     p.after = p.before != NULL ? read_results(o->after, named.after_name, e) : NULL;
     bool good = p.after != NULL && add_differences(out, &p, e) && add_comparisons(out, &p, e);
-    *comparison_text = good ? js_print(out, false) : NULL;
+    *comparison_text = good ? js_to_text(out, false) : NULL;
     cJSON_Delete(p.before);
     cJSON_Delete(p.after);
     cJSON_Delete(out);

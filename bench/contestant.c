@@ -12,15 +12,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MOST_WARM_UPS = 200, PROFILE_REPEATS = 20 };
+enum { MOST_WARM_UPS = 200, PROFILE_REPEATS = 20 }; /* runs before any counts; runs by kernels */
+/* the last a share: three runs that agree so end the warming up */
 static const double WARM_UP_SECONDS = 0.5, PROFILE_SECONDS = 0.3, STEADY = 0.01;
 
+/* It keeps its row, with the reason in place of times. */
 static void out_of_race(contestant *c, standing s, const char *reason)
 {
     c->standing = s;
     snprintf(c->reason, sizeof c->reason, "%s", reason);
 }
 
+/* Lines that come before the answer; what is no JSON says nothing. */
 static void pass_on_progress(void *user, const char *line)
 {
     const race *r = user;
@@ -31,6 +34,7 @@ static void pass_on_progress(void *user, const char *line)
     cJSON_Delete(v);
 }
 
+/* Between samples: what was measured before is written by the caller, if there is any. */
 static bool stopped(race *r, ts_error *e)
 {
     r->stopped = true;
@@ -44,6 +48,7 @@ static bool is_mistake(ts_code code)
     return code == TS_USAGE || code == TS_BAD_INPUT || code == TS_UNSUPPORTED || code == TS_FILES || code == TS_DEVICE;
 }
 
+/* False where the run ends with e. A message about a schema names it, since several are in the race. */
 static bool refused(contestant *c, const char *json, ts_error *e)
 {
     cJSON *v = cJSON_Parse(json);
@@ -91,11 +96,11 @@ static bool ask(race *r, contestant *c, const char *text, const char *expected, 
         out_of_race(c, INVALID, reason);
         c->late = true;
     } else {
-        process_end(&c->process, why, sizeof why);
+        process_close(&c->process, why, sizeof why);
         snprintf(reason, sizeof reason, "its process %.1900s", why);
         out_of_race(c, INVALID, reason);
     }
-    process_end(&c->process, NULL, 0);
+    process_close(&c->process, NULL, 0);
     if (c->reference && go_on) {
         err_set(e, c->late ? TS_TIMEOUT : TS_FAILED, "the reference, which every result is compared with: %.1800s",
                 c->reason);
@@ -106,6 +111,7 @@ static bool ask(race *r, contestant *c, const char *text, const char *expected, 
 
 /* ---- opening ---- */
 
+/* Once the reference has drawn inputs, everyone reads its files: all compute with the same bits. */
 static void add_inputs(cJSON *task, const race *r)
 {
     cJSON *list = js_array(task, "inputs");
@@ -127,6 +133,7 @@ static void add_inputs(cJSON *task, const race *r)
     }
 }
 
+/* COMMAND and one line of JSON; the caller frees it. NULL where memory is short. */
 static char *task_line(const race *r, const contestant *c, const char *command)
 {
     const bench_options *o = &r->o;
@@ -147,6 +154,8 @@ static char *task_line(const race *r, const contestant *c, const char *command)
     js_number(task, "threads", o->threads);
     js_number(task, "mem_limit", (double)o->mem_limit);
     js_flag(task, "as_written", o->as_written);
+    if (o->precision != NULL)
+        js_text(task, "precision", o->precision);
     js_flag(task, "reference", c->reference && o->judge == NULL);
     if (c->reference)
         js_text(task, "input_dir", r->dir);
@@ -159,7 +168,7 @@ static char *task_line(const race *r, const contestant *c, const char *command)
         js_text(task, "schema", c->schema);
     if (o->cache_dir != NULL)
         js_text(task, "cache_dir", o->cache_dir);
-    char *text = js_print(task, false), *line = NULL;
+    char *text = js_to_text(task, false), *line = NULL;
     if (asprintf(&line, "%s %s", command, text) < 0)
         line = NULL;
     free(text);
@@ -167,15 +176,17 @@ static char *task_line(const race *r, const contestant *c, const char *command)
     return line;
 }
 
+/* Its own output goes to a log, so that nothing is taken for an answer. */
 static bool start(race *r, contestant *c, ts_error *e)
 {
     const char *ours[] = {r->o.program, "bench-worker", NULL}, *theirs[] = {r->o.python, "-B", "-u", c->script, NULL};
     char log[RACE_PATH];
     snprintf(log, sizeof log, "%s/%d.log", r->dir, c->reference ? -1 : (int)(c - r->of));
     process_spec s = {c->peer != NULL ? theirs : ours, &r->cpus, r->o.threads, log};
-    return process_start(&c->process, &s, e);
+    return process_open(&c->process, &s, e);
 }
 
+/* What it says of itself is the same in every launch, and kept from the first. */
 static bool open_model(race *r, contestant *c, ts_error *e)
 {
     char *line = task_line(r, c, "open");
@@ -206,7 +217,7 @@ static bool check_peer(race *r, contestant *c, ts_error *e)
 {
     const char *rest;
     const bool go_on = start(r, c, e) && ask(r, c, "check", SAY_PLANNED, &rest, e);
-    process_end(&c->process, NULL, 0);
+    process_close(&c->process, NULL, 0);
     if (!go_on || c->standing == IN_RACE)
         return go_on;
     err_set(e, TS_USAGE, "peer %s cannot run with %.500s: %.1000s", c->peer, r->o.python, c->reason);
@@ -216,6 +227,7 @@ static bool check_peer(race *r, contestant *c, ts_error *e)
                     c->peer);
 }
 
+/* Plans alone: mistakes in schemas are found before anything is compiled or timed. */
 bool contestant_check(race *r, contestant *c, ts_error *e)
 {
     if (c->standing == IN_RACE && c->peer != NULL)
@@ -224,12 +236,21 @@ bool contestant_check(race *r, contestant *c, ts_error *e)
     const char *rest;
     const bool go_on = line == NULL || (start(r, c, e) && ask(r, c, line, SAY_PLANNED, &rest, e));
     free(line);
-    process_end(&c->process, NULL, 0);
+    process_close(&c->process, NULL, 0);
     return go_on;
+}
+
+/* Of a pass in fewer bits, whose judge rounds nothing: eps times the root of 256 roundings from input to output. */
+static double tolerance_of(const bench_options *o)
+{
+    const double eps = o->precision == NULL ? 0 : strcmp(o->precision, "bf16") == 0 ? 0x1p-8 : 0x1p-11;
+    return o->tolerance > 0 ? o->tolerance : 16 * eps;
 }
 
 /* ---- verifying ---- */
 
+/* Against files of the reference, so that both need not be in memory at once. Anew in each launch: errors are the
+ * largest of all. */
 static bool verify(race *r, contestant *c, ts_error *e)
 {
     char dir[RACE_PATH], reference[RACE_PATH], command[RACE_PATH + 16];
@@ -244,7 +265,7 @@ static bool verify(race *r, contestant *c, ts_error *e)
     if (*c->unverified != 0)
         return true;
     const cJSON *port = js_get(r->judge.facts, "outputs");
-    verify_task t = {reference, dir, cJSON_GetArraySize(port), r->o.tolerance, port};
+    verify_task t = {reference, dir, cJSON_GetArraySize(port), tolerance_of(&r->o), port};
     numerics n;
     ts_error wrong = {0};
     bool right = verify_outputs(&t, &n, &wrong);
@@ -258,6 +279,8 @@ static bool verify(race *r, contestant *c, ts_error *e)
 
 /* ---- timing ---- */
 
+/* Its own clock, in ns: the way to and from it takes no part. lost: the share of the time that threads waited for a
+ * processor. */
 static bool run_passes(race *r, contestant *c, int warm, int passes, sample *s, ts_error *e)
 {
     char command[64];
@@ -297,6 +320,7 @@ static bool warm_up(race *r, contestant *c, ts_error *e)
     return true;
 }
 
+/* Halted when it is ready: while others are timed, nothing of it runs. */
 bool contestant_open(race *r, contestant *c, ts_error *e)
 {
     if (c->standing != IN_RACE)
@@ -308,11 +332,12 @@ bool contestant_open(race *r, contestant *c, ts_error *e)
     if (c->standing == IN_RACE && !c->reference && !warm_up(r, c, e))
         return false;
     if (c->standing != IN_RACE)
-        process_end(&c->process, NULL, 0);
+        process_close(&c->process, NULL, 0);
     process_halt(&c->process);
     return true;
 }
 
+/* The process goes on where it was halted by being asked. */
 bool contestant_turn(race *r, contestant *c, sample *s, ts_error *e)
 {
     bool go_on = run_passes(r, c, c->warm, c->passes, s, e);
@@ -320,6 +345,8 @@ bool contestant_turn(race *r, contestant *c, sample *s, ts_error *e)
     return go_on;
 }
 
+/* Behind all samples, since timing kernel by kernel leaves caches in another state. A row of kernel_ns for each launch.
+ */
 bool contestant_profile(race *r, contestant *c, ts_error *e)
 {
     if (c->standing != IN_RACE || c->n_kernels == 0)
@@ -346,17 +373,18 @@ bool contestant_profile(race *r, contestant *c, ts_error *e)
     return true;
 }
 
+/* The peak is asked for while there is a process. */
 void contestant_close(contestant *c)
 {
     double peak = process_peak_bytes(&c->process);
     if (peak > c->peak_bytes)
         c->peak_bytes = peak;
-    process_end(&c->process, NULL, 0);
+    process_close(&c->process, NULL, 0);
 }
 
 void contestant_free(contestant *c)
 {
-    process_end(&c->process, NULL, 0);
+    process_close(&c->process, NULL, 0);
     cJSON_Delete(c->facts);
     free(c->samples);
     free(c->kernel_ns);

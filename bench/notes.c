@@ -1,3 +1,4 @@
+/* notes.c - each note once, from what plans say, from the state of the machine, and from what was compared. */
 #include "bench/notes.h"
 
 #include <math.h>

@@ -2,18 +2,13 @@
  * its file. */
 #include "graph/base/err.h"
 #include "bench/race.h"
+#include "graph/base/base.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static bool is_folder(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
 
 static bool is_file(const char *path)
 {
@@ -29,7 +24,7 @@ static bool peers_folder(const race *r, char path[FOLDER])
     char self[RACE_PATH / 2];
     if (r->o.peers_dir != NULL) {
         snprintf(path, FOLDER, "%s", r->o.peers_dir);
-        return is_folder(path);
+        return file_is_folder(path);
     }
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     self[n > 0 ? n : 0] = 0;
@@ -39,7 +34,7 @@ static bool peers_folder(const race *r, char path[FOLDER])
     *slash = 0;
     for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
         snprintf(path, FOLDER, "%s/%s", self, from[i]);
-        if (is_folder(path))
+        if (file_is_folder(path))
             return true;
     }
     return false;

@@ -1,3 +1,4 @@
+/* process.c - fork, exec and pipes; who does not go when told is asked by a signal, then killed with its group. */
 #include "bench/process.h"
 #include "bench/machine/clock.h"
 #include "graph/base/err.h"
@@ -15,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* bytes of a line; what a shell answers for a program that is not there; bytes of a log */
 enum { LONGEST_ANSWER = 256 << 20, NOT_EXECUTED = 127, TAIL = 600 };
 static const double KIND_SECONDS = 2; /* for a process to go by itself when told, and again when asked by a signal */
 
@@ -43,7 +45,7 @@ static void close_all(const int *fd, int n)
             close(fd[i]);
 }
 
-bool process_start(process *p, const process_spec *s, ts_error *e)
+bool process_open(process *p, const process_spec *s, ts_error *e)
 {
     int fd[5] = {-1, -1, -1, -1, -1}; /* command: read, write; answer: read, write; log */
     *p = (process){0};
@@ -253,7 +255,7 @@ static bool gone(pid_t pid, double seconds)
     }
 }
 
-void process_end(process *p, char *why, size_t size)
+void process_close(process *p, char *why, size_t size)
 {
     int status = 0;
     if (p->pid == 0)

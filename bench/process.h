@@ -24,7 +24,7 @@ typedef struct process_spec {
     int threads;
     const char *log; /* a path for stderr */
 } process_spec;
-bool process_start(process *p, const process_spec *s, ts_error *e);
+bool process_open(process *p, const process_spec *s, ts_error *e);
 
 typedef enum answer { ANSWERED, DIED, TOO_LATE, INTERRUPTED } answer;
 typedef struct question {
@@ -40,5 +40,5 @@ answer process_ask(process *p, const question *q, const char **line);
 void process_halt(process *p);               /* returns once it stands still; asking wakes it again */
 double process_peak_bytes(const process *p); /* largest resident set so far; NaN where it cannot be read */
 /* Ends it: kindly if it answers, else by force. why (may be NULL) gets how it ended, with the end of its stderr. */
-void process_end(process *p, char *why, size_t size);
+void process_close(process *p, char *why, size_t size);
 #endif

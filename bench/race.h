@@ -10,7 +10,7 @@
 #include "bench/stats.h"
 #include "bench/verify.h"
 
-enum { RACE_PATH = 4096, REASON = 2048 };
+enum { RACE_PATH = 4096, REASON = 2048 }; /* bytes: PATH_MAX, and of a reason */
 
 typedef enum standing { IN_RACE, INVALID, ABSENT } standing;
 
@@ -75,7 +75,7 @@ void contestant_close(contestant *c); /* records its memory, ends its process */
 void contestant_free(contestant *c);
 
 /* results.c */
-cJSON *race_config(const race *r); /* of the caller's */
+cJSON *race_config_make(const race *r); /* of the caller's */
 char *results_print(const race *r);
 
 /* peer.c: the script of a peer; whether a peer takes that model; its ONNX file. False with the reason. */

@@ -39,6 +39,7 @@ static tally tally_of(const measured *m, const contestant *c)
     return t;
 }
 
+/* Times in ns for one pass. Null where the machine was unusable: no figure is better than a wrong one. */
 static void add_stats(cJSON *row, const measured *m, const contestant *c)
 {
     series s = m->seen.state != UNUSABLE ? samples_of(m, c) : (series){0};
@@ -73,6 +74,7 @@ static void add_stats(cJSON *row, const measured *m, const contestant *c)
     series_free(&s);
 }
 
+/* No member "flags" where a sample has none: there are thousands of samples. */
 static void add_flags(cJSON *row, const measured *m, const contestant *c, int i)
 {
     const struct {
@@ -87,6 +89,7 @@ static void add_flags(cJSON *row, const measured *m, const contestant *c, int i)
             js_item(flags = flags != NULL ? flags : js_array(row, "flags"), flag[k].word);
 }
 
+/* [launch][sample], all of them, so that statistics can be made anew from the file. */
 static void add_samples(cJSON *row, const measured *m, const contestant *c)
 {
     cJSON *launches = js_array(row, "samples");
@@ -112,6 +115,7 @@ static void add_samples(cJSON *row, const measured *m, const contestant *c)
 
 /* ---- kernels ---- */
 
+/* kernel_ns: [profile, kernel], in ns. */
 static double median_of_kernel(const contestant *c, int k)
 {
     double *v = calloc((size_t)c->profiles + 1, sizeof *v);
@@ -133,6 +137,7 @@ static void add_device_time(cJSON *row, const race *r, const contestant *c)
     js_number(row, "device_ns", ns);
 }
 
+/* The plan's kernels, with what was measured and the share of the ceilings that it comes to. */
 static void add_kernels(cJSON *row, const race *r, const contestant *c)
 {
     cJSON *list = js_array(row, "kernels");
@@ -156,6 +161,7 @@ static void add_kernels(cJSON *row, const race *r, const contestant *c)
 
 /* ---- contestants ---- */
 
+/* Of one pass. */
 static double total_flops(const contestant *c)
 {
     double sum = 0;
@@ -164,6 +170,7 @@ static double total_flops(const contestant *c)
     return sum;
 }
 
+/* Bytes. */
 static void add_memory(cJSON *row, const contestant *c)
 {
     const cJSON *planned = js_get(c->facts, "plan/memory");
@@ -182,6 +189,7 @@ static void add_numerics(cJSON *row, const contestant *c)
     js_number(v, "tolerance", known ? c->numerics.tolerance : NAN);
 }
 
+/* Seconds of reading, binding, planning and building, then what the back end says of its compiler. */
 static void add_build(cJSON *row, const contestant *c)
 {
     cJSON *v = js_object(row, "build");
@@ -261,6 +269,7 @@ static void add_contestant(cJSON *list, const measured *m, const contestant *c)
 
 /* ---- comparisons ---- */
 
+/* ratio: time of b over time of a; low and high bound it with the confidence of the configuration. */
 static void add_comparison(cJSON *list, const measured *m, const contestant *a, const contestant *b)
 {
     const race *r = m->r;
@@ -299,6 +308,7 @@ static void add_comparisons(cJSON *out, const measured *m)
 
 /* ---- the whole ---- */
 
+/* A step of training is another workload: its figures are compared only with those of the same step. */
 static void add_step(cJSON *dims, const train_options *w, const cJSON *facts)
 {
     char text[64];
@@ -312,6 +322,7 @@ static void add_step(cJSON *dims, const train_options *w, const cJSON *facts)
     js_item(dims, text);
 }
 
+/* The hash is of the file; inputs that were drawn are left without a path, those given keep theirs. */
 static void add_model(cJSON *out, const race *r)
 {
     cJSON *model = js_object(out, "model");
@@ -334,7 +345,8 @@ static void add_model(cJSON *out, const race *r)
     }
 }
 
-cJSON *race_config(const race *r)
+/* All that a repetition needs to be the same race; NAN is written as null. */
+cJSON *race_config_make(const race *r)
 {
     cJSON *v = cJSON_CreateObject();
     js_text(v, "model", r->o.model);
@@ -344,6 +356,8 @@ cJSON *race_config(const race *r)
     js_text(v, "isa", r->o.isa);
     js_number(v, "threads", r->o.threads);
     js_flag(v, "as_written", r->o.as_written);
+    if (r->o.precision != NULL)
+        js_text(v, "precision", r->o.precision);
     js_number(v, "min_time_s", r->o.min_time > 0 ? r->o.min_time : NAN);
     js_number(v, "launches", r->o.launches);
     js_number(v, "rounds", r->rounds);
@@ -383,7 +397,7 @@ static cJSON *environment_of(const race *r)
     for (int i = 0; i < r->n_candidates && isa == NULL; i++)
         if (*js_get_text(r->of[i].facts, "plan/isa") != 0)
             isa = js_get_text(r->of[i].facts, "plan/isa");
-    cJSON *v = environment_read(isa, r->o.threads, r->o.seed);
+    cJSON *v = environment_make(isa, r->o.threads, r->o.seed);
     js_number(v, "steal_share", stolen_share(r->ticks_before, r->ticks_after));
     cJSON *pinned = js_array(v, "pinned_to");
     for (int i = 0; i < r->o.threads; i++)
@@ -404,7 +418,7 @@ static void add_partial(cJSON *out, const race *r)
 char *results_print(const race *r)
 {
     cJSON *out = cJSON_CreateObject();
-    bool *aside = rounds_aside(r);
+    bool *aside = rounds_aside_make(r);
     const measured m = {r, aside, conditions_of(r, aside)};
     js_text(out, "format", "results/1");
     js_text(out, "tool", "tessera " TS_VERSION);
@@ -412,7 +426,7 @@ char *results_print(const race *r)
         js_text(out, "repro", r->o.repro);
     add_state(out, &m);
     add_partial(out, r);
-    cJSON_AddItemToObject(out, "config", race_config(r));
+    cJSON_AddItemToObject(out, "config", race_config_make(r));
     add_model(out, r);
     cJSON_AddItemToObject(out, "environment", environment_of(r));
     cJSON_AddItemToObject(out, "ceilings", cJSON_Duplicate(r->ceilings, true));
@@ -421,7 +435,7 @@ char *results_print(const race *r)
         add_contestant(i < r->n_candidates ? candidates : peers, &m, &r->of[i]);
     add_comparisons(out, &m);
     notes_add(out, &m);
-    char *text = js_print(out, false);
+    char *text = js_to_text(out, false);
     free(aside);
     cJSON_Delete(out);
     return text;

@@ -1,3 +1,4 @@
+/* resume.c - the old results have to be of the same options, model and contestants; whole launches are taken over. */
 #include "bench/resume.h"
 #include "graph/base/err.h"
 
@@ -10,7 +11,7 @@
 
 static bool differs(const char *what, const cJSON *was, const cJSON *is, ts_error *e)
 {
-    char *x = was != NULL ? js_print(was, false) : NULL, *y = is != NULL ? js_print(is, false) : NULL;
+    char *x = was != NULL ? js_to_text(was, false) : NULL, *y = is != NULL ? js_to_text(is, false) : NULL;
     err_set(e, TS_USAGE, "--resume: %s was %.200s and is %.200s", what, x != NULL ? x : "not stated",
             y != NULL ? y : "not stated");
     free(x);

@@ -1,4 +1,5 @@
-/* resume.h - going on with a race that a signal cut short, from the results that it left. */
+/* resume.h - going on with a race that a signal cut short, from the results that it left.
+ * Samples are taken over as they were written; a race under other conditions is refused, never mixed. */
 #ifndef BENCH_RESUME_H
 #define BENCH_RESUME_H
 #include "bench/race.h"

@@ -8,7 +8,6 @@
 #include "bench/state.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <limits.h>
 #include <math.h>
 #include <signal.h>
@@ -20,11 +19,13 @@
 #include <time.h>
 #include <unistd.h>
 
+/* what is done where nothing else was asked for, and the most of each */
 enum { LAUNCHES = 5, SAMPLES = 30, FEWEST_ROUNDS = 2, MOST_ROUNDS = 100, MOST_LAUNCHES = 1000, MOST_CONTESTANTS = 60 };
-static const double MIN_TIME = 3, TIMEOUT = 600, THRESHOLD = 0.01;
-static const double SAMPLE_NS = 1e6;     /* a shorter one would measure the timer and the waking up */
-static const double WARM_BELOW_NS = 2e8; /* longer passes warm their caches in a negligible part of themselves */
-static const double PATIENCE_NS = 60e9;  /* for the samples wanted: slower contestants get fewer, with a note */
+static const double MIN_TIME = 3, TIMEOUT = 600, THRESHOLD = 0.01; /* seconds, seconds, and a share */
+static const double SAMPLE_NS = 1e6;    /* a shorter one would measure the timer and the waking up */
+static const double COLD_SHARE = 0.01;  /* of a pass: caches that are filled in less need no pass before it */
+static const double REFILL_NS = 2e6;    /* 32 MB at 16 GB/s, where sizes or bandwidth are not told */
+static const double PATIENCE_NS = 60e9; /* for the samples wanted: slower contestants get fewer, with a note */
 
 /* ---- signals: asked for while waiting, so that contestants and files are gone before the process is ---- */
 
@@ -62,12 +63,6 @@ static void signals_release(const signals *s, int fd)
 }
 
 /* ---- setting up ---- */
-
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
-{
-    (void)st, (void)kind, (void)at;
-    return remove(path);
-}
 
 static bool make_dir(race *r, ts_error *e)
 {
@@ -185,6 +180,13 @@ static bool run_judge(race *r, ts_error *e)
 
 /* ---- launches ---- */
 
+/* By how much a pass that finds empty caches is longer at most, ns: the last of them, filled from memory. */
+static double refill_ns(const race *r)
+{
+    const double bytes = (double)cpus_caches().l3, memory = js_get_number(r->ceilings, "read_gbs", 0);
+    return bytes > 0 && memory > 0 ? bytes / memory : REFILL_NS;
+}
+
 /* Rounds from the slowest, passes from each: everybody gets the wanted time, and one sample in every round. */
 static void plan_rounds(race *r)
 {
@@ -200,7 +202,7 @@ static void plan_rounds(race *r)
         contestant *c = &r->of[i];
         double pass = fmax(c->pass_ns, 1);
         c->passes = (int)fmin(INT_MAX, fmax(1, ceil(fmax(SAMPLE_NS, budget / r->rounds) / pass - 0.5)));
-        c->warm = pass >= WARM_BELOW_NS ? 0 : (int)fmin(INT_MAX, ceil(SAMPLE_NS / pass));
+        c->warm = refill_ns(r) < COLD_SHARE * pass ? 0 : (int)fmin(INT_MAX, ceil(SAMPLE_NS / pass));
     }
     r->few_samples = r->rounds * r->o.launches < SAMPLES;
 }
@@ -341,7 +343,7 @@ static bool race_launch(race *r, int launch, ts_error *e)
 
 static bool resume(race *r, ts_error *e)
 {
-    cJSON *asked = race_config(r);
+    cJSON *asked = race_config_make(r);
     const bool good = resume_race(r, asked, e);
     r->few_samples = r->rounds * r->o.launches < SAMPLES;
     cJSON_Delete(asked);
@@ -370,7 +372,7 @@ static void race_free(race *r)
     for (int i = 0; i < r->n && r->of != NULL; i++)
         contestant_free(&r->of[i]);
     if (r->dir[0] != 0)
-        nftw(r->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        file_remove_tree(r->dir);
     cJSON_Delete(r->ceilings);
     free(r->of);
     free(r->start);

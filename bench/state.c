@@ -1,3 +1,5 @@
+/* state.c - samples are judged alone, then rounds, since comparisons are of rounds; the thresholds stand in a table
+ * at the top. */
 #include "bench/state.h"
 
 #include <math.h>
@@ -8,9 +10,11 @@ enum { FEWEST_LAUNCHES = 3 };             /* that tell how much launches differ 
 static const double LOST = 0.005;         /* of a sample: half of the smallest difference that matters */
 static const double CANARY_MOVES = 1.005; /* beyond it a sample is flagged */
 /* Shares from which a machine is no longer quiet. */
+/* shares above which the state of the machine says so */
 static const double SOME_DISTURBED = 0.05, SOME_FLAGGED = 0.2, SOME_STOLEN = 0.01;
 static const double MOST_ASIDE = 0.5; /* from which what is left of the rounds is the exception */
 /* A peer whose samples are mostly disturbed, while those of the candidates hardly are, disturbs itself. */
+/* of a peer: samples that are disturbed, and the share of its race in which candidates ran */
 static const double MOSTLY = 0.5, HARDLY = 0.1;
 
 const char *state_name(machine_state s)
@@ -59,7 +63,7 @@ static bool by_itself(const race *r, const contestant *c)
     return in_race > 0 && candidates / in_race < HARDLY;
 }
 
-bool *rounds_aside(const race *r)
+bool *rounds_aside_make(const race *r)
 {
     const int n = r->start[r->launches];
     bool *aside = calloc((size_t)n + 1, sizeof *aside);

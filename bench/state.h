@@ -27,7 +27,7 @@ double sample_lost(const sample *s); /* share of it that was taken; all of it wh
 bool sample_flagged(const sample *s, double usual_canary);
 
 /* Whether each round of all launches is set aside; for free(). */
-bool *rounds_aside(const race *r);
+bool *rounds_aside_make(const race *r);
 conditions conditions_of(const race *r, const bool *aside);
 
 /* A race with what is concluded about its rounds. */

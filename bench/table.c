@@ -13,6 +13,7 @@ typedef struct table {
     const bench_view *view;
 } table;
 
+/* Colours of the terminal's own palette: a person's choice of them is kept. */
 static const char *tint(const table *t, const char *word)
 {
     static const struct {
@@ -32,6 +33,7 @@ static void put_word(const table *t, const char *word)
     fprintf(t->f, "%s%s%s", code, word, *code != 0 ? "\033[0m" : "");
 }
 
+/* Names come from files: what would move the cursor is shown, not sent. */
 static void put_name(const table *t, const char *s)
 {
     char *safe = cell_text(s, 0);
@@ -63,7 +65,7 @@ static void put_heading(const table *t, const cJSON *v)
 
 /* ---- rows ---- */
 
-enum { COLUMNS = 8, NAME_LEAST = 8 };
+enum { COLUMNS = 8, NAME_LEAST = 8 }; /* of the table; the least width of names */
 static const char *const heads[COLUMNS] = {"contestant", "median", "95% CI", "p90",
                                            "GFLOP/s",    "peak",   "memory", "status"};
 
@@ -97,6 +99,7 @@ static row row_of(const cJSON *c, double flops, double peak)
     return r;
 }
 
+/* Columns that names may take where the terminal is narrow; 0 wide means no terminal, and no limit. */
 static int cell_limit(const table *t, const int *width)
 {
     int others = 0;
@@ -120,6 +123,7 @@ static void put_row(const table *t, char *const *cell, const int *width)
     fputc('\n', t->f);
 }
 
+/* Each column as wide as its widest cell. */
 static void put_rows(const table *t, row *rows, int n)
 {
     int width[COLUMNS];
@@ -140,6 +144,7 @@ static void put_rows(const table *t, row *rows, int n)
     }
 }
 
+/* Candidates, then peers, in the order of the command line. */
 static void put_contestants(const table *t, const cJSON *v)
 {
     const cJSON *lists[] = {js_get(v, "candidates"), js_get(v, "peers")}, *c;
@@ -159,6 +164,7 @@ static void put_contestants(const table *t, const cJSON *v)
 
 /* ---- verdicts ---- */
 
+/* The ratio is of times, b over a: above 1 where a is faster. */
 static void put_verdict(const table *t, const cJSON *c)
 {
     int launches = (int)js_get_number(c, "launches", 0), pairs = (int)js_get_number(c, "pairs", 0);
@@ -174,17 +180,6 @@ static void put_verdict(const table *t, const cJSON *c)
     fprintf(t->f, " %.3fx (99%% CI %.3f \xE2\x80\xA6 %.3f), %d launch%s, %d pairs, detectable >= %.1f%%\n",
             js_get_number(c, "ratio", NAN), js_get_number(c, "low", NAN), js_get_number(c, "high", NAN), launches,
             launches == 1 ? "" : "es", pairs, 100 * js_get_number(c, "detectable", NAN));
-}
-
-static const cJSON *candidate(const cJSON *v, const char *name)
-{
-    const cJSON *c;
-    cJSON_ArrayForEach(c, js_get(v, "candidates"))
-    {
-        if (strcmp(js_get_text(c, "name"), name) == 0)
-            return c;
-    }
-    return NULL;
 }
 
 /* Nanoseconds of the kernels whose `key` is `value`. */
@@ -203,7 +198,9 @@ static double time_in(const cJSON *c, const char *key, const char *value)
 /* Where the difference comes from: the operation with the largest part of it. Only what both were profiled for. */
 static void put_reason(const table *t, const cJSON *v, const cJSON *comparison)
 {
-    const cJSON *a = candidate(v, js_get_text(comparison, "a")), *b = candidate(v, js_get_text(comparison, "b")), *k;
+    const cJSON *all = js_get(v, "candidates"), *k;
+    const cJSON *a = js_find(all, "name", js_get_text(comparison, "a"));
+    const cJSON *b = js_find(all, "name", js_get_text(comparison, "b"));
     double whole = js_get_number(b, "stats/median_ns", NAN) - js_get_number(a, "stats/median_ns", NAN), most = 0;
     const char *verdict = js_get_text(comparison, "verdict"), *where = NULL;
     if (a == NULL || b == NULL || (strcmp(verdict, "FASTER") != 0 && strcmp(verdict, "SLOWER") != 0))
@@ -249,6 +246,7 @@ static void put_state(const table *t, const cJSON *v)
             js_get_number(m, "rounds", 0));
 }
 
+/* From what was done to what follows from it. */
 static void put_results(const table *t, const cJSON *v)
 {
     const cJSON *c;
@@ -263,6 +261,7 @@ static void put_results(const table *t, const cJSON *v)
     put_notes(t, v);
 }
 
+/* First what else differs between the two files: a verdict over two machines says little. */
 static void put_comparison(const table *t, const cJSON *v)
 {
     const cJSON *c;
@@ -288,6 +287,7 @@ static void put_comparison(const table *t, const cJSON *v)
     put_notes(t, v);
 }
 
+/* For free(). Any file of the two formats, of whatever version of the tool. */
 char *bench_table(const char *results, const bench_view *view, ts_error *e)
 {
     static const bench_view plain = {0};

@@ -1,3 +1,5 @@
+/* verify.c - the largest difference of an output, as a share of its largest value, against a tolerance by dtype;
+ * whole numbers have to be equal. */
 #include "bench/verify.h"
 #include "graph/base/err.h"
 
@@ -6,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { VERIFY_PATH = 4096 };
+enum { VERIFY_PATH = 4096 }; /* bytes, PATH_MAX */
 
 /* What a result of this dtype may differ by, of the largest: a few hundred roundings, as deep networks add them up. */
 static double tolerance_of(ts_dtype d)

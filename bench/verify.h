@@ -1,4 +1,5 @@
-/* verify.h - is it right before it is timed: outputs in npy files against the reference's. */
+/* verify.h - is it right before it is timed: outputs in npy files against the reference's.
+ * Files are read one pair at a time and only read; nothing is kept but the largest differences. */
 #ifndef BENCH_VERIFY_H
 #define BENCH_VERIFY_H
 #include "graph/base/js.h"

@@ -14,11 +14,12 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum { MAX_WORKER_INPUTS = 4096, MOST_LIMITS = 64 };
+enum { MAX_WORKER_INPUTS = 4096, MOST_LIMITS = 64 }; /* of a model; --limit options */
 
+/* Takes v. One line, flushed: whoever asked waits for it. */
 static bool answer_json(const char *word, cJSON *v)
 {
-    char *text = js_print(v, false);
+    char *text = js_to_text(v, false);
     printf("%s %s\n", word, text != NULL ? text : "{}");
     fflush(stdout);
     free(text);
@@ -26,6 +27,7 @@ static bool answer_json(const char *word, cJSON *v)
     return true;
 }
 
+/* planned: whether the schema was read already, so that a mistake in it is told from one in the model. */
 static void answer_failure(const worker *w, const ts_error *e)
 {
     cJSON *v = cJSON_CreateObject();
@@ -74,6 +76,7 @@ static bool unknown_input(const worker *w, const char *name, ts_error *e)
     return err_hint(e, "its inputs: %s", known);
 }
 
+/* Before dimensions are bound: values may decide them. */
 static bool read_inputs(worker *w, ts_error *e)
 {
     const cJSON *given;
@@ -136,6 +139,7 @@ static bool set_inputs(worker *w, ts_error *e)
     return true;
 }
 
+/* seconds: [read, bind, plan, build], as results have them. */
 static bool make_plan(worker *w, ts_error *e)
 {
     ts_options o = {.target = text_or_null(w->task, "target"),
@@ -165,6 +169,13 @@ static bool build_plan(worker *w, ts_error *e)
     return built;
 }
 
+/* Reading and binding are timed apart: binding is done anew for other dimensions. */
+static bool narrow_model(worker *w, ts_error *e)
+{
+    const char *to = text_or_null(w->task, "precision");
+    return to == NULL || ts_model_mixed(w->model, strcmp(to, "f16") == 0 ? TS_F16 : TS_BF16, e);
+}
+
 static bool open_model(worker *w, ts_error *e)
 {
     int64_t start = clock_ns();
@@ -188,7 +199,7 @@ static bool open_model(worker *w, ts_error *e)
     if (!read_inputs(w, e))
         return false;
     start = clock_ns();
-    bool bound = bind_model(w, e);
+    bool bound = bind_model(w, e) && narrow_model(w, e);
     w->n_outputs = bound ? ts_model_outputs(w->model) : 0;
     w->seconds[1] = (double)(clock_ns() - start) * 1e-9;
     return bound;
@@ -324,6 +335,7 @@ static int64_t waited(void)
     return sum;
 }
 
+/* "run WARM PASSES": the time is of all passes together, in ns, behind passes that do not count. */
 static bool do_run(worker *w, const char *rest, ts_error *e)
 {
     int warm = 0, passes = 0;
@@ -358,6 +370,7 @@ static int kernel_count(worker *w, ts_error *e)
     return n;
 }
 
+/* "profile PASSES": seconds of each kernel in one pass. */
 static bool do_profile(worker *w, const char *rest, ts_error *e)
 {
     int n = kernel_count(w, e);
@@ -377,6 +390,7 @@ static const struct command {
     bool (*obey)(worker *w, const char *rest, ts_error *e);
 } commands[] = {{"plan", do_plan}, {"open", do_open}, {"save", do_save}, {"run", do_run}, {"profile", do_profile}};
 
+/* The parent is a program of ours: what it gets wrong is a bug, and said as one. */
 static void obey(worker *w, char *line)
 {
     ts_error e = {0};
@@ -414,6 +428,7 @@ static void release(worker *w)
     free(w->paths);
 }
 
+/* Ends with its input, so that no worker outlives the race that started it. */
 int bench_worker(int argc, char **argv)
 {
     (void)argc;

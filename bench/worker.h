@@ -1,11 +1,12 @@
-/* worker.h - shared by the files of a contestant of ours: bench/worker.c has its life. */
+/* worker.h - shared by the files of a contestant of ours: bench/worker.c has its life.
+ * One worker is one process, whose end frees what it holds. */
 #ifndef BENCH_WORKER_H
 #define BENCH_WORKER_H
 #include "train/timed.h"
 
 #include <cjson/cJSON.h>
 
-enum { PATH_SIZE = 4096 };
+enum { PATH_SIZE = 4096 }; /* bytes, PATH_MAX */
 
 typedef struct worker {
     cJSON *task;

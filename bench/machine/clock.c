@@ -1,8 +1,9 @@
+/* clock.c - CLOCK_MONOTONIC_RAW, and what reading it costs. */
 #include "bench/machine/clock.h"
 
 #include <time.h>
 
-enum { READINGS = 20000 };
+enum { READINGS = 20000 }; /* some 0.5 ms in all */
 
 int64_t clock_ns(void)
 {

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { CPUS_MAX = 1024 };
+enum { CPUS_MAX = 1024 }; /* as many as cpu_set_t has */
 typedef struct cpu_list {
     int n, cores; /* cores: how many of the n, from the front, lie on different cores */
     int cpu[CPUS_MAX];

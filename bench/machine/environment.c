@@ -1,3 +1,5 @@
+/* environment.c - what is read from files of the system and asked of the library; what cannot be read is null, with
+ * the reason. */
 #include "bench/machine/environment.h"
 #include "bench/machine/clock.h"
 #include "bench/machine/cpus.h"
@@ -13,8 +15,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-enum { LINE = 4096, NOISE_SAMPLES = 4000 };
-static const double NOISE_SECONDS = 0.5;
+enum { LINE = 4096, NOISE_SAMPLES = 4000 }; /* bytes of a line of /proc; runs of the canary, at most */
+static const double NOISE_SECONDS = 0.5;    /* of listening to an idle core */
 
 /* The first line of a file without its end, or false. */
 static bool first_line(const char *path, char line[LINE])
@@ -233,7 +235,7 @@ static void add_variables(cJSON *out)
             js_text(list, name[i], env_text(name[i]));
 }
 
-cJSON *environment_read(const char *isa, int threads, uint64_t seed)
+cJSON *environment_make(const char *isa, int threads, uint64_t seed)
 {
     cJSON *out = cJSON_CreateObject();
     add_processor(out);
@@ -255,8 +257,8 @@ cJSON *environment_read(const char *isa, int threads, uint64_t seed)
 char *environment_json(const char *isa, int threads, uint64_t seed, ts_error *e)
 {
     (void)e;
-    cJSON *out = environment_read(isa, threads, seed);
-    char *all = js_print(out, true);
+    cJSON *out = environment_make(isa, threads, seed);
+    char *all = js_to_text(out, true);
     cJSON_Delete(out);
     return all;
 }
@@ -287,7 +289,7 @@ char *noise_json(ts_error *e)
     char line[LINE];
     js_number(out, "load", first_line("/proc/loadavg", line) ? strtod(line, NULL) : NAN);
     free(v);
-    char *all = js_print(out, true);
+    char *all = js_to_text(out, true);
     cJSON_Delete(out);
     return all;
 }

@@ -17,7 +17,7 @@ double stolen_share(cpu_ticks from, cpu_ticks to); /* NaN where it cannot be rea
 extern const char revision[]; /* the commit that was built, written by the build; "" if that is not known */
 
 /* isa, threads: what is used; NULL and 0 where that is not known. Gives an object of the caller's. */
-cJSON *environment_read(const char *isa, int threads, uint64_t seed);
+cJSON *environment_make(const char *isa, int threads, uint64_t seed);
 
 /* The machine and its state now: values, or null beside a "why" entry; never invented. */
 char *environment_json(const char *isa, int threads, uint64_t seed, ts_error *e);

@@ -1,3 +1,5 @@
+/* probe.c - loops of units.h on one processor and on all, and of those repeats the one in which the processors ran
+ * most together. */
 #include "bench/machine/probe.h"
 #include "bench/machine/clock.h"
 #include "bench/machine/cpus.h"
@@ -12,6 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* about 0.1 ms; meetings that are timed; pieces of a level; of which the best counts */
 enum { CANARY_TRIPS = 45000, BARRIERS = 500, PIECES = 32, PROBE_REPEATS = 25 };
 static const double PROBE_SECONDS = 1e-3; /* of one repeat: long against a timer, short against a slice of time */
 static const size_t KIB = 1024, MIB = 1024 * 1024;
@@ -198,7 +201,7 @@ static int threads_or_cores(int threads, const cpu_list *cpus)
 
 static char *printed(cJSON *out)
 {
-    char *text = js_print(out, true);
+    char *text = js_to_text(out, true);
     cJSON_Delete(out);
     return text;
 }

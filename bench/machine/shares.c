@@ -1,3 +1,5 @@
+/* shares.c - a kernel's rate against the peak of its type, and its bytes a second against the bandwidth of the
+ * innermost level that holds them. */
 #include "bench/machine/shares.h"
 
 #include "bench/machine/cpus.h"

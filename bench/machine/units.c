@@ -1,3 +1,5 @@
+/* units.c - each loop in assembly, once for every instruction set that is told apart here, and in plain C where none
+ * is known. */
 #include "bench/machine/units.h"
 
 #include <stdint.h>

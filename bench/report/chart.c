@@ -1,3 +1,5 @@
+/* chart.c - SVG by hand: round numbers for the ticks of an axis, marks by shape and colour, and a table with the same
+ * numbers for who cannot see it. */
 #include "bench/report/chart.h"
 
 #include <math.h>

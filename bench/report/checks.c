@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_NOTES = 20 };
+enum { MAX_NOTES = 20 }; /* that are shown; the rest is counted */
 
 typedef enum mood { FINE, CARE, FAILED } mood;
 
@@ -65,6 +65,7 @@ static mood results_right(const report *r, text *out)
     return m;
 }
 
+/* Each launch is a process of its own, whose memory lies elsewhere: one alone says little. */
 static mood enough_samples(const report *r, text *out)
 {
     mood m = FINE;
@@ -113,6 +114,7 @@ static mood machine_quiet(const report *r, text *out)
     return strcmp(state, "quiet") == 0 ? FINE : strcmp(state, "busy") == 0 ? CARE : FAILED;
 }
 
+/* One in five of a contestant is too many, one in twenty of all worth a word. */
 static mood few_flagged(const report *r, text *out)
 {
     mood m = FINE;
@@ -136,6 +138,7 @@ static mood few_flagged(const report *r, text *out)
     return m == FINE && (flagged + aside) * 20 > all ? CARE : m;
 }
 
+/* In ns, over all launches; NAN where none was taken. */
 double canary_median(const contestant *c)
 {
     double *all = calloc((size_t)c->n_sample + 1, sizeof *all);
@@ -149,6 +152,7 @@ double canary_median(const contestant *c)
     return median;
 }
 
+/* From 0.5 % on it is said; beyond 2 % candidates were not measured on the same machine, as it were. */
 static mood same_conditions(const report *r, text *out)
 {
     double lo = INFINITY, hi = 0;
@@ -187,6 +191,7 @@ static double drift_of(const contestant *c)
     return median;
 }
 
+/* Beyond 2 % the figure depends on how long was measured. */
 static mood no_drift(const report *r, text *out)
 {
     mood m = FINE;
@@ -206,6 +211,7 @@ static mood no_drift(const report *r, text *out)
     return m;
 }
 
+/* Kernel by kernel, caches are warmer or colder than in a pass: from 5 % too much to 20 % too little is usual. */
 static mood all_accounted(const report *r, text *out)
 {
     mood m = FINE;

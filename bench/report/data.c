@@ -1,3 +1,5 @@
+/* data.c - a document is read once into plain records; what is missing or of a wrong kind becomes NAN or "" here, so
+ * that no section need ask again. */
 #include "bench/report/data.h"
 #include "bench/report/html.h"
 #include "bench/report/word.h"
@@ -9,7 +11,7 @@
 
 void report_free(report *r)
 {
-    arena_free(&r->m);
+    arena_free(&r->mem);
     cJSON_Delete(r->root);
     locale_t points = uselocale(r->before);
     if (points != LC_GLOBAL_LOCALE && points != r->before)
@@ -23,6 +25,7 @@ double result_number(const cJSON *object, const char *key)
     return isfinite(v) ? v : (double)NAN;
 }
 
+/* 0 for what is no list, whatever else a file has there. */
 static int count_of(const cJSON *list)
 {
     return cJSON_IsArray(list) ? cJSON_GetArraySize(list) : 0;
@@ -32,7 +35,7 @@ static int count_of(const cJSON *list)
 static void *room_for(report *r, const cJSON *list, size_t size)
 {
     const int n = count_of(list);
-    return n ? arena_array(&r->m, (size_t)n, size) : NULL;
+    return n ? arena_array(&r->mem, (size_t)n, size) : NULL;
 }
 
 /* Whether an item is one more of those that are shown; what comes after the most of them is counted. */
@@ -46,12 +49,6 @@ static bool is_shown(report *r, const cJSON *item, int n, int most)
 
 /* ---- one contestant ---- */
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The verdicts do not stand on it, so the charts leave it out. */
 static bool is_aside(const cJSON *sample)
 {
@@ -64,11 +61,12 @@ static bool is_aside(const cJSON *sample)
     return false;
 }
 
+/* Samples that were set aside are counted, not kept. A flag was a number or a text in older files. */
 static launch launch_read(report *r, const cJSON *list)
 {
     size_t n = (size_t)count_of(list);
-    launch l = {0, arena_array(&r->m, n, sizeof(double)), arena_array(&r->m, n, sizeof(double)),
-                arena_array(&r->m, n, sizeof(bool)), 0};
+    launch l = {0, arena_array(&r->mem, n, sizeof(double)), arena_array(&r->mem, n, sizeof(double)),
+                arena_array(&r->mem, n, sizeof(bool)), 0};
     const cJSON *s;
     if (!n)
         return l;
@@ -87,6 +85,7 @@ static launch launch_read(report *r, const cJSON *list)
     return l;
 }
 
+/* sorted: samples of all launches, in ns, ascending. */
 static void samples_read(report *r, contestant *c)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(c->json, "samples"), *l;
@@ -100,14 +99,14 @@ static void samples_read(report *r, contestant *c)
         c->n_sample += got.n;
         c->n_aside += got.aside;
     }
-    c->sorted = arena_array(&r->m, (size_t)c->n_sample, sizeof(double));
+    c->sorted = arena_array(&r->mem, (size_t)c->n_sample, sizeof(double));
     int at = 0;
     for (int i = 0; i < c->n_launch; i++)
         for (int k = 0; k < c->launches[i].n; k++) {
             c->n_flagged += c->launches[i].flagged[k];
             c->sorted[at++] = c->launches[i].ns[k];
         }
-    qsort(c->sorted, (size_t)c->n_sample, sizeof(double), by_value);
+    stats_sort(c->sorted, c->n_sample);
 }
 
 static bool is_standing(const contestant *c) /* what is not has no times, whatever was sampled */
@@ -115,6 +114,7 @@ static bool is_standing(const contestant *c) /* what is not has no times, whatev
     return c->peer || !*c->status || !strcmp(c->status, "VALID");
 }
 
+/* Figures that a file leaves out are made from its samples. */
 static void stats_read(contestant *c)
 {
     const cJSON *s = cJSON_GetObjectItemCaseSensitive(c->json, "stats");
@@ -197,6 +197,7 @@ bool kernel_same(const kernel *a, const kernel *b)
            same_lists(js_get(a->json, "operands"), js_get(b->json, "operands"), operand);
 }
 
+/* gap_ns: what a pass takes beside its kernels, which are timed one by one; negative where the sum is more. */
 static void kernels_read(report *r, contestant *c)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(c->json, "kernels"), *k;
@@ -237,6 +238,7 @@ static void kernels_read(report *r, contestant *c)
     c->gap_ns = c->stats.median - sum;
 }
 
+/* A buffer that ends before it begins would be drawn backwards: it is left out. */
 static void memory_read(report *r, contestant *c)
 {
     const cJSON *m = cJSON_GetObjectItemCaseSensitive(c->json, "memory"), *b;
@@ -291,6 +293,7 @@ static int find(const report *r, const char *name)
     return -1;
 }
 
+/* ia, ib: contestants of these names, or -1 where none is shown. */
 static void comparisons_read(report *r)
 {
     const cJSON *c;
@@ -324,6 +327,7 @@ const char *report_model(const report *r)
     return *name ? path_name(name) : "a model";
 }
 
+/* Files called model.onnx are known by their folder. */
 const char *path_name(const char *path)
 {
     const char *last = path, *before = path;
@@ -333,6 +337,7 @@ const char *path_name(const char *path)
     return strncmp(last, "model.", 6) != 0 ? last : before;
 }
 
+/* In GFLOP/s, of the dtype that the winner computes with. */
 double report_peak(const report *r)
 {
     bool f64 = r->best >= 0 && r->of[r->best].n_kernel && !strcmp(r->of[r->best].kernels[0].dtype, "f64");
@@ -344,6 +349,7 @@ const char *report_source(const report *r)
     return js_get_flag(r->ceilings, "stated") ? "stated" : "probed";
 }
 
+/* Ours only: peers are compared with, they are not candidates. */
 static int fastest(const report *r)
 {
     int best = -1;
@@ -404,6 +410,7 @@ static bool format_known(const report *r, ts_error *e)
     return false;
 }
 
+/* Numbers are written with a point, whatever locale the program runs in; report_free puts that back. */
 bool report_read(report *r, const char *results_json, ts_error *e)
 {
     locale_t points = newlocale(LC_ALL_MASK, "C", (locale_t)0);

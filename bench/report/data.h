@@ -126,7 +126,7 @@ typedef struct report {
     int fast, slow;       /* the pair that "where" and "why" explain: charted candidates, or -1; fast is the best */
     const pairing *match; /* the comparison of that pair, or NULL */
     groups groups;
-    arena m;
+    arena mem;
     locale_t before; /* the caller's; numbers are read and written with points until report_free */
 } report;
 

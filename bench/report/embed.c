@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUDGET = 900 * 1024 };
+enum { BUDGET = 900 * 1024 }; /* bytes of results in a page of a megabyte */
 
 static void drop(cJSON *at, const char *key)
 {

@@ -1,3 +1,5 @@
+/* factors.c - estimates multiply, so each property takes part of a kernel's gap by the logarithm of its own; what no
+ * property explains stays open. */
 #include "bench/report/factors.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_DEPTH = 4, MAX_FACTS = 200 };
+enum { MAX_DEPTH = 4, MAX_FACTS = 200 }; /* of objects in objects; rows */
 
 static word say_seconds(double s)
 {

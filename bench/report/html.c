@@ -1,3 +1,5 @@
+/* html.c - text is escaped character by character; what is invalid UTF-8, hidden, or turns the direction of reading
+ * is shown as its code. */
 #include "bench/report/html.h"
 
 #include <stdio.h>

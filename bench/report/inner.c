@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { IN_A_SENTENCE = 4 };
+enum { IN_A_SENTENCE = 4 };       /* loops */
 static const double SMALL = 0.02; /* of the difference: not worth a row */
 
 /* ---- one property of a nest in words ---- */

@@ -13,6 +13,7 @@ typedef struct row {
     int owner, index;
 } row;
 
+/* A number stands alone between these; the 2 of "conv2d" does not. */
 static bool edge(char c)
 {
     return !c || strchr("./_-:[] ", c);
@@ -22,7 +23,7 @@ static bool edge(char c)
 static const char *pattern_of(report *r, const char *name)
 {
     size_t n = strlen(name), at = 0;
-    char *out = arena_array(&r->m, n + 2, 1);
+    char *out = arena_array(&r->mem, n + 2, 1);
     for (size_t i = 0; i < n;) {
         size_t end = i;
         while (isdigit((unsigned char)name[end]))
@@ -37,11 +38,13 @@ static const char *pattern_of(report *r, const char *name)
     return out;
 }
 
+/* NaN equals nothing, not even itself, and would break an order. */
 static double known(double v)
 {
     return isnan(v) ? -1 : v;
 }
 
+/* 0: they are; else which comes first. */
 static int same_kind(const row *a, const row *b)
 {
     int by_name = strcmp(a->pattern, b->pattern), by_op = strcmp(a->k->op, b->k->op);
@@ -49,6 +52,7 @@ static int same_kind(const row *a, const row *b)
     return by_name ? by_name : by_op ? by_op : (fa > fb) - (fa < fb);
 }
 
+/* Within a kind by candidate, then as in its plan. */
 static int by_kind(const void *x, const void *y)
 {
     const row *a = x, *b = y;
@@ -58,6 +62,7 @@ static int by_kind(const void *x, const void *y)
     return a->owner != b->owner ? a->owner - b->owner : a->index - b->index;
 }
 
+/* peak_share is a sum weighted by time here, a mean once all are in. */
 static void part_add(part *t, kernel *k)
 {
     double ns = k->ns > 0 ? k->ns : 0;
@@ -69,6 +74,7 @@ static void part_add(part *t, kernel *k)
     t->count++;
 }
 
+/* Of the candidate that spends most on it. */
 static double heaviest_time(const kind *k)
 {
     double most = 0;
@@ -133,6 +139,7 @@ static const char *rule_of(const report *r, const kind *k)
     return a && b && !strcmp(a->rule, b->rule) ? a->rule : "";
 }
 
+/* From both of the pair. */
 static bool absent(const report *r, const kind *k)
 {
     return !fast_part(r, k)->heaviest && !slow_part(r, k)->heaviest;
@@ -162,6 +169,7 @@ static int by_group_name(const void *x, const void *y)
     return a->same != b->same ? a->same - b->same : strcmp(a->name, b->name);
 }
 
+/* Those that do the same go last, whatever their times. */
 static int by_difference(const void *x, const void *y)
 {
     const group *a = x, *b = y;
@@ -206,7 +214,7 @@ static void same_find(report *r)
 static void groups_make(report *r)
 {
     bool rules = rules_agree(r);
-    groups g = {.by = rules ? "rule" : "op", .of = arena_array(&r->m, (size_t)r->n_kind, sizeof *g.of)};
+    groups g = {.by = rules ? "rule" : "op", .of = arena_array(&r->mem, (size_t)r->n_kind, sizeof *g.of)};
     for (int i = 0; i < r->n_kind; i++) {
         const kind *k = &r->kinds[i];
         const part *a = fast_part(r, k), *b = slow_part(r, k);
@@ -227,6 +235,7 @@ static void groups_make(report *r)
     r->groups = g;
 }
 
+/* Numbers of a name are no place to compare by: two schemas may merge layers differently. */
 void report_kinds(report *r)
 {
     size_t total = 0;
@@ -235,8 +244,8 @@ void report_kinds(report *r)
         total += (size_t)r->of[c].n_kernel;
     if (!total)
         return;
-    row *rows = arena_array(&r->m, total, sizeof *rows);
-    r->kinds = arena_array(&r->m, total, sizeof *r->kinds);
+    row *rows = arena_array(&r->mem, total, sizeof *rows);
+    r->kinds = arena_array(&r->mem, total, sizeof *r->kinds);
     for (int c = 0; c < r->charted; c++)
         for (int i = 0; i < r->of[c].n_kernel; i++) {
             kernel *k = &r->of[c].kernels[i];

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+/* pixels; points of a curve; FEW: samples below which no 99th percentile is told */
 enum { WIDTH = 980, LEFT = 52, MIDDLE = 510, RIGHT = 970, TOP = 12, BOTTOM = 250, MAX_POINTS = 240, FEW = 300 };
 
 /* Two views of the same samples: times as they are, and each candidate relative to its own median. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* pixels; values that are drawn, and listed */
 enum { WIDTH = 980, LEFT = 70, RIGHT = 965, TOP = 8, HEIGHT = 220, MAX_RECTS = 120, MAX_ROWS = 10 };
 
 static void totals(text *t, const report *r)
@@ -28,12 +29,14 @@ static void totals(text *t, const report *r)
     sheet_close(t);
 }
 
+/* The largest first: they are drawn, and named, before the small ones. */
 static int by_bytes(const void *x, const void *y)
 {
     const buffer *a = *(const buffer *const *)x, *b = *(const buffer *const *)y;
     return a->bytes != b->bytes ? (a->bytes < b->bytes ? 1 : -1) : (a > b) - (a < b);
 }
 
+/* The caller frees the list; buffers stay the report's. */
 static const buffer **largest(const contestant *c)
 {
     const buffer **of = calloc((size_t)c->n_buffer + 1, sizeof *of);
@@ -45,6 +48,7 @@ static const buffer **largest(const contestant *c)
     return of;
 }
 
+/* Across: kernels from first to last. Up: bytes from its offset on. */
 static void rectangle(text *t, const report *r, int c, const buffer *b, const axis *x, const axis *y, bool own)
 {
     double x0 = axis_at(x, b->first), x1 = axis_at(x, b->last + 1), y0 = axis_at(y, b->offset + b->bytes),
@@ -61,9 +65,10 @@ static void rectangle(text *t, const report *r, int c, const buffer *b, const ax
 }
 
 /* ---- names, where there is room: a character takes about seven units, a line twelve ---- */
-enum { MAX_LINES = 3, FEWEST_COLUMNS = 8 };
-static const double CHARACTER = 6.6, LINE = 12;
+enum { MAX_LINES = 3, FEWEST_COLUMNS = 8 };     /* of a label within its rectangle */
+static const double CHARACTER = 6.6, LINE = 12; /* pixels, of the font that browsers take for monospace at 11 */
 
+/* As they are shown: an escape such as &lt; is one. */
 static int characters(const char *s)
 {
     int n = 0;
@@ -114,11 +119,13 @@ static void name_draw(text *t, const char *name, const room *in)
     text_add(t, "</g>\n");
 }
 
+/* Pixels to lines of text. */
 static int lines_in(double size)
 {
     return size < LINE ? 0 : size < MAX_LINES * LINE ? (int)(size / LINE) : MAX_LINES;
 }
 
+/* Along the rectangle if it is wide enough, else upward, else not at all. */
 static void names(text *t, const contestant *o, const buffer *const *of, const axis *x, const axis *y)
 {
     for (int i = 0; i < o->n_buffer && i < MAX_RECTS; i++) {

@@ -1,3 +1,4 @@
+/* report.c - the page from top to bottom: head, the sections of a table, and the results themselves at its end. */
 #include "bench/report/report.h"
 #include "bench/report/parts.h"
 

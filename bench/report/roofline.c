@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* pixels; kernels and ceilings that are drawn */
 enum { WIDTH = 980, HEIGHT = 470, LEFT = 62, RIGHT = 965, TOP = 20, BOTTOM = 425, MAX_BUBBLES = 24, MAX_ROOFS = 8 };
 
 typedef struct bubble {

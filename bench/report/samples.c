@@ -2,6 +2,7 @@
 #include "bench/report/parts.h"
 #include "graph/base/stats.h"
 
+/* pixels; samples that are drawn, of so many launches */
 enum { WIDTH = 980, NAME_COLUMN = 150, ROW_HEIGHT = 92, MAX_DOTS = 3000, MAX_LAUNCHES = 12 };
 
 typedef struct strip {

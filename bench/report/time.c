@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* pixels; operations and kinds that a bar tells apart; FEW: kinds that have their part however small */
 enum { WIDTH = 980, LEFT = 160, RIGHT = 900, BAR = 40, ROW = 74, MAX_OPS = 7, MAX_KINDS = 20, FEW = 4 };
 
 typedef struct op_time {
@@ -13,11 +14,13 @@ typedef struct op_time {
     double ns[MAX_CHARTED], sum;
 } op_time;
 
+/* So that equal ones lie beside each other and can be added up. */
 static int by_op(const void *x, const void *y)
 {
     return strcmp(((const op_time *)x)->op, ((const op_time *)y)->op);
 }
 
+/* The one that takes most first; names decide ties, so that a page is the same every time. */
 static int by_sum(const void *x, const void *y)
 {
     const op_time *a = x, *b = y;
@@ -61,6 +64,7 @@ static op_time *ops_make(const report *r, int *n)
     return of;
 }
 
+/* A name is left to the tooltip where it has no room: below 56 pixels. */
 static void segment(text *t, const op_time *o, int colour, double x0, double x1, double y, double ns)
 {
     text_add(t, "<rect style=\"fill:var(--o%d)\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\"><title>", colour,
@@ -74,6 +78,7 @@ static void segment(text *t, const op_time *o, int colour, double x0, double x1,
     text_add(t, "</text><text class=\"ontop small\" x=\"%.1f\" y=\"%.1f\">%s</text>", x0 + 7, y + 32, word_time(ns).s);
 }
 
+/* of[i].ns: [candidate], in ns; per_ns: pixels, the same for all bars, so that lengths compare. */
 static void bar(text *t, const report *r, int c, const op_time *of, int n, double per_ns, double y)
 {
     double x = LEFT, gap = r->of[c].gap_ns;
@@ -109,6 +114,7 @@ static void links(text *t, const op_time *of, int n, const int *row, double per_
     text_add(t, "\"/>\n");
 }
 
+/* Everything that the chart shows is there as numbers, for those who cannot see it. */
 static void ops_table(text *t, const report *r, const op_time *of, int n)
 {
     text_add(t, "<details><summary>The same as a table</summary><div class=\"wide\"><table><thead><tr><th>op</th>");
@@ -173,12 +179,14 @@ static void stacked(text *t, const report *r, const op_time *of, int n)
     figure_close(t);
 }
 
+/* By time; of equal ones by where they stand in the array. */
 static int by_best(const void *x, const void *y)
 {
     const part *a = *(const part *const *)x, *b = *(const part *const *)y;
     return a->ns != b->ns ? (a->ns < b->ns ? 1 : -1) : (a > b) - (a < b);
 }
 
+/* A part lies within its kind: which one follows from the address. */
 static const kind *kind_at(const report *r, const part *t)
 {
     return &r->kinds[(size_t)((const char *)t - (const char *)r->kinds) / sizeof(kind)];
@@ -197,6 +205,7 @@ static void pareto_row(text *t, const report *r, const part *of, double all, dou
              word_share(running).s, fmin(100, 100 * running));
 }
 
+/* Kinds of kernels by time, until what is left is below 0.2 % each. */
 static void pareto(text *t, const report *r)
 {
     const part **of = calloc((size_t)r->n_kind + 1, sizeof *of);

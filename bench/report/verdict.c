@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+/* pixels; contestants that are drawn, in all and of one kind */
 enum { WIDTH = 980, PLOT_FROM = 310, PLOT_TO = 705, ROW = 32, MAX_ROWS = 24, MAX_GROUP_ROWS = 8 };
 
 static void marked(text *t, const report *r, int c, const char *s)
@@ -133,7 +134,7 @@ static void reasons_in_short(text *t, const report *r)
 /* ---- the forest plot ---- */
 
 /* Ratios within these are drawn; what lies beyond is an arrow at the edge, with its number in the column beside. */
-static const double LEAST_RATIO = 0.01, MOST_RATIO = 100;
+static const double LEAST_RATIO = 0.01, MOST_RATIO = 100; /* of times: what lies outside is drawn at the edge */
 
 static void reach(axis *x, double ratio)
 {

@@ -5,8 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* pixels; kinds of operations that are told apart; FEW: rows that are there however small */
 enum { WIDTH = 980, PLOT_FROM = 250, PLOT_TO = 830, ROW = 30, MAX_STEPS = 10, MAX_KINDS = 20, FEW = 4 };
 
+/* From one time to the next, in ns; they add up to the whole difference. */
 typedef struct step {
     const char *name; /* NULL: ours, see label */
     const char *label;
@@ -54,6 +56,7 @@ static axis waterfall_axis(const report *r, const step *steps, int n)
                   false};
 }
 
+/* y: the middle of the row, in pixels; so in all that follows. */
 static void total_bar(text *t, const report *r, int c, const axis *x, double y)
 {
     double to = axis_at(x, r->of[c].stats.median);
@@ -68,6 +71,7 @@ static void total_bar(text *t, const report *r, int c, const axis *x, double y)
              word_time(r->of[c].stats.median).s);
 }
 
+/* What makes it faster is full and of the faster one's colour; what makes it slower is tinted, of the other's. */
 static void step_bar(text *t, const report *r, const step *s, const axis *x, double y)
 {
     double a = axis_at(x, s->from), b = axis_at(x, s->to), left = fmin(a, b), wide = fmax(fabs(a - b), 1);
@@ -84,6 +88,7 @@ static void step_bar(text *t, const report *r, const step *s, const axis *x, dou
              word_gain(s->to - s->from).s);
 }
 
+/* What the picture shows is said in words before it, for those who cannot see it. */
 static void waterfall(text *t, const report *r, const step *steps, int n)
 {
     axis x = waterfall_axis(r, steps, n);
@@ -121,6 +126,7 @@ static void steps_row(text *t, const char *name, double slow, double fast)
     text_add(t, "</tr>\n");
 }
 
+/* Groups that a step holds together have rows of their own here. */
 static void steps_table(text *t, const report *r)
 {
     table_open(t, "The same as a table", 4, (const char *const[]){"", "#slower", "#faster", "#difference"});
@@ -139,6 +145,7 @@ typedef struct entry {
     double gain;
 } entry;
 
+/* The largest contribution first, whichever way it goes; of equal ones by where they stand. */
 static int by_gain(const void *x, const void *y)
 {
     const entry *a = x, *b = y;
@@ -163,6 +170,7 @@ static void pareto_row(text *t, const report *r, const entry *e, double running,
     text_add(t, "</td></tr>\n");
 }
 
+/* The caller frees it. Kinds that do the same in both are left to a row of their own. */
 static entry *entries_make(const report *r, int *n)
 {
     entry *of = calloc((size_t)r->n_kind + 1, sizeof *of);
@@ -191,6 +199,7 @@ static void same_row(text *t, const report *r)
     text_add(t, "<td></td><td></td></tr>\n");
 }
 
+/* Until what is left is below 0.2 % each; what follows is one row. */
 static void pareto(text *t, const report *r)
 {
     int n = 0, shown = 0;
@@ -222,6 +231,7 @@ static void pareto(text *t, const report *r)
     free(of);
 }
 
+/* NULL, or why there is no such section: a difference that was not decided has no causes. */
 const char *part_where(text *t, const report *r)
 {
     if (r->fast < 0)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* pairs of nests; loops of one; rules; levels of memory */
 enum { MAX_NESTS = 4, MAX_TOKENS = 48, MAX_RULES = 14, MAX_LEVELS = 6 };
 
 static void reasons(text *t, const report *r)

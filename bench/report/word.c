@@ -1,3 +1,4 @@
+/* word.c - one function a quantity; its unit is the one that leaves one to three digits before the point. */
 #include "bench/report/word.h"
 
 #include <math.h>

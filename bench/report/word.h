@@ -1,4 +1,5 @@
-/* word.h - numbers in the words of a person, three significant digits; "–" for a missing one (NAN). */
+/* word.h - numbers in the words of a person, three significant digits; "–" for a missing one (NAN).
+ * A word is a small value that holds its text: nothing to free. */
 #ifndef TS_REPORT_WORD_H
 #define TS_REPORT_WORD_H
 
