@@ -17,6 +17,7 @@ typedef struct reader {
     ts_error *e;
 } reader;
 
+/* The nearest name of all groups that the verb takes is offered. */
 static bool unknown_option(reader *r, const char *name)
 {
     const verb *v = r->a->verb;
@@ -32,6 +33,7 @@ static bool unknown_option(reader *r, const char *name)
     return false;
 }
 
+/* "-threads" most likely lacks a dash. */
 static bool unknown_letter(reader *r, const char *arg, const char *letter)
 {
     const verb *v = r->a->verb;
@@ -47,6 +49,7 @@ static bool unknown_letter(reader *r, const char *arg, const char *letter)
     return false;
 }
 
+/* Checked as it is read, so that a verb may convert it without asking again. */
 static bool record(reader *r, const option *o, const char *value)
 {
     if (value && !value_check(o, value, r->e))
@@ -71,6 +74,7 @@ static bool record_next(reader *r, const option *o)
     return false;
 }
 
+/* --name VALUE and --name=VALUE are the same. */
 static bool read_long(reader *r, const char *arg)
 {
     const char *equals = strchr(arg, '=');
@@ -107,6 +111,7 @@ static bool read_letters(reader *r, const char *arg)
     return true;
 }
 
+/* Options and nouns in any order; behind "--" all are nouns. "-" alone is a noun, too: standard input. */
 static bool read_all(reader *r)
 {
     bool only_nouns = false;
@@ -127,6 +132,7 @@ static bool read_all(reader *r)
     return true;
 }
 
+/* Before anything is parsed: help is given, and errors come as JSON, even where other arguments are wrong. */
 static bool holds(int argc, char **argv, const char *word)
 {
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
@@ -170,6 +176,7 @@ const char *args_noun(const args *a, int i)
     return i < a->n_nouns ? a->noun[i] : NULL;
 }
 
+/* A misspelt name would otherwise be an option that nobody ever gives. */
 static const option *declared(const args *a, const char *name)
 {
     const option *o = verb_option(a->verb, name);
@@ -202,6 +209,7 @@ bool args_flag(const args *a, const char *name)
     return args_count(a, name) > 0;
 }
 
+/* The last one counts, so that a script's own options can be overridden behind it. */
 const char *args_text(const args *a, const char *name, const char *otherwise)
 {
     int n = args_count(a, name);
@@ -236,6 +244,7 @@ double args_number(const args *a, const char *name, double otherwise)
     return v;
 }
 
+/* What an option cannot mean is said, rather than ignored. */
 bool args_refuse(const args *a, const char *const *names, const char *remedy, ts_error *e)
 {
     for (int i = 0; names[i]; i++)

@@ -1,3 +1,4 @@
+/* bug.c - the one way out for what should not have happened. */
 #include "cli/bug.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* codes.c - the pages of `tessera help CODE`, one row a code. */
 #include "cli/codes.h"
 
 #include <stddef.h>

@@ -1,9 +1,10 @@
-/* columns.h - a table in a terminal: cells are text, columns as wide as their widest cell, names escaped. */
+/* columns.h - a table in a terminal: cells are text, columns as wide as their widest cell, names escaped.
+ * Cells are copied as they are added; columns_print releases them. */
 #ifndef TS_COLUMNS_H
 #define TS_COLUMNS_H
 #include "cli/console.h"
 
-enum { COLUMNS_MAX = 16 };
+enum { COLUMNS_MAX = 16 }; /* of one table */
 
 typedef struct columns {
     int n;                   /* columns */

@@ -36,8 +36,8 @@ typedef struct progress {
     double begun, shown; /* monotonic seconds; shown: of the last line, 0 before any */
     bool open;           /* a live line stands unfinished */
 } progress;
-progress progress_begin(const console *c);
+progress progress_open(const console *c);
 /* Fits ts_options.progress with a progress as user. total <= 0: unknown. */
 void progress_step(void *user, const char *what, int done, int total);
-void progress_end(progress *p); /* removes the live line */
+void progress_close(progress *p); /* removes the live line */
 #endif

@@ -1,3 +1,4 @@
+/* list.c - capacity doubles, so that appending n items costs n. */
 #include "cli/list.h"
 
 #include "cli/bug.h"

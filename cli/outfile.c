@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* errno is kept: callers look at it for further hints. */
 static bool cannot(const char *doing, const char *path, ts_error *e)
 {
     const int why = errno;
@@ -46,6 +47,7 @@ static bool write_special(const char *path, const char *text, ts_error *e)
     return good || cannot("write", path, e);
 }
 
+/* Before work that takes long: a path that cannot be written is told at once. */
 bool outfile_check(const char *path, ts_error *e)
 {
     struct stat st;
@@ -66,6 +68,7 @@ bool outfile_check(const char *path, ts_error *e)
     return good;
 }
 
+/* Through a temporary beside it and a rename: who reads it sees the old text or the new one, whole. */
 bool outfile_write(const char *path, const char *text, ts_error *e)
 {
     if (strcmp(path, "-") == 0)
@@ -95,7 +98,8 @@ bool outfile_write(const char *path, const char *text, ts_error *e)
     return good || cannot("write", path, e);
 }
 
-char *outfile_read(const char *path, size_t limit, ts_error *e)
+/* The caller frees it. A limit, since "-" may be a stream without an end. */
+char *outfile_text(const char *path, size_t limit, ts_error *e)
 {
     bool standard = strcmp(path, "-") == 0;
     FILE *f = standard ? stdin : fopen(path, "r");
@@ -143,6 +147,7 @@ static void cut_name(char *path)
         path[slash ? 1 : 0] = 0;
 }
 
+/* Up to the first folder that is there: that is where the others will be made. */
 bool outfile_folder_check(const char *path, ts_error *e)
 {
     char *there = strdup(path);
@@ -163,6 +168,7 @@ bool outfile_folder_check(const char *path, ts_error *e)
     return good;
 }
 
+/* With all folders on the way to it, as mkdir -p. */
 bool outfile_folder(const char *path, ts_error *e)
 {
     char *partial = strdup(path);
@@ -190,6 +196,7 @@ bool outfile_folder(const char *path, ts_error *e)
     return good;
 }
 
+/* On every file system, and in every shell. */
 static bool harmless(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
@@ -205,6 +212,7 @@ static bool is_taken(const char *name, int n, char (*taken)[OUTFILE_NAME])
     return false;
 }
 
+/* Names come from models: "a/b" becomes "a_b", a second one "a_b-2". True where it is not the name itself. */
 bool outfile_name(char out[OUTFILE_NAME], const char *name, const char *ending, int n, char (*taken)[OUTFILE_NAME])
 {
     enum { LONGEST = 200 }; /* of the 255 bytes that file systems allow, for a number and a temporary's ending */

@@ -1,18 +1,19 @@
-/* outfile.h - what verbs write besides standard output: whole files or none. */
+/* outfile.h - what verbs write besides standard output: whole files or none.
+ * Texts read are the caller's, for free(); names that a model gives reach a path through outfile_name only. */
 #ifndef TS_OUTFILE_H
 #define TS_OUTFILE_H
 #include "tessera.h"
 
 #include <stddef.h>
 
-enum { OUTFILE_NAME = 256 };
+enum { OUTFILE_NAME = 256 }; /* bytes: what file systems take, with the end */
 
 /* Replaces path by text (through a temporary beside it and a rename); "-" is standard output. */
 bool outfile_write(const char *path, const char *text, ts_error *e);
 /* Whether outfile_write is likely to work: asked before long work whose result would be lost. */
 bool outfile_check(const char *path, ts_error *e);
 /* Reads a text of at most `limit` bytes; "-" is standard input. The result is for free(). */
-char *outfile_read(const char *path, size_t limit, ts_error *e);
+char *outfile_text(const char *path, size_t limit, ts_error *e);
 bool outfile_folder_check(const char *path, ts_error *e); /* before what takes long: whether it can be made */
 bool outfile_folder(const char *path, ts_error *e);       /* makes it, with parents; an existing one is fine */
 /* A file name for something named in a model: every byte outside [A-Za-z0-9._-] becomes _, and a number is added if one

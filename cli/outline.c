@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CELL = 512 };
+enum { CELL = 512 }; /* bytes of a name, escaped */
 
 /* ---- numbers ---- */
 

@@ -5,7 +5,7 @@
 
 static const double live_every = 0.1, plain_every = 10; /* seconds between lines */
 
-progress progress_begin(const console *c)
+progress progress_open(const console *c)
 {
     double t = seconds_now();
     return (progress){.console = c, .begun = t, .shown = t};
@@ -33,7 +33,7 @@ void progress_step(void *user, const char *what, int done, int total)
     p->open = p->console->live;
 }
 
-void progress_end(progress *p)
+void progress_close(progress *p)
 {
     if (p->open)
         fputs("\r\033[K", stderr);

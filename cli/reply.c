@@ -26,7 +26,7 @@ cJSON *reply_make(const char *format)
 
 void reply_print(const cJSON *o)
 {
-    char *s = js_print(o, true);
+    char *s = js_to_text(o, true);
     if (!s)
         fail_bug("out of memory", "reply");
     printf("%s\n", s);

@@ -1,4 +1,5 @@
-/* reply.h - JSON between the library and standard output; building and reading it is graph/base/js.h. */
+/* reply.h - JSON between the library and standard output; building and reading it is graph/base/js.h.
+ * Objects are the caller's (cJSON_Delete). */
 #ifndef TS_REPLY_H
 #define TS_REPLY_H
 #include "graph/base/js.h"

@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_THREADS = 1024 };
+enum { MOST_THREADS = 1024 }; /* as a team has (backends/c/team.h) */
 
-#define DIM                                                                                                     \
-    {                                                                                                           \
-        "dim", 0, PAIR, "NAME=N", "extent of a dimension, batch=8, or a range, seq=1..128; repeats", true, 0, 0 \
+#define DIM                                                                                                            \
+    {                                                                                                                  \
+        "dim", 0, PAIR, "NAME=N", "extent of a dimension, batch=8, a range, seq=1..128, a sum, total=past+1; repeats", \
+            true, 0, 0                                                                                                 \
     }
 static const option dim_options[] = {DIM, {0}};
 const option_group session_dim_options = {"Model", dim_options};
@@ -38,7 +39,7 @@ static const option plan_options[] = {
     {"machine", 0, WORD, "TEXT",
      "plan for this machine, \"core:8 l3:1(32MB) isa:avx512\" or gpu:h100 (default: this one)", false, 0, 0},
     {"cache-dir", 0, A_FOLDER, "DIR|none", "compiled programs (default: the user's cache)", false, 0, 0},
-    {"as-written", 0, FLAG, NULL, "no algebraic shortcuts (Strassen, Winograd): plain sums, bit by bit", false, 0, 0},
+    {"as-written", 0, FLAG, NULL, "no algebraic alternatives: neither Strassen nor Winograd", false, 0, 0},
     {"mem-limit", 0, BYTES, "SIZE", "refuse plans that need more memory, as in 4G", false, 0, 0},
     {0},
 };
@@ -57,6 +58,7 @@ ts_options session_options(const args *a)
     };
 }
 
+/* With the nearest name, else with all of them. */
 static bool unknown_input(const session *s, const char *pair, ts_error *e)
 {
     int length = (int)strcspn(pair, "=");
@@ -99,6 +101,7 @@ static int find_input(const session *s, const char *pair, const char **file)
     return found;
 }
 
+/* Before dimensions are bound, since shapes of files, and sometimes their values, bind them. */
 static bool read_inputs(session *s, ts_error *e)
 {
     const args *a = s->args;
@@ -116,15 +119,17 @@ static bool read_inputs(session *s, ts_error *e)
     return true;
 }
 
-/* Binds dimensions as --dim says; value: of each input, or NULL. */
-static bool bind(ts_model *m, const args *a, const ts_array *value, ts_error *e)
+/* Binds dimensions as --dim says, and as `at` does unless it is NULL; value: of each input, or NULL. */
+static bool bind(ts_model *m, const args *a, const char *at, const ts_array *value, ts_error *e)
 {
     int n = args_count(a, "dim");
-    const char **dims = calloc((size_t)n + 1, sizeof *dims);
+    const char **dims = calloc((size_t)n + 2, sizeof *dims);
     if (!dims)
         return err_set(e, TS_MEMORY, "no memory for %d dimensions", n);
     for (int i = 0; i < n; i++)
         dims[i] = args_at(a, "dim", i);
+    if (at)
+        dims[n++] = at;
     bool good = ts_model_bind(m, n, dims, value, e);
     free(dims);
     if (good && *ts_model_notes(m))
@@ -135,7 +140,7 @@ static bool bind(ts_model *m, const args *a, const ts_array *value, ts_error *e)
 bool session_attempt(ts_model *m, const args *a, ts_error *e)
 {
     ts_error unbound = {0};
-    if (bind(m, a, NULL, &unbound) || ts_model_waits(m))
+    if (bind(m, a, NULL, NULL, &unbound) || ts_model_waits(m))
         return true;
     if (unbound.code == TS_USAGE && args_count(a, "dim") == 0)
         return true;
@@ -143,6 +148,7 @@ bool session_attempt(ts_model *m, const args *a, ts_error *e)
     return false;
 }
 
+/* Opened, not bound. */
 ts_model *session_model(const args *a, const char *what, ts_error *e)
 {
     const int n = args_count(a, "limit");
@@ -156,9 +162,15 @@ ts_model *session_model(const args *a, const char *what, ts_error *e)
     return m;
 }
 
+/* On failure what there is of it stays for session_close. */
 bool session_open(session *s, const args *a, const char *what, ts_error *e)
 {
-    *s = (session){.args = a, .progress = progress_begin(&a->console), .options = session_options(a)};
+    return session_open_at(s, a, what, NULL, e);
+}
+
+bool session_open_at(session *s, const args *a, const char *what, const char *at, ts_error *e)
+{
+    *s = (session){.args = a, .progress = progress_open(&a->console), .options = session_options(a)};
     s->options.progress = progress_step;
     s->options.user = &s->progress;
     s->model = session_model(a, what, e);
@@ -171,9 +183,48 @@ bool session_open(session *s, const args *a, const char *what, ts_error *e)
         return err_set(e, TS_MEMORY, "no memory for %d inputs", s->n_inputs);
     for (int i = 0; i < s->n_inputs; i++)
         s->value[i].dtype = TS_N_DTYPE;
-    return read_inputs(s, e) && bind(s->model, a, s->value, e);
+    return read_inputs(s, e) && bind(s->model, a, at, s->value, e);
 }
 
+/* Whether some --dim gives a range, as seq=1..512. */
+bool session_varies(const session *s)
+{
+    bool any = false;
+    for (int i = 0; i < args_count(s->args, "dim"); i++) {
+        const char *equals = strrchr(args_at(s->args, "dim", i), '=');
+        any = any || (equals && strstr(equals, ".."));
+    }
+    return any;
+}
+
+ts_plan *session_plan(session *s, ts_error *e)
+{
+    ts_error own = {0};
+    ts_plan *p = session_varies(s) ? session_varying(s, &own) : NULL;
+    if (p || (session_varies(s) && own.code != TS_USAGE)) {
+        *e = own;
+        return p;
+    }
+    /* A shape waits for a value: the plan is for that one, and the extents that come with it. */
+    if (session_varies(s) && !bind(s->model, s->args, NULL, s->value, e))
+        return NULL;
+    return ts_plan_make(s->model, &s->options, e);
+}
+
+ts_plan *session_varying(session *s, ts_error *e)
+{
+    const int n = args_count(s->args, "dim");
+    const char **dims = calloc((size_t)n + 1, sizeof *dims);
+    if (!dims)
+        return err_set(e, TS_MEMORY, "no memory for %d dimensions", n), NULL;
+    for (int i = 0; i < n; i++)
+        dims[i] = args_at(s->args, "dim", i);
+    ts_plan *p = ts_plan_make_varying(s->model, n, dims, &s->options, e);
+    free(dims);
+    return p;
+}
+
+/* Values for those inputs that have none; whole numbers below what the model states. */
 bool session_fill(session *s, uint64_t seed, ts_error *e)
 {
     static const uint64_t stride = 1000003; /* each input has its own stream, the same one as in bench */
@@ -221,7 +272,7 @@ bool session_require(session *s, ts_error *e)
 
 void session_close(session *s)
 {
-    progress_end(&s->progress);
+    progress_close(&s->progress);
     for (int i = 0; s->value && i < s->n_inputs; i++) {
         if (s->value[i].data)
             ts_array_free(&s->value[i]);

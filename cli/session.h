@@ -23,9 +23,16 @@ extern const option_group session_plan_options;  /* --target, --threads, --isa, 
 ts_model *session_model(const args *a, const char *what, ts_error *e);
 /* The same; reads the files of --in, binds dimensions. */
 bool session_open(session *s, const args *a, const char *what, ts_error *e);
+/* With one dimension more, "seq=77"; within its range, if it has one. */
+bool session_open_at(session *s, const args *a, const char *what, const char *at, ts_error *e);
 /* Binds dimensions as --dim says where the model need not be bound: dimensions that nobody mentions and values that
  * come later are no error. */
 bool session_attempt(ts_model *m, const args *a, ts_error *e);
+/* A dimension is a range: then the plan is one for all extents within. It is made of the model bound anew. */
+bool session_varies(const session *s);
+ts_plan *session_varying(session *s, ts_error *e);
+/* Of all extents of the ranges, if there are any and no shape waits for a value; else of the model as it is bound. */
+ts_plan *session_plan(session *s, ts_error *e);
 /* Makes values for inputs that were not given: by seed, so the same everywhere. */
 bool session_fill(session *s, uint64_t seed, ts_error *e);
 /* Fails, naming them, if inputs are missing. One without elements is not: nobody has to write down its only value. */

@@ -1,3 +1,5 @@
+/* stop.c - the first signal asks the library to stop and leaves it a few seconds to clear away; a second one ends the
+ * process at once. */
 #include "cli/stop.h"
 #include "tessera.h"
 

@@ -1,17 +1,12 @@
 /* suggest.c - edit distance over a handful of short words. */
 #include "cli/suggest.h"
 
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { LONGEST = 63, FAR = 1000 };
-
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
+enum { LONGEST = 63, FAR = 1000 }; /* letters of a word; the distance of what is too long to compare */
 
 int suggest_distance(const char *a, const char *b)
 {
@@ -26,9 +21,9 @@ int suggest_distance(const char *a, const char *b)
         here[0] = (int)i;
         for (size_t j = 1; j <= nb; j++) {
             int d = above[j - 1] + (a[i - 1] != b[j - 1]);
-            d = least(d, least(above[j], here[j - 1]) + 1);
+            d = (int)int_min(d, int_min(above[j], here[j - 1]) + 1);
             bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-            here[j] = swapped ? least(d, before[j - 2] + 1) : d;
+            here[j] = swapped ? (int)int_min(d, before[j - 2] + 1) : d;
         }
         int *free_row = before;
         before = above, above = here, here = free_row;
@@ -54,7 +49,7 @@ bool suggest_hint(const suggestion *s, const char *prefix, ts_error *e)
 {
     /* One edit is always a typing slip; beyond that a third of a word may be wrong, and never more than three letters,
      * before a guess stops helping. */
-    int allowed = least((int)(strlen(s->word) / 3), 3);
+    int allowed = (int)int_min((int64_t)(strlen(s->word) / 3), 3);
     if (s->n == 0 || s->distance > (allowed > 1 ? allowed : 1))
         return false;
     char list[256] = "";

@@ -4,7 +4,7 @@
 #define TS_SUGGEST_H
 #include "tessera.h"
 
-enum { SUGGEST_MAX = 3 };
+enum { SUGGEST_MAX = 3 }; /* equally near words that are offered */
 
 typedef struct suggestion {
     const char *word;

@@ -1,3 +1,4 @@
+/* train_options.c - the table of train/options.h read from a command line. */
 #include "cli/train_options.h"
 
 bool train_options_said(const args *a, const option_field *f)

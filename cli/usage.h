@@ -1,9 +1,10 @@
-/* usage.h - the usage lines of a verb as a grammar of its nouns: "init MODEL\nlint SCHEMA MODEL\nlist". See verb.h. */
+/* usage.h - the usage lines of a verb as a grammar of its nouns: "init MODEL\nlint SCHEMA MODEL\nlist". See verb.h.
+ * Tokens are copies; the lines are constant text and stay as they are. */
 #ifndef TS_USAGE_H
 #define TS_USAGE_H
 #include "cli/verb.h"
 
-enum { USAGE_WORD = 32 };
+enum { USAGE_WORD = 32 }; /* bytes, with the end */
 
 typedef struct usage_token {
     char word[USAGE_WORD]; /* without brackets and dots */

@@ -1,4 +1,5 @@
-/* value.h - numbers, times, sizes and percentages as people write them. */
+/* value.h - numbers, times, sizes and percentages as people write them.
+ * A value is read whole or refused: no prefix of it counts. */
 #ifndef TS_VALUE_H
 #define TS_VALUE_H
 #include "cli/verb.h"

@@ -7,7 +7,7 @@ static const option shared_options[] = {
     {"json", 0, FLAG, NULL, "one JSON object on standard output", false, 0, 0},
     {"quiet", 'q', FLAG, NULL, "no progress, no notes", false, 0, 0},
     {"color", 0, CHOICE, "auto|always|never", "default: auto, not in pipes", false, 0, 0},
-    {"help", 'h', FLAG, NULL, "all of this page; -h: a screen of it", false, 0, 0},
+    {"help", 'h', FLAG, NULL, "the whole page; -h: what fits a screen", false, 0, 0},
     {0},
 };
 static const option_group shared_group = {"Every verb", shared_options};

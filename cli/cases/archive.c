@@ -7,7 +7,6 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST_BYTES (INT64_C(4) << 30) /* of all files together */
-enum { BLOCK = 1 << 16, MOST_NAME = 1024 };
+#define MOST_BYTES (INT64_C(4) << 30)       /* of all files together */
+enum { BLOCK = 1 << 16, MOST_NAME = 1024 }; /* bytes read at once, and of a path */
 
 typedef struct unpacking {
     struct archive *from;
@@ -118,12 +117,6 @@ bool archive_unpack(const char *path, const char *tiers, const char *folder, ts_
 }
 
 /* ---- the folder ---- */
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
-{
-    (void)st, (void)kind, (void)ftw;
-    return remove(path);
-}
-
 /* Waits until nobody holds the other end of the pipe any more. */
 _Noreturn static void watch(int from, const char *folder)
 {
@@ -136,7 +129,7 @@ _Noreturn static void watch(int from, const char *folder)
         close(fd);
     while (read(from, &byte, 1) > 0)
         ;
-    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    file_remove_tree(folder);
     _exit(0);
 }
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { INDEX_BYTES = 64 << 20, DEPTH = 8 };
+enum { INDEX_BYTES = 64 << 20 }; /* of an index file */
 
 bool filter_lists(const char *list, const char *word, size_t length)
 {
@@ -77,7 +77,7 @@ static bool read_index(cases *c, const char *folder, const case_filter *f, ts_er
     char *path = NULL;
     if (asprintf(&path, "%s/index.tsv", folder) < 0)
         return err_set(e, TS_MEMORY, "no memory for a file name");
-    char *text = outfile_read(path, INDEX_BYTES, e), *rest = text;
+    char *text = outfile_text(path, INDEX_BYTES, e), *rest = text;
     free(path);
     if (!text)
         return false;

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_JOBS = 64 };
+enum { MOST_JOBS = 64 }; /* processes at a time */
 
 typedef struct slot {
     pid_t pid; /* 0: free */

@@ -42,14 +42,6 @@ bool box_is_weight(const cJSON *node)
     return box_is_leaf(node) && strcmp(js_get_text(node, "op"), "input") != 0;
 }
 
-static double elements(const cJSON *node)
-{
-    double n = 1;
-    const cJSON *d;
-    cJSON_ArrayForEach(d, js_get(node, "shape")) n *= d->valuedouble;
-    return n;
-}
-
 static int result_of(const boxes *b, int id) /* the recipe's that it is a step of; itself */
 {
     while (b->box[id] > id)
@@ -175,8 +167,8 @@ static void count_readers(folding *f, const cJSON *model)
 
 static bool cheap(const boxes *b, int id, double work, int after)
 {
-    const double n = elements(b->node[id]);
-    return work == 0 || (work <= (b->recipe[id] ? CHEAP_RECIPE : CHEAP) * n && n >= elements(b->node[after]));
+    const double n = tree_elements(b->node[id]);
+    return work == 0 || (work <= (b->recipe[id] ? CHEAP_RECIPE : CHEAP) * n && n >= tree_elements(b->node[after]));
 }
 
 /* Of the operands of node i, one of the steps of id, which does so much work: the latest that nothing else reads, or

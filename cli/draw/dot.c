@@ -1,3 +1,5 @@
+/* dot.c - statements of the language in the order in which Graphviz lays them out best: frames and boxes as the tree
+ * is walked, then arrows, then outputs. */
 #include "cli/draw/dot.h"
 
 #include "cli/draw/boxes.h"
@@ -374,7 +376,7 @@ void dot_begin(FILE *f, const char *title, const legend *l)
 
 void dot_hurry(FILE *f, int count)
 {
-    enum { MANY = 300 };
+    enum { MANY = 300 }; /* above it the layout is done in a hurry */
     if (count > MANY)
         fputs("  nslimit=1\n  nslimit1=1\n", f);
 }

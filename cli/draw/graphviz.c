@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SVG_MOST = 256 << 20, NOT_EXECUTED = 127 };
+enum { SVG_MOST = 256 << 20, NOT_EXECUTED = 127 }; /* bytes; what a shell answers for a program that is not there */
 
 /* Between fork and exec: only calls that are safe there. */
 static _Noreturn void become_dot(int in, int out, pid_t parent)

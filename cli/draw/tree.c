@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KINDS = 32, KINDS_SHOWN = 8, NAME = 256 };
+enum { KINDS = 32, KINDS_SHOWN = 8, NAME = 256 }; /* of operations: counted, and named in a line; bytes of a name */
 
 struct branch {
     char *name;     /* of this level only */
@@ -100,7 +100,7 @@ static bool is_operation(const cJSON *node)
     return in && in->child;
 }
 
-static double elements(const cJSON *node)
+double tree_elements(const cJSON *node)
 {
     double n = 1;
     const cJSON *d;
@@ -236,7 +236,7 @@ static void fill(builder *b, const cJSON *model)
         find_constant(b, p);
         if (is_weight(node) && *js_get_text(node, "label")) {
             p->weights = at(b->root, js_get_text(node, "label"));
-            p->weights->parameters += elements(node);
+            p->weights->parameters += tree_elements(node);
         }
         if (is_operation(node))
             find_home(b, p);

@@ -24,6 +24,7 @@ typedef struct tree_visitor {
     void (*node)(void *user, const cJSON *node);
     void (*twin)(void *user, const cJSON *node, const cJSON *first);
 } tree_visitor;
+double tree_elements(const cJSON *node);      /* of its value */
 bool tree_like(const char *a, const char *b); /* equal but for the digits in names */
 void tree_visit(const branch *root, const tree_visitor *v);
 void tree_print(const branch *root, int depth, FILE *f, bool color);

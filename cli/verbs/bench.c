@@ -2,6 +2,7 @@
 #include "bench/bench.h"
 #include "bench/report/report.h"
 #include "cli/bug.h"
+#include "cli/extents.h"
 #include "graph/base/err.h"
 #include "cli/outfile.h"
 #include "cli/session.h"
@@ -25,6 +26,7 @@ static const char **all(const args *a, const char *name, int *n)
     return list;
 }
 
+/* Between single quotes a shell reads everything as it is, except these. */
 static void put_quoted(FILE *f, const char *s)
 {
     bool plain = *s &&
@@ -75,15 +77,36 @@ static const option step_options[] = {
     {"output", 0, WORD, "NAME", "output that the head stands on (default: the first)", false, 0, 0},
     {"optimizer", 0, AN_OPTIMIZER, "NAME", "adam, adamw, adafactor, lion or sgd (default: adamw)", false, 0, 0},
     {"clip", 0, NUMBER, "X", "largest norm of all gradients; 0: no clipping (default: 1)", false, 0, 1 << 30},
-    {"precision", 0, CHOICE, "f32|bf16|f16", "precision of matrix products and saved activations (default: f32)", false,
-     0, 0},
     {"freeze", 0, WORD, "GLOB", "parameters that are not trained; repeats", true, 0, 0},
     {0},
 };
 
+/* A program for all extents is raced in this process, against one program at a time: there is no verdict. */
+static bool fits_at(const args *a, ts_error *e)
+{
+    static const char *const others[] = {"train",   "peer",    "launches", "threshold", "judge",  "precision",
+                                         "fail-on", "timeout", "out",      "resume",    "report", NULL};
+    for (int i = 0; others[i]; i++)
+        if (args_count(a, others[i])) {
+            err_set(e, TS_USAGE, "bench: --%s belongs to a race with a verdict, and --at gives ratios", others[i]);
+            return err_hint(e, "leave it out; --json prints the ratios for programs");
+        }
+    if (args_count(a, "schema") > 1) {
+        err_set(e, TS_USAGE, "bench: --at compares under one schema, and there are %d", args_count(a, "schema"));
+        return err_hint(e, "give one -s at a time");
+    }
+    return true;
+}
+
 /* Options of a step without one are mistakes, and so are values of inputs with one: a batch is drawn. */
 static bool options_fit(const args *a, ts_error *e)
 {
+    if (args_count(a, "at") && !fits_at(a, e))
+        return false;
+    if (args_flag(a, "kernels") && !args_count(a, "at")) {
+        err_set(e, TS_USAGE, "bench: --kernels says of --at which kernels cost more, and none is given");
+        return err_hint(e, "add --at NAME=N, or leave it out: --report shows kernels of a race");
+    }
     const bool train = args_flag(a, "train");
     for (const option *o = step_options + 1; !train && o->name; o++)
         if (args_count(a, o->name)) {
@@ -101,6 +124,7 @@ static bool options_fit(const args *a, ts_error *e)
     return true;
 }
 
+/* 0 stands for what bench takes by itself. Lists are freed by release; their texts are argv's. */
 static bench_options options_of(const args *a, progress *p)
 {
     ts_options machine = session_options(a);
@@ -123,6 +147,9 @@ static bench_options options_of(const args *a, progress *p)
         .progress = progress_step,
         .user = p,
     };
+    const char *precision = args_text(a, "precision", "f32");
+    if (!args_flag(a, "train") && strcmp(precision, "f32") != 0)
+        o.precision = precision;
     o.dims = all(a, "dim", &o.n_dims);
     o.limits = all(a, "limit", &o.n_limits);
     o.inputs = all(a, "in", &o.n_inputs);
@@ -141,6 +168,7 @@ static void release(bench_options *o)
     free((void *)o->repro);
 }
 
+/* From the results alone, as `tessera report` makes it later from the file. */
 static bool write_report(const char *path, const char *results, ts_error *e)
 {
     char *html = NULL;
@@ -188,6 +216,7 @@ static void stop(const args *a, const char *results)
     raise(signal);
 }
 
+/* The exit status, for scripts: a timeout before a verdict that was asked about. */
 static int verdict(const args *a, const char *results)
 {
     if (bench_timed_out(results))
@@ -199,6 +228,7 @@ static int verdict(const args *a, const char *results)
     return TS_OK;
 }
 
+/* Mistakes in options and paths first: minutes of timing must not end with one. */
 static int run(const args *a, ts_error *e)
 {
     const char *out = args_text(a, "out", NULL), *report = args_text(a, "report", NULL);
@@ -209,21 +239,23 @@ static int run(const args *a, ts_error *e)
     train_options step;
     if (!options_fit(a, e))
         return e->code;
+    if (args_count(a, "at"))
+        return extents_race(a, e) ? TS_OK : e->code;
     option_init(&step);
     train_options_take(&step, a);
     const char *resume = args_text(a, "resume", NULL);
-    char *partial = resume ? outfile_read(resume, LONGEST, e) : NULL;
+    char *partial = resume ? outfile_text(resume, LONGEST, e) : NULL;
     if (resume && !partial) {
         option_free(&step);
         return e->code;
     }
-    progress p = progress_begin(&a->console);
+    progress p = progress_open(&a->console);
     bench_options o = options_of(a, &p);
     o.resume = partial;
     o.train = args_flag(a, "train") ? &step : NULL;
     char *results = NULL;
     bool good = bench_run(&o, &results, e);
-    progress_end(&p);
+    progress_close(&p);
     release(&o);
     option_free(&step);
     free(partial);
@@ -239,12 +271,17 @@ static const option options[] = {
     {"schema", 's', A_SCHEMA, "FILE|NAME", "a schema to time; repeats (default: the guess)", true, 0, 0},
     {"peer", 0, A_PEER, "NAME", "time another runtime, as in onnxruntime; repeats", true, 0, 0},
     {"peer-python", 0, A_FILE, "PATH", "the Python that runs peers (default: python3 of PATH)", false, 0, 0},
-    {"min-time", 0, SECONDS, "TIME", "samples per contestant, all launches (default: 3s)", false, 0, 0},
+    {"at", 0, PAIR, "NAME=N,N,...", "with --dim NAME=1..M: the program for all extents against one for each; repeats",
+     true, 0, 0},
+    {"kernels", 0, FLAG, NULL, "with --at: also times of each kernel, where both have the same", false, 0, 0},
+    {"precision", 0, CHOICE, "f32|bf16|f16", "precision of matrix products and saved activations (default: f32)", false,
+     0, 0},
+    {"min-time", 0, SECONDS, "TIME", "time that a contestant is sampled for, all launches (default: 3s)", false, 0, 0},
     {"launches", 0, INTEGER, "N", "processes per contestant (default: 5)", false, 1, 1000},
     {"threshold", 0, PERCENT, "PERCENT", "least difference that matters (default: 1%)", false, 0, 0},
-    {"judge", 0, A_TARGET, "NAME", "target whose results are right (default: plain f64 loops, slow)", false, 0, 0},
+    {"judge", 0, A_TARGET, "NAME", "target whose results count as right (default: plain f64 loops, slow)", false, 0, 0},
     {"fail-on", 0, CHOICE, "slower|faster|undecided|invalid", "exit 1 on such a verdict; repeats", true, 0, 0},
-    {"timeout", 0, SECONDS, "TIME", "for one answer of a contestant (default: 10m)", false, 0, 0},
+    {"timeout", 0, SECONDS, "TIME", "how long a contestant may take for one answer (default: 10m)", false, 0, 0},
     {"seed", 0, INTEGER, "N", "seed of inputs, orders and resampling (default: 0)", false, 0, INT64_MAX},
     {"out", 'o', A_FILE, "FILE", "write results/1 as JSON", false, 0, 0},
     {"resume", 0, A_FILE, "FILE", "go on from what an interrupted bench wrote to FILE", false, 0, 0},
@@ -258,6 +295,7 @@ static const char *const examples[] = {
     "tessera bench bert-base --dim seq=128 -s a.json -s b.json --report report.html",
     "tessera bench model.onnx --peer onnxruntime --threads 2 -o results.json",
     "tessera bench minilm.onnx --train --batch 32 --length 64 --peer pytorch",
+    "tessera bench minilm --dim seq=1..512 --at seq=77,128 # one program for all",
     "tessera bench resnet-18 --min-time 2s --launches 1 --json # quick, for scripts",
     NULL,
 };

@@ -34,9 +34,9 @@ static bool show(const args *a, const char *comparison, ts_error *e)
 
 static int run(const args *a, ts_error *e)
 {
-    char *before = outfile_read(args_noun(a, 0), LONGEST, e), *after = NULL, *comparison = NULL;
+    char *before = outfile_text(args_noun(a, 0), LONGEST, e), *after = NULL, *comparison = NULL;
     if (before)
-        after = outfile_read(args_noun(a, 1), LONGEST, e);
+        after = outfile_text(args_noun(a, 1), LONGEST, e);
     int code = TS_OK;
     if (after && compare(a, before, after, &comparison, e) && show(a, comparison, e)) {
         for (int i = 0; i < args_count(a, "fail-on"); i++) {

@@ -40,7 +40,7 @@ static void put_parts(const cJSON *root, bool color)
 static int run(const args *a, ts_error *e)
 {
     ts_options o = {.threads = (int)args_integer(a, "threads", 0), .isa = args_text(a, "isa", NULL)};
-    progress p = progress_begin(&a->console);
+    progress p = progress_open(&a->console);
     cJSON *root = reply_make("doctor/1");
     js_text(root, "version", TS_VERSION);
     char *machine = ts_machine_json(&o, e);
@@ -55,7 +55,7 @@ static int run(const args *a, ts_error *e)
         const int threads = (int)js_get_number(root, "machine/threads", 0);
         examine(root, "environment", environment_json(o.isa, threads, 0, e), a, e);
         cJSON_DeleteItemFromObjectCaseSensitive(cJSON_GetObjectItemCaseSensitive(root, "environment"), "machine");
-        progress_end(&p);
+        progress_close(&p);
         if (a->console.json)
             reply_print(root);
         else

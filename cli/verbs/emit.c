@@ -72,7 +72,7 @@ static bool work(session *s, const args *a, const char *folder, ts_error *e)
     if (!session_open(s, a, args_noun(a, 0), e))
         return false;
     s->options.schema = args_text(a, "schema", NULL);
-    ts_plan *plan = ts_plan_make(s->model, &s->options, e);
+    ts_plan *plan = session_plan(s, e);
     bool good = plan && ts_plan_emit(plan, folder, NULL, e);
     ts_plan_free(plan);
     return good;
@@ -104,10 +104,10 @@ static const option options[] = {
     {"out", 'o', A_FOLDER, "DIR", "where to write sources, weights and Makefile", false, 0, 0},
     {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", false, 0, 0},
     {"fn", 0, WORD, "TEXT", "in place of MODEL a scalar function, as one C file: \"sq(x) = x*x\"", false, 0, 0},
-    {"what", 0, CHOICE, "value|jvp|vjp", "of --fn: its value, or a derivative, forward or reverse (default: value)",
-     false, 0, 0},
-    {"derivative", 0, WORD, "TEXT", "of --fn: by each parameter, between commas (default: follows from the text)",
-     false, 0, 0},
+    {"what", 0, CHOICE, "value|jvp|vjp",
+     "of --fn: its value, or a derivative in forward or reverse mode (default: value)", false, 0, 0},
+    {"derivative", 0, WORD, "TEXT",
+     "of --fn: its partial derivatives, separated by commas (default: derived from the text)", false, 0, 0},
     {"train", 0, FLAG, NULL, "MODEL is a run: the program that trains it, with its data", false, 0, 0},
     {0},
 };

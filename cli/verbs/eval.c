@@ -9,7 +9,7 @@
 
 static bool work(const args *a, asked *out, ts_error *e)
 {
-    progress p = progress_begin(&a->console);
+    progress p = progress_open(&a->console);
     ts_options o = session_options(a);
     o.progress = progress_step, o.user = &p;
     char *files = NULL;
@@ -21,7 +21,7 @@ static bool work(const args *a, asked *out, ts_error *e)
     }
     const bool good = run_eval(args_noun(a, 0), files, false, &o, out, e);
     option_set_text(&files, NULL);
-    progress_end(&p);
+    progress_close(&p);
     if (good && *out->weights.note)
         console_warn(&a->console, "%s", out->weights.note);
     char warning[VERDICT_TEXT];
@@ -67,7 +67,7 @@ static const char *const examples[] = {
 
 const verb verb_eval = {
     .name = "eval",
-    .brief = "Judge a trained model by data",
+    .brief = "Evaluate a trained model on data",
     .usage = "RUN",
     .groups = groups,
     .examples = examples,

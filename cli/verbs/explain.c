@@ -178,6 +178,20 @@ static void put_occupancy(const view *v, const cJSON *g)
                 js_get_text(g, "limit"));
 }
 
+/* "matmul: the device brings slices of a", "matmul: lanes copy slices of b: its slices are no boxes" */
+static void put_slices(const view *v, const cJSON *product)
+{
+    const cJSON *one = NULL, *boxes = js_get(product, "boxes");
+    if (boxes)
+        fprintf(v->f, "    %s: the device brings slices of", js_get_text(product, "stage"));
+    cJSON_ArrayForEach(one, boxes) fprintf(v->f, "%s %s", one != boxes->child ? "," : "", one->valuestring);
+    if (boxes)
+        fputc('\n', v->f);
+    cJSON_ArrayForEach(one, js_get(product, "lanes"))
+        fprintf(v->f, "    %s: lanes copy slices of %s: %s\n", js_get_text(product, "stage"),
+                js_get_text(one, "operand"), js_get_text(one, "why"));
+}
+
 /* On machines whose workers are groups of lanes: "96 groups of 256 lanes  104 registers  8 KiB shared  occupancy 25 %
  * (2 groups a processor: registers)  1 wave", and how lanes touch memory. */
 static void put_group(const view *v, const cJSON *g)
@@ -202,6 +216,7 @@ static void put_group(const view *v, const cJSON *g)
         const bool unit = js_get(one, "unit") != NULL;
         fprintf(v->f, "    %s: %s %s\n", js_get_text(one, "stage"),
                 unit ? "by matrix units," : "not by matrix units:", js_get_text(one, unit ? "unit" : "why"));
+        put_slices(v, one);
     }
 }
 
@@ -418,7 +433,7 @@ static bool explain_plan(const args *a, ts_plan *plan, ts_error *e)
 static bool explain(session *s, const args *a, ts_error *e)
 {
     s->options.schema = args_text(a, "schema", NULL);
-    ts_plan *plan = ts_plan_make(s->model, &s->options, e);
+    ts_plan *plan = session_plan(s, e);
     const bool good = plan && explain_plan(a, plan, e);
     ts_plan_free(plan);
     return good;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MOST_TOKENS = 1 << 20 };
+enum { MOST_TOKENS = 1 << 20 }; /* that can be asked for */
 
 typedef struct text_so_far {
     FILE *to;

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_JOBS = 64 };
+enum { MOST_JOBS = 64 }; /* processes at a time */
 
 typedef struct report {
     cases cases;
@@ -129,7 +129,7 @@ static bool write_json(const report *r, const char *path, ts_error *e)
         js_number(o, "seconds", r->out[i].seconds);
         js_text(o, "reason", r->out[i].reason);
     }
-    char *text = js_print(root, true);
+    char *text = js_to_text(root, true);
     const bool good = text && outfile_write(path, text, e);
     free(text);
     cJSON_Delete(root);
@@ -172,13 +172,13 @@ static bool find(report *r, const args *a, ts_error *e)
 
 static int run(const args *a, ts_error *e)
 {
-    report r = {.progress = progress_begin(&a->console)};
+    report r = {.progress = progress_open(&a->console)};
     const case_options w = option_of(a);
     const char *json = args_text(a, "json", NULL);
     const bool good = (!json || outfile_check(json, e)) && cases_ready(&w.options, e) && find(&r, a, e) &&
                       cases_run(&r.cases, &w, r.out, step, &r, e);
     const bool passed = good && count_passed(&r) == r.cases.n;
-    progress_end(&r.progress);
+    progress_close(&r.progress);
     if (good && (!json || write_json(&r, json, e)))
         put_report(&r, a->console.color_out);
     if (good && !r.cases.n)
@@ -196,7 +196,7 @@ static const option options[] = {
      "models as stored, with free extents, with all inputs but the first held, or written and read again as graph/1 or "
      "ONNX (default: stored)",
      false, 0, 0},
-    {"target", 0, A_TARGET, "NAME", "back end, as in c or interp (default: c)", false, 0, 0},
+    {"target", 0, A_TARGET, "NAME", "back end, e.g. c or interp (default: c)", false, 0, 0},
     {"jobs", 'j', INTEGER, "N", "cases at a time (default: one per core)", false, 1, MOST_JOBS},
     {"timeout", 0, SECONDS, "TIME", "for one case (default: 60s)", false, 0, 0},
     {"cache-dir", 0, A_FOLDER, "DIR|none", "compiled programs (default: the user's cache)", false, 0, 0},

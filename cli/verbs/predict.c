@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_INPUT = 1 << 28 };
+enum { MOST_INPUT = 1 << 28 }; /* bytes of standard input */
 
 typedef struct texts {
     const char **all;
@@ -22,7 +22,7 @@ static bool gather(const args *a, texts *t, ts_error *e)
     const int count = args_count(a, "text");
     const char *file = args_text(a, "file", NULL);
     int64_t lines = 0;
-    if (file && !(t->file = outfile_read(file, MOST_INPUT, e)))
+    if (file && !(t->file = outfile_text(file, MOST_INPUT, e)))
         return false;
     for (const char *s = t->file; s && *s; s++)
         lines += *s == '\n' || !s[1];
@@ -89,7 +89,7 @@ static int run(const args *a, ts_error *e)
 }
 
 static const option options[] = {
-    {"text", 0, WORD, "TEXT", "a text to judge; repeats", true, 0, 0},
+    {"text", 0, WORD, "TEXT", "a text; repeats", true, 0, 0},
     {"file", 0, A_FILE, "FILE", "texts, one a line; - is standard input", false, 0, 0},
     {0},
 };
@@ -103,7 +103,7 @@ static const char *const examples[] = {
 
 const verb verb_predict = {
     .name = "predict",
-    .brief = "Say what a trained model makes of texts",
+    .brief = "Predict labels of texts with a trained model",
     .usage = "RUN",
     .groups = groups,
     .examples = examples,

@@ -38,7 +38,7 @@ static int run(const args *a, ts_error *e)
     const char *out = args_text(a, "out", csv || markdown ? "-" : "report.html");
     if (!outfile_check(out, e))
         return e->code;
-    char *results = outfile_read(args_noun(a, 0), LONGEST, e), *page = NULL;
+    char *results = outfile_text(args_noun(a, 0), LONGEST, e), *page = NULL;
     bool (*write)(const char *, char **, ts_error *) = csv ? report_csv : markdown ? report_markdown : report_write;
     bool good = results && write(results, &page, e) && outfile_write(out, page, e);
     if (good && strcmp(out, "-") != 0)

@@ -131,11 +131,12 @@ static bool work(job *j, const args *a, ts_error *e)
     if (!j->file)
         return err_set(e, TS_MEMORY, "no memory for file names");
     s->options.schema = args_text(a, "schema", NULL);
-    j->plan = ts_plan_make(s->model, &s->options, e);
+    const bool inside = args_flag(a, "all") || args_count(a, "nodes"); /* values inside are those of one extent */
+    j->plan = inside ? ts_plan_make(s->model, &s->options, e) : session_plan(s, e);
     /* That the folder cannot be written shows before anything takes long; it is made when there is something for it. */
     if (!j->plan || !feed(j, e) || (j->folder && !outfile_folder_check(j->folder, e)) || !ts_plan_build(j->plan, e))
         return false;
-    progress_end(&s->progress);
+    progress_close(&s->progress);
     tell(j);
     return ts_plan_run(j->plan, e) && (!j->folder || outfile_folder(j->folder, e)) && collect(j, e);
 }
@@ -145,7 +146,7 @@ static int run(const args *a, ts_error *e)
     cJSON *root = reply_make("run/1");
     job j = {.outputs = js_array(root, "outputs")};
     bool good = work(&j, a, e);
-    progress_end(&j.session.progress);
+    progress_close(&j.session.progress);
     if (good && a->console.json)
         reply_print(root);
     else if (good)
@@ -162,7 +163,7 @@ static const option options[] = {
     {"nodes", 0, WORD, "GLOB", "values inside the model too, by name or as in 'n12.*'; repeats", true, 0, 0},
     {"all", 0, FLAG, NULL, "all values inside the model too", false, 0, 0},
     {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", false, 0, 0},
-    {"seed", 0, INTEGER, "N", "random values for inputs that are not given", false, 0, INT64_MAX},
+    {"seed", 0, INTEGER, "N", "seed of random values for inputs that are not given", false, 0, INT64_MAX},
     {"random", 0, FLAG, NULL, "the same as --seed 0", false, 0, 0},
     {0},
 };
@@ -182,8 +183,8 @@ const verb verb_run = {
     .usage = "MODEL",
     .groups = groups,
     .examples = examples,
-    .details = "MODEL is a built-in name, an .onnx or .json file, or a folder. In file names every character of an "
-               "output's name "
-               "outside [A-Za-z0-9._-] becomes _.",
+    .details = "MODEL is a built-in name, an .onnx or .json file, a folder, or one operation with its operands, as "
+               "\"matmul f32[64,32] f32[32,48]\". In file names every character of an output's name outside "
+               "[A-Za-z0-9._-] becomes _.",
     .run = run,
 };

@@ -57,6 +57,7 @@ typedef struct remarks {
     int n, cap;
 } remarks;
 
+/* Once, with a count: twelve layers would say it twelve times. */
 static void add_remark(remarks *r, const cJSON *note, const cJSON *kernel)
 {
     const char *text = cJSON_IsString(note) ? note->valuestring : "";
@@ -133,6 +134,7 @@ static cJSON *findings(const cJSON *plan, remarks *r)
     return root;
 }
 
+/* The last line, for those who read no other. */
 static void put_count(const cJSON *found, int warnings)
 {
     const double guessed = js_get_number(found, "guessed", 0);
@@ -144,6 +146,7 @@ static void put_count(const cJSON *found, int warnings)
     printf(", %d warning%s\n", warnings, warnings == 1 ? "" : "s");
 }
 
+/* Warnings go to standard error, the count to standard output. */
 static void put_remarks(const remarks *r, const cJSON *found, const args *a)
 {
     for (int i = 0; i < r->n; i++) {

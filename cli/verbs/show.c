@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* lines, levels of the tree, and boxes that a picture may have */
 enum { PORTS_SHOWN = 12, DEPTH = 4, MOST_BOXES = 2000 };
 
 /* Extents with the names that were bound to them: "[batch=1, seq=128, 768]"; before that "[batch, seq, 768]". */
@@ -219,7 +220,7 @@ static bool draw(session *s, bool bound, ts_error *e)
     cJSON *root = reply_take(ts_model_json(s->model, e), e);
     char *text[] = {root && path[0] ? picture(root, bound, &whole, &boxes) : NULL,
                     root && path[1] ? svg_of(s, root, bound, e) : NULL};
-    progress_end(&s->progress);
+    progress_close(&s->progress);
     bool good = root && (!path[1] || text[1]);
     for (int i = 0; i < 2; i++) {
         good = good && (!path[i] || outfile_write(path[i], text[i], e));
@@ -290,7 +291,7 @@ static int run(const args *a, ts_error *e)
 static const option options[] = {
     {"depth", 0, INTEGER, "N", "levels of names to show (default: 4)", false, 1, 64},
     {"svg", 0, A_FILE, "FILE", "draw the graph with Graphviz: recipes and equal layers folded", false, 0, 0},
-    {"expand", 0, WORD, "GLOB", "with --svg: recipes of that name not folded, as in 'attention'", false, 0, 0},
+    {"expand", 0, WORD, "GLOB", "with --svg: draw recipes of that name unfolded, as in 'attention'", false, 0, 0},
     {"whole", 0, FLAG, NULL, "with --svg: a box for every node, up to 2000", false, 0, 0},
     {"dot", 0, A_FILE, "FILE", "the graph as text for Graphviz, every node a box", false, 0, 0},
     {"hash", 0, FLAG, NULL, "the content hash of the graph, nothing else", false, 0, 0},

@@ -19,6 +19,7 @@ enum { MOST = 1 << 30 };
 static volatile sig_atomic_t stop;
 static int stopped_by;
 
+/* Only what a handler may do: it sets a flag that steps look at. */
 static void on_signal(int signal)
 {
     if (stop)
@@ -27,6 +28,7 @@ static void on_signal(int signal)
     stop = 1;
 }
 
+/* By whoever started it, as nohup does of SIGHUP: then it stays so. */
 static bool ignored(int signal)
 {
     struct sigaction now;
@@ -50,6 +52,7 @@ typedef struct screen {
     const args *args;
 } screen;
 
+/* A live line has no end yet: it is written over. */
 static void clear(screen *s)
 {
     if (s->open)

@@ -1,0 +1,246 @@
+/* extents.c - bench --at seq=77,128: the program for all extents of --dim seq=1..512 and one for each extent alone, run
+ * in turns in this process with the same values, so that what disturbs one disturbs the other. */
+#include "cli/extents.h"
+#include "graph/base/clock.h"
+#include "graph/base/err.h"
+#include "graph/base/stats.h"
+#include "cli/bug.h"
+#include "cli/outline.h"
+#include "cli/session.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAST_ROUNDS = 5, MOST_ROUNDS = 10000, WARM = 2 };
+
+typedef struct race {
+    const args *a;
+    session varying, alone; /* of the same model */
+    ts_plan *plan;          /* for all extents */
+    double time;            /* seconds for one extent */
+    cJSON *rows;
+} race;
+
+static bool feed(ts_plan *p, const session *s, ts_error *e)
+{
+    for (int i = 0; i < s->n_inputs; i++)
+        if (!ts_plan_set(p, i, &s->value[i], e))
+            return false;
+    return true;
+}
+
+/* The largest difference between results, by the largest number among them */
+static bool differ(ts_plan *p, ts_plan *q, int n, double *most, ts_error *e)
+{
+    *most = 0;
+    for (int i = 0; i < n; i++) {
+        ts_array x = {0}, y = {0};
+        double far = 0, scale = 0;
+        if (!ts_plan_get(p, i, &x, e) || !ts_plan_get(q, i, &y, e))
+            return ts_array_free(&x), false;
+        const int64_t count = ts_array_count(&x);
+        if (count != ts_array_count(&y))
+            fail_bug("a result of another shape", "bench --at");
+        for (int64_t k = 0; k < count; k++) {
+            far = fmax(far, fabs(ts_array_at(&x, k) - ts_array_at(&y, k)));
+            scale = fmax(scale, fabs(ts_array_at(&x, k)));
+        }
+        *most = fmax(*most, scale > 0 ? far / scale : far);
+        ts_array_free(&x), ts_array_free(&y);
+    }
+    return true;
+}
+
+typedef struct times {
+    int n;
+    double *varying, *alone, *ratio;
+} times;
+
+static bool run_timed(ts_plan *p, double *seconds, ts_error *e)
+{
+    const double from = seconds_now();
+    const bool ok = ts_plan_run(p, e);
+    *seconds = seconds_now() - from;
+    return ok;
+}
+
+static bool in_turns(const race *r, ts_plan *alone, times *t, ts_error *e)
+{
+    double ignored;
+    for (int i = 0; i < WARM; i++)
+        if (!run_timed(alone, &ignored, e) || !run_timed(r->plan, &ignored, e))
+            return false;
+    for (const double end = seconds_now() + r->time; t->n < MOST_ROUNDS && (t->n < LEAST_ROUNDS || seconds_now() < end);
+         t->n++) {
+        double x, y; /* who begins changes from round to round */
+        const bool ok = t->n % 2 ? run_timed(alone, &y, e) && run_timed(r->plan, &x, e)
+                                 : run_timed(r->plan, &x, e) && run_timed(alone, &y, e);
+        if (!ok)
+            return false;
+        t->varying[t->n] = x, t->alone[t->n] = y, t->ratio[t->n] = x / y;
+    }
+    return true;
+}
+
+/* ---- kernel by kernel ---- */
+static cJSON *kernels_of(ts_plan *p, ts_error *e, const cJSON **list)
+{
+    char *text = ts_plan_json(p, e);
+    cJSON *all = text ? js_parse(text, "the plan", e) : NULL;
+    ts_free(text);
+    *list = all ? js_get(all, "kernels") : NULL;
+    return all;
+}
+
+static void put_kernel(cJSON *rows, const cJSON *varying, const cJSON *alone, double x, double y)
+{
+    cJSON *o = js_object(rows, NULL);
+    js_text(o, "op", cJSON_GetStringValue(js_get(varying, "op")));
+    js_text(o, "label", cJSON_GetStringValue(js_get(varying, "label")));
+    js_text(o, "varying_loops", cJSON_GetStringValue(js_get(varying, "derived")));
+    js_text(o, "alone_loops", cJSON_GetStringValue(js_get(alone, "derived")));
+    js_number(o, "alone_seconds", y);
+    js_number(o, "varying_seconds", x);
+    js_number(o, "ratio", x / y);
+}
+
+enum { KERNEL_ROUNDS = 15 };
+
+static bool time_kernels(const race *r, ts_plan *alone, const cJSON *varying, const cJSON *other, cJSON *row,
+                         ts_error *e)
+{
+    const int n = cJSON_GetArraySize(varying);
+    double *x = calloc((size_t)n * KERNEL_ROUNDS + 1, sizeof *x), *y = calloc((size_t)n * KERNEL_ROUNDS + 1, sizeof *y),
+           *one = calloc(n + 1, sizeof *one), a[KERNEL_ROUNDS], b[KERNEL_ROUNDS];
+    if (!x || !y || !one)
+        fail_bug("out of memory", "bench --at");
+    bool ok = true;
+    for (int i = 0; ok && i < KERNEL_ROUNDS; i++) {
+        ok = ts_plan_run_timed(r->plan, one, n, e);
+        for (int k = 0; k < n; k++)
+            x[k * KERNEL_ROUNDS + i] = one[k];
+        ok = ok && ts_plan_run_timed(alone, one, n, e);
+        for (int k = 0; k < n; k++)
+            y[k * KERNEL_ROUNDS + i] = one[k];
+    }
+    cJSON *rows = ok ? js_array(row, "kernels") : NULL;
+    for (int k = 0; ok && k < n; k++) {
+        memcpy(a, x + (size_t)k * KERNEL_ROUNDS, sizeof a), memcpy(b, y + (size_t)k * KERNEL_ROUNDS, sizeof b);
+        put_kernel(rows, cJSON_GetArrayItem(varying, k), cJSON_GetArrayItem(other, k),
+                   stats_quantile_take(a, KERNEL_ROUNDS, 0), stats_quantile_take(b, KERNEL_ROUNDS, 0));
+    }
+    free(x), free(y), free(one);
+    return ok;
+}
+
+/* Each kernel's time, where both programs have the same ones */
+static bool add_kernels(const race *r, ts_plan *alone, cJSON *row, ts_error *e)
+{
+    const cJSON *varying, *other;
+    cJSON *all = kernels_of(r->plan, e, &varying), *of = all ? kernels_of(alone, e, &other) : NULL;
+    bool ok = all && of, same = ok && cJSON_GetArraySize(varying) == cJSON_GetArraySize(other);
+    for (int k = 0; same && k < cJSON_GetArraySize(varying); k++)
+        same = cJSON_Compare(js_get(cJSON_GetArrayItem(varying, k), "op"), js_get(cJSON_GetArrayItem(other, k), "op"),
+                             true);
+    if (same)
+        ok = time_kernels(r, alone, varying, other, row, e);
+    else if (ok)
+        js_absent(row, "kernels", "the programs have other kernels");
+    cJSON_Delete(all), cJSON_Delete(of);
+    return ok;
+}
+
+static cJSON *put_row(race *r, const char *extent, double first, double apart, times *t)
+{
+    cJSON *o = js_object(r->rows, NULL);
+    js_number(o, "extent", strtod(extent, NULL));
+    js_number(o, "rounds", t->n);
+    js_number(o, "alone_seconds", stats_median_take(t->alone, t->n));
+    js_number(o, "varying_seconds", stats_median_take(t->varying, t->n));
+    js_number(o, "first_seconds", first);
+    js_number(o, "ratio", stats_median_take(t->ratio, t->n));
+    js_number(o, "apart", apart);
+    return o;
+}
+
+/* s: the model at this extent, values and all; first: the program for all meets it */
+static bool race_plans(race *r, ts_plan *alone, const char *extent, times *t, ts_error *e)
+{
+    double apart;
+    if (!ts_plan_build(alone, e) || !feed(alone, &r->alone, e) || !ts_plan_run(alone, e))
+        return false;
+    const double from = seconds_now();
+    if (!feed(r->plan, &r->alone, e) || !ts_plan_run(r->plan, e))
+        return false;
+    const double first = seconds_now() - from;
+    if (!differ(alone, r->plan, ts_model_outputs(r->alone.model), &apart, e) || !in_turns(r, alone, t, e))
+        return false;
+    cJSON *row = put_row(r, extent, first, apart, t);
+    return !args_flag(r->a, "kernels") || add_kernels(r, alone, row, e);
+}
+
+static bool race_at(race *r, const char *dim, ts_error *e)
+{
+    session *s = &r->alone;
+    times t = {0, calloc(MOST_ROUNDS, sizeof *t.varying), calloc(MOST_ROUNDS, sizeof *t.alone),
+               calloc(MOST_ROUNDS, sizeof *t.ratio)};
+    if (!t.varying || !t.alone || !t.ratio)
+        fail_bug("out of memory", "bench --at");
+    bool ok = session_open_at(s, r->a, args_noun(r->a, 0), dim, e) &&
+              session_fill(s, (uint64_t)args_integer(r->a, "seed", 0), e);
+    s->options.schema = args_text(r->a, "schema", NULL);
+    ts_plan *alone = ok ? ts_plan_make(s->model, &s->options, e) : NULL;
+    ok = alone && race_plans(r, alone, strrchr(dim, '=') + 1, &t, e);
+    progress_close(&s->progress);
+    ts_plan_free(alone);
+    session_close(s);
+    *s = (session){0};
+    free(t.varying), free(t.alone), free(t.ratio);
+    return ok;
+}
+
+/* "seq=77,128": one after the other */
+static bool race_all(race *r, const char *at, ts_error *e)
+{
+    const char *equals = strrchr(at, '=');
+    bool ok = equals || err_set(e, TS_USAGE, "--at \"%s\" is not of the form NAME=EXTENT,EXTENT,...", at);
+    for (const char *x = equals ? equals + 1 : ""; ok && *x; x += strspn(x, ",")) {
+        const int n = (int)strcspn(x, ",");
+        char *dim = NULL;
+        if (asprintf(&dim, "%.*s=%.*s", (int)(equals - at), at, n, x) < 0)
+            fail_bug("out of memory", "bench --at");
+        ok = race_at(r, dim, e);
+        free(dim);
+        x += n;
+    }
+    return ok;
+}
+
+bool extents_race(const args *a, ts_error *e)
+{
+    race r = {.a = a, .time = args_number(a, "min-time", 3)};
+    cJSON *root = reply_make("extents/1");
+    js_text(root, "model", args_noun(a, 0));
+    r.rows = js_array(root, "at");
+    bool ok = session_open(&r.varying, a, args_noun(a, 0), e);
+    if (ok && !session_varies(&r.varying)) {
+        ok = err_set(e, TS_USAGE, "bench: --at compares a program for a range of extents, and no --dim gives one");
+        err_hint(e, "give a bound: --dim seq=1..512");
+    }
+    r.varying.options.schema = args_text(a, "schema", NULL);
+    r.plan = ok ? session_varying(&r.varying, e) : NULL;
+    ok = r.plan && ts_plan_build(r.plan, e);
+    progress_close(&r.varying.progress);
+    for (int i = 0; ok && i < args_count(a, "at"); i++)
+        ok = race_all(&r, args_at(a, "at", i), e);
+    if (ok && a->console.json)
+        reply_print(root);
+    else if (ok)
+        outline_table(r.rows, "extent|>rounds|>alone_seconds|>varying_seconds|>first_seconds|>ratio|>apart", stdout, "",
+                      a->console.color_out);
+    ts_plan_free(r.plan);
+    session_close(&r.varying);
+    cJSON_Delete(root);
+    return ok;
+}

@@ -1,0 +1,8 @@
+/* extents.h - one program for all extents of a dimension against programs for one extent each: bench --at. */
+#ifndef TS_CLI_EXTENTS_H
+#define TS_CLI_EXTENTS_H
+#include "cli/args.h"
+
+/* Prints extents/1, or its table. False with e set. */
+bool extents_race(const args *a, ts_error *e);
+#endif

@@ -1,0 +1,39 @@
+/* trial.h - a problem of ADBench under way: the plans of its values and of its derivatives, their times, and how far
+ * they are from differences, from a file and from a library of somebody else's. Plan 0 gives the values, plan 1 the
+ * values and then the slopes. A trial owns its problem, whatever of it was made, and trial_free releases it. */
+#ifndef TS_TRIAL_H
+#define TS_TRIAL_H
+#include "models/adbench/objective.h"
+
+typedef void (*trial_function)(const int64_t *size, const void *const *in, double *const *out);
+
+typedef struct trial {
+    problem p;
+    char *text; /* of the file; owned */
+    ts_plan *plan[2];
+    ts_array got[2 * OBJECTIVE_MOST]; /* what plan 1 gave last; owned */
+    double first;                     /* number of the first value */
+    double time[2], other_time[2];    /* seconds; of the library */
+    double difference;                /* from differences at most, by ADBench's measure */
+    double reference, other;          /* from a file, from the library; NAN: not asked */
+    void *library;
+    trial_function function[2];
+    double *theirs[2 * OBJECTIVE_MOST]; /* what the library gives; owned */
+} trial;
+
+/* p.of, p.file (or NULL) and p.size are set; both plans are built and have their inputs. */
+bool trial_make(trial *t, const ts_options *o, ts_error *e);
+void trial_free(trial *t);
+/* A shared object with `tessera_values` and `tessera_slopes`, trial_functions: sizes in the order of the objective's,
+ * inputs as its file has them, and where to put values; values, then slopes. */
+bool trial_against(trial *t, const char *library, ts_error *e);
+
+/* Runs are repeated until that takes `least` seconds; the shortest of up to ten such samples counts. With a library its
+ * samples stand between ours. */
+bool trial_measure(trial *t, double least, ts_error *e);
+bool trial_check(trial *t, ts_error *e);
+/* A file of derivatives as ADBench writes them, number by number */
+bool trial_compare(trial *t, const char *file, ts_error *e);
+/* DIR/NAME_F_Tessera.txt, _J_ and _times_ as ADBench has them: 17 digits */
+bool trial_write(trial *t, const char *folder, ts_error *e);
+#endif

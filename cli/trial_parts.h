@@ -1,0 +1,13 @@
+/* trial_parts.h - what the files of a trial share, and nobody else needs. All that is made is the trial's: trial_free
+ * releases it. */
+#ifndef TS_TRIAL_PARTS_H
+#define TS_TRIAL_PARTS_H
+#include "cli/trial.h"
+
+enum { TRIAL_FILE = 1 << 30 }; /* bytes that a file may have */
+
+bool trial_set_input(const trial *t, int plan, int i, ts_error *e); /* given array i, where that plan reads it */
+bool trial_derive(trial *t, ts_error *e);                           /* runs plan 1, and keeps what it gives in got */
+void trial_call_other(const trial *t, int k); /* the library: values, with k = 1 slopes too, into theirs */
+double trial_apart(double a, double b);       /* by ADBench's measure; a NaN is infinitely far from all else */
+#endif
