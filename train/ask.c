@@ -1,3 +1,4 @@
+/* ask.c - a run's folder is opened, its newest checkpoint loaded, and judge.c asked. */
 #include "train/ask.h"
 
 #include "graph/base/err.h"

@@ -1,4 +1,5 @@
-/* ask.h - a finished or running run, asked: how good on data, what it says of texts, its model as a file. */
+/* ask.h - a finished or running run, asked: how good on data, what it says of texts, its model as a file.
+ * A run is only read. What `asked` holds is freed by run_ask_free, also after a failure. */
 #ifndef TRAIN_ASK_H
 #define TRAIN_ASK_H
 #include "train/sample.h"

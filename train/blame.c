@@ -1,3 +1,5 @@
+/* blame.c - the step goes again under a watch on every kernel's values; the first that is not finite is named, with
+ * the input it came from where that is one. */
 #include "train/blame.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* breakdown.c - steps 1, 2, 4, 8, ... are timed by kernels: often enough in a short run, seldom in a long one.
+ * Medians of each kernel are kept. */
 #include "train/breakdown.h"
 
 #include "bench/machine/environment.h"
@@ -122,7 +124,7 @@ static cJSON *step_of(const breakdown *b, const train_options *w, double parts, 
     js_item(dims, dim);
     if (probe)
         cJSON_AddItemToObject(out, "environment",
-                              environment_read(js_get_text(plan, "isa"), b->threads, (uint64_t)w->seed));
+                              environment_make(js_get_text(plan, "isa"), b->threads, (uint64_t)w->seed));
     add_step(js_array(out, "candidates"), b, plan, ceilings, parts);
     if (ceilings)
         cJSON_AddItemToObject(out, "ceilings", ceilings);
@@ -140,7 +142,7 @@ bool breakdown_write(const breakdown *b, const char *run, const train_options *w
     if (!plan)
         return false;
     cJSON *root = step_of(b, w, (double)parts, probe, plan);
-    char *s = js_print(root, false);
+    char *s = js_to_text(root, false);
     cJSON_Delete(root), cJSON_Delete(plan);
     snprintf(path, sizeof path, "%s/step.json", run);
     const bool good = s ? ts_file_write(path, s, strlen(s), e) : err_set(e, TS_MEMORY, "no memory for the times");

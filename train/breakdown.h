@@ -6,7 +6,7 @@
 #include "graph/base/js.h"
 #include "train/options.h"
 
-enum { BREAKDOWN_MOST = 40 };
+enum { BREAKDOWN_MOST = 40 }; /* steps: 1, 2, 4, ... 2^39 */
 typedef struct breakdown {
     int n_kernel, n, threads;
     double *seconds;              /* [sample][kernel] */

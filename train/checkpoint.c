@@ -1,3 +1,5 @@
+/* checkpoint.c - files are sealed with their sums and get their name by one rename; the oldest beyond --keep go
+ * afterwards. */
 #include "train/checkpoint.h"
 
 #include "graph/base/err.h"
@@ -19,7 +21,7 @@ static char *state_text(int64_t step, const char *weights, const char *optimizer
     if (asprintf(&s, "{\"format\":\"%s\",\"step\":%lld,\"weights\":\"%s\",\"optimizer\":\"%s\"}", format,
                  (long long)step, weights, optimizer) < 0)
         return NULL;
-    char *whole = files_seal(s);
+    char *whole = files_seal_text(s);
     free(s);
     return whole;
 }

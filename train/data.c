@@ -1,3 +1,4 @@
+/* data.c - a file is told by its ending, and its examples are tokens in one array with where each begins. */
 #include "train/data_parts.h"
 
 #include "graph/base/err.h"

@@ -22,7 +22,7 @@ typedef struct tokens { /* of all examples, one after the other */
     int64_t *at; /* example i: id[at[i]] ... id[at[i + 1] - 1] */
 } tokens;
 
-enum { MOST_ARRAYS = 16 };
+enum { MOST_ARRAYS = 16 }; /* .npy files of one data set */
 typedef struct data {
     int64_t n;           /* examples, or tokens of a stream */
     int64_t classes;     /* 1 + the largest label */

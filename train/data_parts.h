@@ -1,4 +1,6 @@
-/* data_parts.h - shared by the readers of data. */
+/* data_parts.h - shared by the readers of data.
+ * A reader appends to `data`, which the caller frees also after a failure; an error names file and line, counted from
+ * 1. */
 #ifndef TRAIN_DATA_PARTS_H
 #define TRAIN_DATA_PARTS_H
 #include "train/data.h"

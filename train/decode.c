@@ -1,3 +1,5 @@
+/* decode.c - two ways behind one function: the whole window for every token, or one place with kept values, which is
+ * given up where a trial shows that places depend on later ones. */
 #include "train/decode.h"
 
 #include "graph/base/err.h"

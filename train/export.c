@@ -126,7 +126,7 @@ static bool add_head(ts_model *m, const run_weights *w, const net *n, ts_error *
         add_pool(nodes, constants, n, out.name, mask);
     add_node(nodes, "Gemm", pools ? pooled : out.name, weight, bias, logits, "transB", 1);
     add_logits(js_array(root, "outputs"), m, n, logits);
-    char *json = js_print(root, false);
+    char *json = js_to_text(root, false);
     cJSON_Delete(root);
     const bool good = json ? ts_model_extend(m, json, e) : err_set(e, TS_MEMORY, "no memory for the head");
     free(json);
@@ -156,7 +156,7 @@ static bool add_types(ts_model *m, const run_weights *w, net *n, const data *d, 
             else
                 add_extent(shape, p.name, k, p.rank >= 0 ? p.dim[k] : -1);
     }
-    char *json = js_print(root, false);
+    char *json = js_to_text(root, false);
     cJSON_Delete(root);
     const bool good = json ? ts_model_extend(m, json, e) : err_set(e, TS_MEMORY, "no memory for the outputs");
     free(json);

@@ -1,3 +1,4 @@
+/* files.c - limits of what is read, and names that appear only once all is on disk. */
 #include "train/files.h"
 
 #include "graph/base/err.h"
@@ -136,9 +137,9 @@ void files_remove_folder(const char *path)
     rmdir(path);
 }
 
-enum { SUM_DIGITS = 64 };
+enum { SUM_DIGITS = 64 }; /* of a SHA-256 */
 
-char *files_seal(const char *object)
+char *files_seal_text(const char *object)
 {
     char *open = NULL, *whole = NULL, sum[65];
     size_t n = strlen(object);

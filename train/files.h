@@ -1,4 +1,5 @@
-/* files.h - what a run reads whole and what it writes for good. */
+/* files.h - what a run reads whole and what it writes for good.
+ * A name appears when all bytes under it are on disk, never before; who reads one needs no lock. */
 #ifndef TRAIN_FILES_H
 #define TRAIN_FILES_H
 #include "tessera.h"
@@ -17,6 +18,6 @@ void files_remove_folder(const char *path);                          /* with the
 bool files_failed(const char *doing, const char *path, ts_error *e); /* "cannot DOING 'PATH': WHY" by errno */
 
 /* JSON objects whose last member is the SHA-256 of everything before it, so that no damage stays unseen. */
-char *files_seal(const char *object); /* for free(); NULL: no memory */
+char *files_seal_text(const char *object); /* for free(); NULL: no memory */
 bool files_seal_holds(const bytes *b);
 #endif

@@ -1,3 +1,5 @@
+/* judge.c - the trained values take the places of weights in a graph of their own, whose plan is as short as the
+ * longest example allows. */
 #include "train/judge.h"
 
 #include "graph/base/err.h"

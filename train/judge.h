@@ -1,4 +1,5 @@
-/* judge.h - a trained model asked: what it says of examples, and how well. */
+/* judge.h - a trained model asked: what it says of examples, and how well.
+ * The data, options and weights are borrowed until judge_free; a verdict owns its arrays, for verdict_free. */
 #ifndef TRAIN_JUDGE_H
 #define TRAIN_JUDGE_H
 #include "train/net.h"
@@ -25,6 +26,6 @@ typedef struct verdict {
 } verdict;
 bool judge_data(judge *j, const data *d, bool each, const ts_options *o, verdict *out, ts_error *e);
 void verdict_free(verdict *v);
-enum { VERDICT_TEXT = 200 };
+enum { VERDICT_TEXT = 200 };                                  /* bytes */
 bool verdict_warns(const verdict *v, char out[VERDICT_TEXT]); /* of outputs that are no numbers */
 #endif

@@ -1,3 +1,4 @@
+/* metrics.c - one JSON object a line; a line that a crash cut off is not there. */
 #include "train/metrics.h"
 
 #include "graph/base/err.h"

@@ -1,4 +1,5 @@
-/* metrics.h - metrics.jsonl as numbers: what a run said of its steps. */
+/* metrics.h - metrics.jsonl as numbers: what a run said of its steps.
+ * metrics_free frees the arrays. */
 #ifndef TRAIN_METRICS_H
 #define TRAIN_METRICS_H
 #include "tessera.h"

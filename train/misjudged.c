@@ -1,3 +1,4 @@
+/* misjudged.c - of classes the wrong answers, the surest first; of numbers all, the farthest off first. */
 #include "train/misjudged.h"
 
 #include "graph/base/err.h"
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* examples; pairs of classes; pixels of a picture, and its shades of grey */
 enum { WORST = 40, MOST_CONFUSED = 20, MOST_PIXELS = 1024, LEVELS = 9 };
 
 typedef struct slip {
@@ -122,7 +124,7 @@ bool misjudged_write(const char *run, int64_t step, const train_options *w, cons
     cJSON *list = js_array(root, "worst");
     for (int64_t i = 0; all && i < n && i < WORST; i++)
         add_slip(list, w, d, v, of_classes, all[i].i);
-    char *s = all ? js_print(root, true) : NULL;
+    char *s = all ? js_to_text(root, true) : NULL;
     snprintf(path, sizeof path, "%s/misjudged.json", run);
     const bool good = s ? ts_file_write(path, s, strlen(s), e)
                         : err_set(e, TS_MEMORY, "no memory for what was misjudged");

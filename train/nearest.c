@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LONGEST = 512, NAMED = 3 };
+enum { LONGEST = 512, NAMED = 3 }; /* bytes of a name; names that a message lists */
 
 /* Letters to change, leave out or put in until the glob matches the name, at most: what * stands for costs nothing. */
 static int distance(const char *glob, const char *name)

@@ -1,3 +1,5 @@
+/* net.c - from the model's output to one number: [b, s, h] is pooled to [b, h], the head makes [b, c], a loss makes
+ * []. */
 #include "train/net.h"
 
 #include "graph/base/err.h"
@@ -74,8 +76,10 @@ static ts_tensor pooled(net *n)
     if (ts_rank(n->output) == 2)
         return n->output;
     if (strcmp(n->asked->pool, "cls") == 0)
-        return call(g, 1, &n->output, "index key=:,0");
+        return call(g, 1, &n->output, "index key=:,0"); /* the first token: [b, h] */
+    /* [b, s]: 1 at tokens, 0 at padding */
     n->mask = ts_input(n->g, "train.mask", TS_F32, 2, (int64_t[]){n->rows, n->length});
+    /* column [b, s, 1], kept [b, s, h], sum [b, h], count [b, 1] */
     const ts_tensor column = call(g, 1, &n->mask, "expand_dims axes=[2]"),
                     kept = ts_call2(g, "multiply", n->output, column), sum = call(g, 1, &kept, "sum axes=[1]"),
                     count = call(g, 1, &n->mask, "sum axes=[1] keepdims=1");
@@ -142,6 +146,7 @@ static bool read_head(net *n, int64_t width, int64_t out, ts_error *e)
 static void draw_head(net *n, int64_t width, int64_t out)
 {
     char own[HEAD_NAME];
+    /* [c, h] of scale 1 / sqrt(h), which keeps the variance; the bias [c] is 0 */
     n->head_weight = ts_weight(n->g, net_head_name(n, "weight", own), TS_F32, 2, (int64_t[]){out, width}, 0,
                                1 / sqrt((double)width), (uint64_t)n->asked->seed + 1);
     n->head_bias = ts_weight(n->g, net_head_name(n, "bias", own), TS_F32, 1, &out, 0, 0, 1);
@@ -170,13 +175,13 @@ static bool make_head(net *n, ts_tensor x, int64_t out, ts_error *e)
         return false;
     if (!n->asked->head)
         draw_head(n, width, out);
-    const ts_tensor turned = call(n->g, 1, &n->head_weight, "transpose axes=[1,0]");
-    n->logits = ts_call2(n->g, "add", ts_call2(n->g, "matmul", x, turned), n->head_bias);
+    const ts_tensor turned = call(n->g, 1, &n->head_weight, "transpose axes=[1,0]");      /* [h, c] */
+    n->logits = ts_call2(n->g, "add", ts_call2(n->g, "matmul", x, turned), n->head_bias); /* [b, c] */
     return true;
 }
 
 /* ---- losses ---- */
-static ts_tensor cross_entropy(net *n, ts_tensor logits, ts_tensor target)
+static ts_tensor cross_entropy(net *n, ts_tensor logits, ts_tensor target) /* logits [..., c], target [...] -> [] */
 {
     const ts_tensor in[] = {logits, target};
     return call(n->g, 2, in, "cross_entropy smoothing=%.17g", n->asked->smoothing);
@@ -190,7 +195,7 @@ static bool classify(net *n, ts_error *e)
     if (!make_head(n, net_dropout_head(n, pooled(n)), out, e))
         return false;
     n->classes = ts_shape(n->logits)[1];
-    n->label = ts_input(n->g, "train.label", TS_I64, 1, &n->batch);
+    n->label = ts_input(n->g, "train.label", TS_I64, 1, &n->batch); /* [b] */
     n->loss = cross_entropy(n, n->logits, n->label);
     return true;
 }
@@ -199,8 +204,8 @@ static bool regress(net *n, ts_error *e)
 {
     if (!make_head(n, net_dropout_head(n, pooled(n)), 1, e))
         return false;
-    n->label = ts_input(n->g, "train.label", TS_F32, 1, &n->batch);
-    const ts_tensor y = call(n->g, 1, &n->logits, "reshape shape=[%lld]", (long long)n->batch);
+    n->label = ts_input(n->g, "train.label", TS_F32, 1, &n->batch);                             /* [b] */
+    const ts_tensor y = call(n->g, 1, &n->logits, "reshape shape=[%lld]", (long long)n->batch); /* [b, 1] -> [b] */
     n->loss = ts_call2(n->g, "mse_loss", y, n->label);
     return true;
 }
@@ -209,10 +214,11 @@ static bool next_token(net *n, ts_error *e)
 {
     if (ts_rank(n->output) != 3)
         return wrong_rank(n, "[batch, sequence, vocabulary]", e);
-    n->logits = n->output;
+    n->logits = n->output; /* [b, s, vocabulary] */
     n->classes = ts_shape(n->output)[2];
     if (!n->vocabulary || n->classes < n->vocabulary)
         n->vocabulary = n->classes; /* every token is a label too */
+    /* [b, s]: the token that follows each */
     n->label = ts_input(n->g, "train.label", TS_I64, 2, (int64_t[]){n->batch, n->length});
     n->loss = cross_entropy(n, n->logits, n->label);
     return true;
@@ -221,15 +227,17 @@ static bool next_token(net *n, ts_error *e)
 /* Texts that stand together are near, all others of the batch are far: cross-entropy over cosines, 20 times. */
 static bool pairs(net *n, ts_error *e)
 {
-    const ts_tensor x = net_dropout_head(n, pooled(n));
+    const ts_tensor x = net_dropout_head(n, pooled(n)); /* [2 b, h]: first texts, then those that belong to them */
     if (ts_rank(x) != 2)
         return wrong_rank(n, "[batch, width] or [batch, sequence, width]", e);
     const long long b = n->batch;
+    /* length [2 b, 1], unit [2 b, h]; first and second [b, h]; cosine [b, b] */
     const ts_tensor length = ts_call1(n->g, "norm2 axes=[1] keepdims=1", x), unit = ts_call2(n->g, "divide", x, length),
                     first = call(n->g, 1, &unit, "index key=:%lld", b),
                     second = call(n->g, 1, &unit, "index key=%lld:", b),
                     turned = call(n->g, 1, &second, "transpose axes=[1,0]"),
                     cosine = ts_call2(n->g, "matmul", first, turned);
+    /* [b, b]: row i is right in column i */
     n->logits = ts_call2(n->g, "multiply", cosine, ts_scalar(n->g, TS_F32, 20));
     n->label = ts_input(n->g, "train.label", TS_I64, 1, &n->batch);
     n->loss = cross_entropy(n, n->logits, n->label);

@@ -12,7 +12,7 @@ typedef struct feed { /* one input of the model */
     const ts_array *from; /* FEED_ARRAY: the data */
 } feed;
 
-enum { MOST_FEEDS = 32, HEAD_NAME = 48 };
+enum { MOST_FEEDS = 32, HEAD_NAME = 48 }; /* inputs that a batch fills; bytes of "head7.weight" and its like */
 typedef struct net {
     const train_options *asked;
     ts_model *model;
@@ -44,7 +44,7 @@ bool net_dropout(net *n, ts_error *e);
 ts_tensor net_dropout_head(net *n, ts_tensor x);
 bool net_dropout_fits(const net *n, bool has_head, ts_error *e);
 /* "the nearest are a, b": names that were meant by a glob that matches none (nearest.c). */
-enum { NEAREST_TEXT = 800 };
+enum { NEAREST_TEXT = 800 }; /* bytes of a message */
 void names_nearest(const char *glob, int n, const ts_tensor *all, char out[NEAREST_TEXT]);
 /* What a task's data is like, before there is a net. */
 data_label task_label(const char *task);

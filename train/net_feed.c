@@ -11,6 +11,7 @@ static bool is_integer(ts_dtype d)
     return d == TS_I64 || d == TS_I32;
 }
 
+/* As exporters name them: attention_mask, token_type_ids, position_ids, input_ids. */
 static feed_role role_of(const ts_port *p)
 {
     return strstr(p->name, "mask")       ? FEED_MASK
@@ -34,6 +35,7 @@ static bool is_empty(const ts_port *p)
     return false;
 }
 
+/* [batch, sequence]; masks may be reals. */
 static bool text_feed(feed *f, ts_error *e)
 {
     f->role = role_of(&f->port);
@@ -114,6 +116,7 @@ static bool bind(net *n, ts_error *e)
     return good;
 }
 
+/* Whether it would, with texts of so many tokens; nothing is kept of it but the binding. */
 static bool binds(net *n, int64_t length)
 {
     ts_error none = {0};
@@ -214,6 +217,7 @@ bool net_bind(net *n, const data *d, ts_error *e)
 }
 
 /* ---- batches ---- */
+/* Inputs over tokens are whole numbers, masks also truth values or f32. */
 static void put(ts_array *a, int64_t i, int64_t v)
 {
     switch (a->dtype) {
@@ -224,6 +228,7 @@ static void put(ts_array *a, int64_t i, int64_t v)
     }
 }
 
+/* -1 behind the end of a text. Rows from n->batch on are the second texts of pairs; a stream has one text for all. */
 static int64_t token_at(const net *n, const data *d, int64_t row, const int64_t *which, int64_t k)
 {
     if (n->stream)
@@ -233,6 +238,7 @@ static int64_t token_at(const net *n, const data *d, int64_t row, const int64_t 
     return at < t->at[i + 1] ? t->id[at] : -1;
 }
 
+/* [rows, length]; places behind a text's end hold token 0, which the mask hides. */
 static void fill_text(const net *n, const feed *f, const data *d, const int64_t *which, ts_array *a)
 {
     for (int64_t r = 0; r < n->rows; r++)
@@ -246,6 +252,7 @@ static void fill_text(const net *n, const feed *f, const data *d, const int64_t 
         }
 }
 
+/* [examples, ...] -> [rows, ...] */
 static void fill_rows(const net *n, const ts_array *from, const int64_t *which, ts_array *a)
 {
     const size_t width = (size_t)(ts_array_count(from) / from->dim[0]) * (size_t)ts_dtype_bytes(from->dtype);
@@ -258,11 +265,13 @@ int net_n_arrays(const net *n)
     return n->n_feed + 2;
 }
 
+/* Room for a value of t. */
 static bool like(ts_array *a, ts_tensor t, ts_error *e)
 {
     return ts_array_make(a, ts_type(t), ts_rank(t), ts_shape(t), e);
 }
 
+/* [batch], of a stream [batch, length]: the token that comes next. Without labels 0: nobody reads the loss then. */
 static bool fill_label(const net *n, const data *d, const int64_t *which, ts_array *a)
 {
     for (int64_t r = 0; r < n->batch; r++)
@@ -300,6 +309,7 @@ bool net_arrays(const net *n, const data *d, const int64_t *which, int64_t count
     return good;
 }
 
+/* Behind the inputs come the mask over tokens and the labels. */
 const char *net_array_name(const net *n, int i)
 {
     return i < n->n_feed    ? n->feed[i].port.name

@@ -1,3 +1,4 @@
+/* options.c - the table, and reading, writing, comparing any option by its row alone. */
 #include "train/options.h"
 
 #include "graph/base/err.h"
@@ -7,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Name, kind, place, whether a run that goes on may change it, what it is if left out: a number, a word. -1 stands for
+ * "as the recipe has it". */
 #define AT(member) offsetof(train_options, member)
 const option_field option_fields[] = {
     {"model", OPTION_TEXT, AT(model), false, 0, NULL},
@@ -58,6 +61,7 @@ const option_field option_fields[] = {
     {0},
 };
 
+/* The member of the struct that the row is about. */
 static const void *place_of(const train_options *w, const option_field *f)
 {
     return (const char *)w + f->at;
@@ -78,6 +82,7 @@ static double number_of(const train_options *w, const option_field *f)
     return f->kind == OPTION_REAL ? *(const double *)place_of(w, f) : (double)*(const int64_t *)place_of(w, f);
 }
 
+/* A double holds every whole number up to 2^53; seeds and counts stay below. */
 static void set_number(train_options *w, const option_field *f, double v)
 {
     if (f->kind == OPTION_REAL)
@@ -91,6 +96,7 @@ static bool is_number(const option_field *f)
     return f->kind != OPTION_TEXT && f->kind != OPTION_LIST;
 }
 
+/* The struct owns its texts. */
 void option_set_text(char **place, const char *value)
 {
     char *copy = value ? strdup(value) : NULL;
@@ -98,6 +104,7 @@ void option_set_text(char **place, const char *value)
     *place = copy;
 }
 
+/* A list is one text with a line for each item, each ended by a line feed. */
 void option_add_line(char **list, const char *value)
 {
     const size_t old = *list ? strlen(*list) : 0, more = strlen(value);
@@ -109,6 +116,7 @@ void option_add_line(char **list, const char *value)
     *list = grown;
 }
 
+/* Goes on from *at and moves it; false at the end. */
 bool option_line(const char **at, char line[OPTION_LINE])
 {
     if (!*at || !**at)
@@ -120,12 +128,14 @@ bool option_line(const char **at, char line[OPTION_LINE])
     return true;
 }
 
+/* Whether a line is "name=...". */
 bool option_names(const char *line, const char *name)
 {
     const size_t n = strlen(name);
     return strncmp(line, name, n) == 0 && line[n] == '=';
 }
 
+/* The word that empties a list which is not empty by itself. */
 bool option_none(const char *list)
 {
     return list && strcmp(list, "none\n") == 0;
@@ -166,6 +176,7 @@ cJSON *option_json(const train_options *w)
     return o;
 }
 
+/* The file may have been edited: numbers beyond 9e15 would not be whole any more, and are refused. */
 static bool read_field(train_options *w, const option_field *f, const cJSON *v)
 {
     if (is_number(f)) {
@@ -189,6 +200,7 @@ static bool read_field(train_options *w, const option_field *f, const cJSON *v)
     return cJSON_IsArray(v);
 }
 
+/* What is left out keeps its value, so that runs of older versions can be read. */
 bool option_read(train_options *w, const cJSON *config, const char *path, ts_error *e)
 {
     for (const option_field *f = option_fields; f->name; f++) {
@@ -216,6 +228,7 @@ static void tell_value(const train_options *w, const option_field *f, char out[2
         *c = ' ';
 }
 
+/* A run that goes on under other options would be neither the one run nor the other. */
 bool option_same(const train_options *began, const train_options *now, const char *run, ts_error *e)
 {
     for (const option_field *f = option_fields; f->name; f++) {

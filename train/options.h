@@ -48,7 +48,7 @@ bool option_same(const train_options *began, const train_options *now, const cha
 bool option_fits(const train_options *w, ts_error *e);
 
 /* for (const char *at = list; option_line(&at, line);) */
-enum { OPTION_LINE = 4096 };
+enum { OPTION_LINE = 4096 }; /* bytes of one value, as globs and paths are */
 bool option_line(const char **at, char line[OPTION_LINE]);
 bool option_names(const char *line, const char *name); /* "NAME=..." */
 bool option_none(const char *list);                    /* the word "none" alone: an empty list, in place of a default */

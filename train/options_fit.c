@@ -6,8 +6,24 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What a dimension's range would leave open, steps cannot: all of them are one plan. */
+static bool one_extent(const train_options *w, ts_error *e)
+{
+    char line[OPTION_LINE];
+    for (const char *at = w->dims; option_line(&at, line);) {
+        const char *equals = strrchr(line, '=');
+        if (!equals || !strstr(equals, ".."))
+            continue;
+        err_set(e, TS_USAGE, "--dim %s is a range, and all steps of a run have one extent", line);
+        return err_hint(e, "give it one: --dim %.*s=N", (int)(equals - line), line);
+    }
+    return true;
+}
+
 bool option_fits(const train_options *w, ts_error *e)
 {
+    if (!one_extent(w, e))
+        return false;
     const bool task = !w->loss, values = task && strcmp(w->task, "regress") == 0,
                classes = task && strcmp(w->task, "classify") == 0, next = task && strcmp(w->task, "lm") == 0;
     train_options usual;

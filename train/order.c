@@ -1,3 +1,4 @@
+/* order.c - a shuffle by splitmix64 of seed and epoch: a resumed run needs nothing of what went before. */
 #include "train/order.h"
 
 #include "graph/base/err.h"

@@ -1,4 +1,5 @@
-/* order.h - which examples a step takes: a pure function of seed and step, or as a file says. */
+/* order.h - which examples a step takes: a pure function of seed and step, or as a file says.
+ * Nothing is kept from step to step, so a resumed run takes what an uninterrupted one would have. */
 #ifndef TRAIN_ORDER_H
 #define TRAIN_ORDER_H
 #include "train/data.h"

@@ -1,17 +1,12 @@
 /* params.c - what a step trains: the weights that the loss depends on, or factors beside some of them, and the head. */
-#include "graph/base/err.h"
 #include "train/step.h"
+#include "graph/base/base.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- names ---- */
-static bool is_real(ts_dtype d)
-{
-    return d == TS_F32 || d == TS_F64 || d == TS_F16 || d == TS_BF16;
-}
-
 static bool listed(const char *globs, const char *name)
 {
     char line[OPTION_LINE];
@@ -24,7 +19,7 @@ static bool listed(const char *globs, const char *name)
 static bool is_param(const net *n, ts_tensor t)
 {
     return t == n->head_weight || t == n->head_bias ||
-           (strcmp(ts_op_name(t), "weight") == 0 && is_real(ts_type(t)) && *ts_name(t));
+           (strcmp(ts_op_name(t), "weight") == 0 && dtype_has_gradient(ts_type(t)) && *ts_name(t));
 }
 
 static int64_t count_of(ts_tensor t)

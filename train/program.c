@@ -1,3 +1,5 @@
+/* program.c - the emitted step of backends/emit, beside a main that feeds it, and everything that is data in a file
+ * of its own. */
 #include "train/program.h"
 
 #include "graph/base/err.h"
@@ -6,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PATH = 4096 };
+enum { MOST_PATH = 4096 }; /* bytes, PATH_MAX */
 
 /* ---- numbers of inputs ---- */
 static bool is_state(const step *s, int port)
@@ -57,7 +59,7 @@ static bool write_state(const training_program *t, const char *folder, FILE *to,
 {
     char path[MOST_PATH], sum[65];
     const int n_weight = t->step->n_weight, n_other = t->step->n_state;
-    ts_given *all = step_state(t->step, e);
+    ts_given *all = step_state_make(t->step, e);
     if (!all)
         return false;
     snprintf(path, sizeof path, "%s/weights.safetensors", folder);

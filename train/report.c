@@ -1,3 +1,4 @@
+/* report.c - what was asked, how it went and what went wrong, each section from one of the files that the run left. */
 #include "train/report.h"
 
 #include "graph/base/err.h"

@@ -6,8 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* points of a curve; marks of an axis; pixels above and below the plot */
 enum { MOST_BUCKETS = 300, MOST_TICKS = 14, ABOVE = 26, BELOW = 38 };
 
+/* Of neighbouring steps: the middle one, and mean, least and largest value. */
 typedef struct bucket {
     double x, mean, low, high;
 } bucket;
@@ -62,6 +64,7 @@ static void widen(curve *c, double low, double high)
     c->low = fmin(c->low, low), c->high = fmax(c->high, high);
 }
 
+/* Steps without a finite value, as skipped ones have none, are left out of mean and band. */
 static curve curve_of(const metrics *m, metric_of *get)
 {
     curve c = {.low = INFINITY, .high = -INFINITY};
@@ -112,6 +115,7 @@ typedef struct frame {
     double top, bottom;
 } frame;
 
+/* 6 % of air above and below; a curve that does not move gets a scale all the same. */
 static frame frame_of(const chart *c, double first, double last, double low, double high)
 {
     double span = high - low;
@@ -141,6 +145,7 @@ static void grid(text *t, const chart *c, const frame *f)
              f->bottom + 34);
 }
 
+/* Along the largest values, and back along the least. */
 static void band(text *t, const frame *f, const curve *c)
 {
     text_add(t, "<path class=\"fill\" fill-opacity=\".16\" d=\"");
@@ -151,6 +156,7 @@ static void band(text *t, const frame *f, const curve *c)
     text_add(t, "Z\"/>");
 }
 
+/* Of one point a dot, since a path of one point is not drawn. */
 static void line(text *t, const frame *f, const curve *c, const char *style)
 {
     text_add(t, "<path %s d=\"", style);

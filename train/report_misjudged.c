@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TEXT_COLUMNS = 400, SHOWN = 12, MOST_WIDE = 1024 };
+enum { TEXT_COLUMNS = 400, SHOWN = 12, MOST_WIDE = 1024 }; /* letters of a text; examples; pixels */
 
 static void confusion(text *t, const cJSON *table)
 {

@@ -1,4 +1,5 @@
-/* report_parts.h - the sections of a run's report. Private to train/report*.c. */
+/* report_parts.h - the sections of a run's report. Private to train/report*.c.
+ * What a story points to is read and freed by report.c; foreign text enters through html.h alone. */
 #ifndef TRAIN_REPORT_PARTS_H
 #define TRAIN_REPORT_PARTS_H
 #include "bench/report/chart.h"

@@ -1,7 +1,10 @@
+/* run_folder.c - one process holds the lock; rows of metrics behind the step that is resumed are rolled back, so that
+ * no step is told twice. */
 #include "train/run_folder.h"
 
 #include "graph/base/err.h"
 #include "train/files.h"
+#include "graph/base/base.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,18 +19,12 @@
 static const char format[] = "run/1";
 static const char *const settings[] = {"run.json", "run.copy.json"}; /* the second is for when the first is damaged */
 enum { N_SETTINGS = 2 };
-enum { MOST_PATH = 4096, LOCK_TRIES = 20 };
+enum { MOST_PATH = 4096, LOCK_TRIES = 20 }; /* bytes; tries until a lock counts as held by somebody */
 
 static bool path_in(char out[MOST_PATH], const char *run, const char *name, ts_error *e)
 {
     const int n = snprintf(out, MOST_PATH, "%s/%s", run, name);
     return (n > 0 && n < MOST_PATH) || err_set(e, TS_FILES, "the name of the folder '%.80s...' is too long", run);
-}
-
-static bool exists(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0;
 }
 
 /* A process that was killed keeps its locks until the system has taken it down. */
@@ -48,7 +45,7 @@ bool run_is(const char *path)
     char file[MOST_PATH];
     bool there = false;
     for (int i = 0; i < N_SETTINGS && !there; i++)
-        there = path_in(file, path, settings[i], &none) && exists(file);
+        there = path_in(file, path, settings[i], &none) && file_exists(file);
     return there;
 }
 
@@ -96,7 +93,7 @@ bool run_write(const run_folder *r, const train_options *w, const run_facts *f, 
     js_number(o, "classes", (double)f->classes);
     js_number(o, "steps", (double)f->steps), js_number(o, "epoch_steps", (double)f->batch_steps);
     js_number(o, "total_steps", (double)f->total_steps), js_number(o, "warmup", (double)f->warmup);
-    char *plain = js_print(o, true), *s = plain ? files_seal(plain) : NULL;
+    char *plain = js_to_text(o, true), *s = plain ? files_seal_text(plain) : NULL;
     cJSON_Delete(o);
     free(plain);
     bool good = s || err_set(e, TS_MEMORY, "no memory");
@@ -144,7 +141,7 @@ bool run_read(const char *run, train_options *w, run_facts *f, bool *found, char
         ts_error why = {0};
         if (!path_in(path, run, settings[i], e))
             return false;
-        if (exists(path) && !(o = settings_read(path, &why)) && !first.code)
+        if (file_exists(path) && !(o = settings_read(path, &why)) && !first.code)
             first = why;
         if (o && i > 0)
             snprintf(note, RUN_NOTE, "'%.150s/%s' is %s; its copy '%s' is used", run, settings[0],
@@ -219,7 +216,7 @@ static bool roll_back(const char *run, const char *path, int64_t step, int64_t *
 {
     char aside[MOST_PATH];
     bytes b;
-    if (!exists(path))
+    if (!file_exists(path))
         return true;
     if (!path_in(aside, run, "metrics.rolled-back.jsonl", e) || !bytes_read(path, &b, e))
         return false;
@@ -250,7 +247,7 @@ bool run_metrics(run_folder *r, int64_t step, int64_t *damaged, ts_error *e)
 
 bool run_row(run_folder *r, cJSON *row, ts_error *e)
 {
-    char *s = js_print(row, false), *line = NULL;
+    char *s = js_to_text(row, false), *line = NULL;
     cJSON_Delete(row);
     const int n = s ? asprintf(&line, "%s\n", s) : -1;
     free(s);

@@ -1,3 +1,5 @@
+/* sample.c - temperature, then the likeliest k, then the likeliest that share p; ties go to the lower number, so that
+ * equal bits give equal tokens. */
 #include "train/sample.h"
 
 #include <math.h>

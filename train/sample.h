@@ -1,4 +1,4 @@
-/* sample.h - which token comes next, drawn from logits. */
+/* sample.h - which token comes next, drawn from logits: a function of its arguments alone, without a state. */
 #ifndef TRAIN_SAMPLE_H
 #define TRAIN_SAMPLE_H
 #include "tessera.h"

@@ -1,3 +1,5 @@
+/* step.c - the optimizer's recipe is applied to every parameter, and what it rewrites are the plan's states; nothing
+ * is copied between steps. */
 #include "train/step.h"
 
 #include "graph/base/err.h"
@@ -96,7 +98,7 @@ static void recipe(const train_options *w, char *out, size_t n)
             at += (size_t)snprintf(out + at, n - at, " %s=%.17g", all[i].setting, all[i].value);
 }
 
-enum { MOST_RULES = 64, MOST_NAME = 1024 };
+enum { MOST_RULES = 64, MOST_NAME = 1024 }; /* globs of what takes no decay; bytes of a name */
 /* Which parameters do not decay, by default biases and scales; text holds the names. */
 static int no_decay(const train_options *w, ts_rule *rule, char (*text)[OPTION_LINE])
 {
@@ -343,7 +345,7 @@ static bool read_value(step *s, ts_tensor t, const char *name, ts_given *out, ts
     return ts_plan_view(s->plan, ts_plan_find(s->plan, ts_name(t)), &out->value, e);
 }
 
-ts_given *step_state(step *s, ts_error *e)
+ts_given *step_state_make(step *s, ts_error *e)
 {
     const int count = s->n_weight + s->n_state;
     ts_given *all = calloc((size_t)count + 1, sizeof *all);

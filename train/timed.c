@@ -1,3 +1,4 @@
+/* timed.c - batches drawn from a seed, so that what is timed is the step and not its data. */
 #include "train/timed.h"
 
 #include "graph/base/err.h"
@@ -9,7 +10,7 @@
 enum { SCHEDULE = 1000 }; /* steps that the run would have: its first one is timed again and again */
 
 /* ---- inputs that text cannot fill ---- */
-enum { MOST_DIMS = 64 };
+enum { MOST_DIMS = 64 }; /* dimensions of a model that can be bound */
 
 /* The dimensions that --dim names, and the one that walks the examples; the words are the caller's to free. */
 static int list_dims(const train_options *w, const ts_port *first, char *own, const char **all, char batch[300])

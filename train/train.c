@@ -36,12 +36,13 @@ static bool not_saved(const training *t, const char *name, ts_error *e)
     return err_hint(e, "%s; train anew with a smaller --lr or --weight-decay", where);
 }
 
+/* At least two states are kept: while a new one is written, an old one must be whole. */
 static bool save(training *t, ts_error *e)
 {
     const int n_weight = t->step.n_weight, n_other = t->step.n_state;
     if (t->saved == t->done)
         return true;
-    ts_given *all = step_state(&t->step, e);
+    ts_given *all = step_state_make(&t->step, e);
     if (!all)
         return false;
     const checkpoint_set set = {n_weight, n_other, all, all + n_weight};
@@ -56,6 +57,7 @@ static bool save(training *t, ts_error *e)
     return good;
 }
 
+/* With the weights that would be used: averages where those are kept. */
 static bool evaluate(training *t, ts_error *e)
 {
     const int n = t->step.n_weight;
@@ -87,12 +89,14 @@ static bool evaluate(training *t, ts_error *e)
     return run_row(&t->folder, row, e);
 }
 
+/* Bytes at most so far; Linux says KiB. */
 static double memory_used(void)
 {
     struct rusage u;
     return getrusage(RUSAGE_SELF, &u) == 0 ? 1024.0 * (double)u.ru_maxrss : 0;
 }
 
+/* A row of metrics.jsonl. Steps count from 0 there, as loss curves do; people are told from 1. */
 static bool log_step(training *t, const step_result *r, double seconds, bool skipped, ts_error *e)
 {
     const int64_t rows = t->net.rows * t->asked->accumulate;
@@ -124,6 +128,7 @@ static bool log_step(training *t, const step_result *r, double seconds, bool ski
     return true;
 }
 
+/* NAME, a tab, the norm: for comparing the first step with that of another framework. */
 static bool write_norms(const training *t, const double *norms, ts_error *e)
 {
     char *s = NULL;
@@ -139,12 +144,14 @@ static bool write_norms(const training *t, const double *norms, ts_error *e)
     return good || err_set(e, TS_MEMORY, "no memory for the gradient norms");
 }
 
+/* printf writes a NaN's sign, too, which says nothing. */
 static const char *in_words(double v, char out[32])
 {
     snprintf(out, 32, "%g", v);
     return isnan(v) ? "NaN" : out;
 }
 
+/* The step that failed is none: the state after the one before it is what is saved. */
 static void save_what_was(training *t, ts_error *e)
 {
     ts_error aside = {0};
@@ -202,6 +209,7 @@ static bool one_batch(training *t, int64_t part, step_result *r, ts_error *e)
     return good;
 }
 
+/* Gradients of `accumulate` batches add up before one update; a batch that is not finite ends the step. */
 static bool one_step(training *t, double *norms, ts_error *e)
 {
     double *const kernels = breakdown_row(&t->breakdown, t->done - t->begun_at + 1);
@@ -223,12 +231,14 @@ static bool one_step(training *t, double *norms, ts_error *e)
     return t->done != 1 || !t->asked->grad_norms || write_norms(t, norms, e);
 }
 
+/* every 0: as often as is usual; otherwise 0: not at all. */
 static bool due(int64_t done, int64_t every, int64_t otherwise)
 {
     const int64_t n = every ? every : otherwise;
     return n > 0 && done % n == 0;
 }
 
+/* A signal asks for the end between steps, so what is saved is always that of a whole one. */
 static int train(training *t, ts_error *e)
 {
     const net *n = &t->net;
@@ -275,12 +285,14 @@ static int finish(training *t, int code, ts_error *e)
     return good || code == TS_DIVERGED ? code : (int)e->code;
 }
 
+/* A program that trains by itself: it gets the data in the order of the run. */
 static bool emit(training *t, ts_error *e)
 {
     const training_program p = {&t->net, &t->step, &t->data, &t->order, t->facts.steps};
     return program_write(&p, t->job->emit, e);
 }
 
+/* The large things go before the page is made, which reads the files of the run alone. */
 int train_run(train_job *j, ts_error *e)
 {
     training *t = calloc(1, sizeof *t);

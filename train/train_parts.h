@@ -1,4 +1,6 @@
-/* train_parts.h - what the parts of training share. Private to train/train.c and train_begin.c. */
+/* train_parts.h - what the parts of training share. Private to train/train.c and train_begin.c.
+ * A training owns all it has but the job and the options, which are the caller's; train.c frees it after a failure of
+ * any part, so parts leave it as it is. */
 #ifndef TRAIN_PARTS_H
 #define TRAIN_PARTS_H
 #include "train/breakdown.h"
