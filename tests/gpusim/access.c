@@ -306,6 +306,10 @@ static uint32_t shared_pointers(Warp *w, const Insn *in, uint32_t m, const uint6
         }
     uint8_t *base = b->shared;
     EACH_LANE(m, ptr[l] = base + addr[l];);
+    if (f->bulk)
+        bulk_touched(w, in, m, addr, bytes, kind);
+    if (kind != A_READ && (f->wgmma || f->bulk))
+        wgmma_written(w, in, m, addr, bytes);
     if (!sim_opt.races && !sim_opt.uninit_shared)
         return 0;
 

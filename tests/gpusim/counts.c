@@ -88,14 +88,17 @@ static void write_all(void)
     for (int i = 0; f && i < n_row; i++) {
         const Counts *c = &rows[i].all;
         fprintf(f,
-                "{\"kernel\":\"%s\",\"blocks\":%llu,\"instructions\":%llu,\"tensor\":%llu,\"barriers\":%llu,"
+                "{\"kernel\":\"%s\",\"blocks\":%llu,\"instructions\":%llu,\"tensor\":%llu,\"products\":%llu,"
+                "\"barriers\":%llu,"
                 "\"reads\":%llu,\"read_sectors\":%llu,\"read_bytes\":%llu,\"writes\":%llu,\"write_sectors\":%llu,"
-                "\"write_bytes\":%llu,\"shared\":%llu,\"passes\":%llu,\"conflicts\":%llu}\n",
+                "\"write_bytes\":%llu,\"shared\":%llu,\"passes\":%llu,\"conflicts\":%llu,\"bulk\":%llu,\"bulk_bytes\":%"
+                "llu}\n",
                 rows[i].name, (unsigned long long)c->blocks, (unsigned long long)c->instructions,
-                (unsigned long long)c->tensor, (unsigned long long)c->barriers, (unsigned long long)c->reads,
-                (unsigned long long)c->read_sectors, (unsigned long long)c->read_bytes, (unsigned long long)c->writes,
-                (unsigned long long)c->write_sectors, (unsigned long long)c->write_bytes, (unsigned long long)c->shared,
-                (unsigned long long)c->passes, (unsigned long long)c->conflicts);
+                (unsigned long long)c->tensor, (unsigned long long)c->products, (unsigned long long)c->barriers,
+                (unsigned long long)c->reads, (unsigned long long)c->read_sectors, (unsigned long long)c->read_bytes,
+                (unsigned long long)c->writes, (unsigned long long)c->write_sectors, (unsigned long long)c->write_bytes,
+                (unsigned long long)c->shared, (unsigned long long)c->passes, (unsigned long long)c->conflicts,
+                (unsigned long long)c->bulk, (unsigned long long)c->bulk_bytes);
     }
     if (f)
         fclose(f);

@@ -335,6 +335,75 @@ static void decode_atom(Parser *P, Mnemonic *k, Opnd *o, bool returns)
     emit(P);
 }
 
+/* An address of 32 bits in the list: what is added to it */
+static uint32_t list_address(Parser *P, Opnd *o)
+{
+    if (o->kind != O_ADDR || o->base < 0 || o->sym || P->vregs[o->base].width != 4)
+        parse_fail(P, "an address of shared memory in a register of 32 bits is expected");
+    list_item(P, &(Opnd){.kind = O_REG, .reg = o->base}, T_U32, 4, false);
+    return (uint32_t)o->imm;
+}
+
+/* [place], [source], bytes, [mbarrier]; or [place], [map, {coordinates}], [mbarrier] */
+static void decode_bulk(Parser *P, Mnemonic *k, Opnd *o, int n)
+{
+    Insn *in = &P->cur;
+    const bool tensor = has(k, "tensor");
+    P->fn->bulk = true;
+    if (!has(k, "mbarrier::complete_tx::bytes") || !has(k, "global") || has(k, "multicast::cluster") ||
+        has(k, "im2col") || n < 4 - tensor)
+        parse_fail(P, "unsupported cp.async.bulk: from global into shared memory, with an mbarrier");
+    for (int i = 0; i < k->nmod && tensor; i++)
+        if (k->mod[i][1] == 'd' && !k->mod[i][2])
+            in->mode = (uint8_t)(k->mod[i][0] - '0');
+    use_address(P, &o[0]);
+    if (in->flags & F_ADDR64 || o[1].kind != O_ADDR || o[1].base < 0 || P->vregs[o[1].base].width != 8 ||
+        o[1].n != in->mode)
+        parse_fail(P, "unsupported operands of cp.async.bulk");
+    in->b = o[1].base;
+    add_ref(P, &in->b, -1, in->b, false);
+    in->target = (int32_t)o[1].imm;
+    P->nlist = 0;
+    in->used_bytes = list_address(P, &o[tensor ? 2 : 3]);
+    if (!tensor)
+        list_item(P, &o[2], T_U32, 4, false);
+    for (int i = 0; i < in->mode; i++)
+        list_item(P, &P->elems[o[1].first + i], T_U32, 4, false);
+    in->op = op_bulk;
+    note_access(P, SP_SHARED, 16);
+    emit(P);
+}
+
+static void decode_mbarrier(Parser *P, Mnemonic *k, Opnd *o, int n)
+{
+    Insn *in = &P->cur;
+    const bool waits = has(k, "try_wait") || has(k, "test_wait"), returns = o[0].kind != O_ADDR;
+    Opnd *rest = o + returns;
+    const int more = n - returns - 1;
+    P->fn->bulk = true;
+    if (has(k, "complete_tx") || has(k, "pending_count") || has(k, "arrive_drop") || space_of(k) != SP_SHARED)
+        parse_fail(P, "unsupported mbarrier operation");
+    in->op = has(k, "init")    ? op_mbarrier_init
+             : has(k, "inval") ? op_mbarrier_inval
+             : waits           ? op_mbarrier_wait
+                               : op_mbarrier_arrive;
+    use_address(P, rest);
+    in->b = -1;
+    if (waits) {
+        in->mode = has(k, "parity");
+        in->d = pred_operand(P, &o[0]);
+        use(P, &in->b, &rest[1], in->mode ? T_U32 : T_B64);
+    } else {
+        in->mode = (uint8_t)(has(k, "arrive") + 2 * has(k, "expect_tx"));
+        if (returns)
+            def(P, &in->d, &o[0], T_B64);
+        if (more > 0)
+            use(P, &in->b, &rest[1], T_U32);
+    }
+    note_access(P, SP_SHARED, 8);
+    emit(P);
+}
+
 static void decode_cp_async(Parser *P, Mnemonic *k, Opnd *o, int n)
 {
     Insn *in = &P->cur;
@@ -352,7 +421,11 @@ static void decode_cp_async(Parser *P, Mnemonic *k, Opnd *o, int n)
         emit(P);
         return;
     }
-    if (has(k, "bulk") || has(k, "mbarrier") || has(k, "reduce"))
+    if (has(k, "bulk")) {
+        decode_bulk(P, k, o, n);
+        return;
+    }
+    if (has(k, "mbarrier") || has(k, "reduce"))
         parse_fail(P, "unsupported cp.async form .%s", k->mod[1]);
     in->op = op_cp_async;
     in->size = (uint8_t)o[2].imm;
@@ -497,6 +570,50 @@ static void decode_matrix(Parser *P, Mnemonic *k, Opnd *o)
     emit(P);
 }
 
+/* D, descriptors of A and B in shared memory, scale-d, factors, and for halves which of them are turned */
+static void decode_wgmma(Parser *P, Mnemonic *k, Opnd *o, int n)
+{
+    Insn *in = &P->cur;
+    int rows, columns, depth, used = 0;
+    in->kind = K_WARPSYNC;
+    in->flags |= F_ALL_LANES;
+    P->fn->wgmma = true;
+    in->op = has(k, "fence")          ? op_wgmma_fence
+             : has(k, "commit_group") ? op_wgmma_commit
+             : has(k, "wait_group")   ? op_wgmma_wait
+                                      : op_wgmma;
+    if (in->op == op_wgmma_wait)
+        in->imm = (int64_t)o[0].imm;
+    if (in->op != op_wgmma) {
+        emit(P);
+        return;
+    }
+    for (int i = 0; i < k->nmod; i++)
+        if (sscanf(k->mod[i], "m%dn%dk%d%n", &rows, &columns, &depth, &used) == 3)
+            in->count = (uint8_t)(columns / 8), in->size = (uint8_t)depth;
+    const bool halves = k->ntypes == 3 && (k->types[1] == T_BF16 || k->types[1] == T_F16), turns = halves && n == 8;
+    if (!used || k->types[0] != T_F32 || k->types[1] != k->types[2] || (!halves && k->types[1] != T_TF32) || n < 6 ||
+        rows != 64 || columns < 8 || columns > 256 || columns % 8 || depth != (halves ? 16 : 8) || n != 6 + 2 * turns)
+        parse_fail(P, "unsupported wgmma.mma_async: sums are f32, operands descriptors of bf16, f16 or tf32");
+    if (o[4].imm != 1 || o[5].imm != 1)
+        parse_fail(P, "factors of wgmma.mma_async are not supported");
+    if (o[1].kind == O_VEC)
+        parse_fail(P, "operands of wgmma.mma_async in registers are not supported");
+    in->type = (uint8_t)k->types[1];
+    in->mode = turns ? (uint8_t)(o[6].imm | o[7].imm << 1) : 0;
+    for (int i = 0; i < o[0].n; i++) { /* read and written: in the list once */
+        add_ref(P, NULL, P->nlist, P->elems[o[0].first + i].reg, false);
+        list_item(P, &P->elems[o[0].first + i], T_F32, 4, true);
+    }
+    if (o[0].n != columns / 2)
+        parse_fail(P, "wgmma.mma_async of %d columns has %d sums in a register, not %d", columns, columns / 2, o[0].n);
+    use(P, &in->a, &o[1], T_B64);
+    use(P, &in->b, &o[2], T_B64);
+    in->e = pred_operand(P, &o[3]);
+    note_access(P, SP_SHARED, 16);
+    emit(P);
+}
+
 static void decode_cvta(Parser *P, Mnemonic *k, Opnd *o)
 {
     Insn *in = &P->cur;
@@ -617,8 +734,15 @@ void decode(Parser *P, char *mnemonic, int guard, Opnd *o, int n)
         decode_cp_async(P, k, o, n);
     else if (one_of(op, " ldmatrix stmatrix mma "))
         decode_matrix(P, k, o);
-    else if (one_of(op, " membar fence nanosleep prefetch prefetchu griddepcontrol setmaxnreg discard applypriority "
-                        "createpolicy ")) {
+    else if (!strcmp(op, "wgmma"))
+        decode_wgmma(P, k, o, n);
+    else if (!strcmp(op, "mbarrier"))
+        decode_mbarrier(P, k, o, n);
+    else if (!strcmp(op, "fence") && ((has(k, "proxy") && has(k, "async")) || has(k, "mbarrier_init"))) {
+        in->op = op_proxy_fence;
+        emit(P);
+    } else if (one_of(op, " membar fence nanosleep prefetch prefetchu griddepcontrol setmaxnreg discard applypriority "
+                          "createpolicy ")) {
         if (!strcmp(op, "createpolicy")) {
             in->op = alu_find("mov.b64");
             def(P, &in->d, &o[0], T_U64);

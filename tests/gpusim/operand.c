@@ -6,7 +6,7 @@
 
 void add_ref(Parser *P, int32_t *field, int list, int vreg, bool is_def)
 {
-    if (P->npending >= 160)
+    if (P->npending >= 320)
         parse_fail(P, "too many operands");
     P->pending[P->npending++] = (Ref){
         .list = list, .offset = field ? (int)((char *)field - (char *)&P->cur) : 0, .vreg = vreg, .def = is_def};
@@ -118,7 +118,7 @@ void list_item(Parser *P, Opnd *o, Type t, int width, bool is_def)
                    : value_vreg(P, o, t, width);
     if (v < 0)
         parse_fail(P, "vector element is not a register");
-    if (P->nlist == 96)
+    if (P->nlist == 160)
         parse_fail(P, "too many vector elements");
     P->list[P->nlist] = v;
     add_ref(P, NULL, P->nlist++, v, is_def);

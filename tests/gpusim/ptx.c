@@ -617,6 +617,27 @@ static void parse_module(Parser *P)
     }
 }
 
+/* Of each kernel that has products of warpgroups: who else touches their sums */
+static void watch_sums(Parser *P, const SimRef *all)
+{
+    Module *m = P->m;
+    for (int i = 0; i < m->nfuncs; i++) {
+        Func *f = m->funcs[i];
+        int first = 0, end = P->ncode;
+        if (!f->wgmma)
+            continue;
+        for (int k = 0; k < m->nfuncs; k++)
+            if (m->funcs[k]->defined && m->funcs[k]->ncode > f->ncode && m->funcs[k]->ncode < end)
+                end = m->funcs[k]->ncode;
+        while (first < P->nrefs && all[first].insn < f->ncode)
+            first++;
+        int n = first;
+        while (n < P->nrefs && all[n].insn < end)
+            n++;
+        wgmma_find(f, P->code, n - first, all + first);
+    }
+}
+
 /* Callees share one range of the register file; every kernel's rows follow it. */
 static void link_module(Parser *P)
 {
@@ -644,6 +665,7 @@ static void link_module(Parser *P)
         for (int k = 0; k < f->npresets; k++)
             f->presets[k].offset += f->reg_base;
     }
+    SimRef *all = calloc((size_t)P->nrefs + 1, sizeof *all);
     for (int i = 0; i < P->nrefs; i++) { /* from virtual registers to rows */
         Ref *r = &P->refs[i];
         Insn *in = &P->code[r->insn];
@@ -656,7 +678,10 @@ static void link_module(Parser *P)
             in->list[r->list] = at;
         else
             memcpy((char *)in + r->offset, &at, 4);
+        all[i] = (SimRef){r->insn, (uint32_t)at, r->def};
     }
+    watch_sums(P, all);
+    free(all);
     for (int i = 0; i < P->ncode; i++)
         if (P->code[i].kind == K_CALL && !m->funcs[P->code[i].target]->defined)
             parse_fail(P, "function %s is not defined", m->funcs[P->code[i].target]->name);
@@ -727,6 +752,7 @@ void ptx_free(Module *m)
         free(f->tables);
         free(f->table_len);
         free(f->presets);
+        free(f->watch);
         free(f->shared);
         free(f->params);
         free(f->name);

@@ -85,11 +85,11 @@ typedef struct Parser {
     int nlabels, cap_labels;
     Fixup *fixups;
     int nfixups, cap_fixups;
-    Opnd elems[128];
+    Opnd elems[160];
     int nelems;
-    Ref pending[160];
+    Ref pending[320];
     int npending; /* references of the instruction being decoded */
-    int32_t list[96];
+    int32_t list[160];
     int nlist;
     Insn cur;
     uint32_t used_bytes; /* that a pragma tells of the next instruction; 0: all */

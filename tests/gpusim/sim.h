@@ -75,7 +75,8 @@ enum { /* Insn.flags */
        F_VOLATILE = 2048,
        F_MASKED = 4096,
        F_ADDR64 = 8192,
-       F_WAIT_ALL = 16384
+       F_WAIT_ALL = 16384,
+       F_WATCHED = 32768
 };
 
 struct Insn {
@@ -147,6 +148,9 @@ struct Func {
     int max_regs_live;
     int reqntid[3], maxntid[3];
     int dynamic_shared_limit;
+    bool wgmma, bulk; /* it has products of warpgroups; it has mbarriers, or copies in bulk */
+    void *watch;      /* wgmma.c: instructions that touch registers which hold their sums, in order */
+    int nwatch;
 };
 
 typedef struct Symbol Symbol;
@@ -178,6 +182,30 @@ typedef struct {
     const Insn *in;
 } AsyncCopy;
 
+/* wgmma.c: what a warp has under way */
+typedef struct {
+    uint32_t at;
+    int64_t group;
+} AsyncRead; /* of 16 bytes of shared memory */
+typedef struct {
+    int32_t *row; /* by row of registers, of all lanes */
+    size_t n_row;
+    int64_t group; /* of the products to come, from 1 */
+    AsyncRead *read;
+    size_t n_read, cap_read;
+    size_t n_done;      /* products so far */
+    uint32_t fences;    /* between the proxies, so far */
+    uint32_t fenced_in; /* the epoch of the last one */
+} WarpAsync;
+typedef struct {
+    const Insn *in;
+    uint64_t a, b;
+} GroupStep;
+typedef struct { /* what the first warp of a warpgroup did that came there */
+    GroupStep *done;
+    size_t n, cap;
+} GroupLog;
+
 typedef struct {
     int pc;
     uint32_t mask;
@@ -205,6 +233,12 @@ struct Warp {
     uint32_t group[LANES];
     uint64_t steps;
     uint32_t turns; /* choices between splits so far */
+    WarpAsync async;
+    uint32_t seen[64];         /* by mbarrier: phases whose end it saw */
+    bool yields, failed, idle; /* its last wait failed: others go on; it failed and nothing has happened since */
+    uint64_t fail_event;
+    const Insn *fail_in;
+    uint32_t fail_at;
 };
 
 typedef struct {
@@ -230,11 +264,12 @@ typedef struct Launch {
 
 /* What a kernel did; a request is one instruction of a warp. */
 typedef struct Counts {
-    uint64_t blocks, instructions, tensor, barriers;
-    uint64_t reads, writes;               /* requests to global memory */
-    uint64_t read_sectors, write_sectors; /* of 32 bytes, that these touched */
-    uint64_t read_bytes, write_bytes;     /* that lanes asked for */
-    uint64_t shared, passes, conflicts;   /* requests; passes over the banks; those beyond what so many bytes take */
+    uint64_t blocks, instructions, tensor, products, barriers; /* products: multiply-adds of tensor instructions */
+    uint64_t reads, writes;                                    /* requests to global memory */
+    uint64_t read_sectors, write_sectors;                      /* of 32 bytes, that these touched */
+    uint64_t read_bytes, write_bytes;                          /* that lanes asked for */
+    uint64_t shared, passes, conflicts; /* requests; passes over the banks; those beyond what so many bytes take */
+    uint64_t bulk, bulk_bytes;          /* copies in bulk, and what they brought, zeros included */
 } Counts;
 
 struct Block {
@@ -251,7 +286,11 @@ struct Block {
     jmp_buf escape;
     int worker;
     Counts counts;
-    bool uncounted; /* lanes are looked at one by one */
+    bool uncounted;            /* lanes are looked at one by one */
+    uint16_t *readers, *proxy; /* as shadow: products that read it; the writer's fences when it was last written */
+    uint64_t n_reading;
+    struct Bulk *bulk;
+    GroupLog log[MAX_THREADS_PER_BLOCK / LANES / 4];
 };
 
 /* ---- options (environment variable SIMCUDA_CHECK etc.; see README) ---- */
@@ -341,6 +380,35 @@ void op_mma(Warp *, const Insn *, uint32_t);
 void op_print(Warp *, const Insn *, uint32_t);
 void op_assert(Warp *, const Insn *, uint32_t);
 void op_trap(Warp *, const Insn *, uint32_t);
+
+/* ---- bulk.c ---- */
+void bulk_begin(Block *b);
+void bulk_touched(Warp *w, const Insn *in, uint32_t m, const uint64_t *addr, unsigned bytes, int kind);
+void bulk_stuck(Warp *w); /* it waits for an mbarrier, and nobody does anything */
+void op_mbarrier_init(Warp *, const Insn *, uint32_t);
+void op_mbarrier_inval(Warp *, const Insn *, uint32_t);
+void op_mbarrier_arrive(Warp *, const Insn *, uint32_t);
+void op_mbarrier_wait(Warp *, const Insn *, uint32_t);
+void op_bulk(Warp *, const Insn *, uint32_t);
+
+/* ---- wgmma.c ---- */
+typedef struct SimRef { /* instruction insn reads or writes the row of registers at a byte */
+    int insn;
+    uint32_t at;
+    bool def;
+} SimRef;
+void wgmma_find(Func *f, Insn *code, int n_ref, const SimRef *ref); /* once rows are given */
+void wgmma_begin(Warp *w);
+void wgmma_end(Block *b);
+void wgmma_watch(Warp *w, const Insn *in, uint32_t m); /* before an instruction that is F_WATCHED */
+void wgmma_written(Warp *w, const Insn *in, uint32_t m, const uint64_t *addr, unsigned bytes);
+void op_wgmma(Warp *, const Insn *, uint32_t);
+void op_wgmma_fence(Warp *, const Insn *, uint32_t);
+void op_wgmma_commit(Warp *, const Insn *, uint32_t);
+void op_wgmma_wait(Warp *, const Insn *, uint32_t);
+/* Somebody else than the lanes reads or writes shared memory there: what they wrote is to be shown. */
+void proxy_check(Warp *, const Insn *, int lane, uint64_t at, const char *what);
+void op_proxy_fence(Warp *, const Insn *, uint32_t);
 
 /* ---- warp.c ---- */
 int launch_run(Launch *l);

@@ -325,10 +325,11 @@ void parse_operand(Parser *P, Opnd *o)
     memset(o, 0, sizeof *o);
     o->base = o->second = -1;
     if (token_accept(P, '{')) {
-        Opnd tmp[16];
+        enum { MOST = 160 };
+        Opnd *tmp = calloc(MOST, sizeof *tmp);
         int n = 0;
         do {
-            if (n == 16)
+            if (n == MOST)
                 parse_fail(P, "vector operand too long");
             parse_operand(P, &tmp[n++]);
         } while (token_accept(P, ','));
@@ -336,10 +337,11 @@ void parse_operand(Parser *P, Opnd *o)
         o->kind = O_VEC;
         o->first = P->nelems;
         o->n = n;
-        if (P->nelems + n > 128)
+        if (P->nelems + n > MOST)
             parse_fail(P, "too many operands");
         memcpy(&P->elems[P->nelems], tmp, (size_t)n * sizeof *tmp);
         P->nelems += n;
+        free(tmp);
     } else if (token_accept(P, '[')) {
         Opnd base;
         parse_operand(P, &base);
@@ -362,6 +364,12 @@ void parse_operand(Parser *P, Opnd *o)
                 parse_fail(P, "expected a displacement");
             parse_number(P, &d, neg);
             o->imm += d.imm;
+        }
+        if (token_accept(P, ',')) { /* of a tensor: the map, and coordinates */
+            Opnd place;
+            parse_operand(P, &place);
+            o->first = place.first;
+            o->n = place.n;
         }
         token_expect(P, ']');
     } else if (token_accept(P, '!')) {

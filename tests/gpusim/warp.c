@@ -124,11 +124,17 @@ static void warp_run(Warp *w)
                            "warp did not end within SIMCUDA_MAX_STEPS instructions");
             return;
         }
+        if (__builtin_expect(in->flags & F_WATCHED, 0) && m)
+            wgmma_watch(w, in, m);
         switch (in->kind) {
         case K_PLAIN:
             w->pc++;
             if (__builtin_expect(m != 0, 1))
                 in->op(w, in, m);
+            if (__builtin_expect(w->yields, 0)) {
+                w->yields = false;
+                return;
+            }
             break;
         case K_BRANCH:
             if (m == w->active) {
@@ -311,16 +317,20 @@ static void run_block(Block *b)
             warp_run(w);
             if (w->state == W_BARRIER)
                 arrive(b, w);
-            progress = true;
+            progress |= !(w->state == W_RUN && w->idle);
         }
         progress |= release_barriers(b);
         for (int i = 0; i < n; i++)
             done &= b->warps[i].state == W_DONE;
-        if (done)
+        if (done) {
+            wgmma_end(b);
             return;
+        }
         if (!progress)
             for (int i = 0; i < n; i++) {
                 Warp *w = &b->warps[i];
+                if (w->state == W_RUN)
+                    bulk_stuck(w);
                 if (w->state != W_BARRIER)
                     continue;
                 sim_report(w, &w->fn->code[w->bar_pc], __builtin_ctz(w->live), CK_LAUNCH, true,
@@ -423,6 +433,10 @@ static Block *prepare_worker(Launch *L, int id)
         b->shared = grow(NULL, &none, 1 << 20);
         none = 0;
         b->shadow = grow(NULL, &none, (1 << 20) * sizeof *b->shadow);
+        none = 0;
+        b->readers = grow(NULL, &none, (1 << 20) * sizeof *b->readers);
+        none = 0;
+        b->proxy = grow(NULL, &none, (1 << 20) * sizeof *b->proxy);
     }
     b->shared_size = shared;
     k->regs = grow(k->regs, &k->regs_size, rows * (size_t)b->nwarps);
@@ -450,10 +464,17 @@ static void start_block(Block *b, uint64_t n)
     b->ctaid[0] = (unsigned)(n % L->grid[0]);
     b->ctaid[1] = (unsigned)(n / L->grid[0] % L->grid[1]);
     b->ctaid[2] = (unsigned)(n / L->grid[0] / L->grid[1]);
-    b->epoch = b->first_epoch = next_epoch();
+    b->first_epoch = next_epoch();
+    b->epoch = next_epoch();
+    bulk_begin(b);
     b->acquired = b->uncounted = false;
     b->counts = (Counts){.blocks = 1};
     memset(b->bars, 0, sizeof b->bars);
+    if (b->n_reading)
+        memset(b->readers, 0, (1 << 20) * sizeof *b->readers);
+    b->n_reading = 0;
+    for (size_t i = 0; i < sizeof b->log / sizeof *b->log; i++)
+        b->log[i].n = 0;
     for (int i = 0; i < b->nwarps; i++) {
         Warp *w = &b->warps[i];
         w->live = w->active = full_mask(w);
@@ -466,6 +487,7 @@ static void start_block(Block *b, uint64_t n)
         w->state = W_RUN;
         w->pred[0] = ~0u;
         memset(w->group, 0, sizeof w->group);
+        wgmma_begin(w);
         fill_rows(w, w->fn, b, true);
     }
 }

@@ -197,6 +197,7 @@ void op_mma(Warp *w, const Insn *in, uint32_t m)
 {
     const int K = in->size, nd = in->d, na = in->a, nb = in->b;
     w->blk->counts.tensor++;
+    w->blk->counts.products += (uint64_t)in->mode * 8 * (unsigned)K;
     const int32_t *D = in->list, *A = D + nd, *B = A + na, *C = B + nb;
     (void)m;
     if (in->type == T_F64) { /* m8n8k4 */
