@@ -210,6 +210,146 @@ static void test_composed(void)
     ts_graph_free(g);
 }
 
+/* Orders along each axis, and the first of them: of every part by itself */
+static void test_orders(void)
+{
+    static const char *const calls[] = {"sort axis=0", "sort axis=-1 descending=1", "argsort axis=1",
+                                        "top_k k=2 axis=0", "top_k k=3 largest=0"};
+    enum { PARTS = 3, ROWS = 4, WIDE = 5 };
+    double at[PARTS * ROWS * WIDE];
+    for (int i = 0; i < COUNT(at); i++)
+        at[i] = (i * 37) % 11 - 5;
+    for (int i = 0; i < COUNT(calls); i++) {
+        ts_graph *g = ts_graph_make();
+        ts_tensor x = ts_input(g, "x", TS_F64, 2, (const int64_t[]){ROWS, WIDE}), all;
+        ts_tensor rows = ts_input(g, "rows", TS_F64, 3, (const int64_t[]){PARTS, ROWS, WIDE}),
+                  y = ts_call1(g, calls[i], x);
+        CHECK(ts_batch(g, 1, &y, 1, &x, &rows, &all));
+        ts_array got = of(all, &(ts_given){"rows", {TS_F64, 3, {PARTS, ROWS, WIDE}, at}});
+        for (int p = 0; p < PARTS; p++) {
+            ts_array one = of(y, &(ts_given){"x", {TS_F64, 2, {ROWS, WIDE}, at + p * ROWS * WIDE}});
+            const int64_t n = ts_array_count(&one);
+            CHECK(got.rank == 3 && ts_array_count(&got) == PARTS * n);
+            for (int64_t k = 0; k < n && got.data; k++)
+                if (!CHECK(ts_array_at(&got, p * n + k) == ts_array_at(&one, k)))
+                    printf("  %s, part %d, element %lld\n", calls[i], p, (long long)k);
+            ts_array_free(&one);
+        }
+        ts_array_free(&got), ts_graph_free(g);
+    }
+}
+
+/* Twelve tensors joined are more than can be spelled out; of them one is batched, or all but one. */
+static void test_many(void)
+{
+    enum { MANY = 12, N = 2, ROWS = 3 };
+    double at[ROWS * N] = {1, 2, 3, 4, 5, 6};
+    for (int lone = 0; lone < 2; lone++) {
+        ts_graph *g = ts_graph_make();
+        const ts_given given = {"x", {TS_F64, 2, {ROWS, N}, at}};
+        ts_tensor one = ts_input(g, "one", TS_F64, 1, (const int64_t[]){N}), part[MANY], y;
+        ts_tensor x = ts_input(g, "x", TS_F64, 2, (const int64_t[]){ROWS, N});
+        ts_tensor w = ts_weight(g, "w", TS_F64, 1, (const int64_t[]){N}, 7, 0, 3);
+        for (int i = 0; i < MANY; i++)
+            part[i] = (i == 5) == lone ? one : w;
+        ts_tensor all = ts_call(g, "stack axis=0", MANY, part);
+        CHECK(ts_batch(g, 1, &all, 1, &one, &x, &y));
+        ts_array got = of(y, &given);
+        CHECK(got.rank == 3 && got.dim[0] == ROWS && got.dim[1] == MANY && got.dim[2] == N);
+        for (int i = 0; got.data && i < ROWS * MANY * N; i++)
+            CHECK(ts_array_at(&got, i) == ((i / N % MANY == 5) == lone ? at[i / N / MANY * N + i % N] : 7));
+        ts_array_free(&got);
+        ts_graph_free(g);
+    }
+}
+
+static int times(const char *in, const char *what)
+{
+    int n = 0;
+    for (const char *at = in; at && (at = strstr(at, what)); at += strlen(what))
+        n++;
+    return n;
+}
+
+/* How often `what` stands in the text of t */
+static int counted(ts_tensor t, const char *what)
+{
+    char *shown = t ? ts_print(1, &t) : NULL;
+    const int n = times(shown, what);
+    if (!shown)
+        return -1;
+    return ts_free(shown), n;
+}
+
+/* Of y = [p, 2], a column each of u[p, 3]: both rows of the Jacobian are made apart, and what is the same for them is
+ * made once; zeros are no part of sums. */
+static void test_shared(void)
+{
+    enum { P = 5 };
+    double at[P * 3];
+    for (int i = 0; i < P * 3; i++)
+        at[i] = 0.3 + 0.1 * i;
+    ts_graph *g = ts_graph_make();
+    const ts_given given = {"x", {TS_F64, 2, {P, 3}, at}};
+    ts_tensor x = ts_input(g, "x", TS_F64, 2, (const int64_t[]){P, 3}), u[3];
+    char words[64];
+    for (int i = 0; i < 3; i++) {
+        snprintf(words, sizeof words, "element dims=[%d] text=a[i0,%d]", P, i);
+        u[i] = ts_call1(g, words, x);
+    }
+    ts_tensor s = ts_call2(g, "formula text=exp(a)*b", u[0], u[1]);
+    ts_tensor y = ts_call2(g, "stack axis=1", s, ts_call2(g, "formula text=a*b", s, u[2]));
+    int n, pair[8][2];
+    ts_tensor j = ts_jacobian(g, y, x, &n, pair);
+    ts_array got = of(j, &given);
+    CHECK(n == 1 && got.rank == 3 && got.dim[0] == P && got.dim[1] == 2 && got.dim[2] == 3);
+    for (int i = 0; got.data && i < P; i++) {
+        const double *v = at + 3 * i, e = exp(v[0]);
+        const double want[] = {e * v[1], e, 0, e * v[1] * v[2], e * v[2], e * v[1]};
+        for (int k = 0; k < 6; k++)
+            CHECK(fabs(ts_array_at(&got, 6 * i + k) - want[k]) <= 1e-15 * fabs(want[k]));
+    }
+    CHECK(counted(j, "concat") > 0 && counted(j, "select(eq") == 0);
+    ts_array_free(&got);
+    ts_tensor one = ts_input(g, "one", TS_F64, 0, NULL), many = ts_input(g, "many", TS_F64, 1, (const int64_t[]){9}), z;
+    ts_tensor w = ts_call2(g, "formula text=a*sin(b)*sqrt(b)", one, ts_input(g, "w", TS_F64, 1, (const int64_t[]){4}));
+    CHECK(ts_batch(g, 1, &w, 1, &one, &many, &z) && ts_shape(z)[0] == 9);
+    CHECK(counted(z, "sin") == 1); /* of 4 numbers, not of 9 times 4 */
+    char *shown = ts_print(1, &z);
+    const char *sine = strstr(shown, "sin(");
+    CHECK(sine && !strncmp(strstr(sine, " : "), " : f64[4]", 9));
+    ts_free(shown);
+    ts_graph_free(g);
+}
+
+/* d (a b) / d theta, [n, r, theta]: the tangents of b make one product of matrices, laid out as it is asked for. */
+static void test_products(void)
+{
+    enum { N = 6, K = 4, R = 3, T = 2 };
+    double at[T] = {0.5, -0.25};
+    ts_graph *g = ts_graph_make();
+    const ts_given given = {"t", {TS_F64, 1, {T}, at}};
+    ts_tensor a = ts_weight(g, "a", TS_F64, 2, (const int64_t[]){N, K}, 0, 1, 3),
+              t = ts_input(g, "t", TS_F64, 1, (const int64_t[]){T});
+    ts_tensor b = ts_call1(g, "element dims=[4,3] text=sin(a[0]*f64(i0))*cos(a[1]*f64(i1))", t);
+    ts_tensor j = ts_jacobian(g, ts_call2(g, "einsum equation=nk,kr->nr", a, b), t, NULL, NULL);
+    ts_array got = of(j, &given), w = {0};
+    ts_error e = {0};
+    CHECK(ts_leaf_value(a, &w, &e) && got.rank == 3 && got.dim[0] == N && got.dim[1] == R && got.dim[2] == T);
+    for (int i = 0; got.data && w.data && i < N * R; i++) {
+        double want[T] = {0};
+        for (int k = 0; k < K; k++) {
+            const double v = ts_array_at(&w, i / R * K + k), r = i % R;
+            want[0] += v * k * cos(at[0] * k) * cos(at[1] * r), want[1] -= v * sin(at[0] * k) * r * sin(at[1] * r);
+        }
+        for (int k = 0; k < T; k++)
+            CHECK(fabs(ts_array_at(&got, i * T + k) - want[k]) < 1e-14);
+    }
+    CHECK(counted(j, "matmul") == 1 && counted(j, "folds=[4]") == 0);
+    ts_array_free(&got), ts_array_free(&w);
+    ts_graph_free(g);
+}
+
 static void refused(ts_graph *g, bool done, const char *want)
 {
     ts_error e = {0};
@@ -228,12 +368,13 @@ static void test_refusals(void)
     refused(g, ts_batch(g, 1, &x, 1, &x, &other, &y),
             "batch for \"x\": expected its dtype, and its shape behind one more axis");
     refused(g, ts_batch(g, 1, &x, 2, (ts_tensor[]){x, z}, (ts_tensor[]){two, six}, &y),
-            "batch for \"z\" has 6 values, the first one 5");
-    refused(g, ts_batch(g, 1, &x, 0, NULL, NULL, &y), "batch: nothing is batched");
-    ts_tensor sorted = ts_call1(g, "sort", x);
-    refused(g, ts_batch(g, 1, &sorted, 1, &x, &two, &y), "batch of order: it goes through all places in order");
+            "batch for \"z\" has 6 values, expected 5 as the first one");
+    refused(g, ts_batch(g, 1, &x, 0, NULL, NULL, &y), "batch: 0 tensors given, at least 1 expected");
+    ts_tensor z2 = ts_input(g, "z2", TS_F64, 2, (const int64_t[]){2, 3}), placed = ts_call1(g, "row_order", z2);
+    ts_tensor three = ts_input(g, "three", TS_F64, 3, (const int64_t[]){5, 2, 3});
+    refused(g, ts_batch(g, 1, &placed, 1, &z2, &three, &y), "batch of row_order: it goes through all places in order");
     ts_tensor whole = ts_input(g, "whole", TS_I64, 1, (const int64_t[]){2});
-    refused(g, ts_jacobian(g, whole, x, NULL, NULL), "jacobian: values of dtype i64 have none");
+    refused(g, ts_jacobian(g, whole, x, NULL, NULL), "jacobian: values of dtype i64 have none, expected reals");
     ts_graph_free(g);
 }
 
@@ -249,6 +390,10 @@ int main(int argc, char **argv)
     test_dense(2), test_dense(5);
     test_compressed();
     test_composed();
+    test_orders();
+    test_many();
+    test_shared();
+    test_products();
     test_refusals();
     return check_done();
 }

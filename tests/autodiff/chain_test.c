@@ -1,5 +1,6 @@
 /* The chain rule as a whole: what it costs, what stops it, what it refuses, and that gradients are tensors like any
  * other. */
+/* ctest: fast */
 #include "autodiff/autodiff.h"
 #include "graph/ir/problem.h"
 #include "graph/ir/rule.h"
@@ -223,10 +224,13 @@ static void test_refusals(void)
     const node *many[8] = {x};
     for (int k = 1; k < COUNT(many); k++)
         many[k] = input(g, (const char[]){(char)('a' + k), 0}, TS_F32, 2, 3);
-    refuse(g, 1, &i, g_call1(g, "sum", x), NULL, "gradient with respect to \"ids\": values of dtype i64 have none");
+    refuse(g, 1, &i, g_call1(g, "sum", x), NULL,
+           "gradient with respect to \"ids\": values of dtype i64 have none, expected reals");
     refuse(g, 1, &x, x, NULL, "gradient of output 0: it has 6 elements, so a seed must say how they count");
-    refuse(g, 1, &x, i, NULL, "gradient of output 0: values of dtype i64 have none");
-    refuse(g, 1, &x, x, i, "gradient of output 0: the seed's shape or dtype is another");
+    refuse(g, 1, &x, i, NULL, "gradient of output 0: values of dtype i64 have none, expected reals");
+    refuse(g, 1, &x, x, i, "gradient of output 0: the seed is i64[2,3], expected f32[2,3]");
+    refuse(g, 1, &x, g_call1(g, "fold dims=[] folds=[6] start=0,0 step=s0+a[0,0],max(s1,a[0,0]) text=s0*s1", x), NULL,
+           "gradient of fold: routines, states and what is put into places have no derived gradient");
     refuse(g, 1, &x, g_call1(g, "sum", g_formula(g, COUNT(many), many, "exp(a*b*c*d*e*f*g*h)")), NULL,
            "gradient of formula: what is spelled out reads 1 to 8 tensors, this more");
     ts_graph_free(g);
@@ -316,9 +320,32 @@ static void test_scattered(void)
     scattered("set", (const double[]){0, 0, 0}, (const double[]){10, 0, 10, 0, 10});
 }
 
+/* y[i] = x[3 i] x[3 i + 1] x[3 i + 4]: of the last places not all neighbours are there. */
+static void test_steps(void)
+{
+    enum { N = 14, ROWS = 4 };
+    double x[N], want[N] = {0};
+    graph *g = ts_graph_make();
+    for (int i = 0; i < N; i++)
+        x[i] = 1 + i;
+    for (int i = 0; i < ROWS; i++)
+        for (int k = 0, at[] = {0, 1, 4}; k < 3; k++)
+            want[3 * i + at[k]] += x[3 * i + at[(k + 1) % 3]] * x[3 * i + at[(k + 2) % 3]];
+    const node *in = g_const(g, NULL, &(type){.dtype = TS_F64, .rank = 1, .dim = {N}}, x), *grad;
+    const node *y = ts_call1(g, "sum", ts_call1(g, "element dims=[4] text=a[3*i0]*a[3*i0+1]*a[3*i0+4]", in));
+    ts_array got = {0};
+    if (!CHECK(ts_chain_rule(g, 1, &y, NULL, 1, &in, &grad) && values_of(&(values){0}, grad, &got, NULL)))
+        printf("  %s\n", g->err.text);
+    for (int i = 0; i < N && got.data; i++)
+        CHECK(ts_array_at(&got, i) == want[i]);
+    ts_array_free(&got);
+    ts_graph_free(g);
+}
+
 int main(void)
 {
     test_scattered();
+    test_steps();
     test_alike("max axes=[0]", false, 0.5, 0.5);
     test_alike("maximum", true, 0, 0);
     test_alike("cummax axis=1", false, 3, 0);

@@ -1,4 +1,5 @@
 /* Factors of low rank in place of a weight, and gradients summed over batches: by hand on small numbers. */
+/* ctest: fast */
 #include "graph/ir/rule.h"
 #include "tests/autodiff/rows.h"
 #include "tests/check.h"

@@ -4,6 +4,7 @@
 #include "tests/check.h"
 
 #include "tessera.h"
+#include "graph/base/clock.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,13 +20,6 @@ typedef struct reference { /* norms by name of parameter */
     char name[MOST][WORD];
     double norm[MOST];
 } reference;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static bool read_norms(const char *path, reference *r)
 {
@@ -166,24 +160,24 @@ static bool run(problem *p, int n_given, const ts_given *given, ts_array *out)
     ts_tensor all[MOST + 1] = {p->loss};
     ts_error e = {0};
     add_parameters(p);
-    double start = now();
+    double start = seconds_now();
     if (!CHECK(ts_chain_rule(p->g, 1, &p->loss, NULL, p->n, p->param, p->grad))) {
         ts_graph_ok(p->g, &e), printf("  %s\n", e.text);
         return false;
     }
     memcpy(all + 1, p->grad, (size_t)p->n * sizeof *all);
     printf("%d parameters, %d nodes forward, %d with gradients, %.2f s to derive\n", p->n, ts_node_count(1, all),
-           ts_node_count(p->n + 1, all), now() - start);
+           ts_node_count(p->n + 1, all), seconds_now() - start);
     if (getenv("PRINT")) {
         char *t = ts_print(p->n + 1, all);
         puts(t), ts_free(t);
     }
-    start = now();
+    start = seconds_now();
     if (!CHECK(ts_eval(p->n + 1, all, n_given, given, NULL, out, &e))) {
         printf("  %s\n", e.text);
         return false;
     }
-    printf("%.2f s to plan, compile and run\n", now() - start);
+    printf("%.2f s to plan, compile and run\n", seconds_now() - start);
     return true;
 }
 

@@ -1,5 +1,6 @@
 /* Fifty steps of every optimizer on a small problem against plain loops that say the same; clipping, rules, averages,
  * schedules; and that every recipe of the table is tested here. */
+/* ctest: fast */
 #include "graph/ir/rule.h"
 #include "tests/autodiff/rows.h"
 #include "tests/check.h"
@@ -262,6 +263,22 @@ static void refuse(ts_optimizer o, const char *want)
     ts_graph_free(g);
 }
 
+/* What moves a parameter has its shape: said of both, before any formula is made of them. */
+static void test_other_shape(void)
+{
+    graph *g = ts_graph_make();
+    const node *w = g_input(g, "w", &(type){.dtype = TS_F32, .rank = 1, .dim = {3}}, NULL),
+               *grad = g_input(g, "d", &(type){.dtype = TS_F32, .rank = 1, .dim = {2}}, NULL), *none = NULL;
+    const ts_optimizer o = {.recipe = "sgd", .rate = ts_scalar(g, TS_F64, 1), .step = ts_scalar(g, TS_F64, 1)};
+    ts_updates u;
+    CHECK(!ts_optimize(g, &o, 1, &w, &grad, &u));
+    CHECK_TEXT(g->err.text, "the gradient of w is f32[2], expected f32[3]");
+    g->err = (err){0};
+    CHECK(!ts_optimize(g, &o, 1, &w, &none, &u));
+    CHECK_TEXT(g->err.text, "w: its gradient is missing");
+    ts_graph_free(g);
+}
+
 static void test_refusals(void)
 {
     refuse((ts_optimizer){.recipe = "adamx"}, "no optimizer \"adamx\"; there are: adafactor, adam, adamw, lion, sgd");
@@ -280,5 +297,6 @@ int main(void)
     test_rules();
     test_schedules();
     test_refusals();
+    test_other_shape();
     return check_done();
 }

@@ -1,0 +1,25 @@
+/* scans.h - loops, for tests of who computes them: what a scan gives against the same trips written out. */
+#ifndef TS_TEST_SCANS_H
+#define TS_TEST_SCANS_H
+#include "tessera.h"
+
+typedef struct scans_on {
+    ts_options options;
+    bool bits;  /* to the bit, else near */
+    int slopes; /* gradients of so many orders, too */
+} scans_on;
+void scans_check(int n, const scans_on *on);
+/* The same loops, with values for all inputs; f: what is to be done with each */
+typedef struct scans_case {
+    ts_graph *g;
+    int n;
+    const ts_tensor *out;
+    int n_given;
+    const ts_given *given;
+} scans_case;
+void scans_each(void (*f)(void *user, const char *name, const scans_case *c), void *user);
+/* Gradients over states that are kept of every so many trips, against those over all. */
+void scans_check_keep(int64_t every, bool back, const ts_options *o);
+/* What is said when an index of a trip is outside */
+void scans_check_outside(const ts_options *o);
+#endif
