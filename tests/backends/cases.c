@@ -153,11 +153,11 @@ static void add(batch *b, const op *o, const char *line, size_t n)
 
 void cases_check(const char *name, int share, int first)
 {
-    arena m = {0};
+    arena mem = {0};
     err e = {0};
     batch b = {.by = backend_find(name, &e), .g = ts_graph_make()};
     int number = 0;
-    if (!CHECK(b.by && (b.on = b.by->target(&m, &(machine_options){0}, &e))))
+    if (!CHECK(b.by && (b.on = b.by->target(&mem, &(machine_options){0}, &e))))
         printf("  %s\n", e.text);
     for (const op *const *const *table = op_tables; b.on && *table; table++)
         for (const op *const *o = *table; *o; o++) {
@@ -168,7 +168,7 @@ void cases_check(const char *name, int share, int first)
                     add(&b, *o, line, n);
         }
     run(&b);
-    ts_graph_free(b.g), arena_free(&m);
+    ts_graph_free(b.g), arena_free(&mem);
     printf("%d problems in %d plans, %d left out\n", total.compared, total.plans, total.left);
     CHECK(total.compared > 10 * total.left);
 }

@@ -1,4 +1,5 @@
 /* Plans for a machine that is described in text instead of the host, and evaluation of no tensor at all. */
+/* ctest: fast */
 #include "backends/backend.h"
 #include "backends/cpu/machine.h"
 #include "tests/check.h"

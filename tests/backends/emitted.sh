@@ -46,3 +46,48 @@ PY
     ! (cd text && ./model $(echo "$files" | sed "s,\.\./$first\.npy,../outside.npy,")) 2>said.txt
     grep -q 'an index lies outside its axis' said.txt
 }
+
+# loops_agree TARGET: a recurrent network of 50 steps, then a loop that ends when its numbers are large
+loops_agree() {
+    python3 - <<'PY'
+import json, numpy as np
+steps, wide = 50, 4
+rng = np.random.default_rng(3)
+def held(*shape):
+    values = rng.uniform(-0.5, 0.5, shape).astype(np.float32)
+    return {"dtype": "f32", "shape": list(shape), "data": [float(v) for v in values.flat]}
+def one(dtype, v, shape=()):
+    return {"dtype": dtype, "shape": list(shape), "data": [v]}
+scalar = lambda name, dtype: {"name": name, "dtype": dtype, "shape": []}
+state = {"name": "s", "dtype": "f32", "shape": [1, 1, wide]}
+body = {"inputs": [scalar("i", "i64"), scalar("go", "bool"), state, scalar("k", "i64")],
+        "outputs": [{"name": "on"}, {"name": "t"}, {"name": "k2"}],
+        "nodes": [{"op": "Abs", "in": ["s"], "out": ["a"]}, {"op": "Add", "in": ["a", "s"], "out": ["b"]},
+                  {"op": "Cast", "in": ["i"], "out": ["f"], "attr": {"to": 1}},
+                  {"op": "Add", "in": ["b", "f"], "out": ["t"]},
+                  {"op": "ReduceMax", "in": ["t"], "out": ["m"], "attr": {"keepdims": 0}},
+                  {"op": "Less", "in": ["m", "large"], "out": ["on"]}, {"op": "Add", "in": ["k", "i"], "out": ["k2"]}]}
+model = {"format": "graph/1", "opset": {"": 17},
+         "inputs": [{"name": "x", "dtype": "f32", "shape": [steps, 1, 3]}],
+         "outputs": [{"name": "y"}, {"name": "h"}, {"name": "end"}, {"name": "sum"}],
+         "constants": {"W": held(1, 4 * wide, 3), "R": held(1, 4 * wide, wide), "B": held(1, 8 * wide),
+                       "large": one("f32", 1000.0), "trips": one("i64", 40), "none": one("i64", 0), "yes": one("bool", True)},
+         "nodes": [{"op": "LSTM", "in": ["x", "W", "R", "B"], "out": ["y", "h"], "attr": {"hidden_size": wide}},
+                   {"op": "Loop", "in": ["trips", "yes", "h", "none"], "out": ["end", "sum"], "attr": {"body": body}}]}
+json.dump(model, open("loops.json", "w"))
+np.save("steps.npy", rng.uniform(-1, 1, (steps, 1, 3)).astype(np.float32))
+PY
+    "$TESSERA" run loops.json --in x=steps.npy --target "$1" -q --out looped
+    "$TESSERA" run loops.json --in x=steps.npy --target interp -q --out meant
+    "$TESSERA" emit loops.json --target "$1" -q -o loops
+    build loops
+    (cd loops && ./model ../steps.npy)
+    python3 - <<'PY'
+import numpy as np
+for i, name in enumerate(["y", "h", "end", "sum"]):
+    here, there = np.load(f"looped/{name}.npy"), np.load(f"loops/output{i}.npy")
+    assert (here == there).all(), name
+    assert np.allclose(here, np.load(f"meant/{name}.npy"), 1e-4, 1e-4), name
+assert 1000 <= np.load("looped/end.npy").max() < 4000 # it ended as it should
+PY
+}

@@ -175,8 +175,8 @@ static void try_once(const fuzz_of *of, const char *path, uint64_t seed)
 {
     trial t = {
         .of = of, .d = {seed, 0}, .path = path, .o = {.target = of->target, .schema = path, .cache_dir = "none"}};
-    arena m = {0};
-    t.on = of->settle(&t.d, &m, &t.o);
+    arena mem = {0};
+    t.on = of->settle(&t.d, &mem, &t.o);
     if (CHECK(t.on) && make_graphs(&t)) {
         const bool strict = roll(&t.d, 4) == 0;
         bool ok = make_schema(&t, strict) && plans(&t, strict);
@@ -189,7 +189,7 @@ static void try_once(const fuzz_of *of, const char *path, uint64_t seed)
         ts_array_free(&t.want[i]);
     for (int i = 0; i < AT_ONCE; i++)
         text_free(&t.row[i]);
-    row_inputs_free(&t.in), text_free(&t.schema), ts_graph_free(t.g), arena_free(&m);
+    row_inputs_free(&t.in), text_free(&t.schema), ts_graph_free(t.g), arena_free(&mem);
 }
 
 int fuzz_run(const fuzz_of *of, long cases, uint64_t seed)

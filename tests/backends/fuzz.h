@@ -7,7 +7,7 @@
 typedef struct fuzz_of {
     const char *target;
     /* What this trial plans for, in m, with the options that say so to whoever runs it; NULL: it cannot be had */
-    const target *(*settle)(dice *d, arena *m, ts_options *o);
+    const target *(*settle)(dice *d, arena *mem, ts_options *o);
     void (*loops)(dice *d, const plan *p, const kernel *k, text *out);
 } fuzz_of;
 int fuzz_run(const fuzz_of *of, long cases, uint64_t seed); /* the test's exit status */

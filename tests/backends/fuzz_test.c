@@ -1,4 +1,4 @@
-/* ctest: large
+/* ctest: large O3
  * fuzz_test N SEED: N random graphs under random schedules, with any instruction set that is here and any number of
  * threads. The long run: fuzz_test 10000 1. */
 #include "backends/cpu/cpu.h"
@@ -8,11 +8,11 @@
 
 enum { DEFAULT_CASES = 48 };
 
-static const target *settle(dice *d, arena *m, ts_options *o)
+static const target *settle(dice *d, arena *mem, ts_options *o)
 {
     static const char *const isas[] = {"plain", "avx2", "avx512"};
-    machine *on = arena_get(m, sizeof *on);
-    target *t = arena_get(m, sizeof *t);
+    machine *on = arena_get(mem, sizeof *on);
+    target *t = arena_get(mem, sizeof *t);
     err e = {0};
     if (!machine_load(on, NULL, &e))
         return NULL;

@@ -1,6 +1,9 @@
-/* Sums in parts that cores share, each added up by a kernel behind it: the interpreter's bits, with any threads. */
+/* Sums, and folds of several values, in parts that cores share, put together by a kernel behind: the interpreter's
+ * bits, with any threads. */
+/* ctest: O1 */
 #include "tests/backends/ruled.h"
 #include "tests/check.h"
+#include "tests/tuples.h"
 
 static const ruled cases[] = {
     {"a f32[7,1000]; b f32[1000,9]; y matmul a b", "matmul", "\"m\":7", "k/128@core m k n@vector"},
@@ -21,8 +24,28 @@ static const ruled cases[] = {
     {"a f32[3,70]; b f32[70,3]; y matmul a b", "matmul", "\"m\":3", "k/100@core m n k"},
 };
 
+/* f32 beside i32 leaves three numbers for each part, f64 beside it two, whole numbers one a state. */
+static const ruled tuples[] = {
+    {"x f32[5,701]; y argmax axis=1 x", "argmax", "\"c\":701", "c/100@core r c"},
+    {"x f32[3,702]; y argmin axis=1 last=1 x", "argmin", "\"c\":702", "r c/200@core c/32 c@vector"},
+    {"x i8[4,703]; y argmax axis=1 x", "argmax", "\"c\":703", "c/300@core r c/64 c@vector"},
+    {"x i64[704,9]; y argmax axis=0 last=1 x", "argmax", "\"c\":704", "c/64@core c r@vector"},
+    {"x f64[2,705]; y argmax axis=1 x", "argmax", "\"c\":705", "c/50@core r c/10 c@unroll"},
+    {"x f16[5,707]; y argmax axis=1 x", "argmax", "\"c\":707", "r c/128@core c"},
+    {"x f32[8,708]; b f32[708]; p add x b; a argmax axis=1 keepdims=1 p; y multiply a a", "argmax", "\"c\":708",
+     "c/200@core r/4 c r@unroll"},
+    {"x i32[5,301]", "", "\"c\":301", "c/32@core r c"},
+    {"x i64[6,302]", "", "\"c\":302", "c/100@core r c/8 c@vector"},
+    {"x f32[7,303]", "", "\"c\":303", "r c/50@core c@unroll"},
+    {"x i64[8,304]", "", "\"c\":304", "c/304@core r c"}, /* one part is the fold */
+    {"x i32[200000]; y argmax x", NULL, NULL, NULL},     /* by the guess */
+};
+static const op *const then[COUNT(tuples)] = {
+    [7] = &tuple_both, [8] = &tuple_place, [9] = &tuple_place, [10] = &tuple_signs};
+
 int main(void)
 {
     ruled_check(COUNT(cases), cases, "c");
+    ruled_check_then(COUNT(tuples), tuples, then, "c");
     return check_done();
 }

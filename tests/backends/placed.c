@@ -26,11 +26,11 @@ static struct {
 
 static bool is_routine(ts_tensor y) /* not every device takes those */
 {
-    arena m = {0};
+    arena mem = {0};
     err e = {0};
     defn d;
-    const bool is = g_defn(y, &m, &d, &e) && d.value->kind == X_ROUTINE;
-    arena_free(&m);
+    const bool is = g_defn(y, &mem, &d, &e) && d.value->kind == X_ROUTINE;
+    arena_free(&mem);
     return is;
 }
 

@@ -1,5 +1,6 @@
 /* Devices by their names, in commands and in rules: which are the same, which there are none of, and what plans over
  * several cannot do. */
+/* ctest: fast */
 #include "backends/driver.h"
 #include "tests/check.h"
 #include "tests/scratch.h"

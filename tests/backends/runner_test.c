@@ -1,10 +1,13 @@
 /* A model at many extents: a plan for each that is met, none for those met before; the largest of a range decides
  * whether there is room; what lies outside is refused; values that decide shapes are part of what a plan is for. */
+/* ctest: fast */
 #include "tests/check.h"
 #include "tests/scratch.h"
 
 #include "graph/base/base.h"
+#include "graph/base/clock.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +97,54 @@ static void test_largest(void)
     ts_model_free(m);
 }
 
+/* One program for all extents; what is met often gets its own meanwhile, and the numbers stay. */
+static bool run_varying(ts_runner *r, ts_model *m, int n, ts_array *out, err *e)
+{
+    ts_array in[3];
+    bool ok = true;
+    for (int i = 0; i < 3; i++) {
+        ts_port p;
+        CHECK(ts_model_input(m, i, &p) && ts_array_make(&in[i], TS_I64, 2, (int64_t[]){1, n}, e));
+        for (int k = 0; k < n; k++)
+            ((int64_t *)in[i].data)[k] = strcmp(p.name, "input_ids") == 0 ? 100 + k : strstr(p.name, "mask") != NULL;
+    }
+    ok = ts_runner_run(r, in, 1, out, e);
+    for (int i = 0; i < 3; i++)
+        ts_array_free(&in[i]);
+    return ok;
+}
+
+static void test_varying(void)
+{
+    err e = {0};
+    ts_model *m = ts_model_open("bert-tiny", &e), *names = ts_model_open("bert-tiny", &e);
+    const char *dim = "seq=1..32";
+    ts_array first = {0}, y = {0};
+    ts_runner *r = ts_runner_make(m, 1, &dim, &(ts_options){.threads = 2}, &e);
+    CHECK(r && ts_runner_made(r) == 1);
+    for (int n = 1; n <= 32; n += 5)
+        CHECK(run_varying(r, names, n, &y, &e) && y.dim[1] == n && (ts_array_free(&y), true));
+    CHECK(ts_runner_made(r) == 1); /* nothing was waited for */
+    CHECK(!run_varying(r, names, 33, &y, &e) && e.code == TS_BAD_INPUT);
+    CHECK_TEXT(e.text, "input \"input_ids\": dimension 1 is 33, outside of seq=1..32");
+    e = (err){0};
+    CHECK(run_varying(r, names, 12, &first, &e));
+    const double end = seconds_now() + 120;
+    while (ts_runner_made(r) < 2 && seconds_now() < end && CHECK(run_varying(r, names, 12, &y, &e)))
+        ts_array_free(&y);
+    CHECK(ts_runner_made(r) == 2 && run_varying(r, names, 12, &y, &e));
+    for (int64_t i = 0; i < ts_array_count(&y); i++)
+        if (fabs(ts_array_at(&y, i) - ts_array_at(&first, i)) > 2e-5) {
+            CHECK(false);
+            break;
+        }
+    ts_array_free(&y), ts_array_free(&first);
+    for (int i = 0; i < 20; i++) /* freed while a plan is being made */
+        CHECK(run_varying(r, names, 19, &y, &e) && (ts_array_free(&y), true));
+    ts_runner_free(r);
+    ts_model_free(m), ts_model_free(names);
+}
+
 static void test_ranges(void)
 {
     static const struct {
@@ -105,7 +156,7 @@ static void test_ranges(void)
         {{"seq=4..", NULL},
          TS_USAGE,
          "--dim \"seq=4..\": an extent is a whole number from 0 to 2^40, a range two of them: "
-         "seq=1..128"},
+         "seq=1..128, a sum of dimensions and numbers: seq=past+1"},
         {{"seq=1..2", "seq=1..3"}, TS_BAD_INPUT, "dimension \"seq\" has two ranges: --dim seq=1..2 and --dim seq=1..3"},
         {{"seq=1..2", "seq=3"}, TS_BAD_INPUT, "dimension \"seq\" is 3 by --dim seq=3, outside of --dim seq=1..2"},
         {{"seq=3", "seq=1..2"}, TS_BAD_INPUT, "dimension \"seq\" is 3 by --dim seq=3, outside of --dim seq=1..2"},
@@ -132,6 +183,7 @@ int main(void)
     folder = scratch_make();
     test_extents(&(ts_options){.target = "interp"});
     test_largest();
+    test_varying();
     test_ranges();
     scratch_remove(&folder);
     return check_done();

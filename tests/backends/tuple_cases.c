@@ -17,7 +17,13 @@ const ruled tuple_cases[TUPLE_CASES] = {
     {"x i32[7,303]", "", "\"c\":303", "r/4@block c/40 c/4@warp r@unroll c@unroll"},
     {"x i64[8,304]", "", "\"c\":304", "r@block c/7@lane c@unroll"},
     {"x i64[9,305]", "", "\"c\":305", "r/16@block c r@lane"},
+    /* in parts, which groups share */
+    {"x f32[5,711]; y argmax axis=1 x", "argmax", "\"c\":711", "r@block c/100@block c/64 c@lane"},
+    {"x f32[712,9]; y argmin axis=0 last=1 x", "argmin", "\"c\":712", "c/100@block r/16@block c r@lane"},
+    {"x i32[5,306]", "", "\"c\":306", "c/64@block r/2@block c/32 r@lane c@lane"},
+    {"x i64[6,307]", "", "\"c\":307", "r/4@block c/128@block c/4@lane r@unroll c@unroll"},
     {"x i32[40000]; y argmax x", NULL, NULL, NULL}, /* by the guess */
 };
 const op *const tuple_then[TUPLE_CASES] = {
-    [8] = &tuple_both, [9] = &tuple_both, [10] = &tuple_place, [11] = &tuple_signs, [12] = &tuple_signs};
+    [8] = &tuple_both,   [9] = &tuple_both,   [10] = &tuple_place, [11] = &tuple_signs,
+    [12] = &tuple_signs, [15] = &tuple_place, [16] = &tuple_signs};

@@ -3,7 +3,7 @@
 #define TS_TESTS_TUPLE_CASES_H
 #include "tests/backends/ruled.h"
 
-enum { TUPLE_CASES = 14 };
+enum { TUPLE_CASES = 18 };
 extern const ruled tuple_cases[TUPLE_CASES];
 extern const struct op *const tuple_then[TUPLE_CASES];
 #endif

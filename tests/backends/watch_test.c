@@ -1,7 +1,9 @@
 /* Plans run kernel by kernel: a kernel's time is the median over the repeats, and fewer than one repeat is refused. The
  * target is one whose kernels take what this file says. */
+/* ctest: fast */
 #include "backends/driver.h"
 #include "tests/check.h"
+#include "graph/base/clock.h"
 
 #include <math.h>
 #include <time.h>
@@ -11,20 +13,13 @@ enum { RUNS = sizeof pause / sizeof *pause };
 static double took[RUNS];
 static int ran;
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static bool each(program *g, void *const *input, void (*after)(void *user, int kernel), void *user, err *e)
 {
     (void)g, (void)input, (void)e;
-    const double start = now();
+    const double start = seconds_now();
     nanosleep(&(struct timespec){.tv_nsec = (long)(1e9 * pause[ran])}, NULL);
     after(user, 0);
-    took[ran++] = now() - start;
+    took[ran++] = seconds_now() - start;
     return true;
 }
 
@@ -53,7 +48,7 @@ int main(void)
     if (CHECK(p && ts_plan_build(p, &e) && p->plan->n_kernel == 1)) {
         const backend *own = p->target;
         backend paused = *own;
-        paused.each = each;
+        paused.kernels = &(by_kernel){.each = each};
         p->by = &paused;
         test_times(p);
         p->by = own;

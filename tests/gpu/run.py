@@ -98,11 +98,16 @@ def find_peers(run):
 
 
 # ---- rows ----
+def options_of(words, first):
+    """From the first word on that begins so"""
+    return words[next((i for i, w in enumerate(words) if w.startswith(first)), len(words)):]
+
+
 def spelled(kind, words):
     """The model, and its dimensions and options for export and for bench."""
     model = "products" if kind == "product" else words[0]
     dims = dict(w.split("=", 1) for w in words if "=" in w and not w.startswith("-"))
-    options = words[next((i for i, w in enumerate(words) if w.startswith("--")), len(words)):]
+    options = options_of(words, "--")
     if kind == "product":
         dims["layers"] = "1"
     bound = [w for k, v in dims.items() for w in ("--dim", f"{k}={v}")]
@@ -127,7 +132,7 @@ def commands(run, name, kind, words, peers):
     made, bound = [], []
     graph = graph_of(kind, words)
     if graph:
-        model, how = run.path(f"{name}.graph.json"), []
+        model, how = run.path(f"{name}.graph.json"), options_of(words, "-s")
         with open(model, "w") as f:
             f.write(graphs.json.dumps(graph))
     else:
@@ -136,7 +141,7 @@ def commands(run, name, kind, words, peers):
     if peers and others:
         file = run.path(f"{name}.onnx")
         made.append([run.tessera, "export", model, *bound, "-o", file, "-q"])
-        model, how = file, how if kind == "step" else []
+        model, how = file, how if kind == "step" or graph else options_of(words, "--")
         how += [w for peer in others for w in ("--peer", peer)] + ["--peer-python", run.python]
     made.append([run.tessera, "bench", model, *how, "--target", "cuda", "--judge", "c", "--launches", "1",
                  "--min-time", "0.5s", "-q", "-o", run.path(f"{name}.json")])

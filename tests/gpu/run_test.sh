@@ -34,7 +34,7 @@ says 'Make a folder with tests/gpu/pack.sh FOLDER on a machine where it builds'
 # Whole, with rows and tests that are small
 echo '# one that is not there' >"$dir/tests"
 echo 'no-such 10' >>"$dir/tests"
-printf 'add_8_16 60 memory add 8 16\nproduct_9_7_5 60 product m=9 k=7 n=5\nbf16_16_24_8 60 product m=16 k=24 n=8 dtype=bf16\nnever 0 memory gelu 8 8\n' >"$dir/rows"
+printf 'add_8_16 60 memory add 8 16\nproduct_9_7_5 60 product m=9 k=7 n=5\nbf16_16_24_8 60 product m=16 k=24 n=8 dtype=bf16\nbf16_own 60 product m=40 k=48 n=56 dtype=bf16 -s tests/gpu/one_warp.json\nnever 0 memory gelu 8 8\n' >"$dir/rows"
 export TESSERA_CUDA_DRIVER="$sim" TESSERA_CUDA_PTX=1
 ends 1 --build "$BUILD" --out "$dir/out" --rows "$dir/rows" --tests "$dir/tests" --seconds 200
 if grep -q 'no NVRTC' "$dir"/out/*.log; then echo "skipped: no NVRTC"; exit 77; fi
@@ -48,14 +48,24 @@ out = sys.argv[2]
 results = json.load(open(os.path.join(out, "results.json")))
 rows = {r["name"]: r for r in results["rows"]}
 assert results["format"] == "gpu/1" and results["device"].startswith("simcuda"), results["device"]
-for name in ("add_8_16", "product_9_7_5", "bf16_16_24_8"):
+for name in ("add_8_16", "product_9_7_5", "bf16_16_24_8", "bf16_own"):
     assert rows[name]["status"] in table.GOOD and rows[name]["device_ns"] > 0, rows[name]
 assert rows["add_8_16"]["copy_is"] == "stated" and rows["add_8_16"]["copy_share"] > 0
 assert rows["never"]["status"] == "missing" and rows["never"]["why"] == "no time was left"
 
+# Of each model and step there is a row in f32 and one in bf16
+with open(os.path.join(sys.argv[1], "tests/gpu/rows")) as f:
+    all_rows = [line.split()[2:] for line in f if line.strip() and line[0] != "#"]
+alone = [r for r in all_rows if r[0] in ("model", "step") and "--precision" not in r and r + ["--precision", "bf16"] not in all_rows]
+assert not alone, alone
+
 # How rows are spelled for the command
 dims = run.spelled("model", ["bert-base", "batch=1", "seq=128"])
 assert dims == ("bert-base", ["--dim", "batch=1", "--dim", "seq=128"], ["--dim", "batch=1", "--dim", "seq=128"]), dims
+narrow = run.commands(type("Run", (), {"tessera": "t", "python": "p", "path": lambda s, n: os.path.join(out, n)})(),
+                      "h", "model", ["bert-base", "batch=1", "--precision", "bf16"], True)
+assert narrow[1][narrow[1].index("--precision") + 1] == "bf16" and "--dim" not in narrow[1], narrow
+assert "--precision" not in narrow[0], narrow
 step = run.spelled("step", ["gpt2", "batch=4", "seq=64", "--task", "lm"])
 made = run.commands(type("Run", (), {"tessera": "t", "python": "p", "path": lambda s, n: os.path.join(out, n)})(), "h",
                     "product", ["m=4", "k=3", "n=2", "dtype=bf16"], True)

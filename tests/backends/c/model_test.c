@@ -1,5 +1,6 @@
 /* model.c of emitted programs, as it is: memory for what its tables say, weights from a file, runs on a team, state
  * that stays from run to run. y = x * w + s and s += 1, by two parts. */
+/* ctest: fast */
 #include "backends/c/runtime/model.h"
 #include "backends/c/runtime/tables.h"
 #include "tests/check.h"
@@ -11,15 +12,16 @@
 
 enum { N = 6 };
 
-const model_port model_input[] = {{"x", N * sizeof(float)}, {NULL, 0}},
-                 model_output[] = {{"y", N * sizeof(float)}, {NULL, 0}},
-                 model_state[] = {{"s", N * sizeof(float)}, {NULL, 0}};
-const int model_spaces = 4, model_state_space[] = {1};
+const model_port model_input[] = {{"(#, 3, #)", N *N * sizeof(float),
+                                   (const model_axis[]){{N, {1}, 0, 1}, {2 * N, {2}, 0, 1}}},
+                                  {NULL, 0, NULL}},
+                 model_output[] = {{"y", N * sizeof(float), NULL}, {NULL, 0, NULL}},
+                 model_state[] = {{"s", N * sizeof(float), NULL}, {NULL, 0, NULL}};
+const model_range model_size[] = {{1, N, 1}};
+const int model_spaces = 5, model_state_space[] = {1}, model_size_space = 4;
 const model_space model_table[] = {
-    {WEIGHT, 64, N * sizeof(float)},
-    {STATE, -1, N * sizeof(float)},
-    {INPUT, -1, N * sizeof(float)},
-    {OUTPUT, -1, N * sizeof(float)},
+    {WEIGHT, 64, N * sizeof(float)}, {STATE, -1, N * sizeof(float)}, {INPUT, -1, N * sizeof(float)},
+    {OUTPUT, -1, N * sizeof(float)}, {SCRATCH, -1, sizeof(long)},
 };
 static const int cpu[] = {0, 1 << 20}; /* there is no such processor: then any will do */
 const int *const model_cpu = cpu;
@@ -58,6 +60,18 @@ static void test_runs(model *m)
     CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 }
 
+/* The largest before it is said; what is outside of the range changes nothing. */
+static void test_sizes(model *m)
+{
+    char npy[MODEL_TEXT];
+    CHECK_TEXT(model_now(m, model_input, npy).npy, "(6, 3, 12)");
+    CHECK(model_resize(m, 0, 1) && !model_resize(m, 0, 0) && !model_resize(m, 0, N + 1) && !model_resize(m, 1, 1));
+    const model_port now = model_now(m, model_input, npy);
+    CHECK_TEXT(now.npy, "(1, 3, 2)");
+    CHECK(now.bytes == sizeof(float));
+    CHECK(model_now(m, model_output, npy).npy == model_output->npy);
+}
+
 int main(void)
 {
     char path[] = "/tmp/tessera-model-XXXXXX";
@@ -69,7 +83,7 @@ int main(void)
     CHECK(pwrite(file, w, sizeof w, 64) == sizeof w);
     model *m = model_open(path);
     if (CHECK(m != NULL))
-        test_runs(m);
+        test_runs(m), test_sizes(m);
     model_close(m);
     close(file), unlink(path);
     return check_done();

@@ -127,16 +127,16 @@ static const node *tied_seeded(graph *g)
 static void tables(maker *make, int want) /* so many times the table is in memory */
 {
     planned b;
-    arena m = {0};
+    arena mem = {0};
     if (make_plan(&b, &(setting){make, two_cores, "avx512", NULL, 1})) {
-        const int *times = resident_times(b.p, &m);
+        const int *times = resident_times(b.p, &mem);
         for (int id = 0; id < b.p->g->n; id++)
             CHECK(!b.p->g->node[id]->leaf || b.p->g->node[id]->leaf->kind != LEAF_WEIGHT || times[id] == want);
         const double got = (double)resident_weights(b.p) / (4.0 * WORDS * WIDTH);
         if (!CHECK(got >= want && got < want + 0.01))
             printf("  the table is %.3f times in memory, %d wanted\n", got, want);
     }
-    arena_free(&m);
+    arena_free(&mem);
     free_plan(&b);
 }
 

@@ -1,8 +1,9 @@
 /* Several processes build the same program at once in one cache, and some are killed meanwhile: the others get it right
- * and in time, and what stays in the cache serves the next one. */
+ * and in time, and what stays in the cache serves the next one. ctest: O3 */
 #include "backends/c/toolchain.h"
 #include "tests/backends/c/rig.h"
 #include "tests/check.h"
+#include "graph/base/clock.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -15,19 +16,12 @@ enum { BUILDERS = 4, ROUNDS = 5 };
 static const char *const flags[] = {"-O1", NULL}, *const symbols[] = {"run", NULL};
 typedef int function(void);
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* 0: built and right. */
 static int build(const char *cache_dir, int number, cc_report *report)
 {
-    arena a = {0};
+    arena mem = {0};
     err e = {0};
-    const cc_unit unit[] = {{arena_format(&a, "int part(void) { return %d; }\n", number)},
+    const cc_unit unit[] = {{arena_format(&mem, "int part(void) { return %d; }\n", number)},
                             {"int part(void); int other(void) { return part() + 1; }\n"},
                             {"int other(void); int run(void) { return other() + 1; }\n"}};
     cc_request r = {
@@ -40,7 +34,7 @@ static int build(const char *cache_dir, int number, cc_report *report)
     if (!ok)
         fprintf(stderr, "  %s%s\n", e.text, text_str(&report->notes));
     cc_free(p);
-    arena_free(&a);
+    arena_free(&mem);
     return ok ? 0 : 1;
 }
 
@@ -81,7 +75,7 @@ static void test_killed(rig *g, int round)
 {
     pid_t pid[BUILDERS];
     char *dir = rig_path(g, arena_format(&g->memory, "killed%d", round / 2));
-    double begin = now();
+    double begin = seconds_now();
     start(pid, dir, round);
     usleep((unsigned)(random_bits(3, (uint64_t)round) % 120000));
     for (int i = 0; i < BUILDERS; i++) {
@@ -94,7 +88,7 @@ static void test_killed(rig *g, int round)
     cc_report report;
     CHECK(build(dir, round, &report) == 0 && report.found);
     cc_report_free(&report);
-    CHECK(now() - begin < 20);
+    CHECK(seconds_now() - begin < 20);
 }
 
 int main(void)

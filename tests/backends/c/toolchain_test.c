@@ -1,5 +1,5 @@
 /* Builds real programs, and lets compilers fail in every way they can: each failure is an error with its code, in time,
- * with nothing left behind and nothing kept. */
+ * with nothing left behind and nothing kept. ctest: O3 */
 #include "backends/c/toolchain.h"
 #include "tests/backends/c/rig.h"
 #include "tests/check.h"

@@ -1,5 +1,6 @@
 /* hazard_test.c - a kernel waits for exactly those that it conflicts with, directly or by way of others: small cases by
  * hand, and random ones against all pairs. */
+/* ctest: fast */
 #include "backends/codegen/hazard.h"
 #include "tests/check.h"
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # What a kernel computes stands above it: the operation, its axes, operands, loops, work and traffic; equal kernels of
 # different steps share one unit, and the same program is built whether headers are there or not.
+# ctest: fast
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 cat >two.json <<'JSON'

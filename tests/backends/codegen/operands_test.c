@@ -1,5 +1,6 @@
 /* Kernels keep to as many operands as the target's take: sums of many values become several, and a kernel that has more
  * is refused. */
+/* ctest: fast */
 #include "backends/codegen/codegen.h"
 #include "backends/gpu/gpu.h"
 #include "tests/check.h"
@@ -27,12 +28,12 @@ static plan *sum_of_many(graph *g, const target *on)
 
 int main(void)
 {
-    arena m = {0};
+    arena mem = {0};
     gpu_facts f;
     err e = {0};
     graph *g = ts_graph_make();
     CHECK(gpu_read(&f, "gpu:h100", &e));
-    const target *any = gpu_target(&m, &f, &e), *few = gpu_target_for(&m, &f, MOST, &e);
+    const target *any = gpu_target(&mem, &f, &e), *few = gpu_target_for(&mem, &f, MOST, &e);
     plan *p = sum_of_many(g, any), *q = sum_of_many(g, few);
     if (p && q) {
         CHECK(p->n_kernel < MANY / MOST && q->n_kernel >= MANY / MOST);
@@ -42,6 +43,6 @@ int main(void)
         CHECK(p->n_kernel == 1 && !kernel_operands_fit(few, &p->kernel[0], &e) && e.code == TS_UNSUPPORTED);
         CHECK_TEXT(e.text, "add: a kernel of 301 operands, h100 takes 20");
     }
-    plan_free(p), plan_free(q), ts_graph_free(g), arena_free(&m);
+    plan_free(p), plan_free(q), ts_graph_free(g), arena_free(&mem);
     return check_done();
 }

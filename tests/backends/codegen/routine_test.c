@@ -1,5 +1,6 @@
 /* What stays in the process has no text: a kernel of a custom operation is refused by name, with the remedy, whatever
  * language it is to be written in. */
+/* ctest: fast */
 #include "backends/c/dialect.h"
 #include "backends/codegen/codegen.h"
 #include "tests/check.h"

@@ -1,5 +1,6 @@
 /* stmt_test.c - statements as text of a language made up here, and what is seen of them: a barrier that some workers do
  * not pass, the bytes of copies. */
+/* ctest: fast */
 #include "backends/codegen/stmt.h"
 #include "tests/check.h"
 
@@ -78,6 +79,28 @@ static void test_others(arena *mem)
                  "{\n    CONST(k, 5);\n    FETCH(x0 + 16, 2);\n    MMA444(acc, a, b);\n}\n/* done */\n");
 }
 
+/* What people read: a block around one loop says nothing, and lines end by column 120, outside of as many brackets as
+ * can be, behind commas rather than before signs. */
+static void test_read(arena *mem)
+{
+    code c = code_begin(mem);
+    const char *index = "[first_index + second_index + third_index + fourth_index]";
+    code_open(&c, (stmt){.kind = S_BLOCK});
+    code_open(&c, (stmt){.kind = S_LOOP, .name = "i", .from = "0", .to = "2"});
+    code_add(&c, (stmt){.kind = S_CALL, .value = arena_format(mem, "tile(one%s, two%s, three)", index, index)});
+    code_store(&c, arena_format(mem, "y%s", index), arena_format(mem, "x%s", index));
+    code_close(&c), code_close(&c);
+    expect(c.at, "for (index i = 0; i < 2; i++) {\n"
+                 "    tile(one[first_index + second_index + third_index + fourth_index],\n"
+                 "        two[first_index + second_index + third_index + fourth_index], three);\n"
+                 "    y[first_index + second_index + third_index + fourth_index] =\n"
+                 "        x[first_index + second_index + third_index + fourth_index];\n}\n");
+    text t = {0};
+    stmt_lines(&t, "#define A B\n{\n");
+    CHECK_TEXT(text_str(&t), "#define A B\n{\n");
+    text_free(&t);
+}
+
 /* Where workers make different trips, or decide a test differently, they cannot wait for one another: also further in,
  * and where the test does not hold. */
 static void test_barrier(arena *mem)
@@ -111,6 +134,7 @@ int main(void)
     arena mem = {0};
     test_loops(&mem);
     test_others(&mem);
+    test_read(&mem);
     test_barrier(&mem);
     test_copied(&mem);
     arena_free(&mem);

@@ -1,4 +1,5 @@
 /* Loops when nobody said otherwise: which operands are copied first, and how the work is spread. */
+/* ctest: fast */
 #include "graph/ir/rule.h"
 #include "schedule/nest.h"
 #include "tests/check.h"
@@ -6,16 +7,21 @@
 
 #include <string.h>
 
-static void guessed(maker *make, int threads, const char *loops)
+static void guessed_on(const char *set, maker *make, int threads, const char *loops)
 {
     planned b;
     text t = {0};
-    if (make_plan(&b, &(setting){make, two_cores, "avx512", NULL, threads})) {
+    if (make_plan(&b, &(setting){make, two_cores, set, NULL, threads})) {
         nest_print(&t, b.p->kernel, false);
         CHECK_TEXT(text_str(&t), loops);
     }
     text_free(&t);
     free_plan(&b);
+}
+
+static void guessed(maker *make, int threads, const char *loops)
+{
+    guessed_on("avx512", make, threads, loops);
 }
 
 /* y[m,n] = sum over k of a[m,k] b[k,n] */
@@ -63,6 +69,19 @@ static const node *masked_scores(graph *g)
     const node *mask = g_call2(g, "multiply", g_input(g, "row", &row, NULL), g_input(g, "column", &column, NULL)),
                *scores = g_call2(g, "matmul", g_input(g, "q", &q, NULL), g_input(g, "k", &k, NULL));
     return g_call2(g, "add", scores, g_call1(g, "exp", mask));
+}
+
+static const node *long_rows(graph *g) /* f64: what moves many points, by few numbers */
+{
+    const type a = {.dtype = TS_F64, .rank = 2, .dim = {10000, 88}}, b = {.dtype = TS_F64, .rank = 2, .dim = {88, 78}};
+    return g_call2(g, "matmul", g_input(g, "a", &a, NULL), g_input(g, "b", &b, NULL));
+}
+
+static const node *rows_along(graph *g)
+{
+    const type a = {.dtype = TS_F64, .rank = 2, .dim = {1000, 1600}},
+               b = {.dtype = TS_F64, .rank = 2, .dim = {1000, 64}};
+    return g_call2(g, "matmul", g_call1(g, "transpose", g_input(g, "a", &a, NULL)), g_input(g, "b", &b, NULL));
 }
 
 static const node *few_rows(graph *g)
@@ -131,6 +150,14 @@ static void test_tall_products(void)
     guessed(vocabulary_gradient, 1, "m/765 n/48+b m/9 k/4 k@unroll m@unroll n@vector");
     guessed(vocabulary_input, 2, "n/384@core k/768 n/48+b m/8 k/4 k@unroll m@unroll n@vector");
     guessed(vocabulary_deep, 2, "m/252@core k/768 n/48+b m/9 k/4 k@unroll m@unroll n@vector");
+}
+
+/* What the rows read is in the third cache alone, and panels are narrow: blocks of rows in the second one. */
+static void test_row_blocks(void)
+{
+    guessed_on("avx2", long_rows, 1, "m/1116 n/8+b m/6 k/4 k@unroll m@unroll n@vector");
+    guessed_on("avx2", rows_along, 1, "m/96 n/8 m/6 k/4 k@unroll m@unroll n@vector");
+    guessed_on("avx2", rows_along, 2, "m/90@core n/8 m/6 k/4 k@unroll m@unroll n@vector");
 }
 
 /* All threads have something to do, and what the stages hand on stays in the second cache: 5 texts of 196608 bytes. */
@@ -246,12 +273,39 @@ static void test_windows(void)
     guessed(window_weight, 2, "b3/48@core f/3+b b2/8 b1 b f f1 f2 b2@unroll b3@vector");
 }
 
+/* Columns side by side, of which one is zeros: a[n], 0, b[n] */
+static const node *columns(graph *g)
+{
+    const type t = {.dtype = TS_F32, .rank = 1, .dim = {1000}};
+    const node *a = g_input(g, "a", &t, NULL), *part[] = {a, g_filled(g, &t, 0), g_input(g, "b", &t, NULL)};
+    return g_callf(g, 3, part, "stack axis=1");
+}
+
+/* The same of what one kernel computes before, rows by rows: each column is taken where it is. */
+static const node *computed_columns(graph *g)
+{
+    const type t = {.dtype = TS_F32, .rank = 1, .dim = {4000}};
+    const node *a = g_input(g, "a", &t, NULL), *root = g_call1(g, "sqrt", a), *way = g_call2(g, "divide", a, root);
+    const node *part[] = {g_call2(g, "multiply", root, way), g_filled(g, &t, 0), g_call2(g, "add", root, way)};
+    return g_callf(g, 3, part, "stack axis=1");
+}
+
+static void test_columns(void)
+{
+    guessed(columns, 1, "r/16 c@unroll r@vector");
+    guessed(computed_columns, 1,
+            "r/128 ; sqrt: r@vector ; divide: r@vector ; multiply: r@vector ; add: r@vector ; concat: r/16 e@unroll "
+            "r@vector");
+}
+
 int main(void)
 {
     test_windows();
+    test_columns();
     test_fresh_products();
     test_row_products();
     test_tall_products();
+    test_row_blocks();
     test_shared();
     test_pieces();
     test_residual();

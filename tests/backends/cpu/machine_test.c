@@ -1,4 +1,5 @@
 /* Machines from text, their defaults, refusals, and this host: whatever it is, it prints as text that reads back. */
+/* ctest: fast */
 #include "backends/cpu/machine.h"
 #include "backends/host_memory.h"
 #include "tests/check.h"

@@ -34,8 +34,8 @@ static void check_launches(const device *d)
     cu_address at[4] = {upload(d, a, &e), upload(d, b, &e), upload(d, a, &e), upload(d, a, &e)};
     cu_address first[] = {at[0], at[1], at[2]}, second[] = {at[2], at[2], at[3]};
     const int wait[] = {0};
-    const launch all[] = {{code.function[0], 8, 128, 0, 3, first, 0, NULL},
-                          {code.function[0], 8, 128, 0, 3, second, 1, wait}};
+    const launch all[] = {{code.function[0], 8, 128, 0, 3, first, 0, NULL, 0, NULL},
+                          {code.function[0], 8, 128, 0, 3, second, 1, wait, 0, NULL}};
     CHECK(launch_fits(d, &all[0], "add", &e));
     CHECK(launch_one(d, &all[0], &e) && launch_one(d, &all[1], &e));
     CHECK(device_read(d, got, at[3], sizeof got, &e) && device_wait(d, "the sum", &e));
@@ -47,7 +47,7 @@ static void check_launches(const device *d)
     CHECK(got[7] == 42 && got[999] == 5994);
     CHECK(d->cu.exec_free(graph) == CU_OK);
     for (int i = 0; i < 4; i++)
-        device_release(d, &at[i]);
+        device_free(d, &at[i]);
     images_free(&code, d);
     CHECK_TEXT(e.text, "");
 }
@@ -92,7 +92,7 @@ static void check_sizes(const device *d)
     char x[128];
     CHECK(rig_load(d, "wide", source, &code, &e));
     CHECK(device_alloc(d, sizeof x, "x", &at, &e));
-    const launch large = {code.function[0], 1, 128, 1 << 20, 1, &at, 0, NULL};
+    const launch large = {code.function[0], 1, 128, 1 << 20, 1, &at, 0, NULL, 0, NULL};
     CHECK(!launch_fits(d, &large, "wide", &e));
     CHECK_TEXT(e.text,
                "cuda:0 (simcuda (PTX on the CPU, sm_80)): kernel wide is too large: a group takes 1048576 bytes "
@@ -100,10 +100,10 @@ static void check_sizes(const device *d)
     e = (err){0};
     for (int i = 0; i < (int)sizeof x; i++)
         x[i] = (char)i;
-    const launch fits = {code.function[0], 1, 128, 100 << 10, 1, &at, 0, NULL};
+    const launch fits = {code.function[0], 1, 128, 100 << 10, 1, &at, 0, NULL, 0, NULL};
     CHECK(launch_fits(d, &fits, "wide", &e) && device_write(d, at, x, sizeof x, &e) && launch_one(d, &fits, &e));
     CHECK(device_read(d, x, at, sizeof x, &e) && device_wait(d, "the turn", &e) && x[0] == 127 && x[127] == 0);
-    device_release(d, &at);
+    device_free(d, &at);
     images_free(&code, d);
 }
 
@@ -114,9 +114,13 @@ static void check_arch(void)
         int major, minor;
         bool ptx;
         const char *want;
-    } rows[] = {
-        {8, 0, false, "sm_80"},        {8, 0, true, "compute_80"}, {9, 0, false, "sm_90a"}, {8, 9, false, "compute_86"},
-        {12, 1, false, "compute_100"}, {9, 0, true, "compute_90"}, {7, 0, false, ""}};
+    } rows[] = {{8, 0, false, "sm_80"},
+                {8, 0, true, "compute_80"},
+                {9, 0, false, "sm_90a"},
+                {8, 9, false, "compute_86"},
+                {12, 1, false, "compute_100"},
+                {9, 0, true, "compute_90a"},
+                {7, 0, false, ""}};
     char got[32];
     for (int i = 0; i < COUNT(rows); i++) {
         image_arch(got, rows[i].major, rows[i].minor, known, COUNT(known), rows[i].ptx);

@@ -13,8 +13,9 @@ trap 'rm -rf "$dir"' EXIT
 cd "$dir"
 export TESSERA_CUDA_DRIVER="$sim/libcuda.so.1" TESSERA_CUDA_PTX=1 SIMCUDA_CHECK=all
 
+arch=compute_80
 build() { # FOLDER
-    make -s -C "$1" NVCCFLAGS="-ptx -arch=compute_80" LDFLAGS="-L$sim -Wl,-rpath,$sim" \
+    make -s -C "$1" NVCCFLAGS="-ptx -arch=$arch" LDFLAGS="-L$sim -Wl,-rpath,$sim" \
         CFLAGS="-O2 -std=c11 -Wall -Wextra -Werror -I${CUDA_HOME:-/usr/local/cuda}/include"
 }
 products_agree cuda
@@ -24,7 +25,35 @@ TESSERA_CUDA_DRIVER=/nowhere/libcuda.so.1 "$TESSERA" emit products $products --t
 grep -q 'NVCCFLAGS ?= -cubin -arch=sm_90a' h100/Makefile
 grep -q '__global__' h100/k_*.cu
 
+# Slices that the device brings as boxes of tensors, whose maps the program makes
+cat >boxes.json <<'JSON'
+{"format": "graph/1", "opset": {"": 17}, "outputs": [{"name": "y"}],
+ "inputs": [{"name": "a", "dtype": "bf16", "shape": [130, 96]}, {"name": "b", "dtype": "bf16", "shape": [96, 64]}],
+ "nodes": [{"op": "MatMul", "in": ["a", "b"], "out": ["y"]}]}
+JSON
+echo '{"format": "tiling/1", "rules": [{"loops":
+ "m/64@block n/64@block k/32+a*2+b*2 k/16@unroll m/16@warp m@mma n@mma k@mma"}]}' >boxes.tiling.json
+python3 -c '
+import numpy as np
+for name, shape in ("a", (130, 96)), ("b", (96, 64)):
+    whole = (np.arange(np.prod(shape)).reshape(shape) * 7 % 5 - 2).astype(np.float32)
+    np.save(name + ".npy", (whole.view(np.uint32) >> 16).astype(np.uint16))'
+export SIMCUDA_SM=90
+"$TESSERA" run boxes.json --in a=a.npy --in b=b.npy --target cuda -s ./boxes.tiling.json -q --out boxed
+"$TESSERA" emit boxes.json --target cuda -s ./boxes.tiling.json -q -o boxes
+grep -q 'static const device_box box0\[\] = {{0, 0, 2, 64, 2, {96, 130}, {2, 192}, {32, 64}}, {1, 0, 2, 128, 2,' \
+    boxes/program.c
+arch=compute_90a
+build boxes
+(cd boxes && ./model ../a.npy ../b.npy)
+cmp boxed/y.npy boxes/output0.npy
+! (cd boxes && SIMCUDA_FAIL=cuTensorMapEncodeTiled=1 ./model ../a.npy ../b.npy) 2>said.txt
+grep -qx 'describing a tensor failed: CUDA_ERROR_INVALID_VALUE' said.txt
+arch=compute_80
+unset SIMCUDA_SM
+
 language_agrees cuda
+loops_agree cuda
 ! (cd there && SIMCUDA_FAIL=cuGraphLaunch=719 ./model ../x.npy) 2>said.txt
 grep -qx 'launching the kernels failed: CUDA_ERROR_LAUNCH_FAILED' said.txt
 grep -q 'outside its axis' said.txt && exit 1 # that alone is the reason

@@ -46,6 +46,27 @@ fails "$name: a run failed: CUDA_ERROR_LAUNCH_FAILED, unspecified launch failure
 fails 'there is no NVRTC, the compiler of CUDA: /nowhere/libnvrtc.so: cannot open shared object file' \
     TESSERA_NVRTC=/nowhere/libnvrtc.so
 fails "NVRTC, the compiler of CUDA, has no function nvrtcVersion: it is too old" "TESSERA_NVRTC=$sim"
+# A driver without maps of tensors: lanes copy then; plans for a card that has them say what is missing
+echo '{"format": "graph/1", "opset": {"": 17}, "outputs": [{"name": "y"}], "inputs": [
+ {"name": "a", "dtype": "bf16", "shape": [256, 128]}, {"name": "b", "dtype": "bf16", "shape": [128, 256]}],
+ "nodes": [{"op": "MatMul", "in": ["a", "b"], "out": ["y"]}]}' >boxes.json
+LC_ALL=C sed s/cuTensorMapEncodeTiled/cuTensorMapEncodeNever/g "$sim" >old.so
+echo '{"format": "tiling/1", "rules": [{"loops":
+ "m/64@block n/64@block k/32+a*2+b*2 k/16@unroll m/16@warp m@mma n@mma k@mma"}]}' >boxes.tiling.json
+boxes() { timeout 120 "$TESSERA" "$@" boxes.json --target cuda -s ./boxes.tiling.json; }
+export SIMCUDA_SM=90
+boxes explain >said
+grep -qx '    matmul: the device brings slices of a, b' said
+TESSERA_CUDA_DRIVER=$PWD/old.so boxes explain >said
+grep -q 'lanes copy slices of a: the driver has no function cuTensorMapEncodeTiled' said
+run() { boxes run --seed 1 -q --out out; }
+TESSERA_CUDA_DRIVER=$PWD/old.so run >/dev/null
+fails 'describing a tensor failed: CUDA_ERROR_INVALID_VALUE' SIMCUDA_FAIL=cuTensorMapEncodeTiled=1
+run() { boxes run --seed 1 -q --out out --machine gpu:h100; }
+run >/dev/null
+fails 'cuda:0 (simcuda (PTX on the CPU, sm_90)): slices come as boxes of tensors, and the driver has no function '\
+'cuTensorMapEncodeTiled' "TESSERA_CUDA_DRIVER=$PWD/old.so"
+unset SIMCUDA_SM
 # A machine that is only described plans and explains, without any driver
 TESSERA_CUDA_DRIVER=/nowhere/libcuda.so.1 "$TESSERA" explain products --target cuda --machine gpu:h100 >said
 grep -q 'target cuda  h100' said

@@ -24,6 +24,8 @@ static const ruled cases[] = {
      "m/16@block n/8@block k/32+a*2+b*2 k/16 m@mma n@mma k@mma"},
     {"a bf16[3,40,48]; b bf16[3,48,56]; y matmul a b", "matmul", "\"m\":40",
      "b@block m/48@block n/64@block k/16+a*3+b*3 m/16@warp n/32@warp n/8@unroll m@mma n@mma k@mma"},
+    {"a bf16[131,200]; b bf16[200,136]; y matmul a b", "matmul", "\"m\":131",
+     "m/128@block n/128@block k/64+a*3+b*3 k/16@unroll m/64@warp n/32@warp m/16@unroll n/8@unroll m@mma n@mma k@mma"},
     {"a f32[104,70]; b f32[70,90]; y matmul a b", "matmul", "\"m\":104",
      "m/64@block n/64@block k/16+a*2+b*2 k/8 m/32@warp n/32@warp m/16@unroll n/8@unroll m@mma n@mma k@mma"},
     {"a f32[105,72]; w! f32[72,96]; y matmul a w", "matmul", "\"m\":105",

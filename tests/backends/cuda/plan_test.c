@@ -125,13 +125,13 @@ static void check_each(void)
     ts_tensor x = ts_input(g, "x", TS_F32, 2, square), w = ts_input(g, "w", TS_F32, 2, square),
               root[] = {ts_call2(g, "matmul", x, w), ts_call1(g, "sum axes=[0]", x)};
     err e = {0};
-    arena m = {0};
+    arena mem = {0};
     text facts = {0};
     float one[256], three[256];
     for (int i = 0; i < 256; i++)
         one[i] = 1, three[i] = 3;
     const backend *by = backend_find("cuda", &e);
-    const target *on = by->target(&m, &(machine_options){0}, &e);
+    const target *on = by->target(&mem, &(machine_options){0}, &e);
     plan *p = plan_make(g, 2, root, &(plan_options){.on = on, .target = "cuda"}, &e);
     for (int again = 0; again < 2 && CHECK(p != NULL); again++) {
         facts.len = 0;
@@ -142,15 +142,15 @@ static void check_each(void)
         void *input[] = {one, three};
         if (strcmp(p->input[0]->label, "x"))
             input[0] = three, input[1] = one;
-        CHECK(by->each(made, input, look, &s, &e));
+        CHECK(by->kernels->each(made, input, look, &s, &e));
         CHECK(s.n == 2 && s.right == 2);
         double took[2] = {-1, -1};
-        CHECK(by->time(made, input, took, &e) && took[0] > 0 && took[1] > 0 && took[0] + took[1] < 60);
+        CHECK(by->kernels->time(made, input, took, &e) && took[0] > 0 && took[1] > 0 && took[0] + took[1] < 60);
         CHECK(!again || strstr(text_str(&facts), "\"compiled\":0") != NULL);
         by->drop(made);
     }
     CHECK_TEXT(e.text, "");
-    plan_free(p), text_free(&facts), arena_free(&m);
+    plan_free(p), text_free(&facts), arena_free(&mem);
     ts_graph_free(g);
 }
 

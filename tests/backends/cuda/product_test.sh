@@ -12,29 +12,39 @@ cat >product.json <<'JSON'
  "inputs": [{"name": "a", "dtype": "bf16", "shape": [1024, 1024]}, {"name": "b", "dtype": "bf16", "shape": [1024, 1024]}],
  "nodes": [{"op": "MatMul", "in": ["a", "b"], "out": ["y"]}]}
 JSON
-tile='m/128@block n/128@block k/32+a@shared*3+b@shared*3 k/16@unroll m/64@warp n/32@warp m/16@unroll n/8@unroll m@mma n@mma k@mma'
-echo "{\"format\": \"tiling/1\", \"rules\": [{\"loops\": \"$tile\"}]}" >tile.json
+tile() { # NAME LOOPS
+    echo "{\"format\": \"tiling/1\", \"rules\": [{\"loops\": \"$2\"}]}" >"$1.json"
+}
+tile warps 'm/128@block n/128@block k/32+a@shared*3+b@shared*3 k/16@unroll m/64@warp n/32@warp m/16@unroll n/8@unroll m@mma n@mma k@mma'
+tile four 'm/128@block n/256@block k/64+a@shared*3+b@shared*3 k/16@unroll m/16@warp m@mma n@mma k@mma'
 
-# counts LEAST ROWS COLUMNS ARGUMENT...: of blocks of that size; tensor instructions of all at least LEAST
+# counts LEAST SHARE ROWS COLUMNS ARGUMENT...: of blocks of that size; at least LEAST multiply-adds for each instruction,
+# all of them made by matrix units, whose instructions are at least that SHARE: those of one warp, which do less each
+boxed=0 # the device brings all slices by itself
 counts() {
-    least=$1 rows=$2 columns=$3
-    shift 3
+    least=$1 share=$2 rows=$3 columns=$4
+    shift 4
     checked=$((checked + 1))
     SIMCUDA_COUNTS=counts.json "$TESSERA" run product.json --target cuda --seed 1 --threads 1 -q -o out "$@" >said 2>&1 ||
         { grep -q NVRTC said && { echo "no NVRTC"; exit 77; }; wrong "the product fails: $(cat said)"; return; }
-    "${PYTHON:-python3}" - "$least" "$rows" "$columns" <<'PY' || wrong "$*: counts are too high"
+    "${PYTHON:-python3}" - "$least" "$share" "$rows" "$columns" "$boxed" <<'PY' || wrong "$*: counts are too high"
 import json, sys
-least, rows, columns = float(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+least, share, rows, columns, boxed = *map(float, sys.argv[1:3]), *map(int, sys.argv[3:6])
 c = json.loads(open("counts.json").readline())
 n = 1024
 read = 2 * n * n * (n // rows + n // columns)
 conflicts, tensor = c["conflicts"] / c["passes"], c["tensor"] / c["instructions"]
+each = c["products"] / c["instructions"]
 brought = (c["read_sectors"] + c["write_sectors"]) * 32 / (read + 2 * n * n)
 print(f"{rows} x {columns}: bank conflicts {conflicts:.2%}, bytes {brought:.3f} of the tiling's "
-      f"(read {c['read_sectors'] * 32 / read:.3f}), tensor instructions {tensor:.1%}")
-sys.exit(not (conflicts == 0 and c["read_sectors"] * 32 == read and brought <= 1.0 and tensor >= least))
+      f"{c['bulk_bytes'] / read:.0%} of them by the device "
+      f"(read {c['read_sectors'] * 32 / read:.3f}), tensor instructions {tensor:.1%}, {each:.0f} multiply-adds an instruction")
+sys.exit(not (conflicts == 0 and c["read_sectors"] * 32 == read and brought <= 1.0 and each >= least and
+             tensor >= share and c["products"] == n ** 3 and c["bulk_bytes"] == boxed * read))
 PY
 }
-counts 0.28 128 128 -s ./tile.json
-counts 0.25 64 128
+counts 580 0.28 128 128 -s ./warps.json
+boxed=1
+counts 2500 0 128 256 -s ./four.json
+counts 1500 0 64 128
 finish

@@ -1,7 +1,7 @@
 /* ctest: large timeout=900
  * units_test N SEED: N products under random loops of matrix units on the stand-in for the driver, with all its checks:
- * plain and in batches, transposed, of several stages, convolutions. Sums of small whole numbers give the interpreter's
- * bits. */
+ * plain and in batches, transposed, of several stages, convolutions, by one warp and by four together. Sums of small
+ * whole numbers give the interpreter's bits. */
 #include "tests/backends/cuda/rig.h"
 #include "tests/backends/random_row.h"
 #include "tests/backends/ruled.h"
@@ -10,12 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CASES = 12, MOST = 40, WARPS = 6, ROOM = 14 << 10 /* bytes of slices */ };
+enum { CASES = 16, MOST = 40, WARPS = 6, ROOM = 14 << 10 /* bytes of slices */ };
 
 typedef struct drawn {
     dice *d;
     const char *dtype;
     int deep;                               /* of the unit */
+    bool together;                          /* four warps form products together */
     int64_t warp_rows, warp_columns, slice; /* elements */
     int64_t rows, columns;                  /* of a group */
     text *t;
@@ -33,6 +34,15 @@ static void draw(drawn *w, dice *d, text *t)
     *w = (drawn){.d = d, .dtype = dtype[which], .deep = which == 2 ? 8 : 16, .t = t};
     w->warp_rows = 16 * some(d, 1, 2), w->warp_columns = 8 * some(d, 1, 4), w->slice = w->deep << roll(d, 3);
     w->rows = w->warp_rows * some(d, 1, 3), w->columns = w->warp_columns * some(d, 1, WARPS / 3);
+}
+
+/* Rows of four warps, columns of the unit once or more often */
+static void draw_together(drawn *w, int64_t rows)
+{
+    static const int64_t unit[] = {32, 64, 128};
+    w->together = true;
+    w->warp_rows = 16, w->warp_columns = unit[roll(w->d, 3)];
+    w->rows = rows > 112 ? 64 * some(w->d, 1, 2) : 64, w->columns = w->warp_columns << roll(w->d, 2);
 }
 
 static void put(drawn *w, const char *axis, int64_t step, const char *how)
@@ -56,13 +66,17 @@ static void put_tile(drawn *w, const char *m, const char *n, const char *k, cons
         text_add(w->t, slices > 1 ? "+%c*%d" : "+%c", *copied, slices);
     if (w->slice > w->deep)
         put(w, k, w->deep, roll(w->d, 2) ? "@unroll" : "");
+    if (w->together && w->columns > w->warp_columns && roll(w->d, 2)) /* lanes enough, or registers */
+        put(w, n, w->warp_columns, "@warp");
+    else if (w->together && w->columns > w->warp_columns)
+        put(w, n, w->warp_columns, "@unroll");
     if (w->rows > w->warp_rows)
         put(w, m, w->warp_rows, "@warp");
-    if (w->columns > w->warp_columns)
+    if (w->columns > w->warp_columns && !w->together)
         put(w, n, w->warp_columns, "@warp");
     if (w->warp_rows > 16)
         put(w, m, 16, "@unroll");
-    if (w->warp_columns > 8)
+    if (w->warp_columns > 8 && !w->together)
         put(w, n, 8, "@unroll");
     put(w, m, 1, "@mma"), put(w, n, 1, "@mma"), put(w, k, 1, "@mma");
 }
@@ -105,7 +119,10 @@ static void draw_case(dice *d, int64_t extent, ruled *out, text *row, text *dim,
     const char *t = w.dtype;
     const long long m = extent, n = some(d, 3, 90), k = some(d, 3, 80), b = some(d, 1, 2), e = some(d, 2, 40);
     const char *op = "matmul", *rows = "m";
-    switch (roll(d, 5)) {
+    const int64_t kind = roll(d, 5);
+    if (kind != 3 && w.deep == 16 && m > 48 && roll(d, 2))
+        draw_together(&w, m);
+    switch (kind) {
     case 0:
         text_add(row, "a %s[%lld,%lld]; b %s[%lld,%lld]; y matmul a b", t, m, k, t, k, n);
         put_product(&w);
@@ -143,13 +160,14 @@ int main(int argc, char **argv)
 {
     const long asked = argc > 1 ? strtol(argv[1], NULL, 10) : CASES;
     dice d = {.seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1};
+    setenv("SIMCUDA_SM", "90", 1);
     const int skipped = rig_begin(), n = asked < MOST ? (int)asked : MOST;
     static ruled c[MOST];
     static text all[MOST][3];
     if (skipped)
         return skipped;
     for (int i = 0; i < n; i++)
-        draw_case(&d, 17 + 3 * i, &c[i], &all[i][0], &all[i][1], &all[i][2]);
+        draw_case(&d, 17 + 7 * i, &c[i], &all[i][0], &all[i][1], &all[i][2]);
     ruled_check(n, c, "cuda");
     for (int i = 0; i < n; i++)
         for (int k = 0; k < 3; k++)

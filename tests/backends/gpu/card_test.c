@@ -1,4 +1,5 @@
 /* Cards from text: known ones, described ones, what is left out, and refusals; each prints as text that reads back. */
+/* ctest: fast */
 #include "backends/gpu/gpu.h"
 #include "tests/check.h"
 
@@ -41,17 +42,17 @@ static void test_cards(void)
 {
     for (int i = 0; gpu_card(i); i++) {
         gpu_facts f;
-        arena m = {0};
+        arena mem = {0};
         err e = {0};
         text t = {0};
         gpu_print(&t, gpu_card(i));
         CHECK(gpu_read(&f, t.s, &e) && !strcmp(f.name, gpu_card(i)->name));
         CHECK(f.bf16 == gpu_card(i)->bf16 && f.bandwidth == gpu_card(i)->bandwidth && f.l1 == gpu_card(i)->l1);
-        const target *on = gpu_target(&m, gpu_card(i), &e);
+        const target *on = gpu_target(&mem, gpu_card(i), &e);
         CHECK(on && gpu_facts_of(on) == gpu_card(i));
         CHECK(on && on->cost.fma_per_cycle > 60 && on->cost.fma_per_cycle < 260); /* 64 to 256 units */
         CHECK(i == 0 || strcmp(gpu_card(i - 1)->name, gpu_card(i)->name) < 0);
-        arena_free(&m), text_free(&t);
+        arena_free(&mem), text_free(&t);
     }
     CHECK(!gpu_card(-1) && gpu_card(0));
 }
@@ -101,11 +102,11 @@ static void test_hint(void)
 static void cannot_be(const char *in, const char *want)
 {
     gpu_facts f;
-    arena m = {0};
+    arena mem = {0};
     err e = {0};
-    CHECK(gpu_read(&f, in, &e) && !gpu_target(&m, &f, &e) && e.code == TS_BAD_INPUT);
+    CHECK(gpu_read(&f, in, &e) && !gpu_target(&mem, &f, &e) && e.code == TS_BAD_INPUT);
     CHECK_TEXT(e.text, want);
-    arena_free(&m);
+    arena_free(&mem);
 }
 
 static void test_implausible(void)

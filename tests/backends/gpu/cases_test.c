@@ -52,10 +52,10 @@ static void plan_it(const target *on, const op *o, const char *line, size_t n)
 static void plan_all(const char *card)
 {
     gpu_facts f;
-    arena m = {0};
+    arena mem = {0};
     err e = {0};
     kernels = blocks = lanes = 0;
-    const target *on = gpu_read(&f, card, &e) ? gpu_target(&m, &f, &e) : NULL;
+    const target *on = gpu_read(&f, card, &e) ? gpu_target(&mem, &f, &e) : NULL;
     CHECK(on != NULL);
     for (const op *const *const *table = op_tables; on && *table; table++)
         for (const op *const *o = *table; *o; o++) {
@@ -66,7 +66,7 @@ static void plan_all(const char *card)
         }
     printf("%s: %d kernels, %d in several groups, %d of several warps\n", card, kernels, blocks, lanes);
     CHECK(kernels > 1000 && blocks > kernels / 8 && lanes > kernels / 200);
-    arena_free(&m);
+    arena_free(&mem);
 }
 
 int main(void)

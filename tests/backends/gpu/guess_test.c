@@ -1,4 +1,5 @@
 /* Loops on a card when nobody said otherwise. */
+/* ctest: fast */
 #include "tests/check.h"
 #include "tests/schedule/planned.h"
 

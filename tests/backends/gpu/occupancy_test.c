@@ -1,4 +1,5 @@
 /* How many groups a processor holds, by numbers worked out by hand from the rules of the CUDA occupancy calculator. */
+/* ctest: fast */
 #include "backends/gpu/gpu.h"
 #include "tests/check.h"
 
@@ -26,7 +27,10 @@ int main(void)
     holds("gpu:h100", 1024, 72, 0, 0, "registers"); /* 28 warps of 32 */
     holds("gpu:h100", 1025, 16, 0, 0, "lanes");
     holds("gpu:h100", 256, 256, 0, 0, "registers");
-    holds("gpu:h100", 256, 16, 48 * 1024 + 1, 0, "shared memory");
+    holds("gpu:h100", 256, 16, 48 * 1024 + 1, 4, "shared memory"); /* asked for: 228 KiB / 49.125 KiB */
+    holds("gpu:h100", 256, 16, 227 * 1024, 1, "shared memory");
+    holds("gpu:h100", 256, 16, 227 * 1024 + 1, 0, "shared memory");
+    holds("gpu:h100 capability:0", 256, 16, 48 * 1024 + 1, 0, "shared memory");
     holds("gpu:rtx4090", 256, 32, 0, 6, "lanes"); /* 1536 / 256 */
     holds("gpu:mi300x", 256, 64, 16 * 1024, 4, "shared memory");
     holds("gpu:x processor:1 lane:0(64) warp:8 group:0 register:0(64) shared:0(4KB)", 64, 64, 4096, 1, "lanes");

@@ -8,12 +8,12 @@
 
 enum { DEFAULT_CASES = 24 };
 
-static const target *settle(dice *d, arena *m, ts_options *o)
+static const target *settle(dice *d, arena *mem, ts_options *o)
 {
     err e = {0};
     const backend *by = backend_find(o->target, &e);
     (void)d;
-    return by ? by->target(m, &(machine_options){0}, &e) : NULL;
+    return by ? by->target(mem, &(machine_options){0}, &e) : NULL;
 }
 
 int main(int argc, char **argv)

@@ -17,9 +17,9 @@
 
 static digest key_of(int i)
 {
-    hasher *h = hash_begin();
+    hasher *h = hash_open();
     hash_bytes(h, &i, sizeof i);
-    return hash_end(h);
+    return hash_close(h);
 }
 
 /* Contents that anybody can tell from the number. */
@@ -98,7 +98,7 @@ static void test_keeping(rig *g)
     CHECK(stat(file_of(g, dir, 1, "object"), &st) == 0 && (st.st_mode & 0777) == 0600);
     CHECK(rig_count(arena_format(&g->memory, "%s/v1/tmp", dir)) == 0);
     digest key = key_of(1);
-    cache_drop(c, &key);
+    cache_remove(c, &key);
     CHECK(!holds(c, 1) && holds(c, 2));
     CHECK(notes.len == 0);
     cache_close(c);
@@ -376,7 +376,7 @@ static void churn(const char *dir, unsigned seed)
         }
         if (i % 8 == 7) {
             digest key = key_of(k);
-            cache_drop(c, &key);
+            cache_remove(c, &key);
         }
     }
 }

@@ -21,15 +21,15 @@ static bool read(const char *path, model_file *out, err *e)
     static const ts_port x = {.name = "x", .dtype = TS_F32, .rank = 1}, y = {.name = "y", .dtype = TS_F32, .rank = -1};
     static const step relu = {
         .type = "Relu", .domain = "", .name = "only", .n_in = 1, .n_out = 1, .in = in, .out = result};
-    arena *m = &out->mem;
+    arena *mem = &out->mem;
     out->name = "ontop";
     body *b = &out->main;
     out->n_opset = b->n_input = b->n_output = b->n_step = 1;
-    *(out->opset = arena_get(m, sizeof *out->opset)) = (opset){"", 17};
-    *(b->input = arena_get(m, sizeof x)) = x;
+    *(out->opset = arena_get(mem, sizeof *out->opset)) = (opset){"", 17};
+    *(b->input = arena_get(mem, sizeof x)) = x;
     b->input->dim[0] = n;
-    *(b->output = arena_get(m, sizeof y)) = y;
-    *(b->step = arena_get(m, sizeof relu)) = relu;
+    *(b->output = arena_get(mem, sizeof y)) = y;
+    *(b->step = arena_get(mem, sizeof relu)) = relu;
     return true;
 }
 

@@ -6,5 +6,5 @@
 
 extern const dialect ontop_dialect;
 extern const backend backend_ontop;
-const target *ontop_target(arena *m, const machine_options *asked, err *e);
+const target *ontop_target(arena *mem, const machine_options *asked, err *e);
 #endif

@@ -43,9 +43,9 @@ static void guess_prefetch(const plan *p, kernel *k)
 
 static const guesser guess = {.shared = guess_shared, .stage = guess_stage, .prefetch = guess_prefetch};
 
-const target *ontop_target(arena *m, const machine_options *asked, err *e)
+const target *ontop_target(arena *mem, const machine_options *asked, err *e)
 {
-    target *t = arena_get(m, sizeof *t);
+    target *t = arena_get(mem, sizeof *t);
     (void)asked, (void)e;
     *t = (target){
         .kind = "ontop",

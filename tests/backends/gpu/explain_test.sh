@@ -1,0 +1,42 @@
+#!/bin/sh
+# What explain says of matrix units: their time is that of the unit which the loops name, and products of f32 in fewer bits
+# are formed by four warps together, too, where the card has that and a rule asks for it.
+. "$SOURCE/tests/cli/expect.sh"
+cd "$dir" || exit 1
+export TESSERA_NVRTC=/nowhere # registers are estimated
+product() { # DTYPE: all of it fits into the second cache
+    cat <<JSON
+{"format": "graph/1", "opset": {"": 17}, "outputs": [{"name": "y"}],
+ "inputs": [{"name": "a", "dtype": "$1", "shape": [2048, 4096]}, {"name": "b", "dtype": "$1", "shape": [4096, 2048]}],
+ "nodes": [{"op": "MatMul", "in": ["a", "b"], "out": ["y"]}]}
+JSON
+}
+product bf16 >halves.json
+product f32 >whole.json
+tile() { # NAME LOOPS
+    echo "{\"format\": \"tiling/1\", \"rules\": [{\"loops\": \"$2\"}]}" >"$1.json"
+}
+tile one 'm/128@block n/256@block k/64+a@shared*3+b@shared*3 k/16@unroll m/64@warp n/64@warp m/16@unroll n/8@unroll m@mma n@mma k@mma'
+tile four 'm/128@block n/256@block k/64+a@shared*3+b@shared*3 k/16@unroll m/16@warp m@mma n@mma k@mma'
+for unit in one four; do
+    "$TESSERA" explain halves.json --target cuda --machine gpu:h100 -s ./$unit.json --json >$unit.plan || wrong "explain fails"
+done
+checked=$((checked + 1))
+"${PYTHON:-python3}" - <<'PY' || wrong "times do not tell units apart"
+import json, sys
+one, four = (json.load(open(f"{name}.plan"))["kernels"][0]["group"] for name in ("one", "four"))
+cycles = 16 * 8 / 128 * 128 * 256 * 4096 / (4096 / 2)  # of a group, at the rate of a processor of 9.0
+apart, want = one["predicted_ns"] - four["predicted_ns"], cycles * (1 / 0.62 - 1 / 0.95) / 8 / 1.755
+print(f"{one['bound']}, {four['bound']}: {apart:.0f} ns apart, {want:.0f} of it products")
+sys.exit({one["bound"], four["bound"]} != {"cache"} or apart < 0.95 * want)
+PY
+unit() { # ARGUMENT...: which one forms the product of f32
+    "$TESSERA" explain whole.json --target cuda --json "$@" |
+        "${PYTHON:-python3}" -c 'import json, sys; p = json.load(sys.stdin)["kernels"][0]["group"]["products"][0]; print(p.get("unit", p.get("why")))'
+}
+checked=$((checked + 3))
+new=$(unit --machine gpu:h100 -s tf32) old=$(unit --machine gpu:a100 -s tf32) none=$(unit --machine gpu:h100)
+case $new in '64 x '*' x 8 of f32, 4 warps together') ;; *) wrong "on 9.0 it is $new" ;; esac
+[ "$old" = '16 x 8 x 8 of f32' ] || wrong "on 8.0 it is $old"
+[ "$none" = 'f32 is taken in fewer bits only where a rule computes in tf32' ] || wrong "without a rule: $none"
+finish
