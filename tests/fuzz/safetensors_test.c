@@ -1,4 +1,5 @@
 /* safetensors files: header and every byte that it points at. */
+/* ctest: fast */
 #include "import/safetensors.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,5 +1,6 @@
 /* Built-in models through the public header: ports with their dimensions before anything is bound, shapes that bind,
  * refusals, and the description as JSON. */
+/* ctest: fast */
 #include "tessera.h"
 #include "tests/check.h"
 

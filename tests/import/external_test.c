@@ -1,4 +1,5 @@
 /* External data: what lies in the model's folder is read, what does not is refused, by name, by link and by kind. */
+/* ctest: fast */
 #include "import/external.h"
 #include "tests/check.h"
 #include "tests/scratch.h"

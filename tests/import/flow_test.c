@@ -169,7 +169,8 @@ static void test_loop(void)
     make_loop(&m, "Identity go on");
     opened = open_model(&m, &e);
     CHECK(!ts_model_bind_values(opened, &(ts_binding){.value = in}, &e));
-    said(&e, TS_UNSUPPORTED, "Loop (opset 17, i64): the number of trips is known only at run time");
+    said(&e, TS_UNSUPPORTED,
+         "Loop (opset 17, i64): the number of trips is known only at run time, and it gathers a result for every trip");
     ts_model_free(opened);
 }
 
@@ -207,6 +208,55 @@ static void test_masked(void)
     ts_model_free(opened);
 }
 
+static double after(int trips, double x) /* s' = s / 2 + x, from x on */
+{
+    double s = x;
+    for (int i = 0; i < trips; i++)
+        s = s / 2 + x;
+    return s;
+}
+
+/* How many trips is an input: one plan for every number, none among them. */
+static void test_counted(const char *target, const char *condition, int64_t most)
+{
+    static const int64_t counts[] = {3, 0, 1, 40, -2};
+    wire_model m, inner;
+    err e;
+    ts_value in[] = {x_value(), {.array = {TS_I64, 0, {0}, NULL}}};
+    wire_begin(&m), wire_begin(&inner);
+    wire_input(&m, "x f32 3");
+    wire_input(&m, "n i64");
+    wire_output(&m, "last f32 *");
+    wire_tensor(&m, "limit", 7, 0, NULL, (const int64_t[]){17}, 8);
+    wire_tensor(&m, "half", 1, 0, NULL, (const float[]){0.5F}, 4);
+    wire_input(&inner, "i i64");
+    wire_input(&inner, "go bool");
+    wire_input(&inner, "s f32 *");
+    wire_output(&inner, "on bool");
+    wire_output(&inner, "t f32 *");
+    wire_node(&inner, "less", "Mul s,half d");
+    wire_node(&inner, "plus", "Add d,x t");
+    wire_node(&inner, "below", condition);
+    wire_flow(&m, "loop", "Loop n,-,x last", 1, (const wire_graph[]){{"body", &inner}});
+    in[0].array.data = NULL;
+    ts_model *opened = open_model(&m, &e);
+    CHECK(ts_model_bind_values(opened, &(ts_binding){.value = in}, &e));
+    ts_plan *p = ts_plan_make(opened, &(ts_options){.target = target, .threads = 1}, &e);
+    for (int k = 0; k < COUNT(counts) && CHECK(p); k++) {
+        int64_t n = counts[k];
+        const int64_t trips = n < 0 ? 0 : n < most ? n : most;
+        ts_array got = {0};
+        CHECK(ts_plan_set(p, 0, &(ts_array){TS_F32, 1, {3}, x_data}, &e));
+        CHECK(ts_plan_set(p, 1, &(ts_array){TS_I64, 0, {0}, &n}, &e) && ts_plan_run(p, &e));
+        CHECK(ts_plan_get(p, 0, &got, &e));
+        for (int i = 0; i < 3 && got.data; i++)
+            if (!CHECK(fabs(ts_array_at(&got, i) - after((int)trips, x_data[i])) < 1e-6))
+                fprintf(stderr, "  %s, %d trips: %g\n", target, (int)n, ts_array_at(&got, i));
+        ts_array_free(&got);
+    }
+    ts_plan_free(p), ts_model_free(opened);
+}
+
 /* Many trips: a scan, of which nothing in the graph grows with them. s' = s / 2 + x, perhaps up to some trip */
 static void make_many(wire_model *m, int64_t trips, const char *line, const char *condition)
 {
@@ -228,14 +278,6 @@ static void make_many(wire_model *m, int64_t trips, const char *line, const char
     wire_node(&inner, "plus", "Add d,x t");
     wire_node(&inner, "below", condition);
     wire_flow(m, "loop", line, 1, (const wire_graph[]){{"body", &inner}});
-}
-
-static double after(int trips, double x) /* s' = s / 2 + x, from x on */
-{
-    double s = x;
-    for (int i = 0; i < trips; i++)
-        s = s / 2 + x;
-    return s;
 }
 
 static void check_many(int64_t trips, const char *condition, int made)
@@ -412,6 +454,8 @@ int main(void)
     test_if();
     test_loop();
     test_masked();
+    test_counted("interp", "Identity go on", 100), test_counted("c", "Identity go on", 100);
+    test_counted("interp", "Less i,limit on", 18), test_counted("c", "Less i,limit on", 18);
     test_many();
     test_scan();
     test_functions();

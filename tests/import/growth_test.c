@@ -3,7 +3,7 @@
  * so that the test says the same on every machine. Operations are not compiled to count; passes over graphs are. Where
  * nothing is counted, as under sanitizers, fewer nodes are gone through.
  *
- * ctest: counts */
+ * ctest: counts large */
 #include "cli/draw/dot.h"
 #include "cli/draw/tree.h"
 #include "import/model.h"

@@ -1,4 +1,5 @@
 /* graph/1 files: the same graph as from ONNX, and for each mistake its place and remedy. */
+/* ctest: fast */
 #include "import/model.h"
 #include "tests/check.h"
 #include "tests/import/weights_file.h"

@@ -1,5 +1,6 @@
 /* Models from ONNX files written here: how names, order and dimensions are resolved, what becomes constant, and in
  * which words everything that is wrong or not supported is said. */
+/* ctest: fast */
 #include "import/model.h"
 #include "tests/check.h"
 #include "tests/import/wire.h"

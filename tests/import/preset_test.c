@@ -1,4 +1,5 @@
 /* Inputs whose values decide shapes: read while a model is bound, and held to that value when it runs. */
+/* ctest: fast */
 #include "import/model.h"
 #include "tests/check.h"
 #include "tests/import/wire.h"

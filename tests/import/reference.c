@@ -3,6 +3,7 @@
 #include "import/model.h"
 #include "tests/check.h"
 #include "tests/import/tensor_file.h"
+#include "graph/base/clock.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,13 +24,6 @@ typedef struct result {
     bool ran;
     double error, seconds; /* the largest, relative to the largest value of its output; of all sets together */
 } result;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static bool failed(const char *what, const err *e)
 {
@@ -87,7 +81,7 @@ static double distance(const ts_array *got, const ts_array *want)
 /* ---- one set on one target ---- */
 static bool run(ts_model *m, const char *target, const set *s, result *to, err *e)
 {
-    const double start = now();
+    const double start = seconds_now();
     ts_plan *p = ts_plan_make(m, &(ts_options){.target = target}, e);
     bool ok = p && ts_plan_build(p, e);
     for (int i = 0; ok && i < s->n_in; i++)
@@ -103,7 +97,7 @@ static bool run(ts_model *m, const char *target, const set *s, result *to, err *
         ts_array_free(&got);
     }
     ts_plan_free(p);
-    to->ran = ok, to->seconds += now() - start;
+    to->ran = ok, to->seconds += seconds_now() - start;
     return ok;
 }
 

@@ -1,6 +1,7 @@
 /* All that graph/1 can say goes through ONNX and comes back the same, byte by byte: functions with defaults and
  * references, graphs in nodes that see values around them and hold numbers of their own, every kind of attribute,
  * sequences and optionals, operators and names with points in them. */
+/* ctest: fast */
 #include "import/model.h"
 #include "tests/check.h"
 #include "tests/scratch.h"

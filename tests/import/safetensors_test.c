@@ -1,4 +1,5 @@
 /* safetensors: every tensor where the header says, every byte in one tensor, and the reason where not. */
+/* ctest: fast */
 #include "import/safetensors.h"
 #include "tests/check.h"
 #include "tests/import/weights_file.h"

@@ -1,11 +1,14 @@
 #!/bin/sh
 # The schema that says what was guessed gives the same plan again, but for who decided: what is printed of loops, blocks and
-# layouts says all of it, and is read as it was meant. Of every built-in network, on a processor and on a card. (A rule of adbench-ba
-# fits a second kernel too, which refuses it and is guessed as it was, with a note.)
+# layouts says all of it, and is read as it was meant. Of every built-in network, on a processor and on a card. And the line in which a plan
+# names its machine gives the same plan.
+# ctest: large
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-models=$(sed -n 's/^| `\([a-z0-9-]*\)` | .*/\1/p' "$SOURCE/docs/built-in.md" | grep -v ^adbench) # the test models below are not told there
+# Of adbench-hand and adbench-hand-us a rule for a small product fits another of these extents too, which is a stage of a
+# kernel, refuses the loops and is guessed as it was. docs/built-in.md does not tell of the models of tests.
+models=$(sed -n 's/^| `\([a-z0-9-]*\)` | .*/\1/p' "$SOURCE/docs/built-in.md" | grep -v ^adbench-hand)
 for model in $models bert-tiny gpt2-tiny resnet-tiny vae-tiny products product-fresh; do
     for machine in "l3:1(32MB) core:8 isa:avx2" gpu:h100; do
         set -- "$model" --target null --machine "$machine" -q
@@ -14,6 +17,9 @@ for model in $models bert-tiny gpt2-tiny resnet-tiny vae-tiny products product-f
         "$TESSERA" explain "$@" --json -s "$dir/again.json" >"$dir/again"
         echo "$model, $machine" >>"$dir/list"
         cat "$dir/guessed" "$dir/again" >>"$dir/list"
+        [ "$model" = bert-tiny ] || continue
+        line=$(python3 -c 'import json, sys; print(json.load(sys.stdin)["machine"])' <"$dir/guessed")
+        "$TESSERA" explain "$@" --machine "$line" --json | cmp "$dir/guessed" - || { echo "not of $machine: $line"; exit 1; }
     done
 done
 python3 - "$dir/list" <<'PY'

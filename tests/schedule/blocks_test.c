@@ -1,5 +1,6 @@
 /* Attention over more keys than a cache holds: one kernel that walks them in blocks, and no value of all scores; unless
  * a rule says otherwise, or somebody reads them. */
+/* ctest: fast */
 #include "schedule/nest.h"
 #include "tests/check.h"
 #include "tests/schedule/planned.h"

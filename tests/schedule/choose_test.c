@@ -1,4 +1,5 @@
 /* Rules for stages of kernels: own loops under what the stages share, alternatives, which rule goes first, layouts. */
+/* ctest: fast */
 #include "schedule/nest.h"
 #include "schedule/schema.h"
 #include "tests/check.h"

@@ -1,5 +1,6 @@
 /* demand_test.c - what nobody reads is not computed: of each kernel the extents that are left. Numbers are compared in
  * tests/backends/exact_test. */
+/* ctest: fast */
 #include "tests/check.h"
 #include "tests/schedule/planned.h"
 

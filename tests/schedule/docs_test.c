@@ -1,5 +1,6 @@
 /* docs/schema.md and docs/plan.md are true: their schemas load, their nests are legal, and every key of a
  * plan is explained. */
+/* ctest: fast */
 #include "schedule/explain.h"
 #include "schedule/legal.h"
 #include "schedule/nest.h"
@@ -44,13 +45,13 @@ static void test_schemas(const char *doc)
     int n = 0;
     snprintf(path, sizeof path, "%s/doc.json", folder.path);
     for (char *s; (s = block(&doc, "json")); free(s), n++) {
-        arena m = {0};
+        arena mem = {0};
         schema out;
         err e = {0};
         CHECK(file_save(path, s, strlen(s), &e));
-        if (!CHECK(schema_load(&m, path, &(schema_use){.by = "c", .kind = "cpu"}, &out, &e) && out.n_rule > 0))
+        if (!CHECK(schema_load(&mem, path, &(schema_use){.by = "c", .kind = "cpu"}, &out, &e) && out.n_rule > 0))
             printf("  %s\n", e.text);
-        arena_free(&m);
+        arena_free(&mem);
     }
     CHECK(n == 5);
     scratch_remove(&folder);

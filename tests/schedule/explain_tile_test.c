@@ -1,4 +1,5 @@
 /* The innermost loops as numbers, against counting by hand. */
+/* ctest: fast */
 #include "schedule/explain_tile.h"
 #include "tests/check.h"
 #include "tests/schedule/planned.h"

@@ -1,6 +1,9 @@
 /* What becomes one kernel, and which loops its stages share. */
+/* ctest: fast */
 #include "backends/cpu/cpu.h"
 #include "graph/ir/rule.h"
+#include "schedule/explain.h"
+#include "schedule/nest.h"
 #include "schedule/plan.h"
 #include "tests/check.h"
 #include "tests/schedule/planned.h"
@@ -106,6 +109,63 @@ static void test_pointwise_together(void)
         CHECK(p->kernel[0].n_stage == 4 && p->kernel[0].n_shared == 1 && p->kernel[1].n_stage == 4);
     if (!p)
         printf("  %s\n", e.text);
+    plan_free(p);
+    ts_graph_free(g);
+}
+
+/* What two kernels of pointwise work give to a third one makes one kernel of all, with the columns that are gathered
+ * for them, once each, and with what puts values side by side. What is put side by side in long rows is apart. */
+static void test_rows_of_columns(void)
+{
+    graph *g = ts_graph_make();
+    const type rows = {.dtype = TS_F64, .rank = 2, .dim = {50, 3}}, which = {.dtype = TS_I64, .rank = 1, .dim = {700}},
+               one = {.dtype = TS_F64, .rank = 1, .dim = {700}};
+    const node *of = g_call2(g, "gather", g_input(g, "rows", &rows, NULL), g_input(g, "which", &which, NULL)),
+               *x = g_input(g, "x", &one, NULL), *y = g_input(g, "y", &one, NULL), *c[3], *part[3], *root[3];
+    for (int i = 0; i < 3; i++)
+        c[i] = g_callf(g, 1, &of, "element dims=[700] text=a[i0,%d]", i);
+    const node *p = g_formula(g, 3, (const node *[]){x, c[0], c[1]}, "a*b+c"),
+               *q = g_formula(g, 3, (const node *[]){y, c[1], c[2]}, "a*b-c");
+    root[0] = p, root[1] = q;
+    for (int i = 0; i < 3; i++)
+        part[i] = g_callf(g, 1, (const node *[]){g_formula(g, 3, (const node *[]){p, q, c[i]}, "a*b-c*a")},
+                          "reshape shape=[700,1]");
+    root[2] = g_joined(g, 3, part, 1);
+    plan *made_of = made(g, 3, root);
+    int gathered = 0;
+    for (int i = 0; CHECK(made_of && made_of->n_kernel == 1) && i < made_of->kernel[0].n_stage; i++)
+        gathered += x_find(made_of->kernel[0].stage[i].value, X_CALL) != NULL &&
+                    !x_count(made_of->kernel[0].stage[i].value, X_FOLD) &&
+                    made_of->kernel[0].stage[i].value->kind == X_LOAD;
+    CHECK(gathered == 3);
+    plan_free(made_of);
+    ts_graph_free(g);
+}
+
+/* More stages than a word has bits: their loops read back. What a graph gets after a plan is no part of it. */
+static void test_many_stages(void)
+{
+    enum { MANY = 45 };
+    graph *g = ts_graph_make();
+    const type t = {.dtype = TS_F32, .rank = 1, .dim = {500}};
+    const node *root[MANY] = {g_input(g, "x", &t, NULL), g_input(g, "y", &t, NULL)};
+    for (int i = 2; i < MANY; i++)
+        root[i] = g_formula(g, 2, root + i - 2, "a*0.5+b");
+    plan *p = made(g, MANY - 2, root + 2);
+    text loops = {0}, before = {0}, after = {0};
+    err e = {0};
+    if (CHECK(p && p->n_kernel == 1 && p->kernel[0].n_stage == MANY - 2)) {
+        nest_print(&loops, p->kernel, false);
+        CHECK(nest_parse(p->on, p->kernel, text_str(&loops), &e));
+        text_add(&loops, " ; add41: e");
+        CHECK(!nest_parse(p->on, p->kernel, text_str(&loops), &e));
+        plan_explain(p, "c", "", &before);
+        for (int i = 0; i < 400; i++)
+            root[0] = g_formula(g, 2, (const node *[]){root[0], root[1]}, "a*b+0.25");
+        plan_explain(p, "c", "", &after);
+        CHECK_TEXT(text_str(&after), text_str(&before));
+    }
+    text_free(&loops), text_free(&before), text_free(&after);
     plan_free(p);
     ts_graph_free(g);
 }
@@ -235,6 +295,8 @@ int main(void)
     test_loss();
     test_order();
     test_pointwise_together();
+    test_rows_of_columns();
+    test_many_stages();
     test_doubling();
     test_nothing_left();
     test_copies_that_are_results();

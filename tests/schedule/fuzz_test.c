@@ -58,7 +58,7 @@ static void test_files(void)
     snprintf(path, sizeof path, "%s/x.json", folder.path);
     for (int i = 0; i < SCHEMAS; i++) {
         dice d = {1, (uint64_t)i << 16};
-        arena m = {0};
+        arena mem = {0};
         text t = {0};
         schema out;
         err e = {0};
@@ -68,13 +68,13 @@ static void test_files(void)
         remove(path); /* neither replaced nor synced as file_save does: too slow for thousands */
         FILE *f = fopen(path, "w");
         MUST(f && fwrite(t.s, 1, t.len, f) == t.len && !fclose(f));
-        const bool ok = schema_load(&m, path, &(schema_use){.by = "c", .kind = "cpu"}, &out, &e);
+        const bool ok = schema_load(&mem, path, &(schema_use){.by = "c", .kind = "cpu"}, &out, &e);
         read += ok, refused += !ok;
         if (!ok && !CHECK(strstr(e.text, "x.json:") || strstr(e.text, "(built in):")))
             printf("  no place: %s\n", e.text);
         CHECK(ok == !err_is(&e) && (!i || e.code != TS_BUG));
         text_free(&t);
-        arena_free(&m);
+        arena_free(&mem);
     }
     CHECK(read > 20 && refused > SCHEMAS / 2);
     scratch_remove(&folder);

@@ -2,7 +2,7 @@
  * steps: what backward steps read of forward ones lies as far back as the sequence is long. Work is counted in blocks
  * of code gone through.
  *
- * ctest: counts */
+ * ctest: counts large */
 #include "graph/ir/graph.h"
 #include "tests/check.h"
 

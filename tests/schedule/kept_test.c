@@ -1,4 +1,5 @@
 /* How what stages hand on lies in a group's scratch, where matrix units take it, and why they cannot. */
+/* ctest: fast */
 #include "schedule/kept.h"
 #include "backends/gpu/gpu.h"
 #include "schedule/nest.h"
@@ -33,7 +34,7 @@ static void open_trial(trial *t, dtype d, int64_t rows, int64_t columns, bool la
     snprintf(path, sizeof path, "%s/test.json", folder.path);
     text_add(&schema, "{\"format\":\"tiling/1\",\"target\":\"cuda\",\"rules\":[{\"loops\":\"%s\"}]}", loops);
     CHECK(file_save(path, schema.s, schema.len, &t->e) && gpu_read(&t->card, "gpu:h100", &t->e));
-    const target *on = gpu_target_with_units(&t->mem, &t->card, 0, &t->e);
+    const target *on = gpu_target_with_units(&t->mem, &t->card, 0, NULL, &t->e);
     t->p = plan_make(t->g, 1, &y, &(plan_options){.on = on, .target = "cuda", .schema = path}, &t->e);
     text_free(&schema), scratch_remove(&folder);
 }
@@ -88,10 +89,10 @@ int main(void)
     test_lies();
     is_refused(
         TS_BF16, 400, 700, false,
-        "r@block r1/32@block ; matmul: k/16+a+b n/32@warp r1/16@unroll n/8@unroll r1@mma n@mma k@mma ; matmul2: "
+        "r@block r1/80@block ; matmul: k/16+a+b n/32@warp r1/16@unroll n/8@unroll r1@mma n@mma k@mma ; matmul2: "
         "k/32+b k/16 r1/16@warp n/8@warp r1@mma n@mma k@mma",
         "a matrix unit takes operand a from @shared, where stage subtract leaves it; with what else is there that "
-        "takes 114432 bytes of 49152: walk fewer steps in a group, or copy smaller slices");
+        "takes 251648 bytes of 232448: walk fewer steps in a group, or copy smaller slices");
     is_refused(
         TS_F32, 32, 48, true,
         "b@block ; matmul: k/8+a+b n/16@warp m/16@unroll n/8@unroll m@mma n@mma k@mma ; matmul2: k/8+a m/16@warp "

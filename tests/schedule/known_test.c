@@ -23,6 +23,10 @@ static const row rows[] = {
     {"x f32[9,80]; z f32[9,80]; v! f32[80,80]; w! f32[80,80]; c add v w; p matmul x c; q matmul z c; y add p q", 2, 1},
     /* movement alone is a layout */
     {"x f32[9,300]; w! f32[200,300]; t transpose axes=[1,0] w; y matmul x t", 1, 0},
+    /* but of a part there is none, and products want one */
+    {"x f32[9,80]; w! f32[2,80,80]; p slice starts=[1,0,0] sizes=[1,80,80] w; r reshape shape=[80,80] p; y matmul x r",
+     1, 1},
+    {"x f32[90,80]; w! f32[200,80]; p slice starts=[3,0] sizes=[90,80] w; y add x p", 1, 0},
     /* it would take more memory than what it is computed from */
     {"x f32[90,80]; v! f32[90,1]; w! f32[1,80]; c multiply v w; y add x c", 1, 0},
     /* so little that it stays in the first cache */

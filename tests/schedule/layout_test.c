@@ -154,14 +154,14 @@ static int64_t lin_at(const lin *a, const int64_t *v)
 
 static bool one_case(const any *a, uint64_t *at)
 {
-    arena m = {0};
-    space s = {.mem = &m};
+    arena mem = {0};
+    space s = {.mem = &mem};
     const lin *axis[4];
     const int64_t n = type_count(&a->t);
     const size_t width = (size_t)ts_dtype_bytes(a->t.dtype);
     const int parts = (int)roll(at, 1, 5);
-    unsigned char *from = arena_array(&m, (size_t)n, width), *to = arena_array(&m, (size_t)a->y.size, width);
-    char *seen = arena_array(&m, (size_t)a->y.size, 1);
+    unsigned char *from = arena_array(&mem, (size_t)n, width), *to = arena_array(&mem, (size_t)a->y.size, width);
+    char *seen = arena_array(&mem, (size_t)a->y.size, 1);
     bool good = a->y.size >= n;
     for (int d = 0; d < a->t.rank; d++)
         axis[d] = lin_var(&s, var_add(&s, letter[d], 0, a->t.dim[d] - 1));
@@ -185,7 +185,7 @@ static bool one_case(const any *a, uint64_t *at)
                (a->y.digit[i].span == a->t.dim[a->y.digit[i].dim] || a->y.digit[i].span % a->y.digit[i].step == 0);
     for (int64_t k = 0; k < a->y.size * (int64_t)width && good && even; k++)
         good = seen[k / (int64_t)width] || !to[k];
-    arena_free(&m);
+    arena_free(&mem);
     return good;
 }
 

@@ -1,4 +1,5 @@
 /* Where values lie in the arena: at whole lines of the machine's cache, and whole vectors. */
+/* ctest: fast */
 #include "tests/check.h"
 #include "tests/schedule/planned.h"
 

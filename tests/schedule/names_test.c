@@ -1,4 +1,5 @@
 /* What kernels are called by: their result, the state that they write, or a weight or state that they read. */
+/* ctest: fast */
 #include "tessera.h"
 #include "tests/check.h"
 

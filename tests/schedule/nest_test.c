@@ -1,4 +1,5 @@
 /* The notation of loops: what prints parses, how far loops reach, and every refusal in its words. */
+/* ctest: fast */
 #include "backends/cpu/cpu.h"
 #include "schedule/nest.h"
 #include "tests/check.h"

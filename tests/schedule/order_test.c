@@ -1,4 +1,5 @@
 /* Where values between kernels lie: in blocks of channels while every reader can walk them, else in rows. */
+/* ctest: fast */
 #include "schedule/nest.h"
 #include "tests/check.h"
 #include "tests/schedule/planned.h"

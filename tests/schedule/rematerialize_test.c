@@ -1,5 +1,6 @@
 /* What is computed again rather than read from memory, in a piece of a step of training: an activation, whose parts the
  * backward pass reads beside what they are made of. */
+/* ctest: fast */
 #include "backends/cpu/cpu.h"
 #include "graph/ir/rule.h"
 #include "schedule/plan.h"

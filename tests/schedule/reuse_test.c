@@ -1,4 +1,5 @@
 /* reuse_test.c - which results may lie over an operand of their kernel, and that no others do. */
+/* ctest: fast */
 #include "backends/cpu/cpu.h"
 #include "schedule/plan.h"
 #include "tests/backends/row.h"

@@ -1,6 +1,7 @@
 /* scan_plan_test.c - plans of scans: nothing grows with the trips but what is gathered; weights are laid out once, for
  * the kernels of a trip; little work is planned for one worker. And scans of which one makes all that another does are
  * one. */
+/* ctest: fast */
 #include "backends/backend.h"
 #include "backends/cpu/cpu.h"
 #include "tests/check.h"

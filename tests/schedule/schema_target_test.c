@@ -1,5 +1,6 @@
 /* One file with rules for several targets: each plan follows those that are for its back end or its kind of machine,
  * and none speaks of the others. */
+/* ctest: fast */
 #include "schedule/explain.h"
 #include "schedule/nest.h"
 #include "schedule/schema.h"
@@ -33,16 +34,16 @@ static void follows(const char *card, const char *by, const char *loops)
 static void reads(const char *text_of, const schema_use *by, const char *want) /* want: "" is no refusal */
 {
     scratch folder = scratch_make();
-    arena m = {0};
+    arena mem = {0};
     schema out;
     err e = {0};
     char path[200];
     snprintf(path, sizeof path, "%s/x.json", folder.path);
     CHECK(file_save(path, text_of, strlen(text_of), &e));
-    CHECK(schema_load(&m, path, by, &out, &e) == !*want && (!*want || e.code == TS_BAD_INPUT));
+    CHECK(schema_load(&mem, path, by, &out, &e) == !*want && (!*want || e.code == TS_BAD_INPUT));
     const char *at = strstr(e.text, "x.json");
     CHECK_TEXT(at ? at : e.text, want);
-    arena_free(&m), scratch_remove(&folder);
+    arena_free(&mem), scratch_remove(&folder);
 }
 
 int main(void)

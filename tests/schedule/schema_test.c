@@ -29,28 +29,28 @@ static void save(const scratch *s, const char *name, const char *source, size_t 
     CHECK(file_save(path, source, n, &e));
 }
 
-static bool load(const scratch *s, const char *name, arena *m, schema *out, err *e)
+static bool load(const scratch *s, const char *name, arena *mem, schema *out, err *e)
 {
     char path[200];
     snprintf(path, sizeof path, "%s/%s", s->path, name);
-    return schema_load(m, path, &(schema_use){.by = "c", .kind = "cpu"}, out, e);
+    return schema_load(mem, path, &(schema_use){.by = "c", .kind = "cpu"}, out, e);
 }
 
 static void refused_bytes(const char *source, size_t n, ts_code code, const char *want)
 {
     scratch s = scratch_make();
-    arena m = {0};
+    arena mem = {0};
     schema out;
     err e = {0};
     save(&s, "x.json", source, n);
-    if (!CHECK(!load(&s, "x.json", &m, &out, &e)))
+    if (!CHECK(!load(&s, "x.json", &mem, &out, &e)))
         printf("  accepted: %s\n", source);
     char *got = without(e.text, s.path);
     CHECK_TEXT(got, want);
     if (!CHECK(e.code == code))
         printf("  code %d: %s\n", e.code, got);
     free(got);
-    arena_free(&m);
+    arena_free(&mem);
     scratch_remove(&s);
 }
 
@@ -211,13 +211,13 @@ static char *printed(const schema *s)
 }
 
 /* Folder with `base` as base.json; x.json holds source. Gives the rules that count, or the message. */
-static char *loaded(const char *base, const char *source, schema *out, arena *m)
+static char *loaded(const char *base, const char *source, schema *out, arena *mem)
 {
     scratch s = scratch_make();
     err e = {0};
     save(&s, "base.json", base, strlen(base));
     save(&s, "x.json", source, strlen(source));
-    char *got = load(&s, "x.json", m, out, &e) ? printed(out) : without(e.text, s.path);
+    char *got = load(&s, "x.json", mem, out, &e) ? printed(out) : without(e.text, s.path);
     scratch_remove(&s);
     return got;
 }
@@ -227,12 +227,12 @@ static const char two_rules[] = "{\"format\":\"tiling/1\",\"rules\":[{\"name\":\
 
 static void reads(const char *base, const char *source, const char *want)
 {
-    arena m = {0};
+    arena mem = {0};
     schema out;
-    char *got = loaded(base, source, &out, &m);
+    char *got = loaded(base, source, &out, &mem);
     CHECK_TEXT(got, want);
     free(got);
-    arena_free(&m);
+    arena_free(&mem);
 }
 
 static void test_reading(void)
@@ -299,19 +299,19 @@ static void test_extends(void)
 
 static void test_names(void)
 {
-    arena m = {0};
+    arena mem = {0};
     schema a, b;
     err e = {0};
-    CHECK(schema_load(&m, NULL, &(schema_use){.by = "c", .kind = "cpu"}, &a, &e) && !a.n_rule);
-    CHECK(schema_load(&m, "guess", &(schema_use){.by = "c", .kind = "cpu"}, &b, &e) && !strcmp(a.hash, b.hash));
+    CHECK(schema_load(&mem, NULL, &(schema_use){.by = "c", .kind = "cpu"}, &a, &e) && !a.n_rule);
+    CHECK(schema_load(&mem, "guess", &(schema_use){.by = "c", .kind = "cpu"}, &b, &e) && !strcmp(a.hash, b.hash));
     CHECK_TEXT(b.name, "guess");
-    CHECK(!schema_load(&m, "fast", &(schema_use){.by = "c", .kind = "cpu"}, &b, &e) && e.code == TS_BAD_INPUT);
+    CHECK(!schema_load(&mem, "fast", &(schema_use){.by = "c", .kind = "cpu"}, &b, &e) && e.code == TS_BAD_INPUT);
     CHECK_TEXT(e.text,
                "no schema \"fast\" is built in for target c\n"
                "  hint: built in are: guess, naive, panels, rows; files end in .json or have a / in their path");
     for (const builtin_schema *s = builtin_schemas; s->name; s++) {
         err why = {0};
-        if (!CHECK(schema_load(&m, s->name, &(schema_use){.by = s->target}, &b, &why) && b.n_rule > 0))
+        if (!CHECK(schema_load(&mem, s->name, &(schema_use){.by = s->target}, &b, &why) && b.n_rule > 0))
             printf("  %s\n", why.text);
         CHECK_TEXT(b.name, s->name);
         CHECK_TEXT(b.source, "built in");
@@ -319,21 +319,23 @@ static void test_names(void)
     char *all = ts_schemas_json();
     CHECK_TEXT(all, "{\"c\":[\"naive\",\"panels\",\"rows\"],\n \"cuda\":[\"tf32\"]}\n");
     ts_free(all);
-    arena_free(&m);
+    arena_free(&mem);
 }
 
 static void test_hash(void) /* of what counts: comments and detours through extends make no difference, loops do */
 {
-    arena m = {0};
+    arena mem = {0};
     schema a, b, c;
-    free(loaded(two_rules, two_rules, &a, &m));
-    free(loaded(two_rules, "{\"format\":\"tiling/1\",\"extends\":\"base.json\",\"//\":\"x\",\"name\":\"y\"}", &b, &m));
+    free(loaded(two_rules, two_rules, &a, &mem));
+    free(
+        loaded(two_rules, "{\"format\":\"tiling/1\",\"extends\":\"base.json\",\"//\":\"x\",\"name\":\"y\"}", &b, &mem));
     free(loaded(two_rules,
-                "{\"format\":\"tiling/1\",\"extends\":\"base.json\",\"override\":{\"/rules/0/loops\":\"n\"}}", &c, &m));
+                "{\"format\":\"tiling/1\",\"extends\":\"base.json\",\"override\":{\"/rules/0/loops\":\"n\"}}", &c,
+                &mem));
     CHECK(strlen(a.hash) == 64 && !strcmp(a.hash, b.hash) && strcmp(a.hash, c.hash));
     CHECK_TEXT(a.name, "x.json");
     CHECK_TEXT(b.name, "y");
-    arena_free(&m);
+    arena_free(&mem);
 }
 
 /* ---- matching, on kernels made by hand ---- */
@@ -359,14 +361,14 @@ static void fake_make(fake *f, const char *does, const char *label, int64_t mm, 
 static int decided(const char *match, const char *does, const char *label, int64_t mm, int64_t nn, int64_t kk)
 {
     char source[500];
-    arena m = {0};
+    arena mem = {0};
     schema s;
     fake f;
     snprintf(source, sizeof source, "{\"format\":\"tiling/1\",\"rules\":[{\"match\":{%s}}]}", match);
-    free(loaded("", source, &s, &m));
+    free(loaded("", source, &s, &mem));
     fake_make(&f, does, label, mm, nn, kk);
     const int at = CHECK(s.n_rule == 1) ? schema_match(&s, &f.kernel, 0) : -2;
-    arena_free(&m);
+    arena_free(&mem);
     return at;
 }
 
@@ -395,7 +397,7 @@ static void test_unused(void)
         "{\"name\":\"late\",\"match\":{\"dims\":{\"n\":\"768\"}}},\n"
         "{\"name\":\"far\",\"match\":{\"op\":\"matmul\",\"dims\":{\"n\":\">4000\",\"k\":\"64\"}}},\n"
         "{\"name\":\"other\",\"match\":{\"op\":\"conv\"}}]}";
-    arena m = {0};
+    arena mem = {0};
     schema s;
     fake f[3];
     kernel k[3];
@@ -406,7 +408,7 @@ static void test_unused(void)
         k[i] = f[i].kernel;
     const plan p = {.n_kernel = 3, .kernel = k};
     const bool used[] = {true, false, false, false};
-    free(loaded("", source, &s, &m));
+    free(loaded("", source, &s, &mem));
     schema_unused(&s, &p, used, &t);
     for (int i = 0; i < s.n_rule; i++)
         s.rule[i].place = strrchr(s.rule[i].place, '/') + 1;
@@ -425,7 +427,7 @@ static void test_unused(void)
     if (!CHECK(!strstr(got, "/rules/0")))
         printf("%s", got);
     free(got);
-    arena_free(&m);
+    arena_free(&mem);
 }
 
 int main(void)

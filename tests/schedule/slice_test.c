@@ -1,4 +1,5 @@
 /* How copies lie, by hand. */
+/* ctest: fast */
 #include "schedule/slice.h"
 #include "tests/check.h"
 #include "tests/schedule/planned.h"

@@ -21,7 +21,7 @@ static const memory_space spaces[] = {
     {.name = "shelf", .copied = true, .least = 1, .most = 2, .bytes = 4096},
     {.name = "tray", .least = 2, .most = 3, .number = 7},
     {.name = "table", .copied = true, .shared = true, .least = 1, .most = 1, .bytes = 8192}};
-static const matrix_unit unit[] = {{4, 4, 8, TS_F32, TS_F32, 0}, {8, 8, 8, TS_F32, TS_F32, 0}};
+static const matrix_unit unit[] = {{4, 4, 8, TS_F32, TS_F32, 0, 0, 0}, {8, 8, 8, TS_F32, TS_F32, 0, 0, 0}};
 
 static void shared(const plan *p, const kernel *k, text *out)
 {

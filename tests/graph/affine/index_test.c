@@ -1,5 +1,6 @@
 /* Integer forms: whatever was simplified must still be the same number. Random trees of sums, floors and remainders are
  * built twice, as forms and as plain arithmetic, and compared at points; what must cancel is compared as text. */
+/* ctest: fast */
 #include "graph/affine/index.h"
 #include "tests/check.h"
 
@@ -48,7 +49,7 @@ typedef struct pair {
     const lin *f;
 } pair;
 typedef struct dice {
-    arena *m;
+    arena *mem;
     space *s;
     uint64_t at;
 } dice;
@@ -60,7 +61,7 @@ static int64_t roll(dice *d, int64_t low, int64_t high)
 
 static const tree *keep(dice *d, tree t)
 {
-    tree *own = arena_get(d->m, sizeof *own);
+    tree *own = arena_get(d->mem, sizeof *own);
     *own = t;
     return own;
 }
@@ -122,9 +123,9 @@ static void test_values(void)
 {
     int wrong = 0;
     for (int n = 0; n < TREES && wrong < 5; n++) {
-        arena m = {0};
-        space s = {.mem = &m};
-        dice d = {&m, &s, (uint64_t)n << 20};
+        arena mem = {0};
+        space s = {.mem = &mem};
+        dice d = {&mem, &s, (uint64_t)n << 20};
         int64_t low, high, least, most, v[VARS];
         add_variables(&s);
         const pair p = grow(&d, 5);
@@ -143,21 +144,21 @@ static void test_values(void)
         const pair again = p;
         if (!lin_same(p.f, again.f) || (lin_same(p.f, lin_add(&s, p.f, lin_const(&s, 1), 1))))
             report("not the same as itself", &p, &s, v), wrong++;
-        arena_free(&m);
+        arena_free(&mem);
     }
     CHECK(wrong == 0);
 }
 
 /* ---- expressions become forms ---- */
-static const expr *to_expr(arena *m, const tree *t)
+static const expr *to_expr(arena *mem, const tree *t)
 {
-    const expr *a = t->a ? to_expr(m, t->a) : NULL, *n = x_whole(m, t->n);
+    const expr *a = t->a ? to_expr(mem, t->a) : NULL, *n = x_whole(mem, t->n);
     switch (t->kind) {
     case NUMBER: return n;
-    case VARIABLE: return x_axis(m, (int)t->n);
-    case SUM: return x2(m, "add", a, x2(m, "mul", n, to_expr(m, t->b)));
-    case FLOOR: return x2(m, "floordiv", a, n);
-    default: return x2(m, "mod", a, n);
+    case VARIABLE: return x_axis(mem, (int)t->n);
+    case SUM: return x2(mem, "add", a, x2(mem, "mul", n, to_expr(mem, t->b)));
+    case FLOOR: return x2(mem, "floordiv", a, n);
+    default: return x2(mem, "mod", a, n);
     }
 }
 
@@ -165,23 +166,23 @@ static void test_expressions(void)
 {
     int wrong = 0;
     for (int n = 0; n < TREES / 4 && wrong < 5; n++) {
-        arena m = {0};
-        space s = {.mem = &m};
-        dice d = {&m, &s, (uint64_t)(n + TREES) << 20};
+        arena mem = {0};
+        space s = {.mem = &mem};
+        dice d = {&mem, &s, (uint64_t)(n + TREES) << 20};
         const lin *axis[VARS];
         int64_t v[VARS];
         add_variables(&s);
         for (int i = 0; i < VARS; i++)
             axis[i] = lin_var(&s, i);
         pair p = grow(&d, 4);
-        p.f = lin_of(&s, to_expr(&m, p.t), axis);
+        p.f = lin_of(&s, to_expr(&mem, p.t), axis);
         for (int k = 0; k < POINTS; k++) {
             for (int i = 0; i < VARS; i++)
                 v[i] = roll(&d, s.var[i].low, s.var[i].high);
             if (tree_at(p.t, v) != lin_at(p.f, v))
                 report("expression", &p, &s, v), wrong++;
         }
-        arena_free(&m);
+        arena_free(&mem);
     }
     CHECK(wrong == 0);
 }
@@ -208,8 +209,8 @@ static const lin *sum(space *s, const lin *a, int64_t times, const lin *b)
 
 static void test_cancelling(void)
 {
-    arena m = {0};
-    space s = {.mem = &m};
+    arena mem = {0};
+    space s = {.mem = &mem};
     const lin *i = lin_var(&s, var_add(&s, "i", 0, 7)), *j = lin_var(&s, var_add(&s, "j", 0, 15));
     const lin *x = lin_var(&s, var_add(&s, "x", 0, 1000)), *z = lin_var(&s, var_add(&s, "z", -9, 9));
     prints(&s, lin_const(&s, -3), "-3");
@@ -237,7 +238,7 @@ static void test_cancelling(void)
     CHECK(lin_pure(split) && !lin_pure(lin_mod(&s, x, 64)));
     CHECK(lin_coef(split, 0) == 16 && lin_coef(split, 1) == 1 && lin_coef(split, 2) == 0);
     CHECK(lin_same(sum(&s, i, 2, j), lin_add(&s, lin_add(&s, j, i, 1), i, 1)) && !lin_same(i, j));
-    arena_free(&m);
+    arena_free(&mem);
 }
 
 static bool is_expr(void *user, const atom *a)
@@ -249,12 +250,12 @@ static bool is_expr(void *user, const atom *a)
 /* A gathered index is an atom of its own: it may be scaled and split, its range is not known. */
 static void test_gathered(void)
 {
-    arena m = {0};
-    space s = {.mem = &m};
+    arena mem = {0};
+    space s = {.mem = &mem};
     const node n = {.type = {.dtype = TS_I64, .rank = 1, .dim = {10}}};
-    const expr *at = x_axis(&m, 0), *load = x_load(&m, &n, &at);
+    const expr *at = x_axis(&mem, 0), *load = x_load(&mem, &n, &at);
     const lin *axis[] = {lin_var(&s, var_add(&s, "i", 0, 9))};
-    const lin *f = lin_of(&s, x2(&m, "add", x2(&m, "mul", load, x_whole(&m, 768)), at), axis);
+    const lin *f = lin_of(&s, x2(&mem, "add", x2(&mem, "mul", load, x_whole(&mem, 768)), at), axis);
     int64_t low, high;
     int leaves = 0;
     prints(&s, f, "768 * <load> + i");
@@ -263,9 +264,9 @@ static void test_gathered(void)
     lin_range(&s, f, &low, &high);
     CHECK(low == INT64_MIN && high == INT64_MAX);
     CHECK(lin_uses(f, is_expr, &leaves) && !lin_uses(axis[0], is_expr, &leaves) && !lin_pure(f));
-    const lin *twice = lin_of(&s, x2(&m, "sub", load, load), axis);
+    const lin *twice = lin_of(&s, x2(&mem, "sub", load, load), axis);
     prints(&s, twice, "0");
-    arena_free(&m);
+    arena_free(&mem);
 }
 
 int main(void)

@@ -1,4 +1,5 @@
 /* Bounds of expressions: exact at points, at the corners of boxes, through definitions and constants; unknown else. */
+/* ctest: fast */
 #include "graph/affine/interval.h"
 #include "tests/check.h"
 

@@ -1,4 +1,5 @@
 /* Intervals of whole numbers, against all numbers within them; what overflows is not known. */
+/* ctest: fast */
 #include "graph/affine/range.h"
 #include "tests/check.h"
 

@@ -14,32 +14,32 @@ static bool is_zero(const unsigned char *p, size_t n)
 
 static void taken(void) /* what one arena has becomes another's */
 {
-    arena a = {0}, b = {0}, none = {0};
-    arena_get(&a, 100);
+    arena mem = {0}, b = {0}, none = {0};
+    arena_get(&mem, 100);
     for (int i = 0; i < 1000; i++)
         arena_get(&b, 16);
     const char *label = arena_string(&b, "kept");
-    const size_t before = arena_bytes(&a) + arena_bytes(&b);
-    arena_take(&a, &none), arena_take(&a, &b);
-    CHECK(arena_bytes(&a) == before && arena_bytes(&b) == 0);
-    memset(arena_get(&a, 5000), 1, 5000);
+    const size_t before = arena_bytes(&mem) + arena_bytes(&b);
+    arena_take(&mem, &none), arena_take(&mem, &b);
+    CHECK(arena_bytes(&mem) == before && arena_bytes(&b) == 0);
+    memset(arena_get(&mem, 5000), 1, 5000);
     CHECK_TEXT(label, "kept");
-    arena_take(&none, &a);
-    CHECK(arena_bytes(&a) == 0 && arena_bytes(&none) >= before + 5000);
+    arena_take(&none, &mem);
+    CHECK(arena_bytes(&mem) == 0 && arena_bytes(&none) >= before + 5000);
     arena_free(&none);
 }
 
 int main(void)
 {
-    arena a = {0};
-    CHECK(arena_bytes(&a) == 0);
+    arena mem = {0};
+    CHECK(arena_bytes(&mem) == 0);
     static const size_t sizes[] = {0, 1, 15, 16, 17, 4096, 100000, 3 << 20, 8};
     unsigned char *at[COUNT(sizes) * 40];
     int n = 0;
     bool zero = true, aligned = true, kept = true;
     for (int round = 0; round < 40; round++)
         for (int i = 0; i < COUNT(sizes); i++) {
-            unsigned char *p = at[n] = arena_get(&a, sizes[i]);
+            unsigned char *p = at[n] = arena_get(&mem, sizes[i]);
             aligned = aligned && (uintptr_t)p % 16 == 0;
             zero = zero && is_zero(p, sizes[i]);
             memset(p, n++ % 255 + 1, sizes[i]);
@@ -50,20 +50,20 @@ int main(void)
     CHECK(zero);
     CHECK(aligned);
     CHECK(kept); /* nobody wrote into a neighbour */
-    size_t before = arena_bytes(&a);
+    size_t before = arena_bytes(&mem);
     CHECK(before >= 40 * (3 << 20));
 
-    CHECK_TEXT(arena_string(&a, "label"), "label");
-    CHECK_TEXT(arena_format(&a, "%s %d", "x", 7), "x 7");
-    char *large = arena_format(&a, "%*s", 70000, "end");
+    CHECK_TEXT(arena_string(&mem, "label"), "label");
+    CHECK_TEXT(arena_format(&mem, "%s %d", "x", 7), "x 7");
+    char *large = arena_format(&mem, "%*s", 70000, "end");
     CHECK(strlen(large) == 70000);
-    int64_t *v = arena_array(&a, 100, sizeof *v);
+    int64_t *v = arena_array(&mem, 100, sizeof *v);
     v[99] = 1;
-    CHECK(arena_bytes(&a) >= before + 70000 + 800);
-    arena_free(&a);
-    CHECK(arena_bytes(&a) == 0);
-    CHECK(arena_get(&a, 8) != NULL); /* usable again */
-    arena_free(&a);
+    CHECK(arena_bytes(&mem) >= before + 70000 + 800);
+    arena_free(&mem);
+    CHECK(arena_bytes(&mem) == 0);
+    CHECK(arena_get(&mem, 8) != NULL); /* usable again */
+    arena_free(&mem);
     taken();
     return check_done();
 }

@@ -1,4 +1,5 @@
 /* Checked arithmetic: at the limits, and against a wider type over a grid of awkward numbers. */
+/* ctest: fast */
 #include "graph/base/base.h"
 #include "tests/check.h"
 

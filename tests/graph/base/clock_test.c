@@ -1,4 +1,5 @@
 /* The clock goes forward, by about as much as was waited. */
+/* ctest: fast */
 #include "graph/base/clock.h"
 #include "tests/check.h"
 

@@ -1,4 +1,5 @@
 /* Errors: the first is kept, texts end in whole characters, hints and places survive long messages; MUST aborts. */
+/* ctest: fast */
 #include "graph/base/base.h"
 #include "tests/check.h"
 

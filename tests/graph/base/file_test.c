@@ -1,4 +1,5 @@
 /* Files: maps and reads give what is there, saving is all or nothing, and errors name path and reason. */
+/* ctest: fast */
 #include "graph/base/base.h"
 #include "tests/check.h"
 #include "tests/scratch.h"

@@ -1,4 +1,5 @@
 /* Random numbers: the published generator's first values, range, and moments over streams of neighbouring seeds. */
+/* ctest: fast */
 #include "graph/base/base.h"
 #include "tests/check.h"
 

@@ -1,5 +1,6 @@
 /* Variables of the environment: an empty one is as good as none, and a folder is the same place in every working
  * directory. */
+/* ctest: fast */
 #include "graph/base/base.h"
 #include "tests/check.h"
 

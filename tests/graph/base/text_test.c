@@ -1,4 +1,5 @@
 /* Text: growth, indentation, and the two escapes on hostile bytes. */
+/* ctest: fast */
 #include "graph/base/base.h"
 #include "tests/check.h"
 

@@ -1,4 +1,5 @@
 /* Arrays: made zeroed, refused with a reason, filled with the documented noise. */
+/* ctest: fast */
 #include "graph/ir/type.h"
 #include "tests/check.h"
 

@@ -1,4 +1,5 @@
 /* Attributes as a call writes them: texts with blanks, in quotes, and what is said where the quotes are missing. */
+/* ctest: fast */
 #include "graph/ir/graph.h"
 #include "tests/check.h"
 

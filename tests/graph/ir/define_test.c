@@ -1,4 +1,5 @@
 /* Operations that a program defines, as parts of a graph: what is refused, what is the same tensor, outputs, text. */
+/* ctest: fast */
 #include "tests/check.h"
 #include "tessera.h"
 

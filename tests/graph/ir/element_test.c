@@ -1,5 +1,6 @@
 /* Elements: every half value both ways, every rounding boundary of both half types, saturation, truncation, wrapping.
  */
+/* ctest: fast */
 #include "graph/ir/type.h"
 #include "tests/check.h"
 

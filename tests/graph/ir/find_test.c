@@ -1,4 +1,5 @@
 /* Operations are found by their names, and by what ONNX calls them in a domain at a version. */
+/* ctest: fast */
 #include "graph/ir/op.h"
 #include "tests/check.h"
 

@@ -1,5 +1,6 @@
 /* Calls: what has no definition, as leaves and what readers of files resolve, is refused wherever a call can come from;
  * what is printed, leaves among it, parses back. */
+/* ctest: fast */
 #include "graph/ir/op.h"
 #include "tests/check.h"
 #include "tessera.h"

@@ -1,5 +1,6 @@
 /* Merges of folds of several values: which follow from the steps, and that each gives, whichever parts the points are
  * dealt to, what the fold gives in order: whole numbers exactly. */
+/* ctest: fast */
 #include "graph/ir/problem.h"
 #include "tests/check.h"
 #include "tests/tuples.h"
@@ -11,11 +12,11 @@ enum { SPLITS = 12 };
 
 static bool has_merge(const node *n)
 {
-    arena m = {0};
+    arena mem = {0};
     defn d;
     err e = {0};
-    const bool has = g_defn(n, &m, &d, &e) && d.value->kind == X_SCAN && x_merge(d.value, 0);
-    arena_free(&m);
+    const bool has = g_defn(n, &mem, &d, &e) && d.value->kind == X_SCAN && x_merge(d.value, 0);
+    arena_free(&mem);
     return has;
 }
 

@@ -1,5 +1,6 @@
 /* Reals of 8 bits and fewer: every pattern, every value between two of them, and what lies outside, against what the
  * formats' definitions say; integers that share bytes in files wrap. */
+/* ctest: fast */
 #include "graph/ir/small.h"
 #include "tests/check.h"
 

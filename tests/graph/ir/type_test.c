@@ -1,4 +1,5 @@
 /* Types: numpy's promotion table, classes, sizes, extents, broadcasting, axes. */
+/* ctest: fast */
 #include "graph/ir/type.h"
 #include "tests/check.h"
 

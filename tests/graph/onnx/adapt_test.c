@@ -1,4 +1,5 @@
 /* What adapters may rely on: attributes by name and kind, integers from constants. */
+/* ctest: fast */
 #include "graph/ir/graph.h"
 #include "tests/check.h"
 

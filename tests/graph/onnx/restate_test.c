@@ -1,5 +1,6 @@
 /* Nodes as calls of ONNX: what a program defined has none, and is named with the remedy. (What has some is tested by
  * every model that is saved.) */
+/* ctest: fast */
 #include "graph/ir/graph.h"
 #include "graph/onnx/restate.h"
 #include "tests/check.h"

@@ -1,6 +1,7 @@
 /* What calls give: the type and definition of the result, or the sentence that refuses it. A row is "operands ; call =>
  * result". A way of reading (reshape, transpose, slice, broadcast) must come out as one load, and what may be out of
  * range under a select. */
+/* ctest: fast */
 #include "graph/ir/graph.h"
 #include "tests/check.h"
 
@@ -66,6 +67,8 @@ static const char *const rows[] = {
     "f32[2,3] ; reshape => !reshape: attribute shape is missing",
     "f32[2,3] ; transpose axes=[0] => !transpose: axes: 1 listed, the operand has 2: each of them expected",
     "f32[2,3] ; transpose axes=[0,0] => !transpose: axes: axis 0 is listed twice",
+    "f32[5] ; order count=6 => !order: count: 6 of 5 elements, at most all of them expected, or -1 for all",
+    "f32[0] ; pad pads=[1,1] mode=edge => !pad: axis 0 is empty: nothing to repeat, mode \"constant\" expected",
     "f32[2,3] ; transpose axes=[0,2] => !transpose: axes: axis 2 is out of range for rank 2",
     "f32[2,3] ; broadcast_to shape=[3] => !broadcast_to: the operand is larger than the wanted shape",
     "f32[2,3] ; slice starts=[0,1] sizes=[2,3] => !slice: axis 1 of extent 3 does not hold 3 elements from 1 on in "
@@ -79,7 +82,7 @@ static const char *const rows[] = {
     "f32[2,3] f32[2] ; concat => !concat: operand 2 is f32[2], the first is f32[2,3]: they differ beside axis 0",
     "f32[2,3] f32[3,3] ; concat axis=1 => !concat: operand 2 is f32[3,3], the first is f32[2,3]: they differ beside "
     "axis 1",
-    "f32[2,3] ; pad pads=[1] => !pad: pads: 1 numbers for rank 2",
+    "f32[2,3] ; pad pads=[1] => !pad: pads: 1 numbers for rank 2, 4 expected: all beginnings, then all ends",
     "f32[2,3] ; pad pads=[-2,0,-1,0] => !pad: pads: axis 0 gets a negative or too large extent",
     "f32[9,4] f32[2] ; gather => !gather: places are of dtype f32, not integers",
     "f32[2] i64[1] ; gather axis=1 => !gather: axis: axis 1 is out of range for rank 1",
@@ -87,8 +90,8 @@ static const char *const rows[] = {
     "i64[3] f32[2] ; one_hot depth=-1 => !one_hot: depth: -1, 0 or more expected, and a place for one more axis",
     "f32[3,4] i64[3,4,1] ; take_along_axis => !take_along_axis: places have rank 3, the operand 2: equal ranks "
     "expected",
-    "f32[3,4] f32[4,5] ; einsum equation=ij,ik->jk => !einsum: axis i has the extents 3 and 4, equal ones or 1 "
-    "expected",
+    "f32[3,4] f32[4,5] ; einsum equation=ij,ik->jk => !einsum: equation \"ij,ik->jk\": axis i has the extents 3 "
+    "and 4, equal ones or 1 expected",
     "f32[1,2,5] f32[3,2,3,3] ; conv2d => !conv2d: input of rank 3, weight of rank 4: equal ranks expected",
     "f32[] f32[2,3] ; matmul => !matmul: a scalar has no axis to sum over; multiply instead",
     "f32[1,3,8,8] f32[4,2,3,3] ; conv => !conv: conv2d: 3 input channels in 1 groups, but the weight takes 2 and gives "
@@ -102,8 +105,8 @@ static const char *const rows[] = {
     "f32[3,0] ; max axes=[1] => !max: axis 1 is empty and has no extreme element",
     "f32[3,4] ; sum axes=[2] => !sum: axes: axis 2 is out of range for rank 2",
     "f32[3,4] ; sum axes=[0,-2] => !sum: axes: axis -2 is listed twice",
-    "f32[2,3] f32[3,4] ; einsum equation=1j,jk->1k => !einsum: equation: \"1j,jk->1k\": axes are named by letters, not "
-    "by 1",
+    "f32[2,3] f32[3,4] ; einsum equation=1j,jk->1k => !einsum: equation \"1j,jk->1k\": a result has axes, no places or "
+    "sums",
     "f32[2] ; cast to=f99 => !cast: to: \"f99\" is not a dtype",
     "f32[2,3] ; softmax axis=2 => !softmax: axis: axis 2 is out of range for rank 2",
     "f32[2,3] f32[4] ; layer_norm => !layer_norm: multiply: shapes do not broadcast: f32[2,3] and f32[4] differ in "
@@ -111,7 +114,8 @@ static const char *const rows[] = {
     "f32[2,3] f32[3] f32[3] f32[3] ; layer_norm => !layer_norm: 4 operands given, takes 1 to 3",
     "f32[2,3] f32[4] f32[4] f32[4] f32[4] ; batch_norm => !batch_norm: a vector with one number for each channel of "
     "axis 1 is wanted",
-    "f32[2,3] f32[3] f32[3] ; group_norm groups=2 => !group_norm: 3 channels in 2 groups",
+    "f32[2,3] f32[3] f32[3] ; group_norm groups=2 => !group_norm: 3 channels in 2 groups, a divisor of the "
+    "channels expected",
     "f32[2,3] ; attention => !attention: 1 operands given, takes q, k, v and perhaps a mask",
     "f32[2,3] f32[2,3] ; multi_head_attention heads=1 => !multi_head_attention: 2 operands given, takes 7: q, k, v and "
     "the weights of q, k, v and the result; then perhaps 4 biases; then perhaps a mask",
@@ -183,14 +187,14 @@ static void define(graph *g, char *row, text *t)
         text_add(t, "!%s", g->err.text);
         return;
     }
-    arena m = {0};
+    arena mem = {0};
     defn d;
     err e = {0};
     type_print(t, &y->type);
     text_add(t, " ");
-    if (CHECK(node_is_leaf(y) || g_defn(y, &m, &d, &e)))
+    if (CHECK(node_is_leaf(y) || g_defn(y, &mem, &d, &e)))
         x_print(t, d.value, axis_name, NULL);
-    arena_free(&m);
+    arena_free(&mem);
 }
 
 static void check_row(const char *row)

@@ -1,8 +1,10 @@
 /* Blanks in an equation mean nothing, as with numpy; what is no equation is refused by name. */
+/* ctest: fast */
 #include "tests/check.h"
 #include "tessera.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static void fill(ts_array *a, int rank, const int64_t *dim)
 {
@@ -58,6 +60,115 @@ static void test_fixed(void)
     ts_graph_free(g);
 }
 
+/* Operands a f64[3,4], b f64[2,4,5], c f64[7]; want: the result at i, j, k as numbers of the operands say. */
+static double A[3][4], B[2][4][5], C[7];
+static double fixed(int i, int j, int k)
+{
+    return (void)k, A[i][2] * B[1][3][j];
+}
+
+static double window(int i, int j, int k) /* sum over l of C[i + 2 l] A[l, j] */
+{
+    double sum = 0;
+    for (int l = 0; l < 3; l++)
+        sum += C[i + 2 * l] * A[l][j];
+    return (void)k, sum;
+}
+
+static double last(int i, int j, int k) /* C[3 + i] A[j, i] */
+{
+    return (void)k, C[3 + i] * A[j][i];
+}
+
+static double joined(int i, int j, int k) /* [a along b of c], of extents 4 and 3 */
+{
+    return (void)k, i < 4 ? A[j][i] : C[i - 4];
+}
+
+static double both(int i, int j, int k) /* c is 3 and 4 long, end to end */
+{
+    double sum = 0;
+    for (int l = 0; l < 3; l++)
+        sum += C[l] * A[l][0];
+    for (int l = 0; l < 4; l++)
+        sum += C[3 + l] * A[0][l];
+    return (void)i, (void)j, (void)k, sum;
+}
+
+static double first(int i, int j, int k) /* the first three of c */
+{
+    return (void)k, C[i] * A[i][j];
+}
+
+static double largest(int i, int j, int k)
+{
+    double most = -1e9;
+    for (int l = 0; l < 4; l++)
+        most = A[i][l] * B[j][l][k] > most ? A[i][l] * B[j][l][k] : most;
+    return most;
+}
+
+static double product(int i, int j, int k)
+{
+    double all = 1;
+    for (int l = 0; l < 4; l++)
+        all *= A[i][l];
+    return (void)j, (void)k, all;
+}
+
+static void test_full(const char *call, const char *letters, int rank, const int64_t *dim,
+                      double (*want)(int, int, int))
+{
+    ts_graph *g = ts_graph_make();
+    ts_error e = {0};
+    const ts_given given[] = {
+        {"a", {TS_F64, 2, {3, 4}, A}}, {"b", {TS_F64, 3, {2, 4, 5}, B}}, {"c", {TS_F64, 1, {7}, C}}};
+    ts_given used[4];
+    ts_tensor in[4];
+    ts_array y = {0};
+    int n = 0, n_used = 0;
+    for (; letters[n]; n++) {
+        const ts_given *v = &given[letters[n] - 'a'];
+        if (strchr(letters, letters[n]) == letters + n)
+            used[n_used++] = *v;
+        in[n] = ts_input(g, v->name, TS_F64, v->value.rank, v->value.dim);
+    }
+    ts_tensor t = ts_call(g, call, n, in);
+    if (CHECK(ts_graph_ok(g, &e) && ts_eval(1, &t, n_used, used, &(ts_options){.target = "interp"}, &y, &e)) &&
+        CHECK(y.rank == rank)) {
+        int64_t at = 0, d[3] = {1, 1, 1};
+        for (int i = 0; i < rank; i++)
+            CHECK(y.dim[i] == dim[i]), d[i] = dim[i];
+        for (int i = 0; i < d[0]; i++)
+            for (int j = 0; j < d[1]; j++)
+                for (int k = 0; k < d[2]; k++)
+                    CHECK(ts_array_at(&y, at++) == want(i, j, k));
+    } else {
+        printf("  %s: %s\n", call, e.text);
+    }
+    ts_array_free(&y);
+    ts_graph_free(g);
+}
+
+static void test_all(void)
+{
+    for (int i = 0; i < 12; i++)
+        (&A[0][0])[i] = i * 7 % 5 - 2;
+    for (int i = 0; i < 40; i++)
+        (&B[0][0][0])[i] = i * 11 % 7 - 3;
+    for (int i = 0; i < 7; i++)
+        C[i] = i * i - 9;
+    test_full("einsum equation=i2,13j->ij", "ab", 2, (int64_t[]){3, 5}, fixed);
+    test_full("einsum equation=o+2*k,kj->oj", "ca", 2, (int64_t[]){3, 4}, window);
+    test_full("einsum equation=\"out + 2*tap, tap.j -> out.j\"", "ca", 2, (int64_t[]){3, 4}, window);
+    test_full("einsum equation=\"3+i, j i -> i j\"", "ca", 2, (int64_t[]){4, 3}, last);
+    test_full("einsum equation=ja,b->a^bj fold=add", "ac", 2, (int64_t[]){11, 3}, joined);
+    test_full("einsum equation=a^b,a0,0b->", "caa", 0, NULL, both);
+    test_full("einsum equation=a^b,aj->aj", "ca", 2, (int64_t[]){3, 4}, first);
+    test_full("einsum equation=il,jlk->ijk fold=max", "ab", 3, (int64_t[]){3, 2, 5}, largest);
+    test_full("einsum equation=\"row.of -> row\" fold=mul", "a", 1, (int64_t[]){3}, product);
+}
+
 static void test_refused(const char *equation, const char *want)
 {
     ts_graph *g = ts_graph_make();
@@ -79,6 +190,15 @@ int main(void)
     test_same("rows.in, batch.in.out -> batch.rows.out", "ij,gjk->gik");
     test_same("n.i,b.i.k->k.n", "ij,gjk->ki");
     test_fixed();
+    test_all();
+    test_refused("i9,jk->ik", "einsum: equation \"i9,jk->ik\": a subscript reaches place 9 of an axis of 4");
+    test_refused("i+o j,kl->oi", "einsum: equation \"i+o j,kl->oi\": nothing says how long this axis is: i");
+    test_refused("i^j k,kl->il", "einsum: equation \"i^j k,kl->il\": nothing says how long this axis is: i");
+    test_refused("ij+k,kl->i+j", "einsum: equation \"ij+k,kl->i+j\": a result has axes, no places or sums");
+    test_refused("ij,jk+->i", "einsum: equation \"ij,jk+->i\": an axis expected at ->i");
+    test_refused("ij,jk+l", "einsum: equation \"ij,jk+l\": -> expected behind the last operand's axes");
+    test_refused("ij,jkl+m->i", "einsum: equation \"ij,jkl+m->i\": it names 3 axes of operand 1, which has 2");
+    test_refused("ij,jk->i\" fold=\"sub", "einsum: fold: \"sub\" is no function to fold with");
     test_refused("row.in, in.out", "einsum: equation: -> expected behind the last operand's axes");
     test_refused("row.in, in.out -> row.other",
                  "einsum: einsum: equation: \"ab,bc->ad\" does not fit 2 operands of these "

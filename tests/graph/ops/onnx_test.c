@@ -1,6 +1,7 @@
 /* Adapters: ONNX calls in every version that means something else, held against results worked out by hand. A row is
  * "Type version operands ; attributes => results": an operand is a constant dtype[shape]=v,v,... (its values repeat;
  * 1, 2, 3, ... when none are given), "-" where it is absent; an attribute of tensor kind is name={operand}. */
+/* ctest: fast */
 #include "graph/ir/graph.h"
 #include "tests/check.h"
 
@@ -85,8 +86,10 @@ static const char *const rows[] = {
     "Slice 13 f32[5] i64[1]=-1 i64[1]=-100 i64[1]=0 i64[1]=-2 => f32[3] 5 3 1",
     "Slice 13 f32[2,3] i64[1]=1 i64[1]=9223372036854775807 i64[1]=-1 => f32[2,2] 2 3 5 6",
     "Slice 13 f32[5] i64[1]=3 i64[1]=1 => f32[0]",
-    "Slice 13 f32[5] i64[1]=0 i64[1]=5 i64[1]=0 i64[1]=0 => !slice: step 0 along axis 0",
-    "Slice 13 f32[5] i64[2]=0 i64[1]=5 => !Slice: 2 starts, 1 ends for rank 1",
+    "Slice 13 f32[5] i64[1]=0 i64[1]=5 i64[1]=0 i64[1]=0 => !slice: step 0 along axis 0, another one "
+    "expected",
+    "Slice 13 f32[5] i64[2]=0 i64[1]=5 => !Slice: 2 starts, 1 ends for rank 1: as many of both, of axes and of "
+    "steps expected, one for an axis",
     "Split 2 outputs=2 f32[4] => f32[2] 1 2 ; f32[2] 3 4",
     "Split 11 outputs=2 f32[2,3] ; axis=1 split=[1,2] => f32[2,1] 1 4 ; f32[2,2] 2 3 5 6",
     "Split 13 outputs=3 f32[5] i64[3]=1,0,4 => f32[1] 1 ; f32[0] ; f32[4] 2 3 4 5",
@@ -135,7 +138,7 @@ static const char *const rows[] = {
     "Conv 11 f32[1,1,3] f32[1,1,2]=1 ; auto_pad=SAME_UPPER => f32[1,1,3] 3 5 3",
     "Conv 11 f32[1,1,3] f32[1,1,2]=1 ; auto_pad=SAME_LOWER => f32[1,1,3] 1 3 5",
     "Conv 11 f32[1,1,4] f32[1,1,2]=1 ; auto_pad=VALID strides=[2] => f32[1,1,2] 3 7",
-    "Conv 11 f32[1,1,3] f32[1,1,2]=1 ; pads=[1] => !Conv: 1 pads for 1 spatial axes",
+    "Conv 11 f32[1,1,3] f32[1,1,2]=1 ; pads=[1] => !Conv: 1 pads for 1 spatial axes, two for each expected",
     "Conv 11 f32[1,1,3] f32[1,1,2] ; kernel_shape=[3] => !Conv: kernel_shape is 3 along spatial axis 0, where the "
     "weight "
     "has 2",
@@ -144,6 +147,8 @@ static const char *const rows[] = {
     "TopK 11 outputs=2 f32[4] i64[1]=-1 => !TopK: k is -1, expected 0 or more",
     "Tile 13 f32[2] i64[2]=2,2 => !Tile: 2 numbers for rank 1, one for each axis expected",
     "Pad 13 f32[2,3] i64[2]=1,1 => !Pad: 2 numbers for 2 axes, two for each expected",
+    "ConvTranspose 11 f32[1,3] f32[3,2,1] => !ConvTranspose: ranks 2 and 3, equal ones of 3 to 5 expected",
+    "Multinomial 7 f32[3] => !Multinomial: 1 samples of weights of rank 1, at least 1 of [batch, class] expected",
     "Conv 11 f32[1,3,3] f32[1,1,2,2] => !Conv: ranks 3 and 4 differ, equal ones expected",
     "Conv 11 f32[1,3,3] f32[1,1,2] => !3 input channels in 1 groups, but the weight takes 1 and gives 1",
     "MaxPool 12 f32[1,1,4] ; kernel_shape=[2] strides=[2] => f32[1,1,2] 2 4",
@@ -155,9 +160,24 @@ static const char *const rows[] = {
     "AveragePool 11 f32[1,1,3] ; kernel_shape=[2] pads=[1,0] count_include_pad=1 => f32[1,1,3] 0.5 1.5 2.5",
     "AveragePool 11 f32[1,1,3] ; kernel_shape=[2] strides=[2] ceil_mode=1 => f32[1,1,2] 1.5 3",
     "Resize 13 i8[2]=-4,1 - - i64[1]=3 ; mode=linear coordinate_transformation_mode=align_corners => i8[3] -4 -1 1",
+    /* places that are whole numbers are no others, whichever way others are rounded */
+    "Resize 13 f32[4] - - i64[1]=2 ; nearest_mode=ceil coordinate_transformation_mode=align_corners => f32[2] "
+    "1 4",
+    "Resize 13 f32[4] - - i64[1]=2 ; nearest_mode=floor coordinate_transformation_mode=align_corners => f32[2] "
+    "1 4",
+    "Resize 13 f32[22] - - i64[1]=8 ; nearest_mode=ceil coordinate_transformation_mode=align_corners => f32[8] "
+    "1 4 7 10 13 16 19 22",
+    "Resize 13 f32[22] - - i64[1]=8 ; nearest_mode=floor coordinate_transformation_mode=align_corners => f32[8] "
+    "1 4 7 10 13 16 19 22",
     "HannWindow 17 i64[]=1 ; periodic=0 => f32[1] 0",
     "GlobalAveragePool 1 f32[1,2,2] => f32[1,2,1] 1.5 3.5",
     "GlobalMaxPool 1 f32[1,2,2] => f32[1,2,1] 2 4",
+    "GroupNormalization 18 f32[1,3] f32[2]=1 f32[2]=0 ; num_groups=2 => !GroupNormalization: num_groups 2, a divisor "
+    "of "
+    "the channels expected",
+    "AffineGrid 20 f32[1,2,3] i64[2]=1,2 => !AffineGrid: a size of 2 numbers, at least 3 expected",
+    "DFT 17 f32[1,4,1] i64[]=0 => !DFT: length 0, expected 1 to 2^31 - 1",
+    "HannWindow 17 i64[]=-1 => !HannWindow: size -1, expected 0 to 2^31 - 1",
     /* norms */
     "Softmax 11 f32[1,2,2]=0 => f32[1,2,2] 0.25 0.25 0.25 0.25",
     "Softmax 13 f32[1,2,2]=0 => f32[1,2,2] 0.5 0.5 0.5 0.5",
@@ -170,7 +190,7 @@ static const char *const rows[] = {
     "BatchNormalization 15 f32[2,1]=3,5 f32[1]=2 f32[1]=1 f32[1]=9 f32[1]=9 ; training_mode=1 epsilon=0.0 => "
     "f32[2,1] -1 3",
     "Add 6 f32[2,2]=1,2,3,4 f32[2]=10,20 ; broadcast=1 axis=0 => f32[2,2] 11 12 23 24",
-    "Mul 6 f32[2]=1,2 f32[1]=3 ; broadcast=1 axis=5 => !Mul: axis 5 for ranks 1 and 1",
+    "Mul 6 f32[2]=1,2 f32[1]=3 ; broadcast=1 axis=5 => !Mul: axis 5 for ranks 1 and 1, expected 0 to 0",
     "InstanceNormalization 6 f32[1,1,2]=3,5 f32[1]=2 f32[1]=1 ; epsilon=0.0 => f32[1,1,2] -1 3",
     "GroupNormalization 18 f32[1,2,2]=3,5,0,2 f32[2]=2 f32[2]=1 ; num_groups=2 epsilon=0.0 => f32[1,2,2] -1 3 -1 3",
     "GroupNormalization 18 f32[1,4]=3,5,0,2 f32[2]=1,2 f32[2]=0,9 ; num_groups=2 epsilon=0.0 => f32[1,4] -1 1 7 11",

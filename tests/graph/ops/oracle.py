@@ -135,7 +135,8 @@ def linear_scan(a, b, axis):
 
 
 spelled = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "exp": np.exp, "abs": np.abs, "sqrt": np.sqrt,
-           "select": np.where, "lt": np.less, "le": np.less_equal, "and_": np.logical_and, **dtypes}
+           "select": np.where, "lt": np.less, "le": np.less_equal, "and_": np.logical_and, "max": np.maximum,
+           **dtypes}
 folded = {"add": np.sum, "mul": np.prod, "max": np.max}
 
 
@@ -164,7 +165,7 @@ def element(text, x, dims, folds, fold):
 words = {"np": np, "dtypes": dtypes, "erf": erf, "pad": pad, "windows": windows, "average_pool": average_pool,
          "scatter": scatter, "order": order, "running_place": running_place, "linear_scan": linear_scan,
          "cumulate": cumulate, "far": far, "formula": formula, "element": element, "conv": conv,
-         "attention": attention}
+         "worth": said, "attention": attention}
 for path in sorted(glob.glob(os.path.join(os.path.dirname(os.path.abspath(__file__)), "words", "*.py"))):
     words.update({k: v for k, v in runpy.run_path(path).items() if callable(v)})  # one file for each family
 

@@ -2,6 +2,7 @@
  * table as JSON; with `eval` computes what the lines on stdin ask for: "call | in0.npy =in1.npy | out.npy", where =
  * marks an operand whose value is known while the graph is built. tests/graph/ops/oracle.py compares the results with
  * numpy's. */
+/* ctest: fast */
 #include "graph/ir/graph.h"
 #include "tests/check.h"
 
@@ -61,16 +62,16 @@ static const node *build_case(graph *g, const op *o, const char *line)
 static void check_definitions(const graph *g, const char *where)
 {
     for (int i = 0; i < g->n; i++) {
-        arena m = {0};
+        arena mem = {0};
         defn d;
         err e = {0};
         if (node_is_leaf(g->node[i]))
             continue;
-        if (!CHECK(g_defn(g->node[i], &m, &d, &e)))
+        if (!CHECK(g_defn(g->node[i], &mem, &d, &e)))
             printf("  %s: %s\n", where, e.text);
         else if (!CHECK(x_count(d.value, X_FOLD) <= 1))
             printf("  %s: a definition has at most one fold\n", where);
-        arena_free(&m);
+        arena_free(&mem);
     }
 }
 
@@ -87,6 +88,49 @@ static void check_cases(const op *o)
             check_definitions(g, o->name);
         ts_graph_free(g);
     }
+}
+
+static bool bad(err *e, const op *o, const char *what)
+{
+    return err_set(e, TS_BUG, "op %s: %s", o->name ? o->name : "?", what);
+}
+
+/* Every rule that graph/ir/op.h states. */
+static bool op_check(const op *o, err *e)
+{
+    if (!o->name || !*o->name)
+        return bad(e, o, "has no name");
+    for (const char *s = o->name; *s; s++)
+        if (!strchr("abcdefghijklmnopqrstuvwxyz0123456789_", *s))
+            return bad(e, o, "name is not lower-case words");
+    if (op_find(o->name) != o)
+        return bad(e, o, "name is taken twice");
+    if (!o->doc || !*o->doc || o->doc[strlen(o->doc) - 1] != '.')
+        return bad(e, o, "doc is not a sentence");
+    if (op_is_bare(o))
+        return true;
+    if (!!o->text + !!o->body + !!o->lower != 1)
+        return bad(e, o, "needs exactly one of text, body, lower");
+    if (!o->numpy)
+        return bad(e, o, "has no numpy oracle");
+    if (!o->cases || !*o->cases)
+        return bad(e, o, "has no cases");
+    if (o->text && (o->arity < 1 || o->arity > 4))
+        return bad(e, o, "text takes 1 to 4 operands");
+    if (o->body && !o->shape)
+        return bad(e, o, "a body needs a shape rule");
+    for (const attr_spec *s = o->attr; s && s->name; s++)
+        if (!strchr("ifsIF", s->kind))
+            return bad(e, o, "attribute of unknown kind");
+    for (const onnx_rule *r = o->onnx; r && r->type; r++)
+        if (r->since < 1)
+            return bad(e, o, "ONNX rule without a version");
+        else if (r->adapt && !onnx_listed(o->onnx_takes, r->type))
+            return bad(e, o, "an adapter of an operator that onnx_takes does not list");
+    for (const onnx_form *f = o->form; f && f->type; f++)
+        if (!onnx_listed(o->onnx_takes, f->type))
+            return bad(e, o, "a form of an operator that onnx_takes does not list");
+    return true;
 }
 
 static void check_table(void)

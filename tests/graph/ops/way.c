@@ -33,11 +33,11 @@ static int inputs_of(const node *n, ts_given *given, int most, ts_error *e)
 
 bool way_pays(const node *n)
 {
-    arena m = {0};
+    arena mem = {0};
     err e = {0};
-    const target *on = cpu_target(&m, &(machine_options){.machine = "l3:1(32MB) core:8 isa:avx2"}, &e);
+    const target *on = cpu_target(&mem, &(machine_options){.machine = "l3:1(32MB) core:8 isa:avx2"}, &e);
     const bool is = CHECK(on) && alternative_pays(on, n);
-    arena_free(&m);
+    arena_free(&mem);
     return is;
 }
 

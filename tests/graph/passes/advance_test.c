@@ -1,5 +1,6 @@
 /* A causal model over a whole sequence, and the same going on by a place at a time: every row is the same; what cannot
  * be done so is refused by name. Through the public interface, on the interpreter. */
+/* ctest: fast */
 #include "tessera.h"
 #include "tests/check.h"
 

@@ -1,5 +1,6 @@
 /* Recipes that were spelled out: found in the forms that exporters write, with operands and attributes that compute the
  * same; what only resembles them is left alone; a rule for attention fits however a model writes it. */
+/* ctest: fast */
 #include "backends/cpu/cpu.h"
 #include "graph/passes/recognise.h"
 #include "schedule/plan.h"

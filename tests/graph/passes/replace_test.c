@@ -1,4 +1,5 @@
 /* Replacing leaves and inner nodes: what depends on them is made again, the rest is shared, recipes stay recipes. */
+/* ctest: fast */
 #include "graph/ir/graph.h"
 #include "tests/check.h"
 

@@ -1,5 +1,6 @@
 /* Tokenizers: the reference ids of a real vocabulary, from both of its files; byte-level BPE against ids that the
  * library most people use gave for the same file; refusals; bytes that are no text. */
+/* ctest: fast */
 #include "graph/base/base.h"
 #include "tests/check.h"
 #include "tests/scratch.h"

@@ -1,0 +1,14 @@
+#!/bin/sh
+# Models as exporters write them, with a dimension that varies: the same numbers as a plan for one extent gives, or the
+# operation that forbids it. extents.expected has a line for each; BLESS=1 writes it anew.
+# ctest: large timeout=900
+set -eu
+models=${SHARED:-$SOURCE/../shared}/models/exports-small
+[ -d "$models" ] || { echo "no $models"; exit 77; }
+"${PYTHON:-python3}" -c 'import numpy' || exit 77
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+"${PYTHON:-python3}" "$SOURCE/tests/import/extents.py" "$TESSERA" "$models" "$dir" >"$dir/found"
+[ -z "${BLESS:-}" ] || cp "$dir/found" "$SOURCE/tests/import/extents.expected"
+diff -u "$SOURCE/tests/import/extents.expected" "$dir/found"
+echo "$(wc -l <"$dir/found") dimensions of models"
