@@ -1,7 +1,8 @@
 #include "tests/scratch.h"
 
+#include "graph/base/base.h"
+
 #include <dirent.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,15 +20,9 @@ scratch scratch_make(void)
     return s;
 }
 
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
-{
-    (void)st, (void)kind, (void)at;
-    return remove(path);
-}
-
 void scratch_remove(scratch *s)
 {
-    nftw(s->path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    file_remove_tree(s->path);
 }
 
 int scratch_count(const scratch *s)

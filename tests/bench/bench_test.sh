@@ -1,6 +1,6 @@
 #!/bin/sh
 # bench_test.sh - the whole way: a model, two schemas, one verdict; results that parse; comparing files.
-# Times are only asked for what nobody can miss: a tiled product against textbook loops.  ctest: serial
+# Times are only asked for what nobody can miss: a tiled product against textbook loops.  ctest: serial O3
 . "$SOURCE/tests/cli/expect.sh"
 . "$SOURCE/tests/bench/product.sh"
 quick="--min-time 60ms --launches 3 --threads 1"

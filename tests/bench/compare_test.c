@@ -1,5 +1,6 @@
 /* Two result files: verdicts about what was measured after, refusals where the conditions differ,
  * invalid candidates. */
+/* ctest: fast */
 #include "bench/bench.h"
 #include "graph/base/js.h"
 #include "bench/stats.h"
@@ -24,7 +25,7 @@ static char *results_of(const char *name, double ns, const char *cpu, const char
         for (int i = 0; i < 10; i++)
             js_number(js_object(list, NULL), "ns", ns * (1 + 0.001 * stats_below(seed, (uint64_t)(l * 10 + i), 5)));
     }
-    char *text = js_print(v, false);
+    char *text = js_to_text(v, false);
     cJSON_Delete(v);
     return text;
 }
@@ -77,7 +78,7 @@ static char *flagged(const char *results, const char *flag, int from)
             js_item(js_array(s, "flags"), flag);
         }
     }
-    char *text = js_print(v, false);
+    char *text = js_to_text(v, false);
     cJSON_Delete(v);
     return text;
 }
@@ -91,7 +92,7 @@ static char *stated(char *results, const char *state, double lost, double canary
     js_number(m, "canary_ns", canary);
     js_number(m, "load_before", strcmp(state, "quiet") == 0 ? 0.1 : 9);
     free(results);
-    char *text = js_print(v, false);
+    char *text = js_to_text(v, false);
     cJSON_Delete(v);
     return text;
 }
@@ -189,7 +190,7 @@ static char *results_from(const char *machine, double free_bytes, const char *re
     js_text(tool, "version", "1");
     js_text(tool, "revision", revision);
     free(text);
-    text = js_print(v, false);
+    text = js_to_text(v, false);
     cJSON_Delete(v);
     return text;
 }
@@ -206,7 +207,7 @@ static void test_machines(void)
     cJSON_Delete(v);
     o.after = other;
     v = compared(&o, &e);
-    char *list = js_print(js_get(v, "differences"), false);
+    char *list = js_to_text(js_get(v, "differences"), false);
     CHECK_TEXT(list, "[{\"key\":\"environment/tool/revision\",\"before\":\"a\",\"after\":\"b\"},"
                      "{\"key\":\"environment/machine/text\",\"before\":\"core:2\",\"after\":\"core:4\"}]");
     free(list);

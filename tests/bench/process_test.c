@@ -18,7 +18,7 @@ static process started(const char *script)
     process_spec s = {argv, NULL, 1, log_path};
     process p;
     ts_error e = {0};
-    CHECK(process_start(&p, &s, &e));
+    CHECK(process_open(&p, &s, &e));
     return p;
 }
 
@@ -59,7 +59,7 @@ static void test_halt(void)
     CHECK(ticks_of((pid_t)busy, &state) == before && state == 'T'); /* halted with its leader */
     CHECK(ask(&p, "second", 20, &line) == ANSWERED && strstr(line, "got ") == line);
     CHECK(process_peak_bytes(&p) > 1e5);
-    process_end(&p, NULL, 0);
+    process_close(&p, NULL, 0);
     usleep(50000);
     CHECK(ticks_of((pid_t)busy, &state) < 0 || state == 'Z'); /* gone, or waiting for init to count it */
     CHECK(p.pid == 0 && isnan(process_peak_bytes(&p)) && access(log_path, F_OK) != 0);
@@ -74,11 +74,11 @@ static void test_answers(void)
     int64_t start = clock_ns();
     CHECK(ask(&p, "y", 0.2, &line) == TOO_LATE && clock_ns() - start < 3000000000);
     char why[256];
-    process_end(&p, why, sizeof why);
+    process_close(&p, why, sizeof why);
     CHECK(strstr(why, "killed by signal 15") != NULL); /* asked, and given the time to clear away */
     p = started("trap '' TERM; read -r l; sleep 30 & echo ready; wait; wait");
     CHECK(ask(&p, "x", 20, &line) == ANSWERED);
-    process_end(&p, why, sizeof why);
+    process_close(&p, why, sizeof why);
     CHECK(strstr(why, "killed by signal 9") != NULL);
 }
 
@@ -97,7 +97,7 @@ static void test_zero_bytes(void)
     question q = {"x", 20, -1, count_aside, &n};
     CHECK(process_ask(&p, &q, &line) == ANSWERED && n == 1);
     CHECK_TEXT(line, "whole line");
-    process_end(&p, NULL, 0);
+    process_close(&p, NULL, 0);
 }
 
 static void test_death(void)
@@ -106,7 +106,7 @@ static void test_death(void)
     const char *line;
     char why[256];
     CHECK(ask(&p, "x", 20, &line) == DIED);
-    process_end(&p, why, sizeof why);
+    process_close(&p, why, sizeof why);
     CHECK_TEXT(why, "ended with code 3: it was the butler");
     CHECK(ask(&p, "x", 20, &line) == DIED); /* of nobody */
 }
@@ -119,7 +119,7 @@ static void test_interrupt(void)
     const char *line;
     question q = {"x", 20, fd[0], NULL, NULL};
     CHECK(process_ask(&p, &q, &line) == INTERRUPTED);
-    process_end(&p, NULL, 0);
+    process_close(&p, NULL, 0);
     close(fd[0]);
     close(fd[1]);
 }

@@ -173,7 +173,7 @@ static void test_hang(void)
     o.launches = 1;
     cJSON *v = race_of(&o, &e);
     CHECK_TEXT(js_get_text(item(v, "candidates", 0), "reason"), "timeout: no answer to \"run 0 1\" in 3 s");
-    char *hung = js_print(v, false);
+    char *hung = js_to_text(v, false);
     CHECK(bench_timed_out(hung)); /* tessera bench ends with 124 then */
     free(hung);
     CHECK_TEXT(js_get_text(item(v, "candidates", 1), "status"), "VALID");
@@ -319,7 +319,7 @@ static void test_resume(void)
     CHECK_TEXT(g.text,
                "--resume: seed was 0 and is 9\n  hint: a race goes on with the options, on the machine and with the "
                "model that it began with");
-    char *whole = js_print(w, false);
+    char *whole = js_to_text(w, false);
     o.seed = 0;
     o.resume = whole;
     CHECK(race_of(&o, &h) == NULL);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # signals_test.sh - signals while bench measures: ignored ones, ones that end it, and results that go on from there.
-# ctest: Og
+# ctest: Og large
 . "$SOURCE/tests/cli/expect.sh"
 . "$SOURCE/tests/bench/product.sh"
 # a signal that is ignored, as by nohup, stops nothing

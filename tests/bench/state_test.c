@@ -1,7 +1,7 @@
 /* Verdicts on machines that are imagined, quiet and busy: from samples to results/1 to comparison/1, as bench and
  * compare make them. How often two runs of one thing are called different, whether 3 % are found where they can be,
  * and never called equal where they cannot.
- * ctest: timeout=600 */
+ * ctest: timeout=600 large */
 #include "bench/state.h"
 #include "tests/check.h"
 
@@ -139,7 +139,7 @@ static tally files(const char *what, int trials, const weather *const *w, double
         cJSON_ReplaceItemInObjectCaseSensitive(cJSON_GetArrayItem(js_get(v, "candidates"), 0), "name",
                                                cJSON_CreateString("one"));
         free(y);
-        y = js_print(v, false);
+        y = js_to_text(v, false);
         cJSON_Delete(v);
         compare_options o = {.before = x, .after = y};
         CHECK(bench_compare(&o, &out, &e));

@@ -1,4 +1,5 @@
 /* What people see: exact text of a small result, hostile names, widths; quantities in three digits. */
+/* ctest: fast */
 #include "bench/bench.h"
 #include "bench/cell.h"
 #include "tests/check.h"

@@ -1,4 +1,5 @@
 /* Right or wrong: tolerances per dtype, shapes, NaN and infinity, missing outputs. */
+/* ctest: fast */
 #include "bench/verify.h"
 #include "tests/check.h"
 #include "tests/scratch.h"

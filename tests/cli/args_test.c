@@ -1,3 +1,4 @@
+/* ctest: fast */
 #include "cli/args.h"
 #include "tests/check.h"
 

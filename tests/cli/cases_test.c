@@ -1,5 +1,6 @@
 /* Conformance cases: finding them in folders and archives, running each in a process of its own, and what is said of
  * those that fail. */
+/* ctest: fast */
 #include "cli/cases/cases.h"
 #include "graph/base/base.h"
 #include "tests/check.h"

@@ -1,4 +1,5 @@
 /* What names from files may do to a terminal: nothing. */
+/* ctest: fast */
 #include "cli/columns.h"
 #include "graph/base/err.h"
 #include "tests/check.h"

@@ -1,4 +1,5 @@
 # The generated pages are what the tables say; `./dev bless` renews them.
+# ctest: large
 . "$SOURCE/tests/cli/expect.sh"
 
 page() { # page FILE ARGUMENT...: docs/FILE is what the command prints

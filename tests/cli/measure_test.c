@@ -1,3 +1,4 @@
+/* ctest: fast */
 #include "cli/measure.h"
 #include "tests/check.h"
 

@@ -140,6 +140,13 @@ for batch in 1 2; do
 done
 json pixels '[sorted(k["dims"]) for k in d["kernels"] if k["op"] == "conv2d" and k["dims"]["kh"] == 1][0] == ["ic", "kh", "kw", "oc", "ow"]' \
     explain resnet-50 --dim batch=1
+# the layers within a kernel: by the stage's operand as explain prints it, and by the name of a layer's weight
+for rule in '"match":{"op":"conv2d"},"layout":{"conv2d2.b":"kw kh oc ic"}' \
+    '"match":{"name":"layer1.0.conv2.weight"},"layout":{"b":"kw kh oc ic"}'; do
+    echo '{"format":"tiling/1","rules":[{'"$rule"'}]}' >inner.json
+    json layers '[o["tensor"] for k in d["kernels"] for o in k["operands"] if o["layout"] == "kw kh oc ic"] == ["layer1.0.conv2.weight"]' \
+        explain resnet-tiny --dim batch=2 -s inner.json
+done
 expect 3 'no schema "panel" is built in for target c' schema show panel
 expect 3 'did you mean "panels"?' schema show panel
 expect 3 'the schema "guess" is no file' schema show guess
@@ -158,7 +165,7 @@ without doctor && grep -q 'c  *no .*no C compiler found' out || wrong "doctor wi
 json ops '"matmul" in [o["name"] for o in d["ops"]]' ops
 expect 0 'MatMul' ops --onnx
 json axes 'd["matmul"] == "b m n | k" and d["contract"] == "g m n | k"' help axes
-json passes '[p["name"] for p in d][2:6] == ["known", "alternatives", "fuse", "checkpointing"]' help passes
+json passes '[p["name"] for p in d][2:7] == ["known", "extents", "common", "alternatives", "fuse"]' help passes
 expect 0 'g=16 m=784 n=64 k=64' explain resnet-18 --dim batch=1 --op contract
 expect 0 '    a...p            f32[1,64,56,56]' explain resnet-18 --dim batch=1 --op winograd_tiles # one row for 16 places
 expect 0 'k1 matmul encoder.layer.0.attention.self.query.weight m=8 n=128 k=128' show bert-tiny --dim seq=8 --stage planned

@@ -1,3 +1,4 @@
+/* ctest: fast */
 #include "cli/suggest.h"
 #include "tests/check.h"
 

@@ -38,6 +38,7 @@ expect 2 'write --out=--quiet' run m --out --quiet
 expect 2 '--quiet takes no value, "yes" was given' run m --quiet=yes
 expect 2 '--seed "1x": must be a whole number from 0 to' run m --seed 1x
 expect 2 '--seed "-1": must be a whole number from 0 to' run m --seed -1
+expect 2 'instruction set "avx2": nothing of the plan for null runs on a processor' explain products --target null --machine gpu:h100 --isa avx2
 expect 2 '--threads "0": must be a whole number from 1 to 1024' run m --threads 0
 expect 2 '--threads "99999999999999999999"' run m --threads 99999999999999999999
 expect 2 '--threads "many"' run m --threads=many

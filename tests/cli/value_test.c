@@ -1,3 +1,4 @@
+/* ctest: fast */
 #include "cli/value.h"
 #include "tests/check.h"
 

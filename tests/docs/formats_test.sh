@@ -1,7 +1,7 @@
 #!/bin/sh
 # docs/formats holds a JSON Schema for everything that is written or read as JSON: what commands print with --json, what
 # they leave in files, what people write. Here all of it is made and held against these.
-# ctest: Og
+# ctest: Og large
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 "${PYTHON:-python3}" "$SOURCE/tests/train/fixture.py" . || exit 77
@@ -55,6 +55,7 @@ made completion completion bash
 {
 made tiling schema init bert-tiny $small
 made tiling schema show panels
+made extents bench bert-tiny --dim seq=1..8 --at seq=5 --threads 1 --min-time 10ms
 made lint schema lint mine.json bert-tiny $small
 made model show bert-tiny
 made model show hostile.json --dim rows=3
@@ -75,6 +76,7 @@ made comparison compare one.json two.json
 made check-grad check-grad hostile.json
 printf '1 2 2\n0.5\n-0.5\n1\n2\n0.1\n-0.2\n1.5\n0.5\n1.5 2\n' >gmm.txt
 made adbench adbench gmm gmm.txt --min-time 1ms
+made objectives adbench
 made import import hostile.json -o imported
 made export export imported -o again.onnx
 kept graph imported/graph.json

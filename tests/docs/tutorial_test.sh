@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every command on these pages works as it stands: their blocks marked sh are run, page by page in an empty folder. ctest: large Og
+# Every command on these pages works as it stands: their blocks marked sh are run, page by page in an empty folder. ctest: large
 set -eu
 here=$(mktemp -d)
 trap 'rm -rf "$here"' EXIT

@@ -1,6 +1,7 @@
 # What `cmake --install` leaves is enough: a C program finds it through pkg-config, builds against the shared and the
 # static library, and computes; the header is C++ as well; and the shared library shows what the header declares and
 # nothing else.
+# ctest: large (there the shared library shows all)
 set -eu
 to=$(mktemp -d)
 trap 'rm -rf "$to"' EXIT

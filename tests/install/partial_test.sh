@@ -1,4 +1,5 @@
 # A build in which something is missing installs nothing and says what to build, which is what `./dev bench` builds.
+# ctest: fast
 set -eu
 to=$(mktemp -d)
 trap 'rm -rf "$to"' EXIT
@@ -11,3 +12,5 @@ wanted="$to/empty/tessera is not built, so nothing was installed. First: cmake -
 grep -qF "$wanted" "$to/line" || { echo "wanted: $wanted"; cat "$to/said"; exit 1; }
 [ ! -e "$to/usr" ] || { echo "something was installed"; find "$to/usr"; exit 1; }
 grep -q 'cmake --build build --target command shared ' "$SOURCE/dev"
+# and it installs before that what draws pictures
+sed -n '/^to_build=/,/"$/p' "$SOURCE/dev" | grep -q 'dot:graphviz'

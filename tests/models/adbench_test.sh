@@ -1,45 +1,90 @@
 #!/bin/sh
-# tessera adbench: values against the reference where its data are there, and
-# derivatives against differences; files like those of ADBench; what is refused.
+# tessera adbench: values and derivatives of small problems against formulas written once more (adbench.py), in
+# ADBench's forms of files; ADBench's own values where its data are there; problems that are made; what is refused.
+# ctest: timeout=600
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
-# two Gaussians in one dimension, by hand: see below
-printf '1 2 2\n0.5\n-0.5\n1\n2\n0.1\n-0.2\n1.5\n0.5\n1.5 2\n' >small.txt
-$TESSERA adbench gmm small.txt --min-time 1ms --json -o . >out.json
-python3 - <<'END'
-import json, math
-d = json.load(open("out.json"))
-a, mu, q, x, gamma, m = [.5, -.5], [1, 2], [.1, -.2], [1.5, .5], 1.5, 2
-lse = lambda v: max(v) + math.log(sum(math.exp(e - max(v)) for e in v))
-inner = sum(lse([a[k] + q[k] - .5 * (math.exp(q[k]) * (y - mu[k])) ** 2 for k in range(2)]) for y in x)
-n = 1 + m + 1
-c = n * (math.log(gamma) - .5 * math.log(2)) - math.lgamma(.5 * n)
-prior = sum(.5 * gamma ** 2 * math.exp(2 * v) - m * v for v in q) - 2 * c
-want = -2 * .5 * math.log(2 * 3.14159265359) + inner - 2 * lse(a) + prior
-assert abs(d["objective"] - want) <= 1e-12 * abs(want), (d, want)
-assert d["difference"] < 1e-6, d
-assert len(open("small_J_Tessera.txt").read().split()) == 6 and len(open("small_times_Tessera.txt").read().split()) == 2
+python=${PYTHON:-python3}
+"$python" "$SOURCE/tests/models/adbench.py"
+holds() { "$python" -c "import json; d = json.load(open('out.json')); assert $1, d"; }
+for pair in gmm:gmm ba:ba ba:straight lstm:lstm hand:hand hand:hand-still hand-us:hand-us; do
+    name=${pair#*:}
+    $TESSERA adbench ${pair%:*} $name.txt --reference ${name}_J.txt --min-time 1ms --threads 1 --json -o out >out.json
+    holds 'd["difference"] < 1e-6 and d["reference"] < 1e-12'
+    "$python" - $name <<'END'
+import sys
+name = sys.argv[1]
+a, b = ([float(v) for v in open(f).read().split()] for f in (name + "_F.txt", f"out/{name}_F_Tessera.txt"))
+assert len(a) == len(b) and all(abs(x - y) <= 1e-12 * max(1, abs(x)) for x, y in zip(a, b)), (a, b)
+assert len(open(f"out/{name}_times_Tessera.txt").read().split()) == 2
 END
-printf '2 3 7\n1.797201 0.590697 -0.635786 90.85955 29.361415 28.777534 211.628116 -0.284531 -14.762924 0.058931 0.069976\n4.173048 5.586898 1.403869\n0.417022\n-525.672849 161.811929\n' >ba.txt
-$TESSERA adbench ba ba.txt --min-time 1ms --json >out.json
-python3 -c 'import json; d = json.load(open("out.json")); assert d["difference"] < 1e-6, d'
+done
+# a derivative that differs is found, in numbers and in length
+sed '$s/.*/7/' gmm_J.txt >wrong.txt
 code=0
+$TESSERA adbench gmm gmm.txt --reference wrong.txt --min-time 1ms >out.txt || code=$?
+[ $code = 1 ] && grep -q 'derivative against reference: [0-9.e-]*$' out.txt || { cat out.txt; exit 1; }
+refused() { # CODE MESSAGE ARGUMENTS...
+    code=0 want=$1 text=$2
+    shift 2
+    $TESSERA adbench "$@" --min-time 1ms >out.txt 2>error.txt || code=$?
+    [ $code = $want ] && grep -qxF "error: $text" error.txt && [ ! -s out.txt ] ||
+        { echo "adbench $*: exit $code, wanted $want and: $text"; cat error.txt; exit 1; }
+}
+sed '$d' gmm_J.txt >short.txt
+refused 3 '--reference short.txt: it has fewer numbers than the derivative' gmm gmm.txt --reference short.txt
+cat gmm_J.txt short.txt >long.txt
+refused 3 '--reference long.txt: it has more numbers than the derivative' gmm gmm.txt --reference long.txt
+
+# the objectives there are, and none else
+$TESSERA adbench >out.txt
+$TESSERA adbench --json >list.json
+for name in ba gmm hand hand-us lstm; do
+    grep -q "^$name " out.txt && grep -q "\"name\":.*\"$name\"" list.json
+    $TESSERA adbench $name $([ $name = ba ] && echo --dim n=3 --dim m=20 --dim p=60) --min-time 1ms --json >out.json
+    holds 'd["difference"] < 1e-6'
+done
+refused 2 'adbench does not know "mlp"' mlp gmm.txt
+grep -qxF '  hint: known are ba, gmm, hand, hand-us, lstm' error.txt || { cat error.txt; exit 1; }
 printf '1 2 two\n' >bad.txt
-$TESSERA adbench gmm bad.txt 2>error.txt || code=$?
-[ $code = 3 ] && grep -q 'bad.txt: a number expected at " two' error.txt || { cat error.txt; exit 1; }
+refused 3 'bad.txt: a number expected at " two"' gmm bad.txt
+printf '1 2.5 3\n' >bad.txt
+refused 3 'bad.txt: the size k is 2.5, a whole number from 1 to 1e8 expected' gmm bad.txt
+printf '1 1 1\n' >bad.txt
+refused 3 'bad.txt: the size c is 1, a whole number from 2 to 1e8 expected' lstm bad.txt
+refused 2 '--dim "q=3": hand has no size "q"' hand --dim q=3
+refused 2 '--dim "n=0": the size of n must be a whole number from 1 to 1e8' hand --dim n=0
+refused 2 'adbench gmm: --dim is of problems that are made, gmm.txt has sizes of its own' gmm gmm.txt --dim n=3
+
+# plain C, compiled as a library, says the same of all of it
+for pair in gmm:gmm ba:ba ba:straight lstm:lstm hand:hand hand:hand-still hand-us:hand-us; do
+    kind=${pair%:*} name=${pair#*:}
+    [ -e $kind.so ] || ${CC:-cc} -std=c11 -Wall -Wextra -Werror -O1 -fPIC -shared -I"$SOURCE" \
+        "$SOURCE/bench/peers/adbench/$kind.c" -o $kind.so -lm
+    $TESSERA adbench $kind $name.txt --against ./$kind.so --min-time 1ms --threads 1 --json >out.json
+    holds 'd["against"]["difference"] < 1e-12 and d["against"]["derivative_ratio"] > 0'
+done
+code=0
+$TESSERA adbench gmm gmm.txt --against ./other.so --min-time 1ms 2>error.txt || code=$?
+[ $code = 8 ] && grep -q '^error: --against ./other.so: ' error.txt || { cat error.txt; exit 1; }
+echo 'int nothing;' >none.c
+${CC:-cc} -fPIC -shared none.c -o none.so
+refused 3 '--against ./none.so: it has no function tessera_values' gmm gmm.txt --against ./none.so
+
 data=${SHARED:-/nowhere}/data/adbench/adbench-data.tar.xz
 [ -f "$data" ] || { echo "values of ADBench left out: no SHARED/data/adbench"; exit 0; }
 tar xf "$data"
-objective() { # KIND FILE WANT TOLERANCE
+objective() { # KIND FILE WANT: to 1e-12
     $TESSERA adbench "$1" "$2" --min-time 1ms --json >out.json
-    python3 -c 'import json, sys
-d, want = json.load(open("out.json")), float(sys.argv[1])
-assert abs(d["objective"] - want) <= float(sys.argv[2]) * abs(want), (d, want)
-assert d["difference"] < 1e-4, d' "$3" "$4"
+    holds "abs(d['objective'] - $3) <= 1e-12 * abs($3) and d['difference'] < 1e-4"
 }
-objective gmm data/gmm/1k/gmm_d2_K5.txt -5240.59056254964707 1e-12
-objective gmm data/gmm/1k/gmm_d10_K25.txt -25649.6526211976197 1e-12
-objective gmm data/gmm/1k/gmm_d64_K25.txt -944188.541866020299 1e-12
-objective ba data/ba/ba1_n49_m7776_p31843.txt 0.101335837914461449 1e-12
+objective gmm data/gmm/1k/gmm_d2_K5.txt -5240.59056254964707
+objective gmm data/gmm/1k/gmm_d10_K25.txt -25649.6526211976197
+objective gmm data/gmm/1k/gmm_d64_K25.txt -944188.541866020299
+objective lstm data/lstm/lstm_l2_c1024.txt 0.666665179558852183
+objective lstm data/lstm/lstm_l4_c1024.txt 0.710676638558428109
+objective lstm data/lstm/lstm_l2_c4096.txt 0.694856334236502282
+objective lstm data/lstm/lstm_l4_c4096.txt 0.687268403981814657
+objective ba data/ba/ba1_n49_m7776_p31843.txt 0.101335837914461449

@@ -246,7 +246,8 @@ static void test_hashes(void)
         const char *dims = ts_builder_at(i)->dims; /* its first dimension: as by default, then another */
         char same[64], changed[64];
         snprintf(same, sizeof same, "%.*s", (int)strcspn(dims, " "), dims);
-        snprintf(changed, sizeof changed, "%.*s=2", (int)strcspn(dims, "="), dims);
+        const int name = (int)strcspn(dims, "=");
+        snprintf(changed, sizeof changed, "%.*s=%d", name, dims, dims[name + 1] == '2' ? 3 : 2);
         hash_of(ts_builder_at(i)->name, "", first);
         hash_of(ts_builder_at(i)->name, same, again);
         hash_of(ts_builder_at(i)->name, changed, other);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Batch norm in training: the batch's statistics normalise, the model's follow them, as numpy has it; what is judged and
 # exported uses the model's. A file may have its norms in either mode.
-# ctest: Og
+# ctest: Og large
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 cat >lib.py <<'PY'

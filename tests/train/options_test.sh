@@ -202,6 +202,8 @@ expect 2 '--task lm is for texts' train model.json --task lm --data input_ids=id
 expect 8 '--head takes a .safetensors file' "$@" --head nowhere.safetensors
 expect 8 'the folder no/ is not there: make it first' "$@" --grad-norms no/norms
 expect 3 '--length says that already: leave --dim seq=9 out' "$@" --dim seq=9
+expect 2 '--dim seq=1..9 is a range, and all steps of a run have one extent' "$@" --dim seq=1..9
+expect 2 'give it one: --dim seq=N' "$@" --dim seq=1..9
 expect 3 '--batch says that already: leave --dim batch=9 out' "$@" --dim batch=9
 expect 3 '--length says that already: leave --dim seq=1 out' "$@" --dim seq=1
 [ ! -e mistaken ] || wrong "a refused run leaves a folder"

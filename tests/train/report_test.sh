@@ -43,6 +43,10 @@ for word in ('epochs', 'weight-decay', 'save-every', 'loss-scale', 'total-steps'
 for word in ('Loss by step', 'Accuracy on held-out', 'Norm of the gradients', 'Learning rate', 'Time of a step', 'Tokens per second',
              'Memory of the process', 'Most confident mistakes', 'Confusion matrix', 'All kernels', 'Buffers over kernels'):
     assert word in p, word
+curves = [f for f in re.findall(r'<figure>.*?</figure>', p, re.S) if 'step →' in f]
+assert len(curves) >= 7, len(curves)
+for f in curves: # what both axes count, and where on them one is
+    assert ' ↑' in f and all(len(re.findall(r'class=.grid. d=.M[0-9.]+ [0-9.]+' + to, f)) >= 3 for to in 'HV'), f[:300]
 assert not re.search(r'(?:src|href)=.[^#]|@import|url\([^#]', p), 'not self-contained'
 assert not re.search(r'[ >]-?(nan|inf)[ <]', p), 'a number that is none'
 assert len(p) < 1500000" "the page lacks something, or shows what is foreign as it is"

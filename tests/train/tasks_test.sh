@@ -1,7 +1,7 @@
 #!/bin/sh
 # What can be learnt beside classes: numbers, pairs of texts, the next token, a loss of the model's own. Each learns what its
 # data says, and is judged by it.
-# ctest: Og
+# ctest: large
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 "${PYTHON:-python3}" "$SOURCE/tests/train/fixture.py" . || exit 77

@@ -1,4 +1,4 @@
-/* Ceilings: loose bounds only, for a busy machine must pass too. ctest: serial */
+/* Ceilings: loose bounds only, for a busy machine must pass too. ctest: serial O3 */
 #include "bench/machine/clock.h"
 #include "bench/machine/cpus.h"
 #include "graph/base/js.h"

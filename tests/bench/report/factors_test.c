@@ -1,5 +1,6 @@
 /* Factors against arithmetic by hand: they multiply to the estimate, whatever the order, and each is what it should be
  * where the others are alike. */
+/* ctest: fast */
 #include "bench/report/factors.h"
 #include "tests/check.h"
 

@@ -1,4 +1,5 @@
 /* What names from files become on a page: escaped, visible, cut between characters. */
+/* ctest: fast */
 #include "bench/report/html.h"
 #include "tests/check.h"
 

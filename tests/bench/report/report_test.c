@@ -7,6 +7,7 @@
 #include "tests/check.h"
 
 #include <cjson/cJSON.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -343,6 +344,33 @@ static void test_pictures(void)
     unmake(&bert);
 }
 
+/* Captions along roofs of the roofline that lie close together stand one behind the other. */
+static void test_captions(void)
+{
+    enum { MOST = 8, HEIGHT = 11, LENGTH = 90 }; /* pixels of a caption */
+    static const double near[] = {240, 78, 30.5};
+    for (int k = 0; k < 3; k++) {
+        char *given = fixture_make("bert"), *html = NULL;
+        cJSON *root = cJSON_Parse(given), *ceilings = cJSON_GetObjectItem(root, "ceilings");
+        cJSON_SetNumberValue(cJSON_GetObjectItem(ceilings, "l2_gbs"), near[k] * 1.01);
+        cJSON_SetNumberValue(cJSON_GetObjectItem(ceilings, "l3_gbs"), near[k]);
+        char *json = cJSON_PrintUnformatted(root);
+        CHECK(report_write(json, &html, NULL));
+        double x[MOST], y[MOST], turned[MOST];
+        int n = 0;
+        for (const char *at = html; n < MOST && (at = strstr(at, "halo\" transform=\"translate(")); at++)
+            n += sscanf(at, "halo\" transform=\"translate(%lf %lf) rotate(%lf)", &x[n], &y[n], &turned[n]) == 3;
+        CHECK(n == 4); /* memory and three caches */
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < i; j++) {
+                const double angle = turned[i] * 3.14159265358979 / 180, dx = x[i] - x[j], dy = y[i] - y[j];
+                CHECK(fabs(dx * cos(angle) + dy * sin(angle)) >= LENGTH ||
+                      fabs(dy * cos(angle) - dx * sin(angle)) >= HEIGHT);
+            }
+        free(given), free(json), free(html), cJSON_Delete(root);
+    }
+}
+
 /* The appendix: every fact readable, or left out. */
 static void test_facts(void)
 {
@@ -535,6 +563,7 @@ int main(void)
     test_verdicts();
     test_why();
     test_pictures();
+    test_captions();
     test_facts();
     test_bare();
     test_hostile();

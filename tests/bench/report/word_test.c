@@ -1,4 +1,5 @@
 /* Numbers as people read them: three digits, a unit, no line break between them. */
+/* ctest: fast */
 #include "bench/report/word.h"
 #include "tests/check.h"
 

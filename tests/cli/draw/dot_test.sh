@@ -22,9 +22,9 @@ expect 8 'cannot write' show odd.json --dot /nowhere/odd.dot
 # What waits for values is drawn as the file has it: a loop as a box before and one behind its body.
 PYTHONPATH=$SOURCE/tests/import python3 -B - <<'PY'
 from malformed import *
-body = graph([node("Add", "s,s", "t", "twice"), node("Identity", "c", "d", "on")],
-             [port("i", I64), port("c", 9), port("s", dims=(2,))], [port("d", 9), port("t", dims=(2,))])
-loop = node("Loop", "n,,x", "y", "again", raw=msg(5, msg(1, "body") + msg(6, body) + num(20, 5)))
+body = graph([node("Add", "s,s", "t", "twice"), node("Identity", "c", "d", "on"), node("Identity", "t", "u", "kept")],
+             [port("i", I64), port("c", 9), port("s", dims=(2,))], [port("d", 9), port("t", dims=(2,)), port("u", dims=(2,))])
+loop = node("Loop", "n,,x", "y,z", "again", raw=msg(5, msg(1, "body") + msg(6, body) + num(20, 5)))
 open("loop.onnx", "wb").write(model(graph([loop], [port("n", I64), port("x", dims=(2,))], [port("y", dims=(2,))])))
 PY
 expect 0 'drawn are the steps of the file' show loop.onnx --dot loop.dot

@@ -1,3 +1,4 @@
+/* ctest: fast */
 #include "cli/draw/tree.h"
 #include "tests/check.h"
 

@@ -1,0 +1,25 @@
+# line_test.sh - one line of an operation with its operands is a model to every verb: run, explain, bench, check-grad.
+set -eu
+line='softmax f32[6,40] axis=1'
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+failed=0
+complain() { echo "$*"; failed=1; }
+
+"$TESSERA" run "$line" --seed 3 --target interp -o "$out/want" >/dev/null
+"$TESSERA" run "$line" --seed 3 --target c --cache-dir "$out/cache" -o "$out/got" >/dev/null
+python3 - "$out" <<'PY' || failed=1
+import numpy, sys
+want, got = (numpy.load(f"{sys.argv[1]}/{which}/y.npy") for which in ("want", "got"))
+off = abs(want - got).max()
+assert want.shape == (6, 40) and abs(want.sum(axis=1) - 1).max() < 1e-6, want
+assert off <= 40 ** 0.5 * 2 ** -23, f"c differs from interp by {off}"
+PY
+"$TESSERA" explain "$line" >"$out/explain"
+grep -q '^k0  softmax f32  y ' "$out/explain" || { cat "$out/explain"; complain "explain does not show the kernel of '$line'"; }
+"$TESSERA" bench "$line" --cache-dir "$out/cache" --min-time 0.02s --launches 1 --json >"$out/results" 2>"$out/notes" ||
+    { cat "$out/notes"; complain "bench fails"; }
+grep -q '"status": *"VALID"' "$out/results" || complain "bench does not find '$line' VALID"
+"$TESSERA" check-grad "$line" >"$out/grad" || { cat "$out/grad"; complain "check-grad fails"; }
+[ "$failed" = 0 ] && echo "line: run, explain, bench and check-grad take '$line'"
+exit "$failed"
