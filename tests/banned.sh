@@ -30,7 +30,10 @@ refuse 'keeps hidden state: use strtok_r or strcspn' \
 refuse 'unchecked product: use arena_array, calloc, size_mul or int_mul' \
     '(malloc|realloc|arena_get) *\([^;]* \* [^;]*\)' <"$all"
 refuse 'one clock: use seconds_now' 'clock_gettime *\(CLOCK_MONOTONIC,' \
-    '^(graph/base/clock\.c|backends/[^/]+/runtime/.*|train/emitted/.*|tests/.*):' <"$all"
+    '^(graph/base/clock\.c|backends/[^/]+/runtime/.*|train/emitted/.*|bench/peers/.*|tests/.*):' <"$all"
+refuse 'spelt out: use x_is_call, x_is_choice or x_folds_by' \
+    '[a-z][^ ]*->kind [!=]= X_((CALL|FOLD) (&& !|\|\| )strcmp\(|CALL (&&|\|\|) [^ ]*fn->result [!=]= R_SECOND)' \
+    '^(graph/ir/expr_same\.c|tests/.*):' <"$all"
 refuse 'dead code: git remembers' '# *if +0' <"$all"
 refuse 'the library never prints' '(printf|puts|putchar|perror|vprintf|fputs|fprintf|dprintf) *\(' \
     '^graph/base/err\.c:' <"$library"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # layers.sh - an include points to the same folder or down. The table below is the whole rule. What stands at the top of the
 # tree is told here, too: nothing else belongs there.
+# ctest: fast
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 top='.ci .clang-format .gitignore CMakeLists.txt DESIGN.md LICENSE README.md STYLE.md autodiff backends bench cli cmake dev docs
@@ -33,7 +34,7 @@ report    api base
 machine   api base
 train     api base report machine
 bench     api base report machine train
-cli       api base report machine bench train
+cli       api base report machine bench train models
 '
 git ls-files -co --exclude-standard -- '*.c' '*.h' ':!tests' | xargs awk -v layers="$layers" '
 function layer(path,   room) {

@@ -6,11 +6,15 @@
 #               both may be named; so may "place", a key of tiling/1 and plan/1.
 #   targets     their word in graph, import or autodiff; a string "target" in schedule or another target's folder;
 #               compared, or taken where none is asked for, elsewhere (a target of one letter, which is an axis
-#               too, only there); and no #if asks for one.
+#               too, only there); and no #if asks for one. A device's word stands nowhere else in the engine, not in
+#               a comment either.
 #   machines    an instruction set, a level of memory by its name or number, or a language, in schedule or in
 #               backends/codegen, and caches in graph or autodiff: these ask the tables of a target (schedule/target.h). "isa" is a key of plan/1.
 #   words       names that the glossary of STYLE.md refuses, as identifiers of the code.
-#   sections    of the files of operations, which have one order (STYLE.md, "Files").
+#   const       cast away from a node: names and marks are given by the graph that made it.
+#   arenas      are called mem, in parameters, locals and members.
+#   sections    of the files of operations, which have one order (STYLE.md, "Files"); and each source begins with a
+#               comment: what it is for.
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 # The names of the records in a file: the first .name after each "const op ... = {".
@@ -30,17 +34,39 @@ refused=$(git ls-files -co --exclude-standard -- '*.c' '*.h' | xargs awk -v stri
     { code = $0; sub(/^[^:]*:[0-9]+:/, "", code); n = split(code, w, /[^A-Za-z0-9_]+/)
       for (i = 1; i <= n; i++) if (w[i] in not) { match($0, /^[^:]*:[0-9]+/); print substr($0, 1, RLENGTH) ": \"" w[i] "\": the glossary of STYLE.md has another word" } }')
 [ -z "$refused" ] || { echo "$refused"; exit 1; }
+written=$(git ls-files -co --exclude-standard -- '*.c' '*.h' | xargs awk -f tests/source.awk |
+    grep -E '\((struct ts_)?node \*+\)' || true)
+[ -z "$written" ] || { echo "$written"; echo "names: nodes are not to be written to"; exit 1; }
+called=$(git ls-files -co --exclude-standard -- '*.c' '*.h' | xargs awk -f tests/source.awk |
+    grep -E '(^|[^A-Za-z_])arena \*?[am][^A-Za-z_0-9]' || true)
+[ -z "$called" ] || { echo "$called"; echo "names: an arena is called mem"; exit 1; }
 order=$(tr -s '\n ' ' ' <STYLE.md | sed -n 's/.*An operation: \([^.]*\), list\..*/\1/p')
 [ -n "$order" ] || { echo "STYLE.md has no order of an operation's sections"; exit 1; }
 misplaced=$(awk -v order="$order" '
-    BEGIN { for (n = split(order, w, /, */); n > 0; n--) at[w[n]] = n; at["recipe"] = at["recipes"]; at["record"] = at["records"] }
+    BEGIN { for (n = split(order, w, /, */); n > 0; n--) at[w[n]] = n }
     FNR == 1 { last = 0 }
     /^\/\* ---- .* ---- \*\/$/ {
         name = $0; sub(/^\/\* ---- /, "", name); sub(/[:,].*| ----.*/, "", name)
-        if (name in at) { if (at[name] < last) print FILENAME ":" FNR ": \"" name "\" comes too late: " order; last = at[name] }
+        if (!(name in at)) print FILENAME ":" FNR ": no section is called \"" name "\": " order
+        else if (at[name] < last) print FILENAME ":" FNR ": \"" name "\" comes too late: " order
+        else last = at[name]
+    }
+    /^static const op [a-z_0-9]* = / && last < at["records"] {
+        print FILENAME ":" FNR ": a record before the section \"records\""; last = at["records"]
     }' graph/ops/*.c)
 [ -z "$misplaced" ] || { echo "$misplaced"; exit 1; }
-git ls-files -co --exclude-standard -- '*.c' '*.h' ':!tests' ':!graph/ops' ':!models' | xargs awk -f tests/source.awk |
+silent=$(git ls-files -co --exclude-standard -- '*.c' '*.h' ':!tests' | while read -r file; do
+    head -n 1 "$file" | grep -q '^/\*' || echo "$file: does not say first what it is for"
+done)
+[ -z "$silent" ] || { echo "$silent"; exit 1; }
+for device in $(grep -l '^    \.kinds = "gpu",$' backends/*/*.c | sed 's,backends/\(.*\)/.*,\1,'); do
+    if git ls-files -co --exclude-standard -- '*.c' '*.h' '*.cmake' CMakeLists.txt ':!tests' ':!cmake/tests.cmake' ':!cli' ':!include' \
+        ':!bench/peers' ":!backends/$device" | xargs grep -niw "$device"; then
+        echo "names: $device is named outside its folder"
+        exit 1
+    fi
+done
+git ls-files -co --exclude-standard -- '*.c' '*.h' ':!tests' ':!graph/ops' ':!models' ':!bench/peers' | xargs awk -f tests/source.awk |
     awk -v ops="$ops" -v spared="$leaves $fns place" -v targets="$targets" '
 function complain(what) { print where ": " what; bad++ }
 function compared(before) { while (gsub(/\([^()]*\)/, "", before)); return before ~ /(strcmp|strncmp|ts_call[0-9]?|ts_parse|equal|same|[a-z_]*eq)\([^()]*$/ }
