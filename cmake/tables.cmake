@@ -50,6 +50,7 @@ table(library token_models import/text/tokenizer.h token_model "const token_mode
 table(library writers import/writer.h writer "const writer %" &% ${readers})
 table(library backends backends/backend.h backend "const backend %" &% ${backends})
 table(library builder_tables tessera.h builders "const ts_builder %[]" % ${models})
+table(library objectives models/adbench/objective.h objective "const objective %" &% ${models})
 table(tool verbs cli/verb.h verb "const verb %" &% ${verbs})
 
 # The file at `path`, its includes as in one folder, as what stands between the quotes of C strings, one a line.

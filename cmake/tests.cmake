@@ -1,8 +1,10 @@
 # ---- tests: path = name, folder = label (tests/*.sh: architecture). A line "ctest: ..." in the file may say
 #   long (only with --all), large (not under sanitizers), serial (alone on the machine), timeout=SECONDS,
-#   Og (kernels are compiled with -Og, in half the time: the test is of other things than fast code),
+#   Og, O3 (kernels are compiled so, not with -O1, which takes a third of the time of -O3; Og takes a fifth, and what it
+#   makes takes 20 times as long to run; O3, as people have it, where the test is of the compiler or of fast code),
 #   drivers (drivers leak: PoCL and LLVM, which all under an opencl/ open; the stand-in after a fault),
-#   counts (of a C test: linked with sources that count what they do) ----
+#   counts (of a C test: linked with sources that count what they do), fast (takes under 0.3 s: ./dev smoke),
+#   wrap=NAME,... (of a C test: calls of NAME reach its own __wrap_NAME, as the linker's --wrap says) ----
 enable_testing()
 file(GLOB_RECURSE helpers CONFIGURE_DEPENDS tests/*.c)
 list(FILTER helpers EXCLUDE REGEX "/tests/(ontop|install|gpusim)/") # programs of their own
@@ -27,19 +29,35 @@ list(FILTER counted EXCLUDE REGEX "^${gen}/")
 add_library(counted OBJECT EXCLUDE_FROM_ALL ${counted})
 target_compile_options(counted PRIVATE -w -O0 -fsanitize-coverage=trace-pc)
 add_dependencies(counted objects) # what is generated
-if(helpers)
+if(helpers AND TESSERA_SANITIZE)
+    # A test of its own would be 25 MB there, and a third of a second to link: they share what they test.
+    add_library(helpers SHARED ${helpers})
+    list(REMOVE_ITEM parts runtime)
+    set(all ${parts} tessera)
+    list(REMOVE_DUPLICATES all)
+    list(JOIN all "," all)
+    set_target_properties(helpers PROPERTIES LINK_LIBRARY_OVERRIDE "WHOLE_ARCHIVE,${all}")
+    target_link_libraries(helpers PRIVATE ${parts} PUBLIC PkgConfig::LIBS PkgConfig::ARCHIVE Threads::Threads m)
+    target_link_options(helpers INTERFACE -Wl,--allow-shlib-undefined) # what fuzzers run is each test's own
+    set(parts $<$<BOOL:${runtime_part}>:$<TARGET_FILE:runtime>> helpers)
+elseif(helpers)
     add_library(helpers STATIC ${helpers})
-    target_compile_options(helpers PRIVATE ${warnings})
     target_link_libraries(helpers PUBLIC ${parts})
-    if(TESSERA_FUZZ)
-        target_compile_options(helpers PRIVATE -fno-sanitize=fuzzer-no-link) # mutators are not what is covered
-    endif()
     set(parts helpers ${parts})
 endif()
+if(helpers)
+    target_compile_options(helpers PRIVATE ${warnings})
+endif()
+if(helpers AND TESSERA_FUZZ)
+    target_compile_options(helpers PRIVATE -fno-sanitize=fuzzer-no-link) # mutators are not what is covered
+endif()
 find_program(KERNEL_COMPILER NAMES gcc cc clang REQUIRED)
-set(hasty ${CMAKE_BINARY_DIR}/tests/cc-Og)
-file(CONFIGURE OUTPUT ${hasty} CONTENT "#!/bin/sh\nexec @KERNEL_COMPILER@ \"$@\" -Og\n" @ONLY)
-file(CHMOD ${hasty} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+foreach(level O1 Og)
+    set(hasty ${CMAKE_BINARY_DIR}/tests/cc-${level})
+    file(CONFIGURE OUTPUT ${hasty} CONTENT "#!/bin/sh\nexec @KERNEL_COMPILER@ \"$@\" -@level@\n" @ONLY)
+    file(CHMOD ${hasty} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+endforeach()
+set(fast)
 foreach(file IN LISTS tests scripts architecture)
     cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${CMAKE_SOURCE_DIR}/tests OUTPUT_VARIABLE name)
     string(REGEX REPLACE "(_test)?\\.(c|sh)$" "" name ${name})
@@ -59,6 +77,10 @@ foreach(file IN LISTS tests scripts architecture)
         target_link_libraries(${target} PRIVATE ${parts})
         if(HAS_GOLD)
             target_link_options(${target} PRIVATE -fuse-ld=gold)
+        endif()
+        if(says MATCHES "wrap=([a-z_,]+)")
+            string(REPLACE "," ",--wrap=" wrapped ${CMAKE_MATCH_1})
+            target_link_options(${target} PRIVATE -Wl,--wrap=${wrapped})
         endif()
         file(STRINGS ${file} main REGEX "^int main" LIMIT_COUNT 1)
         if(TESSERA_FUZZ AND NOT main)
@@ -84,6 +106,12 @@ foreach(file IN LISTS tests scripts architecture)
     elseif(NOT labels STREQUAL "architecture" AND NOT says MATCHES "large")
         list(APPEND labels small)
     endif()
+    if(says MATCHES "fast")
+        list(APPEND labels fast)
+        if(file MATCHES "\\.c$")
+            list(APPEND fast ${target})
+        endif()
+    endif()
     set(leaks 1)
     if(name MATCHES "/opencl/" OR says MATCHES "drivers")
         set(leaks 0)
@@ -91,13 +119,21 @@ foreach(file IN LISTS tests scripts architecture)
     set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${seconds} SKIP_RETURN_CODE 77
         ENVIRONMENT "TESSERA=${CMAKE_BINARY_DIR}/tessera;SOURCE=${CMAKE_SOURCE_DIR};BUILD=${CMAKE_BINARY_DIR};\
 XDG_CACHE_HOME=${TESSERA_TEST_CACHE};ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=${leaks};UBSAN_OPTIONS=print_stacktrace=1")
-    if(says MATCHES "Og")
-        set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "TESSERA_CC=${hasty}")
+    set(level O1)
+    if(says MATCHES " (O[3g])")
+        set(level ${CMAKE_MATCH_1})
+    endif()
+    if(NOT level STREQUAL "O3")
+        set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "TESSERA_CC=${CMAKE_BINARY_DIR}/tests/cc-${level}")
+    endif()
+    if(says MATCHES "large")
+        set_tests_properties(${name} PROPERTIES COST 60) # first, where none has been timed: no long one is left for the end
     endif()
     if(says MATCHES "serial")
         set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
     endif()
 endforeach()
+add_custom_target(smoke DEPENDS command ${fast})
 
 # ---- stand-ins for what a machine may lack: tests/NAME/NAME.cmake says how one is built ----
 file(GLOB stand_ins CONFIGURE_DEPENDS tests/*/*.cmake)
