@@ -44,7 +44,8 @@ $TESSERA adbench --json >list.json
 for name in ba gmm hand hand-us lstm; do
     grep -q "^$name " out.txt && grep -q "\"name\":.*\"$name\"" list.json
     $TESSERA adbench $name $([ $name = ba ] && echo --dim n=3 --dim m=20 --dim p=60) --min-time 1ms --json >out.json
-    holds 'd["difference"] < 1e-6'
+    # values of 25,000 rounded to f64, over a step: differences of gmm are no nearer than some 1e-6, by instruction set
+    holds 'd["difference"] < 1e-5'
 done
 refused 2 'adbench does not know "mlp"' mlp gmm.txt
 grep -qxF '  hint: known are ba, gmm, hand, hand-us, lstm' error.txt || { cat error.txt; exit 1; }
