@@ -1,9 +1,8 @@
 /* help.c - help in a terminal: usage, then examples, then options. */
 #include "cli/help.h"
 
-#include "cli/usage.h"
-
 #include "cli/bug.h"
+#include "cli/usage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -139,10 +138,13 @@ static void put_short(FILE *f, const verb *v, int explained, bool color)
     for (int i = 0; i < explained; i++)
         put_option(f, option_at(v, i));
     if (option_at(v, explained)) {
-        put_heading(f, explained ? "More options" : "Options", color);
+        char title[128];
+        snprintf(title, sizeof title, "More options: tessera %s --help explains them", v->name);
+        put_heading(f, title, color);
         put_names(f, v, explained);
+    } else {
+        fprintf(f, "\ntessera %s --help says more.\n", v->name);
     }
-    fprintf(f, "\ntessera %s --help says more.\n", v->name);
 }
 
 static char *short_page(const verb *v, int explained, bool color, int *lines)

@@ -7,7 +7,7 @@
 
 /* The overview and every `tessera VERB -h` fit a terminal; the long page of a verb takes a second screen or a third. A
  * test holds every page. */
-enum { HELP_WIDTH = 80, HELP_LINES = 40, HELP_SHORT = 32, HELP_PAGE = 110 }; /* columns, then lines */
+enum { HELP_WIDTH = 80, HELP_LINES = 40, HELP_SHORT = 30, HELP_PAGE = 110 }; /* columns, then lines */
 
 void help_overview(FILE *f, bool color);            /* `tessera` alone */
 void help_text(FILE *f, const char *s);             /* a paragraph, wrapped */

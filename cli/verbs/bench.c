@@ -232,9 +232,7 @@ static int verdict(const args *a, const char *results)
 static int run(const args *a, ts_error *e)
 {
     const char *out = args_text(a, "out", NULL), *report = args_text(a, "report", NULL);
-    if (out && !outfile_check(out, e))
-        return e->code;
-    if (report && !outfile_check(report, e))
+    if ((out && !outfile_check(out, e)) || (report && !outfile_check(report, e)))
         return e->code;
     train_options step;
     if (!options_fit(a, e))
@@ -270,22 +268,22 @@ static int run(const args *a, ts_error *e)
 static const option options[] = {
     {"schema", 's', A_SCHEMA, "FILE|NAME", "a schema to time; repeats (default: the guess)", true, 0, 0},
     {"peer", 0, A_PEER, "NAME", "time another runtime, as in onnxruntime; repeats", true, 0, 0},
-    {"peer-python", 0, A_FILE, "PATH", "the Python that runs peers (default: python3 of PATH)", false, 0, 0},
-    {"at", 0, PAIR, "NAME=N,N,...", "with --dim NAME=1..M: the program for all extents against one for each; repeats",
-     true, 0, 0},
-    {"kernels", 0, FLAG, NULL, "with --at: also times of each kernel, where both have the same", false, 0, 0},
-    {"precision", 0, CHOICE, "f32|bf16|f16", "precision of matrix products and saved activations (default: f32)", false,
-     0, 0},
+    {"report", 0, A_FILE, "FILE", "write one HTML page that explains the verdict", false, 0, 0},
+    {"out", 'o', A_FILE, "FILE", "write results/1 as JSON", false, 0, 0},
     {"min-time", 0, SECONDS, "TIME", "time that a contestant is sampled for, all launches (default: 3s)", false, 0, 0},
     {"launches", 0, INTEGER, "N", "processes per contestant (default: 5)", false, 1, 1000},
     {"threshold", 0, PERCENT, "PERCENT", "least difference that matters (default: 1%)", false, 0, 0},
-    {"judge", 0, A_TARGET, "NAME", "target whose results count as right (default: plain f64 loops, slow)", false, 0, 0},
     {"fail-on", 0, CHOICE, "slower|faster|undecided|invalid", "exit 1 on such a verdict; repeats", true, 0, 0},
+    {"precision", 0, CHOICE, "f32|bf16|f16", "precision of matrix products and saved activations (default: f32)", false,
+     0, 0},
+    {"at", 0, PAIR, "NAME=N,N,...", "with --dim NAME=1..M: the program for all extents against one for each; repeats",
+     true, 0, 0},
+    {"kernels", 0, FLAG, NULL, "with --at: also times of each kernel, where both have the same", false, 0, 0},
+    {"judge", 0, A_TARGET, "NAME", "target whose results count as right (default: plain f64 loops, slow)", false, 0, 0},
+    {"peer-python", 0, A_FILE, "PATH", "the Python that runs peers (default: python3 of PATH)", false, 0, 0},
     {"timeout", 0, SECONDS, "TIME", "how long a contestant may take for one answer (default: 10m)", false, 0, 0},
     {"seed", 0, INTEGER, "N", "seed of inputs, orders and resampling (default: 0)", false, 0, INT64_MAX},
-    {"out", 'o', A_FILE, "FILE", "write results/1 as JSON", false, 0, 0},
     {"resume", 0, A_FILE, "FILE", "go on from what an interrupted bench wrote to FILE", false, 0, 0},
-    {"report", 0, A_FILE, "FILE", "write one HTML page that explains the verdict", false, 0, 0},
     {0},
 };
 static const option_group group = {"Options", options}, step_group = {"Training", step_options};

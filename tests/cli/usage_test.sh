@@ -69,7 +69,8 @@ expect 0 'tessera run' run m --treads -h
 expect 0 'tessera run' help run
 expect 0 'UNDECIDED' bench --help
 expect 0 'More options' bench -h
-expect 0 'tessera bench --help says more.' bench -h
+expect 0 'More options: tessera bench --help explains them' bench -h
+expect 0 'tessera version --help says more.' version -h
 expect 0 'UNDECIDED' bench -h --help
 expect 0 'UNDECIDED' help bench
 expect 0 "Toolchain" help exit
