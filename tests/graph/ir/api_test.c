@@ -52,6 +52,9 @@ static void test_two_graphs(void)
     CHECK(!ts_replace(g, 1, &sum, 1, &x, &w, &out));
     snprintf(want, sizeof want, "replacing: input \"w\" f32[2] is a tensor of another graph%s", hint);
     refused(g, want);
+    CHECK(!ts_named(g, y, "y") && !*ts_name(y)); /* whose label would end with g */
+    snprintf(want, sizeof want, "naming: exp f32[2] is a tensor of another graph%s", hint);
+    refused(g, want);
     ts_error e = {0};
     CHECK(!ts_plan_of(g, 1, &y, 0, NULL, NULL, &e));
     snprintf(want, sizeof want, "plan: exp f32[2] is a tensor of another graph%s", hint);
