@@ -84,7 +84,8 @@ static const expr *instead_of_load(void *user, const expr *x)
     return x->kind == X_LOAD ? value : x;
 }
 
-static bool leads_outside(const chain *c, int64_t extent, int64_t v)
+/* Whether v does, and where to. */
+static bool leads_outside(const chain *c, int64_t extent, int64_t v, int64_t *to)
 {
     arena mem = {0};
     const expr *x = x_whole(&mem, v);
@@ -93,6 +94,7 @@ static bool leads_outside(const chain *c, int64_t extent, int64_t v)
     if (x_is_call(x, "at")) /* left as it is where it cannot be done */
         x = x->arg[0];
     const bool outside = x->kind == X_LIT && x->is_whole && (x->whole < 0 || x->whole >= extent);
+    *to = outside ? x->whole : v;
     arena_free(&mem);
     return outside;
 }
@@ -108,11 +110,14 @@ static void add_position(text *t, const type *y, int64_t i)
     text_add(t, "]");
 }
 
-static void name_value(const node *in, int64_t i, int64_t v, const place *q, err *e)
+/* Element i of an input is v and leads to `to`, which is said where v itself, from either end, would be inside. */
+static void name_value(const node *in, int64_t i, int64_t v, int64_t to, const place *q, err *e)
 {
     const long long last = (long long)q->of->type.dim[q->axis] - 1;
     text at = {0}, has = {0};
     add_position(&at, &in->type, i);
+    if (v >= -last - 1 && v <= last)
+        text_add(&at, ", which leads to %lld", (long long)to);
     if (*q->of->label && q->axis == 0)
         text_add(&has, "%s has rows 0 to %lld", q->of->label, last);
     else
@@ -134,9 +139,10 @@ static bool blame(const plan *p, const place *q, void *const *input, err *e)
         const int64_t n = type_count(&in->type), extent = q->of->type.dim[q->axis];
         for (int64_t i = 0; i < n && !found; i++) {
             const int64_t v = load_whole(in->type.dtype, input[c.input], i);
-            found = leads_outside(&c, extent, v);
+            int64_t to;
+            found = leads_outside(&c, extent, v, &to);
             if (found)
-                name_value(in, i, v, q, e);
+                name_value(in, i, v, to, q, e);
         }
     }
     arena_free(&mem);

@@ -140,8 +140,27 @@ static void check(const struct reader *r, const struct source *s, int n)
     }
 }
 
+/* A value of an input that is a row itself, and leads to none: the message says where to. */
+static void check_led(void)
+{
+    ts_error e = {0};
+    ts_graph *g = ts_graph_make();
+    ts_array x = {0}, place = {0}, y = {0};
+    const int64_t dim[] = {EXTENT, 2};
+    CHECK(ts_array_make(&x, TS_F32, 1, dim, &e) && ts_array_make(&place, TS_I64, 1, dim + 1, &e));
+    store_whole(TS_I64, place.data, 0, -1), store_whole(TS_I64, place.data, 1, 3);
+    const ts_tensor in = ts_input(g, "places", TS_I64, 1, place.dim), by = ts_scalar(g, TS_I64, EXTENT);
+    const ts_tensor t = ts_call2(g, "gather", ts_input(g, "x", TS_F32, 1, x.dim), ts_call2(g, "add", in, by));
+    const ts_given given[] = {{"x", x}, {"places", place}};
+    CHECK(!ts_eval(1, &t, 2, given, &(ts_options){.target = "c", .threads = 1}, &y, &e));
+    if (!CHECK(strstr(e.text, "input \"places\" holds 3 at [1], which leads to 8; x has rows 0 to 4")))
+        printf("  %s\n", e.text);
+    ts_array_free(&x), ts_array_free(&place), ts_graph_free(g);
+}
+
 int main(void)
 {
+    check_led();
     static const int counts[] = {1, 2, EXTENT, MOST};
     for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
         for (size_t k = 0; k < sizeof sources / sizeof *sources; k++)
