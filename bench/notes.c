@@ -52,8 +52,8 @@ static void note_state(cJSON *list, const measured *m)
              s->why);
     else if (s->state == BUSY)
         note(list,
-             "The machine was busy: %s. The times may be too high, and compare takes them for nothing but results "
-             "of a machine that is as busy.",
+             "The machine was busy: %s. The times may be too high. compare decides nothing between them and results "
+             "of a quiet machine.",
              s->why);
     if (aside > 0 && s->state != UNUSABLE)
         note(list, "%d of %d rounds do not count: other programs took processor time from one of their samples", aside,

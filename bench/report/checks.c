@@ -92,7 +92,7 @@ static mood difference_seen(const report *r, text *out)
     if (!r->match || isnan(r->match->detectable))
         return FINE;
     double found = fabs(log(r->match->ratio));
-    text_add(out, "differences from %s on can be told from none here; found: %s", word_share(r->match->detectable).s,
+    text_add(out, "differences of %s or more can be detected; measured: %s", word_share(r->match->detectable).s,
              word_share(exp(found) - 1).s);
     return outcome_of(r->match) == NOT_DECIDED ? CARE : FINE;
 }
