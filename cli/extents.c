@@ -232,6 +232,8 @@ bool extents_race(const args *a, ts_error *e)
     r.plan = ok ? session_varying(&r.varying, e) : NULL;
     ok = r.plan && ts_plan_build(r.plan, e);
     progress_close(&r.varying.progress);
+    if (ok)
+        session_tell(&r.varying, r.plan);
     for (int i = 0; ok && i < args_count(a, "at"); i++)
         ok = race_all(&r, args_at(a, "at", i), e);
     if (ok && a->console.json)

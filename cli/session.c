@@ -2,6 +2,7 @@
 #include "cli/session.h"
 
 #include "graph/base/err.h"
+#include "cli/reply.h"
 #include "cli/suggest.h"
 
 #include <stdlib.h>
@@ -222,6 +223,18 @@ ts_plan *session_varying(session *s, ts_error *e)
     ts_plan *p = ts_plan_make_varying(s->model, n, dims, &s->options, e);
     free(dims);
     return p;
+}
+
+void session_tell(const session *s, ts_plan *p)
+{
+    const console *c = &s->args->console;
+    ts_error ignored = {0};
+    cJSON *root = c->quiet ? NULL : reply_take(ts_plan_json(p, &ignored), &ignored);
+    const cJSON *note;
+    cJSON_ArrayForEach(note, js_get(root, "notes")) console_note(c, "%s", note->valuestring);
+    for (const char *at = js_get_text(root, "build/notes"); *at; at += strcspn(at, "\n"), at += strspn(at, "\n"))
+        console_note(c, "%.*s", (int)strcspn(at, "\n"), at);
+    cJSON_Delete(root);
 }
 
 /* Values for those inputs that have none; whole numbers below what the model states. */

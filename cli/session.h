@@ -33,6 +33,9 @@ bool session_varies(const session *s);
 ts_plan *session_varying(session *s, ts_error *e);
 /* Of all extents of the ranges, if there are any and no shape waits for a value; else of the model as it is bound. */
 ts_plan *session_plan(session *s, ts_error *e);
+/* Notes of what a person should know of a plan, and of how its program was made: a rule whose loops are refused, a
+ * cache that cannot be written. */
+void session_tell(const session *s, ts_plan *p);
 /* Makes values for inputs that were not given: by seed, so the same everywhere. */
 bool session_fill(session *s, uint64_t seed, ts_error *e);
 /* Fails, naming them, if inputs are missing. One without elements is not: nobody has to write down its only value. */

@@ -74,6 +74,8 @@ static bool work(session *s, const args *a, const char *folder, ts_error *e)
     s->options.schema = args_text(a, "schema", NULL);
     ts_plan *plan = session_plan(s, e);
     bool good = plan && ts_plan_emit(plan, folder, NULL, e);
+    if (good)
+        session_tell(s, plan);
     ts_plan_free(plan);
     return good;
 }

@@ -6,7 +6,6 @@
 #include "cli/session.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct job {
     session session;
@@ -38,25 +37,6 @@ static bool reveal(job *j, const args *a, ts_error *e)
             return false;
     }
     return !args_flag(a, "all") || ts_model_reveal(j->session.model, "*", e) >= 0;
-}
-
-/* What a person should know of the plan and of how its program was made: a rule that decides no kernel, a cache that
- * cannot be written. */
-static void tell(job *j)
-{
-    const console *c = &j->session.args->console;
-    ts_error ignored = {0};
-    cJSON *root = c->quiet ? NULL : reply_take(ts_plan_json(j->plan, &ignored), &ignored);
-    const cJSON *note;
-    cJSON_ArrayForEach(note, js_get(root, "notes")) console_note(c, "%s", note->valuestring);
-    const char *line = js_get_text(root, "build/notes");
-    while (*line) {
-        int n = (int)strcspn(line, "\n");
-        if (n)
-            console_note(c, "%.*s", n, line);
-        line += n + (line[n] == '\n');
-    }
-    cJSON_Delete(root);
 }
 
 static bool feed(job *j, ts_error *e)
@@ -137,7 +117,7 @@ static bool work(job *j, const args *a, ts_error *e)
     if (!j->plan || !feed(j, e) || (j->folder && !outfile_folder_check(j->folder, e)) || !ts_plan_build(j->plan, e))
         return false;
     progress_close(&s->progress);
-    tell(j);
+    session_tell(&j->session, j->plan);
     return ts_plan_run(j->plan, e) && (!j->folder || outfile_folder(j->folder, e)) && collect(j, e);
 }
 

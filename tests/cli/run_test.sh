@@ -130,6 +130,8 @@ expect 0 "$why" explain bert-tiny -s refused.json $small
 expect 0 '(rule mine is refused: guess)' explain bert-tiny -s refused.json $small
 expect 0 "$why" run bert-tiny -s refused.json --random $small
 expect 0 "$why" bench bert-tiny -s refused.json --min-time 20ms --launches 1 $small
+expect 0 "$why" bench bert-tiny -s refused.json --dim seq=1..16 --at seq=8 --min-time 20ms
+expect 0 "$why" emit bert-tiny -s refused.json -o sources $small
 # the convolutions of docs/schema.md: one rule for one image and for several, and the axes that its table has
 awk '/^```json/ { s = ""; on = 1; next } /^```/ { if (on && s ~ /"windows"/) printf "%s", s; on = 0 } on { s = s $0 "\n" }' \
     "$SOURCE/docs/schema.md" >convolutions.json
