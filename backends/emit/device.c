@@ -38,9 +38,9 @@ static void add_kernel(text *t, text *rows, const device_kernel *q, int k)
              q->file ? q->file : "", q->operands, k, q->groups, q->lanes, q->shared, q->waits, k, q->loop, q->copies,
              q->from, q->bytes);
     if (q->boxes)
-        text_line(rows, ", %d, box%d, %d},", q->boxes, k, q->asks);
+        text_line(rows, ", %d, box%d, %d, %u},", q->boxes, k, q->asks, q->sizes);
     else
-        text_line(rows, ", 0, 0, %d},", q->asks);
+        text_line(rows, ", 0, 0, %d, %u},", q->asks, q->sizes);
 }
 
 static void add_loops(text *t, const device_program *p)
@@ -115,8 +115,8 @@ static char *calls_text(const plan *p, const emit_on *on)
         add_loops(&t, q);
     text_line(&t, "static const device_program all = {%d, %d, %d, %d, %d, kernel, leaf, input, value, %lld, %lld,",
               on->device, q->kernels, q->leaves, q->inputs, q->values, (long long)p->arena_bytes, (long long)spill);
-    text_line(&t, "                                   %d, %d, %d, %s};\n", q->all, q->loops, q->walked,
-              q->loops > 1 ? "loop, source, copy" : "0, 0, 0");
+    text_line(&t, "                                   %d, %d, %d, %s, %d};\n", q->all, q->loops, q->walked,
+              q->loops > 1 ? "loop, source, copy" : "0, 0, 0", q->sizes);
     text_line(&t, "static void run(const ts_run *r, long part, long parts)\n{\n    (void)part, (void)parts;\n    "
                   "device_run(&all, r);\n}");
     text_free(&rows), device_tables_free(&all);
@@ -174,11 +174,6 @@ bool emit_on_device(const plan *p, const emit_options *w, const emit_on *on, err
 {
     static const char *const flags[] = {"-O2", "-std=c11", NULL};
     folder f = {0};
-    if (p->n_variable) {
-        err_set(e, TS_UNSUPPORTED, "target %s writes no program of which runs say the extent of \"%s\"", on->by->name,
-                p->variable->name);
-        return err_hint(e, "give it one extent: --dim %s=N, or --target c", p->variable->name);
-    }
     carry_all(&f, on);
     char *calls = calls_text(p, on), *rules = rules_text(&f, on);
     const emit_extra beside = {f.n_file, f.file, on->libraries, on->made, rules};

@@ -67,7 +67,8 @@ static device_kernel kernel_of(const making *m, int which, int k, const emit_lau
                            .bytes = copies ? type_bytes(&p->kernel[k].stage->node->type) : 0,
                            .boxes = q->n_box,
                            .box = boxes_of(m, q),
-                           .asks = q->asks};
+                           .asks = q->asks,
+                           .sizes = q->sizes};
 }
 
 /* ---- loops ---- */
@@ -154,7 +155,8 @@ void device_tables_make(device_tables *t, const levels *l, const emit_launch *la
                                   .walked = walked,
                                   .loop = m.loop,
                                   .source = m.source,
-                                  .copy = m.copy};
+                                  .copy = m.copy,
+                                  .sizes = p->n_variable};
 }
 
 void device_tables_free(device_tables *t)

@@ -91,3 +91,34 @@ for i, name in enumerate(["y", "h", "end", "sum"]):
 assert 1000 <= np.load("looped/end.npy").max() < 4000 # it ended as it should
 PY
 }
+
+# extents_agree TARGET: sums and products along an extent that a run says, which grows and shrinks; one beyond its range
+extents_agree() {
+    cp "$SOURCE/tests/backends/gpu/rows.json" .
+    "$TESSERA" emit rows.json --dim seq=1..20 --target "$1" -q -o ranged
+    build ranged
+    for n in 20 3 1 17; do
+        python3 - "$n" <<'PY'
+import sys
+import numpy as np
+n = int(sys.argv[1])
+np.save("rows.npy", np.sin(np.arange(n * 24, dtype=np.float32)).reshape(n, 24))
+np.save("w.npy", np.cos(np.arange(24 * 20, dtype=np.float32)).reshape(24, 20))
+PY
+        "$TESSERA" run rows.json --dim seq=1..20 --in x=rows.npy --in w=w.npy --target "$1" -q --out range
+        "$TESSERA" run rows.json --in x=rows.npy --in w=w.npy --target interp -q --out exact
+        (cd ranged && ./model -n "$n" ../rows.npy ../w.npy)
+        python3 - "$n" <<'PY'
+import sys
+import numpy as np
+for i, name in enumerate("psg"):
+    here, there, exact = (np.load(f) for f in (f"range/{name}.npy", f"ranged/output{i}.npy", f"exact/{name}.npy"))
+    assert here.shape == there.shape == exact.shape and (here == there).all(), (name, sys.argv[1])
+    assert np.allclose(there, exact, 1e-4, 1e-4), (name, sys.argv[1])
+PY
+    done
+    ! (cd ranged && ./model -n 21 ../rows.npy ../w.npy) 2>said.txt
+    grep -q '21: is not a list of sizes within their ranges' said.txt
+    (cd ranged && ./model -n 5 >timed.txt) # numbers of its own
+    grep -q median ranged/timed.txt
+}

@@ -33,7 +33,8 @@ typedef struct device_kernel {
     long from, bytes;
     int boxes; /* maps of tensors that it takes behind all else */
     const device_box *box;
-    int asks; /* behind operands the walk has the place of a byte: whether a trip before was the last one */
+    int asks;       /* behind operands the walk has the place of a byte: whether a trip before was the last one */
+    unsigned sizes; /* extents of the run that it takes behind these: a bit for each */
 } device_kernel;
 typedef struct device_source { /* of an input of a trip: from an operand of the loop on; -1: the trip's number */
     int of, row;               /* row: gathered, and cleared where an early end leaves it out */
@@ -64,6 +65,7 @@ typedef struct device_program {
     const device_loop *loop;
     const device_source *source;
     const device_copy *copy;
+    int sizes; /* extents that a run says: a list of them stands for an input behind the last one */
 } device_program;
 
 enum { RUN_SAID = 2 };

@@ -16,6 +16,7 @@ build() { # FOLDER
 products_agree opencl
 language_agrees opencl
 loops_agree opencl
+extents_agree opencl
 
 # What is missing
 ! (cd there && OCL_ICD_VENDORS=/nonexistent ./model ../x.npy) 2>said.txt

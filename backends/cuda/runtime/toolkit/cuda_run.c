@@ -12,7 +12,7 @@ static struct {
     int open;
     CUstream stream;
     CUgraphExec graph;
-    CUdeviceptr arena, spill, fault, counts, *leaf, *input;
+    CUdeviceptr arena, spill, fault, counts, sizes, *leaf, *input;
     CUfunction *function; /* of each kernel; of loops and copies none */
     int *faults;
 } device;
@@ -52,7 +52,11 @@ static int find_memory(const device_program *p, const ts_run *r)
     device.faults = calloc((size_t)p->kernels + 1, sizeof *device.faults);
     int ok = device.leaf && device.input && device.faults && allocate(&device.arena, p->arena) &&
              allocate(&device.spill, p->spill) && allocate(&device.fault, 4L * (p->kernels + 1)) &&
-             allocate(&device.counts, (long)COUNT_BYTES * p->loops);
+             allocate(&device.counts, (long)COUNT_BYTES * p->loops) &&
+             allocate(&device.sizes, (long)sizeof(long) * p->sizes);
+    /* Of extents that a run says, trips read what lies behind the end: numbers, whichever these are. */
+    if (ok && p->sizes)
+        ok = did(cuMemsetD8Async(device.arena, 0, (size_t)p->arena, device.stream), "clearing memory", "");
     for (int i = 0; i < p->leaves && ok; i++)
         ok = allocate(&device.leaf[i], p->leaf[i].bytes) &&
              (!p->leaf[i].bytes ||
@@ -95,8 +99,8 @@ static CUdeviceptr address(const device_program *p, device_at at)
 }
 
 typedef struct arguments {
-    CUdeviceptr of[MOST_OPERANDS + 3];
-    void *at[MOST_OPERANDS + 3 + MOST_BOXES];
+    CUdeviceptr of[MOST_OPERANDS + 4];
+    void *at[MOST_OPERANDS + 4 + MOST_BOXES];
     CUtensorMap map[MOST_BOXES];
 } arguments;
 
@@ -141,9 +145,11 @@ static int give(const device_program *p, int k, int outer, const device_at *oper
         out->of[o] = address(p, operand[o]);
     out->of[n] = device.spill;
     out->of[n + 1] = device.fault + 4 * (CUdeviceptr)outer;
-    const int all = n + 2 + p->kernel[k].asks;
+    int all = n + 2;
     if (p->kernel[k].asks)
-        out->of[n + 2] = address(p, operand[n]);
+        out->of[all++] = address(p, operand[n]);
+    if (p->kernel[k].sizes)
+        out->of[all++] = device.sizes;
     for (int o = 0; o < all; o++)
         out->at[o] = &out->of[o];
     for (int b = 0; b < p->kernel[k].boxes; b++) {
@@ -258,6 +264,9 @@ static int run(const device_program *p, const ts_run *r)
     for (int i = 0; i < p->inputs && ok; i++)
         ok = !p->input[i].bytes ||
              did(cuMemcpyHtoDAsync(device.input[i], r->input[i], (size_t)p->input[i].bytes, device.stream),
+                 "a copy to the device", "");
+    if (ok && p->sizes)
+        ok = did(cuMemcpyHtoDAsync(device.sizes, r->input[p->inputs], sizeof(long) * (size_t)p->sizes, device.stream),
                  "a copy to the device", "");
     ok = ok &&
          (device.graph ? did(cuGraphLaunch(device.graph, device.stream), "launching the kernels", "") : walk(p)) &&

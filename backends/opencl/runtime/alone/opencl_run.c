@@ -19,6 +19,7 @@ static struct {
     cl_memory arena, spill, fault, counts, *leaf, *input;
     cl_program *program; /* of each kernel: that of the first kernel of its file */
     cl_kernel *kernel;   /* of loops and copies none */
+    const long *sizes;   /* extents of the run at hand */
     int *faults;
 } device;
 
@@ -95,6 +96,10 @@ static int find_memory(const device_program *p, const ts_run *r)
              to_device(device.leaf[i], r->leaf[i], p->leaf[i].bytes, "a copy of a weight");
     for (int i = 0; i < p->inputs && ok; i++)
         ok = allocate(&device.input[i], p->input[i].bytes);
+    const char none = 0; /* of extents that a run says, trips read what lies behind the end: numbers, whichever */
+    if (ok && p->sizes && p->arena)
+        ok = did(device.cl.fill(device.queue, device.arena, &none, 1, 0, (size_t)p->arena, 0, NULL, NULL),
+                 "clearing memory", "");
     return ok && did(device.cl.finish(device.queue), "a copy of the weights", "");
 }
 
@@ -161,6 +166,10 @@ static int give_arguments(const device_program *p, int which, int number, const 
     }
     ok = ok && give(f, &n, &device.spill, sizeof device.spill) && give(f, &n, &device.fault, sizeof device.fault) &&
          give(f, &n, &told, sizeof told);
+    for (int v = 0; v < p->sizes && ok; v++) {
+        const int64_t size = device.sizes[v];
+        ok = !(k->sizes >> v & 1) || give(f, &n, &size, sizeof size);
+    }
     if (!ok)
         fprintf(stderr, "%s: the driver does not take its arguments\n", k->name);
     return ok;
@@ -249,6 +258,7 @@ static int run(const device_program *p, const ts_run *r)
 {
     const device_calls calls = {(void *)(uintptr_t)p, launch, copy, clear, count, truth};
     int ok = 1;
+    device.sizes = p->sizes ? r->input[p->inputs] : NULL;
     for (int i = 0; i < p->inputs && ok; i++)
         ok = to_device(device.input[i], r->input[i], p->input[i].bytes, "a copy to the device");
     ok = ok && device_kernels(p, &calls, 0, p->kernels);
