@@ -120,12 +120,13 @@ static void print_layout(text *t, const layout *y, const stage *s, const expr *c
     layout_print(t, &shown, letter);
 }
 
-static void put_operand(text *t, const stage *s, const char *stage_name, char letter, const node *n, const layout *y,
+static void put_operand(text *t, const stage *s, const char *stage_name, int load, const node *n, const layout *y,
                         const expr *const *sub)
 {
     text name = {0}, shape = {0}, order = {0};
     open_one(t);
-    text_add(&name, "%s%s%c", stage_name, *stage_name ? "." : "", letter);
+    text_add(&name, "%s%s", stage_name, *stage_name ? "." : "");
+    operand_print(&name, load);
     put_taken(t, "operand", &name);
     put_text(t, "tensor", n->label);
     type_print(&shape, &n->type);
@@ -150,15 +151,15 @@ static void put_operands(text *t, const plan *p, const kernel *k)
     for (int i = 0; i < k->n_stage; i++) {
         const stage *s = &k->stage[i];
         const char *name = k->n_stage > 1 ? s->name : "";
-        for (int j = 0; j < s->n_load && j < 26; j++) {
+        for (int j = 0; j < s->n_load; j++) {
             const node *n = s->load[j]->from;
             const int entry = s->leaf ? s->leaf[j] : -1;
             if (!within(k, n))
-                put_operand(t, s, name, (char)('a' + j), n,
-                            entry >= 0 ? &p->leaf[entry].layout : &p->buffer[n->id].layout, s->load[j]->arg);
+                put_operand(t, s, name, j, n, entry >= 0 ? &p->leaf[entry].layout : &p->buffer[n->id].layout,
+                            s->load[j]->arg);
         }
         if (!s->scratch)
-            put_operand(t, s, name, 'y', s->node, &p->buffer[s->node->id].layout, s->store);
+            put_operand(t, s, name, MAX_LOADS, s->node, &p->buffer[s->node->id].layout, s->store);
     }
     text_add(t, "]");
 }

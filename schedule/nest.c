@@ -261,12 +261,20 @@ int64_t nest_sums(const plan *p, const stage *s)
 }
 
 /* ---- printing ---- */
+void operand_print(text *t, int load)
+{
+    enum { LETTERS = 26 };
+    text_add(t, "%c", load == MAX_LOADS ? 'y' : 'a' + load % LETTERS);
+    if (load >= LETTERS && load < MAX_LOADS)
+        text_add(t, "%d", load / LETTERS);
+}
+
 static void print_staging(text *t, const stage *s, const staging *g)
 {
     text_add(t, "%s+", g->derived ? "[" : "");
     if (g->shared)
         text_add(t, "%s.", s->name);
-    text_add(t, "%c", g->load == MAX_LOADS ? 'y' : 'a' + g->load);
+    operand_print(t, g->load);
     if (!g->space)
         text_add(t, "@%s", nest_nowhere);
     else if (g->space->name)

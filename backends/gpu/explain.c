@@ -13,8 +13,9 @@ static double share(double of, double all)
 
 static void put_access(text *t, const kernel *k, const gpu_access *a)
 {
-    text_add(t, "{\"operand\":\"%s%s%c\",\"space\":\"%s\"", k->n_stage > 1 ? a->s->name : "", k->n_stage > 1 ? "." : "",
-             a->load == MAX_LOADS ? 'y' : 'a' + a->load, a->shared ? "shared" : "global");
+    text_add(t, "{\"operand\":\"%s%s", k->n_stage > 1 ? a->s->name : "", k->n_stage > 1 ? "." : "");
+    operand_print(t, a->load);
+    text_add(t, "\",\"space\":\"%s\"", a->shared ? "shared" : "global");
     if (a->copy)
         text_add(t, ",\"copy\":true");
     text_add(t, ",\"bytes\":%lld,\"times\":%.0f,\"%s\":%lld,\"least\":%lld}", (long long)a->bytes, a->times,

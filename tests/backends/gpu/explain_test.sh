@@ -1,6 +1,7 @@
 #!/bin/sh
 # What explain says of matrix units: their time is that of the unit which the loops name, and products of f32 in fewer bits
-# are formed by four warps together, too, where the card has that and a rule asks for it.
+# are formed by four warps together, too, where the card has that and a rule asks for it. Operands of a kernel that reads more
+# values than there are letters have names that are told apart.
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 export TESSERA_NVRTC=/nowhere # registers are estimated
@@ -39,4 +40,21 @@ new=$(unit --machine gpu:h100 -s tf32) old=$(unit --machine gpu:a100 -s tf32) no
 case $new in '64 x '*' x 8 of f32, 4 warps together') ;; *) wrong "on 9.0 it is $new" ;; esac
 [ "$old" = '16 x 8 x 8 of f32' ] || wrong "on 8.0 it is $old"
 [ "$none" = 'f32 is taken in fewer bits only where a rule computes in tf32' ] || wrong "without a rule: $none"
+
+checked=$((checked + 1))
+"${PYTHON:-python3}" - <<'PY'
+import json
+names = [f"x{i}" for i in range(40)]
+port = [{"name": n, "dtype": "f32", "shape": [64]} for n in names]
+json.dump({"format": "graph/1", "opset": {"": 17}, "inputs": port, "outputs": [{"name": "y"}],
+           "nodes": [{"op": "Sum", "in": names, "out": ["y"]}]}, open("many.json", "w"))
+PY
+"$TESSERA" explain many.json --target cuda --machine gpu:h100 --json >many.plan || wrong "explain fails of 40 operands"
+"${PYTHON:-python3}" - <<'PY' || wrong "operands are not told apart"
+import json, sys
+k, = json.load(open("many.plan", encoding="utf-8"))["kernels"]
+read = [[o["operand"] for o in of if o["operand"] != "y"] for of in (k["operands"], k["group"]["accesses"])]
+print(*read[0])
+sys.exit(any(len(set(r)) < 39 or not all(n.isalnum() and n.isascii() for n in r) for r in read))
+PY
 finish
