@@ -4,6 +4,7 @@
  * Requires: kernels in order, with their loops. Guarantees: every value read from memory has a buffer; two that are
  * alive at the same time do not overlap, save a result and what it lies over, in the kernel of both. The lower bound
  * reported is the largest set of values alive at once. */
+#include "schedule/beside.h"
 #include "schedule/place.h"
 #include "schedule/reuse.h"
 
@@ -301,8 +302,10 @@ bool pass_memory(plan *p, err *e)
     if (p->n_site)
         return place_each_part(p, pass_memory, e);
     buffer **all = arena_array(&p->mem, (size_t)p->g->n + (size_t)p->n_kernel + 1, sizeof *all);
+    beside_order(p);
     if (!p->part) /* the order of parts is the plan's, with transfers in between */
         carry_order(p);
+    beside_number(p);
     find_lifetimes(p);
     find_roots(p);
     carry_in_place(p);
@@ -314,6 +317,7 @@ bool pass_memory(plan *p, err *e)
     n += add_rooms(p, all + n);
     if (!p->own_places)
         find_reuse(p);
+    beside_lives(p, all, n);
     p->arena_bytes = place_all(p, all, n);
     p->lower_bound = most_alive(p, all, n);
     return true;

@@ -173,6 +173,7 @@ typedef struct kernel {
     int site;              /* of the plan's, if it has any; of a transfer: where the value goes */
     int within;            /* which kernel it is of that site's part */
     scan_plan *scan;       /* NULL: it is no loop over a plan of its own */
+    int beside;            /* scans right before it that other workers make meanwhile (beside.c) */
     const transfer *moves; /* it is a transfer: its one stage has no axes, and names the value; NULL: it computes */
 } kernel;
 

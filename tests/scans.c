@@ -159,6 +159,25 @@ static void make_apart(ts_graph *g, made *m)
     m->flat[0] = flat, m->flat[1] = wide, m->flat[2] = stacked(g, TRIPS, rows), m->n = 3;
 }
 
+/* Loops that need nothing of one another, of which one reads what another must not have written over, and a loop over
+ * what they gather */
+static void make_beside(ts_graph *g, made *m)
+{
+    made forth = {0}, back = {0};
+    make_cell(g, &forth, false, false), make_cell(g, &back, true, false);
+    ts_scan *s = ts_scan_begin(g, TRIPS);
+    ts_tensor h = ts_scan_state(s, back.scan[0]),
+              next = ts_call2(g, "multiply", ts_call2(g, "add", h, ts_scan_slice(s, forth.scan[1], true)),
+                              ts_scan_slice(s, back.scan[1], false));
+    ts_scan_step(s, h, next);
+    ts_scan_end(s, m->scan);
+    ts_tensor flat = back.flat[0];
+    for (int t = 0; t < TRIPS; t++)
+        flat = ts_call2(g, "multiply", ts_call2(g, "add", flat, row(g, forth.flat[1], TRIPS - 1 - t)),
+                        row(g, back.flat[1], t));
+    m->flat[0] = flat, m->scan[1] = back.scan[1], m->flat[1] = back.flat[1], m->n = 2;
+}
+
 static void give(ts_given *given, int *n, int n_root, const ts_tensor *root)
 {
     ts_tensor all[32];
@@ -291,7 +310,8 @@ static const struct {
     maker *make;
     int orders; /* of gradients */
 } cases[] = {{"forward", make_forward, 2}, {"backward", make_backward, 1}, {"swap", make_swap, 1},
-             {"nested", make_nested, 1},   {"until", make_until, 1},       {"apart", make_apart, 0}};
+             {"nested", make_nested, 1},   {"until", make_until, 1},       {"apart", make_apart, 0},
+             {"beside", make_beside, 1}};
 
 void scans_check(int n, const scans_on *on)
 {

@@ -4,12 +4,6 @@
 
 #include <stdlib.h>
 
-static int value_of(const level *x, const levels *l) /* the operand that the scan's value is, behind what it reads */
-{
-    const plan *of;
-    return levels_kernel(l, x->scan, &of)->stage->n_load;
-}
-
 static void add_addresses(trip_tables *t, const scan_plan *s)
 {
     for (int i = 0; i < s->plan->n_input; i++) {
@@ -30,6 +24,8 @@ static void add_copies(trip_tables *t, const scan_plan *s)
 
 static void add_loop(trip_tables *t, const levels *l, const level *x)
 {
+    const plan *around;
+    const kernel *scan = levels_kernel(l, x->scan, &around);
     const scan_plan *s = x->trips;
     const int behind = t->copies + s->n_first;
     const buffer *until = s->until < 0 ? NULL : &s->plan->buffer[s->plan->root[s->until]->id];
@@ -40,8 +36,8 @@ static void add_loop(trip_tables *t, const levels *l, const level *x)
                                       .before = t->copies,
                                       .behind = behind,
                                       .last = behind + s->n_copy,
-                                      .room = value_of(x, l) + 1,
-                                      .alone = s->plan->threads == 1,
+                                      .room = scan->stage->n_load + 1, /* behind what it reads, and its value */
+                                      .alone = s->plan->threads == 1 ? 1 + scan->beside : 0,
                                       .trips = s->trips,
                                       .until = until ? until->offset : -1};
     add_addresses(t, s), add_copies(t, s);

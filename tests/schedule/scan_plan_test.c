@@ -1,6 +1,6 @@
 /* scan_plan_test.c - plans of scans: nothing grows with the trips but what is gathered; weights are laid out once, for
  * the kernels of a trip; little work is planned for one worker. And scans of which one makes all that another does are
- * one. */
+ * one. Scans of one worker stand beside one another. */
 /* ctest: fast */
 #include "backends/backend.h"
 #include "backends/cpu/cpu.h"
@@ -108,8 +108,67 @@ static void check_joined(void)
     arena_free(&mem);
 }
 
+/* Two directions of a cell over the same rows, each with its own weights, and a scan over what one of them gathers */
+static void make_directions(planning *m)
+{
+    ts_graph *g = m->g = ts_graph_make();
+    ts_tensor x = ts_input(g, "x", TS_F32, 3, (const int64_t[]){20, 2, 16}), all[2][2], over[1];
+    for (int i = 0; i < 2; i++) {
+        ts_tensor w = ts_weight(g, i ? "back" : "forth", TS_F32, 2, (const int64_t[]){16, 16}, 0, 0.1, 1);
+        ts_scan *s = ts_scan_begin(g, 20);
+        ts_tensor h = ts_scan_state(s, ts_call1(g, "index key=0", x)),
+                  sum = ts_call2(g, "add", ts_scan_slice(s, x, i), ts_call2(g, "matmul", h, w)),
+                  next = ts_call1(g, "tanh", sum);
+        ts_scan_step(s, h, next), ts_scan_gather(s, next, i);
+        CHECK(ts_scan_end(s, all[i]));
+        m->out[m->n++] = ts_call1(g, "exp", all[i][1]);
+    }
+    ts_scan *s = ts_scan_begin(g, 20);
+    ts_tensor h = ts_scan_state(s, all[0][0]);
+    ts_scan_step(s, h, ts_call2(g, "multiply", h, ts_scan_slice(s, all[0][1], false)));
+    CHECK(ts_scan_end(s, over));
+    m->out[m->n++] = over[0];
+}
+
+static bool meet(const buffer *a, const buffer *b)
+{
+    return a->where == IN_ARENA && b->where == IN_ARENA && a->offset < b->offset + b->bytes &&
+           b->offset < a->offset + a->bytes;
+}
+
+/* Workers make scans of one worker at once, where these do not need one another: those lie apart. One worker does not,
+ * and its values lie over one another. */
+static void check_beside(void)
+{
+    arena mem = {0};
+    for (int threads = 1; threads < 4; threads++) {
+        planning m = {0};
+        int n;
+        make_directions(&m);
+        plan *p = plan_of(&m, &mem, threads);
+        scan_of(p, 0, &n);
+        CHECK(n == 3);
+        int at = 0;
+        while (at < p->n_kernel &&
+               !(p->kernel[at].scan && at + 1 < p->n_kernel && p->kernel[at + 1].scan && p->kernel[at + 1].beside))
+            at++;
+        CHECK((at < p->n_kernel) == (threads > 1));
+        for (int k = 0; k < p->n_kernel; k++)
+            CHECK(!p->kernel[k].beside || k == at + 1);
+        if (at < p->n_kernel) {
+            const kernel *k = &p->kernel[at];
+            const buffer *one[] = {k->scan->room, &p->buffer[k->stage->node->id]},
+                         *other[] = {k[1].scan->room, &p->buffer[k[1].stage->node->id]};
+            for (int i = 0; i < 4; i++)
+                CHECK(!meet(one[i / 2], other[i % 2]));
+        }
+        plan_free(p), ts_graph_free(m.g);
+    }
+    arena_free(&mem);
+}
+
 int main(void)
 {
-    check_growth(), check_workers(), check_joined();
+    check_growth(), check_workers(), check_joined(), check_beside();
     return check_done();
 }

@@ -79,20 +79,21 @@ static void make_trips(const ts_run *r, const walker *by, long k, const walk_loo
     walker w = {by->g, by->part, by->parts, 0, by->number ? by->number : (int)k + 1};
     long trip = 0;
     if (l->alone) {
-        if (w.part)
+        if ((l->alone - 1) % w.parts != w.part)
             return;
-        w.parts = 1;
+        own.scratch += w.part * own.scratch_bytes;
+        w.part = 0, w.parts = 1;
     }
     own.arena = at[l->room], own.input = now;
     find_inputs(&w, l, at, &trip, now);
     for (int i = l->before; i < l->behind; i++)
         if (now[c[i].input] != at[c[i].of])
             copy_share(&w, now[c[i].input], at[c[i].of], c[i].bytes);
-    clear(r, &w, l->first, l->end);
+    clear(&own, &w, l->first, l->end);
     for (int more = 1; more && trip < l->trips; trip++) {
-        meet(r, &w);
+        meet(&own, &w);
         w.claims = set * (~trip & 1);
-        clear(r, &w, l->first, l->end); /* for the next trip */
+        clear(&own, &w, l->first, l->end); /* for the next trip */
         w.claims = set * (trip & 1);
         find_inputs(&w, l, at, &trip, now);
         more = make_trip(&own, &w, l, now);

@@ -26,7 +26,7 @@ typedef struct walk_copy { /* from an operand, or a place of the trips' own, to 
 } walk_copy;
 typedef struct walk_loop { /* calls; inputs of a trip; copies before all trips, and behind each */
     int first, end, address, n, before, behind, last;
-    int room, alone;   /* the operand where the trips' values are; whether one part makes them all */
+    int room, alone;   /* the operand where the trips' values are; 1 + which part makes them all; 0: all parts do */
     long trips, until; /* where it says that a trip is the last one; -1: it does not */
 } walk_loop;
 
