@@ -553,15 +553,24 @@ static const node *source(const node *n) /* of a weight that is computed: what c
     return n;
 }
 
+/* Constants that were computed while graph k was built are nodes of their own, however equal. */
+static bool same_numbers(const pairing *q, int k, const node *a, const node *b)
+{
+    graph *g = q->of[k]->graph;
+    const ts_array *x = type_equal(&a->type, &b->type) ? g_value(g, a, MOST_COMPARED) : NULL,
+                   *y = x ? g_value(g, b, MOST_COMPARED) : NULL;
+    return y && !memcmp(x->data, y->data, (size_t)type_bytes(&a->type));
+}
+
 /* b[k] stands for a in graph k. What computes them is compared later. */
 static bool pair(pairing *q, const node *a, const node *const *b)
 {
     const bool known = q->mate[0][a->id];
     for (int k = 0; k < q->n; k++) {
         const node *other = source(b[k]);
-        if (known && q->mate[k][a->id] != other)
+        if (known && q->mate[k][a->id] != other && !same_numbers(q, k, q->mate[k][a->id], other))
             return refuse(q, k, a, "stands for two values at another extent");
-        q->mate[k][a->id] = other;
+        q->mate[k][a->id] = known ? q->mate[k][a->id] : other;
         if (a->type.dtype != other->type.dtype || a->type.rank != other->type.rank)
             return refuse(q, k, a, "is computed in another way at another extent");
     }

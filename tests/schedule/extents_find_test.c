@@ -155,6 +155,11 @@ static const network networks[] = {
     {SEQ, "Slice x [-1] [-4096] [1] [-1] > turned\nSoftmax turned > y | axis 1", "seq=1..16", {"seq=16", "seq=5"}},
     {SEQ, "Pad x [0,2,0,0,1,3] > y", "seq=1..16", {"seq=16", "seq=9", "seq=1"}},
     {SEQ, "ReduceMean x > y | axes [1]", "seq=1..16", {"seq=16", "seq=9", "seq=1"}},
+    /* equal constants, computed while the graph is built where they are small */
+    {"x 2,\"seq\",4096",
+     "Shape x > s\nConstantOfShape s > z\nExp z > a\nExp z > b\nMul a x > c\nAdd c b > y",
+     "seq=1..32",
+     {"seq=32", "seq=9", "seq=2"}},
     /* windows: every extent, and in steps where windows go by two */
     {IMAGE, "Conv x k > y", "h=3..12 w=3..9", {"h=12 w=9", "h=5 w=8", "h=3 w=3"}},
     {IMAGE,
