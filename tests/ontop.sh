@@ -1,8 +1,8 @@
 #!/bin/sh
 # ontop.sh - adding something is a new file and no edit. Into a copy of the tree go the files of tests/ontop: an
-# operation, a recogniser, a reader, a back end with a target and a language of its own, a model, a verb, schemas and
-# tests, and the files that docs/extending.md shows; the copy is built, each of them is used once, the page's commands
-# are run, and git must see new files only.
+# operation, a recogniser, a reader, a back end with a target (roles, spaces, a matrix unit) and a language of its own,
+# a model, a verb, schemas and tests, and the files that docs/extending.md shows; the copy is built, each of them is
+# used once, the page's commands are run, and git must see new files only.
 # ctest: large
 set -eu
 copy=$(mktemp -d)

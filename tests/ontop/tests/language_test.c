@@ -1,5 +1,5 @@
 /* language_test.c - what the generator writes in a language that the project does not know, run by its own back end, is
- * what the interpreter computes: under the guess of its target, and under loops with its roles and spaces. */
+ * what the interpreter computes: under the guess of its target, and under loops with its roles, spaces and unit. */
 #include "graph/ir/graph.h"
 #include "tests/check.h"
 
@@ -37,6 +37,11 @@ static const char *const graphs[] = {
     "n2 = input \"u\" : f32[3,4]\n"
     "n3 = scatter(n0, n1, n2) axis=0 reduce=add : f32[6,4]\n"
     "return n3\n",
+    /* a product that ends within trips of the unit */
+    "n0 = input \"x\" : f32[18,39]\n"
+    "n1 = weight \"w\" mean=0 scale=0.2 seed=1 : f32[39,21]\n"
+    "n2 = matmul(n0, n1) : f32[18,21]\n"
+    "return n2\n",
 };
 
 static int give(const graph *g, ts_given *in, ts_error *e)
@@ -138,11 +143,29 @@ static void test_fault(void)
     ts_graph_free(g);
 }
 
+/* Its own unit is what such loops are: the kernel's text says so. */
+static void test_unit(void)
+{
+    ts_error e = {0};
+    ts_tensor t[4];
+    int n = 0;
+    ts_graph *g = ts_graph_make();
+    CHECK(ts_parse(g, graphs[0], COUNT(t), t, &n, &e));
+    ts_plan *p = ts_plan_of(g, n, t, 0, NULL, &(ts_options){.target = "ontop", .schema = "fours"}, &e);
+    char *json = p ? ts_plan_json(p, &e) : NULL;
+    if (!CHECK(json && strstr(json, "m@fours n@fours k@fours")))
+        printf("%s%s\n", e.text, json ? json : "");
+    ts_free(json), ts_plan_free(p), ts_graph_free(g);
+}
+
 int main(void)
 {
     for (int i = 0; i < COUNT(graphs); i++)
         test(graphs[i], NULL);
     test(graphs[0], "desk");
+    test(graphs[0], "fours");
+    test(graphs[COUNT(graphs) - 1], "fours");
+    test_unit();
     test_refusal();
     test_divergent();
     test_fault();

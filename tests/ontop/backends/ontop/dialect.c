@@ -1,9 +1,11 @@
-/* dialect.c - a C-like language that nobody speaks: its own names for types, its own loops. A C compiler reads it by
- * way of a few macros, so that what it says can be run. */
+/* dialect.c - a C-like language that nobody speaks: its own names for types, its own loops, and a unit of its own that
+ * the hands of a group work together. A C compiler reads it by way of a few macros, so that what it says can be run:
+ * each hand is a thread. */
 #include "backends/ontop/ontop.h"
 
 static const char words[] =
     "#include <math.h>\n"
+    "#include <pthread.h>\n"
     "#include <stdint.h>\n"
     "#include <string.h>\n"
     "typedef float real;\n"
@@ -21,9 +23,12 @@ static const char words[] =
     "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n"
     "#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"
     "#define FUNCTION static inline __attribute__((unused))\n"
-    "#define MEET() ((void)0)\n"
+    "#define MEET() ((void)pthread_barrier_wait(meeting))\n"
     "#define HOP(i, from, to, step) for (place i = from; i < to; i += step)\n"
-    "#define DEAL(i, n) for (place i = (n) * group / groups; i < (n) * (group + 1) / groups; i++)\n";
+    "#define DEAL(i, n) for (place i = (n) * group / groups; i < (n) * (group + 1) / groups; i++)\n"
+    "static _Thread_local place hand;\n"
+    "static _Thread_local pthread_barrier_t *meeting;\n"
+    "static _Thread_local char *desk;\n";
 
 static void prelude(text *t, const unit_facts *u)
 {
@@ -38,8 +43,11 @@ static void tile(text *t, const tile_head *h)
 
 static void kernel_begin(text *t, const kernel_head *h)
 {
-    text_add(t, "void %s(char **memory, char *scratch, flag *fault, place group, place groups)\n{\n", h->name);
+    text_add(
+        t, "void %s(char **memory, char *scratch, flag *fault, place group, place groups, place own, void *where)\n{\n",
+        h->name);
     text_add(t, "    (void)memory, (void)scratch, (void)fault, (void)group, (void)groups;\n");
+    text_add(t, "    hand = own, meeting = where, desk = scratch;\n");
     for (int i = 0; !h->empty && i < h->n; i++) {
         const parameter *p = &h->parameter[i];
         const char *access = p->written ? "" : "const ";
@@ -49,13 +57,50 @@ static void kernel_begin(text *t, const kernel_head *h)
         text_add(t, "    if (group) return;\n");
 }
 
-static const function functions[] = {{"checked", "", FAULTS,
-                                      "FUNCTION i64 checked(i64 i, i64 n, flag *fault)\n"
-                                      "{\n"
-                                      "    if (i < 0 || i >= n) *fault = 1;\n"
-                                      "    return i < 0 || i >= n ? 0 : i;\n"
-                                      "}\n"},
-                                     {0}};
+static const function functions[] = {
+    {"checked", "", FAULTS,
+     "FUNCTION i64 checked(i64 i, i64 n, flag *fault)\n"
+     "{\n"
+     "    if (i < 0 || i >= n) *fault = 1;\n"
+     "    return i < 0 || i >= n ? 0 : i;\n"
+     "}\n"},
+    {"take_row", "", PLAIN,
+     "FUNCTION void take_row(n32 *row, n32 at, n32 more)\n"
+     "{\n"
+     "    memcpy(row, desk + at + more, 4 * sizeof *row);\n"
+     "}\n"},
+    {"by_fours", "", PLAIN,
+     "static real shown[2][4][4]; /* rows of a, columns of b: a hand has one of each */\n"
+     "FUNCTION void by_fours(real *y, const n32 *a, const n32 *b)\n"
+     "{\n"
+     "    memcpy(shown[0][hand], a, sizeof shown[0][hand]);\n"
+     "    memcpy(shown[1][hand], b, sizeof shown[1][hand]);\n"
+     "    MEET();\n"
+     "    for (int n = 0; n < 4; n++)\n"
+     "        for (int k = 0; k < 4; k++)\n"
+     "            y[n] = MULADD(shown[0][hand][k], shown[1][n][k], y[n]);\n"
+     "    MEET();\n"
+     "}\n"},
+    {0}};
+
+/* y[m,n] += sum over k of a[m,k] b[k,n], 4 of each: hand i holds row i of a and of y, and column i of b. */
+#define LINE                                                                                             \
+    {                                                                                                    \
+        .words = 4, .along = { {.take = "take_row($0, $1, $2)", .line = "$0", .deep = "0", .piece = 4} } \
+    }
+static const matrix_form units[] = {{.m = 4,
+                                     .n = 4,
+                                     .k = 4,
+                                     .operand = TS_F32,
+                                     .sum = TS_F32,
+                                     .text = "by_fours($0, $1, $2)",
+                                     .run = 1,
+                                     .sums = 4,
+                                     .row = "$0",
+                                     .column = "$1",
+                                     .a = LINE,
+                                     .b = LINE},
+                                    {0}};
 
 const dialect ontop_dialect = {
     .name = "ontop",
@@ -77,6 +122,12 @@ const dialect ontop_dialect = {
     .constant = "const place $0 = $1; (void)$0;",
     .table = "const flag $0[] = {$1};",
     .barrier = "MEET()",
+    .address = "(n32)((const char *)$0 - desk)",
+    .matrix = units,
+    .n_matrix = COUNT(units) - 1,
+    .lane = "hand",
+    .lane_of_all = "(group * 4 + hand)",
+    .lanes_in_all = "(groups * 4)",
     .role = (const role_form[]){{"hops", "HOP($0, $1, $2, $3)", false}, {"skew", "HOP($0, $1, $2, $3)", true}, {0}},
     .part = "group",
     .parts = "groups",

@@ -1,9 +1,11 @@
 /* ontop.c - a back end that the project does not have. What the generator writes in its language goes through a C
- * compiler; three groups then take turns at each kernel. */
+ * compiler; three groups then take turns at each kernel, each with
+ * its hands at once. */
 #include "backends/ontop/ontop.h"
 #include "backends/derived.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { GROUPS = 3 };
-typedef void ontop_code(char **given, char *scratch, int *fault, long group, long groups);
+enum { GROUPS = 3, HANDS = 4 };
+typedef void ontop_code(char **given, char *scratch, int *fault, long group, long groups, long hand, void *meeting);
 struct program {
     const plan *p;
     kernel_text *text;
@@ -127,6 +129,36 @@ static char *memory_of(const program *g, const operand *o, void *const *input)
                                    : input[input_of(g->p, o->node)];
 }
 
+typedef struct turn { /* of one hand */
+    ontop_code *code;
+    char **given, *scratch;
+    int *fault;
+    long group, hand;
+    pthread_barrier_t *meeting;
+} turn;
+
+static void *take_turn(void *arg)
+{
+    const turn *w = arg;
+    w->code(w->given, w->scratch, w->fault, w->group, GROUPS, w->hand, w->meeting);
+    return NULL;
+}
+
+static void take_turns(const turn *of, int hands)
+{
+    pthread_t thread[HANDS];
+    turn each[HANDS];
+    pthread_barrier_t meeting;
+    MUST(hands <= HANDS && !pthread_barrier_init(&meeting, NULL, (unsigned)hands));
+    for (int i = 0; i < hands; i++) {
+        each[i] = *of, each[i].hand = i, each[i].meeting = &meeting;
+        MUST(!pthread_create(&thread[i], NULL, take_turn, &each[i]));
+    }
+    for (int i = 0; i < hands; i++)
+        pthread_join(thread[i], NULL);
+    pthread_barrier_destroy(&meeting);
+}
+
 static bool run(program *g, void *const *input, err *e)
 {
     int fault = 0;
@@ -137,7 +169,8 @@ static bool run(program *g, void *const *input, err *e)
         for (int i = 0; i < u->n_operand; i++)
             given[i] = memory_of(g, &u->operand[i], input);
         for (int i = GROUPS; i-- > 0;) /* in any order */
-            g->code[k](given, g->scratch, &fault, i, GROUPS);
+            take_turns(&(turn){.code = g->code[k], .given = given, .scratch = g->scratch, .fault = &fault, .group = i},
+                       u->lanes);
         free(given);
         if (fault)
             return err_set(e, TS_NUMERICS, "%s: an index is outside its axis", g->p->kernel[k].op);

@@ -1,4 +1,4 @@
-/* target.c - groups of one worker each: roles and spaces that no other target has. */
+/* target.c - groups of four hands each: roles, spaces and a matrix unit that no other target has. */
 #include "backends/ontop/ontop.h"
 
 static const role roles[] = {
@@ -13,9 +13,19 @@ static const role roles[] = {
      .lanes = true,
      .own = true,
      .folded = true,
-     .last = true}};
+     .last = true},
+    {.name = "fours",
+     .done = "taken by fours",
+     .in_registers = true,
+     .unit = true,
+     .warp = 4,
+     .own = true,
+     .folded = true}};
 static const memory_space spaces[] = {{.copied = true, .least = 1, .most = 1},
                                       {.name = "desk", .copied = true, .shared = true, .least = 1, .most = 1}};
+
+static const matrix_unit units[] = {
+    {.m = 4, .n = 4, .k = 4, .operand = TS_F32, .sum = TS_F32, .sums = 4, .reached = 1}};
 
 static void guess_shared(const plan *p, const kernel *k, text *out)
 {
@@ -54,10 +64,14 @@ const target *ontop_target(arena *mem, const machine_options *asked, err *e)
         .role = roles,
         .n_space = COUNT(spaces),
         .space = spaces,
+        .n_unit = COUNT(units),
+        .unit = units,
         .n_level = 2,
         .level = {{.name = "desk", .bytes = 1 << 16, .repeats = 4096, .ways = 8}, {.name = "memory", .shared = true}},
         .workers = 3,
         .places = 1,
+        .group = 4,
+        .warp = 4,
         .line = 64,
         .align = 64,
         .n_register = 16,
