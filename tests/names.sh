@@ -13,8 +13,8 @@
 #   words       names that the glossary of STYLE.md refuses, as identifiers of the code.
 #   const       cast away from a node: names and marks are given by the graph that made it.
 #   arenas      are called mem, in parameters, locals and members.
-#   sections    of the files of operations, which have one order (STYLE.md, "Files"); and each source begins with a
-#               comment: what it is for.
+#   sections    of the files of operations, which have one order (STYLE.md, "Files"), and in which the functions stand
+#               that records name; and each source begins with a comment: what it is for.
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 # The names of the records in a file: the first .name after each "const op ... = {".
@@ -53,6 +53,24 @@ misplaced=$(awk -v order="$order" '
     }
     /^static const op [a-z_0-9]* = / && last < at["records"] {
         print FILENAME ":" FNR ": a record before the section \"records\""; last = at["records"]
+    }' graph/ops/*.c
+    awk '
+    BEGIN {
+        n = split("shape:shape body:body lower:recipes way:recipes alternative:recipes in_blocks:recipes grad:grad " \
+                  "grad_for:grad back_of:ONNX", row, " ")
+        while (n > 0) { split(row[n--], w, ":"); home[w[1]] = w[2] }
+    }
+    FNR == 1 { here = "none"; split("", of) }
+    /^\/\* ---- .* ---- \*\/$/ { here = $0; sub(/^\/\* ---- /, "", here); sub(/:.*| ----.*/, "", here) }
+    /^(static )?[a-z].*\(/ && !/;$/ { name = $0; sub(/\(.*/, "", name); sub(/.*[ *]/, "", name); of[name] = here }
+    here == "records" {
+        line = $0
+        while (match(line, /\.[a-z_]+ = [a-z_0-9]+/)) {
+            split(substr(line, RSTART + 1, RLENGTH - 1), w, " = "); line = substr(line, RSTART + RLENGTH)
+            if (w[1] in home && w[2] in of && index(", " of[w[2]] ",", ", " home[w[1]] ",") == 0) {
+                print FILENAME ":" FNR ": " w[2] " stands in section \"" of[w[2]] "\", not in \"" home[w[1]] "\""
+            }
+        }
     }' graph/ops/*.c)
 [ -z "$misplaced" ] || { echo "$misplaced"; exit 1; }
 silent=$(git ls-files -co --exclude-standard -- '*.c' '*.h' ':!tests' | while read -r file; do

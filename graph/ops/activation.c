@@ -32,6 +32,11 @@ static bool adapt_prelu(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, g_call2(c->g, "prelu", x, slope), e);
 }
 
+static const char *silu_back(const node *n)
+{
+    return node_real(n, "alpha") == 1 ? "Sigmoid a^; Mul a^ $" : "Mul a^ !alpha; Sigmoid $; Mul a^ $";
+}
+
 /* ---- shape, body ---- */
 static bool gelu_shape(const node *n, type *out, err *e)
 {
@@ -51,11 +56,6 @@ static bool gelu_body(defn *d, err *e)
                              : "0.5 * a * (1 + tanh(0.79788456080286536 * (a + 0.044715 * a * a * a)))",
                        &known, e);
     return d->value != NULL;
-}
-
-static const char *silu_back(const node *n)
-{
-    return node_real(n, "alpha") == 1 ? "Sigmoid a^; Mul a^ $" : "Mul a^ !alpha; Sigmoid $; Mul a^ $";
 }
 
 /* ---- records ---- */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 /* ---- helpers ---- */
+/* front: [batch, space..., channel] as [batch, channel, space...]; else back */
 static const node *turned(graph *g, const node *x, bool front)
 {
     const int rank = x ? x->type.rank : 0;
@@ -18,6 +19,7 @@ static const node *turned(graph *g, const node *x, bool front)
     return g_transpose(g, x, rank, axes);
 }
 
+/* ---- recipes ---- */
 /* n's operation without "_last", on operands with their channels in front. */
 static const node *lower_last(graph *g, const node *n)
 {

@@ -55,6 +55,16 @@ static bool adapt_hardmax(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, g_reshape(g, y, t->rank, t->dim), e);
 }
 
+/* ---- shape ---- */
+static bool lrn_shape(const node *n, type *out, err *e)
+{
+    *out = n->in[0]->type;
+    if (out->rank < 2 || node_int(n, "size") < 1 || dtype_class(out->dtype) != D_REAL)
+        return err_set(e, TS_BAD_INPUT, "rank %d, size %lld: channels of real numbers are wanted", out->rank,
+                       (long long)node_int(n, "size"));
+    return true;
+}
+
 /* ---- body ---- */
 /* y[n, c, ...] = x[n, c, ...] / (bias + alpha / size * sum over the channels around c of x^2)^beta */
 static bool lrn_body(defn *d, err *e)
@@ -80,15 +90,6 @@ static bool lrn_body(defn *d, err *e)
     sum = x2(mem, "pow", x2(mem, "add", x_real(mem, node_real(d->node, "bias")), sum),
         x_real(mem, node_real(d->node, "beta")));
     d->value = x2(mem, "div", x, sum);
-    return true;
-}
-
-static bool lrn_shape(const node *n, type *out, err *e)
-{
-    *out = n->in[0]->type;
-    if (out->rank < 2 || node_int(n, "size") < 1 || dtype_class(out->dtype) != D_REAL)
-        return err_set(e, TS_BAD_INPUT, "rank %d, size %lld: channels of real numbers are wanted", out->rank,
-                       (long long)node_int(n, "size"));
     return true;
 }
 
