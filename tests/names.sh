@@ -10,6 +10,7 @@
 #               a comment either.
 #   machines    an instruction set, a level of memory by its name or number, or a language, in schedule or in
 #               backends/codegen, and caches in graph or autodiff: these ask the tables of a target (schedule/target.h). "isa" is a key of plan/1.
+#   how         threads, buffers and targets, in graph, comments included.
 #   words       names that the glossary of STYLE.md refuses, as identifiers of the code.
 #   const       cast away from a node: names and marks are given by the graph that made it.
 #   arenas      are called mem, in parameters, locals and members.
@@ -77,6 +78,9 @@ silent=$(git ls-files -co --exclude-standard -- '*.c' '*.h' ':!tests' | while re
     head -n 1 "$file" | grep -q '^/\*' || echo "$file: does not say first what it is for"
 done)
 [ -z "$silent" ] || { echo "$silent"; exit 1; }
+# What, before how: the graph knows no schedule.
+how=$(git ls-files -co --exclude-standard -- 'graph/*.[ch]' | xargs grep -niwE 'threads?|buffers?|targets?' || true)
+[ -z "$how" ] || { echo "$how"; echo "names: the graph says what is wanted, not how it is done"; exit 1; }
 for device in $(grep -l '^    \.kinds = "gpu",$' backends/*/*.c | sed 's,backends/\(.*\)/.*,\1,'); do
     if git ls-files -co --exclude-standard -- '*.c' '*.h' '*.cmake' CMakeLists.txt ':!tests' ':!cmake/tests.cmake' ':!cli' ':!include' \
         ':!bench/peers' ":!backends/$device" | xargs grep -niw "$device"; then

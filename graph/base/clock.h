@@ -1,4 +1,5 @@
-/* clock.h - the time that passes, whatever somebody sets the date to. */
+/* clock.h - the time that passes, whatever somebody sets the date to. Never goes back; only differences mean something,
+ * and no result depends on them. */
 #ifndef TS_CLOCK_H
 #define TS_CLOCK_H
 

@@ -1,4 +1,4 @@
-/* random.c - random numbers as a pure function of seed and index: no state, any order, any thread, the same bits. */
+/* random.c - random numbers as a pure function of seed and index: no state, in any order, for anybody, the same. */
 #include "graph/base/base.h"
 
 uint64_t random_bits(uint64_t seed, uint64_t index)

@@ -1,5 +1,5 @@
 /* save.c - the only place that replaces files. A reader of a saved file sees the old bytes or the new ones, also after
- * a crash or a power failure. What is written goes to a temporary file beside the target, which takes its name when all
+ * a crash or a power failure. What is written goes to a temporary file beside the file, which takes its name when all
  * of it is on disk. */
 #include "graph/base/base.h"
 
@@ -12,16 +12,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUFFER = 1 << 16 };
+enum { HELD = 1 << 16 };
 
 struct saver {
     arena mem;
     const char *path, *folder;
     char *temporary; /* NULL: path is a device or a pipe and written in place */
     int fd;
-    int why;      /* errno of the first failure; 0: none */
-    size_t held;  /* bytes in the buffer */
-    char *buffer; /* BUFFER bytes */
+    int why;       /* errno of the first failure; 0: none */
+    size_t held;   /* bytes that wait to be written */
+    char *pending; /* these, in HELD bytes of room */
 };
 
 bool file_write(int fd, const void *p, size_t n)
@@ -51,7 +51,7 @@ static char *folder_of(arena *mem, const char *path)
 
 static int open_temporary(arena *mem, const char *folder, char **name)
 {
-    /* The name is random, not derived from the target's: that may be as long as the system allows. */
+    /* The name is random, not derived from the file's: that may be as long as the system allows. */
     for (int attempt = 0; attempt < 16; attempt++) {
         uint64_t r;
         if (getrandom(&r, sizeof r, 0) != sizeof r)
@@ -102,7 +102,7 @@ saver *saver_open(const char *path, size_t expected)
     MUST(s);
     s->path = arena_string(&s->mem, path);
     s->folder = folder_of(&s->mem, path);
-    s->buffer = arena_get(&s->mem, BUFFER);
+    s->pending = arena_get(&s->mem, HELD);
     s->fd = is_special(path) ? file_open(path, O_WRONLY | O_APPEND, 0)
                              : open_temporary(&s->mem, s->folder, &s->temporary);
     note(s, s->fd >= 0);
@@ -117,7 +117,7 @@ saver *saver_open(const char *path, size_t expected)
 static void flush(saver *s)
 {
     if (s->why == 0)
-        note(s, file_write(s->fd, s->buffer, s->held));
+        note(s, file_write(s->fd, s->pending, s->held));
     s->held = 0;
 }
 
@@ -125,13 +125,13 @@ void saver_add(saver *s, const void *p, size_t n)
 {
     if (s->why != 0 || n == 0)
         return;
-    if (n > BUFFER - s->held)
+    if (n > HELD - s->held)
         flush(s);
-    if (n > BUFFER) {
+    if (n > HELD) {
         note(s, file_write(s->fd, p, n));
         return;
     }
-    memcpy(s->buffer + s->held, p, n);
+    memcpy(s->pending + s->held, p, n);
     s->held += n;
 }
 

@@ -263,7 +263,7 @@ static void bind(parser *p, const char *name, const expr *value)
 }
 
 /* Names, up to "="; how many, or -1. */
-static int targets(parser *p, char name[][MAX_NAME], int max)
+static int left_sides(parser *p, char name[][MAX_NAME], int max)
 {
     int n = 0;
     do {
@@ -303,7 +303,7 @@ static bool let_several(parser *p, int n, char name[][MAX_NAME])
 static bool let(parser *p)
 {
     char name[SCALAR_RESULT][MAX_NAME];
-    const int n = targets(p, name, SCALAR_RESULT);
+    const int n = left_sides(p, name, SCALAR_RESULT);
     if (n > 1)
         return let_several(p, n, name) && (eat(p, ";") || (fail(p, "';' expected"), false));
     const expr *x = n == 1 ? choice(p) : NULL;
@@ -323,7 +323,7 @@ static bool assign(parser *p, const expr *c)
     do {
         if (n == SCALAR_RESULT)
             return fail(p, "too many names"), false;
-        if (targets(p, name + n, 1) < 0)
+        if (left_sides(p, name + n, 1) < 0)
             return false;
         const expr *was = value_named(p, name[n]);
         if (!was)

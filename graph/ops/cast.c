@@ -46,7 +46,7 @@ static const node *converted(const onnx_call *c, const node *x, dtype d, err *e)
 }
 
 /* The dtype that `to` says: a code, or before version 6 its name. */
-static bool target(const onnx_call *c, dtype *d, err *e)
+static bool wanted(const onnx_call *c, dtype *d, err *e)
 {
     static const char *const name[] = {"UNDEFINED", "FLOAT", "UINT8",   "INT8",   "UINT16", "INT16",  "INT32", "INT64",
                                        "STRING",    "BOOL",  "FLOAT16", "DOUBLE", "UINT32", "UINT64"};
@@ -63,7 +63,7 @@ static bool target(const onnx_call *c, dtype *d, err *e)
 static bool adapt_cast(const onnx_call *c, const node **out, err *e)
 {
     dtype d;
-    if (!onnx_need(c, 1, e) || !onnx_must(c, "to", e) || !target(c, &d, e))
+    if (!onnx_need(c, 1, e) || !onnx_must(c, "to", e) || !wanted(c, &d, e))
         return false;
     const node *y = converted(c, c->in[0], d, e);
     return (y || !err_is(e)) && onnx_give(c, out, y, e);
