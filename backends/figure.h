@@ -1,4 +1,5 @@
-/* figure.h - numbers with units, as the texts that describe machines have them. */
+/* figure.h - numbers with units, as the texts that describe machines have them. What is printed reads as the same
+ * number; what is out of range is refused, never cut. */
 #ifndef TS_FIGURE_H
 #define TS_FIGURE_H
 #include "graph/base/base.h"

@@ -1,4 +1,5 @@
-/* bug.h - a mistake of ours: says where and aborts; main turns that into exit code 70. */
+/* bug.h - a mistake of ours: says where and aborts; main turns that into exit code 70.
+ * Never for what a user can cause, which is a value (ts_error). */
 #ifndef TS_BUG_H
 #define TS_BUG_H
 

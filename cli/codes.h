@@ -1,4 +1,5 @@
-/* codes.h - what exit codes and the codes of messages mean, and what to do about each. */
+/* codes.h - what exit codes and the codes of messages mean, and what to do about each. Constant tables, from which help
+ * and the manual are printed; a code keeps its meaning for good. */
 #ifndef TS_CODES_H
 #define TS_CODES_H
 

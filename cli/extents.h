@@ -1,4 +1,5 @@
-/* extents.h - one program for all extents of a dimension against programs for one extent each: bench --at. */
+/* extents.h - one program for all extents of a dimension against programs for one extent each: bench --at.
+ * They are run in turns, in this process, with the same values; all are freed when the race is over. */
 #ifndef TS_CLI_EXTENTS_H
 #define TS_CLI_EXTENTS_H
 #include "cli/args.h"

@@ -1,4 +1,4 @@
-/* measure.h - what an array holds, in four numbers. */
+/* measure.h - what an array holds, in four numbers. A plain value; the array is only read. */
 #ifndef TS_MEASURE_H
 #define TS_MEASURE_H
 #include "tessera.h"

@@ -1,4 +1,5 @@
-/* blame.h - where a number stopped being one: the step is gone through again, kernel by kernel. */
+/* blame.h - where a number stopped being one: the step is gone through again, kernel by kernel.
+ * The state of the run is as it was before the step, and stays so; all arguments are the caller's. */
 #ifndef TRAIN_BLAME_H
 #define TRAIN_BLAME_H
 #include "train/step.h"

@@ -1,4 +1,5 @@
-/* misjudged.h - what a trained model got wrong, and how surely: RUN/misjudged.json of the last evaluation. */
+/* misjudged.h - what a trained model got wrong, and how surely: RUN/misjudged.json of the last evaluation.
+ * The file is there whole or as it was; verdict and data are only read. */
 #ifndef TRAIN_MISJUDGED_H
 #define TRAIN_MISJUDGED_H
 #include "train/judge.h"

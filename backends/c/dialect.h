@@ -1,4 +1,5 @@
-/* dialect.h - C as the generator writes it. */
+/* dialect.h - C as the generator writes it: GNU C11 with vectors by pragma, for one worker a part. A constant record,
+ * read by codegen alone; what it spells is ours, never text of a model. */
 #ifndef TS_C_DIALECT_H
 #define TS_C_DIALECT_H
 #include "backends/codegen/dialect.h"

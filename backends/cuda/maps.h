@@ -1,4 +1,5 @@
-/* maps.h - what tells a device of a tensor of which it copies boxes by itself: kernels take it as it is. */
+/* maps.h - what tells a device of a tensor of which it copies boxes by itself: kernels take it as it is.
+ * A map is a value without memory of its own; it holds as long as the tensor lies where it lay. */
 #ifndef TS_CUDA_MAPS_H
 #define TS_CUDA_MAPS_H
 #include "backends/cuda/device.h"

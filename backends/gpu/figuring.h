@@ -1,4 +1,5 @@
-/* figuring.h - shared by the files that find figures: what a warp's access comes to, and how often loops are walked. */
+/* figuring.h - shared by the files that find figures: what a warp's access comes to, and how often loops are walked.
+ * Plans are only read; nothing is kept from one kernel to the next. */
 #ifndef TS_GPU_FIGURING_H
 #define TS_GPU_FIGURING_H
 #include "backends/gpu/walk.h"

@@ -1,4 +1,5 @@
-/* dialect.h - OpenCL C 1.2, as the generator asks for it. */
+/* dialect.h - OpenCL C 1.2, as the generator asks for it: a part is a work-group, its lanes are work-items. A constant
+ * record, read by codegen alone. */
 #ifndef TS_OCL_DIALECT_H
 #define TS_OCL_DIALECT_H
 #include "backends/codegen/dialect.h"

@@ -1,4 +1,5 @@
-/* clock.h - the one clock of all measurements: monotonic and raw, so that no time service bends it. */
+/* clock.h - the one clock of all measurements: monotonic and raw, so that no time service bends it.
+ * Differences mean something, within one process; no state. */
 #ifndef BENCH_CLOCK_H
 #define BENCH_CLOCK_H
 #include <stdint.h>

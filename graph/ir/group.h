@@ -1,4 +1,5 @@
-/* group.h - the nodes of a group: what a recipe was expanded to, or what was recognised as one. */
+/* group.h - the nodes of a group: what a recipe was expanded to, or what was recognised as one.
+ * Derived from the graph each time, never kept; nodes are the graph's, the list is of the arena given. */
 #ifndef TS_GROUP_H
 #define TS_GROUP_H
 #include "graph/ir/graph.h"
