@@ -231,6 +231,8 @@ static const node *apart(forward *f, const node *y, const node **in)
     return call ? custom_output(g, made, index) : made;
 }
 
+/* The tangent of y by its written gradient: v of y's shape stands for what arrives, dx[i] is linear in it; the gradient
+ * of dx[i] times the tangents u[i], each of x[i]'s shape, is that of v: y's tangent. */
 static const node *transposed(forward *f, const node *y)
 {
     graph *g = f->g;

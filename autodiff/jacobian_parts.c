@@ -88,7 +88,8 @@ static bool find_cut(cut *c, const reach *of)
     return good && c->n > 0;
 }
 
-/* Tangents of the nodes, by colors */
+/* Tangents of the nodes, by colors: v has the shape of in, all [colors, axes of in...], tangent[k] [colors, axes of the
+ * node...] */
 static bool before_cut(cut *c, const reach *of)
 {
     const task *j = c->j;

@@ -80,8 +80,9 @@ static bool read_operands(attend *a, err *e)
     return true;
 }
 
-/* Where query i may look at key j: j < valid keys; j - i - offset <= 0 if causal; and inside the window around
- * i + offset. The offset counts the keys before the first query. */
+/* Where query i may look at key j: j < valid keys; j - i - offset <= 0 if causal; and inside the window around i +
+ * offset. The offset counts the keys before the first query. i [queries, 1], j [keys], valid [batch, 1, 1, 1]; what is
+ * allowed [queries, keys], or [batch, 1, queries, keys]. */
 static void find_allowed(attend *a)
 {
     const onnx_call *c = a->c;
@@ -142,6 +143,7 @@ static bool give_scores(const attend *a, int mode, const node *s, const node **o
     return onnx_give(a->c, out + 3, s, e);
 }
 
+/* [batch, heads, queries, keys] */
 static bool scores(attend *a, const node **s, const node **out, err *e)
 {
     graph *g = a->g;
@@ -214,7 +216,8 @@ static bool adapt_attention(const onnx_call *c, const node **out, err *e)
 }
 
 /* ---- recipes ---- */
-/* Softmax of rows whose elements may all be -inf: nothing is lowered by an infinite maximum, nor divided by 0. */
+/* Softmax of rows whose elements may all be -inf: nothing is lowered by an infinite maximum, nor divided by 0.
+ * x and z [..., keys]; top and sum [..., 1]. */
 static const node *masked_softmax_lower(graph *g, const node *n)
 {
     const node *x = n->in[0];

@@ -121,6 +121,8 @@ static bool mean_body(defn *d, err *e)
 }
 
 /* ---- recipes ---- */
+/* scores [..., rows, keys], values [..., keys, width] -> [..., rows, width]. s and z [..., rows, blocks, size], v [...,
+ * blocks, size, width]; most, now, before, factor and sum [..., rows, blocks]. */
 const node *g_blocked_softmax(graph *g, const node *scores, const node *values, int64_t size, empty_rows empty)
 {
     const node *s = g_callf(g, 1, &scores, "in_blocks axis=-1 size=%lld once=-inf", (long long)size);
@@ -160,7 +162,8 @@ static const node *padded(graph *g, const node *x, int axis, int64_t before, int
     return g_apply(g, "pad", x, 1, (attr[]){attr_ints("pads", 2 * x->type.rank, pads)});
 }
 
-/* All blocks but the last lie behind one another; the last one ends at the end. */
+/* All blocks but the last lie behind one another; the last one ends at the end. dy [..., blocks, size, ...] -> [...,
+ * extent, ...]. */
 static const node *cut_grad(graph *g, const node *call, const node *y, const node *dy, int k)
 {
     const type *t = &call->in[0]->type;
@@ -185,7 +188,8 @@ static const node *cut_grad(graph *g, const node *call, const node *y, const nod
 
 /* What block b adds is multiplied by the factors of all later ones, s[b]; l[b] and o[b] are what there is before it.
  * With dl = -sum over width of dy y / l and do = dy / l:
- * dw = dl s, dx = do s, df = s (dl l + sum over width of do o). All in the factors' dtype. */
+ * dw = dl s, dx = do s, df = s (dl l + sum over width of do o). All in the factors' dtype:
+ * f, s, l [..., blocks], o, x, dx [..., blocks, width], y and dy [..., width]. */
 static const node *grad_of_mean(graph *g, const node *call, const node *y, const node *dy, int k)
 {
     const node *f = call->in[0], *x = g_cast(g, call->in[2], f->type.dtype);

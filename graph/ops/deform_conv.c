@@ -100,7 +100,7 @@ typedef struct tap { /* one of the elements around the points, [n, og, k..., o..
     const node *index, *weight, *inside; /* index: in the flat image; NULL, all three: nothing yet */
 } tap;
 
-/* Of the element below (up: above) p along axis s, whose weight is how near p it is. */
+/* Of the element below (up: above) p along axis s, whose weight is how near p it is. All [n, og, k..., o...]. */
 static void tap_along(graph *g, tap *t, const node *p, bool up, int64_t extent)
 {
     const node *base = g_call1(g, "floor", p), *rest = g_call2(g, "subtract", p, base);

@@ -5,7 +5,9 @@
 enum { MOST = 128 }; /* each row is a step of the recipe */
 
 /* ---- recipes ---- */
-/* x[b, n, n] loses its first row and column: the result is what is left, times the pivot and the sign of the swap. */
+/* x[b, n, n] loses its first row and column: the result is what is left, [b, n - 1, n - 1], and det [b, 1, 1] times the
+ * pivot and the sign of the swap. Place and pivot [b, 1, 1]; head, then what is left of it, [b, n, 1] and [b, n - 1,
+ * 1]; tail likewise [b, n, n - 1] and [b, n - 1, n - 1]; row [b, 1, n - 1]; number [b, n - 1, 1]. */
 static const node *step(graph *g, const node *x, const node **det)
 {
     const int64_t b = x->type.dim[0], n = x->type.dim[1];
@@ -37,6 +39,7 @@ static const node *step(graph *g, const node *x, const node **det)
     return g_call2(g, "subtract", tail, g_call2(g, "multiply", g_call2(g, "divide", head, safe), row));
 }
 
+/* x [..., n, n] -> [...] */
 static const node *det_lower(graph *g, const node *n)
 {
     const type *t = &n->in[0]->type;

@@ -37,6 +37,8 @@ static bool check_operands(const onnx_call *c, err *e)
 }
 
 /* ---- ONNX ---- */
+/* q [batch, heads, queries, size], k and v [batch, heads, keys, size]; x [batch, heads, queries, keys] up to its
+ * product with v. */
 static bool make_flex(const onnx_call *c, onnx_value *out, err *e)
 {
     graph *g = c->g;

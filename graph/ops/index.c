@@ -235,7 +235,8 @@ static const node *index_lower(graph *g, const node *n)
     return g_make(g, op_find("take_at"), 1 + l.n, l.place, (attr[]){attr_ints("axes", l.n, l.axis)}, 1);
 }
 
-/* The places that the key reads are found by reading numbers of places; there the values are put. */
+/* The places that the key reads are found by reading numbers of places; there the values are put. at and value
+ * have the shape of what the key reads, read[0] that of the tensor; all[i] are flat. */
 static const node *set_item_lower(graph *g, const node *n)
 {
     if (n->n_in < 2)

@@ -46,7 +46,7 @@ static const node *scaled(graph *g, const node *y, const node *scale, const node
 
 /* ---- ONNX ---- */
 /* Before version 13 the axes from `axis` on (1 if absent) count as one; since then softmax runs along one axis
- * (the last if absent). */
+ * (the last if absent). flat [product of the axes before, of the others] */
 static const node *softmax_as(const onnx_call *c, const char *op_name, err *e)
 {
     const type *t = &c->in[0]->type;
@@ -175,7 +175,7 @@ static bool adapt_group_norm(const onnx_call *c, const node **out, err *e)
 }
 
 /* ---- recipes ---- */
-/* x - max(x): the same softmax, and no exponential above 1. */
+/* x - max(x), of x's shape: the same softmax, and no exponential above 1. What goes over the axis has 1 there. */
 static const node *lowered(graph *g, const node *n)
 {
     const node *x = n->in[0];
@@ -193,6 +193,7 @@ static const node *softmax_lower(graph *g, const node *n)
     return g_call2(g, "divide", z, over(g, "sum", z, 1, (int64_t[]){node_int(n, "axis")}));
 }
 
+/* x - log(sum(exp(x))), of x's shape; the sum has 1 at the axis. */
 static const node *log_softmax_lower(graph *g, const node *n)
 {
     const node *x = lowered(g, n);
@@ -237,7 +238,8 @@ static const node *rms_norm_lower(graph *g, const node *n)
     return scaled(g, y, n->n_in > 1 ? n->in[1] : NULL, n->n_in > 2 ? n->in[2] : NULL);
 }
 
-/* Channels in groups: [batch, group, everything else] is normalised over the last axis. */
+/* Channels in groups: [batch, group, everything else] is normalised over the last axis. scale and bias [channel, 1,
+ * ...] */
 static const node *grouped(graph *g, const node *n, int64_t groups)
 {
     const node *x = n->in[0], *scale = g_by_channel(g, x, n->in[1]), *bias = g_by_channel(g, x, n->in[2]);

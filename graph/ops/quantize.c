@@ -139,7 +139,8 @@ static bool adapt_matmul_integer(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, g_call2(g, "matmul", a, b), e);
 }
 
-/* a_scale * b_scale / y_scale turns sums of products into results. */
+/* a_scale * b_scale / y_scale turns sums of products into results, of sum's shape; a scale or zero is one number, or
+ * broadcasts to it. */
 static const node *rescaled(graph *g, const node *sum, const node *a_scale, const node *b_scale, const node *y_scale,
                             const node *zero)
 {

@@ -379,6 +379,8 @@ static bool adapt_lstm(const onnx_call *c, const node **out, err *e)
 }
 
 /* ---- recipes ---- */
+/* One step: x [batch, gates * hidden] is what the input and its bias give all gates, h and c [batch, hidden] are before
+ * and after. Weights r [hidden, gates * hidden], biases rb [gates * hidden], peepholes p [3 * hidden]. */
 static void rnn_next(const cell *k, const node *x, const node **h, const node **c)
 {
     (void)c;
@@ -391,7 +393,7 @@ static const node *rnn_lower(graph *g, const node *n)
     return start(&k, g, n, 1, 5) ? run(&k, rnn_next) : NULL;
 }
 
-/* Gates z r h. */
+/* Gates z r h; all that has a name [batch, hidden], but zr [batch, 2 * hidden], rh [hidden, hidden] and bh [hidden]. */
 static void gru_next(const cell *k, const node *x, const node **h, const node **c)
 {
     graph *g = k->g;
@@ -416,7 +418,7 @@ static const node *gru_lower(graph *g, const node *n)
     return start(&k, g, n, 3, 5) ? run(&k, gru_next) : NULL;
 }
 
-/* Gates i o f c. */
+/* Gates i o f c, [batch, hidden] each; all [batch, 4 * hidden], peep [hidden]. */
 static void lstm_next(const cell *k, const node *x, const node **h, const node **c)
 {
     graph *g = k->g;

@@ -235,7 +235,7 @@ static const node *norm2_lower(graph *g, const node *n)
 }
 
 /* log(sum(exp(x - m))) + m is the same for every m; the maximum keeps exp in range, 0 stands in where that is
- * infinite. */
+ * infinite. top, sum and y have 1 at the axes that are folded. */
 static const node *logsumexp_lower(graph *g, const node *n)
 {
     if (type_count(&n->in[0]->type) == 0)

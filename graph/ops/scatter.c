@@ -220,7 +220,8 @@ static const node *read_back(graph *g, const node *call, const node *a)
     return g_make(g, op_find(of[i][1]), 2, (const node *const[]){a, call->in[1]}, list, axis);
 }
 
-/* Which update stayed at its place: number the updates, set the numbers, read them back. */
+/* Which update stayed at its place, truth values of the updates' shape: number the updates, set the numbers, read them
+ * back. */
 static const node *stayed(graph *g, const node *call)
 {
     const type *t = &call->in[2]->type;
@@ -238,7 +239,8 @@ static const node *when(graph *g, const node *condition, const node *a, const no
 }
 
 /* y = a * the product of the updates at a place. That of the others at an update's place is what is not 0 there, over
- * the update if it is not 0 itself, unless two are. */
+ * the update if it is not 0 itself, unless two are. What `again` gives has the shape of a, what is read back that of
+ * the updates. */
 static const node *mul_grad(graph *g, const node *call, const node *dy, int k)
 {
     const type *place = &call->in[0]->type;
@@ -253,7 +255,8 @@ static const node *mul_grad(graph *g, const node *call, const node *dy, int k)
     return g_call2(g, "multiply", read_back(g, call, g_call2(g, "multiply", dy, call->in[0])), others);
 }
 
-/* y = the extreme of a and the updates at a place: all that equal it share, as in a maximum along an axis. */
+/* y = the extreme of a and the updates at a place: all that equal it share, as in a maximum along an axis.
+ * hit has the shape of the updates; stays, count and part that of y. */
 static const node *extreme_grad(graph *g, const node *call, const node *y, const node *dy, int k)
 {
     const dtype d = y->type.dtype;

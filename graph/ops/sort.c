@@ -126,7 +126,8 @@ static const node *top_k_lower(graph *g, const node *n)
     return taken(g, n->in[0], order(g, n->in[0], axis, node_int(n, "largest"), node_int(n, "k")), axis);
 }
 
-/* The places of true elements in a flat view come first in the order of truth; their count is the result's extent. */
+/* The places of true elements in a flat view come first in the order of truth; their count is the result's extent:
+ * x [elements], flat [count], row[i], their subscripts of axis i, [count] -> [rank, count]. */
 static const node *nonzero_lower(graph *g, const node *n)
 {
     const node *x = n->in[0];

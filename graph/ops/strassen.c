@@ -255,6 +255,7 @@ static const node *power(graph *g, const node *x)
     return g_formula(g, 1, &y, "a > 0 && a < 1e30 ? a : 1");
 }
 
+/* count [k] numbers the rows of b, size [k] has the largest of each */
 static bool make_steady(graph *g, const node *b, steady *s)
 {
     const node *count = g_callf(g, 0, NULL, "iota count=%lld", (long long)b->type.dim[0]),
@@ -273,7 +274,7 @@ static bool make_steady(graph *g, const node *b, steady *s)
     return s->rest && s->scale;
 }
 
-/* y of a and what is left of b, as it is of all of b */
+/* y [..., rows, n] of a [..., rows, k] and what is left of b, as it is of all of b */
 static const node *steadied(graph *g, const node *y, const node *a, const steady *s)
 {
     const node *in[6] = {y, s->scale};
@@ -328,6 +329,8 @@ bool strassen_way(const node *product, way_cost *c)
     return true;
 }
 
+/* sum[0] and sum[1] [7, ...] are sums of blocks of both factors, y [7, ...] their products, then what the product names
+ * y, or a or b where that is a transpose. */
 const node *strassen_matmul(graph *g, const node *product)
 {
     factors f;

@@ -56,6 +56,7 @@ static bool give(const onnx_call *c, const update *u, onnx_value *out, int kind,
 }
 
 /* ---- ONNX ---- */
+/* Per parameter, all of its shape: d = G; sum += d^2; x -= rate d / (sqrt(sum) + epsilon); rate []. */
 static bool make_adagrad(const onnx_call *c, onnx_value *out, err *e)
 {
     graph *g = c->g;
@@ -75,6 +76,8 @@ static bool make_adagrad(const onnx_call *c, onnx_value *out, err *e)
     return true;
 }
 
+/* Per parameter, all of its shape: v = alpha v + (1 - alpha) d; h = beta h + (1 - beta) d^2; x -= rate v / (sqrt(h) +
+ * epsilon), less the part that norm_coefficient_post takes; rate []. */
 static bool make_adam(const onnx_call *c, onnx_value *out, err *e)
 {
     graph *g = c->g;
@@ -100,6 +103,8 @@ static bool make_adam(const onnx_call *c, onnx_value *out, err *e)
     return true;
 }
 
+/* Per parameter, all of its shape: v = alpha v + beta d, beta being 1 at the first update; x -= rate v, or, of
+ * Nesterov, rate (d + alpha v). */
 static bool make_momentum(const onnx_call *c, onnx_value *out, err *e)
 {
     graph *g = c->g;

@@ -203,6 +203,8 @@ bool winograd_way(const node *conv, way_cost *c)
     return tiles >= 16;
 }
 
+/* x [n, c, h, w], tiles [4, 4, n, h / 2, w / 2, c], products [4, 4, n, h / 2, w / 2, o] -> [n, o, h, w]; halves are
+ * rounded up */
 const node *winograd_conv(graph *g, const node *conv)
 {
     const node *x = conv->in[0], *weight = conv->in[1];

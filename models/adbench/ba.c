@@ -21,7 +21,7 @@ static ts_tensor formula(ts_graph *g, const char *text, int n, const ts_tensor *
 }
 
 /* x turned by the rotation vector r, as Rodrigues has it: x cos t + (w cross x) sin t + w (w . x) (1 - cos t), where t
- * is the length of r and w = r / t; x + r cross x where t is 0. */
+ * is the length of r and w = r / t; x + r cross x where t is 0. r, x, out: three components, each [p]. */
 static void turn(ts_graph *g, const ts_tensor *r, const ts_tensor *x, ts_tensor *out)
 {
     ts_tensor square = formula(g, "a*a + b*b + c*c", 3, r);
@@ -39,6 +39,8 @@ static void turn(ts_graph *g, const ts_tensor *r, const ts_tensor *x, ts_tensor 
     }
 }
 
+/* Observation i sees point point_of[i] by camera camera_of[i]: where that leads less features[i], [p, 2]. A camera is
+ * its rotation, its centre, focal length, two of the principal point, two of the distortion: columns, each [p]. */
 static bool build(ts_model *m, ts_graph *g, ts_error *e)
 {
     const int64_t n = ts_dim(m, "n"), points = ts_dim(m, "m"), p = ts_dim(m, "p");
@@ -48,8 +50,9 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e)
               feature = ts_input(g, "features", TS_F64, 2, (const int64_t[]){p, 2});
     ts_tensor which[2] = {ts_input(g, "camera_of", TS_I64, 1, &p), ts_input(g, "point_of", TS_I64, 1, &p)};
     ts_below(m, which[0], n), ts_below(m, which[1], points);
-    ts_tensor own = ts_named(g, ts_call2(g, "gather", cameras, which[0]), "camera");
-    ts_tensor at = ts_named(g, ts_call2(g, "gather", x, which[1]), "point");
+    ts_tensor own = ts_named(g, ts_call2(g, "gather", cameras, which[0]), "camera"); /* [p, 11] */
+    ts_tensor at = ts_named(g, ts_call2(g, "gather", x, which[1]), "point");         /* [p, 3] */
+    /* all that follows [p] */
     ts_tensor c[11], away[3], seen[3], error[2];
     for (int i = 0; i < 11; i++)
         c[i] = column(g, own, i);

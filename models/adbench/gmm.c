@@ -52,6 +52,7 @@ static ts_tensor reshaped(ts_graph *g, ts_tensor t, int64_t a, int64_t b, int64_
     return ts_call1(g, call, t);
 }
 
+/* t [..., c] -> sum over ... of log(sum over c of exp(t)), []; the maximum keeps exp in range */
 static ts_tensor logsumexp(ts_graph *g, ts_tensor t)
 {
     ts_tensor most = ts_call1(g, "stop", ts_call1(g, "max axes=[-1] keepdims=1", t));
@@ -59,6 +60,9 @@ static ts_tensor logsumexp(ts_graph *g, ts_tensor t)
     return ts_call1(g, "sum", ts_call2(g, "add", ts_call1(g, "log", sum), most));
 }
 
+/* n points x [n, d] under k Gaussians, each with a lower triangle q [d, d] whose diagonal is the exponential of what
+ * icf says: sum over i of log(sum over k of exp(alphas[k] + sum over j of log q[k, j, j] - |q[k] (x[i] - means[k])|^2 /
+ * 2)), less the same of alphas, and a Wishart prior on q */
 static bool build(ts_model *m, ts_graph *g, ts_error *e)
 {
     const int64_t n = ts_dim(m, "n"), d = ts_dim(m, "d"), k = ts_dim(m, "k");
@@ -68,19 +72,23 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e)
     ts_tensor icf = ts_input(g, "icf", TS_F64, 2, (const int64_t[]){k, d * (d + 1) / 2});
     ts_tensor x = ts_input(g, "x", TS_F64, 2, (const int64_t[]){n, d});
     ts_tensor prior = ts_input(g, "prior", TS_F64, 1, (const int64_t[]){3}); /* gamma, m, what does not depend on icf */
-    ts_tensor raw = ts_call2(g, "gather axis=1", icf, table(g, TS_I64, d, place));
+    ts_tensor raw = ts_call2(g, "gather axis=1", icf, table(g, TS_I64, d, place)); /* [k, d d] */
+    /* [k, d d] */
     ts_tensor q = ts_call(g, "formula text=\"c == 1 ? exp(a) : a * b\"", 3,
                           (const ts_tensor[]){raw, table(g, TS_F64, d, is_lower), table(g, TS_F64, d, is_diagonal)});
     snprintf(call, sizeof call, "element dims=[%lld] folds=[%lld] text=a[i0,i1]", (long long)k, (long long)d);
-    ts_tensor sums = ts_call1(g, call, icf); /* of the logarithms of q's diagonal */
+    ts_tensor sums = ts_call1(g, call, icf); /* [k], of the logarithms of q's diagonal */
     ts_tensor square = reshaped(g, q, k, d, d);
+    /* columns of q side by side: [d, k d]; products with x [n, k, d] and with means [k, d] */
     ts_tensor flat = ts_call1(g, "transpose axes=[1,0]", reshaped(g, q, k * d, d, 0));
     ts_tensor at_x = reshaped(g, ts_call2(g, "matmul", x, flat), n, k, d);
     snprintf(call, sizeof call, "element dims=[%lld,%lld] folds=[%lld] text=a[i0,i1,i2]*b[i0,i2]", (long long)k,
              (long long)d, (long long)d);
     ts_tensor at_mean = ts_call2(g, call, square, means);
+    /* both [n, k] */
     ts_tensor away = ts_call1(g, "sum axes=[-1]", ts_call1(g, "square", ts_call2(g, "subtract", at_x, at_mean)));
     ts_tensor inner = ts_call(g, "formula text=\"a + b - 0.5 * c\"", 3, (const ts_tensor[]){alphas, sums, away});
+    /* numbers, all of them */
     ts_tensor squares = ts_call1(g, "sum", ts_call1(g, "square", q)), total = ts_call1(g, "sum", sums);
     ts_tensor wishart = ts_call(g, "element dims=[] text=0.5*a[0]*a[0]*b-a[1]*c-a[2]", 3,
                                 (const ts_tensor[]){prior, squares, total});

@@ -27,6 +27,7 @@ ts_tensor layer_table(maker *mk, int64_t rows, int64_t width, double scale, cons
     return maker_weight(mk, name, ".weight", 2, (const int64_t[]){rows, width}, 0, scale);
 }
 
+/* x [..., in] -> [..., out] */
 ts_tensor layer_dense(maker *mk, ts_tensor x, int64_t out, double gain, const char *name)
 {
     const int64_t in = maker_extent(x, -1);
@@ -35,6 +36,7 @@ ts_tensor layer_dense(maker *mk, ts_tensor x, int64_t out, double gain, const ch
     return ts_call2(mk->g, "add", ts_call2(mk->g, "matmul", x, w), b);
 }
 
+/* x [..., width] and what comes out alike; scale and bias [width] */
 ts_tensor layer_norm(maker *mk, ts_tensor x, double epsilon, const char *name)
 {
     const int64_t width = maker_extent(x, -1);
@@ -43,6 +45,7 @@ ts_tensor layer_norm(maker *mk, ts_tensor x, double epsilon, const char *name)
     return maker_call(mk, 3, (const ts_tensor[]){x, scale, bias}, "layer_norm epsilon=%g", epsilon);
 }
 
+/* x [batch, in, h, w], w [out, in, kernel, kernel] -> [batch, out, h / stride, w / stride], rounded up */
 ts_tensor layer_conv(maker *mk, ts_tensor x, conv c, const char *name)
 {
     const int64_t in = maker_extent(x, 1), dim[] = {c.out, in, c.kernel, c.kernel};
