@@ -270,6 +270,17 @@ bool copy_follows(const emitter *m, const staging *g, int l)
            m->data.source[m->stage.at][g->load].from != FROM_STAGE;
 }
 
+/* A loop further inside copies the operand again, from memory: what this one would copy nobody reads. */
+static bool copied_within(const stage *s, const staging *g)
+{
+    bool any = false;
+    for (int i = 0; i < s->n_staging && !any; i++) {
+        const staging *o = &s->staging[i];
+        any = o->load == g->load && staging_copies(o) && (o->shared == g->shared ? o->loop > g->loop : g->shared);
+    }
+    return any;
+}
+
 void copy_enter(emitter *m, int which, bool shared, int l)
 {
     const stage *s = &m->k->stage[which];
@@ -277,6 +288,8 @@ void copy_enter(emitter *m, int which, bool shared, int l)
         const staging *g = &s->staging[i];
         slice y;
         if (g->shared != shared || g->loop != l || !staging_copies(g)) /* what is fetched may be the result */
+            continue;
+        if (copied_within(s, g))
             continue;
         source *q = &m->data.source[which][g->load];
         if (q->from == FROM_STAGE)

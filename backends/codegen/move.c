@@ -142,8 +142,8 @@ static void find_moved(emitter *m, const copying *c, moved *out)
 {
     int64_t stride[MAX_AXIS], grain;
     const int64_t size = ts_dtype_bytes(source_dtype(m, c->load));
-    const expr *was = m->copy.under, *guard = stage_guard(m->s, c->load);
-    m->copy.under = guard ? x2(m->mem, "and", limits(m, c), guard->arg[0]) : limits(m, c);
+    const expr *was = m->copy.under, *guard = stage_guard(m->s, c->load), *most = limits(m, c);
+    m->copy.under = guard && most ? x2(m->mem, "and", most, guard->arg[0]) : guard ? guard->arg[0] : most;
     const bool even = find_strides(m, c, stride, &grain), plain = !guard;
     m->copy.under = was;
     *out = (moved){.width = 1, .all = 1};
