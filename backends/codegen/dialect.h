@@ -129,6 +129,8 @@ struct dialect {
     const char *real[2], *whole[4], *natural[4], *truth, *index;
     const char *space[N_REACH]; /* qualifiers of pointers, with a blank behind them; "" for none */
     const char *restricted;     /* of a pointer that nothing else points to */
+    bool restricted_for_good; /* it is taken to hold for the whole kernel, not for the function that has the pointer */
+    const char *not_early;    /* a $0 at $1 of a group's space, read no sooner than where it stands; NULL: none is */
     /* Literals and functions */
     const char *suffix, *index_suffix; /* of narrow reals and their functions; of numbers of loop variables' type */
     const char *nan, *infinity, *least_whole;

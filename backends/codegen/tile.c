@@ -95,14 +95,18 @@ static void gather_one(emitter *m)
     lanes_merge(m);
 }
 
-static void combine_before(emitter *m, const char *y, const char *acc) /* partial sums wait in the result */
+/* Partial sums wait in the result. Before the first one nothing is there: what is shared is not read even then. */
+static void combine_before(emitter *m, const char *y, const char *acc)
 {
-    text sum = {0};
-    emit_combine(m, &sum, y, acc);
+    text sum = {0}, was = {0};
+    if (m->d->not_early && load_reach(m, RESULT) == GROUP)
+        form_write(&was, m->out.uses, m->d, m->d->not_early,
+                   (const char *[]){memory_type(m->d, stored_as(m->p, m->s->node)), y});
+    emit_combine(m, &sum, was.len ? was.s : y, acc);
     code_open(&m->out.code, (stmt){.kind = S_IF, .value = "!first", .tight = true});
     code_store(&m->out.code, acc, sum.s);
     code_close(&m->out.code);
-    text_free(&sum);
+    text_free(&sum), text_free(&was);
 }
 
 /* y = the value, in which the fold's own place is taken by the accumulator. */
@@ -498,10 +502,31 @@ static void start_symbols(emitter *m, tile_made *f)
     }
 }
 
+static bool stage_reads(const stage *s, const node *n)
+{
+    bool any = false;
+    for (int i = 0; i < s->n_load && !any; i++)
+        any = s->load[i]->from == n;
+    return any;
+}
+
+/* One stage of the kernel writes what the tile reads there, or reads what the tile writes. */
+static bool is_handed_on(const emitter *m, int load)
+{
+    const node *n = load == RESULT ? m->s->node : m->s->load[load]->from;
+    bool any = load != RESULT && m->data.source[m->stage.at][load].from != FROM_MEMORY;
+    for (int i = 0; i < m->k->n_stage && !any; i++) {
+        const stage *s = &m->k->stage[i];
+        any = load == RESULT ? stage_reads(s, n) || m->s->over : s->node == n || s->over == n;
+    }
+    return any;
+}
+
 static void add_pointer(emitter *m, text *t, int load, bool written)
 {
     const dtype d = written ? stored_as(m->p, m->s->node) : source_dtype(m, load);
-    text_add(t, "%s%s", pointer_type(m, load_reach(m, load), d, written), m->d->restricted);
+    const bool shared = m->d->restricted_for_good && is_handed_on(m, load);
+    text_add(t, "%s%s", pointer_type(m, load_reach(m, load), d, written), shared ? "" : m->d->restricted);
     text_add(t, written ? "y" : "x%d", load);
 }
 
