@@ -1,4 +1,5 @@
 #include "tests/backends/fuzz.h"
+#include "backends/backend.h"
 #include "tests/backends/row.h"
 #include "tests/backends/shrink.h"
 #include "tests/check.h"
@@ -144,8 +145,10 @@ static void show_small(const trial *t, int i)
 {
     fault f = {.number = i, .o = t->o};
     text_add(&f.row, "%s", text_str(&t->row[i])), text_add(&f.schema, "%s", text_str(&t->schema));
-    fault_shrink(&f);
-    printf("  as few as show it:\n  %s\n%s", text_str(&f.row), text_str(&f.schema));
+    if (fault_shows(&f)) {
+        fault_shrink(&f);
+        printf("  as few as show it:\n  %s\n%s\n", text_str(&f.row), text_str(&f.schema));
+    }
     text_free(&f.row), text_free(&f.schema);
 }
 
@@ -157,6 +160,8 @@ static void compare(trial *t)
         if (!CHECK(e.code == TS_UNSUPPORTED)) { /* too many shapes of tile */
             printf("  %s\n", e.text);
             show(t, -1);
+            for (int i = 0; i < AT_ONCE; i++)
+                show_small(t, i);
         }
         return;
     }
@@ -190,6 +195,14 @@ static void try_once(const fuzz_of *of, const char *path, uint64_t seed)
     for (int i = 0; i < AT_ONCE; i++)
         text_free(&t.row[i]);
     row_inputs_free(&t.in), text_free(&t.schema), ts_graph_free(t.g), arena_free(&mem);
+}
+
+const target *fuzz_device(dice *d, arena *mem, ts_options *o)
+{
+    err e = {0};
+    const backend *by = backend_find(o->target, &e);
+    (void)d;
+    return by ? by->target(mem, &(machine_options){0}, &e) : NULL;
 }
 
 int fuzz_run(const fuzz_of *of, long cases, uint64_t seed)

@@ -10,5 +10,6 @@ typedef struct fuzz_of {
     const target *(*settle)(dice *d, arena *mem, ts_options *o);
     void (*loops)(dice *d, const plan *p, const kernel *k, text *out);
 } fuzz_of;
-int fuzz_run(const fuzz_of *of, long cases, uint64_t seed); /* the test's exit status */
+const target *fuzz_device(dice *d, arena *mem, ts_options *o); /* settle: the first device of the target */
+int fuzz_run(const fuzz_of *of, long cases, uint64_t seed);    /* the test's exit status */
 #endif

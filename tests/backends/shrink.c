@@ -28,10 +28,11 @@ computed fault_compute(const fault *f, err *e)
     return how;
 }
 
-static bool shows(const fault *f)
+bool fault_shows(const fault *f)
 {
     err e = {0};
-    return fault_compute(f, &e) == OTHERWISE;
+    const computed how = fault_compute(f, &e);
+    return how == OTHERWISE || (how == NOTHING && (e.code == TS_TOOLCHAIN || e.code == TS_DEVICE));
 }
 
 /* Puts `with` in the place of [from, end) of t, and takes it back unless the fault still shows. */
@@ -41,7 +42,7 @@ static bool replaced(fault *f, text *t, size_t from, size_t end, const char *wit
     text_add(&was, "%s", text_str(t));
     t->len = from;
     text_add(t, "%s%s", with, was.s + end);
-    const bool still = shows(f);
+    const bool still = fault_shows(f);
     if (!still)
         t->len = 0, text_add(t, "%s", was.s);
     text_free(&was);

@@ -1,5 +1,6 @@
 /* shrink.h - a graph and a schema that go wrong together, made smaller for as long as what is left still computes wrong
- * numbers: statements of the row go or become inputs; rules, stages' loops, staging, roles and steps go. */
+ * numbers, or is stopped by a compiler or a device: statements of the row go or become inputs; rules, stages' loops,
+ * staging, roles and steps go. */
 #ifndef TS_SHRINK_H
 #define TS_SHRINK_H
 #include "graph/base/base.h"
@@ -13,5 +14,6 @@ typedef struct fault {
 
 typedef enum computed { NOTHING, OTHERWISE, AS_WANTED } computed; /* held against the interpreter */
 computed fault_compute(const fault *f, err *e);                   /* NOTHING: e says why */
-void fault_shrink(fault *f);                                      /* one that computes otherwise */
+bool fault_shows(const fault *f); /* it computes otherwise, or fails as no legal schema may */
+void fault_shrink(fault *f);      /* one that shows */
 #endif

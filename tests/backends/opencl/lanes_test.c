@@ -1,58 +1,12 @@
 /* ctest: large timeout=600
- * Loops over lanes, run: blocks that do not divide, slices that lanes copy together at any place, folds over lanes and
- * over vectors, stages with fewer lanes than their group, values that do not fit a group's memory. All give the
- * interpreter's bits. */
+ * Loops over lanes (lane_cases.h), run on an OpenCL device. */
+#include "tests/backends/lane_cases.h"
 #include "tests/backends/opencl/rig.h"
-#include "tests/backends/ruled.h"
 #include "tests/check.h"
-
-/* One plan of all; dim tells a row's kernel from the others. */
-static const ruled cases[] = {
-    {"a f32[100,70]; b f32[70,90]; y matmul a b", "matmul", "\"m\":100",
-     "m/32@block n/64@block k/16+a@shared+b@shared k m/4@lane n/4@lane m@unroll n@unroll"},
-    {"a f32[101,70]; b f32[70,90]; y matmul a b", "matmul", "\"m\":101",
-     "m/7@block n/13@block k m@lane n/3@lane n@unroll"},
-    {"a f32[102,70]; b f32[70,90]; y matmul a b", "matmul", "\"m\":102",
-     "m/16@block n/48@block k/9+a k/4 k@unroll m@lane n/4@lane n@vector"},
-    {"a f32[31,70]; b f32[70,41]; y matmul a b", "matmul", "\"m\":31",
-     "m/32@block n/32+b k m/16@unroll m@lane n/8@unroll n@lane"},
-    {"a f32[32,300]; b f32[300,41]; y matmul a b", "matmul", "\"m\":32",
-     "m/4@block n/8@block k/64 m@unroll k/4@lane n@lane k@vector"},
-    {"a f32[33,300]; b f32[300,41]; y matmul a b", "matmul", "\"m\":33",
-     "m@block n/8@block k/100 k/30+b k/7@lane n@lane k@unroll"},
-    {"a f32[34,300]; b f32[300,41]; y matmul a b", "matmul", "\"m\":34", "m/8@block n k/20 k@unroll m@unroll"},
-    {"a f32[35,300]; b f32[300,41]; y matmul a b", "matmul", "\"m\":35", "k/50 m/8 n k m@lane"},
-    /* slices in rings: of odd extents, clipped at the end, in pieces of 16 bytes, fewer trips than slices, one alone */
-    {"a f32[37,70]; b f32[70,90]; y matmul a b", "matmul", "\"m\":37",
-     "m/32@block n/64@block k/16+a@shared*2+b@shared*2 k m/4@lane n/4@lane m@unroll n@unroll"},
-    {"a f32[38,72]; b f32[72,96]; y matmul a b", "matmul", "\"m\":38",
-     "m/16@block n/32@block k/8+a*3+b*3 k/4 k@unroll m/4@lane n/4@lane m@unroll n@unroll"},
-    {"a f32[39,20]; b f32[20,96]; y matmul a b", "matmul", "\"m\":39",
-     "m/16@block n/32@block k/16+b*4 k m@lane n@lane"},
-    {"a f16[40,66]; b f16[66,34]; y matmul a b", "matmul", "\"m\":40",
-     "m/16@block n/32@block k/50+a k/10+b*3 k m@lane n@lane"},
-    {"a f32[41,64]; b f32[64,34]; y matmul a b", "matmul", "\"m\":41",
-     "m/16@block n/32@block k/32+a*2 k/8+b*2 k m@warp n@lane"},
-    {"a i64[36,300]; b i64[300,41]; y matmul a b", "matmul", "\"m\":36",
-     "m/8@block n/8@block k/32 n@lane m@lane k/4@lane k@unroll"},
-    {"x f32[2,5,19,17]; w! f32[12,5,3,3]; y conv2d pads=[1,1,1,1] x w", "conv2d", "\"oc\":12",
-     "n@block oh/2@block ow/8@block ic+a@shared kh kw oc/3@lane oh@lane ow@lane oc@unroll"},
-    {"x f32[2,5,19,17]; w f32[13,5,3,3]; y conv2d strides=[2,1] pads=[1,2,0,1] x w", "conv2d", "\"oc\":13",
-     "n@block oc/4@block oh ow/6 ic+b kh kw oc@lane ow@lane"},
-    {"x f32[70,333]; y sum axes=[1] x", "sum", "\"r\":70", "r/3@block c/64 r@lane c/2@lane c@vector"},
-    {"x f32[71,333]; y max axes=[1] x", "max", "\"r\":71", "r@block c/50@lane c@unroll"},
-    {"x i8[30,700]; y max axes=[0] x", "max", "\"r\":700", "r/64@block c/10@lane r@lane c@unroll"},
-    {"a f32[200,101]; b f32[101]; y add a b", "add", "\"b\":200", "b/3@block e/4@lane b@unroll e@vector"},
-    {"a f32[203,33]; b f32[33]; y add a b", "add", "\"b\":203", "e/24@block b@block e@block"},
-    /* rows of 1.2 MB between stages: no group has that much */
-    {"a f32[3,300000]; m max axes=[1] keepdims=1 a; d subtract a m; r relu d; s sum axes=[1] keepdims=1 r; y subtract "
-     "d s",
-     NULL, NULL, NULL},
-};
 
 int main(void)
 {
     rig_hurry();
-    ruled_check(COUNT(cases), cases, "opencl");
+    lane_cases_check("opencl");
     return check_done();
 }

@@ -1,0 +1,14 @@
+/* ctest: large timeout=600
+ * Loops over lanes (lane_cases.h), run on the stand-in for the driver with all its checks: no finding is allowed. */
+#include "tests/backends/cuda/rig.h"
+#include "tests/backends/lane_cases.h"
+#include "tests/check.h"
+
+int main(void)
+{
+    const int skipped = rig_begin();
+    if (skipped)
+        return skipped;
+    lane_cases_check("cuda");
+    return check_done();
+}
