@@ -45,8 +45,8 @@ static const char head[] =
     "#undef min\n"
     "#define max larger\n"
     "#define min smaller\n"
-    "#define FMA(a, b, c) fma(a, b, c)\n"
-    "#define FMA64(a, b, c) fma(a, b, c)\n"
+    "#define FMA(a, b, c) fma((float)(a), (float)(b), (float)(c))\n"
+    "#define FMA64(a, b, c) fma((double)(a), (double)(b), (double)(c))\n"
     "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n"
     "#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"
     "#define FUNCTION static inline\n";

@@ -21,6 +21,8 @@ set_run="run bert-tiny --dim seq=4 --seed 1 --target opencl --cache-dir none"
     expect 9 "the plan is for h100, which is described and not here" $set_run --machine gpu:h100
     expect 2 "machine \"cpu\" is no graphics processor" $set_run --machine cpu
 }
+# reals of 8 bytes with weights of 4: what is multiplied and added is of one type
+expect 0 "good" check-grad products --dim m=4 --dim k=4 --dim n=4 --dim layers=1 --target opencl
 with OCL_ICD_VENDORS=/nonexistent 0 "h100" explain bert-tiny --target opencl --machine gpu:h100
 with OCL_ICD_VENDORS=/nonexistent 0 "OpenCL has no driver here" doctor
 checked=$((checked + 1))
