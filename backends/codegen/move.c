@@ -268,7 +268,8 @@ static void put_turn(emitter *m, const copying *c, const moved *how, const lin *
 static void put_turns(emitter *m, const copying *c, const moved *how)
 {
     enum { WRITTEN = 16 };
-    const bool numbers = c->how == SENT && how->turns <= WRITTEN; /* places are */
+    const bool numbers = c->how == SENT && how->turns <= WRITTEN, /* places are */
+        registers = c->how == TAKEN || c->how == PUT;             /* in registers, whose places have to be numbers */
     standing_axes was;
     save(m, &was);
     for (int64_t i = 0; numbers && i < how->turns; i++) {
@@ -279,7 +280,7 @@ static void put_turns(emitter *m, const copying *c, const moved *how)
         return;
     if (how->turns > 1)
         code_open(&m->out.code, (stmt){.kind = S_LOOP,
-                                       .how = c->how != AT_ONCE || how->turns <= WRITTEN ? WRITTEN_OUT : AS_IT_IS,
+                                       .how = registers || how->turns <= WRITTEN ? WRITTEN_OUT : AS_IT_IS,
                                        .name = "turn",
                                        .from = "0",
                                        .to = number_text(m, how->turns),
