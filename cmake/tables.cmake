@@ -63,12 +63,13 @@ function(c_string variable path)
     set(${variable} "${text}" PARENT_SCOPE)
 endfunction()
 
-# Built-in schemas: schedule/schemas/TARGET/NAME.json as text.
-file(GLOB schemas CONFIGURE_DEPENDS schedule/schemas/*/*.json)
+# Built-in schemas: backends/TARGET/schemas/NAME.json as text.
+file(GLOB schemas CONFIGURE_DEPENDS backends/*/schemas/*.json)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${schemas})
 foreach(schema IN LISTS schemas)
     cmake_path(GET schema STEM LAST_ONLY name)
     cmake_path(GET schema PARENT_PATH target)
+    cmake_path(GET target PARENT_PATH target)
     cmake_path(GET target FILENAME target)
     c_string(text ${schema})
     string(APPEND rows "    {\"${target}\", \"${name}\",\n     \"${text}\"},\n")

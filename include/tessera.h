@@ -439,7 +439,7 @@ TS_API void ts_below(ts_model *m, ts_tensor input, int64_t below); /* valid valu
 typedef struct ts_plan ts_plan;
 typedef struct ts_options {
     const char *target;    /* NULL: "c"; also "interp", "null", ...; on x86, c takes and gives denormal numbers as 0 */
-                           /* "c,opencl:0": the plan is spread over both; rules may place kernels on others */
+                           /* "A,B:1": the plan is spread over A and device 1 of B; rules may place kernels on others */
     const char *schema;    /* a tiling/1 file, the name of a built-in one, or NULL for the guess */
     const char *isa;       /* "avx512", "avx2", "plain"; NULL: the best that the machine has */
     const char *cache_dir; /* NULL: the user's cache folder; "none": no cache */

@@ -1,4 +1,4 @@
-/* schemas.h - the schema files that are part of the library, as text: schedule/schemas/TARGET/NAME.json, written into a
+/* schemas.h - the schema files that are part of the library, as text: backends/TARGET/schemas/NAME.json, written into a
  * table by the build. Constant; nothing to free. */
 #ifndef TS_SCHEMAS_H
 #define TS_SCHEMAS_H

@@ -6,8 +6,8 @@
 #               both may be named; so may "place", a key of tiling/1 and plan/1.
 #   targets     their word in graph, import or autodiff; a string "target" in schedule or another target's folder;
 #               compared, or taken where none is asked for, elsewhere (a target of one letter, which is an axis
-#               too, only there); and no #if asks for one. A device's word stands nowhere else in the engine, not in
-#               a comment either.
+#               too, only there); and no #if asks for one. A device's word stands nowhere else, in the command and
+#               the public header neither, nor in a comment.
 #   machines    an instruction set, a level of memory by its name or number, or a language, in schedule or in
 #               backends/codegen, and caches in graph or autodiff: these ask the tables of a target (schedule/target.h). "isa" is a key of plan/1.
 #   how         threads, buffers and targets, in graph, comments included.
@@ -82,7 +82,7 @@ done)
 how=$(git ls-files -co --exclude-standard -- 'graph/*.[ch]' | xargs grep -niwE 'threads?|buffers?|targets?' || true)
 [ -z "$how" ] || { echo "$how"; echo "names: the graph says what is wanted, not how it is done"; exit 1; }
 for device in $(grep -l '^    \.kinds = "gpu",$' backends/*/*.c | sed 's,backends/\(.*\)/.*,\1,'); do
-    if git ls-files -co --exclude-standard -- '*.c' '*.h' '*.cmake' CMakeLists.txt ':!tests' ':!cmake/tests.cmake' ':!cli' ':!include' \
+    if git ls-files -co --exclude-standard -- '*.c' '*.h' '*.json' '*.cmake' CMakeLists.txt ':!tests' ':!docs' ':!cmake/tests.cmake' \
         ':!bench/peers' ":!backends/$device" | xargs grep -niw "$device"; then
         echo "names: $device is named outside its folder"
         exit 1

@@ -114,7 +114,7 @@ json same '[k.get("derived", k["loops"]) for k in d["kernels"]] == [
     explain bert-tiny -s guess.json $small
 json schemas 'all(isinstance(v, list) for v in d.values())' schema list
 for name in naive panels rows; do
-    "$TESSERA" schema show $name | cmp - "$SOURCE/schedule/schemas/c/$name.json" || wrong "schema show $name prints something else"
+    "$TESSERA" schema show $name | cmp - "$SOURCE/backends/c/schemas/$name.json" || wrong "schema show $name prints something else"
 done
 expect 0 'wrote panels.json' schema show panels -o panels.json
 expect 0 'kernels follow its rules, 0 warnings' schema lint panels.json bert-base --dim seq=128 --threads 1

@@ -82,7 +82,7 @@ made export export imported -o again.onnx
 kept graph imported/graph.json
 kept graph hostile.json
 kept tiling mine.json
-for file in "$SOURCE"/schedule/schemas/*/*.json; do
+for file in "$SOURCE"/backends/*/schemas/*.json; do
     kept tiling "$file"
 done
 "$TESSERA" run hostile.json --seed 1 --cache-dir kept -q >/dev/null
