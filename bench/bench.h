@@ -69,7 +69,7 @@ typedef struct bench_view {
     int width;  /* columns; 0: not limited */
     bool quiet; /* no notes */
 } bench_view;
-char *bench_table(const char *results, const bench_view *v, ts_error *e);
+char *bench_table_text(const char *results, const bench_view *v, ts_error *e);
 
 /* Compares candidates of the same name, or the only ones, of two results/1 texts: "after vs before".
  * comparison/1 JSON. */

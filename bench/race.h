@@ -76,7 +76,7 @@ void contestant_free(contestant *c);
 
 /* results.c */
 cJSON *race_config_make(const race *r); /* of the caller's */
-char *results_print(const race *r);
+char *results_json(const race *r);
 
 /* peer.c: the script of a peer; whether a peer takes that model; its ONNX file. False with the reason. */
 bool peer_script(const race *r, const char *name, char path[RACE_PATH], ts_error *e);

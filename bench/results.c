@@ -415,7 +415,7 @@ static void add_partial(cJSON *out, const race *r)
     js_number(v, "wanted_launches", r->o.launches);
 }
 
-char *results_print(const race *r)
+char *results_json(const race *r)
 {
     cJSON *out = cJSON_CreateObject();
     bool *aside = rounds_aside_make(r);

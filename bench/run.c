@@ -408,7 +408,7 @@ bool bench_run(const bench_options *o, char **results, ts_error *e)
     r->interrupt = signals_hold(&held);
     bool good = race_all(r, e) || keep_measured(r, e);
     if (good)
-        *results = results_print(r);
+        *results = results_json(r);
     int interrupt = r->interrupt;
     race_free(r);
     signals_release(&held, interrupt);

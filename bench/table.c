@@ -288,7 +288,7 @@ static void put_comparison(const table *t, const cJSON *v)
 }
 
 /* For free(). Any file of the two formats, of whatever version of the tool. */
-char *bench_table(const char *results, const bench_view *view, ts_error *e)
+char *bench_table_text(const char *results, const bench_view *view, ts_error *e)
 {
     static const bench_view plain = {0};
     static const struct {

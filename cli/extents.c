@@ -229,7 +229,7 @@ bool extents_race(const args *a, ts_error *e)
         err_hint(e, "give a bound: --dim seq=1..512");
     }
     r.varying.options.schema = args_text(a, "schema", NULL);
-    r.plan = ok ? session_varying(&r.varying, e) : NULL;
+    r.plan = ok ? session_varying_make(&r.varying, e) : NULL;
     ok = r.plan && ts_plan_build(r.plan, e);
     progress_close(&r.varying.progress);
     if (ok)

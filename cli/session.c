@@ -150,7 +150,7 @@ bool session_attempt(ts_model *m, const args *a, ts_error *e)
 }
 
 /* Opened, not bound. */
-ts_model *session_model(const args *a, const char *what, ts_error *e)
+ts_model *session_model_make(const args *a, const char *what, ts_error *e)
 {
     const int n = args_count(a, "limit");
     const char **limit = calloc((size_t)n + 1, sizeof *limit);
@@ -174,7 +174,7 @@ bool session_open_at(session *s, const args *a, const char *what, const char *at
     *s = (session){.args = a, .progress = progress_open(&a->console), .options = session_options(a)};
     s->options.progress = progress_step;
     s->options.user = &s->progress;
-    s->model = session_model(a, what, e);
+    s->model = session_model_make(a, what, e);
     if (!s->model)
         return false;
     s->n_inputs = ts_model_inputs(s->model);
@@ -198,10 +198,10 @@ bool session_varies(const session *s)
     return any;
 }
 
-ts_plan *session_plan(session *s, ts_error *e)
+ts_plan *session_plan_make(session *s, ts_error *e)
 {
     ts_error own = {0};
-    ts_plan *p = session_varies(s) ? session_varying(s, &own) : NULL;
+    ts_plan *p = session_varies(s) ? session_varying_make(s, &own) : NULL;
     if (p || (session_varies(s) && own.code != TS_USAGE)) {
         *e = own;
         return p;
@@ -212,7 +212,7 @@ ts_plan *session_plan(session *s, ts_error *e)
     return ts_plan_make(s->model, &s->options, e);
 }
 
-ts_plan *session_varying(session *s, ts_error *e)
+ts_plan *session_varying_make(session *s, ts_error *e)
 {
     const int n = args_count(s->args, "dim");
     const char **dims = calloc((size_t)n + 1, sizeof *dims);

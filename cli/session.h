@@ -20,7 +20,7 @@ extern const option_group session_limit_options; /* of reading a file that may b
 extern const option_group session_plan_options;  /* --target, --threads, --isa, ... */
 
 /* The model named by `what` under the --limit options; nothing is bound yet. */
-ts_model *session_model(const args *a, const char *what, ts_error *e);
+ts_model *session_model_make(const args *a, const char *what, ts_error *e);
 /* The same; reads the files of --in, binds dimensions. */
 bool session_open(session *s, const args *a, const char *what, ts_error *e);
 /* With one dimension more, "seq=77"; within its range, if it has one. */
@@ -30,9 +30,9 @@ bool session_open_at(session *s, const args *a, const char *what, const char *at
 bool session_attempt(ts_model *m, const args *a, ts_error *e);
 /* A dimension is a range: then the plan is one for all extents within. It is made of the model bound anew. */
 bool session_varies(const session *s);
-ts_plan *session_varying(session *s, ts_error *e);
+ts_plan *session_varying_make(session *s, ts_error *e);
 /* Of all extents of the ranges, if there are any and no shape waits for a value; else of the model as it is bound. */
-ts_plan *session_plan(session *s, ts_error *e);
+ts_plan *session_plan_make(session *s, ts_error *e);
 /* Notes of what a person should know of a plan, and of how its program was made: a rule whose loops are refused, a
  * cache that cannot be written. */
 void session_tell(const session *s, ts_plan *p);

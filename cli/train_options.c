@@ -19,11 +19,11 @@ void train_options_take(train_options *w, const args *a)
         else if (f->kind == OPTION_REAL)
             *(double *)at = args_number(a, f->name, 0);
         else if (f->kind == OPTION_TEXT)
-            option_set_text(option_text(w, f), args_text(a, f->name, NULL));
+            option_set_text(option_place(w, f), args_text(a, f->name, NULL));
         else {
-            option_set_text(option_text(w, f), NULL);
+            option_set_text(option_place(w, f), NULL);
             for (int i = 0; i < args_count(a, f->name); i++)
-                option_add_line(option_text(w, f), args_at(a, f->name, i));
+                option_add_line(option_place(w, f), args_at(a, f->name, i));
         }
     }
 }

@@ -133,7 +133,7 @@ static bool run(ts_model *m, err *e)
 
 /* ---- ports before anything is bound ---- */
 
-ts_model *builtin_at(const ts_model *m, const int64_t *extent)
+ts_model *builtin_make(const ts_model *m, const int64_t *extent)
 {
     ts_model *t = ts_model_open(m->builder->name, NULL);
     for (int i = 0; i < t->dims.n; i++)
@@ -151,7 +151,7 @@ static ts_model *trial(const ts_model *m, int changed, int64_t value)
     int64_t extent[MAX_DIMS];
     for (int i = 0; i < m->dims.n; i++)
         extent[i] = i == changed ? value : m->dims.all[i].fallback;
-    return builtin_at(m, extent);
+    return builtin_make(m, extent);
 }
 
 /* Frees the extents that moved from `base` to `other` when dimension d went from its default to `extent`. What moves

@@ -131,7 +131,7 @@ static bool same(const loosening *l, const model_file *other, int d)
 static bool try_at(const loosening *l, const int64_t *extent, int d)
 {
     model_file file = {0};
-    ts_model *t = builtin_at(l->m, extent);
+    ts_model *t = builtin_make(l->m, extent);
     const bool ok = t && restate(&(made_graph){t->path, t->graph, *t->bound, t->result, true}, &file, NULL) &&
                     same(l, &file, d);
     arena_free(&file.mem);

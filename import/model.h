@@ -141,5 +141,5 @@ const ports *builtin_ports(const ts_model *m);
 /* Builds at the extents bound, the defaults for the rest: m->bound and m->result. */
 bool builtin_bind(ts_model *m, err *e);
 /* Another one of the same recipe, built at extents of all dimensions; NULL when they do not fit it. */
-ts_model *builtin_at(const ts_model *m, const int64_t *extent);
+ts_model *builtin_make(const ts_model *m, const int64_t *extent);
 #endif

@@ -14,6 +14,8 @@
 #   words       names that the glossary of STYLE.md refuses, as identifiers of the code.
 #   const       cast away from a node: names and marks are given by the graph that made it.
 #   arenas      are called mem, in parameters, locals and members.
+#   owners      a header's function whose text the caller frees says so by its name (STYLE.md, "Names"); what lives in
+#               an arena is no such, of tessera.h all is.
 #   sections    of the files of operations, which have one order (STYLE.md, "Files"), and in which the functions stand
 #               that records name; and each source begins with a comment: what it is for.
 set -eu
@@ -41,6 +43,10 @@ written=$(git ls-files -co --exclude-standard -- '*.c' '*.h' | xargs awk -f test
 called=$(git ls-files -co --exclude-standard -- '*.c' '*.h' | xargs awk -f tests/source.awk |
     grep -E '(^|[^A-Za-z_])arena \*?[am][^A-Za-z_0-9]' || true)
 [ -z "$called" ] || { echo "$called"; echo "names: an arena is called mem"; exit 1; }
+unclear=$(git ls-files -co --exclude-standard -- '*.h' ':!tests' ':!include' ':!backends/*/runtime/*' |
+    xargs awk -f tests/source.awk | grep -E '^[^:]*:[0-9]+:char \*[a-z_0-9]+\(' |
+    grep -vE '(_make|_text|_json|_take|_map)\(|[(,] ?arena \*' || true)
+[ -z "$unclear" ] || { echo "$unclear"; echo "names: what the caller frees comes from _make, _text, _json or _take"; exit 1; }
 order=$(tr -s '\n ' ' ' <STYLE.md | sed -n 's/.*An operation: \([^.]*\), list\..*/\1/p')
 [ -n "$order" ] || { echo "STYLE.md has no order of an operation's sections"; exit 1; }
 misplaced=$(awk -v order="$order" '

@@ -11,7 +11,7 @@ static bool open_run(const char *run, asked *out, ts_error *e)
     *out = (asked){.verdict = {.n = 0}};
     if (!run_weights_read(run, &out->weights, e))
         return false;
-    out->tokenizer = train_tokenizer(&out->weights.asked, e);
+    out->tokenizer = train_tokenizer_make(&out->weights.asked, e);
     return !e->code;
 }
 

@@ -115,7 +115,7 @@ bool run_generate(const char *run, const generating *how, const ts_options *o, a
     *made = (generated){.tokens = 0};
     if (!run_weights_read(run, &out->weights, e))
         return false;
-    out->tokenizer = train_tokenizer(&out->weights.asked, e);
+    out->tokenizer = train_tokenizer_make(&out->weights.asked, e);
     if (e->code)
         return false;
     writer w = {.how = how, .tokenizer = out->tokenizer, .made = made};

@@ -67,7 +67,7 @@ static const void *place_of(const train_options *w, const option_field *f)
     return (const char *)w + f->at;
 }
 
-char **option_text(train_options *w, const option_field *f)
+char **option_place(train_options *w, const option_field *f)
 {
     return (char **)(void *)((char *)w + f->at);
 }
@@ -148,14 +148,14 @@ void option_init(train_options *w)
         if (is_number(f))
             set_number(w, f, f->fallback);
         else
-            option_set_text(option_text(w, f), f->word);
+            option_set_text(option_place(w, f), f->word);
 }
 
 void option_free(train_options *w)
 {
     for (const option_field *f = option_fields; f->name; f++)
         if (!is_number(f))
-            option_set_text(option_text(w, f), NULL);
+            option_set_text(option_place(w, f), NULL);
 }
 
 cJSON *option_json(const train_options *w)
@@ -186,16 +186,16 @@ static bool read_field(train_options *w, const option_field *f, const cJSON *v)
         return true;
     }
     if (f->kind == OPTION_TEXT) {
-        option_set_text(option_text(w, f), cJSON_IsString(v) ? v->valuestring : NULL);
+        option_set_text(option_place(w, f), cJSON_IsString(v) ? v->valuestring : NULL);
         return cJSON_IsString(v) || cJSON_IsNull(v);
     }
-    option_set_text(option_text(w, f), NULL);
+    option_set_text(option_place(w, f), NULL);
     const cJSON *i;
     cJSON_ArrayForEach(i, v)
     {
         if (!cJSON_IsString(i))
             return false;
-        option_add_line(option_text(w, f), i->valuestring);
+        option_add_line(option_place(w, f), i->valuestring);
     }
     return cJSON_IsArray(v);
 }

@@ -36,7 +36,7 @@ extern const option_field option_fields[]; /* ends with name NULL */
 
 void option_init(train_options *w); /* fallbacks */
 void option_free(train_options *w);
-char **option_text(train_options *w, const option_field *f);
+char **option_place(train_options *w, const option_field *f);
 void option_set_text(char **place, const char *value); /* replaces, copies */
 void option_add_line(char **list, const char *value);
 cJSON *option_json(const train_options *w);

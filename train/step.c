@@ -360,7 +360,7 @@ ts_given *step_state_make(step *s, ts_error *e)
     return NULL;
 }
 
-ts_given *step_trained(step *s, ts_error *e)
+ts_given *step_trained_make(step *s, ts_error *e)
 {
     ts_given *all = calloc((size_t)s->n_weight + 1, sizeof *all);
     bool good = all || err_set(e, TS_MEMORY, "no memory for the weights");

@@ -68,7 +68,8 @@ bool step_strays(step *s, ts_stray *nan, ts_stray *infinite, ts_error *e);
 /* All state as named tensors, n_weight weights, then n_state others: for checkpoints. The list is the caller's, free
  * it; the values are borrowed until the step runs again. */
 ts_given *step_state_make(step *s, ts_error *e);
-ts_given *step_trained(step *s, ts_error *e); /* n_weight weights to be used: averages where they are kept; as above */
+ts_given *step_trained_make(step *s,
+                            ts_error *e); /* n_weight weights to be used: averages where they are kept; as above */
 /* The first of them that holds something else than numbers; NULL: none does. */
 const ts_given *step_bad(const ts_given *all, int n);
 /* What a step takes, for cJSON_Delete: "bytes" for weights, what the optimizer keeps, gradients and all other values,

@@ -65,7 +65,7 @@ static bool evaluate(training *t, ts_error *e)
     verdict v = {0};
     if (!t->has_eval)
         return true;
-    ts_given *all = step_trained(&t->step, e);
+    ts_given *all = step_trained_make(&t->step, e);
     const bool good = all && judge_make(&j, t->asked, &t->eval, t->net.classes, n, all, e) &&
                       judge_data(&j, &t->eval, true, &t->job->options, &v, e) &&
                       misjudged_write(t->job->run, t->done, t->asked, &t->eval, t->net.classes, &v, e);

@@ -263,7 +263,7 @@ bool train_begin(training *t, ts_error *e)
     if (!goes_on && !option_fits(w, e))
         return false;
     const bool stream = strcmp(w->task, "lm") == 0;
-    t->tokenizer = train_tokenizer(w, e);
+    t->tokenizer = train_tokenizer_make(w, e);
     if (e->code || (!stream && !read_train(t, 0, e)))
         return false;
     if (!net_make(&t->net, w, &t->data, w->batch, t->facts.classes, e) ||

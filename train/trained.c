@@ -17,7 +17,7 @@ static ts_tokenizer *open_tokenizer(const char *what, ts_error *e)
     return t;
 }
 
-ts_tokenizer *train_tokenizer(const train_options *w, ts_error *e)
+ts_tokenizer *train_tokenizer_make(const train_options *w, ts_error *e)
 {
     static const char *const beside[] = {"tokenizer.json", "vocab.txt"};
     char path[4200];

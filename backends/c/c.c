@@ -91,7 +91,7 @@ static bool compile(program *g, const build_options *w, text *facts, err *e)
                           .symbols = symbols,
                           .progress = w->progress,
                           .user = w->user};
-    g->code = cc_build(&r, &report, e);
+    g->code = cc_make(&r, &report, e);
     if (g->code)
         find_kernels(g), tell(&report, c->n_unit, facts);
     cc_report_free(&report);

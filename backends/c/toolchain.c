@@ -326,7 +326,7 @@ static cc_program *run_build(const cc_request *r, cc_report *report, err *e)
     return p;
 }
 
-cc_program *cc_build(const cc_request *r, cc_report *report, err *e)
+cc_program *cc_make(const cc_request *r, cc_report *report, err *e)
 {
     cc_report own = {0};
     cc_request q = *r;

@@ -28,7 +28,7 @@ typedef struct cc_request {
 typedef struct cc_report {
     int compiled, cached; /* units; both 0 when the whole program was found */
     bool found;           /* the whole program was in the cache */
-    double seconds;       /* of cc_build */
+    double seconds;       /* of cc_make */
     text compiler;        /* its version line */
     text notes;           /* a line each: what a person should know */
 } cc_report;
@@ -37,7 +37,7 @@ void cc_report_free(cc_report *r);
 typedef struct cc_program cc_program;
 /* report may be NULL; else it is set, also on failure. NULL with e set: TS_TOOLCHAIN, or TS_FILES for an
  * unsafe cache. */
-cc_program *cc_build(const cc_request *r, cc_report *report, err *e);
+cc_program *cc_make(const cc_request *r, cc_report *report, err *e);
 void *cc_symbol(const cc_program *p, const char *name);
 void cc_free(cc_program *p);
 

@@ -133,7 +133,7 @@ _Noreturn static void watch(int from, const char *folder)
     _exit(0);
 }
 
-char *archive_folder(int *janitor, ts_error *e)
+char *archive_folder_make(int *janitor, ts_error *e)
 {
     char *folder = NULL;
     int ends[2];

@@ -37,7 +37,7 @@ bool filter_lists(const char *list, const char *word, size_t length); /* whether
 bool archive_unpack(const char *path, const char *tiers, const char *folder, ts_error *e);
 /* A new folder for temporary files that is removed when the descriptor is closed, or when this process ends in whatever
  * way. NULL and an error if that fails; the path is for free(). */
-char *archive_folder(int *janitor, ts_error *e);
+char *archive_folder_make(int *janitor, ts_error *e);
 
 /* ---- running ---- */
 typedef enum case_variant {

@@ -149,7 +149,7 @@ static bool in_folder(cases *c, const char *path, const case_filter *f, ts_error
 static bool in_archive(cases *c, const char *path, const case_filter *f, ts_error *e)
 {
     int janitor;
-    char *folder = archive_folder(&janitor, e);
+    char *folder = archive_folder_make(&janitor, e);
     if (!folder)
         return false;
     c->unpacked = reallocarray(c->unpacked, (size_t)c->n_unpacked + 1, sizeof *c->unpacked);

@@ -221,7 +221,7 @@ static bool run_set(trial *t, ts_error *e)
 static bool rewrite(trial *t, char *path, size_t size, int *janitor, ts_error *e)
 {
     const bool json = t->w->variant == VIA_JSON;
-    char *folder = archive_folder(janitor, e);
+    char *folder = archive_folder_make(janitor, e);
     if (!folder)
         return false;
     snprintf(path, size, json ? "%s" : "%s/again.onnx", folder);

@@ -15,7 +15,7 @@ typedef struct fold {
  * in the boxes of what they follow, weights in those of their users. The text is for free(). */
 char *dot_text(const cJSON *model, const fold *how, int *count); /* how many there are */
 /* Of a model that is not bound: the steps of its file, graphs inside them (bodies of loops, branches) as frames. */
-char *dot_steps(const cJSON *model, int *boxes);
+char *dot_steps_text(const cJSON *model, int *boxes);
 /* What the pictures share: the first lines, up to the boxes; a name within quotes, safe for terminals and Graphviz. */
 typedef struct legend {
     const char *color, *text; /* of boxes; NULL ends a list */
@@ -26,5 +26,5 @@ void dot_hurry(FILE *f, int count);
 void dot_name(FILE *f, const char *name);
 /* The picture as SVG, by the program `dot`; for free(). NULL with e set when that is not installed or fails. p is told
  * of the progress. */
-char *dot_svg(const char *dot, int boxes, progress *p, ts_error *e);
+char *dot_svg_text(const char *dot, int boxes, progress *p, ts_error *e);
 #endif

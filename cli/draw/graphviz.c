@@ -91,7 +91,7 @@ static char *content(int fd, ts_error *e)
     return text;
 }
 
-char *dot_svg(const char *dot, int boxes, progress *p, ts_error *e)
+char *dot_svg_text(const char *dot, int boxes, progress *p, ts_error *e)
 {
     const int in = memfd_create("dot", MFD_CLOEXEC), out = memfd_create("svg", MFD_CLOEXEC);
     char *svg = NULL;

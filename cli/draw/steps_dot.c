@@ -169,7 +169,7 @@ static void put_arrows(drawing *d)
     }
 }
 
-char *dot_steps(const cJSON *model, int *boxes)
+char *dot_steps_text(const cJSON *model, int *boxes)
 {
     static const legend colors[] = {
         {"#eef3d6", "input, output"}, {"#dbe7f5", "result of a step with graphs in it"}, {0}};

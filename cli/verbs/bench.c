@@ -190,7 +190,7 @@ static bool publish(const args *a, const char *results, ts_error *e)
     if (a->console.json)
         return outfile_write("-", results, e);
     bench_view view = {.colour = a->console.color_out, .width = console_width(), .quiet = a->console.quiet};
-    char *table = bench_table(results, &view, e);
+    char *table = bench_table_text(results, &view, e);
     if (!table)
         return false;
     fputs(table, stdout);

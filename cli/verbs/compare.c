@@ -25,7 +25,7 @@ static bool show(const args *a, const char *comparison, ts_error *e)
     if (a->console.json)
         return outfile_write("-", comparison, e);
     bench_view view = {.colour = a->console.color_out, .width = console_width(), .quiet = a->console.quiet};
-    char *table = bench_table(comparison, &view, e);
+    char *table = bench_table_text(comparison, &view, e);
     if (table)
         fputs(table, stdout);
     free(table);

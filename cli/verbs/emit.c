@@ -72,7 +72,7 @@ static bool work(session *s, const args *a, const char *folder, ts_error *e)
     if (!session_open(s, a, args_noun(a, 0), e))
         return false;
     s->options.schema = args_text(a, "schema", NULL);
-    ts_plan *plan = session_plan(s, e);
+    ts_plan *plan = session_plan_make(s, e);
     bool good = plan && ts_plan_emit(plan, folder, NULL, e);
     if (good)
         session_tell(s, plan);

@@ -433,7 +433,7 @@ static bool explain_plan(const args *a, ts_plan *plan, ts_error *e)
 static bool explain(session *s, const args *a, ts_error *e)
 {
     s->options.schema = args_text(a, "schema", NULL);
-    ts_plan *plan = session_plan(s, e);
+    ts_plan *plan = session_plan_make(s, e);
     const bool good = plan && explain_plan(a, plan, e);
     ts_plan_free(plan);
     return good;

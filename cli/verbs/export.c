@@ -22,7 +22,7 @@ static bool work(const args *a, const char *what, const char *path, ts_error *e)
         (!args_refuse(a, bound, "extents that the data decides stay free, the others are the run's", e) ||
          !args_refuse(a, limits, "the model was read within the usual limits when it was trained", e)))
         return false;
-    ts_model *m = run_is(what) ? NULL : session_model(a, what, e);
+    ts_model *m = run_is(what) ? NULL : session_model_make(a, what, e);
     const bool good = run_is(what) ? run_export(what, path, e) : m && save(m, a, path, e);
     ts_model_free(m);
     if (!good)

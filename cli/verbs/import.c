@@ -24,7 +24,7 @@ static bool work(const args *a, const char *what, const char *folder, ts_error *
         err_set(e, TS_USAGE, "import: --out is missing");
         return err_hint(e, "-o DIR says where graph.json and weights.safetensors go");
     }
-    ts_model *m = session_model(a, what, e);
+    ts_model *m = session_model_make(a, what, e);
     bool good = m && session_attempt(m, a, e);
     good = good && ts_model_save(m, "json", folder, e);
     if (good)

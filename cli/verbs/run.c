@@ -112,7 +112,7 @@ static bool work(job *j, const args *a, ts_error *e)
         return err_set(e, TS_MEMORY, "no memory for file names");
     s->options.schema = args_text(a, "schema", NULL);
     const bool inside = args_flag(a, "all") || args_count(a, "nodes"); /* values inside are those of one extent */
-    j->plan = inside ? ts_plan_make(s->model, &s->options, e) : session_plan(s, e);
+    j->plan = inside ? ts_plan_make(s->model, &s->options, e) : session_plan_make(s, e);
     /* That the folder cannot be written shows before anything takes long; it is made when there is something for it. */
     if (!j->plan || !feed(j, e) || (j->folder && !outfile_folder_check(j->folder, e)) || !ts_plan_build(j->plan, e))
         return false;

@@ -188,7 +188,7 @@ static void put_totals(const cJSON *root)
 /* The graph as text for Graphviz; of a model that is not bound, what its file says. */
 static char *picture(const cJSON *root, bool bound, const fold *how, int *boxes)
 {
-    return bound ? dot_text(root, how, boxes) : dot_steps(root, boxes);
+    return bound ? dot_text(root, how, boxes) : dot_steps_text(root, boxes);
 }
 
 static char *svg_of(session *s, const cJSON *root, bool bound, ts_error *e)
@@ -198,7 +198,7 @@ static char *svg_of(session *s, const cJSON *root, bool bound, ts_error *e)
     int boxes = 0;
     char *dot = picture(root, bound, &some, &boxes), *svg = NULL;
     if (boxes <= MOST_BOXES) {
-        svg = dot_svg(dot, boxes, &s->progress, e);
+        svg = dot_svg_text(dot, boxes, &s->progress, e);
     } else {
         err_set(e, TS_UNSUPPORTED, "show: a picture of %d boxes would take Graphviz very long; up to %d are drawn",
                 boxes, MOST_BOXES);

@@ -49,7 +49,7 @@ static void test_verdicts(void)
     char *text = NULL;
     CHECK(bench_compare(&o, &text, &e));
     CHECK(bench_has_verdict(text, "slower") && !bench_has_verdict(text, "faster"));
-    char *table = bench_table(text, NULL, &e);
+    char *table = bench_table_text(text, NULL, &e);
     CHECK(table != NULL && strncmp(table, "s (new.json) vs s (base.json): SLOWER 0.97", 42) == 0);
     free(table);
     free(text);

@@ -87,7 +87,7 @@ static char *imagined(const weather *w, double slowdown, uint64_t seed)
     }
     of[0].samples = samples[0];
     of[1].samples = samples[1];
-    return results_print(&r);
+    return results_json(&r);
 }
 
 typedef struct tally {

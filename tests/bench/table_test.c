@@ -42,15 +42,15 @@ static const char expected[] =
 static void test_table(void)
 {
     ts_error e = {0};
-    char *plain = bench_table(results, NULL, &e);
+    char *plain = bench_table_text(results, NULL, &e);
     CHECK_TEXT(plain, expected);
     free(plain);
-    char *quiet = bench_table(results, &(bench_view){.quiet = true}, &e);
+    char *quiet = bench_table_text(results, &(bench_view){.quiet = true}, &e);
     CHECK(quiet != NULL && strncmp(quiet, expected, strlen(quiet)) == 0 && strstr(quiet, "note: ") == NULL);
     CHECK(quiet != NULL && strcmp(expected + strlen(quiet), "note: 2 of 300 samples flagged\n") == 0);
     free(quiet);
     bench_view view = {.colour = true, .width = 78};
-    char *coloured = bench_table(results, &view, &e);
+    char *coloured = bench_table_text(results, &view, &e);
     CHECK(coloured != NULL && strstr(coloured, "\033[32mFASTER\033[0m") != NULL);
     CHECK(coloured != NULL && strstr(coloured, "blocked\xE2\x80\xA6  71.3 ms") != NULL); /* cut to the width */
     free(coloured);
@@ -59,10 +59,10 @@ static void test_table(void)
 static void test_not_results(void)
 {
     ts_error e = {0}, f = {0};
-    CHECK(bench_table("{\"format\":\"tiling/1\"}", NULL, &e) == NULL && e.code == TS_BAD_INPUT);
-    CHECK(bench_table("{\"format\":", NULL, &f) == NULL && f.code == TS_BAD_INPUT);
+    CHECK(bench_table_text("{\"format\":\"tiling/1\"}", NULL, &e) == NULL && e.code == TS_BAD_INPUT);
+    CHECK(bench_table_text("{\"format\":", NULL, &f) == NULL && f.code == TS_BAD_INPUT);
     ts_error g = {0};
-    char *empty = bench_table("{\"format\":\"results/1\"}", NULL, &g); /* nothing in it is not a reason to fail */
+    char *empty = bench_table_text("{\"format\":\"results/1\"}", NULL, &g); /* nothing in it is not a reason to fail */
     CHECK(empty != NULL && g.code == TS_OK);
     free(empty);
 }

@@ -26,7 +26,7 @@ static int build(const char *cache_dir, int number, cc_report *report)
                             {"int other(void); int run(void) { return other() + 1; }\n"}};
     cc_request r = {
         .n = COUNT(unit), .unit = unit, .flags = flags, .cache_dir = cache_dir, .symbols = symbols, .jobs = 2};
-    cc_program *p = cc_build(&r, report, &e);
+    cc_program *p = cc_make(&r, report, &e);
     void *symbol = p ? cc_symbol(p, "run") : NULL;
     function *run;
     memcpy(&run, &symbol, sizeof run);

@@ -48,7 +48,7 @@ static bool builds(const cc_request *r, int compiled, int cached, bool found)
 {
     err e = {0};
     cc_report report;
-    cc_program *p = cc_build(r, &report, &e);
+    cc_program *p = cc_make(r, &report, &e);
     bool ok = CHECK(p != NULL) && CHECK(call(p, 2) == 7) && CHECK(report.compiled == compiled) &&
               CHECK(report.cached == cached) && CHECK(report.found == found) && CHECK(report.compiler.len > 0);
     if (!ok)
@@ -117,7 +117,7 @@ static void test_many_programs(rig *g)
             cc_request r = request(rig_path(g, "cache"));
             r.n = 1;
             r.unit = &one;
-            p[i] = cc_build(&r, NULL, &e);
+            p[i] = cc_make(&r, NULL, &e);
             CHECK(p[i] && call(p[i], 10) == (float)(10 + i));
         }
         for (int i = 0; i < COUNT(p); i++) {
@@ -148,7 +148,7 @@ static void fails(rig *g, const char *script, const child_limits *limits, const 
     r.limits = limits;
     rig_compiler(g, "fake", script);
     time_t start = time(NULL);
-    cc_program *p = cc_build(&r, NULL, &e);
+    cc_program *p = cc_make(&r, NULL, &e);
     if (!CHECK(!p) || !CHECK(e.code == TS_TOOLCHAIN) || !CHECK(strstr(e.text, part)) ||
         !CHECK(strstr(e.text, and_part)))
         fprintf(stderr, "  script: %s\n  message: %s\n", script, e.text);
@@ -193,18 +193,17 @@ static void test_symbols(rig *g)
     const char *const absent[] = {"run", "walk", NULL}, *const bad[] = {"-O2", "-fplugin=evil.so", NULL};
     rig_compiler(g, "real", "exec gcc \"$@\"");
     r.symbols = absent;
-    CHECK(!cc_build(&r, NULL, &e) && e.code == TS_TOOLCHAIN && strstr(e.text, "T006") && strstr(e.text, "'walk'"));
+    CHECK(!cc_make(&r, NULL, &e) && e.code == TS_TOOLCHAIN && strstr(e.text, "T006") && strstr(e.text, "'walk'"));
     r = request("none");
     r.flags = bad;
     e = (err){0};
-    CHECK(!cc_build(&r, NULL, &e) && e.code == TS_USAGE && strstr(e.text, "T008") &&
-          strstr(e.text, "-fplugin=evil.so"));
+    CHECK(!cc_make(&r, NULL, &e) && e.code == TS_USAGE && strstr(e.text, "T008") && strstr(e.text, "-fplugin=evil.so"));
     const cc_unit undefined = {"float nowhere(float); float run(float x) { return nowhere(x); }\n"};
     r = request("none");
     r.unit = &undefined;
     r.n = 1;
     e = (err){0};
-    CHECK(!cc_build(&r, NULL, &e) && e.code == TS_TOOLCHAIN && strstr(e.text, "T007") && strstr(e.text, "nowhere"));
+    CHECK(!cc_make(&r, NULL, &e) && e.code == TS_TOOLCHAIN && strstr(e.text, "T007") && strstr(e.text, "nowhere"));
 }
 
 /* What is no compiler: a program that says nothing, a text that may be executed. */
@@ -219,7 +218,7 @@ static void test_other_program(rig *g)
         cc_request r = request("none");
         FILE *f = fopen(path, "we");
         MUST(f && fputs(content[i], f) >= 0 && fclose(f) == 0 && chmod(path, 0755) == 0);
-        CHECK(!cc_build(&r, NULL, &e) && e.code == TS_TOOLCHAIN);
+        CHECK(!cc_make(&r, NULL, &e) && e.code == TS_TOOLCHAIN);
         if (!CHECK(strstr(e.text, says[i]) && strstr(e.text, "hint: name another compiler with TESSERA_CC")))
             fprintf(stderr, "  %s\n", e.text);
     }
@@ -230,13 +229,13 @@ static void test_no_compiler(rig *g)
     err e = {0};
     cc_request r = request("none");
     setenv("TESSERA_CC", "no-such-compiler", 1);
-    CHECK(!cc_build(&r, NULL, &e) && e.code == TS_TOOLCHAIN && strstr(e.text, "T001") &&
+    CHECK(!cc_make(&r, NULL, &e) && e.code == TS_TOOLCHAIN && strstr(e.text, "T001") &&
           strstr(e.text, "no-such-compiler"));
     char *path = arena_string(&g->memory, getenv("PATH"));
     unsetenv("TESSERA_CC");
     setenv("PATH", g->root, 1);
     e = (err){0};
-    CHECK(!cc_build(&r, NULL, &e) && strstr(e.text, "T001 no C compiler found (looked for gcc, cc, clang in PATH)"));
+    CHECK(!cc_make(&r, NULL, &e) && strstr(e.text, "T001 no C compiler found (looked for gcc, cc, clang in PATH)"));
     CHECK(strstr(e.text, "hint: "));
     setenv("PATH", path, 1);
     text where = {0}, version = {0};
