@@ -5,6 +5,7 @@
  *
  * The room:  chain, columns -> derive -> adjoint, places -> spell
  *            who               of what    where to            as nodes
+ *            states: what is carried from point to point, as a scan
  *            forward; batch, turned; reach -> jacobian, jacobian_parts; factors, lora
  *            learning_rate, optimizer, table */
 #ifndef TS_AUTODIFF_H
@@ -66,4 +67,7 @@ bool has_choice(const expr *x); /* a choice by values is among its parts */
 /* The gradient that operand `of` (a node that y reads) receives through y, of of's type, from y's definition alone;
  * NULL: none. *chosen is set where y's element chooses. */
 const node *derive(graph *g, const node *y, const arriving *at, const node *of, bool *chosen);
+
+/* The same where the definition carries states from point to point, dy being what reaches its node. */
+const node *derive_states(graph *g, const defn *d, const node *dy, const node *of);
 #endif

@@ -275,6 +275,20 @@ static const node *scattered(const batching *b, const node *y, const defn *old)
     return made;
 }
 
+/* A fold of several values, with one more axis in front. */
+static const node *carried(const batching *b, const node *y, const defn *old)
+{
+    const expr *axis[MAX_AXIS] = {0};
+    defn d;
+    if (old->n_axis + 1 > MAX_AXIS || y->type.rank + 1 > MAX_RANK)
+        return g_fail(b->g, TS_UNSUPPORTED, "with the batch's it has more than %d axes", MAX_RANK), NULL;
+    widen_axes(old, b->size, &d, axis);
+    const widening w = {b, &d, NULL, axis};
+    const int rank = y->type.rank + 1;
+    return g_fold_of(b->g, &(spelling){.rank = rank, .n_fold = d.n_axis - rank, .extent = d.extent},
+                     widened(&w, old->value));
+}
+
 /* ---- what does not depend on the batch ---- */
 static bool depends(const batching *b, const expr *x)
 {
@@ -389,6 +403,8 @@ static const node *made_of(batching *b, const node *y)
             made = same_operation(b, y, &d);
         if (!made && d.value->kind == X_SCATTER)
             made = scattered(b, y, &d);
+        else if (!made && d.value->kind == X_SCAN && d.value->folds)
+            made = carried(b, y, &d);
         else if (!made && x_alone(d.value))
             g_fail(g, TS_UNSUPPORTED, "it goes through all places in order");
         else if (!made && !(made = spelled(b, y, &d))) {

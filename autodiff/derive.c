@@ -254,8 +254,10 @@ const node *derive(graph *g, const node *y, const arriving *at, const node *of, 
         return NULL;
     if (g_defn_calls(y, &mem, &v.d, &v.e)) {
         const int n = x_loads(v.d.value, load, MAX_READ);
+        if (v.d.value->kind == X_SCAN)
+            return *chosen = true, total = derive_states(g, &v.d, at->dy, of), arena_free(&mem), total;
         if (x_alone(v.d.value))
-            err_set(&v.e, TS_UNSUPPORTED, "routines, states and what is put into places have no derived gradient");
+            err_set(&v.e, TS_UNSUPPORTED, "routines and what is put into places have no derived gradient");
         v.fold = x_find(v.d.value, X_FOLD), v.dy = x_element(&mem, at->dy);
         *chosen = *chosen || has_choice(v.d.value);
         if (n > MAX_READ)

@@ -11,7 +11,7 @@ budget='
 include              640  the public header; one for all, to stay readable in one sitting; 30 are custom operations, 27 scans, 60 functions and derivatives
 graph              29600  half of it is the table of operations, which ONNX makes long; 500 are custom operations, 800 scans, 1000 functions, 110 names of axes, 300 shapes and openings in comments; merges of folds; equations of einsum in full 200; comments 150; extents in formulas 100; refusals in full and headers 60
 import              9050  ONNX, JSON, safetensors and tokenizers, all of it distrusted; comments 50
-autodiff            4100  the chain rule, derived gradients, forward mode, batches, Jacobians, optimizers; Jacobians by colors and parts 550
+autodiff            4300  the chain rule, derived gradients, forward mode, batches, Jacobians, optimizers; Jacobians by colors and parts 550; gradients of folds of several values 200
 schedule           14080  passes, plans of trips, notation, schemas, explain; how copies lie, slices of matrix units; plans over several devices; sums in blocks and in parts; extents that a run says, alternatives for all of them; ranges of extents weighed, what formulas have in common 700; extents that are sums of what a run says 400; extents of folds and of states in parts 200; scans of one worker beside one another 130
 backends            3550  driver, runner, weights, extents that a run says, several devices: what back ends share; figures of machines; functions as C; comments 50
 backends/codegen    9000  nests to text, for every C-like language; groups of lanes, rings of slices, matrix units, states carried along loops, folds of several values, accesses of whole vectors, functions of reals; products of several warps 300; loops to such extents; text for readers 250, comments 50; boxes of tensors 150
@@ -30,7 +30,7 @@ bench/machine       1250  clock, processors, ceilings, environment
 train               7760  fine-tuning, generation, export; comments 50
 models              1750  on the public header alone; 850 are objectives of ADBench with their data
 cli                10750  22 verbs, help, completion, drawing; 250 are trials of ADBench; a call as a model, bounds of dimensions; trials in files of one idea 70; what headers say 10
-tests              41700  about half of what they test; groups of lanes and two devices came with 2000, functions and derivatives with 1000, what is foretold of them 150; 500 are ADBench and what it is held against; scans on devices 300, extents 500; ranges, common terms, boxes of tensors 700; extents that are sums 400; reports and refusals held 110; scans beside one another 100; a unit and lanes of the made-up back end 120
+tests              42000  about half of what they test; groups of lanes and two devices came with 2000, functions and derivatives with 1000, what is foretold of them 150; 500 are ADBench and what it is held against; scans on devices 300, extents 500; ranges, common terms, boxes of tensors 700; extents that are sums 400; reports and refusals held 110; gradients of folds of several values, bad input of functions 350
 tests/gpusim        9900  a stand-in for a driver, a machine for PTX and its tests: without a card all of it is run; products of warpgroups 500, copies in bulk and mbarriers 600
 '
 git ls-files -co --exclude-standard -- '*.c' '*.h' | LC_ALL=C xargs awk -v columns=120 '

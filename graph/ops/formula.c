@@ -156,7 +156,7 @@ const node *g_element(graph *g, int n, const node *const *in, const spelling *s)
 
 typedef struct lettered {
     bool element; /* with subscripts; else pointwise */
-    int n;
+    int n, n_state;
     const node *in[MAX_OPERAND + 1];
 } lettered;
 
@@ -302,8 +302,9 @@ static const expr *spelled_fold(const node *n, arena *mem, uint32_t axes, err *e
 
 static void write_states(text *t, const expr *x, void *user)
 {
+    const lettered *o = user;
     if (x->kind == X_STATE)
-        text_add(t, "%s", states[x->axis]);
+        text_add(t, "%s", states[x->axis < o->n_state ? x->axis : MAX_STATE + x->axis - o->n_state]);
     else
         write_leaf(t, x, user);
 }
@@ -325,14 +326,17 @@ static const char *write_each(arena *mem, int n, const expr *const *x, bool type
 
 const node *g_fold_of(graph *g, const spelling *s, const expr *x)
 {
-    lettered o = {.element = true};
     const int k = x->n_state;
+    lettered o = {.element = true, .n_state = k};
     arena mem = {0};
+    const expr *plain = x_scan(&mem, x->folds, 0, k, x->arg, x->arg + k, x_result(x));
+    const bool given = x_merge(x, 0) && !x_same(x_merged(&mem, plain, NULL), x); /* it does not follow */
     const attr all[] = {attr_ints("dims", s->rank, s->extent),
                         attr_ints("folds", s->n_fold, s->extent + s->rank),
                         attr_word("start", write_each(&mem, k, x->arg, true, &o)),
                         attr_word("step", write_each(&mem, k, x->arg + k, false, &o)),
-                        attr_word("text", write_each(&mem, 1, (const expr *const[]){x_result(x)}, true, &o))};
+                        attr_word("text", write_each(&mem, 1, (const expr *const[]){x_result(x)}, true, &o)),
+                        attr_word("merge", given ? write_each(&mem, k, x->arg + 2 * k + 1, false, &o) : "")};
     const node *y = NULL;
     if (o.n >= 1 && o.n <= MAX_OPERAND)
         y = g_make(g, op_find("fold"), o.n, o.in, all, COUNT(all));

@@ -229,8 +229,6 @@ static void test_refusals(void)
     refuse(g, 1, &x, x, NULL, "gradient of output 0: it has 6 elements, so a seed must say how they count");
     refuse(g, 1, &x, i, NULL, "gradient of output 0: values of dtype i64 have none, expected reals");
     refuse(g, 1, &x, x, i, "gradient of output 0: the seed is i64[2,3], expected f32[2,3]");
-    refuse(g, 1, &x, g_call1(g, "fold dims=[] folds=[6] start=0,0 step=s0+a[0,0],max(s1,a[0,0]) text=s0*s1", x), NULL,
-           "gradient of fold: routines, states and what is put into places have no derived gradient");
     refuse(g, 1, &x, g_call1(g, "sum", g_formula(g, COUNT(many), many, "exp(a*b*c*d*e*f*g*h)")), NULL,
            "gradient of formula: what is spelled out reads 1 to 8 tensors, this more");
     ts_graph_free(g);
