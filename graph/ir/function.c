@@ -146,10 +146,13 @@ bool ts_function(ts_graph *g, const char *head, const char *source, const char *
 
 ts_tensor scalar_output(graph *g, const node *t, int index)
 {
-    const size_t n = strcspn(t->op->name, ".");
-    const scalar *f = t->op->custom ? scalar_find(g->scalars, t->op->name, n) : NULL;
+    group call = {.op = t->op, .n_in = t->n_in, .in = t->in};
+    for (int i = g->n_group - 1; i >= 0 && !call.op->custom; i--) /* of what was too long for one node */
+        if (g->group[i].result == t && g->group[i].op->custom)
+            call = g->group[i];
+    const scalar *f = call.op->custom ? scalar_find(g->scalars, call.op->name, strcspn(call.op->name, ".")) : NULL;
     if (!f || index < 0 || index >= f->n_result)
         return NULL;
-    return g_make(g, g_op(g, index ? arena_format(&g->mem, "%s.%d", f->name, index) : f->name), t->n_in, t->in, NULL,
-                  0);
+    return g_make(g, g_op(g, index ? arena_format(&g->mem, "%s.%d", f->name, index) : f->name), call.n_in, call.in,
+                  NULL, 0);
 }

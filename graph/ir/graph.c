@@ -424,6 +424,12 @@ static const node *make(graph *g, const request *c)
     draft.in = own;
     if (o->lower)
         return expand(g, &draft);
+    const int first = g->n;
+    const node *parts = o->custom && o->text ? function_unrolled(g, &draft) : NULL;
+    if (parts)
+        g_group(g, &(group){o, parts, draft.n_in, own, filled, first, g->n - 1});
+    if (parts || err_is(&g->err))
+        return parts;
     if (!find_type(g, &draft, &g->err)) {
         err_in(&g->err, "%s", o->name);
         return NULL;

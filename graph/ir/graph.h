@@ -5,7 +5,7 @@
  *            trip, scan: loops as nodes
  *            find, ops_json, problem: the table of operations, asked by name, as JSON, and for its test problems
  *            define, custom: operations that a program adds to a graph
- *            function, scalar, diff: scalar functions that one adds, expanded and differentiated */
+ *            function, scalar, diff, unrolled: scalar functions that one adds, expanded and differentiated */
 #ifndef TS_GRAPH_H
 #define TS_GRAPH_H
 #include "graph/ir/op.h"

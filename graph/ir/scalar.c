@@ -175,6 +175,14 @@ static int parts(const expr *x, int left)
     return left;
 }
 
+bool scalar_is_long(arena *mem, scalars *s, const expr *x, int most)
+{
+    err e = {0}; /* told by who expands it for use */
+    s->calls = 0;
+    const expr *y = expand(mem, x, 0, &e);
+    return y && parts(y, most) <= 0;
+}
+
 const expr *x_expand(arena *mem, scalars *s, const expr *x, err *e)
 {
     if (s)

@@ -34,6 +34,7 @@ const fn *scalar_derivative(const fn *f, int by); /* NULL: of higher order than 
 /* Calls of own functions as what they mean. s NULL: x has none. NULL: a recursion that does not end, or what is too
  * long. */
 const expr *x_expand(arena *mem, scalars *s, const expr *x, err *e);
+bool scalar_is_long(arena *mem, scalars *s, const expr *x, int most); /* expanded, it has more parts than that */
 /* What a call of f is, of f's dtype; the calls in it stay unless `expand`. depth: calls around it. */
 const expr *scalar_value(arena *mem, const own_fn *f, const expr *const *arg, bool expand, int depth, err *e);
 

@@ -121,6 +121,26 @@ static void test_recursion_and_while(void)
     is_good(g);
 }
 
+/* Loops that data decide grow as powers do where they are written out: a call of one becomes several nodes. */
+static void test_long_loops(void)
+{
+    const double at[] = {0.75, 3, 100}, half[] = {0.75, 0.75, 0.78125}, d[] = {1, 0.25, 1 / 128.0};
+    const double steps[] = {0, 2, 7}, root[] = {sqrt(0.75), sqrt(3), 10}, dr[] = {0.5 / root[0], 0.5 / root[1], 0.05};
+    const double sum[] = {0.75 + root[0], 0.75 + root[1], 10.78125};
+    ts_graph *g = ts_graph_make();
+    ts_tensor x = input(g, 3);
+    CHECK(ts_function(g, "halved(x)", "let n = 0; while (x > 1, 20) x = x / 2, n = n + 1; x, n", NULL));
+    CHECK(ts_function(g, "newton(x, r)", "while (abs(r*r - x) > 1e-15 * x, 300) r = (r + x / r) / 2; r", NULL));
+    CHECK(ts_function(g, "both(x)", "halved(x) + newton(x, x)", NULL));
+    ts_tensor h = ts_call1(g, "halved", x), one = ts_scalar(g, TS_F64, 1), r = ts_call2(g, "newton", x, one);
+    holds(h, 3, at, half), holds(slope(g, h, x), 3, at, d);
+    holds(ts_call2(g, "multiply", ts_output(g, h, 1), one), 3, at, steps);
+    CHECK(!ts_output(g, h, 2) && !ts_graph_recover(g, &(ts_error){0}));
+    holds(r, 3, at, root), holds(slope(g, r, x), 3, at, dr);
+    holds(ts_call1(g, "both", x), 3, at, sum);
+    is_good(g);
+}
+
 /* What a choice does not take may be anything: neither its value nor its derivative gets through. */
 static void test_guards(void)
 {
@@ -213,9 +233,10 @@ static void test_refusals(void)
         "f(n)", "n < 2 ? n : f(n - 1) + f(n - 2)", "formula text=\"a * f(60)\"",
         "formula: function f: its calls make more than 100000 others\n  hint: a recursion ends by a choice that "
         "numbers in the call decide: n == 0 ? ... : ...");
-    refused_call("f(x)", "let r = x; while (r > 1, 40) r = r / 2 + r * x; r", "f",
-                 "f: its functions, written out, have more than 200000 parts\n  hint: take fewer steps, or make an "
-                 "operation of its own of a part that is used often");
+    refused_call(
+        "f(x)", "let r = x; while (r > 1, 40) r = r / 2 + r * x; r", "formula text=\"f(a) + 1\"",
+        "formula: its functions, written out, have more than 200000 parts\n  hint: take fewer steps, or make an "
+        "operation of its own of a part that is used often");
     ts_graph *g = ts_graph_make();
     ts_error e = {0};
     CHECK(ts_function(g, "f(x)", "x", NULL) && !ts_function(g, "f(x)", "x * 2", NULL));
@@ -230,6 +251,7 @@ int main(void)
     test_given_derivative();
     test_let_and_results();
     test_recursion_and_while();
+    test_long_loops();
     test_guards();
     test_text_form();
     test_refusals();
