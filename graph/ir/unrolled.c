@@ -1,6 +1,6 @@
 /* unrolled.c - a call of a function whose text, with loops and calls written out, is too long for one formula: loops
- * that data decide use what a step made several times in the next one, so that written out they grow as powers do. Parts
- * of some length become tensors of their own, which fusion joins again where it pays. */
+ * that data decide use what a step made several times in the next one, so that written out they grow as powers do.
+ * Parts of some length become tensors of their own, which fusion joins again where it pays. */
 #include "graph/ir/custom.h"
 #include "graph/ir/rule.h"
 #include "graph/ir/scalar.h"

@@ -1,8 +1,8 @@
 /* ctest: large
  * The assembler takes every kernel of models for 8.0 and for 9.0 with its own instructions, and products and attention
- * spill no register: NVRTC says so in its log. Of three of the guess's kernels in four it takes registers as foretold, to
- * a quarter. In halves matrix units form every product. Needs neither a device nor the stand-in. Each model for one of
- * the two; spills_test all: for both. */
+ * spill no register: NVRTC says so in its log. Of three of the guess's kernels in four it takes registers as foretold,
+ * to a quarter. In halves matrix units form every product. Needs neither a device nor the stand-in. Each model for one
+ * of the two; spills_test all: for both. */
 #include "backends/cuda/dialect.h"
 #include "backends/cuda/program.h"
 #include "backends/cuda/target.h"
