@@ -1,4 +1,5 @@
-/* list.h - arrays that grow. Without memory the program ends: here it only draws and prints. */
+/* list.h - arrays that grow. Without memory the program ends: here it only draws and prints. What is new is zero;
+ * a list is the caller's, to be freed. */
 #ifndef TS_LIST_H
 #define TS_LIST_H
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* mapped.h - models and checkpoints are mapped, not copied; somebody else may cut such a file while it is read. */
+/* mapped.h - models and checkpoints are mapped, not copied; somebody else may cut such a file while it is read.
+ * Once for the process; nothing is undone. */
 #ifndef CLI_MAPPED_H
 #define CLI_MAPPED_H
 

@@ -1,4 +1,5 @@
-/* run_step.h - the plan of a training run's step, for verbs that look at plans. It lives until `look` returns. */
+/* run_step.h - the plan of a training run's step, for verbs that look at plans. It lives until `look`
+ * returns; the run's folder is only read. */
 #ifndef TS_RUN_STEP_H
 #define TS_RUN_STEP_H
 #include "cli/args.h"

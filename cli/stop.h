@@ -1,4 +1,5 @@
-/* stop.h - Ctrl-C while something is compiled: compilers go, then what they left, then the process. */
+/* stop.h - Ctrl-C while something is compiled: compilers go, then what they left, then the process.
+ * Handlers call only what is safe in one. */
 #ifndef CLI_STOP_H
 #define CLI_STOP_H
 

@@ -1,4 +1,5 @@
-/* train_options.h - options that are named as those of a training run are, for every verb that has some of them. */
+/* train_options.h - options that are named as those of a training run are, for every verb that has some of them.
+ * Names and ranges stand in the table of train/options.h alone; texts are the command line's. */
 #ifndef TS_TRAIN_OPTIONS_H
 #define TS_TRAIN_OPTIONS_H
 #include "train/options.h"

@@ -1,4 +1,5 @@
-/* sample.h - which token comes next, drawn from logits: a function of its arguments alone, without a state. */
+/* sample.h - which token comes next, drawn from logits: a function of its arguments alone, without a state.
+ * Logits are only read; equal arguments give the same token everywhere. */
 #ifndef TRAIN_SAMPLE_H
 #define TRAIN_SAMPLE_H
 #include "tessera.h"

@@ -1,4 +1,5 @@
-/* strassen.h - another way to multiply matrices, which the record of matmul names; graph/ops/strassen.c has it. */
+/* strassen.h - another way to multiply matrices, which the record of matmul names; graph/ops/strassen.c has it.
+ * The same type and value up to rounding; sums of small whole numbers stay exact. Nodes are the graph's. */
 #ifndef TS_STRASSEN_H
 #define TS_STRASSEN_H
 #include "graph/ir/graph.h"

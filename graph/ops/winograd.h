@@ -1,4 +1,5 @@
-/* winograd.h - another way to convolve, which the record of conv2d names; graph/ops/winograd.c has it. */
+/* winograd.h - another way to convolve, which the record of conv2d names; graph/ops/winograd.c has it.
+ * The same type and value up to rounding; sums of small whole numbers stay exact. Nodes are the graph's. */
 #ifndef TS_WINOGRAD_H
 #define TS_WINOGRAD_H
 #include "graph/ir/graph.h"
