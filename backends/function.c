@@ -38,13 +38,34 @@ static const struct {
 };
 
 /* ---- names ---- */
-static const char *spared(arena *mem, const char *name) /* not a word of the language */
+static bool stands_in(const char *words, const char *name, size_t n)
+{
+    for (const char *at = words; (at = strstr(at, " ")) && *++at;)
+        if (!strncmp(at, name, n) && at[n] == ' ')
+            return true;
+    return false;
+}
+
+/* As the user wrote it; longer where C, its library or what is written here has the same. */
+static const char *spared(arena *mem, const char *name)
 {
     static const char words[] =
-        " auto break case char const continue default do double else enum extern float for goto if "
-        "inline int long main register restrict return short signed sizeof static struct switch "
-        "typedef union unsigned void volatile while out seed ";
-    return strstr(words, arena_format(mem, " %s ", name)) ? arena_format(mem, "%s_", name) : name;
+        " auto break case char const continue default do double else enum extern float for goto if inline int long "
+        "main register restrict return short signed sizeof static struct switch typedef union unsigned void volatile "
+        "while out seed max min floor_mod floor_div isnan isinf isfinite isnormal signbit fpclassify j0 j1 jn y0 y1 "
+        "yn gamma ";
+    static const char math[] =
+        " acos asin atan atan2 cos sin tan acosh asinh atanh cosh sinh tanh exp exp2 expm1 frexp ilogb ldexp log log10 "
+        "log1p log2 logb modf scalbn scalbln cbrt fabs hypot pow sqrt erf erfc lgamma tgamma ceil floor nearbyint rint "
+        "lrint llrint lround llround round trunc fmod remainder remquo copysign nan nextafter nexttoward fdim fmax "
+        "fmin fma abs ";
+    const size_t n = strlen(name);
+    const bool narrow = n > 1 && (name[n - 1] == 'f' || name[n - 1] == 'l') && stands_in(math, name, n - 1);
+    const bool own = *name == 't' && name[1] && !name[1 + strspn(name + 1, "0123456789")];
+    if (!strncmp(name, "d_", 2)) /* how a parameter moves */
+        return arena_format(mem, "arg_%s", name);
+    const bool taken = stands_in(words, name, n) || stands_in(math, name, n) || narrow || own;
+    return taken ? arena_format(mem, "%s_", name) : name;
 }
 
 /* ---- parts ---- */
@@ -90,12 +111,21 @@ static void literal(source *s, const expr *x)
 
 static void print(source *s, const expr *x);
 
-/* A spelling has `$k` for its arguments and `@` where it differs for floats; here all are doubles. */
+/* A quotient of whole numbers may be by 0, for which doubles have another answer. */
+static bool may_divide(const expr *x)
+{
+    const bool quotient = x_is_call(x, "mod") || x_is_call(x, "floordiv") || x_is_call(x, "fmod");
+    return quotient && (x->arg[1]->kind != X_LIT || x->arg[1]->lit == 0);
+}
+
+/* A spelling has `$k` for its arguments and `@` where it differs for floats; here all are doubles, whole numbers (loops
+ * count by these) too. */
 static void print_call(source *s, const expr *x)
 {
     const dtype d = x->fn->result == R_SECOND ? x->dtype : x->arg[0]->dtype;
-    const char *c = fn_spelled(x->fn, d == TS_N_DTYPE ? TS_F64 : d);
-    s->failed = s->failed || !c || !strncmp(c, "whole_", 6) || !strncmp(c, "checked", 7);
+    const bool whole = d != TS_N_DTYPE && dtype_class(d) == D_WHOLE;
+    const char *c = fn_spelled(x->fn, d == TS_N_DTYPE || whole ? TS_F64 : d);
+    s->failed = s->failed || !c || (whole && may_divide(x)) || !strncmp(c, "checked", 7);
     for (; c && *c && !s->failed; c++)
         if (*c == '$')
             print(s, x->arg[*++c - '0']);
@@ -113,9 +143,11 @@ static void print(source *s, const expr *x)
     else if (x->kind == X_STATE)
         text_add(s->t, "%s", s->state[x->axis]);
     else if (x->kind == X_CAST) {
-        text_add(s->t, x->dtype == TS_BOOL ? "(" : "(double)");
+        const bool cut = x->dtype == TS_I64 && dtype_real(x->arg[0]->dtype);
+        s->failed = s->failed || (x->dtype != TS_F64 && x->dtype != TS_I64 && x->dtype != TS_BOOL);
+        text_add(s->t, x->dtype == TS_BOOL ? "(" : cut ? "trunc(" : "(double)");
         print(s, x->arg[0]);
-        text_add(s->t, x->dtype == TS_BOOL ? " != 0)" : "");
+        text_add(s->t, x->dtype == TS_BOOL ? " != 0)" : cut ? ")" : "");
     } else if (x->kind == X_CALL)
         print_call(s, x);
     else
@@ -182,13 +214,31 @@ static void print_head(source *s, char what, int n)
     for (int i = 0; i < f->n_param; i++)
         s->state[i] = spared(s->mem, f->param[i]), text_add(s->t, "%sdouble %s", i ? ", " : "", s->state[i]);
     for (int i = 0; i < (what == 'j' ? f->n_param : 0); i++) {
-        s->state[MAX_ARG + i] = arena_format(s->mem, "d_%s", f->param[i]);
+        s->state[MAX_ARG + i] = arena_format(s->mem, "d_%s", s->state[i]);
         text_add(s->t, ", double %s", s->state[MAX_ARG + i]);
     }
     for (int i = 0; i < (what == 'r' ? f->n_result : 0); i++)
         s->state[MAX_ARG + i] = f->n_result > 1 ? arena_format(s->mem, "seed[%d]", i) : "seed";
     text_add(s->t, what != 'r' ? "" : f->n_result > 1 ? ", const double *seed" : ", double seed");
     text_add(s->t, n > 1 ? ", double *out)" : ")");
+}
+
+/* Compilers warn of parameters that nothing reads. */
+static void spare_unused(source *s)
+{
+    bool used[COUNT(s->state)] = {false};
+    for (int i = 0; i < s->n; i++)
+        if (s->part[i].x->kind == X_STATE)
+            used[s->part[i].x->axis] = true;
+    for (int i = 0; i < COUNT(used); i++) {
+        const size_t n = s->state[i] ? strcspn(s->state[i], "[") : 0; /* seeds are of one array */
+        bool known = !n || used[i];
+        for (int k = 0; k < COUNT(used) && !known; k++)
+            known = s->state[i][n] && k != i && s->state[k] && !strncmp(s->state[k], s->state[i], n + 1) &&
+                    (used[k] || k < i);
+        if (!known)
+            text_add(s->t, "    (void)%.*s;\n", (int)n, s->state[i]);
+    }
 }
 
 static void print_all(source *s, char what, int n, const expr **row)
@@ -199,6 +249,7 @@ static void print_all(source *s, char what, int n, const expr **row)
     s->t = &body;
     for (int i = 0; i < n; i++)
         count(s, row[i]);
+    spare_unused(s);
     name_parts(s);
     for (int i = 0; i < n; i++) {
         text_add(&body, n > 1 ? "    out[%d] = " : "    return ", i);
@@ -247,7 +298,8 @@ char *ts_function_source(ts_graph *g, const char *name, const char *what, ts_err
     if (n)
         print_all(&s, kind, n, row);
     if (n && s.failed)
-        err_set(e, TS_UNSUPPORTED, "function %s: it computes with whole numbers, which has no form here", name);
+        err_set(e, TS_UNSUPPORTED,
+                "function %s: it computes with whole numbers or by a dtype in a way that has no form here", name);
     free(s.part);
     arena_free(&mem);
     if (n && !s.failed)

@@ -13,7 +13,7 @@ graph              29700  half of it is the table of operations, which ONNX make
 import              9050  ONNX, JSON, safetensors and tokenizers, all of it distrusted; comments 50
 autodiff            4300  the chain rule, derived gradients, forward mode, batches, Jacobians, optimizers; Jacobians by colors and parts 550; gradients of folds of several values 200
 schedule           14080  passes, plans of trips, notation, schemas, explain; how copies lie, slices of matrix units; plans over several devices; sums in blocks and in parts; extents that a run says, alternatives for all of them; ranges of extents weighed, what formulas have in common 700; extents that are sums of what a run says 400; extents of folds and of states in parts 200; scans of one worker beside one another 130
-backends            3550  driver, runner, weights, extents that a run says, several devices: what back ends share; figures of machines; functions as C; comments 50
+backends            3600  driver, runner, weights, extents that a run says, several devices: what back ends share; figures of machines; functions as C; comments 50; names of C in functions 50
 backends/codegen    9000  nests to text, for every C-like language; groups of lanes, rings of slices, matrix units, states carried along loops, folds of several values, accesses of whole vectors, functions of reals; products of several warps 300; loops to such extents; text for readers 250, comments 50; boxes of tensors 150
 backends/cpu        2110  processors as a target, with the guess of their loops; the line that names one 10; folds of several values in parts 50
 backends/store      1250  the compile cache

@@ -92,6 +92,35 @@ ${CC:-cc} -std=c11 main.c value.o jvp.o vjp.o -lm -o main
 [ "$(./main)" = "0.041666666666666664 0.25 1.3333333333333335 3" ] || { ./main; exit 1; }
 $TESSERA emit --fn 'polar(x, y) = let s = x*x + y*y; sqrt(s), atan2(y, x)' --what vjp -o polar.c
 ${CC:-cc} -std=c11 -Wall -Wextra -Werror -c polar.c
+# Parameters that a form does not read, names that C, its library or the text itself has, loops that count.
+for text in 'int(x) = x' 'lines(a, b) = a*3, 7, b' 'fours(a, b) = 4, 5' 't0(t1, t2) = let s = t1*t1; s*s + t2/s*s' \
+    'f(sin, cos) = sin(cos)' 'hypot(d_x, x) = sqrt(d_x*d_x + x*x)' 'most(max) = max(max, 3)' \
+    'halved(x) = let n = 0; while (x > 1, 30) x = x/2, n = n + 1; x, n'; do
+    for what in value jvp vjp; do
+        $TESSERA emit --fn "$text" --what $what -o each.c
+        ${CC:-cc} -std=c11 -Wall -Wextra -Werror -Wshadow -c each.c || { echo "$text, $what"; cat each.c; exit 1; }
+    done
+done
+$TESSERA emit --fn "$text" -o halved.c
+$TESSERA emit --fn 'cut(x) = f64(i64(x))' -o cut.c
+cat >main.c <<END
+#include <stdio.h>
+void halved(double, double *);
+double cut(double);
+int main(void)
+{
+    double out[2];
+    halved(100, out);
+    printf("%g %g %g %g\n", out[0], out[1], cut(-2.7), cut(3.9));
+    return 0;
+}
+END
+${CC:-cc} -std=c11 main.c halved.c cut.c -lm -o main
+[ "$(./main)" = "0.78125 7 -2 3" ] || { ./main; exit 1; }
+code=0
+$TESSERA emit --fn 'f(x) = f64(f16(x))' -o f.c 2>error.txt || code=$?
+[ $code = 4 ] && grep -q 'function f: it computes with whole numbers or by a dtype in a way that has no form here' \
+    error.txt || { cat error.txt; exit 1; }
 code=0
 $TESSERA emit --fn 'f(x) = g(x)' -o f.c 2>error.txt || code=$?
 [ $code = 3 ] && grep -q 'function f: expression " g(x)", column 2: no such function' error.txt || { cat error.txt; exit 1; }
