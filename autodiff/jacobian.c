@@ -311,10 +311,25 @@ static bool begin(task *j)
     return rank <= MAX_RANK;
 }
 
+/* What it is asked for is there as a whole: [axes of out..., axes of in in no pair...]. */
+static bool has_room(const task *j)
+{
+    type t = j->out->type;
+    for (int i = 0; i < j->in->type.rank; i++)
+        if (!(j->in_set >> i & 1))
+            t.dim[t.rank++] = j->in->type.dim[i];
+    if (type_valid(&t, &j->g->err))
+        return true;
+    const char *out = *j->out->label ? j->out->label : j->out->op->name,
+               *in = *j->in->label ? j->in->label : j->in->op->name;
+    return err_in(&j->g->err, "jacobian of %s by %s", out, in);
+}
+
 ts_tensor ts_jacobian(ts_graph *g, ts_tensor out, ts_tensor in, int *n_pair, int (*pair)[2])
 {
     task j = {.g = g, .out = out, .in = in, .pair = n_pair ? pair : NULL, .first = g->n};
-    if (!out || !in || err_is(&g->err) || !g_holds(g, "jacobian", 2, (const node *const[]){out, in}) || !begin(&j))
+    if (!out || !in || err_is(&g->err) || !g_holds(g, "jacobian", 2, (const node *const[]){out, in}) || !begin(&j) ||
+        !has_room(&j))
         return NULL;
     if (n_pair)
         *n_pair = j.n_pair;

@@ -14,12 +14,40 @@ static int64_t bytes_needed(const plan *p) /* values and weights */
     return need;
 }
 
-static bool fits_memory(int64_t need, int64_t values, int64_t have, const char *how, err *e)
+static const node *larger(const node *a, const node *b)
 {
-    if (need <= have)
+    return !a || type_bytes(&b->type) > type_bytes(&a->type) ? b : a;
+}
+
+static const node *largest(const plan *p) /* of values and weights: what there is too much of */
+{
+    const node *most = NULL;
+    for (int k = 0; k < p->n_kernel; k++)
+        for (int i = 0; i < p->kernel[k].n_stage; i++)
+            if (!p->kernel[k].stage[i].scratch)
+                most = larger(most, p->kernel[k].stage[i].node);
+    for (int i = 0; i < p->n_leaf; i++)
+        most = larger(most, p->leaf[i].node);
+    return most;
+}
+
+typedef struct needed {
+    int64_t all, values, have; /* bytes */
+    const char *how;           /* these are there */
+} needed;
+
+static bool fits_memory(const plan *p, const needed *n, err *e)
+{
+    const node *most = n->all > n->have ? largest(p) : NULL;
+    text name = {0};
+    if (n->all <= n->have)
         return true;
-    err_set(e, TS_MEMORY, "the plan needs %lld bytes (%lld of them for values, the rest for weights), %lld are %s",
-            (long long)need, (long long)values, (long long)have, how);
+    if (most)
+        text_add(&name, "; the largest is %s ", *most->label ? most->label : most->op->name),
+            type_print(&name, &most->type);
+    err_set(e, TS_MEMORY, "the plan needs %lld bytes (%lld of them for values, the rest for weights), %lld are %s%s",
+            (long long)n->all, (long long)n->values, (long long)n->have, n->how, text_str(&name));
+    text_free(&name);
     return err_hint(e, "bind smaller dimensions, or raise the limit with --mem-limit");
 }
 
@@ -33,15 +61,16 @@ static bool parts_fit(const plan *p, int64_t have, const char *how, err *e)
         const int64_t own = q ? bytes_needed(q) : 0, most = on->level[on->n_level - 1].bytes;
         if (q && places_backend(&p->site[i])->in_host)
             need = int_add(need, own, &need) ? need : INT64_MAX, values += q->arena_bytes;
-        else if (q && most && !fits_memory(own, q->arena_bytes, most, "there", e))
+        else if (q && most && !fits_memory(q, &(needed){own, q->arena_bytes, most, "there"}, e))
             return err_in(e, "device %s", p->site[i].name);
     }
-    return fits_memory(need, values, have, how, e);
+    return fits_memory(p, &(needed){need, values, have, how}, e);
 }
 
 bool driver_fits(const plan *p, int64_t limit, err *e)
 {
     const int64_t have = limit ? limit : host_memory_free();
     const char *how = limit ? "allowed" : "free";
-    return p->n_site ? parts_fit(p, have, how, e) : fits_memory(bytes_needed(p), p->arena_bytes, have, how, e);
+    return p->n_site ? parts_fit(p, have, how, e)
+                     : fits_memory(p, &(needed){bytes_needed(p), p->arena_bytes, have, how}, e);
 }

@@ -142,8 +142,30 @@ static void test_none(void)
     ts_graph_free(g);
 }
 
+/* One that no memory holds is refused with the place: where it is asked for, or by the value there is too much of. */
+static void test_large(void)
+{
+    ts_error e = {0};
+    ts_graph *g = ts_graph_make();
+    const int64_t most = (int64_t)1 << 40, many = 1 << 20;
+    ts_tensor x = ts_input(g, "x", TS_F64, 1, &most);
+    CHECK(!ts_jacobian(g, ts_named(g, ts_call1(g, "cumsum axis=0", x), "sums"), x, NULL, NULL));
+    CHECK(!ts_graph_recover(g, &e));
+    CHECK_TEXT(e.text, "jacobian of sums by x: f64[1099511627776,1099511627776]: the size in bytes overflows 63 bits\n"
+                       "  hint: no option raises this: make the extents smaller");
+    e = (ts_error){0};
+    x = ts_input(g, "y", TS_F64, 1, &many);
+    ts_tensor j = ts_jacobian(g, ts_call1(g, "cumsum axis=0", x), x, NULL, NULL);
+    ts_plan *p = ts_plan_of(g, 1, &j, 0, NULL, &(ts_options){.target = "interp", .mem_limit = 1 << 30}, &e);
+    CHECK(!p || !ts_plan_build(p, &e));
+    CHECK(e.code == TS_MEMORY && strstr(e.text, "are allowed; the largest is "));
+    CHECK(strstr(e.text, " f64[1048576,1048576]"));
+    ts_plan_free(p), ts_graph_free(g);
+}
+
 int main(void)
 {
+    test_large();
     test_bands();
     test_parts();
     test_none();
