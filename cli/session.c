@@ -33,8 +33,8 @@ static const option limit_options[] = {
 const option_group session_limit_options = {"Limits", limit_options};
 
 static const option plan_options[] = {
-    {"target", 0, A_TARGET, "NAME", "back end that doctor lists; A,B splits the model over both (default: c)", false, 0,
-     0},
+    {"target", 0, A_TARGET, "NAME", "back end, e.g. c or interp (doctor lists all); A,B: over both (default: c)", false,
+     0, 0},
     {"threads", 0, INTEGER, "N", "threads (default: one per core)", false, 1, MOST_THREADS},
     {"isa", 0, AN_ISA, "NAME", "instruction set (default: the best one here)", false, 0, 0},
     {"machine", 0, WORD, "TEXT",
