@@ -330,13 +330,13 @@ static bool is_taken(int row, const combination *c)
            (!c->schema || (turn % named == c->schema - 1 && turn / named % c->n_isa == c->isa));
 }
 
-/* Kernels for the widest vectors under the guess are as they are made everywhere; of a part, others are compiled in
- * half the time, where this runs in a build. */
+/* Half of the kernels for the widest vectors under the guess are as they are made everywhere; of a part, others are
+ * compiled in half the time, where this runs in a build. */
 static void choose_compiler(bool all, const combination *c)
 {
     const char *build = getenv("BUILD");
     char path[4096];
-    if (all || !build || (!c->isa && !c->schema)) {
+    if (all || !build || (!c->isa && !c->schema && !c->thread)) {
         unsetenv("TESSERA_CC");
         return;
     }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Models as exporters write them, with a dimension that varies: the same numbers as a plan for one extent gives, or the
 # operation that forbids it. extents.expected has a line for each; BLESS=1 writes it anew.
-# ctest: large timeout=900
+# ctest: large Og timeout=900
 set -eu
 models=${SHARED:-$SOURCE/../shared}/models/exports-small
 [ -d "$models" ] || { echo "no $models"; exit 77; }

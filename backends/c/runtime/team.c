@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 #if defined(__x86_64__)
-#include <immintrin.h>
+#include <xmmintrin.h>
 #endif
 
 enum { LINES = 128 }; /* two cache lines: processors fetch them in pairs */
