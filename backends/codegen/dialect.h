@@ -46,28 +46,30 @@ typedef struct fragment_form { /* of an operand: what each lane of a warp holds 
 /* Of a unit that several warps share, and which finds its operands in slices by descriptors. Statements: lanes show it
  * what they put there; sums $0 are its own from here on, and again the lanes'; what began since then is one batch. */
 typedef struct warpgroup_form {
-    int warps; /* 0: none */
+    int warps;
     const char *show, *begin, *sent, *end;
     /* Of the slice at address $0: rows of $1 bytes; from eight of them to the next, and from a column to the next, $2
      * and $3 bytes */
     const char *slice;
 } warpgroup_form;
-typedef struct matrix_form { /* y[m,n] += sum over k of a[m,k] b[k,n] in one statement */
-    int m, n, k;
-    dtype operand, sum;
-    /* $0 y, $1 a, $2 b; of several warps: $3 and $4: 1 where neighbours in a, b are those of its own axis, else 0 */
-    const char *text;
-    /* Where the lanes of a warp form it together; sums 0: a worker does so alone */
+typedef struct sums_form {    /* where the lanes of a warp hold sums of a product */
     int run;                  /* so many one after another of them are neighbours in a row */
-    int sums;                 /* of y in each lane */
     const char *row, *column; /* of number $1 of them; $0: the lane's number */
     /* Of words $0 and $1, runs of one trip of the unit and of the next one along its rows: two words that are one
      * behind the other in a row, by exchange with a lane beside lane $2, so that a row is written in fewer pieces. They
      * begin so many elements before the second run. NULL: runs are written as they are */
     const char *paired, *before;
-    int across; /* it has both: so many runs from one to the other; 0: the next trip has the second */
-    fragment_form a, b;
-    warpgroup_form group;
+    int across; /* a unit has both: so many runs from one to the other; 0: the next trip has the second */
+} sums_form;
+typedef struct matrix_form { /* y[m,n] += sum over k of a[m,k] b[k,n] in one statement */
+    int m, n, k;
+    dtype operand, sum;
+    /* $0 y, $1 a, $2 b; of several warps: $3 and $4: 1 where neighbours in a, b are those of its own axis, else 0 */
+    const char *text;
+    int sums; /* of y in each lane of a warp, who form it together; 0: a worker does so alone, and nothing follows */
+    const sums_form *held;
+    const fragment_form *a, *b;  /* NULL: it is of several warps */
+    const warpgroup_form *group; /* NULL: it is of one */
 } matrix_form;
 
 typedef struct move_form { /* neighbours in memory that a lane of a group moves at once, from memory into a slice */
@@ -134,9 +136,10 @@ struct dialect {
     /* Literals and functions */
     const char *suffix, *index_suffix; /* of narrow reals and their functions; of numbers of loop variables' type */
     const char *nan, *infinity, *least_whole;
-    const char *fma[2];       /* $0 * $1 + $2, narrow and wide */
-    const spelling *spelling; /* ends with {0} */
-    const function *function; /* its own, and those it has in place of the library's; ends with {0} */
+    const char *fma[2];            /* $0 * $1 + $2, narrow and wide */
+    const spelling *spelling;      /* ends with {0} */
+    const function *function;      /* its own, and those it has in place of the library's; ends with {0} */
+    const function_writer *writer; /* of its patterns */
     /* Statements */
     const char *constant; /* $0 is the whole number $1 */
     const char *table;    /* $0[] of `truth` is $1 */
@@ -154,7 +157,6 @@ struct dialect {
     const role_form *role; /* of roles whose loops open otherwise; ends with {0} */
     turning turn;
     const matrix_form *matrix; /* ends with {0}; NULL: none */
-    int n_matrix;
     /* At a function's head: `unknown`, a zero that the compiler does not know to be one, for conditions of lanes that
      * read; NULL: it may know */
     const char *unknown;

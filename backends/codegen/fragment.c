@@ -69,7 +69,7 @@ static const char *numbered(const emitter *m, const char *what, const fragment *
 
 void fragment_find(emitter *m, const matrix_form *f, const unit_loops *u, int i, fragment *q)
 {
-    *q = (fragment){.form = i ? &f->b : &f->a,
+    *q = (fragment){.form = i ? f->b : f->a,
                     .load = u->load[i],
                     .axis = m->s->nest.loop[u->loop[i]].axis,
                     .folded = m->s->nest.loop[u->loop[2]].axis};

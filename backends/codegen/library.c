@@ -367,7 +367,11 @@ bool callees_fault(const callees *f, const dialect *d)
 void library_write(text *t, const dialect *d, const callees *f)
 {
     const callees all = closed(f, d);
-    for (int i = 0; row_of(d, i); i++)
-        if (all.used[i])
-            text_add(t, "%s", row_of(d, i)->text);
+    for (int i = 0; row_of(d, i); i++) {
+        const function *q = row_of(d, i);
+        if (all.used[i] && q->kind >= PATTERN)
+            d->writer[q->kind - PATTERN](t, q);
+        else if (all.used[i])
+            text_add(t, "%s", q->text);
+    }
 }

@@ -5,12 +5,16 @@
 #define TS_LIBRARY_H
 #include "graph/base/base.h"
 
+/* A polynomial: instructions that wait for one another; takes the fault flag; PATTERN + i: the dialect's writer number
+ * i makes it from the row, whose text is whatever that writer asks for. */
+enum { PLAIN, CHAIN, FAULTS, PATTERN };
 typedef struct function {
     const char *name;
     const char *uses; /* names of those that it calls, with blanks between them: all above it in its table */
-    enum { PLAIN, CHAIN, FAULTS } kind; /* a polynomial: instructions that wait for one another; takes the fault flag */
+    int kind;
     const char *text;
 } function;
+typedef void (*function_writer)(text *t, const function *f);
 extern const function library[], library_real[]; /* each ends with {0} */
 
 typedef struct dialect dialect;

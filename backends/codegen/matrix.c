@@ -19,12 +19,10 @@ bool matrix_of(const emitter *m, unit_loops *u, const matrix_form **form)
     *form = NULL;
     if (!m->stage.fold || !nest_unit(m->s, u) || !m->s->nest.loop[u->loop[0]].role->warp || u->load[0] < 0)
         return false;
-    for (int i = 0; i < m->d->n_matrix; i++) {
-        const matrix_form *f = &m->d->matrix[i];
+    for (const matrix_form *f = m->d->matrix; f && f->m; f++)
         if (f->sums && f->m == u->trips[0] && f->n == u->trips[1] && f->k == u->trips[2] &&
             f->operand == source_dtype(m, u->load[0]) && f->sum == summed_in(m->s))
             *form = f;
-    }
     return true;
 }
 
@@ -76,7 +74,7 @@ static void place_sum(emitter *m, const unit_loops *u, const matrix_form *f)
         const loop *q = &m->s->nest.loop[u->loop[i]];
         const char *name = arena_format(m->mem, "%s_%d", m->s->letter[q->axis], u->loop[i]);
         const int64_t have = m->here.cur[q->axis];
-        matrix_name(m, name, i ? f->column : f->row, "part");
+        matrix_name(m, name, i ? f->held->column : f->held->row, "part");
         matrix_step(m, q->axis,
                     lin_var(&m->sp, var_add(&m->sp, name, 0, (have < u->trips[i] ? have : u->trips[i]) - 1)), 1);
         if (have < u->trips[i])
@@ -142,14 +140,16 @@ static bool in_place(
  * stored then; and two of them, which lanes exchange parts of. */
 static void find_run(emitter *m, const unit_loops *u, const matrix_form *f)
 {
-    const int bytes = f->run * ts_dtype_bytes(stored_as(m->p, m->s->node)), n_var = m->sp.n;
-    const bool whole = f->run > 1 && !m->stage.outer_fold &&
+    const int bytes = f->held->run * ts_dtype_bytes(stored_as(m->p, m->s->node)), n_var = m->sp.n;
+    const bool whole = f->held->run > 1 && !m->stage.outer_fold &&
                        m->here.cur[m->s->nest.loop[u->loop[1]].axis] >= u->trips[1];
     const lin *at = whole ? first_of_run(m, u) : NULL;
-    m->tile.run = at && multiple_of(at, f->run) ? move_of(m, bytes) : NULL;
+    m->tile.run = at && multiple_of(at, f->held->run) ? move_of(m, bytes) : NULL;
     const bool rows = m->here.cur[m->s->nest.loop[u->loop[0]].axis] >= u->trips[0]; /* all lanes of a warp come there */
-    const bool two = f->across ? f->sums / f->run % (2 * f->across) == 0 : beside(m, u) >= 0 && m->tile.trips % 2 == 0;
-    if (m->tile.run && f->paired && rows && !in_place(m) && bytes == 4 && two && multiple_of(at, 2 * f->run))
+    const bool two = f->held->across ? f->sums / f->held->run % (2 * f->held->across) == 0
+                                     : beside(m, u) >= 0 && m->tile.trips % 2 == 0;
+    if (m->tile.run && f->held->paired && rows && !in_place(m) && bytes == 4 && two &&
+        multiple_of(at, 2 * f->held->run))
         m->tile.pair = move_of(m, 2 * bytes);
     m->sp.n = n_var;
 }
@@ -158,9 +158,9 @@ void matrix_finish(emitter *m)
 {
     unit_loops u;
     const matrix_form *f;
-    if (matrix_of(m, &u, &f) && f && f->paired && f->run * ts_dtype_bytes(stored_as(m->p, m->s->node)) == 4)
+    if (matrix_of(m, &u, &f) && f && f->held->paired && f->held->run * ts_dtype_bytes(stored_as(m->p, m->s->node)) == 4)
         code_let(&m->out.code, m->d->natural[2],
-                 arena_format(m->mem, "kept[%d]", f->across ? f->across : f->sums / f->run), NULL);
+                 arena_format(m->mem, "kept[%d]", f->held->across ? f->held->across : f->sums / f->held->run), NULL);
 }
 
 static void open_parts(emitter *m, const char *name, int64_t n)
@@ -179,11 +179,11 @@ int matrix_enter(emitter *m, bool placed)
     if (placed && f)
         find_run(m, &u, f);
     if (m->tile.run) {
-        open_parts(m, "run", f->sums / f->run);
+        open_parts(m, "run", f->sums / f->held->run);
         code_let(&m->out.code, m->tile.run->type, "both", NULL);
-        open_parts(m, "one", f->run);
+        open_parts(m, "one", f->held->run);
         code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), "part",
-                 arena_format(m->mem, "%d * run + one", f->run));
+                 arena_format(m->mem, "%d * run + one", f->held->run));
     } else
         open_parts(m, "part", f ? f->sums : 1);
     if (placed && f)
@@ -208,12 +208,13 @@ static void store_pair(emitter *m, const char *at)
     const matrix_form *f;
     text value = {0}, before = {0};
     MUST(matrix_of(m, &u, &f));
-    const int l = f->across ? -1 : beside(m, &u);
-    const char *kept = f->across ? arena_format(m->mem, "kept[run %% %d]", f->across) : "kept[run]",
-               *test = f->across ? arena_format(m->mem, "run / %d %% 2 == 0", f->across)
-                                 : arena_format(m->mem, "%s_%d %% 2 == 0", m->s->letter[m->s->nest.loop[l].axis], l);
-    form_write(&value, m->out.uses, m->d, f->paired, (const char *[]){kept, "both", matrix_lane(m)});
-    form_write(&before, m->out.uses, m->d, f->before, (const char *[]){matrix_lane(m)});
+    const int l = f->held->across ? -1 : beside(m, &u);
+    const char *kept = f->held->across ? arena_format(m->mem, "kept[run %% %d]", f->held->across) : "kept[run]",
+               *test = f->held->across
+                           ? arena_format(m->mem, "run / %d %% 2 == 0", f->held->across)
+                           : arena_format(m->mem, "%s_%d %% 2 == 0", m->s->letter[m->s->nest.loop[l].axis], l);
+    form_write(&value, m->out.uses, m->d, f->held->paired, (const char *[]){kept, "both", matrix_lane(m)});
+    form_write(&before, m->out.uses, m->d, f->held->before, (const char *[]){matrix_lane(m)});
     stmt *first = code_open(&m->out.code, (stmt){.kind = S_IF, .value = test});
     code_store(&m->out.code, kept, "both");
     code_close(&m->out.code);
@@ -350,7 +351,7 @@ void matrix_body(emitter *m)
               (stmt){.kind = some ? S_IF : S_BLOCK,
                      .divergent = some,
                      .value = arena_format(m->mem, "%s < %lld", lanes_lane(m), (long long)nest_group(m->s))});
-    (f->group.warps ? warpgroup_body : fragments_body)(m, f, &u);
+    (f->group ? warpgroup_body : fragments_body)(m, f, &u);
     code_close(&m->out.code);
     memcpy(m->tile.inner, inner, sizeof inner), memcpy(m->tile.plain, plain, sizeof plain);
     m->sp.n = n_var;

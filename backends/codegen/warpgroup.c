@@ -23,15 +23,15 @@ bool matrix_waits(const emitter *m)
 {
     unit_loops u;
     const matrix_form *f;
-    return matrix_of(m, &u, &f) && f && f->group.warps;
+    return matrix_of(m, &u, &f) && f && f->group;
 }
 
 void matrix_show(emitter *m)
 {
     unit_loops u;
     const matrix_form *f;
-    if (m->tile.made && matrix_of(m, &u, &f) && f && f->group.show)
-        emit_call(m, f->group.show, (const char *[]){""});
+    if (m->tile.made && matrix_of(m, &u, &f) && f && f->group)
+        emit_call(m, f->group->show, (const char *[]){""});
 }
 
 /* Warps that are together count as the first of them. */
@@ -48,7 +48,7 @@ static void take_warps(emitter *m, const unit_loops *u, const matrix_form *f)
         const char *name = arena_format(m->mem, "%s_%d", m->s->letter[q->axis], l);
         const lin *trip = lin_var(&m->sp, var_add(&m->sp, name, 0, loop_trips(q) - 1));
         if (l == last && q->axis == m->s->nest.loop[u->loop[0]].axis)
-            trip = lin_scale(&m->sp, lin_div(&m->sp, trip, f->group.warps), f->group.warps);
+            trip = lin_scale(&m->sp, lin_div(&m->sp, trip, f->group->warps), f->group->warps);
         matrix_step(m, q->axis, trip, q->step);
     }
 }
@@ -80,7 +80,7 @@ static void find_operand(emitter *m, const matrix_form *f, const unit_loops *u, 
     const int64_t row = s->stride[q->turned ? q->folded : q->axis] * q->size;
     form_write(&from, m->out.uses, m->d, m->d->address, (const char *[]){arena_format(m->mem, "c%d", q->load)});
     text_add(&at, "%s + %lld * (", from.s, (long long)q->size), emit_lin(m, &at, q->start), text_add(&at, ")");
-    form_write(&told, m->out.uses, m->d, f->group.slice,
+    form_write(&told, m->out.uses, m->d, f->group->slice,
                (const char *[]){at.s, number_text(m, row), number_text(m, ROWS * row),
                                 number_text(m, q->turned && s->block ? s->apart * q->size : PIECE)});
     code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->natural[3]), arena_format(m->mem, "slice%d", q->load),
@@ -144,10 +144,10 @@ void warpgroup_body(emitter *m, const matrix_form *f, const unit_loops *u)
     take_warps(m, u, f);
     for (int i = 0; i < 2; i++)
         find_operand(m, f, u, i, &b.of[i]);
-    each_sums(m, f->group.begin);
+    each_sums(m, f->group->begin);
     matrix_folds(m, multiply, &b);
-    emit_call(m, f->group.sent, (const char *[]){""});
+    emit_call(m, f->group->sent, (const char *[]){""});
     memcpy(m->tile.inner, inner, sizeof inner), memcpy(m->tile.plain, plain, sizeof plain);
     ring_send(m);
-    each_sums(m, f->group.end);
+    each_sums(m, f->group->end);
 }

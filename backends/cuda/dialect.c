@@ -1,9 +1,8 @@
 /* dialect.c - the spellings of CUDA C, as NVRTC takes it: no header is there, and names of scalar functions are
  * overloaded. */
 #include "backends/cuda/dialect.h"
-#include "backends/cuda/boxes.h"
+#include "backends/cuda/functions.h"
 #include "backends/cuda/program.h"
-#include "backends/cuda/warpgroup.h"
 
 /* A line is a line of the program.
  *
@@ -39,180 +38,57 @@ static const char head[] =
     "#define min min_f64\n"
     "#define FUNCTION static __device__ __forceinline__\n";
 
-#define SEND(bytes, cache, otherwise)                                                                                  \
-    "template <int far> FUNCTION void send" bytes "(uint32_t to, const void *from, int inside)\n"                      \
-    "{\n"                                                                                                              \
-    "#if __CUDA_ARCH__ >= 800\n"                                                                                       \
-    "    asm volatile(\"cp.async." cache ".shared.global [%0 + %3], [%1], " bytes ", %2;\"\n"                          \
-    "                 ::\"r\"(to), \"l\"(__cvta_generic_to_global(from)), \"r\"(inside ? " bytes " : 0), \"n\"(far)\n" \
-    "                 : \"memory\");\n"                                                                                \
-    "#else\n"                                                                                                          \
-    "    void *const at = __cvta_shared_to_generic(to + far);\n"                                                       \
-    "    " otherwise ";\n"                                                                                             \
-    "#endif\n"                                                                                                         \
-    "}\n"
-#define FRAGMENT4(name, how)                                                                                           \
-    "template <int far> FUNCTION void " name "(uint32_t *to, uint32_t at)\n"                                           \
-    "{\n"                                                                                                              \
-    "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x4" how ".shared.b16 {%0, %1, %2, %3}, [%4 + %5];\"\n"              \
-    "                 : \"=r\"(to[0]), \"=r\"(to[1]), \"=r\"(to[2]), \"=r\"(to[3])\n"                                  \
-    "                 : \"r\"(at), \"n\"(far) : \"memory\");\n"                                                        \
-    "}\n"
-#define FRAGMENT2(name, how)                                                                                           \
-    "template <int far> FUNCTION void " name "(uint32_t *to, uint32_t at)\n"                                           \
-    "{\n"                                                                                                              \
-    "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x2" how ".shared.b16 {%0, %1}, [%2 + %3];\"\n"                      \
-    "                 : \"=r\"(to[0]), \"=r\"(to[1]) : \"r\"(at), \"n\"(far) : \"memory\");\n"                         \
-    "}\n"
-#define MMA(name, how)                                                                                                 \
-    "FUNCTION void " name "(float *y, const uint32_t *a, const uint32_t *b)\n"                                         \
-    "{\n"                                                                                                              \
-    "    asm(\"mma.sync.aligned." how " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"\n"           \
-    "        : \"+f\"(y[0]), \"+f\"(y[1]), \"+f\"(y[2]), \"+f\"(y[3])\n"                                               \
-    "        : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]),\n"                                                  \
-    "          \"r\"(b[0]), \"r\"(b[1]));\n"                                                                           \
-    "}\n"
-
-static const function functions[] = {
-    {"bits_float", "", PLAIN,
-     "FUNCTION float bits_float(uint32_t u) { return __uint_as_float(u); }\n"},
-    {"float_bits", "", PLAIN,
-     "FUNCTION uint32_t float_bits(float f) { return __float_as_uint(f); }\n"},
-    {"real_to_whole", "", PLAIN,
-     "FUNCTION int64_t real_to_whole(double x, int bits, int is_signed) /* truncates; saturates; NaN gives 0 */\n"
-     "{\n"
-     "    const double high = __longlong_as_double((int64_t)(bits - is_signed + 1023) << 52);\n"
-     "    const double low = is_signed ? -high : 0;\n"
-     "    if (x != x) return 0;\n"
-     "    if (x >= high) return (int64_t)(~0ULL >> (64 - bits + is_signed));\n"
-     "    if (x <= low) return is_signed ? (int64_t)(~0ULL << (bits - 1)) : 0;\n"
-     "    return x >= 9223372036854775808.0 ? (int64_t)(uint64_t)x : (int64_t)x;\n"
-     "}\n"},
-    {"checked", "", FAULTS,
-     "FUNCTION int64_t checked(int64_t i, int64_t n, int *fault) /* a gathered index, checked */\n"
-     "{\n"
-     "    if (i >= 0 && i < n) return i;\n"
-     "    *fault = 1;\n"
-     "    return 0;\n"
-     "}\n"},
-    {"take4", "", PLAIN,
-     "FUNCTION uint32_t take4(const void *from, int inside) { return inside ? *(const uint32_t *)from : 0; }\n"},
-    {"take8", "", PLAIN,
-     "FUNCTION uint2 take8(const void *from, int inside)\n"
-     "{\n"
-     "    return inside ? *(const uint2 *)from : make_uint2(0, 0);\n"
-     "}\n"},
-    {"take16", "", PLAIN,
-     "FUNCTION uint4 take16(const void *from, int inside)\n"
-     "{\n"
-     "    return inside ? *(const uint4 *)from : make_uint4(0, 0, 0, 0);\n"
-     "}\n"},
-    {"shared_at", "", PLAIN,
-     "FUNCTION uint32_t shared_at(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }\n"},
-    {"send4", "", PLAIN, SEND("4", "ca", "*(uint32_t *)at = inside ? *(const uint32_t *)from : 0")},
-    {"send8", "take8", PLAIN, SEND("8", "ca", "*(uint2 *)at = take8(from, inside)")},
-    {"send16", "take16", PLAIN, SEND("16", "cg", "*(uint4 *)at = take16(from, inside)")},
-    {"sent", "", PLAIN,
-     "#if __CUDA_ARCH__ >= 800\n"
-     "#define sent() asm volatile(\"cp.async.commit_group;\" ::: \"memory\")\n"
-     "#define arrived(n) asm volatile(\"cp.async.wait_group \" #n \";\" ::: \"memory\")\n"
-     "#else\n"
-     "#define sent()\n"
-     "#define arrived(n)\n"
-     "#endif\n"},
-    {"rows4", "", PLAIN, FRAGMENT4("rows4", "")},
-    {"columns4", "", PLAIN, FRAGMENT4("columns4", ".trans")},
-    {"rows2", "", PLAIN, FRAGMENT2("rows2", "")},
-    {"columns2", "", PLAIN, FRAGMENT2("columns2", ".trans")},
-    {"paired", "", PLAIN, /* of lanes 2i and 2i + 1 the first takes both low ones, the second both high ones */
-     "FUNCTION uint2 paired(uint32_t low, uint32_t high, int lane)\n"
-     "{\n"
-     "    const uint32_t other = __shfl_xor_sync(0xffffffffu, lane & 1 ? low : high, 1);\n"
-     "    return lane & 1 ? make_uint2(other, high) : make_uint2(low, other);\n"
-     "}\n"},
-    {"half_to_float", "", PLAIN,
-     "FUNCTION float half_to_float(uint16_t h)\n"
-     "{\n"
-     "    float y;\n"
-     "    asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(y) : \"h\"(h));\n"
-     "    return y;\n"
-     "}\n"},
-    {"float_to_half", "", PLAIN,
-     "FUNCTION uint16_t float_to_half(float f)\n"
-     "{\n"
-     "    uint16_t y;\n"
-     "    asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(y) : \"f\"(f));\n"
-     "    return y;\n"
-     "}\n"},
-    {"float_to_bfloat", "float_bits", PLAIN,
-     "FUNCTION uint16_t float_to_bfloat(float f)\n"
-     "{\n"
-     "#if __CUDA_ARCH__ >= 800\n"
-     "    uint16_t y;\n"
-     "    asm(\"cvt.rn.bf16.f32 %0, %1;\" : \"=h\"(y) : \"f\"(f));\n"
-     "    return y;\n"
-     "#else\n"
-     "    const uint32_t u = float_bits(f);\n"
-     "    return (uint16_t)(f != f ? (u >> 16 | 0x40) : (u + 0x7fff + (u >> 16 & 1)) >> 16);\n"
-     "#endif\n"
-     "}\n"},
-    {"round_tf32", "", PLAIN,
-     "FUNCTION uint32_t round_tf32(uint32_t x)\n"
-     "{\n"
-     "    uint32_t y;\n"
-     "    asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(y) : \"f\"(__uint_as_float(x)));\n"
-     "    return y;\n"
-     "}\n"},
-    {"rows4_tf32", "rows4 round_tf32", PLAIN,
-     "template <int far> FUNCTION void rows4_tf32(uint32_t *to, uint32_t at)\n"
-     "{\n"
-     "    rows4<far>(to, at);\n"
-     "    to[0] = round_tf32(to[0]), to[1] = round_tf32(to[1]), to[2] = round_tf32(to[2]), to[3] = round_tf32(to[3]);\n"
-     "}\n"},
-    {"rows2_tf32", "rows2 round_tf32", PLAIN,
-     "template <int far> FUNCTION void rows2_tf32(uint32_t *to, uint32_t at)\n"
-     "{\n"
-     "    rows2<far>(to, at);\n"
-     "    to[0] = round_tf32(to[0]), to[1] = round_tf32(to[1]);\n"
-     "}\n"},
-    {"mma_f16", "", PLAIN, MMA("mma_f16", "m16n8k16.row.col.f32.f16.f16.f32")},
-    {"mma_bf16", "", PLAIN, MMA("mma_bf16", "m16n8k16.row.col.f32.bf16.bf16.f32")},
-    {"mma_tf32", "", PLAIN, MMA("mma_tf32", "m16n8k8.row.col.f32.tf32.tf32.f32")},
-    WARPGROUP_ALL,
-    BOX_ALL,
-    {0},
-};
-
 static const move_form moves[] = {
     {16, "uint4", "take16($0, $1)", "*(uint4 *)($0) = $1", "send16<$3>($0, $1, $2)"},
     {8, "uint2", "take8($0, $1)", "*(uint2 *)($0) = $1", "send8<$3>($0, $1, $2)"},
     {4, "uint32_t", "take4($0, $1)", "*(uint32_t *)($0) = $1", "send4<$3>($0, $1, $2)"},
     {0}};
 
-/* How lanes hold fragments: PTX ISA, "Matrix Fragments for mma.m16n8k16" and ".m16n8k8"; ldmatrix takes rows of 16
- * bytes, whose places the lanes give. */
-#define SUMS 2, 4, "$0 / 4 + $1 / 2 * 8", "$0 % 4 * 2 + $1 % 2", "paired($0, $1, $2)", "$0 % 2 ? 2 : 8", 0
-#define HALVES                                                                                                         \
-    {4,                                                                                                                \
-     {{"rows4<$2>($0, $1)", "$0 % 16", "$0 / 16", 8},                                                                  \
-      {"columns4<$2>($0, $1)", "$0 / 8 % 2", "$0 % 8 + $0 / 16 * 8", 8}},                                              \
-     {{NULL, NULL, NULL, 0}, {NULL, NULL, NULL, 0}}},                                                                  \
-    {2,                                                                                                                \
-     {{"rows2<$2>($0, $1)", "$0 % 8", "$0 / 8 % 2", 8}, {"columns2<$2>($0, $1)", "0", "$0 % 16", 8}},                  \
-     {{"rows4<$2>($0, $1)", "$0 % 8 + $0 / 16 * 8", "$0 / 8 % 2", 8},                                                  \
-      {"columns4<$2>($0, $1)", "$0 / 16", "$0 % 16", 8}}}, {0, NULL, NULL, NULL, NULL, NULL}
-#define ALONE {0, NULL, NULL, NULL, NULL, NULL}
+/* How lanes hold sums and fragments: PTX ISA, "Matrix Fragments for mma.m16n8k16" and ".m16n8k8"; ldmatrix takes rows
+ * of 16 bytes, whose places the lanes give. */
+static const sums_form sums = {2, "$0 / 4 + $1 / 2 * 8", "$0 % 4 * 2 + $1 % 2",
+                               "paired($0, $1, $2)", "$0 % 2 ? 2 : 8", 0};
+static const fragment_form halves_a = {.words = 4,
+                                       .along = {{"rows4<$2>($0, $1)", "$0 % 16", "$0 / 16", 8},
+                                                 {"columns4<$2>($0, $1)", "$0 / 8 % 2", "$0 % 8 + $0 / 16 * 8", 8}}};
+static const fragment_form halves_b = {.words = 2,
+                                       .along = {{"rows2<$2>($0, $1)", "$0 % 8", "$0 / 8 % 2", 8},
+                                                 {"columns2<$2>($0, $1)", "0", "$0 % 16", 8}},
+                                       .pair = {{"rows4<$2>($0, $1)", "$0 % 8 + $0 / 16 * 8", "$0 / 8 % 2", 8},
+                                                {"columns4<$2>($0, $1)", "$0 / 16", "$0 % 16", 8}}};
+static const fragment_form tf32_a = {.words = 4, .along = {{"rows4_tf32<$2>($0, $1)", "$0 % 16", "$0 / 16", 4}}};
+static const fragment_form tf32_b = {.words = 2,
+                                     .along = {{"rows2_tf32<$2>($0, $1)", "$0 % 8", "$0 / 8 % 2", 4}},
+                                     .pair = {{"rows4_tf32<$2>($0, $1)", "$0 % 8 + $0 / 16 * 8", "$0 / 8 % 2", 4}}};
+
+/* Of four warps together: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions" */
+static const sums_form group_sums = {2, "$0 / 4 + $1 / 2 % 2 * 8", "$0 % 4 * 2 + $1 % 2 + $1 / 4 * 8",
+                                     "paired($0, $1, $2)", "$0 % 2 ? 2 : 8", 2};
+static const char show[] = "warpgroup_show()", batch[] = "warpgroup_sent()",
+                  descriptor[] = "warpgroup_slice($0, $1, $2, $3)";
+static const warpgroup_form
+    of32 = {4, show, "warpgroup_begin32($0)", batch, "warpgroup_end32($0)", descriptor},
+    of64 = {4, show, "warpgroup_begin64($0)", batch, "warpgroup_end64($0)", descriptor},
+    of128 = {4, show, "warpgroup_begin128($0)", batch, "warpgroup_end128($0)", descriptor},
+    of256 = {4, show, "warpgroup_begin256($0)", batch, "warpgroup_end256($0)", descriptor};
+
 static const matrix_form matrices[] = {
-    {16, 8, 16, TS_F16, TS_F32, "mma_f16($0, $1, $2)", SUMS, HALVES},
-    {16, 8, 16, TS_BF16, TS_F32, "mma_bf16($0, $1, $2)", SUMS, HALVES},
-    {16, 8, 8, TS_F32, TS_F32, "mma_tf32($0, $1, $2)", SUMS,
-     {4, {{"rows4_tf32<$2>($0, $1)", "$0 % 16", "$0 / 16", 4}, {NULL, NULL, NULL, 0}},
-      {{NULL, NULL, NULL, 0}, {NULL, NULL, NULL, 0}}},
-     {2, {{"rows2_tf32<$2>($0, $1)", "$0 % 8", "$0 / 8 % 2", 4}, {NULL, NULL, NULL, 0}},
-      {{"rows4_tf32<$2>($0, $1)", "$0 % 8 + $0 / 16 * 8", "$0 / 8 % 2", 4}, {NULL, NULL, NULL, 0}}}, ALONE},
-    WARPGROUP_FORMS(TS_F16, "f16"),
-    WARPGROUP_FORMS(TS_BF16, "bf16"),
-    WARPGROUP_FORMS32,
+    {16, 8, 16, TS_F16, TS_F32, "mma_f16($0, $1, $2)", 4, &sums, &halves_a, &halves_b, NULL},
+    {16, 8, 16, TS_BF16, TS_F32, "mma_bf16($0, $1, $2)", 4, &sums, &halves_a, &halves_b, NULL},
+    {16, 8, 8, TS_F32, TS_F32, "mma_tf32($0, $1, $2)", 4, &sums, &tf32_a, &tf32_b, NULL},
+    {16, 32, 16, TS_F16, TS_F32, "wgmma_f16_32<$3, $4>($0, $1, $2)", 16, &group_sums, NULL, NULL, &of32},
+    {16, 64, 16, TS_F16, TS_F32, "wgmma_f16_64<$3, $4>($0, $1, $2)", 32, &group_sums, NULL, NULL, &of64},
+    {16, 128, 16, TS_F16, TS_F32, "wgmma_f16_128<$3, $4>($0, $1, $2)", 64, &group_sums, NULL, NULL, &of128},
+    {16, 256, 16, TS_F16, TS_F32, "wgmma_f16_256<$3, $4>($0, $1, $2)", 128, &group_sums, NULL, NULL, &of256},
+    {16, 32, 16, TS_BF16, TS_F32, "wgmma_bf16_32<$3, $4>($0, $1, $2)", 16, &group_sums, NULL, NULL, &of32},
+    {16, 64, 16, TS_BF16, TS_F32, "wgmma_bf16_64<$3, $4>($0, $1, $2)", 32, &group_sums, NULL, NULL, &of64},
+    {16, 128, 16, TS_BF16, TS_F32, "wgmma_bf16_128<$3, $4>($0, $1, $2)", 64, &group_sums, NULL, NULL, &of128},
+    {16, 256, 16, TS_BF16, TS_F32, "wgmma_bf16_256<$3, $4>($0, $1, $2)", 128, &group_sums, NULL, NULL, &of256},
+    {16, 32, 8, TS_F32, TS_F32, "wgmma_tf32_32($0, $1, $2)", 16, &group_sums, NULL, NULL, &of32},
+    {16, 64, 8, TS_F32, TS_F32, "wgmma_tf32_64($0, $1, $2)", 32, &group_sums, NULL, NULL, &of64},
+    {16, 128, 8, TS_F32, TS_F32, "wgmma_tf32_128($0, $1, $2)", 64, &group_sums, NULL, NULL, &of128},
+    {16, 256, 8, TS_F32, TS_F32, "wgmma_tf32_256($0, $1, $2)", 128, &group_sums, NULL, NULL, &of256},
+    {0},
 };
 
 static const box_form boxes = {.parameter = "const tensor_map *map$0",
@@ -283,7 +159,8 @@ const dialect cuda_dialect = {
     .least_whole = "INT64_MIN",
     .fma = {"__fmaf_rn($0, $1, $2)", "__fma_rn($0, $1, $2)"},
     .spelling = spellings,
-    .function = functions,
+    .function = cuda_functions,
+    .writer = cuda_writers,
     .constant = "constexpr trip $0 = $1;",
     .table = "constexpr int $0[] = {$1};",
     .unroll = "#pragma unroll $0",
@@ -295,7 +172,6 @@ const dialect cuda_dialect = {
     .arrived = "arrived($0)",
     .box = &boxes,
     .matrix = matrices,
-    .n_matrix = COUNT(matrices),
     .part = "(trip)blockIdx.x",
     .parts = "(trip)gridDim.x",
     .chunks = (const char *const[]){"for (trip $0 = blockIdx.x; $0 < $1; $0 += gridDim.x) {", NULL},

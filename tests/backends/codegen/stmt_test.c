@@ -20,8 +20,7 @@ static const dialect made_up = {
     .fetch = "FETCH($0, $1);",
     .barrier = "MEET()",
     .role = roles,
-    .matrix = (const matrix_form[]){{.m = 4, .n = 4, .k = 4, .text = "MMA444($0, $1, $2);"}},
-    .n_matrix = 1,
+    .matrix = (const matrix_form[]){{.m = 4, .n = 4, .k = 4, .text = "MMA444($0, $1, $2);"}, {0}},
     .chunks = (const char *const[]){"WHILE (take($1)) {", "FOR $0 {", NULL}};
 
 static void expect(const stmt *in, const char *want)

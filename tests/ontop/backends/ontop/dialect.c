@@ -84,22 +84,18 @@ static const function functions[] = {
     {0}};
 
 /* y[m,n] += sum over k of a[m,k] b[k,n], 4 of each: hand i holds row i of a and of y, and column i of b. */
-#define LINE                                                                                             \
-    {                                                                                                    \
-        .words = 4, .along = { {.take = "take_row($0, $1, $2)", .line = "$0", .deep = "0", .piece = 4} } \
-    }
+static const fragment_form line = {.words = 4,
+                                   .along = {{.take = "take_row($0, $1, $2)", .line = "$0", .deep = "0", .piece = 4}}};
 static const matrix_form units[] = {{.m = 4,
                                      .n = 4,
                                      .k = 4,
                                      .operand = TS_F32,
                                      .sum = TS_F32,
                                      .text = "by_fours($0, $1, $2)",
-                                     .run = 1,
                                      .sums = 4,
-                                     .row = "$0",
-                                     .column = "$1",
-                                     .a = LINE,
-                                     .b = LINE},
+                                     .held = &(const sums_form){.run = 1, .row = "$0", .column = "$1"},
+                                     .a = &line,
+                                     .b = &line},
                                     {0}};
 
 const dialect ontop_dialect = {
@@ -124,7 +120,6 @@ const dialect ontop_dialect = {
     .barrier = "MEET()",
     .address = "(n32)((const char *)$0 - desk)",
     .matrix = units,
-    .n_matrix = COUNT(units) - 1,
     .lane = "hand",
     .lane_of_all = "(group * 4 + hand)",
     .lanes_in_all = "(groups * 4)",

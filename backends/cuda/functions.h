@@ -1,0 +1,8 @@
+/* functions.h - functions that kernels in CUDA carry where they use them; see backends/codegen/library.h. */
+#ifndef TS_CUDA_FUNCTIONS_H
+#define TS_CUDA_FUNCTIONS_H
+#include "backends/codegen/library.h"
+
+extern const function cuda_functions[]; /* ends with {0} */
+extern const function_writer cuda_writers[];
+#endif
