@@ -96,13 +96,6 @@ static const function functions[] = {
      "        for (int j = 0; j < 16; j++) memcpy(y + j * to_row + i, x + i * from_row + j, 4);\n"
      "#endif\n"
      "}\n"},
-    {"checked", "", FAULTS,
-     "FUNCTION int64_t checked(int64_t i, int64_t n, int *fault) /* a gathered index, checked */\n"
-     "{\n"
-     "    if (i >= 0 && i < n) return i;\n"
-     "    *fault = 1;\n"
-     "    return 0;\n"
-     "}\n"},
     /* Asking another part costs a line of its cache, whether it has work left or not: few are asked */
     {"next_units", "", PLAIN,
      "#include <stdatomic.h>\n"

@@ -259,6 +259,13 @@ const function library[] = { /* each uses only those above it */
      "    if (x <= low) return is_signed ? (int64_t)(UINT64_MAX << (bits - 1)) : 0;\n"
      "    return x >= 0x1p63 ? (int64_t)(uint64_t)x : (int64_t)x;\n"
      "}\n"},
+    {"checked", "", FAULTS,
+     "FUNCTION int64_t checked(int64_t i, int64_t n, $0) /* a gathered index, checked */\n"
+     "{\n"
+     "    if (i >= 0 && i < n) return i;\n"
+     "    *fault = 1;\n"
+     "    return 0;\n"
+     "}\n"},
     {0},
 };
 /* clang-format on */
@@ -371,6 +378,8 @@ void library_write(text *t, const dialect *d, const callees *f)
         const function *q = row_of(d, i);
         if (all.used[i] && q->kind >= PATTERN)
             d->writer[q->kind - PATTERN](t, q);
+        else if (all.used[i] && q->kind == FAULTS)
+            form_write(t, NULL, d, q->text, &d->fault_parameter);
         else if (all.used[i])
             text_add(t, "%s", q->text);
     }

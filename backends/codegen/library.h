@@ -5,8 +5,8 @@
 #define TS_LIBRARY_H
 #include "graph/base/base.h"
 
-/* A polynomial: instructions that wait for one another; takes the fault flag; PATTERN + i: the dialect's writer number
- * i makes it from the row, whose text is whatever that writer asks for. */
+/* CHAIN: a polynomial: instructions that wait for one another. FAULTS: takes the fault flag, in its text $0. PATTERN +
+ * i: the dialect's writer number i makes it from the row, whose text is whatever that writer asks for. */
 enum { PLAIN, CHAIN, FAULTS, PATTERN };
 typedef struct function {
     const char *name;

@@ -143,13 +143,6 @@ const function cuda_functions[] = {
      "    if (x <= low) return is_signed ? (int64_t)(~0ULL << (bits - 1)) : 0;\n"
      "    return x >= 9223372036854775808.0 ? (int64_t)(uint64_t)x : (int64_t)x;\n"
      "}\n"},
-    {"checked", "", FAULTS,
-     "FUNCTION int64_t checked(int64_t i, int64_t n, int *fault) /* a gathered index, checked */\n"
-     "{\n"
-     "    if (i >= 0 && i < n) return i;\n"
-     "    *fault = 1;\n"
-     "    return 0;\n"
-     "}\n"},
     {"take4", "", PLAIN,
      "FUNCTION uint32_t take4(const void *from, int inside) { return inside ? *(const uint32_t *)from : 0; }\n"},
     {"take8", "", PLAIN,

@@ -63,13 +63,6 @@ static const function functions[] = {
      "    if (x <= low) return is_signed ? (int64_t)(ULONG_MAX << (bits - 1)) : 0;\n"
      "    return x >= 0x1p63 ? (int64_t)(uint64_t)x : (int64_t)x;\n"
      "}\n"},
-    {"checked", "", FAULTS,
-     "FUNCTION int64_t checked(int64_t i, int64_t n, __global int *fault) /* a gathered index, checked */\n"
-     "{\n"
-     "    if (i >= 0 && i < n) return i;\n"
-     "    *fault = 1;\n"
-     "    return 0;\n"
-     "}\n"},
     {"take4", "", PLAIN,
      "FUNCTION uint take4(const __global void *from, int inside)\n"
      "{\n"

@@ -1,6 +1,6 @@
 /* channels_last.c - convolution and pooling of [batch, space..., channel], weights [out, kernel..., in / group]: the
  * operations for channels in front, between transpositions that fusion turns into ways of reading. */
-#include "graph/ir/rule.h"
+#include "graph/ops/window.h"
 
 #include <string.h>
 
@@ -45,8 +45,7 @@ static const op conv_last_op = {
     .numpy = "np.moveaxis(conv(np.moveaxis(a, -1, 1), np.moveaxis(b, -1, 1), strides, dilations, pads, group), 1, -1)",
     .arity = 2,
     .axes = "n oh ow oc | ic kh kw",
-    .attr =
-        (const attr_spec[]){{"strides", 'I', ""}, {"dilations", 'I', ""}, {"pads", 'I', ""}, {"group", 'i', "1"}, {0}},
+    .attr = conv_attributes,
     .lower = lower_last,
     .cases =
         "f32[1,28,3] f32[32,3,3]\nf32[1,28,3] f32[32,5,3] strides=[2] pads=[3,3]\n"
@@ -60,12 +59,7 @@ static const op max_pool_last_op = {
              "-np.inf).max(axis=tuple(range(a.ndim, 2 * a.ndim - 2))), 1, -1)",
     .arity = 1,
     .axes = "n oh ow c | kh kw",
-    .attr = (const attr_spec[]){{"kernel", 'I', NULL},
-                                {"strides", 'I', ""},
-                                {"dilations", 'I', ""},
-                                {"pads", 'I', ""},
-                                {"ceil_mode", 'i', "0"},
-                                {0}},
+    .attr = max_pool_attributes,
     .lower = lower_last,
     .cases =
         "f32[1,14,19,3] kernel=[2,2]\nf32[1,14,19,3] kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\nf32[2,9,2] kernel=[3]"};
@@ -77,13 +71,7 @@ static const op average_pool_last_op = {
              "count_include_pad), 1, -1)",
     .arity = 1,
     .axes = "n oh ow c | kh kw",
-    .attr = (const attr_spec[]){{"kernel", 'I', NULL},
-                                {"strides", 'I', ""},
-                                {"dilations", 'I', ""},
-                                {"pads", 'I', ""},
-                                {"ceil_mode", 'i', "0"},
-                                {"count_include_pad", 'i', "0"},
-                                {0}},
+    .attr = average_pool_attributes,
     .lower = lower_last,
     .cases =
         "f32[1,14,19,3] kernel=[2,2]\nf32[1,14,19,3] kernel=[3,3] strides=[2,2] pads=[1,1,1,1] count_include_pad=1\n"

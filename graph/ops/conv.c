@@ -122,7 +122,7 @@ static const node *conv_grad(graph *g, const node *call, const node *y, const no
 }
 
 /* ---- records ---- */
-static const attr_spec attributes[] = {
+const attr_spec conv_attributes[] = {
     {"strides", 'I', ""}, {"dilations", 'I', ""}, {"pads", 'I', ""}, {"group", 'i', "1"}, {0}};
 static const char oracle[] = "conv(a, b, strides, dilations, pads, group)";
 
@@ -133,7 +133,7 @@ static const op conv_op = {
     .onnx = (const onnx_rule[]){{"Conv", 1, adapt_conv}, {0}},
     .onnx_takes = "Conv:3,1,auto_pad,dilations,group,kernel_shape,pads,strides",
     .onnx_types = "Conv:F",
-    .arity = 2, .axes = "n oc oh ow | ic kh kw", .attr = attributes, .lower = conv_lower,
+    .arity = 2, .axes = "n oc oh ow | ic kh kw", .attr = conv_attributes, .lower = conv_lower,
     .cases = "f32[1,3,9] f32[4,3,3]\nf32[2,4,5,6] f32[6,2,3,3] pads=[1,1,1,1] group=2\n"
              "f32[1,2,4,5,3] f32[2,2,2,2,2] strides=[2,1,1]"};
 
@@ -141,7 +141,7 @@ static const op conv1d_op = {
     .name = "conv1d", .doc = "Convolution over one axis.", .numpy = oracle,
     .onnx_types = "Conv:F",
     .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
-    .arity = 2, .axes = "n oc ow | ic kw", .attr = attributes, .shape = conv_shape, .body = conv_body,
+    .arity = 2, .axes = "n oc ow | ic kw", .attr = conv_attributes, .shape = conv_shape, .body = conv_body,
     .grad = conv_grad, .grad_for = conv_grad_for,
     .cases = "f32[1,3,28] f32[32,3,5]\nf32[1,3,28] f32[8,3,5] strides=[2] pads=[3,3]\n"
              "f64[2,4,9] f64[4,1,3] group=4 pads=[2,0]\nf32[2,3,11] f32[2,3,2] dilations=[3]\n"
@@ -151,7 +151,7 @@ static const op conv2d_op = {
     .name = "conv2d", .doc = "Convolution over two axes.", .numpy = oracle,
     .onnx_types = "Conv:F",
     .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
-    .arity = 2, .axes = "n oc oh ow | ic kh kw", .attr = attributes, .shape = conv_shape, .body = conv_body,
+    .arity = 2, .axes = "n oc oh ow | ic kh kw", .attr = conv_attributes, .shape = conv_shape, .body = conv_body,
     .grad = conv_grad, .grad_for = conv_grad_for,
     .way = winograd_way, .alternative = winograd_conv,
     .cases = "f32[1,3,14,19] f32[8,3,5,5]\nf32[1,3,14,19] f32[8,3,5,5] strides=[2,2] pads=[3,3,3,3]\n"
@@ -164,7 +164,7 @@ static const op conv3d_op = {
     .name = "conv3d", .doc = "Convolution over three axes.", .numpy = oracle,
     .onnx_types = "Conv:F",
     .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
-    .arity = 2, .axes = "n oc od oh ow | ic kd kh kw", .attr = attributes, .shape = conv_shape, .body = conv_body,
+    .arity = 2, .axes = "n oc od oh ow | ic kd kh kw", .attr = conv_attributes, .shape = conv_shape, .body = conv_body,
     .grad = conv_grad, .grad_for = conv_grad_for,
     .cases = "f32[1,2,4,5,6] f32[3,2,2,3,3]\n"
              "f32[1,2,4,5,6] f32[2,1,3,3,3] group=2 pads=[1,1,1,1,1,1] strides=[2,1,2]\n"

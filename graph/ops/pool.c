@@ -5,16 +5,8 @@
 static bool pooled(const onnx_call *c, const char *op_name, const node **out, err *e)
 {
     attr list[6];
-    int64_t kernel[MAX_SPACE];
-    int n;
-    if (!onnx_need(c, 1, e) || !onnx_ints(c, "kernel_shape", -1, kernel, MAX_SPACE, &n, e))
+    if (!onnx_need(c, 1, e) || !window_adapt_pool(c, list, e))
         return false;
-    if (n != c->in[0]->type.rank - 2)
-        return err_set(e, TS_BAD_INPUT, "%s: %d kernel extents for rank %d, one for each axis behind the first two "
-                       "expected", c->type, n, c->in[0]->type.rank);
-    if (!window_adapt(c, kernel, list, e))
-        return false;
-    list[3] = attr_ints("kernel", n, kernel), list[4] = window_ceil(c);
     list[5] = attr_int("count_include_pad", onnx_int(c, "count_include_pad", 0));
     const bool counts = onnx_attr(c, "count_include_pad");
     if (!onnx_give(c, out, g_apply(c->g, op_name, c->in[0], counts ? 6 : 5, list), e))
@@ -59,11 +51,7 @@ static bool adapt_global_max(const onnx_call *c, const node **out, err *e)
 /* ---- shape ---- */
 static bool read_window(const node *n, window *w, err *e)
 {
-    const attr *kernel = node_attr(n, "kernel");
-    if (kernel->n != n->in[0]->type.rank - 2)
-        return err_set(e, TS_BAD_INPUT, "kernel: %d extents for rank %d, one for each axis behind the first two "
-                       "expected", kernel->n, n->in[0]->type.rank);
-    if (!window_read(n, kernel->ints, w, e))
+    if (!window_kernel(n, w, e))
         return false;
     for (int s = 0; s < w->n; s++) /* a window of padding alone would have no largest element and no mean */
         if (w->before[s] > (w->kernel[s] - 1) * w->dilation[s] || w->after[s] > (w->kernel[s] - 1) * w->dilation[s] ||
@@ -95,14 +83,7 @@ static bool average_shape(const node *n, type *out, err *e)
 /* ---- body ---- */
 static const expr *element(defn *d, const window *w, double outside, uint32_t *folds)
 {
-    const expr *at[MAX_RANK] = {x_axis(d->mem, 0), x_axis(d->mem, 1)};
-    *folds = 0;
-    for (int s = 0; s < w->n; s++) {
-        const int axis = defn_fold(d, w->kernel[s]);
-        *folds |= 1u << axis;
-        at[s + 2] = window_place(d->mem, w, s, x_axis(d->mem, s + 2), x_axis(d->mem, axis));
-    }
-    const expr *x = defn_at(d, 0, at), *inside = window_inside(d->mem, w, at + 2);
+    const expr *at[MAX_RANK], *inside = window_element(d, w, at, folds), *x = defn_at(d, 0, at);
     if (inside)
         x = x3(d->mem, "select", inside, x, x_literal(d->mem, d->node->in[0]->type.dtype, outside));
     return x_cast(d->mem, d->node->type.dtype, x);
@@ -151,6 +132,16 @@ static bool average_body(defn *d, err *e)
 }
 
 /* ---- records ---- */
+const attr_spec max_pool_attributes[] = {{"kernel", 'I', NULL}, {"strides", 'I', ""},   {"dilations", 'I', ""},
+                                         {"pads", 'I', ""},     {"ceil_mode", 'i', "0"}, {0}};
+const attr_spec average_pool_attributes[] = {{"kernel", 'I', NULL},
+                                             {"strides", 'I', ""},
+                                             {"dilations", 'I', ""},
+                                             {"pads", 'I', ""},
+                                             {"ceil_mode", 'i', "0"},
+                                             {"count_include_pad", 'i', "0"},
+                                             {0}};
+
 static const op max_pool_op = {
     .name = "max_pool", .doc = "Largest element of every window.",
     .numpy = "windows(a, kernel, strides, dilations, pads, ceil_mode, -np.inf).max(axis=tuple(range(a.ndim, 2 * "
@@ -163,9 +154,7 @@ static const op max_pool_op = {
     .onnx_cases = "MaxPool f32[1,2,6,6] kernel_shape=[2,2]\nGlobalMaxPool f32[1,2,3,3]",
     .back = "MaxPool a kernel_shape=kernel strides=strides pads=pads dilations=dilations ceil_mode=ceil_mode",
     .arity = 1, .axes = "n c oh ow | kh kw",
-    .attr = (const attr_spec[]){
-        {"kernel", 'I', NULL}, {"strides", 'I', ""}, {"dilations", 'I', ""}, {"pads", 'I', ""},
-        {"ceil_mode", 'i', "0"}, {0}},
+    .attr = max_pool_attributes,
     .shape = pool_shape, .body = max_body,
     .cases = "f32[1,3,14,19] kernel=[2,2]\nf32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\n"
              "f32[2,2,9] kernel=[3] strides=[2] ceil_mode=1\ni32[1,2,6,6] kernel=[2,3] pads=[1,0,0,2]\n"
@@ -186,9 +175,7 @@ static const op average_pool_op = {
     .back = "AveragePool a kernel_shape=kernel strides=strides pads=pads dilations=dilations ceil_mode=ceil_mode "
             "count_include_pad=count_include_pad",
     .arity = 1, .axes = "n c oh ow | kh kw",
-    .attr = (const attr_spec[]){
-        {"kernel", 'I', NULL}, {"strides", 'I', ""}, {"dilations", 'I', ""}, {"pads", 'I', ""}, {"ceil_mode", 'i', "0"},
-        {"count_include_pad", 'i', "0"}, {0}},
+    .attr = average_pool_attributes,
     .shape = average_shape, .body = average_body,
     .cases = "f32[1,3,14,19] kernel=[2,2]\nf32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\n"
              "f32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1] count_include_pad=1\n"

@@ -5,41 +5,12 @@
 #include <math.h>
 
 /* ---- helpers ---- */
-static bool read_kernel(const node *n, window *w, err *e)
-{
-    const attr *kernel = node_attr(n, "kernel");
-    if (kernel->n != n->in[0]->type.rank - 2)
-        return err_set(e, TS_BAD_INPUT, "kernel: %d extents for rank %d, one for each axis behind the first two "
-                       "expected", kernel->n, n->in[0]->type.rank);
-    return window_read(n, kernel->ints, w, e);
-}
-
-/* Subscripts of the element that kernel point k... of result o... reads; the folded axes; whether it is real. */
-static const expr *read_at(defn *d, const window *w, const expr **at, uint32_t *folds)
-{
-    *folds = 0, at[0] = x_axis(d->mem, 0), at[1] = x_axis(d->mem, 1);
-    for (int s = 0; s < w->n; s++) {
-        const int axis = defn_fold(d, w->kernel[s]);
-        *folds |= 1u << axis;
-        at[s + 2] = window_place(d->mem, w, s, x_axis(d->mem, s + 2), x_axis(d->mem, axis));
-    }
-    return window_inside(d->mem, w, at + 2);
-}
-
 /* ---- ONNX ---- */
 static bool adapt_lp_pool(const onnx_call *c, const node **out, err *e)
 {
     attr list[6];
-    int64_t kernel[MAX_SPACE];
-    int n;
-    if (!onnx_need(c, 1, e) || !onnx_ints(c, "kernel_shape", -1, kernel, MAX_SPACE, &n, e))
+    if (!onnx_need(c, 1, e) || !window_adapt_pool(c, list, e))
         return false;
-    if (n != c->in[0]->type.rank - 2)
-        return err_set(e, TS_BAD_INPUT, "LpPool: %d kernel extents for rank %d, one for each axis behind the first "
-                       "two expected", n, c->in[0]->type.rank);
-    if (!window_adapt(c, kernel, list, e))
-        return false;
-    list[3] = attr_ints("kernel", n, kernel), list[4] = window_ceil(c);
     list[5] = attr_real("p", onnx_real(c, "p", 2));
     return onnx_give(c, out, g_apply(c->g, "lp_pool", c->in[0], COUNT(list), list), e);
 }
@@ -65,23 +36,17 @@ static bool adapt_global_lp(const onnx_call *c, const node **out, err *e)
 static bool unpooled(const onnx_call *c, int64_t *shape, err *e)
 {
     const type *t = &c->in[0]->type;
-    int64_t kernel[MAX_SPACE];
-    attr list[3];
-    int n;
-    if (!onnx_ints(c, "kernel_shape", -1, kernel, MAX_SPACE, &n, e))
+    attr list[5];
+    if (!window_adapt_pool(c, list, e))
         return false;
-    if (n != t->rank - 2)
-        return err_set(e, TS_BAD_INPUT, "MaxUnpool: %d kernel extents for rank %d, one for each axis behind the first "
-                       "two expected", n, t->rank);
-    if (!window_adapt(c, kernel, list, e))
-        return false;
+    const int n = list[3].n;
     for (int i = 0; i < t->rank; i++) {
         const int s = i - 2;
         shape[i] = t->dim[i];
         if (s >= 0 && (!int_mul(t->dim[i] - 1, list[0].ints[s], &shape[i]) || shape[i] > INT64_MAX / 2))
             return err_set(e, TS_BAD_INPUT, "MaxUnpool: too many elements");
         if (s >= 0)
-            shape[i] += kernel[s] - list[2].ints[s] - list[2].ints[s + n];
+            shape[i] += list[3].ints[s] - list[2].ints[s] - list[2].ints[s + n];
     }
     return true;
 }
@@ -120,7 +85,7 @@ static bool lp_shape(const node *n, type *out, err *e)
 {
     window w;
     *out = n->in[0]->type;
-    if (!read_kernel(n, &w, e))
+    if (!window_kernel(n, &w, e))
         return false;
     if (dtype_class(out->dtype) != D_REAL || !(node_real(n, "p") > 0))
         return err_set(e, TS_BAD_INPUT, "p: %g of dtype %s, more than 0 of reals expected",
@@ -133,7 +98,7 @@ static bool lp_shape(const node *n, type *out, err *e)
 static bool places_shape(const node *n, type *out, err *e)
 {
     window w;
-    if (!read_kernel(n, &w, e))
+    if (!window_kernel(n, &w, e))
         return false;
     *out = n->in[1]->type, out->dtype = TS_I64;
     bool same = out->rank == w.n + 2;
@@ -151,9 +116,9 @@ static bool lp_body(defn *d, err *e)
     const expr *at[MAX_RANK];
     uint32_t folds;
     window w;
-    if (!read_kernel(d->node, &w, e))
+    if (!window_kernel(d->node, &w, e))
         return false;
-    const expr *inside = read_at(d, &w, at, &folds), *x = defn_at(d, 0, at);
+    const expr *inside = window_element(d, &w, at, &folds), *x = defn_at(d, 0, at);
     if (inside)
         x = x3(mem, "select", inside, x, x_whole(mem, 0));
     x = p == 2 ? x2(mem, "mul", x, x) : x1(mem, "abs", x);
@@ -186,11 +151,11 @@ static bool places_body(defn *d, err *e)
     uint32_t folds;
     window w;
     int64_t area = 1;
-    if (!read_kernel(d->node, &w, e))
+    if (!window_kernel(d->node, &w, e))
         return false;
     for (int s = 2; s < t->rank; s++)
         area *= t->dim[s];
-    const expr *inside = read_at(d, &w, at, &folds), *x = defn_at(d, 0, at), *number = number_of(mem, t, at, false);
+    const expr *inside = window_element(d, &w, at, &folds), *x = defn_at(d, 0, at), *number = number_of(mem, t, at, false);
     const expr *found = x2(mem, "eq", x, defn_in(d, 1)),
         *plane = x2(mem, "add", x_offset(mem, at[0], t->dim[1], 0), at[1]);
     if (inside)

@@ -57,6 +57,15 @@ bool window_read(const node *n, const int64_t *kernel, window *w, err *e)
     return true;
 }
 
+bool window_kernel(const node *n, window *w, err *e)
+{
+    const attr *kernel = node_attr(n, "kernel");
+    if (kernel->n != n->in[0]->type.rank - 2)
+        return err_set(e, TS_BAD_INPUT, "kernel: %d extents for rank %d, one for each axis behind the first two "
+                       "expected", kernel->n, n->in[0]->type.rank);
+    return window_read(n, kernel->ints, w, e);
+}
+
 const expr *window_place(arena *mem, const window *w, int s, const expr *o, const expr *k)
 {
     const expr *start = x_offset(mem, o, w->stride[s], -w->before[s]);
@@ -75,6 +84,17 @@ const expr *window_inside(arena *mem, const window *w, const expr *const *place)
             all = all ? x2(mem, "and", all, here) : here;
     }
     return all;
+}
+
+const expr *window_element(defn *d, const window *w, const expr **at, uint32_t *folds)
+{
+    *folds = 0, at[0] = x_axis(d->mem, 0), at[1] = x_axis(d->mem, 1);
+    for (int s = 0; s < w->n; s++) {
+        const int axis = defn_fold(d, w->kernel[s]);
+        *folds |= 1u << axis;
+        at[s + 2] = window_place(d->mem, w, s, x_axis(d->mem, s + 2), x_axis(d->mem, axis));
+    }
+    return window_inside(d->mem, w, at + 2);
 }
 
 /* ---- ONNX ---- */
@@ -155,8 +175,24 @@ bool window_adapt(const onnx_call *c, const int64_t *kernel, attr out[3], err *e
     return true;
 }
 
-attr window_ceil(const onnx_call *c)
+/* Rounding up is for pads that are given: with VALID the extent is ceil((in - reach + 1) / stride), reach being what a
+ * window covers, in either mode. */
+static attr ceil_mode(const onnx_call *c)
 {
     const bool valid = !strcmp(onnx_word(c, "auto_pad", "NOTSET"), "VALID");
     return attr_int("ceil_mode", valid ? 0 : onnx_int(c, "ceil_mode", 0));
+}
+
+bool window_adapt_pool(const onnx_call *c, attr out[5], err *e)
+{
+    const int rank = c->in[0]->type.rank;
+    int64_t *kernel = arena_array(&c->g->mem, MAX_SPACE, sizeof *kernel);
+    int n;
+    if (!onnx_ints(c, "kernel_shape", -1, kernel, MAX_SPACE, &n, e))
+        return false;
+    if (n != rank - 2)
+        return err_set(e, TS_BAD_INPUT, "%s: %d kernel extents for rank %d, one for each axis behind the first two "
+                       "expected", c->type, n, rank);
+    out[3] = attr_ints("kernel", n, kernel), out[4] = ceil_mode(c);
+    return window_adapt(c, kernel, out, e);
 }

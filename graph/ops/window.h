@@ -16,14 +16,20 @@ typedef struct window {
 /* From n's attributes strides, dilations, pads (each optional), and ceil_mode if it has one. in[0] is [batch,
  * channel, space...]. */
 bool window_read(const node *n, const int64_t *kernel, window *w, err *e);
+bool window_kernel(const node *n, window *w, err *e); /* the same with n's attribute kernel */
 /* The place that kernel point `k` of result `o` reads along spatial axis s. */
 const expr *window_place(arena *mem, const window *w, int s, const expr *o, const expr *k);
 /* Whether that place is real, for all spatial axes whose windows can leave the tensor; NULL when none can. */
 const expr *window_inside(arena *mem, const window *w, const expr *const *place);
+/* Subscripts of the element that kernel point k... of result o... reads, the axes that are folded over such points, and
+ * window_inside of them. */
+const expr *window_element(defn *d, const window *w, const expr **at, uint32_t *folds);
 /* An ONNX node's kernel_shape (or `kernel` where absent), strides, dilations, and pads or auto_pad, as three
  * attributes in out. */
 bool window_adapt(const onnx_call *c, const int64_t *kernel, attr out[3], err *e);
-/* Its ceil_mode, which is only for pads that are given: with VALID the extent is ceil((in - reach + 1) / stride), reach
- * being what a window covers, in either mode. */
-attr window_ceil(const onnx_call *c);
+/* Those three, kernel and ceil_mode, of a node whose one way to say the kernel is kernel_shape */
+bool window_adapt_pool(const onnx_call *c, attr out[5], err *e);
+
+/* What operations with channels in front and behind have, and in this order; each ends with {0} */
+extern const attr_spec conv_attributes[], max_pool_attributes[], average_pool_attributes[];
 #endif
