@@ -19,7 +19,8 @@ static char *source_text(const ocl_units *u, int which) /* to be freed */
 
 static bool emit(const plan *p, const emit_options *w, const ocl_units *u, err *e)
 {
-    static const char *const also[] = {"opencl_run.c", "opencl_abi.c", "opencl_abi.h", NULL};
+    static const char *const also[] = {"opencl_run.c", "opencl_memory.c", "opencl_memory.h",
+                                       "opencl_abi.c", "opencl_abi.h",    NULL};
     const ocl_device *d = ocl_device_of(p->on);
     const int n = ocl_programs(u);
     carried_file *source = calloc((size_t)n + 1, sizeof *source);

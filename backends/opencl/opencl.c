@@ -1,8 +1,8 @@
 /* opencl.c - the OpenCL back end: programs for one device, memory there, kernels launched one after another in one
  * queue, which keeps their order. Inputs go to the device at the start of a run; what is written into inputs comes back
  * at its end, and results when they are asked for. */
-#include "backends/emit/runtime/device_trips.h"
 #include "backends/emit/tables.h"
+#include "backends/opencl/runtime/opencl_memory.h"
 #include "backends/opencl/units.h"
 #include "backends/outside.h"
 #include "backends/weights.h"
@@ -23,8 +23,8 @@ struct program {
     weights weights;
     device_tables tables;
     cl_kernel *kernel; /* by number, those of trips behind the plan's; of scans and copies NULL */
-    cl_memory *leaf, *input, arena, counts, spill, fault;
-    bool *written; /* inputs that kernels write */
+    opencl_memory on;  /* its memory there */
+    bool *written;     /* inputs that kernels write */
     bool faults;
     size_t spill_bytes;
     mirror *seen;
@@ -106,15 +106,15 @@ static void drop(program *g)
     for (int k = 0; g->kernel && k < g->units.levels.n_kernel; k++)
         if (g->kernel[k])
             g->host.cl.drop_kernel(g->kernel[k]);
-    drop_all(g, g->leaf, g->p->n_leaf), drop_all(g, g->input, g->p->n_input);
-    if (g->arena)
-        g->host.cl.drop_memory(g->arena);
-    if (g->counts)
-        g->host.cl.drop_memory(g->counts);
-    if (g->spill)
-        g->host.cl.drop_memory(g->spill);
-    if (g->fault)
-        g->host.cl.drop_memory(g->fault);
+    drop_all(g, g->on.leaf, g->p->n_leaf), drop_all(g, g->on.input, g->p->n_input);
+    if (g->on.arena)
+        g->host.cl.drop_memory(g->on.arena);
+    if (g->on.counts)
+        g->host.cl.drop_memory(g->on.counts);
+    if (g->on.spill)
+        g->host.cl.drop_memory(g->on.spill);
+    if (g->on.fault)
+        g->host.cl.drop_memory(g->on.fault);
     ocl_units_free(&g->units, &g->host.cl), device_tables_free(&g->tables);
     close_host(&g->host);
     weights_free(&g->weights);
@@ -125,8 +125,8 @@ static void drop(program *g)
 static bool upload(void *user, int which, const void *from, size_t bytes, err *e)
 {
     program *g = user;
-    return take_memory(g, &g->leaf[which], bytes, "a weight", e) &&
-           send(g, g->leaf[which], from, bytes, "sending a weight", e) && settle(g, e);
+    return take_memory(g, &g->on.leaf[which], bytes, "a weight", e) &&
+           send(g, g->on.leaf[which], from, bytes, "sending a weight", e) && settle(g, e);
 }
 
 static size_t groups_of(const program *g, int k)
@@ -134,14 +134,12 @@ static size_t groups_of(const program *g, int k)
     return ocl_groups(g->host.device, &g->units.text[k]);
 }
 
-/* spill: scratch of groups that does not fit local memory, bytes for the largest kernel. fault: an int for each kernel,
- * not 0 where a place that data said was outside. */
 static bool find_memory(program *g, err *e)
 {
     const plan *p = g->p;
-    bool ok = take_memory(g, &g->arena, (size_t)p->arena_bytes, "values", e);
+    bool ok = take_memory(g, &g->on.arena, (size_t)p->arena_bytes, "values", e);
     for (int i = 0; ok && i < p->n_input; i++)
-        ok = take_memory(g, &g->input[i], (size_t)type_bytes(&p->input[i]->type), "an input", e);
+        ok = take_memory(g, &g->on.input[i], (size_t)type_bytes(&p->input[i]->type), "an input", e);
     for (int k = 0; k < g->units.n_kernel; k++) {
         const size_t bytes = (size_t)g->units.text[k].spill * groups_of(g, k);
         g->spill_bytes = bytes > g->spill_bytes ? bytes : g->spill_bytes;
@@ -150,41 +148,11 @@ static bool find_memory(program *g, err *e)
     const size_t flags = ((size_t)p->n_kernel + 1) * sizeof(int);
     int *zero = calloc(1, flags);
     MUST(zero);
-    ok = ok && take_memory(g, &g->spill, g->spill_bytes, "values of groups", e) &&
-         take_memory(g, &g->counts, (size_t)g->tables.program.loops * COUNT_BYTES, "the trips' numbers", e) &&
-         take_memory(g, &g->fault, flags, "faults", e) && send(g, g->fault, zero, flags, "clearing faults", e) &&
+    ok = ok && take_memory(g, &g->on.spill, g->spill_bytes, "values of groups", e) &&
+         take_memory(g, &g->on.counts, (size_t)g->tables.program.loops * COUNT_BYTES, "the trips' numbers", e) &&
+         take_memory(g, &g->on.fault, flags, "faults", e) && send(g, g->on.fault, zero, flags, "clearing faults", e) &&
          settle(g, e);
     free(zero);
-    return ok;
-}
-
-/* Pieces of device_tables: 0 the arena, then leaves, inputs, and the numbers of trips. */
-static cl_memory memory_at(const program *g, int piece)
-{
-    const int leaves = g->p->n_leaf, inputs = g->p->n_input;
-    return !piece                     ? g->arena
-           : piece <= leaves          ? g->leaf[piece - 1]
-           : piece <= leaves + inputs ? g->input[piece - 1 - leaves]
-                                      : g->counts;
-}
-
-/* number: of the kernel of the plan that faults are told of */
-static bool give_arguments(const program *g, int k, int number, const device_at *at)
-{
-    const opencl *cl = &g->host.cl;
-    const cl_kernel f = g->kernel[k];
-    const int32_t told = number;
-    uint32_t n = 0;
-    bool ok = true;
-    for (int i = 0; i < g->units.text[k].n_operand; i++) {
-        const cl_memory m = memory_at(g, at[i].piece);
-        const uint64_t offset = (uint64_t)at[i].at;
-        ok = ok && cl->argument(f, n++, sizeof m, &m) == CL_SUCCESS &&
-             cl->argument(f, n++, sizeof offset, &offset) == CL_SUCCESS;
-    }
-    ok = ok && cl->argument(f, n++, sizeof g->spill, &g->spill) == CL_SUCCESS &&
-         cl->argument(f, n++, sizeof g->fault, &g->fault) == CL_SUCCESS &&
-         cl->argument(f, n, sizeof told, &told) == CL_SUCCESS;
     return ok;
 }
 
@@ -207,7 +175,8 @@ static bool make_kernel(program *g, int k, err *e)
     device_at *at = calloc((size_t)g->units.text[k].n_operand + 1, sizeof *at);
     MUST(at);
     device_places(&g->tables.program, k, at);
-    const bool ok = give_arguments(g, k, k, at) || refused(g, k, e);
+    const bool ok = opencl_arguments(&g->on, g->kernel[k], g->units.text[k].n_operand, at, k) == CL_SUCCESS ||
+                    refused(g, k, e);
     free(at);
     return ok;
 }
@@ -245,11 +214,12 @@ static program *build(const plan *p, const build_options *w, text *facts, err *e
     program *g = calloc(1, sizeof *g);
     MUST(g);
     g->p = p;
+    g->on = (opencl_memory){.cl = &g->host.cl, .leaves = p->n_leaf, .inputs = p->n_input};
     g->seen = calloc(1, sizeof *g->seen);
-    g->leaf = calloc((size_t)p->n_leaf + 1, sizeof *g->leaf);
-    g->input = calloc((size_t)p->n_input + 1, sizeof *g->input);
+    g->on.leaf = calloc((size_t)p->n_leaf + 1, sizeof *g->on.leaf);
+    g->on.input = calloc((size_t)p->n_input + 1, sizeof *g->on.input);
     g->written = calloc((size_t)p->n_input + 1, sizeof *g->written);
-    MUST(g->seen && g->leaf && g->input && g->written);
+    MUST(g->seen && g->on.leaf && g->on.input && g->written);
     if (make(g, w, facts, e))
         return g;
     return drop(g), NULL;
@@ -272,7 +242,8 @@ static int launch(void *user, int k, int outer, const device_at *at)
     cl_event done = NULL;
     if (!items)
         return true;
-    if (k >= g->p->n_kernel && !give_arguments(g, k, outer, at))
+    if (k >= g->p->n_kernel &&
+        opencl_arguments(&g->on, g->kernel[k], g->units.text[k].n_operand, at, outer) != CL_SUCCESS)
         return refused(g, k, w->e);
     const int32_t answer = g->host.cl.launch(w->queue, g->kernel[k], 1, NULL, &items, &lanes, 0, NULL,
                                              w->first ? &done : NULL);
@@ -293,40 +264,30 @@ static int launch(void *user, int k, int outer, const device_at *at)
 static int copy_here(void *user, device_at to, device_at from, long bytes)
 {
     const walking *w = user;
-    const int32_t answer = bytes ? w->g->host.cl.copy(w->queue, memory_at(w->g, from.piece), memory_at(w->g, to.piece),
-                                                      (size_t)from.at, (size_t)to.at, (size_t)bytes, 0, NULL, NULL)
-                                 : CL_SUCCESS;
+    const int32_t answer = opencl_copy(&w->g->on, w->queue, to, from, bytes);
     return answer == CL_SUCCESS || opencl_fail(answer, "a copy of a state", w->e);
-}
-
-static bool fill(const walking *w, device_at at, const void *pattern, size_t size, size_t bytes)
-{
-    const int32_t answer = w->g->host.cl.fill(w->queue, memory_at(w->g, at.piece), pattern, size, (size_t)at.at, bytes,
-                                              0, NULL, NULL);
-    return answer == CL_SUCCESS || opencl_fail(answer, "filling memory", w->e);
 }
 
 /* Rows behind an early end of a scan are zero. */
 static int clear(void *user, device_at at, long bytes)
 {
-    const char none = 0;
-    return fill(user, at, &none, 1, (size_t)bytes);
+    const walking *w = user;
+    const int32_t answer = opencl_clear(&w->g->on, w->queue, at, bytes);
+    return answer == CL_SUCCESS || opencl_fail(answer, "filling memory", w->e);
 }
 
 static int count(void *user, device_at at, long trip)
 {
-    const int64_t number = trip;
-    return fill(user, at, &number, sizeof number, sizeof number);
+    const walking *w = user;
+    const int32_t answer = opencl_count(&w->g->on, w->queue, at, trip);
+    return answer == CL_SUCCESS || opencl_fail(answer, "filling memory", w->e);
 }
 
-/* Waits for the device: a scan that may end early asks after each trip. */
+/* A scan that may end early asks after each trip. */
 static int truth(void *user, device_at at, int *is)
 {
     const walking *w = user;
-    unsigned char byte = 0;
-    const int32_t answer = w->g->host.cl.read(w->queue, memory_at(w->g, at.piece), CL_TRUE, (size_t)at.at, 1, &byte, 0,
-                                              NULL, NULL);
-    *is = byte != 0;
+    const int32_t answer = opencl_truth(&w->g->on, w->queue, at, is);
     return answer == CL_SUCCESS || opencl_fail(answer, "reading whether a trip was the last one", w->e);
 }
 
@@ -347,11 +308,9 @@ static bool launch_span(const program *g, int first, int end, err *e)
 static bool give_sizes(const program *g, const int64_t *size, err *e)
 {
     for (int k = 0; k < g->p->n_kernel; k++) {
-        uint32_t n = 2 * (uint32_t)g->units.text[k].n_operand + 3;
-        for (int v = 0; v < g->p->n_variable && g->units.unit[k] >= 0; v++)
-            if (g->units.text[k].sizes >> v & 1 &&
-                g->host.cl.argument(g->kernel[k], n++, sizeof size[v], &size[v]) != CL_SUCCESS)
-                return refused(g, k, e);
+        const kernel_text *t = &g->units.text[k];
+        if (g->units.unit[k] >= 0 && opencl_extents(&g->on, g->kernel[k], t->n_operand, t->sizes, size) != CL_SUCCESS)
+            return refused(g, k, e);
     }
     return true;
 }
@@ -360,7 +319,7 @@ static bool send_inputs(const program *g, void *const *input, err *e)
 {
     bool ok = !g->p->n_variable || give_sizes(g, input[g->p->n_input], e);
     for (int i = 0; ok && i < g->p->n_input; i++)
-        ok = send(g, g->input[i], input[i], (size_t)type_bytes(&g->p->input[i]->type), "sending an input", e);
+        ok = send(g, g->on.input[i], input[i], (size_t)type_bytes(&g->p->input[i]->type), "sending an input", e);
     return ok;
 }
 
@@ -370,7 +329,7 @@ static bool take_inputs(const program *g, void *const *input, err *e)
     bool ok = true;
     for (int i = 0; ok && i < g->p->n_input; i++)
         if (g->written[i])
-            ok = receive(g, g->input[i], 0, input[i], (size_t)type_bytes(&g->p->input[i]->type), e);
+            ok = receive(g, g->on.input[i], 0, input[i], (size_t)type_bytes(&g->p->input[i]->type), e);
     return ok;
 }
 
@@ -384,12 +343,12 @@ static bool check_faults(const program *g, void *const *input, err *e)
         return true;
     int *at = calloc((size_t)n + 1, sizeof *at), k = 0;
     MUST(at);
-    ok = receive(g, g->fault, 0, at, (size_t)n * sizeof *at, e);
+    ok = receive(g, g->on.fault, 0, at, (size_t)n * sizeof *at, e);
     while (ok && k < n && !at[k])
         k++;
     if (ok && k < n) {
         memset(at, 0, (size_t)n * sizeof *at);
-        ok = send(g, g->fault, at, (size_t)n * sizeof *at, "clearing faults", e) && settle(g, e) &&
+        ok = send(g, g->on.fault, at, (size_t)n * sizeof *at, "clearing faults", e) && settle(g, e) &&
              outside_kernel(g->p, &g->p->kernel[k], input, e);
     }
     free(at);
@@ -482,14 +441,14 @@ static bool span(program *g, void *const *input, int first, int end, err *e)
 
 static bool put(program *g, const node *n, const void *from, err *e)
 {
-    const int32_t answer = g->host.cl.write(g->host.queue, g->arena, CL_TRUE, (size_t)g->p->buffer[n->id].offset,
+    const int32_t answer = g->host.cl.write(g->host.queue, g->on.arena, CL_TRUE, (size_t)g->p->buffer[n->id].offset,
                                             (size_t)type_bytes(&n->type), from, 0, NULL, NULL);
     return answer == CL_SUCCESS || opencl_fail(answer, "sending a value", e);
 }
 
 static bool fetch(program *g, const node *n, void *to, err *e)
 {
-    return receive(g, g->arena, (size_t)g->p->buffer[n->id].offset, to, (size_t)type_bytes(&n->type), e);
+    return receive(g, g->on.arena, (size_t)g->p->buffer[n->id].offset, to, (size_t)type_bytes(&n->type), e);
 }
 
 /* Good until the next call: one place for what was read back last. */
@@ -502,7 +461,7 @@ static const void *at(const program *g, const node *n, dtype *stored)
         g->seen->at = realloc(g->seen->at, g->seen->room = bytes);
         MUST(g->seen->at);
     }
-    return receive(g, g->arena, (size_t)g->p->buffer[n->id].offset, g->seen->at, bytes, &e) ? g->seen->at : NULL;
+    return receive(g, g->on.arena, (size_t)g->p->buffer[n->id].offset, g->seen->at, bytes, &e) ? g->seen->at : NULL;
 }
 
 /* Plans that judge hold f64, rounded here to what the graph says. */
@@ -514,7 +473,7 @@ static bool get(program *g, int root, ts_array *out, err *e)
     if (n->leaf)
         return leaf_read(n, out->data, 0, count), true;
     if (stored_as(g->p, n) == n->type.dtype)
-        return receive(g, g->arena, offset, out->data, bytes, e);
+        return receive(g, g->on.arena, offset, out->data, bytes, e);
     dtype stored;
     const double *wide = at(g, n, &stored);
     if (!wide)

@@ -155,7 +155,8 @@ static bool places_body(defn *d, err *e)
         return false;
     for (int s = 2; s < t->rank; s++)
         area *= t->dim[s];
-    const expr *inside = window_element(d, &w, at, &folds), *x = defn_at(d, 0, at), *number = number_of(mem, t, at, false);
+    const expr *inside = window_element(d, &w, at, &folds), *x = defn_at(d, 0, at);
+    const expr *number = number_of(mem, t, at, false);
     const expr *found = x2(mem, "eq", x, defn_in(d, 1)),
         *plane = x2(mem, "add", x_offset(mem, at[0], t->dim[1], 0), at[1]);
     if (inside)

@@ -1,7 +1,6 @@
 /* opencl_run.c - opens the OpenCL device at the first run, keeps weights there, builds the kernels, and launches them
  * one after another in one queue, which keeps their order. */
-#include "backends/emit/runtime/device_trips.h"
-#include "backends/opencl/runtime/opencl_abi.h"
+#include "backends/opencl/runtime/opencl_memory.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -16,10 +15,10 @@ static struct {
     cl_device id;
     cl_context context;
     cl_queue queue;
-    cl_memory arena, spill, fault, counts, *leaf, *input;
-    cl_program *program; /* of each kernel: that of the first kernel of its file */
-    cl_kernel *kernel;   /* of loops and copies none */
-    const long *sizes;   /* extents of the run at hand */
+    opencl_memory on;     /* its memory there */
+    cl_program *program;  /* of each kernel: that of the first kernel of its file */
+    cl_kernel *kernel;    /* of loops and copies none */
+    const int64_t *sizes; /* extents of the run at hand */
     int *faults;
 } device;
 
@@ -84,21 +83,22 @@ static int to_host(void *to, cl_memory from, long at, long bytes)
 static int find_memory(const device_program *p, const ts_run *r)
 {
     const long marks = (long)sizeof *device.faults * p->kernels;
-    device.leaf = calloc((size_t)p->leaves + 1, sizeof(cl_memory));
-    device.input = calloc((size_t)p->inputs + 1, sizeof(cl_memory));
+    device.on = (opencl_memory){.cl = &device.cl, .leaves = p->leaves, .inputs = p->inputs};
+    device.on.leaf = calloc((size_t)p->leaves + 1, sizeof(cl_memory));
+    device.on.input = calloc((size_t)p->inputs + 1, sizeof(cl_memory));
     device.faults = calloc((size_t)p->kernels + 1, sizeof *device.faults);
-    int ok = device.leaf && device.input && device.faults && allocate(&device.arena, p->arena) &&
-             allocate(&device.spill, p->spill) && allocate(&device.fault, marks) &&
-             allocate(&device.counts, (long)COUNT_BYTES * p->loops) &&
-             to_device(device.fault, device.faults, marks, "clearing memory");
+    int ok = device.on.leaf && device.on.input && device.faults && allocate(&device.on.arena, p->arena) &&
+             allocate(&device.on.spill, p->spill) && allocate(&device.on.fault, marks) &&
+             allocate(&device.on.counts, (long)COUNT_BYTES * p->loops) &&
+             to_device(device.on.fault, device.faults, marks, "clearing memory");
     for (int i = 0; i < p->leaves && ok; i++)
-        ok = allocate(&device.leaf[i], p->leaf[i].bytes) &&
-             to_device(device.leaf[i], r->leaf[i], p->leaf[i].bytes, "a copy of a weight");
+        ok = allocate(&device.on.leaf[i], p->leaf[i].bytes) &&
+             to_device(device.on.leaf[i], r->leaf[i], p->leaf[i].bytes, "a copy of a weight");
     for (int i = 0; i < p->inputs && ok; i++)
-        ok = allocate(&device.input[i], p->input[i].bytes);
+        ok = allocate(&device.on.input[i], p->input[i].bytes);
     const char none = 0; /* of extents that a run says, trips read what lies behind the end: numbers, whichever */
     if (ok && p->sizes && p->arena)
-        ok = did(device.cl.fill(device.queue, device.arena, &none, 1, 0, (size_t)p->arena, 0, NULL, NULL),
+        ok = did(device.cl.fill(device.queue, device.on.arena, &none, 1, 0, (size_t)p->arena, 0, NULL, NULL),
                  "clearing memory", "");
     return ok && did(device.cl.finish(device.queue), "a copy of the weights", "");
 }
@@ -138,41 +138,15 @@ static cl_program program_of(const device_program *p, int k)
     return build(p->kernel[k].file);
 }
 
-static int give(cl_kernel f, uint32_t *n, const void *value, size_t bytes)
-{
-    return device.cl.argument(f, (*n)++, bytes, value) == CL_SUCCESS;
-}
-
-static cl_memory memory_at(const device_program *p, int piece)
-{
-    return !piece                           ? device.arena
-           : piece <= p->leaves             ? device.leaf[piece - 1]
-           : piece <= p->leaves + p->inputs ? device.input[piece - 1 - p->leaves]
-                                            : device.counts;
-}
-
-/* number: of the kernel of the plan that faults are told of */
 static int give_arguments(const device_program *p, int which, int number, const device_at *operand)
 {
     const device_kernel *k = &p->kernel[which];
     const cl_kernel f = device.kernel[which];
-    const int32_t told = number;
-    uint32_t n = 0;
-    int ok = 1;
-    for (int i = 0; i < k->operands && ok; i++) {
-        const cl_memory m = memory_at(p, operand[i].piece);
-        const uint64_t offset = (uint64_t)operand[i].at;
-        ok = give(f, &n, &m, sizeof m) && give(f, &n, &offset, sizeof offset);
-    }
-    ok = ok && give(f, &n, &device.spill, sizeof device.spill) && give(f, &n, &device.fault, sizeof device.fault) &&
-         give(f, &n, &told, sizeof told);
-    for (int v = 0; v < p->sizes && ok; v++) {
-        const int64_t size = device.sizes[v];
-        ok = !(k->sizes >> v & 1) || give(f, &n, &size, sizeof size);
-    }
-    if (!ok)
-        fprintf(stderr, "%s: the driver does not take its arguments\n", k->name);
-    return ok;
+    if (opencl_arguments(&device.on, f, k->operands, operand, number) == CL_SUCCESS &&
+        opencl_extents(&device.on, f, k->operands, k->sizes, device.sizes) == CL_SUCCESS)
+        return 1;
+    fprintf(stderr, "%s: the driver does not take its arguments\n", k->name);
+    return 0;
 }
 
 static int make_kernels(const device_program *p)
@@ -206,38 +180,26 @@ static int launch(void *user, int which, int outer, const device_at *operand)
 
 static int copy(void *user, device_at to, device_at from, long bytes)
 {
-    const device_program *p = user;
-    return !bytes || did(device.cl.copy(device.queue, memory_at(p, from.piece), memory_at(p, to.piece), (size_t)from.at,
-                                        (size_t)to.at, (size_t)bytes, 0, NULL, NULL),
-                         "a copy on the device", "");
-}
-
-static int fill(const device_program *p, device_at at, const void *pattern, size_t size, size_t bytes)
-{
-    return did(device.cl.fill(device.queue, memory_at(p, at.piece), pattern, size, (size_t)at.at, bytes, 0, NULL, NULL),
-               "filling memory", "");
+    (void)user;
+    return did(opencl_copy(&device.on, device.queue, to, from, bytes), "a copy on the device", "");
 }
 
 static int clear(void *user, device_at at, long bytes)
 {
-    const char none = 0;
-    return fill(user, at, &none, 1, (size_t)bytes);
+    (void)user;
+    return did(opencl_clear(&device.on, device.queue, at, bytes), "filling memory", "");
 }
 
 static int count(void *user, device_at at, long trip)
 {
-    const int64_t number = trip;
-    return fill(user, at, &number, sizeof number, sizeof number);
+    (void)user;
+    return did(opencl_count(&device.on, device.queue, at, trip), "filling memory", "");
 }
 
 static int truth(void *user, device_at at, int *is)
 {
-    const device_program *p = user;
-    unsigned char byte = 0;
-    const int32_t answer = device.cl.read(device.queue, memory_at(p, at.piece), CL_TRUE, (size_t)at.at, 1, &byte, 0,
-                                          NULL, NULL);
-    *is = byte != 0;
-    return did(answer, "a copy from the device", "");
+    (void)user;
+    return did(opencl_truth(&device.on, device.queue, at, is), "a copy from the device", "");
 }
 
 static int check_faults(const device_program *p, int *fault)
@@ -250,7 +212,7 @@ static int check_faults(const device_program *p, int *fault)
         return 1;
     *fault = 1;
     memset(device.faults, 0, (size_t)marks);
-    return to_device(device.fault, device.faults, marks, "clearing memory") &&
+    return to_device(device.on.fault, device.faults, marks, "clearing memory") &&
            did(device.cl.finish(device.queue), "clearing memory", "");
 }
 
@@ -260,13 +222,13 @@ static int run(const device_program *p, const ts_run *r)
     int ok = 1;
     device.sizes = p->sizes ? r->input[p->inputs] : NULL;
     for (int i = 0; i < p->inputs && ok; i++)
-        ok = to_device(device.input[i], r->input[i], p->input[i].bytes, "a copy to the device");
+        ok = to_device(device.on.input[i], r->input[i], p->input[i].bytes, "a copy to the device");
     ok = ok && device_kernels(p, &calls, 0, p->kernels);
-    ok = ok && to_host(device.faults, device.fault, 0, (long)sizeof *device.faults * p->kernels);
+    ok = ok && to_host(device.faults, device.on.fault, 0, (long)sizeof *device.faults * p->kernels);
     for (int i = 0; i < p->values && ok; i++)
-        ok = to_host(r->arena + p->value[i].at, device.arena, p->value[i].at, p->value[i].bytes);
+        ok = to_host(r->arena + p->value[i].at, device.on.arena, p->value[i].at, p->value[i].bytes);
     for (int i = 0; i < p->inputs && ok; i++)
-        ok = !p->input[i].written || to_host(r->input[i], device.input[i], 0, p->input[i].bytes);
+        ok = !p->input[i].written || to_host(r->input[i], device.on.input[i], 0, p->input[i].bytes);
     return did(device.cl.finish(device.queue), "a run", "") && ok && check_faults(p, r->fault);
 }
 
