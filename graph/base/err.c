@@ -68,6 +68,13 @@ bool err_hint(err *e, const char *fmt, ...)
     va_start(args, fmt);
     format_cut(e->text + n, TEXT_SIZE - n, fmt, args);
     va_end(args);
+    const char *hint = e->text + n;
+    const size_t size = strlen(hint);
+    for (const char *s = e->text; (s = strstr(s, mark)) + sizeof mark - 1 < hint;) {
+        s += sizeof mark - 1;
+        if (!strncmp(s, hint, size) && s[size] == '\n')
+            return e->text[n - (sizeof mark - 1)] = 0, false; /* it is there */
+    }
     return false;
 }
 

@@ -24,6 +24,10 @@ static void test_first_is_kept(void)
     CHECK(!err_in(&e, "model '%s'", "m"));
     CHECK(!err_hint(&e, "try %d", 4));
     CHECK_TEXT(e.text, "model 'm': node 3: bad\n  hint: try 4");
+    CHECK(!err_hint(&e, "try %d", 4));
+    CHECK_TEXT(e.text, "model 'm': node 3: bad\n  hint: try 4");
+    CHECK(!err_hint(&e, "try") && !err_hint(&e, "try %d", 45) && !err_hint(&e, "try %d", 4) && !err_hint(&e, "try"));
+    CHECK_TEXT(e.text, "model 'm': node 3: bad\n  hint: try 4\n  hint: try\n  hint: try 45");
     CHECK(!err_set(NULL, TS_FAILED, "nobody listens"));
     CHECK(!err_hint(NULL, "x") && !err_in(NULL, "x") && !err_is(NULL));
 }
