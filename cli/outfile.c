@@ -147,9 +147,19 @@ static void cut_name(char *path)
         path[slash ? 1 : 0] = 0;
 }
 
+static bool is_folder_name(const char *path, ts_error *e)
+{
+    if (strcmp(path, "-") != 0)
+        return true;
+    err_set(e, TS_USAGE, "-: stands for standard output, which takes no folder");
+    return err_hint(e, "name a folder; one that is called - is ./-");
+}
+
 /* Up to the first folder that is there: that is where the others will be made. */
 bool outfile_folder_check(const char *path, ts_error *e)
 {
+    if (!is_folder_name(path, e))
+        return false;
     char *there = strdup(path);
     struct stat st;
     if (!there)
@@ -171,6 +181,8 @@ bool outfile_folder_check(const char *path, ts_error *e)
 /* With all folders on the way to it, as mkdir -p. */
 bool outfile_folder(const char *path, ts_error *e)
 {
+    if (!is_folder_name(path, e))
+        return false;
     char *partial = strdup(path);
     if (!partial)
         return err_set(e, TS_MEMORY, "no memory for a folder name");

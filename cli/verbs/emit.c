@@ -2,6 +2,7 @@
 #include "train/ask.h"
 #include "train/run_folder.h"
 #include "graph/base/err.h"
+#include "cli/outfile.h"
 #include "cli/reply.h"
 #include "cli/session.h"
 
@@ -49,7 +50,7 @@ static bool emit_function(const args *a, const char *file, ts_error *e)
         ts_graph_ok(g, e);
     else
         source = ts_function_source(g, name, args_text(a, "what", "value"), e);
-    const bool good = source && ts_file_write(file, source, strlen(source), e);
+    const bool good = source && outfile_write(file, source, e);
     ts_graph_free(g);
     ts_free(source), free(head), free(name);
     return good;
@@ -67,6 +68,8 @@ static bool work(session *s, const args *a, const char *folder, ts_error *e)
         err_set(e, TS_USAGE, "emit: MODEL is missing");
         return err_hint(e, "tessera help emit");
     }
+    if (!outfile_folder_check(folder, e))
+        return false;
     if (args_flag(a, "train"))
         return emit_training(a, folder, e);
     if (!session_open(s, a, args_noun(a, 0), e))
@@ -89,6 +92,8 @@ static int run(const args *a, ts_error *e)
     if (!good)
         return e->code;
     if (!a->console.json) {
+        if (args_text(a, "fn", NULL) && !strcmp(folder, "-"))
+            return TS_OK;
         if (args_text(a, "fn", NULL))
             console_note(&a->console, "wrote %s", folder);
         else

@@ -1,5 +1,6 @@
 /* import.c - tessera import: a network as a folder that people can read, edit and compare. */
 #include "graph/base/err.h"
+#include "cli/outfile.h"
 #include "cli/reply.h"
 #include "cli/session.h"
 
@@ -24,6 +25,8 @@ static bool work(const args *a, const char *what, const char *folder, ts_error *
         err_set(e, TS_USAGE, "import: --out is missing");
         return err_hint(e, "-o DIR says where graph.json and weights.safetensors go");
     }
+    if (!outfile_folder_check(folder, e))
+        return false;
     ts_model *m = session_model_make(a, what, e);
     bool good = m && session_attempt(m, a, e);
     good = good && ts_model_save(m, "json", folder, e);

@@ -150,6 +150,8 @@ static bool take_all(train_options *w, const args *a, const char **run, ts_error
             err_set(e, TS_USAGE, "train: --out is missing");
             return err_hint(e, "-o RUN names the folder of the run");
         }
+        if (!outfile_folder_check(out, e))
+            return false;
         option_set_text(&w->model, noun);
         train_options_take(w, a);
         return true;

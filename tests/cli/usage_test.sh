@@ -33,6 +33,12 @@ expect 2 'run has no option --thread' run m --thread 2
 expect 2 'run has no option -Z' run m -Z
 expect 2 'did you mean --dim?' run m -dim seq=1
 expect 2 '--seed needs a value: N' run m --seed
+expect 2 '-: stands for standard output, which takes no folder' emit bert-tiny -o -
+expect 2 'name a folder; one that is called - is ./-' import bert-tiny -o -
+expect 2 'stands for standard output, which takes no folder' run bert-tiny --seed 1 --dim batch=1 --dim seq=1 -o -
+expect 2 'stands for standard output, which takes no folder' train bert-tiny --data none.csv -o -
+expect 0 'double twice(double x)' emit --fn 'twice(x) = x + x' -o -
+[ ! -e - ] || wrong "-o - makes a file or folder of that name"
 expect 2 '--out needs a value: DIR' run m --out --quiet
 expect 2 'write --out=--quiet' run m --out --quiet
 expect 2 '--quiet takes no value, "yes" was given' run m --quiet=yes
