@@ -366,6 +366,8 @@ static void put_walked(text *t, const plan *p, const kernel *k)
     put_text(t, "op", k->op);
     put_text(t, "label", k->label);
     put_text(t, "rule", k->rule);
+    if (k->apart)
+        put_text(t, "apart", k->apart);
     if (k->guessed)
         key(t, "guessed"), text_add(t, "true");
     put_text(t, "dtype", ts_dtype_name(s->node->type.dtype));

@@ -223,4 +223,5 @@ void names_give(fuser *f, const cluster *c, kernel *k)
         make_unique(&k->stage[i]);
     k->label = label_of(f, k, q);
     k->was = f->p->was ? f->p->was[k->whole->id] : NULL;
+    k->apart = f->p->apart_by ? f->p->apart_by[k->whole->id] : NULL;
 }

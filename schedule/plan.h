@@ -155,6 +155,7 @@ typedef struct kernel {
     const char *op;    /* what rules match: the main operation or group */
     const char *label; /* a name from the model, for people; "" */
     const char *was;   /* the label of the kernel that did this work, before a rule took it apart; NULL */
+    const char *apart; /* the rule that says that its work is not fused with other; NULL */
     const node *whole; /* whose work the main stage does, before what follows it */
     const op *group;   /* the group that it is, which gives letters to shared axes; NULL: none */
     int n_stage, n_shared;
@@ -249,8 +250,8 @@ typedef struct plan {
     bool *rule_used;                  /* by rule of the schema */
     const denial *refusal;            /* the first one */
     denial *last_refusal;
-    int *apart;       /* by node id: fused with those of the same number only; 0: with any; NULL: all are 0 */
-    const char **was; /* by node id: see kernel; NULL: nothing was taken apart */
+    int *apart; /* by node id: fused with those of the same number only; 0: with any; NULL: all are 0 */
+    const char **was, **apart_by;        /* by node id: see kernel; NULL: nothing was taken apart */
     struct checkpointing *checkpointing; /* what is computed again in the backward pass; NULL: no rule asks for it */
     const site_finder *finder;           /* NULL: everything is done on one device */
     int n_given;                         /* devices that the command names */

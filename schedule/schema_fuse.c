@@ -37,52 +37,54 @@ static int part_of_group(const plan *p, int which)
 }
 
 /* ---- what is in them ---- */
-static void put(parting *a, const node *n, int part)
+static void put(parting *a, const node *n, int part, const char *by)
 {
     if (node_is_leaf(n) || a->p->apart[n->id])
         return;
-    a->p->apart[n->id] = part, a->more = true;
+    a->p->apart[n->id] = part, a->p->apart_by[n->id] = by, a->more = true;
 }
 
 /* What kernel k computes for n, n included: each by itself */
-static void part_kernel(parting *a, int k, const node *n)
+static void part_kernel(parting *a, int k, const node *n, const char *by)
 {
     if (node_is_leaf(n) || a->p->apart[n->id] || (a->kernel[n->id] && a->kernel[n->id] != k + 1))
         return;
-    put(a, n, part_of_node(n));
+    put(a, n, part_of_node(n), by);
     for (int i = 0; i < n->n_in; i++)
-        part_kernel(a, k, n->in[i]);
+        part_kernel(a, k, n->in[i], by);
 }
 
 /* What a stage computes, all as one part; down to values that stages keep */
-static void part_stage(parting *a, const node *n, int part)
+static void part_stage(parting *a, const node *n, int part, const char *by)
 {
-    put(a, n, part);
+    put(a, n, part, by);
     for (int i = 0; i < n->n_in; i++)
         if (!node_is_leaf(n->in[i]) && !a->kernel[n->in[i]->id] && !a->p->apart[n->in[i]->id])
-            part_stage(a, n->in[i], part);
+            part_stage(a, n->in[i], part, by);
 }
 
-static bool says_none(const plan *p, int at)
+/* The rule's name if it says "none", else NULL. */
+static const char *says_none(const plan *p, int at)
 {
     if (at < 0 || p->schema->rule[at].fuse)
-        return false;
-    return p->rule_used[at] = true;
+        return NULL;
+    p->rule_used[at] = true;
+    return p->schema->rule[at].name;
 }
 
 static void part_kernels(parting *a)
 {
     for (int i = 0; i < a->p->n_kernel; i++) {
         const kernel *k = &a->p->kernel[i];
-        const bool all = says_none(a->p, schema_match(a->p->schema, k, 0));
+        const char *all = says_none(a->p, schema_match(a->p->schema, k, 0)), *one;
         if (all && !a->p->apart[k->whole->id])
             a->p->was[k->whole->id] = k->label;
         for (int s = 0; s < k->n_stage; s++) {
             const node *n = k->stage[s].node;
             if (all)
-                part_kernel(a, i, n);
-            else if (!a->p->apart[n->id] && says_none(a->p, schema_match_stage(a->p->schema, k, s, 0)))
-                part_stage(a, n, part_of_stage(a->p, n));
+                part_kernel(a, i, n, all);
+            else if (!a->p->apart[n->id] && (one = says_none(a->p, schema_match_stage(a->p->schema, k, s, 0))))
+                part_stage(a, n, part_of_stage(a->p, n), one);
         }
     }
 }
@@ -98,16 +100,21 @@ static void part_operations(parting *a)
     g_reach(p->n_root, p->root, need);
     for (int i = 0; i < count; i++) {
         needed[need[i]->id] = true;
-        if (!node_is_leaf(need[i]) && says_none(p, schema_match_part(p->schema, need[i]->op->name, need[i])))
-            put(a, need[i], part_of_node(need[i]));
+        const char *one = node_is_leaf(need[i])
+                              ? NULL
+                              : says_none(p, schema_match_part(p->schema, need[i]->op->name, need[i]));
+        if (one)
+            put(a, need[i], part_of_node(need[i]), one);
     }
     for (int i = 0; i < p->g->n_group; i++) {
         const group *q = &p->g->group[i];
-        if (!needed[q->result->id] || !says_none(p, schema_match_part(p->schema, q->op->name, q->result)))
+        const char *one = needed[q->result->id] ? says_none(p, schema_match_part(p->schema, q->op->name, q->result))
+                                                : NULL;
+        if (!one)
             continue;
         const int n = group_nodes(p->g, q, &mem, &inside);
         for (int k = 0; k < n; k++)
-            put(a, inside[k], part_of_group(p, i));
+            put(a, inside[k], part_of_group(p, i), one);
     }
     arena_free(&mem);
 }
@@ -130,6 +137,7 @@ bool pass_apart(plan *p, err *e)
         return true;
     p->apart = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *p->apart);
     p->was = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *p->was);
+    p->apart_by = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *p->apart_by);
     while (part_all(p)) {
         p->fused = false;
         if (!plan_pass(p, PASS_FUSE, e))

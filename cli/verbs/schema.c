@@ -108,7 +108,8 @@ static cJSON *findings(const cJSON *plan, remarks *r)
     cJSON_ArrayForEach(kernel, js_get(plan, "kernels"))
     {
         all++;
-        const bool by_stage = has_ruled_stage(kernel);
+        const bool by_stage = has_ruled_stage(kernel) ||
+                              js_get(kernel, "apart"); /* or does no more than a rule lets it */
         if (strcmp(js_get_text(kernel, "rule"), "guess") == 0 && !by_stage)
             continue;
         if (js_get(kernel, "guessed") && !by_stage)

@@ -127,6 +127,12 @@ counts='0 of 21 kernels follow its rules, 13 fit a rule whose loops are refused 
 expect 0 "$counts" schema lint refused.json bert-tiny $small
 json lint 'd["reached"] == 0 and d["guessed"] == 13 and len(d["notes"]) == 2' schema lint refused.json bert-tiny $small
 expect 0 "$why" explain bert-tiny -s refused.json $small
+# one that only takes kernels apart is followed by those that it made, whatever walks them
+cat >apart.json <<'END'
+{"format":"tiling/1","rules":[{"name":"bare","match":{"op":"layer_norm"},"fuse":"none"}]}
+END
+json apart-lint '0 < d["reached"] < d["kernels"] and not d["guessed"]' schema lint apart.json bert-tiny $small
+json pieces '{k["apart"] for k in d["kernels"] if "apart" in k} == {"bare"}' explain -s apart.json bert-tiny $small
 expect 0 '(rule mine is refused: guess)' explain bert-tiny -s refused.json $small
 expect 0 "$why" run bert-tiny -s refused.json --random $small
 expect 0 "$why" bench bert-tiny -s refused.json --min-time 20ms --launches 1 $small
