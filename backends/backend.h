@@ -86,9 +86,9 @@ typedef struct backend {
     /* The same for one kernel, which has no loops yet; what it does not take is done elsewhere. NULL: every kernel */
     bool (*takes_kernel)(const target *on, const kernel *k, err *e);
     program *(*build)(const plan *p, const build_options *w, text *facts, err *e); /* facts: members of a JSON object */
-    /* Adds "assembler" to the facts: what the assembler of the plan's machine makes of each kernel (docs/plan.md).
-     * NULL: it has none. */
-    bool (*assemble)(const plan *p, const build_options *w, text *facts, err *e);
+    /* Asks the assembler of the plan's machine what it makes of each kernel (kernel.made), and adds to the facts which
+     * one it is, as "assembler" (docs/plan.md). NULL: it has none. */
+    bool (*assemble)(plan *p, const build_options *w, text *facts, err *e);
     /* input[i]: the value of plan input i. Results stay in the program until the next run, save those whose buffer is
      * an input: they are written there. */
     bool (*run)(program *g, void *const *input, err *e);

@@ -498,7 +498,7 @@ void ts_plan_assemble(ts_plan *p)
         text_json(&own, e.text);
         text_add(&own, "}");
     }
-    text_add(&p->facts, "%s%s", p->facts.len ? "," : "", text_str(&own));
+    text_add(&p->facts, "%s%s", p->facts.len && own.len ? "," : "", text_str(&own));
     text_free(&own);
 }
 

@@ -107,6 +107,22 @@ static program *build(const plan *p, const build_options *w, text *facts, err *e
     return NULL;
 }
 
+/* Each part by its own back end's assembler; the facts are of the first one. */
+static bool assemble(plan *p, const build_options *w, text *facts, err *e)
+{
+    text others = {0};
+    bool ok = true;
+    for (int i = 0; i < p->n_site && ok; i++) {
+        const backend *by = places_backend(&p->site[i]);
+        ok = !p->site[i].part || !by->assemble || by->assemble(p->site[i].part, w, facts->len ? &others : facts, e);
+    }
+    for (int k = 0; k < p->n_kernel && ok; k++)
+        if (!p->kernel[k].moves)
+            p->kernel[k].made = p->site[p->kernel[k].site].part->kernel[p->kernel[k].within].made;
+    text_free(&others);
+    return ok;
+}
+
 /* ---- running ---- */
 static void *place_of(const hand *h, const node *n)
 {
@@ -226,5 +242,11 @@ static bool get(program *g, int root, ts_array *out, err *e)
 
 static const by_kernel kernels = {.each = each};
 
-const backend several = {
-    .name = "several", .build = build, .run = run, .kernels = &kernels, .at = at, .get = get, .drop = drop};
+const backend several = {.name = "several",
+                         .build = build,
+                         .assemble = assemble,
+                         .run = run,
+                         .kernels = &kernels,
+                         .at = at,
+                         .get = get,
+                         .drop = drop};

@@ -150,6 +150,11 @@ typedef struct scan_plan { /* a scan's kernel: the plan of one trip, in a graph 
     buffer *room;            /* of the trips' values, in the arena of the plan around it; all trips have the same */
 } scan_plan;
 
+typedef struct assembled { /* what an assembler makes of a kernel; registers 0: none was asked, or it is no kernel */
+    int64_t registers, spilled,
+        shared; /* of a lane; bytes of a lane that are stored and loaded again; bytes of a group */
+} assembled;
+
 typedef struct kernel {
     char name[16];     /* k0, k1, ... in order of first appearance; equal kernels share code, not this */
     const char *op;    /* what rules match: the main operation or group */
@@ -170,6 +175,7 @@ typedef struct kernel {
     char lost[40];         /* a loop as written that is walked once here, and of which more was said; "" */
     const char *notes;     /* lines: refused candidates, clipped steps, misfits; "" when there are none */
     double flops, bytes;   /* derived from the definitions, without what is not walked; compulsory traffic */
+    assembled made;        /* what was asked for after planning (ts_plan_assemble): no pass reads it */
     bool merges;           /* it adds up what the kernel before it summed in parts (split.c) */
     int site;              /* of the plan's, if it has any; of a transfer: where the value goes */
     int within;            /* which kernel it is of that site's part */

@@ -8,30 +8,30 @@
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
-include              640  the public header; one for all, to stay readable in one sitting; 30 are custom operations, 27 scans, 60 functions and derivatives
-graph              29700  half of it is the table of operations, which ONNX makes long; 500 are custom operations, 800 scans, 1000 functions, 110 names of axes, 300 shapes and openings in comments; merges of folds; equations of einsum in full 200; comments 150; extents in formulas 100; refusals in full and headers 60; long functions by parts 80
-import              9050  ONNX, JSON, safetensors and tokenizers, all of it distrusted; comments 50
-autodiff            4300  the chain rule, derived gradients, forward mode, batches, Jacobians, optimizers; Jacobians by colors and parts 550; gradients of folds of several values 200
-schedule           14080  passes, plans of trips, notation, schemas, explain; how copies lie, slices of matrix units; plans over several devices; sums in blocks and in parts; extents that a run says, alternatives for all of them; ranges of extents weighed, what formulas have in common 700; extents that are sums of what a run says 400; extents of folds and of states in parts 200; scans of one worker beside one another 130
-backends            3600  driver, runner, weights, extents that a run says, several devices: what back ends share; figures of machines; functions as C; comments 50; names of C in functions 50
-backends/codegen    9100  nests to text, for every C-like language; groups of lanes, rings of slices, matrix units, states carried along loops, folds of several values, accesses of whole vectors, functions of reals; products of several warps 300; loops to such extents; text for readers 250, comments 50; boxes of tensors 150; patterns of functions 30
-backends/cpu        2110  processors as a target, with the guess of their loops; the line that names one 10; folds of several values in parts 50
-backends/store      1250  the compile cache
-backends/c          3150  compiler, trips of scans, real functions as vectors, loader, team, functions of the process, sizes of emitted programs; calls as tables 50
-backends/emit       1650  trips of scans on devices; programs of their own: what they share in every language, and on every device; functions as C; sizes that runs have; extents that a run says 100
-backends/interp      300  evaluates definitions, of a whole plan or of a part
-backends/null         20
-backends/gpu        3700  graphics processors as a target: cards, guess, what explain says of them; accesses walked trip by trip, registers 400
-backends/opencl     2500  a dialect and a device
-backends/cuda       3500  a dialect and a device
-bench               5850  race, statistics, peers, on devices too; 450 are ADBench in plain C; comments 50; functions of scalars in plain C 150
-bench/report        5780  a page of nine sections; comments 70
-bench/machine       1250  clock, processors, ceilings, environment
-train               7760  fine-tuning, generation, export; comments 50
-models              1750  on the public header alone; 850 are objectives of ADBench with their data
-cli                10750  22 verbs, help, completion, drawing; 250 are trials of ADBench; a call as a model, bounds of dimensions; trials in files of one idea 70; what headers say 10
-tests              42000  about half of what they test; groups of lanes and two devices came with 2000, functions and derivatives with 1000, what is foretold of them 150; 500 are ADBench and what it is held against; scans on devices 300, extents 500; ranges, common terms, boxes of tensors 700; extents that are sums 400; reports and refusals held 110; gradients of folds of several values, bad input of functions 350
-tests/gpusim        9900  a stand-in for a driver, a machine for PTX and its tests: without a card all of it is run; products of warpgroups 500, copies in bulk and mbarriers 600
+include               640 the public header; one for all, to stay readable in one sitting; 30 are custom operations, 27 scans, 60 functions and derivatives
+graph               29700 half of it is the table of operations, which ONNX makes long; 500 are custom operations, 800 scans, 1000 functions, 110 names of axes, 300 shapes and openings in comments; merges of folds; equations of einsum in full 200; comments 150; extents in formulas 100; refusals in full and headers 60; long functions by parts 80
+import               9050 ONNX, JSON, safetensors and tokenizers, all of it distrusted; comments 50
+autodiff             4300 the chain rule, derived gradients, forward mode, batches, Jacobians, optimizers; Jacobians by colors and parts 550; gradients of folds of several values 200
+schedule            14080 passes, plans of trips, notation, schemas, explain; how copies lie, slices of matrix units; plans over several devices; sums in blocks and in parts; extents that a run says, alternatives for all of them; ranges of extents weighed, what formulas have in common 700; extents that are sums of what a run says 400; extents of folds and of states in parts 200; scans of one worker beside one another 130
+backends             3630 driver, runner, weights, extents that a run says, several devices: what back ends share; figures of machines; functions as C; comments 50; names of C in functions 50; assemblers of parts 20
+backends/codegen     9100 nests to text, for every C-like language; groups of lanes, rings of slices, matrix units, states carried along loops, folds of several values, accesses of whole vectors, functions of reals; products of several warps 300; loops to such extents; text for readers 250, comments 50; boxes of tensors 150; patterns of functions 30
+backends/cpu         2110 processors as a target, with the guess of their loops; the line that names one 10; folds of several values in parts 50
+backends/store       1250 the compile cache
+backends/c           3150 compiler, trips of scans, real functions as vectors, loader, team, functions of the process, sizes of emitted programs; calls as tables 50
+backends/emit        1650 trips of scans on devices; programs of their own: what they share in every language, and on every device; functions as C; sizes that runs have; extents that a run says 100
+backends/interp       300 evaluates definitions, of a whole plan or of a part
+backends/null          20
+backends/gpu         3700 graphics processors as a target: cards, guess, what explain says of them; accesses walked trip by trip, registers 400
+backends/opencl      2500 a dialect and a device
+backends/cuda        3500 a dialect and a device
+bench                5850 race, statistics, peers, on devices too; 450 are ADBench in plain C; comments 50; functions of scalars in plain C 150
+bench/report         5780 a page of nine sections; comments 70
+bench/machine        1250 clock, processors, ceilings, environment
+train                7760 fine-tuning, generation, export; comments 50
+models               1750 on the public header alone; 850 are objectives of ADBench with their data
+cli                 10750 22 verbs, help, completion, drawing; 250 are trials of ADBench; a call as a model, bounds of dimensions; trials in files of one idea 70; what headers say 10
+tests               42000 about half of what they test; groups of lanes and two devices came with 2000, functions and derivatives with 1000, what is foretold of them 150; 500 are ADBench and what it is held against; scans on devices 300, extents 500; ranges, common terms, boxes of tensors 700; extents that are sums 400; reports and refusals held 110; gradients of folds of several values, bad input of functions 350
+tests/gpusim         9900 a stand-in for a driver, a machine for PTX and its tests: without a card all of it is run; products of warpgroups 500, copies in bulk and mbarriers 600
 '
 git ls-files -co --exclude-standard -- '*.c' '*.h' | LC_ALL=C xargs awk -v columns=120 '
 function complain(what) { print FILENAME ":" FNR ": " what; bad++ }

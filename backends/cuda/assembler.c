@@ -8,10 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct taken {              /* by one kernel */
-    int registers, spilled, shared; /* of a lane; bytes of a lane that are stored and loaded again; bytes of a group */
-} taken;
-
 enum { MOST_ARCH = 64, OPTIONS = 5 };
 static const char *const options[OPTIONS] = {NULL, "--std=c++17", "--fmad=false", "--disable-warnings",
                                              "--ptxas-options=-v"};
@@ -24,9 +20,10 @@ static int number_before(const char *log, const char *words) /* "16 bytes spill 
     return at ? (int)strtol(at, NULL, 10) : 0;
 }
 
-static bool read_log(const char *log, taken *out)
+static bool read_log(const char *log, assembled *out)
 {
-    *out = (taken){.spilled = number_before(log, " bytes spill stores"), .shared = number_before(log, " bytes smem")};
+    *out = (assembled){.spilled = number_before(log, " bytes spill stores"),
+                       .shared = number_before(log, " bytes smem")};
     out->registers = number_before(log, " registers");
     return out->registers > 0;
 }
@@ -62,7 +59,7 @@ static digest key_of(const nvrtc_api *rtc, const char *arch, const char *source)
     return hash_close(h);
 }
 
-static bool take(const nvrtc_api *rtc, cache *c, const char *arch, const char *source, taken *out)
+static bool take(const nvrtc_api *rtc, cache *c, const char *arch, const char *source, assembled *out)
 {
     const digest key = key_of(rtc, arch, source);
     text log = {0};
@@ -72,19 +69,6 @@ static bool take(const nvrtc_api *rtc, cache *c, const char *arch, const char *s
         cache_put(c, &key, log.s, log.len);
     text_free(&log);
     return ok;
-}
-
-static void add_kernel(const plan *p, const kernel_text *k, const taken *q, text *facts)
-{
-    const gpu_facts *card = gpu_facts_of(p->on);
-    gpu_room room = {.lanes = k->lanes,
-                     .registers = q->registers,
-                     .shared = k->scratch > SHARED_DECLARED ? q->shared + k->scratch : q->shared};
-    gpu_resident(card, &room);
-    text_add(facts, "{\"registers\":%d,\"spilled_bytes\":%d,\"shared_bytes\":%lld", q->registers, q->spilled,
-             (long long)room.shared);
-    text_add(facts, ",\"resident\":%lld,\"limit\":\"%s\",\"occupancy\":%.4g}", (long long)room.resident, room.limit,
-             card->lanes ? (double)(room.resident * room.lanes) / card->lanes : 0);
 }
 
 /* The option that names the device's machine code; false: this NVRTC has no assembler for it. */
@@ -101,32 +85,30 @@ static bool find_arch(const nvrtc_api *rtc, int capability, char out[64], err *e
                    rtc->version % 1000 / 10, capability / 10, capability % 10);
 }
 
-static bool add_all(const plan *p, const cuda_texts *t, const nvrtc_api *rtc, cache *c, text *facts, err *e)
+static bool assemble_all(plan *p, const cuda_texts *t, const nvrtc_api *rtc, cache *c, text *facts, err *e)
 {
     char arch[64];
-    taken *of = calloc((size_t)t->n_unit + 1, sizeof *of);
+    assembled *of = calloc((size_t)t->n_unit + 1, sizeof *of);
     MUST(of);
     bool ok = find_arch(rtc, gpu_facts_of(p->on)->capability, arch, e);
     for (int u = 0; u < t->n_unit && ok; u++)
         ok = take(rtc, c, arch, t->unit[u].text, &of[u]) ||
              err_set(e, TS_DEVICE, "NVRTC does not assemble kernel %s", t->unit[u].name);
     if (ok)
-        text_add(facts, "\"assembler\":{\"name\":\"NVRTC %d.%d\",\"arch\":\"%s\",\"kernels\":[", rtc->version / 1000,
+        text_add(facts, "\"assembler\":{\"name\":\"NVRTC %d.%d\",\"arch\":\"%s\"}", rtc->version / 1000,
                  rtc->version % 1000 / 10, strchr(arch, '=') + 1);
     for (int k = 0; k < p->n_kernel && ok; k++) {
-        text_add(facts, "%s", k ? "," : "");
         if (t->unit_of[k] < 0) /* scans and copies are no kernels by themselves */
-            text_add(facts, "{}");
-        else
-            add_kernel(p, &t->kernel[k], &of[t->unit_of[k]], facts);
+            continue;
+        p->kernel[k].made = of[t->unit_of[k]];
+        if (t->kernel[k].scratch > SHARED_DECLARED) /* it is asked for at the launch */
+            p->kernel[k].made.shared += t->kernel[k].scratch;
     }
-    if (ok)
-        text_add(facts, "]}");
     free(of);
     return ok;
 }
 
-bool cuda_assemble(const plan *p, const build_options *w, text *facts, err *e)
+bool cuda_assemble(plan *p, const build_options *w, text *facts, err *e)
 {
     const settings env = settings_read();
     cuda_texts t = {0};
@@ -135,7 +117,7 @@ bool cuda_assemble(const plan *p, const build_options *w, text *facts, err *e)
     text notes = {0};
     bool ok = cuda_write(p, &t, e);
     if (ok && (ok = nvrtc_open(&rtc, env_text("TESSERA_NVRTC"), e))) {
-        ok = cache_open(&c, w->cache_dir, &env, &notes, e) && add_all(p, &t, &rtc, c, facts, e);
+        ok = cache_open(&c, w->cache_dir, &env, &notes, e) && assemble_all(p, &t, &rtc, c, facts, e);
         nvrtc_close(&rtc);
     }
     cache_close(c);

@@ -39,7 +39,7 @@ bool cuda_get(program *g, int root, ts_array *out, err *e);
 void cuda_free(program *g);
 
 /* ---- assembler.c ---- */
-bool cuda_assemble(const plan *p, const build_options *w, text *facts, err *e);
+bool cuda_assemble(plan *p, const build_options *w, text *facts, err *e);
 
 /* ---- emission.c: a folder that builds into the same program without Tessera ---- */
 bool cuda_emit(const plan *p, const emit_options *w, err *e);

@@ -73,6 +73,14 @@ static void put_products(text *t, const plan *p, const kernel *k)
     text_add(t, "%s", *comma ? "]" : "");
 }
 
+/* Where the assembler told what a group takes: what it spills, and what was foretold */
+static void put_estimated(text *t, const plan *p, const kernel *k)
+{
+    if (k->made.registers)
+        text_add(t, ",\"spilled_bytes\":%lld,\"estimated\":{\"registers\":%lld,\"shared_bytes\":%lld}",
+                 (long long)k->made.spilled, (long long)gpu_registers(p, k), (long long)gpu_shared_bytes(p, k));
+}
+
 void gpu_explain(const plan *p, const kernel *k, text *out)
 {
     gpu_figures f;
@@ -81,6 +89,7 @@ void gpu_explain(const plan *p, const kernel *k, text *out)
     gpu_figures_find(p, k, &f);
     text_add(out, ",\"group\":{\"groups\":%.0f,\"lanes\":%lld,\"registers\":%lld,\"shared_bytes\":%lld", f.groups,
              (long long)f.lanes, (long long)f.room.registers, (long long)f.room.shared);
+    put_estimated(out, p, k);
     text_add(out, ",\"resident\":%lld,\"limit\":\"%s\",\"occupancy\":%.4g,\"waves\":%.0f,\"last_wave\":%.4g",
              (long long)f.room.resident, f.room.limit, f.occupancy, f.waves, f.last);
     text_add(out, ",\"moved_bytes\":%.0f,\"coalesced\":%.4g", f.moved, share(f.asked, f.moved));

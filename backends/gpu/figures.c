@@ -142,7 +142,10 @@ void gpu_figures_find(const plan *p, const kernel *k, gpu_figures *f)
     for (int l = 0; l < outer->n; l++)
         f->groups *= trips_dealt(&outer->loop[l]) ? (double)loop_trips(&outer->loop[l]) : 1;
     f->groups = f->groups < 1 ? 1 : f->groups;
-    f->room = (gpu_room){.lanes = f->lanes, .registers = gpu_registers(p, k), .shared = gpu_shared_bytes(p, k)};
+    const assembled *made = &k->made;
+    f->room = (gpu_room){.lanes = f->lanes,
+                         .registers = made->registers ? made->registers : gpu_registers(p, k),
+                         .shared = made->registers ? made->shared : gpu_shared_bytes(p, k)};
     gpu_resident(card, &f->room);
     const double at_once = (double)(f->room.resident * card->processors);
     f->occupancy = card->lanes ? (double)(f->room.resident * f->lanes) / card->lanes : 0;

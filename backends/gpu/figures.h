@@ -20,9 +20,9 @@ typedef struct gpu_access {
 } gpu_access;
 
 typedef struct gpu_figures {
-    double groups; /* trips that are dealt to them */
-    int64_t lanes; /* of a group */
-    gpu_room room;
+    double groups;             /* trips that are dealt to them */
+    int64_t lanes;             /* of a group */
+    gpu_room room;             /* registers and bytes as the assembler has them, where it was asked; else estimated */
     double occupancy;          /* lanes on a processor, of those that it has room for; 0: not known */
     double waves, last;        /* rounds of groups, each as many as all processors hold; the share of the last one's */
     double moved, asked;       /* bytes between a group and global memory: in sectors, and as lanes ask for them */

@@ -192,16 +192,27 @@ static void put_slices(const view *v, const cJSON *product)
                 js_get_text(one, "operand"), js_get_text(one, "why"));
 }
 
-/* On machines whose workers are groups of lanes: "96 groups of 256 lanes  104 registers  8 KiB shared  occupancy 25 %
- * (2 groups a processor: registers)  1 wave", and how lanes touch memory. */
+/* "about 104 registers", or as the assembler says: "98 registers (estimated: 104)  0 B spilled" */
+static void put_registers(const view *v, const cJSON *g)
+{
+    const cJSON *estimated = js_get(g, "estimated");
+    fprintf(v->f, "  %s%.0f registers", estimated ? "" : "about ", js_get_number(g, "registers", 0));
+    if (!estimated)
+        return;
+    fprintf(v->f, " (estimated: %.0f)", js_get_number(estimated, "registers", 0));
+    put_fact(v, "  ", g, "spilled_bytes", " spilled");
+}
+
+/* On machines whose workers are groups of lanes: "96 groups of 256 lanes  about 104 registers  8 KiB shared  occupancy
+ * 25 % (2 groups a processor: registers)  1 wave", and how lanes touch memory. */
 static void put_group(const view *v, const cJSON *g)
 {
     const cJSON *one = NULL;
     if (!g)
         return;
     const double waves = js_get_number(g, "waves", 0), conflicts = js_get_number(g, "bank_conflicts", -1);
-    fprintf(v->f, "    %.0f groups of %.0f lanes  %.0f registers", js_get_number(g, "groups", 0),
-            js_get_number(g, "lanes", 0), js_get_number(g, "registers", 0));
+    fprintf(v->f, "    %.0f groups of %.0f lanes", js_get_number(g, "groups", 0), js_get_number(g, "lanes", 0));
+    put_registers(v, g);
     put_fact(v, "  ", g, "shared_bytes", " shared");
     put_occupancy(v, g);
     fprintf(v->f, "  %.0f wave%s, the last %.3g %% full\n", waves, waves == 1 ? "" : "s",
@@ -218,18 +229,6 @@ static void put_group(const view *v, const cJSON *g)
                 unit ? "by matrix units," : "not by matrix units:", js_get_text(one, unit ? "unit" : "why"));
         put_slices(v, one);
     }
-}
-
-/* "assembled to 40 registers  0 B spilled  8 KiB shared  occupancy 75 % (6 on a processor: registers)" */
-static void put_assembled(const view *v, const cJSON *a)
-{
-    if (!a)
-        return;
-    fprintf(v->f, "    assembled to %.0f registers", js_get_number(a, "registers", 0));
-    put_fact(v, "  ", a, "spilled_bytes", " spilled");
-    put_fact(v, "  ", a, "shared_bytes", " shared");
-    put_occupancy(v, a);
-    fputc('\n', v->f);
 }
 
 /* Shared loops, then those of each stage: "r/4 ; mean: r c@vector ; add: r e@vector", one a line. */
@@ -333,7 +332,6 @@ static void put_kernel(const view *v, const family *m)
     put_title(v, m);
     put_facts(v, k);
     put_group(v, js_get(k, "group"));
-    put_assembled(v, js_get(k, "group/assembled"));
     /* with what was derived, where that adds anything */
     put_loops(v, js_get_text(k, js_get(k, "derived") ? "derived" : "loops"), js_get(k, "stages"));
     put_levels(v, js_get(k, "levels"));
@@ -364,9 +362,10 @@ static void put_assembler(const view *v, const cJSON *a)
     if (!a)
         return;
     if (!*reason)
-        fprintf(v->f, "assembler: %s for %s\n", js_get_text(a, "name"), js_get_text(a, "arch"));
+        fprintf(v->f, "assembler: %s for %s: registers, spills and what follows from them are as it says\n",
+                js_get_text(a, "name"), js_get_text(a, "arch"));
     else {
-        fputs("assembler: none, registers are estimated: ", v->f);
+        fputs("assembler: none, registers and what follows from them are estimated: ", v->f);
         put_safe(v->f, reason);
         fputc('\n', v->f);
     }
@@ -401,26 +400,10 @@ static void put_all(const args *a, const cJSON *root)
     put_notes(&v, "", js_get(root, "notes"));
 }
 
-/* What the assembler says of each kernel goes to the others of its figures. */
-static void share_assembled(cJSON *root)
-{
-    cJSON *list = cJSON_DetachItemFromObject((cJSON *)js_get(root, "build/assembler"), "kernels"), *next;
-    cJSON *k = cJSON_GetObjectItemCaseSensitive(root, "kernels")->child;
-    for (cJSON *one = list ? list->child : NULL; one && k; one = next, k = k->next) {
-        cJSON *group = cJSON_GetObjectItemCaseSensitive(k, "group");
-        next = one->next;
-        if (group)
-            cJSON_AddItemToObject(group, "assembled", cJSON_DetachItemViaPointer(list, one));
-    }
-    cJSON_Delete(list);
-}
-
 static bool explain_plan(const args *a, ts_plan *plan, ts_error *e)
 {
     ts_plan_assemble(plan);
     cJSON *root = reply_take(ts_plan_json(plan, e), e);
-    if (root)
-        share_assembled(root);
     bool good = root && keep(cJSON_GetObjectItemCaseSensitive(root, "kernels"), args_text(a, "op", NULL), e);
     if (good && a->console.json)
         reply_print(root);
