@@ -66,7 +66,7 @@ typedef struct matrix_form { /* y[m,n] += sum over k of a[m,k] b[k,n] in one sta
     dtype operand, sum;
     /* $0 y, $1 a, $2 b; of several warps: $3 and $4: 1 where neighbours in a, b are those of its own axis, else 0 */
     const char *text;
-    int sums; /* of y in each lane of a warp, who form it together; 0: a worker does so alone, and nothing follows */
+    int sums; /* of y in each lane of a warp, who form it together */
     const sums_form *held;
     const fragment_form *a, *b;  /* NULL: it is of several warps */
     const warpgroup_form *group; /* NULL: it is of one */

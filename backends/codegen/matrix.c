@@ -30,11 +30,12 @@ bool matrix_check(emitter *m)
 {
     unit_loops u;
     const matrix_form *f;
-    if (!matrix_of(m, &u, &f) || f)
+    if (!m->stage.fold || !nest_unit(m->s, &u) || (matrix_of(m, &u, &f) && f))
         return true;
-    err_set(m->e, TS_UNSUPPORTED, "%s: kernels in %s have no matrix unit for %lld x %lld x %lld of %s", m->k->op,
+    const bool alone = !m->s->nest.loop[u.loop[0]].role->warp;
+    err_set(m->e, TS_UNSUPPORTED, "%s: kernels in %s have no matrix unit for %lld x %lld x %lld of %s%s", m->k->op,
             m->d->name, (long long)u.trips[0], (long long)u.trips[1], (long long)u.trips[2],
-            ts_dtype_name(source_dtype(m, u.load[0])));
+            ts_dtype_name(source_dtype(m, u.load[0])), alone ? " that a worker has alone" : "");
     return err_hint(m->e, "write its loops without the unit's role, or plan for a target that has it");
 }
 

@@ -198,7 +198,6 @@ static void print(text *t, const dialect *d, const stmt *s)
     case S_RETURN: text_line(t, "return;"); break;
     case S_BARRIER: text_line(t, "%s;", d->barrier); break;
     case S_FETCH: print_number(t, d, d->fetch, s); break;
-    case S_MMA: print_form(t, d, d->matrix[s->trips].text, (const char *[]){s->name, s->from, s->to}); break;
     case S_COMMENT: text_line(t, "/* %s */", s->value); break;
     }
 }

@@ -21,7 +21,6 @@ typedef enum stmt_kind {
     S_RETURN,
     S_BARRIER, /* of the workers of a group */
     S_FETCH,   /* the line at value, into space number `trips` */
-    S_MMA,     /* name += from * to, by the dialect's matrix form number `trips` */
     S_COMMENT  /* value */
 } stmt_kind;
 

@@ -9,19 +9,17 @@
 
 static const role_form roles[] = {{"lane", "EACH($0, $1, $2, $3)", true}, {"row", "ROWS($0, $1, $2)", false}, {0}};
 static const function functions[] = {{0}};
-static const dialect made_up = {
-    .name = "made up",
-    .index = "index",
-    .function = functions,
-    .constant = "CONST($0, $1);",
-    .table = "TABLE($0: $1);",
-    .unroll = "WRITE_OUT $0",
-    .lanes = "VECTORS",
-    .fetch = "FETCH($0, $1);",
-    .barrier = "MEET()",
-    .role = roles,
-    .matrix = (const matrix_form[]){{.m = 4, .n = 4, .k = 4, .text = "MMA444($0, $1, $2);"}, {0}},
-    .chunks = (const char *const[]){"WHILE (take($1)) {", "FOR $0 {", NULL}};
+static const dialect made_up = {.name = "made up",
+                                .index = "index",
+                                .function = functions,
+                                .constant = "CONST($0, $1);",
+                                .table = "TABLE($0: $1);",
+                                .unroll = "WRITE_OUT $0",
+                                .lanes = "VECTORS",
+                                .fetch = "FETCH($0, $1);",
+                                .barrier = "MEET()",
+                                .role = roles,
+                                .chunks = (const char *const[]){"WHILE (take($1)) {", "FOR $0 {", NULL}};
 
 static void expect(const stmt *in, const char *want)
 {
@@ -68,14 +66,13 @@ static void test_others(arena *mem)
     code_open(&c, (stmt){.kind = S_BLOCK});
     code_add(&c, (stmt){.kind = S_CONSTANT, .name = "k", .value = "5"});
     code_add(&c, (stmt){.kind = S_FETCH, .value = "x0 + 16", .trips = 2});
-    code_add(&c, (stmt){.kind = S_MMA, .name = "acc", .from = "a", .to = "b"});
     code_close(&c);
     code_add(&c, (stmt){.kind = S_COMMENT, .value = "done"});
     code_add(&front, (stmt){.kind = S_TABLE, .name = "count", .value = "1, 2"});
     code_before(c.at, &front);
     expect(c.at, "TABLE(count: 1, 2);\nconst real *x0 = at[0];\nconst index low = 0, high = 7;\nreal acc[4];\n"
                  "for (;; limit = 3) {\n    if (low < limit) {\n        turn(x0);\n    }\n    else\n        break;\n}\n"
-                 "{\n    CONST(k, 5);\n    FETCH(x0 + 16, 2);\n    MMA444(acc, a, b);\n}\n/* done */\n");
+                 "{\n    CONST(k, 5);\n    FETCH(x0 + 16, 2);\n}\n/* done */\n");
 }
 
 /* What people read: a block around one loop says nothing, and lines end by column 120, outside of as many brackets as
