@@ -126,7 +126,7 @@ static void put_operand(text *t, const stage *s, const char *stage_name, int loa
     text name = {0}, shape = {0}, order = {0};
     open_one(t);
     text_add(&name, "%s%s", stage_name, *stage_name ? "." : "");
-    operand_print(&name, load);
+    text_add(&name, "%s", operand_called(load).s);
     put_taken(t, "operand", &name);
     put_text(t, "tensor", n->label);
     type_print(&shape, &n->type);
@@ -321,10 +321,10 @@ static void note_strides(const notes *n)
                 continue;
             begin_note(n, &line);
             text_add(&line,
-                     "operand %c: the tile walks %lld steps of %s that lie %lld bytes apart, a multiple of %lld: they "
-                     "compete for the same few places in %s; +%c at an outer loop copies them together",
-                     'a' + j, (long long)rows, s->letter[a], (long long)stride, (long long)first->repeats, first->name,
-                     'a' + j);
+                     "operand %s: the tile walks %lld steps of %s that lie %lld bytes apart, a multiple of %lld: they "
+                     "compete for the same few places in %s; +%s at an outer loop copies them together",
+                     operand_called(j).s, (long long)rows, s->letter[a], (long long)stride, (long long)first->repeats,
+                     first->name, operand_called(j).s);
             end_note(n, &line);
         }
 }

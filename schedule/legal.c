@@ -98,15 +98,16 @@ static bool check_rings(const stage *s, err *e)
             continue;
         if (g->stages > 1 && (g->shared || g->loop < nest_tile(s) || g->loop >= nest_unrolled(s)))
             return err_set(e, TS_BAD_INPUT,
-                           "%d slices of operand %c are held where a sum goes from one to the next: at a serial loop "
+                           "%d slices of operand %s are held where a sum goes from one to the next: at a serial loop "
                            "of a folded axis, with none but such loops between it and those in registers",
-                           g->stages, 'a' + g->load);
+                           g->stages, operand_called(g->load).s);
         for (int j = 0; j < i; j++) {
             const staging *o = &s->staging[j];
             if (staging_copies(o) && o->shared == g->shared && o->loop == g->loop && o->stages != g->stages)
                 return err_set(e, TS_BAD_INPUT,
-                               "operands copied at one loop come together: operand %c has %d slice%s, operand %c %d",
-                               'a' + o->load, o->stages, o->stages == 1 ? "" : "s", 'a' + g->load, g->stages);
+                               "operands copied at one loop come together: operand %s has %d slice%s, operand %s %d",
+                               operand_called(o->load).s, o->stages, o->stages == 1 ? "" : "s",
+                               operand_called(g->load).s, g->stages);
         }
     }
     return true;
@@ -127,9 +128,9 @@ static bool check_space(const plan *p, const kernel *k, const memory_space *in, 
             const double taken = all + own;
             if (taken > (double)in->bytes)
                 return err_set(e, TS_BAD_INPUT,
-                               "with %d slice%s of operand %c there are %.0f bytes in @%s, which has %lld: copy at a "
+                               "with %d slice%s of operand %s there are %.0f bytes in @%s, which has %lld: copy at a "
                                "loop further inside, or in smaller steps",
-                               g->stages, g->stages == 1 ? "" : "s", g->load == MAX_LOADS ? 'y' : 'a' + g->load, taken,
+                               g->stages, g->stages == 1 ? "" : "s", operand_called(g->load).s, taken,
                                in->name ? in->name : "", (long long)in->bytes);
         }
     }
@@ -159,13 +160,13 @@ static bool check_kept(const plan *p, const kernel *k, const stage *s, const uni
     const int load = u->load[i], which = kept_by(k, s, load);
     const char *why = kept_no_unit(k, s, load, s->nest.loop[u->loop[i]].axis, s->nest.loop[u->loop[2]].axis);
     if (why)
-        return err_set(e, TS_BAD_INPUT, "a matrix unit does not take operand %c: it %s", 'a' + load, why);
+        return err_set(e, TS_BAD_INPUT, "a matrix unit does not take operand %s: it %s", operand_called(load).s, why);
     const long long bytes = kept_bytes(p, k), most = in->bytes;
     return !most || bytes <= most ||
            err_set(e, TS_BAD_INPUT,
-                   "a matrix unit takes operand %c from @%s, where stage %s leaves it; with what else is there that "
+                   "a matrix unit takes operand %s from @%s, where stage %s leaves it; with what else is there that "
                    "takes %lld bytes of %lld: walk fewer steps in a group, or copy smaller slices",
-                   'a' + load, in->name, k->stage[which].name, bytes, most);
+                   operand_called(load).s, in->name, k->stage[which].name, bytes, most);
 }
 
 /* Trips of a unit that lanes form together come from slices that the group shares, whole ones at a time. */
@@ -182,9 +183,9 @@ static bool check_slices(const plan *p, const kernel *k, const stage *s, const u
         }
         if (!found)
             return err_set(e, TS_BAD_INPUT,
-                           "a matrix unit takes operand %c from slices that a group copies: +%c at a serial loop of a "
+                           "a matrix unit takes operand %s from slices that a group copies: +%s at a serial loop of a "
                            "folded axis, next to the loops in registers",
-                           'a' + u->load[i], 'a' + u->load[i]);
+                           operand_called(u->load[i]).s, operand_called(u->load[i]).s);
     }
     for (int i = 0; i < 3; i++)
         for (int l = nest_tile(s); l < u->loop[i]; l++) {
@@ -221,9 +222,9 @@ static bool check_read(const plan *p, const kernel *k, const stage *s, const uni
     for (int i = 0; i < 2; i++)
         if (kept_by(k, s, u->load[i]) >= 0)
             return err_set(e, TS_BAD_INPUT,
-                           "several warps form a product together of slices alone: operand %c is what stage %s leaves; "
+                           "several warps form a product together of slices alone: operand %s is what stage %s leaves; "
                            "let each warp form it by itself",
-                           'a' + u->load[i], k->stage[kept_by(k, s, u->load[i])].name);
+                           operand_called(u->load[i]).s, k->stage[kept_by(k, s, u->load[i])].name);
     for (int i = 0; i < s->n_staging; i++) {
         const staging *g = &s->staging[i];
         const int folded = s->nest.loop[u->loop[2]].axis;
@@ -238,8 +239,8 @@ static bool check_read(const plan *p, const kernel *k, const stage *s, const uni
             return err_set(
                 e, TS_BAD_INPUT,
                 "several warps form a product together of slices whose rows have 32, 64 or 128 bytes: operand "
-                "%c has %lld of %s; use a step of 16, 32 or 64 of %s",
-                'a' + g->load, (long long)(row * size), s->letter[inner], s->letter[folded]);
+                "%s has %lld of %s; use a step of 16, 32 or 64 of %s",
+                operand_called(g->load).s, (long long)(row * size), s->letter[inner], s->letter[folded]);
     }
     return true;
 }

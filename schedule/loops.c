@@ -5,6 +5,7 @@
 #include "schedule/choose.h"
 #include "schedule/extents.h"
 #include "schedule/mask.h"
+#include "schedule/nest.h"
 #include "schedule/place.h"
 #include "schedule/resident.h"
 #include "schedule/split.h"
@@ -97,7 +98,7 @@ static const char *rule_layout_of(const rule *r, const stage *s, int load, bool 
         const char *operand = r->layout[i].operand, *dot = strchr(operand, '.');
         const size_t n = dot ? (size_t)(dot - operand) : 0;
         const bool here = dot ? strlen(s->name) == n && !strncmp(s->name, operand, n) : own;
-        if (here && (dot ? dot + 1 : operand)[0] == 'a' + load)
+        if (here && !strcmp(dot ? dot + 1 : operand, operand_called(load).s))
             return r->layout[i].text;
     }
     return NULL;
@@ -117,9 +118,9 @@ static const stage *stage_of(const kernel *k, const char *operand, int own)
 static void note_layouts(plan *p, kernel *k, const rule *r, int own)
 {
     for (int i = 0; r && i < r->n_layout; i++) {
-        const char *operand = r->layout[i].operand;
+        const char *operand = r->layout[i].operand, *dot = strchr(operand, '.'), *name = dot ? dot + 1 : operand;
         const stage *s = stage_of(k, operand, own);
-        const int load = operand[strlen(operand) - 1] - 'a';
+        const int load = operand_number(name, strlen(name));
         const node *n = s && load < s->n_load ? s->load[load]->from : NULL;
         int axis[MAX_RANK];
         const char *why = !s                                        ? "there is no such stage"
@@ -167,8 +168,8 @@ static bool lay_out(plan *p, kernel *k, int which, const rule *const *used, err 
                    matrix = n->type.rank > 1 && (type_count(&n->type) >= 4096 || stage_given(s) >= 0);
         if (wanted && plain) {
             if (!follow_layout(s, i, wanted, &y, e))
-                return err_in(e, "%s: rule \"%s\" on %s %s, operand %s%s%c", r->place, r->name, k->op, k->label,
-                              k->n_stage > 1 ? s->name : "", k->n_stage > 1 ? "." : "", 'a' + i);
+                return err_in(e, "%s: rule \"%s\" on %s %s, operand %s%s%s", r->place, r->name, k->op, k->label,
+                              k->n_stage > 1 ? s->name : "", k->n_stage > 1 ? "." : "", operand_called(i).s);
         } else if (matrix && s->value->kind != X_ROUTINE && walked_axes(s->load[i], axis) && stage_fold(s) &&
                    k->n_stage == 1 && !p->reference) {
             if (!walked(s, s->load[i], axis, &y))

@@ -261,12 +261,24 @@ int64_t nest_sums(const plan *p, const stage *s)
 }
 
 /* ---- printing ---- */
-void operand_print(text *t, int load)
+enum { LETTERS = 26 };
+
+operand_name operand_called(int load)
 {
-    enum { LETTERS = 26 };
-    text_add(t, "%c", load == MAX_LOADS ? 'y' : 'a' + load % LETTERS);
-    if (load >= LETTERS && load < MAX_LOADS)
-        text_add(t, "%d", load / LETTERS);
+    operand_name out = {"y"};
+    if (load < MAX_LOADS)
+        out.s[0] = (char)('a' + load % LETTERS);
+    if (load < MAX_LOADS && load >= LETTERS)
+        out.s[1] = (char)('0' + load / LETTERS);
+    return out;
+}
+
+int operand_number(const char *s, size_t n)
+{
+    for (int i = 0; i < MAX_LOADS; i++)
+        if (strlen(operand_called(i).s) == n && !memcmp(operand_called(i).s, s, n))
+            return i;
+    return -1;
 }
 
 static void print_staging(text *t, const stage *s, const staging *g)
@@ -274,7 +286,7 @@ static void print_staging(text *t, const stage *s, const staging *g)
     text_add(t, "%s+", g->derived ? "[" : "");
     if (g->shared)
         text_add(t, "%s.", s->name);
-    operand_print(t, g->load);
+    text_add(t, "%s", operand_called(g->load).s);
     if (!g->space)
         text_add(t, "@%s", nest_nowhere);
     else if (g->space->name)

@@ -37,8 +37,13 @@ const char *nest_no_copy(const kernel *k, const stage *s, int load, bool shared)
 bool names_left_out(const kernel *k, const stage *s, const char *name, size_t n);
 /* Whether the n bytes at name are one of the letters of an operation's axes ("m n | k"). */
 bool nest_has_letter(const char *axes, const char *name, size_t n);
-void operand_print(text *t, int load); /* a, ..., z, a1, ...; MAX_LOADS: y, the result */
-bool staging_copies(const staging *g); /* rather than fetches, or keeps the guess from fetching */
+/* a, ..., z, a1, ..., z1, a2, ...; MAX_LOADS: y, the result, which operand 24 is called, too, where there is one. */
+typedef struct operand_name {
+    char s[8];
+} operand_name;
+operand_name operand_called(int load);
+int operand_number(const char *s, size_t n); /* the same back; -1: no operand is called so */
+bool staging_copies(const staging *g);       /* rather than fetches, or keeps the guess from fetching */
 int64_t loop_trips(const loop *l);
 const nest *nest_outer(const kernel *k); /* the outermost loops: what stages share, or the only stage's own */
 int nest_parallel(const kernel *k);      /* the first of them whose trips go to different workers, or -1 */

@@ -224,23 +224,23 @@ static bool read_staging(reader *r)
         s = &r->k->stage[which];
         r->at += n + 1, n = word(r->at);
     }
-    const char letter = n == 1 ? *r->at : 0;
-    const bool result = letter == 'y' && s->n_load <= 'y' - 'a';
-    if (!result && (letter < 'a' || letter - 'a' >= s->n_load))
+    const int load = operand_number(r->at, n);
+    const bool result = load >= s->n_load && n == 1 && *r->at == 'y';
+    if (!result && (load < 0 || load >= s->n_load))
         return refuse(r, "no operand \"%.*s\"; %s reads %d: a, b, ... in the order of its definition, and writes y",
                       (int)n, r->at, s->name, s->n_load);
-    g.load = result ? MAX_LOADS : letter - 'a';
-    r->at++;
+    g.load = result ? MAX_LOADS : load;
+    r->at += n;
     if ((*r->at == '@' && !read_space(r, &g)) || (*r->at == '*' && !read_slices(r, &g)))
         return false;
     if (result && staging_copies(&g))
         return refuse_result(r);
     if (g.space && r->into->loop[g.loop].role->in_registers)
-        return refuse(r, "loop %s is within the register tile: operand %c can be staged at the loops outside it",
-                      r->s->letter[r->into->loop[g.loop].axis], letter);
+        return refuse(r, "loop %s is within the register tile: operand %s can be staged at the loops outside it",
+                      r->s->letter[r->into->loop[g.loop].axis], operand_called(g.load).s);
     const char *why = staging_copies(&g) ? nest_no_copy(r->k, s, g.load, r->shared) : NULL;
     if (why)
-        return refuse(r, "operand %c %s", letter, why);
+        return refuse(r, "operand %s %s", operand_called(g.load).s, why);
     if (s->n_staging == MAX_STAGING)
         return refuse(r, "more than %d operands staged", MAX_STAGING);
     s->staging[s->n_staging++] = g;

@@ -2,6 +2,7 @@
 #include "schedule/schema_rule.h"
 #include "graph/ir/custom.h"
 #include "schedule/fuse.h"
+#include "schedule/nest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,7 +167,7 @@ static bool read_layout(const json *v, rule *r, err *e)
         const char *dot = strchr(i->key, '.'), *letter = dot ? dot + 1 : i->key;
         if (!strcmp(letter, "y"))
             return json_refuse(e, i, TS_UNSUPPORTED, "layouts of results are not available; operands a, b, ... are");
-        if (letter[0] < 'a' || letter[0] > 'z' || letter[1])
+        if (operand_number(letter, strlen(letter)) < 0)
             return json_refuse(e, i, TS_BAD_INPUT, "no operand \"%s\"; they are a, b, ... or, of a stage, matmul2.b",
                                i->key);
         if (r->n_layout == MAX_STAGING)

@@ -96,8 +96,8 @@ bool split_check(const plan *p, const kernel *k, err *e)
                        q->role->done, MOST_SPELLED, reads(s));
     const staging *g = staged_behind(s);
     return !g ||
-           err_set(e, TS_BAD_INPUT, "operand %c is read behind the sum, whose parts are added up by another kernel",
-                   'a' + g->load);
+           err_set(e, TS_BAD_INPUT, "operand %s is read behind the sum, whose parts are added up by another kernel",
+                   operand_called(g->load).s);
 }
 
 /* ---- the parts ---- */

@@ -86,9 +86,8 @@ static bool slice_lines(emitter *m, prefetch *q)
 /* As a tile's parameter; what a shared loop points to has the name of its stage too. */
 static void name_of(const emitter *m, const prefetch *q, bool outside, char name[48])
 {
-    const char letter = q->load == RESULT ? 'y' : (char)('a' + q->load);
     if (outside && q->shared)
-        snprintf(name, 48, "prefetch_%s_%c", m->s->name, letter);
+        snprintf(name, 48, "prefetch_%s_%s", m->s->name, operand_called(q->load).s);
     else if (q->load == RESULT)
         snprintf(name, 48, "prefetch_y");
     else

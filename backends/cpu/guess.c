@@ -164,7 +164,7 @@ static bool stage_operand(const plan *p, const kernel *k, const stage *s, int co
         const int64_t stride = guess_stride(p, s, i, column);
         if ((stride == 1 || stride == 0) && !stage_guard(s, i) && (stride == 0 || rows < MANY_ROWS))
             continue;
-        text_add(name, "+%c", 'a' + i);
+        text_add(name, "+%s", operand_called(i).s);
         return true;
     }
     return false;

@@ -171,7 +171,7 @@ static void put_loops(const windowed *c, text *t)
     put_pieces(c, left, t);
     while (s->load[number] != c->other && !x_same(s->load[number], c->other))
         number++;
-    text_add(t, "+%c", 'a' + number);
+    text_add(t, "+%s", operand_called(number).s);
     for (int a = 0; a < s->n_result; a++) {
         const int64_t step = a == c->row ? c->tile.rows : 1;
         if (a != c->column && left[a] > step)

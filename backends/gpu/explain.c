@@ -14,7 +14,7 @@ static double share(double of, double all)
 static void put_access(text *t, const kernel *k, const gpu_access *a)
 {
     text_add(t, "{\"operand\":\"%s%s", k->n_stage > 1 ? a->s->name : "", k->n_stage > 1 ? "." : "");
-    operand_print(t, a->load);
+    text_add(t, "%s", operand_called(a->load).s);
     text_add(t, "\",\"space\":\"%s\"", a->shared ? "shared" : "global");
     if (a->copy)
         text_add(t, ",\"copy\":true");
@@ -31,9 +31,10 @@ static void put_slices(text *t, const plan *p, const kernel *k, const stage *s)
         const staging *g = &s->staging[i];
         const char *why = staging_copies(g) ? box_find(p, k, s, g, &b) : NULL;
         if (why)
-            text_add(&lanes, "%s{\"operand\":\"%c\",\"why\":\"%s\"}", lanes.len ? "," : "", 'a' + g->load, why);
+            text_add(&lanes, "%s{\"operand\":\"%s\",\"why\":\"%s\"}", lanes.len ? "," : "", operand_called(g->load).s,
+                     why);
         else if (staging_copies(g))
-            text_add(&boxes, "%s\"%c\"", boxes.len ? "," : "", 'a' + g->load);
+            text_add(&boxes, "%s\"%s\"", boxes.len ? "," : "", operand_called(g->load).s);
     }
     if (boxes.len)
         text_add(t, ",\"boxes\":[%s]", boxes.s);

@@ -224,7 +224,7 @@ static bool deal_turned(dealt *d, int64_t lanes, text *staged)
     d->fast = column, d->lanes[column] = int_min(int_min(SQUARE, lanes), d->left[column]);
     const int64_t rows = int_min(SQUARE, d->left[row]), side = int_max(1, lanes / d->lanes[column]);
     d->each[row] = int_ceil_div(rows, side), d->lanes[row] = int_ceil_div(rows, d->each[row]);
-    text_add(staged, "+%c", 'a' + load);
+    text_add(staged, "+%s", operand_called(load).s);
     return d->staged = text_str(staged), true;
 }
 

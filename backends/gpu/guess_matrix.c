@@ -191,7 +191,7 @@ static void put_all(const choice *q, const shape *s, text *t)
     put(q, q->deep, s->depth, "", t);
     for (int i = 0; i < 2; i++)
         if (q->copied[i])
-            text_add(t, s->slices > 1 ? "+%c*%d" : "+%c", 'a' + c->load[i], s->slices);
+            text_add(t, s->slices > 1 ? "+%s*%d" : "+%s", operand_called(c->load[i]).s, s->slices);
     if (s->depth > u->k)
         put(q, q->deep, u->k, "unroll", t);
     if (s->rows > s->warp_rows)

@@ -296,7 +296,7 @@ bool gpu_guess_product(const plan *p, const kernel *k, const stage *s, text *out
     cut_parts(&best, &d);
     for (int i = 0; i < 2; i++)
         if (c.staged[i])
-            text_add(&staged, "+%c", 'a' + c.load[i]);
+            text_add(&staged, "+%s", operand_called(c.load[i]).s);
     d.staged = text_str(&staged);
     gpu_put(&d, out);
     text_free(&staged);
