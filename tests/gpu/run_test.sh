@@ -59,6 +59,11 @@ with open(os.path.join(sys.argv[1], "tests/gpu/rows")) as f:
 alone = [r for r in all_rows if r[0] in ("model", "step") and "--precision" not in r and r + ["--precision", "bf16"] not in all_rows]
 assert not alone, alone
 
+# Of BERT and GPT-2 there is every shape of a product by weights: attention's, both of the pair behind it, the vocabulary's
+for shape in ("k=768 n=768", "k=768 n=2304", "k=768 n=3072", "k=3072 n=768", "k=768 n=50257"):
+    assert any(set(shape.split()) < set(r) and r[0] == "product" for r in all_rows), shape
+    assert any(set(shape.split() + ["dtype=bf16"]) < set(r) for r in all_rows), shape
+
 # How rows are spelled for the command
 dims = run.spelled("model", ["bert-base", "batch=1", "seq=128"])
 assert dims == ("bert-base", ["--dim", "batch=1", "--dim", "seq=128"], ["--dim", "batch=1", "--dim", "seq=128"]), dims
