@@ -96,7 +96,8 @@ CUresult submit(CUstream s, Op *op); /* queues work, or adds it to the graph tha
 CUresult forbid_capture(CUstream s);
 /* What SIMCUDA_FAIL asks of a call: the error that it is to give; OK: none */
 CUresult fail_call(const char *function);
-int max_optin(void); /* bytes of shared memory that a block may ask for */
+int most_lanes(const Func *f); /* of a block that runs it */
+int max_optin(void);           /* bytes of shared memory that a block may ask for */
 
 #define LOCK                                                                                \
     pthread_mutex_t *guard_ __attribute__((cleanup(driver_unlock), unused)) = &driver_lock; \

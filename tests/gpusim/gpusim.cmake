@@ -12,6 +12,10 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT TESSERA_FUZZ)
     target_link_libraries(gpusim PRIVATE Threads::Threads m ${CMAKE_DL_LIBS})
     set_target_properties(gpusim PROPERTIES C_EXTENSIONS ON OUTPUT_NAME cuda SOVERSION 1
         LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/gpusim)
+    add_library(nvrtc-fails SHARED tests/gpusim/check/nvrtc_fails.c) # what the tests of faults compile by
+    target_compile_options(nvrtc-fails PRIVATE ${warnings})
+    set_target_properties(nvrtc-fails PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/gpusim
+        C_VISIBILITY_PRESET default)
     # Its own tests are compiled against the toolkit's header, where that is.
     find_path(CUDA_HEADERS cuda.h PATHS $ENV{CUDA_HOME}/include /usr/local/cuda/include)
     if(CUDA_HEADERS)

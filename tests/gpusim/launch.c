@@ -21,6 +21,8 @@ static CUresult make_launch(Op **out, CUfunction f, const unsigned g[3], const u
         return E_VALUE;
     if (fn->maxntid[0] && threads > (uint64_t)fn->maxntid[0] * (unsigned)fn->maxntid[1] * (unsigned)fn->maxntid[2])
         return E_VALUE;
+    if (threads > (uint64_t)most_lanes(fn))
+        return E_RESOURCES;
     if (fn->reqntid[0])
         for (int i = 0; i < 3; i++)
             if (b[i] != (unsigned)fn->reqntid[i])

@@ -146,6 +146,15 @@ API cuFuncSetCacheConfig(CUfunction f, int c)
     (void)c;
     return f ? OK : E_HANDLE;
 }
+/* Real ones run fewer where a lane has many registers: SIMCUDA_LANES says how many. */
+int most_lanes(const Func *f)
+{
+    const char *s = getenv("SIMCUDA_LANES");
+    const int device = s ? sim_whole(s) : 1024,
+              own = f->maxntid[0] ? f->maxntid[0] * f->maxntid[1] * f->maxntid[2] : device;
+    return own < device ? own : device;
+}
+
 API cuFuncGetAttribute(int *v, int attr, CUfunction f)
 {
     ENTER;
@@ -153,7 +162,7 @@ API cuFuncGetAttribute(int *v, int attr, CUfunction f)
         return E_HANDLE;
     NEED(v);
     switch (attr) {
-    case 0: *v = f->f->maxntid[0] ? f->f->maxntid[0] * f->f->maxntid[1] * f->f->maxntid[2] : 1024; break;
+    case 0: *v = most_lanes(f->f); break;
     case 1: *v = (int)f->f->shared_static; break;
     case 2: *v = 0; break;
     case 3: *v = (int)(f->f->local_end - f->f->local_base); break;

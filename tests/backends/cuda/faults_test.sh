@@ -46,6 +46,24 @@ fails "$name: a run failed: CUDA_ERROR_LAUNCH_FAILED, unspecified launch failure
 fails 'there is no NVRTC, the compiler of CUDA: /nowhere/libnvrtc.so: cannot open shared object file' \
     TESSERA_NVRTC=/nowhere/libnvrtc.so
 fails "NVRTC, the compiler of CUDA, has no function nvrtcVersion: it is too old" "TESSERA_NVRTC=$sim"
+# A compiler that fails: at each of its calls, with what it said of the kernel
+nvrtc() { # CALL SENTENCE
+    fails "$2" TESSERA_NVRTC="$BUILD/tests/gpusim/libnvrtc-fails.so" NVRTC_FAILS="$1" XDG_CACHE_HOME="$PWD/empty"
+}
+nvrtc nvrtcVersion 'NVRTC, the compiler of CUDA, does not say its version'
+nvrtc nvrtcGetNumSupportedArchs 'NVRTC, the compiler of CUDA, does not say which devices it knows'
+nvrtc nvrtcCreateProgram ': NVRTC_ERROR_TOLD_TO_FAIL'
+nvrtc nvrtcCompileProgram 'NVRTC refuses kernel k_'
+grep -qx '    kernel.cu(7): error: told to fail' said || { echo "the compiler's log is not told"; cat said; exit 1; }
+nvrtc nvrtcGetProgramLog 'NVRTC refuses kernel k_'
+nvrtc nvrtcGetPTX 'NVRTC refuses kernel k_'
+# Kernels that are too large: as the driver says of one, as a plan for a larger device has them, as a launch shows
+fails 'is too large: groups have 256 lanes, with its' SIMCUDA_LANES=255
+grep -qF 'use smaller steps of its loops over lanes, or a smaller register tile' said
+fails 'adding a kernel to the graph failed: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES' SIMCUDA_FAIL=cuGraphAddKernelNode=701
+run() { timeout 120 "$TESSERA" run products --dim m=16 --dim k=24 --dim n=16 --seed 1 --target cuda -q --out out --machine "$machine"; }
+machine=gpu:h100
+fails 'kernels for h100 may be too large: its groups have up to 232448 bytes of shared memory, those of simcuda' SIMCUDA_SM=80
 # A driver without maps of tensors: lanes copy then; plans for a card that has them say what is missing
 echo '{"format": "graph/1", "opset": {"": 17}, "outputs": [{"name": "y"}], "inputs": [
  {"name": "a", "dtype": "bf16", "shape": [256, 128]}, {"name": "b", "dtype": "bf16", "shape": [128, 256]}],
