@@ -79,40 +79,49 @@ static bool implied(const linear *have, linear want)
     return times > 0 && linear_add(&want, -times, have, &want) && want.n == 0 && want.plus >= 0;
 }
 
-/* Whether the conditions that hold here say 0 <= x, or x < limit. */
-static bool promised(int n, const expr *const *fact, const expr *x, bool low, int64_t limit)
+typedef struct ordered { /* low <= high, or low < high */
+    const expr *low, *high;
+    bool apart;
+} ordered;
+
+typedef struct scope { /* what is known of the order of places where an expression is evaluated */
+    const int64_t *extent;
+    int n;
+    ordered fact[2 * MAX_AXIS];
+} scope;
+
+/* Whether that says 0 <= x, or x < limit. */
+static bool promised(const scope *s, const expr *x, bool low, int64_t limit)
 {
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < s->n; i++) {
         linear a, b, c, want;
-        const bool lt = !strcmp(fact[i]->fn->name, "lt");
-        if (!linear_of(fact[i]->arg[0], &a) || !linear_of(fact[i]->arg[1], &b) || !linear_of(x, &c))
+        if (!linear_of(s->fact[i].low, &a) || !linear_of(s->fact[i].high, &b) || !linear_of(x, &c))
             continue;
-        /* fact: 0 <= b - a - lt; wanted: 0 <= x, or 0 <= limit - 1 - x: it follows if the difference is >= 0 */
+        /* fact: 0 <= b - a - apart; wanted: 0 <= x, or 0 <= limit - 1 - x: it follows if the difference is >= 0 */
         linear have = b;
         const linear edge = {.plus = low ? 0 : limit - 1};
         if (!linear_add(&b, -1, &a, &have) || !linear_add(&edge, low ? 1 : -1, &c, &want))
             continue;
-        have.plus -= lt;
+        have.plus -= s->fact[i].apart;
         if (implied(&have, want))
             return true;
     }
     return false;
 }
 
-typedef struct scope { /* comparisons known to be true where an expression is evaluated */
-    const int64_t *extent;
-    int n;
-    const expr *fact[2 * MAX_AXIS];
-} scope;
-
-static void believe(scope *s, const expr *condition)
+/* Of a condition that holds, or that does not */
+static void believe(scope *s, const expr *condition, bool holds)
 {
     if (condition->kind != X_CALL)
         return;
-    if (!strcmp(condition->fn->name, "and"))
-        believe(s, condition->arg[0]), believe(s, condition->arg[1]);
-    else if ((!strcmp(condition->fn->name, "lt") || !strcmp(condition->fn->name, "le")) && s->n < COUNT(s->fact))
-        s->fact[s->n++] = condition;
+    const char *is = condition->fn->name;
+    if (!strcmp(is, holds ? "and" : "or"))
+        believe(s, condition->arg[0], holds), believe(s, condition->arg[1], holds);
+    else if (!strcmp(is, "not"))
+        believe(s, condition->arg[0], !holds);
+    else if ((!strcmp(is, "lt") || !strcmp(is, "le")) && s->n < COUNT(s->fact))
+        s->fact[s->n++] =
+            (ordered){condition->arg[!holds], condition->arg[holds], !strcmp(is, holds ? "lt" : "le")};
 }
 
 /* A place that is read must lie inside: by the extents of the axes, or by a condition around it. Places that are
@@ -120,9 +129,9 @@ static void believe(scope *s, const expr *condition)
 static bool inside(const expr *x, const scope *s, err *e)
 {
     if (x_is_choice(x)) {
-        scope then = *s;
-        believe(&then, x->arg[0]);
-        return inside(x->arg[0], s, e) && inside(x->arg[1], &then, e) && inside(x->arg[2], s, e);
+        scope then = *s, otherwise = *s;
+        believe(&then, x->arg[0], true), believe(&otherwise, x->arg[0], false);
+        return inside(x->arg[0], s, e) && inside(x->arg[1], &then, e) && inside(x->arg[2], &otherwise, e);
     }
     for (int i = 0; i < x->n; i++)
         if (!inside(x->arg[i], s, e))
@@ -134,8 +143,8 @@ static bool inside(const expr *x, const scope *s, err *e)
         const range at = x_range(x->arg[i], s->extent);
         if (!at.known)
             return err_set(e, TS_UNSUPPORTED, "text: the range of subscript %d cannot be told", i);
-        if ((at.low < 0 && !promised(s->n, s->fact, x->arg[i], true, dim)) ||
-            (at.high >= dim && !promised(s->n, s->fact, x->arg[i], false, dim)))
+        if ((at.low < 0 && !promised(s, x->arg[i], true, dim)) ||
+            (at.high >= dim && !promised(s, x->arg[i], false, dim)))
             return err_set(e, TS_BAD_INPUT, "text: subscript %d reaches from %lld to %lld, the axis has %lld", i,
                            (long long)at.low, (long long)at.high, (long long)dim);
     }

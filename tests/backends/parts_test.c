@@ -19,6 +19,8 @@ static const ruled cases[] = {
     {"x f32[2,5,19,17]; w! f32[12,5,3,3]; y conv2d pads=[1,1,1,1] x w", "conv2d", "\"oc\":12",
      "ic/2@core n oc/4 oh ic kh kw oc@unroll ow@vector"},
     {"a i64[3,40,64]; b i64[3,64,5]; y matmul a b", "matmul", "\"m\":40", "b k/16@core+a m n k"},
+    /* places of which a condition says that they are inside, and those of which it does not hold */
+    {"a i32[5,300]; b i32[5,401]; p concat axis=1 a b; y sum axes=[1] p", "sum", "\"c\":701", "r c/100@core c"},
     /* steps of one, and one step that takes all */
     {"a f32[2,6]; b f32[6,3]; y matmul a b", "matmul", "\"m\":2", "k@core m n"},
     {"a f32[3,70]; b f32[70,3]; y matmul a b", "matmul", "\"m\":3", "k/100@core m n k"},
@@ -39,6 +41,7 @@ static const ruled tuples[] = {
     {"x f32[7,303]", "", "\"c\":303", "r c/50@core c@unroll"},
     {"x i64[8,304]", "", "\"c\":304", "c/304@core r c"}, /* one part is the fold */
     {"x i32[200000]; y argmax x", NULL, NULL, NULL},     /* by the guess */
+    {"a f32[5,309]; b f32[5,401]; x concat axis=1 a b; y argmax axis=1 x", "argmax", "\"c\":710", "c/100@core r c"},
 };
 static const op *const then[COUNT(tuples)] = {
     [7] = &tuple_both, [8] = &tuple_place, [9] = &tuple_place, [10] = &tuple_signs};
