@@ -11,6 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+int input_of(const plan *p, const node *n)
+{
+    if (p->buffer[n->id].where == IN_INPUT)
+        return p->buffer[n->id].index;
+    for (int i = 0; i < p->n_input; i++)
+        if (p->input[i] == n)
+            return i;
+    return -1;
+}
+
 static void touch(plan *p, const node *n, int kernel_at)
 {
     buffer *h = &p->buffer[n->id];

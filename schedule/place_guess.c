@@ -25,13 +25,6 @@ typedef struct guess {
 } guess;
 
 /* ---- costs ---- */
-static double per_second(const target *t, double per_cycle) /* of all its workers; without bounds where none is known */
-{
-    const double workers = t->workers < t->places ? t->workers : t->places;
-    const double all = per_cycle * workers * t->cost.cycles_per_second;
-    return all > 0 ? all : INFINITY;
-}
-
 static double link_seconds(const costs *c, double bytes)
 {
     return c->link_seconds + (c->link_bytes_per_second > 0 ? bytes / c->link_bytes_per_second : 0);
@@ -46,12 +39,9 @@ static double place_transfer_seconds(const plan *p, const transfer *t) /* by way
 double place_kernel_seconds(const plan *p, const kernel *k, int to)
 {
     const target *t = p->site[to].on;
-    const dtype d = k->stage[k->main].node->type.dtype;
     if (k->moves)
         return place_transfer_seconds(p, k->moves);
-    const double flops = per_second(t, 2 * t->cost.fma_per_cycle * (t->lanes[d] ? t->lanes[d] : 1)),
-                 bytes = per_second(t, t->level[t->n_level - 1].bytes_per_cycle);
-    return t->cost.start_seconds + fmax(k->flops / flops, k->bytes / bytes);
+    return t->cost.start_seconds + kernel_seconds(k, t);
 }
 
 static double crossing_seconds(const guess *g, int from, int to, double bytes)

@@ -98,7 +98,10 @@ const pass_record plan_passes[N_PASS] = {
     [PASS_SCANS] = {"scans", "makes a plan of one trip of each scan", "kernels, with their loops",
                     "a plan for each scan, of which the weights are among those of the plan around it", pass_scans},
     [PASS_MEMORY] = {"memory", "makes buffers of lifetimes, in one arena", "kernels in order, with their loops",
-                     "a buffer for every value in memory; two that are alive at once lie apart", pass_memory}};
+                     "a buffer for every value in memory; two that are alive at once lie apart", pass_memory},
+    [PASS_LAUNCHES] = {"launches", "lets small kernels that wait for nothing of each other begin together",
+                       "kernels, and a buffer for every value in memory",
+                       "launches of one kernel or several, which wait for launches before them alone", pass_launches}};
 
 bool plan_pass(plan *p, pass_number which, err *e)
 {

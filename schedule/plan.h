@@ -180,6 +180,7 @@ typedef struct kernel {
     int site;              /* of the plan's, if it has any; of a transfer: where the value goes */
     int within;            /* which kernel it is of that site's part */
     scan_plan *scan;       /* NULL: it is no loop over a plan of its own */
+    int joins;             /* it is launched with the kernel so many behind it, side by side (launches.c) */
     int beside;            /* scans right before it that other workers make meanwhile (beside.c) */
     const transfer *moves; /* it is a transfer: its one stage has no axes, and names the value; NULL: it computes */
 } kernel;
@@ -289,6 +290,7 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_option
 void plan_free(plan *p);
 
 dtype stored_as(const plan *p, const node *n);          /* how an activation lies in memory */
+int input_of(const plan *p, const node *n);             /* the input that it is, or is written into; or -1 */
 void stage_finish(plan *p, stage *s);                   /* of which all but its loads is known */
 double stage_points(const stage *s, int from, int to);  /* of its axes from ... to - 1 */
 void kernel_measure(kernel *k);                         /* its flops and bytes */
@@ -301,6 +303,8 @@ uint32_t x_axes_of(const expr *load);                   /* axes that any of its 
 /* A contraction: something under the fold is read again for every step of an axis that it does not have. Products of
  * rows by rows, one number for each pair, are none: a register tile would have to turn both. */
 bool stage_contracts(const stage *s);
+/* What its work takes on such a machine, by the costs of that, without its start */
+double kernel_seconds(const kernel *k, const target *on);
 /* What kernels of that site are for */
 const target *plan_on(const plan *p, int which);
 /* Nests walk it. Scatters and scans have loops that follow from their definition, routines their own; each is a kernel
@@ -341,6 +345,7 @@ typedef enum pass_number {
     PASS_LOOPS,
     PASS_SCANS,
     PASS_MEMORY,
+    PASS_LAUNCHES,
     N_PASS
 } pass_number;
 typedef struct pass_record {
@@ -361,5 +366,6 @@ bool pass_place(plan *p, err *e);
 bool pass_loops(plan *p, err *e);
 bool pass_scans(plan *p, err *e);
 bool pass_memory(plan *p, err *e);
+bool pass_launches(plan *p, err *e); /* nothing where the target launches each kernel by itself, or over devices */
 bool plan_check(const plan *p, err *e);
 #endif

@@ -3,6 +3,7 @@
 #include "schedule/extents.h"
 #include "schedule/fuse.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -406,6 +407,21 @@ void kernel_measure(kernel *k)
                 k->bytes += (read < whole ? read : whole) * ts_dtype_bytes(load[j]->from->type.dtype);
         }
     }
+}
+
+static double per_second(const target *t, double per_cycle) /* of all its workers; without bounds where none is known */
+{
+    const double workers = t->workers < t->places ? t->workers : t->places;
+    const double all = per_cycle * workers * t->cost.cycles_per_second;
+    return all > 0 ? all : INFINITY;
+}
+
+double kernel_seconds(const kernel *k, const target *on)
+{
+    const dtype d = k->stage[k->main].node->type.dtype;
+    const double flops = per_second(on, 2 * on->cost.fma_per_cycle * (on->lanes[d] ? on->lanes[d] : 1)),
+                 bytes = per_second(on, on->level[on->n_level - 1].bytes_per_cycle);
+    return fmax(k->flops / flops, k->bytes / bytes);
 }
 
 /* A value that another kernel reads must lie in memory, though it is also read in its own. */

@@ -2,7 +2,7 @@
 #include "backends/c/program.h"
 #include "backends/c/custom.h"
 #include "backends/c/dialect.h"
-#include "backends/codegen/hazard.h"
+#include "schedule/hazard.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static void add_call(writing *w, int k, const kernel_text *m)
     const level *at = &w->levels.of[w->level];
     const buffer *room = w->p->kernel[k].scan ? w->p->kernel[k].scan->room : NULL;
     const int first = w->c->n_place;
-    hazards_add_scan(&w->hazards, w->p, m->n_operand, m->operand, room);
+    hazards_add_kernel(&w->hazards, w->p, &w->p->kernel[k]);
     const bool meets = hazards_last(&w->hazards, k) >= w->met;
     if (meets)
         w->met = k;

@@ -5,16 +5,6 @@
 
 #include <string.h>
 
-int input_of(const plan *p, const node *n)
-{
-    if (p->buffer[n->id].where == IN_INPUT)
-        return p->buffer[n->id].index;
-    for (int i = 0; i < p->n_input; i++)
-        if (p->input[i] == n)
-            return i;
-    return -1;
-}
-
 dtype source_dtype(const emitter *m, int load)
 {
     return stored_as(m->p, m->s->load[load]->from);

@@ -3,8 +3,7 @@
  *   kernel of a plan ──> statements ──> text through the back end's dialect (dialect.h) ──> its compiler
  *        │  kernel.c, chunks, copy, prefetch, mask (outside of tiles), tile.c, split, partial (inside), scan, scatter
  *        │  lanes.c (of a part that is a group of them)
- *        │  cstyle.c, text.c, access.c (expressions and places), stmt.c, print.c (statements), library.c (functions)
- *        └─> hazard.c: which kernels wait for which
+ *        └─ cstyle.c, text.c, access.c (expressions and places), stmt.c, print.c (statements), library.c (functions)
  *
  * A kernel becomes one function over pointers and a share of the work, and a tile function for each distinct shape of
  * register tile. Where a part is a group of lanes (lanes.c), all of them run the same function and call the same tiles:
@@ -45,6 +44,7 @@ typedef struct kernel_text {
     uint32_t sizes;  /* extents of the run that it takes behind these */
     bool far;        /* some operand has more elements than 32 bits count */
     int tiles;       /* tile functions: tile0, tile1, ... */
+    char *member;    /* its tile functions and itself as launches of several call them; NULL: the language has none */
     callees uses;    /* functions that stand in front of what `begins` is the start of */
 } kernel_text;
 /* False with e set; then there is nothing to free. */
@@ -59,6 +59,4 @@ bool kernel_copies(const plan *p, const kernel *k, int64_t *from);
 bool kernel_callable(const dialect *d, const kernel *k, err *e);
 /* Whether it has no more operands than the target takes. */
 bool kernel_operands_fit(const target *on, const kernel *k, err *e);
-
-int input_of(const plan *p, const node *n); /* the input that it is, or is written into; or -1 */
 #endif

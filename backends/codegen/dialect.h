@@ -173,6 +173,9 @@ struct dialect {
     /* Text */
     void (*tile)(text *t, const tile_head *h);     /* up to the opening brace */
     void (*kernel)(text *t, const kernel_head *h); /* with all that stands before the statements */
+    /* Of a kernel that a launch of several calls: a function of its operands, scratch, where it has any, where to tell
+     * of an index that led outside, its part and the number of these; NULL: no launch has several */
+    void (*member)(text *t, const kernel_head *h);
     void (*prelude)(text *t, const unit_facts *u); /* what every unit begins with */
 };
 

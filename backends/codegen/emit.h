@@ -418,5 +418,7 @@ void loop_name(const emitter *m, const nest *t, int l, char name[24]); /* its va
 void kernel_statements(emitter *m);                                    /* gives operands, scratch, tiles and m->code */
 bool kernel_sums(const kernel *k);                                     /* some stage folds */
 void emit_meet(emitter *m);                                            /* the workers of a group wait for one another */
+const char *launch_member_name(const kernel_text *k,
+                               char name[24]); /* launch.c: of its function in a launch of several */
 void kernel_header(text *t, const emitter *m); /* a comment, which equal kernels share (header.c) */
 #endif

@@ -3,7 +3,7 @@
  * maker's to free. */
 #ifndef TS_LEVELS_H
 #define TS_LEVELS_H
-#include "schedule/plan.h"
+#include "backends/codegen/codegen.h"
 
 typedef struct level {
     const plan *plan;
@@ -19,6 +19,9 @@ typedef struct levels {
 } levels;
 void levels_make(levels *l, const plan *p);
 void levels_free(levels *l);
+/* launch.c: of kernels that are launched together one text, in place of the last one's; of the others none is left.
+ * all: by number of the kernel. */
+void launches_write(const dialect *d, const levels *l, kernel_text *all);
 int levels_leaf(const levels *l, int which, int entry); /* a level's leaf, as the first one has it */
 int levels_of_scan(const levels *l, int number);        /* the level of its trips; -1: it is no scan */
 const kernel *levels_kernel(const levels *l, int number, const plan **of);

@@ -24,25 +24,25 @@ static void check(emitter *m)
     err_hint(m->e, "copy the operand at a loop outside of it");
 }
 
-static void write_function(emitter *m, text *out, const char *name)
+static void write_function(emitter *m, void (*opens)(text *t, const kernel_head *h), text *out, const char *name)
 {
     parameter all[MAX_OPERAND];
     for (int i = 0; i < m->data.n_operand; i++)
         all[i] = (parameter){memory_type(m->d, stored_as(m->p, m->data.operand[i].node)), m->data.operand[i].name,
                              m->data.operand[i].written};
     text head = {0};
-    m->d->kernel(&head, &(kernel_head){.name = name,
-                                       .n = m->data.n_operand,
-                                       .boxes = m->data.n_box,
-                                       .parameter = all,
-                                       .empty = !m->out.code.at->first, /* a kernel without elements touches nothing */
-                                       .alone = stage_nested(m->k->stage) && nest_parallel(m->k) < 0,
-                                       .scratch = m->data.scratch_most,
-                                       .scratch_multiple = m->data.scratch_multiple,
-                                       .spill = m->data.spill,
-                                       .lanes = (int)m->group,
-                                       .asks = m->p->ends && m->d->asks,
-                                       .sizes = m->varies.used});
+    opens(&head, &(kernel_head){.name = name,
+                                .n = m->data.n_operand,
+                                .boxes = m->data.n_box,
+                                .parameter = all,
+                                .empty = !m->out.code.at->first, /* a kernel without elements touches nothing */
+                                .alone = stage_nested(m->k->stage) && nest_parallel(m->k) < 0,
+                                .scratch = m->data.scratch_most,
+                                .scratch_multiple = m->data.scratch_multiple,
+                                .spill = m->data.spill,
+                                .lanes = (int)m->group,
+                                .asks = m->p->ends && m->d->asks,
+                                .sizes = m->varies.used});
     stmt_lines(out, text_str(&head));
     text_free(&head);
     text_add(out, "%s", m->out.shrouds ? m->d->unknown : "");
@@ -73,7 +73,7 @@ static void name_kernel(emitter *m, const text *front, char name[24])
     text whole = {0};
     char hex[65];
     text_add(&whole, "%s", text_str(front));
-    write_function(m, &whole, "kernel");
+    write_function(m, m->d->kernel, &whole, "kernel");
     hasher *h = hash_open();
     hash_bytes(h, whole.s, whole.len);
     const digest d = hash_close(h);
@@ -92,9 +92,14 @@ static void write_unit(emitter *m, kernel_text *out)
     write_prelude(m, &whole);
     out->begins = whole.len;
     text_add(&whole, "%s", text_str(&front));
-    write_function(m, &whole, out->name);
+    write_function(m, m->d->kernel, &whole, out->name);
     kernel_header(&header, m);
     out->text = text_take(&whole), out->header = text_take(&header);
+    if (m->d->member) {
+        text_add(&whole, "%s", text_str(&front));
+        write_function(m, m->d->member, &whole, launch_member_name(out, (char[24]){0}));
+        out->member = text_take(&whole);
+    }
     text_free(&front);
 }
 
@@ -132,6 +137,6 @@ bool kernel_write(const dialect *d, const plan *p, const kernel *k, kernel_text 
 
 void kernel_text_free(kernel_text *k)
 {
-    free(k->text), free(k->header), free(k->operand), free(k->box);
+    free(k->text), free(k->member), free(k->header), free(k->operand), free(k->box);
     *k = (kernel_text){0};
 }

@@ -124,21 +124,32 @@ static void kernel_opens(text *t, const kernel_head *h)
              h->sizes ? ", const int64_t *extents" : "");
     for (int i = 0; i < h->boxes; i++)
         text_add(t, ", const __grid_constant__ tensor_map map%d", i);
-    text_add(t, ")\n{\n");
+    text_add(t, ")\n{\n    const trip group = blockIdx.x, groups = gridDim.x;\n");
     const int multiple = h->scratch_multiple ? h->scratch_multiple : 16;
     if (h->scratch > SHARED_DECLARED)
         text_add(t, "    extern __shared__ __align__(%d) char scratch[];\n", multiple);
     else if (h->scratch)
         text_add(t, "    __shared__ __align__(%d) char scratch[%lld];\n", multiple, (long long)h->scratch);
     if (h->spill)
-        text_add(t, "    char *const spill = spills + (uint64_t)blockIdx.x * %lld;\n", (long long)h->spill);
+        text_add(t, "    char *const spill = spills + (uint64_t)group * %lld;\n", (long long)h->spill);
     for (int v = 0; h->sizes >> v; v++)
         if (h->sizes >> v & 1)
             text_add(t, "    const trip size%d = (trip)extents[%d];\n", v, v);
     if (h->alone)
-        text_add(t, "    if (blockIdx.x) return;\n");
+        text_add(t, "    if (group) return;\n");
     if (h->asks)
         text_add(t, "    if (*ended) return;\n");
+}
+
+/* All that is a launch's is its caller's: memory of the group, and which part of the launch is its own. */
+static void member_opens(text *t, const kernel_head *h)
+{
+    text_add(t, "static __device__ __forceinline__ void %s(", h->name);
+    for (int i = 0; i < h->n; i++)
+        text_add(t, "%s%s *%s, ", h->parameter[i].written ? "" : "const ", h->parameter[i].type, h->parameter[i].name);
+    text_add(t, "%sint *fault, const trip group, const trip groups)\n{\n", h->scratch ? "char *scratch, " : "");
+    if (h->alone)
+        text_add(t, "    if (group) return;\n");
 }
 
 const dialect cuda_dialect = {
@@ -172,16 +183,17 @@ const dialect cuda_dialect = {
     .arrived = "arrived($0)",
     .box = &boxes,
     .matrix = matrices,
-    .part = "(trip)blockIdx.x",
-    .parts = "(trip)gridDim.x",
-    .chunks = (const char *const[]){"for (trip $0 = blockIdx.x; $0 < $1; $0 += gridDim.x) {", NULL},
+    .part = "group",
+    .parts = "groups",
+    .chunks = (const char *const[]){"for (trip $0 = group; $0 < $1; $0 += groups) {", NULL},
     .lane = "threadIdx.x",
-    .lane_of_all = "((int64_t)blockIdx.x * blockDim.x + threadIdx.x)",
-    .lanes_in_all = "((int64_t)gridDim.x * blockDim.x)",
+    .lane_of_all = "((int64_t)group * blockDim.x + threadIdx.x)",
+    .lanes_in_all = "((int64_t)groups * blockDim.x)",
     .fault_parameter = "int *fault",
     .fault = "fault",
     .tile = tile_opens,
     .kernel = kernel_opens,
+    .member = member_opens,
     .asks = true,
     .prelude = prelude,
 };

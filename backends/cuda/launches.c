@@ -47,7 +47,7 @@ cu_exec launch_graph(const device *d, int n, const launch *l, err *e)
     MUST(node);
     bool ok = device_did(d, d->cu.graph_make(&g, 0), "making a graph", e);
     for (int k = 0; k < n && ok; k++)
-        ok = add(d, g, l, node, k, e);
+        ok = !l[k].function || add(d, g, l, node, k, e);
     ok = ok && device_did(d, d->cu.graph_build(&x, g, 0), "building the graph", e);
     if (g)
         d->cu.graph_free(g);

@@ -5,7 +5,7 @@
 #include "backends/cuda/device.h"
 
 typedef struct launch {
-    cu_function function;
+    cu_function function;           /* NULL: it is part of another one */
     unsigned groups, lanes, shared; /* blocks; threads of a block; bytes that it asks for beside those it declares */
     int n;                          /* of argument: all are addresses */
     cu_address *argument;

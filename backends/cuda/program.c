@@ -5,6 +5,7 @@
 #include "backends/emit/runtime/device_trips.h"
 #include "backends/emit/tables.h"
 #include "backends/outside.h"
+#include "schedule/launches.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -400,7 +401,7 @@ bool cuda_each(program *g, void *const *input, void (*after)(void *user, int ker
     for (int k = 0; k < g->p->n_kernel; k++) {
         if (!launch_span(g, k, k + 1, e) || !device_wait(&g->on, g->p->kernel[k].name, e))
             return false;
-        after(user, k);
+        launches_each(g->p, k, after, user);
     }
     return receive(g, input, e);
 }
@@ -431,6 +432,7 @@ bool cuda_time(program *g, void *const *input, double *seconds, err *e)
         ok = device_did(d, d->cu.event_between(&ms, event[k], event[k + 1]), "reading the time of a kernel", e);
         seconds[k] = 1e-3 * (double)ms;
     }
+    launches_share(g->p, seconds);
     for (int k = 0; k <= n; k++)
         if (event[k])
             d->cu.event_free(event[k]);

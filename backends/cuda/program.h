@@ -3,23 +3,25 @@
 #ifndef TS_CUDA_PROGRAM_H
 #define TS_CUDA_PROGRAM_H
 #include "backends/backend.h"
-#include "backends/codegen/hazard.h"
 #include "backends/codegen/levels.h"
 #include "backends/cuda/images.h"
 #include "backends/cuda/launches.h"
 #include "backends/weights.h"
+#include "schedule/hazard.h"
 
 /* ---- texts.c: a plan as units of CUDA C, one for each distinct kernel ---- */
 typedef struct cuda_texts {
     levels levels; /* of the plan: kernels have their numbers */
     int n_unit, n_kernel;
     kernel_text *unit;   /* whose operands are those of its first kernel */
-    int *unit_of;        /* by kernel; -1: it is a scan, or a copy */
+    int *unit_of;        /* by kernel; -1: it is a scan, a copy, or part of the launch of another */
     kernel_text *kernel; /* by kernel: operands, lanes, parts and bytes; no text */
-    /* Of the plan's own kernels; those that share what does not fit into their groups' memory wait for each other */
+    /* Of the plan's own kernels, or launches of them; those that share what does not fit into their groups' memory wait
+     * for each other */
     hazards hazards;
 } cuda_texts;
-bool cuda_write(const plan *p, cuda_texts *out, err *e);
+bool cuda_write(const plan *p, cuda_texts *out, err *e);      /* as they are launched: some of them together */
+bool cuda_write_each(const plan *p, cuda_texts *out, err *e); /* each by itself */
 void cuda_texts_free(cuda_texts *t);
 unsigned cuda_groups(const plan *p, const kernel_text *k); /* that a launch of it has */
 enum { SHARED_DECLARED = 48 << 10 }; /* bytes of shared memory that a kernel declares; above it asks at the launch */

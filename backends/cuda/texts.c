@@ -13,7 +13,7 @@ void cuda_texts_free(cuda_texts *t)
     for (int i = 0; i < t->n_unit; i++)
         kernel_text_free(&t->unit[i]);
     for (int k = 0; k < t->n_kernel; k++)
-        free(t->kernel[k].operand), free(t->kernel[k].box);
+        kernel_text_free(&t->kernel[k]);
     free(t->unit), free(t->unit_of), free(t->kernel);
     hazards_free(&t->hazards), levels_free(&t->levels);
     *t = (cuda_texts){0};
@@ -34,17 +34,19 @@ static int take_unit(cuda_texts *t, kernel_text *k) /* the number of the unit th
         MUST(t->unit);
         t->unit[t->n_unit++] = *k;
     } else
-        kernel_text_free(&(kernel_text){.text = k->text, .header = k->header, .operand = k->operand, .box = k->box});
-    k->text = k->header = NULL, k->operand = own, k->box = boxes;
+        kernel_text_free(&(kernel_text){
+            .text = k->text, .member = k->member, .header = k->header, .operand = k->operand, .box = k->box});
+    k->text = k->member = k->header = NULL, k->operand = own, k->box = boxes;
     return i;
 }
 
 /* What a group holds elsewhere lies in memory that all kernels share: one works in it at a time. */
-static void add_hazards(cuda_texts *t, const plan *p, const kernel *own, const kernel_text *k, int *spilled)
+static void add_hazards(cuda_texts *t, const plan *p, int number, int *spilled)
 {
+    const kernel_text *k = &t->kernel[number];
     hazards *h = &t->hazards;
     const int at = h->n_kernel;
-    hazards_add_scan(h, p, k->n_operand, k->operand, own->scan ? own->scan->room : NULL);
+    hazards_add_kernel(h, p, &p->kernel[number]);
     if (!k->spill)
         return;
     bool waits = *spilled < 0;
@@ -63,18 +65,15 @@ static bool write_kernel(cuda_texts *t, int k, err *e)
     const plan *p;
     const kernel *own = levels_kernel(&t->levels, k, &p);
     int64_t from;
-    t->unit_of[k] = -1;
     if (own->scan || kernel_copies(p, own, &from))
         call_operands(p, own, &t->kernel[k]);
     else if (!kernel_write(&cuda_dialect, p, own, &t->kernel[k], e))
         return false;
-    else
-        t->unit_of[k] = take_unit(t, &t->kernel[k]);
     t->n_kernel++;
     return true;
 }
 
-bool cuda_write(const plan *p, cuda_texts *out, err *e)
+static bool write_kernels(const plan *p, cuda_texts *out, err *e)
 {
     int spilled = -1;
     *out = (cuda_texts){0};
@@ -87,8 +86,32 @@ bool cuda_write(const plan *p, cuda_texts *out, err *e)
         if (!write_kernel(out, k, e))
             return cuda_texts_free(out), false;
         if (k < p->n_kernel)
-            add_hazards(out, p, &p->kernel[k], &out->kernel[k], &spilled);
+            add_hazards(out, p, k, &spilled);
     }
+    return true;
+}
+
+static void take_units(cuda_texts *t)
+{
+    for (int k = 0; k < t->n_kernel; k++)
+        t->unit_of[k] = t->kernel[k].text ? take_unit(t, &t->kernel[k]) : -1;
+}
+
+bool cuda_write_each(const plan *p, cuda_texts *out, err *e)
+{
+    if (!write_kernels(p, out, e))
+        return false;
+    take_units(out);
+    return true;
+}
+
+bool cuda_write(const plan *p, cuda_texts *out, err *e)
+{
+    if (!write_kernels(p, out, e))
+        return false;
+    launches_write(&cuda_dialect, &out->levels, out->kernel);
+    hazards_join(&out->hazards, p);
+    take_units(out);
     return true;
 }
 

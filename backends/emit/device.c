@@ -38,9 +38,9 @@ static void add_kernel(text *t, text *rows, const device_kernel *q, int k)
              q->file ? q->file : "", q->operands, k, q->groups, q->lanes, q->shared, q->waits, k, q->loop, q->copies,
              q->from, q->bytes);
     if (q->boxes)
-        text_line(rows, ", %d, box%d, %d, %u},", q->boxes, k, q->asks, q->sizes);
+        text_line(rows, ", %d, box%d, %d, %u, %d},", q->boxes, k, q->asks, q->sizes, q->joins);
     else
-        text_line(rows, ", 0, 0, %d, %u},", q->asks, q->sizes);
+        text_line(rows, ", 0, 0, %d, %u, %d},", q->asks, q->sizes, q->joins);
 }
 
 static void add_loops(text *t, const device_program *p)

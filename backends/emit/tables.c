@@ -68,7 +68,8 @@ static device_kernel kernel_of(const making *m, int which, int k, const emit_lau
                            .boxes = q->n_box,
                            .box = boxes_of(m, q),
                            .asks = q->asks,
-                           .sizes = q->sizes};
+                           .sizes = q->sizes,
+                           .joins = p->kernel[k].joins};
 }
 
 /* ---- loops ---- */
@@ -100,7 +101,7 @@ static int ahead_of(const making *m, const level *x)
 {
     bool asks = true;
     for (int k = x->first; k < x->first + x->plan->n_kernel; k++)
-        asks = asks && m->kernel[k].asks;
+        asks = asks && (m->kernel[k].asks || m->kernel[k].joins);
     return asks ? MOST_AHEAD : 1;
 }
 

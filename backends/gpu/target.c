@@ -173,6 +173,7 @@ const target *gpu_target_for(arena *mem, const gpu_facts *f, int operands, err *
                   .places = f->processors,
                   .group = f->group,
                   .warp = f->warp,
+                  .side_by_side = true,
                   .operands = operands,
                   .line = 128,
                   .align = 256,

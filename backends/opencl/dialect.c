@@ -116,14 +116,14 @@ static void kernel(text *t, const kernel_head *h)
     for (int v = 0; h->sizes >> v; v++)
         if (h->sizes >> v & 1)
             text_add(t, ", const long extent%d", v);
-    text_add(t, ")\n{\n");
+    text_add(t, ")\n{\n    const ts_index group = get_group_id(0), groups = get_num_groups(0);\n");
     for (int v = 0; h->sizes >> v; v++)
         if (h->sizes >> v & 1)
             text_add(t, "    const ts_index size%d = (ts_index)extent%d;\n", v, v);
     if (h->scratch)
         text_add(t, "    __local char scratch[%lld] __attribute__((aligned(16)));\n", (long long)h->scratch);
     if (h->spill)
-        text_add(t, "    __global char *spill = spills + get_group_id(0) * %lldUL;\n", (long long)h->spill);
+        text_add(t, "    __global char *spill = spills + group * %lldUL;\n", (long long)h->spill);
     text_add(t, "    __global int *fault = faults + number;\n");
     for (int i = 0; !h->empty && i < h->n; i++) {
         const parameter *p = &h->parameter[i];
@@ -132,7 +132,20 @@ static void kernel(text *t, const kernel_head *h)
                  access, p->type, i, i);
     }
     if (h->alone)
-        text_add(t, "    if (get_group_id(0)) return;\n");
+        text_add(t, "    if (group) return;\n");
+}
+
+/* Neither static nor inline, as tiles. */
+static void member(text *t, const kernel_head *h)
+{
+    text_add(t, "void %s(", h->name);
+    for (int i = 0; i < h->n; i++)
+        text_add(t, "__global %s%s *%s, ", h->parameter[i].written ? "" : "const ", h->parameter[i].type,
+                 h->parameter[i].name);
+    text_add(t, "%s__global int *fault, const ts_index group, const ts_index groups)\n{\n",
+             h->scratch ? "__local char *scratch, " : "");
+    if (h->alone)
+        text_add(t, "    if (group) return;\n");
 }
 
 const dialect opencl_dialect = {
@@ -157,16 +170,17 @@ const dialect opencl_dialect = {
     .unroll = "#pragma unroll $0",
     .unroll_most = 16,
     .barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)",
-    .part = "get_group_id(0)",
-    .parts = "get_num_groups(0)",
-    .chunks = (const char *const[]){"for (ts_index $0 = get_group_id(0); $0 < $1; $0 += get_num_groups(0)) {", NULL},
+    .part = "group",
+    .parts = "groups",
+    .chunks = (const char *const[]){"for (ts_index $0 = group; $0 < $1; $0 += groups) {", NULL},
     .move = moves,
     .lane = "get_local_id(0)",
-    .lane_of_all = "get_global_id(0)",
-    .lanes_in_all = "get_global_size(0)",
+    .lane_of_all = "((long)group * get_local_size(0) + get_local_id(0))",
+    .lanes_in_all = "((long)groups * get_local_size(0))",
     .fault_parameter = "__global int *fault",
     .fault = "fault",
     .tile = tile,
     .kernel = kernel,
+    .member = member,
     .prelude = prelude,
 };

@@ -7,6 +7,7 @@
 #include "backends/outside.h"
 #include "backends/weights.h"
 #include "graph/base/clock.h"
+#include "schedule/launches.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -369,7 +370,7 @@ static bool run_each(program *g, void *const *input, void (*after)(void *user, i
     for (int k = 0; ok && k < g->p->n_kernel; k++) {
         ok = launch_span(g, k, k + 1, e) && settle(g, e);
         if (ok)
-            after(user, k);
+            launches_each(g->p, k, after, user);
     }
     return ok && check_faults(g, input, e) && take_inputs(g, input, e);
 }
@@ -407,6 +408,7 @@ static bool time_in(const program *g, cl_queue queue, double *seconds, err *e)
     ok = ok && (answer == CL_SUCCESS || opencl_fail(answer, "running kernels", e));
     for (int k = 0; ok && k < n; k++)
         ok = seconds_of(g, done[2 * k], done[2 * k + 1], &seconds[k], e);
+    launches_share(g->p, seconds);
     for (int k = 0; k < 2 * n; k++)
         if (done[k])
             cl->drop_event(done[k]);

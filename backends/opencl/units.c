@@ -69,16 +69,19 @@ static bool write_kernel(ocl_units *u, int k, err *e)
     const plan *p;
     const kernel *own = levels_kernel(&u->levels, k, &p);
     int64_t from;
-    const bool plain = own->scan || kernel_copies(p, own, &from);
-    if (plain)
+    if (own->scan || kernel_copies(p, own, &from))
         call_operands(p, own, &u->text[k]);
     else if (!ocl_kernel_write(p, own, &u->text[k], e))
         return false;
     u->n_kernel++;
-    u->unit[k] = plain ? -1 : unit_of(u, k);
-    if (u->unit[k] < 0 && !plain)
-        u->unit[k] = u->n_unit++;
     return true;
+}
+
+static void number_unit(ocl_units *u, int k)
+{
+    u->unit[k] = u->text[k].text ? unit_of(u, k) : -1;
+    if (u->unit[k] < 0 && u->text[k].text)
+        u->unit[k] = u->n_unit++;
 }
 
 bool ocl_units_write(ocl_units *u, const plan *p, err *e)
@@ -91,6 +94,10 @@ bool ocl_units_write(ocl_units *u, const plan *p, err *e)
     MUST(u->text && u->unit);
     for (int k = 0; ok && k < u->levels.n_kernel; k++)
         ok = write_kernel(u, k, e);
+    if (ok)
+        launches_write(&opencl_dialect, &u->levels, u->text);
+    for (int k = 0; k < u->n_kernel; k++)
+        number_unit(u, k);
     return ok;
 }
 

@@ -18,7 +18,7 @@ typedef struct ocl_units {
     levels levels; /* of the plan: kernels have their numbers */
     int n_kernel, n_unit;
     kernel_text *text; /* by kernel; of scans and copies their operands alone */
-    int *unit;         /* of each: distinct kernels by number; -1: it has no text */
+    int *unit;         /* of each: distinct kernels by number; -1: it has no text, or is in that of another */
     int n_program;
     cl_program *program;  /* of several units each: ocl_program_of */
     int compiled, cached; /* units */

@@ -35,6 +35,7 @@ typedef struct device_kernel {
     const device_box *box;
     int asks;       /* behind operands the walk has the place of a byte: whether a trip before was the last one */
     unsigned sizes; /* extents of the run that it takes behind these: a bit for each */
+    int joins;      /* it is part of the launch so many kernels on, and is no function; 0: it is not */
 } device_kernel;
 typedef struct device_source { /* of an input of a trip: from an operand of the loop on; -1: the trip's number */
     int of, row;               /* row: gathered, and cleared where an early end leaves it out */

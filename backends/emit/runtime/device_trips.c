@@ -147,7 +147,8 @@ static int kernels(const walk *w, int first, int end)
         for (int i = 0; i < q->operands; i++)
             at[i] = place(w, &q->operand[i]);
         at[q->operands] = w->ended;
-        ok = q->loop     ? trips(w, outer, w->p->loop + q->loop, at)
+        ok = q->joins    ? 1
+             : q->loop   ? trips(w, outer, w->p->loop + q->loop, at)
              : q->copies ? w->c->copy(w->c->user, at[1], (device_at){at[0].piece, at[0].at + q->from}, q->bytes)
                          : w->c->launch(w->c->user, k, outer, at);
     }
@@ -161,7 +162,7 @@ static long steps(const device_program *p, int first, int end, long most)
     long n = 0;
     for (int k = first; k < end && n >= 0; k++) {
         const device_loop *l = p->loop + p->kernel[k].loop;
-        long one = 1;
+        long one = !p->kernel[k].joins;
         if (p->kernel[k].loop && l->until >= 0)
             return -1;
         if (p->kernel[k].loop) {

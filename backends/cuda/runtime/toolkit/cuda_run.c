@@ -85,7 +85,7 @@ static int load_all(const device_program *p)
     device.function = calloc((size_t)p->all + 1, sizeof *device.function);
     int ok = device.function != NULL;
     for (int k = 0; k < p->all && ok; k++)
-        ok = p->kernel[k].loop || p->kernel[k].copies || load(&p->kernel[k], &device.function[k]);
+        ok = p->kernel[k].loop || p->kernel[k].copies || p->kernel[k].joins || load(&p->kernel[k], &device.function[k]);
     return ok;
 }
 
@@ -194,7 +194,7 @@ static int make_graph(const device_program *p)
     CUgraphNode *node = calloc((size_t)p->kernels + 1, sizeof *node);
     int ok = node && did(cuGraphCreate(&graph, 0), "making a graph", "");
     for (int i = 0; i < p->kernels && ok; i++)
-        ok = add(p, i, graph, node);
+        ok = p->kernel[i].joins || add(p, i, graph, node);
     ok = ok && did(cuGraphInstantiate(&device.graph, graph, 0), "building the graph", "");
     free(node);
     return ok;

@@ -156,7 +156,7 @@ static int make_kernels(const device_program *p)
     int ok = device.program && device.kernel;
     for (int k = 0; k < p->all && ok; k++) {
         int32_t answer = CL_SUCCESS;
-        if (p->kernel[k].loop || p->kernel[k].copies)
+        if (p->kernel[k].loop || p->kernel[k].copies || p->kernel[k].joins)
             continue;
         device.program[k] = program_of(p, k);
         if (!device.program[k])

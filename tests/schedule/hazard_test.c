@@ -1,7 +1,7 @@
 /* hazard_test.c - a kernel waits for exactly those that it conflicts with, directly or by way of others: small cases by
  * hand, and random ones against all pairs. */
 /* ctest: fast */
-#include "backends/codegen/hazard.h"
+#include "schedule/hazard.h"
 #include "tests/check.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* hazard.c - hazards from what kernels touch. Kernels are taken in order; of what they touched that is kept which a
  * later one can still conflict with first: what is written over as a whole is forgotten, for who conflicts with it then
  * conflicts with the writer, which waited. */
-#include "backends/codegen/hazard.h"
+#include "schedule/hazard.h"
 
 #include <stdlib.h>
 
@@ -65,26 +65,57 @@ void hazards_add(hazards *h, int n, const access *a)
     h->n_open = left;
 }
 
-static access access_of(const plan *p, const operand *o) /* inputs are behind the arena, one place each */
+/* Inputs are behind the arena, one place each. */
+static access access_of(const plan *p, const node *n, bool written)
 {
-    const buffer *h = &p->buffer[o->node->id];
-    const int input = input_of(p, o->node);
+    const buffer *h = &p->buffer[n->id];
+    const int input = input_of(p, n);
     if (h->where == IN_ARENA)
-        return (access){h->offset, h->offset + h->bytes, o->written};
-    return input < 0 ? (access){0, 0, o->written}
-                     : (access){p->arena_bytes + input, p->arena_bytes + input + 1, o->written};
+        return (access){h->offset, h->offset + h->bytes, written};
+    return input < 0 ? (access){0, 0, written} : (access){p->arena_bytes + input, p->arena_bytes + input + 1, written};
 }
 
-void hazards_add_scan(hazards *h, const plan *p, int n, const operand *o, const buffer *room)
+bool kernel_hands_on(const kernel *k, const node *n)
 {
-    access *a = calloc((size_t)n + 2, sizeof *a);
+    for (int i = 0; i < k->n_stage; i++)
+        if (k->stage[i].node == n && k->stage[i].scratch)
+            return true;
+    return false;
+}
+
+void hazards_add_kernel(hazards *h, const plan *p, const kernel *k)
+{
+    int most = 1, n = 0;
+    for (int i = 0; i < k->n_stage; i++)
+        most += k->stage[i].n_load + 1;
+    access *a = calloc((size_t)most, sizeof *a);
     MUST(a);
-    for (int i = 0; i < n; i++)
-        a[i] = access_of(p, &o[i]);
-    if (room)
-        a[n++] = (access){room->offset, room->offset + room->bytes, true};
+    for (int i = 0; i < k->n_stage; i++) {
+        const stage *s = &k->stage[i];
+        for (int j = 0; j < s->n_load; j++)
+            if ((!s->leaf || s->leaf[j] < 0) && !kernel_hands_on(k, s->load[j]->from))
+                a[n++] = access_of(p, s->load[j]->from, false);
+        if (!s->scratch)
+            a[n++] = access_of(p, s->node, true);
+    }
+    if (k->scan && k->scan->room)
+        a[n++] = (access){k->scan->room->offset, k->scan->room->offset + k->scan->room->bytes, true};
     hazards_add(h, n, a);
     free(a);
+}
+
+void hazards_join(hazards *h, const plan *p)
+{
+    hazards all = {.first = calloc((size_t)h->n_kernel + 1, sizeof *all.first)};
+    MUST(all.first);
+    for (int row = 0; row < h->n_kernel; row++) {
+        all.n_kernel++, all.first[row + 1] = all.first[row];
+        for (int k = 0; k <= row; k++)
+            for (int i = h->first[k]; k + p->kernel[k].joins == row && i < h->first[k + 1]; i++)
+                wait_for(&all, row, h->wait[i] + p->kernel[h->wait[i]].joins);
+    }
+    hazards_free(h);
+    *h = all;
 }
 
 int hazards_last(const hazards *h, int k)

@@ -1,9 +1,9 @@
 /* hazard.h - which kernels of a plan must wait for which: who reads what another one wrote, or writes where another one
- * read or wrote. A back end prints that as it can: as barriers, as edges of a graph, as events. What follows from other
+ * read or wrote. A back end says that as it can: by barriers, as edges of a graph, as events. What follows from other
  * waits need not be listed. */
 #ifndef TS_HAZARD_H
 #define TS_HAZARD_H
-#include "backends/codegen/codegen.h"
+#include "schedule/plan.h"
 
 typedef struct access { /* bytes [from, to) of memory that kernels share */
     int64_t from, to;
@@ -18,9 +18,11 @@ typedef struct hazards {
     int n_open;
 } hazards;
 
-void hazards_add(hazards *h, int n, const access *a); /* the next kernel, by what it touches */
-/* The same of a scan, whose trips have room for their values */
-void hazards_add_scan(hazards *h, const plan *p, int n, const operand *o, const buffer *room);
+void hazards_add(hazards *h, int n, const access *a);                /* the next kernel, by what it touches */
+void hazards_add_kernel(hazards *h, const plan *p, const kernel *k); /* of a plan whose values have their places */
+bool kernel_hands_on(const kernel *k, const node *n); /* the value stays within it, from stage to stage */
+/* Of kernels that are launched together: the last one waits for all that any of them waits for, and stands for all */
+void hazards_join(hazards *h, const plan *p);
 int hazards_last(const hazards *h, int k); /* the last kernel that kernel k waits for; -1: none */
 void hazards_free(hazards *h);
 #endif

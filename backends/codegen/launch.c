@@ -1,0 +1,269 @@
+/* launch.c - several kernels as one: a function for each distinct text among them, and one that a device is told to
+ * begin, of which each group finds out by its number which kernel it is of, and calls that. Kernels of one text are
+ * next to each other, so their function is called in one place, with the operands of the one that it is. */
+#include "backends/codegen/emit.h"
+#include "backends/codegen/levels.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *launch_member_name(const kernel_text *k, char name[24])
+{
+    snprintf(name, 24, "member_%.12s", k->name + strlen("k_"));
+    return name;
+}
+
+typedef struct launch_part {
+    const kernel_text *text;
+    int64_t groups;
+    int told; /* how far behind the launch's own number that is by which it is told of an index that led outside */
+} launch_part;
+
+typedef struct together {
+    const dialect *d;
+    const plan *p;
+    int n;
+    launch_part *part; /* those of one text next to each other */
+    int **operand;     /* by part, of each of its operands: which one of the launch it is */
+    kernel_text *out;
+} together;
+
+/* ---- which kernels, which operands ---- */
+static void sort_parts(together *w, const launch_part *part)
+{
+    for (int i = 0, at = 0; i < w->n; i++) {
+        bool first = true;
+        for (int k = 0; k < i; k++)
+            first = first && strcmp(part[k].text->name, part[i].text->name);
+        for (int k = i; first && k < w->n; k++)
+            if (!strcmp(part[k].text->name, part[i].text->name))
+                w->part[at++] = part[k];
+    }
+}
+
+static int take_operand(kernel_text *out, const operand *o)
+{
+    for (int i = 0; i < out->n_operand; i++) {
+        const operand *q = &out->operand[i];
+        if (q->node == o->node && q->written == o->written && layout_same(q->layout, o->layout))
+            return i;
+    }
+    operand *own = &out->operand[out->n_operand];
+    *own = *o;
+    snprintf(own->name, sizeof own->name, "%c%d", o->written ? 'y' : 'x', out->n_operand);
+    return out->n_operand++;
+}
+
+static void find_operands(together *w)
+{
+    int most = 1;
+    for (int i = 0; i < w->n; i++)
+        most += w->part[i].text->n_operand;
+    w->out->operand = calloc((size_t)most, sizeof *w->out->operand);
+    MUST(w->out->operand);
+    for (int i = 0; i < w->n; i++) {
+        const kernel_text *k = w->part[i].text;
+        w->operand[i] = calloc((size_t)k->n_operand + 1, sizeof **w->operand);
+        MUST(w->operand[i]);
+        for (int o = 0; o < k->n_operand; o++)
+            w->operand[i][o] = take_operand(w->out, &k->operand[o]);
+    }
+}
+
+static void find_needs(together *w)
+{
+    kernel_text *out = w->out;
+    for (int i = 0; i < w->n; i++) {
+        const kernel_text *k = w->part[i].text;
+        MUST(k->member && !k->n_box && !k->spill && !k->sizes && (!i || k->lanes == out->lanes));
+        out->lanes = k->lanes, out->parts += w->part[i].groups;
+        out->scratch = int_max(out->scratch, k->scratch);
+        out->faults = out->faults || k->faults, out->asks = out->asks || k->asks, out->far = out->far || k->far;
+        callees_add(&out->uses, &k->uses);
+    }
+}
+
+/* ---- text ---- */
+static bool same(const together *w, int i, int k)
+{
+    return !strcmp(w->part[i].text->name, w->part[k].text->name) && w->part[i].groups == w->part[k].groups;
+}
+
+static const char *type_of(const together *w, const operand *o)
+{
+    return memory_type(w->d, stored_as(w->p, o->node));
+}
+
+/* Others of a program may have it, too. */
+static void write_member(const kernel_text *k, text *t)
+{
+    char name[24];
+    launch_member_name(k, name);
+    text_add(t, "#ifndef HAS_%s\n#define HAS_%s\n", name, name);
+    for (int i = 0; i < k->tiles; i++)
+        text_add(t, "#define tile%d %s_%d\n", i, name, i);
+    text_add(t, "%s", k->member);
+    for (int i = 0; i < k->tiles; i++)
+        text_add(t, "#undef tile%d\n", i);
+    text_add(t, "#endif\n");
+}
+
+/* Those of one text, of parts i to before `end`: "a0 = x3, a1 = y4" */
+static void write_choice(const together *w, int i, int end, text *t)
+{
+    const kernel_text *k = w->part[i].text;
+    for (int o = 0; o < k->n_operand; o++)
+        text_line(t, "%s%s%s *a%d = %s;", w->d->space[ALL], k->operand[o].written ? "" : "const ",
+                  type_of(w, &k->operand[o]), o, w->out->operand[w->operand[i][o]].name);
+    text_line(t, "int told = %d;", w->part[i].told);
+    text_line(t, "switch (member) {");
+    for (int m = i + 1; m < end; m++) {
+        text one = {0};
+        for (int o = 0; o < k->n_operand; o++)
+            if (w->operand[m][o] != w->operand[i][o])
+                text_add(&one, "a%d = %s, ", o, w->out->operand[w->operand[m][o]].name);
+        text_add(&one, "told = %d;", w->part[m].told);
+        text line = {0};
+        text_add(&line, "case %d: %s break;", m - i, one.s);
+        stmt_lines(t, line.s);
+        text_free(&one), text_free(&line);
+    }
+    text_line(t, "}");
+}
+
+static void write_call(const together *w, int i, int end, int64_t first, text *t)
+{
+    const kernel_text *k = w->part[i].text;
+    const int64_t groups = w->part[i].groups;
+    const bool several = end > i + 1;
+    char name[24];
+    text line = {0};
+    if (several) {
+        text_line(t, "const %s member = (group - %lld) / %lld;", w->d->index, (long long)first, (long long)groups);
+        write_choice(w, i, end, t);
+    }
+    text_add(&line, "%s(", launch_member_name(k, name));
+    for (int o = 0; o < k->n_operand; o++)
+        if (several)
+            text_add(&line, "a%d, ", o);
+        else
+            text_add(&line, "%s, ", w->out->operand[w->operand[i][o]].name);
+    text_add(&line, "%s", k->scratch ? "scratch, " : "");
+    if (several)
+        text_add(&line, "fault + told, group - %lld - member * %lld, ", (long long)first, (long long)groups);
+    else
+        text_add(&line, "fault + %d, group - %lld, ", w->part[i].told, (long long)first);
+    text_add(&line, "%lld);", (long long)groups);
+    stmt_lines(t, line.s);
+    text_free(&line);
+}
+
+static void write_function(const together *w, const char *name, text *t)
+{
+    const kernel_text *out = w->out;
+    parameter *all = calloc((size_t)out->n_operand + 1, sizeof *all);
+    text head = {0};
+    MUST(all);
+    for (int o = 0; o < out->n_operand; o++)
+        all[o] = (parameter){type_of(w, &out->operand[o]), out->operand[o].name, out->operand[o].written};
+    w->d->kernel(&head, &(kernel_head){.name = name,
+                                       .n = out->n_operand,
+                                       .parameter = all,
+                                       .scratch = out->scratch,
+                                       .lanes = out->lanes,
+                                       .asks = out->asks});
+    stmt_lines(t, text_str(&head));
+    t->depth = 1;
+    int64_t first = 0;
+    for (int i = 0, end; i < w->n; i = end) {
+        for (end = i; end < w->n && same(w, i, end);)
+            end++;
+        const int64_t next = first + (end - i) * w->part[i].groups;
+        text_line(t, end < w->n ? "%sif (group < %lld) {" : i ? "%s{" : "{", i ? "else " : "", (long long)next);
+        t->depth++;
+        write_call(w, i, end, first, t);
+        t->depth--;
+        text_line(t, "}");
+        first = next;
+    }
+    t->depth = 0;
+    text_add(t, "}\n");
+    free(all), text_free(&head);
+}
+
+/* Its name is from its content, as those of kernels are. */
+static void name_launch(together *w, const text *members)
+{
+    text whole = {0};
+    char hex[65];
+    text_add(&whole, "%s", text_str(members));
+    write_function(w, "launch", &whole);
+    hasher *h = hash_open();
+    hash_bytes(h, whole.s, whole.len);
+    const digest d = hash_close(h);
+    digest_hex(&d, hex);
+    snprintf(w->out->name, sizeof w->out->name, "k_%.12s", hex);
+    text_free(&whole);
+}
+
+static void write_all(together *w)
+{
+    text members = {0}, whole = {0}, header = {0};
+    text_add(&header, "/* %d kernels side by side, whose groups follow one another */\n", w->n);
+    for (int i = 0; i < w->n; i++)
+        if (!i || strcmp(w->part[i - 1].text->name, w->part[i].text->name)) {
+            write_member(w->part[i].text, &members);
+            text_add(&header, "%s", w->part[i].text->header);
+        }
+    name_launch(w, &members);
+    w->d->prelude(&whole, &(unit_facts){.far = w->out->far});
+    library_write(&whole, w->d, &w->out->uses);
+    text_add(&whole, "\n");
+    w->out->begins = whole.len;
+    text_add(&whole, "%s", members.s);
+    write_function(w, w->out->name, &whole);
+    w->out->text = text_take(&whole), w->out->header = text_take(&header);
+    text_free(&members);
+}
+
+static void write_launch(together *w, const launch_part *part)
+{
+    *w->out = (kernel_text){0};
+    w->part = calloc((size_t)w->n, sizeof *w->part), w->operand = calloc((size_t)w->n, sizeof *w->operand);
+    MUST(w->part && w->operand);
+    sort_parts(w, part);
+    find_needs(w);
+    find_operands(w);
+    write_all(w);
+    for (int i = 0; i < w->n; i++)
+        free(w->operand[i]);
+    free(w->part), free(w->operand);
+}
+
+/* Kernels of trips are told by the number of the scan, whichever they are. */
+static void join(const dialect *d, const level *of, int row, kernel_text *all)
+{
+    kernel_text out, *own = all + of->first;
+    launch_part *part = calloc((size_t)row + 1, sizeof *part);
+    int n = 0;
+    MUST(part);
+    for (int k = 0; k <= row; k++)
+        if (k + of->plan->kernel[k].joins == row)
+            part[n++] = (launch_part){&own[k], int_max(own[k].parts, 1), of->around < 0 ? k - row : 0};
+    if (n > 1) {
+        write_launch(&(together){.d = d, .p = of->plan, .n = n, .out = &out}, part);
+        for (int k = 0; k <= row; k++)
+            if (k + of->plan->kernel[k].joins == row)
+                kernel_text_free(&own[k]);
+        own[row] = out;
+    }
+    free(part);
+}
+
+void launches_write(const dialect *d, const levels *l, kernel_text *all)
+{
+    for (int i = 0; i < l->n; i++)
+        for (int row = 0; row < l->of[i].plan->n_kernel; row++)
+            join(d, &l->of[i], row, all);
+}

@@ -1,0 +1,14 @@
+/* Kernels that are launched together, on the stand-in for the driver of CUDA. */
+/* ctest: large timeout=600 */
+#include "tests/backends/launched.h"
+#include "tests/backends/cuda/rig.h"
+#include "tests/check.h"
+
+int main(void)
+{
+    const int skipped = rig_begin();
+    if (skipped)
+        return skipped;
+    launched_check("cuda", 90);
+    return check_done();
+}

@@ -1,0 +1,8 @@
+/* launched.h - a step of training BERT: kernels that are launched together and the same ones one by one give the same
+ * bits, in fewer launches. */
+#ifndef TS_TEST_LAUNCHED_H
+#define TS_TEST_LAUNCHED_H
+
+/* most: launches that its kernels may take */
+void launched_check(const char *target, int most);
+#endif
