@@ -194,14 +194,6 @@ static term kept(const equation *q, const term *a, const term *b, int next)
     return t;
 }
 
-/* ---- recipes: names in place of letters, "batch.in, in.out -> batch.out"; a number is a place ---- */
-enum { MAX_AXES = 52, MAX_WORD = 32 };
-typedef struct naming {
-    int n;
-    char name[MAX_AXES][MAX_WORD];
-    text line; /* the equation in letters */
-} naming;
-
 static bool is_named(const char *s) /* a point between two names, not those of "..." */
 {
     bool behind = false;
@@ -214,102 +206,6 @@ static bool is_named(const char *s) /* a point between two names, not those of "
     return false;
 }
 
-static char letter_of(naming *q, const char *word)
-{
-    int i = 0;
-    while (i < q->n && strcmp(q->name[i], word))
-        i++;
-    if (i == MAX_AXES)
-        return 0;
-    if (i == q->n)
-        snprintf(q->name[q->n++], MAX_WORD, "%s", word);
-    return (char)(i < 26 ? 'a' + i : 'A' + i - 26);
-}
-
-/* One term, its letters behind q->line; at[i]: the place along axis i, or -1. How many axes; -1: g->err says why. */
-static int read_names(graph *g, naming *q, const char **at, int64_t *place)
-{
-    int n = 0;
-    for (;; ++*at) {
-        char word[MAX_WORD];
-        const char *s = past_blanks(*at);
-        size_t len = 0;
-        while (isalnum((unsigned char)s[len]) || s[len] == '_')
-            len++;
-        if (!len && !n)
-            return *at = s, 0;
-        if (!len || len >= MAX_WORD || n == MAX_RANK)
-            return g_fail(g, TS_BAD_INPUT, "equation: a name of an axis expected at \"%.20s\"", s), -1;
-        snprintf(word, sizeof word, "%.*s", (int)len, s);
-        const bool number = isdigit((unsigned char)*word) != 0;
-        const char c = number ? '0' : letter_of(q, word);
-        if (!c || (number && strspn(word, "0123456789") != len))
-            return g_fail(g, TS_BAD_INPUT, "equation: \"%s\" is %s", word, c ? "no name" : "one name too many"), -1;
-        place[n++] = number ? strtoll(word, NULL, 10) : -1;
-        if (!number)
-            text_add(&q->line, "%c", c);
-        *at = past_blanks(s + len);
-        if (**at != '.')
-            return n;
-    }
-}
-
-/* a where places are given: those axes go. */
-static const node *placed(graph *g, const node *a, int operand, int n, const int64_t *place)
-{
-    text words = {0};
-    int64_t extent[MAX_RANK];
-    int rank = 0;
-    if (n != a->type.rank)
-        return g_fail(g, TS_BAD_INPUT, "equation: it names %d axes of operand %d, which has %d", n, operand,
-                      a->type.rank),
-               NULL;
-    for (int i = 0; i < n; i++) {
-        if (place[i] >= a->type.dim[i])
-            return g_fail(g, TS_BAD_INPUT, "equation: place %lld along axis %d of operand %d, which has %lld",
-                          (long long)place[i], i, operand, (long long)a->type.dim[i]),
-                   text_free(&words), NULL;
-        text_add(&words, i ? "," : "a[");
-        if (place[i] >= 0)
-            text_add(&words, "%lld", (long long)place[i]);
-        else
-            text_add(&words, "i%d", rank), extent[rank++] = a->type.dim[i];
-    }
-    text_add(&words, "]");
-    const node *y = rank == n ? a : g_element(g, 1, &a, &(spelling){rank, 0, extent, "add", text_str(&words)});
-    text_free(&words);
-    return y;
-}
-
-static const node *by_names(graph *g, const node *n, const char *at)
-{
-    naming q = {.n = 0};
-    int64_t place[MAX_RANK];
-    const node **in = arena_array(&g->mem, (size_t)n->n_in, sizeof *in), *y = NULL;
-    bool good = true;
-    for (int k = 0; k < n->n_in && good; k++) {
-        const int axes = read_names(g, &q, &at, place);
-        good = axes >= 0 && (in[k] = placed(g, n->in[k], k, axes, place));
-        if (good && k + 1 < n->n_in && *at++ != ',')
-            good = (g_fail(g, TS_BAD_INPUT, "equation: a term for each of %d operands expected", n->n_in), false);
-        text_add(&q.line, k + 1 < n->n_in ? "," : "->");
-    }
-    if (good && strncmp(at, "->", 2))
-        good = (g_fail(g, TS_BAD_INPUT, "equation: -> expected behind the last operand's axes"), false);
-    at += good ? 2 : 0;
-    const int rank = good ? read_names(g, &q, &at, place) : -1;
-    good = rank >= 0;
-    for (int i = 0; i < rank && good; i++)
-        if (place[i] >= 0)
-            good = (g_fail(g, TS_BAD_INPUT, "equation: a result has no axis %lld", (long long)place[i]), false);
-    if (good && *at)
-        good = (g_fail(g, TS_BAD_INPUT, "equation: its end expected at \"%.20s\"", at), false);
-    if (good)
-        y = g_make(g, n->op, n->n_in, in, (attr[]){attr_word("equation", text_str(&q.line))}, 1);
-    text_free(&q.line);
-    return y;
-}
-
 /* At each step one label of extent 1 may give way to a longer one in a later term: it is then kept with extent 1. */
 static const node *einsum_lower(graph *g, const node *n)
 {
@@ -320,10 +216,8 @@ static const node *einsum_lower(graph *g, const node *n)
         return g_fail(g, TS_BAD_INPUT, "no operands, at least one expected"), NULL;
     const char *words = node_attr(n, "equation")->s, *fold = node_attr(n, "fold")->s;
     const bool named = is_named(words);
-    if (strcmp(fold, "add") || strpbrk(words, "+*^") || (subscripts_needed(words) && !named))
+    if (strcmp(fold, "add") || named || subscripts_needed(words))
         return g_subscripts(g, n, words, named, fold);
-    if (named)
-        return by_names(g, n, words);
     if (!read_node(n, &q, dim, &g->err))
         return NULL;
     const attr given = attr_word("equation", line);

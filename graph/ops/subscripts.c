@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_AXES = 48, NAME = 32, PARTS = 4, MOST_TERMS = 8, NONE = -1 };
+enum { MOST_AXES = 48, NAME = 32, PARTS = 4, MOST_TERMS = 64, NONE = -1 };
 typedef struct subscript { /* offset + the sum of scale[i] * axis[i]; or axes end to end */
     bool joined;
     int n;
@@ -154,14 +154,14 @@ static bool read_all(equation *q)
 }
 
 /* -- extents -- */
-static bool set_extent(equation *q, int axis, int64_t extent)
+static bool set_extent(equation *q, int axis, int64_t extent) /* equal wherever it stands, or 1, which is read at 0 */
 {
-    if (q->extent[axis] == NONE)
+    if (q->extent[axis] == NONE || q->extent[axis] == 1)
         q->extent[axis] = extent;
-    if (q->extent[axis] == extent)
+    if (q->extent[axis] == extent || extent == 1)
         return true;
-    g_fail(q->g, TS_BAD_INPUT, "equation \"%s\": axis %s has the extents %lld and %lld", q->words, q->name[axis],
-           (long long)q->extent[axis], (long long)extent);
+    g_fail(q->g, TS_BAD_INPUT, "equation \"%s\": axis %s has the extents %lld and %lld, equal ones or 1 expected",
+           q->words, q->name[axis], (long long)q->extent[axis], (long long)extent);
     return false;
 }
 
@@ -196,6 +196,11 @@ static bool is_axis(const subscript *s)
     return s->n == 1 && !s->joined && s->scale[0] == 1 && !s->offset;
 }
 
+static bool is_place(const subscript *s)
+{
+    return !s->n;
+}
+
 static bool find_extents(equation *q)
 {
     for (int pass = 0; pass < 2 + q->n_axis; pass++) /* axes alone, then what follows from them */
@@ -222,10 +227,12 @@ static bool has_axis(const term *t, int axis)
     return false;
 }
 
-static void write_subscript(text *t, const subscript *s, const int *place)
+static void write_subscript(text *t, const equation *q, int k, int axis, const int *place)
 {
+    const subscript *s = &q->term[k].at[axis];
+    const bool single = is_axis(s) && q->in[k]->type.dim[axis] == 1; /* whatever the axis has elsewhere */
     text_add(t, "%lld", (long long)s->offset);
-    for (int i = 0; i < s->n; i++)
+    for (int i = 0; i < s->n && !single; i++)
         text_add(t, "+%lld*i%d", (long long)s->scale[i], place[s->axis[i]]);
 }
 
@@ -235,6 +242,10 @@ static const node *element_of(const equation *q)
     int place[MOST_AXES], n = 0;
     int64_t extent[MAX_AXIS];
     text t = {0};
+    if (q->n > MOST_SPELLED) {
+        g_fail(q->g, TS_BAD_INPUT, "%d operands given, takes 1 to %d with such an equation", q->n, MOST_SPELLED);
+        return NULL;
+    }
     for (int a = 0; a < q->n_axis; a++)
         place[a] = NONE;
     for (int i = 0; i < y->n; i++)
@@ -252,7 +263,7 @@ static const node *element_of(const equation *q)
         text_add(&t, k ? "*%c" : "%c", 'a' + k);
         for (int i = 0; i < q->term[k].n; i++) {
             text_add(&t, i ? "," : "[");
-            write_subscript(&t, &q->term[k].at[i], place);
+            write_subscript(&t, q, k, i, place);
         }
         text_add(&t, q->term[k].n ? "]" : "");
     }
@@ -260,18 +271,44 @@ static const node *element_of(const equation *q)
     return text_free(&t), made;
 }
 
-/* All subscripts are axes, and what is folded is summed: products of matrices among them are known as such. */
+/* Operand k at the places that its term has: those axes go. */
+static const node *at_places(const equation *q, int k)
+{
+    const node *x = q->in[k];
+    int64_t extent[MAX_RANK];
+    text t = {0};
+    int rank = 0;
+    for (int i = 0; i < q->term[k].n; i++) {
+        const subscript *s = &q->term[k].at[i];
+        text_add(&t, i ? "," : "a[");
+        if (is_place(s))
+            text_add(&t, "%lld", (long long)s->offset);
+        else
+            text_add(&t, "i%d", rank), extent[rank++] = x->type.dim[i];
+    }
+    text_add(&t, "]");
+    const node *y =
+        rank == q->term[k].n ? x : g_element(q->g, 1, &x, &(spelling){rank, 0, extent, "add", text_str(&t)});
+    return text_free(&t), y;
+}
+
+/* All subscripts are axes and places, and what is folded is summed: products of matrices among them are known as such.
+ */
 static const node *letters_of(const equation *q)
 {
+    const node *in[MOST_TERMS];
     text t = {0};
     for (int k = 0; k <= q->n; k++) {
         text_add(&t, k == q->n ? "->" : k ? "," : "");
         for (int i = 0; i < q->term[k].n; i++) {
             const int a = q->term[k].at[i].axis[0];
-            text_add(&t, "%c", a < 26 ? 'a' + a : 'A' + a - 26);
+            if (!is_place(&q->term[k].at[i]))
+                text_add(&t, "%c", a < 26 ? 'a' + a : 'A' + a - 26);
         }
+        if (k < q->n)
+            in[k] = at_places(q, k);
     }
-    const node *y = g_make(q->g, op_find("einsum"), q->n, q->in,
+    const node *y = g_make(q->g, op_find("einsum"), q->n, in,
                            (attr[]){attr_word("equation", text_str(&t)), attr_word("fold", "add")}, 2);
     return text_free(&t), y;
 }
@@ -282,7 +319,7 @@ static const node *made_of(const equation *q)
     for (int k = 0; k <= q->n; k++)
         for (int i = 0; i < q->term[k].n; i++) {
             const subscript *s = &q->term[k].at[i];
-            plain = plain && is_axis(s);
+            plain = plain && (is_axis(s) || (is_place(s) && k < q->n));
             if (k < q->n)
                 continue;
             if (!is_axis(s))

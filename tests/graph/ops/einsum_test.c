@@ -116,6 +116,14 @@ static double product(int i, int j, int k)
     return (void)j, (void)k, all;
 }
 
+static double single(int i, int j, int k) /* sum over l of A[i, l] B[1, l, j], and a has one more axis of 1 */
+{
+    double sum = 0;
+    for (int l = 0; l < 4; l++)
+        sum += A[i][l] * B[1][l][j];
+    return (void)k, sum;
+}
+
 static void test_full(const char *call, const char *letters, int rank, const int64_t *dim,
                       double (*want)(int, int, int))
 {
@@ -159,6 +167,8 @@ static void test_all(void)
     for (int i = 0; i < 7; i++)
         C[i] = i * i - 9;
     test_full("einsum equation=i2,13j->ij", "ab", 2, (int64_t[]){3, 5}, fixed);
+    test_full("einsum equation=il,1lj->ij", "ab", 2, (int64_t[]){3, 5}, single);
+    test_full("einsum equation=\"row.of, 1.of.to -> row.to\"", "ab", 2, (int64_t[]){3, 5}, single);
     test_full("einsum equation=o+2*k,kj->oj", "ca", 2, (int64_t[]){3, 4}, window);
     test_full("einsum equation=\"out + 2*tap, tap.j -> out.j\"", "ca", 2, (int64_t[]){3, 4}, window);
     test_full("einsum equation=\"3+i, j i -> i j\"", "ca", 2, (int64_t[]){4, 3}, last);
@@ -167,6 +177,27 @@ static void test_all(void)
     test_full("einsum equation=a^b,aj->aj", "ca", 2, (int64_t[]){3, 4}, first);
     test_full("einsum equation=il,jlk->ijk fold=max", "ab", 3, (int64_t[]){3, 2, 5}, largest);
     test_full("einsum equation=\"row.of -> row\" fold=mul", "a", 1, (int64_t[]){3}, product);
+}
+
+/* An axis of 1 is read at 0 where others are longer, whatever stands beside it; a place leaves a product of matrices. */
+static void test_ones(void)
+{
+    ts_graph *g = ts_graph_make();
+    ts_error e = {0};
+    const double one[] = {2, 3, 5}, ten[] = {10, 20, 30, 40};
+    const ts_tensor in[] = {ts_input(g, "one", TS_F64, 2, (int64_t[]){3, 1}),
+                            ts_input(g, "ten", TS_F64, 1, (int64_t[]){4}),
+                            ts_input(g, "b", TS_F64, 3, (int64_t[]){2, 4, 5})};
+    const ts_tensor t = ts_call(g, "einsum equation=\"row.in, in -> row\" fold=max", 2, in);
+    const ts_given given[] = {{"one", {TS_F64, 2, {3, 1}, (void *)one}}, {"ten", {TS_F64, 1, {4}, (void *)ten}}};
+    ts_array y = {0};
+    if (CHECK(ts_graph_ok(g, &e) && ts_eval(1, &t, 2, given, &(ts_options){.target = "interp"}, &y, &e)))
+        for (int i = 0; i < 3; i++)
+            CHECK(ts_array_at(&y, i) == 40 * one[i]);
+    const ts_tensor product = ts_call2(g, "einsum equation=\"m.n, 1.n.k -> m.k\"", in[0], in[2]);
+    CHECK(product && !strcmp(ts_op_name(product), "contract"));
+    ts_array_free(&y);
+    ts_graph_free(g);
 }
 
 static void test_refused(const char *equation, const char *want)
@@ -191,6 +222,7 @@ int main(void)
     test_same("n.i,b.i.k->k.n", "ij,gjk->ki");
     test_fixed();
     test_all();
+    test_ones();
     test_refused("i9,jk->ik", "einsum: equation \"i9,jk->ik\": a subscript reaches place 9 of an axis of 4");
     test_refused("i+o j,kl->oi", "einsum: equation \"i+o j,kl->oi\": nothing says how long this axis is: i");
     test_refused("i^j k,kl->il", "einsum: equation \"i^j k,kl->il\": nothing says how long this axis is: i");
@@ -199,15 +231,22 @@ int main(void)
     test_refused("ij,jk+l", "einsum: equation \"ij,jk+l\": -> expected behind the last operand's axes");
     test_refused("ij,jkl+m->i", "einsum: equation \"ij,jkl+m->i\": it names 3 axes of operand 1, which has 2");
     test_refused("ij,jk->i\" fold=\"sub", "einsum: fold: \"sub\" is no function to fold with");
-    test_refused("row.in, in.out", "einsum: equation: -> expected behind the last operand's axes");
+    test_refused("row.in, in.out", "einsum: equation \"row.in, in.out\": -> expected behind the last operand's axes");
     test_refused("row.in, in.out -> row.other",
-                 "einsum: einsum: equation: \"ab,bc->ad\" does not fit 2 operands of these "
-                 "ranks");
-    test_refused("row.in -> row", "einsum: equation: a term for each of 2 operands expected");
-    test_refused("row.in.x, in.out -> row", "einsum: equation: it names 3 axes of operand 0, which has 2");
-    test_refused("row.4, in.out -> row", "einsum: equation: place 4 along axis 1 of operand 0, which has 4");
-    test_refused("row.in, in.out -> 1.row", "einsum: equation: a result has no axis 1");
-    test_refused("row..in, in.out -> row", "einsum: equation: a name of an axis expected at \".in, in.out -> row\"");
+                 "einsum: equation \"row.in, in.out -> row.other\": nothing says how long this axis is: other");
+    test_refused("row.in -> row",
+                 "einsum: equation \"row.in -> row\": a term for each operand expected, with commas between");
+    test_refused("row.in.x, in.out -> row",
+                 "einsum: equation \"row.in.x, in.out -> row\": it names 3 axes of operand 0, which has 2");
+    test_refused("row.4, in.out -> row",
+                 "einsum: equation \"row.4, in.out -> row\": a subscript reaches place 4 of an axis of 4");
+    test_refused("row.in, in.out -> 1.row",
+                 "einsum: equation \"row.in, in.out -> 1.row\": a result has axes, no places or sums");
+    test_refused("row..in, in.out -> row",
+                 "einsum: equation \"row..in, in.out -> row\": an axis expected at .in, in.out -> row");
+    test_refused("row.in, row.out -> in.out",
+                 "einsum: equation \"row.in, row.out -> in.out\": axis row has the extents 3 "
+                 "and 4, equal ones or 1 expected");
     test_refused("ij jk", "einsum: equation: \"ij jk\" does not fit 2 operands of these ranks");
     test_refused("ij, jk - > ik", "einsum: equation: \"ij, jk - > ik\" does not fit 2 operands of these ranks");
     test_refused(". . . j, jk", "einsum: equation: \". . . j, jk\" does not fit 2 operands of these ranks");
