@@ -116,7 +116,8 @@ static void print_op(text *t, const asking *a, const op *o)
         print_row(t, a, r->type, r->since, o, &s);
     }
     for (const onnx_form *r = o->form; r && r->type; r++)
-        print_row(t, a, r->type, r->since, o, &of_forms);
+        if (strncmp(r->type, "tessera.", 8)) /* in no file but graph/1 */
+            print_row(t, a, r->type, r->since, o, &of_forms);
 }
 
 char *ts_onnx_json(ts_error *e)

@@ -421,7 +421,10 @@ static bool make_step(frame *f, int i, const onnx_call *c, bool ready, err *e)
         return look_inside(f, i, by.function, c, e);
     }
     err own = {0};
-    if (by.function ? call_function(f, i, by.function, c, out, &own) : apply(&by, c, out, &own))
+    const bool reads = by.form || (by.rule && by.rule->adapt && !by.op->extents); /* extents, to make its call */
+    if (reads && !g_none_open(b->g, s->type, c->n_in, c->in))
+        own = b->g->err;
+    else if (by.function ? call_function(f, i, by.function, c, out, &own) : apply(&by, c, out, &own))
         return keep(f, i, c, by.rule ? first : -1, out, e);
     b->g->err = (err){0};
     if (own.code != TS_UNSUPPORTED && !strncmp(own.text, "M0", 2)) /* said further in */

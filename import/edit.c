@@ -103,6 +103,19 @@ static void make_room(model_file *f, int more) /* behind the tensors of the file
     b->held = all;
 }
 
+/* The step that makes numbers from a seed goes where they are given, and the value has its name. */
+static const char *without_parameter(body *b, const char *weight)
+{
+    for (int i = 0; i < b->n_step; i++) {
+        const step s = b->step[i];
+        if (strcmp(s.type, "parameter") || strcmp(s.domain, "tessera") || s.n_out != 1 || strcmp(s.name, weight))
+            continue;
+        memmove(&b->step[i], &b->step[i + 1], (size_t)(--b->n_step - i) * sizeof *b->step);
+        return s.out[0];
+    }
+    return weight;
+}
+
 /* What was bound was made with the old value, and goes. A name that is not there yet is a new tensor. */
 bool ts_model_put(ts_model *m, const char *weight, const ts_array *value, ts_error *e)
 {
@@ -120,7 +133,7 @@ bool ts_model_put(ts_model *m, const char *weight, const ts_array *value, ts_err
     }
     make_room(f, 1);
     is = &b->held[b->n_held++];
-    *is = (held){.name = arena_string(&f->mem, weight), .value = *value};
+    *is = (held){.name = arena_string(&f->mem, without_parameter(b, weight)), .value = *value};
     is->value.data = copy_data(f, value);
     return relink(m, e);
 }

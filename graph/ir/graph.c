@@ -57,7 +57,7 @@ static void describe(text *t, const node *n)
     type_print(t, &n->type);
 }
 
-bool g_holds(graph *g, const char *what, int n, const node *const *list)
+static bool holds(graph *g, const char *what, int n, const node *const *list)
 {
     const node *own = NULL;
     for (int i = 0; i < n; i++)
@@ -76,6 +76,11 @@ bool g_holds(graph *g, const char *what, int n, const node *const *list)
         return err_hint(&g->err, "make both in one graph; ts_print and ts_parse copy a tensor from one to another");
     }
     return true;
+}
+
+bool g_holds(graph *g, const char *what, int n, const node *const *list)
+{
+    return holds(g, what, n, list) && g_none_open(g, what, n, list);
 }
 
 /* ---- interning ---- */
@@ -195,7 +200,10 @@ static const node **input_named(graph *g, const char *label)
 static bool input_is_one(graph *g, const char *label, const type *t)
 {
     const node *same = *input_named(g, label);
-    if (!same || type_equal(&same->type, t))
+    type asked = *t;
+    for (int i = 0; same && i < t->rank && i < same->type.rank; i++)
+        asked.dim[i] = t->dim[i] == OPEN_EXTENT ? same->type.dim[i] : t->dim[i]; /* closed since */
+    if (!same || type_equal(&same->type, &asked))
         return true;
     text two[2] = {{0}, {0}};
     type_print(&two[0], &same->type), type_print(&two[1], t);
@@ -208,8 +216,13 @@ static bool input_is_one(graph *g, const char *label, const type *t)
 const node *g_leaf(graph *g, const op *kind, const char *label, const type *t, const leaf *l)
 {
     const bool named = l->kind == LEAF_INPUT && !l->bound && label && *label;
-    if (err_is(&g->err) || !type_valid(t, &g->err) || (named && !input_is_one(g, label, t)))
+    type longest = *t; /* nothing says yet how long what is open will be */
+    for (int i = 0; i < t->rank; i++)
+        longest.dim[i] = t->dim[i] == OPEN_EXTENT && l->kind != LEAF_CONST && !l->data ? 1 : t->dim[i];
+    if (err_is(&g->err) || !type_valid(&longest, &g->err) || (named && !input_is_one(g, label, t)))
         return NULL;
+    if (named && *input_named(g, label))
+        return *input_named(g, label);
     leaf *own = arena_get(&g->mem, sizeof *own);
     *own = *l;
     node draft = {.op = kind, .type = *t, .label = arena_string(&g->mem, label ? label : ""), .leaf = own};
@@ -217,6 +230,24 @@ const node *g_leaf(graph *g, const op *kind, const char *label, const type *t, c
     if (named && !*same)
         *same = n, g->n_input++;
     return n;
+}
+
+/* No node has it as an operand yet, so nothing that was made depends on what it was. */
+bool g_close(graph *g, const node *n, const int64_t *dim, const char *by)
+{
+    node *own = g->made[n->id];
+    leaf *l = arena_get(&g->mem, sizeof *l);
+    *l = *n->leaf, l->closed_by = by;
+    node draft = *n;
+    memcpy(draft.type.dim, dim, (size_t)n->type.rank * sizeof *dim);
+    if (!type_valid(&draft.type, &g->err))
+        return err_in(&g->err, "%s \"%s\"", n->op->name, n->label);
+    int *place = place_of(g, &draft);
+    if (*place)
+        return g_fail(g, TS_BAD_INPUT, "%s \"%s\" becomes one that is there already", n->op->name, n->label),
+               err_hint(&g->err, "give one of them another name, or take the other one");
+    own->type = draft.type, own->leaf = l, *place = n->id + 1;
+    return true;
 }
 
 static const op *leaf_op(const char *name)
@@ -387,7 +418,7 @@ static bool callable(graph *g, const op *o, int n, const node *const *in)
             return g_fail(g, TS_BAD_INPUT, "%s: operand %d is missing", o->name, i), false;
     if (op_is_bare(o))
         return g_fail(g, TS_BAD_INPUT, "%s: cannot be called: no value follows from operands", o->name), false;
-    if (!g_holds(g, o->name, n, in))
+    if (!holds(g, o->name, n, in))
         return false;
     if (o->arity >= 0 && n != o->arity)
         return g_fail(g, TS_BAD_INPUT, "%s: %d operands given, takes %d", o->name, n, o->arity), false;
@@ -401,6 +432,25 @@ static bool find_type(graph *g, node *draft, err *e)
             : draft->trip     ? trip_infer(g, draft, e)
                               : infer(draft, &draft->type, e)) &&
            type_valid(&draft->type, e);
+}
+
+/* Of a draft that is complete but for its type */
+static const node *made_of(graph *g, node *draft)
+{
+    const op *o = draft->op;
+    const int first = g->n;
+    const node *parts = o->custom && o->text ? function_unrolled(g, draft) : NULL;
+    if (parts)
+        g_group(g, &(group){o, parts, draft->n_in, draft->in, draft->attr, first, g->n - 1});
+    if (parts || err_is(&g->err))
+        return parts;
+    if (!find_type(g, draft, &g->err)) {
+        err_in(&g->err, "%s", o->name);
+        return NULL;
+    }
+    if (o->fan_in && draft->n_in > o->fan_in)
+        return tree(g, draft);
+    return intern(g, draft);
 }
 
 /* Every node is made here, so what is checked here holds of all: operands of this graph, as many as the operation
@@ -422,21 +472,12 @@ static const node *make(graph *g, const request *c)
     if (c->n)
         memcpy(own, c->in, (size_t)c->n * sizeof *own);
     draft.in = own;
-    if (o->lower)
-        return expand(g, &draft);
-    const int first = g->n;
-    const node *parts = o->custom && o->text ? function_unrolled(g, &draft) : NULL;
-    if (parts)
-        g_group(g, &(group){o, parts, draft.n_in, own, filled, first, g->n - 1});
-    if (parts || err_is(&g->err))
-        return parts;
-    if (!find_type(g, &draft, &g->err)) {
-        err_in(&g->err, "%s", o->name);
+    if (!g_close_all(g, &draft))
         return NULL;
-    }
-    if (o->fan_in && c->n > o->fan_in)
-        return tree(g, &draft);
-    return intern(g, &draft);
+    const node *y = o->lower ? expand(g, &draft) : made_of(g, &draft);
+    if (!y)
+        g_tell_closed(g, &draft);
+    return y;
 }
 
 const node *g_make(graph *g, const op *o, int n, const node *const *in, const attr *a, int n_attr)
@@ -559,7 +600,7 @@ bool g_check(const graph *g, err *e)
         const node *n = g->node[i];
         if (n->id != i)
             return err_set(e, TS_BUG, "node %d has id %d", i, n->id);
-        if (!type_valid(&n->type, e))
+        if (!node_is_open(n) && !type_valid(&n->type, e))
             return err_in(e, "node %d", i);
         for (int k = 0; k < n->n_in; k++)
             if (n->in[k]->id >= i || g->node[n->in[k]->id] != n->in[k])

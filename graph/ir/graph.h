@@ -5,7 +5,8 @@
  *            trip, scan: loops as nodes
  *            find, ops_json, problem: the table of operations, asked by name, as JSON, and for its test problems
  *            define, custom: operations that a program adds to a graph
- *            function, scalar, diff, unrolled: scalar functions that one adds, expanded and differentiated */
+ *            function, scalar, diff, unrolled: scalar functions that one adds, expanded and differentiated
+ *            open: leaves whose extents their first use says */
 #ifndef TS_GRAPH_H
 #define TS_GRAPH_H
 #include "graph/ir/op.h"
@@ -25,10 +26,11 @@ typedef struct leaf {
     const void *data;
     double mean, scale; /* seeded: element i is (float)(mean + scale * random_unit(seed, i)) */
     uint64_t seed;
-    const node *of; /* its value is that of this node, computed when it is read; or NULL */
-    int64_t below;  /* inputs of integers: valid values are [0, below); 0: unknown */
-    bool bound;     /* inputs: of one trip of a scan, which gives the value */
-    preset *preset; /* inputs; NULL: nothing is. No part of any identity */
+    const node *of;        /* its value is that of this node, computed when it is read; or NULL */
+    int64_t below;         /* inputs of integers: valid values are [0, below); 0: unknown */
+    bool bound;            /* inputs: of one trip of a scan, which gives the value */
+    preset *preset;        /* inputs; NULL: nothing is. No part of any identity */
+    const char *closed_by; /* the call that said the extents that were left open; NULL: who made it */
 } leaf;
 
 typedef struct scan_trip { /* what one trip of a scan computes: see trip.h */
@@ -131,7 +133,15 @@ bool g_rewrite(graph *g, int n, const node *const *root, rewriting *f, void *use
 bool g_copy(graph *to, const graph *from, int n, const node *const *root, const node **now);
 /* A number that no other call of this graph has, 0 and small ones aside, which people write. */
 int64_t g_own(graph *g);
-/* Whether all are nodes of g; NULL counts as one. False: g->err says which is not, and what was to be done with it. */
+/* An input or weight with open extents (-1), which its first use says: open.c. Of calls that n is a draft of all that
+ * are open are closed, or g->err says why not. */
+bool node_is_open(const node *n);
+bool g_close_all(graph *g, const node *n);
+bool g_close(graph *g, const node *n, const int64_t *dim, const char *by);
+void g_tell_closed(graph *g, const node *n); /* of a draft that failed: what other calls said, as a hint */
+bool g_none_open(graph *g, const char *what, int n, const node *const *list);
+/* Whether all are nodes of g with all their extents; NULL counts as one. False: g->err says which is not, and what was
+ * to be done with it. */
 bool g_holds(graph *g, const char *what, int n, const node *const *list);
 void g_fail(graph *g, ts_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Fails with "what is f32[2], expected f32[3]"; false */

@@ -150,7 +150,10 @@ typedef struct op {
     const char *text;      /* pointwise: the whole definition, over a b c d and numeric attribute names */
     bool (*shape)(const node *n, type *out, err *e); /* NULL: broadcast, numpy's promoted dtype */
     bool (*body)(defn *d, err *e);                   /* sets d->value */
-    const node *(*lower)(graph *g, const node *n);   /* n is a draft: type unset, in and attr valid; builds on g */
+    /* How long axes are that operands leave open (-1: open.c), as the others say it: dim[k][i] of operand k, left -1
+     * where nothing says it. NULL: pointwise ones as they broadcast, others say none. False: g->err has the reason. */
+    bool (*extents)(graph *g, const node *n, int64_t (*dim)[MAX_RANK]);
+    const node *(*lower)(graph *g, const node *n); /* n is a draft: type unset, in and attr valid; builds on g */
     /* The gradient of operand k, in its shape or one that broadcasts to or from it; NULL: none. call: op, in and attr
      * of the call; y: its value; dy: the gradient of y. Only where it is better than what follows from text, body or
      * lower, which is done for an op without. */

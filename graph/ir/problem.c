@@ -29,8 +29,11 @@ static bool read_operand(const char **at, const char *end, operand *out)
     snprintf(name, sizeof name, "%.*s", (int)n, *at);
     if (*at + n >= end || (*at)[n] != '[' || !dtype_parse(name, &out->type.dtype))
         return false;
-    for (*at += n + 1; *at < end && **at != ']'; *at = stop + (*stop == ','))
-        out->type.dim[out->type.rank++] = strtoll(*at, &stop, 10);
+    for (*at += n + 1; *at < end && **at != ']'; *at = stop + (*stop == ',')) {
+        const bool open = **at == '?';
+        out->type.dim[out->type.rank++] = open ? OPEN_EXTENT : strtoll(*at, &stop, 10);
+        stop = open ? (char *)(uintptr_t)*at + 1 : stop;
+    }
     const char *mark = *at + 1;
     out->carries = *mark == '*';
     mark += out->carries;
@@ -107,14 +110,16 @@ bool problem_begins(const char *line)
     return word > line && is_operand(word, strcspn(word, " "));
 }
 
-/* "f32[2,3]", with "*", "=2" or "<5" behind it. */
+/* "f32[2,3]", with "*", "=2" or "<5" behind it, or "f32[2,?]", of which the operation says how long it is. */
 static bool operand_is_right(const char *word, size_t n)
 {
     const char *at = memchr(word, '[', n), *end = word + n;
     char *stop;
     int rank = 0;
     for (at++; at < end && *at != ']'; at = stop + (*stop == ',' && stop[1] != ']'), rank++) {
+        const bool open = *at == '?';
         const int64_t extent = strtoll(at, &stop, 10);
+        stop += open;
         if (stop == at || *at == '+' || *at == ' ' || extent < 0 || rank == MAX_RANK || (*stop != ',' && *stop != ']'))
             return false;
     }

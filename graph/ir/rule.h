@@ -10,6 +10,9 @@ bool shape_first(const node *n, type *out, err *e); /* operand 0 as it is */
 bool shape_float(const node *n, type *out, err *e); /* what numpy's functions of real numbers give: sqrt, exp, ... */
 bool shape_bool(const node *n, type *out, err *e);
 
+/* Extents left open (op.extents): of operands that broadcast */
+bool extents_pointwise(graph *g, const node *n, int64_t (*dim)[MAX_RANK]);
+
 /* Whether a recipe got so many operands; else an error. */
 bool g_takes(graph *g, const node *n, int least, int most);
 

@@ -248,6 +248,6 @@ void type_print(text *t, const type *y)
 {
     text_add(t, "%s[", ts_dtype_name(y->dtype));
     for (int i = 0; i < y->rank; i++)
-        text_add(t, "%s%lld", i ? "," : "", (long long)y->dim[i]);
+        text_add(t, y->dim[i] == OPEN_EXTENT ? "%s?" : "%s%lld", i ? "," : "", (long long)y->dim[i]);
     text_add(t, "]");
 }

@@ -5,7 +5,7 @@
 #include "graph/base/base.h"
 
 typedef ts_dtype dtype;
-enum { MAX_RANK = TS_MAX_RANK };
+enum { MAX_RANK = TS_MAX_RANK, OPEN_EXTENT = -1 /* an extent that is not known yet: open.c */ };
 
 typedef struct type {
     dtype dtype;

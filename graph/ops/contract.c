@@ -56,6 +56,23 @@ static bool matmul_shape(const node *n, type *out, err *e)
     return true;
 }
 
+/* The axis that is summed is as long as that of the other operand, and so are leading ones. */
+static bool matmul_extents(graph *g, const node *n, int64_t (*dim)[MAX_RANK])
+{
+    (void)g;
+    for (int k = 0; k < 2; k++) {
+        const type *t = &n->in[k]->type, *u = &n->in[1 - k]->type;
+        const int inner = k == 0 || t->rank == 1 ? t->rank - 1 : t->rank - 2;
+        const int other = k == 1 || u->rank == 1 ? u->rank - 1 : u->rank - 2;
+        for (int i = 0; i < t->rank; i++) {
+            const int from = i == inner ? other : i < t->rank - 2 ? i + u->rank - t->rank : -1;
+            if (dim[k][i] < 0 && from >= 0 && (i == inner || from < u->rank - 2))
+                dim[k][i] = u->dim[from];
+        }
+    }
+    return true;
+}
+
 /* ---- body ---- */
 /* Subscripts of an operand's leading axes, of which the result has `lead`; those of extent 1 are read at 0. */
 static void batch_subscripts(const defn *d, const type *t, int lead, const expr **sub)
@@ -164,6 +181,7 @@ static const op matmul_op = {
     .onnx_types = "MatMul:N Gemm:N",
     .back = "MatMul a^ b^",
     .arity = 2, .axes = "b m n | k", .shape = matmul_shape, .body = matmul_body,
+    .extents = matmul_extents,
     .grad = matmul_grad, .way = strassen_way, .alternative = strassen_matmul,
     .cases = "f32[2,3] f32[3,4]\nf32[5,7] f32[7]\nf32[7] f32[7,5]\nf32[7] f32[7]\nf32[2,3,4] f32[4,5]\n"
              "f32[2,3,4] f32[2,4,5]\nf32[6,1,3,4] f32[2,4,5]\nf32[4] f32[2,4,5]\nf32[2,3,4] f32[4]\n"

@@ -113,8 +113,8 @@ static bool extents(const node *n, const equation *q, int64_t *dim, err *e)
         for (int i = 0; i < q->in[k].n; i++) {
             int64_t *have = &dim[(unsigned char)q->in[k].label[i]], new = n->in[k]->type.dim[i];
             if (*have < 0 || *have == 1)
-                *have = new;
-            else if (new != *have && new != 1)
+                *have = new < 0 ? *have : new;
+            else if (new != *have && new != 1 && new != OPEN_EXTENT)
                 return err_set(e, TS_BAD_INPUT,
                                "equation \"%s\": axis %c has the extents %lld and %lld, equal ones or 1 expected",
                                node_attr(n, "equation")->s, q->in[k].label[i], (long long)*have, (long long)new);
@@ -206,6 +206,22 @@ static bool is_named(const char *s) /* a point between two names, not those of "
     return false;
 }
 
+/* Axes of operands that are left open are as long as their letters say. */
+static bool einsum_extents(graph *g, const node *n, int64_t (*out)[MAX_RANK])
+{
+    equation q;
+    int64_t dim[128];
+    const char *words = node_attr(n, "equation")->s;
+    if (is_named(words) || subscripts_needed(words))
+        return g_subscripts_extents(g, n, words, is_named(words), out);
+    if (!read_node(n, &q, dim, &g->err))
+        return false;
+    for (int k = 0; k < n->n_in; k++)
+        for (int i = 0; i < n->in[k]->type.rank; i++)
+            out[k][i] = n->in[k]->type.dim[i] < 0 ? dim[(unsigned char)q.in[k].label[i]] : n->in[k]->type.dim[i];
+    return true;
+}
+
 /* At each step one label of extent 1 may give way to a longer one in a later term: it is then kept with extent 1. */
 static const node *einsum_lower(graph *g, const node *n)
 {
@@ -242,7 +258,7 @@ static const op contract_op = {
     .name = "contract", .doc = "Sum of products of one or two tensors, axes named by letters: \"ij,jk->ik\".",
     .numpy = "contract(x, equation)",
     .arity = -1, .attr = (const attr_spec[]){{"equation", 's', NULL}, {0}},
-    .axes = "g m n | k", .shape = contract_shape, .body = contract_body,
+    .axes = "g m n | k", .shape = contract_shape, .body = contract_body, .extents = einsum_extents,
     .cases = "f32[2,3] f32[3,4] equation=ij,jk->ik\nf32[3,3] equation=ii->i\nf64[3,3] equation=ii->\n"
              "f32[2,5,3] f32[5,4,3] equation=bij,ikj->bk\ni32[4] i32[5] equation=i,j->ji\nf32[0,3] equation=ij->j"};
 
@@ -254,6 +270,7 @@ static const op einsum_op = {
     .onnx_takes = "Einsum:*,1,equation",
     .onnx_types = "Einsum:N",
     .arity = -1, .attr = (const attr_spec[]){{"equation", 's', NULL}, {"fold", 's', "add"}, {0}}, .lower = einsum_lower,
+    .extents = einsum_extents,
     .cases = "f32[2,3] f32[3,4] equation=ij,jk->ik\nf32[2,3] f32[3,4] equation=ij,jk\nf32[3,4] equation=ij->ji\n"
              "f32[2,3,4] f32[4,5] equation=...j,jk->...k\nf32[2,3,3] equation=...ii->...i\nf64[3] f64[3] equation=i,i\n"
              "f32[2,3] f32[3,4] f32[4,5] equation=ab,bc,cd->ad\nf32[2,3] f32[3] f32[2] f32[4,2] equation=ab,b,a,ca->c\n"

@@ -460,7 +460,7 @@ static const op formula_op = {
     .doc = "A function of operands a, b, c, ... spelled out without blanks, element by element: a*exp(-b).",
     .numpy = "formula(text, x)",
     .arity = -1, .axes = "e", .attr = (const attr_spec[]){{"text", 's', NULL}, {0}},
-    .shape = formula_shape, .body = formula_body,
+    .shape = formula_shape, .extents = extents_pointwise, .body = formula_body,
     .cases = "f32[2,3] text=a*a\nf32[2,3] f32[3] text=a*exp(-abs(b))\nf64[4,1] f32[3] f64[] text=a-b/(2+c*c)\n"
              "f32[5] f32[5] text=select(lt(a,b),a,b*0.5)\ni32[4] i32[4] text=a+3*b\nf32[3] i64[3] text=a*f32(b)\n"
              "f32[4] text=a<0.5\nf32[0,2] text=sqrt(abs(a))"};

@@ -60,10 +60,33 @@ static bool adapt_size(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, g_const(c->g, "", &(type){.dtype = TS_I64}, &count), e);
 }
 
+/* A weight of numbers from a seed, of a file that has none yet: "tessera.parameter", to be trained or tried. Extents of
+ * -1 are left to its first use. */
+static bool make_parameter(const onnx_call *c, onnx_value *out, err *e)
+{
+    type t = {.dtype = TS_F32};
+    const char *d = onnx_word(c, "dtype", "f32");
+    if (!*c->name)
+        return err_set(e, TS_BAD_INPUT, "a parameter has a name, under which it is trained and kept");
+    if (!dtype_parse(d, &t.dtype) || !dtype_real(t.dtype))
+        return err_set(e, TS_BAD_INPUT, "dtype \"%s\", expected one of real numbers, as \"f32\"", d);
+    if (!onnx_ints(c, "shape", -1, t.dim, MAX_RANK, &t.rank, e))
+        return false;
+    const leaf l = {.kind = LEAF_WEIGHT,
+                    .mean = onnx_real(c, "mean", 0),
+                    .scale = onnx_real(c, "scale", 1),
+                    .seed = (uint64_t)onnx_int(c, "seed", 0)};
+    return onnx_give(c, &out[0].node, g_leaf(c->g, op_find("weight"), c->name, &t, &l), e);
+}
+
 /* ---- records ---- */
 static const op input_op = {.name = "input", .doc = "A tensor given at every run."};
 
-static const op weight_op = {.name = "weight", .doc = "A tensor that belongs to the model."};
+static const op weight_op = {
+    .name = "weight",
+    .doc = "A tensor that belongs to the model.",
+    .onnx_takes = "tessera.parameter:0,1,dtype,mean,scale,seed,shape",
+    .form = (const onnx_form[]){{"tessera.parameter", 1, make_parameter}, {0}}};
 
 static const op const_op = {
     .name = "const",

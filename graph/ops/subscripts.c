@@ -208,13 +208,33 @@ static bool find_extents(equation *q)
             for (int i = 0; i < q->term[k].n; i++) {
                 const subscript *s = &q->term[k].at[i];
                 const int64_t dim = q->in[k]->type.dim[i];
+                if (dim == OPEN_EXTENT)
+                    continue;
                 if (is_axis(s) ? !set_extent(q, s->axis[0], dim) : pass > 0 && !solve(q, s, dim))
                     return false;
             }
+    return true;
+}
+
+static bool all_known(const equation *q)
+{
     for (int a = 0; a < q->n_axis; a++)
         if (q->extent[a] == NONE)
             return refuse(q, "nothing says how long this axis is: ", q->name[a]);
     return true;
+}
+
+/* As long as it must be for s to stay inside; OPEN_EXTENT where that is not known */
+static int64_t span_of(const equation *q, const subscript *s)
+{
+    int64_t span = s->joined ? 0 : s->offset + 1;
+    for (int i = 0; i < s->n; i++) {
+        const int64_t extent = q->extent[s->axis[i]];
+        if (extent == NONE)
+            return OPEN_EXTENT;
+        span += s->joined ? extent : s->scale[i] * (extent - 1);
+    }
+    return is_place(s) ? OPEN_EXTENT : span;
 }
 
 /* -- spelled out -- */
@@ -427,16 +447,33 @@ bool subscripts_needed(const char *words)
     return strpbrk(words, "0123456789+*^") != NULL;
 }
 
+static bool read(equation *q, const node *n)
+{
+    if (n->n_in < 1 || n->n_in > MOST_TERMS) {
+        g_fail(q->g, TS_BAD_INPUT, "%d operands given, takes 1 to %d with such an equation", n->n_in, MOST_TERMS);
+        return false;
+    }
+    for (int k = 0; k < n->n_in; k++)
+        q->in[k] = n->in[k];
+    return read_all(q) && find_extents(q);
+}
+
+bool g_subscripts_extents(graph *g, const node *n, const char *words, bool named, int64_t (*dim)[MAX_RANK])
+{
+    equation q = {.g = g, .words = words, .named = named, .n = n->n_in};
+    if (!read(&q, n))
+        return false;
+    for (int k = 0; k < q.n; k++)
+        for (int i = 0; i < q.term[k].n; i++)
+            dim[k][i] = q.in[k]->type.dim[i] == OPEN_EXTENT ? span_of(&q, &q.term[k].at[i]) : q.in[k]->type.dim[i];
+    return true;
+}
+
 const node *g_subscripts(graph *g, const node *n, const char *words, bool named, const char *fold)
 {
     equation q = {.g = g, .words = words, .fold = fold, .named = named, .n = n->n_in};
     const fn *f = fn_find(fold);
-    if (n->n_in < 1 || n->n_in > MOST_TERMS)
-        return g_fail(g, TS_BAD_INPUT, "%d operands given, takes 1 to %d with such an equation", n->n_in, MOST_TERMS),
-               NULL;
     if (!f || f->unit != f->unit)
         return g_fail(g, TS_BAD_INPUT, "fold: \"%s\" is no function to fold with", fold), NULL;
-    for (int k = 0; k < n->n_in; k++)
-        q.in[k] = n->in[k];
-    return read_all(&q) && find_extents(&q) ? value_of(&q) : NULL;
+    return read(&q, n) && all_known(&q) ? value_of(&q) : NULL;
 }

@@ -179,7 +179,7 @@ static void test_all(void)
     test_full("einsum equation=\"row.of -> row\" fold=mul", "a", 1, (int64_t[]){3}, product);
 }
 
-/* An axis of 1 is read at 0 where others are longer, whatever stands beside it; a place leaves a product of matrices. */
+/* An axis of 1 is read at 0 where others are longer; a place leaves a product of matrices. */
 static void test_ones(void)
 {
     ts_graph *g = ts_graph_make();
