@@ -1,5 +1,5 @@
 /* function.c - a scalar function of a graph as C that stands alone, to be read and compiled anywhere. */
-#include "graph/ir/graph.h"
+#include "graph/ir/rule.h"
 #include "graph/ir/scalar.h"
 
 #include <math.h>
@@ -15,6 +15,7 @@ typedef struct source {
     arena *mem;
     text *t;
     const scalar *f;
+    const expr *value; /* of an operation of the table; NULL: f says it */
     const char *state[2 * MAX_ARG + SCALAR_RESULT];
     part *part;
     int n, cap, n_number;
@@ -169,11 +170,80 @@ static void name_parts(source *s)
     }
 }
 
+/* ---- an operation of the table, of numbers ---- */
+typedef struct spelled {
+    arena *mem;
+    int n;
+    const node *const *in;
+    err *e;
+} spelled;
+
+static const expr *element(const spelled *s, const node *n);
+
+static const expr *spell_one(void *user, const expr *x)
+{
+    const spelled *s = user;
+    for (int i = 0; i < s->n && x->kind == X_LOAD; i++)
+        if (x->from == s->in[i])
+            return x_state(s->mem, TS_F64, i);
+    return x->kind == X_LOAD && !err_is(s->e) ? element(s, x->from) : x;
+}
+
+static const expr *element(const spelled *s, const node *n)
+{
+    defn d;
+    ts_array a = {0};
+    double v = 0;
+    if (node_is_leaf(n)) { /* a constant */
+        if (ts_leaf_value(n, &a, s->e))
+            v = ts_array_at(&a, 0), ts_array_free(&a);
+        return err_is(s->e) ? x_whole(s->mem, 0) : x_literal(s->mem, n->type.dtype, v);
+    }
+    if (!g_defn(n, s->mem, &d, s->e))
+        return x_whole(s->mem, 0);
+    if (x_find(d.value, X_FOLD) || x_find(d.value, X_AXIS)) {
+        err_set(s->e, TS_BAD_INPUT, "operation %s is no function of numbers: it looks at several elements",
+                n->op->name);
+        return x_whole(s->mem, 0);
+    }
+    return x_map(s->mem, d.value, spell_one, (void *)(uintptr_t)s);
+}
+
+/* "gelu approximate=tanh" of numbers a, b, ...; the nodes are of a graph that is gone afterwards */
+static const expr *operation(arena *mem, const char *call, scalar *f, err *e)
+{
+    static const char *const name[] = {"a", "b", "c", "d"};
+    const node *in[MAX_ARG];
+    f->name = arena_format(mem, "%.*s", (int)strcspn(call, " "), call);
+    const op *o = op_find(f->name);
+    if (!o || op_is_bare(o)) {
+        err_set(e, TS_BAD_INPUT, "there is no function and no operation \"%s\"", f->name);
+        return err_hint(e, "a function has a text: \"%s(x) = x*x\"; docs/gradients.md lists operations", f->name), NULL;
+    }
+    if (o->arity < 1 || o->arity > MAX_ARG)
+        return err_set(e, TS_BAD_INPUT, "operation %s takes %s operands, expected 1 to %d", o->name,
+                       o->arity < 0 ? "any number of" : "more", MAX_ARG),
+               NULL;
+    ts_graph *g = ts_graph_make();
+    f->n_param = o->arity, f->n_result = 1;
+    for (int i = 0; i < o->arity; i++)
+        f->param[i] = name[i], in[i] = ts_input(g, name[i], TS_F64, 0, NULL);
+    const node *y = g_call(g, call, o->arity, in);
+    err own = g->err;
+    const expr *x = y ? element(&(spelled){mem, o->arity, in, &own}, y) : NULL;
+    ts_graph_free(g);
+    return err_is(&own) ? err_set(e, own.code, "%s", own.text), NULL : x_cast(mem, TS_F64, x);
+}
+
 /* ---- the function ---- */
 /* Names of derivatives: f.1.d0 is the derivative of the second result by the first parameter. */
 static const expr *result(source *s, int r, int by, const expr *const *arg, err *e)
 {
     const scalar *f = s->f;
+    if (s->value) {
+        const expr *d = by < 0 ? s->value : d_expr(s->mem, s->value, arg[by], e);
+        return d || err_is(e) ? d : x_cast(s->mem, TS_F64, x_whole(s->mem, 0));
+    }
     const char *name = r ? arena_format(s->mem, "%s.%d", f->name, r) : f->name;
     name = by < 0 ? name : arena_format(s->mem, "%s.d%d", name, by);
     const expr *x = scalar_value(s->mem, (const own_fn *)scalar_fn(f->in, name), arg, true, 0, e);
@@ -281,15 +351,17 @@ char *ts_function_source(ts_graph *g, const char *name, const char *what, ts_err
     text t = {0};
     const expr *row[MAX_ROWS];
     char kind = 0;
+    scalar own = {0};
     source s = {.mem = &mem, .t = &t, .f = scalar_find(g->scalars, name, strlen(name))};
     for (int i = 0; i < 3; i++)
         kind = !strcmp(what, kinds[i]) ? "vjr"[i] : kind;
     if (!kind)
         return err_set(e, TS_USAGE, "\"%s\" is none of value, jvp and vjp", what), NULL;
-    if (!s.f)
-        return err_set(e, TS_BAD_INPUT, "the graph has no function \"%s\"", name), NULL;
-    s.f->in->calls = 0;
-    const int n = rows(&s, kind, row, e);
+    if (s.f)
+        s.f->in->calls = 0;
+    else
+        s.value = operation(&mem, name, &own, e), s.f = &own;
+    const int n = err_is(e) ? 0 : rows(&s, kind, row, e);
     for (int i = 0; i < n; i++)
         row[i] = x_share(&mem, row[i]);
     for (int i = 0; i < n; i++) /* rows share what is alike */

@@ -255,7 +255,8 @@ TS_API bool ts_define(ts_graph *g, const ts_operation *o);
  * derivative follows from the text; or `derivative` says it, over the parameters and y, the value: for each result one
  * by each parameter, between commas. False, with the reason in the graph. */
 TS_API bool ts_function(ts_graph *g, const char *head, const char *text, const char *derivative);
-/* One of a graph as a file of C11 in doubles that needs nothing but libm. what: "value"; "jvp", how its results change
+/* One of a graph, or an operation of the table that works element by element ("gelu approximate=tanh"; its operands
+ * are a, b, ...), as a file of C11 in doubles that needs nothing but libm. what: "value"; "jvp", how its results change
  * as the parameters move; "vjp", what each parameter receives from what the results do. */
 TS_API char *ts_function_source(ts_graph *g, const char *name, const char *what, ts_error *e);
 

@@ -32,21 +32,22 @@ static bool emit_training(const args *a, const char *folder, ts_error *e)
     return good;
 }
 
-/* "relu3(x) = x < 0 ? 0.0 : ..." */
+/* "relu3(x) = x < 0 ? 0.0 : ...", or the name of an operation with its attributes */
 static bool emit_function(const args *a, const char *file, ts_error *e)
 {
     const char *words = args_text(a, "fn", NULL), *close = strchr(words, ')'),
-               *equals = close ? strchr(close, '=') : NULL;
-    if (!equals) {
+               *equals = close ? strchr(close, '=') : NULL, *derivative = args_text(a, "derivative", NULL);
+    if (!equals && (strchr(words, '(') || derivative)) {
         err_set(e, TS_USAGE, "emit: --fn \"%s\" has no text", words);
-        return err_hint(e, "--fn \"relu3(x) = x < 0 ? 0.0 : x\"");
+        return err_hint(e, "--fn \"relu3(x) = x < 0 ? 0.0 : x\"; an operation has its own: --fn gelu");
     }
-    char *head = strndup(words, (size_t)(close + 1 - words)), *name = strndup(words, strcspn(words, " ("));
+    char *head = strndup(words, equals ? (size_t)(close + 1 - words) : 0),
+         *name = strndup(words, equals ? strcspn(words, " (") : strlen(words));
     ts_graph *g = ts_graph_make();
     char *source = NULL;
     if (!head || !name)
         err_set(e, TS_MEMORY, "no memory for a function");
-    else if (!ts_function(g, head, equals + 1, args_text(a, "derivative", NULL)))
+    else if (equals && !ts_function(g, head, equals + 1, derivative))
         ts_graph_ok(g, e);
     else
         source = ts_function_source(g, name, args_text(a, "what", "value"), e);
@@ -110,7 +111,8 @@ static int run(const args *a, ts_error *e)
 static const option options[] = {
     {"out", 'o', A_FOLDER, "DIR", "where to write sources, weights and Makefile", false, 0, 0},
     {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", false, 0, 0},
-    {"fn", 0, WORD, "TEXT", "in place of MODEL a scalar function, as one C file: \"sq(x) = x*x\"", false, 0, 0},
+    {"fn", 0, WORD, "TEXT",
+     "in place of MODEL a scalar function, as one C file: \"sq(x) = x*x\", or an operation: gelu", false, 0, 0},
     {"what", 0, CHOICE, "value|jvp|vjp",
      "of --fn: its value, or a derivative in forward or reverse mode (default: value)", false, 0, 0},
     {"derivative", 0, WORD, "TEXT",

@@ -148,10 +148,9 @@ const expr *scalar_value(arena *mem, const own_fn *f, const expr *const *arg, bo
     if (depth >= SCALAR_DEPTH || f->of->in->calls++ >= SCALAR_CALLS) {
         const bool deep = depth >= SCALAR_DEPTH;
         err_set(e, TS_BAD_INPUT,
-                deep ? "function %s: its calls are %d deep and do not end"
-                     : "function %s: its calls "
-                       "make more than %d others",
-                f->base.name, deep ? depth : SCALAR_CALLS);
+                deep ? "%sfunction %s: its calls are %d deep and do not end"
+                     : "%sfunction %s: its calls make more than %d others",
+                f->order ? "the derivative of " : "", f->of->name, deep ? depth : SCALAR_CALLS);
         return err_hint(e, "a recursion ends by a choice that numbers in the call decide: n == 0 ? ... : ..."), NULL;
     }
     if (!f->order || (f->order == 1 && f->of->derivative))

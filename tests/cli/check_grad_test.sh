@@ -90,6 +90,41 @@ int main(void)
 END
 ${CC:-cc} -std=c11 main.c value.o jvp.o vjp.o -lm -o main
 [ "$(./main)" = "0.041666666666666664 0.25 1.3333333333333335 3" ] || { ./main; exit 1; }
+# So does an operation of the table, with its attributes.
+for text in gelu 'gelu approximate=tanh' where swiglu 'leaky_relu alpha=0.25' greater power; do
+    for what in value jvp vjp; do
+        $TESSERA emit --fn "$text" --what $what -o op.c
+        ${CC:-cc} -std=c11 -Wall -Wextra -Werror -c op.c -o op_$what.o || { echo "$text, $what"; cat op.c; exit 1; }
+    done
+done
+for what in value jvp vjp; do
+    $TESSERA emit --fn 'power' --what $what -o op_$what.c
+done
+cat >main.c <<END
+#include <stdio.h>
+double power(double, double), power_jvp(double, double, double, double);
+void power_vjp(double, double, double, double *);
+int main(void)
+{
+    double out[2];
+    power_vjp(3, 2, 1, out);
+    printf("%g %g %g %.6g\n", power(3, 2), power_jvp(3, 2, 1, 0), out[0], out[1]);
+    return 0;
+}
+END
+${CC:-cc} -std=c11 main.c op_value.c op_jvp.c op_vjp.c -lm -o main
+[ "$(./main)" = "9 6 6 9.88751" ] || { ./main; exit 1; }
+for text in 'nope:there is no function and no operation "nope"' \
+    'concat:operation concat takes any number of operands, expected 1 to 4' \
+    'softmax:softmax: axis: axis -1 is out of range for rank 0'; do
+    code=0
+    $TESSERA emit --fn "${text%%:*}" -o f.c 2>error.txt || code=$?
+    [ $code = 3 ] && grep -qF "error: ${text#*:}" error.txt || { cat error.txt; exit 1; }
+done
+code=0
+$TESSERA emit --fn 'f(x) = f(x + 1)' --what jvp -o f.c 2>error.txt || code=$?
+[ $code = 3 ] && grep -qxF 'error: the derivative of function f: its calls are 200 deep and do not end' error.txt ||
+    { cat error.txt; exit 1; }
 $TESSERA emit --fn 'polar(x, y) = let s = x*x + y*y; sqrt(s), atan2(y, x)' --what vjp -o polar.c
 ${CC:-cc} -std=c11 -Wall -Wextra -Werror -c polar.c
 # Parameters that a form does not read, names that C, its library or the text itself has, loops that count.
