@@ -34,6 +34,9 @@ static void note_plan(cJSON *list, const cJSON *plan)
     char line[512];
     const cJSON *n;
     cJSON_ArrayForEach(n, js_get(plan, "notes")) note_once(list, n->valuestring);
+    if (js_get_number(plan, "launches", INFINITY) < cJSON_GetArraySize(js_get(plan, "kernels")))
+        note_once(list, "Some kernels are launched together: the time of each is its share of the launch's, by the "
+                        "bytes that it moves.");
     for (const char *at = js_get_text(plan, "build/notes"); *at != 0; at += strcspn(at, "\n"), at += *at == '\n') {
         snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
         note_once(list, line);

@@ -3,6 +3,7 @@
 #include "schedule/explain_fit.h"
 #include "schedule/explain_places.h"
 #include "schedule/explain_tile.h"
+#include "schedule/launches.h"
 #include "schedule/extents.h"
 #include "schedule/resident.h"
 #include "schedule/nest.h"
@@ -396,6 +397,16 @@ static void put_walked(text *t, const plan *p, const kernel *k)
     put_notes(t, p, k);
 }
 
+static void put_launch(text *t, const plan *p, int i) /* of several kernels */
+{
+    const int last = i + p->kernel[i].joins;
+    const int n = launches_members(p, last);
+    if (n == 1)
+        return;
+    key(t, "launch");
+    text_add(t, "{\"last\":\"k%d\",\"kernels\":%d}", last, n);
+}
+
 static void put_kernel(text *t, const plan *p, int i)
 {
     const kernel *k = &p->kernel[i];
@@ -407,6 +418,7 @@ static void put_kernel(text *t, const plan *p, int i)
         places_explain_transfer(t, p, k);
     else
         put_walked(t, places_plan(p, k), k);
+    put_launch(t, p, i);
     if (p->n_site)
         put_text(t, "place", p->site[k->site].name);
     text_add(t, "}");
@@ -555,6 +567,8 @@ void plan_explain(const plan *p, const char *by, const char *facts, text *out)
     for (int i = 0; i < p->n_kernel; i++)
         put_kernel(out, p, i);
     text_add(out, "]");
+    if (p->on->side_by_side && !p->n_site)
+        put_whole(out, "launches", launches_count(p));
     places_explain(out, p);
     put_memory(out, p);
     put_recompute(out, p);

@@ -132,22 +132,43 @@ bool pass_launches(plan *p, err *e)
     return true;
 }
 
+static bool is_part(const plan *p, int k, int row)
+{
+    return k + p->kernel[k].joins == row;
+}
+
+int launches_members(const plan *p, int row)
+{
+    int n = 0;
+    for (int k = 0; k <= row; k++)
+        n += is_part(p, k, row);
+    return n;
+}
+
+int launches_count(const plan *p)
+{
+    int n = 0;
+    for (int k = 0; k < p->n_kernel; k++)
+        n += is_part(p, k, k);
+    return n;
+}
+
 void launches_share(const plan *p, double *seconds)
 {
     for (int row = 0; row < p->n_kernel; row++) {
         const double all = seconds[row];
         double bytes = 0;
         for (int k = 0; k <= row; k++)
-            bytes += k + p->kernel[k].joins == row ? p->kernel[k].bytes : 0;
-        for (int k = 0; k <= row; k++)
-            if (k + p->kernel[k].joins == row && bytes > p->kernel[row].bytes)
-                seconds[k] = all * p->kernel[k].bytes / bytes;
+            bytes += is_part(p, k, row) ? p->kernel[k].bytes : 0;
+        for (int k = 0; k <= row && bytes > 0; k++)
+            if (is_part(p, k, row))
+                seconds[k] = all * (p->kernel[k].bytes / bytes);
     }
 }
 
 void launches_each(const plan *p, int row, void (*after)(void *user, int kernel), void *user)
 {
     for (int k = 0; k <= row; k++)
-        if (k + p->kernel[k].joins == row)
+        if (is_part(p, k, row))
             after(user, k);
 }

@@ -8,7 +8,7 @@
  * The room:  plan (the passes) -> alternatives, known -> fuse, stream, inline_budget, rematerialize, demand, stages,
  *            names
  *            -> checkpointing* -> schema_fuse -> place* (site) -> loops: schema*, choose, nest, legal, layout, order,
- *            mask -> memory (reuse)     target: what all of them ask
+ *            mask -> memory (reuse) -> launches (hazard)     target: what all of them ask
  *            explain*: what people and reports read of a plan */
 #ifndef TS_PLAN_H
 #define TS_PLAN_H

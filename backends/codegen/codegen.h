@@ -2,7 +2,7 @@
  *
  *   kernel of a plan ──> statements ──> text through the back end's dialect (dialect.h) ──> its compiler
  *        │  kernel.c, chunks, copy, prefetch, mask (outside of tiles), tile.c, split, partial (inside), scan, scatter
- *        │  lanes.c (of a part that is a group of them)
+ *        │  lanes.c (of a part that is a group of them), launch.c (several kernels as one)
  *        └─ cstyle.c, text.c, access.c (expressions and places), stmt.c, print.c (statements), library.c (functions)
  *
  * A kernel becomes one function over pointers and a share of the work, and a tile function for each distinct shape of

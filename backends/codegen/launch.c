@@ -109,38 +109,49 @@ static void write_member(const kernel_text *k, text *t)
     text_add(t, "#endif\n");
 }
 
-/* Those of one text, of parts i to before `end`: "a0 = x3, a1 = y4" */
+/* The operands of those of one text, parts i to before `end`, and where they tell of an index that led outside */
 static void write_choice(const together *w, int i, int end, text *t)
 {
     const kernel_text *k = w->part[i].text;
     for (int o = 0; o < k->n_operand; o++)
         text_line(t, "%s%s%s *a%d = %s;", w->d->space[ALL], k->operand[o].written ? "" : "const ",
                   type_of(w, &k->operand[o]), o, w->out->operand[w->operand[i][o]].name);
-    text_line(t, "int told = %d;", w->part[i].told);
+    if (k->faults)
+        text_line(t, "int told = %d;", w->part[i].told);
     text_line(t, "switch (member) {");
     for (int m = i + 1; m < end; m++) {
-        text one = {0};
+        const char *comma = " ";
+        text line = {0};
+        text_add(&line, "case %d:", m - i);
         for (int o = 0; o < k->n_operand; o++)
             if (w->operand[m][o] != w->operand[i][o])
-                text_add(&one, "a%d = %s, ", o, w->out->operand[w->operand[m][o]].name);
-        text_add(&one, "told = %d;", w->part[m].told);
-        text line = {0};
-        text_add(&line, "case %d: %s break;", m - i, one.s);
+                text_add(&line, "%sa%d = %s", comma, o, w->out->operand[w->operand[m][o]].name), comma = ", ";
+        if (k->faults)
+            text_add(&line, "%stold = %d", comma, w->part[m].told);
+        text_add(&line, "; break;");
         stmt_lines(t, line.s);
-        text_free(&one), text_free(&line);
+        text_free(&line);
     }
     text_line(t, "}");
 }
 
+static void add_number(text *t, const char *name, int64_t n) /* what is added to it, if anything */
+{
+    text_add(t, n < 0 ? "%s - %lld" : n ? "%s + %lld" : "%s", name, (long long)(n < 0 ? -n : n));
+}
+
+/* first: the number of the first group of part i */
 static void write_call(const together *w, int i, int end, int64_t first, text *t)
 {
     const kernel_text *k = w->part[i].text;
     const int64_t groups = w->part[i].groups;
     const bool several = end > i + 1;
     char name[24];
-    text line = {0};
+    text line = {0}, own = {0};
+    add_number(&own, "group", -first);
     if (several) {
-        text_line(t, "const %s member = (group - %lld) / %lld;", w->d->index, (long long)first, (long long)groups);
+        text_line(t, first ? "const %s member = (%s) / %lld;" : "const %s member = %s / %lld;", w->d->index, own.s,
+                  (long long)groups);
         write_choice(w, i, end, t);
     }
     text_add(&line, "%s(", launch_member_name(k, name));
@@ -150,13 +161,14 @@ static void write_call(const together *w, int i, int end, int64_t first, text *t
         else
             text_add(&line, "%s, ", w->out->operand[w->operand[i][o]].name);
     text_add(&line, "%s", k->scratch ? "scratch, " : "");
-    if (several)
-        text_add(&line, "fault + told, group - %lld - member * %lld, ", (long long)first, (long long)groups);
+    if (several && k->faults)
+        text_add(&line, "fault + told");
     else
-        text_add(&line, "fault + %d, group - %lld, ", w->part[i].told, (long long)first);
-    text_add(&line, "%lld);", (long long)groups);
+        add_number(&line, "fault", k->faults ? w->part[i].told : 0);
+    text_add(&line, several ? ", %s - member * %lld, %lld);" : ", %s, %lld);", own.s, (long long)groups,
+             (long long)groups);
     stmt_lines(t, line.s);
-    text_free(&line);
+    text_free(&line), text_free(&own);
 }
 
 static void write_function(const together *w, const char *name, text *t)

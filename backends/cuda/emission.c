@@ -23,7 +23,7 @@ static emit_launch launch_of(const plan *p, const cuda_texts *c, int k, arena *m
     const kernel_text *q = &c->kernel[k];
     const hazards *h = &c->hazards;
     return (emit_launch){.text = q,
-                         .file = arena_format(mem, "%s.image", q->name),
+                         .file = c->unit_of[k] < 0 ? NULL : arena_format(mem, "%s.image", q->name),
                          .groups = cuda_groups(p, q),
                          .shared = q->scratch > SHARED_DECLARED ? (unsigned)q->scratch : 0,
                          .n_wait = k < h->n_kernel ? h->first[k + 1] - h->first[k] : 0,

@@ -231,6 +231,15 @@ static void put_group(const view *v, const cJSON *g)
     }
 }
 
+/* "launched with 25 others, at k121" */
+static void put_launch(const view *v, const cJSON *l)
+{
+    const double others = js_get_number(l, "kernels", 1) - 1;
+    if (others > 0)
+        fprintf(v->f, "    launched with %.0f other%s, at %s\n", others, others == 1 ? "" : "s",
+                js_get_text(l, "last"));
+}
+
 /* Shared loops, then those of each stage: "r/4 ; mean: r c@vector ; add: r e@vector", one a line. */
 static void put_loops(const view *v, const char *s, const cJSON *stages)
 {
@@ -331,6 +340,7 @@ static void put_kernel(const view *v, const family *m)
     }
     put_title(v, m);
     put_facts(v, k);
+    put_launch(v, js_get(k, "launch"));
     put_group(v, js_get(k, "group"));
     /* with what was derived, where that adds anything */
     put_loops(v, js_get_text(k, js_get(k, "derived") ? "derived" : "loops"), js_get(k, "stages"));
@@ -379,7 +389,10 @@ static void put_all(const args *a, const cJSON *root)
     printf("target %s  %s  %.0f threads  schema ", js_get_text(root, "target"), js_get_text(root, "isa"),
            js_get_number(root, "threads", 0));
     put_toned(&v, PLAIN, js_get_text(root, "schema/name"));
-    printf("  %d kernels\n\n", cJSON_GetArraySize(js_get(root, "kernels")));
+    printf("  %d kernels", cJSON_GetArraySize(js_get(root, "kernels")));
+    if (js_get(root, "launches"))
+        printf(" in %.0f launches", js_get_number(root, "launches", 0));
+    fputs("\n\n", stdout);
     for (int i = 0; i < n; i++)
         put_kernel(&v, &list[i]);
     families_free(list, n);

@@ -92,6 +92,44 @@ assert 1000 <= np.load("looped/end.npy").max() < 4000 # it ended as it should
 PY
 }
 
+# launches_agree TARGET: small kernels of two texts and more are one launch; then an index that leads one of them outside
+launches_agree() {
+    python3 - <<'PY'
+import json, numpy as np
+sizes = [40, 70, 40, 1000, 40]
+model = {"format": "graph/1", "opset": {"": 17}, "outputs": [{"name": f"y{i}"} for i in range(len(sizes))] + [{"name": "g"}],
+         "inputs": [{"name": f"x{i}", "dtype": "f32", "shape": [n]} for i, n in enumerate(sizes)] +
+                   [{"name": "at", "dtype": "i64", "shape": [9]}],
+         "nodes": [{"op": "Exp" if i == 1 else "Neg", "in": [f"x{i}"], "out": [f"y{i}"]} for i in range(len(sizes))] +
+                  [{"op": "Gather", "in": ["x3", "at"], "out": ["g"]}]}
+json.dump(model, open("small.json", "w"))
+for i, n in enumerate(sizes):
+    np.save(f"x{i}.npy", (np.arange(n) % 7 - 3 + i).astype(np.float32))
+np.save("at.npy", np.arange(9) * 100)
+np.save("far.npy", np.arange(9) * 200)
+PY
+    files='../x0.npy ../x1.npy ../x2.npy ../x3.npy ../x4.npy'
+    given=$(for i in 0 1 2 3 4; do echo "--in x$i=x$i.npy"; done)
+    "$TESSERA" explain small.json --target "$1" --all | grep -q 'launched with [0-9]* others, at k5'
+    "$TESSERA" run small.json $given --in at=at.npy --target "$1" -q --out side
+    "$TESSERA" run small.json $given --in at=at.npy --target interp -q --out meant
+    "$TESSERA" emit small.json --target "$1" -q -o small
+    [ "$(grep -c '{"", "", 0, ' small/program.c)" -ge 3 ]
+    build small
+    (cd small && ./model $files ../at.npy)
+    python3 - <<'PY'
+import numpy as np
+for i, name in enumerate(["y0", "y1", "y2", "y3", "y4", "g"]):
+    here, there = np.load(f"side/{name}.npy"), np.load(f"small/output{i}.npy")
+    assert (here == there).all() and np.allclose(here, np.load(f"meant/{name}.npy"), 1e-6), name
+PY
+    ! (cd small && ./model $files ../far.npy) 2>said.txt
+    grep -q 'an index lies outside its axis' said.txt
+    ! "$TESSERA" run small.json $given --in at=far.npy --target "$1" -q --out side 2>said.txt
+    ! "$TESSERA" run small.json $given --in at=far.npy --target c -q --out side 2>meant.txt
+    cmp said.txt meant.txt
+}
+
 # extents_agree TARGET: sums and products along an extent that a run says, which grows and shrinks; one beyond its range
 extents_agree() {
     cp "$SOURCE/tests/backends/gpu/rows.json" .

@@ -55,6 +55,7 @@ unset SIMCUDA_SM
 language_agrees cuda
 loops_agree cuda
 extents_agree cuda
+launches_agree cuda
 ! (cd there && SIMCUDA_FAIL=cuGraphLaunch=719 ./model ../x.npy) 2>said.txt
 grep -qx 'launching the kernels failed: CUDA_ERROR_LAUNCH_FAILED' said.txt
 grep -q 'outside its axis' said.txt && exit 1 # that alone is the reason

@@ -17,6 +17,7 @@ products_agree opencl
 language_agrees opencl
 loops_agree opencl
 extents_agree opencl
+launches_agree opencl
 
 # What is missing
 ! (cd there && OCL_ICD_VENDORS=/nonexistent ./model ../x.npy) 2>said.txt
