@@ -124,7 +124,7 @@ static void kernel_opens(text *t, const kernel_head *h)
              h->sizes ? ", const int64_t *extents" : "");
     for (int i = 0; i < h->boxes; i++)
         text_add(t, ", const __grid_constant__ tensor_map map%d", i);
-    text_add(t, ")\n{\n    const trip group = blockIdx.x, groups = gridDim.x;\n");
+    text_add(t, ")\n{\n    const unsigned group = blockIdx.x, groups = gridDim.x;\n");
     const int multiple = h->scratch_multiple ? h->scratch_multiple : 16;
     if (h->scratch > SHARED_DECLARED)
         text_add(t, "    extern __shared__ __align__(%d) char scratch[];\n", multiple);
@@ -147,7 +147,7 @@ static void member_opens(text *t, const kernel_head *h)
     text_add(t, "static __device__ __forceinline__ void %s(", h->name);
     for (int i = 0; i < h->n; i++)
         text_add(t, "%s%s *%s, ", h->parameter[i].written ? "" : "const ", h->parameter[i].type, h->parameter[i].name);
-    text_add(t, "%sint *fault, const trip group, const trip groups)\n{\n", h->scratch ? "char *scratch, " : "");
+    text_add(t, "%sint *fault, const unsigned group, const unsigned groups)\n{\n", h->scratch ? "char *scratch, " : "");
     if (h->alone)
         text_add(t, "    if (group) return;\n");
 }
@@ -183,8 +183,8 @@ const dialect cuda_dialect = {
     .arrived = "arrived($0)",
     .box = &boxes,
     .matrix = matrices,
-    .part = "group",
-    .parts = "groups",
+    .part = "(trip)group",
+    .parts = "(trip)groups",
     .chunks = (const char *const[]){"for (trip $0 = group; $0 < $1; $0 += groups) {", NULL},
     .lane = "threadIdx.x",
     .lane_of_all = "((int64_t)group * blockDim.x + threadIdx.x)",

@@ -116,7 +116,7 @@ static void kernel(text *t, const kernel_head *h)
     for (int v = 0; h->sizes >> v; v++)
         if (h->sizes >> v & 1)
             text_add(t, ", const long extent%d", v);
-    text_add(t, ")\n{\n    const ts_index group = get_group_id(0), groups = get_num_groups(0);\n");
+    text_add(t, ")\n{\n    const size_t group = get_group_id(0), groups = get_num_groups(0);\n");
     for (int v = 0; h->sizes >> v; v++)
         if (h->sizes >> v & 1)
             text_add(t, "    const ts_index size%d = (ts_index)extent%d;\n", v, v);
@@ -142,7 +142,7 @@ static void member(text *t, const kernel_head *h)
     for (int i = 0; i < h->n; i++)
         text_add(t, "__global %s%s *%s, ", h->parameter[i].written ? "" : "const ", h->parameter[i].type,
                  h->parameter[i].name);
-    text_add(t, "%s__global int *fault, const ts_index group, const ts_index groups)\n{\n",
+    text_add(t, "%s__global int *fault, const size_t group, const size_t groups)\n{\n",
              h->scratch ? "__local char *scratch, " : "");
     if (h->alone)
         text_add(t, "    if (group) return;\n");

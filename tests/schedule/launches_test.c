@@ -22,7 +22,7 @@ static const node *products(graph *g)
 {
     const node *of[PRODUCTS], *w = input(g, "w", 64, 64);
     for (int i = 0; i < PRODUCTS; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "x%d", i);
         of[i] = g_call2(g, "matmul", input(g, name, 64, 64), w);
     }

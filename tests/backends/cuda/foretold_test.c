@@ -96,6 +96,8 @@ static void try_plan(ts_plan *p, const char *counts, const char *what)
 {
     err e = {0};
     cuda_texts t = {0};
+    for (int k = 0; p && k < p->plan->n_kernel; k++) /* what is foretold is of each kernel alone */
+        p->plan->kernel[k].joins = 0;
     if (CHECK(p && cuda_write(p->plan, &t, &e)) && CHECK(rig_apart(run, p)))
         CHECK(compare(p->plan, &t, counts, what) > 0);
     else

@@ -83,7 +83,7 @@ static void try_model(const nvrtc_api *rtc, const row *r, const char *card, cons
         CHECK(!halves || ts_mixed_precision(ts_model_graph(m), 1, root, r->products, root));
         p = plan_make(ts_model_graph(m), 1, root, &(plan_options){.on = on, .target = "cuda", .schema = r->schema}, &e);
     }
-    if (CHECK(p && cuda_write(p, &t, &e)))
+    if (CHECK(p && cuda_write_each(p, &t, &e)))
         for (int u = 0; u < t.n_unit; u++) {
             int k = 0;
             while (t.unit_of[k] != u)
