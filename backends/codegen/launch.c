@@ -60,8 +60,8 @@ static void find_operands(together *w)
     int most = 1;
     for (int i = 0; i < w->n; i++)
         most += w->part[i].text->n_operand;
-    w->out->operand = calloc((size_t)most, sizeof *w->out->operand);
-    MUST(w->out->operand);
+    w->out->operand = calloc((size_t)most, sizeof *w->out->operand), w->out->box = calloc(1, sizeof *w->out->box);
+    MUST(w->out->operand && w->out->box);
     for (int i = 0; i < w->n; i++) {
         const kernel_text *k = w->part[i].text;
         w->operand[i] = calloc((size_t)k->n_operand + 1, sizeof **w->operand);
