@@ -117,9 +117,9 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
                       .variables = want->variables,
                       .n_state = want->n_state,
                       .state = want->state};
-    if (want->variables && (n_site > 1 || !p->target->varies)) {
+    if (want->variables && !p->target->varies) {
         err_set(e, TS_UNSUPPORTED, "target %s makes no programs of which runs say the extent of \"%s\"",
-                n_site > 1 ? o->target : p->target->name, want->variables->of->name);
+                p->target->name, want->variables->of->name);
         return err_hint(e, "give it one extent: --dim %s=N", want->variables->of->name);
     }
     p->asked = (build_options){.progress = o->progress, .user = o->user};

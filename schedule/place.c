@@ -255,6 +255,21 @@ static bool on_first(const plan *p)
     return all;
 }
 
+/* What crosses is whole, and parts are planned for constant extents, whoever asked for several devices. */
+static bool constant(const plan *p, err *e)
+{
+    text all = {0};
+    if (!p->variables)
+        return true;
+    for (int i = 0; i < p->n_site; i++)
+        text_add(&all, "%s%s", i ? ", " : "", p->site[i].name);
+    err_set(e, TS_UNSUPPORTED,
+            "a plan over several devices (%s) makes no programs of which runs say the extent of \"%s\"", text_str(&all),
+            p->variables->of->name);
+    text_free(&all);
+    return err_hint(e, "give it one extent, --dim %s=N, or plan for one device", p->variables->of->name);
+}
+
 bool pass_place(plan *p, err *e)
 {
     placing a = {.p = p, .of_rule = arena_array(&p->mem, (size_t)(p->schema ? p->schema->n_rule : 0) + 1, sizeof(int))};
@@ -273,7 +288,7 @@ bool pass_place(plan *p, err *e)
     if (!settle(&a, e))
         return false;
     if (!on_first(p))
-        return place_split(p, e);
+        return constant(p, e) && place_split(p, e);
     p->n_site = 0, p->placed = NULL;
     return true;
 }
