@@ -448,6 +448,9 @@ static const node *made_of(graph *g, node *draft)
         err_in(&g->err, "%s", o->name);
         return NULL;
     }
+    parts = o->calls ? calls_unrolled(g, draft) : NULL;
+    if (parts || err_in(&g->err, "%s", o->name) || err_is(&g->err))
+        return parts;
     if (o->fan_in && draft->n_in > o->fan_in)
         return tree(g, draft);
     return intern(g, draft);

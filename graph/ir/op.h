@@ -148,6 +148,7 @@ typedef struct op {
     int fan_in;            /* of any number, associative: more operands than this become a tree of calls; 0: never */
     const attr_spec *attr; /* ends with {0} */
     const char *text;      /* pointwise: the whole definition, over a b c d and numeric attribute names */
+    bool calls;            /* pointwise, by a text of each call's own: it may call functions of the graph */
     bool (*shape)(const node *n, type *out, err *e); /* NULL: broadcast, numpy's promoted dtype */
     bool (*body)(defn *d, err *e);                   /* sets d->value */
     /* How long axes are that operands leave open (-1: open.c), as the others say it: dim[k][i] of operand k, left -1

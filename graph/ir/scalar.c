@@ -190,5 +190,6 @@ const expr *x_expand(arena *mem, scalars *s, const expr *x, err *e)
     if (!y || y == x || parts(y, SCALAR_PARTS) > 0)
         return y;
     err_set(e, TS_UNSUPPORTED, "its functions, written out, have more than %d parts", SCALAR_PARTS);
-    return err_hint(e, "take fewer steps, or make an operation of its own of a part that is used often"), NULL;
+    return err_hint(e, "take fewer steps, or call the function as an operation of tensors, which becomes several"),
+           NULL;
 }

@@ -50,6 +50,24 @@ static const expr *one_part(void *user, const expr *x)
     return x_parts(x) > PART ? own_part(u, x) : x;
 }
 
+const node *calls_unrolled(graph *g, const node *call)
+{
+    arena mem = {0};
+    unrolling u = {g, &mem};
+    const node *y = NULL;
+    defn d;
+    if (g->scalars && g_defn_calls(call, &mem, &d, &g->err) && scalar_is_long(&mem, g->scalars, d.value, LONG)) {
+        const expr *x = x_map(&mem, d.value, one_part, &u);
+        if (x != d.value && !err_is(&g->err))
+            y = x->kind == X_LOAD ? x->from : g_formula_of(g, x);
+        y = y ? g_fitted(g, y, &call->type) : NULL;
+        if (!y && !err_is(&g->err))
+            x_expand(&mem, g->scalars, d.value, &g->err); /* one node has to do: it may be too long */
+    }
+    arena_free(&mem);
+    return y;
+}
+
 const node *function_unrolled(graph *g, const node *call)
 {
     const fn *f = scalar_fn(g->scalars, call->op->name);

@@ -30,8 +30,9 @@ static const expr *at_zero(arena *mem, const node *a)
 static bool dtype_of(const node *n, const names *known, arena *mem, dtype *out, err *e)
 {
     const expr *x = x_parse(mem, node_attr(n, "text")->s, known, e);
-    if (!x || !x_expand(mem, n->scalars, x, e))
-        return false;
+    err own = {0}; /* what is too long for one node becomes several, or is refused then: op.calls */
+    if (!x || (!x_expand(mem, n->scalars, x, &own) && own.code != TS_UNSUPPORTED))
+        return x ? err_set(e, own.code, "%s", own.text) : false;
     if (x->dtype == TS_N_DTYPE)
         return err_set(e, TS_BAD_INPUT, "text: \"%s\" uses no operand", node_attr(n, "text")->s);
     return *out = x->dtype, true;
@@ -459,7 +460,7 @@ static const op formula_op = {
     .name = "formula",
     .doc = "A function of operands a, b, c, ... spelled out without blanks, element by element: a*exp(-b).",
     .numpy = "formula(text, x)",
-    .arity = -1, .axes = "e", .attr = (const attr_spec[]){{"text", 's', NULL}, {0}},
+    .arity = -1, .axes = "e", .attr = (const attr_spec[]){{"text", 's', NULL}, {0}}, .calls = true,
     .shape = formula_shape, .extents = extents_pointwise, .body = formula_body,
     .cases = "f32[2,3] text=a*a\nf32[2,3] f32[3] text=a*exp(-abs(b))\nf64[4,1] f32[3] f64[] text=a-b/(2+c*c)\n"
              "f32[5] f32[5] text=select(lt(a,b),a,b*0.5)\ni32[4] i32[4] text=a+3*b\nf32[3] i64[3] text=a*f32(b)\n"

@@ -138,6 +138,9 @@ static void test_long_loops(void)
     CHECK(!ts_output(g, h, 2) && !ts_graph_recover(g, &(ts_error){0}));
     holds(r, 3, at, root), holds(slope(g, r, x), 3, at, dr);
     holds(ts_call1(g, "both", x), 3, at, sum);
+    /* so does a call in a text: 20 steps that are written out double the text each */
+    ts_tensor f = ts_call2(g, "formula text=\"both(a) - newton(b, b)\"", x, x);
+    holds(f, 3, at, half), holds(slope(g, f, x), 3, at, d);
     is_good(g);
 }
 
@@ -234,9 +237,9 @@ static void test_refusals(void)
         "formula: function f: its calls make more than 100000 others\n  hint: a recursion ends by a choice that "
         "numbers in the call decide: n == 0 ? ... : ...");
     refused_call(
-        "f(x)", "let r = x; while (r > 1, 40) r = r / 2 + r * x; r", "formula text=\"f(a) + 1\"",
-        "formula: its functions, written out, have more than 200000 parts\n  hint: take fewer steps, or make an "
-        "operation of its own of a part that is used often");
+        "f(x)", "let r = x; while (r > 1, 40) r = r / 2 + r * x; r", "element dims=[3] text=\"f(a[i0]) + 1\"",
+        "element: its functions, written out, have more than 200000 parts\n  hint: take fewer steps, or call the "
+        "function as an operation of tensors, which becomes several");
     ts_graph *g = ts_graph_make();
     ts_error e = {0};
     CHECK(ts_function(g, "f(x)", "x", NULL) && !ts_function(g, "f(x)", "x * 2", NULL));
