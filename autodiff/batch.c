@@ -405,9 +405,9 @@ static const node *made_of(batching *b, const node *y)
             made = scattered(b, y, &d);
         else if (!made && d.value->kind == X_SCAN && d.value->folds)
             made = carried(b, y, &d);
-        else if (!made && x_alone(d.value))
+        else if (!made && x_alone(d.value) && !(made = over_repeated(b, y, &d)))
             g_fail(g, TS_UNSUPPORTED, "it goes through all places in order");
-        else if (!made && !(made = spelled(b, y, &d))) {
+        else if (!made && !x_alone(d.value) && !(made = spelled(b, y, &d))) {
             const err why = g->err;
             if (!(made = over_repeated(b, y, &d)))
                 g->err = why;
