@@ -407,6 +407,16 @@ static void put_launch(text *t, const plan *p, int i) /* of several kernels */
     text_add(t, "{\"last\":\"k%d\",\"kernels\":%d}", last, n);
 }
 
+static void put_trips(text *t, const kernel *k) /* of a scan */
+{
+    const scan_plan *s = k->scan;
+    if (!s)
+        return;
+    key(t, "trips");
+    text_add(t, "{\"count\":%lld,\"kernels\":%d,\"threads\":%d,\"ends\":%s,\"inside\":%s}", (long long)s->trips,
+             s->plan->n_kernel, s->plan->threads, s->until < 0 ? "false" : "true", s->inside ? "true" : "false");
+}
+
 static void put_kernel(text *t, const plan *p, int i)
 {
     const kernel *k = &p->kernel[i];
@@ -418,6 +428,7 @@ static void put_kernel(text *t, const plan *p, int i)
         places_explain_transfer(t, p, k);
     else
         put_walked(t, places_plan(p, k), k);
+    put_trips(t, k);
     put_launch(t, p, i);
     if (p->n_site)
         put_text(t, "place", p->site[k->site].name);

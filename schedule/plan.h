@@ -147,6 +147,7 @@ typedef struct scan_plan { /* a scan's kernel: the plan of one trip, in a graph 
     int n_first, n_copy;
     trip_copy *first, *copy; /* before the first trip; behind each one */
     int until;               /* the root that ends it when true; -1: none does */
+    bool inside;             /* one kernel holds the loop over the trips, and calls theirs as functions of its own */
     buffer *room;            /* of the trips' values, in the arena of the plan around it; all trips have the same */
 } scan_plan;
 

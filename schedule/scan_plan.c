@@ -301,6 +301,23 @@ static void find_places(making *m)
     s->room->bytes = target_aligned(m->around->on, q->arena_bytes);
 }
 
+/* ---- one kernel for all trips ---- */
+static bool is_host(const kernel *k) /* a function of the process, which no kernel can call */
+{
+    const expr *x = k->stage->value;
+    return x->kind == X_ROUTINE && x->run->host && !k->scan;
+}
+
+static bool fits_inside(const scan_plan *s, const target *on)
+{
+    bool fits = on->loops && s->plan->threads == 1;
+    for (int i = 0; i < s->plan->n_kernel && fits; i++) {
+        const kernel *k = &s->plan->kernel[i];
+        fits = k->scan ? k->scan->inside : !is_host(k);
+    }
+    return fits;
+}
+
 static void count_work(kernel *k, const scan_plan *s)
 {
     const int64_t trips = s->until < 0 || s->trips < COUNTED ? s->trips : 1; /* nobody knows when it ends */
@@ -327,6 +344,7 @@ static bool plan_scan(plan *p, kernel *k, err *e)
     if (!plan_trip(&m, e))
         return err_in(e, "a trip of %s%s%s%s", k->op, *k->label ? " \"" : "", k->label, *k->label ? "\"" : "");
     find_places(&m);
+    m.s->inside = fits_inside(m.s, p->on);
     count_work(k, m.s);
     return true;
 }

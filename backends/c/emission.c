@@ -13,9 +13,9 @@ static void add_calls(text *t, const c_program *c)
     for (int k = 0; k < c->all; k++) {
         const walk_call *x = &c->call[k];
         const char *unit = c->unit_of[k] < 0 ? "0" : c->unit[c->unit_of[k]].name;
-        text_line(t, "    {%s, %d, %d, %d, %d},", unit, x->first, x->n, x->meets, x->loop);
+        text_line(t, "    {%s, %d, %d, %d, %d, %d},", unit, x->first, x->n, x->meets, x->loop, x->alone);
     }
-    text_line(t, "    {0, 0, 0, 0, 0}};\n");
+    text_line(t, "    {0, 0, 0, 0, 0, 0}};\n");
 }
 
 static void add_places(text *t, const c_program *c)
@@ -46,8 +46,8 @@ static void add_loops(text *t, const trip_tables *g)
     text_add(t, "    {0, 0, 0, 0}};\n\nstatic const walk_loop loop[] = {\n");
     for (int i = 0; i < g->loops; i++) {
         const walk_loop *x = &g->loop[i];
-        text_line(t, "    {%d, %d, %d, %d, %d, %d, %d, %d, %d, %ld, %ld},", x->first, x->end, x->address, x->n,
-                  x->before, x->behind, x->last, x->room, x->alone, x->trips, x->until);
+        text_line(t, "    {%d, %d, %d, %d, %d, %d, %d, %d, %ld, %ld},", x->first, x->end, x->address, x->n, x->before,
+                  x->behind, x->last, x->room, x->trips, x->until);
     }
     text_line(t, "};\n");
 }

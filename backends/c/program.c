@@ -53,6 +53,11 @@ static walk_place place_of(const writing *w, const operand *o)
 }
 
 /* Behind those of operands: the values of trips, and the extents of the run. */
+static bool walks(const kernel *k) /* trips that the tables make */
+{
+    return k->scan && !k->scan->inside;
+}
+
 static void add_places(writing *w, const kernel_text *m, const buffer *room)
 {
     c_program *c = w->c;
@@ -69,7 +74,8 @@ static void add_places(writing *w, const kernel_text *m, const buffer *room)
 static void add_call(writing *w, int k, const kernel_text *m)
 {
     const level *at = &w->levels.of[w->level];
-    const buffer *room = w->p->kernel[k].scan ? w->p->kernel[k].scan->room : NULL;
+    const kernel *own = &w->p->kernel[k];
+    const buffer *room = own->scan ? own->scan->room : NULL;
     const int first = w->c->n_place;
     hazards_add_kernel(&w->hazards, w->p, &w->p->kernel[k]);
     const bool meets = hazards_last(&w->hazards, k) >= w->met;
@@ -77,8 +83,11 @@ static void add_call(writing *w, int k, const kernel_text *m)
         w->met = k;
     add_places(w, m, room);
     const int n = w->c->n_place - first;
-    w->c->call[at->first + k] = (walk_call){NULL, first, n, meets,
-                                            room ? levels_of_scan(&w->levels, at->first + k) : 0};
+    w->c->call[at->first + k] = (walk_call){.first = first,
+                                            .n = n,
+                                            .meets = meets,
+                                            .loop = walks(own) ? levels_of_scan(&w->levels, at->first + k) : 0,
+                                            .alone = room && own->scan->plan->threads == 1 ? 1 + own->beside : 0};
     w->c->operands = n > w->c->operands ? n : w->c->operands;
 }
 
@@ -86,7 +95,7 @@ static bool write_kernel(writing *w, int k, err *e)
 {
     kernel_text one;
     const kernel *own = &w->p->kernel[k];
-    if (own->scan || custom_kernel(own))
+    if (walks(own) || custom_kernel(own))
         call_operands(w->p, own, &one);
     else if (!kernel_write(&c_dialect, w->p, own, &one, e))
         return false;

@@ -37,7 +37,6 @@ static void add_loop(trip_tables *t, const levels *l, const level *x)
                                       .behind = behind,
                                       .last = behind + s->n_copy,
                                       .room = scan->stage->n_load + 1, /* behind what it reads, and its value */
-                                      .alone = s->plan->threads == 1 ? 1 + scan->beside : 0,
                                       .trips = s->trips,
                                       .until = until ? until->offset : -1};
     add_addresses(t, s), add_copies(t, s);

@@ -2,7 +2,7 @@
  *
  *   kernel of a plan ──> statements ──> text through the back end's dialect (dialect.h) ──> its compiler
  *        │  kernel.c, chunks, copy, prefetch, mask (outside of tiles), tile.c, split, partial (inside), scan, scatter
- *        │  lanes.c (of a part that is a group of them), launch.c (several kernels as one)
+ *        │  lanes.c (of a part that is a group of them), launch.c (several kernels as one), loop.c (a scan's trips)
  *        └─ cstyle.c, text.c, access.c (expressions and places), stmt.c, print.c (statements), library.c (functions)
  *
  * A kernel becomes one function over pointers and a share of the work, and a tile function for each distinct shape of
@@ -26,6 +26,10 @@ typedef struct operand { /* a pointer that the kernel takes */
     char name[16]; /* x0, x1, ... read; y0, y1, ... written */
 } operand;
 
+typedef struct unit_part { /* of a text: what stands there once, however many kernels call it */
+    char name[24];         /* from its content */
+    char *text;
+} unit_part;
 typedef struct kernel_text {
     char name[24]; /* of its function, from its content: equal kernels have one name, and one text */
     char *text;    /* a unit of its own, with all functions it uses */
@@ -43,11 +47,16 @@ typedef struct kernel_text {
     bool asks;       /* first of all, whether a trip before was the last one */
     uint32_t sizes;  /* extents of the run that it takes behind these */
     bool far;        /* some operand has more elements than 32 bits count */
+    bool sums;       /* some stage folds */
+    bool needs_room; /* of a scan: it takes, behind operands, where values of its trips are */
     int tiles;       /* tile functions: tile0, tile1, ... */
     char *member;    /* its tile functions and itself as launches of several call them; NULL: the language has none */
-    callees uses;    /* functions that stand in front of what `begins` is the start of */
+    int n_part;      /* in place of the text: it as others of the same text call it, behind all that it calls */
+    unit_part *part;
+    callees uses; /* functions that stand in front of what `begins` is the start of */
 } kernel_text;
-/* False with e set; then there is nothing to free. */
+/* Operands of a scan whose trips are made inside are its own, then the weights that they read.
+ * False with e set; then there is nothing to free. */
 bool kernel_write(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e);
 void kernel_text_free(kernel_text *k);
 /* Of a kernel without text: the operands of its call, in order, then the value; of a scan as its stage loads them. To

@@ -125,6 +125,15 @@ typedef struct unit_facts {
     bool far;          /* some operand has more elements than 32 bits count */
 } unit_facts;
 
+typedef struct loop_form { /* how a kernel makes the trips of a scan by calls of others; memory NULL: none does */
+    const char *memory;    /* type of what it is given */
+    const char *place[2], *at[2]; /* type of a place in memory, and of the one $1 bytes behind $0: [1]: is written */
+    const char *truth;            /* the one at place $0 */
+    const char *copy, *clear;     /* statements: to $0 what is at $1, of $2 bytes; zeros to $1 bytes from $0 on */
+    const char *share, *with;     /* a statement before all calls; what they have behind operands */
+    const char *const *chunks;    /* as the dialect's, of kernels that are called: each does all of its work */
+} loop_form;
+
 struct dialect {
     const char *name;
     /* Types: reals of 4 and 8 bytes, integers of 1, 2, 4, 8; truth values in expressions; loop variables */
@@ -170,11 +179,13 @@ struct dialect {
     const char *fault_parameter, *fault;
     routine_form routine;
     bool asks; /* kernels of trips that may end early ask whether they have */
+    loop_form loop;
     /* Text */
     void (*tile)(text *t, const tile_head *h);     /* up to the opening brace */
     void (*kernel)(text *t, const kernel_head *h); /* with all that stands before the statements */
-    /* Of a kernel that a launch of several calls: a function of its operands, scratch, where it has any, where to tell
-     * of an index that led outside, its part and the number of these; NULL: no launch has several */
+    /* Of a kernel that launches of several call, or loops of trips: a function of its operands, then of what the
+     * kernels of the language have: memory of its own, where to tell of an index that led outside, its share of the
+     * work. NULL: there are no such calls */
     void (*member)(text *t, const kernel_head *h);
     void (*prelude)(text *t, const unit_facts *u); /* what every unit begins with */
 };

@@ -219,6 +219,7 @@ typedef struct emitter {
     const stage *s; /* the one that is being written */
     arena *mem;
     err *e;
+    bool sums;     /* some stage folds, of it or of other kernels in the same text */
     int64_t group; /* lanes of a group; 1: a part is one worker alone */
     space sp;
     output out;
@@ -421,4 +422,14 @@ void emit_meet(emitter *m);                                            /* the wo
 const char *launch_member_name(const kernel_text *k,
                                char name[24]); /* launch.c: of its function in a launch of several */
 void kernel_header(text *t, const emitter *m); /* a comment, which equal kernels share (header.c) */
+void loop_header(text *t, const kernel *k, const kernel_text *out, const kernel_text *member);
+/* unit.c: what all units have */
+void unit_name(const text *whole, char name[24]); /* from that content */
+void unit_prelude(const dialect *d, const kernel_text *k, text *t);
+void unit_part_add(kernel_text *k, const char *name, const char *what); /* unless it has one of that name */
+/* As parts of a text, which has sums or not */
+bool member_write(const dialect *d, const plan *p, const kernel *k, bool sums, kernel_text *out, err *e);
+/* loop.c: the same of a scan with its loop */
+bool loop_write(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e);
+bool loop_member(const dialect *d, const plan *p, const kernel *k, bool sums, kernel_text *out, err *e);
 #endif

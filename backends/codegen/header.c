@@ -34,6 +34,23 @@ static void add_operands(text *t, const emitter *m)
     text_add(t, any ? "\n" : " nothing\n");
 }
 
+/* Of a scan: what its trips hand on, and which functions make one. */
+void loop_header(text *t, const kernel *k, const kernel_text *out, const kernel_text *member)
+{
+    const scan_plan *s = k->scan;
+    text_add(t, "/* %s\n *   %lld trips%s, each of", k->op, (long long)s->trips,
+             s->until < 0 ? "" : " at most, as one may end it");
+    for (int i = 0; i < s->plan->n_kernel; i++)
+        text_add(t, "%s %s", i ? "," : "", member[i].name);
+    for (int i = 0; i < s->plan->n_carried; i++)
+        add_type(t, s->plan->root[s->plan->carried[i].root],
+                 i < s->n_first   ? (i ? ", " : "\n * states ")
+                 : i > s->n_first ? ", "
+                                  : "\n * rows ");
+    text_add(t, "\n * %.0f operations on reals, %.0f bytes of operands and results, %lld of scratch */\n", k->flops,
+             k->bytes, (long long)out->scratch);
+}
+
 void kernel_header(text *t, const emitter *m)
 {
     const kernel *k = m->k;

@@ -17,7 +17,7 @@ void levels_make(levels *l, const plan *p)
     for (int i = 0; i < l->n; i++) /* which grows */
         for (int k = 0; k < l->of[i].plan->n_kernel; k++) {
             const scan_plan *s = l->of[i].plan->kernel[k].scan;
-            if (s)
+            if (s && !s->inside)
                 add(l, &(level){s->plan, l->n_kernel, i, l->of[i].first + k, s->leaf, s});
         }
 }

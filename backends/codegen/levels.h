@@ -1,6 +1,6 @@
-/* levels.h - the plans that a program is made of: the one it is for, and those of its scans' trips, and of theirs. All
- * their kernels are numbered through, each plan's in a row. Plans are borrowed and have to outlive it; the list is its
- * maker's to free. */
+/* levels.h - the plans that a program is made of: the one it is for, and those of its scans' trips, and of theirs, but
+ * for trips that are made within one kernel. All their kernels are numbered through, each plan's in a row. Plans are
+ * borrowed and have to outlive it; the list is its maker's to free. */
 #ifndef TS_LEVELS_H
 #define TS_LEVELS_H
 #include "backends/codegen/codegen.h"

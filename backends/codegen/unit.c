@@ -24,7 +24,9 @@ static void check(emitter *m)
     err_hint(m->e, "copy the operand at a loop outside of it");
 }
 
-static void write_function(emitter *m, void (*opens)(text *t, const kernel_head *h), text *out, const char *name)
+/* d: its dialect, but for how parts share the work */
+static void write_function(emitter *m, const dialect *d, void (*opens)(text *t, const kernel_head *h), text *out,
+                           const char *name)
 {
     parameter all[MAX_OPERAND];
     for (int i = 0; i < m->data.n_operand; i++)
@@ -47,7 +49,7 @@ static void write_function(emitter *m, void (*opens)(text *t, const kernel_head 
     text_free(&head);
     text_add(out, "%s", m->out.shrouds ? m->d->unknown : "");
     out->depth = 1;
-    stmt_print(out, m->d, m->out.code.at);
+    stmt_print(out, d, m->out.code.at);
     out->depth = 0;
     text_add(out, "}\n");
 }
@@ -60,83 +62,150 @@ static bool is_far(const emitter *m)
     return far;
 }
 
-static void write_prelude(const emitter *m, text *t)
+void unit_prelude(const dialect *d, const kernel_text *k, text *t)
 {
-    m->d->prelude(t, &(unit_facts){callees_chain(&m->out.all, m->d), kernel_sums(m->k), is_far(m)});
-    library_write(t, m->d, &m->out.all);
+    d->prelude(t, &(unit_facts){callees_chain(&k->uses, d), k->sums, k->far});
+    library_write(t, d, &k->uses);
     text_add(t, "\n");
 }
 
-/* Its name is from its content. */
-static void name_kernel(emitter *m, const text *front, char name[24])
+void unit_name(const text *whole, char name[24])
 {
-    text whole = {0};
     char hex[65];
-    text_add(&whole, "%s", text_str(front));
-    write_function(m, m->d->kernel, &whole, "kernel");
     hasher *h = hash_open();
-    hash_bytes(h, whole.s, whole.len);
+    hash_bytes(h, whole->s, whole->len);
     const digest d = hash_close(h);
     digest_hex(&d, hex);
     snprintf(name, 24, "k_%.12s", hex);
+}
+
+/* ---- the two ways to have it ---- */
+typedef struct written {
+    text tiles, header;
+} written;
+
+static void write_tiles(emitter *m, kernel_text *out, written *w)
+{
+    text whole = {0};
+    for (int i = 0; i < m->tiles.n; i++)
+        print_tile(m, &m->tiles.made[i], &w->tiles);
+    text_add(&whole, "%s%s", text_str(&m->out.front), text_str(&w->tiles));
+    write_function(m, m->d, m->d->kernel, &whole, "kernel");
+    unit_name(&whole, out->name);
+    kernel_header(&w->header, m);
     text_free(&whole);
 }
 
-static void write_unit(emitter *m, kernel_text *out)
+static void write_unit(emitter *m, kernel_text *out, written *w)
 {
-    text front = {0}, whole = {0}, header = {0};
-    text_add(&front, "%s", text_str(&m->out.front));
-    for (int i = 0; i < m->tiles.n; i++)
-        print_tile(m, &m->tiles.made[i], &front);
-    name_kernel(m, &front, out->name);
-    write_prelude(m, &whole);
+    text whole = {0};
+    unit_prelude(m->d, out, &whole);
     out->begins = whole.len;
-    text_add(&whole, "%s", text_str(&front));
-    write_function(m, m->d->kernel, &whole, out->name);
-    kernel_header(&header, m);
-    out->text = text_take(&whole), out->header = text_take(&header);
-    if (m->d->member) {
-        text_add(&whole, "%s", text_str(&front));
-        write_function(m, m->d->member, &whole, launch_member_name(out, (char[24]){0}));
+    text_add(&whole, "%s%s", text_str(&m->out.front), text_str(&w->tiles));
+    write_function(m, m->d, m->d->kernel, &whole, out->name);
+    out->text = text_take(&whole), out->header = text_take(&w->header);
+    if (m->d->member && m->p->on->side_by_side) {
+        text_add(&whole, "%s%s", text_str(&m->out.front), text_str(&w->tiles));
+        write_function(m, m->d, m->d->member, &whole, launch_member_name(out, (char[24]){0}));
         out->member = text_take(&whole);
     }
-    text_free(&front);
 }
 
-bool kernel_write(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e)
+void unit_part_add(kernel_text *k, const char *name, const char *what)
+{
+    for (int i = 0; i < k->n_part; i++)
+        if (!strcmp(k->part[i].name, name))
+            return;
+    k->part = reallocarray(k->part, (size_t)k->n_part + 1, sizeof *k->part);
+    MUST(k->part);
+    unit_part *own = &k->part[k->n_part++];
+    snprintf(own->name, sizeof own->name, "%s", name);
+    MUST((own->text = strdup(what)));
+}
+
+/* What it has in front, then itself, with names for its tiles that no other kernel's have. */
+static void write_parts(emitter *m, kernel_text *out, written *w)
+{
+    dialect own = *m->d;
+    text t = {0};
+    char front[24];
+    own.chunks = own.loop.chunks;
+    if (m->out.front.len) {
+        unit_name(&m->out.front, front);
+        unit_part_add(out, front, m->out.front.s);
+    }
+    text_add(&t, "%s", text_str(&w->header));
+    for (int i = 0; i < m->tiles.n; i++)
+        text_add(&t, "#define tile%d %s_%d\n", i, out->name, i);
+    text_add(&t, "%s", text_str(&w->tiles));
+    write_function(m, &own, own.member, &t, out->name);
+    for (int i = 0; i < m->tiles.n; i++)
+        text_add(&t, "#undef tile%d\n", i);
+    unit_part_add(out, out->name, t.s);
+    text_free(&t);
+}
+
+/* ---- the whole ---- */
+static void tell(const emitter *m, kernel_text *out)
+{
+    out->scratch = m->data.scratch_most, out->n_operand = m->data.n_operand;
+    out->spill = m->data.spill, out->lanes = (int)m->group, out->parts = m->chunks.parts;
+    out->asks = m->p->ends && m->d->asks;
+    out->faults = callees_fault(&m->out.all, m->d), out->far = is_far(m), out->sums = kernel_sums(m->k);
+    out->tiles = m->tiles.n, out->uses = m->out.all, out->sizes = m->varies.used;
+    out->operand = calloc((size_t)m->data.n_operand + 1, sizeof *out->operand);
+    MUST(out->operand);
+    memcpy(out->operand, m->data.operand, (size_t)m->data.n_operand * sizeof *out->operand);
+    out->n_box = m->data.n_box, out->box = calloc((size_t)m->data.n_box + 1, sizeof *out->box);
+    MUST(out->box);
+    memcpy(out->box, m->data.box, (size_t)m->data.n_box * sizeof *out->box);
+}
+
+typedef void writing_way(emitter *m, kernel_text *out, written *w);
+
+/* Frees m. */
+static bool make(emitter *m, writing_way *write, kernel_text *out, err *e)
 {
     err own = {0};
     arena mem = {0};
-    emitter *m = calloc(1, sizeof *m);
-    MUST(m);
-    m->d = d, m->p = p, m->k = k, m->e = &own, m->mem = m->sp.mem = &mem, m->out.uses = &m->out.all;
+    written w = {0};
+    m->e = &own, m->mem = m->sp.mem = &mem, m->out.uses = &m->out.all;
     *out = (kernel_text){0};
     kernel_statements(m);
     if (!err_is(&own))
         check(m);
-    if (!err_is(&own)) {
-        write_unit(m, out);
-        out->scratch = m->data.scratch_most, out->n_operand = m->data.n_operand;
-        out->spill = m->data.spill, out->lanes = (int)m->group, out->parts = m->chunks.parts;
-        out->asks = m->p->ends && m->d->asks;
-        out->faults = callees_fault(&m->out.all, m->d), out->far = is_far(m);
-        out->tiles = m->tiles.n, out->uses = m->out.all, out->sizes = m->varies.used;
-        out->operand = calloc((size_t)m->data.n_operand + 1, sizeof *out->operand);
-        MUST(out->operand);
-        memcpy(out->operand, m->data.operand, (size_t)m->data.n_operand * sizeof *out->operand);
-        out->n_box = m->data.n_box, out->box = calloc((size_t)m->data.n_box + 1, sizeof *out->box);
-        MUST(out->box);
-        memcpy(out->box, m->data.box, (size_t)m->data.n_box * sizeof *out->box);
-    }
-    text_free(&m->out.front);
+    if (!err_is(&own))
+        tell(m, out), write_tiles(m, out, &w), write(m, out, &w);
+    text_free(&m->out.front), text_free(&w.tiles), text_free(&w.header);
     free(m), arena_free(&mem);
     if (err_is(&own))
         err_set(e, own.code, "%s", own.text);
     return !err_is(&own);
 }
 
+static emitter *emitter_make(const dialect *d, const plan *p, const kernel *k, bool sums)
+{
+    emitter *m = calloc(1, sizeof *m);
+    MUST(m);
+    m->d = d, m->p = p, m->k = k, m->sums = sums;
+    return m;
+}
+
+bool kernel_write(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e)
+{
+    return k->scan ? loop_write(d, p, k, out, e) : make(emitter_make(d, p, k, kernel_sums(k)), write_unit, out, e);
+}
+
+bool member_write(const dialect *d, const plan *p, const kernel *k, bool sums, kernel_text *out, err *e)
+{
+    return k->scan ? loop_member(d, p, k, sums, out, e) : make(emitter_make(d, p, k, sums), write_parts, out, e);
+}
+
 void kernel_text_free(kernel_text *k)
 {
+    for (int i = 0; i < k->n_part; i++)
+        free(k->part[i].text);
+    free(k->part);
     free(k->text), free(k->member), free(k->header), free(k->operand), free(k->box);
     *k = (kernel_text){0};
 }

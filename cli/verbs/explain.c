@@ -231,6 +231,18 @@ static void put_group(const view *v, const cJSON *g)
     }
 }
 
+/* "512 trips of 3 kernels, by one worker, the loop inside one kernel" */
+static void put_trips(const view *v, const cJSON *s)
+{
+    const double kernels = js_get_number(s, "kernels", 0);
+    if (!s)
+        return;
+    fprintf(v->f, "    %s%.0f trips of %.0f kernel%s%s%s\n", cJSON_IsTrue(js_get(s, "ends")) ? "at most " : "",
+            js_get_number(s, "count", 0), kernels, kernels == 1 ? "" : "s",
+            js_get_number(s, "threads", 0) == 1 ? ", by one worker" : "",
+            cJSON_IsTrue(js_get(s, "inside")) ? ", the loop inside one kernel" : "");
+}
+
 /* "launched with 25 others, at k121" */
 static void put_launch(const view *v, const cJSON *l)
 {
@@ -340,6 +352,7 @@ static void put_kernel(const view *v, const family *m)
     }
     put_title(v, m);
     put_facts(v, k);
+    put_trips(v, js_get(k, "trips"));
     put_launch(v, js_get(k, "launch"));
     put_group(v, js_get(k, "group"));
     /* with what was derived, where that adds anything */

@@ -1,6 +1,6 @@
 /* walk.c - calls of kernels, and the trips of scans: all parts go through them together, with a barrier before each, so
  * that claims of chunks, which have two sets in turns, begin anew; where a trip is planned for one worker, one part
- * makes all of them. */
+ * makes all of them. Trips that are made within one kernel are not seen here. */
 #include "backends/c/runtime/walk.h"
 
 #include <string.h>
@@ -70,17 +70,16 @@ static int make_trip(const ts_run *own, const walker *w, const walk_loop *l, voi
     return l->until < 0 || !own->arena[l->until];
 }
 
-static void make_trips(const ts_run *r, const walker *by, long k, const walk_loop *l, void *const *at)
+static void make_trips(const ts_run *r, const walker *by, long k, void *const *at)
 {
+    const walk_loop *l = by->g->loop + by->g->call[k].loop;
     const walk_copy *c = by->g->copy;
     const long set = (long)CLAIM * by->g->all;
     void *now[by->g->inputs];
     ts_run own = *r;
     walker w = {by->g, by->part, by->parts, 0, by->number ? by->number : (int)k + 1};
     long trip = 0;
-    if (l->alone) {
-        if ((l->alone - 1) % w.parts != w.part)
-            return;
+    if (by->g->call[k].alone) {
         own.scratch += w.part * own.scratch_bytes;
         w.part = 0, w.parts = 1;
     }
@@ -109,10 +108,12 @@ static void make_call(const ts_run *r, const walker *w, long k)
     const walk_call *c = w->g->call + k;
     const walk_place *p = w->g->place + c->first;
     void *at[w->g->operands];
+    if (c->alone && (c->alone - 1) % w->parts != w->part)
+        return;
     for (int i = 0; i < c->n; i++)
         at[i] = p[i].in == ARENA ? r->arena + p[i].at : (p[i].in == LEAF ? r->leaf : r->input)[p[i].at];
     if (c->loop) {
-        make_trips(r, w, k, w->g->loop + c->loop, at);
+        make_trips(r, w, k, at);
         return;
     }
     if (!c->kernel) {

@@ -15,6 +15,7 @@ typedef struct walk_call {
     walk_kernel *kernel; /* NULL: a function of the process, or trips */
     int first, n, meets; /* its operands' places; whether all parts wait for one another before it */
     int loop;            /* it is trips of other kernels: a row of loop; 0: it is not */
+    int alone;           /* 1 + which part does all of it; 0: all parts do */
 } walk_call;
 typedef struct walk_address { /* of an input of a trip: from an operand of the loop on; -1: the trip's number */
     int of, row;
@@ -26,7 +27,7 @@ typedef struct walk_copy { /* from an operand, or a place of the trips' own, to 
 } walk_copy;
 typedef struct walk_loop { /* calls; inputs of a trip; copies before all trips, and behind each */
     int first, end, address, n, before, behind, last;
-    int room, alone;   /* the operand where the trips' values are; 1 + which part makes them all; 0: all parts do */
+    int room;          /* the operand where the trips' values are */
     long trips, until; /* where it says that a trip is the last one; -1: it does not */
 } walk_loop;
 

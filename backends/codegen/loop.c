@@ -1,0 +1,334 @@
+/* loop.c - a scan as one kernel: the loop over its trips, in which their kernels are called as functions of the same
+ * text, one after another and by one worker, so that none is waited for. Where a trip finds its inputs moves by
+ * constant steps; what its kernels hand on lies in `room`. */
+#include "backends/codegen/emit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct looping {
+    const dialect *d;
+    const plan *p; /* around the scan */
+    const kernel *k;
+    const scan_plan *s;
+    arena mem;
+    kernel_text *out, *member; /* member: by kernel of a trip */
+    code once, first, all;     /* places that stay; what is done before the trips; the whole */
+    code moved;                /* places that move, in a trip */
+    bool *named;               /* by input of a trip: it has a name */
+    bool *used;                /* by operand, then of the room */
+    int64_t *value;            /* what of the room has a name */
+    int n_value;
+} looping;
+
+/* ---- operands ---- */
+static int leaf_operand(const looping *w, int entry)
+{
+    int i = w->k->stage->n_load + 1;
+    while (i < w->out->n_operand && w->out->operand[i].leaf != entry)
+        i++;
+    return i;
+}
+
+/* Those of the scan, then weights of trips. */
+static void find_operands(looping *w)
+{
+    kernel_text *out = w->out;
+    call_operands(w->p, w->k, out);
+    out->lanes = 1, out->parts = 1;
+    const int most = out->n_operand + w->s->plan->n_leaf + 1;
+    out->operand = reallocarray(out->operand, (size_t)most, sizeof *out->operand);
+    MUST(out->operand);
+    for (int i = 0; i < w->s->plan->n_leaf; i++) {
+        const packed *weight = &w->p->leaf[w->s->leaf[i]];
+        if (leaf_operand(w, w->s->leaf[i]) == out->n_operand)
+            out->operand[out->n_operand++] = (operand){weight->node, &weight->layout, w->s->leaf[i], false, ""};
+    }
+    for (int i = 0; i < out->n_operand; i++)
+        snprintf(out->operand[i].name, sizeof out->operand[i].name, "%c%d", out->operand[i].written ? 'y' : 'x', i);
+    w->used = arena_array(&w->mem, (size_t)most, sizeof *w->used);
+}
+
+static const char *operand_taken(looping *w, int i)
+{
+    w->used[i] = true;
+    return w->out->operand[i].name;
+}
+
+/* ---- places ---- */
+static const char *form(looping *w, const char *what, const char *a, const char *b, const char *c)
+{
+    text t = {0};
+    form_write(&t, &w->out->uses, w->d, what, (const char *[]){a, b, c});
+    const char *kept = arena_string(&w->mem, text_str(&t));
+    text_free(&t);
+    return kept;
+}
+
+static const char *number(looping *w, int64_t n)
+{
+    return arena_format(&w->mem, "%lld", (long long)n);
+}
+
+/* Bytes from where the operand begins to where the input does in a trip */
+static const char *distance(looping *w, const trip_address *a)
+{
+    const char *made = a->every > 1 ? arena_format(&w->mem, "((trip + %lld) / %lld)", (long long)a->every - 1,
+                                                   (long long)a->every)
+                                    : "trip";
+    if (!a->step)
+        return number(w, a->at);
+    return a->step < 0 ? arena_format(&w->mem, "%lld - %lld * %s", (long long)a->at, -(long long)a->step, made)
+           : a->at     ? arena_format(&w->mem, "%lld + %lld * %s", (long long)a->at, (long long)a->step, made)
+                       : arena_format(&w->mem, "%lld * %s", (long long)a->step, made);
+}
+
+static const char *number_name(looping *w, int i) /* the trip's own */
+{
+    if (!w->named[i])
+        code_let(&w->moved, arena_format(&w->mem, "const %s", w->d->whole[3]), "number", "trip");
+    w->named[i] = true;
+    return "&number";
+}
+
+static const char *input_name(looping *w, int i)
+{
+    const trip_address *a = &w->s->address[i];
+    if (a->load < 0)
+        return number_name(w, i);
+    const char *of = operand_taken(w, a->load), *name = arena_format(&w->mem, "in%d", i);
+    const bool written = a->load == w->k->stage->n_load;
+    if (!a->at && !a->step)
+        return of;
+    if (!w->named[i])
+        code_let(a->step ? &w->moved : &w->once, w->d->loop.place[written], name,
+                 form(w, w->d->loop.at[written], of, distance(w, a), NULL));
+    w->named[i] = true;
+    return name;
+}
+
+static const char *value_name(looping *w, int64_t offset)
+{
+    int i = 0;
+    while (i < w->n_value && w->value[i] != offset)
+        i++;
+    const char *name = arena_format(&w->mem, "v%d", i);
+    if (i < w->n_value)
+        return name;
+    w->value[w->n_value++] = offset, w->used[w->out->n_operand] = true;
+    code_let(&w->once, w->d->loop.place[1], name, form(w, w->d->loop.at[1], "room", number(w, offset), NULL));
+    return name;
+}
+
+static const char *root_name(looping *w, int root)
+{
+    const plan *q = w->s->plan;
+    return value_name(w, q->buffer[q->root[root]->id].offset);
+}
+
+/* ---- statements ---- */
+static const char *argument(looping *w, const operand *o)
+{
+    const plan *q = w->s->plan;
+    const buffer *h = &q->buffer[o->node->id];
+    if (o->leaf >= 0)
+        return operand_taken(w, leaf_operand(w, w->s->leaf[o->leaf]));
+    return h->where == IN_ARENA ? value_name(w, h->offset) : input_name(w, input_of(q, o->node));
+}
+
+static void call_member(looping *w, int i)
+{
+    const kernel_text *k = &w->member[i];
+    const scan_plan *own = w->s->plan->kernel[i].scan;
+    text t = {0};
+    text_add(&t, "%s(", k->name);
+    for (int o = 0; o < k->n_operand; o++)
+        text_add(&t, "%s, ", argument(w, &k->operand[o]));
+    if (own && k->needs_room)
+        text_add(&t, "%s, ", value_name(w, own->room->offset));
+    text_add(&t, "%s)", w->d->loop.with);
+    code_add(&w->all, (stmt){.kind = S_CALL, .value = t.s});
+    text_free(&t);
+}
+
+static void copy(looping *w, code *to, const char *into, const char *from, int64_t bytes)
+{
+    code_add(to, (stmt){.kind = S_CALL, .value = form(w, w->d->loop.copy, into, from, number(w, bytes))});
+}
+
+/* States begin as they are told, unless that lies where they are. */
+static void copy_first(looping *w)
+{
+    for (int i = 0; i < w->s->n_first; i++) {
+        const trip_copy *c = &w->s->first[i];
+        if (!c->bytes)
+            continue;
+        const char *into = input_name(w, c->input), *from = operand_taken(w, c->load);
+        code_if(&w->first, arena_format(&w->mem, "%s != %s", into, from));
+        w->first.at->tight = true;
+        copy(w, &w->first, into, from, c->bytes);
+        code_close(&w->first);
+    }
+}
+
+/* Rows of trips that are not made are zeros. */
+static void clear_rows(looping *w)
+{
+    for (int i = 0; i < w->s->plan->n_input; i++) {
+        const trip_address *a = &w->s->address[i];
+        const int64_t step = a->step < 0 ? -a->step : a->step, trips = w->s->trips,
+                      end = a->every > 1 ? (trips + a->every - 2) / a->every + 1 : trips;
+        if (!a->row || !step)
+            continue;
+        const char *made = a->every > 1 ? arena_format(&w->mem, "((trip + %lld) / %lld + 1)", (long long)a->every - 1,
+                                                       (long long)a->every)
+                                        : "(trip + 1)",
+                   *from = a->step < 0
+                               ? number(w, a->at + a->step * (end - 1))
+                               : arena_format(&w->mem, "%lld + %lld * %s", (long long)a->at, (long long)step, made);
+        code_add(&w->all,
+                 (stmt){.kind = S_CALL,
+                        .value = form(
+                            w, w->d->loop.clear, form(w, w->d->loop.at[1], operand_taken(w, a->load), from, NULL),
+                            arena_format(&w->mem, "%lld * (%lld - %s)", (long long)step, (long long)end, made), NULL)});
+    }
+}
+
+static void make_trip(looping *w)
+{
+    for (int i = 0; i < w->s->plan->n_kernel; i++)
+        call_member(w, i);
+    for (int i = 0; i < w->s->n_copy; i++) {
+        const trip_copy *c = &w->s->copy[i];
+        if (c->bytes)
+            copy(w, &w->all, input_name(w, c->input), root_name(w, c->root), c->bytes);
+    }
+    if (w->s->until < 0)
+        return;
+    code_if(&w->all, form(w, w->d->loop.truth, root_name(w, w->s->until), NULL, NULL));
+    clear_rows(w);
+    code_add(&w->all, (stmt){.kind = S_LEAVE});
+    code_close(&w->all);
+}
+
+static void write_statements(looping *w)
+{
+    const plan *q = w->s->plan;
+    w->named = arena_array(&w->mem, (size_t)q->n_input + 1, sizeof *w->named);
+    w->value = arena_array(&w->mem, (size_t)(q->n_buffer + q->n_kernel) + 1, sizeof *w->value);
+    w->once = code_begin(&w->mem), w->first = code_begin(&w->mem), w->moved = code_begin(&w->mem);
+    w->all = code_begin(&w->mem);
+    copy_first(w);
+    stmt *trips = code_open(
+        &w->all,
+        (stmt){.kind = S_LOOP, .name = "trip", .from = "0", .to = number(w, w->s->trips), .trips = w->s->trips});
+    make_trip(w);
+    code_before(trips, &w->moved);
+    code_close(&w->all);
+    code_add(&w->once, (stmt){.kind = S_CALL, .value = w->d->loop.share});
+    for (int i = 0; i < w->out->n_operand; i++)
+        if (!w->used[i])
+            code_add(&w->once,
+                     (stmt){.kind = S_CALL, .value = arena_format(&w->mem, "(void)%s", w->out->operand[i].name)});
+    code_before(w->all.at, &w->first), code_before(w->all.at, &w->once);
+}
+
+/* ---- text ---- */
+static void write_function(looping *w, void (*opens)(text *t, const kernel_head *h), const char *name, text *t)
+{
+    const int n = w->out->n_operand;
+    parameter *all = arena_array(&w->mem, (size_t)n + 1, sizeof *all);
+    text head = {0};
+    for (int i = 0; i < n; i++)
+        all[i] = (parameter){w->d->loop.memory, w->out->operand[i].name, w->out->operand[i].written};
+    all[n] = (parameter){w->d->loop.memory, "room", true};
+    opens(&head,
+          &(kernel_head){
+              .name = name, .n = n + w->out->needs_room, .parameter = all, .scratch = w->out->scratch, .lanes = 1});
+    stmt_lines(t, text_str(&head));
+    text_free(&head);
+    t->depth = 1;
+    stmt_print(t, w->d, w->all.at);
+    t->depth = 0;
+    text_add(t, "}\n");
+}
+
+static void take_member(looping *w, const kernel_text *k)
+{
+    kernel_text *out = w->out;
+    MUST(k->lanes == 1 && !k->spill && !k->sizes && !k->n_box);
+    for (int n = 0; n < k->n_part; n++)
+        unit_part_add(out, k->part[n].name, k->part[n].text);
+    out->scratch = int_max(out->scratch, k->scratch);
+    out->faults = out->faults || k->faults, out->far = out->far || k->far, out->sums = out->sums || k->sums;
+    callees_add(&out->uses, &k->uses);
+}
+
+static void write_unit(looping *w, text *header)
+{
+    kernel_text *out = w->out;
+    text whole = {0};
+    unit_prelude(w->d, out, &whole);
+    out->begins = whole.len;
+    for (int i = 0; i < out->n_part; i++)
+        text_add(&whole, "%s\n", out->part[i].text);
+    write_function(w, w->d->kernel, out->name, &whole);
+    out->text = text_take(&whole), out->header = text_take(header);
+}
+
+static void write_part(looping *w, text *header)
+{
+    text own = {0};
+    text_add(&own, "%s", text_str(header));
+    write_function(w, w->d->member, w->out->name, &own);
+    unit_part_add(w->out, w->out->name, own.s);
+    text_free(&own);
+}
+
+static bool has_sums(const scan_plan *s)
+{
+    bool any = false;
+    for (int i = 0; i < s->plan->n_kernel && !any; i++) {
+        const kernel *k = &s->plan->kernel[i];
+        any = k->scan ? has_sums(k->scan) : kernel_sums(k);
+    }
+    return any;
+}
+
+static bool make(looping *w, bool sums, void (*write)(looping *w, text *header), err *e)
+{
+    const int n = w->s->plan->n_kernel;
+    bool ok = true;
+    text own = {0}, header = {0};
+    find_operands(w);
+    w->member = calloc((size_t)n + 1, sizeof *w->member);
+    MUST(w->member && w->d->member);
+    for (int i = 0; i < n && ok; i++)
+        ok = member_write(w->d, w->s->plan, &w->s->plan->kernel[i], sums, &w->member[i], e);
+    if (ok) {
+        for (int i = 0; i < n; i++)
+            take_member(w, &w->member[i]);
+        write_statements(w);
+        w->out->needs_room = w->used[w->out->n_operand];
+        write_function(w, w->d->kernel, "kernel", &own); /* which calls its parts by names from their content */
+        unit_name(&own, w->out->name);
+        loop_header(&header, w->k, w->out, w->member);
+        write(w, &header);
+    } else
+        kernel_text_free(w->out);
+    for (int i = 0; i < n; i++)
+        kernel_text_free(&w->member[i]);
+    free(w->member), text_free(&own), text_free(&header), arena_free(&w->mem);
+    return ok;
+}
+
+bool loop_write(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e)
+{
+    return make(&(looping){.d = d, .p = p, .k = k, .s = k->scan, .out = out}, has_sums(k->scan), write_unit, e);
+}
+
+bool loop_member(const dialect *d, const plan *p, const kernel *k, bool sums, kernel_text *out, err *e)
+{
+    return make(&(looping){.d = d, .p = p, .k = k, .s = k->scan, .out = out}, sums, write_part, e);
+}
