@@ -140,10 +140,10 @@ static const attr *shifted(graph *g, const node *y, bool by_one)
 static bool is_routine(const expr *made, const batching *b, const expr *was)
 {
     const routine *now = made->run, *old = was->run;
-    if (made->kind != X_ROUTINE || !old->sets || now->run != old->run || now->n_param != old->n_param ||
-        now->param[0] != b->size * old->param[0])
+    if (made->kind != X_ROUTINE || !old->sets || now->run != old->run || now->n_parameter != old->n_parameter ||
+        now->parameter[0] != b->size * old->parameter[0])
         return false;
-    return !memcmp(now->param + 1, old->param + 1, (size_t)(old->n_param - 1) * sizeof *old->param);
+    return !memcmp(now->parameter + 1, old->parameter + 1, (size_t)(old->n_parameter - 1) * sizeof *old->parameter);
 }
 
 static bool has_definition(const node *made, arena *mem, const defn *want, const expr *value)

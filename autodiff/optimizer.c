@@ -24,7 +24,7 @@ typedef struct named {
 /* What one parameter's update is made with: the names that its formulas may use, and the states that it asked for. */
 struct recipe {
     graph *g;
-    const node *param;
+    const node *parameter;
     const char *label;
     int n_setting, n;
     setting setting[MAX_SETTING];
@@ -66,7 +66,7 @@ double r_setting(const recipe *r, const char *name)
 
 const type *r_type(const recipe *r)
 {
-    return &r->param->type;
+    return &r->parameter->type;
 }
 
 /* ---- names ---- */
@@ -99,13 +99,13 @@ static void add_state(recipe *r, const char *name, const type *t)
 
 void r_state(recipe *r, const char *name)
 {
-    add_state(r, name, &r->param->type);
+    add_state(r, name, &r->parameter->type);
 }
 
 /* For states that are one number along some axes, as Adafactor's rows and columns of squares. */
 void r_state_over(recipe *r, const char *name, int n, const int64_t *axes)
 {
-    type t = r->param->type;
+    type t = r->parameter->type;
     for (int i = 0; i < n; i++)
         t.dim[axes[i]] = 1;
     add_state(r, name, &t);
@@ -164,7 +164,7 @@ void r_let(recipe *r, const char *name, const char *formula)
         numbers = numbers && scalar(in[i]);
     for (int i = 0; i < n && !numbers; i++)
         if (scalar(in[i]))
-            in[i] = g_fitted(r->g, in[i], &(type){.dtype = r->param->type.dtype});
+            in[i] = g_fitted(r->g, in[i], &(type){.dtype = r->parameter->type.dtype});
     bind(r, name, g_formula(r->g, n, in, t.s));
     text_free(&t);
 }
@@ -250,18 +250,18 @@ static void add_update(optimizing *z, const node *from, const node *to, const no
 }
 
 /* The parameter's next value; its states are added behind the parameters. */
-static const node *update_one(optimizing *z, const node *param, const node *grad, const char *label)
+static const node *update_one(optimizing *z, const node *parameter, const node *grad, const char *label)
 {
     graph *g = z->g;
-    const ts_rule *rule = rule_of(z->o, label, param ? param->type.rank : 0);
-    recipe r = {.g = g, .param = param, .label = label};
+    const ts_rule *rule = rule_of(z->o, label, parameter ? parameter->type.rank : 0);
+    recipe r = {.g = g, .parameter = parameter, .label = label};
     if (rule && rule->frozen)
-        return param;
+        return parameter;
     if (!read_settings(&r, z->how->settings, true, z->how->name) ||
         !read_settings(&r, z->settings, false, z->how->name) ||
         (rule && rule->settings && !read_settings(&r, rule->settings, false, rule->names)))
         return NULL;
-    bind(&r, "p", param), bind(&r, "g", grad), bind(&r, "t", z->o->step), bind(&r, "lr", z->rate);
+    bind(&r, "p", parameter), bind(&r, "g", grad), bind(&r, "t", z->o->step), bind(&r, "lr", z->rate);
     if (z->scale)
         bind(&r, "scale", z->scale), r_let(&r, "g", "g*scale");
     if (rule && rule->rate > 0) {
@@ -277,13 +277,13 @@ static const node *update_one(optimizing *z, const node *param, const node *grad
 }
 
 /* average' = keep * average + (1 - keep) * next, from the parameter's first value on. */
-static void add_average(optimizing *z, const node *param, const node *next, const char *label)
+static void add_average(optimizing *z, const node *parameter, const node *next, const char *label)
 {
     char formula[96];
     const double keep = z->o->average;
-    const node *average = g_input(z->g, arena_format(&z->g->mem, "%s.average", label), &param->type, NULL);
+    const node *average = g_input(z->g, arena_format(&z->g->mem, "%s.average", label), &parameter->type, NULL);
     snprintf(formula, sizeof formula, "a*%.17g+b*%.17g", keep, 1 - keep);
-    add_update(z, average, g_formula(z->g, 2, (const node *const[]){average, next}, formula), param);
+    add_update(z, average, g_formula(z->g, 2, (const node *const[]){average, next}, formula), parameter);
 }
 
 /* The sum of squares: over the last axis in f32, of what that gives in f64, so that long sums keep their digits. */
@@ -300,21 +300,21 @@ static const node *square_sum(graph *g, const node *grad)
 }
 
 /* sqrt of the sum of all squares of gradients that are used, and the factor that limits it. */
-static bool measure(optimizing *z, int n, const ts_tensor *param, const ts_tensor *grad, char *const *label)
+static bool measure(optimizing *z, int n, const ts_tensor *parameter, const ts_tensor *grad, char *const *label)
 {
     const node *sum = NULL;
     const int begin = z->g->n;
     char formula[64];
     for (int i = 0; i < n; i++) {
-        const ts_rule *rule = rule_of(z->o, label[i], param[i] ? param[i]->type.rank : 0);
+        const ts_rule *rule = rule_of(z->o, label[i], parameter[i] ? parameter[i]->type.rank : 0);
         if (rule && rule->frozen)
             continue;
-        if (!param[i] || !grad[i])
-            return g_fail(z->g, TS_BAD_INPUT, "%s: its %s is missing", label[i], param[i] ? "gradient" : "value"),
+        if (!parameter[i] || !grad[i])
+            return g_fail(z->g, TS_BAD_INPUT, "%s: its %s is missing", label[i], parameter[i] ? "gradient" : "value"),
                    false;
-        if (!type_equal(&param[i]->type, &grad[i]->type))
+        if (!type_equal(&parameter[i]->type, &grad[i]->type))
             return g_differs(z->g, arena_format(&z->g->mem, "the gradient of %s", label[i]), &grad[i]->type,
-                             &param[i]->type);
+                             &parameter[i]->type);
         const int first = z->g->n;
         const node *one = z->out->square[i] = square_sum(z->g, grad[i]);
         g_label_new(z->g, first, arena_format(&z->g->mem, "norm of the gradient of %s", label[i]));
@@ -342,28 +342,28 @@ static bool check(graph *g, const ts_optimizer *o)
 }
 
 /* Updates 0..n-1 are the parameters', in order; those of states follow. */
-bool ts_optimize(ts_graph *g, const ts_optimizer *o, int n, const ts_tensor *param, const ts_tensor *grad,
+bool ts_optimize(ts_graph *g, const ts_optimizer *o, int n, const ts_tensor *parameter, const ts_tensor *grad,
                  ts_updates *out)
 {
     optimizing z = {.g = g, .o = o, .how = find_optimizer(g, o->recipe), .rate = o->rate, .out = out};
     char **label = arena_array(&g->mem, (size_t)n + 1, sizeof *label);
     *out = (ts_updates){.square = arena_array(&g->mem, (size_t)n + 1, sizeof *out->square)};
     for (int i = 0; i < n; i++) {
-        const bool plain = param[i] && *param[i]->label;
-        label[i] = plain ? arena_string(&g->mem, param[i]->label) : arena_format(&g->mem, "parameter%d", i);
+        const bool plain = parameter[i] && *parameter[i]->label;
+        label[i] = plain ? arena_string(&g->mem, parameter[i]->label) : arena_format(&g->mem, "parameter%d", i);
     }
-    if (!z.how || !check(g, o) || !g_holds(g, "optimizer", n, param) || !g_holds(g, "optimizer", n, grad) ||
-        !measure(&z, n, param, grad, label))
+    if (!z.how || !check(g, o) || !g_holds(g, "optimizer", n, parameter) || !g_holds(g, "optimizer", n, grad) ||
+        !measure(&z, n, parameter, grad, label))
         return false;
     z.settings = o->recipe + strlen(z.how->name);
     for (int i = 0; i < n; i++)
-        add_update(&z, param[i], param[i], NULL);
+        add_update(&z, parameter[i], parameter[i], NULL);
     for (int i = 0; i < n && !err_is(&g->err); i++) {
         const int first = g->n;
-        const node *next = update_one(&z, param[i], grad[i], label[i]);
+        const node *next = update_one(&z, parameter[i], grad[i], label[i]);
         out->update[i].to = next;
-        if (o->average > 0 && next != param[i])
-            add_average(&z, param[i], next, label[i]);
+        if (o->average > 0 && next != parameter[i])
+            add_average(&z, parameter[i], next, label[i]);
         g_label_new(g, first, arena_format(&g->mem, "update of %s", label[i]));
     }
     add_update(&z, o->step, g_formula(g, 1, &o->step, "a+1"), g_scalar(g, TS_F64, 1));

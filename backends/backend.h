@@ -26,7 +26,7 @@ typedef struct machine_options { /* which machine a plan is for; as in ts_option
 } machine_options;
 
 typedef struct emit_options { /* of a stand-alone program; tessera.h says what each is */
-    const char *dir, *program;
+    const char *folder, *program;
     const char *const *output; /* names of the outputs; NULL: the labels of their nodes */
     const void *const *state;  /* of each input carried over, in the plan's order: its first value, or NULL: zeros */
     bool (*add)(void *user, const char *folder, err *e);
@@ -34,12 +34,12 @@ typedef struct emit_options { /* of a stand-alone program; tessera.h says what e
 } emit_options;
 
 /* What a back end keeps on disk from run to run, for processes to come. Each function appends a JSON object to out;
- * dir: as in ts_options. Other processes may use it at the same time. */
+ * folder: as in ts_options. Other processes may use it at the same time. */
 typedef struct keeper {
-    bool (*list)(const char *dir, text *out, err *e);
-    bool (*check)(const char *dir, text *out, err *e); /* reads everything, sets aside what is damaged */
+    bool (*list)(const char *folder, text *out, err *e);
+    bool (*check)(const char *folder, text *out, err *e); /* reads everything, sets aside what is damaged */
     /* Until it fits in so many bytes, what was used longest ago goes first */
-    bool (*prune)(const char *dir, int64_t limit, text *out, err *e);
+    bool (*prune)(const char *folder, int64_t limit, text *out, err *e);
 } keeper;
 
 /* What it has of the machine at hand */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-bool ts_plan_emit(ts_plan *p, const char *dir, const ts_emission *how, ts_error *e)
+bool ts_plan_emit(ts_plan *p, const char *folder, const ts_emission *how, ts_error *e)
 {
     static const ts_emission none = {0};
     const plan *q = p->plan;
@@ -19,7 +19,7 @@ bool ts_plan_emit(ts_plan *p, const char *dir, const ts_emission *how, ts_error 
     for (int i = 0; i < q->n_carried && !how->bare; i++)
         state[i] = p->given[q->carried[i].input].data;
     const bool ok = p->target->emit(q,
-                                    &(emit_options){.dir = dir,
+                                    &(emit_options){.folder = folder,
                                                     .program = how->program ? how->program : "model",
                                                     .output = p->output,
                                                     .state = state,

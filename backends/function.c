@@ -225,9 +225,9 @@ static const expr *operation(arena *mem, const char *call, scalar *f, err *e)
                        o->arity < 0 ? "any number of" : "more", MAX_ARG),
                NULL;
     ts_graph *g = ts_graph_make();
-    f->n_param = o->arity, f->n_result = 1;
+    f->n_parameter = o->arity, f->n_result = 1;
     for (int i = 0; i < o->arity; i++)
-        f->param[i] = name[i], in[i] = ts_input(g, name[i], TS_F64, 0, NULL);
+        f->parameter[i] = name[i], in[i] = ts_input(g, name[i], TS_F64, 0, NULL);
     const node *y = g_call(g, call, o->arity, in);
     err own = g->err;
     const expr *x = y ? element(&(spelled){mem, o->arity, in, &own}, y) : NULL;
@@ -256,15 +256,15 @@ static int rows(source *s, char what, const expr **row, err *e)
     const scalar *f = s->f;
     const expr *arg[MAX_ARG], *slope;
     int n = 0;
-    for (int i = 0; i < f->n_param; i++)
+    for (int i = 0; i < f->n_parameter; i++)
         arg[i] = x_state(s->mem, TS_F64, i);
     for (int r = 0; r < f->n_result && what == 'v'; r++)
         if (!(row[n++] = result(s, r, -1, arg, e)))
             return 0;
-    const int outer = what == 'v' ? 0 : what == 'j' ? f->n_result : f->n_param;
+    const int outer = what == 'v' ? 0 : what == 'j' ? f->n_result : f->n_parameter;
     for (int i = 0; i < outer; i++, n++) {
         row[n] = NULL;
-        for (int k = 0; k < (what == 'j' ? f->n_param : f->n_result); k++) {
+        for (int k = 0; k < (what == 'j' ? f->n_parameter : f->n_result); k++) {
             if (!(slope = result(s, what == 'j' ? i : k, what == 'j' ? k : i, arg, e)))
                 return 0;
             row[n] = d_add(s->mem, row[n], d_mul(s->mem, slope, x_state(s->mem, TS_F64, MAX_ARG + k)));
@@ -281,9 +281,9 @@ static void print_head(source *s, char what, int n)
     const scalar *f = s->f;
     static const char *const ends[] = {['v'] = "", ['j'] = "_jvp", ['r'] = "_vjp"};
     text_add(s->t, "%s %s%s(", n > 1 ? "void" : "double", spared(s->mem, f->name), ends[(int)what]);
-    for (int i = 0; i < f->n_param; i++)
-        s->state[i] = spared(s->mem, f->param[i]), text_add(s->t, "%sdouble %s", i ? ", " : "", s->state[i]);
-    for (int i = 0; i < (what == 'j' ? f->n_param : 0); i++) {
+    for (int i = 0; i < f->n_parameter; i++)
+        s->state[i] = spared(s->mem, f->parameter[i]), text_add(s->t, "%sdouble %s", i ? ", " : "", s->state[i]);
+    for (int i = 0; i < (what == 'j' ? f->n_parameter : 0); i++) {
         s->state[MAX_ARG + i] = arena_format(s->mem, "d_%s", s->state[i]);
         text_add(s->t, ", double %s", s->state[MAX_ARG + i]);
     }

@@ -45,10 +45,10 @@ typedef struct bench_options {
     double timeout;      /* seconds that one answer of a contestant may take; 0: 600 */
     uint64_t seed;       /* of inputs, orders and resampling */
     const char *program; /* what to execute as a worker; NULL: this program */
-    const char *peers_dir; /* NULL: found from the program's place */
-    const char *python;    /* NULL: "python3" */
-    const char *resume;    /* partial results/1 of this race, to go on from; NULL: from the start */
-    const char *repro;     /* the command line, kept in the results; may be NULL */
+    const char *peers_folder; /* NULL: found from the program's place */
+    const char *python;       /* NULL: "python3" */
+    const char *resume;       /* partial results/1 of this race, to go on from; NULL: from the start */
+    const char *repro;        /* the command line, kept in the results; may be NULL */
     void (*progress)(void *user, const char *what, int done, int total);
     void *user;
 } bench_options;

@@ -158,7 +158,7 @@ static char *task_line(const race *r, const contestant *c, const char *command)
         js_text(task, "precision", o->precision);
     js_flag(task, "reference", c->reference && o->judge == NULL);
     if (c->reference)
-        js_text(task, "input_dir", r->dir);
+        js_text(task, "input_dir", r->folder);
     const char *target = c->reference ? o->judge : o->target;
     if (target != NULL)
         js_text(task, "target", target);
@@ -181,7 +181,7 @@ static bool start(race *r, contestant *c, ts_error *e)
 {
     const char *ours[] = {r->o.program, "bench-worker", NULL}, *theirs[] = {r->o.python, "-B", "-u", c->script, NULL};
     char log[RACE_PATH];
-    snprintf(log, sizeof log, "%s/%d.log", r->dir, c->reference ? -1 : (int)(c - r->of));
+    snprintf(log, sizeof log, "%s/%d.log", r->folder, c->reference ? -1 : (int)(c - r->of));
     process_spec s = {c->peer != NULL ? theirs : ours, &r->cpus, r->o.threads, log};
     return process_open(&c->process, &s, e);
 }
@@ -253,11 +253,11 @@ static double tolerance_of(const bench_options *o)
  * largest of all. */
 static bool verify(race *r, contestant *c, ts_error *e)
 {
-    char dir[RACE_PATH], reference[RACE_PATH], command[RACE_PATH + 16];
-    snprintf(reference, sizeof reference, "%s/reference", r->dir);
-    snprintf(dir, sizeof dir, "%s/%s", r->dir, c->reference ? "reference" : "outputs");
-    snprintf(command, sizeof command, "save %s", dir);
-    mkdir(dir, 0700);
+    char folder[RACE_PATH], reference[RACE_PATH], command[RACE_PATH + 16];
+    snprintf(reference, sizeof reference, "%s/reference", r->folder);
+    snprintf(folder, sizeof folder, "%s/%s", r->folder, c->reference ? "reference" : "outputs");
+    snprintf(command, sizeof command, "save %s", folder);
+    mkdir(folder, 0700);
     const char *rest;
     if (!ask(r, c, command, SAY_SAVED, &rest, e) || rest == NULL || c->reference)
         return e->code == TS_OK;
@@ -265,7 +265,7 @@ static bool verify(race *r, contestant *c, ts_error *e)
     if (*c->unverified != 0)
         return true;
     const cJSON *port = js_get(r->judge.facts, "outputs");
-    verify_task t = {reference, dir, cJSON_GetArraySize(port), tolerance_of(&r->o), port};
+    verify_task t = {reference, folder, cJSON_GetArraySize(port), tolerance_of(&r->o), port};
     numerics n;
     ts_error wrong = {0};
     bool right = verify_outputs(&t, &n, &wrong);

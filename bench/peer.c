@@ -22,8 +22,8 @@ static bool peers_folder(const race *r, char path[FOLDER])
 {
     static const char *const from[] = {"../bench/peers", "../../bench/peers", "../share/tessera/peers"};
     char self[RACE_PATH / 2];
-    if (r->o.peers_dir != NULL) {
-        snprintf(path, FOLDER, "%s", r->o.peers_dir);
+    if (r->o.peers_folder != NULL) {
+        snprintf(path, FOLDER, "%s", r->o.peers_folder);
         return file_is_folder(path);
     }
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);

@@ -49,12 +49,12 @@ typedef struct contestant {
 typedef struct race {
     bench_options o; /* with defaults filled in */
     cpu_list cpus;
-    char dir[RACE_PATH / 2]; /* private, removed at the end */
-    int interrupt;           /* becomes readable when a signal asks to stop; -1: none */
-    bool stopped;            /* a signal did */
-    int signal;              /* which one, where what was measured is kept */
-    contestant judge;        /* the reference */
-    contestant *of;          /* candidates, then peers */
+    char folder[RACE_PATH / 2]; /* private, removed at the end */
+    int interrupt;              /* becomes readable when a signal asks to stop; -1: none */
+    bool stopped;               /* a signal did */
+    int signal;                 /* which one, where what was measured is kept */
+    contestant judge;           /* the reference */
+    contestant *of;             /* candidates, then peers */
     int n, n_candidates;
     int rounds;       /* per launch, of everybody alike */
     int launches;     /* that have samples */

@@ -338,7 +338,7 @@ static void add_model(cJSON *out, const race *r)
         cJSON *ports = cJSON_Duplicate(js_get(r->judge.facts, list[i]), true), *port;
         cJSON_ArrayForEach(port, ports)
         {
-            if (strncmp(js_get_text(port, "path"), r->dir, strlen(r->dir)) == 0)
+            if (strncmp(js_get_text(port, "path"), r->folder, strlen(r->folder)) == 0)
                 cJSON_DeleteItemFromObjectCaseSensitive(port, "path"); /* drawn from the seed */
         }
         cJSON_AddItemToObject(model, list[i], ports);

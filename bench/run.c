@@ -64,14 +64,14 @@ static void signals_release(const signals *s, int fd)
 
 /* ---- setting up ---- */
 
-static bool make_dir(race *r, ts_error *e)
+static bool make_folder(race *r, ts_error *e)
 {
-    const int n = snprintf(r->dir, sizeof r->dir, "%s/tessera-bench-XXXXXX", file_temporary());
+    const int n = snprintf(r->folder, sizeof r->folder, "%s/tessera-bench-XXXXXX", file_temporary());
     errno = ENAMETOOLONG;
-    if (n < (int)sizeof r->dir && mkdtemp(r->dir) != NULL)
+    if (n < (int)sizeof r->folder && mkdtemp(r->folder) != NULL)
         return true;
-    err_set(e, TS_FILES, "cannot make a temporary folder %s: %s", r->dir, strerror(errno));
-    r->dir[0] = 0;
+    err_set(e, TS_FILES, "cannot make a temporary folder %s: %s", r->folder, strerror(errno));
+    r->folder[0] = 0;
     return err_hint(e, "set TMPDIR to a folder that can be written");
 }
 
@@ -352,7 +352,7 @@ static bool resume(race *r, ts_error *e)
 
 static bool race_all(race *r, ts_error *e)
 {
-    if (!fill_defaults(r, e) || !make_dir(r, e) || !enter_contestants(r, e) || !check_all(r, e) ||
+    if (!fill_defaults(r, e) || !make_folder(r, e) || !enter_contestants(r, e) || !check_all(r, e) ||
         !probe_ceilings(r, e) || !run_judge(r, e))
         return false;
     if (r->o.resume != NULL && !resume(r, e))
@@ -371,8 +371,8 @@ static void race_free(race *r)
     contestant_free(&r->judge);
     for (int i = 0; i < r->n && r->of != NULL; i++)
         contestant_free(&r->of[i]);
-    if (r->dir[0] != 0)
-        file_remove_tree(r->dir);
+    if (r->folder[0] != 0)
+        file_remove_tree(r->folder);
     cJSON_Delete(r->ceilings);
     free(r->of);
     free(r->start);

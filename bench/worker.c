@@ -118,10 +118,10 @@ static bool draw_input(worker *w, int i, const ts_port *port, ts_error *e)
     if (!ts_array_make(&w->values[i], port->dtype, port->rank, port->dim, e))
         return false;
     ts_array_random(&w->values[i], seed, port->below > 0 ? port->below : 2);
-    const char *dir = js_get_text(w->task, "input_dir");
-    if (*dir == 0)
+    const char *folder = js_get_text(w->task, "input_dir");
+    if (*folder == 0)
         return true;
-    snprintf(w->paths[i], sizeof w->paths[i], "%s/%d.npy", dir, i);
+    snprintf(w->paths[i], sizeof w->paths[i], "%s/%d.npy", folder, i);
     return ts_npy_write(w->paths[i], &w->values[i], e);
 }
 
@@ -223,24 +223,24 @@ static bool open_step(worker *w, ts_error *e)
 /* For peers, which take the same batch. */
 static bool write_batch(const worker *w, ts_error *e)
 {
-    const char *dir = js_get_text(w->task, "input_dir");
+    const char *folder = js_get_text(w->task, "input_dir");
     char path[PATH_SIZE];
-    for (int i = 0; *dir != 0 && i < net_n_arrays(&w->step->net); i++) {
-        snprintf(path, sizeof path, "%s/%d.npy", dir, i);
+    for (int i = 0; *folder != 0 && i < net_n_arrays(&w->step->net); i++) {
+        snprintf(path, sizeof path, "%s/%d.npy", folder, i);
         if (w->step->batch[i].data != NULL && !ts_npy_write(path, &w->step->batch[i], e))
             return false;
     }
     return true;
 }
 
-static bool save_step(worker *w, const char *dir, ts_error *e)
+static bool save_step(worker *w, const char *folder, ts_error *e)
 {
     double value[TIMED_OUTPUTS];
     bool good = timed_run(w->step, value, e);
     for (int i = 0; good && i < TIMED_OUTPUTS; i++) {
         char path[PATH_SIZE];
         float one = (float)value[i];
-        snprintf(path, sizeof path, "%s/%d.npy", dir, i);
+        snprintf(path, sizeof path, "%s/%d.npy", folder, i);
         good = ts_npy_write(path, &(ts_array){.dtype = TS_F32, .data = &one}, e);
     }
     return good;
@@ -281,14 +281,14 @@ static bool do_open(worker *w, const char *rest, ts_error *e)
            (w->step != NULL ? write_batch(w, e) && timed_begin(w->step, e) : set_inputs(w, e)) && tell_facts(w, e);
 }
 
-static bool save_pass(worker *w, const char *dir, ts_error *e)
+static bool save_pass(worker *w, const char *folder, ts_error *e)
 {
     if (!ts_plan_run(w->plan, e))
         return false;
     for (int i = 0; i < w->n_outputs; i++) {
         char path[PATH_SIZE];
         ts_array out = {0};
-        snprintf(path, sizeof path, "%s/%d.npy", dir, i);
+        snprintf(path, sizeof path, "%s/%d.npy", folder, i);
         if (!ts_plan_get(w->plan, i, &out, e))
             return false;
         bool saved = ts_npy_write(path, &out, e);
@@ -299,9 +299,9 @@ static bool save_pass(worker *w, const char *dir, ts_error *e)
     return true;
 }
 
-static bool do_save(worker *w, const char *dir, ts_error *e)
+static bool do_save(worker *w, const char *folder, ts_error *e)
 {
-    if (!(w->step != NULL ? save_step(w, dir, e) : save_pass(w, dir, e)))
+    if (!(w->step != NULL ? save_step(w, folder, e) : save_pass(w, folder, e)))
         return false;
     puts(SAY_SAVED);
     return true;

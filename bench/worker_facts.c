@@ -42,15 +42,15 @@ static void add_hash(cJSON *facts, const worker *w)
 
 static void add_step_ports(cJSON *inputs, cJSON *outputs, const worker *w)
 {
-    const char *dir = js_get_text(w->task, "input_dir");
+    const char *folder = js_get_text(w->task, "input_dir");
     char path[PATH_SIZE];
     for (int i = 0; i < net_n_arrays(&w->step->net); i++) {
         const ts_array *a = &w->step->batch[i];
         ts_port port = {.name = net_array_name(&w->step->net, i), .dtype = a->dtype, .rank = a->rank};
         memcpy(port.dim, a->dim, sizeof port.dim);
-        snprintf(path, sizeof path, "%s/%d.npy", dir, i);
+        snprintf(path, sizeof path, "%s/%d.npy", folder, i);
         if (a->data != NULL)
-            add_port(inputs, &port, *dir != 0 ? path : "");
+            add_port(inputs, &port, *folder != 0 ? path : "");
     }
     for (int i = 0; i < TIMED_OUTPUTS; i++)
         add_port(outputs, &(ts_port){.name = timed_output[i], .dtype = TS_F32}, NULL);

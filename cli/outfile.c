@@ -164,7 +164,7 @@ bool outfile_folder_check(const char *path, ts_error *e)
     struct stat st;
     if (!there)
         return err_set(e, TS_MEMORY, "no memory for a folder name");
-    while (*there && stat(there, &st) != 0 && errno == ENOENT)
+    while (*there && stat(there, &st) != 0 && (errno == ENOENT || errno == ENOTDIR))
         cut_name(there);
     bool good = true;
     if (stat(*there ? there : ".", &st) != 0)

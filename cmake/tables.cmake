@@ -100,7 +100,7 @@ foreach(source IN LISTS runtime)
 endforeach()
 if(runtime)
     file(GENERATE OUTPUT ${gen}/runtime_files.c CONTENT "/* Written by the build. */\n\
-#include \"backends/emit/emitdir.h\"\nconst carried_file runtime_files[] = {\n${runtime_rows}    {0},\n};\n")
+#include \"backends/emit/emit_folder.h\"\nconst carried_file runtime_files[] = {\n${runtime_rows}    {0},\n};\n")
     list(APPEND library ${gen}/runtime_files.c)
 endif()
 c_string(text ${CMAKE_SOURCE_DIR}/train/emitted/main.c)

@@ -487,7 +487,7 @@ static bool write_json(const model_file *f, const char *path, err *e)
     add_head(&first, f);
     bool good = add_body(&w, &f->main, e) && add_functions(&w, e);
     add_scalars(&w);
-    good = good && file_make_dir(path, e) && save_weights(&w, path, &first, e);
+    good = good && file_make_folder(path, e) && save_weights(&w, path, &first, e);
     if (good) {
         text_bytes(&first, text_str(&rest), rest.len);
         text_add(&first, "\n}\n");

@@ -329,8 +329,8 @@ typedef struct ts_updates {
     ts_tensor norm;    /* of all gradients as one, f64, before clipping */
     ts_tensor *square; /* of each parameter's gradient, summed, f64; NULL where frozen */
 } ts_updates;
-/* The step of an optimizer as tensors. grad[i] has param[i]'s shape and dtype. */
-TS_API bool ts_optimize(ts_graph *g, const ts_optimizer *o, int n, const ts_tensor *param, const ts_tensor *grad,
+/* The step of an optimizer as tensors. grad[i] has parameter[i]'s shape and dtype. */
+TS_API bool ts_optimize(ts_graph *g, const ts_optimizer *o, int n, const ts_tensor *parameter, const ts_tensor *grad,
                         ts_updates *out);
 /* w + alpha / rank * a b for a matrix w, to be put in its place (ts_replace); factor: the inputs a and b, named
  * W.lora_a and W.lora_b, with their first values: what is trained while w stays. The result's value is w merged. */
@@ -498,7 +498,7 @@ typedef struct ts_emission {
     bool (*add)(void *user, const char *folder, ts_error *e);
     void *user;
 } ts_emission;
-TS_API bool ts_plan_emit(ts_plan *p, const char *dir, const ts_emission *how, ts_error *e); /* how NULL: as it is */
+TS_API bool ts_plan_emit(ts_plan *p, const char *folder, const ts_emission *how, ts_error *e); /* how NULL: as it is */
 TS_API void ts_plan_free(ts_plan *p);
 
 /* A plan over tensors of one graph instead of a model's outputs. Its inputs are those that the tensors need, numbered

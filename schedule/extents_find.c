@@ -490,8 +490,8 @@ static bool same_routine(const expr *x, const expr *y)
 {
     if (x->kind != X_ROUTINE || y->kind != X_ROUTINE)
         return true;
-    return !strcmp(x->run->name, y->run->name) && x->run->n_param == y->run->n_param &&
-           !memcmp(x->run->param, y->run->param, (size_t)x->run->n_param * sizeof *x->run->param);
+    return !strcmp(x->run->name, y->run->name) && x->run->n_parameter == y->run->n_parameter &&
+           !memcmp(x->run->parameter, y->run->parameter, (size_t)x->run->n_parameter * sizeof *x->run->parameter);
 }
 
 static bool follow_axes(pairing *q, const node *n, const defn *x, const defn *y)

@@ -22,13 +22,14 @@ static void add_parameters(const step *s, const double *norms, char out[BLAME_TE
 {
     const char *first = NULL;
     int n = 0;
-    for (int i = 0; i < s->n_param; i++)
+    for (int i = 0; i < s->n_parameter; i++)
         if (!isfinite(norms[i]) && !n++)
-            first = s->param[i].name;
+            first = s->parameter[i].name;
     if (n == 1)
         add(out, "; the gradient of %.200s is not finite", first);
     else if (n)
-        add(out, "; the gradients of %d of %d parameters are not finite, the first is %.200s", n, s->n_param, first);
+        add(out, "; the gradients of %d of %d parameters are not finite, the first is %.200s", n, s->n_parameter,
+            first);
 }
 
 /* An input: a parameter that is no number already, or an example of the data. */

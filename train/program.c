@@ -14,8 +14,8 @@ enum { MOST_PATH = 4096 }; /* bytes, PATH_MAX */
 static bool is_state(const step *s, int port)
 {
     for (int i = 0; i < s->n_weight; i++)
-        if (ts_plan_find(s->plan, ts_name(s->param[i].input)) == port ||
-            (s->last && i < s->n_param && ts_plan_find(s->plan, ts_name(s->sum[i])) == port))
+        if (ts_plan_find(s->plan, ts_name(s->parameter[i].input)) == port ||
+            (s->last && i < s->n_parameter && ts_plan_find(s->plan, ts_name(s->sum[i])) == port))
             return true;
     for (int i = 0; i < s->n_state; i++)
         if (ts_plan_find(s->plan, ts_name(s->state[i].input)) == port)
@@ -89,7 +89,7 @@ static bool write_facts(const training_program *t, const char *folder, FILE *to,
         input_of(s, "train.step"), input_of(s, "train.random"), input_of(s, "train.last"));
     fprintf(to, "enum { SKIP = %d }; /* go on after a step that is not finite */\n", strcmp(w->on_nan, "skip") == 0);
     fprintf(to, "enum { OUTPUT_SCALE = %d }; /* number of the output with the loss scale; -1: there is none */\n",
-            s->scale ? 3 + s->n_param : -1);
+            s->scale ? 3 + s->n_parameter : -1);
     fprintf(to, "#define SEED UINT64_C(%llu)\n\n", (unsigned long long)w->seed);
     fprintf(to, "/* Where each state begins in its safetensors file, behind the description. */\n"
                 "static const long long state_at[] = {\n");

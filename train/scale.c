@@ -56,9 +56,9 @@ bool precision_grad(step *s, net *n, const ts_tensor *in, ts_tensor *grad, ts_er
         if (ts_rank(s->loss) == 1)
             seed = ts_call1(g, "reshape shape=[1]", seed);
     }
-    if (!ts_chain_rule(g, 1, &s->loss, seed ? &seed : NULL, s->n_param, in, grad))
+    if (!ts_chain_rule(g, 1, &s->loss, seed ? &seed : NULL, s->n_parameter, in, grad))
         return ts_graph_ok(g, e);
-    for (int i = 0; s->scale && i < s->n_param; i++) {
+    for (int i = 0; s->scale && i < s->n_parameter; i++) {
         char call[80];
         snprintf(call, sizeof call, "cast to=%s", ts_dtype_name(ts_type(grad[i])));
         grad[i] = ts_call2(g, "divide", grad[i], ts_call1(g, call, s->scale));

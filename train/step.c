@@ -125,7 +125,7 @@ static bool optimize(step *s, net *n, const ts_tensor *grad, ts_updates *out, ts
     const train_options *w = s->asked;
     char name[400], (*text)[OPTION_LINE] = calloc(MOST_RULES, sizeof *text);
     ts_rule rule[MOST_RULES];
-    ts_tensor *input = calloc((size_t)s->n_param + 1, sizeof *input);
+    ts_tensor *input = calloc((size_t)s->n_parameter + 1, sizeof *input);
     bool good = (text && input) || err_set(e, TS_MEMORY, "no memory for the step");
     const ts_tensor number = ts_input(n->g, "train.step", TS_F64, 0, NULL);
     const bool falls = s->total_steps > s->warmup;
@@ -135,11 +135,11 @@ static bool optimize(step *s, net *n, const ts_tensor *grad, ts_updates *out, ts
     recipe(w, name, sizeof name);
     ts_optimizer o = {
         .recipe = name, .rate = s->rate, .step = number, .clip = w->clip, .average = w->ema, .rule = rule};
-    for (int i = 0; good && i < s->n_param; i++)
-        input[i] = s->param[i].input;
+    for (int i = 0; good && i < s->n_parameter; i++)
+        input[i] = s->parameter[i].input;
     o.n_rule = good ? no_decay(w, rule, text) : 0;
     good = good && ts_graph_ok(n->g, e) &&
-           (ts_optimize(n->g, &o, s->n_param, input, grad, out) || ts_graph_ok(n->g, e));
+           (ts_optimize(n->g, &o, s->n_parameter, input, grad, out) || ts_graph_ok(n->g, e));
     free(text), free(input);
     return good;
 }
@@ -148,7 +148,7 @@ static bool optimize(step *s, net *n, const ts_tensor *grad, ts_updates *out, ts
  * what those before it did. */
 static ts_tensor before_of(const step *s, net *n, int i)
 {
-    const ts_tensor now = s->param[s->n_param + i].input;
+    const ts_tensor now = s->parameter[s->n_parameter + i].input;
     char name[MOST_NAME];
     if (!s->last)
         return now;
@@ -158,18 +158,18 @@ static ts_tensor before_of(const step *s, net *n, int i)
 
 static void add_statistics(step *s, net *n, ts_tensor fine, ts_state *state, int *count)
 {
-    for (int i = 0; i < s->n_weight - s->n_param; i++) {
+    for (int i = 0; i < s->n_weight - s->n_parameter; i++) {
         const ts_tensor to = ts_call3(n->g, "where", fine, s->follow[i], before_of(s, n, i));
-        state[(*count)++] = (ts_state){s->param[s->n_param + i].input, to};
+        state[(*count)++] = (ts_state){s->parameter[s->n_parameter + i].input, to};
     }
 }
 
 static void add_befores(step *s, net *n, ts_tensor steps, ts_state *state, int *count)
 {
-    for (int i = 0; s->last && i < s->n_weight - s->n_param; i++) {
+    for (int i = 0; s->last && i < s->n_weight - s->n_parameter; i++) {
         const ts_tensor from = before_of(s, n, i);
         state[(*count)++] = (ts_state){from, ts_call3(n->g, "where", steps, s->follow[i], from)};
-        s->state[s->n_state++] = (slot){.input = from, .of = s->n_param + i};
+        s->state[s->n_state++] = (slot){.input = from, .of = s->n_parameter + i};
     }
 }
 
@@ -181,15 +181,15 @@ static void add_states(step *s, net *n, const ts_updates *u, ts_tensor loss, ts_
     for (int i = 0; i < u->n - 1; i++) { /* the last one is the number of the step, which is given */
         const ts_update *is = &u->update[i];
         state[(*count)++] = (ts_state){is->from, ts_call3(n->g, "where", steps, is->to, is->from)};
-        if (i == s->n_param - 1)
+        if (i == s->n_parameter - 1)
             add_statistics(s, n, fine, state, count);
-        if (i < s->n_param)
+        if (i < s->n_parameter)
             continue;
         slot *own = &s->state[s->n_state++];
         *own = (slot){.input = is->from, .of = -1};
-        for (int k = 0; k < s->n_param; k++)
-            if (is->start == s->param[k].input)
-                own->of = k, s->param[k].average = is->from;
+        for (int k = 0; k < s->n_parameter; k++)
+            if (is->start == s->parameter[k].input)
+                own->of = k, s->parameter[k].average = is->from;
     }
     add_befores(s, n, steps, state, count);
     precision_states(s, n, fine, steps, state, count);
@@ -198,7 +198,7 @@ static void add_states(step *s, net *n, const ts_updates *u, ts_tensor loss, ts_
 /* Sums over batches: begun again after the last one. */
 static void add_sums(step *s, net *n, const ts_update *sums, ts_state *state, int *count)
 {
-    for (int i = 0; i < s->n_param; i++) {
+    for (int i = 0; i < s->n_parameter; i++) {
         s->sum[i] = sums[i].from;
         state[(*count)++] = (ts_state){sums[i].from, ts_call3(n->g, "where", s->last, sums[i].start, sums[i].to)};
     }
@@ -206,23 +206,24 @@ static void add_sums(step *s, net *n, const ts_update *sums, ts_state *state, in
 
 static bool make_plan(step *s, net *n, const ts_options *o, ts_error *e)
 {
-    const size_t n_param = (size_t)s->n_param;
-    ts_tensor *grad = calloc(2 * n_param + 5, sizeof *grad), *out = grad ? grad + n_param : NULL;
-    ts_tensor *in = calloc(n_param, sizeof *in), *mean = calloc(n_param, sizeof *mean);
-    ts_update *sums = calloc(n_param, sizeof *sums);
+    const size_t n_parameter = (size_t)s->n_parameter;
+    ts_tensor *grad = calloc(2 * n_parameter + 5, sizeof *grad), *out = grad ? grad + n_parameter : NULL;
+    ts_tensor *in = calloc(n_parameter, sizeof *in), *mean = calloc(n_parameter, sizeof *mean);
+    ts_update *sums = calloc(n_parameter, sizeof *sums);
     ts_updates u = {0};
     bool good = (grad && in && mean && sums) || err_set(e, TS_MEMORY, "no memory for the step");
-    for (int i = 0; good && i < s->n_param; i++)
-        in[i] = s->param[i].input;
+    for (int i = 0; good && i < s->n_parameter; i++)
+        in[i] = s->parameter[i].input;
     good = good && precision_mixed(s, n, e) && precision_grad(s, n, in, grad, e);
     if (good && s->asked->accumulate > 1) {
         s->last = ts_input(n->g, "train.last", TS_BOOL, 0, NULL);
-        good = ts_accumulate(n->g, s->n_param, grad, (double)s->asked->accumulate, sums, mean) || ts_graph_ok(n->g, e);
+        good = ts_accumulate(n->g, s->n_parameter, grad, (double)s->asked->accumulate, sums, mean) ||
+               ts_graph_ok(n->g, e);
     }
     good = good && optimize(s, n, s->last ? mean : grad, &u, e);
     const size_t most = (size_t)u.n + 2 * (size_t)s->n_weight + 3;
     ts_state *state = calloc(most, sizeof *state);
-    s->state = calloc(most, sizeof *s->state), s->sum = calloc(n_param + 1, sizeof *s->sum);
+    s->state = calloc(most, sizeof *s->state), s->sum = calloc(n_parameter + 1, sizeof *s->sum);
     good = good && ((state && s->state && s->sum) || err_set(e, TS_MEMORY, "no memory for the step"));
     if (good) {
         int count = 0;
@@ -230,10 +231,10 @@ static bool make_plan(step *s, net *n, const ts_options *o, ts_error *e)
         if (s->last)
             add_sums(s, n, sums, state, &count);
         out[0] = ts_call1(n->g, "cast to=f64", s->loss), out[1] = u.norm, out[2] = s->rate;
-        memcpy(out + 3, u.square, n_param * sizeof *out);
-        out[3 + s->n_param] = s->scale;
+        memcpy(out + 3, u.square, n_parameter * sizeof *out);
+        out[3 + s->n_parameter] = s->scale;
         if (ts_graph_ok(n->g, e))
-            s->plan = ts_plan_of(n->g, 3 + s->n_param + (s->scale != NULL), out, count, state, o, e);
+            s->plan = ts_plan_of(n->g, 3 + s->n_parameter + (s->scale != NULL), out, count, state, o, e);
     }
     free(grad), free(in), free(mean), free(sums), free(state);
     return s->plan != NULL;
@@ -255,13 +256,13 @@ static bool check(const train_options *w, ts_error *e)
 bool step_make(step *s, net *n, int64_t total_steps, int64_t warmup, const ts_options *o, ts_error *e)
 {
     *s = (step){.asked = n->asked, .total_steps = total_steps, .warmup = warmup};
-    return check(n->asked, e) && params_make(s, n, e) && make_plan(s, n, o, e);
+    return check(n->asked, e) && parameters_make(s, n, e) && make_plan(s, n, o, e);
 }
 
 void step_free(step *s)
 {
     ts_plan_free(s->plan);
-    free(s->param), free(s->state), free(s->sum), free(s->follow);
+    free(s->parameter), free(s->state), free(s->sum), free(s->follow);
     *s = (step){0};
 }
 
@@ -300,7 +301,7 @@ static bool begin_at(step *s, ts_tensor t, ts_tensor leaf, ts_error *e)
 static bool no_sums(step *s, ts_error *e)
 {
     bool good = true;
-    for (int i = 0; good && s->last && i < s->n_param; i++)
+    for (int i = 0; good && s->last && i < s->n_parameter; i++)
         good = set_zeros(s, s->sum[i], e);
     return good;
 }
@@ -309,10 +310,10 @@ bool step_begin(step *s, ts_error *e)
 {
     bool good = no_sums(s, e);
     for (int i = 0; good && i < s->n_weight; i++)
-        good = begin_at(s, s->param[i].input, s->param[i].from, e);
+        good = begin_at(s, s->parameter[i].input, s->parameter[i].from, e);
     for (int i = 0; good && i < s->n_state; i++)
         good = s->state[i].of < 0 ? set_number(s, s->state[i].input, s->state[i].begin, e)
-                                  : begin_at(s, s->state[i].input, s->param[s->state[i].of].from, e);
+                                  : begin_at(s, s->state[i].input, s->parameter[s->state[i].of].from, e);
     return good;
 }
 
@@ -333,7 +334,7 @@ bool step_load(step *s, const ts_tensors *weights, const ts_tensors *optimizer_s
 {
     bool good = no_sums(s, e);
     for (int i = 0; good && i < s->n_weight; i++)
-        good = load_one(s, weights, s->param[i].input, e);
+        good = load_one(s, weights, s->parameter[i].input, e);
     for (int i = 0; good && i < s->n_state; i++)
         good = load_one(s, optimizer_state, s->state[i].input, e);
     return good;
@@ -351,7 +352,7 @@ ts_given *step_state_make(step *s, ts_error *e)
     ts_given *all = calloc((size_t)count + 1, sizeof *all);
     bool good = all || err_set(e, TS_MEMORY, "no memory for the state");
     for (int i = 0; good && i < count; i++) {
-        const ts_tensor t = i < s->n_weight ? s->param[i].input : s->state[i - s->n_weight].input;
+        const ts_tensor t = i < s->n_weight ? s->parameter[i].input : s->state[i - s->n_weight].input;
         good = read_value(s, t, ts_name(t), &all[i], e);
     }
     if (good)
@@ -365,7 +366,7 @@ ts_given *step_trained_make(step *s, ts_error *e)
     ts_given *all = calloc((size_t)s->n_weight + 1, sizeof *all);
     bool good = all || err_set(e, TS_MEMORY, "no memory for the weights");
     for (int i = 0; good && i < s->n_weight; i++) {
-        const param *p = &s->param[i];
+        const parameter *p = &s->parameter[i];
         good = read_value(s, p->average ? p->average : p->input, p->name, &all[i], e);
     }
     if (good)
@@ -428,12 +429,12 @@ bool step_run(step *s, const net *n, const ts_array *batch, int64_t number, int6
         !get_scalar(s, 2, &r->lr, e))
         return false;
     r->loss += loss / (double)parts;
-    for (int i = 0; r->norms && i < s->n_param; i++) {
+    for (int i = 0; r->norms && i < s->n_parameter; i++) {
         if (!get_scalar(s, 3 + i, &r->norms[i], e))
             return false;
         r->norms[i] = sqrt(r->norms[i]);
     }
-    if (s->scale && !get_scalar(s, 3 + s->n_param, &r->scale, e))
+    if (s->scale && !get_scalar(s, 3 + s->n_parameter, &r->scale, e))
         return false;
     return (isfinite(loss) && isfinite(r->norm)) || no_sums(s, e);
 }

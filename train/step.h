@@ -5,12 +5,12 @@
 #include "graph/base/js.h"
 #include "train/net.h"
 
-typedef struct param {
+typedef struct parameter {
     const char *name;
     ts_tensor from;    /* the weight in the model's graph that has its first value; NULL: zeros */
     ts_tensor input;   /* of the step */
     ts_tensor average; /* an input too; NULL: none is kept */
-} param;
+} parameter;
 typedef struct slot { /* what an optimizer keeps, named PARAMETER.STATE */
     ts_tensor input;
     int of; /* the weight whose value it begins with; -1: the number below, everywhere */
@@ -20,9 +20,9 @@ typedef struct slot { /* what an optimizer keeps, named PARAMETER.STATE */
 typedef struct step {
     const train_options *asked;
     int64_t total_steps, warmup; /* of the learning rate */
-    int n_param, n_frozen, n_state;
-    int n_weight; /* parameters, then statistics that follow the batches: all that checkpoints call weights */
-    param *param; /* n_weight */
+    int n_parameter, n_frozen, n_state;
+    int n_weight;         /* parameters, then statistics that follow the batches: all that checkpoints call weights */
+    parameter *parameter; /* n_weight */
     slot *state;
     ts_tensor *sum;          /* of each parameter's gradient over batches */
     int64_t trained, frozen; /* elements */
@@ -34,8 +34,8 @@ typedef struct step {
 } step;
 bool step_make(step *s, net *n, int64_t total_steps, int64_t warmup, const ts_options *o, ts_error *e);
 void step_free(step *s);
-/* Fills s->param and makes s->loss and s->follow functions of their inputs (params.c). */
-bool params_make(step *s, net *n, ts_error *e);
+/* Fills s->parameter and makes s->loss and s->follow functions of their inputs (parameters.c). */
+bool parameters_make(step *s, net *n, ts_error *e);
 /* Loss and statistics, which share their forward pass, made again by f. */
 typedef bool remaking(ts_graph *g, int n, const ts_tensor *t, const void *user, ts_tensor *out);
 bool step_remake(step *s, net *n, remaking *f, const void *user, ts_error *e);
@@ -56,7 +56,7 @@ bool step_load(step *s, const ts_tensors *weights, const ts_tensors *optimizer, 
 typedef struct step_result {
     double loss, norm, lr; /* loss: the mean of all batches of the update so far */
     double scale;          /* of the loss, that this step used; 0: none */
-    double *norms;         /* of each parameter, if asked for; n_param */
+    double *norms;         /* of each parameter, if asked for; n_parameter */
     double *kernels;       /* seconds of each kernel, if asked for; n_kernel */
     int n_kernel;
 } step_result;

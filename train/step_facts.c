@@ -16,7 +16,7 @@ static double state_bytes(const step *s) /* inputs that the step rewrites */
 {
     double n = 0;
     for (int i = 0; i < s->n_weight; i++)
-        n += bytes_of(s->param[i].input) + (s->last && i < s->n_param ? bytes_of(s->sum[i]) : 0);
+        n += bytes_of(s->parameter[i].input) + (s->last && i < s->n_parameter ? bytes_of(s->sum[i]) : 0);
     for (int i = 0; i < s->n_state; i++)
         n += bytes_of(s->state[i].input);
     return n;

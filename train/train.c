@@ -136,8 +136,8 @@ static bool write_norms(const training *t, const double *norms, ts_error *e)
     FILE *f = open_memstream(&s, &n);
     if (!f)
         return err_set(e, TS_MEMORY, "no memory for the gradient norms");
-    for (int i = 0; i < t->step.n_param; i++)
-        fprintf(f, "%s\t%.12g\n", t->step.param[i].name, norms[i]);
+    for (int i = 0; i < t->step.n_parameter; i++)
+        fprintf(f, "%s\t%.12g\n", t->step.parameter[i].name, norms[i]);
     bool good = fclose(f) == 0;
     good = good && ts_file_write(t->asked->grad_norms, s, n, e);
     free(s);
@@ -242,7 +242,7 @@ static bool due(int64_t done, int64_t every, int64_t otherwise)
 static int train(training *t, ts_error *e)
 {
     const net *n = &t->net;
-    double *norms = calloc((size_t)t->step.n_param + 1, sizeof *norms);
+    double *norms = calloc((size_t)t->step.n_parameter + 1, sizeof *norms);
     t->which = calloc((size_t)n->batch, sizeof *t->which);
     t->batch = calloc((size_t)net_n_arrays(n), sizeof *t->batch);
     bool good = ((norms && t->which && t->batch) || err_set(e, TS_MEMORY, "no memory for a batch")) &&

@@ -5,9 +5,9 @@
  * the order of examples and all random numbers follow from the seed. Nothing here prints: news go to a function.
  *
  * The room:  options -> train_begin -> train (the loop) -> trained, export, generate, decode, sample
- *            data*, order, nearest     examples, in which order      net*, params, dropout, scale  the graph of a step
- *            step*, timed, breakdown   the step as a plan            judge, metrics, misjudged     how good it is
- *            checkpoint, run_folder, files   what is on disk         program*                      emitted training
+ *            data*, order, nearest     examples, in which order   net*, parameters, dropout, scale  the graph of a step
+ *            step*, timed, breakdown   the step as a plan         judge, metrics, misjudged        how good it is
+ *            checkpoint, run_folder, files   what is on disk      program*                         emitted training
  *            report*                   the page of a run */
 #ifndef TRAIN_H
 #define TRAIN_H

@@ -1,6 +1,6 @@
 /* dialect.c - the spellings of C: pragmas for the compiler at hand, types of stdint.h, shares of a team of threads. */
 #include "backends/c/dialect.h"
-#include "backends/emit/emitdir.h"
+#include "backends/emit/emit_folder.h"
 
 /* A line is a line of the program.
  *
@@ -339,8 +339,8 @@ const dialect c_dialect = {
     .fault_parameter = "int *fault",
     .fault = "fault",
     .routine = {"#define ROUTINE static\n", "void *const with[] = {$0}", "(void *)$0",
-                "static const int64_t param[] = {$0}",
-                "routine_$0(with, \"$1\", param, scratch, share->part, share->parts)"},
+                "static const int64_t parameter[] = {$0}",
+                "routine_$0(with, \"$1\", parameter, scratch, share->part, share->parts)"},
     .loop = {.memory = "void",
              .place = {"const void *", "void *"},
              .at = {"(const char *)$0 + $1", "(char *)$0 + $1"},

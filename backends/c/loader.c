@@ -2,7 +2,7 @@
 #include "backends/c/loader.h"
 #include "backends/c/elf.h"
 #include "backends/store/folder.h"
-#include "backends/store/workdir.h"
+#include "backends/store/work_folder.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -33,16 +33,16 @@ static bool open_sealed(loaded *l, const void *image, size_t n)
 
 static bool open_file(loaded *l, const void *image, size_t n, const char *temp, err *e)
 {
-    workdir dir;
+    work_folder folder;
     arena mem = {0};
-    if (!workdir_make(&dir, temp, e))
+    if (!work_folder_make(&folder, temp, e))
         return false;
-    if (workdir_write(&dir, "program.so", image, n, e)) {
-        l->handle = dlopen(workdir_name(&dir, &mem, "program.so"), RTLD_NOW | RTLD_LOCAL);
+    if (work_folder_write(&folder, "program.so", image, n, e)) {
+        l->handle = dlopen(work_folder_name(&folder, &mem, "program.so"), RTLD_NOW | RTLD_LOCAL);
         if (!l->handle)
             err_set(e, TS_TOOLCHAIN, "T007 the compiled program cannot be loaded: %s", dlerror());
     }
-    workdir_remove(&dir);
+    work_folder_remove(&folder);
     arena_free(&mem);
     return l->handle;
 }

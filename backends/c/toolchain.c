@@ -6,7 +6,7 @@
 #include "backends/c/elf.h"
 #include "backends/store/folder.h"
 #include "backends/c/loader.h"
-#include "backends/store/workdir.h"
+#include "backends/store/work_folder.h"
 #include "graph/base/clock.h"
 
 #include <fcntl.h>
@@ -29,7 +29,7 @@ typedef struct build {
     child_limits limits;
     compiler cc;
     cache *cache;
-    workdir dir;
+    work_folder folder;
     arena memory;
     digest *key;    /* of each unit */
     text *object;   /* of each unit, once there */
@@ -137,7 +137,7 @@ static bool take_output(const build *b, const char *path, elf_kind kind, text *o
 
 static char *unit_path(build *b, int i, const char *ending)
 {
-    return workdir_name(&b->dir, &b->memory, arena_format(&b->memory, "u%d.%s", i, ending));
+    return work_folder_name(&b->folder, &b->memory, arena_format(&b->memory, "u%d.%s", i, ending));
 }
 
 static const char **argv_make(build *b, int room, int *n)
@@ -159,7 +159,7 @@ static bool start_unit(build *b, int i, child *c, err *e)
         argv[n++] = fixed[k];
     argv[n++] = unit_path(b, i, "o");
     char *name = arena_format(&b->memory, "u%d.c", i);
-    return workdir_write(&b->dir, name, source, strlen(source), e) &&
+    return work_folder_write(&b->folder, name, source, strlen(source), e) &&
            child_start(c, &(child_job){argv, b->cc.env, unit_path(b, i, "c"), &b->limits}, e);
 }
 
@@ -215,7 +215,8 @@ static bool make_objects(build *b, err *e)
     for (int i = 0; i < b->r->n; i++)
         if (!cache_get(b->cache, &b->key[i], &b->object[i]))
             missing[n++] = i;
-        else if (!workdir_write(&b->dir, arena_format(&b->memory, "u%d.o", i), b->object[i].s, b->object[i].len, e))
+        else if (!work_folder_write(&b->folder, arena_format(&b->memory, "u%d.o", i), b->object[i].s, b->object[i].len,
+                                    e))
             return false;
     b->report->cached = b->r->n - n;
     return compile(b, missing, n, e);
@@ -224,7 +225,7 @@ static bool make_objects(build *b, err *e)
 static bool link_program(build *b, err *e)
 {
     int n = 0;
-    const char **argv = argv_make(b, b->r->n + 6, &n), *path = workdir_name(&b->dir, &b->memory, "program.so");
+    const char **argv = argv_make(b, b->r->n + 6, &n), *path = work_folder_name(&b->folder, &b->memory, "program.so");
     argv[n++] = "-shared";
     argv[n++] = "-o";
     argv[n++] = path;
@@ -244,9 +245,9 @@ static bool link_program(build *b, err *e)
 
 static bool make_program(build *b, err *e)
 {
-    if (!workdir_make(&b->dir, b->env.temp, e))
+    if (!work_folder_make(&b->folder, b->env.temp, e))
         return false;
-    compiler_temp(&b->cc, b->dir.path);
+    compiler_temp(&b->cc, b->folder.path);
     return make_objects(b, e) && link_program(b, e);
 }
 
@@ -297,7 +298,7 @@ static void build_free(build *b)
     for (int i = 0; i < b->r->n && b->object; i++)
         text_free(&b->object[i]);
     text_free(&b->image);
-    workdir_remove(&b->dir);
+    work_folder_remove(&b->folder);
     compiler_free(&b->cc);
     cache_close(b->cache);
     arena_free(&b->memory);

@@ -38,7 +38,7 @@ bool kernel_copies(const plan *p, const kernel *k, int64_t *from)
 {
     const expr *x = k->stage->value;
     const bool copies = x->kind == X_ROUTINE && x->run->copies && !p->reference;
-    *from = copies ? x->run->param[0] : 0;
+    *from = copies ? x->run->parameter[0] : 0;
     return copies;
 }
 

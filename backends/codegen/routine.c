@@ -42,7 +42,7 @@ void emit_routine(emitter *m)
 {
     const expr *x = m->s->value;
     const routine_form *form = &m->d->routine;
-    text types = {0}, at = {0}, param = {0};
+    text types = {0}, at = {0}, numbers = {0};
     if (!callable(m->d, x, m->e))
         return;
     for (int i = 0; i < x->n; i++) {
@@ -57,13 +57,13 @@ void emit_routine(emitter *m)
     text_add(&types, "%c", routine_type(m->s->node->type.dtype, stored_as(m->p, m->s->node) == TS_F64));
     text_add(&m->out.front, "%s%s\n", form->before, text_of(x->run));
     text_add(&at, "%s", m->data.operand[m->stage.result].name);
-    for (int i = 0; i < x->run->n_param; i++)
-        text_add(&param, "%lld, ", (long long)x->run->param[i]);
-    text_add(&param, "0");
+    for (int i = 0; i < x->run->n_parameter; i++)
+        text_add(&numbers, "%lld, ", (long long)x->run->parameter[i]);
+    text_add(&numbers, "0");
     add_form(m, form->operands, at.s, NULL);
-    add_form(m, form->numbers, param.s, NULL);
+    add_form(m, form->numbers, numbers.s, NULL);
     add_form(m, form->call, x->run->name, types.s);
     if (m->data.scratch_most < x->run->scratch)
         m->data.scratch_most = target_aligned(m->p->on, x->run->scratch);
-    text_free(&types), text_free(&at), text_free(&param);
+    text_free(&types), text_free(&at), text_free(&numbers);
 }

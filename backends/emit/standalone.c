@@ -1,7 +1,7 @@
 /* standalone.c - a plan as a program of its own: the units that a run here would build, and one function between them
- * and the spaces of emitdir.h, which lie in this order: arena, scratch, weights, inputs (some of them state), outputs,
- * then constants that are results and what state was before a run. Where a run says extents, the spaces of inputs are
- * at the largest, the extents lie behind them, and the last spaces are what inputs come in, dense. */
+ * and the spaces of emit_folder.h, which lie in this order: arena, scratch, weights, inputs (some of them state),
+ * outputs, then constants that are results and what state was before a run. Where a run says extents, the spaces of
+ * inputs are at the largest, the extents lie behind them, and the last spaces are what inputs come in, dense. */
 #include "backends/emit/standalone.h"
 #include "backends/weights.h"
 #include "schedule/extents.h"
@@ -287,7 +287,7 @@ static void copy_results(const standalone *s, text *t)
     }
 }
 
-/* The unit that calls the kernels, and the entry behind it: what emitdir.h asks for, in terms of what
+/* The unit that calls the kernels, and the entry behind it: what emit_folder.h asks for, in terms of what
  * runtime/run.h says. */
 static char *program_text(const standalone *s)
 {
@@ -417,7 +417,7 @@ static bool write_folder(standalone *s, err *e)
                               .program = s->asked->program,
                               .add = s->asked->add,
                               .user = s->asked->user};
-    const bool ok = emit_dir(s->asked->dir, &parts, e);
+    const bool ok = emit_folder(s->asked->folder, &parts, e);
     free(units), free(whole), free(ports);
     return ok;
 }

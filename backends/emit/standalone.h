@@ -1,12 +1,12 @@
 /* standalone.h - a plan as a program of its own: what is the same for every language. The kernels are called by C: a
  * function `void run(const ts_run *r, long part, long parts)` over the memory that backends/c/runtime/run.h describes.
  *
- * The room:  standalone -> emitdir: the folder, its tables, weights and Makefile */
+ * The room:  standalone -> emit_folder: the folder, its tables, weights and Makefile */
 #ifndef TS_STANDALONE_H
 #define TS_STANDALONE_H
 #include "backends/backend.h"
 #include "backends/codegen/codegen.h"
-#include "backends/emit/emitdir.h"
+#include "backends/emit/emit_folder.h"
 
 typedef struct emit_code {
     int n_unit;

@@ -17,16 +17,16 @@ typedef struct opened {
 } opened;
 
 /* Opens the folder, starts the object with what is known of it. False with nothing open: there is none. */
-static bool begin(opened *o, const char *dir, text *out, err *e)
+static bool begin(opened *o, const char *folder, text *out, err *e)
 {
     const settings env = settings_read();
     *o = (opened){0};
-    if (dir && !strcmp(dir, "none")) {
+    if (folder && !strcmp(folder, "none")) {
         err_set(e, TS_USAGE, "cache folder \"none\": there is nothing to look at");
         return err_hint(e, "name a folder with --cache-dir, or leave it out for the user's own");
     }
-    const char *path = cache_path(&o->mem, dir, &env);
-    if (!cache_open(&o->c, dir, &env, &o->notes, e))
+    const char *path = cache_path(&o->mem, folder, &env);
+    if (!cache_open(&o->c, folder, &env, &o->notes, e))
         return arena_free(&o->mem), false;
     text_add(out, "{\"path\":");
     text_json(out, path ? path : "");
@@ -67,11 +67,11 @@ static void sums(const opened *o, cache_entries *all, text *out)
              (long long)CACHE_LIMIT);
 }
 
-static bool list(const char *dir, text *out, err *e)
+static bool list(const char *folder, text *out, err *e)
 {
     opened o;
     cache_entries all;
-    if (!begin(&o, dir, out, e))
+    if (!begin(&o, folder, out, e))
         return false;
     sums(&o, &all, out);
     text_add(out, ",\"list\":[");
@@ -99,12 +99,12 @@ static bool key_read(const char *hex, digest *out)
     return true;
 }
 
-static bool check(const char *dir, text *out, err *e)
+static bool check(const char *folder, text *out, err *e)
 {
     opened o;
     cache_entries all;
     int good = 0, damaged = 0;
-    if (!begin(&o, dir, out, e))
+    if (!begin(&o, folder, out, e))
         return false;
     sums(&o, &all, out);
     for (size_t i = 0; i < all.n; i++) {
@@ -120,11 +120,11 @@ static bool check(const char *dir, text *out, err *e)
     return end(&o, out);
 }
 
-static bool prune(const char *dir, int64_t limit, text *out, err *e)
+static bool prune(const char *folder, int64_t limit, text *out, err *e)
 {
     opened o;
     cache_entries all;
-    if (!begin(&o, dir, out, e))
+    if (!begin(&o, folder, out, e))
         return false;
     const cache_sum gone = cache_prune(o.c, limit, STALE);
     sums(&o, &all, out);

@@ -16,25 +16,25 @@
 
 enum { OBJECT_MOST = 256 << 20, MANIFEST_MOST = 512, USE_GRAIN = 3600 };
 
-static bool skip(cache *c, const char *dir, int why)
+static bool skip(cache *c, const char *folder, int why)
 {
     char words[128];
-    text_line(c->notes, "cache folder '%s' cannot be used (%s); going on without it", dir,
+    text_line(c->notes, "cache folder '%s' cannot be used (%s); going on without it", folder,
               strerror_r(why, words, sizeof words));
     return false;
 }
 
-static bool refuse(err *e, const char *dir, const char *reason)
+static bool refuse(err *e, const char *folder, const char *reason)
 {
-    err_set(e, TS_FILES, "cache folder '%s' is not safe: %s", dir, reason);
+    err_set(e, TS_FILES, "cache folder '%s' is not safe: %s", folder, reason);
     return err_hint(e, "name a folder of your own with --cache-dir, or --cache-dir none");
 }
 
 /* mkdir -p with 0700. errno says why when it fails. */
-static bool make_private(const char *dir)
+static bool make_private(const char *folder)
 {
     arena mem = {0};
-    char *path = arena_string(&mem, dir);
+    char *path = arena_string(&mem, folder);
     bool ok = true;
     for (char *slash = strchr(path + 1, '/'); slash && ok; slash = strchr(slash + 1, '/')) {
         *slash = 0;
@@ -60,13 +60,13 @@ static const char *distrust(int fd)
 }
 
 /* c->fd becomes the open v1; -1 and true when there is no usable folder. */
-static bool open_root(cache *c, const char *dir, err *e)
+static bool open_root(cache *c, const char *folder, err *e)
 {
     struct stat st;
     const char *reason = NULL;
-    int root = make_private(dir) ? open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    int root = make_private(folder) ? open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
     int why = errno;
-    if (lstat(dir, &st) == 0 && S_ISLNK(st.st_mode))
+    if (lstat(folder, &st) == 0 && S_ISLNK(st.st_mode))
         reason = "it is a symbolic link";
     else if (root >= 0)
         reason = distrust(root);
@@ -79,9 +79,9 @@ static bool open_root(cache *c, const char *dir, err *e)
     if (root >= 0)
         close(root);
     if (reason)
-        return refuse(e, dir, reason);
+        return refuse(e, folder, reason);
     if (c->fd < 0)
-        skip(c, dir, why);
+        skip(c, folder, why);
     return true;
 }
 
@@ -93,18 +93,18 @@ static char *folder_of_user(arena *mem, const settings *env)
     return env->home ? arena_format(mem, "%s/.cache/tessera", env->home) : NULL;
 }
 
-char *cache_path(arena *mem, const char *dir, const settings *env)
+char *cache_path(arena *mem, const char *folder, const settings *env)
 {
-    return dir ? arena_string(mem, dir) : folder_of_user(mem, env);
+    return folder ? arena_string(mem, folder) : folder_of_user(mem, env);
 }
 
-bool cache_open(cache **out, const char *dir, const settings *env, text *notes, err *e)
+bool cache_open(cache **out, const char *folder, const settings *env, text *notes, err *e)
 {
     *out = NULL;
-    if (dir && strcmp(dir, "none") == 0)
+    if (folder && strcmp(folder, "none") == 0)
         return true;
     arena mem = {0};
-    char *path = cache_path(&mem, dir, env);
+    char *path = cache_path(&mem, folder, env);
     if (!path || !*path) {
         text_line(notes, "no cache folder (neither HOME nor XDG_CACHE_HOME is set); going on without it");
         arena_free(&mem);
@@ -162,10 +162,11 @@ static void manifest(const digest *key, const void *p, size_t n, text *out)
     text_line(out, "object %zu bytes sha256 %s", n, sum_hex);
 }
 
-static bool entry_read(int dir, const digest *key, text *out)
+static bool entry_read(int folder, const digest *key, text *out)
 {
     text stated = {0}, true_one = {0};
-    bool ok = folder_read(dir, "MANIFEST", MANIFEST_MOST, &stated) && folder_read(dir, "object", OBJECT_MOST, out);
+    bool ok = folder_read(folder, "MANIFEST", MANIFEST_MOST, &stated) &&
+              folder_read(folder, "object", OBJECT_MOST, out);
     if (ok) {
         manifest(key, text_str(out), out->len, &true_one);
         ok = stated.len == true_one.len && memcmp(stated.s, true_one.s, stated.len) == 0;
@@ -176,18 +177,18 @@ static bool entry_read(int dir, const digest *key, text *out)
 }
 
 /* Remembers the use for pruning; once an hour is enough. */
-static void entry_used(int dir)
+static void entry_used(int folder)
 {
     struct stat st;
-    if (fstat(dir, &st) == 0 && st.st_mtime + USE_GRAIN < time(NULL))
-        futimens(dir, NULL);
+    if (fstat(folder, &st) == 0 && st.st_mtime + USE_GRAIN < time(NULL))
+        futimens(folder, NULL);
 }
 
-/* Whether `name` stands for the folder that is open as dir; another may have been published since that one was read. */
-static bool entry_is(const cache *c, const char *name, int dir)
+/* Whether `name` stands for the open folder; another may have been published since that one was read. */
+static bool entry_is(const cache *c, const char *name, int folder)
 {
     struct stat there, here;
-    return fstatat(c->fd, name, &there, AT_SYMLINK_NOFOLLOW) == 0 && fstat(dir, &here) == 0 &&
+    return fstatat(c->fd, name, &there, AT_SYMLINK_NOFOLLOW) == 0 && fstat(folder, &here) == 0 &&
            there.st_dev == here.st_dev && there.st_ino == here.st_ino;
 }
 
@@ -205,16 +206,16 @@ static bool entry_find(cache *c, const digest *key, bool used, text *out)
 {
     char name[ENTRY_NAME];
     entry_name(key, name);
-    int dir = openat(c->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (dir < 0 && errno != ELOOP && errno != ENOTDIR)
+    int folder = openat(c->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder < 0 && errno != ELOOP && errno != ENOTDIR)
         return false;
     out->len = 0;
-    bool ok = dir >= 0 && entry_read(dir, key, out);
+    bool ok = folder >= 0 && entry_read(folder, key, out);
     if (ok && used)
-        entry_used(dir);
-    const bool gone = dir >= 0 && !ok && !entry_is(c, name, dir); /* removed while it was read: not damaged */
-    if (dir >= 0)
-        close(dir);
+        entry_used(folder);
+    const bool gone = folder >= 0 && !ok && !entry_is(c, name, folder); /* removed while it was read: not damaged */
+    if (folder >= 0)
+        close(folder);
     if (!ok) {
         out->len = 0;
         if (!gone && entry_remove(c, name))
@@ -252,16 +253,16 @@ static bool entry_write(cache *c, const char *temp, const digest *key, const voi
     mkdirat(c->fd, "tmp", 0700);
     if (mkdirat(c->fd, temp, 0700) != 0)
         return false;
-    int dir = openat(c->fd, temp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (dir < 0)
+    int folder = openat(c->fd, temp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder < 0)
         return false;
     text m = {0};
     manifest(key, p, n, &m);
-    bool ok = folder_write(dir, "object", p, n, true) && folder_write(dir, "MANIFEST", m.s, m.len, true) &&
-              fsync(dir) == 0;
+    bool ok = folder_write(folder, "object", p, n, true) && folder_write(folder, "MANIFEST", m.s, m.len, true) &&
+              fsync(folder) == 0;
     int why = errno;
     text_free(&m);
-    close(dir);
+    close(folder);
     errno = why;
     return ok;
 }

@@ -11,7 +11,7 @@
  * of processes may.
  *
  * The room:  cache (find, publish), prune, admin (list, check, empty) over folder: entries on disk
- *            settings -> workdir, child: a build, in a private folder, by programs that are watched */
+ *            settings -> work_folder, child: a build, in a private folder, by programs that are watched */
 #ifndef TS_CACHE_H
 #define TS_CACHE_H
 #include "backends/store/settings.h"
@@ -20,11 +20,11 @@
 typedef struct cache cache;
 
 enum { CACHE_LIMIT = 1 << 30 }; /* bytes that a cache is kept to */
-/* dir NULL: the user's cache folder; "none": no cache. *out is NULL when there is none to be used; notes says why, and
- * gets a line for everything else that a person should know, as long as the cache is open. False: refused, it
- * is not safe. */
-char *cache_path(arena *mem, const char *dir, const settings *env); /* NULL: the user has no such folder */
-bool cache_open(cache **out, const char *dir, const settings *env, text *notes, err *e);
+/* folder NULL: the user's cache folder; "none": no cache. *out is NULL when there is none to be used; notes says why,
+ * and gets a line for everything else that a person should know, as long as the cache is open. False: refused, it is
+ * not safe. */
+char *cache_path(arena *mem, const char *folder, const settings *env); /* NULL: the user has no such folder */
+bool cache_open(cache **out, const char *folder, const settings *env, text *notes, err *e);
 void cache_close(cache *c);
 
 bool cache_get(cache *c, const digest *key, text *out); /* false: not there; damaged entries are set aside */

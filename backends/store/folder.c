@@ -46,11 +46,11 @@ bool folder_read(int at, const char *name, size_t most, text *out)
 void folder_remove(int at, const char *name)
 {
     int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    if (dir) {
-        for (const struct dirent *d = readdir(dir); d; d = readdir(dir))
+    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+    if (folder) {
+        for (const struct dirent *d = readdir(folder); d; d = readdir(folder))
             unlinkat(fd, d->d_name, 0); /* refuses folders, so also "." and ".." */
-        closedir(dir);
+        closedir(folder);
     } else if (fd >= 0) {
         close(fd);
     }

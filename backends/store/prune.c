@@ -2,7 +2,7 @@
 #include "backends/store/cache.h"
 #include "backends/store/cache_folder.h"
 #include "backends/store/folder.h"
-#include "backends/store/workdir.h"
+#include "backends/store/work_folder.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -19,10 +19,10 @@ enum { DAY = 24 * 3600, BLOCK = 4096 };
 static DIR *open_folder(int at, const char *name)
 {
     int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    if (!dir && fd >= 0)
+    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!folder && fd >= 0)
         close(fd);
-    return dir;
+    return folder;
 }
 
 static void entries_add(cache_entries *all, const char *name, int64_t bytes, time_t used)
@@ -43,22 +43,22 @@ static void entries_add(cache_entries *all, const char *name, int64_t bytes, tim
 /* Space taken: the object, the manifest, the folder. */
 static void list_shelf(int v1, const char *shelf, cache_entries *all)
 {
-    DIR *dir = open_folder(v1, shelf);
-    if (!dir)
+    DIR *folder = open_folder(v1, shelf);
+    if (!folder)
         return;
-    for (const struct dirent *d = readdir(dir); d; d = readdir(dir)) {
+    for (const struct dirent *d = readdir(folder); d; d = readdir(folder)) {
         char name[ENTRY_NAME], object[ENTRY_NAME];
-        struct stat folder, file;
+        struct stat entry, file;
         if (strlen(d->d_name) != 64)
             continue;
         snprintf(name, sizeof name, "%s/%.64s", shelf, d->d_name);
         snprintf(object, sizeof object, "%.64s/object", d->d_name);
-        if (fstatat(dirfd(dir), d->d_name, &folder, AT_SYMLINK_NOFOLLOW) != 0)
+        if (fstatat(dirfd(folder), d->d_name, &entry, AT_SYMLINK_NOFOLLOW) != 0)
             continue;
-        bool known = fstatat(dirfd(dir), object, &file, AT_SYMLINK_NOFOLLOW) == 0;
-        entries_add(all, name, (known ? (int64_t)file.st_size : 0) + 2 * BLOCK, folder.st_mtime);
+        bool known = fstatat(dirfd(folder), object, &file, AT_SYMLINK_NOFOLLOW) == 0;
+        entries_add(all, name, (known ? (int64_t)file.st_size : 0) + 2 * BLOCK, entry.st_mtime);
     }
-    closedir(dir);
+    closedir(folder);
 }
 
 static int oldest_first(const void *a, const void *b)
@@ -112,21 +112,21 @@ static cache_sum prune_entries(cache *c, int64_t limit)
  * double compile. */
 static void prune_stale(cache *c, const char *name, double seconds)
 {
-    DIR *dir = open_folder(c->fd, name);
-    if (!dir)
+    DIR *folder = open_folder(c->fd, name);
+    if (!folder)
         return;
     time_t before = time(NULL) - (time_t)seconds;
-    for (const struct dirent *d = readdir(dir); d; d = readdir(dir)) {
+    for (const struct dirent *d = readdir(folder); d; d = readdir(folder)) {
         struct stat st;
-        if (d->d_name[0] == '.' || fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+        if (d->d_name[0] == '.' || fstatat(dirfd(folder), d->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
             st.st_mtime > before)
             continue;
         if (S_ISDIR(st.st_mode))
-            folder_remove(dirfd(dir), d->d_name);
+            folder_remove(dirfd(folder), d->d_name);
         else
-            unlinkat(dirfd(dir), d->d_name, 0);
+            unlinkat(dirfd(folder), d->d_name, 0);
     }
-    closedir(dir);
+    closedir(folder);
 }
 
 cache_sum cache_prune(cache *c, int64_t limit, double stale)
@@ -151,5 +151,5 @@ void cache_tend(cache *c)
     futimens(stamp, NULL);
     close(stamp);
     cache_prune(c, CACHE_LIMIT, DAY);
-    workdir_sweep(c->temp, DAY);
+    work_folder_sweep(c->temp, DAY);
 }

@@ -153,7 +153,7 @@ static bool make_one(const char *path)
     return false;
 }
 
-bool file_make_dir(const char *path, err *e)
+bool file_make_folder(const char *path, err *e)
 {
     if (!*path)
         return file_failed(e, "make folder", path, ENOENT);

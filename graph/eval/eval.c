@@ -211,7 +211,7 @@ static bool run_routine(const node *n, const ts_array *const *in, const expr *x,
     for (int i = 0; i < n->n_in; i++)
         at[i] = aligned(&mem, in[i]), types[i] = routine_type(in[i]->dtype, false);
     at[n->n_in] = out->data, types[n->n_in] = routine_type(out->dtype, false);
-    x->run->run(at, types, x->run->param, scratch, 0, 1);
+    x->run->run(at, types, x->run->parameter, scratch, 0, 1);
     arena_free(&mem);
     return true;
 }

@@ -141,7 +141,9 @@ static bool result_body(defn *d, err *e)
     if (d->node->in[0]->type.dtype != t->dtype) {
         const int64_t from = node_int(d->node, "at");
         defn_routine(
-            d, &(routine){.name = d->node->op->name, .n_param = 1, .param = &from, .host = copy_bytes, .copies = true});
+            d,
+            &(routine){
+                .name = d->node->op->name, .n_parameter = 1, .parameter = &from, .host = copy_bytes, .copies = true});
         return true;
     }
     for (int i = 0; i < t->rank && stride; i++) {

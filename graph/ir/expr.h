@@ -35,9 +35,9 @@ const char *fn_spelled(const fn *f, dtype d);             /* as c_real and c_who
 
 /* A C function: for what no expression says, as sorting. Compiled into the library from graph/routines/NAME.c, and that
  * file's text travels with generated programs, so it includes nothing but C headers. at: the operands, row-major, then
- * the result; types: one character each: f d (reals of 4, 8 bytes) l u (i64, u64) b (bool); param: numbers that the
+ * the result; types: one character each: f d (reals of 4, 8 bytes) l u (i64, u64) b (bool); parameter: numbers that the
  * operation chose, extents as a rule. Part `part` of `parts` does its share; scratch is its own. */
-typedef void routine_code(void *const *at, const char *types, const int64_t *param, char *scratch, long part,
+typedef void routine_code(void *const *at, const char *types, const int64_t *parameter, char *scratch, long part,
                           long parts);
 /* A function that stays in this process, as kernels of custom operations do: in its place nothing can be written. */
 typedef struct host_call {
@@ -50,12 +50,12 @@ typedef bool host_code(const host_call *c, err *e);
 typedef struct routine { /* as one node calls it */
     const char *name;    /* of the file; the function is routine_NAME */
     routine_code *run;
-    int n_param;
-    const int64_t *param;
+    int n_parameter;
+    const int64_t *parameter;
     int64_t scratch; /* bytes that a part needs */
     host_code *host; /* in place of run and its text; NULL: as said above */
-    bool copies;     /* then it makes the result of operand 0's bytes, from param[0] on, as they are */
-    bool sets; /* param[0] is how many sets, one behind the other in all operands and the result, are done apart */
+    bool copies;     /* then it makes the result of operand 0's bytes, from parameter[0] on, as they are */
+    bool sets; /* parameter[0] is how many sets, one behind the other in all operands and the result, are done apart */
 } routine;
 /* As a routine takes it; wide: reals are stored as f64. MUST be one of those above. */
 char routine_type(dtype d, bool wide);

@@ -287,8 +287,8 @@ static bool let_several(parser *p, int n, char name[][MAX_NAME])
     if (!of || of->n_result != n || !eat(p, "("))
         return fail(p, "a call of a function with as many results as there are names expected"), false;
     const int k = arguments(p, ")", MAX_ARG, arg);
-    if (k >= 0 && k != of->n_param)
-        return fail(p, arena_format(p->mem, "%d arguments, takes %d", k, of->n_param)), false;
+    if (k >= 0 && k != of->n_parameter)
+        return fail(p, arena_format(p->mem, "%d arguments, takes %d", k, of->n_parameter)), false;
     for (int i = 0; k >= 0 && i < n; i++) {
         const fn *f = scalar_fn(p->known->own, i ? arena_format(p->mem, "%s.%d", call, i) : call);
         if (!f || !(value[i] = apply_own(p, f, arg)))

@@ -26,20 +26,20 @@ static bool is_taken(const graph *g, const char *name, err *e)
     return err_hint(e, "give one of them another name"), true;
 }
 
-static bool read_params(scalar *f, char *list, err *e)
+static bool read_parameters(scalar *f, char *list, err *e)
 {
     char *rest = NULL;
     for (char *p = strtok_r(list, " ,", &rest); p; p = strtok_r(NULL, " ,", &rest)) {
-        if (f->n_param == MAX_ARG)
+        if (f->n_parameter == MAX_ARG)
             return err_set(e, TS_BAD_INPUT, "more than %d parameters", MAX_ARG);
         if (!is_name(p))
             return err_set(e, TS_BAD_INPUT, "\"%s\" is no name of lower-case letters, digits and _", p);
-        for (int i = 0; i < f->n_param; i++)
-            if (!strcmp(f->param[i], p))
+        for (int i = 0; i < f->n_parameter; i++)
+            if (!strcmp(f->parameter[i], p))
                 return err_set(e, TS_BAD_INPUT, "parameter %s stands there twice", p);
-        f->param[f->n_param++] = p;
+        f->parameter[f->n_parameter++] = p;
     }
-    return f->n_param || err_set(e, TS_BAD_INPUT, "it has no parameter");
+    return f->n_parameter || err_set(e, TS_BAD_INPUT, "it has no parameter");
 }
 
 static bool read_head(arena *mem, const char *head, scalar *f, err *e)
@@ -52,7 +52,7 @@ static bool read_head(arena *mem, const char *head, scalar *f, err *e)
     f->name = name;
     if (!is_name(name))
         return err_set(e, TS_BAD_INPUT, "function \"%s\": a name is of lower-case letters, digits and _", name);
-    return read_params(f, open + 1, e) || err_in(e, "function %s", name);
+    return read_parameters(f, open + 1, e) || err_in(e, "function %s", name);
 }
 
 /* ---- the table ---- */
@@ -81,9 +81,9 @@ static scalar *added(scalars *s, const scalar *f)
 
 static bool is_same(const scalar *a, const scalar *b)
 {
-    bool same = a->n_param == b->n_param && !strcmp(a->text, b->text) && !a->derivative == !b->derivative;
-    for (int i = 0; same && i < a->n_param; i++)
-        same = !strcmp(a->param[i], b->param[i]);
+    bool same = a->n_parameter == b->n_parameter && !strcmp(a->text, b->text) && !a->derivative == !b->derivative;
+    for (int i = 0; same && i < a->n_parameter; i++)
+        same = !strcmp(a->parameter[i], b->parameter[i]);
     return same && (!a->derivative || !strcmp(a->derivative, b->derivative));
 }
 
@@ -91,17 +91,17 @@ static bool is_same(const scalar *a, const scalar *b)
 static bool read_texts(scalar *f, err *e)
 {
     arena mem = {0};
-    names known = {.n = f->n_param, .own = f->in};
+    names known = {.n = f->n_parameter, .own = f->in};
     reading r = {.known = &known};
-    for (int i = 0; i < f->n_param; i++)
-        known.name[i] = f->param[i], known.value[i] = x_state(&mem, TS_F64, i);
+    for (int i = 0; i < f->n_parameter; i++)
+        known.name[i] = f->parameter[i], known.value[i] = x_state(&mem, TS_F64, i);
     f->in->calls = 0, f->n_result = SCALAR_RESULT; /* as long as it is not known */
     bool ok = x_read(&mem, f->text, &r, e) != NULL;
     f->n_result = r.n_result;
     if (ok && r.n_result > SCALAR_RESULT)
         ok = err_set(e, TS_BAD_INPUT, "%d results, expected 1 to %d", r.n_result, SCALAR_RESULT);
-    r.n_result *= f->n_param;
-    known.name[known.n] = "y", known.value[known.n++] = x_state(&mem, TS_F64, f->n_param);
+    r.n_result *= f->n_parameter;
+    known.name[known.n] = "y", known.value[known.n++] = x_state(&mem, TS_F64, f->n_parameter);
     ok = ok && (!f->derivative || x_read(&mem, f->derivative, &r, e) || err_in(e, "derivative"));
     arena_free(&mem);
     return ok;
@@ -113,8 +113,8 @@ static bool add_operations(graph *g, const scalar *f, err *e)
     static const char *const list[] = {"a", "a, b", "a, b, c", "a, b, c, d"};
     for (int i = 0; i < f->n_result; i++) {
         const char *name = i ? arena_format(&g->mem, "%s.%d", f->name, i) : f->name;
-        const char *call = arena_format(&g->mem, "%s(%s)", name, list[f->n_param - 1]);
-        if (!define_text(g, name, f->n_param, call, e))
+        const char *call = arena_format(&g->mem, "%s(%s)", name, list[f->n_parameter - 1]);
+        if (!define_text(g, name, f->n_parameter, call, e))
             return false;
     }
     return true;

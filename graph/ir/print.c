@@ -103,8 +103,8 @@ static bool is_called(const node *n, const char *name)
 static void print_function(text *t, const scalar *f)
 {
     text_add(t, "function %s(", f->name);
-    for (int i = 0; i < f->n_param; i++)
-        text_add(t, "%s%s", i ? ", " : "", f->param[i]);
+    for (int i = 0; i < f->n_parameter; i++)
+        text_add(t, "%s%s", i ? ", " : "", f->parameter[i]);
     text_add(t, ") = "), text_json(t, f->text);
     if (f->derivative)
         text_add(t, " by "), text_json(t, f->derivative);

@@ -38,7 +38,7 @@ static const fn *fn_of(const scalar *of, int result, int order, const int *by)
     *f = (own_fn){.of = of, .result = result, .order = order};
     for (int i = 0; i < order; i++)
         f->by[i] = by[i], name = arena_format(s->mem, "%s.d%d", name, by[i]);
-    f->base = (fn){.name = name, .arity = of->n_param, .result = R_SAME, .unit = __builtin_nan(""), .cost = 10};
+    f->base = (fn){.name = name, .arity = of->n_parameter, .result = R_SAME, .unit = __builtin_nan(""), .cost = 10};
     s->fn[s->n_fn++] = f;
     return &f->base;
 }
@@ -55,7 +55,7 @@ const fn *scalar_fn(const scalars *s, const char *name)
         result = (int)strtol(end + 1, &end, 10);
     while (end[0] == '.' && end[1] == 'd' && isdigit((unsigned char)end[2]) && order < SCALAR_ORDER) {
         by[order] = (int)strtol(end + 2, &end, 10);
-        if (by[order++] >= of->n_param)
+        if (by[order++] >= of->n_parameter)
             return NULL;
     }
     return *end || result >= of->n_result ? NULL : fn_of(of, result, order, by);
@@ -76,17 +76,17 @@ const fn *scalar_derivative(const fn *f, int by)
 static const expr *parsed(arena *mem, const own_fn *f, const expr *const *arg, bool expand, int depth, err *e)
 {
     const scalar *of = f->of;
-    names known = {.n = of->n_param, .own = of->in};
-    for (int i = 0; i < of->n_param; i++)
-        known.name[i] = of->param[i], known.value[i] = arg[i];
+    names known = {.n = of->n_parameter, .own = of->in};
+    for (int i = 0; i < of->n_parameter; i++)
+        known.name[i] = of->parameter[i], known.value[i] = arg[i];
     reading r = {&known, expand, depth, f->result, of->n_result};
     if (!f->order)
         return x_read(mem, of->text, &r, e);
-    const expr *y = x_apply(mem, fn_of(of, f->result, 0, NULL), of->n_param, arg);
+    const expr *y = x_apply(mem, fn_of(of, f->result, 0, NULL), of->n_parameter, arg);
     if (expand && !(y = scalar_value(mem, (const own_fn *)y->fn, y->arg, true, depth + 1, e)))
         return NULL;
     known.name[known.n] = "y", known.value[known.n++] = y; /* behind the parameters, of which one may be y */
-    r.result = f->result * of->n_param + f->by[0], r.n_result = of->n_result * of->n_param;
+    r.result = f->result * of->n_parameter + f->by[0], r.n_result = of->n_result * of->n_parameter;
     return x_read(mem, of->derivative, &r, e);
 }
 

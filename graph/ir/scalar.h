@@ -10,8 +10,8 @@ enum { SCALAR_DEPTH = 200, SCALAR_PARTS = 200000, SCALAR_ORDER = 4, SCALAR_RESUL
 typedef struct scalar {
     const char *name, *text;
     const char *derivative; /* result by result, parameter by parameter; NULL: derived */
-    int n_param, n_result;
-    const char *param[MAX_ARG];
+    int n_parameter, n_result;
+    const char *parameter[MAX_ARG];
     scalars *in;
 } scalar;
 typedef struct own_fn { /* a result of one, or a derivative of that */

@@ -68,9 +68,11 @@ static bool from_shape(const node *n, type *out, err *e)
 
 static bool bits_body(defn *d, err *e)
 {
-    const int64_t param[] = {type_count(&d->node->type), node_int(d->node, "exponent"), node_int(d->node, "fraction")};
+    const int64_t parameter[] = {type_count(&d->node->type), node_int(d->node, "exponent"),
+                                 node_int(d->node, "fraction")};
     (void)e;
-    defn_routine(d, &(routine){.name = "bits", .run = routine_bits, .n_param = COUNT(param), .param = param});
+    defn_routine(d, &(routine){.name = "bits", .run = routine_bits, .n_parameter = COUNT(parameter),
+                               .parameter = parameter});
     return true;
 }
 

@@ -62,11 +62,11 @@ static bool nms_shape(const node *n, type *out, err *e)
 static bool nms_body(defn *d, err *e)
 {
     const type *scores = &d->node->in[1]->type;
-    const int64_t param[] = {scores->dim[0], scores->dim[1], scores->dim[2], node_int(d->node, "most"),
+    const int64_t parameter[] = {scores->dim[0], scores->dim[1], scores->dim[2], node_int(d->node, "most"),
                              node_int(d->node, "centred")};
     (void)e;
-    defn_routine(d, &(routine){.name = "nms", .run = routine_nms, .n_param = COUNT(param), .param = param,
-                               .scratch = scores->dim[2]});
+    defn_routine(d, &(routine){.name = "nms", .run = routine_nms, .n_parameter = COUNT(parameter),
+                               .parameter = parameter, .scratch = scores->dim[2]});
     return true;
 }
 

@@ -319,15 +319,15 @@ static const node *direction(const layer *l, const node *x, int d, bool reverse,
 
 /* Output i: all outputs [time, direction, batch, hidden], or [batch, time, direction, hidden]; or the last of a state
  * [direction, batch, hidden], or [batch, direction, hidden]. */
-static const node *output(const layer *l, int i, int n_dir, const node *const *y)
+static const node *output(const layer *l, int i, int n_folder, const node *const *y)
 {
     graph *g = l->c->g;
     const node *all[2];
-    for (int d = 0; d < n_dir; d++) {
+    for (int d = 0; d < n_folder; d++) {
         const node *x = i ? part(g, y[d], 0, l->time + i - 1, 1) : part(g, y[d], 0, 0, l->time);
         all[d] = i ? x : shaped(g, x, 4, (int64_t[]){l->time, 1, l->batch, l->hidden});
     }
-    const node *x = n_dir == 1 ? all[0] : g_callf(g, 2, all, "concat axis=%d", i ? 0 : 1);
+    const node *x = n_folder == 1 ? all[0] : g_callf(g, 2, all, "concat axis=%d", i ? 0 : 1);
     if (!l->by_batch || !x)
         return x;
     return g_call1(g, i ? "transpose axes=[1,0,2]" : "transpose axes=[2,0,1,3]", x);

@@ -99,11 +99,11 @@ static bool order_body(defn *d, err *e)
         return false;
     for (int i = 0; i < t->rank; i++)
         outer *= i < axis ? t->dim[i] : 1, inner *= i > axis ? t->dim[i] : 1;
-    const int64_t param[] = {outer, t->dim[axis], inner, d->node->type.dim[axis], node_int(d->node, "descending")};
+    const int64_t parameter[] = {outer, t->dim[axis], inner, d->node->type.dim[axis], node_int(d->node, "descending")};
     defn_routine(d, &(routine){.name = "argsort",
                                .run = routine_argsort,
-                               .n_param = COUNT(param),
-                               .param = param,
+                               .n_parameter = COUNT(parameter),
+                               .parameter = parameter,
                                .scratch = 32 * t->dim[axis],
                                .sets = true});
     return true;

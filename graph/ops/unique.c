@@ -118,10 +118,10 @@ static bool order_shape(const node *n, type *out, err *e)
 static bool order_body(defn *d, err *e)
 {
     const type *t = &d->node->in[0]->type;
-    const int64_t param[] = {t->dim[0], t->dim[1]};
+    const int64_t parameter[] = {t->dim[0], t->dim[1]};
     (void)e;
-    defn_routine(d, &(routine){.name = "rows", .run = routine_rows, .n_param = COUNT(param), .param = param,
-                               .scratch = 16 * t->dim[0]});
+    defn_routine(d, &(routine){.name = "rows", .run = routine_rows, .n_parameter = COUNT(parameter),
+                               .parameter = parameter, .scratch = 16 * t->dim[0]});
     return true;
 }
 

@@ -1,6 +1,6 @@
 /* argsort.c - the places of the elements along an axis in the order of their values, equal ones in the order of their
- * places. param: outer, extent, inner (elements are [outer, extent, inner]), how many places are wanted, whether the
- * order descends. NaN comes last, or, descending, first. scratch: 4 * extent numbers. */
+ * places. parameter: outer, extent, inner (elements are [outer, extent, inner]), how many places are wanted, whether
+ * the order descends. NaN comes last, or, descending, first. scratch: 4 * extent numbers. */
 #include <stdint.h>
 #include <string.h>
 #ifndef ROUTINE
@@ -66,17 +66,17 @@ static argsort_entry *argsort_row(argsort_entry *from, argsort_entry *to, int64_
     return from;
 }
 
-ROUTINE void routine_argsort(void *const *at, const char *types, const int64_t *param, char *scratch, long part,
+ROUTINE void routine_argsort(void *const *at, const char *types, const int64_t *parameter, char *scratch, long part,
                              long parts)
 {
-    const int64_t extent = param[1], inner = param[2], rows = param[0] * inner, wanted = param[3];
+    const int64_t extent = parameter[1], inner = parameter[2], rows = parameter[0] * inner, wanted = parameter[3];
     argsort_entry *entry = (argsort_entry *)(void *)scratch;
     for (int64_t row = rows * part / parts; row < rows * (part + 1) / parts; row++) {
         const int64_t outer = row / inner, in = row % inner;
         int64_t *to = (int64_t *)at[1] + outer * wanted * inner + in;
         for (int64_t i = 0; i < extent; i++) {
             const int64_t key = argsort_key(at[0], types[0], (outer * extent + i) * inner + in);
-            entry[i].key = param[4] ? ~key : key, entry[i].place = i;
+            entry[i].key = parameter[4] ? ~key : key, entry[i].place = i;
         }
         const argsort_entry *sorted = argsort_row(entry, entry + extent, extent);
         for (int64_t i = 0; i < wanted; i++)

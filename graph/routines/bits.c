@@ -1,6 +1,6 @@
-/* bits.c - the bits of reals as integers, and back. param: how many, the format's bits of exponent and of fraction. Of
- * formats narrower than f32 the values come as f32; what does not fit them is cut off. Each NaN of these has the same
- * bits. */
+/* bits.c - the bits of reals as integers, and back. parameter: how many, the format's bits of exponent and of fraction.
+ * Of formats narrower than f32 the values come as f32; what does not fit them is cut off. Each NaN of these has the
+ * same bits. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -56,9 +56,9 @@ static int64_t bits_of(const void *from, char type, int64_t i, int exponent, int
     return half;
 }
 
-static void value_of(void *to, char type, int64_t i, int64_t bits, const int64_t *param)
+static void value_of(void *to, char type, int64_t i, int64_t bits, const int64_t *parameter)
 {
-    const int exponent = (int)param[1], fraction = (int)param[2];
+    const int exponent = (int)parameter[1], fraction = (int)parameter[2];
     const uint32_t half = (uint32_t)bits;
     float narrow;
     double wide;
@@ -76,13 +76,13 @@ static void value_of(void *to, char type, int64_t i, int64_t bits, const int64_t
         ((double *)to)[i] = wide;
 }
 
-ROUTINE void routine_bits(void *const *at, const char *types, const int64_t *param, char *scratch, long part,
+ROUTINE void routine_bits(void *const *at, const char *types, const int64_t *parameter, char *scratch, long part,
                           long parts)
 {
     (void)scratch;
-    for (int64_t i = param[0] * part / parts; i < param[0] * (part + 1) / parts; i++)
+    for (int64_t i = parameter[0] * part / parts; i < parameter[0] * (part + 1) / parts; i++)
         if (types[1] == 'l')
-            ((int64_t *)at[1])[i] = bits_of(at[0], types[0], i, (int)param[1], (int)param[2]);
+            ((int64_t *)at[1])[i] = bits_of(at[0], types[0], i, (int)parameter[1], (int)parameter[2]);
         else
-            value_of(at[1], types[1], i, ((const int64_t *)at[0])[i], param);
+            value_of(at[1], types[1], i, ((const int64_t *)at[0])[i], parameter);
 }

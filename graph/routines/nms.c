@@ -1,6 +1,6 @@
 /* nms.c - boxes kept of each class, best first: the one with the largest score, then each that overlaps none of those
  * kept by more than a share of their union. at: boxes [batch, n, 4], scores [batch, class, n], limits [2] (share, and a
- * score to be exceeded), kept [batch, class, most]: numbers of boxes, then -1. param: batches, classes, n, most,
+ * score to be exceeded), kept [batch, class, most]: numbers of boxes, then -1. parameter: batches, classes, n, most,
  * whether boxes are centre and size (x y w h), else two corners (y x y x). scratch: n bytes. */
 #include <stdint.h>
 #ifndef ROUTINE
@@ -36,13 +36,14 @@ static int nms_overlaps(const float *a, const float *b, float share)
     return area > 0 && other > 0 && both > 0 && both / (area + other - both) > share;
 }
 
-ROUTINE void routine_nms(void *const *at, const char *types, const int64_t *param, char *scratch, long part, long parts)
+ROUTINE void routine_nms(void *const *at, const char *types, const int64_t *parameter, char *scratch, long part,
+                         long parts)
 {
-    const int64_t rows = param[0] * param[1], n = param[2], most = param[3];
+    const int64_t rows = parameter[0] * parameter[1], n = parameter[2], most = parameter[3];
     const float share = nms_value(at[2], types[2], 0), above = nms_value(at[2], types[2], 1);
     for (int64_t row = rows * part / parts; row < rows * (part + 1) / parts; row++) {
         int64_t *kept = (int64_t *)at[3] + row * most, n_kept = 0;
-        const int64_t first = row / param[1] * n;
+        const int64_t first = row / parameter[1] * n;
         for (int64_t i = 0; i < n; i++)
             scratch[i] = nms_value(at[1], types[1], row * n + i) > above;
         while (n_kept < most) {
@@ -55,10 +56,10 @@ ROUTINE void routine_nms(void *const *at, const char *types, const int64_t *para
             if (best < 0)
                 break;
             scratch[best] = 0;
-            nms_box(at[0], types[0], first + best, (int)param[4], box);
+            nms_box(at[0], types[0], first + best, (int)parameter[4], box);
             int free = 1;
             for (int64_t k = 0; free && k < n_kept; k++) {
-                nms_box(at[0], types[0], first + kept[k], (int)param[4], other);
+                nms_box(at[0], types[0], first + kept[k], (int)parameter[4], other);
                 free = !nms_overlaps(box, other, share);
             }
             if (free)

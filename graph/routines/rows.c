@@ -1,5 +1,5 @@
 /* rows.c - the places of rows in the order of their values, the first elements counting most, equal rows in the order
- * of their places. param: rows, elements of each. NaN comes last. scratch: 16 * rows bytes. */
+ * of their places. parameter: rows, elements of each. NaN comes last. scratch: 16 * rows bytes. */
 #include <stdint.h>
 #include <string.h>
 #ifndef ROUTINE
@@ -34,10 +34,10 @@ static int rows_order(const void *all, char type, int64_t n, int64_t a, int64_t 
     return 0;
 }
 
-ROUTINE void routine_rows(void *const *at, const char *types, const int64_t *param, char *scratch, long part,
+ROUTINE void routine_rows(void *const *at, const char *types, const int64_t *parameter, char *scratch, long part,
                           long parts)
 {
-    const int64_t rows = param[0], n = param[1];
+    const int64_t rows = parameter[0], n = parameter[1];
     int64_t *from = (int64_t *)(void *)scratch, *to = from + rows;
     if (part) /* one order, one part */
         return;

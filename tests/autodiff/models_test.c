@@ -97,7 +97,7 @@ static bool read_sentences(batch *b, const char *shared, const ts_tokenizer *t)
 /* ---- one step ---- */
 typedef struct problem {
     ts_graph *g;
-    ts_tensor loss, param[MOST], grad[MOST];
+    ts_tensor loss, parameter[MOST], grad[MOST];
     int n;
 } problem;
 
@@ -110,7 +110,7 @@ static void add_parameters(problem *p)
     ts_leaves(1, &p->loss, leaf);
     for (int i = 0; i < n; i++)
         if (ts_type(leaf[i]) == TS_F32 && *ts_name(leaf[i]))
-            p->param[p->n++] = leaf[i];
+            p->parameter[p->n++] = leaf[i];
 }
 
 static double norm(const ts_array *a)
@@ -140,7 +140,7 @@ static void compare(const problem *p, const reference *r, const char *prefix, co
     for (int i = 0; i < r->n; i++) {
         const char *name = translated(r->name[i], prefix);
         int k = 0;
-        while (k < p->n && strcmp(ts_name(p->param[k]), name))
+        while (k < p->n && strcmp(ts_name(p->parameter[k]), name))
             k++;
         if (k == p->n) {
             missing++, printf("  no parameter %s\n", name);
@@ -161,7 +161,7 @@ static bool run(problem *p, int n_given, const ts_given *given, ts_array *out)
     ts_error e = {0};
     add_parameters(p);
     double start = seconds_now();
-    if (!CHECK(ts_chain_rule(p->g, 1, &p->loss, NULL, p->n, p->param, p->grad))) {
+    if (!CHECK(ts_chain_rule(p->g, 1, &p->loss, NULL, p->n, p->parameter, p->grad))) {
         ts_graph_ok(p->g, &e), printf("  %s\n", e.text);
         return false;
     }

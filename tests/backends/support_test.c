@@ -49,7 +49,7 @@ static void check_declared(const cJSON *all, const op *o)
         CHECK(taken > 1);
     }
     for (const onnx_form *r = o->form; r && r->type; r++)
-        CHECK(row_of(all, r->type, r->since));
+        CHECK(!row_of(all, r->type, r->since) == !strncmp(r->type, "tessera.", 8)); /* which no ONNX file has */
 }
 
 int main(void)

@@ -202,7 +202,7 @@ static void test_peers(void)
     o.launches = 1;
     o.n_peers = 1;
     o.peers = peers;
-    o.peers_dir = folder;
+    o.peers_folder = folder;
     o.python = program;
     put_file(folder, "other.py");
     put_file(folder, "model.onnx");
@@ -236,10 +236,10 @@ static void test_mistakes(void)
     o = options_for(1, schemas);
     o.n_peers = 1;
     o.peers = peers;
-    o.peers_dir = getenv("FAKE_DATA");
+    o.peers_folder = getenv("FAKE_DATA");
     CHECK(race_of(&o, &f) == NULL && f.code == TS_USAGE && strstr(f.text, "unknown peer \"nobody\"") != NULL);
     ts_error i = {0};
-    put_file(o.peers_dir, "other.py");
+    put_file(o.peers_folder, "other.py");
     o.peers = (const char *const[]){"other"};
     CHECK(race_of(&o, &i) == NULL && i.code == TS_USAGE);
     CHECK_TEXT(i.text, "peer other needs an ONNX file, and imagined is not one\n  hint: write one with tessera export "
@@ -264,7 +264,7 @@ static void test_absent(void)
     ts_error e = {0}, f = {0};
     o.n_peers = 1;
     o.peers = peers;
-    o.peers_dir = o.model = getenv("FAKE_DATA");
+    o.peers_folder = o.model = getenv("FAKE_DATA");
     o.python = program;
     put_file(getenv("FAKE_DATA"), "absent");
     put_file(getenv("FAKE_DATA"), "refused"); /* nobody is opened */

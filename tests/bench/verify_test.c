@@ -9,13 +9,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static char want_dir[256], got_dir[256];
+static char want_folder[256], got_folder[256];
 
-static void put(const char *dir, int i, const ts_array *a)
+static void put(const char *folder, int i, const ts_array *a)
 {
     char path[300];
     ts_error e = {0};
-    snprintf(path, sizeof path, "%s/%d.npy", dir, i);
+    snprintf(path, sizeof path, "%s/%d.npy", folder, i);
     CHECK(ts_npy_write(path, a, &e));
 }
 
@@ -24,11 +24,11 @@ static bool passes(ts_dtype d, int n, void *want, void *got, double tolerance, n
 {
     ts_array w = {.dtype = d, .rank = 1, .dim = {n}, .data = want}, g = w;
     g.data = got;
-    put(want_dir, 0, &w);
-    put(got_dir, 0, &g);
+    put(want_folder, 0, &w);
+    put(got_folder, 0, &g);
     ts_error e = {0};
     cJSON *port = cJSON_Parse("[{\"dtype\":\"bf16\"}]");
-    verify_task t = {want_dir, got_dir, 1, tolerance, d == TS_BF16 ? port : NULL};
+    verify_task t = {want_folder, got_folder, 1, tolerance, d == TS_BF16 ? port : NULL};
     bool right = verify_outputs(&t, m, &e);
     CHECK(right == (e.code == TS_OK) && (right || e.code == TS_NUMERICS));
     cJSON_Delete(port);
@@ -69,14 +69,14 @@ static void test_shapes(void)
     float v[6] = {0};
     ts_array a = {.dtype = TS_F32, .rank = 1, .dim = {6}, .data = v},
              b = {.dtype = TS_F32, .rank = 2, .dim = {2, 3}, .data = v};
-    put(want_dir, 0, &a);
-    put(got_dir, 0, &b);
-    verify_task t = {want_dir, got_dir, 1, 0, NULL};
+    put(want_folder, 0, &a);
+    put(got_folder, 0, &b);
+    verify_task t = {want_folder, got_folder, 1, 0, NULL};
     numerics m;
     ts_error e = {0}, f = {0};
     CHECK(!verify_outputs(&t, &m, &e));
     CHECK_TEXT(e.text, "output 0 has another shape than the reference's");
-    put(got_dir, 0, &a);
+    put(got_folder, 0, &a);
     t.outputs = 2;
     CHECK(!verify_outputs(&t, &m, &f) && strstr(f.text, "1.npy") != NULL);
 }
@@ -84,9 +84,9 @@ static void test_shapes(void)
 int main(void)
 {
     scratch s = scratch_make();
-    snprintf(want_dir, sizeof want_dir, "%s/want", s.path);
-    snprintf(got_dir, sizeof got_dir, "%s/got", s.path);
-    CHECK(mkdir(want_dir, 0700) == 0 && mkdir(got_dir, 0700) == 0);
+    snprintf(want_folder, sizeof want_folder, "%s/want", s.path);
+    snprintf(got_folder, sizeof got_folder, "%s/got", s.path);
+    CHECK(mkdir(want_folder, 0700) == 0 && mkdir(got_folder, 0700) == 0);
     test_tolerance();
     test_specials();
     test_shapes();

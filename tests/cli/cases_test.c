@@ -40,7 +40,7 @@ static void make_case(const char *name, const char *node, int type, const void *
     wire_model m;
     text file = {0};
     snprintf(path, sizeof path, "%s/%s/test_data_set_0", root, name);
-    CHECK(file_make_dir(path, NULL));
+    CHECK(file_make_folder(path, NULL));
     wire_begin(&m);
     wire_input(&m, "x f32 3");
     wire_output(&m, "y f32 3");

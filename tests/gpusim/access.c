@@ -388,7 +388,7 @@ uint32_t access_pointers(Warp *w, const Insn *in, uint32_t m, const uint64_t *ad
             if (addr[l] + bytes > w->fn->param_size || kind != A_READ)
                 sim_report(w, in, l, CK_BOUNDS, true, "out-of-bounds parameter %s at offset 0x%llx", verb(kind),
                            (unsigned long long)addr[l]);
-            ptr[l] = w->blk->launch->params + addr[l];
+            ptr[l] = w->blk->launch->parameters + addr[l];
         }
         return 0;
     default: { /* generic: split the lanes by window */

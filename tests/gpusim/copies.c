@@ -157,20 +157,24 @@ API cuMemHostUnregister(void *p)
 }
 
 enum { TO_DEVICE, TO_HOST, ON_DEVICE };
-static CUresult copy(int dir, uint64_t dst, uint64_t src, size_t n, CUstream s, bool async)
+static CUresult copy(int direction, uint64_t dst, uint64_t src, size_t n, CUstream s, bool async)
 {
     ENTER_AS("cuMemcpy");
     if (n == 0)
         return OK;
-    if ((dir != TO_HOST && !mem_host(dst, n)) || (dir != TO_DEVICE && !mem_host(src, n))) {
+    if ((direction != TO_HOST && !mem_host(dst, n)) || (direction != TO_DEVICE && !mem_host(src, n))) {
         sim_note("copy of %zu bytes %s device address 0x%llx is outside every live allocation", n,
-                 dir == TO_HOST ? "from" : "to", (unsigned long long)(dir == TO_HOST ? src : dst));
+                 direction == TO_HOST ? "from" : "to", (unsigned long long)(direction == TO_HOST ? src : dst));
         return E_VALUE;
     }
     NEED(dst && src);
     Op *op = new_op(OP_COPY);
-    *op = (Op){
-        .kind = OP_COPY, .dst = dst, .src = src, .bytes = n, .dst_host = dir == TO_HOST, .src_host = dir == TO_DEVICE};
+    *op = (Op){.kind = OP_COPY,
+               .dst = dst,
+               .src = src,
+               .bytes = n,
+               .dst_host = direction == TO_HOST,
+               .src_host = direction == TO_DEVICE};
     s = resolve(s);
     if (!async) {
         CUresult r = forbid_capture(s);
@@ -182,14 +186,14 @@ static CUresult copy(int dir, uint64_t dst, uint64_t src, size_t n, CUstream s, 
         drain(s, ~0ull);
         return r ? r : sticky;
     }
-    const void *host = (const void *)(uintptr_t)(dir == TO_DEVICE ? src : dst);
-    bool pageable = dir != ON_DEVICE && find_pinned(host) < 0;
-    if (pageable && dir == TO_DEVICE && !s->capture) {
+    const void *host = (const void *)(uintptr_t)(direction == TO_DEVICE ? src : dst);
+    bool pageable = direction != ON_DEVICE && find_pinned(host) < 0;
+    if (pageable && direction == TO_DEVICE && !s->capture) {
         op->staged = malloc(n);
         memcpy(op->staged, host, n);
     }
     CUresult r = submit(s, op);
-    if (!r && pageable && dir == TO_HOST && !s->capture) {
+    if (!r && pageable && direction == TO_HOST && !s->capture) {
         drain(s, ~0ull);
         r = sticky;
     }

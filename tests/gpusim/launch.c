@@ -8,7 +8,7 @@
 
 /* ---- launches ---- */
 static CUresult make_launch(Op **out, CUfunction f, const unsigned g[3], const unsigned b[3], unsigned shared,
-                            void **params, void **extra)
+                            void **parameters, void **extra)
 {
     if (!f)
         return E_HANDLE;
@@ -35,9 +35,9 @@ static CUresult make_launch(Op **out, CUfunction f, const unsigned g[3], const u
         return E_VALUE;
     }
     uint8_t *buf = calloc(1, fn->param_size + 1);
-    if (params)
+    if (parameters)
         for (int i = 0; i < fn->nparams; i++)
-            memcpy(buf + fn->params[i].offset, params[i], fn->params[i].size);
+            memcpy(buf + fn->parameters[i].offset, parameters[i], fn->parameters[i].size);
     else if (extra) {
         const void *p = NULL;
         size_t n = 0;
@@ -63,25 +63,25 @@ static CUresult make_launch(Op **out, CUfunction f, const unsigned g[3], const u
     Op *op = new_op(OP_LAUNCH);
     op->func = f;
     op->launch = (Launch){
-        .fn = fn, .grid = {g[0], g[1], g[2]}, .block = {b[0], b[1], b[2]}, .shared_dynamic = shared, .params = buf};
+        .fn = fn, .grid = {g[0], g[1], g[2]}, .block = {b[0], b[1], b[2]}, .shared_dynamic = shared, .parameters = buf};
     *out = op;
     return OK;
 }
 API cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                   unsigned shared, CUstream s, void **params, void **extra)
+                   unsigned shared, CUstream s, void **parameters, void **extra)
 {
     ENTER;
     Op *op;
-    CUresult r = make_launch(&op, f, (unsigned[3]){gx, gy, gz}, (unsigned[3]){bx, by, bz}, shared, params, extra);
+    CUresult r = make_launch(&op, f, (unsigned[3]){gx, gy, gz}, (unsigned[3]){bx, by, bz}, shared, parameters, extra);
     return r ? r : submit(s, op);
 }
-API cuLaunchKernelEx(const LaunchConfig *c, CUfunction f, void **params, void **extra)
+API cuLaunchKernelEx(const LaunchConfig *c, CUfunction f, void **parameters, void **extra)
 {
     NEED(c);
     if (c->numAttrs)
         return E_NOT_SUPPORTED;
     return cuLaunchKernel(f, c->gridDimX, c->gridDimY, c->gridDimZ, c->blockDimX, c->blockDimY, c->blockDimZ,
-                          c->sharedMemBytes, c->hStream, params, extra);
+                          c->sharedMemBytes, c->hStream, parameters, extra);
 }
 
 /* ---- graphs ---- */
@@ -298,10 +298,10 @@ API cuGraphExecKernelNodeSetParams_v2(CUgraphExec e, CUgraphNode node, const Ker
                              p->kernelParams, p->extra);
     if (r)
         return r;
-    free(old->launch.params);
+    free(old->launch.parameters);
     old->launch = op->launch;
     old->func = op->func;
-    op->launch.params = NULL;
+    op->launch.parameters = NULL;
     free_op(op);
     return OK;
 }

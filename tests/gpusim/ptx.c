@@ -267,9 +267,9 @@ static void parse_call(Parser *P, int guard)
         s = find_symbol(P, names[1][i], &idx);
         if (!s || s->kind != S_PARAM || i >= f->nparams)
             parse_fail(P, "unsupported call argument %s", names[1][i]);
-        P->list[P->nlist++] = (int32_t)f->params[i].offset;
+        P->list[P->nlist++] = (int32_t)f->parameters[i].offset;
         P->list[P->nlist++] = (int32_t)s->address;
-        P->list[P->nlist++] = (int32_t)f->params[i].size;
+        P->list[P->nlist++] = (int32_t)f->parameters[i].size;
     }
     P->cur.kind = K_CALL;
     for (int i = 0; i < P->m->nfuncs; i++)
@@ -509,15 +509,15 @@ static void parse_function(Parser *P, bool entry)
                 list[n].offset = P->local_end;
                 P->local_end += list[n].size;
             } else
-                list[n].offset = f->params[n].offset;
+                list[n].offset = f->parameters[n].offset;
             n++;
             token_accept(P, ',');
         }
         token_next(P);
     }
     if (fresh) {
-        f->params = calloc((size_t)(n + 1), sizeof *f->params);
-        memcpy(f->params, list, (size_t)n * sizeof *list);
+        f->parameters = calloc((size_t)(n + 1), sizeof *f->parameters);
+        memcpy(f->parameters, list, (size_t)n * sizeof *list);
         f->nparams = n;
         f->param_size = offset;
     }
@@ -754,7 +754,7 @@ void ptx_free(Module *m)
         free(f->presets);
         free(f->watch);
         free(f->shared);
-        free(f->params);
+        free(f->parameters);
         free(f->name);
         free(f);
     }

@@ -30,7 +30,7 @@ static double now(void)
 
 void free_op(Op *op)
 {
-    free(op->launch.params);
+    free(op->launch.parameters);
     free(op->staged);
     free(op->deps);
     free(op);
@@ -43,10 +43,10 @@ Op *clone_op(const Op *op)
     c->next = NULL;
     c->deps = NULL;
     c->ndeps = 0;
-    if (op->launch.params) {
+    if (op->launch.parameters) {
         size_t n = op->launch.fn->param_size;
-        c->launch.params = malloc(n + 1);
-        memcpy(c->launch.params, op->launch.params, n);
+        c->launch.parameters = malloc(n + 1);
+        memcpy(c->launch.parameters, op->launch.parameters, n);
     }
     if (op->staged) {
         c->staged = malloc(op->bytes);

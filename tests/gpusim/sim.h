@@ -124,7 +124,7 @@ struct Func {
     char *name;
     Module *module;
     bool entry, defined;
-    Param *params;
+    Param *parameters;
     int nparams;
     uint32_t param_size;
     Param ret;
@@ -251,7 +251,7 @@ typedef struct Launch {
     const Func *fn;
     unsigned grid[3], block[3];
     uint32_t shared_dynamic;
-    uint8_t *params;
+    uint8_t *parameters;
     uint32_t first_epoch;
     int reports, status;
     struct {

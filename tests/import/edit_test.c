@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static scratch folder;
+static scratch place;
 static char source[160];
 /* A NaN with a payload among the weights: text would lose it. */
 static const uint32_t numbers[] = {0x3F800000, 0x40000000, 0x7FC01234, 0x40800000, 0x80000000, 0x00000001};
@@ -30,7 +30,7 @@ static const char network[] =
 
 static void in_folder(const char *name, char out[160])
 {
-    snprintf(out, 160, "%s/%s", folder.path, name);
+    snprintf(out, 160, "%s/%s", place.path, name);
 }
 
 static ts_model *open_bound(const char *path)
@@ -60,9 +60,9 @@ static const held *held_named(const ts_model *m, const char *name)
 /* There and back through both formats. */
 static void test_round_trip(void)
 {
-    char dir[160], onnx[160], again[160], want[65], got[65];
-    const char *const way[][2] = {{source, dir}, {dir, onnx}, {onnx, again}};
-    in_folder("made", dir), in_folder("made.onnx", onnx), in_folder("b", again);
+    char folder[160], onnx[160], again[160], want[65], got[65];
+    const char *const way[][2] = {{source, folder}, {folder, onnx}, {onnx, again}};
+    in_folder("made", folder), in_folder("made.onnx", onnx), in_folder("b", again);
     ts_model *first = open_bound(source);
     hash_of(first, want);
     for (int i = 0; i < COUNT(way); i++) {
@@ -211,7 +211,7 @@ static void test_refusals(void)
 int main(void)
 {
     char weights[160];
-    folder = scratch_make();
+    place = scratch_make();
     in_folder("tiny.json", source);
     in_folder("w.safetensors", weights);
     weights_file(weights, "{\"w\":{\"dtype\":\"F32\",\"shape\":[3,2],\"data_offsets\":[0,24]}}", numbers,
@@ -222,6 +222,6 @@ int main(void)
     test_built_in();
     test_open_ended();
     test_refusals();
-    scratch_remove(&folder);
+    scratch_remove(&place);
     return check_done();
 }

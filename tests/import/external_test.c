@@ -121,7 +121,7 @@ int main(void)
     folder = scratch_make();
     static const char *const folders[] = {"m", "m/sub", "snapshot", "blobs", "other"};
     for (int i = 0; i < COUNT(folders); i++)
-        CHECK(file_make_dir(at(folders[i]), NULL));
+        CHECK(file_make_folder(at(folders[i]), NULL));
     static const char *const full[] = {"secret", "m/data.bin", "m/sub/data.bin", "blobs/2", "other/3"};
     for (int i = 0; i < COUNT(full); i++)
         write_file(full[i], "abcdefgh");

@@ -160,12 +160,12 @@ static void compare(const shape *s, const char *what, int64_t one, int64_t four)
                 (long long)one, (long long)four, (double)four / (double)one);
 }
 
-static void grow(const scratch *dir, const shape *s)
+static void grow(const scratch *folder, const shape *s)
 {
     char path[160];
     work one, four;
     err e = {0};
-    snprintf(path, sizeof path, "%s/long.onnx", dir->path);
+    snprintf(path, sizeof path, "%s/long.onnx", folder->path);
     write_model(path, s, FEW);
     bool ok = measure(path, &one, &e);
     write_model(path, s, 4 * FEW);
@@ -181,9 +181,9 @@ static void grow(const scratch *dir, const shape *s)
 
 int main(void)
 {
-    scratch dir = scratch_make();
+    scratch folder = scratch_make();
     for (int i = 0; i < COUNT(shapes); i++)
-        grow(&dir, &shapes[i]);
-    scratch_remove(&dir);
+        grow(&folder, &shapes[i]);
+    scratch_remove(&folder);
     return check_done();
 }

@@ -64,23 +64,23 @@ int rig_lines(const char *path)
 
 int rig_count(const char *folder)
 {
-    DIR *dir = opendir(folder);
+    DIR *list = opendir(folder);
     int n = -2;
-    if (!dir)
+    if (!list)
         return -1;
-    while (readdir(dir))
+    while (readdir(list))
         n++;
-    closedir(dir);
+    closedir(list);
     return n;
 }
 
-int rig_program(const char *dir, const char *const *argv)
+int rig_program(const char *folder, const char *const *argv)
 {
     int status = -1;
     fflush(stdout);
     pid_t pid = fork();
     if (pid == 0) {
-        if (chdir(dir) == 0 && freopen("log", "w", stdout) && dup2(1, 2) == 2)
+        if (chdir(folder) == 0 && freopen("log", "w", stdout) && dup2(1, 2) == 2)
             execvp(argv[0], (char **)(uintptr_t)argv);
         _exit(127);
     }

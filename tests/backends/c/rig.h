@@ -16,7 +16,7 @@ char *rig_path(rig *g, const char *name); /* a path in it */
  * each start adds a line to NAME.log. */
 void rig_compiler(rig *g, const char *name, const char *script);
 /* Runs a program in a folder, its words in the file `log` there; its exit status. */
-int rig_program(const char *dir, const char *const *argv);
+int rig_program(const char *folder, const char *const *argv);
 int rig_lines(const char *path);   /* 0 when there is no such file */
 int rig_count(const char *folder); /* what is in it, -1 when there is no such folder */
 #endif

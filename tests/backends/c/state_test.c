@@ -86,13 +86,13 @@ static void expect_runs(ts_plan *p, bool bare, text *want)
 }
 
 /* What the folder's program prints. */
-static void run_program(rig *g, const char *dir, text *got)
+static void run_program(rig *g, const char *folder, text *got)
 {
     static const char *const make[] = {"make", "-s", "CPPFLAGS=-Wall -Wextra -Werror", NULL}, *const run[] = {"./three",
                                                                                                               NULL};
     ts_error e = {0};
-    CHECK(rig_program(dir, make) == 0 && rig_program(dir, run) == 0);
-    CHECK(file_read(arena_format(&g->memory, "%s/log", dir), 1 << 20, got, &e));
+    CHECK(rig_program(folder, make) == 0 && rig_program(folder, run) == 0);
+    CHECK(file_read(arena_format(&g->memory, "%s/log", folder), 1 << 20, got, &e));
 }
 
 static void test(rig *r, int threads, bool bare)
@@ -101,13 +101,13 @@ static void test(rig *r, int threads, bool bare)
     text want = {0}, got = {0};
     ts_graph *g = ts_graph_make();
     ts_plan *p = make(g, threads, &e);
-    const char *dir = rig_path(r, arena_format(&r->memory, "state%d%d", threads, bare));
+    const char *folder = rig_path(r, arena_format(&r->memory, "state%d%d", threads, bare));
     if (CHECK(p != NULL)) {
         expect_runs(p, false, NULL); /* what is set is what the program begins with, unless it is bare */
         const ts_emission how = {.program = "three", .bare = bare, .add = add_main, .user = r};
-        CHECK(ts_plan_emit(p, dir, &how, &e));
+        CHECK(ts_plan_emit(p, folder, &how, &e));
         expect_runs(p, bare, &want);
-        run_program(r, dir, &got);
+        run_program(r, folder, &got);
         CHECK_TEXT(text_str(&got), text_str(&want));
         const char *other = rig_path(r, "nothing");
         CHECK(!ts_plan_emit(p, other, &(ts_emission){.add = add_nothing}, &e) && e.code == TS_FILES);

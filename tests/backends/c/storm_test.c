@@ -74,9 +74,9 @@ static void test_together(rig *g)
 static void test_killed(rig *g, int round)
 {
     pid_t pid[BUILDERS];
-    char *dir = rig_path(g, arena_format(&g->memory, "killed%d", round / 2));
+    char *folder = rig_path(g, arena_format(&g->memory, "killed%d", round / 2));
     double begin = seconds_now();
-    start(pid, dir, round);
+    start(pid, folder, round);
     usleep((unsigned)(random_bits(3, (uint64_t)round) % 120000));
     for (int i = 0; i < BUILDERS; i++) {
         int status;
@@ -86,7 +86,7 @@ static void test_killed(rig *g, int round)
         CHECK(status == 0 || (i % 2 == 0 && WIFSIGNALED(status)));
     }
     cc_report report;
-    CHECK(build(dir, round, &report) == 0 && report.found);
+    CHECK(build(folder, round, &report) == 0 && report.found);
     cc_report_free(&report);
     CHECK(seconds_now() - begin < 20);
 }

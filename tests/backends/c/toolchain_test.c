@@ -70,9 +70,9 @@ static void seen(void *user, const char *what, int done, int total)
 /* The stand-in writes a line per start, so "no compiler run at all" is counted. */
 static void test_cache(rig *g)
 {
-    char *log = rig_path(g, "wrap.log"), *dir = rig_path(g, "cache");
+    char *log = rig_path(g, "wrap.log"), *folder = rig_path(g, "cache");
     rig_compiler(g, "wrap", "exec gcc \"$@\"");
-    cc_request r = request(dir);
+    cc_request r = request(folder);
     int sum = 0;
     r.progress = seen;
     r.user = &sum;

@@ -162,14 +162,14 @@ static void try_places(const char *rules, const ts_array *want, int n, const ts_
     char path[256];
     err e = {0};
     ts_array got[3] = {0};
-    scratch dir = scratch_make();
-    snprintf(path, sizeof path, "%s/rules.json", dir.path);
+    scratch folder = scratch_make();
+    snprintf(path, sizeof path, "%s/rules.json", folder.path);
     CHECK(file_save(path, rules, strlen(rules), &e));
     if (!CHECK(ts_eval(n, y, 2, given, &(ts_options){.target = "c,cuda:0", .schema = path}, got, &e)))
         printf("  %s: %s\n", rules, e.text);
     for (int i = 0; i < n; i++)
         CHECK(row_differs(&want[i], &got[i], 0) < 0), ts_array_free(&got[i]);
-    scratch_remove(&dir);
+    scratch_remove(&folder);
 }
 
 static void check_places(void)

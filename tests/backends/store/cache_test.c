@@ -29,22 +29,22 @@ static void content(int i, size_t n, char *out)
         out[k] = (char)random_bits((uint64_t)i, k);
 }
 
-static cache *opened(const char *dir, text *notes)
+static cache *opened(const char *folder, text *notes)
 {
     cache *c = NULL;
     err e = {0};
     settings env = settings_read();
-    if (!CHECK(cache_open(&c, dir, &env, notes, &e)))
+    if (!CHECK(cache_open(&c, folder, &env, notes, &e)))
         fprintf(stderr, "  %s\n", e.text);
     return c;
 }
 
-static char *file_of(rig *g, const char *dir, int i, const char *file)
+static char *file_of(rig *g, const char *folder, int i, const char *file)
 {
     char hex[65];
     digest key = key_of(i);
     digest_hex(&key, hex);
-    return arena_format(&g->memory, "%s/v1/%.2s/%s/%s", dir, hex, hex, file);
+    return arena_format(&g->memory, "%s/v1/%.2s/%s/%s", folder, hex, hex, file);
 }
 
 enum { SIZE = 1000 };
@@ -82,8 +82,8 @@ static int notes_count(const text *notes)
 static void test_keeping(rig *g)
 {
     text notes = {0};
-    char *dir = rig_path(g, "deep/down/cache");
-    cache *c = opened(dir, &notes);
+    char *folder = rig_path(g, "deep/down/cache");
+    cache *c = opened(folder, &notes);
     struct stat st;
     CHECK(!holds(c, 1));
     put(c, 1);
@@ -91,12 +91,12 @@ static void test_keeping(rig *g)
     put(c, 2);
     CHECK(holds(c, 1) && holds(c, 2) && !holds(c, 3));
     cache_close(c);
-    c = opened(arena_format(&g->memory, "%s//", dir), &notes);
+    c = opened(arena_format(&g->memory, "%s//", folder), &notes);
     CHECK(holds(c, 1));
-    CHECK(stat(dir, &st) == 0 && (st.st_mode & 0777) == 0700);
-    CHECK(stat(file_of(g, dir, 1, ""), &st) == 0 && (st.st_mode & 0777) == 0700);
-    CHECK(stat(file_of(g, dir, 1, "object"), &st) == 0 && (st.st_mode & 0777) == 0600);
-    CHECK(rig_count(arena_format(&g->memory, "%s/v1/tmp", dir)) == 0);
+    CHECK(stat(folder, &st) == 0 && (st.st_mode & 0777) == 0700);
+    CHECK(stat(file_of(g, folder, 1, ""), &st) == 0 && (st.st_mode & 0777) == 0700);
+    CHECK(stat(file_of(g, folder, 1, "object"), &st) == 0 && (st.st_mode & 0777) == 0600);
+    CHECK(rig_count(arena_format(&g->memory, "%s/v1/tmp", folder)) == 0);
     digest key = key_of(1);
     cache_remove(c, &key);
     CHECK(!holds(c, 1) && holds(c, 2));
@@ -119,13 +119,13 @@ static void flip(const char *path, long at, int bit)
 static void test_flips(rig *g)
 {
     text notes = {0};
-    char *dir = rig_path(g, "flips");
-    cache *c = opened(dir, &notes);
+    char *folder = rig_path(g, "flips");
+    cache *c = opened(folder, &notes);
     const char *const files[] = {"MANIFEST", "object"};
     int wrong = 0;
     for (int f = 0; f < COUNT(files); f++) {
         struct stat st;
-        char *path = file_of(g, dir, 7, files[f]);
+        char *path = file_of(g, folder, 7, files[f]);
         put(c, 7);
         MUST(stat(path, &st) == 0);
         for (long at = 0; at < st.st_size; at += f == 0 ? 1 : 7) {
@@ -144,17 +144,17 @@ static void test_flips(rig *g)
 static void test_tampering(rig *g)
 {
     text notes = {0};
-    char *dir = rig_path(g, "tampered");
-    cache *c = opened(dir, &notes);
+    char *folder = rig_path(g, "tampered");
+    cache *c = opened(folder, &notes);
     put(c, 1);
     put(c, 2);
-    MUST(truncate(file_of(g, dir, 1, "object"), SIZE - 1) == 0);
+    MUST(truncate(file_of(g, folder, 1, "object"), SIZE - 1) == 0);
     CHECK(!holds(c, 1));
     put(c, 1);
-    MUST(unlink(file_of(g, dir, 1, "MANIFEST")) == 0);
+    MUST(unlink(file_of(g, folder, 1, "MANIFEST")) == 0);
     CHECK(!holds(c, 1));
     put(c, 1);
-    char *one = file_of(g, dir, 1, ""), *two = file_of(g, dir, 2, ""), *aside = rig_path(g, "aside");
+    char *one = file_of(g, folder, 1, ""), *two = file_of(g, folder, 2, ""), *aside = rig_path(g, "aside");
     one[strlen(one) - 1] = two[strlen(two) - 1] = 0;
     MUST(rename(one, aside) == 0 && rename(two, one) == 0); /* a whole entry, in the place of another */
     CHECK(!holds(c, 1));
@@ -162,7 +162,7 @@ static void test_tampering(rig *g)
     CHECK(!holds(c, 1)); /* the right bytes, but through a link */
     put(c, 1);
     CHECK(holds(c, 1));
-    MUST(unlink(file_of(g, dir, 1, "object")) == 0 && mkfifo(file_of(g, dir, 1, "object"), 0600) == 0);
+    MUST(unlink(file_of(g, folder, 1, "object")) == 0 && mkfifo(file_of(g, folder, 1, "object"), 0600) == 0);
     CHECK(!holds(c, 1)); /* and does not hang */
     put(c, 1);
     CHECK(holds(c, 1));
@@ -170,13 +170,13 @@ static void test_tampering(rig *g)
     text_free(&notes);
 }
 
-static void refused(const char *dir, const char *reason)
+static void refused(const char *folder, const char *reason)
 {
     cache *c = NULL;
     err e = {0};
     text notes = {0};
     settings env = settings_read();
-    CHECK(!cache_open(&c, dir, &env, &notes, &e) && !c && e.code == TS_FILES);
+    CHECK(!cache_open(&c, folder, &env, &notes, &e) && !c && e.code == TS_FILES);
     if (!CHECK(strstr(e.text, reason) && strstr(e.text, "--cache-dir")))
         fprintf(stderr, "  %s\n", e.text);
     text_free(&notes);
@@ -184,26 +184,26 @@ static void refused(const char *dir, const char *reason)
 
 static void test_refused(rig *g)
 {
-    char *dir = rig_path(g, "refused"), *link = rig_path(g, "link"), *slashed = rig_path(g, "link/");
-    MUST(mkdir(dir, 0700) == 0 && symlink(dir, link) == 0);
+    char *folder = rig_path(g, "refused"), *link = rig_path(g, "link"), *slashed = rig_path(g, "link/");
+    MUST(mkdir(folder, 0700) == 0 && symlink(folder, link) == 0);
     refused(link, "symbolic link");
     refused(slashed, "symbolic link");
-    MUST(chmod(dir, 0770) == 0);
-    refused(dir, "others than its owner");
-    MUST(chmod(dir, 0702) == 0);
-    refused(dir, "others than its owner");
-    MUST(chmod(dir, 0755) == 0);
+    MUST(chmod(folder, 0770) == 0);
+    refused(folder, "others than its owner");
+    MUST(chmod(folder, 0702) == 0);
+    refused(folder, "others than its owner");
+    MUST(chmod(folder, 0755) == 0);
     text notes = {0};
-    cache *c = opened(dir, &notes);
+    cache *c = opened(folder, &notes);
     CHECK(c && notes.len == 0); /* that others may look is no danger */
     cache_close(c);
     text_free(&notes);
     char *v1 = rig_path(g, "refused/v1");
     MUST(chmod(v1, 0777) == 0);
-    refused(dir, "others than its owner");
+    refused(folder, "others than its owner");
     if (geteuid() == 0) {
-        MUST(chmod(v1, 0700) == 0 && chown(dir, 65534, 65534) == 0);
-        refused(dir, "another user");
+        MUST(chmod(v1, 0700) == 0 && chown(folder, 65534, 65534) == 0);
+        refused(folder, "another user");
     } else {
         refused("/", "another user");
     }
@@ -236,15 +236,15 @@ static void test_unusable(rig *g)
 }
 
 /* In a child, as nobody when we are root, to whom permissions would mean nothing: a cache that may only be read. */
-static int read_only(const char *dir)
+static int read_only(const char *folder)
 {
     text notes = {0};
     if (geteuid() == 0)
         MUST(setgid(65534) == 0 && setuid(65534) == 0);
-    cache *c = opened(dir, &notes);
+    cache *c = opened(folder, &notes);
     put(c, 1);
     char *v1 = NULL;
-    MUST(asprintf(&v1, "%s/v1", dir) > 0 && chmod(v1, 0500) == 0);
+    MUST(asprintf(&v1, "%s/v1", folder) > 0 && chmod(v1, 0500) == 0);
     CHECK(holds(c, 1) && notes.len == 0);
     put(c, 2);
     put(c, 3);
@@ -258,17 +258,17 @@ static int read_only(const char *dir)
 }
 
 /* A limit on file sizes makes writing fail half-way, as a full disk does. */
-static int full(const char *dir)
+static int full(const char *folder)
 {
     text notes = {0};
-    cache *c = opened(dir, &notes);
+    cache *c = opened(folder, &notes);
     signal(SIGXFSZ, SIG_IGN);
     MUST(setrlimit(RLIMIT_FSIZE, &(struct rlimit){SIZE / 2, SIZE / 2}) == 0);
     put(c, 1);
     put(c, 2);
     CHECK(notes_count(&notes) == 1 && !holds(c, 1) && !holds(c, 2));
     char *tmp = NULL;
-    MUST(asprintf(&tmp, "%s/v1/tmp", dir) > 0);
+    MUST(asprintf(&tmp, "%s/v1/tmp", folder) > 0);
     CHECK(rig_count(tmp) == 0);
     cache_close(c);
     free(tmp);
@@ -276,39 +276,39 @@ static int full(const char *dir)
     return check_done();
 }
 
-static void in_child(int (*work)(const char *), const char *dir)
+static void in_child(int (*work)(const char *), const char *folder)
 {
     int status;
     fflush(stdout);
     pid_t pid = fork();
     if (pid == 0)
-        _exit(work(dir));
+        _exit(work(folder));
     CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 }
 
-static void used_at(rig *g, const char *dir, int i, time_t when)
+static void used_at(rig *g, const char *folder, int i, time_t when)
 {
     struct timespec t[2] = {{.tv_sec = when}, {.tv_sec = when}};
-    MUST(utimensat(AT_FDCWD, file_of(g, dir, i, "."), t, 0) == 0);
+    MUST(utimensat(AT_FDCWD, file_of(g, folder, i, "."), t, 0) == 0);
 }
 
 static void test_prune(rig *g)
 {
     enum { N = 8, EACH = SIZE + 8192 };
     text notes = {0};
-    char *dir = rig_path(g, "pruned"), *stale = rig_path(g, "pruned/v1/tmp/left"),
+    char *folder = rig_path(g, "pruned"), *stale = rig_path(g, "pruned/v1/tmp/left"),
          *swept = rig_path(g, "tmp/tessera-abcdef");
     char *other = rig_path(g, "tmp/tessera-others");
-    cache *c = opened(dir, &notes);
+    cache *c = opened(folder, &notes);
     for (int i = 0; i < N; i++) {
         put(c, i);
-        used_at(g, dir, i, 1000 + i);
+        used_at(g, folder, i, 1000 + i);
     }
     cache_prune(c, N * EACH, 3600);
     for (int i = 0; i < N; i++)
         CHECK(holds(c, i)); /* and now all are used, the first first */
     for (int i = 0; i < N; i++)
-        used_at(g, dir, i, i == 0 ? 2000000000 : 1000 + i);
+        used_at(g, folder, i, i == 0 ? 2000000000 : 1000 + i);
     mkdir(stale, 0700);
     fclose(fopen(rig_path(g, "pruned/v1/tmp/left/object"), "we"));
     cache_prune(c, (N - 1) * EACH, 3600);
@@ -318,7 +318,7 @@ static void test_prune(rig *g)
         left += holds(c, i);
     CHECK(left == 5 && holds(c, 0) && !holds(c, 1) && holds(c, N - 1)); /* 3/4 of 7, the oldest gone */
     cache_entries all = {0};
-    used_at(g, dir, 4, 1000 + 4);
+    used_at(g, folder, 4, 1000 + 4);
     cache_list(c, &all);
     CHECK(all.n == 5 && all.bytes == 5 * EACH && all.at[0].used == 1000 + 4 && all.at[4].used == 2000000000);
     free(all.at);
@@ -362,10 +362,10 @@ static void test_lock(rig *g)
 }
 
 /* Writers and readers of the same few keys, killed at random; every read must be right, and nothing damaged be left. */
-static void churn(const char *dir, unsigned seed)
+static void churn(const char *folder, unsigned seed)
 {
     text notes = {0};
-    cache *c = opened(dir, &notes);
+    cache *c = opened(folder, &notes);
     for (int i = 0;; i++) {
         int k = (int)(random_bits(seed, (uint64_t)i) % 16);
         if (!holds(c, k))
@@ -384,14 +384,14 @@ static void churn(const char *dir, unsigned seed)
 static void test_kills(rig *g)
 {
     enum { WRITERS = 4, ROUNDS = 6 };
-    char *dir = rig_path(g, "killed");
+    char *folder = rig_path(g, "killed");
     text notes = {0};
     fflush(stdout);
     for (int round = 0; round < ROUNDS; round++) {
         pid_t pid[WRITERS];
         for (int w = 0; w < WRITERS; w++)
             if ((pid[w] = fork()) == 0)
-                churn(dir, (unsigned)(round * WRITERS + w));
+                churn(folder, (unsigned)(round * WRITERS + w));
         usleep((unsigned)(30000 + random_bits(1, (uint64_t)round) % 40000));
         for (int w = 0; w < WRITERS; w++) {
             int status;
@@ -399,29 +399,29 @@ static void test_kills(rig *g)
             CHECK(waitpid(pid[w], &status, 0) == pid[w] && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
         }
     }
-    cache *c = opened(dir, &notes);
+    cache *c = opened(folder, &notes);
     for (int k = 0; k < 16; k++)
         holds(c, k);
     CHECK(notes.len == 0);
-    CHECK(rig_count(arena_format(&g->memory, "%s/v1/tmp", dir)) <= WRITERS * ROUNDS);
+    CHECK(rig_count(arena_format(&g->memory, "%s/v1/tmp", folder)) <= WRITERS * ROUNDS);
     cache_prune(c, INT64_MAX, -1);
-    CHECK(rig_count(arena_format(&g->memory, "%s/v1/tmp", dir)) == 0);
+    CHECK(rig_count(arena_format(&g->memory, "%s/v1/tmp", folder)) == 0);
     cache_close(c);
     text_free(&notes);
 }
 
 /* For ever: the entry goes as prune.c removes one, and another takes its place at once. Entry, copy and the removed one
  * are folders; what is kept are the files that all of them share. */
-static void renew(rig *g, const char *dir)
+static void renew(rig *g, const char *folder)
 {
     static const char *const file[] = {"object", "MANIFEST"};
-    char *entry = file_of(g, dir, 1, "");
+    char *entry = file_of(g, folder, 1, "");
     char *kept[2], *old[2], *copied[2], *copy = rig_path(g, "copy"), *gone = rig_path(g, "gone");
     for (int i = 0; i < 2; i++) {
         kept[i] = rig_path(g, file[i]);
         old[i] = arena_format(&g->memory, "%s/%s", gone, file[i]);
         copied[i] = arena_format(&g->memory, "%s/%s", copy, file[i]);
-        if (link(file_of(g, dir, 1, file[i]), kept[i]) != 0)
+        if (link(file_of(g, folder, 1, file[i]), kept[i]) != 0)
             _exit(1);
     }
     for (;;) {
@@ -440,15 +440,15 @@ static void renew(rig *g, const char *dir)
 static void test_renewed(rig *g)
 {
     enum { READS = 20000 };
-    char *dir = rig_path(g, "renewed");
+    char *folder = rig_path(g, "renewed");
     text notes = {0};
-    cache *c = opened(dir, &notes);
+    cache *c = opened(folder, &notes);
     int found = 0, status;
     put(c, 1);
     fflush(stdout);
     const pid_t pid = fork();
     if (pid == 0)
-        renew(g, dir);
+        renew(g, folder);
     for (int i = 0; i < READS; i++)
         found += holds(c, 1);
     kill(pid, SIGKILL);

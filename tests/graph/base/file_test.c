@@ -121,15 +121,15 @@ static void test_folders(const scratch *s)
 {
     err e = {0};
     struct stat st;
-    CHECK(file_make_dir(in(s, "p/q//r/"), &e) && stat(in(s, "p/q/r"), &st) == 0 && S_ISDIR(st.st_mode));
-    CHECK(file_make_dir(in(s, "p/q/r"), &e) && file_make_dir("/", &e) && file_make_dir(".", &e));
+    CHECK(file_make_folder(in(s, "p/q//r/"), &e) && stat(in(s, "p/q/r"), &st) == 0 && S_ISDIR(st.st_mode));
+    CHECK(file_make_folder(in(s, "p/q/r"), &e) && file_make_folder("/", &e) && file_make_folder(".", &e));
     CHECK(file_save(in(s, "p/file"), "x", 1, &e));
-    fails(file_make_dir(in(s, "p/file"), &e), &e, "p/file'", "Not a directory");
-    fails(file_make_dir(in(s, "p/file/sub"), &e), &e, "p/file/sub'", "Not a directory");
-    fails(file_make_dir("", &e), &e, "''", "No such file");
+    fails(file_make_folder(in(s, "p/file"), &e), &e, "p/file'", "Not a directory");
+    fails(file_make_folder(in(s, "p/file/sub"), &e), &e, "p/file/sub'", "Not a directory");
+    fails(file_make_folder("", &e), &e, "''", "No such file");
     char here[512];
     CHECK(getcwd(here, sizeof here) && chdir(s->path) == 0);
-    CHECK(file_save("bare", "x", 1, &e) && file_make_dir("u/v", &e)); /* relative names */
+    CHECK(file_save("bare", "x", 1, &e) && file_make_folder("u/v", &e)); /* relative names */
     CHECK(holds("bare", "x") && chdir(here) == 0);
     CHECK(!err_is(&e));
 }

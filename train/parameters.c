@@ -1,4 +1,4 @@
-/* params.c - what a step trains: the weights that the loss depends on, or factors beside some of them, and the head. */
+/* parameters.c - what a step trains: weights that the loss depends on, or factors beside some of them, and the head. */
 #include "train/step.h"
 #include "graph/base/base.h"
 
@@ -16,7 +16,7 @@ static bool listed(const char *globs, const char *name)
     return false;
 }
 
-static bool is_param(const net *n, ts_tensor t)
+static bool is_parameter(const net *n, ts_tensor t)
 {
     return t == n->head_weight || t == n->head_bias ||
            (strcmp(ts_op_name(t), "weight") == 0 && dtype_has_gradient(ts_type(t)) && *ts_name(t));
@@ -58,7 +58,7 @@ static int candidates(const net *n, ts_tensor **out)
         return 0;
     ts_leaves(1, &n->loss, all);
     for (int i = 0; i < most; i++)
-        if (is_param(n, all[i]) && all[i] != n->head_weight && all[i] != n->head_bias)
+        if (is_parameter(n, all[i]) && all[i] != n->head_weight && all[i] != n->head_bias)
             all[k++] = all[i];
     if (n->head_weight)
         all[k++] = n->head_weight, all[k++] = n->head_bias;
@@ -75,7 +75,7 @@ typedef struct swaps { /* in the loss: from[i] becomes to[i], and weights get fa
 static void train_whole(step *s, const net *n, ts_tensor t, swaps *w)
 {
     const ts_tensor input = ts_input(n->g, ts_name(t), ts_type(t), ts_rank(t), ts_shape(t));
-    s->param[s->n_param++] = (param){ts_name(t), t, input, NULL};
+    s->parameter[s->n_parameter++] = (parameter){ts_name(t), t, input, NULL};
     s->trained += count_of(t);
     w->from[w->n] = t, w->to[w->n++] = input;
 }
@@ -92,7 +92,8 @@ static void train_factors(step *s, const net *n, ts_tensor t, swaps *w)
     w->factor[w->n_factor++] = (ts_factors){t, factor[0].from, factor[1].from, merged, 1};
     for (int i = 0; i < 2 && factor[i].from; i++) {
         const ts_tensor f = factor[i].from;
-        s->param[s->n_param++] = (param){ts_name(f), i ? NULL : factor[i].start, f, NULL}; /* the second one: zeros */
+        s->parameter[s->n_parameter++] = (parameter){ts_name(f), i ? NULL : factor[i].start, f,
+                                                     NULL}; /* the second one: zeros */
         s->trained += count_of(f);
     }
     s->frozen += count_of(t), s->n_frozen++;
@@ -118,7 +119,7 @@ static bool choose(step *s, net *n, int k, const ts_tensor *all, swaps *swap, ts
                 (long long)w->lora, (long long)w->lora, (long long)w->lora);
         return err_hint(e, "tessera show MODEL lists the weights");
     }
-    if (s->n_param)
+    if (s->n_parameter)
         return ts_graph_ok(n->g, e);
     err_set(e, TS_USAGE, "there is nothing to train: the loss depends on no weight that is not frozen");
     return err_hint(e, "--freeze leaves out what it names");
@@ -151,13 +152,13 @@ bool step_remake(step *s, net *n, remaking *f, const void *user, ts_error *e)
 /* Statistics stand behind the parameters. */
 static bool keep_statistics(step *s, const net *n)
 {
-    s->n_weight = s->n_param;
+    s->n_weight = s->n_parameter;
     for (int i = 0; i < n->n_stat; i++)
-        s->param[s->n_weight++] = (param){ts_name(n->stat[i].from), n->stat[i].start, n->stat[i].from, NULL};
+        s->parameter[s->n_weight++] = (parameter){ts_name(n->stat[i].from), n->stat[i].start, n->stat[i].from, NULL};
     return true;
 }
 
-bool params_make(step *s, net *n, ts_error *e)
+bool parameters_make(step *s, net *n, ts_error *e)
 {
     const train_options *w = s->asked;
     ts_tensor *all;
@@ -166,11 +167,11 @@ bool params_make(step *s, net *n, ts_error *e)
     swaps swap = {.from = calloc(most, sizeof *swap.from),
                   .to = calloc(most, sizeof *swap.to),
                   .factor = calloc(most, sizeof *swap.factor)};
-    s->param = calloc(most + (size_t)n->n_stat, sizeof *s->param);
+    s->parameter = calloc(most + (size_t)n->n_stat, sizeof *s->parameter);
     s->follow = calloc((size_t)n->n_stat + 1, sizeof *s->follow), s->loss = n->loss;
     for (int i = 0; s->follow && i < n->n_stat; i++)
         s->follow[i] = n->stat[i].to;
-    bool good = (all && swap.from && swap.to && swap.factor && s->param && s->follow) ||
+    bool good = (all && swap.from && swap.to && swap.factor && s->parameter && s->follow) ||
                 err_set(e, TS_MEMORY, "no memory for the parameters");
     good = good && check_globs("freeze", w->freeze, k, all, e) &&
            (option_none(w->no_decay) || check_globs("no-decay", w->no_decay, k, all, e)) &&

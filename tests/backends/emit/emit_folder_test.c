@@ -1,6 +1,6 @@
 /* A program written to a folder builds without a warning, and gives what the same units give here; what stands in the
  * way is said, and nothing half-written stays. */
-#include "backends/emit/emitdir.h"
+#include "backends/emit/emit_folder.h"
 #include "tests/backends/c/rig.h"
 #include "tests/check.h"
 
@@ -68,12 +68,12 @@ static char *content(rig *g, const char *path)
     return copy;
 }
 
-static void check_outputs(const char *dir, rig *g, const ts_array *x, int threads)
+static void check_outputs(const char *folder, rig *g, const ts_array *x, int threads)
 {
     err e = {0};
     ts_array y, z;
-    if (!CHECK(ts_npy_read(arena_format(&g->memory, "%s/output0.npy", dir), &y, &e)) ||
-        !CHECK(ts_npy_read(arena_format(&g->memory, "%s/output1.npy", dir), &z, &e))) {
+    if (!CHECK(ts_npy_read(arena_format(&g->memory, "%s/output0.npy", folder), &y, &e)) ||
+        !CHECK(ts_npy_read(arena_format(&g->memory, "%s/output1.npy", folder), &z, &e))) {
         fprintf(stderr, "  %s\n", e.text);
         return;
     }
@@ -92,32 +92,32 @@ static void test_program(rig *g, int threads)
                              *const many[] = {"./model", "x.npy", "x.npy", NULL},
                              *const longer[] = {"sh", "-c", "cat x.npy x.npy >longer.npy; ./model longer.npy", NULL};
     err e = {0};
-    char *dir = rig_path(g, arena_format(&g->memory, "emitted%d", threads));
+    char *folder = rig_path(g, arena_format(&g->memory, "emitted%d", threads));
     emit_parts p = parts(threads);
-    if (!CHECK(emit_dir(dir, &p, &e)))
+    if (!CHECK(emit_folder(folder, &p, &e)))
         fprintf(stderr, "  %s\n", e.text);
-    CHECK(rig_count(dir) == 13);
+    CHECK(rig_count(folder) == 13);
     struct stat st;
-    CHECK(stat(arena_format(&g->memory, "%s/weights.bin", dir), &st) == 0 && st.st_size == 128);
+    CHECK(stat(arena_format(&g->memory, "%s/weights.bin", folder), &st) == 0 && st.st_size == 128);
     mode_t mask = umask(0);
     umask(mask);
     CHECK((st.st_mode & 0777) == (0666 & ~mask));
-    if (!CHECK(rig_program(dir, make) == 0))
-        fprintf(stderr, "%s", content(g, arena_format(&g->memory, "%s/log", dir)));
+    if (!CHECK(rig_program(folder, make) == 0))
+        fprintf(stderr, "%s", content(g, arena_format(&g->memory, "%s/log", folder)));
     ts_array x;
     CHECK(ts_array_make(&x, TS_F32, 2, (int64_t[]){ROWS, COLUMNS}, &e));
     ts_array_random(&x, 1, 0);
-    CHECK(ts_npy_write(arena_format(&g->memory, "%s/x.npy", dir), &x, &e));
-    CHECK(rig_program(dir, run) == 0);
-    check_outputs(dir, g, &x, threads);
-    char *log = arena_format(&g->memory, "%s/log", dir);
-    CHECK(rig_program(dir, wrong) == 1 && strstr(content(g, log), "output1.npy: does not hold {'descr': '<f4'"));
-    CHECK(rig_program(dir, longer) == 1 && strstr(content(g, log), "longer.npy: has bytes behind its values"));
-    CHECK(rig_program(dir, many) == 2 && strstr(content(g, log), "usage: ./model [1 .npy files]"));
+    CHECK(ts_npy_write(arena_format(&g->memory, "%s/x.npy", folder), &x, &e));
+    CHECK(rig_program(folder, run) == 0);
+    check_outputs(folder, g, &x, threads);
+    char *log = arena_format(&g->memory, "%s/log", folder);
+    CHECK(rig_program(folder, wrong) == 1 && strstr(content(g, log), "output1.npy: does not hold {'descr': '<f4'"));
+    CHECK(rig_program(folder, longer) == 1 && strstr(content(g, log), "longer.npy: has bytes behind its values"));
+    CHECK(rig_program(folder, many) == 2 && strstr(content(g, log), "usage: ./model [1 .npy files]"));
     ((float *)x.data)[0] = 2;
-    CHECK(ts_npy_write(arena_format(&g->memory, "%s/x.npy", dir), &x, &e));
-    CHECK(rig_program(dir, run) == 1 && strstr(content(g, log), "the inputs: an index lies outside its axis"));
-    CHECK(rig_program(dir, zeros) == 0 && strstr(content(g, log), "runs: median"));
+    CHECK(ts_npy_write(arena_format(&g->memory, "%s/x.npy", folder), &x, &e));
+    CHECK(rig_program(folder, run) == 1 && strstr(content(g, log), "the inputs: an index lies outside its axis"));
+    CHECK(rig_program(folder, zeros) == 0 && strstr(content(g, log), "runs: median"));
     ts_array_free(&x);
 }
 
@@ -129,14 +129,14 @@ static void test_folder(rig *g)
     char *one = rig_path(g, "one"), *two = rig_path(g, "two"), *slash = rig_path(g, "two/");
     static const char *const same[] = {"diff", "-r", "one", "two", NULL};
     MUST(mkdir(two, 0700) == 0);
-    CHECK(emit_dir(one, &p, &e) && emit_dir(slash, &p, &e));
+    CHECK(emit_folder(one, &p, &e) && emit_folder(slash, &p, &e));
     CHECK(rig_program(g->root, same) == 0);
-    CHECK(!emit_dir(one, &p, &e) && e.code == TS_FILES && strstr(e.text, "not empty") && strstr(e.text, "hint: "));
+    CHECK(!emit_folder(one, &p, &e) && e.code == TS_FILES && strstr(e.text, "not empty") && strstr(e.text, "hint: "));
     e = (err){0};
-    CHECK(!emit_dir(rig_path(g, "absent/one"), &p, &e) && e.code == TS_FILES && strstr(e.text, "No such file"));
+    CHECK(!emit_folder(rig_path(g, "absent/one"), &p, &e) && e.code == TS_FILES && strstr(e.text, "No such file"));
     char *file = rig_path(g, "one/Makefile");
     e = (err){0};
-    CHECK(!emit_dir(file, &p, &e) && e.code == TS_FILES && strstr(e.text, "Not a directory"));
+    CHECK(!emit_folder(file, &p, &e) && e.code == TS_FILES && strstr(e.text, "Not a directory"));
 }
 
 /* A disk that fills up half-way leaves nothing. */
@@ -156,7 +156,7 @@ static void test_full(rig *g)
     less.rlim_cur = LARGE / 2;
     signal(SIGXFSZ, SIG_IGN);
     MUST(setrlimit(RLIMIT_FSIZE, &less) == 0);
-    CHECK(!emit_dir(rig_path(g, "full"), &p, &e) && e.code == TS_FILES && strstr(e.text, "weights.bin"));
+    CHECK(!emit_folder(rig_path(g, "full"), &p, &e) && e.code == TS_FILES && strstr(e.text, "weights.bin"));
     MUST(setrlimit(RLIMIT_FSIZE, &limit) == 0);
     CHECK(rig_count(g->root) == before);
 }

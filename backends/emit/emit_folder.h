@@ -1,4 +1,4 @@
-/* emitdir.h - writes a program that stands alone: C sources, weights, a header to call it by, a small main and a
+/* emit_folder.h - writes a program that stands alone: C sources, weights, a header to call it by, a small main and a
  * Makefile. It needs a C compiler, libm and pthreads.
  *
  *   NAME.c, ...       the units, as they are built here: the same text and flags, hence the same bits
@@ -9,8 +9,8 @@
  *   Makefile, ports.json
  *
  * The folder appears whole or not at all. No text of a model gets in, except into ports.json. */
-#ifndef TS_EMITDIR_H
-#define TS_EMITDIR_H
+#ifndef TS_EMIT_FOLDER_H
+#define TS_EMIT_FOLDER_H
 #include "graph/base/base.h"
 
 enum { EMIT_SIZES = 4 };
@@ -80,5 +80,5 @@ typedef struct emit_parts {
     void *user;
 } emit_parts;
 
-bool emit_dir(const char *dir, const emit_parts *p, err *e);
+bool emit_folder(const char *folder, const emit_parts *p, err *e);
 #endif

@@ -1,5 +1,5 @@
-/* emitdir.c - the folder of a stand-alone program, written under another name and renamed when it is complete. */
-#include "backends/emit/emitdir.h"
+/* emit_folder.c - the folder of a stand-alone program, written under another name and renamed when it is complete. */
+#include "backends/emit/emit_folder.h"
 #include "backends/store/folder.h"
 
 #include <dirent.h>
@@ -190,15 +190,15 @@ static void make_makefile(const emit_parts *p, text *t)
 /* ---- writing ---- */
 
 typedef struct output {
-    char *dir, *temp; /* the final name; the name while it is written */
-    int fd;           /* temp, open */
+    char *folder, *temp; /* the final name; the name while it is written */
+    int fd;              /* temp, open */
     arena memory;
 } output;
 
 static bool fail(output *o, const char *what, err *e) /* errno: why */
 {
     const int why = errno;
-    return file_failed(e, "write", *what ? arena_format(&o->memory, "%s/%s", o->dir, what) : o->dir, why);
+    return file_failed(e, "write", *what ? arena_format(&o->memory, "%s/%s", o->folder, what) : o->folder, why);
 }
 
 static bool write_text(output *o, const char *name, text *t, err *e)
@@ -300,12 +300,12 @@ static void open_up(output *o)
     mode_t mask = umask(0);
     umask(mask);
     int again = openat(o->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = again >= 0 ? fdopendir(again) : NULL;
-    for (const struct dirent *d = dir ? readdir(dir) : NULL; d; d = readdir(dir))
+    DIR *folder = again >= 0 ? fdopendir(again) : NULL;
+    for (const struct dirent *d = folder ? readdir(folder) : NULL; d; d = readdir(folder))
         if (d->d_name[0] != '.')
             fchmodat(o->fd, d->d_name, 0666 & ~mask, 0);
-    if (dir)
-        closedir(dir);
+    if (folder)
+        closedir(folder);
     fchmod(o->fd, 0777 & ~mask);
 }
 
@@ -313,38 +313,38 @@ static void open_up(output *o)
 static bool publish(output *o, err *e)
 {
     open_up(o);
-    if (fsync(o->fd) == 0 && rename(o->temp, o->dir) == 0)
+    if (fsync(o->fd) == 0 && rename(o->temp, o->folder) == 0)
         return true;
     if (errno != ENOTEMPTY && errno != EEXIST)
         return fail(o, "", e);
-    err_set(e, TS_FILES, "cannot write '%s': the folder is not empty", o->dir);
+    err_set(e, TS_FILES, "cannot write '%s': the folder is not empty", o->folder);
     return err_hint(e, "remove it, or name a new one with -o");
 }
 
 /* Before the work, so that nobody waits for a refusal. */
 static bool check_target(output *o, err *e)
 {
-    DIR *dir = opendir(o->dir);
+    DIR *folder = opendir(o->folder);
     int n = 0;
-    if (!dir)
+    if (!folder)
         return errno == ENOENT || fail(o, "", e);
-    while (readdir(dir))
+    while (readdir(folder))
         n++;
-    closedir(dir);
+    closedir(folder);
     if (n <= 2)
         return true;
-    err_set(e, TS_FILES, "cannot write '%s': the folder is not empty", o->dir);
+    err_set(e, TS_FILES, "cannot write '%s': the folder is not empty", o->folder);
     return err_hint(e, "remove it, or name a new one with -o");
 }
 
-bool emit_dir(const char *dir, const emit_parts *p, err *e)
+bool emit_folder(const char *folder, const emit_parts *p, err *e)
 {
     output o = {.fd = -1};
     MUST(p->threads >= 1 && p->n_space >= 0);
-    o.dir = arena_string(&o.memory, dir);
-    for (size_t n = strlen(o.dir); n > 1 && o.dir[n - 1] == '/'; n--)
-        o.dir[n - 1] = 0;
-    o.temp = arena_format(&o.memory, "%s.XXXXXX", o.dir);
+    o.folder = arena_string(&o.memory, folder);
+    for (size_t n = strlen(o.folder); n > 1 && o.folder[n - 1] == '/'; n--)
+        o.folder[n - 1] = 0;
+    o.temp = arena_format(&o.memory, "%s.XXXXXX", o.folder);
     bool ok = check_target(&o, e);
     if (ok && !mkdtemp(o.temp)) {
         ok = fail(&o, "", e);

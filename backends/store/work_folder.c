@@ -1,5 +1,5 @@
-/* workdir.c - private folders under the system's place for temporary files. */
-#include "backends/store/workdir.h"
+/* work_folder.c - private folders under the system's place for temporary files. */
+#include "backends/store/work_folder.h"
 #include "backends/store/folder.h"
 
 #include <dirent.h>
@@ -13,7 +13,7 @@
 
 static const char prefix[] = "tessera-";
 
-bool workdir_make(workdir *s, const char *temp, err *e)
+bool work_folder_make(work_folder *s, const char *temp, err *e)
 {
     text path = {0};
     text_add(&path, "%s/%sXXXXXX", temp, prefix);
@@ -27,15 +27,15 @@ bool workdir_make(workdir *s, const char *temp, err *e)
     return err_hint(e, "TMPDIR names another folder for temporary files");
 }
 
-char *workdir_name(const workdir *s, arena *mem, const char *name)
+char *work_folder_name(const work_folder *s, arena *mem, const char *name)
 {
     return arena_format(mem, "%s/%s", s->path, name);
 }
 
-bool workdir_write(const workdir *s, const char *name, const void *p, size_t n, err *e)
+bool work_folder_write(const work_folder *s, const char *name, const void *p, size_t n, err *e)
 {
     arena mem = {0};
-    const char *path = workdir_name(s, &mem, name);
+    const char *path = work_folder_name(s, &mem, name);
     bool ok = folder_write(AT_FDCWD, path, p, n, false);
     if (!ok)
         file_failed(e, "write", path, errno);
@@ -43,7 +43,7 @@ bool workdir_write(const workdir *s, const char *name, const void *p, size_t n, 
     return ok;
 }
 
-void workdir_remove(workdir *s)
+void work_folder_remove(work_folder *s)
 {
     if (s->path)
         folder_remove(AT_FDCWD, s->path);
@@ -60,14 +60,14 @@ static bool is_stale(int at, const char *name, time_t before)
            (st.st_mode & 0777) == 0700 && st.st_mtime < before;
 }
 
-void workdir_sweep(const char *temp, double seconds)
+void work_folder_sweep(const char *temp, double seconds)
 {
-    DIR *dir = opendir(temp);
-    if (!dir)
+    DIR *folder = opendir(temp);
+    if (!folder)
         return;
     time_t before = time(NULL) - (time_t)seconds;
-    for (const struct dirent *d = readdir(dir); d; d = readdir(dir))
-        if (is_stale(dirfd(dir), d->d_name, before))
-            folder_remove(dirfd(dir), d->d_name);
-    closedir(dir);
+    for (const struct dirent *d = readdir(folder); d; d = readdir(folder))
+        if (is_stale(dirfd(folder), d->d_name, before))
+            folder_remove(dirfd(folder), d->d_name);
+    closedir(folder);
 }

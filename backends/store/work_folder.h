@@ -1,0 +1,18 @@
+/* work_folder.h - a private folder for the files of one build, gone afterwards.
+ * Its name cannot be guessed and nobody else may enter it. It holds plain files only, no folders. Folders that a killed
+ * process left behind are swept away when they are a day old. */
+#ifndef TS_WORK_FOLDER_H
+#define TS_WORK_FOLDER_H
+#include "graph/base/base.h"
+
+typedef struct work_folder {
+    char *path; /* absolute; NULL: none */
+} work_folder;
+
+bool work_folder_make(work_folder *s, const char *temp, err *e);
+/* Writes one file into it; 0600. */
+bool work_folder_write(const work_folder *s, const char *name, const void *p, size_t n, err *e);
+char *work_folder_name(const work_folder *s, arena *mem, const char *name); /* path of a file in it */
+void work_folder_remove(work_folder *s);
+void work_folder_sweep(const char *temp, double seconds); /* removes ours that are older */
+#endif
