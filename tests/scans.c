@@ -129,14 +129,15 @@ static void make_until(ts_graph *g, made *m)
     ts_tensor h = ts_scan_state(s, h0), n = ts_scan_state(s, n0), in = ts_scan_slice(s, x, false),
               next = ts_call2(g, "add", h, in), more = ts_call2(g, "add", n, ts_scalar(g, TS_I64, 1));
     ts_scan_step(s, h, next), ts_scan_step(s, n, more);
-    ts_scan_gather(s, next, false);
+    ts_scan_gather(s, next, false), ts_scan_gather(s, next, true);
     ts_scan_until(s, ts_call2(g, "equal", ts_scan_trip(s), ts_scalar(g, TS_I64, 3)));
     ts_scan_end(s, m->scan);
-    ts_tensor flat = h0, rows[TRIPS],
+    ts_tensor flat = h0, rows[TRIPS], turned[TRIPS],
               none_left = ts_call2(g, "multiply", ts_call1(g, "abs", h0), ts_scalar(g, TS_F32, 0));
     for (int t = 0; t < TRIPS; t++)
-        rows[t] = t < 4 ? flat = ts_call2(g, "add", flat, row(g, x, t)) : none_left;
-    m->flat[0] = flat, m->flat[1] = ts_scalar(g, TS_I64, 4), m->flat[2] = stacked(g, TRIPS, rows), m->n = 3;
+        turned[TRIPS - 1 - t] = rows[t] = t < 4 ? flat = ts_call2(g, "add", flat, row(g, x, t)) : none_left;
+    m->flat[0] = flat, m->flat[1] = ts_scalar(g, TS_I64, 4), m->flat[2] = stacked(g, TRIPS, rows);
+    m->flat[3] = stacked(g, TRIPS, turned), m->n = 4;
 }
 
 /* A state and rows that begin behind one of 5 elements, in the middle of what a device reads at once */

@@ -270,13 +270,14 @@ static void prelude(text *t, const unit_facts *u)
     text_add(t, "%s%s%s", head, runtime_file("share.h"), !u->chains ? "" : u->sums ? mixed_tile : mixed_unit);
 }
 
+static const char apart[] = "#ifdef __GNUC__\n__attribute__((noinline))\n#endif\n";
 enum { MANY_LOADS = 8 };
 
 /* Tiles that read much are many where borders have some of their own: in one function gcc takes longer over them. */
 static void tile(text *t, const tile_head *h)
 {
     if (h->loads > MANY_LOADS)
-        text_add(t, "#ifdef __GNUC__\n__attribute__((noinline))\n#endif\n");
+        text_add(t, "%s", apart);
     text_add(t, "%sstatic void %s(%s)\n", h->interleave ? "MIXED " : "", h->name, h->parameters);
 }
 
@@ -298,7 +299,7 @@ static void kernel(text *t, const kernel_head *h)
  * its kernels. */
 static void member(text *t, const kernel_head *h)
 {
-    text_add(t, "__attribute__((noinline)) static void %s(", h->name);
+    text_add(t, "%sstatic void %s(", apart, h->name);
     for (int i = 0; i < h->n; i++)
         text_add(t, "%s%s *%s, ", h->parameter[i].written ? "" : "const ", h->parameter[i].type, h->parameter[i].name);
     text_add(t, "char *scratch, int *fault, const ts_share *share)\n{\n    ");

@@ -88,7 +88,7 @@ static void check_workers(void)
         make_cell(&m, 20, i ? 2048 : 16, false);
         plan *p = plan_of(&m, &mem, 4);
         const scan_plan *s = scan_of(p, 0, &n);
-        CHECK(n == 1 && s->plan->threads == (i ? 4 : 1));
+        CHECK(n == 1 && s->plan->threads == (i ? 4 : 1) && s->inside == !i);
         plan_free(p), ts_graph_free(m.g);
     }
     arena_free(&mem);
