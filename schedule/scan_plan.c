@@ -305,7 +305,7 @@ static void find_places(making *m)
 static bool is_host(const kernel *k) /* a function of the process, which no kernel can call */
 {
     const expr *x = k->stage->value;
-    return x->kind == X_ROUTINE && x->run->host && !k->scan;
+    return x->kind == X_ROUTINE && x->run->host && !x->run->copies && !k->scan;
 }
 
 enum { MOST_INSIDE = 64 }; /* kernels: one compiler makes all of them, one after another */

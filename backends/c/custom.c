@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-const node *custom_kernel(const kernel *k)
+const node *custom_kernel(const plan *p, const kernel *k)
 {
     const expr *x = k->stage->value;
-    return x->kind == X_ROUTINE && x->run->host && !k->scan ? k->stage->node : NULL;
+    int64_t from;
+    return x->kind == X_ROUTINE && x->run->host && !k->scan && !kernel_copies(p, k, &from) ? k->stage->node : NULL;
 }
 
 /* ---- calls ---- */

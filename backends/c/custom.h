@@ -20,6 +20,6 @@ typedef struct custom_calls {
 
 void custom_init(custom_calls *c, const plan *p);
 void custom_fini(custom_calls *c);
-bool custom_check(custom_calls *c, err *e); /* after a run: false, and forgotten, when one failed */
-const node *custom_kernel(const kernel *k); /* whose function it is; NULL: of text, or of a plan */
+bool custom_check(custom_calls *c, err *e);                /* after a run: false, and forgotten, when one failed */
+const node *custom_kernel(const plan *p, const kernel *k); /* whose function it is; NULL: of text, or of a plan */
 #endif

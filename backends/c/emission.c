@@ -111,8 +111,10 @@ static bool check_custom(const plan *p, err *e)
     const plan *of;
     levels all;
     levels_make(&all, p);
-    for (int k = 0; k < all.n_kernel && !n; k++)
-        n = custom_kernel(levels_kernel(&all, k, &of));
+    for (int k = 0; k < all.n_kernel && !n; k++) {
+        const kernel *own = levels_kernel(&all, k, &of);
+        n = custom_kernel(of, own);
+    }
     levels_free(&all);
     if (!n)
         return true;

@@ -95,7 +95,7 @@ static bool write_kernel(writing *w, int k, err *e)
 {
     kernel_text one;
     const kernel *own = &w->p->kernel[k];
-    if (walks(own) || custom_kernel(own))
+    if (walks(own) || custom_kernel(w->p, own))
         call_operands(w->p, own, &one);
     else if (!kernel_write(&c_dialect, w->p, own, &one, e))
         return false;

@@ -20,6 +20,21 @@ static void add_form(emitter *m, const char *form, const char *a, const char *b)
     text_free(&t);
 }
 
+/* One part copies the bytes as they are. */
+static void copy_bytes(emitter *m, int64_t from)
+{
+    const loop_form *form = &m->d->loop;
+    const char *of = m->data.operand[m->data.source[m->stage.at][0].operand].name;
+    text at = {0}, call = {0};
+    form_write(&at, NULL, m->d, form->at[0], (const char *[]){of, number_text(m, from)});
+    form_write(&call, m->out.uses, m->d, form->copy,
+               (const char *[]){m->data.operand[m->stage.result].name, from ? at.s : of,
+                                number_text(m, type_bytes(&m->s->node->type))});
+    emit_range(m, -1);
+    code_add(&m->out.code, (stmt){.kind = S_CALL, .value = call.s});
+    text_free(&at), text_free(&call);
+}
+
 /* Whether the language can call it. */
 static bool callable(const dialect *d, const expr *x, err *e)
 {
@@ -43,6 +58,11 @@ void emit_routine(emitter *m)
     const expr *x = m->s->value;
     const routine_form *form = &m->d->routine;
     text types = {0}, at = {0}, numbers = {0};
+    int64_t from;
+    if (m->d->loop.copy && kernel_copies(m->p, m->k, &from)) {
+        copy_bytes(m, from);
+        return;
+    }
     if (!callable(m->d, x, m->e))
         return;
     for (int i = 0; i < x->n; i++) {
