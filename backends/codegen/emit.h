@@ -426,6 +426,8 @@ void loop_header(text *t, const kernel *k, const kernel_text *out, const kernel_
 /* unit.c: what all units have */
 void unit_name(const text *whole, char name[24]); /* from that content */
 void unit_prelude(const dialect *d, const kernel_text *k, text *t);
+void unit_own_tiles(text *t, const char *name, int tiles,
+                    const char *what); /* with names for its tiles that no other kernel of a text has */
 void unit_part_add(kernel_text *k, const char *name, const char *what); /* unless it has one of that name */
 /* As parts of a text, which has sums or not */
 bool member_write(const dialect *d, const plan *p, const kernel *k, bool sums, kernel_text *out, err *e);

@@ -80,6 +80,7 @@ static void find_needs(together *w)
         out->lanes = k->lanes, out->parts += w->part[i].groups;
         out->scratch = int_max(out->scratch, k->scratch);
         out->faults = out->faults || k->faults, out->asks = out->asks || k->asks, out->far = out->far || k->far;
+        out->sums = out->sums || k->sums;
         callees_add(&out->uses, &k->uses);
     }
 }
@@ -101,11 +102,7 @@ static void write_member(const kernel_text *k, text *t)
     char name[24];
     launch_member_name(k, name);
     text_add(t, "#ifndef HAS_%s\n#define HAS_%s\n", name, name);
-    for (int i = 0; i < k->tiles; i++)
-        text_add(t, "#define tile%d %s_%d\n", i, name, i);
-    text_add(t, "%s", k->member);
-    for (int i = 0; i < k->tiles; i++)
-        text_add(t, "#undef tile%d\n", i);
+    unit_own_tiles(t, name, k->tiles, k->member);
     text_add(t, "#endif\n");
 }
 
@@ -204,21 +201,6 @@ static void write_function(const together *w, const char *name, text *t)
     free(all), text_free(&head);
 }
 
-/* Its name is from its content, as those of kernels are. */
-static void name_launch(together *w, const text *members)
-{
-    text whole = {0};
-    char hex[65];
-    text_add(&whole, "%s", text_str(members));
-    write_function(w, "launch", &whole);
-    hasher *h = hash_open();
-    hash_bytes(h, whole.s, whole.len);
-    const digest d = hash_close(h);
-    digest_hex(&d, hex);
-    snprintf(w->out->name, sizeof w->out->name, "k_%.12s", hex);
-    text_free(&whole);
-}
-
 static void write_all(together *w)
 {
     text members = {0}, whole = {0}, header = {0};
@@ -228,10 +210,11 @@ static void write_all(together *w)
             write_member(w->part[i].text, &members);
             text_add(&header, "%s", w->part[i].text->header);
         }
-    name_launch(w, &members);
-    w->d->prelude(&whole, &(unit_facts){.far = w->out->far});
-    library_write(&whole, w->d, &w->out->uses);
-    text_add(&whole, "\n");
+    text_add(&whole, "%s", text_str(&members));
+    write_function(w, "launch", &whole);
+    unit_name(&whole, w->out->name);
+    whole.len = 0;
+    unit_prelude(w->d, w->out, &whole);
     w->out->begins = whole.len;
     text_add(&whole, "%s", members.s);
     write_function(w, w->out->name, &whole);

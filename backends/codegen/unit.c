@@ -111,6 +111,15 @@ static void write_unit(emitter *m, kernel_text *out, written *w)
     }
 }
 
+void unit_own_tiles(text *t, const char *name, int tiles, const char *what)
+{
+    for (int i = 0; i < tiles; i++)
+        text_add(t, "#define tile%d %s_%d\n", i, name, i);
+    text_add(t, "%s", what);
+    for (int i = 0; i < tiles; i++)
+        text_add(t, "#undef tile%d\n", i);
+}
+
 void unit_part_add(kernel_text *k, const char *name, const char *what)
 {
     for (int i = 0; i < k->n_part; i++)
@@ -123,7 +132,7 @@ void unit_part_add(kernel_text *k, const char *name, const char *what)
     MUST((own->text = strdup(what)));
 }
 
-/* What it has in front, then itself, with names for its tiles that no other kernel's have. */
+/* What it has in front, then itself. */
 static void write_parts(emitter *m, kernel_text *out, written *w)
 {
     dialect own = *m->d;
@@ -135,12 +144,8 @@ static void write_parts(emitter *m, kernel_text *out, written *w)
         unit_part_add(out, front, m->out.front.s);
     }
     text_add(&t, "%s", text_str(&w->header));
-    for (int i = 0; i < m->tiles.n; i++)
-        text_add(&t, "#define tile%d %s_%d\n", i, out->name, i);
-    text_add(&t, "%s", text_str(&w->tiles));
-    write_function(m, &own, own.member, &t, out->name);
-    for (int i = 0; i < m->tiles.n; i++)
-        text_add(&t, "#undef tile%d\n", i);
+    write_function(m, &own, own.member, &w->tiles, out->name);
+    unit_own_tiles(&t, out->name, m->tiles.n, text_str(&w->tiles));
     unit_part_add(out, out->name, t.s);
     text_free(&t);
 }
