@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOGETHER = 24 }; /* kernels of a program */
+/* Kernels of a program: its driver's headers are read once for all, and PoCL goes through the whole program for each */
+enum { TOGETHER = 8 };
 
 /* ---- texts ---- */
 static bool wide_kernel(bool reference, const kernel *k) /* it computes in reals of 8 bytes */
