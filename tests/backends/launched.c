@@ -36,7 +36,7 @@ static bool train(const char *name, bool together, trained *out, err *e)
 {
     timed_step t = {0};
     cJSON *options = cJSON_Parse("{\"batch\":1,\"length\":8,\"optimizer\":\"adamw\",\"clip\":1}");
-    bool ok = options && timed_open(&t, options, "bert-tiny", e) && timed_draw(&t, 1, e) &&
+    bool ok = options && timed_open(&t, options, "gpt2-tiny", e) && timed_draw(&t, 1, e) &&
               timed_plan(&t, &(ts_options){.target = name}, e);
     if (ok && !together)
         part(t.step.plan->plan);
