@@ -13,7 +13,7 @@ typedef struct memory { /* whose memory a program uses: it is its owner's, from 
     void *user;
 } memory;
 typedef struct build_options {
-    const char *cache_dir;
+    const char *cache_folder;
     void (*progress)(void *user, const char *what, int done, int total);
     void *user;
     const memory *memory; /* of every weight, of values and of scratch, each by itself; NULL: the system's */

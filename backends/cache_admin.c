@@ -21,19 +21,19 @@ char *ts_cache_json(const ts_options *o, ts_error *e)
 {
     const keeper *k = keeper_of(o, e);
     text t = {0};
-    return given(k && k->list(o->cache_dir, &t, e), &t);
+    return given(k && k->list(o->cache_folder, &t, e), &t);
 }
 
 char *ts_cache_check(const ts_options *o, ts_error *e)
 {
     const keeper *k = keeper_of(o, e);
     text t = {0};
-    return given(k && k->check(o->cache_dir, &t, e), &t);
+    return given(k && k->check(o->cache_folder, &t, e), &t);
 }
 
 char *ts_cache_prune(const ts_options *o, int64_t limit, ts_error *e)
 {
     const keeper *k = keeper_of(o, e);
     text t = {0};
-    return given(k && k->prune(o->cache_dir, limit, &t, e), &t);
+    return given(k && k->prune(o->cache_folder, limit, &t, e), &t);
 }

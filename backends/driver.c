@@ -123,8 +123,8 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
         return err_hint(e, "give it one extent: --dim %s=N", want->variables->of->name);
     }
     p->asked = (build_options){.progress = o->progress, .user = o->user};
-    if (o->cache_dir)
-        p->asked.cache_dir = p->cache_dir = strdup(o->cache_dir);
+    if (o->cache_folder)
+        p->asked.cache_folder = p->cache_folder = strdup(o->cache_folder);
     p->plan = plan_make(g, want->n_root, want->root, &w, e);
     if (p->plan && !w.as_written && !driver_fits(p->plan, o->mem_limit, NULL)) { /* alternatives take more memory */
         plan_free(p->plan);
@@ -217,7 +217,7 @@ void ts_plan_free(ts_plan *p)
     arena_free(&p->mem);
     text_free(&p->facts);
     free(p->given), free(p->said), free(p->input_of), free(p->preset), free(p->output), free(p->old),
-        free(p->cache_dir), free(p);
+        free(p->cache_folder), free(p);
 }
 
 bool ts_plan_build(ts_plan *p, ts_error *e)

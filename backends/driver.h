@@ -8,7 +8,7 @@
 struct ts_plan {
     arena mem; /* of on */
     const target *on;
-    char *cache_dir, *schema;
+    char *cache_folder, *schema;
     build_options asked;
     const backend *target; /* that the command names, the first one */
     const backend *by;     /* what runs the plan: the target, or several together */

@@ -31,12 +31,12 @@ typedef struct bench_options {
     const char *const *peers;
     /* A training step in place of a pass: what the run is told (train/options.h), its data drawn; NULL: a pass */
     const struct train_options *train;
-    const char *target, *isa, *cache_dir; /* as in ts_options */
-    const char *judge;                    /* the target that says what is right; NULL: plain loops in f64 */
-    int threads;                          /* 0: one per core of the affinity mask */
-    bool as_written;                      /* as in ts_options */
-    const char *precision;                /* of products of a pass: "bf16", "f16"; NULL: as the model has it */
-    int64_t mem_limit;                    /* as in ts_options */
+    const char *target, *isa, *cache_folder; /* as in ts_options */
+    const char *judge;                       /* the target that says what is right; NULL: plain loops in f64 */
+    int threads;                             /* 0: one per core of the affinity mask */
+    bool as_written;                         /* as in ts_options */
+    const char *precision;                   /* of products of a pass: "bf16", "f16"; NULL: as the model has it */
+    int64_t mem_limit;                       /* as in ts_options */
     /* Seconds of samples per contestant over all launches; 0: 3 s and at least 30 samples */
     double min_time;
     int launches;        /* 0: 5 */

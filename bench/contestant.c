@@ -158,7 +158,7 @@ static char *task_line(const race *r, const contestant *c, const char *command)
         js_text(task, "precision", o->precision);
     js_flag(task, "reference", c->reference && o->judge == NULL);
     if (c->reference)
-        js_text(task, "input_dir", r->folder);
+        js_text(task, "input_folder", r->folder);
     const char *target = c->reference ? o->judge : o->target;
     if (target != NULL)
         js_text(task, "target", target);
@@ -166,8 +166,8 @@ static char *task_line(const race *r, const contestant *c, const char *command)
         js_text(task, "isa", o->isa);
     if (c->schema != NULL)
         js_text(task, "schema", c->schema);
-    if (o->cache_dir != NULL)
-        js_text(task, "cache_dir", o->cache_dir);
+    if (o->cache_folder != NULL)
+        js_text(task, "cache_folder", o->cache_folder);
     char *text = js_to_text(task, false), *line = NULL;
     if (asprintf(&line, "%s %s", command, text) < 0)
         line = NULL;

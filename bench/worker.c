@@ -118,7 +118,7 @@ static bool draw_input(worker *w, int i, const ts_port *port, ts_error *e)
     if (!ts_array_make(&w->values[i], port->dtype, port->rank, port->dim, e))
         return false;
     ts_array_random(&w->values[i], seed, port->below > 0 ? port->below : 2);
-    const char *folder = js_get_text(w->task, "input_dir");
+    const char *folder = js_get_text(w->task, "input_folder");
     if (*folder == 0)
         return true;
     snprintf(w->paths[i], sizeof w->paths[i], "%s/%d.npy", folder, i);
@@ -145,7 +145,7 @@ static bool make_plan(worker *w, ts_error *e)
     ts_options o = {.target = text_or_null(w->task, "target"),
                     .schema = text_or_null(w->task, "schema"),
                     .isa = text_or_null(w->task, "isa"),
-                    .cache_dir = text_or_null(w->task, "cache_dir"),
+                    .cache_folder = text_or_null(w->task, "cache_folder"),
                     .threads = (int)js_get_number(w->task, "threads", 0),
                     .reference = js_get_flag(w->task, "reference"),
                     .as_written = js_get_flag(w->task, "as_written"),
@@ -223,7 +223,7 @@ static bool open_step(worker *w, ts_error *e)
 /* For peers, which take the same batch. */
 static bool write_batch(const worker *w, ts_error *e)
 {
-    const char *folder = js_get_text(w->task, "input_dir");
+    const char *folder = js_get_text(w->task, "input_folder");
     char path[PATH_SIZE];
     for (int i = 0; *folder != 0 && i < net_n_arrays(&w->step->net); i++) {
         snprintf(path, sizeof path, "%s/%d.npy", folder, i);

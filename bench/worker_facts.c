@@ -42,7 +42,7 @@ static void add_hash(cJSON *facts, const worker *w)
 
 static void add_step_ports(cJSON *inputs, cJSON *outputs, const worker *w)
 {
-    const char *folder = js_get_text(w->task, "input_dir");
+    const char *folder = js_get_text(w->task, "input_folder");
     char path[PATH_SIZE];
     for (int i = 0; i < net_n_arrays(&w->step->net); i++) {
         const ts_array *a = &w->step->batch[i];

@@ -52,7 +52,7 @@ ts_options session_options(const args *a)
         .target = args_text(a, "target", NULL),
         .isa = args_text(a, "isa", NULL),
         .machine = args_text(a, "machine", NULL),
-        .cache_dir = args_text(a, "cache-dir", NULL),
+        .cache_folder = args_text(a, "cache-dir", NULL),
         .threads = (int)args_integer(a, "threads", 0),
         .as_written = args_flag(a, "as-written"),
         .mem_limit = args_integer(a, "mem-limit", 0),

@@ -442,11 +442,11 @@ TS_API void ts_below(ts_model *m, ts_tensor input, int64_t below); /* valid valu
 /* ---- plans ---- */
 typedef struct ts_plan ts_plan;
 typedef struct ts_options {
-    const char *target;    /* NULL: "c"; also "interp", "null", ...; on x86, c takes and gives denormal numbers as 0 */
-                           /* "A,B:1": the plan is spread over A and device 1 of B; rules may place kernels on others */
-    const char *schema;    /* a tiling/1 file, the name of a built-in one, or NULL for the guess */
-    const char *isa;       /* "avx512", "avx2", "plain"; NULL: the best that the machine has */
-    const char *cache_dir; /* NULL: the user's cache folder; "none": no cache */
+    const char *target;       /* NULL: "c"; also "interp", ...; on x86, c takes and gives denormal numbers as 0 */
+                              /* "A,B:1": spread over A and device 1 of B; rules may place kernels on others */
+    const char *schema;       /* a tiling/1 file, the name of a built-in one, or NULL for the guess */
+    const char *isa;          /* "avx512", "avx2", "plain"; NULL: the best that the machine has */
+    const char *cache_folder; /* NULL: the user's cache folder; "none": no cache */
     /* what the plan is for, in one line of text as ts_machine_json has it; NULL: this host, asked for every plan */
     const char *machine;
     int threads;       /* 0: all cores of the process's affinity mask */
@@ -596,7 +596,7 @@ TS_API char *ts_passes_json(void);  /* passes of a plan, in order: name, does, r
 TS_API char *ts_schemas_json(void); /* names of built-in schemas, per target */
 /* The file, tiling/1, of a built-in schema for o's target. */
 TS_API char *ts_schema_text(const char *name, const ts_options *o, ts_error *e);
-/* What a target keeps on disk for processes to come, under o's target and cache_dir: "path", "usable", "entries",
+/* What a target keeps on disk for processes to come, under o's target and cache_folder: "path", "usable", "entries",
  * "bytes", the "limit" that it is kept to, "notes"; and a "list" of all entries, oldest use first. */
 TS_API char *ts_cache_json(const ts_options *o, ts_error *e);
 /* The same with "good" and "damaged" for "list": every entry is read, and one that is damaged set aside. */

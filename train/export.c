@@ -179,7 +179,7 @@ static bool put_merged(ts_model *m, const run_weights *w, net *n, ts_error *e)
         ts_leaves(1, &n->loss, all);
     for (int i = 0; good && i < most; i++) {
         const bool given = strcmp(ts_op_name(all[i]), "input") == 0;
-        const ts_tensor merged = given ? all[i] : param_trained(n->g, all[i], w->n, w->all);
+        const ts_tensor merged = given ? all[i] : parameter_trained(n->g, all[i], w->n, w->all);
         const ts_options usual = {0};
         ts_array a = {0};
         if (merged == all[i] || (merged && strcmp(ts_name(merged), ts_name(all[i])) == 0))
@@ -200,7 +200,7 @@ static bool put_frozen_head(ts_model *m, const run_weights *w, net *n, ts_error 
     for (int i = 0; good && i < 2; i++) {
         const ts_options usual = {0};
         ts_array a = {0};
-        if (param_trained(n->g, part[i], w->n, w->all) == part[i])
+        if (parameter_trained(n->g, part[i], w->n, w->all) == part[i])
             good = ts_eval(1, &part[i], 0, NULL, &usual, &a, e) && ts_model_put(m, ts_name(part[i]), &a, e);
         ts_array_free(&a);
     }

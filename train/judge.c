@@ -26,7 +26,7 @@ static bool put_weights(judge *j, int n, const ts_given *weights, ts_tensor *out
     for (int i = 0; good && i < count; i++) {
         if (strcmp(ts_op_name(all[i]), "input") == 0)
             continue;
-        from[k] = all[i], to[k] = param_trained(t->g, all[i], n, weights);
+        from[k] = all[i], to[k] = parameter_trained(t->g, all[i], n, weights);
         good = to[k] ? true : ts_graph_ok(t->g, e);
         k += from[k] != to[k];
     }

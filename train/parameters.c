@@ -191,7 +191,7 @@ static ts_tensor constant_of(ts_graph *g, ts_tensor leaf, const char *which, int
     return NULL;
 }
 
-ts_tensor param_trained(ts_graph *g, ts_tensor leaf, int n, const ts_given *weights)
+ts_tensor parameter_trained(ts_graph *g, ts_tensor leaf, int n, const ts_given *weights)
 {
     const ts_tensor whole = constant_of(g, leaf, "", n, weights);
     if (whole)

@@ -48,7 +48,7 @@ bool precision_mixed(step *s, net *n, ts_error *e);
 bool precision_grad(step *s, net *n, const ts_tensor *in, ts_tensor *grad, ts_error *e);
 void precision_states(step *s, net *n, ts_tensor fine, ts_tensor steps, ts_state *state, int *count);
 /* What a weight of the model has become: its trained value, or itself with trained factors, or itself. */
-ts_tensor param_trained(ts_graph *g, ts_tensor leaf, int n, const ts_given *weights);
+ts_tensor parameter_trained(ts_graph *g, ts_tensor leaf, int n, const ts_given *weights);
 /* Values at the beginning: the model's, the head's, zeros for the optimizer. */
 bool step_begin(step *s, ts_error *e);
 bool step_load(step *s, const ts_tensors *weights, const ts_tensors *optimizer, ts_error *e);

@@ -87,7 +87,7 @@ static bool compile(program *g, const build_options *w, text *facts, err *e)
                           .unit = all,
                           .flags = c_flags(cpu_isa(g->p->on)),
                           .isa = g->p->on->model,
-                          .cache_dir = w->cache_dir,
+                          .cache_folder = w->cache_folder,
                           .symbols = symbols,
                           .progress = w->progress,
                           .user = w->user};

@@ -311,7 +311,7 @@ static cc_program *run_build(const cc_request *r, cc_report *report, err *e)
     MUST(r->n > 0 && r->jobs > 0 && r->jobs <= CHILD_MOST);
     b.key = arena_array(&b.memory, (size_t)r->n, sizeof *b.key);
     b.object = arena_array(&b.memory, (size_t)r->n, sizeof *b.object);
-    bool ok = check_flags(r, e) && cache_open(&b.cache, r->cache_dir, &b.env, &report->notes, e) &&
+    bool ok = check_flags(r, e) && cache_open(&b.cache, r->cache_folder, &b.env, &report->notes, e) &&
               compiler_find(&b.cc, &b.env, e) && compiler_identify(&b.cc, b.cache, e);
     if (ok) {
         text_add(&report->compiler, "%s", b.cc.version);
@@ -357,13 +357,13 @@ void cc_free(cc_program *p)
     free(p);
 }
 
-bool cc_compiler(const char *cache_dir, text *path, text *version, err *e)
+bool cc_compiler(const char *cache_folder, text *path, text *version, err *e)
 {
     settings env = settings_read();
     text notes = {0};
     cache *known = NULL;
     compiler c = {0};
-    bool ok = cache_open(&known, cache_dir, &env, &notes, e) && compiler_find(&c, &env, e) &&
+    bool ok = cache_open(&known, cache_folder, &env, &notes, e) && compiler_find(&c, &env, e) &&
               compiler_identify(&c, known, e);
     if (ok) {
         text_add(path, "%s", c.path);

@@ -17,7 +17,7 @@ typedef struct cc_request {
     const cc_unit *unit;
     const char *const *flags;   /* "-O3", "-march=...", NULL at the end; for compiling and linking */
     const char *isa;            /* name of the instruction set that the flags stand for */
-    const char *cache_dir;      /* NULL: the user's; "none": no cache */
+    const char *cache_folder;   /* NULL: the user's; "none": no cache */
     const char *const *symbols; /* functions that the program must have, NULL at the end; NULL: none */
     int jobs;                   /* compilers at once; 0: as many as processors are allowed */
     const child_limits *limits; /* of each compiler; NULL: a minute, 4 GiB */
@@ -42,5 +42,5 @@ void *cc_symbol(const cc_program *p, const char *name);
 void cc_free(cc_program *p);
 
 /* Path and version line of the compiler that would be used. */
-bool cc_compiler(const char *cache_dir, text *path, text *version, err *e);
+bool cc_compiler(const char *cache_folder, text *path, text *version, err *e);
 #endif

@@ -117,7 +117,7 @@ bool cuda_assemble(plan *p, const build_options *w, text *facts, err *e)
     text notes = {0};
     bool ok = cuda_write_each(p, &t, e);
     if (ok && (ok = nvrtc_open(&rtc, env_text("TESSERA_NVRTC"), e))) {
-        ok = cache_open(&c, w->cache_dir, &env, &notes, e) && assemble_all(p, &t, &rtc, c, facts, e);
+        ok = cache_open(&c, w->cache_folder, &env, &notes, e) && assemble_all(p, &t, &rtc, c, facts, e);
         nvrtc_close(&rtc);
     }
     cache_close(c);

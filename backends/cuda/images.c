@@ -246,7 +246,7 @@ static bool run_build(build *b, err *e)
 {
     bool other = false;
     const char *ptx = env_text("TESSERA_CUDA_PTX"); /* "1": kernels are left to the driver as PTX */
-    if (!cache_open(&b->cache, b->r->cache_dir, b->r->env, &b->report->notes, e) ||
+    if (!cache_open(&b->cache, b->r->cache_folder, b->r->env, &b->report->notes, e) ||
         !nvrtc_open(&b->rtc, env_text("TESSERA_NVRTC"), e))
         return false;
     b->report->nvrtc = b->rtc.version;

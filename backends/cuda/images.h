@@ -13,7 +13,7 @@ typedef struct image_request {
     int n;
     const char *const *text;                                             /* of units that include nothing */
     const char *const *name;                                             /* of the one kernel of each */
-    const char *cache_dir;                                               /* as in ts_options */
+    const char *cache_folder;                                            /* as in ts_options */
     void (*progress)(void *user, const char *what, int done, int total); /* may be NULL */
     void *user;
 } image_request;

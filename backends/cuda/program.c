@@ -136,7 +136,7 @@ static bool load_code(program *g, const build_options *w, image_report *report, 
                              .n = n,
                              .text = source,
                              .name = name,
-                             .cache_dir = w->cache_dir,
+                             .cache_folder = w->cache_folder,
                              .progress = w->progress,
                              .user = w->user};
     const bool ok = images_load(&g->code, &r, report, e);

@@ -283,7 +283,7 @@ bool ocl_units_build(ocl_units *u, const ocl_host *h, const build_options *w, er
     u->n_program = ocl_programs(u);
     u->program = calloc((size_t)u->n_program + 1, sizeof *u->program);
     MUST(u->program);
-    ok = cache_open(&b.cache, w->cache_dir, &env, &u->notes, e);
+    ok = cache_open(&b.cache, w->cache_folder, &env, &u->notes, e);
     for (int i = 0; ok && i < u->n_program; i++) {
         ok = build_one(&b, u, i, e);
         if (w->progress)

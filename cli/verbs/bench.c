@@ -133,7 +133,7 @@ static bench_options options_of(const args *a, progress *p)
         .target = machine.target,
         .judge = args_text(a, "judge", NULL),
         .isa = machine.isa,
-        .cache_dir = machine.cache_dir,
+        .cache_folder = machine.cache_folder,
         .threads = machine.threads,
         .as_written = machine.as_written,
         .mem_limit = machine.mem_limit,

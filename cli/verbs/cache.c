@@ -65,7 +65,7 @@ static void show(const args *a, const cJSON *root)
 
 static int run(const args *a, ts_error *e)
 {
-    const ts_options o = {.cache_dir = args_text(a, "cache-dir", NULL), .target = args_text(a, "target", NULL)};
+    const ts_options o = {.cache_folder = args_text(a, "cache-dir", NULL), .target = args_text(a, "target", NULL)};
     const bool clear = strcmp(a->form, "clear") == 0;
     const cJSON *note;
     char *text;

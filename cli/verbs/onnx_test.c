@@ -153,7 +153,9 @@ static case_options option_of(const args *a)
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     return (case_options){
-        .options = {.target = args_text(a, "target", NULL), .cache_dir = args_text(a, "cache-dir", NULL), .threads = 1},
+        .options = {.target = args_text(a, "target", NULL),
+                    .cache_folder = args_text(a, "cache-dir", NULL),
+                    .threads = 1},
         .variant = variant_of(args_text(a, "variant", "stored")),
         .seconds = args_number(a, "timeout", 60),
         .jobs = (int)args_integer(a, "jobs", cores > 0 ? cores : 1),

@@ -136,7 +136,7 @@ static bool make(ts_graph *g, const row *r, ts_tensor x, ts_tensor *grad)
 
 static void check_row(const row *r, bool narrow)
 {
-    const ts_options o = {.target = narrow ? "c" : "interp", .cache_dir = "none", .threads = 1};
+    const ts_options o = {.target = narrow ? "c" : "interp", .cache_folder = "none", .threads = 1};
     const ts_dtype d = narrow ? TS_F32 : TS_F64;
     const int64_t n = COUNT(point);
     ts_graph *g = ts_graph_make();

@@ -76,7 +76,7 @@ static int64_t differs(const ts_array *want, const ts_array *got)
 /* ---- a batch ---- */
 static void run(batch *b)
 {
-    const ts_options own = {.target = b->by->name, .cache_dir = "none"};
+    const ts_options own = {.target = b->by->name, .cache_folder = "none"};
     ts_array got[TOGETHER] = {0};
     err e = {0};
     if (b->n && !CHECK(ts_eval(b->n, b->root, b->n_given, b->given, &own, got, &e)))

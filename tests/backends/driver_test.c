@@ -33,7 +33,7 @@ static void test_usual(void)
         marked += (*b)->usual;
     CHECK(marked == 1 && usual->usual && usual->in_host);
     scratch s = scratch_make();
-    const ts_options named = {.target = usual->name, .cache_dir = s.path}, none = {.cache_dir = s.path};
+    const ts_options named = {.target = usual->name, .cache_folder = s.path}, none = {.cache_folder = s.path};
     char *a = ts_cache_json(&none, &e), *b = ts_cache_json(&named, &e);
     CHECK(a && b && !strcmp(a, b));
     ts_free(a), ts_free(b);

@@ -368,7 +368,7 @@ void exact_check_on(const char *target, int share, int first)
     for (int r = 0; r < COUNT(rows); r++)
         taken[r] = r % share == first && !has_routine(rows[r]);
     if (prepare(&b))
-        compare(&b, &(ts_options){.target = target, .cache_dir = "none"}, taken);
+        compare(&b, &(ts_options){.target = target, .cache_folder = "none"}, taken);
     finish(&b);
 }
 

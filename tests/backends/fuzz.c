@@ -179,7 +179,7 @@ static void compare(trial *t)
 static void try_once(const fuzz_of *of, const char *path, uint64_t seed)
 {
     trial t = {
-        .of = of, .d = {seed, 0}, .path = path, .o = {.target = of->target, .schema = path, .cache_dir = "none"}};
+        .of = of, .d = {seed, 0}, .path = path, .o = {.target = of->target, .schema = path, .cache_folder = "none"}};
     arena mem = {0};
     t.on = of->settle(&t.d, &mem, &t.o);
     if (CHECK(t.on) && make_graphs(&t)) {

@@ -28,7 +28,7 @@ void many_check(const char *target, int n)
         y = y ? ts_call2(g, "add", y, x) : x;
     }
     if (!CHECK(ts_eval(1, &y, n, given, &(ts_options){.target = "interp"}, &want, &e) &&
-               ts_eval(1, &y, n, given, &(ts_options){.target = target, .cache_dir = "none"}, &got, &e)))
+               ts_eval(1, &y, n, given, &(ts_options){.target = target, .cache_folder = "none"}, &got, &e)))
         printf("  a sum of %d values on %s: %s\n", n, target, e.text);
     else
         CHECK(row_differs(&want, &got, 0) < 0);

@@ -36,7 +36,7 @@ static void write_rules(const subject *s, const char *rules)
 static ts_plan *plan_of(const subject *s, const char *by, bool ruled, err *e)
 {
     return ts_plan_of(s->g, 1, &s->y, 0, NULL,
-                      &(ts_options){.target = by, .schema = ruled ? s->schema : NULL, .cache_dir = "none"}, e);
+                      &(ts_options){.target = by, .schema = ruled ? s->schema : NULL, .cache_folder = "none"}, e);
 }
 
 /* want: how the message begins, without the schema's folder */

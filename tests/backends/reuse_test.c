@@ -54,7 +54,7 @@ static bool compute(const trial *t, const plan_options *w, bool own_places, ts_a
     own.own_places = own_places;
     const backend *c = backend_find("c", &e);
     plan *p = plan_make(t->g, AT_ONCE, t->root, &own, &e);
-    program *g = p ? c->build(p, &(build_options){.cache_dir = "none"}, &facts, &e) : NULL;
+    program *g = p ? c->build(p, &(build_options){.cache_folder = "none"}, &facts, &e) : NULL;
     void *input[MAX_ROW_INPUTS];
     for (int i = 0; g && i < p->n_input; i++)
         for (int k = 0; k < t->in.n; k++)
@@ -110,7 +110,7 @@ static void add_state(trial *t)
 static bool run_state(const trial *t, const char *by, const plan_options *w, ts_array *out, ts_array *state)
 {
     err e = {0};
-    const ts_options o = {.target = by, .isa = w->on->model, .threads = w->on->workers, .cache_dir = "none"};
+    const ts_options o = {.target = by, .isa = w->on->model, .threads = w->on->workers, .cache_folder = "none"};
     ts_plan *p = ts_plan_of(t->g, AT_ONCE, t->root, t->n_state, t->state, &o, &e);
     bool ok = p != NULL;
     for (int i = 0; ok && i < t->in.n; i++) {

@@ -61,7 +61,7 @@ void ruled_check_then(int n, const ruled *c, const op *const *then, const char *
     char path[160];
     err e = {0};
     snprintf(path, sizeof path, "%s/ruled.json", own.path);
-    const ts_options interp = {.target = "interp"}, o = {.target = target, .schema = path, .cache_dir = "none"};
+    const ts_options interp = {.target = "interp"}, o = {.target = target, .schema = path, .cache_folder = "none"};
     if (!CHECK(make(&t, n, c, then, path, &e) && ts_eval(n, t.y, t.in.n, t.in.given, &interp, t.want, &e)))
         printf("  %s\n", e.text);
     check_rules(&t, n, c, &o);

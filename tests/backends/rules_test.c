@@ -83,7 +83,7 @@ static const struct corner {
 
 static void test(int i, const char *path, const char *instructions)
 {
-    fault f = {.number = i, .o = {.schema = path, .isa = instructions, .cache_dir = "none", .threads = 5}};
+    fault f = {.number = i, .o = {.schema = path, .isa = instructions, .cache_folder = "none", .threads = 5}};
     err e = {0};
     text_add(&f.row, "%s", corners[i].row);
     text_add(&f.schema, "{\"format\":\"tiling/1\",\"rules\":[%s]}\n", corners[i].rules);

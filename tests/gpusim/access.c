@@ -385,7 +385,7 @@ uint32_t access_pointers(Warp *w, const Insn *in, uint32_t m, const uint64_t *ad
     case SP_PARAM:
         for (uint32_t r = m; r; r &= r - 1) {
             int l = __builtin_ctz(r);
-            if (addr[l] + bytes > w->fn->param_size || kind != A_READ)
+            if (addr[l] + bytes > w->fn->parameter_size || kind != A_READ)
                 sim_report(w, in, l, CK_BOUNDS, true, "out-of-bounds parameter %s at offset 0x%llx", verb(kind),
                            (unsigned long long)addr[l]);
             ptr[l] = w->blk->launch->parameters + addr[l];

@@ -34,7 +34,7 @@ static CUresult make_launch(Op **out, CUfunction f, const unsigned g[3], const u
                  shared, fn->shared_static);
         return E_VALUE;
     }
-    uint8_t *buf = calloc(1, fn->param_size + 1);
+    uint8_t *buf = calloc(1, fn->parameter_size + 1);
     if (parameters)
         for (int i = 0; i < fn->nparams; i++)
             memcpy(buf + fn->parameters[i].offset, parameters[i], fn->parameters[i].size);
@@ -51,11 +51,11 @@ static CUresult make_launch(Op **out, CUfunction f, const unsigned g[3], const u
                 return E_VALUE;
             }
         }
-        if (!p || n < fn->param_size) {
+        if (!p || n < fn->parameter_size) {
             free(buf);
             return E_VALUE;
         }
-        memcpy(buf, p, fn->param_size);
+        memcpy(buf, p, fn->parameter_size);
     } else if (fn->nparams) {
         free(buf);
         return E_VALUE;

@@ -150,7 +150,7 @@ static void parse_variable(Parser *P, int space, bool external)
     token_expect(P, ';');
 }
 
-static Type parse_param(Parser *P, Param *out)
+static Type parse_parameter(Parser *P, Param *out)
 {
     int align = 0, ptr = 0;
     if (token_is(P, ".param") || token_is(P, ".reg"))
@@ -329,7 +329,7 @@ static void parse_statement(Parser *P)
     }
     if (token_word(P, ".param")) {
         Param prm;
-        Type t = parse_param(P, &prm);
+        Type t = parse_parameter(P, &prm);
         Symbol *s = add_symbol(&P->scope->syms, prm.name, S_PARAM);
         s->type = t;
         s->space = SP_LOCAL;
@@ -467,7 +467,7 @@ static void parse_function(Parser *P, bool entry)
     Param ret = {0};
     push_scope(P);
     if (token_accept(P, '(')) {
-        parse_param(P, &ret);
+        parse_parameter(P, &ret);
         token_expect(P, ')');
     }
     char name[256];
@@ -499,7 +499,7 @@ static void parse_function(Parser *P, bool entry)
         while (P->tk != ')') {
             if (n == MAX_PARAM)
                 parse_fail(P, "too many parameters");
-            parse_param(P, &list[n]);
+            parse_parameter(P, &list[n]);
             if (entry) {
                 offset = round_up(offset, list[n].align);
                 list[n].offset = offset;
@@ -519,7 +519,7 @@ static void parse_function(Parser *P, bool entry)
         f->parameters = calloc((size_t)(n + 1), sizeof *f->parameters);
         memcpy(f->parameters, list, (size_t)n * sizeof *list);
         f->nparams = n;
-        f->param_size = offset;
+        f->parameter_size = offset;
     }
     for (int i = 0; i <= n; i++) { /* names may differ from the prototype's */
         Param *q = i < n ? &list[i] : &ret;

@@ -44,7 +44,7 @@ Op *clone_op(const Op *op)
     c->deps = NULL;
     c->ndeps = 0;
     if (op->launch.parameters) {
-        size_t n = op->launch.fn->param_size;
+        size_t n = op->launch.fn->parameter_size;
         c->launch.parameters = malloc(n + 1);
         memcpy(c->launch.parameters, op->launch.parameters, n);
     }

@@ -126,7 +126,7 @@ struct Func {
     bool entry, defined;
     Param *parameters;
     int nparams;
-    uint32_t param_size;
+    uint32_t parameter_size;
     Param ret;
     Insn *code;
     int ncode;
@@ -358,7 +358,6 @@ void op_testp(Warp *, const Insn *, uint32_t);
 /* ---- access.c: loads, stores, atomics, asynchronous copies, matrices ---- */
 void op_ld(Warp *, const Insn *, uint32_t);
 void op_st(Warp *, const Insn *, uint32_t);
-void op_ld_kernel_param(Warp *, const Insn *, uint32_t);
 void op_atom(Warp *, const Insn *, uint32_t);
 void op_cp_async(Warp *, const Insn *, uint32_t);
 void op_cp_commit(Warp *, const Insn *, uint32_t);

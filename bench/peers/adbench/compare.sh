@@ -13,14 +13,14 @@ while [ $# -gt 0 ]; do
     esac
     shift 2
 done
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
 for name in gmm ba lstm hand hand-us; do
-    ${CC:-cc} -std=c11 -O3 -march=native -ffast-math -fPIC -shared -I"$here/../../.." "$here/$name.c" -o "$dir/$name.so" -lm
+    ${CC:-cc} -std=c11 -O3 -march=native -ffast-math -fPIC -shared -I"$here/../../.." "$here/$name.c" -o "$folder/$name.so" -lm
 done
 far=0
 row() { # NAME [FILE|--dim ...]
-    "$tessera" adbench "$@" --against "$dir/$1.so" --threads 1 --min-time "$least" --json >"$dir/out.json" || far=1
+    "$tessera" adbench "$@" --against "$folder/$1.so" --threads 1 --min-time "$least" --json >"$folder/out.json" || far=1
     title=$(echo "$*" | sed 's|[^ ]*/||; s/--dim //g')
     awk -v title="$title" '
         function of(key,   s) { s = $0; if (!match(s, "\"" key "\":[ \t]*")) return "-"
@@ -30,7 +30,7 @@ row() { # NAME [FILE|--dim ...]
             $0 = all; own = of("objective_seconds"); slope = of("derivative_seconds"); near = of("difference")
             sub(/.*"against"/, ""); v = of("objective_ratio"); d = of("derivative_ratio"); apart = of("difference")
             printf "%-34s %9.3g %9.3g %6.2f %10.2f %10.2f %9.2g\n", title, own, slope, slope / own, v, d, apart
-        }' "$dir/out.json"
+        }' "$folder/out.json"
 }
 printf '%-34s %9s %9s %6s %10s %10s %9s\n' problem values/s deriv/s d/v 'C÷ours v' 'C÷ours d' apart
 if [ -n "$data" ]; then

@@ -5,8 +5,8 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
 build=$(cd "${1:-$root/build}" && pwd)
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
 ${CC:-cc} -std=gnu11 -O3 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -I"$root" -I"$root/include" \
-    "$here/functions.c" "$root/graph/base/clock.c" -o "$dir/functions" -L"$build" -Wl,-rpath,"$build" -ltessera -lm
-"$dir/functions"
+    "$here/functions.c" "$root/graph/base/clock.c" -o "$folder/functions" -L"$build" -Wl,-rpath,"$build" -ltessera -lm
+"$folder/functions"

@@ -67,7 +67,7 @@ static int child(const char *file, int threads, const char *cache)
     }
     graph *g = ts_graph_make();
     const node *y = layers(g, &from);
-    ts_plan *p = ts_plan_of(g, 1, &y, 0, NULL, &(ts_options){.threads = threads, .cache_dir = cache}, &e);
+    ts_plan *p = ts_plan_of(g, 1, &y, 0, NULL, &(ts_options){.threads = threads, .cache_folder = cache}, &e);
     ts_array id = {0};
     const bool ok = p && ts_plan_build(p, &e) && ts_array_make(&id, TS_I64, 1, (int64_t[]){PLACES}, &e) &&
                     ts_plan_set(p, 0, &id, &e) && ts_plan_run(p, &e);

@@ -55,7 +55,7 @@ static ts_plan *make(ts_graph *g, int threads, ts_error *e)
     ts_tensor sum = ts_call2(g, "add", w, ts_call2(g, "multiply", x, b));
     ts_tensor out[OUTPUTS] = {ts_call2(g, "add", sum, ts_call2(g, "subtract", c, d)), a, sum};
     const ts_state state[STATES] = {{a, b}, {b, a}, {w, sum}, {c, constant}, {d, ts_call1(g, "exp", x)}};
-    const ts_options o = {.threads = threads, .cache_dir = "none"};
+    const ts_options o = {.threads = threads, .cache_folder = "none"};
     return ts_plan_of(g, OUTPUTS, out, STATES, state, &o, e);
 }
 

@@ -17,7 +17,7 @@ static const char *const flags[] = {"-O1", NULL}, *const symbols[] = {"run", NUL
 typedef int function(void);
 
 /* 0: built and right. */
-static int build(const char *cache_dir, int number, cc_report *report)
+static int build(const char *cache_folder, int number, cc_report *report)
 {
     arena mem = {0};
     err e = {0};
@@ -25,7 +25,7 @@ static int build(const char *cache_dir, int number, cc_report *report)
                             {"int part(void); int other(void) { return part() + 1; }\n"},
                             {"int other(void); int run(void) { return other() + 1; }\n"}};
     cc_request r = {
-        .n = COUNT(unit), .unit = unit, .flags = flags, .cache_dir = cache_dir, .symbols = symbols, .jobs = 2};
+        .n = COUNT(unit), .unit = unit, .flags = flags, .cache_folder = cache_folder, .symbols = symbols, .jobs = 2};
     cc_program *p = cc_make(&r, report, &e);
     void *symbol = p ? cc_symbol(p, "run") : NULL;
     function *run;
@@ -38,13 +38,13 @@ static int build(const char *cache_dir, int number, cc_report *report)
     return ok ? 0 : 1;
 }
 
-static void start(pid_t *pid, const char *cache_dir, int number)
+static void start(pid_t *pid, const char *cache_folder, int number)
 {
     fflush(stdout);
     for (int i = 0; i < BUILDERS; i++)
         if ((pid[i] = fork()) == 0) {
             cc_report report;
-            _exit(build(cache_dir, number, &report));
+            _exit(build(cache_folder, number, &report));
         }
 }
 

@@ -24,13 +24,13 @@ static const child_limits short_time = {.wall = 0.4, .cpu = 10, .memory = INT64_
 static const child_limits small_file = {.wall = 60, .cpu = 10, .memory = INT64_C(4) << 30, .file = 1 << 20};
 typedef float function(float);
 
-static cc_request request(const char *cache_dir)
+static cc_request request(const char *cache_folder)
 {
     return (cc_request){.n = COUNT(units),
                         .unit = units,
                         .flags = flags,
                         .isa = "plain",
-                        .cache_dir = cache_dir,
+                        .cache_folder = cache_folder,
                         .symbols = symbols,
                         .jobs = 2};
 }
@@ -100,7 +100,7 @@ static void test_cache(rig *g)
     rig_compiler(g, "wrap", "exec   gcc \"$@\"");
     builds(&r, 2, 0, false); /* another compiler under the same name */
     CHECK(rig_lines(log) == started + 5);
-    r.cache_dir = "none";
+    r.cache_folder = "none";
     builds(&r, 2, 0, false);
     CHECK(rig_count(g->temp) == 0); /* no scratch folder stays */
 }

@@ -43,7 +43,7 @@ static void try_convolution(const char *call)
                     w = ts_input(g, "w", TS_F32, 4, (int64_t[]){18, 20, 3, 3}), in[] = {x, w},
                     y = ts_call2(g, call, x, w);
     ts_tensor t[ROOTS] = {ts_call1(g, "sum", ts_call2(g, "multiply", y, y))};
-    const ts_options interp = {.target = "interp"}, cuda = {.target = "cuda", .cache_dir = "none"};
+    const ts_options interp = {.target = "interp"}, cuda = {.target = "cuda", .cache_folder = "none"};
     ts_given given[2] = {{.name = "x"}, {.name = "w"}};
     ts_array want[ROOTS], got[ROOTS];
     ts_error e = {0};

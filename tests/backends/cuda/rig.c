@@ -28,7 +28,7 @@ int rig_begin(void)
 bool rig_load(const device *d, const char *name, const char *source, images *out, err *e)
 {
     const settings env = settings_read();
-    const image_request r = {.on = d, .env = &env, .n = 1, .text = &source, .name = &name, .cache_dir = "none"};
+    const image_request r = {.on = d, .env = &env, .n = 1, .text = &source, .name = &name, .cache_folder = "none"};
     image_report report;
     const bool ok = images_load(out, &r, &report, e);
     image_report_free(&report);

@@ -41,7 +41,7 @@ static unsigned long run_of(int64_t trips, bool last)
     if (last)
         ts_scan_until(s, ts_call2(g, "greater", ts_call1(g, "sum", next), ts_scalar(g, TS_F32, 1e9)));
     ts_scan_end(s, y);
-    ts_plan *p = ts_plan_of(g, 1, y, 0, NULL, &(ts_options){.target = "cuda", .cache_dir = "none"}, &e);
+    ts_plan *p = ts_plan_of(g, 1, y, 0, NULL, &(ts_options){.target = "cuda", .cache_folder = "none"}, &e);
     ts_array zero = {0}, got = {0};
     bool ok = p && ts_array_make(&zero, TS_F32, 1, (int64_t[]){WIDE}, &e) && ts_plan_set(p, 0, &zero, &e) &&
               ts_plan_run(p, &e);
@@ -71,7 +71,7 @@ static void check_ends(void)
     ts_scan_step(s, state, next), ts_scan_gather(s, place, false);
     ts_scan_until(s, ts_call2(g, "greater_equal", ts_call1(g, "max", next), limit));
     ts_scan_end(s, y);
-    ts_plan *p = ts_plan_of(g, 2, y, 0, NULL, &(ts_options){.target = "cuda", .cache_dir = "none"}, &e);
+    ts_plan *p = ts_plan_of(g, 2, y, 0, NULL, &(ts_options){.target = "cuda", .cache_folder = "none"}, &e);
     ts_array zero = {0}, at = {0}, got[2] = {{0}};
     bool ok = p && ts_array_make(&zero, TS_F32, 1, (int64_t[]){WIDE}, &e) && ts_array_make(&at, TS_F32, 0, NULL, &e);
     for (int i = 0; ok && i < COUNT(limits); i++) {
@@ -116,7 +116,7 @@ static void check_boxes(void) /* y[t] = x[t] w, of which the device brings all s
     ts_scan_gather(s, ts_call2(g, "matmul", ts_scan_slice(s, x, true), w), false);
     ts_scan_end(s, y);
     ts_array want = {0}, got = {0};
-    const ts_options interp = {.target = "interp"}, o = {.target = "cuda", .schema = path, .cache_dir = "none"};
+    const ts_options interp = {.target = "interp"}, o = {.target = "cuda", .schema = path, .cache_folder = "none"};
     if (!CHECK(ts_eval(1, y, in.n, in.given, &interp, &want, &e) && ts_eval(1, y, in.n, in.given, &o, &got, &e) &&
                row_differs(&want, &got, 0) < 0))
         printf("  %s\n", e.text);

@@ -29,7 +29,7 @@ static void run(const asked *q, int64_t place, const char *want)
 
 int main(void)
 {
-    const ts_options o = {.target = "opencl", .cache_dir = "none"};
+    const ts_options o = {.target = "opencl", .cache_folder = "none"};
     ts_error e = {0};
     ts_graph *g = ts_graph_make();
     rig_hurry();

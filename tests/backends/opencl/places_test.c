@@ -14,7 +14,7 @@ enum { DEFAULT_CASES = 24 };
  * all is done on the device. */
 static void check_unfit(ts_graph *g, ts_tensor y, int n, const ts_given *given, bool fits)
 {
-    const ts_options c = {.target = "c", .cache_dir = "none"}, o = {.target = "opencl", .cache_dir = "none"};
+    const ts_options c = {.target = "c", .cache_folder = "none"}, o = {.target = "opencl", .cache_folder = "none"};
     ts_array want = {0}, got = {0};
     err e = {0};
     ts_plan *p = y ? ts_plan_of(g, 1, &y, 0, NULL, &o, &e) : NULL;
