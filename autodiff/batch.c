@@ -91,20 +91,18 @@ static void widen_axes(const defn *old, int64_t size, defn *d, const expr **axis
 static const expr *widened_scatter(const widening *w, const expr *x)
 {
     arena *mem = w->d->mem;
-    const int rank = x->n - 2, own = rank + 1;
-    const expr *at[MAX_RANK + 1], *map[MAX_AXIS] = {x_axis(mem, own)}, *part[MAX_PART];
+    const int own = x->n - 1; /* the result has n - 2 dimensions */
+    const expr *map[MAX_AXIS] = {x_axis(mem, own)}, *part[MAX_RANK + 3];
     uint32_t axes = 1u << own;
     for (int i = 0; i < x->n; i++) {
-        part[i] = x_map(mem, x_rename(mem, x->arg[i], MAX_AXIS, w->axis), widen_one, (void *)(uintptr_t)w);
-        part[i] = i ? x_rename(mem, part[i], 1, map) : part[i];
+        const expr *a = x_map(mem, x_rename(mem, x->arg[i], MAX_AXIS, w->axis), widen_one, (void *)(uintptr_t)w);
+        part[i < 2 ? i : i + 1] = i ? x_rename(mem, a, 1, map) : a;
     }
     for (int a = 0; a < MAX_AXIS; a++)
         if (x->folds >> a & 1)
             axes |= 1u << w->axis[a]->axis;
-    at[0] = x_axis(mem, own);
-    for (int i = 0; i < rank; i++)
-        at[i + 1] = part[i + 2];
-    return x_scatter(mem, x->dtype, x->fn ? x->fn->name : NULL, axes, part[0], part[1], rank + 1, at);
+    part[2] = x_axis(mem, own);
+    return x_scatter(mem, x->dtype, x->fn ? x->fn->name : NULL, axes, x->n + 1, part);
 }
 
 static const expr *widened(const widening *w, const expr *x)

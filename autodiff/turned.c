@@ -19,9 +19,10 @@ static bool find_axes(const expr *load, int n_axis, int *at)
     return load->kind == X_LOAD && load->n > 0;
 }
 
-/* t with the axes of [from, to) that it has in front, or behind, of the folded ones: as a matrix */
-static const node *matrix(graph *g, const sum *s, const node *t, const int *at, int from, int to, bool in_front)
+/* t as a matrix: the axes before `cut` in front of the folded ones, or those from it on behind these */
+static const node *matrix(graph *g, const sum *s, const node *t, const int *at, int cut, bool in_front)
 {
+    const int from = in_front ? 0 : cut, to = in_front ? cut : s->rank;
     int64_t order[MAX_RANK], shape[2] = {1, 1};
     int n = 0;
     for (int part = 0; part < 2; part++)
@@ -49,8 +50,8 @@ static const node *product(graph *g, const sum *s)
             return NULL;
     if (!cut || cut == s->rank)
         return NULL;
-    const node *m = matrix(g, s, (swap ? right : left)->from, first, 0, cut, true);
-    const node *n = m ? matrix(g, s, (swap ? left : right)->from, second, cut, s->rank, false) : NULL;
+    const node *m = matrix(g, s, (swap ? right : left)->from, first, cut, true);
+    const node *n = m ? matrix(g, s, (swap ? left : right)->from, second, cut, false) : NULL;
     const node *y = n ? g_product(g, m, n) : NULL;
     return y ? g_reshape(g, y, s->rank, s->extent) : NULL;
 }

@@ -59,7 +59,7 @@ char *cell_text(const char *s, int width)
 {
     size_t n = strlen(s), used = 0;
     char *out = calloc(n + 2, 4); /* a byte becomes four characters at most; room for the ellipsis */
-    for (size_t i = 0; out != NULL && i < n;) {
+    for (size_t i = 0; out && i < n;) {
         uint32_t c = 0;
         size_t k = utf8_next(s + i, &c), step = k > 0 ? k : 1;
         for (size_t j = 0; j < step; j++) {
@@ -70,7 +70,7 @@ char *cell_text(const char *s, int width)
         }
         i += step;
     }
-    if (out != NULL && width > 0 && cell_width(out) > width)
+    if (out && width > 0 && cell_width(out) > width)
         snprintf(out + fitting(out, width - 1), 4, "\xE2\x80\xA6");
     return out;
 }

@@ -51,8 +51,8 @@ typedef struct pair_of_files {
 
 static cJSON *read_results(const char *text, const char *name, ts_error *e)
 {
-    cJSON *v = js_parse(text != NULL ? text : "", name, e);
-    if (v != NULL && strcmp(js_get_text(v, "format"), "results/1") != 0) {
+    cJSON *v = js_parse(text ? text : "", name, e);
+    if (v && strcmp(js_get_text(v, "format"), "results/1") != 0) {
         err_set(e, TS_BAD_INPUT, "%s: \"format\" is \"%.40s\", expected results/1", name, js_get_text(v, "format"));
         cJSON_Delete(v);
         return NULL;
@@ -62,8 +62,8 @@ static cJSON *read_results(const char *text, const char *name, ts_error *e)
 
 static void add_value(cJSON *row, const char *key, const cJSON *v)
 {
-    char *text = cJSON_IsString(v) ? NULL : v != NULL ? js_to_text(v, false) : NULL;
-    js_text(row, key, cJSON_IsString(v) ? v->valuestring : text != NULL ? text : "not stated");
+    char *text = cJSON_IsString(v) ? NULL : v ? js_to_text(v, false) : NULL;
+    js_text(row, key, cJSON_IsString(v) ? v->valuestring : text ? text : "not stated");
     free(text);
 }
 
@@ -73,7 +73,7 @@ static bool add_differences(cJSON *out, const pair_of_files *p, ts_error *e)
     cJSON *list = js_array(out, "differences");
     for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
         const cJSON *x = js_get(p->before, conditions[i].path), *y = js_get(p->after, conditions[i].path);
-        if ((x == NULL && y == NULL) || (x != NULL && y != NULL && cJSON_Compare(x, y, true)))
+        if ((!x && !y) || (x && y && cJSON_Compare(x, y, true)))
             continue;
         cJSON *row = js_object(list, NULL);
         js_text(row, "key", conditions[i].path);
@@ -172,7 +172,7 @@ static bool is_flagged(const cJSON *sample, const char *flag)
  * disturbed. */
 static series samples_of(const cJSON *results, const cJSON *candidate)
 {
-    const char *flag = js_get(results, "machine_state") != NULL ? "set_aside" : "disturbed";
+    const char *flag = js_get(results, "machine_state") ? "set_aside" : "disturbed";
     const cJSON *launches = js_get(candidate, "samples"), *l, *s;
     int n = 0, n_launches = cJSON_GetArraySize(launches), at = 0;
     cJSON_ArrayForEach(l, launches) n += cJSON_GetArraySize(l);
@@ -261,7 +261,7 @@ static bool add_comparisons(cJSON *out, const pair_of_files *p, ts_error *e)
     {
         const cJSON *same = js_find(js_get(p->before, "candidates"), "name", js_get_text(c, "name"));
         matched += same != NULL;
-        if (same != NULL)
+        if (same)
             add_comparison(out, p, same, c);
     }
     if (matched == 0 && cJSON_GetArraySize(before) == 1 && cJSON_GetArraySize(after) == 1) {
@@ -277,16 +277,16 @@ static bool add_comparisons(cJSON *out, const pair_of_files *p, ts_error *e)
 bool bench_compare(const compare_options *o, char **comparison_text, ts_error *e)
 {
     compare_options named = *o;
-    named.before_name = o->before_name != NULL ? o->before_name : "before";
-    named.after_name = o->after_name != NULL ? o->after_name : "after";
+    named.before_name = o->before_name ? o->before_name : "before";
+    named.after_name = o->after_name ? o->after_name : "after";
     pair_of_files p = {.o = &named};
     cJSON *out = cJSON_CreateObject();
     js_text(out, "format", "comparison/1");
     js_text(out, "before", named.before_name);
     js_text(out, "after", named.after_name);
     p.before = read_results(o->before, named.before_name, e);
-    p.after = p.before != NULL ? read_results(o->after, named.after_name, e) : NULL;
-    bool good = p.after != NULL && add_differences(out, &p, e) && add_comparisons(out, &p, e);
+    p.after = p.before ? read_results(o->after, named.after_name, e) : NULL;
+    bool good = p.after && add_differences(out, &p, e) && add_comparisons(out, &p, e);
     *comparison_text = good ? js_to_text(out, false) : NULL;
     cJSON_Delete(p.before);
     cJSON_Delete(p.after);

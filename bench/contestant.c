@@ -28,7 +28,7 @@ static void pass_on_progress(void *user, const char *line)
 {
     const race *r = user;
     cJSON *v = cJSON_Parse(line);
-    if (v != NULL && r->o.progress != NULL)
+    if (v && r->o.progress)
         r->o.progress(r->o.user, js_get_text(v, "what"), (int)js_get_number(v, "done", 0),
                       (int)js_get_number(v, "total", 0));
     cJSON_Delete(v);
@@ -54,9 +54,9 @@ static bool refused(contestant *c, const char *json, ts_error *e)
     cJSON *v = cJSON_Parse(json);
     ts_code code = (ts_code)(int)js_get_number(v, "code", TS_BUG);
     const char *text = js_get_text(v, "text");
-    bool ours = c->peer == NULL && (is_mistake(code) || c->reference);
-    const bool by_schema = c->schema != NULL && code != TS_USAGE && js_get_flag(v, "planned");
-    if (ours && by_schema && strstr(text, c->schema) == NULL)
+    bool ours = !c->peer && (is_mistake(code) || c->reference);
+    const bool by_schema = c->schema && code != TS_USAGE && js_get_flag(v, "planned");
+    if (ours && by_schema && !strstr(text, c->schema))
         err_set(e, code, "schema %s: %s", c->schema, text);
     else if (ours)
         err_set(e, code, "%s", text);
@@ -122,7 +122,7 @@ static void add_inputs(cJSON *task, const race *r)
         js_text(row, "name", js_get_text(port, "name"));
         js_text(row, "path", js_get_text(port, "path"));
     }
-    for (int i = 0; r->judge.facts == NULL && i < r->o.n_inputs; i++) {
+    for (int i = 0; !r->judge.facts && i < r->o.n_inputs; i++) {
         const char *text = r->o.inputs[i];
         size_t n = strcspn(text, "=");
         char name[512];
@@ -140,7 +140,7 @@ static char *task_line(const race *r, const contestant *c, const char *command)
     cJSON *task = cJSON_CreateObject();
     char path[RACE_PATH];
     peer_model(o->model, path);
-    js_text(task, "model", c->peer != NULL ? path : o->model);
+    js_text(task, "model", c->peer ? path : o->model);
     cJSON *dims = js_array(task, "dims");
     for (int i = 0; i < o->n_dims; i++)
         js_item(dims, o->dims[i]);
@@ -148,25 +148,25 @@ static char *task_line(const race *r, const contestant *c, const char *command)
     for (int i = 0; i < o->n_limits; i++)
         js_item(limits, o->limits[i]);
     add_inputs(task, r);
-    if (o->train != NULL)
+    if (o->train)
         cJSON_AddItemToObject(task, "train", option_json(o->train));
     js_number(task, "seed", (double)o->seed);
     js_number(task, "threads", o->threads);
     js_number(task, "mem_limit", (double)o->mem_limit);
     js_flag(task, "as_written", o->as_written);
-    if (o->precision != NULL)
+    if (o->precision)
         js_text(task, "precision", o->precision);
-    js_flag(task, "reference", c->reference && o->judge == NULL);
+    js_flag(task, "reference", c->reference && !o->judge);
     if (c->reference)
         js_text(task, "input_folder", r->folder);
     const char *target = c->reference ? o->judge : o->target;
-    if (target != NULL)
+    if (target)
         js_text(task, "target", target);
-    if (!c->reference && o->isa != NULL)
+    if (!c->reference && o->isa)
         js_text(task, "isa", o->isa);
-    if (c->schema != NULL)
+    if (c->schema)
         js_text(task, "schema", c->schema);
-    if (o->cache_folder != NULL)
+    if (o->cache_folder)
         js_text(task, "cache_folder", o->cache_folder);
     char *text = js_to_text(task, false), *line = NULL;
     if (asprintf(&line, "%s %s", command, text) < 0)
@@ -182,7 +182,7 @@ static bool start(race *r, contestant *c, ts_error *e)
     const char *ours[] = {r->o.program, "bench-worker", NULL}, *theirs[] = {r->o.python, "-B", "-u", c->script, NULL};
     char log[RACE_PATH];
     snprintf(log, sizeof log, "%s/%d.log", r->folder, c->reference ? -1 : (int)(c - r->of));
-    process_spec s = {c->peer != NULL ? theirs : ours, &r->cpus, r->o.threads, log};
+    process_spec s = {c->peer ? theirs : ours, &r->cpus, r->o.threads, log};
     return process_open(&c->process, &s, e);
 }
 
@@ -190,21 +190,21 @@ static bool start(race *r, contestant *c, ts_error *e)
 static bool open_model(race *r, contestant *c, ts_error *e)
 {
     char *line = task_line(r, c, "open");
-    if (line == NULL)
+    if (!line)
         return err_set(e, TS_MEMORY, "no memory for a task");
     const char *rest;
     bool go_on = ask(r, c, line, SAY_READY, &rest, e);
     free(line);
-    if (go_on && rest != NULL && c->facts == NULL) {
+    if (go_on && rest && !c->facts) {
         c->facts = cJSON_Parse(rest);
         const int n = cJSON_GetArraySize(js_get(c->facts, "plan/kernels"));
         if (n != c->n_kernels) /* those of a race that goes on were of another plan */
             c->profiles = 0;
         c->n_kernels = n;
-        if (c->facts == NULL)
+        if (!c->facts)
             out_of_race(c, INVALID, "what it says about itself is not JSON");
-        cJSON *stated = c->peer == NULL ? ceilings_stated(js_get(c->facts, "plan")) : NULL;
-        if (stated != NULL) {
+        cJSON *stated = !c->peer ? ceilings_stated(js_get(c->facts, "plan")) : NULL;
+        if (stated) {
             cJSON_Delete(r->ceilings);
             r->ceilings = stated;
         }
@@ -230,11 +230,11 @@ static bool check_peer(race *r, contestant *c, ts_error *e)
 /* Plans alone: mistakes in schemas are found before anything is compiled or timed. */
 bool contestant_check(race *r, contestant *c, ts_error *e)
 {
-    if (c->standing == IN_RACE && c->peer != NULL)
+    if (c->standing == IN_RACE && c->peer)
         return check_peer(r, c, e);
     char *line = c->standing == IN_RACE ? task_line(r, c, "plan") : NULL;
     const char *rest;
-    const bool go_on = line == NULL || (start(r, c, e) && ask(r, c, line, SAY_PLANNED, &rest, e));
+    const bool go_on = !line || (start(r, c, e) && ask(r, c, line, SAY_PLANNED, &rest, e));
     free(line);
     process_close(&c->process, NULL, 0);
     return go_on;
@@ -243,7 +243,7 @@ bool contestant_check(race *r, contestant *c, ts_error *e)
 /* Of a pass in fewer bits, whose judge rounds nothing: eps times the root of 256 roundings from input to output. */
 static double tolerance_of(const bench_options *o)
 {
-    const double eps = o->precision == NULL ? 0 : strcmp(o->precision, "bf16") == 0 ? 0x1p-8 : 0x1p-11;
+    const double eps = !o->precision ? 0 : strcmp(o->precision, "bf16") == 0 ? 0x1p-8 : 0x1p-11;
     return o->tolerance > 0 ? o->tolerance : 16 * eps;
 }
 
@@ -259,9 +259,9 @@ static bool verify(race *r, contestant *c, ts_error *e)
     snprintf(command, sizeof command, "save %s", folder);
     mkdir(folder, 0700);
     const char *rest;
-    if (!ask(r, c, command, SAY_SAVED, &rest, e) || rest == NULL || c->reference)
+    if (!ask(r, c, command, SAY_SAVED, &rest, e) || !rest || c->reference)
         return e->code == TS_OK;
-    snprintf(c->unverified, sizeof c->unverified, "%s", c->peer != NULL ? rest : "");
+    snprintf(c->unverified, sizeof c->unverified, "%s", c->peer ? rest : "");
     if (*c->unverified != 0)
         return true;
     const cJSON *port = js_get(r->judge.facts, "outputs");
@@ -289,12 +289,12 @@ static bool run_passes(race *r, contestant *c, int warm, int passes, sample *s, 
     if (!ask(r, c, command, SAY_TIME, &rest, e))
         return false;
     char *end = NULL;
-    double total = rest != NULL ? strtod(rest, &end) : NAN;
-    if (rest != NULL && (end == rest || !(total > 0)))
+    double total = rest ? strtod(rest, &end) : NAN;
+    if (rest && (end == rest || !(total > 0)))
         out_of_race(c, INVALID, "its clock did not move");
     s->ns = total / passes;
-    s->taken = rest != NULL && *end == ' ' ? (int)strtol(end, &end, 10) : 0;
-    s->lost = rest != NULL && *end == ' ' ? strtod(end, NULL) / total : NAN;
+    s->taken = rest && *end == ' ' ? (int)strtol(end, &end, 10) : 0;
+    s->lost = rest && *end == ' ' ? strtod(end, NULL) / total : NAN;
     return true;
 }
 
@@ -357,12 +357,12 @@ bool contestant_profile(race *r, contestant *c, ts_error *e)
     snprintf(command, sizeof command, "profile %d", (int)repeats);
     if (!ask(r, c, command, SAY_PROFILE, &rest, e))
         return false;
-    cJSON *v = rest != NULL ? cJSON_Parse(rest) : NULL;
+    cJSON *v = rest ? cJSON_Parse(rest) : NULL;
     const cJSON *seconds = js_get(v, "seconds"), *s;
     size_t n = (size_t)c->n_kernels, rows = (size_t)c->profiles + 1;
     bool whole = cJSON_GetArraySize(seconds) == c->n_kernels;
     double *all = whole ? reallocarray(c->kernel_ns, rows * n, sizeof *all) : NULL;
-    if (all != NULL) {
+    if (all) {
         c->kernel_ns = all;
         double *row = all + (rows - 1) * n;
         cJSON_ArrayForEach(s, seconds) *row++ = s->valuedouble * 1e9;

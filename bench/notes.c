@@ -87,7 +87,7 @@ void notes_add(cJSON *out, const measured *m)
              r->launches, r->o.launches);
     note_state(list, m);
     note_amount(list, m);
-    if (r->o.judge != NULL)
+    if (r->o.judge)
         note(list, "results are held against target %.40s, which rounds as the model does, and not against f64",
              r->o.judge);
     for (int i = 0; i < r->n; i++)

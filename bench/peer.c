@@ -22,14 +22,14 @@ static bool peers_folder(const race *r, char path[FOLDER])
 {
     static const char *const from[] = {"../bench/peers", "../../bench/peers", "../share/tessera/peers"};
     char self[RACE_PATH / 2];
-    if (r->o.peers_folder != NULL) {
+    if (r->o.peers_folder) {
         snprintf(path, FOLDER, "%s", r->o.peers_folder);
         return file_is_folder(path);
     }
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     self[n > 0 ? n : 0] = 0;
     char *slash = strrchr(self, '/');
-    if (slash == NULL)
+    if (!slash)
         return false;
     *slash = 0;
     for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
@@ -45,13 +45,13 @@ static void list_scripts(const char *folder, char *out, size_t size)
     DIR *d = opendir(folder);
     size_t used = 0;
     out[0] = 0;
-    for (const struct dirent *entry; d != NULL && (entry = readdir(d)) != NULL && used < size;) {
+    for (const struct dirent *entry; d && (entry = readdir(d)) && used < size;) {
         size_t n = strlen(entry->d_name);
         if (n > 3 && entry->d_name[0] != '_' && strcmp(entry->d_name + n - 3, ".py") == 0)
             used += (size_t)snprintf(out + used, size - used, "%s%.*s", used > 0 ? ", " : "", (int)n - 3,
                                      entry->d_name);
     }
-    if (d != NULL)
+    if (d)
         closedir(d);
 }
 

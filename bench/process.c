@@ -29,7 +29,7 @@ static _Noreturn void become(const process_spec *s, int in, int out, int log, pi
     setpgid(0, 0);
     if (getppid() == parent && dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
         dup2(log, STDERR_FILENO) >= 0) {
-        if (s->cpus != NULL)
+        if (s->cpus)
             cpus_pin(s->cpus, 0, s->threads);
         signal(SIGPIPE, SIG_DFL);
         sigprocmask(SIG_SETMASK, &none, NULL);
@@ -91,7 +91,7 @@ static bool send_line(process *p, const char *text)
 static char *next_line(process *p, size_t *used)
 {
     char *end = p->len > 0 ? memchr(p->buffer, '\n', p->len) : NULL;
-    if (end == NULL)
+    if (!end)
         return NULL;
     *end = 0;
     *used = (size_t)(end - p->buffer) + 1;
@@ -109,7 +109,7 @@ static bool receive(process *p)
     if (p->cap - p->len < 65536) {
         size_t cap = p->cap * 2 + 131072;
         char *bigger = cap <= LONGEST_ANSWER ? realloc(p->buffer, cap) : NULL;
-        if (bigger == NULL)
+        if (!bigger)
             return false;
         p->buffer = bigger;
         p->cap = cap;
@@ -162,13 +162,13 @@ answer process_ask(process *p, const question *q, const char **line)
     for (;;) {
         size_t used = 0;
         char *got = next_line(p, &used);
-        if (got != NULL && strncmp(got, "PROGRESS ", 9) == 0) {
-            if (q->aside != NULL)
+        if (got && strncmp(got, "PROGRESS ", 9) == 0) {
+            if (q->aside)
                 q->aside(q->user, got + 9);
             drop_line(p, used);
             continue;
         }
-        if (got != NULL) {
+        if (got) {
             *line = got;
             return ANSWERED;
         }
@@ -197,10 +197,10 @@ double process_peak_bytes(const process *p)
     double kib = NAN;
     snprintf(path, sizeof path, "/proc/%d/status", (int)p->pid);
     FILE *f = p->pid > 0 ? fopen(path, "r") : NULL;
-    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+    while (f && fgets(line, sizeof line, f))
         if (strncmp(line, "VmHWM:", 6) == 0)
             kib = strtod(line + 6, NULL);
-    if (f != NULL)
+    if (f)
         fclose(f);
     return kib * 1024;
 }
@@ -270,7 +270,7 @@ void process_close(process *p, char *why, size_t size)
     kill(-p->pid, SIGKILL); /* with whatever it may have started; no effect on what has ended */
     waitpid(p->pid, &status, 0);
     close(p->from);
-    if (why != NULL)
+    if (why)
         describe(p, status, why, size);
     free(p->buffer);
     unlink(p->log);

@@ -16,9 +16,9 @@ static series samples_of(const measured *m, const contestant *c)
 {
     const int n = c->standing == IN_RACE ? m->r->start[m->r->launches] : 0;
     double *v = calloc((size_t)n + 1, sizeof *v);
-    for (int i = 0; v != NULL && i < n; i++)
+    for (int i = 0; v && i < n; i++)
         v[i] = c->samples[i].ns;
-    const bool any = n > 0 && v != NULL && m->aside != NULL;
+    const bool any = n > 0 && v && m->aside;
     series s = any ? series_of(&(sample_set){m->r->launches, m->r->start, v}, m->aside) : (series){0};
     free(v);
     return s;
@@ -82,11 +82,11 @@ static void add_flags(cJSON *row, const measured *m, const contestant *c, int i)
         const char *word;
     } flag[] = {{sample_flagged(&c->samples[i], m->seen.usual_canary), "canary"},
                 {sample_disturbed(&c->samples[i]), "disturbed"},
-                {m->aside != NULL && m->aside[i], "set_aside"}};
+                {m->aside && m->aside[i], "set_aside"}};
     cJSON *flags = NULL;
     for (size_t k = 0; k < sizeof flag / sizeof *flag; k++)
         if (flag[k].is)
-            js_item(flags = flags != NULL ? flags : js_array(row, "flags"), flag[k].word);
+            js_item(flags = flags ? flags : js_array(row, "flags"), flag[k].word);
 }
 
 /* [launch][sample], all of them, so that statistics can be made anew from the file. */
@@ -119,9 +119,9 @@ static void add_samples(cJSON *row, const measured *m, const contestant *c)
 static double median_of_kernel(const contestant *c, int k)
 {
     double *v = calloc((size_t)c->profiles + 1, sizeof *v);
-    for (int l = 0; v != NULL && l < c->profiles; l++)
+    for (int l = 0; v && l < c->profiles; l++)
         v[l] = c->kernel_ns[l * c->n_kernels + k];
-    double median = stats_median(v, v != NULL ? c->profiles : 0);
+    double median = stats_median(v, v ? c->profiles : 0);
     free(v);
     return median;
 }
@@ -130,7 +130,7 @@ static double median_of_kernel(const contestant *c, int k)
 static void add_device_time(cJSON *row, const race *r, const contestant *c)
 {
     double ns = 0;
-    if (c->profiles == 0 || (c->peer == NULL && !js_get_flag(r->ceilings, "stated")))
+    if (c->profiles == 0 || (!c->peer && !js_get_flag(r->ceilings, "stated")))
         return;
     for (int k = 0; k < c->n_kernels; k++)
         ns += median_of_kernel(c, k);
@@ -148,7 +148,7 @@ static void add_kernels(cJSON *row, const race *r, const contestant *c)
     {
         cJSON *one = cJSON_Duplicate(kernel, true);
         double ns = median_of_kernel(c, k++);
-        if (js_get(one, "calls") == NULL)
+        if (!js_get(one, "calls"))
             js_number(one, "calls", 1);
         js_number(one, "median_ns", ns);
         cJSON *launches = js_array(one, "launch_ns");
@@ -199,7 +199,7 @@ static void add_build(cJSON *row, const contestant *c)
     const cJSON *planned = js_get(c->facts, "plan/build"), *item;
     cJSON_ArrayForEach(item, planned)
     {
-        if (item->string != NULL && js_get(v, item->string) == NULL)
+        if (item->string && !js_get(v, item->string))
             cJSON_AddItemToObject(v, item->string, cJSON_Duplicate(item, true));
     }
 }
@@ -207,8 +207,8 @@ static void add_build(cJSON *row, const contestant *c)
 /* FNV-1a of a schema file: enough to see that two results came from the same text. */
 static void add_schema_hash(cJSON *row, const char *schema)
 {
-    FILE *f = schema != NULL ? fopen(schema, "rb") : NULL;
-    if (f == NULL)
+    FILE *f = schema ? fopen(schema, "rb") : NULL;
+    if (!f)
         return;
     uint64_t h = 0xCBF29CE484222325u;
     for (int c = fgetc(f); c != EOF; c = fgetc(f))
@@ -238,8 +238,8 @@ static void add_contestant(cJSON *list, const measured *m, const contestant *c)
     add_status(row, m, c);
     if (c->late)
         js_flag(row, "timed_out", true);
-    if (c->peer != NULL)
-        js_text(row, "version", c->facts != NULL ? js_get_text(c->facts, "version") : NULL);
+    if (c->peer)
+        js_text(row, "version", c->facts ? js_get_text(c->facts, "version") : NULL);
     else
         js_text(row, "schema", c->schema);
     add_schema_hash(row, c->schema);
@@ -249,20 +249,20 @@ static void add_contestant(cJSON *list, const measured *m, const contestant *c)
         js_number(row, "passes_per_sample", c->passes);
     }
     add_device_time(row, r, c);
-    if (c->peer == NULL) {
+    if (!c->peer) {
         js_number(row, "flops", total_flops(c));
         add_kernels(row, r, c);
         add_build(row, c);
     }
     add_memory(row, c);
     add_numerics(row, c);
-    if (c->peer == NULL && js_get(c->facts, "plan") != NULL) {
+    if (!c->peer && js_get(c->facts, "plan")) {
         cJSON *plan = cJSON_Duplicate(js_get(c->facts, "plan"), true);
         cJSON_DeleteItemFromObjectCaseSensitive(plan, "kernels"); /* above, with their times */
         cJSON_DeleteItemFromObjectCaseSensitive(plan, "memory");
         cJSON_AddItemToObject(row, "plan", plan);
     }
-    if (c->peer != NULL && js_get(c->facts, "settings") != NULL)
+    if (c->peer && js_get(c->facts, "settings"))
         cJSON_AddItemToObject(row, "settings", cJSON_Duplicate(js_get(c->facts, "settings"), true));
     add_samples(row, m, c);
 }
@@ -316,7 +316,7 @@ static void add_step(cJSON *dims, const train_options *w, const cJSON *facts)
     js_item(dims, text);
     snprintf(text, sizeof text, "batch=%lld", (long long)w->batch);
     js_item(dims, text);
-    if (js_get(facts, "length") == NULL) /* of images */
+    if (!js_get(facts, "length")) /* of images */
         return;
     snprintf(text, sizeof text, "length=%lld", (long long)w->length);
     js_item(dims, text);
@@ -331,7 +331,7 @@ static void add_model(cJSON *out, const race *r)
     cJSON *dims = js_array(model, "dims");
     for (int i = 0; i < r->o.n_dims; i++)
         js_item(dims, r->o.dims[i]);
-    if (r->o.train != NULL)
+    if (r->o.train)
         add_step(dims, r->o.train, r->judge.facts);
     const char *const list[] = {"inputs", "outputs"};
     for (int i = 0; i < 2; i++) {
@@ -351,12 +351,12 @@ cJSON *race_config_make(const race *r)
     cJSON *v = cJSON_CreateObject();
     js_text(v, "model", r->o.model);
     js_text(v, "target", r->o.target);
-    if (r->o.judge != NULL)
+    if (r->o.judge)
         js_text(v, "judge", r->o.judge);
     js_text(v, "isa", r->o.isa);
     js_number(v, "threads", r->o.threads);
     js_flag(v, "as_written", r->o.as_written);
-    if (r->o.precision != NULL)
+    if (r->o.precision)
         js_text(v, "precision", r->o.precision);
     js_number(v, "min_time_s", r->o.min_time > 0 ? r->o.min_time : NAN);
     js_number(v, "launches", r->o.launches);
@@ -394,7 +394,7 @@ static void add_state(cJSON *out, const measured *m)
 static cJSON *environment_of(const race *r)
 {
     const char *isa = r->o.isa;
-    for (int i = 0; i < r->n_candidates && isa == NULL; i++)
+    for (int i = 0; i < r->n_candidates && !isa; i++)
         if (*js_get_text(r->of[i].facts, "plan/isa") != 0)
             isa = js_get_text(r->of[i].facts, "plan/isa");
     cJSON *v = environment_make(isa, r->o.threads, r->o.seed);
@@ -422,7 +422,7 @@ char *results_json(const race *r)
     const measured m = {r, aside, conditions_of(r, aside)};
     js_text(out, "format", "results/1");
     js_text(out, "tool", "tessera " TS_VERSION);
-    if (r->o.repro != NULL)
+    if (r->o.repro)
         js_text(out, "repro", r->o.repro);
     add_state(out, &m);
     add_partial(out, r);

@@ -11,9 +11,8 @@
 
 static bool differs(const char *what, const cJSON *was, const cJSON *is, ts_error *e)
 {
-    char *x = was != NULL ? js_to_text(was, false) : NULL, *y = is != NULL ? js_to_text(is, false) : NULL;
-    err_set(e, TS_USAGE, "--resume: %s was %.200s and is %.200s", what, x != NULL ? x : "not stated",
-            y != NULL ? y : "not stated");
+    char *x = was ? js_to_text(was, false) : NULL, *y = is ? js_to_text(is, false) : NULL;
+    err_set(e, TS_USAGE, "--resume: %s was %.200s and is %.200s", what, x ? x : "not stated", y ? y : "not stated");
     free(x);
     free(y);
     return err_hint(e, "a race goes on with the options, on the machine and with the model that it began with");
@@ -55,7 +54,7 @@ static bool same_race(const race *r, const cJSON *old, const cJSON *asked, ts_er
     if (strcmp(js_get_text(old, "format"), "results/1") != 0)
         return err_set(e, TS_BAD_INPUT, "--resume: \"format\" is \"%.40s\", expected results/1",
                        js_get_text(old, "format"));
-    if (js_get(old, "partial") == NULL)
+    if (!js_get(old, "partial"))
         return err_set(e, TS_USAGE, "--resume: these results are whole, there is nothing to go on with");
     return same_config(js_get(old, "config"), asked, e) && same_contestants(r, old, e);
 }
@@ -87,8 +86,8 @@ static void take_kernels(contestant *c, const cJSON *row, int launches)
     const int n = cJSON_GetArraySize(list);
     int at = 0;
     c->kernel_ns = calloc((size_t)launches * (size_t)n + 1, sizeof *c->kernel_ns);
-    c->n_kernels = c->kernel_ns != NULL ? n : 0;
-    c->profiles = c->kernel_ns != NULL && n > 0 ? launches : 0;
+    c->n_kernels = c->kernel_ns ? n : 0;
+    c->profiles = c->kernel_ns && n > 0 ? launches : 0;
     cJSON_ArrayForEach(k, list)
     {
         for (int l = 0; l < c->profiles; l++) {
@@ -115,7 +114,7 @@ static bool take_contestant(race *r, contestant *c, const cJSON *row)
         return true;
     }
     c->samples = calloc((size_t)n + 1, sizeof *c->samples);
-    for (int l = 0; c->samples != NULL && l < r->launches; l++)
+    for (int l = 0; c->samples && l < r->launches; l++)
         for (int i = 0; i < r->rounds; i++)
             c->samples[r->start[l] + i] = sample_of(cJSON_GetArrayItem(cJSON_GetArrayItem(launches, l), i));
     take_kernels(c, row, r->launches);

@@ -68,7 +68,7 @@ static bool make_folder(race *r, ts_error *e)
 {
     const int n = snprintf(r->folder, sizeof r->folder, "%s/tessera-bench-XXXXXX", file_temporary());
     errno = ENAMETOOLONG;
-    if (n < (int)sizeof r->folder && mkdtemp(r->folder) != NULL)
+    if (n < (int)sizeof r->folder && mkdtemp(r->folder))
         return true;
     err_set(e, TS_FILES, "cannot make a temporary folder %s: %s", r->folder, strerror(errno));
     r->folder[0] = 0;
@@ -78,7 +78,7 @@ static bool make_folder(race *r, ts_error *e)
 static bool fill_defaults(race *r, ts_error *e)
 {
     bench_options *o = &r->o;
-    if (o->model == NULL)
+    if (!o->model)
         return err_set(e, TS_USAGE, "no model is given");
     if (o->launches < 0 || o->launches > MOST_LAUNCHES)
         return err_set(e, TS_USAGE, "%d launches: at most %d", o->launches, MOST_LAUNCHES);
@@ -92,8 +92,8 @@ static bool fill_defaults(race *r, ts_error *e)
     o->threads = o->threads > 0 ? o->threads : r->cpus.cores;
     o->threshold = o->threshold > 0 ? o->threshold : THRESHOLD;
     o->timeout = o->timeout > 0 ? o->timeout : TIMEOUT;
-    o->program = o->program != NULL ? o->program : "/proc/self/exe";
-    o->python = o->python != NULL ? o->python : "python3";
+    o->program = o->program ? o->program : "/proc/self/exe";
+    o->python = o->python ? o->python : "python3";
     return true;
 }
 
@@ -109,9 +109,9 @@ static bool name_taken(const race *r, int n, const char *name)
 static void name_contestant(race *r, int i)
 {
     contestant *c = &r->of[i];
-    const char *given = c->peer != NULL ? c->peer : c->schema != NULL ? c->schema : "guess";
+    const char *given = c->peer ? c->peer : c->schema ? c->schema : "guess";
     const char *slash = strrchr(given, '/');
-    snprintf(c->name, sizeof c->name, "%.240s", slash != NULL && slash[1] != 0 ? slash + 1 : given);
+    snprintf(c->name, sizeof c->name, "%.240s", slash && slash[1] != 0 ? slash + 1 : given);
     if (name_taken(r, i, c->name))
         snprintf(c->name, sizeof c->name, "%.240s", given);
     for (int k = 2; name_taken(r, i, c->name); k++)
@@ -127,7 +127,7 @@ static bool enter_contestants(race *r, ts_error *e)
         return err_set(e, TS_USAGE, "%d contestants: at most %d", r->n, MOST_CONTESTANTS);
     r->of = calloc((size_t)r->n, sizeof *r->of);
     r->start = calloc((size_t)o->launches + 1, sizeof *r->start);
-    if (r->of == NULL || r->start == NULL)
+    if (!r->of || !r->start)
         return err_set(e, TS_MEMORY, "no memory for %d contestants", r->n);
     for (int i = 0; i < r->n; i++) {
         contestant *c = &r->of[i];
@@ -135,7 +135,7 @@ static bool enter_contestants(race *r, ts_error *e)
             c->schema = o->schemas[i];
         if (i >= r->n_candidates)
             c->peer = o->peers[i - r->n_candidates];
-        if (c->peer != NULL && (!peer_script(r, c->peer, c->script, e) || !peer_takes(o->model, c->peer, e)))
+        if (c->peer && (!peer_script(r, c->peer, c->script, e) || !peer_takes(o->model, c->peer, e)))
             return false;
         name_contestant(r, i);
     }
@@ -144,7 +144,7 @@ static bool enter_contestants(race *r, ts_error *e)
 
 static void tell(const race *r, const char *what, int done, int total)
 {
-    if (r->o.progress != NULL)
+    if (r->o.progress)
         r->o.progress(r->o.user, what, done, total);
 }
 
@@ -162,7 +162,7 @@ static bool probe_ceilings(race *r, ts_error *e)
 {
     tell(r, "probing the ceilings of this machine", 0, 1);
     char *json = probe_json(r->o.isa, r->o.threads, e);
-    r->ceilings = json != NULL ? cJSON_Parse(json) : NULL;
+    r->ceilings = json ? cJSON_Parse(json) : NULL;
     free(json);
     return r->ceilings != NULL;
 }
@@ -210,7 +210,7 @@ static void plan_rounds(race *r)
 /* What a schema calls itself; "" where it cannot be known. */
 static const char *schema_name(const contestant *c)
 {
-    return c->peer == NULL && c->schema != NULL ? js_get_text(c->facts, "plan/schema/name") : "";
+    return !c->peer && c->schema ? js_get_text(c->facts, "plan/schema/name") : "";
 }
 
 /* Schemas go by the names that they give themselves, where these tell them apart. */
@@ -305,7 +305,7 @@ static bool make_room(race *r, int launch)
     int n = r->start[launch] + r->rounds;
     for (int i = 0; i < r->n; i++) {
         sample *more = reallocarray(r->of[i].samples, (size_t)n, sizeof *more);
-        if (more == NULL)
+        if (!more)
             return false;
         r->of[i].samples = more;
         r->of[i].retakes = r->rounds;
@@ -355,7 +355,7 @@ static bool race_all(race *r, ts_error *e)
     if (!fill_defaults(r, e) || !make_folder(r, e) || !enter_contestants(r, e) || !check_all(r, e) ||
         !probe_ceilings(r, e) || !run_judge(r, e))
         return false;
-    if (r->o.resume != NULL && !resume(r, e))
+    if (r->o.resume && !resume(r, e))
         return false;
     r->ticks_before = cpu_ticks_now();
     for (int l = r->launches; l < r->o.launches; l++)
@@ -369,7 +369,7 @@ static bool race_all(race *r, ts_error *e)
 static void race_free(race *r)
 {
     contestant_free(&r->judge);
-    for (int i = 0; i < r->n && r->of != NULL; i++)
+    for (int i = 0; i < r->n && r->of; i++)
         contestant_free(&r->of[i]);
     if (r->folder[0] != 0)
         file_remove_tree(r->folder);
@@ -396,10 +396,10 @@ static bool keep_measured(race *r, ts_error *e)
 bool bench_run(const bench_options *o, char **results, ts_error *e)
 {
     ts_error own = {0};
-    e = e != NULL ? e : &own;
+    e = e ? e : &own;
     *results = NULL;
     race *r = calloc(1, sizeof *r);
-    if (r == NULL)
+    if (!r)
         return err_set(e, TS_MEMORY, "no memory");
     r->o = *o;
     cpus_allowed(&r->cpus);

@@ -53,7 +53,7 @@ static bool by_itself(const race *r, const contestant *c)
     const int n = r->start[r->launches];
     double candidates = 0;
     int in_race = 0;
-    if (c->peer == NULL || disturbed_share(c, n) <= MOSTLY)
+    if (!c->peer || disturbed_share(c, n) <= MOSTLY)
         return false;
     for (int i = 0; i < r->n_candidates; i++)
         if (r->of[i].standing == IN_RACE) {
@@ -67,7 +67,7 @@ bool *rounds_aside_make(const race *r)
 {
     const int n = r->start[r->launches];
     bool *aside = calloc((size_t)n + 1, sizeof *aside);
-    for (int i = 0; i < r->n && aside != NULL; i++) {
+    for (int i = 0; i < r->n && aside; i++) {
         const contestant *c = &r->of[i];
         const bool held = c->standing == IN_RACE && !by_itself(r, c);
         for (int k = 0; held && k < n; k++)
@@ -82,7 +82,7 @@ static double usual_canary(const race *r)
 {
     int each = r->start[r->launches], n = 0;
     double *all = calloc((size_t)each * (size_t)r->n + 1, sizeof *all);
-    for (int i = 0; all != NULL && i < r->n; i++)
+    for (int i = 0; all && i < r->n; i++)
         for (int k = 0; r->of[i].standing == IN_RACE && k < each; k++)
             all[n++] = r->of[i].samples[k].canary;
     double median = stats_median(all, n);

@@ -36,7 +36,7 @@ int stats_below(uint64_t seed, uint64_t index, int n)
 static double *room(size_t n)
 {
     double *v = calloc(n + 1, sizeof *v);
-    if (v == NULL)
+    if (!v)
         abort();
     return v;
 }
@@ -45,7 +45,7 @@ series series_of(const sample_set *all, const bool *aside)
 {
     int launches = all->launches, last = all->start[launches];
     series s = {.v = room((size_t)last), .start = calloc((size_t)launches + 1, sizeof(int)), .launches = launches};
-    if (s.start == NULL)
+    if (!s.start)
         abort();
     for (int l = 0; l < launches; l++) {
         for (int i = all->start[l]; i < all->start[l + 1]; i++)
@@ -113,7 +113,7 @@ static void resample_medians(const sample_set *s, uint64_t seed, int resamples, 
     const int n = total(s);
     int *start = calloc((size_t)s->launches + 1, sizeof *start), *place = calloc((size_t)n + 1, sizeof *place),
         *count = calloc((size_t)n + 1, sizeof *count), launches = 0;
-    if (start == NULL || place == NULL || count == NULL)
+    if (!start || !place || !count)
         abort();
     for (int l = 0; l < s->launches; l++)
         if (s->start[l + 1] > s->start[l])

@@ -37,7 +37,7 @@ static void put_word(const table *t, const char *word)
 static void put_name(const table *t, const char *s)
 {
     char *safe = cell_text(s, 0);
-    fputs(safe != NULL ? safe : "?", t->f);
+    fputs(safe ? safe : "?", t->f);
     free(safe);
 }
 
@@ -77,7 +77,7 @@ typedef struct row {
 static char *own(const char *s)
 {
     char *copy = strdup(s);
-    return copy != NULL ? copy : calloc(1, 1);
+    return copy ? copy : calloc(1, 1);
 }
 
 /* The rate is of the model's arithmetic as the first candidate's plan counts it: the same work for everybody. */
@@ -112,7 +112,7 @@ static int cell_limit(const table *t, const int *width)
 static void put_row(const table *t, char *const *cell, const int *width)
 {
     char *name = cell_text(cell[0], width[0]);
-    cell_put(t->f, name != NULL ? name : "", width[0], 0);
+    cell_put(t->f, name ? name : "", width[0], 0);
     free(name);
     for (int k = 1; k + 1 < COLUMNS; k++) {
         fputs("  ", t->f);
@@ -152,9 +152,9 @@ static void put_contestants(const table *t, const cJSON *v)
     row *rows = calloc((size_t)most + 1, sizeof *rows);
     double flops = 0, peak = js_get_number(v, "ceilings/fma_f32_gflops", NAN);
     cJSON_ArrayForEach(c, lists[0]) flops = flops > 0 ? flops : js_get_number(c, "flops", 0);
-    for (int i = 0; i < 2 && rows != NULL; i++)
+    for (int i = 0; i < 2 && rows; i++)
         cJSON_ArrayForEach(c, lists[i]) rows[n++] = row_of(c, flops, peak);
-    if (rows != NULL)
+    if (rows)
         put_rows(t, rows, n);
     for (int i = 0; i < n; i++)
         for (int k = 0; k < COLUMNS; k++)
@@ -203,7 +203,7 @@ static void put_reason(const table *t, const cJSON *v, const cJSON *comparison)
     const cJSON *b = js_find(all, "name", js_get_text(comparison, "b"));
     double whole = js_get_number(b, "stats/median_ns", NAN) - js_get_number(a, "stats/median_ns", NAN), most = 0;
     const char *verdict = js_get_text(comparison, "verdict"), *where = NULL;
-    if (a == NULL || b == NULL || (strcmp(verdict, "FASTER") != 0 && strcmp(verdict, "SLOWER") != 0))
+    if (!a || !b || (strcmp(verdict, "FASTER") != 0 && strcmp(verdict, "SLOWER") != 0))
         return;
     cJSON_ArrayForEach(k, js_get(a, "kernels"))
     {
@@ -214,7 +214,7 @@ static void put_reason(const table *t, const cJSON *v, const cJSON *comparison)
             where = op;
         }
     }
-    if (where == NULL || most < 0.05)
+    if (!where || most < 0.05)
         return;
     fprintf(t->f, "  %s of the difference is in \"", most > 1 ? "more than all" : cell_share(most).s);
     put_name(t, where);
@@ -238,7 +238,7 @@ static void put_notes(const table *t, const cJSON *v)
 static void put_state(const table *t, const cJSON *v)
 {
     const cJSON *m = js_get(v, "machine_state");
-    if (m == NULL)
+    if (!m)
         return;
     fputs("machine: ", t->f);
     put_word(t, js_get_text(m, "state"));
@@ -298,16 +298,16 @@ char *bench_table_text(const char *results, const bench_view *view, ts_error *e)
     cJSON *v = js_parse(results, "results", e);
     char *text = NULL;
     size_t size = 0;
-    for (size_t i = 0; v != NULL && i < sizeof forms / sizeof *forms; i++) {
+    for (size_t i = 0; v && i < sizeof forms / sizeof *forms; i++) {
         if (strcmp(js_get_text(v, "format"), forms[i].format) != 0)
             continue;
-        table t = {open_memstream(&text, &size), view != NULL ? view : &plain};
-        if (t.f == NULL)
+        table t = {open_memstream(&text, &size), view ? view : &plain};
+        if (!t.f)
             break;
         forms[i].put(&t, v);
         fclose(t.f);
     }
-    if (v != NULL && text == NULL)
+    if (v && !text)
         err_set(e, TS_BAD_INPUT, "not results: \"format\" is neither results/1 nor comparison/1");
     cJSON_Delete(v);
     return text;

@@ -20,7 +20,7 @@ enum { MAX_WORKER_INPUTS = 4096, MOST_LIMITS = 64 }; /* of a model; --limit opti
 static bool answer_json(const char *word, cJSON *v)
 {
     char *text = js_to_text(v, false);
-    printf("%s %s\n", word, text != NULL ? text : "{}");
+    printf("%s %s\n", word, text ? text : "{}");
     fflush(stdout);
     free(text);
     cJSON_Delete(v);
@@ -153,7 +153,7 @@ static bool make_plan(worker *w, ts_error *e)
                     .progress = tell_progress};
     int64_t start = clock_ns();
     w->planned = true;
-    if (w->step == NULL)
+    if (!w->step)
         w->plan = ts_plan_make(w->model, &o, e);
     else if (timed_plan(w->step, &o, e))
         w->plan = w->step->step.plan;
@@ -173,7 +173,7 @@ static bool build_plan(worker *w, ts_error *e)
 static bool narrow_model(worker *w, ts_error *e)
 {
     const char *to = text_or_null(w->task, "precision");
-    return to == NULL || ts_model_mixed(w->model, strcmp(to, "f16") == 0 ? TS_F16 : TS_BF16, e);
+    return !to || ts_model_mixed(w->model, strcmp(to, "f16") == 0 ? TS_F16 : TS_BF16, e);
 }
 
 static bool open_model(worker *w, ts_error *e)
@@ -184,14 +184,14 @@ static bool open_model(worker *w, ts_error *e)
     const cJSON *own = js_get(w->task, "limits"), *one;
     cJSON_ArrayForEach(one, own) if (n_limit < MOST_LIMITS && cJSON_IsString(one)) limit[n_limit++] = one->valuestring;
     w->model = ts_model_open_within(js_get_text(w->task, "model"), n_limit, limit, e);
-    if (w->model == NULL)
+    if (!w->model)
         return false;
     w->n_inputs = ts_model_inputs(w->model);
     if (w->n_inputs > MAX_WORKER_INPUTS)
         return err_set(e, TS_UNSUPPORTED, "%d inputs; at most %d can be measured", w->n_inputs, MAX_WORKER_INPUTS);
     w->values = calloc((size_t)w->n_inputs + 1, sizeof *w->values);
     w->paths = calloc((size_t)w->n_inputs + 1, sizeof *w->paths);
-    if (w->values == NULL || w->paths == NULL)
+    if (!w->values || !w->paths)
         return err_set(e, TS_MEMORY, "no memory for %d inputs", w->n_inputs);
     for (int i = 0; i < w->n_inputs; i++)
         w->values[i].dtype = TS_N_DTYPE; /* not given */
@@ -211,7 +211,7 @@ static bool open_step(worker *w, ts_error *e)
 {
     int64_t start = clock_ns();
     w->step = calloc(1, sizeof *w->step);
-    if (w->step == NULL)
+    if (!w->step)
         return err_set(e, TS_MEMORY, "no memory for a step");
     const bool good = timed_open(w->step, js_get(w->task, "train"), js_get_text(w->task, "model"), e) &&
                       timed_draw(w->step, (uint64_t)js_get_number(w->task, "seed", 0), e);
@@ -227,7 +227,7 @@ static bool write_batch(const worker *w, ts_error *e)
     char path[PATH_SIZE];
     for (int i = 0; *folder != 0 && i < net_n_arrays(&w->step->net); i++) {
         snprintf(path, sizeof path, "%s/%d.npy", folder, i);
-        if (w->step->batch[i].data != NULL && !ts_npy_write(path, &w->step->batch[i], e))
+        if (w->step->batch[i].data && !ts_npy_write(path, &w->step->batch[i], e))
             return false;
     }
     return true;
@@ -249,23 +249,23 @@ static bool save_step(worker *w, const char *folder, ts_error *e)
 static bool one_pass(worker *w, ts_error *e)
 {
     double value[TIMED_OUTPUTS];
-    return w->step != NULL ? timed_run(w->step, value, e) : ts_plan_run(w->plan, e);
+    return w->step ? timed_run(w->step, value, e) : ts_plan_run(w->plan, e);
 }
 
 static bool tell_facts(worker *w, ts_error *e)
 {
     cJSON *facts = worker_facts(w, e);
-    return facts != NULL && answer_json(SAY_READY, facts);
+    return facts && answer_json(SAY_READY, facts);
 }
 
 /* ---- commands ---- */
 
 static bool plan_task(worker *w, const char *rest, ts_error *e)
 {
-    if (w->task != NULL)
+    if (w->task)
         return err_set(e, TS_BUG, "opened twice");
     w->task = js_parse(rest, "the task", e);
-    if (w->task == NULL)
+    if (!w->task)
         return false;
     return (js_get(w->task, "train") ? open_step(w, e) : open_model(w, e)) && make_plan(w, e);
 }
@@ -278,7 +278,7 @@ static bool do_plan(worker *w, const char *rest, ts_error *e)
 static bool do_open(worker *w, const char *rest, ts_error *e)
 {
     return plan_task(w, rest, e) && build_plan(w, e) &&
-           (w->step != NULL ? write_batch(w, e) && timed_begin(w->step, e) : set_inputs(w, e)) && tell_facts(w, e);
+           (w->step ? write_batch(w, e) && timed_begin(w->step, e) : set_inputs(w, e)) && tell_facts(w, e);
 }
 
 static bool save_pass(worker *w, const char *folder, ts_error *e)
@@ -301,7 +301,7 @@ static bool save_pass(worker *w, const char *folder, ts_error *e)
 
 static bool do_save(worker *w, const char *folder, ts_error *e)
 {
-    if (!(w->step != NULL ? save_step(w, folder, e) : save_pass(w, folder, e)))
+    if (!(w->step ? save_step(w, folder, e) : save_pass(w, folder, e)))
         return false;
     puts(SAY_SAVED);
     return true;
@@ -319,18 +319,18 @@ static long preemptions(void)
 static int64_t waited(void)
 {
     DIR *d = opendir("/proc/self/task");
-    int64_t sum = d != NULL ? 0 : -1;
-    for (const struct dirent *entry; d != NULL && (entry = readdir(d)) != NULL;) {
+    int64_t sum = d ? 0 : -1;
+    for (const struct dirent *entry; d && (entry = readdir(d));) {
         char path[300];
         long long ran, waits;
         snprintf(path, sizeof path, "/proc/self/task/%s/schedstat", entry->d_name);
         FILE *f = entry->d_name[0] != '.' ? fopen(path, "re") : NULL;
-        if (f != NULL && fscanf(f, "%lld %lld", &ran, &waits) == 2)
+        if (f && fscanf(f, "%lld %lld", &ran, &waits) == 2)
             sum += waits;
-        if (f != NULL)
+        if (f)
             fclose(f);
     }
-    if (d != NULL)
+    if (d)
         closedir(d);
     return sum;
 }
@@ -363,7 +363,7 @@ static bool do_run(worker *w, const char *rest, ts_error *e)
 static int kernel_count(worker *w, ts_error *e)
 {
     char *text = ts_plan_json(w->plan, e);
-    cJSON *plan = text != NULL ? js_parse(text, "the plan", e) : NULL;
+    cJSON *plan = text ? js_parse(text, "the plan", e) : NULL;
     int n = cJSON_GetArraySize(js_get(plan, "kernels"));
     cJSON_Delete(plan);
     ts_free(text);
@@ -375,7 +375,7 @@ static bool do_profile(worker *w, const char *rest, ts_error *e)
 {
     int n = kernel_count(w, e);
     double *seconds = calloc((size_t)n + 1, sizeof *seconds);
-    bool good = seconds != NULL && ts_plan_profile(w->plan, (int)strtol(rest, NULL, 10), seconds, n, e);
+    bool good = seconds && ts_plan_profile(w->plan, (int)strtol(rest, NULL, 10), seconds, n, e);
     if (good) {
         cJSON *v = cJSON_CreateObject();
         cJSON_AddItemToObject(v, "seconds", cJSON_CreateDoubleArray(seconds, n));
@@ -400,7 +400,7 @@ static void obey(worker *w, char *line)
         const struct command *c = &commands[i];
         if (strlen(c->word) != n || strncmp(line, c->word, n) != 0)
             continue;
-        if (w->plan == NULL && c->obey != do_open && c->obey != do_plan)
+        if (!w->plan && c->obey != do_open && c->obey != do_plan)
             err_set(&e, TS_BUG, "%s before open", c->word);
         else if (c->obey(w, rest, &e)) {
             fflush(stdout);
@@ -414,10 +414,10 @@ static void obey(worker *w, char *line)
 
 static void release(worker *w)
 {
-    for (int i = 0; i < w->n_inputs && w->values != NULL; i++)
+    for (int i = 0; i < w->n_inputs && w->values; i++)
         if (w->values[i].dtype != TS_N_DTYPE)
             ts_array_free(&w->values[i]);
-    if (w->step != NULL)
+    if (w->step)
         timed_close(w->step);
     else
         ts_plan_free(w->plan);

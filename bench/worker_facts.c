@@ -14,16 +14,16 @@ static void add_port(cJSON *list, const ts_port *port, const char *path)
     cJSON *shape = js_array(row, "shape");
     for (int d = 0; d < port->rank; d++)
         cJSON_AddItemToArray(shape, cJSON_CreateNumber((double)port->dim[d]));
-    if (path != NULL)
+    if (path)
         js_text(row, "path", path);
 }
 
 static bool add_plan(cJSON *facts, worker *w, ts_error *e)
 {
     char *text = ts_plan_json(w->plan, e);
-    cJSON *plan = text != NULL ? js_parse(text, "the plan", e) : NULL;
+    cJSON *plan = text ? js_parse(text, "the plan", e) : NULL;
     ts_free(text);
-    if (plan != NULL)
+    if (plan)
         cJSON_AddItemToObject(facts, "plan", plan);
     return plan != NULL;
 }
@@ -32,9 +32,9 @@ static void add_hash(cJSON *facts, const worker *w)
 {
     ts_tensor *out = calloc((size_t)w->n_outputs + 1, sizeof *out);
     char hex[65] = "";
-    for (int i = 0; out != NULL && i < w->n_outputs; i++)
-        out[i] = w->step != NULL ? w->step->step.loss : ts_model_tensor(w->model, i);
-    if (out != NULL)
+    for (int i = 0; out && i < w->n_outputs; i++)
+        out[i] = w->step ? w->step->step.loss : ts_model_tensor(w->model, i);
+    if (out)
         ts_hash(w->n_outputs, out, hex);
     js_text(facts, "hash", hex);
     free(out);
@@ -49,7 +49,7 @@ static void add_step_ports(cJSON *inputs, cJSON *outputs, const worker *w)
         ts_port port = {.name = net_array_name(&w->step->net, i), .dtype = a->dtype, .rank = a->rank};
         memcpy(port.dim, a->dim, sizeof port.dim);
         snprintf(path, sizeof path, "%s/%d.npy", folder, i);
-        if (a->data != NULL)
+        if (a->data)
             add_port(inputs, &port, *folder != 0 ? path : "");
     }
     for (int i = 0; i < TIMED_OUTPUTS; i++)
@@ -65,15 +65,15 @@ cJSON *worker_facts(worker *w, ts_error *e)
         js_number(facts, phase[i], w->seconds[i]);
     cJSON *inputs = js_array(facts, "inputs"), *outputs = js_array(facts, "outputs");
     ts_port port;
-    for (int i = 0; w->step == NULL && i < w->n_inputs; i++)
+    for (int i = 0; !w->step && i < w->n_inputs; i++)
         if (ts_model_input(w->model, i, &port))
             add_port(inputs, &port, w->paths[i]);
-    for (int i = 0; w->step == NULL && i < w->n_outputs; i++)
+    for (int i = 0; !w->step && i < w->n_outputs; i++)
         if (ts_model_output(w->model, i, &port))
             add_port(outputs, &port, NULL);
-    if (w->step != NULL)
+    if (w->step)
         add_step_ports(inputs, outputs, w);
-    if (w->step != NULL && w->step->net.text)
+    if (w->step && w->step->net.text)
         js_number(facts, "length", (double)w->step->net.length);
     add_hash(facts, w);
     if (add_plan(facts, w, e))

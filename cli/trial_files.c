@@ -38,17 +38,21 @@ static void columns(const trial *t, int64_t *first)
 
 typedef enum part { STARTS, COLUMNS, NUMBERS } part;
 
-/* What slope k has in the row of the derivative that belongs to element j of its value, in row `row` of that */
-static void print_part(const trial *t, int k, part what, int64_t j, int64_t row, int64_t first, FILE *f)
+typedef struct place { /* in the derivative: an element of a value, which row of that it lies in, its first column */
+    int64_t element, row, first;
+} place;
+
+/* What slope k has there */
+static void print_part(const trial *t, int k, part what, place at, FILE *f)
 {
     const slope *s = &t->p.slope[k];
     const int64_t width = width_of(t, k), *which = s->row < 0 ? NULL : t->p.given[s->row].value.data;
     if (s->by_rows)
-        first += (which ? which[row] : row) * width;
+        at.first += (which ? which[at.row] : at.row) * width;
     for (int64_t i = 0; what == COLUMNS && i < width; i++)
-        fprintf(f, "%lld\n", (long long)(first + i));
+        fprintf(f, "%lld\n", (long long)(at.first + i));
     for (int64_t i = 0; what == NUMBERS && i < width; i++)
-        fprintf(f, "%.17g\n", ts_array_at(&t->got[t->p.n_value + k], j * width + i));
+        fprintf(f, "%.17g\n", ts_array_at(&t->got[t->p.n_value + k], at.element * width + i));
 }
 
 /* One part of all rows; where rows end, after each. The numbers of a row are those of all slopes of its value. */
@@ -64,7 +68,7 @@ static void print_rows(const trial *t, part what, FILE *f)
                 if (t->p.slope[k].value != v)
                     continue;
                 at += width_of(t, k);
-                print_part(t, k, what, j, j / inner, first[t->p.slope[k].given], f);
+                print_part(t, k, what, (place){j, j / inner, first[t->p.slope[k].given]}, f);
             }
             if (what == STARTS)
                 fprintf(f, "%lld\n", (long long)at);

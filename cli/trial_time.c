@@ -8,25 +8,31 @@
 
 enum { SAMPLES = 10, LIMIT = 10 }; /* of each: at most so many, and so many seconds */
 
-static bool run_for(trial *t, int k, bool other, int64_t times, double *seconds, ts_error *e)
+typedef struct timed { /* plan k, or the library's function k */
+    trial *t;
+    int k;
+    bool other;
+} timed;
+
+static bool run_for(timed of, int64_t times, double *seconds, ts_error *e)
 {
     const double begin = seconds_now();
     for (int64_t i = 0; i < times; i++) {
-        if (other)
-            trial_call_other(t, k);
-        else if (!ts_plan_run(t->plan[k], e))
+        if (of.other)
+            trial_call_other(of.t, of.k);
+        else if (!ts_plan_run(of.t->plan[of.k], e))
             return false;
     }
     return *seconds = seconds_now() - begin, true;
 }
 
 /* times: runs that take `least` seconds together; took: seconds of one of them. */
-static bool enough(trial *t, int k, bool other, double least, int64_t *times, double *took, ts_error *e)
+static bool enough(timed of, double least, int64_t *times, double *took, ts_error *e)
 {
     *times = 1;
-    if (!run_for(t, k, other, 1, took, e)) /* the first run warms up */
+    if (!run_for(of, 1, took, e)) /* the first run warms up */
         return false;
-    while (run_for(t, k, other, *times, took, e) && *took < least)
+    while (run_for(of, *times, took, e) && *took < least)
         *times *= 2;
     return *took /= (double)*times, !err_is(e);
 }
@@ -38,11 +44,11 @@ static bool measure(trial *t, int k, double least, ts_error *e)
     double *best[2] = {&t->time[k], &t->other_time[k]}, took, all = 0;
     const int sides = t->library ? 2 : 1;
     for (int s = 0; s < sides; s++)
-        if (!enough(t, k, s, least, &times[s], best[s], e))
+        if (!enough((timed){t, k, s}, least, &times[s], best[s], e))
             return false;
     for (int i = 1; i < SAMPLES && all < LIMIT * sides; i++)
         for (int s = 0; s < sides; s++) {
-            if (!run_for(t, k, s, times[s], &took, e))
+            if (!run_for((timed){t, k, s}, times[s], &took, e))
                 return false;
             all += took;
             *best[s] = fmin(*best[s], took / (double)times[s]);

@@ -36,30 +36,33 @@ static const char *place(const body *f, arena *mem, int i)
     return arena_format(mem, "node[%d] \"%s\"", i, f->step[i].name);
 }
 
-static const char *maker(const body *f, const links *l, arena *mem, int value)
+static const char *maker(const scope *s, int value)
 {
+    const body *f = s->f;
     if (value < f->n_input)
         return "the inputs";
     if (value < f->n_input + f->n_held)
         return "the tensors of the file";
     int i = f->n_step - 1;
-    while (l->first_out[i] > value)
+    while (s->l->first_out[i] > value)
         i--;
-    return place(f, mem, i);
+    return place(f, s->mem, i);
 }
 
-static bool declare(const body *f, const links *l, arena *mem, name_table *t, const char *name, int value, err *e)
+static bool declare(scope *s, const char *name, int value, err *e)
 {
-    const int first = name_add(t, name, value);
+    const int first = name_add(&s->table, name, value);
     if (first == value)
         return true;
-    return err_set(e, TS_BAD_INPUT, "M013 value \"%s\" is produced by %s and by %s", name, maker(f, l, mem, first),
-                   maker(f, l, mem, value));
+    return err_set(e, TS_BAD_INPUT, "M013 value \"%s\" is produced by %s and by %s", name, maker(s, first),
+                   maker(s, value));
 }
 
-static bool declare_all(const body *f, links *l, arena *mem, name_table *t, err *e)
+static bool declare_all(scope *s, err *e)
 {
-    int *first_out = arena_array(mem, (size_t)f->n_step + 1, sizeof *first_out);
+    const body *f = s->f;
+    links *l = s->l;
+    int *first_out = arena_array(s->mem, (size_t)f->n_step + 1, sizeof *first_out);
     int n = f->n_input + f->n_held;
     for (int i = 0; i < f->n_step; i++) {
         first_out[i] = n;
@@ -68,14 +71,14 @@ static bool declare_all(const body *f, links *l, arena *mem, name_table *t, err 
     first_out[f->n_step] = l->n_value = n;
     l->first_out = first_out;
     for (int i = 0; i < f->n_input; i++)
-        if (!declare(f, l, mem, t, f->input[i].name, i, e))
+        if (!declare(s, f->input[i].name, i, e))
             return false;
     for (int i = 0; i < f->n_held; i++)
-        if (!declare(f, l, mem, t, f->held[i].name, f->n_input + i, e))
+        if (!declare(s, f->held[i].name, f->n_input + i, e))
             return false;
     for (int i = 0; i < f->n_step; i++)
         for (int k = 0; k < f->step[i].n_out; k++)
-            if (*f->step[i].out[k] && !declare(f, l, mem, t, f->step[i].out[k], first_out[i] + k, e))
+            if (*f->step[i].out[k] && !declare(s, f->step[i].out[k], first_out[i] + k, e))
                 return false;
     return true;
 }
@@ -238,7 +241,7 @@ static bool link_body(body *f, scope *outer, arena *mem, arena *scratch, err *e)
 {
     f->links = arena_get(mem, sizeof *f->links);
     scope s = {.f = f, .l = f->links, .table = {.mem = scratch}, .outer = outer, .mem = mem, .scratch = scratch};
-    return declare_all(f, s.l, mem, &s.table, e) && resolve(&s, e) && sort_steps(f, s.l, mem, scratch, e);
+    return declare_all(&s, e) && resolve(&s, e) && sort_steps(f, s.l, mem, scratch, e);
 }
 
 bool links_make(model_file *f, arena *mem, err *e)

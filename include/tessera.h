@@ -513,21 +513,24 @@ typedef struct ts_state {
 } ts_state;
 TS_API ts_plan *ts_plan_of(ts_graph *g, int n, const ts_tensor *t, int n_state, const ts_state *state,
                            const ts_options *o, ts_error *e);
-/* What goes through a sequence whole as a computation of one place after another. out, along out_axis, and the input
- * `in`, along in_axis, have the same places. Set `place`, counted from 0, and
- * `row`, which is in there; then `out` is out there, given that each state[i].from holds of[i] at all places before,
- * along axis[i]. It holds of a computation in which a place does not depend on later ones; whether it does is the
- * caller's to know. False, with the reason: something needs all places at once, or goes through them in another way. */
+typedef struct ts_sequence { /* a tensor, and the axis along which its places are */
+    ts_tensor t;
+    int axis;
+} ts_sequence;
+/* What goes through a sequence whole as a computation of one place after another. out and the input `in` have the same
+ * places. Set `place`, counted from 0, and `row`, which is in there; then `out` is out there, given that each
+ * state[i].from holds of[i] at all places before, along axis[i]. It holds of a computation in which a place does not
+ * depend on later ones; whether it does is the caller's to know. False, with the reason: something needs all places at
+ * once, or goes through them in another way. */
 typedef struct ts_steps {
-    ts_tensor place, row; /* inputs: i64 without axes; as `in`, with extent 1 along in_axis */
-    ts_tensor out;        /* with extent 1 along out_axis */
+    ts_tensor place, row; /* inputs: i64 without axes; as `in`, with extent 1 along its axis */
+    ts_tensor out;        /* with extent 1 along its axis */
     int n;
     ts_state *state; /* these live as long as the graph */
     ts_tensor *of;
     int *axis;
 } ts_steps;
-TS_API bool ts_advance(ts_graph *g, ts_tensor out, int out_axis, ts_tensor in, int in_axis, ts_steps *steps,
-                       ts_error *e);
+TS_API bool ts_advance(ts_graph *g, ts_sequence out, ts_sequence in, ts_steps *steps, ts_error *e);
 TS_API int ts_plan_find(const ts_plan *p, const char *input); /* -1: nothing needs it */
 TS_API bool ts_plan_value(ts_plan *p, int input, ts_array *out,
                           ts_error *e); /* what an input holds; a new array, yours */

@@ -121,18 +121,23 @@ static void print_layout(text *t, const layout *y, const stage *s, const expr *c
     layout_print(t, &shown, letter);
 }
 
-static void put_operand(text *t, const stage *s, const char *stage_name, int load, const node *n, const layout *y,
-                        const expr *const *sub)
+/* What load `load` of the stage reads, or, for MAX_LOADS, what the stage stores */
+static void put_operand(text *t, const plan *p, const kernel *k, const stage *s, int load)
 {
     text name = {0}, shape = {0}, order = {0};
+    const bool reads = load < MAX_LOADS;
+    const node *n = reads ? s->load[load]->from : s->node;
+    const int entry = reads && s->leaf ? s->leaf[load] : -1;
+    const layout *y = entry >= 0 ? &p->leaf[entry].layout : &p->buffer[n->id].layout;
     open_one(t);
-    text_add(&name, "%s%s", stage_name, *stage_name ? "." : "");
+    if (k->n_stage > 1)
+        text_add(&name, "%s.", s->name);
     text_add(&name, "%s", operand_called(load).s);
     put_taken(t, "operand", &name);
     put_text(t, "tensor", n->label);
     type_print(&shape, &n->type);
     put_taken(t, "type", &shape);
-    print_layout(&order, y, s, sub, &n->type);
+    print_layout(&order, y, s, reads ? s->load[load]->arg : s->store, &n->type);
     put_taken(t, "layout", &order);
     text_add(t, "}");
 }
@@ -151,16 +156,11 @@ static void put_operands(text *t, const plan *p, const kernel *k)
     text_add(t, "[");
     for (int i = 0; i < k->n_stage; i++) {
         const stage *s = &k->stage[i];
-        const char *name = k->n_stage > 1 ? s->name : "";
-        for (int j = 0; j < s->n_load; j++) {
-            const node *n = s->load[j]->from;
-            const int entry = s->leaf ? s->leaf[j] : -1;
-            if (!within(k, n))
-                put_operand(t, s, name, j, n, entry >= 0 ? &p->leaf[entry].layout : &p->buffer[n->id].layout,
-                            s->load[j]->arg);
-        }
+        for (int j = 0; j < s->n_load; j++)
+            if (!within(k, s->load[j]->from))
+                put_operand(t, p, k, s, j);
         if (!s->scratch)
-            put_operand(t, s, name, MAX_LOADS, s->node, &p->buffer[s->node->id].layout, s->store);
+            put_operand(t, p, k, s, MAX_LOADS);
     }
     text_add(t, "]");
 }

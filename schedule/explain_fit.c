@@ -77,9 +77,11 @@ static part *find_part(parts *all, const node *n)
     return i < MAX_PARTS ? &all->part[i] : NULL;
 }
 
-static void add_part(const plan *p, const kernel *k, const stage *s, const node *n, const expr *const *sub,
-                     const int64_t *left, parts *all)
+/* What load `load` of the stage reads, or, behind the last, what the stage stores */
+static void add_part(const plan *p, const kernel *k, const stage *s, int load, const int64_t *left, parts *all)
 {
+    const node *n = load < s->n_load ? s->load[load]->from : s->node;
+    const expr *const *sub = load < s->n_load ? s->load[load]->arg : s->store;
     part *q = find_part(all, n);
     if (!q)
         return;
@@ -97,9 +99,8 @@ static void stage_parts(const plan *p, const kernel *k, const stage *s, int dept
     int64_t left[MAX_AXIS];
     find_left(k, s, depth, left);
     all->n = 0;
-    for (int i = 0; i < s->n_load; i++)
-        add_part(p, k, s, s->load[i]->from, s->load[i]->arg, left, all);
-    add_part(p, k, s, s->node, s->store, left, all);
+    for (int i = 0; i <= s->n_load; i++)
+        add_part(p, k, s, i, left, all);
 }
 
 static void find_parts(const plan *p, const kernel *k, const stage *s, int depth, parts *all)

@@ -27,9 +27,10 @@ static bool ask(asked *a, bool each, const ts_options *o, ts_error *e)
 
 bool run_eval(const char *run, const char *files, bool each, const ts_options *o, asked *out, ts_error *e)
 {
-    return open_run(run, out, e) &&
-           train_read_data(&out->weights.asked, files, out->weights.classes, out->tokenizer, 0, &out->data, e) &&
-           ask(out, each, o, e);
+    if (!open_run(run, out, e))
+        return false;
+    const data_want want = {.files = files, .classes = out->weights.classes, .tokenizer = out->tokenizer};
+    return train_read_data(&out->weights.asked, &want, &out->data, e) && ask(out, each, o, e);
 }
 
 bool run_predict(const char *run, int64_t n, const char *const *texts, const ts_options *o, asked *out, ts_error *e)

@@ -178,7 +178,7 @@ static bool make_steps(decoder *d, const ts_options *o, ts_error *e)
         return false;
     if (!logits)
         return give_up(d, "the model has not just one input of tokens"), true;
-    if (!ts_advance(g, logits, 1, d->ids, 1, &d->steps, &why))
+    if (!ts_advance(g, (ts_sequence){logits, 1}, (ts_sequence){d->ids, 1}, &d->steps, &why))
         return give_up(d, why.text), true;
     ts_tensor *all = calloc((size_t)d->steps.n + 1, sizeof *all);
     if (!all)

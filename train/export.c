@@ -8,20 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_node(cJSON *nodes, const char *op, const char *in, const char *second, const char *third,
-                     const char *out, const char *attr, double value)
+enum { MOST_IN = 3 };
+typedef struct call { /* what comes in and goes out by name, NULL behind the last; an attribute, or NULL */
+    const char *op, *in[MOST_IN], *out, *attr;
+    double value;
+} call;
+
+static void add_node(cJSON *nodes, const call *c)
 {
-    cJSON *n = js_object(nodes, NULL);
-    js_text(n, "op", op);
-    cJSON *ins = js_array(n, "in");
-    js_item(ins, in);
-    if (second)
-        js_item(ins, second);
-    if (third)
-        js_item(ins, third);
-    js_item(js_array(n, "out"), out);
-    if (attr)
-        js_number(js_object(n, "attr"), attr, value);
+    cJSON *n = js_object(nodes, NULL), *ins;
+    js_text(n, "op", c->op);
+    ins = js_array(n, "in");
+    for (int i = 0; i < MOST_IN && c->in[i]; i++)
+        js_item(ins, c->in[i]);
+    js_item(js_array(n, "out"), c->out);
+    if (c->attr)
+        js_number(js_object(n, "attr"), c->attr, c->value);
 }
 
 static void add_shape(cJSON *constants, const char *name, int n, const int *v)
@@ -56,17 +58,17 @@ static void add_pool(cJSON *nodes, cJSON *constants, const net *n, const char *x
         js_text(first, "dtype", "i64");
         js_array(first, "shape");
         cJSON_AddItemToObject(first, "data", cJSON_CreateIntArray((int[]){0}, 1));
-        add_node(nodes, "Gather", x, is[FIRST], NULL, is[POOLED], "axis", 1);
+        add_node(nodes, &(call){.op = "Gather", .in = {x, is[FIRST]}, .out = is[POOLED], .attr = "axis", .value = 1});
         return;
     }
     add_shape(constants, is[ROW], 3, (int[]){0, 1, -1}), add_shape(constants, is[COLUMN], 3, (int[]){0, -1, 1});
-    add_node(nodes, "Cast", mask, NULL, NULL, is[MASK], "to", 1);
-    add_node(nodes, "Reshape", is[MASK], is[ROW], NULL, is[MASK_ROW], NULL, 0);
-    add_node(nodes, "Reshape", is[MASK], is[COLUMN], NULL, is[MASK_COLUMN], NULL, 0);
-    add_node(nodes, "MatMul", is[MASK_ROW], x, NULL, is[SUM], NULL, 0);
-    add_node(nodes, "MatMul", is[MASK_ROW], is[MASK_COLUMN], NULL, is[COUNT], NULL, 0);
-    add_node(nodes, "Div", is[SUM], is[COUNT], NULL, is[MEAN], NULL, 0);
-    add_node(nodes, "Reshape", is[MEAN], is[FLAT], NULL, is[POOLED], NULL, 0);
+    add_node(nodes, &(call){.op = "Cast", .in = {mask}, .out = is[MASK], .attr = "to", .value = 1});
+    add_node(nodes, &(call){.op = "Reshape", .in = {is[MASK], is[ROW]}, .out = is[MASK_ROW]});
+    add_node(nodes, &(call){.op = "Reshape", .in = {is[MASK], is[COLUMN]}, .out = is[MASK_COLUMN]});
+    add_node(nodes, &(call){.op = "MatMul", .in = {is[MASK_ROW], x}, .out = is[SUM]});
+    add_node(nodes, &(call){.op = "MatMul", .in = {is[MASK_ROW], is[MASK_COLUMN]}, .out = is[COUNT]});
+    add_node(nodes, &(call){.op = "Div", .in = {is[SUM], is[COUNT]}, .out = is[MEAN]});
+    add_node(nodes, &(call){.op = "Reshape", .in = {is[MEAN], is[FLAT]}, .out = is[POOLED]});
 }
 
 static void add_extent(cJSON *shape, const char *name, int i, int64_t extent)
@@ -124,7 +126,11 @@ static bool add_head(ts_model *m, const run_weights *w, const net *n, ts_error *
     net_head_name(n, "pooled", pooled), net_head_name(n, "weight", weight), net_head_name(n, "bias", bias);
     if (pools)
         add_pool(nodes, constants, n, out.name, mask);
-    add_node(nodes, "Gemm", pools ? pooled : out.name, weight, bias, logits, "transB", 1);
+    add_node(nodes, &(call){.op = "Gemm",
+                            .in = {pools ? pooled : out.name, weight, bias},
+                            .out = logits,
+                            .attr = "transB",
+                            .value = 1});
     add_logits(js_array(root, "outputs"), m, n, logits);
     char *json = js_to_text(root, false);
     cJSON_Delete(root);
@@ -246,7 +252,7 @@ bool run_export(const char *run, const char *path, ts_error *e)
     const bool head = has_head(&w.asked);
     if (!task_is_text(&w.asked)) { /* shapes, where the data is still there */
         ts_error gone = {0};
-        train_read_data(&w.asked, w.asked.data, w.classes, NULL, 0, &d, &gone);
+        train_read_data(&w.asked, &(data_want){.files = w.asked.data, .classes = w.classes}, &d, &gone);
     }
     ts_model *m = open_first(&w, &d, e);
     bool good = m != NULL;

@@ -214,7 +214,7 @@ bool judge_data(judge *j, const data *d, bool each, const ts_options *o, verdict
             o->progress(o->user, "judging batch", (int)(first / n->batch) + 1, (int)((whole - 1) / n->batch) + 1);
     }
     free(which), free(all);
-    out->n = t.n, out->bad = t.bad, out->bad_first = t.bad_first;
+    out->n = t.n, out->classes = has_classes(n) ? n->classes : 0, out->bad = t.bad, out->bad_first = t.bad_first;
     out->loss = t.n ? t.loss / (double)t.n : NAN, out->accuracy = t.classes ? t.right / (double)t.n : NAN;
     if (!good)
         verdict_free(out);

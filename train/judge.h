@@ -17,6 +17,7 @@ void judge_free(judge *j);
 
 typedef struct verdict {
     int64_t n;              /* examples, or tokens */
+    int64_t classes;        /* that the model tells apart; 0: none */
     double loss, accuracy;  /* means; accuracy NaN where there is none */
     int64_t bad, bad_first; /* for how many of n the model's outputs are NaN or infinite, and the first of them */
     /* Each example's own, if asked for: probability of its label, the class said and that one's probability; without

@@ -91,8 +91,9 @@ static void add_slip(cJSON *list, const train_options *w, const data *d, const v
 }
 
 /* confusion[label][predicted]: examples */
-static void add_confusion(cJSON *root, const data *d, int64_t classes, const verdict *v)
+static void add_confusion(cJSON *root, const data *d, const verdict *v)
 {
+    const int64_t classes = v->classes;
     double of[MOST_CONFUSED][MOST_CONFUSED] = {{0}};
     if (classes < 2 || classes > MOST_CONFUSED)
         return;
@@ -106,8 +107,8 @@ static void add_confusion(cJSON *root, const data *d, int64_t classes, const ver
     }
 }
 
-bool misjudged_write(const char *run, int64_t step, const train_options *w, const data *d, int64_t classes,
-                     const verdict *v, ts_error *e)
+bool misjudged_write(const char *run, int64_t step, const train_options *w, const data *d, const verdict *v,
+                     ts_error *e)
 {
     char path[4200];
     int64_t n;
@@ -120,7 +121,7 @@ bool misjudged_write(const char *run, int64_t step, const train_options *w, cons
     js_number(root, "step", (double)step), js_number(root, "n", (double)d->n);
     js_number(root, of_classes ? "wrong" : "examples", (double)n);
     if (of_classes)
-        add_confusion(root, d, classes, v);
+        add_confusion(root, d, v);
     cJSON *list = js_array(root, "worst");
     for (int64_t i = 0; all && i < n && i < WORST; i++)
         add_slip(list, w, d, v, of_classes, all[i].i);

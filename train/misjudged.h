@@ -5,6 +5,6 @@
 #include "train/judge.h"
 
 /* v has each example's own. Nothing is written for tasks without labels of examples. */
-bool misjudged_write(const char *run, int64_t step, const train_options *w, const data *d, int64_t classes,
-                     const verdict *v, ts_error *e);
+bool misjudged_write(const char *run, int64_t step, const train_options *w, const data *d, const verdict *v,
+                     ts_error *e);
 #endif

@@ -414,15 +414,15 @@ static bool run_plan(step *s, const step_result *r, ts_error *e)
     return r->kernels ? ts_plan_run_timed(s->plan, r->kernels, r->n_kernel, e) : ts_plan_run(s->plan, e);
 }
 
-bool step_run(step *s, const net *n, const ts_array *batch, int64_t number, int64_t part, step_result *r, ts_error *e)
+bool step_run(step *s, const net *n, const ts_array *batch, int64_t at, step_result *r, ts_error *e)
 {
-    const int64_t parts = s->asked->accumulate;
-    double at = (double)number, loss;
-    int64_t random = (int64_t)(((uint64_t)s->asked->seed << 32) + (uint64_t)(number * parts + part));
+    const int64_t parts = s->asked->accumulate, part = at % parts;
+    double number = (double)(at / parts + 1), loss; /* of the update, from 1 */
+    int64_t random = (int64_t)(((uint64_t)s->asked->seed << 32) + (uint64_t)(at + parts));
     bool last = part == parts - 1;
     if (part == 0)
         r->loss = 0;
-    if (!set(s, "train.step", &(ts_array){.dtype = TS_F64, .data = &at}, e) ||
+    if (!set(s, "train.step", &(ts_array){.dtype = TS_F64, .data = &number}, e) ||
         !set(s, "train.random", &(ts_array){.dtype = TS_I64, .data = &random}, e) ||
         !set(s, "train.last", &(ts_array){.dtype = TS_BOOL, .data = &last}, e) || !net_set(n, s->plan, batch, e) ||
         !run_plan(s, r, e) || !get_scalar(s, 0, &loss, e) || !get_scalar(s, 1, &r->norm, e) ||

@@ -60,9 +60,9 @@ typedef struct step_result {
     double *kernels;       /* seconds of each kernel, if asked for; n_kernel */
     int n_kernel;
 } step_result;
-/* One batch, the `part`-th from 0 of update `number`, counted from 1; the last of asked->accumulate parts updates.
- * After a number that is not finite the update is over, and nothing has changed. */
-bool step_run(step *s, const net *n, const ts_array *batch, int64_t number, int64_t part, step_result *r, ts_error *e);
+/* One batch, the `at`-th of the run from 0; the last of every asked->accumulate batches updates. After a number that is
+ * not finite the update is over, and nothing has changed. */
+bool step_run(step *s, const net *n, const ts_array *batch, int64_t at, step_result *r, ts_error *e);
 /* After a step that was not finite: it is gone through again, and its state stays as it is; see ts_plan_strays. */
 bool step_strays(step *s, ts_stray *nan, ts_stray *infinite, ts_error *e);
 /* All state as named tensors, n_weight weights, then n_state others: for checkpoints. The list is the caller's, free

@@ -174,7 +174,7 @@ const char *const timed_output[TIMED_OUTPUTS] = {"loss", "grad_norm"};
 bool timed_run(timed_step *t, double out[TIMED_OUTPUTS], ts_error *e)
 {
     step_result r = {0};
-    const bool good = step_run(&t->step, &t->net, t->batch, 1, 0, &r, e);
+    const bool good = step_run(&t->step, &t->net, t->batch, 0, &r, e);
     out[0] = r.loss, out[1] = r.norm;
     return good;
 }

@@ -68,7 +68,7 @@ static bool evaluate(training *t, ts_error *e)
     ts_given *all = step_trained_make(&t->step, e);
     const bool good = all && judge_make(&j, t->asked, &t->eval, t->net.classes, n, all, e) &&
                       judge_data(&j, &t->eval, true, &t->job->options, &v, e) &&
-                      misjudged_write(t->job->run, t->done, t->asked, &t->eval, t->net.classes, &v, e);
+                      misjudged_write(t->job->run, t->done, t->asked, &t->eval, &v, e);
     free(all);
     judge_free(&j);
     verdict_free(&v);
@@ -201,9 +201,10 @@ static bool all_finite(const step_result *r)
 static bool one_batch(training *t, int64_t part, step_result *r, ts_error *e)
 {
     const net *n = &t->net;
-    const bool good = order_batch(&t->order, t->done * t->asked->accumulate + part, t->which, e) &&
+    const int64_t at = t->done * t->asked->accumulate + part;
+    const bool good = order_batch(&t->order, at, t->which, e) &&
                       net_arrays(n, &t->data, t->which, n->batch, t->batch, e) &&
-                      step_run(&t->step, n, t->batch, t->done + 1, part, r, e);
+                      step_run(&t->step, n, t->batch, at, r, e);
     for (int i = 0; i < net_n_arrays(n); i++)
         ts_array_free(&t->batch[i]);
     return good;

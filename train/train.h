@@ -60,8 +60,8 @@ bool run_weights_read(const char *run, run_weights *out, ts_error *e);
 void run_weights_free(run_weights *w);
 /* The tokenizer of a run: as its options say, or beside the model; NULL and no error where data is no text. */
 ts_tokenizer *train_tokenizer_make(const train_options *w, ts_error *e);
-/* Reads data of a run as its training data was read. */
 bool train_check_tokens(const train_options *w, const data *d, const char *files, int64_t vocabulary, ts_error *e);
-bool train_read_data(const train_options *w, const char *files, int64_t classes, const ts_tokenizer *t,
-                     int64_t vocabulary, data *out, ts_error *e);
+/* Reads data of a run as its training data was read: want's files, classes, vocabulary and
+ * tokenizer, the rest as w says. */
+bool train_read_data(const train_options *w, const data_want *want, data *out, ts_error *e);
 #endif

@@ -49,7 +49,9 @@ static bool tells_apart(const training *t, ts_error *e)
 static bool read_train(training *t, int64_t vocabulary, ts_error *e)
 {
     const train_options *w = t->asked;
-    if (!train_read_data(w, w->data, w->labels, t->tokenizer, vocabulary, &t->data, e))
+    const data_want want = {
+        .files = w->data, .classes = w->labels, .vocabulary = vocabulary, .tokenizer = t->tokenizer};
+    if (!train_read_data(w, &want, &t->data, e))
         return false;
     t->facts.classes = w->labels ? w->labels : t->data.classes;
     memcpy(t->facts.data, t->data.hash, sizeof t->facts.data);
@@ -62,7 +64,9 @@ static bool read_eval(training *t, ts_error *e)
     const train_options *w = t->asked;
     if (!w->eval || !*w->eval)
         return true;
-    t->has_eval = train_read_data(w, w->eval, t->facts.classes, t->tokenizer, t->net.vocabulary, &t->eval, e) &&
+    const data_want want = {
+        .files = w->eval, .classes = t->facts.classes, .vocabulary = t->net.vocabulary, .tokenizer = t->tokenizer};
+    t->has_eval = train_read_data(w, &want, &t->eval, e) &&
                   train_check_tokens(w, &t->eval, w->eval, t->net.vocabulary, e);
     if (t->has_eval)
         tell_cut(t, &t->eval, "evaluation");

@@ -60,17 +60,12 @@ static bool same_kind(const train_options *w, const char *files, ts_error *e)
     return err_hint(e, arrays ? "give a .tsv, .jsonl or text" : "give arrays as NAME=FILE.npy");
 }
 
-bool train_read_data(const train_options *w, const char *files, int64_t classes, const ts_tokenizer *t,
-                     int64_t vocabulary, data *out, ts_error *e)
+bool train_read_data(const train_options *w, const data_want *want, data *out, ts_error *e)
 {
-    const data_want want = {.files = files,
-                            .label = w->loss ? LABEL_NONE : task_label(w->task),
-                            .classes = classes,
-                            .stream = strcmp(w->task, "lm") == 0,
-                            .vocabulary = vocabulary,
-                            .length = w->length,
-                            .tokenizer = t};
-    return same_kind(w, files, e) && data_read(&want, out, e);
+    data_want all = *want;
+    all.label = w->loss ? LABEL_NONE : task_label(w->task);
+    all.stream = strcmp(w->task, "lm") == 0, all.length = w->length;
+    return same_kind(w, all.files, e) && data_read(&all, out, e);
 }
 
 bool train_check_tokens(const train_options *w, const data *d, const char *files, int64_t vocabulary, ts_error *e)

@@ -24,9 +24,13 @@ static double computed(int64_t n, int64_t step, int64_t half, double least, bool
                                           : (double)((n + step - 1) / step * step);
 }
 
-/* Multiply-adds a cycle that a tile makes, of those that a core can, where there are so many rows and columns. */
-static double tile_score(const plan *p, shape t, int64_t rows, int64_t columns, const extents *r, const extents *c,
-                         int64_t lane)
+typedef struct matrix { /* what tiles are laid over; whether a run says its extents */
+    int64_t rows, columns;
+    bool rows_vary, columns_vary;
+} matrix;
+
+/* Multiply-adds a cycle that a tile makes, of those that a core can, on that matrix. */
+static double tile_score(const plan *p, shape t, const matrix *m, int64_t lane)
 {
     /* A load is worth a quarter of a multiply-add, as most of it is hidden: from 0.2 to 0.3 nine of ten shapes get the
      * same tile, large ones at any weight. What a row multiplies is at hand, while columns come from the second cache,
@@ -34,10 +38,11 @@ static double tile_score(const plan *p, shape t, int64_t rows, int64_t columns, 
     static const double LOAD = 0.25;
     const double columns_load = p->on->level[L1].bytes_per_cycle / p->on->level[L2].bytes_per_cycle,
                  under_way = p->on->cost.fma_latency * p->on->cost.fma_per_cycle, sums = (double)(t.rows * t.vectors);
-    const double computed_rows = computed(rows, t.rows, (t.rows + 1) / 2, under_way / (double)t.vectors, r->n > 1);
-    const double computed_columns = computed(columns, t.vectors * lane, (t.vectors + 1) / 2 * lane,
-                                             under_way / (double)t.rows * (double)lane, c->n > 1);
-    const double fit = (double)(rows * columns) / (computed_rows * computed_columns);
+    const double computed_rows = computed(m->rows, t.rows, (t.rows + 1) / 2, under_way / (double)t.vectors,
+                                          m->rows_vary);
+    const double computed_columns = computed(m->columns, t.vectors * lane, (t.vectors + 1) / 2 * lane,
+                                             under_way / (double)t.rows * (double)lane, m->columns_vary);
+    const double fit = (double)(m->rows * m->columns) / (computed_rows * computed_columns);
     const double loads = ((double)t.rows + columns_load * (double)t.vectors) / sums, busy = fmin(1, sums / under_way);
     return fit * busy / (1 + LOAD * loads);
 }
@@ -55,11 +60,11 @@ static void add_scores(const plan *p, const extents *r, const extents *c, int at
                        double score[MOST_VECTORS + 1][MOST_ROWS + 1])
 {
     double here[MOST_VECTORS + 1][MOST_ROWS + 1], best = 0;
-    const int64_t rows = r->of[at[0]], columns = c->of[at[1]];
+    const matrix m = {r->of[at[0]], c->of[at[1]], r->n > 1, c->n > 1};
     for (int v = 1; v <= MOST_VECTORS; v++)
         for (int k = 1; k <= MOST_ROWS; k++) {
-            here[v][k] = tile_score(p, (shape){k, v}, rows, columns, r, c, lane);
-            if (tile_fits(p, (shape){k, v}, rows, columns, lane) && here[v][k] > best)
+            here[v][k] = tile_score(p, (shape){k, v}, &m, lane);
+            if (tile_fits(p, (shape){k, v}, m.rows, m.columns, lane) && here[v][k] > best)
                 best = here[v][k];
         }
     for (int v = 1; v <= MOST_VECTORS; v++)

@@ -18,7 +18,7 @@ static int core_of(int cpu)
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
     FILE *f = fopen(path, "r");
     int first = cpu;
-    if (f == NULL)
+    if (!f)
         return cpu;
     if (fscanf(f, "%d", &first) != 1)
         first = cpu;
@@ -64,7 +64,7 @@ static bool read_cache(int index, const char *what, const char *form, void *out)
     char path[96];
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", index, what);
     FILE *f = fopen(path, "r");
-    if (f == NULL)
+    if (!f)
         return false;
     bool got = fscanf(f, form, out) == 1;
     fclose(f);
@@ -82,7 +82,7 @@ cache_sizes cpus_caches(void)
             !read_cache(i, "size", "%zuK", &kib))
             continue;
         size_t *to = level == 1 ? &c.l1 : level == 2 ? &c.l2 : level == 3 ? &c.l3 : NULL;
-        if (to != NULL)
+        if (to)
             *to = kib * 1024;
     }
     return c;
@@ -91,7 +91,7 @@ cache_sizes cpus_caches(void)
 int cpus_quota(void)
 {
     FILE *f = fopen("/sys/fs/cgroup/cpu.max", "r");
-    if (f == NULL)
+    if (!f)
         return 0;
     double quota = 0, period = 1;
     int got = fscanf(f, "%lf %lf", &quota, &period); /* "max 100000" where there is no limit */
@@ -173,7 +173,7 @@ cpus_time cpus_run(const cpus_job *job)
     pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
     int n = 0;
     pthread_mutex_lock(&gate);
-    for (; m != NULL && times != NULL && n < job->threads; n++) {
+    for (; m && times && n < job->threads; n++) {
         m[n] = (member){job, &together, n, &gate, times + (size_t)n * repeats * 2, 0};
         if (pthread_create(&m[n].thread, NULL, member_main, &m[n]) != 0)
             break;

@@ -22,7 +22,7 @@ static const double NOISE_SECONDS = 0.5;    /* of listening to an idle core */
 static bool first_line(const char *path, char line[LINE])
 {
     FILE *f = fopen(path, "r");
-    if (f == NULL)
+    if (!f)
         return false;
     bool got = fgets(line, LINE, f) != NULL;
     fclose(f);
@@ -34,12 +34,12 @@ static bool first_line(const char *path, char line[LINE])
 static bool keyed_line(const char *path, const char *key, char value[LINE])
 {
     FILE *f = fopen(path, "r");
-    if (f == NULL)
+    if (!f)
         return false;
     char line[LINE];
     bool found = false;
     size_t n = strlen(key);
-    while (!found && fgets(line, sizeof line, f) != NULL) {
+    while (!found && fgets(line, sizeof line, f)) {
         const char *at = line + n;
         if (strncmp(line, key, n) != 0)
             continue;
@@ -120,7 +120,7 @@ static void add_processor(cJSON *out)
     js_number(out, "processors", cpus.n);
     text_of_file(out, "smt", "/sys/devices/system/cpu/smt/control", "not stated by the system");
     cJSON *list = js_array(out, "isa_available");
-    for (const unit *u = units; u->isa != NULL; u++)
+    for (const unit *u = units; u->isa; u++)
         if (u->present())
             js_item(list, u->isa);
     cache_sizes c = cpus_caches();
@@ -176,7 +176,7 @@ static void add_memory(cJSON *out)
 static void add_company(cJSON *out)
 {
     char line[LINE];
-    bool guest = keyed_line("/proc/cpuinfo", "flags", line) && strstr(line, " hypervisor") != NULL;
+    bool guest = keyed_line("/proc/cpuinfo", "flags", line) && strstr(line, " hypervisor");
     js_flag(out, "hypervisor", guest);
     text_of_file(out, "hypervisor_name", "/sys/class/dmi/id/sys_vendor", "not readable");
     if (first_line("/proc/loadavg", line))
@@ -216,8 +216,8 @@ static void add_software(cJSON *out, const char *isa, int threads)
     ts_error e = {0};
     ts_options o = {.isa = isa, .threads = threads};
     char *machine = ts_machine_json(&o, &e);
-    cJSON *parsed = machine != NULL ? cJSON_Parse(machine) : NULL;
-    if (parsed != NULL)
+    cJSON *parsed = machine ? cJSON_Parse(machine) : NULL;
+    if (parsed)
         cJSON_AddItemToObject(out, "machine", parsed);
     else
         js_absent(out, "machine", e.code != TS_OK ? e.text : "not valid");
@@ -231,7 +231,7 @@ static void add_variables(cJSON *out)
                                        "MKL_NUM_THREADS", "LD_PRELOAD",      "MALLOC_ARENA_MAX"};
     cJSON *list = js_object(out, "variables");
     for (size_t i = 0; i < sizeof name / sizeof *name; i++)
-        if (env_text(name[i]) != NULL)
+        if (env_text(name[i]))
             js_text(list, name[i], env_text(name[i]));
 }
 
@@ -244,7 +244,7 @@ cJSON *environment_make(const char *isa, int threads, uint64_t seed)
     else
         js_absent(out, "threads", "not chosen yet");
     const unit *u = unit_find(isa);
-    js_text(out, "isa", isa != NULL ? isa : u->isa);
+    js_text(out, "isa", isa ? isa : u->isa);
     add_clocks(out);
     add_memory(out);
     add_company(out);
@@ -273,7 +273,7 @@ char *noise_json(ts_error *e)
     cpu_ticks before = cpu_ticks_now();
     int64_t end = clock_ns() + (int64_t)(NOISE_SECONDS * 1e9);
     int n = 0, slow = 0;
-    while (v != NULL && n < NOISE_SAMPLES && clock_ns() < end)
+    while (v && n < NOISE_SAMPLES && clock_ns() < end)
         v[n++] = canary();
     double median = stats_median(v, n);
     for (int i = 0; i < n; i++)

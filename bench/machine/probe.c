@@ -84,7 +84,7 @@ static void memory_work(void *arg, int thread)
     size_t at = t->turn[thread]++ % (t->part / t->piece) * t->piece;
     char *mine = t->base + t->part * (size_t)thread + at;
     for (size_t i = 0; i < t->passes; i++) {
-        if (t->read != NULL)
+        if (t->read)
             t->read(mine, t->piece);
         else
             t->write(mine, t->piece);
@@ -146,7 +146,7 @@ static bool add_bandwidths(cJSON *out, const cpu_list *cpus, int threads, const 
     size_t whole = s.dram * (size_t)threads;
     char *base = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     size_t *turn = calloc((size_t)threads, sizeof *turn);
-    if (base == MAP_FAILED || turn == NULL) {
+    if (base == MAP_FAILED || !turn) {
         free(turn);
         return err_set(e, TS_MEMORY, "probing memory needs %zu MiB", whole / MIB);
     }
@@ -227,7 +227,7 @@ char *probe_json(const char *isa, int threads, ts_error *e)
     ts_free(machine);
     cpus_allowed(&cpus);
     threads = threads_or_cores(threads, &cpus);
-    if (u == NULL) {
+    if (!u) {
         err_set(e, TS_DEVICE, "instruction set \"%s\": unknown, or this processor does not have it", isa);
         return NULL;
     }
@@ -236,7 +236,7 @@ char *probe_json(const char *isa, int threads, ts_error *e)
         return NULL;
     }
     cJSON *out = cJSON_CreateObject(), *list = cJSON_CreateArray();
-    for (const unit *v = units; v->isa != NULL; v++)
+    for (const unit *v = units; v->isa; v++)
         if (v->present())
             add_unit(list, &cpus, threads, v);
     js_text(out, "isa", u->isa);

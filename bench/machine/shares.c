@@ -29,7 +29,7 @@ cJSON *ceilings_stated(const cJSON *plan)
 {
     const cJSON *peak = js_get(plan, "peak"), *level;
     const double gflops = js_get_number(peak, "f32_gflops", NAN);
-    if (peak == NULL)
+    if (!peak)
         return NULL;
     cJSON *out = cJSON_CreateObject(), *levels, *unit;
     js_text(out, "isa", js_get_text(plan, "isa"));

@@ -248,8 +248,8 @@ const unit units[] = {
 
 const unit *unit_find(const char *isa)
 {
-    for (const unit *u = units; u->isa != NULL; u++)
-        if ((isa == NULL || strcmp(isa, u->isa) == 0) && u->present())
+    for (const unit *u = units; u->isa; u++)
+        if ((!isa || strcmp(isa, u->isa) == 0) && u->present())
             return u;
     return NULL;
 }

@@ -48,17 +48,26 @@ static const buffer **largest(const contestant *c)
     return of;
 }
 
+typedef struct rectangle { /* pixels: x0 left, y0 above */
+    double x0, x1, y0, y1;
+} rectangle;
+
 /* Across: kernels from first to last. Up: bytes from its offset on. */
-static void rectangle(text *t, const report *r, int c, const buffer *b, const axis *x, const axis *y, bool own)
+static rectangle place_of(const buffer *b, const axis *x, const axis *y)
 {
-    double x0 = axis_at(x, b->first), x1 = axis_at(x, b->last + 1), y0 = axis_at(y, b->offset + b->bytes),
-           y1 = axis_at(y, b->offset);
-    if (!own) {
-        text_add(t, "M%.1f %.1fH%.1fV%.1fH%.1fz", x0, y0, x1, y1, x0);
-        return;
-    }
+    return (rectangle){axis_at(x, b->first), axis_at(x, b->last + 1), axis_at(y, b->offset + b->bytes),
+                       axis_at(y, b->offset)};
+}
+
+static void outline(text *t, const rectangle *at)
+{
+    text_add(t, "M%.1f %.1fH%.1fV%.1fH%.1fz", at->x0, at->y0, at->x1, at->y1, at->x0);
+}
+
+static void draw(text *t, const report *r, int c, const buffer *b, const rectangle *at)
+{
     text_add(t, "<rect class=\"tint %s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"><title>",
-             mark_class(r, c), x0, y0, x1 - x0, y1 - y0);
+             mark_class(r, c), at->x0, at->y0, at->x1 - at->x0, at->y1 - at->y0);
     html_text(t, b->name);
     text_add(t, ": %s at %s, kernels %.0f to %.0f</title></rect>", word_bytes(b->bytes).s, word_bytes(b->offset).s,
              b->first, b->last);
@@ -163,12 +172,16 @@ static void gantt(text *t, const report *r, int c, const buffer *const *of)
     text_add(t, "<path class=\"axis\" d=\"M%d %dH%d\"/>", LEFT, TOP + HEIGHT, RIGHT);
     text_add(t, "<text class=\"soft small mid\" x=\"%d\" y=\"%d\">kernels, in the order of running (%.0f) →</text>\n",
              (LEFT + RIGHT) / 2, TOP + HEIGHT + 18, x.hi);
-    for (int i = 0; i < o->n_buffer && i < MAX_RECTS; i++)
-        rectangle(t, r, c, of[i], &x, &y, true);
+    for (int i = 0; i < o->n_buffer && i < MAX_RECTS; i++) {
+        const rectangle at = place_of(of[i], &x, &y);
+        draw(t, r, c, of[i], &at);
+    }
     if (o->n_buffer > MAX_RECTS) { /* the small ones in one path */
         text_add(t, "<path class=\"tint %s\" d=\"", mark_class(r, c));
-        for (int i = MAX_RECTS; i < o->n_buffer && i < 40 * MAX_RECTS; i++)
-            rectangle(t, r, c, of[i], &x, &y, false);
+        for (int i = MAX_RECTS; i < o->n_buffer && i < 40 * MAX_RECTS; i++) {
+            const rectangle at = place_of(of[i], &x, &y);
+            outline(t, &at);
+        }
         text_add(t, "\"/>");
     }
     names(t, o, of, &x, &y);

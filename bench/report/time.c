@@ -64,18 +64,25 @@ static op_time *ops_make(const report *r, int *n)
     return of;
 }
 
+typedef struct segment { /* of a bar: pixels x0 to x1 across, y down; what it stands for */
+    int colour;
+    double x0, x1, y, ns;
+} segment;
+
 /* A name is left to the tooltip where it has no room: below 56 pixels. */
-static void segment(text *t, const op_time *o, int colour, double x0, double x1, double y, double ns)
+static void segment_draw(text *t, const char *op, const segment *s)
 {
-    text_add(t, "<rect style=\"fill:var(--o%d)\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\"><title>", colour,
+    const double x0 = s->x0, x1 = s->x1, y = s->y;
+    text_add(t, "<rect style=\"fill:var(--o%d)\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\"><title>", s->colour,
              x0, y, fmax(0, x1 - x0 - 1), BAR);
-    html_text(t, o->op);
-    text_add(t, ": %s</title></rect>", word_time(ns).s);
+    html_text(t, op);
+    text_add(t, ": %s</title></rect>", word_time(s->ns).s);
     if (x1 - x0 < 56)
         return;
     text_add(t, "<text class=\"ontop small strong\" x=\"%.1f\" y=\"%.1f\">", x0 + 7, y + 17);
-    html_clip(t, o->op, (int)((x1 - x0 - 10) / 7));
-    text_add(t, "</text><text class=\"ontop small\" x=\"%.1f\" y=\"%.1f\">%s</text>", x0 + 7, y + 32, word_time(ns).s);
+    html_clip(t, op, (int)((x1 - x0 - 10) / 7));
+    text_add(t, "</text><text class=\"ontop small\" x=\"%.1f\" y=\"%.1f\">%s</text>", x0 + 7, y + 32,
+             word_time(s->ns).s);
 }
 
 /* of[i].ns: [candidate], in ns; per_ns: pixels, the same for all bars, so that lengths compare. */
@@ -89,7 +96,7 @@ static void bar(text *t, const report *r, int c, const op_time *of, int n, doubl
     for (int i = 0; i < n; i++) {
         double to = x + of[i].ns[c] * per_ns;
         if (of[i].ns[c] > 0)
-            segment(t, &of[i], i, x, to, y, of[i].ns[c]);
+            segment_draw(t, of[i].op, &(segment){i, x, to, y, of[i].ns[c]});
         x = to;
     }
     if (gap > 0)

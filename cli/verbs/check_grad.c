@@ -121,10 +121,13 @@ static bool set_all(checking *c, ts_error *e)
     return !err_is(e);
 }
 
-/* The weighted sum of the outputs, and that of the magnitudes. */
-static bool sum(checking *c, double *out, double *scale, ts_error *e)
+typedef struct sums { /* of the outputs, weighted, and of their magnitudes; the slope times the move to there */
+    double value, scale, by;
+} sums;
+
+static bool sum(checking *c, sums *out, ts_error *e)
 {
-    *out = *scale = 0;
+    out->value = out->scale = 0;
     if (!ts_plan_run(c->plan, e))
         return false;
     for (int i = 0; i < c->n_out; i++) {
@@ -132,26 +135,25 @@ static bool sum(checking *c, double *out, double *scale, ts_error *e)
         if (!ts_plan_get(c->plan, i, &a, e))
             return false;
         for (int64_t k = 0; k < ts_array_count(&a); k++)
-            *out += ts_array_at(&a, k), *scale += fabs(ts_array_at(&a, k));
+            out->value += ts_array_at(&a, k), out->scale += fabs(ts_array_at(&a, k));
         ts_array_free(&a);
     }
     return true;
 }
 
-/* The sum with input k moved by h along way; what storing rounds off is taken into *moved, the slope times the move. */
-static bool moved(checking *c, int k, const ts_array *way, double h, double *out, double *by, double *scale,
-                  ts_error *e)
+/* The sums with input k moved by h along way; what storing rounds off is taken into the move. */
+static bool moved(checking *c, int k, const ts_array *way, double h, sums *out, ts_error *e)
 {
     const ts_array *x = &c->s.value[c->input[k]];
     ts_array to;
     if (!ts_array_make(&to, x->dtype, x->rank, x->dim, e))
         return false;
-    *by = 0;
+    out->by = 0;
     for (int64_t i = 0; i < ts_array_count(x); i++) {
         put(&to, i, ts_array_at(x, i) + h * ts_array_at(way, i));
-        *by += (ts_array_at(&to, i) - ts_array_at(x, i)) * ts_array_at(&c->slope[k], i);
+        out->by += (ts_array_at(&to, i) - ts_array_at(x, i)) * ts_array_at(&c->slope[k], i);
     }
-    const bool good = ts_plan_set(c->plan, ts_plan_find(c->plan, ts_name(c->x[k])), &to, e) && sum(c, out, scale, e);
+    const bool good = ts_plan_set(c->plan, ts_plan_find(c->plan, ts_name(c->x[k])), &to, e) && sum(c, out, e);
     ts_array_free(&to);
     return good;
 }
@@ -178,10 +180,10 @@ static bool check_way(checking *c, int k, const ts_array *way, ts_error *e)
     double error = 0, off[3];
     for (int i = 0; i < 3; i++) {
         const double h = step_of(c, k) / (1 << i);
-        double more, less, up, down, scale;
-        if (!moved(c, k, way, h, &more, &up, &scale, e) || !moved(c, k, way, -h, &less, &down, &scale, e))
+        sums up, down;
+        if (!moved(c, k, way, h, &up, e) || !moved(c, k, way, -h, &down, e))
             return false;
-        const double difference = more - less, want = up - down, noise = 16 * DBL_EPSILON * scale;
+        const double difference = up.value - down.value, want = up.by - down.by, noise = 16 * DBL_EPSILON * down.scale;
         const double size = fabs(difference) + fabs(want) + noise;
         off[i] = (difference - want) / h;
         error = size > 0 ? fmax(0, fabs(difference - want) - noise) / size : 0;

@@ -273,18 +273,15 @@ const expr *x_fold(arena *mem, const char *name, uint32_t axes, const expr *body
     return x;
 }
 
-/* Parts: start, update, then a subscript for each dimension of the result. Without a name the update is set. */
-const expr *x_scatter(arena *mem, dtype d, const char *name, uint32_t axes, const expr *start, const expr *update,
-                      int rank, const expr *const *at)
+const expr *x_scatter(arena *mem, dtype d, const char *name, uint32_t axes, int n, const expr *const *part)
 {
     const fn *f = name ? fn_find(name) : NULL;
-    MUST(!name || (f && f->arity == 2));
+    MUST((!name || (f && f->arity == 2)) && n >= 2);
     expr *x = make(mem, X_SCATTER, d);
-    const expr **arg = parts(mem, x, rank + 2);
+    const expr **arg = parts(mem, x, n);
     x->fn = f, x->folds = axes;
-    arg[0] = retype(mem, d, start), arg[1] = retype(mem, d, update);
-    for (int i = 0; i < rank; i++)
-        arg[2 + i] = retype(mem, TS_I64, at[i]);
+    for (int i = 0; i < n; i++)
+        arg[i] = retype(mem, i < 2 ? d : TS_I64, part[i]);
     return x;
 }
 

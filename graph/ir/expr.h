@@ -118,9 +118,9 @@ const expr *x_element(arena *mem, const node *from);                         /* 
 const expr *x_apply(arena *mem, const fn *f, int n, const expr *const *arg); /* one of a graph stays a call */
 const expr *x_cast(arena *mem, dtype to, const expr *a);                     /* no-op when a has that dtype */
 const expr *x_fold(arena *mem, const char *fn, uint32_t axes, const expr *body);
-/* at: as many subscripts as the result has dims; fn NULL: the last one stays. Over all axes in `axes`. */
-const expr *x_scatter(arena *mem, dtype d, const char *fn, uint32_t axes, const expr *start, const expr *update,
-                      int rank, const expr *const *at);
+/* part: the start, the update, a subscript for each dim of the result; fn NULL: the last one stays. Over all axes in
+ * `axes`. */
+const expr *x_scatter(arena *mem, dtype d, const char *fn, uint32_t axes, int n, const expr *const *part);
 /* Loads of the operands over all axes in `axes`. */
 const expr *x_routine(arena *mem, dtype d, const routine *run, uint32_t axes, int n, const expr *const *operand);
 const expr *x_state(arena *mem, dtype d, int k);

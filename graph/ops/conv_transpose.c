@@ -7,20 +7,6 @@
 enum { MAX_PHASES = 8 }; /* as many tensors as one element may read */
 
 /* ---- helpers ---- */
-/* A list attribute with n numbers of at least `least`; `otherwise` where absent. */
-static bool numbers(const node *n, const char *name, int count, int64_t otherwise, int64_t least, int64_t *out, err *e)
-{
-    const attr *a = node_attr(n, name);
-    if (a->kind != '-' && a->n != count)
-        return err_set(e, TS_BAD_INPUT, "%s: %d numbers, %d wanted", name, a->n, count);
-    for (int i = 0; i < count; i++) {
-        out[i] = a->kind == '-' ? otherwise : a->ints[i];
-        if (out[i] < least)
-            return err_set(e, TS_BAD_INPUT, "%s: %lld is below %lld", name, (long long)out[i], (long long)least);
-    }
-    return true;
-}
-
 /* out = (in - 1) * stride + extra + (kernel - 1) * dilation + 1 - before - after; negative pads enlarge. */
 static bool read_reverse(const node *n, window *w, err *e)
 {
@@ -30,8 +16,10 @@ static bool read_reverse(const node *n, window *w, err *e)
     if (w->n < 1 || w->n > MAX_SPACE || k->rank != x->rank)
         return err_set(e, TS_UNSUPPORTED, "ranks %d and %d: 1 to %d spatial axes are supported", x->rank, k->rank,
                        MAX_SPACE);
-    if (!numbers(n, "strides", w->n, 1, 1, w->stride, e) || !numbers(n, "dilations", w->n, 1, 1, w->dilation, e) ||
-        !numbers(n, "pads", 2 * w->n, 0, INT64_MIN, pads, e) || !numbers(n, "output_padding", w->n, 0, 0, extra, e))
+    if (!window_numbers(n, "strides", w->n, w->stride, 1, 1, e) ||
+        !window_numbers(n, "dilations", w->n, w->dilation, 1, 1, e) ||
+        !window_numbers(n, "pads", 2 * w->n, pads, INT64_MIN, 0, e) ||
+        !window_numbers(n, "output_padding", w->n, extra, 0, 0, e))
         return false;
     for (int s = 0; s < w->n; s++) {
         int64_t size, reach;

@@ -69,15 +69,19 @@ static bool adapt_deform_conv(const onnx_call *c, const node **out, err *e)
 }
 
 /* ---- recipes ---- */
-/* numbers 0, 1, ... * scale + from along axis `at` of `rank`, others of extent 1 */
-static const node *counted(graph *g, dtype d, int rank, int at, int64_t count, int64_t scale, int64_t from)
+typedef struct progression { /* from, from + step, ...: count numbers */
+    int64_t count, step, from;
+} progression;
+
+/* Those along axis `at` of `rank`, others of extent 1 */
+static const node *counted(graph *g, dtype d, int rank, int at, progression p)
 {
     int64_t shape[MAX_RANK];
     for (int i = 0; i < rank; i++)
-        shape[i] = i == at ? count : 1;
-    const node *v = g_callf(g, 0, NULL, "iota count=%lld to=%s", (long long)count, ts_dtype_name(d));
-    v = g_call2(g, "multiply", v, g_scalar(g, d, (double)scale));
-    return g_reshape(g, g_call2(g, "add", v, g_scalar(g, d, (double)from)), rank, shape);
+        shape[i] = i == at ? p.count : 1;
+    const node *v = g_callf(g, 0, NULL, "iota count=%lld to=%s", (long long)p.count, ts_dtype_name(d));
+    v = g_call2(g, "multiply", v, g_scalar(g, d, (double)p.step));
+    return g_reshape(g, g_call2(g, "add", v, g_scalar(g, d, (double)p.from)), rank, shape);
 }
 
 /* Where points read along axis s, [n, og, k..., o...]: o * stride - before + k * dilation + offset */
@@ -92,8 +96,8 @@ static const node *places(graph *g, const node *n, const deformed *f, int s)
         split[4 + i] = w->out[i], shape[2 + i] = w->kernel[i], shape[2 + w->n + i] = w->out[i];
     const node *p = g_callf(g, 1, (const node *[]){g_reshape(g, n->in[2], 4 + w->n, split)}, "index key=:,:,:,%d", s);
     p = g_call2(g, "add", g_reshape(g, p, rank, shape),
-                counted(g, t->dtype, rank, 2 + s, w->kernel[s], w->dilation[s], -w->before[s]));
-    return g_call2(g, "add", p, counted(g, t->dtype, rank, 2 + w->n + s, w->out[s], w->stride[s], 0));
+                counted(g, t->dtype, rank, 2 + s, (progression){w->kernel[s], w->dilation[s], -w->before[s]}));
+    return g_call2(g, "add", p, counted(g, t->dtype, rank, 2 + w->n + s, (progression){w->out[s], w->stride[s], 0}));
 }
 
 typedef struct tap { /* one of the elements around the points, [n, og, k..., o...] */

@@ -53,7 +53,8 @@ static bool cut_by(cut *c, int axis, int64_t dim, const item *k, err *e)
     const int64_t step = k->has[2] ? k->v[2] : 1, at = k->v[0] < 0 ? k->v[0] + dim : k->v[0];
     if (k->kind == ITEM_SLICE) {
         const int64_t start = step < 0 ? INT64_MAX : 0, end = step < 0 ? INT64_MIN : INT64_MAX;
-        return cut_take(c, axis, dim, k->has[0] ? k->v[0] : start, k->has[1] ? k->v[1] : end, step, e);
+        const cut_range of = {k->has[0] ? k->v[0] : start, k->has[1] ? k->v[1] : end, step};
+        return cut_take(c, axis, dim, of, e);
     }
     if (k->kind == ITEM_LIST)
         return true;

@@ -274,11 +274,12 @@ static bool act_text(const layer *l, int d, int i, char out[160], err *e)
     return activation(l->c, *name ? name : default_act(l, i), alpha, beta, out, e);
 }
 
-/* Of operand i its part d along the axis of directions; zeros where the file leaves it out. */
-static const node *direction_of(const layer *l, int i, int d, int axis, int rank, int64_t rows, int64_t columns)
+/* Of operand i its part d along the axis of directions, of these extents; zeros where the file leaves it out. */
+static const node *direction_of(const layer *l, int i, int d, int axis, int rank, const int64_t *dim)
 {
     const node *x = onnx_in(l->c, i);
-    type t = {.dtype = l->dtype, .rank = rank, .dim = {rows, columns}};
+    type t = {.dtype = l->dtype, .rank = rank};
+    memcpy(t.dim, dim, (size_t)rank * sizeof *dim);
     if (!x)
         return g_filled(l->c->g, &t, 0);
     if (x->type.rank != rank + 1 || d >= x->type.dim[axis])
@@ -292,13 +293,13 @@ static const node *direction(const layer *l, const node *x, int d, bool reverse,
 {
     graph *g = l->c->g;
     char formula[3][160] = {"", "", ""};
-    const int64_t rows = l->gates * l->hidden;
+    const int64_t rows = l->gates * l->hidden, state[] = {l->batch, l->hidden};
     const int by = l->by_batch ? 1 : 0;
     const char *const which[] = {"f", "g", "h"};
     attr list[8] = {attr_int("reverse", reverse), attr_real("clip", onnx_real(l->c, "clip", 0))};
-    const node *in[8] = {x, direction_of(l, 1, d, 0, 2, rows, x->type.dim[2]),
-                         direction_of(l, 2, d, 0, 2, rows, l->hidden), direction_of(l, 3, d, 0, 1, 2 * rows, 0),
-                         direction_of(l, 5, d, by, 2, l->batch, l->hidden)};
+    const node *in[8] = {x, direction_of(l, 1, d, 0, 2, (int64_t[]){rows, x->type.dim[2]}),
+                         direction_of(l, 2, d, 0, 2, (int64_t[]){rows, l->hidden}),
+                         direction_of(l, 3, d, 0, 1, (int64_t[]){2 * rows}), direction_of(l, 5, d, by, 2, state)};
     int n_in = 5, n = 2;
     for (int i = 0; i < l->n_act; i++) {
         if (!act_text(l, d, i, formula[i], e))
@@ -308,8 +309,8 @@ static const node *direction(const layer *l, const node *x, int d, bool reverse,
     if (l->gates == 3)
         list[n++] = attr_int("linear_before_reset", onnx_int(l->c, "linear_before_reset", 0));
     if (l->gates == 4) {
-        in[n_in++] = direction_of(l, 6, d, by, 2, l->batch, l->hidden);
-        in[n_in++] = direction_of(l, 7, d, 0, 1, 3 * l->hidden, 0);
+        in[n_in++] = direction_of(l, 6, d, by, 2, state);
+        in[n_in++] = direction_of(l, 7, d, 0, 1, (int64_t[]){3 * l->hidden});
         list[n++] = attr_int("couple", onnx_int(l->c, "input_forget", 0));
     }
     if (onnx_in(l->c, 4))

@@ -61,8 +61,10 @@ static void give(defn *d, uint32_t set, const expr *const *axis, const expr *con
 {
     const int k = kind_of(node_attr(d->node, "reduce")->s);
     const dtype t = d->node->type.dtype;
-    d->value = x_scatter(d->mem, t, t == TS_BOOL ? kinds[k].truth : kinds[k].fn, set, defn_in(d, 0),
-                         defn_at(d, 2, axis), d->node->type.rank, at);
+    const int rank = d->node->type.rank;
+    const expr *part[MAX_RANK + 2] = {defn_in(d, 0), defn_at(d, 2, axis)};
+    memcpy(part + 2, at, (size_t)rank * sizeof *at);
+    d->value = x_scatter(d->mem, t, t == TS_BOOL ? kinds[k].truth : kinds[k].fn, set, rank + 2, part);
 }
 
 /* ---- ONNX ---- */

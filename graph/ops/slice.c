@@ -15,8 +15,10 @@ cut cut_whole(const type *t)
     return c;
 }
 
-bool cut_take(cut *c, int axis, int64_t dim, int64_t start, int64_t end, int64_t step, err *e)
+bool cut_take(cut *c, int axis, int64_t dim, cut_range of, err *e)
 {
+    int64_t start = of.start, end = of.end;
+    const int64_t step = of.step;
     if (step == 0 || step == INT64_MIN)
         return err_set(e, TS_BAD_INPUT, "slice: step %lld along axis %d, another one expected", (long long)step, axis);
     const int64_t low = step < 0 ? -1 : 0, high = step < 0 ? dim - 1 : dim;
@@ -66,7 +68,7 @@ static bool adapt_slice(const onnx_call *c, const node **out, err *e)
             return false;
         /* A start before the axis is its first element, backwards too, where numpy takes nothing. */
         const int64_t dim = t->dim[axis], from = start[i] < -dim ? -dim : start[i];
-        if (!cut_take(&k, axis, dim, from, end[i], n_steps >= 0 ? steps[i] : 1, e))
+        if (!cut_take(&k, axis, dim, (cut_range){from, end[i], n_steps >= 0 ? steps[i] : 1}, e))
             return false;
     }
     return onnx_give(c, out, cut_made(c->g, c->in[0], &k), e);

@@ -349,11 +349,11 @@ static bool turn_rest(turning *t, const stretch *all, int64_t first, const node 
     return !err_is(&g->err) && turn(t, &s, false, sum, dx);
 }
 
-/* n stretches of k trips, from the last one on. */
-static bool turn_stretches(turning *t, const stretch *all, int64_t n, int64_t k, const node *const *kept,
-                           const node **sum, const node **dx)
+/* Whole stretches, from the last one on. */
+static bool turn_stretches(turning *t, const stretch *all, const node *const *kept, const node **sum, const node **dx)
 {
     graph *g = t->g;
+    const int64_t k = all->stretch, n = all->trips / k;
     ts_scan *by = ts_scan_begin(g, n);
     stretch s = {.trips = k};
     const node *now[MAX_PART] = {0}, *next[MAX_PART], *rows[MAX_PART] = {0}, *out[2 * MAX_PART];
@@ -406,7 +406,7 @@ static bool turn_by(turning *t, stretch *all, int64_t k, const node **sum, const
         all->row[i] = all->row[i] ? forwards(g, all->row[i], f.row[i - f.n_state]) : NULL;
     t->f.slice = t->f.row = none, t->f.every = NULL, all->stretch = k;
     if (err_is(&g->err) || (f.trips > n * k && !turn_rest(t, all, n * k, kept, sum, rest)) ||
-        !turn_stretches(t, all, n, k, kept, sum, dx))
+        !turn_stretches(t, all, kept, sum, dx))
         return false;
     for (int i = 0; i < t->n->n_in; i++) {
         if (dx[i] && rest[i])

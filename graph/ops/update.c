@@ -10,9 +10,10 @@
 typedef struct update {
     int n, n_state; /* parameters; states of each */
     const node *rate, *count; /* scalars; count in the rate's dtype */
+    onnx_value *out;          /* parameters, then their states, one kind after the other */
 } update;
 
-static bool read_update(const onnx_call *c, int n_state, update *u, err *e)
+static bool read_update(const onnx_call *c, int n_state, onnx_value *out, update *u, err *e)
 {
     const int each = 2 + n_state;
     if (!onnx_need(c, c->n_in, e))
@@ -23,7 +24,7 @@ static bool read_update(const onnx_call *c, int n_state, update *u, err *e)
     for (int i = 0; i < 2; i++)
         if (type_count(&c->in[i]->type) != 1)
             return err_set(e, TS_BAD_INPUT, "%s: operand %d is not one number", c->type, i + 1);
-    *u = (update){.n = (c->n_in - 2) / each, .n_state = n_state};
+    *u = (update){.n = (c->n_in - 2) / each, .n_state = n_state, .out = out};
     u->rate = g_reshape(c->g, c->in[0], 0, NULL);
     u->count = g_cast(c->g, g_reshape(c->g, c->in[1], 0, NULL), c->in[0]->type.dtype);
     return true;
@@ -49,10 +50,10 @@ static const node *regular(const onnx_call *c, const update *u, int i)
 }
 
 /* Result `kind` of parameter i: 0 the parameter, 1... its states. */
-static bool give(const onnx_call *c, const update *u, onnx_value *out, int kind, int i, const node *x, err *e)
+static bool give(const onnx_call *c, const update *u, int kind, int i, const node *x, err *e)
 {
     const node *like = of(c, u, kind ? kind + 1 : 0, i);
-    return onnx_give(c, &out[kind * u->n + i].node, same_dtype(c->g, x, like), e);
+    return onnx_give(c, &u->out[kind * u->n + i].node, same_dtype(c->g, x, like), e);
 }
 
 /* ---- ONNX ---- */
@@ -64,13 +65,13 @@ static bool make_adagrad(const onnx_call *c, onnx_value *out, err *e)
     update u = {0};
     snprintf(decay, sizeof decay, "a/(1+b*%.17g)", onnx_real(c, "decay_factor", 0));
     snprintf(step, sizeof step, "a-d*b/(sqrt(c)+%.17g)", onnx_real(c, "epsilon", 0));
-    if (!read_update(c, 1, &u, e))
+    if (!read_update(c, 1, out, &u, e))
         return false;
     const node *rate = g_formula(g, 2, (const node *[]){u.rate, u.count}, decay);
     for (int i = 0; i < u.n; i++) {
         const node *d = regular(c, &u, i), *sum = g_formula(g, 2, (const node *[]){of(c, &u, 2, i), d}, "a+b*b");
         const node *x = g_formula(g, 4, (const node *[]){of(c, &u, 0, i), d, sum, rate}, step);
-        if (!give(c, &u, out, 0, i, x, e) || !give(c, &u, out, 1, i, sum, e))
+        if (!give(c, &u, 0, i, x, e) || !give(c, &u, 1, i, sum, e))
             return false;
     }
     return true;
@@ -89,7 +90,7 @@ static bool make_adam(const onnx_call *c, onnx_value *out, err *e)
     snprintf(adjust, sizeof adjust, "b>0?a*sqrt(1-pow(%.17g,b))/(1-pow(%.17g,b)):a", beta, alpha);
     snprintf(step, sizeof step, "a-d*b/(sqrt(c)+%.17g)", onnx_real(c, "epsilon", 0));
     snprintf(after, sizeof after, "%.17g*a", 1 - onnx_real(c, "norm_coefficient_post", 0));
-    if (!read_update(c, 2, &u, e))
+    if (!read_update(c, 2, out, &u, e))
         return false;
     const node *rate = g_formula(g, 2, (const node *[]){u.rate, u.count}, adjust);
     for (int i = 0; i < u.n; i++) {
@@ -97,7 +98,7 @@ static bool make_adam(const onnx_call *c, onnx_value *out, err *e)
         const node *h = g_formula(g, 2, (const node *[]){of(c, &u, 3, i), d}, second);
         const node *x = g_formula(g, 4, (const node *[]){of(c, &u, 0, i), v, h, rate}, step);
         x = g_formula(g, 1, &x, after);
-        if (!give(c, &u, out, 0, i, x, e) || !give(c, &u, out, 1, i, v, e) || !give(c, &u, out, 2, i, h, e))
+        if (!give(c, &u, 0, i, x, e) || !give(c, &u, 1, i, v, e) || !give(c, &u, 2, i, h, e))
             return false;
     }
     return true;
@@ -117,12 +118,12 @@ static bool make_momentum(const onnx_call *c, onnx_value *out, err *e)
         return err_set(e, TS_UNSUPPORTED, "%s: mode \"%s\" is not known", c->type, mode);
     snprintf(moved, sizeof moved, "%.17g*a+(c>0?%.17g:1)*b", alpha, beta);
     snprintf(step, sizeof step, nesterov ? "a-d*(b+%.17g*c)" : "a-d*c", alpha);
-    if (!read_update(c, 1, &u, e))
+    if (!read_update(c, 1, out, &u, e))
         return false;
     for (int i = 0; i < u.n; i++) {
         const node *d = regular(c, &u, i), *v = g_formula(g, 3, (const node *[]){of(c, &u, 2, i), d, u.count}, moved);
         const node *x = g_formula(g, 4, (const node *[]){of(c, &u, 0, i), d, v, u.rate}, step);
-        if (!give(c, &u, out, 0, i, x, e) || !give(c, &u, out, 1, i, v, e))
+        if (!give(c, &u, 0, i, x, e) || !give(c, &u, 1, i, v, e))
             return false;
     }
     return true;

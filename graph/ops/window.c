@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-static bool list_of(const node *n, const char *name, int count, int64_t least, int64_t fallback, int64_t *out, err *e)
+bool window_numbers(const node *n, const char *name, int count, int64_t *out, int64_t least, int64_t otherwise, err *e)
 {
     const attr *a = node_attr(n, name);
     if (a->kind != '-' && a->n != count)
         return err_set(e, TS_BAD_INPUT, "%s: %d numbers, %d wanted", name, a->n, count);
     for (int i = 0; i < count; i++) {
-        out[i] = a->kind == '-' ? fallback : a->ints[i];
+        out[i] = a->kind == '-' ? otherwise : a->ints[i];
         if (out[i] < least)
             return err_set(e, TS_BAD_INPUT, "%s: %lld is below %lld", name, (long long)out[i], (long long)least);
     }
@@ -43,8 +43,9 @@ bool window_read(const node *n, const int64_t *kernel, window *w, err *e)
     *w = (window){.n = t->rank - 2};
     if (w->n < 1 || w->n > MAX_SPACE)
         return err_set(e, TS_UNSUPPORTED, "rank %d: 1 to %d spatial axes are supported", t->rank, MAX_SPACE);
-    if (!list_of(n, "strides", w->n, 1, 1, w->stride, e) || !list_of(n, "dilations", w->n, 1, 1, w->dilation, e) ||
-        !list_of(n, "pads", 2 * w->n, 0, 0, pads, e))
+    if (!window_numbers(n, "strides", w->n, w->stride, 1, 1, e) ||
+        !window_numbers(n, "dilations", w->n, w->dilation, 1, 1, e) ||
+        !window_numbers(n, "pads", 2 * w->n, pads, 0, 0, e))
         return false;
     for (const attr_spec *s = n->op->attr; s->name; s++)
         if (!strcmp(s->name, "ceil_mode"))
@@ -110,21 +111,21 @@ static bool ones_or(const onnx_call *c, const char *name, int n, int64_t *out, e
 
 /* SAME_*: as many results as ceil(in / stride), the padding split evenly with the odd element at the end (UPPER)
  * or beginning. */
-static bool automatic(const char *how, int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int64_t *before,
-                      int64_t *after)
+static bool automatic(const char *how, window *w, int s)
 {
+    const int64_t in = w->in[s], stride = w->stride[s];
     int64_t reach, need;
-    *before = *after = 0;
     if (!strcmp(how, "VALID"))
         return true;
-    if (stride < 1 || !int_mul(kernel - 1, dilation, &reach) || !int_mul((in + stride - 1) / stride - 1, stride, &need))
+    if (stride < 1 || !int_mul(w->kernel[s] - 1, w->dilation[s], &reach) ||
+        !int_mul((in + stride - 1) / stride - 1, stride, &need))
         return false;
     if (!int_add(need, reach + 1 - in, &need))
         return false;
     if (need < 0)
         need = 0;
-    *before = strcmp(how, "SAME_LOWER") ? need / 2 : need - need / 2;
-    *after = need - *before;
+    w->before[s] = strcmp(how, "SAME_LOWER") ? need / 2 : need - need / 2;
+    w->after[s] = need - w->before[s];
     return !strcmp(how, "SAME_UPPER") || !strcmp(how, "SAME_LOWER");
 }
 
@@ -164,11 +165,16 @@ bool window_adapt(const onnx_call *c, const int64_t *kernel, attr out[3], err *e
         if (onnx_attr(c, "pads") && got != 2 * n)
             return err_set(e, TS_BAD_INPUT, "%s: %d pads for %d spatial axes, two for each expected", c->type, got, n);
     } else {
-        for (int s = 0; s < n; s++)
-            if (!automatic(how, c->in[0]->type.dim[s + 2], kernel[s], strides[s], dilations[s], &pads[s], &pads[s + n]))
+        window w = {.n = n};
+        for (int s = 0; s < n; s++) {
+            w.in[s] = c->in[0]->type.dim[s + 2], w.kernel[s] = kernel[s], w.stride[s] = strides[s];
+            w.dilation[s] = dilations[s];
+            if (!automatic(how, &w, s))
                 return err_set(e, TS_BAD_INPUT,
                                "%s: auto_pad \"%s\"; VALID, SAME_UPPER or SAME_LOWER and strides of 1 or more expected",
                                c->type, how);
+            pads[s] = w.before[s], pads[s + n] = w.after[s];
+        }
     }
     out[0] = attr_ints("strides", n, strides), out[1] = attr_ints("dilations", n, dilations),
     out[2] = attr_ints("pads", 2 * n, pads);

@@ -13,6 +13,8 @@ typedef struct window {
     bool ceil; /* the last window may begin inside and end beyond the padding */
 } window;
 
+/* out [count]: the numbers of n's list attribute, each of at least `least`; `otherwise` where it is absent. */
+bool window_numbers(const node *n, const char *name, int count, int64_t *out, int64_t least, int64_t otherwise, err *e);
 /* From n's attributes strides, dilations, pads (each optional), and ceil_mode if it has one. in[0] is [batch,
  * channel, space...]. */
 bool window_read(const node *n, const int64_t *kernel, window *w, err *e);

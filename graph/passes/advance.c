@@ -218,29 +218,29 @@ static const node *whole_of(advancing *a, const node *n)
     return a->whole[n->id] = with;
 }
 
-bool ts_advance(ts_graph *g, ts_tensor out, int out_axis, ts_tensor in, int in_axis, ts_steps *steps, ts_error *e)
+bool ts_advance(ts_graph *g, ts_sequence out, ts_sequence in, ts_steps *steps, ts_error *e)
 {
-    if (!g_holds(g, "one place at a time", 2, (const node *const[]){out, in}))
+    if (!g_holds(g, "one place at a time", 2, (const node *const[]){out.t, in.t}))
         return ts_graph_ok(g, e);
     const int n = g->n;
-    advancing a = {.g = g, .n = n, .in = in, .in_axis = in_axis, .out = steps, .e = e};
+    advancing a = {.g = g, .n = n, .in = in.t, .in_axis = in.axis, .out = steps, .e = e};
     const node **need = calloc((size_t)n + 1, sizeof *need);
-    type row = in->type;
+    type row = in.t->type;
     a.depends = calloc((size_t)n + 1, sizeof *a.depends), a.walks = calloc((size_t)n + 1, sizeof *a.walks);
     a.row = calloc((size_t)n + 1, sizeof *a.row), a.whole = calloc((size_t)n + 1, sizeof *a.whole);
     MUST(need && a.depends && a.walks && a.row && a.whole);
-    row.dim[in_axis] = 1;
+    row.dim[in.axis] = 1;
     *steps = (ts_steps){.place = a.place = g_input(g, "advance.place", &(type){.dtype = TS_I64}, NULL),
                         .row = g_input(g, "advance.row", &row, NULL),
                         .of = arena_array(&g->mem, (size_t)n + 1, sizeof *steps->of),
                         .axis = arena_array(&g->mem, (size_t)n + 1, sizeof *steps->axis),
                         .state = arena_array(&g->mem, (size_t)n + 1, sizeof *steps->state)};
-    const int count = g_reach(1, &out, need);
+    const int count = g_reach(1, &out.t, need);
     if (learn(&a, count, need)) {
-        if (a.walks[out->id] >> out_axis & 1)
-            steps->out = row_of(&a, out, out_axis);
+        if (a.walks[out.t->id] >> out.axis & 1)
+            steps->out = row_of(&a, out.t, out.axis);
         else
-            refuse(&a, out, "has no place for each one of the sequence");
+            refuse(&a, out.t, "has no place for each one of the sequence");
     }
     free(need), free(a.depends), free(a.walks), free(a.row), free(a.whole);
     return steps->out != NULL;

@@ -160,15 +160,21 @@ static ts_tensor tangent_of_jacobian(ts_graph *g, function *f, ts_tensor x, ts_t
 }
 
 /* ---- values ---- */
-/* Of t, of x and v from row `row` on, in `all` rows; how many; 0: it said why. */
-static int64_t values(const char *what, ts_graph *g, ts_tensor t, int row, int all, const double *x, double *out)
+typedef struct points { /* of x and v: from `first` on, in `all` rows; x NULL: `at` */
+    int first, all;
+    const double *x;
+} points;
+
+/* Of t there; how many; 0: it said why. */
+static int64_t values(const char *what, ts_graph *g, ts_tensor t, const points *r, double *out)
 {
     ts_error e = {0};
     ts_array y = {0};
     ts_tensor leaf[8];
-    const ts_array from = {TS_F64, all > 1 ? 2 : 1, {all > 1 ? all : N, N}, (void *)(uintptr_t)(x ? x : at + row * N)};
+    const ts_array from = {
+        TS_F64, r->all > 1 ? 2 : 1, {r->all > 1 ? r->all : N, N}, (void *)(uintptr_t)(r->x ? r->x : at + r->first * N)};
     ts_given given[2] = {{"x", from}, {"v", from}}, used[2];
-    given[1].value.data = along + row * N;
+    given[1].value.data = along + r->first * N;
     int n = t ? ts_leaves(1, &t, NULL) : 0, n_used = 0;
     if (CHECK(ts_graph_ok(g, &e) && t && n <= 8 && ts_leaves(1, &t, leaf) == n))
         for (int k = 0; k < 2; k++)
@@ -190,7 +196,7 @@ static int64_t one(const char *what, composed *c, function *f, int row, const do
     ts_graph *g = ts_graph_make();
     const int64_t dim = N;
     const ts_tensor in[] = {ts_input(g, "x", TS_F64, 1, &dim), ts_input(g, "v", TS_F64, 1, &dim)};
-    const int64_t n = values(what, g, c(g, f, in[0], in[1]), row, 1, x, out);
+    const int64_t n = values(what, g, c(g, f, in[0], in[1]), &(points){row, 1, x}, out);
     ts_graph_free(g);
     return n;
 }
@@ -203,7 +209,7 @@ static int64_t batch(const char *what, composed *c, function *f, double *out)
                     to[] = {ts_input(g, "x", TS_F64, 2, dim), ts_input(g, "v", TS_F64, 2, dim)};
     ts_tensor y = c(g, f, from[0], from[1]), all = NULL;
     CHECK(y && ts_batch(g, 1, &y, 2, from, to, &all));
-    const int64_t n = values(what, g, all, 0, BATCH, NULL, out);
+    const int64_t n = values(what, g, all, &(points){0, BATCH, NULL}, out);
     ts_graph_free(g);
     return n;
 }

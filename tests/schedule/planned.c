@@ -64,9 +64,10 @@ void free_plan(planned *b)
 }
 
 /* ---- graphs ---- */
-static const node *input(graph *g, const char *label, int rank, int64_t a, int64_t b, int64_t c, int64_t d)
+static const node *input(graph *g, const char *label, int rank, const int64_t *dim)
 {
-    const type t = {.dtype = TS_F32, .rank = rank, .dim = {a, b, c, d}};
+    type t = {.dtype = TS_F32, .rank = rank};
+    memcpy(t.dim, dim, (size_t)rank * sizeof *dim);
     return g_input(g, label, &t, 0);
 }
 
@@ -78,46 +79,48 @@ static const node *weight(graph *g, const char *label, int64_t a, int64_t b)
 
 const node *product(graph *g)
 {
-    return g_call2(g, "matmul", input(g, "x", 2, 128, 768, 0, 0), weight(g, "w", 768, 768));
+    return g_call2(g, "matmul", input(g, "x", 2, (int64_t[]){128, 768}), weight(g, "w", 768, 768));
 }
 
 const node *small_product(graph *g)
 {
-    return g_call2(g, "matmul", input(g, "x", 2, 24, 40, 0, 0), input(g, "y", 2, 40, 36, 0, 0));
+    return g_call2(g, "matmul", input(g, "x", 2, (int64_t[]){24, 40}), input(g, "y", 2, (int64_t[]){40, 36}));
 }
 
 const node *wide_rows(graph *g) /* rows of 4096 bytes */
 {
-    return g_call2(g, "matmul", input(g, "x", 2, 64, 1024, 0, 0), input(g, "y", 2, 1024, 1024, 0, 0));
+    return g_call2(g, "matmul", input(g, "x", 2, (int64_t[]){64, 1024}), input(g, "y", 2, (int64_t[]){1024, 1024}));
 }
 
 const node *deep(graph *g)
 {
-    return g_call2(g, "matmul", input(g, "x", 2, 64, 16384, 0, 0), input(g, "y", 2, 16384, 64, 0, 0));
+    return g_call2(g, "matmul", input(g, "x", 2, (int64_t[]){64, 16384}), input(g, "y", 2, (int64_t[]){16384, 64}));
 }
 
 const node *convolution(graph *g)
 {
     const type t = {.dtype = TS_F32, .rank = 4, .dim = {8, 4, 3, 3}};
-    return g_call2(g, "conv2d strides=[1,1] pads=[0,0,0,0]", input(g, "x", 4, 1, 4, 10, 12), g_input(g, "w", &t, 0));
+    return g_call2(g, "conv2d strides=[1,1] pads=[0,0,0,0]", input(g, "x", 4, (int64_t[]){1, 4, 10, 12}),
+                   g_input(g, "w", &t, 0));
 }
 
 const node *strided(graph *g)
 {
     const type t = {.dtype = TS_F32, .rank = 4, .dim = {8, 4, 3, 3}};
-    return g_call2(g, "conv2d strides=[2,3] pads=[1,1,1,1]", input(g, "x", 4, 2, 4, 11, 12), g_input(g, "w", &t, 0));
+    return g_call2(g, "conv2d strides=[2,3] pads=[1,1,1,1]", input(g, "x", 4, (int64_t[]){2, 4, 11, 12}),
+                   g_input(g, "w", &t, 0));
 }
 
 const node *normalized(graph *g)
 {
-    const node *x = input(g, "x", 3, 2, 37, 96, 0);
+    const node *x = input(g, "x", 3, (int64_t[]){2, 37, 96});
     return g_call3(g, "layer_norm axis=-1 epsilon=1e-5", g_call2(g, "add", x, g_call1(g, "tanh", x)),
                    weight(g, "gain", 96, 0), weight(g, "shift", 96, 0));
 }
 
 const node *strange_names(graph *g)
 {
-    const node *x = input(g, "in \"put\"\n\x1b[31m", 2, 4, 64, 0, 0);
+    const node *x = input(g, "in \"put\"\n\x1b[31m", 2, (int64_t[]){4, 64});
     return g_call2(g, "matmul", x, weight(g, "w\\eight \xff\xc3\xa9 </script>", 64, 32));
 }
 
@@ -142,7 +145,7 @@ const node *triples(graph *g)
 
 const node *network(graph *g)
 {
-    const node *x = input(g, "x", 2, 33, 70, 0, 0);
+    const node *x = input(g, "x", 2, (int64_t[]){33, 70});
     static const char *const label[] = {"l.0", "l.1", "l.2*"};
     for (int i = 0; i < 3; i++) {
         const node *y = g_call2(g, "matmul", x, weight(g, label[i], 70, 70));
@@ -153,7 +156,7 @@ const node *network(graph *g)
 
 const node *attention(graph *g)
 {
-    const node *q = input(g, "q", 4, 2, 3, 40, 16), *k = input(g, "k", 4, 2, 3, 24, 16),
-               *v = input(g, "v", 4, 2, 3, 24, 32);
+    const node *q = input(g, "q", 4, (int64_t[]){2, 3, 40, 16}), *k = input(g, "k", 4, (int64_t[]){2, 3, 24, 16}),
+               *v = input(g, "v", 4, (int64_t[]){2, 3, 24, 32});
     return g_call3(g, "attention", q, k, v);
 }

@@ -104,22 +104,23 @@ void tessera_values(const int64_t *size, const void *const *in, double *const *o
     free(away), free(m.diagonal);
 }
 
-/* What point i brings to the gradients by Gaussian c, of which it has `share` */
-static void add_point(const mixture *m, int64_t c, double share, const double *away, const double *out, double *dmean,
-                      double *dicf)
+/* What a point, `away` [d] from the mean of Gaussian c and turned [d], brings to slopes 2 and 3; c has `share` of it */
+static void add_point(const mixture *m, int64_t c, double share, const double *away, const double *turned,
+                      double *const *slope)
 {
     const int64_t d = m->d;
+    double *dmean = slope[2], *dicf = slope[3];
     const double *l = m->icf + c * m->width + d, *q = m->diagonal + c * d;
     double *dl = dicf + c * m->width + d, *dq = dicf + c * m->width;
     for (int64_t i = 0; i < d; i++) {
-        dq[i] += share * (1 - out[i] * q[i] * away[i]);
-        dmean[c * d + i] += share * q[i] * out[i];
+        dq[i] += share * (1 - turned[i] * q[i] * away[i]);
+        dmean[c * d + i] += share * q[i] * turned[i];
     }
     for (int64_t j = 0; j < d; l += d - 1 - j, dl += d - 1 - j, j++) {
         double sum = 0;
         for (int64_t i = j + 1; i < d; i++) {
-            sum += l[i - j - 1] * out[i];
-            dl[i - j - 1] -= share * out[i] * away[j];
+            sum += l[i - j - 1] * turned[i];
+            dl[i - j - 1] -= share * turned[i] * away[j];
         }
         dmean[c * d + j] += share * sum;
     }
@@ -142,7 +143,7 @@ void tessera_slopes(const int64_t *size, const void *const *in, double *const *o
         value += logsumexp(inner, m.k, share);
         for (int64_t c = 0; c < m.k; c++) {
             dalpha[c] += share[c];
-            add_point(&m, c, share[c], away + c * m.d, q + c * m.d, out[2], out[3]);
+            add_point(&m, c, share[c], away + c * m.d, q + c * m.d, out);
         }
     }
     *out[0] = value;

@@ -11,11 +11,12 @@ static double sigmoid(double x)
     return 1 / (1 + exp(-x));
 }
 
-/* One layer in one step: gates [4, b] as they are after their functions, then the cell, its tanh and what goes on */
-static void layer(int64_t b, const double *restrict w, const double *restrict x, const double *restrict h,
-                  const double *restrict cell, double *restrict g, double *restrict out)
+/* One layer in one step, of state [h, cell]: gates [4, b] as they are after their functions, then the cell, its tanh
+ * and what goes on */
+static void layer(int64_t b, const double *restrict w, const double *restrict x, const double *restrict state,
+                  double *restrict g)
 {
-    const double *v = w + 4 * b;
+    const double *v = w + 4 * b, *h = state, *cell = state + b;
     for (int64_t i = 0; i < b; i++) {
         g[i] = sigmoid(x[i] * w[i] + v[i]);
         g[b + i] = sigmoid(h[i] * w[b + i] + v[b + i]);
@@ -23,7 +24,7 @@ static void layer(int64_t b, const double *restrict w, const double *restrict x,
         g[3 * b + i] = tanh(h[i] * w[3 * b + i] + v[3 * b + i]);
         g[4 * b + i] = cell[i] * g[i] + g[b + i] * g[3 * b + i];
         g[5 * b + i] = tanh(g[4 * b + i]);
-        out[i] = g[2 * b + i] * g[5 * b + i];
+        g[6 * b + i] = g[2 * b + i] * g[5 * b + i];
     }
 }
 
@@ -43,7 +44,7 @@ static double forth(const int64_t *size, const void *const *in, double *kept, in
         const double *from = x;
         for (int64_t k = 0; k < l; k++) {
             double *own = at + k * KEPT * b;
-            layer(b, w + 8 * k * b, from, was + 2 * k * b, was + (2 * k + 1) * b, own, own + 6 * b);
+            layer(b, w + 8 * k * b, from, was + 2 * k * b, own);
             from = own + 6 * b;
             memcpy(was + 2 * k * b, own + 6 * b, sizeof(double) * (size_t)b);
             memcpy(was + (2 * k + 1) * b, own + 4 * b, sizeof(double) * (size_t)b);
@@ -68,13 +69,17 @@ void tessera_values(const int64_t *size, const void *const *in, double *const *o
     free(kept);
 }
 
-/* One layer back in one step: dh and dcell are what its results receive, and become what its states do; dx is what its
+typedef struct passed { /* what a layer took in a step, and its gates [4, b] and what came of them */
+    const double *w, *x, *h, *cell, *gates;
+} passed;
+
+/* One layer back in one step: d [dh, dcell] is what its results receive, and becomes what its states do; dx is what its
  * input receives. */
-static void layer_back(int64_t b, const double *restrict w, const double *restrict x, const double *restrict h,
-                       const double *restrict cell, const double *restrict g, double *restrict dh,
-                       double *restrict dcell, double *restrict dx, double *restrict dw)
+static void layer_back(int64_t b, const passed *p, double *restrict d, double *restrict dx, double *restrict dw)
 {
-    double *dv = dw + 4 * b;
+    const double *restrict w = p->w, *restrict x = p->x, *restrict h = p->h, *restrict cell = p->cell,
+                           *restrict g = p->gates;
+    double *dh = d, *dcell = d + b, *dv = dw + 4 * b;
     for (int64_t i = 0; i < b; i++) {
         const double f = g[i], in = g[b + i], o = g[2 * b + i], ch = g[3 * b + i], th = g[5 * b + i];
         const double dc = dcell[i] + dh[i] * o * (1 - th * th);
@@ -116,8 +121,9 @@ void tessera_slopes(const int64_t *size, const void *const *in, double *const *o
             double *dh = d + 2 * k * b;
             for (int64_t i = 0; i < b; i++)
                 dh[i] += dx[i];
-            layer_back(b, w + 8 * k * b, k ? own - b : x, t ? before + 6 * b : s + 2 * k * b,
-                       t ? before + 4 * b : s + (2 * k + 1) * b, own, dh, dh + b, dx, out[1] + 8 * k * b);
+            const passed p = {w + 8 * k * b, k ? own - b : x, t ? before + 6 * b : s + 2 * k * b,
+                              t ? before + 4 * b : s + (2 * k + 1) * b, own};
+            layer_back(b, &p, dh, dx, out[1] + 8 * k * b);
         }
         for (int64_t i = 0; i < b; i++)
             out[2][i] += dx[i] * bits[t * b + i];

@@ -73,7 +73,7 @@ static void test_rows(void)
     const ts_given given = {"ids", {TS_I64, 2, {1, T}, ids}};
     ts_steps s;
     if (!CHECK(ts_graph_ok(n.g, &e) && ts_eval(1, &n.out, 1, &given, &options, &whole, &e)) ||
-        !CHECK(ts_advance(n.g, n.out, 1, n.ids, 1, &s, &e))) {
+        !CHECK(ts_advance(n.g, (ts_sequence){n.out, 1}, (ts_sequence){n.ids, 1}, &s, &e))) {
         printf("%s\n", e.text);
         return;
     }
@@ -117,7 +117,8 @@ static void refused(const char *call, const char *why)
     const ts_tensor x = ts_input(g, "x", TS_F32, 2, (int64_t[]){1, T}),
                     y = ts_call2(g, "subtract", x, ts_call1(g, call, x));
     ts_steps s;
-    CHECK(ts_graph_ok(g, &e) && !ts_advance(g, y, 1, x, 1, &s, &e) && e.code == TS_UNSUPPORTED);
+    CHECK(ts_graph_ok(g, &e) && !ts_advance(g, (ts_sequence){y, 1}, (ts_sequence){x, 1}, &s, &e) &&
+          e.code == TS_UNSUPPORTED);
     if (!CHECK(strstr(e.text, why) != NULL))
         printf("  %s: %s\n", call, e.text);
     ts_graph_free(g);
