@@ -14,6 +14,11 @@ page() { # page FILE ARGUMENT...: docs/FILE is what the command prints
 page commands.md help
 page operators.md ops --onnx
 page gradients.md ops --grad
+# DESIGN.md has the passes that there are, in their order.
+checked=$((checked + 1))
+"$TESSERA" help passes --json | python3 -c 'import json, sys; print(*(p["name"] for p in json.load(sys.stdin)), sep="\n")' >"$dir/passes"
+sed -n '/^| pass | does |$/,/^$/s/^| \([a-z]*\) |.*/\1/p' "$SOURCE/DESIGN.md" | sed 1d | diff - "$dir/passes" >&2 ||
+    wrong "the passes of DESIGN.md are not those of tessera help passes"
 # `-` is what the page says
 writes() { # BEGINNING ARGUMENT...: standard output holds a line that begins so
     checked=$((checked + 1))
