@@ -20,7 +20,7 @@ bool json_opsets(arena *mem, const json *root, opset **out, int *n, err *e)
             continue;
         err own = {0};
         if (!json_whole(i, &version))
-            return json_refuse(e, i, TS_BAD_INPUT, "the version of an operator set is a whole number from 1 on");
+            return json_expect(i, "an operator set's version from 1 on", e);
         if (!opset_add(*out, n, strcmp(i->key, "ai.onnx") ? i->key : "", version, &own))
             return json_refuse(e, i, own.code, "%s", own.text);
     }
@@ -124,7 +124,7 @@ static bool read_texts(arena *mem, const json *v, attr *out, err *e)
     for (const json *i = v->first; i; i = i->next, out->n++) {
         if (i->kind != JSON_TEXT || strchr(i->text, '\n')) {
             text_free(&all);
-            return json_refuse(e, i, TS_BAD_INPUT, "a text of one line is expected");
+            return json_expect(i, "a text of one line", e);
         }
         text_add(&all, "%s%s", out->n ? "\n" : "", i->text);
     }
@@ -211,7 +211,7 @@ static bool read_attribute(json_source *s, const json *v, attr *out, const ts_ar
     case JSON_OBJECT: return read_object(s, v, out, tensor, e);
     case JSON_NULL: break;
     }
-    return json_refuse(e, v, TS_BAD_INPUT, "an attribute is a number, a text, a list of either, a tensor or a graph");
+    return json_expect(v, "a number, a text, a list of either, a tensor or a graph", e);
 }
 
 static bool is_graph(const json *v)

@@ -65,7 +65,7 @@ bool json_extent(const json *v, int64_t *out, err *e)
 {
     if (json_whole(v, out) && *out >= 0 && *out <= MODEL_ELEMENTS)
         return true;
-    return json_refuse(e, v, TS_BAD_INPUT, "an extent is a whole number from 0 to 2^40");
+    return json_expect(v, "an extent from 0 to 2^40", e);
 }
 
 bool json_shape(const json *list, ts_port *out, err *e)
@@ -116,7 +116,7 @@ bool json_real(const json *v, dtype d, double *out, err *e)
     const bool named = special(v, out);
     double stored;
     if (!named && v->kind != JSON_NUMBER)
-        return json_refuse(e, v, TS_BAD_INPUT, "a number, \"NaN\", \"Infinity\" or \"-Infinity\" is expected");
+        return json_expect(v, "a number, \"NaN\", \"Infinity\" or \"-Infinity\"", e);
     store_real(d, &stored, 0, named ? *out : v->number);
     *out = load_real(d, &stored, 0);
     return named || isfinite(*out) ||
@@ -137,7 +137,7 @@ static bool read_element(const json *v, const ts_array *to, int64_t i, err *e)
     if (v->kind == JSON_TRUTH && to->dtype == TS_BOOL)
         whole = v->truth;
     else if (!json_whole(v, &whole))
-        return json_refuse(e, v, TS_BAD_INPUT, "a whole number is expected");
+        return json_expect(v, "a whole number", e);
     store_whole(to->dtype, to->data, i, whole);
     return load_whole(to->dtype, to->data, i) == whole ||
            json_refuse(e, v, TS_BAD_INPUT, "%lld is not a value of %s", (long long)whole, ts_dtype_name(to->dtype));

@@ -66,7 +66,7 @@ static bool read_wholes(const json *entry, const char *key, int most, int64_t *o
         if (*n == most)
             return json_refuse(e, v, TS_BAD_INPUT, "W007 more than %d entries", most);
         if (!json_whole(i, &out[*n]) || out[*n] < 0)
-            return json_refuse(e, i, TS_BAD_INPUT, "W007 a whole number that is not negative is expected");
+            return json_expect(i, "W007 a whole number that is not negative", e);
     }
     return true;
 }
@@ -105,7 +105,7 @@ static bool check_metadata(const json *v, err *e)
         return false;
     for (const json *i = v->first; i; i = i->next)
         if (i->kind != JSON_TEXT)
-            return json_refuse(e, i, TS_BAD_INPUT, "W009 metadata is text");
+            return json_expect(i, "W009 metadata as text", e);
     return true;
 }
 

@@ -250,7 +250,8 @@ static bool find_bytes(plan *p, err *e)
         if (h->where != IN_ARENA)
             continue;
         if (!int_mul(h->layout.size, wide ? 8 : ts_dtype_bytes(v->type.dtype), &bytes))
-            return err_set(e, TS_MEMORY, "a value of the model has too many bytes");
+            return err_set(e, TS_MEMORY, "%s: %lld elements of %d bytes each, at most 2^63 - 1 bytes expected",
+                           v->op->name, (long long)h->layout.size, wide ? 8 : ts_dtype_bytes(v->type.dtype));
         h->bytes = target_aligned(p->on, bytes), h->index = id;
     }
     return true;

@@ -26,8 +26,10 @@ bool row_number(const rows *r, double v, double *out, ts_error *e)
 {
     const int64_t classes = r->want->classes;
     *out = v;
-    if (!isfinite(v))
-        return refuse(r, "the label is not finite", shape_of(r), e);
+    if (!isfinite(v)) {
+        err_set(e, TS_BAD_INPUT, "%s:%lld: the label %g is not finite", r->path, (long long)r->line, v);
+        return err_hint(e, "%s", shape_of(r));
+    }
     if (r->want->label != LABEL_CLASS)
         return true;
     if (v != floor(v) || v < 0 || v >= 1e6) {

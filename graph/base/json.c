@@ -292,6 +292,25 @@ bool json_want(const json *v, json_kind kind, err *e)
     return json_refuse(e, v, TS_BAD_INPUT, "%s expected, not %s", json_kind_name(kind), json_kind_name(v->kind));
 }
 
+/* As the file has it, to its end or to 40 bytes; a list or object by its name. */
+bool json_expect(const json *v, const char *want, err *e)
+{
+    enum { SHOWN = 40 };
+    const json *from = v->origin ? v->origin : v;
+    const char *s = from->file->text + from->at;
+    size_t n = 1;
+    if (v->kind == JSON_LIST || v->kind == JSON_OBJECT)
+        return json_refuse(e, v, TS_BAD_INPUT, "%s expected, not %s", want, json_kind_name(v->kind));
+    if (v->kind == JSON_TEXT)
+        while (s[n] && s[n] != '"' && n < SHOWN)
+            n += s[n] == '\\' && s[n + 1] ? 2 : 1;
+    else
+        n = strcspn(s, ",]} \t\r\n");
+    const bool whole = n < SHOWN;
+    n = whole ? n + (v->kind == JSON_TEXT) : SHOWN;
+    return json_refuse(e, v, TS_BAD_INPUT, "%s expected, not %.*s%s", want, (int)n, s, whole ? "" : "...");
+}
+
 /* From the text, since cJSON's double would round beyond 2^53. */
 bool json_whole(const json *v, int64_t *out)
 {

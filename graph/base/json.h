@@ -27,6 +27,8 @@ json *json_read(arena *mem, const char *name, const char *source, size_t n, int 
 json *json_get(const json *object, const char *key);   /* NULL when absent */
 const char *json_kind_name(json_kind k);               /* "a list" */
 bool json_want(const json *v, json_kind kind, err *e); /* refuses another kind by name */
+/* Refuses a value by how it is written: "WANT expected, not 2.5". False. */
+bool json_expect(const json *v, const char *want, err *e);
 /* Whether v is a number written as an integer that fits; exact where `number` is not. */
 bool json_whole(const json *v, int64_t *out);
 /* Puts value where pointer (RFC 6901) leads, under root; the last member of the path may be new. */

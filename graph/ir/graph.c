@@ -2,6 +2,7 @@
 #include "graph/ir/graph.h"
 #include "graph/ir/attr.h"
 #include "graph/ir/custom.h"
+#include "graph/ir/rule.h"
 #include "graph/ir/trip.h"
 
 #include <stdio.h>
@@ -363,7 +364,7 @@ static const node *expand(graph *g, const node *draft)
     const node *result = draft->op->lower(g, draft);
     if (!result) {
         if (!err_is(&g->err))
-            g_fail(g, TS_BAD_INPUT, "cannot be applied to these operands");
+            operands_refuse(draft->n_in, draft->in, &g->err, "operands that it is defined for");
         err_in(&g->err, "%s", draft->op->name);
         return NULL;
     }

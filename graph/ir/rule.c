@@ -3,6 +3,8 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- shape rules ---- */
@@ -43,6 +45,26 @@ bool shape_bool(const node *n, type *out, err *e)
         return false;
     out->dtype = TS_BOOL;
     return true;
+}
+
+bool operands_refuse(int n, const node *const *in, err *e, const char *fmt, ...)
+{
+    text given = {0};
+    char wanted[512];
+    va_list list;
+    va_start(list, fmt);
+    vsnprintf(wanted, sizeof wanted, fmt, list);
+    va_end(list);
+    for (int i = 0; i < n; i++) {
+        text_add(&given, "%s", !i ? "" : i == n - 1 ? " and " : ", ");
+        if (in[i])
+            type_print(&given, &in[i]->type);
+        else
+            text_add(&given, "none");
+    }
+    err_set(e, TS_BAD_INPUT, "given %.1000s; %s expected", n ? text_str(&given) : "nothing", wanted);
+    text_free(&given);
+    return false;
 }
 
 bool g_takes(graph *g, const node *n, int least, int most)

@@ -141,7 +141,7 @@ bool ts_scan_until(ts_scan *s, ts_tensor last)
     if (!usable(s, "until") || !g_holds(s->g, "a trip", 1, &last))
         return false;
     if (!last || last->type.rank || last->type.dtype != TS_BOOL)
-        return g_fail(s->g, TS_BAD_INPUT, "scan: until takes one truth value"), false;
+        return operands_refuse(1, &last, &s->g->err, "scan: one truth value for until");
     s->until = last;
     return true;
 }

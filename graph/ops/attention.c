@@ -48,7 +48,7 @@ static const node *attention_lower(graph *g, const node *n)
     const node *q = n->in[0], *k = n->in[1];
     const int rank = k->type.rank;
     if (q->type.rank < 2 || rank < 2)
-        return g_fail(g, TS_BAD_INPUT, "q and k need at least 2 axes"), NULL;
+        return operands_refuse(2, n->in, &g->err, "q [..., queries, width] and k [..., keys, width]"), NULL;
     int64_t axes[MAX_RANK];
     for (int i = 0; i < rank; i++)
         axes[i] = i < rank - 2 ? i : 2 * rank - 3 - i; /* the last two change places */

@@ -64,7 +64,7 @@ static bool mean_shape(const node *n, type *out, err *e)
               t->rank == x->rank - 1 && !memcmp(t->dim, x->dim, (size_t)t->rank * sizeof *t->dim);
     }
     if (!fit)
-        return err_set(e, TS_BAD_INPUT, "factors and sums [..., blocks] and values [..., blocks, width] expected");
+        return operands_refuse(3, n->in, e, "factors and sums [..., blocks] and values [..., blocks, width] of reals");
     out->dim[out->rank - 2] = out->dim[out->rank - 1], out->rank--;
     return true;
 }

@@ -33,8 +33,8 @@ static bool overwrite_shape(const node *n, type *out, err *e)
               dtype_class(from->dtype) == D_WHOLE;
     for (int i = 0; ok && i < t->rank; i++)
         ok = i == axis ? x->dim[i] <= t->dim[i] : x->dim[i] == t->dim[i];
-    return ok || err_set(e, TS_BAD_INPUT, "the new elements must fit behind axis 0, and one place for each of it is "
-                                          "wanted");
+    return ok || operands_refuse(3, n->in, e, "axis behind 0, elements that fit the cache's other axes, and their "
+                                              "places, integers [batch],");
 }
 
 /* y[b, ..., i, ...] = x[b, ..., i - from[b], ...] where that exists, else a[b, ..., i, ...] */

@@ -53,8 +53,8 @@ static const node *causal_lower(graph *g, const node *n)
     const type *x = &n->in[0]->type, *w = &n->in[1]->type, *past = &n->in[2]->type;
     if (x->rank != 3 || w->rank != 3 || past->rank != 3 || w->dim[0] != x->dim[1] || w->dim[1] != 1 ||
         past->dim[0] != x->dim[0] || past->dim[1] != x->dim[1] || past->dim[2] != w->dim[2] - 1)
-        return g_fail(g, TS_BAD_INPUT,
-                      "takes x [batch, channel, time], kernels [channel, 1, k], the past [batch, channel, k - 1]"),
+        return operands_refuse(3, n->in, &g->err,
+                               "x [batch, channel, time], kernels [channel, 1, k], the past [batch, channel, k - 1]"),
                NULL;
     return g_callf(g, 2, (const node *[]){with_past(g, n->in[0], n->in[2]), n->in[1]}, "conv group=%lld",
                    (long long)x->dim[1]);

@@ -138,7 +138,8 @@ static bool transpose_shape(const node *n, type *out, err *e)
                        (long long)x->dim[1], (long long)groups, (long long)w->dim[0]);
     *out = (type){.dtype = dtype_promote(x->dtype, w->dtype), .rank = x->rank, .dim = {x->dim[0]}};
     if (!int_mul(w->dim[1], groups, &out->dim[1]))
-        return err_set(e, TS_BAD_INPUT, "too many channels");
+        return err_set(e, TS_BAD_INPUT, "%lld channels of the weight in each of %lld groups, at most 2^63 - 1 in all "
+                       "expected", (long long)w->dim[1], (long long)groups);
     for (int s = 0; s < win.n; s++)
         out->dim[s + 2] = win.out[s];
     return true;

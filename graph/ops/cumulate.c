@@ -79,7 +79,7 @@ static bool linear_shape(const node *n, type *out, err *e)
     int axis;
     *out = n->in[0]->type;
     if (!type_equal(out, &n->in[1]->type) || dtype_class(out->dtype) != D_REAL)
-        return err_set(e, TS_BAD_INPUT, "its operands are reals of one type");
+        return operands_refuse(2, n->in, e, "reals of one type");
     return attr_axis(n, "axis", out->rank, &axis, e);
 }
 

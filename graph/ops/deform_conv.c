@@ -37,8 +37,8 @@ static bool moves_with(const node *n, int i, const deformed *f, int64_t rows, er
                 dtype_class(t->dtype) == D_REAL;
     for (int s = 0; fits && s < f->w.n; s++)
         fits = t->dim[s + 2] == f->w.out[s];
-    return fits || err_set(e, TS_BAD_INPUT, "operand %d must be reals [batch, %lld, and the places of the result]",
-                           i + 1, (long long)rows);
+    return fits || operands_refuse(n->n_in, n->in, e, "as operand %d reals [%lld, %lld, the result's places...]", i + 1,
+                                   (long long)n->in[0]->type.dim[0], (long long)rows);
 }
 
 /* ---- ONNX ---- */
@@ -159,7 +159,7 @@ static const node *deform_lower(graph *g, const node *n)
         place *= shape[s + 2] = f.w.out[s], empty *= x->dim[s + 2];
     const type t = {.dtype = d, .rank = x->rank, .dim = {shape[0], shape[1], shape[2], shape[3], shape[4]}};
     if (dtype_class(d) != D_REAL)
-        return g_fail(g, TS_BAD_INPUT, "%s: reals are wanted", ts_dtype_name(d)), NULL;
+        return operands_refuse(2, n->in, &g->err, "reals"), NULL;
     if (!empty) /* nothing to read: all points lie outside */
         return g_filled(g, &t, 0);
     const int64_t taken = w->dim[1] * f.points;

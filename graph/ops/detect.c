@@ -52,8 +52,10 @@ static bool nms_shape(const node *n, type *out, err *e)
             return err_set(e, TS_BAD_INPUT, "operand %d is %s, not f32 or f64", i,
                            ts_dtype_name(n->in[i]->type.dtype));
     if (boxes->rank != 3 || boxes->dim[2] != 4 || scores->rank != 3 || scores->dim[0] != boxes->dim[0] ||
-        scores->dim[2] != boxes->dim[1] || limits->rank != 1 || limits->dim[0] != 2 || most < 0)
-        return err_set(e, TS_BAD_INPUT, "takes boxes [batch, n, 4], scores [batch, class, n], limits [2], most >= 0");
+        scores->dim[2] != boxes->dim[1] || limits->rank != 1 || limits->dim[0] != 2)
+        return operands_refuse(3, n->in, e, "boxes [batch, n, 4], scores [batch, class, n] and limits [2]");
+    if (most < 0)
+        return err_set(e, TS_BAD_INPUT, "most: %lld, 0 or more expected", (long long)most);
     *out = (type){.dtype = TS_I64, .rank = 3, .dim = {scores->dim[0], scores->dim[1], most}};
     return true;
 }

@@ -46,7 +46,7 @@ static const node *det_lower(graph *g, const node *n)
     const int64_t size = t->rank > 1 ? t->dim[t->rank - 1] : 0;
     int64_t batch = 1;
     if (t->rank < 2 || t->dim[t->rank - 2] != size || dtype_class(t->dtype) != D_REAL)
-        return g_fail(g, TS_BAD_INPUT, "square matrices of real numbers are wanted"), NULL;
+        return operands_refuse(1, n->in, &g->err, "square matrices [..., n, n] of reals"), NULL;
     if (size > MOST)
         return g_fail(g, TS_UNSUPPORTED, "matrices of %lld rows; at most %d are supported", (long long)size, MOST),
                NULL;

@@ -186,7 +186,7 @@ static bool begin_loop(loop *l, err *e)
         l->trips = v ? load_whole(v->dtype, v->data, 0) : FOREVER;
         l->count = v ? NULL : g_cast(c->g, as_scalar(c->g, most), TS_I64);
     } else if (most)
-        return err_set(e, TS_BAD_INPUT, "the number of trips is not one integer");
+        return operands_refuse(1, &most, e, "the number of trips, one integer,");
     if (cond && !known_truth(c, cond, "condition", &l->go, e))
         return false;
     l->active = l->go == LATER ? as_scalar(c->g, cond) : NULL;
@@ -214,7 +214,7 @@ static bool step_loop(loop *l, err *e)
     const onnx_call *c = l->c;
     truth next;
     if (!l->out[0].node || !known_truth(c, l->out[0].node, "condition", &next, e))
-        return err_set(e, TS_BAD_INPUT, "the body gives no condition");
+        return operands_refuse(1, (const node *[]){l->out[0].node}, e, "from the body a condition, one truth value,");
     for (int i = 0; i < l->n_scan; i++) {
         if (!l->out[1 + l->n_state + i].node)
             return err_set(e, TS_BAD_INPUT, "what the loop gathers in output %d is no tensor", l->n_state + i);
@@ -480,7 +480,8 @@ static bool make_scan(const onnx_call *c, onnx_value *out, err *e)
 static bool make_scan_8(const onnx_call *c, onnx_value *out, err *e)
 {
     if (onnx_in(c, 0))
-        return err_set(e, TS_UNSUPPORTED, "sequences of several lengths");
+        return err_set(e, TS_UNSUPPORTED,
+                       "sequence_lens, lengths of entries, is given; leave operand 1 out where all have one length");
     const int n = c->n_in - 1;
     if (n < 1 || !c->in[1] || c->in[1]->type.rank < 1)
         return err_set(e, TS_BAD_INPUT, "Scan without an operand that has a batch, at least one expected");

@@ -411,7 +411,8 @@ static bool fold_shape(const node *n, type *out, err *e)
     for (int i = 0; i < total; i++)
         empty = empty || extent[i] == 0;
     if (total == out->rank)
-        return err_set(e, TS_BAD_INPUT, "folds: no axis is given");
+        return err_set(e, TS_BAD_INPUT,
+                       "%d extents, one for each dim of the result: one more for each folded axis expected", total);
     const expr *x = spelled_fold(n, &mem, 1u << out->rank, e);
     bool ok = x != NULL;
     for (int i = 0; ok && i < x->n; i++)

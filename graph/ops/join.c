@@ -147,7 +147,7 @@ static bool concat_shape(const node *n, type *out, err *e)
             return differs(n, k, axis, e);
         out->dtype = dtype_promote(out->dtype, t->dtype);
         if (!int_add(out->dim[axis], t->dim[axis], &out->dim[axis]))
-            return err_set(e, TS_BAD_INPUT, "too many elements");
+            return operands_refuse(n->n_in, n->in, e, "extents of axis %d that add up to at most 2^63 - 1", axis);
     }
     return true;
 }
@@ -183,7 +183,8 @@ static bool tile_shape(const node *n, type *out, err *e)
     for (int i = 0; i < out->rank; i++) { /* both lists are aligned at their ends; what is missing counts as 1 */
         const int from = i - (out->rank - t->rank), r = i - (out->rank - reps->n);
         if (!int_mul(from < 0 ? 1 : t->dim[from], r < 0 ? 1 : reps->ints[r], &out->dim[i]))
-            return err_set(e, TS_BAD_INPUT, "too many elements");
+            return err_set(e, TS_BAD_INPUT, "reps: %lld times extent %lld of axis %d, at most 2^63 - 1 expected",
+                           (long long)reps->ints[r], (long long)t->dim[from], i);
     }
     return true;
 }

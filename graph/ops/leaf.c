@@ -31,7 +31,8 @@ static bool adapt_constant(const onnx_call *c, const node **out, err *e)
             v[k] = (float)a->reals[k];
         return onnx_give(c, out, g_const(c->g, "", &(type){.dtype = TS_F32, .rank = 1, .dim = {a->n}}, v), e);
     }
-    return err_set(e, TS_UNSUPPORTED, "Constant without a dense numeric value");
+    return err_set(e, TS_UNSUPPORTED, "Constant with %s, a dense tensor of numbers expected",
+                   c->n_attr ? c->attr[0].name : "no attribute");
 }
 
 /* Bounds of a range of dimensions as in Python's shape[start:end]. */
@@ -67,7 +68,7 @@ static bool make_parameter(const onnx_call *c, onnx_value *out, err *e)
     type t = {.dtype = TS_F32};
     const char *d = onnx_word(c, "dtype", "f32");
     if (!*c->name)
-        return err_set(e, TS_BAD_INPUT, "a parameter has a name, under which it is trained and kept");
+        return err_set(e, TS_BAD_INPUT, "a parameter without a name, under which it is trained and kept");
     if (!dtype_parse(d, &t.dtype) || !dtype_real(t.dtype))
         return err_set(e, TS_BAD_INPUT, "dtype \"%s\", expected one of real numbers, as \"f32\"", d);
     if (!onnx_ints(c, "shape", -1, t.dim, MAX_RANK, &t.rank, e))

@@ -70,7 +70,8 @@ static const node *nll_loss_lower(graph *g, const node *n)
                NULL;
     const node *x = n->in[0], *labels = n->in[1], *counts = NULL;
     if (x->type.rank < 2 || labels->type.rank != x->type.rank - 1 || dtype_class(labels->type.dtype) != D_WHOLE)
-        return g_fail(g, TS_BAD_INPUT, "labels must be integers without the axis of classes"), NULL;
+        return operands_refuse(2, n->in, &g->err,
+                               "logarithms [batch, class, ...] and labels, integers [batch, ...],"), NULL;
     if (ignore->kind == 'i')
         counts = g_call2(g, "not_equal", labels, g_scalar_like(g, labels, (double)ignore->i));
     const node *w = weight_of(g, x, labels, n->n_in > 2 ? n->in[2] : NULL, counts);

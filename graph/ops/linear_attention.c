@@ -122,9 +122,9 @@ static const node *linear_lower(graph *g, const node *n)
     const type *q = &in[0]->type, *k = &in[1]->type, *v = &in[2]->type, *s = &in[3]->type;
     if (q->rank != 5 || k->rank != 4 || v->rank != 4 || s->rank != 4 || k->dim[2] < 1 || q->dim[2] != k->dim[2] ||
         v->dim[2] != k->dim[2] || s->dim[2] != k->dim[3] || q->dim[4] != k->dim[3] || s->dim[3] != v->dim[3])
-        return g_fail(g, TS_BAD_INPUT,
-                      "takes q [batch, head, time, group, key], k [batch, head, time, key], v [batch, head, time, "
-                      "value], a state [batch, head, key, value], and at least one step"),
+        return operands_refuse(4, n->in, &g->err,
+                               "q [batch, head, time, group, key], k [batch, head, time, key], v [batch, head, time, "
+                               "value] and a state [batch, head, key, value] of at least one step"),
                NULL;
     const int64_t time = k->dim[2], per_key = q->dim[3];
     if (!g_may_write_out(g, time))

@@ -38,6 +38,11 @@ static const node *counted(const onnx_call *c, const node *x, const attr *pool, 
     return all || err_set(e, TS_BAD_INPUT, "TfIdfVectorizer: the pool is empty") ? all : NULL;
 }
 
+static const char *kind_of(const attr *a)
+{
+    return !a ? "missing" : a->kind == 'I' ? "one" : "another kind";
+}
+
 static bool adapt_tf_idf(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;
@@ -49,7 +54,8 @@ static bool adapt_tf_idf(const onnx_call *c, const node **out, err *e)
         return false;
     if (!pool || !starts || !index || pool->kind != 'I' || starts->kind != 'I' || index->kind != 'I')
         return err_set(e, pool ? TS_BAD_INPUT : TS_UNSUPPORTED,
-                       "TfIdfVectorizer: pool_int64s, ngram_counts, ngram_indexes are wanted");
+                       "TfIdfVectorizer: pool_int64s is %s, ngram_counts %s, ngram_indexes %s; lists expected",
+                       kind_of(pool), kind_of(starts), kind_of(index));
     const type *t = &c->in[0]->type;
     if (t->rank < 1 || t->rank > 2 || dtype_class(t->dtype) != D_WHOLE)
         return err_set(e, TS_BAD_INPUT, "TfIdfVectorizer: %s of rank %d; integers of rank 1 or 2 are wanted",
@@ -78,8 +84,10 @@ static bool ngrams_shape(const node *n, type *out, err *e)
 {
     const type *x = &n->in[0]->type, *pool = &n->in[1]->type;
     *out = (type){.dtype = TS_F32, .rank = 2, .dim = {x->dim[0], pool->dim[0]}};
-    if (x->rank != 2 || pool->rank != 2 || x->dtype != TS_I64 || pool->dtype != TS_I64 || node_int(n, "skips") < 0)
-        return err_set(e, TS_BAD_INPUT, "takes rows [n, elements] and sequences [m, elements] of i64, skips >= 0");
+    if (x->rank != 2 || pool->rank != 2 || x->dtype != TS_I64 || pool->dtype != TS_I64)
+        return operands_refuse(2, n->in, e, "rows [n, elements] and sequences [m, elements] of i64");
+    if (node_int(n, "skips") < 0)
+        return err_set(e, TS_BAD_INPUT, "skips: %lld, 0 or more expected", (long long)node_int(n, "skips"));
     return true;
 }
 

@@ -32,7 +32,8 @@ const node *g_by_channel(graph *g, const node *x, const node *v)
     if (!x || !v)
         return NULL;
     if (v->type.rank != 1 || x->type.rank < 2 || v->type.dim[0] != x->type.dim[1])
-        return g_fail(g, TS_BAD_INPUT, "a vector with one number for each channel of axis 1 is wanted"), NULL;
+        return operands_refuse(2, (const node *[]){x, v}, &g->err,
+                               "x [batch, channel, ...] and a vector [channel]"), NULL;
     for (int i = 1; i < x->type.rank; i++)
         shape[i - 1] = i == 1 ? x->type.dim[1] : 1;
     return g_apply(g, "reshape", v, 1, (attr[]){attr_ints("shape", x->type.rank - 1, shape)});
@@ -252,7 +253,7 @@ static const node *grouped(graph *g, const node *n, int64_t groups)
     int64_t part = x->type.dim[1] / groups;
     for (int i = 2; i < x->type.rank; i++)
         if (!int_mul(part, x->type.dim[i], &part))
-            return g_fail(g, TS_BAD_INPUT, "too many elements"), NULL;
+            return operands_refuse(1, &x, &g->err, "channels and places of at most 2^63 - 1 elements"), NULL;
     const int64_t shape[] = {x->type.dim[0], groups, part};
     const node *y = g_apply(g, "reshape", x, 1, (attr[]){attr_ints("shape", 3, shape)});
     y = standard(g, y, 1, (int64_t[]){2}, node_real(n, "epsilon"));

@@ -50,7 +50,7 @@ static bool adapt_hardmax(const onnx_call *c, const node **out, err *e)
         return onnx_give(c, out, g_callf(g, 1, c->in, "hardmax axis=%lld", (long long)axis), e);
     for (int i = 0; i < t->rank; i++)
         if (!int_mul(shape[i >= axis], t->dim[i], &shape[i >= axis]))
-            return err_set(e, TS_BAD_INPUT, "Hardmax: too many elements");
+            return operands_refuse(1, c->in, e, "rows of at most 2^63 - 1 elements");
     const node *y = g_call1(g, "hardmax axis=1", g_reshape(g, c->in[0], 2, shape));
     return onnx_give(c, out, g_reshape(g, y, t->rank, t->dim), e);
 }

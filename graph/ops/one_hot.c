@@ -31,7 +31,7 @@ static bool one_hot_shape(const node *n, type *out, err *e)
     const type *t = &n->in[0]->type, *values = &n->in[1]->type;
     int axis;
     if (dtype_class(t->dtype) != D_WHOLE || values->rank != 1 || values->dim[0] != 2)
-        return err_set(e, TS_BAD_INPUT, "places must be integers, and two values are wanted: elsewhere, there");
+        return operands_refuse(2, n->in, e, "places, integers, and values [2], elsewhere and there,");
     if (t->rank == MAX_RANK || node_int(n, "depth") < 0 || !attr_axis(n, "axis", t->rank + 1, &axis, e))
         return err_set(e, TS_BAD_INPUT, "depth: %lld, 0 or more expected, and a place for one more axis",
                        (long long)node_int(n, "depth"));

@@ -44,7 +44,9 @@ static bool unpooled(const onnx_call *c, int64_t *shape, err *e)
         const int s = i - 2;
         shape[i] = t->dim[i];
         if (s >= 0 && (!int_mul(t->dim[i] - 1, list[0].ints[s], &shape[i]) || shape[i] > INT64_MAX / 2))
-            return err_set(e, TS_BAD_INPUT, "MaxUnpool: too many elements");
+            return err_set(e, TS_BAD_INPUT,
+                           "MaxUnpool: %lld places of axis %d, %lld apart; at most 2^62 elements expected",
+                           (long long)t->dim[i], i, (long long)list[0].ints[s]);
         if (s >= 0)
             shape[i] += list[3].ints[s] - list[2].ints[s] - list[2].ints[s + n];
     }
@@ -104,7 +106,7 @@ static bool places_shape(const node *n, type *out, err *e)
     bool same = out->rank == w.n + 2;
     for (int s = 0; same && s < w.n; s++)
         same = out->dim[s + 2] == w.out[s];
-    return same || err_set(e, TS_BAD_INPUT, "the second operand is not what pooling the first one gives");
+    return same || operands_refuse(2, n->in, e, "as the second what pooling the first one gives");
 }
 
 /* ---- body ---- */

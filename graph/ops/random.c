@@ -124,7 +124,7 @@ static bool dropout_shape(const node *n, type *out, err *e)
     if (dtype_class(out->dtype) != D_REAL)
         return err_set(e, TS_BAD_INPUT, "values are of dtype %s, not real", ts_dtype_name(out->dtype));
     if (seed->rank || dtype_class(seed->dtype) != D_WHOLE)
-        return err_set(e, TS_BAD_INPUT, "the seed is no integer without axes");
+        return operands_refuse(2, n->in, e, "as the second the seed, an integer without axes,");
     return (rate >= 0 && rate < 1) || err_set(e, TS_BAD_INPUT, "rate: %g is outside 0...1", rate);
 }
 

@@ -99,7 +99,7 @@ static bool start(cell *k, graph *g, const node *n, int gates, int fixed)
                       (long long)k->batch, (long long)k->hidden),
                false;
     if (k->time < 1)
-        return g_fail(g, TS_BAD_INPUT, "x has no steps"), false;
+        return operands_refuse(1, n->in, &g->err, "x [time, batch, input] of at least one step");
     k->r = g_call1(g, "transpose", in[2]), k->rb = part(g, in[3], 0, rows, rows); /* r [hidden, rows], rb [rows] */
     /* w [inputs, rows], bias [rows] */
     const node *w = g_call1(g, "transpose", in[1]), *bias = part(g, in[3], 0, 0, rows);

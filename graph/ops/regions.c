@@ -45,8 +45,12 @@ static bool adapt_roi_align(const onnx_call *c, const node **out, err *e)
     int64_t ratio = onnx_int(c, "sampling_ratio", 0), most = ratio;
     if (!onnx_need(c, 3, e))
         return false;
-    if (c->in[1]->type.rank != 2 || c->in[1]->type.dim[1] != 4 || bins[0] < 1 || bins[1] < 1)
-        return err_set(e, TS_BAD_INPUT, "RoiAlign: boxes [n, 4] and bins of at least 1 are wanted");
+    if (c->in[1]->type.rank != 2 || c->in[1]->type.dim[1] != 4)
+        return operands_refuse(3, c->in, e,
+                               "images [batch, channel, height, width], boxes [n, 4] and their images [n]");
+    if (bins[0] < 1 || bins[1] < 1)
+        return err_set(e, TS_BAD_INPUT, "RoiAlign: output_height %lld, output_width %lld, at least 1 expected",
+                       (long long)bins[0], (long long)bins[1]);
     if (ratio <= 0 && !most_points(c, bins, scale, half, &most, e))
         return false;
     const attr list[] = {attr_ints("bins", 2, bins),     attr_int("points", ratio > 0 ? ratio : 0),
@@ -63,8 +67,8 @@ static bool roi_shape(const node *n, type *out, err *e)
     const char *mode = node_attr(n, "mode")->s;
     if (x->rank != 4 || x->dim[2] < 1 || x->dim[3] < 1 || box->rank != 2 || box->dim[1] != 4 || batch->rank != 1 ||
         batch->dim[0] != box->dim[0] || dtype_class(batch->dtype) != D_WHOLE)
-        return err_set(e, TS_BAD_INPUT,
-                       "[batch, channel, height, width], boxes [n, 4] and their images [n] are wanted");
+        return operands_refuse(3, n->in, e,
+                               "images [batch, channel, height, width], boxes [n, 4] and their images, integers [n],");
     if (bins->n != 2 || bins->ints[0] < 1 || bins->ints[1] < 1 || node_int(n, "most") < 1 ||
         (strcmp(mode, "avg") && strcmp(mode, "max")))
         return err_set(e, TS_BAD_INPUT, "bins and points of 1 or more and mode avg or max are wanted, mode is \"%s\"",

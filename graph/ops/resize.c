@@ -143,8 +143,10 @@ static bool adapt_resize(const onnx_call *c, const node **out, err *e)
 /* Version 1 named the two axes of an image. */
 static bool adapt_upsample_image(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 1, e) || c->in[0]->type.rank != 4)
-        return err_set(e, TS_BAD_INPUT, "Upsample: one operand of rank 4 is wanted");
+    if (!onnx_need(c, 1, e))
+        return false;
+    if (c->in[0]->type.rank != 4)
+        return operands_refuse(1, c->in, e, "an image [batch, channel, height, width]");
     double scale[4] = {1, 1, onnx_real(c, "height_scale", 1), onnx_real(c, "width_scale", 1)};
     const char *how = onnx_word(c, "mode", "nearest");
     const attr own[] = {reals("scales", 4, scale), attr_word("mode", !strcmp(how, "nearest") ? how : "linear")};
@@ -206,7 +208,7 @@ static bool resample_shape(const node *n, type *out, err *e)
         return false;
     if (places->rank != 2 || weights->rank != 2 || places->dim[0] != weights->dim[0] ||
         places->dim[1] != weights->dim[1] || dtype_class(places->dtype) != D_WHOLE)
-        return err_set(e, TS_BAD_INPUT, "places must be integers[size, neighbours] and weights have their shape");
+        return operands_refuse(3, n->in, e, "x, places, integers [size, neighbours], and weights of their shape");
     *out = *t;
     out->dim[axis] = places->dim[0], out->dtype = dtype_promote(t->dtype, weights->dtype);
     return true;

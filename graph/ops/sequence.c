@@ -130,7 +130,7 @@ static bool make_concat(const onnx_call *c, onnx_value *out, err *e)
     if (!l)
         return false;
     if (!onnx_attr(c, "axis"))
-        return err_set(e, TS_BAD_INPUT, "attribute axis is not given");
+        return err_set(e, TS_BAD_INPUT, "attribute axis is not given, the axis to join along expected");
     const node **in = arena_array(&c->g->mem, (size_t)l->n + 1, sizeof *in);
     for (int i = 0; i < l->n; i++)
         if (!(in[i] = l->item[i].node))
@@ -250,13 +250,13 @@ static bool make_get(const onnx_call *c, onnx_value *out, err *e)
     if (v.list && v.list->optional && v.list->n == 0)
         return err_set(e, TS_BAD_INPUT, "the optional holds nothing");
     out[0] = v.list && v.list->optional ? v.list->item[0] : v;
-    return v.node || v.list || err_set(e, TS_BAD_INPUT, "no operand");
+    return v.node || v.list || err_set(e, TS_BAD_INPUT, "no operand, an optional expected");
 }
 
 static bool make_same(const onnx_call *c, onnx_value *out, err *e)
 {
     out[0] = c->n_in > 0 ? c->value[0] : (onnx_value){0};
-    return out[0].list || err_set(e, TS_BAD_INPUT, "no operand");
+    return out[0].list || err_set(e, TS_BAD_INPUT, "no operand, one expected");
 }
 
 /* ---- records ---- */

@@ -22,7 +22,9 @@ static bool read_dft(const node *n, plan_of_dft *p, err *e)
     const int64_t pair = t->dim[t->rank - 1];
     p->real = pair == 1;
     if (p->axis == t->rank - 1 || (pair != 1 && pair != 2) || dtype_class(t->dtype) != D_REAL)
-        return err_set(e, TS_BAD_INPUT, "the last axis holds one or two real numbers and is not transformed");
+        return operands_refuse(1, n->in, e,
+                               "[..., 1] or [..., 2] of reals, to be transformed along another axis than the "
+                               "last, axis %d,", p->axis);
     p->length = node_attr(n, "length")->kind == 'i' ? node_int(n, "length") : t->dim[p->axis];
     p->real_out = p->half && p->inverse;
     if (p->length < 1 || p->length > 1 << 24 || (p->half && p->real == p->inverse))

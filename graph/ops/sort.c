@@ -36,7 +36,7 @@ static bool adapt_top_k(const onnx_call *c, const node **out, err *e)
         !onnx_ints(c, "k", 1, &k, 1, &n, e))
         return false;
     if (n != 1)
-        return err_set(e, TS_BAD_INPUT, "TopK: k is not one number");
+        return err_set(e, TS_BAD_INPUT, "TopK: k has %d numbers, one expected", n);
     if (k < 0)
         return err_set(e, TS_BAD_INPUT, "TopK: k is %lld, expected 0 or more", (long long)k);
     const node *places = order(c->g, c->in[0], axis, largest, k);
@@ -134,7 +134,7 @@ static const node *nonzero_lower(graph *g, const node *n)
     const type *t = &x->type;
     const node *row[MAX_RANK];
     if (t->rank == 0)
-        return g_fail(g, TS_BAD_INPUT, "a scalar has no places"), NULL;
+        return operands_refuse(1, n->in, &g->err, "a tensor of one axis or more"), NULL;
     x = g_call2(g, "not_equal", x, g_scalar(g, t->dtype, 0));
     x = g_callf(g, 1, &x, "reshape shape=[%lld]", (long long)type_count(t));
     const node *total = g_call1(g, "sum", x);

@@ -128,7 +128,7 @@ static const node *feed_forward_lower(graph *g, const node *n)
                       activation),
                NULL;
     if (n->in[0]->type.rank < 1)
-        return g_fail(g, TS_BAD_INPUT, "x is a scalar, not [..., width]"), NULL;
+        return operands_refuse(1, n->in, &g->err, "x [..., width]"), NULL;
     const bool biased = n->n_in == 5, gated = node_int(n, "gated") != 0;
     const node *y = dense(g, n->in[0], n->in[1], biased ? n->in[3] : NULL, "the first weight"), *factor = NULL;
     if (!y)

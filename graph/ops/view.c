@@ -50,7 +50,8 @@ static bool adapt_flatten(const onnx_call *c, const node **out, err *e)
         return false;
     for (int i = 0; i < t->rank; i++)
         if (!int_mul(shape[i >= axis], t->dim[i], &shape[i >= axis]))
-            return err_set(e, TS_BAD_INPUT, "Flatten: too many elements");
+            return operands_refuse(1, c->in, e, "at most 2^63 - 1 elements on either side of axis %lld",
+                                   (long long)axis);
     return onnx_give(c, out, g_apply(c->g, "reshape", c->in[0], 1, (attr[]){attr_ints("shape", 2, shape)}), e);
 }
 
@@ -113,7 +114,7 @@ static bool adapt_constant_of_shape(const onnx_call *c, const node **out, err *e
         if (c->tensor && c->tensor[i] && ts_array_count(c->tensor[i]) == 1)
             value = g_const(c->g, "", &(type){.dtype = c->tensor[i]->dtype}, c->tensor[i]->data);
     if (!value && c->n_attr)
-        return err_set(e, TS_BAD_INPUT, "ConstantOfShape: the value is not one number");
+        return err_set(e, TS_BAD_INPUT, "ConstantOfShape: attribute %s is not one number", c->attr[0].name);
     if (!value)
         value = g_scalar(c->g, TS_F32, 0);
     return onnx_give(c, out, g_apply(c->g, "broadcast_to", value, 1, (attr[]){attr_ints("shape", n, shape)}), e);
@@ -135,13 +136,16 @@ static bool reshape_shape(const node *n, type *out, err *e)
         return false;
     *out = (type){.dtype = n->in[0]->type.dtype, .rank = shape->n};
     for (int i = 0; i < shape->n; i++) {
-        const int64_t v = out->dim[i] = shape->ints[i];
+        const int64_t v = out->dim[i] = shape->ints[i], before = known;
         if (v == -1 && open < 0)
             open = i;
         else if (v < 0)
-            return err_set(e, TS_BAD_INPUT, "shape: %s", v == -1 ? "more than one -1" : "negative extent");
-        else if (!int_mul(known, v, &known))
-            return err_set(e, TS_BAD_INPUT, "shape: too many elements");
+            return v == -1 ? err_set(e, TS_BAD_INPUT, "shape: more than one -1, at axes %d and %d", open, i)
+                           : err_set(e, TS_BAD_INPUT, "shape: extent %lld of axis %d, 0 or more expected, or -1",
+                                     (long long)v, i);
+        else if (!int_mul(before, v, &known))
+            return err_set(e, TS_BAD_INPUT, "shape: %lld more for each of %lld elements, at most 2^63 - 1 expected",
+                           (long long)v, (long long)before);
     }
     if (open >= 0 && known && have % known == 0)
         out->dim[open] = have / known, known = have;
@@ -170,6 +174,15 @@ static bool transpose_shape(const node *n, type *out, err *e)
     return true;
 }
 
+static bool too_large(const node *n, const type *want, err *e)
+{
+    text t = {0};
+    type_print(&t, want);
+    operands_refuse(1, n->in, e, "what repeats to %s", text_str(&t));
+    text_free(&t);
+    return false;
+}
+
 static bool broadcast_shape(const node *n, type *out, err *e)
 {
     const attr *shape = node_attr(n, "shape");
@@ -181,7 +194,7 @@ static bool broadcast_shape(const node *n, type *out, err *e)
     if (!type_valid(&want, e) || !type_broadcast(2, (const type *const[]){&n->in[0]->type, &want}, out, e))
         return false;
     out->dtype = want.dtype;
-    return type_equal(out, &want) || err_set(e, TS_BAD_INPUT, "the operand is larger than the wanted shape");
+    return type_equal(out, &want) || too_large(n, &want, e);
 }
 
 /* ---- body ---- */

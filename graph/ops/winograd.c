@@ -64,7 +64,7 @@ static bool tiles_shape(const node *n, type *out, err *e)
                   .rank = 6,
                   .dim = {tiling->t, tiling->t, x->dim[0], tiles_along(n, 0), tiles_along(n, 1), x->dim[1]}};
     if (out->dim[3] < 1 || out->dim[4] < 1)
-        return err_set(e, TS_BAD_INPUT, "a kernel of 3 x 3 does not fit");
+        return operands_refuse(1, n->in, e, "an image that holds, with pads, a kernel of 3 x 3");
     return true;
 }
 

@@ -74,7 +74,7 @@ static bool halves(const json *v, text *a, text *b, err *e)
         first = v->first->text, second = v->first->next->text;
     const bool good = first && byte_level(first, a) && byte_level(second, b);
     text_free(&room);
-    return good || json_refuse(e, v, TS_BAD_INPUT, "a merge is two tokens of bytes, \"a b\" or [\"a\", \"b\"]");
+    return good || json_expect(v, "two tokens of bytes, \"a b\" or [\"a\", \"b\"],", e);
 }
 
 static bool add_merge(tokenizer *t, const json *v, int64_t rank, text *a, text *b, err *e)

@@ -102,7 +102,7 @@ static bool read(tokenizer *t, const json *model, err *e)
     int64_t most = 100;
     const json *v = json_get(model, "max_input_chars_per_word");
     if (v && (!json_whole(v, &most) || most < 1))
-        return json_refuse(e, v, TS_BAD_INPUT, "a whole number of at least 1 expected");
+        return json_expect(v, "a whole number of at least 1", e);
     return text_of(model, "continuing_subword_prefix", &prefix, e) && text_of(model, "unk_token", &unknown, e) &&
            setup(t, prefix, unknown, most, e);
 }

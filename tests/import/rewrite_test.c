@@ -153,8 +153,8 @@ static void test_refusals(void)
 {
     refuse("{ \"ref\": \"b\" }", "", TS_BAD_INPUT, "refers to a function's attribute outside of functions");
     refuse("{ \"weight\": \"w\" }", "", TS_BAD_INPUT, "the weights hold no tensor \"w\"");
-    refuse("[\"a\", 1]", "", TS_BAD_INPUT, "a text of one line is expected");
-    refuse("[\"a\\nb\"]", "", TS_BAD_INPUT, "a text of one line is expected");
+    refuse("[\"a\", 1]", "", TS_BAD_INPUT, "a text of one line expected, not 1");
+    refuse("[\"a\\nb\"]", "", TS_BAD_INPUT, "a text of one line expected, not \"a\\nb\"");
     refuse("{ \"float\": 1.0, \"floats\": [] }", "", TS_BAD_INPUT, "one of \"float\", \"floats\" and \"strings\"");
     refuse("{ \"type\": { \"shape\": [1] } }", "", TS_BAD_INPUT, "the key \"dtype\" is missing");
     refuse("{ \"type\": { \"dtype\": \"f32\", \"form\": [\"map\"] } }", "", TS_BAD_INPUT, "a form is a list of");

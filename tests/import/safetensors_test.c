@@ -94,7 +94,7 @@ static void test_refuses(void)
          "W008 dtype \"F31\" is none of the format's"},
         {"{\"a\":{\"shape\":[1],\"data_offsets\":[0,4]}}", 4, "W008 no dtype"},
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4],\"more\":1}}", 4, "unknown key \"more\""},
-        {"{\"__metadata__\":{\"n\":1}}", 0, "W009 metadata is text"},
+        {"{\"__metadata__\":{\"n\":1}}", 0, "W009 metadata as text expected, not 1"},
         {"{\"a\":7}", 0, "an object expected, not a number"},
         {"{\"\xC3\":{}}", 0, "not UTF-8"},
     };

@@ -85,7 +85,7 @@ train 3 'head.tsv:1: the label "label" is not a number' --data head.tsv
 printf 'a film\t1\na plot\t0\t\n' >columns.tsv
 train 3 'columns.tsv:2: the label is missing' --data columns.tsv
 printf 'a film\tnan\n' >nan.tsv
-train 3 'nan.tsv:1: the label is not finite' --data nan.tsv
+train 3 'nan.tsv:1: the label nan is not finite' --data nan.tsv
 printf 'a film\t-1\n' >minus.tsv
 train 3 'minus.tsv:1: the label -1 is not the number of a class' --data minus.tsv
 printf 'a film\t0x1\n' >hex.tsv

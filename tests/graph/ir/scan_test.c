@@ -48,6 +48,14 @@ static void refuse_trips(void)
     check_refused(g, "scan: -1 trips, expected 0 or more");
 }
 
+static void refuse_until(void)
+{
+    ts_graph *g = ts_graph_make();
+    ts_scan *s = ts_scan_begin(g, 4);
+    CHECK(!ts_scan_until(s, ts_scan_state(s, input(g, "h", 1, N, 0))));
+    check_refused(g, "given f32[5]; scan: one truth value for until expected");
+}
+
 static void refuse_nothing(void)
 {
     ts_graph *g = ts_graph_make();
@@ -116,7 +124,7 @@ int main(void)
     scans_check(COUNT(on), on);
     for (int every = 0; every <= 4; every += 1 + !every) /* 7 trips in stretches of 3, 2, 3, 4 */
         scans_check_keep(every, every % 3 == 0, &(ts_options){.target = every == 2 ? "c" : "interp", .threads = 2});
-    refuse_shape(), refuse_rows(), refuse_trips(), refuse_nothing(), refuse_call(), refuse_texts();
+    refuse_shape(), refuse_rows(), refuse_trips(), refuse_until(), refuse_nothing(), refuse_call(), refuse_texts();
     scans_check_outside(&on[2].options);
     return check_done();
 }

@@ -62,15 +62,15 @@ static const char *const rows[] = {
     "f32[2] f32[2] ; power => f32[2] pow(n0[i], n1[i])",
     "f32[2,3] f32[4] ; add => !add: shapes do not broadcast: f32[2,3] and f32[4] differ in axis -1",
     "f32[2,3] ; reshape shape=[5] => !reshape: 6 elements do not fit the shape [5]",
-    "f32[2,3] ; reshape shape=[-1,-1] => !reshape: shape: more than one -1",
-    "f32[2,3] ; reshape shape=[2,-3] => !reshape: shape: negative extent",
+    "f32[2,3] ; reshape shape=[-1,-1] => !reshape: shape: more than one -1, at axes 0 and 1",
+    "f32[2,3] ; reshape shape=[2,-3] => !reshape: shape: extent -3 of axis 1, 0 or more expected, or -1",
     "f32[2,3] ; reshape => !reshape: attribute shape is missing",
     "f32[2,3] ; transpose axes=[0] => !transpose: axes: 1 listed, the operand has 2: each of them expected",
     "f32[2,3] ; transpose axes=[0,0] => !transpose: axes: axis 0 is listed twice",
     "f32[5] ; order count=6 => !order: count: 6 of 5 elements, at most all of them expected, or -1 for all",
     "f32[0] ; pad pads=[1,1] mode=edge => !pad: axis 0 is empty: nothing to repeat, mode \"constant\" expected",
     "f32[2,3] ; transpose axes=[0,2] => !transpose: axes: axis 2 is out of range for rank 2",
-    "f32[2,3] ; broadcast_to shape=[3] => !broadcast_to: the operand is larger than the wanted shape",
+    "f32[2,3] ; broadcast_to shape=[3] => !broadcast_to: given f32[2,3]; what repeats to f32[3] expected",
     "f32[2,3] ; slice starts=[0,1] sizes=[2,3] => !slice: axis 1 of extent 3 does not hold 3 elements from 1 on in "
     "steps of 1",
     "f32[2,3] ; slice starts=[0] sizes=[2] => !slice: starts, steps and sizes need one number for each of 2 axes",
@@ -112,8 +112,40 @@ static const char *const rows[] = {
     "f32[2,3] f32[4] ; layer_norm => !layer_norm: multiply: shapes do not broadcast: f32[2,3] and f32[4] differ in "
     "axis -1",
     "f32[2,3] f32[3] f32[3] f32[3] ; layer_norm => !layer_norm: 4 operands given, takes 1 to 3",
-    "f32[2,3] f32[4] f32[4] f32[4] f32[4] ; batch_norm => !batch_norm: a vector with one number for each channel of "
-    "axis 1 is wanted",
+    "f32[2,3] f32[4] f32[4] f32[4] f32[4] ; batch_norm => !batch_norm: given f32[2,3] and f32[4]; x [batch, channel, "
+    "...] and a vector [channel] expected",
+    "f32[3] f32[2,3] ; attention => !attention: 2 operands given, takes q, k, v and perhaps a mask",
+    "f32[3] f32[2,3] f32[2,3] ; attention => !attention: given f32[3] and f32[2,3]; q [..., queries, width] and k "
+    "[..., "
+    "keys, width] expected",
+    "f32[1,5,3] f32[1,2,5] f32[2] ; nms most=3 => !nms: given f32[1,5,3], f32[1,2,5] and f32[2]; boxes [batch, n, "
+    "4], scores [batch, class, n] and limits [2] expected",
+    "f32[1,5,4] f32[1,2,5] f32[2] ; nms most=-3 => !nms: most: -3, 0 or more expected",
+    "f32[1,2,5,4] f32[3,2,2,2] f32[1,7,4,3] f32[1,4,4,3] ; deform_conv => !deform_conv: given f32[1,2,5,4], "
+    "f32[3,2,2,2], f32[1,7,4,3] and f32[1,4,4,3]; as operand 3 reals [1, 8, the result's places...] expected",
+    "i64[1,2,5,4] i64[3,2,2,2] f32[1,8,4,3] f32[1,4,4,3] ; deform_conv => !deform_conv: given i64[1,2,5,4] and "
+    "i64[3,2,2,2]; reals expected",
+    "f32[2,3] f32[4,2] f32[4,2] ; resample axis=0 => !resample: given f32[2,3], f32[4,2] and f32[4,2]; x, places, "
+    "integers [size, neighbours], and weights of their shape expected",
+    "f32[2] f32[2] ; one_hot depth=2 => !one_hot: given f32[2] and f32[2]; places, integers, and values [2], "
+    "elsewhere and there, expected",
+    "f32[2,3] ; det => !det: given f32[2,3]; square matrices [..., n, n] of reals expected",
+    "f32[2,3] i64[2,3] ; nll_loss => !nll_loss: given f32[2,3] and i64[2,3]; logarithms [batch, class, ...] and "
+    "labels, integers [batch, ...], expected",
+    "f32[2,3] i64[1] i64[1] ; quantize to=u8 => !quantize: given f32[2,3] and i64[1]; as the second the scale, a real "
+    "number, expected",
+    "i64[2,3] i64[2,3] ; linear_scan axis=0 => !linear_scan: given i64[2,3] and i64[2,3]; reals of one type expected",
+    "f32[1,2] f32[2,3] ; ngrams => !ngrams: given f32[1,2] and f32[2,3]; rows [n, elements] and sequences [m, "
+    "elements] of i64 expected",
+    "i64[1,2] i64[2,3] ; ngrams skips=-1 => !ngrams: skips: -1, 0 or more expected",
+    "f32[2,3] ; dft axis=0 => !dft: given f32[2,3]; [..., 1] or [..., 2] of reals, to be transformed along another "
+    "axis than the last, axis 0, expected",
+    "f32[] ; nonzero => !nonzero: given f32[]; a tensor of one axis or more expected",
+    "f32[1,2,3] f32[2,1,2] f32[1,2,2] ; causal_conv => !causal_conv: given f32[1,2,3], f32[2,1,2] and f32[1,2,2]; x "
+    "[batch, channel, time], kernels [channel, 1, k], the past [batch, channel, k - 1] expected",
+    "f32[1,2,3,4] f32[5,3] i64[5] ; roi_align bins=[1,1] points=1 most=1 => !roi_align: given f32[1,2,3,4], f32[5,3] "
+    "and i64[5]; images [batch, channel, height, width], boxes [n, 4] and their images, integers [n], expected",
+
     "f32[2,3] f32[3] f32[3] ; group_norm groups=2 => !group_norm: 3 channels in 2 groups, a divisor of the "
     "channels expected",
     "f32[2,3] ; attention => !attention: 1 operands given, takes q, k, v and perhaps a mask",
