@@ -3,5 +3,5 @@
 #ifndef TS_BUG_H
 #define TS_BUG_H
 
-_Noreturn void fail_bug(const char *what, const char *name);
+_Noreturn void fail_bug(const char *what, const char *name); /* what is wrong, and with which option or verb */
 #endif

@@ -4,6 +4,6 @@
 #define TS_MANUAL_H
 #include <stdio.h>
 
-void manual_markdown(FILE *f);
-void manual_man(FILE *f);
+void manual_markdown(FILE *f); /* a section for each verb, a table of its options */
+void manual_man(FILE *f);      /* for man -l */
 #endif

@@ -11,7 +11,7 @@ typedef struct limits {
     int64_t description; /* bytes of a file without the values that it holds */
 } limits;
 
-limits limits_make(void);
+limits limits_make(void);                          /* those that hold where nobody sets others */
 bool limits_set(limits *l, const char *s, err *e); /* "steps=1000000"; K, M, G, T behind a number: powers of 1024 */
 /* Sets a refusal's hint: which option allows what was refused. name is that of a field. */
 bool limits_hint(const char *name, int64_t need, err *e);

@@ -4,7 +4,8 @@
 #define TS_EXPLAIN_H
 #include "schedule/plan.h"
 
-/* facts: members of a JSON object that the back end adds under "build"; "" when there are none. */
+/* Both append to out, the caller's. by: the back end's name; facts: members of a JSON object, which go under "build";
+ * "" when there are none. */
 void plan_explain(const plan *p, const char *by, const char *facts, text *out);
 /* A tiling/1 file that the plan's loops amount to: read back for the same model, it gives the same plan. */
 void plan_schema(const plan *p, const char *by, text *out);

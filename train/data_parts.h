@@ -8,20 +8,21 @@
 /* One line as a row: texts lie in the file or, unescaped, in `room`. */
 typedef struct row {
     const char *text, *second;
-    size_t n_text, n_second;
-    double label;
+    size_t n_text, n_second; /* bytes */
+    double label;            /* of a class its number */
 } row;
 typedef struct rows { /* a file being read */
     const data_want *want;
     const char *path;
-    int64_t line;
+    int64_t line; /* that is read */
 } rows;
+/* s[0..n): a line without its end; what *out points to lies in there */
 bool row_tsv(const rows *r, const char *s, size_t n, row *out, ts_error *e);
 /* The texts are in *room, which is for free(). */
 bool row_json(const rows *r, const char *s, size_t n, row *out, char **room, ts_error *e);
 bool row_number(const rows *r, double v, double *out, ts_error *e); /* checked against what is wanted */
 
-bool data_stream(const data_want *want, const char *path, data *out, ts_error *e);
-bool data_arrays(const data_want *want, data *out, ts_error *e);
-bool path_ends(const char *path, const char *ending);
+bool data_stream(const data_want *want, const char *path, data *out, ts_error *e); /* one long text, or raw tokens */
+bool data_arrays(const data_want *want, data *out, ts_error *e);                   /* .npy files, [example, ...] each */
+bool path_ends(const char *path, const char *ending);                              /* ".jsonl" */
 #endif

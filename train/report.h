@@ -4,6 +4,7 @@
 #define TRAIN_REPORT_H
 #include "train/run_folder.h"
 
+/* Writes the page into folder `run`, from the files that are there. */
 bool run_report(const char *run, const train_options *w, const run_facts *f, ts_error *e);
 /* The page as a text, of any run, one under way too; for free(). */
 bool run_page(const char *run, char **html, ts_error *e);

@@ -4,5 +4,5 @@
 #define TS_C_CPU_H
 #include "graph/base/base.h"
 
-void cpu_features(text *out);
+void cpu_features(text *out); /* appends what cpuid says, or hwcap of the system */
 #endif

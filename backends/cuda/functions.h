@@ -3,6 +3,6 @@
 #define TS_CUDA_FUNCTIONS_H
 #include "backends/codegen/library.h"
 
-extern const function cuda_functions[]; /* ends with {0} */
-extern const function_writer cuda_writers[];
+extern const function cuda_functions[];      /* ends with {0} */
+extern const function_writer cuda_writers[]; /* of the patterns among them, in their order */
 #endif

@@ -8,13 +8,14 @@ typedef struct launch {
     cu_function function;           /* NULL: it is part of another one */
     unsigned groups, lanes, shared; /* blocks; threads of a block; bytes that it asks for beside those it declares */
     int n;                          /* of argument: all are addresses */
-    cu_address *argument;
+    cu_address *argument;           /* with wait and map the caller's, until it is launched */
     int n_wait;
     const int *wait; /* launches before it that it waits for */
     int n_map;       /* maps of tensors that it takes behind the addresses */
     cu_map *map;
 } launch;
 
+/* Each is begun on the device's stream, and nobody waits for it: of faults the next call that waits tells. */
 bool launch_one(const device *d, const launch *l, err *e);
 /* The graph of all, to be launched as often as wanted: arguments are those of now. NULL with e set. */
 cu_exec launch_graph(const device *d, int n, const launch *l, err *e);

@@ -11,5 +11,5 @@ typedef struct settings {
     const char *temp;  /* TMPDIR when absolute, else "/tmp" */
 } settings;
 
-settings settings_read(void);
+settings settings_read(void); /* never fails: what is unset or unfit has the values above */
 #endif

@@ -31,6 +31,6 @@ typedef struct span_box {
     void *user;
 } span_box;
 
-span span_of(const span_box *box, const expr *x);
-bool span_is(span s, double v); /* this number and no other */
+span span_of(const span_box *box, const expr *x); /* all numbers where too much would have to be looked at */
+bool span_is(span s, double v);                   /* this number and no other */
 #endif

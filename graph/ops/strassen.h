@@ -4,7 +4,7 @@
 #define TS_STRASSEN_H
 #include "graph/ir/graph.h"
 
-/* matmul of f32 in fewer products */
+/* matmul of f32 [..., m, k] and [k, n] in fewer products. False: it is none; *c is what it takes. */
 bool strassen_way(const node *product, way_cost *c);
-const node *strassen_matmul(graph *g, const node *product);
+const node *strassen_matmul(graph *g, const node *product); /* of one that strassen_way takes; NULL: g has the error */
 #endif

@@ -4,7 +4,8 @@
 #define TS_WINOGRAD_H
 #include "graph/ir/graph.h"
 
-/* conv2d of 3 x 3, in steps of 1, with weights that are known, in fewer products */
+/* conv2d of x [batch, channel, h, w] and 3 x 3 weights that are known, in steps of 1, in fewer products. False: it is
+ * none; *c is what it takes. */
 bool winograd_way(const node *conv, way_cost *c);
-const node *winograd_conv(graph *g, const node *conv);
+const node *winograd_conv(graph *g, const node *conv); /* of one that winograd_way takes; NULL: g has the error */
 #endif

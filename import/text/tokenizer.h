@@ -7,10 +7,10 @@
 #define TS_TOKENIZER_H
 #include "graph/base/json.h"
 
-typedef struct ids {
+typedef struct ids { /* at[0..n), its own; {0} is empty */
     int64_t *at, n, cap;
 } ids;
-void ids_add(ids *l, int64_t id);
+void ids_add(ids *l, int64_t id); /* at the end */
 void ids_free(ids *l);
 
 /* vocab: token bytes <-> id. Ids are dense enough: below MOST_TOKENS. */

@@ -1,9 +1,12 @@
-/* boxes.h - values of which a run says the extents: between where they lie at the largest and where they lie dense. */
+/* boxes.h - values of which a run says the extents: between where they lie at the largest and where they lie dense.
+ * Both are row-major and the caller's, and do not overlap; nothing is kept and nothing fails. Emitted programs carry
+ * this file. */
 #ifndef BOXES_H
 #define BOXES_H
 #include <string.h>
 
-/* Of an array of extents all[], the elements within box[]; out: to dense, else from there. bytes: of an element. */
+/* Of an array of extents all[rank], the elements within box[rank], box[d] <= all[d]. whole: product of all[] elements
+ * of `bytes` each; dense: product of box[] of them, as many as go; out: to dense, else from there. rank 0: one. */
 static inline void box_copy(char *whole, char *dense, int rank, const long *all, const long *box, long bytes, int out)
 {
     if (!rank) {

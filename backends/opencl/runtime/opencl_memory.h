@@ -19,6 +19,7 @@ typedef struct opencl_memory {
 int32_t opencl_arguments(const opencl_memory *m, cl_kernel f, int operands, const device_at *operand, int number);
 int32_t opencl_extents(const opencl_memory *m, cl_kernel f, int operands, uint32_t mentions, const int64_t *extent);
 
+/* Begin when what was put into q before is done; pieces of one memory do not overlap. opencl_clear: to zeros. */
 int32_t opencl_copy(const opencl_memory *m, cl_queue q, device_at to, device_at from, long bytes);
 int32_t opencl_clear(const opencl_memory *m, cl_queue q, device_at at, long bytes);
 int32_t opencl_count(const opencl_memory *m, cl_queue q, device_at at, long trip);  /* the number, in 8 bytes */
