@@ -48,6 +48,7 @@ static ts_tensor pooler(maker *mk, ts_tensor x)
 {
     maker_enter(mk, "pooler.");
     const int64_t batch = maker_extent(x, 0), width = maker_extent(x, 2);
+    /* [b, 1, width] */
     ts_tensor first = maker_call(mk, 1, &x, "slice starts=[0,0,0] sizes=[%lld,1,%lld]", (long long)batch,
                                  (long long)width);
     /* [b, width] */

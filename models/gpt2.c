@@ -36,14 +36,14 @@ static ts_tensor attend(maker *mk, const gpt2 *c, ts_tensor x, ts_tensor mask, c
         /* q, k, v: [b, h, s, d] */
         part[i] = transformer_split(mk, maker_call(mk, 1, &all, "split axis=-1 parts=3 part=%d", i), c->heads);
     for (int i = 0; i < 2; i++)
-        own->present[i] = behind(mk, own->past[i], part[i + 1]);
+        own->present[i] = behind(mk, own->past[i], part[i + 1]); /* [b, h, past + s, d] */
     const ts_tensor in[] = {part[0], own->present[0], own->present[1], mask};
     ts_tensor seen = maker_named(mk, ts_call(mk->g, "attention causal=1", 4, in), "attn"); /* [b, h, s, d] */
     seen = transformer_merge(mk, seen);                                                    /* [b, s, width] */
     return layer_dense(mk, seen, c->width, layer_branch(2 * c->layers), "attn.c_proj");
 }
 
-/* x[b, s, width] -> [b, s, width] */
+/* x[b, s, width], mask[b, 1, 1, past + s] -> [b, s, width] */
 static ts_tensor block(maker *mk, const gpt2 *c, ts_tensor x, ts_tensor mask, cache *own)
 {
     const feed f = {c->inner, layer_branch(2 * c->layers), "gelu approximate=tanh", "mlp.c_fc", "mlp.c_proj"};
@@ -93,11 +93,12 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e, const gpt2 *c)
     maker mk = {.g = g};
     cache all[MOST_LAYERS] = {0};
     const int64_t batch = ts_dim(m, "batch"), seq = ts_dim(m, "seq"), past = ts_dim(m, "past");
-    ts_tensor ids = ts_input(g, "input_ids", TS_I64, 2, (const int64_t[]){batch, seq});
-    ts_tensor mask = ts_input(g, "attention_mask", TS_I64, 2, (const int64_t[]){batch, past + seq});
+    ts_tensor ids = ts_input(g, "input_ids", TS_I64, 2, (const int64_t[]){batch, seq});              /* [b, s] */
+    ts_tensor mask = ts_input(g, "attention_mask", TS_I64, 2, (const int64_t[]){batch, past + seq}); /* [b, past + s] */
     cache_inputs(&mk, c, batch, past, all);
-    ts_tensor words = layer_table(&mk, c->vocabulary, c->width, 0.2, "wte");
-    ts_tensor places = layer_table(&mk, c->positions, c->width, 0.1, "wpe");
+    ts_tensor words = layer_table(&mk, c->vocabulary, c->width, 0.2, "wte"); /* [vocabulary, width] */
+    ts_tensor places = layer_table(&mk, c->positions, c->width, 0.1, "wpe"); /* [positions, width] */
+    /* x [b, s, width], added [b, 1, 1, past + s] */
     ts_tensor x = ts_call2(g, "gather", words, ids), added = transformer_mask(&mk, mask);
     x = ts_call2(g, "add", x, transformer_places(&mk, places, past, seq));
     for (int i = 0; i < c->layers; i++) {

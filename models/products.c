@@ -11,12 +11,13 @@ static bool products(ts_model *m, ts_graph *g, ts_error *e)
     const int64_t rows = ts_dim(m, "m"), side[2] = {ts_dim(m, "k"), ts_dim(m, "n")}, count = ts_dim(m, "layers");
     if (!maker_within(m, "layers", 0, 1 << 12, "products in the chain", e))
         return false;
-    ts_tensor x = ts_input(g, "x", TS_F32, 2, (int64_t[]){rows, side[0]});
+    ts_tensor x = ts_input(g, "x", TS_F32, 2, (int64_t[]){rows, side[0]}); /* [m, k], then [m, n], [m, k], ... */
     for (int64_t i = 0; i < count; i++) {
         const int64_t in = side[i % 2], out = side[(i + 1) % 2];
         char name[32];
         snprintf(name, sizeof name, "w%lld", (long long)i);
         /* u in [-scale, scale) has variance scale^2 / 3: this keeps the products' size from layer to layer */
+        /* w [k, n] or [n, k] */
         ts_tensor w = ts_weight(g, name, TS_F32, 2, (int64_t[]){in, out}, 0, sqrt(3.0 / (double)in), (uint64_t)i + 1);
         x = ts_call2(g, "matmul", x, w);
     }

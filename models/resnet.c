@@ -15,7 +15,7 @@ typedef struct resnet {
 
 static const double before_relu = M_SQRT2; /* a relu keeps half of the mean square */
 
-static ts_tensor relu(maker *mk, ts_tensor x)
+static ts_tensor relu(maker *mk, ts_tensor x) /* of any shape */
 {
     return ts_call1(mk->g, "relu", x);
 }

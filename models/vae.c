@@ -13,7 +13,7 @@ typedef struct vae {
 
 static const double before_silu = 1.6; /* about what makes up for the mean square that a silu takes */
 
-/* x[n, c, h, w]; a mean for each of n and of the groups of channels */
+/* x[n, c, h, w], scale and bias [c] -> [n, c, h, w]; a mean for each of n and of the groups of channels */
 static ts_tensor group_norm(maker *mk, const vae *v, ts_tensor x, const char *name)
 {
     const int64_t width = maker_extent(x, 1);
@@ -22,7 +22,7 @@ static ts_tensor group_norm(maker *mk, const vae *v, ts_tensor x, const char *na
     return maker_call(mk, 3, (const ts_tensor[]){x, scale, bias}, "group_norm groups=%d epsilon=1e-6", v->groups);
 }
 
-static ts_tensor silu(maker *mk, ts_tensor x)
+static ts_tensor silu(maker *mk, ts_tensor x) /* of any shape */
 {
     return ts_call1(mk->g, "silu", x);
 }
@@ -35,7 +35,7 @@ static double last_gain(const vae *v)
 /* x + conv(silu(norm(conv(silu(norm(x)))))), x through a convolution of its own where the width changes */
 static ts_tensor residual(maker *mk, const vae *v, ts_tensor x, int out) /* x[n, c, h, w] -> [n, out, h, w] */
 {
-    ts_tensor y = silu(mk, group_norm(mk, v, x, "norm1"));
+    ts_tensor y = silu(mk, group_norm(mk, v, x, "norm1")); /* [n, c, h, w]; behind conv1 [n, out, h, w] */
     y = silu(mk, group_norm(mk, v, layer_conv(mk, y, (conv){out, 3, 1, before_silu}, "conv1"), "norm2"));
     y = layer_conv(mk, y, (conv){out, 3, 1, last_gain(v)}, "conv2");
     if (maker_extent(x, 1) != out)
@@ -48,13 +48,13 @@ static ts_tensor attend(maker *mk, const vae *v, ts_tensor x)
 {
     const long long n = maker_extent(x, 0), c = maker_extent(x, 1), h = maker_extent(x, 2), w = maker_extent(x, 3);
     ts_tensor y = group_norm(mk, v, x, "group_norm");
-    y = maker_call(mk, 1, &y, "reshape shape=[%lld,%lld,%lld]", n, c, h * w); /* [n, c, h w] */
-    y = ts_call1(mk->g, "transpose axes=[0,2,1]", y);
+    y = maker_call(mk, 1, &y, "reshape shape=[%lld,%lld,%lld]", n, c, h * w);                       /* [n, c, h w] */
+    y = ts_call1(mk->g, "transpose axes=[0,2,1]", y);                                               /* [n, h w, c] */
     ts_tensor q = layer_dense(mk, y, (int)c, 1, "to_q"), k = layer_dense(mk, y, (int)c, 1, "to_k"); /* [n, h w, c] */
     ts_tensor all[] = {q, k, layer_dense(mk, y, (int)c, 1, "to_v")};
     y = maker_named(mk, ts_call(mk->g, "attention", 3, all), "attention");
     y = layer_dense(mk, y, (int)c, last_gain(v), "to_out.0"); /* [n, h w, c] */
-    y = ts_call1(mk->g, "transpose axes=[0,2,1]", y);
+    y = ts_call1(mk->g, "transpose axes=[0,2,1]", y);         /* [n, c, h w] */
     return ts_call2(mk->g, "add", x, maker_call(mk, 1, &y, "reshape shape=[%lld,%lld,%lld,%lld]", n, c, h, w));
 }
 
@@ -62,15 +62,15 @@ static ts_tensor attend(maker *mk, const vae *v, ts_tensor x)
 static ts_tensor enlarged(maker *mk, ts_tensor x)
 {
     const long long h = maker_extent(x, 2), w = maker_extent(x, 3);
-    x = maker_call(mk, 1, &x, "stretch axis=2 size=%lld", 2 * h);
-    x = maker_call(mk, 1, &x, "stretch axis=3 size=%lld", 2 * w);
+    x = maker_call(mk, 1, &x, "stretch axis=2 size=%lld", 2 * h); /* [n, c, 2 h, w] */
+    x = maker_call(mk, 1, &x, "stretch axis=3 size=%lld", 2 * w); /* [n, c, 2 h, 2 w] */
     return layer_conv(mk, x, (conv){(int)maker_extent(x, 1), 3, 1, 1}, "upsamplers.0.conv");
 }
 
 static ts_tensor decode(maker *mk, const vae *v, ts_tensor x) /* latents [n, 4, h, w] -> [n, 3, 8 h, 8 w] */
 {
     maker_leave(mk);
-    x = layer_conv(mk, x, (conv){4, 1, 1, 1}, "post_quant_conv");
+    x = layer_conv(mk, x, (conv){4, 1, 1, 1}, "post_quant_conv"); /* [n, 4, h, w] */
     maker_enter(mk, "decoder.");
     x = layer_conv(mk, x, (conv){v->channels[0], 3, 1, 1}, "conv_in"); /* [n, 512, h, w] */
     maker_enter(mk, "decoder.mid_block.resnets.0.");

@@ -32,7 +32,7 @@ ts_tensor layer_dense(maker *mk, ts_tensor x, int64_t out, double gain, const ch
 {
     const int64_t in = maker_extent(x, -1);
     ts_tensor w = maker_weight(mk, name, ".weight", 2, (const int64_t[]){in, out}, 0, scale_for(gain, in));
-    ts_tensor b = vector(mk, name, ".bias", out, 0, bias_scale);
+    ts_tensor b = vector(mk, name, ".bias", out, 0, bias_scale); /* w [in, out], b [out] */
     return ts_call2(mk->g, "add", ts_call2(mk->g, "matmul", x, w), b);
 }
 

@@ -3,7 +3,7 @@
 
 #include <float.h>
 
-/* [positions, width] -> [rows, width] */
+/* table [positions, width] -> [rows, width], from row `first` on */
 ts_tensor transformer_places(maker *mk, ts_tensor table, int64_t first, int64_t rows)
 {
     return maker_call(mk, 1, &table, "slice starts=[%lld,0] sizes=[%lld,%lld]", (long long)first, (long long)rows,
