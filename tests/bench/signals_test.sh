@@ -5,7 +5,7 @@
 . "$SOURCE/tests/bench/product.sh"
 # a signal that is ignored, as by nohup, stops nothing
 checked=$((checked + 1))
-(trap '' HUP && exec "$TESSERA" bench "$dir/product.json" --min-time 1s --launches 2 -q >/dev/null 2>"$dir/err") &
+(trap '' HUP && exec "$TESSERA" bench "$dir/product.json" --min-time 1s --launches 2 --threads 1 -q >/dev/null 2>"$dir/err") &
 pid=$!
 sleep 1
 kill -HUP $pid
@@ -27,7 +27,7 @@ ls -d "$dir"/tessera-bench-* 2>/dev/null && wrong "SIGTERM while measuring: its 
 # a signal while samples are taken: they are kept, and the same command goes on from there. In a terminal it says ten
 # times a second how far it is.
 checked=$((checked + 1))
-long="--min-time 3s --launches 4 --threads 1 -o $dir/cut.json"
+long="--min-time 1s --launches 4 --threads 1 -o $dir/cut.json"
 # shellcheck disable=SC2086
 python3 - "$TESSERA" bench "$dir/product.json" $long >"$dir/said" <<'PY' || wrong "SIGTERM while sampling" "$(tail -n 3 "$dir/said")"
 import os, re, signal, subprocess, sys, tty
