@@ -40,7 +40,7 @@ typedef struct tally {
     double times, parts, least;
 } tally;
 /* known: tallies of picks that are alike, by a number of what they follow from */
-enum { KNOWN = 512 };
+enum { KNOWN = 2048 };
 typedef struct known {
     struct {
         int64_t key; /* 0: none */
