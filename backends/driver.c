@@ -1,6 +1,7 @@
 /* driver.c - the plans of tessera.h: a model, a schedule, a back end, and the values that go in and out. */
 #include "backends/driver.h"
 #include "backends/interrupt.h"
+#include "graph/ir/trip.h"
 #include "schedule/explain.h"
 #include "schedule/extents.h"
 #include "schedule/schema.h"
@@ -423,7 +424,9 @@ ts_plan *ts_plan_of(ts_graph *g, int n, const ts_tensor *t, int n_state, const t
             from[i - n] = state[i - n].from;
         ok = (root[i] && (i < n || from[i - n])) || err_set(e, TS_USAGE, "tensor %d is NULL", i);
     }
-    ok = ok && ((g_holds(g, "plan", n + n_state, root) && g_holds(g, "plan", n_state, from)) || ts_graph_ok(g, e));
+    ok = ok && ((g_holds(g, "plan", n + n_state, root) && g_holds(g, "plan", n_state, from) &&
+                 trips_ended(g, "plan", n + n_state, root)) ||
+                ts_graph_ok(g, e));
     ok = ok && set_up(p, o, &(wanted){.n_root = n + n_state, .n_state = n_state, .root = root, .state = from}, g, e);
     if (ok)
         number_ports(p);

@@ -1,6 +1,7 @@
 /* builtin.c - models that are recipes in C on the public header. A recipe reads its dimensions, builds, and names its
  * results; which extents of its inputs follow which dimension is found out by building once more with that dimension
  * changed. */
+#include "graph/ir/trip.h"
 #include "import/model.h"
 
 #include <stdlib.h>
@@ -47,7 +48,7 @@ int64_t ts_dim(const ts_model *m, const char *name)
 void ts_result(ts_model *m, const char *name, ts_tensor t)
 {
     struct build *b = m->build;
-    if (!t || !g_holds(m->graph, name, 1, &t)) /* the graph has the reason */
+    if (!t || !g_holds(m->graph, name, 1, &t) || !trips_ended(m->graph, name, 1, &t)) /* the graph has the reason */
         return;
     MUST(b && b->n_result < MAX_RESULTS);
     b->name[b->n_result] = arena_string(&m->bound_mem, name);

@@ -52,10 +52,28 @@ int64_t g_own(graph *g)
 /* As messages name a tensor: operation, label if it has one, dtype and shape. */
 static void describe(text *t, const node *n)
 {
-    text_add(t, "%s ", n->op->name);
-    if (*n->label)
+    const bool bound = n->leaf && n->leaf->bound; /* "state 0 of scan 0" */
+    text_add(t, "%s ", bound ? n->label : n->op->name);
+    if (*n->label && !bound)
         text_json(t, n->label), text_add(t, " ");
     type_print(t, &n->type);
+}
+
+/* What a trip computes is there while the trip is built. */
+static bool none_past(graph *g, const char *what, int n, const node *const *list)
+{
+    for (int i = 0; i < n; i++) {
+        if (!list[i] || !list[i]->past)
+            continue;
+        text t = {0};
+        describe(&t, list[i]);
+        g_fail(g, TS_BAD_INPUT, "%s: %s is of a trip of scan %d, which has ended", what, text_str(&t),
+               list[i]->past - 1);
+        text_free(&t);
+        return err_hint(&g->err, "take what ts_scan_end gave: last values of states, and of other tensors of a trip "
+                                 "the rows that ts_scan_gather keeps");
+    }
+    return true;
 }
 
 static bool holds(graph *g, const char *what, int n, const node *const *list)
@@ -76,7 +94,7 @@ static bool holds(graph *g, const char *what, int n, const node *const *list)
         text_free(&t);
         return err_hint(&g->err, "make both in one graph; ts_print and ts_parse copy a tensor from one to another");
     }
-    return true;
+    return none_past(g, what, n, list);
 }
 
 bool g_holds(graph *g, const char *what, int n, const node *const *list)

@@ -51,6 +51,7 @@ struct ts_node {
     const type *output;    /* of an operation with several outputs: what they are (custom.h); else NULL */
     int n_output;          /* how many these are */
     const scan_trip *trip; /* of a scan; NULL: all others */
+    int past;              /* 1 + the number of a scan that has ended: a trip of it computes this. No identity */
     scalars *scalars;      /* functions of the graph that its text may call, or NULL. No part of its identity */
     int n_in;
     const node *const *in;
@@ -140,8 +141,8 @@ bool g_close_all(graph *g, const node *n);
 bool g_close(graph *g, const node *n, const int64_t *dim, const char *by);
 void g_tell_closed(graph *g, const node *n); /* of a draft that failed: what other calls said, as a hint */
 bool g_none_open(graph *g, const char *what, int n, const node *const *list);
-/* Whether all are nodes of g with all their extents; NULL counts as one. False: g->err says which is not, and what was
- * to be done with it. */
+/* Whether all are nodes of g with all their extents, and not of a trip that is over; NULL counts as one. False: g->err
+ * says which is not, and what was to be done with it. */
 bool g_holds(graph *g, const char *what, int n, const node *const *list);
 void g_fail(graph *g, ts_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Fails with "what is f32[2], expected f32[3]"; false */

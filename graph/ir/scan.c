@@ -277,7 +277,6 @@ static const node *close_trip(closing *c)
         return NULL;
     if (!c->n_root)
         return g_fail(g, TS_BAD_INPUT, "scan: nothing comes out of it: it has no state and gathers no row"), NULL;
-    find_inside(c);
     if (!capture_all(c))
         return NULL;
     if (s->trip && !pair(c, s->trip, trip_bound(g, c->n_in, &s->trip->type)))
@@ -309,12 +308,33 @@ bool ts_scan_end(ts_scan *s, ts_tensor *out)
                  .inside = calloc(n, 1),
                  .fixed = calloc(n, 1)};
     MUST(c.from && c.to && c.inside && c.fixed);
+    find_inside(&c);
+    const int count = s->g->n;
     const node *made = close_trip(&c);
+    for (int id = 0; id < count; id++)
+        if (c.inside[id])
+            s->g->made[id]->past = s->number + 1;
     s->ended = true;
     for (int i = 0; i < s->n_state + s->n_row; i++)
         out[i] = made ? custom_output(s->g, made, i) : NULL;
     free((void *)c.from), free((void *)c.to), free(c.inside), free(c.fixed);
     return made != NULL && !err_is(&s->g->err);
+}
+
+bool trips_ended(graph *g, const char *what, int n, const node *const *root)
+{
+    const int count = g_reach(n, root, NULL);
+    const node **need = calloc((size_t)count + 1, sizeof *need);
+    bool ok = true;
+    MUST(need);
+    g_reach(n, root, need);
+    for (int i = 0; ok && i < count; i++)
+        if (need[i]->leaf && need[i]->leaf->bound) {
+            g_fail(g, TS_BAD_INPUT, "%s: it depends on %s, which has not ended", what, need[i]->label);
+            ok = err_hint(&g->err, "call ts_scan_end, and take what that gives");
+        }
+    free(need);
+    return ok;
 }
 
 /* ---- body ---- */

@@ -30,6 +30,8 @@ bool trip_infer(graph *g, node *draft, err *e);
 int64_t trip_operand(const node *bound); /* which operand it stands for; n_in of the scan: the number of the trip */
 const node *trip_bound(graph *g, int64_t k, const type *t);
 host_code trip_run; /* all trips, by the interpreter */
+/* Whether what is to be computed waits for no trip that is still being built. False: g->err says which does. */
+bool trips_ended(graph *g, const char *what, int n, const node *const *root);
 
 /* ts_scan_gather of every so many trips: forwards */
 bool scan_gather_every(ts_scan *s, const node *row, int64_t every);

@@ -4,6 +4,7 @@
 #include "tests/check.h"
 #include "tests/scans.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { N = 5 };
@@ -71,6 +72,64 @@ static void refuse_call(void)
     check_refused(g, "iterate: it has no trip: ts_scan_begin makes one");
 }
 
+/* What a trip computes is of no use outside of it: whoever takes it is told at once. */
+static void refuse_outside(const char *why, ts_tensor (*take)(ts_graph *g, ts_tensor first, ts_tensor inner))
+{
+    ts_graph *g = ts_graph_make();
+    ts_tensor out[1], first = input(g, "h", 1, N, 0);
+    ts_scan *s = ts_scan_begin(g, 4);
+    ts_tensor h = ts_scan_state(s, first), twice = ts_named(g, ts_call2(g, "add", h, h), "twice");
+    CHECK(ts_scan_step(s, h, ts_call1(g, "tanh", twice)) && ts_scan_end(s, out));
+    CHECK(!take(g, first, strstr(why, "state 0") ? h : twice));
+    check_refused(g, why);
+}
+
+static ts_tensor take_call(ts_graph *g, ts_tensor first, ts_tensor inner)
+{
+    return ts_call2(g, "multiply", first, inner);
+}
+
+static ts_tensor take_gradient(ts_graph *g, ts_tensor first, ts_tensor inner)
+{
+    ts_tensor grad = NULL;
+    ts_chain_rule(g, 1, &inner, &first, 1, &first, &grad);
+    return grad;
+}
+
+static ts_tensor take_state(ts_graph *g, ts_tensor first, ts_tensor inner)
+{
+    (void)first;
+    return ts_scan_state(ts_scan_begin(g, 2), inner);
+}
+
+static void refuse_unended(void)
+{
+    ts_graph *g = ts_graph_make();
+    ts_error e = {0};
+    ts_tensor out[1];
+    ts_scan *outer = ts_scan_begin(g, 4), *s = ts_scan_begin(g, 3);
+    ts_tensor h = ts_scan_state(outer, input(g, "h", 1, N, 0)), k = ts_scan_state(s, h);
+    CHECK(ts_scan_step(s, k, ts_call2(g, "add", k, h)) && ts_scan_end(s, out));
+    CHECK(!ts_plan_of(g, 1, out, 0, NULL, &(ts_options){.target = "interp"}, &e));
+    CHECK_TEXT(e.text, "plan: it depends on state 0 of scan 0, which has not ended\n  hint: call ts_scan_end, and take "
+                       "what that gives");
+    ts_graph_free(g);
+}
+
+static void refuse_outsides(void)
+{
+    static const char *const hint = "\n  hint: take what ts_scan_end gave: last values of states, and of other tensors "
+                                    "of a trip the rows that ts_scan_gather keeps";
+    char why[4][400];
+    const char *const of[4] = {"multiply: add \"twice\" f32[5]", "multiply: state 0 of scan 0 f32[5]",
+                               "gradient: add \"twice\" f32[5]", "a trip: add \"twice\" f32[5]"};
+    for (int i = 0; i < 4; i++)
+        snprintf(why[i], sizeof why[i], "%s is of a trip of scan 0, which has ended%s", of[i], hint);
+    refuse_outside(why[0], take_call), refuse_outside(why[1], take_call);
+    refuse_outside(why[2], take_gradient), refuse_outside(why[3], take_state);
+    refuse_unended();
+}
+
 static void refuse_text(const char *source, const char *why)
 {
     ts_graph *g = ts_graph_make();
@@ -125,6 +184,7 @@ int main(void)
     for (int every = 0; every <= 4; every += 1 + !every) /* 7 trips in stretches of 3, 2, 3, 4 */
         scans_check_keep(every, every % 3 == 0, &(ts_options){.target = every == 2 ? "c" : "interp", .threads = 2});
     refuse_shape(), refuse_rows(), refuse_trips(), refuse_until(), refuse_nothing(), refuse_call(), refuse_texts();
+    refuse_outsides();
     scans_check_outside(&on[2].options);
     return check_done();
 }
