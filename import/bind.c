@@ -199,6 +199,9 @@ static bool add_result(results *r, const ts_port *whole, const char *name, const
     if (whole->dtype != TS_N_DTYPE && whole->dtype != v->node->type.dtype)
         return err_set(e, TS_BAD_INPUT, "M019 output \"%s\" is declared as %s, its node gives %s", name,
                        ts_dtype_name(whole->dtype), ts_dtype_name(v->node->type.dtype));
+    const char *what = arena_format(&r->m->bound_mem, "M024 output \"%s\"", name);
+    if (!g_none_open(r->m->graph, what, 1, &v->node))
+        return ts_graph_ok(r->m->graph, e);
     if (r->n == r->cap) {
         const int cap = r->cap ? 2 * r->cap : 16;
         ts_port *port = arena_array(&r->m->bound_mem, (size_t)cap, sizeof *port);

@@ -127,9 +127,11 @@ TS_API bool ts_graph_ok(const ts_graph *g, ts_error *e);
 TS_API bool ts_graph_recover(ts_graph *g, ts_error *e);
 
 /* A name is of one dtype and shape: called again with the same, it is the same tensor. An extent of -1 is left open, of
- * an input or a seeded weight: the first einsum, product or pointwise operation that takes it says how long the axis is
- * ("ij,jk->ik" of x f32[32,64] and w f32[-1,16] makes that f32[64,16], which ts_shape then has). Other calls refuse
- * what is still open; those that do not fit what an earlier one said name it. */
+ * an input or a seeded weight: an einsum, product or pointwise operation that takes it says how long the axis is
+ * ("ij,jk->ik" of x f32[32,64] and w f32[-1,16] makes that f32[64,16], which ts_shape then has). What products,
+ * pointwise operations and transpose make of it is open too, until a later call says more: w1 f32[64,-1] gets as many
+ * columns as w2 has rows in tanh(x w1) w2. Other calls refuse what is still open; those that do not fit what an earlier
+ * one said name it. */
 TS_API ts_tensor ts_input(ts_graph *g, const char *name, ts_dtype dtype, int rank, const int64_t *dim);
 /* A weight whose element i is (float)(mean + scale * u_i), u_i in [-1, 1) from seed and i; filled when a plan
  * is built. */

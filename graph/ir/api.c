@@ -91,7 +91,7 @@ ts_tensor ts_call3(ts_graph *g, const char *call, ts_tensor a, ts_tensor b, ts_t
 ts_tensor ts_named(ts_graph *g, ts_tensor t, const char *name)
 {
     int index;
-    if (!g_holds(g, "naming", 1, &t))
+    if (!g_has(g, "naming", 1, &t))
         return NULL;
     g_label(g, t, name);
     if (t && custom_call(t, &index)) /* whose kernel is told apart by it */

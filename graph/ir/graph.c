@@ -76,7 +76,7 @@ static bool none_past(graph *g, const char *what, int n, const node *const *list
     return true;
 }
 
-static bool holds(graph *g, const char *what, int n, const node *const *list)
+bool g_has(graph *g, const char *what, int n, const node *const *list)
 {
     const node *own = NULL;
     for (int i = 0; i < n; i++)
@@ -99,7 +99,7 @@ static bool holds(graph *g, const char *what, int n, const node *const *list)
 
 bool g_holds(graph *g, const char *what, int n, const node *const *list)
 {
-    return holds(g, what, n, list) && g_none_open(g, what, n, list);
+    return g_has(g, what, n, list) && g_none_open(g, what, n, list);
 }
 
 /* ---- interning ---- */
@@ -154,8 +154,8 @@ static uint64_t node_hash(const node *n)
     return h;
 }
 
-/* The slot of n in same[], which is open addressed and holds id + 1, 0 where it is empty. It is at most a quarter full
- * (grow), so a search is short and always ends. */
+/* The slot of n in same[], which is open addressed and holds id + 1, 0 where it is empty. It is at most half full
+ * (grow, g_close), so a search is short and always ends. */
 static int *place_of(graph *g, const node *n)
 {
     uint64_t i = node_hash(n) & (uint64_t)(g->cap_same - 1);
@@ -175,7 +175,7 @@ static void grow(graph *g)
     if (g->made)
         memcpy(made, g->made, (size_t)g->n * sizeof *made);
     g->made = made;
-    g->node = more, g->cap = cap, g->cap_same = 4 * cap;
+    g->node = more, g->cap = cap, g->cap_same = 4 * cap, g->n_former = 0;
     g->same = arena_array(&g->mem, (size_t)g->cap_same, sizeof *g->same);
     for (int i = 0; i < g->n; i++)
         *place_of(g, g->node[i]) = i + 1;
@@ -193,6 +193,8 @@ static const node *intern(graph *g, const node *draft)
     *n = *draft, n->id = g->n;
     g->node[g->n] = g->made[g->n] = n;
     *place = ++g->n;
+    if (node_is_open(n))
+        g_open(g, n);
     return n;
 }
 
@@ -235,10 +237,9 @@ static bool input_is_one(graph *g, const char *label, const type *t)
 const node *g_leaf(graph *g, const op *kind, const char *label, const type *t, const leaf *l)
 {
     const bool named = l->kind == LEAF_INPUT && !l->bound && label && *label;
-    type longest = *t; /* nothing says yet how long what is open will be */
-    for (int i = 0; i < t->rank; i++)
-        longest.dim[i] = t->dim[i] == OPEN_EXTENT && l->kind != LEAF_CONST && !l->data ? 1 : t->dim[i];
-    if (err_is(&g->err) || !type_valid(&longest, &g->err) || (named && !input_is_one(g, label, t)))
+    const bool may_open = l->kind != LEAF_CONST && !l->data;
+    if (err_is(&g->err) || !(may_open ? type_valid_known(t, &g->err) : type_valid(t, &g->err)) ||
+        (named && !input_is_one(g, label, t)))
         return NULL;
     if (named && *input_named(g, label))
         return *input_named(g, label);
@@ -251,21 +252,21 @@ const node *g_leaf(graph *g, const op *kind, const char *label, const type *t, c
     return n;
 }
 
-/* No node has it as an operand yet, so nothing that was made depends on what it was. */
+/* Nothing that is made knows more of n's extents than n did. Where n stood in same[] it stays, under the hash it had:
+ * such slots are few, and go when that grows. */
 bool g_close(graph *g, const node *n, const int64_t *dim, const char *by)
 {
-    node *own = g->made[n->id];
-    leaf *l = arena_get(&g->mem, sizeof *l);
-    *l = *n->leaf, l->closed_by = by;
-    node draft = *n;
+    node *own = g->made[n->id], draft = *n;
     memcpy(draft.type.dim, dim, (size_t)n->type.rank * sizeof *dim);
-    if (!type_valid(&draft.type, &g->err))
+    if (!type_valid_known(&draft.type, &g->err))
         return err_in(&g->err, "%s \"%s\"", n->op->name, n->label);
     int *place = place_of(g, &draft);
     if (*place)
         return g_fail(g, TS_BAD_INPUT, "%s \"%s\" becomes one that is there already", n->op->name, n->label),
                err_hint(&g->err, "give one of them another name, or take the other one");
-    own->type = draft.type, own->leaf = l, *place = n->id + 1;
+    own->type = draft.type, own->closed_by = by, *place = n->id + 1;
+    if (++g->n_former > g->cap)
+        grow(g);
     return true;
 }
 
@@ -437,7 +438,7 @@ static bool callable(graph *g, const op *o, int n, const node *const *in)
             return g_fail(g, TS_BAD_INPUT, "%s: operand %d is missing", o->name, i), false;
     if (op_is_bare(o))
         return g_fail(g, TS_BAD_INPUT, "%s: cannot be called: no value follows from operands", o->name), false;
-    if (!holds(g, o->name, n, in))
+    if (!g_has(g, o->name, n, in))
         return false;
     if (o->arity >= 0 && n != o->arity)
         return g_fail(g, TS_BAD_INPUT, "%s: %d operands given, takes %d", o->name, n, o->arity), false;
@@ -445,12 +446,15 @@ static bool callable(graph *g, const op *o, int n, const node *const *in)
 }
 
 /* Custom operations and scans say their results themselves; all others by their row of the table. */
-static bool find_type(graph *g, node *draft, err *e)
+bool g_find_type(graph *g, node *draft, err *e)
 {
+    bool open = false;
+    for (int i = 0; i < draft->n_in; i++)
+        open = open || node_is_open(draft->in[i]);
     return (draft->op->custom ? custom_infer(g, draft, e)
             : draft->trip     ? trip_infer(g, draft, e)
                               : infer(draft, &draft->type, e)) &&
-           type_valid(&draft->type, e);
+           (open ? type_valid_known(&draft->type, e) : type_valid(&draft->type, e));
 }
 
 /* Of a draft that is complete but for its type */
@@ -463,7 +467,7 @@ static const node *made_of(graph *g, node *draft)
         g_group(g, &(group){o, parts, draft->n_in, draft->in, draft->attr, first, g->n - 1});
     if (parts || err_is(&g->err))
         return parts;
-    if (!find_type(g, draft, &g->err)) {
+    if (!g_find_type(g, draft, &g->err)) {
         err_in(&g->err, "%s", o->name);
         return NULL;
     }

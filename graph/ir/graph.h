@@ -6,7 +6,7 @@
  *            find, ops_json, problem: the table of operations, asked by name, as JSON, and for its test problems
  *            define, custom: operations that a program adds to a graph
  *            function, scalar, diff, unrolled: scalar functions that one adds, expanded and differentiated
- *            open: leaves whose extents their first use says */
+ *            open: extents that a use says */
 #ifndef TS_GRAPH_H
 #define TS_GRAPH_H
 #include "graph/ir/op.h"
@@ -26,11 +26,10 @@ typedef struct leaf {
     const void *data;
     double mean, scale; /* seeded: element i is (float)(mean + scale * random_unit(seed, i)) */
     uint64_t seed;
-    const node *of;        /* its value is that of this node, computed when it is read; or NULL */
-    int64_t below;         /* inputs of integers: valid values are [0, below); 0: unknown */
-    bool bound;            /* inputs: of one trip of a scan, which gives the value */
-    preset *preset;        /* inputs; NULL: nothing is. No part of any identity */
-    const char *closed_by; /* the call that said the extents that were left open; NULL: who made it */
+    const node *of; /* its value is that of this node, computed when it is read; or NULL */
+    int64_t below;  /* inputs of integers: valid values are [0, below); 0: unknown */
+    bool bound;     /* inputs: of one trip of a scan, which gives the value */
+    preset *preset; /* inputs; NULL: nothing is. No part of any identity */
 } leaf;
 
 typedef struct scan_trip { /* what one trip of a scan computes: see trip.h */
@@ -52,6 +51,7 @@ struct ts_node {
     int n_output;          /* how many these are */
     const scan_trip *trip; /* of a scan; NULL: all others */
     int past;              /* 1 + the number of a scan that has ended: a trip of it computes this. No identity */
+    const char *closed_by; /* the call that said extents of it that were open; NULL: who made it. No identity */
     scalars *scalars;      /* functions of the graph that its text may call, or NULL. No part of its identity */
     int n_in;
     const node *const *in;
@@ -73,8 +73,10 @@ struct ts_graph {
     int n, cap;
     group *group;
     int n_group, cap_group;
-    int *same; /* open hash table of ids + 1 */
-    int cap_same;
+    int *same;              /* open hash table of ids + 1 */
+    int cap_same, n_former; /* nodes that stand there under the hash of what they were, too */
+    const node **open;      /* nodes with open extents: open.c */
+    int n_open, cap_open;
     const node **input; /* open hash table of the inputs by name */
     int n_input, cap_input;
     const ts_array **value; /* by id: what g_value found so far */
@@ -134,16 +136,19 @@ bool g_rewrite(graph *g, int n, const node *const *root, rewriting *f, void *use
 bool g_copy(graph *to, const graph *from, int n, const node *const *root, const node **now);
 /* A number that no other call of this graph has, 0 and small ones aside, which people write. */
 int64_t g_own(graph *g);
-/* An input or weight with open extents (-1), which its first use says: open.c. Of calls that n is a draft of all that
- * are open are closed, or g->err says why not. */
+/* Open extents (-1), of inputs, weights, and what is computed from these element by element or by products: a use
+ * says them, see open.c. Of the call that n is a draft of operands are closed, or may stay open; else g->err says why not. */
 bool node_is_open(const node *n);
+void g_open(graph *g, const node *n); /* n, which is new, is open */
 bool g_close_all(graph *g, const node *n);
-bool g_close(graph *g, const node *n, const int64_t *dim, const char *by);
+bool g_close(graph *g, const node *n, const int64_t *dim, const char *by); /* some of dim may be open still */
+bool g_find_type(graph *g, node *draft, err *e);                           /* of one that is complete otherwise */
 void g_tell_closed(graph *g, const node *n); /* of a draft that failed: what other calls said, as a hint */
 bool g_none_open(graph *g, const char *what, int n, const node *const *list);
 /* Whether all are nodes of g with all their extents, and not of a trip that is over; NULL counts as one. False: g->err
  * says which is not, and what was to be done with it. */
 bool g_holds(graph *g, const char *what, int n, const node *const *list);
+bool g_has(graph *g, const char *what, int n, const node *const *list); /* the same, but extents may be open */
 void g_fail(graph *g, ts_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Fails with "what is f32[2], expected f32[3]"; false */
 bool g_differs(graph *g, const char *what, const type *is, const type *wanted);

@@ -151,9 +151,13 @@ typedef struct op {
     bool calls;            /* pointwise, by a text of each call's own: it may call functions of the graph */
     bool (*shape)(const node *n, type *out, err *e); /* NULL: broadcast, numpy's promoted dtype */
     bool (*body)(defn *d, err *e);                   /* sets d->value */
-    /* How long axes are that operands leave open (-1: open.c), as the others say it: dim[k][i] of operand k, left -1
-     * where nothing says it. NULL: pointwise ones as they broadcast, others say none. False: g->err has the reason. */
+    /* How long axes are that operands leave open (-1: open.c), as the others say it, and the result, which is behind
+     * them: dim[k][i] of operand k, left -1 where nothing says it. A draft has no result yet: n->type.rank is 0. NULL:
+     * pointwise ones as they broadcast, others say none. False: g->err has the reason. */
     bool (*extents)(graph *g, const node *n, int64_t (*dim)[MAX_RANK]);
+    /* Whether axis i of operand k is one of the result's: then both may be open, and shape and extents know of it.
+     * NULL: of `text` all are, of others none */
+    bool (*kept)(const node *n, int k, int i);
     const node *(*lower)(graph *g, const node *n); /* n is a draft: type unset, in and attr valid; builds on g */
     /* The gradient of operand k, in its shape or one that broadcasts to or from it; NULL: none. call: op, in and attr
      * of the call; y: its value; dy: the gradient of y. Only where it is better than what follows from text, body or

@@ -1,6 +1,7 @@
-/* open.c - inputs and weights with open extents (-1): who makes one leaves to its first use how long an axis is, as the
- * inner extent of w where "ij,jk->ik" multiplies it with x. Until then no other call takes it, so that all nodes have
- * operands of known extents, and it gets them once. */
+/* open.c - open extents (-1): who makes an input or weight leaves to a use how long an axis is, as the inner extent of
+ * w where "ij,jk->ik" multiplies it with x. What is computed from it element by element, by products, or by another order
+ * of axes is open too, until a use says more: that goes back to all operands, and from these on to whatever they are
+ * operands of. Other calls take nothing that is open, so all that they make has operands of known extents. */
 #include "graph/ir/attr.h"
 #include "graph/ir/rule.h"
 
@@ -14,6 +15,19 @@ bool node_is_open(const node *n)
     return false;
 }
 
+void g_open(graph *g, const node *n)
+{
+    if (g->n_open == g->cap_open) {
+        const int cap = g->cap_open ? 2 * g->cap_open : 16;
+        const node **more = arena_array(&g->mem, (size_t)cap, sizeof *more);
+        if (g->n_open)
+            memcpy(more, g->open, (size_t)g->n_open * sizeof *more);
+        g->open = more, g->cap_open = cap;
+    }
+    g->open[g->n_open++] = n;
+}
+
+/* ---- what is said of them ---- */
 static void print_call(text *t, const node *call)
 {
     int k = 0;
@@ -31,67 +45,155 @@ static void print_call(text *t, const node *call)
     }
 }
 
-static bool refuse(graph *g, const node *call, int axis, const node *n)
+/* The leaf that n is computed from and of which extents are open, or were said: by whom, n and it have alike. */
+static const node *origin(const node *n)
 {
-    text t = {0}, is = {0};
-    print_call(&t, call), type_print(&is, &n->type);
-    g_fail(g, TS_BAD_INPUT, "%s: nothing says how long axis %d of %s \"%s\" is", text_str(&t), axis, n->op->name,
-           n->label);
-    text_free(&t), text_free(&is);
-    return err_hint(&g->err, "write its extents where \"%s\" is made", n->label);
+    for (int i = 0; i < n->n_in; i++)
+        if (node_is_open(n) ? node_is_open(n->in[i]) : n->closed_by == n->in[i]->closed_by)
+            return origin(n->in[i]);
+    return n;
 }
 
-/* Operands are as long along an axis as the longest of the others, counted from the last axis. */
+static bool refuse(graph *g, const node *call, int axis, const node *n)
+{
+    text t = {0};
+    const node *of = origin(n);
+    print_call(&t, call);
+    for (axis = of == n ? axis : 0; of != n && axis + 1 < of->type.rank && of->type.dim[axis] >= 0;)
+        axis++;
+    g_fail(g, TS_BAD_INPUT, "%s: nothing says how long axis %d of %s \"%s\" is", text_str(&t), axis, of->op->name,
+           of->label);
+    text_free(&t);
+    return err_hint(&g->err, "write its extents where \"%s\" is made", of->label);
+}
+
+/* ---- what calls say ---- */
+/* An axis is as long as the result's, or as the longest of the other operands', counted from the last axis: where these
+ * have 1, it may be longer. */
 bool extents_pointwise(graph *g, const node *call, int64_t (*dim)[MAX_RANK])
 {
     (void)g;
     for (int k = 0; k < call->n_in; k++)
-        for (int i = 1; i <= call->in[k]->type.rank; i++)
+        for (int i = 1; i <= call->in[k]->type.rank; i++) {
+            int64_t *to = &dim[k][call->in[k]->type.rank - i], longest = -1;
+            if (call->type.rank >= i)
+                longest = dim[call->n_in][call->type.rank - i];
             for (int j = 0; j < call->n_in; j++) {
-                const type *other = &call->in[j]->type;
-                int64_t *to = &dim[k][call->in[k]->type.rank - i];
-                if (call->in[k]->type.dim[call->in[k]->type.rank - i] < 0 && other->rank >= i &&
-                    other->dim[other->rank - i] > *to)
-                    *to = other->dim[other->rank - i];
+                const int rank = call->in[j]->type.rank;
+                if (rank >= i && dim[j][rank - i] > longest && dim[j][rank - i] != 1)
+                    longest = dim[j][rank - i];
             }
+            *to = *to < 0 ? longest : *to;
+        }
     return true;
 }
 
-/* All are known before the first one is closed. */
-static bool all_said(graph *g, const node *call, int64_t (*dim)[MAX_RANK])
+typedef struct saying { /* what a call says of its operands */
+    const node *call;
+    int64_t (*dim)[MAX_RANK];
+    const char *by; /* the call whose extents these follow from */
+} saying;
+
+static bool ask(graph *g, saying *s)
 {
-    for (int k = 0; k < call->n_in; k++)
-        for (int i = 0; i < call->in[k]->type.rank; i++)
-            if (dim[k][i] < 0)
-                return refuse(g, call, i, call->in[k]);
+    const op *o = s->call->op;
+    const int n = s->call->n_in;
+    for (int k = 0; k < n; k++)
+        memcpy(s->dim[k], s->call->in[k]->type.dim, sizeof *s->dim);
+    for (int i = 0; i < MAX_RANK; i++)
+        s->dim[n][i] = i < s->call->type.rank ? s->call->type.dim[i] : OPEN_EXTENT;
+    if (o->extents && !o->extents(g, s->call, s->dim))
+        return err_in(&g->err, "%s", o->name);
+    return o->extents || !o->text || extents_pointwise(g, s->call, s->dim);
+}
+
+/* n gets what is new of dim. */
+static bool learn(graph *g, const node *n, const int64_t *dim, const char *by, bool *more)
+{
+    bool new = false;
+    for (int i = 0; i < n->type.rank; i++) {
+        if (dim[i] >= 0 && n->type.dim[i] >= 0 && dim[i] != n->type.dim[i])
+            return g_fail(g, TS_BAD_INPUT, "%s: axis %d of %s would be %lld and %lld long", by, i, n->op->name,
+                          (long long)n->type.dim[i], (long long)dim[i]),
+                   false;
+        new = new || (n->type.dim[i] < 0 && dim[i] >= 0);
+    }
+    *more = *more || new;
+    return !new || g_close(g, n, dim, by);
+}
+
+static bool learn_operands(graph *g, const saying *s, bool *more)
+{
+    bool ok = true;
+    for (int k = 0; ok && k < s->call->n_in; k++)
+        ok = !node_is_open(s->call->in[k]) || learn(g, s->call->in[k], s->dim[k], s->by, more);
+    return ok;
+}
+
+/* What was said of some goes on to all that is open, until nothing is new. */
+static bool spread(graph *g, const char *by)
+{
+    bool more = true, ok = true;
+    while (ok && more) {
+        more = false;
+        for (int i = g->n_open - 1; ok && i >= 0; i--) {
+            const node *n = g->open[i];
+            if (n->leaf)
+                continue;
+            saying s = {n, arena_array(&g->mem, (size_t)n->n_in + 1, sizeof *s.dim), by};
+            ok = ask(g, &s) && learn_operands(g, &s, &more);
+        }
+        for (int i = 0; ok && i < g->n_open; i++) {
+            node draft = *g->open[i];
+            ok = draft.leaf || (g_find_type(g, &draft, &g->err) && learn(g, g->open[i], draft.type.dim, by, &more));
+        }
+    }
+    int left = 0;
+    for (int i = 0; i < g->n_open; i++)
+        if (node_is_open(g->open[i]))
+            g->open[left++] = g->open[i];
+    g->n_open = left;
+    return ok;
+}
+
+bool kept_all(const node *n, int k, int i)
+{
+    (void)n, (void)k, (void)i;
+    return true;
+}
+
+/* Whether an axis of an operand may stay open, as the result's is then */
+static bool may_wait(const node *call, int k, int i)
+{
+    const op *o = call->op;
+    return o->kept ? o->kept(call, k, i) : o->text && !o->custom && !o->calls;
+}
+
+/* All that the call has to know are known before the first one is closed. */
+static bool all_said(graph *g, const saying *s)
+{
+    for (int k = 0; k < s->call->n_in; k++)
+        for (int i = 0; i < s->call->in[k]->type.rank; i++)
+            if (s->dim[k][i] < 0 && !may_wait(s->call, k, i))
+                return refuse(g, s->call, i, s->call->in[k]);
     return true;
 }
 
 bool g_close_all(graph *g, const node *call)
 {
-    bool open = false;
+    bool open = false, more = false;
     for (int k = 0; k < call->n_in; k++)
         open = open || node_is_open(call->in[k]);
     if (!open)
         return true;
-    int64_t(*dim)[MAX_RANK] = arena_array(&g->mem, (size_t)call->n_in, sizeof *dim);
-    for (int k = 0; k < call->n_in; k++)
-        memcpy(dim[k], call->in[k]->type.dim, sizeof *dim);
-    const op *o = call->op;
-    if (o->extents && !o->extents(g, call, dim))
-        return err_in(&g->err, "%s", o->name);
-    if (!o->extents && o->text)
-        extents_pointwise(g, call, dim);
-    if (!all_said(g, call, dim))
+    saying s = {call, arena_array(&g->mem, (size_t)call->n_in + 1, sizeof *s.dim), NULL};
+    if (!ask(g, &s) || !all_said(g, &s))
         return false;
     text t = {0};
     print_call(&t, call);
-    const char *by = arena_string(&g->mem, text_str(&t));
+    s.by = arena_string(&g->mem, text_str(&t));
     text_free(&t);
-    for (int k = 0; k < call->n_in; k++)
-        if (node_is_open(call->in[k]) && !g_close(g, call->in[k], dim[k], by))
-            return false;
-    return true;
+    return learn_operands(g, &s, &more) && (!more || spread(g, s.by));
 }
 
 bool g_none_open(graph *g, const char *what, int n, const node *const *list)
@@ -100,12 +202,13 @@ bool g_none_open(graph *g, const char *what, int n, const node *const *list)
     for (int i = 0; i < n; i++) {
         if (!list[i] || !node_is_open(list[i]))
             continue;
-        type_print(&t, &list[i]->type);
-        g_fail(g, TS_BAD_INPUT, "%s: no call says how long %s \"%s\" %s is", what, list[i]->op->name, list[i]->label,
+        const node *of = origin(list[i]);
+        type_print(&t, &of->type);
+        g_fail(g, TS_BAD_INPUT, "%s: no call says how long %s \"%s\" %s is", what, of->op->name, of->label,
                text_str(&t));
         text_free(&t);
-        return err_hint(&g->err, "write its extents where it is made; else the first einsum, product or pointwise "
-                                 "operation that takes it says them");
+        return err_hint(&g->err, "write its extents where it is made; else an einsum, product or pointwise operation "
+                                 "that takes it says them");
     }
     return true;
 }
@@ -114,13 +217,12 @@ bool g_none_open(graph *g, const char *what, int n, const node *const *list)
 void g_tell_closed(graph *g, const node *call)
 {
     for (int k = 0; k < call->n_in; k++) {
-        const leaf *l = call->in[k]->leaf;
-        if (!l || !l->closed_by || strstr(g->err.text, l->closed_by))
+        if (!call->in[k]->closed_by || strstr(g->err.text, call->in[k]->closed_by))
             continue;
+        const node *of = origin(call->in[k]);
         text t = {0};
-        type_print(&t, &call->in[k]->type);
-        err_hint(&g->err, "%s \"%s\" is %s since %s took it", call->in[k]->op->name, call->in[k]->label, text_str(&t),
-                 l->closed_by);
+        type_print(&t, &of->type);
+        err_hint(&g->err, "%s \"%s\" is %s since %s took it", of->op->name, of->label, text_str(&t), of->closed_by);
         text_free(&t);
     }
 }

@@ -12,6 +12,7 @@ bool shape_bool(const node *n, type *out, err *e);
 
 /* Extents left open (op.extents): of operands that broadcast */
 bool extents_pointwise(graph *g, const node *n, int64_t (*dim)[MAX_RANK]);
+bool kept_all(const node *n, int k, int i); /* (op.kept) all axes */
 
 /* Refuses operands by their types: "given f32[2,3], none and i64[]; FMT expected". False. */
 bool operands_refuse(int n, const node *const *in, err *e, const char *fmt, ...) __attribute__((format(printf, 4, 5)));

@@ -191,6 +191,14 @@ bool type_valid(const type *t, err *e)
     return err_hint(e, "no option raises this: make the extents smaller");
 }
 
+bool type_valid_known(const type *t, err *e)
+{
+    type known = *t;
+    for (int i = 0; i < t->rank && i < MAX_RANK; i++)
+        known.dim[i] = t->dim[i] == OPEN_EXTENT ? 1 : t->dim[i];
+    return type_valid(&known, e);
+}
+
 static bool broadcast_fail(int n, const type *const *in, int from_last, err *e)
 {
     text shown = {0};
@@ -215,14 +223,16 @@ bool type_broadcast(int n, const type *const *in, type *out, err *e)
             if (in[i]->rank < last)
                 continue;
             int64_t d = in[i]->dim[in[i]->rank - last];
-            if (extent != 1 && d != 1 && d != extent)
+            if (d == OPEN_EXTENT && extent != 1)
+                continue;
+            if (extent != 1 && extent != OPEN_EXTENT && d != 1 && d != extent)
                 return broadcast_fail(n, in, last, e);
             extent = d != 1 ? d : extent;
         }
         y.dim[y.rank - last] = extent;
     }
     *out = y;
-    return type_valid(out, e);
+    return type_valid_known(out, e);
 }
 
 /* -rank <= axis < rank; negative ones count from the end. */

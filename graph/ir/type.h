@@ -27,7 +27,8 @@ dtype dtype_float(dtype d);
 int64_t type_count(const type *t); /* elements; extents are valid, so it fits */
 int64_t type_bytes(const type *t);
 bool type_equal(const type *a, const type *b);
-bool type_valid(const type *t, err *e); /* rank, negative extents, overflow of count and bytes */
+bool type_valid(const type *t, err *e);       /* rank, negative extents, overflow of count and bytes */
+bool type_valid_known(const type *t, err *e); /* the same of what is known, where extents may be open */
 /* Numpy's rule for the extents; dtype untouched */
 bool type_broadcast(int n, const type *const *in, type *out, err *e);
 bool axis_norm(int64_t axis, int rank, int *out, err *e); /* negative axes count from the end */

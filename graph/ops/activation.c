@@ -143,7 +143,7 @@ static const op gelu_op = {
     .onnx_types = "Gelu:f",
     .back = "Gelu a^ approximate=approximate",
     .arity = 1, .axes = "e", .attr = (const attr_spec[]){{"approximate", 's', "none"}, {0}},
-    .shape = gelu_shape, .body = gelu_body,
+    .shape = gelu_shape, .body = gelu_body, .extents = extents_pointwise, .kept = kept_all,
     .cases = "f32[2,3]\nf32[16]!\nf64[2,3]\nf64[9] approximate=tanh\nf32[4,5] approximate=tanh\ni32[7]\nf32[0,3]\n"
              "f16[5]"};
 

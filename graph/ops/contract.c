@@ -56,21 +56,35 @@ static bool matmul_shape(const node *n, type *out, err *e)
     return true;
 }
 
-/* The axis that is summed is as long as that of the other operand, and so are leading ones. */
+/* The axis that is summed is as long as that of the other operand, and so are leading ones; rows and columns are as
+ * long as the result's. */
 static bool matmul_extents(graph *g, const node *n, int64_t (*dim)[MAX_RANK])
 {
+    const type *const t[2] = {&n->in[0]->type, &n->in[1]->type};
     (void)g;
+    if (!t[0]->rank || !t[1]->rank)
+        return true;
+    int64_t *const inner[2] = {&dim[0][t[0]->rank - 1], &dim[1][t[1]->rank == 1 ? 0 : t[1]->rank - 2]};
     for (int k = 0; k < 2; k++) {
-        const type *t = &n->in[k]->type, *u = &n->in[1 - k]->type;
-        const int inner = k == 0 || t->rank == 1 ? t->rank - 1 : t->rank - 2;
-        const int other = k == 1 || u->rank == 1 ? u->rank - 1 : u->rank - 2;
-        for (int i = 0; i < t->rank; i++) {
-            const int from = i == inner ? other : i < t->rank - 2 ? i + u->rank - t->rank : -1;
-            if (dim[k][i] < 0 && from >= 0 && (i == inner || from < u->rank - 2))
-                dim[k][i] = u->dim[from];
+        *inner[k] = *inner[k] < 0 ? *inner[1 - k] : *inner[k];
+        for (int i = 0; i < t[k]->rank - 2; i++) {
+            const int from = i + t[1 - k]->rank - t[k]->rank;
+            if (dim[k][i] < 0 && from >= 0)
+                dim[k][i] = t[1 - k]->dim[from];
         }
     }
+    if (n->type.rank && t[0]->rank > 1 && dim[0][t[0]->rank - 2] < 0)
+        dim[0][t[0]->rank - 2] = dim[2][n->type.rank - 1 - (t[1]->rank > 1)];
+    if (n->type.rank && t[1]->rank > 1 && dim[1][t[1]->rank - 1] < 0)
+        dim[1][t[1]->rank - 1] = dim[2][n->type.rank - 1];
     return true;
+}
+
+/* Rows and columns are; leading axes may be 1 where the result's are not. */
+static bool matmul_kept(const node *n, int k, int i)
+{
+    const int rank = n->in[k]->type.rank;
+    return rank > 1 && i == rank - (k ? 1 : 2);
 }
 
 /* ---- body ---- */
@@ -181,7 +195,7 @@ static const op matmul_op = {
     .onnx_types = "MatMul:N Gemm:N",
     .back = "MatMul a^ b^",
     .arity = 2, .axes = "b m n | k", .shape = matmul_shape, .body = matmul_body,
-    .extents = matmul_extents,
+    .extents = matmul_extents, .kept = matmul_kept,
     .grad = matmul_grad, .way = strassen_way, .alternative = strassen_matmul,
     .cases = "f32[2,3] f32[3,4]\nf32[5,7] f32[7]\nf32[7] f32[7,5]\nf32[7] f32[7]\nf32[2,3,4] f32[4,5]\n"
              "f32[2,3,4] f32[2,4,5]\nf32[6,1,3,4] f32[2,4,5]\nf32[4] f32[2,4,5]\nf32[2,3,4] f32[4]\n"

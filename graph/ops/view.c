@@ -183,6 +183,17 @@ static bool too_large(const node *n, const type *want, err *e)
     return false;
 }
 
+static bool transpose_extents(graph *g, const node *n, int64_t (*dim)[MAX_RANK])
+{
+    const attr *axes = node_attr(n, "axes");
+    (void)g;
+    for (int i = 0; i < n->type.rank; i++) {
+        int64_t *to = &dim[0][axes->kind == '-' ? n->type.rank - 1 - i : (axes->ints[i] + n->type.rank) % n->type.rank];
+        *to = *to < 0 ? dim[1][i] : *to;
+    }
+    return true;
+}
+
 static bool broadcast_shape(const node *n, type *out, err *e)
 {
     const attr *shape = node_attr(n, "shape");
@@ -358,6 +369,7 @@ static const op transpose_op = {
     .onnx = (const onnx_rule[]){{"Transpose", 1, adapt_transpose}, {0}},
     .back = "Transpose a perm=axes",
     .arity = 1, .attr = (const attr_spec[]){{"axes", 'I', ""}, {0}}, .shape = transpose_shape, .body = transpose_body,
+    .extents = transpose_extents, .kept = kept_all,
     .grad = transpose_grad,
     .cases = "f32[2,3]\nf32[2,3,4,5] axes=[0,2,1,3]\ni64[2,3,4] axes=[-1,0,1]\nf64[4]\nf32[]\n"
              "f32[2,0,3] axes=[1,2,0]\nbool[3,2,1]"};

@@ -84,6 +84,21 @@ static void test_refused(const char *shape, const char *last, const char *want)
     ts_model_free(m);
 }
 
+/* Gemm turns its operands before it multiplies: what it says of b is said of w2 as it lies, and of a as well. */
+static void test_gemm(const char *shape, const char *how, int64_t rows, int64_t columns)
+{
+    err e = {0};
+    char last[200];
+    snprintf(last, sizeof last, "{ \"op\": \"Gemm\", \"in\": [%s], \"out\": [\"y\"], \"attr\": { %s } }",
+             strstr(how, "transA") ? "\"w2\", \"r\"" : "\"r\", \"w2\"", how);
+    ts_model *m = network(shape, last, &e);
+    if (!CHECK(m && ts_model_bind(m, 0, NULL, NULL, &e)))
+        printf("  %s\n", e.text);
+    const ts_tensor w = m && ts_model_tensor(m, 0) ? leaf_of(m, "w2") : NULL;
+    CHECK(w && ts_shape(w)[0] == rows && ts_shape(w)[1] == columns);
+    ts_model_free(m);
+}
+
 static void test_line(void)
 {
     err e = {0};
@@ -103,17 +118,24 @@ int main(void)
     snprintf(path, sizeof path, "%s/graph.json", folder.path);
     test_said();
     test_refused("[-1, -1]", product,
-                 "M024 node[6] \"\" MatMul: matmul of f32[8,32] \"r\", f32[?,?] \"w2\": nothing says how long axis 1 "
-                 "of weight \"w2\" is\n  hint: write its extents where \"w2\" is made");
+                 "M024 output \"y\": no call says how long weight \"w2\" f32[32,?] is\n  hint: write its extents where "
+                 "it is made; else an einsum, product or pointwise operation that takes it says them");
     test_refused(
         "[-1, 10]", "{ \"op\": \"MatMul\", \"in\": [\"r\", \"w1\"], \"out\": [\"y\"] }",
         "M024 node[6] \"\" MatMul: matmul: inner extents 32 and 64 differ, equal ones expected\n  hint: weight "
         "\"w1\" is f32[64,32] since einsum equation=bi,io->bo of f32[8,64] \"x\", f32[?,32] \"w1\" took it");
     test_refused("[-1, 10]", "{ \"op\": \"Transpose\", \"in\": [\"w2\"], \"out\": [\"y\"] }",
-                 "M024 node[6] \"\" Transpose: Transpose: no call says how long weight \"w2\" f32[?,10] is\n  hint: "
-                 "write its extents where it is made; else the first einsum, product or pointwise operation that takes "
-                 "it says them");
+                 "M024 output \"y\": no call says how long weight \"w2\" f32[?,10] is\n  hint: write its extents where "
+                 "it is made; else an einsum, product or pointwise operation that takes it says them");
+    test_refused("[-1, 10]", "{ \"op\": \"ReduceSum\", \"in\": [\"w2\"], \"out\": [\"y\"] }",
+                 "M024 node[6] \"\" ReduceSum: ReduceSum: no call says how long weight \"w2\" f32[?,10] is\n  hint: "
+                 "write its extents where it is made; else an einsum, product or pointwise operation that takes it "
+                 "says them");
     test_refused("[-5, 10]", product, "M024 node[2] \"w2\" parameter: dim[0] = -5 is negative");
+    test_gemm("[-1, 10]", "\"alpha\": 2.0", 32, 10);
+    test_gemm("[10, -1]", "\"transB\": 1", 10, 32);
+    test_gemm("[-1, 10]", "\"transA\": 1", 8, 10);
+    test_gemm("[-1, 8]", "\"transA\": 1, \"transB\": 1", 32, 8);
     test_line();
     scratch_remove(&folder);
     return check_done();
