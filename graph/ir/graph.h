@@ -136,8 +136,8 @@ bool g_rewrite(graph *g, int n, const node *const *root, rewriting *f, void *use
 bool g_copy(graph *to, const graph *from, int n, const node *const *root, const node **now);
 /* A number that no other call of this graph has, 0 and small ones aside, which people write. */
 int64_t g_own(graph *g);
-/* Open extents (-1), of inputs, weights, and what is computed from these element by element or by products: a use
- * says them, see open.c. Of the call that n is a draft of operands are closed, or may stay open; else g->err says why not. */
+/* Open extents (-1), of inputs, weights, and what pointwise operations and products make of them: a use says them, see
+ * open.c. Of the call that n is a draft of operands are closed, or may stay open; else g->err says why not. */
 bool node_is_open(const node *n);
 void g_open(graph *g, const node *n); /* n, which is new, is open */
 bool g_close_all(graph *g, const node *n);

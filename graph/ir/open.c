@@ -1,7 +1,7 @@
 /* open.c - open extents (-1): who makes an input or weight leaves to a use how long an axis is, as the inner extent of
- * w where "ij,jk->ik" multiplies it with x. What is computed from it element by element, by products, or by another order
- * of axes is open too, until a use says more: that goes back to all operands, and from these on to whatever they are
- * operands of. Other calls take nothing that is open, so all that they make has operands of known extents. */
+ * w where "ij,jk->ik" multiplies it with x. What pointwise operations, products, or another order of axes make of it is
+ * open too, until a use says more: that goes back to all operands, and from these on to whatever they are operands of.
+ * Other calls take nothing that is open, so all that they make has operands of known extents. */
 #include "graph/ir/attr.h"
 #include "graph/ir/rule.h"
 
