@@ -1,5 +1,6 @@
 /* run.c - tessera run: inputs to outputs. */
 #include "graph/base/err.h"
+#include "cli/against.h"
 #include "cli/measure.h"
 #include "cli/outfile.h"
 #include "cli/outline.h"
@@ -13,6 +14,8 @@ typedef struct job {
     const char *folder;         /* of --out, or NULL */
     char (*file)[OUTFILE_NAME]; /* of each output */
     cJSON *outputs;             /* what is told of each one */
+    against other;              /* --against */
+    int n_own;                  /* outputs of the model; values inside it stand behind them, and come before them */
 } job;
 
 /* Before anything is planned: what is missing is said at once. */
@@ -48,9 +51,8 @@ static bool feed(job *j, ts_error *e)
     return true;
 }
 
-static bool save(job *j, int i, const char *name, const ts_array *value, ts_error *e)
+static bool save(job *j, int i, const char *name, bool changed, const ts_array *value, ts_error *e)
 {
-    bool changed = outfile_name(j->file[i], name, ".npy", i, j->file);
     if (changed)
         console_note(&j->session.args->console, "output \"%s\" is written to %s/%s%s", name, j->folder, j->file[i],
                      *j->file[i] == '.' ? ", which ls shows with -a" : "");
@@ -62,7 +64,7 @@ static bool save(job *j, int i, const char *name, const ts_array *value, ts_erro
     return good;
 }
 
-static void describe(job *j, int i, const char *name, const ts_array *value)
+static void describe(job *j, int i, const char *name, const ts_array *value, double far)
 {
     measure m = measure_array(value);
     if (m.bad)
@@ -80,6 +82,14 @@ static void describe(job *j, int i, const char *name, const ts_array *value)
     js_number(o, "not_finite", (double)m.bad);
     if (j->folder)
         js_text(o, "file", j->file[i]);
+    if (far >= 0)
+        js_number(o, "difference", far);
+}
+
+static bool look(job *j, int i, const char *name, const ts_array *value, double *far, ts_error *e)
+{
+    const int n = ts_model_outputs(j->session.model), place = i < j->n_own ? n - j->n_own + i : i - j->n_own;
+    return !j->other.folder || against_look(&j->other, place, name, j->file[i], value, far, e);
 }
 
 static bool collect(job *j, ts_error *e)
@@ -91,21 +101,46 @@ static bool collect(job *j, ts_error *e)
         ts_model_output(j->session.model, i, &port);
         if (!ts_plan_get(j->plan, i, &value, e))
             return false;
-        bool good = !j->folder || save(j, i, port.name, &value, e);
+        const bool changed = outfile_name(j->file[i], port.name, ".npy", i, j->file);
+        double far = -1;
+        bool good = look(j, i, port.name, &value, &far, e) && (!j->folder || save(j, i, port.name, changed, &value, e));
         if (good)
-            describe(j, i, port.name, &value);
+            describe(j, i, port.name, &value, far);
         ts_array_free(&value);
         if (!good)
             return false;
     }
-    return true;
+    return !j->other.folder || j->other.compared ||
+           err_set(e, TS_FILES, "%s has a file of none of these values", j->other.folder);
+}
+
+/* The first value that differs, after the table or as a member */
+static void tell_first(const job *j, cJSON *root, bool json)
+{
+    const against *t = &j->other;
+    if (!json && *t->name)
+        printf("first that differs: %s at element %lld: %.9g, and %.9g in %s\n", t->name, (long long)t->element,
+               t->here, t->there, t->folder);
+    else if (!json)
+        printf("none of %d values differs\n", t->compared);
+    cJSON *o = *t->name ? js_object(root, "first") : NULL;
+    if (!o)
+        return;
+    js_text(o, "name", t->name);
+    js_number(o, "element", (double)t->element);
+    js_number(o, "here", t->here);
+    js_number(o, "there", t->there);
 }
 
 static bool work(job *j, const args *a, ts_error *e)
 {
     session *s = &j->session;
     j->folder = args_text(a, "out", NULL);
-    if (!session_open(s, a, args_noun(a, 0), e) || !gather(j, a, e) || !reveal(j, a, e))
+    j->other = (against){.folder = args_text(a, "against", NULL), .tolerance = args_number(a, "tolerance", 1e-4)};
+    if (!session_open(s, a, args_noun(a, 0), e) || !gather(j, a, e))
+        return false;
+    j->n_own = ts_model_outputs(s->model);
+    if (!reveal(j, a, e))
         return false;
     j->file = calloc((size_t)ts_model_outputs(s->model) + 1, sizeof *j->file);
     if (!j->file)
@@ -127,21 +162,28 @@ static int run(const args *a, ts_error *e)
     job j = {.outputs = js_array(root, "outputs")};
     bool good = work(&j, a, e);
     progress_close(&j.session.progress);
+    if (good && !a->console.json)
+        outline_table(j.outputs,
+                      j.other.folder ? "name|dtype|shape|>min|>max|>mean|>difference"
+                                     : "name|dtype|shape|>min|>max|>mean",
+                      stdout, "", a->console.color_out);
+    if (good && j.other.folder)
+        tell_first(&j, root, a->console.json);
     if (good && a->console.json)
         reply_print(root);
-    else if (good)
-        outline_table(j.outputs, "name|dtype|shape|>min|>max|>mean", stdout, "", a->console.color_out);
     cJSON_Delete(root);
     free(j.file);
     ts_plan_free(j.plan);
     session_close(&j.session);
-    return TS_OK;
+    return *j.other.name ? TS_FAILED : TS_OK;
 }
 
 static const option options[] = {
     {"out", 'o', A_FOLDER, "DIR", "write every output to DIR/NAME.npy", false, 0, 0},
     {"nodes", 0, WORD, "GLOB", "values inside the model too, by name or as in 'n12.*'; repeats", true, 0, 0},
     {"all", 0, FLAG, NULL, "all values inside the model too", false, 0, 0},
+    {"against", 0, A_FOLDER, "DIR", "values that run -o wrote, to compare with: exit 1 where some differ", false, 0, 0},
+    {"tolerance", 0, NUMBER, "X", "of --against: largest |x - y| / max(1, |x| + |y|) (default: 1e-4)", false, 0, 1},
     {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", false, 0, 0},
     {"seed", 0, INTEGER, "N", "seed of random values for inputs that are not given", false, 0, INT64_MAX},
     {"random", 0, FLAG, NULL, "the same as --seed 0", false, 0, 0},
@@ -154,6 +196,7 @@ static const char *const examples[] = {
     "tessera run minilm --seed 1                       # random inputs",
     "tessera run model.onnx --in ids=ids.npy --out out # one file per output",
     "tessera run bert-base --dim seq=64 --seed 1 --json",
+    "tessera run m.onnx --seed 1 --all --target interp --against out # the first value that differs",
     NULL,
 };
 

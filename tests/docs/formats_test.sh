@@ -66,6 +66,7 @@ made plan explain hostile.json
 made plan explain bert-tiny --target null --machine gpu:h100
 made run run bert-tiny --seed 1 --out out $small
 made run run hostile.json --seed 1
+made run run bert-tiny --seed 2 --against out --tolerance 0 $small
 made emit emit bert-tiny -o emitted $small
 made results bench hostile.json -s guess -s naive -s mine.json $quick
 made results bench bert-tiny -s panels -s rows $small $quick

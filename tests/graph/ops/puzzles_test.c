@@ -12,10 +12,10 @@ static const double a[5] = {3, -1, 4, 0, 5}, b[5] = {2, 7, 1, 8, -2}, m[9] = {1,
                     q[8] = {1, 2, 3, 4, 5, 6, 7, 8};
 static const int64_t k[5] = {2, 0, 2, 1, 2}, n[2] = {1, 3};
 static const unsigned char t[5] = {0, 1, 1, 0, 1};
-static const ts_given given[] = {
-    {"a", {TS_F64, 1, {5}, (void *)a}},    {"b", {TS_F64, 1, {5}, (void *)b}}, {"m", {TS_F64, 2, {3, 3}, (void *)m}},
-    {"q", {TS_F64, 2, {2, 4}, (void *)q}}, {"k", {TS_I64, 1, {5}, (void *)k}}, {"n", {TS_I64, 1, {2}, (void *)n}},
-    {"t", {TS_BOOL, 1, {5}, (void *)t}}};
+static const ts_given given[] = {{"a", {TS_F64, 1, {5}, (void *)a}},    {"b", {TS_F64, 1, {5}, (void *)b}},
+                                 {"m", {TS_F64, 2, {3, 3}, (void *)m}}, {"q", {TS_F64, 2, {2, 4}, (void *)q}},
+                                 {"k", {TS_I64, 1, {5}, (void *)k}},    {"n", {TS_I64, 1, {2}, (void *)n}},
+                                 {"t", {TS_BOOL, 1, {5}, (void *)t}}};
 enum { GIVEN = sizeof given / sizeof *given, MOST = 25 };
 
 /* Steps: a result's letter, its operands' letters, the call; the last one is the answer. */
@@ -37,13 +37,15 @@ static const puzzle all[] = {
     {"roll", {"y a element dims=[5] text=a[(i0+1)%5]"}, 5, {-1, 4, 0, 5, 3}},
     {"flip", {"y a element dims=[5] text=a[4-i0]"}, 5, {5, 0, 4, -1, 3}},
     {"compress",
-     {"c t cast to=i64", "p c cumsum axis=0", "w tp formula text=\"a ? b - 1 : 5\"",
-      "z s element dims=[6] text=a*0", "y zwa scatter"},
+     {"c t cast to=i64", "p c cumsum axis=0", "w tp formula text=\"a ? b - 1 : 5\"", "z s element dims=[6] text=a*0",
+      "y zwa scatter"},
      5,
      {-1, 4, 5, 0, 0}},
     {"pad_to", {"y a pad pads=[0,3]"}, 8, {3, -1, 4, 0, 5, 0, 0, 0}},
     {"sequence_mask", {"y qn element dims=[2,4] text=select(lt(i1,b[i0]),a[i0,i1],0)"}, 8, {1, 0, 0, 0, 5, 6, 7, 0}},
-    {"bincount", {"o s broadcast_to shape=[5]", "z s element dims=[4] text=a*0", "y zko scatter reduce=add"}, 4,
+    {"bincount",
+     {"o s broadcast_to shape=[5]", "z s element dims=[4] text=a*0", "y zko scatter reduce=add"},
+     4,
      {1, 1, 3, 0}},
     {"scatter_add", {"z s element dims=[3] text=a*0", "y zka scatter reduce=add"}, 3, {-1, 0, 12}},
     {"flatten", {"y m reshape shape=[-1]"}, 9, {1, 2, 3, 4, 5, 6, 7, 8, 9}},
@@ -86,8 +88,8 @@ static void judge(const puzzle *p, const char *target)
     ts_error e = {0};
     ts_tensor letter[128] = {NULL}, root[2] = {NULL};
     for (int i = 0; i < GIVEN; i++)
-        letter[(unsigned char)*given[i].name] =
-            ts_input(g, given[i].name, given[i].value.dtype, given[i].value.rank, given[i].value.dim);
+        letter[(unsigned char)*given[i].name] = ts_input(g, given[i].name, given[i].value.dtype, given[i].value.rank,
+                                                         given[i].value.dim);
     letter['s'] = ts_scalar(g, TS_F64, 1);
     root[0] = solve(g, p, letter);
     const bool real = root[0] && ts_type(root[0]) == TS_F64;

@@ -1,0 +1,61 @@
+/* against.c - values against those of another run. */
+#include "cli/against.h"
+#include "graph/base/err.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static double difference(double x, double y)
+{
+    if (x == y || (isnan(x) && isnan(y)))
+        return 0;
+    const double d = fabs(x - y) / fmax(1, fabs(x) + fabs(y));
+    return isnan(d) ? INFINITY : d; /* a NaN or an infinity, and something else */
+}
+
+static bool alike(const ts_array *a, const ts_array *b)
+{
+    bool same = a->dtype == b->dtype && a->rank == b->rank;
+    for (int i = 0; same && i < a->rank; i++)
+        same = a->dim[i] == b->dim[i];
+    return same;
+}
+
+static void compare(against *t, int place, const char *name, const ts_array *here, const ts_array *there, double *far)
+{
+    const int64_t n = ts_array_count(here);
+    int64_t first = -1;
+    *far = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const double d = difference(ts_array_at(here, i), ts_array_at(there, i));
+        *far = d > *far ? d : *far;
+        first = first < 0 && d > t->tolerance ? i : first;
+    }
+    t->compared++;
+    if (first < 0 || (*t->name && t->first <= place))
+        return;
+    t->first = place, t->element = first;
+    t->here = ts_array_at(here, first), t->there = ts_array_at(there, first);
+    snprintf(t->name, sizeof t->name, "%s", name);
+}
+
+bool against_look(against *t, int place, const char *name, const char *file, const ts_array *value, double *far,
+                  ts_error *e)
+{
+    char *path = NULL;
+    ts_array other = {0};
+    *far = -1;
+    if (asprintf(&path, "%s/%s", t->folder, file) < 0)
+        return err_set(e, TS_MEMORY, "no memory for a file name");
+    const bool there = !access(path, F_OK);
+    bool good = !there || ts_npy_read(path, &other, e);
+    if (good && there && !alike(value, &other))
+        good = err_set(e, TS_BAD_INPUT, "%s is of another dtype or shape than \"%s\" here", path, name);
+    if (good && there)
+        compare(t, place, name, value, &other, far);
+    ts_array_free(&other);
+    free(path);
+    return good;
+}
