@@ -1,5 +1,5 @@
 /* A program of its own by nothing but the public header: a scalar function that it defines, over a batch, trained with
- * a parameter that stays, saved and loaded again; and a backward pass apart from the forward one, over what that kept. */
+ * a parameter that stays, saved and loaded again; and a backward pass apart from the forward one, of what that kept. */
 #include "tests/check.h"
 #include "tests/scratch.h"
 #include "tessera.h"
