@@ -1,6 +1,8 @@
 /* reach.c - from operands to results: a load at s(i) of what reaches by * k + low ... high reaches by * s(i) + ... . */
 #include "autodiff/reach.h"
 #include "graph/affine/linear.h"
+#include "graph/ir/custom.h"
+#include "graph/ir/trip.h"
 
 #include <stdlib.h>
 
@@ -65,9 +67,8 @@ static reach moved(const asking *q, const reach *of, const expr *s)
     return all.known && all.high >= q->first && all.low < q->first + q->size ? r : window(q, all);
 }
 
-static void join(asking *q, reach more)
+static void join(const asking *q, const type *t, reach *r, reach more)
 {
-    reach *r = &q->found;
     if (!more.any)
         return;
     if (!r->any) {
@@ -75,8 +76,8 @@ static void join(asking *q, reach more)
     } else if (r->along == more.along && r->by == more.by) {
         r->low = int_min(r->low, more.low), r->high = int_max(r->high, more.high);
     } else {
-        const range a = all_of(r, r->along < 0 ? 1 : q->d->extent[r->along]);
-        const range b = all_of(&more, more.along < 0 ? 1 : q->d->extent[more.along]);
+        const range a = all_of(r, r->along < 0 ? 1 : t->dim[r->along]);
+        const range b = all_of(&more, more.along < 0 ? 1 : t->dim[more.along]);
         *r = window(q, range_either(a, b));
     }
 }
@@ -87,29 +88,132 @@ static void look(asking *q, const expr *x)
         look(q, x->arg[i]);
     const reach *of = x->kind == X_LOAD ? &q->of[x->from->id] : NULL;
     if (of && of->any)
-        join(q, of->along < 0 ? *of : moved(q, of, x->arg[of->along]));
+        join(q, &q->d->node->type, &q->found, of->along < 0 ? *of : moved(q, of, x->arg[of->along]));
 }
 
-static reach reach_of(asking *q, const node *y)
+/* Of points that go to the places that they have along an axis of the result, the element there gets no others. */
+static void look_scatter(asking *q, const expr *x, arena *mem)
+{
+    const expr *axis[MAX_AXIS] = {NULL};
+    for (int i = 0; i + 2 < x->n; i++) {
+        const expr *at = x_tidy(mem, x->arg[2 + i], q->d->extent);
+        linear l;
+        const bool same = linear_of(at, &l) && l.n == 1 && l.by[0] == 1 && !l.plus && l.atom[0]->kind == X_AXIS;
+        if (same && x->folds >> l.atom[0]->axis & 1 && !axis[l.atom[0]->axis])
+            axis[l.atom[0]->axis] = x_axis(mem, i);
+    }
+    look(q, x->arg[0]);
+    look(q, x_rename(mem, x->arg[1], MAX_AXIS, axis));
+}
+
+static reach reach_of_defn(asking *q, const node *y)
 {
     arena mem = {0};
     defn d;
     err e = {0};
-    bool any = false;
-    for (int i = 0; i < y->n_in && !any; i++)
-        any = q->of[y->in[i]->id].any;
-    q->found = (reach){0};
-    if (!any)
-        return q->found;
-    const bool open = g_defn(y, &mem, &d, &e) && d.value->kind != X_SCATTER && d.value->kind != X_ROUTINE;
-    q->d = &d;
-    if (open)
+    const bool open = g_defn(y, &mem, &d, &e) && d.value->kind != X_ROUTINE;
+    q->d = &d, q->found = (reach){0};
+    if (open && d.value->kind == X_SCATTER)
+        look_scatter(q, d.value, &mem);
+    else if (open)
         look(q, d.value);
     const bool walked = open && d.value->kind == X_SCAN && !d.value->folds && q->found.any &&
                         q->found.along == d.value->axis; /* on all places before it */
     if (!open || walked)
         q->found = window(q, (range){0});
     return arena_free(&mem), q->found;
+}
+
+/* ---- scans ---- */
+typedef struct walk {
+    const node *scan;
+    scan_form f;
+    int n;
+    const node **need; /* of its trip, by id */
+    reach *of;         /* by id, within the trip */
+    reach *state;      /* before any trip */
+} walk;
+
+static reach reach_of(asking *q, const node *y);
+
+/* What stands for operand k in any trip */
+static reach at_hand(const asking *q, const walk *w, int64_t k)
+{
+    if (k < w->f.n_state || k >= w->scan->n_in)
+        return k < w->f.n_state ? w->state[k] : (reach){0};
+    reach r = q->of[w->scan->in[k]->id];
+    if (!r.any || k >= w->f.n_state + w->f.n_slice || r.along < 0)
+        return r;
+    if (!r.along)
+        return window(q, all_of(&r, w->f.trips));
+    return r.along--, r;
+}
+
+static bool reach_same(const reach *a, const reach *b)
+{
+    return a->any == b->any &&
+           (!a->any || (a->along == b->along && a->by == b->by && a->low == b->low && a->high == b->high));
+}
+
+/* One trip; whether a state then reaches further than before. */
+static bool walk_once(const asking *q, walk *w)
+{
+    bool more = false;
+    asking inner = {.of = w->of, .first = q->first, .size = q->size};
+    for (int i = 0; i < w->n; i++) {
+        const node *n = w->need[i];
+        if (node_is_leaf(n))
+            w->of[n->id] = n->leaf->bound ? at_hand(q, w, trip_operand(n)) : (reach){0};
+        else
+            w->of[n->id] = reach_of(&inner, n);
+    }
+    for (int k = 0; k < w->f.n_state; k++) {
+        const reach was = w->state[k];
+        const node *to = w->scan->trip->root[k];
+        join(q, &to->type, &w->state[k], w->of[to->id]);
+        more = more || !reach_same(&was, &w->state[k]);
+    }
+    return more;
+}
+
+enum { WIDER = 3 }; /* trips after which what still grows is taken to reach all */
+
+static reach reach_of_scan(const asking *q, const node *scan, int index)
+{
+    const scan_trip *t = scan->trip;
+    int last = 0;
+    for (int i = 0; i < t->n_root; i++)
+        last = t->root[i]->id > last ? t->root[i]->id : last;
+    walk w = {.scan = scan, .f = scan_form_of(scan), .n = g_reach(t->n_root, t->root, NULL)};
+    w.need = calloc((size_t)w.n + 1, sizeof *w.need), w.of = calloc((size_t)last + 1, sizeof *w.of);
+    w.state = calloc((size_t)w.f.n_state + 1, sizeof *w.state);
+    MUST(w.need && w.of && w.state);
+    g_reach(t->n_root, t->root, w.need);
+    for (int k = 0; k < w.f.n_state; k++)
+        w.state[k] = q->of[scan->in[k]->id];
+    for (int round = 1; walk_once(q, &w); round++)
+        for (int k = 0; round > WIDER && k < w.f.n_state; k++)
+            if (w.state[k].any)
+                w.state[k] = window(q, (range){0});
+    reach r = index < w.f.n_state ? w.state[index] : w.of[t->root[index]->id];
+    if (index >= w.f.n_state && r.any && r.along >= 0)
+        r.along++; /* behind the axis of trips */
+    free(w.need), free(w.of), free(w.state);
+    return r;
+}
+
+/* What are no reals have no derivative, however they are computed; but outputs of several dtypes lie in bytes. */
+static reach reach_of(asking *q, const node *y)
+{
+    int index = 0;
+    bool any = false;
+    const node *call = custom_call(y, &index);
+    const node *scan = call && call->trip ? call : y->trip && !y->output ? y : NULL;
+    for (int i = 0; i < (scan ? scan : y)->n_in && !any; i++)
+        any = q->of[(scan ? scan : y)->in[i]->id].any;
+    if (!any || (!y->output && dtype_class(y->type.dtype) != D_REAL))
+        return (reach){0};
+    return scan ? reach_of_scan(q, scan, index) : reach_of_defn(q, y);
 }
 
 reach *reach_make(const node *out, const node *in, int axis, int64_t first, int64_t size)

@@ -131,6 +131,64 @@ static void test_parts(void)
     ts_graph_free(g);
 }
 
+/* Of y[rows, ...] by x[rows, ...]: each row of y depends on that row of x alone, so that the rows are a pair, the first
+ * of `pairs`, and the whole is as dear as for one row. */
+static void check_rows(ts_graph *g, ts_tensor y, ts_tensor x, int pairs, const char *what, double most)
+{
+    int n_pair = 0, pair[TS_MAX_RANK][2];
+    check(g, y, x, what, most);
+    ts_tensor j = ts_jacobian(g, y, x, &n_pair, pair);
+    if (!CHECK(j && n_pair == pairs && pair[0][0] == 0 && pair[0][1] == 0))
+        printf("  %s: %d pairs\n", what, n_pair);
+    CHECK(j && j->type.rank == y->type.rank + x->type.rank - pairs && flops(j) <= most * flops(y));
+}
+
+static void check_rows_call(ts_graph *g, const char *call, const ts_tensor *more, ts_tensor x, int pairs, double most)
+{
+    const int n = more ? 1 + (more[1] != NULL) : 0;
+    ts_tensor in[3] = {x, n > 0 ? more[0] : NULL, n > 1 ? more[1] : NULL};
+    ts_tensor y = ts_call(g, call, n + 1, in);
+    check_rows(g, ts_call1(g, "formula text=sin(a)*a", y), x, pairs, call, most);
+}
+
+/* Recurrences over a batch, elements in order, and what goes to places that data say within a row */
+static void test_rows(void)
+{
+    enum { ROWS = 16, WIDE = 3, TRIPS = 4 };
+    ts_graph *g = ts_graph_make();
+    const int64_t dim[] = {ROWS, WIDE}, slices[] = {TRIPS, ROWS, WIDE};
+    ts_tensor x = ts_input(g, "x", TS_F64, 2, dim), out[2];
+    ts_tensor w = ts_weight(g, "w", TS_F64, 2, (const int64_t[]){WIDE, WIDE}, 0, 1, 3);
+    for (int of = 0; of < 2; of++) { /* by the first state, and by what the trips are given */
+        ts_tensor all = of ? ts_input(g, "x", TS_F64, 2, dim) : ts_weight(g, "u", TS_F64, 3, slices, 0, 1, 4);
+        all = of ? ts_call1(g, "broadcast_to shape=[4,16,3]", all) : all;
+        ts_scan *s = ts_scan_begin(g, TRIPS);
+        ts_tensor h = ts_scan_state(s, of ? ts_weight(g, "h", TS_F64, 2, dim, 0, 1, 5) : x),
+                  u = ts_scan_slice(s, all, of);
+        ts_tensor next = ts_call1(g, "tanh", ts_call2(g, "add", ts_call2(g, "matmul", h, w), u));
+        CHECK(ts_scan_step(s, h, next) && ts_scan_gather(s, next, false) && ts_scan_end(s, out));
+        check_rows(g, out[0], x, 1, of ? "scan by slices" : "scan by state", 60);
+        check_rows(g, ts_call1(g, "transpose axes=[1,0,2]", out[1]), x, 1, "rows of a scan", 60);
+    }
+    int64_t place[ROWS * 2];
+    for (int i = 0; i < ROWS * 2; i++)
+        place[i] = i * 7 % WIDE;
+    const ts_array at = {TS_I64, 2, {ROWS, 2}, place}, columns = {TS_I64, 1, {2}, place};
+    ts_tensor many[] = {ts_constant(g, "places", &at),
+                        ts_weight(g, "v", TS_F64, 2, (const int64_t[]){ROWS, 2}, 0, 1, 6)},
+              few[] = {ts_constant(g, "columns", &columns), many[1]};
+    check_rows_call(g, "put_along_axis axis=1 reduce=add", many, x, 2, 40);
+    check_rows_call(g, "scatter axis=1 reduce=add", few, x, 2, 40);
+    check_rows_call(g, "take_along_axis axis=1", (const ts_tensor[]){many[0], NULL}, x, 1, 40);
+    check_rows_call(g, "sort axis=1", NULL, x, 1, 200);
+    check_rows_call(g, "cumsum axis=1", NULL, x, 1, 200);
+    ts_tensor base = ts_weight(g, "base", TS_F64, 2, (const int64_t[]){ROWS, 5}, 0, 1, 7);
+    ts_tensor put = ts_call3(g, "put_along_axis axis=1 reduce=add", base, many[0],
+                             ts_call1(g, "slice starts=[0,0] sizes=[16,2]", x));
+    check_rows(g, put, x, 1, "what is put", 40);
+    ts_graph_free(g);
+}
+
 static void test_none(void)
 {
     ts_graph *g = ts_graph_make();
@@ -168,6 +226,7 @@ int main(void)
     test_large();
     test_bands();
     test_parts();
+    test_rows();
     test_none();
     return check_done();
 }
