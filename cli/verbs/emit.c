@@ -32,18 +32,18 @@ static bool emit_training(const args *a, const char *folder, ts_error *e)
     return good;
 }
 
-/* "relu3(x) = x < 0 ? 0.0 : ...", or the name of an operation with its attributes */
-static bool emit_function(const args *a, const char *file, ts_error *e)
+/* "relu3(x) = x < 0 ? 0.0 : ...", or the name of a function of the graph or of an operation with its attributes */
+static bool emit_function(ts_graph *g, const args *a, const char *file, ts_error *e)
 {
     const char *words = args_text(a, "fn", NULL), *close = strchr(words, ')'),
                *equals = close ? strchr(close, '=') : NULL, *derivative = args_text(a, "derivative", NULL);
     if (!equals && (strchr(words, '(') || derivative)) {
         err_set(e, TS_USAGE, "emit: --fn \"%s\" has no text", words);
-        return err_hint(e, "--fn \"relu3(x) = x < 0 ? 0.0 : x\"; an operation has its own: --fn gelu");
+        return err_hint(e, "--fn \"relu3(x) = x < 0 ? 0.0 : x\"; an operation has its own, as have functions of MODEL: "
+                           "--fn gelu");
     }
     char *head = strndup(words, equals ? (size_t)(close + 1 - words) : 0),
          *name = strndup(words, equals ? strcspn(words, " (") : strlen(words));
-    ts_graph *g = ts_graph_make();
     char *source = NULL;
     if (!head || !name)
         err_set(e, TS_MEMORY, "no memory for a function");
@@ -52,8 +52,18 @@ static bool emit_function(const args *a, const char *file, ts_error *e)
     else
         source = ts_function_source(g, name, args_text(a, "what", "value"), e);
     const bool good = source && outfile_write(file, source, e);
-    ts_graph_free(g);
     ts_free(source), free(head), free(name);
+    return good;
+}
+
+/* Functions of a model's file are those of its graph. */
+static bool emit_source(session *s, const args *a, const char *file, ts_error *e)
+{
+    if (args_noun(a, 0))
+        return session_open(s, a, args_noun(a, 0), e) && emit_function(ts_model_graph(s->model), a, file, e);
+    ts_graph *g = ts_graph_make();
+    const bool good = emit_function(g, a, file, e);
+    ts_graph_free(g);
     return good;
 }
 
@@ -64,7 +74,7 @@ static bool work(session *s, const args *a, const char *folder, ts_error *e)
         return err_hint(e, "-o DIR says where the sources go");
     }
     if (args_text(a, "fn", NULL))
-        return emit_function(a, folder, e);
+        return emit_source(s, a, folder, e);
     if (!args_noun(a, 0)) {
         err_set(e, TS_USAGE, "emit: MODEL is missing");
         return err_hint(e, "tessera help emit");
@@ -112,7 +122,8 @@ static const option options[] = {
     {"out", 'o', A_FOLDER, "DIR", "where to write sources, weights and Makefile", false, 0, 0},
     {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", false, 0, 0},
     {"fn", 0, WORD, "TEXT",
-     "in place of MODEL a scalar function, as one C file: \"sq(x) = x*x\", or an operation: gelu", false, 0, 0},
+     "a scalar function, as one C file: \"sq(x) = x*x\", an operation, as gelu, or one of MODEL's functions", false, 0,
+     0},
     {"what", 0, CHOICE, "value|jvp|vjp",
      "of --fn: its value, or a derivative in forward or reverse mode (default: value)", false, 0, 0},
     {"derivative", 0, WORD, "TEXT",

@@ -77,7 +77,12 @@ text='relu3(x) = x < 0 ? 0.0 : x < 1 ? x*x*x/3 : x - 2/3.0'
 for what in value jvp vjp; do
     $TESSERA emit --fn "$text" --what $what -o $what.c
     ${CC:-cc} -std=c11 -Wall -Wextra -Werror -c $what.c -o $what.o
+    $TESSERA emit right.json --fn relu3 --what $what -o of_model.c # those of a model's file are known by name
+    cmp $what.c of_model.c
 done
+code=0
+$TESSERA emit right.json --fn relu4 -o f.c 2>error.txt || code=$?
+[ $code != 0 ] && grep -q 'there is no function and no operation "relu4"' error.txt || { cat error.txt; exit 1; }
 grep -q '?' value.c
 cat >main.c <<END
 #include <stdio.h>
