@@ -196,7 +196,7 @@ static const char *const examples[] = {
     "tessera run minilm --seed 1                       # random inputs",
     "tessera run model.onnx --in ids=ids.npy --out out # one file per output",
     "tessera run bert-base --dim seq=64 --seed 1 --json",
-    "tessera run m.onnx --seed 1 --all --against out    # what differs from out first",
+    "tessera run m.onnx --seed 1 --all --against out # what differs first",
     NULL,
 };
 
