@@ -75,7 +75,7 @@ static int bring(plan *p, int first, int n, int next, const bool *waits)
 
 static bool several(const plan *p) /* workers, whose order of kernels is free */
 {
-    return p->threads > 1 && !p->on->group && !p->part && !p->checkpointing;
+    return p->threads > 1 && p->on->team && !p->part && !p->checkpointing;
 }
 
 void beside_order(plan *p)

@@ -236,7 +236,7 @@ static bool plan_trip(making *m, err *e)
     const node **root = calloc((size_t)n + 1, sizeof *root);
     MUST(root);
     target *one = arena_get(&p->mem, sizeof *one);
-    *one = *p->on, one->workers = p->on->group ? p->on->workers : 1; /* groups never wait for one another in a kernel */
+    *one = *p->on, one->workers = p->on->team ? 1 : p->on->workers; /* else each kernel of a trip begins by itself */
     bool ok = copy_trip(m, root, e) && part_roots(m, n, root, e);
     m->s->plan = ok ? try_plan(m, one, n, root, e) : NULL;
     if (m->s->plan && p->on->workers > one->workers && !is_small(m->s->plan)) {

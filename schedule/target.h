@@ -120,6 +120,7 @@ typedef struct target {
     int lanes[TS_N_DTYPE]; /* elements that one register has of what is computed in a dtype */
     bool named;            /* its instructions are those that were asked for by name, or the best ones */
     bool passes_last;      /* what is fetched in passing need not push out what the last cache holds */
+    bool team;             /* workers wait for one another between kernels, and some may do others' work meanwhile */
     bool loops;            /* a kernel may hold a loop over others, which one worker makes */
     costs cost;
     const guesser *guess;

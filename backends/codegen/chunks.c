@@ -121,6 +121,8 @@ void emit_range(emitter *m, int64_t n) /* where a part is a group of lanes, each
     const char *part = m->d->lane ? m->d->lane_of_all : m->d->part,
                *parts = m->d->lane ? m->d->lanes_in_all : m->d->parts;
     m->chunks.parts = n < 1 ? 1 : (n + m->group - 1) / m->group;
+    if (!m->d->lane) /* elements are no units of work: a part for each worker */
+        m->chunks.parts = int_min(m->chunks.parts, m->p->threads);
     if (n < 0) {
         code_open(&m->out.code, (stmt){.kind = S_IF, .value = part, .tight = true, .divergent = true});
         code_add(&m->out.code, (stmt){.kind = S_RETURN});

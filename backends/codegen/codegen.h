@@ -1,7 +1,8 @@
 /* codegen.h - kernels of a plan as text of a C-like language: what a back end asks of this folder.
  *
  *   kernel of a plan ──> statements ──> text through the back end's dialect (dialect.h) ──> its compiler
- *        │  kernel.c, chunks, copy, prefetch, mask (outside of tiles), tile.c, split, partial (inside), scan, scatter
+ *        │  kernel.c, chunks, copy, prefetch, mask (outside of tiles), tile.c, phase, split, partial (inside),
+ *        │  scan, scatter
  *        │  lanes.c (of a part that is a group of them), launch.c (several kernels as one), loop.c (a scan's trips)
  *        └─ cstyle.c, text.c, access.c (expressions and places), stmt.c, print.c (statements), library.c (functions)
  *

@@ -154,11 +154,12 @@ struct dialect {
     const char *table;    /* $0[] of `truth` is $1 */
     int unroll_most;      /* trips written out where nothing is summed; 0: all */
     const char *unroll,
-        *lanes;            /* a line in front of a loop of $0 trips: written out; elements of vectors; NULL: none */
-    const char *fetch;     /* a line from $0 on into space number $1; NULL: none */
-    const char *barrier;   /* of the workers of a group; NULL: a group is one worker */
-    const move_form *move; /* from wide to narrow; ends with {0}; NULL: none */
-    const char *address;   /* of 32 bits, of pointer $0 into a group's memory; NULL: there are none */
+        *lanes;             /* a line in front of a loop of $0 trips: written out; elements of vectors; NULL: none */
+    bool lanes_written_out; /* its compilers keep sums in registers only where no loop over lanes is left */
+    const char *fetch;      /* a line from $0 on into space number $1; NULL: none */
+    const char *barrier;    /* of the workers of a group; NULL: a group is one worker */
+    const move_form *move;  /* from wide to narrow; ends with {0}; NULL: none */
+    const char *address;    /* of 32 bits, of pointer $0 into a group's memory; NULL: there are none */
     /* What a lane sent since it said so last is one sending; waits until all but its last $0 sendings have come. NULL:
      * nothing is sent */
     const char *sent, *arrived;

@@ -278,6 +278,11 @@ void emit_passed(emitter *m, const lin *a); /* in a tile: the axes whose numbers
 /* calls.c: in a tile, where one element of a loop over lanes is about to be written. What of x are functions that the
  * dialect has over lanes is computed for all of the loop first. */
 void calls_over_lanes(emitter *m, writer *w, const expr *x);
+/* MERGE: of a vector; GATHER: of lanes of a group; CARRY: states make a step; TAKE: the sums so far,
+ * KEEP: for later ones */
+typedef enum phase { CLEAR, BODY, MERGE, GATHER, CARRY, FINISH, TAKE, KEEP } phase;
+/* phase.c: one element of the tile, in the innermost loop. */
+void emit_phase(emitter *m, phase ph);
 /* tile.c */
 void emit_tile(emitter *m);
 void print_tile(const emitter *m, const tile_made *f, text *out);

@@ -9,143 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* MERGE: of a vector; GATHER: of lanes of a group; CARRY: states make a step */
-typedef enum phase { CLEAR, BODY, MERGE, GATHER, CARRY, FINISH } phase;
-
-/* ---- one element of each phase ---- */
-/* acc = the unit of the fold: 0 of a sum. */
-static void clear_one(emitter *m)
-{
-    if (tuple_fold(m)) {
-        tuple_clear(m);
-        return;
-    }
-    text acc = {0}, unit = {0};
-    emit_acc(m, &acc, NULL);
-    cstyle_literal(&unit, m->d, x_unit(m->mem, m->stage.fold->fn, m->stage.fold->dtype), m->p->reference);
-    code_store(&m->out.code, acc.s, unit.s);
-    text_free(&acc), text_free(&unit);
-}
-
-/* acc = acc (+) term; a sum of products by one instruction, FMA, which rounds once. */
-static void body_one(emitter *m)
-{
-    if (tuple_fold(m)) {
-        tuple_step(m);
-        return;
-    }
-    writer w = emit_writer(m);
-    text acc = {0}, value = {0}, sum = {0};
-    const expr *x = with_idioms(m, varying_inside(m, varying_term(m, m->tile.term)));
-    emit_acc(m, &acc, NULL);
-    calls_over_lanes(m, &w, x);
-    cstyle_temporaries(&w, &m->out.code, x);
-    const bool product = dtype_class(x->dtype) == D_REAL && x_is_call(x, "mul") && x_folds_by(m->stage.fold, "add");
-    if (product) {
-        text a = {0}, b = {0};
-        cstyle_whole(&w, &a, x->arg[0]), cstyle_whole(&w, &b, x->arg[1]);
-        form_write(&sum, m->out.uses, m->d, m->d->fma[m->stage.fold->dtype == TS_F64 || m->p->reference],
-                   (const char *[]){a.s, b.s, acc.s});
-        text_free(&a), text_free(&b);
-    } else {
-        cstyle_operand(&w, &value, m->stage.fold->fn, m->stage.fold->dtype, 1, x);
-        emit_combine(m, &sum, acc.s, value.s);
-    }
-    code_store(&m->out.code, acc.s, sum.s);
-    text_free(&acc), text_free(&value), text_free(&sum);
-}
-
-/* The lanes of a folded vector loop, in a fixed order: halves of them, down to one. (Comparing single numbers, one
- * after another, took a tenth of attention's time: which is larger is not foreseen.) */
-static void merge_one(emitter *m)
-{
-    const int a = m->s->nest.loop[m->stage.lane].axis;
-    const int64_t all = nest_left(m->k, m->s, a, m->stage.lane - 1);
-    if (tuple_fold(m)) {
-        tuple_lanes(m, all);
-        return;
-    }
-    text low = {0};
-    emit_acc(m, &low, "i");
-    for (int64_t half, lanes = all; lanes > 1; lanes = half) {
-        text high = {0}, sum = {0};
-        half = (lanes + 1) / 2;
-        const bool one = lanes - half == 1; /* takes no loop */
-        if (one)
-            low.len = 0, emit_acc(m, &low, "0");
-        emit_acc(m, &high, arena_format(m->mem, one ? "%lld" : "i + %lld", (long long)half));
-        emit_combine(m, &sum, low.s, high.s);
-        if (!one)
-            code_open(&m->out.code, (stmt){.kind = S_LOOP,
-                                           .how = IN_LANES,
-                                           .name = "i",
-                                           .from = "0",
-                                           .to = number_text(m, lanes - half),
-                                           .tight = true});
-        code_store(&m->out.code, low.s, sum.s);
-        if (!one)
-            code_close(&m->out.code);
-        text_free(&high), text_free(&sum);
-    }
-    text_free(&low);
-}
-
-static void gather_one(emitter *m)
-{
-    lanes_merge(m);
-}
-
-/* Partial sums wait in the result. Before the first one nothing is there: what is shared is not read even then. */
-static void combine_before(emitter *m, const char *y, const char *acc)
-{
-    text sum = {0}, was = {0};
-    if (m->d->not_early && load_reach(m, RESULT) == GROUP)
-        form_write(&was, m->out.uses, m->d, m->d->not_early,
-                   (const char *[]){memory_type(m->d, stored_as(m->p, m->s->node)), y});
-    emit_combine(m, &sum, was.len ? was.s : y, acc);
-    code_open(&m->out.code, (stmt){.kind = S_IF, .value = "!first", .tight = true});
-    code_store(&m->out.code, acc, sum.s);
-    code_close(&m->out.code);
-    text_free(&sum), text_free(&was);
-}
-
-/* y = the value, in which the fold's own place is taken by the accumulator. */
-static void finish_one(emitter *m)
-{
-    if (m->s->n_piece) {
-        tuple_leave(m);
-        return;
-    }
-    writer w = emit_writer(m);
-    text value = {0}, y = {0}, acc = {0};
-    const char *wrap = cstyle_store(m->d, m->out.uses, stored_as(m->p, m->s->node));
-    emit_result(m, &y);
-    if (m->stage.carries) {
-        carry_result(m, y.s);
-        text_free(&y);
-        return;
-    }
-    const expr *x = with_idioms(m, varying_inside(m, partial_value(m)));
-    if (!tuple_fold(m)) /* whose value has a name in each element's loop alone */
-        calls_over_lanes(m, &w, x);
-    if (m->stage.outer_fold) {
-        emit_acc(m, &acc, "0");
-        combine_before(m, y.s, acc.s);
-    }
-    if (tuple_fold(m))
-        tuple_result(m);
-    cstyle_temporaries(&w, &m->out.code, x);
-    (m->stage.outer_fold ? cstyle_expr : cstyle_whole)(&w, &value, x);
-    if (m->tile.run) {
-        const char *all = arena_format(m->mem, "%s%s%s", wrap, value.s, *wrap ? ")" : "");
-        matrix_store(m, y.s, all);
-    } else
-        code_store(&m->out.code, y.s,
-                   m->stage.outer_fold ? arena_format(m->mem, "last ? %s : %s", value.s, acc.s)
-                                       : arena_format(m->mem, "%s%s%s", wrap, value.s, *wrap ? ")" : ""));
-    text_free(&value), text_free(&y), text_free(&acc);
-}
-
 /* ---- loops ---- */
 typedef struct saved {
     int64_t cur[MAX_AXIS], scratch;
@@ -227,6 +90,12 @@ static uint32_t counted_axes(const emitter *m)
     return axes;
 }
 
+static opening opening_of(const emitter *m, const loop *q, phase ph)
+{
+    const opening how = role_opening(q->role, ph != MERGE);
+    return how == IN_LANES && m->stage.fold && m->d->lanes_written_out ? WRITTEN_OUT : how;
+}
+
 /* Opens loop l over some of its trips; false when none of them counts. */
 static bool enter(emitter *m, int l, const span *s, phase ph)
 {
@@ -258,7 +127,7 @@ static bool enter(emitter *m, int l, const span *s, phase ph)
     } else if (first < end) {
         const bool one = q->role->serial && matrix_sum(m); /* written out as far as the nest says */
         code_open(&m->out.code, (stmt){.kind = S_LOOP,
-                                       .how = one ? WRITTEN_OUT : role_opening(q->role, ph != MERGE),
+                                       .how = one ? WRITTEN_OUT : opening_of(m, q, ph),
                                        .role = q->role->name,
                                        .name = name,
                                        .from = moves ? from.s : number_text(m, first),
@@ -318,9 +187,8 @@ static void lane_loop(emitter *m, int l, phase ph)
 
 static void register_loops(emitter *m, int l, phase ph)
 {
-    static void (*const one[])(emitter *) = {clear_one, body_one, merge_one, gather_one, carry_one, finish_one};
     if (l == m->s->nest.n) {
-        one[ph](m);
+        emit_phase(m, ph);
         return;
     }
     const loop *q = &m->s->nest.loop[l];
@@ -329,7 +197,7 @@ static void register_loops(emitter *m, int l, phase ph)
         saved was;
         save(m, &was);
         int opened = matrix_enter(m, ph >= CARRY);
-        one[ph](m);
+        emit_phase(m, ph);
         while (opened-- > 0)
             code_close(&m->out.code);
         m->tile.run = m->tile.pair = NULL;
@@ -607,6 +475,27 @@ void print_tile(const emitter *m, const tile_made *f, text *out)
     text_add(out, "}\n\n");
 }
 
+/* Partial sums wait in the result. Where loops are to become straight code, tests stand around all of them. */
+static void finish(emitter *m)
+{
+    const bool parts = m->stage.outer_fold && m->d->lanes_written_out && !m->s->n_piece && !m->stage.carries;
+    if (!parts) {
+        apart_loops(m, FINISH);
+        return;
+    }
+    code_if(&m->out.code, "!first");
+    apart_loops(m, TAKE);
+    code_close(&m->out.code);
+    stmt *test = code_open(&m->out.code, (stmt){.kind = S_IF, .value = "last"});
+    m->stage.outer_fold = false;
+    apart_loops(m, FINISH);
+    m->stage.outer_fold = true;
+    code_close(&m->out.code);
+    code_else(&m->out.code, test);
+    apart_loops(m, KEEP);
+    code_close(&m->out.code);
+}
+
 /* Clear, fold, merge lanes, finish: the tile's text from top to bottom. */
 static void write_body(emitter *m, tile_made *f)
 {
@@ -640,7 +529,7 @@ static void write_body(emitter *m, tile_made *f)
     const bool waits = stage_keeps_last(m->s);
     if (waits)
         code_if(&m->out.code, "last");
-    apart_loops(m, FINISH);
+    finish(m);
     if (waits)
         code_close(&m->out.code);
 }

@@ -71,6 +71,7 @@ void cpu_target_of(target *t, const machine *on, const isa *best, int threads)
                   .align = best->vector_bytes,
                   .n_register = best->n_register,
                   .passes_last = on->nta,
+                  .team = true,
                   .loops = true,
                   /* Zen 2 and later, Skylake and later: two units, four cycles */
                   .cost = {.fma_latency = 4,

@@ -111,18 +111,11 @@ bool cuda_runs(const target *t, err *e)
         return false;
     cuda_facts(&d, &here);
     device_close(&d);
-    const struct {
-        const char *what;
-        int64_t planned, here;
-    } has[] = {{"bytes of shared memory", gpu_shared_most(f), gpu_shared_most(&here)},
-               {"bytes of shared memory without asking", f->shared, here.shared},
-               {"lanes", f->group, here.group}};
-    for (int i = 0; i < COUNT(has); i++)
-        if (has[i].planned > has[i].here) {
-            err_set(e, TS_DEVICE, "kernels for %s may be too large: its groups have up to %lld %s, those of %s %lld",
-                    f->name, (long long)has[i].planned, has[i].what, here.name, (long long)has[i].here);
-            return err_hint(e, "plan for the device that is here: without --machine");
-        }
+    const gpu_need all[] = {{"bytes of shared memory", gpu_shared_most(f), gpu_shared_most(&here)},
+                            {"bytes of shared memory without asking", f->shared, here.shared},
+                            {"lanes", f->group, here.group}};
+    if (!gpu_fits(f->name, here.name, COUNT(all), all, e))
+        return false;
     return f->warp == here.warp || err_set(e, TS_DEVICE, "kernels for %s have warps of %d lanes, %s has %d", f->name,
                                            f->warp, here.name, here.warp);
 }

@@ -41,6 +41,11 @@ const target *gpu_target_for(arena *mem, const gpu_facts *f, int operands, err *
  * it. no_boxes: why its driver copies none, where the card does; NULL: it does */
 const target *gpu_target_with_units(arena *mem, const gpu_facts *f, int operands, const char *no_boxes, err *e);
 const gpu_facts *gpu_facts_of(const target *t);
+typedef struct gpu_need { /* of what groups of a card that is planned for may take, and a card that is here has */
+    const char *what;
+    int64_t planned, here;
+} gpu_need;
+bool gpu_fits(const char *planned, const char *here, int n, const gpu_need *need, err *e); /* cards by name */
 
 /* gpu_room: what groups of a kernel take, and how many of them a processor runs at the same time. */
 typedef struct gpu_room {

@@ -201,6 +201,17 @@ const target *gpu_target(arena *mem, const gpu_facts *f, err *e)
     return gpu_target_for(mem, f, 0, e);
 }
 
+bool gpu_fits(const char *planned, const char *here, int n, const gpu_need *need, err *e)
+{
+    for (int i = 0; i < n; i++)
+        if (need[i].planned > need[i].here) {
+            err_set(e, TS_DEVICE, "kernels for %s may be too large: its groups have up to %lld %s, those of %s %lld",
+                    planned, (long long)need[i].planned, need[i].what, here, (long long)need[i].here);
+            return err_hint(e, "plan for the device that is here: without --machine");
+        }
+    return true;
+}
+
 const gpu_facts *gpu_facts_of(const target *t)
 {
     return t->own;

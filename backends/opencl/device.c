@@ -1,5 +1,7 @@
 /* device.c - finding devices, and what they say of themselves. */
+#include "backends/cpu/cpu.h"
 #include "backends/opencl/device.h"
+#include "backends/opencl/dialect.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,37 +50,23 @@ static bool find_one(const opencl *cl, int which, opencl_device *out, err *e)
     return false;
 }
 
-cl_device ocl_find(const opencl *cl, int which, err *e)
-{
-    opencl_device f;
-    return find_one(cl, which, &f, e) ? f.device : NULL;
-}
-
 /* ---- facts ---- */
 static int at_least(int64_t v, int least)
 {
     return v < least ? least : v > INT32_MAX ? INT32_MAX : (int)v;
 }
 
-/* Lanes that go in step: what NVIDIA and AMD say of their own; of a processor's vectors, which its driver fills with
- * lanes; 32 of others. */
+/* Lanes that go in step: what NVIDIA and AMD say of their own; 32 of others. */
 static int warp_of(const opencl *cl, cl_device d)
 {
     const int64_t nvidia = number(cl, d, CL_NVIDIA_WARP), amd = number(cl, d, CL_AMD_WAVEFRONT);
-    if (nvidia || amd)
-        return at_least(nvidia ? nvidia : amd, 1);
-    return number(cl, d, CL_DEVICE_TYPE) & CL_TYPE_CPU ? at_least(number(cl, d, CL_NATIVE_FLOATS), 1) : 32;
+    return nvidia || amd ? at_least(nvidia ? nvidia : amd, 1) : 32;
 }
 
 /* What no question of OpenCL 1.2 is about is as of a description that says nothing of it; rates follow from units and
- * clock: 128 lanes of a graphics processor's unit multiply and add in a cycle, or two vectors of a processor's core. */
-static void describe(const opencl *cl, const opencl_device *f, ocl_device *out)
+ * clock: 128 lanes of a unit multiply and add in a cycle. */
+static void describe_card(const opencl *cl, cl_device d, gpu_facts *g)
 {
-    const cl_device d = f->device;
-    const bool cpu = number(cl, d, CL_DEVICE_TYPE) & CL_TYPE_CPU;
-    gpu_facts *g = &out->facts;
-    char driver[96], version[96], platform[160] = "";
-    size_t have = 0;
     word(cl, d, CL_DEVICE_NAME, g->name, sizeof g->name);
     g->warp = warp_of(cl, d), g->group = at_least(number(cl, d, CL_GROUP_SIZE), g->warp);
     g->processors = at_least(number(cl, d, CL_COMPUTE_UNITS), 1);
@@ -87,16 +75,48 @@ static void describe(const opencl *cl, const opencl_device *f, ocl_device *out)
     g->shared = number(cl, d, CL_LOCAL_BYTES), g->memory = number(cl, d, CL_GLOBAL_BYTES);
     g->l1 = 32 << 10, g->l2 = number(cl, d, CL_CACHE_BYTES) ? number(cl, d, CL_CACHE_BYTES) : 1 << 20;
     g->clock = 1000000 * (int64_t)at_least(number(cl, d, CL_CLOCK), 100);
-    g->f32 = g->clock * g->processors * 2 * (cpu ? 2 * g->warp : 128);
-    g->bandwidth = g->clock * g->processors * (cpu ? 4 : 8);
+    g->f32 = g->clock * g->processors * 2 * 128;
+    g->bandwidth = g->clock * g->processors * 8;
+}
+
+static void describe(const opencl *cl, const opencl_device *f, ocl_device *out)
+{
+    const cl_device d = f->device;
+    char driver[96], version[96], platform[160] = "";
+    size_t have = 0;
+    word(cl, d, CL_DEVICE_NAME, out->name, sizeof out->name);
+    out->alone = number(cl, d, CL_DEVICE_TYPE) & CL_TYPE_CPU;
+    out->workers = at_least(number(cl, d, CL_COMPUTE_UNITS), 1);
+    if (!out->alone)
+        describe_card(cl, d, &out->is.card);
     out->wide = number(cl, d, CL_WIDE_CONFIG) != 0;
     out->exact = number(cl, d, CL_NARROW_CONFIG) & CL_ROUNDS_DIVISION;
     out->most = number(cl, d, CL_MOST_BYTES), out->parameters = number(cl, d, CL_PARAMETER_BYTES);
+    out->group = at_least(number(cl, d, CL_GROUP_SIZE), 1), out->local = number(cl, d, CL_LOCAL_BYTES);
     word(cl, d, CL_DRIVER_VERSION, driver, sizeof driver), word(cl, d, CL_DEVICE_VERSION, version, sizeof version);
     if (cl->platform_info(f->platform, CL_PLATFORM_VERSION, sizeof platform, platform, &have) != CL_SUCCESS)
         *platform = 0;
     out->plain = opencl_is_plain(cl, d);
-    snprintf(out->identity, sizeof out->identity, "%s, %s, driver %s, %s", g->name, version, driver, platform);
+    snprintf(out->identity, sizeof out->identity, "%s, %s, driver %s, %s", out->name, version, driver, platform);
+}
+
+cl_device ocl_find(const opencl *cl, int which, ocl_device *out, err *e)
+{
+    opencl_device f;
+    if (!find_one(cl, which, &f, e))
+        return NULL;
+    *out = (ocl_device){.number = which};
+    return describe(cl, &f, out), f.device;
+}
+
+static bool ask_device(ocl_device *d, int which, err *e)
+{
+    opencl cl;
+    if (!opencl_open(&cl, e))
+        return false;
+    const bool ok = ocl_find(&cl, which, d, e) != NULL;
+    opencl_close(&cl);
+    return ok;
 }
 
 const ocl_device *ocl_device_of(const target *t)
@@ -104,54 +124,100 @@ const ocl_device *ocl_device_of(const target *t)
     return t->own;
 }
 
-/* "opencl:2", or a number that a place gives */
-static bool asked_number(const machine_options *asked, int *out, err *e)
-{
-    static const char own[] = "opencl:";
-    char *end = NULL;
-    *out = asked->device;
-    if (!asked->machine)
-        return true;
-    if (!strncmp(asked->machine, own, strlen(own)))
-        *out = (int)strtol(asked->machine + strlen(own), &end, 10);
-    if (end && end > asked->machine + strlen(own) && !*end && *out >= 0)
-        return true;
-    err_set(e, TS_USAGE, "machine \"%.60s\" is no graphics processor", asked->machine);
-    return err_hint(e, "name a device that is here, opencl:0, or describe one: gpu:h100");
-}
-
-static bool ask_device(ocl_device *d, const machine_options *asked, err *e)
-{
-    opencl cl;
-    opencl_device f;
-    if (!asked_number(asked, &d->number, e) || !opencl_open(&cl, e))
-        return false;
-    const bool ok = find_one(&cl, d->number, &f, e);
-    if (ok)
-        describe(&cl, &f, d);
-    opencl_close(&cl);
-    return ok;
-}
-
+/* ---- targets ---- */
 static int operands_of(const ocl_device *d) /* that its parameters are bytes enough for; every device has 1024 */
 {
     return (at_least(d->parameters, 1024) - OCL_BESIDES) / OCL_PER_OPERAND;
 }
 
+static const target *card_target(arena *mem, ocl_device *d, err *e)
+{
+    d->language = opencl_dialect;
+    d->workers = d->is.card.processors;
+    snprintf(d->name, sizeof d->name, "%s", d->is.card.name);
+    return gpu_target_for(mem, &d->is.card, operands_of(d), e);
+}
+
+/* The widest vectors that drivers' compilers make, of what the processor has: LLVM's keep to 32 bytes unless they are
+ * told otherwise, and tiles for wider ones are too large for them. (PoCL 3.1, two cores with AVX-512, 128x768x768: 215
+ * GFLOP/s by tiles of 6x16, 111 by 8x48.) */
+static const isa *compiled_for(const machine *m)
+{
+    enum { WIDEST = 32 };
+    int i = 0;
+    while (isa_at(i + 1) && isa_at(i + 1) <= m->isa && isa_at(i + 1)->vector_bytes <= WIDEST)
+        i++;
+    return isa_at(i);
+}
+
+/* line: of the machine; NULL: this one, whose processor the device is. */
+static const target *processor_target(arena *mem, ocl_device *d, const machine_options *asked, const char *line, err *e)
+{
+    target *t = arena_get(mem, sizeof *t);
+    machine *m = &d->is.processor;
+    if (!machine_load(m, line, e))
+        return NULL;
+    const isa *best = asked->isa ? machine_isa(m, asked->isa, e) : compiled_for(m);
+    if (!best || (line && !(d->workers = machine_threads(m, asked->threads, e))))
+        return NULL;
+    if (line)
+        snprintf(d->name, sizeof d->name, "%s", best->name);
+    ocl_dialect_alone(&d->language);
+    cpu_target_of(t, m, best, d->workers);
+    t->operands = operands_of(d), t->team = t->loops = false;
+    return t;
+}
+
+/* Of "opencl:2", or a number that a place gives; *line: what describes a machine, or NULL */
+static bool asked_number(const machine_options *asked, int *out, const char **line, err *e)
+{
+    static const char own[] = "opencl:";
+    char *end = NULL;
+    *out = asked->device, *line = asked->machine;
+    if (!*line || strncmp(*line, own, strlen(own)) != 0)
+        return true;
+    *out = (int)strtol(*line + strlen(own), &end, 10);
+    if (end == *line + strlen(own) || *end || *out < 0) {
+        err_set(e, TS_USAGE, "machine \"%.60s\" is no device of OpenCL", *line);
+        return err_hint(e, "name one that is here, opencl:0, or describe one: gpu:h100, core:8 isa:avx2");
+    }
+    *line = NULL;
+    return true;
+}
+
 const target *ocl_target(arena *mem, const machine_options *asked, err *e)
 {
     ocl_device *d = arena_get(mem, sizeof *d);
-    if (!gpu_is_text(asked->machine))
-        return ask_device(d, asked, e) ? gpu_target_for(mem, &d->facts, operands_of(d), e) : NULL;
-    *d = (ocl_device){.number = -1, .wide = true, .most = INT64_MAX, .parameters = 1024};
-    return gpu_read(&d->facts, asked->machine, e) ? gpu_target_for(mem, &d->facts, operands_of(d), e) : NULL;
+    const char *line;
+    int which;
+    if (!asked_number(asked, &which, &line, e))
+        return NULL;
+    *d = (ocl_device){.described = true, .number = which, .wide = true, .most = INT64_MAX, .parameters = 1024};
+    if (line ? gpu_is_text(line) && !gpu_read(&d->is.card, line, e) : !ask_device(d, which, e))
+        return NULL;
+    d->alone = line ? !gpu_is_text(line) : d->alone;
+    return d->alone ? processor_target(mem, d, asked, line, e) : card_target(mem, d, e);
+}
+
+/* What is made for workers alone every device runs. */
+bool ocl_runs(const target *t, err *e)
+{
+    const ocl_device *planned = ocl_device_of(t);
+    const gpu_facts *card = &planned->is.card;
+    ocl_device here;
+    if (!planned->described)
+        return true;
+    if (!ask_device(&here, planned->number, e))
+        return false;
+    const gpu_need all[] = {{"bytes of local memory", card->shared, here.local}, {"lanes", card->group, here.group}};
+    return planned->alone || gpu_fits(planned->name, here.name, COUNT(all), all, e);
 }
 
 bool ocl_usable(text *why)
 {
     ocl_device d = {0};
     err e = {0};
-    const bool ok = ask_device(&d, &(machine_options){0}, &e);
+    const bool ok = ask_device(&d, 0, &e);
     text_add(why, "%s", ok ? d.identity : e.text);
     return ok;
 }

@@ -2,22 +2,36 @@
  * drivers. A target is for one of them, or for a card that is described and need not be here. */
 #ifndef TS_OCL_DEVICE_H
 #define TS_OCL_DEVICE_H
+#include "backends/codegen/dialect.h"
+#include "backends/cpu/machine.h"
 #include "backends/gpu/gpu.h"
 #include "backends/opencl/abi.h"
 
 typedef struct ocl_device {
-    gpu_facts facts;    /* first: what the target's own is */
-    int number;         /* -1: it is described, and not here */
+    union {
+        gpu_facts card;
+        machine processor;
+    } is;       /* first: what the target's own is */
+    bool alone; /* it is a processor: a work-group is one worker, which runs loops as other programs there do */
+    dialect language;
+    char name[64]; /* safe to print */
+    int workers;   /* that groups are dealt to */
+    int number;
+    bool described;     /* by a line of text: the device of that number may be another one */
     bool wide, exact;   /* has reals of 8 bytes; can round quotients and roots correctly */
     bool plain;         /* its compiler is right only where it does not optimise */
     int64_t most;       /* bytes of one memory object */
     int64_t parameters; /* bytes of a kernel's parameters */
+    int group;          /* lanes of a group, at most */
+    int64_t local;      /* bytes of a group's memory */
     char identity[384]; /* platform, device and driver with their versions */
 } ocl_device;
 
 enum { OCL_PER_OPERAND = 16, OCL_BESIDES = 24 }; /* bytes of parameters */
 const target *ocl_target(arena *mem, const machine_options *asked, err *e);
 const ocl_device *ocl_device_of(const target *t);
-cl_device ocl_find(const opencl *cl, int number, err *e); /* NULL with e set */
+/* The device that has the number: what it is, without a target. NULL with e set */
+cl_device ocl_find(const opencl *cl, int number, ocl_device *out, err *e);
+bool ocl_runs(const target *t, err *e); /* presence.runs */
 bool ocl_usable(text *why);
 #endif

@@ -2,6 +2,8 @@
  * memory of a group is local, and no conversion of pointers goes from one memory to another. */
 #include "backends/opencl/dialect.h"
 
+#include <stdio.h>
+
 /* A line is a line of the program. */
 /* clang-format off */
 static const char head[] =
@@ -107,7 +109,8 @@ static void tile(text *t, const tile_head *h)
     text_add(t, "void %s(%s)\n", h->name, h->parameters);
 }
 
-static void kernel(text *t, const kernel_head *h)
+/* scratch: the line that says where it is */
+static void open_kernel(text *t, const kernel_head *h, const char *scratch)
 {
     text_add(t, "__kernel __attribute__((reqd_work_group_size(%d, 1, 1)))\nvoid %s(", h->lanes, h->name);
     for (int i = 0; i < h->n; i++)
@@ -120,8 +123,7 @@ static void kernel(text *t, const kernel_head *h)
     for (int v = 0; h->sizes >> v; v++)
         if (h->sizes >> v & 1)
             text_add(t, "    const ts_index size%d = (ts_index)extent%d;\n", v, v);
-    if (h->scratch)
-        text_add(t, "    __local char scratch[%lld] __attribute__((aligned(16)));\n", (long long)h->scratch);
+    text_add(t, "%s", scratch);
     if (h->spill)
         text_add(t, "    __global char *spill = spills + group * %lldUL;\n", (long long)h->spill);
     text_add(t, "    __global int *fault = faults + number;\n");
@@ -133,6 +135,31 @@ static void kernel(text *t, const kernel_head *h)
     }
     if (h->alone)
         text_add(t, "    if (group) return;\n");
+}
+
+static void kernel(text *t, const kernel_head *h)
+{
+    char line[96] = "";
+    if (h->scratch)
+        snprintf(line, sizeof line, "    __local char scratch[%lld] __attribute__((aligned(16)));\n",
+                 (long long)h->scratch);
+    open_kernel(t, h, line);
+}
+
+/* Of a worker that is alone it is in memory like all else. */
+static void kernel_alone(text *t, const kernel_head *h)
+{
+    char line[96] = "";
+    if (h->scratch)
+        snprintf(line, sizeof line, "    __global char *scratch = spills + group * %lldUL;\n",
+                 (long long)ocl_scratch(h->scratch));
+    open_kernel(t, h, line);
+}
+
+int64_t ocl_scratch(int64_t bytes)
+{
+    enum { MULTIPLE = 128 }; /* the widest vectors of the language, float16 and double16 */
+    return int_ceil_div(bytes, MULTIPLE) * MULTIPLE;
 }
 
 /* Neither static nor inline, as tiles. */
@@ -184,3 +211,15 @@ const dialect opencl_dialect = {
     .member = member,
     .prelude = prelude,
 };
+
+/* Nobody waits for others, and nothing is shared: no barriers, no memory of a group, no numbers of lanes. */
+void ocl_dialect_alone(dialect *out)
+{
+    *out = opencl_dialect;
+    out->space[GROUP] = out->space[ALL];
+    out->barrier = out->lane = out->lane_of_all = out->lanes_in_all = NULL;
+    out->move = NULL; /* compilers make vectors of its loops, */
+    /* and of these once they are gone (LLVM 14, a tile of 4x24: 62 GFLOP/s as loops, 190 written out) */
+    out->lanes_written_out = true;
+    out->kernel = kernel_alone, out->member = NULL;
+}

@@ -1,5 +1,5 @@
-/* dialect.h - OpenCL C 1.2, as the generator asks for it: a part is a work-group, its lanes are work-items. A constant
- * record, read by codegen alone. */
+/* dialect.h - OpenCL C 1.2, as the generator asks for it: a part is a work-group, its lanes are work-items; or a
+ * work-group is one worker alone. Records that codegen alone reads. */
 #ifndef TS_OCL_DIALECT_H
 #define TS_OCL_DIALECT_H
 #include "backends/codegen/dialect.h"
@@ -7,4 +7,6 @@
 /* A kernel takes a memory object and a byte offset for each operand, then one for what its groups hold outside of local
  * memory, one for faults, an int for each kernel, and the number of its own. */
 extern const dialect opencl_dialect;
+void ocl_dialect_alone(dialect *out);
+int64_t ocl_scratch(int64_t bytes); /* of so much scratch: what a worker alone has of the object for its groups */
 #endif

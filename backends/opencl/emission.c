@@ -34,7 +34,7 @@ static bool emit(const plan *p, const emit_options *w, const ocl_units *u, err *
                                   .file = u->unit[k] < 0 ? NULL : source[ocl_program_number(u, k)].name,
                                   .groups = (unsigned)ocl_groups(d, &u->text[k])};
     const emit_on on = {.by = &backend_opencl,
-                        .device = d->number < 0 ? 0 : d->number,
+                        .device = d->number,
                         .levels = &u->levels,
                         .launch = starts,
                         .n_source = n,

@@ -33,11 +33,11 @@ struct program {
 };
 
 /* ---- the device ---- */
-static bool open_host(ocl_host *h, const ocl_device *d, err *e)
+static bool open_host(ocl_host *h, int number, err *e)
 {
     int32_t answer = CL_SUCCESS;
-    *h = (ocl_host){.device = d};
-    if (!opencl_open(&h->cl, e) || !(h->id = ocl_find(&h->cl, d->number, e)))
+    *h = (ocl_host){0};
+    if (!opencl_open(&h->cl, e) || !(h->id = ocl_find(&h->cl, number, &h->device, e)))
         return false;
     h->context = h->cl.context(NULL, 1, &h->id, NULL, NULL, &answer);
     if (!h->context)
@@ -59,9 +59,9 @@ static void close_host(ocl_host *h)
 static bool take_memory(const program *g, cl_memory *out, size_t bytes, const char *what, err *e)
 {
     int32_t answer = CL_SUCCESS;
-    if ((int64_t)bytes > g->host.device->most) {
-        err_set(e, TS_MEMORY, "%s: %zu bytes in one piece, %s gives %lld", what, bytes, g->host.device->facts.name,
-                (long long)g->host.device->most);
+    if ((int64_t)bytes > g->host.device.most) {
+        err_set(e, TS_MEMORY, "%s: %zu bytes in one piece, %s gives %lld", what, bytes, g->host.device.name,
+                (long long)g->host.device.most);
         return err_hint(e, "bind smaller dimensions, or run on another device");
     }
     *out = g->host.cl.memory(g->host.context, CL_READ_WRITE, bytes ? bytes : 1, NULL, &answer);
@@ -132,7 +132,7 @@ static bool upload(void *user, int which, const void *from, size_t bytes, err *e
 
 static size_t groups_of(const program *g, int k)
 {
-    return ocl_groups(g->host.device, &g->units.text[k]);
+    return ocl_groups(g->units.on, &g->units.text[k]);
 }
 
 static bool find_memory(program *g, err *e)
@@ -200,7 +200,7 @@ static bool make_kernels(program *g, err *e)
 static void tell(const program *g, double seconds, text *facts)
 {
     text_add(facts, "\"compiler\":");
-    text_json(facts, g->host.device->identity);
+    text_json(facts, g->host.device.identity);
     text_add(facts,
              ",\"units\":%d,\"compiled\":%d,\"cached\":%d,\"seconds\":%.6f,\"found\":%s,\"notes\":", g->units.n_unit,
              g->units.compiled, g->units.cached, seconds, g->units.compiled ? "false" : "true");
@@ -479,22 +479,13 @@ static bool get(program *g, int root, ts_array *out, err *e)
     dtype stored;
     const double *wide = at(g, n, &stored);
     if (!wide)
-        return err_set(e, TS_DEVICE, "a result cannot be read from %s", g->host.device->facts.name);
+        return err_set(e, TS_DEVICE, "a result cannot be read from %s", g->host.device.name);
     for (int64_t i = 0; i < count; i++)
         store_real(n->type.dtype, out->data, i, wide[i]);
     return true;
 }
 
 /* ---- the record ---- */
-/* A device from a line of text has the number -1: planned for, never run on. */
-static bool runs(const target *t, err *e)
-{
-    if (ocl_device_of(t)->number >= 0)
-        return true;
-    err_set(e, TS_DEVICE, "the plan is for %s, which is described and not here", t->model);
-    return err_hint(e, "leave --machine out to run on the device that is here");
-}
-
 static bool takes(const plan *p, err *e)
 {
     ocl_units u;
@@ -519,7 +510,7 @@ static bool make(program *g, const build_options *w, text *facts, err *e)
 {
     const double start = seconds_now();
     const weight_host host = {.by = &backend_opencl, .asked = w, .upload = upload, .user = g};
-    if (!ocl_units_write(&g->units, g->p, e) || !open_host(&g->host, ocl_device_of(g->p->on), e) ||
+    if (!ocl_units_write(&g->units, g->p, e) || !open_host(&g->host, g->units.on->number, e) ||
         !ocl_units_build(&g->units, &g->host, w, e))
         return false;
     tell(g, seconds_now() - start, facts);
@@ -527,13 +518,13 @@ static bool make(program *g, const build_options *w, text *facts, err *e)
     return weights_load(&g->weights, g->p, &host, e) && find_memory(g, e) && make_kernels(g, e);
 }
 
-static const presence present = {.usable = ocl_usable, .runs = runs};
+static const presence present = {.usable = ocl_usable, .runs = ocl_runs};
 static const by_kernel kernels = {.each = run_each, .time = run_timed};
 static const by_span spans = {.span = span, .put = put, .fetch = fetch, .wait = wait};
 
 const backend backend_opencl = {
     .name = "opencl",
-    .kinds = "gpu",
+    .kinds = "gpu cpu",
     .doc = "OpenCL C, built by the device's driver; opened when it is used, on any device that has one.",
     .as_written = true, /* what algebraic alternatives cost is known of processors alone */
     .in_blocks = true,

@@ -30,22 +30,24 @@ bool ocl_takes_kernel(const target *on, const kernel *k, err *e)
     if (k->stage->node->trip) /* what it is made of is asked for by itself */
         return true;
     if (!d->wide && wide_kernel(false, k))
-        return err_set(e, TS_UNSUPPORTED, "%s: %s has no reals of 64 bits", k->op, d->facts.name);
-    return kernel_callable(&opencl_dialect, k, e) && kernel_operands_fit(on, k, e);
+        return err_set(e, TS_UNSUPPORTED, "%s: %s has no reals of 64 bits", k->op, d->name);
+    return kernel_callable(&d->language, k, e) && kernel_operands_fit(on, k, e);
 }
 
 static bool ocl_kernel_write(const plan *p, const kernel *k, kernel_text *out, err *e)
 {
     const ocl_device *d = ocl_device_of(p->on);
     if (!d->wide && wide_kernel(p->reference, k))
-        return err_set(e, TS_UNSUPPORTED, "%s: %s has no reals of 64 bits", k->op, d->facts.name);
-    if (!kernel_write(&opencl_dialect, p, k, out, e))
+        return err_set(e, TS_UNSUPPORTED, "%s: %s has no reals of 64 bits", k->op, d->name);
+    if (!kernel_write(&d->language, p, k, out, e))
         return false;
+    if (d->alone)
+        out->spill = ocl_scratch(out->scratch);
     const int64_t bytes = OCL_BESIDES + OCL_PER_OPERAND * (int64_t)out->n_operand;
     if (bytes <= d->parameters)
         return true;
     err_set(e, TS_UNSUPPORTED, "%s: a kernel of %d operands takes %lld bytes of parameters, %s has %lld for one", k->op,
-            out->n_operand, (long long)bytes, d->facts.name, (long long)d->parameters);
+            out->n_operand, (long long)bytes, d->name, (long long)d->parameters);
     kernel_text_free(out);
     return false;
 }
@@ -53,7 +55,7 @@ static bool ocl_kernel_write(const plan *p, const kernel *k, kernel_text *out, e
 size_t ocl_groups(const ocl_device *d, const kernel_text *k)
 {
     enum { AT_ONCE = 8 }; /* of a processor */
-    const int64_t most = AT_ONCE * (int64_t)d->facts.processors;
+    const int64_t most = AT_ONCE * (int64_t)d->workers;
     return (size_t)(k->spill && k->parts > most ? most : k->parts);
 }
 
@@ -88,7 +90,7 @@ static void number_unit(ocl_units *u, int k)
 bool ocl_units_write(ocl_units *u, const plan *p, err *e)
 {
     bool ok = true;
-    *u = (ocl_units){0};
+    *u = (ocl_units){.on = ocl_device_of(p->on)};
     levels_make(&u->levels, p);
     u->text = calloc((size_t)u->levels.n_kernel + 1, sizeof *u->text);
     u->unit = calloc((size_t)u->levels.n_kernel + 1, sizeof *u->unit);
@@ -96,7 +98,7 @@ bool ocl_units_write(ocl_units *u, const plan *p, err *e)
     for (int k = 0; ok && k < u->levels.n_kernel; k++)
         ok = write_kernel(u, k, e);
     if (ok)
-        launches_write(&opencl_dialect, &u->levels, u->text);
+        launches_write(&u->on->language, &u->levels, u->text);
     for (int k = 0; k < u->n_kernel; k++)
         number_unit(u, k);
     return ok;
@@ -144,8 +146,8 @@ void ocl_write_head(const ocl_units *u, int which, text *out)
     for (int k = 0; k < u->n_kernel; k++)
         if (ocl_begins_unit(u, k, which))
             callees_add(&uses, &u->text[k].uses), far = far || u->text[k].far;
-    opencl_dialect.prelude(out, &(unit_facts){.far = far});
-    library_write(out, &opencl_dialect, &uses);
+    u->on->language.prelude(out, &(unit_facts){.far = far});
+    library_write(out, &u->on->language, &uses);
 }
 
 void ocl_write_kernel(const kernel_text *k, text *t)
@@ -176,7 +178,7 @@ static digest key_of(const building *b, const char *source)
 {
     hasher *h = hash_open();
     hash_text(h, "tessera " TS_VERSION " opencl 1");
-    hash_text(h, b->h->device->identity);
+    hash_text(h, b->h->device.identity);
     hash_text(h, b->options);
     hash_text(h, source);
     return hash_close(h);
@@ -212,6 +214,14 @@ static void keep_binary(const building *b, const digest *key, cl_program p)
 }
 
 /* ---- building ---- */
+static bool has_lanes(const ocl_units *u)
+{
+    bool any = false;
+    for (int k = 0; k < u->n_kernel; k++)
+        any = any || u->text[k].lanes > 1;
+    return any;
+}
+
 static bool fail_build(const building *b, cl_program p, const ocl_units *u, int which, err *e) /* with its log */
 {
     /* bytes of a log; of which so many lines of so many columns are told */
@@ -230,8 +240,8 @@ static bool fail_build(const building *b, cl_program p, const ocl_units *u, int 
     for (int k = 0, n = 0; k < u->n_kernel && n < LINES; k++)
         if (ocl_begins_unit(u, k, which))
             text_add(&which_ones, "%s%s", n++ ? ", " : "", u->text[k].name);
-    err_set(e, TS_TOOLCHAIN, "the OpenCL driver of %s does not build %s%s", b->h->device->facts.name,
-            text_str(&which_ones), text_str(&said));
+    err_set(e, TS_TOOLCHAIN, "the OpenCL driver of %s does not build %s%s", b->h->device.name, text_str(&which_ones),
+            text_str(&said));
     text_free(&said), text_free(&which_ones), free(log);
     return false;
 }
@@ -276,10 +286,10 @@ bool ocl_units_build(ocl_units *u, const ocl_host *h, const build_options *w, er
     arena mem = {0};
     building b = {.h = h};
     bool ok = true;
-    b.options = arena_format(&mem, OPENCL_OPTIONS "%s%s", h->device->exact ? OPENCL_EXACT : "",
-                             more               ? more
-                             : h->device->plain ? OPENCL_PLAIN
-                                                : "");
+    b.options = arena_format(&mem, OPENCL_OPTIONS "%s%s", h->device.exact ? OPENCL_EXACT : "",
+                             more                              ? more
+                             : h->device.plain && has_lanes(u) ? OPENCL_PLAIN
+                                                               : "");
     u->n_program = ocl_programs(u);
     u->program = calloc((size_t)u->n_program + 1, sizeof *u->program);
     MUST(u->program);

@@ -8,14 +8,15 @@
 
 typedef struct ocl_host { /* an open device */
     opencl cl;
-    const ocl_device *device;
+    ocl_device device; /* as it is, whatever plans were made for */
     cl_device id;
     cl_context context;
     cl_queue queue;
 } ocl_host;
 
 typedef struct ocl_units {
-    levels levels; /* of the plan: kernels have their numbers */
+    const ocl_device *on; /* that the plan is for */
+    levels levels;        /* of the plan: kernels have their numbers */
     int n_kernel, n_unit;
     kernel_text *text; /* by kernel; of scans and copies their operands alone */
     int *unit;         /* of each: distinct kernels by number; -1: it has no text, or is in that of another */

@@ -134,7 +134,7 @@ static void compare(const rig *r, const problem *p, const ts_options *o, const t
     ts_array_free(&got);
 }
 
-static void test_problem(const problem *p, const char *path, const char *target, bool cores)
+static void test_problem(const problem *p, const char *path, const ts_options *on, bool cores)
 {
     const char *loops = cores ? p->loops : NULL;
     FILE *f = fopen(path, "w");
@@ -150,7 +150,8 @@ static void test_problem(const problem *p, const char *path, const char *target,
         const ts_options interp = {.target = "interp"};
         if (CHECK(ts_eval(1, &r.y, r.n, r.given, &interp, &want, NULL))) {
             for (int threads = 1; threads < 4; threads += 2) {
-                const ts_options o = {.target = target, .schema = path, .threads = threads};
+                ts_options o = *on;
+                o.schema = path, o.threads = threads;
                 CHECK(is_one_kernel(&r, p, &o));
                 compare(&r, p, &o, &want);
             }
@@ -162,12 +163,12 @@ static void test_problem(const problem *p, const char *path, const char *target,
     ts_graph_free(r.g);
 }
 
-void blocks_check(const char *target, bool cores)
+void blocks_check(const ts_options *on, bool cores)
 {
     scratch at = scratch_make();
     char path[200];
     snprintf(path, sizeof path, "%s/blocks.json", at.path);
     for (int i = 0; i < COUNT(problems); i++)
-        test_problem(&problems[i], path, target, cores);
+        test_problem(&problems[i], path, on, cores);
     scratch_remove(&at);
 }

@@ -3,7 +3,7 @@
  * zeros where ONNX wants them. */
 #ifndef TS_TEST_BLOCKS_H
 #define TS_TEST_BLOCKS_H
-#include <stdbool.h>
+#include "tessera.h"
 
-void blocks_check(const char *target, bool cores); /* cores: it knows the roles of a processor */
+void blocks_check(const ts_options *on, bool cores); /* cores: it knows the roles of a processor */
 #endif

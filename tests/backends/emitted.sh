@@ -92,7 +92,8 @@ assert 1000 <= np.load("looped/end.npy").max() < 4000 # it ended as it should
 PY
 }
 
-# launches_agree TARGET: small kernels of two texts and more are one launch; then an index that leads one of them outside
+# launches_agree TARGET [--machine TEXT]: small kernels of two texts and more are one launch; then an index that leads
+# one of them outside
 launches_agree() {
     python3 - <<'PY'
 import json, numpy as np
@@ -110,10 +111,10 @@ np.save("far.npy", np.arange(9) * 200)
 PY
     files='../x0.npy ../x1.npy ../x2.npy ../x3.npy ../x4.npy'
     given=$(for i in 0 1 2 3 4; do echo "--in x$i=x$i.npy"; done)
-    "$TESSERA" explain small.json --target "$1" --all | grep -q 'launched with [0-9]* others, at k5'
-    "$TESSERA" run small.json $given --in at=at.npy --target "$1" -q --out side
+    "$TESSERA" explain small.json --target "$@" --all | grep -q 'launched with [0-9]* others, at k5'
+    "$TESSERA" run small.json $given --in at=at.npy --target "$@" -q --out side
     "$TESSERA" run small.json $given --in at=at.npy --target interp -q --out meant
-    "$TESSERA" emit small.json --target "$1" -q -o small
+    "$TESSERA" emit small.json --target "$@" -q -o small
     [ "$(grep -c '{"", "", 0, ' small/program.c)" -ge 3 ]
     build small
     (cd small && ./model $files ../at.npy)
@@ -125,7 +126,7 @@ for i, name in enumerate(["y0", "y1", "y2", "y3", "y4", "g"]):
 PY
     ! (cd small && ./model $files ../far.npy) 2>said.txt
     grep -q 'an index lies outside its axis' said.txt
-    ! "$TESSERA" run small.json $given --in at=far.npy --target "$1" -q --out side 2>said.txt
+    ! "$TESSERA" run small.json $given --in at=far.npy --target "$@" -q --out side 2>said.txt
     ! "$TESSERA" run small.json $given --in at=far.npy --target c -q --out side 2>meant.txt
     cmp said.txt meant.txt
 }

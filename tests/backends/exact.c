@@ -361,14 +361,14 @@ static bool has_routine(const char *row)
     return any;
 }
 
-void exact_check_on(const char *target, int share, int first)
+void exact_check_on(const ts_options *on, int share, int first)
 {
     static bench b;
     bool taken[COUNT(rows)];
     for (int r = 0; r < COUNT(rows); r++)
         taken[r] = r % share == first && !has_routine(rows[r]);
     if (prepare(&b))
-        compare(&b, &(ts_options){.target = target, .cache_folder = "none"}, taken);
+        compare(&b, on, taken);
     finish(&b);
 }
 

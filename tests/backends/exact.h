@@ -4,12 +4,12 @@
  * show, too. */
 #ifndef TS_TESTS_EXACT_H
 #define TS_TESTS_EXACT_H
-#include <stdbool.h>
+#include "tessera.h"
 
 /* Every instruction set that the host has; all: each number of threads under each schema, else a part of these in which
  * every row meets every instruction set and one of the schemas, most of it compiled with -Og. */
 void exact_check(bool all);
 /* One target as it is, by its guess: of every `share` rows number `first`, but those with routines, which it does not
  * take. */
-void exact_check_on(const char *target, int share, int first);
+void exact_check_on(const ts_options *on, int share, int first);
 #endif

@@ -178,8 +178,10 @@ static void compare(trial *t)
 
 static void try_once(const fuzz_of *of, const char *path, uint64_t seed)
 {
-    trial t = {
-        .of = of, .d = {seed, 0}, .path = path, .o = {.target = of->target, .schema = path, .cache_folder = "none"}};
+    trial t = {.of = of,
+               .d = {seed, 0},
+               .path = path,
+               .o = {.target = of->target, .machine = of->machine, .schema = path, .cache_folder = "none"}};
     arena mem = {0};
     t.on = of->settle(&t.d, &mem, &t.o);
     if (CHECK(t.on) && make_graphs(&t)) {
@@ -202,7 +204,7 @@ const target *fuzz_device(dice *d, arena *mem, ts_options *o)
     err e = {0};
     const backend *by = backend_find(o->target, &e);
     (void)d;
-    return by ? by->target(mem, &(machine_options){0}, &e) : NULL;
+    return by ? by->target(mem, &(machine_options){.machine = o->machine}, &e) : NULL;
 }
 
 int fuzz_run(const fuzz_of *of, long cases, uint64_t seed)

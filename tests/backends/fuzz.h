@@ -5,7 +5,7 @@
 #include "tests/backends/random_loops.h"
 
 typedef struct fuzz_of {
-    const char *target;
+    const char *target, *machine; /* machine: as in ts_options */
     /* What this trial plans for, in m, with the options that say so to whoever runs it; NULL: it cannot be had */
     const target *(*settle)(dice *d, arena *mem, ts_options *o);
     void (*loops)(dice *d, const plan *p, const kernel *k, text *out);

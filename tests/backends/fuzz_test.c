@@ -26,7 +26,7 @@ static const target *settle(dice *d, arena *mem, ts_options *o)
 
 int main(int argc, char **argv)
 {
-    const fuzz_of c = {"c", settle, random_loops};
+    const fuzz_of c = {"c", NULL, settle, random_loops};
     return fuzz_run(&c, argc > 1 ? strtol(argv[1], NULL, 10) : DEFAULT_CASES,
                     argc > 2 ? strtoull(argv[2], NULL, 10) : 1);
 }

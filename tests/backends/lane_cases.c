@@ -56,7 +56,7 @@ static const ruled cases[] = {
      NULL, NULL, NULL},
 };
 
-void lane_cases_check(const char *target)
+void lane_cases_check(const ts_options *on)
 {
-    ruled_check(COUNT(cases), cases, target);
+    ruled_check(COUNT(cases), cases, on);
 }

@@ -5,5 +5,5 @@
 #define TS_TESTS_LANE_CASES_H
 #include "tests/backends/ruled.h"
 
-void lane_cases_check(const char *target);
+void lane_cases_check(const ts_options *on);
 #endif

@@ -32,12 +32,11 @@ static int launches(const plan *p)
     return n;
 }
 
-static bool train(const char *name, bool together, trained *out, err *e)
+static bool train(const ts_options *on, bool together, trained *out, err *e)
 {
     timed_step t = {0};
     cJSON *options = cJSON_Parse("{\"batch\":1,\"length\":8,\"optimizer\":\"adamw\",\"clip\":1}");
-    bool ok = options && timed_open(&t, options, "gpt2-tiny", e) && timed_draw(&t, 1, e) &&
-              timed_plan(&t, &(ts_options){.target = name}, e);
+    bool ok = options && timed_open(&t, options, "gpt2-tiny", e) && timed_draw(&t, 1, e) && timed_plan(&t, on, e);
     if (ok && !together)
         part(t.step.plan->plan);
     if (ok)
@@ -56,13 +55,13 @@ static bool train(const char *name, bool together, trained *out, err *e)
     return ok;
 }
 
-void launched_check(const char *name, int most)
+void launched_check(const ts_options *on, int most)
 {
     trained one = {0}, all = {0};
     err e = {0};
-    if (!CHECK(train(name, false, &one, &e) && train(name, true, &all, &e)))
+    if (!CHECK(train(on, false, &one, &e) && train(on, true, &all, &e)))
         printf("  %s\n", e.text);
-    printf("%s: %d kernels in %d launches\n", name, all.kernels, all.launches);
+    printf("%s: %d kernels in %d launches\n", on->target, all.kernels, all.launches);
     CHECK(one.kernels == one.launches && all.kernels == one.kernels && all.launches <= most);
     CHECK(!memcmp(one.out, all.out, sizeof one.out) && !memcmp(&one.state, &all.state, sizeof one.state));
 }

@@ -2,7 +2,8 @@
  * bits, in fewer launches. */
 #ifndef TS_TEST_LAUNCHED_H
 #define TS_TEST_LAUNCHED_H
+#include "tessera.h"
 
 /* most: launches that its kernels may take */
-void launched_check(const char *target, int most);
+void launched_check(const ts_options *on, int most);
 #endif

@@ -48,7 +48,7 @@ static const op *const then[COUNT(tuples)] = {
 
 int main(void)
 {
-    ruled_check(COUNT(cases), cases, "c");
-    ruled_check_then(COUNT(tuples), tuples, then, "c");
+    ruled_check(COUNT(cases), cases, &(ts_options){.target = "c"});
+    ruled_check_then(COUNT(tuples), tuples, then, &(ts_options){.target = "c"});
     return check_done();
 }

@@ -49,19 +49,21 @@ static void check_rules(const trial *t, int n, const ruled *c, const ts_options 
     ts_free(json), ts_plan_free(p);
 }
 
-void ruled_check(int n, const ruled *c, const char *target)
+void ruled_check(int n, const ruled *c, const ts_options *on)
 {
-    ruled_check_then(n, c, NULL, target);
+    ruled_check_then(n, c, NULL, on);
 }
 
-void ruled_check_then(int n, const ruled *c, const op *const *then, const char *target)
+void ruled_check_then(int n, const ruled *c, const op *const *then, const ts_options *on)
 {
     static trial t;
     scratch own = scratch_make();
     char path[160];
     err e = {0};
     snprintf(path, sizeof path, "%s/ruled.json", own.path);
-    const ts_options interp = {.target = "interp"}, o = {.target = target, .schema = path, .cache_folder = "none"};
+    const ts_options interp = {.target = "interp"};
+    ts_options o = *on;
+    o.schema = path, o.cache_folder = "none";
     if (!CHECK(make(&t, n, c, then, path, &e) && ts_eval(n, t.y, t.in.n, t.in.given, &interp, t.want, &e)))
         printf("  %s\n", e.text);
     check_rules(&t, n, c, &o);

@@ -3,6 +3,6 @@
 
 int main(void)
 {
-    blocks_check("c", true);
+    blocks_check(&(ts_options){.target = "c"}, true);
     return check_done();
 }

@@ -27,6 +27,6 @@ static const op *const then[COUNT(cases)] = {
 
 int main(void)
 {
-    ruled_check_then(COUNT(cases), cases, then, "c");
+    ruled_check_then(COUNT(cases), cases, then, &(ts_options){.target = "c"});
     return check_done();
 }

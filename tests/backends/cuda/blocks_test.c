@@ -8,6 +8,6 @@ int main(void)
     const int skipped = rig_begin();
     if (skipped)
         return skipped;
-    blocks_check("cuda", false);
+    blocks_check(&(ts_options){.target = "cuda"}, false);
     return check_done();
 }

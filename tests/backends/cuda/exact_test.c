@@ -12,7 +12,7 @@ int main(int argc, char **argv)
     const int skipped = rig_begin();
     if (skipped)
         return skipped;
-    exact_check_on("cuda", argc > 2 ? (int)strtol(argv[1], NULL, 10) : 2,
-                   argc > 2 ? (int)strtol(argv[2], NULL, 10) : 1);
+    exact_check_on(&(ts_options){.target = "cuda", .cache_folder = "none"},
+                   argc > 2 ? (int)strtol(argv[1], NULL, 10) : 2, argc > 2 ? (int)strtol(argv[2], NULL, 10) : 1);
     return check_done();
 }

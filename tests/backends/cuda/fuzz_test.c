@@ -10,7 +10,7 @@ enum { DEFAULT_CASES = 36, FIRST_SEED = 140 };
 
 int main(int argc, char **argv)
 {
-    static const fuzz_of cuda = {"cuda", fuzz_device, random_group_loops};
+    static const fuzz_of cuda = {"cuda", NULL, fuzz_device, random_group_loops};
     const int skipped = rig_begin();
     return skipped ? skipped
                    : fuzz_run(&cuda, argc > 1 ? strtol(argv[1], NULL, 10) : DEFAULT_CASES,

@@ -9,6 +9,6 @@ int main(void)
     const int skipped = rig_begin();
     if (skipped)
         return skipped;
-    lane_cases_check("cuda");
+    lane_cases_check(&(ts_options){.target = "cuda"});
     return check_done();
 }

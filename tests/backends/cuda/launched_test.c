@@ -9,6 +9,6 @@ int main(void)
     const int skipped = rig_begin();
     if (skipped)
         return skipped;
-    launched_check("cuda", 90);
+    launched_check(&(ts_options){.target = "cuda"}, 90);
     return check_done();
 }

@@ -17,7 +17,7 @@ int main(void)
     const int skipped = rig_begin();
     if (skipped)
         return skipped;
-    ruled_check(PART_CASES, part_cases, "cuda");
-    ruled_check(COUNT(units), units, "cuda");
+    ruled_check(PART_CASES, part_cases, &(ts_options){.target = "cuda"});
+    ruled_check(COUNT(units), units, &(ts_options){.target = "cuda"});
     return check_done();
 }

@@ -9,6 +9,6 @@ int main(void)
     const int skipped = rig_begin();
     if (skipped)
         return skipped;
-    ruled_check_then(TUPLE_CASES, tuple_cases, tuple_then, "cuda");
+    ruled_check_then(TUPLE_CASES, tuple_cases, tuple_then, &(ts_options){.target = "cuda"});
     return check_done();
 }

@@ -168,7 +168,7 @@ int main(int argc, char **argv)
         return skipped;
     for (int i = 0; i < n; i++)
         draw_case(&d, 17 + 7 * i, &c[i], &all[i][0], &all[i][1], &all[i][2]);
-    ruled_check(n, c, "cuda");
+    ruled_check(n, c, &(ts_options){.target = "cuda"});
     for (int i = 0; i < n; i++)
         for (int k = 0; k < 3; k++)
             text_free(&all[i][k]);

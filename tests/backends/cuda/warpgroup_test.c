@@ -64,6 +64,6 @@ int main(void)
     const int skipped = rig_begin();
     if (skipped)
         return skipped;
-    ruled_check(COUNT(cases), cases, "cuda");
+    ruled_check(COUNT(cases), cases, &(ts_options){.target = "cuda"});
     return check_done();
 }

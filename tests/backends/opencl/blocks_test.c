@@ -1,9 +1,10 @@
 /* ctest: large */
 #include "tests/backends/blocks.h"
+#include "tests/backends/opencl/rig.h"
 #include "tests/check.h"
 
 int main(void)
 {
-    blocks_check("opencl", false);
+    blocks_check(&(ts_options){.target = "opencl", .machine = RIG_CARD}, false);
     return check_done();
 }

@@ -18,13 +18,23 @@ set_run="run bert-tiny --dim seq=4 --seed 1 --target opencl --cache-dir none"
     with LD_LIBRARY_PATH="$dir" 9 "no OpenCL here: $dir/libOpenCL.so.1: file too short" $set_run
     with TESSERA_OPENCL=-no-such-option 5 "Invalid build option: -no-such-option" $set_run
     expect 9 "there is no OpenCL device 77" $set_run --machine opencl:77
-    expect 9 "the plan is for h100, which is described and not here" $set_run --machine gpu:h100
-    expect 2 "machine \"cpu\" is no graphics processor" $set_run --machine cpu
+    expect 9 "kernels for wide may be too large: its groups have up to 1073741824 bytes of local memory" $set_run \
+        --machine "gpu:wide processor:2 shared:1GB(1GB)"
+    expect 2 "machine \"opencl:x\" is no device of OpenCL" $set_run --machine opencl:x
+    expect 3 "machine: a colon is missing" $set_run --machine cpu
 }
 # reals of 8 bytes with weights of 4: what is multiplied and added is of one type
 expect 0 "good" check-grad products --dim m=4 --dim k=4 --dim n=4 --dim layers=1 --target opencl
 with OCL_ICD_VENDORS=/nonexistent 0 "h100" explain bert-tiny --target opencl --machine gpu:h100
 with OCL_ICD_VENDORS=/nonexistent 0 "OpenCL has no driver here" doctor
+# a processor: groups of one worker, who waits for nobody, with tiles of vectors that compilers make
+checked=$((checked + 1))
+OCL_ICD_VENDORS=/nonexistent "$TESSERA" emit products --dim m=128 --dim k=768 --dim n=768 --dim layers=1 -q \
+    --target opencl --machine "core:8 isa:avx512" -o processor
+grep -q 'reqd_work_group_size(1, 1, 1)' processor/kernels0.cl && ! grep -q 'barrier(\|__local' processor/kernels0.cl &&
+    grep -q 'float acc\[4\]\[24\]' processor/kernels0.cl || wrong "a processor is given groups of lanes"
+"$TESSERA" explain products --target opencl --machine "core:8 isa:avx512" 2>&1 | grep -q '@core' ||
+    wrong "loops for a processor are not spread over its cores"
 checked=$((checked + 1))
 "$TESSERA" explain bert-tiny --dim seq=4 --target opencl 2>/dev/null | grep 'occupancy 0 %' &&
     wrong "a device that does not state its lanes is said to run none"

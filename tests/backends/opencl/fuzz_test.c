@@ -9,7 +9,7 @@ enum { DEFAULT_CASES = 24 };
 
 int main(int argc, char **argv)
 {
-    const fuzz_of opencl = {"opencl", fuzz_device, random_group_loops};
+    const fuzz_of opencl = {"opencl", RIG_CARD, fuzz_device, random_group_loops};
     rig_hurry();
     return fuzz_run(&opencl, argc > 1 ? strtol(argv[1], NULL, 10) : DEFAULT_CASES,
                     argc > 2 ? strtoull(argv[2], NULL, 10) : 1);

@@ -7,6 +7,6 @@
 int main(void)
 {
     rig_hurry();
-    lane_cases_check("opencl");
+    lane_cases_check(&(ts_options){.target = "opencl", .machine = RIG_CARD});
     return check_done();
 }

@@ -1,9 +1,10 @@
 /* ctest: large */
 #include "tests/backends/launched.h"
+#include "tests/backends/opencl/rig.h"
 #include "tests/check.h"
 
 int main(void)
 {
-    launched_check("opencl", 100);
+    launched_check(&(ts_options){.target = "opencl", .machine = RIG_CARD}, 100);
     return check_done();
 }

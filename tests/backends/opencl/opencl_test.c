@@ -77,5 +77,6 @@ int main(void)
     test_product(17, 65, 1);
     test_product(37, 72, 70);
     test_product(129, 37, 72);
+    test_product(300, 3000, 70); /* sums in several blocks, of panels that are copied */
     return check_done();
 }

@@ -7,6 +7,6 @@
 int main(void)
 {
     rig_hurry();
-    ruled_check(PART_CASES, part_cases, "opencl");
+    ruled_check(PART_CASES, part_cases, &(ts_options){.target = "opencl", .machine = RIG_CARD});
     return check_done();
 }

@@ -7,6 +7,6 @@
 int main(void)
 {
     rig_hurry();
-    ruled_check_then(TUPLE_CASES, tuple_cases, tuple_then, "opencl");
+    ruled_check_then(TUPLE_CASES, tuple_cases, tuple_then, &(ts_options){.target = "opencl", .machine = RIG_CARD});
     return check_done();
 }

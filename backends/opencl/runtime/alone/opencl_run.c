@@ -112,12 +112,12 @@ static void say_log(cl_program made, const char *file)
         fprintf(stderr, "%s: %s\n", file, log);
 }
 
-static cl_program build(const char *file)
+static cl_program build(const char *file, int lanes)
 {
     const int exact = (opencl_number(&device.cl, device.id, CL_NARROW_CONFIG) & CL_ROUNDS_DIVISION) != 0;
     const char *const optimized = exact ? OPENCL_OPTIONS OPENCL_EXACT : OPENCL_OPTIONS;
     const char *const plain = exact ? OPENCL_OPTIONS OPENCL_EXACT OPENCL_PLAIN : OPENCL_OPTIONS OPENCL_PLAIN;
-    const char *options = opencl_is_plain(&device.cl, device.id) ? plain : optimized;
+    const char *options = lanes > 1 && opencl_is_plain(&device.cl, device.id) ? plain : optimized;
     char *all = device_file(file);
     const char *source = all;
     const size_t bytes = all ? strlen(all) : 0;
@@ -130,12 +130,20 @@ static cl_program build(const char *file)
     return ok ? made : NULL;
 }
 
+static int most_lanes(const device_program *p)
+{
+    int most = 0;
+    for (int k = 0; k < p->all; k++)
+        most = (int)p->kernel[k].lanes > most ? (int)p->kernel[k].lanes : most;
+    return most;
+}
+
 static cl_program program_of(const device_program *p, int k)
 {
     for (int i = 0; i < k; i++)
         if (!strcmp(p->kernel[i].file, p->kernel[k].file))
             return device.program[i];
-    return build(p->kernel[k].file);
+    return build(p->kernel[k].file, most_lanes(p));
 }
 
 static int give_arguments(const device_program *p, int which, int number, const device_at *operand)
