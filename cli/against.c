@@ -23,8 +23,9 @@ static bool alike(const ts_array *a, const ts_array *b)
     return same;
 }
 
-static void compare(against *t, int place, const char *name, const ts_array *here, const ts_array *there, double *far)
+static void compare(against *t, const against_value *own, const ts_array *there, double *far)
 {
+    const ts_array *here = own->value;
     const int64_t n = ts_array_count(here);
     int64_t first = -1;
     *far = 0;
@@ -34,27 +35,26 @@ static void compare(against *t, int place, const char *name, const ts_array *her
         first = first < 0 && d > t->tolerance ? i : first;
     }
     t->compared++;
-    if (first < 0 || (*t->name && t->first <= place))
+    if (first < 0 || (*t->name && t->first <= own->place))
         return;
-    t->first = place, t->element = first;
+    t->first = own->place, t->element = first;
     t->here = ts_array_at(here, first), t->there = ts_array_at(there, first);
-    snprintf(t->name, sizeof t->name, "%s", name);
+    snprintf(t->name, sizeof t->name, "%s", own->name);
 }
 
-bool against_look(against *t, int place, const char *name, const char *file, const ts_array *value, double *far,
-                  ts_error *e)
+bool against_look(against *t, const against_value *own, double *far, ts_error *e)
 {
     char *path = NULL;
     ts_array other = {0};
     *far = -1;
-    if (asprintf(&path, "%s/%s", t->folder, file) < 0)
+    if (asprintf(&path, "%s/%s", t->folder, own->file) < 0)
         return err_set(e, TS_MEMORY, "no memory for a file name");
     const bool there = !access(path, F_OK);
     bool good = !there || ts_npy_read(path, &other, e);
-    if (good && there && !alike(value, &other))
-        good = err_set(e, TS_BAD_INPUT, "%s is of another dtype or shape than \"%s\" here", path, name);
+    if (good && there && !alike(own->value, &other))
+        good = err_set(e, TS_BAD_INPUT, "%s is of another dtype or shape than \"%s\" here", path, own->name);
     if (good && there)
-        compare(t, place, name, value, &other, far);
+        compare(t, own, &other, far);
     ts_array_free(&other);
     free(path);
     return good;

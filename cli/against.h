@@ -13,8 +13,13 @@ typedef struct against {
     int64_t element; /* of it, and what that is here and there */
     double here, there;
 } against;
-/* Looks at value number `place`, of which FOLDER/file may have another run's. *far: its largest difference; -1: that
- * run has none. False: what the folder has cannot be read, or is of another dtype or shape. */
-bool against_look(against *t, int place, const char *name, const char *file, const ts_array *value, double *far,
-                  ts_error *e);
+typedef struct against_value { /* of this run */
+    int place;                 /* its number, in the order in which values are computed */
+    const char *name;          /* and that of FOLDER/file, which may have another run's */
+    const char *file;
+    const ts_array *value;
+} against_value;
+/* *far: the largest difference of one value; -1: the other run has none. False: what the folder has cannot be read, or
+ * is of another dtype or shape. */
+bool against_look(against *t, const against_value *own, double *far, ts_error *e);
 #endif

@@ -89,7 +89,7 @@ static void describe(job *j, int i, const char *name, const ts_array *value, dou
 static bool look(job *j, int i, const char *name, const ts_array *value, double *far, ts_error *e)
 {
     const int n = ts_model_outputs(j->session.model), place = i < j->n_own ? n - j->n_own + i : i - j->n_own;
-    return !j->other.folder || against_look(&j->other, place, name, j->file[i], value, far, e);
+    return !j->other.folder || against_look(&j->other, &(against_value){place, name, j->file[i], value}, far, e);
 }
 
 static bool collect(job *j, ts_error *e)
