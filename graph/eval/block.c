@@ -101,7 +101,7 @@ void block_place(block *b, const expr *load, uint32_t dims, const vec *active, v
 /* Lanes that are not active read nothing: 0 stands there. */
 static void eval_load(block *b, const expr *x, const vec *active, vec *out)
 {
-    const void *p = block_array(b, x)->data;
+    const ts_array *a = block_array(b, x);
     block_place(b, x, UINT32_MAX, active, out);
     const int n = err_is(b->e) ? 0 : width(b, out);
     const bool real = dtype_real(x->dtype), all = !active || out->same;
@@ -110,7 +110,8 @@ static void eval_load(block *b, const expr *x, const vec *active, vec *out)
         if (!all && !active->v[l].i) /* there may be no element at all */
             out->v[l] = real ? (value){.d = 0} : (value){.i = 0};
         else
-            out->v[l] = real ? (value){.d = load_real(x->dtype, p, at)} : (value){.i = load_whole(x->dtype, p, at)};
+            out->v[l] = real ? (value){.d = load_real(a->dtype, a->data, at)}
+                             : (value){.i = load_whole(x->dtype, a->data, at)};
     }
     if (err_is(b->e))
         out->same = true, out->v[0] = (value){0};
@@ -187,20 +188,21 @@ static void eval_call(block *b, const expr *x, const vec *active, vec *out)
 }
 
 /* u64 above 2^63 is kept in the bits of an i64. */
-static value cast(const expr *x, value a)
+static value cast(const block *b, const expr *x, value a)
 {
     const expr *from = x->arg[0];
     if (dtype_real(x->dtype)) {
         const double d = dtype_real(from->dtype) ? a.d : from->dtype == TS_U64 ? (double)(uint64_t)a.i : (double)a.i;
-        return block_rounded(x->dtype, (value){.d = x->dtype == TS_F32 ? (double)(float)d : d});
+        return b->wide ? (value){.d = d}
+                       : block_rounded(x->dtype, (value){.d = x->dtype == TS_F32 ? (double)(float)d : d});
     }
     if (!dtype_real(from->dtype))
         return block_rounded(x->dtype, a);
     if (x->dtype == TS_BOOL)
         return (value){.i = a.d != 0};
-    unsigned char b[16];
-    store_real(x->dtype, b, 0, a.d);
-    return (value){.i = load_whole(x->dtype, b, 0)};
+    unsigned char held[16];
+    store_real(x->dtype, held, 0, a.d);
+    return (value){.i = load_whole(x->dtype, held, 0)};
 }
 
 /* ---- folds ---- */
@@ -284,7 +286,7 @@ void block_eval(block *b, const expr *x, const vec *active, vec *out)
     case X_CAST:
         block_eval(b, x->arg[0], active, out);
         for (int l = 0; l < width(b, out); l++)
-            out->v[l] = cast(x, out->v[l]);
+            out->v[l] = cast(b, x, out->v[l]);
         return;
     case X_FOLD: eval_fold(b, x, active, out); return;
     case X_STATE: out->v[0] = b->state[x->axis]; return;

@@ -21,6 +21,7 @@ typedef struct block {
     const ts_array *const *in;
     const int64_t *extent;
     const eval_parts *parts;    /* NULL: folds go through their points in order */
+    bool wide;                  /* casts do not round reals */
     err *e;                     /* the first failure */
     int64_t axis[MAX_AXIS];     /* where lane 0 is */
     value state[2 * MAX_STATE]; /* of a scan; of a merge, those of both parts */

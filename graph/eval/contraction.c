@@ -20,6 +20,7 @@ typedef struct runs {
 typedef struct operand {
     const expr *load, *guard; /* guard: NULL when there is none */
     const char *data;
+    dtype dtype;                         /* of data */
     uint32_t axes[MAX_RANK], guard_axes; /* of its subscripts */
     /* In the block at hand: */
     uint32_t dims; /* whose subscripts differ between lanes */
@@ -52,7 +53,7 @@ static bool read_operand(const block *b, const expr *x, operand *o)
         o->guard = x->arg[0], o->guard_axes = x_axes(o->guard), x = without_cast(x->arg[1]);
     if (x->kind != X_LOAD || (x->dtype != TS_F32 && x->dtype != TS_F64))
         return false;
-    o->load = x, o->data = block_array(b, x)->data;
+    o->load = x, o->data = block_array(b, x)->data, o->dtype = block_array(b, x)->dtype;
     for (int i = 0; i < x->n; i++)
         o->axes[i] = x_axes(x->arg[i]);
     return true;
@@ -227,7 +228,7 @@ static void scale_doubles(value *restrict acc, int n, const char *restrict x, in
 
 static void scaled(const operand *o, const runs *r, int64_t base, double a, vec *acc)
 {
-    const bool wide = o->load->dtype == TS_F64;
+    const bool wide = o->dtype == TS_F64;
     for (const run *q = r->run; q < r->run + r->n; q++) {
         const char *x = o->data + (base + q->at) * (wide ? 8 : 4);
         (wide ? scale_doubles : scale_floats)(acc->v + q->lane, q->n, x, q->step, a);
@@ -240,7 +241,7 @@ static void fetch(const block *b, const operand *o, const runs *r, int64_t base,
         out->v[l].d = 0;
     for (const run *q = r->run; q < r->run + r->n; q++)
         for (int i = 0; i < q->n; i++)
-            out->v[q->lane + i].d = load_real(o->load->dtype, o->data, base + q->at + i * q->step);
+            out->v[q->lane + i].d = load_real(o->dtype, o->data, base + q->at + i * q->step);
 }
 
 void contraction_step(contraction *c, vec *acc)
@@ -259,7 +260,7 @@ void contraction_step(contraction *c, vec *acc)
         const operand *one = &c->side[k], *other = &c->side[1 - k];
         if (one->dims || one->guard)
             continue;
-        const double a = load_real(one->load->dtype, one->data, base[k]);
+        const double a = load_real(one->dtype, one->data, base[k]);
         if (other->guard && !isfinite(a))
             continue;
         scaled(other, r[1 - k], base[1 - k], a, acc);

@@ -161,10 +161,15 @@ static void take(block_sink *s, int64_t at, const value *v, int n)
         store(to->x, v, at, n, to->out);
 }
 
-static bool eval_expression(const node *n, const ts_array *const *in, const defn *d, const eval_parts *parts,
-                            ts_array *out, err *e)
+typedef struct asked {
+    const eval_parts *parts; /* NULL: folds go through their points in order */
+    bool wide;
+} asked;
+
+static bool eval_expression(const node *n, const ts_array *const *in, const defn *d, const asked *how, ts_array *out,
+                            err *e)
 {
-    block b = {.n = n, .in = in, .extent = d->extent, .parts = parts, .e = e};
+    block b = {.n = n, .in = in, .extent = d->extent, .parts = how->parts, .wide = how->wide, .e = e};
     const expr *x = d->value;
     const int64_t count = type_count(&n->type);
     sink to = {{take}, x, out, NULL};
@@ -190,21 +195,55 @@ static void *aligned(arena *mem, const ts_array *a)
     return (uintptr_t)a->data % width ? memcpy(arena_get(mem, bytes), a->data, bytes) : a->data;
 }
 
-static bool run_host(const node *n, const ts_array *const *in, const routine *r, ts_array *out, err *e)
+/* ---- functions of the process ---- */
+/* As the node says; what it does not is made anew. */
+static ts_array narrowed(arena *mem, const ts_array *a, dtype d)
+{
+    ts_array to = *a;
+    if (a->dtype == d)
+        return to;
+    const int64_t n = ts_array_count(a);
+    to.dtype = d, to.data = arena_array(mem, (size_t)n + 1, (size_t)ts_dtype_bytes(d));
+    for (int64_t i = 0; i < n; i++)
+        store_real(d, to.data, i, load_real(a->dtype, a->data, i));
+    return to;
+}
+
+bool routine_wide(const routine *r, const host_call *c, err *e)
+{
+    arena mem = {0};
+    ts_array in[MAX_PART], out = *c->out;
+    if (r->wides)
+        return r->host(c, e);
+    for (int i = 0; i < c->node->n_in; i++)
+        in[i] = narrowed(&mem, &c->in[i], c->node->in[i]->type.dtype);
+    if (out.dtype != c->node->type.dtype) {
+        out.dtype = c->node->type.dtype;
+        out.data = arena_array(&mem, (size_t)ts_array_count(&out) + 1, (size_t)ts_dtype_bytes(out.dtype));
+    }
+    const bool ok = r->host(&(host_call){c->node, in, &out, c->part, c->parts, false}, e);
+    for (int64_t i = 0, n = ts_array_count(&out); ok && out.dtype != c->out->dtype && i < n; i++)
+        store_real(c->out->dtype, c->out->data, i, load_real(out.dtype, out.data, i));
+    arena_free(&mem);
+    return ok;
+}
+
+static bool run_host(const node *n, const ts_array *const *in, const routine *r, bool wide, ts_array *out, err *e)
 {
     arena mem = {0};
     ts_array all[MAX_PART];
     for (int i = 0; i < n->n_in; i++)
         all[i] = *in[i], all[i].data = aligned(&mem, in[i]);
-    const bool ok = !type_count(&n->type) || r->host(&(host_call){n, all, out, 0, 1}, e);
+    const host_call c = {n, all, out, 0, 1, wide};
+    const bool ok = !type_count(&n->type) || (wide ? routine_wide(r, &c, e) : r->host(&c, e));
     arena_free(&mem);
     return ok;
 }
 
-static bool run_routine(const node *n, const ts_array *const *in, const expr *x, ts_array *out, err *e)
+static bool run_routine(const node *n, const ts_array *const *in, const expr *x, bool wide, ts_array *out, err *e)
 {
     if (x->run->host)
-        return run_host(n, in, x->run, out, e);
+        return run_host(n, in, x->run, wide, out, e);
     arena mem = {0};
     void *at[MAX_PART + 1];
     char types[MAX_PART + 2] = {0}, *scratch = arena_get(&mem, (size_t)x->run->scratch + 1);
@@ -216,15 +255,16 @@ static bool run_routine(const node *n, const ts_array *const *in, const expr *x,
     return true;
 }
 
-bool node_eval_parts(const node *n, const ts_array *const *in, const eval_parts *parts, ts_array *out, err *e)
+static bool eval(const node *n, const ts_array *const *in, const asked *how, ts_array *out, err *e)
 {
     arena mem = {0};
     defn d;
     err own = {0};
-    bool ok = g_defn(n, &mem, &d, &own) && ts_array_make(out, n->type.dtype, n->type.rank, n->type.dim, &own);
+    const dtype held = how->wide && dtype_real(n->type.dtype) ? TS_F64 : n->type.dtype;
+    bool ok = g_defn(n, &mem, &d, &own) && ts_array_make(out, held, n->type.rank, n->type.dim, &own);
     if (ok) {
-        ok = d.value->kind == X_ROUTINE ? run_routine(n, in, d.value, out, &own)
-                                        : eval_expression(n, in, &d, parts, out, &own);
+        ok = d.value->kind == X_ROUTINE ? run_routine(n, in, d.value, how->wide, out, &own)
+                                        : eval_expression(n, in, &d, how, out, &own);
         if (!ok)
             ts_array_free(out);
     }
@@ -232,9 +272,19 @@ bool node_eval_parts(const node *n, const ts_array *const *in, const eval_parts 
     return ok || err_set(e, own.code, "%s", own.text);
 }
 
+bool node_eval_parts(const node *n, const ts_array *const *in, const eval_parts *parts, ts_array *out, err *e)
+{
+    return eval(n, in, &(asked){.parts = parts}, out, e);
+}
+
 bool node_eval(const node *n, const ts_array *const *in, ts_array *out, err *e)
 {
     return node_eval_parts(n, in, NULL, out, e);
+}
+
+bool node_eval_wide(const node *n, const ts_array *const *in, ts_array *out, err *e)
+{
+    return eval(n, in, &(asked){.wide = true}, out, e);
 }
 
 /* ---- constants ---- */

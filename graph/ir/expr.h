@@ -45,6 +45,7 @@ typedef struct host_call {
     const ts_array *in; /* its operands */
     ts_array *out;      /* its value */
     int part, parts;
+    bool wide; /* in and out hold reals as f64, whatever the node's dtypes are; leaves among them may not */
 } host_call;
 typedef bool host_code(const host_call *c, err *e);
 typedef struct routine { /* as one node calls it */
@@ -54,6 +55,7 @@ typedef struct routine { /* as one node calls it */
     const int64_t *parameter;
     int64_t scratch; /* bytes that a part needs */
     host_code *host; /* in place of run and its text; NULL: as said above */
+    bool wides;      /* host takes calls that are wide; to others reals come in the dtypes of the node */
     bool copies;     /* then it makes the result of operand 0's bytes, from parameter[0] on, as they are */
     bool sets; /* parameter[0] is how many sets, one behind the other in all operands and the result, are done apart */
 } routine;

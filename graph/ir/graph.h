@@ -189,4 +189,8 @@ typedef struct eval_parts {
     const int *of;
 } eval_parts;
 bool node_eval_parts(const node *n, const ts_array *const *in, const eval_parts *parts, ts_array *out, err *e);
+/* As plans that judge compute: reals are f64 from the arrays of in, which hold f64 or what the node says, to out. */
+bool node_eval_wide(const node *n, const ts_array *const *in, ts_array *out, err *e);
+/* A wide call of a routine's function of this process, which may take reals in the dtypes of the node alone. */
+bool routine_wide(const routine *r, const host_call *c, err *e);
 #endif

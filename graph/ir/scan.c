@@ -347,7 +347,7 @@ static bool iterate_shape(const node *n, type *out, err *e) /* with a trip: trip
 static bool iterate_body(defn *d, err *e)
 {
     (void)e;
-    defn_routine(d, &(routine){.name = d->node->op->name, .host = trip_run});
+    defn_routine(d, &(routine){.name = d->node->op->name, .host = trip_run, .wides = true});
     return true;
 }
 

@@ -210,6 +210,21 @@ static bool stays(const walking *w, int64_t k) /* the same in every trip */
     return k >= w->f.n_state + w->f.n_slice && k < w->c->node->n_in;
 }
 
+/* Of a state, or of a value that a trip computes */
+static dtype held(const walking *w, dtype d)
+{
+    return w->c->wide && dtype_real(d) ? TS_F64 : d;
+}
+
+static void copy(const ts_array *a, dtype d, void *to)
+{
+    const int64_t n = ts_array_count(a);
+    if (a->dtype == d)
+        memcpy(to, a->data, (size_t)(n * ts_dtype_bytes(d)));
+    for (int64_t i = 0; a->dtype != d && i < n; i++)
+        store_real(d, to, i, load_real(a->dtype, a->data, i));
+}
+
 /* Nodes are in the order of their ids, operands before what reads them. */
 static void begin(walking *w, const host_call *c)
 {
@@ -231,10 +246,11 @@ static void begin(walking *w, const host_call *c)
         w->value[i] = type_array(&x->type, x->leaf ? (void *)(uintptr_t)x->leaf->data : NULL);
     }
     for (int i = 0; i < w->f.n_state; i++) {
-        const size_t bytes = (size_t)type_bytes(&c->node->in[i]->type);
+        const dtype d = held(w, c->node->in[i]->type.dtype);
+        const size_t bytes = (size_t)(type_count(&c->node->in[i]->type) * ts_dtype_bytes(d));
         w->state[i] = malloc(bytes + 1), w->next[i] = malloc(bytes + 1);
         MUST(w->state[i] && w->next[i]);
-        memcpy(w->state[i], c->in[i].data, bytes);
+        copy(&c->in[i], d, w->state[i]);
     }
 }
 
@@ -249,18 +265,20 @@ static void end(walking *w)
 }
 
 /* Slices are rows of the operand itself: nothing is copied. */
-static void *bound_data(walking *w, const node *x)
+static void bind(walking *w, const node *x, ts_array *to)
 {
     const scan_form *f = &w->f;
     const int64_t k = trip_operand(x);
     if (k == w->c->node->n_in)
-        return &w->trip;
-    if (k < f->n_state)
-        return w->state[k];
-    if (k >= f->n_state + f->n_slice)
-        return w->c->in[k].data;
-    const int64_t row = f->slice[k - f->n_state] ? f->trips - 1 - w->trip : w->trip;
-    return (char *)w->c->in[k].data + row * type_bytes(&x->type);
+        to->data = &w->trip;
+    else if (k < f->n_state)
+        to->dtype = held(w, x->type.dtype), to->data = w->state[k];
+    else {
+        const bool back = k < f->n_state + f->n_slice && f->slice[k - f->n_state];
+        const int64_t row = stays(w, k) ? 0 : back ? f->trips - 1 - w->trip : w->trip;
+        to->dtype = w->c->in[k].dtype;
+        to->data = (char *)w->c->in[k].data + row * type_count(&x->type) * ts_dtype_bytes(to->dtype);
+    }
 }
 
 /* Nodes of a trip are evaluated one by one by the interpreter: this is what judges the programs of back ends. */
@@ -273,22 +291,25 @@ static bool evaluate(walking *w, int i, err *e)
         in[k] = &w->value[w->at[x->in[k]->id]];
     if (w->own[i])
         ts_array_free(&w->value[i]);
-    w->own[i] = node_eval(x, in, &w->value[i], e);
+    w->own[i] = w->c->wide ? node_eval_wide(x, in, &w->value[i], e) : node_eval(x, in, &w->value[i], e);
     free(in);
     return w->own[i];
 }
 
-/* All outputs of a scan lie one after the other in one value (custom_pack). */
-static char *output_at(const walking *w, int k, int64_t row)
+/* All outputs of a scan lie one after the other in one value (custom_pack): where dtypes differ, as their own bytes. */
+static void put_out(const walking *w, int k, int64_t row, const ts_array *a)
 {
     const node *n = w->c->node;
     const type *t = &n->trip->root[k]->type;
-    return (char *)w->c->out->data + custom_place(n, k) * ts_dtype_bytes(n->type.dtype) + row * type_bytes(t);
+    const dtype d = t->dtype == n->type.dtype ? w->c->out->dtype : t->dtype;
+    copy(a, d,
+         (char *)w->c->out->data + custom_place(n, k) * ts_dtype_bytes(w->c->out->dtype) +
+             row * type_count(t) * ts_dtype_bytes(d));
 }
 
-static const void *root_data(const walking *w, int k)
+static const ts_array *root_of(const walking *w, int k)
 {
-    return w->value[w->at[w->c->node->trip->root[k]->id]].data;
+    return &w->value[w->at[w->c->node->trip->root[k]->id]];
 }
 
 /* New states are copied before any is replaced: a state may be another one's former value. */
@@ -299,17 +320,15 @@ static bool one_trip(walking *w, bool *last, err *e)
     for (int i = 0; i < w->n; i++) {
         const node *x = w->need[i];
         if (x->leaf && x->leaf->bound)
-            w->value[i].data = bound_data(w, x);
+            bind(w, x, &w->value[i]);
         else if (!x->leaf && !(w->own[i] && w->once[i]) && !evaluate(w, i, e))
             return err_in(e, "trip %lld", (long long)w->trip);
     }
-    for (int i = 0; i < f->n_row; i++) {
-        memcpy(output_at(w, f->n_state + i, scan_row(f, i, w->trip)), root_data(w, f->n_state + i),
-               (size_t)type_bytes(&t->root[f->n_state + i]->type));
-    }
+    for (int i = 0; i < f->n_row; i++)
+        put_out(w, f->n_state + i, scan_row(f, i, w->trip), root_of(w, f->n_state + i));
     for (int i = 0; i < f->n_state; i++)
-        memcpy(w->next[i], root_data(w, i), (size_t)type_bytes(&t->root[i]->type));
-    *last = f->until && *(const unsigned char *)root_data(w, t->n_root - 1);
+        copy(root_of(w, i), held(w, t->root[i]->type.dtype), w->next[i]);
+    *last = f->until && *(const unsigned char *)root_of(w, t->n_root - 1)->data;
     for (int i = 0; i < f->n_state; i++) {
         char *was = w->state[i];
         w->state[i] = w->next[i], w->next[i] = was;
@@ -325,11 +344,13 @@ bool trip_run(const host_call *c, err *e)
     if (c->part)
         return true;
     begin(&w, c);
-    memset(c->out->data, 0, (size_t)type_bytes(&c->node->type));
+    memset(c->out->data, 0, (size_t)(ts_array_count(c->out) * ts_dtype_bytes(c->out->dtype)));
     for (; ok && !last && w.trip < w.f.trips; w.trip++)
         ok = one_trip(&w, &last, e);
-    for (int i = 0; ok && i < w.f.n_state; i++)
-        memcpy(output_at(&w, i, 0), w.state[i], (size_t)type_bytes(&c->node->in[i]->type));
+    for (int i = 0; ok && i < w.f.n_state; i++) {
+        ts_array last_state = type_array(&c->node->in[i]->type, w.state[i]);
+        last_state.dtype = held(&w, last_state.dtype), put_out(&w, i, 0, &last_state);
+    }
     end(&w);
     return ok;
 }

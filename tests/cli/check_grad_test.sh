@@ -39,6 +39,16 @@ done
 python3 -c 'import json
 assert all(i["tolerance"] == 1e-3 for i in json.load(open("out.json"))["inputs"])'
 
+# So are those of a loop's trips: 40 steps of an LSTM in f32 are a scan.
+cat >lstm.json <<END
+{ "format": "graph/1", "opset": { "": 17 },
+  "inputs": [ { "name": "x", "dtype": "f32", "shape": [40, 1, 3] }, { "name": "w", "dtype": "f32", "shape": [1, 16, 3] },
+    { "name": "r", "dtype": "f32", "shape": [1, 16, 4] } ],
+  "outputs": [ { "name": "y" } ],
+  "nodes": [ { "op": "LSTM", "in": ["x", "w", "r"], "out": ["y"], "attr": { "hidden_size": 4 } } ] }
+END
+$TESSERA check-grad lstm.json --tolerance 1e-5 >/dev/null
+
 # A function of the file is an operation, too; further results are further outputs.
 called() { # OUTPUTS INPUTS
     cat <<END
