@@ -1,7 +1,8 @@
 # ---- tests: path = name, folder = label (tests/*.sh: architecture). A line "ctest: ..." in the file may say
 #   long (only with --all), large (not under sanitizers), serial (alone on the machine), timeout=SECONDS,
 #   Og, O3 (kernels are compiled so, not with -O1, which takes a third of the time of -O3; Og takes a fifth, and what it
-#   makes takes 20 times as long to run; O3, as people have it, where the test is of the compiler or of fast code),
+#   makes takes 20 times as long to run, and has OpenCL not optimise; O3, as people have it,
+#   where the test is of the compiler or of fast code),
 #   drivers (drivers leak: PoCL and LLVM, which all under an opencl/ open; the stand-in after a fault),
 #   counts (of a C test: linked with sources that count what they do), fast (takes under 0.3 s: ./dev smoke),
 #   wrap=NAME,... (of a C test: calls of NAME reach its own __wrap_NAME, as the linker's --wrap says) ----
@@ -138,6 +139,9 @@ ASAN_OPTIONS=allocator_may_return_null=1:intercept_tls_get_addr=0:detect_leaks=$
     endif()
     if(NOT level STREQUAL "O3")
         set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "TESSERA_CC=${CMAKE_BINARY_DIR}/tests/cc-${level}")
+    endif()
+    if(level STREQUAL "Og")
+        set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "TESSERA_OPENCL=-cl-opt-disable")
     endif()
     if(says MATCHES "large")
         set_tests_properties(${name} PROPERTIES COST 60) # first, where none has been timed: no long one is left for the end

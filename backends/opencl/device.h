@@ -24,7 +24,7 @@ typedef struct ocl_device {
     int64_t parameters; /* bytes of a kernel's parameters */
     int group;          /* lanes of a group, at most */
     int64_t local;      /* bytes of a group's memory */
-    char identity[384]; /* platform, device and driver with their versions */
+    char identity[480]; /* platform, device and driver with their versions */
 } ocl_device;
 
 enum { OCL_PER_OPERAND = 16, OCL_BESIDES = 24 }; /* bytes of parameters */

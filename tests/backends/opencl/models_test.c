@@ -1,4 +1,4 @@
-/* ctest: large timeout=1800
+/* ctest: large Og timeout=1800
  * Built-in models of two layers and models as exporters write them, on an OpenCL device. */
 #include "tests/backends/opencl/rig.h"
 #include "tests/check.h"

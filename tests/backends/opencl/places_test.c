@@ -1,4 +1,4 @@
-/* ctest: large
+/* ctest: large Og
  * places_test N SEED: N random graphs on the processor and an OpenCL device. */
 #include "backends/driver.h"
 #include "tests/backends/row.h"

@@ -1,4 +1,4 @@
-/* ctest: large
+/* ctest: large Og
  * scan_test.c - loops on an OpenCL device: trips, trips within trips, early ends, and gradients, each launched with
  * places that move; what is around them stays there. */
 #include "backends/driver.h"
