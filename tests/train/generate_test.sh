@@ -34,4 +34,15 @@ expect 8 'holds no run' generate nowhere --prompt a
 "$TESSERA" explain model.json --dim batch=1 --dim seq=128 | grep -q strassen || wrong "the wide product is formed as it is written"
 "$TESSERA" generate wide --prompt abcdefghi --max-tokens 3 >out 2>err || wrong "generate from a wide run fails"
 grep -q 'whole window' err && wrong "of a wide model nothing is kept" "$(cat err)"
+
+# a recurrent model: its loops go on by one trip for each token, from the states that the trip before left
+"${PYTHON:-python3}" "$SOURCE/tests/train/recurrent.py" || exit 77
+"$TESSERA" train model.json --task lm --data text.txt --tokenizer bytes --length 48 --batch 2 --steps 2 -q -o loops ||
+    wrong "the recurrent run fails"
+for how in '' --no-cache; do
+    "$TESSERA" generate loops --prompt ab --temperature 9 --seed 3 --max-tokens 30 $how >out$how 2>err$how ||
+        wrong "generate from a recurrent run fails"
+done
+grep -q 'whole window' err && wrong "of a recurrent model nothing is kept" "$(cat err)"
+cmp -s out out--no-cache || wrong "from kept states the text is another"
 finish

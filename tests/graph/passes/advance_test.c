@@ -56,6 +56,34 @@ static net make(void)
     return n;
 }
 
+/* A recurrent network over the same tokens: states c and h, rows of inputs, what each place adds from a table, and the
+ * number of the trip. back: the inputs' rows from the last one on. */
+static net recurrent(bool back)
+{
+    net n = {.g = ts_graph_make()};
+    ts_graph *g = n.g;
+    n.ids = ts_input(g, "ids", TS_I64, 2, (int64_t[]){1, T});
+    const ts_tensor rows = ts_call2(g, "gather axis=0", weight(g, "table", V, C, 1), n.ids), /* [1, T, C] */
+        places = weight(g, "places", T, C, 2);
+    ts_scan *s = ts_scan_begin(g, T);
+    float none[C] = {0.5f, -0.25f, 0.125f, 1};
+    const ts_tensor first = ts_constant(g, "first", &(ts_array){TS_F32, 1, {C}, none}), h = ts_scan_state(s, first),
+                    c = ts_scan_state(s, ts_call2(g, "multiply", first, ts_scalar(g, TS_F32, 2))),
+                    x = ts_scan_slice(s, ts_call1(g, "reshape shape=[6,4]", rows), back),
+                    p = ts_scan_slice(s, places, true), number = ts_call1(g, "cast to=f32", ts_scan_trip(s)),
+                    in = ts_call2(g, "add", ts_call2(g, "add", x, p),
+                                  ts_call2(g, "matmul", h, weight(g, "w", C, C, 3))),
+                    next = ts_call2(g, "add", ts_call2(g, "multiply", c, ts_scalar(g, TS_F32, 0.5)), in),
+                    out = ts_call1(
+                        g, "tanh",
+                        ts_call2(g, "add", next, ts_call2(g, "multiply", number, ts_scalar(g, TS_F32, 0.1))));
+    ts_scan_step(s, h, out), ts_scan_step(s, c, next), ts_scan_gather(s, out, false);
+    ts_tensor all[3];
+    ts_scan_end(s, all);
+    n.out = ts_call1(g, "reshape shape=[1,6,7]", ts_call2(g, "matmul", all[2], weight(g, "out", C, V, 7)));
+    return n;
+}
+
 static int64_t ids[T] = {3, 0, 6, 6, 1, 5};
 
 static void give(ts_plan *p, const char *name, ts_array a)
@@ -65,10 +93,9 @@ static void give(ts_plan *p, const char *name, ts_array a)
         printf("%s: %s\n", name, e.text);
 }
 
-static void test_rows(void)
+static void test_rows(net n)
 {
     ts_error e = {0};
-    net n = make();
     ts_array whole = {0};
     const ts_given given = {"ids", {TS_I64, 2, {1, T}, ids}};
     ts_steps s;
@@ -77,7 +104,7 @@ static void test_rows(void)
         printf("%s\n", e.text);
         return;
     }
-    CHECK(s.n == 2); /* keys and values */
+    CHECK(s.n == 2); /* keys and values; states */
     ts_plan *p = ts_plan_of(n.g, 1, &s.out, s.n, s.state, &options, &e);
     if (!CHECK(p != NULL)) {
         printf("%s\n", e.text);
@@ -124,9 +151,20 @@ static void refused(const char *call, const char *why)
     ts_graph_free(g);
 }
 
+static void refused_scan(void)
+{
+    ts_error e = {0};
+    net n = recurrent(true);
+    ts_steps s;
+    CHECK(ts_graph_ok(n.g, &e) && !ts_advance(n.g, (ts_sequence){n.out, 1}, (ts_sequence){n.ids, 1}, &s, &e));
+    CHECK_TEXT(e.text, "\"\" (iterate) goes from the last place to the first");
+    ts_graph_free(n.g);
+}
+
 int main(void)
 {
-    test_rows();
+    test_rows(make()), test_rows(recurrent(false));
+    refused_scan();
     refused("sum axes=[1] keepdims=1", "(sum) depends on all places at once");
     refused("cumsum axis=1", "goes through all places in order");
     return check_done();
