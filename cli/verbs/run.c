@@ -1,5 +1,5 @@
 /* run.c - tessera run: inputs to outputs. */
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "cli/against.h"
 #include "cli/measure.h"
 #include "cli/outfile.h"
@@ -137,6 +137,10 @@ static bool work(job *j, const args *a, ts_error *e)
     session *s = &j->session;
     j->folder = args_text(a, "out", NULL);
     j->other = (against){.folder = args_text(a, "against", NULL), .tolerance = args_number(a, "tolerance", 1e-4)};
+    if (j->other.folder && !file_is_folder(j->other.folder)) {
+        err_set(e, TS_FILES, "--against %s: no such folder", j->other.folder);
+        return err_hint(e, "name one that a run with -o wrote; add --all to both for the values inside");
+    }
     if (!session_open(s, a, args_noun(a, 0), e) || !gather(j, a, e))
         return false;
     j->n_own = ts_model_outputs(s->model);

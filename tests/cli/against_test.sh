@@ -41,6 +41,7 @@ d = json.load(open("out.json"))
 assert d["first"]["name"] == "d" and d["first"]["element"] == 0 and d["first"]["here"] == 1.5 * d["first"]["there"], d
 assert [o["name"] for o in d["outputs"] if o["difference"] > 1e-4] == ["g", "d", "f"], d' || wrong "no such JSON"
 expect 0 'none of 8 values differs' run wrong.json $in --all --against good --tolerance 1
+expect 8 '--against nowhere: no such folder' run m.json $in --against nowhere
 mkdir empty
 expect 8 'empty has a file of none of these values' run m.json $in --against empty
 cp a.npy short.npy && cp short.npy empty/g.npy && "${PYTHON:-python3}" -c 'import numpy as np
