@@ -184,11 +184,10 @@ static reach reach_of_scan(const asking *q, const node *scan, int index)
     int last = 0;
     for (int i = 0; i < t->n_root; i++)
         last = t->root[i]->id > last ? t->root[i]->id : last;
-    walk w = {.scan = scan, .f = scan_form_of(scan), .n = g_reach(t->n_root, t->root, NULL)};
-    w.need = calloc((size_t)w.n + 1, sizeof *w.need), w.of = calloc((size_t)last + 1, sizeof *w.of);
+    walk w = {.scan = scan, .f = scan_form_of(scan)};
+    w.need = g_reached(t->n_root, t->root, &w.n), w.of = calloc((size_t)last + 1, sizeof *w.of);
     w.state = calloc((size_t)w.f.n_state + 1, sizeof *w.state);
-    MUST(w.need && w.of && w.state);
-    g_reach(t->n_root, t->root, w.need);
+    MUST(w.of && w.state);
     for (int k = 0; k < w.f.n_state; k++)
         w.state[k] = q->of[scan->in[k]->id];
     for (int round = 1; walk_once(q, &w); round++)
@@ -218,12 +217,11 @@ static reach reach_of(asking *q, const node *y)
 
 reach *reach_make(const node *out, const node *in, int axis, int64_t first, int64_t size)
 {
-    const int count = g_reach(1, &out, NULL);
-    const node **need = calloc((size_t)count + 1, sizeof *need);
+    int count;
+    const node **need = g_reached(1, &out, &count);
     reach *of = calloc((size_t)(in->id > out->id ? in->id : out->id) + 1, sizeof *of);
-    MUST(need && of);
+    MUST(of);
     asking q = {.of = of, .first = first, .size = size};
-    g_reach(1, &out, need);
     of[in->id] = (reach){.any = true, .along = axis, .by = 1};
     for (int i = 0; i < count; i++)
         if (need[i] != in && !node_is_leaf(need[i]))

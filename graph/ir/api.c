@@ -153,11 +153,9 @@ const char *ts_op_name(ts_tensor t)
 
 int ts_leaves(int n, const ts_tensor *t, ts_tensor *out)
 {
-    const int count = g_reach(n, t, NULL);
-    const node **need = calloc((size_t)count + 1, sizeof *need);
+    int count;
+    const node **need = g_reached(n, t, &count);
     int k = 0;
-    MUST(need);
-    g_reach(n, t, need);
     for (int i = 0; i < count; i++) {
         if (!need[i]->leaf || need[i]->leaf->kind == LEAF_CONST)
             continue;

@@ -620,6 +620,15 @@ int g_reach(int n, const node *const *root, const node **out)
     return count;
 }
 
+const node **g_reached(int n, const node *const *root, int *count)
+{
+    *count = g_reach(n, root, NULL);
+    const node **need = calloc((size_t)*count + 1, sizeof *need);
+    MUST(need);
+    g_reach(n, root, need);
+    return need;
+}
+
 bool g_check(const graph *g, err *e)
 {
     for (int i = 0; i < g->n; i++) {

@@ -172,6 +172,7 @@ const ts_array *g_value(graph *g, const node *n, int64_t most);
 const ts_array *g_constant(graph *g, const node *n, int64_t most);
 
 int g_reach(int n, const node *const *root, const node **out); /* all nodes needed, by id; out may be NULL to count */
+const node **g_reached(int n, const node *const *root, int *count); /* these, to be freed */
 void g_print(text *t, int n, const node *const *root);
 bool g_parse(graph *g, const char *source, int max, const node **root, int *n, err *e);
 void g_hash(int n, const node *const *root, char hex[65]);

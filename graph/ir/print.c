@@ -133,10 +133,8 @@ static void print_functions(text *t, int count, const node *const *all)
 
 static void print_all(text *t, int depth, int n, const node *const *root)
 {
-    const int count = g_reach(n, root, NULL);
-    const node **all = calloc((size_t)count + 1, sizeof *all);
-    MUST(all);
-    g_reach(n, root, all);
+    int count;
+    const node **all = g_reached(n, root, &count);
     int *number = calloc(count ? (size_t)all[count - 1]->id + 1 : 1, sizeof *number);
     MUST(number);
     if (!depth)

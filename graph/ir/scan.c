@@ -228,11 +228,9 @@ static bool capture(closing *c, const node *n)
 /* What a trip reads from outside, down to what it computes itself. */
 static bool capture_all(closing *c)
 {
-    const int n = g_reach(c->n_root, c->root, NULL);
-    const node **need = calloc((size_t)n + 1, sizeof *need);
+    int n;
+    const node **need = g_reached(c->n_root, c->root, &n);
     bool ok = true;
-    MUST(need);
-    g_reach(c->n_root, c->root, need);
     for (int i = 0; ok && i < n; i++)
         for (int k = 0; ok && c->inside[need[i]->id] && k < need[i]->n_in; k++)
             ok = capture(c, need[i]->in[k]);
@@ -323,11 +321,9 @@ bool ts_scan_end(ts_scan *s, ts_tensor *out)
 
 bool trips_ended(graph *g, const char *what, int n, const node *const *root)
 {
-    const int count = g_reach(n, root, NULL);
-    const node **need = calloc((size_t)count + 1, sizeof *need);
+    int count;
+    const node **need = g_reached(n, root, &count);
     bool ok = true;
-    MUST(need);
-    g_reach(n, root, need);
     for (int i = 0; ok && i < count; i++)
         if (need[i]->leaf && need[i]->leaf->bound) {
             g_fail(g, TS_BAD_INPUT, "%s: it depends on %s, which has not ended", what, need[i]->label);

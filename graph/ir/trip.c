@@ -136,11 +136,9 @@ static bool check_bound(const node *n, const scan_form *f, const node *x, err *e
 static bool check_trip(const node *n, const scan_form *f, err *e)
 {
     const scan_trip *t = n->trip;
-    const int count = g_reach(t->n_root, t->root, NULL);
-    const node **need = calloc((size_t)count + 1, sizeof *need);
+    int count;
+    const node **need = g_reached(t->n_root, t->root, &count);
     bool ok = true;
-    MUST(need);
-    g_reach(t->n_root, t->root, need);
     for (int i = 0; ok && i < count; i++)
         ok = !need[i]->leaf || check_bound(n, f, need[i], e);
     free(need);
@@ -229,13 +227,13 @@ static void copy(const ts_array *a, dtype d, void *to)
 static void begin(walking *w, const host_call *c)
 {
     const scan_trip *t = c->node->trip;
-    *w = (walking){.c = c, .f = scan_form_of(c->node), .n = g_reach(t->n_root, t->root, NULL)};
+    *w = (walking){.c = c, .f = scan_form_of(c->node)};
+    w->need = g_reached(t->n_root, t->root, &w->n);
     const size_t n = (size_t)w->n + 1, states = (size_t)w->f.n_state + 1;
-    w->need = calloc(n, sizeof *w->need), w->value = calloc(n, sizeof *w->value);
+    w->value = calloc(n, sizeof *w->value);
     w->own = calloc(n, 1), w->once = calloc(n, 1);
     w->state = calloc(states, sizeof *w->state), w->next = calloc(states, sizeof *w->next);
-    MUST(w->need && w->value && w->own && w->once && w->state && w->next);
-    g_reach(t->n_root, t->root, w->need);
+    MUST(w->value && w->own && w->once && w->state && w->next);
     w->at = calloc(w->n ? (size_t)w->need[w->n - 1]->id + 1 : 1, sizeof *w->at);
     MUST(w->at);
     for (int i = 0; i < w->n; i++) {

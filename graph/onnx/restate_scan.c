@@ -226,11 +226,9 @@ static void put_call(turning *t)
 static bool reads_number(const node *n)
 {
     const scan_trip *t = n->trip;
-    const int count = g_reach(t->n_root, t->root, NULL);
-    const node **need = calloc((size_t)count + 1, sizeof *need);
+    int count;
+    const node **need = g_reached(t->n_root, t->root, &count);
     bool found = false;
-    MUST(need);
-    g_reach(t->n_root, t->root, need);
     for (int i = 0; i < count; i++)
         found = found || (need[i]->leaf && need[i]->leaf->bound && trip_operand(need[i]) == n->n_in);
     free(need);

@@ -57,11 +57,9 @@ static void find_bound(turning *t)
 /* Which of all are on a way from one of the marked to root */
 static bool is_reached(const node *root, const node *const *all, const bool *marked, int n)
 {
-    const int count = g_reach(1, &root, NULL);
-    const node **need = calloc((size_t)count + 1, sizeof *need);
+    int count;
+    const node **need = g_reached(1, &root, &count);
     bool any = false;
-    MUST(need);
-    g_reach(1, &root, need);
     for (int i = 0; i < count && !any; i++)
         for (int k = 0; k < n && !any; k++)
             any = marked[k] && all[k] == need[i];

@@ -40,11 +40,9 @@ static void find_depends(turning *t, int n, const node *const *need)
 static void find_wide(turning *t)
 {
     const scan_trip *trip = t->n->trip;
-    const int n = g_reach(trip->n_root, trip->root, NULL);
-    const node **need = calloc((size_t)n + 1, sizeof *need);
+    int n;
+    const node **need = g_reached(trip->n_root, trip->root, &n);
     bool more = true;
-    MUST(need);
-    g_reach(trip->n_root, trip->root, need);
     for (int i = 0; i < t->n->n_in; i++)
         t->wide[i] = t->in[i] != NULL;
     while (more) {

@@ -52,11 +52,9 @@ static const node *copied(copying *c, const node *n)
 
 static bool copy_all(copying *c, int n, const node *const *root)
 {
-    const int count = g_reach(n, root, NULL);
-    const node **need = calloc((size_t)count + 1, sizeof *need);
+    int count;
+    const node **need = g_reached(n, root, &count);
     bool ok = true;
-    MUST(need);
-    g_reach(n, root, need);
     for (int i = 0; ok && i < count; i++)
         if (!c->now[need[i]->id])
             ok = (c->now[need[i]->id] = copied(c, need[i])) != NULL;
