@@ -78,11 +78,6 @@ static void merge_one(emitter *m)
     text_free(&low);
 }
 
-static void gather_one(emitter *m)
-{
-    lanes_merge(m);
-}
-
 /* Partial sums wait in the result. Before the first one nothing is there: what is shared is not read even then. */
 static void combine_before(emitter *m, const char *y, const char *acc)
 {
@@ -155,7 +150,7 @@ static void finish_one(emitter *m)
 
 void emit_phase(emitter *m, phase ph)
 {
-    static void (*const one[])(emitter *) = {clear_one, body_one,   merge_one, gather_one,
+    static void (*const one[])(emitter *) = {clear_one, body_one,   merge_one, lanes_merge,
                                              carry_one, finish_one, take_one,  keep_one};
     one[ph](m);
 }

@@ -219,7 +219,7 @@ void ocl_dialect_alone(dialect *out)
     out->space[GROUP] = out->space[ALL];
     out->barrier = out->lane = out->lane_of_all = out->lanes_in_all = NULL;
     out->move = NULL; /* compilers make vectors of its loops, */
-    /* and of these once they are gone (LLVM 14, a tile of 4x24: 62 GFLOP/s as loops, 190 written out) */
+    /* and of these once they are gone (LLVM 15, a tile of 4x24: 62 GFLOP/s as loops, 190 written out) */
     out->lanes_written_out = true;
     out->kernel = kernel_alone, out->member = NULL;
 }
