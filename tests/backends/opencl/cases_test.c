@@ -1,4 +1,4 @@
-/* ctest: large Og timeout=1800
+/* ctest: large Og unkept timeout=1800
  * cases_test SHARE FIRST: one problem in SHARE. The long run: cases_test 1 0. */
 #include "tests/backends/cases.h"
 #include "tests/backends/opencl/rig.h"

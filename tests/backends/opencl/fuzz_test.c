@@ -1,4 +1,4 @@
-/* ctest: large timeout=900
+/* ctest: large unkept timeout=900
  * fuzz_test N SEED: N random graphs under random schedules for groups of lanes. The long run: fuzz_test 1000 1. */
 #include "tests/backends/fuzz.h"
 #include "tests/backends/opencl/rig.h"

@@ -1,4 +1,4 @@
-/* ctest: large timeout=600
+/* ctest: large unkept timeout=600
  * Loops over lanes (lane_cases.h), run on an OpenCL device. */
 #include "tests/backends/lane_cases.h"
 #include "tests/backends/opencl/rig.h"

@@ -1,4 +1,4 @@
-/* ctest: large
+/* ctest: large unkept
  * Sums in parts that groups share, each added up by a kernel behind it: the interpreter's bits. */
 #include "tests/backends/opencl/rig.h"
 #include "tests/backends/part_cases.h"

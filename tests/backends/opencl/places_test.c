@@ -1,4 +1,4 @@
-/* ctest: large Og
+/* ctest: large Og unkept
  * places_test N SEED: N random graphs on the processor and an OpenCL device. */
 #include "backends/driver.h"
 #include "tests/backends/row.h"

@@ -1,4 +1,4 @@
-/* ctest: large
+/* ctest: large unkept
  * Folds of several values whose parts lie in different lanes: the interpreter's bits. */
 #include "tests/backends/opencl/rig.h"
 #include "tests/backends/tuple_cases.h"
