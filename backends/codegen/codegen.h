@@ -27,10 +27,10 @@ typedef struct operand { /* a pointer that the kernel takes */
     char name[16]; /* x0, x1, ... read; y0, y1, ... written */
 } operand;
 
-typedef struct unit_part { /* of a text: what stands there once, however many kernels call it */
-    char name[24];         /* from its content */
-    char *text;
-} unit_part;
+typedef struct member_text { /* of a text of several kernels: a function that stands there once, however many call it */
+    char name[24];           /* from its content */
+    char *header, *text;
+} member_text;
 typedef struct kernel_text {
     char name[24]; /* of its function, from its content: equal kernels have one name, and one text */
     char *text;    /* a unit of its own, with all functions it uses */
@@ -51,15 +51,16 @@ typedef struct kernel_text {
     bool sums;       /* some stage folds */
     bool needs_room; /* of a scan: it takes, behind operands, where values of its trips are */
     int tiles;       /* tile functions: tile0, tile1, ... */
-    char *member;    /* its tile functions and itself as launches of several call them; NULL: the language has none */
-    int n_part;      /* in place of the text: it as others of the same text call it, behind all that it calls */
-    unit_part *part;
+    int n_member;    /* what the text begins with; in place of it: the kernel as others call it, behind all it calls */
+    member_text *member;
     callees uses; /* functions that stand in front of what `begins` is the start of */
 } kernel_text;
-/* Operands of a scan whose trips are made inside are its own, then the weights that they read.
+/* Operands of a scan whose trips are made inside are its own, then the weights that they read. Of a kernel that is
+ * launched with others it is what these have of it, unless the language calls none.
  * False with e set; then there is nothing to free. */
 bool kernel_write(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e);
 void kernel_text_free(kernel_text *k);
+void unit_own_tiles(text *t, const kernel_text *k, const char *what); /* with names for its tiles that no other has */
 /* Of a kernel without text: the operands of its call, in order, then the value; of a scan as its stage loads them. To
  * be freed as a text. */
 void call_operands(const plan *p, const kernel *k, kernel_text *out);

@@ -188,6 +188,7 @@ struct dialect {
      * kernels of the language have: memory of its own, where to tell of an index that led outside, its share of the
      * work. NULL: there are no such calls */
     void (*member)(text *t, const kernel_head *h);
+    const char *members; /* what their names begin with where units of one program may have the same; NULL: none may */
     void (*prelude)(text *t, const unit_facts *u); /* what every unit begins with */
 };
 

@@ -424,19 +424,19 @@ void loop_name(const emitter *m, const nest *t, int l, char name[24]); /* its va
 void kernel_statements(emitter *m);                                    /* gives operands, scratch, tiles and m->code */
 bool kernel_sums(const kernel *k);                                     /* some stage folds */
 void emit_meet(emitter *m);                                            /* the workers of a group wait for one another */
-const char *launch_member_name(const kernel_text *k,
-                               char name[24]); /* launch.c: of its function in a launch of several */
-void kernel_header(text *t, const emitter *m); /* a comment, which equal kernels share (header.c) */
+void kernel_header(text *t, const emitter *m);                         /* what equal kernels share (header.c) */
 void loop_header(text *t, const kernel *k, const kernel_text *out, const kernel_text *member);
-/* unit.c: what all units have */
-void unit_name(const text *whole, char name[24]); /* from that content */
-void unit_prelude(const dialect *d, const kernel_text *k, text *t);
-void unit_own_tiles(text *t, const char *name, int tiles,
-                    const char *what); /* with names for its tiles that no other kernel of a text has */
-void unit_part_add(kernel_text *k, const char *name, const char *what); /* unless it has one of that name */
-/* As parts of a text, which has sums or not */
-bool member_write(const dialect *d, const plan *p, const kernel *k, bool sums, kernel_text *out, err *e);
-/* loop.c: the same of a scan with its loop */
+/* unit.c */
+/* A kernel as a member of others' texts, of which some kernel sums or none does */
+bool member_make(const dialect *d, const plan *p, const kernel *k, bool sums, kernel_text *out, err *e);
+void member_name(const dialect *d, char name[24]);          /* from that which it has as a unit */
+void member_write(kernel_text *out, text *header, text *t); /* what it consists of, besides those it calls; taken */
+void member_take(kernel_text *out, kernel_text *k);         /* takes its functions, and notes what it needs */
+/* A function that calls members, with the name that is given: out is named after that text, and so after theirs. */
+typedef void calling(void *user, const char *name, text *t);
+void unit_call(kernel_text *out, calling *write, void *user);
+void unit_whole(const dialect *d, kernel_text *out, calling *write, void *user, text *header); /* members, then it */
+/* loop.c: a scan with its loop, as a unit or a member */
 bool loop_write(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e);
 bool loop_member(const dialect *d, const plan *p, const kernel *k, bool sums, kernel_text *out, err *e);
 #endif

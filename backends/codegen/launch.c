@@ -8,14 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *launch_member_name(const kernel_text *k, char name[24])
-{
-    snprintf(name, 24, "member_%.12s", k->name + strlen("k_"));
-    return name;
-}
-
 typedef struct launch_part {
-    const kernel_text *text;
+    kernel_text *text;
     int64_t groups;
     int told; /* how far behind the launch's own number that is by which it is told of an index that led outside */
 } launch_part;
@@ -71,17 +65,14 @@ static void find_operands(together *w)
     }
 }
 
-static void find_needs(together *w)
+static void take_parts(together *w)
 {
     kernel_text *out = w->out;
     for (int i = 0; i < w->n; i++) {
-        const kernel_text *k = w->part[i].text;
-        MUST(k->member && !k->n_box && !k->spill && !k->sizes && (!i || k->lanes == out->lanes));
-        out->lanes = k->lanes, out->parts += w->part[i].groups;
-        out->scratch = int_max(out->scratch, k->scratch);
-        out->faults = out->faults || k->faults, out->asks = out->asks || k->asks, out->far = out->far || k->far;
-        out->sums = out->sums || k->sums;
-        callees_add(&out->uses, &k->uses);
+        kernel_text *k = w->part[i].text;
+        MUST(!i || k->lanes == out->lanes);
+        member_take(out, k);
+        out->parts += w->part[i].groups, out->asks = out->asks || k->asks;
     }
 }
 
@@ -94,16 +85,6 @@ static bool same(const together *w, int i, int k)
 static const char *type_of(const together *w, const operand *o)
 {
     return memory_type(w->d, stored_as(w->p, o->node));
-}
-
-/* Others of a program may have it, too. */
-static void write_member(const kernel_text *k, text *t)
-{
-    char name[24];
-    launch_member_name(k, name);
-    text_add(t, "#ifndef HAS_%s\n#define HAS_%s\n", name, name);
-    unit_own_tiles(t, name, k->tiles, k->member);
-    text_add(t, "#endif\n");
 }
 
 /* The operands of those of one text, parts i to before `end`, and where they tell of an index that led outside */
@@ -143,7 +124,6 @@ static void write_call(const together *w, int i, int end, int64_t first, text *t
     const kernel_text *k = w->part[i].text;
     const int64_t groups = w->part[i].groups;
     const bool several = end > i + 1;
-    char name[24];
     text line = {0}, own = {0};
     add_number(&own, "group", -first);
     if (several) {
@@ -151,7 +131,7 @@ static void write_call(const together *w, int i, int end, int64_t first, text *t
                   (long long)groups);
         write_choice(w, i, end, t);
     }
-    text_add(&line, "%s(", launch_member_name(k, name));
+    text_add(&line, "%s(", k->name);
     for (int o = 0; o < k->n_operand; o++)
         if (several)
             text_add(&line, "a%d, ", o);
@@ -168,8 +148,9 @@ static void write_call(const together *w, int i, int end, int64_t first, text *t
     text_free(&line), text_free(&own);
 }
 
-static void write_function(const together *w, const char *name, text *t)
+static void write_function(void *user, const char *name, text *t)
 {
+    const together *w = user;
     const kernel_text *out = w->out;
     parameter *all = calloc((size_t)out->n_operand + 1, sizeof *all);
     text head = {0};
@@ -201,36 +182,18 @@ static void write_function(const together *w, const char *name, text *t)
     free(all), text_free(&head);
 }
 
-static void write_all(together *w)
-{
-    text members = {0}, whole = {0}, header = {0};
-    text_add(&header, "/* %d kernels side by side, whose groups follow one another */\n", w->n);
-    for (int i = 0; i < w->n; i++)
-        if (!i || strcmp(w->part[i - 1].text->name, w->part[i].text->name)) {
-            write_member(w->part[i].text, &members);
-            text_add(&header, "%s", w->part[i].text->header);
-        }
-    text_add(&whole, "%s", text_str(&members));
-    write_function(w, "launch", &whole);
-    unit_name(&whole, w->out->name);
-    whole.len = 0;
-    unit_prelude(w->d, w->out, &whole);
-    w->out->begins = whole.len;
-    text_add(&whole, "%s", members.s);
-    write_function(w, w->out->name, &whole);
-    w->out->text = text_take(&whole), w->out->header = text_take(&header);
-    text_free(&members);
-}
-
 static void write_launch(together *w, const launch_part *part)
 {
+    text header = {0};
     *w->out = (kernel_text){0};
     w->part = calloc((size_t)w->n, sizeof *w->part), w->operand = calloc((size_t)w->n, sizeof *w->operand);
     MUST(w->part && w->operand);
     sort_parts(w, part);
-    find_needs(w);
+    take_parts(w);
     find_operands(w);
-    write_all(w);
+    text_add(&header, "/* %d kernels side by side, whose groups follow one another */\n", w->n);
+    unit_call(w->out, write_function, w);
+    unit_whole(w->d, w->out, write_function, w, &header);
     for (int i = 0; i < w->n; i++)
         free(w->operand[i]);
     free(w->part), free(w->operand);

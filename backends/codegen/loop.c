@@ -254,36 +254,23 @@ static void write_function(looping *w, void (*opens)(text *t, const kernel_head 
     text_add(t, "}\n");
 }
 
-static void take_member(looping *w, const kernel_text *k)
+static void write_whole(void *user, const char *name, text *t)
 {
-    kernel_text *out = w->out;
-    MUST(k->lanes == 1 && !k->spill && !k->sizes && !k->n_box);
-    for (int n = 0; n < k->n_part; n++)
-        unit_part_add(out, k->part[n].name, k->part[n].text);
-    out->scratch = int_max(out->scratch, k->scratch);
-    out->faults = out->faults || k->faults, out->far = out->far || k->far, out->sums = out->sums || k->sums;
-    callees_add(&out->uses, &k->uses);
+    looping *w = user;
+    write_function(w, w->d->kernel, name, t);
 }
 
 static void write_unit(looping *w, text *header)
 {
-    kernel_text *out = w->out;
-    text whole = {0};
-    unit_prelude(w->d, out, &whole);
-    out->begins = whole.len;
-    for (int i = 0; i < out->n_part; i++)
-        text_add(&whole, "%s\n", out->part[i].text);
-    write_function(w, w->d->kernel, out->name, &whole);
-    out->text = text_take(&whole), out->header = text_take(header);
+    unit_whole(w->d, w->out, write_whole, w, header);
 }
 
-static void write_part(looping *w, text *header)
+static void write_member(looping *w, text *header)
 {
     text own = {0};
-    text_add(&own, "%s", text_str(header));
+    member_name(w->d, w->out->name);
     write_function(w, w->d->member, w->out->name, &own);
-    unit_part_add(w->out, w->out->name, own.s);
-    text_free(&own);
+    member_write(w->out, header, &own);
 }
 
 static bool has_sums(const scan_plan *s)
@@ -300,26 +287,25 @@ static bool make(looping *w, bool sums, void (*write)(looping *w, text *header),
 {
     const int n = w->s->plan->n_kernel;
     bool ok = true;
-    text own = {0}, header = {0};
+    text header = {0};
     find_operands(w);
     w->member = calloc((size_t)n + 1, sizeof *w->member);
     MUST(w->member && w->d->member);
     for (int i = 0; i < n && ok; i++)
-        ok = member_write(w->d, w->s->plan, &w->s->plan->kernel[i], sums, &w->member[i], e);
+        ok = member_make(w->d, w->s->plan, &w->s->plan->kernel[i], sums, &w->member[i], e);
     if (ok) {
         for (int i = 0; i < n; i++)
-            take_member(w, &w->member[i]);
+            member_take(w->out, &w->member[i]);
         write_statements(w);
         w->out->needs_room = w->used[w->out->n_operand];
-        write_function(w, w->d->kernel, "kernel", &own); /* which calls its parts by names from their content */
-        unit_name(&own, w->out->name);
+        unit_call(w->out, write_whole, w);
         loop_header(&header, w->k, w->out, w->member);
         write(w, &header);
     } else
         kernel_text_free(w->out);
     for (int i = 0; i < n; i++)
         kernel_text_free(&w->member[i]);
-    free(w->member), text_free(&own), text_free(&header), arena_free(&w->mem);
+    free(w->member), text_free(&header), arena_free(&w->mem);
     return ok;
 }
 
@@ -330,5 +316,5 @@ bool loop_write(const dialect *d, const plan *p, const kernel *k, kernel_text *o
 
 bool loop_member(const dialect *d, const plan *p, const kernel *k, bool sums, kernel_text *out, err *e)
 {
-    return make(&(looping){.d = d, .p = p, .k = k, .s = k->scan, .out = out}, sums, write_part, e);
+    return make(&(looping){.d = d, .p = p, .k = k, .s = k->scan, .out = out}, sums, write_member, e);
 }

@@ -1,6 +1,7 @@
 /* unit.c - a kernel's statements, checked, as a unit of text: what every unit begins with, functions it uses, tile
  * functions, and the function that calls them, which is named after all that. */
 #include "backends/codegen/emit.h"
+#include "schedule/launches.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,14 +63,14 @@ static bool is_far(const emitter *m)
     return far;
 }
 
-void unit_prelude(const dialect *d, const kernel_text *k, text *t)
+static void prelude(const dialect *d, const kernel_text *k, text *t)
 {
     d->prelude(t, &(unit_facts){callees_chain(&k->uses, d), k->sums, k->far});
     library_write(t, d, &k->uses);
     text_add(t, "\n");
 }
 
-void unit_name(const text *whole, char name[24])
+static void name_of(const text *whole, char name[24])
 {
     char hex[65];
     hasher *h = hash_open();
@@ -77,6 +78,89 @@ void unit_name(const text *whole, char name[24])
     const digest d = hash_close(h);
     digest_hex(&d, hex);
     snprintf(name, 24, "k_%.12s", hex);
+}
+
+/* ---- members ---- */
+void member_name(const dialect *d, char name[24])
+{
+    char content[24];
+    if (!d->members)
+        return;
+    snprintf(content, sizeof content, "%.12s", name + strlen("k_"));
+    snprintf(name, 24, "%s%.12s", d->members, content);
+}
+
+static void drop(const member_text *m)
+{
+    free(m->header), free(m->text);
+}
+
+static void member_add(kernel_text *out, member_text own)
+{
+    for (int i = 0; i < out->n_member; i++)
+        if (!strcmp(out->member[i].name, own.name)) {
+            drop(&own);
+            return;
+        }
+    out->member = reallocarray(out->member, (size_t)out->n_member + 1, sizeof *out->member);
+    MUST(out->member);
+    out->member[out->n_member++] = own;
+}
+
+void member_write(kernel_text *out, text *header, text *t)
+{
+    member_text own = {.header = text_take(header), .text = text_take(t)};
+    snprintf(own.name, sizeof own.name, "%s", out->name);
+    member_add(out, own);
+}
+
+static void member_free(kernel_text *k)
+{
+    for (int i = 0; i < k->n_member; i++)
+        drop(&k->member[i]);
+    free(k->member), k->member = NULL, k->n_member = 0;
+}
+
+void member_take(kernel_text *out, kernel_text *k)
+{
+    MUST(k->n_member && !k->spill && !k->sizes && !k->n_box);
+    for (int i = 0; i < k->n_member; i++)
+        member_add(out, k->member[i]);
+    k->n_member = 0;
+    out->lanes = k->lanes, out->scratch = int_max(out->scratch, k->scratch);
+    out->faults = out->faults || k->faults, out->far = out->far || k->far, out->sums = out->sums || k->sums;
+    callees_add(&out->uses, &k->uses);
+}
+
+void unit_call(kernel_text *out, calling *write, void *user)
+{
+    text own = {0};
+    write(user, "kernel", &own);
+    name_of(&own, out->name);
+    text_free(&own);
+}
+
+/* Other units of a program may have it, too: then what compilers read of it is there once. */
+static void add(const dialect *d, const member_text *m, text *t, text *header)
+{
+    if (!d->members) {
+        text_add(t, "%s%s\n", m->header ? m->header : "", m->text);
+        return;
+    }
+    text_add(header, "%s", m->header ? m->header : "");
+    text_add(t, "#ifndef HAS_%s\n#define HAS_%s\n%s#endif\n", m->name, m->name, m->text);
+}
+
+void unit_whole(const dialect *d, kernel_text *out, calling *write, void *user, text *header)
+{
+    text whole = {0};
+    prelude(d, out, &whole);
+    out->begins = whole.len;
+    for (int i = 0; i < out->n_member; i++)
+        add(d, &out->member[i], &whole, header);
+    write(user, out->name, &whole);
+    member_free(out);
+    out->text = text_take(&whole), out->header = text_take(header);
 }
 
 /* ---- the two ways to have it ---- */
@@ -91,7 +175,7 @@ static void write_tiles(emitter *m, kernel_text *out, written *w)
         print_tile(m, &m->tiles.made[i], &w->tiles);
     text_add(&whole, "%s%s", text_str(&m->out.front), text_str(&w->tiles));
     write_function(m, m->d, m->d->kernel, &whole, "kernel");
-    unit_name(&whole, out->name);
+    name_of(&whole, out->name);
     kernel_header(&w->header, m);
     text_free(&whole);
 }
@@ -99,55 +183,39 @@ static void write_tiles(emitter *m, kernel_text *out, written *w)
 static void write_unit(emitter *m, kernel_text *out, written *w)
 {
     text whole = {0};
-    unit_prelude(m->d, out, &whole);
+    prelude(m->d, out, &whole);
     out->begins = whole.len;
     text_add(&whole, "%s%s", text_str(&m->out.front), text_str(&w->tiles));
     write_function(m, m->d, m->d->kernel, &whole, out->name);
     out->text = text_take(&whole), out->header = text_take(&w->header);
-    if (m->d->member && m->p->on->side_by_side) {
-        text_add(&whole, "%s%s", text_str(&m->out.front), text_str(&w->tiles));
-        write_function(m, m->d, m->d->member, &whole, launch_member_name(out, (char[24]){0}));
-        out->member = text_take(&whole);
-    }
 }
 
-void unit_own_tiles(text *t, const char *name, int tiles, const char *what)
+void unit_own_tiles(text *t, const kernel_text *k, const char *what)
 {
-    for (int i = 0; i < tiles; i++)
-        text_add(t, "#define tile%d %s_%d\n", i, name, i);
+    for (int i = 0; i < k->tiles; i++)
+        text_add(t, "#define tile%d %s_%d\n", i, k->name, i);
     text_add(t, "%s", what);
-    for (int i = 0; i < tiles; i++)
+    for (int i = 0; i < k->tiles; i++)
         text_add(t, "#undef tile%d\n", i);
 }
 
-void unit_part_add(kernel_text *k, const char *name, const char *what)
-{
-    for (int i = 0; i < k->n_part; i++)
-        if (!strcmp(k->part[i].name, name))
-            return;
-    k->part = reallocarray(k->part, (size_t)k->n_part + 1, sizeof *k->part);
-    MUST(k->part);
-    unit_part *own = &k->part[k->n_part++];
-    snprintf(own->name, sizeof own->name, "%s", name);
-    MUST((own->text = strdup(what)));
-}
-
 /* What it has in front, then itself. */
-static void write_parts(emitter *m, kernel_text *out, written *w)
+static void write_member(emitter *m, kernel_text *out, written *w)
 {
     dialect own = *m->d;
     text t = {0};
-    char front[24];
-    own.chunks = own.loop.chunks;
+    member_text front = {0};
+    if (own.loop.chunks)
+        own.chunks = own.loop.chunks;
     if (m->out.front.len) {
-        unit_name(&m->out.front, front);
-        unit_part_add(out, front, m->out.front.s);
+        name_of(&m->out.front, front.name);
+        front.text = text_take(&m->out.front);
+        member_add(out, front);
     }
-    text_add(&t, "%s", text_str(&w->header));
+    member_name(m->d, out->name);
     write_function(m, &own, own.member, &w->tiles, out->name);
-    unit_own_tiles(&t, out->name, m->tiles.n, text_str(&w->tiles));
-    unit_part_add(out, out->name, t.s);
-    text_free(&t);
+    unit_own_tiles(&t, out, text_str(&w->tiles));
+    member_write(out, &w->header, &t);
 }
 
 /* ---- the whole ---- */
@@ -196,21 +264,22 @@ static emitter *emitter_make(const dialect *d, const plan *p, const kernel *k, b
     return m;
 }
 
-bool kernel_write(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e)
+bool member_make(const dialect *d, const plan *p, const kernel *k, bool sums, kernel_text *out, err *e)
 {
-    return k->scan ? loop_write(d, p, k, out, e) : make(emitter_make(d, p, k, kernel_sums(k)), write_unit, out, e);
+    return k->scan ? loop_member(d, p, k, sums, out, e) : make(emitter_make(d, p, k, sums), write_member, out, e);
 }
 
-bool member_write(const dialect *d, const plan *p, const kernel *k, bool sums, kernel_text *out, err *e)
+bool kernel_write(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e)
 {
-    return k->scan ? loop_member(d, p, k, sums, out, e) : make(emitter_make(d, p, k, sums), write_parts, out, e);
+    const bool joined = launches_members(p, (int)(k - p->kernel) + k->joins) > 1;
+    if (joined && d->member)
+        return member_make(d, p, k, kernel_sums(k), out, e);
+    return k->scan ? loop_write(d, p, k, out, e) : make(emitter_make(d, p, k, kernel_sums(k)), write_unit, out, e);
 }
 
 void kernel_text_free(kernel_text *k)
 {
-    for (int i = 0; i < k->n_part; i++)
-        free(k->part[i].text);
-    free(k->part);
-    free(k->text), free(k->member), free(k->header), free(k->operand), free(k->box);
+    member_free(k);
+    free(k->text), free(k->header), free(k->operand), free(k->box);
     *k = (kernel_text){0};
 }

@@ -194,6 +194,7 @@ const dialect cuda_dialect = {
     .tile = tile_opens,
     .kernel = kernel_opens,
     .member = member_opens,
+    .members = "member_",
     .asks = true,
     .prelude = prelude,
 };

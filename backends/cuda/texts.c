@@ -21,22 +21,18 @@ void cuda_texts_free(cuda_texts *t)
 
 static int take_unit(cuda_texts *t, kernel_text *k) /* the number of the unit that it is; k keeps its operands alone */
 {
+    kernel_text own = *k;
     int i = 0;
-    operand *own = calloc((size_t)k->n_operand + 1, sizeof *own);
-    box_of *boxes = calloc((size_t)k->n_box + 1, sizeof *boxes);
-    MUST(own && boxes);
-    memcpy(own, k->operand, (size_t)k->n_operand * sizeof *own);
-    memcpy(boxes, k->box, (size_t)k->n_box * sizeof *boxes);
-    while (i < t->n_unit && strcmp(t->unit[i].name, k->name))
+    own.operand = NULL, own.box = NULL, k->text = k->header = NULL;
+    while (i < t->n_unit && strcmp(t->unit[i].name, own.name))
         i++;
-    if (i == t->n_unit) {
-        t->unit = reallocarray(t->unit, (size_t)i + 1, sizeof *t->unit);
-        MUST(t->unit);
-        t->unit[t->n_unit++] = *k;
-    } else
-        kernel_text_free(&(kernel_text){
-            .text = k->text, .member = k->member, .header = k->header, .operand = k->operand, .box = k->box});
-    k->text = k->member = k->header = NULL, k->operand = own, k->box = boxes;
+    if (i < t->n_unit) {
+        kernel_text_free(&own);
+        return i;
+    }
+    t->unit = reallocarray(t->unit, (size_t)i + 1, sizeof *t->unit);
+    MUST(t->unit);
+    t->unit[t->n_unit++] = own;
     return i;
 }
 
@@ -60,20 +56,20 @@ static void add_hazards(cuda_texts *t, const plan *p, int number, int *spilled)
     *spilled = at;
 }
 
-static bool write_kernel(cuda_texts *t, int k, err *e)
+static bool write_kernel(const dialect *d, cuda_texts *t, int k, err *e)
 {
     const plan *p;
     const kernel *own = levels_kernel(&t->levels, k, &p);
     int64_t from;
     if (own->scan || kernel_copies(p, own, &from))
         call_operands(p, own, &t->kernel[k]);
-    else if (!kernel_write(&cuda_dialect, p, own, &t->kernel[k], e))
+    else if (!kernel_write(d, p, own, &t->kernel[k], e))
         return false;
     t->n_kernel++;
     return true;
 }
 
-static bool write_kernels(const plan *p, cuda_texts *out, err *e)
+static bool write_kernels(const dialect *d, const plan *p, cuda_texts *out, err *e)
 {
     int spilled = -1;
     *out = (cuda_texts){0};
@@ -83,7 +79,7 @@ static bool write_kernels(const plan *p, cuda_texts *out, err *e)
     out->kernel = calloc(n, sizeof *out->kernel);
     MUST(out->unit_of && out->kernel);
     for (int k = 0; k < out->levels.n_kernel; k++) {
-        if (!write_kernel(out, k, e))
+        if (!write_kernel(d, out, k, e))
             return cuda_texts_free(out), false;
         if (k < p->n_kernel)
             add_hazards(out, p, k, &spilled);
@@ -99,7 +95,9 @@ static void take_units(cuda_texts *t)
 
 bool cuda_write_each(const plan *p, cuda_texts *out, err *e)
 {
-    if (!write_kernels(p, out, e))
+    dialect alone = cuda_dialect;
+    alone.member = NULL;
+    if (!write_kernels(&alone, p, out, e))
         return false;
     take_units(out);
     return true;
@@ -107,7 +105,7 @@ bool cuda_write_each(const plan *p, cuda_texts *out, err *e)
 
 bool cuda_write(const plan *p, cuda_texts *out, err *e)
 {
-    if (!write_kernels(p, out, e))
+    if (!write_kernels(&cuda_dialect, p, out, e))
         return false;
     launches_write(&cuda_dialect, &out->levels, out->kernel);
     hazards_join(&out->hazards, p);

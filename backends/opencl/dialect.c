@@ -209,6 +209,7 @@ const dialect opencl_dialect = {
     .tile = tile,
     .kernel = kernel,
     .member = member,
+    .members = "member_",
     .prelude = prelude,
 };
 

@@ -152,11 +152,7 @@ void ocl_write_head(const ocl_units *u, int which, text *out)
 
 void ocl_write_kernel(const kernel_text *k, text *t)
 {
-    for (int i = 0; i < k->tiles; i++)
-        text_add(t, "#define tile%d %s_%d\n", i, k->name, i);
-    text_add(t, "%s", k->text + k->begins);
-    for (int i = 0; i < k->tiles; i++)
-        text_add(t, "#undef tile%d\n", i);
+    unit_own_tiles(t, k, k->text + k->begins);
 }
 
 static void write_program(const ocl_units *u, int which, text *out)
