@@ -82,6 +82,10 @@ static void add_part(const plan *p, const kernel *k, const stage *s, int load, c
 {
     const node *n = load < s->n_load ? s->load[load]->from : s->node;
     const expr *const *sub = load < s->n_load ? s->load[load]->arg : s->store;
+    if (stage_updates(s) && n == s->over) /* the same elements as those stored */
+        return;
+    if (stage_updates(s) && load == s->n_load)
+        sub = s->value->arg + 2;
     part *q = find_part(all, n);
     if (!q)
         return;

@@ -287,6 +287,13 @@ static int64_t place_all(plan *p, buffer **all, int n) /* all: by id, so operand
     return size;
 }
 
+static void measure_updates(plan *p) /* which values lie over others is known by now */
+{
+    for (int k = 0; k < p->n_kernel; k++)
+        if (p->kernel[k].n_stage == 1 && stage_updates(p->kernel[k].stage))
+            kernel_measure(&p->kernel[k]);
+}
+
 static void find_roots(plan *p)
 {
     for (int i = 0; i < p->n_root; i++) {
@@ -328,6 +335,7 @@ bool pass_memory(plan *p, err *e)
     n += add_rooms(p, all + n);
     if (!p->own_places)
         find_reuse(p);
+    measure_updates(p);
     beside_lives(p, all, n);
     p->arena_bytes = place_all(p, all, n);
     p->lower_bound = most_alive(p, all, n);

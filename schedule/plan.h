@@ -314,6 +314,7 @@ bool stage_nested(const stage *s);
 /* A scan that is a stage among others: along the last axis that they share, of which trips are made in order. Its
  * states wait in scratch from trip to trip. */
 bool stage_carries(const stage *s);
+bool stage_updates(const stage *s);    /* a scatter over what it starts from: nothing but its updates moves */
 bool stage_keeps_last(const stage *s); /* of which the value of the last trip is stored: a fold of several values */
 int kernel_carried(const kernel *k);   /* the shared axis along which stages carry states; -1: none do */
 /* "inside ? x[...] : 0" around a load, where the condition depends on nothing but the load's axes: padding. NULL: none,

@@ -385,26 +385,59 @@ double stage_flops(const stage *s)
     return results * (flops_of(s->value) + (fold ? flops_of(fold) * (folded - 1) : 0));
 }
 
+bool stage_updates(const stage *s)
+{
+    const expr *x = s->value;
+    return x->kind == X_SCATTER && x->arg[0]->kind == X_LOAD && x->arg[0]->from == s->over;
+}
+
+static double stored_elements(const stage *s)
+{
+    const double results = stage_points(s, 0, s->n_result), updates = stage_points(s, s->n_result, s->n_axis);
+    if (stage_updates(s))
+        return results < updates ? results : updates;
+    return results * (s->n_piece ? s->n_piece : 1) / (stage_keeps_last(s) ? (double)s->extent[s->value->axis] : 1);
+}
+
+static bool starts_with(const expr *scatter, const expr *load)
+{
+    const expr *start[MAX_LOADS];
+    const int n = x_loads(scatter->arg[0], start, MAX_LOADS);
+    for (int i = 0; i < n && i < MAX_LOADS; i++)
+        if (x_same(start[i], load))
+            return true;
+    return false;
+}
+
+static double read_elements(const stage *s, const expr *load)
+{
+    const expr *x = s->value;
+    const double results = stage_points(s, 0, s->n_result), folded = stage_points(s, s->n_result, s->n_axis),
+                 whole = (double)type_count(&load->from->type);
+    const bool update = x->kind == X_SCATTER && !starts_with(x, load);
+    const double read = update ? folded : results * (stage_fold(s) ? folded : 1);
+    if (stage_updates(s) && load->from == s->over)
+        return x->fn ? stored_elements(s) : 0;
+    return read < whole ? read : whole;
+}
+
 /* Bytes that cannot be avoided: each value once, and no more of it than is read. What stays in scratch is none. */
 void kernel_measure(kernel *k)
 {
     k->flops = k->bytes = 0;
     for (int i = 0; i < k->n_stage; i++) {
         const stage *s = &k->stage[i];
-        const expr *fold = stage_fold(s), *load[MAX_LOADS];
-        const double results = stage_points(s, 0, s->n_result), folded = stage_points(s, s->n_result, s->n_axis);
+        const expr *load[MAX_LOADS];
         k->flops += stage_flops(s);
         if (!s->scratch)
-            k->bytes += results * ts_dtype_bytes(s->node->type.dtype) * (s->n_piece ? s->n_piece : 1) /
-                        (stage_keeps_last(s) ? (double)s->extent[s->value->axis] : 1);
+            k->bytes += stored_elements(s) * ts_dtype_bytes(s->node->type.dtype);
         const int n = x_loads(s->value, load, MAX_LOADS);
         for (int j = 0; j < n && j < MAX_LOADS; j++) {
             bool inside = false;
             for (int o = 0; o < i; o++)
                 inside = inside || k->stage[o].node == load[j]->from;
-            const double read = results * (fold ? folded : 1), whole = (double)type_count(&load[j]->from->type);
             if (!inside)
-                k->bytes += (read < whole ? read : whole) * ts_dtype_bytes(load[j]->from->type.dtype);
+                k->bytes += read_elements(s, load[j]) * ts_dtype_bytes(load[j]->from->type.dtype);
         }
     }
 }

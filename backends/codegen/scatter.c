@@ -55,7 +55,7 @@ static void write_start(scattering *c)
     emitter *m = c->m;
     const stage *s = m->s;
     writer w = emit_writer(m);
-    if (c->x->arg[0]->kind == X_LOAD && c->x->arg[0]->from == s->over)
+    if (stage_updates(s))
         return;
     const int cut = c->cut >= 0 ? s->store[c->cut]->axis : -1;
     char end[24];

@@ -21,6 +21,26 @@ static ts_plan *reader(ts_graph *g, const char *target)
     return p;
 }
 
+/* What is foretold to move where one row of x is put in: the row twice, the index, and the row that was, where it is
+ * added to; all of x where it lies elsewhere afterwards. Into a cache a row that is added to comes once. */
+static void foretold(const char *how, bool stays, double bytes, double into)
+{
+    ts_graph *g = ts_graph_make();
+    ts_error e = {0};
+    const ts_tensor x = ts_input(g, "x", TS_F32, 3, (int64_t[]){ROWS, A, B}), i = ts_input(g, "i", TS_I64, 0, NULL),
+                    v = ts_input(g, "v", TS_F32, 2, (int64_t[]){A, B});
+    const ts_state written = {x, ts_call3(g, how, x, i, v)};
+    ts_plan *p = stays ? ts_plan_of(g, 0, NULL, 1, &written, &(ts_options){.target = "c"}, &e)
+                       : ts_plan_of(g, 1, &written.to, 0, NULL, &(ts_options){.target = "c"}, &e);
+    char *json = p ? ts_plan_json(p, &e) : NULL, want[2][40];
+    snprintf(want[0], sizeof *want, "\"bytes\":%.0f,\"calls\"", bytes);
+    snprintf(want[1], sizeof *want, "\"traffic\":{\"L1\":%.0f,", into);
+    for (int k = 0; k < 2; k++)
+        if (!CHECK(json && strstr(json, want[k])))
+            printf("  %s: %s expected in\n%s\n", how, want[k], json ? json : e.text);
+    ts_free(json), ts_plan_free(p), ts_graph_free(g);
+}
+
 static void set(ts_plan *p, const char *name, ts_dtype dtype, int rank, void *data)
 {
     static const int64_t x[] = {ROWS, A, B};
@@ -65,5 +85,9 @@ static void test(const char *target)
 int main(void)
 {
     test("c"), test("interp");
+    const double row = A * B * 4, i = 8;
+    foretold("scatter axis=0", true, 2 * row + i, 2 * row + i);
+    foretold("scatter axis=0 reduce=add", true, 3 * row + i, 2 * row + i);
+    foretold("scatter axis=0", false, (2 * ROWS + 1) * row + i, (2 * ROWS + 1) * row + i);
     return check_done();
 }
