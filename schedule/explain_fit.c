@@ -89,8 +89,7 @@ static void add_part(const plan *p, const kernel *k, const stage *s, int load, c
     part *q = find_part(all, n);
     if (!q)
         return;
-    const bool wide = p->reference && dtype_class(n->type.dtype) == D_REAL;
-    const double width = wide ? 8 : ts_dtype_bytes(n->type.dtype), most = width * (double)type_count(&n->type);
+    const double width = stored_width(p, n), most = width * (double)type_count(&n->type);
     q->bytes += width * count_elements(s, sub, &n->type, left);
     q->bytes = q->bytes < most ? q->bytes : most;
     q->axes |= axes_of(sub, n->type.rank);

@@ -245,13 +245,13 @@ static bool find_bytes(plan *p, err *e)
     for (int id = 0; id < p->g->n; id++) {
         buffer *h = &p->buffer[id];
         const node *v = p->g->node[id];
-        const bool wide = p->reference && dtype_class(v->type.dtype) == D_REAL;
+        const int width = stored_width(p, v);
         int64_t bytes;
         if (h->where != IN_ARENA)
             continue;
-        if (!int_mul(h->layout.size, wide ? 8 : ts_dtype_bytes(v->type.dtype), &bytes))
+        if (!int_mul(h->layout.size, width, &bytes))
             return err_set(e, TS_MEMORY, "%s: %lld elements of %d bytes each, at most 2^63 - 1 bytes expected",
-                           v->op->name, (long long)h->layout.size, wide ? 8 : ts_dtype_bytes(v->type.dtype));
+                           v->op->name, (long long)h->layout.size, width);
         h->bytes = target_aligned(p->on, bytes), h->index = id;
     }
     return true;

@@ -1,5 +1,6 @@
 /* stages.c - the second half of the fusion pass: clusters of items become kernels of stages; axes of one element go,
  * neighbours that every access walks as one are merged (batch and row of a product become m). */
+#include "graph/ir/custom.h"
 #include "schedule/extents.h"
 #include "schedule/fuse.h"
 
@@ -74,6 +75,11 @@ bool stage_nested(const stage *s)
 bool stage_carries(const stage *s)
 {
     return s->value->kind == X_SCAN && s->n_shared > 0 && !x_folds(s->value);
+}
+
+int stored_width(const plan *p, const node *n)
+{
+    return p->reference && custom_widens(n) ? WIDE_BYTES : ts_dtype_bytes(stored_as(p, n));
 }
 
 int kernel_carried(const kernel *k)

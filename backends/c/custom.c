@@ -1,5 +1,6 @@
 /* custom.c - calls of functions of this process from programs. */
 #include "backends/c/custom.h"
+#include "graph/ir/custom.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,13 +19,13 @@ static void call(const ts_custom *base, int k, void *const *at, long part, long 
     const plan *p;
     const stage *s = levels_kernel(&c->levels, k, &p)->stage;
     const node *n = s->node;
-    ts_array in[MAX_PART], out = type_array(&n->type, at[n->n_in]);
+    const type made = p->reference ? custom_wide(n) : n->type;
+    ts_array in[MAX_PART], out = type_array(&made, at[n->n_in]);
     err e = {0};
     if (atomic_load(&c->failed) || !type_count(&n->type) || (p->reference && part))
         return;
     for (int i = 0; i < n->n_in; i++)
         in[i] = type_array(&n->in[i]->type, at[i]), in[i].dtype = stored_as(p, n->in[i]);
-    out.dtype = stored_as(p, n);
     const host_call one = {n, in, &out, (int)part, p->reference ? 1 : (int)parts, p->reference};
     const routine *run = s->value->run;
     if (p->reference ? routine_wide(run, &one, &e) : run->host(&one, &e))

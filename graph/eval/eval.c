@@ -202,10 +202,8 @@ static ts_array narrowed(arena *mem, const ts_array *a, dtype d)
     ts_array to = *a;
     if (a->dtype == d)
         return to;
-    const int64_t n = ts_array_count(a);
-    to.dtype = d, to.data = arena_array(mem, (size_t)n + 1, (size_t)ts_dtype_bytes(d));
-    for (int64_t i = 0; i < n; i++)
-        store_real(d, to.data, i, load_real(a->dtype, a->data, i));
+    to.dtype = d, to.data = arena_array(mem, (size_t)ts_array_count(a) + 1, (size_t)ts_dtype_bytes(d));
+    array_copy(a, d, to.data);
     return to;
 }
 
@@ -222,8 +220,8 @@ bool routine_wide(const routine *r, const host_call *c, err *e)
         out.data = arena_array(&mem, (size_t)ts_array_count(&out) + 1, (size_t)ts_dtype_bytes(out.dtype));
     }
     const bool ok = r->host(&(host_call){c->node, in, &out, c->part, c->parts, false}, e);
-    for (int64_t i = 0, n = ts_array_count(&out); ok && out.dtype != c->out->dtype && i < n; i++)
-        store_real(c->out->dtype, c->out->data, i, load_real(out.dtype, out.data, i));
+    if (ok && out.dtype != c->out->dtype)
+        array_copy(&out, c->out->dtype, c->out->data);
     arena_free(&mem);
     return ok;
 }
@@ -260,8 +258,8 @@ static bool eval(const node *n, const ts_array *const *in, const asked *how, ts_
     arena mem = {0};
     defn d;
     err own = {0};
-    const dtype held = how->wide && dtype_real(n->type.dtype) ? TS_F64 : n->type.dtype;
-    bool ok = g_defn(n, &mem, &d, &own) && ts_array_make(out, held, n->type.rank, n->type.dim, &own);
+    const type held = how->wide ? custom_wide(n) : n->type;
+    bool ok = g_defn(n, &mem, &d, &own) && ts_array_make(out, held.dtype, held.rank, held.dim, &own);
     if (ok) {
         ok = d.value->kind == X_ROUTINE ? run_routine(n, in, d.value, how->wide, out, &own)
                                         : eval_expression(n, in, &d, how, out, &own);

@@ -50,6 +50,15 @@ static void block_free(void *data)
         free(b.at);
 }
 
+void array_copy(const ts_array *a, dtype d, void *to)
+{
+    const int64_t n = ts_array_count(a);
+    if (a->dtype == d && n)
+        memcpy(to, a->data, (size_t)(n * ts_dtype_bytes(d)));
+    for (int64_t i = 0; a->dtype != d && i < n; i++)
+        store_real(d, to, i, load_real(a->dtype, a->data, i));
+}
+
 bool ts_array_make(ts_array *a, ts_dtype d, int rank, const int64_t *dim, ts_error *e)
 {
     *a = (ts_array){.dtype = TS_N_DTYPE};

@@ -96,6 +96,20 @@ int64_t custom_place(const node *n, int index)
     return n->output ? place_of(n, index) : 0;
 }
 
+bool custom_widens(const node *n)
+{
+    return n->trip && n->output && custom_mixed(n->n_output, n->output);
+}
+
+type custom_wide(const node *n)
+{
+    type t = n->type;
+    t.dtype = dtype_real(t.dtype) ? TS_F64 : t.dtype;
+    if (custom_widens(n) && !int_mul(t.dim[0], WIDE_BYTES, &t.dim[0]))
+        t.dim[0] = INT64_MAX; /* for which there is no memory */
+    return t;
+}
+
 /* Attributes may come from a file, so that even what custom_part wrote is checked. */
 static bool result_shape(const node *n, type *out, err *e)
 {
@@ -119,12 +133,23 @@ static bool result_shape(const node *n, type *out, err *e)
                    (long long)at, (long long)t->dim[0]);
 }
 
+static void copy_wide(const host_call *c)
+{
+    const bool widens = custom_widens(c->node->in[0]);
+    ts_array from = type_array(&c->node->type,
+                               (char *)c->in[0].data + node_int(c->node, "at") * (widens ? WIDE_BYTES : 1));
+    from.dtype = widens ? c->out->dtype : from.dtype;
+    array_copy(&from, c->out->dtype, c->out->data);
+}
+
 /* Part `part` of `parts`: ranges of bytes that together cover all, each once. */
 static bool copy_bytes(const host_call *c, err *e)
 {
     const int64_t n = type_bytes(&c->node->type), from = n * c->part / c->parts, to = n * (c->part + 1) / c->parts;
     (void)e;
-    if (to > from)
+    if (c->wide)
+        copy_wide(c);
+    else if (to > from)
         memcpy((char *)c->out->data + from, (const char *)c->in[0].data + node_int(c->node, "at") + from,
                (size_t)(to - from));
     return true;
@@ -138,12 +163,14 @@ static bool result_body(defn *d, err *e)
     const expr *at = x_whole(d->mem, node_int(d->node, "at"));
     int64_t stride = type_count(t);
     (void)e;
-    if (d->node->in[0]->type.dtype != t->dtype) {
+    if (d->node->in[0]->type.dtype != t->dtype || custom_widens(d->node->in[0])) {
         const int64_t from = node_int(d->node, "at");
-        defn_routine(
-            d,
-            &(routine){
-                .name = d->node->op->name, .n_parameter = 1, .parameter = &from, .host = copy_bytes, .copies = true});
+        defn_routine(d, &(routine){.name = d->node->op->name,
+                                   .n_parameter = 1,
+                                   .parameter = &from,
+                                   .host = copy_bytes,
+                                   .wides = true,
+                                   .copies = true});
         return true;
     }
     for (int i = 0; i < t->rank && stride; i++) {

@@ -25,6 +25,10 @@ bool custom_impure(const node *n);
 bool custom_pack(graph *g, node *draft, int n, const type *t, err *e);
 /* Where an output begins in the value: in its elements */
 int64_t custom_place(const node *n, int index);
+/* Outputs of a scan that lie as bytes: where reals are held as f64, each byte has the room of so many. */
+enum { WIDE_BYTES = 8 };
+bool custom_widens(const node *n);
+type custom_wide(const node *n);   /* of the value where reals are held so */
 int custom_outputs(const node *n); /* 1 of all other operations */
 const type *custom_type(const node *n, int index);
 const node *custom_output(graph *g, const node *n, int index); /* n itself where it has one */

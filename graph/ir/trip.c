@@ -214,15 +214,6 @@ static dtype held(const walking *w, dtype d)
     return w->c->wide && dtype_real(d) ? TS_F64 : d;
 }
 
-static void copy(const ts_array *a, dtype d, void *to)
-{
-    const int64_t n = ts_array_count(a);
-    if (a->dtype == d)
-        memcpy(to, a->data, (size_t)(n * ts_dtype_bytes(d)));
-    for (int64_t i = 0; a->dtype != d && i < n; i++)
-        store_real(d, to, i, load_real(a->dtype, a->data, i));
-}
-
 /* Nodes are in the order of their ids, operands before what reads them. */
 static void begin(walking *w, const host_call *c)
 {
@@ -248,7 +239,7 @@ static void begin(walking *w, const host_call *c)
         const size_t bytes = (size_t)(type_count(&c->node->in[i]->type) * ts_dtype_bytes(d));
         w->state[i] = malloc(bytes + 1), w->next[i] = malloc(bytes + 1);
         MUST(w->state[i] && w->next[i]);
-        copy(&c->in[i], d, w->state[i]);
+        array_copy(&c->in[i], d, w->state[i]);
     }
 }
 
@@ -299,10 +290,11 @@ static void put_out(const walking *w, int k, int64_t row, const ts_array *a)
 {
     const node *n = w->c->node;
     const type *t = &n->trip->root[k]->type;
-    const dtype d = t->dtype == n->type.dtype ? w->c->out->dtype : t->dtype;
-    copy(a, d,
-         (char *)w->c->out->data + custom_place(n, k) * ts_dtype_bytes(w->c->out->dtype) +
-             row * type_count(t) * ts_dtype_bytes(d));
+    const dtype d = held(w, t->dtype);
+    const int64_t at = custom_place(n, k) * (w->c->wide && custom_widens(n) ? WIDE_BYTES : 1);
+    array_copy(a, d,
+               (char *)w->c->out->data + at * ts_dtype_bytes(w->c->out->dtype) +
+                   row * type_count(t) * ts_dtype_bytes(d));
 }
 
 static const ts_array *root_of(const walking *w, int k)
@@ -325,7 +317,7 @@ static bool one_trip(walking *w, bool *last, err *e)
     for (int i = 0; i < f->n_row; i++)
         put_out(w, f->n_state + i, scan_row(f, i, w->trip), root_of(w, f->n_state + i));
     for (int i = 0; i < f->n_state; i++)
-        copy(root_of(w, i), held(w, t->root[i]->type.dtype), w->next[i]);
+        array_copy(root_of(w, i), held(w, t->root[i]->type.dtype), w->next[i]);
     *last = f->until && *(const unsigned char *)root_of(w, t->n_root - 1)->data;
     for (int i = 0; i < f->n_state; i++) {
         char *was = w->state[i];

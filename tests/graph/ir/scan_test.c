@@ -174,10 +174,12 @@ static void check_inner(void)
     ts_graph_free(g);
 }
 
-/* A plan that judges forms trips in f64, too: states of f32 go from one to the next unrounded, to rows and outputs. */
-static void check_reference(void)
+/* A plan that judges forms trips in f64, too: states of f32 go from one to the next unrounded, to rows and outputs;
+ * where rows of other dtypes are gathered beside them, too. */
+static void check_reference(int others)
 {
     enum { TRIPS = 60 };
+    static const char *const how[] = {"cast to=u8", "cast to=f16"};
     ts_graph *g = ts_graph_make();
     ts_error e = {0};
     float x[TRIPS];
@@ -185,24 +187,30 @@ static void check_reference(void)
         x[t] = 0.7f * (float)((t * 37) % 23) / 23;
     ts_scan *s = ts_scan_begin(g, TRIPS);
     ts_tensor h = ts_scan_state(s, ts_constant(g, "h", &(ts_array){TS_F32, 0, {0}, (float[]){0.1f}})),
-              row = ts_scan_slice(s, ts_input(g, "x", TS_F32, 1, (int64_t[]){TRIPS}), false), out[2];
+              row = ts_scan_slice(s, ts_input(g, "x", TS_F32, 1, (int64_t[]){TRIPS}), false), out[4];
     ts_tensor next = ts_call1(g, "sin",
                               ts_call2(g, "add", ts_call2(g, "multiply", h, ts_scalar(g, TS_F32, 1.25)), row));
-    ts_scan_step(s, h, next), ts_scan_gather(s, h, false), ts_scan_end(s, out);
-    for (int i = 0; i < 2; i++)
+    ts_scan_step(s, h, next);
+    for (int i = 0; i < others; i++)
+        ts_scan_gather(s, ts_call1(g, how[i], ts_call2(g, "multiply", h, ts_scalar(g, TS_F32, 40))), false);
+    ts_scan_gather(s, h, false), ts_scan_end(s, out);
+    for (int i = 0; i < 2 + others; i++)
         out[i] = ts_call1(g, "cast to=f64", out[i]);
     const ts_given given = {"x", {TS_F32, 1, {TRIPS}, x}};
-    ts_array got[2] = {{0}};
+    ts_array got[4] = {{0}};
     double want = 0.1f;
-    if (!CHECK(ts_eval(2, out, 1, &given, &(ts_options){.target = "c", .reference = true}, got, &e)))
+    if (!CHECK(ts_eval(2 + others, out, 1, &given, &(ts_options){.target = "c", .reference = true}, got, &e)))
         printf("%s\n", e.text);
     for (int t = 0; t <= TRIPS && got[1].data; t++) {
-        const double is = t < TRIPS ? ts_array_at(&got[1], t) : ts_array_at(&got[0], 0);
+        const double is = t < TRIPS ? ts_array_at(&got[1 + others], t) : ts_array_at(&got[0], 0);
         if (!CHECK(fabs(is - want) < 1e-12))
             printf("  trip %d: %.17g, not %.17g\n", t, is, want);
+        for (int i = 0; i < others && t < TRIPS; i++) /* of reals even f16 is held as f64 */
+            CHECK(fabs(ts_array_at(&got[1 + i], t) - (i ? want * 40 : floor(want * 40))) < 1e-10);
         want = t < TRIPS ? sin(want * 1.25 + x[t]) : want;
     }
-    ts_array_free(&got[0]), ts_array_free(&got[1]);
+    for (int i = 0; i < 2 + others; i++)
+        ts_array_free(&got[i]);
     ts_graph_free(g);
 }
 
@@ -212,7 +220,9 @@ int main(void)
                                   {{.target = "c", .threads = 1}, true, 0},
                                   {{.target = "c", .threads = 3}, true, 2},
                                   {{.target = "c", .reference = true}, false, 0}};
-    check_inner(), check_reference();
+    check_inner();
+    for (int others = 0; others < 3; others++)
+        check_reference(others);
     scans_check(COUNT(on), on);
     for (int every = 0; every <= 4; every += 1 + !every) /* 7 trips in stretches of 3, 2, 3, 4 */
         scans_check_keep(every, every % 3 == 0, &(ts_options){.target = every == 2 ? "c" : "interp", .threads = 2});
