@@ -188,7 +188,7 @@ static bool make_steps(decoder *d, const ts_options *o, ts_error *e)
     d->window = ts_plan_of(g, d->steps.n + 1, all, 0, NULL, o, e);
     d->step = d->window ? ts_plan_of(g, 1, &d->steps.out, d->steps.n, d->steps.state, o, e) : NULL;
     free(all);
-    return d->step != NULL;
+    return d->step && ts_plan_build(d->step, e); /* not while the second token is waited for */
 }
 
 bool decoder_make(decoder *d, const run_weights *from, bool whole, const ts_options *o, ts_error *e)

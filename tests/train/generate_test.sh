@@ -45,4 +45,12 @@ for how in '' --no-cache; do
 done
 grep -q 'whole window' err && wrong "of a recurrent model nothing is kept" "$(cat err)"
 cmp -s out out--no-cache || wrong "from kept states the text is another"
+# what goes on is compiled before the first token, not while the second is waited for
+"${PYTHON:-python3}" - "$TESSERA" <<'END' || wrong "a program is built between tokens"
+import json, subprocess, sys, time
+begin = time.time()
+out = subprocess.run([sys.argv[1], *"generate loops --prompt ab --max-tokens 40 --json -q --cache-dir own".split()], capture_output=True)
+all, tokens = time.time() - begin, 39 / json.loads(out.stdout)["tokens_per_s"]
+sys.exit(0 if tokens < all / 10 else f"{tokens} of {all} s")
+END
 finish
