@@ -43,7 +43,7 @@ typedef enum cu_function_attribute {
     CU_FN_DYNAMIC_SHARED = 8
 } cu_function_attribute;
 /* cuda.h: CUjit_option, and a stream that does not wait for the default one */
-enum { CU_JIT_LOG = 5, CU_JIT_LOG_BYTES = 6, CU_STREAM_APART = 1 };
+enum { CU_JIT_LOG = 5, CU_JIT_LOG_BYTES = 6, CU_STREAM_APART = 1, CU_EVENT_NO_TIMES = 2 };
 enum { CU_CAPTURE_THREAD = 1 }; /* CUstreamCaptureMode: other threads are not held to what may be recorded */
 
 typedef unsigned long long cu_address;
@@ -115,6 +115,7 @@ typedef struct cu_api {
     cu_status (*event_make)(cu_event *v, unsigned flags);
     cu_status (*event_free)(cu_event v);
     cu_status (*event_record)(cu_event v, cu_stream s);
+    cu_status (*event_wait)(cu_event v);
     cu_status (*event_between)(float *milliseconds, cu_event from, cu_event to);
     cu_status (*launch)(cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                         unsigned shared, cu_stream s, void **parameter, void **extra);

@@ -1,6 +1,7 @@
 /* program.c - building a plan's program, running it, reading its values. */
 #include "backends/cuda/program.h"
 #include "backends/cuda/maps.h"
+#include "backends/cuda/pinned.h"
 #include "backends/cuda/target.h"
 #include "backends/emit/runtime/device_trips.h"
 #include "backends/emit/tables.h"
@@ -27,12 +28,13 @@ struct program {
     int64_t input_bytes; /* of all, with the extents of the run behind them */
     int64_t sizes_at;    /* where these begin */
     cu_address arena, leaves, inputs, counts, spill, fault;
-    char *staging; /* pinned: all inputs as the device has them */
-    int *faults;   /* pinned: by kernel, what it wrote there; behind these whether a trip was the last one */
-    char *mirror;  /* the arena, as far as it was looked at */
-    bool ended;    /* the last kernel was launched: what it wrote is to be taken back */
-    bool *written; /* by input: kernels write it */
-    void **input;  /* of the last run */
+    char *staging;  /* pinned: all inputs as the device has them */
+    int *faults;    /* pinned: by kernel, what it wrote there; behind these whether a trip was the last one */
+    pinned *pieces; /* by way of which all else goes: weights, results, values of other devices */
+    char *mirror;   /* the arena, as far as it was looked at */
+    bool ended;     /* the last kernel was launched: what it wrote is to be taken back */
+    bool *written;  /* by input: kernels write it */
+    void **input;   /* of the last run */
 };
 
 void cuda_free(program *g)
@@ -47,13 +49,15 @@ void cuda_free(program *g)
         device_free(&g->on, &g->arena), device_free(&g->on, &g->leaves), device_free(&g->on, &g->inputs);
         device_free(&g->on, &g->spill), device_free(&g->on, &g->fault), device_free(&g->on, &g->counts);
         device_unpin(&g->on, (void **)&g->staging), device_unpin(&g->on, (void **)&g->faults);
+        pinned_free(g->pieces);
     }
     device_close(&g->on);
     for (int k = 0; g->launch && k < g->texts.n_kernel; k++)
         free(g->launch[k].argument), free(g->launch[k].map);
     weights_free(&g->weights);
     cuda_texts_free(&g->texts), device_tables_free(&g->tables);
-    free(g->launch), free(g->leaf), free(g->input_at), free(g->mirror), free(g->written), free(g->input);
+    free(g->pieces), free(g->launch), free(g->leaf), free(g->input_at), free(g->mirror), free(g->written),
+        free(g->input);
     free(g);
 }
 
@@ -97,7 +101,8 @@ static bool find_memory(program *g, err *e)
         !device_alloc(d, (int64_t)g->tables.program.loops * COUNT_BYTES, "the trips' numbers", &g->counts, e) ||
         !device_alloc(d, spill, "what kernels hold", &g->spill, e) ||
         !device_alloc(d, fault, "the marks of kernels", &g->fault, e) ||
-        !device_pin(d, g->input_bytes, (void **)&g->staging, e) || !device_pin(d, fault, (void **)&g->faults, e))
+        !device_pin(d, g->input_bytes, (void **)&g->staging, e) || !device_pin(d, fault, (void **)&g->faults, e) ||
+        !pinned_make(g->pieces, d, int_max(leaves, p->arena_bytes), e))
         return false;
     for (int i = 0; i < p->n_leaf; i++)
         g->leaf[i] += g->leaves;
@@ -110,8 +115,7 @@ static bool find_memory(program *g, err *e)
 static bool upload(void *user, int which, const void *from, size_t bytes, err *e)
 {
     const program *g = user;
-    return device_enter(&g->on, e) && device_write(&g->on, g->leaf[which], from, (int64_t)bytes, e) &&
-           device_wait(&g->on, "a copy of a weight", e);
+    return device_enter(&g->on, e) && pinned_give(g->pieces, g->leaf[which], from, (int64_t)bytes, e);
 }
 
 static bool load_weights(program *g, const build_options *asked, err *e)
@@ -332,7 +336,8 @@ program *cuda_build(const plan *p, const build_options *w, text *facts, err *e)
     g->written = calloc((size_t)p->n_input + 1, sizeof *g->written);
     g->input = calloc((size_t)p->n_input + 1, sizeof *g->input);
     g->mirror = calloc((size_t)p->arena_bytes + 1, 1);
-    MUST(g->leaf && g->input_at && g->written && g->input);
+    g->pieces = calloc(1, sizeof *g->pieces);
+    MUST(g->leaf && g->input_at && g->written && g->input && g->pieces);
     if (!g->mirror)
         return err_set(e, TS_MEMORY, "no memory to look at %lld bytes of values", (long long)p->arena_bytes),
                cuda_free(g), NULL;
@@ -470,46 +475,43 @@ static cu_address place_of(const program *g, const node *n)
 
 bool cuda_put(program *g, const node *n, const void *from, err *e)
 {
-    return device_enter(&g->on, e) && device_write(&g->on, place_of(g, n), from, plain_bytes(g, n), e);
+    return device_enter(&g->on, e) && pinned_give(g->pieces, place_of(g, n), from, plain_bytes(g, n), e);
 }
 
 bool cuda_fetch(program *g, const node *n, void *to, err *e)
 {
-    return device_enter(&g->on, e) && device_read(&g->on, to, place_of(g, n), plain_bytes(g, n), e) &&
-           device_wait(&g->on, "a copy of a value", e);
+    return device_enter(&g->on, e) &&
+           pinned_take(g->pieces, to, place_of(g, n), plain_bytes(g, n), "a copy of a value", e);
 }
 
 /* ---- values ---- */
-static bool look(const program *g, char *to, const buffer *h, err *e)
-{
-    return device_enter(&g->on, e) && device_read(&g->on, to, g->arena + (cu_address)h->offset, h->bytes, e) &&
-           device_wait(&g->on, "a copy of a value", e);
-}
-
 const void *cuda_at(const program *g, const node *n, dtype *stored)
 {
     err none = {0};
     const buffer *h = &g->p->buffer[n->id];
     *stored = stored_as(g->p, n);
-    return look(g, g->mirror + h->offset, h, &none) ? g->mirror + h->offset : NULL;
+    return device_enter(&g->on, &none) &&
+                   pinned_take(g->pieces, g->mirror + h->offset, place_of(g, n), h->bytes, "a copy of a value", &none)
+               ? g->mirror + h->offset
+               : NULL;
+}
+
+static bool take_result(const program *g, const node *n, void *to, int64_t bytes, err *e)
+{
+    return device_enter(&g->on, e) && pinned_take(g->pieces, to, place_of(g, n), bytes, "a copy of a result", e);
 }
 
 bool cuda_get(program *g, int root, ts_array *out, err *e)
 {
     const node *n = g->p->root[root];
-    const buffer *h = &g->p->buffer[n->id];
     const int64_t count = type_count(&n->type);
     if (n->leaf)
         return leaf_read(n, out->data, 0, count), true;
     if (stored_as(g->p, n) == n->type.dtype)
-        return device_enter(&g->on, e) &&
-               device_read(&g->on, out->data, g->arena + (cu_address)h->offset, type_bytes(&n->type), e) &&
-               device_wait(&g->on, "a copy of a result", e);
+        return take_result(g, n, out->data, type_bytes(&n->type), e);
     double *wide = calloc((size_t)count + 1, sizeof *wide);
     MUST(wide);
-    const bool ok = device_enter(&g->on, e) &&
-                    device_read(&g->on, wide, g->arena + (cu_address)h->offset, 8 * count, e) &&
-                    device_wait(&g->on, "a copy of a result", e);
+    const bool ok = take_result(g, n, wide, 8 * count, e);
     for (int64_t i = 0; i < count && ok; i++)
         store_real(n->type.dtype, out->data, i, wide[i]);
     free(wide);

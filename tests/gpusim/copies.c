@@ -1,6 +1,8 @@
-/* copies.c - device memory and pinned memory, copies between them. */
+/* copies.c - device memory and pinned memory, copies between them. With SIMCUDA_COPIES=FILE a line of JSON says, when
+ * the process ends, how many went to the device and to the host, and how many of them had memory that is not pinned. */
 #include "tests/gpusim/driver.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,6 +159,29 @@ API cuMemHostUnregister(void *p)
 }
 
 enum { TO_DEVICE, TO_HOST, ON_DEVICE };
+
+static unsigned long long copied[ON_DEVICE + 1], pageable_copied;
+
+static void write_copies(void)
+{
+    FILE *f = fopen(getenv("SIMCUDA_COPIES"), "w");
+    if (f) {
+        fprintf(f, "{\"to_device\":%llu,\"to_host\":%llu,\"pageable\":%llu}\n", copied[TO_DEVICE], copied[TO_HOST],
+                pageable_copied);
+        fclose(f);
+    }
+}
+
+static void count_copy(int direction, const void *host)
+{
+    static bool begun;
+    if (!begun && getenv("SIMCUDA_COPIES"))
+        atexit(write_copies);
+    begun = true;
+    copied[direction]++;
+    pageable_copied += direction != ON_DEVICE && find_pinned(host) < 0;
+}
+
 static CUresult copy(int direction, uint64_t dst, uint64_t src, size_t n, CUstream s, bool async)
 {
     ENTER_AS("cuMemcpy");
@@ -168,6 +193,8 @@ static CUresult copy(int direction, uint64_t dst, uint64_t src, size_t n, CUstre
         return E_VALUE;
     }
     NEED(dst && src);
+    const void *host = (const void *)(uintptr_t)(direction == TO_DEVICE ? src : dst);
+    count_copy(direction, host);
     Op *op = new_op(OP_COPY);
     *op = (Op){.kind = OP_COPY,
                .dst = dst,
@@ -186,7 +213,6 @@ static CUresult copy(int direction, uint64_t dst, uint64_t src, size_t n, CUstre
         drain(s, ~0ull);
         return r ? r : sticky;
     }
-    const void *host = (const void *)(uintptr_t)(direction == TO_DEVICE ? src : dst);
     bool pageable = direction != ON_DEVICE && find_pinned(host) < 0;
     if (pageable && direction == TO_DEVICE && !s->capture) {
         op->staged = malloc(n);

@@ -42,7 +42,8 @@ fails "$name: launching the graph failed: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES" SI
 fails "$name: a copy to the device failed: CUDA_ERROR_LAUNCH_FAILED" SIMCUDA_FAIL=cuMemcpy:2=719
 fails "$name: launching the graph failed: CUDA_ERROR_LAUNCH_FAILED" SIMCUDA_FAIL=cuGraphLaunch=719
 fails "$name: a run failed: CUDA_ERROR_LAUNCH_FAILED, unspecified launch failure (719)" \
-    SIMCUDA_FAIL=cuStreamSynchronize:3=719
+    SIMCUDA_FAIL=cuStreamSynchronize=719
+fails "$name: a copy of a result failed: CUDA_ERROR_LAUNCH_FAILED" SIMCUDA_FAIL=cuEventSynchronize:2=719
 fails 'there is no NVRTC, the compiler of CUDA: /nowhere/libnvrtc.so: cannot open shared object file' \
     TESSERA_NVRTC=/nowhere/libnvrtc.so
 fails "NVRTC, the compiler of CUDA, has no function nvrtcVersion: it is too old" "TESSERA_NVRTC=$sim"

@@ -1,0 +1,24 @@
+/* pinned.h - copies between memory of the host, whosever it is, and the device, by way of two pieces of pinned memory
+ * in turn: the device copies by itself from the one while the host copies to the other. Drivers do the same with
+ * memory that is not pinned, but wait for all that is under way first. */
+#ifndef TS_CUDA_PINNED_H
+#define TS_CUDA_PINNED_H
+#include "backends/cuda/device.h"
+
+typedef struct pinned {
+    const device *on;
+    char *at;          /* of both pieces */
+    int64_t piece;     /* bytes of one */
+    cu_event event[2]; /* by piece: the copy from it, or to it, is done */
+    bool used[2];
+    int turn; /* which of them is next */
+} pinned;
+
+/* d: borrowed for its life; most: bytes of one copy, as far as is known; larger ones go in more pieces */
+bool pinned_make(pinned *p, const device *d, int64_t most, err *e);
+void pinned_free(pinned *p); /* accepts a zeroed one */
+/* In the order of the stream. `from` is free when it returns, where the copy may be under way; a take is done. doing:
+ * "a copy of a result" */
+bool pinned_give(pinned *p, cu_address to, const void *from, int64_t bytes, err *e);
+bool pinned_take(pinned *p, void *to, cu_address from, int64_t bytes, const char *doing, err *e);
+#endif
