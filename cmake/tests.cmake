@@ -9,7 +9,7 @@
 #   wrap=NAME,... (of a C test: calls of NAME reach its own __wrap_NAME, as the linker's --wrap says) ----
 enable_testing()
 file(GLOB_RECURSE helpers CONFIGURE_DEPENDS tests/*.c)
-list(FILTER helpers EXCLUDE REGEX "/tests/(ontop|install|gpusim)/") # programs of their own
+list(FILTER helpers EXCLUDE REGEX "/tests/(ontop|install|gpusim|oclapart)/") # programs of their own
 set(tests ${helpers})
 list(FILTER tests INCLUDE REGEX "_test\\.c$")
 list(FILTER helpers EXCLUDE REGEX "_test\\.c$")

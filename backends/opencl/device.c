@@ -89,6 +89,7 @@ static void describe(const opencl *cl, const opencl_device *f, ocl_device *out)
     out->workers = at_least(number(cl, d, CL_COMPUTE_UNITS), 1);
     if (!out->alone)
         describe_card(cl, d, &out->is.card);
+    out->apart = !number(cl, d, CL_SHARES_MEMORY);
     out->wide = number(cl, d, CL_WIDE_CONFIG) != 0;
     out->exact = number(cl, d, CL_NARROW_CONFIG) & CL_ROUNDS_DIVISION;
     out->most = number(cl, d, CL_MOST_BYTES), out->parameters = number(cl, d, CL_PARAMETER_BYTES);

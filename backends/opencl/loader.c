@@ -3,10 +3,9 @@
 
 #include <dlfcn.h>
 
-static const char library[] = OPENCL_LIBRARY;
-
 bool opencl_open(opencl *cl, err *e)
 {
+    const char *asked = env_text("TESSERA_OPENCL_LOADER"), *library = asked ? asked : OPENCL_LIBRARY;
     *cl = (opencl){.library = dlopen(library, RTLD_NOW | RTLD_LOCAL)};
     if (!cl->library) {
         err_set(e, TS_DEVICE, "no OpenCL here: %s", dlerror());

@@ -2,8 +2,8 @@
  * queue, which keeps their order. Inputs go to the device at the start of a run; what is written into inputs comes back
  * at its end, and results when they are asked for. */
 #include "backends/emit/tables.h"
+#include "backends/opencl/pinned.h"
 #include "backends/opencl/runtime/opencl_memory.h"
-#include "backends/opencl/units.h"
 #include "backends/outside.h"
 #include "backends/weights.h"
 #include "graph/base/clock.h"
@@ -23,9 +23,10 @@ struct program {
     ocl_units units;
     weights weights;
     device_tables tables;
-    cl_kernel *kernel; /* by number, those of trips behind the plan's; of scans and copies NULL */
-    opencl_memory on;  /* its memory there */
-    bool *written;     /* inputs that kernels write */
+    cl_kernel *kernel;  /* by number, those of trips behind the plan's; of scans and copies NULL */
+    opencl_memory on;   /* its memory there */
+    ocl_pinned *pieces; /* by way of which all goes there and comes back */
+    bool *written;      /* inputs that kernels write */
     bool faults;
     size_t spill_bytes;
     mirror *seen;
@@ -68,28 +69,6 @@ static bool take_memory(const program *g, cl_memory *out, size_t bytes, const ch
     return *out || opencl_fail(answer, what, e);
 }
 
-/* Does not wait: from must stay as it is until the queue is settled. */
-static bool send(const program *g, cl_memory to, const void *from, size_t bytes, const char *what, err *e)
-{
-    const int32_t answer = bytes ? g->host.cl.write(g->host.queue, to, CL_FALSE, 0, bytes, from, 0, NULL, NULL)
-                                 : CL_SUCCESS;
-    return answer == CL_SUCCESS || opencl_fail(answer, what, e);
-}
-
-/* Waits for all that was asked before, since the queue keeps its order. */
-static bool receive(const program *g, cl_memory from, size_t offset, void *to, size_t bytes, err *e)
-{
-    const int32_t answer = bytes ? g->host.cl.read(g->host.queue, from, CL_TRUE, offset, bytes, to, 0, NULL, NULL)
-                                 : CL_SUCCESS;
-    return answer == CL_SUCCESS || opencl_fail(answer, "reading a value", e);
-}
-
-static bool settle(const program *g, err *e) /* all that was asked for is done */
-{
-    const int32_t answer = g->host.cl.finish(g->host.queue);
-    return answer == CL_SUCCESS || opencl_fail(answer, "running kernels", e);
-}
-
 /* ---- making and ending ---- */
 static void drop_all(const program *g, cl_memory *m, int n)
 {
@@ -116,10 +95,12 @@ static void drop(program *g)
         g->host.cl.drop_memory(g->on.spill);
     if (g->on.fault)
         g->host.cl.drop_memory(g->on.fault);
+    if (g->pieces)
+        ocl_pinned_free(g->pieces);
     ocl_units_free(&g->units, &g->host.cl), device_tables_free(&g->tables);
     close_host(&g->host);
     weights_free(&g->weights);
-    free(g->seen ? g->seen->at : NULL), free(g->seen), free(g->kernel), free(g->written), free(g);
+    free(g->seen ? g->seen->at : NULL), free(g->seen), free(g->pieces), free(g->kernel), free(g->written), free(g);
 }
 
 /* Settled here, because the weights' own copy may go as soon as this returns. */
@@ -127,7 +108,8 @@ static bool upload(void *user, int which, const void *from, size_t bytes, err *e
 {
     program *g = user;
     return take_memory(g, &g->on.leaf[which], bytes, "a weight", e) &&
-           send(g, g->on.leaf[which], from, bytes, "sending a weight", e) && settle(g, e);
+           ocl_give(g->pieces, (ocl_place){g->on.leaf[which], 0}, from, bytes, "sending a weight", e) &&
+           ocl_given(g->pieces, e);
 }
 
 static size_t groups_of(const program *g, int k)
@@ -151,8 +133,8 @@ static bool find_memory(program *g, err *e)
     MUST(zero);
     ok = ok && take_memory(g, &g->on.spill, g->spill_bytes, "values of groups", e) &&
          take_memory(g, &g->on.counts, (size_t)g->tables.program.loops * COUNT_BYTES, "the trips' numbers", e) &&
-         take_memory(g, &g->on.fault, flags, "faults", e) && send(g, g->on.fault, zero, flags, "clearing faults", e) &&
-         settle(g, e);
+         take_memory(g, &g->on.fault, flags, "faults", e) &&
+         ocl_give(g->pieces, (ocl_place){g->on.fault, 0}, zero, flags, "clearing faults", e) && ocl_given(g->pieces, e);
     free(zero);
     return ok;
 }
@@ -220,7 +202,8 @@ static program *build(const plan *p, const build_options *w, text *facts, err *e
     g->on.leaf = calloc((size_t)p->n_leaf + 1, sizeof *g->on.leaf);
     g->on.input = calloc((size_t)p->n_input + 1, sizeof *g->on.input);
     g->written = calloc((size_t)p->n_input + 1, sizeof *g->written);
-    MUST(g->seen && g->on.leaf && g->on.input && g->written);
+    g->pieces = calloc(1, sizeof *g->pieces);
+    MUST(g->pieces && g->seen && g->on.leaf && g->on.input && g->written);
     if (make(g, w, facts, e))
         return g;
     return drop(g), NULL;
@@ -320,7 +303,8 @@ static bool send_inputs(const program *g, void *const *input, err *e)
 {
     bool ok = !g->p->n_variable || give_sizes(g, input[g->p->n_input], e);
     for (int i = 0; ok && i < g->p->n_input; i++)
-        ok = send(g, g->on.input[i], input[i], (size_t)type_bytes(&g->p->input[i]->type), "sending an input", e);
+        ok = ocl_give(g->pieces, (ocl_place){g->on.input[i], 0}, input[i], (size_t)type_bytes(&g->p->input[i]->type),
+                      "sending an input", e);
     return ok;
 }
 
@@ -330,7 +314,8 @@ static bool take_inputs(const program *g, void *const *input, err *e)
     bool ok = true;
     for (int i = 0; ok && i < g->p->n_input; i++)
         if (g->written[i])
-            ok = receive(g, g->on.input[i], 0, input[i], (size_t)type_bytes(&g->p->input[i]->type), e);
+            ok = ocl_take(g->pieces, input[i], (ocl_place){g->on.input[i], 0},
+                          (size_t)type_bytes(&g->p->input[i]->type), "reading a value", e);
     return ok;
 }
 
@@ -344,13 +329,13 @@ static bool check_faults(const program *g, void *const *input, err *e)
         return true;
     int *at = calloc((size_t)n + 1, sizeof *at), k = 0;
     MUST(at);
-    ok = receive(g, g->on.fault, 0, at, (size_t)n * sizeof *at, e);
+    ok = ocl_take(g->pieces, at, (ocl_place){g->on.fault, 0}, (size_t)n * sizeof *at, "reading faults", e);
     while (ok && k < n && !at[k])
         k++;
     if (ok && k < n) {
         memset(at, 0, (size_t)n * sizeof *at);
-        ok = send(g, g->on.fault, at, (size_t)n * sizeof *at, "clearing faults", e) && settle(g, e) &&
-             outside_kernel(g->p, &g->p->kernel[k], input, e);
+        ok = ocl_give(g->pieces, (ocl_place){g->on.fault, 0}, at, (size_t)n * sizeof *at, "clearing faults", e) &&
+             ocl_given(g->pieces, e) && outside_kernel(g->p, &g->p->kernel[k], input, e);
     }
     free(at);
     return ok;
@@ -360,15 +345,15 @@ static bool run(program *g, void *const *input, err *e)
 {
     bool ok = send_inputs(g, input, e);
     ok = ok && launch_span(g, 0, g->p->n_kernel, e);
-    return settle(g, e) && ok && check_faults(g, input, e) && take_inputs(g, input, e);
+    return ocl_settle(&g->host, e) && ok && check_faults(g, input, e) && take_inputs(g, input, e);
 }
 
 /* Waits behind every kernel, so times of the host contain a launch and a wait; `time` asks the device instead. */
 static bool run_each(program *g, void *const *input, void (*after)(void *user, int kernel), void *user, err *e)
 {
-    bool ok = send_inputs(g, input, e) && settle(g, e);
+    bool ok = send_inputs(g, input, e) && ocl_settle(&g->host, e);
     for (int k = 0; ok && k < g->p->n_kernel; k++) {
-        ok = launch_span(g, k, k + 1, e) && settle(g, e);
+        ok = launch_span(g, k, k + 1, e) && ocl_settle(&g->host, e);
         if (ok)
             launches_each(g->p, k, after, user);
     }
@@ -423,7 +408,7 @@ static bool run_timed(program *g, void *const *input, double *seconds, err *e)
     const cl_queue queue = cl->queue(g->host.context, g->host.id, CL_QUEUE_TIMES, &answer);
     if (!queue)
         return opencl_fail(answer, "opening a queue that keeps times", e);
-    const bool ok = send_inputs(g, input, e) && settle(g, e) && time_in(g, queue, seconds, e);
+    const bool ok = send_inputs(g, input, e) && ocl_settle(&g->host, e) && time_in(g, queue, seconds, e);
     cl->drop_queue(queue);
     return ok && check_faults(g, input, e) && take_inputs(g, input, e);
 }
@@ -431,7 +416,7 @@ static bool run_timed(program *g, void *const *input, double *seconds, err *e)
 /* ---- parts of plans over several devices ---- */
 static bool wait(program *g, err *e)
 {
-    return settle(g, e) && (!g->given || (check_faults(g, g->given, e) && take_inputs(g, g->given, e)));
+    return ocl_settle(&g->host, e) && (!g->given || (check_faults(g, g->given, e) && take_inputs(g, g->given, e)));
 }
 
 static bool span(program *g, void *const *input, int first, int end, err *e)
@@ -441,16 +426,20 @@ static bool span(program *g, void *const *input, int first, int end, err *e)
     return ok && launch_span(g, first, end, e);
 }
 
+static ocl_place place_of(const program *g, const node *n)
+{
+    return (ocl_place){g->on.arena, (size_t)g->p->buffer[n->id].offset};
+}
+
 static bool put(program *g, const node *n, const void *from, err *e)
 {
-    const int32_t answer = g->host.cl.write(g->host.queue, g->on.arena, CL_TRUE, (size_t)g->p->buffer[n->id].offset,
-                                            (size_t)type_bytes(&n->type), from, 0, NULL, NULL);
-    return answer == CL_SUCCESS || opencl_fail(answer, "sending a value", e);
+    return ocl_give(g->pieces, place_of(g, n), from, (size_t)type_bytes(&n->type), "sending a value", e) &&
+           ocl_given(g->pieces, e);
 }
 
 static bool fetch(program *g, const node *n, void *to, err *e)
 {
-    return receive(g, g->on.arena, (size_t)g->p->buffer[n->id].offset, to, (size_t)type_bytes(&n->type), e);
+    return ocl_take(g->pieces, to, place_of(g, n), (size_t)type_bytes(&n->type), "reading a value", e);
 }
 
 /* Good until the next call: one place for what was read back last. */
@@ -463,7 +452,7 @@ static const void *at(const program *g, const node *n, dtype *stored)
         g->seen->at = realloc(g->seen->at, g->seen->room = bytes);
         MUST(g->seen->at);
     }
-    return receive(g, g->on.arena, (size_t)g->p->buffer[n->id].offset, g->seen->at, bytes, &e) ? g->seen->at : NULL;
+    return ocl_take(g->pieces, g->seen->at, place_of(g, n), bytes, "reading a value", &e) ? g->seen->at : NULL;
 }
 
 /* Plans that judge hold f64, rounded here to what the graph says. */
@@ -471,11 +460,10 @@ static bool get(program *g, int root, ts_array *out, err *e)
 {
     const node *n = g->p->root[root];
     const int64_t count = type_count(&n->type);
-    const size_t bytes = (size_t)type_bytes(&n->type), offset = (size_t)g->p->buffer[n->id].offset;
     if (n->leaf)
         return leaf_read(n, out->data, 0, count), true;
     if (stored_as(g->p, n) == n->type.dtype)
-        return receive(g, g->on.arena, offset, out->data, bytes, e);
+        return ocl_take(g->pieces, out->data, place_of(g, n), (size_t)type_bytes(&n->type), "reading a result", e);
     dtype stored;
     const double *wide = at(g, n, &stored);
     if (!wide)
@@ -506,6 +494,16 @@ static void find_tables(program *g)
     free(one);
 }
 
+static size_t most_bytes(const plan *p) /* of what is copied at once */
+{
+    int64_t most = p->arena_bytes;
+    for (int i = 0; i < p->n_input; i++)
+        most = int_max(most, type_bytes(&p->input[i]->type));
+    for (int i = 0; i < p->n_leaf; i++)
+        most = int_max(most, p->leaf[i].layout.size);
+    return (size_t)most;
+}
+
 static bool make(program *g, const build_options *w, text *facts, err *e)
 {
     const double start = seconds_now();
@@ -515,7 +513,8 @@ static bool make(program *g, const build_options *w, text *facts, err *e)
         return false;
     tell(g, seconds_now() - start, facts);
     find_tables(g);
-    return weights_load(&g->weights, g->p, &host, e) && find_memory(g, e) && make_kernels(g, e);
+    return ocl_pinned_make(g->pieces, &g->host, most_bytes(g->p), e) && weights_load(&g->weights, g->p, &host, e) &&
+           find_memory(g, e) && make_kernels(g, e);
 }
 
 static const presence present = {.usable = ocl_usable, .runs = ocl_runs};

@@ -34,7 +34,10 @@ static const struct {
     {"clEnqueueWriteBuffer", offsetof(opencl, write)},
     {"clEnqueueCopyBuffer", offsetof(opencl, copy)},
     {"clEnqueueFillBuffer", offsetof(opencl, fill)},
+    {"clEnqueueMapBuffer", offsetof(opencl, map)},
+    {"clEnqueueUnmapMemObject", offsetof(opencl, unmap)},
     {"clFinish", offsetof(opencl, finish)},
+    {"clWaitForEvents", offsetof(opencl, wait_for)},
     {"clGetEventProfilingInfo", offsetof(opencl, event_time)},
     {"clReleaseEvent", offsetof(opencl, drop_event)},
 };

@@ -25,7 +25,8 @@ enum {
     CL_NO_PLATFORM = -1001
 };
 enum { CL_FALSE = 0, CL_TRUE = 1 };
-enum { CL_READ_WRITE = 1 };                          /* memory */
+enum { CL_READ_WRITE = 1, CL_OF_HOST = 1 << 4 }; /* memory; cl.h: CL_MEM_ALLOC_HOST_PTR */
+enum { CL_MAP_READ = 1, CL_MAP_WRITE = 2 };
 enum { CL_TYPE_CPU = 1 << 1, CL_TYPE_GPU = 1 << 2 }; /* cl.h, cl_device_type */
 static const uint64_t CL_TYPE_ALL = 0xffffffffu;
 enum { CL_ROUNDS_DIVISION = 1 << 7 }; /* of a floating-point configuration: division and roots round correctly */
@@ -46,6 +47,7 @@ enum cl_question {
     CL_DEVICE_NAME = 0x102b,
     CL_DRIVER_VERSION = 0x102d,
     CL_DEVICE_VERSION = 0x102f,
+    CL_SHARES_MEMORY = 0x1035,     /* cl.h: CL_DEVICE_HOST_UNIFIED_MEMORY */
     CL_WIDE_CONFIG = 0x1032,       /* of reals of 8 bytes; 0: there are none */
     CL_NATIVE_FLOATS = 0x103a,     /* in a vector */
     CL_NVIDIA_CAPABILITY = 0x4000, /* major; minor is the next number */
@@ -93,7 +95,11 @@ typedef struct opencl {
                     const cl_event *wait, cl_event *done);
     int32_t (*fill)(cl_queue q, cl_memory m, const void *pattern, size_t pattern_bytes, size_t at, size_t bytes,
                     uint32_t n, const cl_event *wait, cl_event *done);
+    void *(*map)(cl_queue q, cl_memory m, uint32_t wait_for_it, uint64_t how, size_t from, size_t bytes, uint32_t n,
+                 const cl_event *wait, cl_event *done, int32_t *e);
+    int32_t (*unmap)(cl_queue q, cl_memory m, void *at, uint32_t n, const cl_event *wait, cl_event *done);
     int32_t (*finish)(cl_queue q);
+    int32_t (*wait_for)(uint32_t n, const cl_event *v);
     int32_t (*event_time)(cl_event v, uint32_t what, size_t n, void *out, size_t *have);
     int32_t (*drop_event)(cl_event v);
 } opencl;
