@@ -2,7 +2,7 @@
  * queue, which keeps their order. Inputs go to the device at the start of a run; what is written into inputs comes back
  * at its end, and results when they are asked for. */
 #include "backends/emit/tables.h"
-#include "backends/opencl/pinned.h"
+#include "backends/opencl/inputs.h"
 #include "backends/opencl/runtime/opencl_memory.h"
 #include "backends/outside.h"
 #include "backends/weights.h"
@@ -26,11 +26,12 @@ struct program {
     cl_kernel *kernel;  /* by number, those of trips behind the plan's; of scans and copies NULL */
     opencl_memory on;   /* its memory there */
     ocl_pinned *pieces; /* by way of which all goes there and comes back */
-    bool *written;      /* inputs that kernels write */
+    ocl_inputs inputs;
     bool faults;
     size_t spill_bytes;
     mirror *seen;
     void *const *given; /* inputs of the run under way */
+    bool ended;         /* its last kernel was launched: what it wrote is to be taken back */
 };
 
 /* ---- the device ---- */
@@ -56,19 +57,6 @@ static void close_host(ocl_host *h)
     opencl_close(&h->cl);
 }
 
-/* A device says how large one piece may be: often a quarter of its memory. Pieces of 0 bytes are refused by drivers. */
-static bool take_memory(const program *g, cl_memory *out, size_t bytes, const char *what, err *e)
-{
-    int32_t answer = CL_SUCCESS;
-    if ((int64_t)bytes > g->host.device.most) {
-        err_set(e, TS_MEMORY, "%s: %zu bytes in one piece, %s gives %lld", what, bytes, g->host.device.name,
-                (long long)g->host.device.most);
-        return err_hint(e, "bind smaller dimensions, or run on another device");
-    }
-    *out = g->host.cl.memory(g->host.context, CL_READ_WRITE, bytes ? bytes : 1, NULL, &answer);
-    return *out || opencl_fail(answer, what, e);
-}
-
 /* ---- making and ending ---- */
 static void drop_all(const program *g, cl_memory *m, int n)
 {
@@ -86,7 +74,7 @@ static void drop(program *g)
     for (int k = 0; g->kernel && k < g->units.levels.n_kernel; k++)
         if (g->kernel[k])
             g->host.cl.drop_kernel(g->kernel[k]);
-    drop_all(g, g->on.leaf, g->p->n_leaf), drop_all(g, g->on.input, g->p->n_input);
+    drop_all(g, g->on.leaf, g->p->n_leaf), ocl_inputs_free(&g->inputs);
     if (g->on.arena)
         g->host.cl.drop_memory(g->on.arena);
     if (g->on.counts)
@@ -100,14 +88,14 @@ static void drop(program *g)
     ocl_units_free(&g->units, &g->host.cl), device_tables_free(&g->tables);
     close_host(&g->host);
     weights_free(&g->weights);
-    free(g->seen ? g->seen->at : NULL), free(g->seen), free(g->pieces), free(g->kernel), free(g->written), free(g);
+    free(g->seen ? g->seen->at : NULL), free(g->seen), free(g->pieces), free(g->kernel), free(g);
 }
 
 /* Settled here, because the weights' own copy may go as soon as this returns. */
 static bool upload(void *user, int which, const void *from, size_t bytes, err *e)
 {
     program *g = user;
-    return take_memory(g, &g->on.leaf[which], bytes, "a weight", e) &&
+    return ocl_memory_take(&g->host, &g->on.leaf[which], bytes, "a weight", e) &&
            ocl_give(g->pieces, (ocl_place){g->on.leaf[which], 0}, from, bytes, "sending a weight", e) &&
            ocl_given(g->pieces, e);
 }
@@ -120,9 +108,9 @@ static size_t groups_of(const program *g, int k)
 static bool find_memory(program *g, err *e)
 {
     const plan *p = g->p;
-    bool ok = take_memory(g, &g->on.arena, (size_t)p->arena_bytes, "values", e);
-    for (int i = 0; ok && i < p->n_input; i++)
-        ok = take_memory(g, &g->on.input[i], (size_t)type_bytes(&p->input[i]->type), "an input", e);
+    bool ok = ocl_memory_take(&g->host, &g->on.arena, (size_t)p->arena_bytes, "values", e);
+    ok = ok && ocl_inputs_make(&g->inputs, p, g->pieces, e);
+    g->on.input = g->inputs.memory;
     for (int k = 0; k < g->units.n_kernel; k++) {
         const size_t bytes = (size_t)g->units.text[k].spill * groups_of(g, k);
         g->spill_bytes = bytes > g->spill_bytes ? bytes : g->spill_bytes;
@@ -131,9 +119,10 @@ static bool find_memory(program *g, err *e)
     const size_t flags = ((size_t)p->n_kernel + 1) * sizeof(int);
     int *zero = calloc(1, flags);
     MUST(zero);
-    ok = ok && take_memory(g, &g->on.spill, g->spill_bytes, "values of groups", e) &&
-         take_memory(g, &g->on.counts, (size_t)g->tables.program.loops * COUNT_BYTES, "the trips' numbers", e) &&
-         take_memory(g, &g->on.fault, flags, "faults", e) &&
+    ok = ok && ocl_memory_take(&g->host, &g->on.spill, g->spill_bytes, "values of groups", e) &&
+         ocl_memory_take(&g->host, &g->on.counts, (size_t)g->tables.program.loops * COUNT_BYTES, "the trips' numbers",
+                         e) &&
+         ocl_memory_take(&g->host, &g->on.fault, flags, "faults", e) &&
          ocl_give(g->pieces, (ocl_place){g->on.fault, 0}, zero, flags, "clearing faults", e) && ocl_given(g->pieces, e);
     free(zero);
     return ok;
@@ -147,14 +136,8 @@ static bool refused(const program *g, int k, err *e)
 }
 
 /* Arguments of a trip's kernels are given anew at each launch. */
-static bool make_kernel(program *g, int k, err *e)
+static bool give_places(const program *g, int k, err *e)
 {
-    int32_t answer = CL_SUCCESS;
-    g->kernel[k] = g->host.cl.kernel(ocl_program_of(&g->units, k), g->units.text[k].name, &answer);
-    if (!g->kernel[k])
-        return opencl_fail(answer, "making a kernel", e);
-    if (k >= g->p->n_kernel)
-        return true;
     device_at *at = calloc((size_t)g->units.text[k].n_operand + 1, sizeof *at);
     MUST(at);
     device_places(&g->tables.program, k, at);
@@ -162,6 +145,15 @@ static bool make_kernel(program *g, int k, err *e)
                     refused(g, k, e);
     free(at);
     return ok;
+}
+
+static bool make_kernel(program *g, int k, err *e)
+{
+    int32_t answer = CL_SUCCESS;
+    g->kernel[k] = g->host.cl.kernel(ocl_program_of(&g->units, k), g->units.text[k].name, &answer);
+    if (!g->kernel[k])
+        return opencl_fail(answer, "making a kernel", e);
+    return k >= g->p->n_kernel || give_places(g, k, e);
 }
 
 static bool make_kernels(program *g, err *e)
@@ -173,7 +165,7 @@ static bool make_kernels(program *g, err *e)
         for (int i = 0; i < g->units.text[k].n_operand; i++) {
             const operand *o = &g->units.text[k].operand[i];
             if (o->written && g->p->buffer[o->node->id].where == IN_INPUT)
-                g->written[input_of(g->p, o->node)] = true;
+                g->inputs.written[input_of(g->p, o->node)] = true;
         }
     return ok;
 }
@@ -200,10 +192,8 @@ static program *build(const plan *p, const build_options *w, text *facts, err *e
     g->on = (opencl_memory){.cl = &g->host.cl, .leaves = p->n_leaf, .inputs = p->n_input};
     g->seen = calloc(1, sizeof *g->seen);
     g->on.leaf = calloc((size_t)p->n_leaf + 1, sizeof *g->on.leaf);
-    g->on.input = calloc((size_t)p->n_input + 1, sizeof *g->on.input);
-    g->written = calloc((size_t)p->n_input + 1, sizeof *g->written);
     g->pieces = calloc(1, sizeof *g->pieces);
-    MUST(g->pieces && g->seen && g->on.leaf && g->on.input && g->written);
+    MUST(g->pieces && g->seen && g->on.leaf);
     if (make(g, w, facts, e))
         return g;
     return drop(g), NULL;
@@ -299,24 +289,12 @@ static bool give_sizes(const program *g, const int64_t *size, err *e)
     return true;
 }
 
-static bool send_inputs(const program *g, void *const *input, err *e)
+static bool send_inputs(program *g, void *const *input, err *e)
 {
-    bool ok = !g->p->n_variable || give_sizes(g, input[g->p->n_input], e);
-    for (int i = 0; ok && i < g->p->n_input; i++)
-        ok = ocl_give(g->pieces, (ocl_place){g->on.input[i], 0}, input[i], (size_t)type_bytes(&g->p->input[i]->type),
-                      "sending an input", e);
-    return ok;
-}
-
-/* States that kernels wrote in place go back to the caller's memory. */
-static bool take_inputs(const program *g, void *const *input, err *e)
-{
-    bool ok = true;
-    for (int i = 0; ok && i < g->p->n_input; i++)
-        if (g->written[i])
-            ok = ocl_take(g->pieces, input[i], (ocl_place){g->on.input[i], 0},
-                          (size_t)type_bytes(&g->p->input[i]->type), "reading a value", e);
-    return ok;
+    bool moved = false, ok = ocl_inputs_send(&g->inputs, input, &moved, e);
+    for (int k = 0; ok && moved && k < g->p->n_kernel; k++)
+        ok = g->units.unit[k] < 0 || give_places(g, k, e);
+    return ok && (!g->p->n_variable || give_sizes(g, input[g->p->n_input], e));
 }
 
 /* The device knows which kernel, the interpreter finds where: outside_kernel says the tensor, the place and its bound.
@@ -345,7 +323,7 @@ static bool run(program *g, void *const *input, err *e)
 {
     bool ok = send_inputs(g, input, e);
     ok = ok && launch_span(g, 0, g->p->n_kernel, e);
-    return ocl_settle(&g->host, e) && ok && check_faults(g, input, e) && take_inputs(g, input, e);
+    return ocl_settle(&g->host, e) && ok && check_faults(g, input, e) && ocl_inputs_take(&g->inputs, input, e);
 }
 
 /* Waits behind every kernel, so times of the host contain a launch and a wait; `time` asks the device instead. */
@@ -357,7 +335,7 @@ static bool run_each(program *g, void *const *input, void (*after)(void *user, i
         if (ok)
             launches_each(g->p, k, after, user);
     }
-    return ok && check_faults(g, input, e) && take_inputs(g, input, e);
+    return ok && check_faults(g, input, e) && ocl_inputs_take(&g->inputs, input, e);
 }
 
 /* ---- times ---- */
@@ -410,20 +388,22 @@ static bool run_timed(program *g, void *const *input, double *seconds, err *e)
         return opencl_fail(answer, "opening a queue that keeps times", e);
     const bool ok = send_inputs(g, input, e) && ocl_settle(&g->host, e) && time_in(g, queue, seconds, e);
     cl->drop_queue(queue);
-    return ok && check_faults(g, input, e) && take_inputs(g, input, e);
+    return ok && check_faults(g, input, e) && ocl_inputs_take(&g->inputs, input, e);
 }
 
 /* ---- parts of plans over several devices ---- */
 static bool wait(program *g, err *e)
 {
-    return ocl_settle(&g->host, e) && (!g->given || (check_faults(g, g->given, e) && take_inputs(g, g->given, e)));
+    return ocl_settle(&g->host, e) &&
+           (!g->ended || (check_faults(g, g->given, e) && ocl_inputs_take(&g->inputs, g->given, e)));
 }
 
 static bool span(program *g, void *const *input, int first, int end, err *e)
 {
     bool ok = first || send_inputs(g, input, e);
-    g->given = input;
-    return ok && launch_span(g, first, end, e);
+    ok = ok && launch_span(g, first, end, e);
+    g->given = input, g->ended = ok && end == g->p->n_kernel;
+    return ok;
 }
 
 static ocl_place place_of(const program *g, const node *n)

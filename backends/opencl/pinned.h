@@ -28,4 +28,6 @@ bool ocl_give(ocl_pinned *p, ocl_place to, const void *from, size_t bytes, const
 bool ocl_given(const ocl_pinned *p, err *e);
 bool ocl_take(ocl_pinned *p, void *to, ocl_place from, size_t bytes, const char *what, err *e); /* it is there */
 bool ocl_settle(const ocl_host *h, err *e); /* all that was asked for is done */
+/* A piece of the device's memory, of its program until it is dropped */
+bool ocl_memory_take(const ocl_host *h, cl_memory *out, size_t bytes, const char *what, err *e);
 #endif

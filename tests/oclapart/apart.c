@@ -1,5 +1,5 @@
-/* apart.c - in front of OpenCL's loader: its devices say that their memory is not the host's, and copies between the two
- * are counted. When the process ends, the file that OCLAPART_COPIES names has a line of JSON: how many went to the
+/* apart.c - before the loader of OpenCL: its devices say that their memory is not the host's, and copies between the
+ * two are counted. When the process ends, the file that OCLAPART_COPIES names has a line of JSON: how many went to the
  * device and to the host, and of how many the host's memory was not given by a driver and mapped. */
 #include "backends/opencl/runtime/opencl_abi.h"
 

@@ -25,7 +25,8 @@ enum {
     CL_NO_PLATFORM = -1001
 };
 enum { CL_FALSE = 0, CL_TRUE = 1 };
-enum { CL_READ_WRITE = 1, CL_OF_HOST = 1 << 4 }; /* memory; cl.h: CL_MEM_ALLOC_HOST_PTR */
+/* Of memory; cl.h: CL_MEM_USE_HOST_PTR, CL_MEM_ALLOC_HOST_PTR */
+enum { CL_READ_WRITE = 1, CL_THE_HOSTS = 1 << 3, CL_OF_HOST = 1 << 4 };
 enum { CL_MAP_READ = 1, CL_MAP_WRITE = 2 };
 enum { CL_TYPE_CPU = 1 << 1, CL_TYPE_GPU = 1 << 2 }; /* cl.h, cl_device_type */
 static const uint64_t CL_TYPE_ALL = 0xffffffffu;
