@@ -433,11 +433,9 @@ static void make(batching *b, const node *y)
 static bool begin(batching *b, int n_pair, const node *const *from, const node *const *to)
 {
     graph *g = b->g;
-    if (!g_holds(g, "batch", n_pair, from) || !g_holds(g, "batch", n_pair, to))
+    if (!g_all(g, "batch for", n_pair, from) || !g_all(g, "batch of", n_pair, to))
         return false;
     for (int k = 0; k < n_pair; k++) {
-        if (!from[k] || !to[k])
-            return false;
         type want = to[k]->type;
         if (want.rank)
             memmove(want.dim, want.dim + 1, (size_t)--want.rank * sizeof *want.dim), want.dim[want.rank] = 0;
@@ -460,9 +458,7 @@ bool ts_batch(ts_graph *g, int n, const ts_tensor *t, int n_pair, const ts_tenso
     batching b = {.g = g, .n = g->n, .now = calloc((size_t)g->n + 1, sizeof *b.now)};
     const node **need = calloc((size_t)g->n + 1, sizeof *need);
     MUST(b.now && need);
-    bool good = !err_is(&g->err) && g_holds(g, "batch", n, t);
-    for (int i = 0; good && i < n; i++)
-        good = t[i] != NULL;
+    bool good = g_all(g, "batch", n, t);
     if (good && begin(&b, n_pair, from, to)) {
         const int count = g_reach(n, t, need);
         for (int i = 0; i < count && !err_is(&g->err); i++)

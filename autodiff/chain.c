@@ -230,11 +230,9 @@ static void hand_on(pass *p, const node *y)
 static bool begin(pass *p, int n_out, const node *const *out, int n_in, const node *const *in)
 {
     graph *g = p->g;
-    if (!g_holds(g, "gradient", n_out, out) || !g_holds(g, "gradient", n_in, in))
+    if (!g_all(g, "gradient", n_out, out) || !g_all(g, "gradient by", n_in, in))
         return false;
     for (int i = 0; i < n_in; i++) {
-        if (!in[i])
-            return false;
         if (!dtype_real(in[i]->type.dtype))
             return g_fail(g, TS_BAD_INPUT,
                           "gradient with respect to \"%s\": values of dtype %s have none, expected reals", in[i]->label,
@@ -245,9 +243,6 @@ static bool begin(pass *p, int n_out, const node *const *out, int n_in, const no
     for (int id = 0; id < p->n; id++)
         for (int i = 0; i < g->node[id]->n_in && (dtype_real(g->node[id]->type.dtype) || g->node[id]->output); i++)
             p->active[id] = p->active[id] || p->active[g->node[id]->in[i]->id];
-    for (int i = 0; i < n_out; i++)
-        if (!out[i])
-            return false;
     find_groups(p);
     return true;
 }

@@ -16,7 +16,7 @@ static const char *name_of(const node *n)
 ts_tensor ts_lora(ts_graph *g, ts_tensor w, int rank, double alpha, ts_update factor[2])
 {
     char source[64];
-    if (!w)
+    if (!g_all(g, "LoRA", 1, &w))
         return NULL;
     const type *t = &w->type;
     if (t->rank != 2 || dtype_class(t->dtype) != D_REAL || rank < 1 || rank > t->dim[0] || rank > t->dim[1])
@@ -44,12 +44,12 @@ ts_tensor ts_lora(ts_graph *g, ts_tensor w, int rank, double alpha, ts_update fa
 bool ts_accumulate(ts_graph *g, int n, const ts_tensor *grad, double steps, ts_update *sums, ts_tensor *mean)
 {
     char source[64];
+    if (!g_all(g, "gradients of several batches", n, grad))
+        return false;
     if (!(steps >= 1))
         return g_fail(g, TS_BAD_INPUT, "gradients of %g batches, expected 1 or more", steps), false;
     snprintf(source, sizeof source, "(a+b)/%.17g", steps);
     for (int i = 0; i < n; i++) {
-        if (!grad[i])
-            return false;
         /* of the batches so far */
         const node *sum = g_input(g, arena_format(&g->mem, "gradient%d.sum", i), &grad[i]->type, NULL);
         const node *in[] = {sum, grad[i]};

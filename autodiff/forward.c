@@ -306,11 +306,9 @@ static void move(forward *f, const node *y)
 static bool begin(forward *f, int n_in, const node *const *in, const node *const *direction)
 {
     graph *g = f->g;
-    if (!g_holds(g, "tangent", n_in, in) || !g_holds(g, "tangent", n_in, direction))
+    if (!g_all(g, "tangent by", n_in, in) || !g_all(g, "tangent along", n_in, direction))
         return false;
     for (int j = 0; j < n_in; j++) {
-        if (!in[j] || !direction[j])
-            return false;
         if (!dtype_real(in[j]->type.dtype))
             return g_fail(g, TS_BAD_INPUT, "tangent along \"%s\": values of dtype %s have none, expected reals",
                           in[j]->label, ts_dtype_name(in[j]->type.dtype)),
@@ -330,9 +328,7 @@ bool ts_pushforward(ts_graph *g, int n_in, const ts_tensor *in, const ts_tensor 
     forward f = {.g = g, .n = g->n, .tangent = calloc((size_t)g->n + 1, sizeof *f.tangent)};
     const node **need = calloc((size_t)g->n + 1, sizeof *need);
     MUST(f.tangent && need);
-    bool good = !err_is(&g->err) && g_holds(g, "tangent", n_out, out);
-    for (int i = 0; good && i < n_out; i++)
-        good = out[i] != NULL;
+    const bool good = g_all(g, "tangent", n_out, out);
     if (good && begin(&f, n_in, in, direction)) {
         const int count = g_reach(n_out, out, need);
         for (int i = 0; i < count && !err_is(&g->err); i++)

@@ -328,8 +328,7 @@ static bool has_room(const task *j)
 ts_tensor ts_jacobian(ts_graph *g, ts_tensor out, ts_tensor in, int *n_pair, int (*pair)[2])
 {
     task j = {.g = g, .out = out, .in = in, .pair = n_pair ? pair : NULL, .first = g->n};
-    if (!out || !in || err_is(&g->err) || !g_holds(g, "jacobian", 2, (const node *const[]){out, in}) || !begin(&j) ||
-        !has_room(&j))
+    if (!g_all(g, "jacobian", 2, (const node *const[]){out, in}) || !begin(&j) || !has_room(&j))
         return NULL;
     if (n_pair)
         *n_pair = j.n_pair;

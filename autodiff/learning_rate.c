@@ -1,6 +1,5 @@
 /* learning_rate.c - learning rates as functions of the step: tensors like any other, so that a training step needs
- * nothing
- * from outside to know its rate. */
+ * nothing from outside to know its rate. */
 #include "graph/ir/rule.h"
 
 #include <stdio.h>
@@ -30,6 +29,8 @@ static void spell(text *t, const char *formula, const ts_schedule_kind *k)
 
 ts_tensor ts_schedule(ts_graph *g, const ts_schedule_kind *k, ts_tensor step)
 {
+    if (!g_given(g, "a schedule", k) || !g_given(g, "the name of a schedule", k->name))
+        return NULL;
     text t = {0};
     int i = 0;
     while (i < COUNT(kinds) && strcmp(kinds[i].name, k->name))

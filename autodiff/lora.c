@@ -134,13 +134,17 @@ static const node *add_beside(void *user, const node *old, const node *now) /* y
 
 bool ts_lora_apply(ts_graph *g, int n, const ts_tensor *t, int n_weight, const ts_factors *of, ts_tensor *out)
 {
+    bool good = g_all(g, "LoRA", n, t);
+    for (int i = 0; good && i < n_weight; i++)
+        good = g_all(g, "LoRA's factors", 4, (const node *const[]){of[i].w, of[i].a, of[i].b, of[i].merged});
+    if (!good)
+        return false;
     const size_t count = (size_t)g->n + 1;
     beside b = {.g = g, .n_weight = n_weight, .of = of, .view = calloc(count, sizeof *b.view)};
     b.product = calloc(count, sizeof *b.product), b.summed = calloc((size_t)n_weight + 1, sizeof *b.summed);
     const node **need = calloc(count, sizeof *need);
     MUST(b.view && b.product && b.summed && need);
-    const bool good = !err_is(&g->err) && g_holds(g, "LoRA", n, t) && learn(&b, g_reach(n, t, need), need) &&
-                      g_rewrite(g, n, t, add_beside, &b, out);
+    good = learn(&b, g_reach(n, t, need), need) && g_rewrite(g, n, t, add_beside, &b, out);
     free(b.view), free(b.product), free(b.summed), free(need);
     return good;
 }

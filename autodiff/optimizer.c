@@ -345,6 +345,9 @@ static bool check(graph *g, const ts_optimizer *o)
 bool ts_optimize(ts_graph *g, const ts_optimizer *o, int n, const ts_tensor *parameter, const ts_tensor *grad,
                  ts_updates *out)
 {
+    *out = (ts_updates){0};
+    if (!g_given(g, "an optimizer", o) || !g_given(g, "the recipe of an optimizer", o->recipe))
+        return false;
     optimizing z = {.g = g, .o = o, .how = find_optimizer(g, o->recipe), .rate = o->rate, .out = out};
     char **label = arena_array(&g->mem, (size_t)n + 1, sizeof *label);
     *out = (ts_updates){.square = arena_array(&g->mem, (size_t)n + 1, sizeof *out->square)};

@@ -537,6 +537,8 @@ static bool give_all(ts_plan *p, int n, const ts_given *given, err *e)
 {
     for (int i = 0; i < n; i++) {
         bool found = false;
+        if (!given[i].name)
+            return err_set(e, TS_USAGE, "value %d that is given has no name", i);
         for (int k = 0; k < p->plan->n_input; k++) {
             if (strcmp(p->plan->input[k]->label, given[i].name))
                 continue;

@@ -347,6 +347,9 @@ static void print_all(source *s, char what, int n, const expr **row)
 char *ts_function_source(ts_graph *g, const char *name, const char *what, ts_error *e)
 {
     static const char *const kinds[] = {"value", "jvp", "vjp"};
+    if (!name || !what)
+        return err_set(e, TS_USAGE, "source of a function: %s is missing", name ? "value, jvp or vjp" : "its name"),
+               NULL;
     arena mem = {0};
     text t = {0};
     const expr *row[MAX_ROWS];

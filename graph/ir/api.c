@@ -35,6 +35,8 @@ static bool make_type(ts_graph *g, ts_dtype d, int rank, const int64_t *dim, typ
 {
     if (rank < 0 || rank > MAX_RANK)
         return g_fail(g, TS_BAD_INPUT, "rank %d is not in 0...%d", rank, MAX_RANK), false;
+    if (rank && !g_given(g, "the list of extents", dim))
+        return false;
     *out = (type){.dtype = d, .rank = rank};
     if (rank)
         memcpy(out->dim, dim, (size_t)rank * sizeof *dim);
@@ -60,16 +62,24 @@ ts_tensor ts_weight(ts_graph *g, const char *name, ts_dtype d, int rank, const i
 ts_tensor ts_constant(ts_graph *g, const char *name, const ts_array *value)
 {
     type t;
-    return make_type(g, value->dtype, value->rank, value->dim, &t) ? g_const(g, name, &t, value->data) : NULL;
+    const bool good = g_given(g, "the value of a constant", value) &&
+                      make_type(g, value->dtype, value->rank, value->dim, &t);
+    return good ? g_const(g, name, &t, value->data) : NULL;
 }
 
 ts_tensor ts_scalar(ts_graph *g, ts_dtype d, double value)
 {
-    return g_scalar(g, d, value);
+    return type_valid(&(type){.dtype = d}, &g->err) && !err_is(&g->err) ? g_scalar(g, d, value) : NULL;
 }
 
 ts_tensor ts_call(ts_graph *g, const char *call, int n, const ts_tensor *in)
 {
+    if (!g_given(g, "the operation to call", call))
+        return NULL;
+    if (n < 0)
+        return g_fail(g, TS_BAD_INPUT, "%s: %d operands, expected 0 or more", call, n), NULL;
+    if (n && !g_given(g, "the list of operands", in))
+        return NULL;
     return custom_output(g, g_call(g, call, n, in), 0);
 }
 
@@ -91,7 +101,7 @@ ts_tensor ts_call3(ts_graph *g, const char *call, ts_tensor a, ts_tensor b, ts_t
 ts_tensor ts_named(ts_graph *g, ts_tensor t, const char *name)
 {
     int index;
-    if (!g_has(g, "naming", 1, &t))
+    if (!g_has(g, "naming", 1, &t) || !g_given(g, "the name of a tensor", name))
         return NULL;
     g_label(g, t, name);
     if (t && custom_call(t, &index)) /* whose kernel is told apart by it */
@@ -143,7 +153,7 @@ char *ts_print(int n, const ts_tensor *t)
 
 bool ts_parse(ts_graph *g, const char *source, int max, ts_tensor *out, int *n, ts_error *e)
 {
-    return g_parse(g, source, max, out, n, e);
+    return source ? g_parse(g, source, max, out, n, e) : err_set(e, TS_BAD_INPUT, "the text to parse is missing");
 }
 
 const char *ts_op_name(ts_tensor t)

@@ -63,6 +63,8 @@ bool ts_array_make(ts_array *a, ts_dtype d, int rank, const int64_t *dim, ts_err
 {
     *a = (ts_array){.dtype = TS_N_DTYPE};
     type t = {.dtype = d, .rank = rank};
+    if (rank > 0 && !dim)
+        return err_set(e, TS_BAD_INPUT, "an array of rank %d: the list of its extents is missing", rank);
     for (int i = 0; i < rank && i < MAX_RANK; i++)
         t.dim[i] = dim[i];
     if (!type_valid(&t, e))

@@ -137,7 +137,7 @@ bool define_text(graph *g, const char *name, int n_in, const char *source, err *
 
 bool ts_define(ts_graph *g, const ts_operation *o)
 {
-    if (err_is(&g->err))
+    if (err_is(&g->err) || !g_given(g, "the record to define", o))
         return false;
     if (!o->name || !*o->name || o->name[strspn(o->name, letters)])
         return err_set(&g->err, TS_BAD_INPUT, "define \"%s\": a name is of lower-case letters, digits and _",

@@ -102,6 +102,23 @@ bool g_holds(graph *g, const char *what, int n, const node *const *list)
     return g_has(g, what, n, list) && g_none_open(g, what, n, list);
 }
 
+bool g_all(graph *g, const char *what, int n, const node *const *list)
+{
+    if (err_is(&g->err))
+        return false;
+    for (int i = 0; i < n; i++)
+        if (!list[i])
+            return g_fail(g, TS_BAD_INPUT, "%s: tensor %d is missing", what, i), false;
+    return g_holds(g, what, n, list);
+}
+
+bool g_given(graph *g, const char *what, const void *given)
+{
+    if (!given)
+        g_fail(g, TS_BAD_INPUT, "%s is missing: NULL was given", what);
+    return given != NULL;
+}
+
 /* ---- interning ---- */
 /* Weights are one only if they point to the same bytes: comparing 400 MB of a BERT by content would cost more than it
  * saves. Small constants, which adapters make over and over, are compared by what is in them. */

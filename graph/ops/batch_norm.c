@@ -163,6 +163,8 @@ static const node *other_mode(void *user, const node *old, const node *now)
 int ts_batch_statistics(ts_graph *g, int n, const ts_tensor *t, const ts_statistics *asked, ts_tensor *out,
                         ts_update **update)
 {
+    if (!g_given(g, "what is asked of batch statistics", asked))
+        return -1;
     const op *norm = op_find("batch_norm");
     const size_t count = (size_t)g->n + 1;
     norms s = {.g = g, .asked = asked, .of = calloc(count, sizeof *s.of), .now = calloc(count, sizeof *s.now)};

@@ -172,6 +172,8 @@ static bool all_hit(thinning *t)
 
 int ts_dropout(ts_graph *g, int n, const ts_tensor *t, const ts_dropout_options *asked, ts_tensor *out)
 {
+    if (!g_given(g, "what dropout is asked for", asked) || !g_all(g, "dropout", n, t))
+        return -1;
     thinning s = {.g = g, .asked = asked, .scope = calloc((size_t)g->n + 1, sizeof *s.scope)};
     const node **need = calloc((size_t)g->n + 1, sizeof *need);
     int globs = 1;
@@ -179,8 +181,8 @@ int ts_dropout(ts_graph *g, int n, const ts_tensor *t, const ts_dropout_options 
         globs += *at == '\n';
     s.hit = calloc((size_t)globs, sizeof *s.hit);
     MUST(s.scope && need && s.hit);
-    bool good = !err_is(&g->err) && g_holds(g, "dropout", n, t);
-    if (good && !(asked->rate < 1))
+    bool good = true;
+    if (!(asked->rate < 1))
         good = (g_fail(g, TS_BAD_INPUT, "dropout: a rate of %g is not below 1", asked->rate), false);
     if (good && asked->on) {
         const int count = g_reach(n, t, need);

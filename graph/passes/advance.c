@@ -419,7 +419,7 @@ static const node *scan_row(advancing *a, const node *scan, int output)
 
 bool ts_advance(ts_graph *g, ts_sequence out, ts_sequence in, ts_steps *steps, ts_error *e)
 {
-    if (!g_holds(g, "one place at a time", 2, (const node *const[]){out.t, in.t}))
+    if (!g_all(g, "one place at a time", 2, (const node *const[]){out.t, in.t}))
         return ts_graph_ok(g, e);
     const int n = g->n;
     advancing a = {.g = g, .n = n, .in = in.t, .in_axis = in.axis, .out = steps, .e = e};

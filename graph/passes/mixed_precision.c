@@ -214,10 +214,7 @@ bool ts_mixed_precision(ts_graph *g, int n, const ts_tensor *t, ts_dtype to, ts_
     MUST(w.fact && need);
     if (to != TS_F16 && to != TS_BF16)
         g_fail(g, TS_BAD_INPUT, "products are narrowed to f16 or bf16, not %s", ts_dtype_name(to));
-    for (int i = 0; i < n; i++)
-        if (!t[i])
-            g_fail(g, TS_BAD_INPUT, "tensor %d to be narrowed is missing", i);
-    const bool own = !err_is(&g->err) && g_holds(g, "mixed precision", n, t);
+    const bool own = g_all(g, "mixed precision", n, t);
     const int count = own ? g_reach(n, t, need) : 0;
     bool good = own && learn(&w, count, need);
     if (good)

@@ -81,18 +81,11 @@ static bool remake_all(replacing *r, int n, const node *const *root, const node 
     return good;
 }
 
-static bool all_there(graph *g, int n, const node *const *root)
-{
-    for (int i = 0; i < n; i++)
-        if (!root[i])
-            return g_fail(g, TS_BAD_INPUT, "replacing in tensor %d, which is missing", i), false;
-    return !err_is(&g->err) && g_holds(g, "replacing", n, root);
-}
-
 bool g_replace(graph *g, int n, const node *const *root, int n_pair, const node *const *from, const node *const *to,
                const node **out)
 {
-    if (!all_there(g, n, root) || !g_holds(g, "replacing", n_pair, from) || !g_holds(g, "replacing", n_pair, to))
+    if (!g_all(g, "replacing in", n, root) || !g_all(g, "replacing", n_pair, from) ||
+        !g_all(g, "replacing by", n_pair, to))
         return false;
     replacing r = {.g = g, .n = g->n, .now = calloc((size_t)g->n + 1, sizeof *r.now)};
     MUST(r.now);
@@ -112,14 +105,14 @@ bool g_remake(graph *g, int n, const node *const *root, const node **now)
     replacing r = {.g = g, .n = g->n, .now = now};
     const node **out = calloc((size_t)n + 1, sizeof *out);
     MUST(out);
-    const bool good = all_there(g, n, root) && remake_all(&r, n, root, out);
+    const bool good = g_all(g, "replacing in", n, root) && remake_all(&r, n, root, out);
     free(out);
     return good;
 }
 
 bool g_rewrite(graph *g, int n, const node *const *root, rewriting *f, void *user, const node **out)
 {
-    if (!all_there(g, n, root))
+    if (!g_all(g, "replacing in", n, root))
         return false;
     replacing r = {.g = g, .n = g->n, .f = f, .user = user, .now = calloc((size_t)g->n + 1, sizeof *r.now)};
     MUST(r.now);

@@ -47,10 +47,10 @@ static void test_two_graphs(void)
     snprintf(want, sizeof want, "exp: exp f32[2] is a tensor of another graph%s", hint);
     refused(g, want);
     CHECK(!ts_chain_rule(g, 1, &sum, NULL, 1, &w, &out));
-    snprintf(want, sizeof want, "gradient: input \"w\" f32[2] is a tensor of another graph%s", hint);
+    snprintf(want, sizeof want, "gradient by: input \"w\" f32[2] is a tensor of another graph%s", hint);
     refused(g, want);
     CHECK(!ts_replace(g, 1, &sum, 1, &x, &w, &out));
-    snprintf(want, sizeof want, "replacing: input \"w\" f32[2] is a tensor of another graph%s", hint);
+    snprintf(want, sizeof want, "replacing by: input \"w\" f32[2] is a tensor of another graph%s", hint);
     refused(g, want);
     CHECK(!ts_named(g, y, "y") && !*ts_name(y)); /* whose label would end with g */
     snprintf(want, sizeof want, "naming: exp f32[2] is a tensor of another graph%s", hint);
@@ -65,6 +65,99 @@ static void test_two_graphs(void)
     CHECK_TEXT(e.text, "exp \"\" and sum \"\" are tensors of different graphs\n"
                        "  hint: evaluate those of each graph by a call of their own");
     ts_graph_free(g), ts_graph_free(h);
+}
+
+/* What is NULL or no dtype is refused as any other mistake is: what was there before is as good as new. */
+static void test_missing(void)
+{
+    ts_graph *g = ts_graph_make();
+    ts_tensor x = ts_input(g, "x", TS_F32, 1, two), y = ts_call1(g, "sum", x), none = NULL, out[2];
+    ts_update *update;
+    ts_updates step;
+    for (int i = 0; i < 3; i++) {
+        const int number[] = {50, -1, TS_N_DTYPE};
+        char want[64];
+        CHECK(!ts_scalar(g, (ts_dtype)number[i], 1));
+        snprintf(want, sizeof want, "data type number %d does not exist", number[i]);
+        refused(g, want);
+    }
+    CHECK(!ts_input(g, "y", TS_F32, 1, NULL));
+    refused(g, "the list of extents is missing: NULL was given");
+    CHECK(!ts_weight(g, "y", TS_F32, 1, NULL, 0, 1, 1));
+    refused(g, "the list of extents is missing: NULL was given");
+    CHECK(!ts_constant(g, "y", NULL));
+    refused(g, "the value of a constant is missing: NULL was given");
+    CHECK(!ts_call(g, NULL, 1, &x));
+    refused(g, "the operation to call is missing: NULL was given");
+    CHECK(!ts_call(g, "concat", 2, NULL));
+    refused(g, "the list of operands is missing: NULL was given");
+    CHECK(!ts_call(g, "concat", -2000000, &x));
+    refused(g, "concat: -2000000 operands, expected 0 or more");
+    CHECK(!ts_named(g, y, NULL));
+    refused(g, "the name of a tensor is missing: NULL was given");
+    CHECK(!ts_define(g, NULL));
+    refused(g, "the record to define is missing: NULL was given");
+    CHECK(!ts_replace(g, 1, &y, 1, &none, &x, out));
+    refused(g, "replacing: tensor 0 is missing");
+    CHECK(!ts_replace(g, 1, &y, 1, &x, &none, out));
+    refused(g, "replacing by: tensor 0 is missing");
+    CHECK(ts_dropout(g, 1, &none, &(ts_dropout_options){.on = "*"}, out) == -1);
+    refused(g, "dropout: tensor 0 is missing");
+    CHECK(ts_dropout(g, 1, &y, NULL, out) == -1);
+    refused(g, "what dropout is asked for is missing: NULL was given");
+    CHECK(ts_batch_statistics(g, 1, &y, NULL, out, &update) == -1);
+    refused(g, "what is asked of batch statistics is missing: NULL was given");
+    CHECK(!ts_chain_rule(g, 1, &none, NULL, 1, &x, out) && !out[0]);
+    refused(g, "gradient: tensor 0 is missing");
+    CHECK(!ts_chain_rule(g, 1, &y, NULL, 1, &none, out));
+    refused(g, "gradient by: tensor 0 is missing");
+    CHECK(!ts_pushforward(g, 1, &none, &x, 1, &y, out));
+    refused(g, "tangent by: tensor 0 is missing");
+    CHECK(!ts_pushforward(g, 1, &x, &none, 1, &y, out));
+    refused(g, "tangent along: tensor 0 is missing");
+    CHECK(!ts_batch(g, 1, &y, 1, &none, &x, out));
+    refused(g, "batch for: tensor 0 is missing");
+    CHECK(!ts_jacobian(g, y, NULL, NULL, NULL));
+    refused(g, "jacobian: tensor 1 is missing");
+    CHECK(!ts_lora_apply(g, 1, &none, 0, NULL, out));
+    refused(g, "LoRA: tensor 0 is missing");
+    CHECK(!ts_lora_apply(g, 1, &y, 1, &(ts_factors){.w = x}, out));
+    refused(g, "LoRA's factors: tensor 1 is missing");
+    CHECK(!ts_schedule(g, NULL, y));
+    refused(g, "a schedule is missing: NULL was given");
+    CHECK(!ts_schedule(g, &(ts_schedule_kind){0}, y));
+    refused(g, "the name of a schedule is missing: NULL was given");
+    CHECK(!ts_optimize(g, &(ts_optimizer){0}, 1, &x, &x, &step));
+    refused(g, "the recipe of an optimizer is missing: NULL was given");
+    CHECK(ts_call1(g, "sum", x) == y);
+    ts_graph_free(g);
+}
+
+/* The same where the caller's error has the reason. */
+static void test_missing_to_error(void)
+{
+    ts_graph *g = ts_graph_make();
+    ts_tensor x = ts_input(g, "x", TS_F32, 1, two), out;
+    ts_steps steps;
+    ts_array a;
+    const ts_given unnamed = {0};
+    int n;
+    const char *want[] = {"the text to parse is missing",
+                          "one place at a time: tensor 1 is missing",
+                          "an array of rank 1: the list of its extents is missing",
+                          "source of a function: its name is missing",
+                          "source of a function: value, jvp or vjp is missing",
+                          "value 0 that is given has no name"};
+    for (int i = 0; i < 6; i++) {
+        ts_error e = {0};
+        CHECK(!(i == 0   ? ts_parse(g, NULL, 1, &out, &n, &e)
+                : i == 1 ? ts_advance(g, (ts_sequence){x, 0}, (ts_sequence){0}, &steps, &e)
+                : i == 2 ? ts_array_make(&a, TS_F32, 1, NULL, &e)
+                : i == 5 ? ts_eval(1, &x, 1, &unnamed, NULL, &a, &e)
+                         : ts_function_source(g, i == 3 ? NULL : "gelu", i == 3 ? "value" : NULL, &e) != NULL));
+        CHECK_TEXT(e.text, want[i]);
+    }
+    ts_graph_free(g);
 }
 
 static void test_one_name(void)
@@ -148,6 +241,8 @@ int main(void)
 {
     test_recover();
     test_two_graphs();
+    test_missing();
+    test_missing_to_error();
     test_one_name();
     test_unseeded();
     test_many("interp");
