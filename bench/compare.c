@@ -301,6 +301,7 @@ bool bench_has_verdict(const char *json, const char *wanted)
     bool found = strcasecmp(js_get_text(v, "status"), wanted) == 0;
     cJSON_ArrayForEach(c, js_get(v, "comparisons")) found |= strcasecmp(js_get_text(c, "verdict"), wanted) == 0;
     cJSON_ArrayForEach(c, js_get(v, "candidates")) found |= strcasecmp(js_get_text(c, "status"), wanted) == 0;
+    cJSON_ArrayForEach(c, js_get(v, "peers")) found |= strcasecmp(js_get_text(c, "status"), wanted) == 0;
     cJSON_Delete(v);
     return found;
 }

@@ -92,10 +92,13 @@ const code_page message_codes[] = {
     {0}};
 
 const code_page exit_codes[] = {
-    {"0", "Done, all checks passed.", "Warnings and notes on standard error may still be worth reading."},
-    {"1", "A comparison asked for failed (--fail-on), or a result is INVALID.",
-     "Results stand on standard output, with the reason beside what is INVALID. Also tessera cache verify that found "
-     "damage, and tessera onnx-test with failures."},
+    {"0", "Done, and what was asked to hold does.",
+     "Warnings and notes on standard error may still be worth reading. Verdicts of bench and what it finds INVALID "
+     "count where --fail-on names them."},
+    {"1", "What was asked to hold does not: --fail-on, or a check.",
+     "Results stand on standard output, with the reason beside what is INVALID. bench and compare end so where "
+     "--fail-on names what came about, run where it differs from another run, check-grad, adbench, onnx-test and cache "
+     "verify where they find something wrong."},
     {"2", "Usage: a bad option, a missing argument.",
      "The hint names the nearest word; tessera help VERB has them all."},
     {"3", "Input rejected: model, schema or data malformed.",

@@ -30,7 +30,7 @@ enum { TS_MAX_RANK = 8 };
 
 typedef enum ts_code {
     TS_OK = 0,
-    TS_FAILED = 1,      /* a comparison asked for failed, or an invalid result */
+    TS_FAILED = 1,      /* what was asked to hold does not: a comparison, a check */
     TS_USAGE = 2,       /* bad flag or argument */
     TS_BAD_INPUT = 3,   /* model, schema or data malformed */
     TS_UNSUPPORTED = 4, /* valid but not supported: operator, dtype, version, shape */

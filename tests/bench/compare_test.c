@@ -237,8 +237,21 @@ static void test_candidates(void)
     free(bad);
 }
 
+/* What --fail-on names: a verdict, or the status of the whole, of a candidate, of a peer. */
+static void test_named(void)
+{
+    static const char *const list[] = {"{\"status\":\"INVALID\"}",
+                                       "{\"status\":\"VALID\",\"candidates\":[{\"status\":\"INVALID\"}]}",
+                                       "{\"status\":\"VALID\",\"peers\":[{\"status\":\"INVALID\"}]}"};
+    for (int i = 0; i < 3; i++)
+        CHECK(bench_has_verdict(list[i], "invalid") && !bench_has_verdict(list[i], "slower"));
+    CHECK(!bench_has_verdict("{\"status\":\"VALID\",\"peers\":[{\"status\":\"ABSENT\"}]}", "invalid"));
+    CHECK(bench_has_verdict("{\"comparisons\":[{\"verdict\":\"SLOWER\"}]}", "slower"));
+}
+
 int main(void)
 {
+    test_named();
     test_verdicts();
     test_aside();
     test_states();
