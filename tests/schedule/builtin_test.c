@@ -163,7 +163,7 @@ static void test_values(void)
 }
 
 /* ---- kernels taken apart compute the same ---- */
-static void same_apart(maker *make, int n_input, const char *const *name)
+static void same_apart(const char *what, maker *make, int n_input, const char *const *name)
 {
     scratch folder = scratch_make();
     ts_graph *g = ts_graph_make();
@@ -193,10 +193,10 @@ static void same_apart(maker *make, int n_input, const char *const *name)
             most = fmax(most, fabs(a - b)), size = fmax(size, fabs(a));
         }
         if (!CHECK(most <= 1e-5 * size))
-            printf("  off by %g of %g\n", most, size);
+            printf("  %s, taken apart: off by %g of %g, allowed %g\n", what, most, size, 1e-5 * size);
         ts_array_free(&fused), ts_array_free(&apart);
     } else
-        printf("  %s\n", e.text);
+        printf("  %s, taken apart: %s\n", what, e.text);
     for (int i = 0; i < n_input; i++)
         ts_array_free(&given[i].value);
     ts_graph_free(g);
@@ -206,9 +206,9 @@ static void same_apart(maker *make, int n_input, const char *const *name)
 static void test_apart(void)
 {
     static const char *const one[] = {"x"}, *const three[] = {"q", "k", "v"};
-    same_apart(network, 1, one);
-    same_apart(normalized, 1, one);
-    same_apart(attention, 3, three);
+    same_apart("network", network, 1, one);
+    same_apart("normalized", normalized, 1, one);
+    same_apart("attention", attention, 3, three);
 }
 
 int main(void)
