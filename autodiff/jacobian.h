@@ -1,6 +1,7 @@
 /* jacobian.h - what the ways to a Jacobian share. A task asks for the derivatives of out by a box of in's places. Axes
  * in pairs are no axes of the result's second half. Seeds are places of one side, numbered; where each element of the
- * other side reaches a band only, places that no element has two of share a seed: they have a color together. */
+ * other side reaches a band only, places that no element has two of share a seed: they have a color together. Nodes are
+ * the graph's; a task and a coloring are plain values, and pair is of whoever asked for the Jacobian. */
 #ifndef TS_JACOBIAN_H
 #define TS_JACOBIAN_H
 #include "autodiff/reach.h"

@@ -1,7 +1,8 @@
 /* optimizer.h - optimizers as recipes. One is a file of autodiff/optimizers with a record, which the build lists; its
  * update says in formulas what a step does to one parameter. Formulas are over p (the parameter), g (its gradient,
  * clipped), lr (the learning rate), t (the number of the step, from 1), the settings, and what was named before.
- * Numbers of no axes are computed in f64, whatever the parameter's dtype. */
+ * Numbers of no axes are computed in f64, whatever the parameter's dtype. Records are constant. A recipe lives while
+ * one parameter is given its formulas; what it makes are the graph's nodes. */
 #ifndef TS_OPTIMIZER_H
 #define TS_OPTIMIZER_H
 #include "graph/ir/graph.h"

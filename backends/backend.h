@@ -1,5 +1,7 @@
 /* backend.h - a back end is this table: `const backend backend_NAME` in backends/NAME/, gathered by the build. It turns
- * a plan into something that runs. A NULL function means "cannot"; the driver then says so.
+ * a plan into something that runs. A NULL function means "cannot"; the driver then says so. Records are constant. A
+ * program is its owner's from build to drop, and of one plan, which outlives it; what a call is given is borrowed for
+ * the call.
  *
  * The room:  driver, runner (plans of tessera.h) -> backend: c/ interp/ null/        weights (derived, leaf)
  *            codegen/: nests to text    cpu/, gpu/: targets    store/: the compile cache    watch, support, outside */

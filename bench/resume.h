@@ -1,5 +1,6 @@
-/* resume.h - going on with a race that a signal cut short, from the results that it left.
- * Samples are taken over as they were written; a race under other conditions is refused, never mixed. */
+/* resume.h - going on with a race that a signal cut short, from the results that it left. Samples are taken over as
+ * they were written; a race under other conditions is refused, never mixed. The race owns what it takes; the results
+ * that it comes from are its options' text, which stays as it is. */
 #ifndef BENCH_RESUME_H
 #define BENCH_RESUME_H
 #include "bench/race.h"

@@ -1,5 +1,6 @@
 /* writer.h - a network to a file: the counterpart of reader.h, one per format. What was read from one format and
- * written in another has the same steps, names, symbols and bits. */
+ * written in another has the same steps, names, symbols and bits. Records are constant; the network is only read and
+ * stays the caller's. */
 #ifndef TS_WRITER_H
 #define TS_WRITER_H
 #include "import/reader.h"

@@ -1,5 +1,5 @@
-/* alternatives.h - another way to a value that an operation offers, weighed against what the model says.
- * Only asks: alternatives.c puts the other nodes in the place of those that are replaced. */
+/* alternatives.h - another way to a value that an operation offers, weighed against what the model says. Only asks:
+ * alternatives.c puts the other nodes in the place of those that are replaced. Nothing is changed or kept. */
 #ifndef TS_ALTERNATIVES_H
 #define TS_ALTERNATIVES_H
 #include "graph/ir/graph.h"

@@ -1,5 +1,6 @@
-/* choose.h - the loops of one kernel, by rules or guessed.
- * Every candidate that was refused leaves its reason in the kernel's notes, so that explain can tell all of them. */
+/* choose.h - the loops of one kernel, by rules or guessed. Every candidate that was refused leaves its reason in the
+ * kernel's notes, so that explain can tell all of them. Nests and notes lie in the plan's arena; rules are its schema's
+ * and only read. */
 #ifndef TS_CHOOSE_H
 #define TS_CHOOSE_H
 #include "schedule/schema.h"

@@ -1,6 +1,6 @@
 /* hazard.h - which kernels of a plan must wait for which: who reads what another one wrote, or writes where another one
  * read or wrote. A back end says that as it can: by barriers, as edges of a graph, as events. What follows from other
- * waits need not be listed. */
+ * waits need not be listed. A list is the caller's, until hazards_free; the plan is only read. */
 #ifndef TS_HAZARD_H
 #define TS_HAZARD_H
 #include "schedule/plan.h"

@@ -1,5 +1,6 @@
 /* place.h - what the files of the placing pass share: place.c decides, place_guess.c guesses, place_split.c makes parts
- * and transfers of what was decided. */
+ * and transfers of what was decided. Sites, parts and transfers are the plan's and lie in its arena (site.h);
+ * afterwards every kernel has one site. */
 #ifndef TS_PLACE_H
 #define TS_PLACE_H
 #include "schedule/plan.h"

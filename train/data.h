@@ -1,5 +1,6 @@
 /* data.h - examples in memory, from the files that people have: TSV and JSON Lines of texts with a label, arrays as
- * .npy, and a stream of tokens (.txt, .bin). Whatever is wrong is said with its file, its line and the remedy. */
+ * .npy, and a stream of tokens (.txt, .bin). Whatever is wrong is said with its file, its line and the remedy. Examples
+ * belong to the data, until data_free. */
 #ifndef TRAIN_DATA_H
 #define TRAIN_DATA_H
 #include "train/files.h"

@@ -1,4 +1,5 @@
 /* net.h - a model with what training puts on it: pooling, a head, a loss; and how a batch becomes its inputs.
+ * A net owns its model, until net_free; options and data are the caller's and outlive it.
  * Letters: b examples of a batch, s tokens of an example, h width of the model, c classes. */
 #ifndef TRAIN_NET_H
 #define TRAIN_NET_H

@@ -1,5 +1,5 @@
 /* options.h - everything that a training run is told, as one row of a table each: options of the command, members of
- * run.json, and what a resumed run must repeat all come from it. */
+ * run.json, and what a resumed run must repeat all come from it. Texts in it are its own, until option_free. */
 #ifndef TRAIN_OPTIONS_H
 #define TRAIN_OPTIONS_H
 #include "graph/base/js.h"

@@ -1,5 +1,6 @@
 /* run_folder.h - the folder of a run: run.json (what was asked for, and of what) and a copy of it, metrics.jsonl (a
- * line an update), checkpoints/, report.html, and a lock that lets one process train in it. */
+ * line an update), checkpoints/, report.html, and a lock that lets one process train in it. A run owns the open folder
+ * and its lock, until run_close. */
 #ifndef TRAIN_RUN_FOLDER_H
 #define TRAIN_RUN_FOLDER_H
 #include "train/options.h"

@@ -1,5 +1,6 @@
-/* step.h - the training step as one plan: forward, loss, backward, clipping and update. Parameters are inputs that
- * the step itself rewrites; where the loss or the gradients' norm is not finite it leaves all of them as they were. */
+/* step.h - the training step as one plan: forward, loss, backward, clipping and update. Parameters are inputs that the
+ * step itself rewrites; where the loss or the gradients' norm is not finite it leaves all of them as they were. A step
+ * owns its plan and tables, until step_free; the net is the caller's and outlives it. */
 #ifndef TRAIN_STEP_H
 #define TRAIN_STEP_H
 #include "graph/base/js.h"

@@ -1,6 +1,7 @@
 /* timed.h - the step of a training run as a thing to be timed: the plan that `tessera train` would run with the same
  * options, on one batch drawn from a seed: tokens, or arrays where text cannot fill the inputs, and labels. Zeroed
- * before timed_open; timed_close always. */
+ * before timed_open; timed_close always. It owns all that it opened until then; a plan that timed_plan made is its
+ * step's. */
 #ifndef TRAIN_TIMED_H
 #define TRAIN_TIMED_H
 #include "train/step.h"

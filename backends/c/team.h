@@ -1,5 +1,5 @@
-/* team.h - the team of backends/c/runtime with the library's errors.
- * A program has one team; who runs it is its first member. */
+/* team.h - the team of backends/c/runtime with the library's errors. A program has one team, its own until
+ * team_close; who runs it is its first member. */
 #ifndef TS_C_TEAM_H
 #define TS_C_TEAM_H
 #include "backends/c/runtime/team.h"

@@ -1,5 +1,6 @@
 /* trips.h - scans in a program of C: the tables that runtime/walk.h makes their trips by. They hold offsets and counts
- * only: how many trips there are changes a number, not their length. */
+ * only: how many trips there are changes a number, not their length. Tables are the caller's, until trip_tables_free;
+ * what they were made from is only read. */
 #ifndef TS_C_TRIPS_H
 #define TS_C_TRIPS_H
 #include "backends/c/runtime/walk.h"

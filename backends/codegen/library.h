@@ -1,6 +1,7 @@
 /* library.h - functions that generated programs carry where they use them: what C-like languages do not have, or have
  * slower. Their text is in terms of a dialect's prelude, which defines FUNCTION (in front of each), FMA, FMA64, MIN and
- * MAX. Callees say which of them a piece of text calls: they are noted when the call is written. */
+ * MAX. Callees say which of them a piece of text calls: they are noted when the call is written. Tables are constant; a
+ * list of callees is a plain value. */
 #ifndef TS_LIBRARY_H
 #define TS_LIBRARY_H
 #include "graph/base/base.h"

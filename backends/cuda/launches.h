@@ -1,5 +1,6 @@
 /* launches.h - kernels as the device is to run them: one by one, or as one graph, in which a kernel waits for those
- * whose results it needs, and no others. */
+ * whose results it needs, and no others. Launches are borrowed for the call; a graph is the caller's, who frees it by
+ * the driver's exec_free, before the device. */
 #ifndef TS_CUDA_LAUNCHES_H
 #define TS_CUDA_LAUNCHES_H
 #include "backends/cuda/device.h"

@@ -8,7 +8,8 @@
  *   weights.bin       all weights, and state as it begins, each at a multiple of 64 bytes
  *   Makefile, ports.json
  *
- * The folder appears whole or not at all. No text of a model gets in, except into ports.json. */
+ * The folder appears whole or not at all. No text of a model gets in, except into ports.json. All of emit_parts is
+ * borrowed for the call. */
 #ifndef TS_EMIT_FOLDER_H
 #define TS_EMIT_FOLDER_H
 #include "graph/base/base.h"

@@ -1,5 +1,6 @@
-/* parts.h - the sections of a report, in order. Each writes its HTML, or writes nothing and returns one
- * sentence on what the results lack. Private to bench/report/. */
+/* parts.h - the sections of a report, in order. Each writes its HTML, or writes nothing and returns one sentence on
+ * what the results lack. Private to bench/report/. A report is only read and outlives the call; texts are the caller's
+ * and grow at their end. */
 #ifndef TS_REPORT_PARTS_H
 #define TS_REPORT_PARTS_H
 #include "bench/report/chart.h"

@@ -1,5 +1,7 @@
 /* js.h - JSON that the program itself writes and reads back, on top of cJSON: text that is always valid, numbers that
- * may be missing. What people write is read by json.h, which is strict and knows places. */
+ * may be missing. What people write is read by json.h, which is strict and knows places. Who parses owns the tree and
+ * ends it by cJSON_Delete, and frees what js_to_text gives; a new member belongs to its parent, texts are copied, and
+ * what js_get and js_find give is borrowed from the tree. */
 #ifndef TS_JS_H
 #define TS_JS_H
 #include "tessera.h"

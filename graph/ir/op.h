@@ -1,6 +1,8 @@
 /* op.h - one operation, declared once. Exactly one of text, body, lower is given; everything else about the operation
  * is derived: interpreter, C, fusion, cost, printing, and pointwise gradients. Files in graph/ops/ export ops_NAME[]
- * for NAME.c; the build writes the table. The order inside such a file is in STYLE.md, "Files". */
+ * for NAME.c; the build writes the table. The order inside such a file is in STYLE.md, "Files". Records are constant;
+ * attributes, drafts and definitions lie in the arena of the graph or of whoever asks, and values of attributes are
+ * borrowed from there. */
 #ifndef TS_OP_H
 #define TS_OP_H
 #include "graph/ir/expr.h"

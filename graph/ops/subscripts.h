@@ -1,5 +1,6 @@
 /* subscripts.h - equations of einsum in full: numbers for fixed places, sums of axes, axes end to end, any fold. The
- * first mistake stays in the graph, with its place in the equation. */
+ * first mistake stays in the graph, with its place in the equation. Texts are read during the call; nodes are the
+ * graph's. */
 #ifndef TS_SUBSCRIPTS_H
 #define TS_SUBSCRIPTS_H
 #include "graph/ir/graph.h"
