@@ -40,7 +40,7 @@ typedef struct emit_options { /* of a stand-alone program; tessera.h says what e
 typedef struct keeper {
     bool (*list)(const char *folder, text *out, err *e);
     bool (*check)(const char *folder, text *out, err *e); /* reads everything, sets aside what is damaged */
-    /* Until it fits in so many bytes, what was used longest ago goes first */
+    /* Until it fits in so many bytes, below 0 in those it is kept to: what was used longest ago goes first */
     bool (*prune)(const char *folder, int64_t limit, text *out, err *e);
 } keeper;
 

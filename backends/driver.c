@@ -605,6 +605,11 @@ bool ts_eval(int n, const ts_tensor *t, int n_given, const ts_given *given, cons
     return ok;
 }
 
+const char *ts_target_usual(void)
+{
+    return backend_usual()->name;
+}
+
 char *ts_targets_json(void)
 {
     text t = {0};

@@ -17,6 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { BENCH_MOST_LAUNCHES = 1000 };
+/* What is 0 is taken as bench_usual has it, or as is said here. */
 typedef struct bench_options {
     const char *model; /* a built-in name, a file or a folder; required */
     int n_dims;        /* "seq=128" */
@@ -37,21 +39,22 @@ typedef struct bench_options {
     bool as_written;                         /* as in ts_options */
     const char *precision;                   /* of products of a pass: "bf16", "f16"; NULL: as the model has it */
     int64_t mem_limit;                       /* as in ts_options */
-    /* Seconds of samples per contestant over all launches; 0: 3 s and at least 30 samples */
+    /* Seconds of samples per contestant over all launches; 0: the usual ones, and enough samples to judge by */
     double min_time;
-    int launches;        /* 0: 5 */
-    double threshold;    /* differences below it do not matter; 0: 0.01 */
+    int launches;        /* at most BENCH_MOST_LAUNCHES */
+    double threshold;    /* differences below this share do not matter */
     double tolerance;    /* of the largest output; 0: 16 times the eps of the precision, 1e-4, 1e-10 for f64 outputs */
-    double timeout;      /* seconds that one answer of a contestant may take; 0: 600 */
+    double timeout;      /* seconds that one answer of a contestant may take */
     uint64_t seed;       /* of inputs, orders and resampling */
     const char *program; /* what to execute as a worker; NULL: this program */
     const char *peers_folder; /* NULL: found from the program's place */
-    const char *python;       /* NULL: "python3" */
+    const char *python;       /* runs peers */
     const char *resume;       /* partial results/1 of this race, to go on from; NULL: from the start */
     const char *repro;        /* the command line, kept in the results; may be NULL */
     void (*progress)(void *user, const char *what, int done, int total);
     void *user;
 } bench_options;
+extern const bench_options bench_usual;
 
 /* Of results that a signal cut short: the signal, which the caller is to raise when they are safe; else 0. */
 int bench_stopped(const char *results);
@@ -76,7 +79,7 @@ char *bench_table_text(const char *results, const bench_view *v, ts_error *e);
 typedef struct compare_options {
     const char *before, *after;           /* results/1 texts */
     const char *before_name, *after_name; /* for the reader: file names */
-    double threshold;                     /* 0: 0.01 */
+    double threshold;                     /* 0: as bench_usual has it */
     /* Else different machines, threads, models or inputs are refused (TS_USAGE) */
     bool allow_env_diff;
 } compare_options;

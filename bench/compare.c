@@ -3,6 +3,7 @@
  * are wider. */
 #include "bench/bench.h"
 #include "graph/base/err.h"
+#include "graph/base/formats.h"
 #include "graph/base/js.h"
 #include "bench/stats.h"
 
@@ -12,7 +13,6 @@
 #include <string.h>
 #include <strings.h>
 
-static const double THRESHOLD = 0.01; /* the least difference that matters, as a share */
 /* Differences of the machine's state that are listed. */
 static const double LOAD_DIFFERS = 0.5, SHARE_DIFFERS = 0.1; /* differences of load, and of shares, that are told */
 
@@ -52,8 +52,9 @@ typedef struct pair_of_files {
 static cJSON *read_results(const char *text, const char *name, ts_error *e)
 {
     cJSON *v = js_parse(text ? text : "", name, e);
-    if (v && strcmp(js_get_text(v, "format"), "results/1") != 0) {
-        err_set(e, TS_BAD_INPUT, "%s: \"format\" is \"%.40s\", expected results/1", name, js_get_text(v, "format"));
+    if (v && strcmp(js_get_text(v, "format"), FORMAT_RESULTS) != 0) {
+        err_set(e, TS_BAD_INPUT, "%s: \"format\" is \"%.40s\", expected " FORMAT_RESULTS, name,
+                js_get_text(v, "format"));
         cJSON_Delete(v);
         return NULL;
     }
@@ -219,7 +220,7 @@ static void add_comparison(cJSON *out, const pair_of_files *p, const cJSON *befo
     cJSON *notes = cJSON_GetObjectItemCaseSensitive(out, "notes");
     if (!is_valid(notes, p->before, before, p->o->before_name) || !is_valid(notes, p->after, after, p->o->after_name))
         return;
-    double threshold = p->o->threshold > 0 ? p->o->threshold : THRESHOLD;
+    double threshold = p->o->threshold > 0 ? p->o->threshold : bench_usual.threshold;
     char why[700];
     series a = samples_of(p->after, after), b = samples_of(p->before, before);
     sample_set x = series_set(&a), y = series_set(&b);
@@ -281,7 +282,7 @@ bool bench_compare(const compare_options *o, char **comparison_text, ts_error *e
     named.after_name = o->after_name ? o->after_name : "after";
     pair_of_files p = {.o = &named};
     cJSON *out = cJSON_CreateObject();
-    js_text(out, "format", "comparison/1");
+    js_text(out, "format", FORMAT_COMPARISON);
     js_text(out, "before", named.before_name);
     js_text(out, "after", named.after_name);
     p.before = read_results(o->before, named.before_name, e);

@@ -1,5 +1,6 @@
 /* results.c - what was measured, as a results/1 object. Field by field: docs/bench.md, "Results". */
 #include "graph/base/err.h"
+#include "graph/base/formats.h"
 #include "bench/machine/shares.h"
 #include "bench/notes.h"
 #include "train/options.h"
@@ -420,7 +421,7 @@ char *results_json(const race *r)
     cJSON *out = cJSON_CreateObject();
     bool *aside = rounds_aside_make(r);
     const measured m = {r, aside, conditions_of(r, aside)};
-    js_text(out, "format", "results/1");
+    js_text(out, "format", FORMAT_RESULTS);
     js_text(out, "tool", "tessera " TS_VERSION);
     if (r->o.repro)
         js_text(out, "repro", r->o.repro);

@@ -1,6 +1,7 @@
 /* resume.c - the old results have to be of the same options, model and contestants; whole launches are taken over. */
 #include "bench/resume.h"
 #include "graph/base/err.h"
+#include "graph/base/formats.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -51,8 +52,8 @@ static bool same_contestants(const race *r, const cJSON *old, ts_error *e)
 
 static bool same_race(const race *r, const cJSON *old, const cJSON *asked, ts_error *e)
 {
-    if (strcmp(js_get_text(old, "format"), "results/1") != 0)
-        return err_set(e, TS_BAD_INPUT, "--resume: \"format\" is \"%.40s\", expected results/1",
+    if (strcmp(js_get_text(old, "format"), FORMAT_RESULTS) != 0)
+        return err_set(e, TS_BAD_INPUT, "--resume: \"format\" is \"%.40s\", expected " FORMAT_RESULTS,
                        js_get_text(old, "format"));
     if (!js_get(old, "partial"))
         return err_set(e, TS_USAGE, "--resume: these results are whole, there is nothing to go on with");

@@ -4,6 +4,7 @@
 #include "bench/machine/clock.h"
 #include "graph/base/base.h"
 #include "bench/machine/probe.h"
+#include "bench/report/report.h"
 #include "bench/resume.h"
 #include "bench/state.h"
 
@@ -19,9 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* what is done where nothing else was asked for, and the most of each */
-enum { LAUNCHES = 5, SAMPLES = 30, FEWEST_ROUNDS = 2, MOST_ROUNDS = 100, MOST_LAUNCHES = 1000, MOST_CONTESTANTS = 60 };
-static const double MIN_TIME = 3, TIMEOUT = 600, THRESHOLD = 0.01; /* seconds, seconds, and a share */
+const bench_options bench_usual = {
+    .launches = 5, .min_time = 3, .timeout = 600, .threshold = USUAL_THRESHOLD, .python = "python3"};
+enum { SAMPLES = 30, FEWEST_ROUNDS = 2, MOST_ROUNDS = 100, MOST_CONTESTANTS = 60 };
 static const double SAMPLE_NS = 1e6;    /* a shorter one would measure the timer and the waking up */
 static const double COLD_SHARE = 0.01;  /* of a pass: caches that are filled in less need no pass before it */
 static const double REFILL_NS = 2e6;    /* 32 MB at 16 GB/s, where sizes or bandwidth are not told */
@@ -80,20 +81,20 @@ static bool fill_defaults(race *r, ts_error *e)
     bench_options *o = &r->o;
     if (!o->model)
         return err_set(e, TS_USAGE, "no model is given");
-    if (o->launches < 0 || o->launches > MOST_LAUNCHES)
-        return err_set(e, TS_USAGE, "%d launches: at most %d", o->launches, MOST_LAUNCHES);
+    if (o->launches < 0 || o->launches > BENCH_MOST_LAUNCHES)
+        return err_set(e, TS_USAGE, "%d launches: at most %d", o->launches, BENCH_MOST_LAUNCHES);
     if (!(o->min_time >= 0) || !(o->threshold >= 0) || !(o->tolerance >= 0) || !(o->timeout >= 0))
         return err_set(e, TS_USAGE, "times, threshold and tolerance must not be negative");
     if (o->threads < 0 || o->threads > r->cpus.n) {
         err_set(e, TS_USAGE, "%d threads: this process may use %d processors", o->threads, r->cpus.n);
         return err_hint(e, "leave --threads out for one per core; run and emit take more, which then take turns");
     }
-    o->launches = o->launches > 0 ? o->launches : LAUNCHES;
+    o->launches = o->launches > 0 ? o->launches : bench_usual.launches;
     o->threads = o->threads > 0 ? o->threads : r->cpus.cores;
-    o->threshold = o->threshold > 0 ? o->threshold : THRESHOLD;
-    o->timeout = o->timeout > 0 ? o->timeout : TIMEOUT;
+    o->threshold = o->threshold > 0 ? o->threshold : bench_usual.threshold;
+    o->timeout = o->timeout > 0 ? o->timeout : bench_usual.timeout;
     o->program = o->program ? o->program : "/proc/self/exe";
-    o->python = o->python ? o->python : "python3";
+    o->python = o->python ? o->python : bench_usual.python;
     return true;
 }
 
@@ -191,7 +192,7 @@ static double refill_ns(const race *r)
 static void plan_rounds(race *r)
 {
     bool given = r->o.min_time > 0;
-    double budget = (given ? r->o.min_time : MIN_TIME) * 1e9 / r->o.launches, slowest = SAMPLE_NS;
+    double budget = (given ? r->o.min_time : bench_usual.min_time) * 1e9 / r->o.launches, slowest = SAMPLE_NS;
     for (int i = 0; i < r->n; i++)
         if (r->of[i].standing == IN_RACE)
             slowest = fmax(slowest, r->of[i].pass_ns);

@@ -1,14 +1,14 @@
 /* state.c - samples are judged alone, then rounds, since comparisons are of rounds; the thresholds stand in a table
  * at the top. */
 #include "bench/state.h"
+#include "bench/report/report.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { FEWEST_LAUNCHES = 3 };             /* that tell how much launches differ */
-static const double LOST = 0.005;         /* of a sample: half of the smallest difference that matters */
-static const double CANARY_MOVES = 1.005; /* beyond it a sample is flagged */
+static const double LOST = USUAL_THRESHOLD / 2; /* of a sample: half of the smallest difference that matters */
+static const double CANARY_MOVES = 1.005;       /* beyond it a sample is flagged */
 /* Shares from which a machine is no longer quiet. */
 /* shares above which the state of the machine says so */
 static const double SOME_DISTURBED = 0.05, SOME_FLAGGED = 0.2, SOME_STOLEN = 0.01;

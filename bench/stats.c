@@ -7,9 +7,8 @@
 #include <string.h>
 
 enum { RESAMPLES = 10000, FEWEST_RESAMPLES = 1000 }; /* of the bootstrap; the fewest where one takes long */
-enum { FEWEST_LAUNCHES = 3 };         /* that tell how much launches differ: with fewer, equality cannot be shown */
-static const double MOST_DRAWS = 5e7; /* bounds the work on very many samples: about half a second */
-static const double COMPARE_CONFIDENCE = 0.99; /* of an interval that decides between two files */
+static const double MOST_DRAWS = 5e7;                /* bounds the work on very many samples: about half a second */
+static const double COMPARE_CONFIDENCE = 0.99;       /* of an interval that decides between two files */
 
 const char *verdict_name(verdict v)
 {

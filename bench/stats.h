@@ -27,6 +27,8 @@ series series_of(const sample_set *all, const bool *aside);
 sample_set series_set(const series *s); /* borrows */
 void series_free(series *s);
 
+enum { FEWEST_LAUNCHES = 3 }; /* that tell how much launches differ: with fewer, equality cannot be shown */
+
 typedef struct interval {
     double low, high;
 } interval;

@@ -2,6 +2,7 @@
 #include "bench/bench.h"
 #include "bench/cell.h"
 #include "graph/base/err.h"
+#include "graph/base/formats.h"
 #include "graph/base/js.h"
 
 #include <math.h>
@@ -294,7 +295,7 @@ char *bench_table_text(const char *results, const bench_view *view, ts_error *e)
     static const struct {
         const char *format;
         void (*put)(const table *t, const cJSON *v);
-    } forms[] = {{"results/1", put_results}, {"comparison/1", put_comparison}};
+    } forms[] = {{FORMAT_RESULTS, put_results}, {FORMAT_COMPARISON, put_comparison}};
     cJSON *v = js_parse(results, "results", e);
     char *text = NULL;
     size_t size = 0;
@@ -308,7 +309,7 @@ char *bench_table_text(const char *results, const bench_view *view, ts_error *e)
         fclose(t.f);
     }
     if (v && !text)
-        err_set(e, TS_BAD_INPUT, "not results: \"format\" is neither results/1 nor comparison/1");
+        err_set(e, TS_BAD_INPUT, "not results: \"format\" is neither " FORMAT_RESULTS " nor " FORMAT_COMPARISON);
     cJSON_Delete(v);
     return text;
 }

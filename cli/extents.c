@@ -1,6 +1,7 @@
 /* extents.c - bench --at seq=77,128: the program for all extents of --dim seq=1..512 and one for each extent alone, run
  * in turns in this process with the same values, so that what disturbs one disturbs the other. */
 #include "cli/extents.h"
+#include "bench/bench.h"
 #include "graph/base/clock.h"
 #include "graph/base/err.h"
 #include "graph/base/stats.h"
@@ -219,7 +220,7 @@ static bool race_all(race *r, const char *at, ts_error *e)
 
 bool extents_race(const args *a, ts_error *e)
 {
-    race r = {.a = a, .time = args_number(a, "min-time", 3)};
+    race r = {.a = a, .time = args_number(a, "min-time", bench_usual.min_time)};
     cJSON *root = reply_make("extents/1");
     js_text(root, "model", args_noun(a, 0));
     r.rows = js_array(root, "at");

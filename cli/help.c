@@ -52,12 +52,12 @@ static void put_example(FILE *f, const char *example, bool color)
     fprintf(f, "  %.*s%s%s%s\n", length, example, console_on(color, FAINT), mark ? mark : "", console_off(color));
 }
 
-static void put_option(FILE *f, const option *o)
+static void put_option(FILE *f, const option_group *g, const option *o)
 {
-    char spelling[128];
+    char spelling[128], brief[OPTION_TEXT_MOST];
     help_spell(spelling, sizeof spelling, o);
     int used = fprintf(f, "  %-*s  ", BRIEF_AT - 4, spelling);
-    put_wrapped(f, o->brief, BRIEF_AT, used);
+    put_wrapped(f, option_brief(g, o, brief), BRIEF_AT, used);
 }
 
 static void put_title(FILE *f, const verb *v, bool color)
@@ -87,7 +87,7 @@ void help_verb(FILE *f, const verb *v, bool color)
         if (i > 0)
             fputc('\n', f);
         for (const option *o = g->options; o->name; o++)
-            put_option(f, o);
+            put_option(f, g, o);
     }
     if (v->details) {
         fputc('\n', f);
@@ -97,12 +97,11 @@ void help_verb(FILE *f, const verb *v, bool color)
 
 /* ---- the short page ---- */
 
-/* The i-th option of all groups, or NULL. */
-static const option *option_at(const verb *v, int i)
+/* The i-th option of all groups, and its group; or NULL. */
+static const option *option_at(const verb *v, int i, const option_group **of)
 {
-    const option_group *g;
-    for (int k = 0; (g = verb_group(v, k)); k++) {
-        for (const option *o = g->options; o->name; o++) {
+    for (int k = 0; (*of = verb_group(v, k)); k++) {
+        for (const option *o = (*of)->options; o->name; o++) {
             if (i-- == 0)
                 return o;
         }
@@ -115,10 +114,11 @@ static void put_names(FILE *f, const verb *v, int i)
 {
     char *names = NULL;
     size_t n = 0;
+    const option_group *g;
     FILE *list = open_memstream(&names, &n);
     if (!list)
         fail_bug("out of memory", "help");
-    for (const option *o; (o = option_at(v, i)); i++)
+    for (const option *o; (o = option_at(v, i, &g)); i++)
         fprintf(list, "--%s ", o->name);
     fclose(list);
     fputs("  ", f);
@@ -128,6 +128,7 @@ static void put_names(FILE *f, const verb *v, int i)
 
 static void put_short(FILE *f, const verb *v, int explained, bool color)
 {
+    const option_group *g;
     put_title(f, v, color);
     put_heading(f, "Examples", color);
     for (int i = 0; v->examples[i] && i < EXAMPLES; i++)
@@ -135,9 +136,11 @@ static void put_short(FILE *f, const verb *v, int explained, bool color)
     put_usage(f, v, color);
     if (explained > 0)
         put_heading(f, "Options", color);
-    for (int i = 0; i < explained; i++)
-        put_option(f, option_at(v, i));
-    if (option_at(v, explained)) {
+    for (int i = 0; i < explained; i++) {
+        const option *o = option_at(v, i, &g);
+        put_option(f, g, o);
+    }
+    if (option_at(v, explained, &g)) {
         char title[128];
         snprintf(title, sizeof title, "More options: tessera %s --help explains them", v->name);
         put_heading(f, title, color);
@@ -165,7 +168,8 @@ static char *short_page(const verb *v, int explained, bool color, int *lines)
 void help_short(FILE *f, const verb *v, bool color)
 {
     int explained = 0, lines;
-    while (option_at(v, explained))
+    const option_group *g;
+    while (option_at(v, explained, &g))
         explained++;
     char *page = short_page(v, explained, color, &lines);
     while (lines > HELP_SHORT && explained > 0) {

@@ -22,12 +22,12 @@ static void markdown_options(FILE *f, const option_group *g)
 {
     fprintf(f, "\n| %s | |\n|---|---|\n", g->title);
     for (const option *o = g->options; o->name; o++) {
-        char spelling[128];
+        char spelling[128], brief[OPTION_TEXT_MOST];
         help_spell(spelling, sizeof spelling, o);
         fputs("| `", f);
         put_cell(f, spelling + strspn(spelling, " "));
         fputs("` | ", f);
-        put_cell(f, o->brief);
+        put_cell(f, option_brief(g, o, brief));
         fputs(" |\n", f);
     }
 }
@@ -105,11 +105,11 @@ static void man_line(FILE *f, const char *s)
 static void man_options(FILE *f, const option_group *g)
 {
     for (const option *o = g->options; o->name; o++) {
-        char spelling[128];
+        char spelling[128], brief[OPTION_TEXT_MOST];
         help_spell(spelling, sizeof spelling, o);
         fputs(".TP\n.B ", f);
         man_line(f, spelling + strspn(spelling, " "));
-        man_line(f, o->brief);
+        man_line(f, option_brief(g, o, brief));
     }
 }
 

@@ -6,7 +6,8 @@
 
 #include <stddef.h>
 
-enum { OUTFILE_NAME = 256 }; /* bytes: what file systems take, with the end */
+enum { RESULTS_MOST = 256 << 20 }; /* bytes of a file of results that is read: samples of thousands of kernels */
+enum { OUTFILE_NAME = 256 };       /* bytes: what file systems take, with the end */
 
 /* Replaces path by text (through a temporary beside it and a rename); "-" is standard output. */
 bool outfile_write(const char *path, const char *text, ts_error *e);

@@ -8,34 +8,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_THREADS = 1024 }; /* as a team has (backends/c/team.h) */
-
 #define DIM                                                                                                            \
     {                                                                                                                  \
         "dim", 0, PAIR, "NAME=N", "extent of a dimension, batch=8, a range, seq=1..128, a sum, total=past+1; repeats", \
             true, 0, 0                                                                                                 \
     }
 static const option dim_options[] = {DIM, {0}};
-const option_group session_dim_options = {"Model", dim_options};
+const option_group session_dim_options = {"Model", dim_options, NULL};
 
 static const option model_options[] = {
     DIM,
     {"in", 0, PAIR, "NAME=FILE.npy", "value (and so shape) of an input; repeats", true, 0, 0},
     {0},
 };
-const option_group session_model_options = {"Model", model_options};
+const option_group session_model_options = {"Model", model_options, NULL};
 
 static const option limit_options[] = {
     {"limit", 0, PAIR, "NAME=N", "raise or lower a reading limit: steps, folded, elements or description; repeats",
      true, 0, 0},
     {0},
 };
-const option_group session_limit_options = {"Limits", limit_options};
+const option_group session_limit_options = {"Limits", limit_options, NULL};
 
 static const option plan_options[] = {
-    {"target", 0, A_TARGET, "NAME", "back end, e.g. c or interp (doctor lists all); A,B: over both (default: c)", false,
-     0, 0},
-    {"threads", 0, INTEGER, "N", "threads (default: one per core)", false, 1, MOST_THREADS},
+    {"target", 0, A_TARGET, "NAME", "back end, e.g. c or interp (doctor lists all); A,B: over both", false, 0, 0},
+    {"threads", 0, INTEGER, "N", "threads (default: one per core)", false, 1, TS_MAX_THREADS},
     {"isa", 0, AN_ISA, "NAME", "instruction set (default: the best one here)", false, 0, 0},
     {"machine", 0, WORD, "TEXT",
      "plan for this machine, \"core:8 l3:1(32MB) isa:avx512\" or gpu:h100 (default: this one)", false, 0, 0},
@@ -44,7 +41,12 @@ static const option plan_options[] = {
     {"mem-limit", 0, BYTES, "SIZE", "refuse plans that need more memory, as in 4G", false, 0, 0},
     {0},
 };
-const option_group session_plan_options = {"Machine", plan_options};
+void session_plan_usual(const option *o, char out[OPTION_TEXT_MOST])
+{
+    snprintf(out, OPTION_TEXT_MOST, "%s", strcmp(o->name, "target") == 0 ? ts_target_usual() : "");
+}
+
+const option_group session_plan_options = {"Machine", plan_options, session_plan_usual};
 
 ts_options session_options(const args *a)
 {

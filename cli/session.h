@@ -14,10 +14,11 @@ typedef struct session {
     progress progress;
 } session;
 
-extern const option_group session_model_options; /* --dim, --in */
-extern const option_group session_dim_options;   /* --dim */
-extern const option_group session_limit_options; /* of reading a file that may be hostile */
-extern const option_group session_plan_options;  /* --target, --threads, --isa, ... */
+extern const option_group session_model_options;                      /* --dim, --in */
+extern const option_group session_dim_options;                        /* --dim */
+extern const option_group session_limit_options;                      /* of reading a file that may be hostile */
+extern const option_group session_plan_options;                       /* --target, --threads, --isa, ... */
+void session_plan_usual(const option *o, char out[OPTION_TEXT_MOST]); /* of --target, as option_group.usual */
 
 /* The model named by `what` under the --limit options; nothing is bound yet. */
 ts_model *session_model_make(const args *a, const char *what, ts_error *e);

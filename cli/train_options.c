@@ -1,6 +1,98 @@
 /* train_options.c - the table of train/options.h read from a command line. */
 #include "cli/train_options.h"
 
+#include "cli/value.h"
+#include "train/step.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const option step_options[] = {
+    {"task", 0, CHOICE, "classify|regress|lm|pairs", "kind of task", false, 0, 0},
+    {"batch", 'b', INTEGER, "N", "examples of a step", false, 1, 1 << 20},
+    {"length", 0, INTEGER, "N", "tokens of an example of text; longer ones are cut", false, 2, 1 << 20},
+    {"output", 0, WORD, "NAME", "output that the head stands on (default: the first)", false, 0, 0},
+    {"optimizer", 0, AN_OPTIMIZER, "NAME", "rule that updates the weights", false, 0, 0},
+    {"clip", 0, NUMBER, "X", "largest norm of the gradients; 0: any", false, 0, MOST_STEPS},
+    {"freeze", 0, WORD, "GLOB", "parameters that are not trained; repeats", true, 0, 0},
+    {0},
+};
+const option_group train_step_options = {"Training step", step_options, train_options_usual};
+
+/* ---- what they are where they are not given ---- */
+
+static void add(char out[OPTION_TEXT_MOST], const char *before, const char *word)
+{
+    const size_t n = strlen(out);
+    snprintf(out + n, OPTION_TEXT_MOST - n, "%s%s", before, word);
+}
+
+/* Of "beta1=0.9 eps=1e-8" the value of the name, so long; NULL: it has no such setting. */
+static const char *setting(const char *settings, const char *name, int *length)
+{
+    const size_t n = strlen(name);
+    for (const char *s = settings; *s; s += strcspn(s, " "), s += strspn(s, " "))
+        if (strncmp(s, name, n) == 0 && s[n] == '=')
+            return *length = (int)strcspn(s + n + 1, " "), s + n + 1;
+    return NULL;
+}
+
+/* "1e-8 of adam, adamw; 1e-30 of adafactor": each optimizer's own, those that agree together. */
+static void add_settings(char out[OPTION_TEXT_MOST], const char *name)
+{
+    const char *of;
+    for (int i = 0; (of = ts_optimizer_name(i)); i++) {
+        int n = 0, other = 0;
+        const char *value = setting(ts_optimizer_settings(i), name, &n);
+        bool told = !value;
+        for (int k = 0; k < i && !told; k++) {
+            const char *before = setting(ts_optimizer_settings(k), name, &other);
+            told = before && other == n && memcmp(before, value, (size_t)n) == 0;
+        }
+        if (told)
+            continue;
+        char number[32];
+        snprintf(number, sizeof number, "%.*s of ", n, value);
+        add(out, *out ? "; " : "", number);
+        add(out, "", of);
+        for (int k = i + 1; ts_optimizer_name(k); k++) {
+            const char *after = setting(ts_optimizer_settings(k), name, &other);
+            if (after && other == n && memcmp(after, value, (size_t)n) == 0)
+                add(out, ", ", ts_optimizer_name(k));
+        }
+    }
+}
+
+static void add_other_optimizers(char out[OPTION_TEXT_MOST], const char *usual)
+{
+    const char *before = "; others: ", *name;
+    for (int i = 0; (name = ts_optimizer_name(i)); i++)
+        if (strcmp(name, usual) != 0)
+            add(out, before, name), before = ", ";
+}
+
+void train_options_usual(const option *o, char out[OPTION_TEXT_MOST])
+{
+    const option_field *f = option_fields;
+    *out = 0;
+    while (f->name && strcmp(f->name, o->name) != 0)
+        f++;
+    if (!f->name)
+        return;
+    const char *own = step_setting(f->name);
+    if (f->word)
+        add(out, "", f->word);
+    else if (f->fallback > 0 || (f->fallback == 0 && f->kind == OPTION_REAL))
+        value_spell(o, f->fallback, out, OPTION_TEXT_MOST);
+    else if (own && f->fallback < 0)
+        add_settings(out, own);
+    if (f->word && o->kind == AN_OPTIMIZER)
+        add_other_optimizers(out, f->word);
+}
+
+/* ---- what was given ---- */
+
 bool train_options_said(const args *a, const option_field *f)
 {
     return verb_option(a->verb, f->name) && args_count(a, f->name);

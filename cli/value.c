@@ -68,27 +68,29 @@ static bool scaled(const char *s, const unit *units, double *out)
     return false;
 }
 
+static const unit times[] = {{"", 1}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}, {0}};
+static const unit shares[] = {{"%", 0.01}, {0}};
+static const unit sizes[] = {{"", 1},
+                             {"B", 1},
+                             {"KiB", 1024},
+                             {"MiB", 1048576},
+                             {"GiB", 1073741824},
+                             {"TiB", 1.099511627776e12},
+                             {"K", 1024},
+                             {"M", 1048576},
+                             {"G", 1073741824},
+                             {"T", 1.099511627776e12},
+                             {0}};
+
 bool value_seconds(const char *s, double *out)
 {
-    static const unit units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"m", 60}, {"h", 3600}, {0}};
-    return scaled(s, units, out) && *out > 0 && *out < 1e9;
+    return scaled(s, times, out) && *out > 0 && *out < 1e9;
 }
 
 bool value_bytes(const char *s, int64_t *out)
 {
-    static const unit units[] = {{"", 1},
-                                 {"B", 1},
-                                 {"K", 1024},
-                                 {"M", 1048576},
-                                 {"G", 1073741824},
-                                 {"T", 1.099511627776e12},
-                                 {"KiB", 1024},
-                                 {"MiB", 1048576},
-                                 {"GiB", 1073741824},
-                                 {"TiB", 1.099511627776e12},
-                                 {0}};
     double v;
-    if (!scaled(s, units, &v) || v < 1 || v > 9e15)
+    if (!scaled(s, sizes, &v) || v < 1 || v > 9e15)
         return false;
     *out = (int64_t)v;
     return true;
@@ -96,8 +98,32 @@ bool value_bytes(const char *s, int64_t *out)
 
 bool value_percent(const char *s, double *out)
 {
-    static const unit units[] = {{"%", 0.01}, {0}};
-    return scaled(s, units, out) && *out < 10;
+    return scaled(s, shares, out) && *out < 10;
+}
+
+/* As %g has it, without the zero that it puts before a short exponent. */
+static void spell_number(double v, char out[32])
+{
+    snprintf(out, 32, "%g", v);
+    char *zero = strchr(out, 'e');
+    if (zero && zero[2] == '0')
+        memmove(zero + 2, zero + 3, strlen(zero + 3) + 1);
+}
+
+void value_spell(const option *o, double v, char *out, size_t size)
+{
+    const unit *units = o->kind == SECONDS ? times : o->kind == BYTES ? sizes : o->kind == PERCENT ? shares : NULL;
+    const char *name = "";
+    char number[32];
+    spell_number(v, number);
+    for (; units && units->name; units++) {
+        const double n = v / units->factor;
+        if (fabs(n - round(n)) > 1e-9 * n && o->kind != PERCENT)
+            continue;
+        spell_number(n, number);
+        name = units->name;
+    }
+    snprintf(out, size, "%s%s", number, name);
 }
 
 bool value_listed(const char *list, const char *word)

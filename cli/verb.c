@@ -1,6 +1,9 @@
 /* verb.c - looking up verbs and their options. */
 #include "cli/verb.h"
 
+#include "cli/value.h"
+
+#include <stdio.h>
 #include <string.h>
 
 static const option shared_options[] = {
@@ -10,9 +13,9 @@ static const option shared_options[] = {
     {"help", 'h', FLAG, NULL, "the whole page; -h: what fits a screen", false, 0, 0},
     {0},
 };
-static const option_group shared_group = {"Every verb", shared_options};
+static const option_group shared_group = {"Every verb", shared_options, NULL};
 /* For verbs with a --json of their own, which names a file. */
-static const option_group plain_group = {"Every verb", shared_options + 1};
+static const option_group plain_group = {"Every verb", shared_options + 1, NULL};
 
 const verb *verb_find(const char *name)
 {
@@ -66,4 +69,21 @@ const option *verb_letter(const verb *v, char letter)
         }
     }
     return NULL;
+}
+
+const char *option_brief(const option_group *g, const option *o, char out[OPTION_TEXT_MOST])
+{
+    char usual[OPTION_TEXT_MOST] = "";
+    if (g->usual)
+        g->usual(o, usual);
+    snprintf(out, OPTION_TEXT_MOST, *usual ? "%s (default: %s)" : "%s%s", o->brief, usual);
+    return out;
+}
+
+void option_usual(const usual_number *list, const option *o, char out[OPTION_TEXT_MOST])
+{
+    *out = 0;
+    for (; list->option; list++)
+        if (strcmp(list->option, o->name) == 0)
+            value_spell(o, list->value, out, OPTION_TEXT_MOST);
 }

@@ -33,14 +33,18 @@ typedef struct option {
     char letter;      /* of the short spelling, or 0 */
     value_kind kind;
     const char *value; /* how help names the value: "FILE" */
-    const char *brief; /* one line, no full stop; says the default if there is one */
+    const char *brief; /* one line, no full stop; says the default where that is no value (option_group.usual) */
     bool repeats;      /* every occurrence counts; otherwise the last one does */
     int64_t least, most;
 } option;
 
+enum { OPTION_TEXT_MOST = 400 }; /* bytes of what an option does, and of its default */
 typedef struct option_group {
     const char *title; /* "Options", "Machine" */
     const option *options;
+    /* What an option is where it is not given, from the place that decides it; "" where the brief says it. NULL: all
+     * briefs do. */
+    void (*usual)(const option *o, char out[OPTION_TEXT_MOST]);
 } option_group;
 
 struct args;
@@ -65,4 +69,12 @@ const option_group *verb_group(const verb *v, int i);
 const option *verb_option(const verb *v, const char *name);
 bool verb_answers_json(const verb *v); /* --json puts an object on standard output: it takes no file */
 const option *verb_letter(const verb *v, char letter);
+/* What an option of the group does, and its default; gives out. */
+const char *option_brief(const option_group *g, const option *o, char out[OPTION_TEXT_MOST]);
+/* Defaults that are numbers, for option_group.usual: the list ends with NULL; "" where o is not in it. */
+typedef struct usual_number {
+    const char *option;
+    double value;
+} usual_number;
+void option_usual(const usual_number *list, const option *o, char out[OPTION_TEXT_MOST]);
 #endif

@@ -26,7 +26,7 @@ extern "C" {
 #define TS_VERSION "0.1.0"
 #define TS_API __attribute__((visibility("default")))
 
-enum { TS_MAX_RANK = 8 };
+enum { TS_MAX_RANK = 8, TS_MAX_THREADS = 1024 };
 
 typedef enum ts_code {
     TS_OK = 0,
@@ -444,14 +444,14 @@ TS_API void ts_below(ts_model *m, ts_tensor input, int64_t below); /* valid valu
 /* ---- plans ---- */
 typedef struct ts_plan ts_plan;
 typedef struct ts_options {
-    const char *target;       /* NULL: "c"; also "interp", ...; on x86, c takes and gives denormal numbers as 0 */
-                              /* "A,B:1": spread over A and device 1 of B; rules may place kernels on others */
-    const char *schema;       /* a tiling/1 file, the name of a built-in one, or NULL for the guess */
-    const char *isa;          /* "avx512", "avx2", "plain"; NULL: the best that the machine has */
+    const char *target; /* "c", "interp", ...; NULL: the usual one; on x86, c takes and gives denormal numbers as 0 */
+                        /* "A,B:1": spread over A and device 1 of B; rules may place kernels on others */
+    const char *schema; /* a tiling/1 file, the name of a built-in one, or NULL for the guess */
+    const char *isa;    /* "avx512", "avx2", "plain"; NULL: the best that the machine has */
     const char *cache_folder; /* NULL: the user's cache folder; "none": no cache */
     /* what the plan is for, in one line of text as ts_machine_json has it; NULL: this host, asked for every plan */
     const char *machine;
-    int threads;       /* 0: all cores of the process's affinity mask */
+    int threads;       /* at most TS_MAX_THREADS; 0: all cores of the process's affinity mask */
     bool reference;    /* plain loops in f64 without fusion: the judge of every other plan */
     bool as_written;   /* no algebraic alternative (Winograd, Strassen): rows of a product keep their bits apart */
     int64_t mem_limit; /* bytes; 0: what the machine has free */
@@ -606,11 +606,12 @@ TS_API char *ts_schema_text(const char *name, const ts_options *o, ts_error *e);
 TS_API char *ts_cache_json(const ts_options *o, ts_error *e);
 /* The same with "good" and "damaged" for "list": every entry is read, and one that is damaged set aside. */
 TS_API char *ts_cache_check(const ts_options *o, ts_error *e);
-/* The same with "removed" and "freed" bytes: if entries take more than limit bytes, those used longest ago go until
- * three quarters are left. Processes that use the cache meanwhile are not disturbed. */
+/* The same with "removed" and "freed" bytes: if entries take more than limit bytes (below 0: than it is kept to), those
+ * used longest ago go until three quarters are left. Processes that use the cache meanwhile are not disturbed. */
 TS_API char *ts_cache_prune(const ts_options *o, int64_t limit, ts_error *e);
 /* Targets: name, usable, with what or the reason why not */
 TS_API char *ts_targets_json(void);
+TS_API const char *ts_target_usual(void);                       /* the name of the target that NULL stands for */
 TS_API char *ts_machine_json(const ts_options *o, ts_error *e); /* cores, caches, isas, free memory */
 
 #ifdef __cplusplus

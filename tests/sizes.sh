@@ -31,7 +31,7 @@ bench/report         5780 a page of sections; comments 70
 bench/machine        1250 clock, processors, ceilings, environment
 train                7760 fine-tuning, generation, export; comments 50
 models               1750 on the public header alone; 850 are objectives of ADBench with their data
-cli                 10910 verbs, help, completion, drawing; 250 are trials of ADBench; a call as a model, bounds of dimensions; trials in files of one idea 70; what headers say 10, structs for long lists of parameters 10; values against another run 130
+cli                 11150 verbs, help, completion, drawing; 250 are trials of ADBench; a call as a model, bounds of dimensions; trials in files of one idea 70; what headers say 10, structs for long lists of parameters 10; values against another run 130; defaults from where they are decided 240
 tests               43940 about half of what they test; groups of lanes and two devices came with 2000, functions and derivatives with 1000, what is foretold of them 150; 500 are ADBench and what it is held against; scans on devices 300, extents 500; ranges, common terms, boxes of tensors 700; extents that are sums 400; reports and refusals held 110; gradients of folds of several values, bad input of functions 350; launches of several kernels 200; launches, compositions, faults 450; open extents and parameters 230, compositions 270; what is missing refused 80
 tests/gpusim         9950 a stand-in for a driver, a machine for PTX and its tests: without a card all of it is run; products of warpgroups 500, copies in bulk and mbarriers 600
 '

@@ -5,6 +5,7 @@
 #include "bench/machine/environment.h"
 #include "bench/machine/probe.h"
 #include "graph/base/err.h"
+#include "graph/base/formats.h"
 #include "bench/machine/shares.h"
 #include "graph/base/stats.h"
 
@@ -116,7 +117,7 @@ static cJSON *ceilings_of(const cJSON *plan, int threads)
 static cJSON *step_of(const breakdown *b, const train_options *w, double parts, bool probe, const cJSON *plan)
 {
     cJSON *out = cJSON_CreateObject(), *ceilings = probe ? ceilings_of(plan, b->threads) : NULL;
-    js_text(out, "format", "step/1"), js_text(out, "tool", "tessera " TS_VERSION);
+    js_text(out, "format", FORMAT_STEP), js_text(out, "tool", "tessera " TS_VERSION);
     cJSON *model = js_object(out, "model"), *dims = js_array(model, "dims");
     js_text(model, "name", w->model);
     char dim[64];

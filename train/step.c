@@ -30,6 +30,16 @@ static void settings_of(const train_options *w, wanted out[N_SETTING])
     memcpy(out, all, sizeof all);
 }
 
+const char *step_setting(const char *option)
+{
+    wanted all[N_SETTING];
+    settings_of(&(train_options){0}, all);
+    for (int i = 0; i < N_SETTING; i++)
+        if (strcmp(all[i].option, option) == 0)
+            return all[i].setting;
+    return NULL;
+}
+
 static bool has_setting(const char *settings, const char *name)
 {
     const size_t n = strlen(name);

@@ -33,6 +33,8 @@ typedef struct step {
     ts_tensor last;    /* an input: this batch is the last one of an update; NULL: each is */
     ts_tensor scale;   /* a state: what the loss is multiplied by before gradients are taken; NULL: nothing (scale.c) */
 } step;
+/* What optimizers call what the option sets; NULL: it sets nothing of theirs. */
+const char *step_setting(const char *option);
 bool step_make(step *s, net *n, int64_t total_steps, int64_t warmup, const ts_options *o, ts_error *e);
 void step_free(step *s);
 /* Fills s->parameter and makes s->loss and s->follow functions of their inputs (parameters.c). */

@@ -19,8 +19,8 @@ static bool cannot(const team_reason *why, int threads, err *e)
 team *team_make(int threads, const int *os_cpu, err *e)
 {
     team_reason why;
-    if (threads < 1 || threads > TEAM_MOST) {
-        err_set(e, TS_USAGE, "%d threads: the number must be 1 to %d", threads, TEAM_MOST);
+    if (threads < 1 || threads > TS_MAX_THREADS) {
+        err_set(e, TS_USAGE, "%d threads: the number must be 1 to %d", threads, TS_MAX_THREADS);
         return err_hint(e, "leave --threads out to use every core"), NULL;
     }
     for (int i = 0; os_cpu && i < threads; i++)

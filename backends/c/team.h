@@ -5,7 +5,6 @@
 #include "backends/c/runtime/team.h"
 #include "graph/base/base.h"
 
-enum { TEAM_MOST = 1024 };
 team *team_make(int threads, const int *os_cpu, err *e);    /* as team_open */
 bool team_run(team *t, team_work *work, void *arg, err *e); /* false: nothing ran */
 #endif

@@ -126,7 +126,7 @@ static bool prune(const char *folder, int64_t limit, text *out, err *e)
     cache_entries all;
     if (!begin(&o, folder, out, e))
         return false;
-    const cache_sum gone = cache_prune(o.c, limit, STALE);
+    const cache_sum gone = cache_prune(o.c, limit < 0 ? CACHE_LIMIT : limit, STALE);
     sums(&o, &all, out);
     text_add(out, ",\"removed\":%lld,\"freed\":%lld", (long long)gone.n, (long long)gone.bytes);
     free(all.at);

@@ -2,7 +2,9 @@
  * that no section need ask again. */
 #include "bench/report/data.h"
 #include "bench/report/html.h"
+#include "bench/report/report.h"
 #include "bench/report/word.h"
+#include "graph/base/formats.h"
 #include "graph/base/stats.h"
 
 #include <math.h>
@@ -314,7 +316,7 @@ static void comparisons_read(report *r)
         out->ia = find(r, out->a);
         out->ib = find(r, out->b);
         if (isnan(out->threshold))
-            out->threshold = threshold > 0 ? threshold : 0.01;
+            out->threshold = threshold > 0 ? threshold : USUAL_THRESHOLD;
     }
 }
 
@@ -397,14 +399,15 @@ static bool format_known(const report *r, ts_error *e)
 {
     text shown = {0};
     const char *format = js_get_text(r->root, "format");
-    if (!strcmp(format, "results/1") || !strcmp(format, "step/1"))
+    if (!strcmp(format, FORMAT_RESULTS) || !strcmp(format, FORMAT_STEP))
         return true;
     html_plain(&shown, format);
     if (*format)
-        err_set(e, TS_BAD_INPUT, "the results have format \"%.60s\"; this version reads results/1 and step/1",
+        err_set(e, TS_BAD_INPUT,
+                "the results have format \"%.60s\"; this version reads " FORMAT_RESULTS " and " FORMAT_STEP,
                 text_str(&shown));
     else
-        err_set(e, TS_BAD_INPUT, "the results have no \"format\": \"results/1\"");
+        err_set(e, TS_BAD_INPUT, "the results have no \"format\": \"" FORMAT_RESULTS "\"");
     err_hint(e, "give a file that tessera bench wrote with -o");
     text_free(&shown);
     return false;

@@ -1,6 +1,7 @@
 /* report.c - the page from top to bottom: head, the sections of a table, and the results themselves at its end. */
 #include "bench/report/report.h"
 #include "bench/report/parts.h"
+#include "graph/base/formats.h"
 
 #include <string.h>
 
@@ -63,7 +64,7 @@ static void head(text *t, const report *r)
                 "</svg>TESSERA REPORT</p>\n<h1>");
     html_text(t, report_model(r));
     text_add(t, "</h1><p class=\"soft\">%s",
-             strcmp(js_get_text(r->root, "format"), "step/1") == 0 ? "one training step" : "one pass");
+             strcmp(js_get_text(r->root, "format"), FORMAT_STEP) == 0 ? "one training step" : "one pass");
     report_line(t, r, html_text);
     text_add(t, "</p>\n");
 }

@@ -13,6 +13,9 @@
 
 #include <stdbool.h>
 
+/* The least difference that matters, as a share, where neither a person nor a document says another. */
+#define USUAL_THRESHOLD 0.01
+
 /* *html is malloc'ed and the caller's. False when the text is neither results/1 nor step/1. */
 bool report_write(const char *results_json, char **html, ts_error *e);
 

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double MIN_TIME = 0.5; /* seconds of a sample where nothing else is asked for */
+enum { SEED = 1 };
 static const double far = 1e-4, wrong = 1e-8; /* from differences, from somebody else's numbers */
 
 /* ---- which one ---- */
@@ -123,9 +125,9 @@ static bool work(trial *t, const args *a, ts_error *e)
     const char *folder = args_text(a, "out", NULL), *library = args_text(a, "against", NULL);
     const char *reference = args_text(a, "reference", NULL);
     t->p.file = args_noun(a, 1);
-    t->p.seed = (uint64_t)args_integer(a, "seed", 1);
+    t->p.seed = (uint64_t)args_integer(a, "seed", SEED);
     return set_sizes(&t->p, a, e) && trial_make(t, &o, e) && (!library || trial_against(t, library, e)) &&
-           trial_measure(t, args_number(a, "min-time", 0.5), e) && trial_check(t, e) &&
+           trial_measure(t, args_number(a, "min-time", MIN_TIME), e) && trial_check(t, e) &&
            (!reference || trial_compare(t, reference, e)) && (!folder || trial_write(t, folder, e));
 }
 
@@ -145,15 +147,22 @@ static int run(const args *a, ts_error *e)
 }
 
 static const option options[] = {
-    {"min-time", 0, SECONDS, "TIME", "least time of a sample (default: 500ms)", false, 0, 0},
+    {"min-time", 0, SECONDS, "TIME", "least time of a sample", false, 0, 0},
     {"dim", 0, PAIR, "NAME=N", "without FILE: a size of the generated problem; repeats", true, 0, 0},
-    {"seed", 0, INTEGER, "N", "without FILE: seed of its numbers (default: 1)", false, 0, INT64_MAX},
+    {"seed", 0, INTEGER, "N", "without FILE: seed of its numbers", false, 0, INT64_MAX},
     {"reference", 0, A_FILE, "FILE", "derivatives as ADBench writes them, to compare with", false, 0, 0},
     {"against", 0, A_FILE, "FILE", "a library that computes the same, timed in turns with ours", false, 0, 0},
     {"out", 'o', A_FOLDER, "DIR", "where to write values, derivatives and times as ADBench does", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options};
+
+static void usual(const option *o, char out[OPTION_TEXT_MOST])
+{
+    static const usual_number usuals[] = {{"min-time", MIN_TIME}, {"seed", SEED}, {0}};
+    option_usual(usuals, o, out);
+}
+
+static const option_group group = {"Options", options, usual};
 static const option_group *const groups[] = {&group, &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera adbench # the objectives and what they read",

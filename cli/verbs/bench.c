@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST = 256 << 20 }; /* bytes of a results file */
-
 /* All values of a repeated option; for free(). */
 static const char **all(const args *a, const char *name, int *n)
 {
@@ -69,18 +67,6 @@ static char *repro(const args *a)
     return s;
 }
 
-static const option step_options[] = {
-    {"train", 0, FLAG, NULL, "time a step of training: forward, loss, backward, clipping and update", false, 0, 0},
-    {"task", 0, CHOICE, "classify|regress|lm|pairs", "kind of task (default: classify)", false, 0, 0},
-    {"batch", 0, INTEGER, "N", "examples of a step (default: 32)", false, 1, 1 << 20},
-    {"length", 0, INTEGER, "N", "tokens of an example, where it is text (default: 64)", false, 2, 1 << 20},
-    {"output", 0, WORD, "NAME", "output that the head stands on (default: the first)", false, 0, 0},
-    {"optimizer", 0, AN_OPTIMIZER, "NAME", "adam, adamw, adafactor, lion or sgd (default: adamw)", false, 0, 0},
-    {"clip", 0, NUMBER, "X", "largest norm of all gradients; 0: no clipping (default: 1)", false, 0, 1 << 30},
-    {"freeze", 0, WORD, "GLOB", "parameters that are not trained; repeats", true, 0, 0},
-    {0},
-};
-
 /* A program for all extents is raced in this process, against one program at a time: there is no verdict. */
 static bool fits_at(const args *a, ts_error *e)
 {
@@ -108,7 +94,7 @@ static bool options_fit(const args *a, ts_error *e)
         return err_hint(e, "add --at NAME=N, or leave it out: --report shows kernels of a race");
     }
     const bool train = args_flag(a, "train");
-    for (const option *o = step_options + 1; !train && o->name; o++)
+    for (const option *o = train_step_options.options; !train && o->name; o++)
         if (args_count(a, o->name)) {
             err_set(e, TS_USAGE, "bench: --%s says what a training step is, and none is timed", o->name);
             return err_hint(e, "add --train, or leave it out");
@@ -242,7 +228,7 @@ static int run(const args *a, ts_error *e)
     option_init(&step);
     train_options_take(&step, a);
     const char *resume = args_text(a, "resume", NULL);
-    char *partial = resume ? outfile_text(resume, LONGEST, e) : NULL;
+    char *partial = resume ? outfile_text(resume, RESULTS_MOST, e) : NULL;
     if (resume && !partial) {
         option_free(&step);
         return e->code;
@@ -270,25 +256,39 @@ static const option options[] = {
     {"peer", 0, A_PEER, "NAME", "time another runtime, as in onnxruntime; repeats", true, 0, 0},
     {"report", 0, A_FILE, "FILE", "write one HTML page that explains the verdict", false, 0, 0},
     {"out", 'o', A_FILE, "FILE", "write results/1 as JSON", false, 0, 0},
-    {"min-time", 0, SECONDS, "TIME", "time that a contestant is sampled for, all launches (default: 3s)", false, 0, 0},
-    {"launches", 0, INTEGER, "N", "processes per contestant (default: 5)", false, 1, 1000},
-    {"threshold", 0, PERCENT, "PERCENT", "least difference that matters (default: 1%)", false, 0, 0},
+    {"min-time", 0, SECONDS, "TIME", "time that a contestant is sampled for, all launches", false, 0, 0},
+    {"launches", 0, INTEGER, "N", "processes per contestant", false, 1, BENCH_MOST_LAUNCHES},
+    {"threshold", 0, PERCENT, "PERCENT", "least difference that matters", false, 0, 0},
     {"fail-on", 0, CHOICE, "slower|faster|undecided|invalid", "exit 1 on such a verdict; repeats", true, 0, 0},
-    {"precision", 0, CHOICE, "f32|bf16|f16", "precision of matrix products and saved activations (default: f32)", false,
-     0, 0},
+    {"precision", 0, CHOICE, "f32|bf16|f16", "precision of matrix products and saved activations", false, 0, 0},
     {"at", 0, PAIR, "NAME=N,N,...", "with --dim NAME=1..M: the program for all extents against one for each; repeats",
      true, 0, 0},
     {"kernels", 0, FLAG, NULL, "with --at: also times of each kernel, where both have the same", false, 0, 0},
     {"judge", 0, A_TARGET, "NAME", "target whose results count as right (default: plain f64 loops, slow)", false, 0, 0},
-    {"peer-python", 0, A_FILE, "PATH", "the Python that runs peers (default: python3 of PATH)", false, 0, 0},
-    {"timeout", 0, SECONDS, "TIME", "how long a contestant may take for one answer (default: 10m)", false, 0, 0},
-    {"seed", 0, INTEGER, "N", "seed of inputs, orders and resampling (default: 0)", false, 0, INT64_MAX},
+    {"peer-python", 0, A_FILE, "PATH", "the Python that runs peers", false, 0, 0},
+    {"timeout", 0, SECONDS, "TIME", "how long a contestant may take for one answer", false, 0, 0},
+    {"seed", 0, INTEGER, "N", "seed of inputs, orders and resampling", false, 0, INT64_MAX},
     {"resume", 0, A_FILE, "FILE", "go on from what an interrupted bench wrote to FILE", false, 0, 0},
+    {"train", 0, FLAG, NULL, "time a step of training: forward, loss, backward, clipping and update", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options}, step_group = {"Training", step_options};
+
+static void usual(const option *o, char out[OPTION_TEXT_MOST])
+{
+    const usual_number usuals[] = {{"launches", bench_usual.launches}, {"min-time", bench_usual.min_time},
+                                   {"timeout", bench_usual.timeout},   {"threshold", bench_usual.threshold},
+                                   {"seed", (double)bench_usual.seed}, {0}};
+    if (strcmp(o->name, "peer-python") == 0)
+        snprintf(out, OPTION_TEXT_MOST, "%s of PATH", bench_usual.python);
+    else if (strcmp(o->name, "precision") == 0)
+        train_options_usual(o, out);
+    else
+        option_usual(usuals, o, out);
+}
+
+static const option_group group = {"Options", options, usual};
 static const option_group *const groups[] = {
-    &group, &step_group, &session_model_options, &session_limit_options, &session_plan_options, NULL};
+    &group, &train_step_options, &session_model_options, &session_limit_options, &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera bench bert-base --dim seq=128 -s a.json -s b.json --report report.html",
     "tessera bench model.onnx --peer onnxruntime --threads 2 -o results.json",

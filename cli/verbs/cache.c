@@ -2,6 +2,7 @@
 #include "cli/args.h"
 #include "cli/columns.h"
 #include "cli/reply.h"
+#include "cli/session.h"
 
 #include <string.h>
 
@@ -70,7 +71,7 @@ static int run(const args *a, ts_error *e)
     const cJSON *note;
     char *text;
     if (clear || strcmp(a->form, "prune") == 0)
-        text = ts_cache_prune(&o, clear ? 0 : args_integer(a, "limit", INT64_C(1) << 30), e);
+        text = ts_cache_prune(&o, clear ? 0 : args_integer(a, "limit", -1), e);
     else if (strcmp(a->form, "verify") == 0)
         text = ts_cache_check(&o, e);
     else
@@ -92,12 +93,12 @@ static int run(const args *a, ts_error *e)
 }
 
 static const option options[] = {
-    {"limit", 0, BYTES, "SIZE", "prune to this size, as in 200M (default: 1G)", false, 0, 0},
+    {"limit", 0, BYTES, "SIZE", "prune to this size, as in 200M (default: what it is kept to)", false, 0, 0},
     {"cache-dir", 0, A_FOLDER, "DIR", "which one (default: the user's cache)", false, 0, 0},
-    {"target", 0, A_TARGET, "NAME", "back end whose cache it is (default: c)", false, 0, 0},
+    {"target", 0, A_TARGET, "NAME", "back end whose cache it is", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options};
+static const option_group group = {"Options", options, session_plan_usual};
 static const option_group *const groups[] = {&group, NULL};
 static const char *const examples[] = {
     "tessera cache size               # how much compiled programs take, and where",

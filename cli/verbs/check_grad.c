@@ -11,6 +11,9 @@
 
 #define PART "check_grad_part" /* a function of the graph */
 enum { WAYS = 8 };             /* directions that each input is moved along */
+/* What is left out is some eps of f32 of what a derivative is, in either dtype, times how fast derivatives change: up
+ * to ten thousand times as much as they are. */
+static const double TOLERANCE = 1e-3;
 typedef struct checking {
     session s;
     ts_graph *g;
@@ -166,13 +169,6 @@ static double step_of(const checking *c, int k)
     return c->s.value[c->input[k]].dtype == TS_F64 ? cbrt(DBL_EPSILON) : sqrt(FLT_EPSILON);
 }
 
-/* What is left out is some eps of f32 of what a derivative is, in either dtype, times how fast derivatives change: up
- * to ten thousand times as much as they are. */
-static double tolerance(const checking *c)
-{
-    return c->tolerance > 0 ? c->tolerance : 1e-3;
-}
-
 /* Three steps have to agree better with each other than with the gradient: at a jump or a corner they do not, and what
  * is there says nothing. */
 static bool check_way(checking *c, int k, const ts_array *way, ts_error *e)
@@ -189,7 +185,7 @@ static bool check_way(checking *c, int k, const ts_array *way, ts_error *e)
         error = size > 0 ? fmax(0, fabs(difference - want) - noise) / size : 0;
     }
     const bool agree = fabs(off[0] - off[2]) <= 0.2 * fabs(off[2]) && fabs(off[1] - off[2]) <= 0.2 * fabs(off[2]);
-    if (isfinite(error) && (agree || error <= tolerance(c)))
+    if (isfinite(error) && (agree || error <= c->tolerance))
         c->worst[k] = fmax(c->worst[k], error);
     return true;
 }
@@ -241,12 +237,12 @@ static bool show(const checking *c, const args *a)
     bool good = true;
     cJSON *root = reply_make("check-grad/1"), *list = js_array(root, "inputs");
     for (int k = 0; k < c->n_in; k++) {
-        const bool ok = c->worst[k] <= tolerance(c);
+        const bool ok = c->worst[k] <= c->tolerance;
         good = good && ok;
         cJSON *o = js_object(list, NULL);
         js_text(o, "name", ts_name(c->x[k]));
         js_number(o, "error", c->worst[k] < 0 ? NAN : c->worst[k]);
-        js_number(o, "tolerance", tolerance(c));
+        js_number(o, "tolerance", c->tolerance);
         js_text(o, "verdict", c->worst[k] < 0 ? "unknown" : ok ? "good" : "wrong");
         if (a->console.json)
             continue;
@@ -277,7 +273,7 @@ static void finish(checking *c)
 
 static int run(const args *a, ts_error *e)
 {
-    checking c = {.tolerance = args_number(a, "tolerance", 0)};
+    checking c = {.tolerance = args_number(a, "tolerance", TOLERANCE)};
     int code = TS_OK;
     if (session_open(&c.s, a, args_noun(a, 0), e) && session_fill(&c.s, 1, e) && ask(&c, e) && check(&c, e))
         code = show(&c, a) ? TS_OK : TS_FAILED;
@@ -286,10 +282,17 @@ static int run(const args *a, ts_error *e)
 }
 
 static const option options[] = {
-    {"tolerance", 0, NUMBER, "X", "largest relative error that passes (default: 1e-3)", false, 0, 1},
+    {"tolerance", 0, NUMBER, "X", "largest relative error that passes", false, 0, 1},
     {0},
 };
-static const option_group group = {"Options", options};
+
+static void usual(const option *o, char out[OPTION_TEXT_MOST])
+{
+    static const usual_number usuals[] = {{"tolerance", TOLERANCE}, {0}};
+    option_usual(usuals, o, out);
+}
+
+static const option_group group = {"Options", options, usual};
 static const option_group *const groups[] = {&group, &session_model_options, &session_limit_options,
                                              &session_plan_options, NULL};
 static const char *const examples[] = {

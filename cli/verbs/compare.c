@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-enum { LONGEST = 256 << 20 }; /* bytes of a results file: samples of thousands of kernels */
-
 static bool compare(const args *a, const char *before, const char *after, char **out, ts_error *e)
 {
     compare_options o = {
@@ -34,9 +32,9 @@ static bool show(const args *a, const char *comparison, ts_error *e)
 
 static int run(const args *a, ts_error *e)
 {
-    char *before = outfile_text(args_noun(a, 0), LONGEST, e), *after = NULL, *comparison = NULL;
+    char *before = outfile_text(args_noun(a, 0), RESULTS_MOST, e), *after = NULL, *comparison = NULL;
     if (before)
-        after = outfile_text(args_noun(a, 1), LONGEST, e);
+        after = outfile_text(args_noun(a, 1), RESULTS_MOST, e);
     int code = TS_OK;
     if (after && compare(a, before, after, &comparison, e) && show(a, comparison, e)) {
         for (int i = 0; i < args_count(a, "fail-on"); i++) {
@@ -51,12 +49,18 @@ static int run(const args *a, ts_error *e)
 }
 
 static const option options[] = {
-    {"threshold", 0, PERCENT, "PERCENT", "least difference that matters (default: 1%)", false, 0, 0},
+    {"threshold", 0, PERCENT, "PERCENT", "least difference that matters", false, 0, 0},
     {"fail-on", 0, CHOICE, "slower|faster|undecided", "exit 1 on such a verdict; repeats", true, 0, 0},
     {"allow-env-diff", 0, FLAG, NULL, "compare across machines, threads, models or inputs", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options};
+
+static void usual(const option *o, char out[OPTION_TEXT_MOST])
+{
+    option_usual((const usual_number[]){{"threshold", bench_usual.threshold}, {0}}, o, out);
+}
+
+static const option_group group = {"Options", options, usual};
 static const option_group *const groups[] = {&group, NULL};
 static const char *const examples[] = {
     "tessera compare before.json after.json",

@@ -226,11 +226,12 @@ static void put_zsh(FILE *f, const char *s)
     }
 }
 
-static void zsh_option(FILE *f, const option *o)
+static void zsh_option(FILE *f, const option_group *g, const option *o)
 {
+    char brief[OPTION_TEXT_MOST];
     const struct offer *offer = offer_of(o);
     fprintf(f, " \\\n            '%s--%s%s[", o->repeats ? "*" : "", o->name, o->kind == FLAG ? "" : "=");
-    put_zsh(f, o->brief);
+    put_zsh(f, option_brief(g, o, brief));
     fputc(']', f);
     if (o->kind != FLAG) {
         fputc(':', f);
@@ -256,7 +257,7 @@ static void zsh_verb(FILE *f, const verb *v)
     const option_group *g;
     for (int i = 0; (g = verb_group(v, i)); i++) {
         for (const option *o = g->options; o->name; o++)
-            zsh_option(f, o);
+            zsh_option(f, g, o);
     }
     fputs(" \\\n            '1: :_alternative \"words\\:word\\:(", f);
     put_first_words(f, v);
@@ -308,6 +309,7 @@ static void fish_verb(FILE *f, const verb *v)
     const option_group *g;
     for (int i = 0; (g = verb_group(v, i)); i++) {
         for (const option *o = g->options; o->name; o++) {
+            char brief[OPTION_TEXT_MOST];
             fprintf(f, "complete -c tessera -n '__fish_seen_subcommand_from %s' -l %s", v->name, o->name);
             if (o->letter)
                 fprintf(f, " -s %c", o->letter);
@@ -320,7 +322,7 @@ static void fish_verb(FILE *f, const verb *v)
             else if (o->kind != FLAG)
                 fputs(" -r", f);
             fputs(" -d ", f);
-            put_fish(f, o->brief);
+            put_fish(f, option_brief(g, o, brief));
             fputc('\n', f);
         }
     }

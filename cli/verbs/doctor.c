@@ -66,11 +66,11 @@ static int run(const args *a, ts_error *e)
 }
 
 static const option options[] = {
-    {"threads", 0, INTEGER, "N", "probe with so many threads (default: one per core)", false, 1, 1024},
+    {"threads", 0, INTEGER, "N", "probe with so many threads (default: one per core)", false, 1, TS_MAX_THREADS},
     {"isa", 0, AN_ISA, "NAME", "instruction set to probe (default: the best one here)", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options};
+static const option_group group = {"Options", options, NULL};
 static const option_group *const groups[] = {&group, NULL};
 static const char *const examples[] = {
     "tessera doctor",

@@ -131,7 +131,7 @@ static const option options[] = {
     {"train", 0, FLAG, NULL, "MODEL is a run: the program that trains it, with its data", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options};
+static const option_group group = {"Options", options, NULL};
 static const option_group *const groups[] = {&group, &session_model_options, &session_limit_options,
                                              &session_plan_options, NULL};
 static const char *const examples[] = {

@@ -57,7 +57,7 @@ static const option options[] = {
     {"data", 0, WORD, "FILE|NAME=FILE.npy", "examples, as for train; repeats", true, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options};
+static const option_group group = {"Options", options, NULL};
 static const option_group *const groups[] = {&group, &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera eval run --data test.tsv",

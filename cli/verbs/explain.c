@@ -470,7 +470,7 @@ static const option options[] = {
     {"all", 0, FLAG, NULL, "every kernel, equal ones too", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options};
+static const option_group group = {"Options", options, NULL};
 static const option_group *const groups[] = {&group, &session_model_options, &session_limit_options,
                                              &session_plan_options, NULL};
 static const char *const examples[] = {

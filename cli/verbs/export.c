@@ -48,7 +48,7 @@ static const option options[] = {
     {"out", 'o', A_FILE, "FILE", "the ONNX file to write", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options};
+static const option_group group = {"Options", options, NULL};
 static const option_group *const groups[] = {&group, &session_dim_options, &session_limit_options, NULL};
 static const char *const examples[] = {
     "tessera export bert -o bert.onnx # bert: a folder that import wrote",

@@ -131,11 +131,12 @@ static cJSON *described(const verb *v)
     const option_group *g;
     for (int i = 0; (g = verb_group(v, i)); i++) {
         for (const option *o = g->options; o->name; o++) {
+            char brief[OPTION_TEXT_MOST];
             cJSON *item = cJSON_CreateObject();
             cJSON_AddItemToArray(options, item);
             js_text(item, "name", o->name);
             js_text(item, "value", o->kind == FLAG ? "" : o->value);
-            js_text(item, "brief", o->brief);
+            js_text(item, "brief", option_brief(g, o, brief));
             js_flag(item, "repeats", o->repeats);
         }
     }
@@ -186,7 +187,7 @@ static const option options[] = {
     {"man", 0, FLAG, NULL, "all commands as a manual page", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options};
+static const option_group group = {"Options", options, NULL};
 static const option_group *const groups[] = {&group, NULL};
 static const char *const examples[] = {
     "tessera help bench",

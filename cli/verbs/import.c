@@ -46,7 +46,7 @@ static const option options[] = {
     {"out", 'o', A_FOLDER, "DIR", "where to write graph.json and weights.safetensors", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options};
+static const option_group group = {"Options", options, NULL};
 static const option_group *const groups[] = {&group, &session_dim_options, &session_limit_options, NULL};
 static const char *const examples[] = {
     "tessera import model.onnx -o bert # then: tessera show bert --hash",

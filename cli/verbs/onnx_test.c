@@ -6,12 +6,13 @@
 #include "graph/base/err.h"
 #include "cli/outfile.h"
 #include "cli/reply.h"
+#include "cli/session.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_JOBS = 64 }; /* processes at a time */
+enum { MOST_JOBS = 64, TIMEOUT = 60 }; /* processes at a time; seconds of a case where nothing else is asked for */
 
 typedef struct report {
     cases cases;
@@ -157,7 +158,7 @@ static case_options option_of(const args *a)
                     .cache_folder = args_text(a, "cache-dir", NULL),
                     .threads = 1},
         .variant = variant_of(args_text(a, "variant", "stored")),
-        .seconds = args_number(a, "timeout", 60),
+        .seconds = args_number(a, "timeout", TIMEOUT),
         .jobs = (int)args_integer(a, "jobs", cores > 0 ? cores : 1),
     };
 }
@@ -198,14 +199,23 @@ static const option options[] = {
      "models as stored, with free extents, with all inputs but the first held, or written and read again as graph/1 or "
      "ONNX (default: stored)",
      false, 0, 0},
-    {"target", 0, A_TARGET, "NAME", "back end, e.g. c or interp (default: c)", false, 0, 0},
+    {"target", 0, A_TARGET, "NAME", "back end, e.g. c or interp", false, 0, 0},
     {"jobs", 'j', INTEGER, "N", "cases at a time (default: one per core)", false, 1, MOST_JOBS},
-    {"timeout", 0, SECONDS, "TIME", "for one case (default: 60s)", false, 0, 0},
+    {"timeout", 0, SECONDS, "TIME", "for one case", false, 0, 0},
     {"cache-dir", 0, A_FOLDER, "DIR|none", "compiled programs (default: the user's cache)", false, 0, 0},
     {"json", 0, A_FILE, "FILE", "write every result to FILE", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options};
+
+static void usual(const option *o, char out[OPTION_TEXT_MOST])
+{
+    static const usual_number usuals[] = {{"timeout", TIMEOUT}, {0}};
+    option_usual(usuals, o, out);
+    if (!*out)
+        session_plan_usual(o, out);
+}
+
+static const option_group group = {"Options", options, usual};
 static const option_group *const groups[] = {&group, NULL};
 static const char *const examples[] = {
     "tessera onnx-test backend-cases.tar.xz --tier P0,P1",

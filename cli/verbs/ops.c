@@ -182,7 +182,7 @@ static const option options[] = {
     {"markdown", 0, FLAG, NULL, "as a page of the documentation", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options};
+static const option_group group = {"Options", options, NULL};
 static const option_group *const groups[] = {&group, NULL};
 static const char *const examples[] = {"tessera ops", "tessera ops --onnx # what an ONNX file may hold", NULL};
 

@@ -93,7 +93,7 @@ static const option options[] = {
     {"file", 0, A_FILE, "FILE", "texts, one a line; - is standard input", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options};
+static const option_group group = {"Options", options, NULL};
 static const option_group *const groups[] = {&group, &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera predict run --text stirring",

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST = 256 << 20 }; /* bytes of a results file */
-
 /* The page of a training run, as it stands now. */
 static int run_of(const args *a, ts_error *e)
 {
@@ -38,7 +36,7 @@ static int run(const args *a, ts_error *e)
     const char *out = args_text(a, "out", csv || markdown ? "-" : "report.html");
     if (!outfile_check(out, e))
         return e->code;
-    char *results = outfile_text(args_noun(a, 0), LONGEST, e), *page = NULL;
+    char *results = outfile_text(args_noun(a, 0), RESULTS_MOST, e), *page = NULL;
     bool (*write)(const char *, char **, ts_error *) = csv ? report_csv : markdown ? report_markdown : report_write;
     bool good = results && write(results, &page, e) && outfile_write(out, page, e);
     if (good && strcmp(out, "-") != 0)
@@ -54,7 +52,7 @@ static const option options[] = {
     {"csv", 0, FLAG, NULL, "one row per contestant, instead of a page", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options};
+static const option_group group = {"Options", options, NULL};
 static const option_group *const groups[] = {&group, NULL};
 static const char *const examples[] = {
     "tessera report results.json -o report.html",

@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+static const double TOLERANCE = 1e-4; /* of --against, where nothing else is asked for */
+
 typedef struct job {
     session session;
     ts_plan *plan;
@@ -136,7 +138,7 @@ static bool work(job *j, const args *a, ts_error *e)
 {
     session *s = &j->session;
     j->folder = args_text(a, "out", NULL);
-    j->other = (against){.folder = args_text(a, "against", NULL), .tolerance = args_number(a, "tolerance", 1e-4)};
+    j->other = (against){.folder = args_text(a, "against", NULL), .tolerance = args_number(a, "tolerance", TOLERANCE)};
     if (j->other.folder && !file_is_folder(j->other.folder)) {
         err_set(e, TS_FILES, "--against %s: no such folder", j->other.folder);
         return err_hint(e, "name one that a run with -o wrote; add --all to both for the values inside");
@@ -187,13 +189,20 @@ static const option options[] = {
     {"nodes", 0, WORD, "GLOB", "values inside the model too, by name or as in 'n12.*'; repeats", true, 0, 0},
     {"all", 0, FLAG, NULL, "all values inside the model too", false, 0, 0},
     {"against", 0, A_FOLDER, "DIR", "values that run -o wrote, to compare with: exit 1 where some differ", false, 0, 0},
-    {"tolerance", 0, NUMBER, "X", "of --against: largest |x - y| / max(1, |x| + |y|) (default: 1e-4)", false, 0, 1},
+    {"tolerance", 0, NUMBER, "X", "of --against: largest |x - y| / max(1, |x| + |y|)", false, 0, 1},
     {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", false, 0, 0},
     {"seed", 0, INTEGER, "N", "seed of random values for inputs that are not given", false, 0, INT64_MAX},
     {"random", 0, FLAG, NULL, "the same as --seed 0", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options};
+
+static void usual(const option *o, char out[OPTION_TEXT_MOST])
+{
+    static const usual_number usuals[] = {{"tolerance", TOLERANCE}, {0}};
+    option_usual(usuals, o, out);
+}
+
+static const option_group group = {"Options", options, usual};
 static const option_group *const groups[] = {&group, &session_model_options, &session_limit_options,
                                              &session_plan_options, NULL};
 static const char *const examples[] = {

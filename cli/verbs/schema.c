@@ -218,7 +218,7 @@ static const option options[] = {
     {"out", 'o', A_FILE, "FILE", "where init and show write (default: standard output)", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options};
+static const option_group group = {"Options", options, NULL};
 static const option_group *const groups[] = {&group, &session_model_options, &session_limit_options,
                                              &session_plan_options, NULL};
 static const char *const examples[] = {

@@ -289,7 +289,7 @@ static int run(const args *a, ts_error *e)
 }
 
 static const option options[] = {
-    {"depth", 0, INTEGER, "N", "levels of names to show (default: 4)", false, 1, 64},
+    {"depth", 0, INTEGER, "N", "levels of names to show", false, 1, 64},
     {"svg", 0, A_FILE, "FILE", "draw the graph with Graphviz: recipes and equal layers folded", false, 0, 0},
     {"expand", 0, WORD, "GLOB", "with --svg: draw recipes of that name unfolded, as in 'attention'", false, 0, 0},
     {"whole", 0, FLAG, NULL, "with --svg: a box for every node, up to 2000", false, 0, 0},
@@ -299,7 +299,14 @@ static const option options[] = {
      false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options};
+
+static void usual(const option *o, char out[OPTION_TEXT_MOST])
+{
+    static const usual_number usuals[] = {{"depth", DEPTH}, {0}};
+    option_usual(usuals, o, out);
+}
+
+static const option_group group = {"Options", options, usual};
 static const option_group *const groups[] = {&group, &session_model_options, &session_limit_options,
                                              &session_plan_options, NULL};
 static const char *const examples[] = {

@@ -13,8 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST = 1 << 30 };
-
 /* ---- signals: the first one asks for an end, the second one is an end ---- */
 static volatile sig_atomic_t stop;
 static int stopped_by;
@@ -218,76 +216,70 @@ static const option main_options[] = {
     {"eval", 0, WORD, "FILE|NAME=FILE.npy", "examples to evaluate on, after every epoch; repeats", true, 0, 0},
     {"out", 'o', A_FOLDER, "RUN", "the folder of the run", false, 0, 0},
     {"resume", 0, FLAG, NULL, "go on with the run: train --resume RUN", false, 0, 0},
-    {"task", 0, CHOICE, "classify|regress|lm|pairs", "kind of task (default: classify)", false, 0, 0},
     {"labels", 0, INTEGER, "N", "classes (default: as many as the data has)", false, 1, 1000000},
-    {"length", 0, INTEGER, "N", "tokens of an example; longer ones are cut (default: 64)", false, 2, 1 << 20},
-    {"batch", 'b', INTEGER, "N", "examples of a step (default: 32)", false, 1, 1 << 20},
-    {"epochs", 0, INTEGER, "N", "times through the data (default: 3)", false, 1, 1000000},
-    {"lr", 0, NUMBER, "X", "learning rate (default: 5e-5)", false, 0, 1000},
+    {"epochs", 0, INTEGER, "N", "times through the data", false, 1, 1000000},
+    {"lr", 0, NUMBER, "X", "learning rate", false, 0, 1000},
     {0},
 };
 static const option data_options[] = {
     {"tokenizer", 0, A_FILE, "FILE|bytes", "vocab.txt or tokenizer.json (default: beside the model)", false, 0, 0},
-    {"steps", 0, INTEGER, "N", "updates, instead of epochs", false, 1, MOST},
+    {"steps", 0, INTEGER, "N", "updates, instead of epochs", false, 1, MOST_STEPS},
     {"order", 0, A_FILE, "FILE", "the examples of each step: a line of 0-based numbers", false, 0, 0},
-    {"seed", 0, INTEGER, "N", "seed of the order, the head and all else that is random (default: 1)", false, 0,
-     INT64_MAX},
+    {"seed", 0, INTEGER, "N", "seed of the order, the head and all else that is random", false, 0, INT64_MAX},
     {0},
 };
 static const option model_options[] = {
-    {"pool", 0, CHOICE, "mean|cls", "one vector from those of all tokens (default: mean)", false, 0, 0},
+    {"pool", 0, CHOICE, "mean|cls", "one vector from those of all tokens", false, 0, 0},
     {"head", 0, A_FILE, "FILE|none", "initial head.weight and head.bias (default: from the seed)", false, 0, 0},
-    {"output", 0, WORD, "NAME", "output that the head stands on (default: the first)", false, 0, 0},
     {"loss", 0, WORD, "NAME", "output that is the loss itself: no head", false, 0, 0},
     {"dim", 0, PAIR, "NAME=N", "extent of a dimension that the data leaves open; repeats", true, 0, 0},
-    {"freeze", 0, WORD, "GLOB", "parameters that are not trained; repeats", true, 0, 0},
     {"lora", 0, INTEGER, "N", "train LoRA factors of rank N for the weights of --on, and the head", false, 1, 65536},
     {"on", 0, WORD, "GLOB", "weights that get LoRA factors; repeats", true, 0, 0},
     {0},
 };
 static const option step_options[] = {
-    {"optimizer", 0, AN_OPTIMIZER, "NAME", "adam, adamw, adafactor, lion or sgd (default: adamw)", false, 0, 0},
-    {"accumulate", 0, INTEGER, "N", "batches whose mean gradient is one step (default: 1)", false, 1, 1 << 20},
-    {"schedule", 0, CHOICE, "linear|cosine|constant", "of the learning rate, after warming up (default: linear)", false,
-     0, 0},
-    {"warmup", 0, INTEGER, "N", "steps of rising learning rate (default: a tenth)", false, 0, MOST},
-    {"total-steps", 0, INTEGER, "N", "steps of the schedule (default: those of the run)", false, 1, MOST},
-    {"weight-decay", 0, NUMBER, "X", "default: 0.01 for adamw, 0 for others", false, 0, 1000},
+    {"accumulate", 0, INTEGER, "N", "batches whose mean gradient is one step", false, 1, 1 << 20},
+    {"schedule", 0, CHOICE, "linear|cosine|constant", "of the learning rate, after warming up", false, 0, 0},
+    {"warmup", 0, INTEGER, "N", "steps of rising learning rate (default: a tenth)", false, 0, MOST_STEPS},
+    {"total-steps", 0, INTEGER, "N", "steps of the schedule (default: those of the run)", false, 1, MOST_STEPS},
+    {"weight-decay", 0, NUMBER, "X", "decay of the weights", false, 0, 1000},
     {"no-decay", 0, WORD, "GLOB|none", "parameters without decay (default: those of rank 1); repeats", true, 0, 0},
-    {"beta1", 0, NUMBER, "X", "of adam, adamw, lion (default: 0.9)", false, 0, 1},
-    {"beta2", 0, NUMBER, "X", "of adam, adamw, lion (default: 0.999, lion 0.99)", false, 0, 1},
-    {"eps", 0, NUMBER, "X", "of adam, adamw, adafactor (default: 1e-8, adafactor 1e-30)", false, 0, 1},
-    {"momentum", 0, NUMBER, "X", "of sgd (default: 0)", false, 0, 1},
+    {"beta1", 0, NUMBER, "X", "decay of the first moment", false, 0, 1},
+    {"beta2", 0, NUMBER, "X", "decay of the second moment", false, 0, 1},
+    {"eps", 0, NUMBER, "X", "what keeps divisors from 0", false, 0, 1},
+    {"momentum", 0, NUMBER, "X", "what a step keeps", false, 0, 1},
     {"nesterov", 0, FLAG, NULL, "of sgd: Nesterov momentum", false, 0, 0},
-    {"clip", 0, NUMBER, "X", "largest norm of all gradients; 0: no clipping (default: 1)", false, 0, MOST},
-    {"label-smoothing", 0, NUMBER, "X", "share of each label spread over all classes (default: 0)", false, 0, 1},
+    {"label-smoothing", 0, NUMBER, "X", "share of each label spread over all classes", false, 0, 1},
     {"dropout", 0, NUMBER, "X",
      "dropout rate of the head's input and of the model's own Dropout nodes (default: as the model says)", false, 0, 1},
     {"dropout-on", 0, WORD, "GLOB", "layers or operations that get dropout instead, or head; repeats", true, 0, 0},
-    {"ema", 0, NUMBER, "X", "average the weights with this decay a step; evaluate and export the average", false, 0, 1},
-    {"precision", 0, CHOICE, "f32|bf16|f16",
-     "precision of matrix products and saved activations; weights are f32 (default: f32)", false, 0, 0},
-    {"loss-scale", 0, NUMBER, "X", "initial loss scale for --precision f16; adjusted automatically (default: 65536)",
-     false, 1, MOST},
-    {"growth-interval", 0, INTEGER, "N",
-     "steps without overflow after which the f16 loss scale doubles (default: 2000)", false, 1, MOST},
-    {"on-nan", 0, CHOICE, "stop|skip", "what to do on NaN or infinity (default: stop)", false, 0, 0},
+    {"ema", 0, NUMBER, "X", "average the weights with this decay a step, evaluate and export the average; 0: none",
+     false, 0, 1},
+    {"precision", 0, CHOICE, "f32|bf16|f16", "precision of matrix products and saved activations; weights are f32",
+     false, 0, 0},
+    {"loss-scale", 0, NUMBER, "X", "initial loss scale for --precision f16; adjusted automatically", false, 1,
+     MOST_STEPS},
+    {"growth-interval", 0, INTEGER, "N", "steps without overflow after which the f16 loss scale doubles", false, 1,
+     MOST_STEPS},
+    {"on-nan", 0, CHOICE, "stop|skip", "what to do on NaN or infinity", false, 0, 0},
     {0},
 };
 static const option run_options[] = {
-    {"save-every", 0, INTEGER, "N", "steps between checkpoints (default: an epoch)", false, 1, MOST},
-    {"eval-every", 0, INTEGER, "N", "steps between evaluations (default: an epoch)", false, 1, MOST},
-    {"keep", 0, INTEGER, "N", "newest checkpoints that are kept (default: 2)", false, 2, 100000},
+    {"save-every", 0, INTEGER, "N", "steps between checkpoints (default: an epoch)", false, 1, MOST_STEPS},
+    {"eval-every", 0, INTEGER, "N", "steps between evaluations (default: an epoch)", false, 1, MOST_STEPS},
+    {"keep", 0, INTEGER, "N", "newest checkpoints that are kept", false, 2, 100000},
     {"grad-norms", 0, A_FILE, "FILE", "name and gradient norm of every parameter at the first step", false, 0, 0},
     {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", false, 0, 0},
     {"dry-run", 0, FLAG, NULL, "check everything and say what would be done", false, 0, 0},
     {0},
 };
-static const option_group main_group = {"Options", main_options}, data_group = {"Data", data_options},
-                          model_group = {"Model", model_options}, step_group = {"Step", step_options},
-                          run_group = {"Run", run_options};
-static const option_group *const groups[] = {&main_group, &data_group,           &model_group, &step_group,
-                                             &run_group,  &session_plan_options, NULL};
+static const option_group main_group = {"Options", main_options, train_options_usual},
+                          data_group = {"Data", data_options, train_options_usual},
+                          model_group = {"Model", model_options, train_options_usual},
+                          step_group = {"Step", step_options, train_options_usual},
+                          run_group = {"Run", run_options, train_options_usual};
+static const option_group *const groups[] = {&main_group, &train_step_options, &data_group,           &model_group,
+                                             &step_group, &run_group,          &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera train minilm.onnx --data train.tsv --eval dev.tsv --labels 2 -o run",
     "tessera train --resume run # after a stop, a crash or a power failure",

@@ -13,7 +13,7 @@ static const option options[] = {
     {"all", 'a', FLAG, NULL, "all", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options};
+static const option_group group = {"Options", options, NULL};
 static const option_group *const groups[] = {&group, NULL};
 static const verb one = {.name = "one", .brief = "One", .usage = "MODEL [OTHER]", .groups = groups};
 static const verb forms = {

@@ -72,8 +72,29 @@ static void checks(void)
           !value_listed("a|bc", "a|bc"));
 }
 
+/* What is spelt is read again as the same value. */
+static void spells(void)
+{
+    static const struct {
+        value_kind kind;
+        double value;
+        const char *text;
+    } rows[] = {
+        {INTEGER, 65536, "65536"}, {NUMBER, 5e-5, "5e-5"},    {NUMBER, 0.01, "0.01"}, {SECONDS, 3, "3s"},
+        {SECONDS, 600, "10m"},     {SECONDS, 0.5, "500ms"},   {SECONDS, 90, "90s"},   {PERCENT, 0.01, "1%"},
+        {PERCENT, 0.005, "0.5%"},  {BYTES, 1073741824, "1G"}, {BYTES, 1536, "1536B"}, {BYTES, 209715200, "200M"},
+        {NUMBER, 0, "0"},          {NUMBER, 1e-30, "1e-30"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char out[64];
+        value_spell(&(option){.kind = rows[i].kind}, rows[i].value, out, sizeof out);
+        CHECK_TEXT(out, rows[i].text);
+    }
+}
+
 int main(void)
 {
+    spells();
     integers();
     scaled();
     checks();

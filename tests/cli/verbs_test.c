@@ -3,6 +3,7 @@
 #include "cli/help.h"
 #include "cli/suggest.h"
 #include "cli/usage.h"
+#include "cli/value.h"
 #include "tests/check.h"
 
 #include <ctype.h>
@@ -60,6 +61,23 @@ static void short_page_is_whole(const verb *v)
     free(brief), free(whole);
 }
 
+/* A default that is a value comes from the place that decides it (option_group.usual), and an option takes it: what a
+ * brief says by itself is no value, but words. */
+static void defaults_are_read(const verb *v, const option_group *g, const option *o)
+{
+    char usual[OPTION_TEXT_MOST] = "", brief[OPTION_TEXT_MOST];
+    const char *said = strstr(o->brief, "(default: ");
+    if (g->usual)
+        g->usual(o, usual);
+    if (!CHECK(!said || !(isdigit((unsigned char)said[10]) || *usual)))
+        fprintf(stderr, "  %s --%s says its default by itself: %s\n", v->name, o->name, o->brief);
+    CHECK(strstr(option_brief(g, o, brief), *usual ? usual : o->brief));
+    ts_error e = {0};
+    usual[strcspn(usual, " ;")] = 0; /* "adamw; others: ..." */
+    if (*usual && !CHECK(value_check(o, usual, &e)))
+        fprintf(stderr, "  %s: the default %s\n", v->name, e.text);
+}
+
 static void is_whole(const verb *v)
 {
     CHECK(verb_find(v->name) == v);
@@ -72,6 +90,7 @@ static void is_whole(const verb *v)
                 fprintf(stderr, "  %s --%s is declared twice\n", v->name, o->name);
             CHECK(o->brief && o->brief[0] && (o->kind == FLAG) == !o->value);
             CHECK((o->kind == INTEGER || o->kind == NUMBER) == (o->least < o->most));
+            defaults_are_read(v, g, o);
         }
     }
 }

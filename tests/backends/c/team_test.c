@@ -159,7 +159,7 @@ static void test_misuse(void)
     const int none[] = {CPU_SETSIZE - 1, CPU_SETSIZE - 2};
     CHECK(!team_make(0, NULL, &e) && e.code == TS_USAGE && strstr(e.text, "0 threads"));
     e = (err){0};
-    CHECK(!team_make(TEAM_MOST + 1, NULL, &e) && e.code == TS_USAGE);
+    CHECK(!team_make(TS_MAX_THREADS + 1, NULL, &e) && e.code == TS_USAGE);
     e = (err){0};
     CHECK(!team_make(1, none, &e) && e.code == TS_DEVICE && strstr(e.text, "processor 1023"));
     e = (err){0};
