@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* By a rule that is meant for what the model says */
 static bool ruled(const plan *p, const kernel *k)
 {
     const int of_kernel = p->schema ? schema_match(p->schema, k, 0) : -1,
@@ -38,10 +39,12 @@ static const int64_t FREE_GROWTH = 64 << 20;
  * of it. They go the same way as far as there is room. */
 typedef struct kind {
     const kernel *like;
-    int readers;    /* kernels that read the first operand and have an alternative */
-    double work;    /* operations of each, as the model says it */
-    int64_t growth; /* bytes of weights, for each */
-    int n, taken;   /* taken: the first ones */
+    const char *way; /* its name */
+    int readers;     /* kernels that read the first operand and have an alternative */
+    double work;     /* operations of each, as the model says it */
+    int64_t growth;  /* bytes of weights, for each */
+    int n, taken;    /* taken: the first ones */
+    int64_t spare;   /* bytes by which weights could still grow when it was its turn; below 0: it had none */
 } kind;
 
 typedef struct search {
@@ -50,6 +53,8 @@ typedef struct search {
     int n, *kind_of; /* by node id, that of the whole of a kernel: the number of its kind + 1, or 0 */
     int *rank;       /* by the same: which of its kind it is */
     int *readers;    /* by node id: see kind */
+    plan *into;      /* that the search is for: keeps what is declined, */
+    declined *why;   /* by node id: before there are kinds, of nodes that offer another way */
 } search;
 
 /* By how many bytes weights grow with the nodes from the first on: what is computed, less what that is for. */
@@ -78,46 +83,64 @@ static bool alike(const node *a, const node *b)
 }
 
 /* What an operation says is cheaper is so for all of its value: of the last layer a class reads one row. */
-static bool mostly_read(const kernel *k)
+static bool mostly_read(const kernel *k, reason *why)
 {
+    static const double LEAST = 0.5;
     const stage *s = &k->stage[k->main];
     double read = 1;
     for (int d = 0; d < s->node->type.rank; d++)
         read *= (double)s->count[d] / (double)s->node->type.dim[d];
-    return read > 0.5;
+    return read > LEAST || reason_least(why, "share of its value that is read", read, LEAST);
 }
 
 /* What is saved is not spent on waiting for weights */
-static bool pays_weights(const target *on, const way_cost *c)
+static bool pays_weights(const target *on, const way_cost *c, reason *why)
 {
-    return c->plain - c->other >= target_flops_per_byte(on, on->n_level - 1) * c->weight_bytes;
+    const double saved = c->plain - c->other, wait = target_flops_per_byte(on, on->n_level - 1) * c->weight_bytes;
+    return saved >= wait || reason_least(why, "operations saved, to make up for more weights", saved, wait);
 }
 
 /* Fewer operations, with what is gone through beside them */
-static bool pays_passes(const target *on, const way_cost *c)
+static bool pays_passes(const target *on, const way_cost *c, reason *why)
 {
-    return c->other + target_flops_per_byte(on, target_last(on)) * c->passed < (1 - c->least) * c->plain;
+    const double all = c->other + target_flops_per_byte(on, target_last(on)) * c->passed,
+                 most = (1 - c->least) * c->plain;
+    return all < most || reason_most(why, "operations, what values gone through take among them", all, most);
 }
 
-bool alternative_pays(const target *on, const node *n)
+bool alternative_pays(const target *on, const node *n, declined *no)
 {
     way_cost c;
-    return n->op->way && n->op->way(n, &c) && pays_weights(on, &c) && pays_passes(on, &c);
+    if (!n->op->way || !n->op->way(n, &c))
+        return false;
+    no->way = c.name;
+    return pays_weights(on, &c, &no->why) && pays_passes(on, &c, &no->why);
 }
 
 /* Of a plan for all extents in a range: at a small one, and where what is cut in two is odd, too, which computes half a
  * pair more. What n is made of may have been replaced since it was `old`. */
-static bool pays(const plan *p, const node *old, const node *n)
+static bool pays(const plan *p, const node *old, const node *n, declined *no)
 {
     if (!p->n_variable)
-        return alternative_pays(p->on, n);
+        return alternative_pays(p->on, n, no);
     const node *asked = extents_small_node(p, old);
     const double size = (double)extents_small_size(p);
     way_cost c;
-    if (!asked || asked->op != n->op || !asked->op->way || !asked->op->way(asked, &c) || !pays_weights(p->on, &c))
+    if (!asked || asked->op != n->op || !asked->op->way || !asked->op->way(asked, &c))
+        return false;
+    no->way = c.name;
+    if (!pays_weights(p->on, &c, &no->why))
         return false;
     c.other *= (size + 2) / (size + 1);
-    return pays_passes(p->on, &c);
+    return pays_passes(p->on, &c, &no->why);
+}
+
+/* A rule for the kernel is asked last: it counts as used where it is all that stands against another way. */
+static bool open_for(const search *s, const kernel *k)
+{
+    declined *no = &s->why[k->whole->id];
+    return pays(s->p, k->whole, k->whole, no) && mostly_read(k, &no->why) &&
+           (!ruled(s->p, k) || reason_is(&no->why, "a rule has options for it as the model says it"));
 }
 
 static bool find_others(search *s, const node **other, err *e) /* by kernel: what it offers, or NULL */
@@ -125,8 +148,7 @@ static bool find_others(search *s, const node **other, err *e) /* by kernel: wha
     graph *g = s->p->g;
     for (int i = 0; i < s->p->n_kernel; i++) {
         const node *whole = s->p->kernel[i].whole;
-        const bool open = pays(s->p, whole, whole) && mostly_read(&s->p->kernel[i]) && !ruled(s->p, &s->p->kernel[i]);
-        other[i] = open ? whole->op->alternative(g, whole) : NULL;
+        other[i] = open_for(s, &s->p->kernel[i]) ? whole->op->alternative(g, whole) : NULL;
         if (!other[i] && err_is(&g->err))
             return err_set(e, g->err.code, "%s", g->err.text);
         if (other[i])
@@ -151,6 +173,8 @@ static bool find_kinds(search *s, err *e)
             k++;
         if (k == s->n)
             s->kind[s->n++] = (kind){.like = &s->p->kernel[i],
+                                     .way = s->why[whole->id].way,
+                                     .spare = -1,
                                      .readers = readers,
                                      .work = node_flops(whole),
                                      .growth = growth(other[i], first)};
@@ -161,6 +185,7 @@ static bool find_kinds(search *s, err *e)
 
 static void take_some(kind *k, int64_t *spare)
 {
+    k->spare = *spare;
     const int fit = k->growth > *spare / k->n ? (int)(*spare / k->growth) : k->n;
     k->taken = fit / k->readers * k->readers;
     *spare -= k->taken * k->growth;
@@ -202,13 +227,39 @@ static const node *alternative_of(graph *g, const node *n)
     return n->op->alternative(g, n);
 }
 
+/* Of what pays, where weights must not grow so far */
+static void say_room(const kind *k, declined *one)
+{
+    one->way = k->way;
+    if (k->spare < 0)
+        reason_is(&one->why, "larger ones took the room for weights");
+    else
+        reason_most(&one->why, "bytes by which weights grow", (double)k->growth,
+                    (double)(k->spare - k->taken * k->growth));
+}
+
+/* now: the node that is left as it was, perhaps over others */
+static void decline_way(const search *s, const node *old, const node *now)
+{
+    declined one = s->why[old->id];
+    if (s->kind_of[old->id] && !is_taken(s, old))
+        say_room(&s->kind[s->kind_of[old->id] - 1], &one);
+    one.node = now;
+    if (one.way)
+        decline(&s->into->mem, &s->into->ways, &one);
+}
+
 static const node *cheaper(void *user, const node *old, const node *now)
 {
     const search *s = user;
     graph *g = s->p->g;
-    const node *other = is_taken(s, old) && pays(s->p, old, now) ? now->op->alternative(g, now) : NULL;
-    if (!other)
+    declined *no = &s->why[old->id];
+    const bool taken = is_taken(s, old) && pays(s->p, old, now, no);
+    const node *other = taken ? now->op->alternative(g, now) : NULL;
+    if (!other) {
+        decline_way(s, old, now);
         return err_is(&g->err) ? NULL : now;
+    }
     MUST(type_equal(&other->type, &now->type));
     g_label(g, other, old->label);
     return other;
@@ -251,6 +302,8 @@ static bool find_alternatives(plan *p, plan *into, bool *found, err *e)
 {
     const node **root = arena_array(&into->mem, (size_t)p->n_root + 1, sizeof *root);
     search s = {.p = p,
+                .into = into,
+                .why = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.why),
                 .kind = arena_array(&p->mem, (size_t)p->n_kernel + 1, sizeof *s.kind),
                 .kind_of = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.kind_of),
                 .rank = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.rank),
@@ -281,6 +334,6 @@ bool pass_alternatives(plan *p, err *e)
     if (good && found)
         return arena_free(&trial.mem), true;
     arena_take(&p->mem, &trial.mem);
-    trial.mem = p->mem, *p = trial;
+    trial.mem = p->mem, trial.ways = p->ways, *p = trial;
     return good;
 }

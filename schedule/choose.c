@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-static bool guess(const plan *p, kernel *k, bool shared, err *e)
+static bool guess(plan *p, kernel *k, bool shared, err *e)
 {
-    text t = {0};
+    text t = {0}, second = {0};
     bool ok = true;
     if (k->n_stage > 1 && shared) {
         p->on->guess->shared(p, k, &t);
@@ -20,10 +20,12 @@ static bool guess(const plan *p, kernel *k, bool shared, err *e)
         t.len = 0;
         if (t.s)
             *t.s = 0;
-        p->on->guess->stage(p, k, i, &t);
+        p->on->guess->stage(p, k, i, &t, &second);
         ok = nest_parse_stage(p->on, k, i, text_str(&t), e);
         if (!ok)
             err_in(e, "guess \"%s\"", text_str(&t));
+        k->stage[i].second = second.len ? arena_format(&p->mem, "%s", text_str(&second)) : NULL;
+        text_free(&second);
     }
     text_free(&t);
     return ok;
@@ -33,11 +35,11 @@ static void reset(kernel *k)
 {
     k->shared.n = 0;
     for (int i = 0; i < k->n_stage; i++)
-        k->stage[i].nest.n = k->stage[i].n_staging = 0, k->stage[i].written = false;
+        k->stage[i].nest.n = k->stage[i].n_staging = 0, k->stage[i].written = false, k->stage[i].second = NULL;
 }
 
 /* What the guess's register tile has of each axis, on this machine: what rules call "tile". */
-static void find_tiles(const plan *p, kernel *k)
+static void find_tiles(plan *p, kernel *k)
 {
     err e = {0};
     reset(k);
@@ -50,7 +52,7 @@ static void find_tiles(const plan *p, kernel *k)
         }
 }
 
-static bool try_loops(const plan *p, kernel *k, const char *loops, err *e)
+static bool try_loops(plan *p, kernel *k, const char *loops, err *e)
 {
     reset(k);
     if (!stage_nested(k->stage))
@@ -90,12 +92,13 @@ static void keep_shared(stage *s) /* of what is staged: what the stages' shared 
 }
 
 /* Under the shared loops as they are; the stage is as it was where that is refused. */
-static bool try_stage(const plan *p, kernel *k, int which, const char *loops, err *e)
+static bool try_stage(plan *p, kernel *k, int which, const char *loops, err *e)
 {
     stage *s = &k->stage[which];
     const stage was = *s;
     bool ok = true;
     *k->lost = 0;
+    s->second = NULL;
     keep_shared(s);
     if (!strcmp(loops, "guess"))
         s->nest.n = 0, ok = guess(p, k, false, e);
@@ -116,7 +119,7 @@ static bool is_for_each(const kernel *k, const rule *r, const char *loops)
     return any && k->n_stage > 1 && !strchr(loops, ';') && strcmp(loops, "guess");
 }
 
-static bool try_each(const plan *p, kernel *k, const rule *r, const char *loops, err *e)
+static bool try_each(plan *p, kernel *k, const rule *r, const char *loops, err *e)
 {
     char lost[sizeof k->lost] = "";
     reset(k);
@@ -136,7 +139,7 @@ static bool try_each(const plan *p, kernel *k, const rule *r, const char *loops,
 }
 
 /* ---- by rules ---- */
-static bool try_rule(const plan *p, kernel *k, const rule *r, int which, const char *loops, err *e)
+static bool try_rule(plan *p, kernel *k, const rule *r, int which, const char *loops, err *e)
 {
     if (which >= 0)
         return try_stage(p, k, which, loops, e);

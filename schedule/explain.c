@@ -1,5 +1,6 @@
 /* explain.c - a plan as JSON: kernels with their loops, what fits where, and what is worth knowing about them. */
 #include "schedule/explain.h"
+#include "schedule/declined.h"
 #include "schedule/explain_fit.h"
 #include "schedule/explain_places.h"
 #include "schedule/explain_tile.h"
@@ -10,6 +11,7 @@
 #include "schedule/checkpointing.h"
 #include "schedule/schema.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- JSON ---- */
@@ -417,7 +419,7 @@ static void put_trips(text *t, const kernel *k) /* of a scan */
              s->plan->n_kernel, s->plan->threads, s->until < 0 ? "false" : "true", s->inside ? "true" : "false");
 }
 
-static void put_kernel(text *t, const plan *p, int i)
+static void put_kernel(text *t, const plan *p, int i, const text *lines)
 {
     const kernel *k = &p->kernel[i];
     text name = {0};
@@ -428,11 +430,23 @@ static void put_kernel(text *t, const plan *p, int i)
         places_explain_transfer(t, p, k);
     else
         put_walked(t, places_plan(p, k), k);
+    if (lines->len)
+        key(t, "declined"), text_add(t, "["), put_lines(t, text_str(lines)), text_add(t, "]");
     put_trips(t, k);
     put_launch(t, p, i);
     if (p->n_site)
         put_text(t, "place", p->site[k->site].name);
     text_add(t, "}");
+}
+
+static void put_kernels(text *t, const plan *p)
+{
+    text *lines = calloc((size_t)p->n_kernel + 1, sizeof *lines);
+    MUST(lines);
+    declined_print(p, lines);
+    for (int i = 0; i < p->n_kernel; i++)
+        put_kernel(t, p, i, &lines[i]), text_free(&lines[i]);
+    free(lines);
 }
 
 /* ---- the plan ---- */
@@ -575,8 +589,7 @@ void plan_explain(const plan *p, const char *by, const char *facts, text *out)
     put_schema(out, p, by);
     key(out, "kernels");
     text_add(out, "[");
-    for (int i = 0; i < p->n_kernel; i++)
-        put_kernel(out, p, i);
+    put_kernels(out, p);
     text_add(out, "]");
     if (p->on->side_by_side && !p->n_site)
         put_whole(out, "launches", launches_count(p));

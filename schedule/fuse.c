@@ -260,12 +260,27 @@ typedef struct readers { /* how the readers of a node read it, all taken togethe
     bool along;          /* each element by one step of the reader's loops */
     bool fits;           /* computed there, nothing would be computed more often */
     bool moved;          /* through movement */
+    bool several;        /* owners */
+    reason why;          /* it does not fit */
 } readers;
 
 /* Halves become f32 where they are: a view that moves nothing. */
 static bool widens(const item *r, const expr *load)
 {
     return r->raw->kind == X_CAST && load && item_walks_along(load, r);
+}
+
+/* Whether it is computed no more often in reader r, as which it goes through movement */
+static bool fits_in(const item *r, const item *it, const expr *load, reason *why)
+{
+    if (!load)
+        return reason_is(why, "it is read at several places");
+    if (stream_takes(r, it, load))
+        return true;
+    if (item_volume(r) > type_count(&it->node->type))
+        return reason_most(why, "elements computed where it is read", (double)item_volume(r),
+                           (double)type_count(&it->node->type));
+    return !item_is_view(r) || r->once || reason_is(why, "movement to its reader repeats elements");
 }
 
 static readers readers_of(const fuser *f, const item *it)
@@ -276,25 +291,39 @@ static readers readers_of(const fuser *f, const item *it)
         const expr *load = item_only_load(r, it->node);
         const bool taken = stream_takes(r, it, load);
         if (!r->owner || (q.owner && q.owner != r->owner))
-            q.fits = false;
+            q.several = true, q.fits = reason_is(&q.why, "several kernels read it");
         q.owner = r->owner;
         q.along = q.along && load && (taken || item_walks_along(load, r));
-        q.fits = q.fits && load &&
-                 (taken || (item_volume(r) <= type_count(&it->node->type) && (!item_is_view(r) || r->once)));
+        q.fits = q.fits && fits_in(r, it, load, &q.why);
         q.moved = q.moved || (item_is_view(r) && !taken && !widens(r, load)) || (r->inlined && r->strayed);
     }
     return q;
+}
+
+static bool keep(item *it, const char *why) /* true */
+{
+    reason_is(&it->kept, why);
+    return true;
 }
 
 static bool stays(const fuser *f, item *it, const item *owner)
 {
     for (int i = 0; i < it->n_reader; i++)
         if (f->item[it->reader[i]]->whole)
-            return true;
+            return keep(it, "a routine takes it whole");
     it->gathered = is_gathered(f, it);
-    if (it->root || it->alone || stream_stays(f, it) || it->gathered || (!item_is_view(it) && !may_join(f, it, owner)))
-        return true;
-    return !item_is_view(it) && owner && owner->takes_fold && checkpointing_solid(f->p, it->node);
+    if (it->root)
+        return keep(it, "it is a result");
+    if (it->alone)
+        return keep(it, "it has loops of its own, as scans and scatters do");
+    if (stream_stays(f, it) || it->gathered)
+        return keep(it, "several read what is moved here, once");
+    if (item_is_view(it))
+        return false;
+    if (!may_join(f, it, owner))
+        return keep(it, "a rule, or devices, keep them apart");
+    return owner && owner->takes_fold && checkpointing_solid(f->p, it->node) &&
+           keep(it, "it is computed again for the backward pass, as a value of its own");
 }
 
 static void inline_view(fuser *f, item *it, const readers *q)
@@ -311,14 +340,28 @@ static void inline_work(fuser *f, item *it, const readers *q)
 {
     item *owner = q->owner;
     if (!owner || !q->fits || (it->n_reader != 1 && !q->along)) {
+        it->kept = q->why;
+        if (owner && q->fits)
+            reason_is(&it->kept, "several read it, and not at their own axes");
         if (rematerialize_take(f, it))
             it->inlined = true, it->owner = NULL;
         return;
     }
-    if (it->fold && (q->moved || !q->along || owner->takes_fold))
+    if (it->fold && (q->moved || !q->along)) {
+        reason_is(&it->kept, "it is a sum that is not read at its reader's own axes");
         return;
+    }
+    if (it->fold && owner->takes_fold) {
+        reason_most(&it->kept, "sums of one stage", 2, 1);
+        return;
+    }
     const int reads = owner->reads + it->reads - 1; /* instead of the load of this one, its own */
-    if (reads > MAX_LOADS || reads >= item_operands(f, owner) || !inline_take(f, it, owner))
+    const int most = (int)int_min(MAX_LOADS, (int64_t)item_operands(f, owner) - 1);
+    if (reads > most) {
+        reason_most(&it->kept, "values read", reads, most);
+        return;
+    }
+    if (!inline_take(f, it, owner))
         return;
     it->inlined = true, it->owner = owner, owner->reads = reads;
     owner->takes_fold = owner->takes_fold || it->fold, owner->contracts = owner->contracts || it->contracts;
@@ -331,6 +374,7 @@ static void decide_inline(fuser *f, item *it)
     stream_find(f, it);
     const readers q = readers_of(f, it);
     it->owner = it, it->once = q.fits, it->strayed = q.moved || !q.along;
+    it->read_by = q.owner && !q.several ? q.owner->node : NULL;
     if (stays(f, it, q.owner))
         return;
     if (item_is_view(it))
@@ -399,6 +443,16 @@ static bool make_items(fuser *f, err *e)
     return true;
 }
 
+static void say_kept(fuser *f)
+{
+    for (int i = 0; i < f->n; i++) {
+        const item *it = f->item[f->need[i]->id];
+        if (it && !it->inlined && it->n_reader)
+            decline(&f->p->mem, &f->p->unfused,
+                    &(declined){it->node, it->read_by, it->read_by ? "inlining into" : "inlining", it->kept, NULL});
+    }
+}
+
 /* ---- kernels in order ---- */
 /* Kernels in an order in which each one's operands are there: by the last of its members, moved behind what
  * it needs. */
@@ -462,11 +516,11 @@ bool pass_fuse(plan *p, err *e)
     fuser f = {.p = p};
     if (p->fused)
         return true;
-    p->n_kernel = 0;
+    p->n_kernel = 0, p->unfused = (declined_list){0};
     if (!make_items(&f, e))
         return false;
     demand_items(&f);
-    share_loops(&f);
+    share_loops(&f), say_kept(&f);
     f.order = arena_array(&p->mem, (size_t)f.n_kernel + 1, sizeof *f.order);
     turn *all = arena_array(&p->mem, (size_t)f.n_kernel + 1, sizeof *all);
     for (int k = 0; k < f.n_kernel; k++)

@@ -39,9 +39,11 @@ typedef struct item { /* a node that is not a leaf, on its way into a kernel */
     int reads;       /* as an owner: loads of its kernel, at most; MAX_LOADS is the limit */
     inlining inlining;
     int kernel, mark;
-    bool outside; /* read by another kernel than its own */
-    int stream;   /* the axis along which it streams (stream.c): of its result, or folded away; or -1 */
-    int beside;   /* readers before this one are in kernels that nothing joins any more */
+    bool outside;        /* read by another kernel than its own */
+    int stream;          /* the axis along which it streams (stream.c): of its result, or folded away; or -1 */
+    reason kept;         /* why it is not computed where it is read */
+    const node *read_by; /* the value in whose kernel that would be; NULL: there are several */
+    int beside;          /* readers before this one are in kernels that nothing joins any more */
 } item;
 typedef struct cluster {
     int n, shared; /* members; leading axes (of more than one element) walked together */

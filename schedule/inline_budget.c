@@ -63,7 +63,7 @@ bool inline_take(fuser *f, item *it, item *owner)
     const inlining b = measured(f, it);
     const int64_t sum = capped(b.parts + (owner ? owner->inlining.parts : 0));
     if (b.deep > MAX_PARTS || sum > MAX_PARTS)
-        return false;
+        return reason_most(&it->kept, "parts of the expression", (double)(sum > MAX_PARTS ? sum : b.deep), MAX_PARTS);
     it->inlining = b;
     if (owner)
         owner->inlining.parts = sum;

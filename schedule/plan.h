@@ -9,9 +9,10 @@
  *            names
  *            -> checkpointing* -> schema_fuse -> place* (site) -> loops: schema*, choose, nest, legal, layout, order,
  *            mask -> memory (reuse) -> launches (hazard)     target: what all of them ask
- *            explain*: what people and reports read of a plan */
+ *            explain*, declined: what people and reports read of a plan */
 #ifndef TS_PLAN_H
 #define TS_PLAN_H
+#include "schedule/declined.h"
 #include "schedule/layout.h"
 #include "schedule/site.h"
 
@@ -90,6 +91,7 @@ typedef struct stage {
     const char *asked;      /* the text of that rule which its loops follow; NULL: it has none */
     bool guessed;           /* it is "guess", after other loops of the rule were refused */
     bool written;           /* the kernel's rule says its loops */
+    const char *second;     /* loops that the guess weighed last against those it took, with both costs; or NULL */
     int64_t tile[MAX_AXIS]; /* what a rule's "tile" is of each axis: of the guess's register tile; 0: not known */
     /* Distinct loads, those under the fold first: operands a, b, c, ... of the notation */
     int n_load;
@@ -236,6 +238,7 @@ typedef struct plan {
     int n_kernel;
     kernel *kernel;
     bool fused; /* kernels are those of the graph, its roots and what is to be apart, as these are now */
+    declined_list ways, unfused; /* by the pass of alternatives; by the last one of fusion */
     int n_blocked;
     block_choice *blocked;
     int n_replaced;

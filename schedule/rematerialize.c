@@ -71,7 +71,9 @@ bool rematerialize_take(fuser *f, item *it)
         if (f->item[it->reader[i]]->repeated > deeper)
             deeper = f->item[it->reader[i]]->repeated;
     const double cost = deeper + node_flops(it->node) / (double)(type_count(t) ? type_count(t) : 1);
-    if (cost <= 0 || cost > MOST_REPEATED || !inline_take(f, it, NULL))
+    if (cost > MOST_REPEATED)
+        return reason_most(&it->kept, "operations that every reader repeats for an element", cost, MOST_REPEATED);
+    if (cost <= 0 || !inline_take(f, it, NULL))
         return false;
     it->repeated = cost;
     return true;

@@ -71,21 +71,23 @@ static bool same_rows(const fuser *f, const item *a, const item *b, int shared)
 
 /* Of the shared loops the last one is taken several trips at a time. Where a slice is used again by trips of others
  * alone, no register tile has its rows: it would be read once for each multiplication. */
-static bool has_rows(const item *it, int last, uint32_t lacks)
+static bool has_rows(const item *it, int last, uint32_t lacks, reason *why)
 {
     enum { ROWS = 4 };
     int64_t again = 1;
     for (int a = 0; a < it->n_axis; a++)
         again *= lacks >> a & 1 ? it->extent[a] : 1;
     const int64_t near = lacks >> last & 1 ? it->extent[last] : 1;
-    return near >= ROWS || again == near;
+    return near >= ROWS || again == near ||
+           reason_least(why, "rows that use a matrix while it is near", (double)near, ROWS);
 }
 
 /* A contraction reads its operands many times. Walking only rows of it is free when each operand has the rows' axes, or
  * at least a batch axis and a slice that stays in the cache; weights have neither, and would be streamed again for
  * every row. Where none has all the rows' axes (images and channels), both would be. */
-static bool rows_are_cheap(const fuser *f, const item *it, int shared)
+static bool rows_are_cheap(const fuser *f, const item *it, int shared, reason *why)
 {
+    enum { LEAST = 4, REUSED = 8, VECTOR = 4096 };
     const expr *load[MAX_LOADS];
     int dim[MAX_AXIS];
     const target *on = plan_on(f->p, item_site(f, it));
@@ -112,20 +114,22 @@ static bool rows_are_cheap(const fuser *f, const item *it, int shared)
         for (int a = 0; a < it->n_axis; a++)
             if ((axes & ~rows) >> a & 1)
                 slice *= it->extent[a];
-        if (item_volume(it) / item_results(it) < 8)
+        if (item_volume(it) / item_results(it) < REUSED)
             continue; /* little reuse */
-        if (own < 4)
-            return false; /* nothing would be left for a register tile */
+        if (own < LEAST)
+            return reason_least(why, "results of a row, for a register tile", (double)own, LEAST);
         const uint32_t own_axes = axes & ~rows;
         const bool matrix = axes >> it->node->type.rank && own_axes & (own_axes - 1);
-        if (matrix && axes & rows && !has_rows(it, dim[shared - 1 - streams], kept & ~axes))
+        if (matrix && axes & rows && !has_rows(it, dim[shared - 1 - streams], kept & ~axes, why))
             return false;
-        if (slice <= 4096)
-            continue; /* a vector */
+        if (slice <= VECTOR)
+            continue;
         if (!(axes & rows) || slice > target_bytes(on, on->near) / 2)
-            return false;
+            return reason_most(why, "bytes of an operand that each row reads again", (double)slice,
+                               axes & rows ? (double)target_bytes(on, on->near) / 2 : VECTOR);
     }
-    return folded < 2 || whole || item_volume(it) / item_results(it) < 8;
+    return folded < 2 || whole || item_volume(it) / item_results(it) < REUSED ||
+           reason_least(why, "operands of its sum that have all axes of the rows", 0, 1);
 }
 
 /* Kernel k has a node more. latest[i] is the latest one in the i & -i kernels before kernel i (a Fenwick tree), so that
@@ -268,7 +272,7 @@ static int add_value(const node **seen, int n, const node *v)
 }
 
 /* Whether the kernel would read and write no more values with b in it than the target takes. */
-static bool operands_fit(const fuser *f, const cluster *c, const item *b)
+static bool operands_fit(const fuser *f, const cluster *c, const item *b, reason *why)
 {
     const int most = item_operands(f, b);
     const node *seen[(MAX_STAGES + 1) * (MAX_LOADS + 1)];
@@ -281,42 +285,66 @@ static bool operands_fit(const fuser *f, const cluster *c, const item *b)
         for (int k = 0; k < loads && k < MAX_LOADS; k++)
             n = add_value(seen, n, load[k]->from);
     }
-    return n <= most;
+    return n <= most || reason_most(why, "values that it reads and writes", n, most);
 }
 
-static bool join(fuser *f, item *b, int to)
+/* Whether rules, devices and what walks its own loops let b be in the kernel at all */
+static bool may_join(const fuser *f, const cluster *c, const item *b, reason *why)
 {
-    cluster *c = &f->kernel[to];
-    int shared = c->n == 1 ? MAX_RANK : c->shared;
+    const item *first = c->member[0];
     const int depth = stream_depth(f, b);
-    if (c->n == MAX_STAGES || !depth != !stream_depth(f, c->member[0]) ||
-        (!depth && (b->alone || c->member[0]->alone)) || !item_together(f, b, c->member[0]) ||
-        !checkpointing_joins(f->p, b->node, c->member[0]->node))
-        return false;
+    if (c->n == MAX_STAGES)
+        return reason_most(why, "stages", c->n + 1, MAX_STAGES);
+    if (!depth != !stream_depth(f, first))
+        return reason_is(why, "one of them walks an axis in order and the other does not");
+    if (!depth && (b->alone || first->alone))
+        return reason_is(why, "one of them has loops of its own, as scans and scatters do");
+    if (!item_together(f, b, first))
+        return reason_is(why, "a rule, or devices, keep them apart");
+    return checkpointing_joins(f->p, b->node, first->node) ||
+           reason_is(why, "one of them is computed again for the backward pass, later");
+}
+
+/* How many leading loops all of them walk in step, b too; 0, with a reason: none, or not as many as serve b */
+static int loops_in_step(const fuser *f, const cluster *c, const item *b, reason *why)
+{
+    static const char what[] = "leading loops that both walk in step";
+    int shared = c->n == 1 ? MAX_RANK : c->shared;
+    const int depth = stream_depth(f, b), least = depth ? depth : 1;
     for (int i = 0; i < c->n; i++) {
         const int n = common_axes(f, c->member[i], b);
         shared = n < shared ? n : shared;
     }
-    if (depth && shared < depth)
-        return false;
+    if (shared < least)
+        return reason_least(why, what, shared, least);
     shared = depth ? depth : shared;
     /* A mere copy is stored anyway; its reader shares more loops with those that read the reader. */
-    if (shared < 1 || (c->n == 1 && item_is_view(c->member[0]) && !c->member[0]->fold && b->fold))
-        return false;
+    if (c->n == 1 && item_is_view(c->member[0]) && !c->member[0]->fold && b->fold)
+        return reason_is(why, "a copy is stored anyway, and its reader shares more loops with those that read that");
     /* Attention that shares the batch alone with the mask it reads would keep the scores of all heads and rows. */
-    if (b->contracts && shared < axes_after(f, b))
+    const int after = b->contracts ? axes_after(f, b) : 0;
+    return shared >= after ? shared
+                           : reason_least(why, "leading loops in step, as with its own readers", shared, after);
+}
+
+static bool join(fuser *f, item *b, int to, reason *why)
+{
+    cluster *c = &f->kernel[to];
+    const int shared = may_join(f, c, b, why) ? loops_in_step(f, c, b, why) : 0;
+    bool good = shared > 0, folds = b->fold;
+    for (int i = 0; good && i < c->n; i++)
+        good = (same_rows(f, c->member[i], b, shared) || reason_is(why, "other extents of the loops in step")) &&
+               rows_are_cheap(f, c->member[i], shared, why);
+    if (!good || !rows_are_cheap(f, b, shared, why))
         return false;
-    for (int i = 0; i < c->n; i++)
-        if (!same_rows(f, c->member[i], b, shared) || !rows_are_cheap(f, c->member[i], shared))
-            return false;
-    if (!rows_are_cheap(f, b, shared))
-        return false;
-    bool folds = b->fold;
     for (int i = 0; i < c->n; i++)
         folds = folds || c->member[i]->fold;
-    if ((!folds && !all_pointwise(f, c, b, shared) && !is_stack(f, c, b, shared)) || !operands_fit(f, c, b) ||
-        cycle(f, b, to, ++f->visit))
+    if (!folds && !all_pointwise(f, c, b, shared) && !is_stack(f, c, b, shared))
+        return reason_is(why, "no sum is among them, and they are not work on the same elements");
+    if (!operands_fit(f, c, b, why))
         return false;
+    if (cycle(f, b, to, ++f->visit))
+        return reason_is(why, "each would wait for the other");
     c->member[c->n++] = b, c->shared = shared, b->kernel = to;
     kernel_joined(f, to, b->node->id);
     return true;
@@ -368,7 +396,7 @@ static bool merge(fuser *f, int a, int b)
         c->member[c->n++] = d->member[i], d->member[i]->kernel = into;
     qsort(c->member, (size_t)c->n, sizeof *c->member, by_node);
     c->shared = shared;
-    const bool good = operands_fit(f, c, c->member[0]) && stands_alone(f, into);
+    const bool good = operands_fit(f, c, c->member[0], NULL) && stands_alone(f, into);
     if (good)
         d->n = 0, kernel_joined(f, into, c->member[c->n - 1]->node->id);
     else {
@@ -406,7 +434,7 @@ static bool join_beside(fuser *f, item *b, item *from)
     for (int i = from->beside; i < from->n_reader && i < from->beside + TRIES; i++) {
         const item *r = reader_at(f, from, i);
         if (r && r->node->id < b->node->id && !r->fold && r->kernel >= 0 && !f->kernel[r->kernel].member[0]->fold &&
-            common_axes(f, from, r) == all && join(f, b, r->kernel))
+            common_axes(f, from, r) == all && join(f, b, r->kernel, NULL))
             return true;
     }
     return false;
@@ -426,26 +454,33 @@ static void leave_out(fuser *f) /* kernels of which nothing is left */
     f->n_kernel = n;
 }
 
+/* Kernels of values that it reads, or of what reads those, too */
+static bool find_kernel(fuser *f, item *it)
+{
+    const expr *load[MAX_LOADS];
+    const int n = f->p->reference ? 0 : x_loads(it->value, load, MAX_LOADS);
+    for (int k = 0; k < n && k < MAX_LOADS && it->kernel < 0; k++) {
+        const item *from = f->item[load[k]->from->id];
+        reason why = {0};
+        if (from && from->kernel >= 0 && !join(f, it, from->kernel, &why))
+            decline(&f->p->mem, &f->p->unfused, &(declined){it->node, from->node, "loops shared with", why, NULL});
+    }
+    for (int k = 0; k < n && k < MAX_LOADS && it->kernel < 0; k++)
+        if (f->item[load[k]->from->id])
+            join_beside(f, it, f->item[load[k]->from->id]);
+    return it->kernel >= 0;
+}
+
 void share_loops(fuser *f)
 {
     f->kernel = arena_array(&f->p->mem, (size_t)f->n + 1, sizeof *f->kernel);
     f->latest = arena_array(&f->p->mem, (size_t)f->n + 1, sizeof *f->latest);
     for (int i = 0; i < f->n; i++) {
         item *it = f->item[f->need[i]->id];
-        const expr *load[MAX_LOADS];
         if (!it || it->inlined)
             continue;
         it->kernel = -1;
-        const int n = x_loads(it->value, load, MAX_LOADS);
-        for (int k = 0; !f->p->reference && k < n && k < MAX_LOADS && it->kernel < 0; k++) {
-            const item *from = f->item[load[k]->from->id];
-            if (from && from->kernel >= 0)
-                join(f, it, from->kernel);
-        }
-        for (int k = 0; !f->p->reference && k < n && k < MAX_LOADS && it->kernel < 0; k++)
-            if (f->item[load[k]->from->id])
-                join_beside(f, it, f->item[load[k]->from->id]);
-        if (it->kernel >= 0) {
+        if (find_kernel(f, it)) {
             merge_operands(f, it);
             continue;
         }

@@ -90,7 +90,8 @@ typedef struct
     /* The loops that stages share; empty for one stage */
     void (*shared)(const plan *p, const kernel *k, text *out);
     /* Under the shared loops already read */
-    void (*stage)(const plan *p, const kernel *k, int which, text *out);
+    /* second: what came next to it, with both costs, where several were weighed */
+    void (*stage)(const plan *p, const kernel *k, int which, text *out, text *second);
     /* Fetches slices a trip ahead, where nothing else was written; marks them derived */
     void (*prefetch)(const plan *p, kernel *k);
     /* In blocks of how many the axis is walked that a group sums up; 0: whole, as where this is NULL. */

@@ -72,24 +72,32 @@ static void add_scores(const plan *p, const extents *r, const extents *c, int at
             score[v][k] += r->n * c->n > 1 ? here[v][k] / best : here[v][k];
 }
 
-static shape guess_tile_among(const plan *p, const extents *r, const extents *c, int64_t lane)
+/* second: the tile that scores next to the one taken, with both scores; or NULL */
+static shape guess_tile_among(const plan *p, const extents *r, const extents *c, int64_t lane, text *second)
 {
-    double score[MOST_VECTORS + 1][MOST_ROWS + 1] = {0}, most = 0;
-    shape best = {1, 1};
+    double score[MOST_VECTORS + 1][MOST_ROWS + 1] = {0}, most = 0, after = 0;
+    shape best = {1, 1}, next = {0};
     for (int i = 0; i < r->n; i++)
         for (int j = 0; j < c->n; j++)
             add_scores(p, r, c, (int[]){i, j}, lane, score);
     for (int64_t v = 1; v <= MOST_VECTORS; v++)
         for (int64_t k = 1; k <= MOST_ROWS; k++)
-            if (tile_fits(p, (shape){k, v}, r->of[r->n - 1], c->of[c->n - 1], lane) && score[v][k] > most * 1.0001)
-                most = score[v][k], best = (shape){k, v};
+            if (!tile_fits(p, (shape){k, v}, r->of[r->n - 1], c->of[c->n - 1], lane))
+                continue;
+            else if (score[v][k] > most * 1.0001)
+                after = most, next = best, most = score[v][k], best = (shape){k, v};
+            else if (score[v][k] < most && score[v][k] > after)
+                after = score[v][k], next = (shape){k, v};
+    if (second && after > 0)
+        second->len = 0, text_add(second, "a tile of %lld rows and %lld vectors: worth %.4g, %.4g the one taken",
+                                  (long long)next.rows, (long long)next.vectors, after, most);
     return best;
 }
 
-shape guess_tile(const plan *p, int64_t rows, int64_t columns, int64_t lane)
+shape guess_tile(const plan *p, int64_t rows, int64_t columns, int64_t lane, text *second)
 {
     columns = columns ? columns : 1; /* none fit any tile alike */
-    return guess_tile_among(p, &(extents){1, {rows}}, &(extents){1, {columns}}, lane);
+    return guess_tile_among(p, &(extents){1, {rows}}, &(extents){1, {columns}}, lane, second);
 }
 
 static int64_t left_of(const kernel *k, const stage *s, int a)
@@ -327,16 +335,17 @@ static extents left_among(const plan *p, const kernel *k, const stage *s, int a)
     return left && left == s->extent[a] ? extents_sampled(p, s, a) : (extents){1, {left ? left : 1}};
 }
 
-static void guess_contraction(const plan *p, const kernel *k, const stage *s, text *t)
+static void guess_contraction(const plan *p, const kernel *k, const stage *s, text *t, text *second)
 {
     product c = {.column = s->n_result - 1, .staged = ""};
     c.row = row_axis(k, s, c.column);
     c.columns = left_of(k, s, c.column), c.rows = c.row >= 0 ? left_of(k, s, c.row) : 1;
     const extents rows = left_among(p, k, s, c.row), columns = left_among(p, k, s, c.column);
-    c.tile = guess_tile_among(p, &rows, &columns, nest_lanes(p, s));
+    c.tile = guess_tile_among(p, &rows, &columns, nest_lanes(p, s), second);
     /* Other stages walk what lies in scratch: in steps that go into theirs, all of them can stop at a mask's edge. */
     while (s->scratch && c.tile.vectors & (c.tile.vectors - 1))
-        c.tile = guess_tile_among(p, &rows, &(extents){1, {(c.tile.vectors - 1) * nest_lanes(p, s)}}, nest_lanes(p, s));
+        c.tile = guess_tile_among(p, &rows, &(extents){1, {(c.tile.vectors - 1) * nest_lanes(p, s)}}, nest_lanes(p, s),
+                                  second);
     c.width = c.tile.vectors * nest_lanes(p, s);
     const bool core = guess_cores(p, k, s);
     const uint32_t own = 1u << c.column | (c.row >= 0 ? 1u << c.row : 0);
@@ -415,7 +424,7 @@ static void guess_rest(const plan *p, const kernel *k, const stage *s, text *t)
         guess_put(t, s, a, 1, "");
 }
 
-void guess_stage(const plan *p, const kernel *k, int which, text *out)
+void guess_stage(const plan *p, const kernel *k, int which, text *out, text *second)
 {
     const stage *s = &k->stage[which];
     const int column = s->n_result - 1;
@@ -423,7 +432,7 @@ void guess_stage(const plan *p, const kernel *k, int which, text *out)
         guess_reduction(p, k, s, out);
         return;
     }
-    if (guess_choice(p, k, s, out) || guess_blocks(p, k, s, out) || guess_window(p, k, s, out))
+    if (guess_choice(p, k, s, out) || guess_blocks(p, k, s, out, second) || guess_window(p, k, s, out))
         return;
     if (k->n_stage > 1 && column >= 0 && column < s->n_shared && left_of(k, s, column) == 1 && stage_fold(s) &&
         stage_contracts(s)) {
@@ -431,7 +440,7 @@ void guess_stage(const plan *p, const kernel *k, int which, text *out)
         return;
     }
     if (stage_contracts(s) && s->n_result)
-        guess_contraction(p, k, s, out);
+        guess_contraction(p, k, s, out, second);
     else if (stage_fold(s))
         guess_reduction(p, k, s, out);
     else

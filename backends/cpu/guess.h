@@ -9,8 +9,9 @@ enum { CPU_COPY, CPU_L1, CPU_L2, CPU_NTA }; /* of target.space */
 extern const memory_space cpu_space[];
 
 /* Each appends to out, the caller's; a kernel has extents and loads, of guess_stage its shared loops too. */
-void guess_shared(const plan *p, const kernel *k, text *out);           /* loops that all its stages stand in */
-void guess_stage(const plan *p, const kernel *k, int which, text *out); /* of stage `which`, within those */
-void guess_prefetch(const plan *p, kernel *k);                          /* adds to nests that have none written */
-int64_t guess_block(const plan *p, const streaming *s);                 /* places of a block; 0: the axis stays whole */
+void guess_shared(const plan *p, const kernel *k, text *out); /* loops that all its stages stand in */
+/* Of stage `which`, within those; second: see guesser */
+void guess_stage(const plan *p, const kernel *k, int which, text *out, text *second);
+void guess_prefetch(const plan *p, kernel *k);          /* adds to nests that have none written */
+int64_t guess_block(const plan *p, const streaming *s); /* places of a block; 0: the axis stays whole */
 #endif

@@ -114,16 +114,16 @@ static bool walks_evenly(const around *c, int64_t width, int64_t lane)
     return even;
 }
 
-static void choose_tile(around *c)
+static void choose_tile(around *c, text *second)
 {
     const stage *s = c->s;
     const int64_t block = stage_block(c->p, s, c->column), rows = c->row < 0 ? 1 : s->extent[c->row];
     int64_t lane = block > 1 ? block : nest_lanes(c->p, s), columns = s->extent[c->column];
-    shape t = guess_tile(c->p, rows, columns, lane);
+    shape t = guess_tile(c->p, rows, columns, lane, second);
     while (t.vectors > 1 && !walks_evenly(c, t.vectors * lane, lane))
-        t = guess_tile(c->p, rows, columns = (t.vectors - 1) * lane, lane);
+        t = guess_tile(c->p, rows, columns = (t.vectors - 1) * lane, lane, second);
     while (lane % 2 == 0 && !walks_evenly(c, t.vectors * lane, lane))
-        lane /= 2, t = guess_tile(c->p, rows, lane, lane);
+        lane /= 2, t = guess_tile(c->p, rows, lane, lane, second);
     /* A block of what is kept in fewer bytes than it is summed in takes several registers. */
     while (t.rows > 1 && (t.rows + 1) * t.vectors * int_ceil_div(lane, nest_lanes(c->p, s)) >= c->p->on->n_register)
         t.rows--;
@@ -229,13 +229,13 @@ static void put_contraction(const around *c, text *t)
         guess_put(t, s, c->column, 1, "vector");
 }
 
-static void guess_contraction(const plan *p, const kernel *k, const stage *s, text *t)
+static void guess_contraction(const plan *p, const kernel *k, const stage *s, text *t, text *second)
 {
     around c = {.p = p, .s = s};
     bool cores = guess_cores(p, k, s);
     uint32_t outer = 0;
     choose_axes(&c);
-    choose_tile(&c);
+    choose_tile(&c, second);
     choose_cut(&c);
     for (int a = 0; a < s->n_result; a++) {
         if (a == c.column || a == c.row || a == c.line)
@@ -308,13 +308,13 @@ static bool would_copy(const stage *s)
     return false;
 }
 
-bool guess_blocks(const plan *p, const kernel *k, const stage *s, text *out)
+bool guess_blocks(const plan *p, const kernel *k, const stage *s, text *out, text *second)
 {
     const bool blocks = any_blocks(p, s), contraction = stage_contracts(s);
     if (p->reference || k->n_stage > 1 || !s->n_result || (!blocks && !contraction))
         return false;
     if (contraction && (blocks || (stage_given(s) >= 0 && would_copy(s))))
-        guess_contraction(p, k, s, out);
+        guess_contraction(p, k, s, out, second);
     else if (blocks)
         guess_rows(p, k, s, out);
     else

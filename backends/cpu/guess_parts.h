@@ -9,7 +9,8 @@
 typedef struct shape { /* of a register tile */
     int64_t rows, vectors;
 } shape;
-shape guess_tile(const plan *p, int64_t rows, int64_t columns, int64_t lane);
+/* second: what scores next to it, with both scores, or NULL */
+shape guess_tile(const plan *p, int64_t rows, int64_t columns, int64_t lane, text *second);
 void guess_put(text *t, const stage *s, int a, int64_t step, const char *how); /* "n/48@core" */
 bool guess_cores(const plan *p, const kernel *k, const stage *s);              /* enough work to spread */
 /* The share of the cores' time that has work. Above EVEN nothing is cut for it: the chunks that threads take of each
@@ -18,7 +19,7 @@ double guess_evenly(int64_t trips, int threads);
 #define EVEN 0.95
 /* guess_blocks.c: true when the stage is one whose values lie in blocks, or whose weights give another axis than the
  * last; its loops are then in out. */
-bool guess_blocks(const plan *p, const kernel *k, const stage *s, text *out);
+bool guess_blocks(const plan *p, const kernel *k, const stage *s, text *out, text *second);
 /* guess_window.c: the same for a contraction, one operand of which is read through a window, without weights that are
  * laid out beforehand. */
 bool guess_window(const plan *p, const kernel *k, const stage *s, text *out);

@@ -95,7 +95,7 @@ static bool choose_tile(windowed *c)
         if ((of & ~in) >> a & 1 && 2 * s->extent[a] >= nest_lanes(c->p, s))
             c->column = a;
     for (int a = 0; c->column >= 0 && a < s->n_result; a++) {
-        const shape t = guess_tile(c->p, s->extent[a], s->extent[c->column], nest_lanes(c->p, s));
+        const shape t = guess_tile(c->p, s->extent[a], s->extent[c->column], nest_lanes(c->p, s), NULL);
         const double rows = (double)(t.rows < FEW ? t.rows : FEW) + (walks_window(s, c->window, a) ? FEW : 0);
         if ((in & ~of) >> a & 1 && s->extent[a] > 1 && rows >= most)
             c->row = a, c->tile = t, most = rows;

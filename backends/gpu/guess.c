@@ -306,10 +306,10 @@ static void guess_other(const plan *p, const kernel *k, const stage *s, text *ou
     text_free(&staged);
 }
 
-void gpu_guess_stage(const plan *p, const kernel *k, int which, text *out)
+void gpu_guess_stage(const plan *p, const kernel *k, int which, text *out, text *second)
 {
     const stage *s = &k->stage[which];
-    if (!gpu_guess_product(p, k, s, out))
+    if (!gpu_guess_product(p, k, s, out, second))
         guess_other(p, k, s, out);
 }
 

@@ -12,7 +12,8 @@ enum { GPU_LATENCY = 500 };
 enum { GPU_BESIDE = 8 }; /* part of what is not the longest that is not hidden by it */
 
 /* Each appends to out, the caller's; a kernel has extents and loads, of gpu_guess_stage its shared loops too. */
-void gpu_guess_shared(const plan *p, const kernel *k, text *out);           /* loops that all its stages stand in */
-void gpu_guess_stage(const plan *p, const kernel *k, int which, text *out); /* of stage `which`, within those */
-int64_t gpu_guess_block(const plan *p, const streaming *s);                 /* places of a block; 0: stays whole */
+void gpu_guess_shared(const plan *p, const kernel *k, text *out); /* loops that all its stages stand in */
+/* Of stage `which`, within those; second: see guesser */
+void gpu_guess_stage(const plan *p, const kernel *k, int which, text *out, text *second);
+int64_t gpu_guess_block(const plan *p, const streaming *s); /* places of a block; 0: stays whole */
 #endif

@@ -16,7 +16,13 @@ typedef struct shape {
     int64_t rows, columns, depth;    /* of a group */
     int64_t warp_rows, warp_columns; /* of one of its warps */
     int slices;
+    const matrix_unit *unit;
 } shape;
+
+typedef struct ranking { /* those that take fewest cycles, and what came next to them */
+    shape best, next;
+    double fewest, after;
+} ranking;
 
 enum {
     OVERHEAD = 40, /* registers for addresses and counters */
@@ -118,44 +124,56 @@ static bool too_large(int64_t tile, int64_t left, int64_t least)
     return tile > least && tile >= 2 * gpu_power(left);
 }
 
-static void choose_warps(const choice *q, shape s, shape *best, double *fewest)
+static void rank(ranking *r, const shape *s, double now)
+{
+    if (now < r->fewest * 0.999)
+        r->next = r->best, r->after = r->fewest, r->best = *s, r->fewest = now;
+    else if (now > r->fewest && now < r->after)
+        r->next = *s, r->after = now;
+}
+
+/* Also of what another unit does */
+static void rank_all(ranking *r, const ranking *more)
+{
+    const bool better = more->fewest < r->fewest;
+    const ranking a = better ? *more : *r, b = better ? *r : *more;
+    *r = a;
+    if (b.fewest < a.after)
+        r->next = b.best, r->after = b.fewest;
+}
+
+static void choose_warps(const choice *q, shape s, ranking *r)
 {
     const int least = one_slice(q, &s) ? 1 : 2, most = one_slice(q, &s) ? 1 : 4;
     for (s.warp_rows = q->unit->m; s.warp_rows <= s.rows && s.warp_rows <= 64; s.warp_rows *= 2)
         for (s.warp_columns = q->unit->n; s.warp_columns <= s.columns && s.warp_columns <= 64; s.warp_columns *= 2)
-            for (s.slices = least; s.slices <= most; s.slices++) {
-                const double now = cycles(q, &s);
-                if (now < *fewest * 0.999)
-                    *fewest = now, *best = s;
-            }
+            for (s.slices = least; s.slices <= most; s.slices++)
+                rank(r, &s, cycles(q, &s));
 }
 
 /* Four warps take 64 rows, one below the other, and all columns of the block. */
-static void choose_together(const choice *q, shape s, shape *best, double *fewest)
+static void choose_together(const choice *q, shape s, ranking *r)
 {
     const int64_t left = q->c->none.left[q->row], rows = s.rows < left ? s.rows : left;
     if (s.columns != q->unit->n || int_ceil_div(rows, q->unit->m) % q->unit->warps)
         return;
     s.warp_rows = q->unit->m, s.warp_columns = s.columns;
-    for (s.slices = one_slice(q, &s) ? 1 : 2; s.slices <= (one_slice(q, &s) ? 1 : 4); s.slices++) {
-        const double now = cycles(q, &s);
-        if (now < *fewest * 0.999)
-            *fewest = now, *best = s;
-    }
+    for (s.slices = one_slice(q, &s) ? 1 : 2; s.slices <= (one_slice(q, &s) ? 1 : 4); s.slices++)
+        rank(r, &s, cycles(q, &s));
 }
 
-static double choose(const choice *q, shape *best)
+static ranking choose(const choice *q)
 {
     const int64_t rows = q->c->none.left[q->row], columns = q->c->none.left[q->column], deep = q->c->none.left[q->deep];
-    double fewest = INFINITY;
-    shape s;
+    ranking r = {.fewest = INFINITY, .after = INFINITY};
+    shape s = {.unit = q->unit};
     for (s.rows = q->unit->m * (q->unit->warps ? q->unit->warps : 1);
          s.rows <= 256 && !too_large(s.rows, rows, q->unit->m); s.rows *= 2)
         for (s.columns = q->unit->n; s.columns <= 256 && !too_large(s.columns, columns, q->unit->n); s.columns *= 2)
             for (s.depth = q->unit->k; s.depth <= DEEPEST * q->unit->k && !too_large(s.depth, deep, q->unit->k);
                  s.depth *= 2)
-                (q->unit->warps ? choose_together : choose_warps)(q, s, best, &fewest);
-    return fewest;
+                (q->unit->warps ? choose_together : choose_warps)(q, s, &r);
+    return r;
 }
 
 /* ---- the loops ---- */
@@ -183,7 +201,7 @@ static void put_blocks(const choice *q, const shape *s, text *t)
 static void put_all(const choice *q, const shape *s, text *t)
 {
     const product *c = q->c;
-    const matrix_unit *u = q->unit;
+    const matrix_unit *u = s->unit;
     put_blocks(q, s, t);
     for (int a = c->s->n_result; a < c->s->n_axis; a++)
         if (a != q->deep && c->none.left[a] != 1)
@@ -311,11 +329,10 @@ const char *gpu_no_unit(const product *c)
     return find_choice(c, &q);
 }
 
-bool gpu_guess_matrix(const product *c, text *out)
+bool gpu_guess_matrix(const product *c, text *out, text *second)
 {
     choice q, own;
-    shape best = {0}, now;
-    double fewest = INFINITY;
+    ranking all = {.fewest = INFINITY, .after = INFINITY};
     if (find_choice(c, &q))
         return false;
     for (own = q; own.unit; own.unit = unit_for(c, own.unit)) {
@@ -324,11 +341,12 @@ bool gpu_guess_matrix(const product *c, text *out)
         own.rate = gpu_unit_rate(c->p, own.unit);
         for (int i = 0; i < 2; i++)
             own.boxed[i] = own.unit->warps && !box_may(c->p, c->k, c->s, c->load[i], i ? q.column : q.row, q.deep);
-        const double time = choose(&own, &now);
-        if (time < fewest)
-            fewest = time, best = now, q.unit = own.unit;
+        const ranking r = choose(&own);
+        rank_all(&all, &r);
     }
-    if (fewest < INFINITY)
-        put_all(&q, &best, out);
-    return fewest < INFINITY;
+    if (all.fewest < INFINITY)
+        put_all(&q, &all.best, out);
+    if (all.after < INFINITY)
+        put_all(&q, &all.next, second), gpu_second(second, all.after, all.fewest);
+    return all.fewest < INFINITY;
 }

@@ -55,8 +55,10 @@ typedef struct product {
 } product;
 /* Whether the stage is one; fills it in */
 bool gpu_product_find(product *c, const plan *p, const kernel *k, const stage *s);
-bool gpu_guess_matrix(const product *c, text *out); /* guess_matrix.c: by a matrix unit, where there is one for it */
-const char *gpu_no_unit(const product *c);          /* why there is none, or it cannot form the product; NULL: it can */
+/* guess_matrix.c: by a matrix unit, where there is one for it */
+bool gpu_guess_matrix(const product *c, text *out, text *second);
+const char *gpu_no_unit(const product *c); /* why there is none, or it cannot form the product; NULL: it can */
 /* guess_product.c: true where a register tile of rows and columns serves the stage; its loops are then in out. */
-bool gpu_guess_product(const plan *p, const kernel *k, const stage *s, text *out);
+bool gpu_guess_product(const plan *p, const kernel *k, const stage *s, text *out, text *second);
+void gpu_second(text *out, double next, double fewest); /* both costs, behind the loops that came next */
 #endif

@@ -13,6 +13,12 @@ typedef struct candidate {
     int64_t parts; /* of the sum, that go to different groups */
 } candidate;
 
+/* Those that take fewest cycles, and what came next to them */
+typedef struct ranking {
+    candidate best, next;
+    double fewest, after;
+} ranking;
+
 /* Instructions of warps that a processor begins in a cycle, one of which reads or writes shared memory; those that move
  * an element there: a load and a store, and what finds their places by two divisions. Registers for addresses and
  * counters. */
@@ -223,7 +229,15 @@ static bool too_large(const dealt *none, uint32_t axes, int64_t tile)
     return tile >= 2 * gpu_power(gpu_steps(none, axes));
 }
 
-static void choose_lanes(const product *c, candidate q, candidate *best, double *fewest)
+static void rank(ranking *r, const candidate *q, double now)
+{
+    if (now < r->fewest * 0.999)
+        r->next = r->best, r->after = r->fewest, r->best = *q, r->fewest = now;
+    else if (now > r->fewest && now < r->after)
+        r->next = *q, r->after = now;
+}
+
+static void choose_lanes(const product *c, candidate q, ranking *r)
 {
     for (q.row_lanes = 1; q.row_lanes <= c->lanes && !too_large(&c->none, c->rows, q.row_lanes * q.row_each);
          q.row_lanes *= 2)
@@ -232,31 +246,30 @@ static void choose_lanes(const product *c, candidate q, candidate *best, double 
              q.column_lanes *= 2) {
             const bool all = q.row_lanes * q.column_lanes * q.fold_lanes == c->lanes;
             const double now = cycles(c, &q) * (all || c->k->n_stage == 1 ? 1 : IDLE);
-            if (now < *fewest * 0.999)
-                *fewest = now, *best = q;
+            rank(r, &q, now);
         }
 }
 
-static double choose_tile(const product *c, candidate q, candidate *best, double fewest)
+static void choose_tile(const product *c, candidate q, ranking *r)
 {
     for (q.row_each = 1; q.row_each <= 8; q.row_each *= 2)
         for (q.column_each = 1; q.column_each <= 8; q.column_each *= 2)
             for (q.depth = 8; q.depth <= 32; q.depth *= 2)
                 for (q.fold_lanes = 1; q.fold_lanes <= 8 && q.fold_lanes <= c->lanes; q.fold_lanes *= 2)
-                    choose_lanes(c, q, best, &fewest);
-    return fewest;
+                    choose_lanes(c, q, r);
 }
 
 /* Where results are fewer than a block for every processor, the sum may be in parts, of so many steps at least that a
  * group is worth its beginning. */
-static bool choose(const product *c, candidate *best)
+static ranking choose(const product *c)
 {
     enum { PARTS_MOST = 128, STEPS = 128, BLOCK = 32 * 32 };
     const bool few = results_of(&c->none) <= (double)(BLOCK * c->p->on->workers) && gpu_may_split(c->p, c->k, c->s);
-    double fewest = choose_tile(c, (candidate){.parts = 1}, best, INFINITY);
+    ranking r = {.fewest = INFINITY, .after = INFINITY};
+    choose_tile(c, (candidate){.parts = 1}, &r);
     for (int64_t parts = 2; few && parts <= PARTS_MOST && (double)(parts * STEPS) <= steps_deep(&c->none); parts *= 2)
-        fewest = choose_tile(c, (candidate){.parts = parts}, best, fewest);
-    return fewest < INFINITY;
+        choose_tile(c, (candidate){.parts = parts}, &r);
+    return r;
 }
 
 /* The innermost folded axis, which is the longest, in whole slices */
@@ -278,27 +291,40 @@ bool gpu_product_find(product *c, const plan *p, const kernel *k, const stage *s
     return true;
 }
 
-bool gpu_guess_product(const plan *p, const kernel *k, const stage *s, text *out)
+void gpu_second(text *out, double next, double fewest)
 {
-    product c;
-    candidate best = {1, 1, 1, 1, 1, 1, 1};
+    text_add(out, ": %.0f cycles, %.0f of those taken", next, fewest);
+}
+
+static void put_candidate(const product *c, const candidate *q, text *out)
+{
     dealt d;
     text staged = {0};
-    if (!gpu_product_find(&c, p, k, s))
-        return false;
-    if (gpu_guess_matrix(&c, out))
-        return true;
-    if (!choose(&c, &best))
-        return false;
-    deal(&c, &best, &d);
-    cut_folds(&d, best.depth);
-    d.lanes[d.order[s->n_axis - 1]] = int_min(best.fold_lanes, d.left[d.order[s->n_axis - 1]]);
-    cut_parts(&best, &d);
+    deal(c, q, &d);
+    cut_folds(&d, q->depth);
+    const int inner = d.order[c->s->n_axis - 1];
+    d.lanes[inner] = int_min(q->fold_lanes, d.left[inner]);
+    cut_parts(q, &d);
     for (int i = 0; i < 2; i++)
-        if (c.staged[i])
-            text_add(&staged, "+%s", operand_called(c.load[i]).s);
+        if (c->staged[i])
+            text_add(&staged, "+%s", operand_called(c->load[i]).s);
     d.staged = text_str(&staged);
     gpu_put(&d, out);
     text_free(&staged);
+}
+
+bool gpu_guess_product(const plan *p, const kernel *k, const stage *s, text *out, text *second)
+{
+    product c;
+    if (!gpu_product_find(&c, p, k, s))
+        return false;
+    if (gpu_guess_matrix(&c, out, second))
+        return true;
+    const ranking r = choose(&c);
+    if (r.fewest == INFINITY)
+        return false;
+    put_candidate(&c, &r.best, out);
+    if (r.after < INFINITY)
+        put_candidate(&c, &r.next, second), gpu_second(second, r.after, r.fewest);
     return true;
 }

@@ -16,8 +16,8 @@ static void drop(cJSON *at, const char *key)
 
 void report_embed(text *t, const report *r, const char *results_json)
 {
-    static const char *const bulky[] = {"samples", "buffers",    "levels",     "notes",
-                                        "kernels", "candidates", "environment"};
+    static const char *const bulky[] = {"samples", "buffers", "declined",   "levels",
+                                        "notes",   "kernels", "candidates", "environment"};
     size_t start = t->len;
     html_embed(t, results_json);
     if (t->len - start <= BUDGET)

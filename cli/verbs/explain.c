@@ -10,23 +10,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Kernels that are walked alike: the same projection in twelve layers is explained once. */
+/* Kernels that are walked alike, for the same reasons where these are shown: a projection in twelve layers is
+ * explained once. */
 typedef struct family {
     const cJSON *first;
     int place, count; /* of the first one among all kernels; how many there are */
     char *walk;       /* what they have in common, as text */
 } family;
 
-static char *walk_of(const cJSON *kernel) /* for free() */
+static char *walk_of(const cJSON *kernel, bool why) /* for free() */
 {
-    static const char *const keys[] = {"op",      "rule",   "dtype", "dims",  "loops",
-                                       "derived", "levels", "notes", "place", "transfer"};
+    static const char *const keys[] = {"op",     "rule",  "dtype", "dims",     "loops",   "derived",
+                                       "levels", "notes", "place", "transfer", "declined"};
+    const size_t n = sizeof keys / sizeof *keys - (why ? 0 : 1);
     char *all = NULL;
     size_t size = 0;
     FILE *f = open_memstream(&all, &size);
     if (!f)
         fail_bug("out of memory", "explain");
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    for (size_t i = 0; i < n; i++) {
         const cJSON *x = js_get(kernel, keys[i]);
         char *s = x ? cJSON_PrintUnformatted(x) : NULL;
         fprintf(f, "%s\n", s ? s : "");
@@ -74,14 +76,14 @@ static bool keep(cJSON *kernels, const char *glob, ts_error *e)
 }
 
 /* In order of first appearance; for families_free. */
-static family *families(const cJSON *kernels, bool all, int *n)
+static family *families(const cJSON *kernels, bool all, bool why, int *n)
 {
     family *list = calloc((size_t)cJSON_GetArraySize(kernels) + 1, sizeof *list);
     if (!list)
         fail_bug("out of memory", "explain");
     int count = 0;
     const cJSON *k;
-    cJSON_ArrayForEach(k, kernels) list[count] = (family){k, count, 1, walk_of(k)}, count++;
+    cJSON_ArrayForEach(k, kernels) list[count] = (family){k, count, 1, walk_of(k, why)}, count++;
     if (!all)
         qsort(list, (size_t)count, sizeof *list, by_walk);
     *n = 0;
@@ -106,6 +108,7 @@ static void families_free(family *list, int n)
 typedef struct view {
     FILE *f;
     bool color;
+    bool why; /* what was declined, too */
 } view;
 
 static void put_toned(const view *v, tone t, const char *s)
@@ -331,16 +334,21 @@ static void put_operands(const view *v, const cJSON *operands)
     cJSON_Delete(rows);
 }
 
-static void put_notes(const view *v, const char *indent, const cJSON *notes)
+static void put_lines(const view *v, const char *indent, const char *name, tone t, const cJSON *lines)
 {
     const cJSON *n;
-    cJSON_ArrayForEach(n, notes)
+    cJSON_ArrayForEach(n, lines)
     {
         fputs(indent, v->f);
-        put_toned(v, CAUTION, "note: ");
+        put_toned(v, t, name);
         put_safe(v->f, cJSON_IsString(n) ? n->valuestring : "");
         fputc('\n', v->f);
     }
+}
+
+static void put_notes(const view *v, const char *indent, const cJSON *notes)
+{
+    put_lines(v, indent, "note: ", CAUTION, notes);
 }
 
 static void put_kernel(const view *v, const family *m)
@@ -360,6 +368,8 @@ static void put_kernel(const view *v, const family *m)
     put_levels(v, js_get(k, "levels"));
     put_operands(v, js_get(k, "operands"));
     put_notes(v, "    ", js_get(k, "notes"));
+    if (v->why)
+        put_lines(v, "    ", "declined: ", PLAIN, js_get(k, "declined"));
     fputc('\n', v->f);
 }
 
@@ -396,9 +406,9 @@ static void put_assembler(const view *v, const cJSON *a)
 
 static void put_all(const args *a, const cJSON *root)
 {
-    view v = {stdout, a->console.color_out};
+    view v = {stdout, a->console.color_out, args_flag(a, "why")};
     int n;
-    family *list = families(js_get(root, "kernels"), args_flag(a, "all"), &n);
+    family *list = families(js_get(root, "kernels"), args_flag(a, "all"), v.why, &n);
     printf("target %s  %s  %.0f threads  schema ", js_get_text(root, "target"), js_get_text(root, "isa"),
            js_get_number(root, "threads", 0));
     put_toned(&v, PLAIN, js_get_text(root, "schema/name"));
@@ -467,6 +477,7 @@ static int run(const args *a, ts_error *e)
 static const option options[] = {
     {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", false, 0, 0},
     {"op", 0, WORD, "GLOB", "kernels of this operation or name only", false, 0, 0},
+    {"why", 0, FLAG, NULL, "other ways that were weighed, and the numbers for which they were declined", false, 0, 0},
     {"all", 0, FLAG, NULL, "every kernel, equal ones too", false, 0, 0},
     {0},
 };
@@ -475,6 +486,7 @@ static const option_group *const groups[] = {&group, &session_model_options, &se
                                              &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera explain bert-base",
+    "tessera explain resnet-18 --why --op conv2d",
     "tessera explain bert-base -s mine.json --op '*query*'",
     "tessera explain model.onnx --op matmul --dim batch=1 --dim seq=128",
     "tessera explain run -s lean.json # the step of a run of tessera train",

@@ -112,6 +112,7 @@ typedef struct onnx_note {
 
 /* What another way to the same value takes. Whether that is less where it is computed, the schedule weighs. */
 typedef struct way_cost {
+    const char *name;            /* of the other way, for people */
     double plain, other;         /* operations: of the definition as it stands, and of the other way */
     double least;                /* share of plain that has to be saved: for digits, and for kernels between */
     double passed, weight_bytes; /* bytes of values that are gone through beside; of weights, by how many they grow */

@@ -285,7 +285,7 @@ static bool phases_way(const node *n, way_cost *c)
     phases p = {.n = n};
     const int64_t count = count_phases(n, &p);
     const double plain = node_flops(n);
-    *c = (way_cost){.plain = plain, .other = plain / (double)count};
+    *c = (way_cost){.name = "phases apart", .plain = plain, .other = plain / (double)count};
     return count > 1;
 }
 

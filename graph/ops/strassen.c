@@ -320,7 +320,8 @@ bool strassen_way(const node *product, way_cost *c)
     const type *a = &f.a->type;
     const int64_t rows = a->dim[a->rank - 2], lead = type_count(a) / rows / a->dim[a->rank - 1];
     const double m = (double)(lead * rows), k = (double)f.k, n = (double)f.n;
-    *c = (way_cost){.plain = 2 * m * k * n,
+    *c = (way_cost){.name = "Strassen",
+                    .plain = 2 * m * k * n,
                     .other = 2.0 * PRODUCTS * (double)(lead * half(NEIGHBOURS, rows)) * (double)half(HALVES, f.k) *
                              (double)half(RUNS, f.n),
                     .least = f.known ? WORTH_KNOWN : WORTH_FRESH,

@@ -197,7 +197,8 @@ bool winograd_way(const node *conv, way_cost *c)
     if (!takes(conv, &win))
         return false;
     const double tiles = (double)((win.out[0] + w->m - 1) / w->m) * (double)((win.out[1] + w->m - 1) / w->m);
-    *c = (way_cost){.plain = 9 * (double)(win.out[0] * win.out[1]) * ic * oc,
+    *c = (way_cost){.name = "Winograd",
+                    .plain = 9 * (double)(win.out[0] * win.out[1]) * ic * oc,
                     .other = tiles * operations(w, ic, oc),
                     .least = 1.0 / 5};
     return tiles >= 16;

@@ -30,8 +30,9 @@ static void shared(const plan *p, const kernel *k, text *out)
         text_add(out, "%s%s", a ? " " : "", k->stage[k->main].letter[a]);
 }
 
-static void each(const plan *p, const kernel *k, int which, text *out)
+static void each(const plan *p, const kernel *k, int which, text *out, text *second)
 {
+    (void)second;
     (void)p;
     for (int a = k->n_stage > 1 ? k->n_shared : 0; a < k->stage[which].n_axis; a++)
         text_add(out, "%s%s", out->len ? " " : "", k->stage[which].letter[a]);

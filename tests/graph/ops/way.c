@@ -35,8 +35,9 @@ bool way_pays(const node *n)
 {
     arena mem = {0};
     err e = {0};
+    declined no = {0};
     const target *on = cpu_target(&mem, &(machine_options){.machine = "l3:1(32MB) core:8 isa:avx2"}, &e);
-    const bool is = CHECK(on) && alternative_pays(on, n);
+    const bool is = CHECK(on) && alternative_pays(on, n, &no);
     arena_free(&mem);
     return is;
 }

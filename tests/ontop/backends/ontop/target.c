@@ -34,8 +34,9 @@ static void guess_shared(const plan *p, const kernel *k, text *out)
         text_add(out, "%s%s%s", a ? " " : "", k->stage[k->main].letter[a], a ? "" : "@group");
 }
 
-static void guess_stage(const plan *p, const kernel *k, int which, text *out)
+static void guess_stage(const plan *p, const kernel *k, int which, text *out, text *second)
 {
+    (void)second;
     const stage *s = &k->stage[which];
     const int first = k->n_stage > 1 ? s->n_shared : 0;
     (void)p;
