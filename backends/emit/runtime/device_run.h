@@ -1,7 +1,7 @@
 /* device_run.h - the kernels of a program on a device of its own memory, by the device's driver. The program's tables
  * say what they are; memory of the host is where run.h has it. Kernels of trips of scans have numbers behind those of
- * the plan, each plan's in a row. Tables are constant; the first run opens the device and takes its memory, for as long as
- * the process lives. */
+ * the plan, each plan's in a row. Tables are constant; the first run opens the device and takes its memory, for as
+ * long as the process lives. */
 #ifndef DEVICE_RUN_H
 #define DEVICE_RUN_H
 #include "backends/c/runtime/run.h"
