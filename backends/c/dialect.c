@@ -2,56 +2,82 @@
 #include "backends/c/dialect.h"
 #include "backends/emit/emit_folder.h"
 
-/* A line is a line of the program.
+#include <ctype.h>
+#include <string.h>
+
+/* What a unit may begin with: a piece stands there if one of its words stands behind it, as compilers take longer over
+ * headers than over small kernels. A word with ~ may end in f. A line is a line of the program.
  *
  * CONCEAL: of a masked load whose mask it knows, and the blend behind it, gcc 12.2 makes one instruction with AVX-512
  * that reads all lanes, those outside the operand too. */
 /* clang-format off */
-static const char head[] =
-    "#include <math.h>\n"
-    "#include <stdint.h>\n"
-    "#include <string.h>\n"
-    "#define TEXT(x) _Pragma(#x)\n"
-    "#if defined(__clang__)\n"
-    "#define UNROLL(n) TEXT(clang loop unroll_count(n))\n"
-    "#elif defined(__GNUC__)\n"
-    "#define UNROLL(n) TEXT(GCC unroll n)\n"
-    "#else\n"
-    "#define UNROLL(n)\n"
-    "#endif\n"
-    "#ifdef LOOPS_ARE_MARKED /* the flags have the compiler heed them */\n"
-    "#define SIMD _Pragma(\"omp simd\")\n"
-    "#else\n"
-    "#define SIMD\n"
-    "#endif\n"
-    "#ifdef __GNUC__\n"
-    "#define PREFETCH(p, level) __builtin_prefetch(p, 0, (level) == 1 ? 3 : (level) == 2 ? 2 : 0)\n"
-    "#define MAY_BE_UNUSED __attribute__((unused))\n"
-    "#else\n"
-    "#define PREFETCH(p, level) ((void)0)\n"
-    "#define MAY_BE_UNUSED\n"
-    "#endif\n"
-    "#ifdef __clang__\n"
-    "#define ZIP(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)\n"
-    "#else\n"
-    "#define ZIP(a, b, ...) __builtin_shuffle(a, b, (lanes){__VA_ARGS__})\n"
-    "#endif\n"
-    "#ifdef __FMA__\n"
-    "#define FMA(a, b, c) __builtin_fmaf(a, b, c)\n"
-    "#define FMA64(a, b, c) __builtin_fma(a, b, c)\n"
-    "#else\n"
-    "#define FMA(a, b, c) ((a) * (b) + (c))\n"
-    "#define FMA64(a, b, c) ((a) * (b) + (c))\n"
-    "#endif\n"
-    "#if defined(__AVX512VL__) && defined(__GNUC__) && !defined(__clang__)\n"
-    "#define CONCEAL(x) __asm__(\"\" : \"+r\"(x))\n"
-    "#else\n"
-    "#define CONCEAL(x) ((void)0)\n"
-    "#endif\n"
-    "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n"
-    "#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"
-    "#define FUNCTION static inline MAY_BE_UNUSED\n"
-    "\n";
+typedef struct head_piece {
+    const char *words, *text;
+} head_piece;
+static const head_piece head[] = {
+    {"INFINITY NAN HUGE_VAL~ isnan isinf isfinite isnormal signbit fpclassify acos~ asin~ atan~ atan2~ cos~ sin~ tan~ "
+     "acosh~ asinh~ atanh~ cosh~ sinh~ tanh~ exp~ exp2~ expm1~ frexp~ ilogb~ ldexp~ log~ log10~ log1p~ log2~ logb~ "
+     "modf~ scalbn~ scalbln~ cbrt~ fabs~ hypot~ pow~ sqrt~ erf~ erfc~ lgamma~ tgamma~ ceil~ floor~ nearbyint~ rint~ "
+     "lrint~ llrint~ round~ lround~ llround~ trunc~ fmod~ remainder~ remquo~ copysign~ nan~ nextafter~ nexttoward~ "
+     "fdim~ fmax~ fmin~ fma~",
+     "#include <math.h>\n"},
+    {"int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t uintptr_t INT8_MIN INT8_MAX INT16_MIN "
+     "INT16_MAX INT32_MIN INT32_MAX INT64_MIN INT64_MAX UINT8_MAX UINT16_MAX UINT32_MAX UINT64_MAX SIZE_MAX",
+     "#include <stdint.h>\n"},
+    {"memcpy memmove memset memcmp strlen size_t NULL",
+     "#include <string.h>\n"},
+    {"TEXT",
+     "#define TEXT(x) _Pragma(#x)\n"},
+    {"UNROLL",
+     "#if defined(__clang__)\n"
+     "#define UNROLL(n) TEXT(clang loop unroll_count(n))\n"
+     "#elif defined(__GNUC__)\n"
+     "#define UNROLL(n) TEXT(GCC unroll n)\n"
+     "#else\n"
+     "#define UNROLL(n)\n"
+     "#endif\n"},
+    {"SIMD",
+     "#ifdef LOOPS_ARE_MARKED /* the flags have the compiler heed them */\n"
+     "#define SIMD _Pragma(\"omp simd\")\n"
+     "#else\n"
+     "#define SIMD\n"
+     "#endif\n"},
+    {"PREFETCH",
+     "#ifdef __GNUC__\n"
+     "#define PREFETCH(p, level) __builtin_prefetch(p, 0, (level) == 1 ? 3 : (level) == 2 ? 2 : 0)\n"
+     "#else\n"
+     "#define PREFETCH(p, level) ((void)0)\n"
+     "#endif\n"},
+    {"MAY_BE_UNUSED FUNCTION",
+     "#ifdef __GNUC__\n"
+     "#define MAY_BE_UNUSED __attribute__((unused))\n"
+     "#else\n"
+     "#define MAY_BE_UNUSED\n"
+     "#endif\n"},
+    {"ZIP",
+     "#ifdef __clang__\n"
+     "#define ZIP(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)\n"
+     "#else\n"
+     "#define ZIP(a, b, ...) __builtin_shuffle(a, b, (lanes){__VA_ARGS__})\n"
+     "#endif\n"},
+    {"FMA FMA64",
+     "#ifdef __FMA__\n"
+     "#define FMA(a, b, c) __builtin_fmaf(a, b, c)\n"
+     "#define FMA64(a, b, c) __builtin_fma(a, b, c)\n"
+     "#else\n"
+     "#define FMA(a, b, c) ((a) * (b) + (c))\n"
+     "#define FMA64(a, b, c) ((a) * (b) + (c))\n"
+     "#endif\n"},
+    {"CONCEAL",
+     "#if defined(__AVX512VL__) && defined(__GNUC__) && !defined(__clang__)\n"
+     "#define CONCEAL(x) __asm__(\"\" : \"+r\"(x))\n"
+     "#else\n"
+     "#define CONCEAL(x) ((void)0)\n"
+     "#endif\n"},
+    {"MIN", "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n"},
+    {"MAX", "#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"},
+    {"FUNCTION", "#define FUNCTION static inline MAY_BE_UNUSED\n"},
+};
 
 /* A polynomial is a chain, and its lanes lie one after another in the text: more are under way at once where the
  * compiler mixes their instructions. Sums keep the order in which they use their registers: beside them, tiles that
@@ -265,9 +291,48 @@ static const spelling spellings[] = {
 };
 /* clang-format on */
 
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool in_words(const char *words, const char *name, size_t n)
+{
+    for (const char *w = words; w; w = strchr(w, ' ')) {
+        w += *w == ' ';
+        if (*w != *name)
+            continue;
+        const size_t len = strcspn(w, " ~");
+        if (!memcmp(w, name, len < n ? len : n) && (n == len || (n == len + 1 && w[len] == '~' && name[len] == 'f')))
+            return true;
+    }
+    return false;
+}
+
+static void note_pieces(bool used[], const char *s)
+{
+    for (size_t n; *s; s += n) {
+        for (n = 0; is_word(s[n]);)
+            n++;
+        for (int i = 0; n && i < COUNT(head); i++)
+            used[i] = used[i] || in_words(head[i].words, s, n);
+        n += !n;
+    }
+}
+
 static void prelude(text *t, const unit_facts *u)
 {
-    text_add(t, "%s%s%s", head, runtime_file("share.h"), !u->chains ? "" : u->sums ? mixed_tile : mixed_unit);
+    const char *share = runtime_file("share.h"), *mixed = !u->chains ? "" : u->sums ? mixed_tile : mixed_unit;
+    bool used[COUNT(head)] = {0};
+    note_pieces(used, u->body);
+    note_pieces(used, share);
+    for (int i = COUNT(head) - 1; i >= 0; i--)
+        if (used[i])
+            note_pieces(used, head[i].text);
+    for (int i = 0; i < COUNT(head); i++)
+        if (used[i])
+            text_add(t, "%s", head[i].text);
+    text_add(t, "\n%s%s", share, mixed);
 }
 
 static const char apart[] = "#ifdef __GNUC__\n__attribute__((noinline))\n#endif\n";

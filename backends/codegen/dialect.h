@@ -123,6 +123,7 @@ typedef struct tile_head {
 typedef struct unit_facts {
     bool chains, sums; /* it calls functions that are chains of instructions; some stage folds */
     bool far;          /* some operand has more elements than 32 bits count */
+    const char *body;  /* all that follows */
 } unit_facts;
 
 typedef struct loop_form { /* how a kernel makes the trips of a scan by calls of others; memory NULL: none does */

@@ -63,11 +63,19 @@ static bool is_far(const emitter *m)
     return far;
 }
 
-static void prelude(const dialect *d, const kernel_text *k, text *t)
+/* The text behind what every unit begins with, which the dialect chooses by it */
+static void take_text(const dialect *d, kernel_text *k, text *body)
 {
-    d->prelude(t, &(unit_facts){callees_chain(&k->uses, d), k->sums, k->far});
-    library_write(t, d, &k->uses);
-    text_add(t, "\n");
+    text functions = {0}, whole = {0};
+    library_write(&functions, d, &k->uses);
+    text_add(&functions, "\n");
+    k->begins = functions.len;
+    text_add(&functions, "%s", text_str(body));
+    d->prelude(&whole, &(unit_facts){callees_chain(&k->uses, d), k->sums, k->far, text_str(&functions)});
+    k->begins += whole.len;
+    text_add(&whole, "%s", functions.s);
+    k->text = text_take(&whole);
+    text_free(&functions), text_free(body);
 }
 
 static void name_of(const text *whole, char name[24])
@@ -153,14 +161,13 @@ static void add(const dialect *d, const member_text *m, text *t, text *header)
 
 void unit_whole(const dialect *d, kernel_text *out, calling *write, void *user, text *header)
 {
-    text whole = {0};
-    prelude(d, out, &whole);
-    out->begins = whole.len;
+    text body = {0};
     for (int i = 0; i < out->n_member; i++)
-        add(d, &out->member[i], &whole, header);
-    write(user, out->name, &whole);
+        add(d, &out->member[i], &body, header);
+    write(user, out->name, &body);
     member_free(out);
-    out->text = text_take(&whole), out->header = text_take(header);
+    take_text(d, out, &body);
+    out->header = text_take(header);
 }
 
 /* ---- the two ways to have it ---- */
@@ -182,12 +189,11 @@ static void write_tiles(emitter *m, kernel_text *out, written *w)
 
 static void write_unit(emitter *m, kernel_text *out, written *w)
 {
-    text whole = {0};
-    prelude(m->d, out, &whole);
-    out->begins = whole.len;
-    text_add(&whole, "%s%s", text_str(&m->out.front), text_str(&w->tiles));
-    write_function(m, m->d, m->d->kernel, &whole, out->name);
-    out->text = text_take(&whole), out->header = text_take(&w->header);
+    text body = {0};
+    text_add(&body, "%s%s", text_str(&m->out.front), text_str(&w->tiles));
+    write_function(m, m->d, m->d->kernel, &body, out->name);
+    take_text(m->d, out, &body);
+    out->header = text_take(&w->header);
 }
 
 void unit_own_tiles(text *t, const kernel_text *k, const char *what)

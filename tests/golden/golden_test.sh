@@ -28,7 +28,7 @@ files = {os.path.basename(f)[2:-2]: open(f).read() for f in glob.glob(sys.argv[1
 order = list(dict.fromkeys(h for h in re.findall(r"k_([0-9a-f]+)", text) if h in files))
 assert sorted(order) == sorted(files), "program.c names other kernels than there are"
 for i, name in enumerate(order):
-    body = files[name].split("#define FUNCTION", 1)[1].split("\n", 1)[1]
+    body = files[name][files[name].index("/* share.h"):]
     print("/* ---- distinct kernel %d ---- */\n%s" % (i, body.strip().replace(name, str(i))))
 PY
 }
