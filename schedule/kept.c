@@ -114,9 +114,9 @@ const char *kept_no_unit(const kernel *k, const stage *s, int load, int own, int
 }
 
 /* ---- all of a kernel ---- */
-int64_t kept_besides(const plan *p, const kernel *k)
+int64_t kept_besides(const plan *p, const kernel *k, int64_t lanes)
 {
-    int64_t shared = 0, own = 0, lanes = 0;
+    int64_t shared = 0, own = 0, sums = 0;
     for (int i = 0; i < k->n_stage; i++) {
         const stage *s = &k->stage[i];
         int64_t now = 0, multiple = 0;
@@ -136,14 +136,19 @@ int64_t kept_besides(const plan *p, const kernel *k)
         own = int_max(own, now + (k->n_stage > 1 ? multiple : 0)); /* they may begin behind what is handed on */
         for (int l = 0; l < s->nest.n; l++)
             if (s->nest.loop[l].role->group && s->folds >> s->nest.loop[l].axis & 1)
-                lanes = int_max(lanes, stage_states(s));
+                sums = int_max(sums, stage_states(s));
     }
-    return shared + int_max(own, lanes * target_aligned(p->on, nest_group_lanes(p, k) * ts_dtype_bytes(TS_F64)));
+    return shared + int_max(own, sums * target_aligned(p->on, lanes * ts_dtype_bytes(TS_F64)));
 }
 
 int64_t kept_bytes(const plan *p, const kernel *k)
 {
-    int64_t bytes = kept_besides(p, k);
+    return kept_by_group(p, k, nest_group_lanes(p, k));
+}
+
+int64_t kept_by_group(const plan *p, const kernel *k, int64_t lanes)
+{
+    int64_t bytes = kept_besides(p, k, lanes);
     for (int i = 0; i < k->n_stage; i++) {
         const stage *s = &k->stage[i];
         const int states = stage_carries(s) ? s->value->n_state : 0;

@@ -22,5 +22,7 @@ const char *kept_no_unit(const kernel *k, const stage *s, int load, int own, int
 /* Bytes of scratch that a kernel takes at most, if values and states of all stages lie there; of these, for copies and
  * for sums that lanes merge, one stage's after another's. */
 int64_t kept_bytes(const plan *p, const kernel *k);
-int64_t kept_besides(const plan *p, const kernel *k);
+/* lanes: of the group, no fewer than the kernel asks for */
+int64_t kept_besides(const plan *p, const kernel *k, int64_t lanes);
+int64_t kept_by_group(const plan *p, const kernel *k, int64_t lanes); /* as kept_bytes, of such a group */
 #endif

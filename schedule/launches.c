@@ -65,17 +65,25 @@ static void add_values(launch *l, const plan *p, const kernel *k)
 }
 
 /* ---- which ---- */
-static bool may_join(const plan *p, const kernel *k) /* what it needs is what groups of any launch have */
+bool kernel_joins(const plan *p, const kernel *k, int64_t lanes)
 {
     const memory_space *room = target_group_space(p->on);
-    bool may = !k->scan && !k->moves && (!room || !room->bytes || kept_bytes(p, k) <= room->bytes);
+    bool may = !k->moves && (!room || !room->bytes || kept_by_group(p, k, lanes) <= room->bytes);
     for (int i = 0; i < k->n_stage && may; i++) {
         const stage *s = &k->stage[i];
         unit_loops u;
-        may = stage_nested(s) && !nest_unit(s, &u) && stage_points(s, 0, s->n_axis) > 0;
+        may = !stage_nested(s) || !nest_unit(s, &u);
         for (int a = 0; a < s->n_axis; a++)
             may = may && !s->varies[a].by;
     }
+    return may;
+}
+
+static bool may_join(const plan *p, const kernel *k)
+{
+    bool may = !k->scan && kernel_joins(p, k, nest_group_lanes(p, k));
+    for (int i = 0; i < k->n_stage && may; i++)
+        may = stage_nested(&k->stage[i]) && stage_points(&k->stage[i], 0, k->stage[i].n_axis) > 0;
     return may && kernel_seconds(k, p->on) <= p->on->cost.start_seconds;
 }
 

@@ -5,6 +5,8 @@
 #define TS_LAUNCHES_H
 #include "schedule/plan.h"
 
+/* Whether it can be a part of a text whose groups have so many lanes: what it takes of them is what all groups have. */
+bool kernel_joins(const plan *p, const kernel *k, int64_t lanes);
 int launches_count(const plan *p);            /* of all its kernels */
 int launches_members(const plan *p, int row); /* kernels that the launch at row is made of; 0: it is part of another */
 /* seconds: [n_kernel], of each launch at its row. Becomes that of each kernel: its share by the bytes that it moves. */

@@ -150,7 +150,9 @@ typedef struct scan_plan { /* a scan's kernel: the plan of one trip, in a graph 
     trip_copy *first, *copy; /* before the first trip; behind each one */
     int until;               /* the root that ends it when true; -1: none does */
     bool inside;             /* one kernel holds the loop over the trips, and calls theirs as functions of its own */
+    int64_t lanes;           /* then: of the one group that does so */
     buffer *room;            /* of the trips' values, in the arena of the plan around it; all trips have the same */
+    int64_t number;          /* behind these, a place for the trip's own, where devices ask for it */
 } scan_plan;
 
 typedef struct assembled { /* what an assembler makes of a kernel; registers 0: none was asked, or it is no kernel */

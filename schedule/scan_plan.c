@@ -3,6 +3,8 @@
 #include "graph/ir/custom.h"
 #include "graph/ir/rule.h"
 #include "graph/ir/trip.h"
+#include "schedule/launches.h"
+#include "schedule/nest.h"
 #include "schedule/place.h"
 #include "schedule/schema.h"
 
@@ -225,10 +227,64 @@ static bool is_small(const plan *q)
         const double a = flops > 0 ? q->kernel[k].flops / flops : 0, b = bytes > 0 ? q->kernel[k].bytes / bytes : 0;
         seconds += a > b ? a : b;
     }
-    enum { WORTH = 4 }; /* times that */
-    return seconds < WORTH * on->cost.start_seconds * (q->n_kernel + 1);
+    const double worth = on->team ? 4 : 1; /* times that; of a device all of it is what one worker does for many */
+    return seconds < worth * on->cost.start_seconds * (q->n_kernel + 1);
 }
 
+/* ---- one kernel for all trips ---- */
+static bool is_host(const kernel *k) /* a function of the process, which no kernel can call */
+{
+    const expr *x = k->stage->value;
+    return x->kind == X_ROUTINE && x->run->host && !x->run->copies && !k->scan;
+}
+
+enum { MOST_INSIDE = 64 }; /* kernels: one compiler makes all of them, one after another */
+static int kernels_inside(const plan *q)
+{
+    int n = q->n_kernel;
+    for (int i = 0; i < q->n_kernel; i++)
+        n += q->kernel[i].scan ? kernels_inside(q->kernel[i].scan->plan) : 0;
+    return n;
+}
+
+static int64_t lanes_inside(const plan *q) /* of the largest group that a kernel of it asks for */
+{
+    int64_t most = 1;
+    for (int i = 0; i < q->n_kernel; i++) {
+        const kernel *k = &q->kernel[i];
+        most = int_max(most, k->scan ? k->scan->lanes : nest_group_lanes(q, k));
+    }
+    return most;
+}
+
+/* Whether groups of so many lanes can do each kernel: what it takes of them is what all have. */
+static bool groups_fit(const plan *q, int64_t lanes)
+{
+    bool fit = true;
+    for (int i = 0; i < q->n_kernel && fit; i++) {
+        const kernel *k = &q->kernel[i];
+        fit = k->scan ? groups_fit(k->scan->plan, lanes) : kernel_joins(q, k, lanes);
+    }
+    return fit;
+}
+
+/* To call a kernel by tables takes 10 to 20 ns more than from within (measured): a third of a trip that is small, and
+ * nothing of one that is not, of which compilers make kernels at the same time, and once for all that call them. */
+static bool fits_inside(const plan *q, const kernel *scan)
+{
+    const target *on = q->on;
+    bool fits = on->loops && q->threads == 1 && is_small(q) && kernels_inside(q) <= MOST_INSIDE;
+    for (int i = 0; i < q->n_kernel && fits; i++) {
+        const kernel *k = &q->kernel[i];
+        fits = k->scan ? k->scan->inside : !is_host(k);
+    }
+    if (!fits || on->team)
+        return fits;
+    const int operands = scan->stage->n_load + q->n_leaf + 2; /* its value, and where values of trips are */
+    return (!on->operands || operands <= on->operands) && groups_fit(q, lanes_inside(q));
+}
+
+/* ---- a plan of one trip, for one worker or for all ---- */
 static bool plan_trip(making *m, err *e)
 {
     plan *p = m->around;
@@ -236,10 +292,14 @@ static bool plan_trip(making *m, err *e)
     const node **root = calloc((size_t)n + 1, sizeof *root);
     MUST(root);
     target *one = arena_get(&p->mem, sizeof *one);
-    *one = *p->on, one->workers = p->on->team ? 1 : p->on->workers; /* else each kernel of a trip begins by itself */
+    *one = *p->on;
+    if (one->team || one->loops) /* else each kernel of a trip begins by itself */
+        one->workers = 1, one->side_by_side = false;
     bool ok = copy_trip(m, root, e) && part_roots(m, n, root, e);
     m->s->plan = ok ? try_plan(m, one, n, root, e) : NULL;
-    if (m->s->plan && p->on->workers > one->workers && !is_small(m->s->plan)) {
+    m->s->inside = m->s->plan && fits_inside(m->s->plan, m->k);
+    m->s->lanes = m->s->inside ? lanes_inside(m->s->plan) : 1;
+    if (m->s->plan && one->workers < p->on->workers && !(p->on->team ? is_small(m->s->plan) : m->s->inside)) {
         plan_free(m->s->plan);
         m->s->plan = try_plan(m, p->on, n, root, e);
     }
@@ -297,36 +357,13 @@ static void find_places(making *m)
     s->leaf = arena_array(mem, (size_t)q->n_leaf + 1, sizeof *s->leaf);
     for (int i = 0; i < q->n_leaf; i++)
         s->leaf[i] = plan_leaf(m->around, q->leaf[i].node, &q->leaf[i].layout);
+    bool counts = false;
+    for (int i = 0; i < q->n_input; i++)
+        counts = counts || s->address[i].load < 0;
+    const target *on = m->around->on;
+    s->number = target_aligned(on, q->arena_bytes);
     s->room = arena_get(mem, sizeof *s->room);
-    s->room->bytes = target_aligned(m->around->on, q->arena_bytes);
-}
-
-/* ---- one kernel for all trips ---- */
-static bool is_host(const kernel *k) /* a function of the process, which no kernel can call */
-{
-    const expr *x = k->stage->value;
-    return x->kind == X_ROUTINE && x->run->host && !x->run->copies && !k->scan;
-}
-
-enum { MOST_INSIDE = 64 }; /* kernels: one compiler makes all of them, one after another */
-static int kernels_inside(const scan_plan *s)
-{
-    int n = s->plan->n_kernel;
-    for (int i = 0; i < s->plan->n_kernel; i++)
-        n += s->plan->kernel[i].scan ? kernels_inside(s->plan->kernel[i].scan) : 0;
-    return n;
-}
-
-/* To call a kernel by tables takes 10 to 20 ns more than from within (measured): a third of a trip that is small, and
- * nothing of one that is not, of which compilers make kernels at the same time, and once for all that call them. */
-static bool fits_inside(const scan_plan *s, const target *on)
-{
-    bool fits = on->loops && s->plan->threads == 1 && is_small(s->plan) && kernels_inside(s) <= MOST_INSIDE;
-    for (int i = 0; i < s->plan->n_kernel && fits; i++) {
-        const kernel *k = &s->plan->kernel[i];
-        fits = k->scan ? k->scan->inside : !is_host(k);
-    }
-    return fits;
+    s->room->bytes = s->number + (counts && !on->team ? target_aligned(on, ts_dtype_bytes(TS_I64)) : 0);
 }
 
 static void count_work(kernel *k, const scan_plan *s)
@@ -355,7 +392,6 @@ static bool plan_scan(plan *p, kernel *k, err *e)
     if (!plan_trip(&m, e))
         return err_in(e, "a trip of %s%s%s%s", k->op, *k->label ? " \"" : "", k->label, *k->label ? "\"" : "");
     find_places(&m);
-    m.s->inside = fits_inside(m.s, p->on);
     count_work(k, m.s);
     return true;
 }

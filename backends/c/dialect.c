@@ -414,7 +414,7 @@ const dialect c_dialect = {
              .copy = "memcpy($0, $1, $2)",
              .clear = "memset($0, 0, $1)",
              .share = "static const ts_share alone = {0, 1, 0, 0}",
-             .with = "scratch, fault, &alone",
+             .with = {"scratch, fault, &alone", "scratch, fault, &alone"},
              .chunks = (const char *const[]){"for (long $0 = 0; $0 < $1; $0++) {", NULL}},
     .tile = tile,
     .kernel = kernel,

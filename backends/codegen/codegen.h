@@ -64,6 +64,7 @@ void unit_own_tiles(text *t, const kernel_text *k, const char *what); /* with na
 /* Of a kernel without text: the operands of its call, in order, then the value; of a scan as its stage loads them. To
  * be freed as a text. */
 void call_operands(const plan *p, const kernel *k, kernel_text *out);
+int text_operands(const kernel_text *k); /* places that it takes: of operands, and the room of trips */
 /* It makes a value of bytes of its one operand, as they are from *from on: no text is needed where memory is copied. */
 bool kernel_copies(const plan *p, const kernel *k, int64_t *from);
 /* Whether the language has what a kernel calls: asked before it has loops. Copies of bytes need none. */

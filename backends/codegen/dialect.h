@@ -129,9 +129,11 @@ typedef struct unit_facts {
 typedef struct loop_form { /* how a kernel makes the trips of a scan by calls of others; memory NULL: none does */
     const char *memory;    /* type of what it is given */
     const char *place[2], *at[2]; /* type of a place in memory, and of the one $1 bytes behind $0: [1]: is written */
+    const char *given[2];         /* place $1 as an operand of type $0; NULL: every place is one */
     const char *truth;            /* the one at place $0 */
     const char *copy, *clear;     /* statements: to $0 what is at $1, of $2 bytes; zeros to $1 bytes from $0 on */
-    const char *share, *with;     /* a statement before all calls; what they have behind operands */
+    const char *number;           /* a statement: $1 is the number at place $0; NULL: a variable has a place */
+    const char *share, *with[2];  /* a statement before all calls, or NULL; behind operands, [1]: with scratch */
     const char *const *chunks;    /* as the dialect's, of kernels that are called: each does all of its work */
 } loop_form;
 

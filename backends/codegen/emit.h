@@ -212,6 +212,11 @@ typedef struct varying_state { /* varying.c: of the kernel */
 } varying_state;
 typedef enum trips_way { EVERY_TRIP, TRIPS_LEFT, WHOLE_TRIPS, LAST_TRIP, VECTORS_LEFT } trips_way;
 
+typedef struct text_around { /* the text that a kernel stands in, with others */
+    bool sums;               /* some stage folds, of whichever kernel */
+    int64_t lanes;           /* that a group has, at least */
+} text_around;
+
 typedef struct emitter {
     const dialect *d;
     const plan *p;
@@ -219,7 +224,7 @@ typedef struct emitter {
     const stage *s; /* the one that is being written */
     arena *mem;
     err *e;
-    bool sums;     /* some stage folds, of it or of other kernels in the same text */
+    text_around of;
     int64_t group; /* lanes of a group; 1: a part is one worker alone */
     space sp;
     output out;
@@ -427,8 +432,7 @@ void emit_meet(emitter *m);                                            /* the wo
 void kernel_header(text *t, const emitter *m);                         /* what equal kernels share (header.c) */
 void loop_header(text *t, const kernel *k, const kernel_text *out, const kernel_text *member);
 /* unit.c */
-/* A kernel as a member of others' texts, of which some kernel sums or none does */
-bool member_make(const dialect *d, const plan *p, const kernel *k, bool sums, kernel_text *out, err *e);
+bool member_make(const dialect *d, const plan *p, const kernel *k, text_around of, kernel_text *out, err *e);
 void member_name(const dialect *d, char name[24]);          /* from that which it has as a unit */
 void member_write(kernel_text *out, text *header, text *t); /* what it consists of, besides those it calls; taken */
 void member_take(kernel_text *out, kernel_text *k);         /* takes its functions, and notes what it needs */
@@ -438,5 +442,5 @@ void unit_call(kernel_text *out, calling *write, void *user);
 void unit_whole(const dialect *d, kernel_text *out, calling *write, void *user, text *header); /* members, then it */
 /* loop.c: a scan with its loop, as a unit or a member */
 bool loop_write(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e);
-bool loop_member(const dialect *d, const plan *p, const kernel *k, bool sums, kernel_text *out, err *e);
+bool loop_member(const dialect *d, const plan *p, const kernel *k, text_around of, kernel_text *out, err *e);
 #endif

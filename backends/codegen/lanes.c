@@ -28,9 +28,9 @@ static int64_t sums_bytes(const emitter *m) /* of one value of each lane, as wid
 void lanes_fit(emitter *m)
 {
     const memory_space *in = target_group_space(m->p->on);
-    m->group = m->d->lane ? nest_group_lanes(m->p, m->k) : 1;
+    m->group = m->d->lane ? int_max(m->of.lanes, nest_group_lanes(m->p, m->k)) : 1;
     m->data.room = m->d->lane && in && in->bytes ? in->bytes : 0;
-    m->data.besides = m->data.room ? kept_besides(m->p, m->k) : 0;
+    m->data.besides = m->data.room ? kept_besides(m->p, m->k, m->group) : 0;
 }
 
 bool lanes_check(emitter *m)

@@ -1,6 +1,7 @@
 /* loop.c - a scan as one kernel: the loop over its trips, in which their kernels are called as functions of the same
- * text, one after another and by one worker, so that none is waited for. Where a trip finds its inputs moves by
- * constant steps; what its kernels hand on lies in `room`. */
+ * text, one after another and by one worker, so that none is waited for. Where that is a group of lanes, these do each
+ * kernel together, and meet behind it. Where a trip finds its inputs moves by constant steps; what its kernels hand on
+ * lies in `room`. */
 #include "backends/codegen/emit.h"
 
 #include <stdio.h>
@@ -9,6 +10,7 @@
 
 typedef struct looping {
     const dialect *d;
+    text_around of;
     const plan *p; /* around the scan */
     const kernel *k;
     const scan_plan *s;
@@ -36,7 +38,7 @@ static void find_operands(looping *w)
 {
     kernel_text *out = w->out;
     call_operands(w->p, w->k, out);
-    out->lanes = 1, out->parts = 1;
+    out->parts = 1;
     const int most = out->n_operand + w->s->plan->n_leaf + 1;
     out->operand = reallocarray(out->operand, (size_t)most, sizeof *out->operand);
     MUST(out->operand);
@@ -46,7 +48,8 @@ static void find_operands(looping *w)
             out->operand[out->n_operand++] = (operand){weight->node, &weight->layout, w->s->leaf[i], false, ""};
     }
     for (int i = 0; i < out->n_operand; i++)
-        snprintf(out->operand[i].name, sizeof out->operand[i].name, "%c%d", out->operand[i].written ? 'y' : 'x', i);
+        snprintf(out->operand[i].name, sizeof out->operand[i].name, "%c%d", out->operand[i].written ? 'y' : 'x', i),
+            out->far = out->far || out->operand[i].layout->size > INT32_MAX / ts_dtype_bytes(TS_F64);
     w->used = arena_array(&w->mem, (size_t)most, sizeof *w->used);
 }
 
@@ -84,8 +87,25 @@ static const char *distance(looping *w, const trip_address *a)
                        : arena_format(&w->mem, "%lld * %s", (long long)a->step, made);
 }
 
+static void meet(const looping *w, code *at) /* the lanes of the group */
+{
+    if (w->d->barrier)
+        code_add(at, (stmt){.kind = S_BARRIER});
+}
+
+static const char *value_name(looping *w, int64_t offset);
+
 static const char *number_name(looping *w, int i) /* the trip's own */
 {
+    if (w->d->loop.number) {
+        const char *at = value_name(w, w->s->number);
+        if (!w->named[i]) {
+            code_add(&w->moved, (stmt){.kind = S_CALL, .value = form(w, w->d->loop.number, at, "trip", NULL)});
+            meet(w, &w->moved);
+        }
+        w->named[i] = true;
+        return at;
+    }
     if (!w->named[i])
         code_let(&w->moved, arena_format(&w->mem, "const %s", w->d->whole[3]), "number", "trip");
     w->named[i] = true;
@@ -128,13 +148,19 @@ static const char *root_name(looping *w, int root)
 }
 
 /* ---- statements ---- */
-static const char *argument(looping *w, const operand *o)
+static const char *argument_place(looping *w, const operand *o)
 {
     const plan *q = w->s->plan;
     const buffer *h = &q->buffer[o->node->id];
     if (o->leaf >= 0)
         return operand_taken(w, leaf_operand(w, w->s->leaf[o->leaf]));
     return h->where == IN_ARENA ? value_name(w, h->offset) : input_name(w, input_of(q, o->node));
+}
+
+static const char *argument(looping *w, const operand *o, bool as_it_is)
+{
+    const char *at = argument_place(w, o), *given = w->d->loop.given[o->written];
+    return as_it_is || !given ? at : form(w, given, memory_type(w->d, stored_as(w->s->plan, o->node)), at, NULL);
 }
 
 static void call_member(looping *w, int i)
@@ -144,11 +170,12 @@ static void call_member(looping *w, int i)
     text t = {0};
     text_add(&t, "%s(", k->name);
     for (int o = 0; o < k->n_operand; o++)
-        text_add(&t, "%s, ", argument(w, &k->operand[o]));
-    if (own && k->needs_room)
+        text_add(&t, "%s, ", argument(w, &k->operand[o], own != NULL));
+    if (k->needs_room)
         text_add(&t, "%s, ", value_name(w, own->room->offset));
-    text_add(&t, "%s)", w->d->loop.with);
+    text_add(&t, "%s)", w->d->loop.with[k->scratch > 0]);
     code_add(&w->all, (stmt){.kind = S_CALL, .value = t.s});
+    meet(w, &w->all);
     text_free(&t);
 }
 
@@ -170,6 +197,7 @@ static void copy_first(looping *w)
         copy(w, &w->first, into, from, c->bytes);
         code_close(&w->first);
     }
+    meet(w, &w->first);
 }
 
 /* Rows of trips that are not made are zeros. */
@@ -204,12 +232,15 @@ static void make_trip(looping *w)
         if (c->bytes)
             copy(w, &w->all, input_name(w, c->input), root_name(w, c->root), c->bytes);
     }
+    if (w->s->n_copy)
+        meet(w, &w->all);
     if (w->s->until < 0)
         return;
     code_if(&w->all, form(w, w->d->loop.truth, root_name(w, w->s->until), NULL, NULL));
     clear_rows(w);
     code_add(&w->all, (stmt){.kind = S_LEAVE});
     code_close(&w->all);
+    meet(w, &w->all); /* the next trip writes there */
 }
 
 static void write_statements(looping *w)
@@ -226,7 +257,8 @@ static void write_statements(looping *w)
     make_trip(w);
     code_before(trips, &w->moved);
     code_close(&w->all);
-    code_add(&w->once, (stmt){.kind = S_CALL, .value = w->d->loop.share});
+    if (w->d->loop.share)
+        code_add(&w->once, (stmt){.kind = S_CALL, .value = w->d->loop.share});
     for (int i = 0; i < w->out->n_operand; i++)
         if (!w->used[i])
             code_add(&w->once,
@@ -237,15 +269,19 @@ static void write_statements(looping *w)
 /* ---- text ---- */
 static void write_function(looping *w, void (*opens)(text *t, const kernel_head *h), const char *name, text *t)
 {
-    const int n = w->out->n_operand;
+    const kernel_text *out = w->out;
+    const int n = out->n_operand;
     parameter *all = arena_array(&w->mem, (size_t)n + 1, sizeof *all);
     text head = {0};
     for (int i = 0; i < n; i++)
-        all[i] = (parameter){w->d->loop.memory, w->out->operand[i].name, w->out->operand[i].written};
+        all[i] = (parameter){w->d->loop.memory, out->operand[i].name, out->operand[i].written};
     all[n] = (parameter){w->d->loop.memory, "room", true};
-    opens(&head,
-          &(kernel_head){
-              .name = name, .n = n + w->out->needs_room, .parameter = all, .scratch = w->out->scratch, .lanes = 1});
+    opens(&head, &(kernel_head){.name = name,
+                                .n = text_operands(out),
+                                .parameter = all,
+                                .scratch = out->scratch,
+                                .lanes = out->lanes,
+                                .asks = out->asks});
     stmt_lines(t, text_str(&head));
     text_free(&head);
     t->depth = 1;
@@ -283,19 +319,32 @@ static bool has_sums(const scan_plan *s)
     return any;
 }
 
-static bool make(looping *w, bool sums, void (*write)(looping *w, text *header), err *e)
+/* Where what a function is told of its pointers is taken to hold for the kernel that it is part of, kernels of a trip
+ * are told nothing: one reads what another one wrote. */
+static dialect dialect_inside(const dialect *d)
 {
+    dialect own = *d;
+    if (d->restricted_for_good)
+        own.restricted = "";
+    return own;
+}
+
+static bool make(looping *w, void (*write)(looping *w, text *header), err *e)
+{
+    const dialect inside = dialect_inside(w->d);
     const int n = w->s->plan->n_kernel;
     bool ok = true;
     text header = {0};
     find_operands(w);
+    w->out->asks = w->p->ends && w->d->asks;
     w->member = calloc((size_t)n + 1, sizeof *w->member);
     MUST(w->member && w->d->member);
     for (int i = 0; i < n && ok; i++)
-        ok = member_make(w->d, w->s->plan, &w->s->plan->kernel[i], sums, &w->member[i], e);
+        ok = member_make(&inside, w->s->plan, &w->s->plan->kernel[i], w->of, &w->member[i], e);
     if (ok) {
         for (int i = 0; i < n; i++)
             member_take(w->out, &w->member[i]);
+        w->out->lanes = w->d->lane ? (int)w->of.lanes : 1;
         write_statements(w);
         w->out->needs_room = w->used[w->out->n_operand];
         unit_call(w->out, write_whole, w);
@@ -311,10 +360,11 @@ static bool make(looping *w, bool sums, void (*write)(looping *w, text *header),
 
 bool loop_write(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e)
 {
-    return make(&(looping){.d = d, .p = p, .k = k, .s = k->scan, .out = out}, has_sums(k->scan), write_unit, e);
+    const text_around of = {.sums = has_sums(k->scan), .lanes = k->scan->lanes};
+    return make(&(looping){.d = d, .of = of, .p = p, .k = k, .s = k->scan, .out = out}, write_unit, e);
 }
 
-bool loop_member(const dialect *d, const plan *p, const kernel *k, bool sums, kernel_text *out, err *e)
+bool loop_member(const dialect *d, const plan *p, const kernel *k, text_around of, kernel_text *out, err *e)
 {
-    return make(&(looping){.d = d, .p = p, .k = k, .s = k->scan, .out = out}, sums, write_member, e);
+    return make(&(looping){.d = d, .of = of, .p = p, .k = k, .s = k->scan, .out = out}, write_member, e);
 }

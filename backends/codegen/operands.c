@@ -42,6 +42,11 @@ bool kernel_copies(const plan *p, const kernel *k, int64_t *from)
     return copies;
 }
 
+int text_operands(const kernel_text *k)
+{
+    return k->n_operand + k->needs_room;
+}
+
 void call_operands(const plan *p, const kernel *k, kernel_text *out)
 {
     const stage *s = k->stage;
@@ -59,6 +64,7 @@ void call_operands(const plan *p, const kernel *k, kernel_text *out)
         MUST(layout_is_rows(y, &n->type));
         out->operand[out->n_operand++] = (operand){.node = n, .layout = y, .leaf = entry};
     }
+    out->needs_room = k->scan != NULL;
     const layout *y = &p->buffer[s->node->id].layout;
     MUST(layout_is_rows(y, &s->node->type));
     out->operand[out->n_operand++] = (operand){.node = s->node, .layout = y, .leaf = -1, .written = true};

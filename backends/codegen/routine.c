@@ -20,7 +20,7 @@ static void add_form(emitter *m, const char *form, const char *a, const char *b)
     text_free(&t);
 }
 
-/* One part copies the bytes as they are. */
+/* One part copies the bytes as they are, with all of its lanes. */
 static void copy_bytes(emitter *m, int64_t from)
 {
     const loop_form *form = &m->d->loop;
@@ -30,7 +30,8 @@ static void copy_bytes(emitter *m, int64_t from)
     form_write(&call, m->out.uses, m->d, form->copy,
                (const char *[]){m->data.operand[m->stage.result].name, from ? at.s : of,
                                 number_text(m, type_bytes(&m->s->node->type))});
-    emit_range(m, -1);
+    if (!m->d->lane)
+        emit_range(m, -1);
     code_add(&m->out.code, (stmt){.kind = S_CALL, .value = call.s});
     text_free(&at), text_free(&call);
 }

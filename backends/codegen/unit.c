@@ -262,25 +262,26 @@ static bool make(emitter *m, writing_way *write, kernel_text *out, err *e)
     return !err_is(&own);
 }
 
-static emitter *emitter_make(const dialect *d, const plan *p, const kernel *k, bool sums)
+static emitter *emitter_make(const dialect *d, const plan *p, const kernel *k, text_around of)
 {
     emitter *m = calloc(1, sizeof *m);
     MUST(m);
-    m->d = d, m->p = p, m->k = k, m->sums = sums;
+    m->d = d, m->p = p, m->k = k, m->of = of;
     return m;
 }
 
-bool member_make(const dialect *d, const plan *p, const kernel *k, bool sums, kernel_text *out, err *e)
+bool member_make(const dialect *d, const plan *p, const kernel *k, text_around of, kernel_text *out, err *e)
 {
-    return k->scan ? loop_member(d, p, k, sums, out, e) : make(emitter_make(d, p, k, sums), write_member, out, e);
+    return k->scan ? loop_member(d, p, k, of, out, e) : make(emitter_make(d, p, k, of), write_member, out, e);
 }
 
 bool kernel_write(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e)
 {
     const bool joined = launches_members(p, (int)(k - p->kernel) + k->joins) > 1;
+    const text_around of = {.sums = kernel_sums(k)};
     if (joined && d->member)
-        return member_make(d, p, k, kernel_sums(k), out, e);
-    return k->scan ? loop_write(d, p, k, out, e) : make(emitter_make(d, p, k, kernel_sums(k)), write_unit, out, e);
+        return member_make(d, p, k, of, out, e);
+    return k->scan ? loop_write(d, p, k, out, e) : make(emitter_make(d, p, k, of), write_unit, out, e);
 }
 
 void kernel_text_free(kernel_text *k)

@@ -256,6 +256,20 @@ const function cuda_functions[] = {
      "    return (uint64_t)(row == 128 ? 1 : row == 64 ? 2 : 3) << 62 | (uint64_t)(rows >> 4) << 32 |\n"
      "           (uint64_t)(column >> 4) << 16 | (at & 0x3ffff) >> 4;\n"
      "}\n"},
+    {"copy_lanes", "", PLAIN, /* by all of a group: words where these begin and end on one */
+     "FUNCTION void copy_lanes(void *to, const void *from, int64_t bytes)\n"
+     "{\n"
+     "    const int64_t words = ((uint64_t)to | (uint64_t)from) % 4 ? 0 : bytes / 4;\n"
+     "    for (int64_t i = threadIdx.x; i < words; i += blockDim.x)\n"
+     "        ((uint32_t *)to)[i] = ((const uint32_t *)from)[i];\n"
+     "    for (int64_t i = 4 * words + threadIdx.x; i < bytes; i += blockDim.x)\n"
+     "        ((char *)to)[i] = ((const char *)from)[i];\n"
+     "}\n"},
+    {"clear_lanes", "", PLAIN,
+     "FUNCTION void clear_lanes(void *to, int64_t bytes)\n"
+     "{\n"
+     "    for (int64_t i = threadIdx.x; i < bytes; i += blockDim.x) ((char *)to)[i] = 0;\n"
+     "}\n"},
     {"tensor_map", "", PLAIN,
      "struct __align__(64) tensor_map { uint64_t word[16]; }; /* what the driver calls CUtensorMap */\n"},
     {"box1", "tensor_map", BOX, NULL},

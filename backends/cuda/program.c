@@ -162,7 +162,7 @@ static cu_address address_at(const program *g, device_at at)
 static bool give_arguments(const program *g, int k, int outer, const device_at *at, err *e)
 {
     const kernel_text *t = &g->texts.kernel[k];
-    const int n = t->n_operand;
+    const int n = text_operands(t);
     const launch *l = &g->launch[k];
     bool ok = true;
     for (int i = 0; i < n; i++)
@@ -188,13 +188,13 @@ static bool set_launch(program *g, int k, err *e)
                   .groups = cuda_groups(g->p, t),
                   .lanes = (unsigned)t->lanes,
                   .shared = t->scratch > SHARED_DECLARED ? (unsigned)t->scratch : 0,
-                  .n = t->n_operand + 2 + t->asks + (t->sizes != 0),
-                  .argument = calloc((size_t)t->n_operand + 4, sizeof *l->argument),
+                  .n = text_operands(t) + 2 + t->asks + (t->sizes != 0),
+                  .argument = calloc((size_t)text_operands(t) + 4, sizeof *l->argument),
                   .n_map = t->n_box,
                   .map = aligned_alloc(_Alignof(cu_map), ((size_t)t->n_box + 1) * sizeof *l->map),
                   .n_wait = own ? h->first[k + 1] - h->first[k] : 0,
                   .wait = own ? h->wait + h->first[k] : NULL};
-    device_at *at = calloc((size_t)t->n_operand + 1, sizeof *at);
+    device_at *at = calloc((size_t)text_operands(t) + 1, sizeof *at);
     MUST(l->argument && l->map && at);
     if (own)
         device_places(&g->tables.program, k, at);

@@ -61,7 +61,7 @@ static bool write_kernel(const dialect *d, cuda_texts *t, int k, err *e)
     const plan *p;
     const kernel *own = levels_kernel(&t->levels, k, &p);
     int64_t from;
-    if (own->scan || kernel_copies(p, own, &from))
+    if ((own->scan && !own->scan->inside) || kernel_copies(p, own, &from))
         call_operands(p, own, &t->kernel[k]);
     else if (!kernel_write(d, p, own, &t->kernel[k], e))
         return false;

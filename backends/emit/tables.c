@@ -38,7 +38,7 @@ static const device_box *boxes_of(const making *m, const kernel_text *q)
     return all;
 }
 
-/* A scan has one operand more: where the values of its trips are. */
+/* A scan may have one operand more: where the values of its trips are. */
 static device_kernel kernel_of(const making *m, int which, int k, const emit_launch *from)
 {
     const levels *l = m->l;
@@ -47,21 +47,21 @@ static device_kernel kernel_of(const making *m, int which, int k, const emit_lau
     const scan_plan *s = p->kernel[k].scan;
     int64_t begins;
     const bool copies = kernel_copies(p, &p->kernel[k], &begins);
-    device_place *at = arena_array(m->mem, (size_t)q->n_operand + 1, sizeof *at);
+    device_place *at = arena_array(m->mem, (size_t)text_operands(q) + 1, sizeof *at);
     for (int i = 0; i < q->n_operand; i++)
         at[i] = place_of(l, which, &q->operand[i]);
-    if (s)
+    if (q->needs_room)
         at[q->n_operand] = (device_place){DEVICE_ARENA, s->room->offset};
     return (device_kernel){.name = q->name,
                            .file = from->file,
-                           .operands = q->n_operand + (s != NULL),
+                           .operands = text_operands(q),
                            .operand = at,
                            .groups = from->groups,
                            .lanes = (unsigned)q->lanes,
                            .shared = from->shared,
                            .waits = from->n_wait,
                            .wait = from->wait,
-                           .loop = s ? levels_of_scan(l, l->of[which].first + k) : 0,
+                           .loop = s && !s->inside ? levels_of_scan(l, l->of[which].first + k) : 0,
                            .from = begins,
                            .copies = copies,
                            .bytes = copies ? type_bytes(&p->kernel[k].stage->node->type) : 0,

@@ -174,6 +174,7 @@ const target *gpu_target_for(arena *mem, const gpu_facts *f, int operands, err *
                   .group = f->group,
                   .warp = f->warp,
                   .side_by_side = true,
+                  .loops = true,
                   .operands = operands,
                   .line = 128,
                   .align = 256,

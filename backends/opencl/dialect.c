@@ -65,6 +65,20 @@ static const function functions[] = {
      "    if (x <= low) return is_signed ? (int64_t)(ULONG_MAX << (bits - 1)) : 0;\n"
      "    return x >= 0x1p63 ? (int64_t)(uint64_t)x : (int64_t)x;\n"
      "}\n"},
+    {"copy_lanes", "", PLAIN, /* by all of a group: words where these begin and end on one */
+     "FUNCTION void copy_lanes(__global void *to, const __global void *from, long bytes)\n"
+     "{\n"
+     "    const long words = ((ulong)to | (ulong)from) % 4 ? 0 : bytes / 4, lanes = get_local_size(0);\n"
+     "    for (long i = get_local_id(0); i < words; i += lanes)\n"
+     "        ((__global uint *)to)[i] = ((const __global uint *)from)[i];\n"
+     "    for (long i = 4 * words + get_local_id(0); i < bytes; i += lanes)\n"
+     "        ((__global char *)to)[i] = ((const __global char *)from)[i];\n"
+     "}\n"},
+    {"clear_lanes", "", PLAIN,
+     "FUNCTION void clear_lanes(__global void *to, long bytes)\n"
+     "{\n"
+     "    for (long i = get_local_id(0); i < bytes; i += get_local_size(0)) ((__global char *)to)[i] = 0;\n"
+     "}\n"},
     {"take4", "", PLAIN,
      "FUNCTION uint take4(const __global void *from, int inside)\n"
      "{\n"
@@ -162,17 +176,26 @@ int64_t ocl_scratch(int64_t bytes)
     return int_ceil_div(bytes, MULTIPLE) * MULTIPLE;
 }
 
-/* Neither static nor inline, as tiles. */
-static void member(text *t, const kernel_head *h)
+/* Neither static nor inline, as tiles. scratch: where it lies */
+static void open_member(text *t, const kernel_head *h, const char *scratch)
 {
     text_add(t, "void %s(", h->name);
     for (int i = 0; i < h->n; i++)
         text_add(t, "__global %s%s *%s, ", h->parameter[i].written ? "" : "const ", h->parameter[i].type,
                  h->parameter[i].name);
-    text_add(t, "%s__global int *fault, const size_t group, const size_t groups)\n{\n",
-             h->scratch ? "__local char *scratch, " : "");
+    text_add(t, "%s__global int *fault, const size_t group, const size_t groups)\n{\n", h->scratch ? scratch : "");
     if (h->alone)
         text_add(t, "    if (group) return;\n");
+}
+
+static void member(text *t, const kernel_head *h)
+{
+    open_member(t, h, "__local char *scratch, ");
+}
+
+static void member_alone(text *t, const kernel_head *h)
+{
+    open_member(t, h, "__global char *scratch, ");
 }
 
 const dialect opencl_dialect = {
@@ -206,6 +229,15 @@ const dialect opencl_dialect = {
     .lanes_in_all = "((long)groups * get_local_size(0))",
     .fault_parameter = "__global int *fault",
     .fault = "fault",
+    .loop = {.memory = "char",
+             .place = {"const __global char *", "__global char *"},
+             .at = {"(const __global char *)$0 + $1", "(__global char *)$0 + $1"},
+             .given = {"(const __global $0 *)$1", "(__global $0 *)$1"},
+             .truth = "*$0",
+             .copy = "copy_lanes($0, $1, $2)",
+             .clear = "clear_lanes($0, $1)",
+             .number = "if (get_local_id(0) == 0) *(__global long *)$0 = $1",
+             .with = {"fault, 0, 1", "scratch, fault, 0, 1"}},
     .tile = tile,
     .kernel = kernel,
     .member = member,
@@ -222,5 +254,5 @@ void ocl_dialect_alone(dialect *out)
     out->move = NULL; /* compilers make vectors of its loops, */
     /* and of these once they are gone (LLVM 15, a tile of 4x24: 62 GFLOP/s as loops, 190 written out) */
     out->lanes_written_out = true;
-    out->kernel = kernel_alone, out->member = NULL;
+    out->kernel = kernel_alone, out->member = member_alone;
 }

@@ -138,11 +138,11 @@ static bool refused(const program *g, int k, err *e)
 /* Arguments of a trip's kernels are given anew at each launch. */
 static bool give_places(const program *g, int k, err *e)
 {
-    device_at *at = calloc((size_t)g->units.text[k].n_operand + 1, sizeof *at);
+    const int operands = text_operands(&g->units.text[k]);
+    device_at *at = calloc((size_t)operands + 1, sizeof *at);
     MUST(at);
     device_places(&g->tables.program, k, at);
-    const bool ok = opencl_arguments(&g->on, g->kernel[k], g->units.text[k].n_operand, at, k) == CL_SUCCESS ||
-                    refused(g, k, e);
+    const bool ok = opencl_arguments(&g->on, g->kernel[k], operands, at, k) == CL_SUCCESS || refused(g, k, e);
     free(at);
     return ok;
 }
@@ -217,7 +217,7 @@ static int launch(void *user, int k, int outer, const device_at *at)
     if (!items)
         return true;
     if (k >= g->p->n_kernel &&
-        opencl_arguments(&g->on, g->kernel[k], g->units.text[k].n_operand, at, outer) != CL_SUCCESS)
+        opencl_arguments(&g->on, g->kernel[k], text_operands(&g->units.text[k]), at, outer) != CL_SUCCESS)
         return refused(g, k, w->e);
     const int32_t answer = g->host.cl.launch(w->queue, g->kernel[k], 1, NULL, &items, &lanes, 0, NULL,
                                              w->first ? &done : NULL);
@@ -283,7 +283,8 @@ static bool give_sizes(const program *g, const int64_t *size, err *e)
 {
     for (int k = 0; k < g->p->n_kernel; k++) {
         const kernel_text *t = &g->units.text[k];
-        if (g->units.unit[k] >= 0 && opencl_extents(&g->on, g->kernel[k], t->n_operand, t->sizes, size) != CL_SUCCESS)
+        if (g->units.unit[k] >= 0 &&
+            opencl_extents(&g->on, g->kernel[k], text_operands(t), t->sizes, size) != CL_SUCCESS)
             return refused(g, k, e);
     }
     return true;

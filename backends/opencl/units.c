@@ -43,7 +43,7 @@ static bool ocl_kernel_write(const plan *p, const kernel *k, kernel_text *out, e
         return false;
     if (d->alone)
         out->spill = ocl_scratch(out->scratch);
-    const int64_t bytes = OCL_BESIDES + OCL_PER_OPERAND * (int64_t)out->n_operand;
+    const int64_t bytes = OCL_BESIDES + OCL_PER_OPERAND * (int64_t)text_operands(out);
     if (bytes <= d->parameters)
         return true;
     err_set(e, TS_UNSUPPORTED, "%s: a kernel of %d operands takes %lld bytes of parameters, %s has %lld for one", k->op,
@@ -72,7 +72,7 @@ static bool write_kernel(ocl_units *u, int k, err *e)
     const plan *p;
     const kernel *own = levels_kernel(&u->levels, k, &p);
     int64_t from;
-    if (own->scan || kernel_copies(p, own, &from))
+    if ((own->scan && !own->scan->inside) || kernel_copies(p, own, &from))
         call_operands(p, own, &u->text[k]);
     else if (!ocl_kernel_write(p, own, &u->text[k], e))
         return false;

@@ -47,19 +47,23 @@ PY
     grep -q 'an index lies outside its axis' said.txt
 }
 
-# loops_agree TARGET: a recurrent network of 50 steps, then a loop that ends when its numbers are large
+# loops_agree TARGET [inside|walked]: a recurrent network of 50 steps, then a loop that ends when its numbers are large;
+# so small that a kernel has the whole loop, or so large that each trip is launched
 loops_agree() {
-    python3 - <<'PY'
-import json, numpy as np
-steps, wide = 50, 4
+    python3 - ${2:-inside} <<'PY'
+import json, sys, numpy as np
+steps, wide, many = (50, 4, 1) if sys.argv[1] == "inside" else (20, 256, 2048)
 rng = np.random.default_rng(3)
+times = wide // 4 # the same weights again: a file's text has few numbers
 def held(*shape):
-    values = rng.uniform(-0.5, 0.5, shape).astype(np.float32)
+    values = rng.uniform(-0.5 / times, 0.5 / times, shape).astype(np.float32)
     return {"dtype": "f32", "shape": list(shape), "data": [float(v) for v in values.flat]}
+def numbers(*v):
+    return {"dtype": "i64", "shape": [len(v)], "data": list(v)}
 def one(dtype, v, shape=()):
     return {"dtype": dtype, "shape": list(shape), "data": [v]}
 scalar = lambda name, dtype: {"name": name, "dtype": dtype, "shape": []}
-state = {"name": "s", "dtype": "f32", "shape": [1, 1, wide]}
+state = {"name": "s", "dtype": "f32", "shape": [many, 1, wide]}
 body = {"inputs": [scalar("i", "i64"), scalar("go", "bool"), state, scalar("k", "i64")],
         "outputs": [{"name": "on"}, {"name": "t"}, {"name": "k2"}],
         "nodes": [{"op": "Abs", "in": ["s"], "out": ["a"]}, {"op": "Add", "in": ["a", "s"], "out": ["b"]},
@@ -70,16 +74,23 @@ body = {"inputs": [scalar("i", "i64"), scalar("go", "bool"), state, scalar("k", 
 model = {"format": "graph/1", "opset": {"": 17},
          "inputs": [{"name": "x", "dtype": "f32", "shape": [steps, 1, 3]}],
          "outputs": [{"name": "y"}, {"name": "h"}, {"name": "end"}, {"name": "sum"}],
-         "constants": {"W": held(1, 4 * wide, 3), "R": held(1, 4 * wide, wide), "B": held(1, 8 * wide),
-                       "large": one("f32", 1000.0), "trips": one("i64", 40), "none": one("i64", 0), "yes": one("bool", True)},
-         "nodes": [{"op": "LSTM", "in": ["x", "W", "R", "B"], "out": ["y", "h"], "attr": {"hidden_size": wide}},
-                   {"op": "Loop", "in": ["trips", "yes", "h", "none"], "out": ["end", "sum"], "attr": {"body": body}}]}
+         "constants": {"W4": held(1, 16, 3), "R4": held(1, 16, 4), "B4": held(1, 32), "few": numbers(1, times, 1),
+                       "square": numbers(1, times, times), "line": numbers(1, times),
+                       "large": one("f32", 1000.0), "all": numbers(many, 1, wide),
+                       "trips": one("i64", 40), "none": one("i64", 0), "yes": one("bool", True)},
+         "nodes": [{"op": "Tile", "in": ["W4", "few"], "out": ["W"]}, {"op": "Tile", "in": ["R4", "square"], "out": ["R"]},
+                   {"op": "Tile", "in": ["B4", "line"], "out": ["B"]}, {"op": "LSTM", "in": ["x", "W", "R", "B"], "out": ["y", "h"], "attr": {"hidden_size": wide}},
+                   {"op": "Expand", "in": ["h", "all"], "out": ["start"]},
+                   {"op": "Loop", "in": ["trips", "yes", "start", "none"], "out": ["end", "sum"], "attr": {"body": body}}]}
 json.dump(model, open("loops.json", "w"))
 np.save("steps.npy", rng.uniform(-1, 1, (steps, 1, 3)).astype(np.float32))
 PY
     "$TESSERA" run loops.json --in x=steps.npy --target "$1" -q --out looped
     "$TESSERA" run loops.json --in x=steps.npy --target interp -q --out meant
+    rm -rf loops
     "$TESSERA" emit loops.json --target "$1" -q -o loops
+    walks=$(grep -c '^static const device_loop' loops/program.c || true)
+    [ "$1" = c ] || [ "$walks" = "$([ "${2:-inside}" = inside ] && echo 0 || echo 1)" ]
     build loops
     (cd loops && ./model ../steps.npy)
     python3 - <<'PY'

@@ -73,7 +73,8 @@ static void test_lies(void)
         CHECK(kept_stride(k, &k->stage[3], 0, 1) == 72 && kept_stride(k, &k->stage[3], 0, 3) == 1 &&
               kept_stride(k, &k->stage[3], 0, 2) == 0);
         /* p 1792 in whole 256, the largest 256, s 2304; a slice of b is 32 x 24, one of a and b 16 x 16 and 16 x 64 */
-        CHECK(kept_besides(t.p, k) == 512 + 2048 && kept_bytes(t.p, k) == 1792 + 256 + 2304 + 512 + 2048);
+        CHECK(kept_besides(t.p, k, nest_group_lanes(t.p, k)) == 512 + 2048 &&
+              kept_bytes(t.p, k) == 1792 + 256 + 2304 + 512 + 2048);
     }
     close_trial(&t);
     open_trial(&t, TS_BF16, 32, 48, false, ROWS "matmul2: k/16+b n/8@warp r1@mma n@mma k@mma");

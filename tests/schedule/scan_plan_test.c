@@ -4,6 +4,8 @@
 /* ctest: fast */
 #include "backends/backend.h"
 #include "backends/cpu/cpu.h"
+#include "backends/gpu/gpu.h"
+#include "schedule/nest.h"
 #include "tests/check.h"
 
 #include <stdio.h>
@@ -94,6 +96,32 @@ static void check_workers(void)
     arena_free(&mem);
 }
 
+/* A group of a card makes the trips of little work: its lanes are those of the kernel that asks for most. Where work is
+ * worth more than what the launches of its kernels take, all groups have a part of it. */
+static void check_cards(void)
+{
+    for (int i = 0; i < 2; i++) {
+        arena mem = {0};
+        planning m = {0};
+        err e = {0};
+        gpu_facts card;
+        int n;
+        make_cell(&m, 20, i ? 2048 : 64, true);
+        const target *on = CHECK(gpu_read(&card, "gpu:h100", &e)) ? gpu_target(&mem, &card, &e) : NULL;
+        plan *p = on ? plan_make(m.g, m.n, m.out, &(plan_options){.on = on, .target = "cuda"}, &e) : NULL;
+        if (!CHECK(p != NULL)) {
+            printf("  %s\n", e.text);
+            break;
+        }
+        const scan_plan *s = scan_of(p, 0, &n);
+        int64_t most = 1;
+        for (int k = 0; k < s->plan->n_kernel; k++)
+            most = int_max(most, nest_group_lanes(s->plan, &s->plan->kernel[k]));
+        CHECK(s->plan->threads == (i ? card.processors : 1) && s->inside == !i && s->lanes == (i ? 1 : most));
+        plan_free(p), ts_graph_free(m.g), arena_free(&mem);
+    }
+}
+
 /* The way back needs states that the way forth has: one scan makes what is asked for and keeps them. */
 static void check_joined(void)
 {
@@ -169,6 +197,6 @@ static void check_beside(void)
 
 int main(void)
 {
-    check_growth(), check_workers(), check_joined(), check_beside();
+    check_growth(), check_workers(), check_cards(), check_joined(), check_beside();
     return check_done();
 }

@@ -54,6 +54,10 @@ unset SIMCUDA_SM
 
 language_agrees cuda
 loops_agree cuda
+SIMCUDA_SM_COUNT=108
+export SIMCUDA_SM_COUNT # of few, one would have much of the memory's rate
+loops_agree cuda walked
+unset SIMCUDA_SM_COUNT
 extents_agree cuda
 launches_agree cuda
 ! (cd there && SIMCUDA_FAIL=cuGraphLaunch=719 ./model ../x.npy) 2>said.txt

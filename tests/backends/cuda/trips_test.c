@@ -1,9 +1,11 @@
-/* Trips of a scan on the stand-in for CUDA's driver: all of them are one graph, so that a run takes a few calls of the
- * driver, whatever their number; where trips say that they are the last, each is launched, sixteen before the host
- * asks, and those behind the last do nothing. Slices that come as boxes of tensors are those of the trip. */
+/* Trips of a scan on the stand-in for CUDA's driver, as the host walks them: all of them are one graph, so that a run
+ * takes a few calls of the driver, whatever their number; where trips say that they are the last, each is launched,
+ * sixteen before the host asks, and those behind the last do nothing. As a loop inside of one kernel they take a few
+ * calls in every case. Slices that come as boxes of tensors are those of the trip. */
 #include "backends/driver.h"
 #include "schedule/box.h"
 #include "tests/backends/cuda/rig.h"
+#include "tests/backends/inside.h"
 #include "tests/backends/row.h"
 #include "tests/check.h"
 #include "tests/scratch.h"
@@ -29,7 +31,7 @@ static unsigned long calls_of(ts_plan *p, ts_error *e) /* a run's */
 }
 
 /* A state that each trip halves and adds to; last: the host hears of each trip */
-static unsigned long run_of(int64_t trips, bool last)
+static unsigned long run_of(int64_t trips, bool last, bool inside)
 {
     ts_error e = {0};
     ts_graph *g = ts_graph_make();
@@ -43,6 +45,8 @@ static unsigned long run_of(int64_t trips, bool last)
     ts_scan_end(s, y);
     ts_plan *p = ts_plan_of(g, 1, y, 0, NULL, &(ts_options){.target = "cuda", .cache_folder = "none"}, &e);
     ts_array zero = {0}, got = {0};
+    if (CHECK(p && inside_count(p->plan) == 1) && !inside)
+        inside_walk(p->plan);
     bool ok = p && ts_array_make(&zero, TS_F32, 1, (int64_t[]){WIDE}, &e) && ts_plan_set(p, 0, &zero, &e) &&
               ts_plan_run(p, &e);
     const unsigned long calls = ok ? calls_of(p, &e) : 0;
@@ -57,7 +61,7 @@ static unsigned long run_of(int64_t trips, bool last)
 }
 
 /* A state that counts up to a limit, kept in every trip: of trips behind that nothing is seen. */
-static void check_ends(void)
+static void check_ends(bool inside)
 {
     enum { TRIPS = 40 };
     static const float limits[] = {1, 2, 15, 16, 17, 21, 32, 39, 40, 100};
@@ -73,6 +77,8 @@ static void check_ends(void)
     ts_scan_end(s, y);
     ts_plan *p = ts_plan_of(g, 2, y, 0, NULL, &(ts_options){.target = "cuda", .cache_folder = "none"}, &e);
     ts_array zero = {0}, at = {0}, got[2] = {{0}};
+    if (p && !inside)
+        inside_walk(p->plan);
     bool ok = p && ts_array_make(&zero, TS_F32, 1, (int64_t[]){WIDE}, &e) && ts_array_make(&at, TS_F32, 0, NULL, &e);
     for (int i = 0; ok && i < COUNT(limits); i++) {
         *(float *)at.data = limits[i];
@@ -135,11 +141,13 @@ int main(void)
     const int skipped = rig_begin();
     if (skipped)
         return skipped;
-    const unsigned long few = run_of(3, false), many = run_of(300, false), asked = run_of(30, true);
-    printf("calls of the driver for a run: 3 trips %lu, 300 trips %lu, 30 that are asked for %lu\n", few, many, asked);
+    const unsigned long few = run_of(3, false, false), many = run_of(300, false, false),
+                        asked = run_of(30, true, false), one = run_of(30, true, true);
+    printf("calls of the driver for a run: 3 trips %lu, 300 trips %lu, 30 that are asked for %lu, in a kernel %lu\n",
+           few, many, asked, one);
     /* Two kernels and a byte of each trip; two waits, of two calls each */
-    CHECK(few && few == many && many <= 8 && asked > 30 && asked <= 3 * 30 + 2 * 2 + 8);
-    check_ends();
+    CHECK(few && few == many && many <= 8 && asked > 30 && asked <= 3 * 30 + 2 * 2 + 8 && one == few);
+    check_ends(false), check_ends(true);
     check_boxes();
     return check_done();
 }

@@ -16,6 +16,7 @@ build() { # FOLDER
 products_agree opencl
 language_agrees opencl
 loops_agree opencl
+loops_agree opencl walked
 extents_agree opencl
 launches_agree opencl --machine "gpu:lanes processor:2 warp:16 shared:48KB(48KB)" # processors start kernels alone
 

@@ -1,0 +1,133 @@
+#include "tests/backends/inside.h"
+#include "backends/driver.h"
+#include "tests/check.h"
+#include "tests/scans.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 32 };
+typedef struct trial {
+    const ts_options *on;
+    int loops;
+} trial;
+
+int inside_count(const plan *p)
+{
+    int n = 0;
+    for (int k = 0; k < p->n_kernel; k++)
+        if (p->kernel[k].scan)
+            n += p->kernel[k].scan->inside + inside_count(p->kernel[k].scan->plan);
+    return n;
+}
+
+void inside_walk(plan *p)
+{
+    for (int k = 0; k < p->n_kernel; k++)
+        if (p->kernel[k].scan)
+            p->kernel[k].scan->inside = false, inside_walk(p->kernel[k].scan->plan);
+}
+
+/* ---- running ---- */
+static bool give(ts_plan *p, const scans_case *c, ts_error *e)
+{
+    bool ok = true;
+    for (int i = 0; i < p->plan->n_input && ok; i++)
+        for (int k = 0; k < c->n_given && ok; k++)
+            if (!strcmp(p->plan->input[i]->label, c->given[k].name))
+                ok = ts_plan_set(p, i, &c->given[k].value, e);
+    return ok;
+}
+
+static bool run(trial *t, const scans_case *c, int n, const ts_tensor *out, bool walked, ts_array *value, ts_error *e)
+{
+    ts_plan *p = ts_plan_of(c->g, n, out, 0, NULL, t->on, e);
+    bool ok = p != NULL;
+    if (ok && walked)
+        inside_walk(p->plan);
+    else if (ok)
+        t->loops += inside_count(p->plan);
+    ok = ok && give(p, c, e) && ts_plan_run(p, e);
+    for (int i = 0; i < n && ok; i++)
+        ok = ts_plan_get(p, i, &value[i], e);
+    ts_plan_free(p);
+    return ok;
+}
+
+static bool same(const ts_array *a, const ts_array *b)
+{
+    return a->data && b->data &&
+           !memcmp(a->data, b->data, (size_t)ts_array_count(a) * (size_t)ts_dtype_bytes(a->dtype));
+}
+
+static void compare(trial *t, const char *name, const scans_case *c, int n, const ts_tensor *out)
+{
+    ts_array value[2][MOST] = {{{0}}};
+    MUST(n <= MOST);
+    for (int walked = 0; walked < 2; walked++) {
+        ts_error e = {0};
+        if (!CHECK(run(t, c, n, out, walked, value[walked], &e)))
+            printf("  %s: %s\n", name, e.text);
+    }
+    for (int i = 0; i < n; i++) {
+        if (!CHECK(same(&value[0][i], &value[1][i])))
+            printf("  %s on %s: output %d of %d differs\n", name, t->on->target, i, n);
+        ts_array_free(&value[0][i]), ts_array_free(&value[1][i]);
+    }
+}
+
+/* ---- what is compared ---- */
+/* Slopes of all squares, added up, with respect to the inputs of reals */
+static int add_slopes(const scans_case *c, ts_tensor *out)
+{
+    ts_tensor all[MOST], in[MOST], sum = ts_scalar(c->g, TS_F32, 0);
+    int n = 0;
+    for (int i = 0; i < c->n; i++)
+        if (ts_type(c->out[i]) == TS_F32)
+            sum = ts_call2(c->g, "add", sum, ts_call1(c->g, "sum", ts_call2(c->g, "multiply", c->out[i], c->out[i])));
+    const int leaves = ts_leaves(c->n, c->out, all);
+    for (int i = 0; i < leaves; i++)
+        if (!strcmp(ts_op_name(all[i]), "input") && ts_type(all[i]) == TS_F32)
+            in[n++] = all[i];
+    CHECK(ts_chain_rule(c->g, 1, &sum, NULL, n, in, out));
+    return n;
+}
+
+static void check_case(void *user, const char *name, const scans_case *c)
+{
+    ts_tensor slope[MOST];
+    compare(user, name, c, c->n, c->out);
+    compare(user, name, c, add_slopes(c, slope), slope);
+}
+
+static void check_cell(trial *t, const char *call, int gates, bool cells)
+{
+    enum { TRIPS = 20, WIDE = 24 };
+    float x[TRIPS * 2 * WIDE];
+    for (int i = 0; i < COUNT(x); i++)
+        x[i] = (float)(i * 37 % 101) / 50 - 1;
+    ts_graph *g = ts_graph_make();
+    const ts_tensor in[] = {ts_input(g, "x", TS_F32, 3, (const int64_t[]){TRIPS, 2, WIDE}),
+                            ts_weight(g, "w", TS_F32, 2, (const int64_t[]){gates * WIDE, WIDE}, 0, 0.1, 1),
+                            ts_weight(g, "r", TS_F32, 2, (const int64_t[]){gates * WIDE, WIDE}, 0, 0.1, 2),
+                            ts_weight(g, "b", TS_F32, 1, (const int64_t[]){2 * gates * WIDE}, 0, 0.1, 3),
+                            ts_input(g, "h", TS_F32, 2, (const int64_t[]){2, WIDE}),
+                            ts_input(g, "c", TS_F32, 2, (const int64_t[]){2, WIDE}),
+                            ts_weight(g, "p", TS_F32, 1, (const int64_t[]){3 * WIDE}, 0, 0.1, 4)};
+    const ts_tensor y = ts_call(g, call, cells ? 7 : 5, in);
+    const ts_given given[] = {{"x", {TS_F32, 3, {TRIPS, 2, WIDE}, x}},
+                              {"h", {TS_F32, 2, {2, WIDE}, x}},
+                              {"c", {TS_F32, 2, {2, WIDE}, x + 2 * WIDE}}};
+    check_case(t, call, &(scans_case){g, 1, &y, COUNT(given), given});
+    ts_graph_free(g);
+}
+
+void inside_check(const ts_options *on)
+{
+    trial t = {.on = on};
+    scans_each(check_case, &t);
+    check_cell(&t, "lstm", 4, true), check_cell(&t, "gru", 3, false);
+    printf("%s: %d loops inside of kernels\n", on->target, t.loops);
+    CHECK(t.loops > 20);
+}

@@ -1,0 +1,22 @@
+/* ctest: large Og
+ * inside_test.c - loops inside of kernels of an OpenCL device: of a processor, where a worker is alone, and of groups
+ * of lanes as a described card has them. */
+#include "backends/driver.h"
+#include "tests/backends/inside.h"
+#include "tests/backends/opencl/rig.h"
+#include "tests/check.h"
+
+int main(void)
+{
+    err e = {0};
+    text why = {0};
+    const backend *by = backend_find("opencl", &e);
+    const bool here = CHECK(by) && backend_usable(by, &why);
+    text_free(&why);
+    if (!here)
+        return check_skip("no OpenCL device");
+    rig_hurry();
+    inside_check(&(ts_options){.target = "opencl"});
+    inside_check(&(ts_options){.target = "opencl", .machine = RIG_CARD});
+    return check_done();
+}
