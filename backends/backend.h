@@ -74,7 +74,7 @@ typedef struct by_span {
 typedef struct backend {
     const char *name, *doc;
     const char *kinds;  /* of machines that it plans for, with blanks between: "cpu gpu" (target.kind) */
-    const char *device; /* what places call what it runs on: "cpu"; NULL: its name */
+    const char *device; /* what rules call what it runs on: "cpu"; NULL: its name */
     bool varies;        /* it takes plans of which a run says extents: they stand behind the inputs, i64 */
     bool usual;         /* plans are for it where nobody says for which one */
     bool numbered;      /* there may be several of it: "NAME:0", "NAME:1", ... */

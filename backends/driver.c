@@ -100,14 +100,14 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
     if (!o)
         o = &none;
     site named[MAX_SITE];
-    places_search(&p->places, &p->mem, &(machine_options){.machine = o->machine, .isa = o->isa, .threads = o->threads});
-    const int n_site = places_read(&p->places, o->target ? o->target : backend_usual()->name, named, e);
+    sites_search(&p->sites, &p->mem, &(machine_options){.machine = o->machine, .isa = o->isa, .threads = o->threads});
+    const int n_site = sites_read(&p->sites, o->target ? o->target : backend_usual()->name, named, e);
     if (!n_site)
         return false;
-    p->by = p->target = places_backend(named), p->on = named->on;
+    p->by = p->target = sites_backend(named), p->on = named->on;
     plan_options w = {.on = p->on,
                       .target = p->target->name,
-                      .finder = &p->places.finder,
+                      .finder = &p->sites.finder,
                       .n_site = n_site,
                       .site = named,
                       .schema = o->schema,

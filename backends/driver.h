@@ -3,7 +3,7 @@
  * stays the caller's and has to outlive it. */
 #ifndef TS_DRIVER_H
 #define TS_DRIVER_H
-#include "backends/places.h"
+#include "backends/sites.h"
 
 struct ts_plan {
     arena mem; /* of on */
@@ -12,7 +12,7 @@ struct ts_plan {
     build_options asked;
     const backend *target; /* that the command names, the first one */
     const backend *by;     /* what runs the plan: the target, or several together */
-    place_search places;
+    site_search sites;
     plan *plan;
     program *program;
     text facts;

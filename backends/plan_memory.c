@@ -59,7 +59,7 @@ static bool parts_fit(const plan *p, int64_t have, const char *how, err *e)
         const plan *q = p->site[i].part;
         const target *on = p->site[i].on;
         const int64_t own = q ? bytes_needed(q) : 0, most = on->level[on->n_level - 1].bytes;
-        if (q && places_backend(&p->site[i])->in_host)
+        if (q && sites_backend(&p->site[i])->in_host)
             need = int_add(need, own, &need) ? need : INT64_MAX, values += q->arena_bytes;
         else if (q && most && !fits_memory(q, &(needed){own, q->arena_bytes, most, "there"}, e))
             return err_in(e, "device %s", p->site[i].name);

@@ -36,7 +36,7 @@ static const option plan_options[] = {
     {"isa", 0, AN_ISA, "NAME", "instruction set (default: the best one here)", false, 0, 0},
     {"machine", 0, WORD, "TEXT",
      "plan for this machine, \"core:8 l3:1(32MB) isa:avx512\" or gpu:h100 (default: this one)", false, 0, 0},
-    {"cache-dir", 0, A_FOLDER, "DIR|none", "compiled programs (default: the user's cache)", false, 0, 0},
+    {"cache-dir", 0, A_FOLDER, "FOLDER|none", "compiled programs (default: the user's cache)", false, 0, 0},
     {"as-written", 0, FLAG, NULL, "no algebraic alternatives: neither Strassen nor Winograd", false, 0, 0},
     {"mem-limit", 0, BYTES, "SIZE", "refuse plans that need more memory, as in 4G", false, 0, 0},
     {0},

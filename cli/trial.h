@@ -34,6 +34,6 @@ bool trial_measure(trial *t, double least, ts_error *e);
 bool trial_check(trial *t, ts_error *e);
 /* A file of derivatives as ADBench writes them, number by number */
 bool trial_compare(trial *t, const char *file, ts_error *e);
-/* DIR/NAME_F_Tessera.txt, _J_ and _times_ as ADBench has them: 17 digits */
+/* FOLDER/NAME_F_Tessera.txt, _J_ and _times_ as ADBench has them: 17 digits */
 bool trial_write(trial *t, const char *folder, ts_error *e);
 #endif

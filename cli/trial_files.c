@@ -120,7 +120,7 @@ bool trial_compare(trial *t, const char *file, ts_error *e)
         if (end == at || own_end == own) {
             err_set(e, TS_BAD_INPUT, "--reference %s: %s", file,
                     end == at ? "it has fewer numbers than the derivative" : "it has more numbers than the derivative");
-            good = err_hint(e, "-o DIR writes what is expected, in ADBench's form");
+            good = err_hint(e, "-o FOLDER writes what is expected, in ADBench's form");
         } else {
             const double d = trial_apart(want, got);
             t->reference = fmax(t->reference, d);

@@ -2,7 +2,7 @@
 #include "schedule/explain.h"
 #include "schedule/declined.h"
 #include "schedule/explain_fit.h"
-#include "schedule/explain_places.h"
+#include "schedule/explain_sites.h"
 #include "schedule/explain_tile.h"
 #include "schedule/launches.h"
 #include "schedule/extents.h"
@@ -427,9 +427,9 @@ static void put_kernel(text *t, const plan *p, int i, const text *lines)
     text_add(&name, "k%d", i);
     put_taken(t, "name", &name);
     if (k->moves)
-        places_explain_transfer(t, p, k);
+        sites_explain_transfer(t, p, k);
     else
-        put_walked(t, places_plan(p, k), k);
+        put_walked(t, sites_plan(p, k), k);
     if (lines->len)
         key(t, "declined"), text_add(t, "["), put_lines(t, text_str(lines)), text_add(t, "]");
     put_trips(t, k);
@@ -498,8 +498,8 @@ static void put_memory(text *t, const plan *p)
     text_add(t, "{");
     put_whole(t, "arena_bytes", (double)p->arena_bytes);
     put_whole(t, "lower_bound_bytes", (double)p->lower_bound);
-    put_whole(t, "weights_bytes", places_sum(p, places_weights));
-    put_whole(t, "resident_weights_bytes", places_sum(p, resident_bytes));
+    put_whole(t, "weights_bytes", sites_sum(p, sites_weights));
+    put_whole(t, "resident_weights_bytes", sites_sum(p, resident_bytes));
     key(t, "buffers");
     text_add(t, "[");
     for (int id = 0; id < p->n_buffer; id++) { /* the graph may have grown since */
@@ -593,7 +593,7 @@ void plan_explain(const plan *p, const char *by, const char *facts, text *out)
     text_add(out, "]");
     if (p->on->side_by_side && !p->n_site)
         put_whole(out, "launches", launches_count(p));
-    places_explain(out, p);
+    sites_explain(out, p);
     put_memory(out, p);
     put_recompute(out, p);
     key(out, "notes");
@@ -601,7 +601,7 @@ void plan_explain(const plan *p, const char *by, const char *facts, text *out)
     if (p->threads > p->on->places)
         text_add(&lines, "%d threads take turns on %d core%s: one per core is quicker\n", p->threads, p->on->places,
                  p->on->places == 1 ? "" : "s");
-    places_notes(p, &lines);
+    sites_notes(p, &lines);
     if (p->schema)
         schema_refused(p, &lines), schema_unused(p->schema, p, p->rule_used, &lines), checkpointing_unused(p, &lines);
     put_lines(out, text_str(&lines));

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char format[] = "run/1";
+static const char format[] = "training/1";
 static const char *const settings[] = {"run.json", "run.copy.json"}; /* the second is for when the first is damaged */
 enum { N_SETTINGS = 2 };
 enum { MOST_PATH = 4096, LOCK_TRIES = 20 }; /* bytes; tries until a lock counts as held by somebody */
@@ -117,7 +117,7 @@ static cJSON *settings_read(const char *path, ts_error *e)
     cJSON *o = cJSON_ParseWithLength(b.at, b.n);
     const char *is = js_get_text(o, "format");
     bool good = true;
-    if (strncmp(is, "run/", 4) == 0 && strcmp(is, format) != 0) {
+    if (strncmp(is, "training/", 9) == 0 && strcmp(is, format) != 0) {
         good = err_set(e, TS_UNSUPPORTED, "'%s' is of the format %.40s; this program reads %s", path, is, format);
         err_hint(e, "use the newer Tessera that wrote it");
     } else if (!o || !files_seal_holds(&b)) {

@@ -1,7 +1,7 @@
 /* cache.h - a folder of files, each kept under the hash of everything that it was made from.
  *
- *   DIR/v1/ab/<key>/{object,MANIFEST}   entries; ab are the first two digits of the key
- *   DIR/v1/tmp, damaged, lock           being written; set aside; advisory locks
+ *   FOLDER/v1/ab/<key>/{object,MANIFEST}   entries; ab are the first two digits of the key
+ *   FOLDER/v1/tmp, damaged, lock           being written; set aside; advisory locks
  *
  * What is found is verified each time: the bytes handed out are the bytes whose SHA-256 the manifest states for that
  * key, and they are handed out in memory, so nothing can change between check and use. An entry appears whole or not at

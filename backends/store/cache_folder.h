@@ -12,7 +12,7 @@
 enum { ENTRY_NAME = 96 }; /* "ab/<64 digits>" and its like */
 
 struct cache {
-    int fd;           /* DIR/v1 */
+    int fd;           /* FOLDER/v1 */
     text *notes;      /* the caller's */
     const char *temp; /* where scratch folders are */
     bool unwritable;  /* said once, then left alone */

@@ -152,7 +152,7 @@ static const option options[] = {
     {"seed", 0, INTEGER, "N", "without FILE: seed of its numbers", false, 0, INT64_MAX},
     {"reference", 0, A_FILE, "FILE", "derivatives as ADBench writes them, to compare with", false, 0, 0},
     {"against", 0, A_FILE, "FILE", "a library that computes the same, timed in turns with ours", false, 0, 0},
-    {"out", 'o', A_FOLDER, "DIR", "where to write values, derivatives and times as ADBench does", false, 0, 0},
+    {"out", 'o', A_FOLDER, "FOLDER", "where to write values, derivatives and times as ADBench does", false, 0, 0},
     {0},
 };
 

@@ -94,7 +94,7 @@ static int run(const args *a, ts_error *e)
 
 static const option options[] = {
     {"limit", 0, BYTES, "SIZE", "prune to this size, as in 200M (default: what it is kept to)", false, 0, 0},
-    {"cache-dir", 0, A_FOLDER, "DIR", "which one (default: the user's cache)", false, 0, 0},
+    {"cache-dir", 0, A_FOLDER, "FOLDER", "which one (default: the user's cache)", false, 0, 0},
     {"target", 0, A_TARGET, "NAME", "back end whose cache it is", false, 0, 0},
     {0},
 };

@@ -148,7 +148,7 @@ static void bash_value(FILE *f, const option *o)
     else if (offer)
         fputc('\'', f), offer->put(f), fprintf(f, "'%s", offer->files ? " files=yes" : "");
     else
-        fputs(o->kind == A_FOLDER ? "DIR" : "FILE", f);
+        fputs(o->kind == A_FOLDER ? "FOLDER" : "FILE", f);
 }
 
 static void bash_verb(FILE *f, const verb *v)
@@ -196,7 +196,7 @@ static void bash(FILE *f)
     }
     fputs("    esac\n"
           "    case $value in\n"
-          "    DIR) compopt -o filenames; COMPREPLY=($(compgen -d -- \"$word\")) ;;\n"
+          "    FOLDER) compopt -o filenames; COMPREPLY=($(compgen -d -- \"$word\")) ;;\n"
           "    FILE) compopt -o filenames; COMPREPLY=($(compgen -f -- \"$word\")) ;;\n"
           "    ?*) COMPREPLY=($(compgen -W \"$value\" -- \"$word\"))\n"
           "        [ -z \"$files\" ] || { compopt -o filenames; COMPREPLY+=($(compgen -f -- \"$word\")); } ;;\n"

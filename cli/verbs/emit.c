@@ -71,7 +71,7 @@ static bool work(session *s, const args *a, const char *folder, ts_error *e)
 {
     if (!folder) {
         err_set(e, TS_USAGE, "emit: --out is missing");
-        return err_hint(e, "-o DIR says where the sources go");
+        return err_hint(e, "-o FOLDER says where the sources go");
     }
     if (args_text(a, "fn", NULL))
         return emit_source(s, a, folder, e);
@@ -119,7 +119,7 @@ static int run(const args *a, ts_error *e)
 }
 
 static const option options[] = {
-    {"out", 'o', A_FOLDER, "DIR", "where to write sources, weights and Makefile", false, 0, 0},
+    {"out", 'o', A_FOLDER, "FOLDER", "where to write sources, weights and Makefile", false, 0, 0},
     {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", false, 0, 0},
     {"fn", 0, WORD, "TEXT",
      "a scalar function, as one C file: \"sq(x) = x*x\", an operation, as gelu, or one of MODEL's functions", false, 0,

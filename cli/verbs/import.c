@@ -23,7 +23,7 @@ static bool work(const args *a, const char *what, const char *folder, ts_error *
 {
     if (!folder) {
         err_set(e, TS_USAGE, "import: --out is missing");
-        return err_hint(e, "-o DIR says where graph.json and weights.safetensors go");
+        return err_hint(e, "-o FOLDER says where graph.json and weights.safetensors go");
     }
     if (!outfile_folder_check(folder, e))
         return false;
@@ -43,7 +43,7 @@ static int run(const args *a, ts_error *e)
 }
 
 static const option options[] = {
-    {"out", 'o', A_FOLDER, "DIR", "where to write graph.json and weights.safetensors", false, 0, 0},
+    {"out", 'o', A_FOLDER, "FOLDER", "where to write graph.json and weights.safetensors", false, 0, 0},
     {0},
 };
 static const option_group group = {"Options", options, NULL};

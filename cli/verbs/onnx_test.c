@@ -202,7 +202,7 @@ static const option options[] = {
     {"target", 0, A_TARGET, "NAME", "back end, e.g. c or interp", false, 0, 0},
     {"jobs", 'j', INTEGER, "N", "cases at a time (default: one per core)", false, 1, MOST_JOBS},
     {"timeout", 0, SECONDS, "TIME", "for one case", false, 0, 0},
-    {"cache-dir", 0, A_FOLDER, "DIR|none", "compiled programs (default: the user's cache)", false, 0, 0},
+    {"cache-dir", 0, A_FOLDER, "FOLDER|none", "compiled programs (default: the user's cache)", false, 0, 0},
     {"json", 0, A_FILE, "FILE", "write every result to FILE", false, 0, 0},
     {0},
 };

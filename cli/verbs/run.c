@@ -185,10 +185,11 @@ static int run(const args *a, ts_error *e)
 }
 
 static const option options[] = {
-    {"out", 'o', A_FOLDER, "DIR", "write every output to DIR/NAME.npy", false, 0, 0},
+    {"out", 'o', A_FOLDER, "FOLDER", "write every output to FOLDER/NAME.npy", false, 0, 0},
     {"nodes", 0, WORD, "GLOB", "values inside the model too, by name or as in 'n12.*'; repeats", true, 0, 0},
     {"all", 0, FLAG, NULL, "all values inside the model too", false, 0, 0},
-    {"against", 0, A_FOLDER, "DIR", "values that run -o wrote, to compare with: exit 1 where some differ", false, 0, 0},
+    {"against", 0, A_FOLDER, "FOLDER", "values that run -o wrote, to compare with: exit 1 where some differ", false, 0,
+     0},
     {"tolerance", 0, NUMBER, "X", "of --against: largest |x - y| / max(1, |x| + |y|)", false, 0, 1},
     {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", false, 0, 0},
     {"seed", 0, INTEGER, "N", "seed of random values for inputs that are not given", false, 0, INT64_MAX},

@@ -173,7 +173,7 @@ static uint64_t node_hash(const node *n)
 
 /* The slot of n in same[], which is open addressed and holds id + 1, 0 where it is empty. It is at most half full
  * (grow, g_close), so a search is short and always ends. */
-static int *place_of(graph *g, const node *n)
+static int *slot_of(graph *g, const node *n)
 {
     uint64_t i = node_hash(n) & (uint64_t)(g->cap_same - 1);
     while (g->same[i] && !node_same(g->node[g->same[i] - 1], n))
@@ -195,7 +195,7 @@ static void grow(graph *g)
     g->node = more, g->cap = cap, g->cap_same = 4 * cap, g->n_former = 0;
     g->same = arena_array(&g->mem, (size_t)g->cap_same, sizeof *g->same);
     for (int i = 0; i < g->n; i++)
-        *place_of(g, g->node[i]) = i + 1;
+        *slot_of(g, g->node[i]) = i + 1;
 }
 
 /* draft may live on the stack; what it points to lives in the graph's arena already. */
@@ -203,7 +203,7 @@ static const node *intern(graph *g, const node *draft)
 {
     if (g->n == g->cap)
         grow(g);
-    int *place = place_of(g, draft);
+    int *place = slot_of(g, draft);
     if (*place)
         return g->node[*place - 1];
     node *n = arena_get(&g->mem, sizeof *n);
@@ -277,7 +277,7 @@ bool g_close(graph *g, const node *n, const int64_t *dim, const char *by)
     memcpy(draft.type.dim, dim, (size_t)n->type.rank * sizeof *dim);
     if (!type_valid_known(&draft.type, &g->err))
         return err_in(&g->err, "%s \"%s\"", n->op->name, n->label);
-    int *place = place_of(g, &draft);
+    int *place = slot_of(g, &draft);
     if (*place)
         return g_fail(g, TS_BAD_INPUT, "%s \"%s\" becomes one that is there already", n->op->name, n->label),
                err_hint(&g->err, "give one of them another name, or take the other one");

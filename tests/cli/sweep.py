@@ -43,14 +43,14 @@ WORDS = {  # by what help calls the value
     "NAME": ["nothing", ""],
 }
 READ = ["none", "none/none", "folder", "empty", "junk", "plain/x", ""]
-WRITTEN = {"FILE": ["none/none", "plain/x", "folder", ""], "DIR": ["plain", "plain/x", ""],
+WRITTEN = {"FILE": ["none/none", "plain/x", "folder", ""], "FOLDER": ["plain", "plain/x", ""],
            "RUN": ["plain", "plain/x", ""]}
 FINE = {("predict", "file", "empty"), ("predict", "file", "junk"), ("train", "head", "none"), ("train", "data", "")}
 NO_USE = {("schema", "out"), ("show", "target"), ("show", "isa"), ("onnx-test", "target")}  # in these commands
 # A message says what to do by these words too
 REMEDY = re.compile(r"\n  hint: |must be|known are|a range two of them|No such file|[Nn]ot a directory|"
                     r"[Ii]s a (folder|file|directory)|\b[A-Z]\d{3} ")
-PASSED_OVER = {"GLOB", "TEXT", "GLOB|none", "PATTERN", "P0,P1", "Add,Conv", "DIR|none"}
+PASSED_OVER = {"GLOB", "TEXT", "GLOB|none", "PATTERN", "P0,P1", "Add,Conv", "FOLDER|none"}
 
 
 def wrong_values(o):
@@ -61,8 +61,8 @@ def wrong_values(o):
         return WORDS[kind]
     if kind in PASSED_OVER:
         return []
-    if kind.startswith("FILE") or kind == "DIR":
-        return READ if kind != "DIR" else []
+    if kind.startswith("FILE") or kind == "FOLDER":
+        return READ if kind != "FOLDER" else []
     return ["nothing", ""]  # one of some words
 
 

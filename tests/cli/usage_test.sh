@@ -39,7 +39,7 @@ expect 2 'stands for standard output, which takes no folder' run bert-tiny --see
 expect 2 'stands for standard output, which takes no folder' train bert-tiny --data none.csv -o -
 expect 0 'double twice(double x)' emit --fn 'twice(x) = x + x' -o -
 [ ! -e - ] || wrong "-o - makes a file or folder of that name"
-expect 2 '--out needs a value: DIR' run m --out --quiet
+expect 2 '--out needs a value: FOLDER' run m --out --quiet
 expect 2 'write --out=--quiet' run m --out --quiet
 expect 2 '--quiet takes no value, "yes" was given' run m --quiet=yes
 expect 2 '--seed "1x": must be a whole number from 0 to' run m --seed 1x

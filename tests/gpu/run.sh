@@ -3,11 +3,11 @@
 # within 9 minutes, and leaves results as JSON and as a short table. It needs no network, and nothing that is not there: a
 # peer that is not installed is left out with a line, and a part that fails leaves the others.
 #
-#   tests/gpu/run.sh [--build DIR] [--out DIR] [--rows FILE] [--tests FILE] [--only REGEX] [--seconds N]
+#   tests/gpu/run.sh [--build FOLDER] [--out FOLDER] [--rows FILE] [--tests FILE] [--only REGEX] [--seconds N]
 #
-#   --build DIR    what is built there is used (default: build); without a command in it, it is built first. A machine
+#   --build FOLDER what is built there is used (default: build); without a command in it, it is built first. A machine
 #                  that cannot build gets a folder that tests/gpu/pack.sh made elsewhere
-#   --out DIR      results.json, table.txt, a log of every part (default: gpu in the folder of the build)
+#   --out FOLDER   results.json, table.txt, a log of every part (default: gpu in the folder of the build)
 #   --rows FILE    what is timed (default: tests/gpu/rows); --only REGEX: of these the rows whose name fits
 #   --tests FILE   what is run first (default: tests/gpu/tests)
 #   --seconds N    when all must have ended (default: 540)

@@ -114,8 +114,8 @@ done
 rm -rf hurt && cp -r whole hurt && truncate -s 700 hurt/run.json hurt/run.copy.json
 expect 3 "'hurt/run.json' is damaged" train --resume hurt
 expect 3 "'hurt/run.json' is damaged" predict hurt --text x
-rm -rf hurt && cp -r whole hurt && sed -i 's,run/1,run/2,' hurt/run.json
-expect 4 'run/2' train --resume hurt
+rm -rf hurt && cp -r whole hurt && sed -i 's,training/1,training/2,' hurt/run.json
+expect 4 'training/2' train --resume hurt
 rm -rf hurt && cp -r whole hurt && rm -r hurt/$last && printf '{"step":8,"loss":0.' >>hurt/metrics.jsonl
 printf X >hurt/step.json
 printf X >hurt/misjudged.json

@@ -1,5 +1,5 @@
 /* ctest: large
- * places_test N SEED: N random graphs on the processor and the interpreter. The long run: places_test 2000 1. */
+ * sites_test N SEED: N random graphs on the processor and the interpreter. The long run: sites_test 2000 1. */
 #include "tests/backends/placed.h"
 #include "tests/check.h"
 

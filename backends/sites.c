@@ -1,6 +1,6 @@
-/* places.c - a plan over several devices as one program: the parts' programs, told in order what to do, and the
+/* sites.c - a plan over several devices as one program: the parts' programs, told in order what to do, and the
  * transfers between them. A value goes straight where one of both memories is this process's, else by way of it. */
-#include "backends/places.h"
+#include "backends/sites.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct program {
     void *staging; /* for values between two memories that are not the host's */
 };
 
-const backend *places_backend(const site *s)
+const backend *sites_backend(const site *s)
 {
     return s->own;
 }
@@ -41,7 +41,7 @@ static void drop(program *g)
 /* That it is here, and that it can do part of a plan, before anything is compiled for another one. */
 static bool check_site(const site *s, err *e)
 {
-    const backend *by = places_backend(s);
+    const backend *by = sites_backend(s);
     text why = {0};
     if (!by->build || !by->spans)
         return err_set(e, TS_UNSUPPORTED, "target %s cannot be one of several in a plan", by->name);
@@ -69,7 +69,7 @@ static bool build_one(program *g, int which, const build_options *w, text *facts
     const site *s = &g->p->site[which];
     hand *h = &g->hand[which];
     text own = {0};
-    h->by = places_backend(s), h->part = s->part;
+    h->by = sites_backend(s), h->part = s->part;
     if (!usable(s, e))
         return false;
     h->input_at = calloc((size_t)h->part->n_input + 1, sizeof *h->input_at);
@@ -113,7 +113,7 @@ static bool assemble(plan *p, const build_options *w, text *facts, err *e)
     text others = {0};
     bool ok = true;
     for (int i = 0; i < p->n_site && ok; i++) {
-        const backend *by = places_backend(&p->site[i]);
+        const backend *by = sites_backend(&p->site[i]);
         ok = !p->site[i].part || !by->assemble || by->assemble(p->site[i].part, w, facts->len ? &others : facts, e);
     }
     for (int k = 0; k < p->n_kernel && ok; k++)
@@ -124,7 +124,7 @@ static bool assemble(plan *p, const build_options *w, text *facts, err *e)
 }
 
 /* ---- running ---- */
-static void *place_of(const hand *h, const node *n)
+static void *address_of(const hand *h, const node *n)
 {
     dtype stored;
     return (void *)(uintptr_t)h->by->at(h->program, n, &stored);
@@ -134,8 +134,8 @@ static void *place_of(const hand *h, const node *n)
 static bool move(program *g, const transfer *t, err *e)
 {
     hand *from = &g->hand[t->from], *to = &g->hand[t->to];
-    void *there = to->by->in_host ? place_of(to, t->node) : g->staging,
-         *here = from->by->in_host ? place_of(from, t->node) : there;
+    void *there = to->by->in_host ? address_of(to, t->node) : g->staging,
+         *here = from->by->in_host ? address_of(from, t->node) : there;
     if (!there || !here)
         return err_set(e, TS_MEMORY, "out of memory for a value of %lld bytes", (long long)t->bytes);
     if (!from->by->in_host && !from->by->spans->fetch(from->program, t->node, here, e))

@@ -1,5 +1,5 @@
 /* ctest: large Og unkept
- * places_test N SEED: N random graphs on the processor and an OpenCL device. */
+ * sites_test N SEED: N random graphs on the processor and an OpenCL device. */
 #include "backends/driver.h"
 #include "tests/backends/row.h"
 #include "tests/backends/placed.h"

@@ -1,5 +1,5 @@
 /* ctest: large timeout=900
- * places_test N SEED: N random graphs on the processor and the stand-in for the driver, with all its checks. */
+ * sites_test N SEED: N random graphs on the processor and the stand-in for the driver, with all its checks. */
 #include "tests/backends/cuda/rig.h"
 #include "tests/backends/placed.h"
 #include "tests/check.h"

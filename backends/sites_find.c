@@ -1,6 +1,6 @@
-/* places_find.c - devices by their names, as commands and rules have them: NAME, or NAME:NUMBER of a back end that
+/* sites_find.c - devices by their names, as commands and rules have them: NAME, or NAME:NUMBER of a back end that
  * numbers them. */
-#include "backends/places.h"
+#include "backends/sites.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static bool read_number(const char *name, int *out, err *e)
 }
 
 /* by: that back end, of which the machine is asked for; NULL: the one whose device has the name. */
-static bool find_device(place_search *s, const backend *by, const char *name, const machine_options *asked, site *out,
+static bool find_device(site_search *s, const backend *by, const char *name, const machine_options *asked, site *out,
                         err *e)
 {
     const char *colon = strchr(name, ':');
@@ -67,24 +67,24 @@ static bool find_device(place_search *s, const backend *by, const char *name, co
 
 static bool find(void *user, const char *name, site *out, err *e)
 {
-    place_search *s = user;
+    site_search *s = user;
     return find_device(s, NULL, name, &(machine_options){.isa = s->asked.isa, .threads = s->asked.threads}, out, e);
 }
 
 static bool takes(void *user, const site *s, const kernel *k, err *e)
 {
-    const backend *by = places_backend(s);
+    const backend *by = sites_backend(s);
     (void)user;
     return !by->takes_kernel || by->takes_kernel(s->on, k, e);
 }
 
-void places_search(place_search *s, arena *mem, const machine_options *asked)
+void sites_search(site_search *s, arena *mem, const machine_options *asked)
 {
-    *s = (place_search){
+    *s = (site_search){
         .mem = mem, .asked = *asked, .finder = {.find = find, .takes = takes, .otherwise = "cpu", .user = s}};
 }
 
-static bool read_one(place_search *s, const char *name, site *out, int n, err *e)
+static bool read_one(site_search *s, const char *name, site *out, int n, err *e)
 {
     const machine_options plain = {.isa = s->asked.isa, .threads = s->asked.threads};
     const backend *by = backend_find(arena_format(s->mem, "%.*s", (int)strcspn(name, ":"), name), e);
@@ -97,7 +97,7 @@ static bool read_one(place_search *s, const char *name, site *out, int n, err *e
     return true;
 }
 
-int places_read(place_search *s, const char *targets, site *out, err *e)
+int sites_read(site_search *s, const char *targets, site *out, err *e)
 {
     int n = 0;
     for (const char *at = targets;; at++) {

@@ -1,14 +1,14 @@
-/* explain_places.c - lines for people and members of plan/1 from the same sums over a plan's parts. */
-#include "schedule/explain_places.h"
+/* explain_sites.c - lines for people and members of plan/1 from the same sums over a plan's parts. */
+#include "schedule/explain_sites.h"
 #include "schedule/place.h"
 #include "schedule/resident.h"
 
-const plan *places_plan(const plan *p, const kernel *k)
+const plan *sites_plan(const plan *p, const kernel *k)
 {
     return p->n_site && !k->moves ? p->site[k->site].part : p;
 }
 
-double places_sum(const plan *p, double (*of)(const plan *part))
+double sites_sum(const plan *p, double (*of)(const plan *part))
 {
     double all = p->n_site ? 0 : of(p);
     for (int i = 0; i < p->n_site; i++)
@@ -17,7 +17,7 @@ double places_sum(const plan *p, double (*of)(const plan *part))
 }
 
 /* Of the same members as other kernels, for who reads all kernels alike. */
-void places_explain_transfer(text *t, const plan *p, const kernel *k)
+void sites_explain_transfer(text *t, const plan *p, const kernel *k)
 {
     const transfer *m = k->moves;
     text_add(t, ",\"op\":\"%s\",\"label\":", k->op);
@@ -56,7 +56,7 @@ static tally tally_of(const plan *p, int which)
     return y;
 }
 
-double places_weights(const plan *p)
+double sites_weights(const plan *p)
 {
     double all = 0;
     for (int i = 0; i < p->n_leaf; i++)
@@ -78,10 +78,10 @@ static void put_place(text *t, const plan *p, int which)
         y.kernels, y.flops, y.seconds, y.received, (long long)y.in, (long long)y.out);
     text_add(t, ",\"arena_bytes\":%lld,\"lower_bound_bytes\":%lld,\"weights_bytes\":%.0f}",
              (long long)(s->part ? s->part->arena_bytes : 0), (long long)(s->part ? s->part->lower_bound : 0),
-             s->part ? places_weights(s->part) : 0);
+             s->part ? sites_weights(s->part) : 0);
 }
 
-void places_explain(text *t, const plan *p)
+void sites_explain(text *t, const plan *p)
 {
     if (!p->n_site)
         return;
@@ -93,7 +93,7 @@ void places_explain(text *t, const plan *p)
     text_add(t, "]");
 }
 
-void places_notes(const plan *p, text *out)
+void sites_notes(const plan *p, text *out)
 {
     for (int i = 0; i < p->n_site; i++)
         if (p->site[i].unfit)
