@@ -321,7 +321,7 @@ static bool measure(optimizing *z, int n, const ts_tensor *parameter, const ts_t
         sum = sum ? g_formula(z->g, 2, (const node *const[]){sum, one}, "a+b") : one;
     }
     if (!sum)
-        return g_fail(z->g, TS_BAD_INPUT, "no parameter is left to be trained"), false;
+        return g_fail(z->g, TS_BAD_INPUT, "0 parameters are to be trained, at least 1 expected"), false;
     z->out->norm = g_formula(z->g, 1, &sum, "sqrt(a)");
     snprintf(formula, sizeof formula, "min(%.17g/(a+1e-06),1)", z->o->clip);
     z->scale = z->o->clip > 0 ? g_formula(z->g, 1, &z->out->norm, formula) : NULL;
@@ -332,8 +332,11 @@ static bool measure(optimizing *z, int n, const ts_tensor *parameter, const ts_t
 /* An average of 1 would keep the first value for ever. */
 static bool check(graph *g, const ts_optimizer *o)
 {
-    if (!scalar(o->rate) || !scalar(o->step))
-        return g_fail(g, TS_BAD_INPUT, "the learning rate and the step are numbers of dtype f64 without axes"), false;
+    if (!scalar(o->rate) || !scalar(o->step)) {
+        err e = {0};
+        operands_refuse(2, (const node *const[]){o->rate, o->step}, &e, "a learning rate and a step of type f64[]");
+        return g_fail(g, TS_BAD_INPUT, "the optimizer is %s", e.text), false;
+    }
     for (int i = 0; i < o->n_rule; i++)
         if (!o->rule[i].names)
             return g_fail(g, TS_BAD_INPUT, "rule %d of the optimizer has no names", i), false;

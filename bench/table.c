@@ -1,6 +1,7 @@
 /* table.c - results/1 and comparison/1 as people see them: what was measured where, a row each, verdicts, notes. */
 #include "bench/bench.h"
 #include "bench/cell.h"
+#include "graph/base/base.h"
 #include "graph/base/err.h"
 #include "graph/base/formats.h"
 #include "graph/base/js.h"
@@ -297,19 +298,26 @@ char *bench_table_text(const char *results, const bench_view *view, ts_error *e)
         void (*put)(const table *t, const cJSON *v);
     } forms[] = {{FORMAT_RESULTS, put_results}, {FORMAT_COMPARISON, put_comparison}};
     cJSON *v = js_parse(results, "results", e);
-    char *text = NULL;
+    char *shown = NULL;
     size_t size = 0;
     for (size_t i = 0; v && i < sizeof forms / sizeof *forms; i++) {
         if (strcmp(js_get_text(v, "format"), forms[i].format) != 0)
             continue;
-        table t = {open_memstream(&text, &size), view ? view : &plain};
+        table t = {open_memstream(&shown, &size), view ? view : &plain};
         if (!t.f)
             break;
         forms[i].put(&t, v);
         fclose(t.f);
     }
-    if (v && !text)
-        err_set(e, TS_BAD_INPUT, "not results: \"format\" is neither " FORMAT_RESULTS " nor " FORMAT_COMPARISON);
+    if (v && !shown) {
+        text safe = {0};
+        text_safe(&safe, js_get_text(v, "format"));
+        err_set(e, TS_BAD_INPUT,
+                "results: \"format\" is \"%.40s\", " FORMAT_RESULTS " or " FORMAT_COMPARISON " expected",
+                text_str(&safe));
+        err_hint(e, "give a file that tessera bench wrote with -o, or what compare --json printed");
+        text_free(&safe);
+    }
     cJSON_Delete(v);
-    return text;
+    return shown;
 }

@@ -93,8 +93,9 @@ static bool check_count(const verb *v, const char *line, const char *form, const
     }
     if (endless || n <= i)
         return true;
-    err_set(e, TS_USAGE, "%s%s%s: do not know what to do with \"%s\"", v->name, gap, form, noun[i]);
-    err_hint(e, "tessera help %s", v->name);
+    err_set(e, TS_USAGE, "%s%s%s: do not know what to do with \"%s\", %d argument%s expected", v->name, gap, form,
+            noun[i], i, i == 1 ? "" : "s");
+    err_hint(e, "tessera %s %.*s; see tessera help %s", v->name, usage_length(line), line, v->name);
     return false;
 }
 

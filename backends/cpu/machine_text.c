@@ -77,13 +77,46 @@ static bool deal(const machine *m, tier *r, const char *name, err *e)
            err_set(e, TS_BAD_INPUT, "machine: %s is given to %d of core:%d", name, c, m->n_core);
 }
 
+static bool refuse_name(const char *word, err *e)
+{
+    text why = {0};
+    text_add(&why, "one of ");
+    for (int k = 0; k < N_TIER; k++)
+        text_add(&why, "%s, ", tier_name[k]);
+    text_add(&why, "core, line, isa, nta or cpu expected");
+    fail(word, text_str(&why), e);
+    text_free(&why);
+    return false;
+}
+
+static bool refuse_isa(const char *word, err *e)
+{
+    text why = {0};
+    for (int i = 0; isa_at(i); i++)
+        text_add(&why, "%s%s", i ? ", " : "one of ", isa_at(i)->name);
+    text_add(&why, " expected");
+    fail(word, text_str(&why), e);
+    text_free(&why);
+    return false;
+}
+
+static bool refuse_tier(const char *word, tier_kind k, err *e)
+{
+    text why = {0};
+    text_add(&why, "%s:N%s or %s:N%s=CORES+CORES, N from %d to %d, expected", tier_name[k],
+             k >= TIER_L3 ? "(SIZE)" : "", tier_name[k], k >= TIER_L3 ? "(SIZE)" : "", k == TIER_L3 ? 0 : 1, MAX_CORE);
+    fail(word, text_str(&why), e);
+    text_free(&why);
+    return false;
+}
+
 static bool read_word(machine *m, const char *word, const char **s, err *e)
 {
     int64_t v;
     size_t n = strcspn(word, ":");
     *s = word + n + 1;
     if (n == 4 && memcmp(word, "core", 4) == 0)
-        return read_cores(m, s) || fail(word, "core:N or core:N(0,1,...) expected", e);
+        return read_cores(m, s) || fail(word, "core:N or core:N(0,1,...), N from 1 to 1024, expected", e);
     if (n == 4 && memcmp(word, "line", 4) == 0) {
         if (!figure_number(s, 1, 4096, &v))
             return fail(word, "line:1 to line:4096 expected", e);
@@ -96,17 +129,17 @@ static bool read_word(machine *m, const char *word, const char **s, err *e)
         snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : 0), *s);
         *s += length;
         m->isa = isa_find(name);
-        return m->isa || fail(word, "unknown instruction set", e);
+        return m->isa || refuse_isa(word, e);
     }
     if (n == 3 && memcmp(word, "nta", 3) == 0) {
         m->nta = strncmp(*s, "l2", 2) == 0;
         *s += m->nta ? 2 : 0;
-        return m->nta || fail(word, "non-temporal data wait in l2, or nothing is said of them", e);
+        return m->nta || fail(word, "nta:l2 expected", e);
     }
     for (int k = 0; k < N_TIER; k++)
         if (strlen(tier_name[k]) == n && memcmp(word, tier_name[k], n) == 0)
-            return read_tier(&m->tier[k], (tier_kind)k, s) || fail(word, "bad count, size or shares", e);
-    return fail(word, "unknown word", e);
+            return read_tier(&m->tier[k], (tier_kind)k, s) || refuse_tier(word, (tier_kind)k, e);
+    return refuse_name(word, e);
 }
 
 static void set_defaults(machine *m)
@@ -120,6 +153,7 @@ static void set_defaults(machine *m)
 
 bool machine_parse(machine *m, const char *s, err *e)
 {
+    const char *given = s;
     set_defaults(m);
     while (*(s += strspn(s, " "))) {
         if (strncmp(s, "cpu:", 4) == 0) {
@@ -131,15 +165,15 @@ bool machine_parse(machine *m, const char *s, err *e)
         }
         const char *word = s, *end = s;
         if (!strchr(s, ':'))
-            return fail(word, "a colon is missing", e);
+            return fail(word, "NAME:COUNT expected", e);
         if (!read_word(m, word, &end, e))
             return false;
         if (*end && *end != ' ')
-            return fail(end, "unexpected text", e);
+            return fail(end, "a blank between words expected", e);
         s = end;
     }
     if (m->n_core == 0)
-        return fail("", "no core:N given", e);
+        return fail(given, "core:N expected", e);
     for (int k = 0; k < N_TIER; k++) {
         tier *r = &m->tier[k];
         if (r->n < 0)

@@ -103,7 +103,7 @@ static bool add_leaves(standalone *s, err *e)
         const packed *w = &s->p->leaf[i];
         size_t bytes;
         if (!size_mul((size_t)w->layout.size, (size_t)ts_dtype_bytes(w->node->type.dtype), &bytes))
-            return err_set(e, TS_MEMORY, "the weights have too many bytes");
+            return err_set(e, TS_MEMORY, "the weights have more than 2^63 - 1 bytes, fewer expected");
         add_space(s, EMIT_WEIGHT, bytes);
     }
     return true;

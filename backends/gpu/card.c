@@ -142,6 +142,7 @@ static bool read_capability(const char **s, int64_t *out) /* 9.0 as 90 */
     return minor >= 0;
 }
 
+#define COUNTED "a count of at most 1048576"
 typedef struct figures { /* of a gpu_facts, all of one width */
     int64_t processor, lane, group_lanes, warp, group, registers, lane_registers, shared_all, shared, l1, l2, memory,
         bandwidth, clock, f32, bf16, capability;
@@ -166,32 +167,45 @@ static void take(gpu_facts *f, const figures *v)
 static bool read_word(figures *f, const char *word, const char **s, err *e)
 {
     const struct {
-        const char *name;
-        int64_t *to, *inside; /* inside: of brackets, or NULL */
+        const char *name, *figure; /* what is expected behind the colon */
+        int64_t *to, *inside;      /* inside: of brackets, or NULL */
         bool (*read)(const char **s, int64_t *out), (*read_inside)(const char **s, int64_t *out);
-    } words[] = {{"processor", &f->processor, NULL, read_count, NULL},
-                 {"lane", &f->lane, &f->group_lanes, read_some, read_count},
-                 {"warp", &f->warp, NULL, read_count, NULL},
-                 {"group", &f->group, NULL, read_some, NULL},
-                 {"register", &f->registers, &f->lane_registers, read_some, read_count},
-                 {"shared", &f->shared_all, &f->shared, read_some_bytes, figure_bytes},
-                 {"l1", &f->l1, NULL, figure_bytes, NULL},
-                 {"l2", &f->l2, NULL, figure_bytes, NULL},
-                 {"memory", &f->memory, &f->bandwidth, figure_bytes, read_transfer},
-                 {"clock", &f->clock, NULL, read_clock, NULL},
-                 {"f32", &f->f32, NULL, read_flops, NULL},
-                 {"bf16", &f->bf16, NULL, read_flops, NULL},
-                 {"capability", &f->capability, NULL, read_capability, NULL}};
+    } words[] = {
+        {"processor", COUNTED, &f->processor, NULL, read_count, NULL},
+        {"lane", COUNTED ", of a group in brackets", &f->lane, &f->group_lanes, read_some, read_count},
+        {"warp", COUNTED, &f->warp, NULL, read_count, NULL},
+        {"group", COUNTED, &f->group, NULL, read_some, NULL},
+        {"register", COUNTED ", of a lane in brackets", &f->registers, &f->lane_registers, read_some, read_count},
+        {"shared", "100KB(48KB)", &f->shared_all, &f->shared, read_some_bytes, figure_bytes},
+        {"l1", "a size, as in 128KB", &f->l1, NULL, figure_bytes, NULL},
+        {"l2", "a size, as in 4MB", &f->l2, NULL, figure_bytes, NULL},
+        {"memory", "a size and a rate, as in 8GB(400GB/s)", &f->memory, &f->bandwidth, figure_bytes, read_transfer},
+        {"clock", "a frequency, as in 1500MHz", &f->clock, NULL, read_clock, NULL},
+        {"f32", "a rate, as in 20TFLOP", &f->f32, NULL, read_flops, NULL},
+        {"bf16", "a rate, as in 80TFLOP", &f->bf16, NULL, read_flops, NULL},
+        {"capability", "one to 99 with a digit, as in 9.0", &f->capability, NULL, read_capability, NULL}};
     const size_t n = strcspn(word, ":");
     if (!word[n])
-        return fail(word, "a colon is missing", e);
+        return fail(word, "NAME:FIGURE expected", e);
     *s = word + n + 1;
-    for (int i = 0; i < COUNT(words); i++)
-        if (strlen(words[i].name) == n && !strncmp(words[i].name, word, n))
-            return (words[i].read(s, words[i].to) &&
-                    (!words[i].inside || in_brackets(s, words[i].read_inside, words[i].inside))) ||
-                   fail(word, "bad figure", e);
-    return fail(word, "unknown word", e);
+    text why = {0};
+    bool read = false, found = false;
+    for (int i = 0; i < COUNT(words) && !found; i++) {
+        found = strlen(words[i].name) == n && !strncmp(words[i].name, word, n);
+        if (!found)
+            continue;
+        read = words[i].read(s, words[i].to) &&
+               (!words[i].inside || in_brackets(s, words[i].read_inside, words[i].inside));
+        text_add(&why, "%s:FIGURE expected, %s,", words[i].name, words[i].figure);
+    }
+    for (int i = 0; i < COUNT(words) && !found; i++)
+        text_add(&why, "%s%s", !i ? "one of " : i + 1 < COUNT(words) ? ", " : " or ", words[i].name);
+    if (!found)
+        text_add(&why, " expected");
+    if (!read)
+        fail(word, text_str(&why), e);
+    text_free(&why);
+    return read;
 }
 
 static const gpu_facts *find_card(const char *name)
@@ -214,7 +228,7 @@ static bool read_name(gpu_facts *f, const char **s, err *e)
     *s += strlen(head);
     const size_t n = strcspn(*s, " ");
     if (!n || n >= sizeof name)
-        return fail(word, "bad name", e);
+        return fail(word, n ? "a shorter name expected" : "a name, as in gpu:h100, expected", e);
     snprintf(name, sizeof name, "%.*s", (int)n, *s);
     const gpu_facts *known = find_card(name);
     *f = known ? *known : otherwise;
@@ -222,7 +236,7 @@ static bool read_name(gpu_facts *f, const char **s, err *e)
     snprintf(f->name, sizeof f->name, "%s", text_str(&safe));
     text_free(&safe);
     *s += n;
-    return known || (*s)[strspn(*s, " ")] || fail(word, "no such card is known, and no processor:N given", e);
+    return known || (*s)[strspn(*s, " ")] || fail(word, "a known card, or processor:N beside the name, expected", e);
 }
 
 bool gpu_read(gpu_facts *f, const char *machine, err *e)
@@ -236,13 +250,13 @@ bool gpu_read(gpu_facts *f, const char *machine, err *e)
         if (!read_word(&v, s, &end, e))
             return false;
         if (*end && *end != ' ')
-            return fail(end, "unexpected text", e);
+            return fail(end, "a blank between words expected", e);
         s = end;
     }
     if (!v.processor)
-        return fail("", "no processor:N given", e);
+        return fail(machine, "processor:N expected", e);
     if (!v.f32 && (!int_mul(v.clock, OPERATIONS, &v.f32) || !int_mul(v.f32, v.processor, &v.f32)))
-        return fail(machine, "too many operations a second", e);
+        return fail(machine, "clock times lanes and processors over 2^63 operations a second, fewer expected,", e);
     take(f, &v);
     return true;
 }

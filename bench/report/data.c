@@ -407,7 +407,8 @@ static bool format_known(const report *r, ts_error *e)
                 "the results have format \"%.60s\"; this version reads " FORMAT_RESULTS " and " FORMAT_STEP,
                 text_str(&shown));
     else
-        err_set(e, TS_BAD_INPUT, "the results have no \"format\": \"" FORMAT_RESULTS "\"");
+        err_set(e, TS_BAD_INPUT,
+                "the results have no \"format\", \"" FORMAT_RESULTS "\" or \"" FORMAT_STEP "\" expected");
     err_hint(e, "give a file that tessera bench wrote with -o");
     text_free(&shown);
     return false;

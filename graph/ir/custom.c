@@ -78,7 +78,7 @@ bool custom_pack(graph *g, node *draft, int n, const type *t, err *e)
     *out = (type){.dtype = bytes ? TS_U8 : t[0].dtype, .rank = 1};
     for (int i = 0; i < n; i++)
         if (!int_add(out->dim[0], room(&t[i], bytes), &out->dim[0]))
-            return err_set(e, TS_MEMORY, "its outputs have too many elements");
+            return err_set(e, TS_MEMORY, "its outputs have more than 2^63 - 1 elements, fewer expected");
     return type_valid(out, e);
 }
 
@@ -249,7 +249,7 @@ static bool output_types(graph *g, node *draft, err *e)
     use u;
     use_begin(&u, draft);
     if (!o->shape && !draft->n_in)
-        return err_set(e, TS_BAD_INPUT, "no operand is given, of which outputs could have the shape");
+        return err_set(e, TS_BAD_INPUT, "0 operands are given, at least 1 expected, of which outputs have the shape");
     for (int k = 0; k < o->n_out; k++)
         u.out[k] = o->shape ? (ts_array){.rank = -1} : u.in[0];
     if (o->shape && !o->shape(&u.of, &own))

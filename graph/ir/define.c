@@ -61,7 +61,8 @@ static bool check_counts(const ts_operation *o, err *e)
         return err_set(e, TS_BAD_INPUT,
                        "text says one output and its shape: n_out, shape, serial and impure are for "
                        "kernels");
-    return o->text || o->shape || o->n_in || err_set(e, TS_BAD_INPUT, "without operands it needs shape");
+    return o->text || o->shape || o->n_in ||
+           err_set(e, TS_BAD_INPUT, "n_in is 0 and shape is NULL, one of them expected");
 }
 
 /* The text over operands of one element each. */

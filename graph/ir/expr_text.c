@@ -99,12 +99,17 @@ static const expr *called(parser *p, const char *name, const char *start)
     dtype d;
     const bool cast = dtype_parse(name, &d);
     if (!f && !cast)
-        return p->at = start, fail(p, "no such function");
+        return p->at = start,
+               fail(p,
+                    arena_format(p->mem,
+                                 "no function is called \"%s\", one of the table or of the graph, or a dtype, expected",
+                                 name));
     const int k = arguments(p, ")", MAX_ARG, arg);
     if (k < 0)
         return NULL;
     if (k != (cast ? 1 : f->arity))
-        return p->at = start, fail(p, arena_format(p->mem, "%d arguments, takes %d", k, cast ? 1 : f->arity));
+        return p->at = start,
+               fail(p, arena_format(p->mem, "\"%s\" has %d arguments, %d expected", name, k, cast ? 1 : f->arity));
     return cast ? x_cast(p->mem, d, arg[0]) : table ? x_apply(p->mem, f, k, arg) : apply_own(p, f, arg);
 }
 
@@ -115,15 +120,17 @@ static const expr *known_value(parser *p, const expr *value)
     if (!eat(p, "["))
         return value;
     if (value->kind != X_LOAD)
-        return fail(p, "only tensors have subscripts");
+        return fail(p, "'[' behind what is no tensor, an operator or the end expected");
     const int k = arguments(p, "]", MAX_RANK, sub);
     if (k < 0)
         return NULL;
     if (k != value->from->type.rank)
-        return fail(p, "as many subscripts as the tensor has axes expected");
+        return fail(p, arena_format(p->mem, "%d subscripts, %d expected", k, value->from->type.rank));
     for (int i = 0; i < k; i++)
         if (sub[i]->dtype != TS_N_DTYPE ? sub[i]->dtype != TS_I64 : !sub[i]->is_whole)
-            return fail(p, "subscripts are of dtype i64");
+            return fail(p,
+                        arena_format(p->mem, "subscript %d is %s, i64 expected", i,
+                                     sub[i]->dtype == TS_N_DTYPE ? "no whole number" : ts_dtype_name(sub[i]->dtype)));
     return x_load(p->mem, value->from, sub);
 }
 
@@ -160,6 +167,19 @@ static const expr *value_named(const parser *p, const char *name)
     return NULL;
 }
 
+/* With the first of the names that there are. */
+static const expr *unknown(parser *p, const char *name)
+{
+    enum { SHOWN = 8 };
+    text have = {0};
+    for (int i = 0; i < p->known->n && i <= SHOWN; i++)
+        text_add(&have, "%s%s", i ? ", " : "", i == SHOWN ? "..." : p->known->name[i]);
+    fail(p,
+         arena_format(p->mem, "nothing is called \"%s\", %s expected", name, have.len ? text_str(&have) : "a number"));
+    text_free(&have);
+    return NULL;
+}
+
 /* inf and nan may be hidden by parameters of these names. */
 static const expr *named(parser *p)
 {
@@ -176,7 +196,7 @@ static const expr *named(parser *p)
     if (!strcmp(name, "nan"))
         return x_real(p->mem, NAN);
     p->at = start;
-    return fail(p, "unknown name");
+    return unknown(p, name);
 }
 
 /* Depth is bounded: texts come from files, and the stack is not theirs. */
@@ -184,7 +204,7 @@ static const expr *unary(parser *p)
 {
     const expr *x;
     if (++p->depth > MAX_DEPTH)
-        return fail(p, "nested too deeply");
+        return fail(p, arena_format(p->mem, "nested over %d deep, less expected", MAX_DEPTH));
     if (eat(p, "-"))
         x = (x = unary(p)) ? x1(p->mem, "neg", x) : NULL;
     else if (eat(p, "!"))
@@ -268,7 +288,7 @@ static int left_sides(parser *p, char name[][MAX_NAME], int max)
     int n = 0;
     do {
         if (n == max)
-            return fail(p, "too many names"), -1;
+            return fail(p, arena_format(p->mem, "over %d name%s, '=' expected", max, max == 1 ? "" : "s")), -1;
         read_name(p, name[n]);
         if (!*name[n] || isdigit((unsigned char)*name[n]) || strchr(name[n], '.'))
             return fail(p, "a name expected"), -1;
@@ -288,7 +308,7 @@ static bool let_several(parser *p, int n, char name[][MAX_NAME])
         return fail(p, "a call of a function with as many results as there are names expected"), false;
     const int k = arguments(p, ")", MAX_ARG, arg);
     if (k >= 0 && k != of->n_parameter)
-        return fail(p, arena_format(p->mem, "%d arguments, takes %d", k, of->n_parameter)), false;
+        return fail(p, arena_format(p->mem, "\"%s\" has %d arguments, %d expected", call, k, of->n_parameter)), false;
     for (int i = 0; k >= 0 && i < n; i++) {
         const fn *f = scalar_fn(p->known->own, i ? arena_format(p->mem, "%s.%d", call, i) : call);
         if (!f || !(value[i] = apply_own(p, f, arg)))
@@ -322,7 +342,7 @@ static bool assign(parser *p, const expr *c)
     int n = 0;
     do {
         if (n == SCALAR_RESULT)
-            return fail(p, "too many names"), false;
+            return fail(p, arena_format(p->mem, "over %d names, ';' expected", SCALAR_RESULT)), false;
         if (left_sides(p, name + n, 1) < 0)
             return false;
         const expr *was = value_named(p, name[n]);
@@ -361,7 +381,9 @@ static bool loop(parser *p)
         const bool known = c->kind == X_LIT, holds = known && (c->is_whole ? c->whole != 0 : c->lit != 0);
         const bool ends = p->skipped || k == most || (known && !holds);
         if (k == most && holds && !p->skipped)
-            return fail(p, "the condition still holds after the last step"), false;
+            return fail(p,
+                        "the condition still holds after the last step, more steps or a condition that ends expected"),
+                   false;
         p->skipped += ends;
         const bool good = assign(p, ends ? NULL : c);
         p->skipped -= ends;

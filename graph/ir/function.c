@@ -39,7 +39,7 @@ static bool read_parameters(scalar *f, char *list, err *e)
                 return err_set(e, TS_BAD_INPUT, "parameter %s stands there twice", p);
         f->parameter[f->n_parameter++] = p;
     }
-    return f->n_parameter || err_set(e, TS_BAD_INPUT, "it has no parameter");
+    return f->n_parameter || err_set(e, TS_BAD_INPUT, "it has 0 parameters, at least 1 expected");
 }
 
 static bool read_head(arena *mem, const char *head, scalar *f, err *e)
@@ -132,7 +132,7 @@ bool ts_function(ts_graph *g, const char *head, const char *source, const char *
     if (before && is_same(before, &f))
         return true;
     if (before)
-        err_set(e, TS_BAD_INPUT, "the graph has another function of that name");
+        err_set(e, TS_BAD_INPUT, "the graph has another function of that name, another name or the same text expected");
     if (before || is_taken(g, f.name, e))
         return err_in(e, "function %s", f.name);
     scalar *own = added(table_of(g), &f);

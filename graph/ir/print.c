@@ -204,7 +204,7 @@ static bool read_word(reader *r, char *out, size_t max)
         r->at++;
     while (isalnum((unsigned char)*r->at) || *r->at == '_' || (n && *r->at == '.')) {
         if (n + 1 == max)
-            return fail(r, "word too long");
+            return fail(r, arena_format(&r->g->mem, "a word of at most %d bytes expected", (int)max - 1));
         out[n++] = *r->at++;
     }
     out[n] = 0;
@@ -219,7 +219,8 @@ static bool read_ref(reader *r, const node **out)
     if (!read_int(r, &i))
         return false;
     if (i < 0 || i >= r->n)
-        return fail(r, "a node that is not defined yet");
+        return fail(
+            r, arena_format(&r->g->mem, "n%lld is not defined yet, a node below n%d expected", (long long)i, r->n));
     return *out = r->node[i], true;
 }
 
@@ -229,14 +230,14 @@ static bool read_type(reader *r, type *t)
     if (!read_word(r, name, sizeof name))
         return false;
     if (!dtype_parse(name, &t->dtype))
-        return fail(r, "an unknown dtype");
+        return fail(r, arena_format(&r->g->mem, "\"%s\" is no dtype, one as in f32 expected", name));
     if (!eat(r, "["))
         return fail(r, "'[' expected");
     for (t->rank = 0; !eat(r, "]"); t->rank++) {
         if (t->rank && !eat(r, ","))
             return fail(r, "',' expected");
         if (t->rank == MAX_RANK)
-            return fail(r, "rank is over 8");
+            return fail(r, arena_format(&r->g->mem, "a rank of at most %d expected", MAX_RANK));
         if (!read_int(r, &t->dim[t->rank]))
             return false;
     }
@@ -252,7 +253,7 @@ static bool read_label(reader *r, char *out, size_t max) /* a JSON string; only 
     for (; *r->at != '"'; r->at++) {
         unsigned v = (unsigned char)*r->at;
         if (!v || v == '\n')
-            return fail(r, "unterminated string");
+            return fail(r, "'\"' expected");
         if (v == '\\') {
             static const char from[] = "nrtbf\"\\/", to[] = "\n\r\t\b\f\"\\/";
             const char *k = *++r->at ? strchr(from, *r->at) : NULL;
@@ -264,7 +265,7 @@ static bool read_label(reader *r, char *out, size_t max) /* a JSON string; only 
                 r->at += 4;
         }
         if (n + 1 == max)
-            return fail(r, "a name over 512 bytes");
+            return fail(r, arena_format(&r->g->mem, "a name of at most %d bytes expected", (int)max - 1));
         out[n++] = (char)v, out[n] = 0;
     }
     return r->at++, true;
@@ -277,7 +278,7 @@ static bool read_values(reader *r, int *n, double *real, int64_t *whole)
         if (*n && !eat(r, ","))
             return fail(r, "',' expected");
         if (*n == INLINE_CONST)
-            return fail(r, "more than 64 values");
+            return fail(r, arena_format(&r->g->mem, "at most %d values expected", INLINE_CONST));
         whole[*n] = strtoll(r->at, &end, 10);
         real[*n] = strtod(r->at, &end);
         if (end == r->at)
@@ -366,7 +367,7 @@ static bool read_trip(reader *r, const node **root, scan_trip *out)
     reader own = {.g = r->g, .at = r->at, .line = r->line, .e = r->e, .depth = r->depth + 1};
     out->root = root;
     if (own.depth == MAX_DEPTH)
-        return fail(r, "trips within trips, too many");
+        return fail(r, arena_format(&r->g->mem, "trips within trips at most %d deep expected", MAX_DEPTH - 1));
     if (!eat(&own, "\n"))
         return fail(r, "a line of its own for each node of a trip expected");
     own.line++;
@@ -391,7 +392,7 @@ static bool read_operands(reader *r, calling *c)
         if (c->n && !eat(r, ","))
             return fail(r, "',' expected");
         if (c->n == MAX_OPERANDS)
-            return fail(r, "too many operands");
+            return fail(r, arena_format(&r->g->mem, "at most %d operands expected", MAX_OPERANDS));
         if (!read_ref(r, &c->in[c->n++]))
             return false;
     }
@@ -456,12 +457,12 @@ static bool read_line(reader *r)
     int64_t number;
     const node *made = NULL;
     if (!eat(r, "n") || !read_int(r, &number) || number != r->n || !eat(r, "="))
-        return fail(r, "nodes in order expected");
+        return fail(r, arena_format(&r->g->mem, "n%d = expected", r->n));
     if (!read_word(r, word, sizeof word))
         return false;
     const op *o = g_op(r->g, word);
     if (!o)
-        return fail(r, "no such operation before this place:");
+        return fail(r, arena_format(&r->g->mem, "no operation is called \"%s\", one of tessera ops expected", word));
     if (!(eat(r, "(") ? read_call(r, o, &made) : read_leaf(r, o, &made)))
         return false;
     if (r->n == r->cap) {
@@ -482,7 +483,7 @@ static bool read_all(reader *r, int max, const node **root, int *n) /* up to the
         if (*n && !eat(r, ","))
             ok = fail(r, "',' expected");
         else if (*n == max)
-            ok = fail(r, "more results than the caller takes");
+            ok = fail(r, arena_format(&r->g->mem, "at most %d results expected", max));
         else
             ok = read_ref(r, &root[*n]) && ++*n;
     }

@@ -60,9 +60,13 @@ static bool read_operands(attend *a, err *e)
             return false;
     }
     if (a->q->type.rank != 4 || a->k->type.rank != 4 || a->v->type.rank != 4)
-        return err_set(e, TS_BAD_INPUT, "%s: q, k and v need 3 or 4 axes each", c->type);
+        return err_set(e, TS_BAD_INPUT, "%s: Q, K and V have %d, %d and %d axes, 3 with the "
+                       "numbers of heads, or 4, expected", c->type,
+                       c->in[0]->type.rank, c->in[1]->type.rank, c->in[2]->type.rank);
     if (!past[0] != !past[1])
-        return err_set(e, TS_BAD_INPUT, "%s: past keys and values come together or not at all", c->type);
+        return err_set(e, TS_BAD_INPUT, "%s: past_%s is not given and past_%s is, both or none "
+                       "expected", c->type, past[0] ? "value" : "key",
+                       past[0] ? "key" : "value");
     if (past[0]) {
         a->k = g_callf(g, 2, (const node *const[]){past[0], a->k}, "concat axis=2");
         a->v = g_callf(g, 2, (const node *const[]){past[1], a->v}, "concat axis=2");

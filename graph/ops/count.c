@@ -86,7 +86,7 @@ static bool place_shape(const node *n, type *out, err *e)
     if (!attr_axis(n, "axis", t->rank, &axis, e))
         return false;
     if (t->dim[axis] == 0)
-        return err_set(e, TS_BAD_INPUT, "axis %d is empty and has no places", axis);
+        return err_set(e, TS_BAD_INPUT, "attribute axis is %d, whose extent is 0: at least one place expected", axis);
     *out = (type){.dtype = TS_I64};
     for (int i = 0; i < t->rank; i++) {
         if (top->rank != t->rank || top->dim[i] != (i == axis ? 1 : t->dim[i]))

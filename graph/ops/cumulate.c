@@ -28,7 +28,7 @@ static bool adapt(const onnx_call *c, const char *op_name, const node **out, err
     if (!onnx_need(c, 2, e) || !onnx_ints(c, "", 1, &axis, 1, &n, e))
         return false;
     if (n != 1)
-        return err_set(e, TS_BAD_INPUT, "%s: axis is a list, one number expected", c->type);
+        return err_set(e, TS_BAD_INPUT, "%s: axis has %d numbers, one expected", c->type, n);
     const dtype d = c->in[0]->type.dtype;
     const attr list[] = {attr_int("axis", axis), attr_int("exclusive", onnx_int(c, "exclusive", 0)),
                          attr_int("reverse", onnx_int(c, "reverse", 0))};

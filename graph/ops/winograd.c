@@ -74,9 +74,9 @@ static bool pixels_shape(const node *n, type *out, err *e)
     const winograd *w = tiling;
     const attr *extents = node_attr(n, "extents");
     if (x->rank != 6 || x->dim[0] != w->t || x->dim[1] != w->t)
-        return err_set(e, TS_BAD_INPUT, "[%d, %d, batch, tiles, tiles, channel] expected", w->t, w->t);
+        return operands_refuse(1, n->in, e, "an image in tiles [%d, %d, batch, tiles, tiles, channel]", w->t, w->t);
     if (extents->n != 2)
-        return err_set(e, TS_BAD_INPUT, "extents: %d numbers, 2 wanted", extents->n);
+        return err_set(e, TS_BAD_INPUT, "attribute extents has %d numbers, 2 expected", extents->n);
     for (int s = 0; s < 2; s++) {
         const int64_t most = x->dim[3 + s] * w->m;
         if (extents->ints[s] > most || extents->ints[s] <= most - w->m)

@@ -85,15 +85,17 @@ bool onnx_ports(onnx_source *s, const Onnx__Graph *g, const name_table *given, b
     for (size_t i = 0; i < g->n_input; i++)
         if (name_find(given, onnx_text(g->input[i]->name)) < 0) {
             if (out->n_input == ONNX_PORTS)
-                return err_set(e, TS_BAD_INPUT, "M005 more than %d inputs", ONNX_PORTS);
+                return err_set(e, TS_BAD_INPUT, "M005 %zu inputs and initializers, at most %d inputs expected",
+                               g->n_input, ONNX_PORTS);
             ts_port *p = &out->input[out->n_input++];
             if (!read_port(f, g->input[i], model ? "input" : NULL, p, e))
                 return false;
             if (model && p->dtype == TS_N_DTYPE && f->n_refused == 0)
-                return err_set(e, TS_BAD_INPUT, "M019 input \"%s\" has no element type", p->name);
+                return err_set(e, TS_BAD_INPUT, "M019 input \"%s\" has no element type, one that ONNX names expected",
+                               p->name);
         }
     if (g->n_output > ONNX_PORTS)
-        return err_set(e, TS_BAD_INPUT, "M005 more than %d outputs", ONNX_PORTS);
+        return err_set(e, TS_BAD_INPUT, "M005 %zu outputs, at most %d expected", g->n_output, ONNX_PORTS);
     for (size_t i = 0; i < g->n_output; i++)
         if (!read_port(f, g->output[i], model ? "output" : NULL, &out->output[out->n_output++], e))
             return false;

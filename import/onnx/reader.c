@@ -48,7 +48,8 @@ static bool read_function(onnx_source *s, const Onnx__Function *from, function *
     step defaults = {0};
     out->domain = onnx_domain(from->domain), out->name = onnx_text(from->name);
     if (from->n_input > ONNX_PORTS || from->n_output > ONNX_PORTS)
-        return err_set(e, TS_BAD_INPUT, "M005 more than %d inputs or outputs", ONNX_PORTS);
+        return err_set(e, TS_BAD_INPUT, "M005 %s: %zu inputs and %zu outputs, at most %d of each expected", out->name,
+                       from->n_input, from->n_output, ONNX_PORTS);
     out->body.n_input = (int)from->n_input, out->body.n_output = (int)from->n_output;
     out->body.input = named_ports(s->file, from->n_input, from->input);
     out->body.output = named_ports(s->file, from->n_output, from->output);

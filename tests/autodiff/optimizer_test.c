@@ -286,9 +286,9 @@ static void test_refusals(void)
     refuse((ts_optimizer){.recipe = "adam beta1=x"}, "adam: no setting \"beta1=x\" with a number");
     refuse((ts_optimizer){.recipe = "adam", .average = 2}, "average: 2 is not in 0...1");
     refuse((ts_optimizer){.recipe = "adam", .n_rule = 1, .rule = &(ts_rule){.names = "w", .frozen = true}},
-           "no parameter is left to be trained");
+           "0 parameters are to be trained, at least 1 expected");
     refuse((ts_optimizer){.recipe = "sgd", .rate = (ts_tensor) & (char){0}},
-           "the learning rate and the step are numbers of dtype f64 without axes");
+           "the optimizer is given f32[] and f64[]; a learning rate and a step of type f64[] expected");
 }
 
 int main(void)

@@ -60,6 +60,8 @@ static void test_not_results(void)
 {
     ts_error e = {0}, f = {0};
     CHECK(bench_table_text("{\"format\":\"tiling/1\"}", NULL, &e) == NULL && e.code == TS_BAD_INPUT);
+    CHECK_TEXT(e.text, "results: \"format\" is \"tiling/1\", results/1 or comparison/1 expected\n"
+                       "  hint: give a file that tessera bench wrote with -o, or what compare --json printed");
     CHECK(bench_table_text("{\"format\":", NULL, &f) == NULL && f.code == TS_BAD_INPUT);
     ts_error g = {0};
     char *empty = bench_table_text("{\"format\":\"results/1\"}", NULL, &g); /* nothing in it is not a reason to fail */

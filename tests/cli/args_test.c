@@ -90,7 +90,9 @@ static void refused(void)
         const char *line, *text;
     } rows[] = {
         {&one, "", "one: MODEL is missing\n  hint: tessera one MODEL [OTHER]; see tessera help one"},
-        {&one, "a b c", "one: do not know what to do with \"c\"\n  hint: tessera help one"},
+        {&one, "a b c",
+         "one: do not know what to do with \"c\", 2 arguments expected\n  hint: tessera one MODEL [OTHER]; see tessera "
+         "help one"},
         {&one, "a --al", "one has no option --al\n  hint: did you mean --all?"},
         {&one, "a -time", "--time \"ime\": must be a time, as in 2s, 500ms or 1m"},
         {&one, "a -limit 3", "one has no option -l\n  hint: did you mean --limit?"},
@@ -102,7 +104,9 @@ static void refused(void)
         {&forms, "int", "forms does not know \"int\"\n  hint: did you mean init?"},
         {&forms, "init", "forms init: MODEL is missing\n  hint: tessera forms init MODEL; see tessera help forms"},
         {&forms, "all", "forms all: FILE is missing\n  hint: tessera forms all FILE...; see tessera help forms"},
-        {&forms, "list x", "forms list: do not know what to do with \"x\"\n  hint: tessera help forms"},
+        {&forms, "list x",
+         "forms list: do not know what to do with \"x\", 0 arguments expected\n  hint: tessera forms list; see tessera "
+         "help forms"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         args a;

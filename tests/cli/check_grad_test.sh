@@ -173,5 +173,5 @@ $TESSERA emit --fn 'f(x) = f64(f16(x))' -o f.c 2>error.txt || code=$?
     error.txt || { cat error.txt; exit 1; }
 code=0
 $TESSERA emit --fn 'f(x) = g(x)' -o f.c 2>error.txt || code=$?
-[ $code = 3 ] && grep -q 'function f: expression " g(x)", column 2: no such function' error.txt || { cat error.txt; exit 1; }
+[ $code = 3 ] && grep -q 'function f: expression " g(x)", column 2: no function is called "g"' error.txt || { cat error.txt; exit 1; }
 echo ok

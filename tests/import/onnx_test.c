@@ -275,12 +275,12 @@ static void test_versions(void)
     wire_begin(&m);
     for (int i = 0; i <= 4096; i++)
         wire_output(&m, "y f32 3");
-    refuse_model(&m, TS_BAD_INPUT, "M005 more than 4096 outputs");
+    refuse_model(&m, TS_BAD_INPUT, "M005 4097 outputs, at most 4096 expected");
     wire_begin(&m);
     wire_output(&m, "y f32 3");
     for (int i = 0; i <= 4096; i++)
         wire_input(&m, "x f32 3");
-    refuse_model(&m, TS_BAD_INPUT, "M005 more than 4096 inputs");
+    refuse_model(&m, TS_BAD_INPUT, "M005 4097 inputs and initializers, at most 4096 inputs expected");
     begin(&m);
     wire_input(&m, "v f32 3,-7");
     refuse_model(&m, TS_BAD_INPUT, "M020 input \"v\": dim[1] = -7");

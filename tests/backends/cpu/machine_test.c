@@ -99,6 +99,25 @@ static void test_refusals(void)
     }
 }
 
+static void test_sentences(void)
+{
+    static const char *const refused[][2] = {
+        {"core:2 isa:sse9", "machine: one of plain, avx2, avx512 expected at 'isa:sse9'"},
+        {"core:2 l2:0", "machine: l2:N(SIZE) or l2:N(SIZE)=CORES+CORES, N from 1 to 1024, expected at 'l2:0'"},
+        {"core:2 gpu:1", "machine: one of package, numa, l3, l2, l1d, core, line, isa, nta or cpu expected at 'gpu:1'"},
+        {"core:2(0,1)x", "machine: a blank between words expected at 'x'"},
+        {"l3:1(1MB)", "machine: core:N expected at 'l3:1(1MB)'"},
+        {"core", "machine: NAME:COUNT expected at 'core'"},
+    };
+    for (int i = 0; i < COUNT(refused); i++) {
+        machine m;
+        err e = {0};
+        CHECK(!machine_load(&m, refused[i][0], &e));
+        e.text[strcspn(e.text, "\n")] = 0; /* the hint is an example of a machine */
+        CHECK_TEXT(e.text, refused[i][1]);
+    }
+}
+
 static void test_isa(void)
 {
     CHECK_TEXT(isa_at(0)->name, "plain");
@@ -183,6 +202,7 @@ int main(void)
     test_text();
     test_tiers();
     test_refusals();
+    test_sentences();
     test_isa();
     test_host();
     test_json();

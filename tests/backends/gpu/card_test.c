@@ -68,23 +68,32 @@ static void is_refused(const char *in, const char *want)
 
 static void test_refusals(void)
 {
-    is_refused("gpu:h101", "machine: no such card is known, and no processor:N given at 'gpu:h101'");
-    is_refused("gpu:mine lane:64", "machine: no processor:N given at ''");
-    is_refused("gpu:", "machine: bad name at 'gpu:'");
+    is_refused("gpu:h101", "machine: a known card, or processor:N beside the name, expected at 'gpu:h101'");
+    is_refused("gpu:mine lane:64", "machine: processor:N expected at 'gpu:mine lane:64'");
+    is_refused("gpu:", "machine: a name, as in gpu:h100, expected at 'gpu:'");
     is_refused("core:2", "machine: a card begins with gpu:NAME at 'core:2'");
-    is_refused("gpu:h100 core:2", "machine: unknown word at 'core:2'");
-    is_refused("gpu:h100 x", "machine: a colon is missing at 'x'");
-    is_refused("gpu:h100 processor:0", "machine: bad figure at 'processor:0'");
-    is_refused("gpu:h100 processor:99999999999999999999", "machine: bad figure at 'processor:99999999999999999999'");
-    is_refused("gpu:h100 lane:64(", "machine: bad figure at 'lane:64('");
-    is_refused("gpu:h100 lane:64(32", "machine: bad figure at 'lane:64(32'");
-    is_refused("gpu:h100 memory:8GB(1GB)", "machine: bad figure at 'memory:8GB(1GB)'");
-    is_refused("gpu:h100 memory:8XB", "machine: unexpected text at 'XB'");
-    is_refused("gpu:h100 clock:1980", "machine: bad figure at 'clock:1980'");
-    is_refused("gpu:h100 capability:9.", "machine: bad figure at 'capability:9.'");
-    is_refused("gpu:h100 capability:9.0a", "machine: unexpected text at 'a'");
+    is_refused("gpu:h100 core:2", "machine: one of processor, lane, warp, group, register, shared, l1, l2, memory, "
+                                  "clock, f32, bf16 or capability "
+                                  "expected at 'core:2'");
+    is_refused("gpu:h100 x", "machine: NAME:FIGURE expected at 'x'");
+    is_refused("gpu:h100 processor:0",
+               "machine: processor:FIGURE expected, a count of at most 1048576, at 'processor:0'");
+    is_refused("gpu:h100 processor:99999999999999999999",
+               "machine: processor:FIGURE expected, a count of at most 1048576, at 'processor:99999999999999999999'");
+    is_refused("gpu:h100 lane:64(",
+               "machine: lane:FIGURE expected, a count of at most 1048576, of a group in brackets, at 'lane:64('");
+    is_refused("gpu:h100 lane:64(32",
+               "machine: lane:FIGURE expected, a count of at most 1048576, of a group in brackets, at 'lane:64(32'");
+    is_refused("gpu:h100 memory:8GB(1GB)",
+               "machine: memory:FIGURE expected, a size and a rate, as in 8GB(400GB/s), at 'memory:8GB(1GB)'");
+    is_refused("gpu:h100 memory:8XB", "machine: a blank between words expected at 'XB'");
+    is_refused("gpu:h100 clock:1980", "machine: clock:FIGURE expected, a frequency, as in 1500MHz, at 'clock:1980'");
+    is_refused("gpu:h100 capability:9.",
+               "machine: capability:FIGURE expected, one to 99 with a digit, as in 9.0, at 'capability:9.'");
+    is_refused("gpu:h100 capability:9.0a", "machine: a blank between words expected at 'a'");
     is_refused("gpu:mine processor:1000000 clock:9000000THz",
-               "machine: too many operations a second at 'gpu:mine processor:1000000 clock:9000000'");
+               "machine: clock times lanes and processors over 2^63 operations a second, fewer expected, at 'gpu:mine "
+               "processor:1000000 clock:9000000'");
     CHECK(!gpu_is_text(NULL) && !gpu_is_text("core:2 gpu:1") && gpu_is_text(" gpu:x"));
 }
 

@@ -21,7 +21,7 @@ set_run="run bert-tiny --dim seq=4 --seed 1 --target opencl --cache-dir none"
     expect 9 "kernels for wide may be too large: its groups have up to 1073741824 bytes of local memory" $set_run \
         --machine "gpu:wide processor:2 shared:1GB(1GB)"
     expect 2 "machine \"opencl:x\" is no device of OpenCL" $set_run --machine opencl:x
-    expect 3 "machine: a colon is missing" $set_run --machine cpu
+    expect 3 "machine: NAME:COUNT expected" $set_run --machine cpu
 }
 # reals of 8 bytes with weights of 4: what is multiplied and added is of one type
 expect 0 "good" check-grad products --dim m=4 --dim k=4 --dim n=4 --dim layers=1 --target opencl

@@ -495,13 +495,14 @@ static void test_refusals(void)
 {
     static const struct {
         const char *text, *says;
-    } bad[] = {
-        {"{\"format\":\"results/1\"", "the results: not valid JSON at byte 21"},
-        {"{}", "the results have no \"format\": \"results/1\"\n  hint: give a file that tessera bench wrote with -o"},
-        {"{\"format\":\"results/2\"}",
-         "the results have format \"results/2\"; this version reads results/1 and step/1\n  hint: "
-         "give a file that tessera bench wrote with -o"},
-        {"[]", "the results have no \"format\": \"results/1\"\n  hint: give a file that tessera bench wrote with -o"}};
+    } bad[] = {{"{\"format\":\"results/1\"", "the results: not valid JSON at byte 21"},
+               {"{}", "the results have no \"format\", \"results/1\" or \"step/1\" expected\n  hint: give a file that "
+                      "tessera bench wrote with -o"},
+               {"{\"format\":\"results/2\"}",
+                "the results have format \"results/2\"; this version reads results/1 and step/1\n  hint: "
+                "give a file that tessera bench wrote with -o"},
+               {"[]", "the results have no \"format\", \"results/1\" or \"step/1\" expected\n  hint: give a file that "
+                      "tessera bench wrote with -o"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ts_error e = {0};
         char *html = NULL;

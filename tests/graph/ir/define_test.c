@@ -56,7 +56,7 @@ static void test_records(void)
     o.text = NULL, o.kernel = NULL;
     refused_record(o, "define mine: it has neither text nor kernel; give one of them");
     o.kernel = kernel, o.n_in = 0;
-    refused_record(o, "define mine: without operands it needs shape");
+    refused_record(o, "define mine: n_in is 0 and shape is NULL, one of them expected");
     o = text, o.n_in = 5;
     refused_record(o, "define mine: n_in is 5, text takes 1 to 4 operands");
     o = text, o.impure = true;
@@ -65,7 +65,7 @@ static void test_records(void)
     o = text, o.text = "a + ";
     refused_record(o, "define mine: expression \"a + \", column 5: a value expected");
     o = text, o.text = "a + beta";
-    refused_record(o, "define mine: expression \"a + beta\", column 5: unknown name");
+    refused_record(o, "define mine: expression \"a + beta\", column 5: nothing is called \"beta\", a expected");
     o = text, o.numbers = "beta=1 beta=2";
     refused_record(o, "define mine: numbers: \"beta\" stands there twice");
     o.numbers = "beta=1 b=2";
@@ -137,7 +137,8 @@ static void test_shapes(void)
     refused(g, ts_call1(g, "mute", x), "mute: its shape failed and gave no reason");
     refused(g, ts_call1(g, "idle", x), "idle: its shape says no dtype, or no rank in 0...8, of output 0");
     refused(g, ts_call1(g, "minus_one", x), "minus_one: output 0: dim[1] = -1 is negative");
-    refused(g, ts_call(g, "anything", 0, NULL), "anything: no operand is given, of which outputs could have the shape");
+    refused(g, ts_call(g, "anything", 0, NULL),
+            "anything: 0 operands are given, at least 1 expected, of which outputs have the shape");
     refused(g, ts_call(g, "anything", 11, many), "anything: 11 operands given, takes at most 10");
     refused(g, ts_call1(g, "plain", x), "plain: its text uses no operand");
     ts_tensor y = ts_call(g, "anything", 10, many);
@@ -174,8 +175,10 @@ static void test_outputs(bool mixed)
     CHECK(ts_parse(g, printed, 2, back, &n, &e) && n == 2 && back[0] == a && back[1] == b);
     ts_graph *h = ts_graph_make();
     CHECK(!ts_parse(h, printed, 2, back, &n, &e));
-    CHECK_TEXT(e.text, mixed ? "graph text, line 2: no such operation before this place: at \"(n0) : u8[128]\nn2 = \""
-                             : "graph text, line 2: no such operation before this place: at \"(n0) : f32[8]\nn2 = r\"");
+    CHECK_TEXT(e.text, mixed ? "graph text, line 2: no operation is called \"both\", one of tessera ops expected at "
+                               "\"(n0) : u8[128]\nn2 = \""
+                             : "graph text, line 2: no operation is called \"both\", one of tessera ops expected at "
+                               "\"(n0) : f32[8]\nn2 = r\"");
     e = (ts_error){0};
     ts_graph_free(h), h = ts_graph_make();
     CHECK(ts_define(h, &o) && ts_parse(h, printed, 2, back, &n, &e) && n == 2 && ts_index(back[1]) == 1);

@@ -209,7 +209,7 @@ static void test_refusals(void)
 {
     refused("relu3", "0", NULL, "function \"relu3\": expected a name and its parameters, as in \"relu3(x)\"");
     refused("Relu3(x)", "0", NULL, "function \"Relu3\": a name is of lower-case letters, digits and _");
-    refused("f()", "0", NULL, "function f: it has no parameter");
+    refused("f()", "0", NULL, "function f: it has 0 parameters, at least 1 expected");
     refused("f(x, x)", "0", NULL, "function f: parameter x stands there twice");
     refused("f(a,b,c,d,e)", "0", NULL, "function f: more than 4 parameters");
     refused("f(x)", NULL, NULL, "function f: it has no text");
@@ -218,8 +218,10 @@ static void test_refusals(void)
     refused("softmax(x)", "x", NULL,
             "function softmax: an operation has that name\n  hint: give one of them another name");
     refused("f(x)", "x +", NULL, "function f: expression \"x +\", column 4: a value expected");
-    refused("f(x)", "x, y", NULL, "function f: expression \"x, y\", column 4: unknown name");
-    refused("f(x)", "g(x)", NULL, "function f: expression \"g(x)\", column 1: no such function");
+    refused("f(x)", "x, y", NULL, "function f: expression \"x, y\", column 4: nothing is called \"y\", x expected");
+    refused("f(x)", "g(x)", NULL,
+            "function f: expression \"g(x)\", column 1: no function is called \"g\", one of the table or of the graph, "
+            "or a dtype, expected");
     refused("f(x)", "x", "1, 2", "function f: derivative: expression \"1, 2\", column 2: end expected");
     refused("f(x)", "let t x; t", NULL, "function f: expression \"let t x; t\", column 7: '=' expected");
     refused(
@@ -228,7 +230,7 @@ static void test_refusals(void)
         "as in while (x < 1, 20)");
     refused("f(x)", "let k = 0; while (k < 9, 5) k = k + 1; k", NULL,
             "function f: expression \"let k = 0; while (k < 9, 5) k = k + 1; k\", column 28: the condition still holds "
-            "after the last step");
+            "after the last step, more steps or a condition that ends expected");
     refused_call("f(x)", "f(x / 2) + 1", "f",
                  "f: function f: its calls are 200 deep and do not end\n  hint: a recursion ends by a choice that "
                  "numbers in the call decide: n == 0 ? ... : ...");
@@ -244,7 +246,8 @@ static void test_refusals(void)
     ts_error e = {0};
     CHECK(ts_function(g, "f(x)", "x", NULL) && !ts_function(g, "f(x)", "x * 2", NULL));
     CHECK(!ts_graph_recover(g, &e));
-    CHECK_TEXT(e.text, "function f: the graph has another function of that name");
+    CHECK_TEXT(e.text,
+               "function f: the graph has another function of that name, another name or the same text expected");
     ts_graph_free(g);
 }
 
