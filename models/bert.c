@@ -31,10 +31,12 @@ static ts_tensor embeddings(maker *mk, const bert *b, ts_tensor ids, ts_tensor t
 static ts_tensor encoder(maker *mk, const bert *b, ts_tensor x, ts_tensor mask)
 {
     const double gain = layer_branch(2 * b->layers);
-    /* [b, h, s, d], as key and value */
-    ts_tensor query = transformer_split(mk, layer_dense(mk, x, b->width, 1, "attention.self.query"), b->heads);
-    ts_tensor key = transformer_split(mk, layer_dense(mk, x, b->width, 1, "attention.self.key"), b->heads);
-    ts_tensor value = transformer_split(mk, layer_dense(mk, x, b->width, 1, "attention.self.value"), b->heads);
+    ts_tensor query = transformer_split(mk, layer_dense(mk, x, b->width, 1, "attention.self.query"),
+                                        b->heads); /* [b, h, s, d] */
+    ts_tensor key = transformer_split(mk, layer_dense(mk, x, b->width, 1, "attention.self.key"),
+                                      b->heads); /* [b, h, s, d] */
+    ts_tensor value = transformer_split(mk, layer_dense(mk, x, b->width, 1, "attention.self.value"),
+                                        b->heads);                                                 /* [b, h, s, d] */
     ts_tensor seen = ts_call(mk->g, "attention", 4, (const ts_tensor[]){query, key, value, mask}); /* [b, h, s, d] */
     maker_named(mk, seen, "attention.self");
     seen = layer_dense(mk, transformer_merge(mk, seen), b->width, gain, "attention.output.dense"); /* [b, s, width] */
@@ -48,11 +50,9 @@ static ts_tensor pooler(maker *mk, ts_tensor x)
 {
     maker_enter(mk, "pooler.");
     const int64_t batch = maker_extent(x, 0), width = maker_extent(x, 2);
-    /* [b, 1, width] */
     ts_tensor first = maker_call(mk, 1, &x, "slice starts=[0,0,0] sizes=[%lld,1,%lld]", (long long)batch,
-                                 (long long)width);
-    /* [b, width] */
-    first = maker_call(mk, 1, &first, "reshape shape=[%lld,%lld]", (long long)batch, (long long)width);
+                                 (long long)width); /* [b, 1, width] */
+    first = maker_call(mk, 1, &first, "reshape shape=[%lld,%lld]", (long long)batch, (long long)width); /* [b, width] */
     return ts_call1(mk->g, "tanh", layer_dense(mk, first, width, 1, "dense"));
 }
 
@@ -62,16 +62,17 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e, const bert *b)
     if (!maker_within(m, "batch", 0, INT32_MAX, "sentences", e) ||
         !maker_within(m, "seq", 1, b->positions, "positions of the model", e))
         return false;
-    const int64_t dim[] = {ts_dim(m, "batch"), ts_dim(m, "seq")}; /* [b, s] */
-    ts_tensor ids = ts_input(g, "input_ids", TS_I64, 2, dim), mask = ts_input(g, "attention_mask", TS_I64, 2, dim),
-              types = ts_input(g, "token_type_ids", TS_I64, 2, dim);
-    /* x [b, s, width], added [b, 1, 1, s] */
-    ts_tensor x = embeddings(&mk, b, ids, types), added = transformer_mask(&mk, mask);
+    const int64_t dim[] = {ts_dim(m, "batch"), ts_dim(m, "seq")};
+    ts_tensor ids = ts_input(g, "input_ids", TS_I64, 2, dim);        /* [b, s] */
+    ts_tensor mask = ts_input(g, "attention_mask", TS_I64, 2, dim);  /* [b, s] */
+    ts_tensor types = ts_input(g, "token_type_ids", TS_I64, 2, dim); /* [b, s] */
+    ts_tensor x = embeddings(&mk, b, ids, types);                    /* [b, s, width] */
+    ts_tensor added = transformer_mask(&mk, mask);                   /* [b, 1, 1, s] */
     for (int i = 0; i < b->layers; i++) {
         maker_enter(&mk, "encoder.layer.%d.", i);
         x = encoder(&mk, b, x, added);
     }
-    ts_tensor pooled = b->pooler ? pooler(&mk, x) : NULL;
+    ts_tensor pooled = b->pooler ? pooler(&mk, x) : NULL; /* [b, width] */
     if (!ts_graph_ok(g, e))
         return false;
     ts_below(m, ids, b->vocabulary), ts_below(m, mask, 2), ts_below(m, types, b->types);

@@ -99,7 +99,8 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e, const gpt2 *c)
     ts_tensor words = layer_table(&mk, c->vocabulary, c->width, 0.2, "wte"); /* [vocabulary, width] */
     ts_tensor places = layer_table(&mk, c->positions, c->width, 0.1, "wpe"); /* [positions, width] */
     /* x [b, s, width], added [b, 1, 1, past + s] */
-    ts_tensor x = ts_call2(g, "gather", words, ids), added = transformer_mask(&mk, mask);
+    ts_tensor x = ts_call2(g, "gather", words, ids),
+              added = transformer_mask(&mk, mask); /* [b, s, width], [b, 1, 1, past + s] */
     x = ts_call2(g, "add", x, transformer_places(&mk, places, past, seq));
     for (int i = 0; i < c->layers; i++) {
         maker_enter(&mk, "h.%d.", i);
@@ -108,7 +109,7 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e, const gpt2 *c)
     maker_leave(&mk);
     x = layer_norm(&mk, ts_dim(m, "last") ? last_of(&mk, x) : x, epsilon, "ln_f");
     /* [b, s, vocabulary]: words again are the weights of the last layer */
-    ts_tensor logits = ts_call2(g, "matmul", x, ts_call1(g, "transpose", words));
+    ts_tensor logits = ts_call2(g, "matmul", x, ts_call1(g, "transpose", words)); /* [b, s, vocabulary] */
     if (!ts_graph_ok(g, e))
         return false;
     ts_below(m, ids, c->vocabulary), ts_below(m, mask, 2);

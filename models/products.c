@@ -17,8 +17,8 @@ static bool products(ts_model *m, ts_graph *g, ts_error *e)
         char name[32];
         snprintf(name, sizeof name, "w%lld", (long long)i);
         /* u in [-scale, scale) has variance scale^2 / 3: this keeps the products' size from layer to layer */
-        /* w [k, n] or [n, k] */
-        ts_tensor w = ts_weight(g, name, TS_F32, 2, (int64_t[]){in, out}, 0, sqrt(3.0 / (double)in), (uint64_t)i + 1);
+        ts_tensor w = ts_weight(g, name, TS_F32, 2, (int64_t[]){in, out}, 0, sqrt(3.0 / (double)in),
+                                (uint64_t)i + 1); /* [in, out] */
         x = ts_call2(g, "matmul", x, w);
     }
     ts_result(m, "y", x);
@@ -33,8 +33,12 @@ static bool fresh(ts_model *m, ts_graph *g, ts_error *e)
     if (!maker_within(m, "left", 0, 1, "1: a lies transposed", e) ||
         !maker_within(m, "right", 0, 1, "1: b lies transposed", e))
         return false;
-    ts_tensor a = ts_input(g, "a", TS_F32, 2, (int64_t[]){left ? depth : rows, left ? rows : depth});
-    ts_tensor b = ts_input(g, "b", TS_F32, 2, (int64_t[]){right ? columns : depth, right ? depth : columns});
+    ts_tensor a = ts_input(
+        g, "a", TS_F32, 2,
+        (int64_t[]){left ? depth : rows, left ? rows : depth}); /* [m, k], or [k, m] where left is 1 */
+    ts_tensor b = ts_input(
+        g, "b", TS_F32, 2,
+        (int64_t[]){right ? columns : depth, right ? depth : columns}); /* [k, n], or [n, k] where right is 1 */
     if (left)
         a = ts_call1(g, "transpose", a);
     if (right)

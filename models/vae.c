@@ -17,8 +17,8 @@ static const double before_silu = 1.6; /* about what makes up for the mean squar
 static ts_tensor group_norm(maker *mk, const vae *v, ts_tensor x, const char *name)
 {
     const int64_t width = maker_extent(x, 1);
-    ts_tensor scale = maker_weight(mk, name, ".weight", 1, &width, 1, 0.25);
-    ts_tensor bias = maker_weight(mk, name, ".bias", 1, &width, 0, 0.05);
+    ts_tensor scale = maker_weight(mk, name, ".weight", 1, &width, 1, 0.25); /* [c] */
+    ts_tensor bias = maker_weight(mk, name, ".bias", 1, &width, 0, 0.05);    /* [c] */
     return maker_call(mk, 3, (const ts_tensor[]){x, scale, bias}, "group_norm groups=%d epsilon=1e-6", v->groups);
 }
 
@@ -35,8 +35,9 @@ static double last_gain(const vae *v)
 /* x + conv(silu(norm(conv(silu(norm(x)))))), x through a convolution of its own where the width changes */
 static ts_tensor residual(maker *mk, const vae *v, ts_tensor x, int out) /* x[n, c, h, w] -> [n, out, h, w] */
 {
-    ts_tensor y = silu(mk, group_norm(mk, v, x, "norm1")); /* [n, c, h, w]; behind conv1 [n, out, h, w] */
-    y = silu(mk, group_norm(mk, v, layer_conv(mk, y, (conv){out, 3, 1, before_silu}, "conv1"), "norm2"));
+    ts_tensor y = silu(mk, group_norm(mk, v, x, "norm1")); /* [n, c, h, w] */
+    y = silu(mk, group_norm(mk, v, layer_conv(mk, y, (conv){out, 3, 1, before_silu}, "conv1"),
+                            "norm2")); /* [n, out, h, w] */
     y = layer_conv(mk, y, (conv){out, 3, 1, last_gain(v)}, "conv2");
     if (maker_extent(x, 1) != out)
         x = layer_conv(mk, x, (conv){out, 1, 1, 1}, "conv_shortcut");
@@ -47,11 +48,11 @@ static ts_tensor residual(maker *mk, const vae *v, ts_tensor x, int out) /* x[n,
 static ts_tensor attend(maker *mk, const vae *v, ts_tensor x)
 {
     const long long n = maker_extent(x, 0), c = maker_extent(x, 1), h = maker_extent(x, 2), w = maker_extent(x, 3);
-    ts_tensor y = group_norm(mk, v, x, "group_norm");
+    ts_tensor y = group_norm(mk, v, x, "group_norm");                                               /* [n, c, h, w] */
     y = maker_call(mk, 1, &y, "reshape shape=[%lld,%lld,%lld]", n, c, h * w);                       /* [n, c, h w] */
     y = ts_call1(mk->g, "transpose axes=[0,2,1]", y);                                               /* [n, h w, c] */
     ts_tensor q = layer_dense(mk, y, (int)c, 1, "to_q"), k = layer_dense(mk, y, (int)c, 1, "to_k"); /* [n, h w, c] */
-    ts_tensor all[] = {q, k, layer_dense(mk, y, (int)c, 1, "to_v")};
+    ts_tensor all[] = {q, k, layer_dense(mk, y, (int)c, 1, "to_v")}; /* each [n, h w, c] */
     y = maker_named(mk, ts_call(mk->g, "attention", 3, all), "attention");
     y = layer_dense(mk, y, (int)c, last_gain(v), "to_out.0"); /* [n, h w, c] */
     y = ts_call1(mk->g, "transpose axes=[0,2,1]", y);         /* [n, c, h w] */
@@ -99,7 +100,7 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e, const vae *v)
         return false;
     maker mk = {.g = g};
     const int64_t size = ts_dim(m, "size"), dim[] = {ts_dim(m, "batch"), 4, size, size};
-    ts_tensor y = decode(&mk, v, ts_input(g, "latents", TS_F32, 4, dim));
+    ts_tensor y = decode(&mk, v, ts_input(g, "latents", TS_F32, 4, dim)); /* [n, 3, 8 size, 8 size] */
     if (!ts_graph_ok(g, e))
         return false;
     ts_result(m, "sample", y);

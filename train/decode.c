@@ -142,7 +142,7 @@ bool decoder_next(decoder *d, const int64_t *id, int64_t n, ts_error *e)
 static ts_tensor of_tokens(decoder *d, ts_error *e)
 {
     const net *n = &d->judge.net;
-    ts_tensor from[MOST_FEEDS], to[MOST_FEEDS], y = NULL;
+    ts_tensor from[MOST_FEEDS], to[MOST_FEEDS], y = NULL; /* inputs as the window has them; y as the logits */
     ts_array *all = calloc((size_t)net_n_arrays(n), sizeof *all);
     data one = {.n = d->length + 1, .text.id = calloc((size_t)d->length + 1, sizeof *one.text.id)};
     const int count = ts_leaves(1, &d->judge.logits, NULL);
@@ -173,7 +173,7 @@ static bool make_steps(decoder *d, const ts_options *o, ts_error *e)
 {
     ts_error why = {0};
     ts_graph *g = d->judge.net.g;
-    const ts_tensor logits = of_tokens(d, e);
+    const ts_tensor logits = of_tokens(d, e); /* [batch, length, vocabulary] */
     if (e->code)
         return false;
     if (!logits)

@@ -74,7 +74,7 @@ bool net_dropout(net *n, ts_error *e)
     if (w->dropout_on && !list)
         return err_set(e, TS_MEMORY, "no memory");
     const ts_dropout_options how = {list, w->dropout, w->dropout == 0 ? NULL : random_seed(n)};
-    ts_tensor out = n->output;
+    ts_tensor out = n->output; /* as the output */
     const int places = list && !count ? 0 : ts_dropout(n->g, 1, &n->output, &how, &out);
     const bool good = places >= 0 || no_such_place(n, list ? list : "", e);
     free(list);

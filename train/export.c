@@ -185,7 +185,7 @@ static bool put_merged(ts_model *m, const run_weights *w, net *n, ts_error *e)
         ts_leaves(1, &n->loss, all);
     for (int i = 0; good && i < most; i++) {
         const bool given = strcmp(ts_op_name(all[i]), "input") == 0;
-        const ts_tensor merged = given ? all[i] : parameter_trained(n->g, all[i], w->n, w->all);
+        const ts_tensor merged = given ? all[i] : parameter_trained(n->g, all[i], w->n, w->all); /* as all[i] */
         const ts_options usual = {0};
         ts_array a = {0};
         if (merged == all[i] || (merged && strcmp(ts_name(merged), ts_name(all[i])) == 0))
@@ -201,7 +201,7 @@ static bool put_merged(ts_model *m, const run_weights *w, net *n, ts_error *e)
 /* What --freeze leaves as it was drawn or read is in no checkpoint. */
 static bool put_frozen_head(ts_model *m, const run_weights *w, net *n, ts_error *e)
 {
-    const ts_tensor part[] = {n->head_weight, n->head_bias};
+    const ts_tensor part[] = {n->head_weight, n->head_bias}; /* [c, h], [c] */
     bool good = true;
     for (int i = 0; good && i < 2; i++) {
         const ts_options usual = {0};

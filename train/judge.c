@@ -126,11 +126,13 @@ static bool plan_facts(judge *j, const ts_options *o, ts_error *e)
 {
     const net *n = &j->net;
     const ts_tensor x = j->logits, most = ts_call1(n->g, "max axes=[-1] keepdims=1", x),
-                    power = ts_call1(n->g, "exp", ts_call2(n->g, "subtract", x, most));
-    const ts_tensor fact[FACTS] = {[MOST] = most,
-                                   [SUM] = ts_call1(n->g, "sum axes=[-1]", power),
-                                   [SAID] = ts_call2(n->g, "place axis=-1", x, most),
-                                   [LABEL] = ts_call2(n->g, "pick axis=-1", x, n->label)};
+                    power = ts_call1(n->g, "exp",
+                                     ts_call2(n->g, "subtract", x, most)); /* [..., c], [..., 1], [..., c] */
+    const ts_tensor fact[FACTS] = {
+        [MOST] = most,
+        [SUM] = ts_call1(n->g, "sum axes=[-1]", power),
+        [SAID] = ts_call2(n->g, "place axis=-1", x, most),
+        [LABEL] = ts_call2(n->g, "pick axis=-1", x, n->label)}; /* [..., 1] the first, [...] the others */
     if (!ts_graph_ok(n->g, e))
         return false;
     j->plan = ts_plan_of(n->g, FACTS, fact, 0, NULL, o, e);

@@ -68,13 +68,13 @@ static int candidates(const net *n, ts_tensor **out)
 /* ---- what becomes of each ---- */
 typedef struct swaps { /* in the loss: from[i] becomes to[i], and weights get factors beside them */
     int n, n_factor;
-    ts_tensor *from, *to;
+    ts_tensor *from, *to; /* both as the weight */
     ts_factors *factor;
 } swaps;
 
 static void train_whole(step *s, const net *n, ts_tensor t, swaps *w)
 {
-    const ts_tensor input = ts_input(n->g, ts_name(t), ts_type(t), ts_rank(t), ts_shape(t));
+    const ts_tensor input = ts_input(n->g, ts_name(t), ts_type(t), ts_rank(t), ts_shape(t)); /* as t */
     s->parameter[s->n_parameter++] = (parameter){ts_name(t), t, input, NULL};
     s->trained += count_of(t);
     w->from[w->n] = t, w->to[w->n++] = input;
@@ -88,10 +88,11 @@ static bool takes_factors(const train_options *w, ts_tensor t)
 static void train_factors(step *s, const net *n, ts_tensor t, swaps *w)
 {
     ts_update factor[2] = {{NULL, NULL, NULL}};
-    const ts_tensor merged = ts_lora(n->g, t, (int)s->asked->lora, (double)s->asked->lora, factor);
+    const ts_tensor merged = ts_lora(n->g, t, (int)s->asked->lora, (double)s->asked->lora,
+                                     factor); /* as t, [in, out] */
     w->factor[w->n_factor++] = (ts_factors){t, factor[0].from, factor[1].from, merged, 1};
     for (int i = 0; i < 2 && factor[i].from; i++) {
-        const ts_tensor f = factor[i].from;
+        const ts_tensor f = factor[i].from; /* [in, rank], then [rank, out] */
         s->parameter[s->n_parameter++] = (parameter){ts_name(f), i ? NULL : factor[i].start, f,
                                                      NULL}; /* the second one: zeros */
         s->trained += count_of(f);
@@ -193,12 +194,13 @@ static ts_tensor constant_of(ts_graph *g, ts_tensor leaf, const char *which, int
 
 ts_tensor parameter_trained(ts_graph *g, ts_tensor leaf, int n, const ts_given *weights)
 {
-    const ts_tensor whole = constant_of(g, leaf, "", n, weights);
+    const ts_tensor whole = constant_of(g, leaf, "", n, weights); /* as leaf, [in, out] where it has factors */
     if (whole)
         return whole;
-    const ts_tensor a = constant_of(g, leaf, ".lora_a", n, weights), b = constant_of(g, leaf, ".lora_b", n, weights);
+    const ts_tensor a = constant_of(g, leaf, ".lora_a", n, weights),
+                    b = constant_of(g, leaf, ".lora_b", n, weights); /* [in, rank], [rank, out] */
     ts_update factor[2];
-    ts_tensor merged;
+    ts_tensor merged; /* as leaf */
     if (!a || !b || ts_rank(a) != 2)
         return leaf;
     const int64_t rank = ts_shape(a)[1];

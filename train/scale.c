@@ -47,7 +47,7 @@ bool precision_mixed(step *s, net *n, ts_error *e)
 bool precision_grad(step *s, net *n, const ts_tensor *in, ts_tensor *grad, ts_error *e)
 {
     ts_graph *g = n->g;
-    ts_tensor seed = NULL;
+    ts_tensor seed = NULL; /* [], or as the loss [1] */
     if (precision_scaled(s->asked)) {
         s->scale = seed = ts_input(g, "train.scale", TS_F32, 0, NULL);
         char call[80];
@@ -82,9 +82,10 @@ void precision_states(step *s, net *n, ts_tensor fine, ts_tensor steps, ts_state
                     twice = ts_call2(g, "minimum", ts_call2(g, "multiply", s->scale, number(n, 2)), number(n, 0x1p100)),
                     half = ts_call2(g, "maximum", ts_call2(g, "multiply", s->scale, number(n, 0.5)), one),
                     grown = ts_call3(g, "where", full, twice, s->scale),
-                    counted = ts_call3(g, "where", full, number(n, 0), next);
+                    counted = ts_call3(g, "where", full, number(n, 0), next); /* all [] */
     const ts_tensor scale = ts_call3(g, "where", fine, ts_call3(g, "where", steps, grown, s->scale), half),
-                    run = ts_call3(g, "where", fine, ts_call3(g, "where", steps, counted, good), number(n, 0));
+                    run = ts_call3(g, "where", fine, ts_call3(g, "where", steps, counted, good),
+                                   number(n, 0)); /* both [] */
     s->state[s->n_state++] = (slot){s->scale, -1, s->asked->loss_scale};
     s->state[s->n_state++] = (slot){good, -1, 0};
     state[(*count)++] = (ts_state){s->scale, scale};

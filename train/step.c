@@ -124,9 +124,9 @@ static int no_decay(const train_options *w, ts_rule *rule, char (*text)[OPTION_L
 }
 
 /* ---- the graph ---- */
-static ts_tensor fine_of(ts_graph *g, ts_tensor norm)
+static ts_tensor fine_of(ts_graph *g, ts_tensor norm) /* norm [] -> [], of truth values */
 {
-    const ts_tensor zero = ts_call2(g, "subtract", norm, norm); /* NaN where it is not finite */
+    const ts_tensor zero = ts_call2(g, "subtract", norm, norm); /* []; NaN where it is not finite */
     return ts_call2(g, "equal", zero, ts_scalar(g, ts_type(norm), 0));
 }
 
@@ -135,9 +135,9 @@ static bool optimize(step *s, net *n, const ts_tensor *grad, ts_updates *out, ts
     const train_options *w = s->asked;
     char name[400], (*text)[OPTION_LINE] = calloc(MOST_RULES, sizeof *text);
     ts_rule rule[MOST_RULES];
-    ts_tensor *input = calloc((size_t)s->n_parameter + 1, sizeof *input);
+    ts_tensor *input = calloc((size_t)s->n_parameter + 1, sizeof *input); /* each as its parameter */
     bool good = (text && input) || err_set(e, TS_MEMORY, "no memory for the step");
-    const ts_tensor number = ts_input(n->g, "train.step", TS_F64, 0, NULL);
+    const ts_tensor number = ts_input(n->g, "train.step", TS_F64, 0, NULL); /* [] */
     const bool falls = s->total_steps > s->warmup;
     const ts_schedule_kind kind = {falls ? w->schedule : "constant", w->lr, (double)s->warmup, (double)s->total_steps,
                                    0};
@@ -158,7 +158,7 @@ static bool optimize(step *s, net *n, const ts_tensor *grad, ts_updates *out, ts
  * what those before it did. */
 static ts_tensor before_of(const step *s, net *n, int i)
 {
-    const ts_tensor now = s->parameter[s->n_parameter + i].input;
+    const ts_tensor now = s->parameter[s->n_parameter + i].input; /* as the statistic */
     char name[MOST_NAME];
     if (!s->last)
         return now;
@@ -169,7 +169,7 @@ static ts_tensor before_of(const step *s, net *n, int i)
 static void add_statistics(step *s, net *n, ts_tensor fine, ts_state *state, int *count)
 {
     for (int i = 0; i < s->n_weight - s->n_parameter; i++) {
-        const ts_tensor to = ts_call3(n->g, "where", fine, s->follow[i], before_of(s, n, i));
+        const ts_tensor to = ts_call3(n->g, "where", fine, s->follow[i], before_of(s, n, i)); /* as the statistic */
         state[(*count)++] = (ts_state){s->parameter[s->n_parameter + i].input, to};
     }
 }
@@ -177,7 +177,7 @@ static void add_statistics(step *s, net *n, ts_tensor fine, ts_state *state, int
 static void add_befores(step *s, net *n, ts_tensor steps, ts_state *state, int *count)
 {
     for (int i = 0; s->last && i < s->n_weight - s->n_parameter; i++) {
-        const ts_tensor from = before_of(s, n, i);
+        const ts_tensor from = before_of(s, n, i); /* as the statistic */
         state[(*count)++] = (ts_state){from, ts_call3(n->g, "where", steps, s->follow[i], from)};
         s->state[s->n_state++] = (slot){.input = from, .of = s->n_parameter + i};
     }
@@ -186,8 +186,8 @@ static void add_befores(step *s, net *n, ts_tensor steps, ts_state *state, int *
 /* Where the last of several batches is not reached, or a number is not finite, all stays as it was. */
 static void add_states(step *s, net *n, const ts_updates *u, ts_tensor loss, ts_state *state, int *count)
 {
-    const ts_tensor fine = fine_of(n->g, ts_call2(n->g, "add", u->norm, ts_call1(n->g, "cast to=f64", loss)));
-    const ts_tensor steps = s->last ? ts_call2(n->g, "logical_and", fine, s->last) : fine;
+    const ts_tensor fine = fine_of(n->g, ts_call2(n->g, "add", u->norm, ts_call1(n->g, "cast to=f64", loss))); /* [] */
+    const ts_tensor steps = s->last ? ts_call2(n->g, "logical_and", fine, s->last) : fine;                     /* [] */
     for (int i = 0; i < u->n - 1; i++) { /* the last one is the number of the step, which is given */
         const ts_update *is = &u->update[i];
         state[(*count)++] = (ts_state){is->from, ts_call3(n->g, "where", steps, is->to, is->from)};
@@ -217,8 +217,10 @@ static void add_sums(step *s, net *n, const ts_update *sums, ts_state *state, in
 static bool make_plan(step *s, net *n, const ts_options *o, ts_error *e)
 {
     const size_t n_parameter = (size_t)s->n_parameter;
-    ts_tensor *grad = calloc(2 * n_parameter + 5, sizeof *grad), *out = grad ? grad + n_parameter : NULL;
-    ts_tensor *in = calloc(n_parameter, sizeof *in), *mean = calloc(n_parameter, sizeof *mean);
+    ts_tensor *grad = calloc(2 * n_parameter + 5, sizeof *grad),
+              *out = grad ? grad + n_parameter : NULL; /* grad: each as its parameter */
+    ts_tensor *in = calloc(n_parameter, sizeof *in),
+              *mean = calloc(n_parameter, sizeof *mean); /* each as its parameter */
     ts_update *sums = calloc(n_parameter, sizeof *sums);
     ts_updates u = {0};
     bool good = (grad && in && mean && sums) || err_set(e, TS_MEMORY, "no memory for the step");

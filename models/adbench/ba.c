@@ -24,10 +24,10 @@ static ts_tensor formula(ts_graph *g, const char *text, int n, const ts_tensor *
  * is the length of r and w = r / t; x + r cross x where t is 0. r, x, out: three components, each [p]. */
 static void turn(ts_graph *g, const ts_tensor *r, const ts_tensor *x, ts_tensor *out)
 {
-    ts_tensor square = formula(g, "a*a + b*b + c*c", 3, r);
-    ts_tensor theta = formula(g, "a == 0 ? 1.0 : sqrt(a)", 1, &square), w[3], way, part;
-    ts_tensor cosine = formula(g, "a == 0 ? 1.0 : cos(b)", 2, (const ts_tensor[]){square, theta});
-    ts_tensor sine = formula(g, "a == 0 ? 1.0 : sin(b)", 2, (const ts_tensor[]){square, theta});
+    ts_tensor square = formula(g, "a*a + b*b + c*c", 3, r);                                        /* [p] */
+    ts_tensor theta = formula(g, "a == 0 ? 1.0 : sqrt(a)", 1, &square), w[3], way, part;           /* each [p] */
+    ts_tensor cosine = formula(g, "a == 0 ? 1.0 : cos(b)", 2, (const ts_tensor[]){square, theta}); /* [p] */
+    ts_tensor sine = formula(g, "a == 0 ? 1.0 : sin(b)", 2, (const ts_tensor[]){square, theta});   /* [p] */
     for (int i = 0; i < 3; i++)
         w[i] = ts_call2(g, "divide", r[i], theta); /* r itself where its length is 0 */
     part = formula(g, "(a*d + b*e + c*f) * (1 - g)", 7,
@@ -44,24 +44,24 @@ static void turn(ts_graph *g, const ts_tensor *r, const ts_tensor *x, ts_tensor 
 static bool build(ts_model *m, ts_graph *g, ts_error *e)
 {
     const int64_t n = ts_dim(m, "n"), points = ts_dim(m, "m"), p = ts_dim(m, "p");
-    ts_tensor cameras = ts_input(g, "cameras", TS_F64, 2, (const int64_t[]){n, 11});
-    ts_tensor x = ts_input(g, "points", TS_F64, 2, (const int64_t[]){points, 3});
+    ts_tensor cameras = ts_input(g, "cameras", TS_F64, 2, (const int64_t[]){n, 11}); /* [n, 11] */
+    ts_tensor x = ts_input(g, "points", TS_F64, 2, (const int64_t[]){points, 3});    /* [m, 3] */
     ts_tensor w = ts_input(g, "weights", TS_F64, 1, &p),
-              feature = ts_input(g, "features", TS_F64, 2, (const int64_t[]){p, 2});
-    ts_tensor which[2] = {ts_input(g, "camera_of", TS_I64, 1, &p), ts_input(g, "point_of", TS_I64, 1, &p)};
+              feature = ts_input(g, "features", TS_F64, 2, (const int64_t[]){p, 2}); /* [p], [p, 2] */
+    ts_tensor which[2] = {ts_input(g, "camera_of", TS_I64, 1, &p),
+                          ts_input(g, "point_of", TS_I64, 1, &p)}; /* each [p] */
     ts_below(m, which[0], n), ts_below(m, which[1], points);
     ts_tensor own = ts_named(g, ts_call2(g, "gather", cameras, which[0]), "camera"); /* [p, 11] */
     ts_tensor at = ts_named(g, ts_call2(g, "gather", x, which[1]), "point");         /* [p, 3] */
-    /* all that follows [p] */
-    ts_tensor c[11], away[3], seen[3], error[2];
+    ts_tensor c[11], away[3], seen[3], error[2];                                     /* each [p] */
     for (int i = 0; i < 11; i++)
         c[i] = column(g, own, i);
     for (int i = 0; i < 3; i++)
         away[i] = ts_call2(g, "subtract", column(g, at, i), c[3 + i]);
     turn(g, c, away, seen);
-    ts_tensor u = ts_call2(g, "divide", seen[0], seen[2]), v = ts_call2(g, "divide", seen[1], seen[2]);
-    ts_tensor square = formula(g, "a*a + b*b", 2, (const ts_tensor[]){u, v});
-    ts_tensor scale = formula(g, "1 + b*a + c*a*a", 3, (const ts_tensor[]){square, c[9], c[10]});
+    ts_tensor u = ts_call2(g, "divide", seen[0], seen[2]), v = ts_call2(g, "divide", seen[1], seen[2]); /* each [p] */
+    ts_tensor square = formula(g, "a*a + b*b", 2, (const ts_tensor[]){u, v});                           /* [p] */
+    ts_tensor scale = formula(g, "1 + b*a + c*a*a", 3, (const ts_tensor[]){square, c[9], c[10]});       /* [p] */
     for (int i = 0; i < 2; i++)
         error[i] = formula(g, "f * (a*b*c + d - e)", 6,
                            (const ts_tensor[]){i ? v : u, scale, c[6], c[7 + i], column(g, feature, i), w});

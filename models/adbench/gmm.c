@@ -21,7 +21,7 @@ static ts_tensor table(ts_graph *g, ts_dtype dtype, int64_t d, double (*at)(int6
         else
             ((double *)a.data)[i] = v;
     }
-    ts_tensor t = ts_constant(g, NULL, &a);
+    ts_tensor t = ts_constant(g, NULL, &a); /* [d d] */
     ts_array_free(&a);
     return t;
 }
@@ -55,8 +55,9 @@ static ts_tensor reshaped(ts_graph *g, ts_tensor t, int64_t a, int64_t b, int64_
 /* t [..., c] -> sum over ... of log(sum over c of exp(t)), []; the maximum keeps exp in range */
 static ts_tensor logsumexp(ts_graph *g, ts_tensor t)
 {
-    ts_tensor most = ts_call1(g, "stop", ts_call1(g, "max axes=[-1] keepdims=1", t));
-    ts_tensor sum = ts_call1(g, "sum axes=[-1] keepdims=1", ts_call1(g, "exp", ts_call2(g, "subtract", t, most)));
+    ts_tensor most = ts_call1(g, "stop", ts_call1(g, "max axes=[-1] keepdims=1", t)); /* [..., 1] */
+    ts_tensor sum = ts_call1(g, "sum axes=[-1] keepdims=1",
+                             ts_call1(g, "exp", ts_call2(g, "subtract", t, most))); /* [..., 1] */
     return ts_call1(g, "sum", ts_call2(g, "add", ts_call1(g, "log", sum), most));
 }
 
@@ -67,31 +68,33 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e)
 {
     const int64_t n = ts_dim(m, "n"), d = ts_dim(m, "d"), k = ts_dim(m, "k");
     char call[160];
-    ts_tensor alphas = ts_input(g, "alphas", TS_F64, 1, &k);
-    ts_tensor means = ts_input(g, "means", TS_F64, 2, (const int64_t[]){k, d});
-    ts_tensor icf = ts_input(g, "icf", TS_F64, 2, (const int64_t[]){k, d * (d + 1) / 2});
-    ts_tensor x = ts_input(g, "x", TS_F64, 2, (const int64_t[]){n, d});
-    ts_tensor prior = ts_input(g, "prior", TS_F64, 1, (const int64_t[]){3}); /* gamma, m, what does not depend on icf */
+    ts_tensor alphas = ts_input(g, "alphas", TS_F64, 1, &k);                              /* [k] */
+    ts_tensor means = ts_input(g, "means", TS_F64, 2, (const int64_t[]){k, d});           /* [k, d] */
+    ts_tensor icf = ts_input(g, "icf", TS_F64, 2, (const int64_t[]){k, d * (d + 1) / 2}); /* [k, d (d + 1) / 2] */
+    ts_tensor x = ts_input(g, "x", TS_F64, 2, (const int64_t[]){n, d});                   /* [n, d] */
+    ts_tensor prior = ts_input(g, "prior", TS_F64, 1,
+                               (const int64_t[]){3}); /* [3]: gamma, m, what does not depend on icf */
     ts_tensor raw = ts_call2(g, "gather axis=1", icf, table(g, TS_I64, d, place)); /* [k, d d] */
-    /* [k, d d] */
-    ts_tensor q = ts_call(g, "formula text=\"c == 1 ? exp(a) : a * b\"", 3,
-                          (const ts_tensor[]){raw, table(g, TS_F64, d, is_lower), table(g, TS_F64, d, is_diagonal)});
+    ts_tensor q = ts_call(
+        g, "formula text=\"c == 1 ? exp(a) : a * b\"", 3,
+        (const ts_tensor[]){raw, table(g, TS_F64, d, is_lower), table(g, TS_F64, d, is_diagonal)}); /* [k, d d] */
     snprintf(call, sizeof call, "element dims=[%lld] folds=[%lld] text=a[i0,i1]", (long long)k, (long long)d);
-    ts_tensor sums = ts_call1(g, call, icf); /* [k], of the logarithms of q's diagonal */
-    ts_tensor square = reshaped(g, q, k, d, d);
-    /* columns of q side by side: [d, k d]; products with x [n, k, d] and with means [k, d] */
-    ts_tensor flat = ts_call1(g, "transpose axes=[1,0]", reshaped(g, q, k * d, d, 0));
-    ts_tensor at_x = reshaped(g, ts_call2(g, "matmul", x, flat), n, k, d);
+    ts_tensor sums = ts_call1(g, call, icf);    /* [k], of the logarithms of q's diagonal */
+    ts_tensor square = reshaped(g, q, k, d, d); /* [k, d, d] */
+    /* columns of q side by side; products with x and with means */
+    ts_tensor flat = ts_call1(g, "transpose axes=[1,0]", reshaped(g, q, k * d, d, 0)); /* [d, k d] */
+    ts_tensor at_x = reshaped(g, ts_call2(g, "matmul", x, flat), n, k, d);             /* [n, k, d] */
     snprintf(call, sizeof call, "element dims=[%lld,%lld] folds=[%lld] text=a[i0,i1,i2]*b[i0,i2]", (long long)k,
              (long long)d, (long long)d);
-    ts_tensor at_mean = ts_call2(g, call, square, means);
-    /* both [n, k] */
-    ts_tensor away = ts_call1(g, "sum axes=[-1]", ts_call1(g, "square", ts_call2(g, "subtract", at_x, at_mean)));
-    ts_tensor inner = ts_call(g, "formula text=\"a + b - 0.5 * c\"", 3, (const ts_tensor[]){alphas, sums, away});
-    /* numbers, all of them */
-    ts_tensor squares = ts_call1(g, "sum", ts_call1(g, "square", q)), total = ts_call1(g, "sum", sums);
+    ts_tensor at_mean = ts_call2(g, call, square, means); /* [k, d] */
+    ts_tensor away = ts_call1(g, "sum axes=[-1]",
+                              ts_call1(g, "square", ts_call2(g, "subtract", at_x, at_mean))); /* [n, k] */
+    ts_tensor inner = ts_call(g, "formula text=\"a + b - 0.5 * c\"", 3,
+                              (const ts_tensor[]){alphas, sums, away}); /* [n, k] */
+    ts_tensor squares = ts_call1(g, "sum", ts_call1(g, "square", q));   /* [] */
+    ts_tensor total = ts_call1(g, "sum", sums);                         /* [] */
     ts_tensor wishart = ts_call(g, "element dims=[] text=0.5*a[0]*a[0]*b-a[1]*c-a[2]", 3,
-                                (const ts_tensor[]){prior, squares, total});
+                                (const ts_tensor[]){prior, squares, total}); /* [] */
     /* -n d / 2 log(2 pi), pi as ADBench has it */
     snprintf(call, sizeof call, "formula text=\"a - %lld * b + c + %.17g\"", (long long)n,
              -0.5 * (double)(n * d) * 1.8378770664093453);

@@ -27,13 +27,17 @@ static ts_tensor angle(ts_graph *g, ts_tensor theta, int first)
  * that about x */
 static ts_tensor joints(ts_graph *g, ts_tensor theta)
 {
-    ts_tensor z0 = angle(g, theta, 7), none = ts_call1(g, "formula text=a*0", z0);
-    const ts_tensor by_x[] = {angle(g, theta, 6), angle(g, theta, 8), angle(g, theta, 9)}, by_z[] = {z0, none, none};
-    ts_tensor x = call(g, "stack axis=1", JOINTS, by_x), z = call(g, "stack axis=1", JOINTS, by_z);
-    ts_tensor sx = ts_call1(g, "sin", x), cx = ts_call1(g, "cos", x), sz = ts_call1(g, "sin", z),
-              cz = ts_call1(g, "cos", z);
-    ts_tensor o = ts_call1(g, "formula text=a*0", x), l = ts_call1(g, "formula text=a*0+1", o);
-    const ts_tensor cell[CELLS] = {cz,
+    ts_tensor z0 = angle(g, theta, 7);                                                     /* [fingers] */
+    ts_tensor none = ts_call1(g, "formula text=a*0", z0);                                  /* [fingers] */
+    const ts_tensor by_x[] = {angle(g, theta, 6), angle(g, theta, 8), angle(g, theta, 9)}; /* each [fingers] */
+    const ts_tensor by_z[] = {z0, none, none};                                             /* each [fingers] */
+    ts_tensor x = call(g, "stack axis=1", JOINTS, by_x);                                   /* [fingers, joints] */
+    ts_tensor z = call(g, "stack axis=1", JOINTS, by_z);                                   /* [fingers, joints] */
+    ts_tensor sx = ts_call1(g, "sin", x), cx = ts_call1(g, "cos", x);                      /* [fingers, joints] */
+    ts_tensor sz = ts_call1(g, "sin", z), cz = ts_call1(g, "cos", z);                      /* [fingers, joints] */
+    ts_tensor o = ts_call1(g, "formula text=a*0", x);   /* [fingers, joints], zeros */
+    ts_tensor l = ts_call1(g, "formula text=a*0+1", o); /* [fingers, joints], ones */
+    const ts_tensor cell[CELLS] = {cz,                  /* each [fingers, joints] */
                                    ts_call2(g, "formula text=-a*b", sz, cx),
                                    ts_call2(g, "formula text=a*b", sz, sx),
                                    o,
@@ -56,17 +60,17 @@ static ts_tensor joints(ts_graph *g, ts_tensor theta)
  * the vector through its length t, the former is cos t I + (1 - cos t) w w' + sin t [w x]. */
 static ts_tensor whole(ts_graph *g, ts_tensor theta)
 {
-    ts_tensor v = ts_call1(g, "element dims=[3] text=a[i0]", theta);
+    ts_tensor v = ts_call1(g, "element dims=[3] text=a[i0]", theta); /* [3] */
     ts_tensor t = ts_call1(g, "formula text=\"a < 1e-8 ? 0.0 : sqrt(a)\"",
-                           ts_call1(g, "element dims=[] folds=[3] text=a[i0]*a[i0]", v));
+                           ts_call1(g, "element dims=[] folds=[3] text=a[i0]*a[i0]", v)); /* [] */
     const ts_tensor in[] = {ts_call2(g, "formula text=\"b == 0 ? 0.0 : a / b\"", v, t), ts_call1(g, "cos", t),
-                            ts_call1(g, "sin", t)};
+                            ts_call1(g, "sin", t)}; /* [3], [], [] */
     const ts_tensor part[] = {
         call(g,
              "element dims=[3,3] text=\"i0 == i1 ? a[i0]*a[i0] + (1 - a[i0]*a[i0])*b : a[i0]*a[i1]*(1 - b) + "
              "((i1 - i0 + 3) % 3 == 1 ? -a[(6 - i0 - i1) % 3] : a[(6 - i0 - i1) % 3])*c\"",
              3, in),
-        ts_call1(g, "element dims=[3,1] text=a[3+i0]", theta)};
+        ts_call1(g, "element dims=[3,1] text=a[3+i0]", theta)}; /* [3, 3], [3, 1] */
     return call(g, "concat axis=1", 2, part);
 }
 
@@ -74,10 +78,10 @@ static ts_tensor whole(ts_graph *g, ts_tensor theta)
  * 0, the palm, from which fingers go on, and 21, which no angle moves, [2, 4, 4] */
 static ts_tensor fingers(ts_graph *g, ts_tensor theta, ts_tensor base, ts_tensor inverse)
 {
-    ts_tensor root = ts_call1(g, "element dims=[4,4] text=a[0,i0,i1]", base);
+    ts_tensor root = ts_call1(g, "element dims=[4,4] text=a[0,i0,i1]", base); /* [4, 4] */
     ts_tensor own = ts_call2(g, "matmul", ts_call1(g, "element dims=[5,3,4,4] text=a[2+4*i0+i1,i2,i3]", base),
-                             joints(g, theta));
-    ts_tensor at[1 + JOINTS];
+                             joints(g, theta)); /* [5, 3, 4, 4] */
+    ts_tensor at[1 + JOINTS];                   /* each [5, 4, 4] */
     at[0] = ts_call2(g, "matmul", root, ts_call1(g, "element dims=[5,4,4] text=a[1+4*i0,i1,i2]", base));
     for (int i = 0; i < JOINTS; i++) {
         char words[96];
@@ -90,9 +94,9 @@ static ts_tensor fingers(ts_graph *g, ts_tensor theta, ts_tensor base, ts_tensor
 
 static ts_tensor rest(ts_graph *g, ts_tensor base, ts_tensor inverse)
 {
-    ts_tensor root = ts_call1(g, "element dims=[4,4] text=a[0,i0,i1]", base);
-    const ts_tensor at[] = {root,
-                            ts_call2(g, "matmul", root, ts_call1(g, "element dims=[4,4] text=a[21,i0,i1]", base))};
+    ts_tensor root = ts_call1(g, "element dims=[4,4] text=a[0,i0,i1]", base); /* [4, 4] */
+    const ts_tensor at[] = {
+        root, ts_call2(g, "matmul", root, ts_call1(g, "element dims=[4,4] text=a[21,i0,i1]", base))}; /* each [4, 4] */
     return ts_call2(g, "matmul", call(g, "stack axis=0", 2, at),
                     ts_call1(g, "element dims=[2,4,4] text=a[21*i0,i1,i2]", inverse));
 }
@@ -111,9 +115,10 @@ static ts_tensor columns(ts_graph *g, ts_tensor w, bool us, bool of_fingers)
  * corner counts there. */
 static ts_tensor skinned(ts_graph *g, ts_tensor u, ts_tensor w, ts_tensor x, ts_tensor bones, ts_tensor others)
 {
+    /* weights [n, 5, 4] and [n, 2], x [n, 4]; with u [n, 3] each with an axis [3] behind n */
     const ts_tensor moved[] = {u, columns(g, w, u, true), x}, kept[] = {u, columns(g, w, u, false), x, others};
     ts_tensor by_finger = u ? call(g, "einsum equation=nc,ncfj,nck->fnjk", 3, moved)
-                            : call(g, "einsum equation=nfj,nk->fnjk", 2, moved + 1);
+                            : call(g, "einsum equation=nfj,nk->fnjk", 2, moved + 1); /* [f, n, j, 4] */
     return ts_call2(g, "add", ts_call2(g, "einsum equation=fnjk,fjrk->nr", by_finger, bones),
                     u ? call(g, "einsum equation=nc,ncb,nck,brk->nr", 4, kept)
                       : call(g, "einsum equation=nb,nk,brk->nr", 3, kept + 1));
@@ -123,32 +128,35 @@ static bool build_hand(ts_model *m, ts_graph *g, bool us, ts_error *e)
 {
     const int64_t n = ts_dim(m, "n"), v = ts_dim(m, "v");
     const int64_t theta_dim = THETA, bones[] = {BONES, 4, 4};
-    ts_tensor u = us ? ts_input(g, "us", TS_F64, 2, (const int64_t[]){n, 2}) : NULL;
-    ts_tensor theta = ts_input(g, "theta", TS_F64, 1, &theta_dim);
-    ts_tensor of = ts_input(g, "correspondences", TS_I64, 1, &n);
-    ts_tensor points = ts_input(g, "points", TS_F64, 2, (const int64_t[]){n, 3});
+    ts_tensor u = us ? ts_input(g, "us", TS_F64, 2, (const int64_t[]){n, 2}) : NULL; /* [n, 2] */
+    ts_tensor theta = ts_input(g, "theta", TS_F64, 1, &theta_dim);                   /* [26] */
+    ts_tensor of = ts_input(g, "correspondences", TS_I64, 1, &n);                    /* [n] */
+    ts_tensor points = ts_input(g, "points", TS_F64, 2, (const int64_t[]){n, 3});    /* [n, 3] */
     if (us) {
         const int64_t t = ts_dim(m, "t");
-        ts_tensor triangles = ts_input(g, "triangles", TS_I64, 2, (const int64_t[]){t, 3});
+        ts_tensor triangles = ts_input(g, "triangles", TS_I64, 2, (const int64_t[]){t, 3}); /* [t, 3] */
         ts_below(m, of, t), ts_below(m, triangles, v);
         of = ts_call2(g, "gather", triangles, of); /* [n, 3] */
     } else {
         ts_below(m, of, v);
     }
-    ts_tensor base = ts_input(g, "bones", TS_F64, 3, bones), inverse = ts_input(g, "inverse_bones", TS_F64, 3, bones);
-    ts_tensor x = ts_call2(g, "gather", ts_input(g, "vertices", TS_F64, 2, (const int64_t[]){v, 4}), of);
-    ts_tensor w = ts_call2(g, "gather", ts_input(g, "weights", TS_F64, 2, (const int64_t[]){v, BONES}), of);
+    ts_tensor base = ts_input(g, "bones", TS_F64, 3, bones),
+              inverse = ts_input(g, "inverse_bones", TS_F64, 3, bones); /* both [22, 4, 4] */
+    ts_tensor x = ts_call2(g, "gather", ts_input(g, "vertices", TS_F64, 2, (const int64_t[]){v, 4}),
+                           of); /* [n, 4], or [n, 3, 4] within triangles */
+    ts_tensor w = ts_call2(g, "gather", ts_input(g, "weights", TS_F64, 2, (const int64_t[]){v, BONES}),
+                           of); /* [n, 22], or [n, 3, 22] within triangles */
     char words[160];
     if (us) {
         snprintf(words, sizeof words, "element dims=[%lld,3] text=\"i1 < 2 ? a[i0,i1] : 1 - a[i0,0] - a[i0,1]\"",
                  (long long)n);
-        u = ts_call1(g, words, u);
+        u = ts_call1(g, words, u); /* [n, 3] */
     }
-    ts_tensor y = skinned(g, u, w, x, fingers(g, theta, base, inverse), rest(g, base, inverse));
+    ts_tensor y = skinned(g, u, w, x, fingers(g, theta, base, inverse), rest(g, base, inverse)); /* [n, 4] */
     snprintf(words, sizeof words,
              "element dims=[%lld,3] text=a[i1,0]*b[i0,0]+a[i1,1]*b[i0,1]+a[i1,2]*b[i0,2]+a[i1,3]*b[i0,3]",
              (long long)n);
-    y = ts_call2(g, words, whole(g, theta), y);
+    y = ts_call2(g, words, whole(g, theta), y); /* [n, 3] */
     ts_result(m, "errors", ts_call2(g, "subtract", points, y));
     return ts_graph_ok(g, e);
 }

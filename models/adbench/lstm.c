@@ -42,8 +42,8 @@ static ts_tensor rows_of(ts_graph *g, ts_tensor t, int first)
  * there is one function for all four. */
 static void layer(ts_graph *g, ts_tensor x, ts_tensor w, ts_tensor v, ts_tensor *h, ts_tensor *c)
 {
-    const ts_tensor by[] = {x, *h, x, *h};
-    const ts_tensor all[] = {call(g, 4, by, "stack axis=0"), w, v};
+    const ts_tensor by[] = {x, *h, x, *h};                          /* each [b] */
+    const ts_tensor all[] = {call(g, 4, by, "stack axis=0"), w, v}; /* each [4, b] */
     const int64_t b = ts_shape(x)[0];
     char words[160];
     snprintf(words, sizeof words,
@@ -65,14 +65,14 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e)
                  (long long)c, MAX_LAYER);
         return false;
     }
-    ts_tensor main_ = ts_input(g, "main", TS_F64, 2, (const int64_t[]){2 * l, 4 * b});
-    ts_tensor extra = ts_input(g, "extra", TS_F64, 2, (const int64_t[]){3, b});
-    ts_tensor state = ts_input(g, "state", TS_F64, 2, (const int64_t[]){2 * l, b});
-    ts_tensor bits = ts_input(g, "sequence", TS_F64, 2, (const int64_t[]){c, b});
-    ts_tensor x = ts_call2(g, "formula text=a*b", rows_of(g, bits, 0), row_of(g, extra, 0));
-    ts_tensor h[2 * MAX_LAYER], next[2 * MAX_LAYER], out[2 * MAX_LAYER + 1];
+    ts_tensor main_ = ts_input(g, "main", TS_F64, 2, (const int64_t[]){2 * l, 4 * b});       /* [2 l, 4 b] */
+    ts_tensor extra = ts_input(g, "extra", TS_F64, 2, (const int64_t[]){3, b});              /* [3, b] */
+    ts_tensor state = ts_input(g, "state", TS_F64, 2, (const int64_t[]){2 * l, b});          /* [2 l, b] */
+    ts_tensor bits = ts_input(g, "sequence", TS_F64, 2, (const int64_t[]){c, b});            /* [c, b] */
+    ts_tensor x = ts_call2(g, "formula text=a*b", rows_of(g, bits, 0), row_of(g, extra, 0)); /* [c - 1, b] */
+    ts_tensor h[2 * MAX_LAYER], next[2 * MAX_LAYER], out[2 * MAX_LAYER + 1]; /* each [b]; of out, the last [c - 1, b] */
     ts_scan *s = ts_scan_begin(g, c - 1);
-    ts_tensor at = ts_scan_slice(s, x, false);
+    ts_tensor at = ts_scan_slice(s, x, false); /* [b] */
     for (int64_t i = 0; i < 2 * l; i++)
         next[i] = h[i] = ts_scan_state(s, row_of(g, state, i));
     for (int64_t i = 0; i < l; i++) {
@@ -83,11 +83,11 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e)
         ts_scan_step(s, h[i], next[i]);
     ts_scan_gather(s, at, false);
     ts_scan_end(s, out);
-    const ts_tensor last[] = {out[2 * l], row_of(g, extra, 1), row_of(g, extra, 2)};
-    ts_tensor y = call(g, 3, last, "formula text=\"a * b + c\""); /* [c - 1, b] */
-    ts_tensor sum = ts_call1(g, "sum axes=[-1] keepdims=1", ts_call1(g, "exp", y));
-    const ts_tensor told[] = {rows_of(g, bits, 1), y, sum};
-    ts_tensor all = ts_call1(g, "sum", call(g, 3, told, "formula text=\"a * (b - log(2 + c))\""));
+    const ts_tensor last[] = {out[2 * l], row_of(g, extra, 1), row_of(g, extra, 2)}; /* [c - 1, b], [b], [b] */
+    ts_tensor y = call(g, 3, last, "formula text=\"a * b + c\"");                    /* [c - 1, b] */
+    ts_tensor sum = ts_call1(g, "sum axes=[-1] keepdims=1", ts_call1(g, "exp", y));  /* [c - 1, 1] */
+    const ts_tensor told[] = {rows_of(g, bits, 1), y, sum}; /* [c - 1, b], twice, and [c - 1, 1] */
+    ts_tensor all = ts_call1(g, "sum", call(g, 3, told, "formula text=\"a * (b - log(2 + c))\"")); /* [] */
     char words[96];
     snprintf(words, sizeof words, "formula text=\"-a / %lld\"", (long long)((c - 1) * b));
     ts_result(m, "objective", ts_call1(g, words, all));

@@ -31,8 +31,9 @@ ts_tensor layer_table(maker *mk, int64_t rows, int64_t width, double scale, cons
 ts_tensor layer_dense(maker *mk, ts_tensor x, int64_t out, double gain, const char *name)
 {
     const int64_t in = maker_extent(x, -1);
-    ts_tensor w = maker_weight(mk, name, ".weight", 2, (const int64_t[]){in, out}, 0, scale_for(gain, in));
-    ts_tensor b = vector(mk, name, ".bias", out, 0, bias_scale); /* w [in, out], b [out] */
+    ts_tensor w = maker_weight(mk, name, ".weight", 2, (const int64_t[]){in, out}, 0,
+                               scale_for(gain, in));             /* [in, out] */
+    ts_tensor b = vector(mk, name, ".bias", out, 0, bias_scale); /* [out] */
     return ts_call2(mk->g, "add", ts_call2(mk->g, "matmul", x, w), b);
 }
 
@@ -40,8 +41,8 @@ ts_tensor layer_dense(maker *mk, ts_tensor x, int64_t out, double gain, const ch
 ts_tensor layer_norm(maker *mk, ts_tensor x, double epsilon, const char *name)
 {
     const int64_t width = maker_extent(x, -1);
-    ts_tensor scale = vector(mk, name, ".weight", width, 1, norm_scale);
-    ts_tensor bias = vector(mk, name, ".bias", width, 0, bias_scale);
+    ts_tensor scale = vector(mk, name, ".weight", width, 1, norm_scale); /* [width] */
+    ts_tensor bias = vector(mk, name, ".bias", width, 0, bias_scale);    /* [width] */
     return maker_call(mk, 3, (const ts_tensor[]){x, scale, bias}, "layer_norm epsilon=%g", epsilon);
 }
 
@@ -50,9 +51,10 @@ ts_tensor layer_conv(maker *mk, ts_tensor x, conv c, const char *name)
 {
     const int64_t in = maker_extent(x, 1), dim[] = {c.out, in, c.kernel, c.kernel};
     const int s = c.stride, p = c.kernel / 2;
-    ts_tensor w = maker_weight(mk, name, ".weight", 4, dim, 0, scale_for(c.gain, in * c.kernel * c.kernel));
-    ts_tensor b = vector(mk, name, ".bias", c.out, 0, bias_scale);
+    ts_tensor w = maker_weight(mk, name, ".weight", 4, dim, 0,
+                               scale_for(c.gain, in * c.kernel * c.kernel)); /* [out, in, kernel, kernel] */
+    ts_tensor b = vector(mk, name, ".bias", c.out, 0, bias_scale);           /* [out] */
     ts_tensor y = maker_call(mk, 2, (const ts_tensor[]){x, w}, "conv strides=[%d,%d] pads=[%d,%d,%d,%d]", s, s, p, p, p,
-                             p);
+                             p); /* [batch, out, h / stride, w / stride] */
     return ts_call2(mk->g, "add", y, maker_call(mk, 1, &b, "reshape shape=[%d,1,1]", c.out)); /* beside the channels */
 }

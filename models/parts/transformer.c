@@ -15,7 +15,7 @@ ts_tensor transformer_mask(maker *mk, ts_tensor attention_mask)
     /* Beside the lowest f32 every score vanishes, in f32 and in f64 alike: a row that is padded throughout becomes the
      * plain mean, the same in every precision, and never NaN. */
     ts_tensor padded = ts_call2(mk->g, "subtract", ts_scalar(mk->g, TS_F32, 1),
-                                ts_call1(mk->g, "cast to=f32", attention_mask));
+                                ts_call1(mk->g, "cast to=f32", attention_mask));              /* [b, t] */
     ts_tensor mask = ts_call2(mk->g, "multiply", padded, ts_scalar(mk->g, TS_F32, -FLT_MAX)); /* [b, t] */
     /* [b, 1, 1, t]: the same for all heads and queries */
     return maker_call(mk, 1, &mask, "reshape shape=[%lld,1,1,%lld]", (long long)maker_extent(mask, 0),
@@ -24,10 +24,10 @@ ts_tensor transformer_mask(maker *mk, ts_tensor attention_mask)
 
 ts_tensor transformer_split(maker *mk, ts_tensor x, int heads)
 {
-    /* [b, s, h, d] */
     ts_tensor parts = maker_call(mk, 1, &x, "reshape shape=[%lld,%lld,%d,%lld]", (long long)maker_extent(x, 0),
-                                 (long long)maker_extent(x, 1), heads, (long long)(maker_extent(x, 2) / heads));
-    return ts_call1(mk->g, "transpose axes=[0,2,1,3]", parts); /* [b, h, s, d] */
+                                 (long long)maker_extent(x, 1), heads,
+                                 (long long)(maker_extent(x, 2) / heads)); /* [b, s, h, d] */
+    return ts_call1(mk->g, "transpose axes=[0,2,1,3]", parts);             /* [b, h, s, d] */
 }
 
 ts_tensor transformer_merge(maker *mk, ts_tensor x)
