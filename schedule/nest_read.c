@@ -36,7 +36,7 @@ static bool refuse(reader *r, const char *fmt, ...)
 static size_t word(const char *s)
 {
     size_t n = 0;
-    while (isalnum((unsigned char)s[n]) || s[n] == '_')
+    while (in_word(s[n]))
         n++;
     return n;
 }

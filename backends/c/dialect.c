@@ -2,7 +2,6 @@
 #include "backends/c/dialect.h"
 #include "backends/emit/emit_folder.h"
 
-#include <ctype.h>
 #include <string.h>
 
 /* What a unit may begin with: a piece stands there if one of its words stands behind it, as compilers take longer over
@@ -291,11 +290,6 @@ static const spelling spellings[] = {
 };
 /* clang-format on */
 
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 static bool in_words(const char *words, const char *name, size_t n)
 {
     for (const char *w = words; w; w = strchr(w, ' ')) {
@@ -312,7 +306,7 @@ static bool in_words(const char *words, const char *name, size_t n)
 static void note_pieces(bool used[], const char *s)
 {
     for (size_t n; *s; s += n) {
-        for (n = 0; is_word(s[n]);)
+        for (n = 0; in_word(s[n]);)
             n++;
         for (int i = 0; n && i < COUNT(head); i++)
             used[i] = used[i] || in_words(head[i].words, s, n);

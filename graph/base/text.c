@@ -2,6 +2,7 @@
  * escape only. Growing doubles; running out of memory for a text ends the process, as for arenas. */
 #include "graph/base/base.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +107,11 @@ void text_json(text *t, const char *s)
         s += n ? n : 1;
     }
     text_bytes(t, "\"", 1);
+}
+
+bool in_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
 }
 
 bool utf8_hidden(uint32_t code)

@@ -135,18 +135,13 @@ static const expr *known_value(parser *p, const expr *value)
 }
 
 enum { MAX_NAME = 64 };
-static bool in_name(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 /* A name, with what says which result or derivative of a function: "polar.1.d0". */
 static void read_name(parser *p, char *name)
 {
     size_t n = 0;
     while (isspace((unsigned char)*p->at))
         p->at++;
-    for (; in_name(*p->at) ||
+    for (; in_word(*p->at) ||
            (n && *p->at == '.' &&
             (isdigit((unsigned char)p->at[1]) || (p->at[1] == 'd' && isdigit((unsigned char)p->at[2]))));
          p->at++)
@@ -269,7 +264,7 @@ static const expr *choice(parser *p)
 static bool eat_word(parser *p, const char *word)
 {
     const char *start = p->at;
-    if (eat(p, word) && !in_name(*p->at))
+    if (eat(p, word) && !in_word(*p->at))
         return true;
     return p->at = start, false;
 }

@@ -19,7 +19,6 @@
 #include "graph/ir/scalar.h"
 #include "graph/ir/trip.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,8 +84,8 @@ static bool calls(const char *s, const char *name)
 {
     const size_t n = strlen(name);
     for (const char *at = s; at && (at = strstr(at, name)); at++)
-        if ((at == s || !(isalnum((unsigned char)at[-1]) || at[-1] == '_')) &&
-            strspn(at + n, " .d0123456789") < strlen(at + n) && at[n + strspn(at + n, " .d0123456789")] == '(')
+        if ((at == s || !in_word(at[-1])) && strspn(at + n, " .d0123456789") < strlen(at + n) &&
+            at[n + strspn(at + n, " .d0123456789")] == '(')
             return true;
     return false;
 }
@@ -202,7 +201,7 @@ static bool read_word(reader *r, char *out, size_t max)
     size_t n = 0;
     while (*r->at == ' ')
         r->at++;
-    while (isalnum((unsigned char)*r->at) || *r->at == '_' || (n && *r->at == '.')) {
+    while (in_word(*r->at) || (n && *r->at == '.')) {
         if (n + 1 == max)
             return fail(r, arena_format(&r->g->mem, "a word of at most %d bytes expected", (int)max - 1));
         out[n++] = *r->at++;

@@ -199,9 +199,9 @@ static bool is_named(const char *s) /* a point between two names, not those of "
     bool behind = false;
     for (; *s; s = past_blanks(s + 1)) {
         const char next = *s == '.' ? *past_blanks(s + 1) : 0;
-        if (behind && (isalnum((unsigned char)next) || next == '_'))
+        if (behind && in_word(next))
             return true;
-        behind = isalnum((unsigned char)*s) || *s == '_';
+        behind = in_word(*s);
     }
     return false;
 }
