@@ -242,10 +242,11 @@ static bool build_file(ts_model *m, parts *p, const err *unbound, err *e)
     const binding with = {p->n, p->port, p->preset};
     onnx_value *result = arena_array(&m->bound_mem, (size_t)m->declared->n_output, sizeof *result);
     copy_held(m, p);
-    if (!builder_run(&m->file, err_is(unbound) ? NULL : &with, m->graph, result, e))
+    const bool built = builder_run(&m->file, err_is(unbound) ? NULL : &with, m->graph, result, e);
+    if (err_is(unbound) && (built || e->code != TS_UNSUPPORTED)) /* without inputs a call may lack its operands */
+        return *e = *unbound, false;
+    if (!built)
         return err_in(e, "%s", m->path);
-    if (err_is(unbound))
-        return err_set(e, unbound->code, "%s", unbound->text);
     keep_presets(m, &with);
     ports *bound = arena_get(&m->bound_mem, sizeof *bound);
     bound->input = arena_array(&m->bound_mem, (size_t)p->n, sizeof *bound->input);

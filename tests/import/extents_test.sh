@@ -12,3 +12,6 @@ trap 'rm -rf "$dir"' EXIT
 [ -z "${BLESS:-}" ] || cp "$dir/found" "$SOURCE/tests/import/extents.expected"
 diff -u "$SOURCE/tests/import/extents.expected" "$dir/found"
 echo "$(wc -l <"$dir/found") dimensions of models"
+# of a model that calls functions, too, a dimension that it does not have is what is wrong
+! said=$("$TESSERA" show "$models/bert_fn15.onnx" --dim rows=7 2>&1)
+case $said in *'the model has no dimension "rows"'*) ;; *) echo "$said"; exit 1 ;; esac
