@@ -163,7 +163,8 @@ static bool check_all(race *r, ts_error *e)
 static bool probe_ceilings(race *r, ts_error *e)
 {
     tell(r, "probing the ceilings of this machine", 0, 1);
-    char *json = probe_json(r->o.isa, r->o.threads, e);
+    const double effort = r->o.min_time > 0 ? r->o.min_time / bench_usual.min_time : 1;
+    char *json = probe_json(r->o.isa, r->o.threads, effort, e);
     r->ceilings = json ? cJSON_Parse(json) : NULL;
     free(json);
     return r->ceilings != NULL;

@@ -108,7 +108,7 @@ static cJSON *ceilings_of(const cJSON *plan, int threads)
     cJSON *stated = ceilings_stated(plan);
     if (stated != NULL)
         return stated;
-    char *text = probe_json(js_get_text(plan, "isa"), threads, &none);
+    char *text = probe_json(js_get_text(plan, "isa"), threads, 1, &none);
     cJSON *ceilings = text ? cJSON_Parse(text) : NULL;
     free(text);
     return ceilings;

@@ -14,8 +14,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* about 0.1 ms; meetings that are timed; pieces of a level; of which the best counts */
-enum { CANARY_TRIPS = 45000, BARRIERS = 500, PIECES = 32, PROBE_REPEATS = 25 };
+/* about 0.1 ms; meetings that are timed; pieces of a level; of which the best counts, with all effort and with least */
+enum { CANARY_TRIPS = 45000, BARRIERS = 500, PIECES = 32, MOST_REPEATS = 25, FEWEST_REPEATS = 3 };
 static const double PROBE_SECONDS = 1e-3; /* of one repeat: long against a timer, short against a slice of time */
 static const size_t KIB = 1024, MIB = 1024 * 1024;
 
@@ -41,18 +41,24 @@ static void fma_work(void *arg, int thread)
     t->run(t->trips);
 }
 
+typedef struct probing {
+    cpu_list cpus;
+    int threads, repeats;
+    bool thorough;
+} probing;
+
 /* GFLOP/s of all threads together. */
-static double fma_peak(const cpu_list *cpus, int threads, void (*run)(long trips), double flops_per_trip)
+static double fma_peak(const probing *p, int threads, void (*run)(long trips), double flops_per_trip)
 {
     fma_task t = {run, 2000};
-    cpus_job job = {cpus, 1, 3, fma_work, &t};
+    cpus_job job = {&p->cpus, 1, 3, fma_work, &t};
     t.trips = (long)fmax(2000, PROBE_SECONDS / cpus_run(&job).together * 2000);
     job.threads = threads;
-    job.repeats = PROBE_REPEATS;
+    job.repeats = p->repeats;
     return flops_per_trip * (double)t.trips * cpus_run(&job).rate * 1e-9;
 }
 
-static void add_unit(cJSON *list, const cpu_list *cpus, int threads, const unit *u)
+static void add_unit(cJSON *list, const probing *p, const unit *u)
 {
     const char *const dtype[] = {"f32", "f64"};
     for (int d = 0; d < 2; d++) {
@@ -61,9 +67,9 @@ static void add_unit(cJSON *list, const cpu_list *cpus, int threads, const unit 
         cJSON *row = js_object(list, NULL);
         js_text(row, "isa", u->isa);
         js_text(row, "dtype", dtype[d]);
-        js_number(row, "gflops", fma_peak(cpus, threads, run, flops));
+        js_number(row, "gflops", fma_peak(p, p->threads, run, flops));
         js_number(row, "one_thread_gflops",
-                  threads == 1 ? js_get_number(row, "gflops", NAN) : fma_peak(cpus, 1, run, flops));
+                  p->threads == 1 ? js_get_number(row, "gflops", NAN) : fma_peak(p, 1, run, flops));
     }
 }
 
@@ -92,14 +98,14 @@ static void memory_work(void *arg, int thread)
 }
 
 /* GB/s of all threads together. */
-static double bandwidth(const cpu_list *cpus, int threads, memory_task *t)
+static double bandwidth(const probing *p, memory_task *t)
 {
-    cpus_job job = {cpus, threads, 1, memory_work, t};
+    cpus_job job = {&p->cpus, p->threads, 1, memory_work, t};
     t->passes = 1;
     double once = cpus_run(&job).together;
     if (t->piece == t->part) /* stays where it is after the first walk: more of them make a time to measure */
         t->passes = (size_t)fmax(1, PROBE_SECONDS / fmax(once, 1e-7));
-    job.repeats = t->piece == t->part ? PROBE_REPEATS : (int)(t->part / t->piece);
+    job.repeats = t->piece == t->part ? p->repeats : (int)(t->part / t->piece);
     cpus_time best = cpus_run(&job);
     return (double)t->piece * (double)t->passes * best.ran / best.together * 1e-9;
 }
@@ -116,12 +122,13 @@ typedef struct level_sizes {
     size_t l1, l2, l3, dram;
 } level_sizes;
 
-static level_sizes sizes_for(int threads)
+static level_sizes sizes_for(const probing *p)
 {
     cache_sizes c = cpus_caches();
-    size_t l1 = c.l1 > 0 ? c.l1 : 32 * KIB, l2 = c.l2 > 0 ? c.l2 : 512 * KIB, l3 = c.l3, n = (size_t)threads;
+    size_t l1 = c.l1 > 0 ? c.l1 : 32 * KIB, l2 = c.l2 > 0 ? c.l2 : 512 * KIB, l3 = c.l3, n = (size_t)p->threads;
     size_t shared = l3 / 2 / n < 16 * MIB ? l3 / 2 / n : 16 * MIB;
-    size_t whole = 4 * l3 > 256 * MIB ? 4 * l3 : 256 * MIB, most = 768 * MIB;
+    size_t least = p->thorough ? 256 * MIB : 64 * MIB, far = (p->thorough ? 4 : 2) * l3;
+    size_t whole = far > least ? far : least, most = 768 * MIB;
     size_t available = (size_t)sysconf(_SC_AVPHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE) / 4;
     whole = whole > most ? most : whole;
     whole = whole > available ? available : whole;
@@ -140,12 +147,12 @@ static void add_level(cJSON *out, const char *key, double gbs, size_t part)
     js_number(out, key, gbs);
 }
 
-static bool add_bandwidths(cJSON *out, const cpu_list *cpus, int threads, const unit *u, ts_error *e)
+static bool add_bandwidths(cJSON *out, const probing *p, const unit *u, ts_error *e)
 {
-    level_sizes s = sizes_for(threads);
-    size_t whole = s.dram * (size_t)threads;
+    level_sizes s = sizes_for(p);
+    size_t whole = s.dram * (size_t)p->threads;
     char *base = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    size_t *turn = calloc((size_t)threads, sizeof *turn);
+    size_t *turn = calloc((size_t)p->threads, sizeof *turn);
     if (base == MAP_FAILED || !turn) {
         free(turn);
         return err_set(e, TS_MEMORY, "probing memory needs %zu MiB", whole / MIB);
@@ -153,12 +160,12 @@ static bool add_bandwidths(cJSON *out, const cpu_list *cpus, int threads, const 
     madvise(base, whole, MADV_HUGEPAGE); /* where the system allows them: page walks are not what is measured */
     js_array(out, "levels");
     memory_task t = {.base = base, .part = s.dram, .piece = s.dram / PIECES, .turn = turn, .write = u->write};
-    bandwidth(cpus, threads, &t); /* first touch, each part by the thread that will use it */
-    double write = bandwidth(cpus, threads, &t);
+    bandwidth(p, &t); /* first touch, each part by the thread that will use it */
+    double write = bandwidth(p, &t);
     t.write = u->stream;
-    double stream = bandwidth(cpus, threads, &t);
+    double stream = bandwidth(p, &t);
     t.read = u->read;
-    add_level(out, "read_gbs", bandwidth(cpus, threads, &t), t.part);
+    add_level(out, "read_gbs", bandwidth(p, &t), t.part);
     add_level(out, "write_gbs", write, t.part);
     add_level(out, "stream_gbs", stream, t.part);
     const char *const key[] = {"l1_gbs", "l2_gbs", "l3_gbs"};
@@ -166,7 +173,7 @@ static bool add_bandwidths(cJSON *out, const cpu_list *cpus, int threads, const 
     for (int i = 0; i < 3; i++) {
         t.part = t.piece = part[i];
         if (part[i] > 0)
-            add_level(out, key[i], bandwidth(cpus, threads, &t), part[i]);
+            add_level(out, key[i], bandwidth(p, &t), part[i]);
         else
             js_absent(out, key[i], "no last-level cache that is larger than the level before it");
     }
@@ -184,12 +191,12 @@ static void barrier_work(void *arg, int thread)
         barrier_wait(arg);
 }
 
-static double barrier_cost(const cpu_list *cpus, int threads)
+static double barrier_cost(const probing *p)
 {
-    barrier b = {.parties = threads};
-    cpus_job job = {cpus, threads, PROBE_REPEATS, barrier_work, &b};
+    barrier b = {.parties = p->threads};
+    cpus_job job = {&p->cpus, p->threads, p->repeats, barrier_work, &b};
     cpus_time best = cpus_run(&job);
-    return best.ran == threads ? best.together * 1e9 / BARRIERS : NAN;
+    return best.ran == p->threads ? best.together * 1e9 / BARRIERS : NAN;
 }
 
 /* ---- what is handed out ---- */
@@ -217,37 +224,37 @@ static void add_peaks(cJSON *out, const cJSON *list, const char *isa)
     }
 }
 
-char *probe_json(const char *isa, int threads, ts_error *e)
+char *probe_json(const char *isa, int threads, double effort, ts_error *e)
 {
     const unit *u = unit_find(isa);
     char *machine = ts_machine_json(&(ts_options){.isa = isa}, e); /* knows which there are */
-    cpu_list cpus;
+    probing p = {.repeats = (int)fmax(FEWEST_REPEATS, fmin(effort, 1) * MOST_REPEATS), .thorough = effort >= 0.5};
     if (!machine)
         return NULL;
     ts_free(machine);
-    cpus_allowed(&cpus);
-    threads = threads_or_cores(threads, &cpus);
+    cpus_allowed(&p.cpus);
+    p.threads = threads_or_cores(threads, &p.cpus);
     if (!u) {
         err_set(e, TS_DEVICE, "instruction set \"%s\": unknown, or this processor does not have it", isa);
         return NULL;
     }
-    if (threads > cpus.n) {
-        err_set(e, TS_USAGE, "%d threads: this process may use %d processors", threads, cpus.n);
+    if (p.threads > p.cpus.n) {
+        err_set(e, TS_USAGE, "%d threads: this process may use %d processors", p.threads, p.cpus.n);
         return NULL;
     }
     cJSON *out = cJSON_CreateObject(), *list = cJSON_CreateArray();
     for (const unit *v = units; v->isa; v++)
         if (v->present())
-            add_unit(list, &cpus, threads, v);
+            add_unit(list, &p, v);
     js_text(out, "isa", u->isa);
-    js_number(out, "threads", threads);
+    js_number(out, "threads", p.threads);
     add_peaks(out, list, u->isa);
-    if (!add_bandwidths(out, &cpus, threads, u, e)) {
+    if (!add_bandwidths(out, &p, u, e)) {
         cJSON_Delete(list);
         cJSON_Delete(out);
         return NULL;
     }
-    js_number(out, "barrier_ns", barrier_cost(&cpus, threads));
+    js_number(out, "barrier_ns", barrier_cost(&p));
     js_number(out, "canary_ns", canary());
     clock_facts c = clock_measure();
     js_number(out, "clock_resolution_ns", c.resolution_ns);

@@ -49,7 +49,7 @@ static int run(const args *a, ts_error *e)
         examine(root, "machine", machine, a, e);
         examine(root, "targets", ts_targets_json(), a, e);
         progress_step(&p, "probing peaks", 1, 3);
-        examine(root, "ceilings", probe_json(o.isa, o.threads, e), a, e);
+        examine(root, "ceilings", probe_json(o.isa, o.threads, 1, e), a, e);
         progress_step(&p, "listening for noise", 2, 3);
         examine(root, "noise", noise_json(e), a, e);
         const int threads = (int)js_get_number(root, "machine/threads", 0);

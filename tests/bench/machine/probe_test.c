@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void test_ceilings(void)
+static void test_ceilings(double effort)
 {
     ts_error e = {0};
-    char *text = probe_json(NULL, 1, &e);
+    char *text = probe_json(NULL, 1, effort, &e);
     CHECK(text != NULL);
     cJSON *p = js_parse(text != NULL ? text : "", "probe", &e);
     CHECK_TEXT(e.text, "");
@@ -33,9 +33,9 @@ static void test_ceilings(void)
 static void test_refusals(void)
 {
     ts_error e = {0};
-    CHECK(probe_json("avx1024", 1, &e) == NULL && e.code == TS_USAGE && strstr(e.text, "avx1024") != NULL);
+    CHECK(probe_json("avx1024", 1, 1, &e) == NULL && e.code == TS_USAGE && strstr(e.text, "avx1024") != NULL);
     ts_error f = {0};
-    CHECK(probe_json(NULL, 100000, &f) == NULL && f.code == TS_USAGE && strstr(f.text, "100000") != NULL);
+    CHECK(probe_json(NULL, 100000, 1, &f) == NULL && f.code == TS_USAGE && strstr(f.text, "100000") != NULL);
 }
 
 static void test_parts(void)
@@ -88,7 +88,8 @@ static void test_barrier(void)
 
 int main(void)
 {
-    test_ceilings();
+    test_ceilings(1);
+    test_ceilings(0.001);
     test_refusals();
     test_parts();
     test_barrier();
