@@ -110,7 +110,7 @@ bool cu_open(cu_api *a, const char *path, err *e)
     const bool ok = a->library && find_driver(a, e);
     if (!a->library) {
         err_set(e, TS_DEVICE, "there is no driver of CUDA: %s", text_str(&why));
-        err_hint(e, "install the driver of the card, or name its library: TESSERA_CUDA_DRIVER=/path/to/libcuda.so.1");
+        err_hint(e, "install the driver of the card, or name its library: TESSERA_CUDA=driver=/path/to/libcuda.so.1");
     }
     text_free(&why);
     if (!ok)
@@ -161,7 +161,7 @@ bool nvrtc_open(nvrtc_api *a, const char *path, err *e)
     const bool ok = a->library && find_nvrtc(a, e);
     if (!a->library) {
         err_set(e, TS_DEVICE, "there is no NVRTC, the compiler of CUDA: %s", text_str(&why));
-        err_hint(e, "install the toolkit of CUDA, or name the library: TESSERA_NVRTC=/path/to/libnvrtc.so.13");
+        err_hint(e, "install the toolkit of CUDA, or name the library: TESSERA_CUDA=nvrtc=/path/to/libnvrtc.so.13");
     }
     text_free(&why);
     if (!ok)

@@ -2,6 +2,7 @@
  * log what it took. Kept in the cache by everything that it follows from. */
 #include "backends/cuda/program.h"
 #include "backends/cuda/target.h"
+#include "backends/cuda/settings.h"
 #include "backends/store/cache.h"
 
 #include <stdio.h>
@@ -116,7 +117,7 @@ bool cuda_assemble(plan *p, const build_options *w, text *facts, err *e)
     cache *c = NULL;
     text notes = {0};
     bool ok = cuda_write_each(p, &t, e);
-    if (ok && (ok = nvrtc_open(&rtc, env_text("TESSERA_NVRTC"), e))) {
+    if (ok && (ok = cuda_nvrtc(&rtc, e))) {
         ok = cache_open(&c, w->cache_folder, &env, &notes, e) && assemble_all(p, &t, &rtc, c, facts, e);
         nvrtc_close(&rtc);
     }

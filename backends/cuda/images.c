@@ -1,5 +1,6 @@
 /* images.c - compiling, keeping and loading kernels. */
 #include "backends/cuda/images.h"
+#include "backends/cuda/settings.h"
 #include "backends/interrupt.h"
 #include "backends/store/cache.h"
 #include "graph/base/clock.h"
@@ -59,7 +60,7 @@ static bool find_arch(build *b, bool ptx, err *e)
     if (!b->report->arch[0]) {
         err_set(e, TS_DEVICE, "NVRTC %d.%d does not compile for cuda:%d (%s), whose compute capability is %d.%d",
                 b->rtc.version / 1000, b->rtc.version % 1000 / 10, d->number, d->name, d->major, d->minor);
-        return err_hint(e, "name an older one: TESSERA_NVRTC=/path/to/libnvrtc.so.12");
+        return err_hint(e, "name an older one: TESSERA_CUDA=nvrtc=/path/to/libnvrtc.so.12");
     }
     snprintf(b->arch, sizeof b->arch, "--gpu-architecture=%s", b->report->arch);
     return true;
@@ -245,12 +246,12 @@ static bool make(build *b, bool ptx, bool *other, err *e)
 static bool run_build(build *b, err *e)
 {
     bool other = false;
-    const char *ptx = env_text("TESSERA_CUDA_PTX"); /* "1": kernels are left to the driver as PTX */
-    if (!cache_open(&b->cache, b->r->cache_folder, b->r->env, &b->report->notes, e) ||
-        !nvrtc_open(&b->rtc, env_text("TESSERA_NVRTC"), e))
+    cuda_settings asked;
+    if (!cuda_settings_read(&asked, e) || !cache_open(&b->cache, b->r->cache_folder, b->r->env, &b->report->notes, e) ||
+        !nvrtc_open(&b->rtc, asked.nvrtc, e))
         return false;
     b->report->nvrtc = b->rtc.version;
-    if (make(b, ptx && !strcmp(ptx, "1"), &other, e))
+    if (make(b, asked.ptx, &other, e))
         return true;
     if (other && b->report->arch[0] == 's') {
         b->report->cached = 0;

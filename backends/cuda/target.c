@@ -1,5 +1,6 @@
 /* target.c - what a device says of itself. */
 #include "backends/cuda/target.h"
+#include "backends/cuda/settings.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,9 @@ typedef struct card { /* what a target has of its own: facts first, so that one 
 
 bool cuda_device(device *d, int number, err *e)
 {
-    return device_open(d, env_text("TESSERA_CUDA_DRIVER"), number, e);
+    cuda_settings asked;
+    *d = (device){0};
+    return cuda_settings_read(&asked, e) && device_open(d, asked.driver, number, e);
 }
 
 int cuda_number(const target *t)
@@ -125,7 +128,7 @@ bool cuda_usable(text *why)
     device d;
     nvrtc_api rtc;
     err e = {0};
-    const bool ok = cuda_device(&d, 0, &e) && nvrtc_open(&rtc, env_text("TESSERA_NVRTC"), &e);
+    const bool ok = cuda_device(&d, 0, &e) && cuda_nvrtc(&rtc, &e);
     if (ok)
         text_safe(why, d.name),
             text_add(why, ", driver %d.%d, NVRTC %d.%d", d.cu.version / KILO, d.cu.version % KILO / 10,

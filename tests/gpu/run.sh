@@ -12,7 +12,7 @@
 #   --tests FILE   what is run first (default: tests/gpu/tests)
 #   --seconds N    when all must have ended (default: 540)
 #
-# TESSERA_CUDA_DRIVER, TESSERA_NVRTC: as for the command; the stand-in of the tests may be named. PEER_PYTHON: the Python
+# TESSERA_CUDA: as for the command; the stand-in of the tests may be named. PEER_PYTHON: the Python
 # that runs peers (default: python3). Exit status: 0 all passed and timed, 1 not all, 2 the call is wrong.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -54,7 +54,7 @@ if ! why=$("$build/tessera" version 2>&1); then
     echo "run.sh: it was built for a machine with other libraries; tests/gpu/pack.sh makes a folder that brings its own" >&2
     exit 1
 fi
-export TESSERA_CUDA_DRIVER="${TESSERA_CUDA_DRIVER:-libcuda.so.1}"
+export TESSERA_CUDA="${TESSERA_CUDA:+$TESSERA_CUDA,}driver=libcuda.so.1" # the first one counts
 cd "$root" || exit 1
 # shellcheck disable=SC2086
 exec "$python" -B "$here/run.py" --begin "$begin" --build "$build" --tests "$tests" $said

@@ -35,7 +35,7 @@ says 'Make a folder with tests/gpu/pack.sh FOLDER on a machine where it builds'
 echo '# one that is not there' >"$dir/tests"
 echo 'no-such 10' >>"$dir/tests"
 printf 'add_8_16 60 memory add 8 16\nproduct_9_7_5 60 product m=9 k=7 n=5\nbf16_16_24_8 60 product m=16 k=24 n=8 dtype=bf16\nbf16_own 60 product m=40 k=48 n=56 dtype=bf16 -s tests/gpu/one_warp.json\nnever 0 memory gelu 8 8\n' >"$dir/rows"
-export TESSERA_CUDA_DRIVER="$sim" TESSERA_CUDA_PTX=1
+export TESSERA_CUDA="driver=$sim,ptx,${TESSERA_CUDA:-}"
 ends 1 --build "$BUILD" --out "$dir/out" --rows "$dir/rows" --tests "$dir/tests" --seconds 200
 if grep -q 'no NVRTC' "$dir"/out/*.log; then echo "skipped: no NVRTC"; exit 77; fi
 says "no-such                      absent"

@@ -20,7 +20,7 @@ entries=$(find cache -name object | wc -l)
 for machine in gpu:a100 gpu:h100; do
     checked=$((checked + 1))
     "$TESSERA" explain bert-tiny --target cuda --machine $machine --cache-dir cache --json >plan.json
-    TESSERA_NVRTC=/nowhere "$TESSERA" explain bert-tiny --target cuda --machine $machine --json >estimated.json
+    TESSERA_CUDA=nvrtc=/nowhere "$TESSERA" explain bert-tiny --target cuda --machine $machine --json >estimated.json
     "${PYTHON:-python3}" - <<'PY' || wrong "$machine: assembled otherwise than foretold"
 import json, sys
 def groups(name):
@@ -42,7 +42,7 @@ PY
 done
 # exact: the reason ends the page, without a hint
 checked=$((checked + 1))
-TESSERA_NVRTC=/nowhere/libnvrtc.so "$TESSERA" explain products --dim layers=1 --target cuda --machine gpu:h100 >said ||
+TESSERA_CUDA=nvrtc=/nowhere/libnvrtc.so "$TESSERA" explain products --dim layers=1 --target cuda --machine gpu:h100 >said ||
     wrong "explain needs NVRTC"
 grep -qx 'assembler: none, registers and what follows from them are estimated: there is no NVRTC, the compiler of CUDA: /nowhere/libnvrtc.so: .*' said ||
     wrong "no reason: $(tail -1 said)"

@@ -1,4 +1,5 @@
 /* The device without a plan: kernels written by hand, one by one and as a graph, and devices that fail. */
+#include "backends/cuda/target.h"
 #include "tests/backends/cuda/rig.h"
 #include "tests/check.h"
 
@@ -41,11 +42,11 @@ static void check_launches(const device *d)
     CHECK(device_read(d, got, at[3], sizeof got, &e) && device_wait(d, "the sum", &e));
     CHECK(got[7] == 56 && got[999] == 7992);
     CHECK(device_clear(d, at[0], sizeof a, &e));
-    cu_exec graph = launch_graph(d, 2, all, &e);
-    CHECK(graph && launch_all(d, graph, &e));
+    cu_exec whole = launch_graph(d, 2, all, &e);
+    CHECK(whole && launch_all(d, whole, &e));
     CHECK(device_read(d, got, at[3], sizeof got, &e) && device_wait(d, "the graph", &e));
     CHECK(got[7] == 42 && got[999] == 5994);
-    CHECK(d->cu.exec_free(graph) == CU_OK);
+    CHECK(d->cu.exec_free(whole) == CU_OK);
     for (int i = 0; i < 4; i++)
         device_free(d, &at[i]);
     images_free(&code, d);
@@ -132,21 +133,21 @@ static void check_absent(void)
 {
     device d;
     err e = {0};
-    CHECK(!device_open(&d, getenv("TESSERA_CUDA_DRIVER"), 3, &e) && e.code == TS_DEVICE);
+    CHECK(!cuda_device(&d, 3, &e) && e.code == TS_DEVICE);
     CHECK_TEXT(e.text, "there is no device cuda:3\n  hint: there is 1: cuda:0");
     e = (err){0};
     CHECK(!device_open(&d, "/nowhere/libcuda.so.1", 0, &e) && e.code == TS_DEVICE);
     CHECK_TEXT(e.text,
                "there is no driver of CUDA: /nowhere/libcuda.so.1: cannot open shared object file: No such file or "
                "directory\n  hint: install the driver of the card, or name its library: "
-               "TESSERA_CUDA_DRIVER=/path/to/libcuda.so.1");
+               "TESSERA_CUDA=driver=/path/to/libcuda.so.1");
     nvrtc_api rtc;
     e = (err){0};
     CHECK(!nvrtc_open(&rtc, "/nowhere/libnvrtc.so", &e) && e.code == TS_DEVICE);
     CHECK_TEXT(e.text,
                "there is no NVRTC, the compiler of CUDA: /nowhere/libnvrtc.so: cannot open shared object file: No such "
                "file or directory\n  hint: install the toolkit of CUDA, or name the library: "
-               "TESSERA_NVRTC=/path/to/libnvrtc.so.13");
+               "TESSERA_CUDA=nvrtc=/path/to/libnvrtc.so.13");
 }
 
 int main(void)
@@ -158,7 +159,7 @@ int main(void)
     if (skipped)
         return skipped;
     check_absent();
-    if (!CHECK(device_open(&d, getenv("TESSERA_CUDA_DRIVER"), 0, &e)))
+    if (!CHECK(cuda_device(&d, 0, &e)))
         return printf("%s\n", e.text), 1;
     CHECK(d.major == 8 && d.minor == 0 && device_fact(&d, CU_WARP) == 32);
     check_launches(&d);

@@ -11,7 +11,7 @@ nvcc=${CUDA_HOME:-/usr/local/cuda}/bin/nvcc
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
-export TESSERA_CUDA_DRIVER="$sim/libcuda.so.1" TESSERA_CUDA_PTX=1 SIMCUDA_CHECK=all
+export TESSERA_CUDA="driver=$sim/libcuda.so.1,ptx,${TESSERA_CUDA:-}" SIMCUDA_CHECK=all
 
 arch=compute_80
 build() { # FOLDER
@@ -21,7 +21,7 @@ build() { # FOLDER
 products_agree cuda
 
 # On a described card nothing need be there to emit for it
-TESSERA_CUDA_DRIVER=/nowhere/libcuda.so.1 "$TESSERA" emit products $products --target cuda --machine gpu:h100 -q -o h100
+TESSERA_CUDA=driver=/nowhere/libcuda.so.1,$TESSERA_CUDA "$TESSERA" emit products $products --target cuda --machine gpu:h100 -q -o h100
 grep -q 'NVCCFLAGS ?= -cubin -arch=sm_90a' h100/Makefile
 grep -q '__global__' h100/k_*.cu
 

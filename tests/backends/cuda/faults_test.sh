@@ -6,7 +6,7 @@ sim=$BUILD/tests/gpusim/libcuda.so.1
 [ -e "$sim" ] || { echo "skipped: no stand-in for the driver of CUDA: it is built for x86-64"; exit 77; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-export TESSERA_CUDA_DRIVER="$sim" TESSERA_CUDA_PTX=1 SIMCUDA_CHECK=all SIMCUDA_VERBOSE=0
+export TESSERA_CUDA="driver=$sim,ptx,${TESSERA_CUDA:-}" SIMCUDA_CHECK=all SIMCUDA_VERBOSE=0
 cd "$dir"
 run() { timeout 120 "$TESSERA" run products --dim m=16 --dim k=24 --dim n=16 --dim layers=2 --seed 1 --target cuda -q --out out; }
 rm -rf out
@@ -24,7 +24,7 @@ fails() {
 }
 name='cuda:0 (simcuda (PTX on the CPU, sm_80))'
 fails 'there is no driver of CUDA: /nowhere/libcuda.so.1: cannot open shared object file' \
-    TESSERA_CUDA_DRIVER=/nowhere/libcuda.so.1
+    "TESSERA_CUDA=driver=/nowhere/libcuda.so.1,$TESSERA_CUDA"
 fails 'the driver of CUDA is too old: it serves version 11.8, needed is 12.0' SIMCUDA_VERSION=11080
 fails 'the driver of CUDA finds no device' SIMCUDA_DEVICES=0
 fails 'the driver of CUDA finds no device' SIMCUDA_FAIL=cuInit=100
@@ -45,11 +45,15 @@ fails "$name: a run failed: CUDA_ERROR_LAUNCH_FAILED, unspecified launch failure
     SIMCUDA_FAIL=cuStreamSynchronize=719
 fails "$name: a copy of a result failed: CUDA_ERROR_LAUNCH_FAILED" SIMCUDA_FAIL=cuEventSynchronize:2=719
 fails 'there is no NVRTC, the compiler of CUDA: /nowhere/libnvrtc.so: cannot open shared object file' \
-    TESSERA_NVRTC=/nowhere/libnvrtc.so
-fails "NVRTC, the compiler of CUDA, has no function nvrtcVersion: it is too old" "TESSERA_NVRTC=$sim"
+    "TESSERA_CUDA=nvrtc=/nowhere/libnvrtc.so,$TESSERA_CUDA"
+fails "NVRTC, the compiler of CUDA, has no function nvrtcVersion: it is too old" "TESSERA_CUDA=nvrtc=$sim,$TESSERA_CUDA"
+# A word of the setting that means nothing is a mistake in what was asked for, not the device's
+status=0
+(export TESSERA_CUDA=ptx,drivers=x; run) >said 2>&1 || status=$?
+[ $status = 2 ] && grep -qF 'TESSERA_CUDA: "drivers=x" is none of driver=PATH, nvrtc=PATH, ptx' said || { cat said; exit 1; }
 # A compiler that fails: at each of its calls, with what it said of the kernel
 nvrtc() { # CALL SENTENCE
-    fails "$2" TESSERA_NVRTC="$BUILD/tests/gpusim/libnvrtc-fails.so" NVRTC_FAILS="$1" XDG_CACHE_HOME="$PWD/empty"
+    fails "$2" "TESSERA_CUDA=nvrtc=$BUILD/tests/gpusim/libnvrtc-fails.so,$TESSERA_CUDA" NVRTC_FAILS="$1" XDG_CACHE_HOME="$PWD/empty"
 }
 nvrtc nvrtcVersion 'NVRTC, the compiler of CUDA, does not say its version'
 nvrtc nvrtcGetNumSupportedArchs 'NVRTC, the compiler of CUDA, does not say which devices it knows'
@@ -76,18 +80,18 @@ boxes() { timeout 120 "$TESSERA" "$@" boxes.json --target cuda -s ./boxes.tiling
 export SIMCUDA_SM=90
 boxes explain >said
 grep -qx '    matmul: the device brings slices of a, b' said
-TESSERA_CUDA_DRIVER=$PWD/old.so boxes explain >said
+TESSERA_CUDA=driver=$PWD/old.so,$TESSERA_CUDA boxes explain >said
 grep -q 'lanes copy slices of a: the driver has no function cuTensorMapEncodeTiled' said
 run() { boxes run --seed 1 -q --out out; }
-TESSERA_CUDA_DRIVER=$PWD/old.so run >/dev/null
+TESSERA_CUDA=driver=$PWD/old.so,$TESSERA_CUDA run >/dev/null
 fails 'describing a tensor failed: CUDA_ERROR_INVALID_VALUE' SIMCUDA_FAIL=cuTensorMapEncodeTiled=1
 run() { boxes run --seed 1 -q --out out --machine gpu:h100; }
 run >/dev/null
 fails 'cuda:0 (simcuda (PTX on the CPU, sm_90)): slices come as boxes of tensors, and the driver has no function '\
-'cuTensorMapEncodeTiled' "TESSERA_CUDA_DRIVER=$PWD/old.so"
+'cuTensorMapEncodeTiled' "TESSERA_CUDA=driver=$PWD/old.so,$TESSERA_CUDA"
 unset SIMCUDA_SM
 # A machine that is only described plans and explains, without any driver
-TESSERA_CUDA_DRIVER=/nowhere/libcuda.so.1 "$TESSERA" explain products --target cuda --machine gpu:h100 >said
+TESSERA_CUDA=driver=/nowhere/libcuda.so.1,$TESSERA_CUDA "$TESSERA" explain products --target cuda --machine gpu:h100 >said
 grep -q 'target cuda  h100' said
 # A device that is here is a machine, too; another word is none
 "$TESSERA" explain products --target cuda --machine cuda:0 >said

@@ -1,4 +1,5 @@
 #include "tests/backends/cuda/rig.h"
+#include "backends/cuda/settings.h"
 #include "tests/check.h"
 
 #include <stdio.h>
@@ -8,18 +9,19 @@
 
 int rig_begin(void)
 {
-    char path[4096];
+    char path[4096], words[8192];
+    const char *asked = getenv("TESSERA_CUDA");
     nvrtc_api rtc;
     err e = {0};
     const char *build = getenv("BUILD");
     snprintf(path, sizeof path, "%s/tests/gpusim/libcuda.so.1", build ? build : "build");
     if (access(path, R_OK))
         return check_skip("no stand-in for the driver of CUDA: it is built for x86-64");
-    setenv("TESSERA_CUDA_DRIVER", path, 1);
-    setenv("TESSERA_CUDA_PTX", "1", 1);
+    snprintf(words, sizeof words, "driver=%s,ptx,%s", path, asked ? asked : "");
+    setenv("TESSERA_CUDA", words, 1);
     setenv("SIMCUDA_CHECK", "all", 0);
     setenv("SIMCUDA_VERBOSE", "0", 0);
-    if (!nvrtc_open(&rtc, env_text("TESSERA_NVRTC"), &e))
+    if (!cuda_nvrtc(&rtc, &e))
         return check_skip("no NVRTC");
     nvrtc_close(&rtc);
     return 0;

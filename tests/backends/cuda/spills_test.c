@@ -3,6 +3,7 @@
  * spill no register: NVRTC says so in its log. Of three of the guess's kernels in four it takes registers as foretold,
  * to a quarter. In halves matrix units form every product. Needs neither a device nor the stand-in. Each model for one
  * of the two; spills_test all: for both. */
+#include "backends/cuda/settings.h"
 #include "backends/cuda/dialect.h"
 #include "backends/cuda/program.h"
 #include "backends/cuda/target.h"
@@ -113,7 +114,7 @@ int main(int argc, char **argv)
     } cards[] = {{"gpu:a100", "--gpu-architecture=sm_80"}, {"gpu:h100", "--gpu-architecture=sm_90a"}};
     nvrtc_api rtc;
     err e = {0};
-    if (!nvrtc_open(&rtc, env_text("TESSERA_NVRTC"), &e))
+    if (!cuda_nvrtc(&rtc, &e))
         return check_skip("no NVRTC");
     const bool all = argc > 1 && !strcmp(argv[1], "all");
     for (int i = 0; i < COUNT(rows); i++)

@@ -5,7 +5,7 @@
 . "$SOURCE/tests/cli/expect.sh"
 driver=$BUILD/tests/gpusim/libcuda.so.1
 [ -r "$driver" ] || { echo "no stand-in for the driver of CUDA"; exit 77; }
-export TESSERA_CUDA_DRIVER="$driver" TESSERA_CUDA_PTX=1 SIMCUDA_CHECK=all SIMCUDA_VERBOSE=0
+export TESSERA_CUDA="driver=$driver,ptx,${TESSERA_CUDA:-}" SIMCUDA_CHECK=all SIMCUDA_VERBOSE=0
 cd "$dir" || exit 1
 cat >product.json <<'JSON'
 {"format": "graph/1", "opset": {"": 17}, "outputs": [{"name": "y"}],

@@ -3,6 +3,7 @@
  * sixteen before the host asks, and those behind the last do nothing. As a loop inside of one kernel they take a few
  * calls in every case. Slices that come as boxes of tensors are those of the trip. */
 #include "backends/driver.h"
+#include "backends/cuda/settings.h"
 #include "schedule/box.h"
 #include "tests/backends/cuda/rig.h"
 #include "tests/backends/inside.h"
@@ -18,7 +19,8 @@ enum { WIDE = 64 };
 
 static unsigned long calls_of(ts_plan *p, ts_error *e) /* a run's */
 {
-    void *driver = dlopen(getenv("TESSERA_CUDA_DRIVER"), RTLD_NOW | RTLD_NOLOAD);
+    cuda_settings asked;
+    void *driver = cuda_settings_read(&asked, e) ? dlopen(asked.driver, RTLD_NOW | RTLD_NOLOAD) : NULL;
     unsigned long (*calls)(void) = NULL;
     if (driver)
         *(void **)&calls = dlsym(driver, "simcuda_calls");

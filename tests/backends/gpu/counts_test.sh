@@ -8,7 +8,7 @@ sim=$BUILD/tests/gpusim/libcuda.so.1
 [ -e "$sim" ] || { echo "skipped: no stand-in for the driver of CUDA: it is built for x86-64"; exit 77; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-export TESSERA_CUDA_DRIVER="$sim" TESSERA_CUDA_PTX=1 SIMCUDA_CHECK=none
+export TESSERA_CUDA="driver=$sim,ptx,${TESSERA_CUDA:-}" SIMCUDA_CHECK=none
 try() { # M K N RELATION
     dims="--dim m=$1 --dim k=$2 --dim n=$3 --dim layers=1"
     # shellcheck disable=SC2086

@@ -4,7 +4,7 @@
 # values than there are letters have names that are told apart.
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
-export TESSERA_NVRTC=/nowhere # registers are estimated
+export TESSERA_CUDA=nvrtc=/nowhere # registers are estimated
 product() { # DTYPE: all of it fits into the second cache
     cat <<JSON
 {"format": "graph/1", "opset": {"": 17}, "outputs": [{"name": "y"}],

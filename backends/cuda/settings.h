@@ -1,0 +1,14 @@
+/* settings.h - what TESSERA_CUDA says: words with commas between, of which the first one of a kind counts.
+ * A plain value, asked anew by who opens a library; texts lie in it, so it is not copied. */
+#ifndef TS_CUDA_SETTINGS_H
+#define TS_CUDA_SETTINGS_H
+#include "backends/cuda/api.h"
+
+typedef struct cuda_settings {
+    const char *driver, *nvrtc; /* "driver=PATH", "nvrtc=PATH": libraries, names or paths; NULL: the system's */
+    bool ptx;                   /* "ptx": kernels are left to the driver as PTX, no machine code is made */
+    char words[8192];
+} cuda_settings;
+bool cuda_settings_read(cuda_settings *s, err *e);
+bool cuda_nvrtc(nvrtc_api *a, err *e); /* nvrtc_open of the one that is asked for */
+#endif
