@@ -1,5 +1,5 @@
-/* peer.c - other runtimes: a script peers/NAME.py each, which speaks bench/protocol.h. Adding one is adding
- * its file. */
+/* peer.c - other runtimes: a script NAME.py each, in bench/peers or a back end's peers, which speaks bench/protocol.h.
+ * Adding one is adding its file. */
 #include "graph/base/err.h"
 #include "bench/race.h"
 #include "graph/base/base.h"
@@ -16,11 +16,11 @@ static bool is_file(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* Beside the sources of the build folder that this program is in, or where it was installed to. */
+/* Where the build gathered them, beside this program or the folder that it is in, or where it was installed to. */
 enum { FOLDER = RACE_PATH - 512 };
 static bool peers_folder(const race *r, char path[FOLDER])
 {
-    static const char *const from[] = {"../bench/peers", "../../bench/peers", "../share/tessera/peers"};
+    static const char *const from[] = {"peers", "../peers", "../share/tessera/peers"};
     char self[RACE_PATH / 2];
     if (r->o.peers_folder) {
         snprintf(path, FOLDER, "%s", r->o.peers_folder);
@@ -69,7 +69,7 @@ bool peer_script(const race *r, const char *name, char path[RACE_PATH], ts_error
     char folder[FOLDER], known[512];
     if (!peers_folder(r, folder)) {
         err_set(e, TS_FILES, "peer %s: the folder with the scripts of peers is not beside this program", name);
-        return err_hint(e, "it is bench/peers in the sources");
+        return err_hint(e, "the build makes it, from bench/peers and the peers of back ends");
     }
     bool plain = *name != 0 && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789") == strlen(name);
     snprintf(path, RACE_PATH, "%s/%.200s.py", folder, plain ? name : "?");

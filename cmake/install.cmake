@@ -1,4 +1,4 @@
-# ---- installation: all of it or, where something is not built yet, nothing ----
+# ---- installation: all of it or, where something is not built yet, nothing; and scripts, gathered as it has them ----
 set(installed ${CMAKE_BINARY_DIR}/tessera ${CMAKE_BINARY_DIR}/libtessera.a ${CMAKE_BINARY_DIR}/libtessera.so)
 install(CODE "foreach(file ${installed})
     if(NOT EXISTS \"\${file}\")
@@ -30,4 +30,11 @@ foreach(room IN LISTS rooms)
     cmake_path(GET room PARENT_PATH target)
     install(DIRECTORY backends/${room}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera/schemas/${target})
 endforeach()
-install(DIRECTORY bench/peers DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera OPTIONAL FILES_MATCHING PATTERN "*.py")
+# Scripts of other runtimes, of all rooms in one folder: they import what they share by its name.
+file(GLOB peers CONFIGURE_DEPENDS bench/peers/*.py backends/*/peers/*.py)
+file(REMOVE_RECURSE ${CMAKE_BINARY_DIR}/peers)
+foreach(peer IN LISTS peers)
+    cmake_path(GET peer FILENAME name)
+    configure_file(${peer} ${CMAKE_BINARY_DIR}/peers/${name} COPYONLY)
+endforeach()
+install(FILES ${peers} DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera/peers)

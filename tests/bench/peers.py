@@ -1,4 +1,4 @@
-"""Speaks bench/protocol.h with every script in bench/peers on y = relu(x), as an ONNX file written here byte by
+"""Speaks bench/protocol.h with every script of a peer on y = relu(x), as an ONNX file written here byte by
 byte."""
 import json
 import os

@@ -6,7 +6,7 @@ cd "$dir" || exit 1
 "$TESSERA" bench "matmul f32[9,64] f32[64,8]" --precision bf16 --min-time 1ms --launches 1 --threads 1 -q -o bf16.json \
     >said 2>&1
 checked=$((checked + 1))
-"${PYTHON:-python3}" - "$SOURCE/bench/peers" <<'PY' || wrong "bf16: $(cat said)"
+"${PYTHON:-python3}" - "$BUILD/peers" <<'PY' || wrong "bf16: $(cat said)"
 import json, sys
 r = json.load(open("bf16.json"))
 (c,) = r["candidates"]

@@ -15,6 +15,7 @@ cmake -S "$root" -B "$work" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_BUILD_RP
 # shellcheck disable=SC2086
 cmake --build "$work" --target command ${PACK_TARGETS-$tests} >>"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; exit 1; }
 mkdir -p "$1/lib" "$1/tests"
+cp -R "$work/peers" "$1/"
 strip -o "$1/tessera" "$work/tessera"
 for test in ${PACK_TARGETS-$tests}; do strip -o "$1/tests/$test" "$work/tests/$test"; done
 ldd "$work/tessera" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' |

@@ -23,6 +23,9 @@ for program in shared static; do
 done
 "$to/usr/bin/tessera" version >/dev/null
 "$to/usr/bin/tessera" completion bash | grep -q "value='[^']*onnxruntime" || { echo "no peers were installed"; exit 1; }
+for script in "$SOURCE"/bench/peers/*.py "$SOURCE"/backends/*/peers/*.py; do
+    cmp "$script" "$to/usr/share/tessera/peers/$(basename "$script")" || { echo "$script was not installed"; exit 1; }
+done
 cc -std=c11 -fsyntax-only -x c++ "$to/usr/include/tessera.h" 2>/dev/null || [ -z "$(command -v g++ clang++)" ] ||
     "$(command -v g++ clang++ | head -1)" -fsyntax-only -Wall -Werror -x c++ "$to/usr/include/tessera.h"
 
