@@ -1,6 +1,7 @@
 #include "tests/backends/cases.h"
 #include "backends/backend.h"
 #include "graph/ir/problem.h"
+#include "schedule/schemas.h"
 #include "tests/check.h"
 
 #include <math.h>
@@ -13,6 +14,7 @@ enum { TOGETHER = 24, MOST_INPUTS = 1024 };
 typedef struct batch {
     const backend *by;
     const target *on;
+    bool kept;
     ts_graph *g;
     int n, n_given;
     const node *root[TOGETHER];
@@ -73,30 +75,52 @@ static int64_t differs(const ts_array *want, const ts_array *got)
     return -1;
 }
 
-/* ---- a batch ---- */
-static void run(batch *b)
+int cases_schemas(const char *name, const char *schema[MOST_SCHEMAS])
 {
-    const ts_options own = {.target = b->by->name, .cache_folder = "none"};
+    int n = 0;
+    schema[n++] = NULL;
+    for (const builtin_schema *s = builtin_schemas; s->name; s++)
+        if (!strcmp(s->target, name)) {
+            MUST(n < MOST_SCHEMAS);
+            schema[n++] = s->name;
+        }
+    return n;
+}
+
+/* ---- a batch ---- */
+static void compare(batch *b, const char *schema)
+{
+    const ts_options own = {.target = b->by->name, .schema = schema, .cache_folder = b->kept ? NULL : "none"};
+    const char *under = schema ? schema : "guess", *at = text_str(&b->what);
     ts_array got[TOGETHER] = {0};
     err e = {0};
-    if (b->n && !CHECK(ts_eval(b->n, b->root, b->n_given, b->given, &own, got, &e)))
-        printf("  %s\n%s", e.text, text_str(&b->what));
-    const char *at = text_str(&b->what);
+    if (!CHECK(ts_eval(b->n, b->root, b->n_given, b->given, &own, got, &e)))
+        printf("  %s: %s\n%s", under, e.text, text_str(&b->what));
     char line[200];
     for (int i = 0; i < b->n && !err_is(&e) && line_next(&at, line, sizeof line); i++) {
         const int64_t k = differs(&b->want[i], &got[i]);
         if (!CHECK(k < 0))
-            printf("  %s: element %lld is %.9g, not %.9g\n", line, (long long)k, ts_array_at(&got[i], k),
+            printf("  %s: %s: element %lld is %.9g, not %.9g\n", under, line, (long long)k, ts_array_at(&got[i], k),
                    ts_array_at(&b->want[i], k));
         total.compared++;
     }
-    total.plans += b->n > 0;
+    total.plans++;
     for (int i = 0; i < b->n; i++)
-        ts_array_free(&b->want[i]), ts_array_free(&got[i]);
+        ts_array_free(&got[i]);
+}
+
+static void run(batch *b)
+{
+    const char *schema[MOST_SCHEMAS];
+    const int n = b->n ? cases_schemas(b->by->name, schema) : 0;
+    for (int i = 0; i < n; i++)
+        compare(b, schema[i]);
+    for (int i = 0; i < b->n; i++)
+        ts_array_free(&b->want[i]);
     for (int i = 0; i < b->n_given; i++)
         ts_array_free(&b->given[i].value);
     text_free(&b->what), ts_graph_free(b->g);
-    *b = (batch){.by = b->by, .on = b->on, .g = ts_graph_make()};
+    *b = (batch){.by = b->by, .on = b->on, .kept = b->kept, .g = ts_graph_make()};
 }
 
 static bool takes(const batch *b, ts_graph *g, const node *y)
@@ -151,11 +175,11 @@ static void add(batch *b, const op *o, const char *line, size_t n)
         run(b);
 }
 
-void cases_check(const char *name, int share, int first)
+void cases_check(const char *name, bool kept, int share, int first)
 {
     arena mem = {0};
     err e = {0};
-    batch b = {.by = backend_find(name, &e), .g = ts_graph_make()};
+    batch b = {.by = backend_find(name, &e), .kept = kept, .g = ts_graph_make()};
     int number = 0;
     if (!CHECK(b.by && (b.on = b.by->target(&mem, &(machine_options){0}, &e))))
         printf("  %s\n", e.text);

@@ -11,7 +11,7 @@ enum { DEFAULT_SHARE = 6 };
 int main(int argc, char **argv)
 {
     rig_hurry();
-    cases_check("opencl", argc > 1 ? (int)strtol(argv[1], NULL, 10) : DEFAULT_SHARE,
+    cases_check("opencl", false, argc > 1 ? (int)strtol(argv[1], NULL, 10) : DEFAULT_SHARE,
                 argc > 2 ? (int)strtol(argv[2], NULL, 10) : 0);
     return check_done();
 }
