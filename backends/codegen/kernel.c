@@ -336,7 +336,7 @@ static void write_stage(emitter *m, int i)
 void emit_meet(emitter *m)
 {
     if (m->d->barrier)
-        code_add(&m->out.code, (stmt){.kind = S_BARRIER});
+        code_meet(&m->out.code);
 }
 
 static void staged_at(emitter *m, int l) /* operands of any stage staged at a shared loop */

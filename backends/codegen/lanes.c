@@ -152,7 +152,7 @@ bool lanes_fold(const emitter *m)
 
 static void meet(emitter *m)
 {
-    code_add(&m->out.code, (stmt){.kind = S_BARRIER});
+    code_meet(&m->out.code);
 }
 
 static const char *sums_at(emitter *m, int k, const char *place) /* sums[place], or sums0[place], ... of several */

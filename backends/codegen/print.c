@@ -61,6 +61,27 @@ void stmt_lines(text *t, const char *lines)
     }
 }
 
+/* What is in it gives names, which are its own only between braces. Calls give none. */
+static bool declares(const stmt *in)
+{
+    bool any = false;
+    for (const stmt *s = in->first; s && !any; s = s->next)
+        any = s->kind == S_LET || s->kind == S_CONSTANT || s->kind == S_TABLE || (s->kind == S_STAGE && declares(s));
+    return any;
+}
+
+static bool is_bare(const stmt *s) /* a block that needs no braces */
+{
+    return s->kind == S_BLOCK && !declares(s);
+}
+
+/* It writes one statement, which may stand where one is expected. */
+static bool is_single(const stmt *in)
+{
+    const stmt *s = in->first;
+    return s && s == in->last && (!is_bare(s) || is_single(s));
+}
+
 static bool is_line(const stmt *s) /* it is written as one line */
 {
     return s->kind == S_STORE || s->kind == S_CALL || s->kind == S_FETCH;
@@ -78,11 +99,12 @@ static void print_in(text *t, const dialect *d, const char *head, const stmt *s)
         if (fits)
             return;
     }
-    text_line(t, s->tight ? "%s" : *head ? "%s {" : "%s{", head);
+    const bool braces = !s->tight || !is_single(s);
+    text_line(t, !braces ? "%s" : *head ? "%s {" : "%s{", head);
     t->depth++;
     stmt_print(t, d, s);
     t->depth--;
-    if (!s->tight)
+    if (braces)
         text_line(t, "}");
 }
 
@@ -173,8 +195,8 @@ static void print(text *t, const dialect *d, const stmt *s)
 {
     switch (s->kind) {
     case S_BLOCK:
-        if (s->first && s->first == s->last && s->first->kind == S_LOOP)
-            print(t, d, s->first); /* which has a scope of its own */
+        if (is_bare(s))
+            stmt_print(t, d, s);
         else
             print_in(t, d, "", s);
         break;

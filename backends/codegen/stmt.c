@@ -87,6 +87,22 @@ void code_store(code *c, const char *to, const char *value)
     code_add(c, (stmt){.kind = S_STORE, .name = to, .value = value});
 }
 
+/* The last thing done there is a barrier. */
+static bool ends_met(const stmt *s)
+{
+    return s && (s->kind == S_BARRIER || (s->kind == S_STAGE && ends_met(s->last)));
+}
+
+void code_meet(code *c)
+{
+    const stmt *before = c->at->last;
+    if (!before && c->at->kind == S_STAGE)
+        for (const stmt *s = c->at->up->first; s != c->at; s = s->next)
+            before = s;
+    if (!ends_met(before))
+        code_add(c, (stmt){.kind = S_BARRIER});
+}
+
 /* ---- checks ---- */
 static bool diverges(const stmt *s, const dialect *d)
 {

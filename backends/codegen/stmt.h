@@ -6,7 +6,7 @@
 #include "backends/codegen/dialect.h"
 
 typedef enum stmt_kind {
-    S_BLOCK,    /* what is in it, between braces */
+    S_BLOCK,    /* what is in it, between braces if it gives names */
     S_STAGE,    /* what is in it copies a slice into scratch: `bytes` from `offset` on */
     S_LOOP,     /* name goes from `from` to before `to`, in steps of step */
     S_CHUNKS,   /* name is each trip that this part comes to take, of `trips` in all; `to`: as many as that, as text */
@@ -56,6 +56,7 @@ void code_if(code *c, const char *value); /* opens it */
 void code_let(code *c, const char *of, const char *name, const char *value);
 void code_also(code *c, const char *name, const char *value); /* of the type of the S_LET before */
 void code_store(code *c, const char *to, const char *value);
+void code_meet(code *c); /* a barrier, unless one stands right before */
 
 void stmt_print(text *t, const dialect *d, const stmt *in); /* what is in it, from t->depth on */
 void stmt_lines(text *t, const char *lines); /* as they are, those cut that are longer than 120 columns */

@@ -61,11 +61,6 @@ static bool is_lane(const emitter *m, int axis)
     return any;
 }
 
-static bool is_name(const lin *a) /* its text is one word */
-{
-    return a->n ? !a->c && a->n == 1 && a->t->coef == 1 && a->t->a->kind == A_VAR : a->c >= 0;
-}
-
 static void write_axis(void *user, text *t, int axis)
 {
     emitter *m = user;
@@ -74,7 +69,7 @@ static void write_axis(void *user, text *t, int axis)
         emit_passed(m, m->tile.plain[axis]);
     *(m->tile.made ? &m->tile.made->shrouds : &m->out.shrouds) |= shrouds;
     const lin *at = m->tile.made ? m->tile.plain[axis] : m->here.axis[axis];
-    const bool bare = !shrouds && is_name(at);
+    const bool bare = !shrouds && lin_is_word(at);
     text_add(t, bare ? "" : "(");
     emit_lin(m, t, at);
     text_add(t, bare ? "" : shrouds ? " + unknown)" : ")");

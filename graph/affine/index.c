@@ -278,6 +278,11 @@ bool lin_pure(const lin *a)
     return true;
 }
 
+bool lin_is_word(const lin *a)
+{
+    return a->n ? !a->c && a->n == 1 && a->t->coef == 1 && a->t->a->kind == A_VAR : a->c >= 0;
+}
+
 typedef void expr_printer(void *user, text *t, const expr *x);
 
 /* C rounds quotients towards zero: right where the dividend is never negative, else whole_div rounds down. */
@@ -290,9 +295,10 @@ static void print_atom(const space *s, text *t, const atom *a, expr_printer *exp
         expr_text(user, t, a->x);
     else {
         lin_range(s, a->of, &low, &high);
-        text_add(t, low >= 0 ? "((" : "whole_div(");
+        const bool one = lin_is_word(a->of);
+        text_add(t, low < 0 ? "whole_div(" : one ? "(" : "((");
         lin_print(s, t, a->of, expr_text, user);
-        text_add(t, low >= 0 ? ") / %lld)" : ", %lld)", (long long)a->by);
+        text_add(t, low < 0 ? ", %lld)" : one ? " / %lld)" : ") / %lld)", (long long)a->by);
     }
 }
 

@@ -54,6 +54,7 @@ bool lin_has_axis(const lin *a);       /* any variable at all */
 bool lin_has_expr(const lin *a);       /* any part that is not linear */
 int64_t lin_coef(const lin *a, int v); /* of variable v; 0 when it does not occur outside divisions */
 bool lin_pure(const lin *a);           /* variables only: linear */
+bool lin_is_word(const lin *a);        /* its text is a variable's name, or a number that has no sign */
 /* C text: expressions through the callback, variables by name. */
 void lin_print(const space *s, text *t, const lin *a, void (*expr_text)(void *user, text *t, const expr *x),
                void *user);

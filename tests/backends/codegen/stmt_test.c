@@ -97,6 +97,41 @@ static void test_read(arena *mem)
     text_free(&t);
 }
 
+/* Braces stand where names are given, and where one statement is expected and several are written. */
+static void test_braces(arena *mem)
+{
+    code c = code_begin(mem);
+    code_open(&c, (stmt){.kind = S_BLOCK}), code_open(&c, (stmt){.kind = S_BLOCK});
+    code_store(&c, "y", "1"), code_store(&c, "z", "2");
+    code_close(&c), code_close(&c);
+    code_open(&c, (stmt){.kind = S_BLOCK});
+    code_open(&c, (stmt){.kind = S_STAGE}), code_let(&c, "real", "copy", "3"), code_close(&c);
+    code_close(&c);
+    for (int several = 0; several < 2; several++) {
+        code_open(&c, (stmt){.kind = S_IF, .value = "some", .tight = true});
+        code_open(&c, (stmt){.kind = S_BLOCK}), code_store(&c, "y", "4");
+        if (several)
+            code_store(&c, "z", "5");
+        code_close(&c), code_close(&c);
+    }
+    expect(c.at, "y = 1;\nz = 2;\n{\n    real copy = 3;\n}\nif (some)\n    y = 4;\n"
+                 "if (some) {\n    y = 4;\n    z = 5;\n}\n");
+}
+
+/* Who has met need not meet again: neither behind a stage, nor at the beginning of one. */
+static void test_meet(arena *mem)
+{
+    code c = code_begin(mem);
+    for (int i = 0; i < 2; i++) {
+        code_open(&c, (stmt){.kind = S_STAGE});
+        code_meet(&c), code_store(&c, "copy", "x"), code_meet(&c);
+        code_close(&c);
+    }
+    code_meet(&c), code_store(&c, "y", "copy"), code_meet(&c);
+    code_if(&c, "some"), code_meet(&c), code_close(&c);
+    expect(c.at, "MEET();\ncopy = x;\nMEET();\ncopy = x;\nMEET();\ny = copy;\nMEET();\nif (some) {\n    MEET();\n}\n");
+}
+
 /* Where workers make different trips, or decide a test differently, they cannot wait for one another: also further in,
  * and where the test does not hold. */
 static void test_barrier(arena *mem)
@@ -131,6 +166,8 @@ int main(void)
     test_loops(&mem);
     test_others(&mem);
     test_read(&mem);
+    test_braces(&mem);
+    test_meet(&mem);
     test_barrier(&mem);
     test_copied(&mem);
     arena_free(&mem);

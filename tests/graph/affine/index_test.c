@@ -225,10 +225,10 @@ static void test_cancelling(void)
     prints(&s, lin_mod(&s, split, 128), "j + 16 * i");
     /* a row-major blocked subscript is the subscript */
     prints(&s, sum(&s, lin_div(&s, x, 64), 64, lin_mod(&s, x, 64)), "x");
-    prints(&s, lin_div(&s, lin_div(&s, x, 8), 4), "((x) / 32)");
+    prints(&s, lin_div(&s, lin_div(&s, x, 8), 4), "(x / 32)");
     prints(&s, lin_div(&s, lin_scale(&s, x, 6), 4), "((3 * x) / 2)");
     prints(&s, lin_div(&s, sum(&s, x, 12, lin_const(&s, 7)), 6), "2 * x + 1");
-    prints(&s, lin_mod(&s, x, 64), "x - 64 * ((x) / 64)");
+    prints(&s, lin_mod(&s, x, 64), "x - 64 * (x / 64)");
     prints(&s, lin_div(&s, x, 1001), "0");
     prints(&s, lin_div(&s, z, 4), "whole_div(z, 4)"); /* C's / would round up below zero */
     prints(&s, lin_div(&s, lin_add(&s, z, lin_const(&s, 9), 1), 4), "whole_div(z + 1, 4) + 2");
@@ -260,7 +260,7 @@ static void test_gathered(void)
     int leaves = 0;
     prints(&s, f, "768 * <load> + i");
     prints(&s, lin_div(&s, f, 768), "<load>");
-    prints(&s, lin_div(&s, f, 2), "384 * <load> + ((i) / 2)");
+    prints(&s, lin_div(&s, f, 2), "384 * <load> + (i / 2)");
     lin_range(&s, f, &low, &high);
     CHECK(low == INT64_MIN && high == INT64_MAX);
     CHECK(lin_uses(f, is_expr, &leaves) && !lin_uses(axis[0], is_expr, &leaves) && !lin_pure(f));
