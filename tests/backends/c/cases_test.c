@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { DEFAULT_SHARE = 1 };
+enum { DEFAULT_SHARE = 8 };
 
 int main(int argc, char **argv)
 {
