@@ -303,13 +303,34 @@ static bool in_words(const char *words, const char *name, size_t n)
     return false;
 }
 
-static void note_pieces(bool used[], const char *s)
+enum { BUCKETS = 1024 };
+typedef struct pieces {
+    bool used[COUNT(head)];
+    bool likely[BUCKETS]; /* some word is there: few names of a text are words */
+} pieces;
+
+static int bucket(const char *name, size_t n)
+{
+    return ((unsigned char)name[0] * 37 + (unsigned char)name[1] * 5 + (int)n) % BUCKETS;
+}
+
+static void sort_words(pieces *p, const char *words)
+{
+    for (const char *w = words; w; w = strchr(w, ' ')) {
+        w += *w == ' ';
+        const size_t n = strcspn(w, " ~");
+        p->likely[bucket(w, n)] = true;
+        p->likely[bucket(w, n + (w[n] == '~'))] = true;
+    }
+}
+
+static void note_pieces(pieces *p, const char *s)
 {
     for (size_t n; *s; s += n) {
         for (n = 0; in_word(s[n]);)
             n++;
-        for (int i = 0; n && i < COUNT(head); i++)
-            used[i] = used[i] || in_words(head[i].words, s, n);
+        for (int i = 0; n > 1 && p->likely[bucket(s, n)] && i < COUNT(head); i++)
+            p->used[i] = p->used[i] || in_words(head[i].words, s, n);
         n += !n;
     }
 }
@@ -317,14 +338,16 @@ static void note_pieces(bool used[], const char *s)
 static void prelude(text *t, const unit_facts *u)
 {
     const char *share = runtime_file("share.h"), *mixed = !u->chains ? "" : u->sums ? mixed_tile : mixed_unit;
-    bool used[COUNT(head)] = {0};
-    note_pieces(used, u->body);
-    note_pieces(used, share);
-    for (int i = COUNT(head) - 1; i >= 0; i--)
-        if (used[i])
-            note_pieces(used, head[i].text);
+    pieces p = {0};
     for (int i = 0; i < COUNT(head); i++)
-        if (used[i])
+        sort_words(&p, head[i].words);
+    note_pieces(&p, u->body);
+    note_pieces(&p, share);
+    for (int i = COUNT(head) - 1; i >= 0; i--)
+        if (p.used[i])
+            note_pieces(&p, head[i].text);
+    for (int i = 0; i < COUNT(head); i++)
+        if (p.used[i])
             text_add(t, "%s", head[i].text);
     text_add(t, "\n%s%s", share, mixed);
 }

@@ -9,8 +9,9 @@
  * weather from difference. */
 double canary(void);
 
-/* Measured ceilings on the first cores, pinned: fma_f32_gflops, fma_f64_gflops, read_gbs, l1_gbs, ... and "units": every
- * instruction set that the machine has. isa NULL: the widest. threads 0: one per core. effort: 1 takes about a second,
- * a part of it as much less, from fewer repeats and less memory: a look is not worth more than what it is held against. */
+/* Measured ceilings on the first cores, pinned: fma_f32_gflops, fma_f64_gflops, read_gbs, l1_gbs, ... and "units":
+ * every instruction set that the machine has. isa NULL: the widest. threads 0: one per core. effort: 1 takes about a
+ * second, a part of it as much less, from fewer repeats and less memory: a look is not worth more than what is held
+ * against it. */
 char *probe_json(const char *isa, int threads, double effort, ts_error *e);
 #endif
