@@ -134,9 +134,8 @@ int64_t kept_besides(const plan *p, const kernel *k, int64_t lanes)
         for (int l = 0; l < s->nest.n && multiple; l++)
             now += box_barriers(p, k, s, l);
         own = int_max(own, now + (k->n_stage > 1 ? multiple : 0)); /* they may begin behind what is handed on */
-        for (int l = 0; l < s->nest.n; l++)
-            if (s->nest.loop[l].role->group && s->folds >> s->nest.loop[l].axis & 1)
-                sums = int_max(sums, stage_states(s));
+        if (nest_merges_in_memory(p, s))
+            sums = int_max(sums, stage_states(s));
     }
     return shared + int_max(own, sums * target_aligned(p->on, lanes * ts_dtype_bytes(TS_F64)));
 }

@@ -121,6 +121,34 @@ int64_t nest_group(const stage *s)
     return nest_lanes_under(s, -1);
 }
 
+/* ---- merges of lanes ---- */
+static int64_t lanes_of_trips(const stage *s,
+                              int l) /* lanes from which the trips of loop l begin anew; 0: they do not */
+{
+    int outer = l - 1;
+    while (outer >= nest_unrolled(s) && !s->nest.loop[outer].role->group)
+        outer--;
+    return outer >= nest_unrolled(s) ? nest_lanes_under(s, outer) : 0;
+}
+
+bool nest_merges_in_warp(const plan *p, const stage *s, int l, int64_t n)
+{
+    const int64_t warp = p->on->warp, again = lanes_of_trips(s, l), apart = nest_lanes_under(s, l);
+    return p->on->shuffles && warp > 1 && n <= warp / apart &&
+           (nest_group(s) <= warp || again % warp == 0 || warp % again == 0);
+}
+
+bool nest_merges_in_memory(const plan *p, const stage *s)
+{
+    bool any = false;
+    for (int l = nest_unrolled(s); l < s->nest.n; l++) {
+        const loop *q = &s->nest.loop[l];
+        any = any || (q->role->group && s->folds >> q->axis & 1 && loop_trips(q) > 1 &&
+                      !nest_merges_in_warp(p, s, l, loop_trips(q)));
+    }
+    return any;
+}
+
 /* ---- matrix units ---- */
 static int64_t around(const stage *s, int l) /* what the loops around leave of its axis, its end not counted */
 {

@@ -55,6 +55,10 @@ int64_t nest_vectors(const plan *p, const stage *s, const loop *l); /* that the 
 /* Lanes that the loops of a stage, or of the stage of the kernel that has most, are given to; 1: it has no such loops.
  * A worker has so many, rounded up to whole warps. */
 int64_t nest_group(const stage *s);
+/* What lanes folded apart along loop l is put together in halves. Whether the first n of its trips are in lanes of one
+ * warp, which read one another's registers; whether some step of the stage is by way of the group's memory. */
+bool nest_merges_in_warp(const plan *p, const stage *s, int l, int64_t n);
+bool nest_merges_in_memory(const plan *p, const stage *s);
 int64_t nest_lanes_under(const stage *s, int l); /* of one trip of loop l */
 int64_t nest_group_lanes(const plan *p, const kernel *k);
 /* Loops that a matrix unit takes: rows, columns and folded, and the loads that have the rows and the columns. */

@@ -113,6 +113,7 @@ typedef struct target {
     int places;            /* workers that run at the same time: more than these take turns */
     int group;             /* lanes that a worker is made of, at most; 0: a worker is one alone */
     int warp;              /* lanes that go in step: a worker has a whole number of these; 0 without a group */
+    bool shuffles;         /* these read one another's registers */
     bool side_by_side;     /* one launch may be several kernels, each of which has workers of its own */
     int operands;          /* values that a kernel reads and writes, at most; 0: any number */
     int line;              /* bytes of a cache line: what is fetched at once */

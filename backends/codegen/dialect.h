@@ -123,6 +123,7 @@ typedef struct tile_head {
 typedef struct unit_facts {
     bool chains, sums; /* it calls functions that are chains of instructions; some stage folds */
     bool far;          /* some operand has more elements than 32 bits count */
+    int warp;          /* lanes that read one another's registers; 0: none do */
     const char *body;  /* all that follows */
 } unit_facts;
 
@@ -179,6 +180,9 @@ struct dialect {
     /* Where a part is a group of lanes: the number of a lane in its group; which one it is of the lanes of all groups.
      * NULL: a part is one worker alone */
     const char *lane, *lane_of_all, *lanes_in_all;
+    /* $0 of the lane $1 behind the own one in its warp, all of which ask; a statement, a barrier of these. NULL: nobody
+     * may ask */
+    const char *shuffle, *warp_barrier;
     /* Where indices are checked: the parameter by which a function is told where to say so, and the argument */
     const char *fault_parameter, *fault;
     routine_form routine;

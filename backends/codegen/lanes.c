@@ -2,7 +2,8 @@
  * the tile whose role says so have each trip in another lane: their variables are digits of the lane's number, of which
  * the innermost such loop's changes fastest, so that neighbours in memory are touched by neighbouring lanes. Whatever
  * lanes do apart stands under tests of these digits, and no barrier stands under such a test. What is folded along such
- * a loop is summed by each lane for itself, and then in halves, through scratch: always in the same order. */
+ * a loop is summed by each lane for itself, and then in halves, always in the same order: by registers of the lanes of
+ * a warp where the target has that, else through scratch. */
 #include "backends/codegen/emit.h"
 #include "schedule/kept.h"
 
@@ -160,43 +161,87 @@ static const char *sums_at(emitter *m, int k, const char *place) /* sums[place],
     return tuple_fold(m) ? arena_format(m->mem, "sums%d[%s]", k, place) : arena_format(m->mem, "sums[%s]", place);
 }
 
-/* The lane's own sums become what they are together with those of the lane `far` behind it. */
-static void take_in(emitter *m, int64_t far)
+/* The lane's own sums become what they are together with others', which `with` has at `at`. */
+static void take_in(emitter *m, const char *(*with)(emitter *m, int k, const char *at), const char *at)
 {
-    const char *lane = lanes_lane(m), *other = arena_format(m->mem, "%s + %lld", lane, (long long)far);
     if (tuple_fold(m)) {
-        tuple_merge(m, tuple_first, sums_at, other);
-    } else {
-        text sum = {0};
-        const char *acc = tuple_acc(m, 0, "0");
-        emit_combine(m, &sum, acc, sums_at(m, 0, other));
-        code_store(&m->out.code, acc, sum.s);
-        text_free(&sum);
+        tuple_merge(m, tuple_first, with, at);
+        return;
     }
-    for (int k = 0; k < stage_states(m->s); k++)
-        code_store(&m->out.code, sums_at(m, k, lane), tuple_acc(m, k, "0"));
+    text sum = {0};
+    const char *acc = tuple_acc(m, 0, "0");
+    emit_combine(m, &sum, acc, with(m, 0, at));
+    code_store(&m->out.code, acc, sum.s);
+    text_free(&sum);
 }
 
-/* Of n lanes that differ in the digit of loop l alone the lower half takes the upper half's sums, down to one. */
-static void merge_loop(emitter *m, int l)
+static void put_sums(emitter *m) /* into memory, for others */
+{
+    for (int k = 0; k < stage_states(m->s); k++)
+        code_store(&m->out.code, sums_at(m, k, lanes_lane(m)), tuple_acc(m, k, "0"));
+}
+
+static void open_half(emitter *m, int l, int64_t takes) /* of the lanes that differ in the digit of loop l alone */
+{
+    text test = {0};
+    text_add(&test, "%s < %lld", digit_name(m, l), (long long)takes);
+    if (nest_group(m->s) < m->group)
+        text_add(&test, " && %s < %lld", lanes_lane(m), (long long)nest_group(m->s));
+    open_test(m, test.s);
+    text_free(&test);
+}
+
+static const char *other_at(emitter *m, int k, const char *at)
+{
+    (void)at;
+    return arena_format(m->mem, "other%d", k);
+}
+
+/* All lanes ask, whoever takes it in. */
+static void merge_near(emitter *m, int l, int64_t takes, int64_t far)
+{
+    const char *apart = arena_format(m->mem, "%lld", (long long)far);
+    code_open(&m->out.code, (stmt){.kind = S_BLOCK});
+    for (int k = 0; k < stage_states(m->s); k++) {
+        text value = {0};
+        form_write(&value, m->out.uses, m->d, m->d->shuffle, (const char *[]){tuple_acc(m, k, "0"), apart});
+        code_let(&m->out.code, arena_format(m->mem, "const %s", tuple_type(m, k)), other_at(m, k, NULL), value.s);
+        text_free(&value);
+    }
+    open_half(m, l, takes);
+    take_in(m, other_at, NULL);
+    code_close(&m->out.code);
+    code_close(&m->out.code);
+}
+
+static void merge_by_memory(emitter *m, int l, int64_t takes, int64_t far)
+{
+    open_half(m, l, takes);
+    take_in(m, sums_at, arena_format(m->mem, "%s + %lld", lanes_lane(m), (long long)far));
+    put_sums(m);
+    code_close(&m->out.code);
+    meet(m);
+}
+
+/* Of n lanes that differ in the digit of loop l alone the lower half takes the upper half's sums, down to one. there:
+ * what lies in memory is what lanes have. */
+static void merge_loop(emitter *m, int l, bool *there)
 {
     const int64_t apart = inner_lanes(m, l);
-    const char *lane = lanes_lane(m);
     for (int64_t half, n = trips_of(&m->s->nest.loop[l]); n > 1; n = half) {
-        text test = {0};
+        const bool near = nest_merges_in_warp(m->p, m->s, l, n);
         half = (n + 1) / 2;
-        text_add(&test, "%s < %lld", digit_name(m, l), (long long)(n - half));
-        if (nest_group(m->s) < m->group)
-            text_add(&test, " && %s < %lld", lane, (long long)nest_group(m->s));
-        open_test(m, test.s);
-        take_in(m, half * apart);
-        code_close(&m->out.code);
-        meet(m);
-        text_free(&test);
+        if (!near && !*there) {
+            meet(m); /* who still reads what lay there */
+            put_sums(m);
+            meet(m);
+        }
+        (near ? merge_near : merge_by_memory)(m, l, n - half, half * apart);
+        *there = !near;
     }
 }
 
-void lanes_merge(emitter *m)
+static void place_sums(emitter *m)
 {
     const int n = stage_states(m->s);
     const int64_t end = m->data.scratch + n * sums_bytes(m);
@@ -207,11 +252,17 @@ void lanes_merge(emitter *m)
         code_let(&m->out.code, of, tuple_fold(m) ? arena_format(m->mem, "sums%d", k) : "sums",
                  scratch_at(m, of, m->data.scratch + k * sums_bytes(m)));
     }
-    meet(m); /* who still reads what lay there */
-    for (int k = 0; k < n; k++)
-        code_store(&m->out.code, sums_at(m, k, lanes_lane(m)), tuple_acc(m, k, "0"));
-    meet(m);
+}
+
+/* The first lane may put the result where others read what they folded. */
+void lanes_merge(emitter *m)
+{
+    bool there = false;
+    if (nest_merges_in_memory(m->p, m->s))
+        place_sums(m);
     for (int l = m->s->nest.n; l-- > nest_unrolled(m->s);)
         if (over_lanes(&m->s->nest.loop[l]) && m->s->folds >> m->s->nest.loop[l].axis & 1)
-            merge_loop(m, l);
+            merge_loop(m, l, &there);
+    if (!there)
+        code_add(&m->out.code, (stmt){.kind = S_CALL, .value = m->d->warp_barrier});
 }

@@ -187,6 +187,8 @@ const dialect cuda_dialect = {
     .parts = "(trip)groups",
     .chunks = (const char *const[]){"for (trip $0 = group; $0 < $1; $0 += groups) {", NULL},
     .lane = "threadIdx.x",
+    .shuffle = "__shfl_down_sync(0xffffffffu, $0, $1)",
+    .warp_barrier = "__syncwarp()",
     .lane_of_all = "((int64_t)group * blockDim.x + threadIdx.x)",
     .lanes_in_all = "((int64_t)groups * blockDim.x)",
     .fault_parameter = "int *fault",

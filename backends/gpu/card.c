@@ -2,11 +2,12 @@
  *
  *   gpu:h100
  *   gpu:NAME processor:132 lane:2048(1024) warp:32 group:32 register:65536(255) shared:228KB(48KB) l1:256KB l2:50MB
- *       memory:80GB(3350GB/s) clock:1980MHz f32:66900GFLOP bf16:989400GFLOP capability:9.0
+ *       memory:80GB(3350GB/s) clock:1980MHz f32:66900GFLOP bf16:989400GFLOP capability:9.0 subgroup:32
  *
  * A known NAME gives every figure, and words after it change theirs; with another one processor:N is required and what
  * is left out is that of `otherwise`. Numbers in brackets are of one group (lane, shared), one lane (register) and of
  * transfer (memory); 0 stands for "not known" where that may be. Sizes are in powers of 1024, rates in powers of 1000.
+ * subgroup: lanes that read one another's registers in OpenCL, a warp then; without it none do.
  */
 #include "backends/figure.h"
 #include "backends/gpu/gpu.h"
@@ -27,31 +28,32 @@
  * rtx4090, l4 and l40s "Ada GPU Architecture" and data sheets; mi300x "CDNA 3 Architecture" and its data sheet.
  * bf16: sums in f32, without sparsity. */
 static const gpu_facts cards[] = {
-    {"a10", 86, 72, 32, 1024, 1536, 16, 65536, 255, 48 * KB, 100 * KB, 128 * KB, 6 * MB, 24 * GB, 1695 * MEGA,
+    {"a10", 86, 72, 32, 0, 1024, 1536, 16, 65536, 255, 48 * KB, 100 * KB, 128 * KB, 6 * MB, 24 * GB, 1695 * MEGA,
      600 * GIGA, 31200 * GIGA, 125000 * GIGA},
-    {"a100", 80, 108, 32, 1024, 2048, 32, 65536, 255, 48 * KB, 164 * KB, 192 * KB, 40 * MB, 80 * GB, 1410 * MEGA,
+    {"a100", 80, 108, 32, 0, 1024, 2048, 32, 65536, 255, 48 * KB, 164 * KB, 192 * KB, 40 * MB, 80 * GB, 1410 * MEGA,
      2039 * GIGA, 19500 * GIGA, 312000 * GIGA},
-    {"a100-40gb", 80, 108, 32, 1024, 2048, 32, 65536, 255, 48 * KB, 164 * KB, 192 * KB, 40 * MB, 40 * GB, 1410 * MEGA,
-     1555 * GIGA, 19500 * GIGA, 312000 * GIGA},
-    {"h100", 90, 132, 32, 1024, 2048, 32, 65536, 255, 48 * KB, 228 * KB, 256 * KB, 50 * MB, 80 * GB, 1980 * MEGA,
+    {"a100-40gb", 80, 108, 32, 0, 1024, 2048, 32, 65536, 255, 48 * KB, 164 * KB, 192 * KB, 40 * MB, 40 * GB,
+     1410 * MEGA, 1555 * GIGA, 19500 * GIGA, 312000 * GIGA},
+    {"h100", 90, 132, 32, 0, 1024, 2048, 32, 65536, 255, 48 * KB, 228 * KB, 256 * KB, 50 * MB, 80 * GB, 1980 * MEGA,
      3350 * GIGA, 66900 * GIGA, 989400 * GIGA},
-    {"h200", 90, 132, 32, 1024, 2048, 32, 65536, 255, 48 * KB, 228 * KB, 256 * KB, 50 * MB, 141 * GB, 1980 * MEGA,
+    {"h200", 90, 132, 32, 0, 1024, 2048, 32, 65536, 255, 48 * KB, 228 * KB, 256 * KB, 50 * MB, 141 * GB, 1980 * MEGA,
      4800 * GIGA, 66900 * GIGA, 989400 * GIGA},
-    {"l4", 89, 58, 32, 1024, 1536, 24, 65536, 255, 48 * KB, 100 * KB, 128 * KB, 48 * MB, 24 * GB, 2040 * MEGA,
+    {"l4", 89, 58, 32, 0, 1024, 1536, 24, 65536, 255, 48 * KB, 100 * KB, 128 * KB, 48 * MB, 24 * GB, 2040 * MEGA,
      300 * GIGA, 30300 * GIGA, 121000 * GIGA},
-    {"l40s", 89, 142, 32, 1024, 1536, 24, 65536, 255, 48 * KB, 100 * KB, 128 * KB, 96 * MB, 48 * GB, 2520 * MEGA,
+    {"l40s", 89, 142, 32, 0, 1024, 1536, 24, 65536, 255, 48 * KB, 100 * KB, 128 * KB, 96 * MB, 48 * GB, 2520 * MEGA,
      864 * GIGA, 91600 * GIGA, 362050 * GIGA},
-    {"mi300x", 0, 304, 64, 1024, 2048, 32, 131072, 256, 64 * KB, 64 * KB, 32 * KB, 256 * MB, 192 * GB, 2100 * MEGA,
+    {"mi300x", 0, 304, 64, 0, 1024, 2048, 32, 131072, 256, 64 * KB, 64 * KB, 32 * KB, 256 * MB, 192 * GB, 2100 * MEGA,
      5300 * GIGA, 163400 * GIGA, 1307400 * GIGA},
-    {"rtx3090", 86, 82, 32, 1024, 1536, 16, 65536, 255, 48 * KB, 100 * KB, 128 * KB, 6 * MB, 24 * GB, 1695 * MEGA,
+    {"rtx3090", 86, 82, 32, 0, 1024, 1536, 16, 65536, 255, 48 * KB, 100 * KB, 128 * KB, 6 * MB, 24 * GB, 1695 * MEGA,
      936 * GIGA, 35600 * GIGA, 71000 * GIGA},
-    {"rtx4090", 89, 128, 32, 1024, 1536, 24, 65536, 255, 48 * KB, 100 * KB, 128 * KB, 72 * MB, 24 * GB, 2520 * MEGA,
+    {"rtx4090", 89, 128, 32, 0, 1024, 1536, 24, 65536, 255, 48 * KB, 100 * KB, 128 * KB, 72 * MB, 24 * GB, 2520 * MEGA,
      1008 * GIGA, 82600 * GIGA, 165200 * GIGA},
 };
 
 /* Where a description says nothing: what every card since 8.0 has, and 128 multiply-adds a cycle and processor. */
-static const gpu_facts otherwise = {"",      0,        0,        32,     1024,   1536,        16,         65536, 255,
-                                    48 * KB, 100 * KB, 128 * KB, 4 * MB, 8 * GB, 1500 * MEGA, 256 * GIGA, 0,     0};
+static const gpu_facts otherwise = {"",     0,           0,          32,      0,        1024,     1536,
+                                    16,     65536,       255,        48 * KB, 100 * KB, 128 * KB, 4 * MB,
+                                    8 * GB, 1500 * MEGA, 256 * GIGA, 0,       0};
 enum { OPERATIONS = 2 * 128 };
 
 const gpu_facts *gpu_card(int i)
@@ -145,14 +147,14 @@ static bool read_capability(const char **s, int64_t *out) /* 9.0 as 90 */
 #define COUNTED "a count of at most 1048576"
 typedef struct figures { /* of a gpu_facts, all of one width */
     int64_t processor, lane, group_lanes, warp, group, registers, lane_registers, shared_all, shared, l1, l2, memory,
-        bandwidth, clock, f32, bf16, capability;
+        bandwidth, clock, f32, bf16, capability, subgroup;
 } figures;
 
 static figures figures_of(const gpu_facts *f)
 {
-    return (figures){f->processors,     f->lanes,      f->group,  f->warp, f->groups,    f->registers,
-                     f->lane_registers, f->shared_all, f->shared, f->l1,   f->l2,        f->memory,
-                     f->bandwidth,      f->clock,      f->f32,    f->bf16, f->capability};
+    return (figures){f->processors,     f->lanes,      f->group,  f->warp, f->groups,     f->registers,
+                     f->lane_registers, f->shared_all, f->shared, f->l1,   f->l2,         f->memory,
+                     f->bandwidth,      f->clock,      f->f32,    f->bf16, f->capability, f->subgroup};
 }
 
 static void take(gpu_facts *f, const figures *v)
@@ -162,6 +164,7 @@ static void take(gpu_facts *f, const figures *v)
     f->lane_registers = (int)v->lane_registers, f->shared_all = v->shared_all, f->shared = v->shared;
     f->l1 = v->l1, f->l2 = v->l2, f->memory = v->memory, f->bandwidth = v->bandwidth, f->clock = v->clock;
     f->f32 = v->f32, f->bf16 = v->bf16, f->capability = (int)v->capability;
+    f->subgroup = (int)v->subgroup, f->warp = v->subgroup ? f->subgroup : f->warp;
 }
 
 static bool read_word(figures *f, const char *word, const char **s, err *e)
@@ -183,7 +186,8 @@ static bool read_word(figures *f, const char *word, const char **s, err *e)
         {"clock", "a frequency, as in 1500MHz", &f->clock, NULL, read_clock, NULL},
         {"f32", "a rate, as in 20TFLOP", &f->f32, NULL, read_flops, NULL},
         {"bf16", "a rate, as in 80TFLOP", &f->bf16, NULL, read_flops, NULL},
-        {"capability", "one to 99 with a digit, as in 9.0", &f->capability, NULL, read_capability, NULL}};
+        {"capability", "one to 99 with a digit, as in 9.0", &f->capability, NULL, read_capability, NULL},
+        {"subgroup", COUNTED, &f->subgroup, NULL, read_some, NULL}};
     const size_t n = strcspn(word, ":");
     if (!word[n])
         return fail(word, "NAME:FIGURE expected", e);
@@ -275,4 +279,6 @@ void gpu_print(text *t, const gpu_facts *f)
     text_add(t, " f32:"), figure_print_rate(t, f->f32, "FLOP");
     text_add(t, " bf16:"), figure_print_rate(t, f->bf16, "FLOP");
     text_add(t, " capability:%d.%d", f->capability / 10, f->capability % 10);
+    if (f->subgroup)
+        text_add(t, " subgroup:%d", f->subgroup);
 }

@@ -30,22 +30,24 @@ static int64_t warps_where(const figuring *c, int l, int64_t end) /* some lane's
 }
 
 /* Sums that lanes merge: each lane writes its own, and in each step the lower half of those that are left adds what
- * lies in the upper half. */
+ * lies in the upper half. Steps within a warp are no matter of memory. */
 static void add_merges(const figuring *c)
 {
     const stage *s = c->s;
     double times = trips_shared(c->k, c->k->shared.n) * trips_own(c->k, s, nest_tile(s)), warps = 0;
-    for (int l = nest_unrolled(s); l < s->nest.n; l++) {
+    bool there = false; /* what lies there is what lanes have */
+    for (int l = s->nest.n; l-- > nest_unrolled(s);) {
         const loop *q = &s->nest.loop[l];
         const bool folded = s->folds >> q->axis & 1;
         times *= folded || q->role->group ? 1 : (double)loop_trips(q);
         for (int64_t half, n = folded && q->role->group ? loop_trips(q) : 1; n > 1; n = half) {
             half = (n + 1) / 2;
-            warps += 2 * (double)warps_where(c, l, n - half);
+            const bool near = nest_merges_in_warp(c->p, s, l, n);
+            warps += near || there ? 0 : (double)int_ceil_div(c->f->lanes, c->p->on->warp);
+            warps += near ? 0 : 2 * (double)warps_where(c, l, n - half);
+            there = !near;
         }
     }
-    if (warps > 0)
-        warps += (double)int_ceil_div(c->f->lanes, c->p->on->warp);
     const double passes = times * warps * (double)int_ceil_div(ts_dtype_bytes(sum_dtype(s)), BANK);
     c->f->banks += passes, c->f->banks_least += passes;
 }

@@ -8,10 +8,9 @@
 
 static int64_t merged(const plan *p, const kernel *k, const stage *s) /* bytes for sums that lanes merge */
 {
-    for (int l = nest_unrolled(s); l < s->nest.n; l++)
-        if (s->nest.loop[l].role->group && s->folds >> s->nest.loop[l].axis & 1 && loop_trips(&s->nest.loop[l]) > 1)
-            return stage_states(s) * target_aligned(p->on, nest_group_lanes(p, k) * ts_dtype_bytes(TS_F64));
-    return 0;
+    return nest_merges_in_memory(p, s)
+               ? stage_states(s) * target_aligned(p->on, nest_group_lanes(p, k) * ts_dtype_bytes(TS_F64))
+               : 0;
 }
 
 /* Of a stage, from where what stages hand on ends: slices begin at multiples that a unit wants of them. */
@@ -157,9 +156,19 @@ static double fragments_of(const plan *p, const stage *s, const unit_loops *u)
     return all;
 }
 
+static bool ends_in_warp(const plan *p, const stage *s) /* the last steps of its merges need no addresses */
+{
+    bool any = false;
+    for (int l = nest_unrolled(s); l < s->nest.n && !stage_contracts(s); l++)
+        any = any || (s->nest.loop[l].role->group && s->folds >> s->nest.loop[l].axis & 1 &&
+                      loop_trips(&s->nest.loop[l]) > 1 && nest_merges_in_warp(p, s, l, 2));
+    return any;
+}
+
 int64_t gpu_registers(const plan *p, const kernel *k)
 {
-    enum { PLACES = 9, STAGES = 10 }; /* of every kernel; of what several stages have in common */
+    /* Of every kernel; of what several stages have in common; what merges of lanes take for addresses */
+    enum { PLACES = 9, STAGES = 10, SUMS_AT = 3 };
     double most = 0;
     for (int i = 0; i < k->n_stage; i++) {
         const stage *s = &k->stage[i];
@@ -170,7 +179,7 @@ int64_t gpu_registers(const plan *p, const kernel *k)
         const double sums = (double)(nest_sums(p, s) * words);
         h.step *= (double)words;
         const double own = gpu_by_unit(s, &u) ? fragments_of(p, s, &u) : PLACES + beside(s, &h, sums, k->merges);
-        most = fmax(most, sums + own);
+        most = fmax(most, sums + own - (ends_in_warp(p, s) ? SUMS_AT : 0));
     }
     most += k->n_stage > 1 ? STAGES : 0;
     return int_min((int64_t)ceil(most), gpu_facts_of(p->on)->lane_registers);

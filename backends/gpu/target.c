@@ -136,7 +136,7 @@ const target *gpu_target_with_units(arena *mem, const gpu_facts *f, int operands
     if (!t)
         return NULL;
     *shared = *plain->space, shared->bytes = gpu_shared_most(f);
-    *t = *plain, t->unit = have, t->space = shared;
+    *t = *plain, t->unit = have, t->space = shared, t->shuffles = true;
     for (int i = 0; i < COUNT(units); i++)
         if (f->capability >= units[i].capability && (!units[i].last || f->capability <= units[i].last))
             have[t->n_unit++] = units[i].unit;
@@ -173,6 +173,7 @@ const target *gpu_target_for(arena *mem, const gpu_facts *f, int operands, err *
                   .places = f->processors,
                   .group = f->group,
                   .warp = f->warp,
+                  .shuffles = f->subgroup > 1,
                   .side_by_side = true,
                   .loops = true,
                   .operands = operands,

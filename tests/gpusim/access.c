@@ -92,13 +92,14 @@ static const char *place(const Warp *w, uint64_t addr, bool global)
     return text;
 }
 
+/* Reads of the own warp before its last __syncwarp are those of one thread for all that comes. */
 static inline void note_read(Shadow *s, uint32_t epoch, unsigned tid, uint16_t sync)
 {
-    if (s->rd_epoch != epoch) {
+    const unsigned differs = (s->rd_tid ^ tid) & SH_TID;
+    if (s->rd_epoch != epoch || (s->rd_sync != sync && differs < LANES && !(s->rd_tid & SH_MANY_WARPS))) {
         s->rd_epoch = epoch;
         s->rd_tid = (uint16_t)tid;
     } else {
-        unsigned differs = (s->rd_tid ^ tid) & SH_TID;
         if (differs)
             s->rd_tid |= differs >= LANES ? SH_MANY_WARPS : SH_MANY_LANES;
     }

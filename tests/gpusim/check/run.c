@@ -108,6 +108,8 @@ static void test_bugs(void)
     bug("missing_second_sync", 1, 64, 0, ARGS(&x), LF, "write without a barrier after a read");
     bug("missing_syncwarp", 1, 32, 0, ARGS(&x), LF, "race on shared");
     bug("with_syncwarp", 1, 32, 0, ARGS(&x), CUDA_SUCCESS, NULL);
+    bug("read_again", 1, 32, 0, ARGS(&x), CUDA_SUCCESS, NULL);
+    bug("read_again", 1, 64, 0, ARGS(&x), LF, "race on shared");
     bug("out_of_bounds", 1, 128, 0, ARGS(&small, &n), IA, "400 bytes from the start of an allocation of 400 bytes");
     bug("read_past_end", 1, 100, 0, ARGS(&small, &y, &n), IA, "out-of-bounds global read");
     bug("shared_overrun", 1, 32, 0, ARGS(&x), IA, "out-of-bounds read of shared");
