@@ -68,7 +68,8 @@ static int warp_of(const opencl *cl, cl_device d)
 static void describe_card(const opencl *cl, cl_device d, gpu_facts *g)
 {
     word(cl, d, CL_DEVICE_NAME, g->name, sizeof g->name);
-    g->warp = warp_of(cl, d), g->group = at_least(number(cl, d, CL_GROUP_SIZE), g->warp);
+    g->subgroup = opencl_subgroup(cl, d), g->warp = g->subgroup ? g->subgroup : warp_of(cl, d);
+    g->group = at_least(number(cl, d, CL_GROUP_SIZE), g->warp);
     g->processors = at_least(number(cl, d, CL_COMPUTE_UNITS), 1);
     g->capability = (int)(10 * number(cl, d, CL_NVIDIA_CAPABILITY) + number(cl, d, CL_NVIDIA_CAPABILITY + 1));
     g->lane_registers = 255;
@@ -86,7 +87,7 @@ static void describe(const opencl *cl, const opencl_device *f, ocl_device *out)
     size_t have = 0;
     word(cl, d, CL_DEVICE_NAME, out->name, sizeof out->name);
     out->alone = number(cl, d, CL_DEVICE_TYPE) & CL_TYPE_CPU;
-    out->workers = at_least(number(cl, d, CL_COMPUTE_UNITS), 1);
+    out->workers = out->units = at_least(number(cl, d, CL_COMPUTE_UNITS), 1);
     if (!out->alone)
         describe_card(cl, d, &out->is.card);
     out->apart = !number(cl, d, CL_SHARES_MEMORY);
@@ -97,7 +98,7 @@ static void describe(const opencl *cl, const opencl_device *f, ocl_device *out)
     word(cl, d, CL_DRIVER_VERSION, driver, sizeof driver), word(cl, d, CL_DEVICE_VERSION, version, sizeof version);
     if (cl->platform_info(f->platform, CL_PLATFORM_VERSION, sizeof platform, platform, &have) != CL_SUCCESS)
         *platform = 0;
-    out->plain = opencl_is_plain(cl, d);
+    out->plain = opencl_is_plain(cl, d), out->subgroup = opencl_subgroup(cl, d);
     snprintf(out->identity, sizeof out->identity, "%s, %s, driver %s, %s", out->name, version, driver, platform);
 }
 
@@ -133,7 +134,7 @@ static int operands_of(const ocl_device *d) /* that its parameters are bytes eno
 
 static const target *card_target(arena *mem, ocl_device *d, err *e)
 {
-    d->language = opencl_dialect;
+    ocl_dialect_groups(&d->language, d->is.card.subgroup > 1);
     d->workers = d->is.card.processors;
     snprintf(d->name, sizeof d->name, "%s", d->is.card.name);
     return gpu_target_for(mem, &d->is.card, operands_of(d), e);
@@ -215,7 +216,14 @@ bool ocl_runs(const target *t, err *e)
     if (!ask_device(&here, planned->number, e))
         return false;
     const gpu_need all[] = {{"bytes of local memory", card->shared, here.local}, {"lanes", card->group, here.group}};
-    return planned->alone || gpu_fits(planned->name, here.name, COUNT(all), all, e);
+    if (planned->alone)
+        return true;
+    if (card->subgroup > 1 && card->subgroup != here.subgroup) {
+        err_set(e, TS_DEVICE, "kernels for %s have sub-groups of %d lanes, %s has %d", planned->name, card->subgroup,
+                here.name, here.subgroup);
+        return err_hint(e, "plan for the device that is here: without --machine");
+    }
+    return gpu_fits(planned->name, here.name, COUNT(all), all, e);
 }
 
 bool ocl_usable(text *why)

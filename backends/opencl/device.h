@@ -16,6 +16,7 @@ typedef struct ocl_device {
     dialect language;
     char name[64]; /* safe to print */
     int workers;   /* that groups are dealt to */
+    int units;     /* of these it has so many, of which a plan may be for fewer */
     int number;
     bool described;     /* by a line of text: the device of that number may be another one */
     bool apart;         /* its memory is not the host's */
@@ -24,6 +25,7 @@ typedef struct ocl_device {
     int64_t most;       /* bytes of one memory object */
     int64_t parameters; /* bytes of a kernel's parameters */
     int group;          /* lanes of a group, at most */
+    int subgroup;       /* as in gpu_facts */
     int64_t local;      /* bytes of a group's memory */
     char identity[480]; /* platform, device and driver with their versions */
 } ocl_device;

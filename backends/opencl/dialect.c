@@ -112,9 +112,25 @@ static const spelling spellings[] = {
 };
 /* clang-format on */
 
+/* Which lanes of a group are a sub-group is the driver's to say. A kernel asks for its size where drivers have several;
+ * what lanes ask for beyond the last one is nobody's. */
+static const char subgroups[] = "#pragma OPENCL EXTENSION cl_khr_subgroups : enable\n"
+                                "#ifdef cl_intel_required_subgroup_size\n"
+                                "#define IN_SUBGROUPS __attribute__((intel_reqd_sub_group_size(SUBGROUP)))\n"
+                                "#else\n"
+                                "#define IN_SUBGROUPS\n"
+                                "#endif\n"
+                                "#ifdef cl_khr_subgroup_shuffle_relative\n"
+                                "#define BEHIND(x, n) sub_group_shuffle_down(x, n)\n"
+                                "#else\n"
+                                "#define BEHIND(x, n) intel_sub_group_shuffle_down(x, x, n)\n"
+                                "#endif\n";
+
 static void prelude(text *t, const unit_facts *u)
 {
     text_add(t, "%stypedef %s ts_index;\n", head, u->far ? "long" : "int");
+    if (u->warp)
+        text_add(t, "#define SUBGROUP %d\n%s", u->warp, subgroups);
 }
 
 /* Neither static nor inline: of functions that are, and hold barriers, LLVM 15's inliner dies within PoCL 3.1. */
@@ -158,6 +174,12 @@ static void kernel(text *t, const kernel_head *h)
         snprintf(line, sizeof line, "    __local char scratch[%lld] __attribute__((aligned(16)));\n",
                  (long long)h->scratch);
     open_kernel(t, h, line);
+}
+
+static void kernel_subgroups(text *t, const kernel_head *h)
+{
+    text_add(t, "%s", h->lanes > 1 ? "IN_SUBGROUPS " : "");
+    kernel(t, h);
 }
 
 /* Of a worker that is alone it is in memory like all else. */
@@ -255,4 +277,15 @@ void ocl_dialect_alone(dialect *out)
     /* and of these once they are gone (LLVM 15, a tile of 4x24: 62 GFLOP/s as loops, 190 written out) */
     out->lanes_written_out = true;
     out->kernel = kernel_alone, out->member = member_alone;
+}
+
+void ocl_dialect_groups(dialect *out, bool subgroups_too)
+{
+    *out = opencl_dialect;
+    if (!subgroups_too)
+        return;
+    out->lane = "(get_sub_group_id() * SUBGROUP + get_sub_group_local_id())";
+    out->shuffle = "BEHIND($0, $1)";
+    out->warp_barrier = "sub_group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)";
+    out->kernel = kernel_subgroups;
 }

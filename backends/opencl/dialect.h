@@ -8,5 +8,6 @@
  * memory, one for faults, an int for each kernel, and the number of its own. */
 extern const dialect opencl_dialect;
 void ocl_dialect_alone(dialect *out);
+void ocl_dialect_groups(dialect *out, bool subgroups);
 int64_t ocl_scratch(int64_t bytes); /* of so much scratch: what a worker alone has of the object for its groups */
 #endif

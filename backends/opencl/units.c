@@ -146,7 +146,8 @@ void ocl_write_head(const ocl_units *u, int which, text *out)
     for (int k = 0; k < u->n_kernel; k++)
         if (ocl_begins_unit(u, k, which))
             callees_add(&uses, &u->text[k].uses), far = far || u->text[k].far;
-    u->on->language.prelude(out, &(unit_facts){.far = far});
+    u->on->language.prelude(out,
+                            &(unit_facts){.far = far, .warp = u->on->language.shuffle ? u->on->is.card.subgroup : 0});
     library_write(out, &u->on->language, &uses);
 }
 
@@ -282,7 +283,8 @@ bool ocl_units_build(ocl_units *u, const ocl_host *h, const build_options *w, er
     arena mem = {0};
     building b = {.h = h};
     bool ok = true;
-    b.options = arena_format(&mem, OPENCL_OPTIONS "%s%s", h->device.exact ? OPENCL_EXACT : "",
+    b.options = arena_format(&mem, OPENCL_OPTIONS "%s%s%s", h->device.subgroup ? OPENCL_SUBGROUPS : OPENCL_USUAL,
+                             h->device.exact ? OPENCL_EXACT : "",
                              more                              ? more
                              : h->device.plain && has_lanes(u) ? OPENCL_PLAIN
                                                                : "");

@@ -14,6 +14,8 @@ static const struct {
     {"clGetPlatformInfo", offsetof(opencl, platform_info)},
     {"clGetDeviceIDs", offsetof(opencl, devices)},
     {"clGetDeviceInfo", offsetof(opencl, device_info)},
+    {"clCreateSubDevices", offsetof(opencl, part)},
+    {"clReleaseDevice", offsetof(opencl, drop_device)},
     {"clCreateContext", offsetof(opencl, context)},
     {"clReleaseContext", offsetof(opencl, drop_context)},
     {"clCreateCommandQueue", offsetof(opencl, queue)},
@@ -69,6 +71,41 @@ int opencl_is_plain(const opencl *cl, cl_device d)
     size_t have = 0;
     return cl->device_info(d, CL_DEVICE_VERSION, sizeof version - 1, version, &have) == CL_SUCCESS &&
            (strstr(version, "PoCL") || strstr(version, "pocl"));
+}
+
+static int has(const char *names, const char *name)
+{
+    const size_t n = strlen(name);
+    const char *at = names;
+    while ((at = strstr(at, name)) && !((at == names || at[-1] == ' ') && (!at[n] || at[n] == ' ')))
+        at += n;
+    return at != NULL;
+}
+
+static int pinned_lanes(const opencl *cl, cl_device d) /* the largest number that kernels may ask for, 32 at most */
+{
+    enum { SIZES = 16, MOST = 32 };
+    size_t size[SIZES] = {0}, have = 0;
+    int best = 0;
+    if (cl->device_info(d, CL_SUBGROUP_SIZES, sizeof size, size, &have) != CL_SUCCESS)
+        return 0;
+    for (int i = 0; i < SIZES; i++)
+        if (size[i] <= MOST && (int)size[i] > best)
+            best = (int)size[i];
+    return best;
+}
+
+int opencl_subgroup(const opencl *cl, cl_device d)
+{
+    char names[1 << 14] = "", version[256] = "";
+    size_t have = 0;
+    const uint64_t nvidia = opencl_number(cl, d, CL_NVIDIA_WARP), amd = opencl_number(cl, d, CL_AMD_WAVEFRONT);
+    if (cl->device_info(d, CL_EXTENSIONS, sizeof names - 1, names, &have) != CL_SUCCESS ||
+        cl->device_info(d, CL_DEVICE_VERSION, sizeof version - 1, version, &have) != CL_SUCCESS ||
+        strncmp(version, "OpenCL 3.", 9) != 0 || !has(names, "cl_khr_subgroups") ||
+        !(has(names, "cl_khr_subgroup_shuffle_relative") || has(names, "cl_intel_subgroups")))
+        return 0;
+    return has(names, "cl_intel_required_subgroup_size") ? pinned_lanes(cl, d) : (int)(nvidia ? nvidia : amd);
 }
 
 static int add_devices(const opencl *cl, cl_platform p, int graphics, opencl_device *out, int most)

@@ -48,12 +48,15 @@ enum cl_question {
     CL_DEVICE_NAME = 0x102b,
     CL_DRIVER_VERSION = 0x102d,
     CL_DEVICE_VERSION = 0x102f,
+    CL_EXTENSIONS = 0x1030,
     CL_SHARES_MEMORY = 0x1035,     /* cl.h: CL_DEVICE_HOST_UNIFIED_MEMORY */
     CL_WIDE_CONFIG = 0x1032,       /* of reals of 8 bytes; 0: there are none */
     CL_NATIVE_FLOATS = 0x103a,     /* in a vector */
+    CL_PART_BY_COUNTS = 0x1087,    /* cl.h: CL_DEVICE_PARTITION_BY_COUNTS */
     CL_NVIDIA_CAPABILITY = 0x4000, /* major; minor is the next number */
     CL_NVIDIA_WARP = 0x4003,
     CL_AMD_WAVEFRONT = 0x4043,
+    CL_SUBGROUP_SIZES = 0x4108, /* CL_DEVICE_SUB_GROUP_SIZES_INTEL: a list of size_t */
     CL_PROGRAM_BINARY_SIZES = 0x1165,
     CL_PROGRAM_BINARIES = 0x1166,
     CL_BUILD_LOG = 0x1183,
@@ -68,6 +71,8 @@ typedef struct opencl {
     int32_t (*platform_info)(cl_platform p, uint32_t what, size_t n, void *out, size_t *have);
     int32_t (*devices)(cl_platform p, uint64_t type, uint32_t n, cl_device *out, uint32_t *have);
     int32_t (*device_info)(cl_device d, uint32_t what, size_t n, void *out, size_t *have);
+    int32_t (*part)(cl_device d, const intptr_t *how, uint32_t n, cl_device *out, uint32_t *have);
+    int32_t (*drop_device)(cl_device d);
     cl_context (*context)(const intptr_t *properties, uint32_t n, const cl_device *d,
                           void (*tell)(const char *, const void *, size_t, void *), void *user, int32_t *e);
     int32_t (*drop_context)(cl_context c);
@@ -107,9 +112,11 @@ typedef struct opencl {
 
 #define OPENCL_LIBRARY "libOpenCL.so.1"
 
-/* How programs are built; the second where the device can round quotients and roots correctly, the third where its
- * compiler is right only without optimising */
-#define OPENCL_OPTIONS "-w -cl-std=CL1.2 "
+/* How programs are built: in one of two languages; then, where the device can round quotients and roots correctly, and
+ * where its compiler is right only without optimising */
+#define OPENCL_OPTIONS "-w "
+#define OPENCL_USUAL "-cl-std=CL1.2 "
+#define OPENCL_SUBGROUPS "-cl-std=CL3.0 " /* where opencl_subgroup is not 0: their functions came with it */
 #define OPENCL_EXACT "-cl-fp32-correctly-rounded-divide-sqrt "
 #define OPENCL_PLAIN "-cl-opt-disable"
 
@@ -124,5 +131,8 @@ typedef struct opencl_device {
 } opencl_device;
 int opencl_devices(const opencl *cl, opencl_device *out, int most);
 int opencl_is_plain(const opencl *cl, cl_device d);
+/* Lanes of a sub-group that read one another's registers, where kernels can say how many these are, or it is known of
+ * all on the device; 0: none do, or nobody can say */
+int opencl_subgroup(const opencl *cl, cl_device d);
 uint64_t opencl_number(const opencl *cl, cl_device d, enum cl_question what); /* 0: it does not say */
 #endif

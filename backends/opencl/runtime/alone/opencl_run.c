@@ -115,9 +115,11 @@ static void say_log(cl_program made, const char *file)
 static cl_program build(const char *file, int lanes)
 {
     const int exact = (opencl_number(&device.cl, device.id, CL_NARROW_CONFIG) & CL_ROUNDS_DIVISION) != 0;
-    const char *const optimized = exact ? OPENCL_OPTIONS OPENCL_EXACT : OPENCL_OPTIONS;
-    const char *const plain = exact ? OPENCL_OPTIONS OPENCL_EXACT OPENCL_PLAIN : OPENCL_OPTIONS OPENCL_PLAIN;
-    const char *options = lanes > 1 && opencl_is_plain(&device.cl, device.id) ? plain : optimized;
+    const int plain = lanes > 1 && opencl_is_plain(&device.cl, device.id);
+    char options[256];
+    snprintf(options, sizeof options, OPENCL_OPTIONS "%s%s%s",
+             opencl_subgroup(&device.cl, device.id) ? OPENCL_SUBGROUPS : OPENCL_USUAL, exact ? OPENCL_EXACT : "",
+             plain ? OPENCL_PLAIN : "");
     char *all = device_file(file);
     const char *source = all;
     const size_t bytes = all ? strlen(all) : 0;

@@ -1,0 +1,64 @@
+#!/bin/sh
+# subgroups_test.sh - where a device has sub-groups whose lanes read one another's registers, merges of lanes go by these
+# as far as a sub-group reaches, in the order that they have by memory: the same bits, fewer barriers. Devices that have
+# none get the text that they had.
+# ctest: timeout=300
+. "$SOURCE/tests/cli/expect.sh"
+cd "$dir" || exit 1
+card="gpu:lanes processor:64 lane:0(1024) group:0 register:0(255) shared:0B(48KB) clock:2600MHz"
+graph() { # NAME SHAPE NODES
+    echo "{\"format\": \"graph/1\", \"opset\": {\"\": 20}, \"outputs\": [{\"name\": \"y\"}],
+ \"inputs\": [{\"name\": \"x\", \"dtype\": \"$2\", \"shape\": $3}], \"nodes\": [$4]}" >"$1.json"
+}
+graph softmax f32 '[40, 300]' '{"op": "Softmax", "in": ["x"], "out": ["y"]}'
+graph few f32 '[40, 20]' '{"op": "Softmax", "in": ["x"], "out": ["y"]}'
+graph sums f64 '[6, 77, 5]' '{"op": "ReduceSum", "in": ["x"], "out": ["y"], "attr": {"keepdims": 0}}'
+graph whole i32 '[9, 1000]' '{"op": "ArgMax", "in": ["x"], "out": ["y"], "attr": {"axis": 1}}'
+graph norm f32 '[3, 130]' '{"op": "LayerNormalization", "in": ["x", "x"], "out": ["y"]}'
+sed -i 's/\["x", "x"\]/["x", "w"]/; s/"inputs": \[/"inputs": [{"name": "w", "dtype": "f32", "shape": [130]}, /' norm.json
+
+# ---- texts ----
+text_of() { # FOLDER MODEL MACHINE
+    rm -rf "$1"
+    "$TESSERA" emit "$2" --target opencl --machine "$3" -q -o "$1" || wrong "$2 is not emitted for $3"
+}
+checked=$((checked + 1))
+text_of plain softmax.json "$card"
+text_of near softmax.json "$card subgroup:32"
+grep -qi 'sub_\?group' plain/kernels0.cl && wrong "a card without sub-groups is given some"
+grep -q '^#define SUBGROUP 32$' near/kernels0.cl && grep -q '^IN_SUBGROUPS __kernel' near/kernels0.cl &&
+    grep -q 'const float other0 = BEHIND(acc\[0\], 1);' near/kernels0.cl || wrong "lanes of a sub-group do not merge by it"
+barriers() { grep -c '^ *barrier(' "$1/kernels0.cl"; }
+[ "$(barriers near)" -lt $(($(barriers plain) - 8)) ] || wrong "barriers: $(barriers near) of $(barriers plain)"
+text_of near few.json "$card subgroup:32" # a row is in one sub-group: no sums in memory
+grep -q 'sums\[' near/kernels0.cl && wrong "a row of 20 is merged by memory"
+if command -v clang >/dev/null && clang -x cl -cl-std=CL3.0 -fsyntax-only /dev/null 2>/dev/null; then
+    for model in softmax sums whole norm; do
+        text_of near $model.json "$card subgroup:16"
+        for has in cl_khr_subgroup_shuffle_relative cl_intel_required_subgroup_size; do
+            clang -x cl -cl-std=CL3.0 -Xclang -finclude-default-header -fsyntax-only -w -D__opencl_c_subgroups -Dcl_khr_fp64 \
+                -Dcl_khr_subgroup_shuffle_relative -D$has near/kernels0.cl || wrong "$model: no OpenCL C, with $has"
+        done
+    done
+fi
+expect 3 "at 'subgroup:x'" explain few.json --target opencl --machine "$card subgroup:x"
+
+# ---- runs ----
+apart=$BUILD/tests/oclapart/liboclapart.so
+[ -e "$apart" ] && "$TESSERA" run few.json --target opencl --seed 1 -q --out try >said 2>&1 ||
+    { echo "no OpenCL here: texts alone"; finish; }
+expect 9 "kernels for lanes have sub-groups of 32 lanes" run few.json --seed 1 --target opencl --machine "$card subgroup:32"
+export TESSERA_OPENCL_LOADER="$apart"
+for lanes in 8 16 32; do
+    [ $lanes = 16 ] && card="$card processor:2" # several rows in a group: lanes of one are in two sub-groups
+    for model in softmax few sums whole norm; do
+        checked=$((checked + 1))
+        rm -rf memory registers
+        "$TESSERA" run $model.json --seed 1 -q --target opencl --machine "$card warp:$lanes" --cache-dir none -o memory >said 2>&1 ||
+            wrong "$model: $(cat said)"
+        OCLAPART_SUBGROUP=$lanes "$TESSERA" run $model.json --seed 1 -q --target opencl --machine "$card subgroup:$lanes" \
+            --cache-dir none -o registers >said 2>&1 || wrong "$model: $(cat said)"
+        diff -r memory registers >/dev/null || wrong "$model: other bits by sub-groups of $lanes lanes"
+    done
+done
+finish
