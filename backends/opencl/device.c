@@ -155,6 +155,14 @@ static const isa *compiled_for(const machine *m)
 /* Until a kernel begins: PoCL 3.1 on two cores takes 2 to 7 microseconds, one after another. */
 static const double START = 4e-6;
 
+static bool take_units(ocl_device *d, int threads, err *e)
+{
+    if (threads > 0 && threads <= d->units)
+        return d->workers = threads, true;
+    err_set(e, TS_USAGE, "%d threads, %s has %d", threads, d->name, d->units);
+    return err_hint(e, "ask for 1 to %d, or leave it out", d->units);
+}
+
 /* line: of the machine; NULL: this one, whose processor the device is. */
 static const target *processor_target(arena *mem, ocl_device *d, const machine_options *asked, const char *line, err *e)
 {
@@ -163,7 +171,8 @@ static const target *processor_target(arena *mem, ocl_device *d, const machine_o
     if (!machine_load(m, line, e))
         return NULL;
     const isa *best = asked->isa ? machine_isa(m, asked->isa, e) : compiled_for(m);
-    if (!best || (line && !(d->workers = machine_threads(m, asked->threads, e))))
+    if (!best || (line && !(d->workers = machine_threads(m, asked->threads, e))) ||
+        (!line && asked->threads && !take_units(d, asked->threads, e)))
         return NULL;
     if (line)
         snprintf(d->name, sizeof d->name, "%s", best->name);

@@ -35,11 +35,25 @@ struct program {
 };
 
 /* ---- the device ---- */
-static bool open_host(ocl_host *h, int number, err *e)
+/* Of a processor as many of its units as the plan is for. */
+static bool take_part(ocl_host *h, int units, err *e)
+{
+    const intptr_t how[] = {CL_PART_BY_COUNTS, units, 0, 0};
+    cl_device part = NULL;
+    uint32_t have = 0;
+    if (h->cl.part(h->id, how, 1, &part, &have) == CL_SUCCESS && part)
+        return h->id = part, h->part = true;
+    err_set(e, TS_DEVICE, "%s does not let %d of its %d units run alone", h->device.name, units, h->device.units);
+    return err_hint(e, "leave out the number of threads");
+}
+
+static bool open_host(ocl_host *h, const ocl_device *planned, err *e)
 {
     int32_t answer = CL_SUCCESS;
     *h = (ocl_host){0};
-    if (!opencl_open(&h->cl, e) || !(h->id = ocl_find(&h->cl, number, &h->device, e)))
+    if (!opencl_open(&h->cl, e) || !(h->id = ocl_find(&h->cl, planned->number, &h->device, e)))
+        return false;
+    if (!planned->described && planned->workers < h->device.units && !take_part(h, planned->workers, e))
         return false;
     h->context = h->cl.context(NULL, 1, &h->id, NULL, NULL, &answer);
     if (!h->context)
@@ -54,6 +68,8 @@ static void close_host(ocl_host *h)
         h->cl.drop_queue(h->queue);
     if (h->context)
         h->cl.drop_context(h->context);
+    if (h->part)
+        h->cl.drop_device(h->id);
     opencl_close(&h->cl);
 }
 
@@ -489,7 +505,7 @@ static bool make(program *g, const build_options *w, text *facts, err *e)
 {
     const double start = seconds_now();
     const weight_host host = {.by = &backend_opencl, .asked = w, .upload = upload, .user = g};
-    if (!ocl_units_write(&g->units, g->p, e) || !open_host(&g->host, g->units.on->number, e) ||
+    if (!ocl_units_write(&g->units, g->p, e) || !open_host(&g->host, g->units.on, e) ||
         !ocl_units_build(&g->units, &g->host, w, e))
         return false;
     tell(g, seconds_now() - start, facts);

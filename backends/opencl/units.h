@@ -9,7 +9,8 @@
 typedef struct ocl_host { /* an open device */
     opencl cl;
     ocl_device device; /* as it is, whatever plans were made for */
-    cl_device id;
+    cl_device id;      /* the device, or the part of it that plans are for */
+    bool part;
     cl_context context;
     cl_queue queue;
 } ocl_host;
