@@ -6,8 +6,10 @@
  *                          FAILED {"code","text","planned"}   ABSENT {"text"}: there is nothing to run it with
  *                          "planned": what failed is the plan or what came after it, not the model
  *                          with "train" (members as in train/options.h) passes are steps of training: inputs are
- *                          a batch and train.label, outputs the loss and the norm of all gradients
- *   save DIR            -> SAVED [WHY]        outputs of one pass as DIR/0.npy, DIR/1.npy, ... in the model's order;
+ *                          a batch and train.label, outputs the loss and the norm of all gradients, each of the
+ *                          first "trajectory" steps of a run on that batch
+ *   save DIR            -> SAVED [WHY]        outputs of one pass, or of the trajectory, as DIR/0.npy, DIR/1.npy,
+ *                                             ... in the model's order;
  *                                             WHY: a peer's reason why they cannot be compared, and none is written
  *   check               -> PLANNED            of a peer, before all: whether it could run here, else ABSENT
  *   run WARM PASSES     -> TIME NS TAKEN LOST WARM untimed passes, then PASSES timed ones as one interval; TAKEN:

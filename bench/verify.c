@@ -35,9 +35,29 @@ static bool same_shape(const ts_array *a, const ts_array *b)
     return a->rank == b->rank && (a->rank == 0 || memcmp(a->dim, b->dim, sizeof *a->dim * (size_t)a->rank) == 0);
 }
 
-static bool compare_output(int i, const ts_array *got, const ts_array *want, double tolerance, numerics *out,
+/* The first element that is off by more than `most`. */
+static int64_t first_off(const ts_array *got, const ts_array *want, double most)
+{
+    int64_t k = 0;
+    while (!(difference(ts_array_at(got, k), ts_array_at(want, k)) > most))
+        k++;
+    return k;
+}
+
+/* What went wrong there may come from an error many steps before: the first step says where to look. */
+static bool diverges(const char *name, const ts_array *got, const ts_array *want, double most, ts_error *e)
+{
+    const int64_t k = first_off(got, want, most);
+    const double g = ts_array_at(got, k), w = ts_array_at(want, k);
+    return err_set(e, TS_NUMERICS, "diverges at step %lld: %.80s is %.9g and should be %.9g; off by %.3g, allowed %.3g",
+                   (long long)k + 1, name, g, w, difference(g, w), most);
+}
+
+static bool compare_output(const verify_task *t, int i, const ts_array *got, const ts_array *want, numerics *out,
                            ts_error *e)
 {
+    const double usual = tolerance_of(want->dtype) > 0 ? tolerance_of(got->dtype) : 0; /* the reference may be wider */
+    const double tolerance = usual > 0 && t->tolerance > 0 ? t->tolerance : usual;
     if (!same_shape(got, want))
         return err_set(e, TS_NUMERICS, "output %d has another shape than the reference's", i);
     double most = 0, scale = 0;
@@ -57,6 +77,8 @@ static bool compare_output(int i, const ts_array *got, const ts_array *want, dou
     out->tolerance = fmax(out->tolerance, tolerance);
     if (rel <= tolerance)
         return true;
+    if (t->trajectory)
+        return diverges(js_get_text(cJSON_GetArrayItem(t->port, i), "name"), got, want, tolerance * scale, e);
     return err_set(
         e, TS_NUMERICS,
         "wrong: output %d, element %lld is %.9g and should be %.9g; off by %.3g of the largest, allowed %.3g", i,
@@ -83,9 +105,7 @@ bool verify_outputs(const verify_task *t, numerics *out, ts_error *e)
         snprintf(path, sizeof path, "%s/%d.npy", t->got, i);
         read = read && ts_npy_read(path, &got, e);
         take_bits(&want, cJSON_GetArrayItem(t->port, i)), take_bits(&got, cJSON_GetArrayItem(t->port, i));
-        double usual = tolerance_of(want.dtype) > 0 ? tolerance_of(got.dtype) : 0; /* the reference may be wider */
-        double tolerance = usual > 0 && t->tolerance > 0 ? t->tolerance : usual;
-        right = read && compare_output(i, &got, &want, tolerance, out, e) && right;
+        right = read && compare_output(t, i, &got, &want, out, e) && right;
         ts_array_free(&want);
         ts_array_free(&got);
         if (!read)

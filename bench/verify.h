@@ -15,7 +15,8 @@ typedef struct verify_task {
     const char *reference, *got; /* folders with 0.npy, 1.npy, ... */
     int outputs;
     double tolerance;  /* 0: by dtype; integers must always be equal */
-    const cJSON *port; /* of each output its dtype, which npy files need not say; NULL: they do */
+    const cJSON *port; /* of each output its name and dtype, which npy files need not say; NULL: they do */
+    bool trajectory;   /* elements are of steps one after the other: the first that is wrong is named */
 } verify_task;
 
 /* False with the reason when an output is missing, of another shape, or outside the tolerance (TS_NUMERICS). */

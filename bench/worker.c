@@ -233,16 +233,24 @@ static bool write_batch(const worker *w, ts_error *e)
     return true;
 }
 
-static bool save_step(worker *w, const char *folder, ts_error *e)
+/* Of the run's first steps, each output as [step]. */
+static bool save_steps(worker *w, const char *folder, ts_error *e)
 {
-    double value[TIMED_OUTPUTS];
-    bool good = timed_run(w->step, value, e);
+    const int64_t n = (int64_t)js_get_number(w->task, "trajectory", 1);
+    float *all = calloc((size_t)n * TIMED_OUTPUTS, sizeof *all); /* [output, step] */
+    bool good = all || err_set(e, TS_MEMORY, "no memory for %lld steps", (long long)n);
+    for (int64_t k = 0; good && k < n; k++) {
+        double value[TIMED_OUTPUTS];
+        good = timed_run(w->step, value, e);
+        for (int i = 0; good && i < TIMED_OUTPUTS; i++)
+            all[i * n + k] = (float)value[i];
+    }
     for (int i = 0; good && i < TIMED_OUTPUTS; i++) {
         char path[PATH_SIZE];
-        float one = (float)value[i];
         snprintf(path, sizeof path, "%s/%d.npy", folder, i);
-        good = ts_npy_write(path, &(ts_array){.dtype = TS_F32, .data = &one}, e);
+        good = ts_npy_write(path, &(ts_array){.dtype = TS_F32, .rank = 1, .dim = {n}, .data = all + i * n}, e);
     }
+    free(all);
     return good;
 }
 
@@ -301,7 +309,7 @@ static bool save_pass(worker *w, const char *folder, ts_error *e)
 
 static bool do_save(worker *w, const char *folder, ts_error *e)
 {
-    if (!(w->step ? save_step(w, folder, e) : save_pass(w, folder, e)))
+    if (!(w->step ? save_steps(w, folder, e) : save_pass(w, folder, e)))
         return false;
     puts(SAY_SAVED);
     return true;

@@ -53,7 +53,12 @@ static void add_step_ports(cJSON *inputs, cJSON *outputs, const worker *w)
             add_port(inputs, &port, *folder != 0 ? path : "");
     }
     for (int i = 0; i < TIMED_OUTPUTS; i++)
-        add_port(outputs, &(ts_port){.name = timed_output[i], .dtype = TS_F32}, NULL);
+        add_port(outputs,
+                 &(ts_port){.name = timed_output[i],
+                            .dtype = TS_F32,
+                            .rank = 1,
+                            .dim = {(int64_t)js_get_number(w->task, "trajectory", 1)}},
+                 NULL);
 }
 
 cJSON *worker_facts(worker *w, ts_error *e)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCHEDULE = 1000 }; /* steps that the run would have: its first one is timed again and again */
+enum { SCHEDULE = 1000 }; /* steps that the run would have; behind them the rate is 0 */
 
 /* ---- inputs that text cannot fill ---- */
 enum { MOST_DIMS = 64 }; /* dimensions of a model that can be bound */
@@ -166,6 +166,7 @@ bool timed_plan(timed_step *t, const ts_options *o, ts_error *e)
 
 bool timed_begin(timed_step *t, ts_error *e)
 {
+    t->at = 0;
     return step_begin(&t->step, e);
 }
 
@@ -174,7 +175,7 @@ const char *const timed_output[TIMED_OUTPUTS] = {"loss", "grad_norm"};
 bool timed_run(timed_step *t, double out[TIMED_OUTPUTS], ts_error *e)
 {
     step_result r = {0};
-    const bool good = step_run(&t->step, &t->net, t->batch, 0, &r, e);
+    const bool good = step_run(&t->step, &t->net, t->batch, t->at++, &r, e);
     out[0] = r.loss, out[1] = r.norm;
     return good;
 }

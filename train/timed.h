@@ -12,12 +12,13 @@ typedef struct timed_step {
     step step;
     data data;
     ts_array batch[MOST_FEEDS + 2]; /* net_n_arrays of them; without data where the step does not read one */
+    int64_t at;                     /* steps taken since timed_begin */
 } timed_step;
 bool timed_open(timed_step *t, const cJSON *asked, const char *model, ts_error *e);
 bool timed_draw(timed_step *t, uint64_t seed, ts_error *e);       /* the batch */
 bool timed_plan(timed_step *t, const ts_options *o, ts_error *e); /* makes t->step.plan, which is not built yet */
 bool timed_begin(timed_step *t, ts_error *e);                     /* weights and moments as a run begins */
-/* One step; its loss and the norm of all gradients. */
+/* The next step; its loss and the norm of all gradients. */
 enum { TIMED_OUTPUTS = 2 };
 extern const char *const timed_output[TIMED_OUTPUTS]; /* their names */
 bool timed_run(timed_step *t, double out[TIMED_OUTPUTS], ts_error *e);

@@ -10,7 +10,7 @@ python3 - "$dir/step.json" <<'PY' || wrong "results of a step: $(head -c 2000 "$
 import json, sys
 r = json.load(open(sys.argv[1]))
 assert r["model"]["dims"] == ["train=classify", "batch=2", "length=8"]
-assert [o["name"] for o in r["model"]["outputs"]] == ["loss", "grad_norm"]
+assert [(o["name"], o["shape"]) for o in r["model"]["outputs"]] == [("loss", [4]), ("grad_norm", [4])] # of four steps
 (c,) = r["candidates"]
 assert c["status"] == r["status"] and 0 < c["numerics"]["max_rel"] <= 1e-4
 assert r["status"] == "INVALID" or c["stats"]["median_ns"] > 0

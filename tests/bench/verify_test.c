@@ -28,7 +28,7 @@ static bool passes(ts_dtype d, int n, void *want, void *got, double tolerance, n
     put(got_folder, 0, &g);
     ts_error e = {0};
     cJSON *port = cJSON_Parse("[{\"dtype\":\"bf16\"}]");
-    verify_task t = {want_folder, got_folder, 1, tolerance, d == TS_BF16 ? port : NULL};
+    verify_task t = {want_folder, got_folder, 1, tolerance, d == TS_BF16 ? port : NULL, false};
     bool right = verify_outputs(&t, m, &e);
     CHECK(right == (e.code == TS_OK) && (right || e.code == TS_NUMERICS));
     cJSON_Delete(port);
@@ -54,6 +54,30 @@ static void test_tolerance(void)
     CHECK(!passes(TS_I64, 2, iw, ig, 0.5, &m)); /* integers must be equal whatever was asked */
 }
 
+/* Of a trajectory the first wrong step counts, not the worst one. */
+static void test_trajectory(void)
+{
+    float loss[4] = {4, 3, 2, 1}, got[4] = {4, 3, 2.01f, 2};
+    ts_array a = {.dtype = TS_F32, .rank = 1, .dim = {4}, .data = loss};
+    cJSON *port = cJSON_Parse("[{\"name\":\"loss\",\"dtype\":\"f32\"}]");
+    verify_task t = {want_folder, got_folder, 1, 0, port, true};
+    numerics m;
+    ts_error e = {0}, f = {0};
+    put(want_folder, 0, &a), put(got_folder, 0, &a);
+    CHECK(verify_outputs(&t, &m, &e) && m.max_rel == 0);
+    a.data = got;
+    put(got_folder, 0, &a);
+    CHECK(!verify_outputs(&t, &m, &f) && f.code == TS_NUMERICS && m.max_rel == 0.25);
+    CHECK_TEXT(f.text, "diverges at step 3: loss is 2.00999999 and should be 2; off by 0.01, allowed 0.0004");
+    float ends[4] = {4, 3, 2, NAN};
+    ts_error h = {0};
+    a.data = ends;
+    put(got_folder, 0, &a);
+    CHECK(!verify_outputs(&t, &m, &h));
+    CHECK_TEXT(h.text, "diverges at step 4: loss is nan and should be 1; off by inf, allowed 0.0004");
+    cJSON_Delete(port);
+}
+
 static void test_specials(void)
 {
     numerics m;
@@ -71,7 +95,7 @@ static void test_shapes(void)
              b = {.dtype = TS_F32, .rank = 2, .dim = {2, 3}, .data = v};
     put(want_folder, 0, &a);
     put(got_folder, 0, &b);
-    verify_task t = {want_folder, got_folder, 1, 0, NULL};
+    verify_task t = {want_folder, got_folder, 1, 0, NULL, false};
     numerics m;
     ts_error e = {0}, f = {0};
     CHECK(!verify_outputs(&t, &m, &e));
@@ -88,6 +112,7 @@ int main(void)
     snprintf(got_folder, sizeof got_folder, "%s/got", s.path);
     CHECK(mkdir(want_folder, 0700) == 0 && mkdir(got_folder, 0700) == 0);
     test_tolerance();
+    test_trajectory();
     test_specials();
     test_shapes();
     scratch_remove(&s);
