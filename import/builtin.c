@@ -102,7 +102,7 @@ static void collect_ports(ts_model *m)
     p->output = arena_array(&m->bound_mem, (size_t)b->n_result, sizeof *p->output);
     for (int i = 0; i < m->graph->n; i++) {
         const node *n = m->graph->node[i];
-        if (!node_is_leaf(n) || n->leaf->kind != LEAF_INPUT)
+        if (!node_is_leaf(n) || n->leaf->kind != LEAF_INPUT || n->leaf->bound) /* bound: a scan gives the value */
             continue;
         ts_port *in = &p->input[p->n_input++];
         *in = (ts_port){.name = n->label, .dtype = n->type.dtype, .rank = n->type.rank, .below = n->leaf->below};

@@ -1,7 +1,7 @@
 /* Built-in models through the public header: ports with their dimensions before anything is bound, shapes that bind,
- * refusals, and the description as JSON. */
+ * refusals, and the description as JSON; and a recipe of the test's own, in the place of a line's. */
 /* ctest: fast */
-#include "tessera.h"
+#include "import/model.h"
 #include "tests/check.h"
 
 #include <cJSON.h>
@@ -78,6 +78,33 @@ static void test_sums(void)
     ts_model_free(m);
 }
 
+/* y = the sum of x's rows, by a scan */
+static bool sum_rows(ts_model *m, ts_graph *g, ts_error *e)
+{
+    ts_tensor y;
+    ts_scan *s = ts_scan_begin(g, 3);
+    ts_tensor state = ts_scan_state(s, ts_scalar(g, TS_F32, 0));
+    ts_tensor row = ts_scan_slice(s, ts_input(g, "x", TS_F32, 1, (const int64_t[]){3}), false);
+    ts_scan_step(s, state, ts_call2(g, "add", state, row));
+    ts_scan_end(s, &y);
+    ts_result(m, "y", y);
+    return ts_graph_ok(g, e);
+}
+
+/* What stands for something in a trip is no input of the model. */
+static void test_scan(void)
+{
+    const ts_builder own = {"relu f32[3]", NULL, NULL, sum_rows};
+    ts_error e = {0};
+    ts_model *m = ts_model_open(own.name, &e);
+    CHECK(m);
+    m->builder = &own;
+    ts_port p;
+    CHECK(ts_model_bind(m, 0, NULL, NULL, &e) && ts_model_inputs(m) == 1 && ts_model_input(m, 0, &p));
+    CHECK_TEXT(p.name, "x");
+    ts_model_free(m);
+}
+
 static double number(const cJSON *o, const char *key)
 {
     const cJSON *x = cJSON_GetObjectItemCaseSensitive(o, key);
@@ -128,6 +155,7 @@ int main(void)
     test_table();
     test_ports();
     test_sums();
+    test_scan();
     test_json();
     return check_done();
 }
