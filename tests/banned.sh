@@ -35,6 +35,7 @@ refuse 'spelt out: use x_is_call, x_is_choice or x_folds_by' \
     '[a-z][^ ]*->kind [!=]= X_((CALL|FOLD) (&& !|\|\| )strcmp\(|CALL (&&|\|\|) [^ ]*fn->result [!=]= R_SECOND)' \
     '^(graph/ir/expr_same\.c|tests/.*):' <"$all"
 refuse 'dead code: git remembers' '# *if +0' <"$all"
+refuse 'a function as a macro: write a function, a table, or let the build write it' '.*(;|\) *\{|do *\{) *\\$' <"$all"
 refuse 'the library never prints' '(printf|puts|putchar|perror|vprintf|fputs|fprintf|dprintf) *\(' \
     '^graph/base/err\.c:' <"$library"
 refuse 'the library never ends the process' '(exit|_exit|abort|quick_exit) *\(' '^graph/base/err\.c:' <"$library"

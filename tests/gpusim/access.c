@@ -233,7 +233,8 @@ static uint32_t global_pointers(Warp *w, const Insn *in, uint32_t m, const uint6
             }
     uint8_t *backing = mem_backing, *valid = mem_valid;
     const uint64_t start = mem_base;
-    EACH_LANE(m, ptr[l] = backing + (addr[l] - start););
+    for (int l = 0; l < LANES; l++) /* of the others it is not used */
+        ptr[l] = backing + (addr[l] - start);
     bool dense = hi - lo == (uint64_t)bytes * (LANES - 1) && m == ~0u && kind != A_ATOMIC; /* probably one piece */
     for (int l = 0; dense && l < LANES; l++)
         dense = addr[l] == lo + (uint64_t)l * bytes;
@@ -261,8 +262,14 @@ static uint32_t global_pointers(Warp *w, const Insn *in, uint32_t m, const uint6
         memset(valid + (lo - start), 1, bytes * LANES);
     else if (kind != A_READ)
         switch (bytes) {
-        case 4: EACH_LANE(m, *(uint32_t *)(valid + (addr[l] - start)) = 0x01010101;); break;
-        case 2: EACH_LANE(m, *(uint16_t *)(valid + (addr[l] - start)) = 0x0101;); break;
+        case 4:
+            EACH_LANE(l, m)
+                *(uint32_t *)(valid + (addr[l] - start)) = 0x01010101;
+            break;
+        case 2:
+            EACH_LANE(l, m)
+                *(uint16_t *)(valid + (addr[l] - start)) = 0x0101;
+            break;
         default:
             for (uint32_t r = m; r; r &= r - 1)
                 memset(valid + (addr[__builtin_ctz(r)] - start), 1, bytes);
@@ -306,7 +313,8 @@ static uint32_t shared_pointers(Warp *w, const Insn *in, uint32_t m, const uint6
                            f->dynamic_shared);
         }
     uint8_t *base = b->shared;
-    EACH_LANE(m, ptr[l] = base + addr[l];);
+    for (int l = 0; l < LANES; l++) /* of the others it is not used */
+        ptr[l] = base + addr[l];
     if (f->bulk)
         bulk_touched(w, in, m, addr, bytes, kind);
     if (kind != A_READ && (f->wgmma || f->bulk))
@@ -460,6 +468,64 @@ static void used_pointers(Warp *w, const Insn *in, uint32_t m, const uint64_t *a
     w->blk->uncounted = false;
 }
 
+/* What lanes load, `off` bytes behind their pointers. Inlined, so that loops over all lanes become loops of vectors. */
+static inline __attribute__((always_inline)) void load(const Insn *in, uint32_t m, uint8_t *const *ptr, unsigned off,
+                                                       void *row)
+{
+    const unsigned size = in->size, spare = 64 - 8 * size;
+    const bool is_signed = in->flags & F_SIGNED;
+    uint64_t *wide = row;
+    uint32_t *d = row;
+    if (in->type2 == 8 && size == 8)
+        EACH_LANE(l, m)
+            wide[l] = *(const uint64_t *)(ptr[l] + off);
+    else if (in->type2 == 8 && size == 4 && is_signed)
+        EACH_LANE(l, m)
+            wide[l] = (uint64_t)(int64_t) * (const int32_t *)(ptr[l] + off);
+    else if (in->type2 == 8)
+        EACH_LANE(l, m) {
+            uint64_t v = 0;
+            memcpy(&v, ptr[l] + off, size);
+            wide[l] = is_signed ? (uint64_t)((int64_t)(v << spare) >> spare) : v;
+        }
+    else if (size == 4)
+        EACH_LANE(l, m)
+            d[l] = *(const uint32_t *)(ptr[l] + off);
+    else if (size == 2 && is_signed)
+        EACH_LANE(l, m)
+            d[l] = (uint32_t)(int32_t) * (const int16_t *)(ptr[l] + off);
+    else if (size == 2)
+        EACH_LANE(l, m)
+            d[l] = *(const uint16_t *)(ptr[l] + off);
+    else
+        EACH_LANE(l, m)
+            d[l] = is_signed ? (uint32_t)(int32_t)(int8_t)ptr[l][off] : ptr[l][off];
+}
+
+static inline __attribute__((always_inline)) void store(const Insn *in, uint32_t m, uint8_t *const *ptr, unsigned off,
+                                                        const uint8_t *row)
+{
+    const unsigned stride = in->type2;
+    switch (in->size) {
+    case 8:
+        EACH_LANE(l, m)
+            *(uint64_t *)(ptr[l] + off) = ((const uint64_t *)row)[l];
+        break;
+    case 4:
+        EACH_LANE(l, m)
+            memcpy(ptr[l] + off, row + (size_t)l * stride, 4);
+        break;
+    case 2:
+        EACH_LANE(l, m)
+            memcpy(ptr[l] + off, row + (size_t)l * stride, 2);
+        break;
+    default:
+        EACH_LANE(l, m)
+            ptr[l][off] = row[(size_t)l * stride];
+        break;
+    }
+}
+
 void op_ld(Warp *w, const Insn *in, uint32_t m)
 {
     uint64_t addr[LANES];
@@ -473,26 +539,10 @@ void op_ld(Warp *w, const Insn *in, uint32_t m)
     for (int k = 0; k < in->count; k++) {
         uint8_t *row = w->R + in->list[k];
         unsigned off = (unsigned)k * size;
-        if (in->type2 == 8) {
-            uint64_t *d = (uint64_t *)row;
-            if (size == 8)
-                EACH_LANE(m, d[l] = *(const uint64_t *)(ptr[l] + off););
-            else if (size == 4 && in->flags & F_SIGNED)
-                EACH_LANE(m, d[l] = (uint64_t)(int64_t) * (const int32_t *)(ptr[l] + off););
-            else
-                EACH_LANE(m, uint64_t v = 0; memcpy(&v, ptr[l] + off, size);
-                          if (in->flags & F_SIGNED) v = (uint64_t)((int64_t)(v << (64 - 8 * size)) >> (64 - 8 * size));
-                          d[l] = v;);
-        } else {
-            uint32_t *d = (uint32_t *)row;
-            if (size == 4)
-                EACH_LANE(m, d[l] = *(const uint32_t *)(ptr[l] + off););
-            else if (size == 2)
-                EACH_LANE(m, uint16_t v = *(const uint16_t *)(ptr[l] + off);
-                          d[l] = in->flags & F_SIGNED ? (uint32_t)(int32_t)(int16_t)v : v;);
-            else
-                EACH_LANE(m, uint8_t v = ptr[l][off]; d[l] = in->flags & F_SIGNED ? (uint32_t)(int32_t)(int8_t)v : v;);
-        }
+        if (m == ~0u)
+            load(in, ~0u, ptr, off, row);
+        else
+            load(in, m, ptr, off, row);
     }
 }
 
@@ -515,12 +565,10 @@ void op_st(Warp *w, const Insn *in, uint32_t m)
                 if (memcmp(ptr[l] + off, row + (size_t)l * stride, size) != 0)
                     report_conflict(w, in, l, addr[l]);
             }
-        switch (size) {
-        case 8: EACH_LANE(m, *(uint64_t *)(ptr[l] + off) = ((const uint64_t *)row)[l];); break;
-        case 4: EACH_LANE(m, memcpy(ptr[l] + off, row + (size_t)l * stride, 4);); break;
-        case 2: EACH_LANE(m, memcpy(ptr[l] + off, row + (size_t)l * stride, 2);); break;
-        default: EACH_LANE(m, ptr[l][off] = row[(size_t)l * stride];); break;
-        }
+        if (m == ~0u)
+            store(in, ~0u, ptr, off, row);
+        else
+            store(in, m, ptr, off, row);
     }
 }
 
@@ -667,7 +715,8 @@ void op_cp_async(Warp *w, const Insn *in, uint32_t m)
 void op_cp_commit(Warp *w, const Insn *in, uint32_t m)
 {
     (void)in;
-    EACH_LANE(m, w->group[l]++;);
+    EACH_LANE(l, m)
+        w->group[l]++;
 }
 
 void op_cp_wait(Warp *w, const Insn *in, uint32_t m)

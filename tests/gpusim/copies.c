@@ -15,8 +15,11 @@ static int npinned, cap_pinned;
 
 API cuMemAlloc_v2(CUdeviceptr *p, size_t n)
 {
-    ENTER;
-    NEED(p && n);
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
+    if (!(p && n))
+        return E_VALUE;
     if (anything_capturing())
         return E_CAPTURE_UNSUPPORTED;
     *p = mem_alloc(n);
@@ -24,7 +27,9 @@ API cuMemAlloc_v2(CUdeviceptr *p, size_t n)
 }
 API cuMemFree_v2(CUdeviceptr p)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     if (!p)
         return OK;
     drain_all();
@@ -38,8 +43,11 @@ API cuMemFree_v2(CUdeviceptr p)
 }
 API cuMemAllocAsync(CUdeviceptr *p, size_t n, CUstream s)
 {
-    ENTER;
-    NEED(p && n);
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
+    if (!(p && n))
+        return E_VALUE;
     if (resolve(s)->capture)
         return E_NOT_SUPPORTED;
     *p = mem_alloc(n);
@@ -47,7 +55,9 @@ API cuMemAllocAsync(CUdeviceptr *p, size_t n, CUstream s)
 }
 API cuMemFreeAsync(CUdeviceptr p, CUstream s)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     if (!p)
         return OK;
     const Alloc *a = mem_find(p);
@@ -59,7 +69,9 @@ API cuMemFreeAsync(CUdeviceptr p, CUstream s)
 }
 API cuMemGetInfo_v2(size_t *f, size_t *t)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     uint64_t used, total;
     mem_usage(&used, &total);
     if (f)
@@ -70,7 +82,9 @@ API cuMemGetInfo_v2(size_t *f, size_t *t)
 }
 API cuMemGetAddressRange_v2(CUdeviceptr *b, size_t *n, CUdeviceptr p)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     const Alloc *a = mem_find(p);
     if (!a || !a->live || p >= a->base + a->size)
         return E_NOT_FOUND;
@@ -82,9 +96,12 @@ API cuMemGetAddressRange_v2(CUdeviceptr *b, size_t *n, CUdeviceptr p)
 }
 API cuPointerGetAttribute(void *v, int attr, CUdeviceptr p)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     const Alloc *a = mem_find(p);
-    NEED(v);
+    if (!v)
+        return E_VALUE;
     if (attr != 2)
         return E_NOT_SUPPORTED;
     if (!a || !a->live)
@@ -112,9 +129,12 @@ static void add_pinned(void *p, size_t n, bool owned)
 }
 API cuMemHostAlloc(void **p, size_t n, unsigned flags)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     (void)flags;
-    NEED(p && n);
+    if (!(p && n))
+        return E_VALUE;
     *p = aligned_alloc(4096, (n + 4095) & ~(size_t)4095);
     if (!*p)
         return E_MEMORY;
@@ -128,7 +148,9 @@ API cuMemAllocHost_v2(void **p, size_t n)
 }
 API cuMemFreeHost(void *p)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     int i = find_pinned(p);
     if (i < 0 || pinned[i].p != p || !pinned[i].owned)
         return E_VALUE;
@@ -139,9 +161,12 @@ API cuMemFreeHost(void *p)
 }
 API cuMemHostRegister_v2(void *p, size_t n, unsigned f)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     (void)f;
-    NEED(p && n);
+    if (!(p && n))
+        return E_VALUE;
     if (find_pinned(p) >= 0)
         return E_HOST_REGISTERED;
     add_pinned(p, n, false);
@@ -149,7 +174,9 @@ API cuMemHostRegister_v2(void *p, size_t n, unsigned f)
 }
 API cuMemHostUnregister(void *p)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     int i = find_pinned(p);
     if (i < 0 || pinned[i].owned)
         return E_HOST_NOT_REGISTERED;
@@ -184,7 +211,9 @@ static void count_copy(int direction, const void *host)
 
 static CUresult copy(int direction, uint64_t dst, uint64_t src, size_t n, CUstream s, bool async)
 {
-    ENTER_AS("cuMemcpy");
+    HELD entry = driver_enter("cuMemcpy");
+    if (entry.failed)
+        return entry.failed;
     if (n == 0)
         return OK;
     if ((direction != TO_HOST && !mem_host(dst, n)) || (direction != TO_DEVICE && !mem_host(src, n))) {
@@ -192,7 +221,8 @@ static CUresult copy(int direction, uint64_t dst, uint64_t src, size_t n, CUstre
                  direction == TO_HOST ? "from" : "to", (unsigned long long)(direction == TO_HOST ? src : dst));
         return E_VALUE;
     }
-    NEED(dst && src);
+    if (!(dst && src))
+        return E_VALUE;
     const void *host = (const void *)(uintptr_t)(direction == TO_DEVICE ? src : dst);
     count_copy(direction, host);
     Op *op = new_op(OP_COPY);
@@ -270,10 +300,13 @@ API cuMemcpyAsync(CUdeviceptr d, CUdeviceptr s, size_t n, CUstream st)
 
 static CUresult set(CUdeviceptr d, unsigned value, unsigned element, size_t n, CUstream s)
 {
-    ENTER_AS("cuMemset");
+    HELD entry = driver_enter("cuMemset");
+    if (entry.failed)
+        return entry.failed;
     if (n == 0)
         return OK;
-    NEED(n <= SIZE_MAX / element && d % element == 0);
+    if (!(n <= SIZE_MAX / element && d % element == 0))
+        return E_VALUE;
     if (!mem_host(d, n * element)) {
         sim_note("memset of %zu bytes at 0x%llx is outside every live allocation", n * element, d);
         return E_VALUE;

@@ -45,7 +45,8 @@ static const struct {
 
 API cuGetErrorName(CUresult e, const char **s)
 {
-    NEED(s);
+    if (!s)
+        return E_VALUE;
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         if (errors[i].code == e) {
             *s = errors[i].name;
@@ -56,7 +57,8 @@ API cuGetErrorName(CUresult e, const char **s)
 }
 API cuGetErrorString(CUresult e, const char **s)
 {
-    NEED(s);
+    if (!s)
+        return E_VALUE;
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         if (errors[i].code == e) {
             *s = errors[i].text;
@@ -75,7 +77,7 @@ static void leak_check(void)
 
 API cuInit(unsigned flags)
 {
-    LOCK;
+    HELD entry = driver_lock_it();
     const CUresult fails = fail_call(__func__);
     if (flags || fails)
         return fails ? fails : E_VALUE;
@@ -101,22 +103,29 @@ API cuInit(unsigned flags)
 API cuDriverGetVersion(int *v)
 {
     const char *s = getenv("SIMCUDA_VERSION");
-    NEED(v);
+    if (!v)
+        return E_VALUE;
     *v = s ? sim_whole(s) : 13000;
     return OK;
 }
 API cuDeviceGetCount(int *n)
 {
     const char *s = getenv("SIMCUDA_DEVICES");
-    ENTER_INIT;
-    NEED(n);
+    HELD entry = driver_enter_init(__func__);
+    if (entry.failed)
+        return entry.failed;
+    if (!n)
+        return E_VALUE;
     *n = s ? sim_whole(s) : 1;
     return OK;
 }
 API cuDeviceGet(CUdevice *d, int i)
 {
-    ENTER_INIT;
-    NEED(d);
+    HELD entry = driver_enter_init(__func__);
+    if (entry.failed)
+        return entry.failed;
+    if (!d)
+        return E_VALUE;
     if (i)
         return E_DEVICE;
     *d = 0;
@@ -124,37 +133,49 @@ API cuDeviceGet(CUdevice *d, int i)
 }
 API cuDeviceGetName(char *s, int n, CUdevice d)
 {
-    ENTER_INIT;
+    HELD entry = driver_enter_init(__func__);
+    if (entry.failed)
+        return entry.failed;
     if (d)
         return E_DEVICE;
-    NEED(s && n > 0);
+    if (!(s && n > 0))
+        return E_VALUE;
     snprintf(s, (size_t)n, "simcuda (PTX on the CPU, sm_%d%d)", compute_major, compute_minor);
     return OK;
 }
 API cuDeviceGetUuid_v2(void *u, CUdevice d)
 {
-    ENTER_INIT;
+    HELD entry = driver_enter_init(__func__);
+    if (entry.failed)
+        return entry.failed;
     if (d)
         return E_DEVICE;
-    NEED(u);
+    if (!u)
+        return E_VALUE;
     memcpy(u, "simcuda-device-0", 16);
     return OK;
 }
 API cuDeviceTotalMem_v2(size_t *n, CUdevice d)
 {
-    ENTER_INIT;
+    HELD entry = driver_enter_init(__func__);
+    if (entry.failed)
+        return entry.failed;
     if (d)
         return E_DEVICE;
-    NEED(n);
+    if (!n)
+        return E_VALUE;
     *n = sim_opt.memory;
     return OK;
 }
 API cuDeviceComputeCapability(int *a, int *b, CUdevice d)
 {
-    ENTER_INIT;
+    HELD entry = driver_enter_init(__func__);
+    if (entry.failed)
+        return entry.failed;
     if (d)
         return E_DEVICE;
-    NEED(a && b);
+    if (!(a && b))
+        return E_VALUE;
     *a = compute_major;
     *b = compute_minor;
     return OK;
@@ -173,10 +194,13 @@ API cuDeviceGetAttribute(int *v, int attr, CUdevice d)
                                    {31, 1},          {36, 1215000}, {37, 5120},      {38, 41943040}, {39, 2048},
                                    {40, 2},          {41, 1},       {78, 1},         {79, 1},        {80, 1},
                                    {82, 65536},      {106, 32},     {108, 31457280}, {111, 1024},    {115, 1}};
-    ENTER_INIT;
+    HELD entry = driver_enter_init(__func__);
+    if (entry.failed)
+        return entry.failed;
     if (d)
         return E_DEVICE;
-    NEED(v && attr > 0 && attr < 200);
+    if (!(v && attr > 0 && attr < 200))
+        return E_VALUE;
     *v = 0;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (table[i][0] == attr)
@@ -197,17 +221,22 @@ API cuDeviceGetAttribute(int *v, int attr, CUdevice d)
 /* ---- contexts ---- */
 API cuDevicePrimaryCtxRetain(CUcontext *c, CUdevice d)
 {
-    ENTER_INIT;
+    HELD entry = driver_enter_init(__func__);
+    if (entry.failed)
+        return entry.failed;
     if (d)
         return E_DEVICE;
-    NEED(c);
+    if (!c)
+        return E_VALUE;
     primary.refs++;
     *c = &primary;
     return OK;
 }
 API cuDevicePrimaryCtxRelease_v2(CUdevice d)
 {
-    ENTER_INIT;
+    HELD entry = driver_enter_init(__func__);
+    if (entry.failed)
+        return entry.failed;
     if (d)
         return E_DEVICE;
     if (!primary.refs)
@@ -221,7 +250,9 @@ API cuDevicePrimaryCtxRelease_v2(CUdevice d)
 /* Unlike the real driver, a reset also clears a kernel's error, so that one process can test many. */
 API cuDevicePrimaryCtxReset_v2(CUdevice d)
 {
-    ENTER_INIT;
+    HELD entry = driver_enter_init(__func__);
+    if (entry.failed)
+        return entry.failed;
     if (d)
         return E_DEVICE;
     drain_all();
@@ -230,7 +261,9 @@ API cuDevicePrimaryCtxReset_v2(CUdevice d)
 }
 API cuDevicePrimaryCtxGetState(CUdevice d, unsigned *f, int *a)
 {
-    ENTER_INIT;
+    HELD entry = driver_enter_init(__func__);
+    if (entry.failed)
+        return entry.failed;
     if (d)
         return E_DEVICE;
     if (f)
@@ -241,16 +274,21 @@ API cuDevicePrimaryCtxGetState(CUdevice d, unsigned *f, int *a)
 }
 API cuDevicePrimaryCtxSetFlags_v2(CUdevice d, unsigned f)
 {
-    ENTER_INIT;
+    HELD entry = driver_enter_init(__func__);
+    if (entry.failed)
+        return entry.failed;
     (void)f;
     return d ? E_DEVICE : OK;
 }
 static CUresult create_context(CUcontext *c, CUdevice d)
 {
-    ENTER_INIT;
+    HELD entry = driver_enter_init(__func__);
+    if (entry.failed)
+        return entry.failed;
     if (d)
         return E_DEVICE;
-    NEED(c && depth < 16);
+    if (!(c && depth < 16))
+        return E_VALUE;
     *c = calloc(1, sizeof **c);
     stack[depth++] = *c;
     return OK;
@@ -268,8 +306,11 @@ API cuCtxCreate_v4(CUcontext *c, void *p, unsigned f, CUdevice d)
 }
 API cuCtxDestroy_v2(CUcontext c)
 {
-    ENTER_INIT;
-    NEED(c && !c->primary);
+    HELD entry = driver_enter_init(__func__);
+    if (entry.failed)
+        return entry.failed;
+    if (!(c && !c->primary))
+        return E_VALUE;
     drain_all();
     if (depth && stack[depth - 1] == c)
         depth--;
@@ -279,7 +320,9 @@ API cuCtxDestroy_v2(CUcontext c)
 }
 API cuCtxSetCurrent(CUcontext c)
 {
-    ENTER_INIT;
+    HELD entry = driver_enter_init(__func__);
+    if (entry.failed)
+        return entry.failed;
     if (depth)
         depth--;
     if (c)
@@ -288,21 +331,29 @@ API cuCtxSetCurrent(CUcontext c)
 }
 API cuCtxGetCurrent(CUcontext *c)
 {
-    ENTER_INIT;
-    NEED(c);
+    HELD entry = driver_enter_init(__func__);
+    if (entry.failed)
+        return entry.failed;
+    if (!c)
+        return E_VALUE;
     *c = depth ? stack[depth - 1] : NULL;
     return OK;
 }
 API cuCtxPushCurrent_v2(CUcontext c)
 {
-    ENTER_INIT;
-    NEED(c && depth < 16);
+    HELD entry = driver_enter_init(__func__);
+    if (entry.failed)
+        return entry.failed;
+    if (!(c && depth < 16))
+        return E_VALUE;
     stack[depth++] = c;
     return OK;
 }
 API cuCtxPopCurrent_v2(CUcontext *c)
 {
-    ENTER_INIT;
+    HELD entry = driver_enter_init(__func__);
+    if (entry.failed)
+        return entry.failed;
     if (!depth)
         return E_CONTEXT;
     depth--;
@@ -312,16 +363,21 @@ API cuCtxPopCurrent_v2(CUcontext *c)
 }
 API cuCtxGetDevice(CUdevice *d)
 {
-    ENTER_INIT;
+    HELD entry = driver_enter_init(__func__);
+    if (entry.failed)
+        return entry.failed;
     if (!depth)
         return E_CONTEXT;
-    NEED(d);
+    if (!d)
+        return E_VALUE;
     *d = 0;
     return OK;
 }
 API cuCtxSynchronize(void)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     if (anything_capturing()) {
         for (CUstream t = streams; t; t = t->next)
             if (t->capture)
@@ -333,7 +389,9 @@ API cuCtxSynchronize(void)
 }
 API cuCtxGetStreamPriorityRange(int *lo, int *hi)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     if (lo)
         *lo = 0;
     if (hi)
@@ -342,29 +400,39 @@ API cuCtxGetStreamPriorityRange(int *lo, int *hi)
 }
 API cuCtxGetLimit(size_t *v, int which)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     (void)which;
-    NEED(v);
+    if (!v)
+        return E_VALUE;
     *v = 1024;
     return OK;
 }
 API cuCtxSetLimit(int which, size_t v)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     (void)which;
     (void)v;
     return OK;
 }
 API cuCtxSetCacheConfig(int c)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     (void)c;
     return OK;
 }
 API cuCtxGetFlags(unsigned *f)
 {
-    ENTER;
-    NEED(f);
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
+    if (!f)
+        return E_VALUE;
     *f = 0;
     return OK;
 }

@@ -82,8 +82,6 @@ extern struct SimStream null_stream, *streams;
 extern uint64_t seq_counter;
 extern int compute_major, compute_minor, sm_count;
 
-void driver_unlock(pthread_mutex_t **m);
-
 void free_op(Op *op);
 Op *clone_op(const Op *op);
 Op *new_op(OpKind k);
@@ -99,28 +97,14 @@ CUresult fail_call(const char *function);
 int most_lanes(const Func *f); /* of a block that runs it */
 int max_optin(void);           /* bytes of shared memory that a block may ask for */
 
-#define LOCK                                                                                \
-    pthread_mutex_t *guard_ __attribute__((cleanup(driver_unlock), unused)) = &driver_lock; \
-    pthread_mutex_lock(&driver_lock)
-#define ENTER_INIT_AS(name)                 \
-    LOCK;                                   \
-    if (!initialised)                       \
-        return E_NOT_INITIALIZED;           \
-    const CUresult fail_ = fail_call(name); \
-    if (fail_)                              \
-    return fail_
-#define ENTER_AS(name)   \
-    ENTER_INIT_AS(name); \
-    if (sticky)          \
-        return sticky;   \
-    if (!depth)          \
-    return E_CONTEXT
-#define ENTER_INIT ENTER_INIT_AS(__func__)
-#define ENTER ENTER_AS(__func__)
-#define NEED(p)             \
-    do {                    \
-        if (!(p))           \
-            return E_VALUE; \
-    } while (0)
+/* A call that has begun: it has the lock until it returns. failed: what it is to give at once; OK: nothing */
+typedef struct Entry {
+    CUresult failed;
+} Entry;
+Entry driver_lock_it(void);
+Entry driver_enter_init(const char *name); /* the driver is there */
+Entry driver_enter(const char *name);      /* a context is, too, and no kernel has failed */
+void driver_leave(const Entry *e);
+#define HELD __attribute__((cleanup(driver_leave), unused)) const Entry
 #define PTR(p) ((uint64_t)(uintptr_t)(p))
 #endif

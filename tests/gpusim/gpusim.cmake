@@ -6,7 +6,11 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT TESSERA_FUZZ)
     if(TESSERA_WERROR)
         list(APPEND gpusim_options -Werror)
     endif()
-    add_library(gpusim SHARED ${gpusim})
+    set(alu ${CMAKE_SOURCE_DIR}/tests/gpusim/alu.awk ${CMAKE_SOURCE_DIR}/tests/gpusim/alu.def
+        ${CMAKE_SOURCE_DIR}/tests/gpusim/cmp.def)
+    add_custom_command(OUTPUT ${gen}/gpusim_alu.c DEPENDS ${alu} VERBATIM
+        COMMAND sh -c "awk -f \"$1\" \"$2\" \"$3\" >\"$4\"" sh ${alu} ${gen}/gpusim_alu.c)
+    add_library(gpusim SHARED ${gpusim} ${gen}/gpusim_alu.c)
     target_compile_options(gpusim PRIVATE ${gpusim_options})
     target_link_options(gpusim PRIVATE -fno-sanitize=all)
     target_link_libraries(gpusim PRIVATE Threads::Threads m ${CMAKE_DL_LIBS})

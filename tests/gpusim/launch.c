@@ -70,14 +70,17 @@ static CUresult make_launch(Op **out, CUfunction f, const unsigned g[3], const u
 API cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, CUstream s, void **parameters, void **extra)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     Op *op;
     CUresult r = make_launch(&op, f, (unsigned[3]){gx, gy, gz}, (unsigned[3]){bx, by, bz}, shared, parameters, extra);
     return r ? r : submit(s, op);
 }
 API cuLaunchKernelEx(const LaunchConfig *c, CUfunction f, void **parameters, void **extra)
 {
-    NEED(c);
+    if (!c)
+        return E_VALUE;
     if (c->numAttrs)
         return E_NOT_SUPPORTED;
     return cuLaunchKernel(f, c->gridDimX, c->gridDimY, c->gridDimZ, c->blockDimX, c->blockDimY, c->blockDimZ,
@@ -87,7 +90,9 @@ API cuLaunchKernelEx(const LaunchConfig *c, CUfunction f, void **parameters, voi
 /* ---- graphs ---- */
 API cuStreamBeginCapture_v2(CUstream s, int mode)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     (void)mode;
     s = resolve(s);
     if (s == &null_stream)
@@ -124,8 +129,11 @@ static bool all_joined(const struct SimGraph *g, const int *last, int nlast)
 }
 API cuStreamEndCapture(CUstream s, CUgraph *g)
 {
-    ENTER;
-    NEED(g);
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
+    if (!g)
+        return E_VALUE;
     s = resolve(s);
     *g = NULL;
     if (!s->capture)
@@ -150,27 +158,36 @@ API cuStreamEndCapture(CUstream s, CUgraph *g)
 }
 API cuStreamIsCapturing(CUstream s, int *status)
 {
-    ENTER;
-    NEED(status);
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
+    if (!status)
+        return E_VALUE;
     s = resolve(s);
     *status = s->capture ? s->invalid ? 2 : 1 : 0;
     return OK;
 }
 API cuThreadExchangeStreamCaptureMode(int *mode)
 {
-    NEED(mode);
+    if (!mode)
+        return E_VALUE;
     return OK;
 }
 API cuGraphCreate(CUgraph *g, unsigned flags)
 {
-    ENTER;
-    NEED(g && !flags);
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
+    if (!(g && !flags))
+        return E_VALUE;
     *g = calloc(1, sizeof **g);
     return OK;
 }
 API cuGraphDestroy(CUgraph g)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     if (!g)
         return E_VALUE;
     destroy_graph(g);
@@ -178,8 +195,11 @@ API cuGraphDestroy(CUgraph g)
 }
 API cuGraphGetNodes(CUgraph g, CUgraphNode *nodes, size_t *n)
 {
-    ENTER;
-    NEED(g && n);
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
+    if (!(g && n))
+        return E_VALUE;
     if (nodes)
         for (size_t i = 0; i < *n; i++)
             nodes[i] = i < (size_t)g->n ? g->nodes[i] : NULL;
@@ -189,8 +209,11 @@ API cuGraphGetNodes(CUgraph g, CUgraphNode *nodes, size_t *n)
 }
 API cuGraphNodeGetType(CUgraphNode n, int *t)
 {
-    ENTER;
-    NEED(n && t);
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
+    if (!(n && t))
+        return E_VALUE;
     *t = n->kind == OP_LAUNCH ? 0 : n->kind == OP_COPY ? 1 : n->kind == OP_SET ? 2 : n->kind == OP_HOST ? 3 : 5;
     return OK;
 }
@@ -207,8 +230,11 @@ static CUresult add_explicit(CUgraphNode *out, CUgraph g, const CUgraphNode *dep
 }
 API cuGraphAddKernelNode_v2(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n, const KernelNodeParams *p)
 {
-    ENTER;
-    NEED(g && p);
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
+    if (!(g && p))
+        return E_VALUE;
     Op *op;
     CUresult r = make_launch(&op, p->func, (unsigned[3]){p->gridDimX, p->gridDimY, p->gridDimZ},
                              (unsigned[3]){p->blockDimX, p->blockDimY, p->blockDimZ}, p->sharedMemBytes,
@@ -218,9 +244,12 @@ API cuGraphAddKernelNode_v2(CUgraphNode *out, CUgraph g, const CUgraphNode *deps
 API cuGraphAddMemsetNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n, const MemsetNodeParams *p,
                          CUcontext c)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     (void)c;
-    NEED(g && p && p->height <= 1);
+    if (!(g && p && p->height <= 1))
+        return E_VALUE;
     if (!mem_host(p->dst, p->width * p->elementSize))
         return E_VALUE;
     Op *op = new_op(OP_SET);
@@ -232,9 +261,12 @@ API cuGraphAddMemsetNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, s
 }
 API cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n, const Memcpy3D *p, CUcontext c)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     (void)c;
-    NEED(g && p && p->height <= 1 && p->depth <= 1);
+    if (!(g && p && p->height <= 1 && p->depth <= 1))
+        return E_VALUE;
     Op *op = new_op(OP_COPY);
     op->src_host = p->srcType == 1;
     op->dst_host = p->dstType == 1;
@@ -245,15 +277,21 @@ API cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, s
 }
 API cuGraphAddEmptyNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n)
 {
-    ENTER;
-    NEED(g);
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
+    if (!g)
+        return E_VALUE;
     return add_explicit(out, g, deps, n, new_op(OP_EMPTY));
 }
 API cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph g, unsigned long long flags)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     (void)flags;
-    NEED(out && g);
+    if (!(out && g))
+        return E_VALUE;
     *out = calloc(1, sizeof **out);
     for (int i = 0; i < g->n; i++)
         add_node(*out, clone_op(g->nodes[i]), g->nodes[i]->deps, g->nodes[i]->ndeps);
@@ -261,7 +299,8 @@ API cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph g, unsigned long long 
 }
 API cuGraphInstantiateWithParams(CUgraphExec *out, CUgraph g, GraphInstantiateParams *p)
 {
-    NEED(p);
+    if (!p)
+        return E_VALUE;
     p->result_out = 0;
     return cuGraphInstantiateWithFlags(out, g, p->flags);
 }
@@ -275,7 +314,9 @@ API cuGraphInstantiate_v2(CUgraphExec *out, CUgraph g, CUgraphNode *bad, char *l
 }
 API cuGraphExecDestroy(CUgraphExec e)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     if (!e)
         return E_VALUE;
     drain_all();
@@ -284,14 +325,19 @@ API cuGraphExecDestroy(CUgraphExec e)
 }
 API cuGraphUpload(CUgraphExec e, CUstream s)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     (void)s;
     return e ? OK : E_VALUE;
 }
 API cuGraphExecKernelNodeSetParams_v2(CUgraphExec e, CUgraphNode node, const KernelNodeParams *p)
 {
-    ENTER;
-    NEED(e && node && p && node->index < e->n && e->nodes[node->index]->kind == OP_LAUNCH);
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
+    if (!(e && node && p && node->index < e->n && e->nodes[node->index]->kind == OP_LAUNCH))
+        return E_VALUE;
     Op *op, *old = e->nodes[node->index];
     CUresult r = make_launch(&op, p->func, (unsigned[3]){p->gridDimX, p->gridDimY, p->gridDimZ},
                              (unsigned[3]){p->blockDimX, p->blockDimY, p->blockDimZ}, p->sharedMemBytes,
@@ -309,7 +355,9 @@ API cuGraphExecKernelNodeSetParams_v2(CUgraphExec e, CUgraphNode node, const Ker
  * goes first, so that a missing dependency shows. */
 API cuGraphLaunch(CUgraphExec e, CUstream s)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     if (!e)
         return E_HANDLE;
     bool *done = calloc((size_t)e->n + 1, 1);
@@ -340,7 +388,8 @@ API cuGetProcAddress_v2(const char *name, void **fn, int version, uint64_t flags
     static const char *suffix[] = {"_v4", "_v3", "_v2", ""};
     (void)version;
     (void)flags;
-    NEED(name && fn);
+    if (!(name && fn))
+        return E_VALUE;
     *fn = NULL;
     Dl_info info;
     if (strncmp(name, "cu", 2) == 0 && dladdr((void *)(uintptr_t)cuGetProcAddress_v2, &info)) {
@@ -367,7 +416,8 @@ API cuGetExportTable(const void **table, const void *id)
 {
     static const size_t empty[8] = {sizeof(size_t)};
     (void)id;
-    NEED(table);
+    if (!table)
+        return E_VALUE;
     *table = empty;
     return OK;
 }

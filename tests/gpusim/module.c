@@ -7,8 +7,11 @@
 
 static CUresult load(CUmodule *out, const void *image, char *log, size_t log_size)
 {
-    ENTER_AS("cuModuleLoad");
-    NEED(out && image);
+    HELD entry = driver_enter("cuModuleLoad");
+    if (entry.failed)
+        return entry.failed;
+    if (!(out && image))
+        return E_VALUE;
     char text[600] = "";
     if (memcmp(image, "\177ELF", 4) == 0 || *(const uint32_t *)image == 0xba55ed50u) {
         const char *msg = "machine code cannot be executed here: load PTX (nvrtcGetPTX, nvcc -ptx)";
@@ -55,7 +58,8 @@ API cuModuleLoadDataEx(CUmodule *m, const void *image, unsigned n, int *opts, vo
 }
 API cuModuleLoad(CUmodule *m, const char *path)
 {
-    NEED(m && path);
+    if (!(m && path))
+        return E_VALUE;
     FILE *f = fopen(path, "rb");
     if (!f)
         return 301;
@@ -74,7 +78,9 @@ API cuModuleLoad(CUmodule *m, const char *path)
 }
 API cuModuleUnload(CUmodule m)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     if (!m)
         return E_HANDLE;
     drain_all();
@@ -87,8 +93,11 @@ API cuModuleUnload(CUmodule m)
 }
 API cuModuleGetFunction(CUfunction *f, CUmodule m, const char *name)
 {
-    ENTER;
-    NEED(f && name);
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
+    if (!(f && name))
+        return E_VALUE;
     if (!m)
         return E_HANDLE;
     Func *fn = ptx_find(m->m, name);
@@ -107,11 +116,14 @@ API cuModuleGetFunction(CUfunction *f, CUmodule m, const char *name)
 }
 API cuModuleGetGlobal_v2(CUdeviceptr *p, size_t *n, CUmodule m, const char *name)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     uint64_t a, s;
     if (!m)
         return E_HANDLE;
-    NEED(name);
+    if (!name)
+        return E_VALUE;
     if (!ptx_global(m->m, name, &a, &s))
         return E_NOT_FOUND;
     if (p)
@@ -122,27 +134,36 @@ API cuModuleGetGlobal_v2(CUdeviceptr *p, size_t *n, CUmodule m, const char *name
 }
 API cuModuleGetLoadingMode(int *mode)
 {
-    NEED(mode);
+    if (!mode)
+        return E_VALUE;
     *mode = 1;
     return OK;
 }
 API cuFuncGetName(const char **s, CUfunction f)
 {
-    ENTER;
-    NEED(s && f);
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
+    if (!(s && f))
+        return E_VALUE;
     *s = f->f->name;
     return OK;
 }
 API cuFuncGetModule(CUmodule *m, CUfunction f)
 {
-    ENTER;
-    NEED(m && f);
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
+    if (!(m && f))
+        return E_VALUE;
     *m = f->module;
     return OK;
 }
 API cuFuncSetCacheConfig(CUfunction f, int c)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     (void)c;
     return f ? OK : E_HANDLE;
 }
@@ -157,10 +178,13 @@ int most_lanes(const Func *f)
 
 API cuFuncGetAttribute(int *v, int attr, CUfunction f)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     if (!f)
         return E_HANDLE;
-    NEED(v);
+    if (!v)
+        return E_VALUE;
     switch (attr) {
     case 0: *v = most_lanes(f->f); break;
     case 1: *v = (int)f->f->shared_static; break;
@@ -176,7 +200,9 @@ API cuFuncGetAttribute(int *v, int attr, CUfunction f)
 }
 API cuFuncSetAttribute(CUfunction f, int attr, int v)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     if (!f)
         return E_HANDLE;
     if (attr == 8) {
@@ -188,8 +214,11 @@ API cuFuncSetAttribute(CUfunction f, int attr, int v)
 }
 API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, CUfunction f, int threads, size_t dynamic)
 {
-    ENTER;
-    NEED(n && f && threads > 0);
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
+    if (!(n && f && threads > 0))
+        return E_VALUE;
     int warps = (threads + 31) / 32, by_warps = 64 / warps, regs;
     cuFuncGetAttribute(&regs, 4, f);
     int by_regs = 65536 / (((regs + 7) / 8 * 8) * 32 * warps);

@@ -11,7 +11,7 @@ enum { MAX_PARAM = 512 }; /* 4096 bytes of addresses: what kernels take before C
 /* ---- instructions ---- */
 void emit(Parser *P)
 {
-    GROW(P->code, P->ncode, P->cap_code);
+    P->code = grown(P->code, P->ncode, &P->cap_code, sizeof *P->code);
     Insn *in = &P->cur;
     in->line = P->loc_line;
     in->file = P->loc_file;
@@ -23,7 +23,7 @@ void emit(Parser *P)
     }
     P->code[P->ncode] = *in;
     for (int i = 0; i < P->npending; i++) {
-        GROW(P->refs, P->nrefs, P->cap_refs);
+        P->refs = grown(P->refs, P->nrefs, &P->cap_refs, sizeof *P->refs);
         P->pending[i].insn = P->ncode;
         P->refs[P->nrefs++] = P->pending[i];
     }
@@ -36,7 +36,7 @@ void emit(Parser *P)
 
 void add_fixup(Parser *P, const char *label, int table, int slot)
 {
-    GROW(P->fixups, P->nfixups, P->cap_fixups);
+    P->fixups = grown(P->fixups, P->nfixups, &P->cap_fixups, sizeof *P->fixups);
     Fixup *f = &P->fixups[P->nfixups++];
     name_copy(P, f->name, sizeof f->name, label);
     f->scope = P->scope;
@@ -381,7 +381,7 @@ static void parse_statement(Parser *P)
     token_next(P);
     if (P->tk == ':') { /* label, or a branch-target table */
         token_next(P);
-        GROW(P->labels, P->nlabels, P->cap_labels);
+        P->labels = grown(P->labels, P->nlabels, &P->cap_labels, sizeof *P->labels);
         Label *l = &P->labels[P->nlabels++];
         name_copy(P, l->name, sizeof l->name, word);
         l->scope = P->scope;

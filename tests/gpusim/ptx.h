@@ -4,7 +4,9 @@
 #define SIM_PTX_H
 
 #include "tests/gpusim/sim.h"
+
 #include <setjmp.h>
+#include <stdlib.h>
 
 typedef enum { S_REG, S_VAR, S_PARAM } SymKind;
 struct Symbol {
@@ -183,11 +185,12 @@ bool is_signed(Type t);
 bool is_float(Type t);
 int space_of(const Mnemonic *k);
 
-#define GROW(array, n, cap)                                                  \
-    do {                                                                     \
-        if ((n) >= (cap)) {                                                  \
-            (cap) = (cap) ? (cap)*2 : 64;                                    \
-            (array) = reallocarray((array), (size_t)(cap), sizeof *(array)); \
-        }                                                                    \
-    } while (0)
+/* The array, with room for one element more than n; *cap: for how many it has room */
+static inline void *grown(void *array, int n, int *cap, size_t size)
+{
+    if (n < *cap)
+        return array;
+    *cap = *cap ? *cap * 2 : 64;
+    return reallocarray(array, (size_t)*cap, size);
+}
 #endif

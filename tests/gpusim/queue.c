@@ -16,9 +16,28 @@ struct SimStream null_stream, *streams = &thread_stream;
 uint64_t seq_counter;
 int compute_major, compute_minor, sm_count;
 
-void driver_unlock(pthread_mutex_t **m)
+Entry driver_lock_it(void)
 {
-    pthread_mutex_unlock(*m);
+    pthread_mutex_lock(&driver_lock);
+    return (Entry){OK};
+}
+
+void driver_leave(const Entry *e)
+{
+    (void)e;
+    pthread_mutex_unlock(&driver_lock);
+}
+
+Entry driver_enter_init(const char *name)
+{
+    driver_lock_it();
+    return (Entry){initialised ? fail_call(name) : E_NOT_INITIALIZED};
+}
+
+Entry driver_enter(const char *name)
+{
+    const Entry e = driver_enter_init(name);
+    return e.failed ? e : (Entry){sticky ? sticky : depth ? OK : E_CONTEXT};
 }
 
 static double now(void)

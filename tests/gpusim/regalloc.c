@@ -10,6 +10,14 @@ typedef struct {
     int start, end, vreg;
 } Interval;
 
+static void touch(Interval *v, int at)
+{
+    if (at < v->start)
+        v->start = at;
+    if (at > v->end)
+        v->end = at;
+}
+
 static int by_start(const void *a, const void *b)
 {
     const Interval *x = a, *y = b;
@@ -93,23 +101,16 @@ void allocate_registers(Parser *P, Func *fn, int first_insn, int first_ref, int 
     Interval *iv = calloc(((size_t)nv + 1), sizeof *iv);
     for (int v = 0; v < nv; v++)
         iv[v] = (Interval){n, -1, v};
-#define TOUCH(v, at)            \
-    do {                        \
-        if ((at) < iv[v].start) \
-            iv[v].start = (at); \
-        if ((at) > iv[v].end)   \
-            iv[v].end = (at);   \
-    } while (0)
     for (int r = first_ref; r < P->nrefs; r++) {
         int v = P->refs[r].vreg - first_vreg, at = P->refs[r].insn - first_insn;
-        TOUCH(v, at);
+        touch(&iv[v], at);
     }
     for (int b = 0; b < nb; b++)
         for (int v = 0; v < nv; v++) {
             if (BIT(in, b, v))
-                TOUCH(v, begin[b]);
+                touch(&iv[v], begin[b]);
             if (BIT(out, b, v))
-                TOUCH(v, begin[b + 1] - 1);
+                touch(&iv[v], begin[b + 1] - 1);
         }
 
     /* rows: presets first, then a linear scan with free lists for both widths */

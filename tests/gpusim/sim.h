@@ -423,20 +423,13 @@ static inline int lane_tid(const Warp *w, int lane)
     return w->index * LANES + lane;
 }
 
-/* Body runs once for each active lane l; the all-lanes loop vectorises. */
-#define EACH_LANE(m, BODY)                                          \
-    do {                                                            \
-        if ((m) == ~0u) {                                           \
-            _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++)    \
-            {                                                       \
-                BODY                                                \
-            }                                                       \
-        } else {                                                    \
-            for (uint32_t rest_ = (m); rest_; rest_ &= rest_ - 1) { \
-                int l = __builtin_ctz(rest_);                       \
-                BODY                                                \
-            }                                                       \
-        }                                                           \
-    } while (0)
+/* The first lane of m from l on; LANES: there is none */
+static inline int lane_from(uint32_t m, int l)
+{
+    const uint32_t rest = m == ~0u || l >= LANES ? 0 : m >> l;
+    return m == ~0u ? l : rest ? l + __builtin_ctz(rest) : LANES;
+}
+/* Each active lane; a vector's loop where m is known to be all of them. */
+#define EACH_LANE(l, m) for (int l = lane_from(m, 0); l < LANES; l = lane_from(m, l + 1))
 
 #endif

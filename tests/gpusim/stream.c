@@ -14,8 +14,11 @@ __attribute__((destructor)) static void free_shells(void)
 }
 API cuStreamCreateWithPriority(CUstream *s, unsigned flags, int priority)
 {
-    ENTER;
-    NEED(s && flags <= 1);
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
+    if (!(s && flags <= 1))
+        return E_VALUE;
     *s = calloc(1, sizeof **s);
     (*s)->flags = flags;
     (*s)->priority = priority;
@@ -29,7 +32,9 @@ API cuStreamCreate(CUstream *s, unsigned flags)
 }
 API cuStreamDestroy_v2(CUstream s)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     if (!s || s == (CUstream)1 || s == (CUstream)2)
         return E_HANDLE;
     drain(s, ~0ull);
@@ -45,7 +50,9 @@ API cuStreamDestroy_v2(CUstream s)
 }
 API cuStreamSynchronize(CUstream s)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     CUresult r = forbid_capture(s);
     if (r)
         return r;
@@ -59,7 +66,9 @@ API cuStreamSynchronize(CUstream s)
 }
 API cuStreamQuery(CUstream s)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     CUresult r = forbid_capture(s);
     if (r)
         return r;
@@ -71,30 +80,42 @@ API cuStreamQuery(CUstream s)
 }
 API cuStreamGetFlags(CUstream s, unsigned *f)
 {
-    ENTER;
-    NEED(f);
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
+    if (!f)
+        return E_VALUE;
     *f = resolve(s)->flags;
     return OK;
 }
 API cuStreamGetPriority(CUstream s, int *p)
 {
-    ENTER;
-    NEED(p);
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
+    if (!p)
+        return E_VALUE;
     *p = resolve(s)->priority;
     return OK;
 }
 API cuStreamGetCtx(CUstream s, CUcontext *c)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     (void)s;
-    NEED(c);
+    if (!c)
+        return E_VALUE;
     *c = stack[depth - 1];
     return OK;
 }
 API cuLaunchHostFunc(CUstream s, CUhostFn fn, void *arg)
 {
-    ENTER;
-    NEED(fn);
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
+    if (!fn)
+        return E_VALUE;
     Op *op = new_op(OP_HOST);
     op->fn = fn;
     op->arg = arg;
@@ -102,9 +123,12 @@ API cuLaunchHostFunc(CUstream s, CUhostFn fn, void *arg)
 }
 API cuStreamAddCallback(CUstream s, CUstreamCallback cb, void *arg, unsigned f)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     (void)f;
-    NEED(cb);
+    if (!cb)
+        return E_VALUE;
     Op *op = new_op(OP_HOST);
     op->callback = cb;
     op->arg = arg;
@@ -114,15 +138,20 @@ API cuStreamAddCallback(CUstream s, CUstreamCallback cb, void *arg, unsigned f)
 /* ---- events ---- */
 API cuEventCreate(CUevent *e, unsigned flags)
 {
-    ENTER;
-    NEED(e);
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
+    if (!e)
+        return E_VALUE;
     *e = calloc(1, sizeof **e);
     (*e)->flags = flags;
     return OK;
 }
 API cuEventDestroy_v2(CUevent e)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     if (!e)
         return E_HANDLE;
     if (e->recorded && e->done < e->seq)
@@ -133,7 +162,9 @@ API cuEventDestroy_v2(CUevent e)
 }
 API cuEventRecord(CUevent e, CUstream s)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     if (!e)
         return E_HANDLE;
     s = resolve(s);
@@ -159,7 +190,9 @@ API cuEventRecordWithFlags(CUevent e, CUstream s, unsigned f)
 }
 API cuEventSynchronize(CUevent e)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     if (!e)
         return E_HANDLE;
     if (e->capture)
@@ -170,7 +203,9 @@ API cuEventSynchronize(CUevent e)
 }
 API cuEventQuery(CUevent e)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     if (!e)
         return E_HANDLE;
     if (!e->recorded || e->done >= e->seq)
@@ -181,8 +216,11 @@ API cuEventQuery(CUevent e)
 }
 API cuEventElapsedTime_v2(float *ms, CUevent a, CUevent b)
 {
-    ENTER;
-    NEED(ms);
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
+    if (!ms)
+        return E_VALUE;
     if (!a || !b || !a->recorded || !b->recorded || (a->flags & 2) || (b->flags & 2))
         return E_HANDLE;
     if (a->done < a->seq || b->done < b->seq)
@@ -196,7 +234,9 @@ API cuEventElapsedTime(float *ms, CUevent a, CUevent b)
 }
 API cuStreamWaitEvent(CUstream s, CUevent e, unsigned flags)
 {
-    ENTER;
+    HELD entry = driver_enter(__func__);
+    if (entry.failed)
+        return entry.failed;
     (void)flags;
     if (!e)
         return E_HANDLE;

@@ -181,7 +181,7 @@ Symbol *find_symbol(Parser *P, const char *name, int *index)
 
 int new_vreg(Parser *P, int width)
 {
-    GROW(P->vregs, P->nvregs, P->cap_vregs);
+    P->vregs = grown(P->vregs, P->nvregs, &P->cap_vregs, sizeof *P->vregs);
     P->vregs[P->nvregs] = (VReg){.width = (uint8_t)(width == 8 ? 8 : 4), .slot = -1};
     return P->nvregs++;
 }
@@ -193,7 +193,7 @@ static int preset_vreg(Parser *P, uint64_t value, int width, int sreg)
     for (int i = P->nconsts - 1; i >= 0; i--)
         if (P->consts[i].value == value && P->consts[i].width == width && P->consts[i].sreg == sreg)
             return P->consts[i].vreg;
-    GROW(P->consts, P->nconsts, P->cap_consts);
+    P->consts = grown(P->consts, P->nconsts, &P->cap_consts, sizeof *P->consts);
     int v = new_vreg(P, width);
     P->vregs[v].fixed = true;
     P->consts[P->nconsts].value = value;

@@ -168,7 +168,8 @@ static void warp_run(Warp *w)
             extern void op_copy_local(Warp *, const Insn *, uint32_t);
             uint32_t *back = (uint32_t *)(w->R + f->return_slot);
             op_copy_local(w, in, m);
-            EACH_LANE(m, back[l] = (uint32_t)w->pc + 1;);
+            EACH_LANE(l, m)
+                back[l] = (uint32_t)w->pc + 1;
             push_split(w, f->ncode, m, false);
             push_split(w, w->pc + 1, w->active & ~m, false);
             pick_split(w);
@@ -237,7 +238,8 @@ static void set_barrier_result(Warp *w, const Insn *in, const Barrier *bar)
     if (in->flags & F_RED) {
         if (in->mode == 0) {
             uint32_t *d = (uint32_t *)(w->R + in->d);
-            EACH_LANE(w->live, d[l] = bar->red_count;);
+            EACH_LANE(l, w->live)
+                d[l] = bar->red_count;
         } else {
             uint32_t *p = &w->pred[in->d >> 1];
             bool v = in->mode == 1 ? bar->red_and : bar->red_or;

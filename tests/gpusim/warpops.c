@@ -27,7 +27,8 @@ void op_nop(Warp *w, const Insn *in, uint32_t m)
 void op_activemask(Warp *w, const Insn *in, uint32_t m)
 {
     uint32_t *d = row32(w, in->d);
-    EACH_LANE(m, d[l] = m;);
+    EACH_LANE(l, m)
+        d[l] = m;
 }
 void op_warpsync(Warp *w, const Insn *in, uint32_t m)
 {
@@ -45,7 +46,8 @@ void op_elect(Warp *w, const Insn *in, uint32_t m)
     int leader = __builtin_ctz(row32(w, in->b)[__builtin_ctz(m)]);
     if (in->d >= 0) {
         uint32_t *d = row32(w, in->d);
-        EACH_LANE(m, d[l] = (uint32_t)leader;);
+        EACH_LANE(l, m)
+            d[l] = (uint32_t)leader;
     }
     set_pred(w, in->e, m, 1u << leader);
 }
@@ -92,7 +94,8 @@ void op_vote(Warp *w, const Insn *in, uint32_t m)
     uint32_t member = row32(w, in->b)[__builtin_ctz(m)], p = pred_value(w, in->e) & member & m, all = member & m;
     if (in->mode == 0) {
         uint32_t *d = row32(w, in->d);
-        EACH_LANE(m, d[l] = p;);
+        EACH_LANE(l, m)
+            d[l] = p;
         return;
     }
     bool r = in->mode == 1 ? p == all : in->mode == 2 ? p != 0 : p == 0 || p == all;
@@ -115,7 +118,8 @@ void op_match(Warp *w, const Insn *in, uint32_t m)
         if (hit == m)
             same_all |= 1u << l;
     }
-    EACH_LANE(m, d[l] = result[l];);
+    EACH_LANE(l, m)
+        d[l] = result[l];
     set_pred(w, in->e, m, same_all);
 }
 
@@ -136,7 +140,8 @@ void op_redux(Warp *w, const Insn *in, uint32_t m)
         default: v ^= x; break;
         }
     }
-    EACH_LANE(m, d[l] = v;);
+    EACH_LANE(l, m)
+        d[l] = v;
 }
 
 /* ---- matrices ---- */

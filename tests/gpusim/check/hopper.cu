@@ -14,9 +14,8 @@ __device__ __forceinline__ u64 descriptor(const void *p, unsigned leading, unsig
     return (at & 0x3ffff) >> 4 | (u64)(leading >> 4) << 16 | (u64)(stride >> 4) << 32 | swizzle << 62;
 }
 // Sums are operands, so that no compiler moves what is done with them to the other side.
-#define ALL(d)                                                                                                         \
-    "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]),        \
-        "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15])
+#define FOUR(d, i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
+#define ALL(d) FOUR(d, 0), FOUR(d, 4), FOUR(d, 8), FOUR(d, 12)
 template <int turn_a, int turn_b> __device__ __forceinline__ void product(float *d, u64 a, u64 b) // 64 x 32 x 16
 {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %18, 0;\n"
@@ -110,8 +109,8 @@ __device__ __forceinline__ void piece(unsigned to, const void *from, int bytes, 
                  ::"r"(to), "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(bar) : "memory");
 }
 #define BOXES extern "C" __global__ void
-#define MAPS const __nv_bfloat16 *A, const __nv_bfloat16 *B, float *C, const __grid_constant__ tensor_map ma, \
-             const __grid_constant__ tensor_map mb
+typedef const __nv_bfloat16 *operand;
+#define MAP const __grid_constant__ tensor_map
 // Steps of k from `first` on; what is outside comes as zeros. One place for both steps, so that parities turn.
 __device__ __forceinline__ void by_boxes(float *C, const tensor_map *ma, const tensor_map *mb, int first)
 {
@@ -145,9 +144,9 @@ __device__ __forceinline__ void by_boxes(float *C, const tensor_map *ma, const t
     for (int r = 0; r < 16; r++)
         C[(t / 32 * 16 + t % 32 / 4 + r / 2 % 2 * 8) * 32 + r / 4 * 8 + t % 4 * 2 + r % 2] = d[r];
 }
-BOXES boxes(MAPS) { by_boxes(C, &ma, &mb, MUTANT == 29 || MUTANT == 30 ? -32 : 0); }
+BOXES boxes(operand A, operand B, float *C, MAP ma, MAP mb) { by_boxes(C, &ma, &mb, MUTANT == 29 || MUTANT == 30 ? -32 : 0); }
 #if MUTANT == 0
-BOXES outside(MAPS) { by_boxes(C, &ma, &mb, -32); }
+BOXES outside(operand A, operand B, float *C, MAP ma, MAP mb) { by_boxes(C, &ma, &mb, -32); }
 BOXES pieces(const __nv_bfloat16 *A, const __nv_bfloat16 *B, float *C)
 {
     extern __shared__ __align__(1024) __nv_bfloat16 s[];

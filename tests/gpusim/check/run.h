@@ -12,16 +12,17 @@ extern CUmodule good, bad;
 extern CUcontext context;
 extern uint32_t seed;
 
-#define CHECK(call)                                                       \
-    do {                                                                  \
-        CUresult r_ = (call);                                             \
-        if (r_) {                                                         \
-            const char *n_ = "?";                                         \
-            cuGetErrorName(r_, &n_);                                      \
-            printf("%s:%d: %s gave %s\n", __FILE__, __LINE__, #call, n_); \
-            exit(1);                                                      \
-        }                                                                 \
-    } while (0)
+/* Ends the test where the call failed. */
+static inline void check_call(CUresult r, const char *call, const char *file, int line)
+{
+    const char *name = "?";
+    if (!r)
+        return;
+    cuGetErrorName(r, &name);
+    printf("%s:%d: %s gave %s\n", file, line, call, name);
+    exit(1);
+}
+#define CHECK(call) check_call((call), #call, __FILE__, __LINE__)
 
 #define ARGS(...) ((void *[]){__VA_ARGS__})
 
