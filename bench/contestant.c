@@ -4,7 +4,7 @@
 #include "graph/base/err.h"
 #include "bench/protocol.h"
 #include "bench/race.h"
-#include "train/options.h"
+#include "train/timed.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -154,6 +154,7 @@ static char *task_line(const race *r, const contestant *c, const char *command)
     if (o->train) {
         cJSON_AddItemToObject(task, "train", option_json(o->train));
         js_number(task, "trajectory", TRAJECTORY);
+        js_number(task, "schedule_steps", TIMED_SCHEDULE);
     }
     js_number(task, "seed", (double)o->seed);
     js_number(task, "threads", o->threads);

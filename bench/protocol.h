@@ -7,7 +7,7 @@
  *                          "planned": what failed is the plan or what came after it, not the model
  *                          with "train" (members as in train/options.h) passes are steps of training: inputs are
  *                          a batch and train.label, outputs the loss and the norm of all gradients, each of the
- *                          first "trajectory" steps of a run on that batch
+ *                          first "trajectory" steps of a run on that batch, which has "schedule_steps" of them
  *   save DIR            -> SAVED [WHY]        outputs of one pass, or of the trajectory, as DIR/0.npy, DIR/1.npy,
  *                                             ... in the model's order;
  *                                             WHY: a peer's reason why they cannot be compared, and none is written

@@ -30,11 +30,13 @@ foreach(room IN LISTS rooms)
     cmake_path(GET room PARENT_PATH target)
     install(DIRECTORY backends/${room}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera/schemas/${target})
 endforeach()
-# Scripts of other runtimes, of all rooms in one folder: they import what they share by its name.
-file(GLOB peers CONFIGURE_DEPENDS bench/peers/*.py backends/*/peers/*.py)
+# Scripts of other runtimes, of all rooms in one folder: they import what they share by its name. What a script compiles
+# lies in a folder of its name.
+file(GLOB peers CONFIGURE_DEPENDS bench/peers/*.py bench/peers/*/*.c backends/*/peers/*.py)
 file(REMOVE_RECURSE ${CMAKE_BINARY_DIR}/peers)
 foreach(peer IN LISTS peers)
-    cmake_path(GET peer FILENAME name)
+    string(REGEX REPLACE "^.*/peers/" "" name ${peer})
+    cmake_path(GET name PARENT_PATH below)
     configure_file(${peer} ${CMAKE_BINARY_DIR}/peers/${name} COPYONLY)
+    install(FILES ${peer} DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera/peers/${below})
 endforeach()
-install(FILES ${peers} DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera/peers)

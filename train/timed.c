@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCHEDULE = 1000 }; /* steps that the run would have; behind them the rate is 0 */
-
 /* ---- inputs that text cannot fill ---- */
 enum { MOST_DIMS = 64 }; /* dimensions of a model that can be bound */
 
@@ -161,7 +159,7 @@ bool timed_draw(timed_step *t, uint64_t seed, ts_error *e)
 /* ---- the step ---- */
 bool timed_plan(timed_step *t, const ts_options *o, ts_error *e)
 {
-    return step_make(&t->step, &t->net, SCHEDULE, 0, o, e);
+    return step_make(&t->step, &t->net, TIMED_SCHEDULE, 0, o, e);
 }
 
 bool timed_begin(timed_step *t, ts_error *e)

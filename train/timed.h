@@ -18,6 +18,7 @@ bool timed_open(timed_step *t, const cJSON *asked, const char *model, ts_error *
 bool timed_draw(timed_step *t, uint64_t seed, ts_error *e);       /* the batch */
 bool timed_plan(timed_step *t, const ts_options *o, ts_error *e); /* makes t->step.plan, which is not built yet */
 bool timed_begin(timed_step *t, ts_error *e);                     /* weights and moments as a run begins */
+enum { TIMED_SCHEDULE = 1000 }; /* steps that the run would have; behind them the rate is 0 */
 /* The next step; its loss and the norm of all gradients. */
 enum { TIMED_OUTPUTS = 2 };
 extern const char *const timed_output[TIMED_OUTPUTS]; /* their names */

@@ -2,13 +2,15 @@
 
 A peer is a class with
     packages                                 names of what it imports
+    programs                                 names of what it runs
     open(model, inputs, threads) -> facts    model: path of an ONNX file; inputs: {name: array}
     run()                                    one pass, results complete when it returns
     outputs() -> arrays                      of the last pass, in the model's order
     seconds() -> number                      where it runs on a device: what that takes for a pass, without transfers;
                                              the facts then have "plan": {"kernels": [{"op": "device"}]}
-    step() -> peer                           where it can train: open(model, inputs, threads, train), run() and
-                                             unverified, why its loss and norm are not the candidates'
+    step() -> peer                           where it can train: open(model, inputs, threads, train), run(), and
+                                             outputs(), loss and norm of the last step, or unverified, why these are
+                                             not the candidates'
 It raises Absent where there is nothing to run with. Importing this file takes the scripts' folder off the module path,
 for the scripts are named after the packages that they import."""
 import gc
@@ -16,6 +18,7 @@ import importlib.util
 import json
 import os
 import resource
+import shutil
 import sys
 import time
 
@@ -71,6 +74,9 @@ class Contestant:
         for name in ("numpy", *getattr(self.peer, "packages", ())):
             if importlib.util.find_spec(name) is None:
                 raise Absent(f"the Python package {name} is not installed for {sys.executable}")
+        for name in getattr(self.peer, "programs", ()):
+            if shutil.which(name) is None:
+                raise Absent(f"the program {name} is not installed")
         self.say("PLANNED")
 
     def open(self, text):
@@ -81,9 +87,11 @@ class Contestant:
         numpy = package("numpy")
         inputs = {i["name"]: numpy.load(i["path"]) for i in task["inputs"]}
         train = task.get("train")
+        self.train, self.steps = train, task.get("trajectory", 1)
         if train and not hasattr(self.peer, "step"):
             raise Absent("it has no training step here")
         if train:
+            train["schedule_steps"] = task.get("schedule_steps", 1000)  # over which its rate falls
             self.peer = self.peer.step()
         facts = self.peer.open(task["model"], inputs, task["threads"], *([train] if train else []))
         gc.disable()  # a collection in the middle of a pass is not the runtime's time
@@ -94,7 +102,14 @@ class Contestant:
         self.peer.run()
         if hasattr(self.peer, "unverified"):
             return self.say("SAVED", self.peer.unverified)
-        for i, value in enumerate(self.peer.outputs()):
+        results = self.peer.outputs()
+        if self.train:  # [step] of each
+            rows = [results]
+            for _ in range(1, self.steps):
+                self.peer.run()
+                rows.append(self.peer.outputs())
+            results = numpy.array(rows, "f4").T
+        for i, value in enumerate(results):
             numpy.save(os.path.join(folder, f"{i}.npy"), value)
         self.say("SAVED")
 

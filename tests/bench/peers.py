@@ -97,10 +97,10 @@ def check_step(script, where):
 
 
 def check_absent(script, task, where):
-    """With every package it may want replaced by one that cannot be imported, and that prints."""
+    """With every package it may want replaced by one that cannot be imported, and that prints, and no C compiler."""
     for name in ("onnxruntime", "openvino", "torch", "onnx2torch"):
         pathlib.Path(where, name + ".py").write_text('print("READY {}")\nraise ImportError("gone")\n')
-    talk = Talk(script, PYTHONPATH=where)
+    talk = Talk(script, PYTHONPATH=where, CC="gone")
     word, rest = talk.ask(task)
     assert word == "ABSENT" and "gone" in json.loads(rest)["text"], (word, rest)
     talk.quit()
