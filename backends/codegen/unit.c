@@ -71,10 +71,9 @@ static void take_text(const dialect *d, kernel_text *k, text *body)
     text_add(&functions, "\n");
     k->begins = functions.len;
     text_add(&functions, "%s", text_str(body));
-    d->prelude(&whole, &(unit_facts){.chains = callees_chain(&k->uses, d),
-                                       .sums = k->sums,
-                                       .far = k->far,
-                                       .body = text_str(&functions)});
+    d->prelude(&whole,
+               &(unit_facts){
+                   .chains = callees_chain(&k->uses, d), .sums = k->sums, .far = k->far, .body = text_str(&functions)});
     k->begins += whole.len;
     text_add(&whole, "%s", functions.s);
     k->text = text_take(&whole);

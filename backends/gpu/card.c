@@ -7,7 +7,7 @@
  * A known NAME gives every figure, and words after it change theirs; with another one processor:N is required and what
  * is left out is that of `otherwise`. Numbers in brackets are of one group (lane, shared), one lane (register) and of
  * transfer (memory); 0 stands for "not known" where that may be. Sizes are in powers of 1024, rates in powers of 1000.
- * subgroup: lanes that read one another's registers in OpenCL, a warp then; without it none do.
+ * subgroup: lanes that read one another's registers where a language names groups of them; without it none do.
  */
 #include "backends/figure.h"
 #include "backends/gpu/gpu.h"

@@ -16,7 +16,7 @@ typedef struct gpu_facts {
     int capability;         /* 90 for 9.0; 0: it has none */
     int processors;         /* that groups are dealt to */
     int warp;               /* lanes that go in step */
-    int subgroup;           /* of OpenCL: of a sub-group whose lanes read one another's registers; 0: it offers none */
+    int subgroup;           /* of a sub-group, whose lanes read one another's registers; 0: it offers none */
     int group;              /* lanes of a group, at most */
     int lanes, groups;      /* that a processor runs at the same time, at most; 0: not known */
     int registers;          /* of a processor, each of 32 bits; 0: not known */

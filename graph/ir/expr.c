@@ -350,7 +350,7 @@ const expr *x_result(const expr *x)
     return x->arg[2 * x->n_state];
 }
 
-/* Whether parts of the points may be folded apart and put together: what fusion, tiling and lanes need. */
+/* Whether parts of the points may be folded apart and put together: what fusion and the spreading of folds need. */
 bool x_folds(const expr *x)
 {
     return x->kind == X_FOLD || x_merge(x, 0);
