@@ -230,7 +230,7 @@ static void hand_on(pass *p, const node *y)
 static bool begin(pass *p, int n_out, const node *const *out, int n_in, const node *const *in)
 {
     graph *g = p->g;
-    if (!g_all(g, "gradient", n_out, out) || !g_all(g, "gradient by", n_in, in))
+    if (!g_all(g, "gradient", n_out, out) || !g_all(g, "gradient", n_in, in))
         return false;
     for (int i = 0; i < n_in; i++) {
         if (!dtype_real(in[i]->type.dtype))

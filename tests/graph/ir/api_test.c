@@ -47,7 +47,7 @@ static void test_two_graphs(void)
     snprintf(want, sizeof want, "exp: exp f32[2] is a tensor of another graph%s", hint);
     refused(g, want);
     CHECK(!ts_chain_rule(g, 1, &sum, NULL, 1, &w, &out));
-    snprintf(want, sizeof want, "gradient by: input \"w\" f32[2] is a tensor of another graph%s", hint);
+    snprintf(want, sizeof want, "gradient: input \"w\" f32[2] is a tensor of another graph%s", hint);
     refused(g, want);
     CHECK(!ts_replace(g, 1, &sum, 1, &x, &w, &out));
     snprintf(want, sizeof want, "replacing by: input \"w\" f32[2] is a tensor of another graph%s", hint);
@@ -110,7 +110,7 @@ static void test_missing(void)
     CHECK(!ts_chain_rule(g, 1, &none, NULL, 1, &x, out) && !out[0]);
     refused(g, "gradient: tensor 0 is missing");
     CHECK(!ts_chain_rule(g, 1, &y, NULL, 1, &none, out));
-    refused(g, "gradient by: tensor 0 is missing");
+    refused(g, "gradient: tensor 0 is missing");
     CHECK(!ts_pushforward(g, 1, &none, &x, 1, &y, out));
     refused(g, "tangent by: tensor 0 is missing");
     CHECK(!ts_pushforward(g, 1, &x, &none, 1, &y, out));
