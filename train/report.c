@@ -138,6 +138,10 @@ static const char *story_options(text *t, const story *s)
     }
     set_number(o, "steps", (double)s->facts->steps); /* as it came to be */
     set_number(o, "warmup", (double)s->facts->warmup);
+    if (*s->facts->target)
+        js_text(o, "target", s->facts->target);
+    if (*s->facts->isa)
+        js_text(o, "isa", s->facts->isa);
     facts(t, o);
     cJSON_Delete(o);
     return NULL;

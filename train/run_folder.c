@@ -90,6 +90,7 @@ bool run_write(const run_folder *r, const train_options *w, const run_facts *f, 
     cJSON_AddItemToObject(o, "config", option_json(w));
     js_text(o, "model", f->model), js_text(o, "data", f->data), js_text(o, "order", f->order);
     js_text(o, "numbers", f->numbers), js_text(o, "tokens", f->tokens);
+    js_text(o, "target", f->target), js_text(o, "isa", f->isa);
     js_number(o, "classes", (double)f->classes);
     js_number(o, "steps", (double)f->steps), js_number(o, "epoch_steps", (double)f->batch_steps);
     js_number(o, "total_steps", (double)f->total_steps), js_number(o, "warmup", (double)f->warmup);
@@ -103,9 +104,21 @@ bool run_write(const run_folder *r, const train_options *w, const run_facts *f, 
     return good;
 }
 
-static void take_hash(char out[65], const cJSON *o, const char *key)
+static void take_text(char *out, size_t size, const cJSON *o, const char *key)
 {
-    snprintf(out, 65, "%s", js_get_text(o, key));
+    snprintf(out, size, "%s", js_get_text(o, key));
+}
+
+static void take_facts(run_facts *f, const cJSON *o)
+{
+    take_text(f->model, sizeof f->model, o, "model"), take_text(f->data, sizeof f->data, o, "data");
+    take_text(f->order, sizeof f->order, o, "order"), take_text(f->numbers, sizeof f->numbers, o, "numbers");
+    take_text(f->tokens, sizeof f->tokens, o, "tokens");
+    take_text(f->target, sizeof f->target, o, "target"), take_text(f->isa, sizeof f->isa, o, "isa");
+    f->classes = (int64_t)js_get_number(o, "classes", 0), f->steps = (int64_t)js_get_number(o, "steps", 0);
+    f->batch_steps = (int64_t)js_get_number(o, "epoch_steps", 0);
+    f->total_steps = (int64_t)js_get_number(o, "total_steps", 0);
+    f->warmup = (int64_t)js_get_number(o, "warmup", 0);
 }
 
 /* NULL, with the reason: it is no settings of a run, or not those that were saved. */
@@ -154,15 +167,8 @@ bool run_read(const char *run, train_options *w, run_facts *f, bool *found, char
     if (!o)
         return !e->code;
     const bool good = option_read(w, cJSON_GetObjectItemCaseSensitive(o, "config"), path, e);
-    if (good) {
-        *found = true;
-        take_hash(f->model, o, "model"), take_hash(f->data, o, "data"), take_hash(f->order, o, "order");
-        take_hash(f->numbers, o, "numbers"), take_hash(f->tokens, o, "tokens");
-        f->classes = (int64_t)js_get_number(o, "classes", 0), f->steps = (int64_t)js_get_number(o, "steps", 0);
-        f->batch_steps = (int64_t)js_get_number(o, "epoch_steps", 0);
-        f->total_steps = (int64_t)js_get_number(o, "total_steps", 0);
-        f->warmup = (int64_t)js_get_number(o, "warmup", 0);
-    }
+    if (good)
+        *found = true, take_facts(f, o);
     cJSON_Delete(o);
     return good;
 }

@@ -67,7 +67,7 @@ static bool evaluate(training *t, ts_error *e)
         return true;
     ts_given *all = step_trained_make(&t->step, e);
     const bool good = all && judge_make(&j, t->asked, &t->eval, t->net.classes, n, all, e) &&
-                      judge_data(&j, &t->eval, true, &t->job->options, &v, e) &&
+                      judge_data(&j, &t->eval, true, &t->options, &v, e) &&
                       misjudged_write(t->job->run, t->done, t->asked, &t->eval, &v, e);
     free(all);
     judge_free(&j);
@@ -113,7 +113,7 @@ static bool log_step(training *t, const step_result *r, double seconds, bool ski
         js_flag(row, "skipped", true);
     if (!run_row(&t->folder, row, e))
         return false;
-    const double each = (seconds_now() - t->begun) / (double)(t->done - t->begun_at);
+    pace_step(&t->pace, seconds_now());
     tell(t, &(train_news){.kind = NEWS_STEP,
                           .step = t->done,
                           .steps = t->facts.steps,
@@ -123,7 +123,7 @@ static bool log_step(training *t, const step_result *r, double seconds, bool ski
                           .seconds = seconds,
                           .tokens_per_s = each_step / seconds,
                           .examples = !t->net.text,
-                          .left_s = each * (double)(t->facts.steps - t->done),
+                          .left_s = pace_left(&t->pace, t->facts.steps - t->done),
                           .memory = memory_used()});
     return true;
 }
@@ -247,7 +247,7 @@ static int train(training *t, ts_error *e)
     t->which = calloc((size_t)n->batch, sizeof *t->which);
     t->batch = calloc((size_t)net_n_arrays(n), sizeof *t->batch);
     bool good = ((norms && t->which && t->batch) || err_set(e, TS_MEMORY, "no memory for a batch")) &&
-                breakdown_make(&t->breakdown, t->step.plan, &t->job->options, e),
+                breakdown_make(&t->breakdown, t->step.plan, &t->options, e),
          stopped = false;
     t->begun = seconds_now(), t->begun_at = t->done;
     while (good && !stopped && t->done < t->facts.steps) {

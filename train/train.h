@@ -8,7 +8,7 @@
  *            data*, order, nearest     examples, in which order   net*, parameters, dropout, scale  the graph of a step
  *            step*, timed, breakdown   the step as a plan         judge, metrics, misjudged        how good it is
  *            checkpoint, run_folder, files   what is on disk      program*                         emitted training
- *            report*                   the page of a run */
+ *            report*                   the page of a run      pace                             how long the rest takes */
 #ifndef TRAIN_H
 #define TRAIN_H
 #include "graph/base/js.h"
@@ -20,11 +20,12 @@
 typedef enum news_kind { NEWS_NOTE, NEWS_WARNING, NEWS_START, NEWS_STEP, NEWS_EVAL, NEWS_SAVED, NEWS_FACTS } news_kind;
 typedef struct train_news {
     news_kind kind;
-    const char *text;                                             /* NOTE, WARNING, START */
-    int64_t step, steps;                                          /* updates done, and wanted */
-    double loss, norm, lr, seconds, tokens_per_s, left_s, memory; /* STEP; memory in bytes */
-    bool examples;              /* STEP: tokens_per_s counts examples, there are no tokens */
-    double eval_loss, accuracy; /* EVAL */
+    const char *text;                                     /* NOTE, WARNING, START */
+    int64_t step, steps;                                  /* updates done, and wanted */
+    double loss, norm, lr, seconds, tokens_per_s, memory; /* STEP; memory in bytes */
+    double left_s;                                        /* STEP; NAN: no telling yet */
+    bool examples;                                        /* STEP: tokens_per_s counts examples, there are no tokens */
+    double eval_loss, accuracy;                           /* EVAL */
     int64_t n;
     const cJSON *facts; /* FACTS: as step_facts gives them; borrowed for the call */
 } train_news;

@@ -209,6 +209,34 @@ static bool open_run(training *t, run_facts *began, bool *goes_on, ts_error *e)
     return good;
 }
 
+static void tell_target(const training *t, const run_facts *began, const char *target, const char *isa)
+{
+    const bool same = strcmp(began->target, target) == 0 && strcmp(began->isa, isa) == 0,
+               usual = strcmp(target, ts_target_usual()) == 0 && !*isa;
+    const char *now = *isa ? " --isa " : "", *then = *began->isa ? " --isa " : "";
+    if (!*began->target)
+        return;
+    if (!same)
+        say(t, NEWS_NOTE, "the run was made with --target %s%s%s, and goes on with --target %s%s%s", began->target,
+            then, began->isa, target, now, isa);
+    else if (!usual)
+        say(t, NEWS_NOTE, "goes on with --target %s%s%s, as the run was made", target, now, isa);
+}
+
+/* What the command leaves open is as it was recorded: bits depend on it. An instruction set is one of its target. */
+static void settle_target(training *t, const run_facts *began)
+{
+    const ts_options *said = &t->job->options;
+    const char *target = said->target ? said->target : *began->target ? began->target : ts_target_usual();
+    const bool moved = strcmp(began->target, target) != 0;
+    const char *isa = said->isa ? said->isa : moved ? "" : began->isa;
+    tell_target(t, began, target, isa);
+    snprintf(t->facts.target, sizeof t->facts.target, "%s", target);
+    snprintf(t->facts.isa, sizeof t->facts.isa, "%s", isa);
+    t->options = *said;
+    t->options.target = t->facts.target, t->options.isa = *isa ? t->facts.isa : NULL;
+}
+
 static bool tell_facts(const training *t, ts_error *e)
 {
     cJSON *facts = step_facts(&t->step, e);
@@ -266,6 +294,7 @@ bool train_begin(training *t, ts_error *e)
                err_hint(e, "--data FILE.tsv has TEXT, a tab, LABEL on a line");
     if (!goes_on && !option_fits(w, e))
         return false;
+    settle_target(t, &began);
     const bool stream = strcmp(w->task, "lm") == 0;
     t->tokenizer = train_tokenizer_make(w, e);
     if (e->code || (!stream && !read_train(t, 0, e)))
@@ -278,7 +307,7 @@ bool train_begin(training *t, ts_error *e)
     if (!identify(t, e) || (goes_on && !same_files(&began, &t->facts, t->job->run, e)) || !order_lasts(t, e))
         return false;
     t->net.asked = w;
-    if (!step_make(&t->step, &t->net, t->facts.total_steps, t->facts.warmup, &t->job->options, e) ||
+    if (!step_make(&t->step, &t->net, t->facts.total_steps, t->facts.warmup, &t->options, e) ||
         (trains(t->job) && !begin_folder(t, e)))
         return false;
     t->began = trains(t->job);

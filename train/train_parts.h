@@ -5,6 +5,7 @@
 #define TRAIN_PARTS_H
 #include "train/breakdown.h"
 #include "train/order.h"
+#include "train/pace.h"
 #include "train/run_folder.h"
 #include "train/step.h"
 #include "train/train.h"
@@ -12,6 +13,7 @@
 typedef struct training {
     train_job *job;
     train_options *asked;
+    ts_options options; /* the job's, with what the run was made with where it says nothing */
     run_folder folder;
     run_facts facts;
     ts_tokenizer *tokenizer;
@@ -24,6 +26,7 @@ typedef struct training {
     int skipped;         /* in a row */
     double begun;        /* of this process's first step */
     int64_t begun_at;
+    pace pace;
     breakdown breakdown;
     ts_array *batch;
     int64_t *which;

@@ -80,9 +80,11 @@ static void show_step(screen *s, const train_news *n)
     if (!is_due(s, n))
         return;
     clear(s);
-    fprintf(stderr, "step %*lld/%lld  loss %.4f  norm %.3g  lr %.2e  %.0f ms  %.0f %s/s  %.0f MiB  left %.0f s", 5,
+    fprintf(stderr, "step %*lld/%lld  loss %.4f  norm %.3g  lr %.2e  %.0f ms  %.0f %s/s  %.0f MiB", 5,
             (long long)n->step, (long long)n->steps, n->loss, n->norm, n->lr, 1e3 * n->seconds, n->tokens_per_s,
-            n->examples ? "examples" : "tok", n->memory / 1048576, n->left_s);
+            n->examples ? "examples" : "tok", n->memory / 1048576);
+    if (isfinite(n->left_s))
+        fprintf(stderr, "  left %.0f s", n->left_s);
     if (live)
         fflush(stderr);
     else
