@@ -11,30 +11,56 @@
 #include <string.h>
 
 /* ---- plans ---- */
-bool trial_set_input(const trial *t, int plan, int i, ts_error *e)
+enum { VALUES, SLOPES, WIDE };
+
+static bool set_single(ts_plan *p, int at, const ts_array *x, ts_error *e)
 {
-    const int at = ts_plan_find(t->plan[plan], t->p.given[i].name);
-    return at < 0 || ts_plan_set(t->plan[plan], at, &t->p.given[i].value, e);
+    ts_array a = {0};
+    bool good = ts_array_make(&a, TS_F32, x->rank, x->dim, e);
+    for (int64_t i = 0; good && i < ts_array_count(x); i++)
+        ((float *)a.data)[i] = (float)((const double *)x->data)[i];
+    good = good && ts_plan_set(p, at, &a, e);
+    ts_array_free(&a);
+    return good;
 }
 
-static bool make_plans(trial *t, const ts_options *o, ts_error *e)
+bool trial_set_input(const trial *t, int plan, int i, ts_error *e)
 {
-    problem *p = &t->p;
+    const ts_array *x = &t->p.given[i].value;
+    const int at = ts_plan_find(t->plan[plan], t->p.given[i].name);
+    if (at >= 0 && t->p.single && plan != WIDE && x->dtype == TS_F64)
+        return set_single(t->plan[plan], at, x, e);
+    return at < 0 || ts_plan_set(t->plan[plan], at, x, e);
+}
+
+int trial_exact(const trial *t)
+{
+    return t->wide ? WIDE : VALUES;
+}
+
+static bool make_plan(trial *t, int k, const problem *p, const ts_options *o, ts_error *e)
+{
     ts_tensor all[2 * OBJECTIVE_MOST];
     int n = 0;
     for (int i = 0; i < p->n_value; i++)
         all[n++] = p->value[i];
-    for (int i = 0; i < p->n_slope; i++)
+    for (int i = 0; i < p->n_slope && k == SLOPES; i++)
         all[n++] = p->slope[i].t;
-    for (int k = 0; k < 2; k++) {
-        t->plan[k] = ts_plan_of(p->g, k ? n : p->n_value, all, 0, NULL, o, e);
-        if (!t->plan[k] || !ts_plan_build(t->plan[k], e))
-            return false;
-        for (int i = 0; i < p->n_given; i++)
-            if (!trial_set_input(t, k, i, e))
-                return false;
-    }
-    return true;
+    t->plan[k] = ts_plan_of(p->g, n, all, 0, NULL, o, e);
+    bool good = t->plan[k] && ts_plan_build(t->plan[k], e);
+    for (int i = 0; i < p->n_given && good; i++)
+        good = trial_set_input(t, k, i, e);
+    return good;
+}
+
+/* The same problem once more, in f64, whose arrays are the first one's. */
+static bool make_wide(trial *t, const ts_options *o, ts_error *e)
+{
+    problem p = t->p;
+    p.single = false, p.n_value = p.n_slope = 0, p.model = NULL;
+    const bool built = p.of->build(&p);
+    t->wide = p.model;
+    return built && ts_graph_ok(p.g, e) && make_plan(t, WIDE, &p, o, e);
 }
 
 bool trial_make(trial *t, const ts_options *o, ts_error *e)
@@ -47,7 +73,8 @@ bool trial_make(trial *t, const ts_options *o, ts_error *e)
     p->at = t->text;
     if (!p->file)
         p->file = p->of->name;
-    return objective_begin(p) && p->of->read(p) && p->of->build(p) && ts_graph_ok(p->g, e) && make_plans(t, o, e);
+    return objective_begin(p) && p->of->read(p) && p->of->build(p) && ts_graph_ok(p->g, e) &&
+           make_plan(t, VALUES, p, o, e) && make_plan(t, SLOPES, p, o, e) && (!p->single || make_wide(t, o, e));
 }
 
 static void forget(trial *t)
@@ -61,11 +88,12 @@ void trial_free(trial *t)
     forget(t);
     for (int i = 0; i < 2 * OBJECTIVE_MOST; i++)
         free(t->theirs[i]);
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k <= WIDE; k++)
         ts_plan_free(t->plan[k]);
     for (int i = 0; i < t->p.n_given; i++)
         ts_array_free(&t->p.given[i].value);
     ts_model_free(t->p.model);
+    ts_model_free(t->wide);
     free(t->text);
     if (t->library)
         dlclose(t->library);

@@ -1,6 +1,7 @@
 /* trial.h - a problem of ADBench under way: the plans of its values and of its derivatives, their times, and how far
  * they are from differences, from a file and from a library of somebody else's. Plan 0 gives the values, plan 1 the
- * values and then the slopes. A trial owns its problem, whatever of it was made, and trial_free releases it. */
+ * values and then the slopes. In f32 there is a third one, of the values in f64, for differences of f32 say little.
+ * A trial owns its problem, whatever of it was made, and trial_free releases it. */
 #ifndef TS_TRIAL_H
 #define TS_TRIAL_H
 #include "models/adbench/objective.h"
@@ -10,7 +11,8 @@ typedef void (*trial_function)(const int64_t *size, const void *const *in, doubl
 typedef struct trial {
     problem p;
     char *text; /* of the file; owned */
-    ts_plan *plan[2];
+    ts_plan *plan[3];
+    ts_model *wide;                   /* in f64, of plan 2; NULL: the problem is in f64 itself */
     ts_array got[2 * OBJECTIVE_MOST]; /* what plan 1 gave last; owned */
     double first;                     /* number of the first value */
     double time[2], other_time[2];    /* seconds; of the library */
@@ -21,7 +23,7 @@ typedef struct trial {
     double *theirs[2 * OBJECTIVE_MOST]; /* what the library gives; owned */
 } trial;
 
-/* p.of, p.file (or NULL) and p.size are set; both plans are built and have their inputs. */
+/* p.of, p.file (or NULL), p.size and p.single are set; both plans are built and have their inputs. */
 bool trial_make(trial *t, const ts_options *o, ts_error *e);
 void trial_free(trial *t);
 /* A shared object with `tessera_values` and `tessera_slopes`, trial_functions: sizes in the order of the objective's,

@@ -13,10 +13,11 @@ static double weight(int64_t i) /* of all results a sum with these is taken */
 /* The sum over value v of what moves, where one of them is `up`, and by weights; the plan's inputs are as they are. */
 static bool values(trial *t, ts_array *out, ts_error *e)
 {
-    if (!ts_plan_run(t->plan[0], e))
+    ts_plan *p = t->plan[trial_exact(t)];
+    if (!ts_plan_run(p, e))
         return false;
     for (int v = 0; v < t->p.n_value; v++)
-        if (!ts_plan_get(t->plan[0], v, &out[v], e))
+        if (!ts_plan_get(p, v, &out[v], e))
             return false;
     return true;
 }
@@ -56,7 +57,7 @@ static bool moved(trial *t, const group *q, double times, ts_array *out, ts_erro
     double was[TRIED], *v = t->p.given[q->given].value.data;
     for (int i = 0; i < q->n; i++)
         was[i] = v[q->at[i]], v[q->at[i]] += times * q->step[i];
-    const bool good = trial_set_input(t, 0, q->given, e) && values(t, out, e);
+    const bool good = trial_set_input(t, trial_exact(t), q->given, e) && values(t, out, e);
     for (int i = 0; i < q->n; i++)
         v[q->at[i]] = was[i];
     return good;
@@ -81,7 +82,7 @@ static bool differ(trial *t, group *q, ts_error *e)
         }
         ts_array_free(&up[k]), ts_array_free(&down[k]);
     }
-    return good && trial_set_input(t, 0, q->given, e);
+    return good && trial_set_input(t, trial_exact(t), q->given, e);
 }
 
 /* What slope k says of that. By rows: of those that read the element's row. */

@@ -24,14 +24,14 @@ backends/emit        1650 trips of scans on devices; programs of their own: what
 backends/interp       300 evaluates definitions, of a whole plan or of a part
 backends/null          20
 backends/gpu         3700 graphics processors as a target: cards, guess, what explain says of them; accesses walked trip by trip, registers 400
-backends/opencl       2540 a dialect and a device; sub-groups, lent inputs 40
+backends/opencl      2540 a dialect and a device; sub-groups, lent inputs 40
 backends/cuda        3500 a dialect and a device
 bench                6500 race, statistics, peers, on devices too; 450 are ADBench in plain C; comments 50; functions of scalars in plain C 150; a step of GPT-2 in plain C and its weights from a file 650
 bench/report         5780 a page of sections; comments 70
 bench/machine        1250 clock, processors, ceilings, environment
 train                7760 fine-tuning, generation, export; comments 50
-models               1750 on the public header alone; 850 are objectives of ADBench with their data
-cli                 11160 verbs, help, completion, drawing; 250 are trials of ADBench; a call as a model, bounds of dimensions; trials in files of one idea 70; what headers say 10, structs for long lists of parameters 10; values against another run 130; defaults from where they are decided 240; ways declined 10
+models               1790 on the public header alone; 850 are objectives of ADBench with their data; reals of 32 or 64 bits 40
+cli                 11200 verbs, help, completion, drawing; 250 are trials of ADBench; a call as a model, bounds of dimensions; trials in files of one idea 70; what headers say 10, structs for long lists of parameters 10; values against another run 130; defaults from where they are decided 240; ways declined 10; trials in f32 40
 tests               45300 about half of what they test; groups of lanes and two devices came with 2000, functions and derivatives with 1000, what is foretold of them 150; 500 are ADBench and what it is held against; scans on devices 300, extents 500; ranges, common terms, boxes of tensors 700; extents that are sums 400; reports and refusals held 110; gradients of folds of several values, bad input of functions 350; launches of several kernels 200; launches, compositions, faults 450; open extents and parameters 230, compositions 270; what is missing refused 80; ways declined 50; staging, texts of units 320; schemas over all cases, sentences 100; texts of statements 40; sub-groups, staging, training by steps 500
 tests/gpusim        10220 a stand-in for a driver, a machine for PTX and its tests: without a card all of it is run; products of warpgroups 500, copies in bulk and mbarriers 600; handlers written out 230, pinned copies 40
 '

@@ -1,6 +1,6 @@
 /* ba.c - bundle adjustment as ADBench has it: p observations of m points by n cameras. A camera is a rotation vector, a
  * centre, a focal length, a principal point and two radial terms; errors are in the picture, times a weight, and
- * 1 - w^2 for each weight. In f64. What each observation reads, a row of its own, are results too, so that Jacobians
+ * 1 - w^2 for each weight. What each observation reads, a row of its own, are results too, so that Jacobians
  * with respect to them can be asked for: those of other observations are zeros. */
 #include "models/adbench/objective.h"
 
@@ -44,10 +44,13 @@ static void turn(ts_graph *g, const ts_tensor *r, const ts_tensor *x, ts_tensor 
 static bool build(ts_model *m, ts_graph *g, ts_error *e)
 {
     const int64_t n = ts_dim(m, "n"), points = ts_dim(m, "m"), p = ts_dim(m, "p");
-    ts_tensor cameras = ts_input(g, "cameras", TS_F64, 2, (const int64_t[]){n, 11}); /* [n, 11] */
-    ts_tensor x = ts_input(g, "points", TS_F64, 2, (const int64_t[]){points, 3});    /* [m, 3] */
-    ts_tensor w = ts_input(g, "weights", TS_F64, 1, &p),
-              feature = ts_input(g, "features", TS_F64, 2, (const int64_t[]){p, 2}); /* [p], [p, 2] */
+    const ts_dtype real = objective_real(m, e);
+    if (real == TS_N_DTYPE)
+        return false;
+    ts_tensor cameras = ts_input(g, "cameras", real, 2, (const int64_t[]){n, 11}); /* [n, 11] */
+    ts_tensor x = ts_input(g, "points", real, 2, (const int64_t[]){points, 3});    /* [m, 3] */
+    ts_tensor w = ts_input(g, "weights", real, 1, &p),
+              feature = ts_input(g, "features", real, 2, (const int64_t[]){p, 2}); /* [p], [p, 2] */
     ts_tensor which[2] = {ts_input(g, "camera_of", TS_I64, 1, &p),
                           ts_input(g, "point_of", TS_I64, 1, &p)}; /* each [p] */
     ts_below(m, which[0], n), ts_below(m, which[1], points);
@@ -72,7 +75,7 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e)
     return ts_graph_ok(g, e);
 }
 
-const ts_builder builders_ba[] = {{"adbench-ba", "Bundle adjustment, of ADBench", "n=3 m=20 p=60", build}, {0}};
+const ts_builder builders_ba[] = {{"adbench-ba", "Bundle adjustment, of ADBench", "n=3 m=20 p=60 bits=64", build}, {0}};
 
 /* ---- its data: one camera, point, weight and feature, which all have; observation i is of camera i mod n and point i
  * mod m ---- */

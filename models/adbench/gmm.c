@@ -1,7 +1,7 @@
 /* gmm.c - the mixture of Gaussians of ADBench (Srajer, Kukelova and Fitzgibbon 2018): the logarithm of the likelihood
  * of n points x of d numbers under k Gaussians with weights softmax(alphas), means, and inverse covariances q' q, with
  * a Wishart prior. q's diagonal is exp of the first d numbers of a row of icf, the rest is its strict lower part,
- * column by column. In f64. */
+ * column by column. */
 #include "models/adbench/objective.h"
 
 #include <math.h>
@@ -18,6 +18,8 @@ static ts_tensor table(ts_graph *g, ts_dtype dtype, int64_t d, double (*at)(int6
         const double v = at(d, i / d, i % d);
         if (dtype == TS_I64)
             ((int64_t *)a.data)[i] = (int64_t)v;
+        else if (dtype == TS_F32)
+            ((float *)a.data)[i] = (float)v;
         else
             ((double *)a.data)[i] = v;
     }
@@ -67,17 +69,20 @@ static ts_tensor logsumexp(ts_graph *g, ts_tensor t)
 static bool build(ts_model *m, ts_graph *g, ts_error *e)
 {
     const int64_t n = ts_dim(m, "n"), d = ts_dim(m, "d"), k = ts_dim(m, "k");
+    const ts_dtype real = objective_real(m, e);
     char call[160];
-    ts_tensor alphas = ts_input(g, "alphas", TS_F64, 1, &k);                              /* [k] */
-    ts_tensor means = ts_input(g, "means", TS_F64, 2, (const int64_t[]){k, d});           /* [k, d] */
-    ts_tensor icf = ts_input(g, "icf", TS_F64, 2, (const int64_t[]){k, d * (d + 1) / 2}); /* [k, d (d + 1) / 2] */
-    ts_tensor x = ts_input(g, "x", TS_F64, 2, (const int64_t[]){n, d});                   /* [n, d] */
-    ts_tensor prior = ts_input(g, "prior", TS_F64, 1,
+    if (real == TS_N_DTYPE)
+        return false;
+    ts_tensor alphas = ts_input(g, "alphas", real, 1, &k);                              /* [k] */
+    ts_tensor means = ts_input(g, "means", real, 2, (const int64_t[]){k, d});           /* [k, d] */
+    ts_tensor icf = ts_input(g, "icf", real, 2, (const int64_t[]){k, d * (d + 1) / 2}); /* [k, d (d + 1) / 2] */
+    ts_tensor x = ts_input(g, "x", real, 2, (const int64_t[]){n, d});                   /* [n, d] */
+    ts_tensor prior = ts_input(g, "prior", real, 1,
                                (const int64_t[]){3}); /* [3]: gamma, m, what does not depend on icf */
     ts_tensor raw = ts_call2(g, "gather axis=1", icf, table(g, TS_I64, d, place)); /* [k, d d] */
     ts_tensor q = ts_call(
         g, "formula text=\"c == 1 ? exp(a) : a * b\"", 3,
-        (const ts_tensor[]){raw, table(g, TS_F64, d, is_lower), table(g, TS_F64, d, is_diagonal)}); /* [k, d d] */
+        (const ts_tensor[]){raw, table(g, real, d, is_lower), table(g, real, d, is_diagonal)}); /* [k, d d] */
     snprintf(call, sizeof call, "element dims=[%lld] folds=[%lld] text=a[i0,i1]", (long long)k, (long long)d);
     ts_tensor sums = ts_call1(g, call, icf);    /* [k], of the logarithms of q's diagonal */
     ts_tensor square = reshaped(g, q, k, d, d); /* [k, d, d] */
@@ -103,7 +108,8 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e)
     return ts_graph_ok(g, e);
 }
 
-const ts_builder builders_gmm[] = {{"adbench-gmm", "A mixture of Gaussians, of ADBench", "n=50 d=2 k=5", build}, {0}};
+const ts_builder builders_gmm[] = {{"adbench-gmm", "A mixture of Gaussians, of ADBench", "n=50 d=2 k=5 bits=64", build},
+                                   {0}};
 
 /* ---- its data ---- */
 /* What of the Wishart prior depends on gamma and m alone, pi as ADBench has it. */

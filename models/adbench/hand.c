@@ -128,10 +128,13 @@ static bool build_hand(ts_model *m, ts_graph *g, bool us, ts_error *e)
 {
     const int64_t n = ts_dim(m, "n"), v = ts_dim(m, "v");
     const int64_t theta_dim = THETA, bones[] = {BONES, 4, 4};
-    ts_tensor u = us ? ts_input(g, "us", TS_F64, 2, (const int64_t[]){n, 2}) : NULL; /* [n, 2] */
-    ts_tensor theta = ts_input(g, "theta", TS_F64, 1, &theta_dim);                   /* [26] */
-    ts_tensor of = ts_input(g, "correspondences", TS_I64, 1, &n);                    /* [n] */
-    ts_tensor points = ts_input(g, "points", TS_F64, 2, (const int64_t[]){n, 3});    /* [n, 3] */
+    const ts_dtype real = objective_real(m, e);
+    if (real == TS_N_DTYPE)
+        return false;
+    ts_tensor u = us ? ts_input(g, "us", real, 2, (const int64_t[]){n, 2}) : NULL; /* [n, 2] */
+    ts_tensor theta = ts_input(g, "theta", real, 1, &theta_dim);                   /* [26] */
+    ts_tensor of = ts_input(g, "correspondences", TS_I64, 1, &n);                  /* [n] */
+    ts_tensor points = ts_input(g, "points", real, 2, (const int64_t[]){n, 3});    /* [n, 3] */
     if (us) {
         const int64_t t = ts_dim(m, "t");
         ts_tensor triangles = ts_input(g, "triangles", TS_I64, 2, (const int64_t[]){t, 3}); /* [t, 3] */
@@ -140,11 +143,11 @@ static bool build_hand(ts_model *m, ts_graph *g, bool us, ts_error *e)
     } else {
         ts_below(m, of, v);
     }
-    ts_tensor base = ts_input(g, "bones", TS_F64, 3, bones),
-              inverse = ts_input(g, "inverse_bones", TS_F64, 3, bones); /* both [22, 4, 4] */
-    ts_tensor x = ts_call2(g, "gather", ts_input(g, "vertices", TS_F64, 2, (const int64_t[]){v, 4}),
+    ts_tensor base = ts_input(g, "bones", real, 3, bones),
+              inverse = ts_input(g, "inverse_bones", real, 3, bones); /* both [22, 4, 4] */
+    ts_tensor x = ts_call2(g, "gather", ts_input(g, "vertices", real, 2, (const int64_t[]){v, 4}),
                            of); /* [n, 4], or [n, 3, 4] within triangles */
-    ts_tensor w = ts_call2(g, "gather", ts_input(g, "weights", TS_F64, 2, (const int64_t[]){v, BONES}),
+    ts_tensor w = ts_call2(g, "gather", ts_input(g, "weights", real, 2, (const int64_t[]){v, BONES}),
                            of); /* [n, 22], or [n, 3, 22] within triangles */
     char words[160];
     if (us) {
@@ -172,8 +175,8 @@ static bool build_us(ts_model *m, ts_graph *g, ts_error *e)
 }
 
 const ts_builder builders_hand[] = {
-    {"adbench-hand", "Tracking a hand by vertices, of ADBench", "n=20 v=66", build},
-    {"adbench-hand-us", "Tracking a hand by places within triangles, of ADBench", "n=20 v=66 t=64", build_us},
+    {"adbench-hand", "Tracking a hand by vertices, of ADBench", "n=20 v=66 bits=64", build},
+    {"adbench-hand-us", "Tracking a hand by places within triangles, of ADBench", "n=20 v=66 t=64 bits=64", build_us},
     {0}};
 
 /* ---- its data ---- */

@@ -1,6 +1,6 @@
 /* lstm.c - the LSTM of ADBench, whose weights are vectors: l layers over c characters of b bits. Of a layer forget and
  * output gate see what comes in, input gate and change what the layer gave before. The loss is the mean of minus the
- * logarithm of what was foretold of the next character's bits, log(2 + sum exp) as ADBench has it. In f64. */
+ * logarithm of what was foretold of the next character's bits, log(2 + sum exp) as ADBench has it. */
 #include "models/adbench/objective.h"
 
 #include <stdio.h>
@@ -47,7 +47,9 @@ static void layer(ts_graph *g, ts_tensor x, ts_tensor w, ts_tensor v, ts_tensor 
     const int64_t b = ts_shape(x)[0];
     char words[160];
     snprintf(words, sizeof words,
-             "element dims=[4,%lld] text=\"(i0 < 3 ? 0.5 : 1.0) * (a[i0,i1] * b[i0,i1] + c[i0,i1])\"", (long long)b);
+             "element dims=[4,%lld] text=\"i0 < 3 ? 0.5 * (a[i0,i1] * b[i0,i1] + c[i0,i1]) : a[i0,i1] * b[i0,i1] + "
+             "c[i0,i1]\"",
+             (long long)b);
     ts_tensor t = ts_call1(g, "tanh", call(g, 3, all, words)); /* of forget, input, output, change; [4, b] */
     snprintf(words, sizeof words, "element dims=[%lld] text=0.5*(a[i0]*(1+b[0,i0])+(1+b[1,i0])*b[3,i0])", (long long)b);
     *c = ts_call2(g, words, *c, t);
@@ -65,10 +67,13 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e)
                  (long long)c, MAX_LAYER);
         return false;
     }
-    ts_tensor main_ = ts_input(g, "main", TS_F64, 2, (const int64_t[]){2 * l, 4 * b});       /* [2 l, 4 b] */
-    ts_tensor extra = ts_input(g, "extra", TS_F64, 2, (const int64_t[]){3, b});              /* [3, b] */
-    ts_tensor state = ts_input(g, "state", TS_F64, 2, (const int64_t[]){2 * l, b});          /* [2 l, b] */
-    ts_tensor bits = ts_input(g, "sequence", TS_F64, 2, (const int64_t[]){c, b});            /* [c, b] */
+    const ts_dtype real = objective_real(m, e);
+    if (real == TS_N_DTYPE)
+        return false;
+    ts_tensor main_ = ts_input(g, "main", real, 2, (const int64_t[]){2 * l, 4 * b});         /* [2 l, 4 b] */
+    ts_tensor extra = ts_input(g, "extra", real, 2, (const int64_t[]){3, b});                /* [3, b] */
+    ts_tensor state = ts_input(g, "state", real, 2, (const int64_t[]){2 * l, b});            /* [2 l, b] */
+    ts_tensor bits = ts_input(g, "sequence", real, 2, (const int64_t[]){c, b});              /* [c, b] */
     ts_tensor x = ts_call2(g, "formula text=a*b", rows_of(g, bits, 0), row_of(g, extra, 0)); /* [c - 1, b] */
     ts_tensor h[2 * MAX_LAYER], next[2 * MAX_LAYER], out[2 * MAX_LAYER + 1]; /* each [b]; of out, the last [c - 1, b] */
     ts_scan *s = ts_scan_begin(g, c - 1);
@@ -95,7 +100,7 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e)
 }
 
 const ts_builder builders_lstm[] = {
-    {"adbench-lstm", "An LSTM with vectors for weights, of ADBench", "l=2 c=8 b=14", build}, {0}};
+    {"adbench-lstm", "An LSTM with vectors for weights, of ADBench", "l=2 c=8 b=14 bits=64", build}, {0}};
 
 /* ---- its data ---- */
 static bool read(problem *p)

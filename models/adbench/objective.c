@@ -142,16 +142,29 @@ bool objective_cycle(problem *p, const char *name, int64_t n, int64_t below)
 }
 
 /* ---- graphs ---- */
+ts_dtype objective_real(const ts_model *m, ts_error *e)
+{
+    const int64_t bits = ts_dim(m, "bits");
+    if (bits == 32 || bits == 64)
+        return bits == 32 ? TS_F32 : TS_F64;
+    if (e) { /* not given where a model is only tried */
+        e->code = TS_USAGE;
+        snprintf(e->text, sizeof e->text, "dimension \"bits\" is %lld, but reals have 32 or 64", (long long)bits);
+    }
+    return TS_N_DTYPE;
+}
+
 bool objective_open(problem *p, const char *model)
 {
     char words[OBJECTIVE_SIZES][64];
-    const char *list[OBJECTIVE_SIZES], *s = p->of->sizes;
+    const char *list[OBJECTIVE_SIZES + 1], *s = p->of->sizes;
     int n = 0;
     for (; *s && n < OBJECTIVE_SIZES; n++) {
         snprintf(words[n], sizeof words[n], "%.*s=%lld", (int)strcspn(s, "="), s, (long long)p->size[n]);
         list[n] = words[n];
         s += strcspn(s, " "), s += strspn(s, " ");
     }
+    list[n++] = p->single ? "bits=32" : "bits=64";
     p->model = ts_model_open(model, p->e);
     if (!p->model || !ts_model_bind(p->model, n, list, NULL, p->e))
         return false;
@@ -161,7 +174,8 @@ bool objective_open(problem *p, const char *model)
 ts_tensor objective_input(const problem *p, int given)
 {
     const ts_array *a = &p->given[given].value;
-    return ts_input(p->g, p->given[given].name, a->dtype, a->rank, a->dim);
+    const ts_dtype dtype = p->single && a->dtype == TS_F64 ? TS_F32 : a->dtype;
+    return ts_input(p->g, p->given[given].name, dtype, a->rank, a->dim);
 }
 
 void objective_value(problem *p, ts_tensor t)

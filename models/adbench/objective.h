@@ -35,6 +35,7 @@ struct problem {
     const char *file, *at; /* the file's name; what is left of its text; NULL: numbers are made */
     uint64_t seed;
     int64_t size[OBJECTIVE_SIZES]; /* in the order of of->sizes */
+    bool single;                   /* the model is in f32, else f64; given numbers are in f64 either way */
     int n_given, n_value, n_slope;
     ts_given given[OBJECTIVE_MOST]; /* inputs of the model */
     ts_model *model;
@@ -61,7 +62,9 @@ void *objective_take(problem *p, const char *name, numbers what, int rank, const
 bool objective_cycle(problem *p, const char *name, int64_t n, int64_t below);
 bool objective_fail(problem *p, ts_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4))); /* false */
 
-bool objective_open(problem *p, const char *model); /* bound to of->sizes */
+/* What a model's reals are by its dimension "bits", 32 or 64; TS_N_DTYPE: it is neither, and *e says so. */
+ts_dtype objective_real(const ts_model *m, ts_error *e);
+bool objective_open(problem *p, const char *model); /* bound to of->sizes and p->single */
 ts_tensor objective_input(const problem *p, int given);
 void objective_value(problem *p, ts_tensor t);
 /* One gradient of value 0, without axes, by each of the first n given arrays. */
