@@ -61,9 +61,29 @@ ts_options session_options(const args *a)
     };
 }
 
-/* With the nearest name, else with all of them. */
+/* Binds dimensions as --dim says, and as `at` does unless it is NULL; value: of each input, or NULL. */
+static bool bind(ts_model *m, const args *a, const char *at, const ts_array *value, ts_error *e)
+{
+    int n = args_count(a, "dim");
+    const char **dims = calloc((size_t)n + 2, sizeof *dims);
+    if (!dims)
+        return err_set(e, TS_MEMORY, "no memory for %d dimensions", n);
+    for (int i = 0; i < n; i++)
+        dims[i] = args_at(a, "dim", i);
+    if (at)
+        dims[n++] = at;
+    bool good = ts_model_bind(m, n, dims, value, e);
+    free(dims);
+    if (good && *ts_model_notes(m))
+        console_note(&a->console, "%s", ts_model_notes(m));
+    return good;
+}
+
+/* With the nearest name, else with all of them. A model that cannot be built has no inputs yet, and says why. */
 static bool unknown_input(const session *s, const char *pair, ts_error *e)
 {
+    if (s->n_inputs == 0 && !bind(s->model, s->args, NULL, NULL, e))
+        return false;
     int length = (int)strcspn(pair, "=");
     char name[128];
     snprintf(name, sizeof name, "%.*s", length, pair);
@@ -82,7 +102,7 @@ static bool unknown_input(const session *s, const char *pair, ts_error *e)
         if (ts_model_input(s->model, i, &port))
             snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "", port.name);
     }
-    err_hint(e, "its inputs are %s", list);
+    err_hint(e, *list ? "its inputs are %s" : "it has no inputs", list);
     return false;
 }
 
@@ -120,24 +140,6 @@ static bool read_inputs(session *s, ts_error *e)
         s->source[i] = file;
     }
     return true;
-}
-
-/* Binds dimensions as --dim says, and as `at` does unless it is NULL; value: of each input, or NULL. */
-static bool bind(ts_model *m, const args *a, const char *at, const ts_array *value, ts_error *e)
-{
-    int n = args_count(a, "dim");
-    const char **dims = calloc((size_t)n + 2, sizeof *dims);
-    if (!dims)
-        return err_set(e, TS_MEMORY, "no memory for %d dimensions", n);
-    for (int i = 0; i < n; i++)
-        dims[i] = args_at(a, "dim", i);
-    if (at)
-        dims[n++] = at;
-    bool good = ts_model_bind(m, n, dims, value, e);
-    free(dims);
-    if (good && *ts_model_notes(m))
-        console_note(&a->console, "%s", ts_model_notes(m));
-    return good;
 }
 
 bool session_attempt(ts_model *m, const args *a, ts_error *e)

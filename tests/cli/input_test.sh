@@ -68,6 +68,12 @@ expect 2 'attention_mask, past.0.key, past.0.value' run gpt2-tiny --dim past=1
 expect 2 'the model has no input "input_id"' run bert-tiny --in input_id=ids.npy
 expect 2 'did you mean input_ids?' run bert-tiny --in input_id=ids.npy
 expect 2 'its inputs are input_ids, attention_mask' run bert-tiny --in workspace=ids.npy
+expect 3 'matmul: inner extents 4 and 5 differ' run 'matmul f32[3,4] f32[5,6]' --in x0=ids.npy # it has no inputs yet
+printf '%s' '{"format": "graph/1", "name": "m", "opset": {"": 17}, "inputs": [], "outputs": [{"name": "y"}],
+    "constants": {"a": {"dtype": "f32", "shape": [1], "data": [1]}},
+    "nodes": [{"op": "Neg", "in": ["a"], "out": ["y"]}]}' >none.json
+expect 2 'it has no inputs' run none.json --in x=ids.npy
+rm none.json
 expect 2 'this input has a value already' run bert-tiny --in input_ids=ids.npy --in input_ids=ids.npy
 expect 8 "none.npy" run bert-tiny --in input_ids=none.npy
 expect 3 'junk.onnx' run bert-tiny --in input_ids=junk.onnx
