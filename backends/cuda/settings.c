@@ -12,14 +12,13 @@ bool cuda_settings_read(cuda_settings *s, err *e)
         return err_set(e, TS_USAGE, "TESSERA_CUDA has more than %d bytes", (int)sizeof s->words - 1);
     char *rest = NULL;
     for (char *word = strtok_r(s->words, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
-        const size_t name = strcspn(word, "=");
-        const char *value = word[name] ? word + name + 1 : NULL;
+        const char *driver = env_setting(word, "driver"), *nvrtc = env_setting(word, "nvrtc");
         if (!strcmp(word, "ptx"))
             s->ptx = true;
-        else if (value && *value && name == 6 && !memcmp(word, "driver", name))
-            s->driver = s->driver ? s->driver : value;
-        else if (value && *value && name == 5 && !memcmp(word, "nvrtc", name))
-            s->nvrtc = s->nvrtc ? s->nvrtc : value;
+        else if (driver)
+            s->driver = s->driver ? s->driver : driver;
+        else if (nvrtc)
+            s->nvrtc = s->nvrtc ? s->nvrtc : nvrtc;
         else {
             err_set(e, TS_USAGE, "TESSERA_CUDA: \"%.200s\" is none of driver=PATH, nvrtc=PATH, ptx", word);
             return err_hint(e, "words have commas between: TESSERA_CUDA=driver=/path/to/libcuda.so.1,ptx");

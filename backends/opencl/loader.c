@@ -1,12 +1,17 @@
 /* loader.c - opens the loader of OpenCL drivers and finds its functions. */
 #include "backends/opencl/abi.h"
+#include "backends/opencl/settings.h"
 
 #include <dlfcn.h>
 
 bool opencl_open(opencl *cl, err *e)
 {
-    const char *asked = env_text("TESSERA_OPENCL_LOADER"), *library = asked ? asked : OPENCL_LIBRARY;
-    *cl = (opencl){.library = dlopen(library, RTLD_NOW | RTLD_LOCAL)};
+    ocl_settings asked;
+    *cl = (opencl){0};
+    if (!ocl_settings_read(&asked, e))
+        return false;
+    const char *library = asked.loader ? asked.loader : OPENCL_LIBRARY;
+    cl->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (!cl->library) {
         err_set(e, TS_DEVICE, "no OpenCL here: %s", dlerror());
         return err_hint(e, "install a loader and a driver for the device: ocl-icd-libopencl1 and, to run on the "

@@ -3,6 +3,7 @@
  * binary; what the driver does not take back is built anew. */
 #include "backends/opencl/units.h"
 #include "backends/opencl/dialect.h"
+#include "backends/opencl/settings.h"
 #include "backends/store/cache.h"
 
 #include <stdlib.h>
@@ -279,13 +280,15 @@ static bool build_one(const building *b, ocl_units *u, int i, err *e)
 bool ocl_units_build(ocl_units *u, const ocl_host *h, const build_options *w, err *e)
 {
     const settings env = settings_read();
-    const char *more = env_text("TESSERA_OPENCL"); /* options for OpenCL's compilers beside the usual */
+    ocl_settings asked;
     arena mem = {0};
     building b = {.h = h};
-    bool ok = true;
+    bool ok = ocl_settings_read(&asked, e);
+    if (!ok)
+        return false;
     b.options = arena_format(&mem, OPENCL_OPTIONS "%s%s%s", h->device.subgroup ? OPENCL_SUBGROUPS : OPENCL_USUAL,
                              h->device.exact ? OPENCL_EXACT : "",
-                             more                              ? more
+                             asked.options                     ? asked.options
                              : h->device.plain && has_lanes(u) ? OPENCL_PLAIN
                                                                : "");
     u->n_program = ocl_programs(u);

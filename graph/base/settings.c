@@ -2,11 +2,18 @@
 #include "graph/base/base.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 const char *env_text(const char *name)
 {
     const char *s = secure_getenv(name);
     return s && *s ? s : NULL;
+}
+
+const char *env_setting(const char *word, const char *name)
+{
+    const size_t n = strlen(name);
+    return !strncmp(word, name, n) && word[n] == '=' && word[n + 1] ? word + n + 1 : NULL;
 }
 
 const char *env_folder(const char *name)

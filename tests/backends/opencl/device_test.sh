@@ -17,6 +17,8 @@ set_run="run bert-tiny --dim seq=4 --seed 1 --target opencl --cache-dir none"
     with OCL_ICD_VENDORS=/nonexistent 9 "OpenCL has no driver here" $set_run
     with LD_LIBRARY_PATH="$dir" 9 "no OpenCL here: $dir/libOpenCL.so.1: file too short" $set_run
     with TESSERA_OPENCL=-no-such-option 5 "Invalid build option: -no-such-option" $set_run
+    with "TESSERA_OPENCL=-no-such-option loader=libOpenCL.so.1" 5 "Invalid build option: -no-such-option" $set_run
+    with "TESSERA_OPENCL=loader=$dir/libOpenCL.so.1 -DX=1" 9 "no OpenCL here: $dir/libOpenCL.so.1: file too short" $set_run
     expect 9 "there is no OpenCL device 77" $set_run --machine opencl:77
     expect 9 "kernels for wide may be too large: its groups have up to 1073741824 bytes of local memory" $set_run \
         --machine "gpu:wide processor:2 shared:1GB(1GB)"
@@ -45,7 +47,7 @@ apart=$BUILD/tests/oclapart/liboclapart.so
 if [ -e "$apart" ]; then
     for threads in 1 2; do
         checked=$((checked + 1))
-        TESSERA_OPENCL_LOADER=$apart OCLAPART_UNITS=$dir/units "$TESSERA" run bert-tiny --dim seq=4 --seed 1 --target opencl \
+        TESSERA_OPENCL="loader=$apart ${TESSERA_OPENCL:-}" OCLAPART_UNITS=$dir/units "$TESSERA" run bert-tiny --dim seq=4 --seed 1 --target opencl \
             --cache-dir none --threads $threads -q -o threads$threads >said 2>&1 || { grep -q ' has 1$' said && continue; }
         [ "$(cat units)" = $threads ] || wrong "--threads $threads: $(cat units) units run"
     done

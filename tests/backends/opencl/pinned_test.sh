@@ -16,7 +16,7 @@ copied() {
     checked=$((checked + 1))
     rm -rf copies shared apart
     "$TESSERA" run "$@" --seed 1 -q -o shared >said 2>&1 || { wrong "$*: $(cat said)"; return; }
-    TESSERA_OPENCL_LOADER=$apart OCLAPART_COPIES=copies "$TESSERA" run "$@" --seed 1 -q -o apart >said 2>&1 ||
+    TESSERA_OPENCL="loader=$apart ${TESSERA_OPENCL:-}" OCLAPART_COPIES=copies "$TESSERA" run "$@" --seed 1 -q -o apart >said 2>&1 ||
         { wrong "$*: $(cat said)"; return; }
     grep -qx "$want" copies || wrong "$*: $(cat copies), wanted $want"
     diff -r shared apart >/dev/null || wrong "$*: other results"

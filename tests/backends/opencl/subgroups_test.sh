@@ -48,7 +48,7 @@ apart=$BUILD/tests/oclapart/liboclapart.so
 [ -e "$apart" ] && "$TESSERA" run few.json --target opencl --seed 1 -q --out try >said 2>&1 ||
     { echo "no OpenCL here: texts alone"; finish; }
 expect 9 "kernels for lanes have sub-groups of 32 lanes" run few.json --seed 1 --target opencl --machine "$card subgroup:32"
-export TESSERA_OPENCL_LOADER="$apart"
+export TESSERA_OPENCL="loader=$apart ${TESSERA_OPENCL:-}"
 for lanes in 8 16 32; do
     [ $lanes = 16 ] && card="$card processor:2" # several rows in a group: lanes of one are in two sub-groups
     for model in softmax few sums whole norm; do

@@ -21,6 +21,9 @@ int main(void)
     CHECK(!env_folder("TESSERA_SOMETHING"));
     CHECK(setenv("TESSERA_SOMETHING", "/there", 1) == 0);
     CHECK_TEXT(env_folder("TESSERA_SOMETHING"), "/there");
+    CHECK_TEXT(env_setting("library=a=b", "library"), "a=b");
+    CHECK(!env_setting("library=", "library") && !env_setting("library", "library") &&
+          !env_setting("library=a", "lib"));
     CHECK(unsetenv("TESSERA_SOMETHING") == 0);
     CHECK(!env_text("TESSERA_SOMETHING") && !env_folder("TESSERA_SOMETHING"));
     return check_done();
