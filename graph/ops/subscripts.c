@@ -3,6 +3,8 @@
  *   o+2*k     a sum of axes, each with a factor        "b o+k c, k c d -> b o d": windows; o is as long as fits
  *   a^b       axes end to end; of each block those terms count that name it or none of the others
  *             "na,nb -> na^b" joins, "n a^b, a, b -> n" is the sum of both products
+ *   ...       in equations of letters: the axes that a term does not name, as without all this
+ *   ij->iji   an axis twice in the result: off the diagonal is what a fold of nothing gives
  *   any fold in place of the sum
  * An equation with axes end to end becomes one for each block; what is left is an einsum of letters where all
  * subscripts are axes, else one element spelled out. */
@@ -10,6 +12,7 @@
 #include "graph/ir/rule.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +31,7 @@ typedef struct equation {
     graph *g;
     const char *words, *fold;
     bool named;
-    int n_axis, n;
+    int n_axis, n, rest; /* rest: axes that "..." stands for */
     char name[MOST_AXES][NAME];
     int64_t extent[MOST_AXES]; /* NONE: not known yet */
     const node *in[MOST_TERMS];
@@ -117,9 +120,38 @@ static bool read_subscript(equation *q, const char **at, subscript *t)
     return true;
 }
 
-static bool read_term(equation *q, const char **at, term *t)
+/* "..." before t->at[at] stands for the axes that the term does not name, ...0, ...1 from the last one backwards. */
+static bool read_rest(equation *q, term *t, int at, int rank)
 {
-    for (*at = past_blanks(*at); word(*at); *at = past_blanks(*at)) {
+    const int fill = rank < 0 ? q->rest : rank - t->n;
+    if (fill < 0) /* the rank is refused behind the term */
+        return true;
+    if (t->n + fill > MAX_RANK)
+        return refuse(q, "too many axes for ...", "");
+    memmove(&t->at[at + fill], &t->at[at], (size_t)(t->n - at) * sizeof *t->at);
+    for (int i = 0; i < fill; i++) {
+        char name[NAME];
+        snprintf(name, sizeof name, "...%d", fill - 1 - i);
+        const int axis = axis_of(q, name, strlen(name));
+        if (axis == NONE)
+            return refuse(q, "too many axes for ...", "");
+        t->at[at + i] = (subscript){.n = 1, .axis = {axis}, .scale = {1}};
+    }
+    t->n += fill, q->rest = fill > q->rest ? fill : q->rest;
+    return true;
+}
+
+/* Of an operand of `rank` axes, or of the result: -1 */
+static bool read_term(equation *q, const char **at, term *t, int rank)
+{
+    int dots = NONE;
+    for (*at = past_blanks(*at);; *at = past_blanks(*at)) {
+        if (!q->named && dots == NONE && !strncmp(*at, "...", 3)) {
+            dots = t->n, *at += 3;
+            continue;
+        }
+        if (!word(*at))
+            break;
         if (t->n == MAX_RANK)
             return refuse(q, "too many axes at ", *at);
         if (!read_subscript(q, at, &t->at[t->n++]))
@@ -130,14 +162,14 @@ static bool read_term(equation *q, const char **at, term *t)
         if (q->named && !word(*at))
             return refuse(q, "an axis expected at ", **at ? *at : "its end");
     }
-    return true;
+    return dots == NONE || read_rest(q, t, dots, rank);
 }
 
 static bool read_all(equation *q)
 {
     const char *at = q->words;
     for (int k = 0; k < q->n; k++) {
-        if (!read_term(q, &at, &q->term[k]))
+        if (!read_term(q, &at, &q->term[k], q->in[k]->type.rank))
             return false;
         if (q->term[k].n != q->in[k]->type.rank) {
             g_fail(q->g, TS_BAD_INPUT, "equation \"%s\": it names %d axes of operand %d, which has %d", q->words,
@@ -150,7 +182,7 @@ static bool read_all(equation *q)
     if (strncmp(at, "->", 2))
         return refuse(q, "-> expected behind the last operand's axes", "");
     at += 2;
-    return read_term(q, &at, &q->term[q->n]) && (!*at || refuse(q, "its end expected at ", at));
+    return read_term(q, &at, &q->term[q->n], -1) && (!*at || refuse(q, "its end expected at ", at));
 }
 
 /* -- extents -- */
@@ -333,6 +365,46 @@ static const node *letters_of(const equation *q)
     return text_free(&t), y;
 }
 
+/* The first axis of t that stands before, too; NONE: there is none */
+static int again(const term *t)
+{
+    for (int i = 0; i < t->n; i++)
+        for (int j = 0; j < i; j++)
+            if (t->at[j].axis[0] == t->at[i].axis[0])
+                return i;
+    return NONE;
+}
+
+static const node *made_of(const equation *q);
+
+/* y[i,j,i] = one[i,j] for a result that has an axis twice, `one` without the second of them */
+static const node *diagonal_of(const equation *q)
+{
+    const term *y = &q->term[q->n];
+    equation one = *q;
+    int64_t extent[MAX_RANK];
+    int twin = 0;
+    const int gone = again(y);
+    while (y->at[twin].axis[0] != y->at[gone].axis[0])
+        twin++;
+    term *left = &one.term[one.n];
+    left->n--;
+    memmove(&left->at[gone], &left->at[gone + 1], (size_t)(left->n - gone) * sizeof *left->at);
+    const node *x = made_of(&one);
+    if (!x)
+        return NULL;
+    text t = {0};
+    text_add(&t, "i%d==i%d?a[", twin, gone);
+    for (int i = 0; i < y->n; i++) {
+        extent[i] = q->extent[y->at[i].axis[0]];
+        if (i != gone)
+            text_add(&t, i ? ",i%d" : "i%d", i);
+    }
+    text_add(&t, "]:%g", fn_find(q->fold)->unit);
+    const node *made = g_element(q->g, 1, &x, &(spelling){y->n, 0, extent, "add", text_str(&t)});
+    return text_free(&t), made;
+}
+
 static const node *made_of(const equation *q)
 {
     bool plain = !strcmp(q->fold, "add");
@@ -348,10 +420,9 @@ static const node *made_of(const equation *q)
             for (int j = 0; j < k; j++)
                 read = read || has_axis(&q->term[j], s->axis[0]);
             plain = plain && read;
-            for (int j = 0; j < i; j++)
-                if (q->term[k].at[j].axis[0] == s->axis[0])
-                    return refuse(q, "the result has an axis twice: ", q->name[s->axis[0]]), NULL;
         }
+    if (again(&q->term[q->n]) != NONE)
+        return diagonal_of(q);
     return plain ? letters_of(q) : element_of(q);
 }
 
@@ -444,6 +515,10 @@ static const node *value_of(const equation *q)
 /* -- the whole -- */
 bool subscripts_needed(const char *words)
 {
+    const char *result = strstr(words, "->");
+    for (const char *s = result ? result + 2 : ""; *s; s++)
+        if (isalpha((unsigned char)*s) && strchr(s + 1, *s))
+            return true;
     return strpbrk(words, "0123456789+*^") != NULL;
 }
 

@@ -6,7 +6,7 @@
 #include "graph/ir/graph.h"
 
 const char *past_blanks(const char *s);
-bool subscripts_needed(const char *words); /* more than letters, blanks and "..." are in it */
+bool subscripts_needed(const char *words); /* more than letters, blanks and "...", or a letter twice in the result */
 /* named: axes have names with points between them, else each is a letter. fold: as fn.c has it, "add". */
 const node *g_subscripts(graph *g, const node *n, const char *equation, bool named, const char *fold);
 /* How long its operands' axes are that are left open, as op.extents says it. */

@@ -124,6 +124,24 @@ static double single(int i, int j, int k) /* sum over l of A[i, l] B[1, l, j], a
     return (void)k, sum;
 }
 
+static double diagonal(int i, int j, int k)
+{
+    return i == k ? A[i][j] : 0;
+}
+
+static double products(int i, int j, int k) /* of nothing beside the diagonal */
+{
+    return i == j ? product(i, j, k) : 1;
+}
+
+static double highest(int i, int j, int k) /* B[i] along its first axis */
+{
+    double most = -1e9;
+    for (int l = 0; l < 4; l++)
+        most = B[i][l][j] > most ? B[i][l][j] : most;
+    return (void)k, most;
+}
+
 static void test_full(const char *call, const char *letters, int rank, const int64_t *dim,
                       double (*want)(int, int, int))
 {
@@ -177,6 +195,11 @@ static void test_all(void)
     test_full("einsum equation=a^b,aj->aj", "ca", 2, (int64_t[]){3, 4}, first);
     test_full("einsum equation=il,jlk->ijk fold=max", "ab", 3, (int64_t[]){3, 2, 5}, largest);
     test_full("einsum equation=\"row.of -> row\" fold=mul", "a", 1, (int64_t[]){3}, product);
+    test_full("einsum equation=ij->iji", "a", 3, (int64_t[]){3, 4, 3}, diagonal);
+    test_full("einsum equation=\"row.of -> row.of.row\"", "a", 3, (int64_t[]){3, 4, 3}, diagonal);
+    test_full("einsum equation=ij->ii fold=mul", "a", 2, (int64_t[]){3, 3}, products);
+    test_full("einsum equation=...lk->...k fold=max", "b", 2, (int64_t[]){2, 5}, highest);
+    test_full("einsum equation=o+2*k,k...->o...", "ca", 2, (int64_t[]){3, 4}, window);
 }
 
 /* An axis of 1 is read at 0 where others are longer; a place leaves a product of matrices. */
@@ -250,6 +273,8 @@ int main(void)
     test_refused("ij jk", "einsum: equation: \"ij jk\" does not fit 2 operands of these ranks");
     test_refused("ij, jk - > ik", "einsum: equation: \"ij, jk - > ik\" does not fit 2 operands of these ranks");
     test_refused(". . . j, jk", "einsum: equation: \". . . j, jk\" does not fit 2 operands of these ranks");
+    test_refused("i+j k l...,kl->ij",
+                 "einsum: equation \"i+j k l...,kl->ij\": it names 3 axes of operand 0, which has 2");
     test_refused("", "einsum: equation: \"\" does not fit 2 operands of these ranks");
     return check_done();
 }
