@@ -279,7 +279,7 @@ TS_API bool ts_scan_step(ts_scan *s, ts_tensor state, ts_tensor next);
 TS_API bool ts_scan_gather(ts_scan *s, ts_tensor row, bool backwards);
 TS_API bool ts_scan_until(ts_scan *s, ts_tensor last); /* a truth value */
 /* For gradients states are kept of every so many trips, and computed again between: 1 all, 0 about as many as the root
- * of trips. The bits are the same. */
+ * of trips. The gradient's bits are the same; gradients of it are sums in another order. */
 TS_API bool ts_scan_keep(ts_scan *s, int64_t every);
 /* out: the last value of each state, then what was gathered, in the order of the calls. */
 TS_API bool ts_scan_end(ts_scan *s, ts_tensor *out);
