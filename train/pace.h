@@ -1,6 +1,6 @@
 /* pace.h - how long the steps that are left will take. A process's first step compiles what waits for its first launch,
- * and touches memory first; evaluations and steps that run kernel by kernel take longer now and then. So it is judged by
- * the median of what lies between the ends of the last steps. A plain value; zeroed is empty. */
+ * and touches memory first; evaluations and steps that run kernel by kernel take longer now and then. So it is judged
+ * by the median of what lies between the ends of the last steps. A plain value; zeroed is empty. */
 #ifndef TRAIN_PACE_H
 #define TRAIN_PACE_H
 #include <stdint.h>

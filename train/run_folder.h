@@ -14,8 +14,8 @@ typedef struct run_facts {
     char model[65], data[65], order[65]; /* SHA-256 of the files; "" for built-in models and where there is none */
     char numbers[65],
         tokens[65]; /* of the model with the files beside it, and of the data as tokens; "" in older runs */
-    /* Of the plan, as ts_options has them: bits depend on both, on threads they do not. target "" in older runs; isa "":
-     * the best there is. */
+    /* Of the plan, as ts_options has them: bits depend on both, on threads they do not. target "" in older runs; isa
+     * "": the best there is. */
     char target[512], isa[32];
     int64_t classes, steps, total_steps, warmup, batch_steps; /* batch_steps: of an epoch */
 } run_facts;

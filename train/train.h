@@ -8,7 +8,7 @@
  *            data*, order, nearest     examples, in which order   net*, parameters, dropout, scale  the graph of a step
  *            step*, timed, breakdown   the step as a plan         judge, metrics, misjudged        how good it is
  *            checkpoint, run_folder, files   what is on disk      program*                         emitted training
- *            report*                   the page of a run      pace                             how long the rest takes */
+ *            report*                   the page of a run      pace                          how long the rest takes */
 #ifndef TRAIN_H
 #define TRAIN_H
 #include "graph/base/js.h"

@@ -10,7 +10,7 @@
 enum { MOST = 32 };
 typedef struct trial {
     const ts_options *on;
-    int loops;
+    int share, cases, loops;
 } trial;
 
 int inside_count(const plan *p)
@@ -96,7 +96,10 @@ static int add_slopes(const scans_case *c, ts_tensor *out)
 
 static void check_case(void *user, const char *name, const scans_case *c)
 {
+    trial *t = user;
     ts_tensor slope[MOST];
+    if (t->cases++ % t->share)
+        return;
     compare(user, name, c, c->n, c->out);
     compare(user, name, c, add_slopes(c, slope), slope);
 }
@@ -123,11 +126,11 @@ static void check_cell(trial *t, const char *call, int gates, bool cells)
     ts_graph_free(g);
 }
 
-void inside_check(const ts_options *on)
+void inside_check(const ts_options *on, int share)
 {
-    trial t = {.on = on};
+    trial t = {.on = on, .share = share};
     scans_each(check_case, &t);
     check_cell(&t, "lstm", 4, true), check_cell(&t, "gru", 3, false);
     printf("%s: %d loops inside of kernels\n", on->target, t.loops);
-    CHECK(t.loops > 20);
+    CHECK(t.loops > 20 / share);
 }

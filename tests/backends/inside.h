@@ -7,6 +7,6 @@
 
 int inside_count(const plan *p); /* kernels that hold a loop, those of trips as well */
 void inside_walk(plan *p);       /* from here on, the host makes all trips */
-/* Loops backwards, one within another, ended early, of cells with gates, and gradients of all */
-void inside_check(const ts_options *on);
+/* Loops backwards, one within another, ended early, of cells with gates, and gradients of all; one in `share` */
+void inside_check(const ts_options *on, int share);
 #endif

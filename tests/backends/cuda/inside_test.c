@@ -10,6 +10,6 @@ int main(void)
     const int skip = rig_begin();
     if (skip)
         return skip;
-    inside_check(&(ts_options){.target = "cuda"});
+    inside_check(&(ts_options){.target = "cuda"}, 1);
     return check_done();
 }

@@ -1,12 +1,17 @@
 /* ctest: large Og
  * inside_test.c - loops inside of kernels of an OpenCL device: of a processor, where a worker is alone, and of groups
- * of lanes as a described card has them. */
+ * of lanes as a described card has them.
+ * inside_test SHARE: one loop in SHARE. */
 #include "backends/driver.h"
 #include "tests/backends/inside.h"
 #include "tests/backends/opencl/rig.h"
 #include "tests/check.h"
 
-int main(void)
+#include <stdlib.h>
+
+enum { DEFAULT_SHARE = 4 };
+
+int main(int argc, char **argv)
 {
     err e = {0};
     text why = {0};
@@ -16,7 +21,8 @@ int main(void)
     if (!here)
         return check_skip("no OpenCL device");
     rig_hurry();
-    inside_check(&(ts_options){.target = "opencl"});
-    inside_check(&(ts_options){.target = "opencl", .machine = RIG_CARD});
+    const int share = argc > 1 ? (int)strtol(argv[1], NULL, 10) : DEFAULT_SHARE;
+    inside_check(&(ts_options){.target = "opencl"}, share);
+    inside_check(&(ts_options){.target = "opencl", .machine = RIG_CARD}, share);
     return check_done();
 }

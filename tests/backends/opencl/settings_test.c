@@ -1,4 +1,4 @@
-/* TESSERA_OPENCL has a word for the loader, wherever it stands; all others are options for compilers, as they are given. */
+/* TESSERA_OPENCL has a word for the loader, wherever it stands; all others are options for compilers as they are. */
 /* ctest: fast */
 #include "backends/opencl/settings.h"
 #include "tests/check.h"
