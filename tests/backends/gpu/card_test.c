@@ -73,7 +73,7 @@ static void test_refusals(void)
     is_refused("gpu:", "machine: a name, as in gpu:h100, expected at 'gpu:'");
     is_refused("core:2", "machine: a card begins with gpu:NAME at 'core:2'");
     is_refused("gpu:h100 core:2", "machine: one of processor, lane, warp, group, register, shared, l1, l2, memory, "
-                                  "clock, f32, bf16 or capability "
+                                  "clock, f32, bf16, capability or subgroup "
                                   "expected at 'core:2'");
     is_refused("gpu:h100 x", "machine: NAME:FIGURE expected at 'x'");
     is_refused("gpu:h100 processor:0",
