@@ -401,3 +401,33 @@ void scans_check_outside(const ts_options *o)
     }
     ts_graph_free(g);
 }
+
+int scans_slopes(const scans_case *c, ts_tensor slope[SCANS_MOST])
+{
+    ts_tensor all[SCANS_MOST], in[SCANS_MOST], sum = ts_scalar(c->g, TS_F32, 0);
+    int n = 0;
+    for (int i = 0; i < c->n; i++)
+        if (ts_type(c->out[i]) == TS_F32)
+            sum = ts_call2(c->g, "add", sum, ts_call1(c->g, "sum", ts_call2(c->g, "multiply", c->out[i], c->out[i])));
+    const int leaves = ts_leaves(c->n, c->out, all);
+    for (int i = 0; i < leaves; i++)
+        if (!strcmp(ts_op_name(all[i]), "input") && ts_type(all[i]) == TS_F32)
+            in[n++] = all[i];
+    CHECK(ts_chain_rule(c->g, 1, &sum, NULL, n, in, slope));
+    return n;
+}
+
+static bool same(const ts_array *a, const ts_array *b)
+{
+    return a->data && b->data &&
+           !memcmp(a->data, b->data, (size_t)ts_array_count(a) * (size_t)ts_dtype_bytes(a->dtype));
+}
+
+void scans_same(const char *how, int n, ts_array *a, ts_array *b)
+{
+    for (int i = 0; i < n; i++) {
+        if (!CHECK(same(&a[i], &b[i])))
+            printf("  %s: output %d of %d differs\n", how, i, n);
+        ts_array_free(&a[i]), ts_array_free(&b[i]);
+    }
+}

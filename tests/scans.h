@@ -18,6 +18,10 @@ typedef struct scans_case {
     const ts_given *given;
 } scans_case;
 void scans_each(void (*f)(void *user, const char *name, const scans_case *c), void *user);
+enum { SCANS_MOST = 32 }; /* outputs of a case, and slopes */
+/* Slopes of the squares of all outputs, added up, with respect to the inputs of reals; how many */
+int scans_slopes(const scans_case *c, ts_tensor slope[SCANS_MOST]);
+void scans_same(const char *how, int n, ts_array *a, ts_array *b); /* have the same bits; both are freed */
 /* Gradients over states that are kept of every so many trips, against those over all. */
 void scans_check_keep(int64_t every, bool back, const ts_options *o);
 /* What is said when an index of a trip is outside */

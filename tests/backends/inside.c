@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 32 };
 typedef struct trial {
     const ts_options *on;
     int share, cases, loops;
@@ -55,53 +54,29 @@ static bool run(trial *t, const scans_case *c, int n, const ts_tensor *out, bool
     return ok;
 }
 
-static bool same(const ts_array *a, const ts_array *b)
-{
-    return a->data && b->data &&
-           !memcmp(a->data, b->data, (size_t)ts_array_count(a) * (size_t)ts_dtype_bytes(a->dtype));
-}
-
 static void compare(trial *t, const char *name, const scans_case *c, int n, const ts_tensor *out)
 {
-    ts_array value[2][MOST] = {{{0}}};
-    MUST(n <= MOST);
+    ts_array value[2][SCANS_MOST] = {{{0}}};
+    MUST(n <= SCANS_MOST);
     for (int walked = 0; walked < 2; walked++) {
         ts_error e = {0};
         if (!CHECK(run(t, c, n, out, walked, value[walked], &e)))
             printf("  %s: %s\n", name, e.text);
     }
-    for (int i = 0; i < n; i++) {
-        if (!CHECK(same(&value[0][i], &value[1][i])))
-            printf("  %s on %s: output %d of %d differs\n", name, t->on->target, i, n);
-        ts_array_free(&value[0][i]), ts_array_free(&value[1][i]);
-    }
+    char how[200];
+    snprintf(how, sizeof how, "%s on %s", name, t->on->target);
+    scans_same(how, n, value[0], value[1]);
 }
 
 /* ---- what is compared ---- */
-/* Slopes of all squares, added up, with respect to the inputs of reals */
-static int add_slopes(const scans_case *c, ts_tensor *out)
-{
-    ts_tensor all[MOST], in[MOST], sum = ts_scalar(c->g, TS_F32, 0);
-    int n = 0;
-    for (int i = 0; i < c->n; i++)
-        if (ts_type(c->out[i]) == TS_F32)
-            sum = ts_call2(c->g, "add", sum, ts_call1(c->g, "sum", ts_call2(c->g, "multiply", c->out[i], c->out[i])));
-    const int leaves = ts_leaves(c->n, c->out, all);
-    for (int i = 0; i < leaves; i++)
-        if (!strcmp(ts_op_name(all[i]), "input") && ts_type(all[i]) == TS_F32)
-            in[n++] = all[i];
-    CHECK(ts_chain_rule(c->g, 1, &sum, NULL, n, in, out));
-    return n;
-}
-
 static void check_case(void *user, const char *name, const scans_case *c)
 {
     trial *t = user;
-    ts_tensor slope[MOST];
+    ts_tensor slope[SCANS_MOST];
     if (t->cases++ % t->share)
         return;
     compare(user, name, c, c->n, c->out);
-    compare(user, name, c, add_slopes(c, slope), slope);
+    compare(user, name, c, scans_slopes(c, slope), slope);
 }
 
 static void check_cell(trial *t, const char *call, int gates, bool cells)

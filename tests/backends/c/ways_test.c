@@ -3,6 +3,7 @@
  * calls there are then; and an index of a trip that leads outside, which is told of the scan. */
 /* ctest: large */
 #include "backends/c/program.h"
+#include "tests/backends/inside.h"
 #include "tests/check.h"
 #include "tests/scans.h"
 
@@ -10,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 32 };
 typedef struct trial {
     target inside, apart; /* machines that differ in whether kernels may hold loops */
 } trial;
@@ -22,15 +22,6 @@ static plan *plan_on_it(const target *on, graph *g, int n, const ts_tensor *out)
     if (!CHECK(p != NULL))
         printf("  %s\n", e.text);
     return p;
-}
-
-static int loops_of(const plan *p) /* kernels that hold one, those of trips as well */
-{
-    int n = 0;
-    for (int k = 0; k < p->n_kernel; k++)
-        if (p->kernel[k].scan)
-            n += p->kernel[k].scan->inside + loops_of(p->kernel[k].scan->plan);
-    return n;
 }
 
 /* ---- running ---- */
@@ -67,53 +58,29 @@ static bool run(const plan *p, const scans_case *c, int n, ts_array *out, err *e
 }
 
 /* ---- the same bits ---- */
-static bool same(const ts_array *a, const ts_array *b)
-{
-    return a->data && b->data &&
-           !memcmp(a->data, b->data, (size_t)ts_array_count(a) * (size_t)ts_dtype_bytes(a->dtype));
-}
-
 static void compare(const trial *t, const char *name, const scans_case *c, int n, const ts_tensor *out)
 {
     const target *on[] = {&t->inside, &t->apart};
-    ts_array value[2][MOST] = {{{0}}};
-    MUST(n <= MOST);
+    ts_array value[2][SCANS_MOST] = {{{0}}};
+    MUST(n <= SCANS_MOST);
     for (int way = 0; way < 2; way++) {
         err e = {0};
         plan *p = plan_on_it(on[way], c->g, n, out);
-        CHECK((loops_of(p) > 0) == !way);
+        CHECK((inside_count(p) > 0) == !way);
         if (!CHECK(run(p, c, n, value[way], &e)))
             printf("  %s: %s\n", name, e.text);
         plan_free(p);
     }
-    for (int i = 0; i < n; i++) {
-        if (!CHECK(same(&value[0][i], &value[1][i])))
-            printf("  %s, %d workers: output %d of %d differs\n", name, t->inside.workers, i, n);
-        ts_array_free(&value[0][i]), ts_array_free(&value[1][i]);
-    }
-}
-
-/* Slopes of all squares, added up, with respect to the inputs of reals */
-static int add_slopes(const scans_case *c, ts_tensor *out)
-{
-    ts_tensor all[MOST], in[MOST], sum = ts_scalar(c->g, TS_F32, 0);
-    int n = 0;
-    for (int i = 0; i < c->n; i++)
-        if (ts_type(c->out[i]) == TS_F32)
-            sum = ts_call2(c->g, "add", sum, ts_call1(c->g, "sum", ts_call2(c->g, "multiply", c->out[i], c->out[i])));
-    const int leaves = ts_leaves(c->n, c->out, all);
-    for (int i = 0; i < leaves; i++)
-        if (!strcmp(ts_op_name(all[i]), "input") && ts_type(all[i]) == TS_F32)
-            in[n++] = all[i];
-    CHECK(ts_chain_rule(c->g, 1, &sum, NULL, n, in, out));
-    return n;
+    char how[200];
+    snprintf(how, sizeof how, "%s, %d workers", name, t->inside.workers);
+    scans_same(how, n, value[0], value[1]);
 }
 
 static void check_case(void *trial_, const char *name, const scans_case *c)
 {
-    ts_tensor slope[MOST];
+    ts_tensor slope[SCANS_MOST];
     compare(trial_, name, c, c->n, c->out);
-    compare(trial_, name, c, add_slopes(c, slope), slope);
+    compare(trial_, name, c, scans_slopes(c, slope), slope);
 }
 
 /* ---- how many calls ---- */
@@ -139,7 +106,7 @@ static void check_calls(const target *on, int64_t wide, bool inside)
     err e = {0};
     c_program c;
     plan *p = plan_on_it(on, g, 1, &y);
-    CHECK(loops_of(p) == inside && c_program_write(p, &c, &e));
+    CHECK(inside_count(p) == inside && c_program_write(p, &c, &e));
     CHECK(c.calls == p->n_kernel && (c.all == c.calls) == inside && (c.trips.loops == 1) == inside);
     c_program_free(&c), plan_free(p), ts_graph_free(g);
 }
@@ -162,7 +129,7 @@ static void check_outside(const target *on)
     ts_array value = {0};
     err e = {0};
     plan *p = plan_on_it(on, g, 1, out);
-    CHECK(loops_of(p) == 1 && !run(p, &(scans_case){g, 1, out, 2, given}, 1, &value, &e));
+    CHECK(inside_count(p) == 1 && !run(p, &(scans_case){g, 1, out, 2, given}, 1, &value, &e));
     CHECK_TEXT(e.text, "iterate: an index is outside its axis\n  hint: check integer inputs against the sizes of the "
                        "tables they index");
     plan_free(p), ts_array_free(&value), ts_graph_free(g);

@@ -2,7 +2,6 @@
  * inside_test.c - loops inside of kernels of an OpenCL device: of a processor, where a worker is alone, and of groups
  * of lanes as a described card has them.
  * inside_test SHARE: one loop in SHARE. */
-#include "backends/driver.h"
 #include "tests/backends/inside.h"
 #include "tests/backends/opencl/rig.h"
 #include "tests/check.h"
@@ -13,14 +12,9 @@ enum { DEFAULT_SHARE = 4 };
 
 int main(int argc, char **argv)
 {
-    err e = {0};
-    text why = {0};
-    const backend *by = backend_find("opencl", &e);
-    const bool here = CHECK(by) && backend_usable(by, &why);
-    text_free(&why);
-    if (!here)
-        return check_skip("no OpenCL device");
-    rig_hurry();
+    const int skip = rig_begin();
+    if (skip)
+        return skip;
     const int share = argc > 1 ? (int)strtol(argv[1], NULL, 10) : DEFAULT_SHARE;
     inside_check(&(ts_options){.target = "opencl"}, share);
     inside_check(&(ts_options){.target = "opencl", .machine = RIG_CARD}, share);

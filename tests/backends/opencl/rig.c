@@ -1,5 +1,7 @@
 #include "tests/backends/opencl/rig.h"
+#include "backends/driver.h"
 #include "backends/opencl/device.h"
+#include "tests/check.h"
 
 void rig_hurry(void)
 {
@@ -10,4 +12,17 @@ void rig_hurry(void)
     const cl_device d = opencl_open(&cl, &e) ? ocl_find(&cl, 0, &is, &e) : NULL;
     if (d)
         cl.context(NULL, 1, &d, NULL, NULL, &answer);
+}
+
+int rig_begin(void)
+{
+    err e = {0};
+    text why = {0};
+    const backend *by = backend_find("opencl", &e);
+    const bool here = CHECK(by) && backend_usable(by, &why);
+    text_free(&why);
+    if (!here)
+        return check_skip("no OpenCL device");
+    rig_hurry();
+    return 0;
 }

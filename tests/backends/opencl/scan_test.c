@@ -22,14 +22,9 @@ static void check_here(void *user, const char *name, const scans_case *c)
 int main(void)
 {
     static const scans_on on[] = {{{.target = "opencl"}, false, 1}};
-    err e = {0};
-    text why = {0};
-    const backend *by = backend_find("opencl", &e);
-    const bool here = CHECK(by) && backend_usable(by, &why);
-    text_free(&why);
-    if (!here)
-        return check_skip("no OpenCL device");
-    rig_hurry();
+    const int skip = rig_begin();
+    if (skip)
+        return skip;
     scans_check(COUNT(on), on);
     scans_each(check_here, (void *)(uintptr_t)&on->options);
     scans_check_keep(3, true, &on->options);

@@ -3,6 +3,7 @@
 #include "backends/driver.h"
 #include "tests/backends/row.h"
 #include "tests/backends/placed.h"
+#include "tests/backends/opencl/rig.h"
 #include "tests/check.h"
 
 #include <stdio.h>
@@ -66,13 +67,9 @@ static void test_scan(bool fits)
 
 int main(int argc, char **argv)
 {
-    err e = {0};
-    text why = {0};
-    const backend *by = backend_find("opencl", &e);
-    const bool here = CHECK(by) && backend_usable(by, &why);
-    text_free(&why);
-    if (!here)
-        return check_skip("no OpenCL device");
+    const int skip = rig_begin();
+    if (skip)
+        return skip;
     test_unfit();
     test_scan(true), test_scan(false);
     placed_check(argc > 1 ? strtol(argv[1], NULL, 10) : DEFAULT_CASES, argc > 2 ? strtoull(argv[2], NULL, 10) : 1,
