@@ -78,13 +78,9 @@ static void test_memory(void)
 
 int main(void)
 {
-    err e = {0};
-    text why = {0};
-    const bool here = backend_usable(backend_find("opencl", &e), &why);
-    text_free(&why);
-    if (!here)
-        return check_skip("no device for OpenCL");
-    rig_hurry();
+    const int skip = rig_begin();
+    if (skip)
+        return skip;
     test_state();
     test_memory();
     return check_done();
