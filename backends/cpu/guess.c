@@ -89,7 +89,7 @@ static shape guess_tile_among(const plan *p, const extents *r, const extents *c,
             else if (score[v][k] < most && score[v][k] > after)
                 after = score[v][k], next = (shape){k, v};
     if (second && after > 0)
-        second->len = 0, text_add(second, "a tile of %lld rows and %lld vectors: worth %.4g, %.4g the one taken",
+        second->len = 0, text_add(second, "a tile of %lld rows, vectors a row: %lld, worth %.4g, the one taken %.4g",
                                   (long long)next.rows, (long long)next.vectors, after, most);
     return best;
 }

@@ -65,27 +65,27 @@ int main(void)
     says(wide, two_cores, NULL, 0,
          "Strassen: bytes by which weights grow: 2.831e+07, at most 1.049e+07 expected\n"
          "inlining into k1: it is read at several places\n"
-         "loops of matmul: a tile of 4 rows and 6 vectors: worth 0.8571, 0.8727 the one taken\n");
+         "loops of matmul: a tile of 4 rows, vectors a row: 6, worth 0.8571, the one taken 0.8727\n");
     says(wide, two_cores, NULL, 4,
          "Strassen: bytes by which weights grow: 5.666e+07, at most 1.049e+07 expected\n"
          "loops shared with k3: leading loops that both walk in step: 0, at least 1 expected\n"
-         "loops of matmul: a tile of 4 rows and 6 vectors: worth 0.8571, 0.8727 the one taken\n");
+         "loops of matmul: a tile of 4 rows, vectors a row: 6, worth 0.8571, the one taken 0.8727\n");
     says(row_of, two_cores, NULL, 0,
          "Strassen: share of its value that is read: 0.007812, at least 0.5 expected\n"
          "inlining into k1: it is a sum that is not read at its reader's own axes\n"
-         "loops of matmul: a tile of 1 rows and 5 vectors: worth 0.397, 0.4717 the one taken\n");
+         "loops of matmul: a tile of 1 rows, vectors a row: 5, worth 0.397, the one taken 0.4717\n");
     says(image, two_cores, "{\"match\":{\"op\":\"conv2d\"},\"compute\":\"f32\"}", 1,
          "Winograd: a rule has options for it as the model says it\n"
          "loops shared with k0: leading loops that both walk in step: 0, at least 1 expected\n"
-         "loops of conv2d: a tile of 6 rows and 2 vectors: worth 0.8276, 0.8571 the one taken\n");
+         "loops of conv2d: a tile of 6 rows, vectors a row: 2, worth 0.8276, the one taken 0.8571\n");
     says(small, two_cores, NULL, 0,
          "Strassen: operations saved, to make up for more weights: -6144, at least 4096 expected\n"
          "inlining into k1: movement to its reader repeats elements\n"
-         "loops of matmul: a tile of 8 rows and 1 vectors: worth 0.7619, 0.7805 the one taken\n");
+         "loops of matmul: a tile of 8 rows, vectors a row: 1, worth 0.7619, the one taken 0.7805\n");
     says(small, two_cores, NULL, 1,
          "Strassen: operations saved, to make up for more weights: -6144, at least 4096 expected\n"
          "loops shared with k0: leading loops that both walk in step: 0, at least 1 expected\n"
-         "loops of matmul: a tile of 8 rows and 1 vectors: worth 0.7619, 0.7805 the one taken\n");
+         "loops of matmul: a tile of 8 rows, vectors a row: 1, worth 0.7619, the one taken 0.7805\n");
     says(product, "gpu:h100", NULL, 0,
          "Strassen: operations saved, to make up for more weights: 1.887e+07, at least 3.534e+07 expected\n"
          "loops of matmul: m/32@block n/32@block k/192@block k/32+a+b k/2 k@lane m/4@lane n/8@unroll n@lane m@unroll: "
