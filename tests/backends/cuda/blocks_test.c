@@ -5,7 +5,7 @@
 
 int main(void)
 {
-    const int skipped = rig_begin();
+    const int skipped = rig_cuda();
     if (skipped)
         return skipped;
     blocks_check(&(ts_options){.target = "cuda"}, false);

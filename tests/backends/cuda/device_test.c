@@ -155,7 +155,7 @@ int main(void)
     device d;
     err e = {0};
     check_arch();
-    const int skipped = rig_begin();
+    const int skipped = rig_cuda();
     if (skipped)
         return skipped;
     check_absent();

@@ -9,7 +9,7 @@
 
 int main(int argc, char **argv)
 {
-    const int skipped = rig_begin();
+    const int skipped = rig_cuda();
     if (skipped)
         return skipped;
     exact_check_on(&(ts_options){.target = "cuda", .cache_folder = "none"},

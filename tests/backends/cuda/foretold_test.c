@@ -166,7 +166,7 @@ int main(void)
                                           {"resnet-tiny", "batch=1 size=32"}};
     setenv("SIMCUDA_CHECK", "none", 1);
     setenv("SIMCUDA_SM", "90", 1), setenv("SIMCUDA_SM_COUNT", "132", 1);
-    const int skipped = rig_begin();
+    const int skipped = rig_cuda();
     if (skipped)
         return skipped;
     char counts[200];

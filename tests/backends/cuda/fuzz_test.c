@@ -11,7 +11,7 @@ enum { DEFAULT_CASES = 36, FIRST_SEED = 140 };
 int main(int argc, char **argv)
 {
     static const fuzz_of cuda = {"cuda", NULL, fuzz_device, random_group_loops};
-    const int skipped = rig_begin();
+    const int skipped = rig_cuda();
     return skipped ? skipped
                    : fuzz_run(&cuda, argc > 1 ? strtol(argv[1], NULL, 10) : DEFAULT_CASES,
                               argc > 2 ? strtoull(argv[2], NULL, 10) : FIRST_SEED);

@@ -67,7 +67,7 @@ static void try_convolution(const char *call)
 
 int main(void)
 {
-    const int skipped = rig_begin();
+    const int skipped = rig_cuda();
     if (skipped)
         return skipped;
     try_convolution("conv2d pads=[1,1,1,1]");

@@ -7,7 +7,7 @@
 
 int main(void)
 {
-    const int skip = rig_begin();
+    const int skip = rig_cuda();
     if (skip)
         return skip;
     inside_check(&(ts_options){.target = "cuda"}, 1);

@@ -6,7 +6,7 @@
 
 int main(void)
 {
-    const int skipped = rig_begin();
+    const int skipped = rig_cuda();
     if (skipped)
         return skipped;
     lane_cases_check(&(ts_options){.target = "cuda"});

@@ -65,7 +65,7 @@ static const ruled cases[] = {
 
 int main(void)
 {
-    const int skipped = rig_begin();
+    const int skipped = rig_cuda();
     if (skipped)
         return skipped;
     ruled_check(COUNT(cases), cases, &(ts_options){.target = "cuda"});

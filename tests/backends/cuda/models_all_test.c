@@ -6,7 +6,7 @@
 
 int main(void)
 {
-    const int skipped = rig_begin();
+    const int skipped = rig_cuda();
     if (skipped)
         return skipped;
     if (references_small("cuda") == 0)

@@ -13,7 +13,7 @@ int main(void)
         {"exports-small/gpt2_kv_op17", "cuda", 1e-5}, {"exports-small/llama_op17", "cuda", 1e-5},
         {"exports-small/loopif", "cuda", 1e-5},       {"exports-small/sdunet_op17", "cuda", 1e-4},
     };
-    const int skipped = rig_begin();
+    const int skipped = rig_cuda();
     if (skipped)
         return skipped;
     agree_check("cuda");

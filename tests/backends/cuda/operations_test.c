@@ -157,7 +157,7 @@ static void try_op(const op *o)
 
 int main(int argc, char **argv)
 {
-    const int skipped = rig_begin();
+    const int skipped = rig_cuda();
     if (skipped)
         return skipped;
     const int share = argc == 3 ? (int)strtol(argv[1], NULL, 10) : argc == 2 ? 1 : DEFAULT_SHARE;

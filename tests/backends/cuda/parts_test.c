@@ -14,7 +14,7 @@ static const ruled units[] = {
 
 int main(void)
 {
-    const int skipped = rig_begin();
+    const int skipped = rig_cuda();
     if (skipped)
         return skipped;
     ruled_check(PART_CASES, part_cases, &(ts_options){.target = "cuda"});

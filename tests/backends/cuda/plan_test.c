@@ -201,7 +201,7 @@ static void check_places(void)
 
 int main(void)
 {
-    const int skipped = rig_begin();
+    const int skipped = rig_cuda();
     if (skipped)
         return skipped;
     check_state();

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int rig_begin(void)
+int rig_cuda(void)
 {
     char path[4096], words[8192];
     const char *asked = getenv("TESSERA_CUDA");

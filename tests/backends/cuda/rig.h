@@ -6,7 +6,7 @@
 #include "backends/store/settings.h"
 
 /* Names the stand-in of the build; 0, or what main is to return when it is not there, or NVRTC is not. */
-int rig_begin(void);
+int rig_cuda(void);
 /* One kernel of that name, compiled and loaded. */
 bool rig_load(const device *d, const char *name, const char *source, images *out, err *e);
 /* What f gives in a process of its own: the stand-in writes its counts (SIMCUDA_COUNTS) when one ends. */

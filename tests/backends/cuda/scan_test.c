@@ -22,7 +22,7 @@ static void check_here(void *user, const char *name, const scans_case *c)
 int main(void)
 {
     static const scans_on on[] = {{{.target = "cuda"}, false, 2}};
-    const int skip = rig_begin();
+    const int skip = rig_cuda();
     if (skip)
         return skip;
     scans_check(COUNT(on), on);

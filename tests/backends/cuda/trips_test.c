@@ -140,7 +140,7 @@ static void check_boxes(void) /* y[t] = x[t] w, of which the device brings all s
 int main(void)
 {
     setenv("SIMCUDA_SM", "90", 1);
-    const int skipped = rig_begin();
+    const int skipped = rig_cuda();
     if (skipped)
         return skipped;
     const unsigned long few = run_of(3, false, false), many = run_of(300, false, false),

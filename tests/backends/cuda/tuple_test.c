@@ -6,7 +6,7 @@
 
 int main(void)
 {
-    const int skipped = rig_begin();
+    const int skipped = rig_cuda();
     if (skipped)
         return skipped;
     ruled_check_then(TUPLE_CASES, tuple_cases, tuple_then, &(ts_options){.target = "cuda"});

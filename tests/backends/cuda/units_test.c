@@ -161,7 +161,7 @@ int main(int argc, char **argv)
     const long asked = argc > 1 ? strtol(argv[1], NULL, 10) : CASES;
     dice d = {.seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1};
     setenv("SIMCUDA_SM", "90", 1);
-    const int skipped = rig_begin(), n = asked < MOST ? (int)asked : MOST;
+    const int skipped = rig_cuda(), n = asked < MOST ? (int)asked : MOST;
     static ruled c[MOST];
     static text all[MOST][3];
     if (skipped)

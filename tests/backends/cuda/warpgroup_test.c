@@ -61,7 +61,7 @@ static const ruled cases[] = {
 int main(void)
 {
     setenv("SIMCUDA_SM", "90", 1);
-    const int skipped = rig_begin();
+    const int skipped = rig_cuda();
     if (skipped)
         return skipped;
     ruled_check(COUNT(cases), cases, &(ts_options){.target = "cuda"});

@@ -78,7 +78,7 @@ static void test_memory(void)
 
 int main(void)
 {
-    const int skip = rig_begin();
+    const int skip = rig_opencl();
     if (skip)
         return skip;
     test_state();

@@ -12,7 +12,7 @@ enum { DEFAULT_SHARE = 4 };
 
 int main(int argc, char **argv)
 {
-    const int skip = rig_begin();
+    const int skip = rig_opencl();
     if (skip)
         return skip;
     const int share = argc > 1 ? (int)strtol(argv[1], NULL, 10) : DEFAULT_SHARE;

@@ -14,7 +14,7 @@ void rig_hurry(void)
         cl.context(NULL, 1, &d, NULL, NULL, &answer);
 }
 
-int rig_begin(void)
+int rig_opencl(void)
 {
     err e = {0};
     text why = {0};

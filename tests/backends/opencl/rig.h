@@ -7,5 +7,5 @@
 #define RIG_CARD "gpu:lanes processor:2 lane:0(1024) group:0 warp:16 register:0(255) shared:0B(48KB) clock:2600MHz"
 
 void rig_hurry(void);
-int rig_begin(void); /* hurries; 0, or what main is to return where there is no device */
+int rig_opencl(void); /* hurries; 0, or what main is to return where there is no device */
 #endif

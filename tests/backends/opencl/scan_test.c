@@ -22,7 +22,7 @@ static void check_here(void *user, const char *name, const scans_case *c)
 int main(void)
 {
     static const scans_on on[] = {{{.target = "opencl"}, false, 1}};
-    const int skip = rig_begin();
+    const int skip = rig_opencl();
     if (skip)
         return skip;
     scans_check(COUNT(on), on);

@@ -67,7 +67,7 @@ static void test_scan(bool fits)
 
 int main(int argc, char **argv)
 {
-    const int skip = rig_begin();
+    const int skip = rig_opencl();
     if (skip)
         return skip;
     test_unfit();
