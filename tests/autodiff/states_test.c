@@ -1,4 +1,5 @@
-/* Gradients of folds that a user writes over tuples: argmax, online softmax and Welford against what the table's own
+/* ctest: Og
+ * Gradients of folds that a user writes over tuples: argmax, online softmax and Welford against what the table's own
  * operations have, on every target; tangents, batches, second derivatives; what is read by way of the states. */
 #include "tests/check.h"
 #include "tessera.h"

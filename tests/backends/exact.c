@@ -316,18 +316,19 @@ static int schemas_of_c(char *all, const char **out, int max)
     return n;
 }
 
-/* Of `all`, every row under every schema with each number of threads by every instruction set; else each pair of a row
- * and an instruction set under the guess with one of two numbers of threads, and each row under one schema with one
- * instruction set, the threads being those of the guess: what a schema leaves alone is compiled once. */
+/* Of `all`, every row under every schema with each number of threads by every instruction set; else each row under
+ * the guess by the widest instruction set and by one of the others, with one of two numbers of threads, and under one
+ * schema with one instruction set, the threads being those of the guess: what a schema leaves alone is compiled once. */
 typedef struct combination {
     int isa, n_isa, thread, schema, n_schema; /* schema 0: the guess */
 } combination;
 
 static bool is_taken(int row, const combination *c)
 {
-    const int turn = row / 2, named = c->n_schema - 1;
+    const int turn = row / 2, named = c->n_schema - 1, narrow = c->n_isa - 1;
+    const bool guessed = !c->isa || turn % narrow == c->isa - 1;
     return (row + c->isa) % 2 == c->thread &&
-           (!c->schema || (turn % named == c->schema - 1 && turn / named % c->n_isa == c->isa));
+           (c->schema ? turn % named == c->schema - 1 && turn / named % c->n_isa == c->isa : guessed);
 }
 
 /* Half of the kernels for the widest vectors under the guess are as they are made everywhere; of a part, others are

@@ -1,6 +1,6 @@
 #!/bin/sh
 # options_test.sh - what bench is told and says: steps of training, notes before the verdict, names of schemas, mistakes.
-# ctest: Og
+# ctest: O1
 . "$SOURCE/tests/cli/expect.sh"
 . "$SOURCE/tests/bench/product.sh"
 # a step of training: right by the f64 reference, its kernels timed; what is no option of one

@@ -18,7 +18,7 @@ holds() {
     checked=$((checked + 1))
     "$python" -c "import json; r = json.load(open('out.json')); (p,) = r['peers']; assert $1, p" 2>err || wrong "$(tail -1 err)"
 }
-for options in '--threads 1' '--threads 2 --clip 0.01' '--threads 1 --clip 0'; do
+for options in '--threads 2 --clip 0.01' '--threads 2 --clip 0'; do
     # shellcheck disable=SC2086
     bench --task lm $options
     holds 'p["status"] == r["status"] and p["settings"]["optimizer"] == "AdamW"'
@@ -26,7 +26,7 @@ for options in '--threads 1' '--threads 2 --clip 0.01' '--threads 1 --clip 0'; d
     holds '0 < p["numerics"]["max_rel"] < 4e-6 and r["model"]["outputs"][0]["shape"] == [4]'
     holds 'r["status"] == "INVALID" or r["comparisons"][0]["ratio"] > 0 and p["stats"]["median_ns"] > 0'
 done
-bench --task lm --optimizer sgd --threads 1
+bench --task lm --optimizer sgd --threads 2
 holds 'p["status"] == "ABSENT" and p["reason"] == "its training step is AdamW in f32 on all weights, with --task lm"'
 "$TESSERA" export bert-tiny --dim batch=3 --dim seq=11 -o gpt2.onnx -q
 bench --threads 1

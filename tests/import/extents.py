@@ -88,7 +88,7 @@ def outcome(name, dim, bound, extents, others):
         code, _, error = ask("run", model, *given, "--dim", f"{dim}=..{bound}", *fixed, "-o", other, "--threads", "2")
         if code:
             return reason(error)
-        code, _, error = ask("run", model, *given, *dims, "-o", one, "--threads", "2")
+        code, _, error = ask("run", model, *given, *dims, "-o", one, "--target", "interp")
         if code:
             return reason(error)
         far = apart(one, other)

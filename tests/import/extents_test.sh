@@ -1,5 +1,5 @@
 #!/bin/sh
-# Models as exporters write them, with a dimension that varies: the same numbers as a plan for one extent gives, or the
+# Models as exporters write them, with a dimension that varies: the numbers that the interpreter finds for one extent, or the
 # operation that forbids it. extents.expected has a line for each; BLESS=1 writes it anew.
 # ctest: large Og timeout=900
 set -eu

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What generated C computes of the small built-in models is what plain numpy computes, written from the papers.
+# What generated C computes of the small built-in models is what plain numpy computes, written from the papers. ctest: Og
 . "$SOURCE/tests/models/oracle.sh"
 check bert-tiny batch=2 seq=9
 check bert-tiny batch=1 seq=128

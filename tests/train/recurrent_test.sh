@@ -1,6 +1,6 @@
 #!/bin/sh
 # An LSTM and a GRU, matrices and all, learn the automaton of eight states that they see symbols of: where these lead is told
-# right of 99 in 100 sequences that they have not seen. Sizes of the last layer follow from their use.
+# right of 99 in 100 sequences that they have not seen. Sizes of the last layer follow from their use. ctest: Og
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 "${PYTHON:-python3}" - <<'PY' || exit 77

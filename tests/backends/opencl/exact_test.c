@@ -1,4 +1,4 @@
-/* ctest: large unkept timeout=1800
+/* ctest: large Og unkept timeout=1800
  * exact_test SHARE FIRST: of every SHARE rows of exact sums one by the loops of the device that is here, and the one
  * SHARE / 2 behind it by those of a card. The long run: exact_test 1 0. */
 #include "tests/backends/exact.h"
