@@ -39,7 +39,7 @@ if(helpers AND TESSERA_SANITIZE)
     list(REMOVE_DUPLICATES all)
     list(JOIN all "," all)
     set_target_properties(helpers PROPERTIES LINK_LIBRARY_OVERRIDE "WHOLE_ARCHIVE,${all}")
-    target_link_libraries(helpers PRIVATE ${parts} PUBLIC PkgConfig::LIBS PkgConfig::ARCHIVE Threads::Threads m)
+    target_link_libraries(helpers PRIVATE ${parts} PUBLIC PkgConfig::LIBS Threads::Threads m)
     target_link_options(helpers INTERFACE -Wl,--allow-shlib-undefined) # what fuzzers run is each test's own
     set(parts $<$<BOOL:${runtime_part}>:$<TARGET_FILE:runtime>> helpers)
 elseif(helpers)
@@ -85,7 +85,7 @@ foreach(file IN LISTS tests scripts architecture)
             set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON) # ./dev asan does not run it
         endif()
         target_compile_options(${target} PRIVATE ${warnings} ${hurry})
-        target_link_libraries(${target} PRIVATE ${parts})
+        target_link_libraries(${target} PRIVATE ${parts} -Wl,--as-needed PkgConfig::ARCHIVE) # by the test that writes archives
         if(HAS_GOLD)
             target_link_options(${target} PRIVATE -fuse-ld=gold)
         endif()

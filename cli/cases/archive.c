@@ -1,11 +1,9 @@
 /* archive.c - an archive of cases, unpacked into a folder that goes away by itself. Archives are not to be trusted:
  * names that leave the folder, links and more than MOST_BYTES are refused. */
 #include "cli/cases/cases.h"
-#include "graph/base/base.h"
+#include "cli/cases/libarchive.h"
 #include "cli/outfile.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +17,7 @@
 enum { BLOCK = 1 << 16, MOST_NAME = 1024 }; /* bytes read at once, and of a path */
 
 typedef struct unpacking {
+    libarchive by;
     struct archive *from;
     const char *path, *tiers, *folder;
     int64_t bytes;
@@ -64,7 +63,7 @@ static bool copy(unpacking *u, int to)
 {
     char block[BLOCK];
     la_ssize_t n;
-    while ((n = archive_read_data(u->from, block, sizeof block)) > 0) {
+    while ((n = u->by.read_data(u->from, block, sizeof block)) > 0) {
         if ((u->bytes += n) > MOST_BYTES)
             return err_set(u->e, TS_MEMORY, "%s: unpacks to more than %lld bytes", u->path, (long long)MOST_BYTES);
         for (la_ssize_t at = 0; at < n;) {
@@ -74,16 +73,16 @@ static bool copy(unpacking *u, int to)
             at += k;
         }
     }
-    return n == 0 || err_set(u->e, TS_BAD_INPUT, "%s: %s", u->path, archive_error_string(u->from));
+    return n == 0 || err_set(u->e, TS_BAD_INPUT, "%s: %s", u->path, u->by.error(u->from));
 }
 
 static bool take(unpacking *u, struct archive_entry *entry)
 {
-    const char *name = archive_entry_pathname(entry);
+    const char *name = u->by.entry_path(entry);
     const char *safe = name ? clean(name) : NULL;
     if (name && strcmp(name, "./") != 0 && !safe)
         return err_set(u->e, TS_BAD_INPUT, "%s: the entry \"%.200s\" would leave its folder", u->path, name);
-    if (!safe || archive_entry_filetype(entry) != AE_IFREG || !wanted(u, safe))
+    if (!safe || u->by.entry_type(entry) != AE_IFREG || !wanted(u, safe))
         return true;
     char *path = NULL;
     if (asprintf(&path, "%s/%s", u->folder, safe) < 0)
@@ -100,19 +99,21 @@ static bool take(unpacking *u, struct archive_entry *entry)
 
 bool archive_unpack(const char *path, const char *tiers, const char *folder, ts_error *e)
 {
-    unpacking u = {.from = archive_read_new(), .path = path, .tiers = tiers, .folder = folder, .e = e};
+    unpacking u = {.path = path, .tiers = tiers, .folder = folder, .e = e};
     struct archive_entry *entry;
-    if (!u.from)
+    if (!libarchive_open(&u.by, e))
+        return false;
+    if (!(u.from = u.by.read_new()))
         return err_set(e, TS_MEMORY, "no memory to read %s", path);
-    archive_read_support_filter_all(u.from);
-    archive_read_support_format_all(u.from);
-    int got = archive_read_open_filename(u.from, path, BLOCK);
+    u.by.support_filters(u.from);
+    u.by.support_formats(u.from);
+    int got = u.by.open_file(u.from, path, BLOCK);
     bool good = got == ARCHIVE_OK;
-    while (good && (got = archive_read_next_header(u.from, &entry)) == ARCHIVE_OK)
+    while (good && (got = u.by.next(u.from, &entry)) == ARCHIVE_OK)
         good = take(&u, entry);
     if (got != ARCHIVE_OK && got != ARCHIVE_EOF)
-        good = err_set(e, TS_BAD_INPUT, "%s: %s", path, archive_error_string(u.from));
-    archive_read_free(u.from);
+        good = err_set(e, TS_BAD_INPUT, "%s: %s", path, u.by.error(u.from));
+    u.by.free(u.from);
     return good;
 }
 
