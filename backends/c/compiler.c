@@ -144,18 +144,19 @@ static char *find_proper(const compiler *c, arena *mem)
     return path[0] == '/' && is_program(path) ? path : arena_string(mem, "");
 }
 
-/* Four lines: version, identity, path of the compiler proper, and its state. */
-static bool work_out(const compiler *c, arena *mem, text *record, err *e)
+/* Four lines: version, identity, path of the compiler proper, and its state. Where nothing is kept the version is enough:
+ * no key is compared. */
+static bool work_out(const compiler *c, bool kept, arena *mem, text *record, err *e)
 {
     text version = {0};
     if (!ask(c, "--version", &version, e)) {
         text_free(&version);
         return false;
     }
-    const char *proper = find_proper(c, mem);
+    const char *proper = kept ? find_proper(c, mem) : "";
     hasher *h = hash_open();
     hash_text(h, text_str(&version));
-    bool ok = hash_file(h, c->path, e) && (!*proper || hash_file(h, proper, e));
+    bool ok = !kept || (hash_file(h, c->path, e) && (!*proper || hash_file(h, proper, e)));
     digest d = hash_close(h);
     char hex[65];
     digest_hex(&d, hex);
@@ -201,7 +202,7 @@ bool compiler_identify(compiler *c, cache *known, err *e)
     bool found = cache_get(known, &key, &record), ok = found && accept(c, &mem, text_str(&record));
     if (!ok) {
         record.len = 0;
-        ok = work_out(c, &mem, &record, e) && accept(c, &mem, text_str(&record));
+        ok = work_out(c, known, &mem, &record, e) && accept(c, &mem, text_str(&record));
         if (found)
             cache_remove(known, &key);
         if (ok)
