@@ -318,7 +318,7 @@ static int schemas_of_c(char *all, const char **out, int max)
 
 /* Of `all`, every row under every schema with each number of threads by every instruction set; else each row under
  * the guess by the widest instruction set and by one of the others, with one of two numbers of threads, and under one
- * schema with one instruction set, the threads being those of the guess: what a schema leaves alone is compiled once. */
+ * schema with one instruction set, its threads being those of the guess: what a schema leaves alone is compiled once. */
 typedef struct combination {
     int isa, n_isa, thread, schema, n_schema; /* schema 0: the guess */
 } combination;
