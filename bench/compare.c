@@ -235,7 +235,7 @@ static void add_comparison(cJSON *out, const pair_of_files *p, const cJSON *befo
     js_text(row, "a", label);
     snprintf(label, sizeof label, "%.250s (%.250s)", js_get_text(before, "name"), p->o->before_name);
     js_text(row, "b", label);
-    js_text(row, "verdict", verdict_name(c.verdict));
+    js_text(row, "verdict", outcome_name(c.verdict));
     js_number(row, "ratio", c.ratio);
     js_number(row, "low", c.low);
     js_number(row, "high", c.high);

@@ -283,7 +283,7 @@ static void add_comparison(cJSON *list, const measured *m, const contestant *a, 
     cJSON *row = js_object(list, NULL);
     js_text(row, "a", a->name);
     js_text(row, "b", b->name);
-    js_text(row, "verdict", verdict_name(c.verdict));
+    js_text(row, "verdict", outcome_name(c.verdict));
     js_number(row, "ratio", c.ratio);
     js_number(row, "low", c.low);
     js_number(row, "high", c.high);

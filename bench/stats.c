@@ -10,12 +10,6 @@ enum { RESAMPLES = 10000, FEWEST_RESAMPLES = 1000 }; /* of the bootstrap; the fe
 static const double MOST_DRAWS = 5e7;                /* bounds the work on very many samples: about half a second */
 static const double COMPARE_CONFIDENCE = 0.99;       /* of an interval that decides between two files */
 
-const char *verdict_name(verdict v)
-{
-    static const char *const name[] = {"FASTER", "SLOWER", "SAME", "UNDECIDED"};
-    return name[v];
-}
-
 /* splitmix64 as a counter: no state to carry, so every draw is the same on every machine and in every order. */
 uint64_t stats_bits(uint64_t seed, uint64_t index)
 {

@@ -3,6 +3,7 @@
  * Everything is a pure function of the samples and a seed. Nothing is kept; arrays stay the caller's. */
 #ifndef BENCH_STATS_H
 #define BENCH_STATS_H
+#include "bench/report/outcome.h"
 #include "graph/base/stats.h"
 
 #include <stdbool.h>
@@ -33,11 +34,8 @@ typedef struct interval {
     double low, high;
 } interval;
 
-typedef enum verdict { FASTER, SLOWER, SAME, UNDECIDED } verdict;
-const char *verdict_name(verdict v);
-
 typedef struct comparison {
-    verdict verdict;   /* of a against b */
+    outcome verdict;   /* of a against b */
     double ratio;      /* time of b / time of a: above 1 where a is faster */
     double low, high;  /* 99 % interval of ratio */
     double detectable; /* smallest relative difference that could have been told from none, 0.01 = 1 % */

@@ -1,6 +1,7 @@
 /* table.c - results/1 and comparison/1 as people see them: what was measured where, a row each, verdicts, notes. */
 #include "bench/bench.h"
 #include "bench/cell.h"
+#include "bench/report/outcome.h"
 #include "graph/base/base.h"
 #include "graph/base/err.h"
 #include "graph/base/formats.h"
@@ -20,9 +21,13 @@ static const char *tint(const table *t, const char *word)
 {
     static const struct {
         const char *word, *code;
-    } tints[] = {{"FASTER", "\033[32m"},  {"SLOWER", "\033[31m"},  {"SAME", "\033[36m"},  {"UNDECIDED", "\033[33m"},
-                 {"INVALID", "\033[31m"}, {"ABSENT", "\033[33m"},  {"VALID", "\033[32m"}, {"quiet", "\033[32m"},
-                 {"busy", "\033[33m"},    {"unusable", "\033[31m"}};
+    } tints[] = {{"INVALID", "\033[31m"}, {"ABSENT", "\033[33m"}, {"VALID", "\033[32m"},
+                 {"quiet", "\033[32m"},   {"busy", "\033[33m"},   {"unusable", "\033[31m"}};
+    static const char *const decided[] = {
+        [FASTER] = "\033[32m", [SLOWER] = "\033[31m", [SAME] = "\033[36m", [UNDECIDED] = "\033[33m"};
+    const outcome is = outcome_read(word);
+    if (t->view->colour && is != NO_VERDICT)
+        return decided[is];
     for (size_t i = 0; t->view->colour && i < sizeof tints / sizeof *tints; i++)
         if (strcmp(word, tints[i].word) == 0)
             return tints[i].code;
@@ -204,8 +209,9 @@ static void put_reason(const table *t, const cJSON *v, const cJSON *comparison)
     const cJSON *a = js_find(all, "name", js_get_text(comparison, "a"));
     const cJSON *b = js_find(all, "name", js_get_text(comparison, "b"));
     double whole = js_get_number(b, "stats/median_ns", NAN) - js_get_number(a, "stats/median_ns", NAN), most = 0;
-    const char *verdict = js_get_text(comparison, "verdict"), *where = NULL;
-    if (!a || !b || (strcmp(verdict, "FASTER") != 0 && strcmp(verdict, "SLOWER") != 0))
+    const outcome is = outcome_read(js_get_text(comparison, "verdict"));
+    const char *where = NULL;
+    if (!a || !b || (is != FASTER && is != SLOWER))
         return;
     cJSON_ArrayForEach(k, js_get(a, "kernels"))
     {

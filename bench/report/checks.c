@@ -94,7 +94,7 @@ static mood difference_seen(const report *r, text *out)
     double found = fabs(log(r->match->ratio));
     text_add(out, "differences of %s or more can be detected; measured: %s", word_share(r->match->detectable).s,
              word_share(exp(found) - 1).s);
-    return outcome_of(r->match) == NOT_DECIDED ? CARE : FINE;
+    return outcome_read(r->match->word) == UNDECIDED ? CARE : FINE;
 }
 
 /* As the measurement states it; the times are worth what the machine was. */

@@ -6,6 +6,7 @@
 #include "bench/report/chart.h"
 #include "bench/report/data.h"
 #include "bench/report/html.h"
+#include "bench/report/outcome.h"
 #include "bench/report/word.h"
 
 typedef const char *part_writer(text *t, const report *r);
@@ -26,9 +27,7 @@ void report_embed(text *t, const report *r, const char *results_json); /* the da
 
 /* The verdict in one sentence, and in a second one how sure it is; name writes contestant c, or the text when c is
  * -1. */
-typedef enum outcome { NO_VERDICT, FIRST_FASTER, SECOND_FASTER, NO_DIFFERENCE, NOT_DECIDED } outcome;
 typedef void name_writer(text *t, const report *r, int c, const char *s);
-outcome outcome_of(const pairing *c);
 bool decided(const report *r); /* the explained pair differs, and that is sure; or nothing compared them */
 void verdict_sentence(text *t, const report *r, const pairing *c, name_writer *name);
 void verdict_certainty(text *t, const report *r, const pairing *c);

@@ -252,7 +252,7 @@ static bool not_sure(const report *r, reason *out)
         return true;
     }
     const group *g = &r->groups.of[0];
-    bool same = r->match && outcome_of(r->match) == NO_DIFFERENCE;
+    bool same = r->match && outcome_read(r->match->word) == SAME;
     text_add(&out->html,
              same ? "The two spend their time alike: the largest difference in any %s is %s, in "
                   : "Nothing is sure yet; the largest difference seen in any %s is %s, in ",

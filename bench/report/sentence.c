@@ -4,30 +4,17 @@
 #include <math.h>
 #include <string.h>
 
-outcome outcome_of(const pairing *c)
-{
-    static const struct {
-        const char *word;
-        outcome is;
-    } table[] = {
-        {"FASTER", FIRST_FASTER}, {"SLOWER", SECOND_FASTER}, {"SAME", NO_DIFFERENCE}, {"UNDECIDED", NOT_DECIDED}};
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (!strcmp(c->word, table[i].word))
-            return table[i].is;
-    return NO_VERDICT;
-}
-
 bool decided(const report *r)
 {
-    outcome is = r->match ? outcome_of(r->match) : NO_VERDICT;
+    outcome is = r->match ? outcome_read(r->match->word) : NO_VERDICT;
     if (r->match)
-        return is == FIRST_FASTER || is == SECOND_FASTER;
+        return is == FASTER || is == SLOWER;
     return r->fast >= 0 && r->of[r->slow].stats.median > 1.01 * r->of[r->fast].stats.median;
 }
 
 static void faster(text *t, const report *r, const pairing *c, name_writer *name)
 {
-    bool first = outcome_of(c) == FIRST_FASTER;
+    bool first = outcome_read(c->word) == FASTER;
     double times = first ? c->ratio : 1 / c->ratio; /* how much longer the slower one takes */
     int win = first ? c->ia : c->ib, lose = first ? c->ib : c->ia;
     const char *winner = first ? c->a : c->b, *loser = first ? c->b : c->a;
@@ -48,24 +35,22 @@ static void faster(text *t, const report *r, const pairing *c, name_writer *name
 
 void verdict_sentence(text *t, const report *r, const pairing *c, name_writer *name)
 {
-    outcome is = outcome_of(c);
-    if (is == FIRST_FASTER || is == SECOND_FASTER) {
+    outcome is = outcome_read(c->word);
+    if (is == FASTER || is == SLOWER) {
         faster(t, r, c, name);
         return;
     }
     name(t, r, c->ia, c->a);
-    text_add(t, is == NOT_DECIDED ? " or " : " and ");
+    text_add(t, is == UNDECIDED ? " or " : " and ");
     name(t, r, c->ib, c->b);
-    text_add(t, is == NO_DIFFERENCE ? " take the same time."
-                : is == NOT_DECIDED ? ": not decided."
-                                    : " were not compared.");
+    text_add(t, is == SAME ? " take the same time." : is == UNDECIDED ? ": not decided." : " were not compared.");
 }
 
 static void detectable(text *t, const pairing *c)
 {
     if (isnan(c->detectable))
         return;
-    if (outcome_of(c) == NOT_DECIDED)
+    if (outcome_read(c->word) == UNDECIDED)
         text_add(t, " With these samples only differences of %s or more can be detected.", word_share(c->detectable).s);
     else
         text_add(t, " A difference of %s or more would have been seen.", word_share(c->detectable).s);
@@ -74,21 +59,20 @@ static void detectable(text *t, const pairing *c)
 void verdict_certainty(text *t, const report *r, const pairing *c)
 {
     static const char *const lies[] = {
-        [FIRST_FASTER] = "lies wholly beyond the ±%s that count as equal.",
-        [SECOND_FASTER] = "lies wholly beyond the ±%s that count as equal.",
-        [NO_DIFFERENCE] = "lies inside the ±%s that count as equal.",
-        [NOT_DECIDED] =
-            "reaches across the edge of the ±%s that count as equal. More launches (--launches) narrow it."};
+        [FASTER] = "lies wholly beyond the ±%s that count as equal.",
+        [SLOWER] = "lies wholly beyond the ±%s that count as equal.",
+        [SAME] = "lies inside the ±%s that count as equal.",
+        [UNDECIDED] = "reaches across the edge of the ±%s that count as equal. More launches (--launches) narrow it."};
     double confidence = result_number(r->config, "confidence");
     word sure = word_share(confidence > 0 && confidence < 1 ? confidence : 0.99);
-    outcome is = outcome_of(c);
+    outcome is = outcome_read(c->word);
     if (is == NO_VERDICT)
         return;
     if (isnan(c->low) || isnan(c->high)) {
         text_add(t, "The results hold no interval, so how sure this is cannot be told.");
         return;
     }
-    text_add(t, "%s %s interval of the ratio of times, %s … %s, ", is == NOT_DECIDED ? "The" : "This is sure: the",
+    text_add(t, "%s %s interval of the ratio of times, %s … %s, ", is == UNDECIDED ? "The" : "This is sure: the",
              sure.s, word_ratio(c->low).s, word_ratio(c->high).s);
     text_add(t, lies[is], word_share(c->threshold).s);
     detectable(t, c);
@@ -102,7 +86,7 @@ static int tied(text *t, const report *r, const char *before, name_writer *name)
     for (int i = 0; i < r->n_comparison; i++) {
         const pairing *c = &r->comparisons[i];
         int other = c->ia == best ? c->ib : c->ib == best ? c->ia : -1;
-        bool equal = outcome_of(c) == NO_DIFFERENCE || outcome_of(c) == NOT_DECIDED;
+        bool equal = outcome_read(c->word) == SAME || outcome_read(c->word) == UNDECIDED;
         if (other < 0 || !equal || c == r->match || r->of[other].peer)
             continue;
         text_add(t, "%s", n++ ? ", " : before);
@@ -138,12 +122,12 @@ static int candidates(const report *r)
 
 static void among_several(text *t, const report *r, int valid, name_writer *name)
 {
-    outcome is = r->match ? outcome_of(r->match) : NO_VERDICT;
-    if (is == NOT_DECIDED) {
+    outcome is = r->match ? outcome_read(r->match->word) : NO_VERDICT;
+    if (is == UNDECIDED) {
         undecided(t, r, valid, name);
         return;
     }
-    if (is == NO_DIFFERENCE) {
+    if (is == SAME) {
         text_add(t, "Of %d candidates, the two fastest: ", valid);
         verdict_sentence(t, r, r->match, name);
         ties(t, r, name);

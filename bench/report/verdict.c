@@ -22,14 +22,13 @@ static void marked(text *t, const report *r, int c, const char *s)
 
 static void badge(text *t, const report *r)
 {
-    static const char *const words[] = {"NO VERDICT", "FASTER", "FASTER", "SAME", "UNDECIDED"};
-    outcome is = r->match ? outcome_of(r->match) : NO_VERDICT;
+    outcome is = r->match ? outcome_read(r->match->word) : NO_VERDICT;
     if (r->best < 0)
         text_add(t, "<span class=\"badge bad\">INVALID</span>\n");
-    else if (is == FIRST_FASTER || is == SECOND_FASTER)
-        text_add(t, "<span class=\"badge %s ink\">%s</span>\n", mark_class(r, r->best), words[is]);
+    else if (is == FASTER || is == SLOWER)
+        text_add(t, "<span class=\"badge %s ink\">%s</span>\n", mark_class(r, r->best), outcome_name(FASTER));
     else if (r->match)
-        text_add(t, "<span class=\"badge ki ink\">%s</span>\n", words[is]);
+        text_add(t, "<span class=\"badge ki ink\">%s</span>\n", outcome_name(is));
 }
 
 /* What a schema says and what ran are two things where its loops were refused. */
@@ -192,8 +191,8 @@ static void forest_frame(text *t, const axis *x, double threshold, double bottom
 
 static void forest_row(text *t, const report *r, const pairing *c, const axis *x, double y)
 {
-    outcome is = outcome_of(c);
-    int win = is == FIRST_FASTER ? c->ia : is == SECOND_FASTER ? c->ib : -1;
+    outcome is = outcome_read(c->word);
+    int win = is == FASTER ? c->ia : is == SLOWER ? c->ib : -1;
     text_add(t, "<text x=\"0\" y=\"%.0f\" class=\"strong\">", y + 4.5);
     html_clip(t, c->a, 19);
     text_add(t, " <tspan class=\"soft\" font-weight=\"400\">vs</tspan> ");

@@ -47,7 +47,7 @@ static void test_comparisons(void)
         sample_set b = {5, expected_start, other[i]};
         const expected_comparison *want = &expected_comparisons[i];
         comparison c = stats_compare(&a, &b, 0.01, 21 + (uint64_t)i);
-        CHECK_TEXT(verdict_name(c.verdict), want->verdict);
+        CHECK_TEXT(outcome_name(c.verdict), want->verdict);
         /* the t quantiles are tabulated to four digits */
         CHECK(close_to(c.ratio, want->ratio) && fabs(c.low - want->low) < 1e-5 && fabs(c.high - want->high) < 1e-5);
         comparison back = stats_compare(&b, &a, 0.01, 21 + (uint64_t)i);
@@ -91,7 +91,7 @@ static double noise(uint64_t seed, uint64_t i)
 
 /* Both contestants share the weather of a round; each launch favours one or the other by about
  * `launch` (its addresses). */
-static verdict imagined(uint64_t trial, double sample, double launch, double slowdown, bool apart)
+static outcome imagined(uint64_t trial, double sample, double launch, double slowdown, bool apart)
 {
     double a[N], b[N];
     int start[LAUNCHES + 1];
