@@ -1,6 +1,7 @@
 /* ctest: Og
  * Gradients of operations that a program defines: its own, of one and several outputs, asked for once a call; derived
  * from text; and what is refused. */
+#include "graph/base/base.h"
 #include "tests/check.h"
 #include "tessera.h"
 
@@ -8,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 static const int64_t dim[] = {5, 3};
 
 /* ---- operations ---- */

@@ -1,6 +1,7 @@
 /* ctest: Og
  * Gradients against closed forms where definitions are likeliest to break: at 0, where corners have to cancel, and far
  * out, where exp overflows; in f64 by the interpreter and in f32 by generated code. */
+#include "graph/base/base.h"
 #include "tests/check.h"
 
 #include "tessera.h"
@@ -9,8 +10,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#define COUNT(a) (int)(sizeof(a) / sizeof *(a))
 
 static const double point[] = {-1e20, -700, -100, -89, -60, -50, -20, -1, -0.0, 0, 1, 9, 20, 60, 100, 700, 1e20};
 

@@ -1,6 +1,7 @@
 /* ctest: Og
  * Gradients of folds that a user writes over tuples: argmax, online softmax and Welford against what the table's own
  * operations have, on every target; tangents, batches, second derivatives; what is read by way of the states. */
+#include "graph/base/base.h"
 #include "tests/check.h"
 #include "tessera.h"
 
@@ -8,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 enum { N = 3, M = 11 };
 static const int64_t dim[] = {N, M};
 

@@ -1,3 +1,4 @@
+#include "graph/base/base.h"
 #include "tests/backends/blocks.h"
 #include "tests/backends/row.h"
 #include "tests/check.h"
@@ -6,8 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 
 typedef struct problem {
     ts_dtype dtype;

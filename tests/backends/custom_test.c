@@ -1,6 +1,7 @@
 /* ctest: Og
  * Operations that a program defines, run: kernels over one and several outputs of one dtype and two, on both targets,
  * with threads, and in plans of reference; text; what fails while it runs; what cannot leave the process. */
+#include "graph/base/base.h"
 #include "tests/check.h"
 #include "tests/scratch.h"
 #include "tessera.h"
@@ -11,7 +12,6 @@
 #include <string.h>
 
 enum { ROWS = 37, COLUMNS = 11 };
-#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 static const int64_t dim[] = {ROWS, COLUMNS};
 static const struct {
     const char *name;

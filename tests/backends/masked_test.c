@@ -2,6 +2,7 @@
  * masked_test.c - attention under masks: what the C target leaves out gives the interpreter's numbers, and the bits of
  * loops that leave nothing out; rows of which everything is masked, by the triangle and by padding before the first
  * word, too. */
+#include "graph/base/base.h"
 #include "tests/backends/row.h"
 #include "tests/check.h"
 #include "tests/scratch.h"
@@ -9,8 +10,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 
 typedef struct problem {
     const char *how; /* the mask is "added", in place of scores ("where"), or "causal" by the operation itself */
