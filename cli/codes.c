@@ -33,7 +33,7 @@ const code_page message_codes[] = {
     {"M019", "An element type is missing, unknown to ONNX, or different from what the output's node gives.",
      "State the type of every input, and of an output the one that comes out."},
     {"M020", "A shape has too many dimensions, or one that is negative.", "The message names the value and its shape."},
-    {"M021", "A tensor of more than 2^40 elements.", "Its shape is damaged, or meant to exhaust memory."},
+    {"M021", "A tensor has more elements than any may have.", "Its shape is damaged, or meant to exhaust memory."},
     {"M022", "A tensor's data do not fit its shape and element type.",
      "The file is cut or damaged, or its data are stated in two places."},
     {"M024", "An operator cannot be applied to the operands that it has here.",

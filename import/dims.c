@@ -131,9 +131,10 @@ bool dims_set(dims *d, const char *assignment, err *e)
     if ((!ok || *at) && !tied)
         return err_set(
             e, TS_USAGE,
-            "--dim \"%s\": an extent is a whole number from 0 to 2^40, a range two of them: %.*s=1..128, a sum "
+            "--dim \"%s\": an extent is a whole number from 0 to 2^%d, a range two of them: %.*s=1..128, a sum "
             "of dimensions and numbers: %.*s=past+1",
-            assignment, (int)(equals - assignment), assignment, (int)(equals - assignment), assignment);
+            assignment, MODEL_ELEMENTS_LOG2, (int)(equals - assignment), assignment, (int)(equals - assignment),
+            assignment);
     if (!tied && range && low > high)
         return err_set(e, TS_USAGE, "--dim \"%s\": the range is empty", assignment);
     if (!tied && range && ((low % every && strncmp(equals + 1, "..", 2)) || high % every))

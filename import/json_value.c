@@ -4,6 +4,7 @@
 #include "import/name.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { INLINE_ELEMENTS = 64 }; /* that a message or a file has in place; more are counted */
@@ -65,7 +66,9 @@ bool json_extent(const json *v, int64_t *out, err *e)
 {
     if (json_whole(v, out) && *out >= 0 && *out <= MODEL_ELEMENTS)
         return true;
-    return json_expect(v, "an extent from 0 to 2^40", e);
+    char wanted[48];
+    snprintf(wanted, sizeof wanted, "an extent from 0 to 2^%d", MODEL_ELEMENTS_LOG2);
+    return json_expect(v, wanted, e);
 }
 
 bool json_shape(const json *list, ts_port *out, err *e)

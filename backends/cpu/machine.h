@@ -23,7 +23,7 @@ bool nontemporal_of_host(void);        /* machine.nta */
 
 /* tier: something that several cores share, from the outside in. */
 typedef enum tier_kind { TIER_PACKAGE, TIER_NUMA, TIER_L3, TIER_L2, TIER_L1D, N_TIER } tier_kind;
-enum { MAX_CORE = 1024 };
+enum { MAX_CORE = TS_MAX_THREADS }; /* a core is a thread of the team */
 typedef struct tier {
     int n;            /* instances in use; 0: there is none */
     int64_t bytes;    /* of the smallest instance; 0 where size means nothing */

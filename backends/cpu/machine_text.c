@@ -2,16 +2,23 @@
 #include "backends/cpu/machine.h"
 #include "backends/figure.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 bool machine_parse(machine *m, const char *s, err *e); /* called by machine_load */
 
+enum { MOST_LINE = 4096 }; /* bytes of a cache line: a page, more than any machine has */
 static const char *const tier_name[N_TIER] = {"package", "numa", "l3", "l2", "l1d"};
 
-static bool fail(const char *word, const char *why, err *e)
+__attribute__((format(printf, 3, 4))) static bool fail(const char *word, err *e, const char *wanted, ...)
 {
+    char why[256];
+    va_list list;
+    va_start(list, wanted);
+    vsnprintf(why, sizeof why, wanted, list);
+    va_end(list);
     err_set(e, TS_BAD_INPUT, "machine: %s at '%.40s'", why, word);
     return err_hint(e, "write it like: package:1 l3:1(32MB) l2:2(1MB) l1d:2(32KB) core:2 isa:avx512");
 }
@@ -84,7 +91,7 @@ static bool refuse_name(const char *word, err *e)
     for (int k = 0; k < N_TIER; k++)
         text_add(&why, "%s, ", tier_name[k]);
     text_add(&why, "core, line, isa, nta or cpu expected");
-    fail(word, text_str(&why), e);
+    fail(word, e, "%s", text_str(&why));
     text_free(&why);
     return false;
 }
@@ -95,19 +102,16 @@ static bool refuse_isa(const char *word, err *e)
     for (int i = 0; isa_at(i); i++)
         text_add(&why, "%s%s", i ? ", " : "one of ", isa_at(i)->name);
     text_add(&why, " expected");
-    fail(word, text_str(&why), e);
+    fail(word, e, "%s", text_str(&why));
     text_free(&why);
     return false;
 }
 
 static bool refuse_tier(const char *word, tier_kind k, err *e)
 {
-    text why = {0};
-    text_add(&why, "%s:N%s or %s:N%s=CORES+CORES, N from %d to %d, expected", tier_name[k],
-             k >= TIER_L3 ? "(SIZE)" : "", tier_name[k], k >= TIER_L3 ? "(SIZE)" : "", k == TIER_L3 ? 0 : 1, MAX_CORE);
-    fail(word, text_str(&why), e);
-    text_free(&why);
-    return false;
+    const char *name = tier_name[k], *size = k >= TIER_L3 ? "(SIZE)" : "";
+    return fail(word, e, "%s:N%s or %s:N%s=CORES+CORES, N from %d to %d, expected", name, size, name, size,
+                k == TIER_L3 ? 0 : 1, MAX_CORE);
 }
 
 static bool read_word(machine *m, const char *word, const char **s, err *e)
@@ -116,10 +120,10 @@ static bool read_word(machine *m, const char *word, const char **s, err *e)
     size_t n = strcspn(word, ":");
     *s = word + n + 1;
     if (n == 4 && memcmp(word, "core", 4) == 0)
-        return read_cores(m, s) || fail(word, "core:N or core:N(0,1,...), N from 1 to 1024, expected", e);
+        return read_cores(m, s) || fail(word, e, "core:N or core:N(0,1,...), N from 1 to %d, expected", MAX_CORE);
     if (n == 4 && memcmp(word, "line", 4) == 0) {
-        if (!figure_number(s, 1, 4096, &v))
-            return fail(word, "line:1 to line:4096 expected", e);
+        if (!figure_number(s, 1, MOST_LINE, &v))
+            return fail(word, e, "line:1 to line:%d expected", MOST_LINE);
         m->line = (int)v;
         return true;
     }
@@ -134,7 +138,7 @@ static bool read_word(machine *m, const char *word, const char **s, err *e)
     if (n == 3 && memcmp(word, "nta", 3) == 0) {
         m->nta = strncmp(*s, "l2", 2) == 0;
         *s += m->nta ? 2 : 0;
-        return m->nta || fail(word, "nta:l2 expected", e);
+        return m->nta || fail(word, e, "nta:l2 expected");
     }
     for (int k = 0; k < N_TIER; k++)
         if (strlen(tier_name[k]) == n && memcmp(word, tier_name[k], n) == 0)
@@ -165,15 +169,15 @@ bool machine_parse(machine *m, const char *s, err *e)
         }
         const char *word = s, *end = s;
         if (!strchr(s, ':'))
-            return fail(word, "NAME:COUNT expected", e);
+            return fail(word, e, "NAME:COUNT expected");
         if (!read_word(m, word, &end, e))
             return false;
         if (*end && *end != ' ')
-            return fail(end, "a blank between words expected", e);
+            return fail(end, e, "a blank between words expected");
         s = end;
     }
     if (m->n_core == 0)
-        return fail(given, "core:N expected", e);
+        return fail(given, e, "core:N expected");
     for (int k = 0; k < N_TIER; k++) {
         tier *r = &m->tier[k];
         if (r->n < 0)

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { LONGEST_LOG2 = 40 }; /* elements of an axis, past which a scale is a mistake */
+
 /* ---- ONNX ---- */
 typedef struct listed { /* the axes that scales, sizes and regions speak of */
     int n, axis[2 * MAX_RANK];
@@ -74,9 +76,9 @@ static bool extents(const onnx_call *c, const listed *l, int64_t *size, double *
         return false;
     for (int i = 0; given && i < t->rank; i++) {
         const double s = floor((double)t->dim[i] * scale[i]);
-        if (!(s >= 0 && s < 0x1p40))
-            return err_set(e, TS_BAD_INPUT, "%s: scale %g of axis %d, which gives no extent below 2^40", c->type,
-                           scale[i], i);
+        if (!(s >= 0 && s < ldexp(1, LONGEST_LOG2)))
+            return err_set(e, TS_BAD_INPUT, "%s: scale %g of axis %d makes %lld elements %g, 0 to 2^%d expected",
+                           c->type, scale[i], i, (long long)t->dim[i], s, LONGEST_LOG2);
         size[i] = (int64_t)s;
     }
     if (given)

@@ -73,7 +73,7 @@ static bool read_shape(const Onnx__Tensor *t, const char *what, ts_array *out, e
         if (out->dim[i] < 0)
             return err_set(e, TS_BAD_INPUT, "M020 %s: dim[%d] = %lld", what, i, (long long)out->dim[i]);
         if (!int_mul(count, out->dim[i] ? out->dim[i] : 1, &count) || count > MODEL_ELEMENTS)
-            return err_set(e, TS_BAD_INPUT, "M021 %s: more than 2^40 elements", what);
+            return err_set(e, TS_BAD_INPUT, "M021 %s: more than 2^%d elements", what, MODEL_ELEMENTS_LOG2);
     }
     return true;
 }
