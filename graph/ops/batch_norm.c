@@ -23,7 +23,7 @@ static bool moments(graph *g, const node *x, dtype to, const node *out[2])
     return var != NULL;
 }
 
-/* What the model's statistics become after a batch. */
+/* What the model's statistics [channel] become after a batch. */
 static const node *followed(graph *g, const node *old, const node *now, double keep)
 {
     return g_call2(g, "add", g_call2(g, "multiply", old, g_scalar_like(g, old, keep)),

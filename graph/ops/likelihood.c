@@ -14,7 +14,7 @@ static const node *safe_labels(graph *g, const node *labels, const node *counts)
     return g_call1(g, "expand_dims axes=[1]", at);
 }
 
-/* What each label weighs: nothing if ignored, its class's weight, or 1. NULL: all weigh the same. */
+/* What each label weighs, [batch, ...]: nothing if ignored, its class's weight [class], or 1. NULL: all alike. */
 static const node *weight_of(graph *g, const node *x, const node *labels, const node *weight, const node *counts)
 {
     const node *w = NULL;
@@ -60,7 +60,8 @@ static bool adapt_cross_entropy(const onnx_call *c, const node **out, err *e)
 }
 
 /* ---- recipes ---- */
-/* Operands: logarithms [batch, class, ...], labels [batch, ...], perhaps weights [class]. */
+/* Operands: logarithms [batch, class, ...], labels [batch, ...], perhaps weights [class]; found [batch, 1, ...],
+ * loss, w and counts [batch, ...]. */
 static const node *nll_loss_lower(graph *g, const node *n)
 {
     const char *how = node_attr(n, "reduction")->s;

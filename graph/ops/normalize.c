@@ -111,7 +111,8 @@ static bool with_epsilon(const onnx_call *c, const char *op_name, int64_t axis, 
     return onnx_give(c, out, y, e);
 }
 
-/* Further outputs are the mean and the inverse deviation: parts of the recipe, hence the same nodes. */
+/* Further outputs are the mean and the inverse deviation, x's shape with 1 at the axes: parts of the recipe, hence the
+ * same nodes. */
 static bool adapt_layer_norm(const onnx_call *c, const node **out, err *e)
 {
     int64_t axes[MAX_RANK];
@@ -136,6 +137,7 @@ static bool adapt_rms_norm(const onnx_call *c, const node **out, err *e)
     return with_epsilon(c, "rms_norm", onnx_int(c, "axis", -1), out, e);
 }
 
+/* x [batch, channel, ...], scale and bias [channel] */
 static bool adapt_instance_norm(const onnx_call *c, const node **out, err *e)
 {
     if (!onnx_need(c, 3, e))
@@ -148,7 +150,8 @@ static bool adapt_instance_norm(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, g_cast(c->g, y, c->in[0]->type.dtype), e);
 }
 
-/* Up to version 20 scale and bias have one number for each group, later for each channel. */
+/* x [batch, channel, ...]. Up to version 20 scale and bias have one number for each group, [groups], later for each
+ * channel, [channel], which is what the first become. */
 static bool adapt_group_norm(const onnx_call *c, const node **out, err *e)
 {
     const node *in[3];
@@ -188,6 +191,7 @@ static const node *lowered(graph *g, const node *n)
     return g_call2(g, "subtract", x, over(g, "max", x, 1, (int64_t[]){axis}));
 }
 
+/* z of x's shape; the sum has 1 at the axis. */
 static const node *softmax_lower(graph *g, const node *n)
 {
     const node *z = g_call1(g, "exp", lowered(g, n));

@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-/* ---- helpers ---- */
 /* ---- ONNX ---- */
 static bool adapt_lp_pool(const onnx_call *c, const node **out, err *e)
 {
@@ -15,6 +14,7 @@ static bool adapt_lp_pool(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, g_apply(c->g, "lp_pool", c->in[0], COUNT(list), list), e);
 }
 
+/* x [batch, channel, space...] -> [batch, channel, 1...] */
 static bool adapt_global_lp(const onnx_call *c, const node **out, err *e)
 {
     int64_t axes[MAX_RANK];
@@ -53,8 +53,9 @@ static bool unpooled(const onnx_call *c, int64_t *shape, err *e)
     return true;
 }
 
-/* Places count the elements of the pooled tensor. An output shape that is given places them in a larger one, with new
- * elements at the end of every axis. */
+/* Values and their places, of one shape [batch, channel, space...]; zeros and y before its reshaping [all]. Places
+ * count the elements of the pooled tensor. An output shape that is given places them in a larger one, with new elements
+ * at the end of every axis. */
 static bool adapt_max_unpool(const onnx_call *c, const node **out, err *e)
 {
     int64_t shape[MAX_RANK], want[MAX_RANK], pads[2 * MAX_RANK] = {0}, all = 1;

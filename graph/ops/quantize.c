@@ -10,14 +10,15 @@ static double highest(dtype d)
     return ldexp(1, dtype_bits(d) - (dtype_signed(d) ? 1 : 0)) - 1;
 }
 
-/* x - zero in 32 bits; no zero means 0. */
+/* x - zero in 32 bits, of x's shape; zero [] or as it broadcasts to x; no zero means 0. */
 static const node *centred(graph *g, const node *x, const node *zero)
 {
     x = g_cast(g, x, TS_I32);
     return zero ? g_call2(g, "subtract", x, g_cast(g, zero, TS_I32)) : x;
 }
 
-/* A number for each element of `axis`, or for each block of it, so that it stands beside x. */
+/* A number v for each element of `axis`, [n], or for each block of it, x's shape but n blocks at the axis, so that it
+ * broadcasts to x: [1, ..., n, ..., 1], or x's shape; one number becomes []. */
 static const node *beside(graph *g, const node *x, const node *v, int axis, int64_t block)
 {
     int64_t shape[MAX_RANK], whole;
@@ -46,7 +47,8 @@ static const node *beside(graph *g, const node *x, const node *v, int axis, int6
     return g_reshape(g, v, x->type.rank, shape);
 }
 
-/* Per row or per column of the last two axes of x: vectors of matrices of rank 2 stand along that axis. */
+/* Per row or per column of the last two axes of x [..., rows, columns]: v [rows] becomes [rows, 1], v [columns] stays,
+ * one number becomes []. */
 static const node *of_rows(graph *g, const node *x, const node *v, bool columns)
 {
     if (!v || v->type.rank != 1 || v->type.dim[0] == 1 || x->type.rank < 2)
@@ -54,6 +56,7 @@ static const node *of_rows(graph *g, const node *x, const node *v, bool columns)
     return columns ? v : g_reshape(g, v, 2, (int64_t[]){v->type.dim[0], 1});
 }
 
+/* round(x / scale) + zero, of x's shape, to which scale and zero broadcast. */
 static const node *quantized(graph *g, const node *x, const node *scale, const node *zero, dtype to)
 {
     if (dtype_class(to) == D_REAL) /* of 8 bits and fewer: no zero but 0 */
@@ -72,6 +75,7 @@ static bool scale_axis(const onnx_call *c, int *axis, err *e)
     return one || axis_norm(onnx_int(c, "axis", x->rank > 1 ? 1 : 0), x->rank, axis, e);
 }
 
+/* x, scale and zero as operands come: scale and zero [], [n] of the axis, or blocks; y of x's shape. */
 static bool adapt_quantize(const onnx_call *c, const node **out, err *e)
 {
     int axis;
@@ -96,6 +100,7 @@ static bool adapt_quantize(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, quantized(g, x, scale, zero, to), e);
 }
 
+/* (x - zero) * scale, both beside x; y of x's shape. */
 static bool adapt_dequantize(const onnx_call *c, const node **out, err *e)
 {
     int axis;
@@ -114,7 +119,7 @@ static bool adapt_dequantize(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, y, e);
 }
 
-/* scale = (max(x, 0) - min(x, 0)) / 255, zero = round(-min / scale) */
+/* scale = (max(x, 0) - min(x, 0)) / 255, zero = round(-min / scale), both []; y of x's shape. */
 static bool adapt_dynamic(const onnx_call *c, const node **out, err *e)
 {
     if (!onnx_need(c, 1, e))
@@ -129,6 +134,7 @@ static bool adapt_dynamic(const onnx_call *c, const node **out, err *e)
            (c->n_out < 2 || onnx_give(c, out + 1, scale, e)) && (c->n_out < 3 || onnx_give(c, out + 2, zero, e));
 }
 
+/* a [..., m, k], b [..., k, n] -> [..., m, n] */
 static bool adapt_matmul_integer(const onnx_call *c, const node **out, err *e)
 {
     if (!onnx_need(c, 2, e))
@@ -151,6 +157,7 @@ static const node *rescaled(graph *g, const node *sum, const node *a_scale, cons
     return zero ? quantized(g, real, g_cast(g, y_one, TS_F32), z_one, zero->type.dtype) : NULL;
 }
 
+/* Operands: a [..., m, k], its scale and zero, the same of b [..., k, n], of y; sum [..., m, n]. */
 static bool adapt_qlinear_matmul(const onnx_call *c, const node **out, err *e)
 {
     if (!onnx_need(c, 8, e))
@@ -165,7 +172,8 @@ static bool adapt_qlinear_matmul(const onnx_call *c, const node **out, err *e)
                      e);
 }
 
-/* A number for each output channel, in front of w's other axes, or behind the batch axis of the result. */
+/* A number for each output channel, v [out]: [out, 1, ...] beside the weight w [out, in, space...], or [out, 1, ...]
+ * with an axis less, beside the result [batch, out, space...]; one number becomes []. */
 static const node *of_outputs(graph *g, const node *w, const node *v, bool weight)
 {
     int64_t shape[MAX_RANK];
@@ -177,6 +185,7 @@ static const node *of_outputs(graph *g, const node *w, const node *v, bool weigh
     return g_reshape(g, v, rank, shape);
 }
 
+/* x [batch, in, space...], w [out, in / group, space...], both in 32 bits -> [batch, out, space...] */
 static const node *integer_conv(const onnx_call *c, const node *x, const node *w, err *e)
 {
     attr list[4];
@@ -203,6 +212,8 @@ static bool adapt_conv_integer(const onnx_call *c, const node **out, err *e)
     return (y || !err_is(e)) && onnx_give(c, out, y, e);
 }
 
+/* Operands: x [batch, in, space...], its scale and zero [], the same of w [out, in / group, space...], by out, of y;
+ * perhaps a bias [out]. */
 static bool adapt_qlinear_conv(const onnx_call *c, const node **out, err *e)
 {
     if (!onnx_need(c, 8, e))

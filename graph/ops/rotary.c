@@ -51,7 +51,7 @@ static bool adapt_rotary(const onnx_call *c, const node **out, err *e)
 
 /* ---- recipes ---- */
 /* (p, q) -> (p cos - q sin, p sin + q cos), where p and q are halves of the turned part or neighbours in it:
- * x [..., all], turned [..., width]; p, q and the angles [..., width / 2]. */
+ * x [..., all], turned [..., width], two [..., width / 2, 2]; p, q and the angles [..., width / 2]. */
 static const node *rotary_lower(graph *g, const node *n)
 {
     const node *x = n->in[0], *cosine = n->in[1], *sine = n->in[2], *p, *q;

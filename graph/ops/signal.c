@@ -36,7 +36,7 @@ static bool read_dft(const node *n, plan_of_dft *p, err *e)
     return true;
 }
 
-/* The cosine and sine of 2 pi i / n. */
+/* The cosine and sine of 2 pi i / n: [n, 2] */
 static const node *turns(graph *g, dtype d, int64_t n)
 {
     const type t = {.dtype = d, .rank = 2, .dim = {n, 2}};
@@ -78,7 +78,8 @@ static bool adapt_blackman(const onnx_call *c, const node **out, err *e)
     return window_of(c, (const double[]){0.42, 0.5, 0.08}, out, e);
 }
 
-/* The axis: an attribute before version 20 (1), since then operand 2 (-2). Its length: operand 1, or as it is. */
+/* x [..., 1 or 2]. The axis: an attribute before version 20 (1), since then operand 2 (-2). Its length: operand 1, or
+ * as it is. */
 static bool adapt_dft(const onnx_call *c, const node **out, err *e)
 {
     double axis = (double)onnx_int(c, "axis", c->version < 20 ? 1 : -2), length = -1;
@@ -97,7 +98,8 @@ static bool adapt_dft(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, g_apply(c->g, "dft", c->in[0], COUNT(list), list), e);
 }
 
-/* Frames of the signal [batch, time, 1 or 2], `step` apart, times the window, each transformed. */
+/* Frames of the signal x [batch, time, 1 or 2], `step` apart, times the window [n], each transformed: start [frames,
+ * 1], place [frames, n], frame [batch, frames, n, 1 or 2]; the result [batch, frames, n or n / 2 + 1, 2]. */
 static bool adapt_stft(const onnx_call *c, const node **out, err *e)
 {
     double step = 0, length = -1;
@@ -218,6 +220,7 @@ static bool fourier_body(defn *d, err *e)
 }
 
 /* ---- recipes ---- */
+/* x [..., 1 or 2] and the table of turns [length, 2] */
 static const node *dft_lower(graph *g, const node *n)
 {
     plan_of_dft p;
@@ -240,7 +243,8 @@ static double hertz(double mel)
     return 700 * (pow(10, mel / 2595) - 1);
 }
 
-/* Triangles between neighbouring edges, which lie evenly on the mel scale and on whole numbers of the spectrum. */
+/* Triangles between neighbouring edges, which lie evenly on the mel scale and on whole numbers of the spectrum:
+ * [rows, bins], a row for each of the length / 2 + 1 frequencies. */
 static const node *mel_lower(graph *g, const node *n)
 {
     const int64_t bins = node_int(n, "bins"), length = node_int(n, "length"), rate = node_int(n, "rate");

@@ -85,7 +85,8 @@ static bool sequences(graph *g, const node *n, int count)
 }
 
 /* ---- recipes ---- */
-/* Operands: queries, keys, values [..., time, width]; their three weights [width, heads * own] and that of the result;
+/* Operands: queries, keys, values [..., time, width]; their three weights [width, heads * own] and that of the result,
+ * [heads * own, width]; in: each split [..., heads, time, own], then the mask; y [..., heads, time, own]. Besides,
  * perhaps the four biases; perhaps a mask, which is added to the scores [..., heads, queries, keys]. */
 static const node *multi_head_lower(graph *g, const node *n)
 {
@@ -115,7 +116,7 @@ static const node *multi_head_lower(graph *g, const node *n)
 }
 
 /* Operands: x [..., width], weights [width, inner] and [inner, out], perhaps two biases. Gated, the first is
- * [width, 2 * inner]: what is activated, then its factor. */
+ * [width, 2 * inner]: what is activated, then its factor; y, z, factor [..., inner]. */
 static const node *feed_forward_lower(graph *g, const node *n)
 {
     const char *activation = node_attr(n, "activation")->s;
