@@ -257,7 +257,9 @@ const node *derive(graph *g, const node *y, const arriving *at, const node *of, 
         if (v.d.value->kind == X_SCAN)
             return *chosen = true, total = derive_states(g, &v.d, at->dy, of), arena_free(&mem), total;
         if (x_alone(v.d.value))
-            err_set(&v.e, TS_UNSUPPORTED, "routines and what is put into places have no derived gradient");
+            err_set(
+                &v.e, TS_UNSUPPORTED,
+                "routines and what is put into places have no derived gradient, one of the operation's own expected");
         v.fold = x_find(v.d.value, X_FOLD), v.dy = x_element(&mem, at->dy);
         *chosen = *chosen || has_choice(v.d.value);
         if (n > MAX_READ)

@@ -184,7 +184,10 @@ static const expr *through_fold(forward *f, const defn *d, const expr *fold, err
                NULL;
     const node *part = inner && !err_is(e) ? folded(f, d, fold, inner) : NULL;
     if (inner && !part)
-        return err_set(e, TS_UNSUPPORTED, "it cannot be spelled out"), NULL;
+        return err_set(e, TS_UNSUPPORTED,
+                       "how what it adds up moves takes more operands than the %d of one operation, or more axes",
+                       MOST_SPELLED),
+               NULL;
     v.fold = part ? fold : NULL, v.to = part ? x_element(mem, part) : NULL;
     const expr *total = d_along(mem, d->value, motion_of, &v, e);
     if (!total || !x_count(total, X_FOLD))

@@ -59,7 +59,8 @@ bool json_need_name(const json *object, const char *key, const char **out, err *
 
 bool json_dtype(const json *v, dtype *out, err *e)
 {
-    return dtype_parse(v->text, out) || json_refuse(e, v, TS_BAD_INPUT, "\"%s\" is not a dtype", v->text);
+    err own = {0};
+    return dtype_read(v->text, out, &own) || json_refuse(e, v, TS_BAD_INPUT, "%s", own.text);
 }
 
 bool json_extent(const json *v, int64_t *out, err *e)

@@ -1,5 +1,6 @@
 /* custom.c - operations that a program defines: calls of their functions, and outputs that share one value. */
 #include "graph/ir/custom.h"
+#include "graph/ir/rule.h"
 #include "graph/ir/scalar.h"
 #include "graph/ir/trip.h"
 
@@ -117,8 +118,8 @@ static bool result_shape(const node *n, type *out, err *e)
     const attr *dims = node_attr(n, "dims"), *bytes = node_attr(n, "bytes");
     const int64_t at = node_int(n, "at");
     *out = (type){.dtype = t->dtype, .rank = dims->n};
-    if (bytes->kind == 's' && !dtype_parse(bytes->s, &out->dtype))
-        return err_set(e, TS_BAD_INPUT, "bytes: \"%s\" is not a dtype", bytes->s);
+    if (bytes->kind == 's' && !attr_dtype(n, "bytes", &out->dtype, e))
+        return false;
     if (dims->n > MAX_RANK)
         return err_set(e, TS_BAD_INPUT, "dims: rank %d is not in 0...%d", dims->n, MAX_RANK);
     memcpy(out->dim, dims->ints, (size_t)dims->n * sizeof *dims->ints);

@@ -29,6 +29,7 @@ typedef struct fn {
 } fn;
 typedef struct scalars scalars; /* the functions of one graph (scalar.h): each an fn without any spelling */
 const fn *fn_find(const char *name);
+const fn *fn_at(int i);       /* NULL past the end */
 double fn_steps(const fn *f); /* additions in the time of one call: divisions and roots count as one in flops alone */
 int64_t fn_whole(const fn *f, dtype d, const int64_t *x); /* d: of the arguments, a dtype of whole or truth values */
 const char *fn_spelled(const fn *f, dtype d);             /* as c_real and c_whole, for such arguments */

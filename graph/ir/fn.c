@@ -198,6 +198,11 @@ const fn *fn_find(const char *name)
     return NULL;
 }
 
+const fn *fn_at(int i)
+{
+    return i >= 0 && i < COUNT(table) ? &table[i] : NULL;
+}
+
 double fn_steps(const fn *f)
 {
     static const char *const slow[] = {"div", "sqrt", "floordiv", "mod", "fmod"};

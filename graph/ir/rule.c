@@ -93,6 +93,11 @@ bool axes_set(const attr *a, int rank, uint32_t *set, err *e)
     return true;
 }
 
+bool attr_dtype(const node *n, const char *name, dtype *out, err *e)
+{
+    return dtype_read(node_attr(n, name)->s, out, e) || err_in(e, "%s", name);
+}
+
 bool attr_axis(const node *n, const char *name, int rank, int *out, err *e)
 {
     return axis_norm(node_int(n, name), rank, out, e) || err_in(e, "%s", name);

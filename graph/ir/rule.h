@@ -22,6 +22,8 @@ bool g_takes(graph *g, const node *n, int least, int most);
 /* ---- axes ---- */
 /* The axes listed in attribute a, counted from the end where negative, as a set; absent means all of them. */
 bool axes_set(const attr *a, int rank, uint32_t *set, err *e);
+/* Attribute `name` as a dtype. */
+bool attr_dtype(const node *n, const char *name, dtype *out, err *e);
 bool attr_axis(const node *n, const char *name, int rank, int *out, err *e);
 
 /* ---- calls from recipes and adapters ---- */

@@ -92,6 +92,18 @@ bool dtype_parse(const char *name, dtype *out)
     return false;
 }
 
+bool dtype_read(const char *name, dtype *out, err *e)
+{
+    text known = {0};
+    if (dtype_parse(name, out))
+        return true;
+    for (int d = 0; d < TS_N_DTYPE; d++)
+        text_add(&known, "%s%s", d ? ", " : "", table[d].name);
+    err_set(e, TS_BAD_INPUT, "\"%.40s\" is not a dtype; known are %s", name, text_str(&known));
+    text_free(&known);
+    return false;
+}
+
 static dtype signed_of(int bytes)
 {
     return bytes == 1 ? TS_I8 : bytes == 2 ? TS_I16 : bytes == 4 ? TS_I32 : TS_I64;

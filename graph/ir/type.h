@@ -21,7 +21,8 @@ int dtype_bits(dtype d);     /* of a value; in memory an element has ts_dtype_by
 bool dtype_small(dtype d);   /* reals of 8 bits and fewer, integers of fewer: kept, not computed with */
 dtype dtype_in_npy(dtype d); /* as which an npy file has it: reals that numpy does not know are there as their bits */
 bool dtype_parse(const char *name, dtype *out);
-dtype dtype_promote(dtype a, dtype b); /* numpy.result_type of two arrays */
+bool dtype_read(const char *name, dtype *out, err *e); /* the same, whose refusal lists the dtypes */
+dtype dtype_promote(dtype a, dtype b);                 /* numpy.result_type of two arrays */
 /* What numpy's sqrt gives: real types stay, small integers f16/f32, others f64 */
 dtype dtype_float(dtype d);
 int64_t type_count(const type *t); /* elements; extents are valid, so it fits */

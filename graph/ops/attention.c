@@ -21,7 +21,7 @@ static bool adapt_trilu(const onnx_call *c, const node **out, err *e)
 static bool trilu_shape(const node *n, type *out, err *e)
 {
     *out = n->in[0]->type;
-    return out->rank >= 2 || err_set(e, TS_BAD_INPUT, "rank %d, at least 2 wanted", out->rank);
+    return out->rank >= 2 || operands_refuse(1, n->in, e, "matrices [..., rows, columns]");
 }
 
 /* ---- body ---- */

@@ -81,18 +81,17 @@ static const node *bitcast_lower(graph *g, const node *n)
 {
     const node *x = n->in[0];
     const dtype from = x->type.dtype;
-    const char *name = node_attr(n, "to")->s;
     dtype to;
-    if (!dtype_parse(name, &to))
-        return g_fail(g, TS_BAD_INPUT, "to: \"%s\" is not a dtype", name), NULL;
+    if (!attr_dtype(n, "to", &to, &g->err))
+        return NULL;
     if (dtype_bits(from) != dtype_bits(to))
         return g_fail(g, TS_BAD_INPUT, "%s and %s have different widths, equal ones expected",
-                      ts_dtype_name(from), name), NULL;
+                      ts_dtype_name(from), ts_dtype_name(to)), NULL;
     if (from == to)
         return x;
     if ((dtype_class(from) == D_REAL && dtype_small(from)) || (dtype_class(to) == D_REAL && dtype_small(to)))
         return g_fail(g, TS_UNSUPPORTED, "the bits of %s as %s: reals of 16, 32 and 64 bits and integers expected",
-                      ts_dtype_name(from), name),
+                      ts_dtype_name(from), ts_dtype_name(to)),
                NULL;
     const int in = format_of(from), out = format_of(to);
     if (in >= 0)

@@ -25,7 +25,7 @@ static bool bits_shape(const node *n, type *out, err *e)
     for (int i = 0; i < n->n_in; i++) {
         in[i] = &n->in[i]->type, out->dtype = dtype_promote(out->dtype, in[i]->dtype);
         if (dtype_class(in[i]->dtype) == D_REAL)
-            return err_set(e, TS_BAD_INPUT, "operand %d is of dtype %s, not of integers", i,
+            return err_set(e, TS_BAD_INPUT, "operand %d is of dtype %s, integers expected", i + 1,
                            ts_dtype_name(in[i]->dtype));
     }
     const dtype d = out->dtype;
@@ -40,7 +40,7 @@ static bool whole_shape(const node *n, type *out, err *e) /* numpy: truth values
         return false;
     if (out->dtype == TS_BOOL)
         out->dtype = TS_I8;
-    return dtype_class(out->dtype) == D_WHOLE || err_set(e, TS_BAD_INPUT, "%s has no bits", ts_dtype_name(out->dtype));
+    return dtype_class(out->dtype) == D_WHOLE || operands_refuse(1, n->in, e, "integers or truth values");
 }
 
 static bool not_body(defn *d, err *e)

@@ -25,7 +25,7 @@ static bool read_cut(const node *n, cut *c, err *e)
         return false;
     c->extent = t->dim[c->axis];
     if (t->rank == MAX_RANK)
-        return err_set(e, TS_BAD_INPUT, "rank %d, at most %d wanted", t->rank, MAX_RANK - 1);
+        return err_set(e, TS_BAD_INPUT, "rank %d, at most %d expected", t->rank, MAX_RANK - 1);
     if (c->size < 1 || c->size > c->extent)
         return err_set(e, TS_BAD_INPUT, "size: blocks of %lld along an axis of %lld, 1 to %lld expected",
                        (long long)c->size, (long long)c->extent, (long long)c->extent);

@@ -41,7 +41,9 @@ static const node *converted(const onnx_call *c, const node *x, dtype d, err *e)
     const small *f = small_of(d);
     const bool limits = onnx_int(c, "saturate", 1);
     if (f && f->rule == SMALL_POWER && (!limits || strcmp(onnx_word(c, "round_mode", "up"), "up")))
-        return err_set(e, TS_UNSUPPORTED, "%s to f8e8m0 other than rounded up, within its limits", c->type), NULL;
+        return err_set(e, TS_UNSUPPORTED, "%s to f8e8m0: round_mode \"%s\" and saturate %d, \"up\" and 1 are supported",
+                       c->type, onnx_word(c, "round_mode", "up"), limits),
+               NULL;
     return f && f->rule != SMALL_POWER && limits ? g_limited(c->g, x, d) : g_cast(c->g, x, d);
 }
 
@@ -85,9 +87,8 @@ static bool adapt_identity(const onnx_call *c, const node **out, err *e)
 /* ---- shape, body ---- */
 static bool cast_shape(const node *n, type *out, err *e)
 {
-    const char *to = node_attr(n, "to")->s;
     *out = n->in[0]->type;
-    return dtype_parse(to, &out->dtype) || err_set(e, TS_BAD_INPUT, "to: \"%s\" is not a dtype", to);
+    return attr_dtype(n, "to", &out->dtype, e);
 }
 
 static bool cast_body(defn *d, err *e)

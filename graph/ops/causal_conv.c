@@ -29,10 +29,11 @@ static bool adapt_causal_conv(const onnx_call *c, const node **out, err *e)
     const bool smooth = !strcmp(activation, "silu") || !strcmp(activation, "swish");
     if (x->type.rank != 3 || w->type.rank != 3 || w->type.dim[2] < 1)
         return err_set(e, TS_BAD_INPUT, "CausalConvWithState: ranks %d and %d; [batch, channel, time] and "
-                                        "[channel, 1, kernel] are wanted",
+                                        "[channel, 1, kernel] expected",
                        x->type.rank, w->type.rank);
     if (!smooth && strcmp(activation, "none"))
-        return err_set(e, TS_UNSUPPORTED, "CausalConvWithState: activation \"%s\" is not known", activation);
+        return err_set(e, TS_UNSUPPORTED, "CausalConvWithState: activation \"%s\", silu, swish or none expected",
+                       activation);
     const int64_t kept = w->type.dim[2] - 1;
     const type before = {.dtype = x->type.dtype, .rank = 3, .dim = {x->type.dim[0], x->type.dim[1], kept}};
     past = past ? past : g_filled(g, &before, 0);

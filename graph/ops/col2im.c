@@ -16,7 +16,7 @@ static bool read_blocks(const node *n, window *w, err *e)
         const attr *a = node_attr(n, name[i]);
         const int count = i == 4 ? 2 * w->n : w->n;
         if (a->kind != '-' && a->n != count)
-            return err_set(e, TS_BAD_INPUT, "%s: %d numbers, %d wanted", name[i], a->n, count);
+            return err_set(e, TS_BAD_INPUT, "%s: %d numbers, %d expected", name[i], a->n, count);
         for (int k = 0; k < count; k++) {
             value[i][k] = a->kind == '-' ? i != 4 : a->ints[k];
             if (value[i][k] < (i != 4) || value[i][k] > INT32_MAX)
@@ -30,10 +30,15 @@ static bool read_blocks(const node *n, window *w, err *e)
         w->out[s] = (w->in[s] + w->before[s] + w->after[s] - (w->kernel[s] - 1) * w->dilation[s] - 1) / w->stride[s] +
                     1;
         if (w->out[s] < 1 || !int_mul(blocks, w->out[s], &blocks) || !int_mul(points, w->kernel[s], &points))
-            return err_set(e, TS_BAD_INPUT, "a block of %lld does not fit spatial axis %d", (long long)w->kernel[s], s);
+            return err_set(
+                e, TS_BAD_INPUT,
+                "spatial axis %d: a block of %lld, dilated by %lld, in an image of %lld with %lld and %lld of padding; "
+                "one that fits expected, and fewer than 2^63 blocks",
+                s, (long long)w->kernel[s], (long long)w->dilation[s], (long long)w->in[s], (long long)w->before[s],
+                (long long)w->after[s]);
     }
     if (t->dim[1] % points || t->dim[2] != blocks)
-        return err_set(e, TS_BAD_INPUT, "%lld rows and %lld columns: blocks of %lld points and %lld columns are wanted",
+        return err_set(e, TS_BAD_INPUT, "%lld rows and %lld columns: blocks of %lld points and %lld columns expected",
                        (long long)t->dim[1], (long long)t->dim[2], (long long)points, (long long)blocks);
     return true;
 }

@@ -14,7 +14,7 @@ static bool adapt_gemm(const onnx_call *c, const node **out, err *e)
     graph *g = c->g;
     const node *a = c->in[0], *b = c->in[1], *bias = onnx_in(c, 2);
     if (a->type.rank != 2 || b->type.rank != 2)
-        return err_set(e, TS_BAD_INPUT, "Gemm of ranks %d and %d, not 2", a->type.rank, b->type.rank);
+        return operands_refuse(2, c->in, e, "matrices [m, k] and [k, n]");
     if (onnx_int(c, "transA", 0))
         a = g_call1(g, "transpose", a);
     if (onnx_int(c, "transB", 0))
@@ -36,7 +36,7 @@ static bool matmul_shape(const node *n, type *out, err *e)
 {
     const type *a = &n->in[0]->type, *b = &n->in[1]->type;
     if (a->rank == 0 || b->rank == 0)
-        return err_set(e, TS_BAD_INPUT, "a scalar has no axis to sum over; multiply instead");
+        return operands_refuse(2, n->in, e, "an axis of each to sum over (multiply takes scalars)");
     const int64_t ka = a->dim[a->rank - 1], kb = b->dim[b->rank == 1 ? 0 : b->rank - 2];
     if (ka != kb)
         return err_set(e, TS_BAD_INPUT, "inner extents %lld and %lld differ, equal ones expected",

@@ -36,7 +36,9 @@ static bool conv_shape(const node *n, type *out, err *e)
     if (!window_read(n, w->dim + 2, &win, e))
         return false;
     if (groups < 1 || w->dim[0] % groups || x->dim[1] % groups || x->dim[1] / groups != w->dim[1])
-        return err_set(e, TS_BAD_INPUT, "%lld input channels in %lld groups, but the weight takes %lld and gives %lld",
+        return err_set(e, TS_BAD_INPUT,
+                       "%lld input channels in %lld groups, of which the weight takes %lld each and gives %lld; groups "
+                       "that divide both, and a weight for one of them, expected",
                        (long long)x->dim[1], (long long)groups, (long long)w->dim[1], (long long)w->dim[0]);
     *out = (type){.dtype = dtype_promote(x->dtype, w->dtype), .rank = x->rank, .dim = {x->dim[0], w->dim[0]}};
     for (int s = 0; s < win.n; s++)

@@ -14,8 +14,8 @@ static bool read_reverse(const node *n, window *w, err *e)
     int64_t extra[MAX_SPACE], pads[2 * MAX_SPACE];
     *w = (window){.n = x->rank - 2};
     if (w->n < 1 || w->n > MAX_SPACE || k->rank != x->rank)
-        return err_set(e, TS_UNSUPPORTED, "ranks %d and %d: 1 to %d spatial axes are supported", x->rank, k->rank,
-                       MAX_SPACE);
+        return operands_refuse(
+            2, n->in, e, "x [n, channel, space...] and a weight of that rank, with 1 to %d axes of space,", MAX_SPACE);
     if (!window_numbers(n, "strides", w->n, w->stride, 1, 1, e) ||
         !window_numbers(n, "dilations", w->n, w->dilation, 1, 1, e) ||
         !window_numbers(n, "pads", 2 * w->n, pads, INT64_MIN, 0, e) ||
@@ -29,7 +29,11 @@ static bool read_reverse(const node *n, window *w, err *e)
                           int_add(size, extra[s] + 1, &size) && int_add(size, -w->before[s], &size) &&
                           int_add(size, -w->after[s], &size);
         if (!fits || size < 0 || w->kernel[s] < 1)
-            return err_set(e, TS_BAD_INPUT, "spatial axis %d would have a negative or too large extent", s);
+            return err_set(e, TS_BAD_INPUT,
+                           "spatial axis %d: %lld elements, a kernel of %lld and pads of %lld and %lld give no extent "
+                           "of 0 or more below 2^63",
+                           s, (long long)w->in[s], (long long)w->kernel[s], (long long)w->before[s],
+                           (long long)w->after[s]);
         w->out[s] = size;
     }
     return true;
@@ -89,7 +93,7 @@ static bool padding_fits(const onnx_call *c, const attr *have, err *e)
         if (extra[s] >= have[0].ints[s] && extra[s] >= have[1].ints[s])
             return err_set(e, TS_BAD_INPUT,
                            "%s: output_padding is %lld along spatial axis %d, less than its stride %lld or dilation "
-                           "%lld is wanted",
+                           "%lld expected",
                            c->type, (long long)extra[s], s, (long long)have[0].ints[s], (long long)have[1].ints[s]);
     return true;
 }
@@ -134,8 +138,10 @@ static bool transpose_shape(const node *n, type *out, err *e)
     if (!read_reverse(n, &win, e))
         return false;
     if (groups < 1 || x->dim[1] != w->dim[0] || x->dim[1] % groups)
-        return err_set(e, TS_BAD_INPUT, "%lld input channels in %lld groups, but the weight takes %lld",
-                       (long long)x->dim[1], (long long)groups, (long long)w->dim[0]);
+        return err_set(
+            e, TS_BAD_INPUT,
+            "%lld input channels in %lld groups, and the weight takes %lld; as many, and a divisor of them, expected",
+            (long long)x->dim[1], (long long)groups, (long long)w->dim[0]);
     *out = (type){.dtype = dtype_promote(x->dtype, w->dtype), .rank = x->rank, .dim = {x->dim[0]}};
     if (!int_mul(w->dim[1], groups, &out->dim[1]))
         return err_set(e, TS_BAD_INPUT, "%lld channels of the weight in each of %lld groups, at most 2^63 - 1 in all "

@@ -28,7 +28,10 @@ static bool adapt_range(const onnx_call *c, const node **out, err *e)
     for (int i = 0; i < 3; i++) {
         const ts_array *a = g_value(c->g, c->in[i], 1);
         if (!a || ts_array_count(a) != 1)
-            return err_set(e, TS_UNSUPPORTED, "Range: operand %d is not a constant number", i + 1);
+            return err_set(
+                e, TS_UNSUPPORTED,
+                "Range: operand %d has %lld elements%s; one number that is known when the model is bound expected",
+                i + 1, (long long)type_count(&c->in[i]->type), a ? "" : ", known when the model runs");
         v[i] = load_real(a->dtype, a->data, 0);
         if (dtype_class(a->dtype) != D_REAL)
             w[i] = load_whole(a->dtype, a->data, 0);
@@ -74,9 +77,8 @@ static bool adapt_argmin(const onnx_call *c, const node **out, err *e)
 /* ---- shape ---- */
 static bool iota_shape(const node *n, type *out, err *e)
 {
-    const char *to = node_attr(n, "to")->s;
     *out = (type){.rank = 1, .dim = {node_int(n, "count")}};
-    return dtype_parse(to, &out->dtype) || err_set(e, TS_BAD_INPUT, "to: \"%s\" is not a dtype", to);
+    return attr_dtype(n, "to", &out->dtype, e);
 }
 
 static bool place_shape(const node *n, type *out, err *e)
@@ -90,8 +92,8 @@ static bool place_shape(const node *n, type *out, err *e)
     *out = (type){.dtype = TS_I64};
     for (int i = 0; i < t->rank; i++) {
         if (top->rank != t->rank || top->dim[i] != (i == axis ? 1 : t->dim[i]))
-            return err_set(e, TS_BAD_INPUT,
-                           "the second operand must have the first one's shape with extent 1 along axis %d", axis);
+            return operands_refuse(2, n->in, e, "the second one of the first one's shape with extent 1 along axis %d",
+                                   axis);
         if (i != axis)
             out->dim[out->rank++] = t->dim[i];
     }

@@ -20,10 +20,12 @@ static bool read_deformed(const node *n, deformed *f, err *e)
         return false;
     if (f->groups < 1 || w->dim[0] % f->groups || x->dim[1] % f->groups || x->dim[1] / f->groups != w->dim[1] ||
         f->offset_groups < 1 || x->dim[1] % f->offset_groups)
-        return err_set(e, TS_BAD_INPUT,
-                       "%lld input channels in %lld groups, %lld of offsets; the weight takes %lld, gives %lld",
-                       (long long)x->dim[1], (long long)f->groups, (long long)f->offset_groups, (long long)w->dim[1],
-                       (long long)w->dim[0]);
+        return err_set(
+            e, TS_BAD_INPUT,
+            "%lld input channels in %lld groups, %lld of offsets; the weight takes %lld each, gives %lld; groups that "
+            "divide these expected",
+            (long long)x->dim[1], (long long)f->groups, (long long)f->offset_groups, (long long)w->dim[1],
+            (long long)w->dim[0]);
     for (int s = 0; s < f->w.n; s++)
         f->points *= f->w.kernel[s];
     return true;

@@ -23,8 +23,7 @@ static bool adapt_nms(const onnx_call *c, const node **out, err *e)
     if (!onnx_need(c, 2, e) || (onnx_in(c, 2) && !onnx_ints(c, "", 2, &most, 1, &n, e)))
         return false;
     if (c->in[0]->type.rank != 3 || c->in[1]->type.rank != 3)
-        return err_set(e, TS_BAD_INPUT, "%s: boxes and scores have ranks %d and %d, not 3", c->type,
-                       c->in[0]->type.rank, c->in[1]->type.rank);
+        return operands_refuse(2, c->in, e, "boxes [batch, n, 4] and scores [batch, class, n]");
     const int64_t boxes = c->in[0]->type.dim[1];
     most = most < 0 ? 0 : most > boxes ? boxes : most;
     const node *limits = g_call(g, "concat axis=0", 2, (const node *[]){limit(c, 3, 0), limit(c, 4, -INFINITY)});
@@ -49,7 +48,7 @@ static bool nms_shape(const node *n, type *out, err *e)
     const int64_t most = node_int(n, "most");
     for (int i = 0; i < 3; i++)
         if (n->in[i]->type.dtype != TS_F32 && n->in[i]->type.dtype != TS_F64)
-            return err_set(e, TS_BAD_INPUT, "operand %d is %s, not f32 or f64", i,
+            return err_set(e, TS_BAD_INPUT, "operand %d is %s, f32 or f64 expected", i + 1,
                            ts_dtype_name(n->in[i]->type.dtype));
     if (boxes->rank != 3 || boxes->dim[2] != 4 || scores->rank != 3 || scores->dim[0] != boxes->dim[0] ||
         scores->dim[2] != boxes->dim[1] || limits->rank != 1 || limits->dim[0] != 2)

@@ -15,7 +15,9 @@ static bool passed(const onnx_call *c, const char *attribute, const node **x, er
         return false;
     *x = out.node;
     return (out.node && type_equal(&out.node->type, &was)) ||
-           err_set(e, TS_BAD_INPUT, "%s: the result of %s is not of the type that goes in", c->type, attribute);
+           (out.node
+                ? operands_refuse(1, &out.node, e, "from %s a tensor of the type that goes in", attribute)
+                : err_set(e, TS_BAD_INPUT, "%s gives no tensor, one of the type that goes in expected", attribute));
 }
 
 /* Heads of keys or values, each `times` times. */
@@ -32,7 +34,10 @@ static bool check_operands(const onnx_call *c, err *e)
     const type *q = &c->in[0]->type, *k = &c->in[1]->type, *v = &c->in[2]->type;
     if (q->rank != 4 || k->rank != 4 || v->rank != 4 || k->dim[1] < 1 || q->dim[1] % k->dim[1] ||
         k->dim[1] != v->dim[1] || k->dim[2] != v->dim[2] || q->dim[3] != k->dim[3] || q->dim[3] < 1)
-        return err_set(e, TS_BAD_INPUT, "%s: takes queries, keys and values [batch, heads, time, size]", c->type);
+        return operands_refuse(
+            3, c->in, e,
+            "queries [batch, heads, time, size], keys and values [batch, own heads, own time, size], whose heads "
+            "divide those of queries,");
     return true;
 }
 

@@ -217,7 +217,9 @@ static bool step_loop(loop *l, err *e)
         return operands_refuse(1, (const node *[]){l->out[0].node}, e, "from the body a condition, one truth value,");
     for (int i = 0; i < l->n_scan; i++) {
         if (!l->out[1 + l->n_state + i].node)
-            return err_set(e, TS_BAD_INPUT, "what the loop gathers in output %d is no tensor", l->n_state + i);
+            return err_set(e, TS_BAD_INPUT,
+                           "what the loop gathers in output %d is a list, a tensor of each trip expected",
+                           l->n_state + i + 1);
         gather(c, &l->scan[i], l->out[1 + l->n_state + i].node);
     }
     for (int i = 0; i < l->n_state; i++) {
@@ -358,7 +360,7 @@ static bool begin_scan(scan *s, err *e)
                        (long long)n, c->n_in);
     s->n_in = (int)n, s->n_state = c->n_in - s->n_in, s->n_out = c->n_out - s->n_state;
     if (s->n_out > MOST_SCANNED)
-        return err_set(e, TS_UNSUPPORTED, "more than %d gathered outputs", MOST_SCANNED);
+        return err_set(e, TS_UNSUPPORTED, "%d gathered outputs, at most %d expected", s->n_out, MOST_SCANNED);
     s->n_out = s->n_out > 0 ? s->n_out : 0;
     if (!onnx_need(c, c->n_in, e) || !read_list(c, "scan_input_axes", s->axis_in, s->n_in, e) ||
         !read_list(c, "scan_output_axes", s->axis_out, s->n_out, e) ||
@@ -464,7 +466,8 @@ static bool make_scan(const onnx_call *c, onnx_value *out, err *e)
             in[i] = got[i];
         for (int i = 0; i < s.n_out; i++) {
             if (!got[s.n_state + i].node)
-                return err_set(e, TS_BAD_INPUT, "output %d of the body is no tensor", s.n_state + i);
+                return err_set(e, TS_BAD_INPUT, "output %d of the body is a list, a tensor expected",
+                               s.n_state + i + 1);
             if (trip < s.trips)
                 gather(c, &all[i], got[s.n_state + i].node);
         }
@@ -488,13 +491,13 @@ static bool make_scan_8(const onnx_call *c, onnx_value *out, err *e)
     const int64_t batch = c->in[1]->type.dim[0];
     gathered all[MOST_SCANNED] = {{0}};
     if (c->n_out > MOST_SCANNED)
-        return err_set(e, TS_UNSUPPORTED, "more than %d outputs", MOST_SCANNED);
+        return err_set(e, TS_UNSUPPORTED, "%d outputs, at most %d expected", c->n_out, MOST_SCANNED);
     for (int64_t b = 0; b < batch; b++) {
         onnx_value *in = values(c, n), *got = values(c, c->n_out);
         const node **node_in = arena_array(&c->g->mem, (size_t)n + 1, sizeof *node_in);
         for (int i = 0; i < n; i++) {
             if (!c->in[1 + i] || c->in[1 + i]->type.rank < 1 || c->in[1 + i]->type.dim[0] != batch)
-                return err_set(e, TS_BAD_INPUT, "operand %d has no batch of %lld", i + 1, (long long)batch);
+                return operands_refuse(n, c->in + 1, e, "behind the lengths a batch of %lld each", (long long)batch);
             in[i].node = node_in[i] = entry(c->g, c->in[1 + i], 0, b);
         }
         onnx_call one = *c;

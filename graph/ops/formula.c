@@ -4,6 +4,7 @@
 #include "graph/ir/rule.h"
 #include "graph/ir/scalar.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { MAX_OPERAND = MOST_SPELLED };
@@ -34,7 +35,8 @@ static bool dtype_of(const node *n, const names *known, arena *mem, dtype *out, 
     if (!x || (!x_expand(mem, n->scalars, x, &own) && own.code != TS_UNSUPPORTED))
         return x ? err_set(e, own.code, "%s", own.text) : false;
     if (x->dtype == TS_N_DTYPE)
-        return err_set(e, TS_BAD_INPUT, "text: \"%s\" uses no operand", node_attr(n, "text")->s);
+        return err_set(e, TS_BAD_INPUT, "text: \"%s\" uses no operand, one of a, b, ... expected",
+                       node_attr(n, "text")->s);
     return *out = x->dtype, true;
 }
 
@@ -43,7 +45,9 @@ static int64_t extents(const node *n, int64_t *extent, err *e)
     const attr *dims = node_attr(n, "dims"), *folds = node_attr(n, "folds");
     int total = 0;
     if (dims->n > MAX_RANK || dims->n + folds->n > MAX_AXIS)
-        return err_set(e, TS_BAD_INPUT, "dims, folds: more than %d and %d axes", MAX_RANK, MAX_AXIS), -1;
+        return err_set(e, TS_BAD_INPUT, "dims, folds: %d and %d axes, at most %d and together %d expected", dims->n,
+                       folds->n, MAX_RANK, MAX_AXIS),
+               -1;
     for (int i = 0; i < dims->n; i++)
         extent[total++] = dims->ints[i];
     for (int i = 0; i < folds->n; i++)
@@ -143,11 +147,14 @@ static bool inside(const expr *x, const scope *s, err *e)
             continue;
         const range at = x_range(x->arg[i], s->extent);
         if (!at.known)
-            return err_set(e, TS_UNSUPPORTED, "text: the range of subscript %d cannot be told", i);
+            return err_set(e, TS_UNSUPPORTED,
+                           "text: the range of subscript %d cannot be told; an affine one, or a condition around it "
+                           "that bounds it, expected",
+                           i);
         if ((at.low < 0 && !promised(s, x->arg[i], true, dim)) ||
             (at.high >= dim && !promised(s, x->arg[i], false, dim)))
-            return err_set(e, TS_BAD_INPUT, "text: subscript %d reaches from %lld to %lld, the axis has %lld", i,
-                           (long long)at.low, (long long)at.high, (long long)dim);
+            return err_set(e, TS_BAD_INPUT, "text: subscript %d reaches from %lld to %lld, 0 to %lld expected", i,
+                           (long long)at.low, (long long)at.high, (long long)dim - 1);
     }
     return true;
 }
@@ -306,7 +313,9 @@ static const expr *spelled_fold(const node *n, arena *mem, uint32_t axes, err *e
     if (!(y = x_parse(mem, node_attr(n, "text")->s, &outer, e)))
         return NULL;
     if (y->dtype == TS_N_DTYPE)
-        return err_set(e, TS_BAD_INPUT, "text: \"%s\" uses no state", node_attr(n, "text")->s), NULL;
+        return err_set(e, TS_BAD_INPUT, "text: \"%s\" uses no state, one of s0, s1, ... expected",
+                       node_attr(n, "text")->s),
+               NULL;
     return x_merged(mem, x_scan(mem, axes, 0, k, start, step, y), merges ? merge : NULL);
 }
 
@@ -371,6 +380,17 @@ static bool formula_shape(const node *n, type *out, err *e)
     return ok;
 }
 
+static bool refuse_fold(const char *name, err *e)
+{
+    text known = {0};
+    for (int i = 0; fn_at(i); i++)
+        if (!isnan(fn_at(i)->unit))
+            text_add(&known, "%s%s", known.len ? ", " : "", fn_at(i)->name);
+    err_set(e, TS_BAD_INPUT, "fold: \"%.40s\", one of %s expected", name, text_str(&known));
+    text_free(&known);
+    return false;
+}
+
 static bool element_shape(const node *n, type *out, err *e)
 {
     arena mem = {0};
@@ -382,8 +402,8 @@ static bool element_shape(const node *n, type *out, err *e)
     const fn *f = fn_find(node_attr(n, "fold")->s);
     if (total < 0)
         return false;
-    if (!f || f->unit != f->unit)
-        return err_set(e, TS_BAD_INPUT, "fold: \"%s\" is no function to fold with", node_attr(n, "fold")->s);
+    if (!f || isnan(f->unit))
+        return refuse_fold(node_attr(n, "fold")->s, e);
     *out = (type){.rank = node_attr(n, "dims")->n};
     memcpy(out->dim, extent, (size_t)out->rank * sizeof *extent);
     for (int i = 0; i < total; i++)
@@ -391,7 +411,8 @@ static bool element_shape(const node *n, type *out, err *e)
     const expr *x = spelled(n, &mem, total, e);
     bool ok = x && x_expand(&mem, n->scalars, x, e) && (empty || inside(x, &(scope){.extent = extent}, e));
     if (ok && x->dtype == TS_N_DTYPE)
-        ok = err_set(e, TS_BAD_INPUT, "text: \"%s\" uses no operand", node_attr(n, "text")->s);
+        ok = err_set(e, TS_BAD_INPUT, "text: \"%s\" uses no operand, one of a, b, ... expected",
+                     node_attr(n, "text")->s);
     if (ok)
         out->dtype = f->result == R_BOOL && total > out->rank ? TS_BOOL : x->dtype;
     arena_free(&mem);

@@ -7,7 +7,7 @@ static bool whole_places(const node *n, err *e)
 {
     const dtype d = n->in[1]->type.dtype;
     return dtype_class(d) == D_WHOLE ||
-           err_set(e, TS_BAD_INPUT, "places are of dtype %s, not integers", ts_dtype_name(d));
+           err_set(e, TS_BAD_INPUT, "places are of dtype %s, integers expected", ts_dtype_name(d));
 }
 
 /* ---- ONNX ---- */

@@ -151,11 +151,12 @@ static bool taken(const node *n, type *both, int *first, uint32_t *set, err *e)
     const attr *axes = node_attr(n, "axes");
     const type *list[MAX_RANK];
     if (axes->n != n->n_in - 1 || axes->n < 1 || !axes_set(axes, n->in[0]->type.rank, set, e))
-        return err_set(e, TS_BAD_INPUT, "%d axes for %d lists", axes->n, n->n_in - 1);
+        return err_set(e, TS_BAD_INPUT, "axes: %d for %d lists of places, one for each and at least one expected",
+                       axes->n, n->n_in - 1);
     for (int i = 0; i < axes->n; i++) {
         list[i] = &n->in[i + 1]->type;
         if (dtype_class(list[i]->dtype) != D_WHOLE)
-            return err_set(e, TS_BAD_INPUT, "places are of dtype %s, not integers", ts_dtype_name(list[i]->dtype));
+            return err_set(e, TS_BAD_INPUT, "places are of dtype %s, integers expected", ts_dtype_name(list[i]->dtype));
     }
     const uint32_t low = *set & -*set, span = *set / low;
     *first = (span & (span + 1)) ? 0 : __builtin_ctz(*set);

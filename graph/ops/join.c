@@ -166,7 +166,9 @@ static bool pad_shape(const node *n, type *out, err *e)
         const int64_t dim = out->dim[i];
         int64_t *y = &out->dim[i];
         if (!int_add(*y, pads->ints[i], y) || !int_add(*y, pads->ints[i + out->rank], y) || *y < 0)
-            return err_set(e, TS_BAD_INPUT, "pads: axis %d gets a negative or too large extent", i);
+            return err_set(e, TS_BAD_INPUT,
+                           "pads: %lld and %lld beside the %lld elements of axis %d, 0 to 2^63 - 1 in all expected",
+                           (long long)pads->ints[i], (long long)pads->ints[i + out->rank], (long long)dim, i);
         if (dim == 0 && *y > 0 && strcmp(mode, "constant"))
             return err_set(e, TS_BAD_INPUT, "axis %d is empty: nothing to repeat, mode \"constant\" expected", i);
     }
@@ -178,7 +180,7 @@ static bool tile_shape(const node *n, type *out, err *e)
     const attr *reps = node_attr(n, "reps");
     const type *t = &n->in[0]->type;
     if (reps->n > MAX_RANK)
-        return err_set(e, TS_BAD_INPUT, "reps: rank %d is above %d", reps->n, MAX_RANK);
+        return err_set(e, TS_BAD_INPUT, "reps: %d numbers, at most %d expected", reps->n, MAX_RANK);
     *out = (type){.dtype = t->dtype, .rank = reps->n > t->rank ? reps->n : t->rank};
     for (int i = 0; i < out->rank; i++) { /* both lists are aligned at their ends; what is missing counts as 1 */
         const int from = i - (out->rank - t->rank), r = i - (out->rank - reps->n);

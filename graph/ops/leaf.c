@@ -68,7 +68,7 @@ static bool make_parameter(const onnx_call *c, onnx_value *out, err *e)
     type t = {.dtype = TS_F32};
     const char *d = onnx_word(c, "dtype", "f32");
     if (!*c->name)
-        return err_set(e, TS_BAD_INPUT, "a parameter without a name, under which it is trained and kept");
+        return err_set(e, TS_BAD_INPUT, "the parameter has no name, one expected under which it is trained and kept");
     if (!dtype_parse(d, &t.dtype) || !dtype_real(t.dtype))
         return err_set(e, TS_BAD_INPUT, "dtype \"%s\", expected one of real numbers, as \"f32\"", d);
     if (!onnx_ints(c, "shape", -1, t.dim, MAX_RANK, &t.rank, e))

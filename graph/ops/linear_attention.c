@@ -39,8 +39,11 @@ static bool read_heads(const onnx_call *c, heads *h, err *e)
     const type *q = &c->in[0]->type, *k = &c->in[1]->type, *v = &c->in[2]->type;
     if (q->rank != 3 || k->rank != 3 || v->rank != 3 || keys < 1 || queries < 1 || queries % keys ||
         q->dim[2] % queries || k->dim[2] % keys || v->dim[2] % keys || q->dim[2] / queries != k->dim[2] / keys)
-        return err_set(e, TS_BAD_INPUT, "LinearAttention: %lld query and %lld key heads do not fit the operands",
-                       (long long)queries, (long long)keys);
+        return operands_refuse(
+            3, c->in, e,
+            "[batch, time, width] each for q_num_heads=%lld and kv_num_heads=%lld, the latter a divisor, and "
+            "of queries and keys as many numbers a head,",
+            (long long)queries, (long long)keys);
     *h = (heads){k->dim[0], k->dim[1], keys, queries / keys, k->dim[2] / keys, v->dim[2] / keys};
     return true;
 }
@@ -52,9 +55,13 @@ static bool read_gates(const onnx_call *c, const heads *h, dtype d, const node *
     const bool gated = !strncmp(rule, "gated", 5), delta = strstr(rule, "delta") != NULL;
     const node *const given[] = {onnx_in(c, 4), onnx_in(c, 5)};
     if (strcmp(rule, "linear") && strcmp(rule, "gated") && strcmp(rule, "delta") && strcmp(rule, "gated_delta"))
-        return err_set(e, TS_UNSUPPORTED, "LinearAttention: update rule \"%s\" is not known", rule);
+        return err_set(e, TS_UNSUPPORTED,
+                       "LinearAttention: update_rule \"%s\", linear, gated, delta or gated_delta expected", rule);
     if (gated != (given[0] != NULL) || delta != (given[1] != NULL))
-        return err_set(e, TS_BAD_INPUT, "LinearAttention: rule \"%s\" and operands decay and beta do not fit", rule);
+        return err_set(
+            e, TS_BAD_INPUT,
+            "LinearAttention: update_rule \"%s\" %s decay and %s beta; gated rules take the one, delta rules the other",
+            rule, given[0] ? "with" : "without", given[1] ? "with" : "without");
     *n = 4;
     for (int i = 0; i < 2; i++) {
         if (!given[i])
@@ -63,8 +70,8 @@ static bool read_gates(const onnx_call *c, const heads *h, dtype d, const node *
         const int64_t wide = t->rank == 3 ? t->dim[2] : 0;
         const bool fits = wide == h->heads || (i == 0 ? wide == h->heads * h->key : wide == 1);
         if (!fits)
-            return err_set(e, TS_BAD_INPUT, "LinearAttention: %s does not fit %lld heads", i ? "beta" : "decay",
-                           (long long)h->heads);
+            return operands_refuse(1, &given[i], e, "as %s [batch, time, %lld] or [batch, time, %lld]",
+                                   i ? "beta" : "decay", (long long)h->heads, (long long)(i ? 1 : h->heads * h->key));
         in[(*n)++] = unpacked(c->g, given[i], i == 1 && wide == 1 ? 1 : h->heads, d);
     }
     return true;

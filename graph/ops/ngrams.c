@@ -22,8 +22,10 @@ static const node *counted(const onnx_call *c, const node *x, const attr *pool, 
     for (int k = 0; k < starts->n; k++) {
         const int64_t size = k + 1, from = starts->ints[k], to = k + 1 < starts->n ? starts->ints[k + 1] : pool->n;
         if (from < 0 || to < from || to > pool->n || (to - from) % size || skips < 0)
-            return err_set(e, TS_BAD_INPUT, "TfIdfVectorizer: sequences of %lld elements from %lld to %lld of a pool "
-                                            "of %d", (long long)size, (long long)from, (long long)to, pool->n),
+            return err_set(e, TS_BAD_INPUT,
+                           "TfIdfVectorizer: sequences of %lld elements from %lld to %lld of a pool "
+                           "of %d, whole ones inside it expected",
+                           (long long)size, (long long)from, (long long)to, pool->n),
                    NULL;
         if (from == to)
             continue;
@@ -35,7 +37,8 @@ static const node *counted(const onnx_call *c, const node *x, const attr *pool, 
                                  : g_callf(g, 2, in, "ngrams skips=%lld", (long long)(size > 1 ? skips : 0));
         all = all ? g_call2(g, "concat axis=1", all, counts) : counts;
     }
-    return all || err_set(e, TS_BAD_INPUT, "TfIdfVectorizer: the pool is empty") ? all : NULL;
+    return all || err_set(e, TS_BAD_INPUT, "TfIdfVectorizer: the pool is empty, at least one sequence expected") ? all
+                                                                                                                 : NULL;
 }
 
 static const char *kind_of(const attr *a)
@@ -58,7 +61,7 @@ static bool adapt_tf_idf(const onnx_call *c, const node **out, err *e)
                        kind_of(pool), kind_of(starts), kind_of(index));
     const type *t = &c->in[0]->type;
     if (t->rank < 1 || t->rank > 2 || dtype_class(t->dtype) != D_WHOLE)
-        return err_set(e, TS_BAD_INPUT, "TfIdfVectorizer: %s of rank %d; integers of rank 1 or 2 are wanted",
+        return err_set(e, TS_BAD_INPUT, "TfIdfVectorizer: %s of rank %d; integers of rank 1 or 2 expected",
                        ts_dtype_name(t->dtype), t->rank);
     const int64_t shape[] = {t->rank == 2 ? t->dim[0] : 1, t->dim[t->rank - 1]};
     const node *y = counted(c, g_reshape(g, g_cast(g, c->in[0], TS_I64), 2, shape), pool, starts, e);

@@ -60,7 +60,7 @@ static const node *softmax_as(const onnx_call *c, const char *op_name, err *e)
         return g_cast(c->g, g_callf(c->g, 1, &x, "%s axis=%d", op_name, (int)axis), t->dtype);
     for (int i = 0; i < t->rank; i++)
         if (!int_mul(shape[i >= axis], t->dim[i], &shape[i >= axis]))
-            return err_set(e, TS_BAD_INPUT, "%s: too many elements", c->type), NULL;
+            return operands_refuse(1, c->in, e, "rows of at most 2^63 - 1 elements"), NULL;
     const node *flat = g_apply(c->g, "reshape", x, 1, (attr[]){attr_ints("shape", 2, shape)});
     flat = g_cast(c->g, g_call1(c->g, op_name, flat), t->dtype);
     return g_apply(c->g, "reshape", flat, 1, (attr[]){attr_ints("shape", t->rank, t->dim)});

@@ -60,8 +60,8 @@ static bool lrn_shape(const node *n, type *out, err *e)
 {
     *out = n->in[0]->type;
     if (out->rank < 2 || node_int(n, "size") < 1 || dtype_class(out->dtype) != D_REAL)
-        return err_set(e, TS_BAD_INPUT, "rank %d, size %lld: channels of real numbers are wanted", out->rank,
-                       (long long)node_int(n, "size"));
+        return operands_refuse(1, n->in, e, "reals [batch, channel, ...] and size %lld of 1 or more",
+                               (long long)node_int(n, "size"));
     return true;
 }
 

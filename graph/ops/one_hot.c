@@ -19,7 +19,7 @@ static bool adapt_eye_like(const onnx_call *c, const node **out, err *e)
     const type *t = &c->in[0]->type;
     dtype d = t->dtype;
     if (t->rank != 2 || (onnx_attr(c, "dtype") && !onnx_dtype(onnx_int(c, "dtype", 1), &d, e)))
-        return err_set(e, TS_BAD_INPUT, "EyeLike: rank %d, 2 is wanted", t->rank);
+        return operands_refuse(1, c->in, e, "a matrix [rows, columns]");
     const node *y = g_callf(c->g, 0, NULL, "eye rows=%lld columns=%lld k=%lld to=%s", (long long)t->dim[0],
                             (long long)t->dim[1], (long long)onnx_int(c, "k", 0), ts_dtype_name(d));
     return onnx_give(c, out, y, e);
@@ -43,9 +43,8 @@ static bool one_hot_shape(const node *n, type *out, err *e)
 
 static bool eye_shape(const node *n, type *out, err *e)
 {
-    const char *to = node_attr(n, "to")->s;
     *out = (type){.rank = 2, .dim = {node_int(n, "rows"), node_int(n, "columns")}};
-    return dtype_parse(to, &out->dtype) || err_set(e, TS_BAD_INPUT, "to: \"%s\" is not a dtype", to);
+    return attr_dtype(n, "to", &out->dtype, e);
 }
 
 /* ---- body ---- */

@@ -56,7 +56,12 @@ static bool read_window(const node *n, window *w, err *e)
     for (int s = 0; s < w->n; s++) /* a window of padding alone would have no largest element and no mean */
         if (w->before[s] > (w->kernel[s] - 1) * w->dilation[s] || w->after[s] > (w->kernel[s] - 1) * w->dilation[s] ||
             w->in[s] == 0)
-            return err_set(e, TS_BAD_INPUT, "pads: a window along spatial axis %d would hold padding only", s);
+            return err_set(
+                e, TS_BAD_INPUT,
+                "spatial axis %d: %lld elements under a window of %lld, dilated by %lld, with pads of %lld and %lld, "
+                "which would hold padding only; smaller pads expected",
+                s, (long long)w->in[s], (long long)w->kernel[s], (long long)w->dilation[s], (long long)w->before[s],
+                (long long)w->after[s]);
     return true;
 }
 

@@ -239,7 +239,7 @@ static bool quantize_shape(const node *n, type *out, err *e)
     if (!type_broadcast(3, in, out, e))
         return false;
     if (!dtype_parse(to, &out->dtype) || dtype_class(out->dtype) != D_WHOLE || ts_dtype_bytes(out->dtype) > 2)
-        return err_set(e, TS_BAD_INPUT, "to: \"%s\" is not an integer of at most 16 bits", to);
+        return err_set(e, TS_BAD_INPUT, "to: \"%s\", an integer of at most 16 bits expected, as u8 or i16", to);
     return dtype_class(in[1]->dtype) == D_REAL || operands_refuse(2, n->in, e,
                                                                   "as the second the scale, a real number,");
 }

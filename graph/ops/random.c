@@ -107,7 +107,7 @@ static bool random_shape(const node *n, type *out, err *e)
     const attr *shape = node_attr(n, "shape");
     const char *to = node_attr(n, "to")->s;
     if (shape->n > MAX_RANK)
-        return err_set(e, TS_BAD_INPUT, "shape: rank %d is above %d", shape->n, MAX_RANK);
+        return err_set(e, TS_BAD_INPUT, "shape: %d extents, at most %d expected", shape->n, MAX_RANK);
     *out = (type){.rank = shape->n};
     if (!dtype_parse(to, &out->dtype) || dtype_class(out->dtype) != D_REAL)
         return err_set(e, TS_BAD_INPUT, "to: \"%s\" is no dtype of reals, f32 or another one expected", to);
@@ -122,10 +122,10 @@ static bool dropout_shape(const node *n, type *out, err *e)
     const double rate = node_real(n, "rate");
     *out = n->in[0]->type;
     if (dtype_class(out->dtype) != D_REAL)
-        return err_set(e, TS_BAD_INPUT, "values are of dtype %s, not real", ts_dtype_name(out->dtype));
+        return err_set(e, TS_BAD_INPUT, "values are of dtype %s, reals expected", ts_dtype_name(out->dtype));
     if (seed->rank || dtype_class(seed->dtype) != D_WHOLE)
         return operands_refuse(2, n->in, e, "as the second the seed, an integer without axes,");
-    return (rate >= 0 && rate < 1) || err_set(e, TS_BAD_INPUT, "rate: %g is outside 0...1", rate);
+    return (rate >= 0 && rate < 1) || err_set(e, TS_BAD_INPUT, "rate: %g, 0 or more and below 1 expected", rate);
 }
 
 /* ---- body ---- */

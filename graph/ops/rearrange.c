@@ -43,7 +43,9 @@ static bool reverse_shape(const node *n, type *out, err *e)
     if (!attr_axis(n, "batch_axis", t->rank, &batch, e) || !attr_axis(n, "time_axis", t->rank, &time, e))
         return false;
     if (batch == time || length->rank != 1 || length->dim[0] != t->dim[batch] || dtype_class(length->dtype) != D_WHOLE)
-        return err_set(e, TS_BAD_INPUT, "one length for each element of axis %d is wanted", batch);
+        return operands_refuse(
+            2, n->in, e, "as the second integers, a length for each element of axis %d, other than the axis of time,",
+            batch);
     return true;
 }
 

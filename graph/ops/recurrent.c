@@ -229,7 +229,12 @@ static bool activation(const onnx_call *c, const char *name, double alpha, doubl
                 out[n++] = *s;
         return out[n] = 0, true;
     }
-    return err_set(e, TS_UNSUPPORTED, "%s: activation \"%s\"", c->type, name);
+    text known = {0};
+    for (int i = 0; i < COUNT(table); i++)
+        text_add(&known, "%s%s", i ? ", " : "", table[i].name);
+    err_set(e, TS_UNSUPPORTED, "%s: activation \"%.40s\", one of %s expected", c->type, name, text_str(&known));
+    text_free(&known);
+    return false;
 }
 
 static const char *line_of(const attr *a, int i, char out[32]) /* text i of a list; "" where there is none */
@@ -346,8 +351,8 @@ static bool adapt(const onnx_call *c, const char *op_name, int gates, int n_act,
         return err_set(e, TS_BAD_INPUT, "%s: direction \"%s\" is none of forward, reverse, bidirectional", c->type,
                        way);
     if (c->in[0]->type.rank != 3 || c->in[2]->type.rank != 3)
-        return err_set(e, TS_BAD_INPUT, "%s: X and R have ranks %d and %d, not 3", c->type, c->in[0]->type.rank,
-                       c->in[2]->type.rank);
+        return operands_refuse(3, c->in, e,
+                               "X [time, batch, in], W [direction, gates, in] and R [direction, gates, hidden]");
     x = l.by_batch ? g_call1(c->g, "transpose axes=[1,0,2]", c->in[0]) : c->in[0];
     l.time = x->type.dim[0], l.batch = x->type.dim[1], l.hidden = c->in[2]->type.dim[2], l.dtype = x->type.dtype;
     if (onnx_int(c, "hidden_size", l.hidden) != l.hidden)

@@ -71,8 +71,9 @@ static bool roi_shape(const node *n, type *out, err *e)
                                "images [batch, channel, height, width], boxes [n, 4] and their images, integers [n],");
     if (bins->n != 2 || bins->ints[0] < 1 || bins->ints[1] < 1 || node_int(n, "most") < 1 ||
         (strcmp(mode, "avg") && strcmp(mode, "max")))
-        return err_set(e, TS_BAD_INPUT, "bins and points of 1 or more and mode avg or max are wanted, mode is \"%s\"",
-                       mode);
+        return err_set(e, TS_BAD_INPUT,
+                       "%d bins, most=%lld and mode=%s; bins=[H,W] and points of 1 or more and avg or max expected",
+                       bins->n, (long long)node_int(n, "most"), mode);
     *out = (type){.dtype = x->dtype, .rank = 4, .dim = {box->dim[0], x->dim[1], bins->ints[0], bins->ints[1]}};
     return true;
 }
@@ -167,7 +168,7 @@ static const node *affine_lower(graph *g, const node *n)
     const node *y = NULL;
     int64_t shape[MAX_RANK];
     if (size->n < 1 || size->n + 2 > MAX_RANK || t->rank != 3 || t->dim[1] != size->n || t->dim[2] != size->n + 1)
-        return g_fail(g, TS_BAD_INPUT, "maps [batch, %d, %d] are wanted", size->n, size->n + 1), NULL;
+        return g_fail(g, TS_BAD_INPUT, "maps [batch, %d, %d] expected", size->n, size->n + 1), NULL;
     for (int k = 0; k <= size->n; k++) { /* column k of theta: of the axis size->n - 1 - k, the last one is moved by */
         const node *column = g_callf(g, 1, n->in, "index key=:,:,%d", k);
         for (int i = 0; i < size->n + 2; i++)

@@ -14,12 +14,12 @@ static const node *normal_conv(graph *g, const node *n, const node *x, const nod
         return NULL;
     const int space = x->type.rank - 2;
     if (w->rank != x->type.rank)
-        return g_fail(g, TS_BAD_INPUT, "a weight of rank %d for x of rank %d; [out, in, ...] is wanted", w->rank,
+        return g_fail(g, TS_BAD_INPUT, "a weight of rank %d for x of rank %d; [out, in, ...] expected", w->rank,
                       x->type.rank),
                NULL;
     for (int i = 0; i < space; i++) {
         if (w->dim[i + 2] % 2 == 0)
-            return g_fail(g, TS_BAD_INPUT, "a window of %lld has no middle; odd extents are wanted",
+            return g_fail(g, TS_BAD_INPUT, "a window of %lld has no middle; odd extents expected",
                           (long long)w->dim[i + 2]),
                    NULL;
         strides[i] = stride, pads[i] = pads[space + i] = w->dim[i + 2] / 2;
@@ -79,7 +79,7 @@ static const node *residual_lower(graph *g, const node *n)
                NULL;
     const node *x = n->in[0], *y = x, *past = x;
     if (x->type.rank < 3 || stride < 1)
-        return g_fail(g, TS_BAD_INPUT, "x of rank %d, stride %lld: [batch, channel, ...] and 1 or more are wanted",
+        return g_fail(g, TS_BAD_INPUT, "x of rank %d, stride %lld: [batch, channel, ...] and 1 or more expected",
                       x->type.rank, (long long)stride),
                NULL;
     const int moving = strided(n, count);

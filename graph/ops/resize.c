@@ -27,7 +27,8 @@ static bool spread(const onnx_call *c, const char *name, int i, const listed *l,
     if (!a && !v)
         return onnx_wait(c, e, "%s: %s depends on values known only at run time", c->type, name);
     if ((a ? a->n : ts_array_count(v)) != l->n)
-        return err_set(e, TS_BAD_INPUT, "%s: %s needs %d numbers", c->type, name, l->n);
+        return err_set(e, TS_BAD_INPUT, "%s: %s has %lld numbers, %d expected", c->type, name,
+                       a ? (long long)a->n : (long long)ts_array_count(v), l->n);
     for (int k = 0; k < l->n; k++)
         out[l->axis[k]] = a ? a->reals[k] : ts_array_at(v, k);
     return true;
@@ -84,7 +85,8 @@ static bool extents(const onnx_call *c, const listed *l, int64_t *size, double *
     if (given)
         return true;
     if (c->version < 11 || !onnx_in(c, 3) || !onnx_ints(c, "", 3, want, MAX_RANK, &got, e) || got != l->n)
-        return err_set(e, TS_BAD_INPUT, "%s: neither scales nor sizes for %d axes", c->type, l->n);
+        return err_set(e, TS_BAD_INPUT, "%s: neither scales nor sizes, one of them with %d numbers expected", c->type,
+                       l->n);
     for (int k = 0; k < l->n; k++)
         size[l->axis[k]] = want[k];
     for (int k = 0; k < l->n; k++)

@@ -21,7 +21,8 @@ static bool read_grid(const node *n, grid *q, err *e)
         return err_set(e, TS_BAD_INPUT, "mode \"%s\" with padding \"%s\" is not known", mode, pad);
     if (q->space < 1 || q->space > MAX_SPACE || at->rank != x->rank || at->dim[0] != x->dim[0] ||
         at->dim[at->rank - 1] != q->space || dtype_class(at->dtype) != D_REAL)
-        return err_set(e, TS_BAD_INPUT, "the grid must be [batch, space..., %d] of real numbers", q->space);
+        return operands_refuse(2, n->in, e, "x [batch, channel, space...] and a grid of reals [batch, space..., %d]",
+                               q->space);
     return true;
 }
 
@@ -113,7 +114,7 @@ static bool grid_shape(const node *n, type *out, err *e)
         return false;
     for (int s = 0; s < q.space; s++) {
         if (out->dim[s + 2] < 1)
-            return err_set(e, TS_BAD_INPUT, "spatial axis %d is empty: nothing to read", s);
+            return err_set(e, TS_BAD_INPUT, "spatial axis %d is empty, at least one element to read expected", s);
         out->dim[s + 2] = n->in[1]->type.dim[s + 1];
     }
     return true;

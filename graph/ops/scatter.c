@@ -27,7 +27,7 @@ static bool scatter_start(const node *n, type *out, err *e) /* what all of them 
     if (kind_of(how) < 0)
         return err_set(e, TS_BAD_INPUT, "reduce: \"%s\" is none of set, add, mul, max, min", how);
     if (dtype_class(places->dtype) != D_WHOLE)
-        return err_set(e, TS_BAD_INPUT, "places are of dtype %s, not integers", ts_dtype_name(places->dtype));
+        return err_set(e, TS_BAD_INPUT, "places are of dtype %s, integers expected", ts_dtype_name(places->dtype));
     return x->dtype == y->dtype || err_set(e, TS_BAD_INPUT, "updates are %s, what they are put into is %s",
                                            ts_dtype_name(x->dtype), ts_dtype_name(y->dtype));
 }
@@ -141,7 +141,9 @@ static bool along_shape(const node *n, type *out, err *e)
                        y->rank);
     for (int i = 0; i < y->rank; i++)
         if (i != axis && places->dim[i] > y->dim[i])
-            return err_set(e, TS_BAD_INPUT, "axis %d of the places is too long", i);
+            return err_set(e, TS_BAD_INPUT,
+                           "axis %d of the places has %lld elements, at most %lld expected, as what they are put into",
+                           i, (long long)places->dim[i], (long long)y->dim[i]);
     want.dtype = y->dtype;
     return same_dims(&n->in[2]->type, &want, e);
 }

@@ -24,7 +24,7 @@ static const onnx_list *need_sequence(const onnx_call *c, int i, err *e)
     if (l && l->optional && l->n == 1)
         l = l->item[0].list;
     if (!l || l->optional)
-        err_set(e, TS_BAD_INPUT, "operand %d is not a sequence", i + 1);
+        err_set(e, TS_BAD_INPUT, "operand %d is %s, a sequence expected", i + 1, l ? "an optional" : "no list");
     return l && !l->optional ? l : NULL;
 }
 
@@ -36,7 +36,7 @@ static bool whole_number(const onnx_call *c, int i, int64_t fallback, int64_t *o
     if (!n)
         return true;
     if (type_count(&n->type) != 1 || dtype_class(n->type.dtype) != D_WHOLE)
-        return err_set(e, TS_BAD_INPUT, "operand %d is not one integer", i + 1);
+        return operands_refuse(1, &n, e, "as operand %d one integer", i + 1);
     const ts_array *v = g_value(c->g, n, 1);
     if (!v)
         return onnx_wait(c, e, "operand %d decides the flow but is known only at run time", i + 1);
@@ -248,7 +248,8 @@ static bool make_get(const onnx_call *c, onnx_value *out, err *e)
 {
     const onnx_value v = c->n_in > 0 ? c->value[0] : (onnx_value){0};
     if (v.list && v.list->optional && v.list->n == 0)
-        return err_set(e, TS_BAD_INPUT, "the optional holds nothing");
+        return err_set(e, TS_BAD_INPUT,
+                       "the optional holds nothing, a value expected: OptionalHasElement tells before");
     out[0] = v.list && v.list->optional ? v.list->item[0] : v;
     return v.node || v.list || err_set(e, TS_BAD_INPUT, "no operand, an optional expected");
 }

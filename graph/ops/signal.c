@@ -29,8 +29,9 @@ static bool read_dft(const node *n, plan_of_dft *p, err *e)
     p->real_out = p->half && p->inverse;
     if (p->length < 1 || p->length > 1 << 24 || (p->half && p->real == p->inverse))
         return err_set(e, TS_BAD_INPUT,
-                       "length %lld: one side is taken of real numbers, and makes real ones of complex",
-                       (long long)p->length);
+                       "length %lld, onesided=%d, inverse=%d of %s numbers; a length of 1 to 2^24 expected, and one "
+                       "side of reals, or back to them",
+                       (long long)p->length, p->half, p->inverse, p->real ? "real" : "complex");
     p->in = t->dim[p->axis] < p->length ? t->dim[p->axis] : p->length;
     p->out = p->half && !p->inverse ? p->length / 2 + 1 : p->length;
     return true;
@@ -146,7 +147,7 @@ static bool cosine_shape(const node *n, type *out, err *e)
     const char *to = node_attr(n, "to")->s;
     *out = (type){.rank = 1, .dim = {node_int(n, "count")}};
     if (!dtype_parse(to, &out->dtype) || dtype_class(out->dtype) != D_REAL)
-        return err_set(e, TS_BAD_INPUT, "to: \"%s\" is no dtype of reals", to);
+        return err_set(e, TS_BAD_INPUT, "to: \"%s\" is no dtype of reals, f32 or another one expected", to);
     return true;
 }
 
@@ -156,9 +157,9 @@ static bool fourier_shape(const node *n, type *out, err *e)
     const type *table = &n->in[1]->type;
     *out = n->in[0]->type;
     if (out->rank < 2 || !read_dft(n, &p, e))
-        return err_set(e, TS_BAD_INPUT, "rank %d, at least 2 wanted", out->rank);
+        return operands_refuse(1, n->in, e, "[..., time, 1 or 2]");
     if (table->rank != 2 || table->dim[0] != p.length || table->dim[1] != 2)
-        return err_set(e, TS_BAD_INPUT, "the table has to hold %lld cosines and sines", (long long)p.length);
+        return operands_refuse(2, n->in, e, "as the second the cosines and sines [%lld, 2]", (long long)p.length);
     out->dim[p.axis] = p.out, out->dim[out->rank - 1] = p.real_out ? 1 : 2;
     out->dtype = dtype_promote(out->dtype, table->dtype);
     return true;
@@ -227,7 +228,7 @@ static const node *dft_lower(graph *g, const node *n)
     attr list[4];
     int k = 0;
     if (n->in[0]->type.rank < 2)
-        return g_fail(g, TS_BAD_INPUT, "rank %d, at least 2 wanted", n->in[0]->type.rank), NULL;
+        return operands_refuse(1, n->in, &g->err, "[..., time, 1 or 2]"), NULL;
     if (!read_dft(n, &p, &g->err))
         return NULL;
     for (int i = 0; i < COUNT(list); i++)
@@ -251,7 +252,10 @@ static const node *mel_lower(graph *g, const node *n)
     const double low = 2595 * log10(1 + node_real(n, "low") / 700), high = 2595 * log10(1 + node_real(n, "high") / 700);
     const int64_t rows = length / 2 + 1;
     if (bins < 1 || length < 1 || rate < 1 || bins > 1 << 16 || length > 1 << 20 || !isfinite(low) || !isfinite(high))
-        return g_fail(g, TS_BAD_INPUT, "%lld bins of a transform of length %lld", (long long)bins, (long long)length),
+        return g_fail(g, TS_BAD_INPUT,
+                      "%lld bins of a transform of length %lld at rate %lld from %g to %g; 1 to 2^16, 1 to 2^20, 1 or "
+                      "more and finite ones expected",
+                      (long long)bins, (long long)length, (long long)rate, node_real(n, "low"), node_real(n, "high")),
                NULL;
     if (rows * bins > MOST_MEL)
         return g_fail(g, TS_MEMORY, "%lld bins of %lld frequencies: more than %d weights", (long long)bins,

@@ -83,9 +83,9 @@ static bool adapt_split(const onnx_call *c, const node **out, err *e)
     if (!onnx_need(c, 1, e) || !axis_norm(onnx_int(c, "axis", 0), c->in[0]->type.rank, &axis, e))
         return false;
     if (n < 1 || n > MOST)
-        return err_set(e, TS_UNSUPPORTED, "Split into %d parts, not 1...%d", n, MOST);
+        return err_set(e, TS_UNSUPPORTED, "Split into %d parts, 1 to %d expected", n, MOST);
     if (onnx_int(c, "num_outputs", n) != n)
-        return err_set(e, TS_BAD_INPUT, "Split: num_outputs is %lld, and the node has %d",
+        return err_set(e, TS_BAD_INPUT, "Split: num_outputs is %lld, the node's %d outputs expected",
                        (long long)onnx_int(c, "num_outputs", n), n);
     const int64_t dim = c->in[0]->type.dim[axis];
     const int64_t each = (dim + n - 1) / n;
@@ -112,7 +112,8 @@ static bool slice_shape(const node *n, type *out, err *e)
     const attr *start = node_attr(n, "starts"), *step = node_attr(n, "steps"), *size = node_attr(n, "sizes");
     *out = n->in[0]->type;
     if (start->n != out->rank || size->n != out->rank || (step->kind != '-' && step->n != out->rank))
-        return err_set(e, TS_BAD_INPUT, "starts, steps and sizes need one number for each of %d axes", out->rank);
+        return err_set(e, TS_BAD_INPUT, "starts, sizes and steps: %d, %d and %d numbers, %d of each expected", start->n,
+                       size->n, step->kind == '-' ? out->rank : step->n, out->rank);
     for (int i = 0; i < out->rank; i++) {
         const int64_t dim = out->dim[i], count = size->ints[i], first = start->ints[i];
         int64_t last = 0;

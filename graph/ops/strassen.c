@@ -68,7 +68,7 @@ static bool blocks_shape(const node *n, type *out, err *e)
     if (!r)
         return false;
     if (rank < 2 || rank >= MAX_RANK)
-        return err_set(e, TS_BAD_INPUT, "rank %d, 2 to %d wanted", rank, MAX_RANK - 1);
+        return err_set(e, TS_BAD_INPUT, "rank %d, 2 to %d expected", rank, MAX_RANK - 1);
     *out = (type){.dtype = x->dtype, .rank = rank + 1, .dim = {PRODUCTS}};
     memcpy(out->dim + 1, x->dim, (size_t)rank * sizeof *x->dim);
     out->dim[rank - 1] = half(r->rows, x->dim[rank - 2]), out->dim[rank] = half(r->columns, x->dim[rank - 1]);

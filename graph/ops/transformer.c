@@ -20,9 +20,9 @@ static const node *dense(graph *g, const node *x, const node *w, const node *b, 
         return NULL;
     const int64_t width = x->type.dim[x->type.rank - 1];
     if (t->rank != 2)
-        return g_fail(g, TS_BAD_INPUT, "%s has rank %d; [in, out] is wanted", name, t->rank), NULL;
+        return g_fail(g, TS_BAD_INPUT, "%s has rank %d; [in, out] expected", name, t->rank), NULL;
     if (t->dim[0] != width)
-        return g_fail(g, TS_BAD_INPUT, "%s takes rows of %lld, the operand's are of %lld; [in, out] is wanted", name,
+        return g_fail(g, TS_BAD_INPUT, "%s takes rows of %lld, the operand's are of %lld; [in, out] expected", name,
                       (long long)t->dim[0], (long long)width),
                NULL;
     if (b && (b->type.rank != 1 || b->type.dim[0] != t->dim[1]))
@@ -78,7 +78,7 @@ static bool sequences(graph *g, const node *n, int count)
 {
     for (int i = 0; i < count; i++)
         if (n->in[i]->type.rank < 2 || n->in[i]->type.rank >= MAX_RANK)
-            return g_fail(g, TS_BAD_INPUT, "operand %d has rank %d; [..., time, width] of 2 to %d axes is wanted",
+            return g_fail(g, TS_BAD_INPUT, "operand %d has rank %d; [..., time, width] of 2 to %d axes expected",
                           i + 1, n->in[i]->type.rank, MAX_RANK - 1),
                    false;
     return true;

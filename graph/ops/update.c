@@ -23,7 +23,7 @@ static bool read_update(const onnx_call *c, int n_state, onnx_value *out, update
                        c->type, c->n_in, c->n_out, each);
     for (int i = 0; i < 2; i++)
         if (type_count(&c->in[i]->type) != 1)
-            return err_set(e, TS_BAD_INPUT, "%s: operand %d is not one number", c->type, i + 1);
+            return operands_refuse(2, c->in, e, "a rate and a count, one number each,");
     *u = (update){.n = (c->n_in - 2) / each, .n_state = n_state, .out = out};
     u->rate = g_reshape(c->g, c->in[0], 0, NULL);
     u->count = g_cast(c->g, g_reshape(c->g, c->in[1], 0, NULL), c->in[0]->type.dtype);
@@ -115,7 +115,7 @@ static bool make_momentum(const onnx_call *c, onnx_value *out, err *e)
     update u = {0};
     const bool nesterov = !strcmp(mode, "nesterov");
     if (!nesterov && strcmp(mode, "standard"))
-        return err_set(e, TS_UNSUPPORTED, "%s: mode \"%s\" is not known", c->type, mode);
+        return err_set(e, TS_UNSUPPORTED, "%s: mode \"%s\", standard or nesterov expected", c->type, mode);
     snprintf(moved, sizeof moved, "%.17g*a+(c>0?%.17g:1)*b", alpha, beta);
     snprintf(step, sizeof step, nesterov ? "a-d*(b+%.17g*c)" : "a-d*c", alpha);
     if (!read_update(c, 1, out, &u, e))

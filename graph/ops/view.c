@@ -123,7 +123,7 @@ static bool adapt_constant_of_shape(const onnx_call *c, const node **out, err *e
 /* ---- shape ---- */
 static bool rank_allowed(int rank, err *e)
 {
-    return rank <= MAX_RANK || err_set(e, TS_BAD_INPUT, "rank %d is above %d", rank, MAX_RANK);
+    return rank <= MAX_RANK || err_set(e, TS_BAD_INPUT, "rank %d, at most %d expected", rank, MAX_RANK);
 }
 
 static bool reshape_shape(const node *n, type *out, err *e)

@@ -7,11 +7,12 @@ bool window_numbers(const node *n, const char *name, int count, int64_t *out, in
 {
     const attr *a = node_attr(n, name);
     if (a->kind != '-' && a->n != count)
-        return err_set(e, TS_BAD_INPUT, "%s: %d numbers, %d wanted", name, a->n, count);
+        return err_set(e, TS_BAD_INPUT, "%s: %d numbers, %d expected", name, a->n, count);
     for (int i = 0; i < count; i++) {
         out[i] = a->kind == '-' ? otherwise : a->ints[i];
         if (out[i] < least)
-            return err_set(e, TS_BAD_INPUT, "%s: %lld is below %lld", name, (long long)out[i], (long long)least);
+            return err_set(e, TS_BAD_INPUT, "%s: %lld, at least %lld expected", name, (long long)out[i],
+                           (long long)least);
     }
     return true;
 }
@@ -31,8 +32,11 @@ static bool places(window *w, int s, err *e)
             w->out[s]--; /* would begin in the end padding */
     }
     if (!ok || w->out[s] < 1)
-        return err_set(e, TS_BAD_INPUT, "a window of %lld does not fit spatial axis %d of extent %lld",
-                       (long long)w->kernel[s], s, (long long)w->in[s]);
+        return err_set(
+            e, TS_BAD_INPUT,
+            "a window of %lld, dilated by %lld, does not fit spatial axis %d of extent %lld with pads of %lld and %lld",
+            (long long)w->kernel[s], (long long)w->dilation[s], s, (long long)w->in[s], (long long)w->before[s],
+            (long long)w->after[s]);
     return true;
 }
 
@@ -42,7 +46,8 @@ bool window_read(const node *n, const int64_t *kernel, window *w, err *e)
     int64_t pads[2 * MAX_SPACE];
     *w = (window){.n = t->rank - 2};
     if (w->n < 1 || w->n > MAX_SPACE)
-        return err_set(e, TS_UNSUPPORTED, "rank %d: 1 to %d spatial axes are supported", t->rank, MAX_SPACE);
+        return err_set(e, TS_UNSUPPORTED, "rank %d, [batch, channel, space...] with 1 to %d axes of space expected",
+                       t->rank, MAX_SPACE);
     if (!window_numbers(n, "strides", w->n, w->stride, 1, 1, e) ||
         !window_numbers(n, "dilations", w->n, w->dilation, 1, 1, e) ||
         !window_numbers(n, "pads", 2 * w->n, pads, 0, 0, e))

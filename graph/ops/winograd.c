@@ -55,7 +55,7 @@ static bool tiles_shape(const node *n, type *out, err *e)
     const type *x = &n->in[0]->type;
     const attr *pads = node_attr(n, "pads");
     if (x->rank != 4 || pads->n != 4)
-        return err_set(e, TS_BAD_INPUT, "input of rank %d with %d pads, 4 and 4 wanted", x->rank, pads->n);
+        return err_set(e, TS_BAD_INPUT, "input of rank %d with %d pads, 4 and 4 expected", x->rank, pads->n);
     for (int i = 0; i < 4; i++)
         if (pads->ints[i] < 0 || pads->ints[i] > MOST || x->dim[2 + i % 2] > INT64_MAX - 4 * MOST)
             return err_set(e, TS_BAD_INPUT, "pads: %lld beside %lld pixels, 0 to %d expected", (long long)pads->ints[i],

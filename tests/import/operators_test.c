@@ -81,7 +81,7 @@ static const struct refusal {
       3,
       {0},
       {0}},
-     "ConvTranspose: output_padding is 2 along spatial axis 0, less than its stride 2 or dilation 1 is wanted"},
+     "ConvTranspose: output_padding is 2 along spatial axis 0, less than its stride 2 or dilation 1 expected"},
 };
 
 static char path[160];

@@ -193,7 +193,9 @@ static void test_results(void)
         const char *call, *want;
     } rows[] = {{"result at=6 dims=[3]", "result: 3 from 6 on is beyond the 8 that there are"},
                 {"result at=-1 dims=[3]", "result: 3 from -1 on is beyond the 8 that there are"},
-                {"result at=0 dims=[3] bytes=f99", "result: bytes: \"f99\" is not a dtype"},
+                {"result at=0 dims=[3] bytes=f99",
+                 "result: bytes: \"f99\" is not a dtype; known are f32, f64, f16, bf16, i64, i32, i16, i8, u64, u32, "
+                 "u16, u8, bool, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz, f8e8m0, f4e2m1, i4, u4, i2, u2"},
                 {"result at=0 dims=[3] bytes=i64", "result: takes outputs one after another, not f32 of rank 1"},
                 {"result at=0 dims=[1,1,1,1,1,1,1,1,1]", "result: dims: rank 9 is not in 0...8"}};
     ts_graph *g = ts_graph_make();

@@ -73,7 +73,7 @@ static const char *const rows[] = {
     "f32[2,3] ; broadcast_to shape=[3] => !broadcast_to: given f32[2,3]; what repeats to f32[3] expected",
     "f32[2,3] ; slice starts=[0,1] sizes=[2,3] => !slice: axis 1 of extent 3 does not hold 3 elements from 1 on in "
     "steps of 1",
-    "f32[2,3] ; slice starts=[0] sizes=[2] => !slice: starts, steps and sizes need one number for each of 2 axes",
+    "f32[2,3] ; slice starts=[0] sizes=[2] => !slice: starts, sizes and steps: 1, 1 and 2 numbers, 2 of each expected",
     "f32[5] ; split parts=2 => !split: part 0 of 2 of an axis of extent 5",
     "f32[5] ; split sizes=[2,2] => !split: the sizes add up to 4 of 5",
     "f32[4,6] ; index key=4 => !index: 4 is outside axis 0 of extent 4",
@@ -83,8 +83,9 @@ static const char *const rows[] = {
     "f32[2,3] f32[3,3] ; concat axis=1 => !concat: operand 2 is f32[3,3], the first is f32[2,3]: they differ beside "
     "axis 1",
     "f32[2,3] ; pad pads=[1] => !pad: pads: 1 numbers for rank 2, 4 expected: all beginnings, then all ends",
-    "f32[2,3] ; pad pads=[-2,0,-1,0] => !pad: pads: axis 0 gets a negative or too large extent",
-    "f32[9,4] f32[2] ; gather => !gather: places are of dtype f32, not integers",
+    "f32[2,3] ; pad pads=[-2,0,-1,0] => !pad: pads: -2 and -1 beside the 2 elements of axis 0, 0 to 2^63 - 1 in all "
+    "expected",
+    "f32[9,4] f32[2] ; gather => !gather: places are of dtype f32, integers expected",
     "f32[2] i64[1] ; gather axis=1 => !gather: axis: axis 1 is out of range for rank 1",
     "f32[2,3] f32[2,3] ; matmul => !matmul: inner extents 3 and 2 differ, equal ones expected",
     "i64[3] f32[2] ; one_hot depth=-1 => !one_hot: depth: -1, 0 or more expected, and a place for one more axis",
@@ -93,21 +94,24 @@ static const char *const rows[] = {
     "f32[3,4] f32[4,5] ; einsum equation=ij,ik->jk => !einsum: equation \"ij,ik->jk\": axis i has the extents 3 "
     "and 4, equal ones or 1 expected",
     "f32[1,2,5] f32[3,2,3,3] ; conv2d => !conv2d: input of rank 3, weight of rank 4: equal ranks expected",
-    "f32[] f32[2,3] ; matmul => !matmul: a scalar has no axis to sum over; multiply instead",
-    "f32[1,3,8,8] f32[4,2,3,3] ; conv => !conv: conv2d: 3 input channels in 1 groups, but the weight takes 2 and gives "
-    "4",
-    "f32[1,3,2,2] f32[4,3,3,3] ; conv => !conv: conv2d: a window of 3 does not fit spatial axis 0 of extent 2",
+    "f32[] f32[2,3] ; matmul => !matmul: given f32[] and f32[2,3]; an axis of each to sum over (multiply takes "
+    "scalars) expected",
+    "f32[1,3,8,8] f32[4,2,3,3] ; conv => !conv: conv2d: 3 input channels in 1 groups, of which the weight "
+    "takes 2 each and gives 4; groups that divide both, and a weight for one of them, expected",
+    "f32[1,3,2,2] f32[4,3,3,3] ; conv => !conv: conv2d: a window of 3, dilated by 1, does not fit spatial axis 0 of "
+    "extent 2 with pads of 0 and 0",
     "f32[3,4] f32[3,4] ; conv => !conv: rank 2: 1 to 3 spatial axes are supported",
-    "f32[1,3,8,8] f32[4,3,3,3] ; conv strides=[0,1] => !conv: conv2d: strides: 0 is below 1",
-    "f32[1,3,8,8] f32[4,3,3,3] ; conv pads=[1,1] => !conv: conv2d: pads: 2 numbers, 4 wanted",
-    "f32[1,2,5] ; max_pool kernel=[2] pads=[2,0] => !max_pool: pads: a window along spatial axis 0 would hold padding "
-    "only",
+    "f32[1,3,8,8] f32[4,3,3,3] ; conv strides=[0,1] => !conv: conv2d: strides: 0, at least 1 expected",
+    "f32[1,3,8,8] f32[4,3,3,3] ; conv pads=[1,1] => !conv: conv2d: pads: 2 numbers, 4 expected",
+    "f32[1,2,5] ; max_pool kernel=[2] pads=[2,0] => !max_pool: spatial axis 0: 5 elements under a window of 2, dilated "
+    "by 1, with pads of 2 and 0, which would hold padding only; smaller pads expected",
     "f32[3,0] ; max axes=[1] => !max: axis 1 is empty and has no extreme element",
     "f32[3,4] ; sum axes=[2] => !sum: axes: axis 2 is out of range for rank 2",
     "f32[3,4] ; sum axes=[0,-2] => !sum: axes: axis -2 is listed twice",
     "f32[2,3] f32[3,4] ; einsum equation=1j,jk->1k => !einsum: equation \"1j,jk->1k\": a result has axes, no places or "
     "sums",
-    "f32[2] ; cast to=f99 => !cast: to: \"f99\" is not a dtype",
+    "f32[2] ; cast to=f99 => !cast: to: \"f99\" is not a dtype; known are f32, f64, f16, bf16, i64, i32, i16, i8, u64, "
+    "u32, u16, u8, bool, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz, f8e8m0, f4e2m1, i4, u4, i2, u2",
     "f32[2,3] ; softmax axis=2 => !softmax: axis: axis 2 is out of range for rank 2",
     "f32[2,3] f32[4] ; layer_norm => !layer_norm: multiply: shapes do not broadcast: f32[2,3] and f32[4] differ in "
     "axis -1",
@@ -156,7 +160,7 @@ static const char *const rows[] = {
     "f32[2,4] f32[2,4] f32[2,4] f32[4,4] f32[4,4] f32[4,4] f32[4,4] ; multi_head_attention heads=0 => "
     "!multi_head_attention: heads: 0 is below 1",
     "f32[2,4] f32[2,4] f32[2,4] f32[4,4] f32[4,4] f32[3,4] f32[4,4] ; multi_head_attention heads=2 => "
-    "!multi_head_attention: the weight of values takes rows of 3, the operand's are of 4; [in, out] is wanted",
+    "!multi_head_attention: the weight of values takes rows of 3, the operand's are of 4; [in, out] expected",
     "f32[2,3] f32[3,4] ; feed_forward => !feed_forward: 2 operands given, takes 3: x and two weights; then perhaps 2 "
     "biases",
     "f32[2,3] f32[3,4] f32[4,3] ; feed_forward activation=add => !feed_forward: activation: \"add\" is no operation on "
@@ -171,7 +175,7 @@ static const char *const rows[] = {
     "scale, "
     "bias, mean and variance for each convolution, with project=1 one more",
     "f32[1,2,5] f32[2,2,4] f32[2] f32[2] f32[2] f32[2] ; residual_block => !residual_block: a window of 4 has no "
-    "middle; odd extents are wanted",
+    "middle; odd extents expected",
     "f32[1,2,5] f32[3,2,3] f32[3] f32[3] f32[3] f32[3] ; residual_block => !residual_block: x is f32[1,2,5], what its "
     "convolutions give f32[1,3,5]: these cannot be added; project=1 takes weights that bring x there",
     "f32[2] f32[2] ; relu => !relu: 2 operands given, takes 1",
@@ -181,8 +185,14 @@ static const char *const rows[] = {
     "integer",
     "f32[2,3] ; sum axes=[0,-9223372036854775809] => !sum: attribute axes: \"axes=[0,-9223372036854775809]\" is not a "
     "list like [1,2]",
+    "f32[3] ; element dims=[3] folds=[2] fold=sub text=a[i0] => !element: fold: \"sub\", one of add, mul, max, min, "
+    "and, or, bitand, bitor, bitxor expected",
+    "f32[1,4,9] ; col2im image=[4,4] block=[5,5] => !col2im: spatial axis 0: a block of 5, dilated by 1, in an image "
+    "of 4 with 0 and 0 of padding; one that fits expected, and fewer than 2^63 blocks",
+    "f32[4] ; trilu => !trilu: given f32[4]; matrices [..., rows, columns] expected",
+    "f32[2] ; bitwise_not => !bitwise_not: operand 1 is of dtype f32, integers expected",
     "f32[2] ; softly => !no operation \"softly\"; `tessera ops` lists them",
-    "f32[2,1,1,1,1,1] ; expand_dims axes=[0,1,2] => !expand_dims: rank 9 is above 8",
+    "f32[2,1,1,1,1,1] ; expand_dims axes=[0,1,2] => !expand_dims: rank 9, at most 8 expected",
     "f32[2,3] ; squeeze axes=[1] => !squeeze: axis 1 has extent 3, not 1",
 };
 

@@ -133,7 +133,7 @@ static const char *const rows[] = {
     "Gemm 13 f32[2,2] f32[2,2] f32[2]=10,20 => f32[2,2] 17 30 25 42",
     "Gemm 13 f32[2,2] f32[2,2] ; transA=1 => f32[2,2] 10 14 14 20",
     "Gemm 13 f32[2,2] f32[2,2] f32[1]=10 ; transB=1 alpha=2.0 beta=0.5 => f32[2,2] 15 27 27 55",
-    "Gemm 13 f32[2,2,2] f32[2,2] => !Gemm of ranks 3 and 2, not 2",
+    "Gemm 13 f32[2,2,2] f32[2,2] => !given f32[2,2,2] and f32[2,2]; matrices [m, k] and [k, n] expected",
     "Conv 11 f32[1,1,3] f32[1,1,2]=1 f32[1]=10 => f32[1,1,2] 13 15",
     "Conv 11 f32[1,1,3] f32[1,1,2]=1 ; auto_pad=SAME_UPPER => f32[1,1,3] 3 5 3",
     "Conv 11 f32[1,1,3] f32[1,1,2]=1 ; auto_pad=SAME_LOWER => f32[1,1,3] 1 3 5",
@@ -143,14 +143,32 @@ static const char *const rows[] = {
     "weight "
     "has 2",
     "Conv 11 f32[1,1,3] f32[1,1,2] ; kernel_shape=[2,2] => !Conv: kernel_shape has 2 extents for 1 spatial axes",
-    "Split 18 outputs=2 f32[5] ; num_outputs=3 => !Split: num_outputs is 3, and the node has 2",
+    "Split 18 outputs=2 f32[5] ; num_outputs=3 => !Split: num_outputs is 3, the node's 2 outputs expected",
+    "LinearAttention 27 f32[1,2,6] f32[1,2,6] f32[1,2,4] ; q_num_heads=4 kv_num_heads=2 update_rule=linear => !given "
+    "f32[1,2,6], f32[1,2,6] and f32[1,2,4]; [batch, time, width] each for q_num_heads=4 and kv_num_heads=2, the latter "
+    "a divisor, and of queries and keys as many numbers a head, expected",
+    "LinearAttention 27 f32[1,2,6] f32[1,2,6] f32[1,2,4] ; q_num_heads=2 kv_num_heads=2 update_rule=plain => "
+    "!LinearAttention: update_rule \"plain\", linear, gated, delta or gated_delta expected",
+    "LinearAttention 27 f32[1,2,6] f32[1,2,6] f32[1,2,4] ; q_num_heads=2 kv_num_heads=2 update_rule=gated => "
+    "!LinearAttention: update_rule \"gated\" without decay and without beta; gated rules take the one, delta rules the "
+    "other",
+    "Col2Im 18 f32[1,4,9] i64[2]=4 i64[2]=9 => !col2im: spatial axis 0: a block of 9, dilated by 1, in an image of 4 "
+    "with 0 and 0 of padding; one that fits expected, and fewer than 2^63 blocks",
+    "NonMaxSuppression 11 f32[4,4] f32[1,2,4] => !given f32[4,4] and f32[1,2,4]; boxes [batch, n, 4] and scores "
+    "[batch, class, n] expected",
+    "EyeLike 9 f32[2] => !given f32[2]; a matrix [rows, columns] expected",
+    "ScatterElements 18 f32[2,2] i64[2,3]=0 f32[2,3] => !put_along_axis: axis 1 of the places has 3 elements, at most "
+    "2 expected, as what they are put into",
+    "STFT 17 f32[1,8] i64[]=2 f32[4] => !STFT: frames of 4, 2 apart, of a signal of rank 2: rank 3 and frames of 1 to "
+    "its length expected",
     "TopK 11 outputs=2 f32[4] i64[1]=-1 => !TopK: k is -1, expected 0 or more",
     "Tile 13 f32[2] i64[2]=2,2 => !Tile: 2 numbers for rank 1, one for each axis expected",
     "Pad 13 f32[2,3] i64[2]=1,1 => !Pad: 2 numbers for 2 axes, two for each expected",
     "ConvTranspose 11 f32[1,3] f32[3,2,1] => !ConvTranspose: ranks 2 and 3, equal ones of 3 to 5 expected",
     "Multinomial 7 f32[3] => !Multinomial: 1 samples of weights of rank 1, at least 1 of [batch, class] expected",
     "Conv 11 f32[1,3,3] f32[1,1,2,2] => !Conv: ranks 3 and 4 differ, equal ones expected",
-    "Conv 11 f32[1,3,3] f32[1,1,2] => !3 input channels in 1 groups, but the weight takes 1 and gives 1",
+    "Conv 11 f32[1,3,3] f32[1,1,2] => !conv: conv1d: 3 input channels in 1 groups, of which the weight takes 1 each "
+    "and gives 1; groups that divide both, and a weight for one of them, expected",
     "MaxPool 12 f32[1,1,4] ; kernel_shape=[2] strides=[2] => f32[1,1,2] 2 4",
     "MaxPool 12 f32[1,1,3]=-3,-1,-2 ; kernel_shape=[2] strides=[2] pads=[1,0] => f32[1,1,2] -3 -1",
     "MaxPool 12 outputs=2 f32[1,1,4]=2,4,4,1 ; kernel_shape=[2] => f32[1,1,3] 4 4 4 ; i64[1,1,3] 1 1 2",
