@@ -213,7 +213,8 @@ static bool begin(solver *s, const defn *d, const expr *load, const expr *term)
 {
     const expr *moved[MAX_AXIS] = {0};
     if (s->rank + d->n_axis > MAX_AXIS)
-        return err_set(s->e, TS_UNSUPPORTED, "its gradient needs more than %d axes", MAX_AXIS);
+        return err_set(s->e, TS_UNSUPPORTED, "its gradient needs %d axes, at most %d expected", s->rank + d->n_axis,
+                       MAX_AXIS);
     for (int i = 0; i < s->rank; i++)
         s->extent[i] = load->from->type.dim[i];
     s->n_axis = s->rank + d->n_axis;

@@ -133,7 +133,9 @@ static const node *through_product(deriving *v, const expr *load, const expr *te
         if (!(v->fold->folds >> i & 1))
             continue;
         if (d.n_axis + rank >= MAX_AXIS)
-            return err_set(&v->e, TS_UNSUPPORTED, "its gradient needs more than %d axes", MAX_AXIS), NULL;
+            return err_set(&v->e, TS_UNSUPPORTED, "its gradient needs %d axes, at most %d expected",
+                           d.n_axis + rank + 1, MAX_AXIS),
+                   NULL;
         other[i] = x_axis(mem, defn_fold(&d, d.extent[i]));
         const expr *here = x2(mem, "eq", other[i], x_axis(mem, i));
         same = same ? x2(mem, "and", same, here) : here;
@@ -143,7 +145,8 @@ static const node *through_product(deriving *v, const expr *load, const expr *te
         return NULL;
     fold_only(mem, &s, v->d.n_axis);
     if (s.rank > MAX_RANK)
-        return err_set(&v->e, TS_UNSUPPORTED, "its gradient needs more than %d axes", MAX_RANK), NULL;
+        return err_set(&v->e, TS_UNSUPPORTED, "its gradient needs %d axes, at most %d expected", s.rank, MAX_RANK),
+               NULL;
     s.fold = "mul";
     const node *each = emit_sum(v->g, &s);
     for (int i = rank; i < s.rank; i++)

@@ -62,7 +62,10 @@ static bool set_axes(placing *q, err *e)
         q->axis[a] = x_axis(q->mem, n), q->extent[n++] = q->of->extent[a], done |= 1u << a;
     }
     if (q->n_kept >= MAX_RANK || n > MAX_RANK)
-        return err_set(e, TS_UNSUPPORTED, "what is put into computed places has more than %d axes", MAX_RANK);
+        return err_set(e, TS_UNSUPPORTED,
+                       "what is put into computed places has %d axes along them and %d in all, fewer than %d and at "
+                       "most as many expected",
+                       q->n_kept, n, MAX_RANK);
     for (int a = 0; a < q->of->n_axis; a++)
         if (!(done >> a & 1))
             q->axis[a] = x_axis(q->mem, n), q->extent[n++] = q->of->extent[a];

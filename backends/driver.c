@@ -292,7 +292,8 @@ bool driver_gather(ts_plan *p, void **input, err *e)
 {
     for (int i = 0; i < p->plan->n_input; i++) {
         if (!p->given[i].data)
-            return err_set(e, TS_USAGE, "input \"%s\" has no value", p->plan->input[i]->label);
+            return err_set(e, TS_USAGE, "input \"%s\" has no value: ts_plan_set gives it one",
+                           p->plan->input[i]->label);
         input[i] = p->given[i].data;
     }
     input[p->plan->n_input] = (void *)(uintptr_t)p->extent;
@@ -313,7 +314,7 @@ static int input_number(const plan *p, const node *n) /* of an input, or of a re
 bool driver_copy(ts_array *to, const ts_array *from, err *e)
 {
     if (!from->data)
-        return err_set(e, TS_USAGE, "the plan has not run yet");
+        return err_set(e, TS_USAGE, "the plan has not run yet: ts_plan_run comes first");
     if (!to->data && !ts_array_make(to, from->dtype, from->rank, from->dim, e))
         return false;
     memcpy(to->data, from->data, (size_t)ts_array_count(from) * (size_t)ts_dtype_bytes(from->dtype));
@@ -383,10 +384,10 @@ bool ts_plan_run(ts_plan *p, ts_error *e)
 bool ts_plan_get(ts_plan *p, int output, ts_array *out, ts_error *e)
 {
     if (!p->program)
-        return err_set(e, TS_USAGE, "the plan has not run yet");
+        return err_set(e, TS_USAGE, "the plan has not run yet: ts_plan_run comes first");
     const int n_output = p->plan->n_root - p->plan->n_carried;
     if (output < 0 || output >= n_output)
-        return err_set(e, TS_USAGE, "output %d is not in 0...%d", output, n_output - 1);
+        return err_set(e, TS_USAGE, "output %d, 0 to %d expected", output, n_output - 1);
     const type *t = &p->plan->root[output]->type;
     if (extents_any(p->plan, p->plan->root[output]))
         return varying_get(p, output, out, e);
@@ -450,7 +451,7 @@ bool ts_plan_value(ts_plan *p, int input, ts_array *out, ts_error *e)
 {
     const int k = input >= 0 && input < p->n_port ? p->input_of[input] : -1;
     if (k < 0 || !p->given[k].data)
-        return err_set(e, TS_USAGE, "input %d has no value", input);
+        return err_set(e, TS_USAGE, "input %d has no value: ts_plan_set gives it one", input);
     *out = (ts_array){0};
     return extents_any(p->plan, p->plan->input[k]) ? varying_value(p, k, out, e) : driver_copy(out, &p->given[k], e);
 }
@@ -462,7 +463,7 @@ bool ts_plan_view(const ts_plan *p, int input, ts_array *out, ts_error *e)
     if (k >= 0 && extents_any(p->plan, p->plan->input[k]))
         return err_set(e, TS_USAGE, "input %d has dimensions that vary: ts_plan_value copies it", input);
     if (k < 0 || !p->given[k].data)
-        return err_set(e, TS_USAGE, "input %d has no value", input);
+        return err_set(e, TS_USAGE, "input %d has no value: ts_plan_set gives it one", input);
     *out = p->given[k];
     return true;
 }

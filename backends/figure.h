@@ -1,5 +1,6 @@
 /* figure.h - numbers with units, as the texts that describe machines have them. What is printed reads as the same
- * number; what is out of range is refused, never cut. */
+ * number; what is out of range is refused, never cut. Nothing is kept: numbers go where the caller says, text into the
+ * caller's. */
 #ifndef TS_FIGURE_H
 #define TS_FIGURE_H
 #include "graph/base/base.h"

@@ -80,7 +80,7 @@ static bool fill_defaults(race *r, ts_error *e)
 {
     bench_options *o = &r->o;
     if (!o->model)
-        return err_set(e, TS_USAGE, "no model is given");
+        return err_set(e, TS_USAGE, "no model is given, a file or the name of a built-in one expected");
     if (o->launches < 0 || o->launches > BENCH_MOST_LAUNCHES)
         return err_set(e, TS_USAGE, "%d launches: at most %d", o->launches, BENCH_MOST_LAUNCHES);
     if (!(o->min_time >= 0) || !(o->threshold >= 0) || !(o->tolerance >= 0) || !(o->timeout >= 0))

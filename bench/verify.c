@@ -1,7 +1,7 @@
 /* verify.c - the largest difference of an output, as a share of its largest value, against a tolerance by dtype;
  * whole numbers have to be equal. */
 #include "bench/verify.h"
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -59,7 +59,8 @@ static bool compare_output(const verify_task *t, int i, const ts_array *got, con
     const double usual = tolerance_of(want->dtype) > 0 ? tolerance_of(got->dtype) : 0; /* the reference may be wider */
     const double tolerance = usual > 0 && t->tolerance > 0 ? t->tolerance : usual;
     if (!same_shape(got, want))
-        return err_set(e, TS_NUMERICS, "output %d has another shape than the reference's", i);
+        return err_set(e, TS_NUMERICS, "output %d is %s, the reference's %s expected", i, array_type(got).s,
+                       array_type(want).s);
     double most = 0, scale = 0;
     int64_t worst = 0, n = ts_array_count(want);
     for (int64_t k = 0; k < n; k++) {

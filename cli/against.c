@@ -1,6 +1,6 @@
 /* against.c - values against those of another run. */
 #include "cli/against.h"
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -52,7 +52,8 @@ bool against_look(against *t, const against_value *own, double *far, ts_error *e
     const bool there = !access(path, F_OK);
     bool good = !there || ts_npy_read(path, &other, e);
     if (good && there && !alike(own->value, &other))
-        good = err_set(e, TS_BAD_INPUT, "%s is of another dtype or shape than \"%s\" here", path, own->name);
+        good = err_set(e, TS_BAD_INPUT, "%s is %s, %s expected, as \"%s\" here", path, array_type(&other).s,
+                       array_type(own->value).s, own->name);
     if (good && there)
         compare(t, own, &other, far);
     ts_array_free(&other);

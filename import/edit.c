@@ -126,7 +126,8 @@ bool ts_model_put(ts_model *m, const char *weight, const ts_array *value, ts_err
     held *is = find_held(b, weight);
     if (is) {
         if (!same_shape(&is->value, value))
-            return err_set(e, TS_BAD_INPUT, "weight \"%s\": the new value has another dtype or shape", weight);
+            return err_set(e, TS_BAD_INPUT, "weight \"%s\": the new value is %s, %s expected", weight,
+                           array_type(value).s, array_type(&is->value).s);
         is->value.data = copy_data(f, value);
         model_unbind(m);
         return true;

@@ -191,7 +191,9 @@ ts_graph *ts_model_graph(ts_model *m)
 bool ts_model_mixed(ts_model *m, ts_dtype to, err *e)
 {
     if (!m->bound)
-        return err_set(e, TS_USAGE, "the model is not bound: which products it has depends on its extents");
+        return err_set(e, TS_USAGE,
+                       "the model's dimensions are not bound yet, and which products it has depends on them: "
+                       "ts_model_bind comes first");
     if (ts_mixed_precision(m->graph, m->bound->n_output, m->result, to, m->result))
         return true;
     *e = m->graph->err;

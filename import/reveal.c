@@ -61,7 +61,10 @@ static void look_at(revealing *r, const node *n, int number, arena *scratch)
 int ts_model_reveal(ts_model *m, const char *globs, ts_error *e)
 {
     if (!m->bound)
-        return err_set(e, TS_USAGE, "values inside a model that is not bound"), -1;
+        return err_set(e, TS_USAGE,
+                       "the model's dimensions are not bound yet, and its values depend on them: ts_model_bind comes "
+                       "first"),
+               -1;
     const int before = m->bound->n_output, count = g_reach(before, m->result, NULL);
     const node **need = calloc((size_t)count + 1, sizeof *need);
     arena scratch = {0};

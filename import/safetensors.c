@@ -165,7 +165,8 @@ static bool header_length(const mapping *file, size_t *out, err *e)
         return err_set(e, TS_BAD_INPUT, "W001 header of %llu bytes, the file has %zu and the limit is %d", (ull)n,
                        file->size, SAFETENSORS_HEADER);
     if (n == 0 || file->at[LENGTH_BYTES] != '{')
-        return err_set(e, TS_BAD_INPUT, "W002 the header does not begin with {");
+        return err_set(e, TS_BAD_INPUT, "W002 the header of %llu bytes begins with byte 0x%02x, { expected", (ull)n,
+                       n ? file->at[LENGTH_BYTES] : 0);
     *out = (size_t)n;
     return true;
 }

@@ -1,4 +1,5 @@
-/* scans.h - loops, for tests of who computes them: what a scan gives against the same trips written out. */
+/* scans.h - loops, for tests of who computes them: what a scan gives against the same trips written out. Graphs are of
+ * a case and end with it, and so do the tensors and values that f is shown. */
 #ifndef TS_TEST_SCANS_H
 #define TS_TEST_SCANS_H
 #include "tessera.h"

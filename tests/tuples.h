@@ -1,4 +1,5 @@
-/* tuples.h - folds of several values along the last axis, for tests: operations that are in no table. */
+/* tuples.h - folds of several values along the last axis, for tests: operations that are in no table. Constant records.
+ * */
 #ifndef TS_TESTS_TUPLES_H
 #define TS_TESTS_TUPLES_H
 #include "graph/ir/graph.h"

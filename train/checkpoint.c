@@ -110,6 +110,12 @@ bool checkpoint_save(const char *run, int64_t step, const checkpoint_set *all, i
 }
 
 /* ---- reading ---- */
+static bool damaged(const char *path, ts_error *e)
+{
+    err_set(e, TS_BAD_INPUT, "'%s' is damaged: its bytes are not those that were saved", path);
+    return err_hint(e, "go on from an earlier checkpoint of the run");
+}
+
 static ts_tensors *open_checked(const char *folder, const char *name, const char *sum, ts_error *e)
 {
     char path[4200], is[65];
@@ -117,7 +123,7 @@ static ts_tensors *open_checked(const char *folder, const char *name, const char
     if (!ts_file_hash(path, is, e))
         return NULL;
     if (strcmp(is, sum) != 0) {
-        err_set(e, TS_BAD_INPUT, "'%s' is damaged: its bytes are not those that were saved", path);
+        damaged(path, e);
         return NULL;
     }
     return ts_tensors_open(path, e);
@@ -137,7 +143,7 @@ static bool read_state(const char *folder, checkpoint *out, ts_error *e)
         good = err_set(e, TS_UNSUPPORTED, "'%s' is of the format %.40s; this program reads %s", path, is, format);
         err_hint(e, "go on with the newer Tessera that wrote it");
     } else if (!o || !files_seal_holds(&b))
-        good = err_set(e, TS_BAD_INPUT, "'%s' is damaged: its bytes are not those that were saved", path);
+        good = damaged(path, e);
     out->step = good ? (int64_t)js_get_number(o, "step", -1) : -1;
     good = good && (out->weights = open_checked(folder, "weights.safetensors", js_get_text(o, "weights"), e)) &&
            (out->optimizer = open_checked(folder, "optimizer.safetensors", js_get_text(o, "optimizer"), e));

@@ -1,5 +1,5 @@
 /* data_arrays.c - examples that are no lines: arrays whose first axis walks them, and streams of tokens. */
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "train/data_parts.h"
 
 #include <stdint.h>
@@ -32,7 +32,8 @@ static bool add_array(data *out, const char *line, ts_error *e)
         return err_hint(e, "the first axis of every array walks the same examples");
     }
     out->n = a->dim[0];
-    return out->n > 0 || err_set(e, TS_BAD_INPUT, "'%s' has no examples", equals + 1);
+    return out->n > 0 || err_set(e, TS_BAD_INPUT, "'%s' is %s: at least one example along its first axis expected",
+                                 equals + 1, array_type(a).s);
 }
 
 static bool check_labels(const data_want *want, data *out, ts_error *e)

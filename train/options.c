@@ -1,6 +1,7 @@
 /* options.c - the table, and reading, writing, comparing any option by its row alone. */
 #include "train/options.h"
 
+#include "graph/base/base.h"
 #include "graph/base/err.h"
 
 #include <math.h>
@@ -200,13 +201,24 @@ static bool read_field(train_options *w, const option_field *f, const cJSON *v)
     return cJSON_IsArray(v);
 }
 
+static bool refuse_field(const option_field *f, const cJSON *v, const char *path, ts_error *e)
+{
+    char *is = js_to_text(v, false);
+    err_set(e, TS_BAD_INPUT, "%s: \"%s\" is %.80s, %s expected", path, f->name, is ? is : "?",
+            is_number(f)             ? "a number of at most 9e15"
+            : f->kind == OPTION_TEXT ? "a text or null"
+                                     : "a list of texts");
+    free(is);
+    return false;
+}
+
 /* What is left out keeps its value, so that runs of older versions can be read. */
 bool option_read(train_options *w, const cJSON *config, const char *path, ts_error *e)
 {
     for (const option_field *f = option_fields; f->name; f++) {
         const cJSON *v = cJSON_GetObjectItemCaseSensitive(config, f->name);
         if (v && !read_field(w, f, v))
-            return err_set(e, TS_BAD_INPUT, "%s: \"%s\" is not what an option of that name can be", path, f->name);
+            return refuse_field(f, v, path, e);
     }
     return true;
 }

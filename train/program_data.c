@@ -54,7 +54,8 @@ static bool add_pieces(writing *w, int array, int input, ts_error *e)
         w->piece[w->n++] = (piece){input, k * n->batch * row, fixed ? 1 : n->batch, row, w->size, stride};
         w->size += room;
     }
-    return w->size < INT64_MAX / 2 || err_set(e, TS_MEMORY, "the data has too many bytes");
+    return w->size < INT64_MAX / 2 ||
+           err_set(e, TS_MEMORY, "the data has %lld bytes, fewer than 2^62 expected", (long long)w->size);
 }
 
 static bool batch_of(writing *w, const int64_t *which, int64_t count, ts_error *e)

@@ -2,7 +2,7 @@
  * is copied between steps. */
 #include "train/step.h"
 
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 
 #include <float.h>
 #include <math.h>
@@ -109,17 +109,17 @@ static void recipe(const train_options *w, char *out, size_t n)
 }
 
 enum { MOST_RULES = 64, MOST_NAME = 1024 }; /* globs of what takes no decay; bytes of a name */
-/* Which parameters do not decay, by default biases and scales; text holds the names. */
-static int no_decay(const train_options *w, ts_rule *rule, char (*text)[OPTION_LINE])
+/* Which parameters do not decay, by default biases and scales; line holds the names. */
+static int no_decay(const train_options *w, ts_rule *rule, char (*line)[OPTION_LINE])
 {
     int n = 0;
     if (!w->no_decay) {
         rule[0] = (ts_rule){.names = "*", .settings = "decay=0", .below_rank = 2};
         return 1;
     }
-    for (const char *at = option_none(w->no_decay) ? NULL : w->no_decay; n < MOST_RULES && option_line(&at, text[n]);
+    for (const char *at = option_none(w->no_decay) ? NULL : w->no_decay; n < MOST_RULES && option_line(&at, line[n]);
          n++)
-        rule[n] = (ts_rule){.names = text[n], .settings = "decay=0"};
+        rule[n] = (ts_rule){.names = line[n], .settings = "decay=0"};
     return n;
 }
 
@@ -133,10 +133,10 @@ static ts_tensor fine_of(ts_graph *g, ts_tensor norm) /* norm [] -> [], of truth
 static bool optimize(step *s, net *n, const ts_tensor *grad, ts_updates *out, ts_error *e)
 {
     const train_options *w = s->asked;
-    char name[400], (*text)[OPTION_LINE] = calloc(MOST_RULES, sizeof *text);
+    char name[400], (*line)[OPTION_LINE] = calloc(MOST_RULES, sizeof *line);
     ts_rule rule[MOST_RULES];
     ts_tensor *input = calloc((size_t)s->n_parameter + 1, sizeof *input); /* each as its parameter */
-    bool good = (text && input) || err_set(e, TS_MEMORY, "no memory for the step");
+    bool good = (line && input) || err_set(e, TS_MEMORY, "no memory for the step");
     const ts_tensor number = ts_input(n->g, "train.step", TS_F64, 0, NULL); /* [] */
     const bool falls = s->total_steps > s->warmup;
     const ts_schedule_kind kind = {falls ? w->schedule : "constant", w->lr, (double)s->warmup, (double)s->total_steps,
@@ -147,10 +147,10 @@ static bool optimize(step *s, net *n, const ts_tensor *grad, ts_updates *out, ts
         .recipe = name, .rate = s->rate, .step = number, .clip = w->clip, .average = w->ema, .rule = rule};
     for (int i = 0; good && i < s->n_parameter; i++)
         input[i] = s->parameter[i].input;
-    o.n_rule = good ? no_decay(w, rule, text) : 0;
+    o.n_rule = good ? no_decay(w, rule, line) : 0;
     good = good && ts_graph_ok(n->g, e) &&
            (ts_optimize(n->g, &o, s->n_parameter, input, grad, out) || ts_graph_ok(n->g, e));
-    free(text), free(input);
+    free(line), free(input);
     return good;
 }
 
@@ -334,10 +334,13 @@ static bool load_one(step *s, const ts_tensors *from, ts_tensor t, ts_error *e)
     ts_array a = {0};
     if (!ts_tensors_get(from, ts_name(t), &a, e))
         return false;
-    bool good = a.dtype == ts_type(t) && a.rank == ts_rank(t) &&
-                memcmp(a.dim, ts_shape(t), (size_t)a.rank * sizeof *a.dim) == 0;
+    ts_array want = {.dtype = ts_type(t), .rank = ts_rank(t)};
+    memcpy(want.dim, ts_shape(t), (size_t)want.rank * sizeof *want.dim);
+    bool good = a.dtype == want.dtype && a.rank == want.rank &&
+                memcmp(a.dim, want.dim, (size_t)a.rank * sizeof *a.dim) == 0;
     good = good ? set(s, ts_name(t), &a, e)
-                : err_set(e, TS_BAD_INPUT, "\"%s\" has another shape in the checkpoint than in the model", ts_name(t));
+                : err_set(e, TS_BAD_INPUT, "\"%s\" is %s in the checkpoint, %s expected, as the model has it",
+                          ts_name(t), array_type(&a).s, array_type(&want).s);
     ts_array_free(&a);
     return good;
 }

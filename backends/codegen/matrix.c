@@ -36,7 +36,14 @@ bool matrix_check(emitter *m)
     err_set(m->e, TS_UNSUPPORTED, "%s: kernels in %s have no matrix unit for %lld x %lld x %lld of %s%s", m->k->op,
             m->d->name, (long long)u.trips[0], (long long)u.trips[1], (long long)u.trips[2],
             ts_dtype_name(source_dtype(m, u.load[0])), alone ? " that a worker has alone" : "");
-    return err_hint(m->e, "write its loops without the unit's role, or plan for a target that has it");
+    text have = {0};
+    for (f = m->d->matrix; f && f->m; f++)
+        text_add(&have, "%s%d x %d x %d of %s", have.len ? ", " : "those it has: ", f->m, f->n, f->k,
+                 ts_dtype_name(f->operand));
+    err_hint(m->e, "write its loops without the unit's role, or plan for a target that has it; %s",
+             have.len ? text_str(&have) : "this one has none");
+    text_free(&have);
+    return false;
 }
 
 const char *matrix_sum(const emitter *m)

@@ -19,7 +19,7 @@ static const hwloc_obj_type_t tier_type[N_TIER] = {
 static bool topology_load(hwloc_topology_t *t, err *e)
 {
     if (hwloc_topology_init(t) != 0)
-        return err_set(e, TS_FAILED, "cannot read the machine's topology");
+        return err_set(e, TS_FAILED, "cannot read the machine's topology: %s", strerror(errno));
     hwloc_topology_set_components(*t, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
     hwloc_topology_set_all_types_filter(*t, HWLOC_TYPE_FILTER_KEEP_NONE);
     hwloc_topology_set_type_filter(*t, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
@@ -126,7 +126,10 @@ bool machine_load(machine *m, const char *fake, err *e)
         fill_tier(m, (tier_kind)k);
     m->isa = isa_of_host();
     m->nta = nontemporal_of_host();
-    return m->n_core > 0 || err_set(e, TS_FAILED, "no core of this machine is open to this process");
+    if (m->n_core > 0)
+        return true;
+    err_set(e, TS_FAILED, "no core of this machine is open to this process, at least one expected");
+    return err_hint(e, "its affinity mask and its cgroup say which are: taskset -p shows the first");
 }
 
 int machine_sharers(const machine *m, tier_kind k)

@@ -1,4 +1,5 @@
-/* functions.h - functions that kernels in CUDA carry where they use them; see backends/codegen/library.h. */
+/* functions.h - functions that kernels in CUDA carry where they use them; see backends/codegen/library.h. Constant
+ * tables. */
 #ifndef TS_CUDA_FUNCTIONS_H
 #define TS_CUDA_FUNCTIONS_H
 #include "backends/codegen/library.h"

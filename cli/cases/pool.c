@@ -3,6 +3,7 @@
 #include "graph/base/clock.h"
 #include "graph/base/err.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -59,7 +60,7 @@ static bool start(pool *p, slot *s, ts_error *e)
     int ends[2];
     *s = (slot){.which = p->next++, .begun = seconds_now(), .said = memfd_create("stderr", MFD_CLOEXEC)};
     if (s->said < 0 || pipe2(ends, O_CLOEXEC) != 0)
-        return err_set(e, TS_FILES, "no descriptor for another process");
+        return err_set(e, TS_FILES, "no descriptor for another process: %s", strerror(errno));
     fflush(NULL);
     s->pid = fork();
     if (s->pid == 0)
@@ -68,7 +69,7 @@ static bool start(pool *p, slot *s, ts_error *e)
     s->from = ends[0];
     if (s->pid < 0) {
         s->pid = 0;
-        return err_set(e, TS_MEMORY, "cannot start another process");
+        return err_set(e, TS_MEMORY, "cannot start another process: %s", strerror(errno));
     }
     setpgid(s->pid, s->pid); /* whoever of the two comes first */
     return true;

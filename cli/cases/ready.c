@@ -3,6 +3,7 @@
 #include "cli/cases/cases.h"
 #include "graph/base/err.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,7 +49,7 @@ bool cases_ready(const ts_options *o, ts_error *e)
     ts_error said = {0};
     int ends[2], status = 0;
     if (pipe2(ends, O_CLOEXEC) != 0)
-        return err_set(e, TS_FILES, "no descriptor for another process");
+        return err_set(e, TS_FILES, "no descriptor for another process: %s", strerror(errno));
     fflush(NULL);
     const pid_t child = fork();
     if (child == 0)
@@ -57,7 +58,7 @@ bool cases_ready(const ts_options *o, ts_error *e)
     const bool whole = child > 0 && receive(ends[0], &said);
     close(ends[0]);
     if (child < 0)
-        return err_set(e, TS_MEMORY, "cannot start another process");
+        return err_set(e, TS_MEMORY, "cannot start another process: %s", strerror(errno));
     waitpid(child, &status, 0);
     if (!whole)
         return err_set(e, TS_BUG, "the target%s%s ended a process by signal %d over one number", o->target ? " " : "",

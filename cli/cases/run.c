@@ -1,5 +1,6 @@
 /* run.c - one case: its model on each of its data sets, results against those stored. */
 #include "cli/cases/cases.h"
+#include "graph/base/base.h"
 #include "graph/base/err.h"
 
 #include <math.h>
@@ -19,15 +20,6 @@ typedef struct trial {
 } trial;
 
 /* ---- comparing ---- */
-static void describe(const ts_array *a, char *out, size_t size)
-{
-    size_t n = (size_t)snprintf(out, size, "%s[", ts_dtype_name(a->dtype));
-    for (int i = 0; i < a->rank && n < size; i++)
-        n += (size_t)snprintf(out + n, size - n, "%s%lld", i ? "," : "", (long long)a->dim[i]);
-    if (n < size)
-        snprintf(out + n, size - n, "]");
-}
-
 static bool close_enough(double got, double want)
 {
     static const double relative = 1e-3, absolute = 1e-7;
@@ -43,9 +35,7 @@ static bool compare(const ts_array *got, const ts_array *want, char *why, size_t
     for (int i = 0; same && i < got->rank; i++)
         same = got->dim[i] == want->dim[i];
     if (!same) {
-        char a[128], b[128];
-        describe(got, a, sizeof a), describe(want, b, sizeof b);
-        snprintf(why, size, "is %s, expected %s", a, b);
+        snprintf(why, size, "is %s, expected %s", array_type(got).s, array_type(want).s);
         return false;
     }
     int64_t first = -1, bad = 0;

@@ -68,6 +68,11 @@ int64_t int_min(int64_t a, int64_t b);
 int64_t int_max(int64_t a, int64_t b);
 int64_t int_gcd(int64_t a, int64_t b); /* greatest common divisor; of 0 and b it is b */
 
+/* "f32[2,3]", for messages: array_type(&a).s */
+typedef struct array_words {
+    char s[192];
+} array_words;
+array_words array_type(const ts_array *a);
 bool dtype_has_gradient(ts_dtype d); /* a real that is computed with: small ones are only kept */
 
 /* ---- hashes: SHA-256 for content keys, a fast one for tables ---- */

@@ -153,6 +153,16 @@ bool line_next(const char **at, char *line, size_t size)
     return true;
 }
 
+array_words array_type(const ts_array *a)
+{
+    array_words out;
+    size_t n = (size_t)snprintf(out.s, sizeof out.s, "%s[", ts_dtype_name(a->dtype));
+    for (int i = 0; i < a->rank && i < TS_MAX_RANK; i++)
+        n += (size_t)snprintf(out.s + n, sizeof out.s - n, "%s%lld", i ? "," : "", (long long)a->dim[i]);
+    snprintf(out.s + n, sizeof out.s - n, "]");
+    return out;
+}
+
 void text_free(text *t)
 {
     free(t->s);

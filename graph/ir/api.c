@@ -153,7 +153,8 @@ char *ts_print(int n, const ts_tensor *t)
 
 bool ts_parse(ts_graph *g, const char *source, int max, ts_tensor *out, int *n, ts_error *e)
 {
-    return source ? g_parse(g, source, max, out, n, e) : err_set(e, TS_BAD_INPUT, "the text to parse is missing");
+    return source ? g_parse(g, source, max, out, n, e)
+                  : err_set(e, TS_BAD_INPUT, "source is NULL, the text of a graph expected");
 }
 
 const char *ts_op_name(ts_tensor t)

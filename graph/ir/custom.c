@@ -226,7 +226,8 @@ static bool text_type(node *draft, err *e)
         in[i] = &draft->in[i]->type;
     const expr *x = type_broadcast(draft->n_in, in, &draft->type, e) ? defn_text(&d, e) : NULL;
     const bool ok = x && x_expand(&mem, draft->scalars, x, e) &&
-                    (x->dtype != TS_N_DTYPE || err_set(e, TS_BAD_INPUT, "its text uses no operand"));
+                    (x->dtype != TS_N_DTYPE ||
+                     err_set(e, TS_BAD_INPUT, "its text uses no operand, one of a, b, ... expected"));
     if (ok)
         draft->type.dtype = x->dtype;
     arena_free(&mem);

@@ -125,7 +125,8 @@ static bool read_descr(cursor *c, header *h)
                  {"i1", TS_I8},  {"u8", TS_U64}, {"u4", TS_U32}, {"u2", TS_U16}, {"u1", TS_U8},  {"b1", TS_BOOL}};
     char descr[32];
     if (peek(c) == '[')
-        return err_set(c->e, TS_BAD_INPUT, "N004 arrays of records are not supported");
+        return err_set(c->e, TS_BAD_INPUT,
+                       "N004 descr is a list of fields, one element type expected: records are not supported");
     if (!read_string(c, descr, sizeof descr))
         return false;
     for (int i = 0; i < COUNT(known); i++)
@@ -182,7 +183,9 @@ static bool read_header(const mapping *m, header *h, size_t *start, err *e)
     if (m->size < START_V1)
         return err_set(e, TS_BAD_INPUT, "N001 not an npy file: it has %zu bytes", m->size);
     if (memcmp(m->at, magic, MAGIC_SIZE) != 0)
-        return err_set(e, TS_BAD_INPUT, "N001 not an npy file: bad magic");
+        return err_set(e, TS_BAD_INPUT,
+                       "N001 not an npy file: it begins with %02x %02x %02x, 93 4e 55 (\\x93NUMPY) expected", m->at[0],
+                       m->at[1], m->at[2]);
     int major = m->at[6], minor = m->at[7];
     if (major < 1 || major > 3 || minor != 0)
         return err_set(e, TS_BAD_INPUT, "N001 npy version %d.%d is not 1.0, 2.0 or 3.0", major, minor);

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The system without the back ends that generate code, and what they share: it builds, plans are for the one that is
-# left and computes here, and a model runs to the bits of the whole system's interpreter.
+# The system without the back ends that generate code, what they share and all schemas, which are theirs: it builds,
+# plans are for the one that is left and computes here, and a model runs to the bits of the whole system's interpreter.
 # ctest: large
 set -eu
 copy=$(mktemp -d)

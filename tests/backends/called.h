@@ -1,4 +1,4 @@
-/* called.h - one call of an operation on vectors, held against numbers that are known. */
+/* called.h - one call of an operation on vectors, held against numbers that are known. Rows are only read. */
 #ifndef TEST_CALLED_H
 #define TEST_CALLED_H
 #include "tessera.h"

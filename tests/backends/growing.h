@@ -1,4 +1,5 @@
-/* growing.h - a row while random operations are added to it, and the kinds of operations there are. */
+/* growing.h - a row while random operations are added to it, and the kinds of operations there are. Values are few,
+ * small and bounded, so that sums stay exact; the row's text and the dice are the caller's. */
 #ifndef TS_GROWING_H
 #define TS_GROWING_H
 #include "tests/backends/random_row.h"

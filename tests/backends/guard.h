@@ -1,4 +1,5 @@
-/* guard.h - memory between pages that fault: what reads or writes outside it ends the process. */
+/* guard.h - memory between pages that fault: what reads or writes outside it ends the process. The guard owns its pages
+ * and outlives the program that they are lent to. */
 #ifndef TS_TESTS_GUARD_H
 #define TS_TESTS_GUARD_H
 #include "backends/backend.h"

@@ -1,4 +1,4 @@
-/* part_cases.h - sums in parts that groups share, for every device that has them: whole numbers. */
+/* part_cases.h - sums in parts that groups share, for every device that has them: whole numbers. A constant table. */
 #ifndef TS_TESTS_PART_CASES_H
 #define TS_TESTS_PART_CASES_H
 #include "tests/backends/ruled.h"

@@ -1,4 +1,5 @@
-/* random_chain.h - the loops of one axis, drawn: what random nests are made of. */
+/* random_chain.h - the loops of one axis, drawn: what random nests are made of. A function of the dice, which is the
+ * caller's; steps of a chain fall from outside in. */
 #ifndef TS_RANDOM_CHAIN_H
 #define TS_RANDOM_CHAIN_H
 #include "schedule/plan.h"

@@ -1,4 +1,5 @@
-/* random_loops.h - loops as somebody may write them: random orders, steps, roles and staging, mostly legal. */
+/* random_loops.h - loops as somebody may write them: random orders, steps, roles and staging, mostly legal. A function
+ * of the dice; what is not legal is refused with a reason. Text is the caller's and grows at its end. */
 #ifndef TS_RANDOM_LOOPS_H
 #define TS_RANDOM_LOOPS_H
 #include "schedule/plan.h"

@@ -1,4 +1,5 @@
-/* ruled.h - rows under loops of their own, all in one plan: results have the interpreter's bits. */
+/* ruled.h - rows under loops of their own, all in one plan: results have the interpreter's bits. Cases are only read;
+ * graphs and plans live for the check. */
 #ifndef TS_TEST_RULED_H
 #define TS_TEST_RULED_H
 #include "graph/base/base.h"

@@ -1,4 +1,5 @@
-/* tuple_cases.h - folds of several values over lanes of groups, for every device that has them: whole numbers. */
+/* tuple_cases.h - folds of several values over lanes of groups, for every device that has them: whole numbers. Constant
+ * tables, row by row. */
 #ifndef TS_TESTS_TUPLE_CASES_H
 #define TS_TESTS_TUPLE_CASES_H
 #include "tests/backends/ruled.h"

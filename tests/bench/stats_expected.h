@@ -1,4 +1,4 @@
-/* Written by tests/bench/stats_oracle.py with numpy and scipy. */
+/* stats_expected.h - what numpy and scipy say of fixed samples. Written by tests/bench/stats_oracle.py; constant. */
 static const int expected_start[] = {0, 7, 12, 20, 26, 33};
 static const double expected_base[] = {
     69.564582000000001, 70.345365000000001, 70.416773000000006, 70.694756999999996, 70.076228999999998,

@@ -1,4 +1,5 @@
-/* evaluate.h - a bound model's outputs by the interpreter, node by node. */
+/* evaluate.h - a bound model's outputs by the interpreter, node by node. The model is only read; new arrays are the
+ * caller's. */
 #ifndef TS_TEST_EVALUATE_H
 #define TS_TEST_EVALUATE_H
 #include "tessera.h"

@@ -1,4 +1,5 @@
-/* reference.h - exported models against the inputs and outputs stored beside them: one row of a table for each. */
+/* reference.h - exported models against the inputs and outputs stored beside them: one row of a table for each. Rows
+ * are only read; a model lives for its row. */
 #ifndef TS_TEST_REFERENCE_H
 #define TS_TEST_REFERENCE_H
 #include <stdbool.h>

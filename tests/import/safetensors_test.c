@@ -67,7 +67,7 @@ static void test_refuses(void)
         int bytes;
         const char *said;
     } row[] = {
-        {"[]", 0, "W002 the header does not begin with {"},
+        {"[]", 0, "W002 the header of 2 bytes begins with byte 0x5b, { expected"},
         {"{\"a\":", 0, "the JSON text ends too early"},
         {"{\"a\":{},\"a\":{}}", 0, "the key \"a\" twice"},
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[10,5]}}", 16, "W004 offsets 10...5 are reversed"},

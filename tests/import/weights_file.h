@@ -1,4 +1,5 @@
-/* weights_file.h - writes safetensors files, good ones and bad ones. */
+/* weights_file.h - writes safetensors files, good ones and bad ones. What is given is only read; the file is the
+ * caller's to remove. */
 #ifndef TS_TEST_WEIGHTS_FILE_H
 #define TS_TEST_WEIGHTS_FILE_H
 #include "graph/base/base.h"

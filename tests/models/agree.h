@@ -1,4 +1,5 @@
-/* agree.h - small built-in models on a target: what it computes against the interpreter, and against itself. */
+/* agree.h - small built-in models on a target: what it computes against the interpreter, and against itself. Models and
+ * plans live for the check. */
 #ifndef TS_TEST_AGREE_H
 #define TS_TEST_AGREE_H
 

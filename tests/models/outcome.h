@@ -1,4 +1,5 @@
-/* outcome.h - running a model for a test, and comparing what comes out. */
+/* outcome.h - running a model for a test, and comparing what comes out. Arrays that come out are the caller's, until
+ * arrays_free. */
 #ifndef TS_TESTS_MODELS_OUTCOME_H
 #define TS_TESTS_MODELS_OUTCOME_H
 #include "tests/models/rig.h"

@@ -1,4 +1,5 @@
-/* rig.h - built-in models for tests: bound by one line of dimensions and looked into. */
+/* rig.h - built-in models for tests: bound by one line of dimensions and looked into. A model is the caller's, to free;
+ * nodes are its graph's. */
 #ifndef TS_TESTS_MODELS_RIG_H
 #define TS_TESTS_MODELS_RIG_H
 #include "graph/ir/graph.h"

@@ -1,4 +1,5 @@
-/* planned.h - small graphs, and plans of them on machines that nobody has, under rules given as text. */
+/* planned.h - small graphs, and plans of them on machines that nobody has, under rules given as text. A setting is only
+ * read; a planned owns its graph, plan and folder until free_plan. */
 #ifndef TS_TEST_PLANNED_H
 #define TS_TEST_PLANNED_H
 #include "backends/cpu/cpu.h"

@@ -169,7 +169,7 @@ arrays 3 'the array of labels:3: the label 7 is not in 0...1' --data x=x.npy --d
 arrays 3 '--head none: the data has labels up to 7, the output 2 columns' --data x=x.npy --data label=far.npy
 arrays 3 'cut.npy: N006' --data x=cut.npy --data label=y.npy
 arrays 3 "'one.npy' is one number" --data x=one.npy --data label=y.npy
-arrays 3 "'none.npy' has no examples" --data x=none.npy --data label=none.npy
+arrays 3 "'none.npy' is f32[0" --data x=none.npy --data label=none.npy
 arrays 2 '--task pairs is for texts' --data x=x.npy --data label=y.npy --task pairs
 arrays 2 "'dev.tsv' is no array, and the training data is arrays" --data x=x.npy --data label=y.npy --eval dev.tsv
 train 2 "'x=x.npy' is an array, and the training data is text" --data train.tsv --eval x=x.npy

@@ -1,4 +1,5 @@
-/* rig.h - the stand-in for CUDA's driver, named by the environment as a person would, and kernels by hand. */
+/* rig.h - the stand-in for CUDA's driver, named by the environment as a person would, and kernels by hand. Images are
+ * the caller's; what a call names in the environment stays for the process. */
 #ifndef TEST_CUDA_RIG_H
 #define TEST_CUDA_RIG_H
 #include "backends/cuda/images.h"

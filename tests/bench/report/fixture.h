@@ -1,4 +1,5 @@
-/* fixture.h - made-up but plausible results/1 documents, the same bits on every machine. */
+/* fixture.h - made-up but plausible results/1 documents, the same bits on every machine. Texts are the caller's, to
+ * free. */
 #ifndef REPORT_FIXTURE_H
 #define REPORT_FIXTURE_H
 

@@ -142,12 +142,10 @@ static void test_missing_to_error(void)
     ts_array a;
     const ts_given unnamed = {0};
     int n;
-    const char *want[] = {"the text to parse is missing",
-                          "one place at a time: tensor 1 is missing",
-                          "an array of rank 1: the list of its extents is missing",
-                          "source of a function: its name is missing",
-                          "source of a function: value, jvp or vjp is missing",
-                          "value 0 that is given has no name"};
+    const char *want[] = {
+        "source is NULL, the text of a graph expected",           "one place at a time: tensor 1 is missing",
+        "an array of rank 1: the list of its extents is missing", "source of a function: its name is missing",
+        "source of a function: value, jvp or vjp is missing",     "value 0 that is given has no name"};
     for (int i = 0; i < 6; i++) {
         ts_error e = {0};
         CHECK(!(i == 0   ? ts_parse(g, NULL, 1, &out, &n, &e)

@@ -140,7 +140,7 @@ static void test_shapes(void)
     refused(g, ts_call(g, "anything", 0, NULL),
             "anything: 0 operands are given, at least 1 expected, of which outputs have the shape");
     refused(g, ts_call(g, "anything", 11, many), "anything: 11 operands given, takes at most 10");
-    refused(g, ts_call1(g, "plain", x), "plain: its text uses no operand");
+    refused(g, ts_call1(g, "plain", x), "plain: its text uses no operand, one of a, b, ... expected");
     ts_tensor y = ts_call(g, "anything", 10, many);
     CHECK(y && ts_rank(y) == 2 && ts_shape(y)[1] == 3);
     ts_graph_free(g);

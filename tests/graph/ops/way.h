@@ -1,4 +1,5 @@
-/* way.h - checks of what an operation offers as a another way to its value, where a processor with AVX2 is to do it. */
+/* way.h - checks of what an operation offers as another way to its value, where a processor with AVX2 is to do it.
+ * Nodes are the graph's, which the caller owns. */
 #ifndef TS_TEST_WAY_H
 #define TS_TEST_WAY_H
 #include "graph/ir/graph.h"

@@ -1,4 +1,4 @@
-/* encoded.h - what holds of every text and every tokenizer. */
+/* encoded.h - what holds of every text and every tokenizer. Both are only read. */
 #ifndef TS_TEST_ENCODED_H
 #define TS_TEST_ENCODED_H
 #include <stdbool.h>
