@@ -46,6 +46,6 @@ mkdir empty
 expect 8 'empty has a file of none of these values' run m.json $in --against empty
 cp a.npy short.npy && cp short.npy empty/g.npy && "${PYTHON:-python3}" -c 'import numpy as np
 np.save("empty/g.npy", np.zeros(3))'
-expect 3 'empty/g.npy is f64[3], f32[' run m.json $in --against empty
+expect 3 'empty/g.npy is f64[3], f64[1] expected, as "g" here' run m.json $in --against empty
 }
 finish
