@@ -64,7 +64,8 @@ base = [70 * np.exp(rng.normal(0, 0.004) + 0.006 * rng.standard_t(4, n)) for n i
 pairs = {"same": 1.0, "slightly": 1.012, "clearly": 1.06, "slower": 0.95}
 start = np.concatenate([[0], np.cumsum(counts)])
 
-print("/* stats_expected.h - what numpy and scipy say of fixed samples. Written by tests/bench/stats_oracle.py; constant. */")
+print("/* stats_expected.h - what numpy and scipy say of fixed samples. "
+      "Written by tests/bench/stats_oracle.py; constant. */")
 print("static const int expected_start[] = {" + ", ".join(map(str, start)) + "};")
 flat = np.round(np.concatenate(base), 6)
 base = [flat[start[i]:start[i + 1]] for i in range(5)]
