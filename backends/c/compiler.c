@@ -144,8 +144,8 @@ static char *find_proper(const compiler *c, arena *mem)
     return path[0] == '/' && is_program(path) ? path : arena_string(mem, "");
 }
 
-/* Four lines: version, identity, path of the compiler proper, and its state. Where nothing is kept the version is enough:
- * no key is compared. */
+/* Four lines: version, identity, path of the compiler proper, and its state. Where nothing is kept the version is
+ * enough: no key is compared. */
 static bool work_out(const compiler *c, bool kept, arena *mem, text *record, err *e)
 {
     text version = {0};

@@ -316,9 +316,9 @@ static int schemas_of_c(char *all, const char **out, int max)
     return n;
 }
 
-/* Of `all`, every row under every schema with each number of threads by every instruction set; else each row under
- * the guess by the widest instruction set and by one of the others, with one of two numbers of threads, and under one
- * schema with one instruction set, its threads being those of the guess: what a schema leaves alone is compiled once. */
+/* Of `all`, every row under every schema with each number of threads by every instruction set; else each row under the
+ * guess by the widest instruction set and by one of the others, with one of two numbers of threads, and under one
+ * schema with one instruction set, of threads those of the guess: what a schema leaves alone is compiled once. */
 typedef struct combination {
     int isa, n_isa, thread, schema, n_schema; /* schema 0: the guess */
 } combination;
