@@ -118,12 +118,18 @@ static int64_t along(const plan *p, const varying *v, int64_t part, int64_t part
 
 extents extents_sampled(const plan *p, const stage *s, int axis)
 {
-    extents x = {.n = 1, .of = {s->extent[axis]}};
-    if (!s->varies[axis].by)
-        return x;
-    x.n = COUNT(x.of);
-    for (int i = 0; i < x.n; i++)
-        x.of[i] = int_max(along(p, &s->varies[axis], i, x.n - 1), 1);
+    const varying *v = &s->varies[axis];
+    if (!v->by)
+        return (extents){.n = 1, .of = {s->extent[axis]}};
+    extents x = {0};
+    const int64_t least = int_max(along(p, v, 0, 1), 1), most = int_max(along(p, v, 1, 1), 1);
+    int64_t round = 1;
+    while (round <= most / 2)
+        round *= 2;
+    for (; round >= least && x.n < COUNT(x.of) / 2; round /= 2)
+        x.of[x.n++] = round;
+    for (int i = 0, n = COUNT(x.of) / 2; i < n; i++)
+        x.of[x.n++] = int_max(along(p, v, i, n - 1), 1);
     return x;
 }
 

@@ -15,8 +15,8 @@ varying extents_steps(const varying *v, int64_t step);     /* in how many steps 
 const expr *extents_expr(arena *mem, const varying *v);
 void extents_print(text *t, const plan *p, const varying *v); /* "2 seq + 1" */
 bool extents_same(const varying *a, const varying *b);
-/* Extents at which a choice for all of them is weighed: of an axis of s, from the least to the largest, evenly. One,
- * where it is constant. */
+/* Extents at which a choice for all of them is weighed: of an axis of s, powers of two, which are asked for more often
+ * than others, and as many from the least to the largest, evenly; the largest is last. One, where it is constant. */
 typedef struct extents {
     int n;
     int64_t of[16];

@@ -393,7 +393,8 @@ bool varying_axis(const emitter *m, int axis);
 /* Steps that an axis has from `at` on, begun ones counted */
 const char *varying_trips(emitter *m, const varying *v, const lin *at, int64_t step);
 const char *varying_full(emitter *m); /* at a call: the condition under which the tile has all of its elements */
-/* Of a tile of sums: what half of it has of a varying axis of the result, as whole vectors; 0: there is no half. */
+/* Of a tile of sums, or of half of it: what half of that has of a varying axis of the result, as whole vectors; 0:
+ * there is none. */
 int64_t varying_half(const emitter *m, int axis);
 const char *varying_more(emitter *m, int axis, int64_t than); /* the condition that more than that is left of it */
 /* The ways in which loop l of the tile goes through trips that have `each` elements: how many ways. */

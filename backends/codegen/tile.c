@@ -641,7 +641,7 @@ static void call_clipped(emitter *m) /* or whole, as there is enough of the axes
         code_close(&m->out.code);
 }
 
-/* Along varying axes of the result from `axis` on: half a tile where that is all that is left. */
+/* Along varying axes of the result from `axis` on: half a tile, or a quarter, where that is all that is left. */
 static void call_halves(emitter *m, int axis)
 {
     int64_t half = 0;
@@ -657,7 +657,7 @@ static void call_halves(emitter *m, int axis)
     code_close(&m->out.code);
     code_else(&m->out.code, test);
     m->here.cur[axis] = half;
-    call_halves(m, axis + 1);
+    call_halves(m, axis);
     m->here.cur[axis] = all;
     code_close(&m->out.code);
 }

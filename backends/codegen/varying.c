@@ -93,13 +93,18 @@ const char *varying_full(emitter *m)
     return code_keep(&m->out.code, &t);
 }
 
+/* Of n elements in steps; 0: one step has no half. */
+static int64_t half_of(int64_t n, int64_t step)
+{
+    return step && n >= 2 * step ? int_ceil_div(int_ceil_div(n, step), 2) * step : 0;
+}
+
 int64_t varying_half(const emitter *m, int axis)
 {
     const int tile = nest_tile(m->s);
-    const int64_t all = m->here.cur[axis];
+    const int64_t all = m->here.cur[axis], whole = nest_left(m->k, m->s, axis, tile - 1);
     int64_t step = 0;
-    if (!varying_axis(m, axis) || !m->stage.fold || !stage_contracts(m->s) || m->group > 1 ||
-        all < nest_left(m->k, m->s, axis, tile - 1))
+    if (!varying_axis(m, axis) || !m->stage.fold || !stage_contracts(m->s) || m->group > 1)
         return 0;
     for (int l = tile; l < m->s->nest.n; l++) {
         const loop *q = &m->s->nest.loop[l];
@@ -108,7 +113,7 @@ int64_t varying_half(const emitter *m, int axis)
         if (q->axis == axis)
             step = q->role->lanes ? nest_lanes(m->p, m->s) : 1;
     }
-    return step && all >= 2 * step ? int_ceil_div(int_ceil_div(all, step), 2) * step : 0;
+    return all == whole || all == half_of(whole, step) ? half_of(all, step) : 0;
 }
 
 const char *varying_more(emitter *m, int axis, int64_t than)

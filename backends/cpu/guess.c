@@ -15,13 +15,13 @@
 enum { LONG_FOLD = 32768 / (8 * 4), FOLD_BLOCK = LONG_FOLD * 3 / 4, SMALL_WORK = 16384, MANY_ROWS = 256 };
 
 /* ---- the register tile ---- */
-/* Rows, or columns, that tiles of `step` compute of n; `varies`: what half a tile has room for, that computes, which
- * costs no less than `least` (codegen/varying.c). */
-static double computed(int64_t n, int64_t step, int64_t half, double least, bool varies)
+/* Rows, or columns, that tiles of `step` units, `unit` each, compute of n; `varies`: half a tile, or a quarter, has
+ * what is left where there is room for it, and costs no less than `least` (codegen/varying.c). */
+static double computed(int64_t n, int64_t step, int64_t unit, double least, bool varies)
 {
-    const int64_t rest = n % step;
-    return rest && rest <= half && varies ? (double)(n - rest) + fmin(fmax((double)half, least), (double)step)
-                                          : (double)((n + step - 1) / step * step);
+    const int64_t all = step * unit, rest = n % all, half = (step + 1) / 2, quarter = (half + 1) / 2;
+    const int64_t part = !varies || rest > half * unit ? all : rest > quarter * unit ? half * unit : quarter * unit;
+    return (double)(n - rest) + (rest ? fmin(fmax((double)part, least), (double)all) : 0);
 }
 
 typedef struct matrix { /* what tiles are laid over; whether a run says its extents */
@@ -38,10 +38,9 @@ static double tile_score(const plan *p, shape t, const matrix *m, int64_t lane)
     static const double LOAD = 0.25;
     const double columns_load = p->on->level[L1].bytes_per_cycle / p->on->level[L2].bytes_per_cycle,
                  under_way = p->on->cost.fma_latency * p->on->cost.fma_per_cycle, sums = (double)(t.rows * t.vectors);
-    const double computed_rows = computed(m->rows, t.rows, (t.rows + 1) / 2, under_way / (double)t.vectors,
-                                          m->rows_vary);
-    const double computed_columns = computed(m->columns, t.vectors * lane, (t.vectors + 1) / 2 * lane,
-                                             under_way / (double)t.rows * (double)lane, m->columns_vary);
+    const double computed_rows = computed(m->rows, t.rows, 1, under_way / (double)t.vectors, m->rows_vary);
+    const double computed_columns = computed(m->columns, t.vectors, lane, under_way / (double)t.rows * (double)lane,
+                                             m->columns_vary);
     const double fit = (double)(m->rows * m->columns) / (computed_rows * computed_columns);
     const double loads = ((double)t.rows + columns_load * (double)t.vectors) / sums, busy = fmin(1, sums / under_way);
     return fit * busy / (1 + LOAD * loads);
@@ -55,6 +54,15 @@ static bool tile_fits(const plan *p, shape t, int64_t rows, int64_t columns, int
            (t.vectors == 1 || (t.vectors - 1) * lane < columns);
 }
 
+/* The same where it is weighed with other matrices: what the columns are of comes by once, from the third cache at
+ * best, and at a few rows all tiles wait for that alike. */
+static double score_among(const plan *p, shape t, const matrix *m, int64_t lane)
+{
+    const double wait = target_flops_per_byte(p->on, L3) * ts_dtype_bytes(TS_F32) / 2,
+                 score = tile_score(p, t, m, lane);
+    return m->rows_vary || m->columns_vary ? fmin(score, (double)m->rows / wait) : score;
+}
+
 /* Adds to score what each tile has at these extents; by: what the best one has there is 1. */
 static void add_scores(const plan *p, const extents *r, const extents *c, int at[2], int64_t lane,
                        double score[MOST_VECTORS + 1][MOST_ROWS + 1])
@@ -63,7 +71,7 @@ static void add_scores(const plan *p, const extents *r, const extents *c, int at
     const matrix m = {r->of[at[0]], c->of[at[1]], r->n > 1, c->n > 1};
     for (int v = 1; v <= MOST_VECTORS; v++)
         for (int k = 1; k <= MOST_ROWS; k++) {
-            here[v][k] = tile_score(p, (shape){k, v}, &m, lane);
+            here[v][k] = score_among(p, (shape){k, v}, &m, lane);
             if (tile_fits(p, (shape){k, v}, m.rows, m.columns, lane) && here[v][k] > best)
                 best = here[v][k];
         }
