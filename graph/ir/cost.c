@@ -1,5 +1,7 @@
 /* cost.c - what a node costs by its definition, before anything is fused. */
-#include "graph/ir/graph.h"
+#include "graph/ir/trip.h"
+
+#include <stdlib.h>
 
 static double points(const defn *d, const expr *x) /* of the axes it folds away */
 {
@@ -21,8 +23,21 @@ static double flops(const defn *d, const expr *x)
     return points(d, x) * body;
 }
 
+static double trips_flops(const node *n) /* of all trips, though an early end may leave some out */
+{
+    int count = 0;
+    double one = 0;
+    const node **all = g_reached(n->trip->n_root, n->trip->root, &count);
+    for (int i = 0; i < count; i++)
+        one += node_flops(all[i]);
+    free(all);
+    return (double)scan_form_of(n).trips * one;
+}
+
 double node_flops(const node *n)
 {
+    if (n->trip)
+        return trips_flops(n);
     arena mem = {0};
     defn d;
     double total = 0;

@@ -165,7 +165,7 @@ bool g_defn(const node *n, arena *mem, defn *out, err *e); /* not for leaves */
 /* The same with calls of functions of the graph as such, for derivatives: nothing can be computed from it. */
 bool g_defn_calls(const node *n, arena *mem, defn *out, err *e);
 
-/* Operations on reals that computing n takes; a multiplication with its addition counts as two. */
+/* Operations on reals that computing n takes, a scan all its trips; a product with its addition counts as two. */
 double node_flops(const node *n);
 
 /* The value of a node that depends on constants only, if it has at most `most` elements; NULL otherwise. Memoised

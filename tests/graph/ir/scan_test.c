@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { N = 5 };
@@ -214,13 +215,36 @@ static void check_reference(int others)
     ts_graph_free(g);
 }
 
+/* Operations of outer trips, each of which makes inner trips of h * h + h */
+static double work(int outer, int inner)
+{
+    ts_graph *g = ts_graph_make();
+    ts_tensor out[1], last[1];
+    ts_scan *s = ts_scan_begin(g, outer), *in = ts_scan_begin(g, inner);
+    ts_tensor h = ts_scan_state(s, input(g, "h", 1, N, 0)), k = ts_scan_state(in, h);
+    CHECK(ts_scan_step(in, k, ts_call2(g, "add", ts_call2(g, "multiply", k, k), k)) && ts_scan_end(in, last));
+    CHECK(ts_scan_step(s, h, last[0]) && ts_scan_end(s, out));
+    int n = 0;
+    double sum = 0;
+    const node **all = g_reached(1, (const node *const *)out, &n);
+    for (int i = 0; i < n; i++)
+        sum += node_flops(all[i]);
+    free(all), ts_graph_free(g);
+    return sum;
+}
+
+static void check_work(void)
+{
+    CHECK(work(1, 1) == 2 * N && work(1, 20) == 2 * N * 20 && work(30, 20) == 2 * N * 20 * 30 && work(30, 0) == 0);
+}
+
 int main(void)
 {
     static const scans_on on[] = {{{.target = "interp"}, true, 2},
                                   {{.target = "c", .threads = 1}, true, 0},
                                   {{.target = "c", .threads = 3}, true, 2},
                                   {{.target = "c", .reference = true}, false, 0}};
-    check_inner();
+    check_inner(), check_work();
     for (int others = 0; others < 3; others++)
         check_reference(others);
     scans_check(COUNT(on), on);
