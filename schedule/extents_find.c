@@ -9,6 +9,7 @@
  * varying dimensions is what the graph at these extents computes, if sums over varying axes end where these do. */
 #include "graph/affine/index.h"
 #include "graph/affine/linear.h"
+#include "graph/ir/trip.h"
 #include "schedule/extents.h"
 
 #include <math.h>
@@ -39,6 +40,8 @@ typedef struct pairing {
     const node **open;             /* nodes whose definitions are still to be compared */
     int n_open;
     bool *within, inside; /* by id: part of what is computed at the bounds, whatever a run says; what is met now is */
+    const node **reader;  /* by id: who read it when it was met; NULL: it is a result */
+    const node *at;       /* the node at hand */
     axes *axes;           /* of the node at hand, and of those that stand for it */
     aligned *aligned;     /* by id: of constants */
     int n_sized;          /* numbers that follow variables, so far */
@@ -64,12 +67,58 @@ static bool alone(const pairing *q, int k) /* and the only one */
     return n == 1;
 }
 
+static const node *scan_of(const node *n) /* that it is, or a result of; NULL: neither */
+{
+    return n->trip ? n : n->n_in == 1 && n->in[0]->trip ? n->in[0] : NULL;
+}
+
+/* "matmul "y"", or of what has no name "iterate of gru "y"": the recipe that it is a part of, and who reads it */
+static const char *called(pairing *q, const node *n)
+{
+    const graph *g = q->p->g;
+    const group *least = NULL;
+    const node *named = n, *scan = scan_of(n);
+    const char *what = (scan ? scan : n)->op->name;
+    if (*n->label)
+        return arena_format(&q->mem, "%s \"%s\"", what, n->label);
+    for (int i = 0; i < g->n_group; i++) {
+        const group *r = &g->group[i];
+        if (r->first <= n->id && n->id <= r->last && (!least || r->last - r->first < least->last - least->first))
+            least = r;
+    }
+    while (named && !*named->label)
+        named = q->reader[named->id];
+    return !least && !named ? what
+           : named ? arena_format(&q->mem, "%s of %s%s\"%s\"", what, least ? least->op->name : "", least ? " " : "",
+                                  named->label)
+                   : arena_format(&q->mem, "%s of %s", what, least->op->name);
+}
+
 static bool refuse(pairing *q, int k, const node *n, const char *why)
 {
     const char *name = q->p->variable[differs(q, k)].name;
-    err_set(q->e, TS_UNSUPPORTED, "dimension \"%s\" cannot vary from run to run: %s%s%s%s %s", name, n->op->name,
-            *n->label ? " \"" : "", n->label, *n->label ? "\"" : "", why);
+    err_set(q->e, TS_UNSUPPORTED, "dimension \"%s\" cannot vary from run to run: %s %s", name, called(q, n), why);
     return err_hint(q->e, "give it one extent: --dim %s=N", name);
+}
+
+/* How many trips a scan makes is a number of its plan. */
+static bool same_trips(pairing *q, const node *a, const node *const *b)
+{
+    const node *scan = scan_of(a);
+    for (int k = 0; scan && k < q->n; k++) {
+        const ll here = scan_form_of(scan).trips;
+        const node *other = scan_of(b[k]);
+        if (other && scan_form_of(other).trips == here)
+            continue;
+        const char *there = other ? arena_format(&q->mem, "of %lld", (ll)scan_form_of(other).trips) : "written out";
+        refuse(q, k, a,
+               arena_format(&q->mem,
+                            "is a loop of %lld trips, and %s at another extent: trips are counted when a plan is made",
+                            here, there));
+        return err_hint(q->e, "or say by an input how many of them count: sequence_lens of recurrent operators, the "
+                              "count of Loop");
+    }
+    return true;
 }
 
 /* ---- numbers ---- */
@@ -512,7 +561,7 @@ static bool pair_made(pairing *q, const node *a, const node *const *b)
     const expr *other[MOST_OTHER];
     const int before = q->n_sized;
     bool same = true;
-    if (!g_defn(a, &q->mem, &x, q->e))
+    if (!same_trips(q, a, b) || !g_defn(a, &q->mem, &x, q->e))
         return false;
     for (int k = 0; k < q->n; k++) {
         if (!g_defn(b[k], &q->mem, &y[k], q->e))
@@ -585,7 +634,7 @@ static bool pair(pairing *q, const node *a, const node *const *b)
     for (int k = 0; k < q->n; k++)
         data = data && q->mate[k][a->id]->leaf && q->mate[k][a->id]->leaf->data;
     if (!known)
-        q->open[q->n_open++] = a, q->within[a->id] = q->inside;
+        q->open[q->n_open++] = a, q->within[a->id] = q->inside, q->reader[a->id] = q->at;
     return known || !data || align(q, a, b);
 }
 
@@ -593,6 +642,7 @@ static bool compare(pairing *q, const node *a)
 {
     const node *from = source(a), *b[MOST_OTHER];
     bool leaves = true, same = true;
+    q->at = a;
     for (int k = 0; k < q->n; k++) {
         b[k] = q->mate[k][a->id];
         leaves = leaves && b[k]->leaf, same = same && !from->leaf == !b[k]->leaf;
@@ -634,6 +684,7 @@ static bool pair_all(pairing *q, const node *const *root, const node *const *con
         q->mate[k] = arena_array(&q->p->mem, nodes, sizeof *q->mate[k]);
     q->open = arena_array(&q->mem, nodes, sizeof *q->open);
     q->within = arena_array(&q->mem, nodes, sizeof *q->within);
+    q->reader = arena_array(&q->mem, nodes, sizeof *q->reader);
     q->aligned = arena_array(&q->mem, nodes, sizeof *q->aligned);
     q->axes = arena_array(&q->mem, (size_t)q->n + 1, sizeof *q->axes);
     for (int i = 0; ok && i < q->p->n_root; i++) {

@@ -235,6 +235,14 @@ static void test_random(uint64_t seed)
     "  \"inputs\": [ { \"name\": \"x\", \"dtype\": \"f32\", \"shape\": [2, \"seq\", 4] } ],\n" \
     "  \"outputs\": [ { \"name\": \"y\" } ],\n  \"nodes\": [ " nodes " ] }\n"
 
+#define GRU                                                                                              \
+    "{ \"format\": \"graph/1\", \"opset\": { \"\": 17 },\n"                                              \
+    "  \"inputs\": [ { \"name\": \"x\", \"dtype\": \"f32\", \"shape\": [\"seq\", 1, 4] },\n"             \
+    "    { \"name\": \"w\", \"dtype\": \"f32\", \"shape\": [1, 9, 4] },\n"                               \
+    "    { \"name\": \"r\", \"dtype\": \"f32\", \"shape\": [1, 9, 3] } ],\n"                             \
+    "  \"outputs\": [ { \"name\": \"y\" } ],\n  \"nodes\": [ { \"op\": \"GRU\", \"in\": [\"x\", \"w\", " \
+    "\"r\"], \"out\": [\"y\"], \"attr\": { \"hidden_size\": 3 } } ] }\n"
+
 static void test_refused(void)
 {
     static const struct {
@@ -244,6 +252,17 @@ static void test_refused(void)
          "--dim seq=0..8: a dimension that varies has at least one element"},
         {NETWORK("{ \"op\": \"Relu\", \"in\": [\"x\"], \"out\": [\"y\"] }"), "seq=1..2",
          "--dim seq=1..2: a range ends at 3 or more: what an extent does is seen at two from 2 on"},
+        {GRU, "seq=1..40",
+         "dimension \"seq\" cannot vary from run to run: iterate of gru \"y\" is a loop of 40 trips, and of 39 at "
+         "another "
+         "extent: trips are counted when a plan is made"},
+        {GRU, "seq=1..17",
+         "dimension \"seq\" cannot vary from run to run: iterate of gru \"y\" is a loop of 17 trips, and written out "
+         "at "
+         "another extent: trips are counted when a plan is made"},
+        {GRU, "seq=1..8",
+         "dimension \"seq\" cannot vary from run to run: formula of gru \"y\" has the extent in the formula of its "
+         "elements"},
     };
     for (int i = 0; i < COUNT(wrong); i++) {
         err e = {0};
