@@ -664,5 +664,9 @@ static void call_halves(emitter *m, int axis)
 
 void emit_tile(emitter *m)
 {
-    call_halves(m, 0);
+    bool any = true; /* element of the result */
+    for (int a = 0; a < m->s->n_result; a++)
+        any = any && m->here.cur[a] > 0;
+    if (any)
+        call_halves(m, 0);
 }

@@ -24,10 +24,19 @@ cat >recurrent.json <<'JSON'
   {"op": "Cast", "in": ["x"], "out": ["x32"], "attr": {"to": 1}}],
  "constants": {"k": {"dtype": "i64", "shape": [1], "data": [2]}, "axis": {"dtype": "i64", "shape": [], "data": [1]}}}
 JSON
+# values without elements, and sums over nothing, of which kernels read no operand
+cat >nothing.json <<'JSON'
+{"format": "graph/1", "opset": {"": 17}, "inputs": [{"name": "a", "dtype": "f32", "shape": [0, 4]}, {"name": "b", "dtype": "f32", "shape": [4, 0]}, {"name": "c", "dtype": "f32", "shape": [4, 4]}],
+ "outputs": [{"name": "y"}, {"name": "log"}, {"name": "lengths"}, {"name": "product"}],
+ "nodes": [{"op": "Exp", "in": ["a"], "out": ["y"]}, {"op": "LogSoftmax", "in": ["a"], "out": ["log"], "attr": {"axis": 0}},
+  {"op": "ReduceL2", "in": ["b"], "out": ["length"], "attr": {"axes": [1]}}, {"op": "Mul", "in": ["length", "c"], "out": ["lengths"]},
+  {"op": "MatMul", "in": ["b", "y"], "out": ["inner"]}, {"op": "Mul", "in": ["inner", "c"], "out": ["product"]}]}
+JSON
 emit() {
     "$TESSERA" emit "$@" -q || wrong "emit $* fails"
 }
 emit bert-tiny --dim seq=8 --threads 2 -o bert && quiet bert
 emit resnet-tiny --threads 1 --isa plain -o resnet && quiet resnet
 emit recurrent.json -o recurrent && quiet recurrent
+emit nothing.json -o nothing && quiet nothing
 finish
