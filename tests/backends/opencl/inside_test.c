@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-enum { DEFAULT_SHARE = 4 };
+enum { DEFAULT_SHARE = 8 };
 
 int main(int argc, char **argv)
 {
