@@ -3,6 +3,7 @@
 #include "backends/opencl/settings.h"
 
 #include <dlfcn.h>
+#include <time.h>
 
 bool opencl_open(opencl *cl, err *e)
 {
@@ -30,6 +31,22 @@ void opencl_close(opencl *cl)
     if (cl->library)
         dlclose(cl->library);
     *cl = (opencl){0};
+}
+
+/* PoCL's workers give up what a command holds, its queue last, when clFinish has long returned. With a queue they give
+ * up its context and with that a part of a device, of which they then read on (3.1: now and then the process ends). */
+void opencl_drop_queue(const opencl *cl, cl_queue q)
+{
+    enum { STEP = 50 * 1000, MOST = 20000 }; /* nanoseconds; steps: a second in all */
+    uint32_t holders = 0;
+    size_t have = 0;
+    cl->finish(q);
+    for (int i = 0; i < MOST; i++) {
+        if (cl->queue_info(q, CL_QUEUE_HOLDERS, sizeof holders, &holders, &have) != CL_SUCCESS || holders < 2)
+            break;
+        nanosleep(&(struct timespec){.tv_nsec = STEP}, NULL);
+    }
+    cl->drop_queue(q);
 }
 
 bool opencl_fail(int32_t answer, const char *what, err *e)

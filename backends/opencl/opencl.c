@@ -65,7 +65,7 @@ static bool open_host(ocl_host *h, const ocl_device *planned, err *e)
 static void close_host(ocl_host *h)
 {
     if (h->queue)
-        h->cl.drop_queue(h->queue);
+        opencl_drop_queue(&h->cl, h->queue);
     if (h->context)
         h->cl.drop_context(h->context);
     if (h->part)
@@ -404,7 +404,7 @@ static bool run_timed(program *g, void *const *input, double *seconds, err *e)
     if (!queue)
         return opencl_fail(answer, "opening a queue that keeps times", e);
     const bool ok = send_inputs(g, input, e) && ocl_settle(&g->host, e) && time_in(g, queue, seconds, e);
-    cl->drop_queue(queue);
+    opencl_drop_queue(cl, queue);
     return ok && check_faults(g, input, e) && ocl_inputs_take(&g->inputs, input, e);
 }
 

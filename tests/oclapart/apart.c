@@ -3,15 +3,21 @@
  * device and to the host, and of how many the host's memory was not given by a driver and mapped. The file that
  * OCLAPART_UNITS names has the number of units of the device that was opened last.
  *
+ * With OCLAPART_HELD a worker holds each queue for a while after clFinish, as slow ones of PoCL do. The file of that
+ * name has a line for each queue that was given up meanwhile.
+ *
  * With OCLAPART_SUBGROUP=N devices say that they have sub-groups of N lanes. Each program begins with macros that do
  * what the language's functions of these do, by memory of this process and barriers of the whole group: where a kernel
  * has its lanes part, it hangs or is wrong here. Devices are processors, whose memory this process shares. */
 #include "backends/opencl/runtime/opencl_abi.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MAPPED = 256 };
 static struct {
@@ -76,6 +82,41 @@ cl_context clCreateContext(const intptr_t *properties, uint32_t n, const cl_devi
         fclose(f);
     }
     return loader()->context(properties, n, d, tell, user, e);
+}
+
+/* ---- queues ---- */
+static atomic_int held;
+
+static void *let_go(void *queue)
+{
+    usleep(20000);
+    held--;
+    loader()->drop_queue(queue);
+    return NULL;
+}
+
+int32_t clFinish(cl_queue q)
+{
+    int32_t (*hold)(cl_queue) = NULL;
+    pthread_t worker;
+    const int32_t answer = loader()->finish(q);
+    *(void **)&hold = dlsym(RTLD_NEXT, "clRetainCommandQueue");
+    if (getenv("OCLAPART_HELD") && hold && hold(q) == CL_SUCCESS) {
+        held++;
+        if (pthread_create(&worker, NULL, let_go, q) || pthread_detach(worker))
+            abort();
+    }
+    return answer;
+}
+
+int32_t clReleaseCommandQueue(cl_queue q)
+{
+    FILE *f = held ? fopen(getenv("OCLAPART_HELD"), "a") : NULL;
+    if (f) {
+        fprintf(f, "%d\n", held);
+        fclose(f);
+    }
+    return loader()->drop_queue(q);
 }
 
 /* ---- sub-groups ---- */

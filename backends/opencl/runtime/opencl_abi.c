@@ -19,6 +19,7 @@ static const struct {
     {"clCreateContext", offsetof(opencl, context)},
     {"clReleaseContext", offsetof(opencl, drop_context)},
     {"clCreateCommandQueue", offsetof(opencl, queue)},
+    {"clGetCommandQueueInfo", offsetof(opencl, queue_info)},
     {"clReleaseCommandQueue", offsetof(opencl, drop_queue)},
     {"clCreateBuffer", offsetof(opencl, memory)},
     {"clReleaseMemObject", offsetof(opencl, drop_memory)},

@@ -53,6 +53,7 @@ enum cl_question {
     CL_WIDE_CONFIG = 0x1032,       /* of reals of 8 bytes; 0: there are none */
     CL_NATIVE_FLOATS = 0x103a,     /* in a vector */
     CL_PART_BY_COUNTS = 0x1087,    /* cl.h: CL_DEVICE_PARTITION_BY_COUNTS */
+    CL_QUEUE_HOLDERS = 0x1092,     /* cl.h: CL_QUEUE_REFERENCE_COUNT */
     CL_NVIDIA_CAPABILITY = 0x4000, /* major; minor is the next number */
     CL_NVIDIA_WARP = 0x4003,
     CL_AMD_WAVEFRONT = 0x4043,
@@ -77,6 +78,7 @@ typedef struct opencl {
                           void (*tell)(const char *, const void *, size_t, void *), void *user, int32_t *e);
     int32_t (*drop_context)(cl_context c);
     cl_queue (*queue)(cl_context c, cl_device d, uint64_t properties, int32_t *e);
+    int32_t (*queue_info)(cl_queue q, uint32_t what, size_t n, void *out, size_t *have);
     int32_t (*drop_queue)(cl_queue q);
     cl_memory (*memory)(cl_context c, uint64_t flags, size_t bytes, void *from, int32_t *e);
     int32_t (*drop_memory)(cl_memory m);

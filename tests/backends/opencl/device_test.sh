@@ -40,16 +40,18 @@ grep -q 'reqd_work_group_size(1, 1, 1)' processor/kernels0.cl && ! grep -q 'barr
 checked=$((checked + 1))
 "$TESSERA" explain bert-tiny --dim seq=4 --target opencl 2>/dev/null | grep 'occupancy 0 %' &&
     wrong "a device that does not state its lanes is said to run none"
-# A processor runs as many threads as are asked for; it cannot run more than it has
+# A processor runs as many threads as are asked for; it cannot run more than it has. It is given up, and a part of it with
+# it, when none of its driver's workers holds its queue.
 # shellcheck disable=SC2086
 expect 2 "1023 threads, " $set_run --threads 1023
 apart=$BUILD/tests/oclapart/liboclapart.so
 if [ -e "$apart" ]; then
     for threads in 1 2; do
         checked=$((checked + 1))
-        TESSERA_OPENCL="loader=$apart ${TESSERA_OPENCL:-}" OCLAPART_UNITS=$dir/units "$TESSERA" run bert-tiny --dim seq=4 --seed 1 --target opencl \
+        TESSERA_OPENCL="loader=$apart ${TESSERA_OPENCL:-}" OCLAPART_UNITS=$dir/units OCLAPART_HELD=$dir/held "$TESSERA" run bert-tiny --dim seq=4 --seed 1 --target opencl \
             --cache-dir none --threads $threads -q -o threads$threads >said 2>&1 || { grep -q ' has 1$' said && continue; }
         [ "$(cat units)" = $threads ] || wrong "--threads $threads: $(cat units) units run"
+        [ ! -s held ] || wrong "--threads $threads: a queue was given up that was still held"
     done
     [ ! -d threads2 ] || diff -r threads1 threads2 || wrong "other results by another number of threads"
 fi
