@@ -20,11 +20,11 @@ backends/codegen     9880 nests to text, for every C-like language; groups of la
 backends/cpu         2180 processors as a target, with the guess of their loops; the line that names one 10; folds of several values in parts 50; refusals that list what is expected 30
 backends/store       1250 the compile cache
 backends/c           3210 compiler, trips of scans, real functions as vectors, loader, team, functions of the process, sizes of emitted programs; calls as tables 50; what units begin with 60
-backends/emit        1650 trips of scans on devices; programs of their own: what they share in every language, and on every device; functions as C; sizes that runs have; extents that a run says 100
+backends/emit        1760 pieces of pinned memory 110; trips of scans on devices; programs of their own: what they share in every language, and on every device; functions as C; sizes that runs have; extents that a run says 100
 backends/interp       300 evaluates definitions, of a whole plan or of a part
 backends/null          20
 backends/gpu         3700 graphics processors as a target: cards, guess, what explain says of them; accesses walked trip by trip, registers 400
-backends/opencl      2590 a dialect and a device; sub-groups, lent inputs 40, words of its variable 30, queues held by others 20
+backends/opencl      2630 a dialect and a device; emitted programs that stage 40; sub-groups, lent inputs 40, words of its variable 30, queues held by others 20
 backends/cuda        3500 a dialect and a device
 bench                6500 race, statistics, peers, on devices too; 450 are ADBench in plain C; comments 50; functions of scalars in plain C 150; a step of GPT-2 in plain C and its weights from a file 650
 bench/report         5780 a page of sections; comments 70

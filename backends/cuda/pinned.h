@@ -1,17 +1,13 @@
-/* pinned.h - copies between memory of the host, whosever it is, and the device, by way of two pieces of pinned memory
- * in turn: the device copies by itself from the one while the host copies to the other. Drivers do the same with
- * memory that is not pinned, but wait for all that is under way first. */
+/* pinned.h - copies between memory of the host, whosever it is, and the device, by way of pinned memory. */
 #ifndef TS_CUDA_PINNED_H
 #define TS_CUDA_PINNED_H
 #include "backends/cuda/device.h"
+#include "backends/emit/runtime/device_pieces.h"
 
 typedef struct pinned {
     const device *on;
-    char *at;          /* of both pieces */
-    int64_t piece;     /* bytes of one */
+    device_pieces pieces;
     cu_event event[2]; /* by piece: the copy from it, or to it, is done */
-    bool used[2];
-    int turn; /* which of them is next */
 } pinned;
 
 /* d: borrowed for its life; most: bytes of one copy, as far as is known; larger ones go in more pieces */

@@ -113,8 +113,9 @@ static char *calls_text(const plan *p, const emit_on *on)
     add_ports(&t, p, on->launch);
     if (q->loops > 1)
         add_loops(&t, q);
-    text_line(&t, "static const device_program all = {%d, %d, %d, %d, %d, kernel, leaf, input, value, %lld, %lld,",
-              on->device, q->kernels, q->leaves, q->inputs, q->values, (long long)p->arena_bytes, (long long)spill);
+    text_line(&t, "static const device_program all = {%d, %d, %d, %d, %d, %d, kernel, leaf, input, value, %lld, %lld,",
+              on->device, on->units, q->kernels, q->leaves, q->inputs, q->values, (long long)p->arena_bytes,
+              (long long)spill);
     text_line(&t, "                                   %d, %d, %d, %s, %d};\n", q->all, q->loops, q->walked,
               q->loops > 1 ? "loop, source, copy" : "0, 0, 0", q->sizes);
     text_line(&t, "static void run(const ts_run *r, long part, long parts)\n{\n    (void)part, (void)parts;\n    "
@@ -142,7 +143,8 @@ static void carry(folder *f, const char *name)
 
 static void carry_all(folder *f, const emit_on *on)
 {
-    static const char *const all[] = {"device_run.h", "device_trips.h", "run.h", "device_file.c", "device_trips.c"};
+    static const char *const all[] = {"device_run.h",  "device_trips.h", "device_pieces.h", "run.h",
+                                      "device_file.c", "device_trips.c", "device_pieces.c"};
     int n = 0;
     while (on->carried[n])
         n++;

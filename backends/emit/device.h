@@ -8,7 +8,7 @@
 
 typedef struct emit_on {
     const backend *by;
-    int device; /* its number */
+    int device, units; /* its number; how many units of it run, 0: all */
     const levels *levels;
     const emit_launch *launch; /* by number of the kernel */
     int n_source;

@@ -214,6 +214,11 @@ const target *ocl_target(arena *mem, const machine_options *asked, err *e)
     return d->alone ? processor_target(mem, d, asked, line, e) : card_target(mem, d, e);
 }
 
+int ocl_part(const ocl_device *planned)
+{
+    return !planned->described && planned->workers < planned->units ? planned->workers : 0;
+}
+
 /* What is made for workers alone every device runs. */
 bool ocl_runs(const target *t, err *e)
 {

@@ -35,6 +35,7 @@ const target *ocl_target(arena *mem, const machine_options *asked, err *e);
 const ocl_device *ocl_device_of(const target *t);
 /* The device that has the number: what it is, without a target. NULL with e set */
 cl_device ocl_find(const opencl *cl, int number, ocl_device *out, err *e);
-bool ocl_runs(const target *t, err *e); /* presence.runs */
+int ocl_part(const ocl_device *planned); /* units that run a plan, where these are not all; else 0 */
+bool ocl_runs(const target *t, err *e);  /* presence.runs */
 bool ocl_usable(text *why);
 #endif

@@ -19,8 +19,8 @@ static char *source_text(const ocl_units *u, int which) /* to be freed */
 
 static bool emit(const plan *p, const emit_options *w, const ocl_units *u, err *e)
 {
-    static const char *const also[] = {"opencl_run.c", "opencl_memory.c", "opencl_memory.h",
-                                       "opencl_abi.c", "opencl_abi.h",    NULL};
+    static const char *const also[] = {"opencl_run.c",    "opencl_memory.c", "opencl_memory.h", "opencl_pinned.c",
+                                       "opencl_pinned.h", "opencl_abi.c",    "opencl_abi.h",    NULL};
     const ocl_device *d = ocl_device_of(p->on);
     const int n = ocl_programs(u);
     carried_file *source = calloc((size_t)n + 1, sizeof *source);
@@ -35,6 +35,7 @@ static bool emit(const plan *p, const emit_options *w, const ocl_units *u, err *
                                   .groups = (unsigned)ocl_groups(d, &u->text[k])};
     const emit_on on = {.by = &backend_opencl,
                         .device = d->number,
+                        .units = ocl_part(d),
                         .levels = &u->levels,
                         .launch = starts,
                         .n_source = n,

@@ -38,10 +38,8 @@ struct program {
 /* Of a processor as many of its units as the plan is for. */
 static bool take_part(ocl_host *h, int units, err *e)
 {
-    const intptr_t how[] = {CL_PART_BY_COUNTS, units, 0, 0};
     cl_device part = NULL;
-    uint32_t have = 0;
-    if (h->cl.part(h->id, how, 1, &part, &have) == CL_SUCCESS && part)
+    if (opencl_part(&h->cl, h->id, units, &part) == CL_SUCCESS && part)
         return h->id = part, h->part = true;
     err_set(e, TS_DEVICE, "%s does not let %d of its %d units run alone", h->device.name, units, h->device.units);
     return err_hint(e, "leave out the number of threads");
@@ -53,7 +51,7 @@ static bool open_host(ocl_host *h, const ocl_device *planned, err *e)
     *h = (ocl_host){0};
     if (!opencl_open(&h->cl, e) || !(h->id = ocl_find(&h->cl, planned->number, &h->device, e)))
         return false;
-    if (!planned->described && planned->workers < h->device.units && !take_part(h, planned->workers, e))
+    if (ocl_part(planned) && !take_part(h, ocl_part(planned), e))
         return false;
     h->context = h->cl.context(NULL, 1, &h->id, NULL, NULL, &answer);
     if (!h->context)

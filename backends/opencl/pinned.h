@@ -1,17 +1,13 @@
-/* pinned.h - copies between the host and a device. Where the device has memory of its own they go by way of two pieces
- * of memory that its driver gives the host, mapped for good, in turn: the device copies by itself from the one while
- * the host copies to the other. Where it shares the host's, one copy is all there is. */
+/* pinned.h - a program's memory on the device, and what goes there and comes back, with what was done when it fails:
+ * "sending an input". */
 #ifndef TS_OCL_PINNED_H
 #define TS_OCL_PINNED_H
+#include "backends/opencl/runtime/opencl_pinned.h"
 #include "backends/opencl/units.h"
 
 typedef struct ocl_pinned {
     const ocl_host *on;
-    cl_memory memory;
-    char *at;         /* of both pieces; NULL: the device shares the host's memory */
-    size_t piece;     /* bytes of one */
-    cl_event done[2]; /* by piece: of the copy from it, or to it */
-    int turn;         /* which of them is next */
+    opencl_pinned by;
 } ocl_pinned;
 
 /* h: borrowed for its life; most: bytes of one copy, as far as is known; larger ones go in more pieces */
@@ -22,7 +18,6 @@ typedef struct ocl_place {
     cl_memory memory;
     size_t at;
 } ocl_place;
-/* In the order of the queue; what is said when it fails: "sending an input". */
 /* `from` stays as it is until ocl_given, or until the queue is settled, whichever is first */
 bool ocl_give(ocl_pinned *p, ocl_place to, const void *from, size_t bytes, const char *what, err *e);
 bool ocl_given(const ocl_pinned *p, err *e);

@@ -58,6 +58,7 @@ typedef struct device_port {
 } device_port;
 typedef struct device_program {
     int device; /* its number */
+    int units;  /* of it that run; 0: all */
     int kernels, leaves, inputs, values;
     const device_kernel *kernel;
     const device_port *leaf, *input, *value; /* value: of the arena, that is wanted after a run */
@@ -74,6 +75,8 @@ enum { RUN_SAID = 2 };
 /* *r->fault becomes 1 when an index led outside, and RUN_SAID when the device failed, as standard error then says. */
 void device_run(const device_program *p, const ts_run *r);
 
+/* The largest weight, input or result, in bytes */
+long device_most(const device_program *p);
 /* The bytes of a file beside the program, with a zero behind them; NULL, and standard error says why. To be freed. */
 char *device_file(const char *name);
 #endif

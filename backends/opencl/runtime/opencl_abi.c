@@ -64,6 +64,13 @@ uint64_t opencl_number(const opencl *cl, cl_device d, enum cl_question what)
     return cl->device_info(d, what, sizeof v, &v, &have) == CL_SUCCESS ? v : 0;
 }
 
+int32_t opencl_part(const opencl *cl, cl_device d, int units, cl_device *out)
+{
+    const intptr_t how[] = {CL_PART_BY_COUNTS, units, 0, 0};
+    uint32_t have = 0;
+    return cl->part(d, how, 1, out, &have);
+}
+
 /* PoCL makes loops of lanes behind the compiler. What it then takes for decided by all lanes alike is not, where the
  * compiler moved tests: lanes' stores are lost, or the process ends (3.1: products of 35 by 5 by 7, 40 by 64 by 7). */
 int opencl_is_plain(const opencl *cl, cl_device d)

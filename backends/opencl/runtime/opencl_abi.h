@@ -136,5 +136,7 @@ int opencl_is_plain(const opencl *cl, cl_device d);
 /* Lanes of a sub-group that read one another's registers, where kernels can say how many these are, or it is known of
  * all on the device; 0: none do, or nobody can say */
 int opencl_subgroup(const opencl *cl, cl_device d);
+/* So many units of a processor as a device of their own; the driver's answer */
+int32_t opencl_part(const opencl *cl, cl_device d, int units, cl_device *out);
 uint64_t opencl_number(const opencl *cl, cl_device d, enum cl_question what); /* 0: it does not say */
 #endif

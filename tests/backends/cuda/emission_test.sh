@@ -11,7 +11,7 @@ nvcc=${CUDA_HOME:-/usr/local/cuda}/bin/nvcc
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
-export TESSERA_CUDA="driver=$sim/libcuda.so.1,ptx,${TESSERA_CUDA:-}" SIMCUDA_CHECK=all
+export TESSERA_CUDA="driver=$sim/libcuda.so.1,ptx,${TESSERA_CUDA:-}" SIMCUDA_CHECK=all SIMCUDA_COPIES=copies
 
 arch=compute_80
 build() { # FOLDER
@@ -59,6 +59,9 @@ export SIMCUDA_SM_COUNT # of few, one would have much of the memory's rate
 loops_agree cuda walked
 unset SIMCUDA_SM_COUNT
 extents_agree cuda
+for folder in there text loops ranged; do
+    grep -q '"pageable": *0[,}]' $folder/copies # all that is copied lies in pinned memory
+done
 launches_agree cuda
 ! (cd there && SIMCUDA_FAIL=cuGraphLaunch=719 ./model ../x.npy) 2>said.txt
 grep -qx 'launching the kernels failed: CUDA_ERROR_LAUNCH_FAILED' said.txt

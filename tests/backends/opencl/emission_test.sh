@@ -20,6 +20,18 @@ loops_agree opencl walked
 extents_agree opencl
 launches_agree opencl --machine "gpu:lanes processor:2 warp:16 shared:48KB(48KB)" # processors start kernels alone
 
+# To memory of its own a device copies from what its driver gave; a processor runs as many threads as the plan is for
+apart=$BUILD/tests/oclapart/liboclapart.so
+if [ -e "$apart" ]; then
+    "$TESSERA" emit products $products --threads 1 --target opencl -q -o one
+    sed -i "s,\"libOpenCL.so.1\",\"$apart\"," one/opencl_abi.h
+    build one
+    (cd one && OCLAPART_UNITS=../units OCLAPART_COPIES=../copies ./model ../x.npy)
+    cmp here/y.npy one/output0.npy
+    [ "$(cat units)" = 1 ]
+    grep -qx '{"to_device":4,"to_host":2,"pageable":0}' copies # two weights, an input, marks of kernels; these, a result
+fi
+
 # What is missing
 ! (cd there && OCL_ICD_VENDORS=/nonexistent ./model ../x.npy) 2>said.txt
 grep -q 'there is no OpenCL device 0: the drivers here have 0' said.txt

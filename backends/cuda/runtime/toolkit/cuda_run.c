@@ -1,5 +1,6 @@
 /* cuda_run.c - opens the CUDA device at the first run, keeps weights there, and launches the kernels as one graph;
  * trips of loops too, where the host need not hear of them. */
+#include "backends/emit/runtime/device_pieces.h"
 #include "backends/emit/runtime/device_trips.h"
 
 #include <cuda.h>
@@ -14,7 +15,9 @@ static struct {
     CUgraphExec graph;
     CUdeviceptr arena, spill, fault, counts, sizes, *leaf, *input;
     CUfunction *function; /* of each kernel; of loops and copies none */
-    int *faults;
+    int *faults;          /* pinned: by kernel; behind these whether a trip was the last one */
+    device_pieces pieces; /* by way of which all else goes there and comes back */
+    CUevent done[2];      /* by piece: the copy from it, or to it, is */
 } device;
 
 static int did(CUresult s, const char *doing, const char *name)
@@ -44,13 +47,67 @@ static int allocate(CUdeviceptr *at, long bytes)
     return did(cuMemAlloc(at, bytes ? (size_t)bytes : 1), "taking memory of the device", "");
 }
 
+/* ---- copies ---- */
+typedef struct copying {
+    CUdeviceptr device;
+    const char *doing;
+} copying;
+
+static int mark(int which)
+{
+    return did(cuEventRecord(device.done[which], device.stream), "marking a copy", "");
+}
+
+static int send(void *user, int which, char *piece, long at, long bytes)
+{
+    const copying *c = user;
+    return did(cuMemcpyHtoDAsync(c->device + (CUdeviceptr)at, piece, (size_t)bytes, device.stream), c->doing, "") &&
+           mark(which);
+}
+
+static int fetch(void *user, int which, char *piece, long at, long bytes)
+{
+    const copying *c = user;
+    return did(cuMemcpyDtoHAsync(piece, c->device + (CUdeviceptr)at, (size_t)bytes, device.stream), c->doing, "") &&
+           mark(which);
+}
+
+static int settle(void *user, int which)
+{
+    const copying *c = user;
+    return did(cuEventSynchronize(device.done[which]), c->doing, "");
+}
+
+static int to_device(CUdeviceptr to, const void *from, long bytes, const char *doing)
+{
+    copying own = {to, doing};
+    return device_give(&device.pieces, &(device_copying){&own, send, settle}, from, bytes);
+}
+
+static int to_host(void *to, CUdeviceptr from, long bytes)
+{
+    copying own = {from, "a copy from the device"};
+    return device_take(&device.pieces, &(device_copying){&own, fetch, settle}, to, bytes);
+}
+
+static int pin(const device_program *p)
+{
+    static const char doing[] = "pinning memory";
+    const long piece = device_piece(device_most(p));
+    device.pieces.piece = piece;
+    return did(cuMemHostAlloc((void **)&device.pieces.at, 2 * (size_t)piece, 0), doing, "") &&
+           did(cuMemHostAlloc((void **)&device.faults, sizeof *device.faults * ((size_t)p->kernels + 1), 0), doing,
+               "") &&
+           did(cuEventCreate(&device.done[0], CU_EVENT_DISABLE_TIMING), doing, "") &&
+           did(cuEventCreate(&device.done[1], CU_EVENT_DISABLE_TIMING), doing, "");
+}
+
 /* ---- memory ---- */
 static int find_memory(const device_program *p, const ts_run *r)
 {
     device.leaf = calloc((size_t)p->leaves + 1, sizeof *device.leaf);
     device.input = calloc((size_t)p->inputs + 1, sizeof *device.input);
-    device.faults = calloc((size_t)p->kernels + 1, sizeof *device.faults);
-    int ok = device.leaf && device.input && device.faults && allocate(&device.arena, p->arena) &&
+    int ok = device.leaf && device.input && pin(p) && allocate(&device.arena, p->arena) &&
              allocate(&device.spill, p->spill) && allocate(&device.fault, 4L * (p->kernels + 1)) &&
              allocate(&device.counts, (long)COUNT_BYTES * p->loops) &&
              allocate(&device.sizes, (long)sizeof(long) * p->sizes);
@@ -59,8 +116,7 @@ static int find_memory(const device_program *p, const ts_run *r)
         ok = did(cuMemsetD8Async(device.arena, 0, (size_t)p->arena, device.stream), "clearing memory", "");
     for (int i = 0; i < p->leaves && ok; i++)
         ok = allocate(&device.leaf[i], p->leaf[i].bytes) &&
-             (!p->leaf[i].bytes ||
-              did(cuMemcpyHtoD(device.leaf[i], r->leaf[i], (size_t)p->leaf[i].bytes), "a copy of a weight", ""));
+             to_device(device.leaf[i], r->leaf[i], p->leaf[i].bytes, "a copy of a weight");
     for (int i = 0; i < p->inputs && ok; i++)
         ok = allocate(&device.input[i], p->input[i].bytes);
     return ok;
@@ -232,10 +288,11 @@ static int count(void *user, device_at at, long trip)
 
 static int truth(void *user, device_at at, int *is)
 {
-    unsigned char byte = 0;
-    const int ok = did(cuMemcpyDtoHAsync(&byte, address(user, at), 1, device.stream), "a copy from the device", "") &&
+    const device_program *p = user;
+    unsigned char *byte = (unsigned char *)&device.faults[p->kernels];
+    const int ok = did(cuMemcpyDtoHAsync(byte, address(p, at), 1, device.stream), "a copy from the device", "") &&
                    did(cuStreamSynchronize(device.stream), "a trip of a loop", "");
-    *is = ok && byte;
+    *is = ok && *byte;
     return ok;
 }
 
@@ -262,25 +319,17 @@ static int run(const device_program *p, const ts_run *r)
 {
     int ok = did(cuMemsetD32Async(device.fault, 0, (size_t)p->kernels + 1, device.stream), "clearing memory", "");
     for (int i = 0; i < p->inputs && ok; i++)
-        ok = !p->input[i].bytes ||
-             did(cuMemcpyHtoDAsync(device.input[i], r->input[i], (size_t)p->input[i].bytes, device.stream),
-                 "a copy to the device", "");
+        ok = to_device(device.input[i], r->input[i], p->input[i].bytes, "a copy to the device");
     if (ok && p->sizes)
-        ok = did(cuMemcpyHtoDAsync(device.sizes, r->input[p->inputs], sizeof(long) * (size_t)p->sizes, device.stream),
-                 "a copy to the device", "");
+        ok = to_device(device.sizes, r->input[p->inputs], (long)sizeof(long) * p->sizes, "a copy to the device");
     ok = ok &&
          (device.graph ? did(cuGraphLaunch(device.graph, device.stream), "launching the kernels", "") : walk(p)) &&
          did(cuMemcpyDtoHAsync(device.faults, device.fault, sizeof *device.faults * (size_t)p->kernels, device.stream),
              "a copy from the device", "");
     for (int i = 0; i < p->values && ok; i++)
-        ok = !p->value[i].bytes ||
-             did(cuMemcpyDtoHAsync(r->arena + p->value[i].at, device.arena + (CUdeviceptr)p->value[i].at,
-                                   (size_t)p->value[i].bytes, device.stream),
-                 "a copy from the device", "");
+        ok = to_host(r->arena + p->value[i].at, device.arena + (CUdeviceptr)p->value[i].at, p->value[i].bytes);
     for (int i = 0; i < p->inputs && ok; i++)
-        ok = !p->input[i].written || !p->input[i].bytes ||
-             did(cuMemcpyDtoHAsync(r->input[i], device.input[i], (size_t)p->input[i].bytes, device.stream),
-                 "a copy from the device", "");
+        ok = !p->input[i].written || to_host(r->input[i], device.input[i], p->input[i].bytes);
     ok = ok && did(cuStreamSynchronize(device.stream), "a run", "");
     for (int i = 0; i < p->kernels && ok; i++)
         if (device.faults[i])

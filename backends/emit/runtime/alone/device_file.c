@@ -1,8 +1,20 @@
-/* device_file.c - reads what make built, or wrote, beside the program. */
+/* device_file.c - what make built, or wrote, beside the program; how much of it is copied at once. */
 #include "backends/emit/runtime/device_run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+
+static long most_of(const device_port *p, int n, long most)
+{
+    for (int i = 0; i < n; i++)
+        most = p[i].bytes > most ? p[i].bytes : most;
+    return most;
+}
+
+long device_most(const device_program *p)
+{
+    return most_of(p->leaf, p->leaves, most_of(p->input, p->inputs, most_of(p->value, p->values, 0)));
+}
 
 char *device_file(const char *name)
 {

@@ -1,6 +1,7 @@
 /* opencl_run.c - opens the OpenCL device at the first run, keeps weights there, builds the kernels, and launches them
  * one after another in one queue, which keeps their order. */
 #include "backends/opencl/runtime/opencl_memory.h"
+#include "backends/opencl/runtime/opencl_pinned.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@ static struct {
     cl_context context;
     cl_queue queue;
     opencl_memory on;     /* its memory there */
+    opencl_pinned pieces; /* by way of which all goes there and comes back */
     cl_program *program;  /* of each kernel: that of the first kernel of its file */
     cl_kernel *kernel;    /* of loops and copies none */
     const int64_t *sizes; /* extents of the run at hand */
@@ -49,10 +51,11 @@ static int find_device(int number)
     return 1;
 }
 
-static int begin(int number)
+static int begin(const device_program *p)
 {
     int32_t answer = CL_SUCCESS;
-    if (!find_device(number))
+    if (!find_device(p->device) || (p->units && !did(opencl_part(&device.cl, device.id, p->units, &device.id),
+                                                     "taking as many units of the device as were asked for", "")))
         return 0;
     device.context = device.cl.context(NULL, 1, &device.id, NULL, NULL, &answer);
     if (!did(answer, "opening the device", ""))
@@ -71,13 +74,18 @@ static int allocate(cl_memory *out, long bytes)
 
 static int to_device(cl_memory to, const void *from, long bytes, const char *what)
 {
-    return !bytes || did(device.cl.write(device.queue, to, CL_FALSE, 0, (size_t)bytes, from, 0, NULL, NULL), what, "");
+    return did(opencl_give(&device.pieces, to, 0, from, (size_t)bytes), what, "");
 }
 
 static int to_host(void *to, cl_memory from, long at, long bytes)
 {
-    return !bytes || did(device.cl.read(device.queue, from, CL_FALSE, (size_t)at, (size_t)bytes, to, 0, NULL, NULL),
-                         "a copy from the device", "");
+    return did(opencl_take(&device.pieces, to, from, (size_t)at, (size_t)bytes), "a copy from the device", "");
+}
+
+static int pin(const device_program *p)
+{
+    device.pieces = (opencl_pinned){.cl = &device.cl, .queue = device.queue};
+    return did(opencl_pin(&device.pieces, device.context, device.id, (size_t)device_most(p)), "pinning memory", "");
 }
 
 static int find_memory(const device_program *p, const ts_run *r)
@@ -87,7 +95,7 @@ static int find_memory(const device_program *p, const ts_run *r)
     device.on.leaf = calloc((size_t)p->leaves + 1, sizeof(cl_memory));
     device.on.input = calloc((size_t)p->inputs + 1, sizeof(cl_memory));
     device.faults = calloc((size_t)p->kernels + 1, sizeof *device.faults);
-    int ok = device.on.leaf && device.on.input && device.faults && allocate(&device.on.arena, p->arena) &&
+    int ok = device.on.leaf && device.on.input && device.faults && pin(p) && allocate(&device.on.arena, p->arena) &&
              allocate(&device.on.spill, p->spill) && allocate(&device.on.fault, marks) &&
              allocate(&device.on.counts, (long)COUNT_BYTES * p->loops) &&
              to_device(device.on.fault, device.faults, marks, "clearing memory");
@@ -245,7 +253,7 @@ static int run(const device_program *p, const ts_run *r)
 void device_run(const device_program *p, const ts_run *r)
 {
     if (!device.open)
-        device.open = begin(p->device) && find_memory(p, r) && make_kernels(p) ? 1 : -1;
+        device.open = begin(p) && find_memory(p, r) && make_kernels(p) ? 1 : -1;
     if (device.open < 0 || !run(p, r))
         *r->fault = RUN_SAID;
 }
