@@ -75,23 +75,17 @@ static const node *scan_of(const node *n) /* that it is, or a result of; NULL: n
 /* "matmul "y"", or of what has no name "iterate of gru "y"": the recipe that it is a part of, and who reads it */
 static const char *called(pairing *q, const node *n)
 {
-    const graph *g = q->p->g;
-    const group *least = NULL;
+    const group *of = g_group_of(q->p->g, n);
     const node *named = n, *scan = scan_of(n);
     const char *what = (scan ? scan : n)->op->name;
     if (*n->label)
         return arena_format(&q->mem, "%s \"%s\"", what, n->label);
-    for (int i = 0; i < g->n_group; i++) {
-        const group *r = &g->group[i];
-        if (r->first <= n->id && n->id <= r->last && (!least || r->last - r->first < least->last - least->first))
-            least = r;
-    }
     while (named && !*named->label)
         named = q->reader[named->id];
-    return !least && !named ? what
-           : named ? arena_format(&q->mem, "%s of %s%s\"%s\"", what, least ? least->op->name : "", least ? " " : "",
-                                  named->label)
-                   : arena_format(&q->mem, "%s of %s", what, least->op->name);
+    return !of && !named ? what
+           : named
+               ? arena_format(&q->mem, "%s of %s%s\"%s\"", what, of ? of->op->name : "", of ? " " : "", named->label)
+               : arena_format(&q->mem, "%s of %s", what, of->op->name);
 }
 
 static bool refuse(pairing *q, int k, const node *n, const char *why)

@@ -392,6 +392,17 @@ void g_group(graph *g, const group *q)
     g->group[g->n_group++] = *q;
 }
 
+const group *g_group_of(const graph *g, const node *n)
+{
+    const group *least = NULL;
+    for (int i = 0; i < g->n_group; i++) {
+        const group *q = &g->group[i];
+        if (q->first <= n->id && n->id <= q->last && (!least || q->last - q->first < least->last - least->first))
+            least = q;
+    }
+    return least;
+}
+
 /* Of an operation that is a recipe there is never a node: what it becomes is a group of the nodes first..g->n - 1, by
  * which rules and explanations find it again. */
 static const node *expand(graph *g, const node *draft)

@@ -174,6 +174,7 @@ const ts_array *g_value(graph *g, const node *n, int64_t most);
 /* The same of a constant alone. An input stays free, whatever it is now: for what can be done without the value too. */
 const ts_array *g_constant(graph *g, const node *n, int64_t most);
 
+const group *g_group_of(const graph *g, const node *n);        /* the least recipe that n was made for; NULL: none */
 int g_reach(int n, const node *const *root, const node **out); /* all nodes needed, by id; out may be NULL to count */
 const node **g_reached(int n, const node *const *root, int *count); /* these, to be freed */
 void g_print(text *t, int n, const node *const *root);
