@@ -8,7 +8,8 @@
 /* loader.c */
 bool opencl_open(opencl *cl, err *e); /* TS_DEVICE: there is no loader here, or no OpenCL behind it */
 void opencl_close(opencl *cl);
-void opencl_drop_queue(const opencl *cl, cl_queue q); /* when what is in it is done, and nobody else holds it */
+/* When what is in it is done, and nobody else holds it, as memory does that was written last in it */
+void opencl_drop_queue(const opencl *cl, cl_queue q);
 /* The error, always false: what was asked for and the answer's name. Memory is TS_MEMORY, the rest TS_DEVICE. */
 bool opencl_fail(int32_t answer, const char *what, err *e);
 #endif

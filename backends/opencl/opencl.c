@@ -64,6 +64,8 @@ static void close_host(ocl_host *h)
 {
     if (h->queue)
         opencl_drop_queue(&h->cl, h->queue);
+    if (h->timed)
+        opencl_drop_queue(&h->cl, h->timed);
     if (h->context)
         h->cl.drop_context(h->context);
     if (h->part)
@@ -396,13 +398,11 @@ static bool time_in(const program *g, cl_queue queue, double *seconds, err *e)
 
 static bool run_timed(program *g, void *const *input, double *seconds, err *e)
 {
-    const opencl *cl = &g->host.cl;
+    ocl_host *h = &g->host;
     int32_t answer = CL_SUCCESS;
-    const cl_queue queue = cl->queue(g->host.context, g->host.id, CL_QUEUE_TIMES, &answer);
-    if (!queue)
+    if (!h->timed && !(h->timed = h->cl.queue(h->context, h->id, CL_QUEUE_TIMES, &answer)))
         return opencl_fail(answer, "opening a queue that keeps times", e);
-    const bool ok = send_inputs(g, input, e) && ocl_settle(&g->host, e) && time_in(g, queue, seconds, e);
-    opencl_drop_queue(cl, queue);
+    const bool ok = send_inputs(g, input, e) && ocl_settle(h, e) && time_in(g, h->timed, seconds, e);
     return ok && check_faults(g, input, e) && ocl_inputs_take(&g->inputs, input, e);
 }
 

@@ -12,7 +12,7 @@ typedef struct ocl_host { /* an open device */
     cl_device id;      /* the device, or the part of it that plans are for */
     bool part;
     cl_context context;
-    cl_queue queue;
+    cl_queue queue, timed; /* timed: keeps times; NULL: nobody asked for any */
 } ocl_host;
 
 typedef struct ocl_units {
