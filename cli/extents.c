@@ -218,6 +218,22 @@ static bool race_all(race *r, const char *at, ts_error *e)
     return ok;
 }
 
+static void show(const race *r)
+{
+    const bool color = r->a->console.color_out;
+    outline_table(r->rows, "extent|>rounds|>alone_seconds|>varying_seconds|>first_seconds|>ratio|>apart", stdout, "",
+                  color);
+    for (const cJSON *row = r->rows->child; row && args_flag(r->a, "kernels"); row = row->next) {
+        const cJSON *kernels = js_get(row, "kernels");
+        printf("\nkernels at %g", js_get_number(row, "extent", 0));
+        if (cJSON_IsArray(kernels)) {
+            printf("\n");
+            outline_table(kernels, "op|label|>alone_seconds|>varying_seconds|>ratio", stdout, "", color);
+        } else
+            printf(": %s\n", js_get_text(row, "why/kernels"));
+    }
+}
+
 bool extents_race(const args *a, ts_error *e)
 {
     race r = {.a = a, .time = args_number(a, "min-time", bench_usual.min_time)};
@@ -240,8 +256,7 @@ bool extents_race(const args *a, ts_error *e)
     if (ok && a->console.json)
         reply_print(root);
     else if (ok)
-        outline_table(r.rows, "extent|>rounds|>alone_seconds|>varying_seconds|>first_seconds|>ratio|>apart", stdout, "",
-                      a->console.color_out);
+        show(&r);
     ts_plan_free(r.plan);
     session_close(&r.varying);
     cJSON_Delete(root);

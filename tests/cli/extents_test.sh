@@ -148,4 +148,8 @@ assert len(kernels) > 10 and all(k["alone_seconds"] > 0 and k["varying_seconds"]
 assert {"matmul", "attention"} <= {k["op"] for k in kernels}
 assert all(r["rounds"] >= 5 and r["ratio"] > 0 and r["apart"] < 2e-5 for r in rows)
 PY
+checked=$((checked + 1)) # people are shown times of kernels, too
+"$TESSERA" bench bert-tiny --dim seq=1..16 --at seq=5 --min-time 10ms --threads 1 --kernels >race.txt &&
+    grep -qx 'kernels at 5' race.txt && grep -q '^attention .*[0-9]$' race.txt ||
+    wrong "bench --at --kernels" "$(cat race.txt)"
 finish
