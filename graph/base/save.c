@@ -77,16 +77,22 @@ static bool sync_folder(const char *folder)
     return done;
 }
 
-/* Devices and pipes, and the links in /dev that stand for open files (/dev/stdout), are written in place, never
- * replaced; appending keeps what a redirected stdout already holds. Any other link is itself replaced: never followed,
- * so that one planted in an output folder leads nowhere. */
+/* Of /dev itself, not of a folder there that anybody may write to: /dev/stdout, /dev/fd/1 */
+static bool is_open_file(const char *path)
+{
+    return !strncmp(path, "/dev/fd/", 8) || (!strncmp(path, "/dev/", 5) && !strchr(path + 5, '/'));
+}
+
+/* Devices and pipes, and the links in /dev that stand for open files, are written in place, never replaced; appending
+ * keeps what a redirected stdout already holds. Any other link is itself replaced: never followed, so that one planted
+ * in an output folder leads nowhere. */
 static bool is_special(const char *path)
 {
     struct stat st;
     if (lstat(path, &st) != 0)
         return false;
     if (S_ISLNK(st.st_mode))
-        return strncmp(path, "/dev/", 5) == 0;
+        return is_open_file(path);
     return !S_ISREG(st.st_mode);
 }
 

@@ -6,6 +6,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -143,5 +144,11 @@ int main(void)
     test_links_and_devices(&s);
     test_folders(&s);
     scratch_remove(&s);
+    if (access("/dev/shm", W_OK) == 0) { /* a link there is none of /dev's own */
+        setenv("TMPDIR", "/dev/shm", 1);
+        s = scratch_make();
+        test_links_and_devices(&s);
+        scratch_remove(&s);
+    }
     return check_done();
 }
