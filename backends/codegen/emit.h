@@ -95,7 +95,7 @@ typedef struct held { /* where values wait within the kernel */
 typedef struct data_used { /* what the kernel reads and writes, and what it holds in scratch */
     int n_operand;
     operand operand[MAX_OPERAND];
-    source source[MAX_STAGES][MAX_LOADS];
+    source (*source)[MAX_LOADS];       /* of each stage; in the emitter's arena */
     held slice[MAX_STAGES];            /* of each scratch stage */
     held state[MAX_STAGES][MAX_STATE]; /* of each one that carries some */
     int64_t scratch, scratch_most;     /* bytes in use, and the most */
@@ -174,7 +174,7 @@ typedef struct fetching { /* prefetch.c: what is prefetched of the tile being wr
 
 typedef struct tile_list { /* tile.c: those of the kernel */
     int n;
-    tile_made made[MAX_TILE];
+    tile_made *made[MAX_TILE]; /* in the emitter's arena */
 } tile_list;
 
 typedef struct vector_access { /* vector.c: of the loop over neighbours that is being written */

@@ -393,7 +393,7 @@ static void walk_shared(emitter *m, int l)
 void kernel_statements(emitter *m)
 {
     const kernel *k = m->k;
-    MUST(k->n_stage <= COUNT(m->data.source));
+    MUST(k->n_stage <= MAX_STAGES);
     varying_begin(m);
     find_sources(m);
     lanes_fit(m);

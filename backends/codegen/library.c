@@ -287,7 +287,7 @@ static int rows_of(const function *table)
     return n;
 }
 
-static const function *row_of(const dialect *d, int i) /* NULL: behind the last one */
+static const function *row_of(const dialect *d, int i) /* of one that is used */
 {
     const function *const table[] = {library, library_real, d->function};
     for (int t = 0; t < COUNT(table); t++) {
@@ -344,10 +344,7 @@ void callees_add(callees *f, const callees *more)
 static callees closed(const callees *f, const dialect *d) /* with what those use in turn */
 {
     callees all = *f;
-    int n = 0;
-    while (row_of(d, n))
-        n++;
-    while (n-- > 0)
+    for (int n = MAX_FUNCTION; n-- > 0;)
         if (all.used[n])
             for (const char *s = row_of(d, n)->uses, *end; *s; s = end + strspn(end, " "))
                 end = s + strcspn(s, " "), callees_call(&all, d, s, (size_t)(end - s));
@@ -358,7 +355,7 @@ bool callees_chain(const callees *f, const dialect *d)
 {
     const callees all = closed(f, d);
     bool chain = false;
-    for (int i = 0; row_of(d, i); i++)
+    for (int i = 0; i < MAX_FUNCTION; i++)
         chain = chain || (all.used[i] && row_of(d, i)->kind == CHAIN);
     return chain;
 }
@@ -366,7 +363,7 @@ bool callees_chain(const callees *f, const dialect *d)
 bool callees_fault(const callees *f, const dialect *d)
 {
     bool fault = false;
-    for (int i = 0; row_of(d, i); i++)
+    for (int i = 0; i < MAX_FUNCTION; i++)
         fault = fault || (f->used[i] && row_of(d, i)->kind == FAULTS);
     return fault;
 }
@@ -374,13 +371,13 @@ bool callees_fault(const callees *f, const dialect *d)
 void library_write(text *t, const dialect *d, const callees *f)
 {
     const callees all = closed(f, d);
-    for (int i = 0; row_of(d, i); i++) {
-        const function *q = row_of(d, i);
-        if (all.used[i] && q->kind >= PATTERN)
+    for (int i = 0; i < MAX_FUNCTION; i++) {
+        const function *q = all.used[i] ? row_of(d, i) : NULL;
+        if (q && q->kind >= PATTERN)
             d->writer[q->kind - PATTERN](t, q);
-        else if (all.used[i] && q->kind == FAULTS)
+        else if (q && q->kind == FAULTS)
             form_write(t, NULL, d, q->text, &d->fault_parameter);
-        else if (all.used[i])
+        else if (q)
             text_add(t, "%s", q->text);
     }
 }

@@ -537,7 +537,7 @@ static void write_body(emitter *m, tile_made *f)
 /* NULL with m->e where there are too many. */
 static tile_made *make_tile(emitter *m)
 {
-    tile_made *f = &m->tiles.made[m->tiles.n];
+    tile_made *f;
     const code was = m->out.code;
     callees *outer_uses = m->out.uses;
     saved outer;
@@ -548,6 +548,7 @@ static tile_made *make_tile(emitter *m)
                 MAX_TILE);
         return NULL;
     }
+    f = m->tiles.made[m->tiles.n] = arena_get(m->mem, sizeof *f);
     *f = (tile_made){
         .stage = m->stage.at, .number = m->tiles.n++, .counted = counted_axes(m), .clipped = m->tile.clipped};
     memcpy(f->cur, m->here.cur, sizeof f->cur);
@@ -587,8 +588,8 @@ static void call_tile(emitter *m)
     const tile_made *f = NULL;
     text call = {0};
     for (int i = 0; i < m->tiles.n && !f; i++)
-        if (serves(m, &m->tiles.made[i]))
-            f = &m->tiles.made[i];
+        if (serves(m, m->tiles.made[i]))
+            f = m->tiles.made[i];
     if (!f && !(f = make_tile(m)))
         return;
     text_add(&call, "tile%d(", f->number);

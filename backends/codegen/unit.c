@@ -12,7 +12,7 @@ static void check(emitter *m)
     const stmt *around = stmt_stray_barrier(m->out.code.at, m->d);
     MUST(stmt_copied(m->out.code.at) <= m->data.scratch_most);
     for (int i = 0; i < m->tiles.n && !around; i++)
-        around = stmt_stray_barrier(m->tiles.made[i].body, m->d);
+        around = stmt_stray_barrier(m->tiles.made[i]->body, m->d);
     if (!around) {
         lanes_check(m);
         return;
@@ -181,7 +181,7 @@ static void write_tiles(emitter *m, kernel_text *out, written *w)
 {
     text whole = {0};
     for (int i = 0; i < m->tiles.n; i++)
-        print_tile(m, &m->tiles.made[i], &w->tiles);
+        print_tile(m, m->tiles.made[i], &w->tiles);
     text_add(&whole, "%s%s", text_str(&m->out.front), text_str(&w->tiles));
     write_function(m, m->d, m->d->kernel, &whole, "kernel");
     name_of(&whole, out->name);
@@ -251,6 +251,7 @@ static bool make(emitter *m, writing_way *write, kernel_text *out, err *e)
     arena mem = {0};
     written w = {0};
     m->e = &own, m->mem = m->sp.mem = &mem, m->out.uses = &m->out.all;
+    m->data.source = arena_array(&mem, (size_t)m->k->n_stage + 1, sizeof *m->data.source);
     *out = (kernel_text){0};
     kernel_statements(m);
     if (!err_is(&own))
