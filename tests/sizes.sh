@@ -5,7 +5,7 @@
 # them (a driver's and libFuzzer's), and ts_weight has seven, which every program that makes a model calls. And
 # each room keeps within its budget, in lines of C and Python: it grows by a reason that is written beside it. Says what
 # share of a room's lines carries a comment, blank ones aside: of all rooms but the tests at least 10 in a hundred
-# (STYLE.md).
+# (STYLE.md). CMakeLists.txt, which people read first to learn how all is built, has at most 120 lines.
 # ctest: fast
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
@@ -35,6 +35,7 @@ cli                 11280 verbs, help, completion, drawing; 250 are trials of AD
 tests               45300 about half of what they test; groups of lanes and two devices came with 2000, functions and derivatives with 1000, what is foretold of them 150; 500 are ADBench and what it is held against; scans on devices 300, extents 500; ranges, common terms, boxes of tensors 700; extents that are sums 400; reports and refusals held 110; gradients of folds of several values, bad input of functions 350; launches of several kernels 200; launches, compositions, faults 450; open extents and parameters 230, compositions 270; what is missing refused 80; ways declined 50; staging, texts of units 320; schemas over all cases, sentences 100; texts of statements 40; sub-groups, staging, training by steps 500
 tests/gpusim        10220 a stand-in for a driver, a machine for PTX and its tests: without a card all of it is run; products of warpgroups 500, copies in bulk and mbarriers 600; handlers written out 230, pinned copies 40
 '
+[ "$(wc -l <CMakeLists.txt)" -le 120 ] || { echo "CMakeLists.txt: 120 lines are the most"; exit 1; }
 git ls-files -co --exclude-standard -- '*.c' '*.h' | LC_ALL=C xargs awk -v columns=120 '
 function complain(what) { print FILENAME ":" FNR ": " what; bad++ }
 function end_of_file() {
