@@ -20,7 +20,7 @@ static void start_one(emitter *m, int at, int k)
     const stage *s = &m->k->stage[at];
     const expr *start = s->value->arg[k];
     const held *in = &m->data.state[at][k];
-    const char *store = cstyle_store(m->d, m->out.uses, start->dtype);
+    const char *store = cstyle_store(m->mem, m->d, m->out.uses, start->dtype);
     writer w = emit_writer(m);
     text value = {0};
     kept y;
@@ -90,7 +90,7 @@ static const char *state_at(emitter *m, int k) /* its element, as memory has it 
 
 static const char *state_value(emitter *m, int k)
 {
-    const char *load = cstyle_load(m->d, m->out.uses, state_dtype(m, k));
+    const char *load = cstyle_load(m->mem, m->d, m->out.uses, state_dtype(m, k));
     return arena_format(m->mem, "%s%s%s", load, state_at(m, k), *load ? ")" : "");
 }
 
@@ -112,7 +112,7 @@ void carry_one(emitter *m)
     for (int k = 0; k < n; k++)
         name_state(m, "next", k, emit_value(m, &w, x->arg[n + k]));
     for (int k = 0; k < n; k++) {
-        const char *store = cstyle_store(m->d, m->out.uses, state_dtype(m, k));
+        const char *store = cstyle_store(m->mem, m->d, m->out.uses, state_dtype(m, k));
         code_store(&m->out.code, state_at(m, k), arena_format(m->mem, "%snext%d%s", store, k, *store ? ")" : ""));
     }
 }
@@ -121,7 +121,7 @@ void carry_result(emitter *m, const char *y)
 {
     const expr *x = m->stage.value;
     writer w = emit_writer(m);
-    const char *store = cstyle_store(m->d, m->out.uses, stored_as(m->p, m->s->node));
+    const char *store = cstyle_store(m->mem, m->d, m->out.uses, stored_as(m->p, m->s->node));
     w.states = "now";
     for (int k = 0; k < states(m); k++)
         name_state(m, "now", k, state_value(m, k));

@@ -69,7 +69,7 @@ void copy_element(emitter *m, const copying *c, text *value)
 {
     const expr *guard = stage_guard(m->s, c->load), *limits = m->copy.under;
     if (guard) { /* zeros where the condition does not hold */
-        const char *wrap = cstyle_store(m->d, m->out.uses, source_dtype(m, c->load));
+        const char *wrap = cstyle_store(m->mem, m->d, m->out.uses, source_dtype(m, c->load));
         writer w = emit_writer(m);
         text_add(value, "%s", wrap);
         m->copy.on = true, m->copy.under = limits ? x2(m->mem, "and", limits, guard->arg[0]) : guard->arg[0];

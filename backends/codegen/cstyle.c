@@ -1,25 +1,28 @@
 /* cstyle.c - expressions as text. */
 #include "backends/codegen/cstyle.h"
 #include "backends/codegen/binding.h"
+#include "graph/ir/small.h"
 
 #include <math.h>
 #include <string.h>
 
-/* How reals that a language has no type for are read and written; numbers as in graph/ir/small.c: bits of exponent and
- * fraction, bias, rule. */
+/* How reals that a language has no type for are read and written; all others of 8 bits and fewer are told their format
+ * first. */
 static const struct {
     dtype dtype;
     const char *load, *store;
 } converted[] = {
     {TS_F16, "half_to_float(", "float_to_half("},
     {TS_BF16, "bfloat_to_float(", "float_to_bfloat("},
-    {TS_F8E4M3FN, "small_to_float(4, 3, 7, 1, ", "float_to_small(4, 3, 7, 1, "},
-    {TS_F8E4M3FNUZ, "small_to_float(4, 3, 8, 2, ", "float_to_small(4, 3, 8, 2, "},
-    {TS_F8E5M2, "small_to_float(5, 2, 15, 0, ", "float_to_small(5, 2, 15, 0, "},
-    {TS_F8E5M2FNUZ, "small_to_float(5, 2, 16, 2, ", "float_to_small(5, 2, 16, 2, "},
     {TS_F8E8M0, "power_to_float(", "float_to_power("},
-    {TS_F4E2M1, "small_to_float(2, 1, 1, 3, ", "float_to_small(2, 1, 1, 3, "},
 };
+
+/* "small_to_float(4, 3, 7, 1, "; "" where t is none of these */
+static const char *small_call(arena *mem, const char *name, dtype t)
+{
+    const small *f = small_of(t);
+    return f ? arena_format(mem, "%s(%d, %d, %d, %d, ", name, f->exponent, f->fraction, f->bias, f->rule) : "";
+}
 
 static const char *noted(const dialect *d, callees *uses, const char *opens)
 {
@@ -27,20 +30,20 @@ static const char *noted(const dialect *d, callees *uses, const char *opens)
     return opens;
 }
 
-const char *cstyle_load(const dialect *d, callees *uses, dtype t)
+const char *cstyle_load(arena *mem, const dialect *d, callees *uses, dtype t)
 {
     for (int i = 0; i < COUNT(converted); i++)
         if (converted[i].dtype == t)
             return noted(d, uses, converted[i].load);
-    return "";
+    return noted(d, uses, small_call(mem, "small_to_float", t));
 }
 
-const char *cstyle_store(const dialect *d, callees *uses, dtype t)
+const char *cstyle_store(arena *mem, const dialect *d, callees *uses, dtype t)
 {
     for (int i = 0; i < COUNT(converted); i++)
         if (converted[i].dtype == t)
             return noted(d, uses, converted[i].store);
-    return "";
+    return noted(d, uses, small_call(mem, "float_to_small", t));
 }
 
 /* Before an integer of any width, "(int8_t)(" or "small_whole(4, 1, ", and ")" behind it. */
@@ -177,7 +180,7 @@ void cstyle_combine(const writer *w, text *t, const fn *f, dtype d, const char *
 /* Through memory's form of dtype d; from a wider value by way of a number rounded to odd. */
 static void write_rounded(writer *w, text *t, dtype d, bool wider)
 {
-    text_add(t, "%s%s", cstyle_load(w->d, w->uses, d), cstyle_store(w->d, w->uses, d));
+    text_add(t, "%s%s", cstyle_load(w->mem, w->d, w->uses, d), cstyle_store(w->mem, w->d, w->uses, d));
     if (wider)
         text_add(t, "%s", noted(w->d, w->uses, "odd_float("));
     else
@@ -191,7 +194,7 @@ static void write_cast(writer *w, text *t, const expr *x, binding asked)
         text_add(t, asked > COMPARED ? "(" : ""), write_in(w, t, a, SUM),
             text_add(t, asked > COMPARED ? " != 0)" : " != 0");
     else if (dtype_real(x->dtype)) {
-        const bool rounds = !w->wide && *cstyle_load(w->d, w->uses, x->dtype),
+        const bool rounds = !w->wide && *cstyle_load(w->mem, w->d, w->uses, x->dtype),
                    wider = dtype_real(a->dtype) ? a->dtype == TS_F64 : dtype_bits(a->dtype) > 16;
         if (rounds)
             write_rounded(w, t, x->dtype, wider);
@@ -199,11 +202,11 @@ static void write_cast(writer *w, text *t, const expr *x, binding asked)
             text_add(t, "(%s)(", value_type(w->d, x->dtype, w->wide));
         cstyle_whole(w, t, a);
         text_add(t, rounds ? ")))" : ")");
-    } else if (dtype_real(a->dtype)) {            /* truncates; saturates where C would be undefined */
-        const bool small = dtype_small(x->dtype); /* these wrap */
+    } else if (dtype_real(a->dtype)) {             /* truncates; saturates where C would be undefined */
+        const bool narrow = dtype_small(x->dtype); /* these wrap */
         open_narrow(w, t, x->dtype);
         text_add(t, "%s(%s)(", noted(w->d, w->uses, "real_to_whole("), w->d->real[1]), cstyle_whole(w, t, a);
-        text_add(t, "), %d, %d))", small ? 64 : dtype_bits(x->dtype), small || dtype_signed(x->dtype));
+        text_add(t, "), %d, %d))", narrow ? 64 : dtype_bits(x->dtype), narrow || dtype_signed(x->dtype));
     } else
         open_narrow(w, t, x->dtype), cstyle_whole(w, t, a), text_add(t, ")");
 }

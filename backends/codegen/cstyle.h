@@ -8,6 +8,7 @@ enum { MAX_GIVEN = 16 };
 
 typedef struct writer {
     const dialect *d;
+    arena *mem;    /* of the text of calls that are told numbers first */
     callees *uses; /* what is called is noted there */
     bool wide;     /* reals compute in f64 whatever their dtype */
     void (*load)(void *user, text *t, const expr *x);
@@ -39,7 +40,8 @@ void cstyle_temporaries(writer *w, code *out, const expr *x);
 const char *cstyle_lanes(const writer *w, const expr *x); /* the function over lanes that stands for call x, or NULL */
 /* f of a and b, both text; to stand alone */
 void cstyle_combine(const writer *w, text *t, const fn *f, dtype d, const char *a, const char *b);
-/* What opens a call that turns an element of memory into a value, and back: "half_to_float("; "" where it is one. */
-const char *cstyle_load(const dialect *d, callees *uses, dtype t);
-const char *cstyle_store(const dialect *d, callees *uses, dtype t);
+/* What opens a call that turns an element of memory into a value, and back: "half_to_float("; "" where it is one. It
+ * lives in mem. */
+const char *cstyle_load(arena *mem, const dialect *d, callees *uses, dtype t);
+const char *cstyle_store(arena *mem, const dialect *d, callees *uses, dtype t);
 #endif

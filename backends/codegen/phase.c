@@ -120,7 +120,7 @@ static void finish_one(emitter *m)
     }
     writer w = emit_writer(m);
     text value = {0}, y = {0}, acc = {0};
-    const char *wrap = cstyle_store(m->d, m->out.uses, stored_as(m->p, m->s->node));
+    const char *wrap = cstyle_store(m->mem, m->d, m->out.uses, stored_as(m->p, m->s->node));
     emit_result(m, &y);
     if (m->stage.carries) {
         carry_result(m, y.s);

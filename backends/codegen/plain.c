@@ -23,7 +23,7 @@ void plain_put(emitter *m, writer *w, const lin *place, const expr *x, bool comb
 {
     const dtype d = stored_as(m->p, m->s->node);
     text y = {0}, value = {0}, old = {0}, sum = {0}, all = {0};
-    const char *wrap = cstyle_store(m->d, m->out.uses, d);
+    const char *wrap = cstyle_store(m->mem, m->d, m->out.uses, d);
     text_add(&y, "%s[", m->data.operand[m->stage.result].name);
     emit_lin(m, &y, place);
     text_add(&y, "]");
@@ -33,7 +33,7 @@ void plain_put(emitter *m, writer *w, const lin *place, const expr *x, bool comb
     else
         cstyle_whole(w, &value, x);
     if (combined) {
-        const char *load = cstyle_load(m->d, m->out.uses, d);
+        const char *load = cstyle_load(m->mem, m->d, m->out.uses, d);
         text_add(&old, "%s%s%s", load, y.s, *load ? ")" : "");
         emit_combine(m, &sum, old.s, value.s);
     }

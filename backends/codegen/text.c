@@ -315,7 +315,7 @@ static void write_load(void *user, text *t, const expr *x)
 {
     emitter *m = user;
     const int i = number_of(m, x);
-    const char *wrap = cstyle_load(m->d, m->out.uses, source_dtype(m, i));
+    const char *wrap = cstyle_load(m->mem, m->d, m->out.uses, source_dtype(m, i));
     if (m->tile.made && emit_single(m, i)) {
         m->tile.made->loads[i] = m->tile.made->whole[i] = true; /* its only element, wherever the form would point */
         text_add(t, "s%d", i);
@@ -417,6 +417,7 @@ static void write_fold(void *user, text *t, const expr *x)
 writer emit_writer(emitter *m)
 {
     return (writer){.d = m->d,
+                    .mem = m->mem,
                     .uses = m->out.uses,
                     .wide = m->p->reference,
                     .load = write_load,

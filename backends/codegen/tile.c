@@ -442,7 +442,7 @@ static void name_singles(emitter *m, const tile_made *f) /* numbers on their own
         const dtype d = source_dtype(m, i);
         if (!f->loads[i] || !emit_single(m, i))
             continue;
-        const char *wrap = cstyle_load(m->d, m->out.uses, d);
+        const char *wrap = cstyle_load(m->mem, m->d, m->out.uses, d);
         code_let(&m->out.code, arena_format(m->mem, "const %s", value_type(m->d, d, m->p->reference)),
                  arena_format(m->mem, "s%d", i), arena_format(m->mem, "%sx%d[0]%s", wrap, i, *wrap ? ")" : ""));
     }

@@ -118,7 +118,7 @@ void tuple_result(emitter *m)
 
 void tuple_leave(emitter *m)
 {
-    const char *wrap = cstyle_store(m->d, m->out.uses, stored_as(m->p, m->s->node));
+    const char *wrap = cstyle_store(m->mem, m->d, m->out.uses, stored_as(m->p, m->s->node));
     for (m->tile.piece = 0; m->tile.piece < m->s->n_piece; m->tile.piece++) {
         writer w = writer_of(m, "0");
         text y = {0};
