@@ -207,7 +207,6 @@ static bool read_json(const char *path, model_file *out, err *e)
 
 const reader reader_json = {
     .name = "json",
-    .doc = "graph/1: nodes as JSON, weights as safetensors",
     .in_folder = "graph.json",
     .is = is_json,
     .read = read_json,

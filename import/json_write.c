@@ -501,6 +501,5 @@ static bool write_json(const model_file *f, const char *path, err *e)
 
 const writer writer_json = {
     .name = "json",
-    .doc = "a folder with graph.json (graph/1) and weights.safetensors",
     .write = write_json,
 };

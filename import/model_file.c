@@ -25,7 +25,6 @@ void model_file_refuse(model_file *f, const char *fmt, ...)
 
 bool opset_add(opset *list, int *n, const char *domain, int64_t version, err *e)
 {
-    enum { NEWEST_OPSET = 28 }; /* known here; a newer one may mean other things by the same names */
     if (version < 1)
         return err_set(e, TS_BAD_INPUT, "M010 opset %lld of domain \"%s\" is no version", (long long)version, domain);
     if (!*domain && version > NEWEST_OPSET) {

@@ -32,6 +32,7 @@ typedef struct opset {
     const char *domain;
     int version;
 } opset;
+enum { NEWEST_OPSET = 28 }; /* of the standard domain; a newer one may mean other things by the same names */
 /* Appends one, for which there is room; M010 for what is no version, newer than what is known here, or a second one. */
 bool opset_add(opset *list, int *n, const char *domain, int64_t version, err *e);
 
@@ -94,7 +95,7 @@ void model_file_free(model_file *f);
 bool graph_json_add(model_file *f, const char *source, err *e);
 
 typedef struct reader {
-    const char *name, *doc;
+    const char *name;
     const char *in_folder; /* the file that stands for a folder: "model.onnx" */
     /* Whether a file is of this format, by its name and its first n bytes (n may be 0). */
     bool (*is)(const char *path, const unsigned char *head, size_t n);

@@ -6,7 +6,7 @@
 #include "import/reader.h"
 
 typedef struct writer {
-    const char *name, *doc;
+    const char *name;
     const char *suffix; /* of the files that it makes: ".onnx"; NULL: it makes a folder */
     bool typed;         /* wants the dtype of every output */
     /* What stands at path is replaced when all is written. Files beside it: as the format needs them. */

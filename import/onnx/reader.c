@@ -129,8 +129,4 @@ static bool read_onnx(const char *path, model_file *out, err *e)
     return ok || err_in(e, "%s", path);
 }
 
-const reader reader_onnx = {.name = "onnx",
-                            .doc = "ONNX, opset 1 to 28, with external data",
-                            .in_folder = "model.onnx",
-                            .is = is_onnx,
-                            .read = read_onnx};
+const reader reader_onnx = {.name = "onnx", .in_folder = "model.onnx", .is = is_onnx, .read = read_onnx};

@@ -421,7 +421,6 @@ static bool write_onnx(const model_file *f, const char *path, err *e)
 
 const writer writer_onnx = {
     .name = "onnx",
-    .doc = "an ONNX file; numbers beyond 1 GiB lie beside it",
     .suffix = ".onnx",
     .typed = true,
     .write = write_onnx,

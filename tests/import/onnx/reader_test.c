@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -289,6 +290,18 @@ static void test_versions(void)
     refuse_model(&m, TS_BAD_INPUT, "M020 input \"v\": rank 9, limit 8");
 }
 
+/* docs/models.md says which versions are read. */
+static void test_page(void)
+{
+    const char *source = getenv("SOURCE");
+    char where[500], said[100];
+    text page = {0};
+    snprintf(where, sizeof where, "%s/docs/models.md", source ? source : ".");
+    snprintf(said, sizeof said, "\nOpset 1 to %d of the standard domain.", NEWEST_OPSET);
+    CHECK(file_read(where, 1 << 20, &page, &(err){0}) && strstr(text_str(&page), said));
+    text_free(&page);
+}
+
 static void test_bad_nodes(void)
 {
     wire_model m;
@@ -397,6 +410,7 @@ int main(void)
     test_bad_tensors();
     test_external();
     test_versions();
+    test_page();
     test_bad_nodes();
     test_refused();
     test_large();

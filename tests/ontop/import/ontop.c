@@ -33,4 +33,4 @@ static bool read(const char *path, model_file *out, err *e)
     return true;
 }
 
-const reader reader_ontop = {.name = "ontop", .doc = "One Relu.", .is = is, .read = read};
+const reader reader_ontop = {.name = "ontop", .is = is, .read = read};
