@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { BENCH_MOST_LAUNCHES = 1000 };
+enum { BENCH_MOST_LAUNCHES = 1000, BENCH_SAMPLES = 30 }; /* samples of a contestant that are wanted */
 /* What is 0 is taken as bench_usual has it, or as is said here. */
 typedef struct bench_options {
     const char *model; /* a built-in name, a file or a folder; required */
@@ -43,7 +43,7 @@ typedef struct bench_options {
     double min_time;
     int launches;        /* at most BENCH_MOST_LAUNCHES */
     double threshold;    /* differences below this share do not matter */
-    double tolerance;    /* of the largest output; 0: 16 times the eps of the precision, 1e-4, 1e-10 for f64 outputs */
+    double tolerance;    /* of the largest output; 0: 16 times the eps of the precision, else by dtype (verify.c) */
     double timeout;      /* seconds that one answer of a contestant may take */
     uint64_t seed;       /* of inputs, orders and resampling */
     const char *program; /* what to execute as a worker; NULL: this program */

@@ -70,12 +70,13 @@ static void note_amount(cJSON *list, const measured *m)
 {
     const race *r = m->r;
     if (m->seen.rounds > 0 && r->few_samples)
-        note(list, "%d samples each: too few to decide small differences; 30 are wanted (--min-time)", m->seen.rounds);
+        note(list, "%d samples each: too few to decide small differences; %d are wanted (--min-time)", m->seen.rounds,
+             BENCH_SAMPLES);
     if (m->seen.rounds > 0 && r->launches < 3)
         note(list,
-             "%d launch%s: how much launches differ is not known, so intervals are too narrow; 5 are wanted "
+             "%d launch%s: how much launches differ is not known, so intervals are too narrow; %d are wanted "
              "(--launches)",
-             r->launches, r->launches == 1 ? "" : "es");
+             r->launches, r->launches == 1 ? "" : "es", bench_usual.launches);
 }
 
 void notes_add(cJSON *out, const measured *m)

@@ -22,7 +22,7 @@
 
 const bench_options bench_usual = {
     .launches = 5, .min_time = 3, .timeout = 600, .threshold = USUAL_THRESHOLD, .python = "python3"};
-enum { SAMPLES = 30, FEWEST_ROUNDS = 2, MOST_ROUNDS = 100, MOST_CONTESTANTS = 60 };
+enum { FEWEST_ROUNDS = 2, MOST_ROUNDS = 100, MOST_CONTESTANTS = 60 };
 static const double SAMPLE_NS = 1e6;    /* a shorter one would measure the timer and the waking up */
 static const double COLD_SHARE = 0.01;  /* of a pass: caches that are filled in less need no pass before it */
 static const double REFILL_NS = 2e6;    /* 32 MB at 16 GB/s, where sizes or bandwidth are not told */
@@ -198,7 +198,7 @@ static void plan_rounds(race *r)
     for (int i = 0; i < r->n; i++)
         if (r->of[i].standing == IN_RACE)
             slowest = fmax(slowest, r->of[i].pass_ns);
-    double wanted = given ? FEWEST_ROUNDS : ceil((double)SAMPLES / r->o.launches);
+    double wanted = given ? FEWEST_ROUNDS : ceil((double)BENCH_SAMPLES / r->o.launches);
     double affordable = fmax(FEWEST_ROUNDS, floor(PATIENCE_NS / r->o.launches / slowest));
     r->rounds = (int)fmin(MOST_ROUNDS, fmax(ceil(budget / slowest), fmin(wanted, affordable)));
     for (int i = 0; i < r->n; i++) {
@@ -207,7 +207,7 @@ static void plan_rounds(race *r)
         c->passes = (int)fmin(INT_MAX, fmax(1, ceil(fmax(SAMPLE_NS, budget / r->rounds) / pass - 0.5)));
         c->warm = refill_ns(r) < COLD_SHARE * pass ? 0 : (int)fmin(INT_MAX, ceil(SAMPLE_NS / pass));
     }
-    r->few_samples = r->rounds * r->o.launches < SAMPLES;
+    r->few_samples = r->rounds * r->o.launches < BENCH_SAMPLES;
 }
 
 /* What a schema calls itself; "" where it cannot be known. */
@@ -348,7 +348,7 @@ static bool resume(race *r, ts_error *e)
 {
     cJSON *asked = race_config_make(r);
     const bool good = resume_race(r, asked, e);
-    r->few_samples = r->rounds * r->o.launches < SAMPLES;
+    r->few_samples = r->rounds * r->o.launches < BENCH_SAMPLES;
     cJSON_Delete(asked);
     return good;
 }

@@ -1,11 +1,13 @@
 /* Right or wrong: tolerances per dtype, shapes, NaN and infinity, missing outputs. */
 /* ctest: fast */
 #include "bench/verify.h"
+#include "graph/base/base.h"
 #include "tests/check.h"
 #include "tests/scratch.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -105,6 +107,31 @@ static void test_shapes(void)
     CHECK(!verify_outputs(&t, &m, &f) && strstr(f.text, "1.npy") != NULL);
 }
 
+/* docs/bench.md, "How it measures", has these numbers. */
+static void test_page(void)
+{
+    static const ts_dtype of[] = {TS_F32, TS_F64, TS_F16, TS_BF16, TS_I32};
+    const char *source = getenv("SOURCE");
+    char where[500];
+    double zero[1] = {0}, held[COUNT(of)], said[COUNT(of)] = {0}; /* zero is so in every dtype */
+    text page = {0};
+    for (int i = 0; i < COUNT(of); i++) {
+        numerics m = {0};
+        CHECK(passes(of[i], 1, zero, zero, 0, &m));
+        held[i] = m.tolerance;
+    }
+    snprintf(where, sizeof where, "%s/docs/bench.md", source ? source : ".");
+    CHECK(file_read(where, 1 << 20, &page, &(err){0}));
+    const char *begin = strstr(text_str(&page), "must not exceed ");
+    CHECK(begin &&
+          sscanf(begin, "must not exceed %lg of the largest value (f64: %lg, f16: %lg, bf16: %lg, integers: equal)",
+                 &said[0], &said[1], &said[2], &said[3]) == 4);
+    for (int i = 0; i < COUNT(of); i++)
+        if (!CHECK(held[i] == said[i]))
+            printf("%s: held to %g, docs/bench.md says %g\n", ts_dtype_name(of[i]), held[i], said[i]);
+    text_free(&page);
+}
+
 int main(void)
 {
     scratch s = scratch_make();
@@ -115,6 +142,7 @@ int main(void)
     test_trajectory();
     test_specials();
     test_shapes();
+    test_page();
     scratch_remove(&s);
     return check_done();
 }
