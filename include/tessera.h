@@ -95,6 +95,8 @@ TS_API bool ts_array_make(ts_array *a, ts_dtype dtype, int rank, const int64_t *
 TS_API void ts_array_free(ts_array *a);
 TS_API int64_t ts_array_count(const ts_array *a);
 TS_API double ts_array_at(const ts_array *a, int64_t i); /* element i, 0 <= i < count; i64, u64: rounded beyond 2^53 */
+/* Element i becomes v, as a cast of f64 to its dtype has it: integers truncate, and saturate. */
+TS_API void ts_array_set(ts_array *a, int64_t i, double v);
 /* Uniform noise from a seed, the same bits anywhere: reals in [-1, 1), rounded to their dtype; integers in [0, below),
  * 0 and 1 where below <= 0. What the dtype does not hold wraps: below is at most 256 for u8. */
 TS_API void ts_array_random(ts_array *a, uint64_t seed, int64_t below);

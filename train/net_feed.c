@@ -217,17 +217,6 @@ bool net_bind(net *n, const data *d, ts_error *e)
 }
 
 /* ---- batches ---- */
-/* Inputs over tokens are whole numbers, masks also truth values or f32. */
-static void put(ts_array *a, int64_t i, int64_t v)
-{
-    switch (a->dtype) {
-    case TS_I64: ((int64_t *)a->data)[i] = v; break;
-    case TS_I32: ((int32_t *)a->data)[i] = (int32_t)v; break;
-    case TS_BOOL: ((bool *)a->data)[i] = v != 0; break;
-    default: ((float *)a->data)[i] = (float)v; break;
-    }
-}
-
 /* -1 behind the end of a text. Rows from n->batch on are the second texts of pairs; a stream has one text for all. */
 static int64_t token_at(const net *n, const data *d, int64_t row, const int64_t *which, int64_t k)
 {
@@ -244,11 +233,11 @@ static void fill_text(const net *n, const feed *f, const data *d, const int64_t 
     for (int64_t r = 0; r < n->rows; r++)
         for (int64_t k = 0; k < n->length; k++) {
             const int64_t id = token_at(n, d, r, which, k), at = r * n->length + k;
-            put(a, at,
-                f->role == FEED_IDS         ? (id < 0 ? 0 : id)
-                : f->role == FEED_MASK      ? id >= 0
-                : f->role == FEED_POSITIONS ? k
-                                            : 0);
+            const int64_t v = f->role == FEED_IDS         ? (id < 0 ? 0 : id)
+                              : f->role == FEED_MASK      ? id >= 0
+                              : f->role == FEED_POSITIONS ? k
+                                                          : 0;
+            ts_array_set(a, at, (double)v);
         }
 }
 
@@ -277,11 +266,11 @@ static bool fill_label(const net *n, const data *d, const int64_t *which, ts_arr
     for (int64_t r = 0; r < n->batch; r++)
         for (int64_t k = 0; k < (n->stream ? n->length : 1); k++)
             if (n->stream)
-                put(a, r * n->length + k, d->text.id[which[r] + k + 1]);
-            else if (a->dtype == TS_F32)
-                ((float *)a->data)[r] = d->label ? (float)d->label[which[r]] : 0;
+                ts_array_set(a, r * n->length + k, (double)d->text.id[which[r] + k + 1]);
+            else if (a->dtype != TS_F32 && n->rows > n->batch)
+                ts_array_set(a, r, (double)r);
             else
-                put(a, r, n->rows > n->batch ? r : d->label ? (int64_t)d->label[which[r]] : 0);
+                ts_array_set(a, r, d->label ? d->label[which[r]] : 0);
     return true;
 }
 

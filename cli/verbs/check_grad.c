@@ -88,14 +88,6 @@ static bool ask(checking *c, ts_error *e)
 }
 
 /* ---- values ---- */
-static void put(ts_array *a, int64_t i, double v)
-{
-    if (a->dtype == TS_F64)
-        ((double *)a->data)[i] = v;
-    else
-        ((float *)a->data)[i] = (float)v;
-}
-
 static bool set_all(checking *c, ts_error *e)
 {
     for (int i = 0; i < c->s.n_inputs; i++) {
@@ -115,7 +107,7 @@ static bool set_all(checking *c, ts_error *e)
         if (wide < 0 || !ts_array_make(&all, TS_F64, c->weight[i].rank, c->weight[i].dim, e))
             continue;
         for (int64_t k = 0; k < ts_array_count(&all); k++)
-            put(&all, k, ts_array_at(&c->weight[i], k));
+            ts_array_set(&all, k, ts_array_at(&c->weight[i], k));
         const bool good = ts_plan_set(c->plan, wide, &all, e);
         ts_array_free(&all);
         if (!good)
@@ -153,7 +145,7 @@ static bool moved(checking *c, int k, const ts_array *way, double h, sums *out, 
         return false;
     out->by = 0;
     for (int64_t i = 0; i < ts_array_count(x); i++) {
-        put(&to, i, ts_array_at(x, i) + h * ts_array_at(way, i));
+        ts_array_set(&to, i, ts_array_at(x, i) + h * ts_array_at(way, i));
         out->by += (ts_array_at(&to, i) - ts_array_at(x, i)) * ts_array_at(&c->slope[k], i);
     }
     const bool good = ts_plan_set(c->plan, ts_plan_find(c->plan, ts_name(c->x[k])), &to, e) && sum(c, out, e);

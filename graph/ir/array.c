@@ -105,6 +105,11 @@ double ts_array_at(const ts_array *a, int64_t i)
     return load_real(a->dtype, a->data, i);
 }
 
+void ts_array_set(ts_array *a, int64_t i, double v)
+{
+    store_real(a->dtype, a->data, i, v);
+}
+
 /* Real values lie in [-1, 1) and are exact in f32; half types round them. Integers: where nothing is known of an input,
  * 0 and 1 are the values that masks, segment numbers and token ids all accept. */
 void ts_array_random(ts_array *a, uint64_t seed, int64_t below)

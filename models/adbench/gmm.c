@@ -14,15 +14,8 @@ static ts_tensor table(ts_graph *g, ts_dtype dtype, int64_t d, double (*at)(int6
     ts_error e = {0};
     if (!ts_array_make(&a, dtype, 1, (const int64_t[]){d * d}, &e))
         return NULL;
-    for (int64_t i = 0; i < d * d; i++) {
-        const double v = at(d, i / d, i % d);
-        if (dtype == TS_I64)
-            ((int64_t *)a.data)[i] = (int64_t)v;
-        else if (dtype == TS_F32)
-            ((float *)a.data)[i] = (float)v;
-        else
-            ((double *)a.data)[i] = v;
-    }
+    for (int64_t i = 0; i < d * d; i++)
+        ts_array_set(&a, i, at(d, i / d, i % d));
     ts_tensor t = ts_constant(g, NULL, &a); /* [d d] */
     ts_array_free(&a);
     return t;

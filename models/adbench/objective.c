@@ -82,10 +82,7 @@ static bool make(problem *p, ts_array *to, numbers what, int64_t n)
     for (int64_t i = 0; i < n; i++) {
         const double one = 1 - (v[2 * i] + 1) / 2; /* in (0, 1] */
         const double x = what.normal ? sqrt(-2 * log(one)) * cos(acos(-1) * v[2 * i + 1]) : v[2 * i];
-        if (what.below)
-            ((int64_t *)to->data)[i] = (int64_t)((1 - one) * (double)what.below);
-        else
-            ((double *)to->data)[i] = what.mean + what.spread * x;
+        ts_array_set(to, i, what.below ? (1 - one) * (double)what.below : what.mean + what.spread * x);
     }
     return ts_array_free(&u), true;
 }
@@ -96,13 +93,10 @@ static bool read_numbers(problem *p, ts_array *to, int64_t below, int64_t n)
         double v;
         if (!next_number(p, &v))
             return false;
-        if (!below)
-            ((double *)to->data)[i] = v;
-        else if (v == floor(v) && v >= 0 && v < (double)below)
-            ((int64_t *)to->data)[i] = (int64_t)v;
-        else
+        if (below && !(v == floor(v) && v >= 0 && v < (double)below))
             return objective_fail(p, TS_BAD_INPUT, "%s: %g is no number from 0 to %lld", p->file, v,
                                   (long long)below - 1);
+        ts_array_set(to, i, v);
     }
     return true;
 }

@@ -3,6 +3,8 @@
 #include "graph/ir/type.h"
 #include "tests/check.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The address sanitizer would rather end the program than refuse an allocation. */
@@ -97,9 +99,38 @@ static void test_random(void)
     ts_array_free(&ids);
 }
 
+/* As a cast of f64 has it, in every dtype: NaN and what is too large, too. */
+static void test_set(void)
+{
+    static const double value[] = {0, 1, -1, 2.75, -2.75, 1e300, -1e300, NAN};
+    for (int d = 0; d < TS_N_DTYPE; d++) {
+        err e = {0};
+        ts_given in = {.name = "x"};
+        ts_array ours, cast = {0};
+        char head[80];
+        ts_graph *g = ts_graph_make();
+        ts_tensor x = ts_input(g, "x", TS_F64, 1, (int64_t[]){COUNT(value)});
+        snprintf(head, sizeof head, "cast to=%s", ts_dtype_name((ts_dtype)d));
+        CHECK(ts_array_make(&in.value, TS_F64, 1, (int64_t[]){COUNT(value)}, &e));
+        CHECK(ts_array_make(&ours, (ts_dtype)d, 1, (int64_t[]){COUNT(value)}, &e));
+        for (int i = 0; i < COUNT(value); i++)
+            ts_array_set(&in.value, i, value[i]), ts_array_set(&ours, i, value[i]);
+        ts_tensor y = ts_call1(g, head, x);
+        if (CHECK(y && ts_eval(1, &y, 1, &in, &(ts_options){.target = "interp"}, &cast, &e)))
+            for (int i = 0; i < COUNT(value); i++) {
+                const double a = ts_array_at(&ours, i), b = ts_array_at(&cast, i);
+                if (!CHECK(a == b || (isnan(a) && isnan(b))))
+                    printf("%s of %g: %g, not %g\n", ts_dtype_name((ts_dtype)d), value[i], a, b);
+            }
+        ts_array_free(&in.value), ts_array_free(&ours), ts_array_free(&cast);
+        ts_graph_free(g);
+    }
+}
+
 int main(void)
 {
     test_make();
+    test_set();
     test_data();
     test_random();
     return check_done();
