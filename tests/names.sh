@@ -14,6 +14,8 @@
 #   words       names that the glossary of STYLE.md refuses, as identifiers of the code and as parts of such (cache_dir).
 #   const       cast away from a node: names and marks are given by the graph that made it.
 #   arenas      are called mem, in parameters, locals and members.
+#   globals     variables of a whole process: those alone that STYLE.md names ("Errors and memory"). Programs that are
+#               emitted have their own.
 #   owners      a header's function whose text the caller frees says so by its name (STYLE.md, "Names"); what lives in
 #               an arena is no such, of tessera.h all is.
 #   sections    of the files of operations, which have one order (STYLE.md, "Files"), and in which the functions stand
@@ -50,6 +52,12 @@ written=$(git ls-files -co --exclude-standard -- '*.c' '*.h' | xargs awk -f test
 called=$(git ls-files -co --exclude-standard -- '*.c' '*.h' | xargs awk -f tests/source.awk |
     grep -E '(^|[^A-Za-z_])arena \*?[am][^A-Za-z_0-9]' || true)
 [ -z "$called" ] || { echo "$called"; echo "names: an arena is called mem"; exit 1; }
+named=$(tr -s '\n ' ' ' <STYLE.md | sed -n 's/.*No mutable globals but \([^)]*)[^)]*)\).*/\1/p' | grep -oE '[a-z_/]+\.c' | sort)
+kept=$(git ls-files -co --exclude-standard -- '*.c' ':!tests' ':!*/runtime/*' ':!train/emitted' ':!bench/peers' |
+    xargs awk -v strings=no -f tests/source.awk | grep -E '^[^:]*:[0-9]+: *static [^(]*([;{]|= [^(]*;) *$' | grep -vw const |
+    sed 's/:.*//' | sort -u)
+[ "$named" = "$kept" ] ||
+    { printf 'names: STYLE.md names as the files of globals:\n%s\nThese have some:\n%s\n' "$named" "$kept"; exit 1; }
 unclear=$(git ls-files -co --exclude-standard -- '*.h' ':!tests' ':!include' ':!backends/*/runtime/*' |
     xargs awk -f tests/source.awk | grep -E '^[^:]*:[0-9]+:char \*[a-z_0-9]+\(' |
     grep -vE '(_make|_text|_json|_take|_map)\(|[(,] ?arena \*' || true)
