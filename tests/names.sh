@@ -50,7 +50,7 @@ written=$(git ls-files -co --exclude-standard -- '*.c' '*.h' | xargs awk -f test
     grep -E '\((struct ts_)?node \*+\)' || true)
 [ -z "$written" ] || { echo "$written"; echo "names: nodes are not to be written to"; exit 1; }
 called=$(git ls-files -co --exclude-standard -- '*.c' '*.h' | xargs awk -f tests/source.awk |
-    grep -E '(^|[^A-Za-z_])arena \*?[am][^A-Za-z_0-9]' || true)
+    grep -E '(^|[^A-Za-z_])arena \*?(a|m|memory)[^A-Za-z_0-9]' || true)
 [ -z "$called" ] || { echo "$called"; echo "names: an arena is called mem"; exit 1; }
 named=$(tr -s '\n ' ' ' <STYLE.md | sed -n 's/.*No mutable globals but \([^)]*)[^)]*)\).*/\1/p' | grep -oE '[a-z_/]+\.c' | sort)
 kept=$(git ls-files -co --exclude-standard -- '*.c' ':!tests' ':!*/runtime/*' ':!train/emitted' ':!bench/peers' |

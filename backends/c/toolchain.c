@@ -30,7 +30,7 @@ typedef struct build {
     compiler cc;
     cache *cache;
     work_folder folder;
-    arena memory;
+    arena mem;
     digest *key;    /* of each unit */
     text *object;   /* of each unit, once there */
     digest program; /* its key */
@@ -137,12 +137,12 @@ static bool take_output(const build *b, const char *path, elf_kind kind, text *o
 
 static char *unit_path(build *b, int i, const char *ending)
 {
-    return work_folder_name(&b->folder, &b->memory, arena_format(&b->memory, "u%d.%s", i, ending));
+    return work_folder_name(&b->folder, &b->mem, arena_format(&b->mem, "u%d.%s", i, ending));
 }
 
 static const char **argv_make(build *b, int room, int *n)
 {
-    const char **argv = arena_array(&b->memory, (size_t)(flag_count(b->r) + room), sizeof *argv);
+    const char **argv = arena_array(&b->mem, (size_t)(flag_count(b->r) + room), sizeof *argv);
     argv[(*n)++] = b->cc.path;
     for (int i = 0; i < flag_count(b->r); i++)
         argv[(*n)++] = b->r->flags[i];
@@ -158,7 +158,7 @@ static bool start_unit(build *b, int i, child *c, err *e)
     for (int k = 0; k < COUNT(fixed); k++)
         argv[n++] = fixed[k];
     argv[n++] = unit_path(b, i, "o");
-    char *name = arena_format(&b->memory, "u%d.c", i);
+    char *name = arena_format(&b->mem, "u%d.c", i);
     return work_folder_write(&b->folder, name, source, strlen(source), e) &&
            child_start(c, &(child_job){argv, b->cc.env, unit_path(b, i, "c"), &b->limits}, e);
 }
@@ -167,7 +167,7 @@ static bool start_unit(build *b, int i, child *c, err *e)
 static bool end_unit(build *b, int i, const child *c, err *e)
 {
     if (!child_succeeded(c))
-        return fail_child(b, c, arena_format(&b->memory, "compiling unit %d of %d", i + 1, b->r->n), e);
+        return fail_child(b, c, arena_format(&b->mem, "compiling unit %d of %d", i + 1, b->r->n), e);
     if (!take_output(b, unit_path(b, i, "o"), ELF_OBJECT, &b->object[i], e))
         return false;
     cache_put(b->cache, &b->key[i], b->object[i].s, b->object[i].len);
@@ -211,12 +211,11 @@ static bool compile(build *b, const int *list, int n, err *e)
 /* Objects from the cache are written out for the linker as they were verified. */
 static bool make_objects(build *b, err *e)
 {
-    int *missing = arena_array(&b->memory, (size_t)b->r->n, sizeof *missing), n = 0;
+    int *missing = arena_array(&b->mem, (size_t)b->r->n, sizeof *missing), n = 0;
     for (int i = 0; i < b->r->n; i++)
         if (!cache_get(b->cache, &b->key[i], &b->object[i]))
             missing[n++] = i;
-        else if (!work_folder_write(&b->folder, arena_format(&b->memory, "u%d.o", i), b->object[i].s, b->object[i].len,
-                                    e))
+        else if (!work_folder_write(&b->folder, arena_format(&b->mem, "u%d.o", i), b->object[i].s, b->object[i].len, e))
             return false;
     b->report->cached = b->r->n - n;
     return compile(b, missing, n, e);
@@ -225,7 +224,7 @@ static bool make_objects(build *b, err *e)
 static bool link_program(build *b, err *e)
 {
     int n = 0;
-    const char **argv = argv_make(b, b->r->n + 6, &n), *path = work_folder_name(&b->folder, &b->memory, "program.so");
+    const char **argv = argv_make(b, b->r->n + 6, &n), *path = work_folder_name(&b->folder, &b->mem, "program.so");
     argv[n++] = "-shared";
     argv[n++] = "-o";
     argv[n++] = path;
@@ -301,7 +300,7 @@ static void build_free(build *b)
     work_folder_remove(&b->folder);
     compiler_free(&b->cc);
     cache_close(b->cache);
-    arena_free(&b->memory);
+    arena_free(&b->mem);
 }
 
 static cc_program *run_build(const cc_request *r, cc_report *report, err *e)
@@ -309,8 +308,8 @@ static cc_program *run_build(const cc_request *r, cc_report *report, err *e)
     build b = {.r = r, .report = report, .env = settings_read(), .limits = r->limits ? *r->limits : usual};
     loaded code;
     MUST(r->n > 0 && r->jobs > 0 && r->jobs <= CHILD_MOST);
-    b.key = arena_array(&b.memory, (size_t)r->n, sizeof *b.key);
-    b.object = arena_array(&b.memory, (size_t)r->n, sizeof *b.object);
+    b.key = arena_array(&b.mem, (size_t)r->n, sizeof *b.key);
+    b.object = arena_array(&b.mem, (size_t)r->n, sizeof *b.object);
     bool ok = check_flags(r, e) && cache_open(&b.cache, r->cache_folder, &b.env, &report->notes, e) &&
               compiler_find(&b.cc, &b.env, e) && compiler_identify(&b.cc, b.cache, e);
     if (ok) {

@@ -192,13 +192,13 @@ static void make_makefile(const emit_parts *p, text *t)
 typedef struct output {
     char *folder, *temp; /* the final name; the name while it is written */
     int fd;              /* temp, open */
-    arena memory;
+    arena mem;
 } output;
 
 static bool fail(output *o, const char *what, err *e) /* errno: why */
 {
     const int why = errno;
-    return file_failed(e, "write", *what ? arena_format(&o->memory, "%s/%s", o->folder, what) : o->folder, why);
+    return file_failed(e, "write", *what ? arena_format(&o->mem, "%s/%s", o->folder, what) : o->folder, why);
 }
 
 static bool write_text(output *o, const char *name, text *t, err *e)
@@ -231,7 +231,7 @@ static bool write_runtime(output *o, err *e)
 static bool write_units(output *o, const emit_parts *p, err *e)
 {
     for (int i = 0; i < p->n_unit; i++) {
-        const char *name = arena_format(&o->memory, "%s.c", p->unit[i].name);
+        const char *name = arena_format(&o->mem, "%s.c", p->unit[i].name);
         if (!folder_write(o->fd, name, p->unit[i].text, strlen(p->unit[i].text), true))
             return fail(o, name, e);
     }
@@ -341,10 +341,10 @@ bool emit_folder(const char *folder, const emit_parts *p, err *e)
 {
     output o = {.fd = -1};
     MUST(p->threads >= 1 && p->n_space >= 0);
-    o.folder = arena_string(&o.memory, folder);
+    o.folder = arena_string(&o.mem, folder);
     for (size_t n = strlen(o.folder); n > 1 && o.folder[n - 1] == '/'; n--)
         o.folder[n - 1] = 0;
-    o.temp = arena_format(&o.memory, "%s.XXXXXX", o.folder);
+    o.temp = arena_format(&o.mem, "%s.XXXXXX", o.folder);
     bool ok = check_target(&o, e);
     if (ok && !mkdtemp(o.temp)) {
         ok = fail(&o, "", e);
@@ -356,6 +356,6 @@ bool emit_folder(const char *folder, const emit_parts *p, err *e)
         if (!ok)
             folder_remove(AT_FDCWD, o.temp);
     }
-    arena_free(&o.memory);
+    arena_free(&o.mem);
     return ok;
 }

@@ -11,7 +11,7 @@
 void rig_make(rig *g)
 {
     *g = (rig){0};
-    g->root = arena_string(&g->memory, "/tmp/tessera_test_XXXXXX");
+    g->root = arena_string(&g->mem, "/tmp/tessera_test_XXXXXX");
     MUST(mkdtemp(g->root));
     MUST(chmod(g->root, 0755) == 0);
     g->temp = rig_path(g, "tmp");
@@ -30,12 +30,12 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 void rig_free(rig *g)
 {
     nftw(g->root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    arena_free(&g->memory);
+    arena_free(&g->mem);
 }
 
 char *rig_path(rig *g, const char *name)
 {
-    return arena_format(&g->memory, "%s/%s", g->root, name);
+    return arena_format(&g->mem, "%s/%s", g->root, name);
 }
 
 /* Replaced by renaming: a script that still runs keeps its own. */

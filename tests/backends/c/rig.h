@@ -6,7 +6,7 @@
 
 typedef struct rig {
     char *root, *temp; /* temp is TMPDIR */
-    arena memory;
+    arena mem;
 } rig;
 
 void rig_make(rig *g);

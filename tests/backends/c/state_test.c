@@ -26,7 +26,7 @@ static const char main_c[] =
 static bool add_main(void *user, const char *folder, ts_error *e)
 {
     rig *g = user;
-    return ts_file_write(arena_format(&g->memory, "%s/main.c", folder), main_c, sizeof main_c - 1, e);
+    return ts_file_write(arena_format(&g->mem, "%s/main.c", folder), main_c, sizeof main_c - 1, e);
 }
 
 static bool add_nothing(void *user, const char *folder, ts_error *e)
@@ -92,7 +92,7 @@ static void run_program(rig *g, const char *folder, text *got)
                                                                                                               NULL};
     ts_error e = {0};
     CHECK(rig_program(folder, make) == 0 && rig_program(folder, run) == 0);
-    CHECK(file_read(arena_format(&g->memory, "%s/log", folder), 1 << 20, got, &e));
+    CHECK(file_read(arena_format(&g->mem, "%s/log", folder), 1 << 20, got, &e));
 }
 
 static void test(rig *r, int threads, bool bare)
@@ -101,7 +101,7 @@ static void test(rig *r, int threads, bool bare)
     text want = {0}, got = {0};
     ts_graph *g = ts_graph_make();
     ts_plan *p = make(g, threads, &e);
-    const char *folder = rig_path(r, arena_format(&r->memory, "state%d%d", threads, bare));
+    const char *folder = rig_path(r, arena_format(&r->mem, "state%d%d", threads, bare));
     if (CHECK(p != NULL)) {
         expect_runs(p, false, NULL); /* what is set is what the program begins with, unless it is bare */
         const ts_emission how = {.program = "three", .bare = bare, .add = add_main, .user = r};

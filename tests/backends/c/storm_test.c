@@ -74,7 +74,7 @@ static void test_together(rig *g)
 static void test_killed(rig *g, int round)
 {
     pid_t pid[BUILDERS];
-    char *folder = rig_path(g, arena_format(&g->memory, "killed%d", round / 2));
+    char *folder = rig_path(g, arena_format(&g->mem, "killed%d", round / 2));
     double begin = seconds_now();
     start(pid, folder, round);
     usleep((unsigned)(random_bits(3, (uint64_t)round) % 120000));

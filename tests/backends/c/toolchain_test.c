@@ -113,7 +113,7 @@ static void test_many_programs(rig *g)
     for (int round = 0; round < 2; round++) {
         for (int i = 0; i < COUNT(p); i++) {
             err e = {0};
-            const cc_unit one = {arena_format(&g->memory, "float run(float x) { return x + %d; }\n", i)};
+            const cc_unit one = {arena_format(&g->mem, "float run(float x) { return x + %d; }\n", i)};
             cc_request r = request(rig_path(g, "cache"));
             r.n = 1;
             r.unit = &one;
@@ -231,7 +231,7 @@ static void test_no_compiler(rig *g)
     setenv("TESSERA_CC", "no-such-compiler", 1);
     CHECK(!cc_make(&r, NULL, &e) && e.code == TS_TOOLCHAIN && strstr(e.text, "T001") &&
           strstr(e.text, "no-such-compiler"));
-    char *path = arena_string(&g->memory, getenv("PATH"));
+    char *path = arena_string(&g->mem, getenv("PATH"));
     unsetenv("TESSERA_CC");
     setenv("PATH", g->root, 1);
     e = (err){0};
@@ -254,7 +254,7 @@ static void test_environment(rig *g)
     setenv("LD_PRELOAD_X", "x", 1);
     signal(SIGPIPE, SIG_IGN);
     rig_compiler(g, "spy",
-                 arena_format(&g->memory,
+                 arena_format(&g->mem,
                               "env > %s; ls -l /proc/self/fd | grep -c -e '->' >> %s; "
                               "grep SigIgn /proc/self/status >> %s; exec gcc \"$@\"",
                               seen_file, seen_file, seen_file));

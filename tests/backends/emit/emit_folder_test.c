@@ -63,7 +63,7 @@ static char *content(rig *g, const char *path)
     err e = {0};
     if (!CHECK(file_read(path, 1 << 20, &t, &e)))
         fprintf(stderr, "  %s\n", e.text);
-    char *copy = arena_string(&g->memory, text_str(&t));
+    char *copy = arena_string(&g->mem, text_str(&t));
     text_free(&t);
     return copy;
 }
@@ -72,8 +72,8 @@ static void check_outputs(const char *folder, rig *g, const ts_array *x, int thr
 {
     err e = {0};
     ts_array y, z;
-    if (!CHECK(ts_npy_read(arena_format(&g->memory, "%s/output0.npy", folder), &y, &e)) ||
-        !CHECK(ts_npy_read(arena_format(&g->memory, "%s/output1.npy", folder), &z, &e))) {
+    if (!CHECK(ts_npy_read(arena_format(&g->mem, "%s/output0.npy", folder), &y, &e)) ||
+        !CHECK(ts_npy_read(arena_format(&g->mem, "%s/output1.npy", folder), &z, &e))) {
         fprintf(stderr, "  %s\n", e.text);
         return;
     }
@@ -92,30 +92,30 @@ static void test_program(rig *g, int threads)
                              *const many[] = {"./model", "x.npy", "x.npy", NULL},
                              *const longer[] = {"sh", "-c", "cat x.npy x.npy >longer.npy; ./model longer.npy", NULL};
     err e = {0};
-    char *folder = rig_path(g, arena_format(&g->memory, "emitted%d", threads));
+    char *folder = rig_path(g, arena_format(&g->mem, "emitted%d", threads));
     emit_parts p = parts(threads);
     if (!CHECK(emit_folder(folder, &p, &e)))
         fprintf(stderr, "  %s\n", e.text);
     CHECK(rig_count(folder) == 13);
     struct stat st;
-    CHECK(stat(arena_format(&g->memory, "%s/weights.bin", folder), &st) == 0 && st.st_size == 128);
+    CHECK(stat(arena_format(&g->mem, "%s/weights.bin", folder), &st) == 0 && st.st_size == 128);
     mode_t mask = umask(0);
     umask(mask);
     CHECK((st.st_mode & 0777) == (0666 & ~mask));
     if (!CHECK(rig_program(folder, make) == 0))
-        fprintf(stderr, "%s", content(g, arena_format(&g->memory, "%s/log", folder)));
+        fprintf(stderr, "%s", content(g, arena_format(&g->mem, "%s/log", folder)));
     ts_array x;
     CHECK(ts_array_make(&x, TS_F32, 2, (int64_t[]){ROWS, COLUMNS}, &e));
     ts_array_random(&x, 1, 0);
-    CHECK(ts_npy_write(arena_format(&g->memory, "%s/x.npy", folder), &x, &e));
+    CHECK(ts_npy_write(arena_format(&g->mem, "%s/x.npy", folder), &x, &e));
     CHECK(rig_program(folder, run) == 0);
     check_outputs(folder, g, &x, threads);
-    char *log = arena_format(&g->memory, "%s/log", folder);
+    char *log = arena_format(&g->mem, "%s/log", folder);
     CHECK(rig_program(folder, wrong) == 1 && strstr(content(g, log), "output1.npy: does not hold {'descr': '<f4'"));
     CHECK(rig_program(folder, longer) == 1 && strstr(content(g, log), "longer.npy: has bytes behind its values"));
     CHECK(rig_program(folder, many) == 2 && strstr(content(g, log), "usage: ./model [1 .npy files]"));
     ((float *)x.data)[0] = 2;
-    CHECK(ts_npy_write(arena_format(&g->memory, "%s/x.npy", folder), &x, &e));
+    CHECK(ts_npy_write(arena_format(&g->mem, "%s/x.npy", folder), &x, &e));
     CHECK(rig_program(folder, run) == 1 && strstr(content(g, log), "the inputs: an index lies outside its axis"));
     CHECK(rig_program(folder, zeros) == 0 && strstr(content(g, log), "runs: median"));
     ts_array_free(&x);

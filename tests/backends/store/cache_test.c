@@ -44,7 +44,7 @@ static char *file_of(rig *g, const char *folder, int i, const char *file)
     char hex[65];
     digest key = key_of(i);
     digest_hex(&key, hex);
-    return arena_format(&g->memory, "%s/v1/%.2s/%s/%s", folder, hex, hex, file);
+    return arena_format(&g->mem, "%s/v1/%.2s/%s/%s", folder, hex, hex, file);
 }
 
 enum { SIZE = 1000 };
@@ -91,12 +91,12 @@ static void test_keeping(rig *g)
     put(c, 2);
     CHECK(holds(c, 1) && holds(c, 2) && !holds(c, 3));
     cache_close(c);
-    c = opened(arena_format(&g->memory, "%s//", folder), &notes);
+    c = opened(arena_format(&g->mem, "%s//", folder), &notes);
     CHECK(holds(c, 1));
     CHECK(stat(folder, &st) == 0 && (st.st_mode & 0777) == 0700);
     CHECK(stat(file_of(g, folder, 1, ""), &st) == 0 && (st.st_mode & 0777) == 0700);
     CHECK(stat(file_of(g, folder, 1, "object"), &st) == 0 && (st.st_mode & 0777) == 0600);
-    CHECK(rig_count(arena_format(&g->memory, "%s/v1/tmp", folder)) == 0);
+    CHECK(rig_count(arena_format(&g->mem, "%s/v1/tmp", folder)) == 0);
     digest key = key_of(1);
     cache_remove(c, &key);
     CHECK(!holds(c, 1) && holds(c, 2));
@@ -403,9 +403,9 @@ static void test_kills(rig *g)
     for (int k = 0; k < 16; k++)
         holds(c, k);
     CHECK(notes.len == 0);
-    CHECK(rig_count(arena_format(&g->memory, "%s/v1/tmp", folder)) <= WRITERS * ROUNDS);
+    CHECK(rig_count(arena_format(&g->mem, "%s/v1/tmp", folder)) <= WRITERS * ROUNDS);
     cache_prune(c, INT64_MAX, -1);
-    CHECK(rig_count(arena_format(&g->memory, "%s/v1/tmp", folder)) == 0);
+    CHECK(rig_count(arena_format(&g->mem, "%s/v1/tmp", folder)) == 0);
     cache_close(c);
     text_free(&notes);
 }
@@ -419,8 +419,8 @@ static void renew(rig *g, const char *folder)
     char *kept[2], *old[2], *copied[2], *copy = rig_path(g, "copy"), *gone = rig_path(g, "gone");
     for (int i = 0; i < 2; i++) {
         kept[i] = rig_path(g, file[i]);
-        old[i] = arena_format(&g->memory, "%s/%s", gone, file[i]);
-        copied[i] = arena_format(&g->memory, "%s/%s", copy, file[i]);
+        old[i] = arena_format(&g->mem, "%s/%s", gone, file[i]);
+        copied[i] = arena_format(&g->mem, "%s/%s", copy, file[i]);
         if (link(file_of(g, folder, 1, file[i]), kept[i]) != 0)
             _exit(1);
     }
