@@ -2,7 +2,8 @@
  *
  * A graph of immutable tensors says what is wanted; building one computes nothing. A model is a graph with named inputs
  * and outputs, from a built-in name, an ONNX file or a JSON graph. A plan is a model scheduled for a target under a
- * tiling schema; it explains itself as JSON, generates C, and runs.
+ * tiling schema; it explains itself as JSON, generates C, and runs. A target is what a plan is made for: the name of
+ * the back end that serves it ("c", "interp", ...), on the machine that is there or that a line of text describes.
  *
  * Errors: functions that can fail take a ts_error, return false or NULL, and keep the first failure. Code is also the
  * exit code that the command would end with. The library never prints, never exits, and installs no signal handlers.
