@@ -1,7 +1,8 @@
 /* autodiff.h - gradients as nodes. The reverse pass (chain.c) asks every node on the way for the gradient of its
  * operands: a written one if the operation has it, else one derived from its definition (derive.c: what one element
  * depends on; adjoint.c: where its parts go), as nodes (graph/passes/spell.c). Nothing here knows an operation by its
- * meaning.
+ * meaning. Nodes are the graph's that they are made in; expressions live where the definition's do that they come from,
+ * or in the arena given.
  *
  * The room:  chain, columns -> derive -> adjoint, places -> spell
  *            who               of what    where to            as nodes

@@ -1,6 +1,6 @@
 /* explain_fit.h - how loops fit the machine: what one trip of a loop works on, how often a cache is filled anew, how
  * many registers the tile takes, what ragged edges cost. Derived from subscripts, extents and sizes alone; nothing is
- * measured.
+ * measured or kept: loops that are pointed to are the plan's, places live in the space given.
  *
  * depth counts loops entered, the shared ones of the kernel first, then the stage's own: 0 is the whole kernel. */
 #ifndef TS_EXPLAIN_FIT_H

@@ -1,5 +1,6 @@
 /* extents.h - extents that are known when a program runs. A plan is made at the largest extents; which of its extents
- * follow a variable is found by comparing the graph with the same model's at other extents (extents_find.c). */
+ * follow a variable is found by comparing the graph with the same model's at other extents (extents_find.c). What
+ * varies is a plain value; expressions are the plan's, or of the arena given. */
 #ifndef TS_EXTENTS_H
 #define TS_EXTENTS_H
 #include "schedule/plan.h"

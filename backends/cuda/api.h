@@ -1,7 +1,7 @@
 /* api.h - the part of CUDA's driver interface and of NVRTC's that is used here: types, numbers, functions. Both
- * libraries are opened when a device is asked for and closed with it: a program that never asks needs neither, and
- * nothing is linked to them. Names and numbers are those of the interfaces' documentation; versions of functions are
- * those of CUDA 12.0. */
+ * libraries are opened when a device is asked for, belong to it and are closed with it: a program that never asks needs
+ * neither, and nothing is linked to them. Names and numbers are those of the interfaces' documentation; versions of
+ * functions are those of CUDA 12.0. */
 #ifndef TS_CUDA_API_H
 #define TS_CUDA_API_H
 #include "graph/base/base.h"

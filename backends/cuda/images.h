@@ -1,7 +1,8 @@
 /* images.h - kernels as CUDA C become what the driver loads. Each text is compiled by NVRTC for the device at hand, and
  * kept in the cache under a key of everything that matters: Tessera's version, the text, the compiler's version, its
  * options. Those that are not there are compiled in parallel. Devices that the compiler knows get machine code; newer
- * ones, and those whose driver takes none, get PTX, which the driver compiles. */
+ * ones, and those whose driver takes none, get PTX, which the driver compiles. Modules are of images until they are
+ * freed; a request is borrowed for the call. */
 #ifndef TS_CUDA_IMAGES_H
 #define TS_CUDA_IMAGES_H
 #include "backends/cuda/device.h"

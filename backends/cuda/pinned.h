@@ -1,4 +1,5 @@
-/* pinned.h - copies between memory of the host, whosever it is, and the device, by way of pinned memory. */
+/* pinned.h - copies between memory of the host, whosever it is, and the device, by way of pinned memory. Pieces and
+ * events are of pinned until it is freed; the device is borrowed for its life. */
 #ifndef TS_CUDA_PINNED_H
 #define TS_CUDA_PINNED_H
 #include "backends/cuda/device.h"

@@ -1,5 +1,6 @@
 /* program.h - a plan on one device: its kernels compiled and loaded, its values, weights and inputs in the device's
- * memory, its launches one graph. What the kernels are is theirs; what they wait for is hazard.h's. */
+ * memory, its launches one graph. What the kernels are is theirs; what they wait for is hazard.h's. All of that is the
+ * program's until cuda_free; the plan is borrowed for its life. */
 #ifndef TS_CUDA_PROGRAM_H
 #define TS_CUDA_PROGRAM_H
 #include "backends/backend.h"

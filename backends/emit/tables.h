@@ -1,5 +1,6 @@
 /* tables.h - a plan's kernels, and those of its scans' trips, as the tables by which a device with memory of its own is
- * told what to do (runtime/device_run.h): here in a program of this process, or as text in one that is emitted. */
+ * told what to do (runtime/device_run.h): here in a program of this process, or as text in one that is emitted. Tables
+ * are of device_tables until they are freed; texts, names and lists that they point to are borrowed for that long. */
 #ifndef TS_EMIT_TABLES_H
 #define TS_EMIT_TABLES_H
 #include "backends/codegen/codegen.h"

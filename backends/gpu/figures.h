@@ -1,5 +1,6 @@
 /* figures.h - what a kernel comes to on a card: groups and lanes, what they take of a processor, how lanes touch
- * memory, and the time that follows. Derived from the plan alone; nothing is measured. */
+ * memory, and the time that follows. Derived from the plan alone; nothing is measured. Figures are plain values; what
+ * they point to is the plan's. */
 #ifndef TS_GPU_FIGURES_H
 #define TS_GPU_FIGURES_H
 #include "backends/gpu/gpu.h"

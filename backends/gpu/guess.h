@@ -1,5 +1,6 @@
 /* guess.h - the choice of loops for a graphics processor: from extents, accesses, and the card's figures alone. What it
- * says is text in the notation, so a person prints it, edits one number and gives it back. As in guesser. */
+ * says is text in the notation, so a person prints it, edits one number and gives it back. As in guesser. It keeps
+ * nothing of the plan, and the text is the caller's. */
 #ifndef TS_GPU_GUESS_H
 #define TS_GPU_GUESS_H
 #include "backends/gpu/gpu.h"

@@ -1,5 +1,5 @@
 /* abi.h - the library of OpenCL's loader, opened when it is asked for.
- * Its functions are valid until opencl_close. */
+ * Whoever opened it closes it; its functions are valid until then. */
 #ifndef TS_OCL_ABI_H
 #define TS_OCL_ABI_H
 #include "backends/opencl/runtime/opencl_abi.h"

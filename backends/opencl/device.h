@@ -1,5 +1,6 @@
 /* device.h - devices that OpenCL drivers offer, numbered: graphics processors first, then others, in the order of
- * drivers. A target is for one of them, or for a card that is described and need not be here. */
+ * drivers. A target is for one of them, or for a card that is described and need not be here. It is the arena's that
+ * it is made in; a cl_device that is found is the driver's. */
 #ifndef TS_OCL_DEVICE_H
 #define TS_OCL_DEVICE_H
 #include "backends/codegen/dialect.h"

@@ -1,6 +1,6 @@
 /* inputs.h - where a device has the inputs of a plan. They are copied there at the start of a run, and those that
  * kernels write are copied back at its end. Where the device shares the host's memory, large ones are not copied: they
- * are lent to it for the run. */
+ * are lent to it for the run. Memory on the device is of ocl_inputs, arrays stay the caller's. */
 #ifndef TS_OCL_INPUTS_H
 #define TS_OCL_INPUTS_H
 #include "backends/opencl/pinned.h"

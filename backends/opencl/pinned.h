@@ -1,5 +1,6 @@
 /* pinned.h - a program's memory on the device, and what goes there and comes back, with what was done when it fails:
- * "sending an input". */
+ * "sending an input". Pieces are of ocl_pinned until it is freed, the host is borrowed for its life; memory is
+ * whoever's that took it. */
 #ifndef TS_OCL_PINNED_H
 #define TS_OCL_PINNED_H
 #include "backends/opencl/runtime/opencl_pinned.h"

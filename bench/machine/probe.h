@@ -1,5 +1,5 @@
-/* probe.h - what the machine can do at most, measured now: the ceilings that shares of peak refer to.
- * Rates are in units of 10^9 a second. */
+/* probe.h - what the machine can do at most, measured now: the ceilings that shares of peak refer to. Rates are in
+ * units of 10^9 a second. Text is the caller's. */
 #ifndef BENCH_PROBE_H
 #define BENCH_PROBE_H
 #include "tessera.h"
