@@ -4,7 +4,7 @@
  * the call.
  *
  * The room:  driver, runner (plans of tessera.h) -> backend: c/ interp/ null/        weights (derived, leaf)
- *            codegen/: nests to text    cpu/, gpu/: targets    store/: the compile cache    watch, support, outside */
+ *            codegen/: nests to text    cpu/, gpu/: targets    cache/: what was compiled    watch, support, outside */
 #ifndef TS_BACKEND_H
 #define TS_BACKEND_H
 #include "schedule/plan.h"

@@ -20,13 +20,13 @@ routines
 import    api base ir onnx affine passes
 autodiff  api base ir affine passes
 schedule  api base ir affine passes
-store     api base backends
+cache     api base backends
 backends  api base ir schedule
 codegen   api base ir affine schedule backends
 cpu       api base ir affine schedule backends
 gpu       api base ir affine schedule backends
-emit      api base ir affine schedule backends store codegen runtime
-target    api base ir affine eval schedule backends cpu gpu store codegen emit runtime
+emit      api base ir affine schedule backends cache codegen runtime
+target    api base ir affine eval schedule backends cpu gpu cache codegen emit runtime
 runtime
 emitted   runtime
 models    api
@@ -43,7 +43,7 @@ function layer(path,   room) {
     if (path ~ /^bench\/(report|machine)\//) { split(path, room, "/"); return room[2] }
     if (path ~ /^backends\/[^\/]+\/runtime\//) return "runtime"
     if (path ~ /^train\/emitted\//) return "emitted"
-    if (path ~ /^backends\/(store|cpu|gpu|codegen|emit)\//) { split(path, room, "/"); return room[2] }
+    if (path ~ /^backends\/(cache|cpu|gpu|codegen|emit)\//) { split(path, room, "/"); return room[2] }
     if (path ~ /^backends\/[^\/]+\//) { sub(/\/[^\/]*$/, "", path); return path } # one target never sees another
     sub(/\/.*/, "", path)
     return path

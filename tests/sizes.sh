@@ -18,7 +18,7 @@ schedule            15110 passes, plans of trips, notation, schemas, explain; ho
 backends             3810 driver, runner, weights, extents that a run says, several devices: what back ends share; figures of machines; functions as C; comments 50; names of C in functions 50; assemblers of parts 20; launches told 80; operations as C 70
 backends/codegen     9920 nests to text, for every C-like language; groups of lanes, rings of slices, matrix units, states carried along loops, folds of several values, accesses of whole vectors, functions of reals; products of several warps 300; loops to such extents; text for readers 250, comments 50; boxes of tensors 150; patterns of functions 30; launches of several kernels 250; loops over trips 420, by groups 50; what stands in front of units 30; merges by shuffles 50; slices a few pieces at a time 20
 backends/cpu         2180 processors as a target, with the guess of their loops; the line that names one 10; folds of several values in parts 50; refusals that list what is expected 30
-backends/store       1250 the compile cache
+backends/cache       1250 the compile cache
 backends/c           3210 compiler, trips of scans, real functions as vectors, loader, team, functions of the process, sizes of emitted programs; calls as tables 50; what units begin with 60
 backends/emit        1760 pieces of pinned memory 110; trips of scans on devices; programs of their own: what they share in every language, and on every device; functions as C; sizes that runs have; extents that a run says 100
 backends/interp       300 evaluates definitions, of a whole plan or of a part

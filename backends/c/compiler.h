@@ -4,9 +4,9 @@
  * runs nothing. Strings belong to the compiler until compiler_free. */
 #ifndef TS_C_COMPILER_H
 #define TS_C_COMPILER_H
-#include "backends/store/cache.h"
-#include "backends/store/child.h"
-#include "backends/store/settings.h"
+#include "backends/cache/cache.h"
+#include "backends/cache/child.h"
+#include "backends/cache/settings.h"
 #include "graph/base/base.h"
 
 typedef struct compiler {

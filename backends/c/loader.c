@@ -1,8 +1,8 @@
 /* loader.c - dlopen of a sealed memory file. */
 #include "backends/c/loader.h"
 #include "backends/c/elf.h"
-#include "backends/store/folder.h"
-#include "backends/store/work_folder.h"
+#include "backends/cache/folder.h"
+#include "backends/cache/work_folder.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

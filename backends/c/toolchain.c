@@ -1,12 +1,12 @@
 /* toolchain.c - the course of a build: keys, cache, compilers, linker, loader. */
 #include "backends/c/toolchain.h"
-#include "backends/store/cache.h"
+#include "backends/cache/cache.h"
 #include "backends/c/compiler.h"
 #include "backends/c/cpu.h"
 #include "backends/c/elf.h"
-#include "backends/store/folder.h"
+#include "backends/cache/folder.h"
 #include "backends/c/loader.h"
-#include "backends/store/work_folder.h"
+#include "backends/cache/work_folder.h"
 #include "graph/base/clock.h"
 
 #include <fcntl.h>

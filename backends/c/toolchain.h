@@ -5,7 +5,7 @@
  * costs time, never correctness. Unit texts are ours: nothing from a model's file is in them. */
 #ifndef TS_C_TOOLCHAIN_H
 #define TS_C_TOOLCHAIN_H
-#include "backends/store/child.h"
+#include "backends/cache/child.h"
 #include "graph/base/base.h"
 
 typedef struct cc_unit {

@@ -3,7 +3,7 @@
 #include "backends/cuda/program.h"
 #include "backends/cuda/target.h"
 #include "backends/cuda/settings.h"
-#include "backends/store/cache.h"
+#include "backends/cache/cache.h"
 
 #include <stdio.h>
 #include <stdlib.h>

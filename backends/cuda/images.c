@@ -1,8 +1,8 @@
 /* images.c - compiling, keeping and loading kernels. */
+#include "backends/cache/cache.h"
 #include "backends/cuda/images.h"
 #include "backends/cuda/settings.h"
 #include "backends/interrupt.h"
-#include "backends/store/cache.h"
 #include "graph/base/clock.h"
 
 #include <pthread.h>

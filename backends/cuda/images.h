@@ -5,8 +5,8 @@
  * freed; a request is borrowed for the call. */
 #ifndef TS_CUDA_IMAGES_H
 #define TS_CUDA_IMAGES_H
+#include "backends/cache/settings.h"
 #include "backends/cuda/device.h"
-#include "backends/store/settings.h"
 
 typedef struct image_request {
     const device *on;

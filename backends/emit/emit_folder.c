@@ -1,6 +1,6 @@
 /* emit_folder.c - the folder of a stand-alone program, written under another name and renamed when it is complete. */
+#include "backends/cache/folder.h"
 #include "backends/emit/emit_folder.h"
-#include "backends/store/folder.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,10 +1,10 @@
 /* units.c - programs of distinct kernels, several in each: a driver reads its own headers once for each program. The
- * text, the options, the device and its driver with their versions are the key under which the store keeps the driver's
+ * text, the options, the device and its driver with their versions are the key under which the cache keeps the driver's
  * binary; what the driver does not take back is built anew. */
 #include "backends/opencl/units.h"
+#include "backends/cache/cache.h"
 #include "backends/opencl/dialect.h"
 #include "backends/opencl/settings.h"
-#include "backends/store/cache.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* units.h - kernels of a plan as programs of a device: from their text, or from what the store kept of an earlier
+/* units.h - kernels of a plan as programs of a device: from their text, or from what the cache kept of an earlier
  * build. Texts and programs are of ocl_units until ocl_units_free; the plan, the target's device and the host are
  * borrowed for its life. */
 #ifndef TS_OCL_UNITS_H

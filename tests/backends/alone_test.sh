@@ -12,7 +12,7 @@ git init -q .
 . "$SOURCE/tests/backends/taken.sh"
 for room in backends/*/; do
     case $room in
-    backends/interp/ | backends/cpu/ | backends/codegen/ | backends/store/) ;;
+    backends/interp/ | backends/cpu/ | backends/codegen/ | backends/cache/) ;;
     *) rm -r "$room" ;;
     esac
 done

@@ -2,9 +2,9 @@
  * the caller's; what a call names in the environment stays for the process. */
 #ifndef TEST_CUDA_RIG_H
 #define TEST_CUDA_RIG_H
+#include "backends/cache/settings.h"
 #include "backends/cuda/images.h"
 #include "backends/cuda/launches.h"
-#include "backends/store/settings.h"
 
 /* Names the stand-in of the build; 0, or what main is to return when it is not there, or NVRTC is not. */
 int rig_cuda(void);

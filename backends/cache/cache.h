@@ -14,7 +14,7 @@
  *            settings -> work_folder, child: a build, in a private folder, by programs that are watched */
 #ifndef TS_CACHE_H
 #define TS_CACHE_H
-#include "backends/store/settings.h"
+#include "backends/cache/settings.h"
 #include "graph/base/base.h"
 
 typedef struct cache cache;

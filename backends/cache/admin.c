@@ -1,9 +1,9 @@
 /* admin.c - listing, checking and emptying the cache of compiled programs. Entries leave it by a rename, so that
  * whoever
  * reads one at that moment has it whole, and whoever comes later builds it again. */
-#include "backends/store/admin.h"
-#include "backends/store/cache.h"
-#include "backends/store/cache_folder.h"
+#include "backends/cache/admin.h"
+#include "backends/cache/cache.h"
+#include "backends/cache/cache_folder.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* cache.c - opening, finding, publishing. Pruning is in prune.c. */
-#include "backends/store/cache.h"
-#include "backends/store/cache_folder.h"
-#include "backends/store/folder.h"
+#include "backends/cache/cache.h"
+#include "backends/cache/cache_folder.h"
+#include "backends/cache/folder.h"
 
 #include <errno.h>
 #include <fcntl.h>

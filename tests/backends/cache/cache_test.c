@@ -1,6 +1,6 @@
 /* The cache against damage, hostility and bad luck: what it hands out is what was put in, or nothing. */
-#include "backends/store/cache.h"
-#include "backends/store/cache_folder.h"
+#include "backends/cache/cache.h"
+#include "backends/cache/cache_folder.h"
 #include "tests/backends/c/rig.h"
 #include "tests/check.h"
 

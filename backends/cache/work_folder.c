@@ -1,6 +1,6 @@
 /* work_folder.c - private folders under the system's place for temporary files. */
-#include "backends/store/work_folder.h"
-#include "backends/store/folder.h"
+#include "backends/cache/work_folder.h"
+#include "backends/cache/folder.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* child.c - posix_spawn, one poll loop for any number of children, and the clean-up. */
-#include "backends/store/child.h"
+#include "backends/cache/child.h"
 #include "backends/interrupt.h"
 #include "graph/base/clock.h"
 

@@ -1,5 +1,5 @@
 /* folder.c - the *at family of calls, with short writes and interruptions taken care of. */
-#include "backends/store/folder.h"
+#include "backends/cache/folder.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* prune.c - keeps the cache from growing for ever: entries by last use, left-overs by age. */
-#include "backends/store/cache.h"
-#include "backends/store/cache_folder.h"
-#include "backends/store/folder.h"
-#include "backends/store/work_folder.h"
+#include "backends/cache/cache.h"
+#include "backends/cache/cache_folder.h"
+#include "backends/cache/folder.h"
+#include "backends/cache/work_folder.h"
 
 #include <ctype.h>
 #include <dirent.h>

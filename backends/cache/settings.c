@@ -1,5 +1,5 @@
 /* settings.c - reads the environment once per build, into a value that is handed on. */
-#include "backends/store/settings.h"
+#include "backends/cache/settings.h"
 #include "graph/base/base.h"
 
 settings settings_read(void)

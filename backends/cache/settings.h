@@ -1,8 +1,8 @@
 /* settings.h - where programs and files are: what a build asks of the environment, read once. What one back end alone
  * listens to it asks for itself (`env_text` in graph/base). The strings belong to the environment and stay valid while
  * the program does not change it. */
-#ifndef TS_STORE_SETTINGS_H
-#define TS_STORE_SETTINGS_H
+#ifndef TS_CACHE_SETTINGS_H
+#define TS_CACHE_SETTINGS_H
 
 typedef struct settings {
     const char *path;  /* PATH, where programs are looked for; "" when unset */
