@@ -15,8 +15,8 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e)
     problem p;
     problem_build(g, o, line + name + 1, strlen(line + name + 1), TS_N_DTYPE, &p);
     for (int i = 0; i < p.n; i++)
-        if (p.below[i])
-            ts_below(m, p.in[i], p.below[i]);
+        if (p.operand[i].below)
+            ts_below(m, p.in[i], p.operand[i].below);
     ts_result(m, "y", p.y);
     return true;
 }
@@ -26,18 +26,25 @@ bool line_is(const char *what)
     return problem_begins(what + strcspn(what, " "));
 }
 
+/* The model's name is the problem printed: two spellings of one problem are one model. */
 bool line_open(ts_model *m, const char *what, err *e)
 {
     const size_t name = strcspn(what, " ");
-    const char *operation = arena_format(&m->mem, "%.*s", (int)name, what);
-    if (!g_op(NULL, operation)) {
+    const char *operation = arena_format(&m->mem, "%.*s", (int)name, what), *line = what + name + 1;
+    const op *o = g_op(NULL, operation);
+    if (!o) {
         err_set(e, TS_USAGE, "there is no operation \"%s\", with which \"%s\" begins", operation, what);
         return err_hint(e, "docs/gradients.md lists the operations");
     }
-    if (!problem_check(what + name + 1, e))
+    if (!problem_check(line, e))
         return err_in(e, "%s", operation);
+    problem p;
+    text words = {0};
+    problem_read(&m->mem, o, line, strlen(line), &p);
+    problem_print(&words, &p);
     ts_builder *own = arena_get(&m->mem, sizeof *own);
-    *own = (ts_builder){.name = arena_string(&m->mem, what), .build = build};
+    *own = (ts_builder){.name = arena_string(&m->mem, text_str(&words)), .build = build};
+    text_free(&words);
     m->builder = own;
     return builtin_open(m, e);
 }

@@ -1,4 +1,4 @@
-/* problem.c - lines of op->cases, "f32[2,3] i64[4]<5 axis=1", as nodes. */
+/* problem.c - lines of op->cases, "f32[2,3] i64[4]<5 axis=1", read, printed, and built of nodes. */
 #include "graph/ir/problem.h"
 #include "graph/ir/attr.h"
 #include "graph/ir/rule.h"
@@ -7,20 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct operand {
-    type type;
-    bool absent, carries, known; /* known: the line states the value */
-    int64_t below;
-    double value;
-} operand;
+typedef struct span {
+    const char *at;
+    size_t n;
+} span;
 
 /* "f32[2,3]<5 " or "- " at *at; false: what follows are attributes. */
-static bool read_operand(const char **at, const char *end, operand *out)
+static bool read_operand(const char **at, const char *end, problem_operand *out)
 {
     char name[16];
     char *stop;
     const size_t n = strcspn(*at, "[ \n");
-    *out = (operand){0};
+    *out = (problem_operand){0};
     if (n == 1 && **at == '-') {
         out->absent = true;
         *at += 1 + strspn(*at + 1, " ");
@@ -45,7 +43,7 @@ static bool read_operand(const char **at, const char *end, operand *out)
 }
 
 /* What line says carries the values; else the first real that it does not know, or the first operand. */
-static dtype carrier(int n, const operand *list)
+static dtype carrier(int n, const problem_operand *list)
 {
     dtype found = TS_N_DTYPE;
     for (int i = n - 1; i >= 0; i--)
@@ -72,26 +70,57 @@ static const node *known_node(graph *g, const type *t, double v)
     return g_const(g, "", t, data);
 }
 
-/* The operands of a line; what follows them, as text that ends. reals: reals are known where the line states them. */
-static const char *read_line(graph *g, const char *line, size_t n, dtype values, bool reals, problem *out)
+void problem_read(arena *mem, const op *o, const char *line, size_t n, problem *out)
 {
-    operand list[PROBLEM_OPERANDS];
     const char *end = line + n;
-    *out = (problem){0};
-    while (line < end && out->n < PROBLEM_OPERANDS && read_operand(&line, end, &list[out->n]))
+    *out = (problem){.op = o};
+    while (line < end && out->n < PROBLEM_OPERANDS && read_operand(&line, end, &out->operand[out->n]))
         out->n++;
-    const dtype from = carrier(out->n, list);
+    while (end > line && end[-1] == ' ')
+        end--;
+    out->attributes = arena_format(mem, "%.*s", (int)(end > line ? end - line : 0), line);
+}
+
+static void print_operand(text *t, const problem_operand *x)
+{
+    text_add(t, "%s[", ts_dtype_name(x->type.dtype));
+    for (int i = 0; i < x->type.rank; i++) {
+        text_add(t, i ? "," : "");
+        text_add(t, x->type.dim[i] == OPEN_EXTENT ? "?" : "%lld", (long long)x->type.dim[i]);
+    }
+    text_add(t, x->carries ? "]*" : "]");
+    if (x->below)
+        text_add(t, "<%lld", (long long)x->below);
+    if (x->known)
+        text_add(t, "=%.17g", x->value);
+}
+
+void problem_print(text *t, const problem *p)
+{
+    text_add(t, "%s", p->op->name);
+    for (int i = 0; i < p->n; i++) {
+        text_add(t, p->operand[i].absent ? " -" : " ");
+        if (!p->operand[i].absent)
+            print_operand(t, &p->operand[i]);
+    }
+    text_add(t, *p->attributes ? " %s" : "", p->attributes);
+}
+
+/* The line's operands as nodes. reals: reals are known where the line states them. */
+static void read_nodes(graph *g, const op *o, span line, dtype values, bool reals, problem *out)
+{
+    problem_read(&g->mem, o, line.at, line.n, out);
+    const dtype from = carrier(out->n, out->operand);
     for (int i = 0; i < out->n; i++) {
         char name[16];
-        type *t = &list[i].type;
+        problem_operand *x = &out->operand[i];
+        type *t = &x->type;
         t->dtype = values != TS_N_DTYPE && t->dtype == from ? values : t->dtype;
-        out->below[i] = list[i].below;
         snprintf(name, sizeof name, "x%d", g->n); /* problems share graphs */
-        out->in[i] = list[i].absent                                                ? NULL
-                     : list[i].known && (reals || dtype_class(t->dtype) != D_REAL) ? known_node(g, t, list[i].value)
-                                                                                   : g_input(g, name, t, NULL);
+        out->in[i] = x->absent                                                ? NULL
+                     : x->known && (reals || dtype_class(t->dtype) != D_REAL) ? known_node(g, t, x->value)
+                                                                              : g_input(g, name, t, NULL);
     }
-    return arena_format(&g->mem, "%.*s", (int)(end > line ? end - line : 0), line);
 }
 
 /* ---- lines that somebody wrote ---- */
@@ -150,8 +179,8 @@ bool problem_check(const char *line, err *e)
 
 void problem_build(graph *g, const op *o, const char *line, size_t n, dtype values, problem *out)
 {
-    const char *rest = read_line(g, line, n, values, false, out);
-    out->y = g_callf(g, out->n, out->in, "%s %s", o->name, rest);
+    read_nodes(g, o, (span){line, n}, values, false, out);
+    out->y = g_callf(g, out->n, out->in, "%s %s", o->name, out->attributes);
 }
 
 /* ---- through a rule ---- */
@@ -183,9 +212,10 @@ void problem_adapt(graph *g, const op *o, const onnx_rule *r, const char *line, 
     attr list[MAX_ATTR];
     int n_attr;
     err e = {0};
-    const char *dot = strrchr(r->type, '.'), *rest = read_line(g, line, n, values, true, out);
+    const char *dot = strrchr(r->type, '.');
     const char *domain = dot ? arena_format(&g->mem, "%.*s", (int)(dot - r->type), r->type) : "";
-    if (!read_attributes(g, rest, list, &n_attr))
+    read_nodes(g, o, (span){line, n}, values, true, out);
+    if (!read_attributes(g, out->attributes, list, &n_attr))
         return;
     onnx_value value[PROBLEM_OPERANDS] = {0};
     const ts_array **tensor = arena_array(&g->mem, (size_t)n_attr + 1, sizeof *tensor);

@@ -70,11 +70,29 @@ static void test_operation_refuses(void)
     ts_model_free(m);
 }
 
+/* Whatever way it was spelled, a model of one operation has the name that its problem is printed as. */
+static void test_name(void)
+{
+    static const char *const spelled[][2] = {
+        {"matmul f32[02,3]  f32[4,5] ", "\"matmul f32[2,3] f32[4,5]\": "},
+        {"concat f32[2,3] f32[4,5]  axis=0 ", "\"concat f32[2,3] f32[4,5] axis=0\": "},
+    };
+    for (int i = 0; i < 2; i++) {
+        ts_error e = {0};
+        ts_model *m = ts_model_open(spelled[i][0], &e);
+        CHECK(m && !ts_model_bind(m, 0, NULL, NULL, &e));
+        if (!CHECK(!strncmp(e.text, spelled[i][1], strlen(spelled[i][1]))))
+            fprintf(stderr, "  %s\n", e.text);
+        ts_model_free(m);
+    }
+}
+
 int main(void)
 {
     test_ports();
     test_value();
     test_refused();
     test_operation_refuses();
+    test_name();
     return check_done();
 }

@@ -3,7 +3,7 @@
  * marks an operand whose value is known while the graph is built. tests/graph/ops/oracle.py compares the results with
  * numpy's. */
 /* ctest: fast */
-#include "graph/ir/graph.h"
+#include "graph/ir/problem.h"
 #include "tests/check.h"
 
 #include <stdio.h>
@@ -75,6 +75,51 @@ static void check_definitions(const graph *g, const char *where)
     }
 }
 
+static bool same_operand(const problem_operand *a, const problem_operand *b)
+{
+    return a->absent == b->absent && a->carries == b->carries && a->known == b->known && a->below == b->below &&
+           a->value == b->value && (a->absent || type_equal(&a->type, &b->type));
+}
+
+/* As text, of the graph that a line builds; the attributes are what the operation says to them. */
+static void build_line(const op *o, const char *line, problem *p, text *out)
+{
+    graph *g = ts_graph_make();
+    problem_build(g, o, line, strlen(line), TS_N_DTYPE, p);
+    if (p->y)
+        g_print(out, 1, &p->y);
+    else
+        text_add(out, "%s", g->err.text);
+    ts_graph_free(g);
+}
+
+/* Printed, a problem is read back to the same one, which builds the same graph and is printed the same. */
+static void check_printed(const op *o, const char *line)
+{
+    problem p, again, built;
+    text first = {0}, second = {0}, graphs[2] = {{0}, {0}};
+    arena mem = {0};
+    err e = {0};
+    problem_read(&mem, o, line, strlen(line), &p);
+    problem_print(&first, &p);
+    const char *words = text_str(&first) + strlen(o->name);
+    words += *words == ' ';
+    if (!CHECK(problem_check(words, &e)))
+        printf("  %s: %s\n", text_str(&first), e.text);
+    problem_read(&mem, o, words, strlen(words), &again);
+    problem_print(&second, &again);
+    CHECK_TEXT(text_str(&second), text_str(&first));
+    CHECK_TEXT(again.attributes, p.attributes);
+    CHECK(again.op == o && again.n == p.n);
+    for (int i = 0; i < p.n; i++)
+        if (!CHECK(same_operand(&again.operand[i], &p.operand[i])))
+            printf("  %s: operand %d of \"%s\"\n", text_str(&first), i, line);
+    build_line(o, line, &built, &graphs[0]), build_line(o, words, &built, &graphs[1]);
+    CHECK_TEXT(text_str(&graphs[1]), text_str(&graphs[0]));
+    text_free(&first), text_free(&second), text_free(&graphs[0]), text_free(&graphs[1]);
+    arena_free(&mem);
+}
+
 static void check_cases(const op *o)
 {
     char line[MAX_LINE];
@@ -87,6 +132,7 @@ static void check_cases(const op *o)
         else
             check_definitions(g, o->name);
         ts_graph_free(g);
+        check_printed(o, line);
     }
 }
 
