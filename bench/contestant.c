@@ -197,7 +197,7 @@ static bool open_model(race *r, contestant *c, ts_error *e)
 {
     char *line = task_line(r, c, "open");
     if (!line)
-        return err_set(e, TS_MEMORY, "no memory for a task");
+        return err_memory(e, 0, "what %s is asked", c->name);
     const char *rest;
     bool go_on = ask(r, c, line, SAY_READY, &rest, e);
     free(line);

@@ -148,7 +148,7 @@ static bool take_over(race *r, const cJSON *old, ts_error *e)
         r->start[l + 1] = r->start[l] + r->rounds;
     for (int i = 0; i < r->n && r->launches > 0; i++)
         if (!take_contestant(r, &r->of[i], row_of(r, old, i)))
-            return err_set(e, TS_MEMORY, "no memory for the samples of %s", r->of[i].name);
+            return err_memory(e, 0, "the samples of %s", r->of[i].name);
     return true;
 }
 

@@ -130,7 +130,8 @@ static bool enter_contestants(race *r, ts_error *e)
     r->of = calloc((size_t)r->n, sizeof *r->of);
     r->start = calloc((size_t)o->launches + 1, sizeof *r->start);
     if (!r->of || !r->start)
-        return err_set(e, TS_MEMORY, "no memory for %d contestants", r->n);
+        return err_memory(e, (size_t)r->n * sizeof *r->of + ((size_t)o->launches + 1) * sizeof *r->start,
+                          "%d contestants", r->n);
     for (int i = 0; i < r->n; i++) {
         contestant *c = &r->of[i];
         if (i < o->n_schemas)
@@ -326,7 +327,8 @@ static bool race_launch(race *r, int launch, ts_error *e)
     if (launch == 0)
         plan_rounds(r);
     if (!make_room(r, launch))
-        return err_set(e, TS_MEMORY, "no memory for samples");
+        return err_memory(e, (size_t)(r->start[launch] + r->rounds) * sizeof *r->of->samples,
+                          "the samples of launch %d", launch + 1);
     snprintf(what, sizeof what, "launch %d of %d: timing", launch + 1, r->o.launches);
     for (int round = 0; round < r->rounds; round++) {
         tell(r, what, launch * r->rounds + round, r->o.launches * r->rounds);
@@ -403,7 +405,7 @@ bool bench_run(const bench_options *o, char **results, ts_error *e)
     *results = NULL;
     race *r = calloc(1, sizeof *r);
     if (!r)
-        return err_set(e, TS_MEMORY, "no memory");
+        return err_memory(e, sizeof *r, "a race");
     r->o = *o;
     cpus_allowed(&r->cpus);
     r->load_before = load_now();

@@ -192,7 +192,8 @@ static bool open_model(worker *w, ts_error *e)
     w->values = calloc((size_t)w->n_inputs + 1, sizeof *w->values);
     w->paths = calloc((size_t)w->n_inputs + 1, sizeof *w->paths);
     if (!w->values || !w->paths)
-        return err_set(e, TS_MEMORY, "no memory for %d inputs", w->n_inputs);
+        return err_memory(e, ((size_t)w->n_inputs + 1) * (sizeof *w->values + sizeof *w->paths), "%d inputs",
+                          w->n_inputs);
     for (int i = 0; i < w->n_inputs; i++)
         w->values[i].dtype = TS_N_DTYPE; /* not given */
     w->seconds[0] = (double)(clock_ns() - start) * 1e-9;
@@ -212,7 +213,7 @@ static bool open_step(worker *w, ts_error *e)
     int64_t start = clock_ns();
     w->step = calloc(1, sizeof *w->step);
     if (!w->step)
-        return err_set(e, TS_MEMORY, "no memory for a step");
+        return err_memory(e, sizeof *w->step, "a step");
     const bool good = timed_open(w->step, js_get(w->task, "train"), js_get_text(w->task, "model"), e) &&
                       timed_draw(w->step, (uint64_t)js_get_number(w->task, "seed", 0), e);
     w->n_outputs = 1;
@@ -238,7 +239,7 @@ static bool save_steps(worker *w, const char *folder, ts_error *e)
 {
     const int64_t n = (int64_t)js_get_number(w->task, "trajectory", 1);
     float *all = calloc((size_t)n * TIMED_OUTPUTS, sizeof *all); /* [output, step] */
-    bool good = all || err_set(e, TS_MEMORY, "no memory for %lld steps", (long long)n);
+    bool good = all || err_memory(e, (size_t)n * TIMED_OUTPUTS * sizeof *all, "%lld steps", (long long)n);
     for (int64_t k = 0; good && k < n; k++) {
         double value[TIMED_OUTPUTS];
         good = timed_run(w->step, value, e);

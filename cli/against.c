@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static double difference(double x, double y)
@@ -48,7 +49,7 @@ bool against_look(against *t, const against_value *own, double *far, ts_error *e
     ts_array other = {0};
     *far = -1;
     if (asprintf(&path, "%s/%s", t->folder, own->file) < 0)
-        return err_set(e, TS_MEMORY, "no memory for a file name");
+        return err_memory(e, strlen(t->folder) + strlen(own->file) + 2, "a file name");
     const bool there = !access(path, F_OK);
     bool good = !there || ts_npy_read(path, &other, e);
     if (good && there && !alike(own->value, &other))

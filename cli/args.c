@@ -156,7 +156,7 @@ bool args_parse(args *a, const verb *v, int argc, char **argv, ts_error *e)
     a->noun = calloc((size_t)argc + 1, sizeof *a->noun);
     a->given = calloc(room, sizeof *a->given);
     if (!a->noun || !a->given)
-        return err_set(e, TS_MEMORY, "no memory for the arguments");
+        return err_memory(e, ((size_t)argc + 1) * sizeof *a->noun + room * sizeof *a->given, "%d arguments", argc);
     reader r = {.a = a, .argc = argc, .argv = argv, .e = e};
     if (!read_all(&r))
         return false;

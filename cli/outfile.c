@@ -60,7 +60,7 @@ bool outfile_check(const char *path, ts_error *e)
     const char *slash = strrchr(path, '/');
     char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
     if (!folder)
-        return err_set(e, TS_MEMORY, "no memory for a file name");
+        return err_memory(e, strlen(path) + 2, "a file name");
     bool good = access(folder, W_OK | X_OK) == 0 || cannot("write", path, e);
     if (!good && errno == ENOENT)
         err_hint(e, "the folder %s is not there: make it first", folder);
@@ -80,7 +80,7 @@ bool outfile_write(const char *path, const char *text, ts_error *e)
         return write_special(path, text, e);
     char *temporary = NULL;
     if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
-        return err_set(e, TS_MEMORY, "no memory for a file name");
+        return err_memory(e, strlen(path) + sizeof ".XXXXXX", "a file name");
     int fd = mkostemp(temporary, 0);
     bool good = fd >= 0;
     if (good) {
@@ -122,7 +122,7 @@ char *outfile_text(const char *path, size_t limit, ts_error *e)
     if (ferror(f))
         cannot("read", path, e);
     else if (!s || (!feof(f) && n <= limit))
-        err_set(e, TS_MEMORY, "no memory for %s", path);
+        err_memory(e, room + 1, "%s", path);
     else if (n > limit)
         err_set(e, TS_BAD_INPUT, "%s is longer than the %zu bytes that such a file may have", path, limit);
     else if (memchr(s, 0, n))
@@ -163,7 +163,7 @@ bool outfile_folder_check(const char *path, ts_error *e)
     char *there = strdup(path);
     struct stat st;
     if (!there)
-        return err_set(e, TS_MEMORY, "no memory for a folder name");
+        return err_memory(e, strlen(path) + 1, "a folder name");
     while (*there && stat(there, &st) != 0 && (errno == ENOENT || errno == ENOTDIR))
         cut_name(there);
     bool good = true;
@@ -185,7 +185,7 @@ bool outfile_folder(const char *path, ts_error *e)
         return false;
     char *partial = strdup(path);
     if (!partial)
-        return err_set(e, TS_MEMORY, "no memory for a folder name");
+        return err_memory(e, strlen(path) + 1, "a folder name");
     bool good = true;
     for (char *c = partial + 1; good && *partial && *c; c++) {
         if (*c != '/')

@@ -67,7 +67,7 @@ static bool bind(ts_model *m, const args *a, const char *at, const ts_array *val
     int n = args_count(a, "dim");
     const char **dims = calloc((size_t)n + 2, sizeof *dims);
     if (!dims)
-        return err_set(e, TS_MEMORY, "no memory for %d dimensions", n);
+        return err_memory(e, ((size_t)n + 2) * sizeof *dims, "%d dimensions", n);
     for (int i = 0; i < n; i++)
         dims[i] = args_at(a, "dim", i);
     if (at)
@@ -159,7 +159,7 @@ ts_model *session_model_make(const args *a, const char *what, ts_error *e)
     const int n = args_count(a, "limit");
     const char **limit = calloc((size_t)n + 1, sizeof *limit);
     if (!limit)
-        return err_set(e, TS_MEMORY, "no memory for %d limits", n), NULL;
+        return err_memory(e, ((size_t)n + 1) * sizeof *limit, "%d limits", n), NULL;
     for (int i = 0; i < n; i++)
         limit[i] = args_at(a, "limit", i);
     ts_model *m = ts_model_open_within(what, n, limit, e);
@@ -185,7 +185,8 @@ bool session_open_at(session *s, const args *a, const char *what, const char *at
     s->value = calloc((size_t)s->n_inputs + 1, sizeof *s->value);
     s->source = calloc((size_t)s->n_inputs + 1, sizeof *s->source);
     if (!s->value || !s->source)
-        return err_set(e, TS_MEMORY, "no memory for %d inputs", s->n_inputs);
+        return err_memory(e, ((size_t)s->n_inputs + 1) * (sizeof *s->value + sizeof *s->source), "%d inputs",
+                          s->n_inputs);
     for (int i = 0; i < s->n_inputs; i++)
         s->value[i].dtype = TS_N_DTYPE;
     return read_inputs(s, e) && bind(s->model, a, at, s->value, e);
@@ -221,7 +222,7 @@ ts_plan *session_varying_make(session *s, ts_error *e)
     const int n = args_count(s->args, "dim");
     const char **dims = calloc((size_t)n + 1, sizeof *dims);
     if (!dims)
-        return err_set(e, TS_MEMORY, "no memory for %d dimensions", n), NULL;
+        return err_memory(e, ((size_t)n + 1) * sizeof *dims, "%d dimensions", n), NULL;
     for (int i = 0; i < n; i++)
         dims[i] = args_at(s->args, "dim", i);
     ts_plan *p = ts_plan_make_varying(s->model, n, dims, &s->options, e);

@@ -139,7 +139,7 @@ bool trial_against(trial *t, const char *library, ts_error *e)
     for (int i = 0; i < t->p.n_value + t->p.n_slope; i++) {
         const int64_t n = ts_array_count(&t->got[i]);
         if (!(t->theirs[i] = calloc((size_t)n + 1, sizeof **t->theirs)))
-            return err_set(e, TS_MEMORY, "no memory for %lld numbers", (long long)n);
+            return err_memory(e, ((size_t)n + 1) * sizeof **t->theirs, "%lld numbers", (long long)n);
     }
     return true;
 }

@@ -104,7 +104,7 @@ static bool print(const trial *t, void (*way)(const trial *, FILE *), words *out
     FILE *f = open_memstream(&out->text, &out->size);
     if (f)
         way(t, f);
-    return (f && !fclose(f)) || err_set(e, TS_MEMORY, "no memory for the numbers of %s", t->p.file);
+    return (f && !fclose(f)) || err_memory(e, out->size, "the numbers of %s", t->p.file);
 }
 
 bool trial_compare(trial *t, const char *file, ts_error *e)

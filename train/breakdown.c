@@ -26,7 +26,9 @@ bool breakdown_make(breakdown *b, ts_plan *p, const ts_options *o, ts_error *e)
     const bool times = cJSON_IsTrue(js_get(js_get(plan, "build"), "times_kernels"));
     cJSON_Delete(plan);
     b->seconds = times ? calloc((size_t)BREAKDOWN_MOST * (size_t)b->n_kernel + 1, sizeof *b->seconds) : NULL;
-    return !e->code && (b->seconds || !times || err_set(e, TS_MEMORY, "no memory for the times of kernels"));
+    return !e->code && (b->seconds || !times ||
+                        err_memory(e, (size_t)BREAKDOWN_MOST * (size_t)b->n_kernel * sizeof *b->seconds,
+                                   "the times of %d kernels", b->n_kernel));
 }
 
 void breakdown_free(breakdown *b)
@@ -146,7 +148,7 @@ bool breakdown_write(const breakdown *b, const char *run, const train_options *w
     char *s = js_to_text(root, false);
     cJSON_Delete(root), cJSON_Delete(plan);
     snprintf(path, sizeof path, "%s/step.json", run);
-    const bool good = s ? ts_file_write(path, s, strlen(s), e) : err_set(e, TS_MEMORY, "no memory for the times");
+    const bool good = s ? ts_file_write(path, s, strlen(s), e) : err_memory(e, 0, "the times of kernels");
     free(s);
     return good;
 }

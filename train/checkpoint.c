@@ -87,7 +87,7 @@ static bool write_files(const char *folder, int64_t step, const checkpoint_set *
         return false;
     char *state = state_text(step, weights, optimizer);
     snprintf(path, sizeof path, "%s/state.json", folder);
-    const bool good = state ? ts_file_write(path, state, strlen(state), e) : err_set(e, TS_MEMORY, "no memory");
+    const bool good = state ? ts_file_write(path, state, strlen(state), e) : err_memory(e, 0, "'%s'", path);
     free(state);
     return good;
 }

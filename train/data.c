@@ -65,7 +65,7 @@ static bool grow(void **p, int64_t need, int64_t *cap, size_t size, ts_error *e)
         more *= 2;
     void *grown = reallocarray(*p, (size_t)more, size);
     if (!grown)
-        return err_set(e, TS_MEMORY, "no memory for %lld entries of data", (long long)more);
+        return err_memory(e, (size_t)more * size, "%lld entries of data", (long long)more);
     *p = grown, *cap = more;
     return true;
 }

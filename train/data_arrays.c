@@ -52,7 +52,7 @@ static bool check_labels(const data_want *want, data *out, ts_error *e)
     }
     out->label = calloc((size_t)out->n, sizeof *out->label);
     if (!out->label)
-        return err_set(e, TS_MEMORY, "no memory for the labels");
+        return err_memory(e, (size_t)out->n * sizeof *out->label, "the labels");
     for (int64_t i = 0; i < out->n; i++) {
         const rows r = {want, "the array of labels", i};
         if (!row_number(&r, ts_array_at(a, i), &out->label[i], e))
@@ -91,7 +91,7 @@ static bool raw_tokens(const data_want *want, const char *path, data *out, ts_er
     out->n = (int64_t)(out->file.n / width);
     out->text.id = calloc((size_t)out->n + 1, sizeof *out->text.id);
     if (!out->text.id)
-        return err_set(e, TS_MEMORY, "no memory for %lld tokens", (long long)out->n);
+        return err_memory(e, ((size_t)out->n + 1) * sizeof *out->text.id, "%lld tokens", (long long)out->n);
     for (int64_t i = 0; i < out->n; i++) {
         const unsigned char *b = (const unsigned char *)out->file.at + (size_t)i * width;
         uint32_t v = (uint32_t)b[0] | (uint32_t)b[1] << 8;
@@ -141,7 +141,8 @@ static bool text_tokens(const data_want *want, const char *path, data *out, ts_e
         return false;
     int64_t *id = ts_tokenizer_encode(want->tokenizer, out->file.at, out->file.n, false, &out->n);
     out->text.id = calloc((size_t)out->n + 1, sizeof *out->text.id);
-    bool good = out->text.id || err_set(e, TS_MEMORY, "no memory for %lld tokens", (long long)out->n);
+    bool good = out->text.id ||
+                err_memory(e, ((size_t)out->n + 1) * sizeof *out->text.id, "%lld tokens", (long long)out->n);
     for (int64_t i = 0; good && i < out->n; i++) {
         out->text.id[i] = (int32_t)id[i];
         if (want->vocabulary && id[i] >= want->vocabulary)

@@ -16,7 +16,9 @@ static bool give_window(decoder *d, ts_plan *p, const int64_t *id, int64_t n, in
     const int64_t kept = n < d->length ? n : d->length;
     data one = {.n = d->length + 1, .text.id = calloc((size_t)d->length + 1, sizeof *one.text.id)};
     ts_array *all = calloc((size_t)net_n_arrays(w), sizeof *all);
-    bool good = (all && one.text.id) || err_set(e, TS_MEMORY, "no memory for the window");
+    bool good = (all && one.text.id) ||
+                err_memory(e, ((size_t)d->length + 1) * sizeof *one.text.id + (size_t)net_n_arrays(w) * sizeof *all,
+                           "a window of %lld tokens", (long long)d->length);
     for (int64_t i = 0; good && i < d->length; i++)
         one.text.id[i] = (int32_t)(i < kept ? id[n - kept + i] : rest);
     good = good && net_arrays(w, &one, &(int64_t){0}, 1, all, e) && net_set(w, p, all, e);
@@ -95,7 +97,7 @@ static bool begin(decoder *d, const int64_t *id, int64_t n, ts_error *e)
 {
     const int count = d->steps.n + 1;
     ts_array *a = calloc(2 * (size_t)count, sizeof *a), *b = a + count;
-    bool good = a || err_set(e, TS_MEMORY, "no memory for what is kept");
+    bool good = a || err_memory(e, 2 * (size_t)count * sizeof *a, "the %d values that are kept", count);
     good = good && run_window(d, id, n, 0, a, e) && (n == d->length || run_window(d, id, n, 1, b, e));
     if (good && n < d->length && !looks_back(d, a, b, n))
         give_up(d, "places of the model depend on later ones");
@@ -182,7 +184,7 @@ static bool make_steps(decoder *d, const ts_options *o, ts_error *e)
         return give_up(d, why.text), true;
     ts_tensor *all = calloc((size_t)d->steps.n + 1, sizeof *all);
     if (!all)
-        return err_set(e, TS_MEMORY, "no memory for what is kept");
+        return err_memory(e, ((size_t)d->steps.n + 1) * sizeof *all, "the list of %d values that are kept", d->steps.n);
     all[0] = logits;
     memcpy(all + 1, d->steps.of, (size_t)d->steps.n * sizeof *all);
     d->window = ts_plan_of(g, d->steps.n + 1, all, 0, NULL, o, e);
@@ -202,7 +204,7 @@ bool decoder_make(decoder *d, const run_weights *from, bool whole, const ts_opti
         return false;
     d->classes = d->judge.net.classes;
     d->logit = calloc((size_t)d->classes, sizeof *d->logit);
-    return (d->logit || err_set(e, TS_MEMORY, "no memory for %lld logits", (long long)d->classes)) &&
+    return (d->logit || err_memory(e, (size_t)d->classes * sizeof *d->logit, "%lld logits", (long long)d->classes)) &&
            (whole || make_steps(d, o, e));
 }
 

@@ -72,7 +72,7 @@ bool net_dropout(net *n, ts_error *e)
     int count = 0;
     char *list = w->dropout_on ? without_head(w->dropout_on, &head, &count) : NULL;
     if (w->dropout_on && !list)
-        return err_set(e, TS_MEMORY, "no memory");
+        return err_memory(e, strlen(w->dropout_on) + 2, "the places of --dropout-on");
     const ts_dropout_options how = {list, w->dropout, w->dropout == 0 ? NULL : random_seed(n)};
     ts_tensor out = n->output; /* as the output */
     const int places = list && !count ? 0 : ts_dropout(n->g, 1, &n->output, &how, &out);

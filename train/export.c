@@ -134,7 +134,7 @@ static bool add_head(ts_model *m, const run_weights *w, const net *n, ts_error *
     add_logits(js_array(root, "outputs"), m, n, logits);
     char *json = js_to_text(root, false);
     cJSON_Delete(root);
-    const bool good = json ? ts_model_extend(m, json, e) : err_set(e, TS_MEMORY, "no memory for the head");
+    const bool good = json ? ts_model_extend(m, json, e) : err_memory(e, 0, "the description of the head");
     free(json);
     return good;
 }
@@ -164,7 +164,7 @@ static bool add_types(ts_model *m, const run_weights *w, net *n, const data *d, 
     }
     char *json = js_to_text(root, false);
     cJSON_Delete(root);
-    const bool good = json ? ts_model_extend(m, json, e) : err_set(e, TS_MEMORY, "no memory for the outputs");
+    const bool good = json ? ts_model_extend(m, json, e) : err_memory(e, 0, "the description of the outputs");
     free(json);
     return good;
 }
@@ -180,7 +180,7 @@ static bool put_merged(ts_model *m, const run_weights *w, net *n, ts_error *e)
 {
     const int most = ts_leaves(1, &n->loss, NULL);
     ts_tensor *all = calloc((size_t)most + 1, sizeof *all);
-    bool good = all || err_set(e, TS_MEMORY, "no memory for %d weights", most);
+    bool good = all || err_memory(e, ((size_t)most + 1) * sizeof *all, "a list of %d weights", most);
     if (good)
         ts_leaves(1, &n->loss, all);
     for (int i = 0; good && i < most; i++) {

@@ -52,7 +52,7 @@ static bool read_all(int fd, const char *path, bytes *out, ts_error *e)
     const size_t size = (size_t)st.st_size;
     out->at = malloc(size + 1);
     if (!out->at)
-        return err_set(e, TS_MEMORY, "no memory for the %zu bytes of '%s'", size, path);
+        return err_memory(e, size + 1, "'%s'", path);
     while (out->n < size) {
         const ssize_t n = read(fd, out->at + out->n, size - out->n);
         if (n < 0 && errno == EINTR)

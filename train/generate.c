@@ -26,7 +26,8 @@ static bool one_token(writer *w, decoder *d, ts_error *e)
     const uint64_t bits = splitmix64(w->how->seed * 1000003u + (uint64_t)w->made->tokens);
     const int64_t id = sample(&w->how->sampling, d->logit, d->classes, (double)(bits >> 11) * 0x1p-53);
     if (id < 0)
-        return err_set(e, TS_MEMORY, "no memory for the likeliest tokens");
+        return err_memory(e, (size_t)d->classes * sizeof(double), "the likeliest of %lld tokens",
+                          (long long)d->classes);
     w->made->ended = id == w->end;
     if (!w->made->ended)
         w->id[w->n++] = id, w->made->tokens++;
@@ -38,7 +39,7 @@ static bool tell(writer *w, ts_error *e)
     size_t n;
     char *text = ts_tokenizer_decode(w->tokenizer, w->id + w->prompt, w->n - w->prompt, &n);
     if (!text)
-        return err_set(e, TS_MEMORY, "no memory for the text");
+        return err_memory(e, 0, "the text of %lld tokens", (long long)(w->n - w->prompt));
     if (n > w->told)
         w->how->tell(w->how->user, text + w->told, n - w->told), w->told = n;
     ts_free(text);
@@ -101,7 +102,8 @@ static bool begin(writer *w, const char *run, const asked *a, ts_error *e)
         memcpy(w->id, id, (size_t)w->n * sizeof *id);
     ts_free(id);
     if (!w->id)
-        return err_set(e, TS_MEMORY, "no memory for the prompt");
+        return err_memory(e, ((size_t)(w->n + w->how->tokens) + 1) * sizeof *w->id,
+                          "the prompt and %lld tokens behind it", (long long)w->how->tokens);
     w->prompt = w->n, w->end = end_token(a->tokenizer);
     if (w->n)
         return true;

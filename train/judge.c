@@ -18,7 +18,8 @@ static bool put_weights(judge *j, int n, const ts_given *weights, ts_tensor *out
     ts_tensor *all = calloc((size_t)most + 3, sizeof *all), *from = calloc((size_t)most + 3, sizeof *from),
               *to = calloc((size_t)most + 3, sizeof *to);
     int count = most, k = 0;
-    bool good = (all && from && to) || err_set(e, TS_MEMORY, "no memory for %d weights", most);
+    bool good = (all && from && to) ||
+                err_memory(e, 3 * ((size_t)most + 3) * sizeof *all, "three lists of %d weights", most);
     if (good)
         ts_leaves(1, &t->logits, all);
     if (good && t->head_weight)
@@ -78,7 +79,7 @@ bool judge_make(judge *j, const train_options *w, const data *d, int64_t classes
     *j = (judge){0};
     train_options *own = calloc(1, sizeof *own); /* as w, with another length; borrows its texts */
     if (!own)
-        return err_set(e, TS_MEMORY, "no memory");
+        return err_memory(e, sizeof *own, "the options of a model to judge");
     *own = *w;
     own->dropout = own->smoothing = 0, own->dropout_on = NULL;
     const bool good = fit_net(&j->net, own, d, classes, e) && as_trained(&j->net, e) &&
@@ -202,7 +203,8 @@ bool judge_data(judge *j, const data *d, bool each, const ts_options *o, verdict
         out->sure = calloc((size_t)whole, sizeof *out->sure);
     }
     bool good = ((which && all && (!each || (out->score && out->said && out->sure))) ||
-                 err_set(e, TS_MEMORY, "no memory")) &&
+                 err_memory(e, (size_t)n->batch * sizeof *which + (each ? 3 * (size_t)whole * sizeof(double) : 0),
+                            "what is said of %lld examples", (long long)whole)) &&
                 (has_classes(n) ? plan_facts(j, o, e) : judge_plan(j, o, e));
     for (int64_t first = 0; good && first < whole; first += n->batch) {
         const int64_t count = whole - first < n->batch ? whole - first : n->batch;

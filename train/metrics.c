@@ -45,7 +45,8 @@ bool metrics_read(metrics *m, const char *run, ts_error *e)
     for (size_t i = 0; i < b.n; i++)
         lines += b.at[i] == '\n';
     m->of = calloc(lines, sizeof *m->of), m->trial = calloc(lines, sizeof *m->trial);
-    const bool good = (m->of && m->trial) || err_set(e, TS_MEMORY, "no memory for the metrics");
+    const bool good = (m->of && m->trial) ||
+                      err_memory(e, lines * (sizeof *m->of + sizeof *m->trial), "the metrics of %zu steps", lines - 1);
     for (size_t i = 0; good && i < b.n;) {
         const char *end = memchr(b.at + i, '\n', b.n - i);
         const size_t n = (end ? (size_t)(end - b.at) : b.n) - i;

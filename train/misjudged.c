@@ -128,7 +128,7 @@ bool misjudged_write(const char *run, int64_t step, const train_options *w, cons
     char *s = all ? js_to_text(root, true) : NULL;
     snprintf(path, sizeof path, "%s/misjudged.json", run);
     const bool good = s ? ts_file_write(path, s, strlen(s), e)
-                        : err_set(e, TS_MEMORY, "no memory for what was misjudged");
+                        : err_memory(e, all ? 0 : (size_t)n * sizeof *all, "what was misjudged");
     free(s), free(all);
     cJSON_Delete(root);
     return good;

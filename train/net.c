@@ -108,7 +108,8 @@ static bool name_head(net *n, ts_error *e)
         output[i] = ts_model_tensor(n->model, i);
     const int most = output ? ts_leaves(outputs, output, NULL) : 0;
     ts_tensor *all = calloc((size_t)most + 1, sizeof *all);
-    const bool good = (output && all) || err_set(e, TS_MEMORY, "no memory for %d weights", most);
+    const bool good = (output && all) || err_memory(e, ((size_t)outputs + (size_t)most + 2) * sizeof *all,
+                                                    "lists of %d weights and %d outputs", most, outputs);
     if (good)
         ts_leaves(outputs, output, all);
     snprintf(n->head, sizeof n->head, "head");
@@ -258,7 +259,7 @@ static bool statistics_apart(const net *n, ts_error *e)
     const int most = n->n_stat ? ts_leaves(1, &n->output, NULL) : 0;
     ts_tensor *all = calloc((size_t)most + 1, sizeof *all);
     if (!all)
-        return err_set(e, TS_MEMORY, "no memory for %d weights", most);
+        return err_memory(e, ((size_t)most + 1) * sizeof *all, "a list of %d weights", most);
     if (most)
         ts_leaves(1, &n->output, all);
     for (int i = 0; i < most && !e->code; i++)

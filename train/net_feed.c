@@ -278,7 +278,7 @@ static bool fill_label(const net *n, const data *d, const int64_t *which, ts_arr
 bool net_arrays(const net *n, const data *d, const int64_t *which, int64_t count, ts_array *out, ts_error *e)
 {
     int64_t *all = calloc((size_t)n->batch, sizeof *all);
-    bool good = all || err_set(e, TS_MEMORY, "no memory for a batch");
+    bool good = all || err_memory(e, (size_t)n->batch * sizeof *all, "a batch of %lld examples", (long long)n->batch);
     for (int64_t i = 0; good && i < n->batch; i++)
         all[i] = which[i < count ? i : 0];
     for (int i = 0; good && i < n->n_feed; i++) {

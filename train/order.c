@@ -23,7 +23,8 @@ bool order_make(order *o, int64_t n, int64_t batch, uint64_t seed, bool stream, 
         return err_hint(e, "say --batch %lld, or give more data", (long long)n);
     }
     o->place = stream ? NULL : calloc((size_t)n, sizeof *o->place);
-    return stream || o->place || err_set(e, TS_MEMORY, "no memory for the order of %lld examples", (long long)n);
+    return stream || o->place ||
+           err_memory(e, (size_t)n * sizeof *o->place, "the order of %lld examples", (long long)n);
 }
 
 void order_free(order *o)
@@ -64,7 +65,7 @@ bool order_read(order *o, const char *path, ts_error *e)
             if (good && at >= cap) {
                 cap = cap ? 2 * cap : 1024;
                 int64_t *more = reallocarray(o->given, (size_t)cap, sizeof *more);
-                good = more || err_set(e, TS_MEMORY, "no memory for the order");
+                good = more || err_memory(e, (size_t)cap * sizeof *more, "the order of %lld examples", (long long)cap);
                 o->given = more ? more : o->given;
             }
             if (good)

@@ -136,7 +136,7 @@ static bool swapped(ts_graph *g, int n, const ts_tensor *t, const void *user, ts
 bool step_remake(step *s, net *n, remaking *f, const void *user, ts_error *e)
 {
     ts_tensor *root = calloc((size_t)n->n_stat + 1, sizeof *root);
-    bool good = root || err_set(e, TS_MEMORY, "no memory for the step");
+    bool good = root || err_memory(e, ((size_t)n->n_stat + 1) * sizeof *root, "the statistics of the step");
     if (good) {
         root[0] = s->loss;
         for (int i = 0; i < n->n_stat; i++)
@@ -173,7 +173,8 @@ bool parameters_make(step *s, net *n, ts_error *e)
     for (int i = 0; s->follow && i < n->n_stat; i++)
         s->follow[i] = n->stat[i].to;
     bool good = (all && swap.from && swap.to && swap.factor && s->parameter && s->follow) ||
-                err_set(e, TS_MEMORY, "no memory for the parameters");
+                err_memory(e, most * (sizeof *swap.from + sizeof *swap.to + sizeof *swap.factor + sizeof *s->parameter),
+                           "%d parameters", k);
     good = good && check_globs("freeze", w->freeze, k, all, e) &&
            (option_none(w->no_decay) || check_globs("no-decay", w->no_decay, k, all, e)) &&
            check_globs("on", w->on, k, all, e) && choose(s, n, k, all, &swap, e) &&

@@ -104,9 +104,9 @@ static bool write_header(const training_program *t, const char *folder, ts_error
     char *s = NULL, path[MOST_PATH];
     size_t n = 0;
     FILE *f = open_memstream(&s, &n);
-    bool good = f ? write_facts(t, folder, f, e) : err_set(e, TS_MEMORY, "no memory for train.h");
+    bool good = f ? write_facts(t, folder, f, e) : err_memory(e, 0, "train.h");
     if (f && fclose(f) != 0)
-        good = err_set(e, TS_MEMORY, "no memory for train.h");
+        good = err_memory(e, n, "train.h");
     snprintf(path, sizeof path, "%s/train.h", folder);
     good = good && ts_file_write(path, s, n, e);
     free(s);
@@ -128,7 +128,7 @@ static bool write_data(const training_program *t, const char *folder, ts_error *
     char path[MOST_PATH];
     int *input = calloc((size_t)count + 1, sizeof *input);
     if (!input)
-        return err_set(e, TS_MEMORY, "no memory for the data");
+        return err_memory(e, ((size_t)count + 1) * sizeof *input, "the list of %d inputs", count);
     for (int i = 0; i < count; i++)
         input[i] = input_of(t->step, net_array_name(n, i));
     snprintf(path, sizeof path, "%s/data.bin", folder);

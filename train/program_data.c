@@ -122,7 +122,7 @@ static bool find_pieces(writing *w, const int *input, int *array, ts_error *e)
         w->piece[i].from += head;
     w->size += head;
     w->file = calloc((size_t)w->size / 8 + 1, 8);
-    return w->file || err_set(e, TS_MEMORY, "no memory for %lld bytes of data", (long long)w->size);
+    return w->file || err_memory(e, (size_t)w->size, "the data of the program");
 }
 
 bool program_data(const training_program *t, const int *input, const char *path, ts_error *e)
@@ -131,7 +131,8 @@ bool program_data(const training_program *t, const int *input, const char *path,
     writing w = {.t = t, .piece = calloc(2 * n + 1, sizeof *w.piece), .all = calloc(n + 1, sizeof *w.all)};
     int *array = calloc(2 * n + 1, sizeof *array);
     int64_t *which = calloc((size_t)t->net->batch + 1, sizeof *which);
-    bool good = (w.piece && w.all && array && which) || err_set(e, TS_MEMORY, "no memory for the data");
+    bool good = (w.piece && w.all && array && which) ||
+                err_memory(e, (2 * n + 1) * (sizeof *w.piece + sizeof *array), "the list of the program's data");
     good = good && batch_of(&w, which, 1, e) && find_pieces(&w, input, array, e) && put_values(&w, array, which, e) &&
            put_order(&w, t->updates * t->net->asked->accumulate, e) && ts_file_write(path, w.file, (size_t)w.size, e);
     for (size_t i = 0; w.all && i < n; i++)

@@ -97,7 +97,7 @@ bool run_write(const run_folder *r, const train_options *w, const run_facts *f, 
     char *plain = js_to_text(o, true), *s = plain ? files_seal_text(plain) : NULL;
     cJSON_Delete(o);
     free(plain);
-    bool good = s || err_set(e, TS_MEMORY, "no memory");
+    bool good = s || err_memory(e, 0, "the facts of the run");
     for (int i = 0; good && i < N_SETTINGS; i++)
         good = path_in(path, r->path, settings[i], e) && ts_file_write(path, s, strlen(s), e);
     free(s);
@@ -228,7 +228,7 @@ static bool roll_back(const char *run, const char *path, int64_t step, int64_t *
         return false;
     char *gone = malloc(b.n + 1);
     const size_t stay = gone ? part_rows(&b, gone, step, damaged) : b.n;
-    bool good = gone || err_set(e, TS_MEMORY, "no memory for the rows of '%s'", path);
+    bool good = gone || err_memory(e, b.n + 1, "the rows of '%s'", path);
     free(gone);
     if (stay < b.n) {
         const int fd = open(aside, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -258,7 +258,7 @@ bool run_row(run_folder *r, cJSON *row, ts_error *e)
     const int n = s ? asprintf(&line, "%s\n", s) : -1;
     free(s);
     if (n < 0)
-        return err_set(e, TS_MEMORY, "no memory for a row of metrics");
+        return err_memory(e, 0, "a row of metrics");
     const bool good = append(r->metrics, line, (size_t)n);
     free(line);
     return good || files_failed("write to the metrics of", r->path, e);

@@ -136,7 +136,9 @@ static bool optimize(step *s, net *n, const ts_tensor *grad, ts_updates *out, ts
     char name[400], (*line)[OPTION_LINE] = calloc(MOST_RULES, sizeof *line);
     ts_rule rule[MOST_RULES];
     ts_tensor *input = calloc((size_t)s->n_parameter + 1, sizeof *input); /* each as its parameter */
-    bool good = (line && input) || err_set(e, TS_MEMORY, "no memory for the step");
+    bool good = (line && input) ||
+                err_memory(e, MOST_RULES * sizeof *line + ((size_t)s->n_parameter + 1) * sizeof *input,
+                           "the rules of %d parameters", s->n_parameter);
     const ts_tensor number = ts_input(n->g, "train.step", TS_F64, 0, NULL); /* [] */
     const bool falls = s->total_steps > s->warmup;
     const ts_schedule_kind kind = {falls ? w->schedule : "constant", w->lr, (double)s->warmup, (double)s->total_steps,
@@ -223,7 +225,10 @@ static bool make_plan(step *s, net *n, const ts_options *o, ts_error *e)
               *mean = calloc(n_parameter, sizeof *mean); /* each as its parameter */
     ts_update *sums = calloc(n_parameter, sizeof *sums);
     ts_updates u = {0};
-    bool good = (grad && in && mean && sums) || err_set(e, TS_MEMORY, "no memory for the step");
+    bool good = (grad && in && mean && sums) || err_memory(e,
+                                                           (2 * n_parameter + 5) * sizeof *grad +
+                                                               n_parameter * (sizeof *in + sizeof *mean + sizeof *sums),
+                                                           "the gradients of %d parameters", s->n_parameter);
     for (int i = 0; good && i < s->n_parameter; i++)
         in[i] = s->parameter[i].input;
     good = good && precision_mixed(s, n, e) && precision_grad(s, n, in, grad, e);
@@ -236,7 +241,9 @@ static bool make_plan(step *s, net *n, const ts_options *o, ts_error *e)
     const size_t most = (size_t)u.n + 2 * (size_t)s->n_weight + 3;
     ts_state *state = calloc(most, sizeof *state);
     s->state = calloc(most, sizeof *s->state), s->sum = calloc(n_parameter + 1, sizeof *s->sum);
-    good = good && ((state && s->state && s->sum) || err_set(e, TS_MEMORY, "no memory for the step"));
+    good = good && ((state && s->state && s->sum) ||
+                    err_memory(e, most * (sizeof *state + sizeof *s->state) + (n_parameter + 1) * sizeof *s->sum,
+                               "the states of %d parameters", s->n_parameter));
     if (good) {
         int count = 0;
         add_states(s, n, &u, s->loss, state, &count);
@@ -365,7 +372,7 @@ ts_given *step_state_make(step *s, ts_error *e)
 {
     const int count = s->n_weight + s->n_state;
     ts_given *all = calloc((size_t)count + 1, sizeof *all);
-    bool good = all || err_set(e, TS_MEMORY, "no memory for the state");
+    bool good = all || err_memory(e, ((size_t)count + 1) * sizeof *all, "the list of %d states", count);
     for (int i = 0; good && i < count; i++) {
         const ts_tensor t = i < s->n_weight ? s->parameter[i].input : s->state[i - s->n_weight].input;
         good = read_value(s, t, ts_name(t), &all[i], e);
@@ -379,7 +386,7 @@ ts_given *step_state_make(step *s, ts_error *e)
 ts_given *step_trained_make(step *s, ts_error *e)
 {
     ts_given *all = calloc((size_t)s->n_weight + 1, sizeof *all);
-    bool good = all || err_set(e, TS_MEMORY, "no memory for the weights");
+    bool good = all || err_memory(e, ((size_t)s->n_weight + 1) * sizeof *all, "the list of %d weights", s->n_weight);
     for (int i = 0; good && i < s->n_weight; i++) {
         const parameter *p = &s->parameter[i];
         good = read_value(s, p->average ? p->average : p->input, p->name, &all[i], e);

@@ -34,7 +34,7 @@ static bool bind_batch(const train_options *w, ts_model *m, ts_error *e)
     const char *all[MOST_DIMS];
     char batch[300], *own = w->dims ? strdup(w->dims) : NULL;
     if (w->dims && !own)
-        return err_set(e, TS_MEMORY, "no memory for a batch");
+        return err_memory(e, strlen(w->dims) + 1, "the dimensions of a batch");
     ts_model_input(m, 0, &first);
     const bool good = ts_model_bind(m, list_dims(w, &first, own, all, batch), all, NULL, e);
     free(own);
@@ -55,7 +55,7 @@ static bool make_arrays(timed_step *t, ts_model *m, ts_error *e)
         if (p.rank > 0)
             p.dim[0] = w->batch;
         good = ts_array_make(&d->array[i], p.dtype, p.rank, p.dim, e) &&
-               ((d->name[i] = strdup(p.name)) || err_set(e, TS_MEMORY, "no memory for a batch"));
+               ((d->name[i] = strdup(p.name)) || err_memory(e, strlen(p.name) + 1, "the name of an input"));
         d->n_array++;
     }
     d->n = w->batch;
@@ -119,7 +119,8 @@ static bool draw_texts(tokens *out, int64_t rows, int64_t length, const net *n, 
     out->id = drawn(rows * length, n->vocabulary, seed, e);
     for (int64_t i = 0; out->at && i <= rows; i++)
         out->at[i] = i * length;
-    return (out->at && out->id) || e->code || err_set(e, TS_MEMORY, "no memory for a batch");
+    return (out->at && out->id) || e->code ||
+           err_memory(e, ((size_t)rows + 1) * sizeof *out->at, "%lld drawn texts", (long long)rows);
 }
 
 static bool draw_data(timed_step *t, uint64_t seed, ts_error *e)
@@ -134,7 +135,7 @@ static bool draw_data(timed_step *t, uint64_t seed, ts_error *e)
         d->label[i] = label[i];
     free(label);
     if (!d->label)
-        return e->code || err_set(e, TS_MEMORY, "no memory for a batch");
+        return e->code || err_memory(e, (size_t)n->batch * sizeof *d->label, "%lld labels", (long long)n->batch);
     d->n = n->batch;
     for (int i = 0; i < d->n_array; i++)
         ts_array_random(&d->array[i], seed + 2 + (uint64_t)i, n->feed[i].port.below);
@@ -148,7 +149,8 @@ bool timed_draw(timed_step *t, uint64_t seed, ts_error *e)
 {
     const net *n = &t->net;
     int64_t *which = calloc((size_t)n->batch, sizeof *which);
-    bool good = which || err_set(e, TS_MEMORY, "no memory for a batch");
+    bool good = which ||
+                err_memory(e, (size_t)n->batch * sizeof *which, "a batch of %lld examples", (long long)n->batch);
     for (int64_t i = 0; good && i < n->batch; i++)
         which[i] = n->stream ? i * (n->length + 1) : i;
     good = good && draw_data(t, seed, e) && !e->code && net_arrays(n, &t->data, which, n->batch, t->batch, e);

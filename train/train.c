@@ -135,13 +135,13 @@ static bool write_norms(const training *t, const double *norms, ts_error *e)
     size_t n = 0;
     FILE *f = open_memstream(&s, &n);
     if (!f)
-        return err_set(e, TS_MEMORY, "no memory for the gradient norms");
+        return err_memory(e, 0, "the gradient norms");
     for (int i = 0; i < t->step.n_parameter; i++)
         fprintf(f, "%s\t%.12g\n", t->step.parameter[i].name, norms[i]);
     bool good = fclose(f) == 0;
     good = good && ts_file_write(t->asked->grad_norms, s, n, e);
     free(s);
-    return good || err_set(e, TS_MEMORY, "no memory for the gradient norms");
+    return good || err_memory(e, n, "the gradient norms");
 }
 
 /* printf writes a NaN's sign, too, which says nothing. */
@@ -246,7 +246,9 @@ static int train(training *t, ts_error *e)
     double *norms = calloc((size_t)t->step.n_parameter + 1, sizeof *norms);
     t->which = calloc((size_t)n->batch, sizeof *t->which);
     t->batch = calloc((size_t)net_n_arrays(n), sizeof *t->batch);
-    bool good = ((norms && t->which && t->batch) || err_set(e, TS_MEMORY, "no memory for a batch")) &&
+    bool good = ((norms && t->which && t->batch) ||
+                 err_memory(e, ((size_t)t->step.n_parameter + 1) * sizeof *norms + (size_t)n->batch * sizeof *t->which,
+                            "a batch of %lld examples", (long long)n->batch)) &&
                 breakdown_make(&t->breakdown, t->step.plan, &t->options, e),
          stopped = false;
     t->begun = seconds_now(), t->begun_at = t->done;
@@ -298,7 +300,7 @@ int train_run(train_job *j, ts_error *e)
 {
     training *t = calloc(1, sizeof *t);
     if (!t)
-        return err_set(e, TS_MEMORY, "no memory"), TS_MEMORY;
+        return err_memory(e, sizeof *t, "a training run"), TS_MEMORY;
     t->job = j, t->asked = j->asked, t->saved = -1;
     t->folder.lock = t->folder.metrics = -1;
     int code = train_begin(t, e) ? TS_OK : (int)e->code;

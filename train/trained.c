@@ -131,5 +131,5 @@ bool run_weights_read(const char *run, run_weights *out, ts_error *e)
         out->n++;
     }
     checkpoint_free(&c);
-    return good || err_set(e, TS_MEMORY, "no memory for the weights");
+    return good || err_memory(e, 0, "the weights");
 }

@@ -261,7 +261,7 @@ static bool launch_span(program *g, int first, int end, err *e)
     const device_calls calls = {&w, launch_kernel, copy_here, clear, count, truth};
     if (device_kernels(&g->tables.program, &calls, first, end))
         return true;
-    return err_is(e) ? false : err_set(e, TS_MEMORY, "no memory for the places of operands");
+    return err_is(e) ? false : err_memory(e, 0, "the places of operands");
 }
 
 static bool walk_all(void *user, err *e)
@@ -339,8 +339,7 @@ program *cuda_build(const plan *p, const build_options *w, text *facts, err *e)
     g->pieces = calloc(1, sizeof *g->pieces);
     MUST(g->leaf && g->input_at && g->written && g->input && g->pieces);
     if (!g->mirror)
-        return err_set(e, TS_MEMORY, "no memory to look at %lld bytes of values", (long long)p->arena_bytes),
-               cuda_free(g), NULL;
+        return err_memory(e, (size_t)p->arena_bytes + 1, "a look at values"), cuda_free(g), NULL;
     if (make(g, w, facts, e))
         return g;
     cuda_free(g);

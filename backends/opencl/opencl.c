@@ -286,7 +286,7 @@ static bool launch_all(const walking *w, int first, int end)
     const device_calls calls = {(void *)(uintptr_t)w, launch, copy_here, clear, count, truth};
     if (device_kernels(&w->g->tables.program, &calls, first, end))
         return true;
-    return err_is(w->e) ? false : err_set(w->e, TS_MEMORY, "no memory for the places of operands");
+    return err_is(w->e) ? false : err_memory(w->e, 0, "the places of operands");
 }
 
 static bool launch_span(const program *g, int first, int end, err *e)

@@ -86,7 +86,7 @@ static bool take(unpacking *u, struct archive_entry *entry)
         return true;
     char *path = NULL;
     if (asprintf(&path, "%s/%s", u->folder, safe) < 0)
-        return err_set(u->e, TS_MEMORY, "no memory for a file name");
+        return err_memory(u->e, strlen(u->folder) + strlen(safe) + 2, "a file name");
     const int to = make_parents(path, strlen(u->folder) + 1)
                        ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)
                        : -1;
@@ -104,7 +104,7 @@ bool archive_unpack(const char *path, const char *tiers, const char *folder, ts_
     if (!libarchive_open(&u.by, e))
         return false;
     if (!(u.from = u.by.read_new()))
-        return err_set(e, TS_MEMORY, "no memory to read %s", path);
+        return err_memory(e, 0, "what reads %s", path);
     u.by.support_filters(u.from);
     u.by.support_formats(u.from);
     int got = u.by.open_file(u.from, path, BLOCK);
@@ -140,7 +140,7 @@ char *archive_folder_make(int *janitor, ts_error *e)
     int ends[2];
     *janitor = -1;
     if (asprintf(&folder, "%s/tessera-cases-XXXXXX", file_temporary()) < 0)
-        return err_set(e, TS_MEMORY, "no memory for a file name"), NULL;
+        return err_memory(e, strlen(file_temporary()) + sizeof "/tessera-cases-XXXXXX", "a file name"), NULL;
     if (!mkdtemp(folder) || pipe2(ends, O_CLOEXEC) != 0) {
         err_set(e, TS_FILES, "cannot make the temporary folder %s", folder);
         free(folder);

@@ -45,13 +45,14 @@ static bool add(cases *c, const test_case *t, ts_error *e)
         const int cap = c->cap ? 2 * c->cap : 256;
         test_case *more = reallocarray(c->all, (size_t)cap, sizeof *more);
         if (!more)
-            return err_set(e, TS_MEMORY, "no memory for %d cases", cap);
+            return err_memory(e, (size_t)cap * sizeof *more, "%d cases", cap);
         c->all = more, c->cap = cap;
     }
     test_case *own = &c->all[c->n];
     *own = (test_case){strdup(t->folder), strdup(t->tier), strdup(t->name), strdup(t->op)};
     c->n++;
-    return (own->folder && own->tier && own->name && own->op) || err_set(e, TS_MEMORY, "no memory for a case");
+    return (own->folder && own->tier && own->name && own->op) ||
+           err_memory(e, strlen(t->folder) + strlen(t->tier) + strlen(t->name) + strlen(t->op) + 4, "a case");
 }
 
 /* ---- with an index ---- */
@@ -66,7 +67,7 @@ static bool take_row(cases *c, const char *folder, char *row, const case_filter 
     if (strstr(tier, "..") || strstr(name, "..") || strchr(tier, '/') || strchr(name, '/'))
         return err_set(e, TS_BAD_INPUT, "%s/index.tsv: \"%s/%s\" is no name of a case", folder, tier, name);
     if (asprintf(&path, "%s/%s/%s", folder, tier, name) < 0)
-        return err_set(e, TS_MEMORY, "no memory for a file name");
+        return err_memory(e, strlen(folder) + strlen(tier) + strlen(name) + 3, "a file name");
     const bool good = add(c, &(test_case){path, tier, name, op ? op : (char[]){""}}, e);
     free(path);
     return good;
@@ -76,7 +77,7 @@ static bool read_index(cases *c, const char *folder, const case_filter *f, ts_er
 {
     char *path = NULL;
     if (asprintf(&path, "%s/index.tsv", folder) < 0)
-        return err_set(e, TS_MEMORY, "no memory for a file name");
+        return err_memory(e, strlen(folder) + sizeof "/index.tsv", "a file name");
     char *text = outfile_text(path, INDEX_BYTES, e), *rest = text;
     free(path);
     if (!text)

@@ -87,7 +87,7 @@ static char *content(int fd, ts_error *e)
         at += (size_t)n;
     }
     if (!text)
-        err_set(e, TS_MEMORY, "no memory for a picture of %zu bytes", size);
+        err_memory(e, size + 1, "a picture");
     return text;
 }
 

@@ -53,7 +53,8 @@ static bool ask(checking *c, ts_error *e)
     c->out = calloc((size_t)n + 1, sizeof *c->out), c->seed = calloc((size_t)n + 1, sizeof *c->seed);
     c->weight = calloc((size_t)n + 1, sizeof *c->weight), c->part = calloc((size_t)n + 1, sizeof *c->part);
     if (!c->out || !c->seed || !c->weight || !c->part)
-        return err_set(e, TS_MEMORY, "no memory for %d outputs", n);
+        return err_memory(e, ((size_t)n + 1) * (sizeof *c->out + sizeof *c->seed + sizeof *c->weight + sizeof *c->part),
+                          "%d outputs", n);
     if (!ts_function(c->g, PART "(y, w)", "y * w", NULL))
         return ts_graph_ok(c->g, e);
     for (int i = 0; i < n; i++) {
@@ -77,7 +78,10 @@ static bool ask(checking *c, ts_error *e)
     c->input = calloc(most, sizeof *c->input), c->worst = calloc(most, sizeof *c->worst);
     c->slope = calloc(most, sizeof *c->slope);
     if (!all || !c->x || !c->grad || !c->input || !c->worst || !c->slope)
-        return free(all), err_set(e, TS_MEMORY, "no memory for the inputs");
+        return free(all), err_memory(e,
+                                     ((size_t)n_all + 1) * sizeof *all +
+                                         most * (sizeof *c->x + sizeof *c->grad + sizeof *c->input),
+                                     "%zu inputs", most - 1);
     ts_leaves(c->n_out, c->out, all);
     find_inputs(c, n_all, all);
     free(all);
@@ -209,7 +213,7 @@ static bool check(checking *c, ts_error *e)
     const int n = c->n_out + c->n_in;
     ts_tensor *all = calloc((size_t)n, sizeof *all);
     if (!all)
-        return err_set(e, TS_MEMORY, "no memory for %d tensors", n);
+        return err_memory(e, (size_t)n * sizeof *all, "%d tensors", n);
     memcpy(all, c->part, (size_t)c->n_out * sizeof *all);
     memcpy(all + c->n_out, c->grad, (size_t)c->n_in * sizeof *all);
     c->s.options.reference = true;

@@ -46,7 +46,7 @@ static bool emit_function(ts_graph *g, const args *a, const char *file, ts_error
          *name = strndup(words, equals ? strcspn(words, " (") : strlen(words));
     char *source = NULL;
     if (!head || !name)
-        err_set(e, TS_MEMORY, "no memory for a function");
+        err_memory(e, strlen(words) + 1, "a function");
     else if (equals && !ts_function(g, head, equals + 1, derivative))
         ts_graph_ok(g, e);
     else

@@ -69,7 +69,7 @@ static int run(const args *a, ts_error *e)
                             .tell = tell,
                             .user = &t};
     const ts_options o = session_options(a);
-    bool good = t.to || err_set(e, TS_MEMORY, "no memory for the text");
+    bool good = t.to || err_memory(e, 0, "the text");
     if (good && !how.prompt) {
         good = err_set(e, TS_USAGE, "generate: --prompt is missing");
         err_hint(e, "--prompt TEXT gives what is to be continued");

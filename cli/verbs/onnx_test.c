@@ -170,7 +170,7 @@ static bool find(report *r, const args *a, ts_error *e)
         if (!cases_find(&r->cases, args_noun(a, i), &f, e))
             return false;
     r->out = calloc((size_t)r->cases.n + 1, sizeof *r->out);
-    return r->out || err_set(e, TS_MEMORY, "no memory for %d cases", r->cases.n);
+    return r->out || err_memory(e, ((size_t)r->cases.n + 1) * sizeof *r->out, "%d cases", r->cases.n);
 }
 
 static int run(const args *a, ts_error *e)

@@ -28,7 +28,7 @@ static bool gather(const args *a, texts *t, ts_error *e)
         lines += *s == '\n' || !s[1];
     t->all = calloc((size_t)(count + lines) + 1, sizeof *t->all);
     if (!t->all)
-        return err_set(e, TS_MEMORY, "no memory for the texts");
+        return err_memory(e, ((size_t)(count + lines) + 1) * sizeof *t->all, "%lld texts", (long long)(count + lines));
     for (int i = 0; i < count; i++)
         t->all[t->n++] = args_at(a, "text", i);
     char *rest = t->file;

@@ -7,6 +7,7 @@
 #include "cli/session.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const double TOLERANCE = 1e-4; /* of --against, where nothing else is asked for */
 
@@ -60,7 +61,7 @@ static bool save(job *j, int i, const char *name, bool changed, const ts_array *
                      *j->file[i] == '.' ? ", which ls shows with -a" : "");
     char *path = NULL;
     if (asprintf(&path, "%s/%s", j->folder, j->file[i]) < 0)
-        return err_set(e, TS_MEMORY, "no memory for a file name");
+        return err_memory(e, strlen(j->folder) + strlen(j->file[i]) + 2, "a file name");
     bool good = ts_npy_write(path, value, e);
     free(path);
     return good;
@@ -150,7 +151,8 @@ static bool work(job *j, const args *a, ts_error *e)
         return false;
     j->file = calloc((size_t)ts_model_outputs(s->model) + 1, sizeof *j->file);
     if (!j->file)
-        return err_set(e, TS_MEMORY, "no memory for file names");
+        return err_memory(e, ((size_t)ts_model_outputs(s->model) + 1) * sizeof *j->file, "%d file names",
+                          ts_model_outputs(s->model));
     s->options.schema = args_text(a, "schema", NULL);
     const bool inside = args_flag(a, "all") || args_count(a, "nodes"); /* values inside are those of one extent */
     j->plan = inside ? ts_plan_make(s->model, &s->options, e) : session_plan_make(s, e);

@@ -54,6 +54,19 @@ bool err_set(err *e, ts_code code, const char *fmt, ...)
     return false;
 }
 
+bool err_memory(err *e, size_t bytes, const char *fmt, ...)
+{
+    if (!e || err_is(e))
+        return false;
+    char what[TEXT_SIZE / 4];
+    va_list args;
+    va_start(args, fmt);
+    format_cut(what, sizeof what, fmt, args);
+    va_end(args);
+    err_set(e, TS_MEMORY, bytes ? "no memory for %s: %zu bytes" : "no memory for %s", what, bytes);
+    return err_hint(e, "end other programs, or let this one have more memory (ulimit -v says what it may have)");
+}
+
 bool err_hint(err *e, const char *fmt, ...)
 {
     static const char mark[] = "\n  hint: ";

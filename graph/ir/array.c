@@ -74,7 +74,7 @@ bool ts_array_make(ts_array *a, ts_dtype d, int rank, const int64_t *dim, ts_err
     if (!data) {
         text shown = {0};
         type_print(&shown, &t);
-        err_set(e, TS_MEMORY, "no memory for an array %s of %lld bytes", text_str(&shown), (long long)bytes);
+        err_memory(e, (size_t)bytes, "an array %s", text_str(&shown));
         text_free(&shown);
         return false;
     }

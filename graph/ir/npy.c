@@ -329,8 +329,7 @@ bool ts_npy_write(const char *path, const ts_array *a, ts_error *e)
         if (bytes > 0)
             memcpy(whole + start.len, a->data, bytes);
     }
-    bool done = whole ? file_save(path, whole, total, e)
-                      : err_set(e, TS_MEMORY, "no memory to write '%s' of %zu bytes", path, bytes);
+    bool done = whole ? file_save(path, whole, total, e) : err_memory(e, bytes, "what '%s' is to hold", path);
     free(whole);
     text_free(&start);
     return done;

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -30,6 +31,23 @@ static void test_first_is_kept(void)
     CHECK_TEXT(e.text, "model 'm': node 3: bad\n  hint: try 4\n  hint: try\n  hint: try 45");
     CHECK(!err_set(NULL, TS_FAILED, "nobody listens"));
     CHECK(!err_hint(NULL, "x") && !err_in(NULL, "x") && !err_is(NULL));
+}
+
+static void test_memory(void)
+{
+    static const char hint[] = "\n  hint: end other programs, or let this one have more memory (ulimit -v says what it "
+                               "may have)";
+    err e = {0}, other = {0}, kept = {0};
+    char want[300];
+    CHECK(!err_memory(&e, 4096, "a batch of %d examples", 8) && e.code == TS_MEMORY);
+    snprintf(want, sizeof want, "no memory for a batch of 8 examples: 4096 bytes%s", hint);
+    CHECK_TEXT(e.text, want);
+    CHECK(!err_memory(&other, 0, "the text"));
+    snprintf(want, sizeof want, "no memory for the text%s", hint);
+    CHECK_TEXT(other.text, want);
+    err_set(&kept, TS_FILES, "earlier");
+    CHECK(!err_memory(&kept, 1, "x") && !err_memory(NULL, 1, "x"));
+    CHECK_TEXT(kept.text, "earlier"); /* and no hint that is not its own */
 }
 
 /* Every cut of a text made of one, two, three and four byte characters ends after a whole one. */
@@ -85,6 +103,7 @@ static void test_must_aborts(void)
 int main(void)
 {
     test_first_is_kept();
+    test_memory();
     test_long_texts();
     test_must_aborts();
     return check_done();
