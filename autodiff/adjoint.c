@@ -24,7 +24,8 @@ static const expr *both(arena *mem, const expr *a, const expr *b)
 static bool add_axis(solver *s, int64_t extent, int *axis)
 {
     if (s->n_axis == MAX_AXIS)
-        return err_set(s->e, TS_UNSUPPORTED, "its gradient needs more than %d axes", MAX_AXIS);
+        return err_set(s->e, TS_UNSUPPORTED, "its gradient needs %d axes or more, at most %d expected", s->n_axis + 1,
+                       MAX_AXIS);
     s->extent[s->n_axis] = extent;
     return *axis = s->n_axis++, true;
 }

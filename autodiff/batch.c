@@ -392,9 +392,12 @@ static const node *made_of(batching *b, const node *y)
     else if ((made = scan_output(b, y)))
         ; /* with it */
     else if (y->op->custom && y->op->custom->kernel)
-        g_fail(g, TS_UNSUPPORTED, "a kernel has no elements that could be spelled out");
+        g_fail(g, TS_UNSUPPORTED,
+               "a kernel has no elements that could be spelled out, an operation defined by a text expected");
     else if (custom_call(y, &index))
-        g_fail(g, TS_UNSUPPORTED, "an output of a kernel has no elements that could be spelled out");
+        g_fail(
+            g, TS_UNSUPPORTED,
+            "an output of a kernel has no elements that could be spelled out, an operation defined by a text expected");
     else if (g_defn_calls(y, &mem, &d, &g->err)) {
         made = d.value->kind == X_ROUTINE ? same_routine(b, y, &d) : with_shared(b, y, &d);
         if (!made && d.value->kind != X_ROUTINE)
@@ -404,7 +407,7 @@ static const node *made_of(batching *b, const node *y)
         else if (!made && d.value->kind == X_SCAN && d.value->folds)
             made = carried(b, y, &d);
         else if (!made && x_alone(d.value) && !(made = over_repeated(b, y, &d)))
-            g_fail(g, TS_UNSUPPORTED, "it goes through all places in order");
+            g_fail(g, TS_UNSUPPORTED, "it goes through all places in order, elements that stand alone expected");
         else if (!made && !x_alone(d.value) && !(made = spelled(b, y, &d))) {
             const err why = g->err;
             if (!(made = over_repeated(b, y, &d)))

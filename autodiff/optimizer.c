@@ -339,7 +339,8 @@ static bool check(graph *g, const ts_optimizer *o)
     }
     for (int i = 0; i < o->n_rule; i++)
         if (!o->rule[i].names)
-            return g_fail(g, TS_BAD_INPUT, "rule %d of the optimizer has no names", i), false;
+            return g_fail(g, TS_BAD_INPUT, "rule %d of the optimizer has no names, globs of parameters expected", i),
+                   false;
     return (o->average >= 0 && o->average < 1) ||
            (g_fail(g, TS_BAD_INPUT, "average: %g is not in 0...1", o->average), false);
 }

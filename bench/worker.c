@@ -103,7 +103,7 @@ static bool bind_model(worker *w, ts_error *e)
     cJSON_ArrayForEach(dim, dims)
     {
         if (n == (int)(sizeof list / sizeof *list))
-            return err_set(e, TS_USAGE, "more than %d dimensions are bound", n);
+            return err_set(e, TS_USAGE, "%d dimensions are bound, at most %d expected", cJSON_GetArraySize(dims), n);
         list[n++] = dim->valuestring;
     }
     return ts_model_bind(w->model, n, list, w->values, e);
@@ -188,7 +188,7 @@ static bool open_model(worker *w, ts_error *e)
         return false;
     w->n_inputs = ts_model_inputs(w->model);
     if (w->n_inputs > MAX_WORKER_INPUTS)
-        return err_set(e, TS_UNSUPPORTED, "%d inputs; at most %d can be measured", w->n_inputs, MAX_WORKER_INPUTS);
+        return err_set(e, TS_UNSUPPORTED, "%d inputs, at most %d expected", w->n_inputs, MAX_WORKER_INPUTS);
     w->values = calloc((size_t)w->n_inputs + 1, sizeof *w->values);
     w->paths = calloc((size_t)w->n_inputs + 1, sizeof *w->paths);
     if (!w->values || !w->paths)

@@ -89,8 +89,8 @@ bool split_check(const plan *p, const kernel *k, err *e)
         return err_set(e, TS_BAD_INPUT, "loop %s is %s: in a plan over several devices no sum is in parts", letter,
                        q->role->done);
     if (s->n_result + 1 + (fold->kind == X_SCAN) > MAX_RANK)
-        return err_set(e, TS_BAD_INPUT, "loop %s is %s: its parts would have more than %d axes", letter, q->role->done,
-                       MAX_RANK);
+        return err_set(e, TS_BAD_INPUT, "loop %s is %s: its parts would have %d axes, at most %d expected", letter,
+                       q->role->done, s->n_result + 1 + (fold->kind == X_SCAN), MAX_RANK);
     if (!split_fits(s))
         return err_set(e, TS_BAD_INPUT, "loop %s is %s: what is in parts reads 1 to %d tensors, this %d", letter,
                        q->role->done, MOST_SPELLED, reads(s));

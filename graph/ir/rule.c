@@ -87,7 +87,8 @@ bool axes_set(const attr *a, int rank, uint32_t *set, err *e)
         if (!axis_norm(a->ints[i], rank, &axis, e))
             return err_in(e, "%s", a->name);
         if (*set >> axis & 1)
-            return err_set(e, TS_BAD_INPUT, "%s: axis %lld is listed twice", a->name, (long long)a->ints[i]);
+            return err_set(e, TS_BAD_INPUT, "%s: axis %lld is listed twice, once expected", a->name,
+                           (long long)a->ints[i]);
         *set |= 1u << axis;
     }
     return true;
@@ -280,7 +281,8 @@ bool onnx_dtype(int64_t code, dtype *out, err *e)
     for (int i = 0; i < COUNT(element_types); i++)
         if (element_types[i].code == code)
             return *out = element_types[i].dtype, true;
-    return err_set(e, TS_UNSUPPORTED, "element type %lld of ONNX is not supported", (long long)code);
+    return err_set(e, TS_UNSUPPORTED, "element type %lld of ONNX is not supported, reals, integers or bool expected",
+                   (long long)code);
 }
 
 /* 0 (UNDEFINED) for what ONNX has no number for. */

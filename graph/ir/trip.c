@@ -93,7 +93,7 @@ static bool check_counts(const node *n, const scan_form *f, err *e)
     if (f->trips < 0)
         return err_set(e, TS_BAD_INPUT, "%lld trips, expected 0 or more", (long long)f->trips);
     if (n->n_in > MAX_PART)
-        return err_set(e, TS_BAD_INPUT, "%d operands, takes at most %d", n->n_in, MAX_PART);
+        return err_set(e, TS_BAD_INPUT, "%d operands, at most %d expected", n->n_in, MAX_PART);
     if (f->n_state < 0 || f->n_state + f->n_slice > n->n_in)
         return err_set(e, TS_BAD_INPUT, "%d operands for %d states and %d slices, expected %d or more", n->n_in,
                        f->n_state, f->n_slice, f->n_state + f->n_slice);

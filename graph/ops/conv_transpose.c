@@ -71,8 +71,9 @@ static bool choose_pads(const onnx_call *c, const int64_t *kernel, const attr *h
         int64_t want = onnx_attr(c, "output_shape") ? shape[s + got - n] : 0, total;
         if ((!onnx_attr(c, "output_shape") && !int_mul(in, stride, &want)) ||
             !cut_away((int64_t[]){stride, in, extra[s], kernel[s], have[1].ints[s], want}, &total))
-            return err_set(e, TS_BAD_INPUT, "%s: no pads give an extent of %lld along spatial axis %d", c->type,
-                           (long long)want, s);
+            return err_set(e, TS_BAD_INPUT,
+                           "%s: no pads give an extent of %lld along spatial axis %d, sizes below 2^63 expected",
+                           c->type, (long long)want, s);
         const int64_t small = total >= 0 ? total / 2 : -((-total + 1) / 2);
         pads[s] = !strcmp(how, "SAME_UPPER") || !same ? small : total - small;
         if (!same) /* as the specification has it: without SAME_UPPER the larger half comes first */

@@ -277,7 +277,7 @@ static const node *along(graph *g, const node *x, int axis, const way *w, const 
 {
     taps t;
     if (l->in < 1)
-        return g_fail(g, TS_BAD_INPUT, "axis %d is empty: nothing to resize", axis), NULL;
+        return g_fail(g, TS_BAD_INPUT, "axis %d to resize has 0 elements, at least 1 expected", axis), NULL;
     if (!taps_fill(&g->mem, w, l, &t, &g->err))
         return NULL;
     if (is_stretch(l, &t))

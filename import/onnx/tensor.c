@@ -298,7 +298,7 @@ bool onnx_tensor(onnx_source *s, const Onnx__Tensor *t, ts_array *out, err *e)
         !find_payload(t, what, &p, e))
         return false;
     if (t->segment)
-        return err_set(e, TS_UNSUPPORTED, "stored in segments");
+        return err_set(e, TS_UNSUPPORTED, "%s: stored in segments, data in one piece expected", what);
     const size_t bytes = packed_bytes(out);
     bool ok;
     if (t->data_location == 1)

@@ -16,7 +16,7 @@ static bool read_tensor(source *s, const Onnx__Tensor *t, ts_value *out, err *e)
     ts_array a;
     *out = (ts_value){.kind = TS_TENSOR};
     if (t->data_location == 1)
-        return err_set(e, TS_UNSUPPORTED, "a value in a file of its own with external data");
+        return err_set(e, TS_UNSUPPORTED, "a value in a file of its own has external data, data in that file expected");
     if (!onnx_tensor(&s->tensors, t, &a, e) || !ts_array_make(&out->array, a.dtype, a.rank, a.dim, e))
         return false;
     const size_t bytes = (size_t)ts_array_count(&a) * (size_t)ts_dtype_bytes(a.dtype);
@@ -37,7 +37,8 @@ static bool read_optional(source *s, const Onnx__Optional *o, ts_value *out, err
 static bool read_sequence(source *s, const Onnx__Sequence *q, ts_value *out, err *e)
 {
     if (q->n_sparse_tensor_values || q->n_map_values)
-        return err_set(e, TS_UNSUPPORTED, "a sequence of sparse tensors or maps");
+        return err_set(e, TS_UNSUPPORTED,
+                       "a sequence of sparse tensors or maps, one of tensors, sequences or optionals expected");
     bool ok = make_items(out, TS_SEQUENCE, q->n_tensor_values + q->n_sequence_values + q->n_optional_values);
     int n = 0;
     for (size_t i = 0; ok && i < q->n_tensor_values; i++)
@@ -52,7 +53,7 @@ static bool read_sequence(source *s, const Onnx__Sequence *q, ts_value *out, err
 static bool read_optional(source *s, const Onnx__Optional *o, ts_value *out, err *e)
 {
     if (o->sparse_tensor_value || o->map_value)
-        return err_set(e, TS_UNSUPPORTED, "an optional sparse tensor or map");
+        return err_set(e, TS_UNSUPPORTED, "an optional sparse tensor or map, a tensor, sequence or optional expected");
     make_items(out, TS_OPTIONAL, o->tensor_value || o->sequence_value || o->optional_value);
     if (o->tensor_value)
         return read_tensor(s, o->tensor_value, out->item, e);
@@ -75,7 +76,10 @@ static bool read_message(source *s, char form, ts_value *out, err *e)
         m = protobuf_c_message_unpack(kind, &a, lean.len, (const uint8_t *)lean.s);
     text_free(&lean);
     if (!m)
-        return err_set(e, TS_BAD_INPUT, "M003 bad wire data");
+        return err_set(e, TS_BAD_INPUT, "M003 bad wire data, a %sProto of ONNX expected",
+                       form == 's'   ? "Sequence"
+                       : form == 'o' ? "Optional"
+                                     : "Tensor");
     return form == 's'   ? read_sequence(s, m, out, e)
            : form == 'o' ? read_optional(s, m, out, e)
                          : read_tensor(s, m, out, e);

@@ -372,7 +372,8 @@ static void test_refusals(void)
     refused(g, ts_batch(g, 1, &x, 0, NULL, NULL, &y), "batch: 0 tensors given, at least 1 expected");
     ts_tensor z2 = ts_input(g, "z2", TS_F64, 2, (const int64_t[]){2, 3}), placed = ts_call1(g, "row_order", z2);
     ts_tensor three = ts_input(g, "three", TS_F64, 3, (const int64_t[]){5, 2, 3});
-    refused(g, ts_batch(g, 1, &placed, 1, &z2, &three, &y), "batch of row_order: it goes through all places in order");
+    refused(g, ts_batch(g, 1, &placed, 1, &z2, &three, &y),
+            "batch of row_order: it goes through all places in order, elements that stand alone expected");
     ts_tensor whole = ts_input(g, "whole", TS_I64, 1, (const int64_t[]){2});
     refused(g, ts_jacobian(g, whole, x, NULL, NULL), "jacobian: values of dtype i64 have none, expected reals");
     ts_graph_free(g);

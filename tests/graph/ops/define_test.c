@@ -66,7 +66,7 @@ static const char *const rows[] = {
     "f32[2,3] ; reshape shape=[2,-3] => !reshape: shape: extent -3 of axis 1, 0 or more expected, or -1",
     "f32[2,3] ; reshape => !reshape: attribute shape is missing",
     "f32[2,3] ; transpose axes=[0] => !transpose: axes: 1 listed, the operand has 2: each of them expected",
-    "f32[2,3] ; transpose axes=[0,0] => !transpose: axes: axis 0 is listed twice",
+    "f32[2,3] ; transpose axes=[0,0] => !transpose: axes: axis 0 is listed twice, once expected",
     "f32[5] ; order count=6 => !order: count: 6 of 5 elements, at most all of them expected, or -1 for all",
     "f32[0] ; pad pads=[1,1] mode=edge => !pad: axis 0 is empty: nothing to repeat, mode \"constant\" expected",
     "f32[2,3] ; transpose axes=[0,2] => !transpose: axes: axis 2 is out of range for rank 2",
@@ -107,7 +107,7 @@ static const char *const rows[] = {
     "by 1, with pads of 2 and 0, which would hold padding only; smaller pads expected",
     "f32[3,0] ; max axes=[1] => !max: axis 1 is empty and has no extreme element",
     "f32[3,4] ; sum axes=[2] => !sum: axes: axis 2 is out of range for rank 2",
-    "f32[3,4] ; sum axes=[0,-2] => !sum: axes: axis -2 is listed twice",
+    "f32[3,4] ; sum axes=[0,-2] => !sum: axes: axis -2 is listed twice, once expected",
     "f32[2,3] f32[3,4] ; einsum equation=1j,jk->1k => !einsum: equation \"1j,jk->1k\": a result has axes, no places or "
     "sums",
     "f32[2] ; cast to=f99 => !cast: to: \"f99\" is not a dtype; known are f32, f64, f16, bf16, i64, i32, i16, i8, u64, "

@@ -47,7 +47,7 @@ static const char *const rows[] = {
     "Clip 13 f32[2] => f32[2] 1 2",
     "Cast 13 f32[3]=-1.5,0,2.9 ; to=7 => i64[3] -1 0 2",
     "Cast 13 f32[2]=0,2 ; to=9 => bool[2] 0 1",
-    "Cast 13 f32[2] ; to=8 => !element type 8 of ONNX is not supported",
+    "Cast 13 f32[2] ; to=8 => !element type 8 of ONNX is not supported, reals, integers or bool expected",
     "CastLike 15 i64[2] f32[1] => f32[2] 1 2",
     "IsInf 10 f32[3]=-inf,1,inf ; detect_negative=0 => bool[3] 0 0 1",
     "IsInf 10 f32[3]=-inf,1,inf ; detect_positive=0 => bool[3] 1 0 0",
