@@ -1,6 +1,8 @@
 /* weights.h - the weights of a plan as its program reads them: where they lie, or packed into the layouts that the plan
  * gives them. Seeded ones are drawn; those computed from others are computed by the back end itself, once, the largest
- * first, so that the memory which that takes is gone before the rest is there. Pages of mapped files go once copied. */
+ * first, so that the memory which that takes is gone before the rest is there. Pages of mapped files go once copied.
+ * What is packed or drawn is of weights until weights_free; all others are where the plan has them, which outlives
+ * that. */
 #ifndef TS_WEIGHTS_H
 #define TS_WEIGHTS_H
 #include "backends/derived.h"

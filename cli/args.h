@@ -1,6 +1,6 @@
 /* args.h - a parsed command line. Options may stand anywhere; -- ends them; names are never abbreviated. Values are
  * checked here, so that reading one cannot fail; asking for an option that the verb does not declare is a bug and
- * aborts. */
+ * aborts. What is parsed is of args until args_free; words are argv's. */
 #ifndef TS_ARGS_H
 #define TS_ARGS_H
 #include "cli/console.h"

@@ -1,6 +1,6 @@
-/* guess_parts.h - shared by the files that guess loops for a processor.
- * All of them read a plan and add text in the notation of nests; what they add is parsed and checked like what a
- * person wrote, so none need prove that it fits. */
+/* guess_parts.h - shared by the files that guess loops for a processor. All of them read a plan and add text in the
+ * notation of nests; what they add is parsed and checked like what a person wrote, so none need prove that it fits.
+ * They keep nothing of the plan, and the text is the caller's. */
 #ifndef TS_GUESS_PARTS_H
 #define TS_GUESS_PARTS_H
 #include "backends/cpu/guess.h"

@@ -1,6 +1,6 @@
 /* boxes.h - which box of a picture stands for a node: recipes (softmax, attention) are one box, layers that are equal
  * are drawn once, what is made of weights alone is named by who reads it, and cheap steps that follow another one and
- * are its only readers stand in its box. */
+ * are its only readers stand in its box. Lists are of boxes until boxes_free; nodes are the model's. */
 #ifndef TS_BOXES_H
 #define TS_BOXES_H
 #include "cli/draw/dot.h"

@@ -1,5 +1,5 @@
-/* graph.h - lazy and immutable. Building never computes; equal nodes are the same node; creation order
- * is topological.
+/* graph.h - lazy and immutable. Building never computes; equal nodes are the same node; creation order is topological.
+ * Nodes are the graph's and live as long as it does; data of a weight may be a file's that stays mapped for as long.
  * The room:  fn -> expr (_same, _text) -> op (attr, rule) -> graph (api, cost) -> print  element, small, array, npy
  *         scalars  one element           a record           nodes              text      types and values
  *            trip, scan: loops as nodes
