@@ -34,7 +34,7 @@ static const node *together(graph *g, const node *x)
 /* 0, 1, ... standing along one of the last two axes. */
 static const node *count_along(graph *g, int64_t n, bool rows)
 {
-    const node *i = g_callf(g, 0, NULL, "iota count=%lld", (long long)n);
+    const node *i = g_callf(g, 0, NULL, "iota count=%lld", (long long)n); /* [n] */
     return rows ? g_reshape(g, i, 2, (int64_t[]){n, 1}) : i;
 }
 
@@ -93,7 +93,7 @@ static void find_allowed(attend *a)
     graph *g = a->g;
     const node *valid = onnx_in(c, 6), *i = count_along(g, a->queries, true), *j = count_along(g, a->keys, false);
     const int64_t left = onnx_int(c, "left_window_size", -1), right = onnx_int(c, "right_window_size", -1);
-    const node *offset = g_scalar(g, TS_I64, (double)a->past);
+    const node *offset = g_scalar(g, TS_I64, (double)a->past); /* [] or [batch, 1, 1, 1] */
     if (valid) {
         valid = g_reshape(g, g_cast(g, valid, TS_I64), 4, (int64_t[]){a->batch, 1, 1, 1});
         offset = g_call2(g, "subtract", valid, g_scalar(g, TS_I64, (double)a->queries));
@@ -129,8 +129,9 @@ static const node *by_heads(attend *a, const node *x, const node *y)
     if (!x || !y || a->heads == a->few)
         return g_call2(g, "matmul", x, y);
     const int64_t *p = x->type.dim, *q = y->type.dim;
+    /* [batch, few, heads / few, m, k] */
     const node *left = g_reshape(g, x, 5, (int64_t[]){p[0], a->few, a->heads / a->few, p[2], p[3]});
-    const node *right = g_reshape(g, y, 5, (int64_t[]){q[0], a->few, 1, q[2], q[3]});
+    const node *right = g_reshape(g, y, 5, (int64_t[]){q[0], a->few, 1, q[2], q[3]}); /* [batch, few, 1, k, n] */
     return g_reshape(g, g_call2(g, "matmul", left, right), 4, (int64_t[]){p[0], a->heads, p[2], q[3]});
 }
 
@@ -153,8 +154,8 @@ static bool scores(attend *a, const node **s, const node **out, err *e)
     graph *g = a->g;
     const node *mask = onnx_in(a->c, 3);
     const double cap = onnx_real(a->c, "softcap", 0), root = sqrt(scale_of(a));
-    const node *q = g_call2(g, "multiply", a->q, g_scalar_like(g, a->q, root));
-    const node *k = g_call2(g, "multiply", a->k, g_scalar_like(g, a->k, root));
+    const node *q = g_call2(g, "multiply", a->q, g_scalar_like(g, a->q, root)); /* [batch, heads, queries, width] */
+    const node *k = g_call2(g, "multiply", a->k, g_scalar_like(g, a->k, root)); /* [batch, few, keys, width] */
     *s = by_heads(a, q, g_transpose(g, k, 4, (int64_t[]){0, 1, 3, 2}));
     if (!give_scores(a, 0, *s, out, e))
         return false;

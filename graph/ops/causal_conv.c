@@ -25,6 +25,7 @@ static bool adapt_causal_conv(const onnx_call *c, const node **out, err *e)
     const char *activation = onnx_word(c, "activation", "none");
     if (!onnx_need(c, 2, e))
         return false;
+    /* x [batch, channel, time], w [channel, 1, kernel] */
     const node *x = c->in[0], *w = c->in[1], *bias = onnx_in(c, 2), *past = onnx_in(c, 3);
     const bool smooth = !strcmp(activation, "silu") || !strcmp(activation, "swish");
     if (x->type.rank != 3 || w->type.rank != 3 || w->type.dim[2] < 1)
@@ -37,14 +38,14 @@ static bool adapt_causal_conv(const onnx_call *c, const node **out, err *e)
     const int64_t kept = w->type.dim[2] - 1;
     const type before = {.dtype = x->type.dtype, .rank = 3, .dim = {x->type.dim[0], x->type.dim[1], kept}};
     past = past ? past : g_filled(g, &before, 0);
-    const node *y = g_call3(g, "causal_conv", x, w, past);
+    const node *y = g_call3(g, "causal_conv", x, w, past); /* [batch, channel, time] */
     if (y && bias)
         y = g_call2(g, "add", y, g_call1(g, "expand_dims axes=[1]", bias));
     if (!onnx_give(c, out, smooth ? silu(c, y) : y, e) || c->n_out < 2)
         return c->n_out < 2 && y;
     const int64_t from[] = {0, 0, x->type.dim[2]};
     const attr last[] = {attr_ints("starts", 3, from), attr_ints("sizes", 3, before.dim)};
-    const node *all = with_past(g, x, past);
+    const node *all = with_past(g, x, past); /* [batch, channel, kept + time] */
     return onnx_give(c, out + 1, all ? g_apply(g, "slice", all, COUNT(last), last) : NULL, e);
 }
 

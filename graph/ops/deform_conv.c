@@ -132,13 +132,14 @@ static const node *read_between(graph *g, const node *n, const deformed *f, int6
     const node *p[MAX_SPACE], *sum = NULL;
     for (int s = 0; s < f->w.n; s++)
         p[s] = places(g, n, f, s), image[3] *= x->dim[s + 2];
+    /* flat [n, og, c, image], mask [n, og, 1, k o] */
     const node *flat = g_reshape(g, n->in[0], 4, image), *mask = g_reshape(g, n->in[3], 4, row);
     for (int k = 0; k < 1 << f->w.n; k++) {
         tap t = {0};
         for (int s = 0; s < f->w.n; s++)
             tap_along(g, &t, p[s], k >> s & 1, x->dim[s + 2]);
-        const node *index = g_broadcast(g, g_reshape(g, t.index, 4, row), 4, all);
-        const node *got = g_call2(g, "take_along_axis axis=3", flat, index);
+        const node *index = g_broadcast(g, g_reshape(g, t.index, 4, row), 4, all); /* [n, og, c, k o] */
+        const node *got = g_call2(g, "take_along_axis axis=3", flat, index); /* [n, og, c, k o] */
         got = g_call3(g, "where", g_reshape(g, t.inside, 4, row), got, g_scalar_like(g, flat, 0));
         got = g_call2(g, "multiply", got, g_call2(g, "multiply", g_reshape(g, t.weight, 4, row), mask));
         sum = sum ? g_call2(g, "add", sum, got) : got;
@@ -166,7 +167,7 @@ static const node *deform_lower(graph *g, const node *n)
         return g_filled(g, &t, 0);
     const int64_t taken = w->dim[1] * f.points;
     const int64_t right[] = {x->dim[0], f.groups, taken, place}, left[] = {f.groups, w->dim[0] / f.groups, taken};
-    const node *read = g_reshape(g, g_cast(g, read_between(g, n, &f, place), d), 4, right);
+    const node *read = g_reshape(g, g_cast(g, read_between(g, n, &f, place), d), 4, right); /* [n, group, ic k, o] */
     return g_reshape(g, g_call2(g, "matmul", g_reshape(g, g_cast(g, n->in[1], d), 3, left), read), x->rank, shape);
 }
 

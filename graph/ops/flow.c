@@ -67,7 +67,7 @@ static bool make_if(const onnx_call *c, onnx_value *out, err *e)
     if (!c->pass(c, &(onnx_pass){"then_branch", 0, c->n_out, NULL, yes}, e) ||
         !c->pass(c, &(onnx_pass){"else_branch", 0, c->n_out, NULL, no}, e))
         return false;
-    const node *cond = as_scalar(c->g, c->in[0]);
+    const node *cond = as_scalar(c->g, c->in[0]); /* [] */
     for (int i = 0; i < c->n_out; i++)
         if (!pick(c, cond, &yes[i], &no[i], &out[i], e))
             return false;
@@ -231,7 +231,7 @@ static bool step_loop(loop *l, err *e)
     if (next == NO && !l->active)
         l->go = NO;
     else if (next == LATER || l->active) {
-        const node *more = as_scalar(c->g, l->out[0].node);
+        const node *more = as_scalar(c->g, l->out[0].node); /* [] */
         l->active = l->active ? g_call2(c->g, "logical_and", l->active, more) : more;
         l->go = LATER;
     }
@@ -256,8 +256,8 @@ static const node *both(graph *g, const node *a, const node *b) /* truth values,
 static const node *goes_on(const loop *l, const node *trip, const node *condition)
 {
     graph *g = l->c->g;
-    const node *next = l->count ? g_call2(g, "add", trip, g_scalar(g, TS_I64, 1)) : NULL;
-    const node *more = both(g, next ? g_call2(g, "less", next, l->count) : NULL, condition);
+    const node *next = l->count ? g_call2(g, "add", trip, g_scalar(g, TS_I64, 1)) : NULL; /* [] */
+    const node *more = both(g, next ? g_call2(g, "less", next, l->count) : NULL, condition); /* [] */
     return both(g, more, l->active);
 }
 
@@ -285,11 +285,12 @@ static bool try_loop(const loop *l, const node **result)
     for (int i = 0; i < l->n_scan; i++)
         if (!out[1 + l->n_state + i].node || !ts_scan_gather(t.by, out[1 + l->n_state + i].node, false))
             return false;
-    const node *more = goes_on(l, in[0].node, next == LATER ? as_scalar(g, out[0].node) : NULL);
+    const node *more = goes_on(l, in[0].node, next == LATER ? as_scalar(g, out[0].node) : NULL); /* [] */
     if (more)
         ts_scan_until(t.by, g_call1(g, "logical_not", more));
     if (next == NO || (l->n_scan && more) || !ts_scan_end(t.by, result))
         return false;
+    /* [] */
     const node *any = both(g, l->count ? g_call2(g, "greater", l->count, g_scalar(g, TS_I64, 0)) : NULL, l->active);
     for (int i = 0; any && i < l->n_state; i++) /* perhaps it makes no trip */
         result[i] = g_call3(g, "where", any, result[i], l->in[2 + i].node);
@@ -388,7 +389,7 @@ static const node *entry(graph *g, const node *x, int64_t axis, int64_t at)
     memcpy(sizes, x->type.dim, sizeof sizes);
     starts[axis] = at, sizes[axis] = 1;
     const attr part[] = {attr_ints("starts", x->type.rank, starts), attr_ints("sizes", x->type.rank, sizes)};
-    const node *one = g_apply(g, "slice", x, COUNT(part), part);
+    const node *one = g_apply(g, "slice", x, COUNT(part), part); /* [..., 1 at the axis, ...] */
     return g_callf(g, 1, &one, "squeeze axes=[%lld]", (long long)axis);
 }
 
@@ -404,7 +405,7 @@ static bool pass_scan(const scan *s, int64_t trip, onnx_value *in, onnx_value *o
         type t = x->type; /* no entry to look at: one of zeros has the right type */
         memmove(t.dim + s->axis_in[i], t.dim + s->axis_in[i] + 1, (size_t)(t.rank - 1 - s->axis_in[i]) * sizeof *t.dim);
         t.rank--;
-        const node *zero = g_scalar(c->g, t.dtype, 0);
+        const node *zero = g_scalar(c->g, t.dtype, 0); /* [] */
         const attr shape = attr_ints("shape", t.rank, t.dim);
         in[s->n_state + i].node = g_apply(c->g, "broadcast_to", zero, 1, &shape);
     }

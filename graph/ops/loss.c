@@ -61,7 +61,7 @@ static void places(graph *g, const node *call, int axis, const node **label, con
 static void softmax_of(graph *g, const node *x, int axis, const node **top, const node **log_sum)
 {
     *top = g_callf(g, 1, &x, "max axes=[%d] keepdims=1", axis); /* [..., 1, ...] */
-    const node *z = g_call1(g, "exp", g_call2(g, "subtract", x, *top));
+    const node *z = g_call1(g, "exp", g_call2(g, "subtract", x, *top)); /* as x */
     *log_sum = g_call1(g, "log", g_callf(g, 1, &z, "sum axes=[%d] keepdims=1", axis)); /* [..., 1, ...] */
 }
 
@@ -73,13 +73,13 @@ static const node *pick_lower(graph *g, const node *n)
     if (!pick_axis(g, n, &axis))
         return NULL;
     const node *in[] = {n->in[0], beside(g, n->in[1], axis)};
-    const node *y = g_callf(g, 2, in, "take_along_axis axis=%d", axis);
+    const node *y = g_callf(g, 2, in, "take_along_axis axis=%d", axis); /* [..., 1, ...] */
     return g_callf(g, 1, &y, "squeeze axes=[%d]", axis);
 }
 
 static const node *softmax_nll_lower(graph *g, const node *n)
 {
-    const node *x = n->in[0], *top, *log_sum;
+    const node *x = n->in[0], *top, *log_sum; /* x [..., class, ...], others [..., 1, ...] */
     int axis;
     if (!pick_axis(g, n, &axis))
         return NULL;

@@ -14,14 +14,14 @@ static const node *over(graph *g, const char *op_name, const node *x, int n, con
 /* 1 / sqrt(mean(y * y) + epsilon) over the given axes. */
 static const node *inverse_size(graph *g, const node *y, int n, const int64_t *axes, double epsilon)
 {
-    const node *square = over(g, "mean", g_call1(g, "square", y), n, axes);
+    const node *square = over(g, "mean", g_call1(g, "square", y), n, axes); /* [..., 1 at the axes, ...] */
     return g_call1(g, "rsqrt", g_call2(g, "add", square, g_scalar_like(g, square, epsilon)));
 }
 
 /* (x - mean) / sqrt(variance + epsilon), both over the given axes. */
 static const node *standard(graph *g, const node *x, int n, const int64_t *axes, double epsilon)
 {
-    const node *away = g_call2(g, "subtract", x, over(g, "mean", x, n, axes));
+    const node *away = g_call2(g, "subtract", x, over(g, "mean", x, n, axes)); /* as x */
     return g_call2(g, "multiply", away, inverse_size(g, away, n, axes, epsilon));
 }
 
@@ -61,6 +61,7 @@ static const node *softmax_as(const onnx_call *c, const char *op_name, err *e)
     for (int i = 0; i < t->rank; i++)
         if (!int_mul(shape[i >= axis], t->dim[i], &shape[i >= axis]))
             return operands_refuse(1, c->in, e, "rows of at most 2^63 - 1 elements"), NULL;
+    /* [before, axis and behind] */
     const node *flat = g_apply(c->g, "reshape", x, 1, (attr[]){attr_ints("shape", 2, shape)});
     flat = g_cast(c->g, g_call1(c->g, op_name, flat), t->dtype);
     return g_apply(c->g, "reshape", flat, 1, (attr[]){attr_ints("shape", t->rank, t->dim)});
@@ -70,7 +71,7 @@ static bool adapt_softmax(const onnx_call *c, const node **out, err *e)
 {
     if (!onnx_need(c, 1, e))
         return false;
-    const node *y = softmax_as(c, "softmax", e);
+    const node *y = softmax_as(c, "softmax", e); /* as its operand */
     return (y || !err_is(e)) && onnx_give(c, out, y, e);
 }
 
@@ -78,7 +79,7 @@ static bool adapt_log_softmax(const onnx_call *c, const node **out, err *e)
 {
     if (!onnx_need(c, 1, e))
         return false;
-    const node *y = softmax_as(c, "log_softmax", e);
+    const node *y = softmax_as(c, "log_softmax", e); /* as its operand */
     return (y || !err_is(e)) && onnx_give(c, out, y, e);
 }
 
@@ -102,7 +103,7 @@ static bool with_epsilon(const onnx_call *c, const char *op_name, int64_t axis, 
     if (!onnx_need(c, 2, e) || !stash_type(c, &stash, e))
         return false;
     const attr list[] = {attr_real("epsilon", onnx_real(c, "epsilon", 1e-5)), attr_int("axis", axis)};
-    const node *x = stashed(c, stash), *bias = onnx_in(c, 2), *y;
+    const node *x = stashed(c, stash), *bias = onnx_in(c, 2), *y; /* x, y [before..., axes...], bias [axes...] */
     if (x == c->in[0])
         y = g_make(c->g, op_find(op_name), bias ? 3 : 2, c->in, list, COUNT(list));
     else
@@ -125,10 +126,11 @@ static bool adapt_layer_norm(const onnx_call *c, const node **out, err *e)
     for (int i = axis; i < c->in[0]->type.rank; i++)
         axes[n++] = i;
     graph *g = c->g;
+    /* x, away [before..., axes...], mean [before..., 1...] */
     const node *x = stashed(c, stash), *mean = over(g, "mean", x, n, axes), *away = g_call2(g, "subtract", x, mean);
     if (c->n_out > 1 && !onnx_give(c, out + 1, g_cast(g, mean, stash), e))
         return false;
-    const node *inverse = inverse_size(g, away, n, axes, onnx_real(c, "epsilon", 1e-5));
+    const node *inverse = inverse_size(g, away, n, axes, onnx_real(c, "epsilon", 1e-5)); /* [before..., 1...] */
     return c->n_out < 3 || onnx_give(c, out + 2, g_cast(g, inverse, stash), e);
 }
 
@@ -146,7 +148,7 @@ static bool adapt_instance_norm(const onnx_call *c, const node **out, err *e)
     const node *in[3];
     for (int i = 0; i < 3; i++)
         in[i] = g_widened(c->g, c->in[i]);
-    const node *y = g_make(c->g, op_find("instance_norm"), 3, in, &epsilon, 1);
+    const node *y = g_make(c->g, op_find("instance_norm"), 3, in, &epsilon, 1); /* [batch, channel, ...] */
     return onnx_give(c, out, g_cast(c->g, y, c->in[0]->type.dtype), e);
 }
 
@@ -174,7 +176,7 @@ static bool adapt_group_norm(const onnx_call *c, const node **out, err *e)
     for (int i = 0; i < 3; i++)
         in[i] = g_widened(c->g, in[i]);
     const attr list[] = {attr_int("groups", groups), attr_real("epsilon", onnx_real(c, "epsilon", 1e-5))};
-    const node *y = g_make(c->g, op_find("group_norm"), 3, in, list, COUNT(list));
+    const node *y = g_make(c->g, op_find("group_norm"), 3, in, list, COUNT(list)); /* [batch, channel, ...] */
     return onnx_give(c, out, g_cast(c->g, y, t->dtype), e);
 }
 
@@ -194,7 +196,7 @@ static const node *lowered(graph *g, const node *n)
 /* z of x's shape; the sum has 1 at the axis. */
 static const node *softmax_lower(graph *g, const node *n)
 {
-    const node *z = g_call1(g, "exp", lowered(g, n));
+    const node *z = g_call1(g, "exp", lowered(g, n)); /* as the operand */
     return g_call2(g, "divide", z, over(g, "sum", z, 1, (int64_t[]){node_int(n, "axis")}));
 }
 
@@ -202,6 +204,7 @@ static const node *softmax_lower(graph *g, const node *n)
 static const node *log_softmax_lower(graph *g, const node *n)
 {
     const node *x = lowered(g, n);
+    /* [..., 1 at the axis, ...] */
     const node *sum = over(g, "sum", g_call1(g, "exp", x), 1, (int64_t[]){node_int(n, "axis")});
     return g_call2(g, "subtract", x, g_call1(g, "log", sum));
 }
@@ -226,7 +229,7 @@ static const node *layer_norm_lower(graph *g, const node *n)
     const int count = trailing(g, n, axes);
     if (!count)
         return NULL;
-    const node *y = standard(g, n->in[0], count, axes, node_real(n, "epsilon"));
+    const node *y = standard(g, n->in[0], count, axes, node_real(n, "epsilon")); /* [before..., axes...] */
     return scaled(g, y, n->n_in > 1 ? n->in[1] : NULL, n->n_in > 2 ? n->in[2] : NULL);
 }
 
@@ -239,6 +242,7 @@ static const node *rms_norm_lower(graph *g, const node *n)
     const int count = trailing(g, n, axes);
     if (!count)
         return NULL;
+    /* [before..., axes...] */
     const node *y = g_call2(g, "multiply", x, inverse_size(g, x, count, axes, node_real(n, "epsilon")));
     return scaled(g, y, n->n_in > 1 ? n->in[1] : NULL, n->n_in > 2 ? n->in[2] : NULL);
 }
@@ -247,6 +251,7 @@ static const node *rms_norm_lower(graph *g, const node *n)
  * ...] */
 static const node *grouped(graph *g, const node *n, int64_t groups)
 {
+    /* x [batch, channel, ...] */
     const node *x = n->in[0], *scale = g_by_channel(g, x, n->in[1]), *bias = g_by_channel(g, x, n->in[2]);
     if (!scale || !bias)
         return NULL;
@@ -259,7 +264,7 @@ static const node *grouped(graph *g, const node *n, int64_t groups)
         if (!int_mul(part, x->type.dim[i], &part))
             return operands_refuse(1, &x, &g->err, "channels and places of at most 2^63 - 1 elements"), NULL;
     const int64_t shape[] = {x->type.dim[0], groups, part};
-    const node *y = g_apply(g, "reshape", x, 1, (attr[]){attr_ints("shape", 3, shape)});
+    const node *y = g_apply(g, "reshape", x, 1, (attr[]){attr_ints("shape", 3, shape)}); /* [batch, group, part] */
     y = standard(g, y, 1, (int64_t[]){2}, node_real(n, "epsilon"));
     return scaled(g, g_apply(g, "reshape", y, 1, (attr[]){attr_ints("shape", x->type.rank, x->type.dim)}), scale, bias);
 }
@@ -280,7 +285,7 @@ static const node *softmax_grad(graph *g, const node *call, const node *y, const
 {
     const int64_t axis = node_int(call, "axis");
     (void)k;
-    const node *sum = over(g, "sum", g_call2(g, "multiply", dy, y), 1, &axis);
+    const node *sum = over(g, "sum", g_call2(g, "multiply", dy, y), 1, &axis); /* [..., 1 at the axis, ...] */
     return g_call2(g, "multiply", g_call2(g, "subtract", dy, sum), y);
 }
 

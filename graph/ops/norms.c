@@ -103,7 +103,7 @@ static const node *lp_norm_lower(graph *g, const node *n)
     if (p != 1 && p != 2)
         return g_fail(g, TS_BAD_INPUT, "p: %lld is neither 1 nor 2", (long long)p), NULL;
     const node *size = over(g, p == 1 ? "norm1" : "norm2", x, &axes); /* x with 1 at the axis */
-    const node *none = g_call2(g, "equal", size, g_scalar_like(g, size, 0));
+    const node *none = g_call2(g, "equal", size, g_scalar_like(g, size, 0)); /* as size */
     return g_call2(g, "divide", x, g_call3(g, "where", none, g_scalar_like(g, size, 1), size));
 }
 
@@ -129,7 +129,7 @@ static const node *hardmax_lower(graph *g, const node *n)
         return x;
     for (int i = 0; i < x->type.rank; i++)
         shape[i] = i == axis ? x->type.dim[i] : 1; /* [1, ..., extent, ..., 1] */
-    const node *best = g_callf(g, 1, &x, "argmax axis=%d keepdims=1", axis);
+    const node *best = g_callf(g, 1, &x, "argmax axis=%d keepdims=1", axis); /* [..., 1 at the axis, ...] */
     const node *place = g_reshape(g, g_callf(g, 0, NULL, "iota count=%lld", (long long)shape[axis]), x->type.rank,
                                   shape);
     return g_cast(g, g_call2(g, "equal", place, best), x->type.dtype);

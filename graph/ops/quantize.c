@@ -33,6 +33,7 @@ static const node *beside(graph *g, const node *x, const node *v, int axis, int6
             return g_fail(g, TS_BAD_INPUT, "%lld blocks of %lld for %lld elements, which they have to cover",
                           (long long)n, (long long)block, (long long)dim),
                    NULL;
+        /* [..., whole at the axis, ...] */
         const node *all = g_callf(g, 1, &v, "stretch axis=%d size=%lld", axis, (long long)whole);
         int64_t start[MAX_RANK] = {0}, size[MAX_RANK];
         for (int i = 0; all && i < x->type.rank; i++)
@@ -83,7 +84,7 @@ static bool adapt_quantize(const onnx_call *c, const node **out, err *e)
     if (!onnx_need(c, 2, e) || !scale_axis(c, &axis, e))
         return false;
     graph *g = c->g;
-    const node *x = c->in[0], *scale = c->in[1], *zero = onnx_in(c, 2);
+    const node *x = c->in[0], *scale = c->in[1], *zero = onnx_in(c, 2); /* scale, zero [], [n] or blocks */
     if (onnx_int(c, "output_dtype", 0) && !onnx_dtype(onnx_int(c, "output_dtype", 0), &to, e))
         return false;
     precision = scale->type.dtype;
@@ -108,14 +109,14 @@ static bool adapt_dequantize(const onnx_call *c, const node **out, err *e)
         return false;
     graph *g = c->g;
     const int64_t block = onnx_int(c, "block_size", 0);
-    const node *x = c->in[0], *scale = beside(g, x, c->in[1], axis, block);
+    const node *x = c->in[0], *scale = beside(g, x, c->in[1], axis, block); /* scale beside x */
     dtype to = c->in[1]->type.dtype;
     if (onnx_int(c, "output_dtype", 0) && !onnx_dtype(onnx_int(c, "output_dtype", 0), &to, e))
         return false;
-    const node *zero = beside(g, x, onnx_in(c, 2), axis, block);
+    const node *zero = beside(g, x, onnx_in(c, 2), axis, block); /* beside x */
     const dtype exact = dtype_class(x->type.dtype) == D_REAL ? to : TS_I64;
-    const node *whole = zero ? g_call2(g, "subtract", g_cast(g, x, exact), g_cast(g, zero, exact)) : x;
-    const node *y = g_call2(g, "multiply", g_cast(g, whole, to), g_cast(g, scale, to));
+    const node *whole = zero ? g_call2(g, "subtract", g_cast(g, x, exact), g_cast(g, zero, exact)) : x; /* as x */
+    const node *y = g_call2(g, "multiply", g_cast(g, whole, to), g_cast(g, scale, to)); /* as x */
     return onnx_give(c, out, y, e);
 }
 
@@ -125,11 +126,11 @@ static bool adapt_dynamic(const onnx_call *c, const node **out, err *e)
     if (!onnx_need(c, 1, e))
         return false;
     graph *g = c->g;
-    const node *x = c->in[0], *nothing = g_scalar_like(g, x, 0);
-    const node *top = g_call2(g, "maximum", g_call1(g, "max", x), nothing);
-    const node *low = g_call2(g, "minimum", g_call1(g, "min", x), nothing);
-    const node *scale = g_call2(g, "divide", g_call2(g, "subtract", top, low), g_scalar_like(g, x, 255));
-    const node *zero = quantized(g, g_call1(g, "negative", low), scale, g_scalar(g, TS_U8, 0), TS_U8);
+    const node *x = c->in[0], *nothing = g_scalar_like(g, x, 0); /* nothing [] */
+    const node *top = g_call2(g, "maximum", g_call1(g, "max", x), nothing); /* [] */
+    const node *low = g_call2(g, "minimum", g_call1(g, "min", x), nothing); /* [] */
+    const node *scale = g_call2(g, "divide", g_call2(g, "subtract", top, low), g_scalar_like(g, x, 255)); /* [] */
+    const node *zero = quantized(g, g_call1(g, "negative", low), scale, g_scalar(g, TS_U8, 0), TS_U8); /* [] */
     return onnx_give(c, out, quantized(g, x, scale, zero, TS_U8), e) &&
            (c->n_out < 2 || onnx_give(c, out + 1, scale, e)) && (c->n_out < 3 || onnx_give(c, out + 2, zero, e));
 }
@@ -140,8 +141,8 @@ static bool adapt_matmul_integer(const onnx_call *c, const node **out, err *e)
     if (!onnx_need(c, 2, e))
         return false;
     graph *g = c->g;
-    const node *a = centred(g, c->in[0], of_rows(g, c->in[0], onnx_in(c, 2), false));
-    const node *b = centred(g, c->in[1], of_rows(g, c->in[1], onnx_in(c, 3), true));
+    const node *a = centred(g, c->in[0], of_rows(g, c->in[0], onnx_in(c, 2), false)); /* [..., m, k] */
+    const node *b = centred(g, c->in[1], of_rows(g, c->in[1], onnx_in(c, 3), true)); /* [..., k, n] */
     return onnx_give(c, out, g_call2(g, "matmul", a, b), e);
 }
 
@@ -150,10 +151,13 @@ static bool adapt_matmul_integer(const onnx_call *c, const node **out, err *e)
 static const node *rescaled(graph *g, const node *sum, const node *a_scale, const node *b_scale, const node *y_scale,
                             const node *zero)
 {
+    /* [], or beside sum */
     const node *y_one = y_scale && type_count(&y_scale->type) == 1 ? g_reshape(g, y_scale, 0, NULL) : y_scale;
+    /* [], or beside sum */
     const node *z_one = zero && type_count(&zero->type) == 1 ? g_reshape(g, zero, 0, NULL) : zero;
+    /* beside sum */
     const node *factor = g_call2(g, "multiply", g_cast(g, a_scale, TS_F32), g_cast(g, b_scale, TS_F32));
-    const node *real = g_call2(g, "multiply", g_cast(g, sum, TS_F32), factor);
+    const node *real = g_call2(g, "multiply", g_cast(g, sum, TS_F32), factor); /* as sum */
     return zero ? quantized(g, real, g_cast(g, y_one, TS_F32), z_one, zero->type.dtype) : NULL;
 }
 
@@ -163,7 +167,7 @@ static bool adapt_qlinear_matmul(const onnx_call *c, const node **out, err *e)
     if (!onnx_need(c, 8, e))
         return false;
     graph *g = c->g;
-    const node *a = c->in[0], *b = c->in[3];
+    const node *a = c->in[0], *b = c->in[3]; /* [..., m, k], [..., k, n] */
     const node *sum = g_call2(g, "matmul", centred(g, a, of_rows(g, a, c->in[2], false)),
                               centred(g, b, of_rows(g, b, c->in[5], true)));
     return onnx_give(c, out,
@@ -206,9 +210,10 @@ static bool adapt_conv_integer(const onnx_call *c, const node **out, err *e)
     if (!onnx_need(c, 2, e))
         return false;
     graph *g = c->g;
-    const node *x = centred(g, c->in[0], of_outputs(g, c->in[0], onnx_in(c, 2), true));
+    const node *x = centred(g, c->in[0], of_outputs(g, c->in[0], onnx_in(c, 2), true)); /* [batch, in, space...] */
+    /* [out, in / group, space...] */
     const node *w = centred(g, c->in[1], of_outputs(g, c->in[1], onnx_in(c, 3), true));
-    const node *y = integer_conv(c, x, w, e);
+    const node *y = integer_conv(c, x, w, e); /* [batch, out, space...] */
     return (y || !err_is(e)) && onnx_give(c, out, y, e);
 }
 
@@ -220,6 +225,7 @@ static bool adapt_qlinear_conv(const onnx_call *c, const node **out, err *e)
         return false;
     graph *g = c->g;
     const node *x = centred(g, c->in[0], g_reshape(g, c->in[2], 0, NULL)), *w = c->in[3];
+    /* [batch, out, space...] */
     const node *sum = integer_conv(c, x, centred(g, w, of_outputs(g, w, c->in[5], true)), e);
     if (!sum && err_is(e))
         return false;

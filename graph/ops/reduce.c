@@ -245,8 +245,9 @@ static const node *logsumexp_lower(graph *g, const node *n)
         x = g_cast(g, x, TS_F64); /* a difference may be below 0 */
     top = over_axes(g, n, "max", x, true);
     top = g_call3(g, "where", g_call1(g, "isinf", top), g_scalar_like(g, top, 0), top);
+    /* [..., 1 at the axes, ...] */
     const node *sum = over_axes(g, n, "sum", g_call1(g, "exp", g_call2(g, "subtract", x, top)), true);
-    const node *y = g_call2(g, "add", g_call1(g, "log", sum), top);
+    const node *y = g_call2(g, "add", g_call1(g, "log", sum), top); /* [..., 1 at the axes, ...] */
     if (node_int(n, "keepdims"))
         return y;
     const attr axes = *node_attr(n, "axes");
@@ -283,13 +284,14 @@ static const node *mean_grad(graph *g, const node *call, const node *y, const no
 /* dy * softmax; derived from the recipe it would also pass through the maximum, which cancels out. */
 static const node *logsumexp_grad(graph *g, const node *call, const node *y, const node *dy, int k)
 {
-    const node *share = g_call1(g, "exp", g_call2(g, "subtract", call->in[k], kept(g, call, y)));
+    const node *share = g_call1(g, "exp", g_call2(g, "subtract", call->in[k], kept(g, call, y))); /* as the operand */
     return g_call2(g, "multiply", kept(g, call, dy), share);
 }
 
 /* y = sqrt(sum of x^2 / count): x dy / (count y), and 0 where y is: no direction is steeper than its opposite. */
 static const node *root_grad(graph *g, const node *call, const node *x, double count, const node *y, const node *dy)
 {
+    /* [..., 1 at the axes, ...] */
     const node *part = g_formula(g, 2, (const node *[]){kept(g, call, y), kept(g, call, dy)}, "select(eq(a,0),0,b/a)");
     return g_call2(g, "multiply", x, count == 1 ? part : g_call2(g, "divide", part, g_scalar_like(g, part, count)));
 }

@@ -31,7 +31,7 @@ static bool adapt_rotary(const onnx_call *c, const node **out, err *e)
     if (!onnx_need(c, 3, e))
         return false;
     graph *g = c->g;
-    const node *x = c->in[0];
+    const node *x = c->in[0]; /* [batch, time, heads * width] or [batch, heads, time, width] */
     const bool flat = x->type.rank == 3;
     const int64_t *dim = x->type.dim, heads = onnx_int(c, "num_heads", 0),
                   width = onnx_int(c, "rotary_embedding_dim", 0);
@@ -65,15 +65,17 @@ static const node *rotary_lower(graph *g, const node *n)
     for (int i = 0; i < rank; i++)
         shape[i] = pairs[i] = x->type.dim[i];
     shape[rank - 1] = width, pairs[rank - 1] = width / 2, pairs[rank] = 2;
-    const node *turned = width == all ? x : part(g, x, 0, width);
+    const node *turned = width == all ? x : part(g, x, 0, width); /* [..., width] */
     if (node_int(n, "interleaved")) {
-        const node *two = g_reshape(g, turned, rank + 1, pairs);
+        const node *two = g_reshape(g, turned, rank + 1, pairs); /* [..., width / 2, 2] */
         p = g_call1(g, "squeeze axes=[-1]", part(g, two, 0, 1)),
         q = g_call1(g, "squeeze axes=[-1]", part(g, two, 1, 1));
     } else {
         p = part(g, turned, 0, width / 2), q = part(g, turned, width / 2, width / 2);
     }
+    /* [..., width / 2] */
     const node *real = g_call2(g, "subtract", g_call2(g, "multiply", p, cosine), g_call2(g, "multiply", q, sine));
+    /* [..., width / 2] */
     const node *imaginary = g_call2(g, "add", g_call2(g, "multiply", p, sine), g_call2(g, "multiply", q, cosine));
     const node *both[] = {real, imaginary};
     if (node_int(n, "interleaved"))

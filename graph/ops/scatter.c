@@ -229,11 +229,12 @@ static const node *read_back(graph *g, const node *call, const node *a)
 static const node *stayed(graph *g, const node *call)
 {
     const type *t = &call->in[2]->type;
+    /* [updates], then as the updates */
     const node *number = g_callf(g, 0, NULL, "iota count=%lld", (long long)type_count(t));
     type places = call->in[0]->type;
     places.dtype = TS_I64;
     number = g_apply(g, "reshape", number, 1, (attr[]){attr_ints("shape", t->rank, t->dim)});
-    const node *last = again(g, call, g_filled(g, &places, 0), number, "set");
+    const node *last = again(g, call, g_filled(g, &places, 0), number, "set"); /* as a */
     return g_call2(g, "equal", last ? read_back(g, call, last) : NULL, number);
 }
 
@@ -248,13 +249,17 @@ static const node *when(graph *g, const node *condition, const node *a, const no
 static const node *mul_grad(graph *g, const node *call, const node *dy, int k)
 {
     const type *place = &call->in[0]->type;
+    /* x as the updates, others as a */
     const node *x = call->in[2], *ones = g_filled(g, place, 1), *none = g_filled(g, place, 0);
     if (k == 0)
         return g_call2(g, "multiply", dy, again(g, call, ones, x, "mul"));
+    /* [], [], as x */
     const node *zero = g_scalar_like(g, x, 0), *one = g_scalar_like(g, x, 1), *is_zero = g_call2(g, "equal", x, zero);
-    const node *shown = when(g, is_zero, one, x), *count = g_cast(g, is_zero, x->type.dtype);
-    const node *product = read_back(g, call, again(g, call, ones, shown, "mul"));
+    const node *shown = when(g, is_zero, one, x), *count = g_cast(g, is_zero, x->type.dtype); /* both as x */
+    const node *product = read_back(g, call, again(g, call, ones, shown, "mul")); /* as x */
+    /* as x */
     const node *zeros = g_call2(g, "subtract", read_back(g, call, again(g, call, none, count, "add")), count);
+    /* as x */
     const node *others = when(g, g_call2(g, "equal", zeros, zero), g_call2(g, "divide", product, shown), zero);
     return g_call2(g, "multiply", read_back(g, call, g_call2(g, "multiply", dy, call->in[0])), others);
 }
@@ -264,10 +269,10 @@ static const node *mul_grad(graph *g, const node *call, const node *dy, int k)
 static const node *extreme_grad(graph *g, const node *call, const node *y, const node *dy, int k)
 {
     const dtype d = y->type.dtype;
-    const node *hit = g_call2(g, "equal", call->in[2], read_back(g, call, y));
-    const node *stays = g_call2(g, "equal", call->in[0], y);
-    const node *count = again(g, call, g_cast(g, stays, d), g_cast(g, hit, d), "add");
-    const node *part = g_call2(g, "divide", dy, count), *zero = g_scalar_like(g, y, 0);
+    const node *hit = g_call2(g, "equal", call->in[2], read_back(g, call, y)); /* as the updates */
+    const node *stays = g_call2(g, "equal", call->in[0], y); /* as y */
+    const node *count = again(g, call, g_cast(g, stays, d), g_cast(g, hit, d), "add"); /* as y */
+    const node *part = g_call2(g, "divide", dy, count), *zero = g_scalar_like(g, y, 0); /* as y, [] */
     return k == 0 ? when(g, stays, part, zero) : when(g, hit, read_back(g, call, part), zero);
 }
 
@@ -289,7 +294,7 @@ static const node *scatter_grad(graph *g, const node *call, const node *y, const
 const node *g_added(graph *g, const node *a, const node *b)
 {
     for (int i = 0; i < 2; i++) {
-        const node *put = i ? a : b, *to = i ? b : a;
+        const node *put = i ? a : b, *to = i ? b : a; /* both as a */
         if (put->op->grad == scatter_grad && !strcmp(node_attr(put, "reduce")->s, "add") &&
             put->in[0] == g_filled(g, &put->type, 0))
             return again(g, put, to, put->in[2], "add");

@@ -111,6 +111,7 @@ static const node *multi_head_lower(graph *g, const node *n)
             return NULL;
     }
     attr list[] = {attr_int("causal", node_int(n, "causal")), *node_attr(n, "scale")};
+    /* [batch, heads, queries, width] */
     const node *y = g_make(g, op_find("attention"), masked ? 4 : 3, in, list, list[1].kind == '-' ? 1 : 2);
     return dense(g, merged(g, y), n->in[6], biased ? n->in[10] : NULL, name[3]);
 }
@@ -143,7 +144,7 @@ static const node *feed_forward_lower(graph *g, const node *n)
         factor = g_callf(g, 1, &y, "split axis=-1 parts=2 part=1");
         y = g_callf(g, 1, &y, "split axis=-1 parts=2 part=0");
     }
-    const node *z = g_call1(g, activation, y);
+    const node *z = g_call1(g, activation, y); /* [..., inner] */
     if (y && z && !type_equal(&y->type, &z->type))
         return g_fail(g, TS_BAD_INPUT, "activation: %s gives another shape or dtype than it takes", activation), NULL;
     y = z;

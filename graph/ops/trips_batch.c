@@ -92,7 +92,7 @@ static bool begin(turning *t)
                                                       : x;
     }
     t->now[n->n_in] = ts_scan_trip(t->by);
-    const node *none = t->apart ? repeated(t, g_scalar(t->g, TS_BOOL, 0)) : NULL;
+    const node *none = t->apart ? repeated(t, g_scalar(t->g, TS_BOOL, 0)) : NULL; /* [size] */
     t->done = none ? ts_scan_state(t->by, none) : NULL;
     return !err_is(&t->g->err);
 }
@@ -134,7 +134,7 @@ static const node *chosen(const turning *t, const node *ended, const node *value
     int64_t shape[MAX_RANK] = {t->size};
     for (int i = 1; value && i < value->type.rank; i++)
         shape[i] = 1;
-    const node *done = value ? g_reshape(t->g, t->done, value->type.rank, shape) : NULL;
+    const node *done = value ? g_reshape(t->g, t->done, value->type.rank, shape) : NULL; /* [size, 1, ...] */
     return g_call3(t->g, "where", done, ended, value);
 }
 
@@ -152,7 +152,7 @@ static bool is_wide_row(const turning *t, int i)
 static bool give_row(const turning *t, int i)
 {
     const int at = t->f.n_state + i;
-    const node *row = is_wide_row(t, i) ? wide_root(t, at) : t->root[at];
+    const node *row = is_wide_row(t, i) ? wide_root(t, at) : t->root[at]; /* [size, row...], or [row...] */
     if (t->apart && row)
         row = chosen(t, g_filled(t->g, &row->type, 0), row);
     return row && (t->f.every && t->f.every[i] > 1 ? scan_gather_every(t->by, row, t->f.every[i])
@@ -165,12 +165,12 @@ static bool step(const turning *t)
     const scan_form *f = &t->f;
     bool ok = true;
     for (int i = 0; i < f->n_state && ok; i++) {
-        const node *next = t->wide[i] ? wide_root(t, i) : t->root[i];
+        const node *next = t->wide[i] ? wide_root(t, i) : t->root[i]; /* [size, state...], or [state...] */
         ok = next && ts_scan_step(t->by, t->now[i], t->apart ? chosen(t, t->now[i], next) : next);
     }
     for (int i = 0; i < f->n_row && ok; i++)
         ok = give_row(t, i);
-    const node *last = f->until ? t->root[t->n->trip->n_root - 1] : NULL;
+    const node *last = f->until ? t->root[t->n->trip->n_root - 1] : NULL; /* [size] or [] */
     if (ok && t->apart) {
         last = g_call2(g, "logical_or", t->done, last);
         ok = last && ts_scan_step(t->by, t->done, last);

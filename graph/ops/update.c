@@ -67,8 +67,9 @@ static bool make_adagrad(const onnx_call *c, onnx_value *out, err *e)
     snprintf(step, sizeof step, "a-d*b/(sqrt(c)+%.17g)", onnx_real(c, "epsilon", 0));
     if (!read_update(c, 1, out, &u, e))
         return false;
-    const node *rate = g_formula(g, 2, (const node *[]){u.rate, u.count}, decay);
+    const node *rate = g_formula(g, 2, (const node *[]){u.rate, u.count}, decay); /* [] */
     for (int i = 0; i < u.n; i++) {
+        /* all as x */
         const node *d = regular(c, &u, i), *sum = g_formula(g, 2, (const node *[]){of(c, &u, 2, i), d}, "a+b*b");
         const node *x = g_formula(g, 4, (const node *[]){of(c, &u, 0, i), d, sum, rate}, step);
         if (!give(c, &u, 0, i, x, e) || !give(c, &u, 1, i, sum, e))
@@ -92,8 +93,9 @@ static bool make_adam(const onnx_call *c, onnx_value *out, err *e)
     snprintf(after, sizeof after, "%.17g*a", 1 - onnx_real(c, "norm_coefficient_post", 0));
     if (!read_update(c, 2, out, &u, e))
         return false;
-    const node *rate = g_formula(g, 2, (const node *[]){u.rate, u.count}, adjust);
+    const node *rate = g_formula(g, 2, (const node *[]){u.rate, u.count}, adjust); /* [] */
     for (int i = 0; i < u.n; i++) {
+        /* all as x */
         const node *d = regular(c, &u, i), *v = g_formula(g, 2, (const node *[]){of(c, &u, 2, i), d}, first);
         const node *h = g_formula(g, 2, (const node *[]){of(c, &u, 3, i), d}, second);
         const node *x = g_formula(g, 4, (const node *[]){of(c, &u, 0, i), v, h, rate}, step);
@@ -121,6 +123,7 @@ static bool make_momentum(const onnx_call *c, onnx_value *out, err *e)
     if (!read_update(c, 1, out, &u, e))
         return false;
     for (int i = 0; i < u.n; i++) {
+        /* all as x */
         const node *d = regular(c, &u, i), *v = g_formula(g, 3, (const node *[]){of(c, &u, 2, i), d, u.count}, moved);
         const node *x = g_formula(g, 4, (const node *[]){of(c, &u, 0, i), d, v, u.rate}, step);
         if (!give(c, &u, 0, i, x, e) || !give(c, &u, 1, i, v, e))
