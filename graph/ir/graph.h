@@ -1,4 +1,6 @@
 /* graph.h - lazy and immutable. Building never computes; equal nodes are the same node; creation order is topological.
+ * One exception: an extent that was left open is said once, in the node itself (g_close), since who left it open holds
+ * that node and goes on with it. What is known never changes, and equal to another it cannot become.
  * Nodes are the graph's and live as long as it does; data of a weight may be a file's that stays mapped for as long.
  * The room:  fn -> expr (_same, _text) -> op (attr, rule) -> graph (api, cost) -> print  element, small, array, npy
  *         scalars  one element           a record           nodes              text      types and values
