@@ -64,14 +64,19 @@ static bool is_own(void *user, const atom *a)
     return a->kind == A_VAR ? a->var >= o->first && a->var < o->last : a->kind == A_EXPR && x_axes(a->x) & o->axes;
 }
 
-/* How far apart in memory neighbours along each axis are; false where that is not all there is to it. grain: what all
- * places have in common beside them: multiples of so many elements. */
-static bool find_strides(emitter *m, const copying *c, int64_t *stride, int64_t *grain)
+typedef struct lying {        /* of the slice in memory */
+    int64_t stride[MAX_AXIS]; /* how far apart neighbours along each axis are */
+    int64_t run[MAX_AXIS];    /* of how many that holds, from each multiple on: blocks of a layout; 0: of all */
+    int64_t grain;            /* what all places have in common beside them: multiples of so many elements */
+    bool even;                /* the strides are all there is to it */
+} lying;
+
+static void find_lying(emitter *m, const copying *c, lying *out)
 {
     standing_axes was;
     owned own = {.first = m->sp.n};
     int v[MAX_AXIS];
-    bool even = true;
+    *out = (lying){.even = true};
     save(m, &was);
     for (int i = 0; i < c->n; i++) {
         const int a = c->order[i];
@@ -82,29 +87,31 @@ static bool find_strides(emitter *m, const copying *c, int64_t *stride, int64_t 
     m->copy.on = true;
     const lin *at = source_offset(m, c->load, m->tile.made ? m->tile.inner : m->here.axis);
     m->copy.on = false;
-    *grain = int_gcd(at->c, place_grain(m, c->load));
-    for (int i = 0; i < c->n; i++)
-        stride[c->order[i]] = lin_coef(at, v[c->order[i]]);
+    out->grain = int_gcd(at->c, place_grain(m, c->load));
+    for (int i = 0; i < c->n; i++) {
+        const int a = c->order[i];
+        out->stride[a] = lin_coef(at, v[a]);
+        out->run[a] = lin_run(at, is_own, &(owned){v[a], v[a] + 1, 1u << a});
+    }
     for (int i = 0; i < at->n; i++) {
         const atom *q = at->t[i].a;
         const lin one = {.n = 1, .t = &at->t[i]};
         if (q->kind != A_VAR)
-            even = even && !lin_uses(&one, is_own, &own);
+            out->even = out->even && !lin_uses(&one, is_own, &own);
         if (q->kind != A_VAR || !is_own(&own, q))
-            *grain = int_gcd(*grain, at->t[i].coef);
+            out->grain = int_gcd(out->grain, at->t[i].coef);
     }
     restore(m, &was);
     m->sp.n = own.first;
-    return even;
 }
 
 /* The copy's axes as the operand has them in memory, from far apart to neighbours; as the copy has them, where no
  * strides say it. */
-static void memory_order(const copying *c, bool even, const int64_t *stride, int *order)
+static void memory_order(const copying *c, const lying *lies, int *order)
 {
     memcpy(order, c->order, (size_t)c->n * sizeof *order);
-    for (int i = 1; i < c->n && even; i++)
-        for (int k = i; k > 0 && stride[order[k]] > stride[order[k - 1]]; k--) {
+    for (int i = 1; i < c->n && lies->even; i++)
+        for (int k = i; k > 0 && lies->stride[order[k]] > lies->stride[order[k - 1]]; k--) {
             const int a = order[k];
             order[k] = order[k - 1], order[k - 1] = a;
         }
@@ -125,12 +132,14 @@ static bool multiple(int64_t of, const int64_t *n, int count)
 }
 
 /* Whether all pieces of so many elements lie in one piece, here and there, at places of which each is a multiple. */
-static bool pieces(const emitter *m, const copying *c, const int *order, const int64_t *stride, int64_t width)
+static bool pieces(const emitter *m, const copying *c, const int *order, const lying *lies, int64_t width)
 {
     const int inner = order[c->n - 1];
+    const int64_t *stride = lies->stride;
     const int64_t ends[] = {along(m, c, inner), there(m, inner),
                             c->later && c->later->axis == inner ? c->later->left : 0};
-    if (stride[inner] != 1 || c->to->stride[inner] != 1 || !multiple(width, ends, COUNT(ends)))
+    if (stride[inner] != 1 || lies->run[inner] % width || lies->grain % width || c->to->stride[inner] != 1 ||
+        !multiple(width, ends, COUNT(ends)))
         return false;
     for (int i = 0; i < c->n - 1; i++)
         if (along(m, c, order[i]) > 1 && !multiple(width, (int64_t[]){stride[order[i]], c->to->stride[order[i]]}, 2))
@@ -140,20 +149,19 @@ static bool pieces(const emitter *m, const copying *c, const int *order, const i
 
 static void find_moved(emitter *m, const copying *c, moved *out)
 {
-    int64_t stride[MAX_AXIS], grain;
+    lying lies;
     const int64_t size = ts_dtype_bytes(source_dtype(m, c->load));
     const expr *was = m->copy.under, *guard = stage_guard(m->s, c->load), *most = limits(m, c);
     m->copy.under = guard && most ? x2(m->mem, "and", most, guard->arg[0]) : guard ? guard->arg[0] : most;
-    const bool even = find_strides(m, c, stride, &grain), plain = !guard;
+    find_lying(m, c, &lies);
     m->copy.under = was;
     *out = (moved){.width = 1, .all = 1};
-    memory_order(c, even, stride, out->order);
-    for (const move_form *f = m->d->move; f && f->bytes && plain && !out->form; f++) {
+    memory_order(c, &lies, out->order);
+    for (const move_form *f = m->d->move; f && f->bytes && !guard && !out->form; f++) {
         const int64_t width = f->bytes / size;
         if (width == 1 && f->bytes == size)
             out->form = f;
-        else if (width > 1 && even && c->n && m->tile.made && grain % width == 0 &&
-                 pieces(m, c, out->order, stride, width))
+        else if (width > 1 && c->n && m->tile.made && pieces(m, c, out->order, &lies, width))
             out->form = f, out->width = width;
     }
     for (int i = 0; i < c->n; i++)

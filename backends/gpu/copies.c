@@ -12,7 +12,6 @@ typedef struct copied {
     const staging *g;
     spot spot;
     slice y;
-    bool even;           /* strides say where it lies */
     int order[MAX_AXIS]; /* of the slice, from far apart in memory to neighbours */
     int64_t grain;       /* bytes of which all slices begin at multiples */
     int ring;            /* the axis of which slices are on their way; or -1 */
@@ -46,9 +45,9 @@ static void find_order(copied *q)
     uint32_t axes = 0;
     for (int i = 0; i < q->y.n; i++)
         axes |= 1u << q->y.order[i];
-    q->even = lies_even(q->spot.at, axes);
+    const bool even = lies_even(q->spot.at, axes);
     memcpy(q->order, q->y.order, sizeof q->order);
-    for (int i = 1; i < q->y.n && q->even; i++)
+    for (int i = 1; i < q->y.n && even; i++)
         for (int j = i; j > 0 && q->spot.stride[q->order[j]] > q->spot.stride[q->order[j - 1]]; j--) {
             const int a = q->order[j];
             q->order[j] = q->order[j - 1], q->order[j - 1] = a;
@@ -58,7 +57,7 @@ static void find_order(copied *q)
         if (d > c->k->shared.n || l->axis < c->s->n_shared)
             step[l->axis] = int_gcd(l->step, step[l->axis]);
     }
-    q->grain = spot_grain(&q->spot, axes, step);
+    q->grain = spot_grain(&q->spot, 0, step);
 }
 
 /* Elements along an axis that the copy has: of a unit's slice and of a ring's axis all, be they there or not */
@@ -68,19 +67,26 @@ static int64_t along(const copied *q, int axis, const standing *now)
     return n > 1 ? n : 1;
 }
 
+static bool is_along(void *user, const atom *a)
+{
+    const int axis = *(const int *)user;
+    return a->kind == A_VAR ? a->var == axis : a->kind == A_EXPR && x_axes(a->x) >> axis & 1;
+}
+
 /* Elements moved at once: neighbours, of whose number all places of operand and slice are multiples */
 static int64_t width_of(const copied *q, const standing *now)
 {
     const stage *s = q->c->s;
     const int64_t size = q->spot.size;
     const int inner = q->y.n ? q->order[q->y.n - 1] : -1;
-    if (inner < 0 || !q->even || q->g->shared || stage_guard(s, q->g->load) || q->spot.stride[inner] != size ||
+    if (inner < 0 || q->g->shared || stage_guard(s, q->g->load) || q->spot.stride[inner] != size ||
         q->y.stride[inner] != 1)
         return 1;
+    const int64_t run = lin_run(q->spot.at, is_along, &(int){inner});
     for (int64_t bytes = WIDE; bytes > size && bytes >= BANK; bytes /= 2) {
         const int64_t width = bytes / size,
                       ends[] = {along(q, inner, now), inner == q->ring ? now->run : now->left[inner]};
-        bool fits = ends[0] % width == 0 && ends[1] % width == 0 && q->grain % bytes == 0;
+        bool fits = run % width == 0 && ends[0] % width == 0 && ends[1] % width == 0 && q->grain % bytes == 0;
         for (int i = 0; i < q->y.n - 1 && fits; i++)
             fits = along(q, q->order[i], now) <= 1 ||
                    (q->spot.stride[q->order[i]] % bytes == 0 && q->y.stride[q->order[i]] % width == 0);
@@ -191,6 +197,13 @@ static void box_turn(const copied *q, const box *b, const int64_t *number, tally
 }
 
 /* ---- slices ---- */
+static standing whole_slice(const copied *q)
+{
+    standing whole = {.run = q->ring < 0 ? 0 : q->c->s->extent[q->ring]};
+    memcpy(whole.left, q->y.extent, sizeof whole.left);
+    return whole;
+}
+
 static void begin(copied *q, const figuring *c, const staging *g)
 {
     const int upto = g->shared ? g->loop + 1 : c->k->shared.n + g->loop + 1;
@@ -206,8 +219,7 @@ static void begin(copied *q, const figuring *c, const staging *g)
     find_order(q);
     for (int i = 0; i < q->y.n; i++)
         all *= q->y.extent[q->y.order[i]] > 1 ? q->y.extent[q->y.order[i]] : 1;
-    standing whole = {.run = q->ring < 0 ? 0 : c->s->extent[q->ring]};
-    memcpy(whole.left, q->y.extent, sizeof whole.left);
+    const standing whole = whole_slice(q);
     for (int d = 1; d <= upto; d++)
         q->walk.trips[q->walk.n++] = loop_trips(fit_loop(c->k, c->s, d));
     q->pieces = int_ceil_div(all / width_of(q, &whole), int_min(c->p->on->warp, WARP));
@@ -223,8 +235,7 @@ void figure_copy(const figuring *c, const staging *g)
     const bool boxed = !box_find(c->p, c->k, c->s, g, &b);
     if (!boxed)
         q.walk.trips[q.walk.n++] = q.pieces;
-    standing whole = {.run = q.ring < 0 ? 0 : c->s->extent[q.ring]};
-    memcpy(whole.left, q.y.extent, sizeof whole.left);
+    const standing whole = whole_slice(&q);
     gpu_access one = {.load = g->load, .copy = true, .bytes = boxed ? WIDE : width_of(&q, &whole) * q.spot.size},
                two = one;
     two.shared = true;
@@ -242,6 +253,19 @@ void figure_copy(const figuring *c, const staging *g)
         one.parts = (int64_t)(read.parts / read.times + 0.5), one.least = (int64_t)(read.least / read.times + 0.5);
     figure_add(c, &one, &read, share), figure_add(c, &two, &put, share);
     spot_free(&q.spot);
+}
+
+int64_t figure_held(const figuring *c, const staging *g)
+{
+    copied q;
+    box b;
+    if (g->shared || g->stages < 2 || !box_find(c->p, c->k, c->s, g, &b))
+        return 0;
+    begin(&q, c, g);
+    const standing whole = whole_slice(&q);
+    const bool sent = !stage_guard(c->s, g->load) && width_of(&q, &whole) * q.spot.size >= BANK;
+    spot_free(&q.spot);
+    return sent ? 0 : int_ceil_div(q.pieces * int_min(c->p->on->warp, WARP), nest_group_lanes(c->p, c->k));
 }
 
 /* ---- fragments ---- */

@@ -55,6 +55,8 @@ void figure_add(const figuring *c, gpu_access *a, const tally *t, double share);
 uint32_t figure_axes(const stage *s, int load); /* that move the operand; of the result those that are not folded */
 void figure_value(const figuring *c, int load, const staging *g); /* where it lies, or in the slice that g fills */
 void figure_copy(const figuring *c, const staging *g);
+/* Elements that a lane has in registers while a unit multiplies: of a slice on its way that it cannot send */
+int64_t figure_held(const figuring *c, const staging *g);
 /* Of a matrix unit: eight rows of 16 bytes at a time, of a slice or of what an earlier stage left (g NULL) */
 void figure_fragments(const figuring *c, int load, const staging *g, const unit_loops *u);
 #endif

@@ -1,5 +1,5 @@
 /* room.c - what a group of a kernel takes of a processor: shared memory, and registers of each of its lanes. */
-#include "backends/gpu/figures.h"
+#include "backends/gpu/figuring.h"
 #include "schedule/box.h"
 #include "schedule/kept.h"
 #include "schedule/slice.h"
@@ -136,10 +136,11 @@ static double beside(const stage *s, const held *h, double sums, bool merges)
 }
 
 /* Fragments of matrix units, a word of which is two elements of 16 bits or one of 32, of all steps that are written
- * out; units of several warps take all from slices themselves. */
-static double fragments_of(const plan *p, const stage *s, const unit_loops *u)
+ * out; units of several warps take all from slices themselves. What is held of later slices has places, too. */
+static double fragments_of(const plan *p, const kernel *k, const stage *s, const unit_loops *u)
 {
-    enum { LANES = 32, WORD = 4, OF_UNIT = 40 };
+    enum { LANES = 32, WORD = 4, OF_UNIT = 14 };
+    static const double HELD = 1.5;
     const matrix_unit *v = nest_unit_row(p, s, u);
     const int64_t size = ts_dtype_bytes(stage_value(s, u->load[0])->type.dtype);
     double all = OF_UNIT + 2 * s->n_load;
@@ -153,6 +154,9 @@ static double fragments_of(const plan *p, const stage *s, const unit_loops *u)
         }
         all += (double)own;
     }
+    for (int i = 0; i < s->n_staging; i++)
+        if (staging_copies(&s->staging[i]))
+            all += HELD * (double)figure_held(&(figuring){.p = p, .k = k, .s = s}, &s->staging[i]);
     return all;
 }
 
@@ -178,7 +182,7 @@ int64_t gpu_registers(const plan *p, const kernel *k)
         unit_loops u;
         const double sums = (double)(nest_sums(p, s) * words);
         h.step *= (double)words;
-        const double own = gpu_by_unit(s, &u) ? fragments_of(p, s, &u) : PLACES + beside(s, &h, sums, k->merges);
+        const double own = gpu_by_unit(s, &u) ? fragments_of(p, k, s, &u) : PLACES + beside(s, &h, sums, k->merges);
         most = fmax(most, sums + own - (ends_in_warp(p, s) ? SUMS_AT : 0));
     }
     most += k->n_stage > 1 ? STAGES : 0;

@@ -240,6 +240,31 @@ bool lin_uses(const lin *a, bool (*test)(void *user, const atom *leaf), void *us
     return false;
 }
 
+/* floor((v + g x) / (g n)) is the same for all v from a multiple of g to the next. */
+static int64_t run_of_floor(const atom *q, bool (*test)(void *user, const atom *leaf), void *user)
+{
+    int64_t run = int_gcd(q->by, q->of->c);
+    for (int i = 0; i < q->of->n; i++) {
+        const term *t = &q->of->t[i];
+        const bool own = lin_uses(&(lin){.n = 1, .t = t}, test, user);
+        if (own && (t->a->kind != A_VAR || t->coef != 1))
+            return 1;
+        run = own ? run : int_gcd(run, t->coef);
+    }
+    return run;
+}
+
+int64_t lin_run(const lin *a, bool (*test)(void *user, const atom *leaf), void *user)
+{
+    int64_t run = 0;
+    for (int i = 0; i < a->n; i++) {
+        const atom *q = a->t[i].a;
+        if (q->kind != A_VAR && lin_uses(&(lin){.n = 1, .t = &a->t[i]}, test, user))
+            run = int_gcd(run, q->kind == A_DIV ? run_of_floor(q, test, user) : 1);
+    }
+    return run < 0 ? -run : run;
+}
+
 static bool is_variable(void *user, const atom *a)
 {
     (void)user;

@@ -50,6 +50,9 @@ void lin_range(const space *s, const lin *a, int64_t *low, int64_t *high); /* IN
 void lin_bounds(space *s, const lin *a, int64_t *low, int64_t *high); /* the same; a remainder is below its divisor */
 /* Any variable or expression passing test */
 bool lin_uses(const lin *a, bool (*test)(void *user, const atom *leaf), void *user);
+/* Along a variable, or an axis of expressions, that passes test: so many neighbours, from each multiple of that on, are
+ * apart by its coefficient alone, for no floor changes among them; 0: all are */
+int64_t lin_run(const lin *a, bool (*test)(void *user, const atom *leaf), void *user);
 bool lin_has_axis(const lin *a);       /* any variable at all */
 bool lin_has_expr(const lin *a);       /* any part that is not linear */
 int64_t lin_coef(const lin *a, int v); /* of variable v; 0 when it does not occur outside divisions */

@@ -149,6 +149,39 @@ static void test_values(void)
     CHECK(wrong == 0);
 }
 
+static bool is_variable(void *user, const atom *a)
+{
+    return a->kind == A_VAR && a->var == *(const int *)user;
+}
+
+/* Neighbours along a variable are apart by its coefficient, within a run. */
+static void test_runs(void)
+{
+    int wrong = 0, tried = 0;
+    for (int n = 0; n < TREES && wrong < 5; n++) {
+        arena mem = {0};
+        space s = {.mem = &mem};
+        dice d = {&mem, &s, (uint64_t)(n + 2 * TREES) << 20};
+        int64_t v[VARS];
+        add_variables(&s);
+        const pair p = grow(&d, 4);
+        for (int k = 0; k < POINTS; k++) {
+            int a = (int)roll(&d, 0, 2);
+            const int64_t run = lin_run(p.f, is_variable, &a);
+            for (int i = 0; i < VARS; i++)
+                v[i] = roll(&d, s.var[i].low, s.var[i].high);
+            const int64_t here = lin_at(p.f, v);
+            if (v[a] == s.var[a].high || (run && int_floor_mod(v[a] + 1, run) == 0))
+                continue;
+            v[a]++, tried += run > 1;
+            if (lin_at(p.f, v) - here != lin_coef(p.f, a))
+                report("no run", &p, &s, v), wrong++;
+        }
+        arena_free(&mem);
+    }
+    CHECK(wrong == 0 && tried > 100);
+}
+
 /* ---- expressions become forms ---- */
 static const expr *to_expr(arena *mem, const tree *t)
 {
@@ -236,6 +269,12 @@ static void test_cancelling(void)
     lin_bounds(&s, lin_add(&s, lin_const(&s, 5), lin_mod(&s, lin_add(&s, x, z, 1), 64), -2), &low, &high);
     CHECK(low == 5 - 2 * 63 && high == 5);
     CHECK(lin_pure(split) && !lin_pure(lin_mod(&s, x, 64)));
+    const lin *blocked = sum(&s, lin_div(&s, x, 16), 1008, x), *apart = lin_add(&s, blocked, lin_scale(&s, i, 64), 1);
+    int v = 2; /* x */
+    CHECK(lin_run(blocked, is_variable, &v) == 16 && lin_run(apart, is_variable, &v) == 16);
+    CHECK(lin_run(lin_div(&s, sum(&s, i, 8, x), 32), is_variable, &v) == 8);
+    CHECK(lin_run(lin_div(&s, lin_scale(&s, x, 3), 32), is_variable, &v) == 1);
+    CHECK(lin_run(split, is_variable, &v) == 0 && lin_run(x, is_variable, &v) == 0);
     CHECK(lin_coef(split, 0) == 16 && lin_coef(split, 1) == 1 && lin_coef(split, 2) == 0);
     CHECK(lin_same(sum(&s, i, 2, j), lin_add(&s, lin_add(&s, j, i, 1), i, 1)) && !lin_same(i, j));
     arena_free(&mem);
@@ -272,6 +311,7 @@ static void test_gathered(void)
 int main(void)
 {
     test_values();
+    test_runs();
     test_expressions();
     test_cancelling();
     test_gathered();
