@@ -5,7 +5,7 @@
 #include "backends/c/program.h"
 #include "backends/c/runtime/run.h"
 #include "backends/c/team.h"
-#include "backends/c/toolchain.h"
+#include "backends/c/units.h"
 #include "backends/outside.h"
 #include "backends/weights.h"
 
@@ -78,13 +78,14 @@ static bool compile(program *g, const build_options *w, text *facts, err *e)
     if (!c->n_unit)
         return tell(&(cc_report){0}, 0, facts), true;
     const char **symbols = calloc((size_t)c->n_unit + 1, sizeof *symbols);
-    cc_unit *all = calloc((size_t)c->n_unit + 1, sizeof *all);
+    c_units units;
     cc_report report = {0};
-    MUST(all && symbols);
+    MUST(symbols);
     for (int i = 0; i < c->n_unit; i++)
-        all[i].text = c->unit[i].text, symbols[i] = c->unit[i].name;
-    const cc_request r = {.n = c->n_unit,
-                          .unit = all,
+        symbols[i] = c->unit[i].name;
+    c_units_write(c, &units);
+    const cc_request r = {.n = units.n,
+                          .unit = units.unit,
                           .flags = c_flags(cpu_isa(g->p->on)),
                           .isa = g->p->on->model,
                           .cache_folder = w->cache_folder,
@@ -93,9 +94,9 @@ static bool compile(program *g, const build_options *w, text *facts, err *e)
                           .user = w->user};
     g->code = cc_make(&r, &report, e);
     if (g->code)
-        find_kernels(g), tell(&report, c->n_unit, facts);
+        find_kernels(g), tell(&report, units.n, facts);
     cc_report_free(&report);
-    free(all), free(symbols);
+    c_units_free(&units), free(symbols);
     return g->code != NULL;
 }
 

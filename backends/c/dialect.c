@@ -25,6 +25,8 @@ static const head_piece head[] = {
      "#include <stdint.h>\n"},
     {"memcpy memmove memset memcmp strlen size_t NULL",
      "#include <string.h>\n"},
+    {"_Atomic",
+     "#include <stdatomic.h>\n"},
     {"TEXT",
      "#define TEXT(x) _Pragma(#x)\n"},
     {"UNROLL",
@@ -122,11 +124,11 @@ static const function functions[] = {
      "#endif\n"
      "}\n"},
     /* Asking another part costs a line of its cache, whether it has work left or not: few are asked */
-    {"next_units", "", PLAIN,
-     "#include <stdatomic.h>\n"
+    {"ts_units", "", PLAIN,
      "typedef struct ts_units {\n"
      "    long from, to, owner; /* owner: so many parts behind */\n"
-     "} ts_units;\n"
+     "} ts_units;\n"},
+    {"next_units", "ts_units", PLAIN,
      "FUNCTION int next_units(const ts_share *s, long n, ts_units *u) /* of n: first own ones, then others' */\n"
      "{\n"
      "    for (; u->owner < MIN(s->parts, 8); u->owner++) {\n"

@@ -154,7 +154,9 @@ static bool start_unit(build *b, int i, child *c, err *e)
 {
     static const char *const fixed[] = {"-fPIC", "-pipe", "-c", "-x", "c", "-", "-o"};
     int n = 0;
-    const char **argv = argv_make(b, COUNT(fixed) + 3, &n), *source = b->r->unit[i].text;
+    const char **argv = argv_make(b, COUNT(fixed) + 4, &n), *source = b->r->unit[i].text;
+    if (b->r->unit[i].shared && !strstr(b->cc.version, "clang")) /* which neither does so nor knows the option */
+        argv[n++] = "-fno-ipa-icf";
     for (int k = 0; k < COUNT(fixed); k++)
         argv[n++] = fixed[k];
     argv[n++] = unit_path(b, i, "o");

@@ -10,6 +10,7 @@
 
 typedef struct cc_unit {
     const char *text; /* C source of one translation unit; includes nothing but the system's headers */
+    bool shared;      /* functions in it that are alike remain apart, as if each were in a unit of its own */
 } cc_unit;
 
 typedef struct cc_request {

@@ -32,11 +32,11 @@ typedef struct member_text { /* of a text of several kernels: a function that st
     char *header, *text;
 } member_text;
 typedef struct kernel_text {
-    char name[24]; /* of its function, from its content: equal kernels have one name, and one text */
-    char *text;    /* a unit of its own, with all functions it uses */
-    size_t begins; /* behind what every unit begins with */
-    char *header;  /* a comment for who reads it there, no part of what is compiled */
-    int n_operand; /* in the order in which the kernel takes them */
+    char name[24];          /* of its function, from its content: equal kernels have one name, and one text */
+    char *text;             /* a unit of its own, with all functions it uses */
+    size_t prelude, begins; /* bytes: what the dialect has in front of every unit, then functions of the library */
+    char *header;           /* a comment for who reads it there, no part of what is compiled */
+    int n_operand;          /* in the order in which the kernel takes them */
     operand *operand;
     int n_box; /* maps of tensors that it takes behind all else */
     box_of *box;
@@ -49,6 +49,8 @@ typedef struct kernel_text {
     uint32_t sizes;  /* extents of the run that it takes behind these */
     bool far;        /* some operand has more elements than 32 bits count */
     bool sums;       /* some stage folds */
+    bool chains;     /* it calls functions that are chains of instructions */
+    bool alone;      /* it has names in front that other kernels may have too: no unit of several takes it */
     bool needs_room; /* of a scan: it takes, behind operands, where values of its trips are */
     int tiles;       /* tile functions: tile0, tile1, ... */
     int n_member;    /* what the text begins with; in place of it: the kernel as others call it, behind all it calls */
@@ -61,6 +63,9 @@ typedef struct kernel_text {
 bool kernel_write(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e);
 void kernel_text_free(kernel_text *k);
 void unit_own_tiles(text *t, const kernel_text *k, const char *what); /* with names for its tiles that no other has */
+/* Kernels, none of them alone, as one unit, in which each has functions of its own: what is made of one depends on no
+ * other. Appends to t. */
+void unit_join(const dialect *d, const kernel_text *const *k, int n, text *t);
 /* Of a kernel without text: the operands of its call, in order, then the value; of a scan as its stage loads them. To
  * be freed as a text. */
 void call_operands(const plan *p, const kernel *k, kernel_text *out);

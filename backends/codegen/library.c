@@ -368,6 +368,14 @@ bool callees_fault(const callees *f, const dialect *d)
     return fault;
 }
 
+void library_names(const dialect *d, const callees *f, void (*each)(void *user, const char *name), void *user)
+{
+    const callees all = closed(f, d);
+    for (int i = 0; i < MAX_FUNCTION; i++)
+        if (all.used[i])
+            each(user, row_of(d, i)->name);
+}
+
 void library_write(text *t, const dialect *d, const callees *f)
 {
     const callees all = closed(f, d);

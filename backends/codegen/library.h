@@ -31,4 +31,6 @@ void callees_add(callees *f, const callees *more);
 bool callees_chain(const callees *f, const dialect *d);          /* some function is a chain, or uses one */
 bool callees_fault(const callees *f, const dialect *d);          /* some function takes the fault flag */
 void library_write(text *t, const dialect *d, const callees *f); /* what is used, with what that uses in turn */
+/* Calls `each` with the name of every function that library_write writes. */
+void library_names(const dialect *d, const callees *f, void (*each)(void *user, const char *name), void *user);
 #endif

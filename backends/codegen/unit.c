@@ -69,12 +69,11 @@ static void take_text(const dialect *d, kernel_text *k, text *body)
     text functions = {0}, whole = {0};
     library_write(&functions, d, &k->uses);
     text_add(&functions, "\n");
-    k->begins = functions.len;
+    k->begins = functions.len, k->chains = callees_chain(&k->uses, d);
     text_add(&functions, "%s", text_str(body));
     d->prelude(&whole,
-               &(unit_facts){
-                   .chains = callees_chain(&k->uses, d), .sums = k->sums, .far = k->far, .body = text_str(&functions)});
-    k->begins += whole.len;
+               &(unit_facts){.chains = k->chains, .sums = k->sums, .far = k->far, .body = text_str(&functions)});
+    k->prelude = whole.len, k->begins += whole.len;
     text_add(&whole, "%s", functions.s);
     k->text = text_take(&whole);
     text_free(&functions), text_free(body);
@@ -168,6 +167,7 @@ void unit_whole(const dialect *d, kernel_text *out, calling *write, void *user, 
         add(d, &out->member[i], &body, header);
     write(user, out->name, &body);
     member_free(out);
+    out->alone = true;
     take_text(d, out, &body);
     out->header = text_take(header);
 }
@@ -193,6 +193,7 @@ static void write_unit(emitter *m, kernel_text *out, written *w)
 {
     text body = {0};
     text_add(&body, "%s%s", text_str(&m->out.front), text_str(&w->tiles));
+    out->alone = m->out.front.len;
     write_function(m, m->d, m->d->kernel, &body, out->name);
     take_text(m->d, out, &body);
     out->header = text_take(&w->header);

@@ -21,9 +21,9 @@ static int build(const char *cache_folder, int number, cc_report *report)
 {
     arena mem = {0};
     err e = {0};
-    const cc_unit unit[] = {{arena_format(&mem, "int part(void) { return %d; }\n", number)},
-                            {"int part(void); int other(void) { return part() + 1; }\n"},
-                            {"int other(void); int run(void) { return other() + 1; }\n"}};
+    const cc_unit unit[] = {{.text = arena_format(&mem, "int part(void) { return %d; }\n", number)},
+                            {.text = "int part(void); int other(void) { return part() + 1; }\n"},
+                            {.text = "int other(void); int run(void) { return other() + 1; }\n"}};
     cc_request r = {
         .n = COUNT(unit), .unit = unit, .flags = flags, .cache_folder = cache_folder, .symbols = symbols, .jobs = 2};
     cc_program *p = cc_make(&r, report, &e);

@@ -16,8 +16,9 @@
 #include <unistd.h>
 
 static const cc_unit units[] = {
-    {"float scale(float x)\n{\n    return 3 * x;\n}\n"},
-    {"#include <math.h>\nfloat scale(float x);\nfloat run(float x)\n{\n    return scale(x) + expf(0 * x);\n}\n"},
+    {.text = "float scale(float x)\n{\n    return 3 * x;\n}\n"},
+    {.text =
+         "#include <math.h>\nfloat scale(float x);\nfloat run(float x)\n{\n    return scale(x) + expf(0 * x);\n}\n"},
 };
 static const char *const flags[] = {"-std=c11", "-O2", NULL}, *const symbols[] = {"run", NULL};
 static const child_limits short_time = {.wall = 0.4, .cpu = 10, .memory = INT64_C(4) << 30, .file = 1 << 20};
@@ -83,7 +84,8 @@ static void test_cache(rig *g)
     builds(&r, 0, 0, true);
     CHECK(rig_lines(log) == started);
 
-    const cc_unit changed[] = {units[0], {"float scale(float x);\nfloat run(float x) { return scale(x) + 1; }\n"}};
+    const cc_unit changed[] = {units[0],
+                               {.text = "float scale(float x);\nfloat run(float x) { return scale(x) + 1; }\n"}};
     r.unit = changed;
     r.progress = NULL;
     builds(&r, 1, 1, false);
@@ -113,7 +115,7 @@ static void test_many_programs(rig *g)
     for (int round = 0; round < 2; round++) {
         for (int i = 0; i < COUNT(p); i++) {
             err e = {0};
-            const cc_unit one = {arena_format(&g->mem, "float run(float x) { return x + %d; }\n", i)};
+            const cc_unit one = {.text = arena_format(&g->mem, "float run(float x) { return x + %d; }\n", i)};
             cc_request r = request(rig_path(g, "cache"));
             r.n = 1;
             r.unit = &one;
@@ -198,7 +200,7 @@ static void test_symbols(rig *g)
     r.flags = bad;
     e = (err){0};
     CHECK(!cc_make(&r, NULL, &e) && e.code == TS_USAGE && strstr(e.text, "T008") && strstr(e.text, "-fplugin=evil.so"));
-    const cc_unit undefined = {"float nowhere(float); float run(float x) { return nowhere(x); }\n"};
+    const cc_unit undefined = {.text = "float nowhere(float); float run(float x) { return nowhere(x); }\n"};
     r = request("none");
     r.unit = &undefined;
     r.n = 1;

@@ -1,0 +1,60 @@
+/* units.c - shares units among small kernels: gcc 12.2 takes 13 ms over a unit with nothing in it, and 20 over one with
+ * a small kernel. Large ones are compiled side by side, each on its own. */
+#include "backends/c/units.h"
+#include "backends/c/dialect.h"
+
+#include <string.h>
+
+enum { MOST = 8, SMALL = 3000, TOGETHER = 8000 }; /* kernels, bytes of one, bytes of all */
+
+typedef struct sharing { /* the unit that takes more */
+    int n;
+    const kernel_text *kernel[MOST];
+    size_t bytes;
+} sharing;
+
+static size_t bytes_of(const kernel_text *k)
+{
+    return strlen(k->text + k->prelude);
+}
+
+static void end(c_units *u, sharing *s)
+{
+    text t = {0};
+    if (!s->n)
+        return;
+    if (s->n > 1)
+        unit_join(&c_dialect, s->kernel, s->n, &t);
+    u->unit[u->n++] = (cc_unit){arena_string(&u->mem, s->n > 1 ? t.s : s->kernel[0]->text), s->n > 1};
+    s->n = 0, s->bytes = 0;
+    text_free(&t);
+}
+
+static void add(c_units *u, sharing *s, const kernel_text *k)
+{
+    const size_t bytes = bytes_of(k);
+    const bool large = k->alone || bytes > SMALL;
+    sharing own = {0};
+    s = large ? &own : s;
+    if (s->n == MOST || s->bytes + bytes > TOGETHER)
+        end(u, s);
+    s->kernel[s->n++] = k, s->bytes += bytes;
+    if (large)
+        end(u, s);
+}
+
+void c_units_write(const c_program *c, c_units *out)
+{
+    sharing mixed = {0}, other = {0}; /* of the first the dialect has all of a unit's instructions mixed */
+    *out = (c_units){0};
+    out->unit = arena_array(&out->mem, (size_t)c->n_unit, sizeof *out->unit);
+    for (int i = 0; i < c->n_unit; i++)
+        add(out, c->unit[i].chains && !c->unit[i].sums ? &mixed : &other, &c->unit[i]);
+    end(out, &mixed), end(out, &other);
+}
+
+void c_units_free(c_units *u)
+{
+    arena_free(&u->mem);
+    *u = (c_units){0};
+}

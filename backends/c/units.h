@@ -1,0 +1,14 @@
+/* units.h - what the compiler is given: kernels, of which small ones share a unit. */
+#ifndef TS_C_UNITS_H
+#define TS_C_UNITS_H
+#include "backends/c/program.h"
+#include "backends/c/toolchain.h"
+
+typedef struct c_units {
+    int n;
+    cc_unit *unit; /* this and texts are in mem */
+    arena mem;
+} c_units;
+void c_units_write(const c_program *c, c_units *out);
+void c_units_free(c_units *u);
+#endif
