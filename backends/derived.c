@@ -43,6 +43,8 @@ void deriver_forget(deriver *d, int kind)
 
 void deriver_free(deriver *d)
 {
+    if (!d)
+        return;
     for (int i = 0; i < d->n; i++)
         deriver_forget(d, i);
     for (int i = 0; i < MOST_SOURCES; i++)

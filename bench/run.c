@@ -371,8 +371,21 @@ static bool race_all(race *r, ts_error *e)
     return true;
 }
 
+static race *race_make(const bench_options *o, ts_error *e)
+{
+    race *r = calloc(1, sizeof *r);
+    if (!r)
+        return err_memory(e, sizeof *r, "a race"), NULL;
+    r->o = *o;
+    cpus_allowed(&r->cpus);
+    r->load_before = load_now();
+    return r;
+}
+
 static void race_free(race *r)
 {
+    if (!r)
+        return;
     contestant_free(&r->judge);
     for (int i = 0; i < r->n && r->of; i++)
         contestant_free(&r->of[i]);
@@ -403,12 +416,9 @@ bool bench_run(const bench_options *o, char **results, ts_error *e)
     ts_error own = {0};
     e = e ? e : &own;
     *results = NULL;
-    race *r = calloc(1, sizeof *r);
+    race *r = race_make(o, e);
     if (!r)
-        return err_memory(e, sizeof *r, "a race");
-    r->o = *o;
-    cpus_allowed(&r->cpus);
-    r->load_before = load_now();
+        return false;
     signals held;
     r->interrupt = signals_hold(&held);
     bool good = race_all(r, e) || keep_measured(r, e);

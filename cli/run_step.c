@@ -29,7 +29,7 @@ int run_step(const args *a, const char *run, const char *schema, step_look *look
             err_set(e, TS_USAGE, "%s: --%s was settled when the run in '%s' began", a->verb->name, settled[i], run);
             return err_hint(e, "leave it out"), TS_USAGE;
         }
-    option_init(&w);
+    option_make(&w);
     const int code = train_run(&j, e);
     option_free(&w);
     return code;

@@ -18,6 +18,8 @@
 #               emitted have their own.
 #   owners      a header's function whose text the caller frees says so by its name (STYLE.md, "Names"); what lives in
 #               an arena is no such, of tessera.h all is.
+#   lifecycle   what is made is freed, what is opened closed, by no other words; x_free frees the storage of what some
+#               function returns as a pointer, and of nothing else (STYLE.md, "Names").
 #   sections    of the files of operations, which have one order (STYLE.md, "Files"), and in which the functions stand
 #               that records name; and each source begins with a comment: what it is for.
 set -eu
@@ -62,6 +64,26 @@ unclear=$(git ls-files -co --exclude-standard -- '*.h' ':!tests' ':!include' ':!
     xargs awk -f tests/source.awk | grep -E '^[^:]*:[0-9]+:char \*[a-z_0-9]+\(' |
     grep -vE '(_make|_text|_json|_take|_map)\(|[(,] ?arena \*' || true)
 [ -z "$unclear" ] || { echo "$unclear"; echo "names: what the caller frees comes from _make, _text, _json or _take"; exit 1; }
+lifecycle=$(git ls-files -co --exclude-standard -- '*.c' '*.h' | xargs awk -v strings=no -f tests/source.awk | awk '
+    { match($0, /^[^:]*:[0-9]+:/); where = substr($0, 1, RLENGTH - 1); code = substr($0, RLENGTH + 1)
+      file = where; sub(/:.*/, "", file); own = code ~ /^static / ? file : "" # static functions serve their own file
+      if (code ~ /^[a-z][a-zA-Z_0-9 *]*_(init|fini|create|destroy|delete|dispose)\(/ && code !~ /[ *]op_[a-z_]*\(/)
+          print where ": things are made and freed, opened and closed: " code }
+    match(code, /^(static )?(struct )?[a-zA-Z_0-9]+ \*+[a-z_0-9]+\(/) {
+        of = code; sub(/^static /, "", of); sub(/^struct /, "", of); sub(/ .*/, "", of); gives[own, of] = 1 }
+    match(code, /^(static )?void [a-z_0-9]+_free\((struct )?[a-zA-Z_0-9]+ \*[a-z]+[,)]/) && code !~ /; *$/ {
+        head = substr(code, RSTART, RLENGTH - 1); at = where
+        name = head; sub(/^[^*]*\*/, "", name); of = head; sub(/^[^(]*\((struct )?/, "", of); sub(/ .*/, "", of)
+        n++; here[n] = where; from[n] = own; type[n] = of; it = name; inside = 1 }
+    inside && code ~ "(^|[^_a-z])free\\(" it "\\)" { whole[n] = 1 }
+    code ~ /^}/ { inside = 0 }
+    END {
+        for (i = 1; i <= n; i++) if (type[i] != "void" && whole[i] != ((from[i], type[i]) in gives))
+            print here[i] ": " (whole[i] ? "frees the storage of a " type[i] ", which no function returns as a pointer" \
+                : "a function returns a " type[i] " as a pointer, and this leaves its storage")
+        if (!n) print "nothing is freed"
+    }')
+[ -z "$lifecycle" ] || { echo "$lifecycle"; exit 1; }
 order=$(tr -s '\n ' ' ' <STYLE.md | sed -n 's/.*An operation: \([^.]*\), list\..*/\1/p')
 [ -n "$order" ] || { echo "STYLE.md has no order of an operation's sections"; exit 1; }
 misplaced=$(awk -v order="$order" '

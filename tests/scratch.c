@@ -20,7 +20,7 @@ scratch scratch_make(void)
     return s;
 }
 
-void scratch_remove(scratch *s)
+void scratch_free(scratch *s)
 {
     file_remove_tree(s->path);
 }

@@ -7,6 +7,6 @@ typedef struct scratch {
     char path[128];
 } scratch;
 scratch scratch_make(void); /* under TMPDIR or /tmp */
-void scratch_remove(scratch *s);
+void scratch_free(scratch *s);
 int scratch_count(const scratch *s); /* entries in the folder */
 #endif

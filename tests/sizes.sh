@@ -24,7 +24,7 @@ backends/emit        1760 pieces of pinned memory 110; trips of scans on devices
 backends/interp       300 evaluates definitions, of a whole plan or of a part
 backends/null          20
 backends/gpu         3700 graphics processors as a target: cards, guess, what explain says of them; accesses walked trip by trip, registers 400
-backends/opencl      2630 a dialect and a device; emitted programs that stage 40; sub-groups, lent inputs 40, words of its variable 30, queues held by others 20
+backends/opencl      2640 a dialect and a device; emitted programs that stage 40; sub-groups, lent inputs 40, words of its variable 30, queues held by others 20
 backends/cuda        3500 a dialect and a device
 bench                6500 race, statistics, peers, on devices too; 450 are ADBench in plain C; comments 50; functions of scalars in plain C 150; a step of GPT-2 in plain C and its weights from a file 650
 bench/report         5780 a page of sections; comments 70

@@ -142,7 +142,7 @@ bool option_none(const char *list)
     return list && strcmp(list, "none\n") == 0;
 }
 
-void option_init(train_options *w)
+void option_make(train_options *w)
 {
     *w = (train_options){0};
     for (const option_field *f = option_fields; f->name; f++)

@@ -34,7 +34,7 @@ typedef struct option_field {
 } option_field;
 extern const option_field option_fields[]; /* ends with name NULL */
 
-void option_init(train_options *w); /* fallbacks */
+void option_make(train_options *w); /* fallbacks */
 void option_free(train_options *w);
 char **option_place(train_options *w, const option_field *f);
 void option_set_text(char **place, const char *value); /* replaces, copies */

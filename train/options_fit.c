@@ -27,7 +27,7 @@ bool option_fits(const train_options *w, ts_error *e)
     const bool task = !w->loss, values = task && strcmp(w->task, "regress") == 0,
                classes = task && strcmp(w->task, "classify") == 0, next = task && strcmp(w->task, "lm") == 0;
     train_options usual;
-    option_init(&usual);
+    option_make(&usual);
     const bool scale = w->loss_scale != usual.loss_scale, growth = w->growth_interval != usual.growth_interval,
                pool = strcmp(w->pool, usual.pool) != 0, scaled = precision_scaled(w);
     option_free(&usual);

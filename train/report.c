@@ -275,7 +275,7 @@ bool run_page(const char *run, char **html, ts_error *e)
     run_facts f = {.classes = 0};
     bool found;
     char note[RUN_NOTE];
-    option_init(&w);
+    option_make(&w);
     story s = {.run = run, .asked = &w, .facts = &f};
     bool good = run_read(run, &w, &f, &found, note, e);
     good = good && (found || err_set(e, TS_FILES, "'%s' holds no run: there is no run.json", run)) &&

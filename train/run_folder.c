@@ -75,6 +75,8 @@ bool run_lock(run_folder *r, const char *path, bool fresh, ts_error *e)
 
 void run_close(run_folder *r)
 {
+    if (!r->path) /* never locked */
+        return;
     if (r->metrics >= 0)
         close(r->metrics);
     if (r->lock >= 0)

@@ -83,7 +83,7 @@ static bool is_of_arrays(const train_options *w, ts_error *e)
 bool timed_open(timed_step *t, const cJSON *asked, const char *model, ts_error *e)
 {
     train_options *w = &t->asked;
-    option_init(w);
+    option_make(w);
     if (!option_read(w, asked, "the step to be timed", e))
         return false;
     option_set_text(&w->model, model);

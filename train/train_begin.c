@@ -184,7 +184,7 @@ static bool open_run(training *t, run_facts *began, bool *goes_on, ts_error *e)
     if (!j->resume)
         return run_is_new(j->run, e);
     ts_error none = {0};
-    option_init(&old);
+    option_make(&old);
     char note[RUN_NOTE] = "";
     bool good = !trains(j) || run_is_new(j->run, &none) || run_lock(&t->folder, j->run, false, e);
     good = good && run_read(j->run, &old, began, goes_on, note, e);

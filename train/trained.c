@@ -106,7 +106,7 @@ bool run_weights_read(const char *run, run_weights *out, ts_error *e)
     run_facts facts = {.classes = 0};
     bool found;
     *out = (run_weights){0};
-    option_init(&out->asked);
+    option_make(&out->asked);
     char note[RUN_NOTE];
     if (!run_read(run, &out->asked, &facts, &found, note, e))
         return false;

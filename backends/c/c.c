@@ -36,7 +36,7 @@ static void drop(program *g)
     c_program_free(&g->written);
     pages_unmap(g->mapped, g->bytes);
     weights_free(&g->weights);
-    custom_fini(&g->custom);
+    custom_free(&g->custom);
     free(g->input), free(g);
 }
 
@@ -147,7 +147,7 @@ static program *build(const plan *p, const build_options *w, text *facts, err *e
     program *g = calloc(1, sizeof *g);
     MUST(g);
     g->p = p;
-    custom_init(&g->custom, p);
+    custom_make(&g->custom, p);
     g->input = calloc((size_t)p->n_input + 1, sizeof *g->input);
     MUST(g->input);
     if (c_program_write(p, &g->written, e) && make(g, w, facts, e))

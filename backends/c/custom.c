@@ -37,7 +37,7 @@ static void call(const ts_custom *base, int k, void *const *at, long part, long 
 }
 
 /* ---- a program's own ---- */
-void custom_init(custom_calls *c, const plan *p)
+void custom_make(custom_calls *c, const plan *p)
 {
     c->base.call = call;
     levels_make(&c->levels, p);
@@ -45,7 +45,7 @@ void custom_init(custom_calls *c, const plan *p)
     MUST(!pthread_mutex_init(&c->lock, NULL));
 }
 
-void custom_fini(custom_calls *c)
+void custom_free(custom_calls *c)
 {
     pthread_mutex_destroy(&c->lock);
     levels_free(&c->levels);

@@ -18,8 +18,8 @@ typedef struct custom_calls {
     err e; /* why; under the lock */
 } custom_calls;
 
-void custom_init(custom_calls *c, const plan *p);          /* p is borrowed until custom_fini */
-void custom_fini(custom_calls *c);                         /* no run is under way */
+void custom_make(custom_calls *c, const plan *p);          /* p is borrowed until custom_free */
+void custom_free(custom_calls *c);                         /* no run is under way */
 bool custom_check(custom_calls *c, err *e);                /* after a run: false, and forgotten, when one failed */
 const node *custom_kernel(const plan *p, const kernel *k); /* whose function it is; NULL: of text, or of a plan */
 #endif

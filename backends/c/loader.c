@@ -22,7 +22,8 @@ static bool open_sealed(loaded *l, const void *image, size_t n)
 {
     char path[PATH_SIZE];
     l->fd = memfd_create("tessera", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (l->fd < 0)
+    l->sealed = l->fd >= 0;
+    if (!l->sealed)
         return false;
     descriptor_path(l->fd, path);
     const int seals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
@@ -42,14 +43,14 @@ static bool open_file(loaded *l, const void *image, size_t n, const char *temp, 
         if (!l->handle)
             err_set(e, TS_TOOLCHAIN, "T007 the compiled program cannot be loaded: %s", dlerror());
     }
-    work_folder_remove(&folder);
+    work_folder_free(&folder);
     arena_free(&mem);
     return l->handle;
 }
 
 bool loader_open(loaded *l, const void *image, size_t n, const char *temp, err *e)
 {
-    *l = (loaded){.fd = -1};
+    *l = (loaded){0};
     const char *fault = elf_fault(image, n, ELF_SHARED);
     if (fault)
         return err_set(e, TS_TOOLCHAIN, "T005 the compiled program %s", fault);
@@ -68,7 +69,7 @@ void loader_close(loaded *l)
 {
     if (l->handle)
         dlclose(l->handle);
-    if (l->fd >= 0)
+    if (l->sealed)
         close(l->fd);
-    *l = (loaded){.fd = -1};
+    *l = (loaded){0};
 }

@@ -7,7 +7,8 @@
 
 typedef struct loaded {
     void *handle; /* of dlopen */
-    int fd;       /* stays open: while it does, no other library can get the same name */
+    bool sealed;  /* from a memory file, whose fd stays open: while it does, no other library can get the same name */
+    int fd;
 } loaded;
 
 /* image: a shared library for this machine. temp: where a temporary file may go. */

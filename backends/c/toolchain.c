@@ -300,7 +300,7 @@ static void build_free(build *b)
     for (int i = 0; i < b->r->n && b->object; i++)
         text_free(&b->object[i]);
     text_free(&b->image);
-    work_folder_remove(&b->folder);
+    work_folder_free(&b->folder);
     compiler_free(&b->cc);
     cache_close(b->cache);
     arena_free(&b->mem);

@@ -43,7 +43,7 @@ bool work_folder_write(const work_folder *s, const char *name, const void *p, si
     return ok;
 }
 
-void work_folder_remove(work_folder *s)
+void work_folder_free(work_folder *s)
 {
     if (s->path)
         folder_remove(AT_FDCWD, s->path);

@@ -83,7 +83,7 @@ int64_t device_bytes(const device *d)
 }
 
 /* ---- memory ---- */
-bool device_alloc(const device *d, int64_t bytes, const char *what, cu_address *at, err *e)
+bool device_memory_make(const device *d, int64_t bytes, const char *what, cu_address *at, err *e)
 {
     size_t unused = 0, all = 0;
     const cu_status s = d->cu.alloc(at, bytes ? (size_t)bytes : 1);
@@ -97,7 +97,7 @@ bool device_alloc(const device *d, int64_t bytes, const char *what, cu_address *
     return err_hint(e, "bind smaller dimensions, or end what else uses the device");
 }
 
-void device_free(const device *d, cu_address *at)
+void device_memory_free(const device *d, cu_address *at)
 {
     if (*at)
         d->cu.release(*at);

@@ -25,8 +25,8 @@ int64_t device_bytes(const device *d);                /* of its memory */
 bool device_did(const device *d, cu_status s, const char *doing, err *e);
 
 /* Memory of the device, and memory of the host that it copies from by itself. 0 bytes give a place, too. */
-bool device_alloc(const device *d, int64_t bytes, const char *what, cu_address *at, err *e);
-void device_free(const device *d, cu_address *at);
+bool device_memory_make(const device *d, int64_t bytes, const char *what, cu_address *at, err *e);
+void device_memory_free(const device *d, cu_address *at);
 bool device_pin(const device *d, int64_t bytes, void **at, err *e);
 void device_unpin(const device *d, void **at);
 /* In the order of the stream; `from` and `to` of the host stay as they are until device_wait */

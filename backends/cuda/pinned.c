@@ -1,25 +1,28 @@
 /* pinned.c - copies by way of pinned memory. */
 #include "backends/cuda/pinned.h"
 
-bool pinned_make(pinned *p, const device *d, int64_t most, err *e)
+#include <stdlib.h>
+
+pinned *pinned_make(const device *d, int64_t most, err *e)
 {
+    pinned *p = calloc(1, sizeof *p);
+    MUST(p);
     *p = (pinned){.on = d, .pieces.piece = device_piece((long)most)};
     bool ok = device_pin(d, 2 * p->pieces.piece, (void **)&p->pieces.at, e);
     for (int i = 0; i < 2 && ok; i++)
         ok = device_did(d, d->cu.event_make(&p->event[i], CU_EVENT_NO_TIMES), "making an event", e);
-    return ok;
+    return ok ? p : (pinned_free(p), NULL);
 }
 
 void pinned_free(pinned *p)
 {
-    const device *d = p->on;
-    if (!d)
+    if (!p)
         return;
     for (int i = 0; i < 2; i++)
         if (p->event[i])
-            d->cu.event_free(p->event[i]);
-    device_unpin(d, (void **)&p->pieces.at);
-    *p = (pinned){0};
+            p->on->cu.event_free(p->event[i]);
+    device_unpin(p->on, (void **)&p->pieces.at);
+    free(p);
 }
 
 /* ---- copies ---- */

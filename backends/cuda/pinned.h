@@ -12,8 +12,8 @@ typedef struct pinned {
 } pinned;
 
 /* d: borrowed for its life; most: bytes of one copy, as far as is known; larger ones go in more pieces */
-bool pinned_make(pinned *p, const device *d, int64_t most, err *e);
-void pinned_free(pinned *p); /* accepts a zeroed one */
+pinned *pinned_make(const device *d, int64_t most, err *e);
+void pinned_free(pinned *p);
 /* In the order of the stream. `from` is free when it returns, where the copy may be under way; a take is done. doing:
  * "a copy of a result" */
 bool pinned_give(pinned *p, cu_address to, const void *from, int64_t bytes, err *e);

@@ -46,8 +46,10 @@ void cuda_free(program *g)
         if (g->graph)
             g->on.cu.exec_free(g->graph);
         images_free(&g->code, &g->on);
-        device_free(&g->on, &g->arena), device_free(&g->on, &g->leaves), device_free(&g->on, &g->inputs);
-        device_free(&g->on, &g->spill), device_free(&g->on, &g->fault), device_free(&g->on, &g->counts);
+        device_memory_free(&g->on, &g->arena), device_memory_free(&g->on, &g->leaves),
+            device_memory_free(&g->on, &g->inputs);
+        device_memory_free(&g->on, &g->spill), device_memory_free(&g->on, &g->fault),
+            device_memory_free(&g->on, &g->counts);
         device_unpin(&g->on, (void **)&g->staging), device_unpin(&g->on, (void **)&g->faults);
         pinned_free(g->pieces);
     }
@@ -56,8 +58,7 @@ void cuda_free(program *g)
         free(g->launch[k].argument), free(g->launch[k].map);
     weights_free(&g->weights);
     cuda_texts_free(&g->texts), device_tables_free(&g->tables);
-    free(g->pieces), free(g->launch), free(g->leaf), free(g->input_at), free(g->mirror), free(g->written),
-        free(g->input);
+    free(g->launch), free(g->leaf), free(g->input_at), free(g->mirror), free(g->written), free(g->input);
     free(g);
 }
 
@@ -95,14 +96,14 @@ static bool find_memory(program *g, err *e)
     const int64_t fault = 4 * ((int64_t)p->n_kernel + 1);
     int64_t leaves, spill;
     place_all(g, &leaves, &spill);
-    if (!device_alloc(d, leaves, "the weights", &g->leaves, e) ||
-        !device_alloc(d, p->arena_bytes, "the values", &g->arena, e) ||
-        !device_alloc(d, g->input_bytes, "the inputs", &g->inputs, e) ||
-        !device_alloc(d, (int64_t)g->tables.program.loops * COUNT_BYTES, "the trips' numbers", &g->counts, e) ||
-        !device_alloc(d, spill, "what kernels hold", &g->spill, e) ||
-        !device_alloc(d, fault, "the marks of kernels", &g->fault, e) ||
+    if (!device_memory_make(d, leaves, "the weights", &g->leaves, e) ||
+        !device_memory_make(d, p->arena_bytes, "the values", &g->arena, e) ||
+        !device_memory_make(d, g->input_bytes, "the inputs", &g->inputs, e) ||
+        !device_memory_make(d, (int64_t)g->tables.program.loops * COUNT_BYTES, "the trips' numbers", &g->counts, e) ||
+        !device_memory_make(d, spill, "what kernels hold", &g->spill, e) ||
+        !device_memory_make(d, fault, "the marks of kernels", &g->fault, e) ||
         !device_pin(d, g->input_bytes, (void **)&g->staging, e) || !device_pin(d, fault, (void **)&g->faults, e) ||
-        !pinned_make(g->pieces, d, int_max(leaves, p->arena_bytes), e))
+        !(g->pieces = pinned_make(d, int_max(leaves, p->arena_bytes), e)))
         return false;
     for (int i = 0; i < p->n_leaf; i++)
         g->leaf[i] += g->leaves;
@@ -336,8 +337,7 @@ program *cuda_build(const plan *p, const build_options *w, text *facts, err *e)
     g->written = calloc((size_t)p->n_input + 1, sizeof *g->written);
     g->input = calloc((size_t)p->n_input + 1, sizeof *g->input);
     g->mirror = calloc((size_t)p->arena_bytes + 1, 1);
-    g->pieces = calloc(1, sizeof *g->pieces);
-    MUST(g->leaf && g->input_at && g->written && g->input && g->pieces);
+    MUST(g->leaf && g->input_at && g->written && g->input);
     if (!g->mirror)
         return err_memory(e, (size_t)p->arena_bytes + 1, "a look at values"), cuda_free(g), NULL;
     if (make(g, w, facts, e))

@@ -99,12 +99,11 @@ static void drop(program *g)
         g->host.cl.drop_memory(g->on.spill);
     if (g->on.fault)
         g->host.cl.drop_memory(g->on.fault);
-    if (g->pieces)
-        ocl_pinned_free(g->pieces);
+    ocl_pinned_free(g->pieces);
     ocl_units_free(&g->units, &g->host.cl), device_tables_free(&g->tables);
     close_host(&g->host);
     weights_free(&g->weights);
-    free(g->seen ? g->seen->at : NULL), free(g->seen), free(g->pieces), free(g->kernel), free(g);
+    free(g->seen ? g->seen->at : NULL), free(g->seen), free(g->kernel), free(g);
 }
 
 /* Settled here, because the weights' own copy may go as soon as this returns. */
@@ -208,8 +207,7 @@ static program *build(const plan *p, const build_options *w, text *facts, err *e
     g->on = (opencl_memory){.cl = &g->host.cl, .leaves = p->n_leaf, .inputs = p->n_input};
     g->seen = calloc(1, sizeof *g->seen);
     g->on.leaf = calloc((size_t)p->n_leaf + 1, sizeof *g->on.leaf);
-    g->pieces = calloc(1, sizeof *g->pieces);
-    MUST(g->pieces && g->seen && g->on.leaf);
+    MUST(g->seen && g->on.leaf);
     if (make(g, w, facts, e))
         return g;
     return drop(g), NULL;
@@ -508,8 +506,8 @@ static bool make(program *g, const build_options *w, text *facts, err *e)
         return false;
     tell(g, seconds_now() - start, facts);
     find_tables(g);
-    return ocl_pinned_make(g->pieces, &g->host, most_bytes(g->p), e) && weights_load(&g->weights, g->p, &host, e) &&
-           find_memory(g, e) && make_kernels(g, e);
+    g->pieces = ocl_pinned_make(&g->host, most_bytes(g->p), e);
+    return g->pieces && weights_load(&g->weights, g->p, &host, e) && find_memory(g, e) && make_kernels(g, e);
 }
 
 static const presence present = {.usable = ocl_usable, .runs = ocl_runs};

@@ -1,6 +1,8 @@
 /* pinned.c - memory of a device, and copies there and back. */
 #include "backends/opencl/pinned.h"
 
+#include <stdlib.h>
+
 static bool did(int32_t answer, const char *what, err *e)
 {
     return answer == CL_SUCCESS || opencl_fail(answer, what, e);
@@ -24,16 +26,21 @@ bool ocl_memory_take(const ocl_host *h, cl_memory *out, size_t bytes, const char
     return *out || opencl_fail(answer, what, e);
 }
 
-bool ocl_pinned_make(ocl_pinned *p, const ocl_host *h, size_t most, err *e)
+ocl_pinned *ocl_pinned_make(const ocl_host *h, size_t most, err *e)
 {
+    ocl_pinned *p = calloc(1, sizeof *p);
+    MUST(p);
     *p = (ocl_pinned){.on = h, .by = {.cl = &h->cl, .queue = h->queue}};
-    return did(opencl_pin(&p->by, h->context, h->id, most), "pinned memory of the host", e);
+    if (did(opencl_pin(&p->by, h->context, h->id, most), "pinned memory of the host", e))
+        return p;
+    return ocl_pinned_free(p), NULL;
 }
 
 void ocl_pinned_free(ocl_pinned *p)
 {
-    opencl_unpin(&p->by);
-    *p = (ocl_pinned){0};
+    if (p)
+        opencl_unpin(&p->by);
+    free(p);
 }
 
 bool ocl_give(ocl_pinned *p, ocl_place to, const void *from, size_t bytes, const char *what, err *e)

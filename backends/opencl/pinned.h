@@ -12,8 +12,8 @@ typedef struct ocl_pinned {
 } ocl_pinned;
 
 /* h: borrowed for its life; most: bytes of one copy, as far as is known; larger ones go in more pieces */
-bool ocl_pinned_make(ocl_pinned *p, const ocl_host *h, size_t most, err *e);
-void ocl_pinned_free(ocl_pinned *p); /* accepts a zeroed one */
+ocl_pinned *ocl_pinned_make(const ocl_host *h, size_t most, err *e);
+void ocl_pinned_free(ocl_pinned *p);
 
 typedef struct ocl_place {
     cl_memory memory;

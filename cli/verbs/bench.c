@@ -225,7 +225,7 @@ static int run(const args *a, ts_error *e)
         return e->code;
     if (args_count(a, "at"))
         return extents_race(a, e) ? TS_OK : e->code;
-    option_init(&step);
+    option_make(&step);
     train_options_take(&step, a);
     const char *resume = args_text(a, "resume", NULL);
     char *partial = resume ? outfile_text(resume, RESULTS_MOST, e) : NULL;

@@ -26,7 +26,7 @@ static bool emit_training(const args *a, const char *folder, ts_error *e)
         err_set(e, TS_USAGE, "'%s' holds no run: there is no run.json", run);
         return err_hint(e, "tessera train MODEL --data FILE -o RUN makes one");
     }
-    option_init(&w);
+    option_make(&w);
     const bool good = train_run(&j, e) == TS_OK;
     option_free(&w);
     return good;

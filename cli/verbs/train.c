@@ -185,7 +185,7 @@ static int run(const args *a, ts_error *e)
     const char *folder;
     screen s = {.console = &a->console, .evals = cJSON_CreateArray(), .args = a};
     int code = TS_USAGE;
-    option_init(&w);
+    option_make(&w);
     if (take_all(&w, a, &folder, e)) {
         train_job j = {.asked = &w,
                        .run = folder,

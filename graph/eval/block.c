@@ -32,7 +32,7 @@ void block_give(block *b, vec *v)
     v->next = b->spare, b->spare = v;
 }
 
-void block_fini(block *b)
+void block_free(block *b)
 {
     for (int i = 0; i < MAX_AXIS; i++)
         free(b->lane[i]);

@@ -32,7 +32,7 @@ typedef struct block {
     struct contraction *inner;  /* owned; of the definition's fold, when it is one */
 } block;
 
-void block_fini(block *b);
+void block_free(block *b);
 value block_value(block *b, const expr *x); /* where axis[] and state[] are */
 /* Those of all results, row-major, handed on a block at a time: n of them from the result `at` on. */
 typedef struct block_sink {

@@ -181,7 +181,7 @@ static bool eval_expression(const node *n, const ts_array *const *in, const defn
         block_values(&b, x->kind == X_SCATTER ? x->arg[0] : x, &to.base);
     if (x->kind == X_SCATTER && !folds_nothing(&b, x))
         put_in(&b, x, 0, to.all);
-    block_fini(&b);
+    block_free(&b);
     if (to.all)
         store(x, to.all, 0, count, out);
     free(to.all);

@@ -41,7 +41,7 @@ static void *block_get(size_t bytes)
     return data;
 }
 
-static void block_free(void *data)
+static void memory_free(void *data)
 {
     const block b = data ? *block_of(data) : (block){0};
     if (b.mapped)
@@ -88,7 +88,7 @@ void ts_array_free(ts_array *a)
 {
     if (!a)
         return;
-    block_free(a->data);
+    memory_free(a->data);
     *a = (ts_array){.dtype = TS_N_DTYPE};
 }
 

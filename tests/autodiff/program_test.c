@@ -192,6 +192,6 @@ int main(void)
     char path[200];
     snprintf(path, sizeof path, "%s/kept.safetensors", folder.path);
     test_trained(path), test_apart();
-    scratch_remove(&folder);
+    scratch_free(&folder);
     return check_done();
 }

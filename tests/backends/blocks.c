@@ -169,5 +169,5 @@ void blocks_check(const ts_options *on, bool cores)
     snprintf(path, sizeof path, "%s/blocks.json", at.path);
     for (int i = 0; i < COUNT(problems); i++)
         test_problem(&problems[i], path, on, cores);
-    scratch_remove(&at);
+    scratch_free(&at);
 }

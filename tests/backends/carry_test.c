@@ -123,7 +123,7 @@ static void test_devices(const step *s)
         snprintf(all, sizeof all, "{\"format\":\"tiling/1\",\"rules\":[%s]}", rules[i]);
         if (CHECK(file_save(path, all, strlen(all), &e)))
             test_target(s, &(ts_options){.target = "c", .threads = 2, .schema = path});
-        scratch_remove(&folder);
+        scratch_free(&folder);
     }
 }
 

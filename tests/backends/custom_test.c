@@ -386,7 +386,7 @@ static void test_emit(void)
     CHECK(p && !ts_plan_emit(p, path, NULL, &e) && e.code == TS_UNSUPPORTED && scratch_count(&s) == 0);
     CHECK_TEXT(e.text, "moments \"mean\" is a function of this process, which a stand-alone program does not have\n"
                        "  hint: define it by text in place of a kernel, or compute it outside of what is emitted");
-    ts_plan_free(p), scratch_remove(&s), ts_graph_free(g);
+    ts_plan_free(p), scratch_free(&s), ts_graph_free(g);
 }
 
 /* ---- plans ---- */
@@ -422,7 +422,7 @@ static void test_rules(void)
              "  hint: tessera ops lists them",
              path);
     CHECK_TEXT(e.text, want);
-    scratch_remove(&s), ts_graph_free(g);
+    scratch_free(&s), ts_graph_free(g);
 }
 
 static bool counted(const ts_use *u, ts_error *e) /* operand 0 as it is */
@@ -465,7 +465,7 @@ static void test_recompute(bool impure)
     CHECK(p && ts_plan_set(p, 0, &x, &e) && ts_plan_run(p, &e));
     if (!CHECK(calls == (impure ? 1 : 2)))
         printf("  %d calls %s\n", calls, e.text);
-    ts_array_free(&x), ts_plan_free(p), scratch_remove(&s), ts_graph_free(g);
+    ts_array_free(&x), ts_plan_free(p), scratch_free(&s), ts_graph_free(g);
 }
 
 int main(void)

@@ -40,7 +40,7 @@ static void test_usual(void)
     a = ts_schema_text("panels", &none, &e), b = ts_schema_text("panels", &named, &e);
     CHECK(a && b && !strcmp(a, b));
     ts_free(a), ts_free(b);
-    scratch_remove(&s);
+    scratch_free(&s);
 }
 
 int main(void)

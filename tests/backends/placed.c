@@ -144,5 +144,5 @@ void placed_check(int64_t cases, uint64_t seed, const char *other)
         try_once(path, other, seed + (uint64_t)(i / AT_ONCE));
     printf("%d plans over several devices, %d transfers\n", total.several, total.transfers);
     CHECK(total.several * AT_ONCE * 2 >= cases && total.transfers * 2 >= cases);
-    scratch_remove(&s);
+    scratch_free(&s);
 }

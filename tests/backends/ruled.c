@@ -76,5 +76,5 @@ void ruled_check_then(int n, const ruled *c, const op *const *then, const ts_opt
     }
     for (int i = 0; i < n; i++)
         ts_array_free(&t.want[i]), ts_array_free(&t.got[i]);
-    row_inputs_free(&t.in), ts_graph_free(t.g), scratch_remove(&own);
+    row_inputs_free(&t.in), ts_graph_free(t.g), scratch_free(&own);
 }

@@ -103,6 +103,6 @@ int main(void)
     for (int k = 0; CHECK(machine_load(&on, NULL, &e)) && k < COUNT(isas); k++)
         for (int i = 0; isa_find(isas[k])->vector_bytes <= on.isa->vector_bytes && i < COUNT(corners); i++)
             test(i, path, isas[k]);
-    scratch_remove(&folder);
+    scratch_free(&folder);
     return check_done();
 }

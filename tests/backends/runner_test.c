@@ -185,6 +185,6 @@ int main(void)
     test_largest();
     test_varying();
     test_ranges();
-    scratch_remove(&folder);
+    scratch_free(&folder);
     return check_done();
 }

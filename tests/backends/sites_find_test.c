@@ -118,6 +118,6 @@ int main(void)
     test_names(&s);
     test_whole(&s);
     ts_graph_free(s.g);
-    scratch_remove(&s.folder);
+    scratch_free(&s.folder);
     return check_done();
 }

@@ -317,6 +317,6 @@ int main(void)
         test_random(seed);
     test_every("bert-tiny", NULL, 2e-5);
     test_parts();
-    scratch_remove(&folder);
+    scratch_free(&folder);
     return check_done();
 }

@@ -184,7 +184,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < BURNERS; i++)
         if (kill(burner[i], SIGKILL) == 0)
             waitpid(burner[i], NULL, 0);
-    scratch_remove(&s);
+    scratch_free(&s);
     const int result = check_done();
     return result == 0 && able == 0 ? check_skip("no race was quiet enough to tell 3 %") : result;
 }

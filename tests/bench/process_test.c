@@ -134,6 +134,6 @@ int main(void)
     test_zero_bytes();
     test_death();
     test_interrupt();
-    scratch_remove(&s);
+    scratch_free(&s);
     return check_done();
 }

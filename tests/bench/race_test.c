@@ -376,6 +376,6 @@ int main(void)
     test_resume();
     test_signal();
     CHECK(folders_left(s.path) == 0);
-    scratch_remove(&s);
+    scratch_free(&s);
     return check_done();
 }

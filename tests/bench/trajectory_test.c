@@ -27,7 +27,7 @@ static cJSON *race(const char *program, const char *precision, ts_error *e)
 {
     train_options train;
     char *text = NULL;
-    option_init(&train);
+    option_make(&train);
     train.batch = 2, train.length = 8;
     option_set_text(&train.precision, precision);
     const bench_options o = {.model = "bert-tiny",
@@ -74,6 +74,6 @@ int main(void)
     check(path, "bf16", NULL);
     write_worker(path, "0.01");
     check(path, "bf16", "diverges at step 2: loss is ");
-    scratch_remove(&s);
+    scratch_free(&s);
     return check_done();
 }

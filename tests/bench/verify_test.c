@@ -143,6 +143,6 @@ int main(void)
     test_specials();
     test_shapes();
     test_page();
-    scratch_remove(&s);
+    scratch_free(&s);
     return check_done();
 }

@@ -88,8 +88,8 @@ API cuInit(unsigned flags)
         fprintf(stderr, "simcuda: needs a processor with AVX2 and FMA\n");
         return E_NO_DEVICE;
     }
-    sim_options_init();
-    if (!mem_init())
+    sim_options_read();
+    if (!mem_reserve())
         return E_NO_DEVICE;
     const char *sm = getenv("SIMCUDA_SM"), *sms = getenv("SIMCUDA_SM_COUNT");
     int cc = sm ? sim_whole(sm) : 80;

@@ -24,7 +24,7 @@ static void *reserve(uint64_t size, int prot)
     return p == MAP_FAILED ? NULL : p;
 }
 
-bool mem_init(void)
+bool mem_reserve(void)
 {
     if (mem_base)
         return true;
@@ -45,7 +45,7 @@ bool mem_init(void)
 /* The address is a multiple of 256 but not of 512: what cuMemAlloc promises, no more. */
 uint64_t mem_alloc(uint64_t size)
 {
-    if (!mem_init() || size == 0 || size > sim_opt.memory - used)
+    if (!mem_reserve() || size == 0 || size > sim_opt.memory - used)
         return 0;
     uint64_t at = (bump + 2 * GRANULE - 1) / (2 * GRANULE) * (2 * GRANULE) + GRANULE,
              whole = (size + GRANULE - 1) / GRANULE * GRANULE;

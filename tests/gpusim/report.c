@@ -31,7 +31,7 @@ static uint64_t number(const char *name, uint64_t otherwise)
     return s && *s ? strtoull(s, NULL, 0) : otherwise;
 }
 
-void sim_options_init(void)
+void sim_options_read(void)
 {
     const char *c = getenv("SIMCUDA_CHECK"), *s;
     if (!c || !*c)

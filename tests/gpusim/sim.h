@@ -301,7 +301,7 @@ typedef struct {
     uint64_t memory, max_steps;
 } Options;
 extern Options sim_opt;
-void sim_options_init(void);
+void sim_options_read(void);
 int sim_whole(const char *s); /* the number that it begins with, or 0 */
 
 /* ---- report.c ---- */
@@ -323,7 +323,7 @@ typedef struct {
     uint64_t base, size;
     bool live;
 } Alloc;
-bool mem_init(void);
+bool mem_reserve(void);
 uint64_t mem_alloc(uint64_t size);
 int mem_free(uint64_t base);
 const Alloc *mem_find(uint64_t addr);            /* live or freed allocation holding addr */

@@ -134,6 +134,6 @@ int main(void)
         }
     fprintf(stderr, "%d operations, %d cases\n", n_op, n_case);
     CHECK(n_op > 60 && n_case > 200);
-    scratch_remove(&folder);
+    scratch_free(&folder);
     return check_done();
 }

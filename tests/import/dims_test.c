@@ -79,6 +79,6 @@ int main(void)
     folder = scratch_make();
     test_sums();
     test_steps();
-    scratch_remove(&folder);
+    scratch_free(&folder);
     return check_done();
 }

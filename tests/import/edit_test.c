@@ -222,6 +222,6 @@ int main(void)
     test_built_in();
     test_open_ended();
     test_refusals();
-    scratch_remove(&place);
+    scratch_free(&place);
     return check_done();
 }

@@ -139,6 +139,6 @@ int main(void)
     test_links();
     test_stepwise();
     test_ranges();
-    scratch_remove(&folder);
+    scratch_free(&folder);
     return check_done();
 }

@@ -460,6 +460,6 @@ int main(void)
     test_scan();
     test_functions();
     test_sequences();
-    scratch_remove(&folder);
+    scratch_free(&folder);
     return check_done();
 }

@@ -183,6 +183,6 @@ int main(int argc, char **argv)
     } else
         fuzz_all(folder.path);
     CHECK(bad > 0);
-    scratch_remove(&folder);
+    scratch_free(&folder);
     return check_done();
 }

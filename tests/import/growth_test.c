@@ -184,6 +184,6 @@ int main(void)
     scratch folder = scratch_make();
     for (int i = 0; i < COUNT(shapes); i++)
         grow(&folder, &shapes[i]);
-    scratch_remove(&folder);
+    scratch_free(&folder);
     return check_done();
 }

@@ -235,6 +235,6 @@ int main(void)
     test_own();
     test_refuses();
     test_constants();
-    scratch_remove(&folder);
+    scratch_free(&folder);
     return check_done();
 }

@@ -492,6 +492,6 @@ int main(void)
     test_bad_nodes();
     test_budget();
     test_paths();
-    scratch_remove(&folder);
+    scratch_free(&folder);
     return check_done();
 }

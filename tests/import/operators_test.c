@@ -197,6 +197,6 @@ int main(void)
             refuse_row(&listed[i].row, listed[i].lists, listed[i].says);
         else
             run_row(&listed[i].row, listed[i].lists);
-    scratch_remove(&folder);
+    scratch_free(&folder);
     return check_done();
 }

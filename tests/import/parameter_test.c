@@ -137,6 +137,6 @@ int main(void)
     test_gemm("[-1, 10]", "\"transA\": 1", 8, 10);
     test_gemm("[-1, 8]", "\"transA\": 1, \"transB\": 1", 32, 8);
     test_line();
-    scratch_remove(&folder);
+    scratch_free(&folder);
     return check_done();
 }

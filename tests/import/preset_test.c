@@ -90,6 +90,6 @@ int main(void)
     snprintf(path, sizeof path, "%s/model.onnx", folder.path);
     test_values();
     test_indices();
-    scratch_remove(&folder);
+    scratch_free(&folder);
     return check_done();
 }

@@ -173,6 +173,6 @@ int main(void)
     folder = scratch_make();
     test_round();
     test_refusals();
-    scratch_remove(&folder);
+    scratch_free(&folder);
     return check_done();
 }

@@ -115,6 +115,6 @@ int main(void)
     snprintf(path, sizeof path, "%s/w.safetensors", folder.path);
     test_reads();
     test_refuses();
-    scratch_remove(&folder);
+    scratch_free(&folder);
     return check_done();
 }

@@ -58,7 +58,7 @@ static void lies(const char *row, const char *loops, const char *want)
     } else
         text_add(&got, "%s", e.text);
     CHECK_TEXT(text_str(&got), want);
-    row_inputs_free(&in), text_free(&schema), text_free(&got), scratch_remove(&folder);
+    row_inputs_free(&in), text_free(&schema), text_free(&got), scratch_free(&folder);
     plan_free(p), ts_graph_free(g), arena_free(&mem);
 }
 

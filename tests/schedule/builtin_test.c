@@ -79,7 +79,7 @@ static void same_guess(ts_model *m, const machine *on, const char *set, int thre
         printf("  %s, %d threads: %s\n", set, threads, e.text);
     plan_free(p), plan_free(q);
     text_free(&schema);
-    scratch_remove(&folder);
+    scratch_free(&folder);
 }
 
 static void test_guess(void)
@@ -200,7 +200,7 @@ static void same_apart(const char *what, maker *make, int n_input, const char *c
     for (int i = 0; i < n_input; i++)
         ts_array_free(&given[i].value);
     ts_graph_free(g);
-    scratch_remove(&folder);
+    scratch_free(&folder);
 }
 
 static void test_apart(void)

@@ -86,7 +86,7 @@ static void end(trained *t)
 {
     plan_free(t->p);
     ts_graph_free(t->g);
-    scratch_remove(&t->folder);
+    scratch_free(&t->folder);
 }
 
 static int64_t alive(const node *(*model)(graph *, const node **, int *), const char *rules)

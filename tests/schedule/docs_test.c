@@ -54,7 +54,7 @@ static void test_schemas(const char *doc)
         arena_free(&mem);
     }
     CHECK(n == 5);
-    scratch_remove(&folder);
+    scratch_free(&folder);
 }
 
 static void test_nests(const char *doc, const char *mark, const char *on, int count)

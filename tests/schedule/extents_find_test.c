@@ -249,6 +249,6 @@ int main(void)
         test_runs(&networks[i]);
     test_refused();
     test_values();
-    scratch_remove(&folder);
+    scratch_free(&folder);
     return check_done();
 }

@@ -127,6 +127,6 @@ int main(void)
     test_taken();
     test_tile();
     test_garbage();
-    scratch_remove(&folder);
+    scratch_free(&folder);
     return check_done();
 }

@@ -77,7 +77,7 @@ static void test_files(void)
         arena_free(&mem);
     }
     CHECK(read > 20 && refused > SCHEMAS / 2);
-    scratch_remove(&folder);
+    scratch_free(&folder);
 }
 
 /* ---- loops ---- */

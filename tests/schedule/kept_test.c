@@ -36,7 +36,7 @@ static void open_trial(trial *t, dtype d, int64_t rows, int64_t columns, bool la
     CHECK(file_save(path, schema.s, schema.len, &t->e) && gpu_read(&t->card, "gpu:h100", &t->e));
     const target *on = gpu_target_with_units(&t->mem, &t->card, 0, NULL, &t->e);
     t->p = plan_make(t->g, 1, &y, &(plan_options){.on = on, .target = "cuda", .schema = path}, &t->e);
-    text_free(&schema), scratch_remove(&folder);
+    text_free(&schema), scratch_free(&folder);
 }
 
 static void close_trial(trial *t)

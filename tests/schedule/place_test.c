@@ -81,7 +81,7 @@ static made make(maker *what, const char *rules, int n_given, const char *const 
 
 static void drop(made *m)
 {
-    plan_free(m->p), ts_graph_free(m->g), scratch_remove(&m->folder);
+    plan_free(m->p), ts_graph_free(m->g), scratch_free(&m->folder);
 }
 
 static void print_cut(text *t, const plan *p) /* "near: matmul; near to far:0; far:0: softmax" */

@@ -60,7 +60,7 @@ void free_plan(planned *b)
     plan_free(b->p);
     ts_graph_free(b->g);
     arena_free(&b->mem);
-    scratch_remove(&b->folder);
+    scratch_free(&b->folder);
 }
 
 /* ---- graphs ---- */

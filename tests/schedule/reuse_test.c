@@ -78,6 +78,6 @@ int main(void)
     snprintf(path, sizeof path, "%s/rules.json", folder.path);
     for (int i = 0; i < COUNT(cases); i++)
         test(path, i);
-    scratch_remove(&folder);
+    scratch_free(&folder);
     return check_done();
 }

@@ -50,7 +50,7 @@ static bool compute(planned *out, const net *of, const char *rules, ts_error *e)
     bool ok = out->m && ts_model_bind(out->m, of->dims[1] ? 2 : 1, of->dims, NULL, e) &&
               ts_file_write(path, file, strlen(file), e);
     out->p = ok ? ts_plan_make(out->m, &o, e) : NULL;
-    scratch_remove(&folder);
+    scratch_free(&folder);
     return out->p && (out->json = ts_plan_json(out->p, e)) && fill(out, e) && ts_plan_run(out->p, e) &&
            ts_plan_get(out->p, 0, &out->y, e);
 }

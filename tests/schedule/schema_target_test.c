@@ -43,7 +43,7 @@ static void reads(const char *text_of, const schema_use *by, const char *want) /
     CHECK(schema_load(&mem, path, by, &out, &e) == !*want && (!*want || e.code == TS_BAD_INPUT));
     const char *at = strstr(e.text, "x.json");
     CHECK_TEXT(at ? at : e.text, want);
-    arena_free(&mem), scratch_remove(&folder);
+    arena_free(&mem), scratch_free(&folder);
 }
 
 int main(void)

@@ -51,7 +51,7 @@ static void refused_bytes(const char *source, size_t n, ts_code code, const char
         printf("  code %d: %s\n", e.code, got);
     free(got);
     arena_free(&mem);
-    scratch_remove(&s);
+    scratch_free(&s);
 }
 
 static void refused(const char *source, const char *want)
@@ -218,7 +218,7 @@ static char *loaded(const char *base, const char *source, schema *out, arena *me
     save(&s, "base.json", base, strlen(base));
     save(&s, "x.json", source, strlen(source));
     char *got = load(&s, "x.json", mem, out, &e) ? printed(out) : without(e.text, s.path);
-    scratch_remove(&s);
+    scratch_free(&s);
     return got;
 }
 

@@ -84,7 +84,7 @@ static void planned_so(const char *loops, text *got)
     else
         text_add(got, "%.*s", (int)strcspn(why ? why : e.text, "\n"), why ? why : e.text);
     CHECK(p || e.code == TS_BAD_INPUT);
-    plan_free(p), ts_graph_free(g), text_free(&schema), scratch_remove(&folder);
+    plan_free(p), ts_graph_free(g), text_free(&schema), scratch_free(&folder);
 }
 
 static void reads(const char *loops)
@@ -125,7 +125,7 @@ static void test_group(void)
         CHECK(nest_sums(p, s) == 2);                                        /* of one lane */
         CHECK(nest_parallel(p->kernel) == 0 && nest_chunks(p->kernel) == 2);
     }
-    plan_free(p), ts_graph_free(g), scratch_remove(&folder);
+    plan_free(p), ts_graph_free(g), scratch_free(&folder);
 }
 
 int main(void)

@@ -171,6 +171,6 @@ int main(void)
     takes(seeded, LAYERS + 2, (all + 0.75 * wide * (LAYERS + 2) / LAYERS) / all);
     takes(placed, 2 * LAYERS, (all - table + 2 * 0.75 * wide) / all);
     tables(tied, 1), tables(tied_seeded, 2);
-    scratch_remove(&folder);
+    scratch_free(&folder);
     return check_done();
 }

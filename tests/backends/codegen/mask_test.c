@@ -193,6 +193,6 @@ int main(void)
             ts_array_free(&r.given[k].value);
         ts_graph_free(r.g);
     }
-    scratch_remove(&at);
+    scratch_free(&at);
     return check_done();
 }

@@ -53,6 +53,6 @@ int main(void)
             "matmul: kernels in c have no matrix unit for 4 x 4 x 8 of f32 that a worker has alone\n"
             "  hint: write its loops without the unit's role, or plan for a target that has it; this one has none");
     }
-    kernel_text_free(&t), plan_free(p), ts_graph_free(g), scratch_remove(&folder), arena_free(&mem);
+    kernel_text_free(&t), plan_free(p), ts_graph_free(g), scratch_free(&folder), arena_free(&mem);
     return check_done();
 }

@@ -18,7 +18,7 @@ static const char kernels[] = "extern \"C\" __global__ void add(const float *x, 
 static cu_address upload(const device *d, const float *x, err *e)
 {
     cu_address at = 0;
-    CHECK(device_alloc(d, N * 4, "a vector", &at, e) && device_write(d, at, x, N * 4, e));
+    CHECK(device_memory_make(d, N * 4, "a vector", &at, e) && device_write(d, at, x, N * 4, e));
     return at;
 }
 
@@ -48,7 +48,7 @@ static void check_launches(const device *d)
     CHECK(got[7] == 42 && got[999] == 5994);
     CHECK(d->cu.exec_free(whole) == CU_OK);
     for (int i = 0; i < 4; i++)
-        device_free(d, &at[i]);
+        device_memory_free(d, &at[i]);
     images_free(&code, d);
     CHECK_TEXT(e.text, "");
 }
@@ -71,7 +71,7 @@ static void check_memory(const device *d)
 {
     err e = {0};
     cu_address at = 1;
-    CHECK(!device_alloc(d, INT64_C(1) << 50, "the arena", &at, &e) && at == 0 && e.code == TS_DEVICE);
+    CHECK(!device_memory_make(d, INT64_C(1) << 50, "the arena", &at, &e) && at == 0 && e.code == TS_DEVICE);
     CHECK_TEXT(e.text,
                "cuda:0 (simcuda (PTX on the CPU, sm_80)) is out of memory: the arena would take 1125899906842624 "
                "bytes, 8589934592 of 8589934592 are free\n"
@@ -92,7 +92,7 @@ static void check_sizes(const device *d)
     cu_address at = 0;
     char x[128];
     CHECK(rig_load(d, "wide", source, &code, &e));
-    CHECK(device_alloc(d, sizeof x, "x", &at, &e));
+    CHECK(device_memory_make(d, sizeof x, "x", &at, &e));
     const launch large = {code.function[0], 1, 128, 1 << 20, 1, &at, 0, NULL, 0, NULL};
     CHECK(!launch_fits(d, &large, "wide", &e));
     CHECK_TEXT(e.text,
@@ -104,7 +104,7 @@ static void check_sizes(const device *d)
     const launch fits = {code.function[0], 1, 128, 100 << 10, 1, &at, 0, NULL, 0, NULL};
     CHECK(launch_fits(d, &fits, "wide", &e) && device_write(d, at, x, sizeof x, &e) && launch_one(d, &fits, &e));
     CHECK(device_read(d, x, at, sizeof x, &e) && device_wait(d, "the turn", &e) && x[0] == 127 && x[127] == 0);
-    device_free(d, &at);
+    device_memory_free(d, &at);
     images_free(&code, d);
 }
 

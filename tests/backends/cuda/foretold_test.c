@@ -177,6 +177,6 @@ int main(void)
         try_model(rows[i][0], rows[i][1], counts);
     try_gradients("resnet-tiny", "batch=2 size=20", counts);
     try_products(counts);
-    scratch_remove(&s);
+    scratch_free(&s);
     return check_done();
 }

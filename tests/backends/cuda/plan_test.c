@@ -169,7 +169,7 @@ static void try_places(const char *rules, const ts_array *want, int n, const ts_
         printf("  %s: %s\n", rules, e.text);
     for (int i = 0; i < n; i++)
         CHECK(row_differs(&want[i], &got[i], 0) < 0), ts_array_free(&got[i]);
-    scratch_remove(&folder);
+    scratch_free(&folder);
 }
 
 static void check_places(void)

@@ -134,7 +134,7 @@ static void check_boxes(void) /* y[t] = x[t] w, of which the device brings all s
     for (int i = 0; CHECK(trip && trip->kernel->stage->n_staging == 2) && i < 2; i++)
         CHECK(!box_find(trip, trip->kernel, trip->kernel->stage, &trip->kernel->stage->staging[i], &b));
     ts_plan_free(p), ts_array_free(&want), ts_array_free(&got), row_inputs_free(&in);
-    ts_graph_free(g), scratch_remove(&own);
+    ts_graph_free(g), scratch_free(&own);
 }
 
 int main(void)

@@ -44,7 +44,7 @@ static void planned_so(dtype d, bool units, const char *loops, text *got)
     else
         text_add(got, "%.*s", (int)strcspn(why ? why : e.text, "\n"), why ? why : e.text);
     CHECK(p || e.code == TS_BAD_INPUT);
-    plan_free(p), ts_graph_free(g), text_free(&schema), scratch_remove(&folder), arena_free(&mem);
+    plan_free(p), ts_graph_free(g), text_free(&schema), scratch_free(&folder), arena_free(&mem);
 }
 
 static void reads(dtype d, const char *loops)

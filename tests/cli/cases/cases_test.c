@@ -201,6 +201,6 @@ int main(void)
     test_time();
     test_archive();
     test_filters();
-    scratch_remove(&folder);
+    scratch_free(&folder);
     return check_done();
 }

@@ -166,6 +166,6 @@ int main(void)
     without("a safetensors file", read_tensors, 1);
     without("an order of examples", make_order, 1);
     without("a plan", add, 3);
-    scratch_remove(&s);
+    scratch_free(&s);
     return check_done();
 }

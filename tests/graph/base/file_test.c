@@ -143,12 +143,12 @@ int main(void)
     test_disk_full(&s);
     test_links_and_devices(&s);
     test_folders(&s);
-    scratch_remove(&s);
+    scratch_free(&s);
     if (access("/dev/shm", W_OK) == 0) { /* a link there is none of /dev's own */
         setenv("TMPDIR", "/dev/shm", 1);
         s = scratch_make();
         test_links_and_devices(&s);
-        scratch_remove(&s);
+        scratch_free(&s);
     }
     return check_done();
 }

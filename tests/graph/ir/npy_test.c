@@ -194,6 +194,6 @@ int main(int argc, char **argv)
     test_refusals();
     test_truncated();
     test_writes();
-    scratch_remove(&s);
+    scratch_free(&s);
     return check_done();
 }

@@ -113,6 +113,6 @@ int main(void)
     check_many(true, false, 9, "until=1");
     check_many(false, false, 9, "until=1");
     check_many(true, true, 9, "iterate");
-    scratch_remove(&folder);
+    scratch_free(&folder);
     return check_done();
 }

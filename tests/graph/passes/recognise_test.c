@@ -128,7 +128,7 @@ static void test_rule(void)
     for (int i = 0; i < COUNT(attentions); i++)
         if (*attentions[i].want && !strstr(attentions[i].row, "reshape"))
             fits_rule(attentions[i].row, path);
-    scratch_remove(&folder);
+    scratch_free(&folder);
 }
 
 int main(void)

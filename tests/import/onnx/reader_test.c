@@ -414,6 +414,6 @@ int main(void)
     test_bad_nodes();
     test_refused();
     test_large();
-    scratch_remove(&folder);
+    scratch_free(&folder);
     return check_done();
 }

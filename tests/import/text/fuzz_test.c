@@ -132,6 +132,6 @@ int main(int argc, char **argv)
     if (CHECK(t))
         try_texts(t, 2, rounds);
     ts_tokenizer_free(t);
-    scratch_remove(&folder);
+    scratch_free(&folder);
     return check_done();
 }

@@ -185,6 +185,6 @@ int main(void)
     check_bpe(&folder);
     check_refusals(&folder);
     check_bytes();
-    scratch_remove(&folder);
+    scratch_free(&folder);
     return check_done();
 }
