@@ -1,5 +1,5 @@
-# What is written from the names and texts of sources: tables of operations, readers and the like, built-in schemas,
-# files that emitted programs carry, protobuf, the commit. Appends to `library` and `tool`.
+# What is written from the names of sources: tables of operations, readers and the like, texts (texts.cmake), protobuf,
+# the commit. Appends to `library` and `tool`.
 
 # table(VARIABLE NAME HEADER PREFIX DECLARATION ELEMENT FILES...) writes `NAME[]`, ended by NULL, of all PREFIX_x that
 # FILES define at the start of a line. In DECLARATION (without "extern") and ELEMENT "%" stands for the name. Appends
@@ -53,60 +53,7 @@ table(library builder_tables tessera.h builders "const ts_builder %[]" % ${model
 table(library objectives models/adbench/objective.h objective "const objective %" &% ${models})
 table(tool verbs cli/verb.h verb "const verb %" &% ${verbs})
 
-# The file at `path`, its includes as in one folder, as what stands between the quotes of C strings, one a line.
-function(c_string variable path)
-    file(READ ${path} text)
-    string(REGEX REPLACE "(#include )\"[^\"\n]*/" "\\1\"" text "${text}")
-    string(REPLACE "\\" "\\\\" text "${text}")
-    string(REPLACE "\"" "\\\"" text "${text}")
-    string(REPLACE "\n" "\\n\"\n     \"" text "${text}")
-    set(${variable} "${text}" PARENT_SCOPE)
-endfunction()
-
-# Built-in schemas: backends/TARGET/schemas/NAME.json as text.
-file(GLOB schemas CONFIGURE_DEPENDS backends/*/schemas/*.json)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${schemas})
-foreach(schema IN LISTS schemas)
-    cmake_path(GET schema STEM LAST_ONLY name)
-    cmake_path(GET schema PARENT_PATH target)
-    cmake_path(GET target PARENT_PATH target)
-    cmake_path(GET target FILENAME target)
-    c_string(text ${schema})
-    string(APPEND rows "    {\"${target}\", \"${name}\",\n     \"${text}\"},\n")
-endforeach()
-file(GENERATE OUTPUT ${gen}/builtin_schemas.c CONTENT "/* Written by the build. */\n#include \"schedule/schemas.h\"\n\
-const builtin_schema builtin_schemas[] = {\n${rows}    {0},\n};\n")
-list(APPEND library ${gen}/builtin_schemas.c)
-
-# Routines: graph/routines/NAME.c, compiled with the rest, and as text: generated programs carry it.
-file(GLOB routines CONFIGURE_DEPENDS graph/routines/*.c)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${routines})
-foreach(source IN LISTS routines)
-    cmake_path(GET source STEM LAST_ONLY name)
-    c_string(text ${source})
-    string(APPEND routine_rows "    {\"${name}\",\n     \"${text}\"},\n")
-endforeach()
-file(GENERATE OUTPUT ${gen}/routine_texts.c CONTENT "/* Written by the build. */\n#include \"graph/ir/expr.h\"\n\
-const struct routine_text routine_texts[] = {\n${routine_rows}    {0},\n};\n")
-list(APPEND library ${gen}/routine_texts.c)
-
-# Emitted programs carry these as text; one that trains has a main of its own.
-file(GLOB_RECURSE runtime CONFIGURE_DEPENDS backends/*/runtime/*.[ch])
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${runtime} ${CMAKE_SOURCE_DIR}/train/emitted/main.c)
-foreach(source IN LISTS runtime)
-    cmake_path(GET source FILENAME name)
-    c_string(text ${source})
-    string(APPEND runtime_rows "    {\"${name}\",\n     \"${text}\"},\n")
-endforeach()
-if(runtime)
-    file(GENERATE OUTPUT ${gen}/runtime_files.c CONTENT "/* Written by the build. */\n\
-#include \"backends/emit/emit_folder.h\"\nconst carried_file runtime_files[] = {\n${runtime_rows}    {0},\n};\n")
-    list(APPEND library ${gen}/runtime_files.c)
-endif()
-c_string(text ${CMAKE_SOURCE_DIR}/train/emitted/main.c)
-file(GENERATE OUTPUT ${gen}/program_main.c CONTENT "/* Written by the build. */\n#include \"train/program.h\"\n\
-const char program_main[] =\n     \"${text}\";\n")
-list(APPEND tool ${gen}/program_main.c)
+include(cmake/texts.cmake)
 
 file(GLOB_RECURSE protos CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} import/*.proto)
 foreach(proto IN LISTS protos)

@@ -126,7 +126,7 @@ how=$(git ls-files -co --exclude-standard -- 'graph/*.[ch]' | xargs grep -niwE '
 [ -z "$how" ] || { echo "$how"; echo "names: the graph says what is wanted, not how it is done"; exit 1; }
 for device in $(grep -l '^    \.kinds = "\(gpu\|gpu cpu\)",$' backends/*/*.c | sed 's,backends/\(.*\)/.*,\1,'); do
     if git ls-files -co --exclude-standard -- '*.c' '*.h' '*.py' '*.json' '*.cmake' CMakeLists.txt ':!tests' ':!docs' \
-        ':!cmake/tests.cmake' ":!backends/$device" | xargs grep -niw "$device"; then
+        ':!cmake/test.cmake' ":!backends/$device" | xargs grep -niw "$device"; then
         echo "names: $device is named outside its folder"
         exit 1
     fi
