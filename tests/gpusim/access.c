@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* ---- addresses ---- */
-static void compute_addresses(Warp *w, const Insn *in, uint64_t *addr)
+static void compute_addresses(warp *w, const instruction *in, uint64_t *addr)
 {
     uint64_t disp = (uint64_t)in->imm;
     if (in->a < 0) {
@@ -30,7 +30,7 @@ static const char *verb(int kind)
     return kind == A_READ ? "read" : kind == A_WRITE ? "write" : "atomic";
 }
 
-static void check_alignment(Warp *w, const Insn *in, uint32_t m, const uint64_t *addr, unsigned bytes, int kind,
+static void check_alignment(warp *w, const instruction *in, uint32_t m, const uint64_t *addr, unsigned bytes, int kind,
                             const char *space)
 {
     uint64_t any = 0;
@@ -48,7 +48,7 @@ static void check_alignment(Warp *w, const Insn *in, uint32_t m, const uint64_t 
                        space, (unsigned long long)addr[l]);
 }
 
-static bool in_variable(const Func *f, uint64_t off)
+static bool in_variable(const function *f, uint64_t off)
 {
     for (int k = 0; k < f->nshared; k++)
         if (off - f->shared[k].offset < f->shared[k].size)
@@ -57,12 +57,12 @@ static bool in_variable(const Func *f, uint64_t off)
 }
 
 /* ---- races and uninitialised reads ---- */
-static bool same_warp_ordered(const Warp *w, unsigned tid, uint16_t sync)
+static bool same_warp_ordered(const warp *w, unsigned tid, uint16_t sync)
 {
     return tid / LANES == (unsigned)w->index && sync != w->sync;
 }
 
-static const char *other_thread(const Warp *w, unsigned tid)
+static const char *other_thread(const warp *w, unsigned tid)
 {
     static __thread char text[64];
     unsigned x = w->blk->launch->block[0], y = w->blk->launch->block[1];
@@ -71,16 +71,16 @@ static const char *other_thread(const Warp *w, unsigned tid)
 }
 
 /* "shared tile+0x40" or "global 0x7f..." */
-static const char *place(const Warp *w, uint64_t addr, bool global)
+static const char *place(const warp *w, uint64_t addr, bool global)
 {
     static __thread char text[300];
-    const Func *f = w->fn;
+    const function *f = w->fn;
     if (global)
         snprintf(text, sizeof text, "global 0x%llx", (unsigned long long)addr);
     else if (f->dynamic_shared >= 0 && addr >= (uint64_t)f->dynamic_shared)
         snprintf(text, sizeof text, "shared (dynamic)+0x%llx", (unsigned long long)addr - (unsigned)f->dynamic_shared);
     else {
-        const SharedVar *v = NULL; /* the variable that holds addr, or ends before it */
+        const shared_variable *v = NULL; /* the variable that holds addr, or ends before it */
         for (int k = 0; k < f->nshared; k++)
             if (f->shared[k].offset <= addr && (!v || f->shared[k].offset > v->offset))
                 v = &f->shared[k];
@@ -93,7 +93,7 @@ static const char *place(const Warp *w, uint64_t addr, bool global)
 }
 
 /* Reads of the own warp before its last __syncwarp are those of one thread for all that comes. */
-static inline void note_read(Shadow *s, uint32_t epoch, unsigned tid, uint16_t sync)
+static inline void note_read(shadow *s, uint32_t epoch, unsigned tid, uint16_t sync)
 {
     const unsigned differs = (s->rd_tid ^ tid) & SH_TID;
     if (s->rd_epoch != epoch || (s->rd_sync != sync && differs < LANES && !(s->rd_tid & SH_MANY_WARPS))) {
@@ -106,10 +106,10 @@ static inline void note_read(Shadow *s, uint32_t epoch, unsigned tid, uint16_t s
     s->rd_sync = sync;
 }
 
-static __attribute__((noinline)) void check_read(Warp *w, const Insn *in, int lane, Shadow *s, uint64_t addr,
+static __attribute__((noinline)) void check_read(warp *w, const instruction *in, int lane, shadow *s, uint64_t addr,
                                                  bool atomic, bool global)
 {
-    Block *b = w->blk;
+    block *b = w->blk;
     unsigned tid = (unsigned)lane_tid(w, lane);
     if (!global && s->wr_epoch < b->first_epoch) {
         uint32_t off = (uint32_t)addr;
@@ -140,10 +140,10 @@ static __attribute__((noinline)) void check_read(Warp *w, const Insn *in, int la
 
 /* Returns true where the write may conflict with an earlier write in the same epoch:
  * the caller reports it if the value differs. */
-static __attribute__((noinline)) bool check_write(Warp *w, const Insn *in, int lane, Shadow *s, uint64_t addr,
+static __attribute__((noinline)) bool check_write(warp *w, const instruction *in, int lane, shadow *s, uint64_t addr,
                                                   bool atomic, bool global)
 {
-    Block *b = w->blk;
+    block *b = w->blk;
     unsigned tid = (unsigned)lane_tid(w, lane), flags = atomic ? SH_ATOMIC : 0;
     bool conflict = false;
     if (sim_opt.races) {
@@ -173,7 +173,7 @@ static __attribute__((noinline)) bool check_write(Warp *w, const Insn *in, int l
     return conflict;
 }
 
-static void report_conflict(Warp *w, const Insn *in, int lane, uint64_t addr)
+static void report_conflict(warp *w, const instruction *in, int lane, uint64_t addr)
 {
     sim_report(w, in, lane, CK_LAUNCH, false,
                "race on %s: two threads write different values without a barrier between",
@@ -207,19 +207,19 @@ static bool all_valid(const uint8_t *v, unsigned n) /* n is a multiple of 32 */
     return all == 0x0101010101010101ull;
 }
 
-static uint32_t global_pointers(Warp *w, const Insn *in, uint32_t m, const uint64_t *addr, unsigned bytes, int kind,
-                                uint8_t **ptr)
+static uint32_t global_pointers(warp *w, const instruction *in, uint32_t m, const uint64_t *addr, unsigned bytes,
+                                int kind, uint8_t **ptr)
 {
     check_alignment(w, in, m, addr, bytes, kind, "global");
     if (sim_opt.counts)
         count_global(w, m, addr, bytes, kind);
     uint64_t lo, hi;
     lane_range(m, addr, &lo, &hi);
-    const Alloc *a = mem_find(lo);
+    const allocation *a = mem_find(lo);
     if (!(a && a->live && lo >= a->base && hi + bytes <= a->base + a->size))
         for (int l = 0; l < LANES; l++)
             if (m >> l & 1 && !mem_host(addr[l], bytes)) {
-                const Alloc *near = mem_find(addr[l]);
+                const allocation *near = mem_find(addr[l]);
                 for (int k = 1; !near && k < 64; k++)
                     near = mem_find(addr[l] - (uint64_t)k * 256);
                 char text[160] = "";
@@ -280,7 +280,7 @@ static uint32_t global_pointers(Warp *w, const Insn *in, uint32_t m, const uint6
         for (uint32_t r = m; r; r &= r - 1) {
             int l = __builtin_ctz(r);
             for (unsigned i = 0; i < bytes; i += g) {
-                Shadow *s = &mem_shadow[(addr[l] + i - mem_base) / g];
+                shadow *s = &mem_shadow[(addr[l] + i - mem_base) / g];
                 if (kind == A_READ)
                     check_read(w, in, l, s, addr[l] + i, false, true);
                 else if (check_write(w, in, l, s, addr[l] + i, kind == A_ATOMIC, true))
@@ -291,11 +291,11 @@ static uint32_t global_pointers(Warp *w, const Insn *in, uint32_t m, const uint6
     return conflicts;
 }
 
-static uint32_t shared_pointers(Warp *w, const Insn *in, uint32_t m, const uint64_t *addr, unsigned bytes, int kind,
-                                uint8_t **ptr)
+static uint32_t shared_pointers(warp *w, const instruction *in, uint32_t m, const uint64_t *addr, unsigned bytes,
+                                int kind, uint8_t **ptr)
 {
-    Block *b = w->blk;
-    const Func *f = w->fn;
+    block *b = w->blk;
+    const function *f = w->fn;
     uint64_t dyn = f->dynamic_shared >= 0 ? (uint64_t)f->dynamic_shared : ~0ull >> 1,
              dyn_end = dyn + b->launch->shared_dynamic, lo, hi;
     check_alignment(w, in, m, addr, bytes, kind, "shared");
@@ -327,12 +327,12 @@ static uint32_t shared_pointers(Warp *w, const Insn *in, uint32_t m, const uint6
     const int shift = __builtin_ctz(f->granule), n = (int)(bytes >> shift);
     const uint32_t epoch = b->epoch, first = b->first_epoch, span = epoch - first;
     const uint16_t sync = w->sync;
-    Shadow *shadow = b->shadow, *previous = NULL;
+    shadow *marks = b->shadow, *previous = NULL;
     uint32_t conflicts = 0;
     for (uint32_t r = m; r; r &= r - 1) {
         int l = __builtin_ctz(r);
         unsigned tid = (unsigned)lane_tid(w, l);
-        Shadow *s = shadow + (addr[l] >> shift);
+        shadow *s = marks + (addr[l] >> shift);
         if (kind == A_READ) {
             if (s == previous || (l >= 16 && addr[l] == addr[l - 16] && m >> (l - 16) & 1)) {
                 bool settled = true; /* already checked for another lane? */
@@ -375,8 +375,8 @@ static uint32_t shared_pointers(Warp *w, const Insn *in, uint32_t m, const uint6
 
 /* Translates and checks the addresses of the active lanes.  Returns the lanes whose
  * write may race with another write. */
-uint32_t access_pointers(Warp *w, const Insn *in, uint32_t m, const uint64_t *addr, int space, unsigned bytes, int kind,
-                         uint8_t **ptr)
+uint32_t access_pointers(warp *w, const instruction *in, uint32_t m, const uint64_t *addr, int space, unsigned bytes,
+                         int kind, uint8_t **ptr)
 {
     switch (space) {
     case SP_GLOBAL: return global_pointers(w, in, m, addr, bytes, kind, ptr);
@@ -428,7 +428,7 @@ uint32_t access_pointers(Warp *w, const Insn *in, uint32_t m, const uint64_t *ad
 /* ---- loads and stores ---- */
 
 /* What something reads of element k, bytes first on; 0: nothing */
-static unsigned used_run(const Insn *in, unsigned k, unsigned *first)
+static unsigned used_run(const instruction *in, unsigned k, unsigned *first)
 {
     const unsigned all = (1u << in->size) - 1, used = in->unused >> k & 1 ? 0
                                                       : in->used_bytes    ? in->used_bytes >> k * in->size & all
@@ -438,7 +438,7 @@ static unsigned used_run(const Insn *in, unsigned k, unsigned *first)
 }
 
 /* Element by element: bytes that nothing reads are held to the alignment of the whole alone. */
-static void used_pointers(Warp *w, const Insn *in, uint32_t m, const uint64_t *addr, uint8_t **ptr)
+static void used_pointers(warp *w, const instruction *in, uint32_t m, const uint64_t *addr, uint8_t **ptr)
 {
     const unsigned size = in->size;
     uint64_t at[LANES];
@@ -469,8 +469,8 @@ static void used_pointers(Warp *w, const Insn *in, uint32_t m, const uint64_t *a
 }
 
 /* What lanes load, `off` bytes behind their pointers. Inlined, so that loops over all lanes become loops of vectors. */
-static inline __attribute__((always_inline)) void load(const Insn *in, uint32_t m, uint8_t *const *ptr, unsigned off,
-                                                       void *row)
+static inline __attribute__((always_inline)) void load(const instruction *in, uint32_t m, uint8_t *const *ptr,
+                                                       unsigned off, void *row)
 {
     const unsigned size = in->size, spare = 64 - 8 * size;
     const bool is_signed = in->flags & F_SIGNED;
@@ -502,8 +502,8 @@ static inline __attribute__((always_inline)) void load(const Insn *in, uint32_t 
             d[l] = is_signed ? (uint32_t)(int32_t)(int8_t)ptr[l][off] : ptr[l][off];
 }
 
-static inline __attribute__((always_inline)) void store(const Insn *in, uint32_t m, uint8_t *const *ptr, unsigned off,
-                                                        const uint8_t *row)
+static inline __attribute__((always_inline)) void store(const instruction *in, uint32_t m, uint8_t *const *ptr,
+                                                        unsigned off, const uint8_t *row)
 {
     const unsigned stride = in->type2;
     switch (in->size) {
@@ -526,7 +526,7 @@ static inline __attribute__((always_inline)) void store(const Insn *in, uint32_t
     }
 }
 
-void op_ld(Warp *w, const Insn *in, uint32_t m)
+void op_ld(warp *w, const instruction *in, uint32_t m)
 {
     uint64_t addr[LANES];
     uint8_t *ptr[LANES];
@@ -546,7 +546,7 @@ void op_ld(Warp *w, const Insn *in, uint32_t m)
     }
 }
 
-void op_st(Warp *w, const Insn *in, uint32_t m)
+void op_st(warp *w, const instruction *in, uint32_t m)
 {
     uint64_t addr[LANES];
     uint8_t *ptr[LANES];
@@ -572,7 +572,7 @@ void op_st(Warp *w, const Insn *in, uint32_t m)
     }
 }
 
-void op_copy_local(Warp *w, const Insn *in, uint32_t m)
+void op_copy_local(warp *w, const instruction *in, uint32_t m)
 {
     for (int k = 0; k + 2 < in->nlist; k += 3)
         for (uint32_t r = m; r; r &= r - 1) {
@@ -581,7 +581,7 @@ void op_copy_local(Warp *w, const Insn *in, uint32_t m)
         }
 }
 
-void op_isspace(Warp *w, const Insn *in, uint32_t m)
+void op_isspace(warp *w, const instruction *in, uint32_t m)
 {
     const uint64_t *a = (const uint64_t *)(w->R + in->a);
     uint32_t r = 0;
@@ -600,7 +600,7 @@ void op_isspace(Warp *w, const Insn *in, uint32_t m)
 /* ---- atomics ---- */
 static volatile int atomic_lock;
 
-static uint64_t combine(int mode, Type t, uint64_t old, uint64_t b, uint64_t c)
+static uint64_t combine(int mode, value_type t, uint64_t old, uint64_t b, uint64_t c)
 {
     switch (mode) {
     case 0:
@@ -632,7 +632,7 @@ static uint64_t combine(int mode, Type t, uint64_t old, uint64_t b, uint64_t c)
     }
 }
 
-void op_atom(Warp *w, const Insn *in, uint32_t m)
+void op_atom(warp *w, const instruction *in, uint32_t m)
 {
     uint64_t addr[LANES];
     uint8_t *ptr[LANES];
@@ -666,11 +666,11 @@ void op_atom(Warp *w, const Insn *in, uint32_t m)
 }
 
 /* ---- cp.async: checked when issued, carried out when waited for ---- */
-void op_cp_async(Warp *w, const Insn *in, uint32_t m)
+void op_cp_async(warp *w, const instruction *in, uint32_t m)
 {
     uint64_t dst[LANES], src[LANES];
     uint8_t *ptr[LANES];
-    Block *b = w->blk;
+    block *b = w->blk;
     const uint64_t *pb = (const uint64_t *)(w->R + in->b);
     uint32_t skip = pred_value(w, in->e), reading = 0;
     compute_addresses(w, in, dst);
@@ -705,27 +705,27 @@ void op_cp_async(Warp *w, const Insn *in, uint32_t m)
             w->cap_copies = w->cap_copies ? w->cap_copies * 2 : 256;
             w->copies = reallocarray(w->copies, (size_t)w->cap_copies, sizeof *w->copies);
         }
-        w->copies[w->ncopies++] = (AsyncCopy){(uint8_t)l, in->size,    count[l], (uint32_t)dst[l],
-                                              src[l],     w->group[l], in};
+        w->copies[w->ncopies++] = (async_copy){(uint8_t)l, in->size,    count[l], (uint32_t)dst[l],
+                                               src[l],     w->group[l], in};
         for (unsigned i = 0; i < in->size; i += w->fn->granule)
             b->shadow[(dst[l] + i) / w->fn->granule].wr_tid |= SH_PENDING;
     }
 }
 
-void op_cp_commit(Warp *w, const Insn *in, uint32_t m)
+void op_cp_commit(warp *w, const instruction *in, uint32_t m)
 {
     (void)in;
     EACH_LANE(l, m)
         w->group[l]++;
 }
 
-void op_cp_wait(Warp *w, const Insn *in, uint32_t m)
+void op_cp_wait(warp *w, const instruction *in, uint32_t m)
 {
-    Block *b = w->blk;
+    block *b = w->blk;
     unsigned g = w->fn->granule;
     int kept = 0;
     for (int i = 0; i < w->ncopies; i++) {
-        AsyncCopy c = w->copies[i];
+        async_copy c = w->copies[i];
         bool due = m >> c.lane & 1 &&
                    (in->flags & F_WAIT_ALL || (int64_t)c.group < (int64_t)w->group[c.lane] - in->imm);
         if (!due) {
@@ -736,8 +736,8 @@ void op_cp_wait(Warp *w, const Insn *in, uint32_t m)
         memcpy(to, mem_backing + (c.src - mem_base) * (c.src_size != 0), c.src_size);
         memset(to + c.src_size, 0, (size_t)(c.size - c.src_size));
         for (unsigned k = 0; k < c.size; k += g) {
-            Shadow *s = &b->shadow[(c.dst + k) / g];
-            *s = (Shadow){.wr_epoch = b->epoch,
+            shadow *s = &b->shadow[(c.dst + k) / g];
+            *s = (shadow){.wr_epoch = b->epoch,
                           .wr_tid = (uint16_t)lane_tid(w, c.lane),
                           .wr_sync = w->sync,
                           .rd_epoch = s->rd_epoch,

@@ -27,7 +27,7 @@ function lane(n, result, expression, deep,   i, t) {
     printf "%s    both |= (uint32_t)as_%s(%s) << s;\n%s}\n%sput_u32(pd, l, both);\n", deep, element(result), expression, deep, deep
 }
 function instruction(n, result, expression) {
-    printf "static void op_%d(Warp *w, const Insn *in, uint32_t m) /* %s */\n{\n    uint8_t *pd = w->R + in->d;\n", ++ops, key
+    printf "static void op_%d(warp *w, const instruction *in, uint32_t m) /* %s */\n{\n    uint8_t *pd = w->R + in->d;\n", ++ops, key
     operands(type, n)
     print "    if (m == ~0u) {\n        _Pragma(\"GCC ivdep\") for (int l = 0; l < LANES; l++) {"
     lane(n, result, expression, "            ")
@@ -58,5 +58,5 @@ BEGIN {
     instruction(n - 3, word[2], expression)
 }
 END {
-    printf "const AluRow alu_table[] = {\n%s    {NULL, NULL},\n};\nconst CmpRow cmp_table[] = {\n%s    {NULL, NULL},\n};\n", alu, cmp
+    printf "const alu_row alu_table[] = {\n%s    {NULL, NULL},\n};\nconst compare_row cmp_table[] = {\n%s    {NULL, NULL},\n};\n", alu, cmp
 }

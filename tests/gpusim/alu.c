@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-Handler alu_find(const char *key)
+handler alu_find(const char *key)
 {
     for (size_t i = 0; alu_table[i].key; i++)
         if (strcmp(alu_table[i].key, key) == 0)
@@ -15,7 +15,7 @@ Handler alu_find(const char *key)
     return NULL;
 }
 
-Compare cmp_find(const char *key)
+comparison cmp_find(const char *key)
 {
     for (size_t i = 0; cmp_table[i].key; i++)
         if (strcmp(cmp_table[i].key, key) == 0)
@@ -25,7 +25,7 @@ Compare cmp_find(const char *key)
 
 /* ---- rounding modes, flush to zero, saturation and relu around another handler ---- */
 /* Not below 0, and not above 1 where it saturates, which also makes 0 of what is no number */
-static double clamped(const Insn *in, double v)
+static double clamped(const instruction *in, double v)
 {
     const bool sat = in->flags & F_SAT;
     if (v != v)
@@ -33,7 +33,7 @@ static double clamped(const Insn *in, double v)
     return v <= 0 ? 0 : sat && v > 1 ? 1 : v;
 }
 
-static uint32_t clamped_halves(const Insn *in, uint32_t v)
+static uint32_t clamped_halves(const instruction *in, uint32_t v)
 {
     uint32_t both = 0;
     for (int s = 0; s < 32; s += 16) {
@@ -45,7 +45,7 @@ static uint32_t clamped_halves(const Insn *in, uint32_t v)
     return both;
 }
 
-static void clamp_result(Warp *w, const Insn *in, uint32_t m)
+static void clamp_result(warp *w, const instruction *in, uint32_t m)
 {
     uint8_t *pd = w->R + in->d;
     EACH_LANE(l, m)
@@ -60,7 +60,7 @@ static void clamp_result(Warp *w, const Insn *in, uint32_t m)
         }
 }
 
-void op_wrapped(Warp *w, const Insn *in, uint32_t m)
+void op_wrapped(warp *w, const instruction *in, uint32_t m)
 {
     static const unsigned rounding_bits[] = {0x0000, 0x6000, 0x2000, 0x4000}; /* rn rz rm rp */
     unsigned old = _mm_getcsr();
@@ -75,7 +75,7 @@ void op_wrapped(Warp *w, const Insn *in, uint32_t m)
 }
 
 /* ---- predicates ---- */
-static void set_pred(Warp *w, int operand, uint32_t m, uint32_t value)
+static void set_pred(warp *w, int operand, uint32_t m, uint32_t value)
 {
     if (operand < 0)
         return;
@@ -88,7 +88,7 @@ static uint32_t combine(int mode, uint32_t r, uint32_t p)
     return mode == 1 ? r & p : mode == 2 ? r | p : mode == 3 ? r ^ p : r;
 }
 
-static uint32_t compare_lanes(Warp *w, const Insn *in)
+static uint32_t compare_lanes(warp *w, const instruction *in)
 {
     if (!(in->flags & F_FTZ))
         return in->cmp(w->R + in->a, w->R + in->b);
@@ -99,7 +99,7 @@ static uint32_t compare_lanes(Warp *w, const Insn *in)
     return r;
 }
 
-void op_setp(Warp *w, const Insn *in, uint32_t m)
+void op_setp(warp *w, const instruction *in, uint32_t m)
 {
     uint32_t r = compare_lanes(w, in), p = pred_value(w, in->c);
     set_pred(w, in->d, m, combine(in->mode, r, p));
@@ -107,7 +107,7 @@ void op_setp(Warp *w, const Insn *in, uint32_t m)
 }
 
 /* set.CMP.dtype.stype: all ones or 1.0; packed forms compare each half. */
-void op_set(Warp *w, const Insn *in, uint32_t m)
+void op_set(warp *w, const instruction *in, uint32_t m)
 {
     uint8_t *pd = w->R + in->d;
     uint32_t one = in->type == T_F32                                             ? f2u(1.0f)
@@ -136,14 +136,14 @@ void op_set(Warp *w, const Insn *in, uint32_t m)
 }
 
 /* and, or, xor, not, mov of predicates */
-void op_pred(Warp *w, const Insn *in, uint32_t m)
+void op_pred(warp *w, const instruction *in, uint32_t m)
 {
     uint32_t a = pred_value(w, in->a), b = pred_value(w, in->b);
     uint32_t r = in->mode == 0 ? a : in->mode == 4 ? ~a : combine(in->mode, a, b);
     set_pred(w, in->d, m, r);
 }
 
-void op_testp(Warp *w, const Insn *in, uint32_t m)
+void op_testp(warp *w, const instruction *in, uint32_t m)
 {
     uint32_t r = 0;
     for (int l = 0; l < LANES; l++) {
@@ -161,12 +161,12 @@ void op_testp(Warp *w, const Insn *in, uint32_t m)
 }
 
 /* ---- add.cc and its relatives ---- */
-static unsigned __int128 carried(const Warp *w, const Insn *in, int operand, int l)
+static unsigned __int128 carried(const warp *w, const instruction *in, int operand, int l)
 {
     return in->size == 8 ? get_u64(w->R + operand, l) : get_u32(w->R + operand, l);
 }
 
-void op_carry(Warp *w, const Insn *in, uint32_t m)
+void op_carry(warp *w, const instruction *in, uint32_t m)
 {
     bool wide = in->size == 8;
     uint8_t *pd = w->R + in->d;
@@ -197,7 +197,7 @@ void op_carry(Warp *w, const Insn *in, uint32_t m)
 }
 
 /* ---- mov between a vector of registers and one wider register ---- */
-void op_pack(Warp *w, const Insn *in, uint32_t m)
+void op_pack(warp *w, const instruction *in, uint32_t m)
 {
     int bits = in->size * 8 / in->nlist, n = in->nlist;
     uint64_t ones = bits == 64 ? ~0ull : (1ull << bits) - 1;
@@ -222,7 +222,7 @@ void op_pack(Warp *w, const Insn *in, uint32_t m)
     }
 }
 
-void op_clock(Warp *w, const Insn *in, uint32_t m)
+void op_clock(warp *w, const instruction *in, uint32_t m)
 {
     struct timespec ts;
     clock_gettime(CLOCK_MONOTONIC, &ts);
@@ -271,7 +271,7 @@ static void store_int(uint8_t *pd, int l, int type, int64_t v, int width)
         put_u32(pd, l, int_bits(type) == 16 ? (uint16_t)v : (uint32_t)v);
 }
 
-void op_cvt(Warp *w, const Insn *in, uint32_t m)
+void op_cvt(warp *w, const instruction *in, uint32_t m)
 {
     const uint8_t *pa = w->R + in->a;
     uint8_t *pd = w->R + in->d;

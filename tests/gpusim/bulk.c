@@ -11,7 +11,7 @@
 enum { MOST_BARRIERS = 64, RANK = 5, PIECE = 16 };
 
 /* ---- maps of tensors ---- */
-typedef struct TensorMap { /* what the opaque 128 bytes of a map hold here */
+typedef struct tensor_map { /* what the opaque 128 bytes of a map hold here */
     uint32_t mark;
     uint8_t rank, size, swizzle, unused; /* swizzle: bytes of a row, or 0 */
     uint64_t address;
@@ -21,9 +21,9 @@ typedef struct TensorMap { /* what the opaque 128 bytes of a map hold here */
     uint32_t far;              /* of the last one, in pieces of 16 bytes */
     uint16_t box[RANK];
     uint16_t end;
-} TensorMap;
+} tensor_map;
 enum { MARK = 0x544d4150 };
-_Static_assert(sizeof(TensorMap) <= 128, "a map has 128 bytes");
+_Static_assert(sizeof(tensor_map) <= 128, "a map has 128 bytes");
 
 __attribute__((visibility("default"))) int cuTensorMapEncodeTiled(void *out, int type, unsigned rank, uint64_t address,
                                                                   const uint64_t *dim, const uint64_t *stride,
@@ -33,7 +33,7 @@ __attribute__((visibility("default"))) int cuTensorMapEncodeTiled(void *out, int
     static const uint8_t size[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
     static const uint8_t rows[] = {0, 32, 64, 128};
     enum { INVALID = 1, TYPES = sizeof size };
-    TensorMap m = {.mark = MARK, .rank = (uint8_t)rank, .address = address};
+    tensor_map m = {.mark = MARK, .rank = (uint8_t)rank, .address = address};
     const int failed = fail_call(__func__);
     (void)promotion;
     if (failed)
@@ -61,34 +61,34 @@ __attribute__((visibility("default"))) int cuTensorMapEncodeTiled(void *out, int
 }
 
 /* ---- barriers ---- */
-typedef struct Mbar {
+typedef struct mbarrier {
     uint32_t at, count, pending, phase; /* phase: of those that have ended */
     int64_t bytes;                      /* that are still to come */
     uint32_t epoch, fences;             /* when it was made, and by whom */
     int warp;
     uint32_t seen, seen_in, safe; /* phases that somebody saw end; in which epoch; those seen before that one */
-} Mbar;
-typedef struct Transfer {
+} mbarrier;
+typedef struct transfer {
     int barrier;
     uint32_t phase, to, bytes;
     uint64_t from, sector; /* of one piece; where the last bytes came from */
-    TensorMap map;
+    tensor_map map;
     int32_t at[RANK];
     bool tensor, done;
-    const Insn *in;
+    const instruction *in;
     int warp, lane;
-} Transfer;
-struct Bulk {
-    Mbar bar[MOST_BARRIERS];
+} transfer;
+struct bulk {
+    mbarrier bar[MOST_BARRIERS];
     int n_bar;
-    Transfer *transfer;
+    transfer *transfer;
     size_t n, cap;
     uint64_t events;
     unsigned granule; /* of the kernel whose transfers they are */
     uint32_t *of;     /* as its shadow: 1 + the number of the transfer that wrote it last; 0: none did */
 };
 
-void bulk_begin(Block *b)
+void bulk_begin(block *b)
 {
     if (!b->launch->fn->bulk)
         return;
@@ -96,7 +96,7 @@ void bulk_begin(Block *b)
         b->bulk = calloc(1, sizeof *b->bulk);
         b->bulk->of = calloc(1 << 20, sizeof *b->bulk->of);
     }
-    struct Bulk *u = b->bulk;
+    struct bulk *u = b->bulk;
     for (size_t i = 0; i < u->n; i++)
         memset(u->of + u->transfer[i].to / u->granule, 0, (u->transfer[i].bytes / u->granule + 1) * sizeof *u->of);
     u->granule = b->launch->fn->granule;
@@ -105,12 +105,12 @@ void bulk_begin(Block *b)
         memset(b->warps[i].seen, 0, sizeof b->warps[i].seen), b->warps[i].idle = b->warps[i].failed = false;
 }
 
-static Mbar *barrier_at(Warp *w, const Insn *in, int lane, uint32_t at, const char *what)
+static mbarrier *barrier_at(warp *w, const instruction *in, int lane, uint32_t at, const char *what)
 {
-    Block *b = w->blk;
-    struct Bulk *u = b->bulk;
+    block *b = w->blk;
+    struct bulk *u = b->bulk;
     for (int i = 0; i < u->n_bar; i++) {
-        Mbar *q = &u->bar[i];
+        mbarrier *q = &u->bar[i];
         if (q->at != at)
             continue;
         if (q->epoch == b->epoch && q->warp != w->index)
@@ -123,7 +123,7 @@ static Mbar *barrier_at(Warp *w, const Insn *in, int lane, uint32_t at, const ch
     return NULL;
 }
 
-static void end_phase(Block *b, Mbar *q)
+static void end_phase(block *b, mbarrier *q)
 {
     if (q->pending || q->bytes)
         return;
@@ -132,7 +132,7 @@ static void end_phase(Block *b, Mbar *q)
         b->epoch = next_epoch();
 }
 
-static uint32_t address_of(Warp *w, const Insn *in, int lane)
+static uint32_t address_of(warp *w, const instruction *in, int lane)
 {
     const uint64_t at = in->a < 0              ? (uint64_t)in->imm
                         : in->flags & F_ADDR64 ? ((const uint64_t *)(w->R + in->a))[lane] + (uint64_t)in->imm
@@ -143,15 +143,15 @@ static uint32_t address_of(Warp *w, const Insn *in, int lane)
     return (uint32_t)at;
 }
 
-static uint32_t value_of(Warp *w, int32_t row, int lane)
+static uint32_t value_of(warp *w, int32_t row, int lane)
 {
     return row < 0 ? 1 : ((const uint32_t *)(w->R + row))[lane];
 }
 
-void op_mbarrier_init(Warp *w, const Insn *in, uint32_t m)
+void op_mbarrier_init(warp *w, const instruction *in, uint32_t m)
 {
-    Block *b = w->blk;
-    struct Bulk *u = b->bulk;
+    block *b = w->blk;
+    struct bulk *u = b->bulk;
     uint8_t *ptr[LANES];
     for (uint32_t r = m; r; r &= r - 1) {
         const int l = __builtin_ctz(r);
@@ -165,30 +165,30 @@ void op_mbarrier_init(Warp *w, const Insn *in, uint32_t m)
         if (u->n_bar == MOST_BARRIERS || !n || n >= 1u << 20)
             sim_report(w, in, l, CK_UNSUPPORTED, true, "mbarrier number %d, for %u arrivals, is not supported",
                        u->n_bar + 1, n);
-        u->bar[u->n_bar++] = (Mbar){
+        u->bar[u->n_bar++] = (mbarrier){
             .at = at, .count = n, .pending = n, .epoch = b->epoch, .fences = w->async.fences, .warp = w->index};
         u->events++;
     }
 }
 
-void op_mbarrier_inval(Warp *w, const Insn *in, uint32_t m)
+void op_mbarrier_inval(warp *w, const instruction *in, uint32_t m)
 {
-    struct Bulk *u = w->blk->bulk;
+    struct bulk *u = w->blk->bulk;
     for (uint32_t r = m; r; r &= r - 1) {
         const int l = __builtin_ctz(r);
-        Mbar *q = barrier_at(w, in, l, address_of(w, in, l), "end");
+        mbarrier *q = barrier_at(w, in, l, address_of(w, in, l), "end");
         q->at = UINT32_MAX;
         u->events++;
     }
 }
 
 /* in->mode: 1: arrives, 2: expects bytes, 3: both */
-void op_mbarrier_arrive(Warp *w, const Insn *in, uint32_t m)
+void op_mbarrier_arrive(warp *w, const instruction *in, uint32_t m)
 {
-    struct Bulk *u = w->blk->bulk;
+    struct bulk *u = w->blk->bulk;
     for (uint32_t r = m; r; r &= r - 1) {
         const int l = __builtin_ctz(r);
-        Mbar *q = barrier_at(w, in, l, address_of(w, in, l), "arrival");
+        mbarrier *q = barrier_at(w, in, l, address_of(w, in, l), "arrival");
         const uint32_t n = in->mode == 1 ? value_of(w, in->b, l) : 1;
         if (in->d >= 0)
             ((uint64_t *)(w->R + in->d))[l] = q->phase;
@@ -207,9 +207,9 @@ void op_mbarrier_arrive(Warp *w, const Insn *in, uint32_t m)
 }
 
 /* ---- transfers ---- */
-static void put_bytes(Block *b, Transfer *t, uint32_t to, uint64_t from, uint32_t n, bool inside)
+static void put_bytes(block *b, transfer *t, uint32_t to, uint64_t from, uint32_t n, bool inside)
 {
-    Warp *w = &b->warps[t->warp];
+    warp *w = &b->warps[t->warp];
     const unsigned granule = w->fn->granule;
     uint64_t src[LANES] = {0};
     uint8_t *ptr[LANES];
@@ -227,7 +227,7 @@ static void put_bytes(Block *b, Transfer *t, uint32_t to, uint64_t from, uint32_
         } else
             memset(b->shared + at, 0, PIECE);
         for (unsigned k = 0; k < PIECE; k += granule) {
-            Shadow *s = &b->shadow[(at + k) / granule];
+            shadow *s = &b->shadow[(at + k) / granule];
             s->wr_epoch = b->first_epoch, s->wr_tid = 0, s->wr_sync = 0;
         }
     }
@@ -235,9 +235,9 @@ static void put_bytes(Block *b, Transfer *t, uint32_t to, uint64_t from, uint32_
 }
 
 /* An element of a row; boxes begin anywhere in one. */
-static void put_element(Block *b, Transfer *t, uint32_t at, uint64_t from)
+static void put_element(block *b, transfer *t, uint32_t at, uint64_t from)
 {
-    Warp *w = &b->warps[t->warp];
+    warp *w = &b->warps[t->warp];
     const unsigned size = t->map.size;
     uint64_t src[LANES] = {0};
     uint8_t *ptr[LANES];
@@ -251,9 +251,9 @@ static void put_element(Block *b, Transfer *t, uint32_t at, uint64_t from)
 }
 
 /* Row by row; elements outside are zeros. What is not a whole piece at its place comes element by element. */
-static void put_row(Block *b, Transfer *t, uint32_t to, uint64_t row, bool inside)
+static void put_row(block *b, transfer *t, uint32_t to, uint64_t row, bool inside)
 {
-    const TensorMap *m = &t->map;
+    const tensor_map *m = &t->map;
     const int64_t first = t->at[0], n = m->box[0], left = (int64_t)m->dim[0];
     const unsigned of = PIECE / m->size;
     for (int64_t i = 0; i < n; i += of) {
@@ -266,14 +266,14 @@ static void put_row(Block *b, Transfer *t, uint32_t to, uint64_t row, bool insid
     }
 }
 
-static void carry_out(Block *b, Transfer *t)
+static void carry_out(block *b, transfer *t)
 {
     const bool was = b->uncounted;
     b->uncounted = true;
     if (!t->tensor)
         put_bytes(b, t, t->to, t->from, t->bytes, true);
     else {
-        const TensorMap *m = &t->map;
+        const tensor_map *m = &t->map;
         uint32_t i[RANK] = {0}, to = t->to;
         for (;;) {
             uint64_t row = m->address;
@@ -297,14 +297,14 @@ static void carry_out(Block *b, Transfer *t)
 }
 
 /* What has been asked to come to the barrier comes. */
-static void bring(Block *b, int barrier)
+static void bring(block *b, int barrier)
 {
-    struct Bulk *u = b->bulk;
+    struct bulk *u = b->bulk;
     for (size_t i = 0; i < u->n; i++) {
-        Transfer *t = &u->transfer[i];
+        transfer *t = &u->transfer[i];
         if (t->done || t->barrier != barrier)
             continue;
-        Mbar *q = &u->bar[barrier];
+        mbarrier *q = &u->bar[barrier];
         carry_out(b, t);
         q->bytes -= t->bytes;
         t->phase = q->phase;
@@ -314,10 +314,10 @@ static void bring(Block *b, int barrier)
 }
 
 /* The place is free to be written to, and inside; from here on it is on its way. */
-static void claim(Warp *w, const Insn *in, int lane, Transfer *t, unsigned multiple)
+static void claim(warp *w, const instruction *in, int lane, transfer *t, unsigned multiple)
 {
-    Block *b = w->blk;
-    struct Bulk *u = b->bulk;
+    block *b = w->blk;
+    struct bulk *u = b->bulk;
     const unsigned granule = w->fn->granule;
     uint64_t at[LANES] = {0};
     uint8_t *ptr[LANES];
@@ -326,7 +326,7 @@ static void claim(Warp *w, const Insn *in, int lane, Transfer *t, unsigned multi
         sim_report(w, in, lane, CK_ALIGN, true,
                    "a bulk copy of %u bytes to shared 0x%x: places are multiples of %u, numbers of 16", t->bytes, t->to,
                    multiple);
-    const Mbar *q = &u->bar[t->barrier];
+    const mbarrier *q = &u->bar[t->barrier];
     if (b->warps[q->warp].async.fences == q->fences)
         sim_report(w, in, lane, CK_LAUNCH, false,
                    "a bulk copy is to tell the mbarrier at shared 0x%x, behind whose making there is no fence "
@@ -358,12 +358,12 @@ static void claim(Warp *w, const Insn *in, int lane, Transfer *t, unsigned multi
 
 /* a, imm: the place; b, target: the source, or the map; list[0], used_bytes: the barrier; then the number of bytes, or
  * coordinates, innermost first; mode: dimensions, or 0 */
-void op_bulk(Warp *w, const Insn *in, uint32_t m)
+void op_bulk(warp *w, const instruction *in, uint32_t m)
 {
-    struct Bulk *u = w->blk->bulk;
+    struct bulk *u = w->blk->bulk;
     for (uint32_t r = m; r; r &= r - 1) {
         const int l = __builtin_ctz(r);
-        Transfer t = {.to = in->a < 0 ? (uint32_t)in->imm : value_of(w, in->a, l) + (uint32_t)in->imm,
+        transfer t = {.to = in->a < 0 ? (uint32_t)in->imm : value_of(w, in->a, l) + (uint32_t)in->imm,
                       .tensor = in->mode > 0};
         const uint64_t from = ((const uint64_t *)(w->R + in->b))[l] + (uint64_t)(int64_t)in->target;
         const uint32_t bar = value_of(w, in->list[0], l) + in->used_bytes;
@@ -395,10 +395,10 @@ void op_bulk(Warp *w, const Insn *in, uint32_t m)
 }
 
 /* ---- who reads ---- */
-void bulk_touched(Warp *w, const Insn *in, uint32_t m, const uint64_t *addr, unsigned bytes, int kind)
+void bulk_touched(warp *w, const instruction *in, uint32_t m, const uint64_t *addr, unsigned bytes, int kind)
 {
-    Block *b = w->blk;
-    struct Bulk *u = b->bulk;
+    block *b = w->blk;
+    struct bulk *u = b->bulk;
     const unsigned granule = w->fn->granule;
     for (uint32_t r = m; r; r &= r - 1) {
         const int l = __builtin_ctz(r);
@@ -406,8 +406,8 @@ void bulk_touched(Warp *w, const Insn *in, uint32_t m, const uint64_t *addr, uns
             uint32_t *of = &u->of[((uint32_t)addr[l] + k) / granule];
             if (!*of)
                 continue;
-            const Transfer *t = &u->transfer[*of - 1];
-            const Mbar *q = &u->bar[t->barrier];
+            const transfer *t = &u->transfer[*of - 1];
+            const mbarrier *q = &u->bar[t->barrier];
             const uint32_t safe = q->seen_in < b->epoch ? q->seen : q->safe;
             if (!t->done)
                 sim_report(w, in, l, CK_LAUNCH, false,
@@ -426,14 +426,14 @@ void bulk_touched(Warp *w, const Insn *in, uint32_t m, const uint64_t *addr, uns
 }
 
 /* ---- waiting ---- */
-void op_mbarrier_wait(Warp *w, const Insn *in, uint32_t m)
+void op_mbarrier_wait(warp *w, const instruction *in, uint32_t m)
 {
-    Block *b = w->blk;
-    struct Bulk *u = b->bulk;
+    block *b = w->blk;
+    struct bulk *u = b->bulk;
     uint32_t ended = 0;
     for (uint32_t r = m; r; r &= r - 1) {
         const int l = __builtin_ctz(r);
-        Mbar *q = barrier_at(w, in, l, address_of(w, in, l), "wait");
+        mbarrier *q = barrier_at(w, in, l, address_of(w, in, l), "wait");
         const uint64_t asked = in->mode ? value_of(w, in->b, l) : ((const uint64_t *)(w->R + in->b))[l];
         const int i = (int)(q - u->bar);
         if ((q->phase & 1) == (asked & 1))
@@ -459,11 +459,11 @@ void op_mbarrier_wait(Warp *w, const Insn *in, uint32_t m)
     w->fail_event = u->events, w->fail_in = in, w->fail_at = address_of(w, in, __builtin_ctz(m));
 }
 
-void bulk_stuck(Warp *w)
+void bulk_stuck(warp *w)
 {
-    const struct Bulk *u = w->blk->bulk;
+    const struct bulk *u = w->blk->bulk;
     for (int i = 0; i < u->n_bar; i++) {
-        const Mbar *q = &u->bar[i];
+        const mbarrier *q = &u->bar[i];
         if (q->at == w->fail_at)
             sim_report(
                 w, w->fail_in, 0, CK_LAUNCH, true,

@@ -60,10 +60,10 @@ API cuMemFreeAsync(CUdeviceptr p, CUstream s)
         return entry.failed;
     if (!p)
         return OK;
-    const Alloc *a = mem_find(p);
+    const allocation *a = mem_find(p);
     if (!a || a->base != p || !a->live)
         return E_VALUE;
-    Op *op = new_op(OP_FREE);
+    operation *op = new_op(OP_FREE);
     op->dst = p;
     return submit(s, op);
 }
@@ -85,7 +85,7 @@ API cuMemGetAddressRange_v2(CUdeviceptr *b, size_t *n, CUdeviceptr p)
     HELD entry = driver_enter(__func__);
     if (entry.failed)
         return entry.failed;
-    const Alloc *a = mem_find(p);
+    const allocation *a = mem_find(p);
     if (!a || !a->live || p >= a->base + a->size)
         return E_NOT_FOUND;
     if (b)
@@ -99,7 +99,7 @@ API cuPointerGetAttribute(void *v, int attr, CUdeviceptr p)
     HELD entry = driver_enter(__func__);
     if (entry.failed)
         return entry.failed;
-    const Alloc *a = mem_find(p);
+    const allocation *a = mem_find(p);
     if (!v)
         return E_VALUE;
     if (attr != 2)
@@ -225,13 +225,13 @@ static CUresult copy(int direction, uint64_t dst, uint64_t src, size_t n, CUstre
         return E_VALUE;
     const void *host = (const void *)(uintptr_t)(direction == TO_DEVICE ? src : dst);
     count_copy(direction, host);
-    Op *op = new_op(OP_COPY);
-    *op = (Op){.kind = OP_COPY,
-               .dst = dst,
-               .src = src,
-               .bytes = n,
-               .dst_host = direction == TO_HOST,
-               .src_host = direction == TO_DEVICE};
+    operation *op = new_op(OP_COPY);
+    *op = (operation){.kind = OP_COPY,
+                      .dst = dst,
+                      .src = src,
+                      .bytes = n,
+                      .dst_host = direction == TO_HOST,
+                      .src_host = direction == TO_DEVICE};
     s = resolve(s);
     if (!async) {
         CUresult r = forbid_capture(s);
@@ -311,7 +311,7 @@ static CUresult set(CUdeviceptr d, unsigned value, unsigned element, size_t n, C
         sim_note("memset of %zu bytes at 0x%llx is outside every live allocation", n * element, d);
         return E_VALUE;
     }
-    Op *op = new_op(OP_SET);
+    operation *op = new_op(OP_SET);
     op->dst = d;
     op->value = value;
     op->element = element;

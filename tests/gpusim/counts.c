@@ -9,11 +9,11 @@
 
 enum { SECTOR = 32, BANKS = 32, WORD = 4, MOST_SECTORS = 2 * LANES };
 
-typedef struct Row {
+typedef struct counter_row {
     char name[256];
-    Counts all;
-} Row;
-static Row *rows;
+    counters all;
+} counter_row;
+static counter_row *rows;
 static int n_row;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -34,9 +34,9 @@ static unsigned sectors_of(uint32_t m, const uint64_t *addr, unsigned bytes)
     return n;
 }
 
-void count_global(Warp *w, uint32_t m, const uint64_t *addr, unsigned bytes, int kind)
+void count_global(warp *w, uint32_t m, const uint64_t *addr, unsigned bytes, int kind)
 {
-    Counts *c = &w->blk->counts;
+    counters *c = &w->blk->counts;
     const unsigned sectors = sectors_of(m, addr, bytes), asked = bytes * (unsigned)__builtin_popcount(m);
     if (w->blk->uncounted)
         return;
@@ -67,9 +67,9 @@ static unsigned passes_of(uint32_t m, const uint64_t *addr, unsigned bytes, int 
 }
 
 /* Accesses of 8 and 16 bytes go by halves and quarters of a warp, which take a pass each at least. */
-void count_shared(Warp *w, uint32_t m, const uint64_t *addr, unsigned bytes)
+void count_shared(warp *w, uint32_t m, const uint64_t *addr, unsigned bytes)
 {
-    Counts *c = &w->blk->counts;
+    counters *c = &w->blk->counts;
     const int lanes = bytes <= WORD ? LANES : (int)(LANES * WORD / bytes);
     if (w->blk->uncounted)
         return;
@@ -86,7 +86,7 @@ static void write_all(void)
 {
     FILE *f = fopen(getenv("SIMCUDA_COUNTS") ? getenv("SIMCUDA_COUNTS") : "", "w");
     for (int i = 0; f && i < n_row; i++) {
-        const Counts *c = &rows[i].all;
+        const counters *c = &rows[i].all;
         fprintf(f,
                 "{\"kernel\":\"%s\",\"blocks\":%llu,\"instructions\":%llu,\"tensor\":%llu,\"products\":%llu,"
                 "\"barriers\":%llu,"
@@ -104,7 +104,7 @@ static void write_all(void)
         fclose(f);
 }
 
-static Counts *row_of(const char *name)
+static counters *row_of(const char *name)
 {
     int i = 0;
     while (i < n_row && strcmp(rows[i].name, name))
@@ -113,13 +113,13 @@ static Counts *row_of(const char *name)
         if (!n_row)
             atexit(write_all);
         rows = reallocarray(rows, (size_t)n_row + 1, sizeof *rows);
-        rows[n_row] = (Row){0};
+        rows[n_row] = (counter_row){0};
         snprintf(rows[n_row++].name, sizeof rows->name, "%s", name);
     }
     return &rows[i].all;
 }
 
-void counts_take(Block *b)
+void counts_take(block *b)
 {
     const uint64_t *from = (const uint64_t *)&b->counts;
     for (int i = 0; i < b->nwarps; i++)

@@ -9,14 +9,14 @@
 typedef int CUresult;
 typedef int CUdevice;
 typedef unsigned long long CUdeviceptr;
-typedef struct SimContext *CUcontext;
-typedef struct SimModule *CUmodule;
-typedef struct SimFunction *CUfunction;
-typedef struct SimStream *CUstream;
-typedef struct SimEvent *CUevent;
-typedef struct SimGraph *CUgraph;
-typedef struct SimNode *CUgraphNode;
-typedef struct SimGraph *CUgraphExec;
+typedef struct sim_context *CUcontext;
+typedef struct sim_module *CUmodule;
+typedef struct sim_function *CUfunction;
+typedef struct sim_stream *CUstream;
+typedef struct sim_event *CUevent;
+typedef struct sim_graph *CUgraph;
+typedef struct sim_node *CUgraphNode;
+typedef struct sim_graph *CUgraphExec;
 typedef void (*CUhostFn)(void *);
 typedef void (*CUstreamCallback)(CUstream, CUresult, void *);
 
@@ -56,14 +56,14 @@ typedef struct {
     void **kernelParams, **extra;
     void *kern;
     CUcontext ctx;
-} KernelNodeParams;
+} kernel_node_parameters;
 
 typedef struct {
     CUdeviceptr dst;
     size_t pitch;
     unsigned value, elementSize;
     size_t width, height;
-} MemsetNodeParams;
+} memset_node_parameters;
 
 typedef struct {
     size_t srcX, srcY, srcZ, srcLOD;
@@ -79,19 +79,19 @@ typedef struct {
     void *dstArray, *reserved1;
     size_t dstPitch, dstHeight;
     size_t width, height, depth;
-} Memcpy3D;
+} memcpy_3d;
 
 typedef struct {
     unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
     CUstream hStream;
     void *attrs;
     unsigned numAttrs;
-} LaunchConfig;
+} launch_config;
 
 typedef struct {
     unsigned long long flags;
     CUstream hUploadStream;
     CUgraphNode hErrNode_out;
     int result_out;
-} GraphInstantiateParams;
+} graph_instantiate_parameters;
 #endif

@@ -1,22 +1,22 @@
-/* decode.c - turns one parsed PTX statement into one Insn. */
+/* decode.c - turns one parsed PTX statement into one instruction. */
 #include "tests/gpusim/ptx.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-void op_copy_local(Warp *, const Insn *, uint32_t);
-void op_nop(Warp *, const Insn *, uint32_t);
-void op_activemask(Warp *, const Insn *, uint32_t);
-void op_elect(Warp *, const Insn *, uint32_t);
+void op_copy_local(warp *, const instruction *, uint32_t);
+void op_nop(warp *, const instruction *, uint32_t);
+void op_activemask(warp *, const instruction *, uint32_t);
+void op_elect(warp *, const instruction *, uint32_t);
 
 /* ---- instructions found by key in the tables of alu.c ---- */
-static Handler find_by_type(const char *stem, Type t)
+static handler find_by_type(const char *stem, value_type t)
 {
     char key[96];
     int bits = type_size(t) * 8;
     snprintf(key, sizeof key, "%s.%s", stem, type_name(t));
-    Handler h = alu_find(key);
+    handler h = alu_find(key);
     if (!h && is_integer(t)) {
         snprintf(key, sizeof key, "%s.i%d", stem, bits);
         h = alu_find(key);
@@ -28,9 +28,9 @@ static Handler find_by_type(const char *stem, Type t)
     return h;
 }
 
-static void wrap_if_needed(Parser *P, Type t)
+static void wrap_if_needed(parser *P, value_type t)
 {
-    Insn *in = &P->cur;
+    instruction *in = &P->cur;
     bool relu_or_sat = in->flags & (F_SAT | F_RELU);
     if ((in->flags & F_FTZ) || in->rounding || relu_or_sat) {
         in->inner = in->op;
@@ -39,7 +39,7 @@ static void wrap_if_needed(Parser *P, Type t)
     }
 }
 
-static bool float_modifier(Insn *in, const char *s)
+static bool float_modifier(instruction *in, const char *s)
 {
     static const char *names[] = {"rn", "rz", "rm", "rp"};
     for (int i = 0; i < 4; i++)
@@ -58,10 +58,10 @@ static bool float_modifier(Insn *in, const char *s)
     return false;
 }
 
-static void decode_alu(Parser *P, Mnemonic *k, Opnd *o, int n)
+static void decode_alu(parser *P, mnemonic *k, operand *o, int n)
 {
-    Insn *in = &P->cur;
-    Type t = k->types[0];
+    instruction *in = &P->cur;
+    value_type t = k->types[0];
     const char *op = k->op;
     char stem[96];
     snprintf(stem, sizeof stem, "%s", op);
@@ -125,10 +125,10 @@ static void decode_alu(Parser *P, Mnemonic *k, Opnd *o, int n)
     emit(P);
 }
 
-static void decode_mov(Parser *P, Mnemonic *k, Opnd *o)
+static void decode_mov(parser *P, mnemonic *k, operand *o)
 {
-    Insn *in = &P->cur;
-    Type t = k->types[0];
+    instruction *in = &P->cur;
+    value_type t = k->types[0];
     if (t == T_PRED) {
         in->op = op_pred;
         in->d = o[0].reg;
@@ -140,7 +140,7 @@ static void decode_mov(Parser *P, Mnemonic *k, Opnd *o)
     if (o[0].kind == O_VEC || o[1].kind == O_VEC) { /* pack or unpack */
         in->mode = o[0].kind == O_VEC;
         in->size = (uint8_t)type_size(t);
-        Opnd *vec = in->mode ? &o[0] : &o[1];
+        operand *vec = in->mode ? &o[0] : &o[1];
         if (type_size(t) > 8)
             parse_fail(P, "128-bit moves are not supported");
         list_all(P, vec, in->size / vec->n == 4 ? T_B32 : T_B16, 4, in->mode);
@@ -176,11 +176,11 @@ static void decode_mov(Parser *P, Mnemonic *k, Opnd *o)
     emit(P);
 }
 
-static void decode_setp(Parser *P, Mnemonic *k, Opnd *o, int n)
+static void decode_setp(parser *P, mnemonic *k, operand *o, int n)
 {
-    Insn *in = &P->cur;
+    instruction *in = &P->cur;
     bool is_set = strcmp(k->op, "set") == 0;
-    Type t = k->types[is_set ? 1 : 0], ct = t == T_F16X2 ? T_F16 : t == T_BF16X2 ? T_BF16 : t;
+    value_type t = k->types[is_set ? 1 : 0], ct = t == T_F16X2 ? T_F16 : t == T_BF16X2 ? T_BF16 : t;
     char key[64];
     if (k->nmod < 1)
         parse_fail(P, "comparison is missing");
@@ -218,10 +218,10 @@ static void decode_setp(Parser *P, Mnemonic *k, Opnd *o, int n)
     emit(P);
 }
 
-static void decode_cvt(Parser *P, Mnemonic *k, Opnd *o, int n)
+static void decode_cvt(parser *P, mnemonic *k, operand *o, int n)
 {
-    Insn *in = &P->cur;
-    Type d = k->types[0], s = k->types[1];
+    instruction *in = &P->cur;
+    value_type d = k->types[0], s = k->types[1];
     char key[96], mods[32] = "";
     bool plain = true;
     for (int i = 0; i < k->nmod; i++) {
@@ -283,11 +283,11 @@ static void decode_cvt(Parser *P, Mnemonic *k, Opnd *o, int n)
     emit(P);
 }
 
-static void decode_ldst(Parser *P, Mnemonic *k, Opnd *o, bool load)
+static void decode_ldst(parser *P, mnemonic *k, operand *o, bool load)
 {
-    Insn *in = &P->cur;
-    Type t = k->types[0];
-    Opnd *addr = load ? &o[1] : &o[0], *data = load ? &o[0] : &o[1];
+    instruction *in = &P->cur;
+    value_type t = k->types[0];
+    operand *addr = load ? &o[1] : &o[0], *data = load ? &o[0] : &o[1];
     in->space = (uint8_t)space_of(k);
     if (in->space == SP_PARAM && (!P->fn->entry || (addr->sym && addr->sym->space == SP_LOCAL)))
         in->space = SP_LOCAL;
@@ -301,7 +301,7 @@ static void decode_ldst(Parser *P, Mnemonic *k, Opnd *o, bool load)
         in->flags |= F_SIGNED;
     if (has(k, "volatile") || has(k, "relaxed") || has(k, "acquire") || has(k, "release"))
         in->flags |= F_VOLATILE;
-    Opnd *first = data->kind == O_VEC ? &P->elems[data->first] : data;
+    operand *first = data->kind == O_VEC ? &P->elems[data->first] : data;
     in->type2 = (uint8_t)(first->kind == O_REG ? P->vregs[first->reg].width : row_width(t));
     in->count = (uint8_t)list_all(P, data, t, in->type2, load);
     in->op = load ? op_ld : op_st;
@@ -309,10 +309,10 @@ static void decode_ldst(Parser *P, Mnemonic *k, Opnd *o, bool load)
     emit(P);
 }
 
-static void decode_atom(Parser *P, Mnemonic *k, Opnd *o, bool returns)
+static void decode_atom(parser *P, mnemonic *k, operand *o, bool returns)
 {
     static const char *ops[] = {"add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"};
-    Insn *in = &P->cur;
+    instruction *in = &P->cur;
     in->mode = 255;
     for (int i = 0; i < 10; i++)
         if (has(k, ops[i]))
@@ -322,7 +322,7 @@ static void decode_atom(Parser *P, Mnemonic *k, Opnd *o, bool returns)
     in->type = (uint8_t)k->types[0];
     in->size = (uint8_t)type_size(k->types[0]);
     in->space = (uint8_t)space_of(k);
-    Opnd *rest = o + (returns ? 1 : 0);
+    operand *rest = o + (returns ? 1 : 0);
     use_address(P, &rest[0]);
     in->d = -1;
     if (returns && o[0].kind != O_SINK)
@@ -336,18 +336,18 @@ static void decode_atom(Parser *P, Mnemonic *k, Opnd *o, bool returns)
 }
 
 /* An address of 32 bits in the list: what is added to it */
-static uint32_t list_address(Parser *P, Opnd *o)
+static uint32_t list_address(parser *P, operand *o)
 {
     if (o->kind != O_ADDR || o->base < 0 || o->sym || P->vregs[o->base].width != 4)
         parse_fail(P, "an address of shared memory in a register of 32 bits is expected");
-    list_item(P, &(Opnd){.kind = O_REG, .reg = o->base}, T_U32, 4, false);
+    list_item(P, &(operand){.kind = O_REG, .reg = o->base}, T_U32, 4, false);
     return (uint32_t)o->imm;
 }
 
 /* [place], [source], bytes, [mbarrier]; or [place], [map, {coordinates}], [mbarrier] */
-static void decode_bulk(Parser *P, Mnemonic *k, Opnd *o, int n)
+static void decode_bulk(parser *P, mnemonic *k, operand *o, int n)
 {
-    Insn *in = &P->cur;
+    instruction *in = &P->cur;
     const bool tensor = has(k, "tensor");
     P->fn->bulk = true;
     if (!has(k, "mbarrier::complete_tx::bytes") || !has(k, "global") || has(k, "multicast::cluster") ||
@@ -374,11 +374,11 @@ static void decode_bulk(Parser *P, Mnemonic *k, Opnd *o, int n)
     emit(P);
 }
 
-static void decode_mbarrier(Parser *P, Mnemonic *k, Opnd *o, int n)
+static void decode_mbarrier(parser *P, mnemonic *k, operand *o, int n)
 {
-    Insn *in = &P->cur;
+    instruction *in = &P->cur;
     const bool waits = has(k, "try_wait") || has(k, "test_wait"), returns = o[0].kind != O_ADDR;
-    Opnd *rest = o + returns;
+    operand *rest = o + returns;
     const int more = n - returns - 1;
     P->fn->bulk = true;
     if (has(k, "complete_tx") || has(k, "pending_count") || has(k, "arrive_drop") || space_of(k) != SP_SHARED)
@@ -404,9 +404,9 @@ static void decode_mbarrier(Parser *P, Mnemonic *k, Opnd *o, int n)
     emit(P);
 }
 
-static void decode_cp_async(Parser *P, Mnemonic *k, Opnd *o, int n)
+static void decode_cp_async(parser *P, mnemonic *k, operand *o, int n)
 {
-    Insn *in = &P->cur;
+    instruction *in = &P->cur;
     if (has(k, "commit_group")) {
         in->op = op_cp_commit;
         emit(P);
@@ -448,9 +448,9 @@ static void decode_cp_async(Parser *P, Mnemonic *k, Opnd *o, int n)
     emit(P);
 }
 
-static void decode_barrier(Parser *P, Mnemonic *k, Opnd *o, int n)
+static void decode_barrier(parser *P, mnemonic *k, operand *o, int n)
 {
-    Insn *in = &P->cur;
+    instruction *in = &P->cur;
     int at = 0;
     in->d = -1;
     if (has(k, "warp")) {
@@ -477,7 +477,7 @@ static void decode_barrier(Parser *P, Mnemonic *k, Opnd *o, int n)
     if (n > at)
         use_width(P, &in->a, &o[at], T_U32, 4);
     else
-        use_width(P, &in->a, &(Opnd){.kind = O_IMM}, T_U32, 4);
+        use_width(P, &in->a, &(operand){.kind = O_IMM}, T_U32, 4);
     in->b = -1;
     if (n > at + 1)
         use_width(P, &in->b, &o[at + 1], T_U32, 4);
@@ -486,9 +486,9 @@ static void decode_barrier(Parser *P, Mnemonic *k, Opnd *o, int n)
     emit(P);
 }
 
-static void decode_warp_op(Parser *P, Mnemonic *k, Opnd *o, int n)
+static void decode_warp_op(parser *P, mnemonic *k, operand *o, int n)
 {
-    Insn *in = &P->cur;
+    instruction *in = &P->cur;
     in->kind = K_WARPSYNC;
     in->d = in->e = -1;
     if (!strcmp(k->op, "shfl")) {
@@ -530,9 +530,9 @@ static void decode_warp_op(Parser *P, Mnemonic *k, Opnd *o, int n)
     emit(P);
 }
 
-static void decode_matrix(Parser *P, Mnemonic *k, Opnd *o)
+static void decode_matrix(parser *P, mnemonic *k, operand *o)
 {
-    Insn *in = &P->cur;
+    instruction *in = &P->cur;
     in->kind = K_WARPSYNC;
     in->flags |= F_ALL_LANES;
     if (!strcmp(k->op, "mma")) {
@@ -571,9 +571,9 @@ static void decode_matrix(Parser *P, Mnemonic *k, Opnd *o)
 }
 
 /* D, descriptors of A and B in shared memory, scale-d, factors, and for halves which of them are turned */
-static void decode_wgmma(Parser *P, Mnemonic *k, Opnd *o, int n)
+static void decode_wgmma(parser *P, mnemonic *k, operand *o, int n)
 {
-    Insn *in = &P->cur;
+    instruction *in = &P->cur;
     int rows, columns, depth, used = 0;
     in->kind = K_WARPSYNC;
     in->flags |= F_ALL_LANES;
@@ -614,9 +614,9 @@ static void decode_wgmma(Parser *P, Mnemonic *k, Opnd *o, int n)
     emit(P);
 }
 
-static void decode_cvta(Parser *P, Mnemonic *k, Opnd *o)
+static void decode_cvta(parser *P, mnemonic *k, operand *o)
 {
-    Insn *in = &P->cur;
+    instruction *in = &P->cur;
     int space = space_of(k);
     uint64_t window = space == SP_SHARED  ? SHARED_WINDOW
                       : space == SP_LOCAL ? LOCAL_WINDOW
@@ -628,14 +628,14 @@ static void decode_cvta(Parser *P, Mnemonic *k, Opnd *o)
     def(P, &in->d, &o[0], T_U64);
     use(P, &in->a, &o[1], T_U64);
     if (window)
-        use(P, &in->b, &(Opnd){.kind = O_IMM, .imm = window}, T_U64);
+        use(P, &in->b, &(operand){.kind = O_IMM, .imm = window}, T_U64);
     emit(P);
 }
 
-static void decode_carry(Parser *P, Mnemonic *k, Opnd *o, int n)
+static void decode_carry(parser *P, mnemonic *k, operand *o, int n)
 {
-    Insn *in = &P->cur;
-    Type t = k->types[0];
+    instruction *in = &P->cur;
+    value_type t = k->types[0];
     bool mad = k->op[0] == 'm';
     in->op = op_carry;
     in->size = (uint8_t)type_size(t);
@@ -663,14 +663,14 @@ static bool one_of(const char *s, const char *list) /* list: " a b c " */
     return strstr(list, pat) != NULL;
 }
 
-void decode(Parser *P, char *mnemonic, int guard, Opnd *o, int n)
+void decode(parser *P, char *word, int guard, operand *o, int n)
 {
-    Mnemonic m, *k = &m;
-    Insn *in = &P->cur;
+    mnemonic m, *k = &m;
+    instruction *in = &P->cur;
     char full[256];
     (void)guard;
-    snprintf(full, sizeof full, "%s", mnemonic);
-    split(k, mnemonic);
+    snprintf(full, sizeof full, "%s", word);
+    split(k, word);
     const char *op = k->op;
     if (!P->fn)
         parse_fail(P, "instruction outside a function");
@@ -746,7 +746,7 @@ void decode(Parser *P, char *mnemonic, int guard, Opnd *o, int n)
         if (!strcmp(op, "createpolicy")) {
             in->op = alu_find("mov.b64");
             def(P, &in->d, &o[0], T_U64);
-            use(P, &in->a, &(Opnd){.kind = O_IMM}, T_U64);
+            use(P, &in->a, &(operand){.kind = O_IMM}, T_U64);
         } else
             in->op = op_nop;
         emit(P);

@@ -111,7 +111,7 @@ API cuDriverGetVersion(int *v)
 API cuDeviceGetCount(int *n)
 {
     const char *s = getenv("SIMCUDA_DEVICES");
-    HELD entry = driver_enter_init(__func__);
+    HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
     if (!n)
@@ -121,7 +121,7 @@ API cuDeviceGetCount(int *n)
 }
 API cuDeviceGet(CUdevice *d, int i)
 {
-    HELD entry = driver_enter_init(__func__);
+    HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
     if (!d)
@@ -133,7 +133,7 @@ API cuDeviceGet(CUdevice *d, int i)
 }
 API cuDeviceGetName(char *s, int n, CUdevice d)
 {
-    HELD entry = driver_enter_init(__func__);
+    HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
     if (d)
@@ -145,7 +145,7 @@ API cuDeviceGetName(char *s, int n, CUdevice d)
 }
 API cuDeviceGetUuid_v2(void *u, CUdevice d)
 {
-    HELD entry = driver_enter_init(__func__);
+    HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
     if (d)
@@ -157,7 +157,7 @@ API cuDeviceGetUuid_v2(void *u, CUdevice d)
 }
 API cuDeviceTotalMem_v2(size_t *n, CUdevice d)
 {
-    HELD entry = driver_enter_init(__func__);
+    HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
     if (d)
@@ -169,7 +169,7 @@ API cuDeviceTotalMem_v2(size_t *n, CUdevice d)
 }
 API cuDeviceComputeCapability(int *a, int *b, CUdevice d)
 {
-    HELD entry = driver_enter_init(__func__);
+    HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
     if (d)
@@ -194,7 +194,7 @@ API cuDeviceGetAttribute(int *v, int attr, CUdevice d)
                                    {31, 1},          {36, 1215000}, {37, 5120},      {38, 41943040}, {39, 2048},
                                    {40, 2},          {41, 1},       {78, 1},         {79, 1},        {80, 1},
                                    {82, 65536},      {106, 32},     {108, 31457280}, {111, 1024},    {115, 1}};
-    HELD entry = driver_enter_init(__func__);
+    HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
     if (d)
@@ -221,7 +221,7 @@ API cuDeviceGetAttribute(int *v, int attr, CUdevice d)
 /* ---- contexts ---- */
 API cuDevicePrimaryCtxRetain(CUcontext *c, CUdevice d)
 {
-    HELD entry = driver_enter_init(__func__);
+    HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
     if (d)
@@ -234,7 +234,7 @@ API cuDevicePrimaryCtxRetain(CUcontext *c, CUdevice d)
 }
 API cuDevicePrimaryCtxRelease_v2(CUdevice d)
 {
-    HELD entry = driver_enter_init(__func__);
+    HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
     if (d)
@@ -250,7 +250,7 @@ API cuDevicePrimaryCtxRelease_v2(CUdevice d)
 /* Unlike the real driver, a reset also clears a kernel's error, so that one process can test many. */
 API cuDevicePrimaryCtxReset_v2(CUdevice d)
 {
-    HELD entry = driver_enter_init(__func__);
+    HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
     if (d)
@@ -261,7 +261,7 @@ API cuDevicePrimaryCtxReset_v2(CUdevice d)
 }
 API cuDevicePrimaryCtxGetState(CUdevice d, unsigned *f, int *a)
 {
-    HELD entry = driver_enter_init(__func__);
+    HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
     if (d)
@@ -274,7 +274,7 @@ API cuDevicePrimaryCtxGetState(CUdevice d, unsigned *f, int *a)
 }
 API cuDevicePrimaryCtxSetFlags_v2(CUdevice d, unsigned f)
 {
-    HELD entry = driver_enter_init(__func__);
+    HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
     (void)f;
@@ -282,7 +282,7 @@ API cuDevicePrimaryCtxSetFlags_v2(CUdevice d, unsigned f)
 }
 static CUresult create_context(CUcontext *c, CUdevice d)
 {
-    HELD entry = driver_enter_init(__func__);
+    HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
     if (d)
@@ -306,7 +306,7 @@ API cuCtxCreate_v4(CUcontext *c, void *p, unsigned f, CUdevice d)
 }
 API cuCtxDestroy_v2(CUcontext c)
 {
-    HELD entry = driver_enter_init(__func__);
+    HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
     if (!(c && !c->primary))
@@ -320,7 +320,7 @@ API cuCtxDestroy_v2(CUcontext c)
 }
 API cuCtxSetCurrent(CUcontext c)
 {
-    HELD entry = driver_enter_init(__func__);
+    HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
     if (depth)
@@ -331,7 +331,7 @@ API cuCtxSetCurrent(CUcontext c)
 }
 API cuCtxGetCurrent(CUcontext *c)
 {
-    HELD entry = driver_enter_init(__func__);
+    HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
     if (!c)
@@ -341,7 +341,7 @@ API cuCtxGetCurrent(CUcontext *c)
 }
 API cuCtxPushCurrent_v2(CUcontext c)
 {
-    HELD entry = driver_enter_init(__func__);
+    HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
     if (!(c && depth < 16))
@@ -351,7 +351,7 @@ API cuCtxPushCurrent_v2(CUcontext c)
 }
 API cuCtxPopCurrent_v2(CUcontext *c)
 {
-    HELD entry = driver_enter_init(__func__);
+    HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
     if (!depth)
@@ -363,7 +363,7 @@ API cuCtxPopCurrent_v2(CUcontext *c)
 }
 API cuCtxGetDevice(CUdevice *d)
 {
-    HELD entry = driver_enter_init(__func__);
+    HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
     if (!depth)

@@ -13,13 +13,13 @@
 
 #define API __attribute__((visibility("default"))) CUresult
 
-typedef enum { OP_LAUNCH, OP_COPY, OP_SET, OP_RECORD, OP_WAIT, OP_HOST, OP_FREE, OP_EMPTY } OpKind;
+typedef enum { OP_LAUNCH, OP_COPY, OP_SET, OP_RECORD, OP_WAIT, OP_HOST, OP_FREE, OP_EMPTY } operation_kind;
 
-struct SimNode { /* one piece of queued work, or a graph node */
-    OpKind kind;
+struct sim_node { /* one piece of queued work, or a graph node */
+    operation_kind kind;
     uint64_t seq;
-    struct SimNode *next;
-    Launch launch;
+    struct sim_node *next;
+    launch launch;
     CUfunction func;
     uint64_t dst, src, bytes;
     bool dst_host, src_host;
@@ -34,18 +34,18 @@ struct SimNode { /* one piece of queued work, or a graph node */
     CUstream stream;
     int *deps, ndeps, index;
 };
-typedef struct SimNode Op;
+typedef struct sim_node operation;
 
-struct SimStream {
+struct sim_stream {
     unsigned flags;
     int priority;
-    Op *head, *tail;
+    operation *head, *tail;
     CUgraph capture;
     bool origin, invalid;
     int *deps, ndeps;
-    struct SimStream *next;
+    struct sim_stream *next;
 };
-struct SimEvent {
+struct sim_event {
     unsigned flags;
     bool recorded;
     CUstream on;
@@ -54,57 +54,57 @@ struct SimEvent {
     CUgraph capture;
     int *deps, ndeps;
 };
-struct SimGraph {
-    Op **nodes;
+struct sim_graph {
+    operation **nodes;
     int n;
 };
-struct SimContext {
+struct sim_context {
     int refs;
     bool primary;
 };
-struct SimFunction {
-    Func *f;
+struct sim_function {
+    function *f;
     CUmodule module;
 };
-struct SimModule {
-    Module *m;
-    struct SimFunction **fns;
+struct sim_module {
+    module *m;
+    struct sim_function **fns;
     int nfns;
 };
 
 extern pthread_mutex_t driver_lock;
 extern bool initialised;
 extern CUresult sticky; /* the error of a kernel: every call gives it until the context is reset */
-extern struct SimContext primary;
+extern struct sim_context primary;
 extern __thread CUcontext stack[16];
 extern __thread int depth;
-extern struct SimStream null_stream, *streams;
+extern struct sim_stream null_stream, *streams;
 extern uint64_t seq_counter;
 extern int compute_major, compute_minor, sm_count;
 
-void free_op(Op *op);
-Op *clone_op(const Op *op);
-Op *new_op(OpKind k);
+void free_op(operation *op);
+operation *clone_op(const operation *op);
+operation *new_op(operation_kind k);
 CUstream resolve(CUstream s);
 void drain(CUstream s, uint64_t upto); /* carries out the stream's work up to that number */
 void drain_all(void);
-void add_node(CUgraph g, Op *op, const int *deps, int ndeps);
+void add_node(CUgraph g, operation *op, const int *deps, int ndeps);
 bool anything_capturing(void);
-CUresult submit(CUstream s, Op *op); /* queues work, or adds it to the graph that the stream is capturing */
+CUresult submit(CUstream s, operation *op); /* queues work, or adds it to the graph that the stream is capturing */
 CUresult forbid_capture(CUstream s);
 /* What SIMCUDA_FAIL asks of a call: the error that it is to give; OK: none */
 CUresult fail_call(const char *function);
-int most_lanes(const Func *f); /* of a block that runs it */
-int max_optin(void);           /* bytes of shared memory that a block may ask for */
+int most_lanes(const function *f); /* of a block that runs it */
+int max_optin(void);               /* bytes of shared memory that a block may ask for */
 
 /* A call that has begun: it has the lock until it returns. failed: what it is to give at once; OK: nothing */
-typedef struct Entry {
+typedef struct driver_entry {
     CUresult failed;
-} Entry;
-Entry driver_lock_it(void);
-Entry driver_enter_init(const char *name); /* the driver is there */
-Entry driver_enter(const char *name);      /* a context is, too, and no kernel has failed */
-void driver_leave(const Entry *e);
-#define HELD __attribute__((cleanup(driver_leave), unused)) const Entry
+} driver_entry;
+driver_entry driver_lock_it(void);
+driver_entry driver_enter_first(const char *name); /* the driver is there */
+driver_entry driver_enter(const char *name);       /* a context is, too, and no kernel has failed */
+void driver_leave(const driver_entry *e);
+#define HELD __attribute__((cleanup(driver_leave), unused)) const driver_entry
 #define PTR(p) ((uint64_t)(uintptr_t)(p))
 #endif

@@ -237,14 +237,14 @@ static inline uint32_t lop3(uint32_t a, uint32_t b, uint32_t c, uint32_t table)
 }
 
 /* ---- the tables, which end with NULL (alu.awk) ---- */
-typedef struct AluRow {
+typedef struct alu_row {
     const char *key;
-    Handler fn;
-} AluRow;
-typedef struct CmpRow {
+    handler fn;
+} alu_row;
+typedef struct compare_row {
     const char *key;
-    Compare fn;
-} CmpRow;
-extern const AluRow alu_table[];
-extern const CmpRow cmp_table[];
+    comparison fn;
+} compare_row;
+extern const alu_row alu_table[];
+extern const compare_row cmp_table[];
 #endif

@@ -7,12 +7,12 @@
 #include <string.h>
 
 /* ---- launches ---- */
-static CUresult make_launch(Op **out, CUfunction f, const unsigned g[3], const unsigned b[3], unsigned shared,
+static CUresult make_launch(operation **out, CUfunction f, const unsigned g[3], const unsigned b[3], unsigned shared,
                             void **parameters, void **extra)
 {
     if (!f)
         return E_HANDLE;
-    const Func *fn = f->f;
+    const function *fn = f->f;
     uint64_t threads = (uint64_t)b[0] * b[1] * b[2];
     for (int i = 0; i < 3; i++)
         if (!g[i] || !b[i])
@@ -60,9 +60,9 @@ static CUresult make_launch(Op **out, CUfunction f, const unsigned g[3], const u
         free(buf);
         return E_VALUE;
     }
-    Op *op = new_op(OP_LAUNCH);
+    operation *op = new_op(OP_LAUNCH);
     op->func = f;
-    op->launch = (Launch){
+    op->launch = (launch){
         .fn = fn, .grid = {g[0], g[1], g[2]}, .block = {b[0], b[1], b[2]}, .shared_dynamic = shared, .parameters = buf};
     *out = op;
     return OK;
@@ -73,11 +73,11 @@ API cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned
     HELD entry = driver_enter(__func__);
     if (entry.failed)
         return entry.failed;
-    Op *op;
+    operation *op;
     CUresult r = make_launch(&op, f, (unsigned[3]){gx, gy, gz}, (unsigned[3]){bx, by, bz}, shared, parameters, extra);
     return r ? r : submit(s, op);
 }
-API cuLaunchKernelEx(const LaunchConfig *c, CUfunction f, void **parameters, void **extra)
+API cuLaunchKernelEx(const launch_config *c, CUfunction f, void **parameters, void **extra)
 {
     if (!c)
         return E_VALUE;
@@ -113,7 +113,7 @@ static void destroy_graph(CUgraph g)
     free(g);
 }
 /* Is every node an ancestor of, or among, the given last nodes? */
-static bool all_joined(const struct SimGraph *g, const int *last, int nlast)
+static bool all_joined(const struct sim_graph *g, const int *last, int nlast)
 {
     bool *seen = calloc((size_t)g->n + 1, 1), ok = true;
     for (int i = 0; i < nlast; i++)
@@ -217,7 +217,7 @@ API cuGraphNodeGetType(CUgraphNode n, int *t)
     *t = n->kind == OP_LAUNCH ? 0 : n->kind == OP_COPY ? 1 : n->kind == OP_SET ? 2 : n->kind == OP_HOST ? 3 : 5;
     return OK;
 }
-static CUresult add_explicit(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n, Op *op)
+static CUresult add_explicit(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n, operation *op)
 {
     int *index = calloc((n + 1), sizeof *index);
     for (size_t i = 0; i < n; i++)
@@ -228,21 +228,22 @@ static CUresult add_explicit(CUgraphNode *out, CUgraph g, const CUgraphNode *dep
         *out = op;
     return OK;
 }
-API cuGraphAddKernelNode_v2(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n, const KernelNodeParams *p)
+API cuGraphAddKernelNode_v2(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n,
+                            const kernel_node_parameters *p)
 {
     HELD entry = driver_enter(__func__);
     if (entry.failed)
         return entry.failed;
     if (!(g && p))
         return E_VALUE;
-    Op *op;
+    operation *op;
     CUresult r = make_launch(&op, p->func, (unsigned[3]){p->gridDimX, p->gridDimY, p->gridDimZ},
                              (unsigned[3]){p->blockDimX, p->blockDimY, p->blockDimZ}, p->sharedMemBytes,
                              p->kernelParams, p->extra);
     return r ? r : add_explicit(out, g, deps, n, op);
 }
-API cuGraphAddMemsetNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n, const MemsetNodeParams *p,
-                         CUcontext c)
+API cuGraphAddMemsetNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n,
+                         const memset_node_parameters *p, CUcontext c)
 {
     HELD entry = driver_enter(__func__);
     if (entry.failed)
@@ -252,14 +253,15 @@ API cuGraphAddMemsetNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, s
         return E_VALUE;
     if (!mem_host(p->dst, p->width * p->elementSize))
         return E_VALUE;
-    Op *op = new_op(OP_SET);
+    operation *op = new_op(OP_SET);
     op->dst = p->dst;
     op->value = p->value;
     op->element = p->elementSize;
     op->bytes = p->width * p->elementSize;
     return add_explicit(out, g, deps, n, op);
 }
-API cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n, const Memcpy3D *p, CUcontext c)
+API cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n, const memcpy_3d *p,
+                         CUcontext c)
 {
     HELD entry = driver_enter(__func__);
     if (entry.failed)
@@ -267,7 +269,7 @@ API cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, s
     (void)c;
     if (!(g && p && p->height <= 1 && p->depth <= 1))
         return E_VALUE;
-    Op *op = new_op(OP_COPY);
+    operation *op = new_op(OP_COPY);
     op->src_host = p->srcType == 1;
     op->dst_host = p->dstType == 1;
     op->src = (op->src_host ? PTR(p->srcHost) : p->srcDevice) + p->srcX;
@@ -297,7 +299,7 @@ API cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph g, unsigned long long 
         add_node(*out, clone_op(g->nodes[i]), g->nodes[i]->deps, g->nodes[i]->ndeps);
     return OK;
 }
-API cuGraphInstantiateWithParams(CUgraphExec *out, CUgraph g, GraphInstantiateParams *p)
+API cuGraphInstantiateWithParams(CUgraphExec *out, CUgraph g, graph_instantiate_parameters *p)
 {
     if (!p)
         return E_VALUE;
@@ -331,14 +333,14 @@ API cuGraphUpload(CUgraphExec e, CUstream s)
     (void)s;
     return e ? OK : E_VALUE;
 }
-API cuGraphExecKernelNodeSetParams_v2(CUgraphExec e, CUgraphNode node, const KernelNodeParams *p)
+API cuGraphExecKernelNodeSetParams_v2(CUgraphExec e, CUgraphNode node, const kernel_node_parameters *p)
 {
     HELD entry = driver_enter(__func__);
     if (entry.failed)
         return entry.failed;
     if (!(e && node && p && node->index < e->n && e->nodes[node->index]->kind == OP_LAUNCH))
         return E_VALUE;
-    Op *op, *old = e->nodes[node->index];
+    operation *op, *old = e->nodes[node->index];
     CUresult r = make_launch(&op, p->func, (unsigned[3]){p->gridDimX, p->gridDimY, p->gridDimZ},
                              (unsigned[3]){p->blockDimX, p->blockDimY, p->blockDimZ}, p->sharedMemBytes,
                              p->kernelParams, p->extra);

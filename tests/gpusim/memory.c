@@ -11,9 +11,9 @@ static const uint64_t ARENA = 64ull << 30;
 
 uint64_t mem_base, mem_limit;
 uint8_t *mem_backing, *mem_valid;
-Shadow *mem_shadow;
+shadow *mem_shadow;
 static uint32_t *owner; /* allocation number + 1 for each granule */
-static Alloc *allocs;
+static allocation *allocs;
 static uint64_t *room;
 static int nallocs, cap_allocs; /* room: bytes up to the next allocation's gap */
 static uint64_t bump, used;
@@ -69,7 +69,7 @@ uint64_t mem_alloc(uint64_t size)
         for (uint64_t g = 0; g < room[n] / GRANULE; g++)
             owner[at / GRANULE + g] = 0;
     }
-    allocs[n] = (Alloc){mem_base + at, size, true};
+    allocs[n] = (allocation){mem_base + at, size, true};
     used += size;
     for (uint64_t g = 0; g < whole / GRANULE; g++)
         owner[at / GRANULE + g] = (uint32_t)n + 1;
@@ -79,7 +79,7 @@ uint64_t mem_alloc(uint64_t size)
 
 int mem_free(uint64_t base)
 {
-    const Alloc *a = mem_find(base);
+    const allocation *a = mem_find(base);
     if (!a || a->base != base || !a->live)
         return -1;
     allocs[a - allocs].live = false;
@@ -95,7 +95,7 @@ int mem_free(uint64_t base)
     return 0;
 }
 
-const Alloc *mem_find(uint64_t addr)
+const allocation *mem_find(uint64_t addr)
 {
     if (addr < mem_base || addr >= mem_limit)
         return NULL;
@@ -105,7 +105,7 @@ const Alloc *mem_find(uint64_t addr)
 
 uint8_t *mem_host(uint64_t addr, uint64_t size)
 {
-    const Alloc *a = mem_find(addr);
+    const allocation *a = mem_find(addr);
     if (!a || !a->live || addr + size < addr || addr + size > a->base + a->size)
         return NULL;
     return mem_backing + (addr - mem_base);

@@ -20,7 +20,7 @@ static CUresult load(CUmodule *out, const void *image, char *log, size_t log_siz
         sim_note("%s", msg);
         return E_NO_BINARY;
     }
-    Module *m = ptx_load(image, text, sizeof text);
+    module *m = ptx_load(image, text, sizeof text);
     if (!m) {
         if (log && log_size)
             snprintf(log, log_size, "%s", text);
@@ -100,7 +100,7 @@ API cuModuleGetFunction(CUfunction *f, CUmodule m, const char *name)
         return E_VALUE;
     if (!m)
         return E_HANDLE;
-    Func *fn = ptx_find(m->m, name);
+    function *fn = ptx_find(m->m, name);
     if (!fn)
         return E_NOT_FOUND;
     for (int i = 0; i < m->nfns; i++)
@@ -168,7 +168,7 @@ API cuFuncSetCacheConfig(CUfunction f, int c)
     return f ? OK : E_HANDLE;
 }
 /* Real ones run fewer where a lane has many registers: SIMCUDA_LANES says how many. */
-int most_lanes(const Func *f)
+int most_lanes(const function *f)
 {
     const char *s = getenv("SIMCUDA_LANES");
     const int device = s ? sim_whole(s) : 1024,

@@ -1,18 +1,18 @@
-/* operand.c - operands of a PTX statement as the registers and numbers of one Insn. */
+/* operand.c - operands of a PTX statement as the registers and numbers of one instruction. */
 #include "tests/gpusim/ptx.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-void add_ref(Parser *P, int32_t *field, int list, int vreg, bool is_def)
+void add_ref(parser *P, int32_t *field, int list, int vreg, bool is_def)
 {
     if (P->npending >= 320)
         parse_fail(P, "too many operands");
-    P->pending[P->npending++] = (Ref){
+    P->pending[P->npending++] = (operand_reference){
         .list = list, .offset = field ? (int)((char *)field - (char *)&P->cur) : 0, .vreg = vreg, .def = is_def};
 }
 
-static uint64_t float_bits(const Opnd *o, Type t)
+static uint64_t float_bits(const operand *o, value_type t)
 {
     if (t == T_F64 || type_size(t) == 8) {
         uint64_t u;
@@ -33,9 +33,9 @@ static uint64_t float_bits(const Opnd *o, Type t)
  * aligned as declared and no better, and followed by a red zone, so that misaligned
  * vectors and overruns show even where the real layout would hide them. */
 enum { DYNAMIC_SHARED_BASE = 0x40000, RED_ZONE = 32 };
-static uint64_t shared_address(Parser *P, Symbol *s)
+static uint64_t shared_address(parser *P, symbol *s)
 {
-    Func *f = P->fn;
+    function *f = P->fn;
     if (!f || !f->entry)
         parse_fail(P, "shared variable %s used outside a kernel", s->name);
     uint32_t align = (uint32_t)(s->first & ~(1 << 30));
@@ -50,7 +50,7 @@ static uint64_t shared_address(Parser *P, Symbol *s)
     uint32_t at = f->shared_end ? f->shared_end : 64;
     at = (at + 2 * align - 1) / (2 * align) * (2 * align) + align;
     f->shared = reallocarray(f->shared, (size_t)(f->nshared + 1), sizeof *f->shared);
-    f->shared[f->nshared++] = (SharedVar){strdup(s->name), at, (uint32_t)s->size};
+    f->shared[f->nshared++] = (shared_variable){strdup(s->name), at, (uint32_t)s->size};
     f->shared_static = (f->shared_static + align - 1) / align * align + (uint32_t)s->size;
     f->shared_end = at + (uint32_t)s->size + RED_ZONE;
     if (f->shared_end > DYNAMIC_SHARED_BASE)
@@ -58,7 +58,7 @@ static uint64_t shared_address(Parser *P, Symbol *s)
     return at;
 }
 
-static uint64_t symbol_value(Parser *P, Symbol *s)
+static uint64_t symbol_value(parser *P, symbol *s)
 {
     if (s->kind == S_VAR && s->space == SP_SHARED)
         return shared_address(P, s);
@@ -68,7 +68,7 @@ static uint64_t symbol_value(Parser *P, Symbol *s)
 }
 
 /* The virtual register that holds the operand's value; width 4 or 8. */
-static int value_vreg(Parser *P, Opnd *o, Type t, int width)
+static int value_vreg(parser *P, operand *o, value_type t, int width)
 {
     switch (o->kind) {
     case O_REG: return o->reg;
@@ -79,7 +79,7 @@ static int value_vreg(Parser *P, Opnd *o, Type t, int width)
     default: parse_fail(P, "operand is not a value");
     }
 }
-void use_width(Parser *P, int32_t *field, Opnd *o, Type t, int width)
+void use_width(parser *P, int32_t *field, operand *o, value_type t, int width)
 {
     int v = value_vreg(P, o, t, width);
     if (P->vregs[v].width != width)
@@ -87,15 +87,15 @@ void use_width(Parser *P, int32_t *field, Opnd *o, Type t, int width)
     *field = v;
     add_ref(P, field, -1, v, false);
 }
-int row_width(Type t)
+int row_width(value_type t)
 {
     return type_size(t) == 8 ? 8 : 4;
 }
-void use(Parser *P, int32_t *field, Opnd *o, Type t)
+void use(parser *P, int32_t *field, operand *o, value_type t)
 {
     use_width(P, field, o, t, row_width(t));
 }
-void def_width(Parser *P, int32_t *field, Opnd *o, int width)
+void def_width(parser *P, int32_t *field, operand *o, int width)
 {
     int v = o->kind == O_SINK ? new_vreg(P, width) : o->kind == O_REG ? o->reg : -1;
     if (v < 0)
@@ -105,12 +105,12 @@ void def_width(Parser *P, int32_t *field, Opnd *o, int width)
     *field = v;
     add_ref(P, field, -1, v, true);
 }
-void def(Parser *P, int32_t *field, Opnd *o, Type t)
+void def(parser *P, int32_t *field, operand *o, value_type t)
 {
     def_width(P, field, o, row_width(t));
 }
 
-void list_item(Parser *P, Opnd *o, Type t, int width, bool is_def)
+void list_item(parser *P, operand *o, value_type t, int width, bool is_def)
 {
     int v = is_def ? (o->kind == O_SINK  ? new_vreg(P, width)
                       : o->kind == O_REG ? o->reg
@@ -124,7 +124,7 @@ void list_item(Parser *P, Opnd *o, Type t, int width, bool is_def)
     add_ref(P, NULL, P->nlist++, v, is_def);
 }
 /* Adds a register or every element of a vector to the instruction's list. */
-int list_all(Parser *P, Opnd *o, Type t, int width, bool is_def)
+int list_all(parser *P, operand *o, value_type t, int width, bool is_def)
 {
     if (o->kind != O_VEC) {
         list_item(P, o, t, width, is_def);
@@ -135,7 +135,7 @@ int list_all(Parser *P, Opnd *o, Type t, int width, bool is_def)
     return o->n;
 }
 
-int pred_operand(Parser *P, Opnd *o)
+int pred_operand(parser *P, operand *o)
 {
     if (o->kind == O_PRED)
         return o->reg;
@@ -144,9 +144,9 @@ int pred_operand(Parser *P, Opnd *o)
     parse_fail(P, "operand is not a predicate");
 }
 
-void use_address(Parser *P, Opnd *o)
+void use_address(parser *P, operand *o)
 {
-    Insn *in = &P->cur;
+    instruction *in = &P->cur;
     if (o->kind != O_ADDR)
         parse_fail(P, "operand is not an address");
     in->imm = (int64_t)o->imm + (o->sym ? (int64_t)symbol_value(P, o->sym) : 0);
@@ -159,7 +159,7 @@ void use_address(Parser *P, Opnd *o)
     }
 }
 
-void note_access(Parser *P, int space, unsigned bytes)
+void note_access(parser *P, int space, unsigned bytes)
 {
     if (space != SP_LOCAL && space != SP_PARAM && bytes < P->fn->granule)
         P->fn->granule = bytes;
@@ -167,14 +167,14 @@ void note_access(Parser *P, int space, unsigned bytes)
 
 /* ---- mnemonic ---- */
 
-bool has(const Mnemonic *k, const char *s)
+bool has(const mnemonic *k, const char *s)
 {
     for (int i = 0; i < k->nmod; i++)
         if (strcmp(k->mod[i], s) == 0)
             return true;
     return false;
 }
-void split(Mnemonic *k, char *s)
+void split(mnemonic *k, char *s)
 {
     memset(k, 0, sizeof *k);
     k->op = s;
@@ -183,7 +183,7 @@ void split(Mnemonic *k, char *s)
         char *q = strchr(p, '.');
         if (q)
             *q = 0;
-        Type t = type_from_name(p);
+        value_type t = type_from_name(p);
         if (t != T_NONE && k->ntypes < 4)
             k->types[k->ntypes++] = t;
         else if (k->nmod < 16)
@@ -198,26 +198,26 @@ void split(Mnemonic *k, char *s)
             *d = 0;
     }
 }
-const char *type_name(Type t)
+const char *type_name(value_type t)
 {
     static const char *names[] = {"none", "pred", "b8",   "b16",   "b32",    "b64", "u8",  "u16",
                                   "u32",  "u64",  "s8",   "s16",   "s32",    "s64", "f16", "bf16",
                                   "f32",  "f64",  "tf32", "f16x2", "bf16x2", "b128"};
     return names[t];
 }
-bool is_integer(Type t)
+bool is_integer(value_type t)
 {
     return t >= T_B8 && t <= T_S64;
 }
-bool is_signed(Type t)
+bool is_signed(value_type t)
 {
     return t >= T_S8 && t <= T_S64;
 }
-bool is_float(Type t)
+bool is_float(value_type t)
 {
     return t >= T_F16 && t <= T_BF16X2;
 }
-int space_of(const Mnemonic *k)
+int space_of(const mnemonic *k)
 {
     for (int i = 0; i < k->nmod; i++) {
         if (strncmp(k->mod[i], "global", 6) == 0)

@@ -9,10 +9,10 @@ enum { MAX_PARAM = 512 }; /* 4096 bytes of addresses: what kernels take before C
 #include <string.h>
 
 /* ---- instructions ---- */
-void emit(Parser *P)
+void emit(parser *P)
 {
     P->code = grown(P->code, P->ncode, &P->cap_code, sizeof *P->code);
-    Insn *in = &P->cur;
+    instruction *in = &P->cur;
     in->line = P->loc_line;
     in->file = P->loc_file;
     in->ptx_line = P->line;
@@ -34,10 +34,10 @@ void emit(Parser *P)
     in->guard = guard;
 }
 
-void add_fixup(Parser *P, const char *label, int table, int slot)
+void add_fixup(parser *P, const char *label, int table, int slot)
 {
     P->fixups = grown(P->fixups, P->nfixups, &P->cap_fixups, sizeof *P->fixups);
-    Fixup *f = &P->fixups[P->nfixups++];
+    fixup *f = &P->fixups[P->nfixups++];
     name_copy(P, f->name, sizeof f->name, label);
     f->scope = P->scope;
     f->insn = P->ncode;
@@ -45,7 +45,7 @@ void add_fixup(Parser *P, const char *label, int table, int slot)
     f->slot = slot;
 }
 
-static int parse_align(Parser *P, int align)
+static int parse_align(parser *P, int align)
 {
     while (token_is(P, ".align")) {
         token_next(P);
@@ -56,7 +56,7 @@ static int parse_align(Parser *P, int align)
 }
 
 /* Reads [dims] and returns the number of elements; 0 for an empty []. */
-static uint64_t parse_dims(Parser *P)
+static uint64_t parse_dims(parser *P)
 {
     uint64_t n = 1;
     while (token_accept(P, '[')) {
@@ -74,14 +74,14 @@ static uint32_t round_up(uint32_t v, uint32_t a)
     return (v + a - 1) / a * a;
 }
 
-static void parse_initialiser(Parser *P, uint8_t *out, Type t, uint64_t count)
+static void parse_initialiser(parser *P, uint8_t *out, value_type t, uint64_t count)
 {
     int size = type_size(t);
     bool braces = token_accept(P, '{');
     uint64_t i = 0;
     do {
         while (token_accept(P, '{')) {}
-        Opnd o;
+        operand o;
         parse_operand(P, &o);
         uint64_t v = o.imm;
         if (o.kind == O_FLOAT && t == T_F32 && o.n != 4) {
@@ -105,7 +105,7 @@ static void parse_initialiser(Parser *P, uint8_t *out, Type t, uint64_t count)
 }
 
 /* .shared/.global/.const/.local variable declarations */
-static void parse_variable(Parser *P, int space, bool external)
+static void parse_variable(parser *P, int space, bool external)
 {
     int align = parse_align(P, 0), vec = 1;
     while (P->tk == 'w' && (strcmp(P->tok, ".v2") == 0 || strcmp(P->tok, ".v4") == 0)) {
@@ -113,7 +113,7 @@ static void parse_variable(Parser *P, int space, bool external)
         token_next(P);
     }
     align = parse_align(P, align);
-    Type t = type_from_name(P->tok + 1);
+    value_type t = type_from_name(P->tok + 1);
     if (t == T_NONE)
         parse_fail(P, "unsupported variable type %s", P->tok);
     token_next(P);
@@ -124,7 +124,7 @@ static void parse_variable(Parser *P, int space, bool external)
         uint64_t count = parse_dims(P), size = count * (uint64_t)(type_size(t) * vec);
         uint32_t al = align ? (uint32_t)align : (uint32_t)type_size(t);
         bool module_scope = P->fn == NULL;
-        Symbol *s = add_symbol(module_scope ? &P->globals : &P->scope->syms, name, S_VAR);
+        symbol *s = add_symbol(module_scope ? &P->globals : &P->scope->syms, name, S_VAR);
         s->type = t;
         s->space = space;
         s->size = size;
@@ -150,13 +150,13 @@ static void parse_variable(Parser *P, int space, bool external)
     token_expect(P, ';');
 }
 
-static Type parse_parameter(Parser *P, Param *out)
+static value_type parse_parameter(parser *P, parameter *out)
 {
     int align = 0, ptr = 0;
     if (token_is(P, ".param") || token_is(P, ".reg"))
         token_next(P);
     align = parse_align(P, align);
-    Type t = type_from_name(P->tok + 1);
+    value_type t = type_from_name(P->tok + 1);
     if (t == T_NONE)
         parse_fail(P, "unsupported parameter type %s", P->tok);
     token_next(P);
@@ -177,16 +177,16 @@ static Type parse_parameter(Parser *P, Param *out)
     return t;
 }
 
-static void parse_reg_decl(Parser *P)
+static void parse_reg_decl(parser *P)
 {
     if (P->tk == 'w' && (!strcmp(P->tok, ".v2") || !strcmp(P->tok, ".v4")))
         parse_fail(P, "vector registers are not supported");
-    Type t = type_from_name(P->tok + 1);
+    value_type t = type_from_name(P->tok + 1);
     if (t == T_NONE)
         parse_fail(P, "unsupported register type %s", P->tok);
     token_next(P);
     do {
-        Symbol *s = add_symbol(&P->scope->syms, P->tok, S_REG);
+        symbol *s = add_symbol(&P->scope->syms, P->tok, S_REG);
         token_next(P);
         s->type = t;
         if (token_accept(P, '<')) {
@@ -208,9 +208,9 @@ static void parse_reg_decl(Parser *P)
     token_expect(P, ';');
 }
 
-static void parse_statement(Parser *P);
+static void parse_statement(parser *P);
 
-static void parse_block(Parser *P)
+static void parse_block(parser *P)
 {
     push_scope(P);
     while (P->tk && P->tk != '}')
@@ -219,7 +219,7 @@ static void parse_block(Parser *P)
     P->scope = P->scope->up;
 }
 
-static void parse_call(Parser *P, int guard)
+static void parse_call(parser *P, int guard)
 {
     char names[2][8][256], callee[256];
     int n[2] = {0, 0};
@@ -247,12 +247,12 @@ static void parse_call(Parser *P, int guard)
         token_accept(P, ',');
     }
     token_skip(P, ';');
-    Func *f = find_func(P->m, callee);
+    function *f = find_func(P->m, callee);
     if (!f)
         parse_fail(P, "call of unknown function %s (indirect calls are not supported)", callee);
     P->cur.guard = guard;
     int idx;
-    Symbol *s;
+    symbol *s;
     if (strcmp(callee, "vprintf") == 0 || strcmp(callee, "__assertfail") == 0) {
         for (int i = 0; i < n[1]; i++) {
             if (!(s = find_symbol(P, names[1][i], &idx)))
@@ -286,13 +286,13 @@ static void parse_call(Parser *P, int guard)
         P->list[P->nlist++] = (int32_t)s->address;
         P->list[P->nlist++] = (int32_t)f->ret.offset;
         P->list[P->nlist++] = (int32_t)f->ret.size;
-        extern void op_copy_local(Warp *, const Insn *, uint32_t);
+        extern void op_copy_local(warp *, const instruction *, uint32_t);
         P->cur.op = op_copy_local;
         emit(P);
     }
 }
 
-static void parse_statement(Parser *P)
+static void parse_statement(parser *P)
 {
     char word[256];
     if (P->tk == '{') {
@@ -328,9 +328,9 @@ static void parse_statement(Parser *P)
         return;
     }
     if (token_word(P, ".param")) {
-        Param prm;
-        Type t = parse_parameter(P, &prm);
-        Symbol *s = add_symbol(&P->scope->syms, prm.name, S_PARAM);
+        parameter prm;
+        value_type t = parse_parameter(P, &prm);
+        symbol *s = add_symbol(&P->scope->syms, prm.name, S_PARAM);
         s->type = t;
         s->space = SP_LOCAL;
         s->size = prm.size;
@@ -369,7 +369,7 @@ static void parse_statement(Parser *P)
     int guard = PRED_TRUE;
     if (token_accept(P, '@')) {
         bool neg = token_accept(P, '!');
-        Opnd o = {0};
+        operand o = {0};
         parse_name(P, &o);
         if (o.kind != O_PRED)
             parse_fail(P, "guard is not a predicate");
@@ -382,12 +382,12 @@ static void parse_statement(Parser *P)
     if (P->tk == ':') { /* label, or a branch-target table */
         token_next(P);
         P->labels = grown(P->labels, P->nlabels, &P->cap_labels, sizeof *P->labels);
-        Label *l = &P->labels[P->nlabels++];
+        code_label *l = &P->labels[P->nlabels++];
         name_copy(P, l->name, sizeof l->name, word);
         l->scope = P->scope;
         l->pc = P->ncode;
         if (token_word(P, ".branchtargets")) {
-            Func *f = P->fn;
+            function *f = P->fn;
             int t = f->ntables++, k = 0;
             f->tables = reallocarray(f->tables, (size_t)f->ntables, sizeof *f->tables);
             f->table_len = reallocarray(f->table_len, (size_t)f->ntables, sizeof *f->table_len);
@@ -411,7 +411,7 @@ static void parse_statement(Parser *P)
         parse_call(P, guard);
         return;
     }
-    Opnd o[12];
+    operand o[12];
     int n = 0;
     if (P->tk != ';')
         do {
@@ -426,12 +426,12 @@ static void parse_statement(Parser *P)
 }
 
 /* ---- functions ---- */
-static void resolve_labels(Parser *P)
+static void resolve_labels(parser *P)
 {
     for (int i = 0; i < P->nfixups; i++) {
-        Fixup *f = &P->fixups[i];
-        Label *hit = NULL;
-        for (Scope *s = f->scope; s && !hit; s = s->up)
+        fixup *f = &P->fixups[i];
+        code_label *hit = NULL;
+        for (scope *s = f->scope; s && !hit; s = s->up)
             for (int k = 0; k < P->nlabels; k++)
                 if (P->labels[k].scope == s && strcmp(P->labels[k].name, f->name) == 0) {
                     hit = &P->labels[k];
@@ -448,23 +448,23 @@ static void resolve_labels(Parser *P)
 }
 
 /* Compilers load whole vectors of which they need a part: nobody sees what the other elements hold. */
-static void mark_unused(Parser *P, int first_ref)
+static void mark_unused(parser *P, int first_ref)
 {
     bool *used = calloc((size_t)P->nvregs + 1, sizeof *used);
     for (int i = first_ref; i < P->nrefs; i++)
         used[P->refs[i].vreg] |= !P->refs[i].def;
     for (int i = first_ref; i < P->nrefs; i++) {
-        const Ref *r = &P->refs[i];
-        Insn *in = &P->code[r->insn];
+        const operand_reference *r = &P->refs[i];
+        instruction *in = &P->code[r->insn];
         if (in->op == op_ld && in->count > 1 && r->def && r->list >= 0 && !used[r->vreg])
             in->unused |= (uint8_t)(1 << r->list);
     }
     free(used);
 }
 
-static void parse_function(Parser *P, bool entry)
+static void parse_function(parser *P, bool entry)
 {
-    Param ret = {0};
+    parameter ret = {0};
     push_scope(P);
     if (token_accept(P, '(')) {
         parse_parameter(P, &ret);
@@ -473,7 +473,7 @@ static void parse_function(Parser *P, bool entry)
     char name[256];
     snprintf(name, sizeof name, "%s", P->tok);
     token_next(P);
-    Func *f = find_func(P->m, name);
+    function *f = find_func(P->m, name);
     bool fresh = f == NULL;
     if (fresh) {
         f = calloc(1, sizeof *f);
@@ -494,7 +494,7 @@ static void parse_function(Parser *P, bool entry)
     }
     int n = 0;
     uint32_t offset = 0;
-    Param list[MAX_PARAM];
+    parameter list[MAX_PARAM];
     if (token_accept(P, '(')) {
         while (P->tk != ')') {
             if (n == MAX_PARAM)
@@ -522,10 +522,10 @@ static void parse_function(Parser *P, bool entry)
         f->parameter_size = offset;
     }
     for (int i = 0; i <= n; i++) { /* names may differ from the prototype's */
-        Param *q = i < n ? &list[i] : &ret;
+        parameter *q = i < n ? &list[i] : &ret;
         if (!q->size)
             continue;
-        Symbol *s = add_symbol(&P->scope->syms, q->name, S_PARAM);
+        symbol *s = add_symbol(&P->scope->syms, q->name, S_PARAM);
         s->space = entry ? SP_PARAM : SP_LOCAL;
         s->size = q->size;
         s->address = i < n ? q->offset : f->ret.offset;
@@ -560,7 +560,7 @@ static void parse_function(Parser *P, bool entry)
     f->ncode = first_insn;
     token_expect(P, '{');
     parse_block(P);
-    P->cur = (Insn){.kind = entry ? K_EXIT : K_RET, .d = -1, .a = -1, .b = -1, .c = -1, .e = -1};
+    P->cur = (instruction){.kind = entry ? K_EXIT : K_RET, .d = -1, .a = -1, .b = -1, .c = -1, .e = -1};
     emit(P); /* falling off the end returns */
     resolve_labels(P);
     mark_unused(P, first_ref);
@@ -569,7 +569,7 @@ static void parse_function(Parser *P, bool entry)
     P->scope = P->scope->up;
 }
 
-static void parse_module(Parser *P)
+static void parse_module(parser *P)
 {
     token_next(P);
     while (P->tk) {
@@ -618,11 +618,11 @@ static void parse_module(Parser *P)
 }
 
 /* Of each kernel that has products of warpgroups: who else touches their sums */
-static void watch_sums(Parser *P, const SimRef *all)
+static void watch_sums(parser *P, const row_reference *all)
 {
-    Module *m = P->m;
+    module *m = P->m;
     for (int i = 0; i < m->nfuncs; i++) {
-        Func *f = m->funcs[i];
+        function *f = m->funcs[i];
         int first = 0, end = P->ncode;
         if (!f->wgmma)
             continue;
@@ -639,14 +639,14 @@ static void watch_sums(Parser *P, const SimRef *all)
 }
 
 /* Callees share one range of the register file; every kernel's rows follow it. */
-static void link_module(Parser *P)
+static void link_module(parser *P)
 {
-    Module *m = P->m;
+    module *m = P->m;
     uint32_t end = 0;
     m->callee_npred = P->npred;
     m->callee_local_end = P->local_end + 16;
     for (int i = 0; i < m->nfuncs; i++) {
-        Func *f = m->funcs[i];
+        function *f = m->funcs[i];
         if (f->entry || !f->defined)
             continue;
         f->reg_base = end;
@@ -655,7 +655,7 @@ static void link_module(Parser *P)
     }
     m->callee_reg_end = end;
     for (int i = 0; i < m->nfuncs; i++) {
-        Func *f = m->funcs[i];
+        function *f = m->funcs[i];
         if (f->entry) {
             f->reg_base = end;
             f->reg_end += end;
@@ -665,11 +665,11 @@ static void link_module(Parser *P)
         for (int k = 0; k < f->npresets; k++)
             f->presets[k].offset += f->reg_base;
     }
-    SimRef *all = calloc((size_t)P->nrefs + 1, sizeof *all);
+    row_reference *all = calloc((size_t)P->nrefs + 1, sizeof *all);
     for (int i = 0; i < P->nrefs; i++) { /* from virtual registers to rows */
-        Ref *r = &P->refs[i];
-        Insn *in = &P->code[r->insn];
-        Func *f = NULL;
+        operand_reference *r = &P->refs[i];
+        instruction *in = &P->code[r->insn];
+        function *f = NULL;
         for (int k = 0; k < m->nfuncs; k++)
             if (m->funcs[k]->defined && r->insn >= m->funcs[k]->ncode && (!f || m->funcs[k]->ncode > f->ncode))
                 f = m->funcs[k];
@@ -678,7 +678,7 @@ static void link_module(Parser *P)
             in->list[r->list] = at;
         else
             memcpy((char *)in + r->offset, &at, 4);
-        all[i] = (SimRef){r->insn, (uint32_t)at, r->def};
+        all[i] = (row_reference){r->insn, (uint32_t)at, r->def};
     }
     watch_sums(P, all);
     free(all);
@@ -687,10 +687,10 @@ static void link_module(Parser *P)
             parse_fail(P, "function %s is not defined", m->funcs[P->code[i].target]->name);
 }
 
-Module *ptx_load(const char *text, char *log, size_t log_size)
+module *ptx_load(const char *text, char *log, size_t log_size)
 {
-    Parser *P = calloc(1, sizeof *P);
-    Module *m = P->m = calloc(1, sizeof *m);
+    parser *P = calloc(1, sizeof *P);
+    module *m = P->m = calloc(1, sizeof *m);
     P->text = P->p = text;
     P->line = 1;
     P->log = log;
@@ -704,10 +704,10 @@ Module *ptx_load(const char *text, char *log, size_t log_size)
         ok = true;
     }
     m->globals = P->globals;
-    for (Scope *s = P->scopes; s;) {
-        Scope *up = s->all;
-        for (Symbol *y = s->syms; y;) {
-            Symbol *nx = y->next;
+    for (scope *s = P->scopes; s;) {
+        scope *up = s->all;
+        for (symbol *y = s->syms; y;) {
+            symbol *nx = y->next;
             free(y->name);
             free(y);
             y = nx;
@@ -733,18 +733,18 @@ Module *ptx_load(const char *text, char *log, size_t log_size)
     return m;
 }
 
-void ptx_free(Module *m)
+void ptx_free(module *m)
 {
     if (!m)
         return;
     if (m->nfuncs) {
-        Insn *code = m->funcs[0]->code;
+        instruction *code = m->funcs[0]->code;
         for (int i = 0; code && i < m->nglobals; i++)
             free(code[i].list);
         free(code);
     }
     for (int i = 0; i < m->nfuncs; i++) {
-        Func *f = m->funcs[i];
+        function *f = m->funcs[i];
         for (int t = 0; t < f->ntables; t++)
             free(f->tables[t]);
         for (int t = 0; t < f->nshared; t++)
@@ -758,8 +758,8 @@ void ptx_free(Module *m)
         free(f->name);
         free(f);
     }
-    for (Symbol *s = m->globals; s;) {
-        Symbol *nx = s->next;
+    for (symbol *s = m->globals; s;) {
+        symbol *nx = s->next;
         if (s->space != SP_SHARED && s->address)
             mem_free(s->address);
         free(s->name);
@@ -773,15 +773,15 @@ void ptx_free(Module *m)
     free(m);
 }
 
-Func *ptx_find(Module *m, const char *name)
+function *ptx_find(module *m, const char *name)
 {
-    Func *f = find_func(m, name);
+    function *f = find_func(m, name);
     return f && f->entry && f->defined ? f : NULL;
 }
 
-bool ptx_global(Module *m, const char *name, uint64_t *addr, uint64_t *size)
+bool ptx_global(module *m, const char *name, uint64_t *addr, uint64_t *size)
 {
-    for (Symbol *s = m->globals; s; s = s->next)
+    for (symbol *s = m->globals; s; s = s->next)
         if (s->space != SP_SHARED && strcmp(s->name, name) == 0) {
             *addr = s->address;
             *size = s->size;

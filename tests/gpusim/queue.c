@@ -8,36 +8,36 @@
 pthread_mutex_t driver_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 bool initialised;
 CUresult sticky;
-struct SimContext primary = {0, true};
+struct sim_context primary = {0, true};
 __thread CUcontext stack[16];
 __thread int depth;
-static struct SimStream thread_stream;
-struct SimStream null_stream, *streams = &thread_stream;
+static struct sim_stream thread_stream;
+struct sim_stream null_stream, *streams = &thread_stream;
 uint64_t seq_counter;
 int compute_major, compute_minor, sm_count;
 
-Entry driver_lock_it(void)
+driver_entry driver_lock_it(void)
 {
     pthread_mutex_lock(&driver_lock);
-    return (Entry){OK};
+    return (driver_entry){OK};
 }
 
-void driver_leave(const Entry *e)
+void driver_leave(const driver_entry *e)
 {
     (void)e;
     pthread_mutex_unlock(&driver_lock);
 }
 
-Entry driver_enter_init(const char *name)
+driver_entry driver_enter_first(const char *name)
 {
     driver_lock_it();
-    return (Entry){initialised ? fail_call(name) : E_NOT_INITIALIZED};
+    return (driver_entry){initialised ? fail_call(name) : E_NOT_INITIALIZED};
 }
 
-Entry driver_enter(const char *name)
+driver_entry driver_enter(const char *name)
 {
-    const Entry e = driver_enter_init(name);
-    return e.failed ? e : (Entry){sticky ? sticky : depth ? OK : E_CONTEXT};
+    const driver_entry e = driver_enter_first(name);
+    return e.failed ? e : (driver_entry){sticky ? sticky : depth ? OK : E_CONTEXT};
 }
 
 static double now(void)
@@ -47,7 +47,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void free_op(Op *op)
+void free_op(operation *op)
 {
     free(op->launch.parameters);
     free(op->staged);
@@ -55,9 +55,9 @@ void free_op(Op *op)
     free(op);
 }
 
-Op *clone_op(const Op *op)
+operation *clone_op(const operation *op)
 {
-    Op *c = malloc(sizeof *c);
+    operation *c = malloc(sizeof *c);
     *c = *op;
     c->next = NULL;
     c->deps = NULL;
@@ -79,7 +79,7 @@ static void *side(uint64_t addr, bool host, uint64_t bytes)
     return host ? (void *)(uintptr_t)addr : mem_host(addr, bytes);
 }
 
-static CUresult copy_now(const Op *op)
+static CUresult copy_now(const operation *op)
 {
     if (op->bytes == 0)
         return OK;
@@ -100,7 +100,7 @@ static CUresult copy_now(const Op *op)
     return OK;
 }
 
-static CUresult set_now(const Op *op)
+static CUresult set_now(const operation *op)
 {
     uint8_t *d = mem_host(op->dst, op->bytes);
     if (!op->bytes)
@@ -113,12 +113,12 @@ static CUresult set_now(const Op *op)
     return OK;
 }
 
-static void run_op(Op *op)
+static void run_op(operation *op)
 {
     CUresult r = OK;
     switch (op->kind) {
     case OP_LAUNCH: {
-        Launch l = op->launch;
+        launch l = op->launch;
         l.status = l.reports = l.stop = 0;
         r = launch_run(&l);
         break;
@@ -151,7 +151,7 @@ static void run_op(Op *op)
 void drain(CUstream s, uint64_t upto)
 {
     while (s->head && s->head->seq <= upto) {
-        Op *op = s->head;
+        operation *op = s->head;
         if (s == &null_stream) {
             for (CUstream t = streams; t; t = t->next)
                 if (!(t->flags & 1))
@@ -181,7 +181,7 @@ CUstream resolve(CUstream s)
     return s == NULL || s == (CUstream)1 ? &null_stream : s == (CUstream)2 ? &thread_stream : s;
 }
 
-void add_node(CUgraph g, Op *op, const int *deps, int ndeps)
+void add_node(CUgraph g, operation *op, const int *deps, int ndeps)
 {
     op->index = g->n;
     op->deps = calloc(((size_t)ndeps + 1), sizeof *op->deps);
@@ -201,7 +201,7 @@ bool anything_capturing(void)
 }
 
 /* Queues work, or adds it to the graph that the stream is capturing. */
-CUresult submit(CUstream s, Op *op)
+CUresult submit(CUstream s, operation *op)
 {
     s = resolve(s);
     op->stream = s;
@@ -232,9 +232,9 @@ CUresult submit(CUstream s, Op *op)
     return sticky;
 }
 
-Op *new_op(OpKind k)
+operation *new_op(operation_kind k)
 {
-    Op *op = calloc(1, sizeof *op);
+    operation *op = calloc(1, sizeof *op);
     op->kind = k;
     return op;
 }

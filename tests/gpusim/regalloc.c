@@ -8,9 +8,9 @@
 
 typedef struct {
     int start, end, vreg;
-} Interval;
+} interval;
 
-static void touch(Interval *v, int at)
+static void touch(interval *v, int at)
 {
     if (at < v->start)
         v->start = at;
@@ -20,15 +20,15 @@ static void touch(Interval *v, int at)
 
 static int by_start(const void *a, const void *b)
 {
-    const Interval *x = a, *y = b;
+    const interval *x = a, *y = b;
     return x->start != y->start ? (x->start < y->start ? -1 : 1) : x->vreg - y->vreg;
 }
 
-void allocate_registers(Parser *P, Func *fn, int first_insn, int first_ref, int first_vreg)
+void allocate_registers(parser *P, function *fn, int first_insn, int first_ref, int first_vreg)
 {
     int n = P->ncode - first_insn, nv = P->nvregs - first_vreg;
     size_t words = ((size_t)nv + 63) / 64;
-    Insn *code = P->code + first_insn;
+    instruction *code = P->code + first_insn;
 
     /* basic blocks */
     int *block_of = calloc((size_t)n + 1, sizeof *block_of), nb = 0;
@@ -74,7 +74,7 @@ void allocate_registers(Parser *P, Func *fn, int first_insn, int first_ref, int 
     for (bool changed = true; changed;) {
         changed = false;
         for (int b = nb - 1; b >= 0; b--) {
-            const Insn *last = &code[begin[b + 1] - 1];
+            const instruction *last = &code[begin[b + 1] - 1];
             uint64_t *o = out + (size_t)b * words;
             for (size_t w = 0; w < words; w++) {
                 uint64_t v = 0;
@@ -98,9 +98,9 @@ void allocate_registers(Parser *P, Func *fn, int first_insn, int first_ref, int 
     }
 
     /* intervals */
-    Interval *iv = calloc(((size_t)nv + 1), sizeof *iv);
+    interval *iv = calloc(((size_t)nv + 1), sizeof *iv);
     for (int v = 0; v < nv; v++)
-        iv[v] = (Interval){n, -1, v};
+        iv[v] = (interval){n, -1, v};
     for (int r = first_ref; r < P->nrefs; r++) {
         int v = P->refs[r].vreg - first_vreg, at = P->refs[r].insn - first_insn;
         touch(&iv[v], at);
@@ -117,9 +117,9 @@ void allocate_registers(Parser *P, Func *fn, int first_insn, int first_ref, int 
     uint32_t end = 0;
     fn->presets = calloc(((size_t)P->nconsts + 1), sizeof *fn->presets);
     for (int i = 0; i < P->nconsts; i++) {
-        VReg *r = &P->vregs[P->consts[i].vreg];
+        virtual_register *r = &P->vregs[P->consts[i].vreg];
         r->slot = (int)end;
-        fn->presets[fn->npresets++] = (Preset){end, P->consts[i].value, r->width, P->consts[i].sreg};
+        fn->presets[fn->npresets++] = (preset){end, P->consts[i].value, r->width, P->consts[i].sreg};
         end += (uint32_t)(LANES * r->width);
     }
     if (!fn->entry) {
@@ -129,14 +129,14 @@ void allocate_registers(Parser *P, Func *fn, int first_insn, int first_ref, int 
     }
     qsort(iv, (size_t)nv, sizeof *iv, by_start);
     int *free_rows[2] = {calloc((size_t)nv + 1, sizeof(int)), calloc((size_t)nv + 1, sizeof(int))}, nfree[2] = {0, 0};
-    Interval *live = calloc(((size_t)nv + 1), sizeof *live);
+    interval *live = calloc(((size_t)nv + 1), sizeof *live);
     int nlive = 0, words_live = 0;
     for (int i = 0; i < nv; i++) {
-        VReg *r = &P->vregs[first_vreg + iv[i].vreg];
+        virtual_register *r = &P->vregs[first_vreg + iv[i].vreg];
         if (r->fixed || iv[i].end < 0)
             continue;
         for (int k = 0; k < nlive;) {
-            VReg *x = &P->vregs[first_vreg + live[k].vreg];
+            virtual_register *x = &P->vregs[first_vreg + live[k].vreg];
             if (live[k].end < iv[i].start) {
                 free_rows[x->width == 8][nfree[x->width == 8]++] = x->slot;
                 words_live -= x->width / 4;

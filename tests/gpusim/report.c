@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-Options sim_opt;
+options sim_opt;
 int simcuda_report_count;
 static char said[8192]; /* every message since simcuda_clear_reports() */
 
@@ -77,7 +77,7 @@ void sim_note(const char *fmt, ...)
 }
 
 /* Has this launch already reported the same thing about the same instruction? */
-static bool seen_before(Launch *l, const Insn *in, const char *fmt)
+static bool seen_before(launch *l, const instruction *in, const char *fmt)
 {
     for (int i = 0; i < l->nseen; i++)
         if (l->seen[i].in == in && l->seen[i].fmt == fmt)
@@ -90,11 +90,11 @@ static bool seen_before(Launch *l, const Insn *in, const char *fmt)
     return true;
 }
 
-void sim_report(Warp *w, const Insn *in, int lane, CheckCode code, bool fatal, const char *fmt, ...)
+void sim_report(warp *w, const instruction *in, int lane, check_code code, bool fatal, const char *fmt, ...)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    Block *b = w->blk;
-    Launch *l = b->launch;
+    block *b = w->blk;
+    launch *l = b->launch;
     char what[1024], where[512] = "";
     va_list ap;
     va_start(ap, fmt);

@@ -44,23 +44,23 @@ typedef enum {
     T_F16X2,
     T_BF16X2,
     T_B128
-} Type;
+} value_type;
 
-typedef enum { SP_GENERIC, SP_GLOBAL, SP_SHARED, SP_LOCAL, SP_PARAM, SP_CONST } Space;
+typedef enum { SP_GENERIC, SP_GLOBAL, SP_SHARED, SP_LOCAL, SP_PARAM, SP_CONST } memory_space;
 
-typedef struct Warp Warp;
-typedef struct Block Block;
-typedef struct Insn Insn;
-typedef struct Func Func;
-typedef struct Module Module;
+typedef struct warp warp;
+typedef struct block block;
+typedef struct instruction instruction;
+typedef struct function function;
+typedef struct module module;
 
-typedef void (*Handler)(Warp *w, const Insn *in, uint32_t mask);
-typedef uint32_t (*Compare)(const void *a, const void *b);
+typedef void (*handler)(warp *w, const instruction *in, uint32_t mask);
+typedef uint32_t (*comparison)(const void *a, const void *b);
 
 /* How the main loop treats an instruction. */
-typedef enum { K_PLAIN, K_BRANCH, K_SWITCH, K_CALL, K_RET, K_EXIT, K_BARRIER, K_WARPSYNC } Kind;
+typedef enum { K_PLAIN, K_BRANCH, K_SWITCH, K_CALL, K_RET, K_EXIT, K_BARRIER, K_WARPSYNC } instruction_kind;
 
-enum { /* Insn.flags */
+enum { /* flags of an instruction */
        F_FTZ = 1,
        F_SAT = 2,
        F_RELU = 4,
@@ -79,11 +79,11 @@ enum { /* Insn.flags */
        F_WATCHED = 32768
 };
 
-struct Insn {
-    Handler op;
+struct instruction {
+    handler op;
     union {
-        Handler inner;
-        Compare cmp;
+        handler inner;
+        comparison cmp;
     };
     int32_t d, a, b, c, e; /* register-file byte offsets, or predicate operands */
     int32_t guard;         /* predicate operand; 0 is "always" */
@@ -108,37 +108,37 @@ typedef struct {
     uint64_t value;
     uint8_t width;
     int8_t sreg;
-} Preset;
+} preset;
 
 typedef struct {
     char name[256];
     uint32_t size, align, offset;
-} Param;
+} parameter;
 
 typedef struct {
     char *name;
     uint32_t offset, size;
-} SharedVar;
+} shared_variable;
 
-struct Func {
+struct function {
     char *name;
-    Module *module;
+    module *module;
     bool entry, defined;
-    Param *parameters;
+    parameter *parameters;
     int nparams;
     uint32_t parameter_size;
-    Param ret;
-    Insn *code;
+    parameter ret;
+    instruction *code;
     int ncode;
     int32_t **tables;
     int *table_len;
     int ntables;
-    Preset *presets;
+    preset *presets;
     int npresets;
     uint32_t reg_base, reg_end; /* byte range in the register file */
     uint32_t npred;
     uint32_t local_base, local_end;
-    SharedVar *shared;
+    shared_variable *shared;
     int nshared;
     uint32_t shared_static; /* what the real device would use */
     uint32_t shared_end;    /* with red zones between variables */
@@ -153,11 +153,11 @@ struct Func {
     int nwatch;
 };
 
-typedef struct Symbol Symbol;
-struct Module {
-    Func **funcs;
+typedef struct symbol symbol;
+struct module {
+    function **funcs;
     int nfuncs;
-    Symbol *globals;
+    symbol *globals;
     int nglobals;
     char **files;
     int nfiles;
@@ -171,7 +171,7 @@ typedef struct {
     uint16_t wr_tid, wr_sync;
     uint32_t rd_epoch;
     uint16_t rd_tid, rd_sync;
-} Shadow;
+} shadow;
 enum { SH_TID = 0x3ff, SH_ATOMIC = 0x8000, SH_PENDING = 0x4000, SH_MANY_WARPS = 0x8000, SH_MANY_LANES = 0x4000 };
 
 typedef struct {
@@ -179,65 +179,65 @@ typedef struct {
     uint32_t dst;
     uint64_t src;
     uint32_t group;
-    const Insn *in;
-} AsyncCopy;
+    const instruction *in;
+} async_copy;
 
 /* wgmma.c: what a warp has under way */
 typedef struct {
     uint32_t at;
     int64_t group;
-} AsyncRead; /* of 16 bytes of shared memory */
+} async_read; /* of 16 bytes of shared memory */
 typedef struct {
     int32_t *row; /* by row of registers, of all lanes */
     size_t n_row;
     int64_t group; /* of the products to come, from 1 */
-    AsyncRead *read;
+    async_read *read;
     size_t n_read, cap_read;
     size_t n_done;      /* products so far */
     uint32_t fences;    /* between the proxies, so far */
     uint32_t fenced_in; /* the epoch of the last one */
-} WarpAsync;
+} warp_async;
 typedef struct {
-    const Insn *in;
+    const instruction *in;
     uint64_t a, b;
-} GroupStep;
+} group_step;
 typedef struct { /* what the first warp of a warpgroup did that came there */
-    GroupStep *done;
+    group_step *done;
     size_t n, cap;
-} GroupLog;
+} group_log;
 
 typedef struct {
     int pc;
     uint32_t mask;
     bool blocked;
     uint64_t since;
-} Split; /* since: steps when it blocked */
+} splitting; /* since: steps when it blocked */
 
 enum { W_RUN, W_BARRIER, W_DONE };
 
-struct Warp {
+struct warp {
     uint8_t *R;
     uint32_t *pred;
     uint32_t active, live, cc;
     int pc, stop;
-    Split split[LANES];
+    splitting split[LANES];
     int nsplit;
-    Block *blk;
-    const Func *fn;
+    block *blk;
+    const function *fn;
     int index, state, bar_id, bar_pc;
     uint16_t sync;
     uint8_t *local;
     uint32_t local_size;
-    AsyncCopy *copies;
+    async_copy *copies;
     int ncopies, cap_copies;
     uint32_t group[LANES];
     uint64_t steps;
     uint32_t turns; /* choices between splits so far */
-    WarpAsync async;
+    warp_async async;
     uint32_t seen[64];         /* by mbarrier: phases whose end it saw */
     bool yields, failed, idle; /* its last wait failed: others go on; it failed and nothing has happened since */
     uint64_t fail_event;
-    const Insn *fail_in;
+    const instruction *fail_in;
     uint32_t fail_at;
 };
 
@@ -245,52 +245,52 @@ typedef struct {
     uint32_t expected, arrived, red_and, red_or, red_count;
     int pc;
     bool used;
-} Barrier;
+} barrier;
 
-typedef struct Launch {
-    const Func *fn;
+typedef struct launch {
+    const function *fn;
     unsigned grid[3], block[3];
     uint32_t shared_dynamic;
     uint8_t *parameters;
     uint32_t first_epoch;
     int reports, status;
     struct {
-        const Insn *in;
+        const instruction *in;
         const char *fmt;
     } seen[MAX_REPORTS];
     int nseen;
     volatile int stop;
-} Launch;
+} launch;
 
 /* What a kernel did; a request is one instruction of a warp. */
-typedef struct Counts {
+typedef struct counters {
     uint64_t blocks, instructions, tensor, products, barriers; /* products: multiply-adds of tensor instructions */
     uint64_t reads, writes;                                    /* requests to global memory */
     uint64_t read_sectors, write_sectors;                      /* of 32 bytes, that these touched */
     uint64_t read_bytes, write_bytes;                          /* that lanes asked for */
     uint64_t shared, passes, conflicts; /* requests; passes over the banks; those beyond what so many bytes take */
     uint64_t bulk, bulk_bytes;          /* copies in bulk, and what they brought, zeros included */
-} Counts;
+} counters;
 
-struct Block {
-    Launch *launch;
+struct block {
+    launch *launch;
     unsigned ctaid[3];
-    Warp *warps;
+    warp *warps;
     int nwarps, nthreads;
     uint8_t *shared;
     uint32_t shared_size;
-    Shadow *shadow;
+    shadow *shadow;
     uint32_t epoch, first_epoch;
-    Barrier bars[MAX_BARRIERS];
+    barrier bars[MAX_BARRIERS];
     bool acquired; /* has synchronised with other blocks by an atomic */
     jmp_buf escape;
     int worker;
-    Counts counts;
+    counters counts;
     bool uncounted;            /* lanes are looked at one by one */
     uint16_t *readers, *proxy; /* as shadow: products that read it; the writer's fences when it was last written */
     uint64_t n_reading;
-    struct Bulk *bulk;
-    GroupLog log[MAX_THREADS_PER_BLOCK / LANES / 4];
+    struct bulk *bulk;
+    group_log log[MAX_THREADS_PER_BLOCK / LANES / 4];
 };
 
 /* ---- options (environment variable SIMCUDA_CHECK etc.; see README) ---- */
@@ -299,14 +299,14 @@ typedef struct {
     int workers, order, verbose;
     bool eager, perturb, counts;
     uint64_t memory, max_steps;
-} Options;
-extern Options sim_opt;
+} options;
+extern options sim_opt;
 void sim_options_read(void);
 int sim_whole(const char *s); /* the number that it begins with, or 0 */
 
 /* ---- report.c ---- */
-typedef enum { CK_BOUNDS = 700, CK_ALIGN = 716, CK_LAUNCH = 719, CK_UNSUPPORTED = 715, CK_ASSERT = 710 } CheckCode;
-void sim_report(Warp *w, const Insn *in, int lane, CheckCode code, bool fatal, const char *fmt, ...)
+typedef enum { CK_BOUNDS = 700, CK_ALIGN = 716, CK_LAUNCH = 719, CK_UNSUPPORTED = 715, CK_ASSERT = 710 } check_code;
+void sim_report(warp *w, const instruction *in, int lane, check_code code, bool fatal, const char *fmt, ...)
     __attribute__((format(printf, 6, 7)));
 __attribute__((visibility("default"))) const char *simcuda_reports(void);
 __attribute__((visibility("default"))) void simcuda_clear_reports(void);
@@ -314,19 +314,19 @@ void sim_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 extern int simcuda_report_count;
 
 /* ---- counts.c: what kernels did, with SIMCUDA_COUNTS ---- */
-void count_global(Warp *w, uint32_t m, const uint64_t *addr, unsigned bytes, int kind);
-void count_shared(Warp *w, uint32_t m, const uint64_t *addr, unsigned bytes);
-void counts_take(Block *b); /* at the end of each block */
+void count_global(warp *w, uint32_t m, const uint64_t *addr, unsigned bytes, int kind);
+void count_shared(warp *w, uint32_t m, const uint64_t *addr, unsigned bytes);
+void counts_take(block *b); /* at the end of each block */
 
 /* ---- memory.c: device memory ---- */
 typedef struct {
     uint64_t base, size;
     bool live;
-} Alloc;
+} allocation;
 bool mem_reserve(void);
 uint64_t mem_alloc(uint64_t size);
 int mem_free(uint64_t base);
-const Alloc *mem_find(uint64_t addr);            /* live or freed allocation holding addr */
+const allocation *mem_find(uint64_t addr);       /* live or freed allocation holding addr */
 uint8_t *mem_host(uint64_t addr, uint64_t size); /* NULL unless inside one live allocation */
 void mem_mark_valid(uint64_t addr, uint64_t size, int valid);
 void mem_copy_valid(uint64_t dst, uint64_t src, uint64_t size);
@@ -334,91 +334,91 @@ void mem_usage(uint64_t *used, uint64_t *total);
 int mem_live_count(void);
 extern uint64_t mem_base, mem_limit;
 extern uint8_t *mem_backing, *mem_valid;
-extern Shadow *mem_shadow;
+extern shadow *mem_shadow;
 
 /* ---- ptx.c ---- */
-Module *ptx_load(const char *text, char *log, size_t log_size);
-void ptx_free(Module *m);
-Func *ptx_find(Module *m, const char *name);
-bool ptx_global(Module *m, const char *name, uint64_t *addr, uint64_t *size);
+module *ptx_load(const char *text, char *log, size_t log_size);
+void ptx_free(module *m);
+function *ptx_find(module *m, const char *name);
+bool ptx_global(module *m, const char *name, uint64_t *addr, uint64_t *size);
 
 /* ---- alu.c ---- */
-Handler alu_find(const char *key);
-Compare cmp_find(const char *key);
-void op_wrapped(Warp *, const Insn *, uint32_t);
-void op_setp(Warp *, const Insn *, uint32_t);
-void op_set(Warp *, const Insn *, uint32_t);
-void op_cvt(Warp *, const Insn *, uint32_t);
-void op_carry(Warp *, const Insn *, uint32_t);
-void op_pred(Warp *, const Insn *, uint32_t);
-void op_pack(Warp *, const Insn *, uint32_t);
-void op_clock(Warp *, const Insn *, uint32_t);
-void op_testp(Warp *, const Insn *, uint32_t);
+handler alu_find(const char *key);
+comparison cmp_find(const char *key);
+void op_wrapped(warp *, const instruction *, uint32_t);
+void op_setp(warp *, const instruction *, uint32_t);
+void op_set(warp *, const instruction *, uint32_t);
+void op_cvt(warp *, const instruction *, uint32_t);
+void op_carry(warp *, const instruction *, uint32_t);
+void op_pred(warp *, const instruction *, uint32_t);
+void op_pack(warp *, const instruction *, uint32_t);
+void op_clock(warp *, const instruction *, uint32_t);
+void op_testp(warp *, const instruction *, uint32_t);
 
 /* ---- access.c: loads, stores, atomics, asynchronous copies, matrices ---- */
-void op_ld(Warp *, const Insn *, uint32_t);
-void op_st(Warp *, const Insn *, uint32_t);
-void op_atom(Warp *, const Insn *, uint32_t);
-void op_cp_async(Warp *, const Insn *, uint32_t);
-void op_cp_commit(Warp *, const Insn *, uint32_t);
-void op_cp_wait(Warp *, const Insn *, uint32_t);
-void op_isspace(Warp *, const Insn *, uint32_t);
-void op_prefetch(Warp *, const Insn *, uint32_t);
-uint32_t access_pointers(Warp *w, const Insn *in, uint32_t m, const uint64_t *addr, int space, unsigned bytes, int kind,
-                         uint8_t **ptr);
+void op_ld(warp *, const instruction *, uint32_t);
+void op_st(warp *, const instruction *, uint32_t);
+void op_atom(warp *, const instruction *, uint32_t);
+void op_cp_async(warp *, const instruction *, uint32_t);
+void op_cp_commit(warp *, const instruction *, uint32_t);
+void op_cp_wait(warp *, const instruction *, uint32_t);
+void op_isspace(warp *, const instruction *, uint32_t);
+void op_prefetch(warp *, const instruction *, uint32_t);
+uint32_t access_pointers(warp *w, const instruction *in, uint32_t m, const uint64_t *addr, int space, unsigned bytes,
+                         int kind, uint8_t **ptr);
 enum { A_READ, A_WRITE, A_ATOMIC };
 
 /* ---- warpops.c ---- */
-void op_shfl(Warp *, const Insn *, uint32_t);
-void op_vote(Warp *, const Insn *, uint32_t);
-void op_match(Warp *, const Insn *, uint32_t);
-void op_redux(Warp *, const Insn *, uint32_t);
-void op_warpsync(Warp *, const Insn *, uint32_t);
-void op_ldmatrix(Warp *, const Insn *, uint32_t);
-void op_mma(Warp *, const Insn *, uint32_t);
-void op_print(Warp *, const Insn *, uint32_t);
-void op_assert(Warp *, const Insn *, uint32_t);
-void op_trap(Warp *, const Insn *, uint32_t);
+void op_shfl(warp *, const instruction *, uint32_t);
+void op_vote(warp *, const instruction *, uint32_t);
+void op_match(warp *, const instruction *, uint32_t);
+void op_redux(warp *, const instruction *, uint32_t);
+void op_warpsync(warp *, const instruction *, uint32_t);
+void op_ldmatrix(warp *, const instruction *, uint32_t);
+void op_mma(warp *, const instruction *, uint32_t);
+void op_print(warp *, const instruction *, uint32_t);
+void op_assert(warp *, const instruction *, uint32_t);
+void op_trap(warp *, const instruction *, uint32_t);
 
 /* ---- bulk.c ---- */
-void bulk_begin(Block *b);
-void bulk_touched(Warp *w, const Insn *in, uint32_t m, const uint64_t *addr, unsigned bytes, int kind);
-void bulk_stuck(Warp *w); /* it waits for an mbarrier, and nobody does anything */
-void op_mbarrier_init(Warp *, const Insn *, uint32_t);
-void op_mbarrier_inval(Warp *, const Insn *, uint32_t);
-void op_mbarrier_arrive(Warp *, const Insn *, uint32_t);
-void op_mbarrier_wait(Warp *, const Insn *, uint32_t);
-void op_bulk(Warp *, const Insn *, uint32_t);
+void bulk_begin(block *b);
+void bulk_touched(warp *w, const instruction *in, uint32_t m, const uint64_t *addr, unsigned bytes, int kind);
+void bulk_stuck(warp *w); /* it waits for an mbarrier, and nobody does anything */
+void op_mbarrier_init(warp *, const instruction *, uint32_t);
+void op_mbarrier_inval(warp *, const instruction *, uint32_t);
+void op_mbarrier_arrive(warp *, const instruction *, uint32_t);
+void op_mbarrier_wait(warp *, const instruction *, uint32_t);
+void op_bulk(warp *, const instruction *, uint32_t);
 
 /* ---- wgmma.c ---- */
-typedef struct SimRef { /* instruction insn reads or writes the row of registers at a byte */
+typedef struct row_reference { /* instruction insn reads or writes the row of registers at a byte */
     int insn;
     uint32_t at;
     bool def;
-} SimRef;
-void wgmma_find(Func *f, Insn *code, int n_ref, const SimRef *ref); /* once rows are given */
-void wgmma_begin(Warp *w);
-void wgmma_end(Block *b);
-void wgmma_watch(Warp *w, const Insn *in, uint32_t m); /* before an instruction that is F_WATCHED */
-void wgmma_written(Warp *w, const Insn *in, uint32_t m, const uint64_t *addr, unsigned bytes);
-void op_wgmma(Warp *, const Insn *, uint32_t);
-void op_wgmma_fence(Warp *, const Insn *, uint32_t);
-void op_wgmma_commit(Warp *, const Insn *, uint32_t);
-void op_wgmma_wait(Warp *, const Insn *, uint32_t);
+} row_reference;
+void wgmma_find(function *f, instruction *code, int n_ref, const row_reference *ref); /* once rows are given */
+void wgmma_begin(warp *w);
+void wgmma_end(block *b);
+void wgmma_watch(warp *w, const instruction *in, uint32_t m); /* before an instruction that is F_WATCHED */
+void wgmma_written(warp *w, const instruction *in, uint32_t m, const uint64_t *addr, unsigned bytes);
+void op_wgmma(warp *, const instruction *, uint32_t);
+void op_wgmma_fence(warp *, const instruction *, uint32_t);
+void op_wgmma_commit(warp *, const instruction *, uint32_t);
+void op_wgmma_wait(warp *, const instruction *, uint32_t);
 /* Somebody else than the lanes reads or writes shared memory there: what they wrote is to be shown. */
-void proxy_check(Warp *, const Insn *, int lane, uint64_t at, const char *what);
-void op_proxy_fence(Warp *, const Insn *, uint32_t);
+void proxy_check(warp *, const instruction *, int lane, uint64_t at, const char *what);
+void op_proxy_fence(warp *, const instruction *, uint32_t);
 
 /* ---- warp.c ---- */
-int launch_run(Launch *l);
+int launch_run(launch *l);
 uint32_t next_epoch(void);
 
-static inline uint32_t pred_value(const Warp *w, int operand)
+static inline uint32_t pred_value(const warp *w, int operand)
 {
     return w->pred[operand >> 1] ^ -(uint32_t)(operand & 1);
 }
 
-static inline int lane_tid(const Warp *w, int lane)
+static inline int lane_tid(const warp *w, int lane)
 {
     return w->index * LANES + lane;
 }

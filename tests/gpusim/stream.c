@@ -58,7 +58,7 @@ API cuStreamSynchronize(CUstream s)
         return r;
     s = resolve(s);
     if (s == &null_stream) {
-        Op *op = new_op(OP_EMPTY);
+        operation *op = new_op(OP_EMPTY);
         submit(s, op);
     }
     drain(s, ~0ull);
@@ -116,7 +116,7 @@ API cuLaunchHostFunc(CUstream s, CUhostFn fn, void *arg)
         return entry.failed;
     if (!fn)
         return E_VALUE;
-    Op *op = new_op(OP_HOST);
+    operation *op = new_op(OP_HOST);
     op->fn = fn;
     op->arg = arg;
     return submit(s, op);
@@ -129,7 +129,7 @@ API cuStreamAddCallback(CUstream s, CUstreamCallback cb, void *arg, unsigned f)
     (void)f;
     if (!cb)
         return E_VALUE;
-    Op *op = new_op(OP_HOST);
+    operation *op = new_op(OP_HOST);
     op->callback = cb;
     op->arg = arg;
     return submit(s, op);
@@ -176,7 +176,7 @@ API cuEventRecord(CUevent e, CUstream s)
         return OK;
     }
     e->capture = NULL;
-    Op *op = new_op(OP_RECORD);
+    operation *op = new_op(OP_RECORD);
     op->event = e;
     e->on = s;
     e->recorded = true;
@@ -256,7 +256,7 @@ API cuStreamWaitEvent(CUstream s, CUevent e, unsigned flags)
         return E_CAPTURE_UNSUPPORTED;
     if (!e->recorded || e->done >= e->seq)
         return OK;
-    Op *op = new_op(OP_WAIT);
+    operation *op = new_op(OP_WAIT);
     op->on = e->on;
     op->on_seq = e->seq;
     return submit(s, op);

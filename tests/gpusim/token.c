@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* ---- errors and tokens ---- */
-void parse_fail(Parser *P, const char *fmt, ...)
+void parse_fail(parser *P, const char *fmt, ...)
 {
     char msg[512];
     va_list ap;
@@ -26,7 +26,7 @@ static bool word_char(const char *p)
 }
 
 /* Token kinds: 0 end, 'w' word, 'n' number, 's' string, or the punctuation character. */
-void token_next(Parser *P)
+void token_next(parser *P)
 {
     const char *p = P->p;
     for (;;) {
@@ -72,37 +72,37 @@ void token_next(Parser *P)
     P->tok[n] = 0;
     P->p = p;
 }
-bool token_accept(Parser *P, int tk)
+bool token_accept(parser *P, int tk)
 {
     if (P->tk != tk)
         return false;
     token_next(P);
     return true;
 }
-void token_expect(Parser *P, int tk)
+void token_expect(parser *P, int tk)
 {
     if (!token_accept(P, tk))
         parse_fail(P, "expected '%c' before '%s'", tk, P->tok);
 }
-bool token_is(Parser *P, const char *s)
+bool token_is(parser *P, const char *s)
 {
     return P->tk == 'w' && strcmp(P->tok, s) == 0;
 }
-bool token_word(Parser *P, const char *s)
+bool token_word(parser *P, const char *s)
 {
     if (!token_is(P, s))
         return false;
     token_next(P);
     return true;
 }
-void token_skip(Parser *P, int tk)
+void token_skip(parser *P, int tk)
 {
     while (P->tk && P->tk != tk)
         token_next(P);
     token_next(P);
 }
 
-void name_copy(Parser *P, char *to, size_t size, const char *name)
+void name_copy(parser *P, char *to, size_t size, const char *name)
 {
     if (strlen(name) >= size)
         parse_fail(P, "name %.40s... is too long", name);
@@ -112,7 +112,7 @@ void name_copy(Parser *P, char *to, size_t size, const char *name)
 /* ---- types ---- */
 static const struct {
     const char *name;
-    Type type;
+    value_type type;
     int size;
 } type_names[] = {
     {"pred", T_PRED, 4},  {"b8", T_B8, 1},   {"b16", T_B16, 2},   {"b32", T_B32, 4},     {"b64", T_B64, 8},
@@ -121,14 +121,14 @@ static const struct {
     {"f32", T_F32, 4},    {"f64", T_F64, 8}, {"tf32", T_TF32, 4}, {"f16x2", T_F16X2, 4}, {"bf16x2", T_BF16X2, 4},
     {"b128", T_B128, 16},
 };
-Type type_from_name(const char *s)
+value_type type_from_name(const char *s)
 {
     for (size_t i = 0; i < sizeof type_names / sizeof *type_names; i++)
         if (strcmp(type_names[i].name, s) == 0)
             return type_names[i].type;
     return T_NONE;
 }
-int type_size(Type t)
+int type_size(value_type t)
 {
     for (size_t i = 0; i < sizeof type_names / sizeof *type_names; i++)
         if (type_names[i].type == t)
@@ -137,30 +137,30 @@ int type_size(Type t)
 }
 
 /* ---- symbols ---- */
-Scope *push_scope(Parser *P)
+scope *push_scope(parser *P)
 {
-    Scope *s = calloc(1, sizeof *s);
+    scope *s = calloc(1, sizeof *s);
     s->up = P->scope;
     s->all = P->scopes;
     P->scopes = s;
     return P->scope = s;
 }
-Symbol *add_symbol(Symbol **list, const char *name, SymKind kind)
+symbol *add_symbol(symbol **list, const char *name, symbol_kind kind)
 {
-    Symbol *s = calloc(1, sizeof *s);
+    symbol *s = calloc(1, sizeof *s);
     s->name = strdup(name);
     s->kind = kind;
     s->next = *list;
     return *list = s;
 }
-Symbol *find_symbol(Parser *P, const char *name, int *index)
+symbol *find_symbol(parser *P, const char *name, int *index)
 {
     size_t len = strlen(name), stem = len;
     while (stem > 0 && isdigit((unsigned char)name[stem - 1]))
         stem--;
     int number = stem < len ? sim_whole(name + stem) : -1;
-    for (Scope *sc = P->scope; sc; sc = sc->up)
-        for (Symbol *s = sc->syms; s; s = s->next) {
+    for (scope *sc = P->scope; sc; sc = sc->up)
+        for (symbol *s = sc->syms; s; s = s->next) {
             if (s->count == 0 && strcmp(s->name, name) == 0) {
                 *index = 0;
                 return s;
@@ -171,7 +171,7 @@ Symbol *find_symbol(Parser *P, const char *name, int *index)
                 return s;
             }
         }
-    for (Symbol *s = P->globals; s; s = s->next)
+    for (symbol *s = P->globals; s; s = s->next)
         if (strcmp(s->name, name) == 0) {
             *index = 0;
             return s;
@@ -179,13 +179,13 @@ Symbol *find_symbol(Parser *P, const char *name, int *index)
     return NULL;
 }
 
-int new_vreg(Parser *P, int width)
+int new_vreg(parser *P, int width)
 {
     P->vregs = grown(P->vregs, P->nvregs, &P->cap_vregs, sizeof *P->vregs);
-    P->vregs[P->nvregs] = (VReg){.width = (uint8_t)(width == 8 ? 8 : 4), .slot = -1};
+    P->vregs[P->nvregs] = (virtual_register){.width = (uint8_t)(width == 8 ? 8 : 4), .slot = -1};
     return P->nvregs++;
 }
-static int preset_vreg(Parser *P, uint64_t value, int width, int sreg)
+static int preset_vreg(parser *P, uint64_t value, int width, int sreg)
 {
     width = width == 8 ? 8 : 4;
     if (width == 4 && sreg < 0)
@@ -202,16 +202,16 @@ static int preset_vreg(Parser *P, uint64_t value, int width, int sreg)
     P->consts[P->nconsts++].width = (uint8_t)width;
     return v;
 }
-int const_vreg(Parser *P, uint64_t value, int width)
+int const_vreg(parser *P, uint64_t value, int width)
 {
     return preset_vreg(P, value, width, -1);
 }
-int sreg_vreg(Parser *P, int sreg, int width)
+int sreg_vreg(parser *P, int sreg, int width)
 {
     return preset_vreg(P, 0, width, sreg);
 }
 
-Func *find_func(Module *m, const char *name)
+function *find_func(module *m, const char *name)
 {
     for (int i = 0; i < m->nfuncs; i++)
         if (strcmp(m->funcs[i]->name, name) == 0)
@@ -256,7 +256,7 @@ static const struct {
     {"%cluster_nctarank", SR_ONE},
 };
 
-static void parse_number(Parser *P, Opnd *o, bool neg)
+static void parse_number(parser *P, operand *o, bool neg)
 {
     const char *s = P->tok;
     if (s[0] == '0' && (s[1] == 'f' || s[1] == 'F') && strlen(s) == 10) {
@@ -288,7 +288,7 @@ static void parse_number(Parser *P, Opnd *o, bool neg)
     token_next(P);
 }
 
-void parse_name(Parser *P, Opnd *o)
+void parse_name(parser *P, operand *o)
 {
     int index;
     name_copy(P, o->name, sizeof o->name, P->tok);
@@ -297,7 +297,7 @@ void parse_name(Parser *P, Opnd *o)
         token_next(P);
         return;
     }
-    Symbol *s = find_symbol(P, P->tok, &index);
+    symbol *s = find_symbol(P, P->tok, &index);
     o->kind = O_NAME;
     if (s && s->kind == S_REG) {
         o->kind = s->type == T_PRED ? O_PRED : O_REG;
@@ -320,13 +320,13 @@ void parse_name(Parser *P, Opnd *o)
     token_next(P);
 }
 
-void parse_operand(Parser *P, Opnd *o)
+void parse_operand(parser *P, operand *o)
 {
     memset(o, 0, sizeof *o);
     o->base = o->second = -1;
     if (token_accept(P, '{')) {
         enum { MOST = 160 };
-        Opnd *tmp = calloc(MOST, sizeof *tmp);
+        operand *tmp = calloc(MOST, sizeof *tmp);
         int n = 0;
         do {
             if (n == MOST)
@@ -343,7 +343,7 @@ void parse_operand(Parser *P, Opnd *o)
         P->nelems += n;
         free(tmp);
     } else if (token_accept(P, '[')) {
-        Opnd base;
+        operand base;
         parse_operand(P, &base);
         o->kind = O_ADDR;
         if (base.kind == O_REG)
@@ -359,14 +359,14 @@ void parse_operand(Parser *P, Opnd *o)
             token_next(P);
             if (token_accept(P, '-'))
                 neg = !neg;
-            Opnd d = {0};
+            operand d = {0};
             if (P->tk != 'n')
                 parse_fail(P, "expected a displacement");
             parse_number(P, &d, neg);
             o->imm += d.imm;
         }
         if (token_accept(P, ',')) { /* of a tensor: the map, and coordinates */
-            Opnd place;
+            operand place;
             parse_operand(P, &place);
             o->first = place.first;
             o->n = place.n;
@@ -386,13 +386,13 @@ void parse_operand(Parser *P, Opnd *o)
     } else if (P->tk == 'w') {
         parse_name(P, o);
         if (token_accept(P, '|')) {
-            Opnd q = {0};
+            operand q = {0};
             parse_name(P, &q);
             o->second = q.kind == O_PRED ? q.reg : -1;
         }
         if (o->kind == O_SYM && P->tk == '+') { /* symbol+offset as a value */
             token_next(P);
-            Opnd d = {0};
+            operand d = {0};
             parse_number(P, &d, false);
             o->imm = d.imm;
         }

@@ -18,7 +18,7 @@ uint32_t next_epoch(void)
 /* ---- divergence ----
  * Threads of a warp that took different branches form splits, each with its own
  * position.  The split with the lowest position runs; splits that meet merge. */
-static void push_split(Warp *w, int pc, uint32_t mask, bool blocked)
+static void push_split(warp *w, int pc, uint32_t mask, bool blocked)
 {
     if (!mask)
         return;
@@ -28,11 +28,11 @@ static void push_split(Warp *w, int pc, uint32_t mask, bool blocked)
             w->split[i].blocked = false; /* look again: more threads have come */
             return;
         }
-    w->split[w->nsplit++] = (Split){pc, mask, blocked, w->steps};
+    w->split[w->nsplit++] = (splitting){pc, mask, blocked, w->steps};
 }
 
 /* Chooses the next split to run; false if all of them wait. */
-static bool pick_split(Warp *w)
+static bool pick_split(warp *w)
 {
     int best = -1;
     bool rotate = (++w->turns & 0xfff) == 0; /* now and then the furthest one, for spin loops */
@@ -52,9 +52,9 @@ static bool pick_split(Warp *w)
     return true;
 }
 
-static void report_stuck(Warp *w)
+static void report_stuck(warp *w)
 {
-    const Insn *code = w->fn->code, *in = &code[w->split[0].pc];
+    const instruction *code = w->fn->code, *in = &code[w->split[0].pc];
     if (w->nsplit > 1)
         sim_report(w, in, __builtin_ctz(w->split[0].mask), CK_LAUNCH, true,
                    "divergent %s: threads 0x%08x of the warp wait here, threads 0x%08x at PTX line %d",
@@ -67,10 +67,10 @@ static void report_stuck(Warp *w)
 
 /* Threads m have exited while others of the warp wait.  An early return is allowed; threads
  * that did other work instead of coming to the barrier are not. */
-static void threads_left(Warp *w, const Insn *in, uint32_t m)
+static void threads_left(warp *w, const instruction *in, uint32_t m)
 {
     for (int i = 0; i < w->nsplit; i++) {
-        Split *s = &w->split[i];
+        splitting *s = &w->split[i];
         if (s->blocked && sim_opt.barriers && w->fn->code[s->pc].kind == K_BARRIER && w->steps - s->since > 4)
             sim_report(
                 w, in, __builtin_ctz(m), CK_LAUNCH, false,
@@ -80,14 +80,14 @@ static void threads_left(Warp *w, const Insn *in, uint32_t m)
     }
 }
 
-static uint32_t full_mask(const Warp *w)
+static uint32_t full_mask(const warp *w)
 {
     int left = w->blk->nthreads - w->index * LANES;
     return left >= LANES ? ~0u : (1u << left) - 1;
 }
 
 /* May the threads in m perform this warp-level operation now? */
-static bool warp_ready(Warp *w, const Insn *in, uint32_t m)
+static bool warp_ready(warp *w, const instruction *in, uint32_t m)
 {
     uint32_t member = in->flags & F_ALL_LANES ? ~0u : ((uint32_t *)(w->R + in->b))[__builtin_ctz(m)];
     if (!(in->flags & F_ALL_LANES)) {
@@ -104,16 +104,16 @@ static bool warp_ready(Warp *w, const Insn *in, uint32_t m)
 }
 
 /* Runs a warp until a barrier, its end or the end of its slice. */
-static void warp_run(Warp *w)
+static void warp_run(warp *w)
 {
-    const Insn *code = w->fn->code;
+    const instruction *code = w->fn->code;
     uint64_t limit = w->steps + SLICE;
     for (;;) {
         if (__builtin_expect(w->pc == w->stop, 0)) {
             push_split(w, w->pc, w->active, false);
             pick_split(w);
         }
-        const Insn *in = &code[w->pc];
+        const instruction *in = &code[w->pc];
         uint32_t m = w->active & pred_value(w, in->guard);
         if (__builtin_expect(++w->steps >= limit, 0)) {
             w->steps--;
@@ -164,8 +164,8 @@ static void warp_run(Warp *w)
             break;
         }
         case K_CALL: {
-            const Func *f = w->fn->module->funcs[in->target];
-            extern void op_copy_local(Warp *, const Insn *, uint32_t);
+            const function *f = w->fn->module->funcs[in->target];
+            extern void op_copy_local(warp *, const instruction *, uint32_t);
             uint32_t *back = (uint32_t *)(w->R + f->return_slot);
             op_copy_local(w, in, m);
             EACH_LANE(l, m)
@@ -233,7 +233,7 @@ static void warp_run(Warp *w)
 }
 
 /* ---- barriers ---- */
-static void set_barrier_result(Warp *w, const Insn *in, const Barrier *bar)
+static void set_barrier_result(warp *w, const instruction *in, const barrier *bar)
 {
     if (in->flags & F_RED) {
         if (in->mode == 0) {
@@ -252,13 +252,13 @@ static void set_barrier_result(Warp *w, const Insn *in, const Barrier *bar)
 }
 
 /* Counts a warp that has come to a barrier; returns at once for bar.arrive. */
-static void arrive(Block *b, Warp *w)
+static void arrive(block *b, warp *w)
 {
-    const Insn *in = &w->fn->code[w->bar_pc];
-    Barrier *bar = &b->bars[w->bar_id];
+    const instruction *in = &w->fn->code[w->bar_pc];
+    barrier *bar = &b->bars[w->bar_id];
     uint32_t count = in->b >= 0 ? ((uint32_t *)(w->R + in->b))[__builtin_ctz(w->live)] : 0;
     if (!bar->used)
-        *bar = (Barrier){.used = true, .expected = count, .red_and = 1, .pc = w->bar_pc};
+        *bar = (barrier){.used = true, .expected = count, .red_and = 1, .pc = w->bar_pc};
     if (bar->expected != count)
         sim_report(w, in, __builtin_ctz(w->live), CK_LAUNCH, true, "barrier %d is used with %u and %u threads at once",
                    w->bar_id, bar->expected, count);
@@ -281,18 +281,18 @@ static void arrive(Block *b, Warp *w)
     }
 }
 
-static bool release_barriers(Block *b)
+static bool release_barriers(block *b)
 {
     bool any = false;
     unsigned live = 0;
     for (int i = 0; i < b->nwarps; i++)
         live += b->warps[i].state != W_DONE;
     for (int id = 0; id < MAX_BARRIERS; id++) {
-        Barrier *bar = &b->bars[id];
+        barrier *bar = &b->bars[id];
         if (!bar->used || bar->arrived < (bar->expected ? bar->expected : live * LANES))
             continue;
         for (int i = 0; i < b->nwarps; i++) {
-            Warp *w = &b->warps[i];
+            warp *w = &b->warps[i];
             if (w->state == W_BARRIER && w->bar_id == id)
                 set_barrier_result(w, &w->fn->code[w->bar_pc], bar);
         }
@@ -304,7 +304,7 @@ static bool release_barriers(Block *b)
     return any;
 }
 
-static void run_block(Block *b)
+static void run_block(block *b)
 {
     int order = sim_opt.order, n = b->nwarps;
     for (;;) {
@@ -313,7 +313,7 @@ static void run_block(Block *b)
             int i = order == 0  ? k
                     : order < 0 ? n - 1 - k
                                 : (int)(((unsigned)k + (unsigned)order + b->epoch) % (unsigned)n);
-            Warp *w = &b->warps[i];
+            warp *w = &b->warps[i];
             if (w->state != W_RUN)
                 continue;
             warp_run(w);
@@ -330,7 +330,7 @@ static void run_block(Block *b)
         }
         if (!progress)
             for (int i = 0; i < n; i++) {
-                Warp *w = &b->warps[i];
+                warp *w = &b->warps[i];
                 if (w->state == W_RUN)
                     bulk_stuck(w);
                 if (w->state != W_BARRIER)
@@ -343,7 +343,7 @@ static void run_block(Block *b)
 
 /* ---- launching ---- */
 typedef struct {
-    Block block;
+    block block;
     uint8_t *regs;
     size_t regs_size;
     uint32_t *preds;
@@ -351,8 +351,8 @@ typedef struct {
     uint8_t *locals;
     size_t locals_size;
     int max_warps;
-} Worker;
-static Worker workers[16];
+} worker;
+static worker workers[16];
 
 static void *grow(void *p, size_t *have, size_t need)
 {
@@ -367,9 +367,9 @@ static void *grow(void *p, size_t *have, size_t need)
     return p;
 }
 
-static void fill_row(uint8_t *row, const Preset *p, const Warp *w, const Block *b)
+static void fill_row(uint8_t *row, const preset *p, const warp *w, const block *b)
 {
-    const Launch *L = b->launch;
+    const launch *L = b->launch;
     for (int l = 0; l < LANES; l++) {
         unsigned t = (unsigned)(w->index * LANES + l), bx = L->block[0], by = L->block[1];
         uint64_t v = p->value;
@@ -407,22 +407,22 @@ static void fill_row(uint8_t *row, const Preset *p, const Warp *w, const Block *
     }
 }
 
-static void fill_rows(Warp *w, const Func *f, const Block *b, bool only_ctaid)
+static void fill_rows(warp *w, const function *f, const block *b, bool only_ctaid)
 {
     for (int i = 0; i < f->npresets; i++) {
-        const Preset *p = &f->presets[i];
+        const preset *p = &f->presets[i];
         bool ctaid = p->sreg >= SR_CTAID_X && p->sreg <= SR_CTAID_Z;
         if (ctaid || !only_ctaid)
             fill_row(w->R + p->offset, p, w, b);
     }
 }
 
-static Block *prepare_worker(Launch *L, int id)
+static block *prepare_worker(launch *L, int id)
 {
-    Worker *k = &workers[id];
-    Block *b = &k->block;
-    const Func *f = L->fn;
-    const Module *m = f->module;
+    worker *k = &workers[id];
+    block *b = &k->block;
+    const function *f = L->fn;
+    const module *m = f->module;
     size_t rows = ((size_t)f->reg_end + 255) & ~(size_t)255;
     uint32_t shared = (f->dynamic_shared >= 0 ? (uint32_t)f->dynamic_shared : f->shared_end) + L->shared_dynamic + 64;
     b->launch = L;
@@ -445,7 +445,7 @@ static Block *prepare_worker(Launch *L, int id)
     k->preds = grow(k->preds, &k->preds_size, (size_t)m->callee_npred * (size_t)b->nwarps * 4);
     k->locals = grow(k->locals, &k->locals_size, (size_t)m->callee_local_end * (size_t)b->nwarps * LANES);
     for (int i = 0; i < b->nwarps; i++) {
-        Warp *w = &b->warps[i];
+        warp *w = &b->warps[i];
         w->R = k->regs + rows * (size_t)i;
         w->pred = k->preds + (size_t)m->callee_npred * (size_t)i;
         w->local = k->locals + (size_t)m->callee_local_end * (size_t)i * LANES;
@@ -460,9 +460,9 @@ static Block *prepare_worker(Launch *L, int id)
     return b;
 }
 
-static void start_block(Block *b, uint64_t n)
+static void start_block(block *b, uint64_t n)
 {
-    const Launch *L = b->launch;
+    const launch *L = b->launch;
     b->ctaid[0] = (unsigned)(n % L->grid[0]);
     b->ctaid[1] = (unsigned)(n / L->grid[0] % L->grid[1]);
     b->ctaid[2] = (unsigned)(n / L->grid[0] / L->grid[1]);
@@ -470,7 +470,7 @@ static void start_block(Block *b, uint64_t n)
     b->epoch = next_epoch();
     bulk_begin(b);
     b->acquired = b->uncounted = false;
-    b->counts = (Counts){.blocks = 1};
+    b->counts = (counters){.blocks = 1};
     memset(b->bars, 0, sizeof b->bars);
     if (b->n_reading)
         memset(b->readers, 0, (1 << 20) * sizeof *b->readers);
@@ -478,7 +478,7 @@ static void start_block(Block *b, uint64_t n)
     for (size_t i = 0; i < sizeof b->log / sizeof *b->log; i++)
         b->log[i].n = 0;
     for (int i = 0; i < b->nwarps; i++) {
-        Warp *w = &b->warps[i];
+        warp *w = &b->warps[i];
         w->live = w->active = full_mask(w);
         w->pc = w->fn->ncode;
         w->stop = INT_MAX;
@@ -495,19 +495,19 @@ static void start_block(Block *b, uint64_t n)
 }
 
 typedef struct {
-    Launch *launch;
+    launch *launch;
     int id;
     uint64_t *next;
     uint64_t total, step;
-} Job;
+} job;
 
 static void *worker_main(void *arg)
 {
-    Job *j = arg;
-    Launch *L = j->launch;
+    job *j = arg;
+    launch *L = j->launch;
     unsigned csr = _mm_getcsr();
     _mm_setcsr(0x1f80);
-    Block *b = prepare_worker(L, j->id);
+    block *b = prepare_worker(L, j->id);
     for (;;) {
         uint64_t i = __atomic_fetch_add(j->next, 1, __ATOMIC_RELAXED);
         if (i >= j->total || L->stop)
@@ -534,7 +534,7 @@ static uint64_t gcd(uint64_t a, uint64_t b)
     return b ? gcd(b, a % b) : a;
 }
 
-int launch_run(Launch *L)
+int launch_run(launch *L)
 {
     uint64_t total = (uint64_t)L->grid[0] * L->grid[1] * L->grid[2], next = 0, step = 1;
     int n = sim_opt.workers;
@@ -544,10 +544,10 @@ int launch_run(Launch *L)
     if (sim_opt.order > 0)
         for (step = total * 618 / 1000 + (uint64_t)sim_opt.order; step < 1 || gcd(step, total) != 1;)
             step++;
-    Job jobs[16];
+    job jobs[16];
     pthread_t threads[16];
     for (int i = 0; i < n; i++)
-        jobs[i] = (Job){L, i, &next, total, step};
+        jobs[i] = (job){L, i, &next, total, step};
     for (int i = 1; i < n; i++)
         if (pthread_create(&threads[i], NULL, worker_main, &jobs[i]))
             abort();

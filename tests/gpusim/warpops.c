@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static uint32_t *row32(Warp *w, int offset)
+static uint32_t *row32(warp *w, int offset)
 {
     return (uint32_t *)(w->R + offset);
 }
 
-static void set_pred(Warp *w, int operand, uint32_t m, uint32_t value)
+static void set_pred(warp *w, int operand, uint32_t m, uint32_t value)
 {
     if (operand < 0)
         return;
@@ -18,30 +18,30 @@ static void set_pred(Warp *w, int operand, uint32_t m, uint32_t value)
     *p = (*p & ~m) | (value & m);
 }
 
-void op_nop(Warp *w, const Insn *in, uint32_t m)
+void op_nop(warp *w, const instruction *in, uint32_t m)
 {
     (void)w;
     (void)in;
     (void)m;
 }
-void op_activemask(Warp *w, const Insn *in, uint32_t m)
+void op_activemask(warp *w, const instruction *in, uint32_t m)
 {
     uint32_t *d = row32(w, in->d);
     EACH_LANE(l, m)
         d[l] = m;
 }
-void op_warpsync(Warp *w, const Insn *in, uint32_t m)
+void op_warpsync(warp *w, const instruction *in, uint32_t m)
 {
     (void)in;
     (void)m;
     w->sync++;
 }
-void op_trap(Warp *w, const Insn *in, uint32_t m)
+void op_trap(warp *w, const instruction *in, uint32_t m)
 {
     sim_report(w, in, __builtin_ctz(m), CK_LAUNCH, true, "trap");
 }
 
-void op_elect(Warp *w, const Insn *in, uint32_t m)
+void op_elect(warp *w, const instruction *in, uint32_t m)
 {
     int leader = __builtin_ctz(row32(w, in->b)[__builtin_ctz(m)]);
     if (in->d >= 0) {
@@ -52,7 +52,7 @@ void op_elect(Warp *w, const Insn *in, uint32_t m)
     set_pred(w, in->e, m, 1u << leader);
 }
 
-void op_shfl(Warp *w, const Insn *in, uint32_t m)
+void op_shfl(warp *w, const instruction *in, uint32_t m)
 {
     uint32_t src[LANES], ok = 0, *d = row32(w, in->d);
     const uint32_t *b = row32(w, in->list[0]), *c = row32(w, in->list[1]), *member = row32(w, in->b);
@@ -89,7 +89,7 @@ void op_shfl(Warp *w, const Insn *in, uint32_t m)
     set_pred(w, in->e, m, ok);
 }
 
-void op_vote(Warp *w, const Insn *in, uint32_t m)
+void op_vote(warp *w, const instruction *in, uint32_t m)
 {
     uint32_t member = row32(w, in->b)[__builtin_ctz(m)], p = pred_value(w, in->e) & member & m, all = member & m;
     if (in->mode == 0) {
@@ -102,7 +102,7 @@ void op_vote(Warp *w, const Insn *in, uint32_t m)
     set_pred(w, in->d, m, r ? ~0u : 0);
 }
 
-void op_match(Warp *w, const Insn *in, uint32_t m)
+void op_match(warp *w, const instruction *in, uint32_t m)
 {
     uint32_t *d = row32(w, in->d), result[LANES], same_all = 0;
     for (uint32_t r = m; r; r &= r - 1) {
@@ -123,7 +123,7 @@ void op_match(Warp *w, const Insn *in, uint32_t m)
     set_pred(w, in->e, m, same_all);
 }
 
-void op_redux(Warp *w, const Insn *in, uint32_t m)
+void op_redux(warp *w, const instruction *in, uint32_t m)
 {
     const uint32_t *a = row32(w, in->a);
     uint32_t *d = row32(w, in->d), v = a[__builtin_ctz(m)];
@@ -148,7 +148,7 @@ void op_redux(Warp *w, const Insn *in, uint32_t m)
 
 /* Lane l holds, of row l/4 of each 8x8 matrix of 16-bit elements, elements 2*(l%4) and
  * 2*(l%4)+1; transposed, of column l/4.  Row addresses come from lanes 8*i..8*i+7. */
-void op_ldmatrix(Warp *w, const Insn *in, uint32_t m)
+void op_ldmatrix(warp *w, const instruction *in, uint32_t m)
 {
     uint64_t addr[LANES];
     uint8_t *ptr[LANES];
@@ -198,7 +198,7 @@ static float element(uint32_t reg, int e, int type)
  *   A: row l/4 + 8*(r&1), column (l%4)*n + e + (r/2)*4n   (n elements a register)
  *   B: row (l%4)*n + e + r*4n, column l/4
  *   C, D: row l/4 + 8*(r/2), column 2*(l%4) + r%2. */
-void op_mma(Warp *w, const Insn *in, uint32_t m)
+void op_mma(warp *w, const instruction *in, uint32_t m)
 {
     const int K = in->size, nd = in->d, na = in->a, nb = in->b;
     w->blk->counts.tensor++;
@@ -272,11 +272,11 @@ void op_mma(Warp *w, const Insn *in, uint32_t m)
 /* ---- printf and assert in kernels ---- */
 static const char *device_string(uint64_t addr)
 {
-    const Alloc *a = mem_find(addr);
+    const allocation *a = mem_find(addr);
     return a && a->live && addr < a->base + a->size ? (const char *)(mem_backing + (addr - mem_base)) : "(bad string)";
 }
 
-void op_print(Warp *w, const Insn *in, uint32_t m)
+void op_print(warp *w, const instruction *in, uint32_t m)
 {
     for (uint32_t r = m; r; r &= r - 1) {
         uint8_t *frame = w->local + (size_t)__builtin_ctz(r) * w->local_size, *args;
@@ -324,7 +324,7 @@ void op_print(Warp *w, const Insn *in, uint32_t m)
     fflush(stdout);
 }
 
-void op_assert(Warp *w, const Insn *in, uint32_t m)
+void op_assert(warp *w, const instruction *in, uint32_t m)
 {
     int l = __builtin_ctz(m);
     uint64_t text;

@@ -10,30 +10,30 @@
 enum { WARPS = 4, ROWS = 16, CHUNK = 16, CORE = 8, MARK = 0x8000, COUNT = 0x7fff };
 
 /* ---- which registers hold sums ---- */
-typedef struct Watch { /* an instruction that touches a row of registers which somewhere holds sums */
+typedef struct watch { /* an instruction that touches a row of registers which somewhere holds sums */
     int32_t insn, row;
     bool def;
-} Watch;
+} watch;
 
 static int by_insn(const void *a, const void *b)
 {
-    const Watch *x = a, *y = b;
+    const watch *x = a, *y = b;
     return x->insn != y->insn ? (x->insn < y->insn ? -1 : 1) : 0;
 }
 
-void wgmma_find(Func *f, Insn *code, int n_ref, const SimRef *ref)
+void wgmma_find(function *f, instruction *code, int n_ref, const row_reference *ref)
 {
     const size_t rows = f->reg_end / (LANES * 4) + 2;
     bool *sums = calloc(rows, 1);
     for (int i = 0; i < n_ref; i++)
         if (code[ref[i].insn].op == op_wgmma && ref[i].def)
             sums[ref[i].at / (LANES * 4)] = true;
-    Watch *w = calloc((size_t)n_ref + 1, sizeof *w);
+    watch *w = calloc((size_t)n_ref + 1, sizeof *w);
     int n = 0;
     for (int i = 0; i < n_ref; i++)
         if (sums[ref[i].at / (LANES * 4)] && code[ref[i].insn].op != op_wgmma) {
             code[ref[i].insn].flags |= F_WATCHED;
-            w[n++] = (Watch){ref[i].insn, (int32_t)(ref[i].at / (LANES * 4)), ref[i].def};
+            w[n++] = (watch){ref[i].insn, (int32_t)(ref[i].at / (LANES * 4)), ref[i].def};
         }
     qsort(w, (size_t)n, sizeof *w, by_insn);
     free(sums);
@@ -46,9 +46,9 @@ void wgmma_find(Func *f, Insn *code, int n_ref, const SimRef *ref)
  * the group of that number. */
 enum { CHANGED = -1 };
 
-void wgmma_begin(Warp *w)
+void wgmma_begin(warp *w)
 {
-    WarpAsync *a = &w->async;
+    warp_async *a = &w->async;
     const size_t rows = w->fn->reg_end / (LANES * 4) + 2;
     a->fences = a->fenced_in = 0;
     if (!w->fn->wgmma)
@@ -63,19 +63,19 @@ void wgmma_begin(Warp *w)
     a->n_read = a->n_done = 0;
 }
 
-void wgmma_watch(Warp *w, const Insn *in, uint32_t m)
+void wgmma_watch(warp *w, const instruction *in, uint32_t m)
 {
-    const Func *f = w->fn;
+    const function *f = w->fn;
     const int at = (int)(in - f->code);
     int low = 0, high = f->nwatch;
     while (low < high) {
         const int mid = (low + high) / 2;
-        if (((const Watch *)f->watch)[mid].insn < at)
+        if (((const watch *)f->watch)[mid].insn < at)
             low = mid + 1;
         else
             high = mid;
     }
-    for (const Watch *q = (const Watch *)f->watch + low; low < f->nwatch && q->insn == at; low++, q++) {
+    for (const watch *q = (const watch *)f->watch + low; low < f->nwatch && q->insn == at; low++, q++) {
         int32_t *row = &w->async.row[q->row];
         if (*row > 0)
             sim_report(w, in, __builtin_ctz(m), CK_LAUNCH, false,
@@ -87,27 +87,27 @@ void wgmma_watch(Warp *w, const Insn *in, uint32_t m)
 }
 
 /* ---- what is read while others might write ---- */
-static void note_reading(Warp *w, const uint64_t *addr)
+static void note_reading(warp *w, const uint64_t *addr)
 {
-    WarpAsync *a = &w->async;
-    Block *b = w->blk;
+    warp_async *a = &w->async;
+    block *b = w->blk;
     const unsigned granule = w->fn->granule;
     for (int i = 0; i < CORE; i++) {
         if (a->n_read == a->cap_read) {
             a->cap_read = a->cap_read ? 2 * a->cap_read : 1024;
             a->read = reallocarray(a->read, a->cap_read, sizeof *a->read);
         }
-        a->read[a->n_read++] = (AsyncRead){(uint32_t)addr[i], a->group};
+        a->read[a->n_read++] = (async_read){(uint32_t)addr[i], a->group};
         for (unsigned k = 0; k < CHUNK; k += granule)
             b->readers[(addr[i] + k) / granule]++;
     }
     b->n_reading += CORE;
 }
 
-static void forget_reading(Warp *w, int64_t groups) /* up to that one */
+static void forget_reading(warp *w, int64_t groups) /* up to that one */
 {
-    WarpAsync *a = &w->async;
-    Block *b = w->blk;
+    warp_async *a = &w->async;
+    block *b = w->blk;
     const unsigned granule = w->fn->granule;
     size_t kept = 0;
     for (size_t i = 0; i < a->n_read; i++) {
@@ -122,9 +122,9 @@ static void forget_reading(Warp *w, int64_t groups) /* up to that one */
     a->n_read = kept;
 }
 
-void wgmma_written(Warp *w, const Insn *in, uint32_t m, const uint64_t *addr, unsigned bytes)
+void wgmma_written(warp *w, const instruction *in, uint32_t m, const uint64_t *addr, unsigned bytes)
 {
-    Block *b = w->blk;
+    block *b = w->blk;
     const unsigned granule = w->fn->granule;
     for (uint32_t r = m; r; r &= r - 1) {
         const int l = __builtin_ctz(r);
@@ -144,14 +144,14 @@ void wgmma_written(Warp *w, const Insn *in, uint32_t m, const uint64_t *addr, un
 
 /* What the generic proxy wrote is seen by the asynchronous one behind a fence: of who wrote it, or of who reads it,
  * after the barrier between them. */
-void proxy_check(Warp *w, const Insn *in, int lane, uint64_t at, const char *what)
+void proxy_check(warp *w, const instruction *in, int lane, uint64_t at, const char *what)
 {
-    Block *b = w->blk;
+    block *b = w->blk;
     const size_t g = at / w->fn->granule;
-    const Shadow *s = &b->shadow[g];
+    const shadow *s = &b->shadow[g];
     if (s->wr_epoch < b->first_epoch || !(b->proxy[g] & MARK))
         return;
-    const Warp *from = &b->warps[(s->wr_tid & SH_TID) / LANES];
+    const warp *from = &b->warps[(s->wr_tid & SH_TID) / LANES];
     const bool fenced = (b->proxy[g] & COUNT) != (from->async.fences & COUNT) ||
                         (s->wr_epoch < b->epoch && w->async.fenced_in == b->epoch);
     if (!fenced)
@@ -161,7 +161,7 @@ void proxy_check(Warp *w, const Insn *in, int lane, uint64_t at, const char *wha
     b->proxy[g] = 0; /* once is enough */
 }
 
-static void check_proxy(Warp *w, const Insn *in, const uint64_t *addr)
+static void check_proxy(warp *w, const instruction *in, const uint64_t *addr)
 {
     const unsigned granule = w->fn->granule;
     for (int i = 0; i < CORE; i++)
@@ -169,7 +169,7 @@ static void check_proxy(Warp *w, const Insn *in, const uint64_t *addr)
             proxy_check(w, in, i, addr[i] + k, "wgmma.mma_async reads");
 }
 
-void op_proxy_fence(Warp *w, const Insn *in, uint32_t m)
+void op_proxy_fence(warp *w, const instruction *in, uint32_t m)
 {
     (void)in;
     (void)m;
@@ -178,17 +178,17 @@ void op_proxy_fence(Warp *w, const Insn *in, uint32_t m)
 }
 
 /* ---- operands ---- */
-typedef struct Matrix { /* of the bits of a descriptor; bytes */
+typedef struct matrix { /* of the bits of a descriptor; bytes */
     uint64_t start, leading, stride;
     unsigned swizzle; /* bytes of a row that is swizzled, or 0 */
     bool turned;      /* neighbours along rows of A, columns of B lie together; else those that are summed */
-} Matrix;
+} matrix;
 
-static Matrix matrix_of(Warp *w, const Insn *in, uint64_t bits, bool turned)
+static matrix matrix_of(warp *w, const instruction *in, uint64_t bits, bool turned)
 {
     static const unsigned swizzle[] = {0, 128, 64, 32};
-    const Func *f = w->fn;
-    Matrix x = {(bits & 0x3fff) << 4, (bits >> 16 & 0x3fff) << 4, (bits >> 32 & 0x3fff) << 4, swizzle[bits >> 62],
+    const function *f = w->fn;
+    matrix x = {(bits & 0x3fff) << 4, (bits >> 16 & 0x3fff) << 4, (bits >> 32 & 0x3fff) << 4, swizzle[bits >> 62],
                 turned};
     if (bits >> 49 & 7)
         sim_report(w, in, 0, CK_UNSUPPORTED, true, "descriptor of wgmma with a base offset is not supported");
@@ -203,7 +203,7 @@ static Matrix matrix_of(Warp *w, const Insn *in, uint64_t bits, bool turned)
 
 /* Where the 16 bytes are that hold element i of its own axis and element k of the summed one (PTX ISA, "Shared Memory
  * Matrix Layout" of wgmma); of: elements in 16 bytes. */
-static uint64_t chunk_at(const Matrix *x, unsigned i, unsigned k, unsigned of)
+static uint64_t chunk_at(const matrix *x, unsigned i, unsigned k, unsigned of)
 {
     const unsigned row = x->turned ? k : i, piece = x->turned ? i / of : k / of, wide = x->swizzle / CHUNK;
     if (!x->swizzle)
@@ -227,7 +227,7 @@ static float element_of(const uint8_t *p, int type)
 }
 
 /* to[i][k] of rows [first, first + rows): eight pieces of 16 bytes at a time, as the unit reads them */
-static void read_matrix(Warp *w, const Insn *in, const Matrix *x, unsigned first, unsigned rows, unsigned depth,
+static void read_matrix(warp *w, const instruction *in, const matrix *x, unsigned first, unsigned rows, unsigned depth,
                         float *to)
 {
     const unsigned size = in->type == T_TF32 ? 4 : 2, of = CHUNK / size;
@@ -251,10 +251,10 @@ static void read_matrix(Warp *w, const Insn *in, const Matrix *x, unsigned first
 
 /* ---- the instructions ---- */
 /* The four warps of a warpgroup give the same descriptors to the same instruction. */
-static void check_group(Warp *w, const Insn *in, uint64_t a, uint64_t b)
+static void check_group(warp *w, const instruction *in, uint64_t a, uint64_t b)
 {
-    Block *blk = w->blk;
-    GroupLog *g = &blk->log[w->index / WARPS];
+    block *blk = w->blk;
+    group_log *g = &blk->log[w->index / WARPS];
     const size_t at = w->async.n_done++;
     if (w->index / WARPS * WARPS + WARPS > blk->nwarps)
         sim_report(w, in, 0, CK_LAUNCH, true, "wgmma in warp %d, whose warpgroup has fewer than four warps", w->index);
@@ -263,10 +263,10 @@ static void check_group(Warp *w, const Insn *in, uint64_t a, uint64_t b)
             g->cap = g->cap ? 2 * g->cap : 256;
             g->done = reallocarray(g->done, g->cap, sizeof *g->done);
         }
-        g->done[g->n++] = (GroupStep){in, a, b};
+        g->done[g->n++] = (group_step){in, a, b};
         return;
     }
-    const GroupStep *s = &g->done[at];
+    const group_step *s = &g->done[at];
     if (s->in != in)
         sim_report(w, in, 0, CK_LAUNCH, true, "the warps of a warpgroup come to different wgmma instructions");
     if (s->a != a || s->b != b)
@@ -275,18 +275,18 @@ static void check_group(Warp *w, const Insn *in, uint64_t a, uint64_t b)
                    (unsigned long long)s->a, (unsigned long long)a, (unsigned long long)s->b, (unsigned long long)b);
 }
 
-void wgmma_end(Block *b) /* of a block: all warps of a warpgroup have come as often */
+void wgmma_end(block *b) /* of a block: all warps of a warpgroup have come as often */
 {
     for (int i = 0; i < b->nwarps && b->launch->fn->wgmma; i++) {
-        Warp *w = &b->warps[i];
-        const GroupLog *g = &b->log[i / WARPS];
+        warp *w = &b->warps[i];
+        const group_log *g = &b->log[i / WARPS];
         if (w->async.n_done != g->n)
             sim_report(w, g->done[g->n - 1].in, 0, CK_LAUNCH, false,
                        "warp %d of a warpgroup did %zu of its %zu wgmma instructions", i, w->async.n_done, g->n);
     }
 }
 
-void op_wgmma(Warp *w, const Insn *in, uint32_t m)
+void op_wgmma(warp *w, const instruction *in, uint32_t m)
 {
     const int32_t *D = in->list;
     const uint64_t a_bits = ((const uint64_t *)(w->R + in->a))[0], b_bits = ((const uint64_t *)(w->R + in->b))[0];
@@ -305,7 +305,7 @@ void op_wgmma(Warp *w, const Insn *in, uint32_t m)
     check_group(w, in, a_bits, b_bits);
     w->blk->counts.tensor++;
     w->blk->counts.products += ROWS * n * depth;
-    const Matrix x = matrix_of(w, in, a_bits, in->mode & 1), y = matrix_of(w, in, b_bits, in->mode & 2);
+    const matrix x = matrix_of(w, in, a_bits, in->mode & 1), y = matrix_of(w, in, b_bits, in->mode & 2);
     read_matrix(w, in, &x, first, ROWS, depth, a);
     w->blk->uncounted = was || w->index % WARPS; /* it is read once for all four */
     read_matrix(w, in, &y, 0, n, depth, b);
@@ -327,7 +327,7 @@ void op_wgmma(Warp *w, const Insn *in, uint32_t m)
     }
 }
 
-void op_wgmma_fence(Warp *w, const Insn *in, uint32_t m)
+void op_wgmma_fence(warp *w, const instruction *in, uint32_t m)
 {
     (void)in;
     (void)m;
@@ -336,14 +336,14 @@ void op_wgmma_fence(Warp *w, const Insn *in, uint32_t m)
             w->async.row[i] = 0;
 }
 
-void op_wgmma_commit(Warp *w, const Insn *in, uint32_t m)
+void op_wgmma_commit(warp *w, const instruction *in, uint32_t m)
 {
     (void)in;
     (void)m;
     w->async.group++;
 }
 
-void op_wgmma_wait(Warp *w, const Insn *in, uint32_t m)
+void op_wgmma_wait(warp *w, const instruction *in, uint32_t m)
 {
     const int64_t done = (int64_t)w->async.group - 1 - in->imm; /* the last of the groups that have come to an end */
     (void)m;
