@@ -230,7 +230,7 @@ static bool begin(solver *s, const defn *d, const expr *load, const expr *term)
     return true;
 }
 
-bool adjoint(const defn *d, const expr *load, const expr *term, sum *out, err *e)
+bool adjoint_sum(const defn *d, const expr *load, const expr *term, sum *out, err *e)
 {
     solver s = {.mem = d->mem, .rank = load->n, .e = e};
     const expr *map[MAX_AXIS] = {0};

@@ -24,7 +24,7 @@ typedef struct sum {
 
 /* Where y's elements come from, turned around: `term`, over the axes of y's definition d, is what the element of x at
  * load's subscripts receives; out is what an element of x receives. */
-bool adjoint(const defn *d, const expr *load, const expr *term, sum *out, err *e);
+bool adjoint_sum(const defn *d, const expr *load, const expr *term, sum *out, err *e);
 
 bool x_linear(const expr *x, const node *in); /* a sum of terms with one load of `in` each, as a factor */
 
@@ -35,7 +35,7 @@ const node *emit_sum(graph *g, const sum *s);
 const node *emit_product(graph *g, const sum *s);
 
 /* n, made after node `first` of the graph, with axis i being order[i] of what it was */
-const node *turned(graph *g, const node *n, const int64_t *order, int first);
+const node *turned_node(graph *g, const node *n, const int64_t *order, int first);
 
 /* value, over all axes (summed over those that no place depends on), put into `start` at places that are computed. */
 typedef struct putting {
@@ -62,12 +62,12 @@ typedef struct arriving {
 /* Where dy is 0 because of a choice by values: a condition over dy's axes; NULL: nowhere that can be told. */
 const expr *guard_of(graph *g, arena *mem, const arriving *at);
 /* n, whose shape dy has or repeats, with 0 where guard_of holds. */
-const node *guarded(graph *g, const arriving *at, const node *n);
+const node *guard_apply(graph *g, const arriving *at, const node *n);
 bool has_choice(const expr *x); /* a choice by values is among its parts */
 
 /* The gradient that operand `of` (a node that y reads) receives through y, of of's type, from y's definition alone;
  * NULL: none. *chosen is set where y's element chooses. */
-const node *derive(graph *g, const node *y, const arriving *at, const node *of, bool *chosen);
+const node *derive_gradient(graph *g, const node *y, const arriving *at, const node *of, bool *chosen);
 
 /* The same where the definition carries states from point to point, dy being what reaches its node. */
 const node *derive_states(graph *g, const defn *d, const node *dy, const node *of);

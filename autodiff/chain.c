@@ -120,8 +120,8 @@ static const node *gradient(pass *p, const node *whole, const node *y, int k, bo
 {
     const arriving at = {.dy = p->received[y->id], .chosen = *chosen, .first = p->n};
     if (!is_written(whole, k))
-        return derive(p->g, y, &at, whole->in[k], chosen);
-    return whole->op->grad(p->g, whole, whole->op->lower ? guarded(p->g, &at, y) : y, at.dy, k);
+        return derive_gradient(p->g, y, &at, whole->in[k], chosen);
+    return whole->op->grad(p->g, whole, whole->op->lower ? guard_apply(p->g, &at, y) : y, at.dy, k);
 }
 
 /* What an output among several received waits for the others: the call's operands receive from all at once. */

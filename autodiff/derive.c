@@ -100,7 +100,7 @@ static const node *send(deriving *v, const expr *load, const expr *term)
     sum s;
     if (term && is_scattered(v, load))
         return put(v, load, term);
-    if (!term || !adjoint(&v->d, load, term, &s, &v->e) || is_zero(s.value))
+    if (!term || !adjoint_sum(&v->d, load, term, &s, &v->e) || is_zero(s.value))
         return NULL;
     return emit_sum(v->g, &s);
 }
@@ -141,7 +141,7 @@ static const node *through_product(deriving *v, const expr *load, const expr *te
         same = same ? x2(mem, "and", same, here) : here;
     }
     term = x3(mem, "select", same, term, x_rename(mem, v->fold->arg[0], MAX_AXIS, other));
-    if (!adjoint(&d, load, term, &s, &v->e))
+    if (!adjoint_sum(&d, load, term, &s, &v->e))
         return NULL;
     fold_only(mem, &s, v->d.n_axis);
     if (s.rank > MAX_RANK)
@@ -228,7 +228,7 @@ static const node *through_load(deriving *v, const expr *load)
         return send(v, load, reusing(v, d_mul(mem, weight, arrived(v, weight))));
     const node *part = emit_pointwise(v->g, &v->y->type, term);
     if (is_open(v, weight))
-        part = guarded(v->g, v->at, part);
+        part = guard_apply(v->g, v->at, part);
     return g_fitted(v->g, part, &v->of->type);
 }
 
@@ -247,7 +247,7 @@ static bool is_in(const expr *x, const expr *load)
     return found;
 }
 
-const node *derive(graph *g, const node *y, const arriving *at, const node *of, bool *chosen)
+const node *derive_gradient(graph *g, const node *y, const arriving *at, const node *of, bool *chosen)
 {
     arena mem = {0};
     deriving v = {.g = g, .y = y, .of = of, .at = at};

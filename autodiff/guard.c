@@ -147,7 +147,7 @@ bool has_choice(const expr *x)
     return false;
 }
 
-const node *guarded(graph *g, const arriving *at, const node *n)
+const node *guard_apply(graph *g, const arriving *at, const node *n)
 {
     arena mem = {0};
     const type *t = &at->dy->type;

@@ -231,7 +231,7 @@ static const node *ordered(const task *j, const node *n, bool forward)
     for (int i = 0; i < j->in->type.rank; i++)
         if (!(j->in_set >> i & 1))
             order[k++] = forward ? at[i] : first + i;
-    return turned(j->g, same_shape(n, rank, shape) ? n : g_reshape(j->g, n, rank, shape), order, j->first);
+    return turned_node(j->g, same_shape(n, rank, shape) ? n : g_reshape(j->g, n, rank, shape), order, j->first);
 }
 
 /* [colors, axes of the other side...] as [axes of out..., axes of in in no pair...]: zeros outside of the bands */

@@ -274,7 +274,7 @@ static const node *behind(const task *j, const node *n, int lead, int64_t size)
     for (int i = 0; i < rank; i++)
         shape[i] = n->type.dim[lead + i];
     shape[rank] = size;
-    n = turned(j->g, n, order, j->first);
+    n = turned_node(j->g, n, order, j->first);
     return n && lead > 1 ? g_reshape(j->g, n, rank + 1, shape) : n;
 }
 

@@ -139,13 +139,13 @@ static const expr *operand(void *user, const expr *x)
     for (int i = 0; i < x->n; i++)
         if (x->arg[i]->kind != X_AXIS || x->from->type.dim[i] != v->of->type.dim[i])
             return x;
-    const node *to = turned(v->g, x->from, v->order, v->first);
+    const node *to = turned_node(v->g, x->from, v->order, v->first);
     for (int i = 0; i < x->n; i++)
         sub[i] = x_axis(v->mem, (int)v->order[i]);
     return to ? x_load(v->mem, to, sub) : x;
 }
 
-const node *turned(graph *g, const node *n, const int64_t *order, int first)
+const node *turned_node(graph *g, const node *n, const int64_t *order, int first)
 {
     arena mem = {0};
     defn d;

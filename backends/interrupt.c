@@ -29,7 +29,7 @@ bool interrupt_close(void)
     return was;
 }
 
-bool interrupted(void)
+bool interrupt_asked(void)
 {
     return atomic_load(&asked);
 }

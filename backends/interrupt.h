@@ -6,7 +6,7 @@
 
 void interrupt_open(void);  /* from here to the end ts_interrupt has something to end; for each thread that builds */
 bool interrupt_close(void); /* was it asked for? */
-bool interrupted(void);     /* asked for while something is built; who waits looks every INTERRUPT_SEEN seconds */
+bool interrupt_asked(void); /* asked for while something is built; who waits looks every INTERRUPT_SEEN seconds */
 
 static const double INTERRUPT_SEEN = 0.1; /* seconds */
 #endif

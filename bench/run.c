@@ -262,7 +262,7 @@ static void shuffle(const race *r, int launch, int round, int *order)
 static double canary_there(const race *r)
 {
     cpus_pin(&r->cpus, 0, 1);
-    double ns = canary();
+    double ns = canary_measure();
     cpus_pin(&r->cpus, 0, r->cpus.n);
     return ns;
 }

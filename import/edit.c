@@ -52,9 +52,9 @@ static bool has_steps(ts_model *m, const char *doing, err *e)
         return err_hint(e, "bind its dimensions first; those that are not named stay free");
     }
     model_file made;
-    if (!restate(&(made_graph){m->path, m->graph, *m->bound, m->result, false}, &made, e))
+    if (!restate_graph(&(made_graph){m->path, m->graph, *m->bound, m->result, false}, &made, e))
         return arena_free(&made.mem), false;
-    loosen(m, &made);
+    loosen_model(m, &made);
     drop_empty(&made.main);
     made.limits = m->file.limits;
     m->file = made, m->builder = NULL;
@@ -283,7 +283,7 @@ static bool save_built(const ts_model *m, const writer *w, const char *path, err
     model_file f;
     if (!m->graph)
         return err_set(e, TS_USAGE, "\"%s\" is built in: it is written at the extents that are bound", m->path);
-    const bool good = restate(&(made_graph){m->path, m->graph, *m->bound, m->result, false}, &f, e) &&
+    const bool good = restate_graph(&(made_graph){m->path, m->graph, *m->bound, m->result, false}, &f, e) &&
                       w->write(&f, path, e);
     arena_free(&f.mem);
     return good;

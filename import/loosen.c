@@ -132,7 +132,7 @@ static bool try_at(const loosening *l, const int64_t *extent, int d)
 {
     model_file file = {0};
     ts_model *t = builtin_make(l->m, extent);
-    const bool ok = t && restate(&(made_graph){t->path, t->graph, *t->bound, t->result, true}, &file, NULL) &&
+    const bool ok = t && restate_graph(&(made_graph){t->path, t->graph, *t->bound, t->result, true}, &file, NULL) &&
                     same(l, &file, d);
     arena_free(&file.mem);
     ts_model_free(t);
@@ -334,7 +334,7 @@ static ts_port *free_ports(const loosening *l, int n, const ts_port *from, const
     return to;
 }
 
-void loosen(const ts_model *m, model_file *f)
+void loosen_model(const ts_model *m, model_file *f)
 {
     loosening l = {.m = m, .f = f};
     body *b = &f->main;

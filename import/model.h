@@ -120,10 +120,10 @@ typedef struct made_graph {
     const node *const *result; /* of each output */
     bool bare;                 /* weights are to have no data */
 } made_graph;
-bool restate(const made_graph *from, model_file *out, err *e);
+bool restate_graph(const made_graph *from, model_file *out, err *e);
 /* f: m, built in and bound, restated. Frees the extents that follow dimensions which nobody bound by name, where the
  * steps allow it. */
-void loosen(const ts_model *m, model_file *f);
+void loosen_model(const ts_model *m, model_file *f);
 /* Valid values of inputs of integers that choose entries along an axis are [0, its extent), of those that are asked
  * only whether they are zero [0, 2): below[i] for input[i], 0 where nothing is known. */
 void below_find(int n_result, const node *const *result, int n, const node *const *input, int64_t *below);

@@ -144,7 +144,7 @@ static void take_ports(const made_graph *from, model_file *to)
     to->name = from->name;
 }
 
-bool restate(const made_graph *from, model_file *out, err *e)
+bool restate_graph(const made_graph *from, model_file *out, err *e)
 {
     *out = (model_file){0};
     restating r = {.from = from, .to = out, .back = {.mem = &out->mem}, .taken = {.mem = &out->mem}};

@@ -246,7 +246,7 @@ static void decline_way(const search *s, const node *old, const node *now)
         say_room(&s->kind[s->kind_of[old->id] - 1], &one);
     one.node = now;
     if (one.way)
-        decline(&s->into->mem, &s->into->ways, &one);
+        declined_add(&s->into->mem, &s->into->ways, &one);
 }
 
 static const node *cheaper(void *user, const node *old, const node *now)

@@ -26,7 +26,7 @@ bool reason_most(reason *r, const char *what, double here, double limit)
     return set(r, &(reason){what, here, limit, "at most"});
 }
 
-void decline(arena *mem, declined_list *to, const declined *one)
+void declined_add(arena *mem, declined_list *to, const declined *one)
 {
     if (!one->why.what)
         return;

@@ -26,7 +26,7 @@ typedef struct declined_list {
     const declined *first;
     declined *last;
 } declined_list;
-void decline(arena *mem, declined_list *to, const declined *one); /* nothing without a reason */
+void declined_add(arena *mem, declined_list *to, const declined *one); /* nothing without a reason */
 
 typedef struct plan plan;
 /* Lines, by kernel: what was declined there. */

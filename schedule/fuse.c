@@ -448,8 +448,9 @@ static void say_kept(fuser *f)
     for (int i = 0; i < f->n; i++) {
         const item *it = f->item[f->need[i]->id];
         if (it && !it->inlined && it->n_reader)
-            decline(&f->p->mem, &f->p->unfused,
-                    &(declined){it->node, it->read_by, it->read_by ? "inlining into" : "inlining", it->kept, NULL});
+            declined_add(
+                &f->p->mem, &f->p->unfused,
+                &(declined){it->node, it->read_by, it->read_by ? "inlining into" : "inlining", it->kept, NULL});
     }
 }
 

@@ -463,7 +463,7 @@ static bool find_kernel(fuser *f, item *it)
         const item *from = f->item[load[k]->from->id];
         reason why = {0};
         if (from && from->kernel >= 0 && !join(f, it, from->kernel, &why))
-            decline(&f->p->mem, &f->p->unfused, &(declined){it->node, from->node, "loops shared with", why, NULL});
+            declined_add(&f->p->mem, &f->p->unfused, &(declined){it->node, from->node, "loops shared with", why, NULL});
     }
     for (int k = 0; k < n && k < MAX_LOADS && it->kernel < 0; k++)
         if (f->item[load[k]->from->id])

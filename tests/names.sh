@@ -19,6 +19,7 @@
 #   owners      a header's function whose text the caller frees says so by its name (STYLE.md, "Names"); what lives in
 #               an arena is no such, of tessera.h all is.
 #   types       are in lower case, but for those of CUDA that the stand-in for its driver declares as others call them.
+#   functions   of headers carry their module's name: more than one word; x1, x2, x3 make calls of so many operands.
 #   lifecycle   what is made is freed, what is opened closed, by no other words; x_free frees the storage of what some
 #               function returns as a pointer, and of nothing else (STYLE.md, "Names").
 #   sections    of the files of operations, which have one order (STYLE.md, "Files"), and in which the functions stand
@@ -89,6 +90,10 @@ capital=$(git ls-files -co --exclude-standard -- '*.c' '*.h' | xargs awk -v stri
     grep -E '^[^:]*:[0-9]+:((typedef .*[ *(]|} ?)[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*(;|\)\(| *\()|.*(struct|union|enum) [A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*( \{|;))' |
     grep -vE '[ *(]CU[a-zA-Z]*(;|\)\()' || true)
 [ -z "$capital" ] || { echo "$capital"; echo "names: types are lower-case nouns"; exit 1; }
+bare=$(git ls-files -co --exclude-standard -- '*.h' ':!tests' ':!include' ':!bench/peers' |
+    xargs awk -v strings=no -f tests/source.awk | grep -vE '^[^:]*:[0-9]+:typedef ' |
+    grep -E '^[^:]*:[0-9]+:[a-z][a-zA-Z_0-9 ]*[ *]+[a-z0-9]+\(' | grep -vE ' \*?x[1-9]\(' || true)
+[ -z "$bare" ] || { echo "$bare"; echo "names: a function of a header is called MODULE_VERB"; exit 1; }
 order=$(tr -s '\n ' ' ' <STYLE.md | sed -n 's/.*An operation: \([^.]*\), list\..*/\1/p')
 [ -n "$order" ] || { echo "STYLE.md has no order of an operation's sections"; exit 1; }
 misplaced=$(awk -v order="$order" '

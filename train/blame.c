@@ -57,7 +57,7 @@ static void add_stray(const net *n, const int64_t *which, const ts_stray *x, con
         *x->label ? ", " : "", x->label, (long long)x->bad, (long long)x->count);
 }
 
-void blame(step *s, const net *n, const int64_t *which, const double *norms, char out[BLAME_TEXT])
+void blame_write(step *s, const net *n, const int64_t *which, const double *norms, char out[BLAME_TEXT])
 {
     ts_stray nan, infinite;
     ts_error none = {0};

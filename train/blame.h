@@ -7,5 +7,5 @@
 enum { BLAME_TEXT = 1000 }; /* bytes, for two kernels and a parameter with their names */
 /* The step has just failed on the batch of examples `which`, and its state is as before. Says in words which parameters
  * have gradients that are not finite, and what the first kernel is, or which input; "" where that cannot be found. */
-void blame(step *s, const net *n, const int64_t *which, const double *norms, char out[BLAME_TEXT]);
+void blame_write(step *s, const net *n, const int64_t *which, const double *norms, char out[BLAME_TEXT]);
 #endif

@@ -23,8 +23,8 @@ static bool one_token(writer *w, decoder *d, ts_error *e)
 {
     if (!decoder_next(d, w->id, w->n, e))
         return false;
-    const uint64_t bits = splitmix64(w->how->seed * 1000003u + (uint64_t)w->made->tokens);
-    const int64_t id = sample(&w->how->sampling, d->logit, d->classes, (double)(bits >> 11) * 0x1p-53);
+    const uint64_t bits = order_splitmix64(w->how->seed * 1000003u + (uint64_t)w->made->tokens);
+    const int64_t id = sample_token(&w->how->sampling, d->logit, d->classes, (double)(bits >> 11) * 0x1p-53);
     if (id < 0)
         return err_memory(e, (size_t)d->classes * sizeof(double), "the likeliest of %lld tokens",
                           (long long)d->classes);

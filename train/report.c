@@ -142,7 +142,7 @@ static const char *story_options(text *t, const story *s)
         js_text(o, "target", s->facts->target);
     if (*s->facts->isa)
         js_text(o, "isa", s->facts->isa);
-    facts(t, o);
+    facts_list(t, o);
     cJSON_Delete(o);
     return NULL;
 }

@@ -50,7 +50,7 @@ const char *story_kernels(text *t, const story *s)
         return lacking;
     all_kernels(t, s->step);
     if (s->step->ceilings)
-        roofline(t, s->step);
+        roofline_figure(t, s->step);
     return NULL;
 }
 

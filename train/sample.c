@@ -30,7 +30,7 @@ static double weight(const sampling *s, const candidate *all, int64_t i)
     return exp((all[i].logit - all[0].logit) / s->temperature);
 }
 
-int64_t sample(const sampling *s, const double *logit, int64_t n, double u)
+int64_t sample_token(const sampling *s, const double *logit, int64_t n, double u)
 {
     if (s->temperature <= 0 || s->top_k == 1)
         return likeliest(logit, n);

@@ -10,5 +10,5 @@ typedef struct sampling {
     double top_p;       /* only the fewest of the likeliest that have this share together; 1: all */
 } sampling;
 /* u in [0, 1): falls on a token, the likeliest first, of equally likely ones the lower id. -1: no memory. */
-int64_t sample(const sampling *s, const double *logit, int64_t n, double u);
+int64_t sample_token(const sampling *s, const double *logit, int64_t n, double u);
 #endif

@@ -52,7 +52,7 @@ static bool save(training *t, ts_error *e)
     free(all);
     if (good) {
         t->saved = t->done;
-        tell(t, &(train_news){.kind = NEWS_SAVED, .step = t->done, .steps = t->facts.steps});
+        train_tell(t, &(train_news){.kind = NEWS_SAVED, .step = t->done, .steps = t->facts.steps});
     }
     return good;
 }
@@ -76,16 +76,16 @@ static bool evaluate(training *t, ts_error *e)
         return false;
     char warning[VERDICT_TEXT];
     if (verdict_warns(&v, warning))
-        say(t, NEWS_WARNING, "step %lld: %s", (long long)t->done, warning);
+        train_say(t, NEWS_WARNING, "step %lld: %s", (long long)t->done, warning);
     cJSON *row = cJSON_CreateObject();
     js_number(row, "step", (double)(t->done - 1));
     js_number(row, "eval_loss", v.loss), js_number(row, "eval_accuracy", v.accuracy), js_number(row, "n", (double)v.n);
-    tell(t, &(train_news){.kind = NEWS_EVAL,
-                          .step = t->done,
-                          .steps = t->facts.steps,
-                          .eval_loss = v.loss,
-                          .accuracy = v.accuracy,
-                          .n = v.n});
+    train_tell(t, &(train_news){.kind = NEWS_EVAL,
+                                .step = t->done,
+                                .steps = t->facts.steps,
+                                .eval_loss = v.loss,
+                                .accuracy = v.accuracy,
+                                .n = v.n});
     return run_row(&t->folder, row, e);
 }
 
@@ -114,17 +114,17 @@ static bool log_step(training *t, const step_result *r, double seconds, bool ski
     if (!run_row(&t->folder, row, e))
         return false;
     pace_step(&t->pace, seconds_now());
-    tell(t, &(train_news){.kind = NEWS_STEP,
-                          .step = t->done,
-                          .steps = t->facts.steps,
-                          .loss = r->loss,
-                          .norm = r->norm,
-                          .lr = r->lr,
-                          .seconds = seconds,
-                          .tokens_per_s = each_step / seconds,
-                          .examples = !t->net.text,
-                          .left_s = pace_left(&t->pace, t->facts.steps - t->done),
-                          .memory = memory_used()});
+    train_tell(t, &(train_news){.kind = NEWS_STEP,
+                                .step = t->done,
+                                .steps = t->facts.steps,
+                                .loss = r->loss,
+                                .norm = r->norm,
+                                .lr = r->lr,
+                                .seconds = seconds,
+                                .tokens_per_s = each_step / seconds,
+                                .examples = !t->net.text,
+                                .left_s = pace_left(&t->pace, t->facts.steps - t->done),
+                                .memory = memory_used()});
     return true;
 }
 
@@ -170,8 +170,8 @@ static bool overflows(const training *t, const step_result *r)
 {
     if (!isfinite(r->loss) || isfinite(r->norm) || !(r->scale > 1))
         return false;
-    say(t, NEWS_NOTE, "step %lld: a gradient overflows at loss scale %g: skipped, the scale is halved",
-        (long long)t->done, r->scale);
+    train_say(t, NEWS_NOTE, "step %lld: a gradient overflows at loss scale %g: skipped, the scale is halved",
+              (long long)t->done, r->scale);
     return true;
 }
 
@@ -181,9 +181,10 @@ static bool diverged(training *t, const step_result *r, ts_error *e)
     char why[BLAME_TEXT] = "", loss_text[32], norm_text[32];
     const char *loss = in_words(r->loss, loss_text), *norm = in_words(r->norm, norm_text);
     if (t->skipped++ == 0 || t->skipped > MOST_SKIPPED)
-        blame(&t->step, &t->net, t->which, r->norms, why);
+        blame_write(&t->step, &t->net, t->which, r->norms, why);
     if (strcmp(t->asked->on_nan, "skip") == 0 && t->skipped <= MOST_SKIPPED) {
-        say(t, NEWS_WARNING, "step %lld: loss %s, gradient norm %s: skipped%s", (long long)t->done, loss, norm, why);
+        train_say(t, NEWS_WARNING, "step %lld: loss %s, gradient norm %s: skipped%s", (long long)t->done, loss, norm,
+                  why);
         return true;
     }
     err_set(e, TS_DIVERGED, "step %lld: the loss is %s and the gradient norm %s%s%s", (long long)t->done, loss, norm,
@@ -281,7 +282,7 @@ static int finish(training *t, int code, ts_error *e)
     const bool kept = code == TS_OK || code == TRAIN_STOPPED || code == TS_DIVERGED;
     const bool probe = code == TS_OK && seconds_now() - t->begun > PROBE_AFTER;
     ts_error aside = {0}, *own = code == TS_DIVERGED ? &aside : e;
-    if (!kept || !trains(t->job))
+    if (!kept || !job_trains(t->job))
         return code;
     const bool good = breakdown_write(&t->breakdown, t->job->run, t->asked, t->asked->accumulate, probe, own) &&
                       run_report(t->job->run, t->asked, &t->facts, own);

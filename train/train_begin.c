@@ -9,29 +9,29 @@
 #include <string.h>
 
 /* ---- what is said on the way ---- */
-void tell(const training *t, const train_news *n)
+void train_tell(const training *t, const train_news *n)
 {
     if (t->job->tell)
         t->job->tell(t->job->user, n);
 }
 
-void say(const training *t, news_kind kind, const char *fmt, ...)
+void train_say(const training *t, news_kind kind, const char *fmt, ...)
 {
     char text[1200];
     va_list list;
     va_start(list, fmt);
     vsnprintf(text, sizeof text, fmt, list);
     va_end(list);
-    tell(t, &(train_news){.kind = kind, .text = text});
+    train_tell(t, &(train_news){.kind = kind, .text = text});
 }
 
 /* ---- data ---- */
 static void tell_cut(const training *t, const data *d, const char *what)
 {
     if (d->cut)
-        say(t, NEWS_NOTE,
-            "%lld of %lld texts of the %s data are longer than %lld tokens and are cut, the first in line %lld",
-            (long long)d->cut, (long long)d->n, what, (long long)t->asked->length, (long long)d->cut_first);
+        train_say(t, NEWS_NOTE,
+                  "%lld of %lld texts of the %s data are longer than %lld tokens and are cut, the first in line %lld",
+                  (long long)d->cut, (long long)d->n, what, (long long)t->asked->length, (long long)d->cut_first);
 }
 
 /* A head of one class is right whatever comes, and its loss is 0. */
@@ -157,7 +157,7 @@ static bool load_state(training *t, ts_error *e)
     if (!found)
         return step_begin(&t->step, e);
     if (*c.note)
-        say(t, NEWS_WARNING, "%s", c.note);
+        train_say(t, NEWS_WARNING, "%s", c.note);
     const bool good = step_load(&t->step, c.weights, c.optimizer, e) || err_hint(e, "in %s", c.path);
     t->done = t->saved = c.step;
     checkpoint_free(&c);
@@ -170,7 +170,7 @@ static bool asks(const train_job *j)
     return j->emit || j->planned;
 }
 
-bool trains(const train_job *j)
+bool job_trains(const train_job *j)
 {
     return !j->dry && !asks(j);
 }
@@ -186,10 +186,10 @@ static bool open_run(training *t, run_facts *began, bool *goes_on, ts_error *e)
     ts_error none = {0};
     option_make(&old);
     char note[RUN_NOTE] = "";
-    bool good = !trains(j) || run_is_new(j->run, &none) || run_lock(&t->folder, j->run, false, e);
+    bool good = !job_trains(j) || run_is_new(j->run, &none) || run_lock(&t->folder, j->run, false, e);
     good = good && run_read(j->run, &old, began, goes_on, note, e);
     if (*note)
-        say(t, NEWS_WARNING, "%s", note);
+        train_say(t, NEWS_WARNING, "%s", note);
     if (good && !*goes_on && !t->asked->model) {
         good = err_set(e, TS_USAGE, "'%s' holds no run to go on with", j->run);
         err_hint(e, "tessera train MODEL --data FILE -o %s begins one", j->run);
@@ -217,10 +217,10 @@ static void tell_target(const training *t, const run_facts *began, const char *t
     if (!*began->target)
         return;
     if (!same)
-        say(t, NEWS_NOTE, "the run was made with --target %s%s%s, and goes on with --target %s%s%s", began->target,
-            then, began->isa, target, now, isa);
+        train_say(t, NEWS_NOTE, "the run was made with --target %s%s%s, and goes on with --target %s%s%s",
+                  began->target, then, began->isa, target, now, isa);
     else if (!usual)
-        say(t, NEWS_NOTE, "goes on with --target %s%s%s, as the run was made", target, now, isa);
+        train_say(t, NEWS_NOTE, "goes on with --target %s%s%s, as the run was made", target, now, isa);
 }
 
 /* What the command leaves open is as it was recorded: bits depend on it. An instruction set is one of its target. */
@@ -249,15 +249,15 @@ static bool tell_facts(const training *t, ts_error *e)
         snprintf(line, sizeof line, "this is the minimum possible");
     else
         snprintf(line, sizeof line, "%.3f times the lower bound", takes / needs);
-    say(t, NEWS_NOTE, "a step needs %.1f MiB (weights, gradients, optimizer state, activations); %s", takes / 1048576,
-        line);
+    train_say(t, NEWS_NOTE, "a step needs %.1f MiB (weights, gradients, optimizer state, activations); %s",
+              takes / 1048576, line);
     cJSON_ArrayForEach(one, js_get(facts, "recompute"))
     {
         step_saving(one, line, sizeof line);
-        say(t, NEWS_NOTE, "%s", line);
+        train_say(t, NEWS_NOTE, "%s", line);
     }
-    cJSON_ArrayForEach(one, js_get(facts, "notes")) say(t, NEWS_NOTE, "%s", one->valuestring);
-    tell(t, &(train_news){.kind = NEWS_FACTS, .facts = facts});
+    cJSON_ArrayForEach(one, js_get(facts, "notes")) train_say(t, NEWS_NOTE, "%s", one->valuestring);
+    train_tell(t, &(train_news){.kind = NEWS_FACTS, .facts = facts});
     cJSON_Delete(facts);
     return true;
 }
@@ -274,11 +274,12 @@ static bool open_metrics(training *t, ts_error *e)
     if (!run_metrics(&t->folder, t->done, &damaged, e))
         return false;
     if (damaged)
-        say(t, NEWS_WARNING, "%lld lines of '%s/metrics.jsonl' are damaged; they are in metrics.rolled-back.jsonl now",
-            (long long)damaged, t->job->run);
+        train_say(t, NEWS_WARNING,
+                  "%lld lines of '%s/metrics.jsonl' are damaged; they are in metrics.rolled-back.jsonl now",
+                  (long long)damaged, t->job->run);
     if (t->done >= t->facts.steps)
-        say(t, NEWS_NOTE, "the run is through: %lld steps of %lld are done; --steps %lld goes further",
-            (long long)t->done, (long long)t->facts.steps, (long long)(t->done + t->facts.batch_steps));
+        train_say(t, NEWS_NOTE, "the run is through: %lld steps of %lld are done; --steps %lld goes further",
+                  (long long)t->done, (long long)t->facts.steps, (long long)(t->done + t->facts.batch_steps));
     return true;
 }
 
@@ -308,15 +309,15 @@ bool train_begin(training *t, ts_error *e)
         return false;
     t->net.asked = w;
     if (!step_make(&t->step, &t->net, t->facts.total_steps, t->facts.warmup, &t->options, e) ||
-        (trains(t->job) && !begin_folder(t, e)))
+        (job_trains(t->job) && !begin_folder(t, e)))
         return false;
-    t->began = trains(t->job);
-    say(t, NEWS_START, "%lld parameters trained, %lld frozen; %lld steps of %lld, %lld an epoch",
-        (long long)t->step.trained, (long long)t->step.frozen, (long long)t->facts.steps, (long long)w->batch,
-        (long long)t->facts.batch_steps);
+    t->began = job_trains(t->job);
+    train_say(t, NEWS_START, "%lld parameters trained, %lld frozen; %lld steps of %lld, %lld an epoch",
+              (long long)t->step.trained, (long long)t->step.frozen, (long long)t->facts.steps, (long long)w->batch,
+              (long long)t->facts.batch_steps);
     if (!tell_facts(t, e))
         return false;
-    if (!trains(t->job))
+    if (!job_trains(t->job))
         return true;
     return ts_plan_build(t->step.plan, e) && load_state(t, e) && open_metrics(t, e);
 }

@@ -35,7 +35,7 @@ typedef struct training {
 /* Reads, checks and plans all that a run is made of, and begins or goes on with its folder: the next step can run. A
  * run that is refused leaves no folder. */
 bool train_begin(training *t, ts_error *e);
-bool trains(const train_job *j); /* else it is asked what training would do */
-void tell(const training *t, const train_news *n);
-void say(const training *t, news_kind kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+bool job_trains(const train_job *j); /* else it is asked what training would do */
+void train_tell(const training *t, const train_news *n);
+void train_say(const training *t, news_kind kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 #endif

@@ -161,7 +161,7 @@ static program *build(const plan *p, const build_options *w, text *facts, err *e
 static void work(void *arg, int part, int parts)
 {
     const program *g = arg;
-    walk(&g->tables, &g->args, g->first, g->end, part, parts);
+    walk_calls(&g->tables, &g->args, g->first, g->end, part, parts);
 }
 
 /* The program says which kernel, 1 + its number; the interpreter finds the place. */

@@ -67,7 +67,7 @@ static char *tables_text(const c_program *c)
     text_line(&t, "static const walk_program all = {%d, %d, %d, %d, %lld, call, place, %s};\n", c->calls, c->all,
               c->operands, c->trips.inputs, (long long)c->claims, trips ? "loop, address, copies" : "0, 0, 0");
     text_line(&t, "static void run(const ts_run *r, long part, long parts)\n{\n"
-                  "    walk(&all, r, 0, all.calls, part, parts);\n}");
+                  "    walk_calls(&all, r, 0, all.calls, part, parts);\n}");
     return text_take(&t);
 }
 

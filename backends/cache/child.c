@@ -147,7 +147,7 @@ static void child_reap(child *c)
 static bool child_ended(child *c)
 {
     siginfo_t info = {0};
-    if (!c->late && (interrupted() || seconds_now() >= c->deadline)) {
+    if (!c->late && (interrupt_asked() || seconds_now() >= c->deadline)) {
         c->late = true;
         kill(-c->pid, SIGKILL);
     }

@@ -146,7 +146,7 @@ static void compile_one(build *b, int i)
 static void *work(void *arg)
 {
     build *b = arg;
-    for (int i; (i = atomic_fetch_add(&b->next, 1)) < b->r->n && !interrupted();) {
+    for (int i; (i = atomic_fetch_add(&b->next, 1)) < b->r->n && !interrupt_asked();) {
         if (!b->image[i].len)
             compile_one(b, i);
         atomic_fetch_add(&b->done, 1);
@@ -178,7 +178,7 @@ static bool compile_all(build *b, err *e)
     for (int i = 0; i < b->r->n; i++)
         if (b->failed[i].len)
             return err_set(e, TS_DEVICE, "NVRTC refuses kernel %s: %s", b->r->name[i], text_str(&b->failed[i]));
-    if (interrupted())
+    if (interrupt_asked())
         return err_set(e, TS_INTERRUPTED, "stopped while kernels were compiled");
     return b->report->compiled += missing, true;
 }

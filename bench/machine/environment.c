@@ -150,7 +150,7 @@ static void add_clocks(cJSON *out)
         js_number(out, "mhz_stated", strtod(line, NULL)); /* a guest is told a constant */
     else
         js_absent(out, "mhz_stated", "not stated in /proc/cpuinfo");
-    js_number(out, "canary_ns", canary());
+    js_number(out, "canary_ns", canary_measure());
     number_of_file(out, "temperature_c", "/sys/class/thermal/thermal_zone0/temp", 1e-3, "no thermal zone");
 }
 
@@ -274,7 +274,7 @@ char *noise_json(ts_error *e)
     int64_t end = clock_ns() + (int64_t)(NOISE_SECONDS * 1e9);
     int n = 0, slow = 0;
     while (v && n < NOISE_SAMPLES && clock_ns() < end)
-        v[n++] = canary();
+        v[n++] = canary_measure();
     double median = stats_median(v, n);
     for (int i = 0; i < n; i++)
         slow += v[i] > disturbed * median;

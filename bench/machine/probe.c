@@ -19,7 +19,7 @@ enum { CANARY_TRIPS = 45000, BARRIERS = 500, PIECES = 32, MOST_REPEATS = 25, FEW
 static const double PROBE_SECONDS = 1e-3; /* of one repeat: long against a timer, short against a slice of time */
 static const size_t KIB = 1024, MIB = 1024 * 1024;
 
-double canary(void)
+double canary_measure(void)
 {
     const unit *u = unit_find("plain"); /* never the widest: wide units change clocks on some processors */
     int64_t start = clock_ns();
@@ -255,7 +255,7 @@ char *probe_json(const char *isa, int threads, double effort, ts_error *e)
         return NULL;
     }
     js_number(out, "barrier_ns", barrier_cost(&p));
-    js_number(out, "canary_ns", canary());
+    js_number(out, "canary_ns", canary_measure());
     clock_facts c = clock_measure();
     js_number(out, "clock_resolution_ns", c.resolution_ns);
     js_number(out, "clock_overhead_ns", c.overhead_ns);

@@ -7,7 +7,7 @@
 /* Nanoseconds of a fixed, register-only loop on the calling thread (about 0.1 ms). It moves when the clock changes or
  * another tenant takes the core, and with nothing that a model does: read beside each sample, it tells
  * weather from difference. */
-double canary(void);
+double canary_measure(void);
 
 /* Measured ceilings on the first cores, pinned: fma_f32_gflops, fma_f64_gflops, read_gbs, l1_gbs, ... and "units":
  * every instruction set that the machine has. isa NULL: the widest. threads 0: one per core. effort: 1 takes about a

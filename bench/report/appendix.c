@@ -51,7 +51,7 @@ static void block(text *t, const char *title, const cJSON *object)
     if (!cJSON_IsObject(object) || !object->child)
         return;
     text_add(t, "<h3>%s</h3>\n", title);
-    facts(t, object);
+    facts_list(t, object);
 }
 
 static void candidates(text *t, const report *r)
@@ -69,7 +69,7 @@ static void candidates(text *t, const report *r)
             text_add(t, "<h3>");
             mark_name(t, r, i);
             text_add(t, "</h3>\n");
-            facts(t, some);
+            facts_list(t, some);
         }
         cJSON_Delete(some);
     }

@@ -194,7 +194,7 @@ void name_clip(text *t, const report *r, int c, int columns)
     html_clip(t, r->of[c].name, columns);
 }
 
-void legend(text *t, const report *r, int a, int b)
+void chart_legend(text *t, const report *r, int a, int b)
 {
     text_add(t, "<div class=\"legend\"><span>");
     mark_name(t, r, a);

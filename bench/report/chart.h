@@ -48,6 +48,6 @@ const char *mark_class(const report *r, int c);                    /* "k0" */
 void mark_path(text *t, int c, double x, double y, double radius); /* path data of the shape around x, y */
 void mark_name(text *t, const report *r, int c);                   /* HTML: the mark and the escaped name */
 void name_clip(text *t, const report *r, int c, int columns);      /* for SVG text: the name alone */
-void legend(text *t, const report *r, int a, int b);               /* marks and names; b -1 leaves it out */
+void chart_legend(text *t, const report *r, int a, int b);         /* marks and names; b -1 leaves it out */
 void kind_name(text *t, const kind *k);                            /* layer.*.query × 12, and its op */
 #endif

@@ -201,7 +201,7 @@ static void flatten(walk *w, const cJSON *object, const char *prefix, int depth)
     }
 }
 
-void facts(text *t, const cJSON *object)
+void facts_list(text *t, const cJSON *object)
 {
     walk w = {.t = t};
     text_add(t, "<dl class=\"facts\">\n");
@@ -267,9 +267,9 @@ void environment_facts(text *t, const report *r)
         if (v && !cJSON_IsNull(v))
             cJSON_AddItemToObject(first, main_keys[i], cJSON_Duplicate(v, true));
     }
-    facts(t, first);
+    facts_list(t, first);
     cJSON_Delete(first);
     text_add(t, "<details class=\"full\"><summary>All that was recorded</summary>\n");
-    facts(t, r->environment);
+    facts_list(t, r->environment);
     text_add(t, "</details>\n");
 }

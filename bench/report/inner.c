@@ -101,7 +101,7 @@ static void together(text *t, const factors *f)
 
 bool inner_loops(const report *r, reason *out)
 {
-    if (r->fast < 0 || !decided(r))
+    if (r->fast < 0 || !verdict_decided(r))
         return false;
     const account a = account_of(r);
     property of[N_PROPERTIES];
@@ -151,7 +151,7 @@ static void head(text *t, const report *r)
 
 void made_of(text *t, const report *r)
 {
-    if (r->fast < 0 || !decided(r))
+    if (r->fast < 0 || !verdict_decided(r))
         return;
     const account a = account_of(r);
     if (!a.main)

@@ -13,11 +13,11 @@ typedef const char *part_writer(text *t, const report *r);
 part_writer part_verdict, part_trust, part_where, part_why, part_time, part_memory, part_latency, part_kernels,
     part_appendix;
 
-void report_style(text *t);               /* the style sheet */
-void facts(text *t, const cJSON *object); /* "name: value" for all that is in it */
+void report_style(text *t);                    /* the style sheet */
+void facts_list(text *t, const cJSON *object); /* "name: value" for all that is in it */
 void samples_strip(text *t, const report *r);
 double canary_median(const contestant *c); /* ns; NAN */
-void roofline(text *t, const report *r);
+void roofline_figure(text *t, const report *r);
 /* The loop that weighs most on a cache level, or NULL. */
 const level *level_fullest(const kernel *k, const char *name);
 void environment_facts(text *t, const report *r);
@@ -28,7 +28,7 @@ void report_embed(text *t, const report *r, const char *results_json); /* the da
 /* The verdict in one sentence, and in a second one how sure it is; name writes contestant c, or the text when c is
  * -1. */
 typedef void name_writer(text *t, const report *r, int c, const char *s);
-bool decided(const report *r); /* the explained pair differs, and that is sure; or nothing compared them */
+bool verdict_decided(const report *r); /* the explained pair differs, and that is sure; or nothing compared them */
 void verdict_sentence(text *t, const report *r, const pairing *c, name_writer *name);
 void verdict_certainty(text *t, const report *r, const pairing *c);
 /* What the run as a whole says: the explained pair, or the fastest, or that nothing is valid. */

@@ -23,7 +23,7 @@ static void quoted(text *t, const char *s)
 
 static bool most_of_it(const report *r, reason *out)
 {
-    if (!decided(r) || !r->groups.differing)
+    if (!verdict_decided(r) || !r->groups.differing)
         return false;
     const group *g = &r->groups.of[0];
     double gain = g->slow - g->fast, share = gain / difference(r);
@@ -82,7 +82,7 @@ static bool cache_overflow(const report *r, reason *out)
 {
     const kind *best = NULL;
     double gain = 0; /* of all kinds with an overflow: they share the cause */
-    for (int i = 0; i < r->n_kind && decided(r); i++) {
+    for (int i = 0; i < r->n_kind && verdict_decided(r); i++) {
         const kind *k = &r->kinds[i];
         double g = gain_of(r, k);
         if (!(g > 0) || !overflow(k->of[r->slow].heaviest, k->of[r->fast].heaviest))
@@ -137,7 +137,7 @@ static bool traffic(const report *r, reason *out)
     static const char *const name[] = {"L1", "L2", "L3"}, *const outside[] = {"L2", "L3", "memory"};
     flow most = {0};
     double time = 0; /* of all kinds that bring more into the same cache */
-    for (int i = 0; i < r->n_kind && decided(r); i++) {
+    for (int i = 0; i < r->n_kind && verdict_decided(r); i++) {
         if (!(gain_of(r, &r->kinds[i]) > 0))
             continue;
         flow f = worst_flow(r, &r->kinds[i]);
@@ -169,7 +169,7 @@ static bool traffic(const report *r, reason *out)
 static bool peak_share(const report *r, reason *out)
 {
     const kind *best = NULL;
-    for (int i = 0; i < r->n_kind && decided(r); i++) {
+    for (int i = 0; i < r->n_kind && verdict_decided(r); i++) {
         const kind *k = &r->kinds[i];
         double a = k->of[r->fast].peak_share, b = k->of[r->slow].peak_share;
         if (a - b > 0.03 && gain_of(r, k) > (best ? gain_of(r, best) : 0))
@@ -190,7 +190,7 @@ static bool peak_share(const report *r, reason *out)
 
 static bool outside_kernels(const report *r, reason *out)
 {
-    if (!decided(r))
+    if (!verdict_decided(r))
         return false;
     double a = r->of[r->fast].gap_ns, b = r->of[r->slow].gap_ns;
     if (!(fabs(b - a) > 0.05 * difference(r)))
@@ -207,7 +207,7 @@ static bool outside_kernels(const report *r, reason *out)
 
 static bool kernel_count(const report *r, reason *out)
 {
-    if (!decided(r))
+    if (!verdict_decided(r))
         return false;
     int a = r->of[r->fast].n_kernel, b = r->of[r->slow].n_kernel;
     if (!a || !b || a == b)
@@ -222,7 +222,7 @@ static bool kernel_count(const report *r, reason *out)
 
 static bool against_it(const report *r, reason *out)
 {
-    if (!decided(r))
+    if (!verdict_decided(r))
         return false;
     const group *worst = NULL;
     for (int i = 0; i < r->groups.differing; i++) {
@@ -245,7 +245,7 @@ static bool against_it(const report *r, reason *out)
 /* Reasons for a difference that is not sure would be inventions. */
 static bool not_sure(const report *r, reason *out)
 {
-    if (r->fast < 0 || decided(r) || !r->groups.n)
+    if (r->fast < 0 || verdict_decided(r) || !r->groups.n)
         return false;
     if (!r->groups.differing) {
         text_add(&out->html, "Both run the same loops in every kernel: there is nothing here that the schemas change.");

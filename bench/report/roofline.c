@@ -331,7 +331,7 @@ static void describe(text *t, const report *r, const bubble *b, int n)
     }
 }
 
-void roofline(text *t, const report *r)
+void roofline_figure(text *t, const report *r)
 {
     bubble b[2 * MAX_BUBBLES];
     int light, n = bubbles_make(r, b, &light);
@@ -350,7 +350,7 @@ void roofline(text *t, const report *r)
         r->slow >= 0 ? "; arrows lead from the slower candidate to the faster one" : "");
     axis x, y;
     axes_make(&roof, b, n, &x, &y);
-    legend(t, r, r->best, r->slow);
+    chart_legend(t, r, r->best, r->slow);
     chart_open(t, WIDTH, HEIGHT, "Roofline");
     describe(t, r, b, n);
     chart_body(t);

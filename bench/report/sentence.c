@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-bool decided(const report *r)
+bool verdict_decided(const report *r)
 {
     outcome is = r->match ? outcome_read(r->match->word) : NO_VERDICT;
     if (r->match)

@@ -120,7 +120,7 @@ static void reasons_in_short(text *t, const report *r)
     reason found[MAX_REASONS];
     int n = reasons_find(r, found);
     if (n)
-        text_add(t, "<div class=\"short\"><h3>%s</h3><ol>\n", decided(r) ? "Why, in short" : "In short");
+        text_add(t, "<div class=\"short\"><h3>%s</h3><ol>\n", verdict_decided(r) ? "Why, in short" : "In short");
     for (int i = 0; i < n; i++) {
         if (i < 3)
             text_add(t, "<li>%s</li>\n", text_str(&found[i].html));

@@ -236,7 +236,7 @@ const char *part_where(text *t, const report *r)
 {
     if (r->fast < 0)
         return "it needs two valid candidates";
-    if (!decided(r))
+    if (!verdict_decided(r))
         return r->match && outcome_read(r->match->word) == SAME
                    ? "the two take the same time"
                    : "the race is undecided, so what differs may be chance";

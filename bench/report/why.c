@@ -227,7 +227,7 @@ const char *part_why(text *t, const report *r)
     made_of(t, r);
     if (r->fast >= 0)
         nests(t, r);
-    roofline(t, r);
+    roofline_figure(t, r);
     fit(t, r);
     return NULL;
 }

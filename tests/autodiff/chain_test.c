@@ -246,7 +246,7 @@ static int compare_written(const op *o, const char *line)
             (o->grad_for && !o->grad_for(r.y, k)))
             continue;
         const node *dy = g_filled(r.g, &r.y->type, 0.7), *both[2];
-        both[0] = derive(r.g, r.y, &(arriving){.dy = dy, .first = r.g->n}, r.in[k], &(bool){false});
+        both[0] = derive_gradient(r.g, r.y, &(arriving){.dy = dy, .first = r.g->n}, r.in[k], &(bool){false});
         ts_array a[2] = {{0}};
         r.g->err = (err){0}; /* some cannot be derived */
         bool ok = both[0] && CHECK(ts_chain_rule(r.g, 1, &r.y, &dy, 1, &r.in[k], &both[1]));

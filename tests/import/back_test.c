@@ -82,7 +82,7 @@ static bool save(const graph *g, const problem *p, const char *path, err *e)
         input[from.ports.n_input] = (ts_port){.name = n->label, .dtype = n->type.dtype, .rank = n->type.rank};
         memcpy(input[from.ports.n_input++].dim, n->type.dim, sizeof n->type.dim);
     }
-    const bool ok = restate(&from, &f, e) && (*w)->write(&f, path, e);
+    const bool ok = restate_graph(&from, &f, e) && (*w)->write(&f, path, e);
     arena_free(&f.mem);
     return ok;
 }

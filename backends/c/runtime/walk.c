@@ -136,7 +136,7 @@ static void make_calls(const ts_run *r, const walker *w, long first, long end)
     }
 }
 
-void walk(const walk_program *g, const ts_run *r, long first, long end, long part, long parts)
+void walk_calls(const walk_program *g, const ts_run *r, long first, long end, long part, long parts)
 {
     const walker w = {g, part, parts, 0, 0};
     clear(r, &w, first, end);

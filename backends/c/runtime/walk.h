@@ -44,5 +44,5 @@ typedef struct walk_program {
 } walk_program;
 
 /* Calls `first` to before `end`, by every part of `parts`. */
-void walk(const walk_program *g, const ts_run *r, long first, long end, long part, long parts);
+void walk_calls(const walk_program *g, const ts_run *r, long first, long end, long part, long parts);
 #endif

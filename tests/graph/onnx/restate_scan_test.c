@@ -36,7 +36,7 @@ static bool save(const graph *g, int n, const ts_tensor *out, const char *path, 
     for (int i = 0, count = ts_leaves(n, out, all); i < count; i++)
         if (!strcmp(ts_op_name(all[i]), "input"))
             input[from.ports.n_input++] = port_of(all[i], ts_name(all[i]));
-    const bool ok = restate(&from, &f, e) && (*w)->write(&f, path, e);
+    const bool ok = restate_graph(&from, &f, e) && (*w)->write(&f, path, e);
     arena_free(&f.mem);
     return ok;
 }
