@@ -8,8 +8,8 @@
 typedef struct attend {
     const onnx_call *c;
     graph *g;
-    const node *q, *k, *v;                  /* [batch, heads, time, width] */
-    const node *allowed;                    /* of truth values, NULL: everything */
+    const node *q, *k, *v;                    /* [batch, heads, time, width] */
+    const node *allowed;                      /* of truth values, NULL: everything */
     int64_t batch, heads, few, queries, keys; /* few: heads of keys and values */
     int64_t past;
     bool flat; /* heads side by side in the operands: [batch, time, heads * width] */
@@ -60,13 +60,12 @@ static bool read_operands(attend *a, err *e)
             return false;
     }
     if (a->q->type.rank != 4 || a->k->type.rank != 4 || a->v->type.rank != 4)
-        return err_set(e, TS_BAD_INPUT, "%s: Q, K and V have %d, %d and %d axes, 3 with the "
-                       "numbers of heads, or 4, expected", c->type,
+        return err_set(e, TS_BAD_INPUT,
+                       "%s: Q, K and V have %d, %d and %d axes, 3 with the numbers of heads, or 4, expected", c->type,
                        c->in[0]->type.rank, c->in[1]->type.rank, c->in[2]->type.rank);
     if (!past[0] != !past[1])
-        return err_set(e, TS_BAD_INPUT, "%s: past_%s is not given and past_%s is, both or none "
-                       "expected", c->type, past[0] ? "value" : "key",
-                       past[0] ? "key" : "value");
+        return err_set(e, TS_BAD_INPUT, "%s: past_%s is not given and past_%s is, both or none expected", c->type,
+                       past[0] ? "value" : "key", past[0] ? "key" : "value");
     if (past[0]) {
         a->k = g_callf(g, 2, (const node *const[]){past[0], a->k}, "concat axis=2");
         a->v = g_callf(g, 2, (const node *const[]){past[1], a->v}, "concat axis=2");
@@ -239,7 +238,8 @@ static const node *masked_softmax_lower(graph *g, const node *n)
 
 /* ---- records ---- */
 static const op masked_softmax_op = {
-    .name = "masked_softmax", .doc = "Softmax along the last axis; rows of -inf alone become zeros.",
+    .name = "masked_softmax",
+    .doc = "Softmax along the last axis; rows of -inf alone become zeros.",
     .numpy = "(lambda z: z / np.maximum(z.sum(-1, keepdims=True), np.asarray(1e-4).astype(z.dtype)))(np.exp(a - "
              "np.nan_to_num(a.max(-1, keepdims=True, initial=-np.inf), neginf=0)))",
     .onnx = (const onnx_rule[]){{"Attention", 23, adapt_attention}, {0}},
@@ -247,7 +247,10 @@ static const op masked_softmax_op = {
                   "right_window_size,scale,softcap,softmax_precision",
     .onnx_types = "Attention:FFf.Ffi",
     .onnx_cases = "Attention f32[1,2,3,4] f32[1,2,3,4] f32[1,2,3,4]",
-    .arity = 1, .axes = "r c", .lower = masked_softmax_lower,
-    .cases = "f32[2,3]\nf64[5,7]\nf32[2,3]=-inf\nf32[2,3,4]\nf32[2,0]\nf32[0,2]"};
+    .arity = 1,
+    .axes = "r c",
+    .lower = masked_softmax_lower,
+    .cases = "f32[2,3]\nf64[5,7]\nf32[2,3]=-inf\nf32[2,3,4]\nf32[2,0]\nf32[0,2]",
+};
 
 const op *const ops_attend[] = {&masked_softmax_op, NULL};

@@ -194,10 +194,12 @@ static const op batch_norm_op = {
     .onnx_takes = "BatchNormalization:5,5,epsilon,is_test,momentum,spatial,training_mode",
     .onnx_types = "BatchNormalization:fFFf",
     .trained = "training_mode=0 out=1",
-    .arity = 5, .axes = "n c h w",
+    .arity = 5,
+    .axes = "n c h w",
     .attr = (const attr_spec[]){{"epsilon", 'f', "1e-05"}, {"momentum", 'f', "0.9"}, {"training", 'i', "0"}, {0}},
     .lower = batch_norm_lower,
     .cases = "f32[2,3,4,5] f32[3] f32[3] f32[3] f32[3]+\nf64[4,3] f64[3] f64[3] f64[3] f64[3]+ epsilon=0.001\n"
-             "f32[0,2,3] f32[2] f32[2] f32[2] f32[2]+\nf64[4,3,5] f64[3] f64[3] f64[3] f64[3]+ training=1"};
+             "f32[0,2,3] f32[2] f32[2] f32[2] f32[2]+\nf64[4,3,5] f64[3] f64[3] f64[3] f64[3]+ training=1",
+};
 
 const op *const ops_batch_norm[] = {&batch_norm_op, NULL};

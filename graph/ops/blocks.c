@@ -149,8 +149,8 @@ static const node *along(graph *g, const node *x, int axis, int64_t from, int64_
         return NULL;
     memcpy(size, x->type.dim, sizeof size);
     start[axis] = from, size[axis] = n;
-    return g_apply(g, "slice", x, 2, (attr[]){attr_ints("starts", x->type.rank, start),
-                                               attr_ints("sizes", x->type.rank, size)});
+    return g_apply(g, "slice", x, 2,
+                   (attr[]){attr_ints("starts", x->type.rank, start), attr_ints("sizes", x->type.rank, size)});
 }
 
 static const node *padded(graph *g, const node *x, int axis, int64_t before, int64_t behind)
@@ -227,23 +227,31 @@ static const op cut_op = {
     .doc = "An axis as blocks of so many elements: two axes. The last block ends where the axis does; elements of it "
            "that are in the one before, too, are `once` there, where that is given.",
     .numpy = "in_blocks(a, axis, size, once)",
-    .arity = 1, .axes = "e",
+    .arity = 1,
+    .axes = "e",
     .attr = (const attr_spec[]){{"axis", 'i', "0"}, {"size", 'i', NULL}, {"once", 'f', ""}, {0}},
-    .shape = cut_shape, .body = cut_body, .grad = cut_grad,
+    .shape = cut_shape,
+    .body = cut_body,
+    .grad = cut_grad,
     .cases = "f32[6] size=3\nf32[2,7] axis=-1 size=3\nf32[2,7] axis=1 size=3 once=-inf\ni64[5,2] size=2 once=0\n"
-             "f64[7,3] axis=0 size=7\nf32[2,9,3] axis=-2 size=4 once=0"};
+             "f64[7,3] axis=0 size=7\nf32[2,9,3] axis=-2 size=4 once=0",
+};
 
 static const op mean_op = {
     .name = "block_mean",
     .doc = "The sums of blocks c divided by the sums b of their weights, added block by block, each time times a. "
            "Where weights come to 0: empty=1 the sum of c, empty=2 0, as where they come to NaN.",
     .numpy = "block_mean(a, b, c, empty)",
-    .arity = 3, .axes = "q d | s",
+    .arity = 3,
+    .axes = "q d | s",
     .attr = (const attr_spec[]){{"empty", 'i', "0"}, {0}},
-    .shape = mean_shape, .body = mean_body, .grad = mean_grad,
+    .shape = mean_shape,
+    .body = mean_body,
+    .grad = mean_grad,
     .cases = "f32[3]+ f32[3]+ f32[3,4]\nf32[2,5]+ f32[2,5]+ f32[2,5,7]\nf64[2,3,2]+ f64[2,3,2]+ f64[2,3,2,9] empty=1\n"
              "f32[2]=0 f32[2]=0 f32[2,3]=0 empty=1\nf32[2]=0 f32[2]=0 f32[2,3]=0 empty=2\n"
              "f32[1]+ f32[1]+ f32[1,1]\nf16[2]+ f16[2]+ f16[2,3]\n"
-             "f32[2,3]+ f32[2,3]+ f16[2,3,4]"};
+             "f32[2,3]+ f32[2,3]+ f16[2,3,4]",
+};
 
 const op *const ops_blocks[] = {&cut_op, &mean_op, NULL};

@@ -33,8 +33,9 @@ static bool overwrite_shape(const node *n, type *out, err *e)
               dtype_class(from->dtype) == D_WHOLE;
     for (int i = 0; ok && i < t->rank; i++)
         ok = i == axis ? x->dim[i] <= t->dim[i] : x->dim[i] == t->dim[i];
-    return ok || operands_refuse(3, n->in, e, "axis behind 0, elements that fit the cache's other axes, and their "
-                                              "places, integers [batch],");
+    return ok || operands_refuse(3, n->in, e,
+                                 "axis behind 0, elements that fit the cache's other axes, and their "
+                                 "places, integers [batch],");
 }
 
 /* y[b, ..., i, ...] = x[b, ..., i - from[b], ...] where that exists, else a[b, ..., i, ...] */
@@ -77,6 +78,7 @@ static const op overwrite_op = {
     .shape = overwrite_shape,
     .body = overwrite_body,
     .cases = "f32[2,3,8,4] f32[2,3,2,4] u8[2]<6\nf32[2,8,4] f32[2,3,4] u8[2]<7 circular=1\ni64[3,5] i64[3,1] u64[3]<5 "
-             "axis=1"};
+             "axis=1",
+};
 
 const op *const ops_cache[] = {&overwrite_op, NULL};

@@ -50,8 +50,8 @@ static const node *converted(const onnx_call *c, const node *x, dtype d, err *e)
 /* The dtype that `to` says: a code, or before version 6 its name. */
 static bool wanted(const onnx_call *c, dtype *d, err *e)
 {
-    static const char *const name[] = {"UNDEFINED", "FLOAT", "UINT8",   "INT8",   "UINT16", "INT16",  "INT32", "INT64",
-                                       "STRING",    "BOOL",  "FLOAT16", "DOUBLE", "UINT32", "UINT64"};
+    static const char *const name[] = {"UNDEFINED", "FLOAT",  "UINT8", "INT8",    "UINT16", "INT16",  "INT32",
+                                       "INT64",     "STRING", "BOOL",  "FLOAT16", "DOUBLE", "UINT32", "UINT64"};
     const char *word = onnx_word(c, "to", NULL);
     int code = 0;
     if (!word)
@@ -100,38 +100,60 @@ static bool cast_body(defn *d, err *e)
 
 /* ---- records ---- */
 static const op cast_op = {
-    .name = "cast", .doc = "The same values in another dtype; reals lose their fraction when they become integers.",
+    .name = "cast",
+    .doc = "The same values in another dtype; reals lose their fraction when they become integers.",
     .numpy = "a.astype(dtypes[to])",
     .onnx_takes = "Cast:1,1,round_mode,saturate,to CastLike:2,1,round_mode,saturate",
     .onnx = (const onnx_rule[]){{"Cast", 1, adapt_cast}, {"CastLike", 15, adapt_cast_like}, {0}},
     .onnx_undefined = (const onnx_note[]){{"Cast", "A real beyond an integer's range is its nearer end; NaN is 0."},
-                                          {"CastLike", "As of Cast."}, {0}},
+                                          {"CastLike", "As of Cast."},
+                                          {0}},
     .onnx_cases = "Cast f32[3] to=1\n"
                   "CastLike f32[3] i32[2]",
     .back = "Cast a to~",
-    .arity = 1, .axes = "e",
+    .arity = 1,
+    .axes = "e",
     .attr = (const attr_spec[]){{"to", 's', NULL}, {0}},
-    .shape = cast_shape, .body = cast_body,
+    .shape = cast_shape,
+    .body = cast_body,
     .cases = "f32[2,3] to=f64\nf64[7] to=f32\nf32[9] to=i64\nf64[9] to=i32\nf32[9] to=i8\ni64[9] to=f32\n"
              "i32[9]! to=i8\ni8[9]! to=u8\nbool[5] to=f32\nf32[16]! to=bool\ni64[9] to=bool\nf32[16]! to=f16\n"
-             "f16[4] to=f32\nf32[0,2] to=i64\nu64[4] to=f64\nf32[] to=f32"};
+             "f16[4] to=f32\nf32[0,2] to=i64\nu64[4] to=f64\nf32[] to=f32",
+};
 
 static const op identity_op = {
-    .name = "identity", .doc = "The value itself.", .numpy = "a",
+    .name = "identity",
+    .doc = "The value itself.",
+    .numpy = "a",
     .onnx_takes = "Identity:1,1",
     .onnx = (const onnx_rule[]){{"Identity", 1, adapt_identity}, {0}},
     .back = "Identity a",
-    .arity = 1, .axes = "e", .text = "a", .cases = "f32[2,3]\ni64[]\nbool[0,2]"};
+    .arity = 1,
+    .axes = "e",
+    .text = "a",
+    .cases = "f32[2,3]\ni64[]\nbool[0,2]",
+};
 
 static const op rematerialize_op = {
-    .name = "rematerialize", .doc = "The value itself, for what is computed from it once more instead of being kept.",
+    .name = "rematerialize",
+    .doc = "The value itself, for what is computed from it once more instead of being kept.",
     .numpy = "a",
     .back = "Identity a",
-    .arity = 1, .axes = "e", .text = "a", .cases = "f32[2,3]\ni64[]\nbool[0,2]"};
+    .arity = 1,
+    .axes = "e",
+    .text = "a",
+    .cases = "f32[2,3]\ni64[]\nbool[0,2]",
+};
 
 static const op stop_op = {
-    .name = "stop", .doc = "The value itself; no gradient goes through it.", .numpy = "a",
+    .name = "stop",
+    .doc = "The value itself; no gradient goes through it.",
+    .numpy = "a",
     .back = "Identity a",
-    .arity = 1, .axes = "e", .text = "stop(a)", .cases = "f32[2,3]\nf64[4]\ni64[3]\nf32[0,2]"};
+    .arity = 1,
+    .axes = "e",
+    .text = "stop(a)",
+    .cases = "f32[2,3]\nf64[4]\ni64[3]\nf32[0,2]",
+};
 
 const op *const ops_cast[] = {&cast_op, &identity_op, &stop_op, &rematerialize_op, NULL};

@@ -29,8 +29,8 @@ static bool adapt_causal_conv(const onnx_call *c, const node **out, err *e)
     const node *x = c->in[0], *w = c->in[1], *bias = onnx_in(c, 2), *past = onnx_in(c, 3);
     const bool smooth = !strcmp(activation, "silu") || !strcmp(activation, "swish");
     if (x->type.rank != 3 || w->type.rank != 3 || w->type.dim[2] < 1)
-        return err_set(e, TS_BAD_INPUT, "CausalConvWithState: ranks %d and %d; [batch, channel, time] and "
-                                        "[channel, 1, kernel] expected",
+        return err_set(e, TS_BAD_INPUT,
+                       "CausalConvWithState: ranks %d and %d; [batch, channel, time] and [channel, 1, kernel] expected",
                        x->type.rank, w->type.rank);
     if (!smooth && strcmp(activation, "none"))
         return err_set(e, TS_UNSUPPORTED, "CausalConvWithState: activation \"%s\", silu, swish or none expected",
@@ -64,13 +64,17 @@ static const node *causal_lower(graph *g, const node *n)
 
 /* ---- records ---- */
 static const op causal_op = {
-    .name = "causal_conv", .doc = "Convolution along time, a kernel for each channel, over the past and x.",
+    .name = "causal_conv",
+    .doc = "Convolution along time, a kernel for each channel, over the past and x.",
     .numpy = "conv(np.concatenate([c, a], 2), b, None, None, None, a.shape[1])",
     .onnx = (const onnx_rule[]){{"CausalConvWithState", 27, adapt_causal_conv}, {0}},
     .onnx_takes = "CausalConvWithState:4,2,activation",
     .onnx_types = "CausalConvWithState:F",
     .onnx_cases = "CausalConvWithState f32[2,3,7] f32[3,1,4]",
-    .arity = 3, .axes = "n c t", .lower = causal_lower,
-    .cases = "f32[2,3,7] f32[3,1,4] f32[2,3,3]\nf64[1,2,1] f64[2,1,3] f64[1,2,2]\nf32[1,2,5] f32[2,1,1] f32[1,2,0]"};
+    .arity = 3,
+    .axes = "n c t",
+    .lower = causal_lower,
+    .cases = "f32[2,3,7] f32[3,1,4] f32[2,3,3]\nf64[1,2,1] f64[2,1,3] f64[1,2,2]\nf32[1,2,5] f32[2,1,1] f32[1,2,0]",
+};
 
 const op *const ops_causal_conv[] = {&causal_op, NULL};

@@ -50,7 +50,8 @@ static const op conv_last_op = {
     .cases =
         "f32[1,28,3] f32[32,3,3]\nf32[1,28,3] f32[32,5,3] strides=[2] pads=[3,3]\n"
         "f32[1,14,19,3] f32[8,5,5,3] strides=[2,2] pads=[3,3,3,3]\nf64[2,7,8,6] f64[6,3,2,2] group=3 dilations=[2,1]\n"
-        "f32[1,4,5,3,2] f32[2,2,2,2,2]"};
+        "f32[1,4,5,3,2] f32[2,2,2,2,2]",
+};
 
 static const op max_pool_last_op = {
     .name = "max_pool_last",
@@ -62,7 +63,8 @@ static const op max_pool_last_op = {
     .attr = max_pool_attributes,
     .lower = lower_last,
     .cases =
-        "f32[1,14,19,3] kernel=[2,2]\nf32[1,14,19,3] kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\nf32[2,9,2] kernel=[3]"};
+        "f32[1,14,19,3] kernel=[2,2]\nf32[1,14,19,3] kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\nf32[2,9,2] kernel=[3]",
+};
 
 static const op average_pool_last_op = {
     .name = "average_pool_last",
@@ -75,6 +77,7 @@ static const op average_pool_last_op = {
     .lower = lower_last,
     .cases =
         "f32[1,14,19,3] kernel=[2,2]\nf32[1,14,19,3] kernel=[3,3] strides=[2,2] pads=[1,1,1,1] count_include_pad=1\n"
-        "f64[2,9,2] kernel=[3] pads=[1,0]"};
+        "f64[2,9,2] kernel=[3] pads=[1,0]",
+};
 
 const op *const ops_channels_last[] = {&conv_last_op, &max_pool_last_op, &average_pool_last_op, NULL};

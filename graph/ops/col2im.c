@@ -118,6 +118,7 @@ static const op col2im_op = {
     .body = col2im_body,
     .cases = "f32[1,5,5] image=[5,5] block=[1,5]\nf32[2,8,9] image=[4,4] block=[2,2]\n"
              "f64[1,4,4] image=[5,5] block=[2,2] strides=[2,2] dilations=[2,1]\n"
-             "f32[1,4,25] image=[4,4] block=[2,2] pads=[1,1,1,1]\nf32[1,3,5] image=[7] block=[3]"};
+             "f32[1,4,25] image=[4,4] block=[2,2] pads=[1,1,1,1]\nf32[1,3,5] image=[7] block=[3]",
+};
 
 const op *const ops_col2im[] = {&col2im_op, NULL};

@@ -107,8 +107,8 @@ static bool adapt_conv_transpose(const onnx_call *c, const node **out, err *e)
     graph *g = c->g;
     const type *x = &c->in[0]->type, *w = &c->in[1]->type;
     if (x->rank != w->rank || x->rank < 3 || x->rank > 2 + MAX_SPACE)
-        return err_set(e, TS_BAD_INPUT, "ConvTranspose: ranks %d and %d, equal ones of 3 to %d expected",
-                       x->rank, w->rank, MAX_SPACE + 2);
+        return err_set(e, TS_BAD_INPUT, "ConvTranspose: ranks %d and %d, equal ones of 3 to %d expected", x->rank,
+                       w->rank, MAX_SPACE + 2);
     if (!window_adapt(c, w->dim + 2, list, e) || !padding_fits(c, list, e))
         return false;
     int64_t *pads = arena_array(&g->mem, 2 * MAX_SPACE, sizeof *pads);
@@ -145,8 +145,9 @@ static bool transpose_shape(const node *n, type *out, err *e)
             (long long)x->dim[1], (long long)groups, (long long)w->dim[0]);
     *out = (type){.dtype = dtype_promote(x->dtype, w->dtype), .rank = x->rank, .dim = {x->dim[0]}};
     if (!int_mul(w->dim[1], groups, &out->dim[1]))
-        return err_set(e, TS_BAD_INPUT, "%lld channels of the weight in each of %lld groups, at most 2^63 - 1 in all "
-                       "expected", (long long)w->dim[1], (long long)groups);
+        return err_set(e, TS_BAD_INPUT,
+                       "%lld channels of the weight in each of %lld groups, at most 2^63 - 1 in all expected",
+                       (long long)w->dim[1], (long long)groups);
     for (int s = 0; s < win.n; s++)
         out->dim[s + 2] = win.out[s];
     return true;
@@ -303,9 +304,8 @@ static const node *without_strides(graph *g, const node *n)
         return NULL;
     arena mem = {0};
     const expr *value = any_phase(&p, &mem, 0);
-    const node *y = err_is(&g->err)
-                        ? NULL
-                        : g_element_of(g, &(spelling){n->type.rank, 0, n->type.dim, "add", NULL}, value);
+    const node *y = err_is(&g->err) ? NULL
+                                    : g_element_of(g, &(spelling){n->type.rank, 0, n->type.dim, "add", NULL}, value);
     arena_free(&mem);
     return y;
 }
@@ -345,16 +345,25 @@ static const op conv_transpose_op = {
     .onnx_takes = "ConvTranspose:3,1,auto_pad,dilations,group,kernel_shape,output_padding,output_shape,pads,"
                   "strides",
     .onnx_types = "ConvTranspose:F",
-    .arity = 2, .axes = "n oc oh ow | ic kh kw",
-    .attr = (const attr_spec[]){
-        {"strides", 'I', ""}, {"dilations", 'I', ""}, {"pads", 'I', ""}, {"group", 'i', "1"},
-        {"output_padding", 'I', ""}, {0}},
-    .shape = transpose_shape, .body = transpose_body,
-    .grad = transpose_grad, .grad_for = transpose_grad_for, .way = phases_way, .alternative = without_strides,
+    .arity = 2,
+    .axes = "n oc oh ow | ic kh kw",
+    .attr = (const attr_spec[]){{"strides", 'I', ""},
+                                {"dilations", 'I', ""},
+                                {"pads", 'I', ""},
+                                {"group", 'i', "1"},
+                                {"output_padding", 'I', ""},
+                                {0}},
+    .shape = transpose_shape,
+    .body = transpose_body,
+    .grad = transpose_grad,
+    .grad_for = transpose_grad_for,
+    .way = phases_way,
+    .alternative = without_strides,
     .cases = "f32[1,3,9] f32[3,4,3]\nf32[2,4,5,6] f32[4,3,3,3] pads=[1,1,1,1] group=2\n"
              "f32[1,2,4,5] f32[2,3,3,2] strides=[2,3] output_padding=[1,2]\n"
              "f32[1,2,3,4,3] f32[2,2,2,2,2] strides=[2,1,1]\nf64[1,2,5] f64[2,1,3] dilations=[2] pads=[1,0]\n"
              "f32[1,2,3,3] f32[2,1,2,2] pads=[-1,0,0,-2]\nf32[1,3,2] f32[3,2,1] strides=[3]\n"
-             "i32[1,1,3] i32[1,2,2]\nf32[0,2,3] f32[2,1,2]"};
+             "i32[1,1,3] i32[1,2,2]\nf32[0,2,3] f32[2,1,2]",
+};
 
 const op *const ops_conv_transpose[] = {&conv_transpose_op, NULL};

@@ -102,7 +102,8 @@ static const node *places(graph *g, const node *n, const deformed *f, int s)
     return g_call2(g, "add", p, counted(g, t->dtype, rank, 2 + w->n + s, (progression){w->out[s], w->stride[s], 0}));
 }
 
-typedef struct tap { /* one of the elements around the points, [n, og, k..., o...] */
+/* One of the elements around the points, [n, og, k..., o...]. */
+typedef struct tap {
     const node *index, *weight, *inside; /* index: in the flat image; NULL, all three: nothing yet */
 } tap;
 
@@ -139,7 +140,7 @@ static const node *read_between(graph *g, const node *n, const deformed *f, int6
         for (int s = 0; s < f->w.n; s++)
             tap_along(g, &t, p[s], k >> s & 1, x->dim[s + 2]);
         const node *index = g_broadcast(g, g_reshape(g, t.index, 4, row), 4, all); /* [n, og, c, k o] */
-        const node *got = g_call2(g, "take_along_axis axis=3", flat, index); /* [n, og, c, k o] */
+        const node *got = g_call2(g, "take_along_axis axis=3", flat, index);       /* [n, og, c, k o] */
         got = g_call3(g, "where", g_reshape(g, t.inside, 4, row), got, g_scalar_like(g, flat, 0));
         got = g_call2(g, "multiply", got, g_call2(g, "multiply", g_reshape(g, t.weight, 4, row), mask));
         sum = sum ? g_call2(g, "add", sum, got) : got;
@@ -181,7 +182,8 @@ static const op deform_op = {
     .onnx_takes = "DeformConv:5,1,dilations,group,kernel_shape,offset_group,pads,strides",
     .onnx_types = "DeformConv:F",
     .onnx_cases = "DeformConv f32[1,2,5,4] f32[3,2,2,2] f32[1,8,4,3]",
-    .arity = 4, .axes = "n oc oh ow | ic kh kw",
+    .arity = 4,
+    .axes = "n oc oh ow | ic kh kw",
     .attr = (const attr_spec[]){{"strides", 'I', ""},
                                 {"dilations", 'I', ""},
                                 {"pads", 'I', ""},
@@ -193,6 +195,7 @@ static const op deform_op = {
              "f64[2,4,5,5] f64[2,2,3,2] f64[2,24,3,3] f64[2,12,3,3] group=2 offset_group=2 strides=[2,2] "
              "pads=[1,0,1,1]\n"
              "f64[1,2,7] f64[2,1,3] f64[1,3,3] f64[1,3,3] group=2 dilations=[2]\n"
-             "f32[1,1,3,3,2] f32[1,1,2,1,2] f32[1,12,2,3,1] f32[1,4,2,3,1]"};
+             "f32[1,1,3,3,2] f32[1,1,2,1,2] f32[1,12,2,3,1] f32[1,4,2,3,1]",
+};
 
 const op *const ops_deform_conv[] = {&deform_op, NULL};

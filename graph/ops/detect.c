@@ -64,10 +64,13 @@ static bool nms_body(defn *d, err *e)
 {
     const type *scores = &d->node->in[1]->type;
     const int64_t parameter[] = {scores->dim[0], scores->dim[1], scores->dim[2], node_int(d->node, "most"),
-                             node_int(d->node, "centred")};
+                                 node_int(d->node, "centred")};
     (void)e;
-    defn_routine(d, &(routine){.name = "nms", .run = routine_nms, .n_parameter = COUNT(parameter),
-                               .parameter = parameter, .scratch = scores->dim[2]});
+    defn_routine(d, &(routine){.name = "nms",
+                               .run = routine_nms,
+                               .n_parameter = COUNT(parameter),
+                               .parameter = parameter,
+                               .scratch = scores->dim[2]});
     return true;
 }
 
@@ -81,9 +84,13 @@ static const op nms_op = {
     .onnx_takes = "NonMaxSuppression:5,1,center_point_box",
     .onnx_types = "NonMaxSuppression:ffif",
     .onnx_cases = "NonMaxSuppression f32[1,4,4]*=1 f32[1,2,4]=1 i64[]=2",
-    .arity = 3, .axes = "b c k", .attr = (const attr_spec[]){{"most", 'i', NULL}, {"centred", 'i', "0"}, {0}},
-    .shape = nms_shape, .body = nms_body,
+    .arity = 3,
+    .axes = "b c k",
+    .attr = (const attr_spec[]){{"most", 'i', NULL}, {"centred", 'i', "0"}, {0}},
+    .shape = nms_shape,
+    .body = nms_body,
     .cases = "f32[2,9,4] f32[2,3,9] f32[2]=0.2 most=4\nf32[1,20,4]+ f32[1,1,20] f32[2]=0.5 most=20 centred=1\n"
-             "f64[1,7,4] f64[1,2,7] f64[2]=0 most=3\nf32[1,0,4] f32[1,2,0] f32[2]=0 most=0"};
+             "f64[1,7,4] f64[1,2,7] f64[2]=0 most=3\nf32[1,0,4] f32[1,2,0] f32[2]=0 most=0",
+};
 
 const op *const ops_detect[] = {&nms_op, NULL};

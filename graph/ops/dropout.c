@@ -206,7 +206,11 @@ static const op dropout_op = {
     .onnx_cases = "Dropout f32[3]",
     .back = "Dropout a",
     .trained = "in=2",
-    .arity = 1, .axes = "e", .attr = (const attr_spec[]){{"rate", 'f', "0.5"}, {0}}, .text = "a",
-    .cases = "f32[2,3]\nf64[] rate=0.1"};
+    .arity = 1,
+    .axes = "e",
+    .attr = (const attr_spec[]){{"rate", 'f', "0.5"}, {0}},
+    .text = "a",
+    .cases = "f32[2,3]\nf64[] rate=0.1",
+};
 
 const op *const ops_dropout[] = {&dropout_op, NULL};

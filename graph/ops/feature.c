@@ -28,10 +28,12 @@ static bool make_binarize(const onnx_call *c, onnx_value *out, err *e)
 
 /* ---- records ---- */
 static const op feature_op = {
-    .name = "features", .doc = "Columns and thresholds of older machine learning, as other operations.",
+    .name = "features",
+    .doc = "Columns and thresholds of older machine learning, as other operations.",
     .onnx_takes = "ai.onnx.ml.ArrayFeatureExtractor:2,1 ai.onnx.ml.Binarizer:1,1,threshold",
     .form = (const onnx_form[]){{"ai.onnx.ml.ArrayFeatureExtractor", 1, make_extract},
                                 {"ai.onnx.ml.Binarizer", 1, make_binarize},
-                                {0}}};
+                                {0}},
+};
 
 const op *const ops_feature[] = {&feature_op, NULL};

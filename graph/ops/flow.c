@@ -41,8 +41,7 @@ static bool pick(const onnx_call *c, const node *cond, const onnx_value *yes, co
     if (!type_equal(&yes->node->type, &no->node->type)) {
         text a = {0}, b = {0};
         type_print(&a, &yes->node->type), type_print(&b, &no->node->type);
-        onnx_wait(c, e, "a condition known only at run time decides between %s and %s", text_str(&a),
-                text_str(&b));
+        onnx_wait(c, e, "a condition known only at run time decides between %s and %s", text_str(&a), text_str(&b));
         text_free(&a), text_free(&b);
         return false;
     }
@@ -101,7 +100,8 @@ static const node *joined(graph *g, const gathered *all, const node *like, int64
             axis += t.rank + 1;
         if (axis < 0 || axis > t.rank || t.rank == MAX_RANK)
             return g_fail(g, TS_BAD_INPUT, "axis %lld of a result of rank %d, one from 0 to %d expected",
-                          (long long)axis, t.rank + 1, t.rank), NULL;
+                          (long long)axis, t.rank + 1, t.rank),
+                   NULL;
         memmove(t.dim + axis + 1, t.dim + axis, (size_t)(t.rank - axis) * sizeof *t.dim);
         t.dim[axis] = 0, t.rank++;
         return g_const(g, "", &t, NULL);
@@ -256,7 +256,7 @@ static const node *both(graph *g, const node *a, const node *b) /* truth values,
 static const node *goes_on(const loop *l, const node *trip, const node *condition)
 {
     graph *g = l->c->g;
-    const node *next = l->count ? g_call2(g, "add", trip, g_scalar(g, TS_I64, 1)) : NULL; /* [] */
+    const node *next = l->count ? g_call2(g, "add", trip, g_scalar(g, TS_I64, 1)) : NULL;    /* [] */
     const node *more = both(g, next ? g_call2(g, "less", next, l->count) : NULL, condition); /* [] */
     return both(g, more, l->active);
 }
@@ -315,11 +315,11 @@ static bool make_loop(const onnx_call *c, onnx_value *out, err *e)
     }
     if (l.count)
         return onnx_wait(c, e, "the number of trips is known only at run time%s",
-                       l.n_scan ? ", and it gathers a result for every trip" : "");
+                         l.n_scan ? ", and it gathers a result for every trip" : "");
     for (int64_t trip = 0; trip < l.trips && l.go != NO; trip++) {
         if (l.go == LATER && (l.trips == FOREVER || l.n_scan > 0))
             return onnx_wait(c, e, "its end is known only at run time, and %s",
-                           l.n_scan ? "it gathers a result for every trip" : "nothing bounds it");
+                             l.n_scan ? "it gathers a result for every trip" : "nothing bounds it");
         if (!pass_loop(&l, trip, e) || !step_loop(&l, e))
             return false;
     }
@@ -357,8 +357,8 @@ static bool begin_scan(scan *s, err *e)
     const onnx_call *c = s->c;
     const int64_t n = onnx_int(c, "num_scan_inputs", 0);
     if (n < 1 || n > c->n_in || n > MOST_SCANNED)
-        return err_set(e, TS_BAD_INPUT, "num_scan_inputs is %lld of %d inputs, 1 to all of them expected",
-                       (long long)n, c->n_in);
+        return err_set(e, TS_BAD_INPUT, "num_scan_inputs is %lld of %d inputs, 1 to all of them expected", (long long)n,
+                       c->n_in);
     s->n_in = (int)n, s->n_state = c->n_in - s->n_in, s->n_out = c->n_out - s->n_state;
     if (s->n_out > MOST_SCANNED)
         return err_set(e, TS_UNSUPPORTED, "%d gathered outputs, at most %d expected", s->n_out, MOST_SCANNED);
@@ -515,10 +515,18 @@ static bool make_scan_8(const onnx_call *c, onnx_value *out, err *e)
 
 /* ---- records ---- */
 static const op flow_op = {
-    .name = "flow", .doc = "Branches and loops of a file, resolved while its graph is built.",
+    .name = "flow",
+    .doc = "Branches and loops of a file, resolved while its graph is built.",
     .onnx_takes = "If:1,*,else_branch,then_branch Loop:*,*,body Scan:*,*,body,directions,num_scan_inputs,"
                   "scan_input_axes,scan_input_directions,scan_output_axes,scan_output_directions",
-    .form = (const onnx_form[]){{"If", 1, make_if}, {"Loop", 1, make_loop}, {"Scan", 8, make_scan_8},
-                                {"Scan", 9, make_scan}, {0}}};
+    .form =
+        (const onnx_form[]){
+            {"If", 1, make_if},
+            {"Loop", 1, make_loop},
+            {"Scan", 8, make_scan_8},
+            {"Scan", 9, make_scan},
+            {0},
+        },
+};
 
 const op *const ops_flow[] = {&flow_op, NULL};

@@ -125,8 +125,7 @@ static void believe(scope *s, const expr *condition, bool holds)
     else if (!strcmp(is, "not"))
         believe(s, condition->arg[0], !holds);
     else if ((!strcmp(is, "lt") || !strcmp(is, "le")) && s->n < COUNT(s->fact))
-        s->fact[s->n++] =
-            (ordered){condition->arg[!holds], condition->arg[holds], !strcmp(is, holds ? "lt" : "le")};
+        s->fact[s->n++] = (ordered){condition->arg[!holds], condition->arg[holds], !strcmp(is, holds ? "lt" : "le")};
 }
 
 /* A place that is read must lie inside: by the extents of the axes, or by a condition around it. Places that are
@@ -437,8 +436,7 @@ static bool fold_shape(const node *n, type *out, err *e)
     const expr *x = spelled_fold(n, &mem, 1u << out->rank, e);
     bool ok = x != NULL;
     for (int i = 0; ok && i < x->n; i++)
-        ok = x_expand(&mem, n->scalars, x->arg[i], e) &&
-             (empty || inside(x->arg[i], &(scope){.extent = extent}, e));
+        ok = x_expand(&mem, n->scalars, x->arg[i], e) && (empty || inside(x->arg[i], &(scope){.extent = extent}, e));
     if (ok)
         out->dtype = x->dtype;
     arena_free(&mem);
@@ -482,25 +480,39 @@ static const op formula_op = {
     .name = "formula",
     .doc = "A function of operands a, b, c, ... spelled out without blanks, element by element: a*exp(-b).",
     .numpy = "formula(text, x)",
-    .arity = -1, .axes = "e", .attr = (const attr_spec[]){{"text", 's', NULL}, {0}}, .calls = true,
-    .shape = formula_shape, .extents = extents_pointwise, .body = formula_body,
+    .arity = -1,
+    .axes = "e",
+    .attr = (const attr_spec[]){{"text", 's', NULL}, {0}},
+    .calls = true,
+    .shape = formula_shape,
+    .extents = extents_pointwise,
+    .body = formula_body,
     .cases = "f32[2,3] text=a*a\nf32[2,3] f32[3] text=a*exp(-abs(b))\nf64[4,1] f32[3] f64[] text=a-b/(2+c*c)\n"
              "f32[5] f32[5] text=select(lt(a,b),a,b*0.5)\ni32[4] i32[4] text=a+3*b\nf32[3] i64[3] text=a*f32(b)\n"
-             "f32[4] text=a<0.5\nf32[0,2] text=sqrt(abs(a))"};
+             "f32[4] text=a<0.5\nf32[0,2] text=sqrt(abs(a))",
+};
 
 static const op element_op = {
     .name = "element",
     .doc = "One element at i0, i1, ... spelled out without blanks, over axes `dims`, then `folds` to be folded away.",
     .numpy = "element(text, x, dims, folds, fold)",
     .arity = -1,
-    .attr = (const attr_spec[]){
-        {"dims", 'I', NULL}, {"folds", 'I', "[]"}, {"fold", 's', "add"}, {"text", 's', NULL}, {0}},
-    .shape = element_shape, .body = element_body,
+    .attr =
+        (const attr_spec[]){
+            {"dims", 'I', NULL},
+            {"folds", 'I', "[]"},
+            {"fold", 's', "add"},
+            {"text", 's', NULL},
+            {0},
+        },
+    .shape = element_shape,
+    .body = element_body,
     .cases = "f32[2,3] dims=[3,2] text=a[i1,i0]\nf32[4,5] f32[5,3] dims=[4,3] folds=[5] text=a[i0,i2]*b[i2,i1]\n"
              "f32[7] dims=[5] folds=[3] fold=max text=a[i0+i1]\nf32[6] dims=[] folds=[6] fold=mul text=a[i0]+1\n"
              "f64[4] dims=[6] text=select(and(le(1,i0),lt(i0,5)),a[i0-1],0)\n"
              "f32[6] i64[4]<6 dims=[4] text=a[abs(b[i0])]\nf32[3,2] dims=[2,0] text=a[i1,i0]\n"
-             "f32[2,3] dims=[3] folds=[2] text=a[i1,i0]*f32(i0)\ni64[4] dims=[2] folds=[2] text=a[i0*2+i1]"};
+             "f32[2,3] dims=[3] folds=[2] text=a[i1,i0]*f32(i0)\ni64[4] dims=[2] folds=[2] text=a[i0*2+i1]",
+};
 
 static const op fold_op = {
     .name = "fold",
@@ -508,9 +520,15 @@ static const op fold_op = {
            "axes `folds`; `text` is the element. `merge`: states after two sets of points, s and t; most follow.",
     .numpy = "several(worth, x, dims, folds, start, step, text)",
     .arity = -1,
-    .attr = (const attr_spec[]){{"dims", 'I', NULL}, {"folds", 'I', NULL}, {"start", 's', NULL}, {"step", 's', NULL},
-                                {"merge", 's', ""}, {"text", 's', NULL}, {0}},
-    .shape = fold_shape, .body = fold_body,
+    .attr = (const attr_spec[]){{"dims", 'I', NULL},
+                                {"folds", 'I', NULL},
+                                {"start", 's', NULL},
+                                {"step", 's', NULL},
+                                {"merge", 's', ""},
+                                {"text", 's', NULL},
+                                {0}},
+    .shape = fold_shape,
+    .body = fold_body,
     .cases = "f32[3,70] dims=[3] folds=[70] start=0,-9 step=s0+a[i0,i1],max(s1,a[i0,i1]) text=s0-8*s1\n"
              "f32[40,3] dims=[3] folds=[40] start=-inf,i64(-1) "
              "step=select(le(s0,a[i1,i0]),a[i1,i0],s0),select(le(s0,a[i1,i0]),i1,s1) text=s1\n"
@@ -518,6 +536,7 @@ static const op fold_op = {
              "s2+(a[i0]-s1)*(a[i0]-(s1+(a[i0]-s1)/(s0+1))) text=s2/s0\n"
              "i64[5,6] i64[6] dims=[5] folds=[6] start=1,0 step=select(lt(a[i0,i1],b[i1]),0-s0,s0),"
              "select(lt(a[i0,i1],b[i1]),s1+1,s1) merge=s0*t0,s1+t1 text=s0*(s1+1)\n"
-             "f32[4] dims=[2] folds=[2,0] start=1,2 step=s0+a[i0],s1 text=s0+s1+f32(i0)"};
+             "f32[4] dims=[2] folds=[2,0] start=1,2 step=s0+a[i0],s1 text=s0+s1+f32(i0)",
+};
 
 const op *const ops_formula[] = {&formula_op, &element_op, &fold_op, NULL};

@@ -83,8 +83,9 @@ static bool gather_nd_shape(const node *n, type *out, err *e)
                        (long long)batch, places->rank);
     const int64_t depth = batch + places->dim[places->rank - 1]; /* leading axes of the operand that are used up */
     if (depth > t->rank)
-        return err_set(e, TS_BAD_INPUT, "places of length %lld for rank %d, at most the rank without batch axes "
-                       "expected", (long long)(depth - batch), t->rank);
+        return err_set(e, TS_BAD_INPUT,
+                       "places of length %lld for rank %d, at most the rank without batch axes expected",
+                       (long long)(depth - batch), t->rank);
     const int rank = places->rank - 1 + t->rank - (int)depth;
     if (rank > MAX_RANK)
         return err_set(e, TS_BAD_INPUT, "the result would have rank %d, at most %d is possible", rank, MAX_RANK);
@@ -105,13 +106,13 @@ static bool along_shape(const node *n, type *out, err *e)
     if (!attr_axis(n, "axis", t->rank, &axis, e) || !whole_places(n, e))
         return false;
     if (places->rank != t->rank)
-        return err_set(e, TS_BAD_INPUT, "places have rank %d, the operand %d: equal ranks expected",
-                       places->rank, t->rank);
+        return err_set(e, TS_BAD_INPUT, "places have rank %d, the operand %d: equal ranks expected", places->rank,
+                       t->rank);
     *out = *places, out->dtype = t->dtype;
     for (int i = 0; i < t->rank; i++)
         if (i != axis && places->dim[i] > t->dim[i])
-            return err_set(e, TS_BAD_INPUT, "axis %d of the places is longer than that of the operand, at most as "
-                           "long expected", i);
+            return err_set(e, TS_BAD_INPUT,
+                           "axis %d of the places is longer than that of the operand, at most as long expected", i);
     return true;
 }
 
@@ -186,16 +187,21 @@ static const node *along_grad(graph *g, const node *call, const node *y, const n
 
 /* ---- records ---- */
 static const op gather_op = {
-    .name = "gather", .doc = "The parts of the first tensor along an axis that the second lists, as in an embedding.",
+    .name = "gather",
+    .doc = "The parts of the first tensor along an axis that the second lists, as in an embedding.",
     .numpy = "np.take(a, b, axis=axis)",
     .onnx = (const onnx_rule[]){{"Gather", 1, adapt_gather}, {0}},
     .onnx_takes = "Gather:2,1,axis",
     .onnx_types = "Gather:.i",
     .back = "Gather a b axis=axis",
-    .arity = 2, .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}}, .shape = gather_shape, .body = gather_body,
+    .arity = 2,
+    .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}},
+    .shape = gather_shape,
+    .body = gather_body,
     .grad = gather_grad,
     .cases = "f32[5,4] i64[2,3]<5\nf32[5,4] i64[]<5\nf32[2,5,3] i32[4]<5 axis=1\ni64[3,4] u8[2]<4 axis=-1\n"
-             "f32[5,4] i64[0]\nf32[5,0] i64[2]<5\nbool[6] i64[7]<6\nf32[0,4] i64[0,2]"};
+             "f32[5,4] i64[0]\nf32[5,0] i64[2]<5\nbool[6] i64[7]<6\nf32[0,4] i64[0,2]",
+};
 
 static const op gather_nd_op = {
     .name = "gather_nd",
@@ -205,10 +211,12 @@ static const op gather_nd_op = {
     .onnx_types = "GatherND:.i",
     .arity = 2,
     .attr = (const attr_spec[]){{"batch_dims", 'i', "0"}, {0}},
-    .shape = gather_nd_shape, .body = gather_nd_body,
+    .shape = gather_nd_shape,
+    .body = gather_nd_body,
     .cases = "f32[4,5] i64[3,2]<4\nf32[4,5] i64[3,1]<4\nf32[4,4,2] i64[2,3,2]<4\n"
              "f32[2,3,4] i64[2,5,1]<3 batch_dims=1\ni64[2,3,4] i32[2,1]<3 batch_dims=1\nf32[4] i64[0,1]\n"
-             "f32[4,5] i64[2]<4"};
+             "f32[4,5] i64[2]<4",
+};
 
 static const op along_op = {
     .name = "take_along_axis",
@@ -217,9 +225,13 @@ static const op along_op = {
              "enumerate(b.shape))], b, axis)",
     .onnx = (const onnx_rule[]){{"GatherElements", 11, NULL}, {0}},
     .onnx_types = "GatherElements:.i",
-    .arity = 2, .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}}, .shape = along_shape, .body = along_body,
+    .arity = 2,
+    .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}},
+    .shape = along_shape,
+    .body = along_body,
     .grad = along_grad,
     .cases = "f32[3,4] i64[2,4]<3\nf32[3,4] i64[3,5]<4 axis=1\ni64[2,3,4] i32[2,3,1]<4 axis=-1\nf32[3,4] i64[0,4]\n"
-             "f32[3,4] i64[2,2]<3"};
+             "f32[3,4] i64[2,2]<3",
+};
 
 const op *const ops_gather[] = {&gather_op, &gather_nd_op, &along_op, NULL};

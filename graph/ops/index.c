@@ -61,8 +61,7 @@ static bool cut_by(cut *c, int axis, int64_t dim, const item *k, err *e)
     c->start[axis] = at, c->size[axis] = 1;
     if (at >= 0 && at < dim)
         return true;
-    return err_set(e, TS_BAD_INPUT, "%lld is outside axis %d of extent %lld", (long long)k->v[0], axis,
-                   (long long)dim);
+    return err_set(e, TS_BAD_INPUT, "%lld is outside axis %d of extent %lld", (long long)k->v[0], axis, (long long)dim);
 }
 
 /* Which axes of the sliced tensor are listed, and by what. */
@@ -285,7 +284,8 @@ static const op index_op = {
         "f32[4,5,6] i32[3]<4 u8[3]<5 key=b,c\nf32[4,5,6] i64[2,1]<4 i64[3]<6 key=b,:,c\n"
         "f32[4,5,6] i64[3]<5 key=1,b\nf32[4,5,6] i64[3]<6 key=1,:,b\nf32[4,5,6] i64[3]<5 key=::2,b,None,-1\n"
         "f32[4,5] i64[3]<5 key=...,b\nf32[3,2] bool[3]=1 key=b\nf32[3,2,4] bool[3,2]=1 key=b,1:3\nf32[3] bool[3]=0 "
-        "key=b\nf32[4,5] i64[]<4 key=b"};
+        "key=b\nf32[4,5] i64[]<4 key=b",
+};
 
 static const op take_at_op = {
     .name = "take_at",
@@ -299,7 +299,8 @@ static const op take_at_op = {
     .body = take_at_body,
     .cases =
         "f32[4,5] i64[3]<5 axes=[1]\nf32[4,5,6] i64[2,1]<4 u8[3]<6 axes=[0,2]\nf32[4,5] i32[2]<4 i32[2]<5 axes=[0,1]\n"
-        "i64[3,2] i64[0] axes=[0]"};
+        "i64[3,2] i64[0] axes=[0]",
+};
 
 static const op set_item_op = {
     .name = "set_item",
@@ -313,6 +314,7 @@ static const op set_item_op = {
     .cases = "f32[5,6,4] f32[3,4] key=0,2:5\nf32[4,5] f32[] key=1\nf32[4,5] f32[5] key=::2\ni64[7] i64[3] key=5:0:-2\n"
              "f32[4,5] f32[4,1] key=...\nf32[4,5] f64[3,5] i64[3]<4 key=b\nf32[4,5] f32[] i64[3]<4 i64[3]<5 key=b,c\n"
              "f32[3,2] f32[2] bool[3]=1 key=b\nf32[4,5] f32[2,3] i64[2,3]<5 key=1,b\nf32[4] f32[1,1,2] key=1:3\n"
-             "f32[4] f32[] key=2:2"};
+             "f32[4] f32[] key=2:2",
+};
 
 const op *const ops_index[] = {&index_op, &take_at_op, &set_item_op, NULL};

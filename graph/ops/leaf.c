@@ -81,27 +81,39 @@ static bool make_parameter(const onnx_call *c, onnx_value *out, err *e)
 }
 
 /* ---- records ---- */
-static const op input_op = {.name = "input", .doc = "A tensor given at every run."};
+static const op input_op = {
+    .name = "input",
+    .doc = "A tensor given at every run.",
+};
 
 static const op weight_op = {
     .name = "weight",
     .doc = "A tensor that belongs to the model.",
     .onnx_takes = "tessera.parameter:0,1,dtype,mean,scale,seed,shape",
-    .form = (const onnx_form[]){{"tessera.parameter", 1, make_parameter}, {0}}};
+    .form = (const onnx_form[]){{"tessera.parameter", 1, make_parameter}, {0}},
+};
 
 static const op const_op = {
     .name = "const",
     .doc = "A tensor whose value is known while the graph is built.",
     .onnx_takes = "Constant:0,1,sparse_value,value,value_float,value_floats,value_int,value_ints,value_string,"
                   "value_strings Shape:1,1,end,start Size:1,1",
-    .onnx = (const onnx_rule[]){
-        {"Constant", 1, adapt_constant}, {"Shape", 1, adapt_shape}, {"Size", 1, adapt_size}, {0}},
+    .onnx =
+        (const onnx_rule[]){
+            {"Constant", 1, adapt_constant},
+            {"Shape", 1, adapt_shape},
+            {"Size", 1, adapt_size},
+            {0},
+        },
     .onnx_cases = "Constant value_float=0.5\n"
                   "Shape f32[2,3]\n"
-                  "Size f32[2,3]"};
+                  "Size f32[2,3]",
+};
 
-static const op operand_op = {.name = "trip_operand",
-                              .doc = "In a trip of a scan: an operand, or the state or row at hand of one; or, behind "
-                                     "the last one, the trip's number."};
+static const op operand_op = {
+    .name = "trip_operand",
+    .doc = "In a trip of a scan: an operand, or the state or row at hand of one; or, behind "
+           "the last one, the trip's number.",
+};
 
 const op *const ops_leaf[] = {&input_op, &weight_op, &const_op, &operand_op, NULL};

@@ -71,8 +71,8 @@ static const node *nll_loss_lower(graph *g, const node *n)
                NULL;
     const node *x = n->in[0], *labels = n->in[1], *counts = NULL;
     if (x->type.rank < 2 || labels->type.rank != x->type.rank - 1 || dtype_class(labels->type.dtype) != D_WHOLE)
-        return operands_refuse(2, n->in, &g->err,
-                               "logarithms [batch, class, ...] and labels, integers [batch, ...],"), NULL;
+        return operands_refuse(2, n->in, &g->err, "logarithms [batch, class, ...] and labels, integers [batch, ...],"),
+               NULL;
     if (ignore->kind == 'i')
         counts = g_call2(g, "not_equal", labels, g_scalar_like(g, labels, (double)ignore->i));
     const node *w = weight_of(g, x, labels, n->n_in > 2 ? n->in[2] : NULL, counts);
@@ -100,15 +100,18 @@ static const op nll_loss_op = {
     .numpy = "(lambda t, w: {'none': t * w, 'sum': (t * w).sum(), 'mean': (t * w).sum() / w.sum()}[reduction])("
              "-np.take_along_axis(a, np.where(b == ignore, 0, b)[:, None], 1)[:, 0], "
              "(np.ones(a.shape[1], a.dtype) if c is None else c)[np.where(b == ignore, 0, b)] * (b != ignore))",
-    .onnx = (const onnx_rule[]){
-        {"NegativeLogLikelihoodLoss", 12, adapt_nll_loss}, {"SoftmaxCrossEntropyLoss", 12, adapt_cross_entropy}, {0}},
+    .onnx = (const onnx_rule[]){{"NegativeLogLikelihoodLoss", 12, adapt_nll_loss},
+                                {"SoftmaxCrossEntropyLoss", 12, adapt_cross_entropy},
+                                {0}},
     .onnx_takes = "NegativeLogLikelihoodLoss:3,1,ignore_index,reduction SoftmaxCrossEntropyLoss:3,2,ignore_index,"
                   "reduction",
     .onnx_types = "NegativeLogLikelihoodLoss:FiF SoftmaxCrossEntropyLoss:FiF",
-    .arity = -1, .attr = (const attr_spec[]){{"reduction", 's', "mean"}, {"ignore", 'i', ""}, {0}},
+    .arity = -1,
+    .attr = (const attr_spec[]){{"reduction", 's', "mean"}, {"ignore", 'i', ""}, {0}},
     .lower = nll_loss_lower,
     .cases = "f32[3,5] i64[3]<5\nf32[3,5] i64[3]<5 reduction=sum\nf32[3,5,2] i32[3,2]<5 f32[5]+ reduction=none\n"
              "f32[9,5] i64[9]<5 f32[5]+ ignore=-1\nf64[9,3] u8[9]<3 ignore=2 reduction=none\n"
-             "f32[9,5,2,3] i64[9,2,3]<5 ignore=1\nf32[9,5] i64[9]<5 f32[5]+ reduction=sum ignore=0"};
+             "f32[9,5,2,3] i64[9,2,3]<5 ignore=1\nf32[9,5] i64[9]<5 f32[5]+ reduction=sum ignore=0",
+};
 
 const op *const ops_likelihood[] = {&nll_loss_op, NULL};

@@ -95,8 +95,7 @@ static bool adapt_linear(const onnx_call *c, const node **out, err *e)
     double scale = onnx_real(c, "scale", 0);
     scale = scale != 0 ? scale : 1 / sqrt((double)h.key);
     /* [batch, time, heads, group, key], then heads before time */
-    const node *q = g_reshape(g, g_cast(g, c->in[0], d), 5,
-                              (int64_t[]){h.batch, h.time, h.heads, h.group, h.key});
+    const node *q = g_reshape(g, g_cast(g, c->in[0], d), 5, (int64_t[]){h.batch, h.time, h.heads, h.group, h.key});
     in[0] = g_call1(g, "transpose axes=[0,2,1,3,4]", g_call2(g, "multiply", q, g_scalar(g, d, scale)));
     /* k [batch, heads, time, key], v [batch, heads, time, value] */
     in[1] = unpacked(g, c->in[1], h.heads, d), in[2] = unpacked(g, c->in[2], h.heads, d);
@@ -142,8 +141,8 @@ static const node *linear_lower(graph *g, const node *n)
         /* of this step: [batch, head, 1, key], [.., 1, value], [batch, head, 1, group, key] */
         const node *key = step_of(g, in[1], t), *value = step_of(g, in[2], t), *query = step_of(g, in[0], t);
         const node *column = g_call1(g, "transpose axes=[0,1,3,2]", key); /* [batch, head, key, 1] */
-        if (decay) /* along the keys, or one for all */
-            /* [batch, head, key, value], each key by its own decay */
+        if (decay)
+            /* [batch, head, key, value], each key by its own decay, or all by one */
             state = g_call2(g, "multiply", state, g_call1(g, "transpose axes=[0,1,3,2]", step_of(g, decay, t)));
         if (beta)
             /* the delta rule: what the state does not say yet, [batch, head, 1, value] */
@@ -168,12 +167,15 @@ static const op linear_op = {
     .onnx_takes = "LinearAttention:6,2,chunk_size,kv_num_heads,q_num_heads,scale,update_rule",
     .onnx_types = "LinearAttention:FFFfF",
     .onnx_cases = "LinearAttention f32[1,2,6] f32[1,2,6] f32[1,2,4] q_num_heads=2 kv_num_heads=2 update_rule=linear",
-    .arity = -1, .axes = "b h m n", .attr = (const attr_spec[]){{"decay", 'i', "0"}, {"beta", 'i', "0"}, {0}},
+    .arity = -1,
+    .axes = "b h m n",
+    .attr = (const attr_spec[]){{"decay", 'i', "0"}, {"beta", 'i', "0"}, {0}},
     .lower = linear_lower,
     .cases = "f32[2,2,3,2,4] f32[2,2,3,4] f32[2,2,3,5] f32[2,2,4,5]\n"
              "f64[1,2,4,1,3] f64[1,2,4,3] f64[1,2,4,2] f64[1,2,3,2] f64[1,2,4,3] decay=1\n"
              "f64[1,2,2,1,3] f64[1,2,2,3] f64[1,2,2,2] f64[1,2,3,2] f64[1,1,2,1] beta=1\n"
              "f64[1,2,2,3,3] f64[1,2,2,3] f64[1,2,2,2] f64[1,2,3,2] f64[1,2,2,1] f64[1,2,2,1] decay=1 beta=1\n"
-             "f64[1,1,1,1,2] f64[1,1,1,2] f64[1,1,1,3] f64[1,1,2,3]"};
+             "f64[1,1,1,1,2] f64[1,1,1,2] f64[1,1,1,3] f64[1,1,2,3]",
+};
 
 const op *const ops_linear_attention[] = {&linear_op, NULL};

@@ -75,8 +75,7 @@ static bool adapt_tf_idf(const onnx_call *c, const node **out, err *e)
         float *w = arena_array(&g->mem, (size_t)weights->n + 1, sizeof *w);
         for (int i = 0; i < weights->n; i++)
             w[i] = (float)weights->reals[i];
-        y = g_call2(g, "multiply", y,
-                    g_const(g, "", &(type){.dtype = TS_F32, .rank = 1, .dim = {weights->n}}, w));
+        y = g_call2(g, "multiply", y, g_const(g, "", &(type){.dtype = TS_F32, .rank = 1, .dim = {weights->n}}, w));
     }
     y = placed(g, y, index, width);
     return onnx_give(c, out, y && t->rank == 1 ? g_reshape(g, y, 1, &width) : y, e);
@@ -127,9 +126,13 @@ static const op ngrams_op = {
     .onnx_types = "TfIdfVectorizer:i",
     .onnx_cases = "TfIdfVectorizer i64[5] mode=TF pool_int64s=[1,2] ngram_counts=[0] ngram_indexes=[0,1] "
                   "min_gram_length=1 max_gram_length=1 max_skip_count=0",
-    .arity = 2, .axes = "r i", .attr = (const attr_spec[]){{"skips", 'i', "0"}, {0}}, .shape = ngrams_shape,
+    .arity = 2,
+    .axes = "r i",
+    .attr = (const attr_spec[]){{"skips", 'i', "0"}, {0}},
+    .shape = ngrams_shape,
     .body = ngrams_body,
     .cases = "i64[3,40]<3 i64[5,2]<3\ni64[2,30]<2 i64[4,3]<2 skips=4\ni64[1,9]<4 i64[3,1]<4\ni64[2,1]<3 i64[2,2]<3\n"
-             "i64[2,0] i64[2,2]<3 skips=1\ni64[1,6]<2 i64[2,2]<2 skips=9223372036854775806"};
+             "i64[2,0] i64[2,2]<3 skips=1\ni64[1,6]<2 i64[2,2]<2 skips=9223372036854775806",
+};
 
 const op *const ops_ngrams[] = {&ngrams_op, NULL};

@@ -32,8 +32,8 @@ const node *g_by_channel(graph *g, const node *x, const node *v)
     if (!x || !v)
         return NULL;
     if (v->type.rank != 1 || x->type.rank < 2 || v->type.dim[0] != x->type.dim[1])
-        return operands_refuse(2, (const node *[]){x, v}, &g->err,
-                               "x [batch, channel, ...] and a vector [channel]"), NULL;
+        return operands_refuse(2, (const node *[]){x, v}, &g->err, "x [batch, channel, ...] and a vector [channel]"),
+               NULL;
     for (int i = 1; i < x->type.rank; i++)
         shape[i - 1] = i == 1 ? x->type.dim[1] : 1;
     return g_apply(g, "reshape", v, 1, (attr[]){attr_ints("shape", x->type.rank - 1, shape)});
@@ -302,22 +302,34 @@ static const attr_spec from_axis[] = {{"axis", 'i', "-1"}, {"epsilon", 'f', "1e-
 static const attr_spec only_epsilon[] = {{"epsilon", 'f', "1e-05"}, {0}};
 
 static const op softmax_op = {
-    .name = "softmax", .doc = "Exponentials divided by their sum along an axis.",
+    .name = "softmax",
+    .doc = "Exponentials divided by their sum along an axis.",
     .numpy = "(z := np.exp(a - a.max(axis, keepdims=True, initial=-np.inf))) / z.sum(axis, keepdims=True)",
     .onnx = (const onnx_rule[]){{"Softmax", 1, adapt_softmax}, {0}},
     .onnx_takes = "Softmax:1,1,axis",
     .onnx_types = "Softmax:f",
-    .arity = 1, .axes = "r c", .attr = along, .lower = softmax_lower, .grad = softmax_grad,
-    .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7]\nf32[3,2] axis=0\nf32[1]\nf32[2,0]\nf32[0,2]\nf32[4,100]"};
+    .arity = 1,
+    .axes = "r c",
+    .attr = along,
+    .lower = softmax_lower,
+    .grad = softmax_grad,
+    .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7]\nf32[3,2] axis=0\nf32[1]\nf32[2,0]\nf32[0,2]\nf32[4,100]",
+};
 
 static const op log_softmax_op = {
-    .name = "log_softmax", .doc = "Logarithm of softmax along an axis.",
+    .name = "log_softmax",
+    .doc = "Logarithm of softmax along an axis.",
     .numpy = "(z := a - a.max(axis, keepdims=True, initial=-np.inf)) - np.log(np.exp(z).sum(axis, keepdims=True))",
     .onnx = (const onnx_rule[]){{"LogSoftmax", 1, adapt_log_softmax}, {0}},
     .onnx_takes = "LogSoftmax:1,1,axis",
     .onnx_types = "LogSoftmax:f",
-    .arity = 1, .axes = "r c", .attr = along, .lower = log_softmax_lower, .grad = log_softmax_grad,
-    .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7]\nf32[3,2] axis=0\nf32[1]\nf32[2,0]\nf32[0,2]"};
+    .arity = 1,
+    .axes = "r c",
+    .attr = along,
+    .lower = log_softmax_lower,
+    .grad = log_softmax_grad,
+    .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7]\nf32[3,2] axis=0\nf32[1]\nf32[2,0]\nf32[0,2]",
+};
 
 static const op layer_norm_op = {
     .name = "layer_norm",
@@ -327,21 +339,31 @@ static const op layer_norm_op = {
     .onnx = (const onnx_rule[]){{"LayerNormalization", 17, adapt_layer_norm}, {0}},
     .onnx_takes = "LayerNormalization:3,3,axis,epsilon,stash_type",
     .onnx_types = "LayerNormalization:F",
-    .arity = -1, .axes = "r c", .attr = from_axis, .lower = layer_norm_lower,
+    .arity = -1,
+    .axes = "r c",
+    .attr = from_axis,
+    .lower = layer_norm_lower,
     .cases = "f32[2,8] f32[8] f32[8]\nf32[2,3,16] f32[16] f32[16] epsilon=1e-12\n"
-             "f32[2,3,4] f32[3,4] f32[3,4] axis=1\nf64[5,7] f64[7]\nf32[3,5]\nf32[0,4] f32[4] f32[4]"};
+             "f32[2,3,4] f32[3,4] f32[3,4] axis=1\nf64[5,7] f64[7]\nf32[3,5]\nf32[0,4] f32[4] f32[4]",
+};
 
 static const op rms_norm_op = {
-    .name = "rms_norm", .doc = "Mean square 1 over the axes from `axis` on; then scale and bias where given.",
+    .name = "rms_norm",
+    .doc = "Mean square 1 over the axes from `axis` on; then scale and bias where given.",
     .numpy = "(lambda t: a / np.sqrt(np.square(a).mean(t, keepdims=True) + epsilon) * (1 if b is None else b) + (0 "
              "if c is None else c))(tuple(range(axis % a.ndim, a.ndim)))",
-    .onnx = (const onnx_rule[]){
-        {"RMSNormalization", 23, adapt_rms_norm}, {"SimplifiedLayerNormalization", 1, adapt_rms_norm}, {0}},
+    .onnx = (const onnx_rule[]){{"RMSNormalization", 23, adapt_rms_norm},
+                                {"SimplifiedLayerNormalization", 1, adapt_rms_norm},
+                                {0}},
     .onnx_takes = "RMSNormalization:2,1,axis,epsilon,stash_type "
                   "SimplifiedLayerNormalization:2,2,axis,epsilon,stash_type",
     .onnx_types = "RMSNormalization:f",
-    .arity = -1, .axes = "r c", .attr = from_axis, .lower = rms_norm_lower,
-    .cases = "f32[2,8] f32[8]\nf32[2,3,4] f32[3,4] axis=1\nf64[5,7] f64[7] f64[7]\nf32[3,5]\nf32[0,4] f32[4]"};
+    .arity = -1,
+    .axes = "r c",
+    .attr = from_axis,
+    .lower = rms_norm_lower,
+    .cases = "f32[2,8] f32[8]\nf32[2,3,4] f32[3,4] axis=1\nf64[5,7] f64[7] f64[7]\nf32[3,5]\nf32[0,4] f32[4]",
+};
 
 static const op group_norm_op = {
     .name = "group_norm",
@@ -353,22 +375,28 @@ static const op group_norm_op = {
     .onnx_takes = "GroupNormalization:3,1,epsilon,num_groups,stash_type",
     .onnx_types = "GroupNormalization:F",
     .onnx_cases = "GroupNormalization f32[2,4,3] f32[2] f32[2] num_groups=2",
-    .arity = 3, .axes = "n g c",
+    .arity = 3,
+    .axes = "n g c",
     .attr = (const attr_spec[]){{"groups", 'i', NULL}, {"epsilon", 'f', "1e-05"}, {0}},
     .lower = group_norm_lower,
     .cases = "f32[2,8,4,3] f32[8] f32[8] groups=4\nf32[2,6,5] f32[6] f32[6] groups=1\n"
-             "f64[1,4,2,2] f64[4] f64[4] groups=4 epsilon=0.001"};
+             "f64[1,4,2,2] f64[4] f64[4] groups=4 epsilon=0.001",
+};
 
 static const op instance_norm_op = {
-    .name = "instance_norm", .doc = "Mean 0 and variance 1 over all of space; then scale and bias of each channel.",
+    .name = "instance_norm",
+    .doc = "Mean 0 and variance 1 over all of space; then scale and bias of each channel.",
     .numpy = "(lambda t, v: (a - a.mean(t, keepdims=True)) / np.sqrt(a.var(t, keepdims=True) + epsilon) * v(b) + "
              "v(c))(tuple(range(2, a.ndim)), lambda v: v.reshape(-1, *[1] * (a.ndim - 2)))",
     .onnx = (const onnx_rule[]){{"InstanceNormalization", 1, adapt_instance_norm}, {0}},
     .onnx_takes = "InstanceNormalization:3,1,epsilon",
     .onnx_types = "InstanceNormalization:F",
-    .arity = 3, .axes = "n c h w", .attr = only_epsilon, .lower = instance_norm_lower,
-    .cases = "f32[2,3,4,5] f32[3] f32[3]\nf64[1,2,7] f64[2] f64[2] epsilon=0.001"};
+    .arity = 3,
+    .axes = "n c h w",
+    .attr = only_epsilon,
+    .lower = instance_norm_lower,
+    .cases = "f32[2,3,4,5] f32[3] f32[3]\nf64[1,2,7] f64[2] f64[2] epsilon=0.001",
+};
 
 const op *const ops_normalize[] = {
-    &softmax_op, &log_softmax_op, &layer_norm_op, &rms_norm_op, &group_norm_op, &instance_norm_op,
-    NULL};
+    &softmax_op, &log_softmax_op, &layer_norm_op, &rms_norm_op, &group_norm_op, &instance_norm_op, NULL};

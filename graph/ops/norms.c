@@ -82,13 +82,13 @@ static bool lrn_body(defn *d, err *e)
     /* y[n,c,...] = x[n,c,...] / (bias + alpha / size * sum over k of x[n,c-before+k,...]^2)^beta */
     const int fold = defn_fold(d, before + 1 + after);
     const expr *x = defn_at(d, 0, sub),
-        *place = x2(mem, "add", x_axis(mem, 1), x_offset(mem, x_axis(mem, fold), 1, -before));
+               *place = x2(mem, "add", x_axis(mem, 1), x_offset(mem, x_axis(mem, fold), 1, -before));
     sub[1] = place;
     const expr *near = x3(mem, "select", x_inside(mem, place, 0, t->dim[1]), defn_at(d, 0, sub), x_real(mem, 0));
     const expr *sum = x_fold(mem, "add", 1u << fold, x2(mem, "mul", near, near));
     sum = x2(mem, "mul", sum, x_real(mem, node_real(d->node, "alpha") / (double)size));
     sum = x2(mem, "pow", x2(mem, "add", x_real(mem, node_real(d->node, "bias")), sum),
-        x_real(mem, node_real(d->node, "beta")));
+             x_real(mem, node_real(d->node, "beta")));
     d->value = x2(mem, "div", x, sum);
     return true;
 }
@@ -102,7 +102,7 @@ static const node *lp_norm_lower(graph *g, const node *n)
     const attr axes = attr_ints("axes", 1, &axis);
     if (p != 1 && p != 2)
         return g_fail(g, TS_BAD_INPUT, "p: %lld is neither 1 nor 2", (long long)p), NULL;
-    const node *size = over(g, p == 1 ? "norm1" : "norm2", x, &axes); /* x with 1 at the axis */
+    const node *size = over(g, p == 1 ? "norm1" : "norm2", x, &axes);        /* x with 1 at the axis */
     const node *none = g_call2(g, "equal", size, g_scalar_like(g, size, 0)); /* as size */
     return g_call2(g, "divide", x, g_call3(g, "where", none, g_scalar_like(g, size, 1), size));
 }
@@ -128,7 +128,7 @@ static const node *hardmax_lower(graph *g, const node *n)
     if (type_count(&x->type) == 0)
         return x;
     for (int i = 0; i < x->type.rank; i++)
-        shape[i] = i == axis ? x->type.dim[i] : 1; /* [1, ..., extent, ..., 1] */
+        shape[i] = i == axis ? x->type.dim[i] : 1;                           /* [1, ..., extent, ..., 1] */
     const node *best = g_callf(g, 1, &x, "argmax axis=%d keepdims=1", axis); /* [..., 1 at the axis, ...] */
     const node *place = g_reshape(g, g_callf(g, 0, NULL, "iota count=%lld", (long long)shape[axis]), x->type.rank,
                                   shape);
@@ -148,7 +148,8 @@ static const op lp_norm_op = {
     .axes = "r c",
     .attr = (const attr_spec[]){{"axis", 'i', "-1"}, {"p", 'i', "2"}, {0}},
     .lower = lp_norm_lower,
-    .cases = "f32[2,3]\nf32[2,3,4] axis=1 p=1\nf64[5,7] axis=0\nf32[2,3]=0\nf32[0,2]"};
+    .cases = "f32[2,3]\nf32[2,3,4] axis=1 p=1\nf64[5,7] axis=0\nf32[2,3]=0\nf32[0,2]",
+};
 
 static const op standardize_op = {
     .name = "standardize",
@@ -162,7 +163,8 @@ static const op standardize_op = {
     .axes = "r c",
     .attr = (const attr_spec[]){{"axes", 'I', ""}, {0}},
     .lower = standardize_lower,
-    .cases = "f32[2,3,4,5] axes=[0,2,3]\nf64[5,7]\nf32[3,4] axes=[-1]"};
+    .cases = "f32[2,3,4,5] axes=[0,2,3]\nf64[5,7]\nf32[3,4] axes=[-1]",
+};
 
 static const op hardmax_op = {
     .name = "hardmax",
@@ -177,21 +179,32 @@ static const op hardmax_op = {
     .axes = "r c",
     .attr = (const attr_spec[]){{"axis", 'i', "-1"}, {0}},
     .lower = hardmax_lower,
-    .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7] axis=0\nf32[4]=1\nf32[0,2]"};
+    .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7] axis=0\nf32[4]=1\nf32[0,2]",
+};
 
 static const op lrn_op = {
-    .name = "lrn", .doc = "Every channel divided by a power of the squares of the `size` channels around it.",
+    .name = "lrn",
+    .doc = "Every channel divided by a power of the squares of the `size` channels around it.",
     .numpy = "a / (bias + alpha / size * np.stack([np.square(a[:, max(0, c - (size - 1) // 2):c + size // 2 + "
              "1]).sum(1) for c in range(a.shape[1])], 1)) ** beta",
     .onnx = (const onnx_rule[]){{"LRN", 1, adapt_lrn}, {0}},
     .onnx_takes = "LRN:1,1,alpha,beta,bias,size",
     .onnx_types = "LRN:f",
-    .arity = 1, .axes = "n c h w | k",
-    .attr = (const attr_spec[]){
-        {"size", 'i', NULL}, {"alpha", 'f', "0.0001"}, {"beta", 'f', "0.75"}, {"bias", 'f', "1"}, {0}},
-    .shape = lrn_shape, .body = lrn_body,
+    .arity = 1,
+    .axes = "n c h w | k",
+    .attr =
+        (const attr_spec[]){
+            {"size", 'i', NULL},
+            {"alpha", 'f', "0.0001"},
+            {"beta", 'f', "0.75"},
+            {"bias", 'f', "1"},
+            {0},
+        },
+    .shape = lrn_shape,
+    .body = lrn_body,
     .cases = "f32[2,5,3,4] size=3\nf32[1,6,2,2] size=4 alpha=0.5 beta=0.5 bias=2\nf64[2,3,5] size=9 alpha=1\n"
              "f32[2,3,2] size=4611686018427387905 alpha=1e18\n"
-             "f32[3,4] size=1\nf32[0,3,2] size=3"};
+             "f32[3,4] size=1\nf32[0,3,2] size=3",
+};
 
 const op *const ops_norms[] = {&lp_norm_op, &standardize_op, &hardmax_op, &lrn_op, NULL};

@@ -87,21 +87,28 @@ static const op one_hot_op = {
     .onnx_takes = "OneHot:3,1,axis",
     .onnx_types = "OneHot:nn.",
     .onnx_cases = "OneHot i64[3] i64[]=4 f32[2]",
-    .arity = 2, .attr = (const attr_spec[]){{"depth", 'i', NULL}, {"axis", 'i', "-1"}, {0}},
-    .shape = one_hot_shape, .body = one_hot_body,
+    .arity = 2,
+    .attr = (const attr_spec[]){{"depth", 'i', NULL}, {"axis", 'i', "-1"}, {0}},
+    .shape = one_hot_shape,
+    .body = one_hot_body,
     .cases = "i64[4]<5 f32[2] depth=5\ni64[2,3]<7 f32[2] depth=4 axis=1\ni32[2,3]<4 i64[2] depth=4 axis=0\n"
-             "u8[3]<9 f64[2] depth=3\ni64[] f32[2] depth=2\ni64[0] f32[2] depth=2\ni64[3] bool[2] depth=0"};
+             "u8[3]<9 f64[2] depth=3\ni64[] f32[2] depth=2\ni64[0] f32[2] depth=2\ni64[3] bool[2] depth=0",
+};
 
 static const op eye_op = {
-    .name = "eye", .doc = "Ones on the k-th diagonal above the main one, zeros elsewhere.",
+    .name = "eye",
+    .doc = "Ones on the k-th diagonal above the main one, zeros elsewhere.",
     .numpy = "np.eye(rows, columns, k, dtype=dtypes[to])",
     .onnx_takes = "EyeLike:1,1,dtype,k",
     .onnx = (const onnx_rule[]){{"EyeLike", 9, adapt_eye_like}, {0}},
     .onnx_cases = "EyeLike f32[3,3]",
-    .arity = 0, .axes = "e",
+    .arity = 0,
+    .axes = "e",
     .attr = (const attr_spec[]){{"rows", 'i', NULL}, {"columns", 'i', NULL}, {"k", 'i', "0"}, {"to", 's', "f32"}, {0}},
-    .shape = eye_shape, .body = eye_body,
+    .shape = eye_shape,
+    .body = eye_body,
     .cases = "rows=3 columns=4\nrows=4 columns=3 k=-1 to=i64\nrows=2 columns=2 k=5 to=f64\nrows=0 columns=2\n"
-             "rows=3 columns=3 to=bool"};
+             "rows=3 columns=3 to=bool",
+};
 
 const op *const ops_one_hot[] = {&one_hot_op, &eye_op, NULL};

@@ -66,8 +66,10 @@ static bool adapt_max_unpool(const onnx_call *c, const node **out, err *e)
     const type *t = &c->in[0]->type;
     for (int i = 0; i < t->rank; i++)
         if (shape[i] < 0 || !int_mul(all, shape[i], &all))
-            return err_set(e, TS_BAD_INPUT, "MaxUnpool: axis %d would have the extent %lld, 0 or more expected, and "
-                           "fewer than 2^63 elements", i, (long long)shape[i]);
+            return err_set(e, TS_BAD_INPUT,
+                           "MaxUnpool: axis %d would have the extent %lld, 0 or more expected, and "
+                           "fewer than 2^63 elements",
+                           i, (long long)shape[i]);
     const node *zeros = g_broadcast(g, g_scalar_like(g, c->in[0], 0), 1, &all);
     const node *in[] = {zeros, g_reshape(g, c->in[1], 1, (int64_t[]){-1}), g_reshape(g, c->in[0], 1, (int64_t[]){-1})};
     const node *y = g_reshape(g, g_callf(g, 3, in, "put_along_axis axis=0"), t->rank, shape);
@@ -76,8 +78,8 @@ static bool adapt_max_unpool(const onnx_call *c, const node **out, err *e)
     if (!onnx_ints(c, "", 2, want, MAX_RANK, &n, e))
         return false;
     if (n != t->rank)
-        return err_set(e, TS_BAD_INPUT, "MaxUnpool: output_shape has %d numbers for rank %d, one for each axis "
-                       "expected", n, t->rank);
+        return err_set(e, TS_BAD_INPUT,
+                       "MaxUnpool: output_shape has %d numbers for rank %d, one for each axis expected", n, t->rank);
     for (int i = 0; i < n; i++)
         pads[n + i] = want[i] - shape[i];
     return onnx_give(c, out, g_apply(g, "pad", y, 1, (attr[]){attr_ints("pads", 2 * n, pads)}), e);
@@ -91,8 +93,8 @@ static bool lp_shape(const node *n, type *out, err *e)
     if (!window_kernel(n, &w, e))
         return false;
     if (dtype_class(out->dtype) != D_REAL || !(node_real(n, "p") > 0))
-        return err_set(e, TS_BAD_INPUT, "p: %g of dtype %s, more than 0 of reals expected",
-                       node_real(n, "p"), ts_dtype_name(out->dtype));
+        return err_set(e, TS_BAD_INPUT, "p: %g of dtype %s, more than 0 of reals expected", node_real(n, "p"),
+                       ts_dtype_name(out->dtype));
     for (int s = 0; s < w.n; s++)
         out->dim[s + 2] = w.out[s];
     return true;
@@ -161,7 +163,7 @@ static bool places_body(defn *d, err *e)
     const expr *inside = window_element(d, &w, at, &folds), *x = defn_at(d, 0, at);
     const expr *number = number_of(mem, t, at, false);
     const expr *found = x2(mem, "eq", x, defn_in(d, 1)),
-        *plane = x2(mem, "add", x_offset(mem, at[0], t->dim[1], 0), at[1]);
+               *plane = x2(mem, "add", x_offset(mem, at[0], t->dim[1], 0), at[1]);
     if (inside)
         found = x3(mem, "select", inside, found, x_whole(mem, 0));
     if (columns)
@@ -205,7 +207,8 @@ static const op lp_pool_op = {
              "f32[2,2,9] kernel=[3] p=1 ceil_mode=1 strides=[2]\n"
              "f32[2,2,2] kernel=[2] dilations=[2] strides=[2] ceil_mode=1\n"
              "f64[1,1,4,5,4] kernel=[2,2,3]\n"
-             "f32[1,2,8,8] kernel=[3,2] dilations=[2,3]"};
+             "f32[1,2,8,8] kernel=[3,2] dilations=[2,3]",
+};
 
 static const op pool_places_op = {
     .name = "pool_places",
@@ -225,6 +228,7 @@ static const op pool_places_op = {
     .cases =
         "f32[1,2,4,4]=1 f32[1,2,2,2]=1 kernel=[2,2] strides=[2,2]\nu8[1,2,4,5]=3 u8[1,2,4,5]=3 kernel=[3,3] "
         "pads=[1,1,1,1]\nf32[2,2,5]=1 f32[2,2,4]=1 kernel=[2]\nf32[1,2,4,5]=1 f32[1,2,3,4]=1 kernel=[2,2] columns=1\n"
-        "u8[1,2,3,4,2]=1 u8[1,2,2,3,1]=1 kernel=[2,2,2] columns=1"};
+        "u8[1,2,3,4,2]=1 u8[1,2,2,3,1]=1 kernel=[2,2,2] columns=1",
+};
 
 const op *const ops_pool_places[] = {&lp_pool_op, &pool_places_op, NULL};

@@ -116,7 +116,7 @@ static bool adapt_dequantize(const onnx_call *c, const node **out, err *e)
     const node *zero = beside(g, x, onnx_in(c, 2), axis, block); /* beside x */
     const dtype exact = dtype_class(x->type.dtype) == D_REAL ? to : TS_I64;
     const node *whole = zero ? g_call2(g, "subtract", g_cast(g, x, exact), g_cast(g, zero, exact)) : x; /* as x */
-    const node *y = g_call2(g, "multiply", g_cast(g, whole, to), g_cast(g, scale, to)); /* as x */
+    const node *y = g_call2(g, "multiply", g_cast(g, whole, to), g_cast(g, scale, to));                 /* as x */
     return onnx_give(c, out, y, e);
 }
 
@@ -126,11 +126,11 @@ static bool adapt_dynamic(const onnx_call *c, const node **out, err *e)
     if (!onnx_need(c, 1, e))
         return false;
     graph *g = c->g;
-    const node *x = c->in[0], *nothing = g_scalar_like(g, x, 0); /* nothing [] */
+    const node *x = c->in[0], *nothing = g_scalar_like(g, x, 0);            /* nothing [] */
     const node *top = g_call2(g, "maximum", g_call1(g, "max", x), nothing); /* [] */
     const node *low = g_call2(g, "minimum", g_call1(g, "min", x), nothing); /* [] */
     const node *scale = g_call2(g, "divide", g_call2(g, "subtract", top, low), g_scalar_like(g, x, 255)); /* [] */
-    const node *zero = quantized(g, g_call1(g, "negative", low), scale, g_scalar(g, TS_U8, 0), TS_U8); /* [] */
+    const node *zero = quantized(g, g_call1(g, "negative", low), scale, g_scalar(g, TS_U8, 0), TS_U8);    /* [] */
     return onnx_give(c, out, quantized(g, x, scale, zero, TS_U8), e) &&
            (c->n_out < 2 || onnx_give(c, out + 1, scale, e)) && (c->n_out < 3 || onnx_give(c, out + 2, zero, e));
 }
@@ -142,7 +142,7 @@ static bool adapt_matmul_integer(const onnx_call *c, const node **out, err *e)
         return false;
     graph *g = c->g;
     const node *a = centred(g, c->in[0], of_rows(g, c->in[0], onnx_in(c, 2), false)); /* [..., m, k] */
-    const node *b = centred(g, c->in[1], of_rows(g, c->in[1], onnx_in(c, 3), true)); /* [..., k, n] */
+    const node *b = centred(g, c->in[1], of_rows(g, c->in[1], onnx_in(c, 3), true));  /* [..., k, n] */
     return onnx_give(c, out, g_call2(g, "matmul", a, b), e);
 }
 
@@ -170,10 +170,8 @@ static bool adapt_qlinear_matmul(const onnx_call *c, const node **out, err *e)
     const node *a = c->in[0], *b = c->in[3]; /* [..., m, k], [..., k, n] */
     const node *sum = g_call2(g, "matmul", centred(g, a, of_rows(g, a, c->in[2], false)),
                               centred(g, b, of_rows(g, b, c->in[5], true)));
-    return onnx_give(c, out,
-                     rescaled(g, sum, of_rows(g, a, c->in[1], false), of_rows(g, b, c->in[4], true), c->in[6],
-                              c->in[7]),
-                     e);
+    const node *a_scale = of_rows(g, a, c->in[1], false), *b_scale = of_rows(g, b, c->in[4], true);
+    return onnx_give(c, out, rescaled(g, sum, a_scale, b_scale, c->in[6], c->in[7]), e);
 }
 
 /* A number for each output channel, v [out]: [out, 1, ...] beside the weight w [out, in, space...], or [out, 1, ...]
@@ -231,10 +229,8 @@ static bool adapt_qlinear_conv(const onnx_call *c, const node **out, err *e)
         return false;
     if (onnx_in(c, 8))
         sum = g_call2(g, "add", sum, of_outputs(g, w, c->in[8], false));
-    return onnx_give(c, out,
-                     rescaled(g, sum, g_reshape(g, c->in[1], 0, NULL), of_outputs(g, w, c->in[4], false), c->in[6],
-                              c->in[7]),
-                     e);
+    const node *x_scale = g_reshape(g, c->in[1], 0, NULL), *w_scale = of_outputs(g, w, c->in[4], false);
+    return onnx_give(c, out, rescaled(g, sum, x_scale, w_scale, c->in[6], c->in[7]), e);
 }
 
 /* ---- shape, body ---- */
@@ -246,8 +242,8 @@ static bool quantize_shape(const node *n, type *out, err *e)
         return false;
     if (!dtype_parse(to, &out->dtype) || dtype_class(out->dtype) != D_WHOLE || ts_dtype_bytes(out->dtype) > 2)
         return err_set(e, TS_BAD_INPUT, "to: \"%s\", an integer of at most 16 bits expected, as u8 or i16", to);
-    return dtype_class(in[1]->dtype) == D_REAL || operands_refuse(2, n->in, e,
-                                                                  "as the second the scale, a real number,");
+    return dtype_class(in[1]->dtype) == D_REAL ||
+           operands_refuse(2, n->in, e, "as the second the scale, a real number,");
 }
 
 static bool quantize_body(defn *d, err *e)
@@ -283,7 +279,7 @@ static const op quantize_op = {
                   "dilations,group,kernel_shape,pads,strides MatMulInteger:4,1 ConvInteger:4,1,auto_pad,dilations,"
                   "group,kernel_shape,pads,strides",
     .onnx_types = "QuantizeLinear:nn. DequantizeLinear:TfT DynamicQuantizeLinear:f QLinearMatMul:NfNnfnfn "
-        "QLinearConv:IfIififi MatMulInteger:IiIi ConvInteger:IiIi",
+                  "QLinearConv:IfIififi MatMulInteger:IiIi ConvInteger:IiIi",
     .onnx_cases = "ConvInteger u8[1,1,4,4] u8[1,1,3,3]\n"
                   "MatMulInteger u8[2,3] u8[3,4]\n"
                   "QLinearConv u8[1,1,4,4]* f32[] u8[] u8[1,1,3,3] f32[] u8[] f32[] u8[]\n"
@@ -296,6 +292,7 @@ static const op quantize_op = {
     .shape = quantize_shape,
     .body = quantize_body,
     .cases = "f32[2,3] f32[]=0.5 u8[]\nf32[4,5] f32[5]=0.01 i8[5] to=i8\nf32[9] f32[]=0.001 i16[] to=i16\n"
-             "f64[3,4] f64[3,1]=0.25 u16[3,1] to=u16\ni32[5] f32[]=2 u8[]\nf32[0] f32[]=1 u8[]"};
+             "f64[3,4] f64[3,1]=0.25 u16[3,1] to=u16\ni32[5] f32[]=2 u8[]\nf32[0] f32[]=1 u8[]",
+};
 
 const op *const ops_quantize[] = {&quantize_op, NULL};

@@ -143,7 +143,7 @@ static const expr *unit_at(arena *mem, const expr *x, int bits)
     x = x2(mem, "mul", fold_down(mem, x, 27), x_whole(mem, (int64_t)0x94D049BB133111EBu));
     x = fold_down(mem, x, 31);
     x = x2(mem, "bitand", x2(mem, "shr", x, x_whole(mem, 64 - bits)),
-        x_whole(mem, (int64_t)(UINT64_MAX >> (64 - bits))));
+           x_whole(mem, (int64_t)(UINT64_MAX >> (64 - bits))));
     return x2(mem, "mul", x_cast(mem, TS_F64, x), x_real(mem, ldexp(1, -bits)));
 }
 
@@ -208,19 +208,28 @@ static const node *dropout_grad(graph *g, const node *call, const node *y, const
 static const attr_spec attributes[] = {{"shape", 'I', NULL}, {"seed", 'i', "own"}, {"to", 's', "f32"}, {0}};
 
 static const op random_uniform_op = {
-    .name = "random_uniform", .doc = "Numbers in [0, 1), each a function of the seed and its place.",
+    .name = "random_uniform",
+    .doc = "Numbers in [0, 1), each a function of the seed and its place.",
     .numpy = "random_unit(shape, 2 * seed, 53 if to == 'f64' else 24).astype(dtypes[to])",
-    .onnx = (const onnx_rule[]){{"RandomUniform", 1, adapt_uniform}, {"RandomUniformLike", 1, adapt_uniform_like},
-        {"Bernoulli", 15, adapt_bernoulli}, {"Multinomial", 7, adapt_multinomial}, {0}},
+    .onnx = (const onnx_rule[]){{"RandomUniform", 1, adapt_uniform},
+                                {"RandomUniformLike", 1, adapt_uniform_like},
+                                {"Bernoulli", 15, adapt_bernoulli},
+                                {"Multinomial", 7, adapt_multinomial},
+                                {0}},
     .onnx_takes = "RandomUniform:0,1,dtype,high,low,seed,shape RandomUniformLike:1,1,dtype,high,low,seed "
                   "Bernoulli:1,1,dtype,seed Multinomial:1,1,dtype,sample_size,seed",
     .onnx_types = "Bernoulli:f Multinomial:f",
     .onnx_cases = "Bernoulli f32[3]\n"
                   "Multinomial f32[2,3]\n"
                   "RandomUniformLike f32[3]",
-    .arity = 0, .axes = "e", .attr = attributes, .shape = random_shape, .body = uniform_body,
+    .arity = 0,
+    .axes = "e",
+    .attr = attributes,
+    .shape = random_shape,
+    .body = uniform_body,
     .cases = "shape=[4,5] seed=0\nshape=[4,5] seed=7\nshape=[3] seed=-9 to=f64\nshape=[] seed=0\n"
-             "shape=[0,2] seed=0\nshape=[9] seed=0 to=f16"};
+             "shape=[0,2] seed=0\nshape=[9] seed=0 to=f16",
+};
 
 static const op random_normal_op = {
     .name = "random_normal",
@@ -236,7 +245,8 @@ static const op random_normal_op = {
     .attr = attributes,
     .shape = random_shape,
     .body = normal_body,
-    .cases = "shape=[4,5] seed=0\nshape=[4,5] seed=7 to=f64\nshape=[] seed=0\nshape=[0,2] seed=0"};
+    .cases = "shape=[4,5] seed=0\nshape=[4,5] seed=7 to=f64\nshape=[] seed=0\nshape=[0,2] seed=0",
+};
 
 static const op dropout_op = {
     .name = "random_dropout",
@@ -250,6 +260,7 @@ static const op dropout_op = {
     .shape = dropout_shape,
     .body = dropout_body,
     .grad = dropout_grad,
-    .cases = "f32[40,5] i64[]\nf64[30] i32[] rate=0.5 salt=3\nf32[2,3,4] u8[] rate=0 salt=-1\nf32[0,2] i64[]"};
+    .cases = "f32[40,5] i64[]\nf64[30] i32[] rate=0.5 salt=3\nf32[2,3,4] u8[] rate=0 salt=-1\nf32[0,2] i64[]",
+};
 
 const op *const ops_random[] = {&random_uniform_op, &random_normal_op, &dropout_op, NULL};

@@ -16,8 +16,8 @@ typedef struct cell {
     int64_t time, batch, hidden;
     int gates;
     const node *x, *r, *rb; /* x: [time, batch, gates * hidden] with both biases; r: transposed; rb: of r, alone */
-    const node *h, *c, *p; /* states [batch, hidden]; p: weights of peepholes [3 * hidden] */
-    const node *lengths; /* [batch, 1], or NULL */
+    const node *h, *c, *p;  /* states [batch, hidden]; p: weights of peepholes [3 * hidden] */
+    const node *lengths;    /* [batch, 1], or NULL */
 } cell;
 
 static const node *part(graph *g, const node *x, int axis, int64_t start, int64_t size)
@@ -82,8 +82,13 @@ static bool start(cell *k, graph *g, const node *n, int gates, int fixed)
         return g_fail(g, TS_BAD_INPUT, "x has rank %d, not 3, or r has rank %d, not 2", in[0]->type.rank,
                       in[2]->type.rank),
                false;
-    *k = (cell){.g = g, .n = n, .gates = gates, .time = in[0]->type.dim[0], .batch = in[0]->type.dim[1],
-                .hidden = in[2]->type.dim[1], .h = in[4]};
+    *k = (cell){.g = g,
+                .n = n,
+                .gates = gates,
+                .time = in[0]->type.dim[0],
+                .batch = in[0]->type.dim[1],
+                .hidden = in[2]->type.dim[1],
+                .h = in[4]};
     /* w [rows, inputs], r [rows, hidden], b [2 * rows] */
     const int64_t rows = gates * k->hidden, inputs = in[0]->type.dim[2];
     const bool fits = is(in[1], 2, rows, inputs, 0) && is(in[2], 2, rows, k->hidden, 0) &&
@@ -103,7 +108,8 @@ static bool start(cell *k, graph *g, const node *n, int gates, int fixed)
     k->r = g_call1(g, "transpose", in[2]), k->rb = part(g, in[3], 0, rows, rows); /* r [hidden, rows], rb [rows] */
     /* w [inputs, rows], bias [rows] */
     const node *w = g_call1(g, "transpose", in[1]), *bias = part(g, in[3], 0, 0, rows);
-    if (k->time > FEW_TRIPS) /* a scan takes rows of it as they lie */
+    if (k->time > FEW_TRIPS)
+        /* a scan takes rows of it as they lie */
         k->x = plus(k, g_call2(g, "matmul", in[0], w), bias); /* [time, batch, rows] */
     else {
         /* one product of all steps: [time * batch, inputs] */
@@ -258,8 +264,8 @@ static bool act_text(const layer *l, int d, int i, char out[160], err *e)
         const char *name;
         int takes; /* 1: alpha, 2: beta too */
         double alpha, beta;
-    } known[] = {{"affine", 2, 1, 0},       {"leakyrelu", 1, 0.01, 0},  {"thresholdedrelu", 1, 1, 0},
-                 {"scaledtanh", 2, 1, 1},   {"hardsigmoid", 2, 0.2, 0.5}, {"elu", 1, 1, 0}};
+    } known[] = {{"affine", 2, 1, 0},     {"leakyrelu", 1, 0.01, 0},    {"thresholdedrelu", 1, 1, 0},
+                 {"scaledtanh", 2, 1, 1}, {"hardsigmoid", 2, 0.2, 0.5}, {"elu", 1, 1, 0}};
     const attr *listed = onnx_attr(l->c, "activations"), *alphas = onnx_attr(l->c, "activation_alpha"),
                *betas = onnx_attr(l->c, "activation_beta");
     char name[32];
@@ -403,11 +409,9 @@ static const node *rnn_lower(graph *g, const node *n)
 static void gru_next(const cell *k, const node *x, const node **h, const node **c)
 {
     graph *g = k->g;
-    const node *was = *h, *candidate;
+    const node *was = *h, *candidate, *zr = g_call2(g, "matmul", was, part(g, k->r, 1, 0, 2 * k->hidden));
     (void)c;
-    const node *zr = plus(k, part(g, x, 1, 0, 2 * k->hidden),
-                          plus(k, g_call2(g, "matmul", was, part(g, k->r, 1, 0, 2 * k->hidden)),
-                               part(g, k->rb, 0, 0, 2 * k->hidden)));
+    zr = plus(k, part(g, x, 1, 0, 2 * k->hidden), plus(k, zr, part(g, k->rb, 0, 0, 2 * k->hidden)));
     const node *z = act(k, "f", gate(k, zr, 0)), *r = act(k, "f", gate(k, zr, 1));
     const node *rh = part(g, k->r, 1, 2 * k->hidden, k->hidden), *bh = part(g, k->rb, 0, 2 * k->hidden, k->hidden);
     if (node_int(k->n, "linear_before_reset"))
@@ -433,9 +437,8 @@ static void lstm_next(const cell *k, const node *x, const node **h, const node *
     for (int i = 0; i < 3; i++)
         peep[i] = part(g, k->p, 0, i * k->hidden, k->hidden);
     const node *i = act(k, "f", plus(k, gate(k, all, 0), times(k, peep[0], was)));
-    const node *f = node_int(k->n, "couple")
-                        ? g_formula(g, 1, &i, "1-a")
-                        : act(k, "f", plus(k, gate(k, all, 2), times(k, peep[2], was)));
+    const node *f = node_int(k->n, "couple") ? g_formula(g, 1, &i, "1-a")
+                                             : act(k, "f", plus(k, gate(k, all, 2), times(k, peep[2], was)));
     const node *update = act(k, "g", gate(k, all, 3));
     *c = g_formula(g, 4, (const node *[]){f, was, i, update}, "a*b+c*d");
     const node *o = act(k, "f", plus(k, gate(k, all, 1), times(k, peep[1], *c)));
@@ -456,19 +459,24 @@ static const op rnn_op = {
     .doc = "States of a simple recurrent layer: [time, batch, hidden], and, at time, the last one once more.",
     .numpy = "recurrent('rnn', x, reverse, clip, [f])",
     .onnx = (const onnx_rule[]){{"RNN", 1, adapt_rnn}, {0}},
-    .onnx_undefined = (const onnx_note[]){
-        {"RNN", "Lengths that are constant are 0 to the number of steps. Of others, one below 0 is 0, one beyond the "
-                "end is the whole sequence."}, {0}},
+    .onnx_undefined =
+        (const onnx_note[]){
+            {"RNN",
+             "Lengths that are constant are 0 to the number of steps. Of others, one below 0 is 0, one beyond the "
+             "end is the whole sequence."},
+            {0}},
     .onnx_takes = "RNN:6,2,activation_alpha,activation_beta,activations,clip,direction,hidden_size,layout,"
                   "output_sequence",
     .onnx_types = "RNN:FFFFiF",
     .onnx_cases = "RNN f32[3,2,4] f32[1,5,4] f32[1,5,5] hidden_size=5",
-    .arity = -1, .axes = "t b h",
+    .arity = -1,
+    .axes = "t b h",
     .attr = (const attr_spec[]){{"reverse", 'i', "0"}, {"clip", 'f', "0"}, {"f", 's', "tanh(a)"}, {0}},
     .lower = rnn_lower,
     .cases = "f32[4,3,5] f32[6,5] f32[6,6] f32[12] f32[3,6]\nf64[3,1,2] f64[4,2] f64[4,4] f64[8] f64[1,4] reverse=1 "
              "f=max(a,0)\nf32[5,3,2] f32[2,2] f32[2,2] f32[4] f32[3,2] i32[3]<5 clip=0.5\n"
-             "f32[20,3,2] f32[2,2] f32[2,2] f32[4] f32[3,2] i32[3]<20 reverse=1"};
+             "f32[20,3,2] f32[2,2] f32[2,2] f32[4] f32[3,2] i32[3]<20 reverse=1",
+};
 
 static const op gru_op = {
     .name = "gru",
@@ -480,13 +488,19 @@ static const op gru_op = {
                   "linear_before_reset,output_sequence",
     .onnx_types = "GRU:FFFFiF",
     .onnx_cases = "GRU f32[3,2,4] f32[1,15,4] f32[1,15,5] hidden_size=5",
-    .arity = -1, .axes = "t b h",
-    .attr = (const attr_spec[]){{"reverse", 'i', "0"}, {"clip", 'f', "0"}, {"f", 's', SIGMOID},
-                                {"g", 's', "tanh(a)"}, {"linear_before_reset", 'i', "0"}, {0}},
+    .arity = -1,
+    .axes = "t b h",
+    .attr = (const attr_spec[]){{"reverse", 'i', "0"},
+                                {"clip", 'f', "0"},
+                                {"f", 's', SIGMOID},
+                                {"g", 's', "tanh(a)"},
+                                {"linear_before_reset", 'i', "0"},
+                                {0}},
     .lower = gru_lower,
     .cases = "f32[4,3,5] f32[18,5] f32[18,6] f32[36] f32[3,6]\nf64[3,1,2] f64[12,2] f64[12,4] f64[24] f64[1,4] "
              "reverse=1 linear_before_reset=1\nf32[5,3,2] f32[6,2] f32[6,2] f32[12] f32[3,2] i64[3]<5 clip=1\n"
-             "f32[20,3,2] f32[6,2] f32[6,2] f32[12] f32[3,2] i64[3]<20 clip=1"};
+             "f32[20,3,2] f32[6,2] f32[6,2] f32[12] f32[3,2] i64[3]<20 clip=1",
+};
 
 static const op lstm_op = {
     .name = "lstm",
@@ -499,12 +513,19 @@ static const op lstm_op = {
                   "layout,output_sequence",
     .onnx_types = "LSTM:FFFFiF",
     .onnx_cases = "LSTM f32[3,2,4] f32[1,20,4] f32[1,20,5] hidden_size=5",
-    .arity = -1, .axes = "t b h",
-    .attr = (const attr_spec[]){{"reverse", 'i', "0"}, {"clip", 'f', "0"}, {"f", 's', SIGMOID}, {"g", 's', "tanh(a)"},
-                                {"h", 's', "tanh(a)"}, {"couple", 'i', "0"}, {0}},
+    .arity = -1,
+    .axes = "t b h",
+    .attr = (const attr_spec[]){{"reverse", 'i', "0"},
+                                {"clip", 'f', "0"},
+                                {"f", 's', SIGMOID},
+                                {"g", 's', "tanh(a)"},
+                                {"h", 's', "tanh(a)"},
+                                {"couple", 'i', "0"},
+                                {0}},
     .lower = lstm_lower,
     .cases = "f32[4,3,5] f32[24,5] f32[24,6] f32[48] f32[3,6] f32[3,6] f32[18]\nf64[3,1,2] f64[16,2] f64[16,4] f64[32] "
              "f64[1,4] f64[1,4] f64[12] reverse=1 couple=1\nf32[5,3,2] f32[8,2] f32[8,2] f32[16] f32[3,2] f32[3,2] "
-             "f32[6] i64[3]<5 clip=1\nf32[70,1,2] f32[8,2] f32[8,2] f32[16] f32[1,2] f32[1,2] f32[6] reverse=1"};
+             "f32[6] i64[3]<5 clip=1\nf32[70,1,2] f32[8,2] f32[8,2] f32[16] f32[1,2] f32[1,2] f32[6] reverse=1",
+};
 
 const op *const ops_recurrent[] = {&rnn_op, &gru_op, &lstm_op, NULL};

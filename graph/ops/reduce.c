@@ -152,8 +152,8 @@ static const expr *element(defn *d, dtype in, uint32_t *folds, int64_t *count)
 
 static bool fold_body(defn *d, err *e)
 {
-    static const char *const fold[][3] = {{"sum", "add", "or"}, {"prod", "mul", "and"}, {"max", "max", "or"},
-                                          {"min", "min", "and"}, {"any", "", "or"},    {"all", "", "and"}};
+    static const char *const fold[][3] = {{"sum", "add", "or"},  {"prod", "mul", "and"}, {"max", "max", "or"},
+                                          {"min", "min", "and"}, {"any", "", "or"},      {"all", "", "and"}};
     uint32_t folds;
     int64_t count;
     int i = 0;
@@ -309,108 +309,198 @@ static const node *std_grad(graph *g, const node *call, const node *y, const nod
 
 /* ---- records ---- */
 static const op sum_op = {
-    .name = "sum", .doc = "Sum over axes.", .numpy = "a.sum(axis=axes, keepdims=bool(keepdims))",
+    .name = "sum",
+    .doc = "Sum over axes.",
+    .numpy = "a.sum(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceSum", 1, adapt}, {"ReduceLogSum", 1, adapt_log_sum}, {0}},
     .onnx_takes = "ReduceSum:2,1,axes,keepdims,noop_with_empty_axes ReduceLogSum:2,1,axes,keepdims,"
                   "noop_with_empty_axes",
     .onnx_types = "ReduceSum:ni ReduceLogSum:ni",
     .back = "ReduceSum a^ %axes keepdims=keepdims noop_with_empty_axes:1",
-    .arity = 1, .axes = "r | c", .attr = over, .shape = sum_shape, .body = fold_body, .grad = sum_grad,
-    .cases = also_empty};
+    .arity = 1,
+    .axes = "r | c",
+    .attr = over,
+    .shape = sum_shape,
+    .body = fold_body,
+    .grad = sum_grad,
+    .cases = also_empty,
+};
 
 static const op mean_op = {
-    .name = "mean", .doc = "Mean over axes.", .numpy = "a.mean(axis=axes, keepdims=bool(keepdims))",
+    .name = "mean",
+    .doc = "Mean over axes.",
+    .numpy = "a.mean(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceMean", 1, adapt}, {0}},
     .onnx_takes = "ReduceMean:2,1,axes,keepdims,noop_with_empty_axes",
     .onnx_types = "ReduceMean:ni",
     .back = "ReduceMean a^ %axes keepdims=keepdims noop_with_empty_axes:1",
-    .arity = 1, .axes = "r | c", .attr = over, .shape = mean_shape, .body = mean_body, .grad = mean_grad,
-    .cases = also_empty};
+    .arity = 1,
+    .axes = "r | c",
+    .attr = over,
+    .shape = mean_shape,
+    .body = mean_body,
+    .grad = mean_grad,
+    .cases = also_empty,
+};
 
 static const op prod_op = {
-    .name = "prod", .doc = "Product over axes.", .numpy = "a.prod(axis=axes, keepdims=bool(keepdims))",
+    .name = "prod",
+    .doc = "Product over axes.",
+    .numpy = "a.prod(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceProd", 1, adapt}, {0}},
     .onnx_takes = "ReduceProd:2,1,axes,keepdims,noop_with_empty_axes",
     .onnx_types = "ReduceProd:ni",
     .back = "ReduceProd a^ %axes keepdims=keepdims noop_with_empty_axes:1",
-    .arity = 1, .axes = "r | c", .attr = over, .shape = sum_shape, .body = fold_body, .cases = also_empty};
+    .arity = 1,
+    .axes = "r | c",
+    .attr = over,
+    .shape = sum_shape,
+    .body = fold_body,
+    .cases = also_empty,
+};
 
 static const op max_op = {
-    .name = "max", .doc = "Largest element over axes; NaN if there is one.",
+    .name = "max",
+    .doc = "Largest element over axes; NaN if there is one.",
     .numpy = "a.max(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceMax", 1, adapt}, {0}},
     .onnx_takes = "ReduceMax:2,1,axes,keepdims,noop_with_empty_axes",
     .onnx_types = "ReduceMax:.i",
     .back = "ReduceMax a^ %axes keepdims=keepdims noop_with_empty_axes:1",
-    .arity = 1, .axes = "r | c", .attr = over, .shape = extreme_shape, .body = fold_body, .cases = extremes};
+    .arity = 1,
+    .axes = "r | c",
+    .attr = over,
+    .shape = extreme_shape,
+    .body = fold_body,
+    .cases = extremes,
+};
 
 static const op min_op = {
-    .name = "min", .doc = "Smallest element over axes; NaN if there is one.",
+    .name = "min",
+    .doc = "Smallest element over axes; NaN if there is one.",
     .numpy = "a.min(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceMin", 1, adapt}, {0}},
     .onnx_takes = "ReduceMin:2,1,axes,keepdims,noop_with_empty_axes",
     .onnx_types = "ReduceMin:.i",
     .back = "ReduceMin a^ %axes keepdims=keepdims noop_with_empty_axes:1",
-    .arity = 1, .axes = "r | c", .attr = over, .shape = extreme_shape, .body = fold_body, .cases = extremes};
+    .arity = 1,
+    .axes = "r | c",
+    .attr = over,
+    .shape = extreme_shape,
+    .body = fold_body,
+    .cases = extremes,
+};
 
 static const op any_op = {
-    .name = "any", .doc = "Whether an element over axes is true.",
+    .name = "any",
+    .doc = "Whether an element over axes is true.",
     .numpy = "a.any(axis=axes, keepdims=bool(keepdims))",
-    .arity = 1, .axes = "r | c", .attr = over, .shape = truth_shape, .body = fold_body, .cases = also_empty};
+    .arity = 1,
+    .axes = "r | c",
+    .attr = over,
+    .shape = truth_shape,
+    .body = fold_body,
+    .cases = also_empty,
+};
 
 static const op all_op = {
-    .name = "all", .doc = "Whether all elements over axes are true.",
+    .name = "all",
+    .doc = "Whether all elements over axes are true.",
     .numpy = "a.all(axis=axes, keepdims=bool(keepdims))",
-    .arity = 1, .axes = "r | c", .attr = over, .shape = truth_shape, .body = fold_body, .cases = also_empty};
+    .arity = 1,
+    .axes = "r | c",
+    .attr = over,
+    .shape = truth_shape,
+    .body = fold_body,
+    .cases = also_empty,
+};
 
 static const attr_spec spread[] = {{"axes", 'I', ""}, {"keepdims", 'i', "0"}, {"correction", 'f', "0"}, {0}};
-static const char spread_cases[] = 
+static const char spread_cases[] =
     "f32[2,3]\nf32[2,3,4] axes=[1]\nf64[5,4] axes=[0] correction=1\ni32[4,3] axes=[1]\nf32[7] keepdims=1\n"
     "f64[2,3,4] axes=[0,-1]\nf32[3,0] axes=[0]\nf32[1] correction=1";
 
 static const op var_op = {
-    .name = "var", .doc = "Mean squared distance from the mean over axes; correction is taken off the count.",
+    .name = "var",
+    .doc = "Mean squared distance from the mean over axes; correction is taken off the count.",
     .numpy = "a.var(axis=axes, keepdims=bool(keepdims), ddof=correction)",
-    .arity = 1, .axes = "r | c", .attr = spread, .lower = var_lower, .cases = spread_cases};
+    .arity = 1,
+    .axes = "r | c",
+    .attr = spread,
+    .lower = var_lower,
+    .cases = spread_cases,
+};
 
 static const op std_op = {
-    .name = "std", .doc = "Square root of the variance over axes.",
+    .name = "std",
+    .doc = "Square root of the variance over axes.",
     .numpy = "a.std(axis=axes, keepdims=bool(keepdims), ddof=correction)",
-    .arity = 1, .axes = "r | c", .attr = spread, .lower = std_lower, .grad = std_grad, .cases = spread_cases};
+    .arity = 1,
+    .axes = "r | c",
+    .attr = spread,
+    .lower = std_lower,
+    .grad = std_grad,
+    .cases = spread_cases,
+};
 
 static const op norm1_op = {
-    .name = "norm1", .doc = "Sum of sizes over axes.", .numpy = "np.abs(a).sum(axis=axes, keepdims=bool(keepdims))",
+    .name = "norm1",
+    .doc = "Sum of sizes over axes.",
+    .numpy = "np.abs(a).sum(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceL1", 1, adapt}, {0}},
     .onnx_takes = "ReduceL1:2,1,axes,keepdims,noop_with_empty_axes",
     .onnx_types = "ReduceL1:ni",
-    .arity = 1, .axes = "r | c", .attr = over, .lower = norm1_lower, .cases = common};
+    .arity = 1,
+    .axes = "r | c",
+    .attr = over,
+    .lower = norm1_lower,
+    .cases = common,
+};
 
 static const op norm2_op = {
-    .name = "norm2", .doc = "Square root of the sum of squares over axes.",
+    .name = "norm2",
+    .doc = "Square root of the sum of squares over axes.",
     .numpy = "np.sqrt(np.square(a).sum(axis=axes, keepdims=bool(keepdims)))",
     .onnx = (const onnx_rule[]){{"ReduceL2", 1, adapt}, {0}},
     .onnx_takes = "ReduceL2:2,1,axes,keepdims,noop_with_empty_axes",
     .onnx_types = "ReduceL2:ni",
-    .arity = 1, .axes = "r | c", .attr = over, .lower = norm2_lower, .grad = norm2_grad, .cases = common};
+    .arity = 1,
+    .axes = "r | c",
+    .attr = over,
+    .lower = norm2_lower,
+    .grad = norm2_grad,
+    .cases = common,
+};
 
 static const op sum_square_op = {
-    .name = "sum_square", .doc = "Sum of squares over axes.",
+    .name = "sum_square",
+    .doc = "Sum of squares over axes.",
     .numpy = "np.square(a).sum(axis=axes, keepdims=bool(keepdims))",
     .onnx = (const onnx_rule[]){{"ReduceSumSquare", 1, adapt}, {0}},
     .onnx_takes = "ReduceSumSquare:2,1,axes,keepdims,noop_with_empty_axes",
     .onnx_types = "ReduceSumSquare:ni",
-    .arity = 1, .axes = "r | c", .attr = over, .lower = sum_square_lower, .cases = common};
+    .arity = 1,
+    .axes = "r | c",
+    .attr = over,
+    .lower = sum_square_lower,
+    .cases = common,
+};
 
 static const op logsumexp_op = {
-    .name = "logsumexp", .doc = "Logarithm of the sum of exponentials over axes, without overflow.",
+    .name = "logsumexp",
+    .doc = "Logarithm of the sum of exponentials over axes, without overflow.",
     .numpy = "np.log(np.exp(a).sum(axis=axes, keepdims=bool(keepdims)))",
     .onnx = (const onnx_rule[]){{"ReduceLogSumExp", 1, adapt}, {0}},
     .onnx_takes = "ReduceLogSumExp:2,1,axes,keepdims,noop_with_empty_axes",
     .onnx_types = "ReduceLogSumExp:ni",
-    .arity = 1, .axes = "r | c", .attr = over, .lower = logsumexp_lower, .grad = logsumexp_grad,
+    .arity = 1,
+    .axes = "r | c",
+    .attr = over,
+    .lower = logsumexp_lower,
+    .grad = logsumexp_grad,
     .cases = "f32[2,3]\nf32[2,3,4] axes=[1]\nf32[2,3,4] axes=[0,-1] keepdims=1\nf64[5,4] axes=[0]\n"
-             "f32[7] keepdims=1\nf32[3,0] axes=[0]\nf32[3,0] axes=[1]\nf32[]\nu32[2,3] axes=[1]\ni64[7]"};
+             "f32[7] keepdims=1\nf32[3,0] axes=[0]\nf32[3,0] axes=[1]\nf32[]\nu32[2,3] axes=[1]\ni64[7]",
+};
 
-const op *const ops_reduce[] = {
-    &sum_op, &mean_op, &prod_op, &max_op, &min_op, &any_op, &all_op, &var_op, &std_op, &norm1_op, &norm2_op,
-    &sum_square_op, &logsumexp_op, NULL};
+const op *const ops_reduce[] = {&sum_op, &mean_op, &prod_op,  &max_op,   &min_op,        &any_op,       &all_op,
+                                &var_op, &std_op,  &norm1_op, &norm2_op, &sum_square_op, &logsumexp_op, NULL};

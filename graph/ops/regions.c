@@ -53,9 +53,9 @@ static bool adapt_roi_align(const onnx_call *c, const node **out, err *e)
                        (long long)bins[0], (long long)bins[1]);
     if (ratio <= 0 && !most_points(c, bins, scale, half, &most, e))
         return false;
-    const attr list[] = {attr_ints("bins", 2, bins),     attr_int("points", ratio > 0 ? ratio : 0),
-                         attr_int("most", most),         attr_real("scale", scale),
-                         attr_int("half_pixel", half),   attr_word("mode", onnx_word(c, "mode", "avg"))};
+    const attr list[] = {attr_ints("bins", 2, bins),   attr_int("points", ratio > 0 ? ratio : 0),
+                         attr_int("most", most),       attr_real("scale", scale),
+                         attr_int("half_pixel", half), attr_word("mode", onnx_word(c, "mode", "avg"))};
     return onnx_give(c, out, g_make(c->g, op_find("roi_align"), 3, c->in, list, COUNT(list)), e);
 }
 
@@ -78,7 +78,8 @@ static bool roi_shape(const node *n, type *out, err *e)
     return true;
 }
 
-typedef struct side { /* one spatial axis of the points of a box */
+/* One spatial axis of the points of a box. */
+typedef struct side {
     const expr *near[2], *weight[2], *real; /* the two elements around a point; whether it counts */
     const expr *count;                      /* points of a bin */
 } side;
@@ -104,7 +105,7 @@ static side side_of(defn *d, int s, const expr *p)
     side y;
     y.count = fixed ? x_whole(mem, fixed) : x_cast(mem, TS_I64, x1(mem, "ceil", bin));
     const expr *step = x2(mem, "div", x2(mem, "add", x_cast(mem, real, p), x_real(mem, 0.5)),
-        x_cast(mem, real, y.count));
+                          x_cast(mem, real, y.count));
     const expr *at = x2(mem, "add", x_cast(mem, real, x_axis(mem, 2 + s)), step);
     at = x2(mem, "add", edge[0], x2(mem, "mul", at, bin));
     y.real = x2(mem, "and", x2(mem, "lt", p, y.count),
@@ -146,9 +147,9 @@ static bool roi_body(defn *d, err *e)
     const expr *real = x2(mem, "and", y.real, x.real);
     if (!mean) { /* points outside of the image count as 0, those that the box does not have not at all */
         const expr *here = x2(mem, "and", x2(mem, "lt", x_axis(mem, p), y.count),
-            x2(mem, "lt", x_axis(mem, q), x.count));
+                              x2(mem, "lt", x_axis(mem, q), x.count));
         all = x3(mem, "select", here, x3(mem, "select", real, all, x_real(mem, 0)),
-            x_real(mem, dtype_lowest(n->type.dtype)));
+                 x_real(mem, dtype_lowest(n->type.dtype)));
         d->value = x2(mem, "add", x_fold(mem, "max", 1u << p | 1u << q, all), image_is_there(d, batch));
         return true;
     }
@@ -195,16 +196,19 @@ static const node *affine_lower(graph *g, const node *n)
 
 /* ---- records ---- */
 static const op affine_grid_op = {
-    .name = "affine_grid", .doc = "Where affine maps [batch, n, n + 1] bring the places of a grid between -1 and 1.",
+    .name = "affine_grid",
+    .doc = "Where affine maps [batch, n, n + 1] bring the places of a grid between -1 and 1.",
     .numpy = "affine_grid(a, size, align_corners)",
     .onnx = (const onnx_rule[]){{"AffineGrid", 20, adapt_affine_grid}, {0}},
     .onnx_takes = "AffineGrid:2,1,align_corners",
     .onnx_types = "AffineGrid:fi",
     .onnx_cases = "AffineGrid f32[2,2,3] i64[4]=2",
-    .arity = 1, .attr = (const attr_spec[]){{"size", 'I', NULL}, {"align_corners", 'i', "0"}, {0}},
+    .arity = 1,
+    .attr = (const attr_spec[]){{"size", 'I', NULL}, {"align_corners", 'i', "0"}, {0}},
     .lower = affine_lower,
     .cases = "f32[2,2,3] size=[4,5]\nf32[2,2,3] size=[4,5] align_corners=1\nf64[1,3,4] size=[2,3,4]\n"
-             "f64[1,3,4] size=[2,3,4] align_corners=1"};
+             "f64[1,3,4] size=[2,3,4] align_corners=1",
+};
 
 static const op roi_align_op = {
     .name = "roi_align",
@@ -230,6 +234,7 @@ static const op roi_align_op = {
     .cases =
         "f64[2,3,6,7] f64[3,4]+ u8[3]<2 bins=[2,3] points=2 most=2\nf64[2,3,6,7] f64[3,4]+ u8[3]<2 bins=[2,2] points=3 "
         "most=3 half_pixel=0 scale=0.5\nf64[1,2,5,5] f64[2,4]+ u8[2]<1 bins=[1,2] points=2 most=2 mode=max\n"
-        "f64[1,2,5,5] f64[2,4]+ u8[2]<1 bins=[1,2] most=9 half_pixel=0"};
+        "f64[1,2,5,5] f64[2,4]+ u8[2]<1 bins=[1,2] most=9 half_pixel=0",
+};
 
 const op *const ops_regions[] = {&affine_grid_op, &roi_align_op, NULL};

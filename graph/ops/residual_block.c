@@ -57,8 +57,9 @@ static const node *unlike(graph *g, const node *past, const node *y, bool projec
         g_fail(g, TS_BAD_INPUT, "the last weights bring x to %s, what the others give is %s: these cannot be added",
                a.s, b.s);
     else
-        g_fail(g, TS_BAD_INPUT, "x is %s, what its convolutions give %s: these cannot be added; project=1 takes "
-                                "weights that bring x there",
+        g_fail(g, TS_BAD_INPUT,
+               "x is %s, what its convolutions give %s: these cannot be added; project=1 takes "
+               "weights that bring x there",
                a.s, b.s);
     text_free(&a), text_free(&b);
     return NULL;
@@ -105,7 +106,8 @@ static const op residual_op = {
            "is added to. The first convolution with a window of more than one element moves by `stride`, and that "
            "of x does.",
     .numpy = "residual_block(conv, x, stride, project, epsilon, training)",
-    .arity = -1, .axes = "n c h w",
+    .arity = -1,
+    .axes = "n c h w",
     .attr = (const attr_spec[]){{"stride", 'i', "1"},
                                 {"project", 'i', "0"},
                                 {"epsilon", 'f', "1e-05"},
@@ -118,6 +120,7 @@ static const op residual_op = {
              "f64[3,2,1,1] f64[3] f64[3] f64[3] f64[3]+ stride=2 project=1\n"
              "f64[1,4,6] f64[2,4,1] f64[2] f64[2] f64[2] f64[2]+ f64[2,2,3] f64[2] f64[2] f64[2] f64[2]+ f64[6,2,1] "
              "f64[6] f64[6] f64[6] f64[6]+ f64[6,4,1] f64[6] f64[6] f64[6] f64[6]+ stride=2 project=1\n"
-             "f64[3,2,4] f64[2,2,3] f64[2] f64[2] f64[2] f64[2]+ training=1 epsilon=0.001"};
+             "f64[3,2,4] f64[2,2,3] f64[2] f64[2] f64[2] f64[2]+ training=1 epsilon=0.001",
+};
 
 const op *const ops_residual_block[] = {&residual_op, NULL};

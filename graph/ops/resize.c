@@ -120,8 +120,7 @@ static bool adapt_resize(const onnx_call *c, const node **out, err *e)
     listed l;
     int k = 0;
     attr list[10];
-    if (!onnx_need(c, 1, e) || !listed_axes(c, c->in[0]->type.rank, &l, e) ||
-        !extents(c, &l, size, scale, e))
+    if (!onnx_need(c, 1, e) || !listed_axes(c, c->in[0]->type.rank, &l, e) || !extents(c, &l, size, scale, e))
         return false;
     const int rank = c->in[0]->type.rank;
     const char *old = c->version < 11 ? "asymmetric" : "half_pixel";
@@ -288,19 +287,18 @@ static const node *along(graph *g, const node *x, int axis, const way *w, const 
     const bool real = dtype_class(x->type.dtype) == D_REAL;
     if (t.n == 1)
         y = g_callf(g, 2, (const node *const[]){x, at}, "gather axis=%d", axis);
-    else
-        y = g_callf(g, 3,
-                    (const node *const[]){
-                        x, at, table_of(g, x->type.dtype == TS_F64 ? TS_F64 : TS_F32, l->out, t.n, t.weight)},
-                    "resample axis=%d", axis);
+    else {
+        const node *weights = table_of(g, x->type.dtype == TS_F64 ? TS_F64 : TS_F32, l->out, t.n, t.weight);
+        y = g_callf(g, 3, (const node *const[]){x, at, weights}, "resample axis=%d", axis);
+    }
     y = real ? g_cast(g, y, x->type.dtype) : y;
     return extrapolated(g, y, axis, l, &t, outside);
 }
 
 static bool read_way(graph *g, const node *n, way *w)
 {
-    *w = (way){node_attr(n, "mode")->s,       node_attr(n, "coordinates")->s, node_attr(n, "nearest")->s,
-               node_real(n, "cubic"),         node_int(n, "exclude"),         node_int(n, "antialias")};
+    *w = (way){node_attr(n, "mode")->s, node_attr(n, "coordinates")->s, node_attr(n, "nearest")->s,
+               node_real(n, "cubic"),   node_int(n, "exclude"),         node_int(n, "antialias")};
     if (strcmp(w->mode, "nearest") && strcmp(w->mode, "linear") && strcmp(w->mode, "cubic"))
         g_fail(g, TS_BAD_INPUT, "mode: \"%s\" is none of nearest, linear, cubic", w->mode);
     if (!taps_know(w->coordinates))
@@ -354,8 +352,10 @@ static const node *resize_lower(graph *g, const node *n)
         if (roi->kind == 'F')
             l.start = roi->reals[i], l.end = roi->reals[i + rank];
         if (l.out < 0 || (l.out > 0 && !(l.scale > 0)))
-            return g_fail(g, TS_BAD_INPUT, "axis %d: size %lld and scale %g, a size from 0 and a scale above 0 "
-                          "expected", i, (long long)l.out, l.scale), NULL;
+            return g_fail(g, TS_BAD_INPUT,
+                          "axis %d: size %lld and scale %g, a size from 0 and a scale above 0 expected", i,
+                          (long long)l.out, l.scale),
+                   NULL;
         if (l.in != l.out || l.scale != 1 || l.start != 0 || l.end != 1)
             y = along(g, y, i, &w, &l, node_real(n, "extrapolation"));
     }
@@ -364,21 +364,30 @@ static const node *resize_lower(graph *g, const node *n)
 
 /* ---- records ---- */
 static const op stretch_op = {
-    .name = "stretch", .doc = "An axis at another extent: element i is element floor(i * extent / size).",
+    .name = "stretch",
+    .doc = "An axis at another extent: element i is element floor(i * extent / size).",
     .numpy = "np.take(a, np.arange(size) * a.shape[axis] // max(1, size), axis)",
     .back_of = stretch_back,
-    .arity = 1, .attr = (const attr_spec[]){{"axis", 'i', "0"}, {"size", 'i', NULL}, {0}},
-    .shape = stretch_shape, .body = stretch_body,
+    .arity = 1,
+    .attr = (const attr_spec[]){{"axis", 'i', "0"}, {"size", 'i', NULL}, {0}},
+    .shape = stretch_shape,
+    .body = stretch_body,
     .cases = "f32[3,4] size=6\nf32[3,4] axis=1 size=7\ni64[2,9] axis=-1 size=4\nf32[2,3] axis=1 size=0\n"
-             "bool[0,2] axis=1 size=4"};
+             "bool[0,2] axis=1 size=4",
+};
 
 static const op resample_op = {
-    .name = "resample", .doc = "Sums over an axis of the elements at listed places, weighted.",
+    .name = "resample",
+    .doc = "Sums over an axis of the elements at listed places, weighted.",
     .numpy = "np.moveaxis((np.moveaxis(a, axis, -1)[..., b] * c).sum(-1), -1, axis)",
-    .arity = 3, .axes = "r | c", .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}},
-    .shape = resample_shape, .body = resample_body,
+    .arity = 3,
+    .axes = "r | c",
+    .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}},
+    .shape = resample_shape,
+    .body = resample_body,
     .cases = "f32[4,5] u8[3,2]<4 f32[3,2]\nf32[4,5] u32[7,4]<5 f32[7,4] axis=1\nf64[6] u64[2,3]<6 f64[2,3]\n"
-             "u8[4,3] u8[2,2]<4 f32[2,2]\nf32[4,5] i64[0,2] f32[0,2]"};
+             "u8[4,3] u8[2,2]<4 f32[2,2]\nf32[4,5] i64[0,2] f32[0,2]",
+};
 
 static const op resize_op = {
     .name = "resize",
@@ -432,6 +441,7 @@ static const op resize_op = {
              "f32[5] sizes=[4] scales=[0.9] mode=linear coordinates=half_pixel_symmetric\n"
              "f32[5,5] sizes=[3,12] mode=cubic cubic=-0.5 exclude=1\ni32[4] sizes=[6] nearest=floor\nf32[5,4] "
              "sizes=[3,7] nearest=floor_up coordinates=asymmetric\n"
-             "f32[4] sizes=[9] coordinates=tf_half_pixel_for_nn\nf32[2,3] sizes=[2,3]"};
+             "f32[4] sizes=[9] coordinates=tf_half_pixel_for_nn\nf32[2,3] sizes=[2,3]",
+};
 
 const op *const ops_resize[] = {&stretch_op, &resample_op, &resize_op, NULL};

@@ -103,6 +103,7 @@ static const op rotary_op = {
     .attr = (const attr_spec[]){{"interleaved", 'i', "0"}, {"width", 'i', "0"}, {0}},
     .lower = rotary_lower,
     .cases = "f32[2,3,5,8] f32[2,1,5,4] f32[2,1,5,4]\nf32[2,3,5,8] f32[2,1,5,4] f32[2,1,5,4] interleaved=1\n"
-             "f32[2,5,8] f32[5,2] f32[5,2] width=4\nf64[5,6] f64[5,2] f64[5,2] width=4 interleaved=1"};
+             "f32[2,5,8] f32[5,2] f32[5,2] width=4\nf64[5,6] f64[5,2] f64[5,2] width=4 interleaved=1",
+};
 
 const op *const ops_rotary[] = {&rotary_op, NULL};

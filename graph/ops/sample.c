@@ -159,11 +159,13 @@ static const op grid_sample_op = {
     .onnx_types = "GridSample:.f",
     .arity = 2,
     .attr = (const attr_spec[]){{"mode", 's', "linear"}, {"padding", 's', "zeros"}, {"align_corners", 'i', "0"}, {0}},
-    .shape = grid_shape, .body = grid_body,
+    .shape = grid_shape,
+    .body = grid_body,
     .cases = "f32[1,2,4,5] f32[1,3,2,2]\nf32[2,1,4,5] f32[2,3,4,2] mode=nearest\nf64[1,2,4,5] f64[1,3,2,2] mode=cubic\n"
              "f32[1,2,4,5] f32[1,3,2,2] padding=border align_corners=1\nf32[1,1,3,4,2] f32[1,2,2,3,3]\n"
              "f64[1,2,4,5] f64[1,3,2,2] padding=reflection\nf64[1,2,4,5] f64[1,6,2,2] mode=cubic padding=reflection "
              "align_corners=1\nf32[1,2,4,5] f32[1,6,2,2] mode=cubic padding=border\nf64[1,2,7] f64[1,5,1]\n"
-             "f32[1,2,4,5] f32[1,6,2,2] mode=nearest padding=reflection align_corners=1"};
+             "f32[1,2,4,5] f32[1,6,2,2] mode=nearest padding=reflection align_corners=1",
+};
 
 const op *const ops_sample[] = {&grid_sample_op, NULL};

@@ -256,7 +256,7 @@ static const node *mul_grad(graph *g, const node *call, const node *dy, int k)
     /* [], [], as x */
     const node *zero = g_scalar_like(g, x, 0), *one = g_scalar_like(g, x, 1), *is_zero = g_call2(g, "equal", x, zero);
     const node *shown = when(g, is_zero, one, x), *count = g_cast(g, is_zero, x->type.dtype); /* both as x */
-    const node *product = read_back(g, call, again(g, call, ones, shown, "mul")); /* as x */
+    const node *product = read_back(g, call, again(g, call, ones, shown, "mul"));             /* as x */
     /* as x */
     const node *zeros = g_call2(g, "subtract", read_back(g, call, again(g, call, none, count, "add")), count);
     /* as x */
@@ -269,9 +269,9 @@ static const node *mul_grad(graph *g, const node *call, const node *dy, int k)
 static const node *extreme_grad(graph *g, const node *call, const node *y, const node *dy, int k)
 {
     const dtype d = y->type.dtype;
-    const node *hit = g_call2(g, "equal", call->in[2], read_back(g, call, y)); /* as the updates */
-    const node *stays = g_call2(g, "equal", call->in[0], y); /* as y */
-    const node *count = again(g, call, g_cast(g, stays, d), g_cast(g, hit, d), "add"); /* as y */
+    const node *hit = g_call2(g, "equal", call->in[2], read_back(g, call, y));          /* as the updates */
+    const node *stays = g_call2(g, "equal", call->in[0], y);                            /* as y */
+    const node *count = again(g, call, g_cast(g, stays, d), g_cast(g, hit, d), "add");  /* as y */
     const node *part = g_call2(g, "divide", dy, count), *zero = g_scalar_like(g, y, 0); /* as y, [] */
     return k == 0 ? when(g, stays, part, zero) : when(g, hit, read_back(g, call, part), zero);
 }
@@ -316,12 +316,18 @@ static const op scatter_op = {
     .doc = "The first tensor with parts along an axis, those that the second lists, set to those of the third or "
            "combined with them; reduce=add is the gradient of gather.",
     .numpy = "scatter(a, (slice(None),) * (axis % a.ndim) + (b,), c, reduce)",
-    .arity = 3, .axes = "r | u", .attr = along_axis, .shape = scatter_shape, .body = scatter_body, .grad = scatter_grad,
+    .arity = 3,
+    .axes = "r | u",
+    .attr = along_axis,
+    .shape = scatter_shape,
+    .body = scatter_body,
+    .grad = scatter_grad,
     .cases = "f32[5,4] i64[2,3]<5 f32[2,3,4] reduce=add\nf32[5,4] i64[]<5 f32[4]\nf32[2,5,3] i32[4]<5 f32[2,4,3] "
              "axis=1 reduce=max\ni64[3,4] u8[2]<4 i64[3,2] axis=-1 reduce=mul\nf32[5,4] i64[0] f32[0,4]\nbool[6] "
              "i64[9]<6 bool[9] reduce=add\nf16[4,3] i64[7]<4 f16[7,3] reduce=add\ni32[7] i64[9]<7 i32[9]\nf64[3,2] "
              "i64[8]<3 f64[8,2] reduce=min\nf32[5,4] i64[7]<5 f32[7,4] reduce=mul\ni8[4] i64[9]<4 "
-             "i8[9] reduce=add\nf32[40,33] i64[64]<40 f32[64,33] reduce=add"};
+             "i8[9] reduce=add\nf32[40,33] i64[64]<40 f32[64,33] reduce=add",
+};
 
 static const op scatter_nd_op = {
     .name = "scatter_nd",
@@ -331,11 +337,16 @@ static const op scatter_nd_op = {
     .onnx = (const onnx_rule[]){{"ScatterND", 11, adapt_nd}, {0}},
     .onnx_takes = "ScatterND:3,1,reduction",
     .onnx_types = "ScatterND:TiT",
-    .arity = 3, .axes = "r | u", .attr = (const attr_spec[]){{"reduce", 's', "set"}, {0}},
-    .shape = scatter_nd_shape, .body = scatter_nd_body, .grad = scatter_grad,
+    .arity = 3,
+    .axes = "r | u",
+    .attr = (const attr_spec[]){{"reduce", 's', "set"}, {0}},
+    .shape = scatter_nd_shape,
+    .body = scatter_nd_body,
+    .grad = scatter_grad,
     .cases = "f32[4,5] i64[3,2]<4 f32[3]\nf32[4,5] i64[6,1]<4 f32[6,5] reduce=add\nf32[4,4,2] i64[2,3,2]<4 "
              "f32[2,3,2] reduce=mul\ni64[4] i32[2,5,1]<4 i64[2,5] reduce=max\nf32[4,5] i64[2]<4 f32[]\nf32[4] "
-             "i64[0,1] f32[0]\nf64[3,3] i64[9,2]<3 f64[9] reduce=min"};
+             "i64[0,1] f32[0]\nf64[3,3] i64[9,2]<3 f64[9] reduce=min",
+};
 
 static const op along_op = {
     .name = "put_along_axis",
@@ -343,13 +354,18 @@ static const op along_op = {
            "third, or combined with them.",
     .numpy = "scatter(a, tuple(b if i == axis % a.ndim else j for i, j in enumerate(np.indices(b.shape, "
              "sparse=True))), c, reduce)",
-    .onnx = (const onnx_rule[]){
-        {"Scatter", 9, adapt_along}, {"ScatterElements", 11, adapt_along}, {0}},
+    .onnx = (const onnx_rule[]){{"Scatter", 9, adapt_along}, {"ScatterElements", 11, adapt_along}, {0}},
     .onnx_takes = "Scatter:3,1,axis ScatterElements:3,1,axis,reduction",
     .onnx_types = "Scatter:TiT ScatterElements:TiT",
-    .arity = 3, .axes = "r | u", .attr = along_axis, .shape = along_shape, .body = along_body, .grad = scatter_grad,
+    .arity = 3,
+    .axes = "r | u",
+    .attr = along_axis,
+    .shape = along_shape,
+    .body = along_body,
+    .grad = scatter_grad,
     .cases = "f32[3,4] i64[2,4]<3 f32[2,4]\nf32[3,4] i64[3,5]<4 f32[3,5] axis=1 reduce=add\ni64[2,3,4] i32[2,3,1]<4 "
              "i64[2,3,1] axis=-1 reduce=mul\nf32[3,4] i64[0,4] f32[0,4]\nf32[3,4] i64[2,2]<3 f32[2,2] reduce=max\n"
-             "f32[7] i64[9]<7 f32[9] reduce=min\nf32[3,4] i64[3,6]<4 f32[3,6] axis=1 reduce=mul"};
+             "f32[7] i64[9]<7 f32[9] reduce=min\nf32[3,4] i64[3,6]<4 f32[3,6] axis=1 reduce=mul",
+};
 
 const op *const ops_scatter[] = {&scatter_op, &scatter_nd_op, &along_op, NULL};

@@ -156,8 +156,7 @@ static bool part_sizes(const onnx_call *c, int64_t n, int64_t *size, int *parts,
         for (int i = 0; i < *parts; i++)
             total += size[i];
         return total == n || err_set(e, TS_BAD_INPUT, "parts of %lld together, the axis has %lld: as much expected",
-                                     (long long)total,
-                                     (long long)n);
+                                     (long long)total, (long long)n);
     }
     if (!whole_number(c, 1, 1, &each, e))
         return false;
@@ -210,8 +209,8 @@ static bool make_map(const onnx_call *c, onnx_value *out, err *e)
         for (int k = 0; k < c->n_in; k++) {
             const onnx_list *l = c->value[k].list;
             if (l && l->n != first->n)
-                return err_set(e, TS_BAD_INPUT, "sequences of %d and %d entries, equally many expected",
-                               first->n, l->n);
+                return err_set(e, TS_BAD_INPUT, "sequences of %d and %d entries, equally many expected", first->n,
+                               l->n);
             in[k] = l ? l->item[i] : c->value[k];
         }
         if (!c->pass(c, &(onnx_pass){"body", c->n_in, c->n_out, in, got}, e))
@@ -262,16 +261,26 @@ static bool make_same(const onnx_call *c, onnx_value *out, err *e)
 
 /* ---- records ---- */
 static const op sequence_op = {
-    .name = "sequences", .doc = "Sequences and optionals of a file, resolved while its graph is built.",
+    .name = "sequences",
+    .doc = "Sequences and optionals of a file, resolved while its graph is built.",
     .onnx_takes = "SequenceConstruct:*,1 SequenceEmpty:0,1,dtype SequenceAt:2,1 SequenceInsert:3,1 "
                   "SequenceErase:2,1 SequenceLength:1,1 ConcatFromSequence:1,1,axis,new_axis SplitToSequence:2,1,"
                   "axis,keepdims SequenceMap:*,*,body Optional:1,1,type OptionalHasElement:1,1 "
                   "OptionalGetElement:1,1 Identity:1,1",
-    .form = (const onnx_form[]){
-        {"SequenceConstruct", 11, make_construct}, {"SequenceEmpty", 11, make_empty}, {"SequenceAt", 11, make_at},
-        {"SequenceInsert", 11, make_insert}, {"SequenceErase", 11, make_erase}, {"SequenceLength", 11, make_length},
-        {"ConcatFromSequence", 11, make_concat}, {"SplitToSequence", 11, make_split}, {"SequenceMap", 17, make_map},
-        {"Optional", 15, make_optional}, {"OptionalHasElement", 15, make_has}, {"OptionalGetElement", 15, make_get},
-        {"Identity", 14, make_same}, {0}}};
+    .form = (const onnx_form[]){{"SequenceConstruct", 11, make_construct},
+                                {"SequenceEmpty", 11, make_empty},
+                                {"SequenceAt", 11, make_at},
+                                {"SequenceInsert", 11, make_insert},
+                                {"SequenceErase", 11, make_erase},
+                                {"SequenceLength", 11, make_length},
+                                {"ConcatFromSequence", 11, make_concat},
+                                {"SplitToSequence", 11, make_split},
+                                {"SequenceMap", 17, make_map},
+                                {"Optional", 15, make_optional},
+                                {"OptionalHasElement", 15, make_has},
+                                {"OptionalGetElement", 15, make_get},
+                                {"Identity", 14, make_same},
+                                {0}},
+};
 
 const op *const ops_sequence[] = {&sequence_op, NULL};

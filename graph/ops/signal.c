@@ -24,7 +24,8 @@ static bool read_dft(const node *n, plan_of_dft *p, err *e)
     if (p->axis == t->rank - 1 || (pair != 1 && pair != 2) || dtype_class(t->dtype) != D_REAL)
         return operands_refuse(1, n->in, e,
                                "[..., 1] or [..., 2] of reals, to be transformed along another axis than the "
-                               "last, axis %d,", p->axis);
+                               "last, axis %d,",
+                               p->axis);
     p->length = node_attr(n, "length")->kind == 'i' ? node_int(n, "length") : t->dim[p->axis];
     p->real_out = p->half && p->inverse;
     if (p->length < 1 || p->length > 1 << 24 || (p->half && p->real == p->inverse))
@@ -58,8 +59,12 @@ static bool window_of(const onnx_call *c, const double a[3], const node **out, e
         return false;
     if (!(size >= 0 && size < 0x1p31))
         return err_set(e, TS_BAD_INPUT, "%s: size %g, expected 0 to 2^31 - 1", c->type, size);
-    const attr list[] = {attr_int("count", (int64_t)size), attr_int("periodic", onnx_int(c, "periodic", 1)),
-                         attr_real("a", a[0]), attr_real("b", a[1]), attr_real("c", a[2]), attr_word("to", "f64")};
+    const attr list[] = {attr_int("count", (int64_t)size),
+                         attr_int("periodic", onnx_int(c, "periodic", 1)),
+                         attr_real("a", a[0]),
+                         attr_real("b", a[1]),
+                         attr_real("c", a[2]),
+                         attr_word("to", "f64")};
     const node *y = g_make(c->g, op_find("cosine_window"), 0, NULL, list, COUNT(list));
     return onnx_give(c, out, g_cast(c->g, y, to), e);
 }
@@ -175,7 +180,7 @@ static bool cosine_body(defn *d, err *e)
     const names known = {.n = 4,
                          .name = {"at", "a", "b", "c"},
                          .value = {at, x_real(mem, node_real(d->node, "a")), x_real(mem, node_real(d->node, "b")),
-                          x_real(mem, node_real(d->node, "c"))}};
+                                   x_real(mem, node_real(d->node, "c"))}};
     d->value = x_parse(mem, "a - b * cos(at) + c * cos(2 * at)", &known, e);
     return d->value != NULL;
 }
@@ -205,8 +210,8 @@ static bool fourier_body(defn *d, err *e)
     const names known = {.n = 4, .name = {"p", "q", "c", "s"}, .value = {x[0], x[1], w[0], w[1]}};
     const expr *real = x_parse(mem, p.inverse ? "p * c - q * s" : "p * c + q * s", &known, e);
     const expr *other = x_parse(mem, p.inverse ? "q * c + p * s" : "q * c - p * s", &known, e);
-    const expr *sum = p.real_out ? real : x3(mem, "select", x2(mem, "eq", x_axis(mem, last), x_whole(mem, 0)), real,
-        other);
+    const expr *sum = p.real_out ? real
+                                 : x3(mem, "select", x2(mem, "eq", x_axis(mem, last), x_whole(mem, 0)), real, other);
     if (p.real_out) { /* only the first, and of an even length the one in the middle, have no partner */
         const expr *lone = x2(mem, "or", x2(mem, "eq", n, x_whole(mem, 0)),
                               x2(mem, "eq", x2(mem, "mul", n, x_whole(mem, 2)), length));
@@ -266,8 +271,8 @@ static const node *mel_lower(graph *g, const node *n)
     for (int64_t b = 0; b < bins; b++) {
         double edge[3]; /* whole, and as far beyond the spectrum as the frequencies given */
         for (int i = 0; i < 3; i++)
-            edge[i] = floor((double)(length + 1) *
-                            hertz(low + (double)(b + i) * (high - low) / (double)(bins + 2)) / (double)rate);
+            edge[i] = floor((double)(length + 1) * hertz(low + (double)(b + i) * (high - low) / (double)(bins + 2)) /
+                            (double)rate);
         for (int64_t i = edge[0] > 0 ? edge[0] < (double)rows ? (int64_t)edge[0] : rows : 0;
              i < rows && (double)i <= edge[2]; i++) {
             const double at = (double)i, up = edge[1] > edge[0] ? (at - edge[0]) / (edge[1] - edge[0]) : 1,
@@ -312,14 +317,21 @@ static const op cosine_window_op = {
                                 {0}},
     .shape = cosine_shape,
     .body = cosine_body,
-    .cases = "count=10\ncount=9 periodic=0\ncount=8 a=0.42 c=0.08 to=f64\ncount=0\ncount=1 periodic=0"};
+    .cases = "count=10\ncount=9 periodic=0\ncount=8 a=0.42 c=0.08 to=f64\ncount=0\ncount=1 periodic=0",
+};
 
 static const op fourier_sum_op = {
-    .name = "fourier_sum", .doc = "The sums of a discrete Fourier transform, with a table of cosines and sines.",
+    .name = "fourier_sum",
+    .doc = "The sums of a discrete Fourier transform, with a table of cosines and sines.",
     .numpy = "fourier_sum(a, b, axis, length or a.shape[axis], inverse, onesided)",
-    .arity = 2, .axes = "r | c", .attr = transform, .shape = fourier_shape, .body = fourier_body,
+    .arity = 2,
+    .axes = "r | c",
+    .attr = transform,
+    .shape = fourier_shape,
+    .body = fourier_body,
     .cases = "f64[3,5,2] f64[5,2] axis=1\nf32[3,5,1] f32[4,2] length=4 onesided=1\nf64[4,2] f64[6,2] axis=0 length=6 "
-             "inverse=1"};
+             "inverse=1",
+};
 
 static const op dft_op = {
     .name = "dft",
@@ -329,23 +341,33 @@ static const op dft_op = {
     .onnx_takes = "DFT:3,1,axis,inverse,onesided STFT:4,1,onesided",
     .onnx_types = "DFT:fi STFT:FiFi",
     .onnx_cases = "STFT f32[1,16,1] i64[]=4 f32[8]",
-    .arity = 1, .axes = "r | c", .attr = transform, .lower = dft_lower,
+    .arity = 1,
+    .axes = "r | c",
+    .attr = transform,
+    .lower = dft_lower,
     .cases = "f32[2,10,1]\nf64[2,7,2]\nf64[2,8,2] inverse=1\nf32[2,10,1] onesided=1\nf64[2,7,1] onesided=1\n"
              "f64[2,9,1] length=6 onesided=1\nf64[2,3,4,2] axis=1 length=5\nf64[4,3,2] axis=0 inverse=1\n"
              "f64[2,5,2] inverse=1 onesided=1 length=8\nf64[2,5,2] inverse=1 onesided=1 length=9\nf32[2,4,2] inverse=1 "
-             "onesided=1 length=12"};
+             "onesided=1 length=12",
+};
 
 static const op mel_weights_op = {
-    .name = "mel_weights", .doc = "Triangles that sum a spectrum over bands which are even on the mel scale.",
+    .name = "mel_weights",
+    .doc = "Triangles that sum a spectrum over bands which are even on the mel scale.",
     .numpy = "mel_weights(bins, length, rate, low, high)",
     .onnx = (const onnx_rule[]){{"MelWeightMatrix", 17, adapt_mel}, {0}},
     .onnx_takes = "MelWeightMatrix:5,1,output_datatype",
     .onnx_types = "MelWeightMatrix:IIIf",
     .onnx_cases = "MelWeightMatrix i64[]=8 i64[]=16 i64[]=8000 f32[]=0 f32[]=4000",
     .arity = 0,
-    .attr = (const attr_spec[]){
-        {"bins", 'i', NULL}, {"length", 'i', NULL}, {"rate", 'i', NULL}, {"low", 'f', NULL}, {"high", 'f', NULL}, {0}},
+    .attr = (const attr_spec[]){{"bins", 'i', NULL},
+                                {"length", 'i', NULL},
+                                {"rate", 'i', NULL},
+                                {"low", 'f', NULL},
+                                {"high", 'f', NULL},
+                                {0}},
     .lower = mel_lower,
-    .cases = "bins=8 length=16 rate=8192 low=0 high=4096\nbins=20 length=400 rate=16000 low=20 high=7600"};
+    .cases = "bins=8 length=16 rate=8192 low=0 high=4096\nbins=20 length=400 rate=16000 low=20 high=7600",
+};
 
 const op *const ops_signal[] = {&cosine_window_op, &fourier_sum_op, &dft_op, &mel_weights_op, NULL};

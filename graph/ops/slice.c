@@ -116,15 +116,14 @@ static bool slice_shape(const node *n, type *out, err *e)
                        size->n, step->kind == '-' ? out->rank : step->n, out->rank);
     for (int i = 0; i < out->rank; i++) {
         const int64_t dim = out->dim[i], count = size->ints[i], first = start->ints[i];
+        const int64_t by = step->kind == '-' ? 1 : step->ints[i];
         int64_t last = 0;
-        bool ok = count >= 0 && int_mul(count - 1, step->kind == '-' ? 1 : step->ints[i], &last) &&
-                  int_add(last, first, &last);
+        bool ok = count >= 0 && int_mul(count - 1, by, &last) && int_add(last, first, &last);
         ok = ok && (count == 0 || (first >= 0 && first < dim && last >= 0 && last < dim));
         if (!ok)
             return err_set(e, TS_BAD_INPUT,
-                           "axis %d of extent %lld does not hold %lld elements from %lld on in steps of %lld",
-                           i, (long long)dim, (long long)count, (long long)first,
-                           step->kind == '-' ? 1LL : (long long)step->ints[i]);
+                           "axis %d of extent %lld does not hold %lld elements from %lld on in steps of %lld", i,
+                           (long long)dim, (long long)count, (long long)first, (long long)by);
         out->dim[i] = count;
     }
     return true;
@@ -154,8 +153,8 @@ static const node *split_lower(graph *g, const node *n)
         return NULL;
     const int64_t dim = a->type.dim[axis];
     if (count < 1 || part < 0 || part >= count || (sizes->kind != 'I' && (dim % count || count > 1 << 16)))
-        return g_fail(g, TS_BAD_INPUT, "part %lld of %lld of an axis of extent %lld", (long long)part,
-                      (long long)count, (long long)dim),
+        return g_fail(g, TS_BAD_INPUT, "part %lld of %lld of an axis of extent %lld", (long long)part, (long long)count,
+                      (long long)dim),
                NULL;
     int64_t offset = 0;
     for (int i = 0; i < count; i++) {
@@ -172,8 +171,7 @@ static const node *split_lower(graph *g, const node *n)
         offset += size; /* each piece lay inside the axis, so the sum does */
     }
     if (offset != dim)
-        return g_fail(g, TS_BAD_INPUT, "the sizes add up to %lld of %lld", (long long)offset, (long long)dim),
-               NULL;
+        return g_fail(g, TS_BAD_INPUT, "the sizes add up to %lld of %lld", (long long)offset, (long long)dim), NULL;
     return wanted;
 }
 
@@ -192,7 +190,8 @@ static const node *flip_lower(graph *g, const node *n)
 
 /* ---- records ---- */
 static const op slice_op = {
-    .name = "slice", .doc = "Elements at start, start + step, ... along every axis.",
+    .name = "slice",
+    .doc = "Elements at start, start + step, ... along every axis.",
     .numpy = "a[np.ix_(*[s + t * np.arange(n) for s, t, n in zip(starts, steps or [1] * a.ndim, sizes)])]",
     .onnx = (const onnx_rule[]){{"Slice", 1, adapt_slice}, {0}},
     .onnx_takes = "Slice:5,1,axes,ends,starts",
@@ -204,14 +203,18 @@ static const op slice_op = {
                             {0}},
     .onnx_cases = "Slice f32[3,4] starts=[1] ends=[2]",
     .back = "Slice a @starts @starts+sizes*steps - @steps",
-    .arity = 1, .attr = (const attr_spec[]){{"starts", 'I', NULL}, {"sizes", 'I', NULL}, {"steps", 'I', ""}, {0}},
-    .shape = slice_shape, .body = slice_body,
+    .arity = 1,
+    .attr = (const attr_spec[]){{"starts", 'I', NULL}, {"sizes", 'I', NULL}, {"steps", 'I', ""}, {0}},
+    .shape = slice_shape,
+    .body = slice_body,
     .cases = "f32[4,5] starts=[1,0] sizes=[2,5]\nf32[4,5] starts=[3,1] sizes=[4,2] steps=[-1,3]\n"
              "i64[7] starts=[6] sizes=[3] steps=[-2]\nf64[2,3,4] starts=[0,1,2] sizes=[2,0,1]\n"
-             "f32[] starts=[] sizes=[]\nbool[5] starts=[2] sizes=[3]"};
+             "f32[] starts=[] sizes=[]\nbool[5] starts=[2] sizes=[3]",
+};
 
 static const op split_op = {
-    .name = "split", .doc = "One of several parts along an axis: equal ones, or of given sizes.",
+    .name = "split",
+    .doc = "One of several parts along an axis: equal ones, or of given sizes.",
     .numpy = "np.split(a, np.cumsum(sizes)[:-1] if sizes else parts, axis)[part]",
     .onnx = (const onnx_rule[]){{"Split", 1, adapt_split}, {0}},
     .onnx_takes = "Split:2,*,axis,num_outputs,split",
@@ -221,11 +224,17 @@ static const op split_op = {
     .attr = (const attr_spec[]){{"axis", 'i', "0"}, {"parts", 'i', ""}, {"sizes", 'I', ""}, {"part", 'i', "0"}, {0}},
     .lower = split_lower,
     .cases = "f32[4,8] parts=2\nf32[4,8] parts=2 part=1\nf32[2,6] axis=-1 sizes=[1,3,2] part=1\n"
-             "i64[6,2] parts=3 part=2\nf32[5,0] axis=1 parts=1\nf32[4] sizes=[4,0] part=1"};
+             "i64[6,2] parts=3 part=2\nf32[5,0] axis=1 parts=1\nf32[4] sizes=[4,0] part=1",
+};
 
 static const op flip_op = {
-    .name = "flip", .doc = "The listed axes, or all of them, in reverse.", .numpy = "np.flip(a, axes)",
-    .arity = 1, .attr = (const attr_spec[]){{"axes", 'I', ""}, {0}}, .lower = flip_lower,
-    .cases = "f32[2,3]\nf32[2,3] axes=[1]\ni64[4]\nf32[2,3,4] axes=[0,-1]\nf32[0,2]\nf32[]"};
+    .name = "flip",
+    .doc = "The listed axes, or all of them, in reverse.",
+    .numpy = "np.flip(a, axes)",
+    .arity = 1,
+    .attr = (const attr_spec[]){{"axes", 'I', ""}, {0}},
+    .lower = flip_lower,
+    .cases = "f32[2,3]\nf32[2,3] axes=[1]\ni64[4]\nf32[2,3,4] axes=[0,-1]\nf32[0,2]\nf32[]",
+};
 
 const op *const ops_slice[] = {&slice_op, &split_op, &flip_op, NULL};

@@ -161,42 +161,66 @@ static const char cases[] = "f32[3,70]\nf32[3,20]!\ni64[40,3] axis=0\nu8[2,30,2]
                             "f32[0,4] axis=0\nf32[1]";
 
 static const op order_op = {
-    .name = "order", .doc = "Places along an axis in the order of their elements, of keys; the first `count` of them.",
+    .name = "order",
+    .doc = "Places along an axis in the order of their elements, of keys; the first `count` of them.",
     .numpy = "order(a, axis, descending, count)",
-    .arity = 1, .axes = "c",
+    .arity = 1,
+    .axes = "c",
     .attr = (const attr_spec[]){{"axis", 'i', "-1"}, {"descending", 'i', "0"}, {"count", 'i', "-1"}, {0}},
-    .shape = order_shape, .body = order_body,
+    .shape = order_shape,
+    .body = order_body,
     .cases = "f32[3,70] count=5\nf64[3,20]! descending=1\ni64[40,3] axis=0\nbool[2,9,2] axis=1 count=3 "
-             "descending=1\nf32[4] count=0"};
+             "descending=1\nf32[4] count=0",
+};
 
 static const op argsort_op = {
-    .name = "argsort", .doc = "Places along an axis in the order of their elements.",
+    .name = "argsort",
+    .doc = "Places along an axis in the order of their elements.",
     .numpy = "order(a, axis, descending, -1)",
-    .arity = 1, .axes = "c", .attr = along, .lower = argsort_lower, .cases = cases};
+    .arity = 1,
+    .axes = "c",
+    .attr = along,
+    .lower = argsort_lower,
+    .cases = cases,
+};
 
 static const op sort_op = {
-    .name = "sort", .doc = "Elements along an axis in order.",
+    .name = "sort",
+    .doc = "Elements along an axis in order.",
     .numpy = "np.take_along_axis(a, order(a, axis, descending, -1), axis)",
-    .arity = 1, .axes = "c", .attr = along, .lower = sort_lower, .cases = cases};
+    .arity = 1,
+    .axes = "c",
+    .attr = along,
+    .lower = sort_lower,
+    .cases = cases,
+};
 
 static const op top_k_op = {
-    .name = "top_k", .doc = "The k largest elements along an axis, descending, or the k smallest, ascending.",
+    .name = "top_k",
+    .doc = "The k largest elements along an axis, descending, or the k smallest, ascending.",
     .numpy = "np.take_along_axis(a, order(a, axis, largest, k), axis)",
     .onnx = (const onnx_rule[]){{"TopK", 1, adapt_top_k}, {0}},
     .onnx_takes = "TopK:2,2,axis,k,largest,sorted",
     .onnx_types = "TopK:ni",
-    .arity = 1, .axes = "c",
+    .arity = 1,
+    .axes = "c",
     .attr = (const attr_spec[]){{"k", 'i', NULL}, {"axis", 'i', "-1"}, {"largest", 'i', "1"}, {0}},
     .lower = top_k_lower,
-    .cases = "f32[3,70] k=5\ni32[40,3] axis=0 k=7 largest=0\nf32[2,3]! k=3\nu64[9]! k=2\nf32[4] k=0"};
+    .cases = "f32[3,70] k=5\ni32[40,3] axis=0 k=7 largest=0\nf32[2,3]! k=3\nu64[9]! k=2\nf32[4] k=0",
+};
 
 static const op nonzero_op = {
-    .name = "nonzero", .doc = "The places of elements that are not zero, a column each; of a constant.",
+    .name = "nonzero",
+    .doc = "The places of elements that are not zero, a column each; of a constant.",
     .numpy = "np.array(np.nonzero(a))",
     .onnx = (const onnx_rule[]){{"NonZero", 9, adapt_nonzero}, {"Compress", 9, adapt_compress}, {0}},
     .onnx_takes = "NonZero:1,1 Compress:2,1,axis",
     .onnx_types = "Compress:.b",
     .onnx_cases = "Compress f32[4] bool[4]=1",
-    .arity = 1, .axes = "r c", .lower = nonzero_lower, .cases = "f32[3,4]=1\ni64[5]=0\nbool[2,3,2]=1"};
+    .arity = 1,
+    .axes = "r c",
+    .lower = nonzero_lower,
+    .cases = "f32[3,4]=1\ni64[5]=0\nbool[2,3,2]=1",
+};
 
 const op *const ops_sort[] = {&order_op, &argsort_op, &sort_op, &top_k_op, &nonzero_op, NULL};

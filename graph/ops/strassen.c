@@ -26,12 +26,19 @@ typedef struct role { /* what a matrix is to the product: a, b or y */
 } role;
 
 static const role roles[] = {
-    {'a', NEIGHBOURS, HALVES, {{1, 0, 0, 1}, {0, 0, 1, 1}, {1, 0, 0, 0}, {0, 0, 0, 1},
-                               {1, 1, 0, 0}, {-1, 0, 1, 0}, {0, 1, 0, -1}}},
-    {'b', HALVES, RUNS, {{1, 0, 0, 1}, {1, 0, 0, 0}, {0, 1, 0, -1}, {-1, 0, 1, 0},
-                         {0, 0, 0, 1}, {1, 1, 0, 0}, {0, 0, 1, 1}}},
-    {'y', NEIGHBOURS, RUNS, {{1, 0, 0, 1}, {0, 0, 1, -1}, {0, 1, 0, 1}, {1, 0, 1, 0},
-                             {-1, 1, 0, 0}, {0, 0, 0, 1}, {1, 0, 0, 0}}}};
+    {'a',
+     NEIGHBOURS,
+     HALVES,
+     {{1, 0, 0, 1}, {0, 0, 1, 1}, {1, 0, 0, 0}, {0, 0, 0, 1}, {1, 1, 0, 0}, {-1, 0, 1, 0}, {0, 1, 0, -1}}},
+    {'b',
+     HALVES,
+     RUNS,
+     {{1, 0, 0, 1}, {1, 0, 0, 0}, {0, 1, 0, -1}, {-1, 0, 1, 0}, {0, 0, 0, 1}, {1, 1, 0, 0}, {0, 0, 1, 1}}},
+    {'y',
+     NEIGHBOURS,
+     RUNS,
+     {{1, 0, 0, 1}, {0, 0, 1, -1}, {0, 1, 0, 1}, {1, 0, 1, 0}, {-1, 1, 0, 0}, {0, 0, 0, 1}, {1, 0, 0, 0}}},
+};
 
 static const role *role_of(const node *n, err *e)
 {
@@ -117,7 +124,7 @@ static bool blocks_body(defn *d, err *e)
     for (int b = 0; b < 4; b++) {
         for (int i = 0; i < 2; i++)
             sub[rank - 2 + i] = whole(mem, cuts[i], x_axis(mem, rank - 1 + i), d->extent[rank - 1 + i],
-                i ? b % 2 : b / 2);
+                                      i ? b % 2 : b / 2);
         part[b] = defn_at(d, 0, sub);
         for (int i = rank - 2; i < rank; i++)
             if (2 * d->extent[i + 1] != x->dim[i])
@@ -221,8 +228,8 @@ static void spread(const node **a, const node **b)
         return;
     const node *x = (*a)->in[0], *y = (*b)->in[0];
     const int r = x->type.rank;
-    const bool same =
-        r > 1 && r == y->type.rank && !memcmp(x->type.dim, y->type.dim, (size_t)(r - 1) * sizeof *x->type.dim);
+    const bool same = r > 1 && r == y->type.rank &&
+                      !memcmp(x->type.dim, y->type.dim, (size_t)(r - 1) * sizeof *x->type.dim);
     if (same && r < MAX_RANK && x->type.dim[r - 1] == (*a)->type.dim[1] && y->type.dim[r - 1] == (*b)->type.dim[1])
         *a = x, *b = y;
 }
@@ -368,11 +375,15 @@ static const op blocks_op = {
              "'b': (2, m, -1, 2, 16), 'y': (m, 2, -1, 2, 16)}[role])).reshape(7, *x.shape[:-2], m, -1))(np.pad(a, "
              "[(0, 0)] * (a.ndim - 2) + [(0, -a.shape[-2] % 2), (0, -a.shape[-1] % (2 if role == 'a' else 32))]), "
              "(a.shape[-2] + 1) // 2)",
-    .arity = 1, .axes = "p b m k", .attr = (const attr_spec[]){{"role", 's', NULL}, {0}},
-    .shape = blocks_shape, .body = blocks_body,
+    .arity = 1,
+    .axes = "p b m k",
+    .attr = (const attr_spec[]){{"role", 's', NULL}, {0}},
+    .shape = blocks_shape,
+    .body = blocks_body,
     .cases = "f32[4,6] role=a\nf32[3,2,8] role=a\nf64[2,1,7,4] role=a\nf32[1,2] role=a\nf32[5,3] role=a\n"
              "f32[4,32] role=b\nf32[6,50] role=b\nf64[2,1] role=b\nf32[3,16] role=b\nf32[4,32] role=y\n"
-             "f64[2,5,70] role=y"};
+             "f64[2,5,70] role=y",
+};
 
 static const op sums_op = {
     .name = "strassen_sums",
@@ -383,10 +394,14 @@ static const op sums_op = {
              "*x, 2, a.shape[-2], -1)[..., :extents[1]], 'y': lambda: s('pij,p...mnr->...minjr', a.reshape("
              "*a.shape[:-1], -1, 16)).reshape(*x, 2 * a.shape[-2], -1)[..., :extents[0], :extents[1]]}[role]())("
              "lambda how, v: np.einsum(how, " TABLE ", v), a.shape[1:-2])",
-    .arity = 1, .axes = "b m n", .attr = (const attr_spec[]){{"role", 's', NULL}, {"extents", 'I', NULL}, {0}},
-    .shape = sums_shape, .body = sums_body,
+    .arity = 1,
+    .axes = "b m n",
+    .attr = (const attr_spec[]){{"role", 's', NULL}, {"extents", 'I', NULL}, {0}},
+    .shape = sums_shape,
+    .body = sums_body,
     .cases = "f32[7,2,16] role=y extents=[4,32]\nf32[7,2,3,32] role=y extents=[5,41]\n"
              "f64[7,2,1,3,32] role=y extents=[5,64]\nf32[7,3,4] role=a extents=[5,8]\nf64[7,2,2,3] role=a "
-             "extents=[4,6]\nf32[7,4,32] role=b extents=[8,50]\nf64[7,1,16] role=b extents=[2,32]"};
+             "extents=[4,6]\nf32[7,4,32] role=b extents=[8,50]\nf64[7,1,16] role=b extents=[2,32]",
+};
 
 const op *const ops_strassen[] = {&blocks_op, &sums_op, NULL};

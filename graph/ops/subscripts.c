@@ -339,8 +339,8 @@ static const node *at_places(const equation *q, int k)
             text_add(&t, "i%d", rank), extent[rank++] = x->type.dim[i];
     }
     text_add(&t, "]");
-    const node *y =
-        rank == q->term[k].n ? x : g_element(q->g, 1, &x, &(spelling){rank, 0, extent, "add", text_str(&t)});
+    const node *y = rank == q->term[k].n ? x
+                                         : g_element(q->g, 1, &x, &(spelling){rank, 0, extent, "add", text_str(&t)});
     return text_free(&t), y;
 }
 
@@ -504,11 +504,14 @@ static const node *value_of(const equation *q)
     }
     if (along != NONE)
         return g_joined(q->g, n, part, along);
+    const char *both = arena_format(&q->g->mem, "%s(a,b)", q->fold);
     for (int i = 0; i < n; i++)
-        total = !total ? part[i]
-                : !strcmp(q->fold, "add") ? g_added(q->g, total, part[i])
-                                          : g_formula(q->g, 2, (const node *const[]){total, part[i]},
-                                                      arena_format(&q->g->mem, "%s(a,b)", q->fold));
+        if (!total)
+            total = part[i];
+        else if (!strcmp(q->fold, "add"))
+            total = g_added(q->g, total, part[i]);
+        else
+            total = g_formula(q->g, 2, (const node *const[]){total, part[i]}, both);
     return total ? total : (refuse(q, "its result has none of the axes that stand end to end", ""), NULL);
 }
 

@@ -16,9 +16,9 @@ typedef struct line { /* one axis */
 } line;
 typedef struct taps { /* what each of `out` places reads */
     int n;
-    int64_t *place;  /* [out, n], clamped to the axis */
-    double *weight;  /* [out, n] */
-    bool *beyond;    /* [out]: the coordinate lies outside of the axis and extrapolates */
+    int64_t *place; /* [out, n], clamped to the axis */
+    double *weight; /* [out, n] */
+    bool *beyond;   /* [out]: the coordinate lies outside of the axis and extrapolates */
 } taps;
 
 bool taps_know(const char *coordinates); /* whether there are such */

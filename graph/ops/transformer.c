@@ -78,8 +78,8 @@ static bool sequences(graph *g, const node *n, int count)
 {
     for (int i = 0; i < count; i++)
         if (n->in[i]->type.rank < 2 || n->in[i]->type.rank >= MAX_RANK)
-            return g_fail(g, TS_BAD_INPUT, "operand %d has rank %d; [..., time, width] of 2 to %d axes expected",
-                          i + 1, n->in[i]->type.rank, MAX_RANK - 1),
+            return g_fail(g, TS_BAD_INPUT, "operand %d has rank %d; [..., time, width] of 2 to %d axes expected", i + 1,
+                          n->in[i]->type.rank, MAX_RANK - 1),
                    false;
     return true;
 }
@@ -160,7 +160,8 @@ static const op multi_head_op = {
            "and all heads together through one last: q, k, v, their weights, the last one; then, where given, the "
            "four biases; then a mask that is added to the scores [..., heads, queries, keys].",
     .numpy = "multi_head_attention(attention, x, heads, scale, causal)",
-    .arity = -1, .axes = "b t o",
+    .arity = -1,
+    .axes = "b t o",
     .attr = (const attr_spec[]){{"heads", 'i', NULL}, {"scale", 'f', ""}, {"causal", 'i', "0"}, {0}},
     .lower = multi_head_lower,
     .cases =
@@ -169,7 +170,8 @@ static const op multi_head_op = {
         "f64[2,4,4] f64[2,4,4] f64[2,4,4] f64[4,4] f64[4,4] f64[4,4] f64[4,4] heads=2 scale=0.1 causal=1\n"
         "f64[1,3,4] f64[1,5,4] f64[1,5,4] f64[4,4] f64[4,4] f64[4,4] f64[4,2] f64[1,1,1,5] heads=4 scale=0.1\n"
         "f64[3,4] f64[3,4] f64[3,4] f64[4,2] f64[4,2] f64[4,2] f64[2,4] f64[2] f64[2] f64[2] f64[4] f64[3,3] heads=1 "
-        "scale=0.2"};
+        "scale=0.2",
+};
 
 static const op feed_forward_op = {
     .name = "feed_forward",
@@ -177,11 +179,13 @@ static const op feed_forward_op = {
            "both biases where given; with gated=1 the first weight is [in, 2 * hidden], and the activated half of its "
            "result is multiplied by the other.",
     .numpy = "feed_forward(erf, x, activation, gated)",
-    .arity = -1, .axes = "r c",
+    .arity = -1,
+    .axes = "r c",
     .attr = (const attr_spec[]){{"activation", 's', "gelu"}, {"gated", 'i', "0"}, {0}},
     .lower = feed_forward_lower,
     .cases = "f32[2,3] f32[3,8] f32[8,3]\nf32[2,3,4] f32[4,6] f32[6,2] f32[6] f32[2] activation=relu\n"
              "f64[5,3] f64[3,8] f64[4,3] f64[8] f64[3] activation=silu gated=1\nf64[3] f64[3,4] f64[2,5] gated=1\n"
-             "f64[2,3] f64[3,4] f64[4,3] activation=tanh\nf32[0,3] f32[3,4] f32[4,3]"};
+             "f64[2,3] f64[3,4] f64[4,3] activation=tanh\nf32[0,3] f32[3,4] f32[4,3]",
+};
 
 const op *const ops_transformer[] = {&multi_head_op, &feed_forward_op, NULL};

@@ -137,10 +137,10 @@ static bool turn_trip(turning *t)
 
 /* ---- helpers: some of the trips ---- */
 typedef struct stretch {
-    int64_t trips, stretch; /* stretch: of all trips, how many make one */
-    const node *in[MAX_PART];    /* operands; slices have as many rows */
+    int64_t trips, stretch;        /* stretch: of all trips, how many make one */
+    const node *in[MAX_PART];      /* operands; slices have as many rows */
     const node *row[2 * MAX_PART]; /* what arrives for gathered rows; NULL: nothing */
-    const node *number;          /* of the first trip; NULL: 0 */
+    const node *number;            /* of the first trip; NULL: 0 */
 } stretch;
 
 static const node *number_of(const turning *t, const stretch *s, ts_scan *by, bool back)
@@ -153,8 +153,8 @@ static const node *number_of(const turning *t, const stretch *s, ts_scan *by, bo
 }
 
 typedef struct keeping { /* what is gathered on the way forth */
-    bool rows;          /* what the scan itself gathers: it is the same scan then, and more */
-    const bool *states; /* those that trips begin with */
+    bool rows;           /* what the scan itself gathers: it is the same scan then, and more */
+    const bool *states;  /* those that trips begin with */
     int64_t every;
     const node **inner; /* what becomes of the values within a trip; NULL: they are not kept */
 } keeping;
@@ -246,7 +246,7 @@ static bool turn_back(turning *t, const stretch *s, const gathered *kept, const 
     for (int i = 0; i < n_in; i++) {
         const int row = slice_of(t, i);
         from[n] = t->bound[i];
-        to[n++] = row >= 0         ? ts_scan_slice(by, s->in[i], !f->slice[row])
+        to[n++] = row >= 0          ? ts_scan_slice(by, s->in[i], !f->slice[row])
                   : i >= f->n_state ? s->in[i]
                   : t->kept[i]      ? ts_scan_slice(by, kept->state[i], true)
                                     : t->bound[i];

@@ -16,9 +16,9 @@ typedef struct turning {
     int64_t size;
     const node *const *in; /* as trip_batch has it */
     ts_scan *by;
-    bool *depends; /* by id, of a trip's nodes: on the batch */
-    bool *wide;    /* of each operand: what stands for it has the axis */
-    bool apart;    /* values end one by one */
+    bool *depends;    /* by id, of a trip's nodes: on the batch */
+    bool *wide;       /* of each operand: what stands for it has the axis */
+    bool apart;       /* values end one by one */
     const node *done; /* then a state: which have, [size] */
     const node **now; /* what stands for each operand, and for the number */
     const node **root;

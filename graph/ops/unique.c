@@ -120,8 +120,11 @@ static bool order_body(defn *d, err *e)
     const type *t = &d->node->in[0]->type;
     const int64_t parameter[] = {t->dim[0], t->dim[1]};
     (void)e;
-    defn_routine(d, &(routine){.name = "rows", .run = routine_rows, .n_parameter = COUNT(parameter),
-                               .parameter = parameter, .scratch = 16 * t->dim[0]});
+    defn_routine(d, &(routine){.name = "rows",
+                               .run = routine_rows,
+                               .n_parameter = COUNT(parameter),
+                               .parameter = parameter,
+                               .scratch = 16 * t->dim[0]});
     return true;
 }
 
@@ -136,18 +139,28 @@ static const node *unique_lower(graph *g, const node *n)
 
 /* ---- records ---- */
 static const op order_op = {
-    .name = "row_order", .doc = "The places of rows in the order of their values, the first elements counting most.",
+    .name = "row_order",
+    .doc = "The places of rows in the order of their values, the first elements counting most.",
     .numpy = "np.lexsort(a.T[::-1]) if a.shape[1] else np.arange(len(a))",
-    .arity = 1, .axes = "r", .shape = order_shape, .body = order_body,
-    .cases = "f32[70,2]\ni64[60,3]<3\nf64[9,1]!\nbool[9,3]\nu64[20,1]!\nf32[0,3]\nf32[4,0]\nf32[1,2]"};
+    .arity = 1,
+    .axes = "r",
+    .shape = order_shape,
+    .body = order_body,
+    .cases = "f32[70,2]\ni64[60,3]<3\nf64[9,1]!\nbool[9,3]\nu64[20,1]!\nf32[0,3]\nf32[4,0]\nf32[1,2]",
+};
 
 static const op unique_op = {
-    .name = "unique", .doc = "The different elements of a constant, or its different parts along an axis.",
+    .name = "unique",
+    .doc = "The different elements of a constant, or its different parts along an axis.",
     .numpy = "np.unique(a, axis=axis)",
     .onnx_takes = "Unique:1,4,axis,sorted",
     .onnx = (const onnx_rule[]){{"Unique", 11, adapt_unique}, {0}},
     .onnx_cases = "Unique f32[4]*=1",
-    .arity = 1, .axes = "r", .attr = (const attr_spec[]){{"axis", 'i', ""}, {"sorted", 'i', "1"}, {0}},
-    .lower = unique_lower, .cases = "f32[3,4]=1\ni64[3,2,2]=0 axis=1\nbool[2,3]=1 axis=-1 sorted=0\nf64[1]=2\nu8[0]=1"};
+    .arity = 1,
+    .axes = "r",
+    .attr = (const attr_spec[]){{"axis", 'i', ""}, {"sorted", 'i', "1"}, {0}},
+    .lower = unique_lower,
+    .cases = "f32[3,4]=1\ni64[3,2,2]=0 axis=1\nbool[2,3]=1 axis=-1 sorted=0\nf64[1]=2\nu8[0]=1",
+};
 
 const op *const ops_unique[] = {&order_op, &unique_op, NULL};

@@ -8,7 +8,7 @@
 
 /* ---- helpers ---- */
 typedef struct update {
-    int n, n_state; /* parameters; states of each */
+    int n, n_state;           /* parameters; states of each */
     const node *rate, *count; /* scalars; count in the rate's dtype */
     onnx_value *out;          /* parameters, then their states, one kind after the other */
 } update;
@@ -134,13 +134,15 @@ static bool make_momentum(const onnx_call *c, onnx_value *out, err *e)
 
 /* ---- records ---- */
 static const op update_op = {
-    .name = "update", .doc = "Steps of optimizers in a file, as formulas over parameters, gradients and states.",
+    .name = "update",
+    .doc = "Steps of optimizers in a file, as formulas over parameters, gradients and states.",
     .onnx_takes = "ai.onnx.preview.training.Adagrad:*,*,decay_factor,epsilon,norm_coefficient "
                   "ai.onnx.preview.training.Adam:*,*,alpha,beta,epsilon,norm_coefficient,norm_coefficient_post "
                   "ai.onnx.preview.training.Momentum:*,*,alpha,beta,mode,norm_coefficient",
     .form = (const onnx_form[]){{"ai.onnx.preview.training.Adagrad", 1, make_adagrad},
                                 {"ai.onnx.preview.training.Adam", 1, make_adam},
                                 {"ai.onnx.preview.training.Momentum", 1, make_momentum},
-                                {0}}};
+                                {0}},
+};
 
 const op *const ops_update[] = {&update_op, NULL};

@@ -345,7 +345,8 @@ static const node *broadcast_grad(graph *g, const node *call, const node *y, con
 
 /* ---- records ---- */
 static const op reshape_op = {
-    .name = "reshape", .doc = "The same elements in row order under other extents; one -1 takes what is left.",
+    .name = "reshape",
+    .doc = "The same elements in row order under other extents; one -1 takes what is left.",
     .numpy = "a.reshape(shape)",
     .onnx = (const onnx_rule[]){{"Reshape", 1, adapt_reshape}, {"Flatten", 1, adapt_flatten}, {0}},
     .onnx_takes = "Reshape:2,1,allowzero,shape Flatten:1,1,axis",
@@ -355,27 +356,38 @@ static const op reshape_op = {
                                                       "refused; so is -1 beside an extent of 0."},
                                           {0}},
     .back = "Reshape a # allowzero:1",
-    .arity = 1, .attr = (const attr_spec[]){{"shape", 'I', NULL}, {0}}, .shape = reshape_shape, .body = reshape_body,
+    .arity = 1,
+    .attr = (const attr_spec[]){{"shape", 'I', NULL}, {0}},
+    .shape = reshape_shape,
+    .body = reshape_body,
     .grad = reshape_grad,
     .cases = "f32[2,3,64] shape=[2,3,8,8]\nf32[2,3,8,8] shape=[2,3,-1]\nf64[6,4] shape=[4,6]\n"
              "i32[2,1,3] shape=[2,3]\nf32[4] shape=[1,4,1]\nf32[] shape=[1,1]\nf32[1] shape=[]\n"
              "f32[2,3,4] shape=[24]\nf32[24] shape=[2,-1,4]\nf32[0,3] shape=[3,0]\nf32[0,3] shape=[-1,5]\n"
-             "bool[4,3] shape=[2,6]\nf32[6,10,2] shape=[4,15,2]\nf32[1,1,1] shape=[1]"};
+             "bool[4,3] shape=[2,6]\nf32[6,10,2] shape=[4,15,2]\nf32[1,1,1] shape=[1]",
+};
 
 static const op transpose_op = {
-    .name = "transpose", .doc = "The axes in another order; reversed when none is given.",
+    .name = "transpose",
+    .doc = "The axes in another order; reversed when none is given.",
     .numpy = "np.transpose(a, axes)",
     .onnx_takes = "Transpose:1,1,perm",
     .onnx = (const onnx_rule[]){{"Transpose", 1, adapt_transpose}, {0}},
     .back = "Transpose a perm=axes",
-    .arity = 1, .attr = (const attr_spec[]){{"axes", 'I', ""}, {0}}, .shape = transpose_shape, .body = transpose_body,
-    .extents = transpose_extents, .kept = kept_all,
+    .arity = 1,
+    .attr = (const attr_spec[]){{"axes", 'I', ""}, {0}},
+    .shape = transpose_shape,
+    .body = transpose_body,
+    .extents = transpose_extents,
+    .kept = kept_all,
     .grad = transpose_grad,
     .cases = "f32[2,3]\nf32[2,3,4,5] axes=[0,2,1,3]\ni64[2,3,4] axes=[-1,0,1]\nf64[4]\nf32[]\n"
-             "f32[2,0,3] axes=[1,2,0]\nbool[3,2,1]"};
+             "f32[2,0,3] axes=[1,2,0]\nbool[3,2,1]",
+};
 
 static const op broadcast_op = {
-    .name = "broadcast_to", .doc = "The value repeated along new axes and axes of extent 1.",
+    .name = "broadcast_to",
+    .doc = "The value repeated along new axes and axes of extent 1.",
     .numpy = "np.broadcast_to(a, shape)",
     .onnx = (const onnx_rule[]){{"Expand", 8, adapt_expand}, {"ConstantOfShape", 9, adapt_constant_of_shape}, {0}},
     .onnx_takes = "Expand:2,1 ConstantOfShape:1,1,value",
@@ -384,26 +396,37 @@ static const op broadcast_op = {
     .back = "Expand a #",
     .arity = 1,
     .attr = (const attr_spec[]){{"shape", 'I', NULL}, {0}},
-    .shape = broadcast_shape, .body = broadcast_body, .grad = broadcast_grad,
+    .shape = broadcast_shape,
+    .body = broadcast_body,
+    .grad = broadcast_grad,
     .cases = "f32[3] shape=[2,3]\nf32[2,1] shape=[2,4]\ni64[] shape=[2,2]\nf32[1,3] shape=[0,3]\n"
-             "f64[2,3] shape=[2,3]\nbool[1] shape=[1,1,5]"};
+             "f64[2,3] shape=[2,3]\nbool[1] shape=[1,1,5]",
+};
 
 static const op expand_dims_op = {
-    .name = "expand_dims", .doc = "New axes of extent 1 at the listed places of the result.",
+    .name = "expand_dims",
+    .doc = "New axes of extent 1 at the listed places of the result.",
     .numpy = "np.expand_dims(a, axes)",
     .onnx = (const onnx_rule[]){{"Unsqueeze", 1, adapt_unsqueeze}, {0}},
     .onnx_takes = "Unsqueeze:2,1,axes",
     .onnx_types = "Unsqueeze:.i",
-    .arity = 1, .attr = (const attr_spec[]){{"axes", 'I', NULL}, {0}}, .lower = expand_dims_lower,
-    .cases = "f32[2,3] axes=[0]\nf32[2,3] axes=[1,-1]\ni64[] axes=[0,1]\nf32[0,3] axes=[2]\nf32[2] axes=[]"};
+    .arity = 1,
+    .attr = (const attr_spec[]){{"axes", 'I', NULL}, {0}},
+    .lower = expand_dims_lower,
+    .cases = "f32[2,3] axes=[0]\nf32[2,3] axes=[1,-1]\ni64[] axes=[0,1]\nf32[0,3] axes=[2]\nf32[2] axes=[]",
+};
 
 static const op squeeze_op = {
-    .name = "squeeze", .doc = "Without the listed axes of extent 1, or without all of them.",
+    .name = "squeeze",
+    .doc = "Without the listed axes of extent 1, or without all of them.",
     .numpy = "np.squeeze(a, axes)",
     .onnx = (const onnx_rule[]){{"Squeeze", 1, adapt_squeeze}, {0}},
     .onnx_takes = "Squeeze:2,1,axes",
     .onnx_types = "Squeeze:.i",
-    .arity = 1, .attr = (const attr_spec[]){{"axes", 'I', ""}, {0}}, .lower = squeeze_lower,
-    .cases = "f32[1,3,1]\nf32[1,3,1] axes=[0]\ni64[1,1] axes=[-1]\nf32[2,3]\nf32[0,1]\nf32[2,1] axes=[]"};
+    .arity = 1,
+    .attr = (const attr_spec[]){{"axes", 'I', ""}, {0}},
+    .lower = squeeze_lower,
+    .cases = "f32[1,3,1]\nf32[1,3,1] axes=[0]\ni64[1,1] axes=[-1]\nf32[2,3]\nf32[0,1]\nf32[2,1] axes=[]",
+};
 
 const op *const ops_view[] = {&reshape_op, &transpose_op, &broadcast_op, &expand_dims_op, &squeeze_op, NULL};

@@ -67,8 +67,9 @@ bool window_kernel(const node *n, window *w, err *e)
 {
     const attr *kernel = node_attr(n, "kernel");
     if (kernel->n != n->in[0]->type.rank - 2)
-        return err_set(e, TS_BAD_INPUT, "kernel: %d extents for rank %d, one for each axis behind the first two "
-                       "expected", kernel->n, n->in[0]->type.rank);
+        return err_set(e, TS_BAD_INPUT,
+                       "kernel: %d extents for rank %d, one for each axis behind the first two expected", kernel->n,
+                       n->in[0]->type.rank);
     return window_read(n, kernel->ints, w, e);
 }
 
@@ -202,8 +203,9 @@ bool window_adapt_pool(const onnx_call *c, attr out[5], err *e)
     if (!onnx_ints(c, "kernel_shape", -1, kernel, MAX_SPACE, &n, e))
         return false;
     if (n != rank - 2)
-        return err_set(e, TS_BAD_INPUT, "%s: %d kernel extents for rank %d, one for each axis behind the first two "
-                       "expected", c->type, n, rank);
+        return err_set(e, TS_BAD_INPUT,
+                       "%s: %d kernel extents for rank %d, one for each axis behind the first two expected", c->type, n,
+                       rank);
     out[3] = attr_ints("kernel", n, kernel), out[4] = ceil_mode(c);
     return window_adapt(c, kernel, out, e);
 }

@@ -19,10 +19,10 @@ typedef struct winograd {
 /* Interpolation at 0, 1, -1 and infinity: every number is 0, 1 or 1/2 but for sign, so sums of small integers stay
  * exact, and rounding is that of the plain sum. */
 static const winograd tiles_of_2 = {.m = 2,
-                             .t = 4,
-                             .b = {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}},
-                             .g = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}},
-                             .a = {{1, 1, 1, 0}, {0, 1, -1, -1}}};
+                                    .t = 4,
+                                    .b = {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}},
+                                    .g = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}},
+                                    .a = {{1, 1, 1, 0}, {0, 1, -1, -1}}};
 
 /* ---- helpers ---- */
 /* The sum over i of row[i] * part[i], where row is that of `table` which the number `which` names, one of n_row. */
@@ -130,10 +130,11 @@ static bool pixels_body(defn *d, err *e)
         place[s] = x2(mem, "mod", x_axis(mem, 2 + s), x_whole(mem, w->m));
     }
     for (int i = 0; i < w->t; i++) {
-        for (int j = 0; j < w->t; j++)
-            sum[j] = defn_at(d, 0,
-                             (const expr *[]){x_whole(mem, i), x_whole(mem, j), x_axis(mem, 0), tile[0], tile[1],
-                                              x_axis(mem, 1)});
+        for (int j = 0; j < w->t; j++) {
+            const expr *in_tile[2] = {x_whole(mem, i), x_whole(mem, j)};
+            const expr *at[] = {in_tile[0], in_tile[1], x_axis(mem, 0), tile[0], tile[1], x_axis(mem, 1)};
+            sum[j] = defn_at(d, 0, at);
+        }
         line[i] = chosen_sum(mem, w->a, w->m, w->t, place[1], sum);
     }
     d->value = chosen_sum(mem, w->a, w->m, w->t, place[0], line);
@@ -229,17 +230,25 @@ static const op tiles_op = {
              ", a.dtype)] * 2, np.lib.stride_tricks.sliding_window_view(np.pad(a, ((0, 0), (0, 0), (pads[0], pads[2] + "
              "(a.shape[2] + pads[0] + pads[2]) % 2), (pads[1], pads[3] + (a.shape[3] + pads[1] + pads[3]) % 2))), "
              "(4, 4), (2, 3))[:, :, ::2, ::2])",
-    .arity = 1, .axes = "i j n th tw ic", .attr = (const attr_spec[]){{"pads", 'I', "[0,0,0,0]"}, {0}},
-    .shape = tiles_shape, .body = tiles_body,
-    .cases = "f32[1,3,6,8] pads=[1,1,1,1]\nf32[2,5,7,4]\nf64[1,16,5,9] pads=[0,1,2,1]"};
+    .arity = 1,
+    .axes = "i j n th tw ic",
+    .attr = (const attr_spec[]){{"pads", 'I', "[0,0,0,0]"}, {0}},
+    .shape = tiles_shape,
+    .body = tiles_body,
+    .cases = "f32[1,3,6,8] pads=[1,1,1,1]\nf32[2,5,7,4]\nf64[1,16,5,9] pads=[0,1,2,1]",
+};
 
 static const op pixels_op = {
     .name = "winograd_pixels",
     .doc = "Images [batch, channel, h, w] from the products of winograd_tiles with kernels.",
     .numpy = "np.einsum('ri,sj,ijnyxc->ncyrxs', *[np.array([[1, 1, 1, 0], [0, 1, -1, -1]], a.dtype)] * 2, a).reshape("
              "a.shape[2], a.shape[5], 2 * a.shape[3], 2 * a.shape[4])[:, :, :extents[0], :extents[1]]",
-    .arity = 1, .axes = "n oc oh ow", .attr = (const attr_spec[]){{"extents", 'I', NULL}, {0}},
-    .shape = pixels_shape, .body = pixels_body,
-    .cases = "f32[4,4,1,3,2,5] extents=[6,4]\nf32[4,4,2,2,3,16] extents=[3,5]\nf64[4,4,1,1,1,2] extents=[1,2]"};
+    .arity = 1,
+    .axes = "n oc oh ow",
+    .attr = (const attr_spec[]){{"extents", 'I', NULL}, {0}},
+    .shape = pixels_shape,
+    .body = pixels_body,
+    .cases = "f32[4,4,1,3,2,5] extents=[6,4]\nf32[4,4,2,2,3,16] extents=[3,5]\nf64[4,4,1,1,1,2] extents=[1,2]",
+};
 
 const op *const ops_winograd[] = {&tiles_op, &pixels_op, NULL};
