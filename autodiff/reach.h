@@ -1,6 +1,7 @@
 /* reach.h - which places of an input the elements of a node depend on, along one axis of the input: a band where places
  * move along with an axis of the node, else a window that is the same for all elements. Found from subscripts alone, as
- * affine forms of the axes; what these do not say is taken to be read, so a reach is never too small. */
+ * affine forms of the axes; what these do not say is taken to be read, so a reach is never too small. Nothing is kept:
+ * a list is the caller's to free, nodes are only read. */
 #ifndef TS_REACH_H
 #define TS_REACH_H
 #include "graph/ir/graph.h"

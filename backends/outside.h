@@ -1,6 +1,6 @@
 /* outside.h - the error of an index that is outside of its axis, the same from every back end: it names the value of
  * the plan's input that led there, its place and the rows there are; where none can be named, the axes that are
- * indexed. */
+ * indexed. All is borrowed for the call: what the error says is a copy. */
 #ifndef TS_OUTSIDE_H
 #define TS_OUTSIDE_H
 #include "schedule/plan.h"

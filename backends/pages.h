@@ -1,5 +1,6 @@
 /* pages.h - giving back pages of files that are no longer needed. Values stay what they are: what is taken out of
- * memory is read again from its file when somebody asks for it. */
+ * memory is read again from its file when somebody asks for it. Nothing is owned: pages are whose they are, a list of
+ * files is a plain value. */
 #ifndef TS_PAGES_H
 #define TS_PAGES_H
 #include "graph/base/base.h"

@@ -1,5 +1,6 @@
 /* sites.h - plans over several devices: finding these by their names, and running the parts of a plan, each by its own
- * back end, with the transfers between them. */
+ * back end, with the transfers between them. Targets are of the search's arena; programs borrow their plan and are
+ * freed by their back ends. */
 #ifndef TS_SITES_H
 #define TS_SITES_H
 #include "backends/backend.h"

@@ -1,5 +1,5 @@
 /* cell.h - text for columns on a terminal: names from files made harmless, widths as seen, quantities in
- * three digits. */
+ * three digits. Texts made are the caller's to free, quantities are plain values, and nothing is kept. */
 #ifndef BENCH_CELL_H
 #define BENCH_CELL_H
 #include <stddef.h>

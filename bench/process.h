@@ -1,6 +1,7 @@
 /* process.h - a contestant as a process: started pinned, asked by lines, halted while others run, ended for certain.
  * It leads a process group of its own and dies with this one. Its stderr goes to a file, read only to explain a death.
- * While any lives, SIGPIPE must be blocked or ignored by the caller (bench/run.c does). */
+ * While any lives, SIGPIPE must be blocked or ignored by the caller (bench/run.c does). A process is its opener's until
+ * process_close; what was asked is borrowed for the call. */
 #ifndef BENCH_PROCESS_H
 #define BENCH_PROCESS_H
 #include "bench/machine/cpus.h"

@@ -19,7 +19,8 @@
  *   quit                   (or end of input)
  *
  * Any answer may be preceded by lines PROGRESS {"what","done","total"}. FAILED may answer any command.
- * Nobody works unasked: a contestant that waits for a command is blocked in a read. */
+ * Nobody works unasked: a contestant that waits for a command is blocked in a read. Lines are all that the two share:
+ * neither owns anything of the other. */
 #ifndef BENCH_PROTOCOL_H
 #define BENCH_PROTOCOL_H
 

@@ -2,7 +2,8 @@
  *
  * A sample is disturbed when others took more than half a percent of it. A round counts when no sample of it is:
  * the same rounds for the table, the verdicts, the report and compare, and the same kind of samples however busy the
- * machine was. Reasons for the rule and its numbers: docs/bench.md, "Which samples count". */
+ * machine was. Reasons for the rule and its numbers: docs/bench.md, "Which samples count". A race is only read;
+ * conditions are a plain value, a list of rounds is the caller's to free. */
 #ifndef BENCH_STATE_H
 #define BENCH_STATE_H
 #include "bench/race.h"

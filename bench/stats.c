@@ -188,8 +188,8 @@ static launch_spread spread_of(const sample_set *s)
 
 /* With five launches the bootstrap alone cannot reach 99 %: it says "different" whenever all five lean the same way,
  * which chance does in 6 % of cases. Where there are launches enough, the interval also covers what they say among
- * themselves; in simulation this holds false alarms near 1 % at any spread between
- * launches (tests/bench/stats_test.c). */
+ * themselves; in simulation this holds false alarms near 1 % at any spread between launches
+ * (tests/bench/stats_test.c). */
 static interval widen(interval at, double mean, double variance, int launches)
 {
     if (launches < FEWEST_LAUNCHES)

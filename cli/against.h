@@ -1,5 +1,6 @@
 /* against.h - the values of a run against those that another one wrote (run -o): which is the first one, in the order
- * in which they are computed, that differs. Zero and a folder, to begin with. */
+ * in which they are computed, that differs. Zero and a folder, to begin with. A plain value: folder and names are
+ * borrowed, values are only read. */
 #ifndef TS_AGAINST_H
 #define TS_AGAINST_H
 #include "tessera.h"

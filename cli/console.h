@@ -1,6 +1,7 @@
 /* console.h - everything a person reads in a terminal. Data goes to standard output, messages and progress to standard
  * error. Colours only where the stream is a terminal (NO_COLOR, TERM=dumb and --color decide first). Whatever may hold
- * names from files is printed escaped: control, bidirectional and invalid bytes appear as \xNN. */
+ * names from files is printed escaped: control, bidirectional and invalid bytes appear as \xNN. A console is a plain
+ * value, which a progress borrows; nothing else is kept. */
 #ifndef TS_CONSOLE_H
 #define TS_CONSOLE_H
 #include "tessera.h"

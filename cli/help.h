@@ -1,5 +1,6 @@
 /* help.h - texts made from the tables of verbs and options.
- * What is said of an option stands in its row alone, so help, completion, manual and checks agree. */
+ * What is said of an option stands in its row alone, so help, completion, manual and checks agree. Tables are constant
+ * and only read; files are the caller's, and nothing is kept. */
 #ifndef TS_HELP_H
 #define TS_HELP_H
 #include "cli/console.h"

@@ -1,6 +1,6 @@
 /* outline.h - any JSON for people: members as aligned lines, lists of objects as tables. The names of numbers say their
  * units, as in read_gbs or l2_bytes, and are shown with them. What the library adds later appears without a change
- * here. */
+ * here. JSON is only read. */
 #ifndef TS_OUTLINE_H
 #define TS_OUTLINE_H
 #include "cli/reply.h"

@@ -1,5 +1,6 @@
 /* session.h - what verbs that work on a model share: their options, the model with its dimensions bound, the inputs
- * given. A session stays where it was opened (progress points into it) and is closed whatever became of it. */
+ * given. A session stays where it was opened (progress points into it) and is closed whatever became of it. It owns the
+ * model and the values; the command line is borrowed for its life, a plan is the caller's. */
 #ifndef TS_SESSION_H
 #define TS_SESSION_H
 #include "cli/args.h"

@@ -1,5 +1,5 @@
 /* stop.h - Ctrl-C while something is compiled: compilers go, then what they left, then the process.
- * Handlers call only what is safe in one. */
+ * Handlers call only what is safe in one. It is the process's, and nothing is owned. */
 #ifndef CLI_STOP_H
 #define CLI_STOP_H
 

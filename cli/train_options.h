@@ -1,5 +1,6 @@
 /* train_options.h - options that are named as those of a training run are, for every verb that has some of them.
- * What they are where they are not given stands in the table of train/options.h alone; texts and ranges are here. */
+ * What they are where they are not given stands in the table of train/options.h alone; texts and ranges are here. Rows
+ * are constant. */
 #ifndef TS_TRAIN_OPTIONS_H
 #define TS_TRAIN_OPTIONS_H
 #include "train/options.h"

@@ -1,5 +1,5 @@
 /* value.h - numbers, times, sizes and percentages as people write them.
- * A value is read whole or refused: no prefix of it counts. */
+ * A value is read whole or refused: no prefix of it counts. Text is only read, and nothing is kept. */
 #ifndef TS_VALUE_H
 #define TS_VALUE_H
 #include "cli/verb.h"

@@ -1,7 +1,7 @@
 /* external.h - files beside a model that hold its numbers. Where a model says they lie is not to be believed: a
  * location is opened from the model's own folder by a kernel that refuses to leave it. A link may lead to the folder in
  * which the model file really lies, since download caches keep both as links into one folder of blobs. Each file is
- * mapped once. */
+ * mapped once. Files stay mapped until external_free; names and lists are of the arena given. */
 #ifndef TS_EXTERNAL_H
 #define TS_EXTERNAL_H
 #include "graph/base/base.h"

@@ -1,5 +1,5 @@
 /* name.h - what a name from a file may be: well-formed UTF-8 without control bytes, at most so many bytes. Names are
- * labels for messages and lookup only; nothing is generated from them. */
+ * labels for messages and lookup only; nothing is generated from them. Names are only read, and nothing is kept. */
 #ifndef TS_NAME_H
 #define TS_NAME_H
 #include "graph/base/base.h"

@@ -39,8 +39,8 @@ bool opset_add(opset *list, int *n, const char *domain, int64_t version, err *e)
 /* A graph: the model's own, one inside a step (which sees the values around it too), or what a function does. */
 struct body {
     int n_input, n_output, n_held, n_step;
-    ts_port *input,
-        *output; /* rank -1: not stated; every free dimension has a symbol; dtype of outputs may be TS_N_DTYPE */
+    /* rank -1: not stated; every free dimension has a symbol; dtype of outputs may be TS_N_DTYPE */
+    ts_port *input, *output;
     held *held;
     step *step;
     struct links *links; /* by links_make */

@@ -1,5 +1,6 @@
 /* safetensors.h - the tensors of a safetensors file: 8 bytes with the length of a JSON header, the header, then the
- * data, every byte of which belongs to exactly one tensor. */
+ * data, every byte of which belongs to exactly one tensor. Tensors lie in the mapping, which is the caller's, names and
+ * lists in the arena given. */
 #ifndef TS_SAFETENSORS_H
 #define TS_SAFETENSORS_H
 #include "import/reader.h"

@@ -1,5 +1,6 @@
 /* beside.h - scans that one worker each makes, side by side: those that need nothing of one another follow one another
- * in a plan's order, lie apart in memory, and are made by as many workers at once. Their trips have no barrier. */
+ * in a plan's order, lie apart in memory, and are made by as many workers at once. Their trips have no barrier. All of
+ * it is the plan's, and changed in place. */
 #ifndef TS_BESIDE_H
 #define TS_BESIDE_H
 #include "schedule/plan.h"

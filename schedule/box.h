@@ -1,6 +1,7 @@
 /* box.h - slices that a device brings by itself: boxes of a tensor as it lies in memory, of which a map tells. The
  * tensor has a dimension for each sum of axes that moves the operand's place by steps of its own; what a box has
- * outside of it comes as zeros, as padding does, and what axes do not have of whole trips of a matrix unit. */
+ * outside of it comes as zeros, as padding does, and what axes do not have of whole trips of a matrix unit. A box is a
+ * plain value, a reason constant text; the plan is only read. */
 #ifndef TS_BOX_H
 #define TS_BOX_H
 #include "schedule/slice.h"

@@ -1,10 +1,10 @@
 /* checkpointing.h - memory against time: values of the forward pass that a rule says "recompute" of are not kept for
- * the
- * backward pass but computed again there, from what is kept, right before they are needed. The arithmetic is the same
- * in the same order, hence so are the bits.
+ * the backward pass but computed again there, from what is kept, right before they are needed. The arithmetic is the
+ * same in the same order, hence so are the bits.
  *
  * What is computed again are nodes of their own: copies, over operands that passed through the operation
- * "rematerialize", in which the nodes of the backward pass (ts_node.back, and what depends on them) read them. */
+ * "rematerialize", in which the nodes of the backward pass (ts_node.back, and what depends on them) read them. Copies
+ * are the graph's, lists lie in the plan's arena. */
 #ifndef TS_CHECKPOINTING_H
 #define TS_CHECKPOINTING_H
 #include "schedule/schema.h"

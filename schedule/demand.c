@@ -4,9 +4,8 @@
  * place and layout in memory; elements outside the box are never written.
  *
  * Left whole: results; what is sent to another device; what scatters, walks and routines make, but for streams of
- * rows; dimensions of which a
- * box would leave out little (steps that divide an extent are worth more); those along which a product's weights lie
- * (they would lose their layout). */
+ * rows; dimensions of which a box would leave out little (steps that divide an extent are worth more); those along
+ * which a product's weights lie (they would lose their layout). */
 #include "graph/affine/interval.h"
 #include "schedule/fuse.h"
 

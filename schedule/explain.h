@@ -1,5 +1,6 @@
 /* explain.h - a plan as JSON, plan/1: what explain, bench and report show; docs/plan.md has its keys.
- * A finished plan is only read. Keys may be added, those that there are keep their meaning. */
+ * A finished plan is only read. Keys may be added, those that there are keep their meaning. What is written goes to the
+ * end of the caller's text. */
 #ifndef TS_EXPLAIN_H
 #define TS_EXPLAIN_H
 #include "schedule/plan.h"

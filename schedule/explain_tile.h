@@ -1,5 +1,6 @@
 /* explain_tile.h - what the innermost loops of a kernel come to, as numbers by which two nests can be told apart: how
- * much of a vector is used, how many sums are under way at once, how often operands are loaded, how many share it. */
+ * much of a vector is used, how many sums are under way at once, how often operands are loaded, how many share it.
+ * Plain values of a plan that is only read. */
 #ifndef TS_EXPLAIN_TILE_H
 #define TS_EXPLAIN_TILE_H
 #include "schedule/plan.h"

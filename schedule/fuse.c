@@ -8,8 +8,7 @@
  *    repeated; a fold under the pointwise work that follows it (its epilogue).
  *  - sharing loops, share.c: what is left materialised joins the kernel of a value it reads.
  * A scatter, a routine and a scan are kernels of their own, but for scans and folds of several values in a stream
- * (stream.c). A scan takes in what it reads once, a scatter movement
- * only, a routine nothing. */
+ * (stream.c). A scan takes in what it reads once, a scatter movement only, a routine nothing. */
 #include "schedule/fuse.h"
 #include "schedule/checkpointing.h"
 #include "schedule/extents.h"

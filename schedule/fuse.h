@@ -1,5 +1,5 @@
-/* fuse.h - shared by the parts of the fusion pass: fuse.c inlines, share.c puts what is left into kernels, form.c
- * writes kernels and stages down, names.c names them, order.c lays their values out.
+/* fuse.h - shared by the parts of the fusion pass: fuse.c inlines, share.c puts what is left into kernels,
+ * stages.c writes kernels and stages down, names.c names them, order.c lays their values out.
  *
  * A fuser lives for one pass; its items and clusters are of the plan's arena. Items are in the order of their nodes, so
  * that operands come before readers. */
@@ -63,9 +63,9 @@ typedef struct fuser {
     cluster *kernel;
     int *order, *latest;     /* latest: see kernel_joined */
     const reading **reading; /* by node id: who reads it, once there are stages */
-    int *group,
-        *next_group; /* by node id: one more than the first group of which it is the result; by group: the next */
-    int *carried;    /* by node id: one more than the first state that it is, or becomes */
+    int *group;              /* by node id: one more than the first group of which it is the result */
+    int *next_group;         /* by group: the next one of the same result */
+    int *carried;            /* by node id: one more than the first state that it is, or becomes */
 } fuser;
 int64_t item_results(const item *it); /* elements of its result */
 int64_t item_volume(const item *it);  /* times the innermost expression of its own definition is evaluated */

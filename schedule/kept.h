@@ -1,7 +1,7 @@
 /* kept.h - how what a stage hands on to later ones lies in scratch, for one trip of the loops that stages share: steps
  * of shared axes, and in each of them a row of what no shared axis walks. Where a matrix unit takes it from there, rows
  * and columns are whole trips of the unit, and rows have a gap behind them, so that no bank is asked twice. Back ends,
- * and every figure of it, ask here. */
+ * and every figure of it, ask here. A plain value; the kernel is only read, a reason is constant text. */
 #ifndef TS_KEPT_H
 #define TS_KEPT_H
 #include "schedule/plan.h"

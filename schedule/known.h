@@ -1,5 +1,6 @@
 /* known.h - what a weight that is computed from others is computed from, at most: bounds that keep what is done at load
- * small beside a run, shared by the pass that makes such weights and the loader that computes them. */
+ * small beside a run, shared by the pass that makes such weights and the loader that computes them. Constants alone:
+ * nothing to own. */
 #ifndef TS_KNOWN_H
 #define TS_KNOWN_H
 

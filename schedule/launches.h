@@ -1,6 +1,7 @@
 /* launches.h - what of kernels that are launched together is told kernel by kernel. The pass itself is in plan.h.
  * A launch stands where its last kernel does: `row`, that kernel's number in [0, n_kernel); a kernel launched alone is
- * a launch of one. Nothing fails, and only seconds are written. */
+ * a launch of one. Nothing fails, and only seconds are written. The plan is only read, and the list of seconds is the
+ * caller's. */
 #ifndef TS_LAUNCHES_H
 #define TS_LAUNCHES_H
 #include "schedule/plan.h"

@@ -2,7 +2,7 @@
  * rest / step, stride elements apart, where rest is what the dimension's digits outside it leave of the subscript (mod
  * their steps, which need not divide each other) and lies below span: the extent, then the step before.
  * "i/64 j/64 i/8 j/16 i j" is a two-level tiled matrix. A ragged last block is padded; what lies in
- * padding is unspecified. */
+ * padding is unspecified. A layout is a plain value; indices are of the space given, and elements stay the caller's. */
 #ifndef TS_LAYOUT_H
 #define TS_LAYOUT_H
 #include "graph/affine/index.h"

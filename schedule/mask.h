@@ -6,7 +6,8 @@
  * comparisons of axes, whatever else is unknown), the rest by what those expressions give for such a number. That the
  * maximum is indeed far above it is known only when the kernel runs, so it is tested there, for each block; where it is
  * not, as in a row of which everything is masked, the block is walked whole. Results are the same to the bit, except
- * that a masked score beyond 1e30 counts as masked, and that a value that is no number is not read. */
+ * that a masked score beyond 1e30 counts as masked, and that a value that is no number is not read. What is found lies
+ * in the plan's arena. */
 #ifndef TS_LIVE_H
 #define TS_LIVE_H
 #include "graph/affine/interval.h"

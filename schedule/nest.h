@@ -7,7 +7,7 @@
  * axis has step 1. Roles and spaces are those of the target (target.h); here as on a CPU. Roles in registers make the
  * register tile, which is what follows the last serial loop over an axis that is not folded, or that copies. A step of
  * "tile" is what the guess's register tile has of that axis on this machine (stage.tile). What prints parses, with
- * numbers alone. */
+ * numbers alone. Loops are parsed into the kernel, printed to the end of the caller's text; nothing else is kept. */
 #ifndef TS_NEST_H
 #define TS_NEST_H
 #include "schedule/plan.h"

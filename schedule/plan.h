@@ -2,11 +2,11 @@
  *
  * A stage computes one node's value over axes; a kernel is one or more stages under shared outer loops, the values that
  * only later stages read being held for one trip of those loops in scratch memory. Axes 0..n_shared-1 of every stage
- * are those of the kernel's shared loops. A plan is read-only once made; it lives in its own arena and
- * borrows the graph.
+ * are those of the kernel's shared loops. A plan is read-only once made; it lives in its own arena and borrows the
+ * graph.
  *
- * The room:  plan (the passes) -> alternatives, known -> fuse, stream, inline_budget, rematerialize, demand, stages,
- *            names
+ * The room:  plan (the passes) -> alternatives, known
+ *            -> fuse, stream, inline_budget, rematerialize, demand, stages, names
  *            -> checkpointing* -> schema_fuse -> place* (site) -> loops: schema*, choose, nest, legal, layout, order,
  *            mask -> memory (reuse) -> launches (hazard)     target: what all of them ask
  *            explain*, declined: what people and reports read of a plan */
@@ -252,8 +252,8 @@ typedef struct plan {
     /* By input: multiples of so many bytes at which it begins, where it moves from run to run; NULL: the target's */
     const int64_t *input_grain;
     int n_carried;
-    carried
-        *carried; /* root by root; one whose buffer is the input is written there, others are copied after the run */
+    /* Root by root; one whose buffer is the input is written there, others are copied after the run */
+    carried *carried;
     int n_leaf;
     packed *leaf;
     int cap_leaf;

@@ -1,8 +1,7 @@
-/* rematerialize.c - values that several kernels compute again rather than read. In a step of training nearly all of
- * the forward
- * pass is read by the backward pass too; cheap work on one value need not be written beside that value where it is kept
- * anyway: what an activation is made of. Only where a product's epilogue is among the readers: others find the value in
- * the rows that they share. */
+/* rematerialize.c - values that several kernels compute again rather than read. In a step of training nearly all of the
+ * forward pass is read by the backward pass too; cheap work on one value need not be written beside that value where it
+ * is kept anyway: what an activation is made of. Only where a product's epilogue is among the readers: others find the
+ * value in the rows that they share. */
 #include "schedule/fuse.h"
 
 /* Writing four bytes and reading them again takes as long as some thirty operations on them. */

@@ -1,5 +1,6 @@
 /* resident.h - what of the weights a run has in memory. What stands somewhere already, in a file as a rule, is read
- * there; where only rows that the data choose are read, as of a table of words, the rest is never touched. */
+ * there; where only rows that the data choose are read, as of a table of words, the rest is never touched. A plan is
+ * only read; the list of times is of the arena given. */
 #ifndef TS_RESIDENT_H
 #define TS_RESIDENT_H
 #include "schedule/plan.h"

@@ -1,5 +1,6 @@
 /* reuse.h - results that lie where an operand of their kernel lay, because each of their elements reads it there and
- * nowhere else. Derived from where loads and stores are, as forms of the loops' variables; no operation is named. */
+ * nowhere else. Derived from where loads and stores are, as forms of the loops' variables; no operation is named.
+ * Buffers and kernels are the plan's and changed in place. */
 #ifndef TS_REUSE_H
 #define TS_REUSE_H
 #include "schedule/plan.h"

@@ -3,7 +3,7 @@
  * the rows to be gathered, and what is read from outside; weights are laid out as its kernels walk them, once, among
  * those of the plan around it. States are rewritten in place where that is harmless, and gathered rows are written
  * where they go; else they are copied behind the trip. A trip of little work is planned for one worker: no barrier
- * stands in it. */
+ * stands in it. A trip's plan is its kernel's, with a graph of its own, until scan_plan_free. */
 #ifndef TS_SCAN_PLAN_H
 #define TS_SCAN_PLAN_H
 #include "schedule/plan.h"

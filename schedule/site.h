@@ -1,6 +1,7 @@
 /* site.h - one plan over several devices. A site is a device that kernels of a plan run on: it has a target, memory and
  * a program of its own. The plan as a whole has all kernels in order, those that bring values from one memory to
  * another among them; each site's part of it is a plan by itself, with that site's kernels, loops and buffers.
+ * Sites, parts and transfers lie in the plan's arena.
  *
  *   - Rules, what a device cannot take, and the guess say of nodes where they are computed. Fusion joins nodes of one
  *     site only, so that a kernel has one. Of fusion's order that is kept which operands need: what is ready on a site

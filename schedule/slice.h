@@ -1,5 +1,5 @@
 /* slice.h - how what a copy (+operand) holds lies in its space: back ends that copy, and every figure of it, ask
- * here. */
+ * here. A slice is a plain value; plan and kernel are only read. */
 #ifndef TS_SLICE_H
 #define TS_SLICE_H
 #include "schedule/plan.h"

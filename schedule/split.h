@@ -1,6 +1,6 @@
 /* split.h - sums that several workers share, in parts: see split.c.
  * Parts are steps of the axis, whose number is of the nest and not of the machine, so bits are the same on any number
- * of workers. */
+ * of workers. Kernels made are the plan's and lie in its arena; nothing else is kept. */
 #ifndef TS_SPLIT_H
 #define TS_SPLIT_H
 #include "schedule/plan.h"

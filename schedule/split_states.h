@@ -1,5 +1,5 @@
 /* split_states.h - what parts of a fold of several values leave in memory: numbers of one dtype, from which the kernel
- * behind them has every state back to the bit. See split_states.c. */
+ * behind them has every state back to the bit. See split_states.c. Plain values; expressions are of the arena given. */
 #ifndef TS_SPLIT_STATES_H
 #define TS_SPLIT_STATES_H
 #include "graph/ir/graph.h"

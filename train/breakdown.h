@@ -1,6 +1,6 @@
 /* breakdown.h - where the time of a training step goes: some steps of the run go kernel by kernel, so that what is told
  * is the run itself and costs it nothing. Kept as RUN/step.json, a step/1 text, which `tessera report` reads as it
- * reads results. */
+ * reads results. Times and text are its own until breakdown_free; the plan is borrowed for the call. */
 #ifndef TRAIN_BREAKDOWN_H
 #define TRAIN_BREAKDOWN_H
 #include "graph/base/js.h"

@@ -1,6 +1,7 @@
 /* checkpoint.h - the state of a run on disk: checkpoints/step-00000040/ with weights.safetensors, optimizer.safetensors
  * and state.json, which names the SHA-256 of both and ends with its own. A folder gets its name when all of it is on
- * disk, so what has the name is whole; what was damaged later is found by its sums, and the one before it is used. */
+ * disk, so what has the name is whole; what was damaged later is found by its sums, and the one before it is used. What
+ * was loaded is the checkpoint's until checkpoint_free; what is saved is borrowed for the call. */
 #ifndef TRAIN_CHECKPOINT_H
 #define TRAIN_CHECKPOINT_H
 #include "graph/base/js.h"

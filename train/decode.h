@@ -1,6 +1,6 @@
 /* decode.h - a trained language model as what follows tokens: the first ones all at once, then one at a time, with what
  * earlier places leave for later ones kept (ts_advance). Where a model does not allow that, every token runs the whole
- * window, which a note says. */
+ * window, which a note says. It owns its plans and what they keep until decoder_free; ids are borrowed for the call. */
 #ifndef TRAIN_DECODE_H
 #define TRAIN_DECODE_H
 #include "train/judge.h"

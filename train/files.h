@@ -1,5 +1,6 @@
 /* files.h - what a run reads whole and what it writes for good.
- * A name appears when all bytes under it are on disk, never before; who reads one needs no lock. */
+ * A name appears when all bytes under it are on disk, never before; who reads one needs no lock. Bytes and texts are
+ * the caller's to free; nothing is kept. */
 #ifndef TRAIN_FILES_H
 #define TRAIN_FILES_H
 #include "tessera.h"

@@ -1,5 +1,6 @@
 /* program.h - a run as a program of its own: the training step as C sources with a main, which need a C compiler and
- * libm only, the data in the order of the run, and the weights that it begins with. It trains to the run's bits. */
+ * libm only, the data in the order of the run, and the weights that it begins with. It trains to the run's bits. All
+ * that a training_program points to is borrowed for the call. */
 #ifndef TRAIN_PROGRAM_H
 #define TRAIN_PROGRAM_H
 #include "train/order.h"

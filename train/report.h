@@ -1,5 +1,6 @@
 /* report.h - a run as a page: RUN/report.html, from metrics.jsonl, misjudged.json and step.json. It needs nothing from
- * outside and no scripts; the look, the charts and the breakdown by kernels are those of the bench report. */
+ * outside and no scripts; the look, the charts and the breakdown by kernels are those of the bench report. A page is
+ * the caller's to free; the run is only read. */
 #ifndef TRAIN_REPORT_H
 #define TRAIN_REPORT_H
 #include "train/run_folder.h"

@@ -2,7 +2,8 @@
  * resumed run ends with the same bits as one that was left alone.
  *
  * A run is a folder (run_folder.h). What a step computes is a pure function of the options, the data and its number:
- * the order of examples and all random numbers follow from the seed. Nothing here prints: news go to a function.
+ * the order of examples and all random numbers follow from the seed. Nothing here prints: news go to a function. A job
+ * is the caller's and borrowed for the call; what is made says on its line who frees it.
  *
  * The room:  options -> train_begin -> train (the loop) -> trained, export, generate, decode, sample
  *            data*, order, nearest     examples, in which order   net*, parameters, dropout, scale  the graph of a step
@@ -62,7 +63,7 @@ void run_weights_free(run_weights *w);
 /* The tokenizer of a run: as its options say, or beside the model; NULL and no error where data is no text. */
 ts_tokenizer *train_tokenizer_make(const train_options *w, ts_error *e);
 bool train_check_tokens(const train_options *w, const data *d, const char *files, int64_t vocabulary, ts_error *e);
-/* Reads data of a run as its training data was read: want's files, classes, vocabulary and
- * tokenizer, the rest as w says. */
+/* Reads data of a run as its training data was read: want's files, classes, vocabulary and tokenizer, the rest as w
+ * says. */
 bool train_read_data(const train_options *w, const data_want *want, data *out, ts_error *e);
 #endif

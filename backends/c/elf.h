@@ -1,5 +1,6 @@
 /* elf.h - whether bytes are a whole ELF file for this machine, before they are linked or mapped.
- * Reads within the bytes given, whatever they say: they may come from a damaged cache. */
+ * Reads within the bytes given, whatever they say: they may come from a damaged cache. Nothing is kept; what it says is
+ * constant text. */
 #ifndef TS_C_ELF_H
 #define TS_C_ELF_H
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* loader.h - makes code out of bytes in memory. What was verified is what runs: the bytes are copied into a memory file
  * that is sealed against change, and that file is loaded. Where the system forbids such files a private
- * temporary one serves. */
+ * temporary one serves. What is loaded is its opener's until loader_close; the bytes are borrowed for the call. */
 #ifndef TS_C_LOADER_H
 #define TS_C_LOADER_H
 #include "graph/base/base.h"

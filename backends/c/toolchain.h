@@ -2,7 +2,8 @@
  * Each unit is compiled on its own and kept in the cache under a key of everything that matters: Tessera's version,
  * text, compiler, flags, instruction set, processor features. The linked program is kept too, so a second process runs
  * no compiler. Units are compiled in parallel, without a shell, under limits. A broken, missing or read-only cache
- * costs time, never correctness. Unit texts are ours: nothing from a model's file is in them. */
+ * costs time, never correctness. Unit texts are ours: nothing from a model's file is in them. A request is borrowed for
+ * the call; a program is its maker's until cc_free, a report until cc_report_free. */
 #ifndef TS_C_TOOLCHAIN_H
 #define TS_C_TOOLCHAIN_H
 #include "backends/cache/child.h"

@@ -1,6 +1,5 @@
 /* admin.c - listing, checking and emptying the cache of compiled programs. Entries leave it by a rename, so that
- * whoever
- * reads one at that moment has it whole, and whoever comes later builds it again. */
+ * whoever reads one at that moment has it whole, and whoever comes later builds it again. */
 #include "backends/cache/admin.h"
 #include "backends/cache/cache.h"
 #include "backends/cache/cache_folder.h"

@@ -8,7 +8,7 @@
  * all; whoever comes second uses the first one's. No correctness depends on locks. Folders are 0700, files 0600; a
  * folder that others could write to is refused. A cache that cannot be written, or is not there, is no error: work goes
  * on without it. NULL stands for no cache in every function. One thread uses a cache at a time; any number
- * of processes may.
+ * of processes may. An open one is its opener's until cache_close.
  *
  * The room:  cache (find, publish), prune, admin (list, check, empty) over folder: entries on disk
  *            settings -> work_folder, child: a build, in a private folder, by programs that are watched */

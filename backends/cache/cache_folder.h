@@ -2,7 +2,7 @@
  *
  * Every name is looked up from the open folder, so that nobody can move it away in between. An entry under its name
  * is whole; what is being written has a random name. Failures to write are noted once and never an error: the cache
- * only saves time. */
+ * only saves time. An open cache owns its descriptor and borrows the rest; a list of entries is the asker's to free. */
 #ifndef TS_CACHE_FOLDER_H
 #define TS_CACHE_FOLDER_H
 #include "graph/base/base.h"

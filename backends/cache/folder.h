@@ -1,5 +1,5 @@
-/* folder.h - work on files relative to an open folder, so that no path is looked up twice. errno says why
- * on failure. */
+/* folder.h - work on files relative to an open folder, so that no path is looked up twice. errno says why on failure.
+ * Folders stay open and are the caller's, what is read is added to the caller's text, and nothing is kept. */
 #ifndef TS_FOLDER_H
 #define TS_FOLDER_H
 #include "graph/base/base.h"

@@ -1,6 +1,6 @@
 /* work_folder.h - a private folder for the files of one build, gone afterwards.
  * Its name cannot be guessed and nobody else may enter it. It holds plain files only, no folders. Folders that a killed
- * process left behind are swept away when they are a day old. */
+ * process left behind are swept away when they are a day old. It is its maker's until work_folder_remove. */
 #ifndef TS_WORK_FOLDER_H
 #define TS_WORK_FOLDER_H
 #include "graph/base/base.h"

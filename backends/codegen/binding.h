@@ -2,7 +2,7 @@
  *
  * A form that is an operator stands between brackets, "($0 + $1)", and operators in it between blanks. What is not told
  * apart here keeps its brackets. So do operands that C would read rightly and compilers warn of: && beside ||,
- * comparisons of comparisons. */
+ * comparisons of comparisons. Forms are only read, and nothing is kept. */
 #ifndef TS_BINDING_H
 #define TS_BINDING_H
 #include "graph/base/base.h"

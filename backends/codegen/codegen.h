@@ -8,7 +8,8 @@
  *
  * A kernel becomes one function over pointers and a share of the work, and a tile function for each distinct shape of
  * register tile. Where a part is a group of lanes (lanes.c), all of them run the same function and call the same tiles:
- * trips of some loops of the tile lie in different lanes. Identifiers are counters; no text of a model gets in. */
+ * trips of some loops of the tile lie in different lanes. Identifiers are counters; no text of a model gets in. The
+ * plan is borrowed for the call; what is written is the caller's until kernel_text_free. */
 #ifndef TS_CODEGEN_H
 #define TS_CODEGEN_H
 #include "backends/codegen/dialect.h"

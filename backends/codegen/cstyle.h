@@ -1,5 +1,6 @@
 /* cstyle.h - expressions as text of a C-like language: what a stage computes, one element at a time. The generator says
- * how loads, axes and folds are spelled where it stands; the dialect has the rest. */
+ * how loads, axes and folds are spelled where it stands; the dialect has the rest. A writer is a value of whoever
+ * writes: what it points to is borrowed, and text goes to the end of the caller's. */
 #ifndef TS_CSTYLE_H
 #define TS_CSTYLE_H
 #include "backends/codegen/stmt.h"

@@ -6,7 +6,7 @@
  *
  * Forms are text in which $0, $1, ... stand for arguments; in forms of functions on reals @ is the suffix of the
  * narrow kind ("exp@($0)"). Functions that a form calls are put in front of the unit when they are rows of the library
- * or of the dialect. */
+ * or of the dialect. Records are constant. */
 #ifndef TS_DIALECT_H
 #define TS_DIALECT_H
 #include "backends/codegen/library.h"
@@ -157,8 +157,8 @@ struct dialect {
     const char *constant; /* $0 is the whole number $1 */
     const char *table;    /* $0[] of `truth` is $1 */
     int unroll_most;      /* trips written out where nothing is summed; 0: all */
-    const char *unroll,
-        *lanes;             /* a line in front of a loop of $0 trips: written out; elements of vectors; NULL: none */
+    /* A line in front of a loop of $0 trips: written out; elements of vectors; NULL: none */
+    const char *unroll, *lanes;
     bool lanes_written_out; /* its compilers keep sums in registers only where no loop over lanes is left */
     const char *fetch;      /* a line from $0 on into space number $1; NULL: none */
     const char *barrier;    /* of the workers of a group; NULL: a group is one worker */

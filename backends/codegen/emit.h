@@ -150,8 +150,8 @@ typedef struct copying { /* of an operand's slice into scratch */
     int load, n;
     const int *order;
     const char *into; /* the pointer to where it begins, or the address if it is SENT; NULL: what is known of `to` */
-    const int64_t
-        *extent;        /* by axis: elements it has; what is not there of them becomes zeros. NULL: those there are */
+    /* By axis: elements it has; what is not there of them becomes zeros. NULL: those there are */
+    const int64_t *extent;
     const later *later; /* it is of a later trip; NULL: of where loops stand */
     const char *when;   /* then alone what is SENT is there; NULL: always */
     moving how;
@@ -350,7 +350,7 @@ void held_clear(emitter *m); /* before all loops: zeros where matrix units read 
 bool role_unrolled(const role *r);                 /* in registers, and its trips are not the elements of one */
 opening role_opening(const role *r, bool vectors); /* vectors: a loop over lanes becomes vectors */
 /* chunks.c: how parts share the work. */
-void chunks_open(emitter *m);                         /* around all loops: finds m->core */
+void chunks_open(emitter *m);                         /* around all loops: finds m->chunks.core */
 void chunks_trip(const emitter *m, int l, text *out); /* which trip of outer loop l a unit belongs to */
 void chunks_close(emitter *m);
 bool chunks_first(const emitter *m, int l); /* no loop around outer loop l walks its axis */

@@ -1,6 +1,7 @@
 /* fragment.h - what each lane of a warp holds of an operand for one statement of a matrix unit. Lanes find it in a
  * slice of the group's, or where an earlier stage of the kernel left it: from a place of their own on, at numbers that
- * the text says, so that little is computed. */
+ * the text says, so that little is computed. A fragment is a plain value; what it points to is of the emitter's
+ * arena. */
 #ifndef TS_FRAGMENT_H
 #define TS_FRAGMENT_H
 #include "backends/codegen/emit.h"

@@ -1,6 +1,7 @@
 /* ring.h - several slices in a ring: those of later trips come while one is summed. For the tile's loops alone.
  * At the head of a trip its slice is there and the next `slots - 1` are on their way; a slot is written again only
- * behind the barrier that ends the trip which read it. */
+ * behind the barrier that ends the trip which read it. A ring is a plain value of the loop's writer; what it points to
+ * is of the emitter's arena. */
 #ifndef TS_RING_H
 #define TS_RING_H
 #include "backends/codegen/emit.h"

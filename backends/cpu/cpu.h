@@ -1,5 +1,5 @@
 /* cpu.h - processors as a target: cores, vector registers of an instruction set, three caches. What every back end
- * that runs on the host plans for.
+ * that runs on the host plans for. A target is of the arena given, or borrows its machine for as long as it lives.
  * The room:  isa, machine (machine_text: one line, machine_json: as doctor shows it), nontemporal -> target (tables)
  *            guess -> guess_blocks, guess_window, guess_choice; guess_prefetch: loops where nobody said otherwise */
 #ifndef TS_CPU_H

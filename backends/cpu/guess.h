@@ -1,5 +1,6 @@
 /* guess.h - the choice of loops for a processor: from extents, accesses, vector width, registers and cache sizes alone.
- * What it says is text in the notation, so a person prints it, edits one number and gives it back. As in guesser. */
+ * What it says is text in the notation, so a person prints it, edits one number and gives it back. As in guesser. It
+ * keeps nothing of the plan, and the text is the caller's. */
 #ifndef TS_GUESS_H
 #define TS_GUESS_H
 #include "schedule/nest.h"

@@ -1,6 +1,5 @@
 /* guess_prefetch.c - what is fetched one trip ahead when nobody said so: slices that the hardware does not follow on
- * its
- * own, because they lie in short pieces or come too late. */
+ * its own, because they lie in short pieces or come too late. */
 #include "backends/cpu/guess_parts.h"
 
 static const expr *const *places_of(const stage *s, int load)

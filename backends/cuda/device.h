@@ -1,6 +1,7 @@
 /* device.h - one CUDA device: its context, its stream, its memory. Whoever holds a device works on it from one thread
  * at a time, any one, which calls device_enter first. What goes wrong on the device is TS_DEVICE, with what was being
- * done, the device's name and the driver's own words; a device that is lost stays lost for the process. */
+ * done, the device's name and the driver's own words; a device that is lost stays lost for the process. It is its
+ * opener's until device_close; memory is whoever's that took it, and goes before the device does. */
 #ifndef TS_CUDA_DEVICE_H
 #define TS_CUDA_DEVICE_H
 #include "backends/cuda/api.h"

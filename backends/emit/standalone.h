@@ -1,5 +1,6 @@
 /* standalone.h - a plan as a program of its own: what is the same for every language. The kernels are called by C: a
  * function `void run(const ts_run *r, long part, long parts)` over the memory that backends/c/runtime/run.h describes.
+ * All that is given is borrowed for the call; the text of a unit is the caller's to free.
  *
  * The room:  standalone -> emit_folder: the folder, its tables, weights and Makefile */
 #ifndef TS_STANDALONE_H

@@ -2,7 +2,8 @@
  * every back end that runs on one plans for; languages and drivers are theirs.
  *
  * A group is what languages call a work-group or a block; a lane is a work-item or a thread. Groups are dealt to
- * processors (compute units, multiprocessors), which run as many at the same time as they have room for.
+ * processors (compute units, multiprocessors), which run as many at the same time as they have room for. Targets are of
+ * the arena given; plans and kernels are only read.
  *
  * The room:  card (figures of known ones, texts of all) -> target (tables) -> guess*: loops where nobody said
  *            otherwise     occupancy: what a kernel takes of a processor     explain: what people read of that */

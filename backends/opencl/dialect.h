@@ -1,5 +1,5 @@
 /* dialect.h - OpenCL C 1.2, as the generator asks for it: a part is a work-group, its lanes are work-items; or a
- * work-group is one worker alone. Records that codegen alone reads. */
+ * work-group is one worker alone. Constant records that codegen alone reads. */
 #ifndef TS_OCL_DIALECT_H
 #define TS_OCL_DIALECT_H
 #include "backends/codegen/dialect.h"

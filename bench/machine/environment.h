@@ -1,4 +1,5 @@
-/* environment.h - the machine as it is now, for the results: what could matter and could be read.
+/* environment.h - the machine as it is now, for the results: what could matter and could be read. Objects and texts are
+ * the caller's to free; nothing is kept.
  * The room:  clock, cpus -> units -> probe: ceilings -> shares: of what is possible     environment */
 #ifndef BENCH_ENVIRONMENT_H
 #define BENCH_ENVIRONMENT_H

@@ -1,5 +1,5 @@
 /* shares.h - how near a kernel comes to what the machine can do: arithmetic on ceilings that somebody probed or a
- * device states; nothing is measured here. */
+ * device states; nothing is measured here. Documents stay the caller's, who owns what is made of them too. */
 #ifndef BENCH_SHARES_H
 #define BENCH_SHARES_H
 #include "graph/base/js.h"

@@ -1,7 +1,7 @@
 /* chart.h - what the charts of a report share: scales, frames with a text alternative, and the marks of
  * contestants. A mark is a colour and a shape of equal area, so that nothing depends on seeing colours. Colours are
  * CSS classes (k0 ... k5, kp for peers) and follow light, dark and print. Coordinates are clamped: no value of the
- * results can break a chart. */
+ * results can break a chart. Everything is added to the caller's text; axes and ticks are plain values. */
 #ifndef TS_REPORT_CHART_H
 #define TS_REPORT_CHART_H
 #include "bench/report/data.h"

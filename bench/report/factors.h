@@ -2,7 +2,8 @@
  * unrolling, ragged edges, cores, traffic. A kernel's time is estimated as the larger of its arithmetic, as its
  * innermost loops can issue it, and its traffic at the probed speeds. Each property's factor is the mean, over all
  * orders in which one nest can be turned into the other property by property, of what its turn changes (Shapley's
- * value, of logarithms): factors multiply to the whole estimate whatever the order. */
+ * value, of logarithms): factors multiply to the whole estimate whatever the order. Reports are only read, and what is
+ * given is a plain value that points into them. */
 #ifndef TS_REPORT_FACTORS_H
 #define TS_REPORT_FACTORS_H
 #include "bench/report/data.h"

@@ -1,6 +1,7 @@
 /* html.h - the only door through which foreign text enters a page. Names come from model and schema files and are
  * hostile until escaped: text_add takes our own text and numbers only, everything else goes through html_text,
- * html_clip or html_code, or html_embed (JSON inside a script element). */
+ * html_clip or html_code, or html_embed (JSON inside a script element). All of them add to the caller's text and keep
+ * nothing. */
 #ifndef TS_REPORT_HTML_H
 #define TS_REPORT_HTML_H
 #include "graph/base/base.h"

@@ -1,6 +1,7 @@
 /* report.h - one self-contained HTML page from a results/1 document.
  * It needs no network, no fonts and no scripts, carries the results inside, and is byte for byte the same for the
- * same input. Names in the results are hostile and shown escaped. See docs/report.md for how to read it.
+ * same input. Names in the results are hostile and shown escaped. See docs/report.md for how to read it. Results are
+ * only read; pages and texts are the caller's to free.
  *
  * The room:  data -> sections, in the order of the page: verdict, checks, where, why, time, memory,
  *            kinds   latency, kernel_list, appendix; reasons, inner and factors say why; roofline and

@@ -1,6 +1,7 @@
 /* cases.h - conformance cases in the layout of the ONNX project: a folder with model.onnx and test_data_set_N, each
  * with input_K.pb and output_K.pb. A set of them is a folder, or an archive of one, in whose index.tsv (if it has one)
- * the first columns are tier, case and operator.
+ * the first columns are tier, case and operator. What is found, unpacked archives included, is of `cases` until
+ * cases_free.
  * The room:  archive -> find -> ready -> pool: processes -> run: one case */
 #ifndef TS_CASES_H
 #define TS_CASES_H

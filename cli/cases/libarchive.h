@@ -1,5 +1,6 @@
 /* libarchive.h - the functions of libarchive that are used, opened when there is an archive to read: the libraries
- * that it brings along take longer to start than all else that the command is linked with. */
+ * that it brings along take longer to start than all else that the command is linked with. It stays open until the
+ * process ends; the functions are a plain value. */
 #ifndef TS_CASES_LIBARCHIVE_H
 #define TS_CASES_LIBARCHIVE_H
 #include "graph/base/base.h"

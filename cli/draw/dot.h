@@ -1,4 +1,5 @@
-/* dot.h - the graph of a model as a picture: text in the language of Graphviz.
+/* dot.h - the graph of a model as a picture: text in the language of Graphviz. Models are only read; texts are the
+ * caller's to free.
  * The room:  tree (names), boxes (what stands for what) -> dot: nodes, steps_dot: steps of a file -> graphviz: SVG */
 #ifndef TS_DOT_H
 #define TS_DOT_H

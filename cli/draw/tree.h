@@ -1,7 +1,7 @@
 /* tree.h - the nodes of a model as a tree of their names, so that twelve equal layers are read once. Names are split at
  * dots and slashes, and their last part is left out; a node without such a name belongs to where its weights are, or to
- * where its operands were made. Siblings that differ in a number only and hold the same are printed
- * as one: "layer.0-11". */
+ * where its operands were made. Siblings that differ in a number only and hold the same are printed as one:
+ * "layer.0-11". A tree is its maker's until tree_free; it borrows the model and names in it. */
 #ifndef TS_TREE_H
 #define TS_TREE_H
 #include "cli/reply.h"

@@ -1,6 +1,5 @@
 /* interval.c - interval arithmetic over expressions. A function that rises or falls in each argument has its extremes
- * at
- * the corners of the box of its arguments; of others only a point is known. */
+ * at the corners of the box of its arguments; of others only a point is known. */
 #include "graph/affine/interval.h"
 
 #include <math.h>

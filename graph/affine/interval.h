@@ -1,7 +1,8 @@
 /* interval.h - between which numbers the elements of an expression lie, over a box of its axes, as far as constants and
  * the axes themselves say. What nothing is known of, as the elements of an input, may be any number of its dtype; reals
  * are taken to be numbers of less than 2^100, so that a mask of -3.4e38 that is added to them says something, and what
- * they divide is taken to be a number: 0 / x is 0. */
+ * they divide is taken to be a number: 0 / x is 0. A span is a plain value; a memo is its asker's, and what it keeps
+ * lies in its arena. */
 #ifndef TS_SPAN_H
 #define TS_SPAN_H
 #include "graph/ir/graph.h"

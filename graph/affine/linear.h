@@ -1,5 +1,6 @@
 /* linear.h - integer expressions as sums of atoms: c0 + c1 * x1 + c2 * x2 + ..., where an atom is an axis or anything
- * that is not linear. What lets subscripts be turned around, bounds be proved, and equal places be seen to be equal. */
+ * that is not linear. What lets subscripts be turned around, bounds be proved, and equal places be seen to be equal.
+ * Sums and ranges are plain values whose atoms are borrowed; expressions made of them are of the arena given. */
 #ifndef TS_LINEAR_H
 #define TS_LINEAR_H
 #include "graph/affine/range.h"

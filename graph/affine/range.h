@@ -1,4 +1,4 @@
-/* range.h - intervals of whole numbers, for subscripts and addresses; what overflows is not known.
+/* range.h - intervals of whole numbers, for subscripts and addresses; what overflows is not known. Plain values.
  * The room:  range (whole numbers), interval (reals, tables)     linear (expressions), index (loop variables) */
 #ifndef TS_RANGE_H
 #define TS_RANGE_H

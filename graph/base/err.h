@@ -1,5 +1,5 @@
 /* err.h - how failures are stated, in every folder: what a user can cause is a value, what only a bug of ours can cause
- * aborts. */
+ * aborts. An error is a plain value of whoever asks, with its text in it. */
 #ifndef TS_ERR_H
 #define TS_ERR_H
 #include "tessera.h"

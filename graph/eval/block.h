@@ -1,6 +1,6 @@
 /* block.h - the values of expressions for a block of neighbouring results at once: one dispatch per part and block.
  * Element by element it computes what the expression says, in its order: reals in double, integers as integers,
- * conditions before what they guard.
+ * conditions before what they guard. A block owns its lanes until block_fini and borrows the rest.
  * The room:  eval: nodes -> block: expressions -> contraction: sums of products */
 #ifndef TS_BLOCK_H
 #define TS_BLOCK_H

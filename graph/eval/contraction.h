@@ -1,7 +1,7 @@
 /* contraction.h - the fold that takes nearly all the time: a sum of products of two loads, each maybe guarded by a
  * condition without which it is 0 (padding). Where a block reads is a list of runs, kept for every point of the folded
  * axes that move them; what the other axes add is the same for all lanes. The sums are those of block_eval, bit by
- * bit. */
+ * bit. It is its block's until contraction_free, and borrows both block and expression. */
 #ifndef TS_CONTRACTION_H
 #define TS_CONTRACTION_H
 #include "graph/eval/block.h"

@@ -76,8 +76,7 @@ extern const struct routine_text { /* written by the build; ends with {0} */
  * when all is done; or, where there are none, along the result's axis `axis`, the value at each point being that after
  * its step. A fold of several values may have a merge in arg[2 n_state + 1...]: state k after the points of two sets,
  * whichever these are, over the states after the one (0, 1, ...) and those after the other (n_state, ...), each of
- * which began at the start. What follows such
- * a fold may be fused behind it, as behind one of one value. */
+ * which began at the start. What follows such a fold may be fused behind it, as behind one of one value. */
 typedef enum xkind {
     X_LIT,
     X_AXIS,

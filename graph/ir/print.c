@@ -1,8 +1,7 @@
 /* print.c - a graph as text that parses back, and the hash of what that text says.
  *
  *   n0 = input "x" : f32[2,3]
- *   n1 = const {1,2,3} : f32[3]                    constants of at most 64 elements carry their values, others their
- * name
+ *   n1 = const {1,2,3} : f32[3]                    its values, where there are at most 64 of them; else its name
  *   n2 = weight "w" mean=0 scale=0.1 seed=7 : f32[3]
  *   n3 = add(n0, n1) : f32[2,3]
  *   n4 = iterate(n1, n0) trips=2 states=1 slices=[0] : f32[3] {    its trip, numbered by itself (trip.h)

@@ -1,5 +1,5 @@
 /* small.h - reals of 8 bits and fewer, a byte each in memory: sign, exponent, fraction. A power of two alone
- * (f8e8m0) has neither sign nor fraction. */
+ * (f8e8m0) has neither sign nor fraction. Formats are a constant table. */
 #ifndef TS_SMALL_H
 #define TS_SMALL_H
 #include "graph/ir/type.h"

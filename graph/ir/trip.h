@@ -7,7 +7,7 @@
  * A trip is closed: it reads bound inputs and constants, so whoever rewrites what is around it need not look inside;
  * equal trips are the same nodes, and what does not change from trip to trip stands outside. Outputs of the node are
  * the states' last values, then each gathered row along a new first axis; after an early end these are zero. They share
- * one value as those of custom operations do (custom.h). */
+ * one value as those of custom operations do (custom.h). Trips are the graph's, and live as long as its nodes. */
 #ifndef TS_TRIP_H
 #define TS_TRIP_H
 #include "graph/ir/graph.h"

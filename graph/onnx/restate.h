@@ -1,8 +1,8 @@
 /* restate.h - the way back: a node as calls of operators of ONNX, as its operation's record declares it in op.back,
- * or as
- * a rule without an adapter implies. The language of op.back: calls divided by ';', each an operator and words:
+ * or as a rule without an adapter implies. All memory is of the arena given; the graph is only read. The language of
+ * op.back: calls divided by ';', each an operator and words:
  *   a b ...       an operand; a^ in the result's dtype
- *   *        all operands, *^ likewise; $ the result of the call before
+ *   *             all operands, *^ likewise; $ the result of the call before
  *   @x @x+y*z     an attribute as integers, or sums and products of them     #   the extents of the result, as integers
  *   %x            the axes that an attribute lists, or all of operand a
  *   !x            an attribute as a scalar of the result's dtype             ?   the truth value true      -   left out

@@ -1,6 +1,6 @@
 /* window.h - what convolution and pooling share: a window of `kernel` points, `dilation` apart, that visits every
  * `stride`-th place of each spatial axis of [batch, channel, space...], with `before` and `after` unreal elements
- * at the ends. */
+ * at the ends. A window is a plain value; expressions are of the arena given. */
 #ifndef TS_WINDOW_H
 #define TS_WINDOW_H
 #include "graph/ir/rule.h"

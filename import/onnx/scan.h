@@ -1,7 +1,8 @@
 /* scan.h - the wire format of a file nobody vouches for, checked before protobuf-c sees it. The scan walks the bytes
  * with an explicit stack under the message descriptors that onnx.proto generates: it bounds nesting, counts and name
  * lengths, checks names, and writes a lean copy that leaves out what is not declared and replaces every tensor payload
- * by a span. Unpacking the lean copy needs memory in proportion to the graph's description, not to its weights.
+ * by a span. Unpacking the lean copy needs memory in proportion to the graph's description, not to its weights. The
+ * copy is the caller's text; the file is only read, and has to outlive what uses the spans.
  * The room:  scan -> reader: body (tensor, constant) -> steps     write: steps -> a file     value: data of tests */
 #ifndef TS_SCAN_H
 #define TS_SCAN_H

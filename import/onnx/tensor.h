@@ -1,5 +1,6 @@
 /* tensor.h - tensors of an ONNX file as arrays that lie where the file has them. Bytes are decoded only where the
- * format does not keep them as they are in memory. Tensors come from a scanned file: their payloads are spans. */
+ * format does not keep them as they are in memory. Tensors come from a scanned file: their payloads are spans. Arrays
+ * point into the file's mappings or lie in its arena, and end with it. */
 #ifndef TS_ONNX_TENSOR_H
 #define TS_ONNX_TENSOR_H
 #include "import/onnx/onnx.pb-c.h"

@@ -1,7 +1,7 @@
 /* tokenizer.h - from text to the numbers that a model was trained on. A tokenizer cuts special tokens out of the text,
  * normalises what is between them, splits it into words, lets its token model number each word, and puts the tokens of
- * its template around the result. All of it is data, read from vocab.txt or tokenizer.json; read-only once made.
- * Text is any bytes.
+ * its template around the result. All of it is data, read from vocab.txt or tokenizer.json; read-only once made. Text
+ * is any bytes. A tokenizer owns its tables, lists are of whoever has them filled.
  * The room:  read -> tokenizer: normal -> split -> token models (wordpiece, bpe, bytes) over vocab     unicode */
 #ifndef TS_TOKENIZER_H
 #define TS_TOKENIZER_H

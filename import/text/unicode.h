@@ -1,5 +1,5 @@
 /* unicode.h - what tokenizers ask of characters. Input is any bytes: what is not UTF-8 reads as U+FFFD, one a byte.
- * Tables are those of utf8proc. */
+ * Tables are those of utf8proc. What is written goes to the end of the caller's text. */
 #ifndef TS_UNICODE_H
 #define TS_UNICODE_H
 #include "graph/base/base.h"

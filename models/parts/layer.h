@@ -2,7 +2,8 @@
  * Scales keep activations finite and varied through any depth: a weight that feeds n products is uniform within
  * gain * sqrt(3 / n), so that gain 1 keeps the mean square of its input and gain sqrt(2) makes up for a relu. What ends
  * one of n residual branches has gain 1 / sqrt(n): then all of them together add as much as came in, and what was
- * different at the start (tokens, images) is still so at the end. */
+ * different at the start (tokens, images) is still so at the end. Tensors are the graph's; the maker is borrowed for
+ * the call. */
 #ifndef TS_MODELS_LAYER_H
 #define TS_MODELS_LAYER_H
 #include "models/parts/maker.h"

@@ -1,5 +1,6 @@
 /* transformer.h - the parts of a transformer block.
- * Letters: b batch, s positions, t positions seen, h heads, d = width / h. */
+ * Letters: b batch, s positions, t positions seen, h heads, d = width / h. Tensors are the graph's; the maker is
+ * borrowed for the call. */
 #ifndef TS_MODELS_TRANSFORMER_H
 #define TS_MODELS_TRANSFORMER_H
 #include "models/parts/layer.h"

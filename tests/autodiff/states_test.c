@@ -77,8 +77,7 @@ static void test_fold(const char *call, const char *known)
     ts_graph_free(g);
 }
 
-/* A parameter that all points read, a choice without which a place lies outside; the same
- * operand twice over. */
+/* A parameter that all points read, a choice without which a place lies outside; the same operand twice over. */
 static void test_reads(void)
 {
     double at[] = {0.5, -1, 2, 3};

@@ -1,5 +1,5 @@
 /* train.h - what main.c is told of the run. An emitted program has its own in place of this one, which is of the
- * smallest run and has main.c compiled here as the rest is. */
+ * smallest run and has main.c compiled here as the rest is. Constants alone: nothing to own. */
 #ifndef TRAIN_H
 #define TRAIN_H
 

@@ -1,6 +1,7 @@
 /* walk.h - a program as tables: kernels called in order, with a barrier only where one part may need, or overwrite,
  * what another part works on, and at the start, when all have begun their counts of chunks anew. Tessera runs plans by
- * it, and programs that it writes carry it as it is. */
+ * it, and programs that it writes carry it as it is. Tables are constant and borrowed, memory is the caller's, and
+ * nothing is kept from call to call. */
 #ifndef WALK_H
 #define WALK_H
 #include "backends/c/runtime/run.h"

@@ -1,6 +1,7 @@
 /* device_trips.h - all kernels of a program in order, with the trips of its loops: which are launched, and where their
  * operands lie, which moves from trip to trip. Values stay on the device; what the host hears of them is whether a trip
- * was the last one. The driver's calls are done in the order in which they are made. */
+ * was the last one. The driver's calls are done in the order in which they are made. Tables, places and calls are the
+ * caller's, borrowed for the call; nothing is kept. */
 #ifndef DEVICE_TRIPS_H
 #define DEVICE_TRIPS_H
 #include "backends/emit/runtime/device_run.h"
