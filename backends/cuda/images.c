@@ -1,7 +1,7 @@
 /* images.c - compiling, keeping and loading kernels. */
 #include "backends/cache/cache.h"
 #include "backends/cuda/images.h"
-#include "backends/cuda/settings.h"
+#include "backends/cuda/options.h"
 #include "backends/interrupt.h"
 #include "graph/base/clock.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* bytes of "--gpu-architecture=..."; compilers at a time; bytes of a log */
+/* devices that a compiler knows; compilers at a time; bytes of a log */
 enum { MOST_ARCH = 64, MOST_WORKER = 16, LOG_BYTES = 4096 };
 
 typedef struct build {
@@ -21,14 +21,13 @@ typedef struct build {
     images *m;
     nvrtc_api rtc;
     cache *cache;
-    char arch[64]; /* the option */
+    cuda_settings asked;
+    nvrtc_options options;
     digest *key;
     text *image;  /* by unit; empty: not there yet */
     text *failed; /* by unit: what the compiler said when it refused it */
     atomic_int next, done;
 } build;
-
-static const char *const options[] = {"--std=c++17", "--fmad=false", "--generate-line-info", "--disable-warnings"};
 
 void image_report_free(image_report *r)
 {
@@ -62,23 +61,8 @@ static bool find_arch(build *b, bool ptx, err *e)
                 b->rtc.version / 1000, b->rtc.version % 1000 / 10, d->number, d->name, d->major, d->minor);
         return err_hint(e, "name an older one: TESSERA_CUDA=nvrtc=/path/to/libnvrtc.so.12");
     }
-    snprintf(b->arch, sizeof b->arch, "--gpu-architecture=%s", b->report->arch);
+    nvrtc_options_set(&b->options, &b->rtc, &b->asked, b->report->arch, "--generate-line-info");
     return true;
-}
-
-/* ---- keys ---- */
-static void make_keys(build *b)
-{
-    for (int i = 0; i < b->r->n; i++) {
-        hasher *h = hash_open();
-        hash_text(h, "tessera " TS_VERSION " cuda 1");
-        hash_bytes(h, &b->rtc.version, sizeof b->rtc.version);
-        hash_text(h, b->arch);
-        for (int k = 0; k < COUNT(options); k++)
-            hash_text(h, options[k]);
-        hash_text(h, b->r->text[i]);
-        b->key[i] = hash_close(h);
-    }
 }
 
 /* ---- compiling ---- */
@@ -130,12 +114,10 @@ static int take_image(const build *b, void *program, text *out)
 static void compile_one(build *b, int i)
 {
     void *program = NULL;
-    const char *all[COUNT(options) + 1] = {b->arch};
     char name[64];
-    memcpy(all + 1, options, sizeof options);
     snprintf(name, sizeof name, "%.48s.cu", b->r->name[i]);
     int s = b->rtc.program_make(&program, b->r->text[i], name, 0, NULL, NULL);
-    s = s ? s : b->rtc.compile(program, COUNT(all), all);
+    s = s ? s : b->rtc.compile(program, b->options.n, b->options.of);
     s = s ? s : take_image(b, program, &b->image[i]);
     if (s)
         explain(b, program, s, &b->failed[i]);
@@ -223,8 +205,8 @@ static bool make(build *b, bool ptx, bool *other, err *e)
     *other = false;
     if (!find_arch(b, ptx, e))
         return false;
-    make_keys(b);
     for (int i = 0; i < b->r->n; i++) {
+        b->key[i] = nvrtc_key(&b->options, &b->rtc, "image", b->r->text[i]);
         b->image[i].len = 0;
         b->report->cached += cache_get(b->cache, &b->key[i], &b->image[i]);
     }
@@ -246,12 +228,12 @@ static bool make(build *b, bool ptx, bool *other, err *e)
 static bool run_build(build *b, err *e)
 {
     bool other = false;
-    cuda_settings asked;
-    if (!cuda_settings_read(&asked, e) || !cache_open(&b->cache, b->r->cache_folder, b->r->env, &b->report->notes, e) ||
-        !nvrtc_open(&b->rtc, asked.nvrtc, e))
+    if (!cuda_settings_read(&b->asked, e) ||
+        !cache_open(&b->cache, b->r->cache_folder, b->r->env, &b->report->notes, e) ||
+        !nvrtc_open(&b->rtc, b->asked.nvrtc, e))
         return false;
     b->report->nvrtc = b->rtc.version;
-    if (make(b, asked.ptx, &other, e))
+    if (make(b, b->asked.ptx, &other, e))
         return true;
     if (other && b->report->arch[0] == 's') {
         b->report->cached = 0;

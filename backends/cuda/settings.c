@@ -6,7 +6,7 @@
 
 bool cuda_settings_read(cuda_settings *s, err *e)
 {
-    const char *asked = env_text("TESSERA_CUDA"); /* libraries of CUDA in place of the system's; "ptx" */
+    const char *asked = env_text("TESSERA_CUDA"); /* libraries of CUDA in place of the system's; "ptx"; "-OPTION" */
     *s = (cuda_settings){0};
     if (snprintf(s->words, sizeof s->words, "%s", asked ? asked : "") >= (int)sizeof s->words)
         return err_set(e, TS_USAGE, "TESSERA_CUDA has more than %d bytes", (int)sizeof s->words - 1);
@@ -15,12 +15,16 @@ bool cuda_settings_read(cuda_settings *s, err *e)
         const char *driver = env_setting(word, "driver"), *nvrtc = env_setting(word, "nvrtc");
         if (!strcmp(word, "ptx"))
             s->ptx = true;
+        else if (*word == '-' && s->n_option < CUDA_OPTIONS)
+            s->option[s->n_option++] = word;
         else if (driver)
             s->driver = s->driver ? s->driver : driver;
         else if (nvrtc)
             s->nvrtc = s->nvrtc ? s->nvrtc : nvrtc;
         else {
-            err_set(e, TS_USAGE, "TESSERA_CUDA: \"%.200s\" is none of driver=PATH, nvrtc=PATH, ptx", word);
+            err_set(e, TS_USAGE,
+                    "TESSERA_CUDA: \"%.200s\" is none of driver=PATH, nvrtc=PATH, ptx, -OPTION (at most %d)", word,
+                    CUDA_OPTIONS);
             return err_hint(e, "words have commas between: TESSERA_CUDA=driver=/path/to/libcuda.so.1,ptx");
         }
     }

@@ -50,7 +50,14 @@ fails "NVRTC, the compiler of CUDA, has no function nvrtcVersion: it is too old"
 # A word of the setting that means nothing is a mistake in what was asked for, not the device's
 status=0
 (export TESSERA_CUDA=ptx,drivers=x; run) >said 2>&1 || status=$?
-[ $status = 2 ] && grep -qF 'TESSERA_CUDA: "drivers=x" is none of driver=PATH, nvrtc=PATH, ptx' said || { cat said; exit 1; }
+[ $status = 2 ] && grep -qF 'TESSERA_CUDA: "drivers=x" is none of driver=PATH, nvrtc=PATH, ptx, -OPTION (at most 8)' said || { cat said; exit 1; }
+# An option that this NVRTC does not know, of kernels that are kept without it
+fails 'NVRTC refuses kernel k_' "TESSERA_CUDA=$TESSERA_CUDA,--of-another-version"
+grep -qx '    nvrtc: error: unrecognized option --of-another-version found' said || { echo "no option is named"; cat said; exit 1; }
+TESSERA_CUDA=--of-another-version "$TESSERA" explain products --dim layers=1 --target cuda --machine gpu:h100 >said
+grep -q '^assembler: none, .*: NVRTC does not assemble kernel k_.*: nvrtc: error: unrecognized option --of-another-version' said ||
+    { echo "the assembler is not asked with the option"; cat said; exit 1; }
+(export TESSERA_CUDA="$TESSERA_CUDA,--dopt=on"; run) >said 2>&1 || { cat said; exit 1; }
 # A compiler that fails: at each of its calls, with what it said of the kernel
 nvrtc() { # CALL SENTENCE
     fails "$2" "TESSERA_CUDA=nvrtc=$BUILD/tests/gpusim/libnvrtc-fails.so,$TESSERA_CUDA" NVRTC_FAILS="$1" XDG_CACHE_HOME="$PWD/empty"

@@ -3,8 +3,8 @@
  * spill no register: NVRTC says so in its log. Of seven of the guess's kernels in ten it takes registers as foretold,
  * to a quarter. In halves matrix units form every product of BERT. Needs neither a device nor the stand-in. Each model
  * for one of the two; spills_test all: for both. */
-#include "backends/cuda/settings.h"
 #include "backends/cuda/dialect.h"
+#include "backends/cuda/options.h"
 #include "backends/cuda/program.h"
 #include "backends/cuda/target.h"
 #include "backends/gpu/figures.h"
@@ -46,11 +46,12 @@ static int number_before(const char *log, const char *words) /* "16 bytes spill 
 static void compile(const nvrtc_api *rtc, const kernel_text *t, const char *arch, const char *what, bool no_spill,
                     int64_t foretold) /* registers; -1: they are not held to it */
 {
-    const char *options[] = {arch, "--std=c++17", "--fmad=false", "--disable-warnings", "--ptxas-options=-v"};
+    nvrtc_options o;
     void *made = NULL;
     size_t n = 0;
+    nvrtc_options_set(&o, rtc, &(cuda_settings){0}, arch, "--ptxas-options=-v");
     CHECK(rtc->program_make(&made, t->text, "kernel.cu", 0, NULL, NULL) == 0);
-    const bool ok = rtc->compile(made, COUNT(options), options) == 0;
+    const bool ok = rtc->compile(made, o.n, o.of) == 0;
     char *log = rtc->log_size(made, &n) ? NULL : calloc(n + 1, 1);
     MUST(log && rtc->log(made, log) == 0);
     const int spilled = number_before(log, "bytes spill stores");
@@ -117,8 +118,8 @@ static void try_convolutions(const nvrtc_api *rtc)
                     w = ts_input(g, "w", TS_F32, 4, (const int64_t[]){256, 64, 1, 1}),
                     deep = ts_input(g, "deep", TS_F32, 4, (const int64_t[]){1, 256, 56, 56}),
                     weight = ts_weight(g, "weight", TS_F32, 4, (const int64_t[]){512, 256, 1, 1}, 0, 1, 1);
-    try_graph(rtc, &tf32, "gpu:a100", "--gpu-architecture=sm_80", g, ts_call2(g, "conv2d", x, w));
-    try_graph(rtc, &bf16, "gpu:a100", "--gpu-architecture=sm_80", g, ts_call2(g, "conv2d strides=[2,2]", deep, weight));
+    try_graph(rtc, &tf32, "gpu:a100", "sm_80", g, ts_call2(g, "conv2d", x, w));
+    try_graph(rtc, &bf16, "gpu:a100", "sm_80", g, ts_call2(g, "conv2d strides=[2,2]", deep, weight));
     ts_graph_free(g);
 }
 
@@ -136,7 +137,7 @@ int main(int argc, char **argv)
                                {"resnet-50", {"batch=1"}, 1, TS_BF16, NULL, false}};
     static const struct {
         const char *name, *arch;
-    } cards[] = {{"gpu:a100", "--gpu-architecture=sm_80"}, {"gpu:h100", "--gpu-architecture=sm_90a"}};
+    } cards[] = {{"gpu:a100", "sm_80"}, {"gpu:h100", "sm_90a"}};
     enum { SHORT = 8 }; /* rows that are tried without all */
     nvrtc_api rtc;
     err e = {0};
