@@ -1,16 +1,18 @@
-/* options.c - options of NVRTC. */
+/* options.c - options of NVRTC, by its version. */
 #include "backends/cuda/options.h"
 
 #include <stdio.h>
 
+/* The first version that can leave out what no kernel here uses: textures, the cuda...() functions and their types */
+enum { NVRTC_MINIMAL = 12040 };
+
 void nvrtc_options_set(nvrtc_options *o, const nvrtc_api *rtc, const cuda_settings *asked, const char *arch,
                        const char *extra)
 {
-    (void)rtc;
     snprintf(o->arch, sizeof o->arch, "--gpu-architecture=%s", arch);
-    const char *const of[] = {o->arch, "--std=c++17", "--fmad=false", "--disable-warnings", extra};
+    const char *const of[] = {o->arch, "--std=c++17", "--fmad=false", "--disable-warnings", extra, "--minimal"};
     o->n = 0;
-    for (int i = 0; i < COUNT(of); i++)
+    for (int i = 0; i < COUNT(of) - (rtc->version < NVRTC_MINIMAL); i++)
         o->of[o->n++] = of[i];
     for (int i = 0; i < asked->n_option; i++)
         o->of[o->n++] = asked->option[i];

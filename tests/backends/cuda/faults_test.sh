@@ -69,6 +69,7 @@ nvrtc nvrtcCompileProgram 'NVRTC refuses kernel k_'
 grep -qx '    kernel.cu(7): error: told to fail' said || { echo "the compiler's log is not told"; cat said; exit 1; }
 nvrtc nvrtcGetProgramLog 'NVRTC refuses kernel k_'
 nvrtc nvrtcGetPTX 'NVRTC refuses kernel k_'
+nvrtc minimal 'loading a kernel failed' # one that lacks the option is not told it
 # Kernels that are too large: as the driver says of one, as a plan for a larger device has them, as a launch shows
 fails 'is too large: groups have 256 lanes, with its' SIMCUDA_LANES=255
 grep -qF 'use smaller steps of its loops over lanes, or a smaller register tile' said

@@ -1,4 +1,6 @@
-/* nvrtc_fails.c - an NVRTC that compiles nothing. Every call succeeds but the one that NVRTC_FAILS names. */
+/* nvrtc_fails.c - an NVRTC that compiles nothing. Every call succeeds but the one that NVRTC_FAILS names; "minimal": it
+ * is of a version before that option, and refuses it. */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +16,8 @@ static int answer(const char *call)
 
 int nvrtcVersion(int *major, int *minor)
 {
-    *major = 13, *minor = 0;
+    const bool old = answer("minimal");
+    *major = old ? 12 : 13, *minor = old ? 3 : 0;
     return answer(__func__);
 }
 
@@ -51,7 +54,10 @@ int nvrtcDestroyProgram(void **made)
 
 int nvrtcCompileProgram(void *made, int n, const char *const *option)
 {
-    (void)made, (void)n, (void)option;
+    (void)made;
+    for (int i = 0; i < n; i++)
+        if (!strcmp(option[i], "--minimal") && answer("minimal"))
+            return FAILED;
     return answer(__func__) || answer("nvrtcGetProgramLog") ? FAILED : 0;
 }
 
