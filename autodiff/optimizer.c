@@ -123,14 +123,14 @@ static bool scalar(const node *n)
 static bool spell(recipe *r, const char *formula, text *t, int *n, const node **in)
 {
     for (const char *s = formula; *s;) {
-        const size_t len = isalpha((unsigned char)*s) ? strspn(s, "abcdefghijklmnopqrstuvwxyz_0123456789") : 0;
+        const size_t length = isalpha((unsigned char)*s) ? strspn(s, "abcdefghijklmnopqrstuvwxyz_0123456789") : 0;
         char word[MAX_WORD];
         int i = 0;
-        if (!len || len >= MAX_WORD || s[len] == '(') {
-            text_bytes(t, s, len ? len : 1), s += len ? len : 1;
+        if (!length || length >= MAX_WORD || s[length] == '(') {
+            text_bytes(t, s, length ? length : 1), s += length ? length : 1;
             continue;
         }
-        snprintf(word, sizeof word, "%.*s", (int)len, s), s += len;
+        snprintf(word, sizeof word, "%.*s", (int)length, s), s += length;
         while (i < r->n_setting && strcmp(r->setting[i].name, word))
             i++;
         if (i < r->n_setting) {
@@ -206,7 +206,7 @@ static const optimizer *find_optimizer(graph *g, const char *call)
     for (const optimizer *const *o = optimizers; *o; o++) {
         if (strlen((*o)->name) == n && !memcmp((*o)->name, call, n))
             return text_free(&known), *o;
-        text_add(&known, "%s%s", known.len ? ", " : "", (*o)->name);
+        text_add(&known, "%s%s", known.length ? ", " : "", (*o)->name);
     }
     g_fail(g, TS_BAD_INPUT, "no optimizer \"%.*s\"; there are: %s", (int)n, call, text_str(&known));
     return text_free(&known), NULL;

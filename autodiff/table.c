@@ -26,7 +26,7 @@ static const char *ask(const op *o, const char *line, size_t n, text *refusal)
         else if (ts_chain_rule(g, 1, &b.y, &seed, n_real, real, grad))
             answer = o->grad ? "written" : o->lower ? "of its parts" : "derived";
         else
-            answer = "refused", refusal->len = 0, text_add(refusal, "%s", g->err.text);
+            answer = "refused", refusal->length = 0, text_add(refusal, "%s", g->err.text);
     }
     ts_graph_free(g);
     return answer;

@@ -19,7 +19,7 @@ const backend *backend_find(const char *name, err *e)
             text_free(&have);
             return *b;
         }
-        text_add(&have, "%s%s", have.len ? ", " : "", (*b)->name);
+        text_add(&have, "%s%s", have.length ? ", " : "", (*b)->name);
     }
     err_set(e, TS_USAGE, "no target \"%s\"", name);
     err_hint(e, "the targets are: %s", text_str(&have));
@@ -229,7 +229,7 @@ bool ts_plan_build(ts_plan *p, ts_error *e)
         return err_set(e, TS_UNSUPPORTED, "target %s plans and emits, but does not run", p->target->name);
     if (!backend_runs(p->by, p->on, e))
         return false;
-    p->facts.len = 0;
+    p->facts.length = 0;
     interrupt_open();
     p->program = p->by->build(p->plan, &p->asked, &p->facts, e);
     if (interrupt_close() && !p->program && e) { /* what its end broke is not the cause */
@@ -237,7 +237,7 @@ bool ts_plan_build(ts_plan *p, ts_error *e)
         err_set(e, TS_INTERRUPTED, "stopped while it was built: nothing half made is kept");
     }
     if (p->program)
-        text_add(&p->facts, "%s\"times_kernels\":%s", p->facts.len ? "," : "", p->by->kernels ? "true" : "false");
+        text_add(&p->facts, "%s\"times_kernels\":%s", p->facts.length ? "," : "", p->by->kernels ? "true" : "false");
     return p->program != NULL;
 }
 
@@ -496,13 +496,13 @@ void ts_plan_assemble(ts_plan *p)
     if (!p->by->assemble || strstr(text_str(&p->facts), "\"assembler\":"))
         return;
     if (!p->by->assemble(p->plan, &p->asked, &own, &e)) {
-        own.len = 0;
+        own.length = 0;
         text_add(&own, "\"assembler\":{\"reason\":");
         e.text[strcspn(e.text, "\n")] = 0; /* without the hint */
         text_json(&own, e.text);
         text_add(&own, "}");
     }
-    text_add(&p->facts, "%s%s", p->facts.len && own.len ? "," : "", text_str(&own));
+    text_add(&p->facts, "%s%s", p->facts.length && own.length ? "," : "", text_str(&own));
     text_free(&own);
 }
 

@@ -99,7 +99,7 @@ static void count(source *s, const expr *x)
 /* 17 digits bring every double back to the bit; a point or exponent keeps C from reading a whole number. */
 static void literal(source *s, const expr *x)
 {
-    const size_t at = s->t->len;
+    const size_t at = s->t->length;
     if (x->dtype == TS_BOOL)
         text_add(s->t, "%d", (int)(x->whole != 0));
     else if (isnan(x->lit) || isinf(x->lit))

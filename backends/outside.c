@@ -156,7 +156,7 @@ static void add_axis(text *t, const place *q)
     text one = {0};
     text_add(&one, "0...%lld of axis %d", (long long)q->of->type.dim[q->axis] - 1, q->axis);
     if (!strstr(text_str(t), text_str(&one)))
-        text_add(t, "%s%s", t->len ? " or " : "", text_str(&one));
+        text_add(t, "%s%s", t->length ? " or " : "", text_str(&one));
     text_free(&one);
 }
 
@@ -185,7 +185,7 @@ bool outside_kernel(const plan *p, const kernel *k, void *const *input, err *e)
     for (int i = 0; i < all.n; i++)
         add_axis(&axes, &all.of[i]);
     err_set(e, TS_NUMERICS, "%s%s%s%s: an index is outside %s", k->op, *k->label ? " \"" : "", k->label,
-            *k->label ? "\"" : "", axes.len ? axes.s : "its axis");
+            *k->label ? "\"" : "", axes.length ? axes.s : "its axis");
     text_free(&axes);
     return hint(e);
 }

@@ -80,7 +80,7 @@ static bool build_one(program *g, int which, const build_options *w, text *facts
             if (h->part->input[i] == g->p->input[k])
                 h->input_at[i] = k;
     h->program = h->by->build(h->part, w, &own, e);
-    text_add(facts, "%s\"%s\":{%s}", facts->s[facts->len - 1] == '{' ? "" : ",", s->name, text_str(&own));
+    text_add(facts, "%s\"%s\":{%s}", facts->s[facts->length - 1] == '{' ? "" : ",", s->name, text_str(&own));
     text_free(&own);
     return h->program || err_in(e, "device %s", s->name);
 }
@@ -114,7 +114,7 @@ static bool assemble(plan *p, const build_options *w, text *facts, err *e)
     bool ok = true;
     for (int i = 0; i < p->n_site && ok; i++) {
         const backend *by = sites_backend(&p->site[i]);
-        ok = !p->site[i].part || !by->assemble || by->assemble(p->site[i].part, w, facts->len ? &others : facts, e);
+        ok = !p->site[i].part || !by->assemble || by->assemble(p->site[i].part, w, facts->length ? &others : facts, e);
     }
     for (int k = 0; k < p->n_kernel && ok; k++)
         if (!p->kernel[k].moves)

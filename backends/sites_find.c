@@ -20,7 +20,7 @@ static bool unknown(const char *what, err *e)
     text have = {0};
     for (const backend *const *b = backends; *b; b++)
         if ((*b)->spans)
-            text_add(&have, "%s%s%s", have.len ? ", " : "", device_of(*b), (*b)->numbered ? ":0" : "");
+            text_add(&have, "%s%s%s", have.length ? ", " : "", device_of(*b), (*b)->numbered ? ":0" : "");
     err_set(e, TS_BAD_INPUT, "no device \"%.60s\"", what);
     err_hint(e, "devices of plans over several are: %s", text_str(&have));
     text_free(&have);

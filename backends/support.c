@@ -83,7 +83,7 @@ static support everything(const asking *a)
 static void print_row(text *t, const asking *a, const char *operator, int since, const op *o, const support *s)
 {
     const char *between = "";
-    text_add(t, "%s\n{\"operator\":", t->s[t->len - 1] == '[' ? "" : ",");
+    text_add(t, "%s\n{\"operator\":", t->s[t->length - 1] == '[' ? "" : ",");
     text_json(t, operator);
     text_add(t, ",\"since\":%d,\"operation\":", since);
     text_json(t, o->name);

@@ -252,7 +252,7 @@ static bool take_extent(const plan *p, const node *n, int d, int64_t have, int64
             text_add(&t, "and \"%s\" is %lld in another one", p->variable[v].name, (ll)(said[v] * p->variable[v].step));
         said[v] = now;
     }
-    const bool ok = !t.len || wrong(n, d, have, t.s, e);
+    const bool ok = !t.length || wrong(n, d, have, t.s, e);
     return text_free(&t), ok;
 }
 

@@ -90,7 +90,7 @@ static bool send_line(process *p, const char *text)
 /* The first whole line in the buffer, and how many bytes of it that is: a line that is not text may hold a 0. */
 static char *next_line(process *p, size_t *used)
 {
-    char *end = p->len > 0 ? memchr(p->buffer, '\n', p->len) : NULL;
+    char *end = p->length > 0 ? memchr(p->buffer, '\n', p->length) : NULL;
     if (!end)
         return NULL;
     *end = 0;
@@ -100,13 +100,13 @@ static char *next_line(process *p, size_t *used)
 
 static void drop_line(process *p, size_t used)
 {
-    memmove(p->buffer, p->buffer + used, p->len - used);
-    p->len -= used;
+    memmove(p->buffer, p->buffer + used, p->length - used);
+    p->length -= used;
 }
 
 static bool receive(process *p)
 {
-    if (p->cap - p->len < 65536) {
+    if (p->cap - p->length < 65536) {
         size_t cap = p->cap * 2 + 131072;
         char *bigger = cap <= LONGEST_ANSWER ? realloc(p->buffer, cap) : NULL;
         if (!bigger)
@@ -114,12 +114,12 @@ static bool receive(process *p)
         p->buffer = bigger;
         p->cap = cap;
     }
-    ssize_t n = read(p->from, p->buffer + p->len, p->cap - p->len);
+    ssize_t n = read(p->from, p->buffer + p->length, p->cap - p->length);
     if (n < 0 && errno == EINTR)
         return true;
     if (n <= 0)
         return false;
-    p->len += (size_t)n;
+    p->length += (size_t)n;
     return true;
 }
 
@@ -154,8 +154,8 @@ answer process_ask(process *p, const question *q, const char **line)
     *line = "";
     if (p->pid == 0)
         return DIED;
-    if (p->len > 0) /* the last answer, which its asker has read */
-        p->len = 0;
+    if (p->length > 0) /* the last answer, which its asker has read */
+        p->length = 0;
     wake(p);
     if (!send_line(p, q->text))
         return DIED;

@@ -15,7 +15,7 @@ typedef struct process {
     int to, from;
     bool halted;
     char *buffer; /* what was read but not asked for yet */
-    size_t len, cap;
+    size_t length, cap;
     char log[512];
 } process;
 

@@ -72,7 +72,7 @@ static void add_attributes(text *t, const node *n)
     for (const attr_spec *s = n->op->attr; s && s->name; s++)
         attr_print(&given, &n->attr[k++]);
     /* Printed as in a call: words of our own making and numbers, with nothing to escape. */
-    text_add(t, "%s\"", given.len ? given.s + 1 : "");
+    text_add(t, "%s\"", given.length ? given.s + 1 : "");
     text_free(&given);
 }
 

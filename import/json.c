@@ -180,8 +180,8 @@ static bool read_root(model_file *f, const json *root, err *e)
 
 static bool is_json(const char *path, const unsigned char *head, size_t n)
 {
-    const size_t len = strlen(path);
-    if (len > 5 && !strcmp(path + len - 5, ".json"))
+    const size_t length = strlen(path);
+    if (length > 5 && !strcmp(path + length - 5, ".json"))
         return true;
     size_t i = 0;
     while (i < n && i < HEAD_BYTES && (head[i] == ' ' || head[i] == '\n' || head[i] == '\t' || head[i] == '\r'))
@@ -197,7 +197,7 @@ static bool read_json(const char *path, model_file *out, err *e)
         if (e->code == TS_MEMORY)
             limits_hint("description", 2 * out->limits.description, e);
     } else if (external_open(&out->external, &out->mem, path, e)) {
-        const json *root = json_read(&out->mem, path, source.s, source.len, GRAPH_DEPTH, e);
+        const json *root = json_read(&out->mem, path, source.s, source.length, GRAPH_DEPTH, e);
         ok = root && read_root(out, root, e);
         external_close(&out->external);
     }

@@ -249,7 +249,7 @@ static bool add_attribute(writing *w, const step *s, int i, err *e)
     case 'g': return add_graph(w, &s->body[a->i], e);
     case 'y':
         add_type(&own, &s->types[a->i]);
-        text_add(w->t, "{ \"type\": {%s } }", text_str(&own) + (own.len > 0));
+        text_add(w->t, "{ \"type\": {%s } }", text_str(&own) + (own.length > 0));
         text_free(&own);
         return true;
     default: return err_set(e, TS_UNSUPPORTED, "attribute %s: graph/1 has no such kind", a->name);
@@ -489,9 +489,9 @@ static bool write_json(const model_file *f, const char *path, err *e)
     add_scalars(&w);
     good = good && file_make_folder(path, e) && save_weights(&w, path, &first, e);
     if (good) {
-        text_bytes(&first, text_str(&rest), rest.len);
+        text_bytes(&first, text_str(&rest), rest.length);
         text_add(&first, "\n}\n");
-        good = file_save(arena_format(&mem, "%s/graph.json", path), first.s, first.len, e);
+        good = file_save(arena_format(&mem, "%s/graph.json", path), first.s, first.length, e);
     }
     text_free(&first);
     text_free(&rest);

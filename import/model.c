@@ -15,7 +15,7 @@ static const char *in_folder(ts_model *m, const char *folder, err *e)
             text_free(&tried);
             return path;
         }
-        text_add(&tried, "%s%s", tried.len ? " or " : "", (*r)->in_folder);
+        text_add(&tried, "%s%s", tried.length ? " or " : "", (*r)->in_folder);
     }
     err_set(e, TS_FILES, "the folder '%s' holds no %s", folder, text_str(&tried));
     text_free(&tried);
@@ -32,7 +32,7 @@ static const reader *reader_for(const char *path, err *e)
     for (const reader *const *r = readers; *r && !found; r++) {
         if ((*r)->is(path, map.at, map.size))
             found = *r;
-        text_add(&known, "%s.%s", known.len ? " or " : "", (*r)->name);
+        text_add(&known, "%s.%s", known.length ? " or " : "", (*r)->name);
     }
     file_unmap(&map);
     if (!found) {
@@ -84,7 +84,7 @@ static bool nothing_there(const char *what, err *e)
     for (int i = 0; ts_builder_at(i); i++)
         text_add(&list, "%s%s", i ? ", " : "", ts_builder_at(i)->name);
     err_set(e, TS_FILES, "there is no file, folder or built-in model \"%s\"", what);
-    if (list.len > 0)
+    if (list.length > 0)
         err_hint(e, "built-in models are %s", text_str(&list));
     text_free(&list);
     return false;

@@ -15,7 +15,7 @@ static int by_width(const void *a, const void *b)
 
 static void add_entry(text *t, const held *h, size_t begin, size_t end)
 {
-    text_add(t, t->len > 1 ? "," : "");
+    text_add(t, t->length > 1 ? "," : "");
     text_json(t, h->name);
     text_add(t, ":{\"dtype\":\"%s\",\"shape\":[", safetensors_dtype(h->value.dtype));
     for (int i = 0; i < h->value.rank; i++)
@@ -49,13 +49,13 @@ bool safetensors_write(const char *path, int n, const held *const *all, digest *
         total += bytes_of(order[i]);
     }
     text_add(&header, "}");
-    while (header.len % ALIGNMENT)
+    while (header.length % ALIGNMENT)
         text_add(&header, " ");
-    const uint64_t length = header.len;
-    saver *s = saver_open(path, sizeof length + header.len + total);
+    const uint64_t length = header.length;
+    saver *s = saver_open(path, sizeof length + header.length + total);
     hasher *sum = hash_open();
     add(s, sum, &length, sizeof length);
-    add(s, sum, header.s, header.len);
+    add(s, sum, header.s, header.length);
     for (int i = 0; i < n; i++)
         add(s, sum, order[i]->value.data, bytes_of(order[i]));
     *out = hash_close(sum);

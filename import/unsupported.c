@@ -37,7 +37,7 @@ bool unsupported_tell(const unsupported *l, err *e)
     if (l->n == 0)
         return true;
     int shown = 0;
-    for (; shown < l->n && t.len < ROOM; shown++) {
+    for (; shown < l->n && t.length < ROOM; shown++) {
         const unsupported_one *x = &l->all[shown];
         text_add(&t, "\n  %s", x->what);
         if (*x->reason)

@@ -17,14 +17,14 @@ static bool guess(plan *p, kernel *k, bool shared, err *e)
     for (int i = 0; ok && i < k->n_stage; i++) {
         if (k->stage[i].nest.n)
             continue;
-        t.len = 0;
+        t.length = 0;
         if (t.s)
             *t.s = 0;
         p->on->guess->stage(p, k, i, &t, &second);
         ok = nest_parse_stage(p->on, k, i, text_str(&t), e);
         if (!ok)
             err_in(e, "guess \"%s\"", text_str(&t));
-        k->stage[i].second = second.len ? arena_format(&p->mem, "%s", text_str(&second)) : NULL;
+        k->stage[i].second = second.length ? arena_format(&p->mem, "%s", text_str(&second)) : NULL;
         text_free(&second);
     }
     text_free(&t);

@@ -17,7 +17,7 @@
 /* ---- JSON ---- */
 static void key(text *t, const char *name) /* with the comma that it needs */
 {
-    const char last = t->len ? t->s[t->len - 1] : '{';
+    const char last = t->length ? t->s[t->length - 1] : '{';
     text_add(t, "%s\"%s\":", last == '{' || last == '[' ? "" : ",", name);
 }
 
@@ -49,14 +49,14 @@ static void put_taken(text *t, const char *name, text *s) /* frees s */
 
 static void open_one(text *t) /* an object of a list */
 {
-    text_add(t, t->s[t->len - 1] == '[' ? "{" : ",{");
+    text_add(t, t->s[t->length - 1] == '[' ? "{" : ",{");
 }
 
 static void put_line(text *t, const char *s, size_t n) /* a text of a list */
 {
     text line = {0};
     text_bytes(&line, s, n);
-    text_add(t, t->s[t->len - 1] == '[' ? "" : ",");
+    text_add(t, t->s[t->length - 1] == '[' ? "" : ",");
     text_json(t, text_str(&line));
     text_free(&line);
 }
@@ -113,7 +113,7 @@ static void print_layout(text *t, const layout *y, const stage *s, const expr *c
     for (int d = 0; d < of->rank; d++) {
         text name = {0};
         text_add(&name, "d%d", d);
-        memcpy(number[d], name.s, name.len + 1);
+        memcpy(number[d], name.s, name.length + 1);
         text_free(&name);
         letter[d] = sub[d]->kind == X_AXIS ? s->letter[sub[d]->axis] : number[d];
     }
@@ -232,7 +232,7 @@ static void begin_note(const notes *n, text *line)
 
 static void end_note(const notes *n, text *line)
 {
-    put_line(n->t, line->s, line->len);
+    put_line(n->t, line->s, line->length);
     text_free(line);
 }
 
@@ -430,7 +430,7 @@ static void put_kernel(text *t, const plan *p, int i, const text *lines)
         sites_explain_transfer(t, p, k);
     else
         put_walked(t, sites_plan(p, k), k);
-    if (lines->len)
+    if (lines->length)
         key(t, "declined"), text_add(t, "["), put_lines(t, text_str(lines)), text_add(t, "]");
     put_trips(t, k);
     put_launch(t, p, i);
@@ -516,7 +516,7 @@ static void put_memory(text *t, const plan *p)
         put_whole(t, "first", h->first);
         put_whole(t, "last", h->last);
         if (h->over)
-            name.len = 0, text_add(&name, "k%d", p->buffer[h->over->id].first), put_text(t, "over", text_str(&name));
+            name.length = 0, text_add(&name, "k%d", p->buffer[h->over->id].first), put_text(t, "over", text_str(&name));
         text_free(&name);
         text_add(t, "}");
     }

@@ -39,7 +39,7 @@ static bool check_registers(const plan *p, const stage *s, err *e)
         const loop *q = &s->nest.loop[l];
         if (!q->role->lanes && s->folds >> q->axis & 1)
             continue;
-        text_add(&tile, "%s%s %lld", tile.len ? ", " : "", s->letter[q->axis], (long long)loop_trips(q));
+        text_add(&tile, "%s%s %lld", tile.length ? ", " : "", s->letter[q->axis], (long long)loop_trips(q));
         text_add(&by_name, " %s/tile", s->letter[q->axis]);
         text_add(&fits, " %s/%lld", s->letter[q->axis], (long long)s->tile[q->axis]);
     }
@@ -58,7 +58,7 @@ static bool check_group(const plan *p, const stage *s, err *e)
         return true;
     for (int l = nest_unrolled(s); l < s->nest.n; l++)
         if (s->nest.loop[l].role->group)
-            text_add(&loops, "%s%s %lld", loops.len ? ", " : "", s->letter[s->nest.loop[l].axis],
+            text_add(&loops, "%s%s %lld", loops.length ? ", " : "", s->letter[s->nest.loop[l].axis],
                      (long long)loop_trips(&s->nest.loop[l]));
     err_set(e, TS_BAD_INPUT,
             "the loops over lanes (%s) take %lld lanes, a group of %s has %d at most: give a lane larger steps, or let "
@@ -269,12 +269,12 @@ static bool check_unit(const plan *p, const kernel *k, const stage *s, err *e)
         const bool same = v->m == of.m && v->n == of.n && v->k == of.k && v->operand == of.operand && v->sum == of.sum;
         found = found || same, together = together || (same && v->sums);
         if (v->operand == of.operand)
-            text_add(&have, "%s", have.len ? ", " : ""), print_unit(&have, v);
+            text_add(&have, "%s", have.length ? ", " : ""), print_unit(&have, v);
     }
     print_unit(&asked, &of);
     if (!found)
         err_set(e, TS_BAD_INPUT, "%s has no matrix unit for %s; %s%s", p->on->model, text_str(&asked),
-                have.len ? "those it has: " : "it has none", text_str(&have));
+                have.length ? "those it has: " : "it has none", text_str(&have));
     text_free(&asked), text_free(&have);
     const matrix_unit *v = found ? nest_unit_row(p, s, &u) : NULL;
     const int folded = s->nest.loop[u.loop[2]].axis;

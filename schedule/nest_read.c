@@ -156,7 +156,7 @@ static void list_spaces(const target *on, bool several, text *out)
 {
     for (int i = 0; i < on->n_space; i++)
         if (on->space[i].name && (!several || on->space[i].most > 1))
-            text_add(out, "%s%s%s", out->len ? ", " : "", several ? "@" : "", on->space[i].name);
+            text_add(out, "%s%s%s", out->length ? ", " : "", several ? "@" : "", on->space[i].name);
 }
 
 static bool read_space(reader *r, staging *g) /* from the @ on */
@@ -167,7 +167,7 @@ static bool read_space(reader *r, staging *g) /* from the @ on */
     g->space = none || !n ? NULL : target_space(r->on, r->at, n);
     if (!none && !g->space) {
         list_spaces(r->on, false, &have);
-        refuse(r, "no space \"%.*s\"; the spaces are: %s%s%s", (int)n, r->at, text_str(&have), have.len ? ", " : "",
+        refuse(r, "no space \"%.*s\"; the spaces are: %s%s%s", (int)n, r->at, text_str(&have), have.length ? ", " : "",
                nest_nowhere);
         text_free(&have);
         return false;
@@ -252,7 +252,7 @@ static bool refuse_shared(reader *r)
     text have = {0};
     for (int i = 0; i < r->on->n_role; i++)
         if (r->on->role[i].shared)
-            text_add(&have, "%s%s%s", have.len ? " or " : "", i ? "@" : "", r->on->role[i].name);
+            text_add(&have, "%s%s%s", have.length ? " or " : "", i ? "@" : "", r->on->role[i].name);
     refuse(r, "loops that stages share are %s", text_str(&have));
     text_free(&have);
     return false;

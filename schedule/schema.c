@@ -75,7 +75,7 @@ static json *read_source(loading *l, const char *what, bool file, const json *fr
     }
     err own = {0};
     if (file_read(what, SCHEMA_BYTES, &t, &own))
-        root = json_read(l->mem, what, t.s, t.len, SCHEMA_DEPTH, l->e);
+        root = json_read(l->mem, what, t.s, t.length, SCHEMA_DEPTH, l->e);
     else if (from)
         json_refuse(l->e, from, own.code, "%s", own.text);
     else
@@ -222,7 +222,7 @@ static void hash_rules(const json *rules, char hex[65])
     text t = {0};
     hasher *h = hash_open();
     json_print(&t, rules);
-    hash_bytes(h, t.s, t.len);
+    hash_bytes(h, t.s, t.length);
     const digest d = hash_close(h);
     digest_hex(&d, hex);
     text_free(&t);

@@ -203,13 +203,13 @@ static void body(text *t, const story *s)
             text_add(t, "<a href=\"#%s\">%zu %s</a>", sections[i].id, i + 1, sections[i].nav);
             text_add(&parts, "<section class=\"card\" id=\"%s\"><h2><i>%zu</i>%s</h2>\n", sections[i].id, i + 1,
                      sections[i].question);
-            text_bytes(&parts, text_str(&one), one.len);
+            text_bytes(&parts, text_str(&one), one.length);
             text_add(&parts, "</section>\n");
         }
         text_free(&one);
     }
     text_add(t, "</nav></header><main>\n");
-    text_bytes(t, text_str(&parts), parts.len);
+    text_bytes(t, text_str(&parts), parts.length);
     text_add(t,
              "</main><footer><p>Made by tessera %s from metrics.jsonl, misjudged.json and step.json of the run."
              "</p></footer></body></html>\n",

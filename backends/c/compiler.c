@@ -96,9 +96,9 @@ static bool ask(const compiler *c, const char *option, text *answer, err *e)
     if (!child_start(&run, &(child_job){argv, c->env, NULL, &quick}, e))
         return err_hint(e, "name another compiler with TESSERA_CC");
     child_wait(&run, 1);
-    bool ok = child_succeeded(&run) && run.said.len > 0;
+    bool ok = child_succeeded(&run) && run.said.length > 0;
     if (ok) {
-        text_bytes(answer, run.said.s, run.said.len);
+        text_bytes(answer, run.said.s, run.said.length);
     } else {
         text fate = {0};
         if (child_succeeded(&run))
@@ -138,7 +138,7 @@ static char *find_proper(const compiler *c, arena *mem)
 {
     text answer = {0};
     ask(c, "-print-prog-name=cc1", &answer, NULL);
-    size_t n = answer.len ? strcspn(answer.s, "\n") : 0;
+    size_t n = answer.length ? strcspn(answer.s, "\n") : 0;
     char *path = arena_format(mem, "%.*s", (int)n, text_str(&answer));
     text_free(&answer);
     return path[0] == '/' && is_program(path) ? path : arena_string(mem, "");
@@ -201,12 +201,12 @@ bool compiler_identify(compiler *c, cache *known, err *e)
     digest key = hash_close(h);
     bool found = cache_get(known, &key, &record), ok = found && accept(c, &mem, text_str(&record));
     if (!ok) {
-        record.len = 0;
+        record.length = 0;
         ok = work_out(c, known, &mem, &record, e) && accept(c, &mem, text_str(&record));
         if (found)
             cache_remove(known, &key);
         if (ok)
-            cache_put(known, &key, record.s, record.len);
+            cache_put(known, &key, record.s, record.length);
     }
     text_free(&record);
     arena_free(&mem);

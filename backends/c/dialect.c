@@ -298,8 +298,9 @@ static bool in_words(const char *words, const char *name, size_t n)
         w += *w == ' ';
         if (*w != *name)
             continue;
-        const size_t len = strcspn(w, " ~");
-        if (!memcmp(w, name, len < n ? len : n) && (n == len || (n == len + 1 && w[len] == '~' && name[len] == 'f')))
+        const size_t length = strcspn(w, " ~");
+        if (!memcmp(w, name, length < n ? length : n) &&
+            (n == length || (n == length + 1 && w[length] == '~' && name[length] == 'f')))
             return true;
     }
     return false;

@@ -126,7 +126,7 @@ static bool fail_child(const build *b, const child *c, const char *doing, err *e
 static bool take_output(const build *b, const char *path, elf_kind kind, text *out, err *e)
 {
     bool there = folder_read(AT_FDCWD, path, IMAGE_MOST, out);
-    const char *fault = there ? elf_fault(text_str(out), out->len, kind) : "is missing";
+    const char *fault = there ? elf_fault(text_str(out), out->length, kind) : "is missing";
     if (!fault)
         return true;
     err_set(e, TS_TOOLCHAIN, "T005 %s reported success, but its output %s", b->cc.path, fault);
@@ -172,7 +172,7 @@ static bool end_unit(build *b, int i, const child *c, err *e)
         return fail_child(b, c, arena_format(&b->mem, "compiling unit %d of %d", i + 1, b->r->n), e);
     if (!take_output(b, unit_path(b, i, "o"), ELF_OBJECT, &b->object[i], e))
         return false;
-    cache_put(b->cache, &b->key[i], b->object[i].s, b->object[i].len);
+    cache_put(b->cache, &b->key[i], b->object[i].s, b->object[i].length);
     b->report->compiled++;
     return true;
 }
@@ -217,7 +217,8 @@ static bool make_objects(build *b, err *e)
     for (int i = 0; i < b->r->n; i++)
         if (!cache_get(b->cache, &b->key[i], &b->object[i]))
             missing[n++] = i;
-        else if (!work_folder_write(&b->folder, arena_format(&b->mem, "u%d.o", i), b->object[i].s, b->object[i].len, e))
+        else if (!work_folder_write(&b->folder, arena_format(&b->mem, "u%d.o", i), b->object[i].s, b->object[i].length,
+                                    e))
             return false;
     b->report->cached = b->r->n - n;
     return compile(b, missing, n, e);
@@ -263,7 +264,7 @@ static bool check_symbols(const build *b, const loaded *code, err *e)
 
 static bool load(const build *b, loaded *code, err *e)
 {
-    if (!loader_open(code, text_str(&b->image), b->image.len, b->env.temp, e))
+    if (!loader_open(code, text_str(&b->image), b->image.length, b->env.temp, e))
         return false;
     if (check_symbols(b, code, e))
         return true;
@@ -281,7 +282,7 @@ static bool find_or_make(build *b, loaded *code, err *e)
     b->report->found = cache_get(b->cache, &b->program, &b->image);
     bool ok = (b->report->found || make_program(b, e)) && load(b, code, e);
     if (ok && !b->report->found) {
-        cache_put(b->cache, &b->program, b->image.s, b->image.len);
+        cache_put(b->cache, &b->program, b->image.s, b->image.length);
         cache_tend(b->cache);
     }
     cache_unlock(lock);

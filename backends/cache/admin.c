@@ -108,11 +108,11 @@ static bool check(const char *folder, text *out, err *e)
     sums(&o, &all, out);
     for (size_t i = 0; i < all.n; i++) {
         digest key;
-        const size_t before = o.notes.len;
+        const size_t before = o.notes.length;
         if (key_read(all.at[i].name + 3, &key) && cache_check(o.c, &key))
             good++;
         else
-            damaged += o.notes.len > before; /* else it went while this was looking */
+            damaged += o.notes.length > before; /* else it went while this was looking */
     }
     text_add(out, ",\"good\":%d,\"damaged\":%d", good, damaged);
     free(all.at);

@@ -168,8 +168,8 @@ static bool entry_read(int folder, const digest *key, text *out)
     bool ok = folder_read(folder, "MANIFEST", MANIFEST_MOST, &stated) &&
               folder_read(folder, "object", OBJECT_MOST, out);
     if (ok) {
-        manifest(key, text_str(out), out->len, &true_one);
-        ok = stated.len == true_one.len && memcmp(stated.s, true_one.s, stated.len) == 0;
+        manifest(key, text_str(out), out->length, &true_one);
+        ok = stated.length == true_one.length && memcmp(stated.s, true_one.s, stated.length) == 0;
     }
     text_free(&stated);
     text_free(&true_one);
@@ -209,7 +209,7 @@ static bool entry_find(cache *c, const digest *key, bool used, text *out)
     int folder = openat(c->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder < 0 && errno != ELOOP && errno != ENOTDIR)
         return false;
-    out->len = 0;
+    out->length = 0;
     bool ok = folder >= 0 && entry_read(folder, key, out);
     if (ok && used)
         entry_used(folder);
@@ -217,7 +217,7 @@ static bool entry_find(cache *c, const digest *key, bool used, text *out)
     if (folder >= 0)
         close(folder);
     if (!ok) {
-        out->len = 0;
+        out->length = 0;
         if (!gone && entry_remove(c, name))
             text_line(c->notes, "K002 cache entry %.12s... is damaged; %s", name + 3,
                       used ? "rebuilt" : "set aside, to be rebuilt when it is needed");
@@ -258,7 +258,7 @@ static bool entry_write(cache *c, const char *temp, const digest *key, const voi
         return false;
     text m = {0};
     manifest(key, p, n, &m);
-    bool ok = folder_write(folder, "object", p, n, true) && folder_write(folder, "MANIFEST", m.s, m.len, true) &&
+    bool ok = folder_write(folder, "object", p, n, true) && folder_write(folder, "MANIFEST", m.s, m.length, true) &&
               fsync(folder) == 0;
     int why = errno;
     text_free(&m);

@@ -119,7 +119,7 @@ static void child_read(child *c)
             c->pipe = -1;
             return;
         }
-        size_t room = CHILD_TEXT - c->said.len;
+        size_t room = CHILD_TEXT - c->said.length;
         text_bytes(&c->said, piece, (size_t)n < room ? (size_t)n : room);
         if (seconds_now() >= c->deadline)
             return; /* a child that prints without end does not hold us here */

@@ -28,13 +28,13 @@ bool folder_read(int at, const char *name, size_t most, text *out)
     if (fd < 0)
         return false;
     bool ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
-    size_t start = out->len;
+    size_t start = out->length;
     char piece[65536];
     while (ok) {
         ssize_t n = read(fd, piece, sizeof piece);
         if (n < 0 && errno == EINTR)
             continue;
-        ok = n >= 0 && out->len - start + (size_t)n <= most;
+        ok = n >= 0 && out->length - start + (size_t)n <= most;
         if (n <= 0 || !ok)
             break;
         text_bytes(out, piece, (size_t)n);

@@ -80,7 +80,7 @@ void cstyle_literal(text *t, const dialect *d, const expr *x, bool wide)
     else {
         if (x->lit < 0 || (x->lit == 0 && signbit(x->lit)))
             text_add(t, "(");
-        const size_t at = t->len;
+        const size_t at = t->length;
         text_add(t, narrow ? "%.9g" : "%.17g", narrow ? (double)(float)x->lit : x->lit);
         if (!strpbrk(t->s + at, ".e"))
             text_add(t, ".0");

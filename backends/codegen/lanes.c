@@ -123,7 +123,7 @@ void lanes_enter(emitter *m, int l, int64_t first, int64_t end, const char *to)
     else if (end < all)
         text_add(&test, "%s < %lld", name, (long long)end);
     if (first > 0)
-        text_add(&test, "%s%s >= %lld", test.len ? " && " : "", name, (long long)first);
+        text_add(&test, "%s%s >= %lld", test.length ? " && " : "", name, (long long)first);
     open_test(m, text_str(&test));
     text_free(&test);
 }

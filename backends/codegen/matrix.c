@@ -38,10 +38,10 @@ bool matrix_check(emitter *m)
             ts_dtype_name(source_dtype(m, u.load[0])), alone ? " that a worker has alone" : "");
     text have = {0};
     for (f = m->d->matrix; f && f->m; f++)
-        text_add(&have, "%s%d x %d x %d of %s", have.len ? ", " : "those it has: ", f->m, f->n, f->k,
+        text_add(&have, "%s%d x %d x %d of %s", have.length ? ", " : "those it has: ", f->m, f->n, f->k,
                  ts_dtype_name(f->operand));
     err_hint(m->e, "write its loops without the unit's role, or plan for a target that has it; %s",
-             have.len ? text_str(&have) : "this one has none");
+             have.length ? text_str(&have) : "this one has none");
     text_free(&have);
     return false;
 }
@@ -86,10 +86,10 @@ static void place_sum(emitter *m, const unit_loops *u, const matrix_form *f)
         matrix_step(m, q->axis,
                     lin_var(&m->sp, var_add(&m->sp, name, 0, (have < u->trips[i] ? have : u->trips[i]) - 1)), 1);
         if (have < u->trips[i])
-            text_add(&test, "%s%s < %lld", test.len ? " && " : "", name, (long long)have);
+            text_add(&test, "%s%s < %lld", test.length ? " && " : "", name, (long long)have);
         m->here.cur[q->axis] = 1;
     }
-    if (test.len)
+    if (test.length)
         code_open(&m->out.code, (stmt){.kind = S_IF, .value = test.s, .divergent = true});
     else
         code_open(&m->out.code, (stmt){.kind = S_BLOCK});

@@ -179,7 +179,7 @@ static void put_limits(emitter *m, const copying *c, const lin *const *trip, tex
         const bool more = c->later && c->later->axis == a && c->later->left;
         if (!more && along(m, c, a) <= there(m, a))
             continue;
-        text_add(t, "%s", t->len ? " && " : "");
+        text_add(t, "%s", t->length ? " && " : "");
         emit_lin(m, t, more ? lin_add(&m->sp, trip[a], c->later->at, c->later->step) : trip[a]);
         text_add(t, " < %lld", (long long)(more ? c->later->left : there(m, a)));
     }
@@ -224,7 +224,7 @@ static void move_piece(emitter *m, const copying *c, const moved *how, const cha
     if (wide && c->how != TAKEN)
         form_write(&line, m->out.uses, m->d, how->form->put,
                    (const char *[]){arena_format(m->mem, "&%s", to), c->how == PUT ? mine : value.s});
-    if (line.len)
+    if (line.length)
         code_add(&m->out.code, (stmt){.kind = S_CALL, .value = line.s});
     else
         code_store(&m->out.code, c->how == TAKEN ? mine : to, c->how == PUT ? mine : value.s);

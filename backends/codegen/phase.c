@@ -60,7 +60,7 @@ static void merge_one(emitter *m)
         half = (lanes + 1) / 2;
         const bool one = lanes - half == 1; /* takes no loop */
         if (one)
-            low.len = 0, emit_acc(m, &low, "0");
+            low.length = 0, emit_acc(m, &low, "0");
         emit_acc(m, &high, arena_format(m->mem, one ? "%lld" : "i + %lld", (long long)half));
         emit_combine(m, &sum, low.s, high.s);
         if (!one)
@@ -85,7 +85,7 @@ static void combine_before(emitter *m, const char *y, const char *acc)
     if (m->d->not_early && load_reach(m, RESULT) == GROUP)
         form_write(&was, m->out.uses, m->d, m->d->not_early,
                    (const char *[]){memory_type(m->d, stored_as(m->p, m->s->node)), y});
-    emit_combine(m, &sum, was.len ? was.s : y, acc);
+    emit_combine(m, &sum, was.length ? was.s : y, acc);
     code_open(&m->out.code, (stmt){.kind = S_IF, .value = "!first", .tight = true});
     code_store(&m->out.code, acc, sum.s);
     code_close(&m->out.code);

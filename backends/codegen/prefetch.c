@@ -306,7 +306,7 @@ void emit_fetch(emitter *m)
     m->tile.made->prefetch = true;
     for (int l = inner; l >= tile; l--) { /* which trip of the fold this is */
         const loop *r = &m->s->nest.loop[l];
-        text_add(&trip, trips > 1 ? "%s%lld * " : "%s", trip.len ? " + " : "", (long long)trips);
+        text_add(&trip, trips > 1 ? "%s%lld * " : "%s", trip.length ? " + " : "", (long long)trips);
         text_add(&trip, "%s_%d", m->s->letter[r->axis], l);
         trips *= loop_trips(r);
     }

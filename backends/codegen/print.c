@@ -92,7 +92,7 @@ static void print_in(text *t, const dialect *d, const char *head, const stmt *s)
     if (s->kind == S_LOOP && s->tight && is_line(s->first)) {
         text line = {0};
         stmt_print(&line, d, s);
-        const bool fits = 4 * (size_t)t->depth + strlen(head) + line.len <= COLUMNS;
+        const bool fits = 4 * (size_t)t->depth + strlen(head) + line.length <= COLUMNS;
         if (fits)
             text_add(t, "%*s%s %s", 4 * t->depth, "", head, line.s);
         text_free(&line);

@@ -203,7 +203,7 @@ static void print_bound(emitter *m, text *t, const lin *bound, bool low)
     emit_passed(m, bound);
     emit_lin(m, &one, bound);
     text_add(&all, low ? "MAX(%s, %s)" : "MIN(%s, %s)", one.s, t->s);
-    t->len = 0;
+    t->length = 0;
     text_add(t, "%s", all.s);
     text_free(&one), text_free(&all);
 }
@@ -275,7 +275,7 @@ bool bounds_loop(emitter *m, int l, int64_t *first, int64_t *end, text *from, te
             text *t = low ? from : to;
             if (!pass && constant) {
                 *limit = number;
-                t->len = 0, text_add(t, "%lld", (long long)number);
+                t->length = 0, text_add(t, "%lld", (long long)number);
             } else if (pass && !(constant && number == *limit))
                 print_bound(m, t, bound, low), moves = true;
         }
@@ -291,11 +291,11 @@ bool bounds_open(emitter *m)
             continue;
         const lin *place = lin_of(&m->sp, c->place, m->tile.plain);
         emit_passed(m, place);
-        text_add(&all, "%s", all.len ? " && " : "");
+        text_add(&all, "%s", all.length ? " && " : "");
         emit_lin(m, &all, place);
         text_add(&all, c->low ? " >= %lld" : " < %lld", (long long)c->bound);
     }
-    const bool some = all.len > 0;
+    const bool some = all.length > 0;
     if (some)
         code_if(&m->out.code, all.s);
     text_free(&all);

@@ -106,15 +106,15 @@ static bool enter(emitter *m, int l, const span *s, phase ph)
     snprintf(name, sizeof name, "%s_%d", m->s->letter[q->axis], l);
     bool moves = ph == BODY && bounds_loop(m, l, &first, &end, &from, &to);
     if (mask_bounds(m, l)) {
-        from.len = to.len = 0, moves = m->tile.made->masked = true;
+        from.length = to.length = 0, moves = m->tile.made->masked = true;
         text_add(&from, "%lld", (long long)first), mask_end(m, &to, l, end);
     }
     if (m->tile.made->counted >> q->axis & 1 && q == counting(m, q->axis)) {
-        from.len = to.len = 0, moves = true;
+        from.length = to.length = 0, moves = true;
         text_add(&from, "0"), text_add(&to, "%s_trips", m->s->letter[q->axis]);
     }
     if (s->way) {
-        if (!to.len)
+        if (!to.length)
             text_add(&from, "%lld", (long long)first), text_add(&to, "%lld", (long long)end);
         moves = true;
         varying_bounds(m, l, s->way, &from, &to);

@@ -48,7 +48,7 @@ static writer writer_of(emitter *m, const char *lane) /* states are the accumula
     writer w = emit_writer(m);
     text place = {0};
     emit_acc_place(m, &place, lane);
-    w.states = "acc", w.state = place.len ? code_keep(&m->out.code, &place) : "";
+    w.states = "acc", w.state = place.length ? code_keep(&m->out.code, &place) : "";
     return w;
 }
 

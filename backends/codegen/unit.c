@@ -69,11 +69,11 @@ static void take_text(const dialect *d, kernel_text *k, text *body)
     text functions = {0}, whole = {0};
     library_write(&functions, d, &k->uses);
     text_add(&functions, "\n");
-    k->begins = functions.len, k->chains = callees_chain(&k->uses, d);
+    k->begins = functions.length, k->chains = callees_chain(&k->uses, d);
     text_add(&functions, "%s", text_str(body));
     d->prelude(&whole,
                &(unit_facts){.chains = k->chains, .sums = k->sums, .far = k->far, .body = text_str(&functions)});
-    k->prelude = whole.len, k->begins += whole.len;
+    k->prelude = whole.length, k->begins += whole.length;
     text_add(&whole, "%s", functions.s);
     k->text = text_take(&whole);
     text_free(&functions), text_free(body);
@@ -83,7 +83,7 @@ static void name_of(const text *whole, char name[24])
 {
     char hex[65];
     hasher *h = hash_open();
-    hash_bytes(h, whole->s, whole->len);
+    hash_bytes(h, whole->s, whole->length);
     const digest d = hash_close(h);
     digest_hex(&d, hex);
     snprintf(name, 24, "k_%.12s", hex);
@@ -193,7 +193,7 @@ static void write_unit(emitter *m, kernel_text *out, written *w)
 {
     text body = {0};
     text_add(&body, "%s%s", text_str(&m->out.front), text_str(&w->tiles));
-    out->alone = m->out.front.len;
+    out->alone = m->out.front.length;
     write_function(m, m->d, m->d->kernel, &body, out->name);
     take_text(m->d, out, &body);
     out->header = text_take(&w->header);
@@ -216,7 +216,7 @@ static void write_member(emitter *m, kernel_text *out, written *w)
     member_text front = {0};
     if (own.loop.chunks)
         own.chunks = own.loop.chunks;
-    if (m->out.front.len) {
+    if (m->out.front.length) {
         name_of(&m->out.front, front.name);
         front.text = text_take(&m->out.front);
         member_add(out, front);

@@ -88,7 +88,7 @@ const char *varying_full(emitter *m)
             text_free(&t);
             return NULL;
         } else if (axes >> a & 1)
-            text_add(&t, "%s%s >= %lld", t.len ? " && " : "", left(m, &m->s->varies[a], m->here.axis[a]),
+            text_add(&t, "%s%s >= %lld", t.length ? " && " : "", left(m, &m->s->varies[a], m->here.axis[a]),
                      (long long)m->here.cur[a]);
     return code_keep(&m->out.code, &t);
 }
@@ -169,11 +169,11 @@ void varying_bounds(emitter *m, int l, trips_way way, text *from, text *to)
                           : varying_trips(m, v, at, q->step);
     text all = {0};
     text_add(&all, "MIN(%s, %s)", text_str(to), end);
-    to->len = 0, text_add(to, "%s", all.s);
+    to->length = 0, text_add(to, "%s", all.s);
     if (way == LAST_TRIP) {
-        all.len = 0;
+        all.length = 0;
         text_add(&all, "MAX(%s, %s)", text_str(from), varying_whole(m, v, at, q->step));
-        from->len = 0, text_add(from, "%s", all.s);
+        from->length = 0, text_add(from, "%s", all.s);
     }
     text_free(&all);
 }

@@ -97,8 +97,8 @@ static shape guess_tile_among(const plan *p, const extents *r, const extents *c,
             else if (score[v][k] < most && score[v][k] > after)
                 after = score[v][k], next = (shape){k, v};
     if (second && after > 0)
-        second->len = 0, text_add(second, "a tile of %lld rows, vectors a row: %lld, worth %.4g, the one taken %.4g",
-                                  (long long)next.rows, (long long)next.vectors, after, most);
+        second->length = 0, text_add(second, "a tile of %lld rows, vectors a row: %lld, worth %.4g, the one taken %.4g",
+                                     (long long)next.rows, (long long)next.vectors, after, most);
     return best;
 }
 
@@ -115,7 +115,7 @@ static int64_t left_of(const kernel *k, const stage *s, int a)
 
 void guess_put(text *t, const stage *s, int a, int64_t step, const char *how)
 {
-    text_add(t, "%s%s", t->len ? " " : "", s->letter[a]);
+    text_add(t, "%s%s", t->length ? " " : "", s->letter[a]);
     if (step > 1)
         text_add(t, "/%lld", (long long)step);
     if (*how)
@@ -360,10 +360,11 @@ static void guess_contraction(const plan *p, const kernel *k, const stage *s, te
     text outer = {0}, staged = {0};
     put_outer(p, k, s, &outer, own, core && !panels_are_evener(p, k, s, &c, own));
     c.spread = core && !(outer.s && strstr(outer.s, "@core"));
-    const bool panels = !outer.len || c.rows >= MANY_ROWS; /* large matrices, be they several, are copied by panels */
+    const bool panels = !outer.length ||
+                        c.rows >= MANY_ROWS; /* large matrices, be they several, are copied by panels */
     if (k->n_stage == 1 && !p->reference)
         stage_operand(p, k, s, c.column, panels ? c.rows : 1, &staged);
-    if (outer.len)
+    if (outer.length)
         text_add(t, "%s%s", outer.s, panels ? "" : text_str(&staged));
     if (panels && c.rows > 1)
         c.staged = text_str(&staged);

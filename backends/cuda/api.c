@@ -21,7 +21,7 @@ static void *open_first(const char *path, const char *const *usual, text *why)
         text_add(why, "%s", dlerror());
     for (int i = 0; !path && usual[i] && !found; i++) {
         found = dlopen(usual[i], MODE);
-        if (!found && !why->len)
+        if (!found && !why->length)
             text_add(why, "%s", dlerror());
     }
     return found;

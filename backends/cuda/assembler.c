@@ -58,7 +58,7 @@ static bool take(const assembler *a, const kernel_text *unit, assembled *out, er
     const bool had = cache_get(a->cache, &key, &log);
     const bool ok = (had || assemble(a, unit->text, &log)) && read_log(text_str(&log), out);
     if (ok && !had)
-        cache_put(a->cache, &key, log.s, log.len);
+        cache_put(a->cache, &key, log.s, log.length);
     if (!ok) {
         const char *said = text_str(&log);
         err_set(e, TS_DEVICE, "NVRTC does not assemble kernel %s: %.*s", unit->name, (int)strcspn(said, "\n"), said);

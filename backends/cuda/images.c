@@ -129,7 +129,7 @@ static void *work(void *arg)
 {
     build *b = arg;
     for (int i; (i = atomic_fetch_add(&b->next, 1)) < b->r->n && !interrupt_asked();) {
-        if (!b->image[i].len)
+        if (!b->image[i].length)
             compile_one(b, i);
         atomic_fetch_add(&b->done, 1);
     }
@@ -149,7 +149,7 @@ static bool compile_all(build *b, err *e)
     pthread_t thread[MOST_WORKER];
     int missing = 0, n = 0;
     for (int i = 0; i < b->r->n; i++)
-        missing += !b->image[i].len;
+        missing += !b->image[i].length;
     atomic_store(&b->next, 0);
     for (int most = workers(missing) - 1; n < most && pthread_create(&thread[n], NULL, work, b) == 0;)
         n++;
@@ -158,7 +158,7 @@ static bool compile_all(build *b, err *e)
     while (n > 0)
         pthread_join(thread[--n], NULL);
     for (int i = 0; i < b->r->n; i++)
-        if (b->failed[i].len)
+        if (b->failed[i].length)
             return err_set(e, TS_DEVICE, "NVRTC refuses kernel %s: %s", b->r->name[i], text_str(&b->failed[i]));
     if (interrupt_asked())
         return err_set(e, TS_INTERRUPTED, "stopped while kernels were compiled");
@@ -190,7 +190,7 @@ static bool load_all(build *b, bool *other, err *e)
         *other = i == 0 && s == CU_NO_BINARY;
         if (s && !*other)
             device_did(b->r->on, s, "loading a kernel", e), err_in(e, "%s", b->r->name[i]);
-        if (s && !*other && log.len)
+        if (s && !*other && log.length)
             err_hint(e, "the driver says:%s", text_str(&log));
         text_free(&log);
         if (s)
@@ -207,18 +207,18 @@ static bool make(build *b, bool ptx, bool *other, err *e)
         return false;
     for (int i = 0; i < b->r->n; i++) {
         b->key[i] = nvrtc_key(&b->options, &b->rtc, "image", b->r->text[i]);
-        b->image[i].len = 0;
+        b->image[i].length = 0;
         b->report->cached += cache_get(b->cache, &b->key[i], &b->image[i]);
     }
     const int before = b->report->compiled;
     bool *had = calloc((size_t)b->r->n + 1, sizeof *had);
     MUST(had);
     for (int i = 0; i < b->r->n; i++)
-        had[i] = b->image[i].len > 0;
+        had[i] = b->image[i].length > 0;
     const bool ok = compile_all(b, e);
     for (int i = 0; i < b->r->n && ok; i++)
         if (!had[i])
-            cache_put(b->cache, &b->key[i], b->image[i].s, b->image[i].len);
+            cache_put(b->cache, &b->key[i], b->image[i].s, b->image[i].length);
     free(had);
     if (b->report->compiled > before)
         cache_tend(b->cache);

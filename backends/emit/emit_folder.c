@@ -203,7 +203,7 @@ static bool fail(output *o, const char *what, err *e) /* errno: why */
 
 static bool write_text(output *o, const char *name, text *t, err *e)
 {
-    bool ok = folder_write(o->fd, name, text_str(t), t->len, true) || fail(o, name, e);
+    bool ok = folder_write(o->fd, name, text_str(t), t->length, true) || fail(o, name, e);
     text_free(t);
     return ok;
 }

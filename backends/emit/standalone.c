@@ -315,7 +315,7 @@ static char *program_text(const standalone *s)
 
 static void begin_names(text *t, const char *what)
 {
-    text_add(t, "%s  \"%s\": [", t->len > 2 ? ",\n" : "", what);
+    text_add(t, "%s  \"%s\": [", t->length > 2 ? ",\n" : "", what);
 }
 
 /* What extents follow, by dimension */
@@ -350,7 +350,7 @@ static void add_sizes(text *t, const plan *p)
 
 static void add_name(text *t, const plan *p, const char *name, const node *port)
 {
-    text_add(t, "%s\n    {\"name\": ", t->s[t->len - 1] == '[' ? "" : ",");
+    text_add(t, "%s\n    {\"name\": ", t->s[t->length - 1] == '[' ? "" : ",");
     text_json(t, name ? name : port->label);
     text_add(t, ", \"dtype\": \"%s\", \"shape\": [", ts_dtype_name(port->type.dtype));
     for (int d = 0; d < port->type.rank; d++)

@@ -31,14 +31,14 @@ static void put_slices(text *t, const plan *p, const kernel *k, const stage *s)
         const staging *g = &s->staging[i];
         const char *why = staging_copies(g) ? box_find(p, k, s, g, &b) : NULL;
         if (why)
-            text_add(&lanes, "%s{\"operand\":\"%s\",\"why\":\"%s\"}", lanes.len ? "," : "", operand_called(g->load).s,
-                     why);
+            text_add(&lanes, "%s{\"operand\":\"%s\",\"why\":\"%s\"}", lanes.length ? "," : "",
+                     operand_called(g->load).s, why);
         else if (staging_copies(g))
-            text_add(&boxes, "%s\"%s\"", boxes.len ? "," : "", operand_called(g->load).s);
+            text_add(&boxes, "%s\"%s\"", boxes.length ? "," : "", operand_called(g->load).s);
     }
-    if (boxes.len)
+    if (boxes.length)
         text_add(t, ",\"boxes\":[%s]", boxes.s);
-    if (lanes.len)
+    if (lanes.length)
         text_add(t, ",\"lanes\":[%s]", lanes.s);
     text_free(&boxes), text_free(&lanes);
 }

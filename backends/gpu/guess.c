@@ -49,7 +49,7 @@ int64_t gpu_steps(const dealt *d, uint32_t axes)
 
 static void put(const dealt *d, int a, int64_t step, const char *how, text *t)
 {
-    text_add(t, "%s%s", t->len ? " " : "", d->s->letter[a]);
+    text_add(t, "%s%s", t->length ? " " : "", d->s->letter[a]);
     if (step > 1)
         text_add(t, "/%lld", (long long)step);
     if (*how)
@@ -69,7 +69,7 @@ static void put_around(const dealt *d, text *t)
     for (int a = s->n_result; a < s->n_axis; a++)
         if (d->part[a])
             put(d, a, d->part[a], "block", t);
-    if (d->staged_at == GPU_AROUND && t->len)
+    if (d->staged_at == GPU_AROUND && t->length)
         text_add(t, "%s", d->staged);
     for (int i = s->n_result; i < s->n_axis; i++) {
         const int a = d->order[i];

@@ -179,7 +179,7 @@ static ranking choose(const choice *q)
 /* ---- the loops ---- */
 static void put(const choice *q, int a, int64_t step, const char *how, text *t)
 {
-    text_add(t, "%s%s", t->len ? " " : "", q->c->s->letter[a]);
+    text_add(t, "%s%s", t->length ? " " : "", q->c->s->letter[a]);
     if (step > 1)
         text_add(t, "/%lld", (long long)step);
     if (*how)

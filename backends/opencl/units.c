@@ -192,7 +192,7 @@ static cl_program from_binary(const building *b, const text *binary)
     const opencl *cl = &b->h->cl;
     const unsigned char *bytes = (const unsigned char *)binary->s;
     int32_t status = CL_SUCCESS, answer = CL_SUCCESS;
-    cl_program p = cl->program_of(b->h->context, 1, &b->h->id, &binary->len, &bytes, &status, &answer);
+    cl_program p = cl->program_of(b->h->context, 1, &b->h->id, &binary->length, &bytes, &status, &answer);
     if (p && (answer != CL_SUCCESS || status != CL_SUCCESS || !compile(b, p)))
         cl->drop_program(p), p = NULL;
     return p;

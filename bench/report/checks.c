@@ -22,7 +22,7 @@ typedef mood check(const report *r, text *out); /* no finding: nothing to check 
 
 static void separate(text *out)
 {
-    if (out->len)
+    if (out->length)
         text_add(out, "; ");
 }
 
@@ -53,7 +53,7 @@ static mood results_right(const report *r, text *out)
         const bool wrong = is_wrong(c);
         if (isnan(c->max_rel) && isnan(c->max_abs) && !wrong)
             continue;
-        text_add(out, out->len ? "; " : "largest error as a part of the largest value: ");
+        text_add(out, out->length ? "; " : "largest error as a part of the largest value: ");
         mark_name(out, r, i);
         error_of(out, c);
         if (wrong) {
@@ -206,7 +206,7 @@ static mood no_drift(const report *r, text *out)
         if (fabs(drift) > 0.02)
             m = CARE;
     }
-    if (out->len)
+    if (out->length)
         text_add(out, " from the first to the last third of a launch");
     return m;
 }
@@ -226,7 +226,7 @@ static mood all_accounted(const report *r, text *out)
         if (gap < -0.05 || gap > 0.2)
             m = CARE;
     }
-    if (out->len)
+    if (out->length)
         text_add(out, " of the time is in kernels, timed one by one%s",
                  m == CARE ? ": the sum is not close to the whole, so shares are rough" : "");
     return m;
@@ -266,7 +266,7 @@ static void checklist(text *t, const report *r)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         text finding = {0};
         mood m = rows[i].ask(r, &finding);
-        if (finding.len)
+        if (finding.length)
             check_row(t, m, rows[i].question, &finding);
         text_free(&finding);
     }

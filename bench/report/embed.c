@@ -18,20 +18,20 @@ void report_embed(text *t, const report *r, const char *results_json)
 {
     static const char *const bulky[] = {"samples", "buffers", "declined",   "levels",
                                         "notes",   "kernels", "candidates", "environment"};
-    size_t start = t->len;
+    size_t start = t->length;
     html_embed(t, results_json);
-    if (t->len - start <= BUDGET)
+    if (t->length - start <= BUDGET)
         return;
     cJSON *less = cJSON_Duplicate(r->root, true), *left = less ? cJSON_AddArrayToObject(less, "x-left-out") : NULL;
     if (!left)
         abort();
-    for (size_t i = 0; i < sizeof bulky / sizeof *bulky && t->len - start > BUDGET; i++) {
+    for (size_t i = 0; i < sizeof bulky / sizeof *bulky && t->length - start > BUDGET; i++) {
         drop(less, bulky[i]);
         cJSON_AddItemToArray(left, cJSON_CreateString(bulky[i]));
         char *s = cJSON_PrintUnformatted(less);
         if (!s)
             abort();
-        t->len = start;
+        t->length = start;
         html_embed(t, s);
         free(s);
     }

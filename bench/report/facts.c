@@ -207,7 +207,7 @@ void facts_list(text *t, const cJSON *object)
     text_add(t, "<dl class=\"facts\">\n");
     flatten(&w, object, "", 0);
     text_add(t, "</dl>\n");
-    text_bytes(t, text_str(&w.tables), w.tables.len);
+    text_bytes(t, text_str(&w.tables), w.tables.length);
     text_free(&w.tables);
     if (w.n >= MAX_FACTS)
         text_add(t, "<p class=\"soft\">More is in the data that this page carries.</p>\n");

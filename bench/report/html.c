@@ -18,12 +18,12 @@ static const char *entity(uint32_t code)
 }
 
 /* One character as it is shown; returns the columns it takes. */
-static int shown(char out[24], const char *s, int len, uint32_t code)
+static int shown(char out[24], const char *s, int length, uint32_t code)
 {
-    if (!len)
+    if (!length)
         return snprintf(out, 24, "\\x%02x", (unsigned)(unsigned char)*s);
     if (!utf8_hidden(code))
-        return memcpy(out, s, (size_t)len), out[len] = 0, 1;
+        return memcpy(out, s, (size_t)length), out[length] = 0, 1;
     return snprintf(out, 24, code < 0x100 ? "\\x%02x" : "\\u{%x}", (unsigned)code);
 }
 
@@ -36,31 +36,31 @@ typedef struct manner {
 
 static void escape(text *t, const char *s, manner m)
 {
-    size_t n = s ? strlen(s) : 0, used = 0, before_last = t->len;
+    size_t n = s ? strlen(s) : 0, used = 0, before_last = t->length;
     for (size_t i = 0; i < n;) {
         uint32_t code = 0;
         char out[24];
-        int len = (int)utf8_next(s + i, &code);
-        const char *named = m.html && len == 1 ? entity(code) : NULL;
-        bool keep = len == 1 && strchr(m.kept, s[i]);
+        int length = (int)utf8_next(s + i, &code);
+        const char *named = m.html && length == 1 ? entity(code) : NULL;
+        bool keep = length == 1 && strchr(m.kept, s[i]);
         int wide = 1;
         if (keep || named)
             snprintf(out, sizeof out, "%.*s", named ? 6 : 1, named ? named : s + i);
         else
-            wide = shown(out, s + i, len, code);
+            wide = shown(out, s + i, length, code);
         if (used + (size_t)wide > m.columns) {
-            t->len = before_last;
+            t->length = before_last;
             text_add(t, "…");
             return;
         }
         /* what has to go if the next character does not fit any more */
         if (used + (size_t)wide < m.columns)
-            before_last = t->len + strlen(out);
+            before_last = t->length + strlen(out);
         text_bytes(t, out, strlen(out));
-        if (len == 1 && strchr(m.breaks, s[i]))
+        if (length == 1 && strchr(m.breaks, s[i]))
             text_add(t, "<wbr>");
         used += (size_t)wide;
-        i += len ? (size_t)len : 1;
+        i += length ? (size_t)length : 1;
     }
 }
 
@@ -83,8 +83,8 @@ const char *html_skip(const char *s, int characters)
 {
     uint32_t code;
     for (; characters > 0 && *s; characters--) {
-        const size_t len = utf8_next(s, &code);
-        s += len ? len : 1;
+        const size_t length = utf8_next(s, &code);
+        s += length ? length : 1;
     }
     return s;
 }
@@ -112,22 +112,22 @@ void html_embed(text *t, const char *json)
     bool in_string = false;
     for (size_t i = 0, n = strlen(json); i < n;) {
         uint32_t code = 0;
-        int len = (int)utf8_next(json + i, &code);
-        code = len ? code : 0xfffd;
+        int length = (int)utf8_next(json + i, &code);
+        code = length ? code : 0xfffd;
         if (!in_string) {
             if (code > ' ' && code < 0x7f)
                 text_bytes(t, json + i, 1);
             in_string = code == '"';
         } else if (code == '\\' && i + 1 < n) {
             text_bytes(t, json + i, 2); /* the parser has checked what follows a backslash */
-            len = 2;
+            length = 2;
         } else {
-            if (!len || code == '<' || utf8_hidden(code))
+            if (!length || code == '<' || utf8_hidden(code))
                 embed_code(t, code);
             else
-                text_bytes(t, json + i, (size_t)len);
+                text_bytes(t, json + i, (size_t)length);
             in_string = code != '"';
         }
-        i += len ? (size_t)len : 1;
+        i += length ? (size_t)length : 1;
     }
 }

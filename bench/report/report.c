@@ -93,13 +93,13 @@ static void body(text *t, const report *r)
         } else {
             text_add(t, "<a href=\"#%s\">%zu %s</a>", s->id, i + 1, s->nav);
             text_add(&parts, "<section class=\"card\" id=\"%s\"><h2><i>%zu</i>%s</h2>\n", s->id, i + 1, s->question);
-            text_bytes(&parts, text_str(&one), one.len);
+            text_bytes(&parts, text_str(&one), one.length);
             text_add(&parts, "</section>\n");
         }
         text_free(&one);
     }
     text_add(t, "</nav></header><main>\n");
-    text_bytes(t, text_str(&parts), parts.len);
+    text_bytes(t, text_str(&parts), parts.length);
     text_free(&parts);
 }
 

@@ -31,7 +31,7 @@ typedef struct tokens {
     int n;
     struct {
         const char *s;
-        int len;
+        int length;
     } of[MAX_TOKENS];
 } tokens;
 
@@ -40,21 +40,21 @@ static tokens split(const char *s)
     tokens found = {0};
     while (*s && found.n < MAX_TOKENS) {
         s += strspn(s, " \n\t");
-        int len = (int)strcspn(s, " \n\t");
+        int length = (int)strcspn(s, " \n\t");
         if (found.n == MAX_TOKENS - 1)
-            len = (int)strlen(s); /* the rest as one */
-        if (!len)
+            length = (int)strlen(s); /* the rest as one */
+        if (!length)
             break;
         found.of[found.n].s = s;
-        found.of[found.n++].len = len;
-        s += len;
+        found.of[found.n++].length = length;
+        s += length;
     }
     return found;
 }
 
 static bool equal(const tokens *a, int i, const tokens *b, int j)
 {
-    return a->of[i].len == b->of[j].len && !memcmp(a->of[i].s, b->of[j].s, (size_t)a->of[i].len);
+    return a->of[i].length == b->of[j].length && !memcmp(a->of[i].s, b->of[j].s, (size_t)a->of[i].length);
 }
 
 /* Marks what is not in the longest common subsequence. */
@@ -87,7 +87,7 @@ static void nest(text *t, const report *r, int c, const char *loops, const char 
     mark_name(t, r, c);
     text_add(t, "</td><td><span class=\"code\">");
     for (int i = 0; i < a.n; i++) {
-        char *token = strndup(a.of[i].s, (size_t)a.of[i].len);
+        char *token = strndup(a.of[i].s, (size_t)a.of[i].length);
         text_add(t, i ? " %s" : "%s", marked[i] ? "<mark>" : "");
         html_text(t, token);
         text_add(t, "%s", marked[i] ? "</mark>" : "");

@@ -100,9 +100,9 @@ word word_count(double n)
     if (!isfinite(n) || fabs(n) > 1e18)
         return isfinite(n) ? word_number(n) : missing();
     snprintf(digits.s, sizeof digits.s, "%.0f", n);
-    size_t len = strlen(digits.s), at = 0;
-    for (size_t i = 0; i < len; i++) {
-        bool gap = i && (len - i) % 3 == 0 && digits.s[i - 1] != '-' && len > 4;
+    size_t length = strlen(digits.s), at = 0;
+    for (size_t i = 0; i < length; i++) {
+        bool gap = i && (length - i) % 3 == 0 && digits.s[i - 1] != '-' && length > 4;
         at += (size_t)snprintf(w.s + at, sizeof w.s - at, "%s%c", gap ? "\u00a0" : "", digits.s[i]);
     }
     return w;

@@ -36,7 +36,7 @@ void pages_trim(void); /* the system gets back what was freed of the heap */
 /* ---- text: every printer and every emitter writes to one of these ---- */
 typedef struct text {
     char *s; /* always terminated once anything was added */
-    size_t len, cap;
+    size_t length, cap;
     int depth; /* indentation of text_line, in steps of four */
 } text;
 void text_add(text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

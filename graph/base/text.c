@@ -11,7 +11,7 @@
 static void text_room(text *t, size_t n)
 {
     size_t need, cap = t->cap ? t->cap : 64;
-    MUST(size_add(t->len, n, &need) && size_add(need, 1, &need));
+    MUST(size_add(t->length, n, &need) && size_add(need, 1, &need));
     if (need <= t->cap)
         return;
     while (cap < need)
@@ -25,15 +25,15 @@ static void text_add_list(text *t, const char *fmt, va_list args)
 {
     va_list again;
     va_copy(again, args);
-    size_t left = t->cap - t->len;
-    int n = vsnprintf(left ? t->s + t->len : NULL, left, fmt, args);
+    size_t left = t->cap - t->length;
+    int n = vsnprintf(left ? t->s + t->length : NULL, left, fmt, args);
     MUST(n >= 0);
     if ((size_t)n >= left) {
         text_room(t, (size_t)n);
-        vsnprintf(t->s + t->len, (size_t)n + 1, fmt, again);
+        vsnprintf(t->s + t->length, (size_t)n + 1, fmt, again);
     }
     va_end(again);
-    t->len += (size_t)n;
+    t->length += (size_t)n;
 }
 
 void text_add(text *t, const char *fmt, ...)
@@ -46,15 +46,15 @@ void text_add(text *t, const char *fmt, ...)
 
 void text_line(text *t, const char *fmt, ...)
 {
-    size_t start = t->len;
+    size_t start = t->length;
     text_add(t, "%*s", 4 * t->depth, "");
-    size_t indented = t->len;
+    size_t indented = t->length;
     va_list args;
     va_start(args, fmt);
     text_add_list(t, fmt, args);
     va_end(args);
-    if (t->len == indented)
-        t->len = start; /* an empty line carries no spaces */
+    if (t->length == indented)
+        t->length = start; /* an empty line carries no spaces */
     text_bytes(t, "\n", 1);
 }
 
@@ -62,9 +62,9 @@ void text_bytes(text *t, const char *s, size_t n)
 {
     text_room(t, n);
     if (n > 0)
-        memcpy(t->s + t->len, s, n);
-    t->len += n;
-    t->s[t->len] = 0;
+        memcpy(t->s + t->length, s, n);
+    t->length += n;
+    t->s[t->length] = 0;
 }
 
 size_t utf8_next(const char *s, uint32_t *code)
@@ -172,7 +172,7 @@ void text_free(text *t)
 char *text_take(text *t)
 {
     text_room(t, 0);
-    t->s[t->len] = 0;
+    t->s[t->length] = 0;
     char *s = t->s;
     *t = (text){0};
     return s;

@@ -89,7 +89,7 @@ static bool unknown(const op *o, const char *name, int n, err *e)
 {
     text t = {0};
     list_names(o, &t);
-    err_set(e, TS_BAD_INPUT, "%s: no attribute \"%.*s\"; it has: %s", o->name, n, name, t.len ? t.s : "none");
+    err_set(e, TS_BAD_INPUT, "%s: no attribute \"%.*s\"; it has: %s", o->name, n, name, t.length ? t.s : "none");
     text_free(&t);
     return false;
 }
@@ -123,19 +123,19 @@ bool attr_parse(arena *mem, const op *o, const char *source, attr *out, int *n, 
         at += strspn(at, " ");
         if (!*at)
             return true;
-        const size_t len = strcspn(at, "= ");
-        const attr_spec *s = spec_named(o, at, len);
-        if (!s && *n && out[*n - 1].kind == 's' && at[len] != '=')
+        const size_t length = strcspn(at, "= ");
+        const attr_spec *s = spec_named(o, at, length);
+        if (!s && *n && out[*n - 1].kind == 's' && at[length] != '=')
             return unquoted(o, &out[*n - 1], at, e);
         if (!s)
-            return unknown(o, at, (int)len, e);
+            return unknown(o, at, (int)length, e);
         for (int i = 0; i < *n; i++)
             if (out[i].name == s->name)
                 return err_set(e, TS_BAD_INPUT, "%s: attribute %s is given twice", o->name, s->name);
         attr *a = &out[*n];
         *a = (attr){.name = s->name, .kind = s->kind};
-        const char *value = at + len + 1;
-        if (at[len] != '=' || *n == MAX_ATTR || !read_value(mem, &value, a) || (*value && *value != ' '))
+        const char *value = at + length + 1;
+        if (at[length] != '=' || *n == MAX_ATTR || !read_value(mem, &value, a) || (*value && *value != ' '))
             return err_set(e, TS_BAD_INPUT, "%s: attribute %s: \"%.40s\" is not %s", o->name, s->name, at,
                            kind_name(s->kind));
         ++*n, at = value;

@@ -169,8 +169,8 @@ static const expr *unknown(parser *p, const char *name)
     text have = {0};
     for (int i = 0; i < p->known->n && i <= SHOWN; i++)
         text_add(&have, "%s%s", i ? ", " : "", i == SHOWN ? "..." : p->known->name[i]);
-    fail(p,
-         arena_format(p->mem, "nothing is called \"%s\", %s expected", name, have.len ? text_str(&have) : "a number"));
+    fail(p, arena_format(p->mem, "nothing is called \"%s\", %s expected", name,
+                         have.length ? text_str(&have) : "a number"));
     text_free(&have);
     return NULL;
 }
@@ -442,7 +442,7 @@ static void print_literal(text *t, const expr *x)
     else if (isinf(x->lit))
         text_add(t, x->lit < 0 ? "-inf" : "inf");
     else {
-        size_t at = t->len;
+        size_t at = t->length;
         text_add(t, "%.17g", x->lit);
         if (!strpbrk(t->s + at, ".en"))
             text_add(t, ".0"); /* a real literal stays one when read back */

@@ -561,12 +561,12 @@ const node *g_call(graph *g, const char *call, int n, const node *const *in)
     int n_given;
     if (err_is(&g->err))
         return NULL;
-    const size_t len = strcspn(call, " ");
-    snprintf(name, sizeof name, "%.*s", (int)len, call);
+    const size_t length = strcspn(call, " ");
+    snprintf(name, sizeof name, "%.*s", (int)length, call);
     const op *o = g_op(g, name);
     if (!o)
         return g_fail(g, TS_BAD_INPUT, "no operation \"%s\"; `tessera ops` lists them", name), NULL;
-    if (!attr_parse(&g->mem, o, call + len, given, &n_given, &g->err))
+    if (!attr_parse(&g->mem, o, call + length, given, &n_given, &g->err))
         return NULL;
     return g_make(g, o, n, in, given, n_given);
 }
@@ -591,9 +591,9 @@ const node *g_callf(graph *g, int n, const node *const *in, const char *fmt, ...
     char call[1024];
     va_list v;
     va_start(v, fmt);
-    const int len = vsnprintf(call, sizeof call, fmt, v);
+    const int length = vsnprintf(call, sizeof call, fmt, v);
     va_end(v);
-    MUST(len >= 0 && len < (int)sizeof call);
+    MUST(length >= 0 && length < (int)sizeof call);
     return g_call(g, call, n, in);
 }
 

@@ -304,12 +304,12 @@ static void print_start(text *t, const ts_array *a)
     for (int i = 0; i < a->rank; i++)
         text_add(&dict, "%s%lld", i ? ", " : "", (long long)a->dim[i]);
     text_add(&dict, a->rank == 1 ? ",), }" : "), }");
-    size_t pad = BLOCK - (START_V1 + dict.len + 1) % BLOCK;
+    size_t pad = BLOCK - (START_V1 + dict.length + 1) % BLOCK;
     text_add(&dict, "%*s\n", (int)(pad % BLOCK), "");
-    const char start[] = {1, 0, (char)(dict.len & 0xFF), (char)(dict.len >> 8)};
+    const char start[] = {1, 0, (char)(dict.length & 0xFF), (char)(dict.length >> 8)};
     text_bytes(t, magic, MAGIC_SIZE);
     text_bytes(t, start, sizeof start);
-    text_bytes(t, dict.s, dict.len);
+    text_bytes(t, dict.s, dict.length);
     text_free(&dict);
 }
 
@@ -323,11 +323,11 @@ bool ts_npy_write(const char *path, const ts_array *a, ts_error *e)
     text start = {0};
     print_start(&start, a);
     size_t bytes = (size_t)type_bytes(&y), total;
-    char *whole = size_add(start.len, bytes, &total) ? malloc(total) : NULL;
+    char *whole = size_add(start.length, bytes, &total) ? malloc(total) : NULL;
     if (whole) {
-        memcpy(whole, start.s, start.len);
+        memcpy(whole, start.s, start.length);
         if (bytes > 0)
-            memcpy(whole + start.len, a->data, bytes);
+            memcpy(whole + start.length, a->data, bytes);
     }
     bool done = whole ? file_save(path, whole, total, e) : err_memory(e, bytes, "what '%s' is to hold", path);
     free(whole);

@@ -156,7 +156,7 @@ void g_hash(int n, const node *const *root, char hex[65])
     text t = {0};
     g_print(&t, n, root);
     hasher *h = hash_open();
-    hash_bytes(h, t.s, t.len);
+    hash_bytes(h, t.s, t.length);
     const digest d = hash_close(h);
     digest_hex(&d, hex);
     text_free(&t);

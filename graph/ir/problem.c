@@ -128,9 +128,9 @@ static bool is_operand(const char *word, size_t n)
 {
     char name[16];
     dtype d;
-    const size_t len = strcspn(word, "[ ");
-    snprintf(name, sizeof name, "%.*s", (int)(len < sizeof name ? len : 0), word);
-    return len < n && word[len] == '[' && dtype_parse(name, &d);
+    const size_t length = strcspn(word, "[ ");
+    snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : 0), word);
+    return length < n && word[length] == '[' && dtype_parse(name, &d);
 }
 
 bool problem_begins(const char *line)
@@ -163,14 +163,14 @@ static bool operand_is_right(const char *word, size_t n)
 bool problem_check(const char *line, err *e)
 {
     int n = 0;
-    for (size_t len; *line; line += len, line += strspn(line, " "), n++) {
-        len = strcspn(line, " ");
-        if (!is_operand(line, len) && strncmp(line, "- ", 2) && strcmp(line, "-"))
+    for (size_t length; *line; line += length, line += strspn(line, " "), n++) {
+        length = strcspn(line, " ");
+        if (!is_operand(line, length) && strncmp(line, "- ", 2) && strcmp(line, "-"))
             return true; /* attributes are checked where they are read */
-        if (*line != '-' && !operand_is_right(line, len))
+        if (*line != '-' && !operand_is_right(line, length))
             return err_set(e, TS_USAGE,
                            "operand %d is \"%.*s\", expected a dtype with extents, as f32[2,3] or i64[4]<9", n,
-                           (int)len, line);
+                           (int)length, line);
         if (n == PROBLEM_OPERANDS)
             return err_set(e, TS_USAGE, "more than %d operands", PROBLEM_OPERANDS);
     }
@@ -199,9 +199,9 @@ static bool read_attributes(graph *g, const char *source, attr *out, int *n)
     const op shown = {.name = "problem", .attr = spec};
     int k = 0;
     for (const char *at = source + strspn(source, " "); *at && k < MAX_ATTR; at += strspn(at, " ")) {
-        const size_t len = strcspn(at, "= "), all = strcspn(at, " ");
-        spec[k++] = (attr_spec){arena_format(&g->mem, "%.*s", (int)len, at),
-                                all > len ? kind_shown(at + len + 1, all - len - 1) : 'i', ""};
+        const size_t length = strcspn(at, "= "), all = strcspn(at, " ");
+        spec[k++] = (attr_spec){arena_format(&g->mem, "%.*s", (int)length, at),
+                                all > length ? kind_shown(at + length + 1, all - length - 1) : 'i', ""};
         at += all;
     }
     return attr_parse(&g->mem, &shown, source, out, n, &g->err);
@@ -253,12 +253,12 @@ const char *problem_next(const char **at, size_t *n)
 /* The next line that begins with that operator, behind that word. */
 static const char *next_named(const char **at, const char *operator, size_t * n)
 {
-    const size_t len = strlen(operator);
+    const size_t length = strlen(operator);
     const char *line;
     while ((line = problem_next(at, n)))
-        if (*n > len && !strncmp(line, operator, len) && line[len] == ' ') {
-            *n -= len + 1;
-            return line + len + 1;
+        if (*n > length && !strncmp(line, operator, length) && line[length] == ' ') {
+            *n -= length + 1;
+            return line + length + 1;
         }
     return NULL;
 }

@@ -66,41 +66,41 @@ typedef struct writing {
     back_call call;
 } writing;
 
-static const attr *attribute(const writing *w, const char *name, size_t len)
+static const attr *attribute(const writing *w, const char *name, size_t length)
 {
-    const attr *a = node_attr(w->n, arena_format(w->b->mem, "%.*s", (int)len, name));
+    const attr *a = node_attr(w->n, arena_format(w->b->mem, "%.*s", (int)length, name));
     return a->kind == '-' ? NULL : a;
 }
 
 /* Element i of "x+y*z"; an attribute that is not given counts as 1. */
-static int64_t term(const writing *w, const char *s, size_t len, int i)
+static int64_t term(const writing *w, const char *s, size_t length, int i)
 {
     int64_t sum = 0, product = 1;
-    while (len > 0) {
+    while (length > 0) {
         size_t k = 0;
-        while (k < len && s[k] != '+' && s[k] != '*')
+        while (k < length && s[k] != '+' && s[k] != '*')
             k++;
         const attr *a = attribute(w, s, k);
         product *= !a ? 1 : a->kind == 'i' ? a->i : a->ints[i];
-        if (k == len || s[k] == '+')
+        if (k == length || s[k] == '+')
             sum += product, product = 1;
-        k += k < len;
-        s += k, len -= k;
+        k += k < length;
+        s += k, length -= k;
     }
     return sum;
 }
 
-static const char *from_attributes(const writing *w, const char *s, size_t len)
+static const char *from_attributes(const writing *w, const char *s, size_t length)
 {
     const size_t first = strcspn(s, "+* ;");
-    const attr *a = attribute(w, s, first < len ? first : len);
+    const attr *a = attribute(w, s, first < length ? first : length);
     int64_t v[MAX_RANK * 2];
     if (!a)
         return "";
     const int n = a->kind == 'i' ? 1 : a->n;
     for (int i = 0; i < n && i < COUNT(v); i++) {
-        v[i] = term(w, s, len, i);
-        if (first < len && v[i] < 0) /* an end before the first element, which -1 would not be */
+        v[i] = term(w, s, length, i);
+        if (first < length && v[i] < 0) /* an end before the first element, which -1 would not be */
             v[i] = INT64_MIN / 2;
     }
     return add_ints(w->b, a->kind != 'i', n, v);
@@ -120,13 +120,13 @@ static const char *truth(const writing *w)
     return add_constant(w->b, TS_BOOL, 0, 1, data);
 }
 
-static const char *axes(const writing *w, const char *s, size_t len)
+static const char *axes(const writing *w, const char *s, size_t length)
 {
     int64_t all[MAX_RANK];
     const int rank = w->n->in[0]->type.rank;
     for (int i = 0; i < rank; i++)
         all[i] = i;
-    return attribute(w, s, len) ? from_attributes(w, s, len) : add_ints(w->b, 1, rank, all);
+    return attribute(w, s, length) ? from_attributes(w, s, length) : add_ints(w->b, 1, rank, all);
 }
 
 static const char *operand(const writing *w, int i, bool cast)
@@ -147,17 +147,17 @@ static void put_in(writing *w, const char *name)
     w->call.in[w->call.n_in++] = name;
 }
 
-static void put_attribute(writing *w, const char *s, size_t len, size_t mark)
+static void put_attribute(writing *w, const char *s, size_t length, size_t mark)
 {
     attr a = {.name = arena_format(w->b->mem, "%.*s", (int)mark, s), .kind = 'i'};
     if (s[mark] == ':')
         a.i = strtoll(s + mark + 1, NULL, 10);
     else if (s[mark] == '\'')
-        a.kind = 's', a.s = arena_format(w->b->mem, "%.*s", (int)(len - mark - 1), s + mark + 1);
+        a.kind = 's', a.s = arena_format(w->b->mem, "%.*s", (int)(length - mark - 1), s + mark + 1);
     else if (s[mark] == '~')
         a.i = onnx_code(w->n->type.dtype);
     else {
-        const attr *from = attribute(w, s + mark + 1, len - mark - 1);
+        const attr *from = attribute(w, s + mark + 1, length - mark - 1);
         if (!from)
             return;
         const char *name = a.name;
@@ -166,46 +166,46 @@ static void put_attribute(writing *w, const char *s, size_t len, size_t mark)
     w->call.attr[w->call.n_attr++] = a;
 }
 
-static void put_word(writing *w, const char *s, size_t len)
+static void put_word(writing *w, const char *s, size_t length)
 {
     const size_t mark = strcspn(s, "=:~' ;");
-    if (mark < len)
-        put_attribute(w, s, len, mark);
+    if (mark < length)
+        put_attribute(w, s, length, mark);
     else if (*s == '$')
         put_in(w, w->last);
     else if (*s == '#')
         put_in(w, add_ints(w->b, 1, w->n->type.rank, w->n->type.dim));
     else if (*s == '@')
-        put_in(w, from_attributes(w, s + 1, len - 1));
+        put_in(w, from_attributes(w, s + 1, length - 1));
     else if (*s == '%')
-        put_in(w, axes(w, s + 1, len - 1));
+        put_in(w, axes(w, s + 1, length - 1));
     else if (*s == '!')
-        put_in(w, scalar(w, node_real(w->n, arena_format(w->b->mem, "%.*s", (int)len - 1, s + 1))));
+        put_in(w, scalar(w, node_real(w->n, arena_format(w->b->mem, "%.*s", (int)length - 1, s + 1))));
     else if (*s == '?')
         put_in(w, truth(w));
     else if (*s == '-')
         put_in(w, "");
     else if (*s == '*')
         for (int i = 0; i < w->n->n_in; i++)
-            put_in(w, operand(w, i, len > 1));
+            put_in(w, operand(w, i, length > 1));
     else {
         MUST(*s >= 'a' && *s - 'a' < w->n->n_in);
-        put_in(w, operand(w, *s - 'a', len > 1));
+        put_in(w, operand(w, *s - 'a', length > 1));
     }
 }
 
 /* One call, up to ';' or the end. */
 static const char *put_call(writing *w, const char *s)
 {
-    size_t len = strcspn(s, " ;");
-    w->call = (back_call){.type = arena_format(w->b->mem, "%.*s", (int)len, s)};
+    size_t length = strcspn(s, " ;");
+    w->call = (back_call){.type = arena_format(w->b->mem, "%.*s", (int)length, s)};
     w->call.in = arena_array(w->b->mem, BACK_OPERANDS, sizeof *w->call.in);
     w->call.attr = arena_array(w->b->mem, strlen(s), sizeof *w->call.attr);
-    for (s += len; *s == ' '; s += len) {
+    for (s += length; *s == ' '; s += length) {
         s += strspn(s, " ");
-        len = strcspn(s, " ;");
-        if (len > 0)
-            put_word(w, s, len);
+        length = strcspn(s, " ;");
+        if (length > 0)
+            put_word(w, s, length);
     }
     while (w->call.n_in > 0 && !*w->call.in[w->call.n_in - 1])
         w->call.n_in--;

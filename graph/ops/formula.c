@@ -384,7 +384,7 @@ static bool refuse_fold(const char *name, err *e)
     text known = {0};
     for (int i = 0; fn_at(i); i++)
         if (!isnan(fn_at(i)->unit))
-            text_add(&known, "%s%s", known.len ? ", " : "", fn_at(i)->name);
+            text_add(&known, "%s%s", known.length ? ", " : "", fn_at(i)->name);
     err_set(e, TS_BAD_INPUT, "fold: \"%.40s\", one of %s expected", name, text_str(&known));
     text_free(&known);
     return false;

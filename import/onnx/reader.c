@@ -87,7 +87,7 @@ static const Onnx__Model *unpack(model_file *f, err *e)
     text lean = {0};
     const Onnx__Model *m = NULL;
     if (onnx_scan(f->map.at, f->map.size, &onnx__model__descriptor, f->limits.description, &lean, e)) {
-        m = onnx__model__unpack(&a, lean.len, (const uint8_t *)lean.s);
+        m = onnx__model__unpack(&a, lean.length, (const uint8_t *)lean.s);
         if (!m)
             err_set(e, TS_BAD_INPUT, "M003 its description cannot be unpacked, a model as protobuf writes it expected");
     }
@@ -113,8 +113,8 @@ static bool read_model(model_file *f, const Onnx__Model *m, err *e)
 
 static bool is_onnx(const char *path, const unsigned char *head, size_t n)
 {
-    const size_t len = strlen(path);
-    if (len > 5 && !strcmp(path + len - 5, ".onnx"))
+    const size_t length = strlen(path);
+    if (length > 5 && !strcmp(path + length - 5, ".onnx"))
         return true;
     return n > 1 && head[0] == 0x08 && head[1] <= NEWEST_IR; /* field 1, the IR version: how writers begin */
 }

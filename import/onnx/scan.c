@@ -77,8 +77,8 @@ static void add_path(text *t, const scanner *s, const field *inner)
     if (s->depth > SHOWN)
         text_add(t, "...");
     if (inner)
-        text_add(t, t->len ? ".%s" : "%s", inner->name);
-    if (!t->len)
+        text_add(t, t->length ? ".%s" : "%s", inner->name);
+    if (!t->length)
         text_add(t, "the file");
 }
 
@@ -213,7 +213,7 @@ static bool enter(scanner *s, const field *f, uint32_t index, uint64_t length)
         return fail(s, TS_BAD_INPUT, f, "M005", "more than %d nodes or tensors", SCAN_MOST);
     put_tag(s, f, WIRE_LENGTH);
     frame *inner = &s->stack[++s->depth];
-    *inner = (frame){.type = f->descriptor, .from = f, .index = index, .end = s->at + length, .patch = s->lean->len};
+    *inner = (frame){.type = f->descriptor, .from = f, .index = index, .end = s->at + length, .patch = s->lean->length};
     MUST(inner->type->n_fields <= MAX_FIELDS);
     text_bytes(s->lean, "\0\0\0\0\0", LENGTH_BYTES);
     return true;
@@ -222,7 +222,7 @@ static bool enter(scanner *s, const field *f, uint32_t index, uint64_t length)
 static void leave(scanner *s)
 {
     const frame *f = &s->stack[s->depth--];
-    size_t length = s->lean->len - f->patch - LENGTH_BYTES;
+    size_t length = s->lean->length - f->patch - LENGTH_BYTES;
     for (int i = 0; i < LENGTH_BYTES; i++, length >>= 7)
         s->lean->s[f->patch + i] = (char)((length & 0x7F) | (i < LENGTH_BYTES - 1 ? 0x80 : 0));
 }
@@ -373,7 +373,7 @@ bool onnx_scan(const unsigned char *p, size_t n, const message *root, int64_t mo
             leave(&s);
         else if (!read_field(&s))
             return false;
-        if (lean->len > (size_t)most) {
+        if (lean->length > (size_t)most) {
             fail(&s, TS_MEMORY, NULL, "M005", "description larger than %lld bytes at byte %llu", (long long)most,
                  (ull)s.at);
             return limits_hint("description", 2 * most, e);

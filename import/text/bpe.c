@@ -64,7 +64,7 @@ static merge *merge_slot(const bpe *p, int64_t left, int64_t right)
 static bool halves(const json *v, text *a, text *b, err *e)
 {
     const char *first = NULL, *second = NULL;
-    a->len = b->len = 0;
+    a->length = b->length = 0;
     text room = {0};
     if (v->kind == JSON_TEXT && strchr(v->text, ' ')) {
         text_bytes(&room, v->text, strcspn(v->text, " "));
@@ -82,9 +82,10 @@ static bool add_merge(tokenizer *t, const json *v, int64_t rank, text *a, text *
     bpe *p = t->own;
     if (!halves(v, a, b, e))
         return false;
-    const int64_t left = vocab_find(&t->vocab, text_str(a), a->len), right = vocab_find(&t->vocab, text_str(b), b->len);
-    text_bytes(a, text_str(b), b->len);
-    const int64_t made = vocab_find(&t->vocab, text_str(a), a->len);
+    const int64_t left = vocab_find(&t->vocab, text_str(a), a->length),
+                  right = vocab_find(&t->vocab, text_str(b), b->length);
+    text_bytes(a, text_str(b), b->length);
+    const int64_t made = vocab_find(&t->vocab, text_str(a), a->length);
     if (left < 0 || right < 0 || made < 0)
         return json_refuse(e, v, TS_BAD_INPUT, "a merge of tokens that the vocabulary lacks");
     merge *m = merge_slot(p, left, right);

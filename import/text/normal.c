@@ -50,14 +50,14 @@ static void bert(uint32_t options, const char *s, size_t n, text *out)
     text a = {0}, b = {0};
     clean(options, s, n, &a);
     if (options & ACCENTS) {
-        unicode_normal(&b, text_str(&a), a.len, UNICODE_NFD);
-        a.len = 0;
-        strip_accents(0, text_str(&b), b.len, &a);
+        unicode_normal(&b, text_str(&a), a.length, UNICODE_NFD);
+        a.length = 0;
+        strip_accents(0, text_str(&b), b.length, &a);
     }
     if (options & LOWER)
-        unicode_lower(out, text_str(&a), a.len);
+        unicode_lower(out, text_str(&a), a.length);
     else
-        text_bytes(out, text_str(&a), a.len);
+        text_bytes(out, text_str(&a), a.length);
     text_free(&a), text_free(&b);
 }
 

@@ -61,10 +61,10 @@ static bool read_vocab(tokenizer *t, const json *model, err *e)
         if (!json_whole(i, &id) || id < 0 || id >= MOST_TOKENS)
             return json_refuse(e, i, TS_BAD_INPUT, "a token's number is whole, at least 0 and below %d", MOST_TOKENS);
         if (!t->bytes || !byte_level(i->key, &raw))
-            raw.len = 0, text_add(&raw, "%s", i->key);
-        char *s = arena_get(&t->mem, raw.len + 1);
-        memcpy(s, text_str(&raw), raw.len);
-        const size_t n = raw.len;
+            raw.length = 0, text_add(&raw, "%s", i->key);
+        char *s = arena_get(&t->mem, raw.length + 1);
+        memcpy(s, text_str(&raw), raw.length);
+        const size_t n = raw.length;
         text_free(&raw);
         if (n > MOST_TOKEN_BYTES)
             return json_refuse(e, i, TS_BAD_INPUT, "a token of %zu bytes, at most %d", n, MOST_TOKEN_BYTES);

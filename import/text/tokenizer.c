@@ -56,8 +56,8 @@ static bool read_file(tokenizer *t, const char *what, err *e)
     bool good = file_read(t->path, MOST_FILE, &source, e);
     const char *s = text_str(&source);
     if (good)
-        good = s[strspn(s, " \t\r\n")] == '{' ? tokenizer_json(t, s, source.len, e)
-                                              : tokenizer_lines(t, s, source.len, e);
+        good = s[strspn(s, " \t\r\n")] == '{' ? tokenizer_json(t, s, source.length, e)
+                                              : tokenizer_lines(t, s, source.length, e);
     text_free(&source);
     return good;
 }
@@ -107,20 +107,20 @@ static void encode_part(const tokenizer *t, const char *s, size_t n, ids *out)
     text_bytes(&now.text, s, n);
     for (int i = 0; i < t->n_normal; i++) {
         text to = {0};
-        t->normal[i].run(t->normal[i].options, text_str(&now.text), now.text.len, &to);
+        t->normal[i].run(t->normal[i].options, text_str(&now.text), now.text.length, &to);
         text_free(&now.text);
         now.text = to;
     }
-    words_cut(&now, 0, now.text.len);
+    words_cut(&now, 0, now.text.length);
     for (int i = 0; i < t->n_split; i++) {
         const split_step *step = &t->split[i];
         for (size_t k = 0; k < now.n; k++) {
             const char *part = text_str(&now.text) + now.all[k].at;
-            const size_t at = next.text.len;
+            const size_t at = next.text.length;
             if ((step->options & PREFIX_SPACE) && step->cut && *part != ' ')
                 text_bytes(&next.text, " ", 1);
             text_bytes(&next.text, part, now.all[k].n);
-            step->cut(step->options, &next, at, next.text.len - at);
+            step->cut(step->options, &next, at, next.text.length - at);
         }
         words_free(&now);
         now = next, next = (words){0};
@@ -213,6 +213,6 @@ char *ts_tokenizer_decode(const ts_tokenizer *o, const int64_t *id, int64_t n, s
         if (!hidden)
             t->model->decode(t, id[i], first, &out), first = false;
     }
-    *bytes = out.len;
+    *bytes = out.length;
     return text_take(&out);
 }

@@ -89,8 +89,8 @@ void unicode_normal(text *out, const char *s, size_t n, unicode_form form)
         unicode_put(&clean, c);
     }
     utf8proc_uint8_t *done = NULL;
-    const utf8proc_ssize_t got = utf8proc_map((const utf8proc_uint8_t *)text_str(&clean), (utf8proc_ssize_t)clean.len,
-                                              &done, how);
+    const utf8proc_ssize_t got = utf8proc_map((const utf8proc_uint8_t *)text_str(&clean),
+                                              (utf8proc_ssize_t)clean.length, &done, how);
     MUST(got >= 0);
     text_bytes(out, (const char *)done, (size_t)got);
     free(done);

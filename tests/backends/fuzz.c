@@ -73,7 +73,7 @@ static void add_rule(trial *t, const plan *p, const kernel *k, bool strict)
         const node *from = s->load[i]->from;
         if (from->leaf && from->leaf->kind != LEAF_INPUT && roll(&t->d, 3) == 0)
             random_layout(&t->d, s, s->load[i], &lay);
-        if (lay.len) {
+        if (lay.length) {
             text_add(&t->schema, "%s\"%c\":", n++ ? "," : ",\"layout\":{", 'a' + i);
             text_json(&t->schema, text_str(&lay));
         }
@@ -108,7 +108,7 @@ static bool make_schema(trial *t, bool strict)
             show(t, i);
         return false;
     }
-    t->schema.len = 0;
+    t->schema.length = 0;
     text_add(&t->schema, "{\"format\":\"tiling/1\",\"rules\":[");
     for (int i = 0, n = 0; i < p->n_kernel; i++) {
         if (!p->kernel[i].stage[p->kernel[i].main].n_axis) /* one element: there are no loops */
@@ -118,7 +118,7 @@ static bool make_schema(trial *t, bool strict)
     }
     text_add(&t->schema, "\n]}\n");
     plan_free(p);
-    return CHECK(file_save(t->path, text_str(&t->schema), t->schema.len, &e));
+    return CHECK(file_save(t->path, text_str(&t->schema), t->schema.length, &e));
 }
 
 /* Does the schema plan? A refusal needs its reason; one with "guess" everywhere is none. */

@@ -62,7 +62,7 @@ static int add(growing *w, const char *mark, ts_dtype t, int rank, const int64_t
 {
     value *v = &w->v[w->n];
     *v = (value){.dtype = t, .rank = rank, .bound = bound};
-    text_add(w->row, "%sv%d%s %s[", w->row->len ? "; " : "", w->n, mark, ts_dtype_name(t));
+    text_add(w->row, "%sv%d%s %s[", w->row->length ? "; " : "", w->n, mark, ts_dtype_name(t));
     for (int i = 0; i < rank; i++)
         text_add(w->row, "%s%lld", i ? "," : "", (long long)(v->dim[i] = dim[i]));
     text_add(w->row, "]");
@@ -94,7 +94,7 @@ int add_result(growing *w, const value *v)
 {
     w->v[w->n] = *v;
     text_add(w->row, "; v%d%s %s", w->n, roll(w->d, 12) ? "" : "*", text_str(&w->call));
-    w->call.len = 0;
+    w->call.length = 0;
     return w->n++;
 }
 

@@ -74,7 +74,7 @@ static void make_rules(trial *t, const char *path, const char *other)
         if (roll(&t->d, 3) == 0)
             text_add(&t->rules, "\n{\"match\":{\"op\":[\"%s\"]},\"place\":\"%s\"},", t->op[i], place[!home]);
     text_add(&t->rules, "\n{\"place\":\"%s\"}]}\n", place[home]);
-    CHECK(file_save(path, text_str(&t->rules), t->rules.len, &e));
+    CHECK(file_save(path, text_str(&t->rules), t->rules.length, &e));
 }
 
 static void show(const trial *t)

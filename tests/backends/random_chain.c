@@ -20,7 +20,7 @@ int64_t chain_trips(const chain *c)
 
 void chain_put(const stage *s, int a, int64_t step, const char *how, text *t)
 {
-    text_add(t, "%s%s", t->len && t->s[t->len - 1] != ' ' ? " " : "", s->letter[a]);
+    text_add(t, "%s%s", t->length && t->s[t->length - 1] != ' ' ? " " : "", s->letter[a]);
     if (step > 1)
         text_add(t, "/%lld", (long long)step);
     text_add(t, "%s", how);
@@ -29,6 +29,6 @@ void chain_put(const stage *s, int a, int64_t step, const char *how, text *t)
 void chain_spoil(dice *d, text *t)
 {
     static const char some[] = "abkmn/@+*:; 10-,";
-    if (t->len > 1 && roll(d, 25) == 0) /* a blank line is no alternative: the whole file is refused */
-        t->s[roll(d, (int64_t)t->len)] = some[roll(d, sizeof some - 1)];
+    if (t->length > 1 && roll(d, 25) == 0) /* a blank line is no alternative: the whole file is refused */
+        t->s[roll(d, (int64_t)t->length)] = some[roll(d, sizeof some - 1)];
 }

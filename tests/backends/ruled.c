@@ -31,7 +31,7 @@ static bool make(trial *t, int n, const ruled *c, const op *const *then, const c
                      *c[i].op ? "\"op\":[\"" : "", c[i].op, *c[i].op ? "\"]," : "", c[i].dim, c[i].loops);
     }
     text_add(&schema, "]}\n");
-    ok = ok && file_save(path, schema.s, schema.len, e);
+    ok = ok && file_save(path, schema.s, schema.length, e);
     text_free(&schema);
     return ok;
 }

@@ -16,7 +16,7 @@ computed fault_compute(const fault *f, err *e)
     int n = 1;
     for (int i = 0; i < in.n_also && n < MOST_ROOTS; i++)
         t[n++] = in.also[i];
-    if (t[0] && file_save(f->o.schema, text_str(&f->schema), f->schema.len, e) &&
+    if (t[0] && file_save(f->o.schema, text_str(&f->schema), f->schema.length, e) &&
         ts_eval(n, t, in.n, in.given, &interp, want, e) && ts_eval(n, t, in.n, in.given, &f->o, got, e))
         how = AS_WANTED;
     for (int i = 0; i < n; i++) {
@@ -40,11 +40,11 @@ static bool replaced(fault *f, text *t, size_t from, size_t end, const char *wit
 {
     text was = {0};
     text_add(&was, "%s", text_str(t));
-    t->len = from;
+    t->length = from;
     text_add(t, "%s%s", with, was.s + end);
     const bool still = fault_shows(f);
     if (!still)
-        t->len = 0, text_add(t, "%s", was.s);
+        t->length = 0, text_add(t, "%s", was.s);
     text_free(&was);
     return still;
 }
@@ -53,8 +53,8 @@ static bool replaced(fault *f, text *t, size_t from, size_t end, const char *wit
 static bool cut(fault *f, const char *first, const char *stop)
 {
     bool any = false;
-    for (size_t i = f->schema.len; i-- > 0;)
-        if (i < f->schema.len && strchr(first, f->schema.s[i]))
+    for (size_t i = f->schema.length; i-- > 0;)
+        if (i < f->schema.length && strchr(first, f->schema.s[i]))
             any |= replaced(f, &f->schema, i, i + 1 + strcspn(f->schema.s + i + 1, stop), "");
     return any;
 }
@@ -85,12 +85,12 @@ static bool is_call(const char *statement) /* not "v3! f32[4,5]": its second wor
 static bool cut_row(fault *f)
 {
     bool any = false;
-    for (size_t i = f->row.len; i-- > 0;) {
-        if (i >= f->row.len || f->row.s[i] != ';')
+    for (size_t i = f->row.length; i-- > 0;) {
+        if (i >= f->row.length || f->row.s[i] != ';')
             continue;
         const size_t end = i + 1 + strcspn(f->row.s + i + 1, ";");
         text leaf = {0};
-        if (end == f->row.len)
+        if (end == f->row.length)
             any |= replaced(f, &f->row, i, end, "");
         else if (is_call(f->row.s + i + 2))
             as_input(f, i, end, &leaf), any |= replaced(f, &f->row, i, end, text_str(&leaf));

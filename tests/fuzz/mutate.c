@@ -26,7 +26,7 @@ const char *mutate_operator(dice *d)
 
 static size_t put(const text *t, uint8_t *out, size_t most)
 {
-    const size_t n = t->len < most ? t->len : most;
+    const size_t n = t->length < most ? t->length : most;
     memcpy(out, text_str(t), n);
     return n;
 }

@@ -130,17 +130,17 @@ static void change_bytes(dice *d, const field *f, text *out)
     switch (dice_below(d, 4)) {
     case 0: {
         const char *name = mutate_operator(d);
-        load.len = 0;
+        load.length = 0;
         text_bytes(&load, name, strlen(name));
         break;
     }
-    case 1: load.len = dice_below(d, load.len + 1); break;
+    case 1: load.length = dice_below(d, load.length + 1); break;
     case 2: put_piece(&load, f->load); break;
     default:
-        for (size_t k = 1 + dice_below(d, 3); k > 0 && load.len > 0; k--)
-            load.s[dice_below(d, load.len)] = (char)dice_below(d, 256);
+        for (size_t k = 1 + dice_below(d, 3); k > 0 && load.length > 0; k--)
+            load.s[dice_below(d, load.length)] = (char)dice_below(d, 256);
     }
-    put_load(out, f->tag, text_str(&load), load.len);
+    put_load(out, f->tag, text_str(&load), load.length);
     text_free(&load);
 }
 
@@ -168,7 +168,7 @@ static void change_field(dice *d, const field *f, piece whole, piece other, int 
     field like;
     if ((f->tag & 7) == 2 && depth < DEPTH && dice_below(d, 5) &&
         message(d, f->load, whole, other, depth + 1, &inner)) {
-        put_load(out, f->tag, text_str(&inner), inner.len);
+        put_load(out, f->tag, text_str(&inner), inner.length);
         text_free(&inner);
         return;
     }

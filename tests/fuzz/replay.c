@@ -21,16 +21,16 @@ static size_t pick(uint64_t seed, uint64_t *turn, size_t below)
 static void damage(uint64_t seed, text *t)
 {
     uint64_t turn = 0;
-    for (size_t n = 1 + pick(seed, &turn, DAMAGE); n > 0 && t->len > 0; n--) {
-        const size_t at = pick(seed, &turn, t->len), rest = t->len - at;
+    for (size_t n = 1 + pick(seed, &turn, DAMAGE); n > 0 && t->length > 0; n--) {
+        const size_t at = pick(seed, &turn, t->length), rest = t->length - at;
         switch (pick(seed, &turn, 4)) {
         case 0: t->s[at] ^= (char)(1 << pick(seed, &turn, 8)); break;
         case 1: t->s[at] = (char)pick(seed, &turn, 256); break;
-        case 2: t->len = at; break;
+        case 2: t->length = at; break;
         default: {
             text copy = {0}; /* a piece of the file once more, at its end */
             text_bytes(&copy, t->s + at, pick(seed, &turn, rest < 64 ? rest : 64));
-            text_bytes(t, text_str(&copy), copy.len);
+            text_bytes(t, text_str(&copy), copy.length);
             text_free(&copy);
         }
         }
@@ -41,16 +41,17 @@ static void damage(uint64_t seed, text *t)
 static void run_copy(const text *whole, unsigned seed)
 {
     text copy = {0};
-    text_bytes(&copy, text_str(whole), whole->len);
-    if (seed % 2 && LLVMFuzzerCustomMutator && whole->len) {
+    text_bytes(&copy, text_str(whole), whole->length);
+    if (seed % 2 && LLVMFuzzerCustomMutator && whole->length) {
         static const char room[ROOM];
         text_bytes(&copy, room, sizeof room);
-        copy.len = whole->len;
+        copy.length = whole->length;
         for (unsigned i = 0; i <= seed % DAMAGE; i++)
-            copy.len = LLVMFuzzerCustomMutator((uint8_t *)copy.s, copy.len, whole->len + ROOM, seed * DAMAGE + i);
+            copy.length = LLVMFuzzerCustomMutator((uint8_t *)copy.s, copy.length, whole->length + ROOM,
+                                                  seed * DAMAGE + i);
     } else
         damage(seed, &copy);
-    LLVMFuzzerTestOneInput((const uint8_t *)text_str(&copy), copy.len);
+    LLVMFuzzerTestOneInput((const uint8_t *)text_str(&copy), copy.length);
     text_free(&copy);
 }
 
@@ -62,7 +63,7 @@ static void run(const char *path, int copies)
         fprintf(stderr, "  %s\n", e.text);
         return;
     }
-    LLVMFuzzerTestOneInput((const uint8_t *)text_str(&whole), whole.len);
+    LLVMFuzzerTestOneInput((const uint8_t *)text_str(&whole), whole.length);
     for (int i = 0; i < copies; i++)
         run_copy(&whole, (unsigned)i);
     text_free(&whole);

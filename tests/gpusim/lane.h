@@ -141,36 +141,36 @@ static inline uint32_t brev32(uint32_t v)
     v = (v >> 4 & 0x0f0f0f0f) | (v & 0x0f0f0f0f) << 4;
     return __builtin_bswap32(v);
 }
-static inline uint64_t bfe(uint64_t a, uint32_t pos, uint32_t len, int bits, int is_signed)
+static inline uint64_t bfe(uint64_t a, uint32_t pos, uint32_t length, int bits, int is_signed)
 {
     uint64_t r = 0;
     unsigned sign_at;
     pos &= 0xff;
-    len &= 0xff;
-    if (len == 0)
+    length &= 0xff;
+    if (length == 0)
         return 0;
-    sign_at = pos + len - 1 < (unsigned)bits - 1 ? pos + len - 1 : (unsigned)bits - 1;
+    sign_at = pos + length - 1 < (unsigned)bits - 1 ? pos + length - 1 : (unsigned)bits - 1;
     uint64_t sign = is_signed ? a >> sign_at & 1 : 0;
     for (unsigned i = 0; i < (unsigned)bits; i++) {
-        uint64_t bit = i < len && pos + i < (unsigned)bits ? a >> (pos + i) & 1 : sign;
+        uint64_t bit = i < length && pos + i < (unsigned)bits ? a >> (pos + i) & 1 : sign;
         r |= bit << i;
     }
     return r;
 }
-static inline uint64_t bfi(uint64_t a, uint64_t b, uint32_t pos, uint32_t len, int bits)
+static inline uint64_t bfi(uint64_t a, uint64_t b, uint32_t pos, uint32_t length, int bits)
 {
     pos &= 0xff;
-    len &= 0xff;
-    if (len == 0 || pos >= (unsigned)bits)
+    length &= 0xff;
+    if (length == 0 || pos >= (unsigned)bits)
         return b;
-    uint64_t ones = len >= 64 ? ~0ull : (1ull << len) - 1;
+    uint64_t ones = length >= 64 ? ~0ull : (1ull << length) - 1;
     return (b & ~(ones << pos)) | ((a & ones) << pos);
 }
-static inline uint32_t bmsk(uint32_t pos, uint32_t len)
+static inline uint32_t bmsk(uint32_t pos, uint32_t length)
 {
     pos = pos > 32 ? 32 : pos;
-    len = len > 32 ? 32 : len;
-    uint64_t ones = ((1ull << len) - 1) << pos;
+    length = length > 32 ? 32 : length;
+    uint64_t ones = ((1ull << length) - 1) << pos;
     return (uint32_t)ones;
 }
 static inline uint32_t dp4(uint32_t a, uint32_t b, int sa, int sb)

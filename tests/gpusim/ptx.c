@@ -390,13 +390,13 @@ static void parse_statement(parser *P)
             function *f = P->fn;
             int t = f->ntables++, k = 0;
             f->tables = reallocarray(f->tables, (size_t)f->ntables, sizeof *f->tables);
-            f->table_len = reallocarray(f->table_len, (size_t)f->ntables, sizeof *f->table_len);
+            f->table_length = reallocarray(f->table_length, (size_t)f->ntables, sizeof *f->table_length);
             f->tables[t] = calloc(1024, sizeof(int32_t));
             do {
                 add_fixup(P, P->tok, t, k++);
                 token_next(P);
             } while (token_accept(P, ',') && k < 1024);
-            f->table_len[t] = k;
+            f->table_length[t] = k;
             l->pc = -1 - t;
             token_expect(P, ';');
         }
@@ -750,7 +750,7 @@ void ptx_free(module *m)
         for (int t = 0; t < f->nshared; t++)
             free(f->shared[t].name);
         free(f->tables);
-        free(f->table_len);
+        free(f->table_length);
         free(f->presets);
         free(f->watch);
         free(f->shared);

@@ -41,7 +41,7 @@ void allocate_registers(parser *P, function *fn, int first_insn, int first_ref, 
             leader[i + 1] = true;
     }
     for (int t = 0; t < fn->ntables; t++)
-        for (int k = 0; k < fn->table_len[t]; k++)
+        for (int k = 0; k < fn->table_length[t]; k++)
             leader[fn->tables[t][k] - first_insn] = true;
     for (int i = 0; i < n; i++)
         block_of[i] = leader[i] ? nb++ : nb - 1;
@@ -85,7 +85,7 @@ void allocate_registers(parser *P, function *fn, int first_insn, int first_ref, 
                 if (last->kind == K_BRANCH)
                     v |= in[(size_t)block_of[last->target - first_insn] * words + w];
                 if (last->kind == K_SWITCH)
-                    for (int k = 0; k < fn->table_len[last->target]; k++)
+                    for (int k = 0; k < fn->table_length[last->target]; k++)
                         v |= in[(size_t)block_of[fn->tables[last->target][k] - first_insn] * words + w];
                 o[w] = v;
                 uint64_t i2 = gen[(size_t)b * words + w] | (v & ~kill[(size_t)b * words + w]);

@@ -131,7 +131,7 @@ struct function {
     instruction *code;
     int ncode;
     int32_t **tables;
-    int *table_len;
+    int *table_length;
     int ntables;
     preset *presets;
     int npresets;

@@ -155,10 +155,10 @@ symbol *add_symbol(symbol **list, const char *name, symbol_kind kind)
 }
 symbol *find_symbol(parser *P, const char *name, int *index)
 {
-    size_t len = strlen(name), stem = len;
+    size_t length = strlen(name), stem = length;
     while (stem > 0 && isdigit((unsigned char)name[stem - 1]))
         stem--;
-    int number = stem < len ? sim_whole(name + stem) : -1;
+    int number = stem < length ? sim_whole(name + stem) : -1;
     for (scope *sc = P->scope; sc; sc = sc->up)
         for (symbol *s = sc->syms; s; s = s->next) {
             if (s->count == 0 && strcmp(s->name, name) == 0) {

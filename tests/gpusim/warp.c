@@ -156,7 +156,7 @@ static void warp_run(warp *w)
             push_split(w, w->pc + 1, w->active & ~m, false);
             for (uint32_t r = m; r; r &= r - 1) {
                 int l = __builtin_ctz(r);
-                if (index[l] >= (uint32_t)w->fn->table_len[in->target])
+                if (index[l] >= (uint32_t)w->fn->table_length[in->target])
                     sim_report(w, in, l, CK_LAUNCH, true, "branch table index %u", index[l]);
                 push_split(w, w->fn->tables[in->target][index[l]], 1u << l, false);
             }

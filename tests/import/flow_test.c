@@ -14,7 +14,7 @@ static char path[160];
 static ts_model *open_text(text *file, err *e)
 {
     *e = (err){0};
-    CHECK(file_save(path, text_str(file), file->len, NULL));
+    CHECK(file_save(path, text_str(file), file->length, NULL));
     text_free(file);
     return ts_model_open(path, e);
 }

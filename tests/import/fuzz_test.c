@@ -64,7 +64,7 @@ static void cut_and_join(text *t, size_t at, size_t gone, const char *in, size_t
     text out = {0};
     text_bytes(&out, text_str(t), at);
     text_bytes(&out, in, n);
-    text_bytes(&out, text_str(t) + at + gone, t->len - at - gone);
+    text_bytes(&out, text_str(t) + at + gone, t->length - at - gone);
     text_free(t);
     *t = out;
 }
@@ -78,7 +78,8 @@ static void damage(text *t, uint64_t seed, uint64_t *turn)
                                       "\xFF\xFF\xFF\xFF\x0F",
                                       "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F",
                                       "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01"};
-    const size_t at = pick(seed, turn, t->len), rest = t->len - at, some = pick(seed, turn, rest < 40 ? rest : 40);
+    const size_t at = pick(seed, turn, t->length), rest = t->length - at,
+                 some = pick(seed, turn, rest < 40 ? rest : 40);
     char copy[40];
     switch (pick(seed, turn, 6)) {
     case 0: t->s[at] = (char)(t->s[at] ^ (1 << pick(seed, turn, 8))); break;
@@ -86,14 +87,14 @@ static void damage(text *t, uint64_t seed, uint64_t *turn)
     case 2: cut_and_join(t, at, some, "", 0); break;
     case 3:
         memcpy(copy, t->s + at, some);
-        cut_and_join(t, pick(seed, turn, t->len), 0, copy, some);
+        cut_and_join(t, pick(seed, turn, t->length), 0, copy, some);
         break;
     case 4: {
         const char *in = odd[pick(seed, turn, COUNT(odd))];
         cut_and_join(t, at, rest ? 1 : 0, in, *in ? strlen(in) : 1);
         break;
     }
-    default: t->len = at; break;
+    default: t->length = at; break;
     }
 }
 
@@ -119,7 +120,7 @@ static void try_model(const char *path)
 static void save(const char *path, const text *t)
 {
     FILE *f = fopen(path, "wb");
-    if (CHECK(f && fwrite(text_str(t), 1, t->len, f) == t->len))
+    if (CHECK(f && fwrite(text_str(t), 1, t->length, f) == t->length))
         fclose(f);
 }
 
@@ -133,8 +134,8 @@ static void fuzz(const text *whole, const char *path, const char *model, int rou
     for (int i = 0; i < rounds; i++) {
         text t = {0};
         uint64_t turn = 0;
-        text_bytes(&t, whole->s, whole->len);
-        for (size_t k = 1 + pick((uint64_t)i, &turn, MOST_DAMAGE); k > 0 && t.len > 0; k--)
+        text_bytes(&t, whole->s, whole->length);
+        for (size_t k = 1 + pick((uint64_t)i, &turn, MOST_DAMAGE); k > 0 && t.length > 0; k--)
             damage(&t, (uint64_t)i, &turn);
         save(path, &t);
         try_model(model);

@@ -97,7 +97,7 @@ static void write_model(const char *path, const shape *s, int n)
             wire_output(&m, filled(port, "t%y f32 *", i));
     }
     wire_end(&m, &file);
-    CHECK(file_save(path, text_str(&file), file.len, NULL));
+    CHECK(file_save(path, text_str(&file), file.length, NULL));
     text_free(&file);
 }
 

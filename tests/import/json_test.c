@@ -62,7 +62,7 @@ static void test_twin(void)
     wire_node(&m, "act", "LeakyRelu m y alpha=0.25");
     wire_end(&m, &file);
     snprintf(onnx, sizeof onnx, "%s/twin.onnx", folder.path);
-    CHECK(file_save(onnx, file.s, file.len, NULL));
+    CHECK(file_save(onnx, file.s, file.length, NULL));
     text_free(&file);
     write_graph(good);
     char *a = print_bound(path, NULL), *b = print_bound(onnx, "batch=4"), *c = print_bound(folder.path, "batch=4");

@@ -17,7 +17,7 @@ static ts_model *open_model(wire_model *m, err *e)
 {
     text file = {0};
     wire_end(m, &file);
-    CHECK(file_save(path, text_str(&file), file.len, NULL));
+    CHECK(file_save(path, text_str(&file), file.length, NULL));
     text_free(&file);
     return ts_model_open(path, e);
 }
@@ -458,13 +458,13 @@ static void test_paths(void)
     begin(&m);
     wire_node(&m, "n", "Relu x y");
     wire_end(&m, &file);
-    CHECK(file_save(inside, file.s, file.len, NULL));
+    CHECK(file_save(inside, file.s, file.length, NULL));
     ts_model *opened = ts_model_open(folder, NULL);
     CHECK(opened != NULL);
     ts_model_free(opened);
     unlink(inside);
     snprintf(inside, sizeof inside, "%s/weights", folder); /* the format shows in the bytes */
-    CHECK(file_save(inside, file.s, file.len, NULL));
+    CHECK(file_save(inside, file.s, file.length, NULL));
     opened = ts_model_open(inside, NULL);
     CHECK(opened != NULL);
     ts_model_free(opened);

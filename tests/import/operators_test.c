@@ -145,7 +145,7 @@ static ts_model *open_row(const row *r, const char *lists, err *e)
     text_add(&t, "\"nodes\": [ { \"name\": \"n\", \"op\": \"%s\", \"in\": [\"a\"%s], \"out\": [\"y\"%s], ", r->op,
              twice ? ", \"a\"" : text_str(&operands), r->outputs > 1 ? ", \"z\"" : "");
     text_add(&t, "\"attr\": { %s } } ] }\n", r->attr);
-    CHECK(file_save(path, text_str(&t), t.len, NULL));
+    CHECK(file_save(path, text_str(&t), t.length, NULL));
     text_free(&t), text_free(&operands);
     return ts_model_open(path, e);
 }

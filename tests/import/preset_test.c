@@ -20,7 +20,7 @@ static ts_model *open_reshape(void)
     wire_output(&m, "y f32 *");
     wire_node(&m, "r", "Reshape x,shape y");
     wire_end(&m, &file);
-    CHECK(file_save(path, text_str(&file), file.len, NULL));
+    CHECK(file_save(path, text_str(&file), file.length, NULL));
     text_free(&file);
     return ts_model_open(path, NULL);
 }
@@ -70,7 +70,7 @@ static void test_indices(void)
     wire_output(&m, "y f32 *");
     wire_node(&m, "g", "Gather table,at y");
     wire_end(&m, &file);
-    CHECK(file_save(path, text_str(&file), file.len, NULL));
+    CHECK(file_save(path, text_str(&file), file.length, NULL));
     text_free(&file);
     ts_model *t = ts_model_open(path, &e);
     ts_plan *plan = t && ts_model_bind(t, 0, NULL, given, &e) ? ts_plan_make(t, &(ts_options){.target = "interp"}, &e)

@@ -82,8 +82,8 @@ static void check_same_file(const char *a, const char *b)
     text x = {0}, y = {0};
     err e = {0};
     CHECK(file_read(a, 1 << 20, &x, &e) && file_read(b, 1 << 20, &y, &e));
-    CHECK(x.len == y.len && !memcmp(x.s, y.s, x.len));
-    if (x.len < 100000 && y.len < 100000 && strstr(a, ".json"))
+    CHECK(x.length == y.length && !memcmp(x.s, y.s, x.length));
+    if (x.length < 100000 && y.length < 100000 && strstr(a, ".json"))
         CHECK_TEXT(text_str(&x), text_str(&y));
     text_free(&x), text_free(&y);
 }
@@ -140,7 +140,7 @@ static void refuse(const char *nodes, const char *more, ts_code code, const char
         "{ \"format\": \"graph/1\", \"opset\": { \"\": 17 }, \"inputs\": [], \"outputs\": [ { \"name\": \"y\" } ], "
         "\"nodes\": [ { \"op\": \"A\", \"in\": [], \"out\": [\"y\"], \"attr\": { \"a\": %s } } ]%s }",
         nodes, more);
-    CHECK(file_save(in_folder("wrong.json"), t.s, t.len, &e));
+    CHECK(file_save(in_folder("wrong.json"), t.s, t.length, &e));
     text_free(&t);
     ts_model *m = ts_model_open(in_folder("wrong.json"), &e);
     CHECK(!m && e.code == code);

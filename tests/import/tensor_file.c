@@ -13,7 +13,7 @@ bool tensor_file_read(const char *path, ts_array *out, ts_error *e)
     bool ok = false;
     Onnx__Tensor *t = NULL;
     if (file_map(path, &f.map, e) && onnx_scan(f.map.at, f.map.size, &onnx__tensor__descriptor, 1 << 27, &lean, e))
-        t = onnx__tensor__unpack(NULL, lean.len, (const uint8_t *)lean.s);
+        t = onnx__tensor__unpack(NULL, lean.length, (const uint8_t *)lean.s);
     if (t && onnx_tensor(&(onnx_source){.file = &f}, t, &in, e) && ts_array_make(out, in.dtype, in.rank, in.dim, e)) {
         memcpy(out->data, in.data, (size_t)ts_array_count(&in) * (size_t)ts_dtype_bytes(in.dtype));
         ok = true;

@@ -10,6 +10,6 @@ void weights_file(const char *path, const char *header, const void *data, size_t
     text_bytes(&t, (const char *)&length, sizeof length);
     text_bytes(&t, header, strlen(header));
     text_bytes(&t, data, n);
-    CHECK(file_save(path, t.s, t.len, NULL));
+    CHECK(file_save(path, t.s, t.length, NULL));
     text_free(&t);
 }

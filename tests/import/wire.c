@@ -37,7 +37,7 @@ void wire_text(text *t, int field, const char *s)
 
 void wire_inner(text *t, int field, text *inner)
 {
-    wire_bytes(t, field, text_str(inner), inner->len);
+    wire_bytes(t, field, text_str(inner), inner->length);
     text_free(inner);
 }
 
@@ -224,7 +224,7 @@ void wire_external(wire_model *m, const char *name, const int64_t shape[2], cons
 /* Nodes have field 1 in a graph and field 7 in a function. */
 static void copy_nodes(const text *graph, text *to)
 {
-    for (size_t at = 0; at < graph->len;) {
+    for (size_t at = 0; at < graph->length;) {
         const unsigned char field = (unsigned char)graph->s[at++] >> 3;
         size_t length = 0;
         for (int shift = 0;; shift += 7) {
@@ -269,6 +269,6 @@ void wire_end(wire_model *m, text *out)
         wire_int(&o, 2, (uint64_t)m->opset);
         wire_inner(out, MODEL_OPSET, &o);
     }
-    text_bytes(out, text_str(&m->opsets), m->opsets.len);
+    text_bytes(out, text_str(&m->opsets), m->opsets.length);
     text_free(&m->opsets);
 }

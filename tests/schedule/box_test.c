@@ -44,7 +44,7 @@ static void lies(const char *row, const char *loops, const char *want)
              "{\"format\":\"tiling/1\",\"target\":\"cuda\",\"rules\":[{\"match\":{\"op\":[\"matmul\","
              "\"conv2d\"]},\"loops\":\"%s\"}]}",
              loops);
-    CHECK(y && file_save(path, schema.s, schema.len, &e) && gpu_read(&card, card_name, &e));
+    CHECK(y && file_save(path, schema.s, schema.length, &e) && gpu_read(&card, card_name, &e));
     const target *on = gpu_target_with_units(&mem, &card, 0, lacks, &e);
     plan *p = plan_make(g, 1, &y, &(plan_options){.on = on, .target = "cuda", .schema = path}, &e);
     if (CHECK(p && p->kernel->stage->n_staging)) {

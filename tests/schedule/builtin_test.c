@@ -71,7 +71,7 @@ static void same_guess(ts_model *m, const machine *on, const char *set, int thre
     if (p)
         plan_schema(p, "c", &schema);
     w.schema = path;
-    plan *q = p && file_save(path, schema.s, schema.len, &e) ? plan_make(ts_model_graph(m), 1, &root, &w, &e) : NULL;
+    plan *q = p && file_save(path, schema.s, schema.length, &e) ? plan_make(ts_model_graph(m), 1, &root, &w, &e) : NULL;
     for (int i = 0; q && i < q->n_kernel; i++)
         if (!CHECK(!strstr(q->kernel[i].notes, "loops \"")))
             printf("  %s, %d threads: %s", set, threads, q->kernel[i].notes);

@@ -72,7 +72,7 @@ static bool make(trained *t, const node *(*model)(graph *, const node **, int *)
     root[0] = model(t->g, w, &n);
     if (gradients)
         CHECK(ts_chain_rule(t->g, 1, root, NULL, n, w, root + 1));
-    CHECK(file_save(path, source.s, source.len, &e) && machine_load(&t->machine, two_cores, &e));
+    CHECK(file_save(path, source.s, source.length, &e) && machine_load(&t->machine, two_cores, &e));
     const plan_options asked = {.on = &t->on, .target = "c", .schema = path};
     cpu_target_of(&t->on, &t->machine, isa_find("avx512"), 2);
     t->p = ts_graph_ok(t->g, &e) ? plan_make(t->g, gradients ? n + 1 : 1, root, &asked, &e) : NULL;
@@ -246,7 +246,7 @@ static void told(const node *(*model)(graph *, const node **, int *), bool gradi
     text got = {0};
     if (make(&t, model, gradients, rules)) {
         checkpointing_unused(t.p, &got);
-        const char *rule_at = got.len ? strstr(got.s, "rule \"") : "";
+        const char *rule_at = got.length ? strstr(got.s, "rule \"") : "";
         CHECK_TEXT(rule_at ? rule_at : text_str(&got), want);
     }
     text_free(&got);

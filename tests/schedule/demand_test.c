@@ -60,7 +60,7 @@ static void extents(maker *make, const char *want) /* of the kernels' stages, ax
         for (int k = 0; k < b.p->n_kernel; k++)
             for (int i = 0; i < b.p->kernel[k].n_stage; i++) {
                 const stage *s = &b.p->kernel[k].stage[i];
-                text_add(&t, "%s%s", t.len ? "; " : "", s->name);
+                text_add(&t, "%s%s", t.length ? "; " : "", s->name);
                 for (int a = 0; a < s->n_axis; a++)
                     text_add(&t, " %s=%lld", s->letter[a], (long long)s->extent[a]);
             }

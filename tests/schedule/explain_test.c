@@ -275,7 +275,7 @@ static void same_plan(maker *make, const char *set, int threads)
     plan_schema(b.p, "c", &schema);
     c = b;
     snprintf(path, sizeof path, "%s/guess.json", b.folder.path);
-    CHECK(file_save(path, schema.s, schema.len, &e));
+    CHECK(file_save(path, schema.s, schema.length, &e));
     target made;
     const plan_options w = {.on = &made, .target = "c", .schema = path};
     cpu_target_of(&made, &b.machine, isa_find(set), threads);

@@ -30,14 +30,14 @@ static void add_step(text *nodes, const char *line, int *n_list)
     for (char *word = strtok_r(NULL, " ", &at); word && *word != '>'; word = strtok_r(NULL, " ", &at)) {
         if (*word == '[')
             text_add(nodes, "%s{\"op\":\"Constant\",\"in\":[],\"out\":[\"list%d\"],\"attr\":{\"value_ints\":%s}}",
-                     nodes->len ? "," : "", *n_list, word);
-        text_add(&in, "%s\"", in.len ? "," : "");
+                     nodes->length ? "," : "", *n_list, word);
+        text_add(&in, "%s\"", in.length ? "," : "");
         if (*word == '[')
             text_add(&in, "list%d\"", (*n_list)++);
         else
             text_add(&in, "%s\"", word);
     }
-    text_add(nodes, "%s{\"op\":\"%s\",\"in\":[%s],\"out\":[\"%s\"]", nodes->len ? "," : "", op, text_str(&in),
+    text_add(nodes, "%s{\"op\":\"%s\",\"in\":[%s],\"out\":[\"%s\"]", nodes->length ? "," : "", op, text_str(&in),
              strtok_r(NULL, " ", &at));
     if (attrs) {
         const int name = (int)strcspn(attrs, " ");
@@ -64,7 +64,7 @@ static ts_model *open_network(const char *inputs, const char *steps)
         add_step(&nodes, s, &n_list);
     text_add(&t, "],\"outputs\":[{\"name\":\"y\"}],\"nodes\":[%s]}", text_str(&nodes));
     snprintf(path, sizeof path, "%s/graph.json", folder.path);
-    CHECK(file_save(path, t.s, t.len, &e));
+    CHECK(file_save(path, t.s, t.length, &e));
     ts_model *m = ts_model_open(path, &e);
     if (!CHECK(m != NULL))
         fprintf(stderr, "%s\n%s\n", e.text, t.s);

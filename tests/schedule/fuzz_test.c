@@ -34,13 +34,13 @@ static const char full[] =
 static void damage(dice *d, text *t)
 {
     static const char bytes[] = "{}[]\",:\\/~0129-.eu \n\t\x01\xff\xc3nmk@+*%=<>";
-    for (int i = 1 + roll(d, 4); i > 0 && t->len; i--) {
-        const size_t from = (size_t)roll(d, (int)t->len), n = (size_t)roll(d, 12), most = t->len - from,
+    for (int i = 1 + roll(d, 4); i > 0 && t->length; i--) {
+        const size_t from = (size_t)roll(d, (int)t->length), n = (size_t)roll(d, 12), most = t->length - from,
                      cut = n < most ? n : most;
         switch (roll(d, 4)) {
         case 0: t->s[from] = bytes[roll(d, sizeof bytes - 1)]; break;
-        case 1: memmove(t->s + from, t->s + from + cut, most - cut + 1), t->len -= cut; break;
-        case 2: t->len = from, t->s[from] = 0; break;
+        case 1: memmove(t->s + from, t->s + from + cut, most - cut + 1), t->length -= cut; break;
+        case 2: t->length = from, t->s[from] = 0; break;
         default: { /* a piece of it once more */
             char piece[12];
             memcpy(piece, t->s + from, cut);
@@ -67,7 +67,7 @@ static void test_files(void)
             damage(&d, &t);
         remove(path); /* neither replaced nor synced as file_save does: too slow for thousands */
         FILE *f = fopen(path, "w");
-        MUST(f && fwrite(t.s, 1, t.len, f) == t.len && !fclose(f));
+        MUST(f && fwrite(t.s, 1, t.length, f) == t.length && !fclose(f));
         const bool ok = schema_load(&mem, path, &(schema_use){.by = "c", .kind = "cpu"}, &out, &e);
         read += ok, refused += !ok;
         if (!ok && !CHECK(strstr(e.text, "x.json:") || strstr(e.text, "(built in):")))

@@ -33,7 +33,7 @@ static void open_trial(trial *t, dtype d, int64_t rows, int64_t columns, bool la
                *y = g_call2(t->g, "matmul", last ? v : s, last ? s : v);
     snprintf(path, sizeof path, "%s/test.json", folder.path);
     text_add(&schema, "{\"format\":\"tiling/1\",\"target\":\"cuda\",\"rules\":[{\"loops\":\"%s\"}]}", loops);
-    CHECK(file_save(path, schema.s, schema.len, &t->e) && gpu_read(&t->card, "gpu:h100", &t->e));
+    CHECK(file_save(path, schema.s, schema.length, &t->e) && gpu_read(&t->card, "gpu:h100", &t->e));
     const target *on = gpu_target_with_units(&t->mem, &t->card, 0, NULL, &t->e);
     t->p = plan_make(t->g, 1, &y, &(plan_options){.on = on, .target = "cuda", .schema = path}, &t->e);
     text_free(&schema), scratch_free(&folder);

@@ -64,7 +64,7 @@ static made make(maker *what, const char *rules, int n_given, const char *const 
         CHECK(find(NULL, given[i], &named[i], &m.e));
     snprintf(path, sizeof path, "%s/test.json", m.folder.path);
     text_add(&t, "{\"format\":\"tiling/1\",\"rules\":[\n%s]}", rules);
-    CHECK(file_save(path, t.s, t.len, &m.e));
+    CHECK(file_save(path, t.s, t.length, &m.e));
     const node *root = what(m.g);
     m.p = plan_make(m.g, 1, &root,
                     &(plan_options){.on = named[0].on,

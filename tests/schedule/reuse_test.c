@@ -60,7 +60,7 @@ static void test(const char *path, int i)
              "{\"format\":\"tiling/1\",\"rules\":[{\"match\":{\"op\":[\"matmul\"]},\"loops\":[\"%s\",\"guess\"]}]}\n",
              c->loops ? c->loops : "guess");
     bool ok = y && machine_load(&on, "l3:1(32MB) l2:2(1MB) l1d:2(32KB) core:2 isa:avx512", &e) &&
-              file_save(path, schema.s, schema.len, &e);
+              file_save(path, schema.s, schema.length, &e);
     target made;
     const plan_options w = {.on = &made, .target = "c", .schema = path};
     cpu_target_of(&made, &on, isa_find("avx512"), 2);

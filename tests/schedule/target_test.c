@@ -35,7 +35,7 @@ static void each(const plan *p, const kernel *k, int which, text *out, text *sec
     (void)second;
     (void)p;
     for (int a = k->n_stage > 1 ? k->n_shared : 0; a < k->stage[which].n_axis; a++)
-        text_add(out, "%s%s", out->len ? " " : "", k->stage[which].letter[a]);
+        text_add(out, "%s%s", out->length ? " " : "", k->stage[which].letter[a]);
 }
 
 static void fetch(const plan *p, kernel *k)
@@ -76,7 +76,7 @@ static void planned_so(const char *loops, text *got)
                *y = g_call2(g, "matmul", a, b);
     snprintf(path, sizeof path, "%s/test.json", folder.path);
     text_add(&schema, "{\"format\":\"tiling/1\",\"target\":\"toy\",\"rules\":[{\"loops\":\"%s\"}]}", loops);
-    CHECK(file_save(path, schema.s, schema.len, &e));
+    CHECK(file_save(path, schema.s, schema.length, &e));
     plan *p = plan_make(g, 1, &y, &(plan_options){.on = &toy, .target = "toy", .schema = path}, &e);
     const char *why = strstr(e.text, "loops \"");
     if (p)

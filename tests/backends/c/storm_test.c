@@ -30,7 +30,7 @@ static int build(const char *cache_folder, int number, cc_report *report)
     void *symbol = p ? cc_symbol(p, "run") : NULL;
     function *run;
     memcpy(&run, &symbol, sizeof run);
-    bool ok = p && run() == number + 2 && report->notes.len == 0;
+    bool ok = p && run() == number + 2 && report->notes.length == 0;
     if (!ok)
         fprintf(stderr, "  %s%s\n", e.text, text_str(&report->notes));
     cc_free(p);

@@ -51,7 +51,7 @@ static bool builds(const cc_request *r, int compiled, int cached, bool found)
     cc_report report;
     cc_program *p = cc_make(r, &report, &e);
     bool ok = CHECK(p != NULL) && CHECK(call(p, 2) == 7) && CHECK(report.compiled == compiled) &&
-              CHECK(report.cached == cached) && CHECK(report.found == found) && CHECK(report.compiler.len > 0);
+              CHECK(report.cached == cached) && CHECK(report.found == found) && CHECK(report.compiler.length > 0);
     if (!ok)
         fprintf(stderr, "  %d compiled, %d cached, found %d; %s; %s\n", report.compiled, report.cached, report.found,
                 e.text, text_str(&report.notes));
@@ -242,7 +242,7 @@ static void test_no_compiler(rig *g)
     setenv("PATH", path, 1);
     text where = {0}, version = {0};
     e = (err){0};
-    CHECK(cc_compiler("none", &where, &version, &e) && where.s[0] == '/' && version.len > 0 &&
+    CHECK(cc_compiler("none", &where, &version, &e) && where.s[0] == '/' && version.length > 0 &&
           !strchr(version.s, '\n'));
     text_free(&where);
     text_free(&version);

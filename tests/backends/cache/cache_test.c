@@ -66,7 +66,7 @@ static bool holds(cache *c, int i)
     bool found = cache_get(c, &key, &got);
     content(i, SIZE, bytes);
     if (found)
-        CHECK(got.len == SIZE && memcmp(got.s, bytes, SIZE) == 0);
+        CHECK(got.length == SIZE && memcmp(got.s, bytes, SIZE) == 0);
     text_free(&got);
     return found;
 }
@@ -100,7 +100,7 @@ static void test_keeping(rig *g)
     digest key = key_of(1);
     cache_remove(c, &key);
     CHECK(!holds(c, 1) && holds(c, 2));
-    CHECK(notes.len == 0);
+    CHECK(notes.length == 0);
     cache_close(c);
     text_free(&notes);
 }
@@ -130,7 +130,7 @@ static void test_flips(rig *g)
         MUST(stat(path, &st) == 0);
         for (long at = 0; at < st.st_size; at += f == 0 ? 1 : 7) {
             flip(path, at, (int)(at % 8));
-            notes.len = 0;
+            notes.length = 0;
             wrong += holds(c, 7) || notes_count(&notes) != 1 || !strstr(notes.s, "K002") || access(path, F_OK) == 0;
             put(c, 7);
             wrong += !holds(c, 7);
@@ -195,7 +195,7 @@ static void test_refused(rig *g)
     MUST(chmod(folder, 0755) == 0);
     text notes = {0};
     cache *c = opened(folder, &notes);
-    CHECK(c && notes.len == 0); /* that others may look is no danger */
+    CHECK(c && notes.length == 0); /* that others may look is no danger */
     cache_close(c);
     text_free(&notes);
     char *v1 = rig_path(g, "refused/v1");
@@ -214,22 +214,22 @@ static void test_unusable(rig *g)
 {
     text notes = {0};
     cache *c = opened("none", &notes);
-    CHECK(!c && notes.len == 0);
+    CHECK(!c && notes.length == 0);
     CHECK(!holds(NULL, 1));
     put(NULL, 1);
     c = opened("/proc/tessera", &notes);
     CHECK(!c && notes_count(&notes) == 1 && strstr(notes.s, "going on without it"));
-    notes.len = 0;
+    notes.length = 0;
     char *file = rig_path(g, "file");
     fclose(fopen(file, "we"));
     CHECK(!opened(file, &notes) && notes_count(&notes) == 1);
-    notes.len = 0;
+    notes.length = 0;
     settings nothing = {.path = "", .temp = g->temp};
     err e = {0};
     CHECK(cache_open(&c, NULL, &nothing, &notes, &e) && !c && strstr(notes.s, "HOME"));
-    notes.len = 0;
+    notes.length = 0;
     settings env = {.path = "", .temp = g->temp, .home = g->root};
-    CHECK(cache_open(&c, NULL, &env, &notes, &e) && c && notes.len == 0);
+    CHECK(cache_open(&c, NULL, &env, &notes, &e) && c && notes.length == 0);
     CHECK(access(rig_path(g, ".cache/tessera/v1"), F_OK) == 0);
     cache_close(c);
     text_free(&notes);
@@ -245,7 +245,7 @@ static int read_only(const char *folder)
     put(c, 1);
     char *v1 = NULL;
     MUST(asprintf(&v1, "%s/v1", folder) > 0 && chmod(v1, 0500) == 0);
-    CHECK(holds(c, 1) && notes.len == 0);
+    CHECK(holds(c, 1) && notes.length == 0);
     put(c, 2);
     put(c, 3);
     CHECK(notes_count(&notes) == 1 && strstr(notes.s, "cannot be written"));
@@ -323,7 +323,7 @@ static void test_prune(rig *g)
     CHECK(all.n == 5 && all.bytes == 5 * EACH && all.at[0].used == 1000 + 4 && all.at[4].used == 2000000000);
     free(all.at);
     digest fourth = key_of(4), first = key_of(1);
-    CHECK(cache_check(c, &fourth) && !cache_check(c, &first) && !notes.len);
+    CHECK(cache_check(c, &fourth) && !cache_check(c, &first) && !notes.length);
     all = (cache_entries){0};
     cache_list(c, &all);
     CHECK(all.n == 5 && all.at[0].used == 1000 + 4); /* looking at it was no use of it */
@@ -370,7 +370,7 @@ static void churn(const char *folder, unsigned seed)
         int k = (int)(random_bits(seed, (uint64_t)i) % 16);
         if (!holds(c, k))
             put(c, k);
-        if (notes.len) {
+        if (notes.length) {
             fprintf(stderr, "  %s", notes.s);
             _exit(1);
         }
@@ -402,7 +402,7 @@ static void test_kills(rig *g)
     cache *c = opened(folder, &notes);
     for (int k = 0; k < 16; k++)
         holds(c, k);
-    CHECK(notes.len == 0);
+    CHECK(notes.length == 0);
     CHECK(rig_count(arena_format(&g->mem, "%s/v1/tmp", folder)) <= WRITERS * ROUNDS);
     cache_prune(c, INT64_MAX, -1);
     CHECK(rig_count(arena_format(&g->mem, "%s/v1/tmp", folder)) == 0);

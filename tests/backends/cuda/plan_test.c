@@ -134,7 +134,7 @@ static void check_each(void)
     const target *on = by->target(&mem, &(machine_options){0}, &e);
     plan *p = plan_make(g, 2, root, &(plan_options){.on = on, .target = "cuda"}, &e);
     for (int again = 0; again < 2 && CHECK(p != NULL); again++) {
-        facts.len = 0;
+        facts.length = 0;
         program *made = by->build(p, &(build_options){0}, &facts, &e);
         if (!CHECK(made != NULL))
             break;

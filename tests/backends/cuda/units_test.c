@@ -47,7 +47,7 @@ static void draw_together(drawn *w, int64_t rows)
 
 static void put(drawn *w, const char *axis, int64_t step, const char *how)
 {
-    text_add(w->t, "%s%s", w->t->len ? " " : "", axis);
+    text_add(w->t, "%s%s", w->t->length ? " " : "", axis);
     if (step > 1)
         text_add(w->t, "/%lld", (long long)step);
     text_add(w->t, "%s", how);

@@ -141,7 +141,7 @@ static void test_any_text(void)
             seed = seed * 6364136223846793005u + 1442695040888963407u;
             in[4 + (seed >> 33) % (strlen(in) - 4)] = from[(seed >> 20) % (sizeof from - 1)];
         }
-        t.len = 0;
+        t.length = 0;
         if (!gpu_read(&f, in, &e)) {
             CHECK(e.code == TS_BAD_INPUT && !strncmp(e.text, "machine: ", 9));
         } else {

@@ -35,7 +35,7 @@ static void planned_so(dtype d, bool units, const char *loops, text *got)
     }
     snprintf(path, sizeof path, "%s/test.json", folder.path);
     text_add(&schema, "{\"format\":\"tiling/1\",\"target\":\"cuda\",\"rules\":[{\"loops\":\"%s\"}]}", loops);
-    CHECK(file_save(path, schema.s, schema.len, &e) && gpu_read(&card, card_name, &e));
+    CHECK(file_save(path, schema.s, schema.length, &e) && gpu_read(&card, card_name, &e));
     const target *on = units ? gpu_target_with_units(&mem, &card, 0, NULL, &e) : gpu_target(&mem, &card, &e);
     plan *p = plan_make(g, 1, &y, &(plan_options){.on = on, .target = "cuda", .schema = path}, &e);
     const char *why = strstr(e.text, "loops \"");

@@ -151,10 +151,10 @@ static bool all_utf8_and_visible(const char *s)
 {
     for (size_t i = 0, n = strlen(s); i < n;) {
         uint32_t code = 0;
-        size_t len = utf8_next(s + i, &code);
-        if (!len || (utf8_hidden(code) && code != '\n'))
+        size_t length = utf8_next(s + i, &code);
+        if (!length || (utf8_hidden(code) && code != '\n'))
             return printf("byte %zu: U+%04x\n", i, (unsigned)code), false;
-        i += len;
+        i += length;
     }
     return true;
 }

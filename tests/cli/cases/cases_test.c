@@ -19,7 +19,7 @@ static void save(const char *name, text *t)
 {
     char path[512];
     snprintf(path, sizeof path, "%s/%s", root, name);
-    CHECK(file_save(path, text_str(t), t->len, NULL));
+    CHECK(file_save(path, text_str(t), t->length, NULL));
     text_free(t);
 }
 

@@ -241,16 +241,16 @@ static void test_ints(void)
     CHECK(go(fn(good, "ints"), (n + 127) / 128, 1, 128, 1, 0, ARGS(&dx, &dy, &d, &n)));
     CHECK(cuMemcpyDtoH(o, d, sizeof o));
     for (int i = 0; i < n && bad_at < 0; i++) {
-        uint32_t a = x[i], b = y[i], w[20] = {0}, pos = b & 31, len = b >> 8 & 31, p2 = a & 31, l2 = a >> 8 & 31,
+        uint32_t a = x[i], b = y[i], w[20] = {0}, pos = b & 31, length = b >> 8 & 31, p2 = a & 31, l2 = a >> 8 & 31,
                  u = (uint32_t)i;
         uint64_t ab = (uint64_t)b << 32 | a, W = (uint64_t)a << 32 | b;
         for (int k = 0; k < 4; k++) {
             uint32_t sel = (a ^ b) >> 4 * k & 15, byte = (uint32_t)(ab >> 8 * (sel & 7)) & 255;
             w[0] |= (sel & 8 ? (byte & 128 ? 255u : 0) : byte) << 8 * k;
         }
-        w[1] = len ? a >> pos & ((1u << len) - 1) : 0;
+        w[1] = length ? a >> pos & ((1u << length) - 1) : 0;
         int64_t wide = (int32_t)a;
-        w[2] = len ? (uint32_t)((int64_t)((uint64_t)(wide >> pos) << (64 - len)) >> (64 - len)) : 0;
+        w[2] = length ? (uint32_t)((int64_t)((uint64_t)(wide >> pos) << (64 - length)) >> (64 - length)) : 0;
         w[3] = (uint32_t)(((uint64_t)b & ~((((uint64_t)1 << l2) - 1) << p2)) |
                           (((uint64_t)a & (((uint64_t)1 << l2) - 1)) << p2));
         w[4] = (uint32_t)((ab << (b & 31)) >> 32);

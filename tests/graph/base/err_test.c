@@ -68,7 +68,7 @@ static void test_long_texts(void)
         for (int shift = 0; shift < 4; shift++) {
             text t = {0};
             text_add(&t, "%.*s", shift, "xyz");
-            while (t.len < 5000)
+            while (t.length < 5000)
                 text_add(&t, "%s", units[u]);
             err e = {0};
             err_set(&e, TS_FAILED, "%s", t.s);

@@ -49,7 +49,7 @@ static void test_save_and_read(const scratch *s)
     file_unmap(&m);
 
     text t = {0};
-    CHECK(file_read(in(s, "a"), 6, &t, &e) && t.len == 6);
+    CHECK(file_read(in(s, "a"), 6, &t, &e) && t.length == 6);
     text_free(&t);
     CHECK(!file_read(in(s, "a"), 5, &t, &e) && e.code == TS_MEMORY && strstr(e.text, "5 bytes"));
     text_free(&t);

@@ -21,12 +21,12 @@ static void test_growth(void)
     CHECK_TEXT(text_str(&t), "");
     for (int i = 0; i < 10000; i++)
         text_add(&t, "%04d", i);
-    CHECK(t.len == 40000 && strlen(t.s) == 40000);
+    CHECK(t.length == 40000 && strlen(t.s) == 40000);
     CHECK(strncmp(t.s + 4 * 1234, "1234", 4) == 0);
     text_bytes(&t, "a\0b", 3);
-    CHECK(t.len == 40003 && memcmp(t.s + 40000, "a\0b", 4) == 0);
+    CHECK(t.length == 40003 && memcmp(t.s + 40000, "a\0b", 4) == 0);
     text_free(&t);
-    CHECK(t.len == 0 && t.s == NULL);
+    CHECK(t.length == 0 && t.s == NULL);
     char *empty = text_take(&t);
     CHECK_TEXT(empty, "");
     ts_free(empty);
@@ -105,7 +105,7 @@ static void test_all_pairs(void)
             text t = {0};
             text_safe(&t, in);
             bool pair = a >= 0xC2 && a < 0xE0 && b >= 0x80 && b < 0xC0;
-            for (size_t i = 0; i < t.len; i++)
+            for (size_t i = 0; i < t.length; i++)
                 clean = clean && (unsigned char)t.s[i] >= 0x20 && t.s[i] != 0x7F &&
                         (pair || (unsigned char)t.s[i] < 0x80);
             text_free(&t);

@@ -20,7 +20,7 @@ static void write_file(int major, const char *header, long length, const void *v
     text_bytes(&t, start, major == 1 ? 4 : 6);
     text_bytes(&t, header, strlen(header));
     text_bytes(&t, values, n);
-    CHECK(file_save(path, t.s, t.len, NULL));
+    CHECK(file_save(path, t.s, t.length, NULL));
     text_free(&t);
 }
 
@@ -136,7 +136,7 @@ static void test_truncated(void)
     write_file(1, HEADER("'<f4'", "False", "(2,)"), -1, "12345678", 8);
     text all = {0};
     CHECK(file_read(path, 1000, &all, NULL));
-    for (size_t n = 0; n < all.len; n++) {
+    for (size_t n = 0; n < all.length; n++) {
         ts_array a;
         CHECK(file_save(path, all.s, n, NULL));
         CHECK(!ts_npy_read(path, &a, NULL) && !a.data);
@@ -165,7 +165,8 @@ static void test_writes(void)
             CHECK(b.dtype == in_files(a.dtype) && b.rank == rank);
             CHECK(memcmp(a.dim, b.dim, sizeof a.dim) == 0 && memcmp(a.data, b.data, bytes) == 0);
             text t = {0};
-            CHECK(file_read(path, 1 << 20, &t, &e) && (t.len - bytes) % 64 == 0 && t.s[t.len - bytes - 1] == '\n');
+            CHECK(file_read(path, 1 << 20, &t, &e) && (t.length - bytes) % 64 == 0 &&
+                  t.s[t.length - bytes - 1] == '\n');
             text_free(&t);
             ts_array_free(&a);
             ts_array_free(&b);

@@ -18,7 +18,7 @@ static bool read_text(text *file, model_file *f, err *e)
 {
     *f = (model_file){0};
     *e = (err){0};
-    CHECK(file_save(path, text_str(file), file->len, NULL));
+    CHECK(file_save(path, text_str(file), file->length, NULL));
     text_free(file);
     f->limits = limits_make();
     return reader_onnx.read(path, f, e);
@@ -103,7 +103,7 @@ static void typed_model(text *file, int code, int field, const text *payload, in
     wire_int(&t, TENSOR_TYPE, (uint64_t)code);
     wire_text(&t, TENSOR_NAME, "w");
     if (payload)
-        wire_bytes(&t, field, text_str(payload), payload->len);
+        wire_bytes(&t, field, text_str(payload), payload->length);
     wire_inner(&m.graph, GRAPH_TENSOR, &t);
     wire_end(&m, file);
 }
@@ -378,13 +378,13 @@ static void test_large(void)
     wire_text(&o, 1, "y");
     wire_inner(&g, GRAPH_OUTPUT, &o);
     wire_varint(&g, GRAPH_TENSOR << 3 | 2);
-    wire_varint(&g, t.len + SIZE);
+    wire_varint(&g, t.length + SIZE);
     wire_varint(&file, MODEL_GRAPH << 3 | 2);
-    wire_varint(&file, g.len + t.len + SIZE);
-    text_bytes(&file, text_str(&g), g.len);
-    text_bytes(&file, text_str(&t), t.len);
+    wire_varint(&file, g.length + t.length + SIZE);
+    text_bytes(&file, text_str(&g), g.length);
+    text_bytes(&file, text_str(&t), t.length);
     const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    CHECK(write(fd, file.s, file.len) == (ssize_t)file.len && !ftruncate(fd, (off_t)(file.len + SIZE)));
+    CHECK(write(fd, file.s, file.length) == (ssize_t)file.length && !ftruncate(fd, (off_t)(file.length + SIZE)));
     close(fd);
     struct rusage before, after;
     model_file f = {.limits = limits_make()};

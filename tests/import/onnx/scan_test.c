@@ -10,7 +10,7 @@
 
 static bool scan(const text *file, text *lean, err *e)
 {
-    return onnx_scan((const unsigned char *)text_str(file), file->len, &onnx__model__descriptor, 1 << 27, lean, e);
+    return onnx_scan((const unsigned char *)text_str(file), file->length, &onnx__model__descriptor, 1 << 27, lean, e);
 }
 
 /* Frees file. The scan must fail with code 3 and say `part`. */
@@ -48,8 +48,8 @@ static void test_passes_on(void)
         text_add(&doc, "documentation ");
     wire_inner(&file, 6, &doc); /* Model.doc_string: left out */
     CHECK(scan(&file, &lean, &e));
-    CHECK(lean.len < 400);
-    Onnx__Model *m = onnx__model__unpack(NULL, lean.len, (const uint8_t *)lean.s);
+    CHECK(lean.length < 400);
+    Onnx__Model *m = onnx__model__unpack(NULL, lean.length, (const uint8_t *)lean.s);
     if (CHECK(m && m->graph && m->graph->n_node == 1 && m->graph->n_initializer == 1)) {
         const Onnx__Node *n = m->graph->node[0];
         CHECK_TEXT(n->op_type, "Add");
@@ -61,7 +61,7 @@ static void test_passes_on(void)
         span s = {0};
         if (CHECK(w->has_raw_data && w->raw_data.len == sizeof s)) {
             memcpy(&s, w->raw_data.data, sizeof s);
-            CHECK(s.size == 12 && s.at + s.size <= file.len);
+            CHECK(s.size == 12 && s.at + s.size <= file.length);
             CHECK(s.size == 12 && !memcmp(file.s + s.at, (const float[]){1, 2, 3}, 12));
         }
         CHECK_TEXT(m->graph->input[0]->type->tensor_type->shape->dim[0]->dim_param, "batch");
@@ -84,7 +84,7 @@ static void test_spans(void)
     wire_inner(&g, GRAPH_TENSOR, &t);
     wire_inner(&file, MODEL_GRAPH, &g);
     CHECK(scan(&file, &lean, &e));
-    Onnx__Model *m = onnx__model__unpack(NULL, lean.len, (const uint8_t *)lean.s);
+    Onnx__Model *m = onnx__model__unpack(NULL, lean.length, (const uint8_t *)lean.s);
     if (CHECK(m && m->graph->n_initializer == 1 && m->graph->initializer[0]->n_int64_data == 2)) {
         span s[3];
         memcpy(&s[0], m->graph->initializer[0]->int64_data[0].data, sizeof *s);
@@ -92,7 +92,7 @@ static void test_spans(void)
         memcpy(&s[2], m->graph->initializer[0]->raw_data.data, sizeof *s);
         CHECK(s[0].size == 4 && file.s[s[0].at] == 7);
         CHECK(s[1].size == 1 && file.s[s[1].at] == 5);
-        CHECK(s[2].size == 16 && s[2].at + 16 == file.len);
+        CHECK(s[2].size == 16 && s[2].at + 16 == file.length);
     }
     onnx__model__free_unpacked(m, NULL);
     text_free(&lean);
@@ -116,15 +116,15 @@ static void test_truncated(void)
 {
     text file = {0}, t = {0}, lean = {0};
     small_model(&file);
-    for (size_t n = 1; n < file.len; n++) {
+    for (size_t n = 1; n < file.length; n++) {
         err e = {0};
-        lean.len = 0;
+        lean.length = 0;
         const bool ok = onnx_scan((const unsigned char *)file.s, n, &onnx__model__descriptor, 1 << 27, &lean, &e);
         CHECK(ok || strstr(e.text, "M002 truncated at byte ") != NULL);
-        CHECK(!ok || n == 2 || n == file.len - 6);
+        CHECK(!ok || n == 2 || n == file.length - 6);
     }
     text_free(&lean);
-    text_bytes(&t, file.s, file.len - 40);
+    text_bytes(&t, file.s, file.length - 40);
     refuse(&t, "M002 truncated at byte 132 of 166 in graph.node[0].attribute[0]");
     text_free(&file);
 }

@@ -58,7 +58,7 @@ static int reference(const char *shared, const char *file)
         printf("%s\n", e.text);
         return 0;
     }
-    for (char *line = lines.s, *next; line < lines.s + lines.len; line = next, n++) {
+    for (char *line = lines.s, *next; line < lines.s + lines.length; line = next, n++) {
         next = line + strcspn(line, "\n");
         *next = 0, next++;
         char *tab = strrchr(line, '\t');
@@ -108,7 +108,7 @@ static void check_bpe(const scratch *folder)
     err e = {0};
     byte_tokens(&bytes);
     text_add(&file, bpe_file, text_str(&bytes));
-    ts_tokenizer *t = opened(folder, "tokenizer.json", text_str(&file), file.len, &e);
+    ts_tokenizer *t = opened(folder, "tokenizer.json", text_str(&file), file.length, &e);
     if (!CHECK(t))
         printf("%s\n", e.text);
     else {
