@@ -14,13 +14,13 @@ typedef struct finding {
     const box_limits *limits;
     int load;
     space sp;
-    const lin *axis[MAX_AXIS];
-    const lin *rest; /* of the place, in elements: what no dimension has yet */
+    const affine *axis[MAX_AXIS];
+    const affine *rest; /* of the place, in elements: what no dimension has yet */
     box *out;
 } finding;
 
 /* ---- dimensions ---- */
-static const char *add_dim(finding *f, const lin *place, int64_t low, int64_t extent, int64_t step)
+static const char *add_dim(finding *f, const affine *place, int64_t low, int64_t extent, int64_t step)
 {
     if (f->out->n == f->limits->dims)
         return "it has too many dimensions";
@@ -31,17 +31,17 @@ static const char *add_dim(finding *f, const lin *place, int64_t low, int64_t ex
     box_dim *d = &f->out->dim[f->out->n++];
     *d = (box_dim){.extent = extent, .stride = step * f->out->size, .count = 1, .at = place->c - low};
     for (int a = 0; a < f->s->n_axis; a++)
-        d->by[a] = lin_coef(place, a);
-    f->rest = lin_add(&f->sp, f->rest, lin_add(&f->sp, place, lin_const(&f->sp, -low), 1), -step);
+        d->by[a] = affine_coef(place, a);
+    f->rest = affine_add(&f->sp, f->rest, affine_add(&f->sp, place, affine_const(&f->sp, -low), 1), -step);
     return NULL;
 }
 
 /* By how much the operand's place moves when this one does by one; 0: not by one number */
-static int64_t step_of(const finding *f, const lin *place)
+static int64_t step_of(const finding *f, const affine *place)
 {
     int64_t step = 0;
     for (int i = 0; i < place->n; i++) {
-        const int64_t by = place->t[i].coef, own = lin_coef(f->rest, place->t[i].a->var);
+        const int64_t by = place->t[i].coef, own = affine_coef(f->rest, place->t[i].a->var);
         if (!own || own % by || (step && own / by != step))
             return 0;
         step = own / by;
@@ -50,7 +50,7 @@ static int64_t step_of(const finding *f, const lin *place)
 }
 
 typedef struct sides { /* what comparisons say of one place */
-    const lin *place;
+    const affine *place;
     int64_t low, high; /* inclusive */
 } sides;
 
@@ -67,15 +67,15 @@ static const char *read_side(finding *f, const expr *x, int *n, sides *all)
     const expr *bound = x->arg[side], *place = x->arg[!side];
     if (bound->kind != X_LIT || !bound->is_whole || place->dtype != TS_I64)
         return no_padding;
-    const lin *at = lin_of(&f->sp, place, f->axis);
+    const affine *at = affine_of(&f->sp, place, f->axis);
     int i = 0;
-    while (i < *n && !lin_same(all[i].place, at))
+    while (i < *n && !affine_same(all[i].place, at))
         i++;
-    if (!lin_pure(at) || i == BOX_DIMS)
+    if (!affine_pure(at) || i == BOX_DIMS)
         return no_padding;
     if (i == *n) {
         all[(*n)++].place = at;
-        lin_range(&f->sp, at, &all[i].low, &all[i].high);
+        affine_range(&f->sp, at, &all[i].low, &all[i].high);
     }
     if (side == LEAST)
         all[i].low = int_max(all[i].low, bound->whole + strict);
@@ -104,7 +104,7 @@ static const char *padded_dims(finding *f)
             return no_padding;
         why = add_dim(f, all[i].place, all[i].low, all[i].high - all[i].low + 1, step);
         for (int j = 0; j < all[i].place->n && !why; j++)
-            if (lin_coef(f->rest, all[i].place->t[j].a->var))
+            if (affine_coef(f->rest, all[i].place->t[j].a->var))
                 why = no_padding;
     }
     return why;
@@ -114,8 +114,8 @@ static const char *find_dims(finding *f)
 {
     const char *why = padded_dims(f);
     for (int a = 0; a < f->s->n_axis && !why; a++)
-        if (lin_coef(f->rest, a))
-            why = add_dim(f, f->axis[a], 0, f->s->extent[a], lin_coef(f->rest, a));
+        if (affine_coef(f->rest, a))
+            why = add_dim(f, f->axis[a], 0, f->s->extent[a], affine_coef(f->rest, a));
     if (why)
         return why;
     box *b = f->out;
@@ -153,7 +153,7 @@ static const char *begin(finding *f)
 {
     enum { OPERANDS = 256 }; /* beside whose addresses maps fit into what a kernel takes */
     const expr *x = f->s->load[f->load];
-    const lin *sub[MAX_RANK];
+    const affine *sub[MAX_RANK];
     const layout *y = f->s->leaf && f->s->leaf[f->load] >= 0 ? &f->p->leaf[f->s->leaf[f->load]].layout
                                                              : &f->p->buffer[x->from->id].layout;
     f->limits = f->p->on->boxes;
@@ -167,12 +167,12 @@ static const char *begin(finding *f)
         if (f->s->extent[a] < 1)
             return "it has no elements";
         else
-            f->axis[a] = lin_var(&f->sp, var_add(&f->sp, "", 0, f->s->extent[a] - 1));
+            f->axis[a] = affine_var(&f->sp, var_add(&f->sp, "", 0, f->s->extent[a] - 1));
     for (int i = 0; i < x->from->type.rank; i++)
-        sub[i] = lin_of(&f->sp, x->arg[i], f->axis);
+        sub[i] = affine_of(&f->sp, x->arg[i], f->axis);
     f->rest = layout_offset(&f->sp, y, sub);
     *f->out = (box){.size = ts_dtype_bytes(x->from->type.dtype)};
-    if (!lin_pure(f->rest))
+    if (!affine_pure(f->rest))
         return "its places are no sums of steps";
     if (grain_of(f->p, x->from) % f->limits->grain)
         return "it begins at no multiple of 16 bytes";

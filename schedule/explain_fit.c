@@ -271,19 +271,19 @@ double fit_waste(const plan *p, const kernel *k, const stage *s)
     return real > 0 ? full / real - 1 : 0;
 }
 
-const lin *fit_place(space *sp, const plan *p, const stage *s, int load)
+const affine *fit_place(space *sp, const plan *p, const stage *s, int load)
 {
     const bool result = load == MAX_LOADS;
     const node *from = result ? s->node : s->load[load]->from;
     const expr *const *arg = result ? s->store : s->load[load]->arg;
-    const lin *at[MAX_AXIS], *sub[MAX_RANK];
+    const affine *at[MAX_AXIS], *sub[MAX_RANK];
     const layout *y = &p->buffer[from->id].layout;
     if (!result && s->leaf && s->leaf[load] >= 0)
         y = &p->leaf[s->leaf[load]].layout;
     for (int a = 0; a < s->n_axis; a++)
-        at[a] = lin_var(sp, var_add(sp, "", 0, s->extent[a] > 1 ? s->extent[a] - 1 : 1));
+        at[a] = affine_var(sp, var_add(sp, "", 0, s->extent[a] > 1 ? s->extent[a] - 1 : 1));
     for (int i = 0; i < from->type.rank; i++)
-        sub[i] = lin_of(sp, arg[i], at);
+        sub[i] = affine_of(sp, arg[i], at);
     return layout_offset(sp, y, sub);
 }
 
@@ -295,7 +295,7 @@ static int64_t element_of(const stage *s, int load)
 int64_t fit_stride(const plan *p, const stage *s, int load, int axis)
 {
     arena mem = {0};
-    const int64_t n = lin_coef(fit_place(&(space){.mem = &mem}, p, s, load), axis) * element_of(s, load);
+    const int64_t n = affine_coef(fit_place(&(space){.mem = &mem}, p, s, load), axis) * element_of(s, load);
     arena_free(&mem);
     return n;
 }

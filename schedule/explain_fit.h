@@ -25,7 +25,7 @@ int64_t fit_registers(const plan *p, const stage *s);
 double fit_waste(const plan *p, const kernel *k,
                  const stage *s); /* work of full tiles and vectors over real work, less 1 */
 /* Where elements of a load or of the result (MAX_LOADS) lie in memory, in elements: the stage's axes are variables. */
-const lin *fit_place(space *sp, const plan *p, const stage *s, int load);
+const affine *fit_place(space *sp, const plan *p, const stage *s, int load);
 /* How far apart neighbours along an axis lie in memory, in bytes, of a load or of the result (MAX_LOADS); 0 when it
  * does not move or not by one number. */
 int64_t fit_stride(const plan *p, const stage *s, int load, int axis);

@@ -20,7 +20,7 @@ enum { MOST_COMPARED = 1 << 24 /* elements of a constant */, MOST_OTHER = 2 * MO
 
 typedef struct axes { /* of one node, as indices */
     space space;
-    const lin *at[MAX_AXIS];
+    const affine *at[MAX_AXIS];
 } axes;
 
 /* A constant of which other graphs have a part: which one. The first elements along each dimension, but the last along
@@ -316,10 +316,10 @@ static void find_axes(axes *x, arena *mem, const defn *d)
 {
     x->space = (space){.mem = mem};
     for (int i = 0; i < d->n_axis; i++)
-        x->at[i] = lin_var(&x->space, var_add(&x->space, "", 0, d->extent[i] > 0 ? d->extent[i] - 1 : 0));
+        x->at[i] = affine_var(&x->space, var_add(&x->space, "", 0, d->extent[i] > 0 ? d->extent[i] - 1 : 0));
 }
 
-static bool same_shape(const lin *a, const lin *b) /* of sums: what is in their atoms aside */
+static bool same_shape(const affine *a, const affine *b) /* of sums: what is in their atoms aside */
 {
     bool same = a->c == b->c && a->n == b->n;
     for (int i = 0; same && i < a->n; i++) {
@@ -331,14 +331,14 @@ static bool same_shape(const lin *a, const lin *b) /* of sums: what is in their 
 }
 
 /* The same places, in none of which a number follows a variable */
-static bool index_alike(pairing *q, const lin *a, const lin *const *b)
+static bool index_alike(pairing *q, const affine *a, const affine *const *b)
 {
     const int before = q->n_sized;
     for (int k = 0; k < q->n; k++)
         if (!same_shape(a, b[k]))
             return false;
     for (int i = 0; i < a->n; i++) {
-        const lin *of[MOST_OTHER];
+        const affine *of[MOST_OTHER];
         const expr *y[MOST_OTHER];
         for (int k = 0; k < q->n; k++)
             of[k] = b[k]->t[i].a->of, y[k] = b[k]->t[i].a->x;
@@ -358,11 +358,11 @@ static bool told(const expr *x, const node *from, int d)
 static const expr *place_merged(pairing *q, const expr *load, const expr *const *other, int d)
 {
     const expr *x = load->arg[d], *y[MOST_OTHER], *data[MOST_OTHER];
-    const lin *at[MOST_OTHER];
+    const affine *at[MOST_OTHER];
     bool told_all = extents_of(q->p, load->from, d).by && told(x, load->from, d);
     for (int k = 0; k < q->n; k++) {
         y[k] = other[k]->arg[d];
-        at[k] = lin_of(&q->axes[k + 1].space, y[k], q->axes[k + 1].at);
+        at[k] = affine_of(&q->axes[k + 1].space, y[k], q->axes[k + 1].at);
         told_all = told_all && told(y[k], other[k]->from, d);
     }
     for (int k = 0; k < q->n && told_all; k++)
@@ -371,7 +371,7 @@ static const expr *place_merged(pairing *q, const expr *load, const expr *const 
         const expr *place = merged(q, x->arg[0], data);
         return !place || place == x->arg[0] ? place ? x : NULL : x2(&q->mem, "at", place, x->arg[1]);
     }
-    return index_alike(q, lin_of(&q->axes[0].space, x, q->axes[0].at), at) ? x : merged(q, x, y);
+    return index_alike(q, affine_of(&q->axes[0].space, x, q->axes[0].at), at) ? x : merged(q, x, y);
 }
 
 static bool all_positive(const node *n)

@@ -79,15 +79,15 @@ bool layout_is_rows(const layout *y, const type *t)
     return layout_same(y, &rows);
 }
 
-const lin *layout_offset(space *s, const layout *y, const lin *const *subscript)
+const affine *layout_offset(space *s, const layout *y, const affine *const *subscript)
 {
-    const lin *sum = lin_const(s, 0), *left[MAX_RANK] = {0};
+    const affine *sum = affine_const(s, 0), *left[MAX_RANK] = {0};
     for (int i = 0; i < y->n; i++) {
         const digit *g = &y->digit[i];
-        const lin *a = left[g->dim] ? left[g->dim] : subscript[g->dim];
-        sum = lin_add(s, sum, lin_div(s, a, g->step), g->stride);
+        const affine *a = left[g->dim] ? left[g->dim] : subscript[g->dim];
+        sum = affine_add(s, sum, affine_div(s, a, g->step), g->stride);
         /* Steps need not divide each other: of what is left, not of the subscript */
-        left[g->dim] = lin_mod(s, a, g->step);
+        left[g->dim] = affine_mod(s, a, g->step);
     }
     return sum;
 }

@@ -29,8 +29,8 @@ bool layout_seal(layout *y, const type *t);
  * "n/tile" stands for, 0 for nothing; NULL: for nothing anywhere. */
 bool layout_parse(layout *y, const type *t, const char *const *letter, const int64_t *tile, const char *source, err *e);
 void layout_print(text *t, const layout *y, const char *const *letter);
-const lin *layout_offset(space *s, const layout *y, const lin *const *subscript); /* in elements */
-int64_t layout_place(const layout *y, const int64_t *subscript);                  /* the same of numbers */
+const affine *layout_offset(space *s, const layout *y, const affine *const *subscript); /* in elements */
+int64_t layout_place(const layout *y, const int64_t *subscript);                        /* the same of numbers */
 /* Copies a row-major tensor into the layout (padding zeroed), or part `part` of `parts` of its outermost digit. */
 void layout_pack(const layout *y, const type *t, void *to, const void *from, int part, int parts);
 #endif

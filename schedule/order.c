@@ -37,19 +37,19 @@ static bool linear(const plan *p, const stage *s, const layout *y, const expr *c
 {
     arena mem = {0};
     space sp = {.mem = &mem};
-    const lin *axis[MAX_AXIS], *at[MAX_RANK];
+    const affine *axis[MAX_AXIS], *at[MAX_RANK];
     bool ok = true;
     for (int i = 0; i < s->n_axis; i++) {
         const int64_t last = s->extent[i] > 0 ? s->extent[i] - 1 : 0, block = stage_block(p, s, i);
-        axis[i] = lin_var(&sp, var_add(&sp, "", 0, block > 1 && block <= last ? block - 1 : last));
+        axis[i] = affine_var(&sp, var_add(&sp, "", 0, block > 1 && block <= last ? block - 1 : last));
         if (block > 1 && block <= last)
-            axis[i] = lin_add(&sp, axis[i], lin_var(&sp, var_add(&sp, "", 0, last / block)), block);
+            axis[i] = affine_add(&sp, axis[i], affine_var(&sp, var_add(&sp, "", 0, last / block)), block);
     }
     for (int i = 0; i < rank; i++)
-        at[i] = lin_of(&sp, sub[i], axis);
-    const lin *sum = layout_offset(&sp, y, at);
+        at[i] = affine_of(&sp, sub[i], axis);
+    const affine *sum = layout_offset(&sp, y, at);
     for (int i = 0; ok && i < sum->n; i++)
-        ok = sum->t[i].a->kind != A_DIV || !lin_has_axis(sum->t[i].a->of);
+        ok = sum->t[i].a->kind != A_DIV || !affine_has_axis(sum->t[i].a->of);
     arena_free(&mem);
     return ok;
 }

@@ -6,18 +6,18 @@
 #include <string.h>
 
 typedef struct reach { /* where a load or store is: a form over the stage's axes */
-    const lin *at;
+    const affine *at;
     int var[MAX_AXIS];
 } reach;
 
 static reach reach_of(space *sp, const stage *s, const layout *y, const expr *const *sub, int rank)
 {
-    const lin *axis[MAX_AXIS], *at[MAX_RANK];
+    const affine *axis[MAX_AXIS], *at[MAX_RANK];
     reach r;
     for (int a = 0; a < s->n_axis; a++)
-        axis[a] = lin_var(sp, r.var[a] = var_add(sp, "", 0, s->extent[a] > 0 ? s->extent[a] - 1 : 0));
+        axis[a] = affine_var(sp, r.var[a] = var_add(sp, "", 0, s->extent[a] > 0 ? s->extent[a] - 1 : 0));
     for (int i = 0; i < rank; i++)
-        at[i] = lin_of(sp, sub[i], axis);
+        at[i] = affine_of(sp, sub[i], axis);
     r.at = layout_offset(sp, y, at);
     return r;
 }
@@ -32,12 +32,12 @@ static bool same_place(const plan *p, const stage *s, const expr *load)
     arena mem = {0};
     space sp = {.mem = &mem};
     const reach w = store_of(&sp, p, s);
-    const lin *axis[MAX_AXIS], *at[MAX_RANK];
+    const affine *axis[MAX_AXIS], *at[MAX_RANK];
     for (int a = 0; a < s->n_axis; a++)
-        axis[a] = lin_var(&sp, w.var[a]);
+        axis[a] = affine_var(&sp, w.var[a]);
     for (int i = 0; i < load->n; i++)
-        at[i] = lin_of(&sp, load->arg[i], axis);
-    const bool same = lin_same(w.at, layout_offset(&sp, &p->buffer[load->from->id].layout, at));
+        at[i] = affine_of(&sp, load->arg[i], axis);
+    const bool same = affine_same(w.at, layout_offset(&sp, &p->buffer[load->from->id].layout, at));
     arena_free(&mem);
     return same;
 }
@@ -50,17 +50,17 @@ static bool same_slice(const plan *p, const stage *s, const stage *reader, const
     space sp = {.mem = &mem};
     const reach w = store_of(&sp, p, s),
                 r = reach_of(&sp, reader, &p->buffer[load->from->id].layout, load->arg, load->n);
-    bool within = lin_pure(w.at) && lin_pure(r.at) && w.at->c == r.at->c;
+    bool within = affine_pure(w.at) && affine_pure(r.at) && w.at->c == r.at->c;
     uint32_t used = 0;
     for (int a = 0; within && a < reader->n_axis; a++) {
-        const int64_t c = lin_coef(r.at, r.var[a]);
+        const int64_t c = affine_coef(r.at, r.var[a]);
         if (a < s->n_shared) {
-            within = c == lin_coef(w.at, w.var[a]);
+            within = c == affine_coef(w.at, w.var[a]);
             continue;
         }
         int o = s->n_shared;
         while (c && o < s->n_axis &&
-               (used >> o & 1 || lin_coef(w.at, w.var[o]) != c || s->extent[o] < reader->extent[a]))
+               (used >> o & 1 || affine_coef(w.at, w.var[o]) != c || s->extent[o] < reader->extent[a]))
             o++;
         within = !c || o < s->n_axis;
         used |= c ? 1u << o : 0;

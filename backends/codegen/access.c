@@ -21,7 +21,7 @@ int64_t place_grain(const emitter *m, int load)
 }
 
 /* Raises low and lowers high to what a condition says of a: 0 <= place bounds a by what it lies beside place. */
-static void bounds_under(emitter *m, const expr *condition, const lin *a, const lin *const *axis, int64_t *low,
+static void bounds_under(emitter *m, const expr *condition, const affine *a, const affine *const *axis, int64_t *low,
                          int64_t *high)
 {
     split c;
@@ -31,7 +31,7 @@ static void bounds_under(emitter *m, const expr *condition, const lin *a, const 
             bounds_under(m, condition->arg[i], a, axis, low, high);
     if (!bounds_read(condition, &c))
         return;
-    lin_bounds(&m->sp, lin_add(&m->sp, a, lin_of(&m->sp, c.place, axis), -1), &least, &most);
+    affine_bounds(&m->sp, affine_add(&m->sp, a, affine_of(&m->sp, c.place, axis), -1), &least, &most);
     if (c.low && least != INT64_MIN && int_add(c.bound, least, &sum) && sum > *low)
         *low = sum;
     if (!c.low && most != INT64_MAX && int_add(c.bound - 1, most, &sum) && sum < *high)
@@ -39,10 +39,10 @@ static void bounds_under(emitter *m, const expr *condition, const lin *a, const 
 }
 
 /* Another condition may be around that of a copy, which then is asked for what nobody reads. */
-static bool within(emitter *m, const lin *a, int64_t extent, const lin *const *axis)
+static bool within(emitter *m, const affine *a, int64_t extent, const affine *const *axis)
 {
     int64_t low, high;
-    lin_bounds(&m->sp, a, &low, &high);
+    affine_bounds(&m->sp, a, &low, &high);
     if (m->copy.under)
         bounds_under(m, m->copy.under, a, axis, &low, &high);
     return low >= 0 && high < extent;
@@ -57,58 +57,59 @@ const expr *checked_place(emitter *m, const expr *at, int64_t extent)
 
 /* Subscripts of a load; one that is not linear is checked against its dimension when it runs. A copy also takes what a
  * condition keeps the tile from reading (padding, the other part of a concat): there it reads the nearest element. */
-static void subscripts(emitter *m, const expr *load, const lin *const *axis, const lin **out)
+static void subscripts(emitter *m, const expr *load, const affine *const *axis, const affine **out)
 {
     for (int i = 0; i < load->n; i++) {
-        out[i] = lin_of(&m->sp, load->arg[i], axis);
+        out[i] = affine_of(&m->sp, load->arg[i], axis);
         const int64_t extent = load->from->type.dim[i];
         const bool told = x_count(load->arg[i], X_LOAD) > 0; /* by data; all else is inside wherever it is read */
         if (m->copy.on && !told && !within(m, out[i], extent, axis)) {
             const expr *below = x2(m->mem, "min", load->arg[i], x_whole(m->mem, extent - 1));
-            out[i] = lin_of(&m->sp, x2(m->mem, "max", below, x_whole(m->mem, 0)), axis);
-        } else if (lin_has_expr(out[i])) {
+            out[i] = affine_of(&m->sp, x2(m->mem, "max", below, x_whole(m->mem, 0)), axis);
+        } else if (affine_has_expr(out[i])) {
             const varying below = extents_of(m->p, load->from, i);
-            out[i] = lin_of(&m->sp, checked_place(m, varying_place(m, load->arg[i], &below), extent), axis);
+            out[i] = affine_of(&m->sp, checked_place(m, varying_place(m, load->arg[i], &below), extent), axis);
         }
     }
 }
 
 /* An axis counted from where the slice begins. Inside a tile that is part of where the tile starts, which
  * its pointer has. */
-static const lin *relative(emitter *m, const lin *axis, const lin *base)
+static const affine *relative(emitter *m, const affine *axis, const affine *base)
 {
-    return m->tile.made ? axis : lin_add(&m->sp, axis, base, -1);
+    return m->tile.made ? axis : affine_add(&m->sp, axis, base, -1);
 }
 
 /* In the slice that a stage of this kernel holds: shared axes count from where the shared loops stand, the
  * others from 0. */
-static const lin *slice_offset(emitter *m, const stage *from, const lin *const *sub, const lin *const *axis)
+static const affine *slice_offset(emitter *m, const stage *from, const affine *const *sub, const affine *const *axis)
 {
-    const lin *sum = lin_const(&m->sp, 0);
+    const affine *sum = affine_const(&m->sp, 0);
     kept y;
     kept_find(m->k, (int)(from - m->k->stage), &y);
     for (int d = from->node->type.rank; d-- > 0;)
         if (y.dim[d])
-            sum = lin_add(&m->sp, sum, lin_add(&m->sp, sub[d], lin_const(&m->sp, -from->low[d]), 1), y.dim[d]);
+            sum = affine_add(&m->sp, sum, affine_add(&m->sp, sub[d], affine_const(&m->sp, -from->low[d]), 1), y.dim[d]);
     for (int a = from->n_shared; a-- > 0;)
-        sum = lin_add(&m->sp, sum, relative(m, axis[a], m->stage.base[a]), y.axis[a]);
+        sum = affine_add(&m->sp, sum, relative(m, axis[a], m->stage.base[a]), y.axis[a]);
     return sum;
 }
 
 /* In elements, from where the operand, slice or copy begins. */
-const lin *source_offset(emitter *m, int load, const lin *const *axis)
+const affine *source_offset(emitter *m, int load, const affine *const *axis)
 {
     const expr *x = m->s->load[load];
     const source *q = &m->data.source[m->stage.at][load];
-    const lin *sub[MAX_RANK], *sum = lin_const(&m->sp, 0);
+    const affine *sub[MAX_RANK], *sum = affine_const(&m->sp, 0);
     if (q->from == FROM_RESULT)
         return store_offset(m, axis);
     if (q->from == FROM_COPY) {
         for (int a = 0; a < m->s->n_axis; a++)
             if (q->stride[a])
-                sum = lin_add(&m->sp, sum,
-                              q->inside ? lin_add(&m->sp, axis[a], q->base[a], -1) : relative(m, axis[a], q->base[a]),
-                              q->stride[a]);
+                sum = affine_add(&m->sp, sum,
+                                 q->inside ? affine_add(&m->sp, axis[a], q->base[a], -1)
+                                           : relative(m, axis[a], q->base[a]),
+                                 q->stride[a]);
         return sum;
     }
     subscripts(m, x, axis, sub);
@@ -117,22 +118,22 @@ const lin *source_offset(emitter *m, int load, const lin *const *axis)
     return layout_offset(&m->sp, m->data.operand[q->operand].layout, sub);
 }
 
-const lin *state_offset(emitter *m, const lin *const *axis)
+const affine *state_offset(emitter *m, const affine *const *axis)
 {
-    const lin *sub[MAX_RANK];
+    const affine *sub[MAX_RANK];
     for (int i = 0; i < m->s->node->type.rank; i++)
-        sub[i] = lin_of(&m->sp, m->s->store[i], axis);
+        sub[i] = affine_of(&m->sp, m->s->store[i], axis);
     return slice_offset(m, m->s, sub, axis);
 }
 
 /* In elements of the result's layout, or of its slice in scratch. */
-const lin *store_offset(emitter *m, const lin *const *axis)
+const affine *store_offset(emitter *m, const affine *const *axis)
 {
-    const lin *sub[MAX_RANK];
+    const affine *sub[MAX_RANK];
     for (int i = 0; i < m->s->node->type.rank; i++)
-        sub[i] = lin_of(&m->sp, m->s->store[i], axis);
+        sub[i] = affine_of(&m->sp, m->s->store[i], axis);
     if (m->s->n_piece)
-        sub[0] = lin_const(&m->sp, m->tile.piece);
+        sub[0] = affine_const(&m->sp, m->tile.piece);
     if (m->s->scratch)
         return slice_offset(m, m->s, sub, axis);
     return layout_offset(&m->sp, &m->p->buffer[m->s->node->id].layout, sub);

@@ -138,12 +138,12 @@ void boxes_begin(emitter *m, ring *r)
 static const char *place_along(emitter *m, const box_dim *d, int64_t more)
 {
     text at = {0};
-    const lin *sum = lin_const(&m->sp, d->at + more);
+    const affine *sum = affine_const(&m->sp, d->at + more);
     for (int a = 0; a < m->s->n_axis; a++)
         if (d->by[a])
-            sum = lin_add(&m->sp, sum, m->tile.plain[a], d->by[a]);
+            sum = affine_add(&m->sp, sum, m->tile.plain[a], d->by[a]);
     emit_passed(m, sum);
-    emit_lin(m, &at, sum);
+    emit_affine(m, &at, sum);
     return code_keep(&m->out.code, &at);
 }
 

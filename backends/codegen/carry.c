@@ -53,7 +53,7 @@ void carry_start(emitter *m)
 void carry_open(emitter *m)
 {
     text at = {0};
-    emit_lin(m, &at, m->shared.axis[m->s->value->axis]);
+    emit_affine(m, &at, m->shared.axis[m->s->value->axis]);
     const char *end = m->k->mask ? "limit - 1" : number_text(m, m->s->extent[m->s->value->axis] - 1);
     if (stage_keeps_last(m->s))
         code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->truth), "last",

@@ -31,7 +31,7 @@ static void name_counts(emitter *m, const nest *t)
     for (int l = 0; l <= m->chunks.core; l++)
         if (counted(m, l))
             code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), arena_format(m->mem, "trips%d", l),
-                     varying_trips(m, varies(m, t->loop[l].axis), lin_const(&m->sp, 0), t->loop[l].step));
+                     varying_trips(m, varies(m, t->loop[l].axis), affine_const(&m->sp, 0), t->loop[l].step));
 }
 
 /* Of the trips of loops from ... to, n if they are constants; NULL: that is what they are */

@@ -10,17 +10,17 @@
 static bool find_strides(emitter *m, int load, const int *order, int n, int64_t *stride)
 {
     space sp = {.mem = m->mem};
-    const lin *axis[MAX_AXIS], *sub[MAX_RANK];
+    const affine *axis[MAX_AXIS], *sub[MAX_RANK];
     const expr *x = m->s->load[load];
     int v[MAX_AXIS];
     for (int a = 0; a < m->s->n_axis; a++)
-        axis[a] = lin_var(&sp, v[a] = var_add(&sp, "", 0, 1 << 20));
+        axis[a] = affine_var(&sp, v[a] = var_add(&sp, "", 0, 1 << 20));
     for (int i = 0; i < x->n; i++)
-        sub[i] = lin_of(&sp, x->arg[i], axis);
-    const lin *at = layout_offset(&sp, m->data.operand[m->data.source[m->stage.at][load].operand].layout, sub);
+        sub[i] = affine_of(&sp, x->arg[i], axis);
+    const affine *at = layout_offset(&sp, m->data.operand[m->data.source[m->stage.at][load].operand].layout, sub);
     for (int i = 0; i < n; i++)
-        stride[order[i]] = lin_coef(at, v[order[i]]);
-    return lin_pure(at);
+        stride[order[i]] = affine_coef(at, v[order[i]]);
+    return affine_pure(at);
 }
 
 /* ---- the copy's statements ---- */
@@ -38,20 +38,20 @@ static void add_source(emitter *m, const copying *c, text *t) /* where the opera
     m->copy.on = false;
 }
 
-void copy_index(emitter *m, const source *q, const lin *at, text *t)
+void copy_index(emitter *m, const source *q, const affine *at, text *t)
 {
     text place = {0};
     if (!q->mask) {
-        emit_lin(m, t, at);
+        emit_affine(m, t, at);
         return;
     }
-    emit_lin(m, &place, at);
+    emit_affine(m, &place, at);
     form_write(t, m->out.uses, m->d, "swizzled($0, $1, $2, $3)",
                (const char *[]){place.s, number_text(m, q->shift), number_text(m, q->mask), number_text(m, q->piece)});
     text_free(&place);
 }
 
-const char *copy_into(emitter *m, const copying *c, const lin *at)
+const char *copy_into(emitter *m, const copying *c, const affine *at)
 {
     text to = {0};
     if (c->into)
@@ -88,7 +88,7 @@ void copy_element(emitter *m, const copying *c, text *value)
 }
 
 /* an element: to place `at` of the copy */
-static void copy_one(emitter *m, const copying *c, const lin *at)
+static void copy_one(emitter *m, const copying *c, const affine *at)
 {
     text value = {0};
     const char *to = copy_into(m, c, at);
@@ -110,7 +110,7 @@ static void copy_loop(emitter *m, const char *what, int a, stmt s)
     code_open(&m->out.code, s);
 }
 
-static void turn_rest(emitter *m, const copying *c, const lin *at) /* a block, element by element */
+static void turn_rest(emitter *m, const copying *c, const affine *at) /* a block, element by element */
 {
     const int axis[] = {c->slow, c->fast};
     for (int i = 0; i < 2; i++) {
@@ -127,13 +127,13 @@ static void turn_rest(emitter *m, const copying *c, const lin *at) /* a block, e
 static bool clamped(emitter *m, const copying *c) /* some subscript leaves its dimension, and is kept inside */
 {
     m->copy.on = true;
-    const bool pure = lin_pure(source_offset(m, c->load, m->here.axis));
+    const bool pure = affine_pure(source_offset(m, c->load, m->here.axis));
     m->copy.on = false;
     return !pure;
 }
 
 /* Whole blocks by what the dialect has for that. */
-static void turn_blocks(emitter *m, const copying *c, const lin *at)
+static void turn_blocks(emitter *m, const copying *c, const affine *at)
 {
     const turning *turn = &m->d->turn;
     const bool words = turn->side && ts_dtype_bytes(source_dtype(m, c->load)) == turn->bytes && c->even &&
@@ -152,7 +152,7 @@ static void turn_blocks(emitter *m, const copying *c, const lin *at)
              arena_format(m->mem, "block%d", c->fast));
     code_also(&m->out.code, arena_format(m->mem, "copy%d", c->slow), arena_format(m->mem, "block%d", c->slow));
     text_add(&to, "%s + ", copy_at(m, c));
-    emit_lin(m, &to, at);
+    emit_affine(m, &to, at);
     add_source(m, c, &from);
     form_write(
         &call, m->out.uses, m->d, turn->call,
@@ -167,7 +167,7 @@ static void turn_blocks(emitter *m, const copying *c, const lin *at)
 
 static void copy_loops(emitter *m, copying *c)
 {
-    const lin *was[MAX_AXIS], *at = lin_const(&m->sp, 0);
+    const affine *was[MAX_AXIS], *at = affine_const(&m->sp, 0);
     const int n = c->n;
     c->side = m->d->turn.side ? m->d->turn.side : BLOCK;
     c->fast = -1, c->slow = n ? c->order[n - 1] : -1;
@@ -185,8 +185,8 @@ static void copy_loops(emitter *m, copying *c)
             copy_loop(m, "block", a, (stmt){.step = c->side});
         else
             copy_loop(m, "copy", a, (stmt){.how = i == n - 1 ? IN_LANES : AS_IT_IS});
-        m->here.axis[a] = lin_add(&m->sp, m->here.axis[a], lin_var(&m->sp, v), 1);
-        at = lin_add(&m->sp, at, lin_var(&m->sp, v), c->to->stride[a]);
+        m->here.axis[a] = affine_add(&m->sp, m->here.axis[a], affine_var(&m->sp, v), 1);
+        at = affine_add(&m->sp, at, affine_var(&m->sp, v), c->to->stride[a]);
     }
     if (c->turn)
         turn_blocks(m, c, at);

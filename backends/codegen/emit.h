@@ -23,14 +23,14 @@ enum {
 typedef struct source {                                            /* where a load of a stage finds its element */
     enum { FROM_MEMORY, FROM_STAGE, FROM_COPY, FROM_RESULT } from; /* FROM_RESULT: where it is about to write */
     int operand;                                                   /* FROM_MEMORY */
-    int stage;                 /* FROM_STAGE: the earlier stage that holds it in scratch */
-    int64_t stride[MAX_AXIS];  /* FROM_COPY: scratch strides by axis of this stage; 0: not part of it */
-    const lin *base[MAX_AXIS]; /* FROM_COPY: the axes' values where the copy was made */
-    int64_t offset;            /* bytes in scratch, of a stage's slice or of a copy */
-    const char *slot;          /* FROM_COPY: the variable that says which of several slices it is; NULL: the only one */
-    int64_t bytes;             /* of one of them */
-    bool inside;               /* FROM_COPY: made within the tile */
-    int shift, mask, piece;    /* FROM_COPY: of slice */
+    int stage;                    /* FROM_STAGE: the earlier stage that holds it in scratch */
+    int64_t stride[MAX_AXIS];     /* FROM_COPY: scratch strides by axis of this stage; 0: not part of it */
+    const affine *base[MAX_AXIS]; /* FROM_COPY: the axes' values where the copy was made */
+    int64_t offset;               /* bytes in scratch, of a stage's slice or of a copy */
+    const char *slot;       /* FROM_COPY: the variable that says which of several slices it is; NULL: the only one */
+    int64_t bytes;          /* of one of them */
+    bool inside;            /* FROM_COPY: made within the tile */
+    int shift, mask, piece; /* FROM_COPY: of slice */
     int64_t block, apart;
 } source;
 
@@ -106,23 +106,23 @@ typedef struct data_used { /* what the kernel reads and writes, and what it hold
     int64_t room, besides; /* bytes of scratch that there are, 0: no limit; of these those that are not for slices */
 } data_used;
 
-typedef struct standing {      /* where the loops stand, axis by axis */
-    const lin *axis[MAX_AXIS]; /* its value */
-    int64_t cur[MAX_AXIS];     /* what it has left here: a constant */
+typedef struct standing {         /* where the loops stand, axis by axis */
+    const affine *axis[MAX_AXIS]; /* its value */
+    int64_t cur[MAX_AXIS];        /* what it has left here: a constant */
 } standing;
 
 typedef struct stage_state { /* of the stage that is being written */
     int at;                  /* its number */
     const expr *value;       /* what it computes, without guards that copies have taken over */
     const expr *fold;
-    int result;                /* the operand it writes, when not to scratch */
-    const lin *base[MAX_AXIS]; /* the part of each axis that the shared loops give */
-    bool outer_fold;           /* a folded loop outside the tile: partial sums wait in the result */
-    bool carries;              /* states wait for the next trip of the shared loops */
-    int lane;                  /* the tile's vector loop over a folded axis, or -1 */
-    uint32_t peeled;           /* axes whose loops outside the tile write first and last trips apart */
-    uint32_t known;            /* loops of a tile without a fold that are written out trip by trip */
-    bool guarded;              /* it reads on conditions */
+    int result;                   /* the operand it writes, when not to scratch */
+    const affine *base[MAX_AXIS]; /* the part of each axis that the shared loops give */
+    bool outer_fold;              /* a folded loop outside the tile: partial sums wait in the result */
+    bool carries;                 /* states wait for the next trip of the shared loops */
+    int lane;                     /* the tile's vector loop over a folded axis, or -1 */
+    uint32_t peeled;              /* axes whose loops outside the tile write first and last trips apart */
+    uint32_t known;               /* loops of a tile without a fold that are written out trip by trip */
+    bool guarded;                 /* it reads on conditions */
 } stage_state;
 
 typedef struct bounds { /* split.c: comparisons of the guard under the stage's fold */
@@ -140,7 +140,7 @@ typedef struct chunking { /* chunks.c */
 typedef struct later { /* a trip of a loop of the tile that is still to come */
     int axis;
     int64_t step, left; /* elements of all trips, where the last one has fewer than step; 0: all have step */
-    const lin *at;      /* its number */
+    const affine *at;   /* its number */
 } later;
 /* TAKEN: into registers, from which they are PUT later; BOXED: by the device itself */
 typedef enum moving { AT_ONCE, SENT, TAKEN, PUT, BOXED } moving;
@@ -189,19 +189,19 @@ typedef struct barriers_made { /* boxes.c: of a ring within loops of the tile, w
     int64_t at;                /* bytes in scratch */
 } barriers_made;
 
-typedef struct tile_state {      /* inside a tile function */
-    tile_made *made;             /* NULL outside */
-    const lin *origin[MAX_AXIS]; /* symbol of where the tile starts */
-    const lin *inner[MAX_AXIS];  /* the same plus its loops */
-    const lin *plain[MAX_AXIS];  /* the same with the axis passed in as a number: for guards and what is not linear */
-    uint32_t apart;              /* loops that are written out trip by trip */
-    bool clipped;                /* the tile that is called may meet the end of a varying axis that it sums up */
-    uint32_t tested;             /* such axes along which each element is asked whether it is there */
-    const expr *term;            /* what it folds: without what the loops' bounds settle */
-    const move_form *run;        /* neighbours of the result that are stored at once; NULL: each by itself */
-    const move_form *pair;       /* two runs of them, of two trips of the innermost loop; NULL: one by one */
-    int64_t trips;               /* of the loop that was opened last */
-    int piece;                   /* which piece of the states is stored: the result's first subscript */
+typedef struct tile_state {         /* inside a tile function */
+    tile_made *made;                /* NULL outside */
+    const affine *origin[MAX_AXIS]; /* symbol of where the tile starts */
+    const affine *inner[MAX_AXIS];  /* the same plus its loops */
+    const affine *plain[MAX_AXIS]; /* the same with the axis passed in as a number: for guards and what is not linear */
+    uint32_t apart;                /* loops that are written out trip by trip */
+    bool clipped;                  /* the tile that is called may meet the end of a varying axis that it sums up */
+    uint32_t tested;               /* such axes along which each element is asked whether it is there */
+    const expr *term;              /* what it folds: without what the loops' bounds settle */
+    const move_form *run;          /* neighbours of the result that are stored at once; NULL: each by itself */
+    const move_form *pair;         /* two runs of them, of two trips of the innermost loop; NULL: one by one */
+    int64_t trips;                 /* of the loop that was opened last */
+    int piece;                     /* which piece of the states is stored: the result's first subscript */
     vector_access vector;
     struct ring *sends; /* the slice to come of it is not on its way yet; NULL: it is, or there is none */
     barriers_made barriers;
@@ -241,9 +241,9 @@ typedef struct emitter {
 } emitter;
 
 /* access.c: offsets in elements within a load's source, and within the result's place. */
-const lin *source_offset(emitter *m, int load, const lin *const *axis);
-const lin *store_offset(emitter *m, const lin *const *axis);
-const lin *state_offset(emitter *m, const lin *const *axis); /* within the slice of each state */
+const affine *source_offset(emitter *m, int load, const affine *const *axis);
+const affine *store_offset(emitter *m, const affine *const *axis);
+const affine *state_offset(emitter *m, const affine *const *axis); /* within the slice of each state */
 const expr *checked_place(emitter *m, const expr *at,
                           int64_t extent); /* a subscript that the data says, checked once */
 dtype source_dtype(const emitter *m, int load);
@@ -251,7 +251,7 @@ int64_t place_grain(const emitter *m,
                     int load); /* elements at multiples of which the load's, or result's, memory begins */
 /* text.c: expressions and addresses as text, in the tile or outside. */
 writer emit_writer(emitter *m);
-void emit_lin(emitter *m, text *t, const lin *a);
+void emit_affine(emitter *m, text *t, const affine *a);
 /* For as long as the statements live */
 const char *number_text(const emitter *m, int64_t n);
 const char *pointer_type(const emitter *m, reach who, dtype d, bool written); /* "const float *" */
@@ -279,7 +279,7 @@ bool reads_on_condition(const expr *x);
 /* In a tile: a number on its own. It is read before all loops, where no condition stands in front of it: what is read
  * on a condition keeps a loop from becoming vectors. */
 bool emit_single(const emitter *m, int load);
-void emit_passed(emitter *m, const lin *a); /* in a tile: the axes whose numbers the text of a form will mention */
+void emit_passed(emitter *m, const affine *a); /* in a tile: the axes whose numbers the text of a form will mention */
 /* calls.c: in a tile, where one element of a loop over lanes is about to be written. What of x are functions that the
  * dialect has over lanes is computed for all of the loop first. */
 void calls_over_lanes(emitter *m, writer *w, const expr *x);
@@ -358,9 +358,9 @@ bool chunks_first(const emitter *m, int l); /* no loop around outer loop l walks
 const char *share_from(emitter *m, int64_t n, const char *count), *share_to(emitter *m, int64_t n, const char *count);
 void emit_range(emitter *m, int64_t n); /* low and high: the part's own of n elements; n < 0: the first part does all */
 /* plain.c: loops written as they are, for what no nest walks. */
-void plain_loop(emitter *m, int axis, const char *from, const char *to, bool simd);    /* opens it */
-void plain_end(emitter *m, int n);                                                     /* closes n loops */
-void plain_put(emitter *m, writer *w, const lin *place, const expr *x, bool combined); /* y[place] = x, or y (+) x */
+void plain_loop(emitter *m, int axis, const char *from, const char *to, bool simd);       /* opens it */
+void plain_end(emitter *m, int n);                                                        /* closes n loops */
+void plain_put(emitter *m, writer *w, const affine *place, const expr *x, bool combined); /* y[place] = x, or y (+) x */
 void emit_scan(emitter *m); /* scan.c: states carried along axes */
 /* scatter.c: the loops of a stage that stores where its indices say */
 void emit_scatter(emitter *m);
@@ -391,7 +391,7 @@ void mask_end(const emitter *m, text *t, int l, int64_t end); /* where, of trips
 void varying_begin(emitter *m); /* before all statements */
 bool varying_axis(const emitter *m, int axis);
 /* Steps that an axis has from `at` on, begun ones counted */
-const char *varying_trips(emitter *m, const varying *v, const lin *at, int64_t step);
+const char *varying_trips(emitter *m, const varying *v, const affine *at, int64_t step);
 const char *varying_full(emitter *m); /* at a call: the condition under which the tile has all of its elements */
 /* Of a tile of sums, or of half of it: what half of that has of a varying axis of the result, as whole vectors; 0:
  * there is none. */
@@ -409,8 +409,8 @@ const expr *varying_step(emitter *m, const expr *x, int k); /* of state k */
 const expr *varying_inside(emitter *m, const expr *x);
 /* A subscript that data say, of a dimension that is `below` */
 const expr *varying_place(emitter *m, const expr *x, const varying *below);
-void varying_name(emitter *m, text *t, int v); /* of an extent in expressions */
-void varying_used(emitter *m, const lin *a);   /* an index is written that may mention extents */
+void varying_name(emitter *m, text *t, int v);  /* of an extent in expressions */
+void varying_used(emitter *m, const affine *a); /* an index is written that may mention extents */
 void varying_parameters(const emitter *m, const tile_made *f, text *t);
 void varying_arguments(emitter *m, const tile_made *f, text *t);
 /* partial.c: choices that are known in a tile. */
@@ -420,8 +420,8 @@ const expr *partial_value(emitter *m); /* in the tile: what it computes here */
 void copy_enter(emitter *m, int stage, bool shared, int loop);
 void copy_leave(emitter *m, int loop);                        /* a shared one: its operands are in memory alone again */
 void copy_element(emitter *m, const copying *c, text *value); /* the operand's, as memory has it */
-void copy_index(emitter *m, const source *q, const lin *at, text *t); /* where element `at` of the copy lies */
-const char *copy_into(emitter *m, const copying *c, const lin *at);
+void copy_index(emitter *m, const source *q, const affine *at, text *t); /* where element `at` of the copy lies */
+const char *copy_into(emitter *m, const copying *c, const affine *at);
 const expr *copy_value(emitter *m, const stage *s); /* a padded operand that is copied has its zeros there */
 /* idiom.c: with functions that stand for several of x's. To be written as it is: they are in no table. */
 const expr *with_idioms(emitter *m, const expr *x);

@@ -85,18 +85,18 @@ void fragment_find(emitter *m, const matrix_form *f, const unit_loops *u, int i,
 }
 
 /* Where the lane's row is, its loops of the tile as they stand */
-static const lin *place_of(emitter *m, const fragment *q)
+static const affine *place_of(emitter *m, const fragment *q)
 {
-    const lin *axis[MAX_AXIS];
+    const affine *axis[MAX_AXIS];
     const int piece = lanes_of(q)->piece;
     memcpy(axis, m->tile.inner, sizeof axis);
-    axis[q->axis] = lin_add(&m->sp, axis[q->axis], q->line, q->across ? piece : 1);
-    axis[q->folded] = lin_add(&m->sp, axis[q->folded], q->deep, q->across ? 1 : piece);
-    const lin *at = source_offset(m, q->load, axis);
+    axis[q->axis] = affine_add(&m->sp, axis[q->axis], q->line, q->across ? piece : 1);
+    axis[q->folded] = affine_add(&m->sp, axis[q->folded], q->deep, q->across ? 1 : piece);
+    const affine *at = source_offset(m, q->load, axis);
     if (!q->handed)
         return at;
-    const lin *start = source_offset(m, q->load, m->tile.origin);
-    return lin_add(&m->sp, lin_add(&m->sp, at, start, -1), lin_const(&m->sp, 1), start->c);
+    const affine *start = source_offset(m, q->load, m->tile.origin);
+    return affine_add(&m->sp, affine_add(&m->sp, at, start, -1), affine_const(&m->sp, 1), start->c);
 }
 
 void fragment_start(emitter *m, fragment *q)
@@ -106,15 +106,15 @@ void fragment_start(emitter *m, fragment *q)
     text at = {0}, from = {0};
     const fragment_lanes *lanes = lanes_of(q);
     const int lines = LINES / (q->across ? lanes->piece : 1), deep = LINES / (q->across ? 1 : lanes->piece);
-    q->line = strcmp(lanes->line, "0") ? lin_var(&m->sp, var_add(&m->sp, numbered(m, "line", q), 0, lines - 1))
-                                       : lin_const(&m->sp, 0);
-    q->deep = lin_var(&m->sp, var_add(&m->sp, numbered(m, "deep", q), 0, deep - 1));
+    q->line = strcmp(lanes->line, "0") ? affine_var(&m->sp, var_add(&m->sp, numbered(m, "line", q), 0, lines - 1))
+                                       : affine_const(&m->sp, 0);
+    q->deep = affine_var(&m->sp, var_add(&m->sp, numbered(m, "deep", q), 0, deep - 1));
     q->start = place_of(m, q);
     text_add(&at, "%lld * ", (long long)size_of(m, q));
     if (source_of(m, q)->mask)
         copy_index(m, source_of(m, q), q->start, &at);
     else
-        text_add(&at, "("), emit_lin(m, &at, q->start), text_add(&at, ")");
+        text_add(&at, "("), emit_affine(m, &at, q->start), text_add(&at, ")");
     code_let(&m->out.code, natural, numbered(m, "at", q), at.s);
     form_write(
         &from, m->out.uses, m->d, m->d->address,
@@ -125,7 +125,7 @@ void fragment_start(emitter *m, fragment *q)
 
 /* ---- its places ---- */
 /* Bits below `most`, a power of two, that a sum of terms, none below 0, can have; -1: not known */
-static int64_t bits_of(const emitter *m, const lin *a, int64_t most)
+static int64_t bits_of(const emitter *m, const affine *a, int64_t most)
 {
     int64_t bits = a->c % most;
     for (int i = 0; i < a->n; i++) {
@@ -133,7 +133,7 @@ static int64_t bits_of(const emitter *m, const lin *a, int64_t most)
         int64_t low, high, all = 1;
         if (coef % most == 0)
             continue;
-        lin_range(&m->sp, &(lin){.n = 1, .t = &a->t[i]}, &low, &high);
+        affine_range(&m->sp, &(affine){.n = 1, .t = &a->t[i]}, &low, &high);
         if (a->t[i].a->kind != A_VAR || coef & (coef - 1) || low < 0)
             return -1;
         while (all <= high / coef)
@@ -153,8 +153,8 @@ static int64_t put_address(emitter *m, const fragment *q, text *t)
 {
     const source *from = source_of(m, q);
     const int64_t period = (INT64_C(1) << from->shift) * (from->mask + 1), size = size_of(m, q);
-    const lin *place = place_of(m, q), *more = lin_add(&m->sp, place, q->start, -1),
-              *rest = lin_add(&m->sp, more, lin_const(&m->sp, 1), -more->c);
+    const affine *place = place_of(m, q), *more = affine_add(&m->sp, place, q->start, -1),
+                 *rest = affine_add(&m->sp, more, affine_const(&m->sp, 1), -more->c);
     const int64_t low = from->mask ? more->c % period : 0, own = bits_of(m, q->start, period);
     bool whole = more->c >= 0 && (!from->mask || (own >= 0 && !(own & low)));
     for (int i = 0; i < rest->n; i++)
@@ -167,7 +167,7 @@ static int64_t put_address(emitter *m, const fragment *q, text *t)
     const long long mixed = size * (low ^ (low >> from->shift & from->mask) * from->piece);
     text_add(t, mixed ? "(at%d ^ %lld)" : "at%d", q->load, mixed);
     if (rest->n)
-        text_add(t, " + "), emit_lin(m, t, lin_scale(&m->sp, rest, size));
+        text_add(t, " + "), emit_affine(m, t, affine_scale(&m->sp, rest, size));
     return (more->c - low) * size;
 }
 
@@ -190,9 +190,9 @@ static void take_trips(emitter *m, const fragment *q, int l, const char *subscri
         return;
     }
     const loop *p = &m->s->nest.loop[l];
-    const lin *inner = m->tile.inner[p->axis], *plain = m->tile.plain[p->axis];
+    const affine *inner = m->tile.inner[p->axis], *plain = m->tile.plain[p->axis];
     for (int64_t i = 0; i < loop_trips(p); i += l == q->pair ? 2 : 1) {
-        matrix_step(m, p->axis, lin_const(&m->sp, i), p->step);
+        matrix_step(m, p->axis, affine_const(&m->sp, i), p->step);
         take_trips(m, q, l + 1, arena_format(m->mem, "%s[%lld]", subscripts, (long long)i));
         m->tile.inner[p->axis] = inner, m->tile.plain[p->axis] = plain;
     }

@@ -13,8 +13,8 @@ typedef struct fragment { /* of an operand */
     bool across;            /* pieces lie along its own axis */
     bool handed;            /* an earlier stage computed it: it lies where the tile's pointer says; else in a slice */
     char name[16];
-    const lin *line, *deep; /* the lane's own row of it, in pieces where these lie along it */
-    const lin *start;       /* the lane's place for the first of them */
+    const affine *line, *deep; /* the lane's own row of it, in pieces where these lie along it */
+    const affine *start;       /* the lane's place for the first of them */
 } fragment;
 /* Fills in operand i; names the lane's row. Then, where the lane's place is known, names that and the slice's. */
 void fragment_find(emitter *m, const matrix_form *f, const unit_loops *u, int i, fragment *q);
@@ -25,7 +25,7 @@ bool fragment_trips(const emitter *m, int l, uint32_t axes); /* loop l is writte
 void fragment_subscripts(const emitter *m, const fragment *q, bool counts, text *t);
 /* matrix.c */
 void matrix_name(emitter *m, const char *name, const char *form, const char *number);
-void matrix_step(emitter *m, int axis, const lin *by, int64_t times);
+void matrix_step(emitter *m, int axis, const affine *by, int64_t times);
 int matrix_trips(emitter *m); /* opens loops over all trips of the result in registers: how many loops */
 /* For each trip of folded loops in registers, one after the other: places are numbers then */
 void matrix_folds(emitter *m, void (*each)(emitter *m, const void *user), const void *user);

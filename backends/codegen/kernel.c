@@ -54,7 +54,7 @@ static void find_sources(emitter *m)
 
 /* ---- loops outside the tile ---- */
 typedef struct place {
-    const lin *axis[MAX_AXIS];
+    const affine *axis[MAX_AXIS];
     int64_t cur[MAX_AXIS];
     source source[MAX_LOADS];
     int64_t scratch;
@@ -195,8 +195,8 @@ static bool enter(emitter *m, const nest *t, int l, const cut *c)
             name_trip(m, n, c);
     }
     const int v = var_add(&m->sp, n, c->first, c->first + c->trips - 1);
-    const lin *at = core && c->trips == 1 && !c->rest ? lin_const(&m->sp, 0) : lin_var(&m->sp, v);
-    m->here.axis[q->axis] = lin_add(&m->sp, m->here.axis[q->axis], at, q->step);
+    const affine *at = core && c->trips == 1 && !c->rest ? affine_const(&m->sp, 0) : affine_var(&m->sp, v);
+    m->here.axis[q->axis] = affine_add(&m->sp, m->here.axis[q->axis], at, q->step);
     m->here.cur[q->axis] = c->left;
     return opened;
 }
@@ -297,7 +297,7 @@ static void write_stage(emitter *m, int i)
     partial_find(m);
     for (int a = 0; a < s->n_axis; a++) {
         m->here.axis[a] = m->stage.base[a] = a < s->n_shared && m->k->n_stage > 1 ? m->shared.axis[a]
-                                                                                  : lin_const(&m->sp, 0);
+                                                                                  : affine_const(&m->sp, 0);
         m->here.cur[a] = a < s->n_shared && m->k->n_stage > 1 ? m->shared.cur[a] : s->extent[a];
     }
     for (int l = 0; l < s->nest.n; l++) {
@@ -344,7 +344,7 @@ static void staged_at(emitter *m, int l) /* operands of any stage staged at a sh
     for (int i = 0; i < m->k->n_stage; i++) {
         m->stage.at = i, m->s = &m->k->stage[i], m->stage.result = written_by(m, m->s);
         for (int a = 0; a < m->s->n_axis; a++) {
-            m->here.axis[a] = a < m->s->n_shared ? m->shared.axis[a] : lin_const(&m->sp, 0);
+            m->here.axis[a] = a < m->s->n_shared ? m->shared.axis[a] : affine_const(&m->sp, 0);
             m->here.cur[a] = a < m->s->n_shared ? m->shared.cur[a] : m->s->extent[a];
         }
         prefetch_enter(m, true, l);
@@ -370,7 +370,7 @@ static void walk_shared(emitter *m, int l)
     if (q->axis == kernel_carried(m->k))
         carry_start(m);
     for (int i = 0; i < n; i++) {
-        const lin *axis = m->shared.axis[q->axis];
+        const affine *axis = m->shared.axis[q->axis];
         const int64_t cur = m->shared.cur[q->axis], scratch = m->data.scratch;
         const int n_var = m->sp.n;
         memcpy(m->here.axis, m->shared.axis, sizeof m->here.axis),
@@ -399,7 +399,7 @@ void kernel_statements(emitter *m)
     lanes_fit(m);
     held_give(m);
     for (int a = 0; a < MAX_AXIS; a++) {
-        m->shared.axis[a] = lin_const(&m->sp, 0);
+        m->shared.axis[a] = affine_const(&m->sp, 0);
         m->shared.cur[a] = a < k->n_shared ? k->stage[k->main].extent[a] : 1;
     }
     m->out.code = code_begin(m->mem);

@@ -11,7 +11,7 @@ static void name_limit(emitter *m, const mask_skip *y, int rows)
     code_add(&m->out.code, (stmt){.kind = S_TABLE, .name = "count", .value = text_str(&line)});
     text_free(&line);
     text_add(&line, "count[");
-    emit_lin(m, &line, lin_div(&m->sp, m->shared.axis[rows], y->rows));
+    emit_affine(m, &line, affine_div(&m->sp, m->shared.axis[rows], y->rows));
     text_add(&line, "]");
     code_let(&m->out.code, m->d->index, "limit", line.s);
     text_free(&line);
@@ -77,7 +77,7 @@ static void count_low(emitter *m, const mask_skip *y)
 static void check_carried(emitter *m, const mask_skip *y)
 {
     text at = {0};
-    emit_lin(m, &at, m->shared.axis[kernel_carried(m->k)]);
+    emit_affine(m, &at, m->shared.axis[kernel_carried(m->k)]);
     code_if(&m->out.code, arena_format(m->mem, "%s == limit - 1", text_str(&at)));
     count_low(m, y);
     code_open(&m->out.code, (stmt){.kind = S_IF, .tight = true, .value = "low"});

@@ -68,10 +68,10 @@ void matrix_name(emitter *m, const char *name, const char *form, const char *num
     text_free(&value);
 }
 
-void matrix_step(emitter *m, int axis, const lin *by, int64_t times)
+void matrix_step(emitter *m, int axis, const affine *by, int64_t times)
 {
-    m->tile.inner[axis] = lin_add(&m->sp, m->tile.inner[axis], by, times);
-    m->tile.plain[axis] = lin_add(&m->sp, m->tile.plain[axis], by, times);
+    m->tile.inner[axis] = affine_add(&m->sp, m->tile.inner[axis], by, times);
+    m->tile.plain[axis] = affine_add(&m->sp, m->tile.plain[axis], by, times);
 }
 
 /* ---- what is written ---- */
@@ -84,7 +84,7 @@ static void place_sum(emitter *m, const unit_loops *u, const matrix_form *f)
         const int64_t have = m->here.cur[q->axis];
         matrix_name(m, name, i ? f->held->column : f->held->row, "part");
         matrix_step(m, q->axis,
-                    lin_var(&m->sp, var_add(&m->sp, name, 0, (have < u->trips[i] ? have : u->trips[i]) - 1)), 1);
+                    affine_var(&m->sp, var_add(&m->sp, name, 0, (have < u->trips[i] ? have : u->trips[i]) - 1)), 1);
         if (have < u->trips[i])
             text_add(&test, "%s%s < %lld", test.length ? " && " : "", name, (long long)have);
         m->here.cur[q->axis] = 1;
@@ -105,19 +105,19 @@ static const move_form *move_of(const emitter *m, int bytes)
 }
 
 /* Where the first sum of a lane is in the result, if the second one is its neighbour; else NULL. */
-static const lin *first_of_run(emitter *m, const unit_loops *u)
+static const affine *first_of_run(emitter *m, const unit_loops *u)
 {
     const int row = m->s->nest.loop[u->loop[0]].axis, axis = m->s->nest.loop[u->loop[1]].axis;
-    const lin *place[MAX_AXIS];
+    const affine *place[MAX_AXIS];
     memcpy(place, m->tile.inner, sizeof place);
-    place[row] = lin_add(&m->sp, place[row], lin_var(&m->sp, var_add(&m->sp, "row", 0, u->trips[0] - 1)), 1);
-    const lin *at = store_offset(m, place);
-    place[axis] = lin_add(&m->sp, place[axis], lin_const(&m->sp, 1), 1);
-    const lin *apart = lin_add(&m->sp, store_offset(m, place), at, -1);
+    place[row] = affine_add(&m->sp, place[row], affine_var(&m->sp, var_add(&m->sp, "row", 0, u->trips[0] - 1)), 1);
+    const affine *at = store_offset(m, place);
+    place[axis] = affine_add(&m->sp, place[axis], affine_const(&m->sp, 1), 1);
+    const affine *apart = affine_add(&m->sp, store_offset(m, place), at, -1);
     return apart->n || apart->c != 1 ? NULL : at;
 }
 
-static bool multiple_of(const lin *at, int64_t n)
+static bool multiple_of(const affine *at, int64_t n)
 {
     bool all = at->c % n == 0;
     for (int i = 0; i < at->n && all; i++)
@@ -151,7 +151,7 @@ static void find_run(emitter *m, const unit_loops *u, const matrix_form *f)
     const int bytes = f->held->run * ts_dtype_bytes(stored_as(m->p, m->s->node)), n_var = m->sp.n;
     const bool whole = f->held->run > 1 && !m->stage.outer_fold &&
                        m->here.cur[m->s->nest.loop[u->loop[1]].axis] >= u->trips[1];
-    const lin *at = whole ? first_of_run(m, u) : NULL;
+    const affine *at = whole ? first_of_run(m, u) : NULL;
     m->tile.run = at && multiple_of(at, f->held->run) ? move_of(m, bytes) : NULL;
     const bool rows = m->here.cur[m->s->nest.loop[u->loop[0]].axis] >= u->trips[0]; /* all lanes of a warp come there */
     const bool two = f->held->across ? f->sums / f->held->run % (2 * f->held->across) == 0
@@ -302,7 +302,7 @@ static void take_lanes(emitter *m) /* which trips of the loops over warps are th
         snprintf(name, sizeof name, "%s_%d", m->s->letter[q->axis], l);
         if (q->role->group)
             lanes_lane(m),
-                matrix_step(m, q->axis, lin_var(&m->sp, var_add(&m->sp, name, 0, loop_trips(q) - 1)), q->step);
+                matrix_step(m, q->axis, affine_var(&m->sp, var_add(&m->sp, name, 0, loop_trips(q) - 1)), q->step);
     }
 }
 
@@ -320,9 +320,9 @@ static void fold_trips(emitter *m, const folding *f, int l)
         return;
     }
     const loop *p = &m->s->nest.loop[l];
-    const lin *inner = m->tile.inner[p->axis], *plain = m->tile.plain[p->axis];
+    const affine *inner = m->tile.inner[p->axis], *plain = m->tile.plain[p->axis];
     for (int64_t i = 0; i < (m->here.cur[p->axis] + p->step - 1) / p->step; i++) {
-        matrix_step(m, p->axis, lin_const(&m->sp, i), p->step);
+        matrix_step(m, p->axis, affine_const(&m->sp, i), p->step);
         fold_trips(m, f, l + 1);
         m->tile.inner[p->axis] = inner, m->tile.plain[p->axis] = plain;
     }
@@ -349,7 +349,7 @@ void matrix_body(emitter *m)
 {
     unit_loops u;
     const matrix_form *f;
-    const lin *inner[MAX_AXIS], *plain[MAX_AXIS];
+    const affine *inner[MAX_AXIS], *plain[MAX_AXIS];
     const int n_var = m->sp.n;
     const bool some = nest_group(m->s) < m->group;
     if (!matrix_of(m, &u, &f) || !f)

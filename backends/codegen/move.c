@@ -6,7 +6,7 @@
 #include <string.h>
 
 typedef struct standing_axes {
-    const lin *here[MAX_AXIS], *inner[MAX_AXIS], *plain[MAX_AXIS];
+    const affine *here[MAX_AXIS], *inner[MAX_AXIS], *plain[MAX_AXIS];
 } standing_axes;
 
 static void save(const emitter *m, standing_axes *s)
@@ -21,13 +21,13 @@ static void restore(emitter *m, const standing_axes *s)
         memcpy(m->tile.plain, s->plain, sizeof s->plain);
 }
 
-static void advance(emitter *m, int a, const lin *by)
+static void advance(emitter *m, int a, const affine *by)
 {
     if (m->tile.made) {
-        m->tile.inner[a] = lin_add(&m->sp, m->tile.inner[a], by, 1);
-        m->tile.plain[a] = lin_add(&m->sp, m->tile.plain[a], by, 1);
+        m->tile.inner[a] = affine_add(&m->sp, m->tile.inner[a], by, 1);
+        m->tile.plain[a] = affine_add(&m->sp, m->tile.plain[a], by, 1);
     } else
-        m->here.axis[a] = lin_add(&m->sp, m->here.axis[a], by, 1);
+        m->here.axis[a] = affine_add(&m->sp, m->here.axis[a], by, 1);
 }
 
 /* ---- what it moves ---- */
@@ -80,24 +80,24 @@ static void find_lying(emitter *m, const copying *c, lying *out)
     save(m, &was);
     for (int i = 0; i < c->n; i++) {
         const int a = c->order[i];
-        advance(m, a, lin_var(&m->sp, v[a] = var_add(&m->sp, "", 0, along(m, c, a) - 1)));
+        advance(m, a, affine_var(&m->sp, v[a] = var_add(&m->sp, "", 0, along(m, c, a) - 1)));
         own.axes |= 1u << a;
     }
     own.last = m->sp.n;
     m->copy.on = true;
-    const lin *at = source_offset(m, c->load, m->tile.made ? m->tile.inner : m->here.axis);
+    const affine *at = source_offset(m, c->load, m->tile.made ? m->tile.inner : m->here.axis);
     m->copy.on = false;
     out->grain = int_gcd(at->c, place_grain(m, c->load));
     for (int i = 0; i < c->n; i++) {
         const int a = c->order[i];
-        out->stride[a] = lin_coef(at, v[a]);
-        out->run[a] = lin_run(at, is_own, &(owned){v[a], v[a] + 1, 1u << a});
+        out->stride[a] = affine_coef(at, v[a]);
+        out->run[a] = affine_run(at, is_own, &(owned){v[a], v[a] + 1, 1u << a});
     }
     for (int i = 0; i < at->n; i++) {
         const atom *q = at->t[i].a;
-        const lin one = {.n = 1, .t = &at->t[i]};
+        const affine one = {.n = 1, .t = &at->t[i]};
         if (q->kind != A_VAR)
-            out->even = out->even && !lin_uses(&one, is_own, &own);
+            out->even = out->even && !affine_uses(&one, is_own, &own);
         if (q->kind != A_VAR || !is_own(&own, q))
             out->grain = int_gcd(out->grain, at->t[i].coef);
     }
@@ -171,7 +171,7 @@ static void find_moved(emitter *m, const copying *c, moved *out)
 }
 
 /* ---- one piece ---- */
-static void put_limits(emitter *m, const copying *c, const lin *const *trip, text *t)
+static void put_limits(emitter *m, const copying *c, const affine *const *trip, text *t)
 {
     text_add(t, "%s", c->how == SENT && c->when ? c->when : "");
     for (int i = 0; i < c->n; i++) {
@@ -180,7 +180,7 @@ static void put_limits(emitter *m, const copying *c, const lin *const *trip, tex
         if (!more && along(m, c, a) <= there(m, a))
             continue;
         text_add(t, "%s", t->length ? " && " : "");
-        emit_lin(m, t, more ? lin_add(&m->sp, trip[a], c->later->at, c->later->step) : trip[a]);
+        emit_affine(m, t, more ? affine_add(&m->sp, trip[a], c->later->at, c->later->step) : trip[a]);
         text_add(t, " < %lld", (long long)(more ? c->later->left : there(m, a)));
     }
 }
@@ -191,7 +191,7 @@ static const char *held_name(const emitter *m, const copying *c)
 }
 
 /* Whole periods of a swizzle pass through it. */
-static void send_piece(emitter *m, const copying *c, const moved *how, const lin *at, const char *inside)
+static void send_piece(emitter *m, const copying *c, const moved *how, const affine *at, const char *inside)
 {
     const int64_t size = ts_dtype_bytes(source_dtype(m, c->load)),
                   period = (INT64_C(1) << c->to->shift) * (c->to->mask + 1), far = at->c / period * period;
@@ -200,7 +200,7 @@ static void send_piece(emitter *m, const copying *c, const moved *how, const lin
     copy_element(m, c, &from);
     m->copy.sent = false;
     text_add(&to, "%s + %lld * (", c->into, (long long)size);
-    copy_index(m, c->to, lin_add(&m->sp, at, lin_const(&m->sp, -far), 1), &to);
+    copy_index(m, c->to, affine_add(&m->sp, at, affine_const(&m->sp, -far), 1), &to);
     text_add(&to, ")");
     form_write(&line, m->out.uses, m->d, how->form->send,
                (const char *[]){to.s, arena_format(m->mem, "&%s", from.s), *inside ? inside : "1",
@@ -231,21 +231,21 @@ static void move_piece(emitter *m, const copying *c, const moved *how, const cha
     text_free(&from), text_free(&value), text_free(&line);
 }
 
-static void put_piece(emitter *m, const copying *c, const moved *how, const lin *left)
+static void put_piece(emitter *m, const copying *c, const moved *how, const affine *left)
 {
-    const lin *at = lin_const(&m->sp, 0), *trip[MAX_AXIS];
+    const affine *at = affine_const(&m->sp, 0), *trip[MAX_AXIS];
     text inside = {0};
     for (int i = c->n; i-- > 0;) {
         const int a = how->order[i];
         const int64_t width = i == c->n - 1 ? how->width : 1, extent = along(m, c, a) / width;
-        trip[a] = lin_scale(&m->sp, i ? lin_mod(&m->sp, left, extent) : left, width);
-        left = lin_div(&m->sp, left, extent);
+        trip[a] = affine_scale(&m->sp, i ? affine_mod(&m->sp, left, extent) : left, width);
+        left = affine_div(&m->sp, left, extent);
         advance(m, a, trip[a]);
         if (c->to->block && c->to->stride[a] == 1) { /* rows cut in columns */
-            at = lin_add(&m->sp, at, lin_mod(&m->sp, trip[a], c->to->block), 1);
-            at = lin_add(&m->sp, at, lin_div(&m->sp, trip[a], c->to->block), c->to->apart);
+            at = affine_add(&m->sp, at, affine_mod(&m->sp, trip[a], c->to->block), 1);
+            at = affine_add(&m->sp, at, affine_div(&m->sp, trip[a], c->to->block), c->to->apart);
         } else
-            at = lin_add(&m->sp, at, trip[a], c->to->stride[a]);
+            at = affine_add(&m->sp, at, trip[a], c->to->stride[a]);
     }
     put_limits(m, c, trip, &inside);
     if (c->how == SENT)
@@ -256,13 +256,13 @@ static void put_piece(emitter *m, const copying *c, const moved *how, const lin 
 }
 
 /* Turn by turn, of which those that all lanes have a piece for take no test */
-static void put_turn(emitter *m, const copying *c, const moved *how, const lin *turn, bool all)
+static void put_turn(emitter *m, const copying *c, const moved *how, const affine *turn, bool all)
 {
-    const lin *lane = lin_var(&m->sp, var_add(&m->sp, lanes_lane(m), 0, m->group - 1)),
-              *left = lin_add(&m->sp, lane, turn, m->group);
+    const affine *lane = affine_var(&m->sp, var_add(&m->sp, lanes_lane(m), 0, m->group - 1)),
+                 *left = affine_add(&m->sp, lane, turn, m->group);
     if (!all) {
         text test = {0};
-        emit_lin(m, &test, left);
+        emit_affine(m, &test, left);
         code_open(&m->out.code, (stmt){.kind = S_IF,
                                        .divergent = true,
                                        .value = arena_format(m->mem, "%s < %lld", test.s, (long long)how->all)});
@@ -291,7 +291,7 @@ static void put_turns(emitter *m, const copying *c, const moved *how)
     standing_axes was;
     save(m, &was);
     for (int64_t i = 0; numbers && i < how->turns; i++) {
-        put_turn(m, c, how, lin_const(&m->sp, i), (i + 1) * m->group <= how->all);
+        put_turn(m, c, how, affine_const(&m->sp, i), (i + 1) * m->group <= how->all);
         restore(m, &was);
     }
     if (numbers)
@@ -303,7 +303,7 @@ static void put_turns(emitter *m, const copying *c, const moved *how)
                                        .from = "0",
                                        .to = number_text(m, how->turns),
                                        .trips = written_out(c, how)});
-    put_turn(m, c, how, lin_var(&m->sp, var_add(&m->sp, "turn", 0, how->turns - 1)), how->all % m->group == 0);
+    put_turn(m, c, how, affine_var(&m->sp, var_add(&m->sp, "turn", 0, how->turns - 1)), how->all % m->group == 0);
     if (how->turns > 1)
         code_close(&m->out.code);
     restore(m, &was);

@@ -42,10 +42,11 @@ static const expr *truth(arena *mem, bool v)
 /* -1: not known; else whether a < b (or a <= b: less by `or_equal`), wherever the tile may start */
 static int compared(emitter *m, const expr *a, const expr *b, bool or_equal)
 {
-    const lin *const *const ways[] = {m->tile.inner, m->tile.plain};
+    const affine *const *const ways[] = {m->tile.inner, m->tile.plain};
     for (int i = 0; i < COUNT(ways); i++) {
         int64_t low, high;
-        lin_range(&m->sp, lin_add(&m->sp, lin_of(&m->sp, b, ways[i]), lin_of(&m->sp, a, ways[i]), -1), &low, &high);
+        affine_range(&m->sp, affine_add(&m->sp, affine_of(&m->sp, b, ways[i]), affine_of(&m->sp, a, ways[i]), -1), &low,
+                     &high);
         if (low != INT64_MIN && (low >= !or_equal || high < !or_equal))
             return low >= !or_equal;
     }

@@ -10,7 +10,7 @@ void plain_loop(emitter *m, int axis, const char *from, const char *to, bool lan
     snprintf(name, sizeof name, "%s_%d", m->s->letter[axis], axis);
     code_open(&m->out.code,
               (stmt){.kind = S_LOOP, .how = lanes ? IN_LANES : AS_IT_IS, .name = name, .from = from, .to = to});
-    m->here.axis[axis] = lin_var(&m->sp, var_add(&m->sp, name, 0, extent > 0 ? extent - 1 : 0));
+    m->here.axis[axis] = affine_var(&m->sp, var_add(&m->sp, name, 0, extent > 0 ? extent - 1 : 0));
 }
 
 void plain_end(emitter *m, int n)
@@ -19,13 +19,13 @@ void plain_end(emitter *m, int n)
         code_close(&m->out.code);
 }
 
-void plain_put(emitter *m, writer *w, const lin *place, const expr *x, bool combined)
+void plain_put(emitter *m, writer *w, const affine *place, const expr *x, bool combined)
 {
     const dtype d = stored_as(m->p, m->s->node);
     text y = {0}, value = {0}, old = {0}, sum = {0}, all = {0};
     const char *wrap = cstyle_store(m->mem, m->d, m->out.uses, d);
     text_add(&y, "%s[", m->data.operand[m->stage.result].name);
-    emit_lin(m, &y, place);
+    emit_affine(m, &y, place);
     text_add(&y, "]");
     cstyle_temporaries(w, &m->out.code, x);
     if (combined)

@@ -12,24 +12,24 @@
 
 enum { MOST_PIECES = 32 };
 
-static const lin *offset_under(emitter *m, int load, const lin *const *axis)
+static const affine *offset_under(emitter *m, int load, const affine *const *axis)
 {
     const stage *s = m->s;
     const bool result = load == RESULT;
     const expr *const *from = result ? s->store : s->load[load]->arg;
-    const lin *sub[MAX_RANK];
+    const affine *sub[MAX_RANK];
     for (int i = 0; i < (result ? s->node->type.rank : s->load[load]->n); i++)
-        sub[i] = lin_of(&m->sp, from[i], axis);
+        sub[i] = affine_of(&m->sp, from[i], axis);
     return layout_offset(&m->sp,
                          result ? &m->p->buffer[s->node->id].layout
                                 : m->data.operand[m->data.source[m->stage.at][load].operand].layout,
                          sub);
 }
 
-static bool in_one(emitter *m, const lin *at, int64_t elements, int64_t *high)
+static bool in_one(emitter *m, const affine *at, int64_t elements, int64_t *high)
 {
     int64_t low;
-    lin_range(&m->sp, at, &low, high);
+    affine_range(&m->sp, at, &low, high);
     return low != INT64_MIN && *high - low + 1 <= elements + elements / 8;
 }
 
@@ -44,7 +44,7 @@ static bool count_lines(emitter *m, prefetch *q)
     const stage *s = m->s;
     const bool result = q->load == RESULT;
     const int bytes = ts_dtype_bytes(result ? stored_as(m->p, s->node) : source_dtype(m, q->load));
-    const lin *axis[MAX_AXIS];
+    const affine *axis[MAX_AXIS];
     int64_t left[MAX_AXIS], elements = 1, high, rest;
     uint32_t axes = 0;
     int apart = -1, place[MAX_AXIS];
@@ -53,21 +53,21 @@ static bool count_lines(emitter *m, prefetch *q)
     for (int a = 0; a < s->n_axis; a++) {
         left[a] = q->shared ? nest_left_shared(m->k, s, a, q->loop) : nest_left(m->k, s, a, q->loop);
         place[a] = var_add(&m->sp, s->letter[a], 0, left[a] > 0 ? left[a] - 1 : 0);
-        axis[a] = lin_var(&m->sp, place[a]);
+        axis[a] = affine_var(&m->sp, place[a]);
         if (axes >> a & 1)
             elements *= left[a];
     }
-    const lin *at = offset_under(m, q->load, axis);
+    const affine *at = offset_under(m, q->load, axis);
     q->pieces = q->share = 1, q->lines = lines_of(m, elements * bytes);
     if (in_one(m, at, elements, &high))
         return true;
     for (int a = 0; a < s->n_axis; a++)
-        if (axes >> a & 1 && left[a] > 1 && (apart < 0 || lin_coef(at, place[a]) > lin_coef(at, place[apart])))
+        if (axes >> a & 1 && left[a] > 1 && (apart < 0 || affine_coef(at, place[a]) > affine_coef(at, place[apart])))
             apart = a;
     if (apart < 0 || high == INT64_MAX)
         return false;
-    const int64_t stride = lin_coef(at, place[apart]);
-    axis[apart] = lin_const(&m->sp, 0), elements /= left[apart];
+    const int64_t stride = affine_coef(at, place[apart]);
+    axis[apart] = affine_const(&m->sp, 0), elements /= left[apart];
     q->pieces = left[apart], q->stride = stride * bytes, q->lines = lines_of(m, elements * bytes);
     q->along = q->calls > 1 && q->lines >= q->calls; /* long rows: each tile asks for a part of all of them */
     q->share = q->along ? q->pieces : (q->pieces + q->calls - 1) / q->calls;
@@ -102,11 +102,11 @@ static const loop *loop_of(const emitter *m, const prefetch *q)
 static void point(emitter *m, const prefetch *q, int64_t trips)
 {
     const loop *by = loop_of(m, q);
-    const lin *was = m->here.axis[by->axis];
+    const affine *was = m->here.axis[by->axis];
     text line = {0};
     char name[48];
     name_of(m, q, true, name);
-    m->here.axis[by->axis] = lin_add(&m->sp, was, lin_const(&m->sp, by->step), trips);
+    m->here.axis[by->axis] = affine_add(&m->sp, was, affine_const(&m->sp, by->step), trips);
     emit_pointer(m, &line, &(tile_made){0}, q->load);
     m->here.axis[by->axis] = was;
     const char *of = arena_format(m->mem, "%sconst char *", m->d->space[ALL]);

@@ -66,11 +66,11 @@ static void name_place(emitter *m, const copying *c, const char *place)
 static void add_copies(emitter *m, ring *r, const char *trip, const char *slot, const char *when, bool put)
 {
     const int axis = r->next.axis, n_var = m->sp.n;
-    const lin *inner = m->tile.inner[axis], *plain = m->tile.plain[axis];
+    const affine *inner = m->tile.inner[axis], *plain = m->tile.plain[axis];
     source *sources = m->data.source[m->stage.at], was[MAX_LOADS];
-    r->next.at = lin_var(&m->sp, var_add(&m->sp, trip, 0, r->trips - 1));
-    m->tile.inner[axis] = lin_add(&m->sp, r->inner, r->next.at, r->next.step);
-    m->tile.plain[axis] = lin_add(&m->sp, r->plain, r->next.at, r->next.step);
+    r->next.at = affine_var(&m->sp, var_add(&m->sp, trip, 0, r->trips - 1));
+    m->tile.inner[axis] = affine_add(&m->sp, r->inner, r->next.at, r->next.step);
+    m->tile.plain[axis] = affine_add(&m->sp, r->plain, r->next.at, r->next.step);
     memcpy(was, sources, sizeof was);
     if (boxes_any(r) && !put)
         boxes_send(m, r, slot, when);
@@ -99,9 +99,9 @@ static void add_copies(emitter *m, ring *r, const char *trip, const char *slot, 
 static void choose_moving(emitter *m, ring *r)
 {
     const int axis = r->next.axis, n_var = m->sp.n;
-    const lin *inner = m->tile.inner[axis];
-    r->next.at = lin_var(&m->sp, var_add(&m->sp, "", 0, r->trips - 1));
-    m->tile.inner[axis] = lin_add(&m->sp, r->inner, r->next.at, r->next.step);
+    const affine *inner = m->tile.inner[axis];
+    r->next.at = affine_var(&m->sp, var_add(&m->sp, "", 0, r->trips - 1));
+    m->tile.inner[axis] = affine_add(&m->sp, r->inner, r->next.at, r->next.step);
     for (int i = 0; i < r->n; i++) {
         source *q = &m->data.source[m->stage.at][r->copy[i].load], was = *q;
         *q = (source){.from = FROM_MEMORY, .operand = r->to[i].operand};
@@ -181,10 +181,10 @@ bool ring_open(emitter *m, int l, int64_t trips, const char *count, ring *r)
 static void declare_held(emitter *m, ring *r)
 {
     const int axis = r->next.axis, n_var = m->sp.n;
-    const lin *inner = m->tile.inner[axis], *plain = m->tile.plain[axis];
-    r->next.at = lin_var(&m->sp, var_add(&m->sp, ring_name(m, "coming", r), 0, r->trips - 1));
-    m->tile.inner[axis] = lin_add(&m->sp, r->inner, r->next.at, r->next.step);
-    m->tile.plain[axis] = lin_add(&m->sp, r->plain, r->next.at, r->next.step);
+    const affine *inner = m->tile.inner[axis], *plain = m->tile.plain[axis];
+    r->next.at = affine_var(&m->sp, var_add(&m->sp, ring_name(m, "coming", r), 0, r->trips - 1));
+    m->tile.inner[axis] = affine_add(&m->sp, r->inner, r->next.at, r->next.step);
+    m->tile.plain[axis] = affine_add(&m->sp, r->plain, r->next.at, r->next.step);
     for (int i = 0; i < r->n; i++)
         if (r->copy[i].how == TAKEN)
             lanes_held(m, &r->copy[i]);

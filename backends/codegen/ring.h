@@ -12,8 +12,8 @@ typedef struct ring {
     int64_t trips;     /* at most */
     const char *count; /* of them, as text */
     later next;
-    const lin *inner, *plain; /* of the loop's axis, around it */
-    bool last;                /* the trip at hand is the last one for certain */
+    const affine *inner, *plain; /* of the loop's axis, around it */
+    bool last;                   /* the trip at hand is the last one for certain */
     source to[MAX_STAGING];
     slice lies[MAX_STAGING];
     copying copy[MAX_STAGING];

@@ -9,10 +9,10 @@
 typedef struct scattering {
     emitter *m;
     const expr *x;
-    const lin *at[MAX_RANK]; /* where an update goes, by dimension; NULL: not known yet */
-    int direct[MAX_RANK];    /* the axis of the updates that walks the dimension alone, or -1 */
-    int cut;                 /* the dimension that is divided, or -1: part 0 does it all */
-    int tests;               /* blocks opened for a test against the part's range */
+    const affine *at[MAX_RANK]; /* where an update goes, by dimension; NULL: not known yet */
+    int direct[MAX_RANK];       /* the axis of the updates that walks the dimension alone, or -1 */
+    int cut;                    /* the dimension that is divided, or -1: part 0 does it all */
+    int tests;                  /* blocks opened for a test against the part's range */
 } scattering;
 
 static const type *result_type(const scattering *c)
@@ -90,7 +90,7 @@ static bool name_subscripts(scattering *c, uint32_t open)
         snprintf(name, sizeof name, "at%d", d);
         code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), name, value.s);
         text_free(&value);
-        c->at[d] = lin_var(&m->sp, var_add(&m->sp, name, 0, extent > 0 ? extent - 1 : 0)), named = true;
+        c->at[d] = affine_var(&m->sp, var_add(&m->sp, name, 0, extent > 0 ? extent - 1 : 0)), named = true;
         if (d != c->cut)
             continue;
         code_if(&m->out.code, arena_format(m->mem, "%s >= low && %s < high", name, name));

@@ -85,16 +85,16 @@ static bool depends(const emitter *m, const split *c, int l)
 }
 
 /* The place over the whole tile: where it starts, and what its own loops add, as a variable for each axis */
-static const lin *over_tile(emitter *m, const split *c, int tile[MAX_AXIS])
+static const affine *over_tile(emitter *m, const split *c, int tile[MAX_AXIS])
 {
-    const lin *axis[MAX_AXIS];
+    const affine *axis[MAX_AXIS];
     for (int a = 0; a < m->s->n_axis; a++) {
         axis[a] = m->tile.plain[a];
         if (x_axes(c->place) >> a & 1)
-            axis[a] = lin_add(&m->sp, axis[a], lin_var(&m->sp, tile[a] = var_add(&m->sp, "", 0, m->here.cur[a] - 1)),
-                              1);
+            axis[a] = affine_add(&m->sp, axis[a],
+                                 affine_var(&m->sp, tile[a] = var_add(&m->sp, "", 0, m->here.cur[a] - 1)), 1);
     }
-    return lin_of(&m->sp, c->place, axis);
+    return affine_of(&m->sp, c->place, axis);
 }
 
 static bool always_holds(emitter *m, const split *c)
@@ -102,7 +102,7 @@ static bool always_holds(emitter *m, const split *c)
     int64_t low, high;
     int tile[MAX_AXIS];
     const int n = m->sp.n;
-    lin_range(&m->sp, over_tile(m, c, tile), &low, &high);
+    affine_range(&m->sp, over_tile(m, c, tile), &low, &high);
     m->sp.n = n;
     return low != INT64_MIN && (c->low ? low >= c->bound : high < c->bound);
 }
@@ -112,8 +112,8 @@ static bool moves_evenly(emitter *m, const split *c)
 {
     int tile[MAX_AXIS];
     const int n = m->sp.n;
-    const lin *place = over_tile(m, c, tile);
-    const bool even = lin_pure(place) && (c->last < 0 || lin_coef(place, tile[m->s->nest.loop[c->last].axis]));
+    const affine *place = over_tile(m, c, tile);
+    const bool even = affine_pure(place) && (c->last < 0 || affine_coef(place, tile[m->s->nest.loop[c->last].axis]));
     m->sp.n = n;
     return even;
 }
@@ -187,21 +187,21 @@ void bounds_tile(emitter *m)
 }
 
 /* ---- bounds ---- */
-static const lin *bound_of(emitter *m, const split *c, const lin *place, int64_t coef, bool *low)
+static const affine *bound_of(emitter *m, const split *c, const affine *place, int64_t coef, bool *low)
 {
     /* place + coef * v >= bound, or < bound, solved for v >= or v < what is returned */
     *low = c->low == (coef > 0);
     if (coef > 0)
-        return lin_div(&m->sp, lin_add(&m->sp, lin_const(&m->sp, c->bound + coef - 1), place, -1), coef);
-    const lin *over = lin_add(&m->sp, place, lin_const(&m->sp, c->bound), -1);
-    return lin_add(&m->sp, lin_div(&m->sp, over, -coef), lin_const(&m->sp, 1), 1);
+        return affine_div(&m->sp, affine_add(&m->sp, affine_const(&m->sp, c->bound + coef - 1), place, -1), coef);
+    const affine *over = affine_add(&m->sp, place, affine_const(&m->sp, c->bound), -1);
+    return affine_add(&m->sp, affine_div(&m->sp, over, -coef), affine_const(&m->sp, 1), 1);
 }
 
-static void print_bound(emitter *m, text *t, const lin *bound, bool low)
+static void print_bound(emitter *m, text *t, const affine *bound, bool low)
 {
     text one = {0}, all = {0};
     emit_passed(m, bound);
-    emit_lin(m, &one, bound);
+    emit_affine(m, &one, bound);
     text_add(&all, low ? "MAX(%s, %s)" : "MIN(%s, %s)", one.s, t->s);
     t->length = 0;
     text_add(t, "%s", all.s);
@@ -214,20 +214,20 @@ static int64_t clamped(int64_t v, int64_t low, int64_t high)
 }
 
 /* The bound that c is of its last loop, where the tile's axes are at `at`. */
-static const lin *bound_at(emitter *m, const split *c, const lin *const *at, bool *low)
+static const affine *bound_at(emitter *m, const split *c, const affine *const *at, bool *low)
 {
     const int axis = m->s->nest.loop[c->last].axis;
-    const lin *one[MAX_AXIS], *place = lin_of(&m->sp, c->place, at);
+    const affine *one[MAX_AXIS], *place = affine_of(&m->sp, c->place, at);
     memcpy(one, at, sizeof one);
-    one[axis] = lin_add(&m->sp, one[axis], lin_const(&m->sp, 1), 1);
-    return bound_of(m, c, place, lin_add(&m->sp, lin_of(&m->sp, c->place, one), place, -1)->c, low);
+    one[axis] = affine_add(&m->sp, one[axis], affine_const(&m->sp, 1), 1);
+    return bound_of(m, c, place, affine_add(&m->sp, affine_of(&m->sp, c->place, one), place, -1)->c, low);
 }
 
 /* Whether it is one number of first...end, wherever the loops around stand: that number */
-static bool is_number(emitter *m, const lin *bound, int64_t first, int64_t end, int64_t *number)
+static bool is_number(emitter *m, const affine *bound, int64_t first, int64_t end, int64_t *number)
 {
     int64_t low, high;
-    lin_range(&m->sp, bound, &low, &high);
+    affine_range(&m->sp, bound, &low, &high);
     *number = clamped(low, first, end);
     return clamped(high, first, end) == *number;
 }
@@ -244,11 +244,11 @@ bool bounds_alike(emitter *m, int l, int64_t i)
             if (depends(m, c, k))
                 return false;
         for (int k = 0; k < 2; k++) {
-            const lin *at[MAX_AXIS];
+            const affine *at[MAX_AXIS];
             const loop *q = &m->s->nest.loop[l];
             bool low;
             memcpy(at, m->tile.plain, sizeof at);
-            at[q->axis] = lin_add(&m->sp, at[q->axis], lin_const(&m->sp, (i + k) * q->step), 1);
+            at[q->axis] = affine_add(&m->sp, at[q->axis], affine_const(&m->sp, (i + k) * q->step), 1);
             if (!is_number(m, bound_at(m, c, at, &low), 0, end, &number[k]))
                 return false;
         }
@@ -269,7 +269,7 @@ bool bounds_loop(emitter *m, int l, int64_t *first, int64_t *end, text *from, te
             bool low;
             if (!c->done || c->last != l)
                 continue;
-            const lin *bound = bound_at(m, c, m->tile.plain, &low);
+            const affine *bound = bound_at(m, c, m->tile.plain, &low);
             const bool constant = is_number(m, bound, *first, *end, &number);
             int64_t *limit = low ? first : end;
             text *t = low ? from : to;
@@ -289,10 +289,10 @@ bool bounds_open(emitter *m)
         const split *c = &m->bounds.split[i];
         if (!c->done || c->last != -1)
             continue;
-        const lin *place = lin_of(&m->sp, c->place, m->tile.plain);
+        const affine *place = affine_of(&m->sp, c->place, m->tile.plain);
         emit_passed(m, place);
         text_add(&all, "%s", all.length ? " && " : "");
-        emit_lin(m, &all, place);
+        emit_affine(m, &all, place);
         text_add(&all, c->low ? " >= %lld" : " < %lld", (long long)c->bound);
     }
     const bool some = all.length > 0;

@@ -10,34 +10,34 @@ static void write_index(void *user, text *t, const expr *x)
     cstyle_expr(&w, t, x);
 }
 
-static void note_divisions(emitter *m, const lin *a) /* of what may be below 0: by a function */
+static void note_divisions(emitter *m, const affine *a) /* of what may be below 0: by a function */
 {
     for (int i = 0; i < a->n; i++) {
         int64_t low, high;
         if (a->t[i].a->kind != A_DIV)
             continue;
-        lin_range(&m->sp, a->t[i].a->of, &low, &high);
+        affine_range(&m->sp, a->t[i].a->of, &low, &high);
         if (low < 0)
             callees_form(m->out.uses, m->d, "whole_div(", "");
         note_divisions(m, a->t[i].a->of);
     }
 }
 
-void emit_lin(emitter *m, text *t, const lin *a)
+void emit_affine(emitter *m, text *t, const affine *a)
 {
     note_divisions(m, a);
     varying_used(m, a);
-    lin_print(&m->sp, t, a, write_index, m);
+    affine_print(&m->sp, t, a, write_index, m);
 }
 
-void emit_passed(emitter *m, const lin *a)
+void emit_passed(emitter *m, const affine *a)
 {
     for (int i = 0; i < a->n; i++) {
         const atom *q = a->t[i].a;
         if (q->kind == A_DIV)
             emit_passed(m, q->of);
         for (int x = 0; q->kind == A_VAR && x < m->s->n_axis; x++)
-            if (lin_coef(m->tile.plain[x], q->var) && !lin_coef(m->tile.inner[x], q->var))
+            if (affine_coef(m->tile.plain[x], q->var) && !affine_coef(m->tile.inner[x], q->var))
                 m->tile.made->passed |= 1u << x;
     }
 }
@@ -68,10 +68,10 @@ static void write_axis(void *user, text *t, int axis)
     if (m->tile.made)
         emit_passed(m, m->tile.plain[axis]);
     *(m->tile.made ? &m->tile.made->shrouds : &m->out.shrouds) |= shrouds;
-    const lin *at = m->tile.made ? m->tile.plain[axis] : m->here.axis[axis];
-    const bool bare = !shrouds && lin_is_word(at);
+    const affine *at = m->tile.made ? m->tile.plain[axis] : m->here.axis[axis];
+    const bool bare = !shrouds && affine_is_word(at);
     text_add(t, bare ? "" : "(");
-    emit_lin(m, t, at);
+    emit_affine(m, t, at);
     text_add(t, bare ? "" : shrouds ? " + unknown)" : ")");
 }
 
@@ -92,12 +92,12 @@ static bool is_moved(void *user, const atom *a)
 {
     const emitter *m = user;
     for (int i = 0; a->kind == A_EXPR && i < m->s->n_axis; i++)
-        if (x_axes(a->x) >> i & 1 && !lin_same(m->tile.inner[i], m->tile.origin[i]))
+        if (x_axes(a->x) >> i & 1 && !affine_same(m->tile.inner[i], m->tile.origin[i]))
             return true;
     return false;
 }
 
-static const lin *offset_of(emitter *m, int load, const lin *const *axis)
+static const affine *offset_of(emitter *m, int load, const affine *const *axis)
 {
     return load == RESULT   ? store_offset(m, axis)
            : load == STATES ? state_offset(m, axis)
@@ -107,15 +107,15 @@ static const lin *offset_of(emitter *m, int load, const lin *const *axis)
 /* What the tile's own loops add to where it starts; NULL when that depends on where it starts, as a gathered index
  * does, and a quotient of which the tile sees some. The constant stays inside, so that no pointer stands before
  * its operand. */
-static const lin *rest_of(emitter *m, int load)
+static const affine *rest_of(emitter *m, int load)
 {
-    const lin *all = offset_of(m, load, m->tile.inner), *start = offset_of(m, load, m->tile.origin),
-              *rest = lin_add(&m->sp, all, start, -1);
-    if (lin_uses(all, is_moved, m) || lin_uses(rest, is_start, m))
+    const affine *all = offset_of(m, load, m->tile.inner), *start = offset_of(m, load, m->tile.origin),
+                 *rest = affine_add(&m->sp, all, start, -1);
+    if (affine_uses(all, is_moved, m) || affine_uses(rest, is_start, m))
         return NULL;
-    if (load < RESULT && lin_has_expr(all) && !expr_reads(m->stage.value, m->s->load[load]))
+    if (load < RESULT && affine_has_expr(all) && !expr_reads(m->stage.value, m->s->load[load]))
         return NULL; /* the index is read under the condition, as its element is */
-    return lin_add(&m->sp, rest, lin_const(&m->sp, 1), start->c);
+    return affine_add(&m->sp, rest, affine_const(&m->sp, 1), start->c);
 }
 
 static bool is_inside(const emitter *m, int load) /* copied within the tile, from where the copy starts */
@@ -126,16 +126,16 @@ static bool is_inside(const emitter *m, int load) /* copied within the tile, fro
 /* From where the tile starts; from the operand's start where the index cannot be split so. */
 void emit_place(emitter *m, text *t, int load)
 {
-    const lin *at = is_inside(m, load)          ? offset_of(m, load, m->tile.inner)
-                    : m->tile.made->whole[load] ? NULL
-                                                : rest_of(m, load);
+    const affine *at = is_inside(m, load)          ? offset_of(m, load, m->tile.inner)
+                       : m->tile.made->whole[load] ? NULL
+                                                   : rest_of(m, load);
     if (!at) {
         at = offset_of(m, load, m->tile.plain);
         emit_passed(m, at);
         m->tile.made->whole[load] = true;
     }
     text_add(t, "[");
-    emit_lin(m, t, at);
+    emit_affine(m, t, at);
     text_add(t, "]");
 }
 
@@ -147,13 +147,13 @@ static bool lies_apart(emitter *m, int load)
     bool any = false;
     for (int l = nest_unrolled(m->s); l < m->s->nest.n && !any; l++) {
         const loop *q = &m->s->nest.loop[l];
-        const lin *axis[MAX_AXIS];
+        const affine *axis[MAX_AXIS];
         if (!q->role->lanes)
             continue;
         memcpy(axis, m->tile.inner, sizeof axis);
         const int v = var_add(&m->sp, "beside", 0, loop_trips(q) - 1);
-        axis[q->axis] = lin_add(&m->sp, axis[q->axis], lin_var(&m->sp, v), q->step);
-        const int64_t stride = lin_coef(source_offset(m, load, axis), v);
+        axis[q->axis] = affine_add(&m->sp, axis[q->axis], affine_var(&m->sp, v), q->step);
+        const int64_t stride = affine_coef(source_offset(m, load, axis), v);
         any = stride != 0 && stride != 1;
     }
     m->sp.n = n;
@@ -167,7 +167,7 @@ static bool same_start(emitter *m, const tile_made *f, int i, int k)
         return false;
     if (!(a->from == FROM_MEMORY && a->operand == b->operand) && !(a->from == FROM_STAGE && a->stage == b->stage))
         return false;
-    const lin *apart = lin_add(&m->sp, offset_of(m, i, m->tile.origin), offset_of(m, k, m->tile.origin), -1);
+    const affine *apart = affine_add(&m->sp, offset_of(m, i, m->tile.origin), offset_of(m, k, m->tile.origin), -1);
     return f->whole[i] || (!apart->n && apart->c == f->c[i] - f->c[k]);
 }
 
@@ -274,17 +274,17 @@ static bool is_lane_part(void *user, const atom *a)
 /* Of a copy in a tile: "(x0 + what the lane says)[all else]", so that the first is worked out once. */
 static bool put_lane_place(emitter *m, text *t, int load)
 {
-    const lin *at = m->tile.made->whole[load] ? NULL : rest_of(m, load), *own = lin_const(&m->sp, 0);
+    const affine *at = m->tile.made->whole[load] ? NULL : rest_of(m, load), *own = affine_const(&m->sp, 0);
     for (int i = 0; at && i < at->n; i++) {
-        const lin one = {.n = 1, .t = &at->t[i]};
-        own = lin_uses(&one, is_lane_part, m) ? lin_add(&m->sp, own, &one, 1) : own;
+        const affine one = {.n = 1, .t = &at->t[i]};
+        own = affine_uses(&one, is_lane_part, m) ? affine_add(&m->sp, own, &one, 1) : own;
     }
     if (!at || !own->n || own->n == at->n)
         return false;
     text_add(t, "(x%d + ", m->tile.made->via[load]);
-    emit_lin(m, t, own);
+    emit_affine(m, t, own);
     text_add(t, ")[");
-    emit_lin(m, t, lin_add(&m->sp, at, own, -1));
+    emit_affine(m, t, affine_add(&m->sp, at, own, -1));
     text_add(t, "]");
     return true;
 }
@@ -329,18 +329,18 @@ static void write_load(void *user, text *t, const expr *x)
         text_add(t, name ? "" : "(");
         write_pointer(m, t, i);
         text_add(t, name ? "[" : ")[");
-        emit_lin(m, t, source_offset(m, i, m->here.axis));
+        emit_affine(m, t, source_offset(m, i, m->here.axis));
         text_add(t, "]");
     }
     text_add(t, "%s", *wrap ? ")" : "");
 }
 
 /* What is not linear in it gets a name before the call that it is an argument of. */
-static const lin *with_names(emitter *m, const lin *at)
+static const affine *with_names(emitter *m, const affine *at)
 {
-    const lin *named = at;
+    const affine *named = at;
     for (int i = 0; i < at->n; i++) {
-        const lin one = {.n = 1, .t = &at->t[i]};
+        const affine one = {.n = 1, .t = &at->t[i]};
         if (at->t[i].a->kind != A_EXPR || at->t[i].a->x->kind == X_AXIS)
             continue;
         const expr *x = at->t[i].a->x;
@@ -353,33 +353,33 @@ static const lin *with_names(emitter *m, const lin *at)
         m->out.names = w.n_temp + 1;
         code_let(&m->out.code, arena_format(m->mem, "const %s", memory_type(m->d, TS_I64)), name, value.s);
         text_free(&value);
-        const lin *place = lin_var(&m->sp, var_add(&m->sp, name, INT64_MIN / 4, INT64_MAX / 4));
-        named = lin_add(&m->sp, lin_add(&m->sp, named, &one, -1), place, at->t[i].coef);
+        const affine *place = affine_var(&m->sp, var_add(&m->sp, name, INT64_MIN / 4, INT64_MAX / 4));
+        named = affine_add(&m->sp, affine_add(&m->sp, named, &one, -1), place, at->t[i].coef);
     }
     return named;
 }
 
-static void add_offset(emitter *m, text *t, const lin *at)
+static void add_offset(emitter *m, text *t, const affine *at)
 {
     if (!at->n && !at->c)
         return;
     text_add(t, " + ");
-    emit_lin(m, t, at);
+    emit_affine(m, t, at);
 }
 
 /* Where element 0 of all would be, from where the slice or copy in scratch begins: the tile's index is of
  * the whole, constants and all. */
-static const lin *start_of_all(emitter *m, int load)
+static const affine *start_of_all(emitter *m, int load)
 {
-    const lin *zero[MAX_AXIS], *own, *all;
+    const affine *zero[MAX_AXIS], *own, *all;
     tile_made inside;
     for (int a = 0; a < m->s->n_axis; a++)
-        zero[a] = lin_const(&m->sp, 0);
+        zero[a] = affine_const(&m->sp, 0);
     own = offset_of(m, load, zero);
     m->tile.made = &inside;
     all = offset_of(m, load, zero);
     m->tile.made = NULL;
-    return lin_add(&m->sp, own, all, -1);
+    return affine_add(&m->sp, own, all, -1);
 }
 
 void emit_pointer(emitter *m, text *t, const tile_made *f, int load) /* where tile f starts, or the start of it all */
@@ -401,7 +401,7 @@ void emit_start(emitter *m, text *t, const tile_made *f, int load)
         return;
     }
     const int n = m->sp.n;
-    const lin *at = lin_add(&m->sp, offset_of(m, load, m->here.axis), lin_const(&m->sp, 1), -f->c[load]);
+    const affine *at = affine_add(&m->sp, offset_of(m, load, m->here.axis), affine_const(&m->sp, 1), -f->c[load]);
     add_offset(m, t, m->copy.on ? at : with_names(m, at));
     m->sp.n = n;
 }

@@ -12,7 +12,7 @@
 /* ---- loops ---- */
 typedef struct saved {
     int64_t cur[MAX_AXIS], scratch;
-    const lin *inner[MAX_AXIS], *plain[MAX_AXIS];
+    const affine *inner[MAX_AXIS], *plain[MAX_AXIS];
 } saved;
 
 /* Around a loop: what holds in it must not hold behind it. */
@@ -138,9 +138,9 @@ static bool enter(emitter *m, int l, const span *s, phase ph)
     m->tile.trips = end - first;
     if (first >= end)
         return false;
-    const lin *at = lin_var(&m->sp, var_add(&m->sp, name, first, end - 1));
-    m->tile.inner[q->axis] = lin_add(&m->sp, m->tile.inner[q->axis], at, q->step);
-    m->tile.plain[q->axis] = lin_add(&m->sp, m->tile.plain[q->axis], at, q->step);
+    const affine *at = affine_var(&m->sp, var_add(&m->sp, name, first, end - 1));
+    m->tile.inner[q->axis] = affine_add(&m->sp, m->tile.inner[q->axis], at, q->step);
+    m->tile.plain[q->axis] = affine_add(&m->sp, m->tile.plain[q->axis], at, q->step);
     m->here.cur[q->axis] = s->left;
     return true;
 }
@@ -352,21 +352,21 @@ static void start_symbols(emitter *m, tile_made *f)
         for (int l = 0; l < tile; l++)
             if (m->s->nest.loop[l].axis == a)
                 step = int_gcd(m->s->nest.loop[l].step, step);
-        m->tile.origin[a] = m->tile.inner[a] = m->tile.plain[a] = lin_const(&m->sp, 0);
+        m->tile.origin[a] = m->tile.inner[a] = m->tile.plain[a] = affine_const(&m->sp, 0);
         if (!step)
             continue;
         f->low[a] = 0, f->high[a] = last_start(m, f, a);
         if (m->stage.peeled >> a & 1)
-            lin_range(&m->sp, m->here.axis[a], &f->low[a], &f->high[a]);
+            affine_range(&m->sp, m->here.axis[a], &f->low[a], &f->high[a]);
         if (f->low[a] == f->high[a]) {
-            m->tile.origin[a] = m->tile.inner[a] = m->tile.plain[a] = lin_const(&m->sp, f->low[a]);
+            m->tile.origin[a] = m->tile.inner[a] = m->tile.plain[a] = affine_const(&m->sp, f->low[a]);
             continue;
         }
         snprintf(name, sizeof name, "@%s", m->s->letter[a]);
-        m->tile.origin[a] = m->tile.inner[a] = lin_scale(
-            &m->sp, lin_var(&m->sp, var_add(&m->sp, name, 0, last_start(m, f, a) / step)), step);
+        m->tile.origin[a] = m->tile.inner[a] = affine_scale(
+            &m->sp, affine_var(&m->sp, var_add(&m->sp, name, 0, last_start(m, f, a) / step)), step);
         snprintf(name, sizeof name, "%s_at", m->s->letter[a]);
-        m->tile.plain[a] = lin_var(&m->sp, var_add(&m->sp, name, f->low[a], f->high[a]));
+        m->tile.plain[a] = affine_var(&m->sp, var_add(&m->sp, name, f->low[a], f->high[a]));
     }
 }
 
@@ -576,7 +576,7 @@ static bool serves(emitter *m, const tile_made *f) /* the extents and, at border
                (f->counted >> a & 1 && m->here.cur[a] < f->cur[a] && m->here.cur[a] % counting(m, a)->step == 0);
         if (!(m->stage.peeled >> a & 1))
             continue;
-        lin_range(&m->sp, m->here.axis[a], &low, &high);
+        affine_range(&m->sp, m->here.axis[a], &low, &high);
         same = same && low == f->low[a] && high == f->high[a];
     }
     return same;
@@ -599,7 +599,7 @@ static void call_tile(emitter *m)
             text_add(&call, ", "), emit_pointer(m, &call, f, i);
     for (int a = 0; a < m->s->n_axis; a++)
         if (f->passed >> a & 1)
-            text_add(&call, ", "), emit_lin(m, &call, m->here.axis[a]);
+            text_add(&call, ", "), emit_affine(m, &call, m->here.axis[a]);
     for (int a = 0; a < m->s->n_axis; a++)
         if (f->counted >> a & 1)
             text_add(&call, ", %lld", (long long)(m->here.cur[a] / counting(m, a)->step));

@@ -14,7 +14,7 @@ void varying_begin(emitter *m)
     for (int v = 0; v < m->p->n_variable; v++) {
         char name[16];
         snprintf(name, sizeof name, "size%d", v);
-        m->sp.size[v] = lin_var(&m->sp, var_add(&m->sp, name, m->p->variable[v].low, m->p->variable[v].high));
+        m->sp.size[v] = affine_var(&m->sp, var_add(&m->sp, name, m->p->variable[v].low, m->p->variable[v].high));
     }
 }
 
@@ -35,7 +35,7 @@ void varying_name(emitter *m, text *t, int v)
 }
 
 /* They are the first variables of the kernel's indices. */
-void varying_used(emitter *m, const lin *a)
+void varying_used(emitter *m, const affine *a)
 {
     for (int i = 0; i < a->n && m->p->n_variable; i++) {
         const atom *q = a->t[i].a;
@@ -46,33 +46,33 @@ void varying_used(emitter *m, const lin *a)
     }
 }
 
-static const lin *extent_of(emitter *m, const varying *v)
+static const affine *extent_of(emitter *m, const varying *v)
 {
-    const lin *all = lin_const(&m->sp, v->plus);
+    const affine *all = affine_const(&m->sp, v->plus);
     for (int i = 0; i < m->p->n_variable; i++)
         if (v->by >> i & 1)
-            all = lin_add(&m->sp, all, m->sp.size[i], v->times[i]);
-    return lin_div(&m->sp, all, v->per);
+            all = affine_add(&m->sp, all, m->sp.size[i], v->times[i]);
+    return affine_div(&m->sp, all, v->per);
 }
 
 /* What there is of an axis from `at` on */
-static const char *left(emitter *m, const varying *v, const lin *at)
+static const char *left(emitter *m, const varying *v, const affine *at)
 {
     text t = {0};
     if (m->tile.made)
         emit_passed(m, at);
-    emit_lin(m, &t, lin_add(&m->sp, extent_of(m, v), at, -1));
+    emit_affine(m, &t, affine_add(&m->sp, extent_of(m, v), at, -1));
     return code_keep(&m->out.code, &t);
 }
 
-const char *varying_trips(emitter *m, const varying *v, const lin *at, int64_t step)
+const char *varying_trips(emitter *m, const varying *v, const affine *at, int64_t step)
 {
     const char *all = left(m, v, at);
     return step == 1 ? all : arena_format(m->mem, "(%s + %lld) / %lld", all, (long long)step - 1, (long long)step);
 }
 
 /* The same of whole steps */
-static const char *varying_whole(emitter *m, const varying *v, const lin *at, int64_t step)
+static const char *varying_whole(emitter *m, const varying *v, const affine *at, int64_t step)
 {
     return arena_format(m->mem, step == 1 ? "%s" : "(%s) / %lld", left(m, v, at), (long long)step);
 }
@@ -161,7 +161,7 @@ void varying_bounds(emitter *m, int l, trips_way way, text *from, text *to)
 {
     const loop *q = &m->s->nest.loop[l];
     const varying *v = &m->s->varies[q->axis];
-    const lin *at = m->tile.plain[q->axis];
+    const affine *at = m->tile.plain[q->axis];
     const int64_t row = VECTORS * nest_lanes(m->p, m->s);
     const char *end = way == WHOLE_TRIPS ? varying_whole(m, v, at, q->step)
                       : way == VECTORS_LEFT

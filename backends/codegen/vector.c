@@ -30,16 +30,16 @@ static bool moves_along(void *user, const atom *a)
  * are no neighbours. */
 static int64_t grain_of(emitter *m, int load, int axis, int64_t trips)
 {
-    const lin *inner = m->tile.inner[axis];
+    const affine *inner = m->tile.inner[axis];
     int own[] = {var_add(&m->sp, "", 0, trips - 1), axis};
-    m->tile.inner[axis] = lin_add(&m->sp, inner, lin_var(&m->sp, own[0]), 1);
-    const lin *at = load == RESULT ? store_offset(m, m->tile.inner) : source_offset(m, load, m->tile.inner);
+    m->tile.inner[axis] = affine_add(&m->sp, inner, affine_var(&m->sp, own[0]), 1);
+    const affine *at = load == RESULT ? store_offset(m, m->tile.inner) : source_offset(m, load, m->tile.inner);
     m->tile.inner[axis] = inner;
-    const bool neighbours = lin_coef(at, own[0]) == 1;
+    const bool neighbours = affine_coef(at, own[0]) == 1;
     int64_t grain = int_gcd(at->c, place_grain(m, load));
     for (int i = 0; i < at->n && neighbours; i++) {
-        const lin one = {.n = 1, .t = &at->t[i]};
-        if (at->t[i].a->kind != A_VAR && lin_uses(&one, moves_along, own))
+        const affine one = {.n = 1, .t = &at->t[i]};
+        if (at->t[i].a->kind != A_VAR && affine_uses(&one, moves_along, own))
             grain = 1;
         else if (at->t[i].a->kind != A_VAR || at->t[i].a->var != own[0])
             grain = int_gcd(grain, at->t[i].coef);

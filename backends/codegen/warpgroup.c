@@ -11,7 +11,7 @@ typedef struct operand_read {
     int load, axis, folded; /* the axis of its own that the unit walks, and the folded one */
     bool turned;            /* neighbours are those of its own axis */
     int64_t size;
-    const lin *start; /* where this warpgroup's part of it begins, in elements */
+    const affine *start; /* where this warpgroup's part of it begins, in elements */
 } operand_read;
 
 typedef struct batch {
@@ -46,23 +46,24 @@ static void take_warps(emitter *m, const unit_loops *u, const matrix_form *f)
             continue;
         lanes_lane(m);
         const char *name = arena_format(m->mem, "%s_%d", m->s->letter[q->axis], l);
-        const lin *trip = lin_var(&m->sp, var_add(&m->sp, name, 0, loop_trips(q) - 1));
+        const affine *trip = affine_var(&m->sp, var_add(&m->sp, name, 0, loop_trips(q) - 1));
         if (l == last && q->axis == m->s->nest.loop[u->loop[0]].axis)
-            trip = lin_scale(&m->sp, lin_div(&m->sp, trip, f->group->warps), f->group->warps);
+            trip = affine_scale(&m->sp, affine_div(&m->sp, trip, f->group->warps), f->group->warps);
         matrix_step(m, q->axis, trip, q->step);
     }
 }
 
-static const lin *place_of(emitter *m, const operand_read *q)
+static const affine *place_of(emitter *m, const operand_read *q)
 {
     const source *s = q->from;
-    const lin *own = lin_add(&m->sp, m->tile.inner[q->axis], s->base[q->axis], -1),
-              *deep = lin_add(&m->sp, m->tile.inner[q->folded], s->base[q->folded], -1);
+    const affine *own = affine_add(&m->sp, m->tile.inner[q->axis], s->base[q->axis], -1),
+                 *deep = affine_add(&m->sp, m->tile.inner[q->folded], s->base[q->folded], -1);
     if (!q->turned)
-        return lin_add(&m->sp, deep, own, s->stride[q->axis]);
-    const lin *at = s->block ? lin_add(&m->sp, lin_mod(&m->sp, own, s->block), lin_div(&m->sp, own, s->block), s->apart)
-                             : own;
-    return lin_add(&m->sp, at, deep, s->stride[q->folded]);
+        return affine_add(&m->sp, deep, own, s->stride[q->axis]);
+    const affine *at = s->block ? affine_add(&m->sp, affine_mod(&m->sp, own, s->block),
+                                             affine_div(&m->sp, own, s->block), s->apart)
+                                : own;
+    return affine_add(&m->sp, at, deep, s->stride[q->folded]);
 }
 
 static void find_operand(emitter *m, const matrix_form *f, const unit_loops *u, int i, operand_read *q)
@@ -79,7 +80,7 @@ static void find_operand(emitter *m, const matrix_form *f, const unit_loops *u, 
     q->start = place_of(m, q);
     const int64_t row = s->stride[q->turned ? q->folded : q->axis] * q->size;
     form_write(&from, m->out.uses, m->d, m->d->address, (const char *[]){arena_format(m->mem, "c%d", q->load)});
-    text_add(&at, "%s + %lld * (", from.s, (long long)q->size), emit_lin(m, &at, q->start), text_add(&at, ")");
+    text_add(&at, "%s + %lld * (", from.s, (long long)q->size), emit_affine(m, &at, q->start), text_add(&at, ")");
     form_write(&told, m->out.uses, m->d, f->group->slice,
                (const char *[]){at.s, number_text(m, row), number_text(m, ROWS * row),
                                 number_text(m, q->turned && s->block ? s->apart * q->size : PIECE)});
@@ -91,11 +92,11 @@ static void find_operand(emitter *m, const matrix_form *f, const unit_loops *u, 
 static void put_slice(emitter *m, const operand_read *q, text *t)
 {
     enum { PIECE = 16 };
-    const lin *more = lin_add(&m->sp, place_of(m, q), q->start, -1);
+    const affine *more = affine_add(&m->sp, place_of(m, q), q->start, -1);
     text_add(t, "slice%d", q->load);
     if (!more->n && !more->c)
         return;
-    text_add(t, " + ("), emit_lin(m, t, more), text_add(t, ") / %lld", (long long)(PIECE / q->size));
+    text_add(t, " + ("), emit_affine(m, t, more), text_add(t, ") / %lld", (long long)(PIECE / q->size));
 }
 
 /* Around a statement about all sums of a trip */
@@ -113,7 +114,7 @@ static void each_sums(emitter *m, const char *form)
 static void multiply(emitter *m, const void *user)
 {
     const batch *b = user;
-    const lin *inner[MAX_AXIS], *plain[MAX_AXIS];
+    const affine *inner[MAX_AXIS], *plain[MAX_AXIS];
     text acc = {0}, of[2] = {{0}};
     memcpy(inner, m->tile.inner, sizeof inner), memcpy(plain, m->tile.plain, sizeof plain);
     int opened = matrix_trips(m);
@@ -121,8 +122,8 @@ static void multiply(emitter *m, const void *user)
         const loop *q = &m->s->nest.loop[l];
         if (fragment_trips(m, l, ~m->s->folds))
             matrix_step(m, q->axis,
-                        lin_var(&m->sp, var_add(&m->sp, arena_format(m->mem, "%s_%d", m->s->letter[q->axis], l), 0,
-                                                loop_trips(q) - 1)),
+                        affine_var(&m->sp, var_add(&m->sp, arena_format(m->mem, "%s_%d", m->s->letter[q->axis], l), 0,
+                                                   loop_trips(q) - 1)),
                         q->step);
     }
     emit_sums(m, &acc);
@@ -139,7 +140,7 @@ static void multiply(emitter *m, const void *user)
 void warpgroup_body(emitter *m, const matrix_form *f, const unit_loops *u)
 {
     batch b = {.form = f};
-    const lin *inner[MAX_AXIS], *plain[MAX_AXIS];
+    const affine *inner[MAX_AXIS], *plain[MAX_AXIS];
     memcpy(inner, m->tile.inner, sizeof inner), memcpy(plain, m->tile.plain, sizeof plain);
     take_warps(m, u, f);
     for (int i = 0; i < 2; i++)

@@ -73,17 +73,17 @@ static double bytes_of(const stage *s, bool weights, uint32_t outer)
 }
 
 /* Axis a as its loops will have it: in steps of blocks, the given one also of panels and vectors. */
-static const lin *walked(const around *c, space *sp, int a, int64_t width, int64_t lane)
+static const affine *walked(const around *c, space *sp, int a, int64_t width, int64_t lane)
 {
     const int64_t block = stage_block(c->p, c->s, a), extent = c->s->extent[a], all[] = {block, width, lane, 1};
     const int n = a == c->column ? COUNT(all) : 2;
-    const lin *sum = lin_const(sp, 0);
+    const affine *sum = affine_const(sp, 0);
     int64_t left = extent > 1 ? extent : 2;
     for (int i = a == c->column && width > block; i < n; i++) {
         const int64_t step = i + 1 == n ? 1 : all[i];
         if (step >= left)
             continue;
-        sum = lin_add(sp, sum, lin_var(sp, var_add(sp, "", 0, int_ceil_div(left, step) - 1)), step);
+        sum = affine_add(sp, sum, affine_var(sp, var_add(sp, "", 0, int_ceil_div(left, step) - 1)), step);
         left = step;
     }
     return sum;
@@ -96,7 +96,7 @@ static bool walks_evenly(const around *c, int64_t width, int64_t lane)
     arena mem = {0};
     space sp = {.mem = &mem};
     const expr *load[MAX_LOADS];
-    const lin *axis[MAX_AXIS], *sub[MAX_RANK];
+    const affine *axis[MAX_AXIS], *sub[MAX_RANK];
     const int n = x_loads(stage_fold(c->s), load, MAX_LOADS);
     bool even = n <= MAX_LOADS;
     for (int a = 0; a < c->s->n_axis; a++)
@@ -105,10 +105,10 @@ static bool walks_evenly(const around *c, int64_t width, int64_t lane)
         if (node_is_weight(load[i]->from))
             continue;
         for (int d = 0; d < load[i]->n; d++)
-            sub[d] = lin_of(&sp, load[i]->arg[d], axis);
-        const lin *at = layout_offset(&sp, &c->p->buffer[load[i]->from->id].layout, sub);
+            sub[d] = affine_of(&sp, load[i]->arg[d], axis);
+        const affine *at = layout_offset(&sp, &c->p->buffer[load[i]->from->id].layout, sub);
         for (int k = 0; even && k < at->n; k++)
-            even = at->t[k].a->kind != A_DIV || !lin_has_axis(at->t[k].a->of);
+            even = at->t[k].a->kind != A_DIV || !affine_has_axis(at->t[k].a->of);
     }
     arena_free(&mem);
     return even;

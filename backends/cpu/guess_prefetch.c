@@ -19,14 +19,14 @@ int64_t guess_stride(const plan *p, const stage *s, int load, int axis)
 {
     arena mem = {0};
     space sp = {.mem = &mem};
-    const lin *at[MAX_AXIS], *sub[MAX_RANK];
+    const affine *at[MAX_AXIS], *sub[MAX_RANK];
     int v[MAX_AXIS];
     for (int a = 0; a < s->n_axis; a++)
-        at[a] = lin_var(&sp, v[a] = var_add(&sp, "", 0, s->extent[a] > 1 ? s->extent[a] - 1 : 1));
+        at[a] = affine_var(&sp, v[a] = var_add(&sp, "", 0, s->extent[a] > 1 ? s->extent[a] - 1 : 1));
     for (int i = 0; i < stage_value(s, load)->type.rank; i++)
-        sub[i] = lin_of(&sp, places_of(s, load)[i], at);
-    const lin *sum = layout_offset(&sp, &p->buffer[stage_value(s, load)->id].layout, sub);
-    int64_t c = lin_coef(sum, v[axis]);
+        sub[i] = affine_of(&sp, places_of(s, load)[i], at);
+    const affine *sum = layout_offset(&sp, &p->buffer[stage_value(s, load)->id].layout, sub);
+    int64_t c = affine_coef(sum, v[axis]);
     for (int i = 0; i < sum->n; i++)
         if (sum->t[i].a->kind != A_VAR && axes_of(s, load) >> axis & 1 && !c)
             c = -1;

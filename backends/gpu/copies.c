@@ -28,12 +28,13 @@ static bool is_within(void *user, const atom *a)
 }
 
 /* Whether neighbours along each of the slice's axes lie apart by one number. */
-static bool lies_even(const lin *at, uint32_t axes)
+static bool lies_even(const affine *at, uint32_t axes)
 {
     bool even = true;
     for (int i = 0; i < at->n; i++) {
-        const lin one = {.n = 1, .t = &at->t[i]};
-        even = even && (at->t[i].a->kind == A_VAR || (at->t[i].a->kind == A_EXPR && !lin_uses(&one, is_within, &axes)));
+        const affine one = {.n = 1, .t = &at->t[i]};
+        even = even &&
+               (at->t[i].a->kind == A_VAR || (at->t[i].a->kind == A_EXPR && !affine_uses(&one, is_within, &axes)));
     }
     return even;
 }
@@ -82,7 +83,7 @@ static int64_t width_of(const copied *q, const standing *now)
     if (inner < 0 || q->g->shared || stage_guard(s, q->g->load) || q->spot.stride[inner] != size ||
         q->y.stride[inner] != 1)
         return 1;
-    const int64_t run = lin_run(q->spot.at, is_along, &(int){inner});
+    const int64_t run = affine_run(q->spot.at, is_along, &(int){inner});
     for (int64_t bytes = WIDE; bytes > size && bytes >= BANK; bytes /= 2) {
         const int64_t width = bytes / size,
                       ends[] = {along(q, inner, now), inner == q->ring ? now->run : now->left[inner]};

@@ -24,7 +24,7 @@ static bool whole_of(const expr *x, const int64_t *axis,
     return *out = fn_whole(x->fn, TS_I64, v), true;
 }
 
-static int64_t sum_of(const lin *l, const int64_t *axis)
+static int64_t sum_of(const affine *l, const int64_t *axis)
 {
     int64_t sum = l->c;
     for (int i = 0; i < l->n; i++) {
@@ -81,8 +81,8 @@ void spot_make(spot *o, const plan *p, const stage *s, int load)
     *o = (spot){.size = ts_dtype_bytes(stage_value(s, load)->type.dtype)};
     o->at = fit_place(&(space){.mem = &o->mem}, p, s, load);
     for (int a = 0; a < s->n_axis; a++)
-        o->stride[a] = lin_coef(o->at, a) * o->size;
-    o->even = lin_pure(o->at);
+        o->stride[a] = affine_coef(o->at, a) * o->size;
+    o->even = affine_pure(o->at);
 }
 
 void spot_conditions(spot *o, const expr *in, const expr *load)
@@ -136,8 +136,8 @@ int64_t spot_grain(const spot *o, uint32_t axes, const int64_t *step)
     int64_t grain = o->at ? o->at->c : 0;
     for (int i = 0; o->at && i < o->at->n; i++) {
         const atom *a = o->at->t[i].a;
-        const lin one = {.n = 1, .t = &o->at->t[i]};
-        if (a->kind != A_VAR && lin_uses(&one, is_among, &axes))
+        const affine one = {.n = 1, .t = &o->at->t[i]};
+        if (a->kind != A_VAR && affine_uses(&one, is_among, &axes))
             return o->size;
         grain = int_gcd(grain, o->at->t[i].coef * (a->kind == A_VAR ? step[a->var] : 1));
     }

@@ -50,7 +50,7 @@ typedef struct way { /* conditions that all hold, or not, where an operand is re
 /* spot: where elements of an operand or the result lie, and whether they are touched. */
 typedef struct spot {
     arena mem;
-    const lin *at;            /* in elements, of the stage's axes as variables; NULL: by strides of axes alone */
+    const affine *at;         /* in elements, of the stage's axes as variables; NULL: by strides of axes alone */
     int64_t stride[MAX_AXIS]; /* bytes from one element to the next along an axis */
     int64_t size;             /* of an element */
     bool even;                /* by strides alone, and whatever conditions say */

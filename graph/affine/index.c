@@ -14,22 +14,22 @@ int var_add(space *s, const char *name, int64_t low, int64_t high)
 }
 
 /* c + sum of coef * atom over n terms; the terms are copied into the arena. */
-static const lin *make(space *s, int64_t c, int n, const term *t)
+static const affine *make(space *s, int64_t c, int n, const term *t)
 {
-    lin *a = arena_get(s->mem, sizeof *a);
+    affine *a = arena_get(s->mem, sizeof *a);
     term *own = arena_array(s->mem, (size_t)n + 1, sizeof *own);
     if (n)
         memcpy(own, t, (size_t)n * sizeof *t);
-    *a = (lin){c, n, own};
+    *a = (affine){c, n, own};
     return a;
 }
 
-const lin *lin_const(space *s, int64_t c)
+const affine *affine_const(space *s, int64_t c)
 {
     return make(s, c, 0, NULL);
 }
 
-static const lin *single(space *s, const atom *a)
+static const affine *single(space *s, const atom *a)
 {
     atom *own = arena_get(s->mem, sizeof *own);
     *own = *a;
@@ -37,11 +37,11 @@ static const lin *single(space *s, const atom *a)
 }
 
 /* An axis of one trip is a number: c = low. */
-const lin *lin_var(space *s, int v)
+const affine *affine_var(space *s, int v)
 {
     const var *r = &s->var[v];
     if (r->low == r->high)
-        return lin_const(s, r->low);
+        return affine_const(s, r->low);
     return single(s, &(atom){.kind = A_VAR, .var = v});
 }
 
@@ -52,12 +52,12 @@ static bool atom_same(const atom *a, const atom *b)
     if (a->kind == A_VAR)
         return a->var == b->var;
     if (a->kind == A_DIV)
-        return a->by == b->by && lin_same(a->of, b->of);
+        return a->by == b->by && affine_same(a->of, b->of);
     return x_same(a->x, b->x);
 }
 
 /* Terms stand in no order, but no atom stands twice, so as many equal terms as there are make both the same. */
-bool lin_same(const lin *a, const lin *b)
+bool affine_same(const affine *a, const affine *b)
 {
     if (a->c != b->c || a->n != b->n)
         return false;
@@ -72,7 +72,7 @@ bool lin_same(const lin *a, const lin *b)
 }
 
 /* a + times * b. Terms that cancel go: this is where (x / n) * n - ... of split and merged axes vanish. */
-const lin *lin_add(space *s, const lin *a, const lin *b, int64_t times)
+const affine *affine_add(space *s, const affine *a, const affine *b, int64_t times)
 {
     if (!times || (!b->n && !b->c))
         return a;
@@ -94,22 +94,22 @@ const lin *lin_add(space *s, const lin *a, const lin *b, int64_t times)
     return make(s, a->c + times * b->c, k, t);
 }
 
-const lin *lin_scale(space *s, const lin *a, int64_t times)
+const affine *affine_scale(space *s, const affine *a, int64_t times)
 {
-    return lin_add(s, lin_const(s, 0), a, times);
+    return affine_add(s, affine_const(s, 0), a, times);
 }
 
-static range range_of_lin(const space *s, const lin *a);
+static range range_of_affine(const space *s, const affine *a);
 
 /* Of an expression that is not affine nothing is known. */
 static range range_of_atom(const space *s, const atom *a)
 {
     if (a->kind == A_VAR)
         return range_of(s->var[a->var].low, s->var[a->var].high);
-    return a->kind == A_DIV ? range_floor(range_of_lin(s, a->of), a->by) : (range){0};
+    return a->kind == A_DIV ? range_floor(range_of_affine(s, a->of), a->by) : (range){0};
 }
 
-static range range_of_lin(const space *s, const lin *a)
+static range range_of_affine(const space *s, const affine *a)
 {
     range sum = range_of(a->c, a->c);
     for (int i = 0; i < a->n && sum.known; i++)
@@ -117,24 +117,24 @@ static range range_of_lin(const space *s, const lin *a)
     return sum;
 }
 
-/* Each term by itself, so x - x / 2 * 2 comes out wider than it is: lin_bounds is closer. */
-void lin_range(const space *s, const lin *a, int64_t *low, int64_t *high)
+/* Each term by itself, so x - x / 2 * 2 comes out wider than it is: affine_bounds is closer. */
+void affine_range(const space *s, const affine *a, int64_t *low, int64_t *high)
 {
-    const range r = range_of_lin(s, a);
+    const range r = range_of_affine(s, a);
     *low = r.known ? r.low : INT64_MIN, *high = r.known ? r.high : INT64_MAX;
 }
 
-void lin_bounds(space *s, const lin *a, int64_t *low, int64_t *high)
+void affine_bounds(space *s, const affine *a, int64_t *low, int64_t *high)
 {
-    lin_range(s, a, low, high);
+    affine_range(s, a, low, high);
     for (int i = 0; i < a->n; i++) { /* c (x - n floor(x / n)) + rest, of which the first part is in c [0, n) */
         const atom *q = a->t[i].a;
         if (q->kind != A_DIV || a->t[i].coef % q->by)
             continue;
         const int64_t c = -a->t[i].coef / q->by;
-        const lin *rest = lin_add(s, lin_add(s, a, make(s, 0, 1, &a->t[i]), -1), q->of, -c);
+        const affine *rest = affine_add(s, affine_add(s, a, make(s, 0, 1, &a->t[i]), -1), q->of, -c);
         int64_t l, h;
-        lin_range(s, rest, &l, &h);
+        affine_range(s, rest, &l, &h);
         if (rest->n >= a->n || l == INT64_MIN)
             continue;
         l += c < 0 ? c * (q->by - 1) : 0, h += c > 0 ? c * (q->by - 1) : 0;
@@ -143,7 +143,7 @@ void lin_bounds(space *s, const lin *a, int64_t *low, int64_t *high)
 }
 
 /* Of g and all coefficients, by Euclid. */
-static int64_t common_factor(const lin *a, int64_t g)
+static int64_t common_factor(const affine *a, int64_t g)
 {
     for (int i = 0; i < a->n; i++)
         for (int64_t b = a->t[i].coef < 0 ? -a->t[i].coef : a->t[i].coef, r; b; r = g % b, g = b, b = r)
@@ -153,75 +153,75 @@ static int64_t common_factor(const lin *a, int64_t g)
 
 /* floor(rest / by) where nothing of rest is a multiple of by: gone when its range stays within one step; inner floors
  * merge, floor(floor(x / p) / q) = floor(x / (p q)); a common factor g goes, floor(g x / (g n)) = floor(x / n). */
-static const lin *floor_of(space *s, const lin *rest, int64_t by)
+static const affine *floor_of(space *s, const affine *rest, int64_t by)
 {
     int64_t low, high;
-    lin_range(s, rest, &low, &high);
+    affine_range(s, rest, &low, &high);
     if (low != INT64_MIN && int_floor_div(low, by) == int_floor_div(high, by))
-        return lin_const(s, int_floor_div(low, by));
+        return affine_const(s, int_floor_div(low, by));
     if (!rest->c && rest->n == 1 && rest->t->coef == 1 && rest->t->a->kind == A_DIV)
-        return lin_div(s, rest->t->a->of, rest->t->a->by * by);
+        return affine_div(s, rest->t->a->of, rest->t->a->by * by);
     const int64_t g = common_factor(rest, by);
     if (g == 1)
         return single(s, &(atom){.kind = A_DIV, .of = rest, .by = by});
     term *t = arena_array(s->mem, (size_t)rest->n + 1, sizeof *t);
     for (int i = 0; i < rest->n; i++)
         t[i] = (term){rest->t[i].coef / g, rest->t[i].a};
-    return lin_div(s, make(s, int_floor_div(rest->c, g), rest->n, t), by / g);
+    return affine_div(s, make(s, int_floor_div(rest->c, g), rest->n, t), by / g);
 }
 
-const lin *lin_div(space *s, const lin *a, int64_t by)
+const affine *affine_div(space *s, const affine *a, int64_t by)
 {
     MUST(by > 0);
     if (by == 1)
         return a;
-    const lin *out = lin_const(s, int_floor_div(a->c, by)), *rest = lin_const(s, int_floor_mod(a->c, by));
+    const affine *out = affine_const(s, int_floor_div(a->c, by)), *rest = affine_const(s, int_floor_mod(a->c, by));
     for (int i = 0; i < a->n; i++) { /* terms that by divides leave the floor */
-        const lin *one = make(s, 0, 1, &(term){1, a->t[i].a});
+        const affine *one = make(s, 0, 1, &(term){1, a->t[i].a});
         if (a->t[i].coef % by == 0)
-            out = lin_add(s, out, one, a->t[i].coef / by);
+            out = affine_add(s, out, one, a->t[i].coef / by);
         else
-            rest = lin_add(s, rest, one, a->t[i].coef);
+            rest = affine_add(s, rest, one, a->t[i].coef);
     }
-    return lin_add(s, out, floor_of(s, rest, by), 1);
+    return affine_add(s, out, floor_of(s, rest, by), 1);
 }
 
 /* x mod n = x - n floor(x / n): no atom of its own, so that it cancels against floors. */
-const lin *lin_mod(space *s, const lin *a, int64_t by)
+const affine *affine_mod(space *s, const affine *a, int64_t by)
 {
-    return lin_add(s, a, lin_div(s, a, by), -by);
+    return affine_add(s, a, affine_div(s, a, by), -by);
 }
 
 /* NULL where the call is not affine: a product of two variables, a divisor that is not a positive number. */
-static const lin *of_call(space *s, const expr *x, const lin *const *axis)
+static const affine *of_call(space *s, const expr *x, const affine *const *axis)
 {
-    const lin *a = lin_of(s, x->arg[0], axis), *b = x->n == 2 ? lin_of(s, x->arg[1], axis) : NULL;
+    const affine *a = affine_of(s, x->arg[0], axis), *b = x->n == 2 ? affine_of(s, x->arg[1], axis) : NULL;
     const char *f = x->fn->name;
     if (!strcmp(f, "neg"))
-        return lin_scale(s, a, -1);
+        return affine_scale(s, a, -1);
     if (!b)
         return NULL;
     if (!strcmp(f, "add"))
-        return lin_add(s, a, b, 1);
+        return affine_add(s, a, b, 1);
     if (!strcmp(f, "sub"))
-        return lin_add(s, a, b, -1);
+        return affine_add(s, a, b, -1);
     if (!strcmp(f, "mul") && !b->n)
-        return lin_scale(s, a, b->c);
+        return affine_scale(s, a, b->c);
     if (!strcmp(f, "mul") && !a->n)
-        return lin_scale(s, b, a->c);
+        return affine_scale(s, b, a->c);
     if (!strcmp(f, "floordiv") && !b->n && b->c > 0)
-        return lin_div(s, a, b->c);
+        return affine_div(s, a, b->c);
     if (!strcmp(f, "mod") && !b->n && b->c > 0)
-        return lin_mod(s, a, b->c);
+        return affine_mod(s, a, b->c);
     return NULL;
 }
 
 /* axis[k]: what stands for axis k of the expression. What is not affine becomes an atom, computed where it is read. */
-const lin *lin_of(space *s, const expr *x, const lin *const *axis)
+const affine *affine_of(space *s, const expr *x, const affine *const *axis)
 {
-    const lin *a = NULL;
+    const affine *a = NULL;
     if (x->kind == X_LIT)
-        return lin_const(s, x->is_whole ? x->whole : (int64_t)x->lit);
+        return affine_const(s, x->is_whole ? x->whole : (int64_t)x->lit);
     if (x->kind == X_AXIS)
         return axis[x->axis];
     if (x->kind == X_SIZE && s->size[x->axis])
@@ -232,10 +232,10 @@ const lin *lin_of(space *s, const expr *x, const lin *const *axis)
 }
 
 /* Leaves are variables and expressions, floors being looked through. */
-bool lin_uses(const lin *a, bool (*test)(void *user, const atom *leaf), void *user)
+bool affine_uses(const affine *a, bool (*test)(void *user, const atom *leaf), void *user)
 {
     for (int i = 0; i < a->n; i++)
-        if (a->t[i].a->kind == A_DIV ? lin_uses(a->t[i].a->of, test, user) : test(user, a->t[i].a))
+        if (a->t[i].a->kind == A_DIV ? affine_uses(a->t[i].a->of, test, user) : test(user, a->t[i].a))
             return true;
     return false;
 }
@@ -246,7 +246,7 @@ static int64_t run_of_floor(const atom *q, bool (*test)(void *user, const atom *
     int64_t run = int_gcd(q->by, q->of->c);
     for (int i = 0; i < q->of->n; i++) {
         const term *t = &q->of->t[i];
-        const bool own = lin_uses(&(lin){.n = 1, .t = t}, test, user);
+        const bool own = affine_uses(&(affine){.n = 1, .t = t}, test, user);
         if (own && (t->a->kind != A_VAR || t->coef != 1))
             return 1;
         run = own ? run : int_gcd(run, t->coef);
@@ -254,12 +254,12 @@ static int64_t run_of_floor(const atom *q, bool (*test)(void *user, const atom *
     return run;
 }
 
-int64_t lin_run(const lin *a, bool (*test)(void *user, const atom *leaf), void *user)
+int64_t affine_run(const affine *a, bool (*test)(void *user, const atom *leaf), void *user)
 {
     int64_t run = 0;
     for (int i = 0; i < a->n; i++) {
         const atom *q = a->t[i].a;
-        if (q->kind != A_VAR && lin_uses(&(lin){.n = 1, .t = &a->t[i]}, test, user))
+        if (q->kind != A_VAR && affine_uses(&(affine){.n = 1, .t = &a->t[i]}, test, user))
             run = int_gcd(run, q->kind == A_DIV ? run_of_floor(q, test, user) : 1);
     }
     return run < 0 ? -run : run;
@@ -271,9 +271,9 @@ static bool is_variable(void *user, const atom *a)
     return a->kind == A_VAR;
 }
 
-bool lin_has_axis(const lin *a)
+bool affine_has_axis(const affine *a)
 {
-    return lin_uses(a, is_variable, NULL);
+    return affine_uses(a, is_variable, NULL);
 }
 
 static bool is_expression(void *user, const atom *a)
@@ -282,12 +282,12 @@ static bool is_expression(void *user, const atom *a)
     return a->kind == A_EXPR;
 }
 
-bool lin_has_expr(const lin *a)
+bool affine_has_expr(const affine *a)
 {
-    return lin_uses(a, is_expression, NULL);
+    return affine_uses(a, is_expression, NULL);
 }
 
-int64_t lin_coef(const lin *a, int v)
+int64_t affine_coef(const affine *a, int v)
 {
     for (int i = 0; i < a->n; i++)
         if (a->t[i].a->kind == A_VAR && a->t[i].a->var == v)
@@ -295,7 +295,7 @@ int64_t lin_coef(const lin *a, int v)
     return 0;
 }
 
-bool lin_pure(const lin *a)
+bool affine_pure(const affine *a)
 {
     for (int i = 0; i < a->n; i++)
         if (a->t[i].a->kind != A_VAR)
@@ -303,7 +303,7 @@ bool lin_pure(const lin *a)
     return true;
 }
 
-bool lin_is_word(const lin *a)
+bool affine_is_word(const affine *a)
 {
     return a->n ? !a->c && a->n == 1 && a->t->coef == 1 && a->t->a->kind == A_VAR : a->c >= 0;
 }
@@ -319,15 +319,15 @@ static void print_atom(const space *s, text *t, const atom *a, expr_printer *exp
     else if (a->kind == A_EXPR)
         expr_text(user, t, a->x);
     else {
-        lin_range(s, a->of, &low, &high);
-        const bool one = lin_is_word(a->of);
+        affine_range(s, a->of, &low, &high);
+        const bool one = affine_is_word(a->of);
         text_add(t, low < 0 ? "whole_div(" : one ? "(" : "((");
-        lin_print(s, t, a->of, expr_text, user);
+        affine_print(s, t, a->of, expr_text, user);
         text_add(t, low < 0 ? ", %lld)" : one ? " / %lld)" : ") / %lld)", (long long)a->by);
     }
 }
 
-void lin_print(const space *s, text *t, const lin *a, expr_printer *expr_text, void *user)
+void affine_print(const space *s, text *t, const affine *a, expr_printer *expr_text, void *user)
 {
     for (int i = 0; i < a->n; i++) {
         const int64_t c = a->t[i].coef, size = c < 0 ? -c : c;

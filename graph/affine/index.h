@@ -8,7 +8,7 @@
 #include "graph/ir/graph.h"
 
 enum { MAX_VAR = 256 };
-typedef struct lin lin;
+typedef struct affine affine;
 typedef struct var {
     char name[16];
     int64_t low, high; /* inclusive */
@@ -17,12 +17,12 @@ typedef struct space {
     arena *mem;
     int n;
     var var[MAX_VAR];
-    const lin *size[MAX_SIZE]; /* of extents that a run says; NULL: they are no part of what is linear */
+    const affine *size[MAX_SIZE]; /* of extents that a run says; NULL: they are no part of what is linear */
 } space;
 typedef struct atom {
     enum { A_VAR, A_DIV, A_EXPR } kind;
     int var;
-    const lin *of; /* A_DIV: floor(of / by) */
+    const affine *of; /* A_DIV: floor(of / by) */
     int64_t by;
     const expr *x; /* A_EXPR: over the axes that axis[] mapped when it was made */
 } atom;
@@ -30,35 +30,36 @@ typedef struct term {
     int64_t coef;
     const atom *a;
 } term;
-struct lin {
+struct affine {
     int64_t c;
     int n;
     const term *t;
 };
 
 int var_add(space *s, const char *name, int64_t low, int64_t high);
-const lin *lin_const(space *s, int64_t c);
-const lin *lin_var(space *s, int v); /* a constant where the variable's range is one number */
-const lin *lin_add(space *s, const lin *a, const lin *b, int64_t times); /* a + times * b */
-const lin *lin_scale(space *s, const lin *a, int64_t times);
-const lin *lin_div(space *s, const lin *a, int64_t by); /* floor; by > 0 */
-const lin *lin_mod(space *s, const lin *a, int64_t by);
+const affine *affine_const(space *s, int64_t c);
+const affine *affine_var(space *s, int v); /* a constant where the variable's range is one number */
+const affine *affine_add(space *s, const affine *a, const affine *b, int64_t times); /* a + times * b */
+const affine *affine_scale(space *s, const affine *a, int64_t times);
+const affine *affine_div(space *s, const affine *a, int64_t by); /* floor; by > 0 */
+const affine *affine_mod(space *s, const affine *a, int64_t by);
 /* An integer expression; axis[i] is the form of axis i. What is not linear becomes an A_EXPR atom. */
-const lin *lin_of(space *s, const expr *x, const lin *const *axis);
-bool lin_same(const lin *a, const lin *b);
-void lin_range(const space *s, const lin *a, int64_t *low, int64_t *high); /* INT64_MIN, MAX when unknown */
-void lin_bounds(space *s, const lin *a, int64_t *low, int64_t *high); /* the same; a remainder is below its divisor */
+const affine *affine_of(space *s, const expr *x, const affine *const *axis);
+bool affine_same(const affine *a, const affine *b);
+void affine_range(const space *s, const affine *a, int64_t *low, int64_t *high); /* INT64_MIN, MAX when unknown */
+void affine_bounds(space *s, const affine *a, int64_t *low,
+                   int64_t *high); /* the same; a remainder is below its divisor */
 /* Any variable or expression passing test */
-bool lin_uses(const lin *a, bool (*test)(void *user, const atom *leaf), void *user);
+bool affine_uses(const affine *a, bool (*test)(void *user, const atom *leaf), void *user);
 /* Along a variable, or an axis of expressions, that passes test: so many neighbours, from each multiple of that on, are
  * apart by its coefficient alone, for no floor changes among them; 0: all are */
-int64_t lin_run(const lin *a, bool (*test)(void *user, const atom *leaf), void *user);
-bool lin_has_axis(const lin *a);       /* any variable at all */
-bool lin_has_expr(const lin *a);       /* any part that is not linear */
-int64_t lin_coef(const lin *a, int v); /* of variable v; 0 when it does not occur outside divisions */
-bool lin_pure(const lin *a);           /* variables only: linear */
-bool lin_is_word(const lin *a);        /* its text is a variable's name, or a number that has no sign */
+int64_t affine_run(const affine *a, bool (*test)(void *user, const atom *leaf), void *user);
+bool affine_has_axis(const affine *a);       /* any variable at all */
+bool affine_has_expr(const affine *a);       /* any part that is not linear */
+int64_t affine_coef(const affine *a, int v); /* of variable v; 0 when it does not occur outside divisions */
+bool affine_pure(const affine *a);           /* variables only: linear */
+bool affine_is_word(const affine *a);        /* its text is a variable's name, or a number that has no sign */
 /* C text: expressions through the callback, variables by name. */
-void lin_print(const space *s, text *t, const lin *a, void (*expr_text)(void *user, text *t, const expr *x),
-               void *user);
+void affine_print(const space *s, text *t, const affine *a, void (*expr_text)(void *user, text *t, const expr *x),
+                  void *user);
 #endif

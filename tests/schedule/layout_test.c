@@ -143,12 +143,12 @@ static int64_t place(const layout *y, const int64_t *index)
     return at;
 }
 
-static int64_t lin_at(const lin *a, const int64_t *v)
+static int64_t affine_at(const affine *a, const int64_t *v)
 {
     int64_t sum = a->c;
     for (int i = 0; i < a->n; i++)
-        sum += a->t[i].coef *
-               (a->t[i].a->kind == A_VAR ? v[a->t[i].a->var] : int_floor_div(lin_at(a->t[i].a->of, v), a->t[i].a->by));
+        sum += a->t[i].coef * (a->t[i].a->kind == A_VAR ? v[a->t[i].a->var]
+                                                        : int_floor_div(affine_at(a->t[i].a->of, v), a->t[i].a->by));
     return sum;
 }
 
@@ -156,7 +156,7 @@ static bool one_case(const any *a, uint64_t *at)
 {
     arena mem = {0};
     space s = {.mem = &mem};
-    const lin *axis[4];
+    const affine *axis[4];
     const int64_t n = type_count(&a->t);
     const size_t width = (size_t)ts_dtype_bytes(a->t.dtype);
     const int parts = (int)roll(at, 1, 5);
@@ -164,8 +164,8 @@ static bool one_case(const any *a, uint64_t *at)
     char *seen = arena_array(&mem, (size_t)a->y.size, 1);
     bool good = a->y.size >= n;
     for (int d = 0; d < a->t.rank; d++)
-        axis[d] = lin_var(&s, var_add(&s, letter[d], 0, a->t.dim[d] - 1));
-    const lin *offset = layout_offset(&s, &a->y, axis);
+        axis[d] = affine_var(&s, var_add(&s, letter[d], 0, a->t.dim[d] - 1));
+    const affine *offset = layout_offset(&s, &a->y, axis);
     for (int64_t i = 0; i < n * (int64_t)width; i++)
         from[i] = (unsigned char)(1 + random_bits(3, (uint64_t)i) % 255);
     memset(to, 0xEE, (size_t)a->y.size * width);
@@ -176,7 +176,7 @@ static bool one_case(const any *a, uint64_t *at)
         for (int d = a->t.rank; d-- > 0; rest /= a->t.dim[d])
             index[d] = rest % a->t.dim[d];
         const int64_t k = place(&a->y, index);
-        good = k < a->y.size && !seen[k]++ && lin_at(offset, index) == k &&
+        good = k < a->y.size && !seen[k]++ && affine_at(offset, index) == k &&
                !memcmp(to + (size_t)k * width, from + (size_t)i * width, width);
     }
     bool even = true; /* blocks that are cut evenly have padding at the tensor's end alone, and that is zero */

@@ -46,7 +46,7 @@ static void tree_print(text *t, const tree *a)
 /* ---- both at once ---- */
 typedef struct pair {
     const tree *t;
-    const lin *f;
+    const affine *f;
 } pair;
 typedef struct dice {
     arena *mem;
@@ -71,31 +71,31 @@ static pair grow(dice *d, int depth)
     const int64_t kind = depth ? roll(d, 0, 5) : roll(d, 0, 1);
     if (kind == 0) {
         const int64_t n = roll(d, -20, 20);
-        return (pair){keep(d, (tree){.kind = NUMBER, .n = n}), lin_const(d->s, n)};
+        return (pair){keep(d, (tree){.kind = NUMBER, .n = n}), affine_const(d->s, n)};
     }
     if (kind == 1) {
         const int64_t v = roll(d, 0, VARS - 1);
-        return (pair){keep(d, (tree){.kind = VARIABLE, .n = v}), lin_var(d->s, (int)v)};
+        return (pair){keep(d, (tree){.kind = VARIABLE, .n = v}), affine_var(d->s, (int)v)};
     }
     const pair a = grow(d, depth - 1);
     if (kind <= 3) {
         const pair b = grow(d, depth - 1);
         const int64_t times = roll(d, -9, 16);
-        return (pair){keep(d, (tree){SUM, times, a.t, b.t}), lin_add(d->s, a.f, b.f, times)};
+        return (pair){keep(d, (tree){SUM, times, a.t, b.t}), affine_add(d->s, a.f, b.f, times)};
     }
     const int64_t by = roll(d, 1, 12);
     if (kind == 4)
-        return (pair){keep(d, (tree){FLOOR, by, a.t, NULL}), lin_div(d->s, a.f, by)};
-    return (pair){keep(d, (tree){REST, by, a.t, NULL}), lin_mod(d->s, a.f, by)};
+        return (pair){keep(d, (tree){FLOOR, by, a.t, NULL}), affine_div(d->s, a.f, by)};
+    return (pair){keep(d, (tree){REST, by, a.t, NULL}), affine_mod(d->s, a.f, by)};
 }
 
-static int64_t lin_at(const lin *a, const int64_t *v)
+static int64_t affine_at(const affine *a, const int64_t *v)
 {
     int64_t sum = a->c;
     for (int i = 0; i < a->n; i++) {
         const atom *x = a->t[i].a;
         MUST(x->kind != A_EXPR);
-        sum += a->t[i].coef * (x->kind == A_VAR ? v[x->var] : int_floor_div(lin_at(x->of, v), x->by));
+        sum += a->t[i].coef * (x->kind == A_VAR ? v[x->var] : int_floor_div(affine_at(x->of, v), x->by));
     }
     return sum;
 }
@@ -105,9 +105,9 @@ static void report(const char *what, const pair *p, const space *s, const int64_
     text t = {0};
     tree_print(&t, p->t);
     text_add(&t, "  as  ");
-    lin_print(s, &t, p->f, NULL, NULL);
+    affine_print(s, &t, p->f, NULL, NULL);
     printf("  %s: %s at %lld %lld %lld %lld: %lld, form %lld\n", what, t.s, (long long)v[0], (long long)v[1],
-           (long long)v[2], (long long)v[3], (long long)tree_at(p->t, v), (long long)lin_at(p->f, v));
+           (long long)v[2], (long long)v[3], (long long)tree_at(p->t, v), (long long)affine_at(p->f, v));
     text_free(&t);
 }
 
@@ -129,20 +129,20 @@ static void test_values(void)
         int64_t low, high, least, most, v[VARS];
         add_variables(&s);
         const pair p = grow(&d, 5);
-        lin_range(&s, p.f, &low, &high);
-        lin_bounds(&s, p.f, &least, &most);
+        affine_range(&s, p.f, &low, &high);
+        affine_bounds(&s, p.f, &least, &most);
         wrong += least < low || most > high;
         for (int k = 0; k < POINTS; k++) {
             for (int i = 0; i < VARS; i++)
                 v[i] = roll(&d, s.var[i].low, s.var[i].high);
             const int64_t want = tree_at(p.t, v);
-            if (lin_at(p.f, v) != want)
+            if (affine_at(p.f, v) != want)
                 report("another number", &p, &s, v), wrong++;
             else if (want < least || want > most)
                 report("out of its range", &p, &s, v), wrong++;
         }
         const pair again = p;
-        if (!lin_same(p.f, again.f) || (lin_same(p.f, lin_add(&s, p.f, lin_const(&s, 1), 1))))
+        if (!affine_same(p.f, again.f) || (affine_same(p.f, affine_add(&s, p.f, affine_const(&s, 1), 1))))
             report("not the same as itself", &p, &s, v), wrong++;
         arena_free(&mem);
     }
@@ -167,14 +167,14 @@ static void test_runs(void)
         const pair p = grow(&d, 4);
         for (int k = 0; k < POINTS; k++) {
             int a = (int)roll(&d, 0, 2);
-            const int64_t run = lin_run(p.f, is_variable, &a);
+            const int64_t run = affine_run(p.f, is_variable, &a);
             for (int i = 0; i < VARS; i++)
                 v[i] = roll(&d, s.var[i].low, s.var[i].high);
-            const int64_t here = lin_at(p.f, v);
+            const int64_t here = affine_at(p.f, v);
             if (v[a] == s.var[a].high || (run && int_floor_mod(v[a] + 1, run) == 0))
                 continue;
             v[a]++, tried += run > 1;
-            if (lin_at(p.f, v) - here != lin_coef(p.f, a))
+            if (affine_at(p.f, v) - here != affine_coef(p.f, a))
                 report("no run", &p, &s, v), wrong++;
         }
         arena_free(&mem);
@@ -202,17 +202,17 @@ static void test_expressions(void)
         arena mem = {0};
         space s = {.mem = &mem};
         dice d = {&mem, &s, (uint64_t)(n + TREES) << 20};
-        const lin *axis[VARS];
+        const affine *axis[VARS];
         int64_t v[VARS];
         add_variables(&s);
         for (int i = 0; i < VARS; i++)
-            axis[i] = lin_var(&s, i);
+            axis[i] = affine_var(&s, i);
         pair p = grow(&d, 4);
-        p.f = lin_of(&s, to_expr(&mem, p.t), axis);
+        p.f = affine_of(&s, to_expr(&mem, p.t), axis);
         for (int k = 0; k < POINTS; k++) {
             for (int i = 0; i < VARS; i++)
                 v[i] = roll(&d, s.var[i].low, s.var[i].high);
-            if (tree_at(p.t, v) != lin_at(p.f, v))
+            if (tree_at(p.t, v) != affine_at(p.f, v))
                 report("expression", &p, &s, v), wrong++;
         }
         arena_free(&mem);
@@ -227,56 +227,58 @@ static void print_expr(void *user, text *t, const expr *x)
     text_add(t, "<%s>", x->kind == X_LOAD ? "load" : "?");
 }
 
-static void prints(const space *s, const lin *a, const char *want)
+static void prints(const space *s, const affine *a, const char *want)
 {
     text t = {0};
-    lin_print(s, &t, a, print_expr, NULL);
+    affine_print(s, &t, a, print_expr, NULL);
     CHECK_TEXT(t.s, want);
     text_free(&t);
 }
 
-static const lin *sum(space *s, const lin *a, int64_t times, const lin *b)
+static const affine *sum(space *s, const affine *a, int64_t times, const affine *b)
 {
-    return lin_add(s, b, a, times);
+    return affine_add(s, b, a, times);
 }
 
 static void test_cancelling(void)
 {
     arena mem = {0};
     space s = {.mem = &mem};
-    const lin *i = lin_var(&s, var_add(&s, "i", 0, 7)), *j = lin_var(&s, var_add(&s, "j", 0, 15));
-    const lin *x = lin_var(&s, var_add(&s, "x", 0, 1000)), *z = lin_var(&s, var_add(&s, "z", -9, 9));
-    prints(&s, lin_const(&s, -3), "-3");
-    prints(&s, lin_add(&s, lin_scale(&s, i, -2), lin_const(&s, 5), 1), "-2 * i + 5");
-    prints(&s, lin_add(&s, i, j, -1), "i - j");
-    prints(&s, lin_add(&s, i, i, -1), "0");
+    const affine *i = affine_var(&s, var_add(&s, "i", 0, 7)), *j = affine_var(&s, var_add(&s, "j", 0, 15));
+    const affine *x = affine_var(&s, var_add(&s, "x", 0, 1000)), *z = affine_var(&s, var_add(&s, "z", -9, 9));
+    prints(&s, affine_const(&s, -3), "-3");
+    prints(&s, affine_add(&s, affine_scale(&s, i, -2), affine_const(&s, 5), 1), "-2 * i + 5");
+    prints(&s, affine_add(&s, i, j, -1), "i - j");
+    prints(&s, affine_add(&s, i, i, -1), "0");
     /* a split axis: digits come out again */
-    const lin *split = sum(&s, i, 16, j);
-    prints(&s, lin_div(&s, split, 16), "i");
-    prints(&s, lin_mod(&s, split, 16), "j");
-    prints(&s, lin_div(&s, sum(&s, split, 4, lin_const(&s, 3)), 64), "i");
-    prints(&s, lin_mod(&s, split, 128), "j + 16 * i");
+    const affine *split = sum(&s, i, 16, j);
+    prints(&s, affine_div(&s, split, 16), "i");
+    prints(&s, affine_mod(&s, split, 16), "j");
+    prints(&s, affine_div(&s, sum(&s, split, 4, affine_const(&s, 3)), 64), "i");
+    prints(&s, affine_mod(&s, split, 128), "j + 16 * i");
     /* a row-major blocked subscript is the subscript */
-    prints(&s, sum(&s, lin_div(&s, x, 64), 64, lin_mod(&s, x, 64)), "x");
-    prints(&s, lin_div(&s, lin_div(&s, x, 8), 4), "(x / 32)");
-    prints(&s, lin_div(&s, lin_scale(&s, x, 6), 4), "((3 * x) / 2)");
-    prints(&s, lin_div(&s, sum(&s, x, 12, lin_const(&s, 7)), 6), "2 * x + 1");
-    prints(&s, lin_mod(&s, x, 64), "x - 64 * (x / 64)");
-    prints(&s, lin_div(&s, x, 1001), "0");
-    prints(&s, lin_div(&s, z, 4), "whole_div(z, 4)"); /* C's / would round up below zero */
-    prints(&s, lin_div(&s, lin_add(&s, z, lin_const(&s, 9), 1), 4), "whole_div(z + 1, 4) + 2");
+    prints(&s, sum(&s, affine_div(&s, x, 64), 64, affine_mod(&s, x, 64)), "x");
+    prints(&s, affine_div(&s, affine_div(&s, x, 8), 4), "(x / 32)");
+    prints(&s, affine_div(&s, affine_scale(&s, x, 6), 4), "((3 * x) / 2)");
+    prints(&s, affine_div(&s, sum(&s, x, 12, affine_const(&s, 7)), 6), "2 * x + 1");
+    prints(&s, affine_mod(&s, x, 64), "x - 64 * (x / 64)");
+    prints(&s, affine_div(&s, x, 1001), "0");
+    prints(&s, affine_div(&s, z, 4), "whole_div(z, 4)"); /* C's / would round up below zero */
+    prints(&s, affine_div(&s, affine_add(&s, z, affine_const(&s, 9), 1), 4), "whole_div(z + 1, 4) + 2");
     int64_t low, high;
-    lin_bounds(&s, lin_add(&s, lin_const(&s, 5), lin_mod(&s, lin_add(&s, x, z, 1), 64), -2), &low, &high);
+    affine_bounds(&s, affine_add(&s, affine_const(&s, 5), affine_mod(&s, affine_add(&s, x, z, 1), 64), -2), &low,
+                  &high);
     CHECK(low == 5 - 2 * 63 && high == 5);
-    CHECK(lin_pure(split) && !lin_pure(lin_mod(&s, x, 64)));
-    const lin *blocked = sum(&s, lin_div(&s, x, 16), 1008, x), *apart = lin_add(&s, blocked, lin_scale(&s, i, 64), 1);
+    CHECK(affine_pure(split) && !affine_pure(affine_mod(&s, x, 64)));
+    const affine *blocked = sum(&s, affine_div(&s, x, 16), 1008, x),
+                 *apart = affine_add(&s, blocked, affine_scale(&s, i, 64), 1);
     int v = 2; /* x */
-    CHECK(lin_run(blocked, is_variable, &v) == 16 && lin_run(apart, is_variable, &v) == 16);
-    CHECK(lin_run(lin_div(&s, sum(&s, i, 8, x), 32), is_variable, &v) == 8);
-    CHECK(lin_run(lin_div(&s, lin_scale(&s, x, 3), 32), is_variable, &v) == 1);
-    CHECK(lin_run(split, is_variable, &v) == 0 && lin_run(x, is_variable, &v) == 0);
-    CHECK(lin_coef(split, 0) == 16 && lin_coef(split, 1) == 1 && lin_coef(split, 2) == 0);
-    CHECK(lin_same(sum(&s, i, 2, j), lin_add(&s, lin_add(&s, j, i, 1), i, 1)) && !lin_same(i, j));
+    CHECK(affine_run(blocked, is_variable, &v) == 16 && affine_run(apart, is_variable, &v) == 16);
+    CHECK(affine_run(affine_div(&s, sum(&s, i, 8, x), 32), is_variable, &v) == 8);
+    CHECK(affine_run(affine_div(&s, affine_scale(&s, x, 3), 32), is_variable, &v) == 1);
+    CHECK(affine_run(split, is_variable, &v) == 0 && affine_run(x, is_variable, &v) == 0);
+    CHECK(affine_coef(split, 0) == 16 && affine_coef(split, 1) == 1 && affine_coef(split, 2) == 0);
+    CHECK(affine_same(sum(&s, i, 2, j), affine_add(&s, affine_add(&s, j, i, 1), i, 1)) && !affine_same(i, j));
     arena_free(&mem);
 }
 
@@ -293,17 +295,17 @@ static void test_gathered(void)
     space s = {.mem = &mem};
     const node n = {.type = {.dtype = TS_I64, .rank = 1, .dim = {10}}};
     const expr *at = x_axis(&mem, 0), *load = x_load(&mem, &n, &at);
-    const lin *axis[] = {lin_var(&s, var_add(&s, "i", 0, 9))};
-    const lin *f = lin_of(&s, x2(&mem, "add", x2(&mem, "mul", load, x_whole(&mem, 768)), at), axis);
+    const affine *axis[] = {affine_var(&s, var_add(&s, "i", 0, 9))};
+    const affine *f = affine_of(&s, x2(&mem, "add", x2(&mem, "mul", load, x_whole(&mem, 768)), at), axis);
     int64_t low, high;
     int leaves = 0;
     prints(&s, f, "768 * <load> + i");
-    prints(&s, lin_div(&s, f, 768), "<load>");
-    prints(&s, lin_div(&s, f, 2), "384 * <load> + (i / 2)");
-    lin_range(&s, f, &low, &high);
+    prints(&s, affine_div(&s, f, 768), "<load>");
+    prints(&s, affine_div(&s, f, 2), "384 * <load> + (i / 2)");
+    affine_range(&s, f, &low, &high);
     CHECK(low == INT64_MIN && high == INT64_MAX);
-    CHECK(lin_uses(f, is_expr, &leaves) && !lin_uses(axis[0], is_expr, &leaves) && !lin_pure(f));
-    const lin *twice = lin_of(&s, x2(&mem, "sub", load, load), axis);
+    CHECK(affine_uses(f, is_expr, &leaves) && !affine_uses(axis[0], is_expr, &leaves) && !affine_pure(f));
+    const affine *twice = affine_of(&s, x2(&mem, "sub", load, load), axis);
     prints(&s, twice, "0");
     arena_free(&mem);
 }
