@@ -46,11 +46,11 @@ static char *assignment(const char *name, const char *value)
     return text_take(&t);
 }
 
-void compiler_temp(compiler *c, const char *temp)
+void compiler_temporary(compiler *c, const char *temporary)
 {
-    free(c->env_temp);
-    c->env_temp = assignment("TMPDIR", temp);
-    c->env[2] = c->env_temp;
+    free(c->env_temporary);
+    c->env_temporary = assignment("TMPDIR", temporary);
+    c->env[2] = c->env_temporary;
 }
 
 bool compiler_find(compiler *c, const settings *env, err *e)
@@ -67,7 +67,7 @@ bool compiler_find(compiler *c, const settings *env, err *e)
         c->env_path = assignment("PATH", env->path);
         c->env[0] = c->env_path;
         c->env[1] = "LC_ALL=C";
-        compiler_temp(c, env->temp);
+        compiler_temporary(c, env->temporary);
     } else if (asked) {
         err_set(e, TS_TOOLCHAIN, "T001 no C compiler: TESSERA_CC names '%s', which is not a program", asked);
         err_hint(e, "unset TESSERA_CC, or set it to the path of gcc or clang");
@@ -84,7 +84,7 @@ void compiler_free(compiler *c)
     free(c->path);
     free(c->version);
     free(c->env_path);
-    free(c->env_temp);
+    free(c->env_temporary);
     *c = (compiler){0};
 }
 

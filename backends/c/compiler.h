@@ -14,11 +14,11 @@ typedef struct compiler {
     char *version; /* first line of its version text */
     digest identity;
     const char *env[4]; /* the whole environment of its processes, ends with NULL */
-    char *env_path, *env_temp;
+    char *env_path, *env_temporary;
 } compiler;
 
 bool compiler_find(compiler *c, const settings *env, err *e); /* TESSERA_CC, else gcc, cc, clang in PATH */
-void compiler_temp(compiler *c, const char *temp);            /* where its temporary files go from now on */
+void compiler_temporary(compiler *c, const char *temporary);  /* where its temporary files go from now on */
 bool compiler_identify(compiler *c, cache *known, err *e);
 void compiler_free(compiler *c);
 

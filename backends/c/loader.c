@@ -32,11 +32,11 @@ static bool open_sealed(loaded *l, const void *image, size_t n)
     return l->handle;
 }
 
-static bool open_file(loaded *l, const void *image, size_t n, const char *temp, err *e)
+static bool open_file(loaded *l, const void *image, size_t n, const char *temporary, err *e)
 {
     work_folder folder;
     arena mem = {0};
-    if (!work_folder_make(&folder, temp, e))
+    if (!work_folder_make(&folder, temporary, e))
         return false;
     if (work_folder_write(&folder, "program.so", image, n, e)) {
         l->handle = dlopen(work_folder_name(&folder, &mem, "program.so"), RTLD_NOW | RTLD_LOCAL);
@@ -48,13 +48,13 @@ static bool open_file(loaded *l, const void *image, size_t n, const char *temp, 
     return l->handle;
 }
 
-bool loader_open(loaded *l, const void *image, size_t n, const char *temp, err *e)
+bool loader_open(loaded *l, const void *image, size_t n, const char *temporary, err *e)
 {
     *l = (loaded){0};
     const char *fault = elf_fault(image, n, ELF_SHARED);
     if (fault)
         return err_set(e, TS_TOOLCHAIN, "T005 the compiled program %s", fault);
-    if (open_sealed(l, image, n) || open_file(l, image, n, temp, e))
+    if (open_sealed(l, image, n) || open_file(l, image, n, temporary, e))
         return true;
     loader_close(l);
     return false;

@@ -11,8 +11,8 @@ typedef struct loaded {
     int fd;
 } loaded;
 
-/* image: a shared library for this machine. temp: where a temporary file may go. */
-bool loader_open(loaded *l, const void *image, size_t n, const char *temp, err *e);
+/* image: a shared library for this machine. temporary: where a temporary file may go. */
+bool loader_open(loaded *l, const void *image, size_t n, const char *temporary, err *e);
 void *loader_symbol(const loaded *l, const char *name); /* NULL: not there */
 void loader_close(loaded *l);
 #endif

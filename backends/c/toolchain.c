@@ -248,9 +248,9 @@ static bool link_program(build *b, err *e)
 
 static bool make_program(build *b, err *e)
 {
-    if (!work_folder_make(&b->folder, b->env.temp, e))
+    if (!work_folder_make(&b->folder, b->env.temporary, e))
         return false;
-    compiler_temp(&b->cc, b->folder.path);
+    compiler_temporary(&b->cc, b->folder.path);
     return make_objects(b, e) && link_program(b, e);
 }
 
@@ -264,7 +264,7 @@ static bool check_symbols(const build *b, const loaded *code, err *e)
 
 static bool load(const build *b, loaded *code, err *e)
 {
-    if (!loader_open(code, text_str(&b->image), b->image.length, b->env.temp, e))
+    if (!loader_open(code, text_str(&b->image), b->image.length, b->env.temporary, e))
         return false;
     if (check_symbols(b, code, e))
         return true;

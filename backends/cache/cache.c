@@ -114,7 +114,7 @@ bool cache_open(cache **out, const char *folder, const settings *env, text *note
         path[n - 1] = 0; /* a slash at the end would follow a link */
     cache *c = calloc(1, sizeof *c);
     MUST(c != NULL);
-    *c = (cache){.fd = -1, .notes = notes, .temp = env->temp};
+    *c = (cache){.fd = -1, .notes = notes, .temporary = env->temporary};
     bool ok = open_root(c, path, e);
     arena_free(&mem);
     if (ok && c->fd >= 0)
@@ -248,12 +248,12 @@ void cache_remove(cache *c, const digest *key)
 }
 
 /* A folder with the entry's files, on the disk before it gets its name. */
-static bool entry_write(cache *c, const char *temp, const digest *key, const void *p, size_t n)
+static bool entry_write(cache *c, const char *temporary, const digest *key, const void *p, size_t n)
 {
     mkdirat(c->fd, "tmp", 0700);
-    if (mkdirat(c->fd, temp, 0700) != 0)
+    if (mkdirat(c->fd, temporary, 0700) != 0)
         return false;
-    int folder = openat(c->fd, temp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int folder = openat(c->fd, temporary, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder < 0)
         return false;
     text m = {0};
@@ -268,30 +268,30 @@ static bool entry_write(cache *c, const char *temp, const digest *key, const voi
 }
 
 /* Never replaces: a folder with files in it cannot be renamed over, also where the system lacks the flag for it. */
-static bool entry_publish(cache *c, const char *temp, const char *name)
+static bool entry_publish(cache *c, const char *temporary, const char *name)
 {
     mkdirat(c->fd, (char[]){name[0], name[1], 0}, 0700);
-    if (renameat2(c->fd, temp, c->fd, name, RENAME_NOREPLACE) == 0)
+    if (renameat2(c->fd, temporary, c->fd, name, RENAME_NOREPLACE) == 0)
         return true;
-    return (errno == EINVAL || errno == ENOSYS) && renameat(c->fd, temp, c->fd, name) == 0;
+    return (errno == EINVAL || errno == ENOSYS) && renameat(c->fd, temporary, c->fd, name) == 0;
 }
 
 void cache_put(cache *c, const digest *key, const void *p, size_t n)
 {
-    char name[ENTRY_NAME], temp[ENTRY_NAME];
+    char name[ENTRY_NAME], temporary[ENTRY_NAME];
     if (!c || c->unwritable || n > OBJECT_MOST)
         return;
     entry_name(key, name);
-    cache_random_name("tmp", temp);
-    bool ok = entry_write(c, temp, key, p, n) && entry_publish(c, temp, name);
+    cache_random_name("tmp", temporary);
+    bool ok = entry_write(c, temporary, key, p, n) && entry_publish(c, temporary, name);
     int why = errno;
     if (!ok && (why == EEXIST || why == ENOTEMPTY)) {
         text winner = {0};
-        ok = cache_get(c, key, &winner) || entry_publish(c, temp, name);
+        ok = cache_get(c, key, &winner) || entry_publish(c, temporary, name);
         why = errno;
         text_free(&winner);
     }
-    folder_remove(c->fd, temp); /* not there any more if it was published */
+    folder_remove(c->fd, temporary); /* not there any more if it was published */
     if (!ok) {
         char words[128];
         c->unwritable = true;

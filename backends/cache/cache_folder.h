@@ -12,10 +12,10 @@
 enum { ENTRY_NAME = 96 }; /* "ab/<64 digits>" and its like */
 
 struct cache {
-    int fd;           /* FOLDER/v1 */
-    text *notes;      /* the caller's */
-    const char *temp; /* where scratch folders are */
-    bool unwritable;  /* said once, then left alone */
+    int fd;                /* FOLDER/v1 */
+    text *notes;           /* the caller's */
+    const char *temporary; /* where scratch folders are */
+    bool unwritable;       /* said once, then left alone */
 };
 
 typedef struct cache_entry {

@@ -151,5 +151,5 @@ void cache_tend(cache *c)
     futimens(stamp, NULL);
     close(stamp);
     cache_prune(c, CACHE_LIMIT, DAY);
-    work_folder_sweep(c->temp, DAY);
+    work_folder_sweep(c->temporary, DAY);
 }

@@ -9,6 +9,6 @@ settings settings_read(void)
         .path = path ? path : "",
         .cache = env_folder("XDG_CACHE_HOME"),
         .home = env_folder("HOME"),
-        .temp = file_temporary(),
+        .temporary = file_temporary(),
     };
 }

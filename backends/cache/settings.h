@@ -5,10 +5,10 @@
 #define TS_CACHE_SETTINGS_H
 
 typedef struct settings {
-    const char *path;  /* PATH, where programs are looked for; "" when unset */
-    const char *cache; /* XDG_CACHE_HOME when absolute, else NULL */
-    const char *home;  /* HOME when absolute, else NULL */
-    const char *temp;  /* TMPDIR when absolute, else "/tmp" */
+    const char *path;      /* PATH, where programs are looked for; "" when unset */
+    const char *cache;     /* XDG_CACHE_HOME when absolute, else NULL */
+    const char *home;      /* HOME when absolute, else NULL */
+    const char *temporary; /* TMPDIR when absolute, else "/tmp" */
 } settings;
 
 settings settings_read(void); /* never fails: what is unset or unfit has the values above */

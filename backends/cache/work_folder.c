@@ -13,17 +13,17 @@
 
 static const char prefix[] = "tessera-";
 
-bool work_folder_make(work_folder *s, const char *temp, err *e)
+bool work_folder_make(work_folder *s, const char *temporary, err *e)
 {
     text path = {0};
-    text_add(&path, "%s/%sXXXXXX", temp, prefix);
+    text_add(&path, "%s/%sXXXXXX", temporary, prefix);
     s->path = text_take(&path);
     if (mkdtemp(s->path))
         return true;
     int why = errno;
     free(s->path);
     s->path = NULL;
-    file_failed(e, "make a folder in", temp, why);
+    file_failed(e, "make a folder in", temporary, why);
     return err_hint(e, "TMPDIR names another folder for temporary files");
 }
 
@@ -60,9 +60,9 @@ static bool is_stale(int at, const char *name, time_t before)
            (st.st_mode & 0777) == 0700 && st.st_mtime < before;
 }
 
-void work_folder_sweep(const char *temp, double seconds)
+void work_folder_sweep(const char *temporary, double seconds)
 {
-    DIR *folder = opendir(temp);
+    DIR *folder = opendir(temporary);
     if (!folder)
         return;
     time_t before = time(NULL) - (time_t)seconds;

@@ -9,10 +9,10 @@ typedef struct work_folder {
     char *path; /* absolute; NULL: none */
 } work_folder;
 
-bool work_folder_make(work_folder *s, const char *temp, err *e);
+bool work_folder_make(work_folder *s, const char *temporary, err *e);
 /* Writes one file into it; 0600. */
 bool work_folder_write(const work_folder *s, const char *name, const void *p, size_t n, err *e);
 char *work_folder_name(const work_folder *s, arena *mem, const char *name); /* path of a file in it */
 void work_folder_free(work_folder *s);
-void work_folder_sweep(const char *temp, double seconds); /* removes ours that are older */
+void work_folder_sweep(const char *temporary, double seconds); /* removes ours that are older */
 #endif

@@ -219,8 +219,8 @@ static void write_in(writer *w, text *t, const expr *x, binding asked)
         return;
     }
     for (int i = 0; i < w->n_known; i++)
-        if (w->known[i].x == x && w->known[i].temp >= 0) {
-            text_add(t, "t%d", w->known[i].temp);
+        if (w->known[i].x == x && w->known[i].temporary >= 0) {
+            text_add(t, "t%d", w->known[i].temporary);
             return;
         }
     switch (x->kind) {
@@ -279,10 +279,10 @@ static void count_uses(writer *w, const expr *x, int times, bool lazy)
     if (!again) {
         if (w->n_known == COUNT(w->known))
             return;
-        w->known[w->n_known].x = x, w->known[w->n_known++].temp = -1;
+        w->known[w->n_known].x = x, w->known[w->n_known++].temporary = -1;
     }
     if (!lazy)
-        w->known[i].temp -= times; /* below -2: used at least twice where it is always computed */
+        w->known[i].temporary -= times; /* below -2: used at least twice where it is always computed */
     if (again || x->kind == X_LOAD || x_folds(x))
         return;
     for (int k = 0; k < x->n; k++) {
@@ -296,18 +296,18 @@ static void name_uses(writer *w, code *out, const expr *x)
     int i = 0;
     while (i < w->n_known && w->known[i].x != x)
         i++;
-    if (i == w->n_known || w->known[i].temp >= 0 || x_folds(x) || given(w, x))
+    if (i == w->n_known || w->known[i].temporary >= 0 || x_folds(x) || given(w, x))
         return;
     if (x->kind != X_LOAD)
         for (int k = 0; k < x->n; k++)
             name_uses(w, out, x->arg[k]);
-    if (w->known[i].temp > -3)
+    if (w->known[i].temporary > -3)
         return;
     text line = {0};
     cstyle_whole(w, &line, x);
-    w->known[i].temp = w->n_temp++;
+    w->known[i].temporary = w->n_temporary++;
     code_let(out, arena_format(out->mem, "const %s", value_type(w->d, x->dtype, w->wide)),
-             arena_format(out->mem, "t%d", w->known[i].temp), line.s);
+             arena_format(out->mem, "t%d", w->known[i].temporary), line.s);
     text_free(&line);
 }
 

@@ -18,10 +18,10 @@ typedef struct writer {
     void (*fold)(void *user, text *t, const expr *x);
     const char *states, *state; /* before and behind the number of a state: "s", "" for s0, s1, ... */
     void *user;
-    int n_temp; /* numbers of temporaries, t0, t1, ... */
+    int n_temporary; /* numbers of temporaries, t0, t1, ... */
     struct {
         const expr *x;
-        int temp;
+        int temporary;
     } known[128];
     int n_known;
     struct {

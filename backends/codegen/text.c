@@ -346,11 +346,11 @@ static const affine *with_names(emitter *m, const affine *at)
         const expr *x = at->t[i].a->x;
         writer w = emit_writer(m);
         text value = {0};
-        w.n_temp = m->out.names;
+        w.n_temporary = m->out.names;
         cstyle_temporaries(&w, &m->out.code, x);
         cstyle_whole(&w, &value, x);
-        const char *name = arena_format(m->mem, "place%d", w.n_temp);
-        m->out.names = w.n_temp + 1;
+        const char *name = arena_format(m->mem, "place%d", w.n_temporary);
+        m->out.names = w.n_temporary + 1;
         code_let(&m->out.code, arena_format(m->mem, "const %s", memory_type(m->d, TS_I64)), name, value.s);
         text_free(&value);
         const affine *place = affine_var(&m->sp, var_add(&m->sp, name, INT64_MIN / 4, INT64_MAX / 4));

@@ -190,8 +190,8 @@ static void make_makefile(const emit_parts *p, text *t)
 /* ---- writing ---- */
 
 typedef struct output {
-    char *folder, *temp; /* the final name; the name while it is written */
-    int fd;              /* temp, open */
+    char *folder, *temporary; /* the final name; the name while it is written */
+    int fd;                   /* temporary, open */
     arena mem;
 } output;
 
@@ -286,7 +286,7 @@ static bool write_all(output *o, const emit_parts *p, err *e)
     bool ok = write_units(o, p, e) && write_runtime(o, e) && write_files(o, p->extra, e) &&
               write_text(o, "counts.h", &counts, e) && write_text(o, "tables.c", &tables, e) &&
               write_text(o, "Makefile", &makefile, e) && (!p->ports || write_text(o, "ports.json", &ports, e)) &&
-              write_weights(o, p, e) && (!p->add || p->add(p->user, o->temp, e));
+              write_weights(o, p, e) && (!p->add || p->add(p->user, o->temporary, e));
     text_free(&counts);
     text_free(&tables);
     text_free(&makefile);
@@ -313,7 +313,7 @@ static void open_up(output *o)
 static bool publish(output *o, err *e)
 {
     open_up(o);
-    if (fsync(o->fd) == 0 && rename(o->temp, o->folder) == 0)
+    if (fsync(o->fd) == 0 && rename(o->temporary, o->folder) == 0)
         return true;
     if (errno != ENOTEMPTY && errno != EEXIST)
         return fail(o, "", e);
@@ -344,17 +344,17 @@ bool emit_folder(const char *folder, const emit_parts *p, err *e)
     o.folder = arena_string(&o.mem, folder);
     for (size_t n = strlen(o.folder); n > 1 && o.folder[n - 1] == '/'; n--)
         o.folder[n - 1] = 0;
-    o.temp = arena_format(&o.mem, "%s.XXXXXX", o.folder);
+    o.temporary = arena_format(&o.mem, "%s.XXXXXX", o.folder);
     bool ok = check_target(&o, e);
-    if (ok && !mkdtemp(o.temp)) {
+    if (ok && !mkdtemp(o.temporary)) {
         ok = fail(&o, "", e);
     } else if (ok) {
-        o.fd = open(o.temp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        o.fd = open(o.temporary, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         ok = (o.fd >= 0 || fail(&o, "", e)) && write_all(&o, p, e) && publish(&o, e);
         if (o.fd >= 0)
             close(o.fd);
         if (!ok)
-            folder_remove(AT_FDCWD, o.temp);
+            folder_remove(AT_FDCWD, o.temporary);
     }
     arena_free(&o.mem);
     return ok;

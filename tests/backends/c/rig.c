@@ -14,9 +14,9 @@ void rig_make(rig *g)
     g->root = arena_string(&g->mem, "/tmp/tessera_test_XXXXXX");
     MUST(mkdtemp(g->root));
     MUST(chmod(g->root, 0755) == 0);
-    g->temp = rig_path(g, "tmp");
-    MUST(mkdir(g->temp, 0700) == 0);
-    setenv("TMPDIR", g->temp, 1);
+    g->temporary = rig_path(g, "tmp");
+    MUST(mkdir(g->temporary, 0700) == 0);
+    setenv("TMPDIR", g->temporary, 1);
 }
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)

@@ -5,7 +5,7 @@
 #include "graph/base/base.h"
 
 typedef struct rig {
-    char *root, *temp; /* temp is TMPDIR */
+    char *root, *temporary; /* temporary is TMPDIR */
     arena mem;
 } rig;
 

@@ -104,7 +104,7 @@ static void test_cache(rig *g)
     CHECK(rig_lines(log) == started + 5);
     r.cache_folder = "none";
     builds(&r, 2, 0, false);
-    CHECK(rig_count(g->temp) == 0); /* no scratch folder stays */
+    CHECK(rig_count(g->temporary) == 0); /* no scratch folder stays */
 }
 
 /* Libraries are known by name, and descriptor numbers come again: each program must stay itself. */
@@ -157,7 +157,7 @@ static void fails(rig *g, const char *script, const child_limits *limits, const 
     CHECK(strstr(e.text, "hint: "));
     CHECK(time(NULL) - start <= 20); /* the compilers of some scripts would stay a minute */
     CHECK(nobody_left());
-    CHECK(rig_count(g->temp) == 0);
+    CHECK(rig_count(g->temporary) == 0);
     cc_free(p);
 }
 

@@ -224,11 +224,11 @@ static void test_unusable(rig *g)
     fclose(fopen(file, "we"));
     CHECK(!opened(file, &notes) && notes_count(&notes) == 1);
     notes.length = 0;
-    settings nothing = {.path = "", .temp = g->temp};
+    settings nothing = {.path = "", .temporary = g->temporary};
     err e = {0};
     CHECK(cache_open(&c, NULL, &nothing, &notes, &e) && !c && strstr(notes.s, "HOME"));
     notes.length = 0;
-    settings env = {.path = "", .temp = g->temp, .home = g->root};
+    settings env = {.path = "", .temporary = g->temporary, .home = g->root};
     CHECK(cache_open(&c, NULL, &env, &notes, &e) && c && notes.length == 0);
     CHECK(access(rig_path(g, ".cache/tessera/v1"), F_OK) == 0);
     cache_close(c);
