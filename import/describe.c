@@ -67,12 +67,11 @@ static void add_dims(writer *w, const ts_model *m)
 static void add_attributes(text *t, const node *n)
 {
     int k = 0;
-    text_add(t, ",\"attributes\":\"");
     text given = {0};
     for (const attr_spec *s = n->op->attr; s && s->name; s++)
         attr_print(&given, &n->attr[k++]);
-    /* Printed as in a call: words of our own making and numbers, with nothing to escape. */
-    text_add(t, "%s\"", given.length ? given.s + 1 : "");
+    text_add(t, ",\"attributes\":");
+    text_json(t, given.length ? given.s + 1 : ""); /* printed as in a call: texts have quotes */
     text_free(&given);
 }
 
