@@ -1,6 +1,7 @@
 /* stats.c - quantiles, the hierarchical bootstrap and verdicts. Rules and their evidence:
  * docs/bench.md, "Statistics". */
 #include "bench/stats.h"
+#include "graph/base/err.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,12 +26,12 @@ int stats_below(uint64_t seed, uint64_t index, int n)
     return (int)(((stats_bits(seed, index) >> 32) * (uint64_t)n) >> 32);
 }
 
-/* Room for n numbers. Running out of a few kilobytes leaves nothing sensible to do. */
+/* Room for n numbers. */
 static double *room(size_t n)
 {
     double *v = calloc(n + 1, sizeof *v);
     if (!v)
-        abort();
+        memory_failed((n + 1) * sizeof *v, "samples");
     return v;
 }
 
@@ -39,7 +40,7 @@ series series_of(const sample_set *all, const bool *aside)
     int launches = all->launches, last = all->start[launches];
     series s = {.v = room((size_t)last), .start = calloc((size_t)launches + 1, sizeof(int)), .launches = launches};
     if (!s.start)
-        abort();
+        memory_failed(((size_t)launches + 1) * sizeof(int), "the starts of launches");
     for (int l = 0; l < launches; l++) {
         for (int i = all->start[l]; i < all->start[l + 1]; i++)
             if (!aside[i])
@@ -107,7 +108,7 @@ static void resample_medians(const sample_set *s, uint64_t seed, int resamples, 
     int *start = calloc((size_t)s->launches + 1, sizeof *start), *place = calloc((size_t)n + 1, sizeof *place),
         *count = calloc((size_t)n + 1, sizeof *count), launches = 0;
     if (!start || !place || !count)
-        abort();
+        memory_failed(2 * ((size_t)n + 1) * sizeof *place, "resampling");
     for (int l = 0; l < s->launches; l++)
         if (s->start[l + 1] > s->start[l])
             start[++launches] = s->start[l + 1];

@@ -15,7 +15,7 @@ static void add(columns *t, char *cell)
         t->cell = reallocarray(t->cell, (size_t)t->cap, sizeof *t->cell);
     }
     if (!cell || !t->cell)
-        fail_bug("out of memory", "columns");
+        memory_failed((size_t)t->cap * sizeof *t->cell, "the cells of a table");
     t->cell[t->count++] = cell;
 }
 

@@ -115,7 +115,7 @@ static bool time_kernels(const race *r, ts_plan *alone, const cJSON *varying, co
     double *x = calloc((size_t)n * KERNEL_ROUNDS + 1, sizeof *x), *y = calloc((size_t)n * KERNEL_ROUNDS + 1, sizeof *y),
            *one = calloc(n + 1, sizeof *one), a[KERNEL_ROUNDS], b[KERNEL_ROUNDS];
     if (!x || !y || !one)
-        fail_bug("out of memory", "bench --at");
+        memory_failed((size_t)n * KERNEL_ROUNDS * 2 * sizeof *x, "the times of kernels");
     bool ok = true;
     for (int i = 0; ok && i < KERNEL_ROUNDS; i++) {
         ok = ts_plan_run_timed(r->plan, one, n, e);
@@ -187,7 +187,7 @@ static bool race_at(race *r, const char *dim, ts_error *e)
     times t = {0, calloc(MOST_ROUNDS, sizeof *t.varying), calloc(MOST_ROUNDS, sizeof *t.alone),
                calloc(MOST_ROUNDS, sizeof *t.ratio)};
     if (!t.varying || !t.alone || !t.ratio)
-        fail_bug("out of memory", "bench --at");
+        memory_failed((size_t)MOST_ROUNDS * 3 * sizeof *t.alone, "the times of rounds");
     bool ok = session_open_at(s, r->a, args_noun(r->a, 0), dim, e) &&
               session_fill(s, (uint64_t)args_integer(r->a, "seed", 0), e);
     s->options.schema = args_text(r->a, "schema", NULL);
@@ -210,7 +210,7 @@ static bool race_all(race *r, const char *at, ts_error *e)
         const int n = (int)strcspn(x, ",");
         char *dim = NULL;
         if (asprintf(&dim, "%.*s=%.*s", (int)(equals - at), at, n, x) < 0)
-            fail_bug("out of memory", "bench --at");
+            memory_failed((size_t)n, "an extent of --at");
         ok = race_at(r, dim, e);
         free(dim);
         x += n;

@@ -1,8 +1,8 @@
 /* help.c - help in a terminal: usage, then examples, then options. */
 #include "cli/help.h"
 
-#include "cli/bug.h"
 #include "cli/usage.h"
+#include "graph/base/err.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -117,7 +117,7 @@ static void put_names(FILE *f, const verb *v, int i)
     const option_group *g;
     FILE *list = open_memstream(&names, &n);
     if (!list)
-        fail_bug("out of memory", "help");
+        memory_failed(0, "the names of options");
     for (const option *o; (o = option_at(v, i, &g)); i++)
         fprintf(list, "--%s ", o->name);
     fclose(list);
@@ -156,7 +156,7 @@ static char *short_page(const verb *v, int explained, bool color, int *lines)
     size_t n = 0;
     FILE *f = open_memstream(&page, &n);
     if (!f)
-        fail_bug("out of memory", "help");
+        memory_failed(0, "the page");
     put_short(f, v, explained, color);
     fclose(f);
     *lines = 0;

@@ -1,7 +1,6 @@
 /* reply.c - taking and printing JSON. */
 #include "cli/reply.h"
 
-#include "cli/bug.h"
 #include "graph/base/err.h"
 
 #include <stdio.h>
@@ -28,7 +27,7 @@ void reply_print(const cJSON *o)
 {
     char *s = js_to_text(o, true);
     if (!s)
-        fail_bug("out of memory", "reply");
+        memory_failed(0, "the text of the reply");
     printf("%s\n", s);
     cJSON_free(s);
 }

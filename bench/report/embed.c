@@ -1,6 +1,7 @@
 /* The results inside the page: the page is the data. Digit for digit as they came, unless that would burst the
  * budget of 1.5 MB for the page; then the bulkiest lists go first, and "x-left-out" says which. */
 #include "bench/report/parts.h"
+#include "graph/base/err.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,13 +25,13 @@ void report_embed(text *t, const report *r, const char *results_json)
         return;
     cJSON *less = cJSON_Duplicate(r->root, true), *left = less ? cJSON_AddArrayToObject(less, "x-left-out") : NULL;
     if (!left)
-        abort();
+        memory_failed(0, "the results within the report");
     for (size_t i = 0; i < sizeof bulky / sizeof *bulky && t->length - start > BUDGET; i++) {
         drop(less, bulky[i]);
         cJSON_AddItemToArray(left, cJSON_CreateString(bulky[i]));
         char *s = cJSON_PrintUnformatted(less);
         if (!s)
-            abort();
+            memory_failed(0, "the results within the report");
         t->length = start;
         html_embed(t, s);
         free(s);

@@ -1,6 +1,7 @@
 /* Section 6: how much memory? Peak and arena against the lower bound (the largest set of values alive at once), and
  * where each buffer lies and how long it lives. */
 #include "bench/report/parts.h"
+#include "graph/base/err.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ static const buffer **largest(const contestant *c)
 {
     const buffer **of = calloc((size_t)c->n_buffer + 1, sizeof *of);
     if (!of)
-        abort();
+        memory_failed(((size_t)c->n_buffer + 1) * sizeof *of, "the list of buffers");
     for (int i = 0; i < c->n_buffer; i++)
         of[i] = &c->buffers[i];
     qsort(of, (size_t)c->n_buffer, sizeof *of, by_bytes);

@@ -1,6 +1,7 @@
 /* Section 5: where does the time go? One bar per candidate, cut by op, with what is spent outside kernels; below it
  * the kernels by time with the running total. */
 #include "bench/report/parts.h"
+#include "graph/base/err.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,7 +40,7 @@ static op_time *ops_make(const report *r, int *n)
 {
     op_time *of = calloc((size_t)r->n_kind + 1, sizeof *of);
     if (!of)
-        abort();
+        memory_failed(((size_t)r->n_kind + 1) * sizeof *of, "the times of operations");
     for (int i = 0; i < r->n_kind; i++) {
         of[i].op = *r->kinds[i].op ? r->kinds[i].op : "(no op)";
         for (int c = 0; c < r->charted; c++)
@@ -219,7 +220,7 @@ static void pareto(text *t, const report *r)
     double all = r->of[r->best].kernel_ns, running = 0;
     int n = 0, shown = 0;
     if (!of)
-        abort();
+        memory_failed(((size_t)r->n_kind + 1) * sizeof *of, "the kinds of kernels");
     for (int i = 0; i < r->n_kind; i++) {
         if (r->kinds[i].of[r->best].ns > 0)
             of[n++] = &r->kinds[i].of[r->best];

@@ -1,6 +1,7 @@
 /* Section 3: where did the difference come from? A waterfall from the slow candidate's time to the fast one's, and
  * the kernels in the order of what they contribute, with the running total. */
 #include "bench/report/parts.h"
+#include "graph/base/err.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -176,7 +177,7 @@ static entry *entries_make(const report *r, int *n)
     entry *of = calloc((size_t)r->n_kind + 1, sizeof *of);
     *n = 0;
     if (!of)
-        abort();
+        memory_failed(((size_t)r->n_kind + 1) * sizeof *of, "the kinds of kernels");
     for (int i = 0; i < r->n_kind; i++) {
         const part *slow = &r->kinds[i].of[r->slow], *fast = &r->kinds[i].of[r->fast];
         if (!r->kinds[i].same && (slow->heaviest || fast->heaviest))

@@ -1,6 +1,5 @@
 /* find.c - which cases there are. */
 #include "cli/cases/cases.h"
-#include "cli/bug.h"
 #include "graph/base/err.h"
 #include "cli/outfile.h"
 
@@ -156,7 +155,7 @@ static bool in_archive(cases *c, const char *path, const case_filter *f, ts_erro
     c->unpacked = reallocarray(c->unpacked, (size_t)c->n_unpacked + 1, sizeof *c->unpacked);
     c->janitor = reallocarray(c->janitor, (size_t)c->n_unpacked + 1, sizeof *c->janitor);
     if (!c->unpacked || !c->janitor)
-        fail_bug("out of memory", "cases");
+        memory_failed(((size_t)c->n_unpacked + 1) * sizeof *c->unpacked, "the list of archives");
     c->unpacked[c->n_unpacked] = folder;
     c->janitor[c->n_unpacked++] = janitor;
     return archive_unpack(path, f->tiers, folder, e) && in_folder(c, folder, f, e);

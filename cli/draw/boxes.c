@@ -2,7 +2,6 @@
  * decide into nothing, cheap steps into what they follow, equal layers into the first, inputs of equal use into one. */
 #include "cli/draw/boxes.h"
 
-#include "cli/bug.h"
 #include "graph/base/err.h"
 #include "cli/list.h"
 
@@ -111,7 +110,7 @@ static void enter(void *user, const char *name, int times)
     f->frame = list_grown(f->frame, f->n_frame, &f->cap_frame, sizeof *f->frame);
     f->frame[f->n_frame] = (frame){f->in_frame, strdup(name)};
     if (!f->frame[f->n_frame].name)
-        fail_bug("out of memory", "boxes");
+        memory_failed(strlen(name) + 1, "the name of a frame");
     f->in_frame = f->n_frame++;
 }
 

@@ -4,7 +4,6 @@
 
 #include "cli/draw/boxes.h"
 #include "cli/console.h"
-#include "cli/bug.h"
 #include "graph/base/base.h"
 #include "cli/list.h"
 #include "cli/outline.h"
@@ -170,7 +169,7 @@ static void put_frame(picture *p, const char *name, int times)
     size_t size = 0;
     FILE *f = open_memstream(&label, &size);
     if (!f)
-        fail_bug("out of memory", "dot");
+        memory_failed(strlen(name), "the name of a frame");
     if (p->alone)
         fprintf(f, "%s.", p->alone);
     fputs(name, f);
@@ -392,7 +391,7 @@ char *dot_text(const cJSON *model, const fold *how, int *count)
     size_t size = 0;
     picture p = {.f = open_memstream(&out, &size), .model = model, .fold = *how};
     if (!p.f)
-        fail_bug("out of memory", "dot");
+        memory_failed(0, "the picture");
     dot_begin(p.f, js_get_text(model, "name"), colors);
     draw(&p);
     dot_hurry(p.f, p.drawn);

@@ -76,8 +76,12 @@ static bool fill(int fd, const char *text)
 static char *content(int fd, ts_error *e)
 {
     struct stat st;
-    if (fstat(fd, &st) != 0 || st.st_size > SVG_MOST)
-        return err_set(e, TS_UNSUPPORTED, "show: the picture is longer than %d MB", SVG_MOST >> 20), NULL;
+    if (fstat(fd, &st) != 0)
+        return err_set(e, TS_FILES, "show: the picture cannot be read: %s", strerror(errno)), NULL;
+    if (st.st_size > SVG_MOST)
+        return err_set(e, TS_UNSUPPORTED, "show: the picture has %lld bytes, at most %d expected",
+                       (long long)st.st_size, SVG_MOST),
+               NULL;
     const size_t size = (size_t)st.st_size;
     char *text = calloc(size + 1, 1);
     for (size_t at = 0; text && at < size;) {
@@ -96,7 +100,7 @@ char *dot_svg_text(const char *dot, int boxes, progress *p, ts_error *e)
     const int in = memfd_create("dot", MFD_CLOEXEC), out = memfd_create("svg", MFD_CLOEXEC);
     char *svg = NULL;
     if (in < 0 || out < 0 || !fill(in, dot))
-        err_set(e, TS_MEMORY, "show: no memory for the picture: %s", strerror(errno));
+        err_memory(e, strlen(dot), "the text that Graphviz draws (%s)", strerror(errno));
     else if (run_dot(in, out, boxes, p, e))
         svg = content(out, e);
     if (in >= 0)

@@ -3,7 +3,6 @@
  * takes and one that has what it gives. */
 #include "cli/console.h"
 #include "cli/draw/dot.h"
-#include "cli/bug.h"
 #include "graph/base/err.h"
 #include "cli/list.h"
 
@@ -178,7 +177,7 @@ char *dot_steps_text(const cJSON *model, int *boxes)
     const cJSON *graph = js_get(model, "file"), *port;
     drawing d = {.f = open_memstream(&out, &size)};
     if (!d.f)
-        fail_bug("out of memory", "dot");
+        memory_failed(0, "the picture");
     dot_begin(d.f, js_get_text(model, "name"), colors);
     const int id = add_graph(&d, -1);
     put_graph(&d, graph, id);

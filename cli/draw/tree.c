@@ -2,7 +2,6 @@
 #include "cli/draw/tree.h"
 
 #include "cli/columns.h"
-#include "cli/bug.h"
 #include "graph/base/err.h"
 #include "cli/list.h"
 #include "cli/outline.h"
@@ -32,7 +31,7 @@ static branch *branch_make(const char *name, size_t length)
     if (b)
         b->name = strndup(name, length);
     if (!b || !b->name)
-        fail_bug("out of memory", "tree");
+        memory_failed(sizeof *b + length + 1, "a branch of the tree");
     return b;
 }
 
@@ -57,7 +56,7 @@ static void make_slots(branch *b) /* twice as many as there will be children, at
     b->n_slot = b->n_slot ? 2 * b->n_slot : 16;
     b->slot = calloc((size_t)b->n_slot, sizeof *b->slot);
     if (!b->slot)
-        fail_bug("out of memory", "tree");
+        memory_failed((size_t)b->n_slot * sizeof *b->slot, "the branches of the tree");
     for (int i = 0; i < b->n_child; i++)
         *slot_of(b, b->child[i]->name, strlen(b->child[i]->name)) = i + 1;
 }
@@ -259,7 +258,7 @@ branch *tree_make(const cJSON *model)
     builder b = {.root = branch_make("", 0)};
     b.of = calloc((size_t)cJSON_GetArraySize(js_get(model, "nodes")) + 1, sizeof *b.of);
     if (!b.of)
-        fail_bug("out of memory", "tree");
+        memory_failed((size_t)cJSON_GetArraySize(js_get(model, "nodes")) * sizeof *b.of, "the nodes of the tree");
     fill(&b, model);
     free(b.of);
     return b.root;

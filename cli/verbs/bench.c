@@ -1,7 +1,6 @@
 /* bench.c - tessera bench: which of several schemas, or which runtime, is faster. */
 #include "bench/bench.h"
 #include "bench/report/report.h"
-#include "cli/bug.h"
 #include "cli/extents.h"
 #include "graph/base/err.h"
 #include "cli/outfile.h"
@@ -18,7 +17,7 @@ static const char **all(const args *a, const char *name, int *n)
     *n = args_count(a, name);
     const char **list = calloc((size_t)*n + 1, sizeof *list);
     if (!list)
-        fail_bug("out of memory", name);
+        memory_failed(((size_t)*n + 1) * sizeof *list, name);
     for (int i = 0; i < *n; i++)
         list[i] = args_at(a, name, i);
     return list;
@@ -50,7 +49,7 @@ static char *repro(const args *a)
     size_t n = 0;
     FILE *f = open_memstream(&s, &n);
     if (!f)
-        fail_bug("out of memory", "the command line");
+        memory_failed(0, "the command line");
     fprintf(f, "tessera %s", a->verb->name);
     for (int i = 0; i < a->n_nouns; i++) {
         fputc(' ', f);

@@ -1,6 +1,5 @@
 /* explain.c - tessera explain: what a schema makes of a model, kernel by kernel. */
 #include "train/run_folder.h"
-#include "cli/bug.h"
 #include "graph/base/err.h"
 #include "cli/outline.h"
 #include "cli/run_step.h"
@@ -27,7 +26,7 @@ static char *walk_of(const cJSON *kernel, bool why) /* for free() */
     size_t size = 0;
     FILE *f = open_memstream(&all, &size);
     if (!f)
-        fail_bug("out of memory", "explain");
+        memory_failed(0, "the walk of a kernel");
     for (size_t i = 0; i < n; i++) {
         const cJSON *x = js_get(kernel, keys[i]);
         char *s = x ? cJSON_PrintUnformatted(x) : NULL;
@@ -35,7 +34,7 @@ static char *walk_of(const cJSON *kernel, bool why) /* for free() */
         free(s);
     }
     if (fclose(f))
-        fail_bug("out of memory", "explain");
+        memory_failed(size, "the walk of a kernel");
     return all;
 }
 
@@ -80,7 +79,7 @@ static family *families(const cJSON *kernels, bool all, bool why, int *n)
 {
     family *list = calloc((size_t)cJSON_GetArraySize(kernels) + 1, sizeof *list);
     if (!list)
-        fail_bug("out of memory", "explain");
+        memory_failed(((size_t)cJSON_GetArraySize(kernels) + 1) * sizeof *list, "the list of kernels");
     int count = 0;
     const cJSON *k;
     cJSON_ArrayForEach(k, kernels) list[count] = (family){k, count, 1, walk_of(k, why)}, count++;
@@ -264,7 +263,7 @@ static void put_loops(const view *v, const char *s, const cJSON *stages)
         size_t n = end ? (size_t)(end - s) : strlen(s);
         char *line = strndup(s, n);
         if (!line)
-            fail_bug("out of memory", "explain");
+            memory_failed(n + 1, "the loops of a stage");
         fputs("    ", v->f);
         put_safe(v->f, line);
         stage = i == 0 ? NULL : i == 1 && stages ? stages->child : stage ? stage->next : NULL;
@@ -325,7 +324,7 @@ static void put_operands(const view *v, const cJSON *operands)
                      : n == 2 ? " "
                               : "...",
                      n == 1 ? "" : js_get_text(last, "operand")) < 0)
-            fail_bug("out of memory", "explain");
+            memory_failed(strlen(js_get_text(first, "operand")), "the names of operands");
         cJSON_ReplaceItemInObjectCaseSensitive(row, "operand", cJSON_CreateString(names));
         cJSON_AddItemToArray(rows, row);
         free(names);

@@ -2,7 +2,6 @@
 #include "cli/args.h"
 #include "cli/cases/cases.h"
 #include "cli/columns.h"
-#include "cli/bug.h"
 #include "graph/base/err.h"
 #include "cli/outfile.h"
 #include "cli/reply.h"
@@ -63,7 +62,7 @@ static void put_table(const report *r, bool by_op, bool color)
 {
     row *rows = calloc((size_t)r->cases.n + 1, sizeof *rows);
     if (!rows)
-        fail_bug("out of memory", "onnx-test");
+        memory_failed(((size_t)r->cases.n + 1) * sizeof *rows, "the rows of the table");
     const int n = gather(r, by_op, rows);
     columns t = columns_make(by_op ? "tier|operator|>passed|>failed|>seconds" : "tier|>passed|>failed|>seconds");
     for (int i = 0; i < n; i++) {

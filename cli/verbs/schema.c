@@ -1,5 +1,4 @@
 /* schema.c - tessera schema: starting, checking, listing and printing tiling schemas. */
-#include "cli/bug.h"
 #include "cli/list.h"
 #include "graph/base/err.h"
 #include "cli/outfile.h"
@@ -123,7 +122,7 @@ static cJSON *findings(const cJSON *plan, remarks *r)
             if (is_said(plan, text))
                 continue;
             if (asprintf(&line, "%s %s: %s", js_get_text(kernel, "op"), js_get_text(kernel, "label"), text) < 0)
-                fail_bug("out of memory", "lint");
+                memory_failed(strlen(text), "a note of lint");
             js_item(notes, line);
             add_remark(r, note, kernel);
             free(line);

@@ -1,7 +1,6 @@
 /* show.c - tessera show: a model as a tree, as JSON, as its hash, or as the text of one stage. */
 #include "cli/columns.h"
 #include "cli/draw/dot.h"
-#include "cli/bug.h"
 #include "graph/base/err.h"
 #include "cli/outfile.h"
 #include "cli/outline.h"
@@ -75,7 +74,7 @@ static ts_tensor *results(const session *s, int *n)
     *n = ts_model_outputs(s->model);
     ts_tensor *t = calloc((size_t)*n + 1, sizeof *t);
     if (!t)
-        fail_bug("out of memory", "show");
+        memory_failed(((size_t)*n + 1) * sizeof *t, "the outputs");
     for (int i = 0; i < *n; i++)
         t[i] = ts_model_tensor(s->model, i);
     return t;
@@ -123,7 +122,7 @@ static char *plan_text(const char *json)
     cJSON *plan = cJSON_Parse(json);
     const cJSON *k, *x;
     if (!f)
-        fail_bug("out of memory", "show");
+        memory_failed(strlen(json), "the kernels of the plan");
     cJSON_ArrayForEach(k, js_get(plan, "kernels"))
     {
         fprintf(f, "%s %s %s", js_get_text(k, "name"), js_get_text(k, "op"), js_get_text(k, "label"));

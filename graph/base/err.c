@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { TEXT_SIZE = sizeof(((err *)0)->text), MESSAGE_SIZE = 1500 };
 
@@ -63,8 +64,21 @@ bool err_memory(err *e, size_t bytes, const char *fmt, ...)
     va_start(args, fmt);
     format_cut(what, sizeof what, fmt, args);
     va_end(args);
-    err_set(e, TS_MEMORY, bytes ? "no memory for %s: %zu bytes" : "no memory for %s", what, bytes);
+    struct rusage taken = {0};
+    (void)getrusage(RUSAGE_SELF, &taken);
+    if (bytes)
+        err_set(e, TS_MEMORY, "no memory for %s: %zu bytes", what, bytes);
+    else
+        err_set(e, TS_MEMORY, "no memory for %s: this process has taken %ld KiB", what, taken.ru_maxrss);
     return err_hint(e, "end other programs, or let this one have more memory (ulimit -v says what it may have)");
+}
+
+void memory_failed(size_t bytes, const char *what)
+{
+    err e = {0};
+    err_memory(&e, bytes, "%s", what);
+    fprintf(stderr, "error: %s\n", e.text);
+    exit(TS_MEMORY);
 }
 
 bool err_hint(err *e, const char *fmt, ...)

@@ -11,8 +11,11 @@ _Noreturn void must_failed(const char *what, const char *file, int line);
 typedef ts_error err;
 /* All return false, so that a caller can write: return err_set(e, TS_BAD_INPUT, "node %d: ...", i); e may be NULL. */
 bool err_set(err *e, ts_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* What the system did not give: TS_MEMORY, "no memory for WHAT: 24 bytes", with a hint. bytes: 0 where nobody knows. */
+/* What the system did not give: TS_MEMORY, "no memory for WHAT: 24 bytes", with a hint. bytes: 0 where nobody knows;
+ * then what it had already is said. */
 bool err_memory(err *e, size_t bytes, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* For programs, which may end: says the same and exits with TS_MEMORY. The library gives errors. */
+_Noreturn void memory_failed(size_t bytes, const char *what);
 bool err_hint(err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* appends "\n  hint: ..." */
 /* Prefixes "...: " to the text kept */
 bool err_in(err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

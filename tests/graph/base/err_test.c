@@ -43,7 +43,9 @@ static void test_memory(void)
     snprintf(want, sizeof want, "no memory for a batch of 8 examples: 4096 bytes%s", hint);
     CHECK_TEXT(e.text, want);
     CHECK(!err_memory(&other, 0, "the text"));
-    snprintf(want, sizeof want, "no memory for the text%s", hint);
+    long taken = 0;
+    CHECK(sscanf(other.text, "no memory for the text: this process has taken %ld KiB", &taken) == 1 && taken > 0);
+    snprintf(want, sizeof want, "no memory for the text: this process has taken %ld KiB%s", taken, hint);
     CHECK_TEXT(other.text, want);
     err_set(&kept, TS_FILES, "earlier");
     CHECK(!err_memory(&kept, 1, "x") && !err_memory(NULL, 1, "x"));
@@ -100,11 +102,26 @@ static void test_must_aborts(void)
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 }
 
+/* A program that has no memory ends as one that was refused it: with the code of TS_MEMORY. */
+static void test_memory_failed(void)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        int null = open("/dev/null", O_WRONLY);
+        dup2(null, STDERR_FILENO);
+        memory_failed(4096, "a list");
+    }
+    int status = 0;
+    CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == TS_MEMORY);
+}
+
 int main(void)
 {
     test_first_is_kept();
     test_memory();
     test_long_texts();
     test_must_aborts();
+    test_memory_failed();
     return check_done();
 }
