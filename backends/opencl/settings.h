@@ -1,6 +1,6 @@
-/* settings.h - what TESSERA_OPENCL says: words with blanks between. "loader=PATH", of which the first one counts, is
- * for who opens the library; all others are for the devices' compilers, which refuse what means nothing to them.
- * A plain value; texts lie in it, so it is not copied. */
+/* settings.h - what TESSERA_OPENCL says: words with commas or blanks between. "loader=PATH", of which the first one
+ * counts, is for who opens the library; all others are for the devices' compilers, which refuse what means nothing to
+ * them. A plain value; texts lie in it, so it is not copied. */
 #ifndef TS_OCL_SETTINGS_H
 #define TS_OCL_SETTINGS_H
 #include "graph/base/base.h"
