@@ -9,9 +9,8 @@
 #include <string.h>
 
 enum {
-    FOLD_ELEMENTS = 65536, /* of a result that becomes a constant */
-    FOLD_WORK = 4 << 20,   /* elements walked to compute it */
-    MOST_DEPTH = 48,       /* graphs in graphs, calls in calls */
+    FOLD_WORK = 4 << 20, /* elements walked to compute a constant */
+    MOST_DEPTH = 48,     /* graphs in graphs, calls in calls */
 };
 
 typedef struct builder {

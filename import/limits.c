@@ -11,7 +11,7 @@ static const struct {
 } row[] = {
     {"steps", offsetof(limits, steps), 1 << 18, INT64_C(1) << 40},
     {"folded", offsetof(limits, folded), 256 << 20, INT64_C(1) << 50},
-    {"elements", offsetof(limits, elements), INT64_C(1) << 40, INT64_C(1) << 60},
+    {"elements", offsetof(limits, elements), MODEL_ELEMENTS, INT64_C(1) << 60},
     {"description", offsetof(limits, description), 128 << 20, INT32_MAX},
 };
 

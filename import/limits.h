@@ -4,6 +4,12 @@
 #define TS_LIMITS_H
 #include "graph/base/base.h"
 
+enum {
+    FOLD_ELEMENTS = 65536,    /* of a result that becomes a constant */
+    MODEL_ELEMENTS_LOG2 = 40, /* which messages name */
+};
+#define MODEL_ELEMENTS (INT64_C(1) << MODEL_ELEMENTS_LOG2) /* of one tensor */
+
 typedef struct limits {
     int64_t steps;       /* gone through when loops are unrolled and functions inlined, each time counted */
     int64_t folded;      /* bytes of constants that are computed from constants */

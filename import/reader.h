@@ -56,9 +56,6 @@ typedef struct function {
     body body;
 } function;
 
-enum { MODEL_ELEMENTS_LOG2 = 40 };                         /* which messages name */
-#define MODEL_ELEMENTS (INT64_C(1) << MODEL_ELEMENTS_LOG2) /* of one tensor */
-
 /* What a format may say about a free dimension beside its name: most 0: no bound, fallback -1: none. */
 typedef struct dim_rule {
     const char *symbol;

@@ -44,14 +44,10 @@ static uint32_t most_entries(const message *type, const field *f)
         const char *field;
         uint32_t most;
     } limit[] = {
-        {&onnx__node__descriptor, "input", 4096},
-        {&onnx__node__descriptor, "output", 4096},
-        {&onnx__node__descriptor, "attribute", 1024},
-        {&onnx__attribute__descriptor, "ints", SCAN_LIST},
-        {&onnx__attribute__descriptor, "floats", SCAN_LIST},
-        {&onnx__tensor__descriptor, "dims", 64},
-        {&onnx__tensor__descriptor, "external_data", 64},
-        {&onnx__tensor_shape__descriptor, "dim", 64},
+        {&onnx__node__descriptor, "input", SCAN_PORTS},      {&onnx__node__descriptor, "output", SCAN_PORTS},
+        {&onnx__node__descriptor, "attribute", SCAN_WORDS},  {&onnx__attribute__descriptor, "ints", SCAN_LIST},
+        {&onnx__attribute__descriptor, "floats", SCAN_LIST}, {&onnx__tensor__descriptor, "dims", 64},
+        {&onnx__tensor__descriptor, "external_data", 64},    {&onnx__tensor_shape__descriptor, "dim", 64},
         {&onnx__model__descriptor, "opset_import", 1024},
     };
     if (f->label != PROTOBUF_C_LABEL_REPEATED)

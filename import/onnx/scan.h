@@ -14,6 +14,8 @@ enum {
     SCAN_DEPTH = 64,      /* messages within messages */
     SCAN_MOST = 1000000,  /* nodes, tensors, and entries of any list without a limit of its own */
     SCAN_LIST = 16 << 20, /* entries of an attribute's list of numbers */
+    SCAN_PORTS = 4096,    /* inputs, and outputs, of a node */
+    SCAN_WORDS = 1024,    /* attributes of a node */
 };
 
 /* Where a payload lies in the file: the 16 bytes that the lean copy holds instead of it. */
