@@ -98,9 +98,8 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e, const gpt2 *c)
     cache_inputs(&mk, c, batch, past, all);
     ts_tensor words = layer_table(&mk, c->vocabulary, c->width, 0.2, "wte"); /* [vocabulary, width] */
     ts_tensor places = layer_table(&mk, c->positions, c->width, 0.1, "wpe"); /* [positions, width] */
-    /* x [b, s, width], added [b, 1, 1, past + s] */
-    ts_tensor x = ts_call2(g, "gather", words, ids),
-              added = transformer_mask(&mk, mask); /* [b, s, width], [b, 1, 1, past + s] */
+    ts_tensor x = ts_call2(g, "gather", words, ids);                         /* [b, s, width] */
+    ts_tensor added = transformer_mask(&mk, mask);                           /* [b, 1, 1, past + s] */
     x = ts_call2(g, "add", x, transformer_places(&mk, places, past, seq));
     for (int i = 0; i < c->layers; i++) {
         maker_enter(&mk, "h.%d.", i);

@@ -117,8 +117,8 @@ static void put_toned(const view *v, tone t, const char *s)
     fputs(console_off(v->color), v->f);
 }
 
-/* "k2  matmul f32  encoder.layer.0.query.weight and 5 alike  (rule projections)" */
-static void put_title(const view *v, const family *m)
+/* "k2  matmul f32  encoder.layer.0.query.weight and 5 alike" */
+static void put_name(const view *v, const family *m)
 {
     const char *label = js_get_text(m->first, "label");
     put_toned(v, BOLD, js_get_text(m->first, "name"));
@@ -126,6 +126,12 @@ static void put_title(const view *v, const family *m)
     put_safe(v->f, label);
     if (m->count > 1)
         fprintf(v->f, "%sand %d alike", *label ? " " : "  ", m->count - 1);
+}
+
+/* Behind the name: "  on device:0  (rule projections)" */
+static void put_title(const view *v, const family *m)
+{
+    put_name(v, m);
     if (js_get(m->first, "place"))
         fprintf(v->f, "  on %s", js_get_text(m->first, "place"));
     fputs("  (rule ", v->f);
@@ -133,18 +139,13 @@ static void put_title(const view *v, const family *m)
     fputs(js_get(m->first, "guessed") ? " is refused: guess)\n" : ")\n", v->f);
 }
 
-/* "k2  transfer f32  encoder.layer.0.query and 5 alike  cpu to device:0, 64.0 KiB each" */
+/* Behind the name: "  cpu to device:0, 64.0 KiB each" */
 static void put_transfer(const view *v, const family *m)
 {
     const cJSON *t = js_get(m->first, "transfer");
-    const char *label = js_get_text(m->first, "label");
     char bytes[64];
     outline_value(bytes, sizeof bytes, "bytes", js_get(t, "bytes"));
-    put_toned(v, BOLD, js_get_text(m->first, "name"));
-    fprintf(v->f, "  %s %s%s", js_get_text(m->first, "op"), js_get_text(m->first, "dtype"), *label ? "  " : "");
-    put_safe(v->f, label);
-    if (m->count > 1)
-        fprintf(v->f, "%sand %d alike", *label ? " " : "  ", m->count - 1);
+    put_name(v, m);
     fprintf(v->f, "  %s to %s, %s%s\n\n", js_get_text(t, "from"), js_get_text(t, "to"), bytes,
             m->count > 1 ? " each" : "");
 }

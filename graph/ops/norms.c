@@ -66,7 +66,7 @@ static bool lrn_shape(const node *n, type *out, err *e)
 }
 
 /* ---- body ---- */
-/* y[n, c, ...] = x[n, c, ...] / (bias + alpha / size * sum over the channels around c of x^2)^beta */
+/* y[n, c, ...] = x[n, c, ...] / (bias + alpha / size * sum over k of x[n, c - before + k, ...]^2)^beta */
 static bool lrn_body(defn *d, err *e)
 {
     arena *mem = d->mem;
@@ -79,7 +79,6 @@ static bool lrn_body(defn *d, err *e)
     (void)e;
     for (int i = 0; i < t->rank; i++)
         sub[i] = x_axis(mem, i);
-    /* y[n,c,...] = x[n,c,...] / (bias + alpha / size * sum over k of x[n,c-before+k,...]^2)^beta */
     const int fold = defn_fold(d, before + 1 + after);
     const expr *x = defn_at(d, 0, sub),
                *place = x2(mem, "add", x_axis(mem, 1), x_offset(mem, x_axis(mem, fold), 1, -before));
