@@ -2,6 +2,7 @@
 #include "schedule/declined.h"
 #include "schedule/plan.h"
 
+#include <math.h>
 #include <string.h>
 
 static bool set(reason *r, const reason *to)
@@ -53,6 +54,12 @@ static int *kernels_of(const plan *p, arena *mem)
     return of;
 }
 
+/* Counts in full */
+static void add_number(text *t, double v)
+{
+    text_add(t, v == floor(v) && fabs(v) < 1e15 ? "%.0f" : "%.4g", v);
+}
+
 /* A line, unless it is there: what is read twice is asked about twice. */
 static void print(const declined *d, int with, text *lines)
 {
@@ -61,8 +68,11 @@ static void print(const declined *d, int with, text *lines)
     if (with)
         text_add(&t, " k%d", with - 1);
     text_add(&t, ": %s", d->why.what);
-    if (d->why.bound)
-        text_add(&t, ": %.4g, %s %.4g expected", d->why.here, d->why.bound, d->why.limit);
+    if (d->why.bound) {
+        text_add(&t, ": "), add_number(&t, d->why.here);
+        text_add(&t, ", %s ", d->why.bound), add_number(&t, d->why.limit);
+        text_add(&t, " expected");
+    }
     text_add(&t, "\n");
     if (!strstr(text_str(lines), text_str(&t)))
         text_add(lines, "%s", text_str(&t));
