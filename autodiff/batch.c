@@ -202,14 +202,23 @@ static const node *same_operation(const batching *b, const node *y, const defn *
 }
 
 /* ---- spelled out ---- */
+/* Whether the batch's axis has room in front of y's own. */
+static bool widens(const batching *b, const node *y, const defn *old)
+{
+    const int rank = y->type.rank + 1, all = old->n_axis + 1;
+    if (all > MAX_AXIS || rank > MAX_RANK)
+        g_fail(b->g, TS_UNSUPPORTED,
+               "with the batch's it has %d axes and %d folded ones, at most %d and %d in all expected", rank,
+               all - rank, MAX_RANK, MAX_AXIS);
+    return all <= MAX_AXIS && rank <= MAX_RANK;
+}
+
 static const node *spelled(const batching *b, const node *y, const defn *old)
 {
     const expr *axis[MAX_AXIS] = {0};
     defn d;
-    if (old->n_axis + 1 > MAX_AXIS || y->type.rank + 1 > MAX_RANK) {
-        g_fail(b->g, TS_UNSUPPORTED, "with the batch's it has more than %d axes", MAX_RANK);
+    if (!widens(b, y, old))
         return NULL;
-    }
     widen_axes(old, b->size, &d, axis);
     const widening w = {b, &d, NULL, axis};
     const expr *x = widened(&w, old->value);
@@ -278,8 +287,8 @@ static const node *carried(const batching *b, const node *y, const defn *old)
 {
     const expr *axis[MAX_AXIS] = {0};
     defn d;
-    if (old->n_axis + 1 > MAX_AXIS || y->type.rank + 1 > MAX_RANK)
-        return g_fail(b->g, TS_UNSUPPORTED, "with the batch's it has more than %d axes", MAX_RANK), NULL;
+    if (!widens(b, y, old))
+        return NULL;
     widen_axes(old, b->size, &d, axis);
     const widening w = {b, &d, NULL, axis};
     const int rank = y->type.rank + 1;

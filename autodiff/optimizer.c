@@ -32,6 +32,16 @@ struct recipe {
 };
 
 /* ---- settings ---- */
+static bool refuse_setting(recipe *r, const char *who, const char *at)
+{
+    text known = {0};
+    for (int i = 0; i < r->n_setting; i++)
+        text_add(&known, "%s%s=%.9g", i ? ", " : "", r->setting[i].name, r->setting[i].value);
+    g_fail(r->g, TS_BAD_INPUT, "%s: no setting \"%.*s\" with a number", who, (int)strcspn(at, " "), at);
+    err_hint(&r->g->err, "its settings: %s", known.length ? text_str(&known) : "none");
+    return text_free(&known), false;
+}
+
 /* "name=1e-3 other=2" over what is there; unknown says whether a new name is one. */
 static bool read_settings(recipe *r, const char *from, bool unknown, const char *who)
 {
@@ -44,8 +54,7 @@ static bool read_settings(recipe *r, const char *from, bool unknown, const char 
         const bool fits = n > 0 && n < MAX_WORD && at[n] == '=' && (i < r->n_setting || (unknown && i < MAX_SETTING));
         const double v = fits ? strtod(at + n + 1, &end) : 0;
         if (!fits || end == at + n + 1 || (*end && *end != ' '))
-            return g_fail(r->g, TS_BAD_INPUT, "%s: no setting \"%.*s\" with a number", who, (int)strcspn(at, " "), at),
-                   false;
+            return refuse_setting(r, who, at);
         if (i == r->n_setting)
             snprintf(r->setting[r->n_setting++].name, MAX_WORD, "%.*s", (int)n, at);
         r->setting[i].value = v;

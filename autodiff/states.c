@@ -97,7 +97,9 @@ static bool set_axes(walk *w)
             w->before[i] = x_axis(w->mem, w->state.rank + 1), w->within[i] = x_axis(w->mem, w->state.rank);
             w->state.dim[w->state.rank++] = d->extent[i];
         } else if (!int_mul(w->trips, d->extent[i], &w->trips)) {
-            return g_fail(w->g, TS_UNSUPPORTED, "its gradient takes more trips than 2^63 - 1"), false;
+            return g_fail(w->g, TS_UNSUPPORTED, "its gradient takes %lld times %lld trips, at most 2^63 - 1 expected",
+                          (long long)w->trips, (long long)d->extent[i]),
+                   false;
         }
     return true;
 }
@@ -110,7 +112,9 @@ static const expr *row_of(walk *w, const expr *x)
         if (x_same(w->whole[i], x))
             return w->row[i] ? x_element(w->mem, w->row[i]) : NULL;
     if (w->n_row == MAX_PART)
-        return g_fail(w->g, TS_UNSUPPORTED, "its step reads more than %d values", MAX_PART), NULL;
+        return g_fail(w->g, TS_UNSUPPORTED, "its step reads %d values or more, at most %d expected", MAX_PART + 1,
+                      MAX_PART),
+               NULL;
     const node *all = emit(w, x_rename(w->mem, x, MAX_AXIS, w->before), true);
     const node *row = all ? ts_scan_slice(w->scan, all, false) : NULL;
     w->whole[w->n_row] = x, w->row[w->n_row++] = row;

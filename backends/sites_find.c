@@ -88,7 +88,9 @@ static bool read_one(site_search *s, const char *name, site *out, int n, err *e)
 {
     const machine_options plain = {.isa = s->asked.isa, .threads = s->asked.threads};
     const backend *by = backend_find(arena_format(s->mem, "%.*s", (int)strcspn(name, ":"), name), e);
-    if (!by || (n == MAX_SITE && !err_set(e, TS_USAGE, "more than %d devices in one plan", MAX_SITE)) ||
+    if (!by ||
+        (n == MAX_SITE && !err_set(e, TS_USAGE, "device \"%.60s\" is number %d of one plan, at most %d expected", name,
+                                   n + 1, MAX_SITE)) ||
         !find_device(s, by, name, n ? &plain : &s->asked, &out[n], e))
         return false;
     for (int i = 0; i < n; i++)

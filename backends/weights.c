@@ -40,7 +40,8 @@ static bool seeded_apart(const packed *w) /* and packed otherwise than in rows *
 static bool bytes_of(const packed *w, size_t *bytes, err *e)
 {
     return size_mul((size_t)w->layout.size, (size_t)ts_dtype_bytes(w->node->type.dtype), bytes) ||
-           err_set(e, TS_MEMORY, "the weights have more than 2^63 - 1 bytes, fewer expected");
+           err_set(e, TS_MEMORY, "a weight of %lld elements of %s, at most 2^63 - 1 bytes expected",
+                   (long long)w->layout.size, ts_dtype_name(w->node->type.dtype));
 }
 
 /* ---- parts ---- */
@@ -183,7 +184,7 @@ static bool map_all(loading *l, err *e)
             if (pass)
                 w->at[i] = w->packed + at;
             if (!bytes_of(&l->p->leaf[i], &bytes, e) || !size_add(at, bytes, &at) || !size_add(at, 127, &at))
-                return err_set(e, TS_MEMORY, "the weights have more than 2^63 - 1 bytes, fewer expected");
+                return err_set(e, TS_MEMORY, "%d of the weights have more than 2^63 - 1 bytes, fewer expected", i + 1);
             at = at / 64 * 64;
         }
         w->bytes = at;

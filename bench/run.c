@@ -82,12 +82,14 @@ static bool fill_defaults(race *r, ts_error *e)
     if (!o->model)
         return err_set(e, TS_USAGE, "no model is given, a file or the name of a built-in one expected");
     if (o->launches < 0 || o->launches > BENCH_MOST_LAUNCHES)
-        return err_set(e, TS_USAGE, "%d launches: at most %d", o->launches, BENCH_MOST_LAUNCHES);
+        return err_set(e, TS_USAGE, "%d launches, 1 to %d expected, or 0 for as many as usual", o->launches,
+                       BENCH_MOST_LAUNCHES);
     if (!(o->min_time >= 0) || !(o->threshold >= 0) || !(o->tolerance >= 0) || !(o->timeout >= 0))
         return err_set(e, TS_USAGE, "min_time %g, threshold %g, tolerance %g, timeout %g: none below 0 expected",
                        o->min_time, o->threshold, o->tolerance, o->timeout);
     if (o->threads < 0 || o->threads > r->cpus.n) {
-        err_set(e, TS_USAGE, "%d threads: this process may use %d processors", o->threads, r->cpus.n);
+        err_set(e, TS_USAGE, "%d threads, 1 to %d expected: so many processors this process may use", o->threads,
+                r->cpus.n);
         return err_hint(e, "leave --threads out for one per core; run and emit take more, which then take turns");
     }
     o->launches = o->launches > 0 ? o->launches : bench_usual.launches;

@@ -124,7 +124,7 @@ char *outfile_text(const char *path, size_t limit, ts_error *e)
     else if (!s || (!feof(f) && n <= limit))
         err_memory(e, room + 1, "%s", path);
     else if (n > limit)
-        err_set(e, TS_BAD_INPUT, "%s is longer than the %zu bytes that such a file may have", path, limit);
+        err_set(e, TS_BAD_INPUT, "%s has %zu bytes or more, at most %zu expected", path, n, limit);
     else if (memchr(s, 0, n))
         err_set(e, TS_BAD_INPUT, "%s is no text: it holds zero bytes", path);
     if (!standard)

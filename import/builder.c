@@ -108,8 +108,8 @@ static bool fold(builder *b, const onnx_call *c, int first, const node **out, er
         return true;
     b->folded += type_bytes(&n->type);
     if (b->folded > b->f->limits.folded) {
-        err_set(e, TS_MEMORY, "M025 constants computed from constants need more than %lld bytes",
-                (long long)b->f->limits.folded);
+        err_set(e, TS_MEMORY, "M025 constants computed from constants need %lld bytes or more, the limit is %lld",
+                (long long)b->folded, (long long)b->f->limits.folded);
         return limits_hint("folded", 2 * b->f->limits.folded, e);
     }
     *out = g_const(b->g, "", &n->type, v->data);
@@ -223,8 +223,8 @@ static bool count_step(const frame *f, int i, err *e)
     const int64_t most = f->b->f->limits.steps;
     if (++f->b->steps <= most)
         return true;
-    err_set(e, TS_MEMORY, "M025 %s %s: more than %lld steps when loops are unrolled and functions inlined", place(f, i),
-            f->body->step[i].type, (long long)most);
+    err_set(e, TS_MEMORY, "M025 %s %s: step %lld when loops are unrolled and functions inlined, the limit is %lld",
+            place(f, i), f->body->step[i].type, (long long)f->b->steps, (long long)most);
     return limits_hint("steps", 2 * most, e);
 }
 
@@ -488,7 +488,8 @@ static bool run_frame(frame *f, const onnx_pass *p, err *e)
     for (int i = 0; i < l->n_capture; i++)
         f->value[l->n_value - l->n_capture + i] = value_at((frame *)(uintptr_t)f->outer, l->capture[i]);
     if (++b->depth > MOST_DEPTH)
-        return err_set(e, TS_BAD_INPUT, "M004 graphs and functions are nested more than %d deep", MOST_DEPTH);
+        return err_set(e, TS_BAD_INPUT, "M004 graphs and functions are nested %d deep, at most %d expected", b->depth,
+                       MOST_DEPTH);
     const bool ok = run_steps(f, e);
     b->depth--;
     for (int i = 0; ok && i < p->n_out; i++) {

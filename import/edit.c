@@ -245,8 +245,15 @@ static const writer *writer_for(const char *format, const char *path, err *e)
     }
     if (!format && folder)
         return folder;
-    err_set(e, TS_USAGE, "there is no format \"%s\" to write", format ? format : "");
-    return NULL;
+    text have = {0};
+    for (const writer *const *w = writers; *w; w++)
+        text_add(&have, "%s%s", have.length ? ", " : "", (*w)->name);
+    if (format)
+        err_set(e, TS_USAGE, "there is no format \"%s\" to write", format);
+    else
+        err_set(e, TS_USAGE, "the end of the name '%s' says no format", path);
+    err_hint(e, "formats are %s", text_str(&have));
+    return text_free(&have), NULL;
 }
 
 /* What the file leaves to its nodes is known once they are there, but which of the extents are free. */

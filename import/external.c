@@ -131,7 +131,8 @@ const mapping *external_map(external *x, const char *location, const char *what,
         if (!strcmp(x->file[i].location, location))
             return &x->file[i].map;
     if (x->n_file == EXTERNAL_FILES) {
-        err_set(e, TS_BAD_INPUT, "X004 %s: more than %d external files", what, EXTERNAL_FILES);
+        err_set(e, TS_BAD_INPUT, "X004 %s: \"%s\" is external file %d, at most %d expected", what, location,
+                EXTERNAL_FILES + 1, EXTERNAL_FILES);
         return NULL;
     }
     external_file *f = &x->file[x->n_file];

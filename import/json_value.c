@@ -77,7 +77,7 @@ bool json_shape(const json *list, ts_port *out, err *e)
     out->rank = 0;
     for (const json *i = list->first; i; i = i->next, out->rank++) {
         if (out->rank == MAX_RANK)
-            return json_refuse(e, list, TS_BAD_INPUT, "more than %d dimensions", MAX_RANK);
+            return json_refuse(e, list, TS_BAD_INPUT, "%d dimensions, at most %d expected", json_count(list), MAX_RANK);
         if (i->kind != JSON_TEXT) {
             if (!json_extent(i, &out->dim[out->rank], e))
                 return false;

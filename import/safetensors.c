@@ -64,7 +64,7 @@ static bool read_wholes(const json *entry, const char *key, int most, int64_t *o
     *n = 0;
     for (const json *i = v->first; i; i = i->next, ++*n) {
         if (*n == most)
-            return json_refuse(e, v, TS_BAD_INPUT, "W007 more than %d entries", most);
+            return json_refuse(e, v, TS_BAD_INPUT, "W007 %d entries, at most %d expected", json_count(v), most);
         if (!json_whole(i, &out[*n]) || out[*n] < 0)
             return json_expect(i, "W007 a whole number that is not negative", e);
     }
@@ -91,7 +91,8 @@ static bool read_entry(const json *entry, int64_t size, held *out, place *where,
                            (long long)size);
     for (int i = 0; i < out->value.rank; i++)
         if (!int_mul(count, out->value.dim[i], &count))
-            return json_refuse(e, entry, TS_BAD_INPUT, "W007 the number of elements overflows");
+            return json_refuse(e, entry, TS_BAD_INPUT, "W007 dim[%d] = %lld makes more than 2^63 - 1 elements", i,
+                               (long long)out->value.dim[i]);
     if (!out->refused && (!int_mul(count, ts_dtype_bytes(out->value.dtype), &bytes) || bytes != offset[1] - offset[0]))
         return json_refuse(e, entry, TS_BAD_INPUT, "W007 %lld bytes of data, dtype and shape need %lld",
                            (long long)(offset[1] - offset[0]), (long long)bytes);

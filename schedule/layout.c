@@ -126,7 +126,8 @@ bool layout_parse(layout *y, const type *t, const char *const *letter, const int
         if (step >= left[d] && step > 1)
             step = left[d] > 0 ? left[d] : 1;
         if (!layout_digit(y, d, step, left[d]))
-            return err_set(e, TS_BAD_INPUT, "layout \"%s\": more than %d digits", source, MAX_DIGIT);
+            return err_set(e, TS_BAD_INPUT, "layout \"%s\": %d digits or more, at most %d expected", source,
+                           MAX_DIGIT + 1, MAX_DIGIT);
         left[d] = step;
     }
     for (int d = 0; d < t->rank; d++)

@@ -242,7 +242,8 @@ static bool read_staging(reader *r)
     if (why)
         return refuse(r, "operand %s %s", operand_called(g.load).s, why);
     if (s->n_staging == MAX_STAGING)
-        return refuse(r, "more than %d operands staged", MAX_STAGING);
+        return refuse(r, "operand %s is number %d that is staged, at most %d expected", operand_called(g.load).s,
+                      MAX_STAGING + 1, MAX_STAGING);
     s->staging[s->n_staging++] = g;
     return true;
 }
@@ -311,7 +312,7 @@ static bool read_once(reader *r, int axis, const char *start)
     if (*r->at == '@' && (r->at++, !read_role(r, &how)))
         return false;
     if (last && r->n_once == MAX_LOOP)
-        return refuse(r, "more than %d loops", MAX_LOOP);
+        return refuse(r, "loop %d, at most %d expected", MAX_LOOP + 1, MAX_LOOP);
     if (last)
         r->once[r->n_once++] = start;
     if (how->last && !last)
@@ -342,7 +343,7 @@ static bool read_loop(reader *r)
     const char *end = r->at;
     r->at = start;
     if (r->into->n == MAX_LOOP)
-        return refuse(r, "more than %d loops", MAX_LOOP);
+        return refuse(r, "loop %d, at most %d expected", MAX_LOOP + 1, MAX_LOOP);
     if (l.range == 0 && r->s->extent[l.axis] != 0)
         return refuse(r, "axis %s is walked twice", letter);
     if (!check_role(r, &l))
@@ -385,8 +386,10 @@ static bool check_order(reader *r)
             return refuse(r, "loop %s is inside another: what is %s stands outside of all other loops",
                           r->s->letter[l->axis], how->done);
         if (how->most && loops_of(q, i, how) == how->most)
-            return how->most == 1 ? refuse(r, "a second @%s loop: one loop is %s", how->name, how->done)
-                                  : refuse(r, "more than %lld loops are %s", (long long)how->most, how->done);
+            return how->most == 1
+                       ? refuse(r, "a second @%s loop: one loop is %s", how->name, how->done)
+                       : refuse(r, "loop %s is number %lld that is %s, at most %lld expected", r->s->letter[l->axis],
+                                (long long)how->most + 1, how->done, (long long)how->most);
         if (how->trips && loop_trips(l) > how->trips)
             return refuse(r, "%s would be %s %lld times; at most %lld", r->s->letter[l->axis], how->done,
                           (long long)loop_trips(l), (long long)how->trips);

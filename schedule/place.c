@@ -30,7 +30,9 @@ static int add_site(plan *p, const char *name, err *e) /* its number, or -1 */
         if (!strcmp(p->site[i].name, s.name))
             return i;
     if (p->n_site == MAX_SITE)
-        return err_set(e, TS_UNSUPPORTED, "more than %d devices in one plan", MAX_SITE), -1;
+        return err_set(e, TS_UNSUPPORTED, "device \"%.60s\" is number %d of one plan, at most %d expected", name,
+                       p->n_site + 1, MAX_SITE),
+               -1;
     p->site[p->n_site] = s;
     return p->n_site++;
 }

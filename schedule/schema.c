@@ -198,7 +198,8 @@ static bool load_rules(loading *l, const char *what, bool file, const json *from
         if (!strcmp(l->chain[i], what))
             return json_refuse(l->e, from, TS_BAD_INPUT, "\"%s\" extends itself", what);
     if (l->n == MAX_EXTENDS)
-        return json_refuse(l->e, from, TS_BAD_INPUT, "more than %d schemas extend each other", MAX_EXTENDS);
+        return json_refuse(l->e, from, TS_BAD_INPUT, "%d schemas extend each other, at most %d expected", l->n + 1,
+                           MAX_EXTENDS);
     l->chain[l->n++] = what;
     if (!(*top = read_source(l, what, file, from)) || !check_top(l, *top))
         return false;
@@ -285,10 +286,9 @@ bool schema_load(arena *mem, const char *what, const schema_use *by, schema *out
         out->source = file ? arena_string(mem, what) : out->source;
     }
     hash_rules(rules, out->hash);
-    int n = 0;
-    for (const json *i = rules->first; i; i = i->next)
-        if (n++ == MAX_RULES)
-            return json_refuse(e, i, TS_BAD_INPUT, "more than %d rules", MAX_RULES);
+    const int n = json_count(rules);
+    if (n > MAX_RULES)
+        return json_refuse(e, rules, TS_BAD_INPUT, "%d rules, at most %d expected", n, MAX_RULES);
     out->rule = arena_array(mem, (size_t)n + 1, sizeof *out->rule);
     for (const json *i = rules->first; i; i = i->next, out->n_rule++)
         if (!rule_read(mem, by->g, i, out->n_rule, &out->rule[out->n_rule], e))

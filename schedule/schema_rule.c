@@ -33,7 +33,7 @@ static bool read_texts(const json *object, const char *key, const char **out, in
         if (!i->text[strspn(i->text, " ")])
             return json_refuse(e, i, TS_BAD_INPUT, "empty text");
         if (*n == max)
-            return json_refuse(e, i, TS_BAD_INPUT, "more than %d in \"%s\"", max, key);
+            return json_refuse(e, i, TS_BAD_INPUT, "%d in \"%s\", at most %d expected", json_count(v), key, max);
         out[(*n)++] = i->text;
     }
     return true;
@@ -96,7 +96,7 @@ static bool read_dims(const json *v, rule *r, err *e)
         char whole[32];
         const char *source = i->text;
         if (r->n_dim == MAX_RULE_DIMS)
-            return json_refuse(e, i, TS_BAD_INPUT, "more than %d dims", MAX_RULE_DIMS);
+            return json_refuse(e, i, TS_BAD_INPUT, "dim %d, at most %d expected", MAX_RULE_DIMS + 1, MAX_RULE_DIMS);
         if (i->kind == JSON_NUMBER && i->number >= 0 && i->number <= 1e15)
             snprintf(whole, sizeof whole, "%.17g", i->number), source = whole;
         if (i->kind != JSON_TEXT && i->kind != JSON_NUMBER)
@@ -171,7 +171,7 @@ static bool read_layout(const json *v, rule *r, err *e)
             return json_refuse(e, i, TS_BAD_INPUT, "no operand \"%s\"; they are a, b, ... or, of a stage, matmul2.b",
                                i->key);
         if (r->n_layout == MAX_STAGING)
-            return json_refuse(e, i, TS_BAD_INPUT, "more than %d layouts", MAX_STAGING);
+            return json_refuse(e, i, TS_BAD_INPUT, "layout %d, at most %d expected", MAX_STAGING + 1, MAX_STAGING);
         r->layout[r->n_layout++] = (rule_layout){i->key, i->text};
     }
     return true;

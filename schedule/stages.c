@@ -514,9 +514,10 @@ bool form_kernels(fuser *f, err *e)
         for (int s = 0; s < c->n; s++) {
             const expr *load[MAX_LOADS];
             make_stage(f, c->member[s], k->n_shared, &k->stage[s]);
-            if (x_loads(k->stage[s].value, load, MAX_LOADS) > MAX_LOADS)
-                return err_set(e, TS_UNSUPPORTED, "%s: a kernel that reads more than %d tensors",
-                               c->member[s]->node->op->name, MAX_LOADS);
+            const int loads = x_loads(k->stage[s].value, load, MAX_LOADS);
+            if (loads > MAX_LOADS)
+                return err_set(e, TS_UNSUPPORTED, "%s: a kernel that reads %d tensors, at most %d expected",
+                               c->member[s]->node->op->name, loads, MAX_LOADS);
             if (c->n == 1 || c->member[s]->outside)
                 k->stage[s].scratch = false;
         }

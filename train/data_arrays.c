@@ -16,7 +16,8 @@ static bool add_array(data *out, const char *line, ts_error *e)
         return err_hint(e, "NAME is an input of the model, or label");
     }
     if (out->n_array == MOST_ARRAYS)
-        return err_set(e, TS_USAGE, "more than %d arrays of data", MOST_ARRAYS);
+        return err_set(e, TS_USAGE, "\"%s\" is array %d of the data, at most %d expected", line, MOST_ARRAYS + 1,
+                       MOST_ARRAYS);
     ts_array *a = &out->array[out->n_array];
     for (int i = 0; i < out->n_array; i++)
         if (strncmp(out->name[i], line, (size_t)(equals - line)) == 0 && !out->name[i][equals - line])

@@ -299,7 +299,8 @@ static bool make_loss(net *n, ts_error *e)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].task, n->asked->task) == 0)
             return all[i].make(n, e) && ts_graph_ok(n->g, e);
-    return err_set(e, TS_USAGE, "there is no task \"%s\"", n->asked->task);
+    err_set(e, TS_USAGE, "there is no task \"%s\"", n->asked->task);
+    return err_hint(e, "those there are: %s, %s, %s, %s", all[0].task, all[1].task, all[2].task, all[3].task);
 }
 
 bool net_open(net *n, const train_options *w, const data *d, int64_t batch, ts_error *e)

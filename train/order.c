@@ -3,6 +3,7 @@
 
 #include "graph/base/err.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,10 +39,25 @@ int64_t order_epoch_steps(const order *o)
     return o->n / o->batch ? o->n / o->batch : 1;
 }
 
-static bool refuse(const char *path, int64_t line, const char *what, long long value, ts_error *e)
+static bool refuse(const order *o, const char *path, int64_t line, const char *what, ts_error *e)
 {
-    err_set(e, TS_BAD_INPUT, "%s:%lld: %s (%lld)", path, (long long)line, what, value);
-    return err_hint(e, "a line is a batch: as many 0-based numbers of examples as --batch says");
+    err_set(e, TS_BAD_INPUT, "%s:%lld: %s", path, (long long)line, what);
+    return err_hint(e, "a line is a batch: %lld numbers of examples, as --batch says, from 0 to %lld",
+                    (long long)o->batch, (long long)o->n - 1);
+}
+
+static bool refuse_count(const order *o, const char *path, int64_t line, int64_t n, ts_error *e)
+{
+    char what[64];
+    snprintf(what, sizeof what, "%lld examples, --batch is %lld", (long long)n, (long long)o->batch);
+    return refuse(o, path, line, what, e);
+}
+
+static bool refuse_word(const order *o, const char *path, int64_t line, const char *word, ts_error *e)
+{
+    char what[64];
+    snprintf(what, sizeof what, "\"%.*s\" is no number of an example", (int)strcspn(word, " \t\r\n,"), word);
+    return refuse(o, path, line, what, e);
 }
 
 bool order_read(order *o, const char *path, ts_error *e)
@@ -55,13 +71,15 @@ bool order_read(order *o, const char *path, ts_error *e)
         end = s + 1;
         if (*s == '\n') {
             if (here && here != o->batch)
-                good = refuse(path, line, "another number of examples than --batch", here, e);
+                good = refuse_count(o, path, line, here, e);
             o->n_given += here > 0, here = 0, line++;
         } else if (*s >= '0' && *s <= '9') {
             const long long v = strtoll(s, &end, 10);
             const int64_t at = o->n_given * o->batch + here;
-            if (v >= o->n || here == o->batch)
-                good = refuse(path, line, here == o->batch ? "more examples than --batch" : "no such example", v, e);
+            if (v >= o->n)
+                good = refuse_word(o, path, line, s, e);
+            else if (here == o->batch)
+                good = refuse_count(o, path, line, here + 1, e);
             if (good && at >= cap) {
                 cap = cap ? 2 * cap : 1024;
                 int64_t *more = reallocarray(o->given, (size_t)cap, sizeof *more);
@@ -71,13 +89,13 @@ bool order_read(order *o, const char *path, ts_error *e)
             if (good)
                 o->given[at] = v, here++;
         } else if (!strchr(" \t\r,", *s))
-            good = refuse(path, line, "not a number of an example", (unsigned char)*s, e);
+            good = refuse_word(o, path, line, s, e);
     }
     if (good && here && here != o->batch)
-        good = refuse(path, line, "another number of examples than --batch", here, e);
+        good = refuse_count(o, path, line, here, e);
     o->n_given += good && here > 0;
     free(file.at);
-    return good && (o->n_given > 0 || refuse(path, 1, "no batches", 0, e));
+    return good && (o->n_given > 0 || refuse(o, path, 1, "0 batches, at least 1 expected", e));
 }
 
 static void shuffle(order *o, int64_t epoch)

@@ -24,7 +24,8 @@ enum { MOST_PATH = 4096, LOCK_TRIES = 20 }; /* bytes; tries until a lock counts 
 static bool path_in(char out[MOST_PATH], const char *run, const char *name, ts_error *e)
 {
     const int n = snprintf(out, MOST_PATH, "%s/%s", run, name);
-    return (n > 0 && n < MOST_PATH) || err_set(e, TS_FILES, "the name of the folder '%.80s...' is too long", run);
+    return (n > 0 && n < MOST_PATH) ||
+           err_set(e, TS_FILES, "the path '%.80s...' has %d bytes, fewer than %d expected", run, n, MOST_PATH);
 }
 
 /* A process that was killed keeps its locks until the system has taken it down. */

@@ -544,8 +544,9 @@ static tile_made *make_tile(emitter *m)
     const int n_var = m->sp.n;
     bool whole[COUNT(f->whole)];
     if (m->tiles.n == MAX_TILE) {
-        err_set(m->e, TS_UNSUPPORTED, "more than %d shapes of tile in one kernel: choose steps that divide the extents",
-                MAX_TILE);
+        err_set(m->e, TS_UNSUPPORTED,
+                "%d shapes of tile or more in one kernel, at most %d expected: choose steps that divide the extents",
+                MAX_TILE + 1, MAX_TILE);
         return NULL;
     }
     f = m->tiles.made[m->tiles.n] = arena_get(m->mem, sizeof *f);

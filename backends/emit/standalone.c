@@ -103,7 +103,8 @@ static bool add_leaves(standalone *s, err *e)
         const packed *w = &s->p->leaf[i];
         size_t bytes;
         if (!size_mul((size_t)w->layout.size, (size_t)ts_dtype_bytes(w->node->type.dtype), &bytes))
-            return err_set(e, TS_MEMORY, "the weights have more than 2^63 - 1 bytes, fewer expected");
+            return err_set(e, TS_MEMORY, "a weight of %lld elements of %s, at most 2^63 - 1 bytes expected",
+                           (long long)w->layout.size, ts_dtype_name(w->node->type.dtype));
         add_space(s, EMIT_WEIGHT, bytes);
     }
     return true;
@@ -151,7 +152,9 @@ static bool make_spaces(standalone *s, err *e)
     MUST(s->space && s->from && s->old);
     s->scratch = (s->code->scratch + PAGE - 1) / PAGE * PAGE; /* parts on pages of their own */
     if (!size_mul((size_t)s->scratch, (size_t)s->code->threads, &scratch))
-        return err_set(e, TS_MEMORY, "scratch memory for %d threads has too many bytes", s->code->threads);
+        return err_set(e, TS_MEMORY,
+                       "%d threads with %lld bytes of scratch memory each, at most 2^63 - 1 in all expected",
+                       s->code->threads, (long long)s->scratch);
     add_space(s, EMIT_SCRATCH, (size_t)p->arena_bytes);
     add_space(s, EMIT_SCRATCH, scratch);
     if (!add_leaves(s, e))

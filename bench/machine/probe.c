@@ -239,7 +239,8 @@ char *probe_json(const char *isa, int threads, double effort, ts_error *e)
         return NULL;
     }
     if (p.threads > p.cpus.n) {
-        err_set(e, TS_USAGE, "%d threads: this process may use %d processors", p.threads, p.cpus.n);
+        err_set(e, TS_USAGE, "%d threads, 1 to %d expected: so many processors this process may use", p.threads,
+                p.cpus.n);
         return NULL;
     }
     cJSON *out = cJSON_CreateObject(), *list = cJSON_CreateArray();

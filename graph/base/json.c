@@ -279,6 +279,14 @@ json *json_get(const json *object, const char *key)
     return NULL;
 }
 
+int json_count(const json *list)
+{
+    int n = 0;
+    for (const json *i = list->first; i; i = i->next)
+        n++;
+    return n;
+}
+
 const char *json_kind_name(json_kind k)
 {
     static const char *const name[] = {"null", "a truth value", "a number", "text", "a list", "an object"};

@@ -79,7 +79,8 @@ bool custom_pack(graph *g, node *draft, int n, const type *t, err *e)
     *out = (type){.dtype = bytes ? TS_U8 : t[0].dtype, .rank = 1};
     for (int i = 0; i < n; i++)
         if (!int_add(out->dim[0], room(&t[i], bytes), &out->dim[0]))
-            return err_set(e, TS_MEMORY, "its outputs have more than 2^63 - 1 elements, fewer expected");
+            return err_set(e, TS_MEMORY, "%d of its %d outputs have more than 2^63 - 1 elements, fewer expected", i + 1,
+                           n);
     return type_valid(out, e);
 }
 
@@ -326,7 +327,7 @@ bool custom_gradient(graph *g, const node *n, const node *const *dy, const node 
     err own = {0};
     use u;
     if (!o->gradient) {
-        g_fail(g, TS_UNSUPPORTED, "a kernel has none of its own");
+        g_fail(g, TS_UNSUPPORTED, "kernel %s has none of its own", n->op->name);
         return err_hint(&g->err, "give its ts_operation a gradient");
     }
     use_begin(&u, n);

@@ -35,7 +35,7 @@ static bool read_numbers(graph *g, op *o, const char *numbers, err *e)
     int n = 0;
     for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest), n++) {
         if (n == MAX_NUMBER)
-            return err_set(e, TS_BAD_INPUT, "more than %d numbers", MAX_NUMBER);
+            return err_set(e, TS_BAD_INPUT, "numbers: %s is number %d, at most %d expected", word, n + 1, MAX_NUMBER);
         if (!add_number(o, spec, n, word, e))
             return false;
     }

@@ -91,8 +91,8 @@ static const expr *outer(differ *p, const expr *x, int i, const expr *grown)
     if (fn_is_own(x->fn)) {
         const fn *d = scalar_derivative(x->fn, i);
         if (!d)
-            return err_set(p->e, TS_UNSUPPORTED, "function %s: derivatives of an order above %d", x->fn->name,
-                           SCALAR_ORDER),
+            return err_set(p->e, TS_UNSUPPORTED, "function %s: a derivative of order %d, at most %d expected",
+                           x->fn->name, SCALAR_ORDER + 1, SCALAR_ORDER),
                    NULL;
         return x_apply(p->mem, d, x->n, x->arg);
     }

@@ -69,7 +69,7 @@ static int arguments(parser *p, const char *close, int max, const expr **arg)
         return 0;
     do {
         if (k == max)
-            return fail(p, arena_format(p->mem, "more than %d arguments", max)), -1;
+            return fail(p, arena_format(p->mem, "argument %d, at most %d expected", max + 1, max)), -1;
         if (!(arg[k++] = choice(p)))
             return -1;
     } while (eat(p, ","));

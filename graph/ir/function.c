@@ -31,7 +31,8 @@ static bool read_parameters(scalar *f, char *list, err *e)
     char *rest = NULL;
     for (char *p = strtok_r(list, " ,", &rest); p; p = strtok_r(NULL, " ,", &rest)) {
         if (f->n_parameter == MAX_ARG)
-            return err_set(e, TS_BAD_INPUT, "more than %d parameters", MAX_ARG);
+            return err_set(e, TS_BAD_INPUT, "\"%s\" is parameter %d, at most %d expected", p, f->n_parameter + 1,
+                           MAX_ARG);
         if (!is_name(p))
             return err_set(e, TS_BAD_INPUT, "\"%s\" is no name of lower-case letters, digits and _", p);
         for (int i = 0; i < f->n_parameter; i++)

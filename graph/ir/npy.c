@@ -62,8 +62,13 @@ static bool read_string(cursor *c, char *out, size_t size)
         return bad(c, "a string was expected");
     size_t n = 0;
     for (c->at++; c->at < c->end && *c->at != quote; c->at++) {
-        if (n + 1 >= size || *c->at == '\\' || *c->at < ' ')
-            return bad(c, "a string is too long or has an escape");
+        if (n + 1 >= size)
+            return err_set(c->e, TS_BAD_INPUT, "N002 bad header: a string of %zu bytes or more, at most %zu expected",
+                           size, size - 1);
+        if (*c->at == '\\' || *c->at < ' ')
+            return err_set(c->e, TS_BAD_INPUT,
+                           "N002 bad header: byte %d in a string, none below 32 and no escape expected",
+                           (unsigned char)*c->at);
         out[n++] = *c->at;
     }
     out[n] = 0;
@@ -76,10 +81,12 @@ static bool read_extent(cursor *c, int64_t *out)
     char ch = peek(c);
     if (ch < '0' || ch > '9')
         return bad(c, "shape: a whole number was expected");
+    const char *from = c->at;
     int64_t v = 0;
     for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++)
         if (!int_mul(v, 10, &v) || !int_add(v, *c->at - '0', &v))
-            return err_set(c->e, TS_BAD_INPUT, "N005 shape: an extent overflows 63 bits");
+            return err_set(c->e, TS_BAD_INPUT, "N005 shape: an extent from %.*s on, at most 2^63 - 1 expected",
+                           (int)(c->at - from) + 1, from);
     *out = v;
     return true;
 }
@@ -93,7 +100,8 @@ static bool read_shape(cursor *c, type *t)
     bool comma = true;
     while (!take(c, ')')) {
         if (t->rank == MAX_RANK)
-            return err_set(c->e, TS_BAD_INPUT, "N005 shape: the rank is over %d", MAX_RANK);
+            return err_set(c->e, TS_BAD_INPUT, "N005 shape: %d extents or more, at most %d expected", MAX_RANK + 1,
+                           MAX_RANK);
         if (!comma || !read_extent(c, &t->dim[t->rank]))
             return comma ? false : bad(c, "shape: a comma is missing");
         t->rank++;

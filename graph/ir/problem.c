@@ -172,7 +172,8 @@ bool problem_check(const char *line, err *e)
                            "operand %d is \"%.*s\", expected a dtype with extents, as f32[2,3] or i64[4]<9", n,
                            (int)length, line);
         if (n == PROBLEM_OPERANDS)
-            return err_set(e, TS_USAGE, "more than %d operands", PROBLEM_OPERANDS);
+            return err_set(e, TS_USAGE, "operand %d is \"%.*s\", at most %d expected", n + 1, (int)length, line,
+                           PROBLEM_OPERANDS);
     }
     return true;
 }

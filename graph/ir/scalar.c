@@ -189,7 +189,8 @@ const expr *x_expand(arena *mem, scalars *s, const expr *x, err *e)
     const expr *y = s ? expand(mem, x, 0, e) : x;
     if (!y || y == x || parts(y, SCALAR_PARTS) > 0)
         return y;
-    err_set(e, TS_UNSUPPORTED, "its functions, written out, have more than %d parts", SCALAR_PARTS);
+    err_set(e, TS_UNSUPPORTED, "its functions, written out, have %d parts or more, at most %d expected",
+            SCALAR_PARTS + 1, SCALAR_PARTS);
     return err_hint(e, "take fewer steps, or call the function as an operation of tensors, which becomes several"),
            NULL;
 }

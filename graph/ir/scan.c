@@ -47,7 +47,7 @@ static bool usable(ts_scan *s, const char *doing)
 static bool has_room(ts_scan *s, const char *what, int n)
 {
     if (n == MAX_PART)
-        g_fail(s->g, TS_UNSUPPORTED, "scan: more than %d %s", MAX_PART, what);
+        g_fail(s->g, TS_UNSUPPORTED, "scan: %d %s, at most %d expected", n + 1, what, MAX_PART);
     return n < MAX_PART;
 }
 
@@ -220,7 +220,9 @@ static bool capture(closing *c, const node *n)
         return ok;
     }
     if (c->n_in == MAX_PART)
-        return g_fail(c->s->g, TS_UNSUPPORTED, "scan: more than %d operands", MAX_PART), false;
+        return g_fail(c->s->g, TS_UNSUPPORTED, "scan: %d operands or more, at most %d expected", MAX_PART + 1,
+                      MAX_PART),
+               false;
     c->in[c->n_in] = n;
     return pair(c, n, trip_bound(c->s->g, c->n_in++, &n->type));
 }
@@ -251,7 +253,8 @@ static bool gather_parts(closing *c)
             return false;
     }
     if (s->n_state + s->n_slice > MAX_PART)
-        return g_fail(g, TS_UNSUPPORTED, "scan: more than %d operands", MAX_PART), false;
+        return g_fail(g, TS_UNSUPPORTED, "scan: %d operands, at most %d expected", s->n_state + s->n_slice, MAX_PART),
+               false;
     for (int i = 0; i < s->n_slice; i++) {
         c->in[c->n_in] = s->slice[i].of;
         if (!pair(c, s->slice[i].now, trip_bound(g, c->n_in++, &s->slice[i].now->type)))
@@ -274,7 +277,7 @@ static const node *close_trip(closing *c)
     if (!gather_parts(c))
         return NULL;
     if (!c->n_root)
-        return g_fail(g, TS_BAD_INPUT, "scan: nothing comes out of it: it has no state and gathers no row"), NULL;
+        return g_fail(g, TS_BAD_INPUT, "scan: 0 states and 0 gathered rows, at least one of them expected"), NULL;
     if (!capture_all(c))
         return NULL;
     if (s->trip && !pair(c, s->trip, trip_bound(g, c->n_in, &s->trip->type)))

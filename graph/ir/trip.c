@@ -105,7 +105,7 @@ static bool check_counts(const node *n, const scan_form *f, err *e)
             return err_set(e, TS_BAD_INPUT, "row %d is gathered every %lld trips, expected 1 or more, forwards", i,
                            (long long)every_of(f, i));
     if (f->n_state + f->n_row == 0)
-        return err_set(e, TS_BAD_INPUT, "nothing comes out of it: it has no state and gathers no row");
+        return err_set(e, TS_BAD_INPUT, "0 states and 0 gathered rows, at least one of them expected");
     return f->keep >= 0 || err_set(e, TS_BAD_INPUT, "keep is %lld, expected 0 or more", (long long)f->keep);
 }
 

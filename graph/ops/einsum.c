@@ -126,7 +126,7 @@ static bool read_node(const node *n, equation *q, int64_t *dim, err *e)
 {
     const char *s = node_attr(n, "equation")->s;
     if (!read_equation(s, n->n_in, n->in, q))
-        return err_set(e, TS_BAD_INPUT, "equation: \"%s\" does not fit %d operands of these ranks", s, n->n_in);
+        return operands_refuse(n->n_in, n->in, e, "operands with the axes that equation \"%s\" names", s);
     return extents(n, q, dim, e);
 }
 

@@ -112,7 +112,8 @@ static bool along_shape(const node *n, type *out, err *e)
     for (int i = 0; i < t->rank; i++)
         if (i != axis && places->dim[i] > t->dim[i])
             return err_set(e, TS_BAD_INPUT,
-                           "axis %d of the places is longer than that of the operand, at most as long expected", i);
+                           "axis %d of the places has %lld, of the operand %lld: at most as many expected", i,
+                           (long long)places->dim[i], (long long)t->dim[i]);
     return true;
 }
 

@@ -116,9 +116,8 @@ static bool read_labels(graph *g, const node *n, labelled *out)
     if (n->n_in < 3)
         return true;
     if (n->in[2]->type.rank != 1 || n->in[2]->type.dim[0] != x->type.dim[out->axis])
-        return g_fail(g, TS_BAD_INPUT, "weights need one number for each of %lld classes",
-                      (long long)x->type.dim[out->axis]),
-               false;
+        return operands_refuse(n->n_in, n->in, &g->err, "as the third one weight for each of %lld classes",
+                               (long long)x->type.dim[out->axis]);
     out->weight = g_call2(g, "gather", n->in[2], out->label); /* [items...] of [classes] */
     if (out->kept)
         out->weight = g_call2(g, "multiply", out->weight, out->kept);

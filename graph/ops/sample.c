@@ -17,8 +17,10 @@ static bool read_grid(const node *n, grid *q, err *e)
     *q = (grid){.space = x->rank - 2, .corners = node_int(n, "align_corners")};
     q->taps = !strcmp(mode, "nearest") ? 1 : !strcmp(mode, "linear") ? 2 : !strcmp(mode, "cubic") ? 4 : 0;
     q->pad = !strcmp(pad, "zeros") ? ZEROS : !strcmp(pad, "border") ? BORDER : REFLECTION;
-    if (!q->taps || (q->pad == REFLECTION && strcmp(pad, "reflection")))
-        return err_set(e, TS_BAD_INPUT, "mode \"%s\" with padding \"%s\" is not known", mode, pad);
+    if (!q->taps)
+        return err_set(e, TS_BAD_INPUT, "mode: \"%s\" is none of nearest, linear, cubic", mode);
+    if (q->pad == REFLECTION && strcmp(pad, "reflection"))
+        return err_set(e, TS_BAD_INPUT, "padding: \"%s\" is none of zeros, border, reflection", pad);
     if (q->space < 1 || q->space > MAX_SPACE || at->rank != x->rank || at->dim[0] != x->dim[0] ||
         at->dim[at->rank - 1] != q->space || dtype_class(at->dtype) != D_REAL)
         return operands_refuse(2, n->in, e, "x [batch, channel, space...] and a grid of reals [batch, space..., %d]",

@@ -263,8 +263,8 @@ static const node *mel_lower(graph *g, const node *n)
                       (long long)bins, (long long)length, (long long)rate, node_real(n, "low"), node_real(n, "high")),
                NULL;
     if (rows * bins > MOST_MEL)
-        return g_fail(g, TS_MEMORY, "%lld bins of %lld frequencies: more than %d weights", (long long)bins,
-                      (long long)rows, MOST_MEL),
+        return g_fail(g, TS_MEMORY, "%lld bins of %lld frequencies: %lld weights, at most %d expected", (long long)bins,
+                      (long long)rows, (long long)(rows * bins), MOST_MEL),
                err_hint(&g->err, "no option raises this: fewer bins or a shorter transform"), NULL;
     const type t = {.dtype = TS_F64, .rank = 2, .dim = {rows, bins}};
     double *y = arena_array(&g->mem, (size_t)(rows * bins) + 1, sizeof *y);

@@ -65,13 +65,17 @@ static size_t length_of(const equation *q, const char *s)
     return digits && *past_blanks(s + digits) == '*' ? digits : 1;
 }
 
+/* The number of an axis by its name; NONE: refused, as there are too many, or the name is too long. */
 static int axis_of(equation *q, const char *s, size_t n)
 {
     int i = 0;
     while (i < q->n_axis && (strncmp(q->name[i], s, n) || q->name[i][n]))
         i++;
-    if (i == q->n_axis && (n >= NAME || i == MOST_AXES))
-        return NONE;
+    if (n >= NAME)
+        return refuse(q, arena_format(&q->g->mem, "a name of %zu letters, at most %d expected at ", n, NAME - 1), s),
+               NONE;
+    if (i == MOST_AXES)
+        return refuse(q, arena_format(&q->g->mem, "%d axes, at most %d expected, at ", i + 1, MOST_AXES), s), NONE;
     if (i == q->n_axis)
         memcpy(q->name[i], s, n), q->name[i][n] = 0, q->extent[q->n_axis++] = NONE;
     return i;
@@ -96,7 +100,7 @@ static bool read_part(equation *q, const char **at, subscript *t)
         return refuse(q, "an axis expected at ", **at ? *at : "its end");
     const int axis = axis_of(q, *at, n);
     if (axis == NONE)
-        return refuse(q, "too many axes, or too long a name, at ", *at);
+        return false;
     t->axis[t->n] = axis, t->scale[t->n++] = scale;
     return *at = past_blanks(*at + n), true;
 }
@@ -127,14 +131,16 @@ static bool read_rest(equation *q, term *t, int at, int rank)
     if (fill < 0) /* the rank is refused behind the term */
         return true;
     if (t->n + fill > MAX_RANK)
-        return refuse(q, "too many axes for ...", "");
+        return refuse(
+            q, arena_format(&q->g->mem, "%d axes of one operand, at most %d expected, at ", t->n + fill, MAX_RANK),
+            "...");
     memmove(&t->at[at + fill], &t->at[at], (size_t)(t->n - at) * sizeof *t->at);
     for (int i = 0; i < fill; i++) {
         char name[NAME];
         snprintf(name, sizeof name, "...%d", fill - 1 - i);
         const int axis = axis_of(q, name, strlen(name));
         if (axis == NONE)
-            return refuse(q, "too many axes for ...", "");
+            return false;
         t->at[at + i] = (subscript){.n = 1, .axis = {axis}, .scale = {1}};
     }
     t->n += fill, q->rest = fill > q->rest ? fill : q->rest;
@@ -153,7 +159,9 @@ static bool read_term(equation *q, const char **at, term *t, int rank)
         if (!word(*at))
             break;
         if (t->n == MAX_RANK)
-            return refuse(q, "too many axes at ", *at);
+            return refuse(
+                q, arena_format(&q->g->mem, "%d axes of one operand, at most %d expected, at ", MAX_RANK + 1, MAX_RANK),
+                *at);
         if (!read_subscript(q, at, &t->at[t->n++]))
             return false;
         if (q->named && **at != '.')
@@ -307,7 +315,11 @@ static const node *element_of(const equation *q)
             for (int p = 0; p < q->term[k].at[i].n; p++) {
                 const int a = q->term[k].at[i].axis[p];
                 if (place[a] == NONE && n == MAX_AXIS)
-                    return refuse(q, "too many axes", ""), NULL;
+                    return refuse(
+                               q,
+                               arena_format(&q->g->mem, "%d axes or more, at most %d expected", MAX_AXIS + 1, MAX_AXIS),
+                               ""),
+                           NULL;
                 if (place[a] == NONE)
                     place[a] = n, extent[n++] = q->extent[a];
             }

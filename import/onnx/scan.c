@@ -202,11 +202,13 @@ static bool enter(scanner *s, const field *f, uint32_t index, uint64_t length)
     if (length > room)
         return need(s, length, f);
     if (s->depth == SCAN_DEPTH)
-        return fail(s, TS_BAD_INPUT, NULL, "M004", "nesting deeper than %d at byte %llu", SCAN_DEPTH, (ull)s->at);
+        return fail(s, TS_BAD_INPUT, NULL, "M004", "messages nested %d deep at byte %llu, at most %d expected",
+                    SCAN_DEPTH + 1, (ull)s->at, SCAN_DEPTH);
     s->nodes += f->descriptor == &onnx__node__descriptor;
     s->tensors += f->descriptor == &onnx__tensor__descriptor;
     if (s->nodes > SCAN_MOST || s->tensors > SCAN_MOST)
-        return fail(s, TS_BAD_INPUT, f, "M005", "more than %d nodes or tensors", SCAN_MOST);
+        return fail(s, TS_BAD_INPUT, f, "M005", "%lld nodes and %lld tensors at byte %llu, at most %d of each expected",
+                    (long long)s->nodes, (long long)s->tensors, (ull)s->at, SCAN_MOST);
     put_tag(s, f, WIRE_LENGTH);
     frame *inner = &s->stack[++s->depth];
     *inner = (frame){.type = f->descriptor, .from = f, .index = index, .end = s->at + length, .patch = s->lean->length};
@@ -251,7 +253,8 @@ static bool read_packed(scanner *s, const field *f, uint64_t length, uint32_t *s
                     (ull)s->at);
     const uint32_t most = most_entries(s->stack[s->depth].type, f);
     if (n + *seen > most)
-        return fail(s, TS_BAD_INPUT, f, "M005", "more than %u entries at byte %llu", most, (ull)s->at);
+        return fail(s, TS_BAD_INPUT, f, "M005", "%lld entries at byte %llu, at most %u expected",
+                    (long long)(n + *seen), (ull)s->at, most);
     *seen += (uint32_t)n;
     put_tag(s, f, WIRE_LENGTH);
     put_varint(s->lean, length);
@@ -345,7 +348,7 @@ static bool read_field(scanner *s)
     if (++*seen > most && most == 1)
         return fail(s, TS_BAD_INPUT, f, "M003", "bad wire data at byte %llu: given twice", (ull)at);
     if (*seen > most)
-        return fail(s, TS_BAD_INPUT, f, "M005", "more than %u entries at byte %llu", most, (ull)at);
+        return fail(s, TS_BAD_INPUT, f, "M005", "%u entries at byte %llu, at most %u expected", *seen, (ull)at, most);
     const bool list = f->label == PROTOBUF_C_LABEL_REPEATED && f->type != PROTOBUF_C_TYPE_STRING &&
                       f->type != PROTOBUF_C_TYPE_MESSAGE;
     const bool payload = list && f->type == PROTOBUF_C_TYPE_BYTES && top->type == &onnx__tensor__descriptor;
@@ -370,8 +373,8 @@ bool onnx_scan(const unsigned char *p, size_t n, const message *root, int64_t mo
         else if (!read_field(&s))
             return false;
         if (lean->length > (size_t)most) {
-            fail(&s, TS_MEMORY, NULL, "M005", "description larger than %lld bytes at byte %llu", (long long)most,
-                 (ull)s.at);
+            fail(&s, TS_MEMORY, NULL, "M005", "description of %zu bytes at byte %llu, the limit is %lld", lean->length,
+                 (ull)s.at, (long long)most);
             return limits_hint("description", 2 * most, e);
         }
     }

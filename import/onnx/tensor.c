@@ -73,7 +73,8 @@ static bool read_shape(const Onnx__Tensor *t, const char *what, ts_array *out, e
         if (out->dim[i] < 0)
             return err_set(e, TS_BAD_INPUT, "M020 %s: dim[%d] = %lld", what, i, (long long)out->dim[i]);
         if (!int_mul(count, out->dim[i] ? out->dim[i] : 1, &count) || count > MODEL_ELEMENTS)
-            return err_set(e, TS_BAD_INPUT, "M021 %s: more than 2^%d elements", what, MODEL_ELEMENTS_LOG2);
+            return err_set(e, TS_BAD_INPUT, "M021 %s: dim[%d] = %lld makes more than 2^%d elements", what, i,
+                           (long long)out->dim[i], MODEL_ELEMENTS_LOG2);
     }
     return true;
 }
@@ -108,9 +109,10 @@ static span piece_at(const payload *p, size_t i)
 static bool decoded(onnx_source *s, size_t bytes, const char *what, void **out, err *e)
 {
     if (bytes > ONNX_DECODED - s->decoded)
-        return err_set(e, TS_MEMORY,
-                       "M027 %s: typed tensor fields of the file need more than %d MiB; raw data is mapped", what,
-                       ONNX_DECODED >> 20);
+        return err_set(
+            e, TS_MEMORY,
+            "M027 %s: typed tensor fields of the file need %zu bytes or more, at most %d expected; raw data is mapped",
+            what, s->decoded + bytes, ONNX_DECODED);
     s->decoded += bytes;
     *out = arena_get(&s->file->mem, bytes);
     return true;

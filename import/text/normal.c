@@ -95,12 +95,17 @@ bool normal_read(tokenizer *t, const json *v, err *e)
         if (strcmp(known[i].name, kind->text))
             continue;
         if (t->n_normal == MOST_STEPS)
-            return json_refuse(e, v, TS_BAD_INPUT, "more than %d normalizers", MOST_STEPS);
+            return json_refuse(e, v, TS_BAD_INPUT, "normalizer %d, at most %d expected", MOST_STEPS + 1, MOST_STEPS);
         normal_step *s = &t->normal[t->n_normal++];
         *s = known[i];
         if (s->run == bert)
             s->options = bert_options(v);
         return true;
     }
-    return json_refuse(e, kind, TS_UNSUPPORTED, "normalizer \"%s\" is not supported", kind->text);
+    text names = {0};
+    for (int i = 0; i < COUNT(known); i++)
+        text_add(&names, "%s%s", i ? ", " : "", known[i].name);
+    json_refuse(e, kind, TS_UNSUPPORTED, "normalizer \"%s\" is not supported", kind->text);
+    err_hint(e, "supported are %s and Sequence", text_str(&names));
+    return text_free(&names), false;
 }

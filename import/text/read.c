@@ -159,7 +159,8 @@ static bool read_post(tokenizer *t, const json *v, err *e)
                 return false;
         return true;
     }
-    return json_refuse(e, kind, TS_UNSUPPORTED, "post_processor \"%s\" is not supported", kind->text);
+    json_refuse(e, kind, TS_UNSUPPORTED, "post_processor \"%s\" is not supported", kind->text);
+    return err_hint(e, "supported are TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel and Sequence");
 }
 
 static bool read_model(tokenizer *t, const json *root, err *e)
@@ -172,9 +173,15 @@ static bool read_model(tokenizer *t, const json *root, err *e)
         t->model = token_model_find("BPE");
     else if (kind && kind->kind == JSON_TEXT)
         t->model = token_model_find(kind->text);
-    if (!t->model)
-        return json_refuse(e, kind ? kind : model, TS_UNSUPPORTED, "tokens of the kind \"%s\" are not supported",
-                           kind && kind->kind == JSON_TEXT ? kind->text : "");
+    if (!t->model) {
+        json_refuse(e, kind ? kind : model, TS_UNSUPPORTED, "tokens of the kind \"%s\" are not supported",
+                    kind && kind->kind == JSON_TEXT ? kind->text : "");
+        text names = {0};
+        for (const token_model *const *m = token_models; *m; m++)
+            text_add(&names, "%s%s", names.length ? ", " : "", (*m)->name);
+        err_hint(e, "supported are %s", text_str(&names));
+        return text_free(&names), false;
+    }
     return read_vocab(t, model, e) && t->model->read(t, model, e);
 }
 

@@ -158,7 +158,7 @@ bool split_read(tokenizer *t, const json *v, err *e)
         if (strcmp(known[i].name, kind->text))
             continue;
         if (t->n_split == MOST_STEPS)
-            return json_refuse(e, v, TS_BAD_INPUT, "more than %d pre_tokenizers", MOST_STEPS);
+            return json_refuse(e, v, TS_BAD_INPUT, "pre_tokenizer %d, at most %d expected", MOST_STEPS + 1, MOST_STEPS);
         split_step *s = &t->split[t->n_split++];
         *s = known[i];
         if (s->cut == cut_digits && json_truth(v, "individual_digits", false))
@@ -170,5 +170,10 @@ bool split_read(tokenizer *t, const json *v, err *e)
         }
         return true;
     }
-    return json_refuse(e, kind, TS_UNSUPPORTED, "pre_tokenizer \"%s\" is not supported", kind->text);
+    text names = {0};
+    for (int i = 0; i < COUNT(known); i++)
+        text_add(&names, "%s%s", i ? ", " : "", known[i].name);
+    json_refuse(e, kind, TS_UNSUPPORTED, "pre_tokenizer \"%s\" is not supported", kind->text);
+    err_hint(e, "supported are %s and Sequence", text_str(&names));
+    return text_free(&names), false;
 }

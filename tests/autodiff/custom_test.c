@@ -209,7 +209,7 @@ static void test_refusals(void)
         ts_code code;
         const char *want;
     } rows[] = {{NULL, TS_UNSUPPORTED,
-                 "gradient of own: a kernel has none of its own\n  hint: give its ts_operation a gradient"},
+                 "gradient of own: kernel own has none of its own\n  hint: give its ts_operation a gradient"},
                 {unable, TS_FAILED, "gradient of own: only once"},
                 {wrong_shape, TS_BAD_INPUT, "gradient of own: operand 0 is f32[5,3], its gradient was given as f32[5]"},
                 {mistaken, TS_BAD_INPUT, "gradient of own: no operation \"no_such\"; `tessera ops` lists them"}};

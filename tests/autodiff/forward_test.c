@@ -238,7 +238,7 @@ static void test_refusals(void)
     ts_tensor y = ts_call1(g, "mine", x);
     refused(
         g, ts_pushforward(g, 1, &x, &x, 1, &y, &t),
-        "tangent of mine: gradient of mine: a kernel has none of its own\n  hint: give its ts_operation a gradient");
+        "tangent of mine: gradient of mine: kernel mine has none of its own\n  hint: give its ts_operation a gradient");
     ts_graph_free(g);
 }
 

@@ -68,7 +68,7 @@ assert names == ["first", "two.json", "three.json"], names' "$dir/names.json" ||
 expect 2 'peer onnxruntime needs an ONNX file, and product.json is not one' bench product.json --peer onnxruntime
 expect 2 'unknown peer "nobody"' bench "$dir/product.json" --peer nobody
 expect 2 'no input "z"' bench "$dir/product.json" --in "z=$dir/z.npy"
-expect 2 '1000 threads: this process may use' bench "$dir/product.json" --threads 1000
+expect 2 '1000 threads, 1 to' bench "$dir/product.json" --threads 1000
 expect 2 'hint: leave --threads out for one per core' bench "$dir/product.json" --threads 1000
 expect 2 'avx1024' bench "$dir/product.json" --isa avx1024
 echo '{ "format": "tiling/1", "rules": [ { "match": { "op": "matmul" }, "loops": ["m n q"] } ] }' >"$dir/bad.json"

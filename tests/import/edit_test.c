@@ -202,7 +202,7 @@ static void test_refusals(void)
     CHECK_TEXT(e.text, "M013 value \"h\" is produced by node[0] \"fc\" and by node[4] \"\"");
     e = (err){0};
     CHECK(!ts_model_save(m, "gif", path, &e));
-    CHECK_TEXT(e.text, "there is no format \"gif\" to write");
+    CHECK_TEXT(e.text, "there is no format \"gif\" to write\n  hint: formats are json, onnx");
     e = (err){0};
     CHECK(!ts_model_save(m, NULL, "/proc/none.onnx", &e) && e.code == TS_FILES);
     ts_model_free(m);

@@ -139,7 +139,7 @@ static void test_refuses(void)
          "\"f99\" is not a dtype"},
         {"[\"batch\", 3]", "[\"batch\", -3]", TS_BAD_INPUT,
          "(/inputs/0/shape/1): an extent from 0 to 2^40 expected, not -3"},
-        {"[\"batch\", 3]", "[1,1,1,1,1,1,1,1,1]", TS_BAD_INPUT, "more than 8 dimensions"},
+        {"[\"batch\", 3]", "[1,1,1,1,1,1,1,1,1]", TS_BAD_INPUT, "9 dimensions, at most 8 expected"},
         {"\"data\": [0.5]", "\"data\": [0.5, 1]", TS_BAD_INPUT, "(/constants/half/data): 2 numbers, the shape needs 1"},
         {"\"shape\": [], \"data\"", "\"shape\": [65], \"data\"", TS_BAD_INPUT, "numbers within the file: at most 64"},
         {"\"data\": [0.5]", "\"data\": [\"half\"]", TS_BAD_INPUT,

@@ -59,7 +59,7 @@ static void test_text(void)
     refuses(2, matrix, "i/x j", "layout \"i/x j\": a step >= 1 expected after i/");
     refuses(2, matrix, "i/32 j/32 i/31 j/31 i/30 j/30 i/29 j/29 i/28 j/28 i/27 j/27 i/26 j/26 i/25 j/25 i j",
             "layout \"i/32 j/32 i/31 j/31 i/30 j/30 i/29 j/29 i/28 j/28 i/27 j/27 i/26 j/26 i/25 j/25 i j\": "
-            "more than 16 digits");
+            "17 digits or more, at most 16 expected");
 }
 
 /* ---- the order of elements: a (4,4) matrix that holds 0..15 ---- */

@@ -230,11 +230,11 @@ static const refusal refusals[] = {
     {product, "m+b@l2*9 n k", "@l2 holds 2 to 8 slices", 9},
     {product, "m+b*2 n k", "a copy holds one slice; several are held in: @l1, @l2, @nta", 6},
     {product, "m+b@none*2 n k", "@none holds nothing; several are held in: @l1, @l2, @nta", 11},
-    {product, "m+a+b+c+a+b+c+a+b+c n k", "more than 8 operands staged", 20},
+    {product, "m+a+b+c+a+b+c+a+b+c n k", "operand c is number 9 that is staged, at most 8 expected", 20},
     {product,
      "m/64 m/63 m/62 m/61 m/60 m/59 m/58 m/57 m/56 m/55 m/54 m/53 m/52 m/51 m/50 m/49 m/48 m/47 m/46 m/45 m/44 m/43 "
      "m/42 m n k",
-     "more than 24 loops", 118},
+     "loop 25, at most 24 expected", 118},
     {one_row, "m n q", "no axis \"q\" here; the axes are: n k", 5},
     {one_row, "m n m k", "axis m is walked twice", 5},
     {one_row, "m/0 n k", "a number of at least 1 expected", 3},

@@ -176,9 +176,9 @@ train 2 "'x=x.npy' is an array, and the training data is text" --data train.tsv 
 
 # order and head
 printf '0 1 2 3\n0 1 2\n' >short.txt
-train 3 'short.txt:2: another number of examples than --batch (3)' --data train.tsv --order short.txt
+train 3 'short.txt:2: 3 examples, --batch is 4' --data train.tsv --order short.txt
 printf '0 1 2 99999\n' >far.txt
-train 3 'far.txt:1: no such example (99999)' --data train.tsv --order far.txt
+train 3 'far.txt:1: "99999" is no number of an example' --data train.tsv --order far.txt
 printf '0 1 2 3\n4 5 6 7\n8 9 10 11\n' >three.txt
 train 3 "'three.txt' has 3 batches, and 4 steps take 4" --data train.tsv --order three.txt --steps 4
 train 3 "'three.txt' has 3 batches, and 2 steps take 4" --data train.tsv --order three.txt --steps 2 --accumulate 2

@@ -75,7 +75,7 @@ static void test_records(void)
     o.numbers = "beta=one";
     refused_record(o, "define mine: numbers: beta=one has no number");
     o.numbers = "aa bb cc dd ee ff gg hh ii jj kk ll mm nn oo pp qq";
-    refused_record(o, "define mine: more than 16 numbers");
+    refused_record(o, "define mine: numbers: qq is number 17, at most 16 expected");
 }
 
 /* The same again is no second definition; another one is refused; another graph knows nothing of it. */

@@ -118,7 +118,7 @@ static void test_refusals(void)
     refuses(HEADER("'<f4'", "False", "(-2,)"), 8, "N002");
     refuses(HEADER("'<f4'", "False", "(2 1)"), 8, "N002");
     refuses(HEADER("'<f4'", "False", "2"), 8, "N002");
-    refuses(HEADER("'<f4'", "False", "(1,1,1,1,1,1,1,1,2)"), 8, "N005 shape: the rank");
+    refuses(HEADER("'<f4'", "False", "(1,1,1,1,1,1,1,1,2)"), 8, "N005 shape: 9 extents or more, at most 8 expected");
     refuses(HEADER("'<f4'", "False", "(99999999999999999999,)"), 8, "N005");
     refuses(HEADER("'<f4'", "False", "(4294967296, 4294967296)"), 8, "N005");
     refuses(good, 7, "N006 7 bytes of values, but f32[2] needs 8\n  hint: the file is truncated");

@@ -173,8 +173,9 @@ int main(void)
                  "sum of f64[?,16] \"w\": nothing says how long axis 0 of weight \"w\" is\n  hint: write "
                  "its extents where \"w\" is made");
     test_late(), test_many(), test_contradicted();
-    test_refused(NULL, "einsum equation=ij,jk,->ik",
-                 "einsum: equation: \"ij,jk,->ik\" does not fit 2 operands of these ranks");
+    test_refused(
+        NULL, "einsum equation=ij,jk,->ik",
+        "einsum: given f64[32,64] and f64[?,16]; operands with the axes that equation \"ij,jk,->ik\" names expected");
     test_used();
     test_never();
     return check_done();

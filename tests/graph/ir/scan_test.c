@@ -64,7 +64,7 @@ static void refuse_nothing(void)
     ts_graph *g = ts_graph_make();
     ts_tensor out[1];
     CHECK(!ts_scan_end(ts_scan_begin(g, 4), out));
-    check_refused(g, "scan: nothing comes out of it: it has no state and gathers no row");
+    check_refused(g, "scan: 0 states and 0 gathered rows, at least one of them expected");
 }
 
 static void refuse_call(void)

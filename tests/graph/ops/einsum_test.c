@@ -270,11 +270,16 @@ int main(void)
     test_refused("row.in, row.out -> in.out",
                  "einsum: equation \"row.in, row.out -> in.out\": axis row has the extents 3 "
                  "and 4, equal ones or 1 expected");
-    test_refused("ij jk", "einsum: equation: \"ij jk\" does not fit 2 operands of these ranks");
-    test_refused("ij, jk - > ik", "einsum: equation: \"ij, jk - > ik\" does not fit 2 operands of these ranks");
-    test_refused(". . . j, jk", "einsum: equation: \". . . j, jk\" does not fit 2 operands of these ranks");
+    test_refused("ij jk",
+                 "einsum: given f64[3,4] and f64[4,5]; operands with the axes that equation \"ij jk\" names expected");
+    test_refused(
+        "ij, jk - > ik",
+        "einsum: given f64[3,4] and f64[4,5]; operands with the axes that equation \"ij, jk - > ik\" names expected");
+    test_refused(
+        ". . . j, jk",
+        "einsum: given f64[3,4] and f64[4,5]; operands with the axes that equation \". . . j, jk\" names expected");
     test_refused("i+j k l...,kl->ij",
                  "einsum: equation \"i+j k l...,kl->ij\": it names 3 axes of operand 0, which has 2");
-    test_refused("", "einsum: equation: \"\" does not fit 2 operands of these ranks");
+    test_refused("", "einsum: given f64[3,4] and f64[4,5]; operands with the axes that equation \"\" names expected");
     return check_done();
 }

@@ -173,7 +173,8 @@ static void test_bad_tensors(void)
         {9, TENSOR_RAW, "\0\1\2", 3, 3, "M022 tensor \"w\": element 2 is 2, a bool is 0 or 1"},
         {9, TENSOR_INT32S, "\0\1\2", 3, 3, "M022 tensor \"w\": element 2 of its int32 data is not a value of bool"},
         {1, TENSOR_RAW, "", 0, -5, "M020 tensor \"w\": dim[0] = -5"},
-        {1, TENSOR_RAW, "", 0, INT64_C(1) << 41, "M021 tensor \"w\": more than 2^40 elements"},
+        {1, TENSOR_RAW, "", 0, INT64_C(1) << 41,
+         "M021 tensor \"w\": dim[0] = 2199023255552 makes more than 2^40 elements"},
         {0, TENSOR_RAW, "", 0, 1, "M019 tensor \"w\": element type 0 is none of the format's"},
         {99, TENSOR_RAW, "", 0, 1, "M019 tensor \"w\": element type 99 is none of the format's"},
     };

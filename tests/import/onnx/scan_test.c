@@ -201,9 +201,9 @@ static void test_depth(void)
     text_free(&lean);
     text_free(&t);
     nested(&t, 22);
-    refuse(&t, "M004 nesting deeper than 64 at byte ");
+    refuse(&t, "M004 messages nested 65 deep at byte ");
     nested(&t, 3000);
-    refuse(&t, "M004 nesting deeper than 64 at byte ");
+    refuse(&t, "M004 messages nested 65 deep at byte ");
 }
 
 static void named(text *file, const char *name, size_t n)
@@ -247,7 +247,7 @@ static void test_counts(void)
         wire_text(&node, NODE_INPUT, "x");
     wire_inner(&g, GRAPH_NODE, &node);
     wire_inner(&t, MODEL_GRAPH, &g);
-    refuse(&t, "M005 more than 4096 entries");
+    refuse(&t, "M005 4097 entries at byte 12294, at most 4096 expected");
     for (int i = 0; i < 1025; i++)
         wire_text(&node, NODE_ATTRIBUTE, "");
     wire_inner(&g, GRAPH_NODE, &node);
@@ -256,7 +256,7 @@ static void test_counts(void)
     for (int i = 0; i <= SCAN_MOST; i++)
         wire_text(&g, GRAPH_NODE, "");
     wire_inner(&t, MODEL_GRAPH, &g);
-    refuse(&t, "M005 more than 1000000");
+    refuse(&t, "M005 1000001 entries at byte 2000004, at most 1000000 expected");
 }
 
 int main(void)

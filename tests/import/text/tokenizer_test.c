@@ -144,7 +144,8 @@ static void check_refusals(const scratch *folder)
     check_refused(folder, "v.txt", "a\nb\n", "v.txt: the vocabulary lacks the token for unknown words, \"[UNK]\"");
     check_refused(folder, "t.json", "{}", "t.json:1:1: no object \"model\"");
     check_refused(folder, "t.json", "{\"model\":{\"type\":\"Unigram\"}}",
-                  "t.json:1:18 (/model/type): tokens of the kind \"Unigram\" are not supported");
+                  "t.json:1:18 (/model/type): tokens of the kind \"Unigram\" are not supported"
+                  "\n  hint: supported are BPE, bytes, WordPiece");
     check_refused(folder, "t.json", "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[]}}",
                   "t.json:1:10 (/model): BPE over characters is not supported: only byte-level BPE is");
     check_refused(folder, "t.json", "{\"model\":{\"type\":\"WordPiece\",\"vocab\":{\"a\":-1}}}",
@@ -155,9 +156,12 @@ static void check_refusals(const scratch *folder)
                   "t.json:1:18 (/added_tokens/0): the added token \"a\" is number 9 here, but it or its number is "
                   "another in the vocabulary");
     check_refused(folder, "t.json", "{\"normalizer\":{\"type\":\"Replace\"}}",
-                  "t.json:1:23 (/normalizer/type): normalizer \"Replace\" is not supported");
-    check_refused(folder, "t.json", "{\"pre_tokenizer\":{\"type\":\"Split\"}}",
-                  "t.json:1:26 (/pre_tokenizer/type): pre_tokenizer \"Split\" is not supported");
+                  "t.json:1:23 (/normalizer/type): normalizer \"Replace\" is not supported"
+                  "\n  hint: supported are NFD, NFC, NFKD, NFKC, Lowercase, StripAccents, BertNormalizer and Sequence");
+    check_refused(
+        folder, "t.json", "{\"pre_tokenizer\":{\"type\":\"Split\"}}",
+        "t.json:1:26 (/pre_tokenizer/type): pre_tokenizer \"Split\" is not supported"
+        "\n  hint: supported are BertPreTokenizer, WhitespaceSplit, Punctuation, Digits, ByteLevel and Sequence");
     err e = {0};
     CHECK(!ts_tokenizer_open("/nowhere/vocab.txt", &e) && e.code == TS_FILES);
 }
