@@ -2,7 +2,7 @@
 #   long (only with --all), large (not under sanitizers), serial (alone on the machine), timeout=SECONDS,
 #   Og, O3 (kernels are compiled so, not with -O1, which takes a third of the time of -O3; Og takes a fifth, and what it
 #   makes takes 20 times as long to run, and has OpenCL not optimise; O3, as people have it,
-#   where the test is of the compiler or of fast code),
+#   where the test is of a compiler or of fast code),
 #   unkept (no program of OpenCL is kept),
 #   drivers (drivers leak: PoCL and LLVM, which all under an opencl/ open; the stand-in after a fault),
 #   counts (of a C test: linked with sources that count what they do), fast (takes under 0.3 s: ./dev smoke),
@@ -75,6 +75,7 @@ ASAN_OPTIONS=allocator_may_return_null=1:intercept_tls_get_addr=0:detect_leaks=$
     endif()
     if(NOT level STREQUAL "O3")
         set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "TESSERA_CC=${CMAKE_BINARY_DIR}/tests/cc-${level}")
+        set_property(GLOBAL APPEND PROPERTY HASTY_TESTS ${name}) # for compilers of stand-ins
     endif()
     if(level STREQUAL "Og")
         set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "TESSERA_OPENCL=-cl-opt-disable")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# ctest: large
+# ctest: large O3
 # explain says what the assembler took of each kernel, beside what is foretold: the same bytes of shared memory, registers
 # of which occupancy, waves and time follow, no spills; the second time it comes from the cache. Where there is none, it
 # says why, and what is estimated.

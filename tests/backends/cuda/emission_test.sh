@@ -1,5 +1,5 @@
 #!/bin/sh
-# ctest: large
+# ctest: large O3
 # emission_test.sh - a plan as a program of its own for CUDA: it builds with the toolkit's compiler, runs on the stand-in
 # for the driver without a finding, and gives the bits of a run here; an index that leads outside is said.
 set -eu

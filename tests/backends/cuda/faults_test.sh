@@ -1,5 +1,5 @@
 #!/bin/sh
-# ctest: drivers
+# ctest: drivers O3
 # faults_test.sh - devices that fail: each is a clear error with exit code 9 that names the cause, and none hangs.
 set -eu
 sim=$BUILD/tests/gpusim/libcuda.so.1

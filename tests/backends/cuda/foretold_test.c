@@ -1,4 +1,4 @@
-/* ctest: large timeout=900
+/* ctest: large timeout=900 O3
  * What explain says of the kernels of built-in models against what the stand-in counts: sectors of global memory and
  * passes over the banks of shared memory, kernel by kernel. */
 #include "backends/cuda/program.h"

@@ -1,6 +1,7 @@
-/* Plans on the stand-in for the driver: state that runs leave for the next one, kernels one by one with their values
+/* ctest: O3
+ * Plans on the stand-in for the driver: state that runs leave for the next one, kernels one by one with their values
  * looked at, an index that leads outside, a second build that compiles nothing, more operands than a kernel takes, one
- * plan over two devices. */
+ * plan over two devices. (Of a kernel of so many operands NVRTC takes longer where it optimises less.) */
 #include "backends/backend.h"
 #include "graph/ir/graph.h"
 #include "tests/backends/cuda/rig.h"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# ctest: large timeout=300
+# ctest: large timeout=300 O3
 # What a product of 1024 x 1024 x 1024 in bf16 costs on a card of capability 9.0, as the stand-in counts it: no bank of
 # shared memory is asked twice, nothing but the tiling's own bytes comes from memory, and matrix units do the work.
 . "$SOURCE/tests/cli/expect.sh"

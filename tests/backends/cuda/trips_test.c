@@ -1,4 +1,5 @@
-/* Trips of a scan on the stand-in for CUDA's driver, as the host walks them: all of them are one graph, so that a run
+/* ctest: O3
+ * Trips of a scan on the stand-in for CUDA's driver, as the host walks them: all of them are one graph, so that a run
  * takes a few calls of the driver, whatever their number; where trips say that they are the last, each is launched,
  * sixteen before the host asks, and those behind the last do nothing. As a loop inside of one kernel they take a few
  * calls in every case. Slices that come as boxes of tensors are those of the trip. */

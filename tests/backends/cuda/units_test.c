@@ -1,4 +1,4 @@
-/* ctest: large timeout=900
+/* ctest: large timeout=900 O3
  * units_test N SEED: N products under random loops of matrix units on the stand-in for the driver, with all its checks:
  * plain and in batches, transposed, of several stages, convolutions, by one warp and by four together. Sums of small
  * whole numbers give the interpreter's bits. */

@@ -1,5 +1,5 @@
 #!/bin/sh
-# ctest: large
+# ctest: large O3
 # What nests say is moved in vectors is moved so: pointwise and row kernels ask for 16 bytes of every lane, in reads and in
 # writes, and touch no sector but those; the PTX has no narrower access of global memory. Where rows end within 16 bytes
 # results are those of the interpreter, and no access is misaligned (the stand-in would say so).

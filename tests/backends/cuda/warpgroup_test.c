@@ -1,4 +1,4 @@
-/* ctest: large timeout=900
+/* ctest: large timeout=900 O3
  * Products that four warps form together, on the stand-in for the driver as a card of capability 9.0, with all its
  * checks: rows of 32, 64 and 128 bytes, longer ones cut, either way round, in rings and alone, ragged extents,
  * epilogues, batches, images, several blocks of rows and of columns. Sums of small whole numbers give the interpreter's

@@ -1,5 +1,5 @@
 #!/bin/sh
-# ctest: large
+# ctest: large O3
 # counts_test.sh - what explain says of products against what the stand-in for CUDA's driver counts: sectors of global
 # memory, passes over the banks of shared memory, conflicts. Exact where steps divide the extents; where they do not, to
 # a tenth. Kernels of models, padding and gradients among them: backends/cuda/foretold.
