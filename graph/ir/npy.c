@@ -114,8 +114,10 @@ static bool read_shape(cursor *c, type *t)
 /* Objects are pickles, programs that numpy would run: they are named apart, and never read. */
 static bool refuse_descr(cursor *c, const char *descr)
 {
-    if (strchr(descr, 'O'))
-        return err_set(c->e, TS_BAD_INPUT, "N003 object arrays are not accepted");
+    if (strchr(descr, 'O')) {
+        err_set(c->e, TS_BAD_INPUT, "N003 object arrays are not accepted");
+        return err_hint(c->e, "save numbers, as in numpy.asarray(a, dtype=numpy.float32)");
+    }
     text shown = {0};
     text_safe(&shown, descr);
     err_set(c->e, TS_BAD_INPUT, "N004 data type '%s' is not supported", text_str(&shown));

@@ -301,9 +301,7 @@ static bool read_way(graph *g, const node *n, way *w)
                node_real(n, "cubic"),   node_int(n, "exclude"),         node_int(n, "antialias")};
     if (strcmp(w->mode, "nearest") && strcmp(w->mode, "linear") && strcmp(w->mode, "cubic"))
         g_fail(g, TS_BAD_INPUT, "mode: \"%s\" is none of nearest, linear, cubic", w->mode);
-    if (!taps_know(w->coordinates))
-        g_fail(g, TS_BAD_INPUT, "coordinates: \"%s\" is not known", w->coordinates);
-    return !err_is(&g->err);
+    return taps_check(w->coordinates, &g->err) && !err_is(&g->err);
 }
 
 /* Whether up / down rounds to the scale, in the precision that this was given in: files have f32. */

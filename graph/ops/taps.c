@@ -70,9 +70,15 @@ static coordinate *rule_of(const char *name)
     return NULL;
 }
 
-bool taps_know(const char *coordinates)
+bool taps_check(const char *coordinates, err *e)
 {
-    return rule_of(coordinates) != NULL;
+    text known = {0};
+    if (rule_of(coordinates))
+        return true;
+    for (int i = 0; i < COUNT(rules); i++)
+        text_add(&known, "%s%s", i ? ", " : "", rules[i].name);
+    err_set(e, TS_BAD_INPUT, "coordinates: \"%s\" is none of %s", coordinates, text_str(&known));
+    return text_free(&known), false;
 }
 
 /* floor_up: as before version 11, down where the axis grows, up where it shrinks. */

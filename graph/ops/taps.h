@@ -21,6 +21,6 @@ typedef struct taps { /* what each of `out` places reads */
     bool *beyond;   /* [out]: the coordinate lies outside of the axis and extrapolates */
 } taps;
 
-bool taps_know(const char *coordinates); /* whether there are such */
+bool taps_check(const char *coordinates, err *e); /* whether there are such; else an error that lists them */
 bool taps_fill(arena *mem, const way *w, const line *l, taps *t, err *e);
 #endif

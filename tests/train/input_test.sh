@@ -102,10 +102,11 @@ train 2 'only arrays, NAME=FILE.npy, are given as several files' --data train.ts
 mkdir kinds
 printf '{"model":{"type":"Unigram","vocab":[]}}' >kinds/unigram.json
 train 4 'tokens of the kind "Unigram" are not supported' --data train.tsv --tokenizer kinds/unigram.json
-train 4 'a tokenizer.json (WordPiece or byte-level BPE)' --data train.tsv --tokenizer kinds/unigram.json
+train 4 'supported are BPE, bytes, WordPiece' --data train.tsv --tokenizer kinds/unigram.json
 printf 'hello\n' >kinds/words.txt
 train 3 'the vocabulary lacks the token for unknown words, "[UNK]"' --data train.tsv --tokenizer kinds/words.txt
 train 8 "cannot open 'kinds/none.txt'" --data train.tsv --tokenizer kinds/none.txt
+train 8 'a tokenizer.json (WordPiece or byte-level BPE)' --data train.tsv --tokenizer kinds/none.txt
 train 8 "the folder 'kinds' has no tokenizer.json and no vocab.txt" --data train.tsv --tokenizer kinds
 train 3 'train.tsv:1: token 1' --data train.tsv --tokenizer bytes
 train 3 '--tokenizer must name the one that the model was trained with' --data train.tsv --tokenizer bytes
