@@ -19,7 +19,7 @@ SKIPPED = 77
 
 class Run:
     def __init__(self, asked):
-        self.asked, self.python = asked, sys.executable
+        self.asked, self.python, self.min_time = asked, sys.executable, asked.min_time
         self.tessera = os.path.join(asked.build, "tessera")
         self.out = asked.out or os.path.join(asked.build, "gpu")
         self.parts = []
@@ -144,7 +144,7 @@ def commands(run, name, kind, words, peers):
         model, how = file, how if kind == "step" or graph else options_of(words, "--")
         how += [w for peer in others for w in ("--peer", peer)] + ["--peer-python", run.python]
     made.append([run.tessera, "bench", model, *how, "--target", "cuda", "--judge", "c", "--launches", "1",
-                 "--min-time", "0.5s", "-q", "-o", run.path(f"{name}.json")])
+                 "--min-time", run.min_time, "-q", "-o", run.path(f"{name}.json")])
     return made
 
 
@@ -171,7 +171,7 @@ def main():
     here = os.path.dirname(os.path.abspath(__file__))
     for name, kind, usual in (("begin", float, time.time()), ("build", str, "build"), ("out", str, None),
                               ("rows", str, os.path.join(here, "rows")), ("tests", str, os.path.join(here, "tests")),
-                              ("only", str, "."), ("seconds", float, 540)):
+                              ("only", str, "."), ("seconds", float, 540), ("min-time", str, "0.5s")):
         p.add_argument(f"--{name}", type=kind, default=usual)
     run = Run(p.parse_args())
     rows = [w for w in words_of(run.asked.rows) if re.search(run.asked.only, w[0])]

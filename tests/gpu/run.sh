@@ -4,13 +4,14 @@
 # peer that is not installed is left out with a line, and a part that fails leaves the others.
 #
 #   tests/gpu/run.sh [--build FOLDER] [--out FOLDER] [--rows FILE] [--tests FILE] [--only REGEX] [--seconds N]
+#                    [--min-time T]
 #
 #   --build FOLDER what is built there is used (default: build); without a command in it, it is built first. A machine
 #                  that cannot build gets a folder that tests/gpu/pack.sh made elsewhere
 #   --out FOLDER   results.json, table.txt, a log of every part (default: gpu in the folder of the build)
 #   --rows FILE    what is timed (default: tests/gpu/rows); --only REGEX: of these the rows whose name fits
 #   --tests FILE   what is run first (default: tests/gpu/tests)
-#   --seconds N    when all must have ended (default: 540)
+#   --seconds N    when all must have ended (default: 540); --min-time T: that a row is timed for, at least (default: 0.5s)
 #
 # TESSERA_CUDA: as for the command; the stand-in of the tests may be named. PEER_PYTHON: the Python
 # that runs peers (default: python3). Exit status: 0 all passed and timed, 1 not all, 2 the call is wrong.
@@ -22,9 +23,9 @@ python=$(command -v "${PEER_PYTHON:-python3}") || { echo "run.sh: no ${PEER_PYTH
 said=
 while [ $# -gt 0 ]; do
     case $1 in
-    --build | --out | --rows | --tests | --only | --seconds)
+    --build | --out | --rows | --tests | --only | --seconds | --min-time)
         [ $# -gt 1 ] || { echo "run.sh: $1 needs a value" >&2; exit 2; } ;;
-    *) echo "run.sh: unknown option $1; there are --build, --out, --rows, --tests, --only and --seconds" >&2; exit 2 ;;
+    *) echo "run.sh: unknown option $1; there are --build, --out, --rows, --tests, --only, --seconds and --min-time" >&2; exit 2 ;;
     esac
     case $1 in
     --build) build=$2 ;;

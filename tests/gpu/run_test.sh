@@ -18,7 +18,7 @@ ends() { # STATUS ARGUMENT...
 }
 
 ends 2 --fast
-says 'run.sh: unknown option --fast; there are --build, --out, --rows, --tests, --only and --seconds'
+says 'run.sh: unknown option --fast; there are --build, --out, --rows, --tests, --only, --seconds and --min-time'
 ends 2 --rows
 says 'run.sh: --rows needs a value'
 echo 'odd 10 juggling 3' >"$dir/odd"
@@ -36,7 +36,7 @@ echo '# one that is not there' >"$dir/tests"
 echo 'no-such 10' >>"$dir/tests"
 printf 'add_8_16 60 memory add 8 16\nproduct_9_7_5 60 product m=9 k=7 n=5\nbf16_16_24_8 60 product m=16 k=24 n=8 dtype=bf16\nbf16_own 60 product m=40 k=48 n=56 dtype=bf16 -s tests/gpu/one_warp.json\nnever 0 memory gelu 8 8\n' >"$dir/rows"
 export TESSERA_CUDA="driver=$sim,ptx,${TESSERA_CUDA:-}"
-ends 1 --build "$BUILD" --out "$dir/out" --rows "$dir/rows" --tests "$dir/tests" --seconds 200
+ends 1 --build "$BUILD" --out "$dir/out" --rows "$dir/rows" --tests "$dir/tests" --seconds 200 --min-time 10ms
 if grep -q 'no NVRTC' "$dir"/out/*.log; then echo "skipped: no NVRTC"; exit 77; fi
 says "no-such                      absent"
 python3 - "$SOURCE" "$dir/out" <<'PY'
@@ -67,12 +67,12 @@ for shape in ("k=768 n=768", "k=768 n=2304", "k=768 n=3072", "k=3072 n=768", "k=
 # How rows are spelled for the command
 dims = run.spelled("model", ["bert-base", "batch=1", "seq=128"])
 assert dims == ("bert-base", ["--dim", "batch=1", "--dim", "seq=128"], ["--dim", "batch=1", "--dim", "seq=128"]), dims
-narrow = run.commands(type("Run", (), {"tessera": "t", "python": "p", "path": lambda s, n: os.path.join(out, n)})(),
+narrow = run.commands(type("Run", (), {"tessera": "t", "python": "p", "min_time": "0.5s", "path": lambda s, n: os.path.join(out, n)})(),
                       "h", "model", ["bert-base", "batch=1", "--precision", "bf16"], True)
 assert narrow[1][narrow[1].index("--precision") + 1] == "bf16" and "--dim" not in narrow[1], narrow
 assert "--precision" not in narrow[0], narrow
 step = run.spelled("step", ["gpt2", "batch=4", "seq=64", "--task", "lm"])
-made = run.commands(type("Run", (), {"tessera": "t", "python": "p", "path": lambda s, n: os.path.join(out, n)})(), "h",
+made = run.commands(type("Run", (), {"tessera": "t", "python": "p", "min_time": "0.5s", "path": lambda s, n: os.path.join(out, n)})(), "h",
                     "product", ["m=4", "k=3", "n=2", "dtype=bf16"], True)
 assert [w for w in made[1] if w.startswith("cublas")] == ["cublas"] and made[0][:2] == ["t", "export"], made
 assert json.load(open(os.path.join(out, "h.graph.json")))["inputs"][1] == {"name": "b", "dtype": "bf16", "shape": [3, 2]}
