@@ -226,22 +226,29 @@ static const struct {
               {">", "lt", 2, true},   {"==", "eq", 3, false}, {"!=", "ne", 3, false}, {"&&", "and", 4, false},
               {"||", "or", 5, false}};
 
-/* All levels are left-associative: a - b - c is (a - b) - c. */
+/* The row of the operator that stands here; -1: none. Blanks before it are eaten in any case. */
+static int binary_at(parser *p)
+{
+    while (isspace((unsigned char)*p->at))
+        p->at++;
+    for (int i = 0; i < COUNT(binary); i++) {
+        const char *s = binary[i].sign;
+        if (*p->at == *s && (s[1] ? p->at[1] == s[1] : !strchr("<>", *s) || p->at[1] != '='))
+            return i;
+    }
+    return -1;
+}
+
+/* Operators of level l and tighter ones. All are left-associative: a - b - c is (a - b) - c. */
 static const expr *level(parser *p, int l)
 {
-    if (l < 0)
-        return unary(p);
-    const expr *x = level(p, l - 1);
-    for (int i = 0; x && i < COUNT(binary);) {
-        if (binary[i].level != l || !eat(p, binary[i].sign)) {
-            i++;
-            continue;
-        }
-        const expr *y = level(p, l - 1);
+    const expr *x = unary(p);
+    for (int i; x && (i = binary_at(p)) >= 0 && binary[i].level <= l;) {
+        p->at += strlen(binary[i].sign);
+        const expr *y = level(p, binary[i].level - 1);
         if (!y)
             return NULL;
         x = binary[i].swap ? x2(p->mem, binary[i].fn, y, x) : x2(p->mem, binary[i].fn, x, y);
-        i = 0;
     }
     return x;
 }

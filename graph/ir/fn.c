@@ -193,7 +193,7 @@ static const fn table[] = {
 const fn *fn_find(const char *name)
 {
     for (int i = 0; i < COUNT(table); i++)
-        if (!strcmp(table[i].name, name))
+        if (*table[i].name == *name && !strcmp(table[i].name, name))
             return &table[i];
     return NULL;
 }
