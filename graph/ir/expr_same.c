@@ -12,7 +12,7 @@ static bool same_but_parts(const expr *a, const expr *b)
 
 /* ---- sharing ---- */
 typedef struct pool {
-    const expr **all;
+    const expr **slot; /* a power of two of them, at most half of them taken */
     size_t n, cap;
     arena *mem;
 } pool;
@@ -27,20 +27,45 @@ static bool alike(const expr *a, const expr *b) /* the same when their arguments
     return true;
 }
 
+static uint64_t hash_of(const expr *x) /* of some of what alike compares */
+{
+    const struct {
+        const void *from, *fn, *run;
+        int64_t kind, whole, axis;
+        double lit;
+    } key = {x->from, x->fn, x->run, x->kind, x->whole, x->axis, x->lit};
+    const uint64_t h = quick_hash(&key, sizeof key, 0);
+    return x->n ? quick_hash(x->arg, (size_t)x->n * sizeof *x->arg, h) : h;
+}
+
+static const expr **slot_of(const pool *p, const expr *x)
+{
+    size_t i = hash_of(x) & (p->cap - 1);
+    while (p->slot[i] && !alike(p->slot[i], x))
+        i = (i + 1) & (p->cap - 1);
+    return &p->slot[i];
+}
+
+static void grow(pool *p)
+{
+    const pool was = *p;
+    p->cap = was.cap ? 2 * was.cap : 64;
+    p->slot = arena_array(p->mem, p->cap, sizeof *p->slot);
+    memset(p->slot, 0, p->cap * sizeof *p->slot);
+    for (size_t i = 0; i < was.cap; i++)
+        if (was.slot[i])
+            *slot_of(p, was.slot[i]) = was.slot[i];
+}
+
 static const expr *share_one(void *user, const expr *x)
 {
     pool *p = user;
-    for (size_t i = 0; i < p->n; i++)
-        if (alike(p->all[i], x))
-            return p->all[i];
-    if (p->n == p->cap) {
-        const size_t cap = p->cap ? 2 * p->cap : 64;
-        const expr **more = arena_array(p->mem, cap, sizeof *more);
-        if (p->n)
-            memcpy(more, p->all, p->n * sizeof *more);
-        p->all = more, p->cap = cap;
-    }
-    return p->all[p->n++] = x;
+    if (2 * p->n >= p->cap)
+        grow(p);
+    const expr **slot = slot_of(p, x);
+    if (!*slot)
+        *slot = x, p->n++;
+    return *slot;
 }
 
 const expr *x_share(arena *mem, const expr *x)
