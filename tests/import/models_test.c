@@ -1,4 +1,4 @@
-/* Small models as exporters write them, with their reference inputs and outputs. ctest: O3 */
+/* Small models as exporters write them, with their reference inputs and outputs. */
 #include "tests/import/reference.h"
 
 #include "tests/check.h"

@@ -1,4 +1,5 @@
-/* Scalar functions of a graph: what their texts say, derivatives, several results, on every target; what is refused. */
+/* Scalar functions of a graph: what their texts say, derivatives, several results, on every target; what is refused.
+ * ctest: Og */
 #include "tests/check.h"
 #include "tessera.h"
 
