@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-static const double PROBE_AFTER = 2; /* seconds of training that make a second of probing worth it */
+static const double PROBE_AFTER = 10; /* seconds of training that make up to a second of probing worth it */
 
 enum { MOST_SKIPPED = 10 }; /* steps in a row */
 
