@@ -170,7 +170,7 @@ static bool build_plan(worker *w, ts_error *e)
 }
 
 /* Reading and binding are timed apart: binding is done anew for other dimensions. */
-static bool narrow_model(worker *w, ts_error *e)
+static bool mix_precision(worker *w, ts_error *e)
 {
     const char *to = text_or_null(w->task, "precision");
     return !to || ts_model_mixed(w->model, strcmp(to, "f16") == 0 ? TS_F16 : TS_BF16, e);
@@ -200,7 +200,7 @@ static bool open_model(worker *w, ts_error *e)
     if (!read_inputs(w, e))
         return false;
     start = clock_ns();
-    bool bound = bind_model(w, e) && narrow_model(w, e);
+    bool bound = bind_model(w, e) && mix_precision(w, e);
     w->n_outputs = bound ? ts_model_outputs(w->model) : 0;
     w->seconds[1] = (double)(clock_ns() - start) * 1e-9;
     return bound;

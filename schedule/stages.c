@@ -480,7 +480,7 @@ static void mark_outside(fuser *f)
     }
 }
 
-static void note_narrowed(plan *p, kernel *k)
+static void note_region(plan *p, kernel *k)
 {
     for (int i = 0; i < k->n_stage; i++) {
         const stage *s = &k->stage[i];
@@ -529,7 +529,7 @@ bool form_kernels(fuser *f, err *e)
             stage_finish(p, &p->kernel[i].stage[s]);
         names_give(f, &f->kernel[f->order[i]], &p->kernel[i]);
         kernel_measure(&p->kernel[i]);
-        note_narrowed(p, &p->kernel[i]);
+        note_region(p, &p->kernel[i]);
     }
     return true;
 }

@@ -33,7 +33,7 @@ bool precision_scaled(const train_options *w)
     return which(w) < N_KNOWN && known[which(w)].scaled;
 }
 
-static bool narrowed(ts_graph *g, int n, const ts_tensor *t, const void *user, ts_tensor *out)
+static bool mixed(ts_graph *g, int n, const ts_tensor *t, const void *user, ts_tensor *out)
 {
     return ts_mixed_precision(g, n, t, *(const ts_dtype *)user, out);
 }
@@ -41,7 +41,7 @@ static bool narrowed(ts_graph *g, int n, const ts_tensor *t, const void *user, t
 bool precision_mixed(step *s, net *n, ts_error *e)
 {
     const ts_dtype to = known[which(s->asked)].dtype;
-    return to == TS_F32 || step_remake(s, n, narrowed, &to, e);
+    return to == TS_F32 || step_remake(s, n, mixed, &to, e);
 }
 
 bool precision_grad(step *s, net *n, const ts_tensor *in, ts_tensor *grad, ts_error *e)

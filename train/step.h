@@ -42,9 +42,9 @@ bool parameters_make(step *s, net *n, ts_error *e);
 /* Loss and statistics, which share their forward pass, made again by f. */
 typedef bool remaking(ts_graph *g, int n, const ts_tensor *t, const void *user, ts_tensor *out);
 bool step_remake(step *s, net *n, remaking *f, const void *user, ts_error *e);
-/* Mixed precision, as the options have it (scale.c). The loss with narrow products; its gradients, which are taken of
- * the scaled loss and have the scale taken out again; the states of the scale, given whether gradients were finite and
- * whether the update is done. */
+/* Mixed precision, as the options have it (scale.c). The loss with products of halves; its gradients, which are taken
+ * of the scaled loss and have the scale taken out again; the states of the scale, given whether gradients were finite
+ * and whether the update is done. */
 bool precision_known(const train_options *w, ts_error *e);
 bool precision_scaled(const train_options *w); /* its loss has a scale */
 bool precision_mixed(step *s, net *n, ts_error *e);

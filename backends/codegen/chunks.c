@@ -1,7 +1,7 @@
 /* chunks.c - how parts share a kernel's work. All trips of the loop spread over cores and of those around it, counted
- * together, are its units. Each part has its share, in one piece, and takes the next of its own in ever smaller steps;
+ * together, are its chunks. Each part has its share, in one piece, and takes the next of its own in ever smaller steps;
  * who has none left takes from others (guided self-scheduling, Polychronopoulos and Kuck 1987): a core that lost time
- * is not waited for. Who computes a unit changes no bit of it. Where something goes from trip to trip of a loop around
+ * is not waited for. Who computes a chunk changes no bit of it. Where something goes from trip to trip of a loop around
  * (sums, copies), or those trips are not alike, parts keep to their own. */
 #include "backends/codegen/emit.h"
 
@@ -121,7 +121,7 @@ void emit_range(emitter *m, int64_t n) /* where a part is a group of lanes, each
     const char *part = m->d->lane ? m->d->lane_of_all : m->d->part,
                *parts = m->d->lane ? m->d->lanes_in_all : m->d->parts;
     m->chunks.parts = n < 1 ? 1 : (n + m->group - 1) / m->group;
-    if (!m->d->lane) /* elements are no units of work: a part for each worker */
+    if (!m->d->lane) /* elements are no chunks: a part for each worker */
         m->chunks.parts = int_min(m->chunks.parts, m->p->threads);
     if (n < 0) {
         code_open(&m->out.code, (stmt){.kind = S_IF, .value = part, .tight = true, .divergent = true});

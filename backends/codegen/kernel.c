@@ -132,7 +132,7 @@ static void name_trip(emitter *m, const char *name, const cut *c)
     code_add(&m->out.code, (stmt){.kind = S_CONSTANT, .name = name, .value = number_text(m, c->first)});
 }
 
-/* Trips that are units, all or some: the loop itself is around all. Whether that opened a block. */
+/* Trips that are chunks, all or some: the loop itself is around all. Whether that opened a block. */
 static bool enter_chunk(emitter *m, int l, const char *name, const cut *c)
 {
     const bool some = c->trips <

@@ -95,8 +95,7 @@ double random_unit(uint64_t seed, uint64_t index);   /* [-1, 1) in steps of 2^-2
 typedef struct mapping {
     const unsigned char *at;
     size_t size;
-    void *base;
-    size_t length;
+    void *base; /* the same, for who unmaps it */
 } mapping;
 bool file_map(const char *path, mapping *out, err *e); /* read-only; size 0 gives at == NULL */
 /* The same of an open file, named for messages; fd stays */

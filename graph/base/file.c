@@ -79,10 +79,10 @@ bool file_map_fd(int fd, const char *path, mapping *out, err *e)
                        : S_ISSOCK(st.st_mode) ? "a socket"
                                               : "a device");
     size_t size = (size_t)st.st_size;
-    void *base = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
-    if (base == MAP_FAILED)
+    void *at = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
+    if (at == MAP_FAILED)
         return file_failed(e, "map", path, errno);
-    *out = (mapping){.at = base, .size = size, .base = base, .length = size};
+    *out = (mapping){at, size, at};
     return true;
 }
 
@@ -101,14 +101,14 @@ bool file_map(const char *path, mapping *out, err *e)
 void file_unmap(mapping *m)
 {
     if (m->base)
-        munmap(m->base, m->length);
+        munmap(m->base, m->size);
     *m = (mapping){0};
 }
 
 void file_let_go(const mapping *m)
 {
     if (m->base)
-        madvise(m->base, m->length, MADV_DONTNEED);
+        madvise(m->base, m->size, MADV_DONTNEED);
 }
 
 /* Reads in pieces until the end: pipes have no size, and files may grow or shrink while they are read. */

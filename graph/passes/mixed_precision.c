@@ -10,22 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum narrow_kind { OTHER, SUM, MOVES, PRODUCT } narrow_kind;
+typedef enum fact_kind { OTHER, SUM, MOVES, PRODUCT } fact_kind;
 typedef struct fact { /* of an old node */
-    narrow_kind kind;
-    const node *from;          /* MOVES: the operand whose elements these are */
-    bool feeds;                /* a product needs it */
-    bool inside;               /* a recipe, as one of its parts */
-    bool halves;               /* has the precision of halves: a product's value, or made from one element by element */
-    const node *wide, *narrow; /* what stands for it: either may be made from the other when it is asked for */
-    const node *raw;           /* as made, before any cast */
+    fact_kind kind;
+    const node *from;        /* MOVES: the operand whose elements these are */
+    bool feeds;              /* a product needs it */
+    bool inside;             /* a recipe, as one of its parts */
+    bool halves;             /* has the precision of halves: a product's value, or made from one element by element */
+    const node *wide, *half; /* what stands for it: either may be made from the other when it is asked for */
+    const node *raw;         /* as made, before any cast */
 } fact;
-typedef struct narrowing {
+typedef struct mixing {
     graph *g;
     dtype to;
     fact *fact; /* by old id */
     int n;      /* nodes that were there before */
-} narrowing;
+} mixing;
 
 /* ---- what nodes are ---- */
 static const expr *bare(const expr *x) /* without casts, and without the condition of padding */
@@ -49,7 +49,7 @@ static const expr *summed(const expr *fold)
     return padded ? x->arg[1] : x;
 }
 
-static narrow_kind kind_of(const node *n, const expr *x, const node **from)
+static fact_kind kind_of(const node *n, const expr *x, const node **from)
 {
     const expr *fold = x_alone(x) ? NULL : x_find(x, X_FOLD), *body = fold ? summed(fold) : NULL;
     *from = x->kind == X_LOAD ? x->from : NULL;
@@ -64,7 +64,7 @@ static narrow_kind kind_of(const node *n, const expr *x, const node **from)
                : SUM;
 }
 
-static bool learn(narrowing *w, int count, const node *const *need)
+static bool learn(mixing *w, int count, const node *const *need)
 {
     arena aside = {0};
     for (int i = 0; i < count; i++) {
@@ -86,7 +86,7 @@ static bool learn(narrowing *w, int count, const node *const *need)
 }
 
 /* The parts of recipes: what their results need, up to the operands. */
-static void find_parts(narrowing *w)
+static void find_parts(mixing *w)
 {
     char *seen = calloc((size_t)w->n + 1, 1);
     MUST(seen);
@@ -115,25 +115,25 @@ static void find_parts(narrowing *w)
 }
 
 /* ---- making them again ---- */
-static const node *wide_of(narrowing *w, const node *old)
+static const node *wide_of(mixing *w, const node *old)
 {
     fact *f = &w->fact[old->id];
     if (!f->wide)
-        f->wide = g_cast(w->g, f->narrow, old->type.dtype);
+        f->wide = g_cast(w->g, f->half, old->type.dtype);
     return f->wide;
 }
 
-static const node *narrow_of(narrowing *w, const node *old);
+static const node *half_of(mixing *w, const node *old);
 
-static const node *remade(narrowing *w, const node *old, bool narrow)
+static const node *remade(mixing *w, const node *old, bool halves)
 {
     const fact *f = &w->fact[old->id];
     const node *in[MAX_ARG], **operand = old->n_in > MAX_ARG ? calloc((size_t)old->n_in, sizeof *operand) : in;
     MUST(operand);
     bool same = true;
     for (int i = 0; i < old->n_in; i++) {
-        const bool half = narrow && old->in[i]->type.dtype == TS_F32 && (!f->from || f->from == old->in[i]);
-        operand[i] = half ? narrow_of(w, old->in[i]) : wide_of(w, old->in[i]);
+        const bool asked = halves && old->in[i]->type.dtype == TS_F32 && (!f->from || f->from == old->in[i]);
+        operand[i] = asked ? half_of(w, old->in[i]) : wide_of(w, old->in[i]);
         same = same && operand[i] == old->in[i];
     }
     const node *made = same ? old : g_again(w->g, old, old->n_in, operand);
@@ -147,17 +147,17 @@ static const node *remade(narrowing *w, const node *old, bool narrow)
 }
 
 /* A value that is only moved is rounded where it comes from: all who move it share that. */
-static const node *narrow_of(narrowing *w, const node *old)
+static const node *half_of(mixing *w, const node *old)
 {
     fact *f = &w->fact[old->id];
-    if (!f->narrow && f->kind == MOVES && !f->halves)
-        f->narrow = remade(w, old, true);
-    if (!f->narrow)
-        f->narrow = g_cast(w->g, f->wide, w->to);
-    return f->narrow;
+    if (!f->half && f->kind == MOVES && !f->halves)
+        f->half = remade(w, old, true);
+    if (!f->half)
+        f->half = g_cast(w->g, f->wide, w->to);
+    return f->half;
 }
 
-static bool from_halves(const narrowing *w, const node *old)
+static bool from_halves(const mixing *w, const node *old)
 {
     const fact *f = &w->fact[old->id];
     bool any = f->kind == PRODUCT;
@@ -166,27 +166,27 @@ static bool from_halves(const narrowing *w, const node *old)
     return any;
 }
 
-static bool remake(narrowing *w, const node *old)
+static bool remake(mixing *w, const node *old)
 {
     fact *f = &w->fact[old->id];
     if (node_is_leaf(old))
         return (f->raw = f->wide = old) != NULL;
     f->halves = from_halves(w, old);
-    if (f->kind == PRODUCT || (f->kind == MOVES && f->halves && w->fact[f->from->id].narrow)) {
+    if (f->kind == PRODUCT || (f->kind == MOVES && f->halves && w->fact[f->from->id].half)) {
         f->raw = remade(w, old, true);
         if (f->raw && f->raw->type.dtype == w->to)
-            f->narrow = f->raw;
+            f->half = f->raw;
         else
             f->wide = f->raw;
     } else {
         f->raw = f->wide = remade(w, old, false);
         if (f->halves && f->feeds && !f->inside && f->raw && f->raw->type.dtype == TS_F32)
-            f->narrow = g_cast(w->g, f->raw, w->to), f->wide = NULL;
+            f->half = g_cast(w->g, f->raw, w->to), f->wide = NULL;
     }
     return f->raw && !err_is(&w->g->err);
 }
 
-static void carry_group(narrowing *w, const group *q)
+static void carry_group(mixing *w, const group *q)
 {
     graph *g = w->g;
     const node *result = q->result->id < w->n ? w->fact[q->result->id].raw : NULL;
@@ -209,7 +209,7 @@ static void carry_group(narrowing *w, const group *q)
 bool ts_mixed_precision(ts_graph *g, int n, const ts_tensor *t, ts_dtype to, ts_tensor *out)
 {
     const int n_group = g->n_group;
-    narrowing w = {.g = g, .to = to, .n = g->n, .fact = calloc((size_t)g->n + 1, sizeof *w.fact)};
+    mixing w = {.g = g, .to = to, .n = g->n, .fact = calloc((size_t)g->n + 1, sizeof *w.fact)};
     const node **need = calloc((size_t)g->n + 1, sizeof *need);
     MUST(w.fact && need);
     if (to != TS_F16 && to != TS_BF16)
