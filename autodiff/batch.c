@@ -4,6 +4,7 @@
  * over the batch (graph/ops/trips_batch.c). */
 #include "autodiff/autodiff.h"
 #include "graph/affine/linear.h"
+#include "graph/ir/attr.h"
 #include "graph/ir/custom.h"
 #include "graph/ir/rule.h"
 #include "graph/ir/scalar.h"
@@ -88,14 +89,14 @@ static void widen_axes(const defn *old, int64_t size, defn *d, const expr **axis
 }
 
 /* The batch's axis of a scatter's updates is not that of its result. */
-static const expr *widened_scatter(const widening *w, const expr *x)
+static const expr *widened_scatter(widening *w, const expr *x)
 {
     arena *mem = w->d->mem;
     const int own = x->n - 1; /* the result has n - 2 dimensions */
     const expr *map[MAX_AXIS] = {x_axis(mem, own)}, *part[MAX_RANK + 3];
     uint32_t axes = 1u << own;
     for (int i = 0; i < x->n; i++) {
-        const expr *a = x_map(mem, x_rename(mem, x->arg[i], MAX_AXIS, w->axis), widen_one, (void *)(uintptr_t)w);
+        const expr *a = x_map(mem, x_rename(mem, x->arg[i], MAX_AXIS, w->axis), widen_one, w);
         part[i < 2 ? i : i + 1] = i ? x_rename(mem, a, 1, map) : a;
     }
     for (int a = 0; a < MAX_AXIS; a++)
@@ -105,14 +106,14 @@ static const expr *widened_scatter(const widening *w, const expr *x)
     return x_scatter(mem, x->dtype, x->fn ? x->fn->name : NULL, axes, x->n + 1, part);
 }
 
-static const expr *widened(const widening *w, const expr *x)
+static const expr *widened(widening *w, const expr *x)
 {
     if (x->kind == X_SCATTER)
         return widened_scatter(w, x);
-    return x_map(w->d->mem, x_rename(w->d->mem, x, MAX_AXIS, w->axis), widen_one, (void *)(uintptr_t)w);
+    return x_map(w->d->mem, x_rename(w->d->mem, x, MAX_AXIS, w->axis), widen_one, w);
 }
 
-/* ---- the same operation ---- */
+/* ---- the same operation: perhaps with its axes counted by one more; its definition says whether it is ---- */
 static const attr *shifted(graph *g, const node *y, bool by_one)
 {
     int n = 0;
@@ -122,7 +123,7 @@ static const attr *shifted(graph *g, const node *y, bool by_one)
     for (int k = 0; k < n; k++) {
         attr *a = &list[k];
         *a = y->attr[k];
-        if (!by_one || (strcmp(a->name, "axis") && strcmp(a->name, "axes")))
+        if (!by_one || !attr_is_axes(a))
             continue;
         a->i += a->kind == 'i' && a->i >= 0;
         int64_t *ints = arena_array(&g->mem, (size_t)a->n + 1, sizeof *ints);
@@ -185,7 +186,7 @@ static const node *same_operation(const batching *b, const node *y, const defn *
     if (y->type.rank + 1 > MAX_RANK)
         return NULL;
     widen_axes(old, b->size, &d, axis);
-    const widening w = {b, &d, y, axis};
+    widening w = {b, &d, y, axis};
     const expr *value = widened(&w, old->value);
     const node **in = arena_array(&g->mem, (size_t)y->n_in + 1, sizeof *in);
     for (const attr_spec *s = y->op->attr; s && s->name; s++)
@@ -220,7 +221,7 @@ static const node *spelled(const batching *b, const node *y, const defn *old)
     if (!widens(b, y, old))
         return NULL;
     widen_axes(old, b->size, &d, axis);
-    const widening w = {b, &d, NULL, axis};
+    widening w = {b, &d, NULL, axis};
     const expr *x = widened(&w, old->value);
     type shape = {.dtype = y->type.dtype, .rank = y->type.rank + 1};
     memcpy(shape.dim, d.extent, (size_t)shape.rank * sizeof *shape.dim);
@@ -258,7 +259,7 @@ static const node *scattered(const batching *b, const node *y, const defn *old)
     defn d;
     err e = {0};
     widen_axes(old, b->size, &d, axis);
-    const widening w = {b, &d, NULL, axis};
+    widening w = {b, &d, NULL, axis};
     const expr *x = widened_scatter(&w, old->value);
     type shape = {.dtype = y->type.dtype, .rank = y->type.rank + 1};
     memcpy(shape.dim, d.extent, (size_t)shape.rank * sizeof *shape.dim);
@@ -290,7 +291,7 @@ static const node *carried(const batching *b, const node *y, const defn *old)
     if (!widens(b, y, old))
         return NULL;
     widen_axes(old, b->size, &d, axis);
-    const widening w = {b, &d, NULL, axis};
+    widening w = {b, &d, NULL, axis};
     const int rank = y->type.rank + 1;
     return g_fold_of(b->g, &(spelling){.rank = rank, .n_fold = d.n_axis - rank, .extent = d.extent},
                      widened(&w, old->value));

@@ -178,18 +178,18 @@ typedef struct spelled {
     err *e;
 } spelled;
 
-static const expr *element(const spelled *s, const node *n);
+static const expr *element(spelled *s, const node *n);
 
 static const expr *spell_one(void *user, const expr *x)
 {
-    const spelled *s = user;
+    spelled *s = user;
     for (int i = 0; i < s->n && x->kind == X_LOAD; i++)
         if (x->from == s->in[i])
             return x_state(s->mem, TS_F64, i);
     return x->kind == X_LOAD && !err_is(s->e) ? element(s, x->from) : x;
 }
 
-static const expr *element(const spelled *s, const node *n)
+static const expr *element(spelled *s, const node *n)
 {
     defn d;
     ts_array a = {0};
@@ -206,7 +206,7 @@ static const expr *element(const spelled *s, const node *n)
                 n->op->name);
         return x_whole(s->mem, 0);
     }
-    return x_map(s->mem, d.value, spell_one, (void *)(uintptr_t)s);
+    return x_map(s->mem, d.value, spell_one, s);
 }
 
 /* "gelu approximate=tanh" of numbers a, b, ...; the nodes are of a graph that is gone afterwards */

@@ -80,8 +80,8 @@ static bool follow(arena *mem, const plan *p, const expr *index, chain *c)
 
 static const expr *instead_of_load(void *user, const expr *x)
 {
-    const expr *value = user;
-    return x->kind == X_LOAD ? value : x;
+    const expr *const *value = user;
+    return x->kind == X_LOAD ? *value : x;
 }
 
 /* Whether v does, and where to. */
@@ -89,8 +89,10 @@ static bool leads_outside(const chain *c, int64_t extent, int64_t v, int64_t *to
 {
     arena mem = {0};
     const expr *x = x_whole(&mem, v);
-    for (int i = c->n; i-- > 0;)
-        x = x_map(&mem, c->step[i], instead_of_load, (void *)(uintptr_t)x_cast(&mem, c->load[i]->dtype, x));
+    for (int i = c->n; i-- > 0;) {
+        const expr *value = x_cast(&mem, c->load[i]->dtype, x);
+        x = x_map(&mem, c->step[i], instead_of_load, &value);
+    }
     if (x_is_call(x, "at")) /* left as it is where it cannot be done */
         x = x->arg[0];
     const bool outside = x->kind == X_LIT && x->is_whole && (x->whole < 0 || x->whole >= extent);

@@ -238,6 +238,11 @@ void attr_print(text *t, const attr *a)
 }
 
 /* Reals by bits: 0 and -0 are two attributes, and NaN is itself. */
+bool attr_is_axes(const attr *a)
+{
+    return strcmp(a->name, "axis") == 0 || strcmp(a->name, "axes") == 0;
+}
+
 bool attr_same(const attr *a, const attr *b)
 {
     if (a->kind != b->kind || a->n != b->n)

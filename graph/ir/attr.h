@@ -11,6 +11,7 @@ bool attr_parse(arena *mem, const op *o, const char *source, attr *out, int *n, 
  * a mistake. */
 attr *attr_fill(arena *mem, const op *o, int n, const attr *given, err *e);
 void attr_print(text *t, const attr *a); /* " axis=-1", or nothing when absent */
+bool attr_is_axes(const attr *a);        /* numbers of dimensions, as attr_spec says */
 bool attr_same(const attr *a, const attr *b);
 uint64_t attr_hash(const attr *a, uint64_t seed); /* of two that are the same it is the same */
 #endif

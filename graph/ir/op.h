@@ -22,7 +22,7 @@ typedef struct attr {
     const double *reals;
 } attr;
 typedef struct attr_spec {
-    const char *name;
+    const char *name; /* axis, axes: of every operation these are numbers of dimensions, from the end where negative */
     char kind;
     /* as written in a call: "-1", "[1,1]", "none"; NULL: required; "" : may be absent ('-'); "own": a number that no
      * other call has, of kind i */
