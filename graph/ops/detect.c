@@ -26,17 +26,19 @@ static bool adapt_nms(const onnx_call *c, const node **out, err *e)
         return operands_refuse(2, c->in, e, "boxes [batch, n, 4] and scores [batch, class, n]");
     const int64_t boxes = c->in[0]->type.dim[1];
     most = most < 0 ? 0 : most > boxes ? boxes : most;
+    /* [2] */
     const node *limits = g_call(g, "concat axis=0", 2, (const node *[]){limit(c, 3, 0), limit(c, 4, -INFINITY)});
     const node *kept = g_callf(g, 3, (const node *[]){c->in[0], c->in[1], limits}, "nms most=%lld centred=%d",
-                               (long long)most, onnx_int(c, "center_point_box", 0) != 0);
+                               (long long)most, onnx_int(c, "center_point_box", 0) != 0); /* [batch, class, most] */
     if (!kept)
         return onnx_give(c, out, NULL, e);
-    const node *places = g_call1(g, "nonzero", g_call2(g, "greater_equal", kept, g_scalar(g, TS_I64, 0)));
+    const node *places = g_call1(g, "nonzero", g_call2(g, "greater_equal", kept, g_scalar(g, TS_I64, 0))); /* [3, n] */
     if (!places)
         return onnx_give(c, out, NULL, e);
-    places = g_call1(g, "transpose", places);
-    const node *box = g_call1(g, "expand_dims axes=[1]", g_call2(g, "gather_nd", kept, places));
+    places = g_call1(g, "transpose", places); /* [n, 3] */
+    const node *box = g_call1(g, "expand_dims axes=[1]", g_call2(g, "gather_nd", kept, places)); /* [n, 1] */
     const int64_t from[] = {0, 0}, size[] = {places->type.dim[0], 2};
+    /* [n, 2] */
     places = g_apply(g, "slice", places, 2, (attr[]){attr_ints("starts", 2, from), attr_ints("sizes", 2, size)});
     return onnx_give(c, out, g_call(g, "concat axis=1", 2, (const node *[]){places, box}), e);
 }

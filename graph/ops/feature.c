@@ -12,8 +12,8 @@ static bool make_extract(const onnx_call *c, onnx_value *out, err *e)
     graph *g = c->g;
     const node *x = c->in[0];
     const int64_t n = type_count(&c->in[1]->type), row[] = {1, type_count(&x->type)};
-    const node *places = g_reshape(g, g_cast(g, c->in[1], TS_I64), 1, &n);
-    x = x->type.rank < 2 ? g_reshape(g, x, 2, row) : x;
+    const node *places = g_reshape(g, g_cast(g, c->in[1], TS_I64), 1, &n); /* [n] */
+    x = x->type.rank < 2 ? g_reshape(g, x, 2, row) : x; /* [..., column] */
     return onnx_give(c, &out[0].node, g_call2(g, "gather axis=-1", x, places), e);
 }
 
@@ -21,8 +21,9 @@ static bool make_binarize(const onnx_call *c, onnx_value *out, err *e)
 {
     if (!onnx_need(c, 1, e))
         return false;
+    /* x [...], level [] */
     const node *x = c->in[0], *level = g_scalar(c->g, x->type.dtype, onnx_real(c, "threshold", 0));
-    const node *y = g_call2(c->g, "greater", x, level);
+    const node *y = g_call2(c->g, "greater", x, level); /* [...] */
     return onnx_give(c, &out[0].node, y ? g_cast(c->g, y, x->type.dtype) : NULL, e);
 }
 

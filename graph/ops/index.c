@@ -75,12 +75,12 @@ typedef struct listing {
  * lists an integer is one too, so that it takes part in where the new axes stand. */
 static int unmask(graph *g, const node *n, const item *k, item *out, const node **list, int n_list)
 {
-    const node *at = n->in[k->v[0]], *row;
+    const node *at = n->in[k->v[0]], *row; /* of a mask the shape of the axes it stands for; row [count] */
     if (at->type.dtype != TS_BOOL || at->type.rank == 0) {
         *out = *k, list[n_list] = at, out->v[0] = n_list;
         return 1;
     }
-    const node *rows = g_call1(g, "nonzero", at);
+    const node *rows = g_call1(g, "nonzero", at); /* [rank, count] */
     for (int i = 0; rows && i < at->type.rank && n_list + i < MAX_RANK; i++) {
         row = g_callf(g, 1, &rows, "index key=%d", i);
         out[i] = *k, list[n_list + i] = row, out[i].v[0] = n_list + i;
@@ -216,7 +216,7 @@ static const node *index_lower(graph *g, const node *n)
     enum { MOST = 2 * MAX_RANK };
     const char *key = node_attr(n, "key")->s;
     item given[MOST + 1], list[2 * MOST + 2];
-    const node *place[2 * MAX_RANK];
+    const node *place[2 * MAX_RANK]; /* the lists, which broadcast to one another */
     listing l = {0};
     int used = 0, rests = 0, count = read_key(key, given, MOST);
     if (count >= 0)
@@ -229,7 +229,7 @@ static const node *index_lower(graph *g, const node *n)
                NULL;
     if (!rests)
         list[count++] = (item){.kind = ITEM_REST};
-    const node *y = slice_by(g, n, list, count, place, &l);
+    const node *y = slice_by(g, n, list, count, place, &l); /* axes that are listed whole, the others as the key says */
     if (!y || l.n == 0)
         return y;
     l.place[0] = y;
@@ -247,6 +247,7 @@ static const node *set_item_lower(graph *g, const node *n)
     read[0] = g_reshape(g, read[0], t->rank, t->dim);
     for (int i = 2; i < n->n_in && i <= MAX_RANK; i++)
         read[i - 1] = n->in[i];
+    /* as the key reads */
     const node *at = g_make(g, op_find("index"), n->n_in - 1, read, (attr[]){*node_attr(n, "key")}, 1);
     if (!at)
         return NULL;

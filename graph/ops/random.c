@@ -75,7 +75,7 @@ static bool adapt_bernoulli(const onnx_call *c, const node **out, err *e)
     type t;
     if (!shape_like(c, &t, e))
         return false;
-    const node *yes = g_call2(c->g, "less", uniform_like(c->g, c->in[0], seed_of(c)), c->in[0]);
+    const node *yes = g_call2(c->g, "less", uniform_like(c->g, c->in[0], seed_of(c)), c->in[0]); /* as in[0] */
     return onnx_give(c, out, g_cast(c->g, yes, t.dtype), e);
 }
 
@@ -86,7 +86,7 @@ static bool adapt_multinomial(const onnx_call *c, const node **out, err *e)
     if (!onnx_need(c, 1, e) || (onnx_attr(c, "dtype") && !onnx_dtype(onnx_int(c, "dtype", 6), &to, e)))
         return false;
     graph *g = c->g;
-    const node *x = c->in[0];
+    const node *x = c->in[0]; /* [batch, class] */
     const int64_t count = onnx_int(c, "sample_size", 1);
     if (x->type.rank != 2 || count < 1 || x->type.dim[1] < 1)
         return err_set(e, TS_BAD_INPUT,
@@ -95,9 +95,9 @@ static bool adapt_multinomial(const onnx_call *c, const node **out, err *e)
     const int64_t shape[] = {x->type.dim[0], count, x->type.dim[1]};
     const attr list[] = {attr_ints("shape", 3, shape), attr_int("seed", seed_of(c))};
     const node *u = g_make(g, op_find("random_uniform"), 0, NULL, list, COUNT(list));
-    u = g_call2(g, "maximum", u, g_scalar_like(g, u, 1e-30));
+    u = g_call2(g, "maximum", u, g_scalar_like(g, u, 1e-30)); /* [batch, count, class] */
     const node *noise = g_call1(g, "negative", g_call1(g, "log", g_call1(g, "negative", g_call1(g, "log", u))));
-    const node *score = g_call2(g, "add", noise, g_call1(g, "expand_dims axes=[1]", x));
+    const node *score = g_call2(g, "add", noise, g_call1(g, "expand_dims axes=[1]", x)); /* [batch, count, class] */
     return onnx_give(c, out, g_cast(g, g_call1(g, "argmax axis=2", score), to), e);
 }
 

@@ -201,14 +201,14 @@ static double rest_of(graph *g, const node *n) /* by how much var divides */
     return fmax((double)count - node_real(n, "correction"), 0);
 }
 
-static const node *away(graph *g, const node *n) /* from the mean */
+static const node *away(graph *g, const node *n) /* from the mean; as its operand */
 {
     return g_call2(g, "subtract", n->in[0], over_axes(g, n, "mean", n->in[0], true));
 }
 
 static const node *var_lower(graph *g, const node *n)
 {
-    const node *sum = over_same(g, n, "sum", g_call1(g, "square", away(g, n)));
+    const node *sum = over_same(g, n, "sum", g_call1(g, "square", away(g, n))); /* as n */
     return g_call2(g, "divide", sum, g_scalar_like(g, sum, rest_of(g, n)));
 }
 

@@ -60,13 +60,13 @@ static bool adapt_compress(const onnx_call *c, const node **out, err *e)
 {
     if (!onnx_need(c, 2, e))
         return false;
-    const node *x = c->in[0], *places = g_call1(c->g, "nonzero", c->in[1]);
+    const node *x = c->in[0], *places = g_call1(c->g, "nonzero", c->in[1]); /* x any or [n], places [1, count] */
     int64_t axis = 0;
     if (onnx_attr(c, "axis"))
         axis = onnx_int(c, "axis", 0);
     else
         x = g_callf(c->g, 1, &x, "reshape shape=[%lld]", (long long)type_count(&x->type));
-    places = g_callf(c->g, 1, &places, "reshape shape=[-1]");
+    places = g_callf(c->g, 1, &places, "reshape shape=[-1]"); /* [count] */
     return onnx_give(c, out, g_callf(c->g, 2, (const node *[]){x, places}, "gather axis=%lld", (long long)axis), e);
 }
 
@@ -136,8 +136,8 @@ static const node *nonzero_lower(graph *g, const node *n)
     if (t->rank == 0)
         return operands_refuse(1, n->in, &g->err, "a tensor of one axis or more"), NULL;
     x = g_call2(g, "not_equal", x, g_scalar(g, t->dtype, 0));
-    x = g_callf(g, 1, &x, "reshape shape=[%lld]", (long long)type_count(t));
-    const node *total = g_call1(g, "sum", x);
+    x = g_callf(g, 1, &x, "reshape shape=[%lld]", (long long)type_count(t)); /* [elements] */
+    const node *total = g_call1(g, "sum", x); /* [] */
     const ts_array *count = total ? g_value(g, total, 1 << 20) : NULL;
     g->waits = g->waits || !count;
     if (!count)
@@ -145,10 +145,10 @@ static const node *nonzero_lower(graph *g, const node *n)
                       "how many elements are not zero is the result's extent and has to be known while the graph is "
                       "built: its operand must be a constant"),
                NULL;
-    const node *flat = order(g, x, 0, true, load_whole(count->dtype, count->data, 0));
+    const node *flat = order(g, x, 0, true, load_whole(count->dtype, count->data, 0)); /* [count] */
     for (int i = t->rank; i-- > 0;) {
         const node *extent = g_scalar(g, TS_I64, (double)(t->dim[i] > 0 ? t->dim[i] : 1));
-        row[i] = g_call2(g, "mod", flat, extent);
+        row[i] = g_call2(g, "mod", flat, extent); /* [count] */
         flat = g_call2(g, "floor_divide", flat, extent);
     }
     return g_call(g, "stack axis=0", t->rank, row);

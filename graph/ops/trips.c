@@ -299,7 +299,7 @@ static bool turn(turning *t, const stretch *s, bool rows, const node **sum, cons
 }
 
 /* ---- helpers: stretches of trips ---- */
-static const node *rows_of(graph *g, const node *x, int64_t first, int64_t n)
+static const node *rows_of(graph *g, const node *x, int64_t first, int64_t n) /* [trips, ...] -> [n, ...] */
 {
     int64_t starts[MAX_RANK] = {first}, sizes[MAX_RANK];
     memcpy(sizes, x->type.dim, sizeof sizes);
@@ -313,7 +313,7 @@ static const node *forwards(graph *g, const node *x, bool back)
     return back ? g_call1(g, "flip axes=[0]", x) : x;
 }
 
-/* The first n * k rows as n times k, or back again. */
+/* The first n * k rows as n times k, or back again: [trips, ...] -> [n, k, ...] -> [n * k, ...] */
 static const node *in_stretches(graph *g, const node *x, int64_t n, int64_t k)
 {
     type t = {.rank = x->type.rank + 1, .dim = {n, k}};
@@ -331,7 +331,7 @@ static const node *in_rows(graph *g, const node *x)
     return g_reshape(g, x, x->type.rank - 1, dim);
 }
 
-/* The last trips, which make no whole stretch; then dx has what their slices receive. */
+/* The last trips, which make no whole stretch; then dx has what their slices receive: dx[i] [trips - first, ...]. */
 static bool turn_rest(turning *t, const stretch *all, int64_t first, const node *const *kept, const node **sum,
                       const node **dx)
 {
@@ -347,7 +347,8 @@ static bool turn_rest(turning *t, const stretch *all, int64_t first, const node 
     return !err_is(&g->err) && turn(t, &s, false, sum, dx);
 }
 
-/* Whole stretches, from the last one on. */
+/* Whole stretches, from the last one on. kept[i] [n, ...] of state i, one more before a rest; sum[i], now[i], next[i]
+ * as operand i; of slices rows[i] [k, ...] and out[i] [n, k, ...]. */
 static bool turn_stretches(turning *t, const stretch *all, const node *const *kept, const node **sum, const node **dx)
 {
     graph *g = t->g;
@@ -364,7 +365,7 @@ static bool turn_stretches(turning *t, const stretch *all, const node *const *ke
                                         : all->in[i];
     for (int i = t->f.n_state; i < t->f.n_state + t->f.n_row; i++)
         s.row[i] = all->row[i] ? ts_scan_slice(by, in_stretches(g, all->row[i], n, k), true) : NULL;
-    const node *left = g_call2(g, "subtract", g_scalar(g, TS_I64, (double)(n - 1)), ts_scan_trip(by));
+    const node *left = g_call2(g, "subtract", g_scalar(g, TS_I64, (double)(n - 1)), ts_scan_trip(by)); /* [] */
     s.number = g_call2(g, "multiply", left, g_scalar(g, TS_I64, (double)k));
     if (err_is(&g->err) || !turn(t, &s, false, next, rows))
         return false;
@@ -416,7 +417,8 @@ static bool turn_by(turning *t, stretch *all, int64_t k, const node **sum, const
     return !err_is(&g->err);
 }
 
-/* What arrives for a row that is gathered every so many trips, with zeros for those between. */
+/* What arrives for a row that is gathered every so many trips, with zeros for those between: dy [gathered, ...], both
+ * [gathered, k, ...] -> [trips, ...]. */
 static const node *of_all_trips(const turning *t, int row, const node *dy)
 {
     graph *g = t->g;

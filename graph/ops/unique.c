@@ -27,40 +27,40 @@ static const node *new_rows(graph *g, const node *x)
 {
     const unsigned char yes = 1;
     const int64_t n = x ? x->type.dim[0] : 0;
-    const node *begin = g_const(g, "", &(type){.dtype = TS_BOOL, .rank = 1, .dim = {1}}, &yes);
-    const node *before = part(g, x, 0, n - 1), *after = part(g, x, 1, n - 1);
+    const node *begin = g_const(g, "", &(type){.dtype = TS_BOOL, .rank = 1, .dim = {1}}, &yes); /* [1] */
+    const node *before = part(g, x, 0, n - 1), *after = part(g, x, 1, n - 1); /* [n - 1, m], as both */
     const node *both = g_call2(g, "logical_and", g_call1(g, "isnan", before), g_call1(g, "isnan", after));
     const node *differs = g_call2(g, "logical_and", g_call2(g, "not_equal", before, after),
-                                  g_call1(g, "logical_not", both));
+                                  g_call1(g, "logical_not", both)); /* [n - 1, m] */
     return g_call2(g, "concat axis=0", begin, g_call1(g, "any axes=[1]", differs));
 }
 
-static const node *taken(graph *g, const node *x, const node *places)
+static const node *taken(graph *g, const node *x, const node *places) /* [n, ...], [u] -> [u, ...] */
 {
     return g_call2(g, "gather axis=0", x, places);
 }
 
-/* In the order of their values, or of their first occurrence. x: [n, m]. */
+/* In the order of their values, or of their first occurrence. x [n, m]; is_new [n], starts [1, u] of nonzero. */
 static uniques find(graph *g, const node *x, bool sorted)
 {
     const int64_t n = x->type.dim[0];
     const type places = {.dtype = TS_I64, .rank = 1, .dim = {n}};
-    const node *order = g_call1(g, "row_order", g_keys(g, x));
+    const node *order = g_call1(g, "row_order", g_keys(g, x)); /* [n] */
     if (!order || n == 0)
         return (uniques){order, order, order};
     const node *is_new = new_rows(g, taken(g, x, order)), *starts = g_call1(g, "nonzero", is_new);
     if (!starts)
         return (uniques){0};
     const int64_t u = starts->type.dim[1];
-    starts = g_reshape(g, starts, 1, &u);
-    const node *ends = g_call2(g, "concat axis=0", part(g, starts, 1, u - 1), g_ints(g, 1, &n));
+    starts = g_reshape(g, starts, 1, &u); /* [u] */
+    const node *ends = g_call2(g, "concat axis=0", part(g, starts, 1, u - 1), g_ints(g, 1, &n)); /* [u] */
     const node *number = g_call2(g, "subtract", g_call1(g, "cumsum axis=0", g_cast(g, is_new, TS_I64)),
-                                 g_scalar(g, TS_I64, 1));
+                                 g_scalar(g, TS_I64, 1)); /* [n] */
     uniques y = {taken(g, order, starts), g_call3(g, "scatter axis=0", g_filled(g, &places, 0), order, number),
                  g_call2(g, "subtract", ends, starts)};
     if (sorted || !y.first)
         return y;
-    const node *turn = g_call1(g, "argsort", y.first);
+    const node *turn = g_call1(g, "argsort", y.first); /* [u] */
     return (uniques){taken(g, y.first, turn), taken(g, g_call1(g, "argsort", turn), y.number), taken(g, y.count, turn)};
 }
 
@@ -81,6 +81,7 @@ static const node *rows_of(graph *g, const node *x, const attr *axis)
     return g_reshape(g, g_transpose(g, x, t->rank, order), 2, shape);
 }
 
+/* first [u]; the parts there: [u] of elements, else with u at the axis */
 static const node *values(graph *g, const node *x, const attr *axis, const node *first)
 {
     const int64_t n = type_count(&x->type);
@@ -94,7 +95,7 @@ static bool adapt_unique(const onnx_call *c, const node **out, err *e)
     const attr *given = onnx_attr(c, "axis"), none = {.kind = '-'}, *axis = given ? given : &none;
     if (!onnx_need(c, 1, e))
         return false;
-    const node *x = rows_of(c->g, c->in[0], axis);
+    const node *x = rows_of(c->g, c->in[0], axis); /* [n, m] */
     const uniques y = x ? find(c->g, x, onnx_int(c, "sorted", 1)) : (uniques){0};
     const node *all[] = {y.first ? values(c->g, c->in[0], axis, y.first) : NULL, y.first, y.number, y.count};
     for (int i = 0; i < c->n_out && i < COUNT(all); i++)

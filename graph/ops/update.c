@@ -30,7 +30,7 @@ static bool read_update(const onnx_call *c, int n_state, onnx_value *out, update
     return true;
 }
 
-/* Operand `kind` of parameter i: 0 the parameter, 1 the gradient, 2... its states. */
+/* Operand `kind` of parameter i, in its shape: 0 the parameter, 1 the gradient, 2... its states. */
 static const node *of(const onnx_call *c, const update *u, int kind, int i)
 {
     return c->in[2 + kind * u->n + i];
@@ -41,7 +41,7 @@ static const node *same_dtype(graph *g, const node *x, const node *as)
     return x && as ? g_cast(g, x, as->type.dtype) : NULL;
 }
 
-/* G = gradient + norm_coefficient * parameter */
+/* G = gradient + norm_coefficient * parameter, all of one shape */
 static const node *regular(const onnx_call *c, const update *u, int i)
 {
     char sum[64];
@@ -52,7 +52,7 @@ static const node *regular(const onnx_call *c, const update *u, int i)
 /* Result `kind` of parameter i: 0 the parameter, 1... its states. */
 static bool give(const onnx_call *c, const update *u, int kind, int i, const node *x, err *e)
 {
-    const node *like = of(c, u, kind ? kind + 1 : 0, i);
+    const node *like = of(c, u, kind ? kind + 1 : 0, i); /* as x */
     return onnx_give(c, &u->out[kind * u->n + i].node, same_dtype(c->g, x, like), e);
 }
 

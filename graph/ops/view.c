@@ -318,7 +318,7 @@ static const node *squeeze_lower(graph *g, const node *n)
 }
 
 /* ---- grad ---- */
-static const node *reshape_grad(graph *g, const node *call, const node *y, const node *dy, int k)
+static const node *reshape_grad(graph *g, const node *call, const node *y, const node *dy, int k) /* as y -> in[k] */
 {
     const type *t = &call->in[k]->type;
     (void)y;
@@ -333,7 +333,7 @@ static const node *transpose_grad(graph *g, const node *call, const node *y, con
     (void)k;
     for (int i = 0; i < rank; i++)
         back[axes->kind == '-' ? rank - 1 - i : (axes->ints[i] + rank) % rank] = i;
-    const node *product = rank == 2 && back[0] == 1 ? g_product_turned(g, dy) : NULL;
+    const node *product = rank == 2 && back[0] == 1 ? g_product_turned(g, dy) : NULL; /* [n, m] of dy [m, n] */
     return product ? product : g_apply(g, "transpose", dy, 1, (attr[]){attr_ints("axes", rank, back)});
 }
 
