@@ -26,19 +26,19 @@ typedef struct batching {
     const batched_scan *scans;
 } batching;
 
-static const node *batched(const batching *b, const node *n)
+static const node *batched(const batching *b, const node *n) /* [size, as n...]; NULL: it is as it was */
 {
     return n->id < b->n ? b->now[n->id] : NULL;
 }
 
-static const node *repeated(const batching *b, const node *n)
+static const node *repeated(const batching *b, const node *n) /* [size, as n...] */
 {
     int64_t shape[MAX_RANK + 1] = {b->size};
     memcpy(shape + 1, n->type.dim, (size_t)n->type.rank * sizeof *shape);
     return g_broadcast(b->g, n, n->type.rank + 1, shape);
 }
 
-/* With axes of one element behind that of the batch, so that others broadcast against it. */
+/* With axes of one element behind that of the batch, so that others broadcast against it: [size, 1..., as n...]. */
 static const node *aligned(const batching *b, const node *n, int rank)
 {
     const node *now = batched(b, n);
@@ -160,7 +160,7 @@ static bool has_definition(const node *made, arena *mem, const defn *want, const
 static const node *same_routine(const batching *b, const node *y, const defn *old)
 {
     graph *g = b->g;
-    const node *in[MAX_PART];
+    const node *in[MAX_PART]; /* [size, as the operand...] */
     int n_attr = 0;
     for (const attr_spec *s = y->op->attr; s && s->name; s++)
         n_attr++;
@@ -169,7 +169,7 @@ static const node *same_routine(const batching *b, const node *y, const defn *ol
     for (int by_one = 0; by_one < 2 && old->value->run->sets && !err_is(&g->err); by_one++) {
         defn d;
         err e = {0};
-        const node *made = g_make(g, y->op, y->n_in, in, shifted(g, y, by_one), n_attr);
+        const node *made = g_make(g, y->op, y->n_in, in, shifted(g, y, by_one), n_attr); /* [size, as y...] */
         if (made && g_defn_calls(made, old->mem, &d, &e) && is_routine(d.value, b, old->value))
             return made;
         g->err = (err){0}; /* it was an attempt */
@@ -194,7 +194,7 @@ static const node *same_operation(const batching *b, const node *y, const defn *
     for (int i = 0; i < y->n_in; i++)
         in[i] = aligned(b, y->in[i], y->type.rank);
     for (int by_one = 0; by_one < 2 && !err_is(&g->err); by_one++) {
-        const node *made = g_make(g, y->op, y->n_in, in, shifted(g, y, by_one), n_attr);
+        const node *made = g_make(g, y->op, y->n_in, in, shifted(g, y, by_one), n_attr); /* [size, as y...] */
         if (made && has_definition(made, old->mem, &d, value))
             return made;
         g->err = (err){0}; /* it was an attempt */
@@ -235,7 +235,7 @@ static const node *spelled(const batching *b, const node *y, const defn *old)
                 }
         sum s = {.rank = shape.rank, .n_axis = d.n_axis, .fold = fold->fn->name, .value = fold->arg[0]};
         memcpy(s.extent, d.extent, sizeof s.extent);
-        const node *n = emit_sum(b->g, &s);
+        const node *n = emit_sum(b->g, &s); /* [size, as y...] */
         const expr *sub[MAX_RANK];
         for (int i = 0; i < shape.rank; i++)
             sub[i] = x_axis(d.mem, i);
@@ -263,8 +263,8 @@ static const node *scattered(const batching *b, const node *y, const defn *old)
     const expr *x = widened_scatter(&w, old->value);
     type shape = {.dtype = y->type.dtype, .rank = y->type.rank + 1};
     memcpy(shape.dim, d.extent, (size_t)shape.rank * sizeof *shape.dim);
-    const node *start = g_fitted(b->g, emit_over(b->g, &shape, x->arg[0]), &shape);
-    const int n = d.n_axis - shape.rank; /* over the updates' axes alone */
+    const node *start = g_fitted(b->g, emit_over(b->g, &shape, x->arg[0]), &shape); /* [size, as y...] */
+    const int n = d.n_axis - shape.rank;                                            /* over the updates' axes alone */
     for (int a = 0; a < n; a++)
         map[shape.rank + a] = x_axis(mem, a);
     for (int i = 0; i < shape.rank; i++)
@@ -320,7 +320,7 @@ static const expr *hoisted(const batching *b, const node *y, arena *mem, const e
     const expr *arg[MAX_PART], *sub[MAX_RANK];
     const type shape = y->type;
     if (x->kind == X_CALL && x->dtype == shape.dtype && !depends(b, x) && x_count(x, X_LOAD) && operations(x) > 1) {
-        const node *once = g_fitted(b->g, emit_pointwise(b->g, &shape, x), &shape);
+        const node *once = g_fitted(b->g, emit_pointwise(b->g, &shape, x), &shape); /* as y */
         for (int i = 0; i < shape.rank; i++)
             sub[i] = x_axis(mem, i);
         *any = *any || once;
@@ -341,8 +341,8 @@ static const node *with_shared(const batching *b, const node *y, const defn *old
     if (x_alone(d.value) || !is_pointwise(&y->type, d.value) || dtype_class(y->type.dtype) != D_REAL)
         return NULL;
     d.value = hoisted(b, y, old->mem, old->value, &any);
-    const node *made = any ? spelled(b, y, &d) : NULL;
-    b->g->err = (err){0}; /* it was an attempt */
+    const node *made = any ? spelled(b, y, &d) : NULL; /* [size, as y...] */
+    b->g->err = (err){0};                              /* it was an attempt */
     return made;
 }
 
@@ -351,7 +351,7 @@ static const node *scan_made(batching *b, const node *y) /* its first output, an
 {
     arena *mem = &b->g->mem;
     batched_scan *s = arena_get(mem, sizeof *s);
-    const node **in = arena_array(mem, (size_t)y->n_in + 1, sizeof *in);
+    const node **in = arena_array(mem, (size_t)y->n_in + 1, sizeof *in); /* [size, as the operand...] */
     *s = (batched_scan){y, arena_array(mem, (size_t)custom_outputs(y), sizeof *s->out), b->scans};
     for (int i = 0; i < y->n_in; i++)
         in[i] = batched(b, y->in[i]);
@@ -373,7 +373,7 @@ static const node *scan_output(const batching *b, const node *y) /* NULL: it is 
 
 /* ---- the pass ---- */
 /* The same operation where all operands have the batch's axis: what does not depend on it is repeated along it. */
-static const node *over_repeated(const batching *b, const node *y, const defn *old)
+static const node *over_repeated(const batching *b, const node *y, const defn *old) /* [size, as y...] */
 {
     bool *lent = arena_array(&b->g->mem, (size_t)y->n_in + 1, sizeof *lent);
     const node *made = NULL;
@@ -390,7 +390,7 @@ static const node *over_repeated(const batching *b, const node *y, const defn *o
     return made;
 }
 
-static const node *made_of(batching *b, const node *y)
+static const node *made_of(batching *b, const node *y) /* [size, as y...] */
 {
     arena mem = {0};
     defn d;
@@ -437,7 +437,7 @@ static void make(batching *b, const node *y)
         any = any || batched(b, y->in[i]);
     if (!any || b->now[y->id])
         return;
-    const node *made = made_of(b, y);
+    const node *made = made_of(b, y); /* [size, as y...] */
     if (made && *y->label)
         g_label(b->g, made, y->label);
     b->now[y->id] = made;

@@ -14,7 +14,7 @@
 typedef struct forward {
     graph *g;
     int n;                /* nodes that were there before */
-    const node **tangent; /* by id; NULL: nothing moves it */
+    const node **tangent; /* by id, each of its node's shape; NULL: nothing moves it */
 } forward;
 
 static const node *moved(const forward *f, const node *n)
@@ -112,7 +112,7 @@ static const node *over_tangents(const asking *a, const node *y)
         if (counts(a, in[i]))
             in[i] = moved(a->f, in[i]) ? moved(a->f, in[i]) : g_filled(g, &in[i]->type, 0);
     }
-    const node *made = again(g, y, in);
+    const node *made = again(g, y, in); /* as y, where it fits */
     return made && type_equal(&made->type, &y->type) ? made : NULL;
 }
 
@@ -126,7 +126,7 @@ static bool is_before(const node *y, int k)
 
 static const node *linear(forward *f, const node *y, const expr *value)
 {
-    const node *total = NULL;
+    const node *total = NULL; /* as y */
     asking ask = {.f = f};
     for (int all = 0; all < 2; all++) {
         ask.all = all;
@@ -142,7 +142,7 @@ static const node *linear(forward *f, const node *y, const expr *value)
         ask.only = y->in[i];
         if (!moved(f, y->in[i]) || is_before(y, i) || degree_of(&ask, value) != LINEAR)
             continue;
-        const node *part = over_tangents(&ask, y);
+        const node *part = over_tangents(&ask, y); /* as y */
         if (!part)
             return NULL;
         total = total ? g_added(f->g, total, part) : part;
@@ -162,7 +162,7 @@ static const expr *motion_of(void *user, const expr *x)
     const moving *v = user;
     if (x->kind == X_FOLD)
         return v->fold && x_same(x, v->fold) ? v->to : NULL;
-    const node *t = x->kind == X_LOAD ? moved(v->f, x->from) : NULL;
+    const node *t = x->kind == X_LOAD ? moved(v->f, x->from) : NULL; /* as what x loads */
     return t ? x_load(v->mem, t, x->arg) : NULL;
 }
 
@@ -182,7 +182,7 @@ static const expr *through_fold(forward *f, const defn *d, const expr *fold, err
     if (inner && !x_folds_by(fold, "add"))
         return err_set(e, TS_UNSUPPORTED, "folds by %s, of which only those by add have a tangent", fold->fn->name),
                NULL;
-    const node *part = inner && !err_is(e) ? folded(f, d, fold, inner) : NULL;
+    const node *part = inner && !err_is(e) ? folded(f, d, fold, inner) : NULL; /* as y */
     if (inner && !part)
         return err_set(e, TS_UNSUPPORTED,
                        "how what it adds up moves takes more operands than the %d of one operation, or more axes",
@@ -192,7 +192,7 @@ static const expr *through_fold(forward *f, const defn *d, const expr *fold, err
     const expr *total = d_along(mem, d->value, motion_of, &v, e);
     if (!total || !x_count(total, X_FOLD))
         return total;
-    const node *whole = x_same(d->value, fold) ? d->node : folded(f, d, fold, fold->arg[0]);
+    const node *whole = x_same(d->value, fold) ? d->node : folded(f, d, fold, fold->arg[0]); /* as y */
     return whole ? x_replace(mem, total, fold, x_element(mem, whole)) : NULL;
 }
 
@@ -217,7 +217,7 @@ static const node *stand_in(graph *g, const type *t, const char *what, int i)
     return g_input(g, arena_format(&g->mem, "pushforward.%s%d.%d", what, i, g->n), t, NULL);
 }
 
-/* One call over operands that stand for y's, so that no way leads from one to another. */
+/* One call over operands that stand for y's, each of its shape, so that no way leads from one to another. */
 static const node *apart(forward *f, const node *y, const node **in)
 {
     graph *g = f->g;
@@ -245,7 +245,7 @@ static const node *transposed(forward *f, const node *y)
     const node **in = arena_array(&g->mem, size, sizeof *in), **x = arena_array(&g->mem, size, sizeof *x);
     const node **u = arena_array(&g->mem, size, sizeof *u), **dx = arena_array(&g->mem, size, sizeof *dx);
     const node **from = arena_array(&g->mem, size, sizeof *from), **to = arena_array(&g->mem, size, sizeof *to);
-    const node *own = apart(f, y, in);
+    const node *own = apart(f, y, in); /* as y */
     if (own)
         v = stand_in(g, &y->type, "v", 0);
     for (int i = 0; v && i < of->n_in; i++) {
@@ -281,7 +281,7 @@ static const node *tangent_of(forward *f, const node *y)
     bool none = false;
     const bool custom = y->trip || custom_call(y, &index) ||
                         (y->op->custom && (y->op->custom->kernel || y->op->custom->gradient));
-    const node *t = NULL;
+    const node *t = NULL; /* as y */
     if (!custom && g_defn_calls(y, &mem, &d, &e)) {
         t = linear(f, y, d.value);
         if (!t && !x_alone(d.value))
@@ -301,7 +301,7 @@ static void move(forward *f, const node *y)
 {
     if (!dtype_real(y->type.dtype) || y->leaf || y->output || !type_count(&y->type) || !is_moved(f, y))
         return;
-    const node *t = tangent_of(f, y), **to = &f->tangent[y->id];
+    const node *t = tangent_of(f, y), **to = &f->tangent[y->id]; /* as y */
     if (t)
         *to = *to ? g_added(f->g, *to, t) : t;
 }
@@ -319,7 +319,7 @@ static bool begin(forward *f, int n_in, const node *const *in, const node *const
         if (!type_equal(&in[j]->type, &direction[j]->type))
             return g_differs(g, arena_format(&g->mem, "tangent along \"%s\": the direction", in[j]->label),
                              &direction[j]->type, &in[j]->type);
-        const node **to = &f->tangent[in[j]->id];
+        const node **to = &f->tangent[in[j]->id]; /* as in[j] */
         *to = *to ? g_added(g, *to, direction[j]) : direction[j];
     }
     return true;
@@ -338,7 +338,7 @@ bool ts_pushforward(ts_graph *g, int n_in, const ts_tensor *in, const ts_tensor 
             move(&f, need[i]);
     }
     for (int i = 0; i < n_out; i++) {
-        const node *t = good && !err_is(&g->err) ? f.tangent[out[i]->id] : NULL;
+        const node *t = good && !err_is(&g->err) ? f.tangent[out[i]->id] : NULL; /* as out[i] */
         tangent[i] = t || !good || err_is(&g->err) ? t : g_filled(g, &out[i]->type, 0);
     }
     free(f.tangent), free(need);

@@ -110,7 +110,7 @@ const node *coloring_units(graph *g, const type *t, const coloring *c)
             here = x2(&mem, "and", here, x_inside(&mem, at[i], c->from[i], c->from[i] + c->size[i]));
     const expr *one = x_load(&mem, g_scalar(g, t->dtype, 1), NULL);
     const expr *x = x_tidy(&mem, x3(&mem, "select", here, one, x_whole(&mem, 0)), shape.dim);
-    const node *y = g_fitted(g, emit_over(g, &shape, x), &shape);
+    const node *y = g_fitted(g, emit_over(g, &shape, x), &shape); /* [seeds, as t...] */
     return arena_free(&mem), y;
 }
 
@@ -125,10 +125,10 @@ static const node *passed(const task *j, bool forward, const coloring *c, const 
 {
     graph *g = j->g;
     const node *from = forward ? j->in : j->out, *result = NULL;
-    const node *v = stand_in(g, &from->type, "seed");
+    const node *v = stand_in(g, &from->type, "seed"); /* as from */
     const bool good = v && (forward ? push_part(j, of, v, 1, &j->out, &result)
                                     : ts_chain_rule(g, 1, &j->out, &v, 1, &j->in, &result));
-    const node *all = good ? coloring_units(g, &from->type, c) : NULL;
+    const node *all = good ? coloring_units(g, &from->type, c) : NULL; /* [seeds, as from...] */
     return all && ts_batch(g, 1, &result, 1, &v, &all, &result) ? result : NULL;
 }
 
@@ -157,7 +157,7 @@ static const node *part_at(const task *j, int64_t row)
     const bool open = !j->out->leaf && !j->out->trip && g_defn_calls(j->out, &mem, &d, &e) && d.n_axis == t->rank &&
                       !x_alone(d.value);
     const expr *x = open ? x_tidy(&mem, x_rename(&mem, d.value, MAX_AXIS, at), extent) : x_load(&mem, j->out, at);
-    const node *part = g_fitted(j->g, emit_over(j->g, &shape, x), &shape);
+    const node *part = g_fitted(j->g, emit_over(j->g, &shape, x), &shape); /* [axes of out in no pair...] */
     return arena_free(&mem), part;
 }
 
@@ -182,12 +182,12 @@ static const node *as_row(const task *j, const node *n)
 static const node *one_by_one(const task *j, int64_t rows)
 {
     graph *g = j->g;
-    const node *part[FEW];
+    const node *part[FEW]; /* as in, then as as_row has it */
     int along = 0;
     while (j->out_set >> along & 1)
         along++;
     for (int64_t k = 0; k < rows; k++) {
-        const node *y = part_at(j, k), *one = y ? g_filled(g, &y->type, 1) : NULL;
+        const node *y = part_at(j, k), *one = y ? g_filled(g, &y->type, 1) : NULL; /* [axes of out in no pair...] */
         if (!one || !ts_chain_rule(g, 1, &y, &one, 1, &j->in, &part[k]) || !(part[k] = as_row(j, part[k])))
             return NULL;
     }
@@ -262,19 +262,19 @@ static const node *spread(const task *j, const node *n, bool forward, const colo
     for (int i = 0; i < to->rank; i++)
         sub[i + 1] = (forward ? of_out : of_in)[i];
     const expr *x = x_tidy(&mem, x3(&mem, "select", inside, x_load(&mem, n, sub), x_whole(&mem, 0)), shape.dim);
-    const node *y = g_fitted(j->g, emit_over(j->g, &shape, x), &shape);
+    const node *y = g_fitted(j->g, emit_over(j->g, &shape, x), &shape); /* as above */
     return arena_free(&mem), y;
 }
 
 const node *by_tangents(const task *j, const coloring *c, const reach *of)
 {
-    const node *n = passed(j, true, c, of);
+    const node *n = passed(j, true, c, of); /* [colors, as out...] */
     return !n ? NULL : has_fewer(c, j->in->type.rank) ? spread(j, n, true, c) : ordered(j, n, true);
 }
 
 static const node *by_gradients(const task *j, const coloring *c)
 {
-    const node *n = passed(j, false, c, NULL);
+    const node *n = passed(j, false, c, NULL); /* [colors, as in...] */
     return !n ? NULL : has_fewer(c, j->out->type.rank) ? spread(j, n, false, c) : ordered(j, n, false);
 }
 
@@ -284,7 +284,7 @@ static const node *made(const task *j)
     const int64_t by_in = coloring_seeds(&in, j->in->type.rank), by_out = coloring_seeds(&out, j->out->type.rank);
     if (by_in > by_out)
         return !has_fewer(&out, j->out->type.rank) && is_few(j, by_out) ? one_by_one(j, by_out) : by_gradients(j, &out);
-    const node *n = by_parts(j);
+    const node *n = by_parts(j); /* [axes of out..., axes of in in no pair...] */
     return n || err_is(&j->g->err) ? n : by_tangents(j, &in, NULL);
 }
 
