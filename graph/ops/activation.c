@@ -23,7 +23,7 @@ static bool adapt_prelu(const onnx_call *c, const node **out, err *e)
 {
     if (!onnx_need(c, 2, e))
         return false;
-    const node *x = c->in[0], *slope = c->in[1];
+    const node *x = c->in[0], *slope = c->in[1]; /* x [batch, channel, ...], slope broadcasts to it */
     int64_t shape[MAX_RANK];
     for (int i = 1; i < x->type.rank; i++)
         shape[i - 1] = i == 1 ? type_count(&slope->type) : 1;

@@ -51,7 +51,7 @@ static bool adapt_mean(const onnx_call *c, const node **out, err *e)
 {
     if (!onnx_need(c, 1, e))
         return false;
-    const node *sum = chain(c, "add");
+    const node *sum = chain(c, "add"); /* as all operands broadcast */
     return onnx_give(c, out, g_call2(c->g, "divide", sum, g_scalar_like(c->g, sum, c->n_in)), e);
 }
 
@@ -88,7 +88,7 @@ static bool adapt_clip(const onnx_call *c, const node **out, err *e)
 {
     if (!onnx_need(c, 1, e))
         return false;
-    const node *y = c->in[0], *low = onnx_in(c, 1), *high = onnx_in(c, 2);
+    const node *y = c->in[0], *low = onnx_in(c, 1), *high = onnx_in(c, 2); /* y any, low and high [] */
     if (onnx_attr(c, "min"))
         low = g_scalar_like(c->g, y, onnx_real(c, "min", 0));
     if (onnx_attr(c, "max"))

@@ -48,7 +48,7 @@ static bool read_operands(attend *a, err *e)
 {
     const onnx_call *c = a->c;
     graph *g = a->g;
-    const node *past[2] = {onnx_in(c, 4), onnx_in(c, 5)};
+    const node *past[2] = {onnx_in(c, 4), onnx_in(c, 5)}; /* [batch, few, past, width] */
     if (!onnx_need(c, 3, e))
         return false;
     a->q = c->in[0], a->k = c->in[1], a->v = c->in[2];
@@ -211,7 +211,7 @@ static bool adapt_attention(const onnx_call *c, const node **out, err *e)
     attend a = {.c = c, .g = c->g};
     if (!read_operands(&a, e))
         return false;
-    const node *y = is_plain(&a) ? plain(&a) : general(&a, out, e);
+    const node *y = is_plain(&a) ? plain(&a) : general(&a, out, e); /* [batch, heads, queries, width] */
     if (!y && err_is(e))
         return false;
     if (!onnx_give(c, out, a.flat ? together(c->g, y) : y, e))

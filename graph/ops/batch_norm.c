@@ -34,13 +34,13 @@ static const node *followed(graph *g, const node *old, const node *now, double k
 /* The outputs behind the first are the model's statistics after this batch, and up to version 13 those of the batch. */
 static bool further_outputs(const onnx_call *c, const node *const in[5], const node **out, err *e)
 {
-    const node *now[2];
+    const node *now[2]; /* [channel] */
     if (c->n_out < 2)
         return true;
     if (!moments(c->g, in[0], in[3]->type.dtype, now))
         return onnx_give(c, out + 1, NULL, e);
     for (int i = 0; i < 2; i++) {
-        const node *next = followed(c->g, in[3 + i], now[i], onnx_real(c, "momentum", 0.9));
+        const node *next = followed(c->g, in[3 + i], now[i], onnx_real(c, "momentum", 0.9)); /* [channel] */
         if ((c->n_out > 1 + i && !onnx_give(c, out + 1 + i, next, e)) ||
             (c->n_out > 3 + i && !onnx_give(c, out + 3 + i, now[i], e)))
             return false;

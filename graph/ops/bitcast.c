@@ -100,7 +100,7 @@ static const node *bitcast_lower(graph *g, const node *n)
     if (out < 0)
         return g_cast(g, x, to);
     /* Zeros in front of narrow integers, whatever their sign. */
-    const node *whole = g_cast(g, x, TS_I64);
+    const node *whole = g_cast(g, x, TS_I64); /* as x */
     if (ts_dtype_bytes(from) < 8)
         whole = g_call2(g, "bitwise_and", whole,
                         g_scalar(g, TS_I64, (double)((INT64_C(1) << 8 * ts_dtype_bytes(from)) - 1)));

@@ -28,7 +28,7 @@ const node *g_limited(graph *g, const node *a, dtype to)
         char limits[96];
         const double most = small_highest(f);
         snprintf(limits, sizeof limits, "max(min(a,%.17g),-%.17g)", most, most);
-        const node *real = g_cast(g, a, a->type.dtype == TS_F64 ? TS_F64 : TS_F32);
+        const node *real = g_cast(g, a, a->type.dtype == TS_F64 ? TS_F64 : TS_F32); /* as a */
         a = g_formula(g, 1, &real, limits);
     }
     return g_cast(g, a, to);
@@ -67,7 +67,7 @@ static bool adapt_cast(const onnx_call *c, const node **out, err *e)
     dtype d;
     if (!onnx_need(c, 1, e) || !onnx_must(c, "to", e) || !wanted(c, &d, e))
         return false;
-    const node *y = converted(c, c->in[0], d, e);
+    const node *y = converted(c, c->in[0], d, e); /* as in[0] */
     return (y || !err_is(e)) && onnx_give(c, out, y, e);
 }
 
@@ -75,7 +75,7 @@ static bool adapt_cast_like(const onnx_call *c, const node **out, err *e)
 {
     if (!onnx_need(c, 2, e))
         return false;
-    const node *y = converted(c, c->in[0], c->in[1]->type.dtype, e);
+    const node *y = converted(c, c->in[0], c->in[1]->type.dtype, e); /* as in[0] */
     return (y || !err_is(e)) && onnx_give(c, out, y, e);
 }
 

@@ -20,7 +20,7 @@ static bool adapt_gemm(const onnx_call *c, const node **out, err *e)
     if (onnx_int(c, "transB", 0))
         b = g_call1(g, "transpose", b);
     const double alpha = onnx_real(c, "alpha", 1), beta = onnx_real(c, "beta", 1);
-    const node *y = g_call2(g, "matmul", a, b);
+    const node *y = g_call2(g, "matmul", a, b); /* [m, n] */
     if (alpha != 1)
         y = g_call2(g, "multiply", y, g_scalar_like(g, y, alpha));
     if (bias && beta != 1 && beta != 0)

@@ -122,7 +122,7 @@ static bool adapt_conv_transpose(const onnx_call *c, const node **out, err *e)
     list[3] = attr_int("group", onnx_int(c, "group", 1));
     if (onnx_attr(c, "output_padding"))
         list[n++] = *onnx_attr(c, "output_padding");
-    const node *y = g_make(g, op_find("conv_transpose"), 2, c->in, list, n);
+    const node *y = g_make(g, op_find("conv_transpose"), 2, c->in, list, n); /* [batch, channel, ...] */
     if (y && onnx_in(c, 2)) {
         int64_t shape[MAX_RANK] = {y->type.dim[1], 1, 1, 1};
         y = g_call2(g, "add", y, g_reshape(g, c->in[2], x->rank - 1, shape));
@@ -261,7 +261,7 @@ static const expr *any_phase(phases *p, arena *mem, int s)
 {
     const expr *of[MAX_PHASES], *sub[MAX_RANK] = {x_axis(mem, 0), x_axis(mem, 1)};
     if (s == p->w.n) {
-        const node *y = one_phase(p);
+        const node *y = one_phase(p); /* [n, oc, ceil(out / stride)...] */
         for (int i = 0; i < s; i++)
             sub[i + 2] = p->w.stride[i] == 1 ? x_axis(mem, i + 2)
                                              : x2(mem, "floordiv", x_axis(mem, i + 2), x_whole(mem, p->w.stride[i]));

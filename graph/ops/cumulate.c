@@ -32,7 +32,7 @@ static bool adapt(const onnx_call *c, const char *op_name, const node **out, err
     const dtype d = c->in[0]->type.dtype;
     const attr list[] = {attr_int("axis", axis), attr_int("exclusive", onnx_int(c, "exclusive", 0)),
                          attr_int("reverse", onnx_int(c, "reverse", 0))};
-    const node *y = g_apply(c->g, op_name, c->in[0], COUNT(list), list);
+    const node *y = g_apply(c->g, op_name, c->in[0], COUNT(list), list); /* as in[0] */
     if (y && y->type.dtype != d)
         y = g_apply(c->g, "cast", y, 1, (attr[]){attr_word("to", ts_dtype_name(d))});
     return onnx_give(c, out, y, e);
@@ -184,6 +184,7 @@ static const node *scan_grad(graph *g, const node *call, const node *y, const no
     if (!strcmp(f, "mul"))
         return g_call2(g, "multiply", g_callf(g, 1, &x, "scan axis=%d fn=mul exclusive=1", axis),
                        backwards(g, x, dy, axis));
+    /* as y */
     const node *in[] = {g_filled(g, &y->type, 0), g_callf(g, 1, &x, "scan_place axis=%d fn=%s", axis, f), dy};
     return g_callf(g, 3, in, "put_along_axis axis=%d reduce=add", axis);
 }
@@ -193,7 +194,7 @@ static const node *linear_grad(graph *g, const node *call, const node *y, const 
     int axis;
     if (!attr_axis(call, "axis", y->type.rank, &axis, &g->err))
         return NULL;
-    const node *h = backwards(g, call->in[0], dy, axis);
+    const node *h = backwards(g, call->in[0], dy, axis); /* as y */
     return k ? h : g_call2(g, "multiply", h, shifted(g, y, axis, 1));
 }
 

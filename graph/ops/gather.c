@@ -27,7 +27,7 @@ static const node *gather_one(const onnx_call *c, int axis, int64_t at)
     }
     start[axis] = at < 0 ? at + t->dim[axis] : at;
     const attr cut[] = {attr_ints("starts", t->rank, start), attr_ints("sizes", t->rank, size)};
-    const node *y = g_apply(c->g, "slice", a, COUNT(cut), cut);
+    const node *y = g_apply(c->g, "slice", a, COUNT(cut), cut); /* as a, with 1 at the axis */
     return g_apply(c->g, "reshape", y, 1, (attr[]){attr_ints("shape", rank, shape)});
 }
 

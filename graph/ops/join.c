@@ -30,7 +30,7 @@ static const node *pad_with(graph *g, const node *x, const node *value, const at
     if (exact)
         return g_apply(g, "pad", x, 3, (attr[]){list[0], list[1], attr_real("value", known)});
     const node *inside = g_apply(g, "pad", g_broadcast(g, g_scalar(g, TS_BOOL, 1), x->type.rank, x->type.dim), 2, list),
-               *padded = g_apply(g, "pad", x, 2, list);
+               *padded = g_apply(g, "pad", x, 2, list); /* both as the result */
     if (type_count(&value->type) != 1)
         return g_fail(g, TS_BAD_INPUT, "the value to pad with has %lld elements, expected one",
                       (long long)type_count(&value->type)),
@@ -287,7 +287,7 @@ static const node *stack_lower(graph *g, const node *n)
     const node **part = arena_array(&g->mem, (size_t)n->n_in + 1, sizeof *part);
     const attr at = attr_ints("axes", 1, (int64_t[]){node_int(n, "axis")});
     for (int i = 0; i < n->n_in; i++)
-        part[i] = g_apply(g, "expand_dims", n->in[i], 1, &at);
+        part[i] = g_apply(g, "expand_dims", n->in[i], 1, &at); /* [..., 1 at the axis, ...] */
     return g_joined(g, n->n_in, part, node_int(n, "axis"));
 }
 

@@ -42,7 +42,7 @@ static const node *nll(const onnx_call *c, const node *log_p)
 {
     attr list[2];
     const int n = loss_attributes(c, list);
-    const node *in[] = {log_p, c->in[1], onnx_in(c, 2)};
+    const node *in[] = {log_p, c->in[1], onnx_in(c, 2)}; /* [batch, class, ...], [batch, ...], [class] */
     return g_make(c->g, op_find("nll_loss"), in[2] ? 3 : 2, in, list, n);
 }
 
@@ -55,7 +55,7 @@ static bool adapt_cross_entropy(const onnx_call *c, const node **out, err *e)
 {
     if (!onnx_need(c, 2, e))
         return false;
-    const node *log_p = g_callf(c->g, 1, c->in, "log_softmax axis=1");
+    const node *log_p = g_callf(c->g, 1, c->in, "log_softmax axis=1"); /* [batch, class, ...] */
     return onnx_give(c, out, nll(c, log_p), e) && (c->n_out < 2 || onnx_give(c, out + 1, log_p, e));
 }
 

@@ -127,7 +127,7 @@ static bool read_labels(graph *g, const node *n, labelled *out)
 /* The mean counts items by their weight, and ignored ones not at all. */
 static const node *weighed(graph *g, const node *n, const labelled *l, const node *loss)
 {
-    const node *total = l->weight ? l->weight : l->kept;
+    const node *total = l->weight ? l->weight : l->kept; /* as loss */
     if (l->kept)
         loss = g_call2(g, "multiply", loss, l->kept);
     if (strcmp(node_attr(n, "reduce")->s, "mean") || !total)
@@ -183,7 +183,7 @@ static const node *huber_lower(graph *g, const node *n)
 {
     char source[128];
     const double d = node_real(n, "delta");
-    const node *away = g_call2(g, "subtract", n->in[0], n->in[1]);
+    const node *away = g_call2(g, "subtract", n->in[0], n->in[1]); /* as both broadcast */
     if (!(d > 0))
         return g_fail(g, TS_BAD_INPUT, "delta: %g is not positive", d), NULL;
     snprintf(source, sizeof source, "select(abs(a)<%.17g,0.5*a*a,%.17g*(abs(a)-%.17g))", d, d, d / 2);

@@ -64,6 +64,7 @@ static bool adapt_tf_idf(const onnx_call *c, const node **out, err *e)
         return err_set(e, TS_BAD_INPUT, "TfIdfVectorizer: %s of rank %d; integers of rank 1 or 2 expected",
                        ts_dtype_name(t->dtype), t->rank);
     const int64_t shape[] = {t->rank == 2 ? t->dim[0] : 1, t->dim[t->rank - 1]};
+    /* [batch, sequences] */
     const node *y = counted(c, g_reshape(g, g_cast(g, c->in[0], TS_I64), 2, shape), pool, starts, e);
     if (!y || y->type.dim[1] != index->n || (weights && weights->n != index->n))
         return err_is(e) ? false : err_set(e, TS_BAD_INPUT, "TfIdfVectorizer: %d places for other sequences", index->n);

@@ -14,7 +14,7 @@ static bool pooled(const onnx_call *c, const char *op_name, const node **out, er
     if (c->n_out < 2)
         return true;
     list[5] = attr_int("columns", onnx_int(c, "storage_order", 0));
-    const node *both[] = {c->in[0], out[0]};
+    const node *both[] = {c->in[0], out[0]}; /* [batch, channel, in...], [batch, channel, out...] */
     return onnx_give(c, out + 1, g_make(c->g, op_find("pool_places"), 2, both, list, 6), e);
 }
 

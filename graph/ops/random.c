@@ -19,6 +19,7 @@ static bool give_random(const onnx_call *c, const type *t, const char *how, cons
     const bool normal = !strcmp(how, "normal");
     attr list[] = {attr_ints("shape", t->rank, t->dim), attr_int("seed", seed_of(c)), attr_word("to", "f64")};
     graph *g = c->g;
+    /* as t */
     const node *u = g_make(g, op_find(normal ? "random_normal" : "random_uniform"), 0, NULL, list, COUNT(list));
     const double a = onnx_real(c, normal ? "mean" : "low", 0), b = onnx_real(c, normal ? "scale" : "high", 1);
     u = g_call2(g, "multiply", u, g_scalar(g, TS_F64, normal ? b : b - a));

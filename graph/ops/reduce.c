@@ -48,7 +48,7 @@ static const node *reduce_as(const onnx_call *c, const char *op_name, err *e)
     const attr list[] = {attr_int("keepdims", onnx_int(c, "keepdims", 1)), attr_ints("axes", n, axes)};
     if (type_count(&c->in[0]->type) == 0 && (!strcmp(op_name, "max") || !strcmp(op_name, "min")))
         return extreme_of_none(c, op_name, n || none ? 2 : 1, list, e);
-    const node *y = g_apply(c->g, op_name, c->in[0], n || none ? 2 : 1, list);
+    const node *y = g_apply(c->g, op_name, c->in[0], n || none ? 2 : 1, list); /* without the axes, or with 1 there */
     const dtype d = c->in[0]->type.dtype;
     if (y && y->type.dtype != d)
         y = g_apply(c->g, "cast", y, 1, (attr[]){attr_word("to", ts_dtype_name(d))});
@@ -75,7 +75,7 @@ static bool adapt(const onnx_call *c, const node **out, err *e)
 
 static bool adapt_log_sum(const onnx_call *c, const node **out, err *e)
 {
-    const node *sum = reduce_as(c, "sum", e);
+    const node *sum = reduce_as(c, "sum", e); /* as the result */
     if (sum)
         sum = g_cast(c->g, g_call1(c->g, "log", sum), c->in[0]->type.dtype);
     return sum && onnx_give(c, out, sum, e);

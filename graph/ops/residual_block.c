@@ -78,7 +78,7 @@ static const node *residual_lower(graph *g, const node *n)
                       "with project=1 one more",
                       n->n_in),
                NULL;
-    const node *x = n->in[0], *y = x, *past = x;
+    const node *x = n->in[0], *y = x, *past = x; /* [batch, channel, ...] */
     if (x->type.rank < 3 || stride < 1)
         return g_fail(g, TS_BAD_INPUT, "x of rank %d, stride %lld: [batch, channel, ...] and 1 or more expected",
                       x->type.rank, (long long)stride),

@@ -268,6 +268,7 @@ static const node *extrapolated(graph *g, const node *y, int axis, const line *l
         return y;
     for (int i = 0; i < y->type.rank; i++)
         shape[i] = i == axis ? l->out : 1;
+    /* [1..., out at the axis, 1...] */
     const node *beyond = g_reshape(g, g_const(g, NULL, &truth, t->beyond), y->type.rank, shape);
     return g_call3(g, "where", beyond, g_scalar_like(g, y, value), y);
 }
@@ -283,7 +284,7 @@ static const node *along(graph *g, const node *x, int axis, const way *w, const 
         return extrapolated(g, g_callf(g, 1, &x, "stretch axis=%d size=%lld", axis, (long long)l->out), axis, l, &t,
                             outside);
     const type places = {.dtype = TS_I64, .rank = t.n == 1 ? 1 : 2, .dim = {l->out, t.n}};
-    const node *at = g_const(g, NULL, &places, t.place), *y;
+    const node *at = g_const(g, NULL, &places, t.place), *y; /* at [out] or [out, n]; y as x, with out at the axis */
     const bool real = dtype_class(x->type.dtype) == D_REAL;
     if (t.n == 1)
         y = g_callf(g, 2, (const node *const[]){x, at}, "gather axis=%d", axis);

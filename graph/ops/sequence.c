@@ -186,7 +186,7 @@ static bool make_split(const onnx_call *c, onnx_value *out, err *e)
     for (int i = 0; i < parts; i++) {
         sizes[axis] = size[i];
         const attr part[] = {attr_ints("starts", t->rank, starts), attr_ints("sizes", t->rank, sizes)};
-        const node *n = g_apply(c->g, "slice", x, COUNT(part), part);
+        const node *n = g_apply(c->g, "slice", x, COUNT(part), part); /* as x, with size[i] at the axis */
         items(l)[i].node = drop ? g_callf(c->g, 1, &n, "squeeze axes=[%d]", axis) : n;
         starts[axis] += size[i];
     }

@@ -161,7 +161,7 @@ static const node *split_lower(graph *g, const node *n)
         cut c = cut_whole(&a->type);
         const int64_t size = sizes->kind == 'I' ? sizes->ints[i] : dim / count;
         c.start[axis] = offset, c.size[axis] = size;
-        const node *piece = g_output(g, cut_made(g, a, &c), first, i);
+        const node *piece = g_output(g, cut_made(g, a, &c), first, i); /* as a, with size at the axis */
         if (!piece)
             return NULL;
         if (i == 0)

@@ -15,7 +15,7 @@ const node *g_keys(graph *g, const node *x)
 
 static const node *order(graph *g, const node *x, int64_t axis, bool descending, int64_t count)
 {
-    const node *key = x ? g_keys(g, x) : NULL;
+    const node *key = x ? g_keys(g, x) : NULL; /* as x */
     return x ? g_callf(g, 1, &key, "order axis=%lld descending=%d count=%lld", (long long)axis, descending,
                        (long long)count)
              : NULL;
@@ -39,7 +39,7 @@ static bool adapt_top_k(const onnx_call *c, const node **out, err *e)
         return err_set(e, TS_BAD_INPUT, "TopK: k has %d numbers, one expected", n);
     if (k < 0)
         return err_set(e, TS_BAD_INPUT, "TopK: k is %lld, expected 0 or more", (long long)k);
-    const node *places = order(c->g, c->in[0], axis, largest, k);
+    const node *places = order(c->g, c->in[0], axis, largest, k); /* as in[0], with k at the axis */
     return onnx_give(c, out, taken(c->g, c->in[0], places, axis), e) &&
            (c->n_out < 2 || onnx_give(c, out + 1, places, e));
 }
