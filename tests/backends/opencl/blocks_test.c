@@ -5,6 +5,7 @@
 
 int main(void)
 {
+    rig_hurry();
     blocks_check(&(ts_options){.target = "opencl", .machine = RIG_CARD}, false);
     return check_done();
 }

@@ -5,6 +5,7 @@
 
 int main(void)
 {
+    rig_hurry();
     launched_check(&(ts_options){.target = "opencl", .machine = RIG_CARD}, 100);
     return check_done();
 }
