@@ -1,4 +1,4 @@
-/* ctest: large */
+/* ctest: large unkept */
 #include "tests/backends/blocks.h"
 #include "tests/backends/opencl/rig.h"
 #include "tests/check.h"
@@ -6,6 +6,6 @@
 int main(void)
 {
     rig_hurry();
-    blocks_check(&(ts_options){.target = "opencl", .machine = RIG_CARD}, false);
+    blocks_check(&(ts_options){.target = "opencl", .machine = RIG_CARD, .cache_folder = "none"}, false);
     return check_done();
 }

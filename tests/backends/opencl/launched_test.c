@@ -1,4 +1,4 @@
-/* ctest: large */
+/* ctest: large unkept */
 #include "tests/backends/launched.h"
 #include "tests/backends/opencl/rig.h"
 #include "tests/check.h"
@@ -6,6 +6,6 @@
 int main(void)
 {
     rig_hurry();
-    launched_check(&(ts_options){.target = "opencl", .machine = RIG_CARD}, 100);
+    launched_check(&(ts_options){.target = "opencl", .machine = RIG_CARD, .cache_folder = "none"}, 100);
     return check_done();
 }
