@@ -1,4 +1,4 @@
-/* ctest: large Og
+/* ctest: large Og unkept
  * scan_test.c - loops on an OpenCL device: trips, trips within trips, early ends, and gradients, each launched with
  * places that move; what is around them stays there. */
 #include "backends/driver.h"
@@ -21,7 +21,7 @@ static void check_here(void *user, const char *name, const scans_case *c)
 
 int main(void)
 {
-    static const scans_on on[] = {{{.target = "opencl"}, false, 1}};
+    static const scans_on on[] = {{{.target = "opencl", .cache_folder = "none"}, false, 1}};
     const int skip = rig_opencl();
     if (skip)
         return skip;
