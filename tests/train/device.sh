@@ -21,8 +21,11 @@ alike() {
 }
 
 text="model.json --tokenizer vocab.txt --data train.tsv --labels 2 --length 12 --batch 8"
+# all that a step can have
+rich="$text --lr 0.05 --eps 1e-3 --dropout 0.3 --accumulate 2 --ema 0.9 --clip 0.5 --schedule cosine --warmup 2 \
+    --label-smoothing 0.1 --weight-decay 0.1"
 yes 'to be or not to be, that is the question.' | head -20 >text.txt
-words="gpt2-tiny --task lm --tokenizer bytes --data text.txt --length 16 --batch 2 --lr 5e-3 --weight-decay 0 --eps 1e-3"
+words="gpt2-tiny --task lm --tokenizer bytes --data text.txt --length 16 --batch 1 --lr 5e-3 --weight-decay 0 --eps 1e-3"
 "$PYTHON" - <<'PY'
 import numpy as np
 rng = np.random.default_rng(2)
@@ -30,11 +33,10 @@ y = rng.integers(0, 10, 10)
 np.save("x.npy", (rng.normal(0, 1, (10, 3, 16, 16)) + y[:, None, None, None] / 5).astype(np.float32)), np.save("y.npy", y)
 PY
 
-# all that a step can have, a lower precision with a loss scale that overflows at first, factors beside weights
+# a lower precision with a loss scale that overflows at first, factors beside weights
 # shellcheck disable=SC2086
 slice() {
-    alike all 1e-4 $text --lr 0.05 --eps 1e-3 --dropout 0.3 --accumulate 2 --ema 0.9 --clip 0.5 --schedule cosine --warmup 2 \
-        --label-smoothing 0.1 --weight-decay 0.1
+    alike all 1e-4 $rich
     alike f16 0.02 $text --lr 0.05 --precision f16 --loss-scale 1e6 --growth-interval 2 --optimizer sgd --momentum 0.9
     grep -q '"grad_norm":null' f16.c/metrics.jsonl || wrong "no step overflows: the loss scale is not tried"
     alike factors 0.05 $words --lora 2 --on '*c_attn*' --precision bf16
@@ -46,9 +48,9 @@ slice() {
 asked() {
     for way in "c $target" "$target c"; do
         run=first-${way%% *}
-        "$TESSERA" train $text --lr 0.05 --eps 1e-3 --dropout 0.3 --steps 2 --total-steps 5 --target "${way%% *}" -q -o "$run" &&
-            "$TESSERA" train $text --lr 0.05 --eps 1e-3 --dropout 0.3 --steps 5 --total-steps 5 --target "${way##* }" -q --save-every 1 \
-                --keep 9 --resume -o "$run" || wrong "$run: a run does not go on elsewhere"
+        "$TESSERA" train $rich --steps 2 --total-steps 5 --target "${way%% *}" -q -o "$run" &&
+            "$TESSERA" train $rich --steps 5 --total-steps 5 --target "${way##* }" -q --save-every 1 --keep 9 \
+                --resume -o "$run" || wrong "$run: a run does not go on elsewhere"
         checked=$((checked + 1))
     done
     "$PYTHON" "$SOURCE/tests/train/alike.py" first-c "first-$target" 1e-4 || wrong "going on elsewhere gives another run"
