@@ -2,7 +2,7 @@
 # subgroups_test.sh - where a device has sub-groups whose lanes read one another's registers, merges of lanes go by these
 # as far as a sub-group reaches, in the order that they have by memory: the same bits, fewer barriers. Devices that have
 # none get the text that they had.
-# ctest: timeout=300
+# ctest: timeout=300 unkept
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 card="gpu:lanes processor:64 lane:0(1024) group:0 register:0(255) shared:0B(48KB) clock:2600MHz"
