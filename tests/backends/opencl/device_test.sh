@@ -48,8 +48,8 @@ apart=$BUILD/tests/oclapart/liboclapart.so
 if [ -e "$apart" ]; then
     for threads in 1 2; do
         checked=$((checked + 1))
-        TESSERA_OPENCL="loader=$apart ${TESSERA_OPENCL:-}" OCLAPART_UNITS=$dir/units OCLAPART_HELD=$dir/held "$TESSERA" run bert-tiny --dim seq=4 --seed 1 --target opencl \
-            --cache-dir none --threads $threads -q -o threads$threads >said 2>&1 || { grep -q ' has 1$' said && continue; }
+        TESSERA_OPENCL="loader=$apart ${TESSERA_OPENCL:-}" OCLAPART_UNITS=$dir/units OCLAPART_HELD=$dir/held "$TESSERA" run products --dim m=37 --dim k=24 --dim n=50 --dim layers=2 --seed 1 \
+            --target opencl --cache-dir none --threads $threads -q -o threads$threads >said 2>&1 || { grep -q ' has 1$' said && continue; }
         [ "$(cat units)" = $threads ] || wrong "--threads $threads: $(cat units) units run"
         [ ! -s held ] || wrong "--threads $threads: a queue was given up that was still held"
     done
