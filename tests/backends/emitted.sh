@@ -2,9 +2,10 @@
 # builds one. Each gives the bits of a run here.
 # shellcheck shell=sh disable=SC2086
 
-# products_agree TARGET: extents that no step divides
+products='--dim m=37 --dim k=70 --dim n=50 --dim layers=2' # extents that no step divides
+
+# products_agree TARGET
 products_agree() {
-    products='--dim m=37 --dim k=70 --dim n=50 --dim layers=2'
     python3 - <<'PY'
 import numpy as np
 np.save("x.npy", (np.arange(37 * 70).reshape(37, 70) % 5 - 2).astype(np.float32))
