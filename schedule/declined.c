@@ -54,10 +54,11 @@ static int *kernels_of(const plan *p, arena *mem)
     return of;
 }
 
-/* Counts in full */
+/* Counts in full, and so what a share makes of them */
 static void add_number(text *t, double v)
 {
-    text_add(t, v == floor(v) && fabs(v) < 1e15 ? "%.0f" : "%.4g", v);
+    const bool count = v == floor(v) || fabs(v) >= 1e4;
+    text_add(t, count && fabs(v) < 1e15 ? "%.0f" : "%.4g", v);
 }
 
 /* A line, unless it is there: what is read twice is asked about twice. */

@@ -61,7 +61,7 @@ static bool adapt_deform_conv(const onnx_call *c, const node **out, err *e)
     type ones = *offset;
     ones.dim[1] /= x->rank - 2;
     const node *mask = onnx_in(c, 4) ? onnx_in(c, 4) : g_filled(g, &ones, 1);
-    const node *in[] = {c->in[0], c->in[1], c->in[2], mask}; /* mask [n, og k, o...] */
+    const node *in[] = {c->in[0], c->in[1], c->in[2], mask};                             /* mask [n, og k, o...] */
     const node *y = g_make(g, op_find("deform_conv"), COUNT(in), in, list, COUNT(list)); /* [n, oc, o...] */
     if (y && onnx_in(c, 3)) {
         int64_t shape[MAX_RANK] = {onnx_in(c, 3)->type.rank ? onnx_in(c, 3)->type.dim[0] : 1, 1, 1, 1};

@@ -35,7 +35,7 @@ static bool adapt_nms(const onnx_call *c, const node **out, err *e)
     const node *places = g_call1(g, "nonzero", g_call2(g, "greater_equal", kept, g_scalar(g, TS_I64, 0))); /* [3, n] */
     if (!places)
         return onnx_give(c, out, NULL, e);
-    places = g_call1(g, "transpose", places); /* [n, 3] */
+    places = g_call1(g, "transpose", places);                                                    /* [n, 3] */
     const node *box = g_call1(g, "expand_dims axes=[1]", g_call2(g, "gather_nd", kept, places)); /* [n, 1] */
     const int64_t from[] = {0, 0}, size[] = {places->type.dim[0], 2};
     /* [n, 2] */

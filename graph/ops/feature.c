@@ -13,7 +13,7 @@ static bool make_extract(const onnx_call *c, onnx_value *out, err *e)
     const node *x = c->in[0];
     const int64_t n = type_count(&c->in[1]->type), row[] = {1, type_count(&x->type)};
     const node *places = g_reshape(g, g_cast(g, c->in[1], TS_I64), 1, &n); /* [n] */
-    x = x->type.rank < 2 ? g_reshape(g, x, 2, row) : x; /* [..., column] */
+    x = x->type.rank < 2 ? g_reshape(g, x, 2, row) : x;                    /* [..., column] */
     return onnx_give(c, &out[0].node, g_call2(g, "gather axis=-1", x, places), e);
 }
 

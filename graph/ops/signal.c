@@ -59,8 +59,12 @@ static bool window_of(const onnx_call *c, const double a[3], const node **out, e
         return false;
     if (!(size >= 0 && size < 0x1p31))
         return err_set(e, TS_BAD_INPUT, "%s: size %g, expected 0 to 2^31 - 1", c->type, size);
-    const attr list[] = {attr_int("count", (int64_t)size), attr_int("periodic", onnx_int(c, "periodic", 1)),
-                         attr_real("a", a[0]), attr_real("b", a[1]), attr_real("c", a[2]), attr_word("to", "f64")};
+    const attr list[] = {attr_int("count", (int64_t)size),
+                         attr_int("periodic", onnx_int(c, "periodic", 1)),
+                         attr_real("a", a[0]),
+                         attr_real("b", a[1]),
+                         attr_real("c", a[2]),
+                         attr_word("to", "f64")};
     const node *y = g_make(c->g, op_find("cosine_window"), 0, NULL, list, COUNT(list)); /* [size] */
     return onnx_give(c, out, g_cast(c->g, y, to), e);
 }

@@ -137,7 +137,7 @@ static const node *nonzero_lower(graph *g, const node *n)
         return operands_refuse(1, n->in, &g->err, "a tensor of one axis or more"), NULL;
     x = g_call2(g, "not_equal", x, g_scalar(g, t->dtype, 0));
     x = g_callf(g, 1, &x, "reshape shape=[%lld]", (long long)type_count(t)); /* [elements] */
-    const node *total = g_call1(g, "sum", x); /* [] */
+    const node *total = g_call1(g, "sum", x);                                /* [] */
     const ts_array *count = total ? g_value(g, total, 1 << 20) : NULL;
     g->waits = g->waits || !count;
     if (!count)

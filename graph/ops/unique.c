@@ -52,7 +52,7 @@ static uniques find(graph *g, const node *x, bool sorted)
     if (!starts)
         return (uniques){0};
     const int64_t u = starts->type.dim[1];
-    starts = g_reshape(g, starts, 1, &u); /* [u] */
+    starts = g_reshape(g, starts, 1, &u);                                                        /* [u] */
     const node *ends = g_call2(g, "concat axis=0", part(g, starts, 1, u - 1), g_ints(g, 1, &n)); /* [u] */
     const node *number = g_call2(g, "subtract", g_call1(g, "cumsum axis=0", g_cast(g, is_new, TS_I64)),
                                  g_scalar(g, TS_I64, 1)); /* [n] */

@@ -63,11 +63,11 @@ int main(void)
 {
     /* Strassen serves the second, which leaves 10 of 64 MiB. */
     says(wide, two_cores, NULL, 0,
-         "Strassen: bytes by which weights grow: 2.831e+07, at most 1.049e+07 expected\n"
+         "Strassen: bytes by which weights grow: 28311552, at most 10485760 expected\n"
          "inlining into k1: it is read at several places\n"
          "loops of matmul: a tile of 4 rows, vectors a row: 6, worth 0.8571, the one taken 0.8727\n");
     says(wide, two_cores, NULL, 4,
-         "Strassen: bytes by which weights grow: 5.666e+07, at most 1.049e+07 expected\n"
+         "Strassen: bytes by which weights grow: 56659984, at most 10485760 expected\n"
          "loops shared with k3: leading loops that both walk in step: 0, at least 1 expected\n"
          "loops of matmul: a tile of 4 rows, vectors a row: 6, worth 0.8571, the one taken 0.8727\n");
     says(row_of, two_cores, NULL, 0,
@@ -87,7 +87,7 @@ int main(void)
          "loops shared with k0: leading loops that both walk in step: 0, at least 1 expected\n"
          "loops of matmul: a tile of 8 rows, vectors a row: 1, worth 0.7619, the one taken 0.7805\n");
     says(product, "gpu:h100", NULL, 0,
-         "Strassen: operations saved, to make up for more weights: 1.887e+07, at least 3.534e+07 expected\n"
+         "Strassen: operations saved, to make up for more weights: 18874368, at least 35336620 expected\n"
          "loops of matmul: m/32@block n/32@block k/192@block k/32+a+b k/2 k@lane m/4@lane n/8@unroll n@lane m@unroll: "
          "21380 cycles, 20945 of those taken\n");
     return check_done();

@@ -150,7 +150,7 @@ int main(void)
     is_refused("n@core m k",
                ", column 3: no role \"core\"; the roles are: hops, toy, fives, block, field, hand (or none)");
     is_refused("m n k@toy", ", column 5: axis k folds: it cannot be dealt to toys");
-    is_refused("m/8@toy m@toy n@toy k", ", column 15: more than 2 loops are dealt to toys");
+    is_refused("m/8@toy m@toy n@toy k", ", column 15: loop n is number 3 that is dealt to toys, at most 2 expected");
     is_refused("m n/8 k n@fives", ", column 9: n would be taken by fives 8 times; at most 5");
     is_refused("m+b@l2 n k", ", column 5: no space \"l2\"; the spaces are: shelf, tray, table, none");
     is_refused("m+b@tray n+a@shelf*3 k", ", column 21: @shelf holds 1 to 2 slices");
