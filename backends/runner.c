@@ -102,10 +102,9 @@ static bool feed(const ts_runner *r, const entry *x, const ts_array *in, err *e)
 /* Two shapes of one hash would share a count: a plan made a little early, nothing worse. */
 static uint64_t shapes_of(const ts_runner *r, const ts_array *in)
 {
-    uint64_t h = 14695981039346656037u; /* FNV-1a */
+    uint64_t h = 0;
     for (int i = 0; i < r->n_input; i++)
-        for (int d = 0; d < in[i].rank; d++)
-            h = (h ^ (uint64_t)in[i].dim[d]) * 1099511628211u;
+        h = quick_hash(in[i].dim, (size_t)in[i].rank * sizeof in[i].dim[0], h);
     return h;
 }
 

@@ -2,6 +2,7 @@
  * docs/bench.md, "Statistics". */
 #include "bench/stats.h"
 #include "graph/base/err.h"
+#include "graph/base/random.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,19 +12,10 @@ enum { RESAMPLES = 10000, FEWEST_RESAMPLES = 1000 }; /* of the bootstrap; the fe
 static const double MOST_DRAWS = 5e7;                /* bounds the work on very many samples: about half a second */
 static const double COMPARE_CONFIDENCE = 0.99;       /* of an interval that decides between two files */
 
-/* splitmix64 as a counter: no state to carry, so every draw is the same on every machine and in every order. */
-uint64_t stats_bits(uint64_t seed, uint64_t index)
-{
-    uint64_t z = (seed + 1) * 0x9E3779B97F4A7C15u + index;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
-
 /* The top 32 bits scaled to n: the bias is below n / 2^32, far less than resampling can see. */
 int stats_below(uint64_t seed, uint64_t index, int n)
 {
-    return (int)(((stats_bits(seed, index) >> 32) * (uint64_t)n) >> 32);
+    return (int)(((random_bits(seed, index) >> 32) * (uint64_t)n) >> 32);
 }
 
 /* Room for n numbers. */

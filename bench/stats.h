@@ -54,7 +54,6 @@ comparison stats_compare_apart(const sample_set *a, const sample_set *b, double 
  * show. */
 comparison stats_allow(comparison c, double margin, double threshold);
 
-/* A pure function of seed and index, and a number below n from it. */
-uint64_t stats_bits(uint64_t seed, uint64_t index);
+/* A number below n, as a pure function of seed and index. */
 int stats_below(uint64_t seed, uint64_t index, int n);
 #endif

@@ -1,5 +1,6 @@
 /* generate.c - a trained language model continues a text. */
 #include "graph/base/err.h"
+#include "graph/base/random.h"
 #include "graph/base/clock.h"
 #include "train/ask.h"
 #include "train/decode.h"
@@ -23,7 +24,7 @@ static bool one_token(writer *w, decoder *d, ts_error *e)
 {
     if (!decoder_next(d, w->id, w->n, e))
         return false;
-    const uint64_t bits = order_splitmix64(w->how->seed * 1000003u + (uint64_t)w->made->tokens);
+    const uint64_t bits = random_bits(0, w->how->seed * 1000003u + (uint64_t)w->made->tokens);
     const int64_t id = sample_token(&w->how->sampling, d->logit, d->classes, (double)(bits >> 11) * 0x1p-53);
     if (id < 0)
         return err_memory(e, (size_t)d->classes * sizeof(double), "the likeliest of %lld tokens",

@@ -2,19 +2,11 @@
 #include "train/order.h"
 
 #include "graph/base/err.h"
+#include "graph/base/random.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Steele, Lea and Flood 2014 */
-uint64_t order_splitmix64(uint64_t x)
-{
-    x += 0x9E3779B97F4A7C15u;
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
-    return x ^ (x >> 31);
-}
 
 bool order_make(order *o, int64_t n, int64_t batch, uint64_t seed, bool stream, ts_error *e)
 {
@@ -103,7 +95,7 @@ static void shuffle(order *o, int64_t epoch)
     for (int64_t i = 0; i < o->n; i++)
         o->place[i] = i;
     for (int64_t i = o->n - 1; i > 0; i--) {
-        const uint64_t r = order_splitmix64(o->seed * 1000003u + (uint64_t)epoch * 10007u + (uint64_t)i * 31u);
+        const uint64_t r = random_bits(0, o->seed * 1000003u + (uint64_t)epoch * 10007u + (uint64_t)i * 31u);
         const int64_t j = (int64_t)(r % ((uint64_t)i + 1)), was = o->place[i];
         o->place[i] = o->place[j], o->place[j] = was;
     }
@@ -122,7 +114,7 @@ bool order_batch(order *o, int64_t step, int64_t *out, ts_error *e)
     }
     if (o->stream) {
         for (int64_t i = 0; i < o->batch; i++)
-            out[i] = (int64_t)(order_splitmix64(o->seed * 1000003u + (uint64_t)(step * o->batch + i)) % (uint64_t)o->n);
+            out[i] = (int64_t)(random_bits(0, o->seed * 1000003u + (uint64_t)(step * o->batch + i)) % (uint64_t)o->n);
         return true;
     }
     const int64_t per = order_epoch_steps(o);

@@ -21,5 +21,4 @@ bool order_read(order *o, const char *path, ts_error *e);
 void order_free(order *o);
 bool order_batch(order *o, int64_t step, int64_t *out, ts_error *e); /* o->batch numbers */
 int64_t order_epoch_steps(const order *o);
-uint64_t order_splitmix64(uint64_t x);
 #endif

@@ -15,13 +15,9 @@ void walk_begin(walk *w)
     w->few = w->all <= ALL ? (int64_t)w->all : SOME;
 }
 
-static double spread(uint64_t i) /* of [0, 1), without any order (splitmix64, Steele and others, 2014) */
+static double spread(uint64_t i) /* of [0, 1), without any order */
 {
-    enum { FRACTION = 53 };
-    i += 0x9e3779b97f4a7c15;
-    i = (i ^ i >> 30) * 0xbf58476d1ce4e5b9;
-    i = (i ^ i >> 27) * 0x94d049bb133111eb;
-    return (double)((i ^ i >> 31) >> (64 - FRACTION)) / (double)(UINT64_C(1) << FRACTION);
+    return (double)(random_bits(0, i) >> 11) * 0x1p-53;
 }
 
 /* All in their order; else one of each of `few` stretches of these, the first trip of all among them. A fraction has

@@ -2,7 +2,7 @@
 #include "cli/draw/tree.h"
 
 #include "cli/columns.h"
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "cli/list.h"
 #include "cli/outline.h"
 
@@ -37,11 +37,8 @@ static branch *branch_make(const char *name, size_t length)
 
 static int *slot_of(const branch *b, const char *name, size_t length) /* its own, or a free one */
 {
-    uint32_t h = 2166136261u; /* FNV-1a */
-    for (size_t i = 0; i < length; i++)
-        h = (h ^ (unsigned char)name[i]) * 16777619u;
-    for (;; h++) {
-        int *slot = &b->slot[h & (uint32_t)(b->n_slot - 1)];
+    for (uint64_t h = quick_hash(name, length, 0);; h++) {
+        int *slot = &b->slot[h & (uint64_t)(b->n_slot - 1)];
         const char *there = *slot ? b->child[*slot - 1]->name : "";
         if (!*slot || (strncmp(there, name, length) == 0 && !there[length]))
             return slot;

@@ -1,11 +1,12 @@
-/* base.h - what every folder may use: memory, errors, text, checked arithmetic, hashes, files. Depends on libc only.
- * Nothing here knows of graphs. Functions that can fail because of a user return false and set an err; a mistake of
- * ours aborts through MUST. Memory for descriptions comes from arenas and dies with them, all at once.
+/* base.h - what every folder may use: memory, errors, text, checked arithmetic, hashes, files. It needs libc, cJSON and
+ * a hash of OpenSSL. Nothing here knows of graphs. Functions that can fail because of a user return false and set an
+ * err; a mistake of ours aborts through MUST. Memory for descriptions comes from arenas and dies with them, at once.
  * The room:  err | arena, pages | text, json (strict), js (cJSON) | check, stats | hash, random | file, save
  *            settings, clock */
 #ifndef TS_BASE_H
 #define TS_BASE_H
 #include "graph/base/err.h"
+#include "graph/base/random.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -86,10 +87,6 @@ void hash_text(hasher *h, const char *s); /* with its length, so that fields can
 digest hash_close(hasher *h);             /* frees h */
 void digest_hex(const digest *d, char out[65]);
 uint64_t quick_hash(const void *p, size_t n, uint64_t seed);
-
-/* ---- counter-based random numbers: a pure function of seed and index, the same bits everywhere ---- */
-uint64_t random_bits(uint64_t seed, uint64_t index); /* splitmix64(seed * 0x9E3779B97F4A7C15 + index) */
-double random_unit(uint64_t seed, uint64_t index);   /* [-1, 1) in steps of 2^-23, from the top 24 bits */
 
 /* ---- files: opened and mapped in file.c, replaced in save.c, nowhere else ---- */
 typedef struct mapping {

@@ -1,5 +1,5 @@
 /* random.c - random numbers as a pure function of seed and index: no state, in any order, for anybody, the same. */
-#include "graph/base/base.h"
+#include "graph/base/random.h"
 
 uint64_t random_bits(uint64_t seed, uint64_t index)
 {

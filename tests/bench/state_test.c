@@ -3,6 +3,7 @@
  * and never called equal where they cannot.
  * ctest: timeout=600 large */
 #include "bench/state.h"
+#include "graph/base/random.h"
 #include "tests/check.h"
 
 #include <math.h>
@@ -32,7 +33,7 @@ static const weather crowded = {.noise = 0.01, .launch = 0.01, .drift = 0.05, .t
 
 static double uniform(uint64_t seed, uint64_t *at)
 {
-    return (double)(stats_bits(seed, (*at)++) >> 11) / 9007199254740992.0;
+    return (double)(random_bits(seed, (*at)++) >> 11) / 9007199254740992.0;
 }
 
 static double bell(uint64_t seed, uint64_t *at)

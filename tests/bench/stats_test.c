@@ -1,6 +1,7 @@
 /* Statistics against stored values of numpy and scipy, and against machines that are imagined: the rate of false
  * alarms, and whether real differences are found. */
 #include "bench/stats.h"
+#include "graph/base/random.h"
 #include "tests/bench/stats_expected.h"
 #include "tests/check.h"
 
@@ -85,8 +86,8 @@ static double noise(uint64_t seed, uint64_t i)
 {
     double sum = 0;
     for (uint64_t k = 0; k < 4; k++)
-        sum += (double)stats_bits(seed, 5 * i + k) / 18446744073709551616.0 - 0.5;
-    return sum * 1.7 + (stats_bits(seed, 5 * i + 4) % 20 == 0 ? 4 : 0);
+        sum += (double)random_bits(seed, 5 * i + k) / 18446744073709551616.0 - 0.5;
+    return sum * 1.7 + (random_bits(seed, 5 * i + 4) % 20 == 0 ? 4 : 0);
 }
 
 /* Both contestants share the weather of a round; each launch favours one or the other by about
