@@ -9,7 +9,7 @@
 #include <string.h>
 
 typedef struct parts {
-    int n, room;
+    int n, cap;
     const node **of;
 } parts;
 
@@ -70,11 +70,11 @@ static void receive(pass *p, const node *n, const node *part)
         *all = *all ? g_added(p->g, *all, part) : part;
         return;
     }
-    if (to->n == to->room) {
-        const node **of = arena_array(&p->g->mem, 2 * (size_t)to->room + 2, sizeof *of);
+    if (to->n == to->cap) {
+        const node **of = arena_array(&p->g->mem, 2 * (size_t)to->cap + 2, sizeof *of);
         if (to->n)
             memcpy(of, to->of, (size_t)to->n * sizeof *of);
-        to->of = of, to->room = 2 * to->room + 2;
+        to->of = of, to->cap = 2 * to->cap + 2;
     }
     to->of[to->n++] = part;
 }

@@ -108,21 +108,21 @@ char *outfile_text(const char *path, size_t limit, ts_error *e)
         return NULL;
     }
     char *s = NULL;
-    size_t n = 0, room = 1 << 16;
+    size_t n = 0, cap = 1 << 16;
     for (;;) {
-        char *more = realloc(s, room + 1);
+        char *more = realloc(s, cap + 1);
         if (!more)
             break;
         s = more;
-        n += fread(s + n, 1, room - n, f);
-        if (n < room || n > limit)
+        n += fread(s + n, 1, cap - n, f);
+        if (n < cap || n > limit)
             break;
-        room *= 2;
+        cap *= 2;
     }
     if (ferror(f))
         cannot("read", path, e);
     else if (!s || (!feof(f) && n <= limit))
-        err_memory(e, room + 1, "%s", path);
+        err_memory(e, cap + 1, "%s", path);
     else if (n > limit)
         err_set(e, TS_BAD_INPUT, "%s has %zu bytes or more, at most %zu expected", path, n, limit);
     else if (memchr(s, 0, n))

@@ -27,10 +27,10 @@ static DIR *open_folder(int at, const char *name)
 
 static void entries_add(cache_entries *all, const char *name, int64_t bytes, time_t used)
 {
-    if (all->n == all->room) {
+    if (all->n == all->cap) {
         size_t size;
-        all->room = all->room ? 2 * all->room : 64;
-        MUST(size_mul(all->room, sizeof *all->at, &size));
+        all->cap = all->cap ? 2 * all->cap : 64;
+        MUST(size_mul(all->cap, sizeof *all->at, &size));
         all->at = realloc(all->at, size);
         MUST(all->at != NULL);
     }

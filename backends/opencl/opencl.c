@@ -14,7 +14,7 @@
 
 typedef struct mirror { /* what was read back of the arena last */
     char *at;
-    size_t room;
+    size_t cap;
 } mirror;
 
 struct program {
@@ -441,8 +441,8 @@ static const void *at(const program *g, const node *n, dtype *stored)
     err e = {0};
     *stored = stored_as(g->p, n);
     const size_t bytes = (size_t)g->p->buffer[n->id].bytes;
-    if (bytes > g->seen->room) {
-        g->seen->at = realloc(g->seen->at, g->seen->room = bytes);
+    if (bytes > g->seen->cap) {
+        g->seen->at = realloc(g->seen->at, g->seen->cap = bytes);
         MUST(g->seen->at);
     }
     return ocl_take(g->pieces, g->seen->at, place_of(g, n), bytes, "reading a value", &e) ? g->seen->at : NULL;
