@@ -6,7 +6,8 @@
  * the back end that serves it ("c", "interp", ...), on the machine that is there or that a line of text describes.
  *
  * Errors: functions that can fail take a ts_error, return false or NULL, and keep the first failure. Code is also the
- * exit code that the command would end with. The library never prints, never exits, and installs no signal handlers.
+ * exit code that the command would end with. The library never prints, never exits, and installs no signal handlers;
+ * but a bug of ours, and want of memory for a description (of a graph, a plan; not for numbers), abort with a line.
  * Threads: a graph or model is built by one thread; a plan is used by one thread at a time; different plans are
  * independent.
  * Ownership: tensors belong to their graph, a graph to its model if it has one; what a function returns as char* is

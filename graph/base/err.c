@@ -2,6 +2,7 @@
  * that a hint and where it happened still fit: names from files may be long, remedies are short. */
 #include "graph/base/base.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,8 @@ enum { TEXT_SIZE = sizeof(((err *)0)->text), MESSAGE_SIZE = 1500 };
 
 void must_failed(const char *what, const char *file, int line)
 {
-    fprintf(stderr, "%s:%d: this must hold: %s\nplease report this as a bug\n", file, line, what);
+    const char *then = errno == ENOMEM ? "the system had no memory for it: free some" : "please report this as a bug";
+    fprintf(stderr, "%s:%d: this must hold: %s\n%s\n", file, line, what, then);
     abort();
 }
 
