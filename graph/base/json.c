@@ -154,7 +154,9 @@ static bool not_json(const json_file *f, size_t at, err *e)
               : s[at] == '"' && starts && *skip_string(s + at) ? "a string with an escape that stands for no character"
               : s[at] == '"' && starts                         ? "a string that never ends"
                                                                : "not JSON from here on");
-    if (starts && s[at] == '"' && strstr(s + at, "\\u"))
+    if (!s[at])
+        err_hint(e, "close what is open by ] or }, or get the file anew if it was cut off");
+    else if (starts && s[at] == '"' && strstr(s + at, "\\u"))
         err_hint(e, "\\ud800 to \\udfff come in pairs");
     else if (s[at] == '/' || s[at] == '#')
         err_hint(e, "a comment is a member: \"//\": \"text\"");

@@ -22,8 +22,8 @@ static block *block_of(void *data)
     return (block *)((char *)data - LINE);
 }
 
-/* Data begins on a line of the cache; much of it not always on the same line of a page: what is walked side by side,
- * like a weight and its moments, would meet in the same few places of the caches. */
+/* Data begins at a multiple of LINE; much of it not always at the same one of a page: what is walked side by side, like
+ * a weight and its moments, would otherwise meet where little is kept near. */
 static void *block_get(size_t bytes)
 {
     size_t whole;

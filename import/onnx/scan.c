@@ -353,7 +353,8 @@ static bool read_field(scanner *s)
                       f->type != PROTOBUF_C_TYPE_MESSAGE;
     const bool payload = list && f->type == PROTOBUF_C_TYPE_BYTES && top->type == &onnx__tensor__descriptor;
     if (wire != wire_of(f) && !payload && !(list && wire == WIRE_LENGTH))
-        return fail(s, TS_BAD_INPUT, f, "M003", "bad wire data at byte %llu: wire type %d", (ull)at, wire);
+        return fail(s, TS_BAD_INPUT, f, "M003", "bad wire data at byte %llu: wire type %d, %d expected", (ull)at, wire,
+                    wire_of(f));
     return wire == WIRE_LENGTH ? read_lengthy(s, f, seen) : read_scalar(s, f, wire);
 }
 

@@ -143,7 +143,7 @@ static void test_bad_wire(void)
     wire_int(&n, NODE_INPUT, 3); /* a name written as a number */
     wire_inner(&g, GRAPH_NODE, &n);
     wire_inner(&t, MODEL_GRAPH, &g);
-    refuse(&t, "wire type 0 in graph.node[0].input");
+    refuse(&t, "wire type 0, 2 expected in graph.node[0].input");
     wire_varint(&n, NODE_NAME << 3 | 2);
     wire_varint(&n, 4294967295U);
     wire_inner(&g, GRAPH_NODE, &n);
