@@ -3,6 +3,10 @@
 FNR == 1 { inside = 0 }
 {
     line = $0; code = ""; quote = ""
+    if (inside ? !index(line, "*/") : line !~ /["'\/]/) { # most lines: all comment, or without marks of any
+        if (!inside) code = line
+        line = ""
+    }
     for (i = 1; i <= length(line); i++) {
         c = substr(line, i, 1); two = substr(line, i, 2)
         if (inside) {
