@@ -350,7 +350,7 @@ void held_clear(emitter *m); /* before all loops: zeros where matrix units read 
 bool role_unrolled(const role *r);                 /* in registers, and its trips are not the elements of one */
 opening role_opening(const role *r, bool vectors); /* vectors: a loop over lanes becomes vectors */
 /* chunks.c: how parts share the work. */
-void chunks_open(emitter *m);                         /* around all loops: finds m->core */
+void chunks_open(emitter *m);                         /* around all loops: finds m->chunks.core */
 void chunks_trip(const emitter *m, int l, text *out); /* which trip of outer loop l a chunk belongs to */
 void chunks_close(emitter *m);
 bool chunks_first(const emitter *m, int l); /* no loop around outer loop l walks its axis */
