@@ -107,6 +107,22 @@ static void test_cache(rig *g)
     CHECK(rig_count(g->temporary) == 0); /* no scratch folder stays */
 }
 
+/* gcc is told to keep like functions of a shared unit apart, in no other; clang joins none and does not know how. */
+static void test_shared(rig *g)
+{
+    const cc_unit two[] = {{.text = units[0].text, .shared = true}, units[1]};
+    cc_request r = request("none");
+    text path = {0}, version = {0};
+    r.unit = two;
+    rig_compiler(g, "apart", "case \"$*\" in *-fno-ipa-icf*) echo $out >>\"$0.told\";; esac\nexec gcc \"$@\"");
+    builds(&r, 2, 0, false);
+    CHECK(rig_lines(rig_path(g, "apart.told")) == 1);
+    setenv("TESSERA_CC", "clang", 1);
+    if (cc_compiler("none", &path, &version, NULL))
+        builds(&r, 2, 0, false);
+    text_free(&path), text_free(&version);
+}
+
 /* Libraries are known by name, and descriptor numbers come again: each program must stay itself. */
 static void test_many_programs(rig *g)
 {
@@ -285,6 +301,7 @@ int main(void)
     rig_make(&g);
     int open_files = rig_count("/proc/self/fd");
     test_cache(&g);
+    test_shared(&g);
     test_many_programs(&g);
     test_failures(&g);
     test_symbols(&g);
