@@ -68,21 +68,21 @@ static void find_kernels(program *g)
 {
     const c_program *c = &g->written;
     for (int k = 0; k < c->all; k++)
-        if (c->unit_of[k] >= 0)
-            *(void **)&c->call[k].kernel = cc_symbol(g->code, c->unit[c->unit_of[k]].name);
+        if (c->text_of[k] >= 0)
+            *(void **)&c->call[k].kernel = cc_symbol(g->code, c->text[c->text_of[k]].name);
 }
 
 static bool compile(program *g, const build_options *w, text *facts, err *e)
 {
     const c_program *c = &g->written;
-    if (!c->n_unit)
+    if (!c->n_text)
         return tell(&(cc_report){0}, 0, facts), true;
-    const char **symbols = calloc((size_t)c->n_unit + 1, sizeof *symbols);
+    const char **symbols = calloc((size_t)c->n_text + 1, sizeof *symbols);
     c_units units;
     cc_report report = {0};
     MUST(symbols);
-    for (int i = 0; i < c->n_unit; i++)
-        symbols[i] = c->unit[i].name;
+    for (int i = 0; i < c->n_text; i++)
+        symbols[i] = c->text[i].name;
     c_units_write(c, &units);
     const cc_request r = {.n = units.n,
                           .unit = units.unit,

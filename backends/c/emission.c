@@ -1,4 +1,4 @@
-/* emission.c - a plan as a program in C: the units that a run here would build. */
+/* emission.c - a plan as a program in C: the kernels of a run here, a file each. */
 #include "backends/c/custom.h"
 #include "backends/c/program.h"
 #include "backends/emit/standalone.h"
@@ -12,7 +12,7 @@ static void add_calls(text *t, const c_program *c)
     text_add(t, "static const walk_call call[] = {\n");
     for (int k = 0; k < c->all; k++) {
         const walk_call *x = &c->call[k];
-        const char *unit = c->unit_of[k] < 0 ? "0" : c->unit[c->unit_of[k]].name;
+        const char *unit = c->text_of[k] < 0 ? "0" : c->text[c->text_of[k]].name;
         text_line(t, "    {%s, %d, %d, %d, %d, %d},", unit, x->first, x->n, x->meets, x->loop, x->alone);
     }
     text_line(t, "    {0, 0, 0, 0, 0, 0}};\n");
@@ -58,8 +58,8 @@ static char *tables_text(const c_program *c)
     text t = {0};
     text_line(&t, "/* program.c - the kernels in their order, as tables that walk.c reads. */\n"
                   "#include \"walk.h\"\n#include <string.h>\n");
-    for (int i = 0; i < c->n_unit; i++)
-        text_line(&t, "walk_kernel %s;", c->unit[i].name);
+    for (int i = 0; i < c->n_text; i++)
+        text_line(&t, "walk_kernel %s;", c->text[i].name);
     text_line(&t, "");
     add_calls(&t, c), add_places(&t, c);
     if (trips)
@@ -82,13 +82,13 @@ static bool emit(const plan *p, const emit_options *w, const c_program *c, err *
                               .libraries = "",
                               .made = "",
                               .rules = "program.o walk.o: run.h share.h walk.h\n"};
-    emit_unit *units = calloc((size_t)c->n_unit + 1, sizeof *units);
+    emit_unit *units = calloc((size_t)c->n_text + 1, sizeof *units);
     char *calls = tables_text(c);
     MUST(units);
-    for (int i = 0; i < c->n_unit; i++)
-        units[i] = (emit_unit){c->unit[i].name, emit_unit_text(&c->unit[i])};
-    units[c->n_unit] = (emit_unit){"walk", runtime_file("walk.c")};
-    const emit_code code = {.n_unit = c->n_unit + 1,
+    for (int i = 0; i < c->n_text; i++)
+        units[i] = (emit_unit){c->text[i].name, emit_unit_text(&c->text[i])};
+    units[c->n_text] = (emit_unit){"walk", runtime_file("walk.c")};
+    const emit_code code = {.n_unit = c->n_text + 1,
                             .unit = units,
                             .calls = calls,
                             .extra = &extra,
@@ -98,7 +98,7 @@ static bool emit(const plan *p, const emit_options *w, const c_program *c, err *
                             .flags = c_flags(cpu_isa(p->on)),
                             .by = &backend_c};
     const bool ok = emit_standalone(p, w, &code, e);
-    for (int i = 0; i < c->n_unit; i++)
+    for (int i = 0; i < c->n_text; i++)
         free((char *)(uintptr_t)units[i].text);
     free(units), free(calls);
     return ok;

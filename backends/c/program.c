@@ -9,10 +9,10 @@
 
 void c_program_forget(c_program *c)
 {
-    for (int i = 0; i < c->n_unit; i++)
-        kernel_text_free(&c->unit[i]);
-    free(c->unit), free(c->unit_of);
-    c->unit = NULL, c->unit_of = NULL, c->n_unit = 0;
+    for (int i = 0; i < c->n_text; i++)
+        kernel_text_free(&c->text[i]);
+    free(c->text), free(c->text_of);
+    c->text = NULL, c->text_of = NULL, c->n_text = 0;
 }
 
 void c_program_free(c_program *c)
@@ -22,16 +22,16 @@ void c_program_free(c_program *c)
     *c = (c_program){0};
 }
 
-/* The unit of this text, which is taken, or was there already. */
-static int take_unit(c_program *c, kernel_text *k)
+/* The number of this text, which is taken, or was there already. */
+static int take_text(c_program *c, kernel_text *k)
 {
-    for (int i = 0; i < c->n_unit; i++)
-        if (!strcmp(c->unit[i].name, k->name))
+    for (int i = 0; i < c->n_text; i++)
+        if (!strcmp(c->text[i].name, k->name))
             return kernel_text_free(k), i;
-    c->unit = reallocarray(c->unit, (size_t)c->n_unit + 1, sizeof *c->unit);
-    MUST(c->unit);
-    c->unit[c->n_unit] = *k;
-    return c->n_unit++;
+    c->text = reallocarray(c->text, (size_t)c->n_text + 1, sizeof *c->text);
+    MUST(c->text);
+    c->text[c->n_text] = *k;
+    return c->n_text++;
 }
 
 /* ---- tables ---- */
@@ -101,10 +101,10 @@ static bool write_kernel(writing *w, int k, err *e)
         return false;
     add_call(w, k, &one);
     w->c->scratch_most = one.scratch > w->c->scratch_most ? one.scratch : w->c->scratch_most;
-    int *unit = &w->c->unit_of[w->levels.of[w->level].first + k];
-    *unit = -1;
+    int *number = &w->c->text_of[w->levels.of[w->level].first + k];
+    *number = -1;
     if (*one.name)
-        *unit = take_unit(w->c, &one);
+        *number = take_text(w->c, &one);
     else
         kernel_text_free(&one);
     return true;
@@ -126,8 +126,8 @@ static void begin(writing *w, const plan *p)
     levels_make(&w->levels, p);
     const int all = w->levels.n_kernel;
     c->calls = p->n_kernel, c->all = all, c->operands = 1;
-    c->call = calloc((size_t)all + 1, sizeof *c->call), c->unit_of = calloc((size_t)all + 1, sizeof *c->unit_of);
-    MUST(c->call && c->unit_of);
+    c->call = calloc((size_t)all + 1, sizeof *c->call), c->text_of = calloc((size_t)all + 1, sizeof *c->text_of);
+    MUST(c->call && c->text_of);
     trip_tables_make(&w->levels, &c->trips);
     /* with trips there are two sets of claims: see runtime/walk.c */
     c->claims = target_aligned(p->on, (int64_t)CLAIM * all * (c->trips.loops > 1 ? 2 : 1));

@@ -1,4 +1,4 @@
-/* program.h - a plan as C text, one unit for each distinct kernel, and as the tables by which runtime/walk.h calls
+/* program.h - a plan as C text, one function for each distinct kernel, and as the tables by which runtime/walk.h calls
  * them. Deterministic: the same plan gives the same bytes.
  * The room:  program (dialect, flags, trips) -> units -> toolchain (compiler, cpu) -> loader (elf)
  *            -> c: weights, runs on team
@@ -10,9 +10,9 @@
 #include "backends/codegen/codegen.h"
 
 typedef struct c_program {
-    int n_unit, n_place, calls, all, operands; /* the last three as in walk_program */
-    kernel_text *unit;                         /* whose operands are those of its first kernel */
-    int *unit_of;                              /* of each call; -1: it has none */
+    int n_text, n_place, calls, all, operands; /* the last three as in walk_program */
+    kernel_text *text;                         /* whose operands are those of its first kernel */
+    int *text_of;                              /* of each call; -1: it has none */
     walk_call *call;                           /* whose kernels are not known before they are built */
     walk_place *place;
     trip_tables trips;

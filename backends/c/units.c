@@ -47,9 +47,9 @@ void c_units_write(const c_program *c, c_units *out)
 {
     sharing mixed = {0}, other = {0}; /* of the first the dialect has all of a unit's instructions mixed */
     *out = (c_units){0};
-    out->unit = arena_array(&out->mem, (size_t)c->n_unit, sizeof *out->unit);
-    for (int i = 0; i < c->n_unit; i++)
-        add(out, c->unit[i].chains && !c->unit[i].sums ? &mixed : &other, &c->unit[i]);
+    out->unit = arena_array(&out->mem, (size_t)c->n_text, sizeof *out->unit);
+    for (int i = 0; i < c->n_text; i++)
+        add(out, c->text[i].chains && !c->text[i].sums ? &mixed : &other, &c->text[i]);
     end(out, &mixed), end(out, &other);
 }
 

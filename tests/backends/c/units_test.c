@@ -79,15 +79,15 @@ static void test_units(const target *on)
         return;
     }
     c_units_write(&c, &u);
-    for (int i = 0; i < c.n_unit; i++)
-        check_kernel(&u, &c.unit[i]);
+    for (int i = 0; i < c.n_text; i++)
+        check_kernel(&u, &c.text[i]);
     for (int i = 0; i < u.n; i++) {
         const int n = times(u.unit[i].text, "\nvoid k_");
         CHECK(u.unit[i].shared == (n > 1) && n <= 8);
         shared += u.unit[i].shared, kernels += n;
     }
-    if (!CHECK(kernels == c.n_unit && shared >= 2 && u.n <= c.n_unit - 5))
-        printf("  %d kernels, %d in %d units, %d of them shared\n", c.n_unit, kernels, u.n, shared);
+    if (!CHECK(kernels == c.n_text && shared >= 2 && u.n <= c.n_text - 5))
+        printf("  %d kernels, %d in %d units, %d of them shared\n", c.n_text, kernels, u.n, shared);
     c_units_free(&u), c_program_free(&c), plan_free(p), ts_graph_free(g);
 }
 
