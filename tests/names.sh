@@ -26,6 +26,16 @@
 #               that records name; and each source begins with a comment: what it is for.
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
+read=$(mktemp -d)
+trap 'rm -rf "$read"' EXIT
+git ls-files -co --exclude-standard -- '*.c' '*.h' >"$read/files"
+xargs awk -f tests/source.awk <"$read/files" >"$read/whole"
+xargs awk -v strings=no -f tests/source.awk <"$read/files" >"$read/code"
+lines() { # whole|code PATHSPEC...: lines of those files, without comments; code: nor what strings hold
+    of=$1
+    shift
+    git ls-files -co --exclude-standard -- "$@" | awk -F: 'NR == FNR { of[$0] = 1; next } $1 in of' - "$read/$of"
+}
 # The names of the records in a file: the first .name after each "const op ... = {".
 records() {
     awk '/const op [a-z_0-9]+ = \{/ { want = 1 }
@@ -37,7 +47,7 @@ fns=$(sed -n 's/^ *{"\([a-z_0-9]*\)", [0-9].*/\1/p' graph/ir/fn.c)
 targets=$(grep -l '^const backend backend_' backends/*/*.c | sed 's,backends/\(.*\)/.*,\1,')
 words=$(tr '\n' ' ' <STYLE.md | grep -o '(not: [^)]*)' | sed 's/(not: //; s/[),]//g')
 [ -n "$words" ] || { echo "STYLE.md has no glossary"; exit 1; }
-refused=$(git ls-files -co --exclude-standard -- '*.c' '*.h' | xargs awk -v strings=no -f tests/source.awk |
+refused=$(lines code '*.c' '*.h' |
     awk -v words="$(echo $words)" '
     BEGIN { for (n = split(words, w, " "); n > 0; n--) not[w[n]] = 1 }
     function complain(name) { print where ": \"" name "\": the glossary of STYLE.md has another word" }
@@ -50,23 +60,23 @@ refused=$(git ls-files -co --exclude-standard -- '*.c' '*.h' | xargs awk -v stri
           for (k = 1; k <= parts; k++) if (part[k] in not) { complain(w[i]); break }
       } }')
 [ -z "$refused" ] || { echo "$refused"; exit 1; }
-written=$(git ls-files -co --exclude-standard -- '*.c' '*.h' | xargs awk -f tests/source.awk |
+written=$(lines whole '*.c' '*.h' |
     grep -E '\((struct ts_)?node \*+\)' || true)
 [ -z "$written" ] || { echo "$written"; echo "names: nodes are not to be written to"; exit 1; }
-called=$(git ls-files -co --exclude-standard -- '*.c' '*.h' | xargs awk -f tests/source.awk |
+called=$(lines whole '*.c' '*.h' |
     grep -E '(^|[^A-Za-z_])arena \*?(a|m|memory)[^A-Za-z_0-9]' || true)
 [ -z "$called" ] || { echo "$called"; echo "names: an arena is called mem"; exit 1; }
 named=$(tr -s '\n ' ' ' <STYLE.md | sed -n 's/.*No mutable globals but \([^)]*)[^)]*)\).*/\1/p' | grep -oE '[a-z_/]+\.c' | sort)
-kept=$(git ls-files -co --exclude-standard -- '*.c' ':!tests' ':!*/runtime/*' ':!train/emitted' ':!bench/peers' |
-    xargs awk -v strings=no -f tests/source.awk | grep -E '^[^:]*:[0-9]+: *static [^(]*([;{]|= [^(]*;) *$' | grep -vw const |
+kept=$(lines code '*.c' ':!tests' ':!*/runtime/*' ':!train/emitted' ':!bench/peers' |
+    grep -E '^[^:]*:[0-9]+: *static [^(]*([;{]|= [^(]*;) *$' | grep -vw const |
     sed 's/:.*//' | sort -u)
 [ "$named" = "$kept" ] ||
     { printf 'names: STYLE.md names as the files of globals:\n%s\nThese have some:\n%s\n' "$named" "$kept"; exit 1; }
-unclear=$(git ls-files -co --exclude-standard -- '*.h' ':!tests' ':!include' ':!backends/*/runtime/*' |
-    xargs awk -f tests/source.awk | grep -E '^[^:]*:[0-9]+:char \*[a-z_0-9]+\(' |
+unclear=$(lines whole '*.h' ':!tests' ':!include' ':!backends/*/runtime/*' |
+    grep -E '^[^:]*:[0-9]+:char \*[a-z_0-9]+\(' |
     grep -vE '(_make|_text|_json|_take|_map)\(|[(,] ?arena \*' || true)
 [ -z "$unclear" ] || { echo "$unclear"; echo "names: what the caller frees comes from _make, _text, _json or _take"; exit 1; }
-lifecycle=$(git ls-files -co --exclude-standard -- '*.c' '*.h' | xargs awk -v strings=no -f tests/source.awk | awk '
+lifecycle=$(lines code '*.c' '*.h' | awk '
     { match($0, /^[^:]*:[0-9]+:/); where = substr($0, 1, RLENGTH - 1); code = substr($0, RLENGTH + 1)
       file = where; sub(/:.*/, "", file); own = code ~ /^static / ? file : "" # static functions serve their own file
       if (code ~ /^[a-z][a-zA-Z_0-9 *]*_(init|fini|create|destroy|delete|dispose)\(/ && code !~ /[ *]op_[a-z_]*\(/)
@@ -86,12 +96,11 @@ lifecycle=$(git ls-files -co --exclude-standard -- '*.c' '*.h' | xargs awk -v st
         if (!n) print "nothing is freed"
     }')
 [ -z "$lifecycle" ] || { echo "$lifecycle"; exit 1; }
-capital=$(git ls-files -co --exclude-standard -- '*.c' '*.h' | xargs awk -v strings=no -f tests/source.awk |
+capital=$(lines code '*.c' '*.h' |
     grep -E '^[^:]*:[0-9]+:((typedef .*[ *(]|} ?)[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*(;|\)\(| *\()|.*(struct|union|enum) [A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*( \{|;))' |
     grep -vE '[ *(]CU[a-zA-Z]*(;|\)\()' || true)
 [ -z "$capital" ] || { echo "$capital"; echo "names: types are lower-case nouns"; exit 1; }
-bare=$(git ls-files -co --exclude-standard -- '*.h' ':!tests' ':!include' ':!bench/peers' |
-    xargs awk -v strings=no -f tests/source.awk | grep -vE '^[^:]*:[0-9]+:typedef ' |
+bare=$(lines code '*.h' ':!tests' ':!include' ':!bench/peers' | grep -vE '^[^:]*:[0-9]+:typedef ' |
     grep -E '^[^:]*:[0-9]+:[a-z][a-zA-Z_0-9 ]*[ *]+[a-z0-9]+\(' | grep -vE ' \*?x[1-9]\(' || true)
 [ -z "$bare" ] || { echo "$bare"; echo "names: a function of a header is called MODULE_VERB"; exit 1; }
 order=$(tr -s '\n ' ' ' <STYLE.md | sed -n 's/.*An operation: \([^.]*\), list\..*/\1/p')
@@ -141,7 +150,7 @@ for device in $(grep -l '^    \.kinds = "\(gpu\|gpu cpu\)",$' backends/*/*.c | s
         exit 1
     fi
 done
-git ls-files -co --exclude-standard -- '*.c' '*.h' ':!tests' ':!graph/ops' ':!models' ':!bench/peers' | xargs awk -f tests/source.awk |
+lines whole '*.c' '*.h' ':!tests' ':!graph/ops' ':!models' ':!bench/peers' |
     awk -v ops="$ops" -v spared="$leaves $fns place" -v targets="$targets" '
 function complain(what) { print where ": " what; bad++ }
 function compared(before) { while (gsub(/\([^()]*\)/, "", before)); return before ~ /(strcmp|strncmp|ts_call[0-9]?|ts_parse|equal|same|[a-z_]*eq)\([^()]*$/ }
