@@ -1,5 +1,6 @@
 /* dialect.c - the spellings of C: pragmas for the compiler at hand, types of stdint.h, shares of a team of threads. */
 #include "backends/c/dialect.h"
+#include "backends/c/vectors.h"
 #include "backends/emit/emit_folder.h"
 
 #include <string.h>
@@ -69,6 +70,8 @@ static const head_piece head[] = {
      "#define FMA(a, b, c) ((a) * (b) + (c))\n"
      "#define FMA64(a, b, c) ((a) * (b) + (c))\n"
      "#endif\n"},
+    {"PICK", "#define PICK(c, a, b) ((c) ? (a) : (b))\n"},
+    {"LANES", "#define LANES static inline __attribute__((always_inline, unused))\n"},
     {"CONCEAL",
      "#if defined(__AVX512VL__) && defined(__GNUC__) && !defined(__clang__)\n"
      "#define CONCEAL(x) __asm__(\"\" : \"+r\"(x))\n"
@@ -410,6 +413,8 @@ const dialect c_dialect = {
     .fma = {"FMA($0, $1, $2)", "FMA64($0, $1, $2)"},
     .spelling = spellings,
     .function = functions,
+    .vectors = c_vectors,
+    .vector_writer = c_vector_write,
     .constant = "enum { $0 = $1 }; (void)$0;",
     .table = "static const int $0[] = {$1};",
     .fetch = "PREFETCH($0, $1);",

@@ -35,7 +35,7 @@ typedef struct member_text { /* of a text of several kernels: a function that st
 typedef struct kernel_text {
     char name[24];          /* of its function, from its content: equal kernels have one name, and one text */
     char *text;             /* a unit of its own, with all functions it uses */
-    size_t prelude, begins; /* bytes: what the dialect has in front of every unit, then functions of the library */
+    size_t prelude, begins; /* bytes: what all units may have in front, then functions of the library */
     char *header;           /* a comment for who reads it there, no part of what is compiled */
     int n_operand;          /* in the order in which the kernel takes them */
     operand *operand;

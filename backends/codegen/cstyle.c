@@ -26,7 +26,8 @@ static const char *small_call(arena *mem, const char *name, dtype t)
 
 static const char *noted(const dialect *d, callees *uses, const char *opens)
 {
-    callees_form(uses, d, opens, d->suffix);
+    if (uses)
+        callees_form(uses, d, opens, d->suffix);
     return opens;
 }
 
@@ -108,7 +109,7 @@ static const spelling *spelling_of(const writer *w, const expr *x)
     return NULL;
 }
 
-static const char *spelled(const writer *w, const expr *x)
+const char *cstyle_spelled(const writer *w, const expr *x)
 {
     const spelling *s = spelling_of(w, x);
     return s ? s->text : fn_spelled(x->fn, argument(x));
@@ -140,7 +141,7 @@ static const char *open_form(const char *form, binding asked, size_t *n)
 
 static void write_call(writer *w, text *t, const expr *x, binding asked)
 {
-    const char *suffix = computes_narrow(w, argument(x)) ? w->d->suffix : "", *form = spelled(w, x);
+    const char *suffix = computes_narrow(w, argument(x)) ? w->d->suffix : "", *form = cstyle_spelled(w, x);
     const bool wraps = dtype_class(x->dtype) == D_WHOLE && x->dtype != TS_I64 && x->fn->result == R_SAME;
     size_t n;
     if (wraps && dtype_small(x->dtype))
@@ -287,7 +288,7 @@ static void count_uses(writer *w, const expr *x, int times, bool lazy)
         return;
     for (int k = 0; k < x->n; k++) {
         const bool select = x_is_choice(x) && k > 0;
-        count_uses(w, x->arg[k], x->kind == X_CALL ? uses_in(spelled(w, x), k) : 1, lazy || select);
+        count_uses(w, x->arg[k], x->kind == X_CALL ? uses_in(cstyle_spelled(w, x), k) : 1, lazy || select);
     }
 }
 

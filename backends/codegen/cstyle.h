@@ -39,10 +39,11 @@ void cstyle_operand(writer *w, text *t, const fn *f, dtype d, int k, const expr 
 /* Statements that name what x uses more than once; cstyle_expr(x) then refers to them. */
 void cstyle_temporaries(writer *w, code *out, const expr *x);
 const char *cstyle_lanes(const writer *w, const expr *x); /* the function over lanes that stands for call x, or NULL */
+const char *cstyle_spelled(const writer *w, const expr *x); /* the form of call x */
 /* f of a and b, both text; to stand alone */
 void cstyle_combine(const writer *w, text *t, const fn *f, dtype d, const char *a, const char *b);
 /* What opens a call that turns an element of memory into a value, and back: "half_to_float("; "" where it is one. It
- * lives in mem. */
+ * lives in mem. uses NULL: it is asked only. */
 const char *cstyle_load(arena *mem, const dialect *d, callees *uses, dtype t);
 const char *cstyle_store(arena *mem, const dialect *d, callees *uses, dtype t);
 #endif

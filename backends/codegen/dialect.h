@@ -152,6 +152,8 @@ struct dialect {
     const char *fma[2];            /* $0 * $1 + $2, narrow and wide */
     const spelling *spelling;      /* ends with {0} */
     const function *function;      /* its own, and those it has in place of the library's; ends with {0} */
+    const function *vectors; /* what vectors are and can do: "type", "load", ...; ends with {0}; NULL: there are none */
+    vector_writer vector_writer;
     const function_writer *writer; /* of its patterns */
     /* Statements */
     const char *constant; /* $0 is the whole number $1 */

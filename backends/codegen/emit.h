@@ -183,6 +183,13 @@ typedef struct vector_access { /* vector.c: of the loop over neighbours that is 
     const move_form *form[RESULT + 1]; /* of each load and of the result; NULL: element by element */
 } vector_access;
 
+typedef struct vector_loop { /* vectors.c: of the loop over lanes of the tile */
+    int n;            /* neighbours that one holds; 0: the tile has none */
+    int axis, count;  /* along which; how many of them there are in the one at hand */
+    const char *each; /* where one after another is computed: the variable that says which; NULL elsewhere */
+    int names;        /* numbers of what is named: v0, e1, ... */
+} vector_loop;
+
 typedef struct barriers_made { /* boxes.c: of a ring within loops of the tile, which are made once in front of these */
     stmt *around;              /* what holds these loops; NULL: rings make their own */
     int loop, slots;           /* of the ring; slots 0: none has been made */
@@ -203,6 +210,7 @@ typedef struct tile_state {         /* inside a tile function */
     int64_t trips;                 /* of the loop that was opened last */
     int piece;                     /* which piece of the states is stored: the result's first subscript */
     vector_access vector;
+    vector_loop vectors;
     struct ring *sends; /* the slice to come of it is not on its way yet; NULL: it is, or there is none */
     barriers_made barriers;
 } tile_state;
@@ -240,6 +248,9 @@ typedef struct emitter {
     varying_state varies;
 } emitter;
 
+/* MERGE: of a vector; GATHER: of lanes of a group; CARRY: states make a step; TAKE: the sums so far,
+ * KEEP: for later ones */
+typedef enum phase { CLEAR, BODY, MERGE, GATHER, CARRY, FINISH, TAKE, KEEP } phase;
 /* access.c: offsets in elements within a load's source, and within the result's place. */
 const affine *source_offset(emitter *m, int load, const affine *const *axis);
 const affine *store_offset(emitter *m, const affine *const *axis);
@@ -279,13 +290,11 @@ bool reads_on_condition(const expr *x);
 /* In a tile: a number on its own. It is read before all loops, where no condition stands in front of it: what is read
  * on a condition keeps a loop from becoming vectors. */
 bool emit_single(const emitter *m, int load);
+int emit_number(const emitter *m, const expr *x); /* of a load */
 void emit_passed(emitter *m, const affine *a); /* in a tile: the axes whose numbers the text of a form will mention */
 /* calls.c: in a tile, where one element of a loop over lanes is about to be written. What of x are functions that the
  * dialect has over lanes is computed for all of the loop first. */
 void calls_over_lanes(emitter *m, writer *w, const expr *x);
-/* MERGE: of a vector; GATHER: of lanes of a group; CARRY: states make a step; TAKE: the sums so far,
- * KEEP: for later ones */
-typedef enum phase { CLEAR, BODY, MERGE, GATHER, CARRY, FINISH, TAKE, KEEP } phase;
 /* phase.c: one element of the tile, in the innermost loop. */
 void emit_phase(emitter *m, phase ph);
 /* tile.c */
@@ -332,6 +341,14 @@ bool lanes_send(emitter *m, const copying *c); /* whether it can be SENT */
 bool vector_open(emitter *m, const loop *q, const char *trip, int n, const expr *const *x, bool stores);
 void vector_close(emitter *m);
 bool vector_element(const emitter *m, text *t, int load); /* within: a load's, or the result's, if it is one of them */
+/* What all places have in common where element 0 of a run along the axis lies: multiples of so many elements. 0:
+ * elements of the run are no neighbours. */
+int64_t vector_grain(emitter *m, int load, int axis, int64_t trips);
+/* vectors.c: a loop over lanes as one over vectors, where the language has them. */
+void vectors_find(emitter *m);             /* in the tile, its start being set up: whether it has them */
+int64_t vectors_of(const emitter *m);      /* that the loop has */
+const char *vectors_acc(emitter *m);       /* type of an accumulator */
+void vectors_loop(emitter *m, phase ph);   /* in place of the loop */
 /* matrix.c: products that a matrix unit forms, where lanes of a group do so together. */
 bool matrix_of(const emitter *m, unit_loops *u, const matrix_form **form); /* whether the stage has such loops */
 bool matrix_check(emitter *m);                                             /* that the language has the unit */

@@ -30,7 +30,11 @@ static void add(text *t, const dialect *d, const kernel_text *k)
 void unit_join(const dialect *d, const kernel_text *const *k, int n, text *t)
 {
     text body = {0};
+    callees uses = {0};
     unit_facts facts = {0};
+    for (int i = 0; i < n; i++)
+        callees_add(&uses, &k[i]->uses);
+    library_vectors(&body, d, &uses);
     for (int i = 0; i < n; i++) {
         MUST(!k[i]->alone);
         facts.chains |= k[i]->chains, facts.sums |= k[i]->sums, facts.far |= k[i]->far;

@@ -2,6 +2,7 @@
  * Polynomials are minimax fits of ours; errors are in units in the last place (ULP). */
 #include "backends/codegen/dialect.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A line is a line of the program. */
@@ -270,7 +271,20 @@ const function library[] = { /* each uses only those above it */
 };
 /* clang-format on */
 
-/* ---- rows by number: the library's, then those of the dialect that are in place of none ---- */
+/* ---- rows by number: of the dialect's vectors, the library's, then those of the dialect that are in place of none ---- */
+enum { TABLES = 4 };
+static const function no_vectors[] = {{0}};
+
+static const function *vectors_of(const dialect *d)
+{
+    return d->vectors ? d->vectors : no_vectors;
+}
+
+static void tables(const dialect *d, const function *out[TABLES])
+{
+    out[0] = vectors_of(d), out[1] = library, out[2] = library_real, out[3] = d->function;
+}
+
 static const function *find(const function *table, const char *name, size_t n)
 {
     for (; table->name; table++)
@@ -289,8 +303,9 @@ static int rows_of(const function *table)
 
 static const function *row_of(const dialect *d, int i) /* of one that is used */
 {
-    const function *const table[] = {library, library_real, d->function};
-    for (int t = 0; t < COUNT(table); t++) {
+    const function *table[TABLES];
+    tables(d, table);
+    for (int t = 0; t < TABLES; t++) {
         const int n = rows_of(table[t]);
         if (i < n) {
             const function *other = find(d->function, table[t][i].name, strlen(table[t][i].name));
@@ -301,17 +316,94 @@ static const function *row_of(const dialect *d, int i) /* of one that is used */
     return NULL;
 }
 
-void callees_call(callees *f, const dialect *d, const char *name, size_t n)
+static int number_of(const dialect *d, const char *name, size_t n) /* -1: it is in no table */
 {
-    const function *const table[] = {library, library_real, d->function};
-    for (int t = 0, before = 0; t < COUNT(table); before += rows_of(table[t++])) {
+    const function *table[TABLES];
+    tables(d, table);
+    for (int t = 0, before = 0; t < TABLES; before += rows_of(table[t++])) {
         const function *q = find(table[t], name, n);
         if (!q)
             continue;
         MUST(before + (q - table[t]) < MAX_FUNCTION);
-        f->used[before + (q - table[t])] = true;
-        return;
+        return before + (int)(q - table[t]);
     }
+    return -1;
+}
+
+/* ---- instances: of one value, or of so many elements of a kind ---- */
+static const struct {
+    const char *name;
+    int bytes;
+    element mask;
+} elements[N_ELEMENT] = {
+    [E_F32] = {"f32", 4, E_I32}, [E_F64] = {"f64", 8, E_I64}, [E_I8] = {"i8", 1, E_I8},    [E_I16] = {"i16", 2, E_I16},
+    [E_I32] = {"i32", 4, E_I32}, [E_I64] = {"i64", 8, E_I64}, [E_U8] = {"u8", 1, E_I8},    [E_U16] = {"u16", 2, E_I16},
+    [E_U32] = {"u32", 4, E_I32}, [E_U64] = {"u64", 8, E_I64},
+};
+enum { SIZES = 6, INSTANCES = 1 + SIZES * N_ELEMENT }; /* 2, 4, ... 64 elements */
+
+const char *element_name(element e)
+{
+    return elements[e].name;
+}
+
+int element_bytes(element e)
+{
+    return elements[e].bytes;
+}
+
+element element_mask(element e)
+{
+    return elements[e].mask;
+}
+
+static int instance_of(instance l)
+{
+    int size = 0;
+    while (2 << size < l.n)
+        size++;
+    MUST(l.n == 1 || (2 << size == l.n && size < SIZES));
+    return l.n == 1 ? 0 : 1 + (int)l.of * SIZES + size;
+}
+
+static instance instance_lanes(int i)
+{
+    return i ? (instance){(element)((i - 1) / SIZES), 2 << (i - 1) % SIZES} : (instance){E_F32, 1};
+}
+
+/* Of vectors: what is of these alone comes first, name_x, then what has one text for all. -1: there is neither */
+static int instance_number(const dialect *d, const char *name, size_t n, instance l)
+{
+    char own[72];
+    snprintf(own, sizeof own, "%.*s_x", (int)n, name);
+    int i = l.n > 1 ? number_of(d, own, strlen(own)) : -1;
+    i = i < 0 ? number_of(d, name, n) : i;
+    const function *q = i < 0 ? NULL : row_of(d, i);
+    if (!q || (l.n == 1 && q->kind == VECTOR))
+        return -1;
+    return l.n == 1 || q->kind == VECTOR || (q->kind < FAULTS && strchr(q->text, '$')) ? i : -1;
+}
+
+static void note(callees *f, const dialect *d, const char *name, size_t n, instance l)
+{
+    const int i = instance_number(d, name, n, l);
+    if (i >= 0)
+        f->used[i] |= UINT64_C(1) << instance_of(l);
+}
+
+void callees_call(callees *f, const dialect *d, const char *name, size_t n)
+{
+    note(f, d, name, n, (instance){.n = 1});
+}
+
+void callees_lanes(callees *f, const dialect *d, const char *name, instance l)
+{
+    note(f, d, name, strlen(name), l);
+}
+
+bool callees_have(const dialect *d, const char *name, size_t n, instance l)
+{
+    return instance_number(d, name, n, l) >= 0;
 }
 
 static bool in_name(char c)
@@ -341,13 +433,110 @@ void callees_add(callees *f, const callees *more)
         f->used[i] |= more->used[i];
 }
 
+/* ---- one text for one value and for vectors ---- */
+typedef struct word { /* what "$name" stands for: of one value; of vectors: an operation of theirs, "": the type, "()": a cast to it */
+    const char *name, *one;
+    element of;
+    const char *many;
+} word;
+static const word words[] = {
+    {"f", "float", E_F32, ""},
+    {"d", "double", E_F64, ""},
+    {"i", "int32_t", E_I32, ""},
+    {"u", "uint32_t", E_U32, ""},
+    {"I", "int64_t", E_I64, ""},
+    {"U", "uint64_t", E_U64, ""},
+    {"h", "uint16_t", E_U16, ""},
+    {"k", "", E_F32, "all"}, /* literals among arguments */
+    {"k64", "", E_F64, "all"},
+    {"ku", "", E_U32, "all"},
+    {"kU", "", E_U64, "all"},
+    {"fma", "FMA", E_F32, "fma"},
+    {"fma64", "FMA64", E_F64, "fma"},
+    {"pick", "PICK", E_F32, "pick"}, /* condition, what is there if it holds, and if not; both are computed */
+    {"pick64", "PICK", E_F64, "pick"},
+    {"pick_u", "PICK", E_U32, "pick"},
+    {"pick_U", "PICK", E_U64, "pick"},
+    {"abs", "fabsf", E_F32, "abs"},
+    {"abs64", "fabs", E_F64, "abs"},
+    {"copysign", "copysignf", E_F32, "copysign"},
+    {"copysign64", "copysign", E_F64, "copysign"},
+    {"bits_float", "bits_float", E_F32, "()"}, /* the same bits */
+    {"float_bits", "float_bits", E_U32, "()"},
+    {"bits_double", "bits_double", E_F64, "()"},
+    {"double_bits", "double_bits", E_U64, "()"},
+    {"as_i", "(int32_t)", E_I32, "()"},
+    {"as_u", "(uint32_t)", E_U32, "()"},
+    {"to_f", "(float)", E_F32, "of"}, /* the same number */
+    {"to_d", "(double)", E_F64, "of"},
+    {"to_u", "(uint32_t)", E_U32, "of"},
+    {"to_h", "(uint16_t)", E_U16, "of"},
+};
+
+static const word *word_at(const char *s, size_t *n)
+{
+    for (*n = 0; in_name(s[*n]);)
+        ++*n;
+    for (int i = 0; i < COUNT(words); i++)
+        if (strlen(words[i].name) == *n && !memcmp(words[i].name, s, *n))
+            return &words[i];
+    MUST(!"a word of the library");
+    return NULL;
+}
+
+static void write_word(text *t, const word *w, int n)
+{
+    const bool cast = *w->many == '(', bare = cast || !*w->many;
+    if (n == 1)
+        text_add(t, "%s", w->one);
+    else
+        text_add(t, "%s%sx%d%s%s", cast ? "(" : "", element_name(w->of), n, bare ? "" : "_", cast ? ")" : w->many);
+}
+
+static void write_lanes(text *t, const char *s, int lanes)
+{
+    for (size_t n; *s; s++)
+        if (*s == '$')
+            write_word(t, word_at(s + 1, &n), lanes), s += n;
+        else if (*s != '@')
+            text_bytes(t, s, 1);
+        else if (lanes > 1)
+            text_add(t, "_x%d", lanes);
+}
+
+static void note_words(callees *f, const dialect *d, const char *s, int n) /* all that they are of n values */
+{
+    for (size_t length; *s; s++)
+        if (*s == '$') {
+            const word *w = word_at(s + 1, &length);
+            callees_lanes(f, d, *w->many && *w->many != '(' ? w->many : "type", (instance){w->of, n});
+            s += length;
+        }
+}
+
+/* Behind a name in `uses`: ! says that it is called for one value, whoever calls; before it, "mask." that it is of
+ * masks. */
+static void note_uses(callees *all, const dialect *d, const function *q, instance l)
+{
+    static const char mask[] = "mask.";
+    for (const char *s = q->uses; *s; s += strspn(s, " !")) {
+        const bool of_mask = !strncmp(s, mask, strlen(mask));
+        s += of_mask ? strlen(mask) : 0;
+        const size_t n = strcspn(s, " !");
+        note(all, d, s, n, s[n] == '!' ? (instance){.n = 1} : of_mask ? (instance){element_mask(l.of), l.n} : l);
+        s += n;
+    }
+    if (l.n > 1 && q->kind != VECTOR)
+        note_words(all, d, q->text, l.n);
+}
+
 static callees closed(const callees *f, const dialect *d) /* with what those use in turn */
 {
     callees all = *f;
     for (int n = MAX_FUNCTION; n-- > 0;)
-        if (all.used[n])
-            for (const char *s = row_of(d, n)->uses, *end; *s; s = end + strspn(end, " "))
-                end = s + strcspn(s, " "), callees_call(&all, d, s, (size_t)(end - s));
+        for (int i = 0; all.used[n] && i < INSTANCES; i++)
+            if (all.used[n] >> i & 1)
+                note_uses(&all, d, row_of(d, n), instance_lanes(i));
     return all;
 }
 
@@ -360,6 +549,16 @@ bool callees_chain(const callees *f, const dialect *d)
     return chain;
 }
 
+bool callees_wide(const callees *f, const dialect *d)
+{
+    const callees all = closed(f, d);
+    bool wide = false;
+    for (int n = 0; n < MAX_FUNCTION; n++)
+        for (int i = 1; all.used[n] && i < INSTANCES; i++)
+            wide = wide || (all.used[n] >> i & 1 && element_bytes(instance_lanes(i).of) == 8);
+    return wide;
+}
+
 bool callees_fault(const callees *f, const dialect *d)
 {
     bool fault = false;
@@ -368,24 +567,57 @@ bool callees_fault(const callees *f, const dialect *d)
     return fault;
 }
 
-void library_names(const dialect *d, const callees *f, void (*each)(void *user, const char *name), void *user)
+typedef void visit(const dialect *d, const function *q, instance l, void *user);
+
+/* Of rows from `first` to before `end` */
+static void each_used(const dialect *d, const callees *f, const int range[2], visit *to, void *user)
 {
     const callees all = closed(f, d);
-    for (int i = 0; i < MAX_FUNCTION; i++)
-        if (all.used[i])
-            each(user, row_of(d, i)->name);
+    for (int n = range[0]; n < range[1]; n++)
+        for (int i = 0; all.used[n] && i < INSTANCES; i++)
+            if (all.used[n] >> i & 1)
+                to(d, row_of(d, n), instance_lanes(i), user);
+}
+
+typedef struct naming {
+    void (*each)(void *user, const char *name);
+    void *user;
+} naming;
+
+static void tell_name(const dialect *d, const function *q, instance l, void *user)
+{
+    const naming *to = user;
+    text t = {0};
+    (void)d;
+    text_add(&t, l.n == 1 ? "%s" : q->kind == VECTOR ? "%s%d" : "%s_x%d", q->name, l.n);
+    to->each(to->user, text_str(&t));
+    text_free(&t);
+}
+
+void library_names(const dialect *d, const callees *f, void (*each)(void *user, const char *name), void *user)
+{
+    each_used(d, f, (int[]){rows_of(vectors_of(d)), MAX_FUNCTION}, tell_name, &(naming){each, user});
+}
+
+static void write_one(const dialect *d, const function *q, instance l, void *user)
+{
+    text *t = user;
+    if (q->kind >= PATTERN)
+        d->writer[q->kind - PATTERN](t, q);
+    else if (q->kind == VECTOR)
+        d->vector_writer(t, q, l);
+    else if (q->kind == FAULTS)
+        form_write(t, NULL, d, q->text, &d->fault_parameter);
+    else
+        write_lanes(t, q->text, l.n);
 }
 
 void library_write(text *t, const dialect *d, const callees *f)
 {
-    const callees all = closed(f, d);
-    for (int i = 0; i < MAX_FUNCTION; i++) {
-        const function *q = all.used[i] ? row_of(d, i) : NULL;
-        if (q && q->kind >= PATTERN)
-            d->writer[q->kind - PATTERN](t, q);
-        else if (q && q->kind == FAULTS)
-            form_write(t, NULL, d, q->text, &d->fault_parameter);
-        else if (q)
-            text_add(t, "%s", q->text);
-    }
+    each_used(d, f, (int[]){rows_of(vectors_of(d)), MAX_FUNCTION}, write_one, t);
+}
+
+void library_vectors(text *t, const dialect *d, const callees *f)
+{
+    each_used(d, f, (int[]){0, rows_of(vectors_of(d))}, write_one, t);
 }

@@ -197,7 +197,7 @@ void emit_result(emitter *m, text *t)
 }
 
 /* Loads are told apart by what they read and where: two of one tensor are two. */
-static int number_of(const emitter *m, const expr *x)
+int emit_number(const emitter *m, const expr *x)
 {
     int i = 0;
     while (i < m->s->n_load && !x_same(m->s->load[i], x))
@@ -314,7 +314,7 @@ void emit_element(emitter *m, text *t, int load)
 static void write_load(void *user, text *t, const expr *x)
 {
     emitter *m = user;
-    const int i = number_of(m, x);
+    const int i = emit_number(m, x);
     const char *wrap = cstyle_load(m->mem, m->d, m->out.uses, source_dtype(m, i));
     if (m->tile.made && emit_single(m, i)) {
         m->tile.made->loads[i] = m->tile.made->whole[i] = true; /* its only element, wherever the form would point */
@@ -485,6 +485,8 @@ void emit_acc_place(emitter *m, text *t, const char *lane)
         else
             text_add(t, "[%s_%d]", m->s->letter[a], l);
     }
+    if (m->tile.vectors.each)
+        text_add(t, "[%s]", m->tile.vectors.each);
 }
 
 /* For max, FMA and so on: as the dialect spells the fold's function. */

@@ -193,6 +193,10 @@ static void register_loops(emitter *m, int l, phase ph)
     }
     const loop *q = &m->s->nest.loop[l];
     const bool folded = m->s->folds >> q->axis & 1;
+    if (m->tile.vectors.n && l == m->s->nest.n - 1) {
+        vectors_loop(m, ph);
+        return;
+    }
     if (q->role->unit && q->role->warp) { /* nothing else is inside */
         saved was;
         save(m, &was);
@@ -319,12 +323,13 @@ static void declare_acc(emitter *m)
                        : folded                          ? nest_left(m->k, m->s, q->axis, l - 1)
                        : m->here.cur[q->axis] < q->range ? m->here.cur[q->axis]
                                                          : q->range;
-        text_add(&dims, "[%lld]", (long long)((have + q->step - 1) / q->step));
+        const bool vectors = m->tile.vectors.n && l == m->s->nest.n - 1;
+        text_add(&dims, "[%lld]", (long long)(vectors ? vectors_of(m) : (have + q->step - 1) / q->step));
     }
     if (matrix_of(m, &u, &form))
         text_add(&dims, "[%d]", form ? form->sums : 1);
     for (int k = 0; k < stage_states(m->s); k++)
-        code_let(&m->out.code, tuple_type(m, k),
+        code_let(&m->out.code, m->tile.vectors.n ? vectors_acc(m) : tuple_type(m, k),
                  tuple_fold(m) ? arena_format(m->mem, "acc%d%s", k, text_str(&dims))
                                : arena_format(m->mem, "acc%s", text_str(&dims)),
                  NULL);
@@ -452,7 +457,7 @@ static void close_tile(emitter *m, tile_made *f) /* what is known once its state
 {
     stmt *body = m->out.code.at;
     m->out.code = code_begin(m->mem);
-    f->interleave = !m->stage.fold && m->of.sums && callees_chain(&f->uses, m->d);
+    f->interleave = !m->tile.vectors.n && !m->stage.fold && m->of.sums && callees_chain(&f->uses, m->d);
     lanes_declare(m, f);
     name_singles(m, f);
     code_before(body, &m->out.code);
@@ -506,6 +511,7 @@ static void write_body(emitter *m, tile_made *f)
     f->c[RESULT] = store_offset(m, m->tile.inner)->c;
     f->c[STATES] = m->stage.carries ? state_offset(m, m->tile.inner)->c : 0;
     emit_starts(m, f);
+    vectors_find(m);
     if (m->stage.fold) {
         declare_acc(m);
         register_loops(m, nest_unrolled(m->s), CLEAR);

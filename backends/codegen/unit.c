@@ -67,13 +67,15 @@ static bool is_far(const emitter *m)
 static void take_text(const dialect *d, kernel_text *k, text *body)
 {
     text functions = {0}, whole = {0};
+    library_vectors(&functions, d, &k->uses);
+    const size_t vectors = functions.length;
     library_write(&functions, d, &k->uses);
     text_add(&functions, "\n");
     k->begins = functions.length, k->chains = callees_chain(&k->uses, d);
     text_add(&functions, "%s", text_str(body));
     d->prelude(&whole,
                &(unit_facts){.chains = k->chains, .sums = k->sums, .far = k->far, .body = text_str(&functions)});
-    k->prelude = whole.length, k->begins += whole.length;
+    k->prelude = whole.length + vectors, k->begins += whole.length;
     text_add(&whole, "%s", functions.s);
     k->text = text_take(&whole);
     text_free(&functions), text_free(body);

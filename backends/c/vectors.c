@@ -1,0 +1,218 @@
+/* vectors.c - what vectors can do, in C. All of it is there for vectors of any kind and length, in terms of GCC's vector
+ * extension; where an instruction set has an instruction that no compiler makes of that text, a row of `instructions`
+ * says so. Another instruction set is more rows. */
+#include "backends/c/vectors.h"
+
+#include <string.h>
+
+/* In texts: %T the type, %t of an element, %n how many, %b bytes of one, %I 0, 1, 2, ...; of the same size: %M masks,
+ * %V natural numbers, %v one of these. Arguments are a, b, c; p is a place in memory, n a number of elements. */
+/* clang-format off */
+const function c_vectors[] = {
+    {"type", "", VECTOR,
+     "typedef %t %T __attribute__((vector_size(%b * %n)));\n"
+     "typedef %t %T_memory __attribute__((vector_size(%b * %n), aligned(%b), may_alias));\n"},
+    {"all", "type", VECTOR, "LANES %T %T_all(%t a) { return a - (%T){0}; }\n"},
+    {"load", "type", VECTOR, "LANES %T %T_load(const void *p) { return *(const %T_memory *)p; }\n"},
+    {"store", "type", VECTOR, "LANES void %T_store(void *p, %T a) { *(%T_memory *)p = a; }\n"},
+    {"part", "type mask.type", VECTOR,
+     "LANES %T %T_part(const void *p, int n) /* the first n; zeros */\n"
+     "{\n"
+     "    %T a = {0};\n"
+     "    __builtin_memcpy(&a, p, (unsigned long)(%b * n));\n"
+     "    return a;\n"
+     "}\n"},
+    {"put", "type mask.type", VECTOR,
+     "LANES void %T_put(void *p, %T a, int n) /* the first n */\n"
+     "{\n"
+     "    __builtin_memcpy(p, &a, (unsigned long)(%b * n));\n"
+     "}\n"},
+    {"of", "type", VECTOR, "#define %T_of(a) __builtin_convertvector(a, %T)\n"},
+    {"count", "type", VECTOR, "LANES %T %T_count(%t a) { return a + (%T){%I}; }\n"},
+    {"pick", "type mask.type", VECTOR,
+     "LANES %T %T_pick(%M c, %T a, %T b) { return (%T)((c & (%M)a) | (~c & (%M)b)); }\n"},
+    {"first", "pick mask.type", VECTOR,
+     "LANES %T %T_first(int n, %T a, %T b) { return %T_pick((%M){%I} < n, a, b); } /* the first n of a */\n"},
+    {"fma", "type", VECTOR,
+     "LANES %T %T_fma(%T a, %T b, %T c)\n"
+     "{\n"
+     "    for (int i = 0; i < %n; i++) c[i] = %F(a[i], b[i], c[i]);\n"
+     "    return c;\n"
+     "}\n"},
+    {"sqrt", "type", VECTOR,
+     "LANES %T %T_sqrt(%T a)\n"
+     "{\n"
+     "    for (int i = 0; i < %n; i++) a[i] = sqrt%f(a[i]);\n"
+     "    return a;\n"
+     "}\n"},
+    {"floor", "type", VECTOR,
+     "LANES %T %T_floor(%T a)\n"
+     "{\n"
+     "    for (int i = 0; i < %n; i++) a[i] = floor%f(a[i]);\n"
+     "    return a;\n"
+     "}\n"},
+    {"ceil", "type", VECTOR,
+     "LANES %T %T_ceil(%T a)\n"
+     "{\n"
+     "    for (int i = 0; i < %n; i++) a[i] = ceil%f(a[i]);\n"
+     "    return a;\n"
+     "}\n"},
+    {"rint", "type", VECTOR,
+     "LANES %T %T_rint(%T a)\n"
+     "{\n"
+     "    for (int i = 0; i < %n; i++) a[i] = rint%f(a[i]);\n"
+     "    return a;\n"
+     "}\n"},
+    {"trunc", "type", VECTOR,
+     "LANES %T %T_trunc(%T a)\n"
+     "{\n"
+     "    for (int i = 0; i < %n; i++) a[i] = trunc%f(a[i]);\n"
+     "    return a;\n"
+     "}\n"},
+    {"abs", "type mask.type", VECTOR, "LANES %T %T_abs(%T a) { return (%T)((%M)a & (%m)(~(%v)0 >> 1)); }\n"},
+    {"copysign", "type mask.type", VECTOR,
+     "LANES %T %T_copysign(%T a, %T b)\n"
+     "{\n"
+     "    const %m size = (%m)(~(%v)0 >> 1);\n"
+     "    return (%T)(((%M)a & size) | ((%M)b & ~size));\n"
+     "}\n"},
+    /* The larger as processors have it, which is the first where they are equal, then not-a-numbers */
+    {"max", "pick mask.type", VECTOR,
+     "LANES %T %T_max(%T a, %T b) { return %T_pick(b != b, b, %T_pick(b > a, b, a)); }\n"},
+    {"min", "pick mask.type", VECTOR,
+     "LANES %T %T_min(%T a, %T b) { return %T_pick(b != b, b, %T_pick(b < a, b, a)); }\n"},
+    {"down", "type mask.type", VECTOR,
+     "LANES %T %T_down(%T a, int n) /* element n becomes the first */\n"
+     "{\n"
+     "#ifdef __clang__\n"
+     "    %T b = a;\n"
+     "    for (int i = 0; i + n < %n; i++) b[i] = a[i + n];\n"
+     "    return b;\n"
+     "#else\n"
+     "    return __builtin_shuffle(a, (%M){%I} + n);\n"
+     "#endif\n"
+     "}\n"},
+    {0},
+};
+
+typedef struct instruction {
+    const char *op;
+    element of;
+    int bytes;        /* of a vector */
+    const char *when; /* the compiler has it */
+    const char *text; /* what is returned, or done */
+} instruction;
+static const instruction instructions[] = {
+    {"fma", E_F32, 64, "__AVX512F__", "__builtin_ia32_vfmaddps512_mask(a, b, c, (unsigned short)-1, 4)"},
+    {"fma", E_F64, 64, "__AVX512F__", "__builtin_ia32_vfmaddpd512_mask(a, b, c, (unsigned char)-1, 4)"},
+    {"fma", E_F32, 32, "__FMA__", "__builtin_ia32_vfmaddps256(a, b, c)"},
+    {"fma", E_F64, 32, "__FMA__", "__builtin_ia32_vfmaddpd256(a, b, c)"},
+    {"fma", E_F32, 16, "__FMA__", "__builtin_ia32_vfmaddps(a, b, c)"},
+    {"fma", E_F64, 16, "__FMA__", "__builtin_ia32_vfmaddpd(a, b, c)"},
+    {"sqrt", E_F32, 64, "__AVX512F__", "__builtin_ia32_sqrtps512_mask(a, a, (unsigned short)-1, 4)"},
+    {"sqrt", E_F64, 64, "__AVX512F__", "__builtin_ia32_sqrtpd512_mask(a, a, (unsigned char)-1, 4)"},
+    {"sqrt", E_F32, 32, "__AVX__", "__builtin_ia32_sqrtps256(a)"},
+    {"sqrt", E_F64, 32, "__AVX__", "__builtin_ia32_sqrtpd256(a)"},
+    {"sqrt", E_F32, 16, "__SSE2__", "__builtin_ia32_sqrtps(a)"},
+    {"sqrt", E_F64, 16, "__SSE2__", "__builtin_ia32_sqrtpd(a)"},
+    {"floor", E_F32, 64, "__AVX512F__", "__builtin_ia32_rndscaleps_mask(a, 1, a, (unsigned short)-1, 4)"},
+    {"floor", E_F64, 64, "__AVX512F__", "__builtin_ia32_rndscalepd_mask(a, 1, a, (unsigned char)-1, 4)"},
+    {"floor", E_F32, 32, "__AVX__", "__builtin_ia32_roundps256(a, 1)"},
+    {"floor", E_F64, 32, "__AVX__", "__builtin_ia32_roundpd256(a, 1)"},
+    {"ceil", E_F32, 64, "__AVX512F__", "__builtin_ia32_rndscaleps_mask(a, 2, a, (unsigned short)-1, 4)"},
+    {"ceil", E_F64, 64, "__AVX512F__", "__builtin_ia32_rndscalepd_mask(a, 2, a, (unsigned char)-1, 4)"},
+    {"ceil", E_F32, 32, "__AVX__", "__builtin_ia32_roundps256(a, 2)"},
+    {"ceil", E_F64, 32, "__AVX__", "__builtin_ia32_roundpd256(a, 2)"},
+    {"trunc", E_F32, 64, "__AVX512F__", "__builtin_ia32_rndscaleps_mask(a, 3, a, (unsigned short)-1, 4)"},
+    {"trunc", E_F64, 64, "__AVX512F__", "__builtin_ia32_rndscalepd_mask(a, 3, a, (unsigned char)-1, 4)"},
+    {"trunc", E_F32, 32, "__AVX__", "__builtin_ia32_roundps256(a, 3)"},
+    {"trunc", E_F64, 32, "__AVX__", "__builtin_ia32_roundpd256(a, 3)"},
+    {"rint", E_F32, 64, "__AVX512F__", "__builtin_ia32_rndscaleps_mask(a, 4, a, (unsigned short)-1, 4)"},
+    {"rint", E_F64, 64, "__AVX512F__", "__builtin_ia32_rndscalepd_mask(a, 4, a, (unsigned char)-1, 4)"},
+    {"rint", E_F32, 32, "__AVX__", "__builtin_ia32_roundps256(a, 4)"},
+    {"rint", E_F64, 32, "__AVX__", "__builtin_ia32_roundpd256(a, 4)"},
+    {"pick", E_F32, 32, "__AVX__", "__builtin_ia32_blendvps256(b, a, (%T)c)"},
+    {"pick", E_F64, 32, "__AVX__", "__builtin_ia32_blendvpd256(b, a, (%T)c)"},
+    {"part", E_F32, 64, "__AVX512F__",
+     "__builtin_ia32_loadups512_mask(p, (%T){0}, (unsigned short)((1 << n) - 1))"},
+    {"part", E_F64, 64, "__AVX512F__", "__builtin_ia32_loadupd512_mask(p, (%T){0}, (unsigned char)((1 << n) - 1))"},
+    {"part", E_F32, 32, "__AVX2__", "__builtin_ia32_maskloadps256(p, (%M){%I} < n)"},
+    {"part", E_F64, 32, "__AVX2__", "__builtin_ia32_maskloadpd256(p, (%M){%I} < n)"},
+    {"put", E_F32, 64, "__AVX512F__", "__builtin_ia32_storeups512_mask(p, a, (unsigned short)((1 << n) - 1))"},
+    {"put", E_F64, 64, "__AVX512F__", "__builtin_ia32_storeupd512_mask(p, a, (unsigned char)((1 << n) - 1))"},
+    {"put", E_F32, 32, "__AVX2__", "__builtin_ia32_maskstoreps256(p, (%M){%I} < n, a)"},
+    {"put", E_F64, 32, "__AVX2__", "__builtin_ia32_maskstorepd256(p, (%M){%I} < n, a)"},
+};
+/* clang-format on */
+
+static const char *const scalar[N_ELEMENT] = {"float",   "double",  "int8_t",   "int16_t",  "int32_t",
+                                              "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t"};
+
+static const char *natural(int bytes) /* a number of that size */
+{
+    return bytes == 1 ? "uint8_t" : bytes == 2 ? "uint16_t" : bytes == 4 ? "uint32_t" : "uint64_t";
+}
+
+static void write_form(text *t, const char *s, instance l)
+{
+    const int bytes = element_bytes(l.of);
+    for (; *s; s++)
+        if (*s != '%') {
+            text_bytes(t, s, 1);
+            continue;
+        } else
+            switch (*++s) {
+            case 'T': text_add(t, "%sx%d", element_name(l.of), l.n); break;
+            case 't': text_add(t, "%s", scalar[l.of]); break;
+            case 'M': text_add(t, "%sx%d", element_name(element_mask(l.of)), l.n); break;
+            case 'm': text_add(t, "%s", scalar[element_mask(l.of)]); break;
+            case 'v': text_add(t, "%s", natural(bytes)); break;
+            case 'n': text_add(t, "%d", l.n); break;
+            case 'b': text_add(t, "%d", bytes); break;
+            case 'f': text_add(t, "%s", bytes == 4 ? "f" : ""); break;
+            case 'F': text_add(t, "%s", bytes == 4 ? "FMA" : "FMA64"); break;
+            case 'I':
+                for (int i = 0; i < l.n; i++)
+                    text_add(t, i ? ", %d" : "%d", i);
+                break;
+            }
+}
+
+static const instruction *instruction_of(const char *op, instance l)
+{
+    for (int i = 0; i < COUNT(instructions); i++)
+        if (!strcmp(instructions[i].op, op) && instructions[i].of == l.of &&
+            instructions[i].bytes == element_bytes(l.of) * l.n)
+            return &instructions[i];
+    return NULL;
+}
+
+/* The head, then what the instruction gives, or else the body in general. */
+static void write_either(text *t, const instruction *own, const char *s, instance l)
+{
+    const size_t head = (size_t)(strchr(s, '{') - s);
+    const bool does = !strncmp(s, "LANES void", 10);
+    text line = {0};
+    text_bytes(&line, s, head);
+    while (line.length && line.s[line.length - 1] <= ' ')
+        line.s[--line.length] = 0;
+    write_form(t, line.s, l);
+    text_free(&line);
+    text_add(t, "\n#ifdef %s\n{\n    ", own->when);
+    if (does)
+        write_form(t, own->text, l);
+    else
+        write_form(t, "return (%T)", l), write_form(t, own->text, l);
+    text_add(t, ";\n}\n#else\n");
+    write_form(t, s + head, l);
+    text_add(t, "#endif\n");
+}
+
+void c_vector_write(text *t, const function *f, instance l)
+{
+    const instruction *own = instruction_of(f->name, l);
+    if (own)
+        write_either(t, own, f->text, l);
+    else
+        write_form(t, f->text, l);
+}

@@ -1,0 +1,8 @@
+/* vectors.h - vectors in C: types of GCC's extension, which clang has too, and what they can do. */
+#ifndef TS_C_VECTORS_H
+#define TS_C_VECTORS_H
+#include "backends/codegen/library.h"
+
+extern const function c_vectors[]; /* ends with {0} */
+void c_vector_write(text *t, const function *f, instance l);
+#endif

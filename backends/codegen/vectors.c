@@ -1,0 +1,297 @@
+/* vectors.c - a tile's loop over lanes in vectors. The loop becomes one over vectors of n neighbours; what is summed up
+ * stays in an array of vectors, which the compiler keeps in registers since all subscripts are constants:
+ *
+ *     f32x8 acc[4][3];
+ *     acc[m_3][n_4] = f32x8_fma(f32x8_all(x0[m_3]), f32x8_load(&x1[8 * n_4]), acc[m_3][n_4]);
+ *
+ * What is left over at the end is a vector of which fewer elements count. */
+#include "backends/codegen/vectors.h"
+#include "schedule/extents.h"
+
+#include <string.h>
+
+/* ---- whether a tile has them ---- */
+static const loop *last_loop(const emitter *m)
+{
+    return m->s->nest.n > nest_unrolled(m->s) ? &m->s->nest.loop[m->s->nest.n - 1] : NULL;
+}
+
+static bool only_one(const emitter *m) /* loop over lanes; no instance of a group, no matrix unit */
+{
+    for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
+        const role *r = m->s->nest.loop[l].role;
+        if (r->group || r->unit || (r->lanes && l < m->s->nest.n - 1))
+            return false;
+    }
+    return true;
+}
+
+static bool bounded(const emitter *m, int axis) /* some condition on the axis is left to the loops, or asked in them */
+{
+    bool any = m->tile.tested >> axis & 1 || varying_always(m) >> axis & 1;
+    for (int i = 0; i < m->bounds.n; i++)
+        any = any || (m->bounds.split[i].done && m->bounds.split[i].last == m->s->nest.n - 1);
+    any = any || (m->tile.clipped && stage_exact(m->s) >> axis & 1);
+    return any || m->tile.apart >> (m->s->nest.n - 1) & 1 || mask_bounds(m, m->s->nest.n - 1);
+}
+
+/* The widest that a stage computes in, in bytes: functions that reckon in f64 count */
+static int widest(emitter *m, const expr *x)
+{
+    element e;
+    int most = vector_kind(m, x->dtype, &e) && dtype_class(x->dtype) == D_REAL ? element_bytes(e) : 4;
+    const writer w = emit_writer(m);
+    if (x->kind == X_CALL && dtype_class(x->dtype) == D_REAL) {
+        const char *form = cstyle_spelled(&w, x);
+        callees own = {0};
+        callees_lanes(&own, m->d, arena_format(m->mem, "%.*s", (int)strcspn(form, "("), form), (instance){E_F32, 4});
+        most = callees_wide(&own, m->d) ? 8 : most;
+    }
+    for (int i = 0; x->kind != X_LOAD && i < x->n; i++) {
+        const int more = widest(m, x->arg[i]);
+        most = more > most ? more : most;
+    }
+    return most;
+}
+
+static int64_t trips_of(const emitter *m, const loop *q) /* elements that the loop has: all of a folded axis */
+{
+    return m->s->folds >> q->axis & 1 ? nest_left(m->k, m->s, q->axis, m->s->nest.n - 2) : m->here.cur[q->axis];
+}
+
+static bool stores(const emitter *m, const loop *q) /* neighbours, or one element that all of them fold into */
+{
+    element e;
+    const dtype d = stored_as(m->p, m->s->node);
+    const char *wrap = cstyle_store(m->mem, m->d, NULL, d);
+    const bool folded = m->s->folds >> q->axis & 1;
+    return vector_kind(m, d, &e) && !dtype_small(d) &&
+           (!*wrap || folded || callees_have(m->d, wrap, strcspn(wrap, "("), (instance){E_F32, 4})) &&
+           vector_kind(m, m->stage.value->dtype, &e);
+}
+
+static bool result_runs(emitter *m, const loop *q, int n) /* each n of its elements from a multiple of n on */
+{
+    const affine *inner = m->tile.inner[q->axis];
+    const int n_var = m->sp.n;
+    const affine *at = affine_var(&m->sp, var_add(&m->sp, "", 0, (trips_of(m, q) - 1) / n));
+    m->tile.inner[q->axis] = affine_add(&m->sp, inner, at, n);
+    const bool runs = vector_grain(m, RESULT, q->axis, n) != 0;
+    m->tile.inner[q->axis] = inner, m->sp.n = n_var;
+    return runs;
+}
+
+static element fold_kind(const emitter *m)
+{
+    element e = E_F32;
+    MUST(vector_kind(m, m->stage.fold->dtype, &e));
+    return e;
+}
+
+void vectors_find(emitter *m)
+{
+    const loop *q = last_loop(m);
+    element e;
+    m->tile.vectors = (vector_loop){0};
+    if (!m->d->vectors || !q || !q->role->lanes || q->step != 1 || !only_one(m) || bounded(m, q->axis))
+        return;
+    const expr *fold = m->stage.fold;
+    if (tuple_fold(m) || m->stage.carries || m->s->n_piece || !stores(m, q) ||
+        (fold && (!vector_kind(m, fold->dtype, &e) || !vector_combines(m, fold->fn, fold->dtype))))
+        return;
+    const int64_t trips = trips_of(m, q);
+    const int most = (int)(m->p->on->lanes[TS_F32] * 4) / widest(m, m->stage.value);
+    int n = 2;
+    while (n < most && n < trips)
+        n *= 2;
+    if (trips < 2 || (varying_row(m, m->s->nest.n - 1, trips) && trips % n))
+        return;
+    if (m->s->folds >> q->axis & 1 || result_runs(m, q, n))
+        m->tile.vectors = (vector_loop){.n = n, .axis = q->axis};
+}
+
+const char *vectors_acc(emitter *m)
+{
+    return vector_type(m, fold_kind(m));
+}
+
+int64_t vectors_of(const emitter *m) /* that the loop over lanes has */
+{
+    const int n = m->tile.vectors.n;
+    return (trips_of(m, last_loop(m)) + n - 1) / n;
+}
+
+/* ---- what is done in each ---- */
+static const char *acc_at(emitter *m, const char *which)
+{
+    text t = {0};
+    emit_acc(m, &t, which);
+    return code_keep(&m->out.code, &t);
+}
+
+static void clear(emitter *m)
+{
+    const element e = fold_kind(m);
+    text unit = {0};
+    cstyle_literal(&unit, m->d, x_unit(m->mem, m->stage.fold->fn, m->stage.fold->dtype), m->p->reference);
+    const char *all = vector_op(m, e, "all");
+    code_store(&m->out.code, acc_at(m, NULL),
+               arena_format(m->mem, m->stage.fold->dtype == TS_BOOL ? "%s(-(%s))" : "%s(%s)", all, unit.s));
+    text_free(&unit);
+}
+
+static void body(emitter *m)
+{
+    const expr *x = with_idioms(m, varying_inside(m, varying_term(m, m->tile.term)));
+    const char *acc = acc_at(m, NULL), *sum;
+    const element e = fold_kind(m);
+    if (dtype_class(x->dtype) == D_REAL && x_is_call(x, "mul") && x_folds_by(m->stage.fold, "add")) {
+        const char *a = vector_value(m, x->arg[0]), *b = vector_value(m, x->arg[1]);
+        sum = arena_format(m->mem, "%s(%s, %s, %s)", vector_op(m, e, "fma"), a, b, acc);
+    } else
+        sum = vector_combine(m, acc, vector_value(m, x));
+    if (m->s->folds >> m->tile.vectors.axis & 1 && m->tile.vectors.count < m->tile.vectors.n)
+        sum = arena_format(m->mem, "%s(%d, %s, %s)", vector_op(m, e, "first"), m->tile.vectors.count, sum, acc);
+    code_store(&m->out.code, acc, sum);
+}
+
+/* The vectors of a folded loop, in a fixed order: halves of them, down to one, of which the first element has all. */
+static void merge(emitter *m)
+{
+    const element e = fold_kind(m);
+    for (int64_t half, n = vectors_of(m); n > 1; n = half) {
+        half = (n + 1) / 2;
+        for (int64_t i = 0; i < n - half; i++) {
+            const char *low = acc_at(m, number_text(m, i)), *high = acc_at(m, number_text(m, i + half));
+            code_store(&m->out.code, low, vector_combine(m, low, high));
+        }
+    }
+    const char *acc = acc_at(m, "0");
+    for (int half = m->tile.vectors.n / 2; half; half /= 2)
+        code_store(&m->out.code, acc,
+                   vector_combine(m, acc, arena_format(m->mem, "%s(%s, %d)", vector_op(m, e, "down"), acc, half)));
+}
+
+static const char *result_at(emitter *m)
+{
+    text t = {0};
+    emit_result(m, &t);
+    return code_keep(&m->out.code, &t);
+}
+
+static dtype result_type(const emitter *m)
+{
+    return stored_as(m->p, m->s->node);
+}
+
+static void take(emitter *m)
+{
+    const char *acc = acc_at(m, NULL);
+    code_store(&m->out.code, acc, vector_combine(m, vector_read(m, result_type(m), result_at(m)), acc));
+}
+
+static void keep(emitter *m)
+{
+    vector_write(m, result_type(m), result_at(m), acc_at(m, NULL));
+}
+
+static void finish(emitter *m)
+{
+    vector_write(m, result_type(m), result_at(m),
+                 vector_value(m, with_idioms(m, varying_inside(m, partial_value(m)))));
+}
+
+/* Partial sums wait in the result: tests stand around what is done. */
+static void finish_parts(emitter *m)
+{
+    code_if(&m->out.code, "!first");
+    take(m);
+    code_close(&m->out.code);
+    stmt *test = code_open(&m->out.code, (stmt){.kind = S_IF, .value = "last"});
+    finish(m);
+    code_close(&m->out.code);
+    code_else(&m->out.code, test);
+    keep(m);
+    code_close(&m->out.code);
+}
+
+static void one(emitter *m, phase ph)
+{
+    switch (ph) {
+    case CLEAR: clear(m); break;
+    case BODY: body(m); break;
+    case MERGE: merge(m); break;
+    case FINISH: (m->stage.outer_fold ? finish_parts : finish)(m); break;
+    case GATHER:
+    case CARRY:
+    case TAKE:
+    case KEEP: MUST(!"of a tile in vectors"); break;
+    }
+}
+
+/* ---- loops over them ---- */
+enum { TOGETHER = 4 }; /* vectors that are written out where nothing is summed up */
+
+/* Opens the loop over vectors first...end of which each has `count` elements; to: a text in place of end. */
+static void enter(emitter *m, int64_t first, int64_t end, int64_t count, const char *to)
+{
+    const int l = m->s->nest.n - 1, axis = m->tile.vectors.axis;
+    const char *name = arena_format(m->mem, "%s_%d", m->s->letter[axis], l);
+    const int64_t most = m->stage.fold ? end - first : int_min(end - first, TOGETHER);
+    if (end == first + 1 && !to) {
+        code_open(&m->out.code, (stmt){.kind = S_BLOCK});
+        code_add(&m->out.code, (stmt){.kind = S_CONSTANT, .name = name, .value = number_text(m, first)});
+    } else
+        code_open(&m->out.code, (stmt){.kind = S_LOOP,
+                                       .how = to ? AS_IT_IS : WRITTEN_OUT,
+                                       .role = m->s->nest.loop[l].role->name,
+                                       .name = name,
+                                       .from = number_text(m, first),
+                                       .to = to ? to : number_text(m, end),
+                                       .trips = most});
+    const affine *at = affine_var(&m->sp, var_add(&m->sp, name, first, end - 1));
+    m->tile.inner[axis] = affine_add(&m->sp, m->tile.inner[axis], at, m->tile.vectors.n);
+    m->tile.plain[axis] = affine_add(&m->sp, m->tile.plain[axis], at, m->tile.vectors.n);
+    m->tile.vectors.count = (int)count;
+}
+
+static void over(emitter *m, phase ph, int64_t first, int64_t end, int64_t count)
+{
+    const int l = m->s->nest.n - 1, axis = m->tile.vectors.axis;
+    const affine *inner = m->tile.inner[axis], *plain = m->tile.plain[axis];
+    const char *to = NULL;
+    if (ph == FINISH && varying_row(m, l, end * m->tile.vectors.n)) {
+        text t = {0}, from = {0};
+        text_add(&t, "%lld", (long long)(end * m->tile.vectors.n));
+        varying_bounds(m, l, VECTORS_LEFT, &from, &t);
+        to = arena_format(m->mem, "%s / %d", t.s, m->tile.vectors.n);
+        text_free(&t), text_free(&from);
+    }
+    enter(m, first, end, count, to);
+    one(m, ph);
+    code_close(&m->out.code);
+    m->tile.inner[axis] = inner, m->tile.plain[axis] = plain;
+}
+
+void vectors_loop(emitter *m, phase ph)
+{
+    const loop *q = last_loop(m);
+    const bool folded = m->s->folds >> q->axis & 1;
+    const int n = m->tile.vectors.n;
+    if (folded && ph != CLEAR && ph != BODY) { /* one for all */
+        if (ph == MERGE)
+            merge(m);
+        else
+            m->tile.vectors.each = "0", emit_phase(m, ph), m->tile.vectors.each = NULL;
+        return;
+    }
+    const int64_t trips = ph == BODY ? m->here.cur[q->axis] : trips_of(m, q), full = trips / n;
+    if (ph == CLEAR) {
+        over(m, ph, 0, (trips + n - 1) / n, n);
+        return;
+    }
+    if (full)
+        over(m, ph, 0, full, n);
+    if (trips % n)
+        over(m, ph, full, full + 1, trips % n);
+}

@@ -1,0 +1,21 @@
+/* vectors.h - a tile's loop over lanes in vectors: for the files that write tiles.
+ *
+ *   vectors.c  whether a tile has them, its loops over vectors, and what is done in each
+ *   vexpr.c    expressions over vectors
+ *
+ * A vector holds n neighbours along one axis; the last one may have fewer, `count`. Elements beyond these are never
+ * read from memory nor written to it, whatever they are. */
+#ifndef TS_VECTORS_H
+#define TS_VECTORS_H
+#include "backends/codegen/emit.h"
+
+bool vector_kind(const emitter *m, dtype d, element *e); /* what vectors of such values hold; false: there are none */
+/* For as long as statements live, and noted to be used: "f32x8", "f32x8_fma" */
+const char *vector_type(emitter *m, element e);
+const char *vector_op(emitter *m, element e, const char *name);
+const char *vector_value(emitter *m, const expr *x); /* x, what it uses more than once named before */
+const char *vector_read(emitter *m, dtype d, const char *place);                     /* the values at that element of memory, and behind */
+void vector_write(emitter *m, dtype d, const char *place, const char *value); /* a statement */
+bool vector_combines(const emitter *m, const fn *f, dtype d);
+const char *vector_combine(emitter *m, const char *a, const char *b); /* by the stage's fold */
+#endif

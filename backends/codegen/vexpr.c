@@ -1,0 +1,519 @@
+/* vexpr.c - expressions over vectors: what a loop over lanes computes for several neighbours at once. Each part of an
+ * expression is the same for all of them, and then written as for one and put into each element; or it differs, and is
+ * a vector: a load of neighbours, an operation of the vectors of its arguments, a function that the library has for
+ * vectors. What is none of these is computed for one element after another. Truth is a mask: -1 or 0, in whole numbers
+ * of 4 bytes. */
+#include "backends/codegen/vectors.h"
+
+#include <string.h>
+
+typedef struct form { /* of a function: ~ is what the element's operations begin with, #T, #U, #M types */
+    const char *fn, *real, *whole;
+} form;
+static const form forms[] = {
+    {"add", "($0 + $1)", "(#T)((#U)$0 + (#U)$1)"},
+    {"sub", "($0 - $1)", "(#T)((#U)$0 - (#U)$1)"},
+    {"mul", "($0 * $1)", "(#T)((#U)$0 * (#U)$1)"},
+    {"div", "($0 / $1)", NULL},
+    {"neg", "(-$0)", "(#T)(-(#U)$0)"},
+    {"abs", "~abs($0)", NULL},
+    {"max", "~max($0, $1)", "~pick((#M)($0 > $1), $0, $1)"},
+    {"min", "~min($0, $1)", "~pick((#M)($0 < $1), $0, $1)"},
+    {"sqrt", "~sqrt($0)", NULL},
+    {"floor", "~floor($0)", "$0"},
+    {"ceil", "~ceil($0)", "$0"},
+    {"round", "~rint($0)", "$0"},
+    {"trunc", "~trunc($0)", "$0"},
+    {"stop", "$0", "$0"},
+    {"isnan", "(#M)($0 != $0)", NULL},
+    {"lt", "(#M)($0 < $1)", "(#M)($0 < $1)"},
+    {"le", "(#M)($0 <= $1)", "(#M)($0 <= $1)"},
+    {"eq", "(#M)($0 == $1)", "(#M)($0 == $1)"},
+    {"ne", "(#M)($0 != $1)", "(#M)($0 != $1)"},
+    {"bitand", NULL, "($0 & $1)"},
+    {"bitor", NULL, "($0 | $1)"},
+    {"bitxor", NULL, "($0 ^ $1)"},
+    {"bitnot", NULL, "(~$0)"},
+};
+static const form truths[] = { /* of masks */
+    {"and", NULL, "($0 & $1)"},  {"or", NULL, "($0 | $1)"}, {"not", NULL, "(~$0)"},
+    {"ne", NULL, "($0 ^ $1)"},   {"eq", NULL, "(~($0 ^ $1))"}, {"stop", NULL, "$0"},
+};
+
+/* ---- elements ---- */
+bool vector_kind(const emitter *m, dtype d, element *e)
+{
+    static const element whole[2][4] = {{E_U8, E_U16, E_U32, E_U64}, {E_I8, E_I16, E_I32, E_I64}};
+    const int bytes = ts_dtype_bytes(d);
+    if (d == TS_BOOL)
+        *e = E_I32;
+    else if (dtype_class(d) == D_REAL)
+        *e = d == TS_F64 || m->p->reference ? E_F64 : E_F32;
+    else if (dtype_small(d))
+        return false;
+    else
+        *e = whole[dtype_signed(d)][bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3];
+    return true;
+}
+
+static element kind_of(const emitter *m, dtype d)
+{
+    element e = E_F32;
+    MUST(vector_kind(m, d, &e));
+    return e;
+}
+
+const char *vector_type(emitter *m, element e)
+{
+    callees_lanes(m->out.uses, m->d, "type", (instance){e, m->tile.vectors.n});
+    return arena_format(m->mem, "%sx%d", element_name(e), m->tile.vectors.n);
+}
+
+const char *vector_op(emitter *m, element e, const char *name)
+{
+    callees_lanes(m->out.uses, m->d, name, (instance){e, m->tile.vectors.n});
+    return arena_format(m->mem, "%sx%d_%s", element_name(e), m->tile.vectors.n, name);
+}
+
+/* ---- what differs from element to element ---- */
+static bool varies(const emitter *m, const expr *x)
+{
+    const int axis = m->tile.vectors.axis;
+    bool any = false;
+    switch (x->kind) {
+    case X_LIT:
+    case X_SIZE: return false;
+    case X_AXIS: return x->axis == axis;
+    case X_STATE: return true;
+    case X_FOLD:
+    case X_SCAN: return !(m->s->folds >> axis & 1);
+    default: break;
+    }
+    for (int i = 0; i < x->n && !any; i++)
+        any = varies(m, x->arg[i]);
+    return any;
+}
+
+static bool on_place(const expr *x) /* mentions an axis, not only elements */
+{
+    bool any = x->kind == X_AXIS;
+    for (int i = 0; i < x->n && x->kind != X_LOAD && !any; i++)
+        any = on_place(x->arg[i]);
+    return any;
+}
+
+/* What a condition guards may be computed where it does not hold. */
+static bool harmless(const expr *condition, const expr *x)
+{
+    return !x_checks(x) && (!on_place(condition) || x_count(x, X_LOAD) == 0);
+}
+
+static const form *form_of(const emitter *m, const expr *x)
+{
+    const bool truth = x->arg[0]->dtype == TS_BOOL;
+    const form *all = truth ? truths : forms;
+    element e;
+    for (int i = 0; i < (truth ? COUNT(truths) : COUNT(forms)); i++) {
+        const bool real = dtype_class(x->arg[0]->dtype) == D_REAL;
+        if (!strcmp(all[i].fn, x->fn->name) && (real ? all[i].real : all[i].whole) != NULL)
+            return vector_kind(m, x->arg[0]->dtype, &e) ? &all[i] : NULL;
+    }
+    return NULL;
+}
+
+/* The library's function for vectors that stands for call x: bytes of its name; 0: there is none */
+static size_t library_name(const emitter *m, const expr *x, const char **name)
+{
+    const writer w = emit_writer((emitter *)m);
+    if (dtype_class(x->dtype) != D_REAL || x->fn->result != R_SAME)
+        return 0;
+    *name = cstyle_spelled(&w, x);
+    const size_t n = strcspn(*name, "(");
+    return (*name)[n] && callees_have(m->d, *name, n, (instance){E_F32, m->tile.vectors.n}) ? n : 0;
+}
+
+static bool converts(const emitter *m, const expr *x)
+{
+    const dtype to = x->dtype, from = x->arg[0]->dtype;
+    element e;
+    if (!vector_kind(m, to, &e) || !vector_kind(m, from, &e))
+        return false;
+    if (dtype_class(to) != D_REAL)
+        return to == TS_BOOL || dtype_class(from) != D_REAL;
+    const char *load = cstyle_load(m->mem, m->d, NULL, to), *store = cstyle_store(m->mem, m->d, NULL, to);
+    const bool exact = m->p->reference || !*load;
+    return exact || (from == TS_F32 && callees_have(m->d, load, strcspn(load, "("), (instance){E_F32, 8}) &&
+                     callees_have(m->d, store, strcspn(store, "("), (instance){E_F32, 8}));
+}
+
+static bool loads(emitter *m, const expr *x)
+{
+    const int load = emit_number(m, x);
+    const dtype d = source_dtype(m, load);
+    const char *wrap = cstyle_load(m->mem, m->d, NULL, d);
+    element e;
+    return vector_kind(m, d, &e) &&
+           (!*wrap || callees_have(m->d, wrap, strcspn(wrap, "("), (instance){E_F32, m->tile.vectors.n})) &&
+           vector_grain(m, load, m->tile.vectors.axis, m->tile.vectors.n);
+}
+
+/* Whether x is a vector of what its arguments are. */
+static bool direct(emitter *m, const expr *x)
+{
+    const char *name;
+    element e;
+    switch (x->kind) {
+    case X_LOAD: return loads(m, x);
+    case X_AXIS: return true;
+    case X_FOLD: return true;
+    case X_CAST: return converts(m, x);
+    case X_CALL:
+        if (x_is_choice(x) || x_is_call(x, "select"))
+            return vector_kind(m, x->dtype, &e) && (!varies(m, x->arg[0]) || (harmless(x->arg[0], x->arg[1]) &&
+                                                                             harmless(x->arg[0], x->arg[2])));
+        if (x->fn->result == R_BOOL && x->fn->real == NULL && x->n > 1 && !harmless(x->arg[0], x->arg[1]))
+            return false;
+        return form_of(m, x) || library_name(m, x, &name);
+    default: return false;
+    }
+}
+
+/* ---- writing ---- */
+typedef struct vwriter {
+    emitter *m;
+    int n;
+    struct {
+        const expr *x;
+        int uses;
+        const char *name;
+    } known[96];
+} vwriter;
+
+static const char *write(vwriter *w, const expr *x);
+
+static const char *uniform(vwriter *w, const expr *x) /* of all elements the same */
+{
+    emitter *m = w->m;
+    writer one = emit_writer(m);
+    text t = {0};
+    cstyle_whole(&one, &t, x);
+    const char *s = code_keep(&m->out.code, &t);
+    return arena_format(m->mem, x->dtype == TS_BOOL ? "%s(-(%s))" : "%s(%s)",
+                        vector_op(m, kind_of(m, x->dtype), "all"), s);
+}
+
+/* One element after the other, by the text of one */
+static const char *apart(vwriter *w, const expr *x)
+{
+    emitter *m = w->m;
+    vector_loop *v = &m->tile.vectors;
+    const element e = kind_of(m, x->dtype);
+    const char *name = arena_format(m->mem, "e%d", v->names++), *each = arena_format(m->mem, "each%d", v->names);
+    const affine *inner = m->tile.inner[v->axis], *plain = m->tile.plain[v->axis];
+    const int n_var = m->sp.n;
+    writer one = emit_writer(m);
+    text t = {0};
+    code_let(&m->out.code, vector_type(m, e), name,
+             v->count < v->n ? arena_format(m->mem, "%s(0)", vector_op(m, e, "all")) : NULL);
+    code_open(&m->out.code, (stmt){.kind = S_LOOP,
+                                   .how = WRITTEN_OUT,
+                                   .name = each,
+                                   .from = "0",
+                                   .to = number_text(m, v->count),
+                                   .trips = v->count});
+    const affine *at = affine_var(&m->sp, var_add(&m->sp, each, 0, v->count - 1));
+    m->tile.inner[v->axis] = affine_add(&m->sp, inner, at, 1), m->tile.plain[v->axis] = affine_add(&m->sp, plain, at, 1);
+    v->each = each;
+    cstyle_temporaries(&one, &m->out.code, x);
+    cstyle_whole(&one, &t, x);
+    code_store(&m->out.code, arena_format(m->mem, "%s[%s]", name, each),
+               x->dtype == TS_BOOL ? arena_format(m->mem, "-(%s)", text_str(&t)) : text_str(&t));
+    code_close(&m->out.code);
+    m->tile.inner[v->axis] = inner, m->tile.plain[v->axis] = plain, m->sp.n = n_var, v->each = NULL;
+    text_free(&t);
+    return name;
+}
+
+static element natural(element e)
+{
+    const int bytes = element_bytes(e);
+    return bytes == 8 ? E_U64 : bytes == 4 ? E_U32 : bytes == 2 ? E_U16 : E_U8;
+}
+
+static const char *write_form(emitter *m, element e, const char *s, const char *const *arg)
+{
+    text t = {0};
+    for (; *s; s++)
+        if (*s == '$')
+            text_add(&t, "%s", arg[*++s - '0']);
+        else if (*s == '#')
+            text_add(&t, "%s", vector_type(m, *++s == 'T' ? e : *s == 'M' ? element_mask(e) : natural(e)));
+        else if (*s == '~' && s[1] >= 'a' && s[1] <= 'z') {
+            const size_t n = strcspn(s + 1, "(");
+            text_add(&t, "%s", vector_op(m, e, arena_format(m->mem, "%.*s", (int)n, s + 1)));
+            s += n;
+        } else
+            text_bytes(&t, s, 1);
+    return code_keep(&m->out.code, &t);
+}
+
+static const char *written(const form *f, dtype d)
+{
+    return dtype_class(d) == D_REAL ? f->real : f->whole;
+}
+
+static const char *by_form(vwriter *w, const expr *x, const form *f)
+{
+    emitter *m = w->m;
+    const element e = kind_of(m, x->arg[0]->dtype);
+    const char *arg[3] = {NULL};
+    for (int i = 0; i < x->n; i++)
+        arg[i] = write(w, x->arg[i]);
+    const char *all = write_form(m, e, written(f, x->arg[0]->dtype), arg);
+    const bool wide = x->dtype == TS_BOOL && x->arg[0]->dtype != TS_BOOL && element_mask(e) != E_I32;
+    return wide ? arena_format(m->mem, "%s(%s)", vector_op(m, E_I32, "of"), all) : all;
+}
+
+/* A mask for elements of that kind */
+static const char *mask_of(vwriter *w, const expr *x, element e)
+{
+    const element mask = element_mask(e);
+    const char *s = write(w, x);
+    return mask == E_I32 ? s : arena_format(w->m->mem, "%s(%s)", vector_op(w->m, mask, "of"), s);
+}
+
+static const char *choice(vwriter *w, const expr *x)
+{
+    emitter *m = w->m;
+    const element e = kind_of(m, x->dtype);
+    if (varies(m, x->arg[0])) {
+        const char *c = mask_of(w, x->arg[0], e), *a = write(w, x->arg[1]), *b = write(w, x->arg[2]);
+        return arena_format(m->mem, "%s(%s, %s, %s)", vector_op(m, e, "pick"), c, a, b);
+    }
+    writer one = emit_writer(m);
+    text t = {0};
+    cstyle_whole(&one, &t, x->arg[0]);
+    const char *c = code_keep(&m->out.code, &t), *name = arena_format(m->mem, "e%d", m->tile.vectors.names++);
+    code_let(&m->out.code, vector_type(m, e), name, NULL);
+    stmt *test = code_open(&m->out.code, (stmt){.kind = S_IF, .value = c});
+    const vwriter was = *w; /* what is named in a branch is not there behind it */
+    code_store(&m->out.code, name, write(w, x->arg[1]));
+    *w = was;
+    code_close(&m->out.code);
+    code_else(&m->out.code, test);
+    code_store(&m->out.code, name, write(w, x->arg[2]));
+    *w = was;
+    code_close(&m->out.code);
+    return name;
+}
+
+static const char *call(vwriter *w, const expr *x)
+{
+    emitter *m = w->m;
+    const form *f = form_of(m, x);
+    const char *name, *arg[3] = {NULL};
+    if (x_is_call(x, "select"))
+        return choice(w, x);
+    if (f)
+        return by_form(w, x, f);
+    const int n = (int)library_name(m, x, &name);
+    callees_lanes(m->out.uses, m->d, arena_format(m->mem, "%.*s", n, name), (instance){E_F32, m->tile.vectors.n});
+    for (int i = 0; i < x->n; i++)
+        arg[i] = write(w, x->arg[i]);
+    return arena_format(m->mem, x->n > 1 ? "%.*s_x%d(%s, %s)" : "%.*s_x%d(%s)", n, name, m->tile.vectors.n, arg[0],
+                        arg[1]);
+}
+
+/* "half_to_float_x8(" in place of "half_to_float("; noted */
+static const char *opens(emitter *m, const char *wrap)
+{
+    const int n = (int)strcspn(wrap, "(");
+    callees_lanes(m->out.uses, m->d, arena_format(m->mem, "%.*s", n, wrap), (instance){E_F32, m->tile.vectors.n});
+    return arena_format(m->mem, "%.*s_x%d(", n, wrap, m->tile.vectors.n);
+}
+
+static element memory_kind(const emitter *m, dtype d) /* as it lies there */
+{
+    const bool real = dtype_class(d) == D_REAL && ts_dtype_bytes(d) >= 4;
+    element e = E_F32;
+    if (real)
+        return d == TS_F64 ? E_F64 : E_F32;
+    if (d == TS_BOOL || dtype_class(d) == D_REAL)
+        return ts_dtype_bytes(d) == 2 ? E_U16 : E_U8;
+    MUST(vector_kind(m, d, &e));
+    return e;
+}
+
+/* The value of elements that are as memory has them */
+static const char *from_memory(emitter *m, dtype d, const char *s)
+{
+    const element e = kind_of(m, d), was = memory_kind(m, d);
+    const char *wrap = cstyle_load(m->mem, m->d, NULL, d);
+    if (d == TS_BOOL)
+        return arena_format(m->mem, "%s((%s)(%s != 0))", vector_op(m, E_I32, "of"), vector_type(m, E_I8), s);
+    if (*wrap) {
+        s = arena_format(m->mem, "%s%s)", opens(m, wrap), s);
+        return e == E_F32 ? s : arena_format(m->mem, "%s(%s)", vector_op(m, e, "of"), s);
+    }
+    return e == was ? s : arena_format(m->mem, "%s(%s)", vector_op(m, e, "of"), s);
+}
+
+static const char *to_memory(emitter *m, dtype d, const char *s)
+{
+    const element e = kind_of(m, d), to = memory_kind(m, d);
+    const char *wrap = cstyle_store(m->mem, m->d, NULL, d);
+    if (d == TS_BOOL)
+        return arena_format(m->mem, "%s(-%s)", vector_op(m, E_U8, "of"), s);
+    if (*wrap && e != E_F32)
+        s = arena_format(m->mem, "%s(%s)", vector_op(m, E_F32, "of"), s);
+    if (*wrap)
+        return arena_format(m->mem, "%s%s)", opens(m, wrap), s);
+    return e == to ? s : arena_format(m->mem, "%s(%s)", vector_op(m, to, "of"), s);
+}
+
+const char *vector_read(emitter *m, dtype d, const char *place)
+{
+    const vector_loop *v = &m->tile.vectors;
+    const element e = memory_kind(m, d);
+    return from_memory(m, d,
+                       v->count < v->n ? arena_format(m->mem, "%s(&%s, %d)", vector_op(m, e, "part"), place, v->count)
+                                       : arena_format(m->mem, "%s(&%s)", vector_op(m, e, "load"), place));
+}
+
+void vector_write(emitter *m, dtype d, const char *place, const char *value)
+{
+    const vector_loop *v = &m->tile.vectors;
+    const element e = memory_kind(m, d);
+    const char *all = to_memory(m, d, value);
+    code_add(&m->out.code,
+             (stmt){.kind = S_CALL,
+                    .value = v->count < v->n
+                                 ? arena_format(m->mem, "%s(&%s, %s, %d)", vector_op(m, e, "put"), place, all, v->count)
+                                 : arena_format(m->mem, "%s(&%s, %s)", vector_op(m, e, "store"), place, all)});
+}
+
+static const char *convert(vwriter *w, const expr *x)
+{
+    emitter *m = w->m;
+    const dtype from = x->arg[0]->dtype;
+    const element e = kind_of(m, x->dtype), of = kind_of(m, from);
+    const char *s = write(w, x->arg[0]), *load = cstyle_load(m->mem, m->d, NULL, x->dtype);
+    if (x->dtype == TS_BOOL && from != TS_BOOL) {
+        const char *c = arena_format(m->mem, "(%s)(%s != %s(0))", vector_type(m, element_mask(of)), s,
+                                     vector_op(m, of, "all"));
+        return element_mask(of) == E_I32 ? c : arena_format(m->mem, "%s(%s)", vector_op(m, E_I32, "of"), c);
+    }
+    if (from == TS_BOOL && x->dtype != TS_BOOL)
+        s = arena_format(m->mem, "(-%s)", s);
+    if (e != of)
+        s = arena_format(m->mem, "%s(%s)", vector_op(m, e, "of"), s);
+    if (dtype_class(x->dtype) == D_REAL && *load && !m->p->reference)
+        s = arena_format(m->mem, "%s%s%s))", opens(m, load), opens(m, cstyle_store(m->mem, m->d, NULL, x->dtype)), s);
+    return s;
+}
+
+static const char *place(vwriter *w, const expr *x) /* the loop's own number, in each element */
+{
+    emitter *m = w->m;
+    text t = {0};
+    emit_passed(m, m->tile.plain[x->axis]);
+    emit_affine(m, &t, m->tile.plain[x->axis]);
+    const char *s = code_keep(&m->out.code, &t);
+    return arena_format(m->mem, "%s(%s)", vector_op(m, kind_of(m, x->dtype), "count"), s);
+}
+
+static const char *write_new(vwriter *w, const expr *x)
+{
+    emitter *m = w->m;
+    text t = {0};
+    if (!direct(m, x))
+        return apart(w, x);
+    switch (x->kind) {
+    case X_AXIS: return place(w, x);
+    case X_CAST: return convert(w, x);
+    case X_CALL: return call(w, x);
+    case X_FOLD: emit_acc(m, &t, NULL); return code_keep(&m->out.code, &t);
+    default: {
+        const int load = emit_number(m, x);
+        emit_element(m, &t, load);
+        return vector_read(m, source_dtype(m, load), code_keep(&m->out.code, &t));
+    }
+    }
+}
+
+static int known(const vwriter *w, const expr *x)
+{
+    int i = 0;
+    while (i < w->n && w->known[i].x != x)
+        i++;
+    return i;
+}
+
+static const char *write(vwriter *w, const expr *x)
+{
+    emitter *m = w->m;
+    const int i = known(w, x);
+    if (i < w->n && w->known[i].name)
+        return w->known[i].name;
+    if (!varies(m, x))
+        return uniform(w, x);
+    const char *s = write_new(w, x);
+    if (i == w->n || w->known[i].uses < 2 || x->kind == X_FOLD)
+        return s;
+    w->known[i].name = arena_format(m->mem, "v%d", m->tile.vectors.names++);
+    code_let(&m->out.code, arena_format(m->mem, "const %s", vector_type(m, kind_of(m, x->dtype))), w->known[i].name, s);
+    return w->known[i].name;
+}
+
+/* How often each part is asked for, outside of branches */
+static void count(vwriter *w, const expr *x)
+{
+    const int i = known(w, x);
+    if (!varies(w->m, x))
+        return;
+    if (i < w->n) {
+        w->known[i].uses++;
+        return;
+    }
+    if (w->n < COUNT(w->known))
+        w->known[w->n].x = x, w->known[w->n].name = NULL, w->known[w->n++].uses = 1;
+    const bool branches = x_is_call(x, "select") && !varies(w->m, x->arg[0]);
+    for (int k = 0; x->kind != X_LOAD && x->kind != X_FOLD && !branches && k < x->n && direct(w->m, x); k++)
+        count(w, x->arg[k]);
+    if (x->kind == X_CALL && !x_is_call(x, "select")) { /* forms that say an argument twice */
+        const form *f = form_of(w->m, x);
+        const char *all = f ? written(f, x->arg[0]->dtype) : "";
+        for (int k = 0, n = 0; k < x->n; k++, n = 0) {
+            for (const char *s = all; *s; s++)
+                n += *s == '$' && s[1] == '0' + k;
+            const int j = known(w, x->arg[k]);
+            if (n > 1 && j < w->n)
+                w->known[j].uses++;
+        }
+    }
+}
+
+const char *vector_value(emitter *m, const expr *x)
+{
+    vwriter w = {.m = m};
+    count(&w, x);
+    return write(&w, x);
+}
+
+static const form *combining(const emitter *m, const fn *f, dtype d)
+{
+    const expr arg = {.kind = X_STATE, .dtype = d}, *const args[] = {&arg, &arg};
+    const expr x = {.kind = X_CALL, .dtype = d, .fn = f, .n = 2, .arg = args};
+    return f->arity == 2 && f->result == R_SAME ? form_of(m, &x) : NULL;
+}
+
+bool vector_combines(const emitter *m, const fn *f, dtype d)
+{
+    return combining(m, f, d) != NULL;
+}
+
+const char *vector_combine(emitter *m, const char *a, const char *b)
+{
+    const dtype d = m->stage.fold->dtype;
+    return write_form(m, kind_of(m, d), written(combining(m, m->stage.fold->fn, d), d), (const char *[]){a, b});
+}
