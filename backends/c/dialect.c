@@ -71,7 +71,11 @@ static const head_piece head[] = {
      "#define FMA64(a, b, c) ((a) * (b) + (c))\n"
      "#endif\n"},
     {"PICK", "#define PICK(c, a, b) ((c) ? (a) : (b))\n"},
-    {"LANES", "#define LANES static inline __attribute__((always_inline, unused))\n"},
+    {"LANES",
+     "#ifdef __GNUC__ /* all are built in: no vector is passed */\n"
+     "#pragma GCC diagnostic ignored \"-Wpsabi\"\n"
+     "#endif\n"
+     "#define LANES static inline __attribute__((always_inline, unused))\n"},
     {"CONCEAL",
      "#if defined(__AVX512VL__) && defined(__GNUC__) && !defined(__clang__)\n"
      "#define CONCEAL(x) __asm__(\"\" : \"+r\"(x))\n"

@@ -341,9 +341,6 @@ bool lanes_send(emitter *m, const copying *c); /* whether it can be SENT */
 bool vector_open(emitter *m, const loop *q, const char *trip, int n, const expr *const *x, bool stores);
 void vector_close(emitter *m);
 bool vector_element(const emitter *m, text *t, int load); /* within: a load's, or the result's, if it is one of them */
-/* What all places have in common where element 0 of a run along the axis lies: multiples of so many elements. 0:
- * elements of the run are no neighbours. */
-int64_t vector_grain(emitter *m, int load, int axis, int64_t trips);
 /* vectors.c: a loop over lanes as one over vectors, where the language has them. */
 void vectors_find(emitter *m);             /* in the tile, its start being set up: whether it has them */
 int64_t vectors_of(const emitter *m);      /* that the loop has */

@@ -316,12 +316,13 @@ static const function *row_of(const dialect *d, int i) /* of one that is used */
     return NULL;
 }
 
-static int number_of(const dialect *d, const char *name, size_t n) /* -1: it is in no table */
+/* -1: it is in no table; vectors: what these can do counts, and comes first */
+static int number_of(const dialect *d, const char *name, size_t n, bool vectors)
 {
     const function *table[TABLES];
     tables(d, table);
     for (int t = 0, before = 0; t < TABLES; before += rows_of(table[t++])) {
-        const function *q = find(table[t], name, n);
+        const function *q = t || vectors ? find(table[t], name, n) : NULL;
         if (!q)
             continue;
         MUST(before + (q - table[t]) < MAX_FUNCTION);
@@ -376,8 +377,8 @@ static int instance_number(const dialect *d, const char *name, size_t n, instanc
 {
     char own[72];
     snprintf(own, sizeof own, "%.*s_x", (int)n, name);
-    int i = l.n > 1 ? number_of(d, own, strlen(own)) : -1;
-    i = i < 0 ? number_of(d, name, n) : i;
+    int i = l.n > 1 ? number_of(d, own, strlen(own), false) : -1;
+    i = i < 0 ? number_of(d, name, n, l.n > 1) : i;
     const function *q = i < 0 ? NULL : row_of(d, i);
     if (!q || (l.n == 1 && q->kind == VECTOR))
         return -1;

@@ -26,7 +26,9 @@ static bool moves_along(void *user, const atom *a)
     return a->kind == A_VAR ? a->var == own[0] : a->kind == A_EXPR && x_axes(a->x) >> own[1] & 1;
 }
 
-int64_t vector_grain(emitter *m, int load, int axis, int64_t trips)
+/* What all places have in common where element 0 of the run lies: multiples of so many elements. 0: elements of the run
+ * are no neighbours. */
+static int64_t grain_of(emitter *m, int load, int axis, int64_t trips)
 {
     const affine *inner = m->tile.inner[axis];
     int own[] = {var_add(&m->sp, "", 0, trips - 1), axis};
@@ -57,7 +59,7 @@ static const move_form *form_of(emitter *m, int load, const loop *q)
     const bool near = load_reach(m, load) != ALL; /* counted from where the loops around stand */
     if (load != RESULT && (emit_single(m, load) || m->data.source[m->stage.at][load].mask))
         return NULL;
-    const int64_t grain = near && m->stage.peeled ? 0 : vector_grain(m, load, q->axis, trips);
+    const int64_t grain = near && m->stage.peeled ? 0 : grain_of(m, load, q->axis, trips);
     const move_form *f = m->d->move;
     while (grain && f->bytes > size && (trips * size % f->bytes || grain * size % f->bytes))
         f++;

@@ -70,13 +70,34 @@ static bool stores(const emitter *m, const loop *q) /* neighbours, or one elemen
            vector_kind(m, m->stage.value->dtype, &e);
 }
 
-static bool result_runs(emitter *m, const loop *q, int n) /* each n of its elements from a multiple of n on */
+static bool moves_along(void *user, const atom *a)
+{
+    const int *own = user; /* the variable, and the axis */
+    return a->kind == A_VAR ? a->var == own[0] : a->kind == A_EXPR && x_axes(a->x) >> own[1] & 1;
+}
+
+bool vector_runs(emitter *m, int load, int axis, int n)
+{
+    const affine *inner = m->tile.inner[axis];
+    int own[] = {var_add(&m->sp, "", 0, n - 1), axis};
+    m->tile.inner[axis] = affine_add(&m->sp, inner, affine_var(&m->sp, own[0]), 1);
+    const affine *at = load == RESULT ? store_offset(m, m->tile.inner) : source_offset(m, load, m->tile.inner);
+    m->tile.inner[axis] = inner;
+    const bool runs = affine_coef(at, own[0]) == 1 &&
+                      !affine_uses(affine_add(&m->sp, at, affine_var(&m->sp, own[0]), -1), moves_along, own);
+    m->sp.n--;
+    return runs;
+}
+
+/* Each n of its elements, from a multiple of n on; of fewer these */
+static bool result_runs(emitter *m, const loop *q, int n)
 {
     const affine *inner = m->tile.inner[q->axis];
     const int n_var = m->sp.n;
-    const affine *at = affine_var(&m->sp, var_add(&m->sp, "", 0, (trips_of(m, q) - 1) / n));
+    const int64_t trips = trips_of(m, q);
+    const affine *at = affine_var(&m->sp, var_add(&m->sp, "", 0, (trips - 1) / n));
     m->tile.inner[q->axis] = affine_add(&m->sp, inner, at, n);
-    const bool runs = vector_grain(m, RESULT, q->axis, n) != 0;
+    const bool runs = vector_runs(m, RESULT, q->axis, (int)int_min(trips, n));
     m->tile.inner[q->axis] = inner, m->sp.n = n_var;
     return runs;
 }

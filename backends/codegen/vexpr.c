@@ -154,7 +154,7 @@ static bool loads(emitter *m, const expr *x)
     element e;
     return vector_kind(m, d, &e) &&
            (!*wrap || callees_have(m->d, wrap, strcspn(wrap, "("), (instance){E_F32, m->tile.vectors.n})) &&
-           vector_grain(m, load, m->tile.vectors.axis, m->tile.vectors.n);
+           vector_runs(m, load, m->tile.vectors.axis, m->tile.vectors.count);
 }
 
 /* Whether x is a vector of what its arguments are. */
