@@ -47,13 +47,18 @@ bool bounds_read(const expr *x, split *c)
     return true;
 }
 
+static int comparisons(const expr *x)
+{
+    return x_is_call(x, "and") ? comparisons(x->arg[0]) + comparisons(x->arg[1]) : 1;
+}
+
 static void add_bounds(emitter *m, const expr *x)
 {
     if (x_is_call(x, "and")) {
         add_bounds(m, x->arg[0]), add_bounds(m, x->arg[1]);
         return;
     }
-    split *c = &m->bounds.split[m->bounds.n < MAX_SPLIT ? m->bounds.n++ : MAX_SPLIT - 1];
+    split *c = &m->bounds.split[m->bounds.n++];
     if (!bounds_read(x, c))
         *c = (split){.x = x};
 }
@@ -67,7 +72,7 @@ void bounds_find(emitter *m)
 {
     const stage *s = m->s;
     m->bounds.n = 0, m->bounds.guard = is_sum(m) ? find_guard(m->stage.fold) : NULL, m->stage.peeled = 0;
-    if (!m->bounds.guard || m->p->reference || x_count(m->bounds.guard->arg[0], X_CALL) >= MAX_SPLIT) {
+    if (!m->bounds.guard || m->p->reference || comparisons(m->bounds.guard->arg[0]) > MAX_SPLIT) {
         m->bounds.guard = NULL;
         return;
     }
