@@ -187,6 +187,8 @@ typedef struct vector_loop { /* vectors.c: of the loop over lanes of the tile */
     int n;            /* neighbours that one holds; 0: the tile has none */
     int axis, count;  /* along which; how many of them there are in the one at hand */
     const char *each; /* where one after another is computed: the variable that says which; NULL elsewhere */
+    const affine *inner, *plain; /* then: the axis without it; variables of indices */
+    int n_var;
     int names;        /* numbers of what is named: v0, e1, ... */
 } vector_loop;
 

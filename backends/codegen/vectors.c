@@ -127,7 +127,7 @@ void vectors_find(emitter *m)
         n *= 2;
     if (trips < 2 || (varying_row(m, m->s->nest.n - 1, trips) && trips % n))
         return;
-    if (m->s->folds >> q->axis & 1 || result_runs(m, q, n))
+    if (!m->stage.outer_fold || m->s->folds >> q->axis & 1 || result_runs(m, q, n)) /* partial sums are read again */
         m->tile.vectors = (vector_loop){.n = n, .axis = q->axis};
 }
 
@@ -216,10 +216,27 @@ static void keep(emitter *m)
     vector_write(m, result_type(m), result_at(m), acc_at(m, NULL));
 }
 
+/* Results that are no neighbours, one after the other */
+static void put_apart(emitter *m, const char *value)
+{
+    const dtype d = result_type(m);
+    const char *wrap = cstyle_store(m->mem, m->d, m->out.uses, d), *name = arena_format(m->mem, "e%d", m->tile.vectors.names++);
+    element e = E_F32;
+    MUST(vector_kind(m, m->stage.value->dtype, &e));
+    code_let(&m->out.code, arena_format(m->mem, "const %s", vector_type(m, e)), name, value);
+    const char *each = vector_each_open(m);
+    const char *one = arena_format(m->mem, d == TS_BOOL ? "-%s[%s]" : "%s[%s]", name, each);
+    code_store(&m->out.code, result_at(m), arena_format(m->mem, "%s%s%s", wrap, one, *wrap ? ")" : ""));
+    vector_each_close(m);
+}
+
 static void finish(emitter *m)
 {
-    vector_write(m, result_type(m), result_at(m),
-                 vector_value(m, with_idioms(m, varying_inside(m, partial_value(m)))));
+    const char *value = vector_value(m, with_idioms(m, varying_inside(m, partial_value(m))));
+    if (vector_runs(m, RESULT, m->tile.vectors.axis, m->tile.vectors.count))
+        vector_write(m, result_type(m), result_at(m), value);
+    else
+        put_apart(m, value);
 }
 
 /* Partial sums wait in the result: tests stand around what is done. */

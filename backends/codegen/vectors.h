@@ -16,6 +16,9 @@ const char *vector_op(emitter *m, element e, const char *name);
 const char *vector_value(emitter *m, const expr *x); /* x, what it uses more than once named before */
 const char *vector_read(emitter *m, dtype d, const char *place);                     /* the values at that element of memory, and behind */
 void vector_write(emitter *m, dtype d, const char *place, const char *value); /* a statement */
+/* A loop over its elements one by one; the variable that says which. None is within another. */
+const char *vector_each_open(emitter *m);
+void vector_each_close(emitter *m);
 bool vector_runs(emitter *m, int load, int axis, int n); /* where the loops stand n elements of it are neighbours */
 bool vector_combines(const emitter *m, const fn *f, dtype d);
 const char *vector_combine(emitter *m, const char *a, const char *b); /* by the stage's fold */

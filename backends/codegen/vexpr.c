@@ -202,19 +202,11 @@ static const char *uniform(vwriter *w, const expr *x) /* of all elements the sam
                         vector_op(m, kind_of(m, x->dtype), "all"), s);
 }
 
-/* One element after the other, by the text of one */
-static const char *apart(vwriter *w, const expr *x)
+const char *vector_each_open(emitter *m)
 {
-    emitter *m = w->m;
     vector_loop *v = &m->tile.vectors;
-    const element e = kind_of(m, x->dtype);
-    const char *name = arena_format(m->mem, "e%d", v->names++), *each = arena_format(m->mem, "each%d", v->names);
-    const affine *inner = m->tile.inner[v->axis], *plain = m->tile.plain[v->axis];
     const int n_var = m->sp.n;
-    writer one = emit_writer(m);
-    text t = {0};
-    code_let(&m->out.code, vector_type(m, e), name,
-             v->count < v->n ? arena_format(m->mem, "%s(0)", vector_op(m, e, "all")) : NULL);
+    const char *each = arena_format(m->mem, "each%d", v->names++);
     code_open(&m->out.code, (stmt){.kind = S_LOOP,
                                    .how = WRITTEN_OUT,
                                    .name = each,
@@ -222,14 +214,37 @@ static const char *apart(vwriter *w, const expr *x)
                                    .to = number_text(m, v->count),
                                    .trips = v->count});
     const affine *at = affine_var(&m->sp, var_add(&m->sp, each, 0, v->count - 1));
-    m->tile.inner[v->axis] = affine_add(&m->sp, inner, at, 1), m->tile.plain[v->axis] = affine_add(&m->sp, plain, at, 1);
-    v->each = each;
+    v->inner = m->tile.inner[v->axis], v->plain = m->tile.plain[v->axis], v->n_var = n_var;
+    m->tile.inner[v->axis] = affine_add(&m->sp, v->inner, at, 1);
+    m->tile.plain[v->axis] = affine_add(&m->sp, v->plain, at, 1);
+    return v->each = each;
+}
+
+void vector_each_close(emitter *m)
+{
+    vector_loop *v = &m->tile.vectors;
+    code_close(&m->out.code);
+    m->tile.inner[v->axis] = v->inner, m->tile.plain[v->axis] = v->plain;
+    m->sp.n = v->n_var, v->each = NULL;
+}
+
+/* One element after the other, by the text of one */
+static const char *apart(vwriter *w, const expr *x)
+{
+    emitter *m = w->m;
+    vector_loop *v = &m->tile.vectors;
+    const element e = kind_of(m, x->dtype);
+    const char *name = arena_format(m->mem, "e%d", v->names++);
+    writer one = emit_writer(m);
+    text t = {0};
+    code_let(&m->out.code, vector_type(m, e), name,
+             v->count < v->n ? arena_format(m->mem, "%s(0)", vector_op(m, e, "all")) : NULL);
+    const char *each = vector_each_open(m);
     cstyle_temporaries(&one, &m->out.code, x);
     cstyle_whole(&one, &t, x);
     code_store(&m->out.code, arena_format(m->mem, "%s[%s]", name, each),
                x->dtype == TS_BOOL ? arena_format(m->mem, "-(%s)", text_str(&t)) : text_str(&t));
-    code_close(&m->out.code);
-    m->tile.inner[v->axis] = inner, m->tile.plain[v->axis] = plain, m->sp.n = n_var, v->each = NULL;
+    vector_each_close(m);
     text_free(&t);
     return name;
 }
