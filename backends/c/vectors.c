@@ -36,8 +36,12 @@ const function c_vectors[] = {
     {"fma", "type", VECTOR,
      "LANES %T %T_fma(%T a, %T b, %T c)\n"
      "{\n"
+     "#ifdef __FMA__\n"
      "    for (int i = 0; i < %n; i++) c[i] = %F(a[i], b[i], c[i]);\n"
      "    return c;\n"
+     "#else\n"
+     "    return a * b + c;\n"
+     "#endif\n"
      "}\n"},
     {"sqrt", "type", VECTOR,
      "LANES %T %T_sqrt(%T a)\n"
