@@ -194,20 +194,57 @@ static const function functions[] = {
      "    const double y = sin_near((n + turns) & 1u ? 1.5707963267948966 - fabs(r) : r);\n"
      "    return (n + turns) & 2u ? -y : y;\n"
      "}\n"},
-    {"fast_sin", "near_sin far_turned", PLAIN,
+    {"is_near", "", PLAIN, "FUNCTION $i is_near@($f x) { return $abs(x) < 3e7f; }\n"},
+    {"fast_sin", "is_near near_sin far_turned", PLAIN,
      "FUNCTION float fast_sin(float x)\n"
      "{\n"
-     "    return fabsf(x) < 3e7f ? near_sin(x) : (float)far_turned(x, 0);\n"
+     "    return is_near(x) ? near_sin(x) : (float)far_turned(x, 0);\n"
      "}\n"},
-    {"fast_cos", "near_cos far_turned", PLAIN,
+    {"fast_cos", "is_near near_cos far_turned", PLAIN,
      "FUNCTION float fast_cos(float x)\n"
      "{\n"
-     "    return fabsf(x) < 3e7f ? near_cos(x) : (float)far_turned(x, 1);\n"
+     "    return is_near(x) ? near_cos(x) : (float)far_turned(x, 1);\n"
      "}\n"},
-    {"fast_tan", "near_tan far_turned", PLAIN,
+    {"fast_tan", "is_near near_tan far_turned", PLAIN,
      "FUNCTION float fast_tan(float x)\n"
      "{\n"
-     "    return fabsf(x) < 3e7f ? near_tan(x) : (float)(far_turned(x, 0) / far_turned(x, 1));\n"
+     "    return is_near(x) ? near_tan(x) : (float)(far_turned(x, 0) / far_turned(x, 1));\n"
+     "}\n"},
+    {"fast_sin_x", "is_near near_sin fast_sin! mask.any", VECTOR,
+     "LANES %T fast_sin_x%n(%T x)\n"
+     "{\n"
+     "    if (%M_any(~is_near_x%n(x))) {\n"
+     "        float each[%n];\n"
+     "        __builtin_memcpy(each, &x, sizeof x);\n"
+     "        for (int i = 0; i < %n; i++) each[i] = fast_sin(each[i]);\n"
+     "        __builtin_memcpy(&x, each, sizeof x);\n"
+     "        return x;\n"
+     "    }\n"
+     "    return near_sin_x%n(x);\n"
+     "}\n"},
+    {"fast_cos_x", "is_near near_cos fast_cos! mask.any", VECTOR,
+     "LANES %T fast_cos_x%n(%T x)\n"
+     "{\n"
+     "    if (%M_any(~is_near_x%n(x))) {\n"
+     "        float each[%n];\n"
+     "        __builtin_memcpy(each, &x, sizeof x);\n"
+     "        for (int i = 0; i < %n; i++) each[i] = fast_cos(each[i]);\n"
+     "        __builtin_memcpy(&x, each, sizeof x);\n"
+     "        return x;\n"
+     "    }\n"
+     "    return near_cos_x%n(x);\n"
+     "}\n"},
+    {"fast_tan_x", "is_near near_tan fast_tan! mask.any", VECTOR,
+     "LANES %T fast_tan_x%n(%T x)\n"
+     "{\n"
+     "    if (%M_any(~is_near_x%n(x))) {\n"
+     "        float each[%n];\n"
+     "        __builtin_memcpy(each, &x, sizeof x);\n"
+     "        for (int i = 0; i < %n; i++) each[i] = fast_tan(each[i]);\n"
+     "        __builtin_memcpy(&x, each, sizeof x);\n"
+     "        return x;\n"
+     "    }\n"
+     "    return near_tan_x%n(x);\n"
      "}\n"},
     {"lanes_sin", "near_sin fast_sin", PLAIN,
      "FUNCTION void lanes_sin(float *restrict y, const float *restrict x, long n) /* each as if alone */\n"
@@ -239,12 +276,13 @@ static const function functions[] = {
      "    for (long i = 0; i < n; i++) far |= !(fabsf(x[i]) < 3e7f);\n"
      "    for (long i = 0; far && i < n; i++) y[i] = fast_tan(x[i]);\n"
      "}\n"},
-    {"fast_turned64", "near_turned64 far_rest turned64", PLAIN,
+    {"is_near64", "", PLAIN, "FUNCTION $i is_near64@($d x) { return $to_i($abs64(x) < 1e5); }\n"},
+    {"fast_turned64", "is_near64 near_turned64 far_rest turned64", PLAIN,
      "FUNCTION double fast_turned64(double x, uint64_t turns)\n"
      "{\n"
      "    double low;\n"
      "    uint64_t n;\n"
-     "    if (fabs(x) < 1e5) return near_turned64(x, turns);\n"
+     "    if (is_near64(x)) return near_turned64(x, turns);\n"
      "    if (!(fabs(x) < INFINITY)) return NAN;\n"
      "    const double r = far_rest(x, &low, &n);\n"
      "    return turned64(r, low, n + turns);\n"
@@ -268,6 +306,30 @@ static const function functions[] = {
      "}\n"},
     {"fast_cos64", "fast_turned64", PLAIN,
      "FUNCTION double fast_cos64(double x) { return fast_turned64(x, 1); }\n"},
+    {"fast_sin64_x", "is_near64 near_turned64 fast_sin64! mask.any", VECTOR,
+     "LANES f64x%n fast_sin64_x%n(f64x%n x)\n"
+     "{\n"
+     "    if (%M_any(~is_near64_x%n(x))) {\n"
+     "        double each[%n];\n"
+     "        __builtin_memcpy(each, &x, sizeof x);\n"
+     "        for (int i = 0; i < %n; i++) each[i] = fast_sin64(each[i]);\n"
+     "        __builtin_memcpy(&x, each, sizeof x);\n"
+     "        return x;\n"
+     "    }\n"
+     "    return near_turned64_x%n(x, 0u);\n"
+     "}\n"},
+    {"fast_cos64_x", "is_near64 near_turned64 fast_cos64! mask.any", VECTOR,
+     "LANES f64x%n fast_cos64_x%n(f64x%n x)\n"
+     "{\n"
+     "    if (%M_any(~is_near64_x%n(x))) {\n"
+     "        double each[%n];\n"
+     "        __builtin_memcpy(each, &x, sizeof x);\n"
+     "        for (int i = 0; i < %n; i++) each[i] = fast_cos64(each[i]);\n"
+     "        __builtin_memcpy(&x, each, sizeof x);\n"
+     "        return x;\n"
+     "    }\n"
+     "    return near_turned64_x%n(x, 1u);\n"
+     "}\n"},
     {"lanes_cos64", "lanes_turned64", PLAIN,
      "FUNCTION void lanes_cos64(double *restrict y, const double *restrict x, long n)\n"
      "{\n"

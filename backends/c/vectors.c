@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* In texts: %T the type, %t of an element, %n how many, %b bytes of one, %I 0, 1, 2, ...; of the same size: %M masks,
- * %V natural numbers, %v one of these. Arguments are a, b, c; p is a place in memory, n a number of elements. */
+ * %V natural numbers, %v one of these; %W: w[0] | w[1] | ..., words of 8 bytes that there are. Arguments are a, b, c; p is a place in memory, n a number of elements. */
 /* clang-format off */
 const function c_vectors[] = {
     {"type", "", VECTOR,
@@ -32,12 +32,23 @@ const function c_vectors[] = {
     {"pick", "type mask.type", VECTOR,
      "LANES %T %T_pick(%M c, %T a, %T b) { return (%T)((c & (%M)a) | (~c & (%M)b)); }\n"},
     {"first", "pick mask.type", VECTOR,
-     "LANES %T %T_first(int n, %T a, %T b) { return %T_pick((%M){%I} < n, a, b); } /* the first n of a */\n"},
+     "LANES %T %T_first(int n, %T a, %T b) { return %T_pick((%M){%I} < (%m)n, a, b); } /* the first n of a */\n"},
+    {"any", "type", VECTOR, /* of a mask */
+     "LANES int %T_any(%T a)\n"
+     "{\n"
+     "    uint64_t w[%b * %n / 8];\n"
+     "    __builtin_memcpy(w, &a, sizeof w);\n"
+     "    return (%W) != 0;\n"
+     "}\n"},
     {"fma", "type", VECTOR,
      "LANES %T %T_fma(%T a, %T b, %T c)\n"
      "{\n"
+     "#ifdef __FMA__\n"
      "    for (int i = 0; i < %n; i++) c[i] = %F(a[i], b[i], c[i]);\n"
      "    return c;\n"
+     "#else\n"
+     "    return a * b + c;\n"
+     "#endif\n"
      "}\n"},
     {"sqrt", "type", VECTOR,
      "LANES %T %T_sqrt(%T a)\n"
@@ -89,7 +100,7 @@ const function c_vectors[] = {
      "    for (int i = 0; i + n < %n; i++) b[i] = a[i + n];\n"
      "    return b;\n"
      "#else\n"
-     "    return __builtin_shuffle(a, (%M){%I} + n);\n"
+     "    return __builtin_shuffle(a, (%M){%I} + (%m)n);\n"
      "#endif\n"
      "}\n"},
     {0},
@@ -99,7 +110,7 @@ typedef struct instruction {
     const char *op;
     element of;
     int bytes;        /* of a vector */
-    const char *when; /* the compiler has it */
+    const char *when; /* the compiler has it: behind `#if defined` */
     const char *text; /* what is returned, or done */
 } instruction;
 static const instruction instructions[] = {
@@ -109,8 +120,8 @@ static const instruction instructions[] = {
     {"fma", E_F64, 32, "__FMA__", "__builtin_ia32_vfmaddpd256(a, b, c)"},
     {"fma", E_F32, 16, "__FMA__", "__builtin_ia32_vfmaddps(a, b, c)"},
     {"fma", E_F64, 16, "__FMA__", "__builtin_ia32_vfmaddpd(a, b, c)"},
-    {"sqrt", E_F32, 64, "__AVX512F__", "__builtin_ia32_sqrtps512_mask(a, a, (unsigned short)-1, 4)"},
-    {"sqrt", E_F64, 64, "__AVX512F__", "__builtin_ia32_sqrtpd512_mask(a, a, (unsigned char)-1, 4)"},
+    {"sqrt", E_F32, 64, "__AVX512F__ && !defined __clang__", "__builtin_ia32_sqrtps512_mask(a, a, (unsigned short)-1, 4)"},
+    {"sqrt", E_F64, 64, "__AVX512F__ && !defined __clang__", "__builtin_ia32_sqrtpd512_mask(a, a, (unsigned char)-1, 4)"},
     {"sqrt", E_F32, 32, "__AVX__", "__builtin_ia32_sqrtps256(a)"},
     {"sqrt", E_F64, 32, "__AVX__", "__builtin_ia32_sqrtpd256(a)"},
     {"sqrt", E_F32, 16, "__SSE2__", "__builtin_ia32_sqrtps(a)"},
@@ -131,6 +142,7 @@ static const instruction instructions[] = {
     {"rint", E_F64, 64, "__AVX512F__", "__builtin_ia32_rndscalepd_mask(a, 4, a, (unsigned char)-1, 4)"},
     {"rint", E_F32, 32, "__AVX__", "__builtin_ia32_roundps256(a, 4)"},
     {"rint", E_F64, 32, "__AVX__", "__builtin_ia32_roundpd256(a, 4)"},
+    {"any", E_I32, 32, "__AVX__", "!__builtin_ia32_ptestz256((%L)a, (%L)a)"},
     {"pick", E_F32, 32, "__AVX__", "__builtin_ia32_blendvps256(b, a, (%T)c)"},
     {"pick", E_F64, 32, "__AVX__", "__builtin_ia32_blendvpd256(b, a, (%T)c)"},
     {"part", E_F32, 64, "__AVX512F__",
@@ -171,6 +183,11 @@ static void write_form(text *t, const char *s, instance l)
             case 'b': text_add(t, "%d", bytes); break;
             case 'f': text_add(t, "%s", bytes == 4 ? "f" : ""); break;
             case 'F': text_add(t, "%s", bytes == 4 ? "FMA" : "FMA64"); break;
+            case 'L': text_add(t, "__attribute__((vector_size(%d))) long long", bytes * l.n); break;
+            case 'W':
+                for (int i = 0; i < bytes * l.n / 8; i++)
+                    text_add(t, i ? " | w[%d]" : "w[%d]", i);
+                break;
             case 'I':
                 for (int i = 0; i < l.n; i++)
                     text_add(t, i ? ", %d" : "%d", i);
@@ -191,18 +208,16 @@ static const instruction *instruction_of(const char *op, instance l)
 static void write_either(text *t, const instruction *own, const char *s, instance l)
 {
     const size_t head = (size_t)(strchr(s, '{') - s);
-    const bool does = !strncmp(s, "LANES void", 10);
+    const bool casts = !strncmp(s, "LANES %T", 8);
     text line = {0};
     text_bytes(&line, s, head);
     while (line.length && line.s[line.length - 1] <= ' ')
         line.s[--line.length] = 0;
     write_form(t, line.s, l);
     text_free(&line);
-    text_add(t, "\n#ifdef %s\n{\n    ", own->when);
-    if (does)
-        write_form(t, own->text, l);
-    else
-        write_form(t, "return (%T)", l), write_form(t, own->text, l);
+    text_add(t, "\n#if defined %s\n{\n    ", own->when);
+    write_form(t, casts ? "return (%T)" : !strncmp(s, "LANES int", 9) ? "return " : "", l);
+    write_form(t, own->text, l);
     text_add(t, ";\n}\n#else\n");
     write_form(t, s + head, l);
     text_add(t, "#endif\n");

@@ -32,93 +32,97 @@ const function library[] = { /* each uses only those above it */
      "FUNCTION uint64_t double_bits(double f) { uint64_t u; memcpy(&u, &f, 8); return u; }\n"},
     {"scale_by", "bits_float", PLAIN,
      "/* 2^n for -252 <= n <= 254, in two factors so that the ends do not overflow early */\n"
-     "FUNCTION float scale_by(float x, int32_t n)\n"
+     "FUNCTION $f scale_by@($f x, $i n)\n"
      "{\n"
-     "    const int32_t a = n >> 1, b = n - a;\n"
-     "    return x * bits_float((uint32_t)(a + 127) << 23) * bits_float((uint32_t)(b + 127) << 23);\n"
+     "    const $i a = n >> 1, b = n - a;\n"
+     "    return x * $bits_float($as_u(a + 127) << 23) * $bits_float($as_u(b + 127) << 23);\n"
      "}\n"},
     {"exp_step", "", PLAIN,
-     "FUNCTION float exp_step(float x) /* x / ln 2 to the nearest whole number, which the low bits are */\n"
+     "FUNCTION $f exp_step@($f x) /* x / ln 2 to the nearest whole number, which the low bits are */\n"
      "{\n"
-     "    return FMA(x, 1.44269504f, 12582912.0f);\n"
+     "    return $fma(x, $k(1.44269504f), $k(12582912.0f));\n"
      "}\n"},
     {"exp_rest", "", CHAIN,
-     "FUNCTION float exp_rest(float x, float step) /* e^x over 2 to the step */\n"
+     "FUNCTION $f exp_rest@($f x, $f step) /* e^x over 2 to the step */\n"
      "{\n"
-     "    const float n = step - 12582912.0f;\n"
-     "    float r = FMA(n, -0.693359375f, x);\n"
-     "    r = FMA(n, 2.12194440e-4f, r);\n"
-     "    const float rr = r * r, high = FMA(rr, 0.0013814610f, FMA(r, 0.0083687101f, 0.041668389f));\n"
-     "    return FMA(rr, FMA(rr, high, FMA(r, 0.16666521f, 0.49999994f)), r + 1.0f);\n"
+     "    const $f n = step - 12582912.0f;\n"
+     "    $f r = $fma(n, $k(-0.693359375f), x);\n"
+     "    r = $fma(n, $k(2.12194440e-4f), r);\n"
+     "    const $f rr = r * r, high = $fma(rr, $k(0.0013814610f), $fma(r, $k(0.0083687101f), $k(0.041668389f)));\n"
+     "    return $fma(rr, $fma(rr, high, $fma(r, $k(0.16666521f), $k(0.49999994f))), r + 1.0f);\n"
      "}\n"},
     {"fast_exp", "float_bits scale_by exp_step exp_rest", PLAIN,
-     "FUNCTION float fast_exp(float x) /* 1.3 ULP; 0 below -104, infinity above 88.73 */\n"
+     "FUNCTION $f fast_exp@($f x) /* 1.3 ULP; 0 below -104, infinity above 88.73 */\n"
      "{\n"
-     "    const float c = x < -104.0f ? -104.0f : x > 89.0f ? 89.0f : x, step = exp_step(c);\n"
-     "    return scale_by(exp_rest(c, step), (int32_t)(float_bits(step) - 0x4b400000u));\n"
+     "    const $f c = $pick(x < -104.0f, $k(-104.0f), $pick(x > 89.0f, $k(89.0f), x)), step = exp_step@(c);\n"
+     "    return scale_by@(exp_rest@(c, step), $as_i($float_bits(step) - 0x4b400000u));\n"
      "}\n"},
     {"near_exp", "bits_float float_bits exp_step exp_rest", PLAIN,
-     "FUNCTION float near_exp(float x) /* the same bits for -80 < x < 80, and not-a-numbers */\n"
+     "FUNCTION $f near_exp@($f x) /* the same bits for -80 < x < 80, and not-a-numbers */\n"
      "{\n"
-     "    const float step = exp_step(x);\n"
-     "    return exp_rest(x, step) * bits_float((float_bits(step) - 0x4b400000u + 127u) << 23);\n"
+     "    const $f step = exp_step@(x);\n"
+     "    return exp_rest@(x, step) * $bits_float(($float_bits(step) - 0x4b400000u + 127u) << 23);\n"
      "}\n"},
     {"fast_erf", "near_exp", PLAIN,
-     "FUNCTION float fast_erf(float x) /* 1.3 ULP; near 0 no product of its may vanish */\n"
+     "FUNCTION $f fast_erf@($f x) /* 1.3 ULP; near 0 no product of its may vanish */\n"
      "{\n"
-     "    const float size = fabsf(x), a = 3.925f < size ? 3.925f : size, t = x * x;\n"
-     "    float s = FMA(-5.74705540e-4f, t, 0.00494392728f);\n"
-     "    s = FMA(s, t, -0.0267322734f);\n"
-     "    s = FMA(s, t, 0.11280857f);\n"
-     "    s = FMA(s, t, -0.376124024f);\n"
-     "    s = FMA(s, t, 0.128379136f);\n"
-     "    float l = FMA(1.9822070e-4f, a, -0.0030654997f);\n"
-     "    l = FMA(l, a, 0.022315249f);\n"
-     "    l = FMA(l, a, -0.10411374f);\n"
-     "    l = FMA(l, a, -0.63697600f);\n"
-     "    l = FMA(l, a, -1.1277972f);\n"
-     "    l = FMA(l, a, -1.6643909e-4f);\n"
-     "    l = copysignf(1.0f - near_exp(l), x);\n"
-     "    return size < 0.95f ? 0.125f * FMA(8.0f * x, s, 8.0f * x) : l;\n"
+     "    const $f size = $abs(x), a = $pick(3.925f < size, $k(3.925f), size), t = x * x;\n"
+     "    $f s = $fma($k(-5.74705540e-4f), t, $k(0.00494392728f));\n"
+     "    s = $fma(s, t, $k(-0.0267322734f));\n"
+     "    s = $fma(s, t, $k(0.11280857f));\n"
+     "    s = $fma(s, t, $k(-0.376124024f));\n"
+     "    s = $fma(s, t, $k(0.128379136f));\n"
+     "    $f l = $fma($k(1.9822070e-4f), a, $k(-0.0030654997f));\n"
+     "    l = $fma(l, a, $k(0.022315249f));\n"
+     "    l = $fma(l, a, $k(-0.10411374f));\n"
+     "    l = $fma(l, a, $k(-0.63697600f));\n"
+     "    l = $fma(l, a, $k(-1.1277972f));\n"
+     "    l = $fma(l, a, $k(-1.6643909e-4f));\n"
+     "    l = $copysign(1.0f - near_exp@(l), x);\n"
+     "    return $pick(size < 0.95f, 0.125f * $fma(8.0f * x, s, 8.0f * x), l);\n"
      "}\n"},
     {"one_and_erf", "bits_float float_bits", CHAIN,
-     "FUNCTION float one_and_erf(float x) /* 1 + erf(x), to 1.7e-7: by the logarithm of erfc */\n"
+     "FUNCTION $f one_and_erf@($f x) /* 1 + erf(x), to 1.7e-7: by the logarithm of erfc */\n"
      "{\n"
-     "    const float size = fabsf(x), a = 3.925f < size ? 3.925f : size, aa = a * a;\n"
-     "    const float l0 = FMA(-0.918416381f, a, -1.62790859f), l1 = FMA(0.0282536801f, a, -0.148481607f);\n"
-     "    const float l2 = FMA(-0.00148944196f, a, -7.74629065e-4f), l3 = FMA(-4.53586035e-5f, a, 4.45507729e-4f);\n"
-     "    const float l = FMA(FMA(l3, aa, l2), aa * aa, FMA(l1, aa, l0)) * a;\n"
-     "    const float step = l + 12583039.0f, f = l - (step - 12583039.0f), ff = f * f; /* 1.5 * 2^23 + 127 */\n"
-     "    const float q0 = FMA(0.693147182f, f, 1.0f), q1 = FMA(0.0555033237f, f, 0.240226477f);\n"
-     "    const float q2 = FMA(FMA(1.53533678e-4f, f, 0.00133988762f), f, 0.00961843692f);\n"
-     "    const float q = FMA(FMA(q2, ff, q1), ff, q0);\n"
-     "    return copysignf(1.0f - q * bits_float(float_bits(step) << 23), x) + 1.0f;\n"
+     "    const $f size = $abs(x), a = $pick(3.925f < size, $k(3.925f), size), aa = a * a;\n"
+     "    const $f l0 = $fma($k(-0.918416381f), a, $k(-1.62790859f));\n"
+     "    const $f l1 = $fma($k(0.0282536801f), a, $k(-0.148481607f));\n"
+     "    const $f l2 = $fma($k(-0.00148944196f), a, $k(-7.74629065e-4f));\n"
+     "    const $f l3 = $fma($k(-4.53586035e-5f), a, $k(4.45507729e-4f));\n"
+     "    const $f l = $fma($fma(l3, aa, l2), aa * aa, $fma(l1, aa, l0)) * a;\n"
+     "    const $f step = l + 12583039.0f, f = l - (step - 12583039.0f), ff = f * f; /* 1.5 * 2^23 + 127 */\n"
+     "    const $f q0 = $fma($k(0.693147182f), f, $k(1.0f)), q1 = $fma($k(0.0555033237f), f, $k(0.240226477f));\n"
+     "    const $f q2 = $fma($fma($k(1.53533678e-4f), f, $k(0.00133988762f)), f, $k(0.00961843692f));\n"
+     "    const $f q = $fma($fma(q2, ff, q1), ff, q0);\n"
+     "    return $copysign(1.0f - q * $bits_float($float_bits(step) << 23), x) + 1.0f;\n"
      "}\n"},
     {"fast_gelu", "bits_float float_bits", CHAIN,
-     "FUNCTION float fast_gelu(float x) /* x times the normal distribution, to 1e-7 of x: by the logarithm of erfc */\n"
+     "FUNCTION $f fast_gelu@($f x) /* x times the normal distribution, to 1e-7 of x: by the logarithm of erfc */\n"
      "{\n"
-     "    const uint32_t size = float_bits(x) & 0x7fffffffu; /* of whole numbers the smaller is one instruction */\n"
-     "    const float a = bits_float(size < 0x40b1a00fu ? size : 0x40b1a00fu), aa = a * a; /* 5.55 */\n"
-     "    const float l0 = FMA(-0.45920819f, a, -1.15110517f), l1 = FMA(0.00706342002f, a, -0.0524961762f);\n"
-     "    const float l2 = FMA(-0.000186180245f, a, -0.00013693636f), l3 = FMA(-2.83491272e-06f, a, 3.93776936e-05f);\n"
-     "    const float l = FMA(FMA(l3, aa, l2), aa * aa, FMA(l1, aa, l0)) * a;\n"
-     "    const float step = l + 12583038.0f, f = l - (step - 12583038.0f), ff = f * f; /* 1.5 * 2^23 + 126 */\n"
-     "    const float q0 = FMA(0.693147182f, f, 1.0f), q1 = FMA(0.0555033237f, f, 0.240226477f);\n"
-     "    const float q2 = FMA(FMA(1.53533678e-4f, f, 0.00133988762f), f, 0.00961843692f);\n"
-     "    const float q = FMA(FMA(q2, ff, q1), ff, q0);\n"
-     "    return x * (copysignf(0.5f - q * bits_float(float_bits(step) << 23), x) + 0.5f);\n"
+     "    const $i size = $as_i($float_bits(x)) & 0x7fffffff; /* of whole numbers the smaller is one instruction */\n"
+     "    const $f a = $bits_float($as_u($pick_i(size < 0x40b1a00f, size, $ki(0x40b1a00f)))), aa = a * a; /* 5.55 */\n"
+     "    const $f l0 = $fma($k(-0.45920819f), a, $k(-1.15110517f));\n"
+     "    const $f l1 = $fma($k(0.00706342002f), a, $k(-0.0524961762f));\n"
+     "    const $f l2 = $fma($k(-0.000186180245f), a, $k(-0.00013693636f));\n"
+     "    const $f l3 = $fma($k(-2.83491272e-06f), a, $k(3.93776936e-05f));\n"
+     "    const $f l = $fma($fma(l3, aa, l2), aa * aa, $fma(l1, aa, l0)) * a;\n"
+     "    const $f step = l + 12583038.0f, f = l - (step - 12583038.0f), ff = f * f; /* 1.5 * 2^23 + 126 */\n"
+     "    const $f q0 = $fma($k(0.693147182f), f, $k(1.0f)), q1 = $fma($k(0.0555033237f), f, $k(0.240226477f));\n"
+     "    const $f q2 = $fma($fma($k(1.53533678e-4f), f, $k(0.00133988762f)), f, $k(0.00961843692f));\n"
+     "    const $f q = $fma($fma(q2, ff, q1), ff, q0);\n"
+     "    return x * ($copysign(0.5f - q * $bits_float($float_bits(step) << 23), x) + 0.5f);\n"
      "}\n"},
     {"fast_tanh", "near_exp", PLAIN,
-     "FUNCTION float fast_tanh(float x) /* 1.4 ULP; 1 from 9.1 on */\n"
+     "FUNCTION $f fast_tanh@($f x) /* 1.4 ULP; 1 from 9.1 on */\n"
      "{\n"
-     "    const float size = fabsf(x), a = 9.1f < size ? 9.1f : size, t = x * x;\n"
-     "    float s = FMA(-0.00621747877f, t, 0.0210355017f);\n"
-     "    s = FMA(s, t, -0.053844694f);\n"
-     "    s = FMA(s, t, 0.133325279f);\n"
-     "    s = FMA(s, t, -0.333333164f);\n"
-     "    s = x * FMA(s, t, 1.0f);\n"
-     "    const float l = copysignf(1.0f - 2.0f / (near_exp(2.0f * a) + 1.0f), x);\n"
-     "    return size < 0.55f ? s : l;\n"
+     "    const $f size = $abs(x), a = $pick(9.1f < size, $k(9.1f), size), t = x * x;\n"
+     "    $f s = $fma($k(-0.00621747877f), t, $k(0.0210355017f));\n"
+     "    s = $fma(s, t, $k(-0.053844694f));\n"
+     "    s = $fma(s, t, $k(0.133325279f));\n"
+     "    s = $fma(s, t, $k(-0.333333164f));\n"
+     "    s = x * $fma(s, t, $k(1.0f));\n"
+     "    const $f l = $copysign(1.0f - 2.0f / (near_exp@(2.0f * a) + 1.0f), x);\n"
+     "    return $pick(size < 0.55f, s, l);\n"
      "}\n"},
     {"odd_float", "bits_float float_bits", PLAIN,
      "FUNCTION float odd_float(double v) /* to odd: rounded once more, it is what rounding once would give */\n"
@@ -129,29 +133,31 @@ const function library[] = { /* each uses only those above it */
      "    return bits_float(fabs(v) > fabs((double)f) ? u + 1 : u - 1);\n"
      "}\n"},
     {"half_to_float", "bits_float float_bits", PLAIN,
-     "FUNCTION float half_to_float(uint16_t h) /* all in one line of lanes: no branch */\n"
+     "FUNCTION $f half_to_float@($h h) /* all in one line of lanes: no branch */\n"
      "{\n"
-     "    const uint32_t sign = (uint32_t)(h & 0x8000) << 16, rest = h & 0x7fff;\n"
-     "    const float small = (float)(int32_t)rest * 0x1p-24f, usual = bits_float(rest << 13) * 0x1p112f;\n"
-     "    const uint32_t size = float_bits(rest < 0x400 ? small : usual);\n"
-     "    return bits_float(sign | size | (rest >= 0x7c00 ? 0x7f800000u : 0u));\n"
+     "    const $i all = $to_i(h), rest = all & 0x7fff;\n"
+     "    const $f small = $to_f(rest) * 0x1p-24f, usual = $bits_float($as_u(rest << 13)) * 0x1p112f;\n"
+     "    const $u size = $float_bits($pick(rest < 0x400, small, usual));\n"
+     "    return $bits_float($as_u(all & 0x8000) << 16 | size | $pick_u(rest >= 0x7c00, $ku(0x7f800000u), $ku(0u)));\n"
      "}\n"},
     {"float_to_half", "bits_float float_bits", PLAIN,
-     "FUNCTION uint16_t float_to_half(float f) /* to nearest, ties to even */\n"
+     "FUNCTION $h float_to_half@($f f) /* to nearest, ties to even */\n"
      "{\n"
-     "    const uint32_t u = float_bits(f), sign = u >> 16 & 0x8000, size = u & 0x7fffffff;\n"
-     "    const uint32_t small = float_bits(bits_float(size < 0x38800000 ? size : 0) + 0.5f) - 0x3f000000u;\n"
-     "    const uint32_t usual = (size - 0x38000000 + 0xfff + (size >> 13 & 1)) >> 13;\n"
-     "    const uint32_t most = size > 0x7f800000 ? 0x7e00 : 0x7c00;\n"
-     "    return (uint16_t)(sign | (size >= 0x47800000 ? most : size < 0x38800000 ? small : usual));\n"
+     "    const $u u = $float_bits(f);\n"
+     "    const $i sign = $as_i(u >> 16 & 0x8000u), size = $as_i(u & 0x7fffffffu);\n"
+     "    const $f low = $bits_float($as_u($pick_i(size < 0x38800000, size, $ki(0)))) + 0.5f;\n"
+     "    const $i small = $as_i($float_bits(low) - 0x3f000000u);\n"
+     "    const $i usual = (size - 0x38000000 + 0xfff + (size >> 13 & 1)) >> 13;\n"
+     "    const $i most = $pick_i(size > 0x7f800000, $ki(0x7e00), $ki(0x7c00));\n"
+     "    return $to_h(sign | $pick_i(size >= 0x47800000, most, $pick_i(size < 0x38800000, small, usual)));\n"
      "}\n"},
     {"bfloat_to_float", "bits_float", PLAIN,
-     "FUNCTION float bfloat_to_float(uint16_t h) { return bits_float((uint32_t)h << 16); }\n"},
+     "FUNCTION $f bfloat_to_float@($h h) { return $bits_float($to_u(h) << 16); }\n"},
     {"float_to_bfloat", "float_bits", PLAIN,
-     "FUNCTION uint16_t float_to_bfloat(float f)\n"
+     "FUNCTION $h float_to_bfloat@($f f)\n"
      "{\n"
-     "    const uint32_t u = float_bits(f);\n"
-     "    return (uint16_t)(f != f ? (u >> 16 | 0x40) : (u + 0x7fff + (u >> 16 & 1)) >> 16);\n"
+     "    const $u u = $float_bits(f);\n"
+     "    return $to_h($pick_u(f != f, u >> 16 | 0x40u, (u + 0x7fffu + (u >> 16 & 1u)) >> 16));\n"
      "}\n"},
     {"small_to_float", "", PLAIN,
      "FUNCTION float small_to_float(int exponent, int fraction, int bias, int rule, uint8_t b) /* as small.h */\n"
@@ -271,7 +277,7 @@ const function library[] = { /* each uses only those above it */
 };
 /* clang-format on */
 
-/* ---- rows by number: of the dialect's vectors, the library's, then those of the dialect that are in place of none ---- */
+/* ---- rows by number: of the dialect's vectors, the library's, then those of the dialect in place of none ---- */
 enum { TABLES = 4 };
 static const function no_vectors[] = {{0}};
 
@@ -435,7 +441,8 @@ void callees_add(callees *f, const callees *more)
 }
 
 /* ---- one text for one value and for vectors ---- */
-typedef struct word { /* what "$name" stands for: of one value; of vectors: an operation of theirs, "": the type, "()": a cast to it */
+/* What "$name" stands for: of one value; of vectors: an operation of theirs, "": the type, "()": a cast to it */
+typedef struct word {
     const char *name, *one;
     element of;
     const char *many;
@@ -450,14 +457,14 @@ static const word words[] = {
     {"h", "uint16_t", E_U16, ""},
     {"k", "", E_F32, "all"}, /* literals among arguments */
     {"k64", "", E_F64, "all"},
+    {"ki", "", E_I32, "all"},
     {"ku", "", E_U32, "all"},
-    {"kU", "", E_U64, "all"},
     {"fma", "FMA", E_F32, "fma"},
     {"fma64", "FMA64", E_F64, "fma"},
     {"pick", "PICK", E_F32, "pick"}, /* condition, what is there if it holds, and if not; both are computed */
     {"pick64", "PICK", E_F64, "pick"},
+    {"pick_i", "PICK", E_I32, "pick"},
     {"pick_u", "PICK", E_U32, "pick"},
-    {"pick_U", "PICK", E_U64, "pick"},
     {"abs", "fabsf", E_F32, "abs"},
     {"abs64", "fabs", E_F64, "abs"},
     {"copysign", "copysignf", E_F32, "copysign"},
@@ -468,8 +475,10 @@ static const word words[] = {
     {"double_bits", "double_bits", E_U64, "()"},
     {"as_i", "(int32_t)", E_I32, "()"},
     {"as_u", "(uint32_t)", E_U32, "()"},
+    {"as_I", "(int64_t)", E_I64, "()"},
     {"to_f", "(float)", E_F32, "of"}, /* the same number */
     {"to_d", "(double)", E_F64, "of"},
+    {"to_i", "(int32_t)", E_I32, "of"},
     {"to_u", "(uint32_t)", E_U32, "of"},
     {"to_h", "(uint16_t)", E_U16, "of"},
 };
@@ -496,9 +505,15 @@ static void write_word(text *t, const word *w, int n)
 
 static void write_lanes(text *t, const char *s, int lanes)
 {
+    static const char head[] = "FUNCTION ";
     for (size_t n; *s; s++)
-        if (*s == '$')
+        if (*s == '$' && lanes == 1 && !*word_at(s + 1, &n)->one) { /* a literal as it is */
+            s += n + 2, n = strcspn(s, ")");
+            text_bytes(t, s, n), s += n;
+        } else if (*s == '$')
             write_word(t, word_at(s + 1, &n), lanes), s += n;
+        else if (lanes > 1 && !strncmp(s, head, strlen(head)))
+            text_add(t, "LANES "), s += strlen(head) - 1;
         else if (*s != '@')
             text_bytes(t, s, 1);
         else if (lanes > 1)

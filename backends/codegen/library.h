@@ -8,7 +8,7 @@
  *     $fma(a, b, c) ...      are operations (library.c has the table): FMA of one value, f32x8_fma of 8
  *     $k(1.5f)               is a literal among arguments, of which a vector has one in each element
  *     name@(a)               calls another such function: name(a), or name_x8(a)
- * What has none of these is of one value only. What vectors are and can do, a dialect says in rows of its own. */
+ * Of vectors it begins with LANES: these are built into their callers. What has none of these is of one value only. What vectors are and can do, a dialect says in rows of its own. */
 #ifndef TS_LIBRARY_H
 #define TS_LIBRARY_H
 #include "graph/base/base.h"

@@ -64,7 +64,7 @@ static bool calls(const char *body, const char *name)
 {
     const size_t n = strlen(name);
     for (const char *s = body; (s = strstr(s, name)); s += n)
-        if (s[n] == '(' && !strchr("abcdefghijklmnopqrstuvwxyz_0123456789", s[-1]))
+        if ((s[n] == '(' || s[n] == '@') && !strchr("abcdefghijklmnopqrstuvwxyz_0123456789", s[-1]))
             return true;
     return false;
 }
@@ -90,7 +90,7 @@ static void test_names(const function *row)
 {
     static const char head[] = "FUNCTION ";
     for (const char *s = row->text; (s = strstr(s, head)); s += strlen(head)) {
-        const char *end = strchr(s, '('), *at = end;
+        const char *end = s + strcspn(s, "@("), *at = end;
         while (at && strchr("abcdefghijklmnopqrstuvwxyz_0123456789", at[-1]))
             at--;
         if (!CHECK(at && !strncmp(at, row->name, (size_t)(end - at)) && !row->name[end - at]))
