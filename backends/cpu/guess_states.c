@@ -2,7 +2,7 @@
  * long rows are folded and their number is not enough for the cores. Parts follow from extents alone, never from the
  * number of threads: bits stay the same on any. Sums of one value stay whole, and keep the bits that they have. */
 #include "backends/cpu/guess_parts.h"
-#include "schedule/split.h"
+#include "schedule/passes/split.h"
 
 /* PART: elements, some 10 us of work beside 1 us that the second kernel's start takes; FEW: rows, less than the cores
  * of most machines; MOST: parts of a row */

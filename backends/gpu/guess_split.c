@@ -4,7 +4,7 @@
 #include "backends/gpu/guess_parts.h"
 
 #include "backends/gpu/figures.h"
-#include "schedule/split.h"
+#include "schedule/passes/split.h"
 
 #include <math.h>
 
