@@ -2,6 +2,7 @@
 #include "backends/driver.h"
 #include "backends/interrupt.h"
 #include "graph/ir/trip.h"
+#include "schedule/make.h"
 #include "schedule/explain/explain.h"
 #include "schedule/plan/extents.h"
 #include "schedule/schema/schema.h"

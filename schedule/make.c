@@ -1,11 +1,11 @@
-/* plan.c - making a plan: the table of its passes, and the check after each. */
-#include "schedule/plan/plan.h"
+/* make.c - making a plan: the table of its passes. */
+#include "schedule/make.h"
 #include "graph/passes/recognise.h"
-#include "schedule/nest/nest.h"
-#include "schedule/passes/scan_plan.h"
+#include "schedule/fuse/fuse.h"
+#include "schedule/passes/passes.h"
+#include "schedule/place/place.h"
 #include "schedule/schema/schema.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,11 +18,6 @@ static void find_inputs(plan *p)
     for (int i = 0; i < n; i++)
         if (need[i]->leaf && need[i]->leaf->kind == LEAF_INPUT)
             p->input[p->n_input++] = need[i];
-}
-
-const target *plan_on(const plan *p, int which)
-{
-    return p->n_site ? p->site[which].on : p->on;
 }
 
 /* ---- state ---- */
@@ -64,7 +59,7 @@ static bool pass_recognise(plan *p, err *e) /* groups of the graph -> more group
 }
 
 /* ---- passes ---- */
-const pass_record plan_passes[N_PASS] = {
+static const pass_record plan_passes[N_PASS] = {
     [PASS_JOIN] = {"join", "makes one scan of two of which one makes all that the other does", "a graph",
                    "roots of the same values; trips that are the same are made once", pass_join},
     [PASS_RECOGNISE] = {"recognise", "names groups that somebody wrote out (attention, norms)", "a graph",
@@ -103,11 +98,6 @@ const pass_record plan_passes[N_PASS] = {
                        "kernels, and a buffer for every value in memory",
                        "launches of one kernel or several, which wait for launches before them alone", pass_launches}};
 
-bool plan_pass(plan *p, pass_number which, err *e)
-{
-    return plan_passes[which].run(p, e) && plan_check(p, e);
-}
-
 char *ts_passes_json(void)
 {
     text t = {0};
@@ -138,6 +128,7 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_option
                 .variables = asked->variables,
                 .g = g,
                 .finder = asked->finder,
+                .passes = plan_passes,
                 .n_root = n_root};
     const node **all = arena_array(&p->mem, (size_t)n_root + 1, sizeof *all);
     for (int i = 0; i < n_root; i++)
@@ -161,60 +152,8 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_option
         p->schema = s;
         p->rule_used = arena_array(&p->mem, (size_t)(ok ? s->n_rule : 0) + 1, sizeof *p->rule_used);
     }
-    for (int i = 0; ok && i < N_PASS; i++)
-        ok = plan_pass(p, (pass_number)i, e);
-    if (ok)
+    if (ok && plan_run(p, 0, N_PASS, e))
         return p;
     plan_free(p);
     return NULL;
-}
-
-void plan_free(plan *p)
-{
-    if (!p)
-        return;
-    for (int k = 0; k < p->n_kernel; k++)
-        scan_plan_free(p->kernel[k].scan);
-    arena own = p->mem;
-    arena_free(&own);
-    free(p);
-}
-
-/* ---- invariants ---- */
-enum { UNMADE = -1, IN_MEMORY = INT_MAX };
-
-/* made: by node id, the kernel in whose scratch it is, or IN_MEMORY */
-static bool check_stage(const plan *p, int k, const stage *st, const int *made, err *e)
-{
-    if (x_count(st->value, X_FOLD) > 1 && stage_fold(st) && st->n_load == 0)
-        return true;
-    for (int i = 0; i < st->n_load; i++) {
-        const node *n = st->load[i]->from;
-        if (!node_is_leaf(n) && made[n->id] != k && made[n->id] != IN_MEMORY)
-            return err_set(e, TS_BUG, "kernel %d, stage %s reads node %d before it is computed", k, st->name, n->id);
-    }
-    for (int a = 0; st->nest.n && a < st->n_axis; a++)
-        if (nest_left(&p->kernel[k], st, a, st->nest.n - 1) > 1)
-            return err_set(e, TS_BUG, "kernel %d, stage %s does not walk all of %s", k, st->name, st->letter[a]);
-    return true;
-}
-
-bool plan_check(const plan *p, err *e)
-{
-    arena mem = {0};
-    int *made = arena_array(&mem, (size_t)p->g->n + 1, sizeof *made);
-    bool ok = true;
-    for (int i = 0; i < p->g->n; i++)
-        made[i] = UNMADE;
-    for (int i = 0; i < p->n_crossing; i++)
-        if (p->crossing[i].received)
-            made[p->crossing[i].node->id] = IN_MEMORY;
-    for (int k = 0; ok && k < p->n_kernel; k++)
-        for (int s = 0; ok && s < p->kernel[k].n_stage; s++) {
-            const stage *st = &p->kernel[k].stage[s];
-            ok = check_stage(p, k, st, made, e);
-            made[st->node->id] = st->scratch ? k : IN_MEMORY;
-        }
-    arena_free(&mem);
-    return ok;
 }

@@ -1,70 +1,9 @@
-/* checkpointing.c - what recomputing amounts to, asked of a plan: where copies stand, what each rule saves. */
-#include "schedule/passes/checkpointing.h"
+/* checkpointing.c - what recomputing amounts to: what each rule saves, and which do so in vain. */
+#include "schedule/explain/explain.h"
+#include "schedule/plan/checkpointing.h"
+#include "schedule/schema/schema.h"
 
 #include <string.h>
-
-static const repeat *of(const plan *p, const node *n)
-{
-    return p->checkpointing && n->id < p->checkpointing->n ? &p->checkpointing->node[n->id] : NULL;
-}
-
-int checkpointing_due(const plan *p, const node *n)
-{
-    const repeat *q = of(p, n);
-    return q ? q->due : 2 * n->id + 1;
-}
-
-bool checkpointing_solid(const plan *p, const node *n)
-{
-    const repeat *q = of(p, n);
-    return q && q->solid;
-}
-
-const layout *checkpointing_like(const plan *p, const node *n)
-{
-    const repeat *q = of(p, n);
-    return q ? q->like : NULL;
-}
-
-int checkpointing_rule(const plan *p, const node *n)
-{
-    const repeat *q = of(p, n);
-    return q ? q->rule : -1;
-}
-
-bool checkpointing_joins(const plan *p, const node *n, const node *first)
-{
-    return checkpointing_rule(p, n) < 0 ||
-           (checkpointing_rule(p, first) >= 0 && checkpointing_due(p, n) == checkpointing_due(p, first));
-}
-
-/* ---- what is saved ---- */
-static bool alive_without(const plan *p, int which, int64_t *most, err *e)
-{
-    plan trial = *p;
-    schema keeping = *p->schema;
-    trial.mem = (arena){0};
-    keeping.rule = arena_array(&trial.mem, (size_t)keeping.n_rule + 1, sizeof *keeping.rule);
-    memcpy(keeping.rule, p->schema->rule, (size_t)keeping.n_rule * sizeof *keeping.rule);
-    keeping.rule[which].recompute = false;
-    trial.schema = &keeping, trial.rule_used = arena_array(&trial.mem, (size_t)keeping.n_rule + 1, sizeof(bool));
-    trial.checkpointing = NULL, trial.fused = false, trial.trial = true;
-    bool good = true;
-    for (int i = PASS_FUSE; good && i < N_PASS; i++)
-        good = plan_pass(&trial, (pass_number)i, e);
-    *most = trial.lower_bound;
-    arena_free(&trial.mem);
-    return good;
-}
-
-bool checkpointing_compare(plan *p, checkpointing *c, err *e)
-{
-    bool good = true;
-    c->without = arena_array(&p->mem, (size_t)p->schema->n_rule + 1, sizeof *c->without);
-    for (int i = 0; good && i < p->schema->n_rule; i++)
-        good = !p->schema->rule[i].recompute || alive_without(p, i, &c->without[i], e);
-    return good;
-}
 
 saving checkpointing_saving(const plan *p, int which)
 {

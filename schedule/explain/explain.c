@@ -2,13 +2,10 @@
 #include "schedule/explain/explain.h"
 #include "schedule/plan/declined.h"
 #include "schedule/nest/fit.h"
-#include "schedule/explain/sites.h"
-#include "schedule/explain/tile.h"
 #include "schedule/passes/launches.h"
 #include "schedule/plan/extents.h"
 #include "schedule/plan/resident.h"
 #include "schedule/nest/nest.h"
-#include "schedule/passes/checkpointing.h"
 #include "schedule/schema/schema.h"
 
 #include <stdlib.h>

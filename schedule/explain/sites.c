@@ -1,7 +1,6 @@
 /* sites.c - lines for people and members of plan/1 from the same sums over a plan's parts. */
-#include "schedule/explain/sites.h"
+#include "schedule/explain/explain.h"
 #include "schedule/place/place.h"
-#include "schedule/plan/resident.h"
 
 const plan *sites_plan(const plan *p, const kernel *k)
 {

@@ -1,6 +1,6 @@
 /* tile.c - counted from the nest alone: how often each operand is read in a tile, how many sums wait for each
  * other. */
-#include "schedule/explain/tile.h"
+#include "schedule/explain/explain.h"
 #include "schedule/nest/nest.h"
 
 static bool is_lanes(const loop *l)

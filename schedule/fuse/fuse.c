@@ -10,9 +10,9 @@
  * A scatter, a routine and a scan are kernels of their own, but for scans and folds of several values in a stream
  * (stream.c). A scan takes in what it reads once, a scatter movement only, a routine nothing. */
 #include "schedule/fuse/fuse.h"
-#include "schedule/passes/checkpointing.h"
+#include "schedule/plan/checkpointing.h"
 #include "schedule/plan/extents.h"
-#include "schedule/passes/scan_plan.h"
+#include "schedule/plan/plan.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -127,24 +127,6 @@ static void define(fuser *f, item *it)
 }
 
 /* ---- what may be inlined ---- */
-int64_t item_volume(const item *it)
-{
-    int64_t n = 1;
-    for (int i = 0; i < it->n_axis; i++)
-        n *= it->extent[i];
-    return n;
-}
-
-/* Halves are widened when they are loaded, whatever they become. */
-bool item_is_view(const item *it)
-{
-    const expr *x = it->raw;
-    if (x->kind == X_CAST && x->dtype == TS_F32 && dtype_class(x->arg[0]->dtype) == D_REAL &&
-        ts_dtype_bytes(x->arg[0]->dtype) == 2)
-        x = x->arg[0];
-    return x->kind == X_LOAD;
-}
-
 static bool is_computed(const expr *load) /* at a place that data say */
 {
     bool any = false;
@@ -172,75 +154,6 @@ static bool is_gathered(const fuser *f, const item *it)
     return any;
 }
 
-bool item_walks_along(const expr *load, const item *reader)
-{
-    uint32_t seen = 0;
-    for (int i = 0; i < load->n; i++) {
-        if (load->arg[i]->kind == X_LIT && load->from->type.dim[i] == 1)
-            continue;
-        if (load->arg[i]->kind != X_AXIS || seen >> load->arg[i]->axis & 1)
-            return false;
-        seen |= 1u << load->arg[i]->axis;
-    }
-    for (int i = 0; i < reader->n_axis; i++)
-        if (reader->extent[i] != 1 && !(seen >> i & 1))
-            return false;
-    return true;
-}
-
-const expr *item_only_load(const item *reader, const node *n)
-{
-    const expr *load[MAX_LOADS], *found = NULL;
-    const int total = x_loads(reader->raw, load, MAX_LOADS);
-    for (int i = 0; i < total && i < MAX_LOADS; i++) {
-        if (load[i]->from != n)
-            continue;
-        if (found)
-            return NULL;
-        found = load[i];
-    }
-    return found;
-}
-
-static int part_of(const fuser *f, const item *it) /* that rules make kernels of; views are no work of their own */
-{
-    return f->p->apart && it && !item_is_view(it) ? f->p->apart[it->node->id] : 0;
-}
-
-int item_site(const fuser *f, const item *it)
-{
-    while (f->p->placed && it && item_is_view(it)) {
-        const expr *x = it->raw->kind == X_CAST ? it->raw->arg[0] : it->raw;
-        const item *from = f->item[x->from->id];
-        if (!from)
-            break;
-        it = from;
-    }
-    const int placed = f->p->placed && it ? f->p->placed[it->node->id] : 0;
-    return placed ? placed - 1 : 0;
-}
-
-bool item_crosses(const fuser *f, const item *it)
-{
-    bool any = false;
-    for (int i = 0; f->p->placed && i < it->n_reader && !any; i++) {
-        const item *r = f->item[it->reader[i]];
-        any = item_is_view(r) ? item_crosses(f, r) : item_site(f, r) != item_site(f, it);
-    }
-    return any;
-}
-
-bool item_together(const fuser *f, const item *a, const item *b)
-{
-    return part_of(f, a) == part_of(f, b) && item_site(f, a) == item_site(f, b);
-}
-
-int item_operands(const fuser *f, const item *it)
-{
-    const int most = plan_on(f->p, item_site(f, it))->operands;
-    return most ? most : INT_MAX;
-}
-
 static bool all_at_home(const fuser *f, const item *it) /* who reads it; movement may end up anywhere */
 {
     bool all = !item_crosses(f, it);
@@ -251,7 +164,7 @@ static bool all_at_home(const fuser *f, const item *it) /* who reads it; movemen
 
 static bool may_join(const fuser *f, const item *it, const item *owner) /* as far as rules and sites go */
 {
-    return part_of(f, it) == part_of(f, owner) && all_at_home(f, it);
+    return item_part(f, it) == item_part(f, owner) && all_at_home(f, it);
 }
 
 typedef struct readers { /* how the readers of a node read it, all taken together */
@@ -529,4 +442,9 @@ bool pass_fuse(plan *p, err *e)
     for (int k = 0; k < f.n_kernel; k++)
         visit(&f, all[k].kernel);
     return p->fused = form_kernels(&f, e);
+}
+
+bool fuse_kernels(plan *p, err *e)
+{
+    return pass_fuse(p, e) && plan_check(p, e);
 }

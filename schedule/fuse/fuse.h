@@ -1,11 +1,17 @@
-/* fuse.h - shared by the parts of the fusion pass: fuse.c inlines, share.c puts what is left into kernels,
- * stages.c writes kernels and stages down, names.c names them, order.c lays their values out.
+/* fuse.h - the fusion pass, and what its parts share: from the nodes of a graph to kernels of stages.
+ *
+ * The room:  fuse: what is put into its readers -> item, stream, inline_budget, rematerialize
+ *            demand: what is read at all    share: what is left joins loops
+ *            stages, names, order: kernels, written down
  *
  * A fuser lives for one pass; its items and clusters are of the plan's arena. Items are in the order of their nodes, so
  * that operands come before readers. */
 #ifndef TS_FUSE_H
 #define TS_FUSE_H
 #include "schedule/plan/plan.h"
+
+bool pass_fuse(plan *p, err *e);    /* nothing where the plan is fused */
+bool fuse_kernels(plan *p, err *e); /* for passes that need kernels to decide what the graph is to be: with the check */
 
 /* Lengths of expressions, in parts (inline_budget.c). */
 typedef struct inlining {
@@ -75,6 +81,7 @@ const expr *item_only_load(const item *reader, const node *n); /* of n; NULL whe
 bool item_walks_along(const expr *load, const item *reader);
 /* The site where it is computed; movement goes with what it moves. */
 int item_site(const fuser *f, const item *it);
+int item_part(const fuser *f, const item *it); /* that rules make kernels of; views are no work of their own */
 /* Rules and sites let both be in one kernel. */
 bool item_together(const fuser *f, const item *a, const item *b);
 int item_operands(const fuser *f, const item *it); /* that a kernel where it is computed may have, at most */
@@ -101,7 +108,6 @@ bool form_kernels(fuser *f, err *e);
 /* Letters of axes, names of stages and kernels (names.c); what they are looked up in, once for all kernels. */
 void names_index(fuser *f);
 void names_give(fuser *f, const cluster *c, kernel *k);
-bool names_known(const char *axis); /* whether an axis may be called so, numbers behind a letter apart */
 /* Gives the values between kernels the layouts in which they are walked best. Stages are there, their axes not
  * merged yet. */
 void order_values(fuser *f);

@@ -1,7 +1,6 @@
 /* names.c - how kernels, their stages and axes are called: letters by which rules write loops, the operation or group
  * that a kernel is, the label of what it makes. */
 #include "schedule/fuse/fuse.h"
-#include "schedule/nest/nest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,47 +61,6 @@ static void name_axes(stage *s, const op *o, int first)
         else
             snprintf(s->letter[a], MAX_LETTER, i ? "f%d" : "f", i);
     }
-}
-
-bool names_known(const char *axis)
-{
-    size_t n = strlen(axis);
-    while (n > 1 && axis[n - 1] >= '0' && axis[n - 1] <= '9')
-        n--;
-    bool known = nest_has_letter("e r c b f", axis, n); /* those above, where an operation has none */
-    for (const op *const *const *table = op_tables; !known && *table; table++)
-        for (const op *const *o = *table; !known && *o; o++)
-            known = (*o)->axes && nest_has_letter((*o)->axes, axis, n);
-    return known;
-}
-
-/* One of "b", "b1", "b2", ... of as many as there are dimensions */
-static bool is_numbered(const char *name, size_t n, char letter, int dims)
-{
-    char *end;
-    const long at = n > 1 ? strtol(name + 1, &end, 10) : 0;
-    return n && *name == letter && at < dims && (n == 1 || (name[1] > '0' && name[1] <= '9' && end == name + n));
-}
-
-static bool has_axis(const stage *s, const char *name, size_t n)
-{
-    for (int a = 0; a < s->n_axis; a++)
-        if (strlen(s->letter[a]) == n && !strncmp(s->letter[a], name, n))
-            return true;
-    return false;
-}
-
-bool names_left_out(const kernel *k, const stage *s, const char *name, size_t n)
-{
-    if (has_axis(s, name, n))
-        return false; /* it is there, if not where it is named */
-    const int dims = s->whole ? s->node->type.rank : 0;
-    const char *axes = s->whole ? s->whole->op->axes : NULL;
-    bool is = (k->group && k->group->axes && nest_has_letter(k->group->axes, name, n)) ||
-              (axes && nest_has_letter(axes, name, n)) || is_numbered(name, n, 'b', dims);
-    if (k->n_stage > 1 || !axes)
-        is = is || is_numbered(name, n, 'r', dims);
-    return is && *name != '|';
 }
 
 static void make_unique(stage *s) /* a letter that is taken gets a number */

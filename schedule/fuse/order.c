@@ -5,7 +5,7 @@
  * follows (pools, sums) keeps the blocks, as long as every reader can walk them in steps of a block; a value that
  * one reader cannot walk so (it flattens channels and pixels into one) stays in rows, and is written so. */
 #include "schedule/fuse/fuse.h"
-#include "schedule/passes/checkpointing.h"
+#include "schedule/plan/checkpointing.h"
 
 #include <string.h>
 
@@ -13,24 +13,6 @@
 static const layout *layout_of(const plan *p, const node *n)
 {
     return &p->buffer[n->id].layout;
-}
-
-static int64_t longer(int64_t step, const layout *y, const expr *const *sub, int axis)
-{
-    for (int i = 0; i < y->n; i++)
-        if (x_axes(sub[y->digit[i].dim]) >> axis & 1 && y->digit[i].step > step)
-            step = y->digit[i].step;
-    return step;
-}
-
-int64_t stage_block(const plan *p, const stage *s, int axis)
-{
-    const expr *load[MAX_LOADS];
-    const int n = x_loads(s->value, load, MAX_LOADS);
-    int64_t step = longer(1, layout_of(p, s->node), s->store, axis);
-    for (int i = 0; i < n && i < MAX_LOADS; i++)
-        step = longer(step, layout_of(p, load[i]->from), load[i]->arg, axis);
-    return step;
 }
 
 static bool linear(const plan *p, const stage *s, const layout *y, const expr *const *sub, int rank)
@@ -205,23 +187,6 @@ static int dim_along(const stage *s, int axis) /* the dimension of the result th
         if (s->store[d]->kind == X_AXIS && s->store[d]->axis == axis)
             return d;
     return -1;
-}
-
-static int last_of(uint32_t axes)
-{
-    return axes ? 31 - __builtin_clz(axes) : -1;
-}
-
-int stage_given(const stage *s)
-{
-    const expr *fold = stage_fold(s), *load[MAX_LOADS];
-    uint32_t weight = 0, other = 0;
-    const int n = fold ? x_loads(fold, load, MAX_LOADS) : 0;
-    for (int i = 0; i < n && i < MAX_LOADS; i++) {
-        const leaf *l = load[i]->from->leaf;
-        *(l && l->kind != LEAF_INPUT ? &weight : &other) |= x_axes_of(load[i]) & ~s->folds;
-    }
-    return last_of(other) > last_of(weight) ? last_of(weight) : -1;
 }
 
 /* The axis that walks the block of a value that the stage reads, where that is a result axis; else -1. */

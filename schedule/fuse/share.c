@@ -7,7 +7,7 @@
  * operands, back to the latest member of either, finds a circle before it is closed. */
 #include "schedule/plan/extents.h"
 #include "schedule/fuse/fuse.h"
-#include "schedule/passes/checkpointing.h"
+#include "schedule/plan/checkpointing.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -18,14 +18,6 @@ static bool chooses(const item *it, int axis) /* to be unrolled: its trips share
     stage s = {.value = it->value};
     memcpy(s.extent, it->extent, sizeof s.extent);
     return stage_choice(&s, axis, NULL);
-}
-
-int64_t item_results(const item *it)
-{
-    int64_t n = 1;
-    for (int i = 0; i < it->node->type.rank; i++)
-        n *= it->extent[i];
-    return n;
 }
 
 /* How many leading axes reader b walks in step with producer a: a[i0, i1, ...] read at b's own leading axes. */

@@ -1,7 +1,6 @@
 /* box.c - a load's place as a sum over dimensions of a tensor, and a slice as a box of that. */
 #include "schedule/nest/box.h"
 #include "graph/affine/index.h"
-#include "schedule/nest/fit.h"
 #include "schedule/plan/extents.h"
 #include "schedule/nest/nest.h"
 

@@ -1,7 +1,6 @@
 /* fit.c - working sets by interval arithmetic on subscripts, and what follows from them. */
 #include "schedule/nest/fit.h"
 #include "graph/affine/linear.h"
-#include "schedule/fuse/fuse.h"
 #include "schedule/nest/nest.h"
 
 #include <string.h>

@@ -1,10 +1,9 @@
 /* legal.c - loops against the tables of the target. */
-#include "schedule/nest/legal.h"
-#include "schedule/plan/extents.h"
+#include "graph/ir/rule.h"
 #include "schedule/nest/kept.h"
 #include "schedule/nest/nest.h"
 #include "schedule/nest/slice.h"
-#include "schedule/passes/split.h"
+#include "schedule/plan/extents.h"
 
 /* Partial sums wait in the result, which must hold them exactly as the accumulator does: one of halves is an f32. */
 static bool check_partial(const stage *s, err *e)
@@ -303,9 +302,86 @@ static bool check_carried(const kernel *k, err *e)
                            name, name);
 }
 
+/* ---- sums in parts ---- */
+static bool is_first(const stage *s, int l) /* of its axis */
+{
+    bool first = true;
+    for (int i = 0; i < l; i++)
+        first = first && s->nest.loop[i].axis != s->nest.loop[l].axis;
+    return first;
+}
+
+static bool mentions(const expr *x, const expr *load) /* on some condition, too */
+{
+    for (int i = 0; i < x->n; i++)
+        if (mentions(x->arg[i], load))
+            return true;
+    return x_same(x, load);
+}
+
+static const staging *staged_behind(const stage *s) /* an operand that is read behind the sum */
+{
+    const expr *fold = stage_fold(s);
+    for (int i = 0; i < s->n_staging; i++)
+        if (s->staging[i].load < MAX_LOADS && !mentions(fold, s->load[s->staging[i].load]))
+            return &s->staging[i];
+    return NULL;
+}
+
+static int reads(const stage *s) /* tensors, which the value of a part is spelled out over */
+{
+    const expr *load[MAX_LOADS];
+    const int n = x_loads(stage_fold(s), load, MAX_LOADS);
+    int found = 0;
+    for (int i = 0; i < n; i++) {
+        int k = 0;
+        while (load[k]->from != load[i]->from)
+            k++;
+        found += k == i;
+    }
+    return found;
+}
+
+bool nest_splits(const stage *s)
+{
+    const int more = stage_states(s) > 1, n = reads(s); /* an axis for the pieces of states */
+    return s->n_result + 1 + more <= MAX_RANK && n >= 1 && n <= MOST_SPELLED;
+}
+
+static bool check_parts(const plan *p, const kernel *k, err *e)
+{
+    const stage *s = &k->stage[0];
+    const int l = k->n_stage == 1 ? nest_split(s) : -1;
+    if (l < 0)
+        return true;
+    const loop *q = &s->nest.loop[l];
+    const char *letter = s->letter[q->axis];
+    const expr *fold = stage_fold(s);
+    if (!is_first(s, l))
+        return err_set(e, TS_BAD_INPUT, "loop %s, whose parts are %s, is inside another of that axis", letter,
+                       q->role->done);
+    for (int i = l + 1; i < s->nest.n; i++)
+        if (s->nest.loop[i].role->parallel && s->folds >> s->nest.loop[i].axis & 1)
+            return err_set(e, TS_BAD_INPUT, "a second folded loop, %s, is %s: one axis is summed in parts",
+                           s->letter[s->nest.loop[i].axis], q->role->done);
+    if (p->part)
+        return err_set(e, TS_BAD_INPUT, "loop %s is %s: in a plan over several devices no sum is in parts", letter,
+                       q->role->done);
+    if (s->n_result + 1 + (fold->kind == X_SCAN) > MAX_RANK)
+        return err_set(e, TS_BAD_INPUT, "loop %s is %s: its parts would have %d axes, at most %d expected", letter,
+                       q->role->done, s->n_result + 1 + (fold->kind == X_SCAN), MAX_RANK);
+    if (!nest_splits(s))
+        return err_set(e, TS_BAD_INPUT, "loop %s is %s: what is in parts reads 1 to %d tensors, this %d", letter,
+                       q->role->done, MOST_SPELLED, reads(s));
+    const staging *g = staged_behind(s);
+    return !g ||
+           err_set(e, TS_BAD_INPUT, "operand %s is read behind the sum, whose parts are added up by another kernel",
+                   operand_called(g->load).s);
+}
+
 bool nest_fits(const plan *p, const kernel *k, const char *loops, err *e)
 {
-    if (!check_carried(k, e) || !split_check(p, k, e))
+    if (!check_carried(k, e) || !check_parts(p, k, e))
         return err_in(e, "loops \"%s\"", loops);
     for (int i = 0; i < k->n_stage; i++)
         if (!check_partial(&k->stage[i], e) || !check_registers(p, &k->stage[i], e) ||

@@ -10,24 +10,6 @@ int64_t loop_trips(const loop *l)
     return l->step > 0 ? (l->range + l->step - 1) / l->step : 0;
 }
 
-int64_t nest_left_shared(const kernel *k, const stage *s, int axis, int l)
-{
-    int64_t left = s->extent[axis];
-    for (int i = 0; axis < s->n_shared && i <= l; i++)
-        if (k->shared.loop[i].axis == axis && k->shared.loop[i].step < left)
-            left = k->shared.loop[i].step;
-    return left;
-}
-
-int64_t nest_left(const kernel *k, const stage *s, int axis, int l)
-{
-    int64_t left = nest_left_shared(k, s, axis, k->shared.n - 1);
-    for (int i = 0; i <= l; i++)
-        if (s->nest.loop[i].axis == axis && s->nest.loop[i].step < left)
-            left = s->nest.loop[i].step;
-    return left;
-}
-
 int nest_unrolled(const stage *s)
 {
     int l = s->nest.n;
@@ -224,6 +206,14 @@ bool nest_unit_fits(const stage *s, int m, int n, int load[2])
     load[0] = load_along(s, m, n), load[1] = load_along(s, n, m);
     return fold && x_loads(fold, all, MAX_LOADS) == 2 && all[0]->from->type.dtype == all[1]->from->type.dtype &&
            nest_product(s, load[0], load[1]);
+}
+
+int nest_split(const stage *s)
+{
+    for (int l = 0; l < s->nest.n; l++)
+        if (s->nest.loop[l].role->parallel && s->folds >> s->nest.loop[l].axis & 1 && loop_trips(&s->nest.loop[l]) > 1)
+            return l;
+    return -1;
 }
 
 int64_t nest_cover(const stage *s, int axis, int l)

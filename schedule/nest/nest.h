@@ -7,7 +7,10 @@
  * axis has step 1. Roles and spaces are those of the target (target.h); here as on a CPU. Roles in registers make the
  * register tile, which is what follows the last serial loop over an axis that is not folded, or that copies. A step of
  * "tile" is what the guess's register tile has of that axis on this machine (stage.tile). What prints parses, with
- * numbers alone. Loops are parsed into the kernel, printed to the end of the caller's text; nothing else is kept. */
+ * numbers alone. Loops are parsed into the kernel, printed to the end of the caller's text; nothing else is kept.
+ *
+ * The room:  nest, read, letters: the notation    legal: what the target can do    slice, kept, box: how copies, and
+ *            what stages hand on, lie    fit: what loops come to */
 #ifndef TS_NEST_H
 #define TS_NEST_H
 #include "schedule/plan/plan.h"
@@ -21,11 +24,7 @@ void nest_print(text *t, const kernel *k, bool derived); /* derived: staging nob
 void nest_print_stage(text *t, const kernel *k, int which, bool derived); /* its own loops alone */
 void loop_print(text *t, const stage *s, const loop *l);                  /* "n/48@core" */
 extern const char nest_nowhere[]; /* "none", in place of a space: the guess shall not fetch */
-/* What an axis has left under the shared loops, and under loop l of the stage (l = -1: under none of its own). */
-int64_t nest_left(const kernel *k, const stage *s, int axis, int l);
-int nest_split(const stage *s); /* the loop over a folded axis whose trips go to different workers; or -1 */
-int64_t nest_left_shared(const kernel *k, const stage *s, int axis,
-                         int l); /* under shared loop l and those before it */
+int nest_split(const stage *s);   /* the loop over a folded axis whose trips go to different workers; or -1 */
 /* First loop of the tile: serial folds under the last loop that copies, then unrolled and vector loops. What the lanes
  * of a group copy together is copied within the tile. */
 int nest_tile(const stage *s);
@@ -33,10 +32,9 @@ int nest_unrolled(const stage *s); /* first loop after which all are unrolled or
 /* Why the operand cannot be copied, at a loop that stages share or one of the stage's own; NULL: it can. */
 const char *nest_no_copy(const kernel *k, const stage *s, int load, bool shared);
 /* Whether the n bytes at name may be an axis of the stage's operation or of the kernel's group, if there is none here:
- * it has one element, or was merged into another (names.c). */
+ * it has one element, or was merged into another. */
 bool names_left_out(const kernel *k, const stage *s, const char *name, size_t n);
-/* Whether the n bytes at name are one of the letters of an operation's axes ("m n | k"). */
-bool nest_has_letter(const char *axes, const char *name, size_t n);
+bool names_known(const char *axis); /* whether an axis may be called so, numbers behind a letter apart */
 /* a, ..., z, a1, ..., z1, a2, ...; MAX_LOADS: y, the result, which operand 24 is called, too, where there is one. */
 typedef struct operand_name {
     char s[8];
@@ -75,4 +73,9 @@ const matrix_unit *nest_unit_row(const plan *p, const stage *s, const unit_loops
 bool nest_unit_fits(const stage *s, int m, int n, int load[2]);
 int64_t nest_cover(const stage *s, int axis, int l); /* of an axis of the unit's, under loop l: whole trips of its */
 int64_t nest_sums(const plan *p, const stage *s);    /* vector registers that the tile's sums take; 0 without a fold */
+
+/* legal.c: whether loops that read well can be done by what the target has. A refusal is a sentence with both counts;
+ * it is asked of written and guessed loops alike. */
+bool nest_fits(const plan *p, const kernel *k, const char *loops, err *e); /* refused with numbers, and what would do */
+bool nest_splits(const stage *s); /* so many axes, and tensors that it reads, may values of parts have */
 #endif

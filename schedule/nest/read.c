@@ -41,17 +41,6 @@ static size_t word(const char *s)
     return n;
 }
 
-bool nest_has_letter(const char *axes, const char *name, size_t n)
-{
-    for (; *axes; axes += strspn(axes, " |")) {
-        const size_t length = strcspn(axes, " |");
-        if (length == n && !strncmp(axes, name, n))
-            return true;
-        axes += length;
-    }
-    return false;
-}
-
 /* The axes that can be named; of a kernel of several stages also where those that they do not share are. */
 static void list_axes(const reader *r, text *out)
 {

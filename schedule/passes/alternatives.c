@@ -5,9 +5,8 @@
  * Requires: a graph. Guarantees: kernels from the fusion pass, of a graph in which what an operation offers stands in
  * its place; all else is as it was. A kernel is left alone where its first fitting rule has options, which are meant
  * for what the model says; and where the plan is to run the graph as written. */
-#include "schedule/passes/alternatives.h"
-#include "schedule/passes/blocks.h"
-#include "schedule/plan/extents.h"
+#include "schedule/fuse/fuse.h"
+#include "schedule/passes/passes.h"
 #include "schedule/plan/resident.h"
 #include "schedule/schema/schema.h"
 
@@ -330,7 +329,7 @@ bool pass_alternatives(plan *p, err *e)
         return !err_is(e);
     plan trial = *p;
     trial.mem = (arena){0};
-    const bool good = plan_pass(&trial, PASS_FUSE, e) && find_alternatives(&trial, p, &found, e);
+    const bool good = fuse_kernels(&trial, e) && find_alternatives(&trial, p, &found, e);
     if (good && found)
         return arena_free(&trial.mem), true;
     arena_take(&p->mem, &trial.mem);

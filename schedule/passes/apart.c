@@ -5,6 +5,8 @@
  * Fusion runs again with parts: a node fuses with those of its own part only, and what was fused with it may now
  * go elsewhere. */
 #include "graph/ir/group.h"
+#include "schedule/fuse/fuse.h"
+#include "schedule/passes/passes.h"
 #include "schedule/schema/schema.h"
 
 typedef struct parting {
@@ -140,7 +142,7 @@ bool pass_apart(plan *p, err *e)
     p->apart_by = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *p->apart_by);
     while (part_all(p)) {
         p->fused = false;
-        if (!plan_pass(p, PASS_FUSE, e))
+        if (!fuse_kernels(p, e))
             return false;
     }
     return true;

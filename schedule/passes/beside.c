@@ -1,5 +1,5 @@
 /* beside.c - which scans may stand beside one another, in what order, and who makes them. */
-#include "schedule/passes/beside.h"
+#include "schedule/passes/passes.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * (softmax and the products around it), and the target says how long blocks are to be. What it leaves is a fold of
  * several values over the blocks, whose loop the stages of one kernel share (stream.c). */
 #include "graph/ir/group.h"
-#include "schedule/passes/blocks.h"
+#include "schedule/passes/passes.h"
 #include "schedule/schema/schema.h"
 
 #include <string.h>

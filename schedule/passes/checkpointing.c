@@ -8,6 +8,10 @@
 #include "graph/ir/custom.h"
 #include "graph/ir/group.h"
 #include "graph/ir/rule.h"
+#include "schedule/fuse/fuse.h"
+#include "schedule/passes/passes.h"
+#include "schedule/plan/checkpointing.h"
+#include "schedule/schema/schema.h"
 
 #include <fnmatch.h>
 #include <limits.h>
@@ -84,11 +88,6 @@ static void find_kept(retake *r)
 }
 
 /* ---- what is computed again ---- */
-bool retake_forgoes(const retake *r, const node *n)
-{
-    return r->kept[n->id] && r->rule[n->id] >= 0 && !r->stays[n->id];
-}
-
 /* A value that copies are computed from: it is there anyway. */
 static bool is_ground(const retake *r, const node *n)
 {
@@ -227,7 +226,7 @@ static bool repeat_all(retake *r, checkpointing *out, err *e)
         return err_set(e, p->g->err.code, "%s", p->g->err.text);
     note_all(r, out, copy, now);
     p->fused = false;
-    return plan_pass(p, PASS_FUSE, e);
+    return fuse_kernels(p, e);
 }
 
 static bool is_asked_for(const plan *p)
@@ -241,6 +240,32 @@ static bool is_asked_for(const plan *p)
 static void *each(plan *p, size_t size)
 {
     return arena_array(&p->mem, (size_t)p->g->n + 1, size);
+}
+
+static bool alive_without(const plan *p, int which, int64_t *most, err *e)
+{
+    plan trial = *p;
+    schema keeping = *p->schema;
+    trial.mem = (arena){0};
+    keeping.rule = arena_array(&trial.mem, (size_t)keeping.n_rule + 1, sizeof *keeping.rule);
+    memcpy(keeping.rule, p->schema->rule, (size_t)keeping.n_rule * sizeof *keeping.rule);
+    keeping.rule[which].recompute = false;
+    trial.schema = &keeping, trial.rule_used = arena_array(&trial.mem, (size_t)keeping.n_rule + 1, sizeof(bool));
+    trial.checkpointing = NULL, trial.fused = false, trial.trial = true;
+    const bool good = plan_run(&trial, PASS_FUSE, N_PASS, e);
+    *most = trial.lower_bound;
+    arena_free(&trial.mem);
+    return good;
+}
+
+/* Plans once more for each rule that gives something up, as if it did not: c->without. */
+static bool compare(plan *p, checkpointing *c, err *e)
+{
+    bool good = true;
+    c->without = arena_array(&p->mem, (size_t)p->schema->n_rule + 1, sizeof *c->without);
+    for (int i = 0; good && i < p->schema->n_rule; i++)
+        good = !p->schema->rule[i].recompute || alive_without(p, i, &c->without[i], e);
+    return good;
 }
 
 bool pass_checkpointing(plan *p, err *e)
@@ -270,5 +295,5 @@ bool pass_checkpointing(plan *p, err *e)
         out->backward = out->backward || r.back[id];
         any = any || r.copy[id] >= 0;
     }
-    return !any || ((p->trial || checkpointing_compare(p, out, e)) && repeat_all(&r, out, e));
+    return !any || ((p->trial || compare(p, out, e)) && repeat_all(&r, out, e));
 }

@@ -8,6 +8,11 @@
 
 #include <string.h>
 
+bool retake_forgoes(const retake *r, const node *n)
+{
+    return r->kept[n->id] && r->rule[n->id] >= 0 && !r->stays[n->id];
+}
+
 typedef struct line { /* copies in the order of the graph; a cut is behind one of them */
     int n;
     const node **node;

@@ -5,6 +5,8 @@
  * dearer than its way through memory. Nodes that are spelled out (formulas, elements) alone are made anew: what has a
  * name keeps it, and is read where it is such a part by itself. */
 #include "graph/passes/spell.h"
+#include "schedule/fuse/fuse.h"
+#include "schedule/passes/passes.h"
 #include "schedule/plan/plan.h"
 
 #include <stdlib.h>
@@ -358,7 +360,7 @@ static double traffic(search *s, const node *const *root, bool *refused, err *e)
     plan trial = *s->p;
     double bytes = 0;
     trial.mem = (arena){0}, trial.root = root;
-    const bool good = plan_pass(&trial, PASS_FUSE, e);
+    const bool good = fuse_kernels(&trial, e);
     bool *seen = arena_array(&trial.mem, (size_t)trial.g->n + 1, sizeof *seen);
     for (int k = 0; good && k < trial.n_kernel; k++) {
         bytes += moved_by(&trial.kernel[k], seen);

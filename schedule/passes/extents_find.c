@@ -10,6 +10,7 @@
 #include "graph/affine/index.h"
 #include "graph/affine/linear.h"
 #include "graph/ir/trip.h"
+#include "schedule/passes/passes.h"
 #include "schedule/plan/extents.h"
 
 #include <math.h>

@@ -7,6 +7,7 @@
  * memory than it is computed from (masks, weights stored in fewer bits), what is so small that it stays in a cache,
  * what may fail (places that data say), and, where its sources are read otherwise too, what there is no room for. */
 #include "schedule/passes/known.h"
+#include "schedule/passes/passes.h"
 #include "schedule/plan/plan.h"
 
 #include <string.h>

@@ -5,6 +5,7 @@
  *
  * Requires: hazards, so places of all values. Guarantees: what a launch waits for are launches before it. */
 #include "schedule/passes/launches.h"
+#include "schedule/passes/passes.h"
 #include "schedule/plan/hazard.h"
 #include "schedule/nest/kept.h"
 #include "schedule/nest/nest.h"

@@ -2,14 +2,12 @@
  *
  * Requires: kernels from the fusion pass. Guarantees: every stage's nest walks all its axes; a load of a weight names
  * the entry of plan.leaf whose layout it expects. */
-#include "schedule/schema/choose.h"
-#include "schedule/plan/extents.h"
+#include "schedule/schema/schema.h"
+#include "schedule/passes/passes.h"
 #include "schedule/passes/mask.h"
 #include "schedule/nest/nest.h"
-#include "schedule/place/place.h"
 #include "schedule/plan/resident.h"
 #include "schedule/passes/split.h"
-#include "schedule/passes/scan_plan.h"
 
 #include <string.h>
 
@@ -73,22 +71,6 @@ static bool walked(const stage *s, const expr *x, const int *axis, layout *y)
             left[d] = step;
         }
     return layout_seal(y, &x->from->type);
-}
-
-int plan_leaf(plan *p, const node *n, const layout *y)
-{
-    for (int i = 0; i < p->n_leaf; i++)
-        if (p->leaf[i].node == n && layout_same(&p->leaf[i].layout, y))
-            return i;
-    if (p->n_leaf == p->cap_leaf) {
-        const int cap = p->cap_leaf ? 2 * p->cap_leaf : 256;
-        packed *more = arena_array(&p->mem, (size_t)cap, sizeof *more);
-        if (p->n_leaf)
-            memcpy(more, p->leaf, (size_t)p->n_leaf * sizeof *more);
-        p->leaf = more, p->cap_leaf = cap;
-    }
-    p->leaf[p->n_leaf] = (packed){n, *y};
-    return p->n_leaf++;
 }
 
 /* What the rule says of a stage's operand: "conv2d2.b", or "b" where the rule is for that stage. */
@@ -183,7 +165,7 @@ static bool lay_out(plan *p, kernel *k, int which, const rule *const *used, err 
 bool pass_loops(plan *p, err *e)
 {
     if (p->n_site)
-        return place_each_part(p, pass_loops, e);
+        return plan_each_part(p, pass_loops, e);
     p->streamed = resident_as_given(p) > target_bytes(p->on, target_last(p->on));
     for (int i = 0; i < p->n_kernel; i++) {
         const rule *used[1 + MAX_STAGES];

@@ -3,8 +3,6 @@
 #include "schedule/passes/mask.h"
 
 #include "graph/affine/interval.h"
-#include "schedule/plan/extents.h"
-#include "schedule/nest/nest.h"
 
 #include <float.h>
 #include <math.h>
@@ -42,16 +40,6 @@ static bool where_masked(void *user, const expr *load, span *out)
     else if (i >= 0 && i == f->y->check)
         out->low = f->high + f->margin;
     return i >= 0 || dtype_class(load->from->type.dtype) == D_REAL;
-}
-
-static const expr *element(const void *of, const node *n, const expr *x)
-{
-    return extents_element(of, n, x);
-}
-
-span_memo mask_memo(plan *p)
-{
-    return (span_memo){.mem = &p->mem, .element = element, .of = p};
 }
 
 static span masked(search *f, const stage *s, const expr *x)

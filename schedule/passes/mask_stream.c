@@ -5,6 +5,7 @@
 #include "schedule/passes/mask.h"
 
 #include "graph/affine/interval.h"
+#include "schedule/plan/extents.h"
 
 #include <float.h>
 #include <math.h>
@@ -22,6 +23,16 @@ typedef struct search {
     double high, least;          /* masked scores are at most this, the largest so far at least that */
     known value[MAX_STAGES];
 } search;
+
+static const expr *element(const void *of, const node *n, const expr *x)
+{
+    return extents_element(of, n, x);
+}
+
+span_memo mask_memo(plan *p)
+{
+    return (span_memo){.mem = &p->mem, .element = element, .of = p};
+}
 
 static const known anything = {{-0x1p100, 0x1p100}, -1};
 

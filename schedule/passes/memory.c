@@ -4,22 +4,10 @@
  * Requires: kernels in order, with their loops. Guarantees: every value read from memory has a buffer; two that are
  * alive at the same time do not overlap, save a result and what it lies over, in the kernel of both. The lower bound
  * reported is the largest set of values alive at once. */
-#include "schedule/passes/beside.h"
-#include "schedule/place/place.h"
-#include "schedule/passes/reuse.h"
+#include "schedule/passes/passes.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int input_of(const plan *p, const node *n)
-{
-    if (p->buffer[n->id].where == IN_INPUT)
-        return p->buffer[n->id].index;
-    for (int i = 0; i < p->n_input; i++)
-        if (p->input[i] == n)
-            return i;
-    return -1;
-}
 
 static void touch(plan *p, const node *n, int kernel_at)
 {
@@ -318,7 +306,7 @@ bool pass_memory(plan *p, err *e)
 {
     int n = 0;
     if (p->n_site)
-        return place_each_part(p, pass_memory, e);
+        return plan_each_part(p, pass_memory, e);
     buffer **all = arena_array(&p->mem, (size_t)p->g->n + (size_t)p->n_kernel + 1, sizeof *all);
     beside_order(p);
     if (!p->part) /* the order of parts is the plan's, with transfers in between */

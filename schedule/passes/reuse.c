@@ -1,6 +1,6 @@
 /* reuse.c - a store may lie where an operand does if, at each point of the loops, the element stored is the one read
  * there and nobody reads it later. */
-#include "schedule/passes/reuse.h"
+#include "schedule/passes/passes.h"
 #include "schedule/nest/nest.h"
 
 #include <string.h>

@@ -4,6 +4,7 @@
  * Requires: a graph. Guarantees: roots of the same values; trips that are the same are made once. */
 #include "graph/ir/custom.h"
 #include "graph/ir/trip.h"
+#include "schedule/passes/passes.h"
 #include "schedule/plan/plan.h"
 
 #include <string.h>

@@ -2,36 +2,14 @@
 #include "schedule/passes/scan_plan.h"
 #include "graph/ir/custom.h"
 #include "graph/ir/rule.h"
-#include "graph/ir/trip.h"
 #include "schedule/passes/launches.h"
 #include "schedule/nest/nest.h"
-#include "schedule/place/place.h"
+#include "schedule/passes/passes.h"
+#include "schedule/plan/plan.h"
 #include "schedule/schema/schema.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- what the kernel reads ---- */
-bool scan_planned(const plan *p, const node *n)
-{
-    return n->trip && !p->reference;
-}
-
-static bool read_whole(const scan_form *f, int operand) /* the same in every trip */
-{
-    return operand >= f->n_state + f->n_slice;
-}
-
-const expr *scan_reads(plan *p, const node *n, const expr *x)
-{
-    const expr *kept[MAX_PART];
-    const scan_form f = scan_form_of(n);
-    int count = 0;
-    for (int i = 0; i < x->n; i++)
-        if (!read_whole(&f, i) || !node_is_weight(n->in[i]))
-            kept[count++] = x->arg[i];
-    return x_routine(&p->mem, x->dtype, x->run, x->folds, count, kept);
-}
 
 /* ---- making ---- */
 typedef struct making {
@@ -63,7 +41,7 @@ static bool copy_trip(making *m, const node **root, err *e)
     g_reach(t->n_root, t->root, need);
     for (int i = 0; i < n; i++) {
         const int64_t k = need[i]->leaf && need[i]->leaf->bound ? trip_operand(need[i]) : -1;
-        if (k >= 0 && k < m->n->n_in && read_whole(&m->form, (int)k) && node_is_weight(m->n->in[k])) {
+        if (k >= 0 && k < m->n->n_in && scan_reads_whole(&m->form, (int)k) && node_is_weight(m->n->in[k])) {
             const node *w = m->n->in[k];
             now[need[i]->id] = g_leaf(to, w->op, w->label, &w->type, w->leaf);
         }
@@ -99,6 +77,7 @@ static plan *new_plan(const making *m, const target *on, int n, const node *cons
                 .own_places = p->own_places,
                 .as_written = p->as_written,
                 .whole_sums = p->whole_sums,
+                .passes = p->passes,
                 .g = m->s->g,
                 .n_root = n};
     const node **own = arena_array(&q->mem, (size_t)n + 1, sizeof *own);
@@ -129,7 +108,7 @@ static trip_address address_of(const making *m, const node *input)
     if (k < f->n_state)
         return (trip_address){.load = value, .at = place_of(m, (int)k), .every = 1};
     const bool row = k > m->n->n_in;
-    if (!row && read_whole(f, (int)k))
+    if (!row && scan_reads_whole(f, (int)k))
         return (trip_address){.load = load_of(m, (int)k), .every = 1};
     const int i = (int)(row ? k - m->n->n_in - 1 : k - f->n_state);
     const bool back = row ? f->row[i] : f->slice[i];
@@ -205,11 +184,8 @@ static void find_inputs(const making *m, plan *q)
 static plan *try_plan(const making *m, const target *on, int n, const node *const *root, err *e)
 {
     plan *q = new_plan(m, on, n, root);
-    bool ok = true;
     find_inputs(m, q);
-    for (int i = 0; i < N_PASS && ok; i++)
-        ok = plan_pass(q, (pass_number)i, e);
-    if (ok)
+    if (plan_run(q, 0, N_PASS, e))
         return q;
     plan_free(q);
     return NULL;
@@ -319,8 +295,7 @@ bool scan_taken(plan *p, const kernel *k, const target *on, const scan_asker *as
     plan *q = ok ? new_plan(&m, on, n->trip->n_root, root) : NULL;
     if (ok)
         find_inputs(&m, q);
-    for (int i = 0; i < PASS_PLACE && ok; i++)
-        ok = plan_pass(q, (pass_number)i, e);
+    ok = ok && plan_run(q, 0, PASS_PLACE, e);
     for (int i = 0; ok && i < q->n_kernel; i++) {
         const kernel *own = &q->kernel[i];
         ok = ask->takes(ask->user, own, e) && (!own->stage->node->trip || scan_taken(q, own, on, ask, e));
@@ -376,13 +351,6 @@ static void count_work(kernel *k, const scan_plan *s)
     }
 }
 
-void scan_plan_free(scan_plan *s)
-{
-    if (!s)
-        return;
-    plan_free(s->plan), ts_graph_free(s->g);
-}
-
 static bool plan_scan(plan *p, kernel *k, err *e)
 {
     const node *n = k->stage->node;
@@ -400,7 +368,7 @@ bool pass_scans(plan *p, err *e)
 {
     bool ok = true;
     if (p->n_site)
-        return place_each_part(p, pass_scans, e);
+        return plan_each_part(p, pass_scans, e);
     for (int k = 0; k < p->n_kernel && ok; k++)
         if (scan_planned(p, p->kernel[k].stage->node))
             ok = plan_scan(p, &p->kernel[k], e);

@@ -3,15 +3,11 @@
  * the rows to be gathered, and what is read from outside; weights are laid out as its kernels walk them, once, among
  * those of the plan around it. States are rewritten in place where that is harmless, and gathered rows are written
  * where they go; else they are copied behind the trip. A trip of little work is planned for one worker: no barrier
- * stands in it. A trip's plan is its kernel's, with a graph of its own, until scan_plan_free. */
+ * stands in it. A trip's plan is its kernel's, with a graph of its own, until plan_free. */
 #ifndef TS_SCAN_PLAN_H
 #define TS_SCAN_PLAN_H
 #include "schedule/plan/plan.h"
 
-/* Whether its kernel walks a plan; else, where reals are to be f64, the interpreter does all trips. */
-bool scan_planned(const plan *p, const node *n);
-/* What such a kernel reads of the routine's operands x: weights that a trip reads are among its plan's own. */
-const expr *scan_reads(plan *p, const node *n, const expr *x);
 /* Whether a device takes all kernels of a trip of the scan that k is, before any of them has loops; the first that it
  * does not take is told. */
 typedef struct scan_asker {
@@ -19,7 +15,4 @@ typedef struct scan_asker {
     void *user;
 } scan_asker;
 bool scan_taken(plan *p, const kernel *k, const target *on, const scan_asker *ask, err *e);
-void scan_plan_free(scan_plan *s); /* may be NULL */
-/* The entry for a leaf in a layout among the plan's, added where it is new. */
-int plan_leaf(plan *p, const node *n, const layout *y);
 #endif

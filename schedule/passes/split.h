@@ -5,9 +5,6 @@
 #define TS_SPLIT_H
 #include "schedule/plan/plan.h"
 
-/* Whether the loops' parts can be: e names the loop. */
-bool split_check(const plan *p, const kernel *k, err *e);
-bool split_fits(const stage *s); /* so many axes, and tensors that it reads, may values of parts have */
 /* Where kernel `at` has such a loop, it sums up the parts, and a kernel that adds them up stands behind it. */
 bool split_kernel(plan *p, int at, err *e);
 int split_bytes(const expr *fold); /* that a part leaves for each result */

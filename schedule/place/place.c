@@ -5,6 +5,7 @@
  * each kernel is on one device, which takes it, transfers stand between them, and each device has its part. What rules
  * say is kept by node: fusion runs again, and joins nodes of one device only. */
 #include "graph/ir/group.h"
+#include "schedule/fuse/fuse.h"
 #include "schedule/place/place.h"
 #include "schedule/passes/scan_plan.h"
 #include "schedule/schema/schema.h"
@@ -233,7 +234,7 @@ static bool check_taken(placing *a, err *e)
 static bool again(placing *a, err *e)
 {
     a->more = a->p->fused = false;
-    return plan_pass(a->p, PASS_FUSE, e);
+    return fuse_kernels(a->p, e);
 }
 
 static bool settle(placing *a, err *e)

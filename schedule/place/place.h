@@ -1,10 +1,15 @@
-/* place.h - what the files of the placing pass share: place.c decides, guess.c guesses, split.c makes parts
- * and transfers of what was decided. Sites, parts and transfers are the plan's and lie in its arena (site.h);
+/* place.h - the pass that gives kernels to devices.
+ *
+ * The room:  place: who decides (rules, what devices take) -> guess: where a plan takes least time
+ *                  -> split: parts and transfers
+ *
+ * Sites, parts and transfers are the plan's and lie in its arena (site.h);
  * afterwards every kernel has one site. */
 #ifndef TS_PLACE_H
 #define TS_PLACE_H
 #include "schedule/plan/plan.h"
 
+bool pass_place(plan *p, err *e);
 /* Kernels that nothing was decided of go where the plan takes least time by the costs of the targets; into p->placed.
  * Whether any moved. */
 bool place_guess(plan *p);
@@ -12,6 +17,4 @@ bool place_guess(plan *p);
 double place_kernel_seconds(const plan *p, const kernel *k, int to);
 /* Kernels have sites: orders them, puts transfers in between, makes the parts. */
 bool place_split(plan *p, err *e);
-/* Runs a pass on every part, and brings what it says of kernels, values and refusals into the whole plan. */
-bool place_each_part(plan *p, bool (*pass)(plan *part, err *e), err *e);
 #endif

@@ -1,7 +1,7 @@
 /* split.c - kernels that have devices become an order with few changes of device, transfers in between, and a
  * part of the plan for each device. */
 #include "schedule/place/place.h"
-#include "schedule/passes/reuse.h"
+#include "schedule/passes/passes.h"
 #include "schedule/schema/schema.h"
 
 #include <stdlib.h>
@@ -292,62 +292,4 @@ bool place_split(plan *p, err *e)
     p->kernel = s.out, p->n_kernel = s.n;
     make_parts(p);
     return true;
-}
-
-/* ---- passes over parts ---- */
-static void take_refusals(plan *p, const site *s)
-{
-    for (const denial *r = s->part->refusal; r; r = r->next) {
-        denial *own = arena_get(&p->mem, sizeof *own);
-        *own = *r, own->kernel = s->number[r->kernel], own->next = NULL;
-        if (p->last_refusal)
-            p->last_refusal->next = own;
-        else
-            p->refusal = own;
-        p->last_refusal = own;
-    }
-    s->part->refusal = s->part->last_refusal = NULL;
-}
-
-static void take_kernels(plan *p, const site *s)
-{
-    for (int i = 0; i < s->part->n_kernel; i++) {
-        kernel *k = &p->kernel[s->number[i]];
-        const kernel was = *k;
-        *k = s->part->kernel[i];
-        k->site = was.site, k->within = was.within;
-    }
-}
-
-static void take_values(plan *p, const site *s)
-{
-    const plan *q = s->part;
-    for (int k = 0; k < q->n_kernel; k++)
-        for (int i = 0; i < q->kernel[k].n_stage; i++) {
-            const node *n = q->kernel[k].stage[i].node;
-            buffer *h = &p->buffer[n->id];
-            *h = q->buffer[n->id];
-            if (h->where == IN_INPUT)
-                h->index = number_of(p->n_input, p->input, q->input[h->index]);
-            h->first = h->first < q->n_kernel ? s->number[h->first] : p->n_kernel;
-            h->last = h->last < q->n_kernel ? s->number[h->last] : p->n_kernel;
-        }
-}
-
-bool place_each_part(plan *p, bool (*pass)(plan *part, err *e), err *e)
-{
-    bool ok = true;
-    p->arena_bytes = p->lower_bound = 0;
-    for (int i = 0; i < p->n_site && ok; i++) {
-        site *s = &p->site[i];
-        if (!s->part)
-            continue;
-        ok = pass(s->part, e) && plan_check(s->part, e);
-        arena_take(&p->mem, &s->part->mem);
-        take_refusals(p, s);
-        if (ok)
-            take_kernels(p, s), take_values(p, s);
-        p->arena_bytes += s->part->arena_bytes, p->lower_bound += s->part->lower_bound;
-    }
-    return ok;
 }

@@ -1,6 +1,6 @@
 /* extents.h - extents that are known when a program runs. A plan is made at the largest extents; which of its extents
- * follow a variable is found by comparing the graph with the same model's at other extents (extents_find.c). What
- * varies is a plain value; expressions are the plan's, or of the arena given. */
+ * follow a variable is found by comparing the graph with the same model's at other extents (passes/extents_find.c).
+ * What varies is a plain value; expressions are the plan's, or of the arena given. */
 #ifndef TS_EXTENTS_H
 #define TS_EXTENTS_H
 #include "schedule/plan/plan.h"
@@ -25,20 +25,7 @@ typedef struct extents {
 extents extents_sampled(const plan *p, const stage *s, int axis);
 int64_t extents_small(const plan *p, const stage *s, int axis); /* seven of eight extents are larger */
 double extents_share(const plan *p,
-                     const node *n); /* of a value's elements: how many of them a run of middling extents has */
-/* What stands for a node at a small extent of the range, in the graph there: what the least that a choice gains is
- * weighed by. n where it is in no range; NULL: nothing stands for it. */
-const node *extents_small_node(const plan *p, const node *n);
-int64_t extents_small_size(const plan *p); /* that extent, where there is one */
-/* A rewriting of the graph, whose roots are now `root`, is done in the graph at the small extent too: `there` of what
- * stands there for a node on which `here` was done. False, and nothing done, where the two do not fit together then. */
-typedef struct extents_rewriting {
-    const node *const *root;
-    bool (*done)(const void *user, const node *old);
-    const node *(*there)(graph *g, const node *n);
-    const void *user;
-} extents_rewriting;
-bool extents_rewrite(plan *p, const extents_rewriting *r);
+                     const node *n);    /* of a value's elements: how many of them a run of middling extents has */
 uint32_t stage_varying(const stage *s); /* its axes */
 /* Of those, the ones that are summed up: they end where the extent does, others may run into the bound's rows. */
 uint32_t stage_exact(const stage *s);

@@ -5,13 +5,12 @@
  * are those of the kernel's shared loops. A plan is read-only once made; it lives in its own arena and borrows the
  * graph.
  *
- * The room:  plan (the passes) -> alternatives, known
- *            -> fuse, stream, inline_budget, rematerialize, demand, stages, names
- *            -> checkpointing* -> schema_fuse -> place* (site) -> loops: schema*, choose, nest, legal, layout, order,
- *            mask -> memory (reuse) -> launches (hazard)     target: what all of them ask
- *            explain*, declined: what people and reports read of a plan */
+ * The room:  plan, a plan as such    stage, cost: what stages and kernels are asked    layout, extents, hazard,
+ *            resident, declined, checkpointing: what is known of values    site: several devices
+ *            target: the machine, which all of them ask */
 #ifndef TS_PLAN_H
 #define TS_PLAN_H
+#include "graph/ir/trip.h"
 #include "schedule/plan/declined.h"
 #include "schedule/plan/layout.h"
 #include "schedule/plan/site.h"
@@ -221,6 +220,7 @@ typedef struct denial { /* loops that a rule gives a kernel, and that it cannot 
 
 typedef struct plan {
     arena mem;
+    const struct pass_record *passes; /* by pass_number, as plan_make has them */
     const target *on;
     int threads;                             /* on->workers */
     bool reference;                          /* plain loops, reals in f64 */
@@ -277,23 +277,9 @@ typedef struct plan {
     crossing *crossing;
 } plan;
 
-typedef struct plan_options {
-    const target *on;            /* borrowed for the plan's life */
-    const char *target, *schema; /* as in ts_options */
-    const char *const *targets;  /* schema_use.known */
-    bool reference;
-    bool own_places;            /* no result lies over an operand in the arena */
-    bool as_written;            /* no operation is replaced by a cheaper way to the same value */
-    bool whole_sums;            /* what a group sums up is not taken in blocks */
-    const variables *variables; /* NULL: all extents are constant */
-    int n_state;                /* the last roots: state[i], an input, is to hold what root n_root - n_state + i was */
-    const node *const *state;
-    const site_finder *finder; /* borrowed for the plan's life; NULL: rules for other devices are refused */
-    int n_site;                /* devices that the command names; more than one: the guess spreads kernels over them */
-    const site *site;          /* [0]: on, target */
-} plan_options;
-plan *plan_make(graph *g, int n_root, const node *const *root, const plan_options *asked, err *e); /* NULL with e set */
-void plan_free(plan *p);
+void plan_free(plan *p); /* NULL does nothing */
+/* The entry for a leaf in a layout among the plan's, added where it is new. */
+int plan_leaf(plan *p, const node *n, const layout *y);
 
 dtype stored_as(const plan *p, const node *n);          /* how an activation lies in memory */
 int stored_width(const plan *p, const node *n);         /* bytes that an element of it takes there */
@@ -335,10 +321,18 @@ int64_t stage_block(const plan *p, const stage *s, int axis);
 /* The last result axis that weights under the fold have, where what they are multiplied with has a later one (channels
  * before pixels); else -1. */
 int stage_given(const stage *s);
+/* What an axis has left under the shared loops, and under loop l of the stage (l = -1: under none of its own). */
+int64_t nest_left(const kernel *k, const stage *s, int axis, int l);
+/* Under shared loop l and those before it */
+int64_t nest_left_shared(const kernel *k, const stage *s, int axis, int l);
+/* Whether the kernel of a scan walks a plan; else, where reals are to be f64, the interpreter does all trips. */
+bool scan_planned(const plan *p, const node *n);
+/* What such a kernel reads of the routine's operands x: weights that a trip reads are among its plan's own. */
+const expr *scan_reads(plan *p, const node *n, const expr *x);
+bool scan_reads_whole(const scan_form *f, int operand); /* the same in every trip */
 
-/* pass: a step from a graph to a plan. plan_make runs all of them in the order of the table; plan_check holds after
- * each. Passes that need kernels to decide what the graph is to be run that of fusion on a plan that is for this
- * alone. */
+/* pass: a step from a graph to a plan. plan_make runs all of them in the order of its table; plan_check holds after
+ * each. Who plans something else meanwhile, a trip of a scan or the same without a rule, runs the plan's table anew. */
 typedef enum pass_number {
     PASS_JOIN,
     PASS_RECOGNISE,
@@ -360,20 +354,9 @@ typedef struct pass_record {
     const char *name, *does, *requires, *guarantees;
     bool (*run)(plan *p, err *e);
 } pass_record;
-extern const pass_record plan_passes[N_PASS];
-bool plan_pass(plan *p, pass_number which, err *e); /* runs it and checks what it left */
-bool pass_join(plan *p, err *e);
-bool pass_known(plan *p, err *e);
-bool pass_extents(plan *p, err *e); /* nothing where no dimension varies */
-bool pass_common(plan *p, err *e);  /* nothing in the judge's plan, nor where a dimension varies */
-bool pass_alternatives(plan *p, err *e);
-bool pass_fuse(plan *p, err *e); /* nothing where the plan is fused */
-bool pass_checkpointing(plan *p, err *e);
-bool pass_apart(plan *p, err *e);
-bool pass_place(plan *p, err *e);
-bool pass_loops(plan *p, err *e);
-bool pass_scans(plan *p, err *e);
-bool pass_memory(plan *p, err *e);
-bool pass_launches(plan *p, err *e); /* nothing where the target launches each kernel by itself, or over devices */
+bool plan_run(plan *p, int from, int to, err *e); /* passes from ... to - 1, with a check of what each left */
 bool plan_check(const plan *p, err *e);
+/* Over several devices: runs a pass on every part, and brings what it says of kernels, values and refusals into the
+ * whole plan. */
+bool plan_each_part(plan *p, bool (*pass)(plan *part, err *e), err *e);
 #endif

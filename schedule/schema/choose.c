@@ -1,7 +1,6 @@
 /* choose.c - the loops of one kernel: by the first rule that fits it, by the first that fits a stage of it, or guessed.
  * Alternatives are tried in order; each that is refused is noted with its reason. */
-#include "schedule/schema/choose.h"
-#include "schedule/nest/legal.h"
+#include "schedule/schema/schema.h"
 #include "schedule/nest/nest.h"
 
 #include <string.h>

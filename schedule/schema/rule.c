@@ -1,7 +1,6 @@
 /* rule.c - reading rules. */
 #include "schedule/schema/rule.h"
 #include "graph/ir/custom.h"
-#include "schedule/fuse/fuse.h"
 #include "schedule/nest/nest.h"
 
 #include <stdio.h>

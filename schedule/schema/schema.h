@@ -1,5 +1,8 @@
 /* schema.h - tiling/1 files: an ordered list of rules, match -> loops, layouts. The first rule whose match fits a
- * kernel decides. A schema is read-only once loaded and lives in the arena given; it is untrusted text. */
+ * kernel decides. A schema is read-only once loaded and lives in the arena given; it is untrusted text.
+ *
+ * The room:  schema, rule: files, read    match: what a rule is for    choose: loops by them    notes: what was
+ *            refused, or never used    schemas: those that come with the library */
 #ifndef TS_SCHEMA_H
 #define TS_SCHEMA_H
 #include "schedule/plan/plan.h"
@@ -86,4 +89,9 @@ void schema_refuse(plan *p, int at, const kernel *k, int which, const char *why)
 void schema_refused(const plan *p, text *out);
 /* Lines of warnings: rules that no kernel of the plan uses, with the nearest kernels' ops and dims. used: by rule. */
 void schema_unused(const schema *s, const plan *p, const bool *used, text *out);
+
+/* choose.c: the loops of one kernel, by rules or guessed. Every candidate that was refused leaves its reason in the
+ * kernel's notes, so that explain can tell all of them. */
+/* used: 1 + MAX_STAGES of them: the rule that decides the kernel, then those that decide its stages; NULL: none. */
+bool choose_loops(plan *p, kernel *k, const rule **used, err *e);
 #endif

@@ -1,6 +1,7 @@
 #include "tests/backends/cases.h"
 #include "backends/backend.h"
 #include "graph/ir/problem.h"
+#include "schedule/make.h"
 #include "schedule/schema/schemas.h"
 #include "tests/check.h"
 

@@ -2,7 +2,6 @@
  * plan is explained. */
 /* ctest: fast */
 #include "schedule/explain/explain.h"
-#include "schedule/nest/legal.h"
 #include "schedule/nest/nest.h"
 #include "schedule/schema/schema.h"
 #include "tests/check.h"

@@ -1,6 +1,6 @@
 /* The innermost loops as numbers, against counting by hand. */
 /* ctest: fast */
-#include "schedule/explain/tile.h"
+#include "schedule/explain/explain.h"
 #include "tests/check.h"
 #include "tests/schedule/planned.h"
 

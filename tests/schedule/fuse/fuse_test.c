@@ -4,7 +4,6 @@
 #include "graph/ir/rule.h"
 #include "schedule/explain/explain.h"
 #include "schedule/nest/nest.h"
-#include "schedule/plan/plan.h"
 #include "tests/check.h"
 #include "tests/schedule/planned.h"
 

@@ -3,7 +3,6 @@
 /* ctest: fast */
 #include "backends/cpu/cpu.h"
 #include "graph/ir/rule.h"
-#include "schedule/plan/plan.h"
 #include "tests/check.h"
 #include "tests/schedule/planned.h"
 

@@ -1,5 +1,6 @@
 /* Slices as boxes of a tensor: its dimensions, what a box has of each, and why others are none. */
 /* ctest: fast */
+#include "schedule/make.h"
 #include "schedule/nest/box.h"
 #include "backends/gpu/gpu.h"
 #include "tests/backends/row.h"

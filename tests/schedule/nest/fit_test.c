@@ -1,6 +1,5 @@
 /* Working sets against counting element by element, and traffic against a cache that is played through. */
 #include "schedule/nest/fit.h"
-#include "schedule/nest/nest.h"
 #include "tests/check.h"
 #include "tests/schedule/planned.h"
 

@@ -1,5 +1,6 @@
 /* How what stages hand on lies in a group's scratch, where matrix units take it, and why they cannot. */
 /* ctest: fast */
+#include "schedule/make.h"
 #include "schedule/nest/kept.h"
 #include "backends/gpu/gpu.h"
 #include "schedule/nest/nest.h"

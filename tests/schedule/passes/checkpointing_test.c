@@ -1,8 +1,7 @@
 /* Values computed again: which, where their kernels come, what the plan says of it, and that less is alive at once. */
 #include "backends/cpu/cpu.h"
-#include "schedule/passes/checkpointing.h"
-#include "autodiff/autodiff.h"
 #include "schedule/explain/explain.h"
+#include "schedule/plan/checkpointing.h"
 #include "tests/check.h"
 #include "tests/scratch.h"
 #include "tests/schedule/planned.h"

@@ -2,7 +2,6 @@
  * through memory or has a rounding of its own is left where it is. */
 #include "backends/cpu/cpu.h"
 #include "graph/ir/rule.h"
-#include "schedule/plan/plan.h"
 #include "tests/check.h"
 #include "tests/schedule/planned.h"
 

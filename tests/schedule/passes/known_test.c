@@ -1,7 +1,7 @@
 /* What needs weights alone is computed when a program is loaded, with the same values, where that takes no more memory:
  * kernels that read inputs are left. */
 #include "backends/cpu/cpu.h"
-#include "backends/backend.h"
+#include "schedule/make.h"
 #include "tests/backends/row.h"
 #include "tests/check.h"
 

@@ -1,7 +1,7 @@
 /* reuse_test.c - which results may lie over an operand of their kernel, and that no others do. */
 /* ctest: fast */
 #include "backends/cpu/cpu.h"
-#include "schedule/plan/plan.h"
+#include "schedule/make.h"
 #include "tests/backends/row.h"
 #include "tests/check.h"
 #include "tests/scratch.h"

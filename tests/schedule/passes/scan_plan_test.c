@@ -2,9 +2,9 @@
  * the kernels of a trip; little work is planned for one worker. And scans of which one makes all that another does are
  * one. Scans of one worker stand beside one another. */
 /* ctest: fast */
-#include "backends/backend.h"
 #include "backends/cpu/cpu.h"
 #include "backends/gpu/gpu.h"
+#include "schedule/make.h"
 #include "schedule/nest/nest.h"
 #include "tests/check.h"
 

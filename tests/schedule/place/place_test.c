@@ -1,6 +1,5 @@
 /* place_test.c - plans over several devices: which kernels go where, what crosses, that every value is where it is read
  * when it is read, and what is refused. The devices are made up: near and far, far/1 told ahead; slow and narrow. */
-#include "schedule/place/place.h"
 #include "schedule/explain/explain.h"
 #include "tests/check.h"
 #include "tests/schedule/planned.h"

@@ -1,6 +1,6 @@
 /* A target that the project does not have: its roles, spaces and units are read by their tables alone. What its schema
  * says parses, prints, and is refused with reasons. */
-#include "backends/cpu/cpu.h"
+#include "schedule/make.h"
 #include "schedule/nest/nest.h"
 #include "tests/check.h"
 #include "tests/scratch.h"

@@ -4,7 +4,6 @@
 #include "backends/cpu/cpu.h"
 #include "schedule/schema/schemas.h"
 #include "schedule/explain/explain.h"
-#include "schedule/plan/plan.h"
 #include "tests/check.h"
 #include "tests/schedule/planned.h"
 

@@ -1,7 +1,6 @@
 /* Rules for stages of kernels: own loops under what the stages share, alternatives, which rule goes first, layouts. */
 /* ctest: fast */
 #include "schedule/nest/nest.h"
-#include "schedule/schema/schema.h"
 #include "tests/check.h"
 #include "tests/schedule/planned.h"
 

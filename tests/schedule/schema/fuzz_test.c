@@ -2,7 +2,6 @@
  * nothing else. */
 #include "schedule/nest/nest.h"
 #include "schedule/schema/schema.h"
-#include "schedule/schema/schemas.h"
 #include "tests/check.h"
 #include "tests/schedule/planned.h"
 
