@@ -7,7 +7,7 @@
  *            codegen/: nests to text    cpu/, gpu/: targets    cache/: what was compiled    watch, support, outside */
 #ifndef TS_BACKEND_H
 #define TS_BACKEND_H
-#include "schedule/plan.h"
+#include "schedule/plan/plan.h"
 
 typedef struct program program; /* what a back end made of one plan; each defines its own */
 typedef struct memory { /* whose memory a program uses: it is its owner's, from one call of take to the program's end */

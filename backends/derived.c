@@ -1,7 +1,8 @@
 /* derived.c - weights computed from others, as for products in fewer operations: what one is computed from becomes an
  * input of a small graph of its own, so that all weights computed alike share a plan and a program. */
 #include "backends/derived.h"
-#include "schedule/known.h"
+#include "schedule/make.h"
+#include "schedule/passes/known.h"
 #include "graph/ir/graph.h"
 
 #include <stdio.h>

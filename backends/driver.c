@@ -2,9 +2,10 @@
 #include "backends/driver.h"
 #include "backends/interrupt.h"
 #include "graph/ir/trip.h"
-#include "schedule/explain.h"
-#include "schedule/extents.h"
-#include "schedule/schema.h"
+#include "schedule/make.h"
+#include "schedule/explain/explain.h"
+#include "schedule/plan/extents.h"
+#include "schedule/schema/schema.h"
 
 #include <stdlib.h>
 #include <string.h>

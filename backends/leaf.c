@@ -1,6 +1,6 @@
 /* leaf.c - the values of weights and constants: borrowed, seeded, or computed from others. */
 #include "backends/backend.h"
-#include "schedule/known.h"
+#include "schedule/passes/known.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * indexed. All is borrowed for the call: what the error says is a copy. */
 #ifndef TS_OUTSIDE_H
 #define TS_OUTSIDE_H
-#include "schedule/plan.h"
+#include "schedule/plan/plan.h"
 
 /* It happened in that kernel, or in that node's definition: `found` says there what is known without the inputs. Always
  * false. input: as backend.run has them. */

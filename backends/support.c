@@ -2,6 +2,7 @@
  * are what rules and forms declare. Dtypes are found by asking: the problems that the operation's record states are
  * built with each dtype in place of that of the values, planned for each target that runs plans, and offered to it.
  * What is resolved while a graph is built (a form) is there before any target sees it, for every dtype. */
+#include "schedule/make.h"
 #include "backends/backend.h"
 #include "graph/ir/problem.h"
 

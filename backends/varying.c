@@ -1,7 +1,7 @@
 /* varying.c - plans of which a run says extents: values go to where they lie at the bounds, and results come from
  * there. What lies behind them there is left over from other runs: valid, and read by nothing that counts. */
 #include "backends/driver.h"
-#include "schedule/extents.h"
+#include "schedule/plan/extents.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -21,7 +21,7 @@ foreach(schema IN LISTS schemas)
     c_string(text ${schema})
     string(APPEND rows "    {\"${target}\", \"${name}\",\n     \"${text}\"},\n")
 endforeach()
-file(GENERATE OUTPUT ${gen}/builtin_schemas.c CONTENT "/* Written by the build. */\n#include \"schedule/schemas.h\"\n\
+file(GENERATE OUTPUT ${gen}/builtin_schemas.c CONTENT "/* Written by the build. */\n#include \"schedule/schema/schemas.h\"\n\
 const builtin_schema builtin_schemas[] = {\n${rows}    {0},\n};\n")
 list(APPEND library ${gen}/builtin_schemas.c)
 

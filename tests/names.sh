@@ -9,7 +9,8 @@
 #               too, only there); and no #if asks for one. A device's word stands nowhere else, in the command and
 #               the public header neither, nor in a comment.
 #   machines    an instruction set, a level of memory by its name or number, or a language, in schedule or in
-#               backends/codegen, and caches in graph or autodiff: these ask the tables of a target (schedule/target.h). "isa" is a key of plan/1.
+#               backends/codegen, and caches in graph or autodiff: these ask the tables of a target (schedule/plan/target.h).
+#               "isa" is a key of plan/1.
 #   how         threads, buffers and targets, in graph, comments included.
 #   words       names that the glossary of STYLE.md refuses, as identifiers of the code and as parts of such (cache_dir).
 #   const       cast away from a node: names and marks are given by the graph that made it.

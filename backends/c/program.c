@@ -2,7 +2,7 @@
 #include "backends/c/program.h"
 #include "backends/c/custom.h"
 #include "backends/c/dialect.h"
-#include "schedule/hazard.h"
+#include "schedule/plan/hazard.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* access.c - where a stage's loads and results are: offsets as forms of its axes. */
 #include "backends/codegen/emit.h"
-#include "schedule/extents.h"
-#include "schedule/kept.h"
+#include "schedule/plan/extents.h"
+#include "schedule/nest/kept.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * of what the stage computes: a tile takes pointers to them, makes the step of its elements, and writes their value
  * once all have made it. Of a fold of several values the last trip's value is the result. */
 #include "backends/codegen/emit.h"
-#include "schedule/kept.h"
+#include "schedule/nest/kept.h"
 
 static int states(const emitter *m)
 {

@@ -13,7 +13,7 @@
 #ifndef TS_CODEGEN_H
 #define TS_CODEGEN_H
 #include "backends/codegen/dialect.h"
-#include "schedule/box.h"
+#include "schedule/nest/box.h"
 
 enum { MAX_BOX = 8 };   /* maps that a kernel takes */
 typedef struct box_of { /* of an operand of the kernel's */

@@ -8,7 +8,7 @@
 #define TS_EMIT_H
 #include "backends/codegen/codegen.h"
 #include "backends/codegen/cstyle.h"
-#include "schedule/nest.h"
+#include "schedule/nest/nest.h"
 
 enum {
     MAX_OPERAND = MAX_STAGES * (MAX_LOADS + 1), /* all that a kernel's stages can load and write */

@@ -1,7 +1,7 @@
 /* fragment.c - the unit's table says which lane holds which elements; an operand's own places are put against it, so
  * that each lane reads what it holds. */
 #include "backends/codegen/fragment.h"
-#include "schedule/kept.h"
+#include "schedule/nest/kept.h"
 
 #include <stdio.h>
 #include <string.h>

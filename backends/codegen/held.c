@@ -1,7 +1,7 @@
 /* held.c - where values wait within a kernel for later stages, and for the next trip: in scratch, or elsewhere where
  * that has no room for them. */
 #include "backends/codegen/emit.h"
-#include "schedule/kept.h"
+#include "schedule/nest/kept.h"
 
 static void place(emitter *m, held *h, int64_t bytes)
 {

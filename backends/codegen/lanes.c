@@ -5,7 +5,7 @@
  * a loop is summed by each lane for itself, and then in halves, always in the same order: by registers of the lanes of
  * a warp where the target has that, else through scratch. */
 #include "backends/codegen/emit.h"
-#include "schedule/kept.h"
+#include "schedule/nest/kept.h"
 
 #include <stdio.h>
 #include <string.h>

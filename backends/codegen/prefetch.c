@@ -5,7 +5,7 @@
  * (Measured: without it products with cold weights lose up to a fifth, those that write 10 MB in rows of 192 bytes a
  * tenth; asking too often costs too.) */
 #include "backends/codegen/emit.h"
-#include "schedule/extents.h"
+#include "schedule/plan/extents.h"
 
 #include <stdio.h>
 #include <string.h>

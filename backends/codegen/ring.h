@@ -5,7 +5,7 @@
 #ifndef TS_RING_H
 #define TS_RING_H
 #include "backends/codegen/emit.h"
-#include "schedule/slice.h"
+#include "schedule/nest/slice.h"
 
 typedef struct ring {
     int loop, slots, n;

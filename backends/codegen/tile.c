@@ -4,7 +4,7 @@
  * the array of accumulators into registers. (Measured: the same speed as named vector registers, and the
  * text stays readable.) */
 #include "backends/codegen/ring.h"
-#include "schedule/extents.h"
+#include "schedule/plan/extents.h"
 
 #include <stdio.h>
 #include <string.h>

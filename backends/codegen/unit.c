@@ -1,7 +1,7 @@
 /* unit.c - a kernel's statements, checked, as a unit of text: what every unit begins with, functions it uses, tile
  * functions, and the function that calls them, which is named after all that. */
 #include "backends/codegen/emit.h"
-#include "schedule/launches.h"
+#include "schedule/passes/launches.h"
 
 #include <stdio.h>
 #include <stdlib.h>

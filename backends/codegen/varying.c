@@ -4,7 +4,7 @@
  * there twice: for trips that have all their elements, as if the extent were a constant, and clipped: serial loops end
  * where whole steps do, and one trip more adds only what is there. */
 #include "backends/codegen/emit.h"
-#include "schedule/extents.h"
+#include "schedule/plan/extents.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * keeps nothing of the plan, and the text is the caller's. */
 #ifndef TS_GUESS_H
 #define TS_GUESS_H
-#include "schedule/nest.h"
+#include "schedule/nest/nest.h"
 
 enum { L1, L2, L3 };                        /* of target.level */
 enum { CPU_COPY, CPU_L1, CPU_L2, CPU_NTA }; /* of target.space */

@@ -4,7 +4,7 @@
 #ifndef TS_GUESS_PARTS_H
 #define TS_GUESS_PARTS_H
 #include "backends/cpu/guess.h"
-#include "schedule/extents.h"
+#include "schedule/plan/extents.h"
 
 typedef struct shape { /* of a register tile */
     int64_t rows, vectors;

@@ -2,7 +2,7 @@
  * long rows are folded and their number is not enough for the cores. Parts follow from extents alone, never from the
  * number of threads: bits stay the same on any. Sums of one value stay whole, and keep the bits that they have. */
 #include "backends/cpu/guess_parts.h"
-#include "schedule/split.h"
+#include "schedule/nest/nest.h"
 
 /* PART: elements, some 10 us of work beside 1 us that the second kernel's start takes; FEW: rows, less than the cores
  * of most machines; MOST: parts of a row */
@@ -20,7 +20,7 @@ bool guess_states(const plan *p, const kernel *k, const stage *s, text *out)
 {
     const double rows = stage_points(s, 0, s->n_result), points = stage_points(s, s->n_result, s->n_axis);
     int longest = s->n_result;
-    if (stage_states(s) < 2 || k->n_stage > 1 || k->merges || p->part || p->reference || !split_fits(s) || varies(s) ||
+    if (stage_states(s) < 2 || k->n_stage > 1 || k->merges || p->part || p->reference || !nest_splits(s) || varies(s) ||
         rows < 1 || rows > FEW || points < 4 * PART)
         return false;
     for (int a = s->n_result; a < s->n_axis; a++)

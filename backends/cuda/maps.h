@@ -3,7 +3,7 @@
 #ifndef TS_CUDA_MAPS_H
 #define TS_CUDA_MAPS_H
 #include "backends/cuda/device.h"
-#include "schedule/box.h"
+#include "schedule/nest/box.h"
 
 /* Of the tensor in the operand that lies there. False: the driver has no such maps, or refuses it. */
 bool map_make(const device *d, const box *b, cu_address lies, cu_map *out, err *e);

@@ -6,7 +6,7 @@
 #include "backends/emit/runtime/device_trips.h"
 #include "backends/emit/tables.h"
 #include "backends/outside.h"
-#include "schedule/launches.h"
+#include "schedule/passes/launches.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "backends/cuda/images.h"
 #include "backends/cuda/launches.h"
 #include "backends/weights.h"
-#include "schedule/hazard.h"
+#include "schedule/plan/hazard.h"
 
 /* ---- texts.c: a plan as units of CUDA C, one for each distinct kernel ---- */
 typedef struct cuda_texts {

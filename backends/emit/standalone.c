@@ -4,7 +4,7 @@
  * inputs are at the largest, the extents lie behind them, and the last spaces are what inputs come in, dense. */
 #include "backends/emit/standalone.h"
 #include "backends/weights.h"
-#include "schedule/extents.h"
+#include "schedule/plan/extents.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* copies.c - how slices come: all lanes of a group copy together, in the order in which the operand lies in memory, or
  * the device brings boxes of a tensor; and how a matrix unit's fragments are loaded from them. */
 #include "backends/gpu/figuring.h"
-#include "schedule/box.h"
-#include "schedule/explain_fit.h"
-#include "schedule/kept.h"
+#include "schedule/nest/box.h"
+#include "schedule/nest/fit.h"
+#include "schedule/nest/kept.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* explain.c - the figures of a kernel as members of plan/1: "group":{...}. docs/plan.md has the keys. */
 #include "backends/gpu/figures.h"
 #include "backends/gpu/guess_parts.h"
-#include "schedule/box.h"
-#include "schedule/nest.h"
+#include "schedule/nest/box.h"
+#include "schedule/nest/nest.h"
 
 #include <string.h>
 

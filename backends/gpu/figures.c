@@ -1,8 +1,8 @@
 /* figures.c - what a kernel comes to: its groups and lanes, what bounds it, and the time that follows. */
 #include "backends/gpu/figuring.h"
 #include "backends/gpu/guess.h"
-#include "schedule/explain_fit.h"
-#include "schedule/kept.h"
+#include "schedule/nest/fit.h"
+#include "schedule/nest/kept.h"
 
 #include <math.h>
 

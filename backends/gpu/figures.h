@@ -4,7 +4,7 @@
 #ifndef TS_GPU_FIGURES_H
 #define TS_GPU_FIGURES_H
 #include "backends/gpu/gpu.h"
-#include "schedule/nest.h"
+#include "schedule/nest/nest.h"
 
 enum { SECTOR = 32, MAX_ACCESS = 96 }; /* bytes of global memory that come together */
 

@@ -6,7 +6,7 @@
 #include "backends/gpu/figures.h"
 #include "backends/gpu/guess_parts.h"
 
-#include "schedule/explain_fit.h"
+#include "schedule/nest/fit.h"
 
 /* Lanes of a group: eight warps of 32 hide one another's waits, and divide what every card runs at once. A lane is
  * worth having for four elements. */

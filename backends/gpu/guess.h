@@ -4,7 +4,7 @@
 #ifndef TS_GPU_GUESS_H
 #define TS_GPU_GUESS_H
 #include "backends/gpu/gpu.h"
-#include "schedule/nest.h"
+#include "schedule/nest/nest.h"
 
 enum { GPU_L1, GPU_L2, GPU_MEMORY }; /* of target.level */
 /* Cycles until what is asked of memory is there, from the second cache on (Luo and others, "Benchmarking and dissecting

@@ -4,10 +4,10 @@
  * shared memory, what slices cost to come, and how far that is hidden. */
 #include "backends/gpu/figures.h"
 #include "backends/gpu/guess_parts.h"
-#include "schedule/box.h"
-#include "schedule/explain_fit.h"
-#include "schedule/extents.h"
-#include "schedule/kept.h"
+#include "schedule/nest/box.h"
+#include "schedule/nest/fit.h"
+#include "schedule/plan/extents.h"
+#include "schedule/nest/kept.h"
 
 #include <math.h>
 #include <string.h>

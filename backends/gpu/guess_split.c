@@ -4,7 +4,8 @@
 #include "backends/gpu/guess_parts.h"
 
 #include "backends/gpu/figures.h"
-#include "schedule/split.h"
+#include "schedule/nest/nest.h"
+#include "schedule/passes/split.h"
 
 #include <math.h>
 
@@ -12,7 +13,7 @@ enum { PARTS_MOST = 512, TRIPS = 4 }; /* of one sum; of a part's own loop, at le
 
 bool gpu_may_split(const plan *p, const kernel *k, const stage *s)
 {
-    return k->n_stage == 1 && !k->merges && !p->part && !p->reference && stage_states(s) && split_fits(s);
+    return k->n_stage == 1 && !k->merges && !p->part && !p->reference && stage_states(s) && nest_splits(s);
 }
 
 double gpu_merge_cycles(const plan *p, double results, int64_t bytes, int64_t parts)

@@ -1,9 +1,9 @@
 /* plain.c - how the lanes of a group touch operands and the result where these lie, in the group's scratch, or in a
  * slice that a copy has filled: warp by warp, for each trip of the loops that move the value. */
 #include "backends/gpu/figuring.h"
-#include "schedule/explain_fit.h"
-#include "schedule/kept.h"
-#include "schedule/slice.h"
+#include "schedule/nest/fit.h"
+#include "schedule/nest/kept.h"
+#include "schedule/nest/slice.h"
 
 #include <math.h>
 

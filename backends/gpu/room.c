@@ -1,8 +1,8 @@
 /* room.c - what a group of a kernel takes of a processor: shared memory, and registers of each of its lanes. */
 #include "backends/gpu/figuring.h"
-#include "schedule/box.h"
-#include "schedule/kept.h"
-#include "schedule/slice.h"
+#include "schedule/nest/box.h"
+#include "schedule/nest/kept.h"
+#include "schedule/nest/slice.h"
 
 #include <math.h>
 

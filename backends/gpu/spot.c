@@ -1,7 +1,7 @@
 /* spot.c - where elements lie and under which conditions they are read: subscripts and selections evaluated for numbers
  * of the axes. What data decide counts as read, and lies where it would with indices of 0. */
 #include "backends/gpu/walk.h"
-#include "schedule/explain_fit.h"
+#include "schedule/nest/fit.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* walk.c - picks of trips, and where axes stand in them. */
 #include "backends/gpu/walk.h"
-#include "schedule/explain_fit.h"
+#include "schedule/nest/fit.h"
 
 #include <string.h>
 

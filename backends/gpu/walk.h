@@ -1,7 +1,7 @@
 /* walk.h - the trips of a kernel's loops, one after another, and where a stage's axes and values are in each: what
  * figures are counted from. Of many trips some are looked at, spread evenly over all: each stands for its share.
  *
- * depth counts loops as explain_fit.h does: those that stages share, then the stage's own, from 1 on. A walk is a plain
+ * depth counts loops as fit.h does: those that stages share, then the stage's own, from 1 on. A walk is a plain
  * value; plan and kernel are only read. */
 #ifndef TS_GPU_WALK_H
 #define TS_GPU_WALK_H

@@ -7,7 +7,7 @@
 #include "backends/outside.h"
 #include "backends/weights.h"
 #include "graph/base/clock.h"
-#include "schedule/launches.h"
+#include "schedule/passes/launches.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* What a choice does not take has no part in a gradient, whatever its derivative is there: 0, not 0 * inf. */
 /* ctest: fast */
-#include "autodiff/autodiff.h"
 #include "graph/ir/rule.h"
 #include "tests/autodiff/rows.h"
 #include "tests/check.h"

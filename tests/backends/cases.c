@@ -1,7 +1,8 @@
 #include "tests/backends/cases.h"
 #include "backends/backend.h"
 #include "graph/ir/problem.h"
-#include "schedule/schemas.h"
+#include "schedule/make.h"
+#include "schedule/schema/schemas.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+#include "schedule/make.h"
 #include "tests/backends/fuzz.h"
 #include "backends/backend.h"
 #include "tests/backends/row.h"

@@ -4,6 +4,7 @@
  * interpreter gives, and the problems that operations state, one in SHARE of them. The long run: guard_test 2000 1. */
 #include "backends/cpu/cpu.h"
 #include "graph/ir/problem.h"
+#include "schedule/make.h"
 #include "tests/backends/guard.h"
 #include "tests/backends/random_row.h"
 #include "tests/backends/row.h"

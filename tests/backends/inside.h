@@ -2,7 +2,7 @@
  * plan gives whose trips the host walks. */
 #ifndef TS_TEST_INSIDE_H
 #define TS_TEST_INSIDE_H
-#include "schedule/plan.h"
+#include "schedule/plan/plan.h"
 #include "tessera.h"
 
 int inside_count(const plan *p); /* kernels that hold a loop, those of trips as well */

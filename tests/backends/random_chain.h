@@ -2,7 +2,7 @@
  * caller's; steps of a chain fall from outside in. */
 #ifndef TS_RANDOM_CHAIN_H
 #define TS_RANDOM_CHAIN_H
-#include "schedule/plan.h"
+#include "schedule/plan/plan.h"
 #include "tests/backends/random_row.h"
 
 enum { MAX_CHAIN = 4 };

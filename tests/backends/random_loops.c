@@ -1,6 +1,6 @@
 #include "tests/backends/random_chain.h"
 #include "tests/backends/random_loops.h"
-#include "schedule/nest.h"
+#include "schedule/nest/nest.h"
 
 #include <stdio.h>
 #include <string.h>

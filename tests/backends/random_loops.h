@@ -2,7 +2,7 @@
  * of the dice; what is not legal is refused with a reason. Text is the caller's and grows at its end. */
 #ifndef TS_RANDOM_LOOPS_H
 #define TS_RANDOM_LOOPS_H
-#include "schedule/plan.h"
+#include "schedule/plan/plan.h"
 #include "tests/backends/random_row.h"
 
 void random_loops(dice *d, const plan *p, const kernel *k, text *out);       /* for a processor's cores and vectors */

@@ -3,6 +3,7 @@
  * bits that they compute with a place for every value, and nothing overlaps that is needed at once. */
 #include "backends/cpu/cpu.h"
 #include "backends/backend.h"
+#include "schedule/make.h"
 #include "tests/backends/random_row.h"
 #include "tests/backends/row.h"
 #include "tests/check.h"

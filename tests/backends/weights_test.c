@@ -2,6 +2,7 @@
  * place, packed, seeded, computed from others. */
 #include "backends/weights.h"
 #include "backends/cpu/cpu.h"
+#include "schedule/make.h"
 #include "tests/backends/row.h"
 #include "tests/check.h"
 

@@ -2,7 +2,6 @@
 #include "cli/args.h"
 #include "cli/help.h"
 #include "cli/suggest.h"
-#include "cli/usage.h"
 #include "cli/value.h"
 #include "tests/check.h"
 

@@ -1,6 +1,5 @@
 /* The way back: every case of every operation that has one is written as calls of ONNX and built again; both graphs
  * give the same numbers. Operations without a counterpart are named. */
-#include "graph/onnx/restate.h"
 #include "graph/ir/problem.h"
 #include "import/model.h"
 #include "import/writer.h"

@@ -7,7 +7,7 @@
 #include "cli/draw/dot.h"
 #include "cli/draw/tree.h"
 #include "import/model.h"
-#include "schedule/plan.h"
+#include "schedule/plan/plan.h"
 #include "tests/check.h"
 #include "tests/import/wire.h"
 #include "tests/scratch.h"

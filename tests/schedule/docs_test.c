@@ -1,10 +1,9 @@
 /* docs/schema.md and docs/plan.md are true: their schemas load, their nests are legal, and every key of a
  * plan is explained. */
 /* ctest: fast */
-#include "schedule/explain.h"
-#include "schedule/legal.h"
-#include "schedule/nest.h"
-#include "schedule/schema.h"
+#include "schedule/explain/explain.h"
+#include "schedule/nest/nest.h"
+#include "schedule/schema/schema.h"
 #include "tests/check.h"
 #include "tests/schedule/planned.h"
 

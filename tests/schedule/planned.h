@@ -4,6 +4,7 @@
 #define TS_TEST_PLANNED_H
 #include "backends/cpu/cpu.h"
 #include "backends/gpu/gpu.h"
+#include "schedule/make.h"
 #include "tests/scratch.h"
 
 typedef const node *maker(graph *g);

@@ -1,7 +1,7 @@
 /* What of the weights a run has in memory: how far cheaper ways let it grow, and that a run keeps to it. Weights from
  * seeds are there as a whole; of a table that stands in a file, only the rows that are read.
  * ctest: large */
-#include "schedule/resident.h"
+#include "schedule/plan/resident.h"
 #include "graph/ir/graph.h"
 #include "tests/check.h"
 #include "tests/scratch.h"

@@ -2,7 +2,7 @@
  * have other names in front, are in one each; a kernel's bits are those that it gives alone.
  * ctest: O3 */
 #include "backends/c/units.h"
-#include "graph/ir/graph.h"
+#include "schedule/make.h"
 #include "tests/check.h"
 
 #include <stdio.h>

@@ -3,6 +3,7 @@
  * calls there are then; and an index of a trip that leads outside, which is told of the scan. */
 /* ctest: large */
 #include "backends/c/program.h"
+#include "schedule/make.h"
 #include "tests/backends/inside.h"
 #include "tests/check.h"
 #include "tests/scans.h"

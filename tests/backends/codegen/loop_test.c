@@ -4,6 +4,7 @@
 #include "backends/c/dialect.h"
 #include "backends/codegen/codegen.h"
 #include "backends/cpu/cpu.h"
+#include "schedule/make.h"
 #include "tests/check.h"
 
 #include <stdio.h>

@@ -3,6 +3,7 @@
 /* ctest: fast */
 #include "backends/codegen/codegen.h"
 #include "backends/gpu/gpu.h"
+#include "schedule/make.h"
 #include "tests/check.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Loops when nobody said otherwise: which operands are copied first, and how the work is spread. */
 /* ctest: fast */
 #include "graph/ir/rule.h"
-#include "schedule/nest.h"
+#include "schedule/nest/nest.h"
 #include "tests/check.h"
 #include "tests/schedule/planned.h"
 

@@ -5,7 +5,7 @@
 #include "backends/driver.h"
 #include "backends/gpu/figures.h"
 #include "graph/base/js.h"
-#include "schedule/nest.h"
+#include "schedule/nest/nest.h"
 #include "tests/backends/cuda/rig.h"
 #include "tests/check.h"
 #include "tests/models/rig.h"

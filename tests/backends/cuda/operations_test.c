@@ -3,7 +3,6 @@
  * on the stand-in for the driver with all its checks, against the interpreter: whole numbers to the bit, reals within
  * a few roundings. No finding is allowed. What calls a routine of C is computed by the processor within the same plan.
  * The long run: operations_test 1 0. */
-#include "backends/backend.h"
 #include "graph/ir/problem.h"
 #include "tests/backends/cases.h"
 #include "tests/backends/cuda/rig.h"

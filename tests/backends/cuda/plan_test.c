@@ -4,6 +4,7 @@
  * plan over two devices. (Of a kernel of so many operands NVRTC takes longer where it optimises less.) */
 #include "backends/backend.h"
 #include "graph/ir/graph.h"
+#include "schedule/make.h"
 #include "tests/backends/cuda/rig.h"
 #include "tests/backends/many.h"
 #include "tests/backends/row.h"

@@ -3,11 +3,11 @@
  * spill no register: NVRTC says so in its log. Of seven of the guess's kernels in ten it takes registers as foretold,
  * to a quarter. In halves matrix units form every product of BERT. Needs neither a device nor the stand-in. Each model
  * for one of the two; spills_test all: for both. */
-#include "backends/cuda/dialect.h"
 #include "backends/cuda/options.h"
 #include "backends/cuda/program.h"
 #include "backends/cuda/target.h"
 #include "backends/gpu/figures.h"
+#include "schedule/make.h"
 #include "tests/check.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
  * calls in every case. Slices that come as boxes of tensors are those of the trip. */
 #include "backends/driver.h"
 #include "backends/cuda/settings.h"
-#include "schedule/box.h"
+#include "schedule/nest/box.h"
 #include "tests/backends/cuda/rig.h"
 #include "tests/backends/inside.h"
 #include "tests/backends/row.h"

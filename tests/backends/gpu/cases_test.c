@@ -2,7 +2,8 @@
  * back, and a group of it fits a processor. */
 #include "backends/gpu/gpu.h"
 #include "graph/ir/problem.h"
-#include "schedule/nest.h"
+#include "schedule/make.h"
+#include "schedule/nest/nest.h"
 #include "tests/check.h"
 
 #include <stdio.h>

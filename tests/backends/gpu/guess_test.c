@@ -4,7 +4,7 @@
 #include "tests/schedule/planned.h"
 
 #include "backends/gpu/figures.h"
-#include "schedule/nest.h"
+#include "schedule/nest/nest.h"
 
 static const char as_written[] = "{\"compute\":\"f32\"}"; /* not in fewer products */
 

@@ -1,7 +1,8 @@
 /* Loops that a card cannot have, and why: rings of slices and matrix units. What it can prints as it was written. */
 /* ctest: fast */
 #include "backends/gpu/gpu.h"
-#include "schedule/nest.h"
+#include "schedule/make.h"
+#include "schedule/nest/nest.h"
 #include "tests/check.h"
 #include "tests/scratch.h"
 

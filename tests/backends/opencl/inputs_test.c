@@ -2,6 +2,7 @@
  * next one sees, what a run writes into a state the caller sees, and other memory may be given for each run. */
 #include "backends/backend.h"
 #include "graph/ir/graph.h"
+#include "schedule/make.h"
 #include "tests/backends/opencl/rig.h"
 #include "tests/check.h"
 #include "tessera.h"

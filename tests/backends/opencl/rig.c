@@ -1,5 +1,4 @@
 #include "tests/backends/opencl/rig.h"
-#include "backends/driver.h"
 #include "backends/opencl/device.h"
 #include "tests/check.h"
 

@@ -1,6 +1,5 @@
 /* restate_scan_test.c - loops written as Scan and Loop of ONNX and read back: the same values, with states, slices,
  * gathered rows, numbers of trips, early ends, and loops within loops; as a loop again where its trips are many. */
-#include "graph/onnx/restate.h"
 #include "import/model.h"
 #include "import/writer.h"
 #include "tests/check.h"

@@ -1,6 +1,6 @@
 #include "tests/graph/ops/way.h"
 #include "backends/cpu/cpu.h"
-#include "schedule/alternatives.h"
+#include "schedule/passes/passes.h"
 #include "tests/check.h"
 
 #include <stdio.h>

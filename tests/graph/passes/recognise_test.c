@@ -3,7 +3,7 @@
 /* ctest: fast */
 #include "backends/cpu/cpu.h"
 #include "graph/passes/recognise.h"
-#include "schedule/plan.h"
+#include "schedule/make.h"
 #include "tests/backends/row.h"
 #include "tests/check.h"
 #include "tests/scratch.h"

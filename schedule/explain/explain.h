@@ -1,0 +1,44 @@
+/* explain.h - a plan as JSON, plan/1: what explain, bench and report show; docs/plan.md has its keys.
+ * A finished plan is only read. Keys may be added, those that there are keep their meaning. What is written goes to the
+ * end of the caller's text.
+ *
+ * The room:  explain (sites, tile, checkpointing): the plan    schema: a file of rules that gives it again */
+#ifndef TS_EXPLAIN_H
+#define TS_EXPLAIN_H
+#include "schedule/plan/plan.h"
+
+/* Both append to out, the caller's. by: the back end's name; facts: members of a JSON object, which go under "build";
+ * "" when there are none. */
+void plan_explain(const plan *p, const char *by, const char *facts, text *out);
+/* A tiling/1 file that the plan's loops amount to: read back for the same model, it gives the same plan. */
+void plan_schema(const plan *p, const char *by, text *out);
+
+/* sites.c: who has what, and what goes between them. Of a plan for one device all of it is that plan. */
+const plan *sites_plan(const plan *p, const kernel *k);               /* with k's target, loops and buffers */
+void sites_explain_transfer(text *t, const plan *p, const kernel *k); /* the members of a kernel, after its name */
+void sites_explain(text *t, const plan *p);                           /* "places"; nothing for one device */
+void sites_notes(const plan *p, text *out);                           /* lines */
+double sites_weights(const plan *p);                                  /* bytes, in their layouts */
+double sites_sum(const plan *p, double (*of)(const plan *part));      /* over the parts; of one device, of itself */
+
+typedef struct saving { /* what a rule amounts to */
+    int values;
+    double bytes; /* of the values not kept */
+    double peak;  /* bytes that less is alive at once than in the plan without the rule; below 0: more */
+    double flops; /* computed again */
+} saving;
+saving checkpointing_saving(const plan *p, int which);
+/* Lines of warnings: rules by which nothing is computed again, or in vain. */
+void checkpointing_unused(const plan *p, text *out);
+
+/* tile.c: what the innermost loops come to, as numbers by which two nests can be told apart: how much of a vector is
+ * used, how many sums are under way at once, how often operands are loaded, how many share it. */
+typedef struct tile_facts {
+    int64_t lanes, lanes_of; /* elements that one instruction takes, and at most; lanes 0: the compiler decides */
+    int64_t sums, sums_of;   /* under way at once, in registers, and how many keep a core busy; 0 without a fold */
+    int64_t multiply_adds;   /* written out in one trip of the innermost loop, each of lanes elements */
+    double loads;            /* of operands and waiting sums, for each of them */
+    int64_t cores;           /* that share the kernel */
+} tile_facts;
+void tile_explain(text *t, const plan *p, const kernel *k); /* "tile":{...} */
+#endif

@@ -1,0 +1,159 @@
+/* make.c - making a plan: the table of its passes. */
+#include "schedule/make.h"
+#include "graph/passes/recognise.h"
+#include "schedule/fuse/fuse.h"
+#include "schedule/passes/passes.h"
+#include "schedule/place/place.h"
+#include "schedule/schema/schema.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void find_inputs(plan *p)
+{
+    const int n = g_reach(p->n_root, p->root, NULL);
+    const node **need = arena_array(&p->mem, (size_t)n + 1, sizeof *need);
+    g_reach(p->n_root, p->root, need);
+    p->input = arena_array(&p->mem, (size_t)n + 1, sizeof *p->input);
+    for (int i = 0; i < n; i++)
+        if (need[i]->leaf && need[i]->leaf->kind == LEAF_INPUT)
+            p->input[p->n_input++] = need[i];
+}
+
+/* ---- state ---- */
+static bool carry(plan *p, int root, const node *into, int which, err *e)
+{
+    const node *from = p->root[root];
+    int i = 0;
+    while (i < p->n_input && p->input[i] != into)
+        i++;
+    if (i == p->n_input)
+        return err_set(e, TS_USAGE, "state %d: \"%s\" is no input that the tensors need", which, into->label);
+    for (int k = 0; k < which; k++)
+        if (p->carried[k].input == i)
+            return err_set(e, TS_USAGE, "state %d: \"%s\" becomes something else already", which, into->label);
+    if (!type_equal(&from->type, &into->type)) {
+        text a = {0}, b = {0};
+        type_print(&a, &into->type), type_print(&b, &from->type);
+        err_set(e, TS_USAGE, "state %d: \"%s\" is %s and would become %s", which, into->label, a.s, b.s);
+        text_free(&a), text_free(&b);
+        return false;
+    }
+    p->carried[p->n_carried++] = (carried){root, i};
+    return true;
+}
+
+static bool carry_all(plan *p, const plan_options *asked, err *e)
+{
+    p->carried = arena_array(&p->mem, (size_t)asked->n_state + 1, sizeof *p->carried);
+    for (int i = 0; i < asked->n_state; i++)
+        if (!carry(p, p->n_root - asked->n_state + i, asked->state[i], i, e))
+            return false;
+    return true;
+}
+
+static bool pass_recognise(plan *p, err *e) /* groups of the graph -> more groups */
+{
+    g_recognise(p->g);
+    return !err_is(&p->g->err) || err_set(e, p->g->err.code, "%s", p->g->err.text);
+}
+
+/* ---- passes ---- */
+static const pass_record plan_passes[N_PASS] = {
+    [PASS_JOIN] = {"join", "makes one scan of two of which one makes all that the other does", "a graph",
+                   "roots of the same values; trips that are the same are made once", pass_join},
+    [PASS_RECOGNISE] = {"recognise", "names groups that somebody wrote out (attention, norms)", "a graph",
+                        "more groups; nothing that is computed changes", pass_recognise},
+    [PASS_KNOWN] = {"known", "makes weights of what depends on weights alone, computed once at load", "a graph",
+                    "the same values; what weights alone give is a leaf", pass_known},
+    [PASS_EXTENTS] = {"extents", "finds what follows dimensions of which a run says the extent",
+                      "the graph at the largest extents, and at others",
+                      "extents that vary; nothing else depends on them", pass_extents},
+    [PASS_COMMON] = {"common", "computes once what takes long and elements of several nodes have in common", "a graph",
+                     "roots of the same values, to the bit; what was lifted is kept in a kernel, or worth its memory",
+                     pass_common},
+    [PASS_ALTERNATIVES] =
+        {"alternatives",
+         "takes Winograd or Strassen where operations offer it and costs favour it; long sums in blocks", "a graph",
+         "roots of the same values up to rounding, or the same roots and their kernels", pass_alternatives},
+    [PASS_FUSE] = {"fuse", "makes kernels of stages; letters, merged axes", "a graph and its roots",
+                   "stages compute all that is read from memory, and before it is read", pass_fuse},
+    [PASS_CHECKPOINTING] = {"checkpointing", "lets the backward pass compute again what rules give up",
+                            "kernels, which say what the backward pass reads",
+                            "kernels of a graph in which that is computed twice", pass_checkpointing},
+    [PASS_APART] = {"apart", "takes apart what a schema says \"fuse\": \"none\" of", "kernels",
+                    "no kernel whose first rule says so computes more than one node; an operation, group or stage "
+                    "within one, of which a rule says so, is a kernel of its own",
+                    pass_apart},
+    [PASS_PLACE] = {"placement", "gives kernels to devices where a schema or the command names several", "kernels",
+                    "kernels of one device each, in order, with transfers between them; a part for each device",
+                    pass_place},
+    [PASS_LOOPS] = {"loops", "makes nests of schema and guess; layouts of weights follow", "kernels",
+                    "nests that walk all axes and that the target can do; a layout for each weight", pass_loops},
+    [PASS_SCANS] = {"scans", "makes a plan of one trip of each scan", "kernels, with their loops",
+                    "a plan for each scan, of which the weights are among those of the plan around it", pass_scans},
+    [PASS_MEMORY] = {"memory", "makes buffers of lifetimes, in one arena", "kernels in order, with their loops",
+                     "a buffer for every value in memory; two that are alive at once lie apart", pass_memory},
+    [PASS_LAUNCHES] = {"launches", "lets small kernels that wait for nothing of each other begin together",
+                       "kernels, and a buffer for every value in memory",
+                       "launches of one kernel or several, which wait for launches before them alone", pass_launches}};
+
+char *ts_passes_json(void)
+{
+    text t = {0};
+    for (int i = 0; i < N_PASS; i++) {
+        const pass_record *a = &plan_passes[i];
+        const char *const all[][2] = {
+            {"name", a->name}, {"does", a->does}, {"requires", a->requires}, {"guarantees", a->guarantees}};
+        for (int k = 0; k < COUNT(all); k++) {
+            text_add(&t, "%s\"%s\":", k ? "," : i ? "},{" : "[{", all[k][0]);
+            text_json(&t, all[k][1]);
+        }
+    }
+    text_add(&t, "}]");
+    return text_take(&t);
+}
+
+plan *plan_make(graph *g, int n_root, const node *const *root, const plan_options *asked, err *e)
+{
+    plan *p = calloc(1, sizeof *p);
+    MUST(p);
+    *p = (plan){.on = asked->on,
+                .threads = asked->on->workers,
+                .reference = asked->reference,
+                .own_places = asked->own_places,
+                .as_written = asked->as_written || asked->reference,
+                .whole_sums = asked->whole_sums || asked->reference,
+                .n_variable = asked->variables ? asked->variables->n : 0,
+                .variables = asked->variables,
+                .g = g,
+                .finder = asked->finder,
+                .passes = plan_passes,
+                .n_root = n_root};
+    const node **all = arena_array(&p->mem, (size_t)n_root + 1, sizeof *all);
+    for (int i = 0; i < n_root; i++)
+        all[i] = root[i];
+    p->root = all;
+    find_inputs(p);
+    variable *own = arena_array(&p->mem, (size_t)p->n_variable + 1, sizeof *own);
+    for (int i = 0; i < p->n_variable; i++)
+        own[i] = asked->variables->of[i], own[i].name = arena_format(&p->mem, "%s", own[i].name);
+    p->variable = own;
+    p->site = arena_array(&p->mem, MAX_SITE, sizeof *p->site);
+    MUST(asked->n_site <= MAX_SITE);
+    for (int i = 0; i < asked->n_site; i++)
+        p->site[i] = asked->site[i];
+    p->n_given = asked->n_site;
+    bool ok = carry_all(p, asked, e);
+    if (ok && asked->schema && !asked->reference) {
+        schema *s = arena_get(&p->mem, sizeof *s);
+        const schema_use by = {asked->target, asked->on->kind, asked->targets, g};
+        ok = schema_load(&p->mem, asked->schema, &by, s, e);
+        p->schema = s;
+        p->rule_used = arena_array(&p->mem, (size_t)(ok ? s->n_rule : 0) + 1, sizeof *p->rule_used);
+    }
+    if (ok && plan_run(p, 0, N_PASS, e))
+        return p;
+    plan_free(p);
+    return NULL;
+}

@@ -1,0 +1,338 @@
+/* alternatives.c - the pass that takes an algebraic alternative where an operation offers one: convolutions of 3 x 3
+ * by Winograd, products with weights by Strassen; before them, long sums in blocks (blocks.c). What those add to the
+ * weights is bounded.
+ *
+ * Requires: a graph. Guarantees: kernels from the fusion pass, of a graph in which what an operation offers stands in
+ * its place; all else is as it was. A kernel is left alone where its first fitting rule has options, which are meant
+ * for what the model says; and where the plan is to run the graph as written. */
+#include "schedule/fuse/fuse.h"
+#include "schedule/passes/passes.h"
+#include "schedule/plan/resident.h"
+#include "schedule/schema/schema.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* By a rule that is meant for what the model says */
+static bool ruled(const plan *p, const kernel *k)
+{
+    const int of_kernel = p->schema ? schema_match(p->schema, k, 0) : -1,
+              of_stage = p->schema ? schema_match_stage(p->schema, k, k->main, 0) : -1,
+              of_part = p->schema ? schema_match_part(p->schema, k->whole->op->name, k->whole) : -1;
+    const int all[] = {of_kernel, of_stage, of_part};
+    for (int i = 0; i < COUNT(all); i++) {
+        const rule *r = all[i] < 0 ? NULL : &p->schema->rule[all[i]];
+        if (r && (!r->fuse || (i < 2 && (r->n_loops || r->n_layout || r->compute))))
+            return p->rule_used[all[i]] = true;
+    }
+    return false;
+}
+
+/* Memory for speed, but not much of it: weights in memory take at most so many times the bytes of all that the model
+ * has, be they in memory or not; what hardly matters is free. With values, libraries and the process itself that stays
+ * under 1.4 for a model of 400 MB. */
+static const double MOST_RESIDENT = 1.305;
+static const int64_t FREE_GROWTH = 64 << 20;
+
+/* Of kernels alike: of one operation and types, and as many of them read the same first operand, and share what is made
+ * of it. They go the same way as far as there is room. */
+typedef struct kind {
+    const kernel *like;
+    const char *way; /* its name */
+    int readers;     /* kernels that read the first operand and have an alternative */
+    double work;     /* operations of each, as the model says it */
+    int64_t growth;  /* bytes of weights, for each */
+    int n, taken;    /* taken: the first ones */
+    int64_t spare;   /* bytes by which weights could still grow when it was its turn; below 0: it had none */
+} kind;
+
+typedef struct search {
+    plan *p;
+    kind *kind;
+    int n, *kind_of; /* by node id, that of the whole of a kernel: the number of its kind + 1, or 0 */
+    int *rank;       /* by the same: which of its kind it is */
+    int *readers;    /* by node id: see kind */
+    plan *into;      /* that the search is for: keeps what is declined, */
+    declined *why;   /* by node id: before there are kinds, of nodes that offer another way */
+} search;
+
+/* By how many bytes weights grow with the nodes from the first on: what is computed, less what that is for. */
+static int64_t growth(const node *n, int first)
+{
+    int64_t bytes = 0;
+    if (n->id < first)
+        return 0;
+    if (n->leaf && n->leaf->of) {
+        bytes = type_bytes(&n->type);
+        for (n = n->leaf->of; n->n_in; n = n->in[0])
+            ;
+        return bytes > type_bytes(&n->type) ? bytes - type_bytes(&n->type) : bytes;
+    }
+    for (int i = 0; i < n->n_in; i++)
+        bytes += growth(n->in[i], first);
+    return bytes;
+}
+
+static bool alike(const node *a, const node *b)
+{
+    bool same = a->op == b->op && a->n_in == b->n_in && type_equal(&a->type, &b->type);
+    for (int i = 0; same && i < a->n_in; i++)
+        same = type_equal(&a->in[i]->type, &b->in[i]->type);
+    return same;
+}
+
+/* What an operation says is cheaper is so for all of its value: of the last layer a class reads one row. */
+static bool mostly_read(const kernel *k, reason *why)
+{
+    static const double LEAST = 0.5;
+    const stage *s = &k->stage[k->main];
+    double read = 1;
+    for (int d = 0; d < s->node->type.rank; d++)
+        read *= (double)s->count[d] / (double)s->node->type.dim[d];
+    return read > LEAST || reason_least(why, "share of its value that is read", read, LEAST);
+}
+
+/* What is saved is not spent on waiting for weights */
+static bool pays_weights(const target *on, const way_cost *c, reason *why)
+{
+    const double saved = c->plain - c->other, wait = target_flops_per_byte(on, on->n_level - 1) * c->weight_bytes;
+    return saved >= wait || reason_least(why, "operations saved, to make up for more weights", saved, wait);
+}
+
+/* Fewer operations, with what is gone through beside them */
+static bool pays_passes(const target *on, const way_cost *c, reason *why)
+{
+    const double all = c->other + target_flops_per_byte(on, target_last(on)) * c->passed,
+                 most = (1 - c->least) * c->plain;
+    return all < most || reason_most(why, "operations, what values gone through take among them", all, most);
+}
+
+bool alternative_pays(const target *on, const node *n, declined *no)
+{
+    way_cost c;
+    if (!n->op->way || !n->op->way(n, &c))
+        return false;
+    no->way = c.name;
+    return pays_weights(on, &c, &no->why) && pays_passes(on, &c, &no->why);
+}
+
+/* Of a plan for all extents in a range: at a small one, and where what is cut in two is odd, too, which computes half a
+ * pair more. What n is made of may have been replaced since it was `old`. */
+static bool pays(const plan *p, const node *old, const node *n, declined *no)
+{
+    if (!p->n_variable)
+        return alternative_pays(p->on, n, no);
+    const node *asked = extents_small_node(p, old);
+    const double size = (double)extents_small_size(p);
+    way_cost c;
+    if (!asked || asked->op != n->op || !asked->op->way || !asked->op->way(asked, &c))
+        return false;
+    no->way = c.name;
+    if (!pays_weights(p->on, &c, &no->why))
+        return false;
+    c.other *= (size + 2) / (size + 1);
+    return pays_passes(p->on, &c, &no->why);
+}
+
+/* A rule for the kernel is asked last: it counts as used where it is all that stands against another way. */
+static bool open_for(const search *s, const kernel *k)
+{
+    declined *no = &s->why[k->whole->id];
+    return pays(s->p, k->whole, k->whole, no) && mostly_read(k, &no->why) &&
+           (!ruled(s->p, k) || reason_is(&no->why, "a rule has options for it as the model says it"));
+}
+
+static bool find_others(search *s, const node **other, err *e) /* by kernel: what it offers, or NULL */
+{
+    graph *g = s->p->g;
+    for (int i = 0; i < s->p->n_kernel; i++) {
+        const node *whole = s->p->kernel[i].whole;
+        other[i] = open_for(s, &s->p->kernel[i]) ? whole->op->alternative(g, whole) : NULL;
+        if (!other[i] && err_is(&g->err))
+            return err_set(e, g->err.code, "%s", g->err.text);
+        if (other[i])
+            s->readers[whole->in[0]->id]++;
+    }
+    return true;
+}
+
+static bool find_kinds(search *s, err *e)
+{
+    const int first = s->p->g->n;
+    const node **other = arena_array(&s->p->mem, (size_t)s->p->n_kernel + 1, sizeof *other);
+    if (!find_others(s, other, e))
+        return false;
+    for (int i = 0; i < s->p->n_kernel; i++) {
+        const node *whole = s->p->kernel[i].whole;
+        const int readers = other[i] ? s->readers[whole->in[0]->id] : 0;
+        int k = 0;
+        if (!other[i])
+            continue;
+        while (k < s->n && !(alike(s->kind[k].like->whole, whole) && s->kind[k].readers == readers))
+            k++;
+        if (k == s->n)
+            s->kind[s->n++] = (kind){.like = &s->p->kernel[i],
+                                     .way = s->why[whole->id].way,
+                                     .spare = -1,
+                                     .readers = readers,
+                                     .work = node_flops(whole),
+                                     .growth = growth(other[i], first)};
+        s->kind_of[whole->id] = k + 1, s->rank[whole->id] = s->kind[k].n++;
+    }
+    return true;
+}
+
+static void take_some(kind *k, int64_t *spare)
+{
+    k->spare = *spare;
+    const int fit = k->growth > *spare / k->n ? (int)(*spare / k->growth) : k->n;
+    k->taken = fit / k->readers * k->readers;
+    *spare -= k->taken * k->growth;
+}
+
+/* The largest first: there is least to do beside the products. Then what costs least, then what shares most. */
+static int by_gain(const void *a, const void *b)
+{
+    const kind *x = *(kind *const *)a, *y = *(kind *const *)b;
+    if (x->work != y->work)
+        return x->work < y->work ? 1 : -1;
+    if (x->growth != y->growth)
+        return x->growth < y->growth ? -1 : 1;
+    return x->readers != y->readers ? y->readers - x->readers : x->like < y->like ? -1 : 1;
+}
+
+static void take(search *s, int64_t spare)
+{
+    kind **order = arena_array(&s->p->mem, (size_t)s->n + 1, sizeof *order);
+    for (int k = 0; k < s->n; k++)
+        order[k] = &s->kind[k];
+    qsort(order, (size_t)s->n, sizeof *order, by_gain);
+    bool whole = true; /* what is left beside a part of a kind is not worth kernels of its own */
+    for (int k = 0; whole && k < s->n; k++) {
+        take_some(order[k], &spare);
+        whole = !order[k]->taken || order[k]->taken == order[k]->n;
+    }
+}
+
+static bool is_taken(const void *user, const node *old)
+{
+    const search *s = user;
+    const kind *k = s->kind_of[old->id] ? &s->kind[s->kind_of[old->id] - 1] : NULL;
+    return k && s->rank[old->id] < k->taken;
+}
+
+static const node *alternative_of(graph *g, const node *n)
+{
+    return n->op->alternative(g, n);
+}
+
+/* Of what pays, where weights must not grow so far */
+static void say_room(const kind *k, declined *one)
+{
+    one->way = k->way;
+    if (k->spare < 0)
+        reason_is(&one->why, "larger ones took the room for weights");
+    else
+        reason_most(&one->why, "bytes by which weights grow", (double)k->growth,
+                    (double)(k->spare - k->taken * k->growth));
+}
+
+/* now: the node that is left as it was, perhaps over others */
+static void decline_way(const search *s, const node *old, const node *now)
+{
+    declined one = s->why[old->id];
+    if (s->kind_of[old->id] && !is_taken(s, old))
+        say_room(&s->kind[s->kind_of[old->id] - 1], &one);
+    one.node = now;
+    if (one.way)
+        declined_add(&s->into->mem, &s->into->ways, &one);
+}
+
+static const node *cheaper(void *user, const node *old, const node *now)
+{
+    const search *s = user;
+    graph *g = s->p->g;
+    declined *no = &s->why[old->id];
+    const bool taken = is_taken(s, old) && pays(s->p, old, now, no);
+    const node *other = taken ? now->op->alternative(g, now) : NULL;
+    if (!other) {
+        decline_way(s, old, now);
+        return err_is(&g->err) ? NULL : now;
+    }
+    MUST(type_equal(&other->type, &now->type));
+    g_label(g, other, old->label);
+    return other;
+}
+
+static void note_taken(const search *s, plan *into)
+{
+    into->replaced = arena_array(&into->mem, (size_t)s->n + 1, sizeof *into->replaced);
+    for (int i = 0; i < s->n; i++) {
+        const kernel *k = s->kind[i].like;
+        const stage *st = &k->stage[k->main];
+        if (!s->kind[i].taken)
+            continue;
+        replaced *r = &into->replaced[into->n_replaced++];
+        *r = (replaced){.op = k->op, .dtype = st->node->type.dtype, .n_axis = st->n_axis};
+        memcpy(r->extent, st->extent, sizeof r->extent);
+        memcpy(r->letter, st->letter, sizeof r->letter);
+    }
+}
+
+/* By how many bytes weights may grow */
+static int64_t allowed(plan *p)
+{
+    const int count = g_reach(p->n_root, p->root, NULL);
+    const node **need = arena_array(&p->mem, (size_t)count + 1, sizeof *need);
+    const int *times = resident_times(p, &p->mem);
+    int64_t all = 0, resident = 0;
+    g_reach(p->n_root, p->root, need);
+    for (int i = 0; i < count; i++) {
+        const bool is = need[i]->leaf && need[i]->leaf->kind == LEAF_WEIGHT;
+        const int64_t bytes = is ? type_bytes(&need[i]->type) : 0;
+        all += bytes, resident += times[need[i]->id] * bytes;
+    }
+    const int64_t room = (int64_t)((double)all * MOST_RESIDENT) - resident;
+    return room < FREE_GROWTH ? FREE_GROWTH : room;
+}
+
+/* p: with kernels, which is for this alone. into: has what its roots become. */
+static bool find_alternatives(plan *p, plan *into, bool *found, err *e)
+{
+    const node **root = arena_array(&into->mem, (size_t)p->n_root + 1, sizeof *root);
+    search s = {.p = p,
+                .into = into,
+                .why = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.why),
+                .kind = arena_array(&p->mem, (size_t)p->n_kernel + 1, sizeof *s.kind),
+                .kind_of = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.kind_of),
+                .rank = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.rank),
+                .readers = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.readers)};
+    if (p->as_written)
+        return true;
+    if (!find_kinds(&s, e))
+        return false;
+    take(&s, allowed(p));
+    if (!g_rewrite(p->g, p->n_root, p->root, cheaper, &s, root))
+        return err_set(e, p->g->err.code, "%s", p->g->err.text);
+    /* What was tried, taken or not, made nodes, and fusion counts them: places of values are by node. */
+    *found = s.n || memcmp(root, p->root, (size_t)p->n_root * sizeof *root);
+    if (p->n_variable && !extents_rewrite(into, &(extents_rewriting){root, is_taken, alternative_of, &s}))
+        return true;
+    into->root = root, note_taken(&s, into);
+    return true;
+}
+
+bool pass_alternatives(plan *p, err *e)
+{
+    bool found = false;
+    if (p->n_variable ? !p->small : !blocks_take(p, e)) /* long ones end at other blocks at other extents */
+        return !err_is(e);
+    plan trial = *p;
+    trial.mem = (arena){0};
+    const bool good = fuse_kernels(&trial, e) && find_alternatives(&trial, p, &found, e);
+    if (good && found)
+        return arena_free(&trial.mem), true;
+    arena_take(&p->mem, &trial.mem);
+    trial.mem = p->mem, trial.ways = p->ways, *p = trial;
+    return good;
+}

@@ -1,0 +1,121 @@
+/* beside.c - which scans may stand beside one another, in what order, and who makes them. */
+#include "schedule/passes/passes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool alone(const plan *p, int k)
+{
+    const scan_plan *s = p->kernel[k].scan;
+    return s && s->plan->threads == 1;
+}
+
+/* ---- what waits for what ---- */
+static bool reads_marked(const kernel *k, const bool *marked)
+{
+    for (int s = 0; s < k->n_stage; s++)
+        for (int j = 0; j < k->stage[s].n_load; j++)
+            if (marked[k->stage[s].load[j]->from->id])
+                return true;
+    return false;
+}
+
+static void mark(const kernel *k, bool *marked)
+{
+    for (int s = 0; s < k->n_stage; s++)
+        if (!k->stage[s].scratch)
+            marked[k->stage[s].node->id] = true;
+}
+
+/* Which kernels from `first` on wait for one of the n there; and the first scan of one worker that does not. -1: there
+ * is none, or a sum and its parts would be torn apart on the way. */
+static int next_beside(const plan *p, int first, int n, bool *waits)
+{
+    bool *marked = calloc((size_t)p->g->n + 1, sizeof *marked);
+    int found = -1;
+    bool whole = true;
+    MUST(marked);
+    for (int k = first; k < first + n; k++)
+        mark(&p->kernel[k], marked);
+    for (int k = first + n; k < p->n_kernel && found < 0 && whole; k++) {
+        waits[k] = reads_marked(&p->kernel[k], marked);
+        if (waits[k])
+            mark(&p->kernel[k], marked);
+        else if (alone(p, k))
+            found = k;
+        whole = !p->kernel[k].merges || waits[k] == (k > first + n && waits[k - 1]);
+    }
+    free(marked);
+    return whole ? found : -1;
+}
+
+/* ---- order ---- */
+/* What does not wait goes before the n kernels at `first`, what waits behind kernel `next`, which comes to stand behind
+ * the n; returns where these begin then. */
+static int bring(plan *p, int first, int n, int next, const bool *waits)
+{
+    kernel *to = calloc((size_t)(next - first) + 1, sizeof *to);
+    const kernel *k = p->kernel;
+    int m = 0, begin;
+    MUST(to);
+    for (int i = first + n; i < next; i++)
+        if (!waits[i])
+            to[m++] = k[i];
+    begin = first + m;
+    for (int i = first; i < first + n; i++)
+        to[m++] = k[i];
+    to[m++] = k[next];
+    for (int i = first + n; i < next; i++)
+        if (waits[i])
+            to[m++] = k[i];
+    memcpy(p->kernel + first, to, (size_t)m * sizeof *to);
+    free(to);
+    return begin;
+}
+
+static bool several(const plan *p) /* workers, whose order of kernels is free */
+{
+    return p->threads > 1 && p->on->team && !p->part && !p->checkpointing;
+}
+
+void beside_order(plan *p)
+{
+    bool *waits = calloc((size_t)p->n_kernel + 1, sizeof *waits);
+    MUST(waits);
+    for (int k = 0; several(p) && k < p->n_kernel; k++) {
+        int n = 1, next;
+        if (!alone(p, k))
+            continue;
+        while (n < p->threads && (next = next_beside(p, k, n, waits)) >= 0)
+            k = bring(p, k, n, next, waits), n++;
+        k += n - 1;
+    }
+    free(waits);
+}
+
+/* ---- who makes them, and lives ---- */
+void beside_number(plan *p)
+{
+    bool *marked = calloc((size_t)p->g->n + 1, sizeof *marked);
+    MUST(marked);
+    for (int k = 0; k < p->n_kernel; k++) {
+        kernel *at = &p->kernel[k];
+        at->beside = 0;
+        if (several(p) && k && alone(p, k) && alone(p, k - 1) && !reads_marked(at, marked))
+            at->beside = at[-1].beside + 1;
+        if (!at->beside)
+            memset(marked, 0, (size_t)p->g->n * sizeof *marked);
+        mark(at, marked);
+    }
+    free(marked);
+}
+
+void beside_lives(const plan *p, buffer **all, int n)
+{
+    for (int i = 0; i < n; i++) {
+        buffer *h = all[i];
+        h->first -= h->first < p->n_kernel ? p->kernel[h->first].beside : 0;
+        while (h->last + 1 < p->n_kernel && p->kernel[h->last + 1].beside)
+            h->last++;
+    }
+}

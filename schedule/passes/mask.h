@@ -1,0 +1,19 @@
+/* mask.h - what a mask leaves of a kernel: blocks of keys that no query of a block sees are not walked.
+ *
+ * Requires: the kernel's nests. A stage whose value is a very low number there (a masked score) is not computed there,
+ * nor is what follows from it: a maximum that is never taken from there, an exponential that is 0, sums to which that
+ * adds nothing. All of it is derived: the low number by bounds of the expressions that make up the mask (constants,
+ * comparisons of axes, whatever else is unknown), the rest by what those expressions give for such a number. That the
+ * maximum is indeed far above it is known only when the kernel runs, so it is tested there, for each block; where it is
+ * not, as in a row of which everything is masked, the block is walked whole. Results are the same to the bit, except
+ * that a masked score beyond 1e30 counts as masked, and that a value that is no number is not read. What is found lies
+ * in the plan's arena. */
+#ifndef TS_LIVE_H
+#define TS_LIVE_H
+#include "graph/affine/interval.h"
+#include "schedule/plan/plan.h"
+
+span_memo mask_memo(plan *p);         /* definitions of its nodes, with extents that vary */
+void mask_find(plan *p, kernel *k);   /* sets k->mask where there is something to leave out, with a note */
+void mask_stream(plan *p, kernel *k); /* the same for kernels that carry states along keys (mask_stream.c) */
+#endif

@@ -1,0 +1,210 @@
+/* guess.c - where kernels go that nobody placed, in a plan over several devices: by the time that the whole takes
+ * if each kernel and each transfer takes what the targets' costs say. A device that is told ahead works while others
+ * do; the others take turns. Searched from each device alone, by cuts of the order in two, then kernel by kernel. */
+#include "schedule/place/place.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct reading {
+    int from; /* the kernel that makes it */
+    double bytes;
+} reading;
+
+typedef struct guess {
+    plan *p;
+    int n;
+    int *at; /* by kernel: its site */
+    bool *fixed;
+    double *seconds;  /* by kernel and site; infinite where it cannot be */
+    double *weights;  /* by kernel: bytes that it reads of weights and constants */
+    reading *reading; /* of kernel k: first[k]..first[k + 1] */
+    int *first;
+    double *end; /* of the one that is tried */
+    int *was;    /* before it */
+} guess;
+
+/* ---- costs ---- */
+static double link_seconds(const costs *c, double bytes)
+{
+    return c->link_seconds + (c->link_bytes_per_second > 0 ? bytes / c->link_bytes_per_second : 0);
+}
+
+static double place_transfer_seconds(const plan *p, const transfer *t) /* by way of the host */
+{
+    const costs *from = &p->site[t->from].on->cost, *to = &p->site[t->to].on->cost;
+    return link_seconds(from, (double)t->bytes) + link_seconds(to, (double)t->bytes);
+}
+
+double place_kernel_seconds(const plan *p, const kernel *k, int to)
+{
+    const target *t = p->site[to].on;
+    if (k->moves)
+        return place_transfer_seconds(p, k->moves);
+    return t->cost.start_seconds + kernel_seconds(k, t);
+}
+
+static double crossing_seconds(const guess *g, int from, int to, double bytes)
+{
+    return from == to ? 0
+                      : link_seconds(&g->p->site[from].on->cost, bytes) + link_seconds(&g->p->site[to].on->cost, bytes);
+}
+
+/* ---- the time of all ---- */
+static bool fits(const guess *g) /* weights into the memories of the devices */
+{
+    double need[MAX_SITE] = {0};
+    bool all = true;
+    for (int k = 0; k < g->n; k++)
+        need[g->at[k]] += g->weights[k];
+    for (int i = 0; i < g->p->n_site && all; i++) {
+        const target *t = g->p->site[i].on;
+        const double most = (double)t->level[t->n_level - 1].bytes;
+        all = most <= 0 || need[i] <= 0.9 * most;
+    }
+    return all;
+}
+
+static double time_of(const guess *g) /* infinite where something cannot be */
+{
+    double clock[MAX_SITE + 1] = {0}, last = 0; /* those that are not told ahead share the last one */
+    if (!fits(g))
+        return INFINITY;
+    for (int k = 0; k < g->n; k++) {
+        const int to = g->at[k];
+        double *own = &clock[g->p->site[to].later ? to : MAX_SITE], start = *own;
+        for (int r = g->first[k]; r < g->first[k + 1]; r++) {
+            const int from = g->reading[r].from;
+            start = fmax(start, g->end[from] + crossing_seconds(g, g->at[from], to, g->reading[r].bytes));
+        }
+        g->end[k] = *own = start + g->seconds[k * MAX_SITE + to];
+        last = fmax(last, g->end[k]);
+    }
+    return last;
+}
+
+/* ---- the search ---- */
+static double try_all(guess *g, int first, int end, int to, double best) /* kernels first..end-1 there, if it pays */
+{
+    memcpy(g->was, g->at + first, (size_t)(end - first) * sizeof *g->was);
+    for (int k = first; k < end; k++)
+        if (!g->fixed[k] && isfinite(g->seconds[k * MAX_SITE + to]))
+            g->at[k] = to;
+    const double t = time_of(g);
+    if (t < best * (1 - 1e-6))
+        return t;
+    memcpy(g->at + first, g->was, (size_t)(end - first) * sizeof *g->was);
+    return best;
+}
+
+static double search(guess *g)
+{
+    enum { CUTS = 64 };
+    double best = time_of(g);
+    for (int s = 0; s < g->p->n_site; s++)
+        best = try_all(g, 0, g->n, s, best);
+    for (int i = 1; i < CUTS; i++)
+        for (int s = 0; s < g->p->n_site; s++) {
+            const int cut = (int)((int64_t)g->n * i / CUTS);
+            best = try_all(g, 0, cut, s, best);
+            best = try_all(g, cut, g->n, s, best);
+        }
+    for (double before = INFINITY; best < before * 0.999;) {
+        before = best;
+        for (int k = 0; k < g->n; k++)
+            for (int s = 0; s < g->p->n_site; s++)
+                if (!g->fixed[k] && g->at[k] != s)
+                    best = try_all(g, k, k + 1, s, best);
+    }
+    return best;
+}
+
+/* ---- the problem ---- */
+static void read_kernel(guess *g, int k, const int *made)
+{
+    const kernel *own = &g->p->kernel[k];
+    int n = g->first[k];
+    for (int i = 0; i < own->n_stage; i++)
+        for (int j = 0; j < own->stage[i].n_load; j++) {
+            const node *x = own->stage[i].load[j]->from;
+            if (x->leaf && x->leaf->kind != LEAF_INPUT)
+                g->weights[k] += (double)type_bytes(&x->type);
+            if (made[x->id] >= 0 && made[x->id] != k)
+                g->reading[n++] = (reading){made[x->id], (double)type_bytes(&x->type)};
+        }
+    g->first[k + 1] = n;
+}
+
+static void describe(guess *g)
+{
+    plan *p = g->p;
+    int loads = 0;
+    int *made = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *made);
+    for (int i = 0; i < p->g->n; i++)
+        made[i] = -1;
+    for (int k = 0; k < g->n; k++)
+        for (int i = 0; i < p->kernel[k].n_stage; i++)
+            made[p->kernel[k].stage[i].node->id] = k, loads += p->kernel[k].stage[i].n_load;
+    g->reading = arena_array(&p->mem, (size_t)loads + 1, sizeof *g->reading);
+    for (int k = 0; k < g->n; k++) {
+        const kernel *own = &p->kernel[k];
+        g->at[k] = own->site, g->fixed[k] = own->whole && p->placed[own->whole->id];
+        for (int s = 0; s < p->n_site; s++) {
+            err why = {0};
+            const bool can = p->finder->takes(p->finder->user, &p->site[s], own, &why);
+            g->seconds[k * MAX_SITE + s] = can ? place_kernel_seconds(p, own, s) : INFINITY;
+        }
+        read_kernel(g, k, made);
+    }
+}
+
+static void tell(guess *g, double best)
+{
+    plan *p = g->p;
+    text t = {0};
+    text_add(&t, "the guess spreads kernels over devices by their costs: %.3g ms; on one alone:", 1e3 * best);
+    for (int s = 0; s < p->n_site; s++) {
+        for (int k = 0; k < g->n; k++)
+            g->at[k] = s;
+        const double alone = time_of(g);
+        text_add(&t, "%s %s ", s ? "," : "", p->site[s].name);
+        if (isfinite(alone))
+            text_add(&t, "%.3g ms", 1e3 * alone);
+        else
+            text_add(&t, "cannot hold it all");
+    }
+    p->spread = arena_string(&p->mem, text_str(&t));
+    text_free(&t);
+}
+
+static void mark(plan *p, const node *n, const bool *kept, int to)
+{
+    if (node_is_leaf(n) || p->placed[n->id])
+        return;
+    p->placed[n->id] = to + 1;
+    for (int i = 0; i < n->n_in; i++)
+        if (!kept[n->in[i]->id])
+            mark(p, n->in[i], kept, to);
+}
+
+bool place_guess(plan *p)
+{
+    const size_t n = (size_t)p->n_kernel + 1;
+    guess g = {.p = p, .n = p->n_kernel};
+    bool *kept = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *kept);
+    g.at = arena_array(&p->mem, n, sizeof *g.at), g.was = arena_array(&p->mem, n, sizeof *g.was),
+    g.fixed = arena_array(&p->mem, n, sizeof *g.fixed);
+    g.seconds = arena_array(&p->mem, n * MAX_SITE, sizeof *g.seconds);
+    g.weights = arena_array(&p->mem, n, sizeof *g.weights), g.end = arena_array(&p->mem, n, sizeof *g.end);
+    g.first = arena_array(&p->mem, n + 1, sizeof *g.first);
+    describe(&g);
+    const double best = search(&g);
+    for (int k = 0; k < g.n; k++)
+        for (int i = 0; i < p->kernel[k].n_stage; i++)
+            kept[p->kernel[k].stage[i].node->id] = true;
+    for (int k = 0; k < g.n; k++)
+        for (int i = 0; i < p->kernel[k].n_stage; i++)
+            mark(p, p->kernel[k].stage[i].node, kept, g.at[k]);
+    tell(&g, best);
+    return true;
+}

@@ -1,0 +1,51 @@
+/* target.c - rows of a target's tables. */
+#include "schedule/plan/target.h"
+
+#include <string.h>
+
+const role *target_role(const target *t, const char *name, size_t n)
+{
+    for (int i = 0; i < t->n_role; i++)
+        if (strlen(t->role[i].name) == n && !strncmp(t->role[i].name, name, n))
+            return &t->role[i];
+    return NULL;
+}
+
+const memory_space *target_space(const target *t, const char *name, size_t n)
+{
+    for (int i = 0; i < t->n_space; i++) {
+        const char *own = t->space[i].name ? t->space[i].name : "";
+        if (strlen(own) == n && !strncmp(own, name, n))
+            return &t->space[i];
+    }
+    return NULL;
+}
+
+int target_last(const target *t)
+{
+    return t->n_level - 2;
+}
+
+int64_t target_aligned(const target *t, int64_t bytes)
+{
+    return (bytes + t->align - 1) / t->align * t->align;
+}
+
+double target_flops_per_byte(const target *t, int level)
+{
+    const double rate = level < 0 ? 0 : t->level[level].bytes_per_cycle;
+    return rate > 0 ? 2 * t->cost.fma_per_cycle * t->lanes[TS_F32] / rate : 0;
+}
+
+int64_t target_bytes(const target *t, int level)
+{
+    return level < 0 ? 0 : level <= target_last(t) ? t->level[level].bytes : INT64_MAX;
+}
+
+const memory_space *target_group_space(const target *t)
+{
+    for (int i = 0; i < t->n_space; i++)
+        if (t->space[i].copied && t->space[i].shared)
+            return &t->space[i];
+    return NULL;
+}
