@@ -6,7 +6,7 @@
  *
  * What is left over at the end is a vector of which fewer elements count. */
 #include "backends/codegen/vectors.h"
-#include "schedule/extents.h"
+#include "schedule/plan/extents.h"
 
 #include <string.h>
 
