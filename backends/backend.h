@@ -7,6 +7,7 @@
  *            codegen/: nests to text    cpu/, gpu/: targets    cache/: what was compiled    watch, support, outside */
 #ifndef TS_BACKEND_H
 #define TS_BACKEND_H
+#include "backends/phases.h"
 #include "schedule/plan/plan.h"
 
 typedef struct program program; /* what a back end made of one plan; each defines its own */
@@ -19,6 +20,8 @@ typedef struct build_options {
     void (*progress)(void *user, const char *what, int done, int total);
     void *user;
     const memory *memory; /* of every weight, of values and of scratch, each by itself; NULL: the system's */
+    phases *phases;       /* NULL: nobody asks where the time goes */
+    const program *from;  /* a program of this back end that may hold this one's kernels, and outlives it; NULL: none */
 } build_options;
 
 typedef struct machine_options { /* which machine a plan is for; as in ts_options */

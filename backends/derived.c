@@ -16,6 +16,7 @@ typedef struct made {
 } made;
 
 struct deriver {
+    const plan *p;
     target here; /* computed here, whatever machine the plan is for */
     const backend *by;
     const build_options *asked;
@@ -29,7 +30,7 @@ deriver *deriver_make(const plan *p, const backend *by, const build_options *w)
 {
     deriver *d = calloc(1, sizeof *d);
     MUST(d);
-    *d = (deriver){.here = *p->on, .by = by, .asked = w, .g = ts_graph_make()};
+    *d = (deriver){.p = p, .here = *p->on, .by = by, .asked = w, .g = ts_graph_make()};
     if (by->present && by->present->here)
         by->present->here(p->on, &d->here);
     return d;
@@ -100,12 +101,35 @@ int deriver_kind(deriver *d, const node *weight, err *e)
     return i;
 }
 
-static bool build(deriver *d, made *m, err *e)
+static bool plan_kind(deriver *d, made *m, err *e)
 {
     const plan_options asked = {.on = &d->here, .target = d->by->name, .as_written = true, .whole_sums = true};
+    if (!m->plan)
+        m->plan = plan_make(d->g, 1, &m->root, &asked, e);
+    phases_done(d->asked->phases, PHASE_PLAN);
+    return m->plan != NULL;
+}
+
+bool deriver_plan_all(deriver *d, err *e)
+{
+    bool ok = true;
+    for (int i = 0; ok && i < d->p->n_leaf; i++)
+        if (d->p->leaf[i].node->leaf->of) {
+            const int kind = deriver_kind(d, d->p->leaf[i].node, e);
+            ok = kind >= 0 && plan_kind(d, &d->made[kind], e);
+        }
+    return ok;
+}
+
+const plan *deriver_plan(const deriver *d, int kind)
+{
+    return kind < d->n ? d->made[kind].plan : NULL;
+}
+
+static bool build(deriver *d, made *m, err *e)
+{
     text facts = {0};
-    m->plan = plan_make(d->g, 1, &m->root, &asked, e);
-    m->program = m->plan ? d->by->build(m->plan, d->asked, &facts, e) : NULL;
+    m->program = plan_kind(d, m, e) ? d->by->build(m->plan, d->asked, &facts, e) : NULL;
     text_free(&facts);
     return m->program != NULL;
 }

@@ -101,6 +101,7 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
     if (!o)
         o = &none;
     site named[MAX_SITE];
+    phases_begin(&p->phases);
     sites_search(&p->sites, &p->mem, &(machine_options){.machine = o->machine, .isa = o->isa, .threads = o->threads});
     const int n_site = sites_read(&p->sites, o->target ? o->target : backend_usual()->name, named, e);
     if (!n_site)
@@ -124,7 +125,7 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
                 p->target->name, want->variables->of->name);
         return err_hint(e, "give it one extent: --dim %s=N", want->variables->of->name);
     }
-    p->asked = (build_options){.progress = o->progress, .user = o->user};
+    p->asked = (build_options){.progress = o->progress, .user = o->user, .phases = &p->phases};
     if (o->cache_folder)
         p->asked.cache_folder = p->cache_folder = strdup(o->cache_folder);
     p->plan = plan_make(g, want->n_root, want->root, &w, e);
@@ -140,6 +141,7 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
     p->old = calloc((size_t)p->plan->n_root + 1, sizeof *p->old);
     p->said = calloc((size_t)p->plan->n_input * MAX_RANK + 1, sizeof *p->said);
     MUST(p->given && p->old && p->said);
+    phases_done(&p->phases, PHASE_PLAN);
     return true;
 }
 
@@ -232,14 +234,22 @@ bool ts_plan_build(ts_plan *p, ts_error *e)
         return false;
     p->facts.length = 0;
     interrupt_open();
+    phases_begin(&p->phases);
     p->program = p->by->build(p->plan, &p->asked, &p->facts, e);
-    if (interrupt_close() && !p->program && e) { /* what its end broke is not the cause */
-        *e = (err){0};
-        err_set(e, TS_INTERRUPTED, "stopped while it was built: nothing half made is kept");
+    phases_done(&p->phases, PHASE_LOAD);
+    if (interrupt_close()) { /* what its end broke is not the cause; nor does who asked want to hear of a program */
+        if (p->program)
+            p->by->drop(p->program), p->program = NULL;
+        if (e)
+            *e = (err){0};
+        return err_set(e, TS_INTERRUPTED, "stopped while it was built: nothing half made is kept");
     }
-    if (p->program)
-        text_add(&p->facts, "%s\"times_kernels\":%s", p->facts.length ? "," : "", p->by->kernels ? "true" : "false");
-    return p->program != NULL;
+    if (!p->program)
+        return false;
+    text_add(&p->facts, "%s\"times_kernels\":%s,\"phases\":", p->facts.length ? "," : "",
+             p->by->kernels ? "true" : "false");
+    phases_json(&p->phases, &p->facts);
+    return true;
 }
 
 /* ---- values ---- */

@@ -10,6 +10,7 @@ struct ts_plan {
     const target *on;
     char *cache_folder, *schema;
     build_options asked;
+    phases phases;
     const backend *target; /* that the command names, the first one */
     const backend *by;     /* what runs the plan: the target, or several together */
     site_search sites;

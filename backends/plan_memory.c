@@ -39,15 +39,16 @@ typedef struct needed {
 static bool fits_memory(const plan *p, const needed *n, err *e)
 {
     const node *most = n->all > n->have ? largest(p) : NULL;
-    text name = {0};
+    text name = {0}, size[3] = {{0}};
     if (n->all <= n->have)
         return true;
     if (most)
         text_add(&name, "; the largest is %s ", *most->label ? most->label : most->op->name),
             type_print(&name, &most->type);
-    err_set(e, TS_MEMORY, "the plan needs %lld bytes (%lld of them for values, the rest for weights), %lld are %s%s",
-            (long long)n->all, (long long)n->values, (long long)n->have, n->how, text_str(&name));
-    text_free(&name);
+    text_size(&size[0], (double)n->all), text_size(&size[1], (double)n->values), text_size(&size[2], (double)n->have);
+    err_set(e, TS_MEMORY, "the plan needs %s (%s of them for values, the rest for weights), %s are %s%s", size[0].s,
+            size[1].s, size[2].s, n->how, text_str(&name));
+    text_free(&name), text_free(&size[0]), text_free(&size[1]), text_free(&size[2]);
     return err_hint(e, "bind smaller dimensions, or raise the limit with --mem-limit");
 }
 

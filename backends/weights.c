@@ -1,6 +1,7 @@
 /* weights.c - one weight after the other, largest derived one first: used where it lies, read, drawn or packed by
  * parts that the back end spreads over its workers. */
 #include "backends/weights.h"
+#include "backends/interrupt.h"
 #include "backends/pages.h"
 
 #include <stdlib.h>
@@ -136,12 +137,13 @@ static bool derive_alike(loading *l, deriver *d, int like, bool *done, err *e)
 
 static bool derive_all(loading *l, err *e)
 {
-    deriver *d = deriver_make(l->p, l->host->by, l->host->asked);
+    deriver *own = l->host->deriver ? NULL : deriver_make(l->p, l->host->by, l->host->asked),
+            *d = own ? own : l->host->deriver;
     bool *done = calloc((size_t)l->p->n_leaf + 1, sizeof *done), ok = true;
     MUST(done);
-    for (int i = next_derived(l->p, done); i >= 0 && ok; i = next_derived(l->p, done))
+    for (int i = next_derived(l->p, done); i >= 0 && ok && !interrupt_asked(); i = next_derived(l->p, done))
         ok = derive_alike(l, d, i, done, e);
-    free(done), deriver_free(d);
+    free(done), deriver_free(own);
     return ok;
 }
 
@@ -218,6 +220,7 @@ bool weights_load(weights *w, const plan *p, const weight_host *h, err *e)
     const bool ok = (!rows || (l.rows = pages_map(rows, e))) &&
                     (!h->upload || !most || (l.staging = pages_map(most, e))) && derive_all(&l, e) && load_rest(&l, e);
     pages_unmap(l.rows, rows), pages_unmap(l.staging, most);
+    phases_done(h->asked->phases, PHASE_WEIGHTS);
     return ok;
 }
 

@@ -16,6 +16,7 @@ typedef struct weight_host { /* what a back end does for it */
     /* Takes a packed weight of so many bytes to where the program reads it; NULL: it is read where it was packed. */
     bool (*upload)(void *user, int leaf, const void *packed, size_t bytes, err *e);
     void *user;
+    deriver *deriver; /* NULL: one is made for the call */
 } weight_host;
 
 typedef struct weights {

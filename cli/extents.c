@@ -250,7 +250,7 @@ bool extents_race(const args *a, ts_error *e)
     ok = r.plan && ts_plan_build(r.plan, e);
     progress_close(&r.varying.progress);
     if (ok)
-        session_tell(&r.varying, r.plan);
+        session_tell(&r.varying, r.plan, NULL);
     for (int i = 0; ok && i < args_count(a, "at"); i++)
         ok = race_all(&r, args_at(a, "at", i), e);
     if (ok && a->console.json)

@@ -24,8 +24,8 @@ void progress_step(void *user, const char *what, int done, int total)
         fputs("\r\033[K", stderr);
     put_safe(stderr, what);
     if (total > 0)
-        fprintf(stderr, " %d/%d", done, total);
-    fprintf(stderr, " (%.0f s)", t - p->begun);
+        fprintf(stderr, " (%d of %d)", done, total);
+    fprintf(stderr, ", %.0f s", t - p->begun);
     if (p->console->live)
         fflush(stderr);
     else

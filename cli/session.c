@@ -1,12 +1,13 @@
 /* session.c - opening a model as the command line says. */
 #include "cli/session.h"
 
-#include "graph/base/err.h"
-#include "cli/reply.h"
+#include "graph/base/base.h"
 #include "cli/suggest.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+static const double LONG = 2; /* seconds of waiting that are told what for */
 
 #define DIM                                                                                                            \
     {                                                                                                                  \
@@ -153,6 +154,15 @@ bool session_attempt(ts_model *m, const args *a, ts_error *e)
     return false;
 }
 
+void session_suggest(const char *model, ts_error *e)
+{
+    suggestion near = suggest_begin(model);
+    for (int i = 0; e->code == TS_FILES && ts_builder_at(i); i++)
+        suggest_offer(&near, ts_builder_at(i)->name);
+    if (near.distance > 0) /* else something else was not found */
+        suggest_hint(&near, "", e);
+}
+
 /* Opened, not bound. */
 ts_model *session_model_make(const args *a, const char *what, ts_error *e)
 {
@@ -164,6 +174,8 @@ ts_model *session_model_make(const args *a, const char *what, ts_error *e)
         limit[i] = args_at(a, "limit", i);
     ts_model *m = ts_model_open_within(what, n, limit, e);
     free(limit);
+    if (!m)
+        session_suggest(what, e);
     return m;
 }
 
@@ -230,11 +242,34 @@ ts_plan *session_varying_make(session *s, ts_error *e)
     return p;
 }
 
-void session_tell(const session *s, ts_plan *p)
+/* For who waited: what took how long, unless a program was found in the cache. */
+static void tell_phases(const console *c, const cJSON *build)
+{
+    const cJSON *phase;
+    double all = 0;
+    text t = {0};
+    cJSON_ArrayForEach(phase, js_get(build, "phases"))
+    {
+        all += phase->valuedouble;
+        text_add(&t, "%s%.*s %.1f s", t.length ? ", " : "", (int)strlen(phase->string) - 2, phase->string,
+                 phase->valuedouble);
+    }
+    if (c->live && all >= LONG && js_get_number(build, "compiled", 0) > 0)
+        console_note(c, "%.0f units were compiled for the first run here: %s", js_get_number(build, "compiled", 0),
+                     text_str(&t));
+    text_free(&t);
+}
+
+void session_tell(const session *s, ts_plan *p, cJSON *reply)
 {
     const console *c = &s->args->console;
     ts_error ignored = {0};
-    cJSON *root = c->quiet ? NULL : reply_take(ts_plan_json(p, &ignored), &ignored);
+    cJSON *root = c->quiet && !reply ? NULL : reply_take(ts_plan_json(p, &ignored), &ignored);
+    if (reply) {
+        js_number(reply, "compiled", js_get_number(root, "build/compiled", 0));
+        cJSON_AddItemToObject(reply, "phases", cJSON_Duplicate(js_get(root, "build/phases"), true));
+    }
+    tell_phases(c, js_get(root, "build"));
     const cJSON *note;
     cJSON_ArrayForEach(note, js_get(root, "notes")) console_note(c, "%s", note->valuestring);
     for (const char *at = js_get_text(root, "build/notes"); *at; at += strcspn(at, "\n"), at += strspn(at, "\n"))

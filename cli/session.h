@@ -4,6 +4,7 @@
 #ifndef TS_SESSION_H
 #define TS_SESSION_H
 #include "cli/args.h"
+#include "cli/reply.h"
 
 typedef struct session {
     const args *args;
@@ -23,6 +24,7 @@ void session_plan_usual(const option *o, char out[OPTION_TEXT_MOST]); /* of --ta
 
 /* The model named by `what` under the --limit options; nothing is bound yet. */
 ts_model *session_model_make(const args *a, const char *what, ts_error *e);
+void session_suggest(const char *model, ts_error *e); /* the built-in one that was meant, where none was found */
 /* The same; reads the files of --in, binds dimensions. */
 bool session_open(session *s, const args *a, const char *what, ts_error *e);
 /* With one dimension more, "seq=77"; within its range, if it has one. */
@@ -36,8 +38,8 @@ ts_plan *session_varying_make(session *s, ts_error *e);
 /* Of all extents of the ranges, if there are any and no shape waits for a value; else of the model as it is bound. */
 ts_plan *session_plan_make(session *s, ts_error *e);
 /* Notes of what a person should know of a plan, and of how its program was made: a rule whose loops are refused, a
- * cache that cannot be written. */
-void session_tell(const session *s, ts_plan *p);
+ * cache that cannot be written; where the time went, in reply too unless it is NULL. */
+void session_tell(const session *s, ts_plan *p, cJSON *reply);
 /* Makes values for inputs that were not given: by seed, so the same everywhere. */
 bool session_fill(session *s, uint64_t seed, ts_error *e);
 /* Fails, naming them, if inputs are missing. One without elements is not: nobody has to write down its only value. */

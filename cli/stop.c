@@ -15,7 +15,11 @@ void stop_now(int signal)
     const int first = asked_by ? asked_by : signal;
     if (asked_by || !ts_interrupt())
         _exit(128 + first);
+    static const char word[] = "\r\033[Kstopping\n"; /* in place of the line of progress, if there is one */
+    const size_t skip = isatty(STDERR_FILENO) ? 0 : 4;
     asked_by = signal;
+    if (write(STDERR_FILENO, word + skip, sizeof word - 1 - skip) < 0)
+        _exit(128 + signal);
     alarm(PATIENCE);
 }
 

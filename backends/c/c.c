@@ -16,7 +16,10 @@ struct program {
     const plan *p;
     c_program written;   /* without its texts */
     walk_program tables; /* of it */
-    cc_program *code;    /* NULL: no kernel is one of text */
+    cc_program *own;     /* what was compiled for it; NULL: no kernel is one of text, or another's program has them */
+    const cc_program *code;
+    deriver *deriver; /* while it is made */
+    build_options asked;
     team *team;
     ts_run args;
     custom_calls custom;
@@ -32,7 +35,8 @@ static void drop(program *g)
     if (!g)
         return;
     team_close(g->team);
-    cc_free(g->code);
+    deriver_free(g->deriver);
+    cc_free(g->own);
     c_program_free(&g->written);
     pages_unmap(g->mapped, g->bytes);
     weights_free(&g->weights);
@@ -47,10 +51,27 @@ static bool spread(void *user, weight_work *work, void *arg, err *e)
     return team_run(g->team, work, arg, e);
 }
 
-static bool load_weights(program *g, const build_options *asked, err *e)
+static bool load_weights(program *g, err *e)
 {
-    const weight_host host = {.by = &backend_c, .asked = asked, .spread = spread, .user = g};
-    return weights_load(&g->weights, g->p, &host, e);
+    const weight_host host = {.by = &backend_c, .asked = &g->asked, .spread = spread, .user = g, .deriver = g->deriver};
+    const bool ok = weights_load(&g->weights, g->p, &host, e);
+    deriver_free(g->deriver), g->deriver = NULL;
+    return ok;
+}
+
+/* What computes weights from others is compiled with all else, side by side: each by itself took as long as it all. */
+static bool add_derived(program *g, err *e)
+{
+    const plan *one;
+    g->asked.from = g, g->deriver = deriver_make(g->p, &backend_c, &g->asked);
+    bool ok = deriver_plan_all(g->deriver, e);
+    for (int i = 0; ok && (one = deriver_plan(g->deriver, i)); i++) {
+        c_program own;
+        ok = c_program_write(one, &own, e);
+        if (ok)
+            c_program_join(&g->written, &own);
+    }
+    return ok;
 }
 
 /* ---- building ---- */
@@ -72,9 +93,22 @@ static void find_kernels(program *g)
             *(void **)&c->call[k].kernel = cc_symbol(g->code, c->text[c->text_of[k]].name);
 }
 
+static bool has_kernels(const cc_program *code, const c_program *c)
+{
+    int n = 0;
+    while (n < c->n_text && cc_symbol(code, c->text[n].name))
+        n++;
+    return n == c->n_text;
+}
+
 static bool compile(program *g, const build_options *w, text *facts, err *e)
 {
     const c_program *c = &g->written;
+    if (w->from && w->from->code && has_kernels(w->from->code, c))
+        return g->code = w->from->code, find_kernels(g), true;
+    if (!add_derived(g, e))
+        return false;
+    phases_done(w->phases, PHASE_TEXTS);
     if (!c->n_text)
         return tell(&(cc_report){0}, 0, facts), true;
     const char **symbols = calloc((size_t)c->n_text + 1, sizeof *symbols);
@@ -91,8 +125,9 @@ static bool compile(program *g, const build_options *w, text *facts, err *e)
                           .cache_folder = w->cache_folder,
                           .symbols = symbols,
                           .progress = w->progress,
-                          .user = w->user};
-    g->code = cc_make(&r, &report, e);
+                          .user = w->user,
+                          .phases = w->phases};
+    g->code = g->own = cc_make(&r, &report, e);
     if (g->code)
         find_kernels(g), tell(&report, units.n, facts);
     cc_report_free(&report);
@@ -133,7 +168,7 @@ static bool make(program *g, const build_options *w, text *facts, err *e)
     const bool own = p->threads <= p->on->places;
     const int64_t scratch = g->written.scratch_most;
     if (!compile(g, w, facts, e) || !(g->team = team_make(p->threads, own ? cpu_machine(p->on)->os : NULL, e)) ||
-        !load_weights(g, w, e) || !find_memory(g, scratch, w->memory, e))
+        !load_weights(g, e) || !find_memory(g, scratch, w->memory, e))
         return false;
     c_program_forget(&g->written), g->tables = c_program_tables(&g->written);
     g->args.leaf = g->weights.at, g->args.input = g->input, g->args.fault = &g->fault;
@@ -146,7 +181,7 @@ static program *build(const plan *p, const build_options *w, text *facts, err *e
 {
     program *g = calloc(1, sizeof *g);
     MUST(g);
-    g->p = p;
+    g->p = p, g->asked = *w;
     custom_make(&g->custom, p);
     g->input = calloc((size_t)p->n_input + 1, sizeof *g->input);
     MUST(g->input);

@@ -34,6 +34,13 @@ static int take_text(c_program *c, kernel_text *k)
     return c->n_text++;
 }
 
+void c_program_join(c_program *c, c_program *other)
+{
+    for (int i = 0; i < other->n_text; i++)
+        take_text(c, &other->text[i]);
+    other->n_text = 0, c_program_free(other);
+}
+
 /* ---- tables ---- */
 typedef struct writing {
     levels levels;
@@ -103,6 +110,7 @@ static bool write_kernel(writing *w, int k, err *e)
     w->c->scratch_most = one.scratch > w->c->scratch_most ? one.scratch : w->c->scratch_most;
     int *number = &w->c->text_of[w->levels.of[w->level].first + k];
     *number = -1;
+    one.op = own->op;
     if (*one.name)
         *number = take_text(w->c, &one);
     else

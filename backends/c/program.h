@@ -20,7 +20,8 @@ typedef struct c_program {
 } c_program;
 bool c_program_write(const plan *p, c_program *out, err *e);
 void c_program_free(c_program *c);
-void c_program_forget(c_program *c); /* the texts: once they are compiled */
+void c_program_join(c_program *c, c_program *other); /* takes its texts, behind those of its own; other is freed */
+void c_program_forget(c_program *c);                 /* the texts: once they are compiled */
 walk_program c_program_tables(const c_program *c);
 const char *const *c_flags(const isa *i); /* of the compiler, NULL at the end */
 /* emission.c: a folder that builds into the same program without Tessera. */

@@ -5,6 +5,7 @@
 #include "backends/c/cpu.h"
 #include "backends/c/elf.h"
 #include "backends/cache/folder.h"
+#include "backends/cache/jobs.h"
 #include "backends/c/loader.h"
 #include "backends/cache/work_folder.h"
 #include "graph/base/clock.h"
@@ -15,8 +16,12 @@
 #include <string.h>
 
 enum { IMAGE_MOST = 256 << 20, LOCK_WAIT = 30 };
-/* Work is counted in processor time: on a busy machine a compiler may wait for minutes. */
-static const child_limits usual = {.wall = 600, .cpu = 60, .memory = INT64_C(4) << 30, .file = IMAGE_MOST};
+/* Work is counted in processor time: on a busy machine a compiler may wait for minutes. One that sleeps is tried twice
+ * within a minute. */
+static const child_limits usual = {.wall = 600, .idle = 30, .cpu = 60, .memory = INT64_C(4) << 30, .file = IMAGE_MOST};
+/* Of a unit: seconds, and bytes for one more. At -O3 gcc 12.2 takes 0.07 s for a thousand bytes of what it likes least
+ * among units that it does end. */
+enum { UNIT_LEAST = 4, UNIT_RATE = 1000 };
 
 struct cc_program {
     loaded code;
@@ -26,7 +31,6 @@ typedef struct build {
     const cc_request *r;
     cc_report *report;
     settings env;
-    child_limits limits;
     compiler cc;
     cache *cache;
     work_folder folder;
@@ -34,6 +38,8 @@ typedef struct build {
     digest *key;    /* of each unit */
     text *object;   /* of each unit, once there */
     digest program; /* its key */
+    int n_missing;  /* units to be compiled */
+    text slow;      /* a line for each unit that is of a lower level */
     text image;     /* the shared library */
 } build;
 
@@ -109,12 +115,12 @@ static void add_lines(text *out, const text *said)
 }
 
 /* T004: too late; T003: ended by a signal; T002: it says itself that it failed. */
-static bool fail_child(const build *b, const child *c, const char *doing, err *e)
+static bool fail_child(const build *b, const child *c, const child_limits *limits, const char *doing, err *e)
 {
     text fate = {0}, said = {0};
-    child_fate(c, &b->limits, &fate);
+    child_fate(c, limits, &fate);
     add_lines(&said, &c->said);
-    const char *code = c->late ? "T004" : c->status != -1 && (c->status & 127) ? "T003" : "T002";
+    const char *code = child_overran(c, limits) ? "T004" : c->status != -1 && (c->status & 127) ? "T003" : "T002";
     err_set(e, TS_TOOLCHAIN, "%s %s %s while %s%s", code, b->cc.path, text_str(&fate), doing, text_str(&said));
     err_hint(e, "try another instruction set with --isa, or another compiler with TESSERA_CC");
     text_free(&fate);
@@ -149,79 +155,149 @@ static const char **argv_make(build *b, int room, int *n)
     return argv;
 }
 
+/* A level below that of the flags, for what takes too long there; NULL: there is none. */
+static const char *lower_level(const cc_request *r)
+{
+    const char *level = "-O1";
+    for (int i = 0; i < flag_count(r); i++)
+        level = !strcmp(r->flags[i], "-O0") ? NULL : !strcmp(r->flags[i], "-O1") ? "-O0" : level;
+    return level;
+}
+
 /* The source comes through standard input, so that no path gets into the object. */
-static bool start_unit(build *b, int i, child *c, err *e)
+static const char **unit_argv(build *b, int i, const char *level)
 {
     static const char *const fixed[] = {"-fPIC", "-pipe", "-c", "-x", "c", "-", "-o"};
     int n = 0;
-    const char **argv = argv_make(b, COUNT(fixed) + 4, &n), *source = b->r->unit[i].text;
+    const char **argv = argv_make(b, COUNT(fixed) + 5, &n);
+    if (level)
+        argv[n++] = level;
     if (b->r->unit[i].shared && !strstr(b->cc.version, "clang")) /* which neither does so nor knows the option */
         argv[n++] = "-fno-ipa-icf";
     for (int k = 0; k < COUNT(fixed); k++)
         argv[n++] = fixed[k];
     argv[n++] = unit_path(b, i, "o");
-    char *name = arena_format(&b->mem, "u%d.c", i);
-    return work_folder_write(&b->folder, name, source, strlen(source), e) &&
-           child_start(c, &(child_job){argv, b->cc.env, unit_path(b, i, "c"), &b->limits}, e);
+    return argv;
+}
+
+static size_t unit_bytes(const cc_unit *u)
+{
+    return u->bytes ? u->bytes : strlen(u->text);
+}
+
+static bool make_job(build *b, int i, job *out, err *e)
+{
+    const cc_unit *u = &b->r->unit[i];
+    const char *level = lower_level(b->r);
+    *out = (job){.label = arena_format(&b->mem, "compiling %s", u->label ? u->label : "a unit"),
+                 .argv = {unit_argv(b, i, NULL), level ? unit_argv(b, i, level) : NULL},
+                 .input = unit_path(b, i, "c"),
+                 .limits = b->r->limits ? *b->r->limits : usual};
+    if (!b->r->limits)
+        out->limits.cpu = UNIT_LEAST + (int64_t)unit_bytes(u) / UNIT_RATE;
+    return work_folder_write(&b->folder, arena_format(&b->mem, "u%d.c", i), u->text, strlen(u->text), e);
+}
+
+typedef struct compiling { /* jobs are of the missing units, the longest first, lest one is left alone at the end */
+    build *b;
+    int *unit;
+    job *job;
+} compiling;
+
+/* What a unit or a program was made with otherwise than asked is kept beside it. */
+static digest note_key(const digest *of)
+{
+    hasher *h = hash_open();
+    hash_text(h, "note");
+    hash_bytes(h, of->b, sizeof of->b);
+    return hash_close(h);
+}
+
+static void put_note(const build *b, const digest *of, const text *note)
+{
+    const digest key = note_key(of);
+    if (note->length)
+        cache_put(b->cache, &key, note->s, note->length);
+}
+
+static void get_note(const build *b, const digest *of, text *out)
+{
+    const digest key = note_key(of);
+    text note = {0};
+    if (cache_get(b->cache, &key, &note))
+        text_add(out, "%s", text_str(&note));
+    text_free(&note);
 }
 
 /* Into the cache at once: what is compiled is not lost if another unit fails. */
-static bool end_unit(build *b, int i, const child *c, err *e)
+static bool end_unit(void *user, int k, int tried, const child *c, err *e)
 {
+    const compiling *all = user;
+    build *b = all->b;
+    const int i = all->unit[k];
+    const char *label = b->r->unit[i].label;
+    const char *which = arena_format(&b->mem, "unit %d of %d%s%s%s", i + 1, b->r->n, label ? " (" : "",
+                                     label ? label : "", label ? ")" : "");
+    text note = {0};
     if (!child_succeeded(c))
-        return fail_child(b, c, arena_format(&b->mem, "compiling unit %d of %d", i + 1, b->r->n), e);
+        return fail_child(b, c, &all->job[k].limits, arena_format(&b->mem, "compiling %s", which), e);
     if (!take_output(b, unit_path(b, i, "o"), ELF_OBJECT, &b->object[i], e))
         return false;
+    if (tried > 1)
+        text_line(&note, "%s took too long over %s: it was compiled with %s, and may run slower", b->cc.path, which,
+                  lower_level(b->r));
+    text_add(&b->slow, "%s", text_str(&note));
+    put_note(b, &b->key[i], &note), text_free(&note);
     cache_put(b->cache, &b->key[i], b->object[i].s, b->object[i].length);
     b->report->compiled++;
     return true;
 }
 
-static void say(const build *b, const char *what, int done, int total)
+static void say(void *user, const char *label, int done)
 {
+    const build *b = ((const compiling *)user)->b;
     if (b->r->progress)
-        b->r->progress(b->r->user, what, done, total);
+        b->r->progress(b->r->user, label, done, b->n_missing);
 }
 
-/* Compiles the units listed, some at a time. The first failure stops the others. */
-static bool compile(build *b, const int *list, int n, err *e)
+static int larger_first(const void *a, const void *b, void *unit)
 {
-    child slot[CHILD_MOST] = {0};
-    int in_slot[CHILD_MOST], next = 0, done = 0;
-    int jobs = b->r->jobs < n ? b->r->jobs : n;
+    const cc_unit *u = unit;
+    const size_t x = unit_bytes(&u[*(const int *)a]), y = unit_bytes(&u[*(const int *)b]);
+    return x != y ? (x < y) - (x > y) : *(const int *)a - *(const int *)b;
+}
+
+static bool compile(build *b, int *list, err *e)
+{
+    compiling all = {b, list, arena_array(&b->mem, (size_t)b->n_missing, sizeof *all.job)};
     bool ok = true;
-    if (n > 0)
-        say(b, "compiling", 0, n);
-    for (int s = 0; s < jobs && ok; s++, next++) {
-        in_slot[s] = list[next];
-        ok = start_unit(b, list[next], &slot[s], e);
-    }
-    for (int s = 0; ok && (s = child_wait(slot, jobs)) >= 0;) {
-        ok = end_unit(b, in_slot[s], &slot[s], e);
-        child_free(&slot[s], 1);
-        slot[s] = (child){0};
-        say(b, "compiling", ++done, n);
-        if (ok && next < n) {
-            in_slot[s] = list[next];
-            ok = start_unit(b, list[next++], &slot[s], e);
-        }
-    }
-    child_free(slot, jobs);
-    return ok;
+    qsort_r(list, (size_t)b->n_missing, sizeof *list, larger_first, (void *)(uintptr_t)b->r->unit);
+    for (int k = 0; ok && k < b->n_missing; k++)
+        ok = make_job(b, list[k], &all.job[k], e);
+    return ok && jobs_run(&(job_list){.n = b->n_missing,
+                                      .at_once = b->r->jobs,
+                                      .job = all.job,
+                                      .env = b->cc.env,
+                                      .ended = end_unit,
+                                      .step = say,
+                                      .user = &all},
+                          e);
 }
 
 /* Objects from the cache are written out for the linker as they were verified. */
 static bool make_objects(build *b, err *e)
 {
-    int *missing = arena_array(&b->mem, (size_t)b->r->n, sizeof *missing), n = 0;
+    int *missing = arena_array(&b->mem, (size_t)b->r->n, sizeof *missing);
     for (int i = 0; i < b->r->n; i++)
         if (!cache_get(b->cache, &b->key[i], &b->object[i]))
-            missing[n++] = i;
-        else if (!work_folder_write(&b->folder, arena_format(&b->mem, "u%d.o", i), b->object[i].s, b->object[i].length,
-                                    e))
+            missing[b->n_missing++] = i;
+        else if (get_note(b, &b->key[i], &b->slow), !work_folder_write(&b->folder, arena_format(&b->mem, "u%d.o", i),
+                                                                       b->object[i].s, b->object[i].length, e))
             return false;
-    b->report->cached = b->r->n - n;
-    return compile(b, missing, n, e);
+    b->report->cached = b->r->n - b->n_missing;
+    const bool ok = compile(b, missing, e);
+    phases_done(b->r->phases, PHASE_COMPILER);
+    return ok;
 }
 
 static bool link_program(build *b, err *e)
@@ -236,11 +312,14 @@ static bool link_program(build *b, err *e)
         argv[n++] = unit_path(b, i, "o");
     argv[n++] = "-lm";
     child c;
-    if (!child_start(&c, &(child_job){argv, b->cc.env, NULL, &b->limits}, e))
+    const child_limits *limits = b->r->limits ? b->r->limits : &usual;
+    if (!child_start(&c, &(child_job){argv, b->cc.env, NULL, limits}, e))
         return false;
     child_wait(&c, 1);
-    bool ok = child_succeeded(&c) ? take_output(b, path, ELF_SHARED, &b->image, e) : fail_child(b, &c, "linking", e);
+    bool ok = child_succeeded(&c) ? take_output(b, path, ELF_SHARED, &b->image, e)
+                                  : fail_child(b, &c, limits, "linking", e);
     child_free(&c, 1);
+    phases_done(b->r->phases, PHASE_LINKER);
     return ok;
 }
 
@@ -276,12 +355,15 @@ static bool load(const build *b, loaded *code, err *e)
 static bool find_or_make(build *b, loaded *code, err *e)
 {
     b->report->found = cache_get(b->cache, &b->program, &b->image);
-    if (b->report->found)
+    if (b->report->found) {
+        get_note(b, &b->program, &b->slow);
         return load(b, code, e);
+    }
     int lock = cache_lock(b->cache, &b->program, LOCK_WAIT);
     b->report->found = cache_get(b->cache, &b->program, &b->image);
     bool ok = (b->report->found || make_program(b, e)) && load(b, code, e);
     if (ok && !b->report->found) {
+        put_note(b, &b->program, &b->slow);
         cache_put(b->cache, &b->program, b->image.s, b->image.length);
         cache_tend(b->cache);
     }
@@ -300,7 +382,7 @@ static void build_free(build *b)
 {
     for (int i = 0; i < b->r->n && b->object; i++)
         text_free(&b->object[i]);
-    text_free(&b->image);
+    text_free(&b->image), text_free(&b->slow);
     work_folder_free(&b->folder);
     compiler_free(&b->cc);
     cache_close(b->cache);
@@ -309,7 +391,7 @@ static void build_free(build *b)
 
 static cc_program *run_build(const cc_request *r, cc_report *report, err *e)
 {
-    build b = {.r = r, .report = report, .env = settings_read(), .limits = r->limits ? *r->limits : usual};
+    build b = {.r = r, .report = report, .env = settings_read()};
     loaded code;
     MUST(r->n > 0 && r->jobs > 0 && r->jobs <= CHILD_MOST);
     b.key = arena_array(&b.mem, (size_t)r->n, sizeof *b.key);
@@ -320,6 +402,8 @@ static cc_program *run_build(const cc_request *r, cc_report *report, err *e)
         text_add(&report->compiler, "%s", b.cc.version);
         make_keys(&b);
         ok = find_or_make(&b, &code, e);
+        text_add(&report->notes, "%s", text_str(&b.slow));
+        phases_done(r->phases, PHASE_LOAD);
     }
     build_free(&b);
     if (!ok)

@@ -7,11 +7,14 @@
 #ifndef TS_C_TOOLCHAIN_H
 #define TS_C_TOOLCHAIN_H
 #include "backends/cache/child.h"
+#include "backends/phases.h"
 #include "graph/base/base.h"
 
 typedef struct cc_unit {
-    const char *text; /* C source of one translation unit; includes nothing but the system's headers */
-    bool shared;      /* functions in it that are alike remain apart, as if each were in a unit of its own */
+    const char *text;  /* C source of one translation unit; includes nothing but the system's headers */
+    const char *label; /* what people call what is in it; NULL: nothing */
+    size_t bytes;      /* of the text, what is to be compiled; 0: all of it */
+    bool shared;       /* functions in it that are alike remain apart, as if each were in a unit of its own */
 } cc_unit;
 
 typedef struct cc_request {
@@ -22,9 +25,10 @@ typedef struct cc_request {
     const char *cache_folder;   /* NULL: the user's; "none": no cache */
     const char *const *symbols; /* functions that the program must have, NULL at the end; NULL: none */
     int jobs;                   /* compilers at once; 0: as many as processors are allowed */
-    const child_limits *limits; /* of each compiler; NULL: a minute, 4 GiB */
+    const child_limits *limits; /* of each compiler; NULL: by the size of its unit */
     void (*progress)(void *user, const char *what, int done, int total); /* may be NULL */
     void *user;
+    phases *phases; /* NULL: nobody asks where the time goes */
 } cc_request;
 
 typedef struct cc_report {

@@ -25,7 +25,12 @@ static void end(c_units *u, sharing *s)
         return;
     if (s->n > 1)
         unit_join(&c_dialect, s->kernel, s->n, &t);
-    u->unit[u->n++] = (cc_unit){arena_string(&u->mem, s->n > 1 ? t.s : s->kernel[0]->text), s->n > 1};
+    const char *first = s->kernel[0]->op;
+    u->unit[u->n++] = (cc_unit){.text = arena_string(&u->mem, s->n > 1 ? t.s : s->kernel[0]->text),
+                                .label = s->n > 1 ? arena_format(&u->mem, "%s and %d more", first, s->n - 1)
+                                                  : arena_string(&u->mem, first),
+                                .bytes = s->bytes,
+                                .shared = s->n > 1};
     s->n = 0, s->bytes = 0;
     text_free(&t);
 }

@@ -3,17 +3,21 @@
 #include "backends/interrupt.h"
 #include "graph/base/clock.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+static const double SLEEPS = 0.002; /* the share of a processor that is none */
 
 /* Moves a descriptor out of the way of the three standard ones, which the host may have closed. */
 static int above_standard(int fd)
@@ -101,6 +105,7 @@ bool child_start(child *c, const child_job *job, err *e)
     c->pipe = ends[0];
     c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0); /* Linux 5.3; older ones are asked every few milliseconds */
     c->deadline = seconds_now() + job->limits->wall;
+    c->idle = job->limits->idle, c->look = seconds_now() + c->idle;
     return true;
 }
 
@@ -130,11 +135,14 @@ static void child_read(child *c)
 static void child_reap(child *c)
 {
     kill(-c->pid, SIGKILL);
-    while (waitpid(c->pid, &c->status, 0) < 0)
+    struct rusage u = {0};
+    while (wait4(c->pid, &c->status, 0, &u) < 0)
         if (errno != EINTR) {
             c->status = -1;
             break;
         }
+    c->used = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+              1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
     c->pid = 0;
     child_read(c);
     if (c->pipe >= 0)
@@ -144,10 +152,44 @@ static void child_reap(child *c)
     c->pipe = c->pidfd = -1;
 }
 
+/* Seconds of processors that its group has used; negative where the system does not tell. */
+static double group_used(const child *c)
+{
+    DIR *all = opendir("/proc");
+    double sum = all ? 0 : -1;
+    for (const struct dirent *d; all && (d = readdir(all));) {
+        char path[300];
+        long group;
+        unsigned long own[4]; /* clock ticks: in itself and in the system, and of those that it waited for */
+        snprintf(path, sizeof path, "/proc/%s/stat", d->d_name);
+        FILE *f = d->d_name[0] >= '1' && d->d_name[0] <= '9' ? fopen(path, "re") : NULL;
+        if (f &&
+            fscanf(f, "%*d (%*[^)]) %*c %*d %ld %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %lu %lu", &group, &own[0],
+                   &own[1], &own[2], &own[3]) == 5 &&
+            group == c->pid)
+            sum += (double)(own[0] + own[1] + own[2] + own[3]) / (double)sysconf(_SC_CLK_TCK);
+        if (f)
+            fclose(f);
+    }
+    if (all)
+        closedir(all);
+    return sum;
+}
+
+/* On a busy machine a compiler may wait for minutes and still go on: what uses no processor at all does not. */
+static bool does_nothing(child *c)
+{
+    if (!c->idle || seconds_now() < c->look)
+        return false;
+    const double before = c->used;
+    c->used = group_used(c), c->look = seconds_now() + c->idle;
+    return c->asleep = c->used >= 0 && c->used - before < SLEEPS * c->idle;
+}
+
 static bool child_ended(child *c)
 {
     siginfo_t info = {0};
-    if (!c->late && (interrupt_asked() || seconds_now() >= c->deadline)) {
+    if (!c->late && (interrupt_asked() || seconds_now() >= c->deadline || does_nothing(c))) {
         c->late = true;
         kill(-c->pid, SIGKILL);
     }
@@ -167,7 +209,9 @@ static void watch(child *set, int n)
         const child *c = &set[i];
         if (!c->pid)
             continue;
-        double next = c->pidfd < 0 || c->late ? seconds_now() + 0.005 : c->deadline;
+        double next = c->pidfd < 0 || c->late            ? seconds_now() + 0.005
+                      : c->idle && c->look < c->deadline ? c->look
+                                                         : c->deadline;
         until = next < until ? next : until;
         if (c->pipe >= 0)
             fd[m++] = (struct pollfd){.fd = c->pipe, .events = POLLIN};
@@ -183,6 +227,16 @@ static void watch(child *set, int n)
 
 int child_wait(child *set, int n)
 {
+    int ended;
+    do
+        ended = child_wait_within(set, n, INTERRUPT_SEEN);
+    while (ended == CHILD_NONE_YET);
+    return ended;
+}
+
+int child_wait_within(child *set, int n, double seconds)
+{
+    const double until = seconds_now() + seconds;
     MUST(n <= CHILD_MOST);
     for (;;) {
         int running = 0;
@@ -193,8 +247,8 @@ int child_wait(child *set, int n)
             if (child_ended(&set[i]))
                 return i;
         }
-        if (!running)
-            return -1;
+        if (!running || seconds_now() >= until)
+            return running ? CHILD_NONE_YET : -1;
         watch(set, n);
     }
 }
@@ -213,9 +267,19 @@ bool child_succeeded(const child *c)
     return !c->late && c->status != -1 && WIFEXITED(c->status) && WEXITSTATUS(c->status) == 0;
 }
 
+/* A driver whose compiler was ended by its limit fails of its own accord. The clock of the limit is not the one that
+ * tells the time used: in virtual machines they are far from each other. */
+bool child_overran(const child *c, const child_limits *limits)
+{
+    const bool limited = c->status != -1 && WIFSIGNALED(c->status) && WTERMSIG(c->status) == SIGXCPU;
+    return c->late || limited || (!child_succeeded(c) && c->used >= (double)limits->cpu / 2);
+}
+
 void child_fate(const child *c, const child_limits *limits, text *out)
 {
-    if (c->late)
+    if (c->asleep)
+        text_add(out, "did nothing for %g s and was stopped", limits->idle);
+    else if (c->late)
         text_add(out, "ran for more than %g s and was stopped", limits->wall);
     else if (c->status == -1)
         text_add(out, "ended, but its status is unknown because this program ignores SIGCHLD");

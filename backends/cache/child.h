@@ -10,10 +10,11 @@
 
 #include <sys/types.h>
 
-enum { CHILD_MOST = 64, CHILD_TEXT = 65536 };
+enum { CHILD_MOST = 64, CHILD_TEXT = 65536, CHILD_NONE_YET = -2 };
 
 typedef struct child_limits {
     double wall;               /* seconds until the group is killed */
+    double idle;               /* the same, of those in which it uses no processor; 0: as long as it likes */
     int64_t cpu, memory, file; /* seconds; bytes of address space; bytes of one file written */
 } child_limits;
 
@@ -27,18 +28,22 @@ typedef struct child_job {
 typedef struct child {
     pid_t pid; /* 0: not running */
     int pidfd, pipe;
-    double deadline; /* on the monotonic clock, in seconds */
-    bool late;       /* killed at its deadline */
-    int status;      /* as of waitpid, once ended; -1: somebody else took it */
-    text said;       /* what it printed */
+    double deadline, look; /* on the monotonic clock, in seconds; look: when it is asked what it has done */
+    double idle, used;     /* as in the limits; seconds of processors, at the last look or in the end */
+    bool late, asleep;     /* killed at its deadline, or because it did nothing */
+    int status;            /* as of waitpid, once ended; -1: somebody else took it */
+    text said;             /* what it printed */
 } child;
 
 bool child_start(child *c, const child_job *job, err *e);
 /* Waits until one of them ends and gives its number; -1 when none is running. n <= CHILD_MOST. */
 int child_wait(child *set, int n);
+/* The same within so many seconds; CHILD_NONE_YET: none has. */
+int child_wait_within(child *set, int n, double seconds);
 /* Kills those that still run and frees all. */
 void child_free(child *set, int n);
 bool child_succeeded(const child *c);
+bool child_overran(const child *c, const child_limits *limits); /* it took too long, by one clock or the other */
 /* What became of it: "exited with status 1", "was killed by signal 11", "ran for more than 60 s". */
 void child_fate(const child *c, const child_limits *limits, text *out);
 #endif

@@ -34,6 +34,7 @@ typedef struct member_text { /* of a text of several kernels: a function that st
 } member_text;
 typedef struct kernel_text {
     char name[24];          /* of its function, from its content: equal kernels have one name, and one text */
+    const char *op;         /* what people call the first kernel with this text; its plan's */
     char *text;             /* a unit of its own, with all functions it uses */
     size_t prelude, begins; /* bytes: what all units may have in front, then functions of the library */
     char *header;           /* a comment for who reads it there, no part of what is compiled */

@@ -239,6 +239,8 @@ static int run(const args *a, ts_error *e)
     char *results = NULL;
     bool good = bench_run(&o, &results, e);
     progress_close(&p);
+    if (!good)
+        session_suggest(o.model, e);
     release(&o);
     option_free(&step);
     free(partial);

@@ -89,7 +89,7 @@ static bool work(session *s, const args *a, const char *folder, ts_error *e)
     ts_plan *plan = session_plan_make(s, e);
     bool good = plan && ts_plan_emit(plan, folder, NULL, e);
     if (good)
-        session_tell(s, plan);
+        session_tell(s, plan, NULL);
     ts_plan_free(plan);
     return good;
 }

@@ -16,7 +16,8 @@ typedef struct job {
     ts_plan *plan;
     const char *folder;         /* of --out, or NULL */
     char (*file)[OUTFILE_NAME]; /* of each output */
-    cJSON *outputs;             /* what is told of each one */
+    cJSON *root;                /* the reply */
+    cJSON *outputs;             /* in it: what is told of each one */
     against other;              /* --against */
     int n_own;                  /* outputs of the model; values inside it stand behind them, and come before them */
 } job;
@@ -160,14 +161,14 @@ static bool work(job *j, const args *a, ts_error *e)
     if (!j->plan || !feed(j, e) || (j->folder && !outfile_folder_check(j->folder, e)) || !ts_plan_build(j->plan, e))
         return false;
     progress_close(&s->progress);
-    session_tell(&j->session, j->plan);
+    session_tell(&j->session, j->plan, j->root);
     return ts_plan_run(j->plan, e) && (!j->folder || outfile_folder(j->folder, e)) && collect(j, e);
 }
 
 static int run(const args *a, ts_error *e)
 {
     cJSON *root = reply_make("run/1");
-    job j = {.outputs = js_array(root, "outputs")};
+    job j = {.root = root, .outputs = js_array(root, "outputs")};
     bool good = work(&j, a, e);
     progress_close(&j.session.progress);
     if (good && !a->console.json)

@@ -54,8 +54,9 @@ size_t utf8_next(const char *s, uint32_t *code);
 bool in_word(char c);            /* an ASCII letter, a digit or _, of which names are made in C and in formulas */
 bool utf8_hidden(uint32_t code); /* control characters, and marks that turn, hide or break what stands around them */
 void text_free(text *t);
-char *text_take(text *t);            /* the malloc'ed string, never NULL; t is empty afterwards */
-const char *text_str(const text *t); /* "" when empty */
+char *text_take(text *t);              /* the malloc'ed string, never NULL; t is empty afterwards */
+void text_size(text *t, double bytes); /* as people read it: "2.1 MiB" */
+const char *text_str(const text *t);   /* "" when empty */
 
 /* ---- checked arithmetic: true when the result fits. The only place where sizes are multiplied. ---- */
 bool size_add(size_t a, size_t b, size_t *out);

@@ -182,3 +182,12 @@ const char *text_str(const text *t)
 {
     return t->s ? t->s : "";
 }
+
+void text_size(text *t, double bytes)
+{
+    static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    int i = 0;
+    while (bytes >= 1024 && i < COUNT(unit) - 1)
+        bytes /= 1024, i++;
+    text_add(t, i && bytes < 100 ? "%.1f %s" : "%.0f %s", bytes, unit[i]);
+}

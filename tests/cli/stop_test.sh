@@ -19,7 +19,7 @@ stopped() {
     shift 2
     checked=$((checked + 1))
     : >started
-    "$TESSERA" "$@" --cache-dir none >out 2>err &
+    env --default-signal=INT "$TESSERA" "$@" --cache-dir none >out 2>err & # which sh has processes in the back ignore
     command=$!
     for i in 1 2 3 4 5 6 7 8 9 10; do
         for j in 1 2 3 4 5 6 7 8 9 10; do
@@ -41,5 +41,8 @@ stopped() {
 
 stopped TERM 143 run bert-tiny --seed 1 --dim seq=8
 grep -q 'error: stopped while it was built' err || wrong "what happened is not said" "$(cat err)"
+stopped INT 130 run bert-tiny --seed 1 --dim seq=8
+grep -q '^stopping' err || wrong "that it stops is not said at once" "$(cat err)"
+stopped INT 130 cache warm bert-tiny --dim seq=8
 stopped TERM 143 bench bert-tiny --dim seq=8 --launches 1
 finish

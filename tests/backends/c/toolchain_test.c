@@ -22,6 +22,7 @@ static const cc_unit units[] = {
 };
 static const char *const flags[] = {"-std=c11", "-O2", NULL}, *const symbols[] = {"run", NULL};
 static const child_limits short_time = {.wall = 0.4, .cpu = 10, .memory = INT64_C(4) << 30, .file = 1 << 20};
+static const child_limits sleepy = {.wall = 60, .idle = 0.3, .cpu = 10, .memory = INT64_C(4) << 30, .file = 1 << 20};
 static const child_limits small_file = {.wall = 60, .cpu = 10, .memory = INT64_C(4) << 30, .file = 1 << 20};
 typedef float function(float);
 
@@ -63,9 +64,9 @@ static bool builds(const cc_request *r, int compiled, int cached, bool found)
 static void seen(void *user, const char *what, int done, int total)
 {
     int *sum = user;
-    CHECK_TEXT(what, "compiling");
-    CHECK(total == COUNT(units));
-    *sum += done;
+    CHECK_TEXT(what, "compiling a unit");
+    CHECK(total == COUNT(units) && done < total);
+    *sum |= 1 << done;
 }
 
 /* The stand-in writes a line per start, so "no compiler run at all" is counted. */
@@ -78,7 +79,7 @@ static void test_cache(rig *g)
     r.progress = seen;
     r.user = &sum;
     builds(&r, 2, 0, false);
-    CHECK(sum == 1 + 2);
+    CHECK(sum == 1 + 2); /* before the first and the second end */
     int started = rig_lines(log);
     CHECK(started == 2 + 2 + 1); /* who it is, each unit, the linker */
     builds(&r, 0, 0, true);
@@ -186,6 +187,7 @@ static void test_failures(rig *g)
     fails(g, "kill -SEGV $$", NULL, "T003", "was killed by signal 11 while compiling");
     fails(g, "kill -KILL $$", NULL, "T003", "killed by signal 9 (out of memory?)");
     fails(g, "sleep 100 & sleep 100", &short_time, "T004", "ran for more than 0.4 s and was stopped");
+    fails(g, "sleep 100 & sleep 100", &sleepy, "T004", "did nothing for 0.3 s and was stopped");
     fails(g, "exec >&- 2>&-; sleep 100", &short_time, "T004", "ran for more than 0.4 s");
     fails(g, "while :; do echo endless; done", &short_time, "T004", "    endless");
     fails(g, "sleep 100 & exit 1", NULL, "T002", "exited with status 1 while compiling");

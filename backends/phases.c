@@ -1,0 +1,25 @@
+/* phases.c - laps of one clock. */
+#include "backends/phases.h"
+#include "graph/base/clock.h"
+
+void phases_begin(phases *p)
+{
+    p->last = seconds_now();
+}
+
+void phases_done(phases *p, phase which)
+{
+    if (!p)
+        return;
+    const double now = seconds_now();
+    p->seconds[which] += now - p->last;
+    p->last = now;
+}
+
+void phases_json(const phases *p, text *out)
+{
+    static const char *const name[] = {"plan", "texts", "compiler", "linker", "load", "weights"};
+    for (int i = 0; i < N_PHASE; i++)
+        text_add(out, "%s\"%s_s\":%.6f", i ? "," : "{", name[i], p->seconds[i]);
+    text_add(out, "}");
+}

@@ -1,0 +1,15 @@
+/* phases.h - where the time to a first result goes. Whoever does a part of the work says when it is done: what has
+ * passed since the last word counts for that part. So the parts' seconds are together those of the clock. */
+#ifndef TS_PHASES_H
+#define TS_PHASES_H
+#include "graph/base/base.h"
+
+typedef enum phase { PHASE_PLAN, PHASE_TEXTS, PHASE_COMPILER, PHASE_LINKER, PHASE_LOAD, PHASE_WEIGHTS, N_PHASE } phase;
+typedef struct phases { /* of one plan; a thread at a time has it */
+    double seconds[N_PHASE], last;
+} phases;
+
+void phases_begin(phases *p);                 /* what passed meanwhile is nobody's */
+void phases_done(phases *p, phase which);     /* NULL: nobody asks */
+void phases_json(const phases *p, text *out); /* an object: "plan_s", "texts_s", ... */
+#endif
