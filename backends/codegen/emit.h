@@ -346,7 +346,7 @@ bool vector_element(const emitter *m, text *t, int load); /* within: a load's, o
 /* vectors.c: a loop over lanes as one over vectors, where the language has them. */
 void vectors_find(emitter *m);             /* in the tile, its start being set up: whether it has them */
 int64_t vectors_of(const emitter *m);      /* that the loop has */
-const char *vectors_acc(emitter *m);       /* type of an accumulator */
+const char *vectors_acc(emitter *m, int k); /* type of accumulator k */
 void vectors_loop(emitter *m, phase ph);   /* in place of the loop */
 /* matrix.c: products that a matrix unit forms, where lanes of a group do so together. */
 bool matrix_of(const emitter *m, unit_loops *u, const matrix_form **form); /* whether the stage has such loops */

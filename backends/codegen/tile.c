@@ -329,7 +329,7 @@ static void declare_acc(emitter *m)
     if (matrix_of(m, &u, &form))
         text_add(&dims, "[%d]", form ? form->sums : 1);
     for (int k = 0; k < stage_states(m->s); k++)
-        code_let(&m->out.code, m->tile.vectors.n ? vectors_acc(m) : tuple_type(m, k),
+        code_let(&m->out.code, m->tile.vectors.n ? vectors_acc(m, k) : tuple_type(m, k),
                  tuple_fold(m) ? arena_format(m->mem, "acc%d%s", k, text_str(&dims))
                                : arena_format(m->mem, "acc%s", text_str(&dims)),
                  NULL);

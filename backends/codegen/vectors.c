@@ -81,7 +81,9 @@ bool vector_runs(emitter *m, int load, int axis, int n)
     const affine *inner = m->tile.inner[axis];
     int own[] = {var_add(&m->sp, "", 0, n - 1), axis};
     m->tile.inner[axis] = affine_add(&m->sp, inner, affine_var(&m->sp, own[0]), 1);
-    const affine *at = load == RESULT ? store_offset(m, m->tile.inner) : source_offset(m, load, m->tile.inner);
+    const affine *at = load == RESULT   ? store_offset(m, m->tile.inner)
+                       : load == STATES ? state_offset(m, m->tile.inner)
+                                        : source_offset(m, load, m->tile.inner);
     m->tile.inner[axis] = inner;
     const bool runs = affine_coef(at, own[0]) == 1 &&
                       !affine_uses(affine_add(&m->sp, at, affine_var(&m->sp, own[0]), -1), moves_along, own);
@@ -90,35 +92,57 @@ bool vector_runs(emitter *m, int load, int axis, int n)
 }
 
 /* Each n of its elements, from a multiple of n on; of fewer these */
-static bool result_runs(emitter *m, const loop *q, int n)
+static bool result_runs(emitter *m, int of, const loop *q, int n)
 {
     const affine *inner = m->tile.inner[q->axis];
     const int n_var = m->sp.n;
     const int64_t trips = trips_of(m, q);
     const affine *at = affine_var(&m->sp, var_add(&m->sp, "", 0, (trips - 1) / n));
     m->tile.inner[q->axis] = affine_add(&m->sp, inner, at, n);
-    const bool runs = vector_runs(m, RESULT, q->axis, (int)int_min(trips, n));
+    const bool runs = vector_runs(m, of, q->axis, (int)int_min(trips, n));
     m->tile.inner[q->axis] = inner, m->sp.n = n_var;
     return runs;
 }
 
-static element fold_kind(const emitter *m)
+/* What is summed up, or carried from trip to trip, can be in vectors. */
+static bool folds(const emitter *m)
+{
+    const expr *x = m->stage.carries ? m->stage.value : m->stage.fold;
+    const bool several = m->stage.carries || tuple_fold(m);
+    element e;
+    bool all = !several || !m->stage.outer_fold;
+    if (!x || (m->stage.carries && m->stage.fold))
+        return !x;
+    for (int k = 0; several && k < x->n_state; k++)
+        all = all && vector_kind(m, x->arg[k]->dtype, &e);
+    return all && (several || (vector_kind(m, x->dtype, &e) && vector_combines(m, x->fn, x->dtype)));
+}
+
+static element kind_of(const emitter *m, dtype d)
 {
     element e = E_F32;
-    MUST(vector_kind(m, m->stage.fold->dtype, &e));
+    MUST(vector_kind(m, d, &e));
     return e;
+}
+
+static element fold_kind(const emitter *m)
+{
+    return kind_of(m, m->stage.fold->dtype);
+}
+
+static element state_kind(const emitter *m, int k)
+{
+    const expr *x = m->stage.carries ? m->stage.value : m->stage.fold;
+    return x->kind == X_SCAN ? kind_of(m, x->arg[k]->dtype) : fold_kind(m);
 }
 
 void vectors_find(emitter *m)
 {
     const loop *q = last_loop(m);
-    element e;
     m->tile.vectors = (vector_loop){0};
     if (!m->d->vectors || !q || !q->role->lanes || q->step != 1 || !only_one(m) || bounded(m, q->axis))
         return;
-    const expr *fold = m->stage.fold;
-    if (tuple_fold(m) || m->stage.carries || m->s->n_piece || !stores(m, q) ||
-        (fold && (!vector_kind(m, fold->dtype, &e) || !vector_combines(m, fold->fn, fold->dtype))))
+    if (!stores(m, q) || !folds(m))
         return;
     const int64_t trips = trips_of(m, q);
     const int most = (int)(m->p->on->lanes[TS_F32] * 4) / widest(m, m->stage.value);
@@ -127,13 +151,14 @@ void vectors_find(emitter *m)
         n *= 2;
     if (trips < 2 || (varying_row(m, m->s->nest.n - 1, trips) && trips % n))
         return;
-    if (!m->stage.outer_fold || m->s->folds >> q->axis & 1 || result_runs(m, q, n)) /* partial sums are read again */
+    if ((!m->stage.outer_fold || m->s->folds >> q->axis & 1 || result_runs(m, RESULT, q, n)) && /* it is read again */
+        (!m->stage.carries || result_runs(m, STATES, q, n)))
         m->tile.vectors = (vector_loop){.n = n, .axis = q->axis};
 }
 
-const char *vectors_acc(emitter *m)
+const char *vectors_acc(emitter *m, int k)
 {
-    return vector_type(m, fold_kind(m));
+    return vector_type(m, state_kind(m, k));
 }
 
 int64_t vectors_of(const emitter *m) /* that the loop over lanes has */
@@ -150,8 +175,117 @@ static const char *acc_at(emitter *m, const char *which)
     return code_keep(&m->out.code, &t);
 }
 
+/* ---- several values at once: as tuple.c and carry.c do of one element ---- */
+static int states(const emitter *m)
+{
+    return (m->stage.carries ? m->stage.value : m->stage.fold)->n_state;
+}
+
+static void name_vector(emitter *m, const char *prefix, int number, int k, const char *value)
+{
+    code_let(&m->out.code, arena_format(m->mem, "const %s", vector_type(m, state_kind(m, k))),
+             arena_format(m->mem, "%s%d", prefix, number), value);
+}
+
+static const char *place_text(emitter *m, const char *which)
+{
+    text t = {0};
+    emit_acc_place(m, &t, which);
+    return code_keep(&m->out.code, &t);
+}
+
+/* Accumulators become what these say, all computed from what they were; of a folded loop's last vector some elements. */
+static void become(emitter *m, const expr *const *x, const char *of, const char *behind, const char *at, bool some)
+{
+    for (int k = 0; k < states(m); k++)
+        name_vector(m, "next", k, k, vector_over(m, with_idioms(m, x[k]), of, behind));
+    for (int k = 0; k < states(m); k++) {
+        const char *acc = tuple_acc(m, k, at), *next = arena_format(m->mem, "next%d", k);
+        code_store(&m->out.code, acc,
+                   some ? arena_format(m->mem, "%s(%d, %s, %s)", vector_op(m, state_kind(m, k), "first"),
+                                       m->tile.vectors.count, next, acc)
+                        : next);
+    }
+}
+
+static bool folded_part(const emitter *m) /* elements that there are not keep out of what is folded over lanes */
+{
+    return m->s->folds >> m->tile.vectors.axis & 1 && m->tile.vectors.count < m->tile.vectors.n;
+}
+
+static void tuple_body(emitter *m)
+{
+    const expr *step[MAX_STATE];
+    for (int k = 0; k < states(m); k++)
+        step[k] = varying_step(m, m->stage.fold->arg[states(m) + k], k);
+    become(m, step, "acc", place_text(m, NULL), NULL, folded_part(m));
+}
+
+/* The accumulators at `low` with what `high` has of each */
+static void merge_with(emitter *m, const char *low, const char *(*high)(emitter *m, int k, const char *at),
+                       const char *at)
+{
+    const int n = states(m);
+    code_open(&m->out.code, (stmt){.kind = S_BLOCK});
+    for (int k = 0; k < 2 * n; k++)
+        name_vector(m, "was", k, k % n, k < n ? tuple_acc(m, k, low) : high(m, k - n, at));
+    become(m, m->stage.fold->arg + 2 * n + 1, "was", "", low, false);
+    code_close(&m->out.code);
+}
+
+static const char *moved_down(emitter *m, int k, const char *by)
+{
+    return arena_format(m->mem, "%s(%s, %s)", vector_op(m, state_kind(m, k), "down"), tuple_acc(m, k, "0"), by);
+}
+
+static void tuple_halves(emitter *m)
+{
+    for (int64_t half, n = vectors_of(m); n > 1; n = half) {
+        half = (n + 1) / 2;
+        for (int64_t i = 0; i < n - half; i++)
+            merge_with(m, number_text(m, i), tuple_acc, number_text(m, i + half));
+    }
+    for (int half = m->tile.vectors.n / 2; half; half /= 2)
+        merge_with(m, "0", moved_down, number_text(m, half));
+}
+
+static const char *state_place(emitter *m, int k)
+{
+    text t = {0};
+    text_add(&t, "state%d", k);
+    emit_place(m, &t, STATES);
+    return code_keep(&m->out.code, &t);
+}
+
+static dtype state_dtype(const emitter *m, int k)
+{
+    return m->stage.value->arg[k]->dtype;
+}
+
+static void name_states(emitter *m, const char *prefix)
+{
+    for (int k = 0; k < states(m); k++)
+        name_vector(m, prefix, k, k, vector_read(m, state_dtype(m, k), state_place(m, k)));
+}
+
+static void carry(emitter *m)
+{
+    const int n = states(m);
+    name_states(m, "was");
+    for (int k = 0; k < n; k++)
+        name_vector(m, "next", k, k, vector_over(m, with_idioms(m, m->stage.value->arg[n + k]), "was", ""));
+    for (int k = 0; k < n; k++)
+        vector_write(m, state_dtype(m, k), state_place(m, k), arena_format(m->mem, "next%d", k));
+}
+
+/* ---- one value ---- */
 static void clear(emitter *m)
 {
+    if (tuple_fold(m)) {
+        for (int k = 0; k < states(m); k++)
+            code_store(&m->out.code, tuple_acc(m, k, NULL), vector_value(m, m->stage.fold->arg[k]));
+        return;
+    }
     const element e = fold_kind(m);
     text unit = {0};
     cstyle_literal(&unit, m->d, x_unit(m->mem, m->stage.fold->fn, m->stage.fold->dtype), m->p->reference);
@@ -163,6 +297,10 @@ static void clear(emitter *m)
 
 static void body(emitter *m)
 {
+    if (tuple_fold(m)) {
+        tuple_body(m);
+        return;
+    }
     const expr *x = with_idioms(m, varying_inside(m, varying_term(m, m->tile.term)));
     const char *acc = acc_at(m, NULL), *sum;
     const element e = fold_kind(m);
@@ -171,7 +309,7 @@ static void body(emitter *m)
         sum = arena_format(m->mem, "%s(%s, %s, %s)", vector_op(m, e, "fma"), a, b, acc);
     } else
         sum = vector_combine(m, acc, vector_value(m, x));
-    if (m->s->folds >> m->tile.vectors.axis & 1 && m->tile.vectors.count < m->tile.vectors.n)
+    if (folded_part(m))
         sum = arena_format(m->mem, "%s(%d, %s, %s)", vector_op(m, e, "first"), m->tile.vectors.count, sum, acc);
     code_store(&m->out.code, acc, sum);
 }
@@ -179,6 +317,10 @@ static void body(emitter *m)
 /* The vectors of a folded loop, in a fixed order: halves of them, down to one, of which the first element has all. */
 static void merge(emitter *m)
 {
+    if (tuple_fold(m)) {
+        tuple_halves(m);
+        return;
+    }
     const element e = fold_kind(m);
     for (int64_t half, n = vectors_of(m); n > 1; n = half) {
         half = (n + 1) / 2;
@@ -221,22 +363,45 @@ static void put_apart(emitter *m, const char *value)
 {
     const dtype d = result_type(m);
     const char *wrap = cstyle_store(m->mem, m->d, m->out.uses, d), *name = arena_format(m->mem, "e%d", m->tile.vectors.names++);
-    element e = E_F32;
-    MUST(vector_kind(m, m->stage.value->dtype, &e));
-    code_let(&m->out.code, arena_format(m->mem, "const %s", vector_type(m, e)), name, value);
+    code_let(&m->out.code, arena_format(m->mem, "const %s", vector_type(m, kind_of(m, d))), name, value);
     const char *each = vector_each_open(m);
     const char *one = arena_format(m->mem, d == TS_BOOL ? "-%s[%s]" : "%s[%s]", name, each);
     code_store(&m->out.code, result_at(m), arena_format(m->mem, "%s%s%s", wrap, one, *wrap ? ")" : ""));
     vector_each_close(m);
 }
 
-static void finish(emitter *m)
+static const char *finished(emitter *m) /* the value */
 {
-    const char *value = vector_value(m, with_idioms(m, varying_inside(m, partial_value(m))));
+    if (m->stage.carries) {
+        name_states(m, "now");
+        return vector_over(m, with_idioms(m, x_result(m->stage.value)), "now", "");
+    }
+    if (tuple_fold(m)) {
+        const expr *x = x_result(m->stage.fold);
+        const char *value = vector_over(m, with_idioms(m, x), "acc", place_text(m, NULL));
+        code_let(&m->out.code, arena_format(m->mem, "const %s", vector_type(m, kind_of(m, x->dtype))), "folded", value);
+    }
+    return vector_value(m, with_idioms(m, varying_inside(m, partial_value(m))));
+}
+
+static void put(emitter *m, const char *value)
+{
     if (vector_runs(m, RESULT, m->tile.vectors.axis, m->tile.vectors.count))
         vector_write(m, result_type(m), result_at(m), value);
     else
         put_apart(m, value);
+}
+
+static void finish(emitter *m)
+{
+    if (!m->s->n_piece)
+        put(m, finished(m));
+    for (m->tile.piece = 0; m->tile.piece < m->s->n_piece; m->tile.piece++) { /* of one part: its states */
+        code_open(&m->out.code, (stmt){.kind = S_BLOCK});
+        put(m, vector_over(m, with_idioms(m, m->s->piece[m->tile.piece]), "acc", place_text(m, NULL)));
+        code_close(&m->out.code);
+    }
+    m->tile.piece = 0;
 }
 
 /* Partial sums wait in the result: tests stand around what is done. */
@@ -260,8 +425,8 @@ static void one(emitter *m, phase ph)
     case BODY: body(m); break;
     case MERGE: merge(m); break;
     case FINISH: (m->stage.outer_fold ? finish_parts : finish)(m); break;
+    case CARRY: carry(m); break;
     case GATHER:
-    case CARRY:
     case TAKE:
     case KEEP: MUST(!"of a tile in vectors"); break;
     }

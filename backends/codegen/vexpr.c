@@ -164,8 +164,10 @@ static bool direct(emitter *m, const expr *x)
     element e;
     switch (x->kind) {
     case X_LOAD: return loads(m, x);
-    case X_AXIS: return true;
-    case X_FOLD: return true;
+    case X_AXIS:
+    case X_STATE:
+    case X_FOLD:
+    case X_SCAN: return true;
     case X_CAST: return converts(m, x);
     case X_CALL:
         if (x_is_choice(x) || x_is_call(x, "select"))
@@ -181,6 +183,7 @@ static bool direct(emitter *m, const expr *x)
 /* ---- writing ---- */
 typedef struct vwriter {
     emitter *m;
+    const char *states, *state; /* before and behind the number of a state */
     int n;
     struct {
         const expr *x;
@@ -240,6 +243,7 @@ static const char *apart(vwriter *w, const expr *x)
     code_let(&m->out.code, vector_type(m, e), name,
              v->count < v->n ? arena_format(m->mem, "%s(0)", vector_op(m, e, "all")) : NULL);
     const char *each = vector_each_open(m);
+    one.states = w->states, one.state = arena_format(m->mem, "%s[%s]", w->state, each);
     cstyle_temporaries(&one, &m->out.code, x);
     cstyle_whole(&one, &t, x);
     code_store(&m->out.code, arena_format(m->mem, "%s[%s]", name, each),
@@ -448,6 +452,8 @@ static const char *write_new(vwriter *w, const expr *x)
     case X_CAST: return convert(w, x);
     case X_CALL: return call(w, x);
     case X_FOLD: emit_acc(m, &t, NULL); return code_keep(&m->out.code, &t);
+    case X_SCAN: return "folded";
+    case X_STATE: return arena_format(m->mem, "%s%d%s", w->states, x->axis, w->state);
     default: {
         const int load = emit_number(m, x);
         emit_element(m, &t, load);
@@ -473,7 +479,7 @@ static const char *write(vwriter *w, const expr *x)
     if (!varies(m, x))
         return uniform(w, x);
     const char *s = write_new(w, x);
-    if (i == w->n || w->known[i].uses < 2 || x->kind == X_FOLD)
+    if (i == w->n || w->known[i].uses < 2 || x->kind == X_STATE || x_folds(x))
         return s;
     w->known[i].name = arena_format(m->mem, "v%d", m->tile.vectors.names++);
     code_let(&m->out.code, arena_format(m->mem, "const %s", vector_type(m, kind_of(m, x->dtype))), w->known[i].name, s);
@@ -493,7 +499,7 @@ static void count(vwriter *w, const expr *x)
     if (w->n < COUNT(w->known))
         w->known[w->n].x = x, w->known[w->n].name = NULL, w->known[w->n++].uses = 1;
     const bool branches = x_is_call(x, "select") && !varies(w->m, x->arg[0]);
-    for (int k = 0; x->kind != X_LOAD && x->kind != X_FOLD && !branches && k < x->n && direct(w->m, x); k++)
+    for (int k = 0; x->kind != X_LOAD && !x_folds(x) && !branches && k < x->n && direct(w->m, x); k++)
         count(w, x->arg[k]);
     if (x->kind == X_CALL && !x_is_call(x, "select")) { /* forms that say an argument twice */
         const form *f = form_of(w->m, x);
@@ -508,11 +514,16 @@ static void count(vwriter *w, const expr *x)
     }
 }
 
-const char *vector_value(emitter *m, const expr *x)
+const char *vector_over(emitter *m, const expr *x, const char *states, const char *state)
 {
-    vwriter w = {.m = m};
+    vwriter w = {.m = m, .states = states, .state = state};
     count(&w, x);
     return write(&w, x);
+}
+
+const char *vector_value(emitter *m, const expr *x)
+{
+    return vector_over(m, x, "s", "");
 }
 
 static const form *combining(const emitter *m, const fn *f, dtype d)
