@@ -329,24 +329,24 @@ static bool run(const words *command, bool quiet)
     return ok;
 }
 
-static bool here(const char *program)
+static bool here(const char *binary)
 {
-    return run(&(words){{program, "--version"}, 2}, true);
+    return run(&(words){{binary, "--version"}, 2}, true);
 }
 
 typedef struct builder {
     const char *compiler, *emulator; /* NULL: this machine runs it */
 } builder;
 
-static void check(const builder *b, const isa *set, const char *source, const char *program, bool runs)
+static void check(const builder *b, const isa *set, const char *source, const char *binary, bool runs)
 {
     static const char *const more[] = {"-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", NULL};
     words compile = {{b->compiler}, 1}, start = {{0}, 0};
     add(&compile, c_flags(set)), add(&compile, more);
     if (b->emulator)
         add(&compile, (const char *const[]){"-static", NULL}), add(&start, (const char *const[]){b->emulator, NULL});
-    add(&compile, (const char *const[]){"-o", program, source, "-lm", NULL});
-    add(&start, (const char *const[]){program, NULL});
+    add(&compile, (const char *const[]){"-o", binary, source, "-lm", NULL});
+    add(&start, (const char *const[]){binary, NULL});
     if (!CHECK(run(&compile, false)) || (runs && !CHECK(run(&start, false))))
         printf("%s, %s, %s\n", b->compiler, b->emulator ? "by an emulator" : set->name, source);
 }
@@ -357,20 +357,20 @@ int main(void)
     const bool has_arm = here(arm.compiler) && here(arm.emulator);
     scratch folder = scratch_make();
     for (int n = 2; n <= 16; n *= 2) {
-        char source[200], program[200];
+        char source[200], binary[200];
         text t = {0};
         write_program(&t, n);
         snprintf(source, sizeof source, "%s/%d.c", folder.path, n);
-        snprintf(program, sizeof program, "%s/run", folder.path);
+        snprintf(binary, sizeof binary, "%s/run", folder.path);
         FILE *f = fopen(source, "w");
         CHECK(f && fputs(t.s, f) >= 0 && !fclose(f));
 #ifdef __x86_64__
         for (int i = 0; i < COUNT(own); i++)
             for (int k = 0; isa_at(k) && here(own[i].compiler); k++)
-                check(&own[i], isa_at(k), source, program, isa_at(k)->vector_bytes <= isa_of_host()->vector_bytes);
+                check(&own[i], isa_at(k), source, binary, isa_at(k)->vector_bytes <= isa_of_host()->vector_bytes);
 #endif
         if (has_arm)
-            check(&arm, isa_at(0), source, program, true);
+            check(&arm, isa_at(0), source, binary, true);
         text_free(&t);
     }
     if (!has_arm)
