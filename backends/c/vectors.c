@@ -30,7 +30,14 @@ const function c_vectors[] = {
     {"of", "type", VECTOR, "#define %T_of(a) __builtin_convertvector(a, %T)\n"},
     {"count", "type", VECTOR, "LANES %T %T_count(%t a) { return a + (%T){%I}; }\n"},
     {"pick", "type mask.type", VECTOR,
-     "LANES %T %T_pick(%M c, %T a, %T b) { return (%T)((c & (%M)a) | (~c & (%M)b)); }\n"},
+     "LANES %T %T_pick(%M c, %T a, %T b)\n"
+     "{\n"
+     "#ifdef __clang__\n" /* clang 14.0 takes wrong operands of the other text with AVX-512VL, in fast_pow_x4 */
+     "    return (%T)((((%M)a ^ (%M)b) & c) ^ (%M)b);\n"
+     "#else\n"
+     "    return (%T)((c & (%M)a) | (~c & (%M)b));\n"
+     "#endif\n"
+     "}\n"},
     {"first", "pick mask.type", VECTOR,
      "LANES %T %T_first(int n, %T a, %T b) { return %T_pick((%M){%I} < (%m)n, a, b); } /* the first n of a */\n"},
     {"any", "type", VECTOR, /* of a mask */
@@ -143,8 +150,30 @@ static const instruction instructions[] = {
     {"rint", E_F32, 32, "__AVX__", "__builtin_ia32_roundps256(a, 4)"},
     {"rint", E_F64, 32, "__AVX__", "__builtin_ia32_roundpd256(a, 4)"},
     {"any", E_I32, 32, "__AVX__", "!__builtin_ia32_ptestz256((%L)a, (%L)a)"},
+    {"pick", E_F32, 64, "__AVX512DQ__ && defined __clang__",
+     "__builtin_ia32_selectps_512((unsigned short)__builtin_ia32_cvtd2mask512(c), a, b)"},
+    {"pick", E_F64, 64, "__AVX512DQ__ && defined __clang__",
+     "__builtin_ia32_selectpd_512((unsigned char)__builtin_ia32_cvtq2mask512(c), a, b)"},
+    {"pick", E_F32, 16, "__AVX__", "__builtin_ia32_blendvps(b, a, (%T)c)"},
+    {"pick", E_F64, 16, "__AVX__", "__builtin_ia32_blendvpd(b, a, (%T)c)"},
     {"pick", E_F32, 32, "__AVX__", "__builtin_ia32_blendvps256(b, a, (%T)c)"},
     {"pick", E_F64, 32, "__AVX__", "__builtin_ia32_blendvpd256(b, a, (%T)c)"},
+    {"max", E_F32, 64, "__AVX512F__ && !defined __clang__",
+     "%T_pick(b != b, b, __builtin_ia32_maxps512_mask(b, a, a, (unsigned short)-1, 4))"},
+    {"max", E_F32, 32, "__AVX__", "%T_pick(b != b, b, __builtin_ia32_maxps256(b, a))"},
+    {"max", E_F32, 16, "__SSE2__", "%T_pick(b != b, b, __builtin_ia32_maxps(b, a))"},
+    {"max", E_F64, 64, "__AVX512F__ && !defined __clang__",
+     "%T_pick(b != b, b, __builtin_ia32_maxpd512_mask(b, a, a, (unsigned char)-1, 4))"},
+    {"max", E_F64, 32, "__AVX__", "%T_pick(b != b, b, __builtin_ia32_maxpd256(b, a))"},
+    {"max", E_F64, 16, "__SSE2__", "%T_pick(b != b, b, __builtin_ia32_maxpd(b, a))"},
+    {"min", E_F32, 64, "__AVX512F__ && !defined __clang__",
+     "%T_pick(b != b, b, __builtin_ia32_minps512_mask(b, a, a, (unsigned short)-1, 4))"},
+    {"min", E_F32, 32, "__AVX__", "%T_pick(b != b, b, __builtin_ia32_minps256(b, a))"},
+    {"min", E_F32, 16, "__SSE2__", "%T_pick(b != b, b, __builtin_ia32_minps(b, a))"},
+    {"min", E_F64, 64, "__AVX512F__ && !defined __clang__",
+     "%T_pick(b != b, b, __builtin_ia32_minpd512_mask(b, a, a, (unsigned char)-1, 4))"},
+    {"min", E_F64, 32, "__AVX__", "%T_pick(b != b, b, __builtin_ia32_minpd256(b, a))"},
+    {"min", E_F64, 16, "__SSE2__", "%T_pick(b != b, b, __builtin_ia32_minpd(b, a))"},
     {"part", E_F32, 64, "__AVX512F__",
      "__builtin_ia32_loadups512_mask(p, (%T){0}, (unsigned short)((1 << n) - 1))"},
     {"part", E_F64, 64, "__AVX512F__", "__builtin_ia32_loadupd512_mask(p, (%T){0}, (unsigned char)((1 << n) - 1))"},

@@ -343,8 +343,8 @@ static const struct {
     int bytes;
     element mask;
 } elements[N_ELEMENT] = {
-    [E_F32] = {"f32", 4, E_I32}, [E_F64] = {"f64", 8, E_I64}, [E_I8] = {"i8", 1, E_I8},    [E_I16] = {"i16", 2, E_I16},
-    [E_I32] = {"i32", 4, E_I32}, [E_I64] = {"i64", 8, E_I64}, [E_U8] = {"u8", 1, E_I8},    [E_U16] = {"u16", 2, E_I16},
+    [E_F32] = {"f32", 4, E_I32}, [E_F64] = {"f64", 8, E_I64}, [E_I8] = {"i8", 1, E_I8}, [E_I16] = {"i16", 2, E_I16},
+    [E_I32] = {"i32", 4, E_I32}, [E_I64] = {"i64", 8, E_I64}, [E_U8] = {"u8", 1, E_I8}, [E_U16] = {"u16", 2, E_I16},
     [E_U32] = {"u32", 4, E_I32}, [E_U64] = {"u64", 8, E_I64},
 };
 enum { SIZES = 6, INSTANCES = 1 + SIZES * N_ELEMENT }; /* 2, 4, ... 64 elements */

@@ -1,15 +1,17 @@
 /* vectors_test.c - all that vectors can do, and the library's functions of them, give the bits that one value gives, in
  * every element, as gcc and clang compile them for each set of instructions; parts and puts leave alone what lies
- * beyond. Texts are compiled for all sets, and run on those that are here. */
+ * beyond. Texts are compiled for all sets, and run on those that are here. ctest: large timeout=900 */
 #include "backends/c/dialect.h"
+#include "backends/c/program.h"
 #include "backends/c/vectors.h"
+#include "backends/cache/child.h"
 #include "backends/cpu/machine.h"
 #include "tests/check.h"
 #include "tests/scratch.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What the program checks an operation with. Drawn bits are numbers of every size; others are those that are apart.
  * Any not-a-number is as good as another: which one a sum of two is, is not said. */
@@ -298,61 +300,80 @@ static void write_program(text *out, int n)
 }
 
 /* ---- compilers and sets of instructions ---- */
-static bool here(const char *command)
-{
-    char line[160];
-    snprintf(line, sizeof line, "%s >/dev/null 2>&1", command);
-    return !system(line);
-}
+enum { MOST_WORDS = 48 };
+typedef struct words { /* of a command */
+    const char *word[MOST_WORDS];
+    int n;
+} words;
 
-static void compile(const char *folder, const char *compiler, const char *set, const char *flags, const char *runs, int n)
+static void add(words *w, const char *const *more)
 {
-    char line[640];
-    snprintf(line, sizeof line,
-             "%s -std=gnu11 -O1 -ffp-contract=off -fno-math-errno -fno-trapping-math -Wall -Wextra -Wpedantic -Werror %s "
-             "-o %s/run %s/%d.c -lm",
-             compiler, flags, folder, folder, n);
-    if (!CHECK(!system(line))) {
-        printf("%s\n", line);
-        return;
+    for (; *more; more++) {
+        MUST(w->n + 1 < MOST_WORDS);
+        w->word[w->n++] = *more;
     }
-    snprintf(line, sizeof line, "%s %s/run", runs, folder);
-    if (strcmp(runs, "-") && !CHECK(!system(line)))
-        printf("%s, %s, vectors of %d\n", compiler, set, n);
 }
 
-static void on_this(const char *folder, const char *compiler, int n)
+static bool run(const words *command, bool quiet)
 {
-    static const char *const flags[] = {"-march=x86-64", "-mavx2 -mfma -mno-red-zone",
-                                        "-mavx512f -mavx512vl -mavx512bw -mavx512dq -mavx2 -mfma "
-                                        "-mprefer-vector-width=512 -mno-red-zone"};
-    for (int i = 0; isa_at(i) && i < COUNT(flags); i++)
-        compile(folder, compiler, isa_at(i)->name, flags[i],
-                isa_at(i)->vector_bytes <= isa_of_host()->vector_bytes ? "" : "-", n);
+    static const child_limits limits = {.wall = 300, .cpu = 300, .memory = INT64_C(8) << 30, .file = 64 << 20};
+    words all = {{"/usr/bin/env"}, 1};
+    child c = {0};
+    err e = {0};
+    add(&all, command->word);
+    const bool ok = child_start(&c, &(child_job){all.word, (const char *const *)environ, NULL, &limits}, &e) &&
+                    child_wait(&c, 1) == 0 && child_succeeded(&c);
+    if (!ok && !quiet)
+        printf("%s %s: %s\n", command->word[0], command->word[1], text_str(&c.said));
+    child_free(&c, 1);
+    return ok;
+}
+
+static bool here(const char *binary)
+{
+    return run(&(words){{binary, "--version"}, 2}, true);
+}
+
+typedef struct builder {
+    const char *compiler, *emulator; /* NULL: this machine runs it */
+} builder;
+
+static void check(const builder *b, const isa *set, const char *source, const char *binary, bool runs)
+{
+    static const char *const more[] = {"-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", NULL};
+    words compile = {{b->compiler}, 1}, start = {{0}, 0};
+    add(&compile, c_flags(set)), add(&compile, more);
+    if (b->emulator)
+        add(&compile, (const char *const[]){"-static", NULL}), add(&start, (const char *const[]){b->emulator, NULL});
+    add(&compile, (const char *const[]){"-o", binary, source, "-lm", NULL});
+    add(&start, (const char *const[]){binary, NULL});
+    if (!CHECK(run(&compile, false)) || (runs && !CHECK(run(&start, false))))
+        printf("%s, %s, %s\n", b->compiler, b->emulator ? "by an emulator" : set->name, source);
 }
 
 int main(void)
 {
-    const bool arm = here("aarch64-linux-gnu-gcc --version") && here("qemu-aarch64 --version");
+    const builder own[] = {{"gcc", NULL}, {"clang", NULL}}, arm = {"aarch64-linux-gnu-gcc", "qemu-aarch64"};
+    const bool has_arm = here(arm.compiler) && here(arm.emulator);
     scratch folder = scratch_make();
     for (int n = 2; n <= 16; n *= 2) {
-        char path[200];
+        char source[200], binary[200];
         text t = {0};
         write_program(&t, n);
-        snprintf(path, sizeof path, "%s/%d.c", folder.path, n);
-        FILE *f = fopen(path, "w");
-        if (CHECK(f && fputs(t.s, f) >= 0) && CHECK(!fclose(f))) {
+        snprintf(source, sizeof source, "%s/%d.c", folder.path, n);
+        snprintf(binary, sizeof binary, "%s/run", folder.path);
+        FILE *f = fopen(source, "w");
+        CHECK(f && fputs(t.s, f) >= 0 && !fclose(f));
 #ifdef __x86_64__
-            on_this(folder.path, "gcc", n);
-            if (here("clang --version"))
-                on_this(folder.path, "clang", n);
+        for (int i = 0; i < COUNT(own); i++)
+            for (int k = 0; isa_at(k) && here(own[i].compiler); k++)
+                check(&own[i], isa_at(k), source, binary, isa_at(k)->vector_bytes <= isa_of_host()->vector_bytes);
 #endif
-            if (arm)
-                compile(folder.path, "aarch64-linux-gnu-gcc", "neon", "-static", "qemu-aarch64", n);
-        }
+        if (has_arm)
+            check(&arm, isa_at(0), source, binary, true);
         text_free(&t);
     }
-    if (!arm)
+    if (!has_arm)
         puts("no aarch64-linux-gnu-gcc and qemu-aarch64: not compiled for AArch64");
     scratch_free(&folder);
     return check_done();
