@@ -1,7 +1,7 @@
 /* batch.c - a computation over a batch of values at once. Every node that depends on what is batched is defined once
  * more, with one more axis in front: of its result, and of every operand that has it. Where the same operation over
  * such operands has that very definition, it is taken; where not, the definition is spelled out. Scans make their trips
- * over the batch (graph/ops/trips_batch.c). */
+ * over the batch (trips_batch.c). */
 #include "autodiff/autodiff.h"
 #include "graph/affine/linear.h"
 #include "graph/ir/attr.h"
