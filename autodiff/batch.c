@@ -1,7 +1,7 @@
 /* batch.c - a computation over a batch of values at once. Every node that depends on what is batched is defined once
  * more, with one more axis in front: of its result, and of every operand that has it. Where the same operation over
  * such operands has that very definition, it is taken; where not, the definition is spelled out. Scans make their trips
- * over the batch (trips_batch.c). */
+ * over the batch (graph/ops/trips_batch.c). */
 #include "autodiff/autodiff.h"
 #include "graph/affine/linear.h"
 #include "graph/ir/attr.h"
@@ -355,7 +355,7 @@ static const node *scan_made(batching *b, const node *y) /* its first output, an
     *s = (batched_scan){y, arena_array(mem, (size_t)custom_outputs(y), sizeof *s->out), b->scans};
     for (int i = 0; i < y->n_in; i++)
         in[i] = batched(b, y->in[i]);
-    if (!trip_batch(b->g, y, b->size, in, s->out))
+    if (!trip_batch(b->g, y, b->size, in, s->out, ts_batch))
         return NULL;
     b->scans = s;
     return s->out[0];

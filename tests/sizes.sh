@@ -12,9 +12,9 @@ set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
 include                640  the public header: to be read in one sitting
-graph                31770  the table of operations is half of it
+graph                32460  the table of operations is half of it
 import                9140  ONNX, JSON, safetensors, tokenizers; all of it distrusted
-autodiff              5120  the chain rule, forward mode, batches, optimizers
+autodiff              4430  the chain rule, forward mode, batches, optimizers
 schedule               190  the table of passes
 schedule/plan         2080  kernels, stages, values, targets
 schedule/nest         2380  the notation of loops
