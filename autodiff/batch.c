@@ -355,7 +355,7 @@ static const node *scan_made(batching *b, const node *y) /* its first output, an
     *s = (batched_scan){y, arena_array(mem, (size_t)custom_outputs(y), sizeof *s->out), b->scans};
     for (int i = 0; i < y->n_in; i++)
         in[i] = batched(b, y->in[i]);
-    if (!trip_batch(b->g, y, b->size, in, s->out))
+    if (!trip_batch(b->g, y, b->size, in, s->out, ts_batch))
         return NULL;
     b->scans = s;
     return s->out[0];

@@ -182,7 +182,7 @@ static void hand_on_scan(pass *p, const node *call)
         dy[k] = p->received[call->id] || p->outputs[call->id][k] ? arrived(p, call, k) : NULL;
     for (int i = 0; i < call->n_in; i++)
         active[i] = p->active[call->in[i]->id];
-    if (!trip_gradient(g, call, dy, active, dx)) {
+    if (!trip_gradient(g, call, dy, active, dx, ts_chain_rule)) {
         err_in(&g->err, "gradient of %s", call->op->name);
         return;
     }

@@ -114,6 +114,4 @@ const backend *backend_find(const char *name, err *e);         /* NULL with the 
 bool backend_usable(const backend *by, text *why);             /* as presence.usable */
 bool backend_runs(const backend *by, const target *t, err *e); /* as presence.runs */
 const backend *backend_usual(void); /* the one that is marked so, else the first that computes in this process */
-/* Calls f(arg, i) for weights: what a seeded or borrowed leaf holds, row-major, into `to`, elements [first, end). */
-void leaf_read(const node *n, void *to, int64_t first, int64_t end);
 #endif

@@ -2,7 +2,7 @@
  * input of a small graph of its own, so that all weights computed alike share a plan and a program. */
 #include "backends/derived.h"
 #include "schedule/make.h"
-#include "schedule/passes/known.h"
+#include "graph/ir/known.h"
 #include "graph/ir/graph.h"
 
 #include <stdio.h>

@@ -479,26 +479,6 @@ bool ts_plan_view(const ts_plan *p, int input, ts_array *out, ts_error *e)
     return true;
 }
 
-/* A copy was made of it: pages of a mapped file need not stay in memory. Nothing else is lost by that. */
-static void let_go(const void *at, int64_t bytes)
-{
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = ((uintptr_t)at + page - 1) / page * page,
-                    to = ((uintptr_t)at + (uintptr_t)bytes) / page * page;
-    if (at && to > from)
-        madvise((void *)from, to - from, MADV_PAGEOUT); /* a request: whether it is heard changes nothing */
-}
-
-bool ts_leaf_value(ts_tensor t, ts_array *out, ts_error *e)
-{
-    if (!t->leaf || t->leaf->kind == LEAF_INPUT)
-        return err_set(e, TS_USAGE, "\"%s\" has no value of its own", t->label);
-    if (!ts_array_make(out, t->type.dtype, t->type.rank, t->type.dim, e))
-        return false;
-    leaf_read(t, out->data, 0, type_count(&t->type));
-    let_go(t->leaf->data, type_bytes(&t->type));
-    return true;
-}
-
 /* A machine without an assembler still explains its plans: the failure becomes the reason. */
 void ts_plan_assemble(ts_plan *p)
 {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# layers.sh - an include points to the same folder or down. The table below is the whole rule. What stands at the top of the
+# layers.sh - an include, and a call, points to the same folder or down. The tables below are the whole rule. What stands at the top of the
 # tree is told here, too: nothing else belongs there.
 # ctest: fast
 set -eu
@@ -43,7 +43,7 @@ train     api base report machine
 bench     api base report machine train
 cli       api base report machine bench train models
 '
-git ls-files -co --exclude-standard -- '*.c' '*.h' ':!tests' | xargs awk -v layers="$layers" '
+rooms='
 function layer(path,   room) {
     if (path ~ /^include\// || path == "tessera.h") return "api"
     if (path ~ /^graph\/[^\/]+\//) { split(path, room, "/"); return room[2] }
@@ -60,6 +60,8 @@ function kind(l) { return l ~ /^backends\// ? "target" : l }
 function allowed(from, to) { # "schedule" stands for its rooms, too
     return to == from || (kind(from), kind(to)) in may || (to ~ /^schedule\// && (from == "schedule" || (kind(from), "schedule") in may))
 }
+'
+git ls-files -co --exclude-standard -- '*.c' '*.h' ':!tests' | xargs awk -v layers="$layers" "$rooms"'
 BEGIN {
     n = split(layers, row, "\n")
     for (i = 1; i <= n; i++) {
@@ -83,3 +85,43 @@ function complain(what) { print FILENAME ":" FNR ": " what; bad++ }
 }
 END { printf "layers: %d includes in %d files, %d against the rule\n", seen, files, bad; exit bad > 0 || !seen }
 '
+
+# What an object needs and another room defines is a room that it may include, or one of these: makers of nodes, values
+# and adapters that graph/ir declares for all. Tools go in by the door of the library, include/. A file in front stands
+# for itself alone.
+calls='
+onnx      eval
+ops       onnx eval routines
+passes    ops
+autodiff  ops eval onnx
+import    ops eval onnx autodiff
+schedule/passes ops eval
+backends  eval onnx import
+emit      eval
+base      ir
+graph/ir/trip.c      eval
+graph/ir/unrolled.c  ops
+graph/onnx/operands.c ops
+'
+find "${BUILD:-build}"/CMakeFiles/objects.dir "${BUILD:-build}"/CMakeFiles/tool.dir -name '*.o' | xargs nm -A -g -P |
+    sed 's|^.*/CMakeFiles/[a-z]*\.dir/||; s|\.o: | |' | awk -v layers="$layers$calls" "$rooms"'
+BEGIN {
+    n = split(layers, row, "\n")
+    for (i = 1; i <= n; i++) for (j = split(row[i], word, " "); j > 1; j--) may[word[1], word[j]] = 1
+    tools = " cli bench train models report machine emitted "
+}
+!($1 in there) { there[$1] = (getline line < $1) >= 0; close($1) }
+!there[$1] { next } # its source was moved, or is a table that the build writes
+$3 == "U" { need[++needs] = $1 " " $2; next }
+{ home[$2] = $1 }
+END {
+    for (i = 1; i <= needs; i++) {
+        split(need[i], word, " ")
+        if (!(word[2] in home)) continue
+        from = layer(word[1]); to = layer(home[word[2]]); calls++
+        if (allowed(from, to) || (word[1], to) in may || (word[2] ~ /^ts_/ && index(tools, " " from " "))) continue
+        print word[1] ": " from " may not call " word[2] " (" home[word[2]] ")"; bad++
+    }
+    printf "layers: %d calls beyond a file, %d against the rule\n", calls, bad
+    exit bad > 0 || !calls
+}'

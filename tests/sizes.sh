@@ -12,7 +12,7 @@ set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
 include                640  the public header: to be read in one sitting
-graph                32350  the table of operations is half of it
+graph                32460  the table of operations is half of it
 import                9140  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff              4430  the chain rule, forward mode, batches, optimizers
 schedule               190  the table of passes
@@ -20,10 +20,10 @@ schedule/plan         2080  kernels, stages, values, targets
 schedule/nest         2380  the notation of loops
 schedule/schema       1440  rules, and loops by them
 schedule/fuse         2180  nodes become kernels
-schedule/passes       4890  a file for each other step
+schedule/passes       4880  a file for each other step
 schedule/place         825  plans over several devices
 schedule/explain      1140  what people read of a plan
-backends              3810  driver, runner, weights: what back ends share
+backends              3700  driver, runner, weights: what back ends share
 backends/codegen      9980  nests to text, for every C-like language
 backends/cpu          2180  processors as a target
 backends/cache        2500  what was compiled

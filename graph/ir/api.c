@@ -178,12 +178,6 @@ int ts_leaves(int n, const ts_tensor *t, ts_tensor *out)
     return k;
 }
 
-bool ts_replace(ts_graph *g, int n, const ts_tensor *t, int n_pair, const ts_tensor *from, const ts_tensor *to,
-                ts_tensor *out)
-{
-    return g_replace(g, n, t, n_pair, from, to, out);
-}
-
 void ts_hash(int n, const ts_tensor *t, char hex[65])
 {
     g_hash(n, t, hex);

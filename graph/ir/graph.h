@@ -200,4 +200,6 @@ bool node_eval_parts(const node *n, const ts_array *const *in, const eval_parts 
 bool node_eval_wide(const node *n, const ts_array *const *in, ts_array *out, err *e);
 /* A wide call of a routine's function of this process, which may take reals in the dtypes of the node alone. */
 bool routine_wide(const routine *r, const host_call *c, err *e);
+/* What a seeded or borrowed leaf holds, row-major, into `to`, elements [first, end). */
+void leaf_read(const node *n, void *to, int64_t first, int64_t end);
 #endif

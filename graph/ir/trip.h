@@ -35,13 +35,19 @@ bool trips_ended(graph *g, const char *what, int n, const node *const *root);
 
 /* ts_scan_gather of every so many trips: forwards */
 bool scan_gather_every(ts_scan *s, const node *row, int64_t every);
+/* The chain rule, and batches, of what a trip computes are the caller's: as ts_chain_rule, ts_batch */
+typedef bool trip_chain(graph *g, int n_out, const ts_tensor *out, const ts_tensor *seed, int n_in, const ts_tensor *in,
+                        ts_tensor *grad);
+typedef bool trip_batching(graph *g, int n, const ts_tensor *t, int n_pair, const ts_tensor *from, const ts_tensor *to,
+                           ts_tensor *out);
 /* What the operands of scan n receive from dy of its outputs: another scan, backwards over states that the first one
  * keeps. dy: NULL where nothing arrives; active: the operands that are asked for; dx: NULL where nothing does. */
-bool trip_gradient(graph *g, const node *n, const node *const *dy, const bool *active, const node **dx);
+bool trip_gradient(graph *g, const node *n, const node *const *dy, const bool *active, const node **dx,
+                   trip_chain *chain);
 
 /* Scan n over a batch of so many values: in: of each operand the one with the batch's axis in front; NULL: all have it
  * as it is. out: each output with that axis in front. */
-bool trip_batch(graph *g, const node *n, int64_t size, const node *const *in, const node **out);
+bool trip_batch(graph *g, const node *n, int64_t size, const node *const *in, const node **out, trip_batching *batch);
 
 const node *g_make_scan(graph *g, const op *o, int n, const node *const *in, const attr *a, int n_attr,
                         const scan_trip *t);

@@ -14,6 +14,7 @@
 /* ---- helpers ---- */
 enum { MAX_INNER = 16, COSTLY = 10 }; /* a function of that cost, as graph/ir/fn.c counts */
 typedef struct turning {
+    trip_chain *chain;
     graph *g;
     const node *n; /* the scan */
     scan_form f;
@@ -122,7 +123,7 @@ static bool turn_trip(turning *t)
     for (int i = 0; i < t->n->n_in; i++)
         if (t->active[i])
             in[n_in++] = t->bound[i];
-    if (!ts_chain_rule(g, n_out, out, seed, n_in, in, grad))
+    if (!t->chain(g, n_out, out, seed, n_in, in, grad))
         return false;
     find_inner(t, n_in, grad);
     for (int i = 0, k = 0; i < t->n->n_in; i++)
@@ -444,9 +445,10 @@ static int64_t kept_every(const scan_form *f) /* an early end is not known befor
     return f->until || k >= f->trips ? 1 : k;
 }
 
-bool trip_gradient(graph *g, const node *n, const node *const *dy, const bool *active, const node **dx)
+bool trip_gradient(graph *g, const node *n, const node *const *dy, const bool *active, const node **dx,
+                   trip_chain *chain)
 {
-    turning t = {.g = g, .n = n, .f = scan_form_of(n), .dy = dy};
+    turning t = {.g = g, .chain = chain, .n = n, .f = scan_form_of(n), .dy = dy};
     stretch all = {.trips = t.f.trips};
     const node *sum[MAX_PART] = {0};
     for (int i = 0; i < n->n_in; i++) {

@@ -10,6 +10,7 @@
 
 /* ---- helpers ---- */
 typedef struct turning {
+    trip_batching *batch;
     graph *g;
     const node *n; /* the scan */
     scan_form f;
@@ -125,7 +126,7 @@ static bool make_roots(turning *t)
     bool ok = true;
     for (int i = 0; i < trip->n_root && ok; i++)
         if (t->depends[trip->root[i]->id])
-            ok = ts_batch(g, 1, &t->root[i], pairs, from, to, &t->root[i]);
+            ok = t->batch(g, 1, &t->root[i], pairs, from, to, &t->root[i]);
     return ok || err_in(&g->err, "a trip of %s", t->n->op->name);
 }
 
@@ -195,11 +196,11 @@ static bool finish(const turning *t, const node **out)
     return !err_is(&t->g->err);
 }
 
-bool trip_batch(graph *g, const node *n, int64_t size, const node *const *in, const node **out)
+bool trip_batch(graph *g, const node *n, int64_t size, const node *const *in, const node **out, trip_batching *batch)
 {
     arena *mem = &g->mem;
     const scan_trip *trip = n->trip;
-    turning t = {.g = g, .n = n, .f = scan_form_of(n), .size = size, .in = in};
+    turning t = {.g = g, .batch = batch, .n = n, .f = scan_form_of(n), .size = size, .in = in};
     int most = 0;
     for (int i = 0; i < trip->n_root; i++)
         most = trip->root[i]->id > most ? trip->root[i]->id : most;

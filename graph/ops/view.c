@@ -8,6 +8,27 @@ const node *g_reshape(graph *g, const node *a, int rank, const int64_t *shape)
     return g_apply(g, "reshape", a, 1, (attr[]){attr_ints("shape", rank, shape)});
 }
 
+/* Before opset 7: `broadcast` and `axis` say where the second operand's dimensions stand in the first one's. */
+bool onnx_aligned(const onnx_call *c, const node *pair[2], err *e)
+{
+    if (!onnx_need(c, 2, e))
+        return false;
+    pair[0] = c->in[0], pair[1] = c->in[1];
+    const type *a = &pair[0]->type, *b = &pair[1]->type;
+    if (!onnx_int(c, "broadcast", 0) || b->rank == 0)
+        return true;
+    int64_t axis = onnx_int(c, "axis", a->rank - b->rank), shape[MAX_RANK];
+    if (axis < 0)
+        axis += a->rank;
+    if (axis < 0 || axis + b->rank > a->rank)
+        return err_set(e, TS_BAD_INPUT, "%s: axis %lld for ranks %d and %d, expected 0 to %d", c->type, (long long)axis,
+                       a->rank, b->rank, a->rank - b->rank);
+    for (int i = 0; i < a->rank; i++)
+        shape[i] = i >= axis && i < axis + b->rank ? b->dim[i - axis] : 1;
+    pair[1] = g_reshape(c->g, pair[1], a->rank, shape);
+    return true;
+}
+
 const node *g_transpose(graph *g, const node *a, int rank, const int64_t *axes)
 {
     return g_apply(g, "transpose", a, 1, (attr[]){attr_ints("axes", rank, axes)});

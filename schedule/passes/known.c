@@ -6,7 +6,7 @@
  * elements: packing does it at no cost; parts that are multiplied have layouts as leaves only), what would take more
  * memory than it is computed from (masks, weights stored in fewer bits), what is so small that it stays in a cache,
  * what may fail (places that data say), and, where its sources are read otherwise too, what there is no room for. */
-#include "schedule/passes/known.h"
+#include "graph/ir/known.h"
 #include "schedule/passes/passes.h"
 #include "schedule/plan/plan.h"
 

@@ -120,3 +120,9 @@ bool g_rewrite(graph *g, int n, const node *const *root, rewriting *f, void *use
     free(r.now);
     return good;
 }
+
+bool ts_replace(ts_graph *g, int n, const ts_tensor *t, int n_pair, const ts_tensor *from, const ts_tensor *to,
+                ts_tensor *out)
+{
+    return g_replace(g, n, t, n_pair, from, to, out);
+}

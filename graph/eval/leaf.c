@@ -1,9 +1,12 @@
 /* leaf.c - the values of weights and constants: borrowed, seeded, or computed from others. */
-#include "backends/backend.h"
-#include "schedule/passes/known.h"
+#include "graph/ir/graph.h"
+#include "graph/base/random.h"
+#include "graph/ir/known.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static void compute(const node *n, ts_array *out);
 
@@ -57,4 +60,24 @@ void leaf_read(const node *n, void *to, int64_t first, int64_t end)
         else
             store_whole(n->type.dtype, to, i - first, (int64_t)v);
     }
+}
+
+/* A copy was made of it: pages of a mapped file need not stay in memory. Nothing else is lost by that. */
+static void let_go(const void *at, int64_t bytes)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = ((uintptr_t)at + page - 1) / page * page,
+                    to = ((uintptr_t)at + (uintptr_t)bytes) / page * page;
+    if (at && to > from)
+        madvise((void *)from, to - from, MADV_PAGEOUT); /* a request: whether it is heard changes nothing */
+}
+
+bool ts_leaf_value(ts_tensor t, ts_array *out, ts_error *e)
+{
+    if (!t->leaf || t->leaf->kind == LEAF_INPUT)
+        return err_set(e, TS_USAGE, "\"%s\" has no value of its own", t->label);
+    if (!ts_array_make(out, t->type.dtype, t->type.rank, t->type.dim, e))
+        return false;
+    leaf_read(t, out->data, 0, type_count(&t->type));
+    let_go(t->leaf->data, type_bytes(&t->type));
+    return true;
 }
