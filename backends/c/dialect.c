@@ -70,7 +70,7 @@ static const head_piece head[] = {
      "#define FMA(a, b, c) ((a) * (b) + (c))\n"
      "#define FMA64(a, b, c) ((a) * (b) + (c))\n"
      "#endif\n"},
-    {"PICK", "#define PICK(c, a, b) ((c) ? (a) : (b))\n"},
+    {"BLEND", "#define BLEND(c, a, b) ((c) ? (a) : (b))\n"},
     {"LANES",
      "#ifdef __GNUC__ /* all are built in: no vector is passed */\n"
      "#pragma GCC diagnostic ignored \"-Wpsabi\"\n"
@@ -210,10 +210,10 @@ static const function functions[] = {
      "{\n"
      "    return is_near(x) ? near_tan(x) : (float)(far_turned(x, 0) / far_turned(x, 1));\n"
      "}\n"},
-    {"fast_sin_x", "is_near near_sin fast_sin! mask.any", VECTOR,
+    {"fast_sin_x", "is_near near_sin fast_sin! mask.some", VECTOR,
      "LANES %T fast_sin_x%n(%T x)\n"
      "{\n"
-     "    if (%M_any(~is_near_x%n(x))) {\n"
+     "    if (%M_some(~is_near_x%n(x))) {\n"
      "        float each[%n];\n"
      "        __builtin_memcpy(each, &x, sizeof x);\n"
      "        for (int i = 0; i < %n; i++) each[i] = fast_sin(each[i]);\n"
@@ -222,10 +222,10 @@ static const function functions[] = {
      "    }\n"
      "    return near_sin_x%n(x);\n"
      "}\n"},
-    {"fast_cos_x", "is_near near_cos fast_cos! mask.any", VECTOR,
+    {"fast_cos_x", "is_near near_cos fast_cos! mask.some", VECTOR,
      "LANES %T fast_cos_x%n(%T x)\n"
      "{\n"
-     "    if (%M_any(~is_near_x%n(x))) {\n"
+     "    if (%M_some(~is_near_x%n(x))) {\n"
      "        float each[%n];\n"
      "        __builtin_memcpy(each, &x, sizeof x);\n"
      "        for (int i = 0; i < %n; i++) each[i] = fast_cos(each[i]);\n"
@@ -234,10 +234,10 @@ static const function functions[] = {
      "    }\n"
      "    return near_cos_x%n(x);\n"
      "}\n"},
-    {"fast_tan_x", "is_near near_tan fast_tan! mask.any", VECTOR,
+    {"fast_tan_x", "is_near near_tan fast_tan! mask.some", VECTOR,
      "LANES %T fast_tan_x%n(%T x)\n"
      "{\n"
-     "    if (%M_any(~is_near_x%n(x))) {\n"
+     "    if (%M_some(~is_near_x%n(x))) {\n"
      "        float each[%n];\n"
      "        __builtin_memcpy(each, &x, sizeof x);\n"
      "        for (int i = 0; i < %n; i++) each[i] = fast_tan(each[i]);\n"
@@ -306,10 +306,10 @@ static const function functions[] = {
      "}\n"},
     {"fast_cos64", "fast_turned64", PLAIN,
      "FUNCTION double fast_cos64(double x) { return fast_turned64(x, 1); }\n"},
-    {"fast_sin64_x", "is_near64 near_turned64 fast_sin64! mask.any", VECTOR,
+    {"fast_sin64_x", "is_near64 near_turned64 fast_sin64! mask.some", VECTOR,
      "LANES f64x%n fast_sin64_x%n(f64x%n x)\n"
      "{\n"
-     "    if (%M_any(~is_near64_x%n(x))) {\n"
+     "    if (%M_some(~is_near64_x%n(x))) {\n"
      "        double each[%n];\n"
      "        __builtin_memcpy(each, &x, sizeof x);\n"
      "        for (int i = 0; i < %n; i++) each[i] = fast_sin64(each[i]);\n"
@@ -318,10 +318,10 @@ static const function functions[] = {
      "    }\n"
      "    return near_turned64_x%n(x, 0u);\n"
      "}\n"},
-    {"fast_cos64_x", "is_near64 near_turned64 fast_cos64! mask.any", VECTOR,
+    {"fast_cos64_x", "is_near64 near_turned64 fast_cos64! mask.some", VECTOR,
      "LANES f64x%n fast_cos64_x%n(f64x%n x)\n"
      "{\n"
-     "    if (%M_any(~is_near64_x%n(x))) {\n"
+     "    if (%M_some(~is_near64_x%n(x))) {\n"
      "        double each[%n];\n"
      "        __builtin_memcpy(each, &x, sizeof x);\n"
      "        for (int i = 0; i < %n; i++) each[i] = fast_cos64(each[i]);\n"

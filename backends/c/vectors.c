@@ -1,18 +1,19 @@
-/* vectors.c - what vectors can do, in C. All of it is there for vectors of any kind and length, in terms of GCC's vector
- * extension; where an instruction set has an instruction that no compiler makes of that text, a row of `instructions`
+/* vectors.c - what vectors can do, in C. All of it is there for vectors of any kind and length, in terms of GCC's
+ * vector extension; where an instruction set has an instruction that no compiler makes of that text, a row of `instructions`
  * says so. Another instruction set is more rows. */
 #include "backends/c/vectors.h"
 
 #include <string.h>
 
 /* In texts: %T the type, %t of an element, %n how many, %b bytes of one, %I 0, 1, 2, ...; of the same size: %M masks,
- * %V natural numbers, %v one of these; %W: w[0] | w[1] | ..., words of 8 bytes that there are. Arguments are a, b, c; p is a place in memory, n a number of elements. */
+ * %V natural numbers, %v one of these; %W: w[0] | w[1] | ..., words of 8 bytes that there are. Arguments are a, b, c; p
+ * is a place in memory, n a number of elements. */
 /* clang-format off */
 const function c_vectors[] = {
     {"type", "", VECTOR,
      "typedef %t %T __attribute__((vector_size(%b * %n)));\n"
      "typedef %t %T_memory __attribute__((vector_size(%b * %n), aligned(%b), may_alias));\n"},
-    {"all", "type", VECTOR, "LANES %T %T_all(%t a) { return a - (%T){0}; }\n"},
+    {"splat", "type", VECTOR, "LANES %T %T_splat(%t a) { return a - (%T){0}; }\n"},
     {"load", "type", VECTOR, "LANES %T %T_load(const void *p) { return *(const %T_memory *)p; }\n"},
     {"store", "type", VECTOR, "LANES void %T_store(void *p, %T a) { *(%T_memory *)p = a; }\n"},
     {"part", "type mask.type", VECTOR,
@@ -29,8 +30,8 @@ const function c_vectors[] = {
      "}\n"},
     {"of", "type", VECTOR, "#define %T_of(a) __builtin_convertvector(a, %T)\n"},
     {"count", "type", VECTOR, "LANES %T %T_count(%t a) { return a + (%T){%I}; }\n"},
-    {"pick", "type mask.type", VECTOR,
-     "LANES %T %T_pick(%M c, %T a, %T b)\n"
+    {"blend", "type mask.type", VECTOR,
+     "LANES %T %T_blend(%M c, %T a, %T b)\n"
      "{\n"
      "#ifdef __clang__\n" /* clang 14.0 takes wrong operands of the other text with AVX-512VL, in fast_pow_x4 */
      "    return (%T)((((%M)a ^ (%M)b) & c) ^ (%M)b);\n"
@@ -38,10 +39,10 @@ const function c_vectors[] = {
      "    return (%T)((c & (%M)a) | (~c & (%M)b));\n"
      "#endif\n"
      "}\n"},
-    {"first", "pick mask.type", VECTOR,
-     "LANES %T %T_first(int n, %T a, %T b) { return %T_pick((%M){%I} < (%m)n, a, b); } /* the first n of a */\n"},
-    {"any", "type", VECTOR, /* of a mask */
-     "LANES int %T_any(%T a)\n"
+    {"first", "blend mask.type", VECTOR,
+     "LANES %T %T_first(int n, %T a, %T b) { return %T_blend((%M){%I} < (%m)n, a, b); } /* the first n of a */\n"},
+    {"some", "type", VECTOR, /* of a mask */
+     "LANES int %T_some(%T a)\n"
      "{\n"
      "    uint64_t w[%b * %n / 8];\n"
      "    __builtin_memcpy(w, &a, sizeof w);\n"
@@ -95,10 +96,10 @@ const function c_vectors[] = {
      "    return (%T)(((%M)a & size) | ((%M)b & ~size));\n"
      "}\n"},
     /* The larger as processors have it, which is the first where they are equal, then not-a-numbers */
-    {"max", "pick mask.type", VECTOR,
-     "LANES %T %T_max(%T a, %T b) { return %T_pick(b != b, b, %T_pick(b > a, b, a)); }\n"},
-    {"min", "pick mask.type", VECTOR,
-     "LANES %T %T_min(%T a, %T b) { return %T_pick(b != b, b, %T_pick(b < a, b, a)); }\n"},
+    {"max", "blend mask.type", VECTOR,
+     "LANES %T %T_max(%T a, %T b) { return %T_blend(b != b, b, %T_blend(b > a, b, a)); }\n"},
+    {"min", "blend mask.type", VECTOR,
+     "LANES %T %T_min(%T a, %T b) { return %T_blend(b != b, b, %T_blend(b < a, b, a)); }\n"},
     {"down", "type mask.type", VECTOR,
      "LANES %T %T_down(%T a, int n) /* element n becomes the first */\n"
      "{\n"
@@ -127,8 +128,10 @@ static const instruction instructions[] = {
     {"fma", E_F64, 32, "__FMA__", "__builtin_ia32_vfmaddpd256(a, b, c)"},
     {"fma", E_F32, 16, "__FMA__", "__builtin_ia32_vfmaddps(a, b, c)"},
     {"fma", E_F64, 16, "__FMA__", "__builtin_ia32_vfmaddpd(a, b, c)"},
-    {"sqrt", E_F32, 64, "__AVX512F__ && !defined __clang__", "__builtin_ia32_sqrtps512_mask(a, a, (unsigned short)-1, 4)"},
-    {"sqrt", E_F64, 64, "__AVX512F__ && !defined __clang__", "__builtin_ia32_sqrtpd512_mask(a, a, (unsigned char)-1, 4)"},
+    {"sqrt", E_F32, 64, "__AVX512F__ && !defined __clang__",
+     "__builtin_ia32_sqrtps512_mask(a, a, (unsigned short)-1, 4)"},
+    {"sqrt", E_F64, 64, "__AVX512F__ && !defined __clang__",
+     "__builtin_ia32_sqrtpd512_mask(a, a, (unsigned char)-1, 4)"},
     {"sqrt", E_F32, 32, "__AVX__", "__builtin_ia32_sqrtps256(a)"},
     {"sqrt", E_F64, 32, "__AVX__", "__builtin_ia32_sqrtpd256(a)"},
     {"sqrt", E_F32, 16, "__SSE2__", "__builtin_ia32_sqrtps(a)"},
@@ -149,31 +152,31 @@ static const instruction instructions[] = {
     {"rint", E_F64, 64, "__AVX512F__", "__builtin_ia32_rndscalepd_mask(a, 4, a, (unsigned char)-1, 4)"},
     {"rint", E_F32, 32, "__AVX__", "__builtin_ia32_roundps256(a, 4)"},
     {"rint", E_F64, 32, "__AVX__", "__builtin_ia32_roundpd256(a, 4)"},
-    {"any", E_I32, 32, "__AVX__", "!__builtin_ia32_ptestz256((%L)a, (%L)a)"},
-    {"pick", E_F32, 64, "__AVX512DQ__ && defined __clang__",
+    {"some", E_I32, 32, "__AVX__", "!__builtin_ia32_ptestz256((%L)a, (%L)a)"},
+    {"blend", E_F32, 64, "__AVX512DQ__ && defined __clang__",
      "__builtin_ia32_selectps_512((unsigned short)__builtin_ia32_cvtd2mask512(c), a, b)"},
-    {"pick", E_F64, 64, "__AVX512DQ__ && defined __clang__",
+    {"blend", E_F64, 64, "__AVX512DQ__ && defined __clang__",
      "__builtin_ia32_selectpd_512((unsigned char)__builtin_ia32_cvtq2mask512(c), a, b)"},
-    {"pick", E_F32, 16, "__AVX__", "__builtin_ia32_blendvps(b, a, (%T)c)"},
-    {"pick", E_F64, 16, "__AVX__", "__builtin_ia32_blendvpd(b, a, (%T)c)"},
-    {"pick", E_F32, 32, "__AVX__", "__builtin_ia32_blendvps256(b, a, (%T)c)"},
-    {"pick", E_F64, 32, "__AVX__", "__builtin_ia32_blendvpd256(b, a, (%T)c)"},
+    {"blend", E_F32, 16, "__AVX__", "__builtin_ia32_blendvps(b, a, (%T)c)"},
+    {"blend", E_F64, 16, "__AVX__", "__builtin_ia32_blendvpd(b, a, (%T)c)"},
+    {"blend", E_F32, 32, "__AVX__", "__builtin_ia32_blendvps256(b, a, (%T)c)"},
+    {"blend", E_F64, 32, "__AVX__", "__builtin_ia32_blendvpd256(b, a, (%T)c)"},
     {"max", E_F32, 64, "__AVX512F__ && !defined __clang__",
-     "%T_pick(b != b, b, __builtin_ia32_maxps512_mask(b, a, a, (unsigned short)-1, 4))"},
-    {"max", E_F32, 32, "__AVX__", "%T_pick(b != b, b, __builtin_ia32_maxps256(b, a))"},
-    {"max", E_F32, 16, "__SSE2__", "%T_pick(b != b, b, __builtin_ia32_maxps(b, a))"},
+     "%T_blend(b != b, b, __builtin_ia32_maxps512_mask(b, a, a, (unsigned short)-1, 4))"},
+    {"max", E_F32, 32, "__AVX__", "%T_blend(b != b, b, __builtin_ia32_maxps256(b, a))"},
+    {"max", E_F32, 16, "__SSE2__", "%T_blend(b != b, b, __builtin_ia32_maxps(b, a))"},
     {"max", E_F64, 64, "__AVX512F__ && !defined __clang__",
-     "%T_pick(b != b, b, __builtin_ia32_maxpd512_mask(b, a, a, (unsigned char)-1, 4))"},
-    {"max", E_F64, 32, "__AVX__", "%T_pick(b != b, b, __builtin_ia32_maxpd256(b, a))"},
-    {"max", E_F64, 16, "__SSE2__", "%T_pick(b != b, b, __builtin_ia32_maxpd(b, a))"},
+     "%T_blend(b != b, b, __builtin_ia32_maxpd512_mask(b, a, a, (unsigned char)-1, 4))"},
+    {"max", E_F64, 32, "__AVX__", "%T_blend(b != b, b, __builtin_ia32_maxpd256(b, a))"},
+    {"max", E_F64, 16, "__SSE2__", "%T_blend(b != b, b, __builtin_ia32_maxpd(b, a))"},
     {"min", E_F32, 64, "__AVX512F__ && !defined __clang__",
-     "%T_pick(b != b, b, __builtin_ia32_minps512_mask(b, a, a, (unsigned short)-1, 4))"},
-    {"min", E_F32, 32, "__AVX__", "%T_pick(b != b, b, __builtin_ia32_minps256(b, a))"},
-    {"min", E_F32, 16, "__SSE2__", "%T_pick(b != b, b, __builtin_ia32_minps(b, a))"},
+     "%T_blend(b != b, b, __builtin_ia32_minps512_mask(b, a, a, (unsigned short)-1, 4))"},
+    {"min", E_F32, 32, "__AVX__", "%T_blend(b != b, b, __builtin_ia32_minps256(b, a))"},
+    {"min", E_F32, 16, "__SSE2__", "%T_blend(b != b, b, __builtin_ia32_minps(b, a))"},
     {"min", E_F64, 64, "__AVX512F__ && !defined __clang__",
-     "%T_pick(b != b, b, __builtin_ia32_minpd512_mask(b, a, a, (unsigned char)-1, 4))"},
-    {"min", E_F64, 32, "__AVX__", "%T_pick(b != b, b, __builtin_ia32_minpd256(b, a))"},
-    {"min", E_F64, 16, "__SSE2__", "%T_pick(b != b, b, __builtin_ia32_minpd(b, a))"},
+     "%T_blend(b != b, b, __builtin_ia32_minpd512_mask(b, a, a, (unsigned char)-1, 4))"},
+    {"min", E_F64, 32, "__AVX__", "%T_blend(b != b, b, __builtin_ia32_minpd256(b, a))"},
+    {"min", E_F64, 16, "__SSE2__", "%T_blend(b != b, b, __builtin_ia32_minpd(b, a))"},
     {"part", E_F32, 64, "__AVX512F__",
      "__builtin_ia32_loadups512_mask(p, (%T){0}, (unsigned short)((1 << n) - 1))"},
     {"part", E_F64, 64, "__AVX512F__", "__builtin_ia32_loadupd512_mask(p, (%T){0}, (unsigned char)((1 << n) - 1))"},

@@ -149,9 +149,9 @@ struct dialect {
     /* Literals and functions */
     const char *suffix, *index_suffix; /* of narrow reals and their functions; of numbers of loop variables' type */
     const char *nan, *infinity, *least_whole;
-    const char *fma[2];            /* $0 * $1 + $2, narrow and wide */
-    const spelling *spelling;      /* ends with {0} */
-    const function *function;      /* its own, and those it has in place of the library's; ends with {0} */
+    const char *fma[2];       /* $0 * $1 + $2, narrow and wide */
+    const spelling *spelling; /* ends with {0} */
+    const function *function; /* its own, and those it has in place of the library's; ends with {0} */
     const function *vectors; /* what vectors are and can do: "type", "load", ...; ends with {0}; NULL: there are none */
     vector_writer vector_writer;
     const function_writer *writer; /* of its patterns */

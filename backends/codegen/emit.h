@@ -183,13 +183,13 @@ typedef struct vector_access { /* vector.c: of the loop over neighbours that is 
     const move_form *form[RESULT + 1]; /* of each load and of the result; NULL: element by element */
 } vector_access;
 
-typedef struct vector_loop { /* vectors.c: of the loop over lanes of the tile */
-    int n;            /* neighbours that one holds; 0: the tile has none */
-    int axis, count;  /* along which; how many of them there are in the one at hand */
-    const char *each; /* where one after another is computed: the variable that says which; NULL elsewhere */
+typedef struct vector_loop {     /* vectors.c: of the loop over lanes of the tile */
+    int n;                       /* neighbours that one holds; 0: the tile has none */
+    int axis, count;             /* along which; how many of them there are in the one at hand */
+    const char *each;            /* where one after another is computed: the variable that says which; NULL elsewhere */
     const affine *inner, *plain; /* then: the axis without it; variables of indices */
     int n_var;
-    int names;        /* numbers of what is named: v0, e1, ... */
+    int names; /* numbers of what is named: v0, e1, ... */
 } vector_loop;
 
 typedef struct barriers_made { /* boxes.c: of a ring within loops of the tile, which are made once in front of these */
@@ -344,10 +344,10 @@ bool vector_open(emitter *m, const loop *q, const char *trip, int n, const expr 
 void vector_close(emitter *m);
 bool vector_element(const emitter *m, text *t, int load); /* within: a load's, or the result's, if it is one of them */
 /* vectors.c: a loop over lanes as one over vectors, where the language has them. */
-void vectors_find(emitter *m);             /* in the tile, its start being set up: whether it has them */
-int64_t vectors_of(const emitter *m);      /* that the loop has */
+void vectors_find(emitter *m);              /* in the tile, its start being set up: whether it has them */
+int64_t vectors_of(const emitter *m);       /* that the loop has */
 const char *vectors_acc(emitter *m, int k); /* type of accumulator k */
-void vectors_loop(emitter *m, phase ph);   /* in place of the loop */
+void vectors_loop(emitter *m, phase ph);    /* in place of the loop */
 /* matrix.c: products that a matrix unit forms, where lanes of a group do so together. */
 bool matrix_of(const emitter *m, unit_loops *u, const matrix_form **form); /* whether the stage has such loops */
 bool matrix_check(emitter *m);                                             /* that the language has the unit */

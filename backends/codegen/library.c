@@ -54,7 +54,7 @@ const function library[] = { /* each uses only those above it */
     {"fast_exp", "float_bits scale_by exp_step exp_rest", PLAIN,
      "FUNCTION $f fast_exp@($f x) /* 1.3 ULP; 0 below -104, infinity above 88.73 */\n"
      "{\n"
-     "    const $f c = $pick(x < -104.0f, $k(-104.0f), $pick(x > 89.0f, $k(89.0f), x)), step = exp_step@(c);\n"
+     "    const $f c = $blend(x < -104.0f, $k(-104.0f), $blend(x > 89.0f, $k(89.0f), x)), step = exp_step@(c);\n"
      "    return scale_by@(exp_rest@(c, step), $as_i($float_bits(step) - 0x4b400000u));\n"
      "}\n"},
     {"near_exp", "bits_float float_bits exp_step exp_rest", PLAIN,
@@ -66,7 +66,7 @@ const function library[] = { /* each uses only those above it */
     {"fast_erf", "near_exp", PLAIN,
      "FUNCTION $f fast_erf@($f x) /* 1.3 ULP; near 0 no product of its may vanish */\n"
      "{\n"
-     "    const $f size = $abs(x), a = $pick(3.925f < size, $k(3.925f), size), t = x * x;\n"
+     "    const $f size = $abs(x), a = $blend(3.925f < size, $k(3.925f), size), t = x * x;\n"
      "    $f s = $fma($k(-5.74705540e-4f), t, $k(0.00494392728f));\n"
      "    s = $fma(s, t, $k(-0.0267322734f));\n"
      "    s = $fma(s, t, $k(0.11280857f));\n"
@@ -79,12 +79,12 @@ const function library[] = { /* each uses only those above it */
      "    l = $fma(l, a, $k(-1.1277972f));\n"
      "    l = $fma(l, a, $k(-1.6643909e-4f));\n"
      "    l = $copysign(1.0f - near_exp@(l), x);\n"
-     "    return $pick(size < 0.95f, 0.125f * $fma(8.0f * x, s, 8.0f * x), l);\n"
+     "    return $blend(size < 0.95f, 0.125f * $fma(8.0f * x, s, 8.0f * x), l);\n"
      "}\n"},
     {"one_and_erf", "bits_float float_bits", CHAIN,
      "FUNCTION $f one_and_erf@($f x) /* 1 + erf(x), to 1.7e-7: by the logarithm of erfc */\n"
      "{\n"
-     "    const $f size = $abs(x), a = $pick(3.925f < size, $k(3.925f), size), aa = a * a;\n"
+     "    const $f size = $abs(x), a = $blend(3.925f < size, $k(3.925f), size), aa = a * a;\n"
      "    const $f l0 = $fma($k(-0.918416381f), a, $k(-1.62790859f));\n"
      "    const $f l1 = $fma($k(0.0282536801f), a, $k(-0.148481607f));\n"
      "    const $f l2 = $fma($k(-0.00148944196f), a, $k(-7.74629065e-4f));\n"
@@ -115,14 +115,14 @@ const function library[] = { /* each uses only those above it */
     {"fast_tanh", "near_exp", PLAIN,
      "FUNCTION $f fast_tanh@($f x) /* 1.4 ULP; 1 from 9.1 on */\n"
      "{\n"
-     "    const $f size = $abs(x), a = $pick(9.1f < size, $k(9.1f), size), t = x * x;\n"
+     "    const $f size = $abs(x), a = $blend(9.1f < size, $k(9.1f), size), t = x * x;\n"
      "    $f s = $fma($k(-0.00621747877f), t, $k(0.0210355017f));\n"
      "    s = $fma(s, t, $k(-0.053844694f));\n"
      "    s = $fma(s, t, $k(0.133325279f));\n"
      "    s = $fma(s, t, $k(-0.333333164f));\n"
      "    s = x * $fma(s, t, $k(1.0f));\n"
      "    const $f l = $copysign(1.0f - 2.0f / (near_exp@(2.0f * a) + 1.0f), x);\n"
-     "    return $pick(size < 0.55f, s, l);\n"
+     "    return $blend(size < 0.55f, s, l);\n"
      "}\n"},
     {"odd_float", "bits_float float_bits", PLAIN,
      "FUNCTION float odd_float(double v) /* to odd: rounded once more, it is what rounding once would give */\n"
@@ -137,8 +137,8 @@ const function library[] = { /* each uses only those above it */
      "{\n"
      "    const $i all = $to_i(h), rest = all & 0x7fff;\n"
      "    const $f small = $to_f(rest) * 0x1p-24f, usual = $bits_float($as_u(rest << 13)) * 0x1p112f;\n"
-     "    const $u size = $float_bits($pick(rest < 0x400, small, usual));\n"
-     "    return $bits_float($as_u(all & 0x8000) << 16 | size | $pick_u(rest >= 0x7c00, $ku(0x7f800000u), $ku(0u)));\n"
+     "    const $u size = $float_bits($blend(rest < 0x400, small, usual));\n"
+     "    return $bits_float($as_u(all & 0x8000) << 16 | size | $blend_u(rest >= 0x7c00, $ku(0x7f800000u), $ku(0u)));\n"
      "}\n"},
     {"float_to_half", "bits_float float_bits", PLAIN,
      "FUNCTION $h float_to_half@($f f) /* to nearest, ties to even */\n"
@@ -157,7 +157,7 @@ const function library[] = { /* each uses only those above it */
      "FUNCTION $h float_to_bfloat@($f f)\n"
      "{\n"
      "    const $u u = $float_bits(f);\n"
-     "    return $to_h($pick_u(f != f, u >> 16 | 0x40u, (u + 0x7fffu + (u >> 16 & 1u)) >> 16));\n"
+     "    return $to_h($blend_u(f != f, u >> 16 | 0x40u, (u + 0x7fffu + (u >> 16 & 1u)) >> 16));\n"
      "}\n"},
     {"small_to_float", "", PLAIN,
      "FUNCTION float small_to_float(int exponent, int fraction, int bias, int rule, uint8_t b) /* as small.h */\n"
@@ -455,16 +455,16 @@ static const word words[] = {
     {"I", "int64_t", E_I64, ""},
     {"U", "uint64_t", E_U64, ""},
     {"h", "uint16_t", E_U16, ""},
-    {"k", "", E_F32, "all"}, /* literals among arguments */
-    {"k64", "", E_F64, "all"},
-    {"ki", "", E_I32, "all"},
-    {"ku", "", E_U32, "all"},
+    {"k", "", E_F32, "splat"}, /* literals among arguments */
+    {"k64", "", E_F64, "splat"},
+    {"ki", "", E_I32, "splat"},
+    {"ku", "", E_U32, "splat"},
     {"fma", "FMA", E_F32, "fma"},
     {"fma64", "FMA64", E_F64, "fma"},
-    {"pick", "PICK", E_F32, "pick"}, /* condition, what is there if it holds, and if not; both are computed */
-    {"pick64", "PICK", E_F64, "pick"},
-    {"pick_i", "PICK", E_I32, "pick"},
-    {"pick_u", "PICK", E_U32, "pick"},
+    {"blend", "BLEND", E_F32, "blend"}, /* condition, what is there if it holds, and if not; both are computed */
+    {"blend64", "BLEND", E_F64, "blend"},
+    {"pick_i", "BLEND", E_I32, "blend"},
+    {"blend_u", "BLEND", E_U32, "blend"},
     {"abs", "fabsf", E_F32, "abs"},
     {"abs64", "fabs", E_F64, "abs"},
     {"copysign", "copysignf", E_F32, "copysign"},

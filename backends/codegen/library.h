@@ -1,5 +1,5 @@
 /* library.h - functions that generated programs carry where they use them: what C-like languages do not have, or have
- * slower. Their text is in terms of a dialect's prelude, which defines FUNCTION (in front of each), FMA, FMA64, PICK,
+ * slower. Their text is in terms of a dialect's prelude, which defines FUNCTION (in front of each), FMA, FMA64, BLEND,
  * MIN and MAX. Callees say which of them a piece of text calls: they are noted when the call is written. Tables are
  * constant; a list of callees is a plain value.
  *
@@ -8,13 +8,14 @@
  *     $fma(a, b, c) ...      are operations (library.c has the table): FMA of one value, f32x8_fma of 8
  *     $k(1.5f)               is a literal among arguments, of which a vector has one in each element
  *     name@(a)               calls another such function: name(a), or name_x8(a)
- * Of vectors it begins with LANES: these are built into their callers. What has none of these is of one value only. What vectors are and can do, a dialect says in rows of its own. */
+ * Of vectors it begins with LANES: these are built into their callers. What has none of these is of one value only.
+ * What vectors are and can do, a dialect says in rows of its own. */
 #ifndef TS_LIBRARY_H
 #define TS_LIBRARY_H
 #include "graph/base/base.h"
 
-/* CHAIN: a polynomial: instructions that wait for one another. FAULTS: takes the fault flag, in its text $0. VECTOR: the
- * dialect's writer of vectors makes it. PATTERN + i: the dialect's writer number i makes it from the row, whose text is
+/* CHAIN: a polynomial: instructions that wait for one another. FAULTS: takes the fault flag, in its text $0. VECTOR:
+ * the dialect's writer of vectors makes it. PATTERN + i: the dialect's writer number i makes it from the row, whose text is
  * whatever that writer asks for. */
 enum { PLAIN, CHAIN, FAULTS, VECTOR, PATTERN };
 
@@ -39,7 +40,7 @@ extern const function library[], library_real[]; /* each ends with {0} */
 
 typedef struct dialect dialect;
 enum { MAX_FUNCTION = 160 };
-typedef struct callees {         /* by number: rows of the dialect's vectors, of the library, then those of the dialect */
+typedef struct callees { /* by number: rows of the dialect's vectors, of the library, then those of the dialect */
     uint64_t used[MAX_FUNCTION]; /* bit 0: of one value; one for each kind and number of elements */
 } callees;
 
@@ -47,11 +48,11 @@ typedef struct callees {         /* by number: rows of the dialect's vectors, of
 void callees_call(callees *f, const dialect *d, const char *name, size_t n);
 void callees_lanes(callees *f, const dialect *d, const char *name, instance of); /* of many values at once */
 bool callees_have(const dialect *d, const char *name, size_t n, instance of);    /* whether that can be called */
-bool callees_wide(const callees *f, const dialect *d);                        /* some vector has elements of 8 bytes */
+bool callees_wide(const callees *f, const dialect *d); /* some vector has elements of 8 bytes */
 void callees_form(callees *f, const dialect *d, const char *form, const char *suffix); /* all that a form calls */
 void callees_add(callees *f, const callees *more);
-bool callees_chain(const callees *f, const dialect *d);          /* some function is a chain, or uses one */
-bool callees_fault(const callees *f, const dialect *d);          /* some function takes the fault flag */
+bool callees_chain(const callees *f, const dialect *d); /* some function is a chain, or uses one */
+bool callees_fault(const callees *f, const dialect *d); /* some function takes the fault flag */
 /* What is used, with what that uses in turn: what vectors are and can do, which is the same for all; functions */
 void library_vectors(text *t, const dialect *d, const callees *f);
 void library_write(text *t, const dialect *d, const callees *f);

@@ -13,8 +13,8 @@ const function library_real[] = { /* each uses those of the library and those ab
     {"fast_expm1", "bits_float float_bits", CHAIN,
      "FUNCTION $f fast_expm1@($f x) /* 1.3 ULP; nearer to 0 than 0.5 without a power of two */\n"
      "{\n"
-     "    const $f size = $abs(x), c = $pick(x < -18.0f, $k(-18.0f), $pick(x > 89.0f, $k(89.0f), x));\n"
-     "    const $f step = $fma($pick(size < 0.5f, $k(0.0f), c), $k(1.44269504f), $k(12582912.0f));\n"
+     "    const $f size = $abs(x), c = $blend(x < -18.0f, $k(-18.0f), $blend(x > 89.0f, $k(89.0f), x));\n"
+     "    const $f step = $fma($blend(size < 0.5f, $k(0.0f), c), $k(1.44269504f), $k(12582912.0f));\n"
      "    const $f n = step - 12582912.0f;\n"
      "    $f r = $fma(n, $k(-0.693359375f), c);\n"
      "    r = $fma(n, $k(2.12194440e-4f), r);\n"
@@ -26,7 +26,7 @@ const function library_real[] = { /* each uses those of the library and those ab
      "    p = $fma(r * r, p, r);\n"
      "    const $f half = $bits_float(($float_bits(step) - 0x4b400000u + 126u) << 23); /* 2^n / 2 */\n"
      "    const $f y = $fma(half, p, half - 0.5f);\n"
-     "    return $copysign($pick(size < 0.5f, p, y + y), x);\n"
+     "    return $copysign($blend(size < 0.5f, p, y + y), x);\n"
      "}\n"},
     {"log_sum", "", CHAIN,
      "FUNCTION $f log_sum@($f k, $f f) /* k ln 2 + log(1 + f), -0.293 <= f <= 0.415 */\n"
@@ -46,10 +46,10 @@ const function library_real[] = { /* each uses those of the library and those ab
      "FUNCTION $f fast_log@($f x) /* 0.9 ULP */\n"
      "{\n"
      "    const $i tiny = x < 0x1p-126f;\n"
-     "    const $u u = $float_bits($pick(tiny, x * 0x1p23f, x)) - 0x3f3504f3u; /* over the root of 1/2 */\n"
+     "    const $u u = $float_bits($blend(tiny, x * 0x1p23f, x)) - 0x3f3504f3u; /* over the root of 1/2 */\n"
      "    const $f k = $to_f($as_i(u) >> 23), f = $bits_float((u & 0x7fffffu) + 0x3f3504f3u) - 1.0f;\n"
-     "    const $f y = log_sum@($pick(tiny, k - 23.0f, k), f), up = $pick(x < INFINITY, y, x);\n"
-     "    return $pick(x > 0.0f, up, $pick(x == 0.0f, $k(-INFINITY), $k(NAN)));\n"
+     "    const $f y = log_sum@($blend(tiny, k - 23.0f, k), f), up = $blend(x < INFINITY, y, x);\n"
+     "    return $blend(x > 0.0f, up, $blend(x == 0.0f, $k(-INFINITY), $k(NAN)));\n"
      "}\n"},
     {"fast_log1p", "bits_float float_bits log_sum", PLAIN,
      "FUNCTION $f fast_log1p@($f x) /* 1.5 ULP */\n"
@@ -58,9 +58,9 @@ const function library_real[] = { /* each uses those of the library and those ab
      "    const $u u = $float_bits(one) - 0x3f3504f3u;\n"
      "    const $i k = $as_i(u) >> 23;\n"
      "    const $f scale = $bits_float($as_u(127 - k) << 23), near = $fma(x, scale, scale - 1.0f);\n"
-     "    const $f far = $bits_float((u & 0x7fffffu) + 0x3f3504f3u) - 1.0f, f = $pick(k > 24, far, near);\n"
-     "    const $f y = log_sum@($to_f(k), f), up = $pick(x < INFINITY, y, x);\n"
-     "    return $copysign($pick(x > -1.0f, up, $pick(x == -1.0f, $k(-INFINITY), $k(NAN))), x);\n"
+     "    const $f far = $bits_float((u & 0x7fffffu) + 0x3f3504f3u) - 1.0f, f = $blend(k > 24, far, near);\n"
+     "    const $f y = log_sum@($to_f(k), f), up = $blend(x < INFINITY, y, x);\n"
+     "    return $copysign($blend(x > -1.0f, up, $blend(x == -1.0f, $k(-INFINITY), $k(NAN))), x);\n"
      "}\n"},
     {"fast_pow", "bits_double double_bits", CHAIN,
      "FUNCTION $f fast_pow@($f x, $f y) /* 0.6 ULP: 2^(y log2 |x|) in f64 */\n"
@@ -75,8 +75,8 @@ const function library_real[] = { /* each uses those of the library and those ab
      "    l = $fma64(l, z, $k64(0.96179667319975126));\n"
      "    l = $fma64(l, z, $k64(2.8853900817902027));\n"
      "    l = $fma64(s, l, k);\n"
-     "    l = $pick64(size == 0.0, $k64(-INFINITY), $pick64(size < INFINITY, l, size));\n"
-     "    const $d e = l * $to_d(y), c = $pick64(e < -200.0, $k64(-200.0), $pick64(e > 200.0, $k64(200.0), e));\n"
+     "    l = $blend64(size == 0.0, $k64(-INFINITY), $blend64(size < INFINITY, l, size));\n"
+     "    const $d e = l * $to_d(y), c = $blend64(e < -200.0, $k64(-200.0), $blend64(e > 200.0, $k64(200.0), e));\n"
      "    const $d step = c + 6755399441055744.0, r = c - (step - 6755399441055744.0);\n"
      "    $d p = $fma64($k64(0.00015446979654957694), r, $k64(0.0013401543964744926));\n"
      "    p = $fma64(p, r, $k64(0.0096180962399027431));\n"
@@ -85,14 +85,14 @@ const function library_real[] = { /* each uses those of the library and those ab
      "    p = $fma64(p, r, $k64(0.69314720810922159));\n"
      "    p = $fma64(p, r, $k64(1.0)) * $bits_double(($double_bits(step) + 1023u) << 52);\n"
      "    const $d size_y = $abs64($to_d(y)); /* larger ones are even: */\n"
-     "    const $d some = $pick64(size_y < 0x1p24, size_y, $k64(0.0));\n"
+     "    const $d some = $blend64(size_y < 0x1p24, size_y, $k64(0.0));\n"
      "    const $d near = some + 4503599627370496.0; /* 2^52: its last bit is that of the nearest whole number */\n"
      "    const $i whole = $to_i(near - 4503599627370496.0 == some);\n"
-     "    const $f q = $to_f(p), odd = $pick($to_i($double_bits(near) & 1u) != 0, $copysign(q, x), q);\n"
-     "    const $f fits = $pick(whole, odd, $k(NAN)), even = $pick(whole, odd, q);\n"
-     "    const $f left = $pick((x < 0.0f) & (x > -INFINITY), fits, even);\n"
+     "    const $f q = $to_f(p), odd = $blend($to_i($double_bits(near) & 1u) != 0, $copysign(q, x), q);\n"
+     "    const $f fits = $blend(whole, odd, $k(NAN)), even = $blend(whole, odd, q);\n"
+     "    const $f left = $blend((x < 0.0f) & (x > -INFINITY), fits, even);\n"
      "    const $i one = (x == 1.0f) | (y == 0.0f) | ((x == -1.0f) & ($abs(y) == INFINITY));\n"
-     "    return $pick(one, $k(1.0f), left);\n"
+     "    return $blend(one, $k(1.0f), left);\n"
      "}\n"},
     {"sin_near", "", CHAIN,
      "FUNCTION $d sin_near@($d r) /* to 6e-9 of it, up to pi/2 */\n"
@@ -131,7 +131,7 @@ const function library_real[] = { /* each uses those of the library and those ab
      "    const $d c1 = $fma64($fma64(c0, z, $k64(0.041666622035666873)), z, $k64(-0.49999999714165649));\n"
      "    const $d c = $fma64(c1, z, $k64(1.0));\n"
      "    const $I odd = $as_I(0 - ($double_bits(step) & 1u));\n"
-     "    return $to_f($pick64(odd, -c, s) / $pick64(odd, s, c));\n"
+     "    return $to_f($blend64(odd, -c, s) / $blend64(odd, s, c));\n"
      "}\n"},
     {"exp_rest64", "", CHAIN,
      "FUNCTION $d exp_rest64@($d x, $d n) /* e^x over 2^n, n being x / ln 2 to the nearest whole number */\n"
@@ -158,7 +158,7 @@ const function library_real[] = { /* each uses those of the library and those ab
     {"fast_exp64", "bits_double double_bits exp_rest64", PLAIN,
      "FUNCTION $d fast_exp64@($d x) /* 1.1 ULP; in two factors of which each is normal */\n"
      "{\n"
-     "    const $d c = $pick64(x < -746.0, $k64(-746.0), $pick64(x > 710.0, $k64(710.0), x));\n"
+     "    const $d c = $blend64(x < -746.0, $k64(-746.0), $blend64(x > 710.0, $k64(710.0), x));\n"
      "    const $d step = $fma64(c, $k64(1.4426950408889634), $k64(6755399441055744.0));\n"
      "    const $d n = step - 6755399441055744.0;\n"
      "    const $U power = $double_bits(step) - 0x4337fffffffff000u, half = power >> 1; /* n + 4096 */\n"
@@ -168,9 +168,9 @@ const function library_real[] = { /* each uses those of the library and those ab
      "FUNCTION $d fast_log64@($d x) /* 0.8 ULP */\n"
      "{\n"
      "    const $I tiny = x < 0x1p-1022;\n"
-     "    const $U u = $double_bits($pick64(tiny, x * 0x1p54, x)) + 0x00095f619980c433u; /* as in fast_pow */\n"
+     "    const $U u = $double_bits($blend64(tiny, x * 0x1p54, x)) + 0x00095f619980c433u; /* as in fast_pow */\n"
      "    const $d whole = $bits_double((u >> 52) | 0x4330000000000000u) - 4503599627371519.0;\n"
-     "    const $d k = $pick64(tiny, whole - 54.0, whole);\n"
+     "    const $d k = $blend64(tiny, whole - 54.0, whole);\n"
      "    const $d f = $bits_double((u & 0xfffffffffffffu) + 0x3fe6a09e667f3bcdu) - 1.0;\n"
      "    const $d s = f / (2.0 + f), z = s * s, half = 0.5 * f * f;\n"
      "    $d p = $fma64($k64(0.14798273724716948), z, $k64(0.15313830977163675));\n"
@@ -181,13 +181,13 @@ const function library_real[] = { /* each uses those of the library and those ab
      "    p = $fma64(p, z, $k64(0.66666666666667351));\n"
      "    /* log(1 + f) = 2 s + s z p(z), and 2 s = f - s f */\n"
      "    const $d low = $fma64(k, $k64(7.3710025651677989e-13), s * $fma64(z, p, half)) - half;\n"
-     "    const $d y = $fma64(k, $k64(0.69314718055920821), f + low), up = $pick64(x < INFINITY, y, x);\n"
-     "    return $pick64(x > 0.0, up, $pick64(x == 0.0, $k64(-INFINITY), $k64(NAN)));\n"
+     "    const $d y = $fma64(k, $k64(0.69314718055920821), f + low), up = $blend64(x < INFINITY, y, x);\n"
+     "    return $blend64(x > 0.0, up, $blend64(x == 0.0, $k64(-INFINITY), $k64(NAN)));\n"
      "}\n"},
     {"fast_tanh64", "near_exp64", PLAIN,
      "FUNCTION $d fast_tanh64@($d x) /* 1.5 ULP */\n"
      "{\n"
-     "    const $d size = $abs64(x), a = $pick64(20.0 < size, $k64(20.0), size), t = x * x;\n"
+     "    const $d size = $abs64(x), a = $blend64(20.0 < size, $k64(20.0), size), t = x * x;\n"
      "    $d p = $fma64($k64(5.0970859234011525e-05), t, $k64(-0.00021023529132844633));\n"
      "    p = $fma64(p, t, $k64(0.00057909996088795082));\n"
      "    p = $fma64(p, t, $k64(-0.0014532057341403799));\n"
@@ -198,12 +198,12 @@ const function library_real[] = { /* each uses those of the library and those ab
      "    p = $fma64(p, t, $k64(0.13333333333168559));\n"
      "    p = $fma64(p, t, $k64(-0.33333333333332316));\n"
      "    const $d s = x * $fma64(p, t, $k64(1.0)), l = $copysign64(1.0 - 2.0 / (near_exp64@(2.0 * a) + 1.0), x);\n"
-     "    return $pick64(size < 0.55, s, l);\n"
+     "    return $blend64(size < 0.55, s, l);\n"
      "}\n"},
     {"fast_erf64", "near_exp64", PLAIN,
      "FUNCTION $d fast_erf64@($d x) /* 1.3 ULP: from 1 on by the logarithm of erfc */\n"
      "{\n"
-     "    const $d size = $abs64(x), a = $pick64(5.93 < size, $k64(5.93), size), t = x * x;\n"
+     "    const $d size = $abs64(x), a = $blend64(5.93 < size, $k64(5.93), size), t = x * x;\n"
      "    $d s = $fma64($k64(-7.7723877359934419e-10), t, $k64(1.3707236843983259e-08));\n"
      "    s = $fma64(s, t, $k64(-1.6205460510319363e-07));\n"
      "    s = $fma64(s, t, $k64(1.6447021867950793e-06));\n"
@@ -232,7 +232,7 @@ const function library_real[] = { /* each uses those of the library and those ab
      "    l = $fma64(l, a, $k64(-1.1283686000168398));\n"
      "    l = $fma64(l, a, $k64(-1.0760148255462467e-06));\n"
      "    l = $copysign64(1.0 - near_exp64@(l), x);\n"
-     "    return $pick64(size < 1.0, 0.125 * $fma64(8.0 * x, s, 8.0 * x), l);\n"
+     "    return $blend64(size < 1.0, 0.125 * $fma64(8.0 * x, s, 8.0 * x), l);\n"
      "}\n"},
     {"turned64", "bits_double double_bits", CHAIN,
      "/* sin(r + low + turns pi/2), |r| <= pi/4; 1.4 ULP */\n"
@@ -264,7 +264,7 @@ const function library_real[] = { /* each uses those of the library and those ab
      "    const $d a = $fma64(n, $k64(-1.5707963267923333), x), b = n * 2.5633441515839558e-12, h = a - b;\n"
      "    const $d c = n * 1.0562999066987428e-23, r = h - c;\n"
      "    const $d y = turned64@(r, ((h - r) - c) + ((a - h) - b), $double_bits(step) + turns);\n"
-     "    return turns ? y : $pick64(x != 0.0, y, x);\n"
+     "    return turns ? y : $blend64(x != 0.0, y, x);\n"
      "}\n"},
     {0},
 };

@@ -2,7 +2,7 @@
  * stays in an array of vectors, which the compiler keeps in registers since all subscripts are constants:
  *
  *     f32x8 acc[4][3];
- *     acc[m_3][n_4] = f32x8_fma(f32x8_all(x0[m_3]), f32x8_load(&x1[8 * n_4]), acc[m_3][n_4]);
+ *     acc[m_3][n_4] = f32x8_fma(f32x8_splat(x0[m_3]), f32x8_load(&x1[8 * n_4]), acc[m_3][n_4]);
  *
  * What is left over at the end is a vector of which fewer elements count. */
 #include "backends/codegen/vectors.h"
@@ -194,7 +194,7 @@ static const char *place_text(emitter *m, const char *which)
     return code_keep(&m->out.code, &t);
 }
 
-/* Accumulators become what these say, all computed from what they were; of a folded loop's last vector some elements. */
+/* Accumulators become what these say, all computed from what they were; some: of the elements that there are. */
 static void become(emitter *m, const expr *const *x, const char *of, const char *behind, const char *at, bool some)
 {
     for (int k = 0; k < states(m); k++)
@@ -289,7 +289,7 @@ static void clear(emitter *m)
     const element e = fold_kind(m);
     text unit = {0};
     cstyle_literal(&unit, m->d, x_unit(m->mem, m->stage.fold->fn, m->stage.fold->dtype), m->p->reference);
-    const char *all = vector_op(m, e, "all");
+    const char *all = vector_op(m, e, "splat");
     code_store(&m->out.code, acc_at(m, NULL),
                arena_format(m->mem, m->stage.fold->dtype == TS_BOOL ? "%s(-(%s))" : "%s(%s)", all, unit.s));
     text_free(&unit);
@@ -362,7 +362,8 @@ static void keep(emitter *m)
 static void put_apart(emitter *m, const char *value)
 {
     const dtype d = result_type(m);
-    const char *wrap = cstyle_store(m->mem, m->d, m->out.uses, d), *name = arena_format(m->mem, "e%d", m->tile.vectors.names++);
+    const char *wrap = cstyle_store(m->mem, m->d, m->out.uses, d),
+               *name = arena_format(m->mem, "e%d", m->tile.vectors.names++);
     code_let(&m->out.code, arena_format(m->mem, "const %s", vector_type(m, kind_of(m, d))), name, value);
     const char *each = vector_each_open(m);
     const char *one = arena_format(m->mem, d == TS_BOOL ? "-%s[%s]" : "%s[%s]", name, each);

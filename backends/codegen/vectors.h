@@ -16,7 +16,7 @@ const char *vector_op(emitter *m, element e, const char *name);
 const char *vector_value(emitter *m, const expr *x); /* x, what it uses more than once named before */
 /* The same of states, which are vectors: before and behind the number of one */
 const char *vector_over(emitter *m, const expr *x, const char *states, const char *state);
-const char *vector_read(emitter *m, dtype d, const char *place);                     /* the values at that element of memory, and behind */
+const char *vector_read(emitter *m, dtype d, const char *place); /* the values at that element of memory, and behind */
 void vector_write(emitter *m, dtype d, const char *place, const char *value); /* a statement */
 /* A loop over its elements one by one; the variable that says which. None is within another. */
 const char *vector_each_open(emitter *m);

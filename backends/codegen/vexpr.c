@@ -17,8 +17,8 @@ static const form forms[] = {
     {"div", "($0 / $1)", NULL},
     {"neg", "(-$0)", "(#T)(-(#U)$0)"},
     {"abs", "~abs($0)", NULL},
-    {"max", "~max($0, $1)", "~pick((#M)($0 > $1), $0, $1)"},
-    {"min", "~min($0, $1)", "~pick((#M)($0 < $1), $0, $1)"},
+    {"max", "~max($0, $1)", "~blend((#M)($0 > $1), $0, $1)"},
+    {"min", "~min($0, $1)", "~blend((#M)($0 < $1), $0, $1)"},
     {"sqrt", "~sqrt($0)", NULL},
     {"floor", "~floor($0)", "$0"},
     {"ceil", "~ceil($0)", "$0"},
@@ -35,9 +35,10 @@ static const form forms[] = {
     {"bitxor", NULL, "($0 ^ $1)"},
     {"bitnot", NULL, "(~$0)"},
 };
-static const form truths[] = { /* of masks */
-    {"and", NULL, "($0 & $1)"},  {"or", NULL, "($0 | $1)"}, {"not", NULL, "(~$0)"},
-    {"ne", NULL, "($0 ^ $1)"},   {"eq", NULL, "(~($0 ^ $1))"}, {"stop", NULL, "$0"},
+static const form truths[] = {
+    /* of masks */
+    {"and", NULL, "($0 & $1)"}, {"or", NULL, "($0 | $1)"},    {"not", NULL, "(~$0)"},
+    {"ne", NULL, "($0 ^ $1)"},  {"eq", NULL, "(~($0 ^ $1))"}, {"stop", NULL, "$0"},
 };
 
 /* ---- elements ---- */
@@ -171,8 +172,8 @@ static bool direct(emitter *m, const expr *x)
     case X_CAST: return converts(m, x);
     case X_CALL:
         if (x_is_choice(x) || x_is_call(x, "select"))
-            return vector_kind(m, x->dtype, &e) && (!varies(m, x->arg[0]) || (harmless(x->arg[0], x->arg[1]) &&
-                                                                             harmless(x->arg[0], x->arg[2])));
+            return vector_kind(m, x->dtype, &e) &&
+                   (!varies(m, x->arg[0]) || (harmless(x->arg[0], x->arg[1]) && harmless(x->arg[0], x->arg[2])));
         if (x->fn->result == R_BOOL && x->fn->real == NULL && x->n > 1 && !harmless(x->arg[0], x->arg[1]))
             return false;
         return form_of(m, x) || library_name(m, x, &name);
@@ -202,7 +203,7 @@ static const char *uniform(vwriter *w, const expr *x) /* of all elements the sam
     cstyle_whole(&one, &t, x);
     const char *s = code_keep(&m->out.code, &t);
     return arena_format(m->mem, x->dtype == TS_BOOL ? "%s(-(%s))" : "%s(%s)",
-                        vector_op(m, kind_of(m, x->dtype), "all"), s);
+                        vector_op(m, kind_of(m, x->dtype), "splat"), s);
 }
 
 const char *vector_each_open(emitter *m)
@@ -241,7 +242,7 @@ static const char *apart(vwriter *w, const expr *x)
     writer one = emit_writer(m);
     text t = {0};
     code_let(&m->out.code, vector_type(m, e), name,
-             v->count < v->n ? arena_format(m->mem, "%s(0)", vector_op(m, e, "all")) : NULL);
+             v->count < v->n ? arena_format(m->mem, "%s(0)", vector_op(m, e, "splat")) : NULL);
     const char *each = vector_each_open(m);
     one.states = w->states, one.state = arena_format(m->mem, "%s[%s]", w->state, each);
     cstyle_temporaries(&one, &m->out.code, x);
@@ -307,7 +308,7 @@ static const char *choice(vwriter *w, const expr *x)
     const element e = kind_of(m, x->dtype);
     if (varies(m, x->arg[0])) {
         const char *c = mask_of(w, x->arg[0], e), *a = write(w, x->arg[1]), *b = write(w, x->arg[2]);
-        return arena_format(m->mem, "%s(%s, %s, %s)", vector_op(m, e, "pick"), c, a, b);
+        return arena_format(m->mem, "%s(%s, %s, %s)", vector_op(m, e, "blend"), c, a, b);
     }
     writer one = emit_writer(m);
     text t = {0};
@@ -419,7 +420,7 @@ static const char *convert(vwriter *w, const expr *x)
     const char *s = write(w, x->arg[0]), *load = cstyle_load(m->mem, m->d, NULL, x->dtype);
     if (x->dtype == TS_BOOL && from != TS_BOOL) {
         const char *c = arena_format(m->mem, "(%s)(%s != %s(0))", vector_type(m, element_mask(of)), s,
-                                     vector_op(m, of, "all"));
+                                     vector_op(m, of, "splat"));
         return element_mask(of) == E_I32 ? c : arena_format(m->mem, "%s(%s)", vector_op(m, E_I32, "of"), c);
     }
     if (from == TS_BOOL && x->dtype != TS_BOOL)

@@ -32,7 +32,7 @@ static const char head[] =
     "#define INFINITY __int_as_float(0x7f800000)\n"
     "#define FMA(a, b, c) __fmaf_rn(a, b, c)\n"
     "#define FMA64(a, b, c) __fma_rn(a, b, c)\n"
-    "#define PICK(c, a, b) ((c) ? (a) : (b))\n"
+    "#define BLEND(c, a, b) ((c) ? (a) : (b))\n"
     "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n"
     "#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"
     "#define max max_f64\n"

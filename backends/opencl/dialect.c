@@ -49,7 +49,7 @@ static const char head[] =
     "#define min smaller\n"
     "#define FMA(a, b, c) fma((float)(a), (float)(b), (float)(c))\n"
     "#define FMA64(a, b, c) fma((double)(a), (double)(b), (double)(c))\n"
-    "#define PICK(c, a, b) ((c) ? (a) : (b))\n"
+    "#define BLEND(c, a, b) ((c) ? (a) : (b))\n"
     "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n"
     "#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"
     "#define FUNCTION static inline\n";

@@ -30,11 +30,11 @@ static const char head[] =
     "    state ^= state >> 12, state ^= state << 25, state ^= state >> 27;\n"
     "    return state * 2685821657736338717u;\n"
     "}\n"
-    "static const float apart_f32[] = {0.0f, -0.0f, 1, -1, INFINITY, -INFINITY, NAN, 0.5f, -0.5f, 1.5f, 2.5f, 88.7f, -87.5f,\n"
-    "    -103.9f, 89, 0x1p-126f, 0x1p-127f, -0x1p-149f, 0x1.fffffep127f, -0x1.fffffep127f, 3e7f, -3e7f, 8388607.5f, 16777215,\n"
-    "    9.1f, 0.55f, 0.95f, 3.925f, 3.14159274f, 1e10f, 65504, 65520, 6e-8f, 5.9e-5f, 0x1p31f, -3};\n"
-    "static const double apart_f64[] = {0.0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, 0.5, -0.5, 1.5, 2.5, 709.7, -745.1, 710,\n"
-    "    0x1p-1022, 0x1p-1023, -0x1p-1074, 0x1.fffffffffffffp1023, 1e5, -1e5, 1e22, 4503599627370495.5, 0.55, 5.93,\n"
+    "static const float apart_f32[] = {0.0f, -0.0f, 1, -1, INFINITY, -INFINITY, NAN, 0.5f, -0.5f, 1.5f, 2.5f, 88.7f,\n"
+    "    -87.5f, -103.9f, 89, 0x1p-126f, 0x1p-127f, -0x1p-149f, 0x1.fffffep127f, -0x1.fffffep127f, 3e7f, -3e7f, 8388607.5f,\n"
+    "    16777215,    9.1f, 0.55f, 0.95f, 3.925f, 3.14159274f, 1e10f, 65504, 65520, 6e-8f, 5.9e-5f, 0x1p31f, -3};\n"
+    "static const double apart_f64[] = {0.0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, 0.5, -0.5, 1.5, 2.5, 709.7, -745.1,\n"
+    "    710,    0x1p-1022, 0x1p-1023, -0x1p-1074, 0x1.fffffffffffffp1023, 1e5, -1e5, 1e22, 4503599627370495.5, 0.55, 5.93,\n"
     "    0x1.921fb54442d18p10, 1e-160, 0x1p63, -3, 0x1.fffffefp127, 0x1p-140};\n"
     "static void fill(void *p, int n, int bytes, int real)\n"
     "{\n"
@@ -91,7 +91,7 @@ static const char checks[] =
     "        T a; \\\n"
     "        if (k < n) in[k] = -1; \\\n"
     "        memcpy(&a, in, sizeof a); \\\n"
-    "        if (T##_any(a) != (k < n) || !T##_any(a == a)) bad(\"any\", n, k); \\\n"
+    "        if (T##_some(a) != (k < n) || !T##_some(a == a)) bad(\"some\", n, k); \\\n"
     "    }\n"
     "";
 static const char places[] =
@@ -150,9 +150,9 @@ typedef struct operation {
     bool real; /* only of reals */
 } operation;
 static const operation operations[] = {
-    {"all", "%T_all(in[0][0])", "in[0][0]", "1", false},
+    {"splat", "%T_splat(in[0][0])", "in[0][0]", "1", false},
     {"count", "%T_count(in[0][0])", "(%t)(in[0][0] + (%t)i)", "1", false},
-    {"pick", "%T_pick((%M)(b < c), a, b)", "B < C ? A : B", "1", false},
+    {"blend", "%T_blend((%M)(b < c), a, b)", "B < C ? A : B", "1", false},
     {"first", "%T_first(round %% (%n + 1), a, b)", "i < round %% (%n + 1) ? A : B", "1", false},
     {"down", "%T_down(a, round %% %n)", "in[0][(i + round %% %n) %% %n]", "i + round %% %n < %n", false},
     {"fma", "%T_fma(a, b, c)", "%F(A, B, C)", "1", true},
@@ -214,7 +214,7 @@ static void write_operations(text *t, callees *uses, element e, int n)
     text_add(t, "    PARTS(\"%s\", %s, %s, %d, %s_part, %s_put)\n", name.s, name.s, scalar[e], n, name.s, name.s);
     text_add(t, "    MEMORY(\"%s\", %s, %s, %d, %s_load, %s_store)\n", name.s, name.s, scalar[e], n, name.s, name.s);
     if (e == E_I32)
-        callees_lanes(uses, d, "any", l), text_add(t, "    ANY(%s, %d)\n", name.s, n);
+        callees_lanes(uses, d, "some", l), text_add(t, "    ANY(%s, %d)\n", name.s, n);
     for (element to = 0; to < N_ELEMENT; to++) { /* whole numbers of reals are not asked for */
         if ((is_real(e) && !is_real(to)) || element_bytes(to) * n > MOST_BYTES)
             continue;

@@ -64,7 +64,8 @@ static bool calls(const char *body, const char *name)
 {
     const size_t n = strlen(name);
     for (const char *s = body; (s = strstr(s, name)); s += n)
-        if ((s[n] == '(' || s[n] == '@' || !strncmp(s + n, "_x%n(", 5)) && !strchr("abcdefghijklmnopqrstuvwxyz_0123456789", s[-1]))
+        if ((s[n] == '(' || s[n] == '@' || !strncmp(s + n, "_x%n(", 5)) &&
+            !strchr("abcdefghijklmnopqrstuvwxyz_0123456789", s[-1]))
             return true;
     return false;
 }

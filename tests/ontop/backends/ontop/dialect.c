@@ -20,7 +20,7 @@ static const char words[] =
     "#define MULADD(a, b, c) ((a) * (b) + (c))\n"
     "#define FMA(a, b, c) MULADD(a, b, c)\n"
     "#define FMA64(a, b, c) MULADD(a, b, c)\n"
-    "#define PICK(c, a, b) ((c) ? (a) : (b))\n"
+    "#define BLEND(c, a, b) ((c) ? (a) : (b))\n"
     "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n"
     "#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"
     "#define FUNCTION static inline __attribute__((unused))\n"
