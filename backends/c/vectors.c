@@ -1,6 +1,6 @@
 /* vectors.c - what vectors can do, in C. All of it is there for vectors of any kind and length, in terms of GCC's
- * vector extension; where an instruction set has an instruction that no compiler makes of that text, a row of `instructions`
- * says so. Another instruction set is more rows. */
+ * vector extension; where an instruction set has an instruction that no compiler makes of that text, a row of
+ * `instructions` says so. Another instruction set is more rows. */
 #include "backends/c/vectors.h"
 
 #include <string.h>

@@ -15,8 +15,8 @@
 #include "graph/base/base.h"
 
 /* CHAIN: a polynomial: instructions that wait for one another. FAULTS: takes the fault flag, in its text $0. VECTOR:
- * the dialect's writer of vectors makes it. PATTERN + i: the dialect's writer number i makes it from the row, whose text is
- * whatever that writer asks for. */
+ * the dialect's writer of vectors makes it. PATTERN + i: the dialect's writer number i makes it from the row, whose
+ * text is whatever that writer asks for. */
 enum { PLAIN, CHAIN, FAULTS, VECTOR, PATTERN };
 
 /* What a vector has: 2, 4, ... 64 of one kind. */

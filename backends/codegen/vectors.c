@@ -371,6 +371,18 @@ static void put_apart(emitter *m, const char *value)
     vector_each_close(m);
 }
 
+/* What the stage computes, with those choices taken that are the same for all elements of the vector at hand */
+static const expr *value_of(emitter *m)
+{
+    const int axis = m->tile.vectors.axis, n_var = m->sp.n;
+    const affine *inner = m->tile.inner[axis], *plain = m->tile.plain[axis];
+    const affine *at = affine_var(&m->sp, var_add(&m->sp, "", 0, m->tile.vectors.count - 1));
+    m->tile.inner[axis] = affine_add(&m->sp, inner, at, 1), m->tile.plain[axis] = affine_add(&m->sp, plain, at, 1);
+    const expr *x = partial_value(m);
+    m->tile.inner[axis] = inner, m->tile.plain[axis] = plain, m->sp.n = n_var;
+    return with_idioms(m, varying_inside(m, x));
+}
+
 static const char *finished(emitter *m) /* the value */
 {
     if (m->stage.carries) {
@@ -382,7 +394,7 @@ static const char *finished(emitter *m) /* the value */
         const char *value = vector_over(m, with_idioms(m, x), "acc", place_text(m, NULL));
         code_let(&m->out.code, arena_format(m->mem, "const %s", vector_type(m, kind_of(m, x->dtype))), "folded", value);
     }
-    return vector_value(m, with_idioms(m, varying_inside(m, partial_value(m))));
+    return vector_value(m, value_of(m));
 }
 
 static void put(emitter *m, const char *value)
