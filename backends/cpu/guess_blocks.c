@@ -109,6 +109,12 @@ static const affine *walked(const around *c, space *sp, int a, int64_t width, in
     return sum;
 }
 
+static bool is_column(void *user, const atom *a)
+{
+    const int *v = user; /* its variables: from, to */
+    return a->kind == A_VAR && a->var >= v[0] && a->var < v[1];
+}
+
 /* Groups of channels: within a vector, and from vector to vector of a panel, what pixels give must be a step away, or
  * the same. */
 static bool walks_evenly(const around *c, int64_t width, int64_t lane)
@@ -119,8 +125,13 @@ static bool walks_evenly(const around *c, int64_t width, int64_t lane)
     const affine *axis[MAX_AXIS], *sub[MAX_RANK];
     const int n = x_loads(stage_fold(c->s), load, MAX_LOADS);
     bool even = n <= MAX_LOADS;
-    for (int a = 0; a < c->s->n_axis; a++)
+    int own[2] = {0};
+    for (int a = 0; a < c->s->n_axis; a++) {
+        const int before = sp.n;
         axis[a] = walked(c, &sp, a, width, lane);
+        if (a == c->column)
+            own[0] = before, own[1] = sp.n;
+    }
     for (int i = 0; even && i < n; i++) {
         if (node_is_weight(load[i]->from))
             continue;
@@ -128,7 +139,7 @@ static bool walks_evenly(const around *c, int64_t width, int64_t lane)
             sub[d] = affine_of(&sp, load[i]->arg[d], axis);
         const affine *at = layout_offset(&sp, &c->p->buffer[load[i]->from->id].layout, sub);
         for (int k = 0; even && k < at->n; k++)
-            even = at->t[k].a->kind != A_DIV || !affine_has_axis(at->t[k].a->of);
+            even = at->t[k].a->kind != A_DIV || !affine_uses(at->t[k].a->of, is_column, own);
     }
     arena_free(&mem);
     return even;
