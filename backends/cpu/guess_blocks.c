@@ -163,8 +163,7 @@ static void choose_tile(around *c, text *second)
     if (c->own && c->column == s->n_result - 1)
         t = (shape){1, int_min(half, int_ceil_div(columns, lane))};
     else if (c->own)
-        for (t = guess_tile(c->p, rows, lane, lane, second); t.rows > half;)
-            t.rows = (t.rows + 1) / 2;
+        t = (shape){int_ceil_div(rows, int_ceil_div(rows, half)), 1};
     c->lane = lane, c->rows = t.rows, c->width = t.vectors * lane;
 }
 
