@@ -23,12 +23,12 @@ typedef struct around { /* one contraction */
     bool own;  /* each channel has pixels of its own */
 } around;
 
-static bool any_blocks(const plan *p, const stage *s)
+static int block_axis(const plan *p, const stage *s, int from, int to)
 {
-    for (int a = 0; a < s->n_axis; a++)
+    for (int a = from; a < to; a++)
         if (stage_block(p, s, a) > 1)
-            return true;
-    return false;
+            return a;
+    return -1;
 }
 
 double guess_evenly(int64_t trips, int threads)
@@ -55,7 +55,7 @@ static void choose_axes(around *c)
     const int last = s->n_result - 1;
     c->column = stage_given(s) >= 0 ? stage_given(s) : last;
     c->own = c->column < last && pixels_apart(c, c->column) > 0;
-    if (c->own && pixels_apart(c, c->column) > 1 && pixels_apart(c, last) == 1 && !any_blocks(c->p, s))
+    if (c->own && pixels_apart(c, c->column) > 1 && pixels_apart(c, last) == 1 && block_axis(c->p, s, 0, s->n_axis) < 0)
         c->column = last;
     c->row = c->line = -1, c->deep = s->n_result;
     for (int a = s->n_result; a-- > 0;) {
@@ -92,27 +92,19 @@ static double bytes_of(const stage *s, bool weights, uint32_t outer)
     return sum;
 }
 
-/* Axis a as its loops will have it: in steps of blocks, the given one also of panels and vectors. */
-static const affine *walked(const around *c, space *sp, int a, int64_t width, int64_t lane)
+/* The column as its loops will have it: in steps of blocks, panels and vectors. */
+static const affine *walked(const around *c, space *sp, int64_t width, int64_t lane)
 {
-    const int64_t block = stage_block(c->p, c->s, a), extent = c->s->extent[a], all[] = {block, width, lane, 1};
-    const int n = a == c->column ? COUNT(all) : 2;
+    const int64_t block = stage_block(c->p, c->s, c->column), all[] = {block, width, lane, 1};
     const affine *sum = affine_const(sp, 0);
-    int64_t left = extent;
-    for (int i = a == c->column && width > block; i < n; i++) {
-        const int64_t step = i + 1 == n ? 1 : all[i];
-        if (step >= left)
+    int64_t left = c->s->extent[c->column];
+    for (int i = width > block; i < COUNT(all); i++) {
+        if (all[i] >= left)
             continue;
-        sum = affine_add(sp, sum, affine_var(sp, var_add(sp, "", 0, int_ceil_div(left, step) - 1)), step);
-        left = step;
+        sum = affine_add(sp, sum, affine_var(sp, var_add(sp, "", 0, int_ceil_div(left, all[i]) - 1)), all[i]);
+        left = all[i];
     }
     return sum;
-}
-
-static bool is_column(void *user, const atom *a)
-{
-    const int *v = user; /* its variables: from, to */
-    return a->kind == A_VAR && a->var >= v[0] && a->var < v[1];
 }
 
 /* Groups of channels: within a vector, and from vector to vector of a panel, what pixels give must be a step away, or
@@ -125,13 +117,8 @@ static bool walks_evenly(const around *c, int64_t width, int64_t lane)
     const affine *axis[MAX_AXIS], *sub[MAX_RANK];
     const int n = x_loads(stage_fold(c->s), load, MAX_LOADS);
     bool even = n <= MAX_LOADS;
-    int own[2] = {0};
-    for (int a = 0; a < c->s->n_axis; a++) {
-        const int before = sp.n;
-        axis[a] = walked(c, &sp, a, width, lane);
-        if (a == c->column)
-            own[0] = before, own[1] = sp.n;
-    }
+    for (int a = 0; a < c->s->n_axis; a++)
+        axis[a] = a == c->column ? walked(c, &sp, width, lane) : affine_const(&sp, 0);
     for (int i = 0; even && i < n; i++) {
         if (node_is_weight(load[i]->from))
             continue;
@@ -139,7 +126,7 @@ static bool walks_evenly(const around *c, int64_t width, int64_t lane)
             sub[d] = affine_of(&sp, load[i]->arg[d], axis);
         const affine *at = layout_offset(&sp, &c->p->buffer[load[i]->from->id].layout, sub);
         for (int k = 0; even && k < at->n; k++)
-            even = at->t[k].a->kind != A_DIV || !affine_uses(at->t[k].a->of, is_column, own);
+            even = at->t[k].a->kind != A_DIV || !affine_has_axis(at->t[k].a->of);
     }
     arena_free(&mem);
     return even;
@@ -288,14 +275,6 @@ static void guess_contraction(const plan *p, const kernel *k, const stage *s, te
 }
 
 /* ---- all else: rows of blocks ---- */
-static int block_axis(const plan *p, const stage *s, int from, int to)
-{
-    for (int a = from; a < to; a++)
-        if (stage_block(p, s, a) > 1)
-            return a;
-    return -1;
-}
-
 static void guess_rows(const plan *p, const kernel *k, const stage *s, text *t)
 {
     enum { RUN = 8 };
@@ -348,7 +327,7 @@ static bool would_copy(const stage *s)
 
 bool guess_blocks(const plan *p, const kernel *k, const stage *s, text *out, text *second)
 {
-    const bool blocks = any_blocks(p, s), contraction = stage_contracts(s);
+    const bool blocks = block_axis(p, s, 0, s->n_axis) >= 0, contraction = stage_contracts(s);
     if (p->reference || k->n_stage > 1 || !s->n_result || (!blocks && !contraction))
         return false;
     if (contraction && (blocks || (stage_given(s) >= 0 && would_copy(s))))
