@@ -4,10 +4,13 @@
  * A contraction's register tile is pixels by vectors of channels: weights come as vectors, laid out as they are walked,
  * and what they are multiplied with as single numbers, so nothing is copied or turned. Around it a panel of weights
  * stays in the second cache while pixels pass by (deep folds are cut for that), and where the image is larger than the
- * cache, a block of its rows stays while panels pass by. */
+ * cache, a block of its rows stays while panels pass by. Where each channel has pixels of its own (depthwise), both
+ * come as vectors: of channels in blocks, else of pixels. */
 #include "backends/cpu/guess_parts.h"
 
 #include <string.h>
+
+enum { MOST_WRITTEN = 8 }; /* places of a window in a row, side by side */
 
 typedef struct around { /* one contraction */
     const plan *p;
@@ -17,14 +20,15 @@ typedef struct around { /* one contraction */
     int64_t lane, width, rows, cut,
         block; /* columns and rows of the tile; of deep, 0: whole; of line or row, 0: whole */
     int core;  /* axis that is spread over the cores, or -1 */
+    bool own;  /* each channel has pixels of its own */
 } around;
 
-static bool any_blocks(const plan *p, const stage *s)
+static int block_axis(const plan *p, const stage *s, int from, int to)
 {
-    for (int a = 0; a < s->n_axis; a++)
+    for (int a = from; a < to; a++)
         if (stage_block(p, s, a) > 1)
-            return true;
-    return false;
+            return a;
+    return -1;
 }
 
 double guess_evenly(int64_t trips, int threads)
@@ -33,10 +37,26 @@ double guess_evenly(int64_t trips, int threads)
 }
 
 /* ---- contractions ---- */
+/* How far apart pixels are along a result axis, under the fold; 0: all columns read the same ones */
+static int64_t pixels_apart(const around *c, int axis)
+{
+    const expr *load[MAX_LOADS];
+    const int n = x_loads(stage_fold(c->s), load, MAX_LOADS); /* the first ones of the stage */
+    int64_t apart = 0;
+    for (int i = 0; i < n && i < MAX_LOADS; i++)
+        if (!node_is_weight(load[i]->from))
+            apart = int_max(apart, guess_stride(c->p, c->s, i, axis));
+    return apart;
+}
+
 static void choose_axes(around *c)
 {
     const stage *s = c->s;
-    c->column = stage_given(s) >= 0 ? stage_given(s) : s->n_result - 1;
+    const int last = s->n_result - 1;
+    c->column = stage_given(s) >= 0 ? stage_given(s) : last;
+    c->own = c->column < last && pixels_apart(c, c->column) > 0;
+    if (c->own && pixels_apart(c, c->column) > 1 && pixels_apart(c, last) == 1 && block_axis(c->p, s, 0, s->n_axis) < 0)
+        c->column = last;
     c->row = c->line = -1, c->deep = s->n_result;
     for (int a = s->n_result; a-- > 0;) {
         if (a == c->column || s->extent[a] <= 1)
@@ -47,7 +67,7 @@ static void choose_axes(around *c)
             c->line = a;
     }
     for (int a = s->n_result; a < s->n_axis; a++)
-        if (s->extent[a] > s->extent[c->deep])
+        if (s->extent[a] > (c->own ? 1 : s->extent[c->deep]))
             c->deep = a;
 }
 
@@ -72,19 +92,17 @@ static double bytes_of(const stage *s, bool weights, uint32_t outer)
     return sum;
 }
 
-/* Axis a as its loops will have it: in steps of blocks, the given one also of panels and vectors. */
-static const affine *walked(const around *c, space *sp, int a, int64_t width, int64_t lane)
+/* The column as its loops will have it: in steps of blocks, panels and vectors. */
+static const affine *walked(const around *c, space *sp, int64_t width, int64_t lane)
 {
-    const int64_t block = stage_block(c->p, c->s, a), extent = c->s->extent[a], all[] = {block, width, lane, 1};
-    const int n = a == c->column ? COUNT(all) : 2;
+    const int64_t block = stage_block(c->p, c->s, c->column), all[] = {block, width, lane, 1};
     const affine *sum = affine_const(sp, 0);
-    int64_t left = extent > 1 ? extent : 2;
-    for (int i = a == c->column && width > block; i < n; i++) {
-        const int64_t step = i + 1 == n ? 1 : all[i];
-        if (step >= left)
+    int64_t left = c->s->extent[c->column];
+    for (int i = width > block; i < COUNT(all); i++) {
+        if (all[i] >= left)
             continue;
-        sum = affine_add(sp, sum, affine_var(sp, var_add(sp, "", 0, int_ceil_div(left, step) - 1)), step);
-        left = step;
+        sum = affine_add(sp, sum, affine_var(sp, var_add(sp, "", 0, int_ceil_div(left, all[i]) - 1)), all[i]);
+        left = all[i];
     }
     return sum;
 }
@@ -100,7 +118,7 @@ static bool walks_evenly(const around *c, int64_t width, int64_t lane)
     const int n = x_loads(stage_fold(c->s), load, MAX_LOADS);
     bool even = n <= MAX_LOADS;
     for (int a = 0; a < c->s->n_axis; a++)
-        axis[a] = walked(c, &sp, a, width, lane);
+        axis[a] = a == c->column ? walked(c, &sp, width, lane) : affine_const(&sp, 0);
     for (int i = 0; even && i < n; i++) {
         if (node_is_weight(load[i]->from))
             continue;
@@ -127,6 +145,12 @@ static void choose_tile(around *c, text *second)
     /* A block of what is kept in fewer bytes than it is summed in takes several registers. */
     while (t.rows > 1 && (t.rows + 1) * t.vectors * int_ceil_div(lane, nest_lanes(c->p, s)) >= c->p->on->n_register)
         t.rows--;
+    /* A pixel is loaded for its own channels alone: half of the registers are for neighbours that share it. */
+    const int64_t half = c->p->on->n_register / 2;
+    if (c->own && c->column == s->n_result - 1)
+        t = (shape){1, int_min(half, int_ceil_div(columns, lane))};
+    else if (c->own)
+        t = (shape){int_ceil_div(rows, int_ceil_div(rows, half)), 1};
     c->lane = lane, c->rows = t.rows, c->width = t.vectors * lane;
 }
 
@@ -162,7 +186,7 @@ static void choose_block(around *c, uint32_t outer, bool cores)
     const double image = bytes_of(s, false, outer), weights = bytes_of(s, true, outer),
                  cache = (double)target_bytes(c->p->on, L2);
     int64_t blocks = (int64_t)(image / (cache / 4)) + 1;
-    if (image <= cache / 2 || weights * (double)(blocks - 1) > image * (double)panels)
+    if (c->own || image <= cache / 2 || weights * (double)(blocks - 1) > image * (double)panels)
         blocks = 1;
     const bool by_pixels = units >= threads && guess_evenly(panels, threads) < EVEN;
     const bool large = units >= 4 * threads && image > weights;
@@ -189,9 +213,10 @@ static void put_fold(const around *c, text *t)
     }
     if (step > 1 && left > step)
         guess_put(t, s, c->deep, step, "");
-    const bool four = alone && left >= 4;
-    guess_put(t, s, c->deep, four ? 4 : 1, "");
-    if (four)
+    const bool window = c->own && c->column < s->n_result - 1;
+    const int64_t some = window && left <= MOST_WRITTEN ? left : (window || alone) && left >= 4 ? 4 : 1;
+    guess_put(t, s, c->deep, some, "");
+    if (some > 1)
         guess_put(t, s, c->deep, 1, "unroll");
 }
 
@@ -250,14 +275,6 @@ static void guess_contraction(const plan *p, const kernel *k, const stage *s, te
 }
 
 /* ---- all else: rows of blocks ---- */
-static int block_axis(const plan *p, const stage *s, int from, int to)
-{
-    for (int a = from; a < to; a++)
-        if (stage_block(p, s, a) > 1)
-            return a;
-    return -1;
-}
-
 static void guess_rows(const plan *p, const kernel *k, const stage *s, text *t)
 {
     enum { RUN = 8 };
@@ -310,7 +327,7 @@ static bool would_copy(const stage *s)
 
 bool guess_blocks(const plan *p, const kernel *k, const stage *s, text *out, text *second)
 {
-    const bool blocks = any_blocks(p, s), contraction = stage_contracts(s);
+    const bool blocks = block_axis(p, s, 0, s->n_axis) >= 0, contraction = stage_contracts(s);
     if (p->reference || k->n_stage > 1 || !s->n_result || (!blocks && !contraction))
         return false;
     if (contraction && (blocks || (stage_given(s) >= 0 && would_copy(s))))

@@ -252,7 +252,8 @@ static const node *one_phase(const phases *p) /* [n, oc, ceil(out / stride)...];
                          attr_ints("steps", rank, steps)};
     const attr list[] = {attr_ints("dilations", w->n, dilation), attr_ints("pads", 2 * w->n, pads),
                          attr_int("group", node_int(p->n, "group"))};
-    const node *in[] = {x, g_apply(p->g, "slice", k, COUNT(part), part)};
+    const node *taps = g_apply(p->g, "slice", k, COUNT(part), part); /* a weight's lie together, as loops walk them */
+    const node *in[] = {x, taps && node_is_weight(k) ? g_known(p->g, taps, k->label) : taps};
     return g_make(p->g, op_find("conv_transpose"), 2, in, list, COUNT(list));
 }
 

@@ -74,14 +74,19 @@ static const expr *spelled(const node *n, arena *mem, int n_axis, err *e)
     return x_parse(mem, node_attr(n, "text")->s, &known, e);
 }
 
-/* have >= 0 implies want >= 0, as some times the former and what is not negative. */
-static bool implied(const linear *have, linear want)
+/* have >= 0 implies want >= 0, as some times the former and what the extents keep from being negative. */
+static bool implied(const linear *have, linear want, const int64_t *extent)
 {
     int64_t times = 1;
     for (int i = 0; i < want.n && have->n; i++)
         if (x_same(want.atom[i], have->atom[0]) && have->by[0] && want.by[i] % have->by[0] == 0)
             times = want.by[i] / have->by[0];
-    return times > 0 && linear_add(&want, -times, have, &want) && want.n == 0 && want.plus >= 0;
+    if (times <= 0 || !linear_add(&want, -times, have, &want))
+        return false;
+    range rest = range_of(want.plus, want.plus);
+    for (int i = 0; i < want.n; i++)
+        rest = range_sum(rest, range_times(x_range(want.atom[i], extent), want.by[i]));
+    return rest.known && rest.low >= 0;
 }
 
 typedef struct ordered { /* low <= high, or low < high */
@@ -108,7 +113,7 @@ static bool promised(const scope *s, const expr *x, bool low, int64_t limit)
         if (!linear_add(&b, -1, &a, &have) || !linear_add(&edge, low ? 1 : -1, &c, &want))
             continue;
         have.plus -= s->fact[i].apart;
-        if (implied(&have, want))
+        if (implied(&have, want, s->extent))
             return true;
     }
     return false;

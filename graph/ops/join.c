@@ -224,12 +224,13 @@ static bool concat_body(defn *d, err *e)
 }
 
 /* Where place i of the padded axis reads, for i counted from the operand's first element. */
-static const expr *reflected(arena *mem, const expr *i, int64_t dim)
+static const expr *reflected(arena *mem, const expr *i, int64_t dim, bool once)
 {
     if (dim == 1)
         return x_whole(mem, 0);
-    const expr *turn = x2(mem, "mod", i, x_whole(mem, 2 * (dim - 1))); /* there and back again */
-    return x2(mem, "sub", x_whole(mem, dim - 1), x1(mem, "abs", x2(mem, "sub", turn, x_whole(mem, dim - 1))));
+    const expr *last = x_whole(mem, dim - 1),
+               *turn = once ? x1(mem, "abs", i) : x2(mem, "mod", i, x_whole(mem, 2 * (dim - 1))); /* there and back */
+    return x2(mem, "sub", last, x1(mem, "abs", x2(mem, "sub", turn, last)));
 }
 
 static const expr *clamped(arena *mem, const expr *i, int64_t dim)
@@ -250,7 +251,7 @@ static bool pad_body(defn *d, err *e)
         if (before <= 0 && after <= 0)
             continue;
         if (!strcmp(mode, "reflect"))
-            sub[i] = reflected(d->mem, sub[i], dim);
+            sub[i] = reflected(d->mem, sub[i], dim, before < dim && after < dim);
         else if (!strcmp(mode, "edge"))
             sub[i] = clamped(d->mem, sub[i], dim);
         else if (!strcmp(mode, "wrap"))

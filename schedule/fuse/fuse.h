@@ -13,13 +13,16 @@
 bool pass_fuse(plan *p, err *e);    /* nothing where the plan is fused */
 bool fuse_kernels(plan *p, err *e); /* for passes that need kernels to decide what the graph is to be: with the check */
 
-/* Lengths of expressions, in parts (inline_budget.c). */
+/* Lengths of expressions, in parts, and where elements are computed (inline_budget.c). */
 typedef struct inlining {
     int64_t copies;    /* times that it would stand in one kernel, at most */
     int64_t subscript; /* the longest subscript at which it would be read there */
     int64_t deep;      /* on the way from the kernel's result down to its own parts, in all */
     int64_t parts;     /* that it would add to the kernel; of an owner: that the kernel has */
     int64_t tally;     /* while another is measured */
+    const struct item
+        *site; /* by whose loops it is computed, of several the longest; NULL: it is read at several places */
+    const expr *const *at; /* of which axes there, by dimension */
 } inlining;
 
 typedef struct item { /* a node that is not a leaf, on its way into a kernel */

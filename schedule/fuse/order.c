@@ -94,14 +94,9 @@ static bool along_axes(const plan *p, const kernel *k, const stage *s, const nod
 }
 
 /* ---- the order of dimensions in memory ---- */
-static int latest_axis(const expr *x)
+static int last_of(uint32_t axes)
 {
-    const uint32_t axes = x_axes(x);
-    int last = -1;
-    for (int i = 0; i < MAX_AXIS; i++)
-        if (axes >> i & 1)
-            last = i;
-    return last;
+    return axes ? 31 - __builtin_clz(axes) : -1;
 }
 
 static void order_by(layout *y, const type *t, const expr *const *sub) /* dimensions by the axis that walks them */
@@ -109,7 +104,7 @@ static void order_by(layout *y, const type *t, const expr *const *sub) /* dimens
     int dim[MAX_RANK];
     for (int i = 0; i < t->rank; i++) {
         int k = i;
-        for (; k > 0 && latest_axis(sub[dim[k - 1]]) > latest_axis(sub[i]); k--)
+        for (; k > 0 && last_of(x_axes(sub[dim[k - 1]])) > last_of(x_axes(sub[i])); k--)
             dim[k] = dim[k - 1];
         dim[k] = i;
     }

@@ -91,13 +91,17 @@ static void merge_in(arena *mem, stage *s, int a) /* axes a and a + 1 become one
         s->n_shared--;
 }
 
-/* Axes that the value uses as numbers, outside subscripts: guards of padding, masks. Merged, each use would
- * be a division. */
-static uint32_t bare_axes(const expr *x)
+/* Axes that the value uses as numbers: guards of padding, masks, subscripts that are no sum of axes. Merged, each use
+ * would be a division. */
+static uint32_t bare_axes(const expr *x, bool place)
 {
-    uint32_t axes = x->kind == X_AXIS ? 1u << x->axis : 0;
-    for (int i = 0; x->kind != X_LOAD && i < x->n; i++)
-        axes |= bare_axes(x->arg[i]);
+    uint32_t axes = x->kind == X_AXIS && !place ? 1u << x->axis : 0;
+    static const char *const linear[] = {"add", "sub", "mul", "neg", "floordiv", "mod"};
+    bool sum = x->kind == X_LOAD;
+    for (int i = 0; i < COUNT(linear) && place; i++)
+        sum = sum || x_is_call(x, linear[i]);
+    for (int i = 0; i < x->n; i++)
+        axes |= bare_axes(x->arg[i], sum);
     return axes;
 }
 
@@ -108,7 +112,7 @@ static bool try_merge(fuser *f, kernel *k, int from, int to, int a) /* in stages
         trial[i] = k->stage[i];
         if (stage_carries(&trial[i]) && (trial[i].value->axis == a || trial[i].value->axis == a + 1))
             return false;
-        if (trial[i].varies[a + 1].by || trial[i].varies[a].per > 1 || bare_axes(trial[i].value) & 3u << a ||
+        if (trial[i].varies[a + 1].by || trial[i].varies[a].per > 1 || bare_axes(trial[i].value, false) & 3u << a ||
             stage_block(f->p, &trial[i], a) > 1 || stage_block(f->p, &trial[i], a + 1) > 1)
             return false;
         merge_in(&f->p->mem, &trial[i], a);

@@ -25,7 +25,7 @@ static const char *const rows[] = {
     "f32[3,4] ; pad pads=[1,0,0,2] => f32[4,6] select((((0 <= (i + -1)) && ((i + -1) < 3)) && ((0 <= j) && (j < 4))), "
     "n0[(i + -1), j], 0.0)",
     "f32[3,4] ; pad pads=[0,1,0,1] mode=edge => f32[3,6] n0[i, max(min((j + -1), 3), 0)]",
-    "f32[5] ; pad pads=[2,2] mode=reflect => f32[9] n0[(4 - abs((((i + -2) % 8) - 4)))]",
+    "f32[5] ; pad pads=[2,2] mode=reflect => f32[9] n0[(4 - abs((abs((i + -2)) - 4)))]",
     "f32[2,3] ; tile reps=[2,1] => f32[4,3] n0[(i % 2), j]",
     "f32[9,4] i64[2,3] ; gather => f32[2,3,4] n0[at(select((n1[i, j] < 0), (n1[i, j] + 9), n1[i, j]), 9), k]",
     "f32[9,4] u8[2] ; gather axis=1 => f32[9,2] n0[i, at(i64(n1[j]), 4)]",
