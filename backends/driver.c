@@ -246,8 +246,7 @@ bool ts_plan_build(ts_plan *p, ts_error *e)
     }
     if (!p->program)
         return false;
-    text_add(&p->facts, "%s\"times_kernels\":%s,\"phases\":", p->facts.length ? "," : "",
-             p->by->kernels ? "true" : "false");
+    json_add(&p->facts, "times_kernels:%hhd,phases:", p->by->kernels != NULL);
     phases_json(&p->phases, &p->facts);
     return true;
 }
@@ -488,12 +487,10 @@ void ts_plan_assemble(ts_plan *p)
         return;
     if (!p->by->assemble(p->plan, &p->asked, &own, &e)) {
         own.length = 0;
-        text_add(&own, "\"assembler\":{\"reason\":");
-        e.text[strcspn(e.text, "\n")] = 0; /* without the hint */
-        text_json(&own, e.text);
-        text_add(&own, "}");
+        json_add(&own, "assembler:{reason:%.*s}", (int)strcspn(e.text, "\n"), e.text); /* without the hint */
     }
-    text_add(&p->facts, "%s%s", p->facts.length && own.length ? "," : "", text_str(&own));
+    if (own.length)
+        json_add_raw(&p->facts, own.s);
     text_free(&own);
 }
 
@@ -609,11 +606,8 @@ char *ts_targets_json(void)
     for (const backend *const *b = backends; *b; b++) {
         text why = {0};
         const bool usable = backend_usable(*b, &why);
-        text_add(&t, "%s{\"name\":\"%s\",\"doc\":", b == backends ? "" : ",", (*b)->name);
-        text_json(&t, (*b)->doc);
-        text_add(&t, ",\"usable\":%s,\"%s\":", usable ? "true" : "false", usable ? "with" : "reason");
-        text_json(&t, text_str(&why));
-        text_add(&t, "}");
+        json_add(&t, "{name:%s,doc:%s,usable:%hhd,%s:%s}", (*b)->name, (*b)->doc, usable, usable ? "with" : "reason",
+                 text_str(&why));
         text_free(&why);
     }
     text_add(&t, "]");

@@ -88,8 +88,8 @@ static bool assemble_all(plan *p, const cuda_texts *t, assembler *a, text *facts
     for (int u = 0; u < t->n_unit && ok; u++)
         ok = take(a, &t->unit[u], &of[u], e);
     if (ok)
-        text_add(facts, "\"assembler\":{\"name\":\"NVRTC %d.%d\",\"arch\":\"%s\"}", a->rtc.version / 1000,
-                 a->rtc.version % 1000 / 10, a->arch);
+        json_add(facts, "assembler:{name:'NVRTC %d.%d',arch:%s}", a->rtc.version / 1000, a->rtc.version % 1000 / 10,
+                 a->arch);
     for (int k = 0; k < p->n_kernel && ok; k++) {
         if (t->unit_of[k] < 0) /* scans and copies are no kernels by themselves */
             continue;

@@ -293,13 +293,10 @@ static bool set_launches(program *g, err *e)
 /* ---- building ---- */
 static void tell(const program *g, const image_report *r, text *facts)
 {
-    text_add(facts, "\"device\":"), text_json(facts, g->on.name);
-    text_add(facts, ",\"compiler\":\"NVRTC %d.%d\",\"architecture\":\"%s\",\"driver\":\"%d.%d\"", r->nvrtc / 1000,
+    json_add(facts, "device:%s,compiler:'NVRTC %d.%d',architecture:%s,driver:'%d.%d'", g->on.name, r->nvrtc / 1000,
              r->nvrtc % 1000 / 10, r->arch, g->on.cu.version / 1000, g->on.cu.version % 1000 / 10);
-    text_add(facts,
-             ",\"units\":%d,\"compiled\":%d,\"cached\":%d,\"seconds\":%.6f,\"found\":%s,\"notes\":", g->texts.n_unit,
-             r->compiled, r->cached, r->seconds, r->compiled ? "false" : "true");
-    text_json(facts, text_str(&r->notes));
+    json_add(facts, "units:%d,compiled:%d,cached:%d,seconds:%.6f,found:%hhd,notes:%s", g->texts.n_unit, r->compiled,
+             r->cached, r->seconds, !r->compiled, text_str(&r->notes));
 }
 
 static bool find_tables(program *g)

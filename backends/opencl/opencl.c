@@ -188,13 +188,9 @@ static bool make_kernels(program *g, err *e)
 /* Members of a JSON object, without its braces: `build` of what explain and bench print. */
 static void tell(const program *g, double seconds, text *facts)
 {
-    text_add(facts, "\"compiler\":");
-    text_json(facts, g->host.device.identity);
-    text_add(facts,
-             ",\"units\":%d,\"compiled\":%d,\"cached\":%d,\"seconds\":%.6f,\"found\":%s,\"notes\":", g->units.n_unit,
-             g->units.compiled, g->units.cached, seconds, g->units.compiled ? "false" : "true");
-    text_json(facts, text_str(&g->units.notes));
-    text_add(facts, ",\"scratch_bytes\":%zu", g->spill_bytes);
+    json_add(facts, "compiler:%s,units:%d,compiled:%d,cached:%d,seconds:%.6f,found:%hhd,notes:%s,scratch_bytes:%zu",
+             g->host.device.identity, g->units.n_unit, g->units.compiled, g->units.cached, seconds, !g->units.compiled,
+             text_str(&g->units.notes), g->spill_bytes);
 }
 
 static bool make(program *g, const build_options *w, text *facts, err *e);

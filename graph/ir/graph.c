@@ -382,13 +382,7 @@ void g_group(graph *g, const group *q)
     for (int i = g->n_group - 1; i >= 0 && i >= g->n_group - 64; i--)
         if (g->group[i].result == q->result && g->group[i].op == q->op)
             return;
-    if (g->n_group == g->cap_group) {
-        const int cap = g->cap_group ? 2 * g->cap_group : 64;
-        group *more = arena_array(&g->mem, (size_t)cap, sizeof *more);
-        if (g->n_group)
-            memcpy(more, g->group, (size_t)g->n_group * sizeof *more);
-        g->group = more, g->cap_group = cap;
-    }
+    g->group = arena_grown(&g->mem, g->group, g->n_group, &g->cap_group, sizeof *g->group);
     g->group[g->n_group++] = *q;
 }
 

@@ -463,11 +463,7 @@ static bool read_line(reader *r)
         return fail(r, arena_format(&r->g->mem, "no operation is called \"%s\", one of tessera ops expected", word));
     if (!(eat(r, "(") ? read_call(r, o, &made) : read_leaf(r, o, &made)))
         return false;
-    if (r->n == r->cap) {
-        r->cap = r->cap ? 2 * r->cap : 256;
-        r->node = reallocarray(r->node, (size_t)r->cap, sizeof *r->node);
-        MUST(r->node);
-    }
+    r->node = heap_grown(r->node, r->n, &r->cap, sizeof *r->node);
     r->node[r->n++] = made;
     return eat(r, "\n") || fail(r, "end of line expected");
 }

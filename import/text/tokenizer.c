@@ -114,7 +114,7 @@ static void encode_part(const tokenizer *t, const char *s, size_t n, ids *out)
     words_cut(&now, 0, now.text.length);
     for (int i = 0; i < t->n_split; i++) {
         const split_step *step = &t->split[i];
-        for (size_t k = 0; k < now.n; k++) {
+        for (int k = 0; k < now.n; k++) {
             const char *part = text_str(&now.text) + now.all[k].at;
             const size_t at = next.text.length;
             if ((step->options & PREFIX_SPACE) && step->cut && *part != ' ')
@@ -125,7 +125,7 @@ static void encode_part(const tokenizer *t, const char *s, size_t n, ids *out)
         words_free(&now);
         now = next, next = (words){0};
     }
-    for (size_t k = 0; k < now.n; k++)
+    for (int k = 0; k < now.n; k++)
         t->model->encode(t, text_str(&now.text) + now.all[k].at, now.all[k].n, out);
     words_free(&now);
 }

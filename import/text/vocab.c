@@ -24,11 +24,7 @@ void words_cut(words *w, size_t at, size_t n)
 {
     if (!n)
         return;
-    if (w->n == w->cap) {
-        w->cap = w->cap ? 2 * w->cap : 32;
-        w->all = reallocarray(w->all, w->cap, sizeof *w->all);
-        MUST(w->all);
-    }
+    w->all = heap_grown(w->all, w->n, &w->cap, sizeof *w->all);
     w->all[w->n++] = (word){at, n};
 }
 
