@@ -235,11 +235,11 @@ static bool show(const checking *c, const args *a)
     for (int k = 0; k < c->n_in; k++) {
         const bool ok = c->worst[k] <= c->tolerance;
         good = good && ok;
-        cJSON *o = js_object(list, NULL);
-        js_text(o, "name", ts_name(c->x[k]));
-        js_number(o, "error", c->worst[k] < 0 ? NAN : c->worst[k]);
-        js_number(o, "tolerance", c->tolerance);
-        js_text(o, "verdict", c->worst[k] < 0 ? "unknown" : ok ? "good" : "wrong");
+        js_row(list, "name:%s,error:%g,tolerance:%g,verdict:%s", ts_name(c->x[k]), c->worst[k] < 0 ? NAN : c->worst[k],
+               c->tolerance,
+               c->worst[k] < 0 ? "unknown"
+               : ok            ? "good"
+                               : "wrong");
         if (a->console.json)
             continue;
         put_safe(stdout, ts_name(c->x[k]));

@@ -41,8 +41,7 @@ static int run(const args *a, ts_error *e)
     const verdict *v = &q.verdict;
     if (good && a->console.json) {
         cJSON *root = reply_make("eval/1");
-        js_number(root, "n", (double)v->n), js_number(root, "loss", v->loss), js_number(root, "accuracy", v->accuracy);
-        js_number(root, "step", (double)q.weights.step);
+        js_put(root, "n:%g,loss:%g,accuracy:%g,step:%g", (double)v->n, v->loss, v->accuracy, (double)q.weights.step);
         reply_print(root);
         cJSON_Delete(root);
     } else if (good && isfinite(v->accuracy))

@@ -35,9 +35,8 @@ static double rate(const generated *g) /* tokens a second, after the first one; 
 static void reply(const generating *how, const char *text, const generated *g)
 {
     cJSON *root = reply_make("generate/1");
-    js_text(root, "prompt", how->prompt), js_text(root, "text", text);
-    js_number(root, "tokens", (double)g->tokens), js_number(root, "tokens_per_s", rate(g));
-    js_flag(root, "ended", g->ended);
+    js_put(root, "prompt:%s,text:%s,tokens:%g,tokens_per_s:%g,ended:%hhd", how->prompt, text, (double)g->tokens,
+           rate(g), g->ended);
     reply_print(root);
     cJSON_Delete(root);
 }

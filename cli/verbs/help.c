@@ -59,9 +59,7 @@ static int put_code(const args *a, const code_page *p)
         return TS_OK;
     }
     cJSON *root = reply_make("code/1");
-    js_text(root, "code", p->code);
-    js_text(root, "meaning", p->what);
-    js_text(root, "remedy", p->remedy);
+    js_put(root, "code:%s,meaning:%s,remedy:%s", p->code, p->what, p->remedy);
     return print(root);
 }
 
@@ -124,9 +122,7 @@ static int unknown(const char *name, ts_error *e)
 static cJSON *described(const verb *v)
 {
     cJSON *root = cJSON_CreateObject();
-    js_text(root, "name", v->name);
-    js_text(root, "brief", v->brief);
-    js_text(root, "usage", v->usage);
+    js_put(root, "name:%s,brief:%s,usage:%s", v->name, v->brief, v->usage);
     cJSON *options = js_array(root, "options");
     const option_group *g;
     for (int i = 0; (g = verb_group(v, i)); i++) {
@@ -134,10 +130,8 @@ static cJSON *described(const verb *v)
             char brief[OPTION_TEXT_MOST];
             cJSON *item = cJSON_CreateObject();
             cJSON_AddItemToArray(options, item);
-            js_text(item, "name", o->name);
-            js_text(item, "value", o->kind == FLAG ? "" : o->value);
-            js_text(item, "brief", option_brief(g, o, brief));
-            js_flag(item, "repeats", o->repeats);
+            js_put(item, "name:%s,value:%s,brief:%s,repeats:%hhd", o->name, o->kind == FLAG ? "" : o->value,
+                   option_brief(g, o, brief), o->repeats);
         }
     }
     return root;

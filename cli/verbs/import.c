@@ -11,9 +11,7 @@ static void say(const args *a, const ts_model *m, const char *folder)
         return;
     }
     cJSON *root = reply_make("import/1");
-    js_text(root, "folder", folder);
-    js_number(root, "inputs", ts_model_inputs(m));
-    js_number(root, "outputs", ts_model_outputs(m));
+    js_put(root, "folder:%s,inputs:%d,outputs:%d", folder, ts_model_inputs(m), ts_model_outputs(m));
     reply_print(root);
     cJSON_Delete(root);
 }

@@ -55,8 +55,7 @@ static void show(const args *a, const texts *t, const asked *q)
             putchar('\n');
             continue;
         }
-        cJSON *o = js_object(list, NULL);
-        js_text(o, "text", t->all[i]);
+        cJSON *o = js_row(list, "text:%s", t->all[i]);
         if (classes)
             js_number(o, "label", (double)v->said[i]), js_number(o, "probability", v->sure[i]);
         else

@@ -11,8 +11,7 @@ static int run(const args *a, ts_error *e)
         return TS_OK;
     }
     cJSON *o = reply_make("version/1");
-    js_text(o, "version", TS_VERSION);
-    js_text(o, "compiler", __VERSION__);
+    js_put(o, "version:%s,compiler:%s", TS_VERSION, __VERSION__);
     reply_print(o);
     cJSON_Delete(o);
     return TS_OK;
