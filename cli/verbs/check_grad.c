@@ -1,5 +1,6 @@
 /* check_grad.c - tessera check-grad: gradients of a model against differences of its values. */
 #include "cli/reply.h"
+#include "cli/say.h"
 #include "cli/session.h"
 #include "graph/base/base.h"
 
@@ -240,17 +241,11 @@ static bool show(const checking *c, const args *a)
                c->worst[k] < 0 ? "unknown"
                : ok            ? "good"
                                : "wrong");
-        if (a->console.json)
-            continue;
-        put_safe(stdout, ts_name(c->x[k]));
-        if (c->worst[k] < 0)
-            printf("\tunknown: every difference met a jump or a corner\n");
-        else
-            printf("\t%.2g\t%s\n", c->worst[k], ok ? "good" : "wrong");
     }
-    if (a->console.json)
-        reply_print(root);
-    cJSON_Delete(root);
+    reply_give(
+        a, root,
+        &(reply_form){NULL, "inputs",
+                      "{name}\t[error?{error:%.2g}\t{verdict}|unknown: every difference met a jump or a corner]\n"});
     return good;
 }
 

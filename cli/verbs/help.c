@@ -6,6 +6,7 @@
 #include "graph/base/err.h"
 #include "cli/reply.h"
 #include "cli/manual.h"
+#include "cli/say.h"
 #include "cli/suggest.h"
 
 #include <string.h>
@@ -85,9 +86,7 @@ static int topic_passes(const args *a, ts_error *e)
     if (!passes || a->console.json)
         return passes ? print(passes) : TS_BUG;
     fputs("How a plan is made, step by step.\n", stdout);
-    for (const cJSON *p = passes->child; p; p = p->next)
-        printf("\n%s: %s\n  requires    %s\n  guarantees  %s\n", js_get_text(p, "name"), js_get_text(p, "does"),
-               js_get_text(p, "requires"), js_get_text(p, "guarantees"));
+    say_each(stdout, passes, "\n{name}: {does}\n  requires    {requires}\n  guarantees  {guarantees}\n");
     cJSON_Delete(passes);
     return TS_OK;
 }

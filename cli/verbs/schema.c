@@ -4,6 +4,7 @@
 #include "cli/outfile.h"
 #include "cli/outline.h"
 #include "cli/run_step.h"
+#include "cli/say.h"
 #include "cli/session.h"
 #include "train/run_folder.h"
 
@@ -135,12 +136,9 @@ static cJSON *findings(const cJSON *plan, remarks *r)
 /* The last line, for those who read no other. */
 static void put_count(const cJSON *found, int warnings)
 {
-    const double guessed = js_get_number(found, "guessed", 0);
-    printf("%.0f of %.0f kernels follow its rules", js_get_number(found, "reached", 0),
-           js_get_number(found, "kernels", 0));
-    if (guessed > 0)
-        printf(", %.0f fit%s a rule whose loops are refused and follow%s the guess", guessed, guessed > 1 ? "" : "s",
-               guessed > 1 ? "" : "s");
+    say(stdout, found,
+        "{reached} of {kernels} kernels follow its rules[guessed>0?, {guessed} fit[guessed=1?s] a rule whose loops are "
+        "refused and follow[guessed=1?s] the guess]");
     printf(", %d warning%s\n", warnings, warnings == 1 ? "" : "s");
 }
 
