@@ -3,6 +3,7 @@
 #include "graph/base/err.h"
 #include "train/ask.h"
 #include "train/step.h"
+#include "train/task.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -213,8 +214,7 @@ static bool put_frozen_head(ts_model *m, const run_weights *w, net *n, ts_error 
 
 static bool has_head(const train_options *w)
 {
-    const bool takes = strcmp(w->task, "classify") == 0 || strcmp(w->task, "regress") == 0;
-    return takes && !w->loss && !(w->head && strcmp(w->head, "none") == 0);
+    return task_of(w)->labels && !w->loss && !(w->head && strcmp(w->head, "none") == 0);
 }
 
 static bool is_built_in(const char *model)

@@ -1,5 +1,6 @@
 /* misjudged.c - of classes the wrong answers, the surest first; of numbers all, the farthest off first. */
 #include "train/misjudged.h"
+#include "train/task.h"
 
 #include "graph/base/err.h"
 #include "graph/base/js.h"
@@ -109,8 +110,8 @@ bool misjudged_write(const char *run, int64_t step, const train_options *w, cons
 {
     char path[4200];
     int64_t n;
-    const bool of_classes = strcmp(w->task, "classify") == 0;
-    if (w->loss || !d->label || (!of_classes && strcmp(w->task, "regress") != 0))
+    const bool of_classes = task_of(w)->label == LABEL_CLASS;
+    if (w->loss || !d->label || !task_of(w)->labels)
         return true;
     slip *all = slips_of(d, v, of_classes, &n);
     cJSON *root = cJSON_CreateObject();

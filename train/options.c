@@ -1,5 +1,5 @@
 /* options.c - the table, and reading, writing, comparing any option by its row alone. */
-#include "train/options.h"
+#include "train/task.h"
 
 #include "graph/base/base.h"
 #include "graph/base/err.h"
@@ -220,7 +220,7 @@ bool option_read(train_options *w, const cJSON *config, const char *path, ts_err
         if (v && !read_field(w, f, v))
             return refuse_field(f, v, path, e);
     }
-    return true;
+    return task_named(w->task ? w->task : "", e) != NULL;
 }
 
 static bool same_text(const char *a, const char *b)

@@ -1,5 +1,6 @@
 /* predict.c - tessera predict: what a trained model says of texts. */
 #include "train/ask.h"
+#include "train/task.h"
 #include "graph/base/err.h"
 #include "cli/outfile.h"
 #include "cli/reply.h"
@@ -42,7 +43,7 @@ static bool gather(const args *a, texts *t, ts_error *e)
 
 static void show(const args *a, const texts *t, const asked *q)
 {
-    const bool classes = strcmp(q->weights.asked.task, "classify") == 0;
+    const bool classes = task_of(&q->weights.asked)->label == LABEL_CLASS;
     const verdict *v = &q->verdict;
     cJSON *root = reply_make("predict/1"), *list = js_array(root, "predictions");
     for (int64_t i = 0; i < t->n; i++) {
