@@ -72,9 +72,8 @@ static bool build_one(program *g, int which, const build_options *w, text *facts
     h->by = sites_backend(s), h->part = s->part;
     if (!usable(s, e))
         return false;
-    h->input_at = calloc((size_t)h->part->n_input + 1, sizeof *h->input_at);
-    h->input = calloc((size_t)h->part->n_input + 1, sizeof *h->input);
-    MUST(h->input_at && h->input);
+    h->input_at = heap_array((size_t)h->part->n_input + 1, sizeof *h->input_at);
+    h->input = heap_array((size_t)h->part->n_input + 1, sizeof *h->input);
     for (int i = 0; i < h->part->n_input; i++)
         for (int k = 0; k < g->p->n_input; k++)
             if (h->part->input[i] == g->p->input[k])

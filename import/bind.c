@@ -24,8 +24,7 @@ ts_bound *ts_model_take(ts_model *m)
 {
     if (!m->graph)
         return NULL;
-    ts_bound *b = calloc(1, sizeof *b);
-    MUST(b);
+    ts_bound *b = heap_array(1, sizeof *b);
     *b = (ts_bound){m->graph, m->bound_mem};
     m->graph = NULL, m->bound_mem = (arena){0};
     model_unbind(m);

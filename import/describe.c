@@ -123,9 +123,8 @@ static void number_nodes(writer *w, const ts_model *m)
 {
     const int roots = m->bound->n_output;
     w->n = g_reach(roots, m->result, NULL);
-    w->all = calloc((size_t)w->n + 1, sizeof *w->all);
-    w->number = calloc((size_t)m->graph->n + 1, sizeof *w->number);
-    MUST(w->all && w->number);
+    w->all = heap_array((size_t)w->n + 1, sizeof *w->all);
+    w->number = heap_array((size_t)m->graph->n + 1, sizeof *w->number);
     g_reach(roots, m->result, w->all);
     for (int i = 0; i < w->n; i++)
         w->number[w->all[i]->id] = i;

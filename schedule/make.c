@@ -112,8 +112,7 @@ char *ts_passes_json(void)
 
 plan *plan_make(graph *g, int n_root, const node *const *root, const plan_options *asked, err *e)
 {
-    plan *p = calloc(1, sizeof *p);
-    MUST(p);
+    plan *p = heap_array(1, sizeof *p);
     *p = (plan){.on = asked->on,
                 .threads = asked->on->workers,
                 .reference = asked->reference,

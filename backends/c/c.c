@@ -176,12 +176,10 @@ static bool make(program *g, const build_options *w, text *facts, err *e)
 
 static program *build(const plan *p, const build_options *w, text *facts, err *e)
 {
-    program *g = calloc(1, sizeof *g);
-    MUST(g);
+    program *g = heap_array(1, sizeof *g);
     g->p = p, g->asked = *w;
     custom_make(&g->custom, p);
-    g->input = calloc((size_t)p->n_input + 1, sizeof *g->input);
-    MUST(g->input);
+    g->input = heap_array((size_t)p->n_input + 1, sizeof *g->input);
     if (c_program_write(p, &g->written, e) && make(g, w, facts, e))
         return g;
     drop(g);

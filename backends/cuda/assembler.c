@@ -81,8 +81,7 @@ static bool find_arch(assembler *a, int capability, err *e)
 
 static bool assemble_all(plan *p, const cuda_texts *t, assembler *a, text *facts, err *e)
 {
-    assembled *of = calloc((size_t)t->n_unit + 1, sizeof *of);
-    MUST(of);
+    assembled *of = heap_array((size_t)t->n_unit + 1, sizeof *of);
     bool ok = find_arch(a, gpu_facts_of(p->on)->capability, e);
     nvrtc_options_set(&a->options, &a->rtc, &a->asked, a->arch, "--ptxas-options=-v");
     for (int u = 0; u < t->n_unit && ok; u++)

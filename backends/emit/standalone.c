@@ -147,9 +147,9 @@ static bool make_spaces(standalone *s, err *e)
 {
     const plan *p = s->p;
     size_t scratch;
-    s->space = calloc((size_t)output_space(p, 2 * p->n_root) + (size_t)p->n_input, sizeof *s->space);
-    s->from = calloc((size_t)p->n_root + 1, sizeof *s->from), s->old = calloc((size_t)p->n_root + 1, sizeof *s->old);
-    MUST(s->space && s->from && s->old);
+    s->space = heap_array((size_t)output_space(p, 2 * p->n_root) + (size_t)p->n_input, sizeof *s->space);
+    s->from = heap_array((size_t)p->n_root + 1, sizeof *s->from),
+    s->old = heap_array((size_t)p->n_root + 1, sizeof *s->old);
     s->scratch = (s->code->scratch + PAGE - 1) / PAGE * PAGE; /* parts on pages of their own */
     if (!size_mul((size_t)s->scratch, (size_t)s->code->threads, &scratch))
         return err_set(e, TS_MEMORY,

@@ -91,6 +91,13 @@ void *arena_grown(arena *mem, const void *list, int n, int *cap, size_t size)
     return n ? memcpy(more, list, (size_t)n * size) : more;
 }
 
+void *heap_array(size_t count, size_t size)
+{
+    void *list = calloc(count, size);
+    MUST(list);
+    return list;
+}
+
 void *heap_grown(void *list, int n, int *cap, size_t size)
 {
     if (n < *cap)

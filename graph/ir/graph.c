@@ -625,8 +625,7 @@ int g_reach(int n, const node *const *root, const node **out)
     int most = -1, count = 0;
     for (int i = 0; i < n; i++)
         most = root[i]->id > most ? root[i]->id : most;
-    const node **need = calloc((size_t)most + 2, sizeof *need);
-    MUST(need);
+    const node **need = heap_array((size_t)most + 2, sizeof *need);
     for (int i = 0; i < n; i++)
         need[root[i]->id] = root[i];
     for (int id = most; id >= 0; id--)
@@ -645,8 +644,7 @@ int g_reach(int n, const node *const *root, const node **out)
 const node **g_reached(int n, const node *const *root, int *count)
 {
     *count = g_reach(n, root, NULL);
-    const node **need = calloc((size_t)*count + 1, sizeof *need);
-    MUST(need);
+    const node **need = heap_array((size_t)*count + 1, sizeof *need);
     g_reach(n, root, need);
     return need;
 }

@@ -217,8 +217,7 @@ static void encode(const tokenizer *t, const char *s, size_t n, ids *out)
         ids_add(out, whole);
         return;
     }
-    symbol *all = calloc(n, sizeof *all);
-    MUST(all);
+    symbol *all = heap_array(n, sizeof *all);
     int64_t k = 0;
     for (size_t i = 0; i < n; i++) {
         const int64_t byte = p->byte[(unsigned char)s[i]], id = byte >= 0 ? byte : p->unknown;

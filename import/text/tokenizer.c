@@ -64,8 +64,7 @@ static bool read_file(tokenizer *t, const char *what, err *e)
 
 ts_tokenizer *ts_tokenizer_open(const char *what, ts_error *e)
 {
-    ts_tokenizer *o = calloc(1, sizeof *o);
-    MUST(o);
+    ts_tokenizer *o = heap_array(1, sizeof *o);
     bool good;
     if (!strcmp(what, "bytes")) {
         o->of.path = "bytes";
@@ -195,8 +194,7 @@ int64_t *ts_tokenizer_encode(const ts_tokenizer *o, const char *s, size_t n, boo
         ids_add(&out, t->after.at[i]);
     *count = out.n;
     if (!out.at)
-        out.at = calloc(1, sizeof *out.at);
-    MUST(out.at);
+        out.at = heap_array(1, sizeof *out.at);
     return out.at;
 }
 

@@ -50,8 +50,7 @@ static void grow_slots(vocab *v)
 {
     free(v->slot);
     v->n_slot = v->n_slot ? 2 * v->n_slot : 1024;
-    v->slot = calloc(v->n_slot, sizeof *v->slot);
-    MUST(v->slot);
+    v->slot = heap_array(v->n_slot, sizeof *v->slot);
     for (int64_t i = 0; i < v->n; i++)
         if (v->by_id[i].s)
             v->slot[find_slot(v, v->by_id[i].s, (size_t)v->by_id[i].n)] = i + 1;

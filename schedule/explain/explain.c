@@ -347,8 +347,7 @@ static void put_kernel(text *t, const plan *p, int i, const text *lines)
 
 static void put_kernels(text *t, const plan *p)
 {
-    text *lines = calloc((size_t)p->n_kernel + 1, sizeof *lines);
-    MUST(lines);
+    text *lines = heap_array((size_t)p->n_kernel + 1, sizeof *lines);
     declined_print(p, lines);
     for (int i = 0; i < p->n_kernel; i++)
         put_kernel(t, p, i, &lines[i]), text_free(&lines[i]);

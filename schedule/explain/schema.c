@@ -162,8 +162,7 @@ static void add_blocks(text *t, const plan *p)
 
 void plan_schema(const plan *p, const char *by, text *out)
 {
-    family *all = calloc((size_t)p->n_kernel + 1, sizeof *all);
-    MUST(all);
+    family *all = heap_array((size_t)p->n_kernel + 1, sizeof *all);
     const int n = find_families(p, all);
     qsort(all, (size_t)n, sizeof *all, by_reach);
     out->wide = true;
