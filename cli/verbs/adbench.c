@@ -166,8 +166,6 @@ static void usual(const option *o, char out[OPTION_TEXT_MOST])
         option_usual(usuals, o, out);
 }
 
-static const option_group group = {"Options", options, usual};
-static const option_group *const groups[] = {&group, &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera adbench # the objectives and what they read",
     "tessera adbench gmm gmm_d10_K25.txt --threads 1",
@@ -182,7 +180,8 @@ const verb verb_adbench = {
     .name = "adbench",
     .brief = "Check and time objectives of ADBench and their derivatives",
     .usage = "[OBJECTIVE] [FILE]",
-    .groups = groups,
+    .own = {"Options", options, usual},
+    .groups = session_plan_groups,
     .examples = examples,
     .details =
         "Runs are repeated until a sample takes --min-time; the shortest of up to ten samples counts. A derivative is "

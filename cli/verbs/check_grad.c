@@ -283,9 +283,6 @@ static void usual(const option *o, char out[OPTION_TEXT_MOST])
     option_usual(usuals, o, out);
 }
 
-static const option_group group = {"Options", options, usual};
-static const option_group *const groups[] = {&group, &session_model_options, &session_limit_options,
-                                             &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera check-grad resnet-tiny --dim batch=1",
     "tessera check-grad mine.json --tolerance 1e-6 # exit 1: one is wrong",
@@ -296,7 +293,8 @@ const verb verb_check_grad = {
     .name = "check-grad",
     .brief = "Check gradients against finite differences",
     .usage = "MODEL",
-    .groups = groups,
+    .own = {"Options", options, usual},
+    .groups = session_model_groups,
     .examples = examples,
     .details = "For each input of real numbers the worst relative error |d - g| / (|d| + |g|) over directions, d the "
                "difference of a weighted sum of all outputs, g what its gradient says. Values are computed in f64.",

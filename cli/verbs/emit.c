@@ -131,9 +131,6 @@ static const option options[] = {
     {"train", 0, FLAG, NULL, "MODEL is a run: the program that trains it, with its data", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options, NULL};
-static const option_group *const groups[] = {&group, &session_model_options, &session_limit_options,
-                                             &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera emit bert-base -o bert # C sources, weights, Makefile",
     "tessera emit model.onnx -s mine.json --dim batch=1 --target c -o generated",
@@ -146,7 +143,8 @@ const verb verb_emit = {
     .name = "emit",
     .brief = "Write a model, or its training, as a C program",
     .usage = "[MODEL]",
-    .groups = groups,
+    .own = {"Options", options, NULL},
+    .groups = session_model_groups,
     .examples = examples,
     .run = run,
 };

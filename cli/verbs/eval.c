@@ -53,8 +53,6 @@ static const option options[] = {
     {"data", 0, WORD, "FILE|NAME=FILE.npy", "examples, as for train; repeats", true, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options, NULL};
-static const option_group *const groups[] = {&group, &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera eval run --data test.tsv",
     "tessera eval run --data test.tsv --json # {\"n\", \"loss\", \"accuracy\"}",
@@ -65,7 +63,8 @@ const verb verb_eval = {
     .name = "eval",
     .brief = "Evaluate a trained model on data",
     .usage = "RUN",
-    .groups = groups,
+    .own = {"Options", options, NULL},
+    .groups = session_plan_groups,
     .examples = examples,
     .details = "RUN is the folder that train wrote; its newest checkpoint that is whole is used.",
     .run = run,

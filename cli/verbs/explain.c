@@ -356,9 +356,6 @@ static const option options[] = {
     {"all", 0, FLAG, NULL, "every kernel, equal ones too", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options, NULL};
-static const option_group *const groups[] = {&group, &session_model_options, &session_limit_options,
-                                             &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera explain bert-base",
     "tessera explain resnet-18 --why --op conv2d",
@@ -372,7 +369,8 @@ const verb verb_explain = {
     .name = "explain",
     .brief = "Show what a schema makes of a model: loops, fit, refusals",
     .usage = "MODEL",
-    .groups = groups,
+    .own = {"Options", options, NULL},
+    .groups = session_model_groups,
     .examples = examples,
     .run = run,
 };

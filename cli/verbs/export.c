@@ -48,8 +48,6 @@ static const option options[] = {
     {"out", 'o', A_FILE, "FILE", "the ONNX file to write", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options, NULL};
-static const option_group *const groups[] = {&group, &session_dim_options, &session_limit_options, NULL};
 static const char *const examples[] = {
     "tessera export bert -o bert.onnx # bert: a folder that import wrote",
     "tessera export run -o tuned.onnx # run: what train wrote",
@@ -61,7 +59,8 @@ const verb verb_export = {
     .name = "export",
     .brief = "Write a model as an ONNX file that other runtimes run",
     .usage = "MODEL",
-    .groups = groups,
+    .own = {"Options", options, NULL},
+    .groups = session_dim_groups,
     .examples = examples,
     .details =
         "Numbers beyond one GiB lie in FILE.data beside it. A built-in model is written at the extents that --dim "

@@ -106,8 +106,6 @@ static void usual(const option *o, char out[OPTION_TEXT_MOST])
     option_usual(usuals, o, out);
 }
 
-static const option_group group = {"Options", options, usual};
-static const option_group *const groups[] = {&group, &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera generate run --prompt Once --max-tokens 40",
     "tessera generate run --prompt Once --temperature 0.8 --top-p 0.9 --seed 3",
@@ -118,7 +116,8 @@ const verb verb_generate = {
     .name = "generate",
     .brief = "Continue a text with a trained language model",
     .usage = "RUN",
-    .groups = groups,
+    .own = {"Options", options, usual},
+    .groups = session_plan_groups,
     .examples = examples,
     .details =
         "RUN must come from train --task lm with a causal model. The text is printed as it grows, and ends early where "

@@ -180,8 +180,6 @@ static const option options[] = {
     {"man", 0, FLAG, NULL, "all commands as a manual page", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options, NULL};
-static const option_group *const groups[] = {&group, NULL};
 static const char *const examples[] = {
     "tessera help bench",
     "tessera help axes               # the letters for loops in schemas",
@@ -197,7 +195,7 @@ const verb verb_help = {
     .name = "help",
     .brief = "Explain a verb, a code, or the axis letters",
     .usage = "[TOPIC]",
-    .groups = groups,
+    .own = {"Options", options, NULL},
     .examples = examples,
     .run = run,
 };

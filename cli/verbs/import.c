@@ -44,8 +44,6 @@ static const option options[] = {
     {"out", 'o', A_FOLDER, "FOLDER", "where to write graph.json and weights.safetensors", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options, NULL};
-static const option_group *const groups[] = {&group, &session_dim_options, &session_limit_options, NULL};
 static const char *const examples[] = {
     "tessera import model.onnx -o bert # then: tessera show bert --hash",
     NULL,
@@ -55,7 +53,8 @@ const verb verb_import = {
     .name = "import",
     .brief = "Write a model as graph.json and weights.safetensors",
     .usage = "MODEL",
-    .groups = groups,
+    .own = {"Options", options, NULL},
+    .groups = session_dim_groups,
     .examples = examples,
     .details = "Names, operator versions and symbols of dimensions stay as the file has them, and numbers keep their "
                "bits. Everything unsupported is listed at once, and nothing is written then.",

@@ -206,8 +206,6 @@ static void usual(const option *o, char out[OPTION_TEXT_MOST])
         session_plan_usual(o, out);
 }
 
-static const option_group group = {"Options", options, usual};
-static const option_group *const groups[] = {&group, NULL};
 static const char *const examples[] = {
     "tessera onnx-test backend-cases.tar.xz --tier P0,P1",
     "tessera onnx-test onnx/backend/test/data/node --target interp --jobs 4",
@@ -219,7 +217,7 @@ const verb verb_onnx_test = {
     .name = "onnx-test",
     .brief = "Run ONNX conformance cases",
     .usage = "PATH...",
-    .groups = groups,
+    .own = {"Options", options, usual},
     .examples = examples,
     .details = "PATH is a folder with cases, or an archive of one; its index.tsv, if it has one, names tier, case and "
                "operator. A case passes when every output has the shape, dtype and values stored (rtol 1e-3, atol "

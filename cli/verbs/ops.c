@@ -176,15 +176,13 @@ static const option options[] = {
     {"markdown", 0, FLAG, NULL, "as a page of the documentation", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options, NULL};
-static const option_group *const groups[] = {&group, NULL};
 static const char *const examples[] = {"tessera ops", "tessera ops --onnx # what an ONNX file may hold", NULL};
 
 const verb verb_ops = {
     .name = "ops",
     .brief = "List the operations",
     .usage = "",
-    .groups = groups,
+    .own = {"Options", options, NULL},
     .examples = examples,
     .run = run,
 };

@@ -93,8 +93,6 @@ static const option options[] = {
     {"file", 0, A_FILE, "FILE", "texts, one a line; - is standard input", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options, NULL};
-static const option_group *const groups[] = {&group, &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera predict run --text stirring",
     "tessera predict run --file reviews.txt > labels.tsv # label, probability, text",
@@ -105,7 +103,8 @@ const verb verb_predict = {
     .name = "predict",
     .brief = "Predict labels of texts with a trained model",
     .usage = "RUN",
-    .groups = groups,
+    .own = {"Options", options, NULL},
+    .groups = session_plan_groups,
     .examples = examples,
     .run = run,
 };

@@ -213,9 +213,6 @@ static const option options[] = {
     {"out", 'o', A_FILE, "FILE", "where init and show write (default: standard output)", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options, NULL};
-static const option_group *const groups[] = {&group, &session_model_options, &session_limit_options,
-                                             &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera schema init bert-base -o mine.json # the built-in guess, to edit",
     "tessera schema lint mine.json bert-base    # what fits, what does not, and why",
@@ -228,7 +225,8 @@ const verb verb_schema = {
     .name = "schema",
     .brief = "Start, check, list and print tiling schemas",
     .usage = "init MODEL\nlint SCHEMA MODEL\nlist\nshow SCHEMA",
-    .groups = groups,
+    .own = {"Options", options, NULL},
+    .groups = session_model_groups,
     .examples = examples,
     .details = "lint takes a run of train in place of a model, too: the schema is then one for the run's step.",
     .run = run,

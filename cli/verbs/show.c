@@ -275,9 +275,6 @@ static void usual(const option *o, char out[OPTION_TEXT_MOST])
     option_usual(usuals, o, out);
 }
 
-static const option_group group = {"Options", options, usual};
-static const option_group *const groups[] = {&group, &session_model_options, &session_limit_options,
-                                             &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera show bert-base",
     "tessera show model.onnx --dim batch=1 --dim seq=128 --depth 2",
@@ -291,7 +288,8 @@ const verb verb_show = {
     .name = "show",
     .brief = "Show a model: inputs, outputs, layers, operations",
     .usage = "MODEL",
-    .groups = groups,
+    .own = {"Options", options, usual},
+    .groups = session_model_groups,
     .examples = examples,
     .run = run,
 };
