@@ -122,6 +122,5 @@ void console_error(const console *c, const ts_error *e)
         return;
     cJSON *root = cJSON_CreateObject(), *error = js_object(root, "error");
     js_put(error, "code:%u,text:%s", e->code, e->text);
-    reply_print(root);
-    cJSON_Delete(root);
+    reply_end(root);
 }

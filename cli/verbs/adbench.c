@@ -112,8 +112,7 @@ static void show(const trial *t, const args *a)
                t->other_time[0], t->other_time[1], t->other_time[0] / t->time[0], t->other_time[1] / t->time[1],
                t->other);
     }
-    reply_print(root);
-    cJSON_Delete(root);
+    reply_end(root);
 }
 
 /* ---- the verb ---- */

@@ -111,10 +111,7 @@ static int run(const args *a, ts_error *e)
             console_note(&a->console, "wrote %s; build it with make -C %s", folder, folder);
         return TS_OK;
     }
-    cJSON *root = reply_make("emit/1");
-    js_text(root, "folder", folder);
-    reply_print(root);
-    cJSON_Delete(root);
+    reply_end(js_put(reply_make("emit/1"), "folder:%s", folder));
     return TS_OK;
 }
 

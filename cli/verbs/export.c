@@ -31,10 +31,7 @@ static bool work(const args *a, const char *what, const char *path, ts_error *e)
         console_note(&a->console, "wrote %s", path);
         return true;
     }
-    cJSON *root = reply_make("export/1");
-    js_text(root, "file", path);
-    reply_print(root);
-    cJSON_Delete(root);
+    reply_end(js_put(reply_make("export/1"), "file:%s", path));
     return true;
 }
 

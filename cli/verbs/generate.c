@@ -34,11 +34,8 @@ static double rate(const generated *g) /* tokens a second, after the first one; 
 
 static void reply(const generating *how, const char *text, const generated *g)
 {
-    cJSON *root = reply_make("generate/1");
-    js_put(root, "prompt:%s,text:%s,tokens:%g,tokens_per_s:%g,ended:%hhd", how->prompt, text, (double)g->tokens,
-           rate(g), g->ended);
-    reply_print(root);
-    cJSON_Delete(root);
+    reply_end(js_put(reply_make("generate/1"), "prompt:%s,text:%s,tokens:%g,tokens_per_s:%g,ended:%hhd", how->prompt,
+                     text, (double)g->tokens, rate(g), g->ended));
 }
 
 /* On standard error, behind the text. */

@@ -13,8 +13,7 @@
 
 static int print(cJSON *root)
 {
-    reply_print(root);
-    cJSON_Delete(root);
+    reply_end(root);
     return TS_OK;
 }
 
@@ -59,9 +58,7 @@ static int put_code(const args *a, const code_page *p)
         help_text(stdout, p->remedy);
         return TS_OK;
     }
-    cJSON *root = reply_make("code/1");
-    js_put(root, "code:%s,meaning:%s,remedy:%s", p->code, p->what, p->remedy);
-    return print(root);
+    return print(js_put(reply_make("code/1"), "code:%s,meaning:%s,remedy:%s", p->code, p->what, p->remedy));
 }
 
 static int topic_axes(const args *a, ts_error *e)

@@ -10,10 +10,8 @@ static void say(const args *a, const ts_model *m, const char *folder)
         console_note(&a->console, "wrote %s: graph.json, and weights.safetensors if there are any", folder);
         return;
     }
-    cJSON *root = reply_make("import/1");
-    js_put(root, "folder:%s,inputs:%d,outputs:%d", folder, ts_model_inputs(m), ts_model_outputs(m));
-    reply_print(root);
-    cJSON_Delete(root);
+    reply_end(js_put(reply_make("import/1"), "folder:%s,inputs:%d,outputs:%d", folder, ts_model_inputs(m),
+                     ts_model_outputs(m)));
 }
 
 /* Dimensions stay free where nothing binds them. All that is unsupported is told before anything is written. */

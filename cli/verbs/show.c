@@ -209,8 +209,7 @@ static bool show_model(const session *s, bool bound, ts_error *e)
     if (!root)
         return false;
     if (a->console.json) {
-        reply_print(root);
-        cJSON_Delete(root);
+        reply_end(root);
         return true;
     }
     put_ports(s);

@@ -172,8 +172,7 @@ static void reply(const screen *s, const char *run, int code)
            code == TRAIN_STOPPED);
     cJSON_AddItemToObject(root, "step", cJSON_Duplicate(s->facts, true));
     cJSON_AddItemToObject(root, "evals", cJSON_Duplicate(s->evals, true));
-    reply_print(root);
-    cJSON_Delete(root);
+    reply_end(root);
 }
 
 static int run(const args *a, ts_error *e)
