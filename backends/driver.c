@@ -242,7 +242,7 @@ bool ts_plan_build(ts_plan *p, ts_error *e)
     }
     if (!p->program)
         return false;
-    json_add(&p->facts, "times_kernels:%hhd,phases:", p->by->kernels != NULL);
+    json_add(&p->facts, "times_kernels:%i,phases:", p->by->kernels != NULL);
     phases_json(&p->phases, &p->facts);
     return true;
 }
@@ -597,7 +597,7 @@ char *ts_targets_json(void)
     for (const backend *const *b = backends; *b; b++) {
         text why = {0};
         const bool usable = backend_usable(*b, &why);
-        json_add(&t, "{name:%s,doc:%s,usable:%hhd,%s:%s}", (*b)->name, (*b)->doc, usable, usable ? "with" : "reason",
+        json_add(&t, "{name:%s,doc:%s,usable:%i,%s:%s}", (*b)->name, (*b)->doc, usable, usable ? "with" : "reason",
                  text_str(&why));
         text_free(&why);
     }

@@ -149,7 +149,7 @@ static char *task_line(const race *r, const contestant *c, const char *command)
         cJSON_AddItemToObject(task, "train", option_json(o->train));
         js_put(task, "trajectory:%d,schedule_steps:%d", TRAJECTORY, TIMED_SCHEDULE);
     }
-    js_put(task, "seed:%g,threads:%d,mem_limit:%g,as_written:%hhd", (double)o->seed, o->threads, (double)o->mem_limit,
+    js_put(task, "seed:%g,threads:%d,mem_limit:%g,as_written:%i", (double)o->seed, o->threads, (double)o->mem_limit,
            o->as_written);
     if (o->precision)
         js_text(task, "precision", o->precision);

@@ -31,7 +31,7 @@ static bool answer_json(const char *word, cJSON *v)
 static void answer_failure(const worker *w, const ts_error *e)
 {
     cJSON *v = cJSON_CreateObject();
-    js_put(v, "planned:%hhd,code:%g,text:%s", w->planned, (double)e->code, e->text);
+    js_put(v, "planned:%i,code:%g,text:%s", w->planned, (double)e->code, e->text);
     answer_json(SAY_FAILED, v);
 }
 

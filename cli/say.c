@@ -99,7 +99,7 @@ static const char *put(const saying *w, const char *s, bool shown, const char *e
     return s;
 }
 
-void say(FILE *f, const cJSON *o, const char *form)
+void say_record(FILE *f, const cJSON *o, const char *form)
 {
     put(&(saying){f, o}, form, true, "");
 }
@@ -107,7 +107,7 @@ void say(FILE *f, const cJSON *o, const char *form)
 void say_each(FILE *f, const cJSON *list, const char *form)
 {
     const cJSON *o;
-    cJSON_ArrayForEach(o, list) say(f, o, form);
+    cJSON_ArrayForEach(o, list) say_record(f, o, form);
 }
 
 void reply_give(const args *a, cJSON *o, const reply_form *form)
@@ -115,7 +115,7 @@ void reply_give(const args *a, cJSON *o, const reply_form *form)
     if (a->console.json)
         reply_print(o);
     else {
-        say(stdout, o, form->head ? form->head : "");
+        say_record(stdout, o, form->head ? form->head : "");
         say_each(stdout, form->list ? js_get(o, form->list) : NULL, form->each);
     }
     cJSON_Delete(o);

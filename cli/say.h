@@ -11,7 +11,7 @@
 #include "cli/args.h"
 #include "cli/reply.h"
 
-void say(FILE *f, const cJSON *o, const char *form);
+void say_record(FILE *f, const cJSON *o, const char *form);
 void say_each(FILE *f, const cJSON *list, const char *form); /* for each of its objects */
 /* The reply of a verb: as JSON where that is asked for, else by the form, and by the other one for each of a list. The
  * object is deleted. */

@@ -136,7 +136,7 @@ char *ts_model_json(const ts_model *m, ts_error *e)
     (void)e;
     if (m->bound)
         number_nodes(&w, m);
-    json_add(&w.t, "{format:'model/1',name:%s,bound:%hhd", m->path, m->bound != NULL);
+    json_add(&w.t, "{format:'model/1',name:%s,bound:%i", m->path, m->bound != NULL);
     add_dims(&w, m);
     if (m->bound)
         add_totals(&w, m);

@@ -20,10 +20,11 @@ static void add_real(text *t, double v, bool f32)
         json_add(t, "%s", isnan(v) ? "NaN" : v > 0 ? "Infinity" : "-Infinity");
         return;
     }
-    snprintf(s, sizeof s - 2, "%.*g", digits, v);
+    snprintf(s, sizeof s, "%.*g", digits, v);
     while (digits < (f32 ? 9 : 17) && (f32 ? strtof(s, NULL) != (float)v : strtod(s, NULL) != v))
-        snprintf(s, sizeof s - 2, "%.*g", digits = f32 ? digits + 1 : 17, v);
-    json_add_raw(t, strpbrk(s, ".e") ? s : strcat(s, ".0"));
+        snprintf(s, sizeof s, "%.*g", digits = f32 ? digits + 1 : 17, v);
+    json_add_raw(t, s);
+    text_add(t, strpbrk(s, ".e") ? "" : ".0");
 }
 
 /* Whole numbers as such, never by way of a double: i64 has 63 bits, a double 53. */
@@ -32,7 +33,7 @@ static void add_element(text *t, const ts_array *a, int64_t i)
     if (dtype_class(a->dtype) == D_REAL)
         add_real(t, load_real(a->dtype, a->data, i), false);
     else if (a->dtype == TS_BOOL)
-        json_add(t, "%hhd", load_whole(a->dtype, a->data, i) != 0);
+        json_add(t, "%i", load_whole(a->dtype, a->data, i) != 0);
     else
         json_add(t, "%lld", (long long)load_whole(a->dtype, a->data, i));
 }

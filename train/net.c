@@ -2,7 +2,7 @@
  * []. */
 #include "train/task.h"
 
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -12,6 +12,23 @@
 
 bool net_bind(net *n, const data *d, ts_error *e); /* net_feed.c */
 
+const task *task_named(const char *name, ts_error *e)
+{
+    const task *const *t = tasks;
+    while (*t && strcmp((*t)->name, name))
+        t++;
+    if (!*t)
+        err_set(e, TS_USAGE, "there is no task \"%s\"", name), err_hint(e, "those there are: %s", task_names);
+    return *t;
+}
+
+const task *task_of(const train_options *w)
+{
+    const task *t = task_named(w->task, NULL);
+    MUST(t);
+    return t;
+}
+
 bool task_is_text(const train_options *w)
 {
     return !w->data || !data_is_arrays(w->data);
@@ -19,12 +36,12 @@ bool task_is_text(const train_options *w)
 
 ts_tensor net_call(ts_graph *g, int count, const ts_tensor *in, const char *fmt, ...)
 {
-    char text[256];
+    char call[256];
     va_list list;
     va_start(list, fmt);
-    vsnprintf(text, sizeof text, fmt, list);
+    vsnprintf(call, sizeof call, fmt, list);
     va_end(list);
-    return ts_call(g, text, count, in);
+    return ts_call(g, call, count, in);
 }
 
 /* ---- the model's output ---- */

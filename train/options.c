@@ -108,12 +108,10 @@ void option_set_text(char **place, const char *value)
 /* A list is one text with a line for each item, each ended by a line feed. */
 void option_add_line(char **list, const char *value)
 {
-    const size_t old = *list ? strlen(*list) : 0, more = strlen(value);
-    char *grown = realloc(*list, old + more + 2);
-    if (!grown)
+    char *grown = NULL;
+    if (asprintf(&grown, "%s%s\n", *list ? *list : "", value) < 0)
         return;
-    memcpy(grown + old, value, more);
-    memcpy(grown + old + more, "\n", 2);
+    free(*list);
     *list = grown;
 }
 

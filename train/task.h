@@ -1,16 +1,15 @@
-/* task.h - what a net is trained for. A task is a record in a file of its own in train/tasks; the build writes the table,
- * and the words of --task, from the lines that start with `const task task_F =`. Records live for ever. */
+/* task.h - what a net is trained for. A task is a record in a file of its own in train/tasks; the build writes the
+ * table and the words of --task from the lines that start with `const task task_F =`. Records live for ever. */
 #ifndef TRAIN_TASK_H
 #define TRAIN_TASK_H
 #include "train/net.h"
 
 typedef struct task {
     const char *name;
-    data_label
-        label;    /* what stands behind an example; LABEL_TEXT: rows are first texts, then those that belong to them */
-    bool stream;  /* the data is one text: a token's label is the next one, and nothing is pooled */
-    bool labels;  /* it gives each example a label of the data's kind by a head; arrays are examples too */
-    bool classes; /* logits are of classes, one of them right: there is an accuracy */
+    data_label label; /* what stands behind an example; LABEL_TEXT: rows are first texts, then what belongs to them */
+    bool stream;      /* the data is one text: a token's label is the next one, and nothing is pooled */
+    bool labels;      /* it gives each example a label of the data's kind by a head; arrays are examples too */
+    bool classes;     /* logits are of classes, one of them right: there is an accuracy */
     bool (*put)(net *n, ts_error *e); /* on n->output: sets logits, label, loss */
 } task;
 extern const task *const tasks[];            /* by name, ends with NULL; written by the build */

@@ -1,5 +1,5 @@
 /* train.c - one step after the other: saving, judging, what becomes of numbers that are not finite, the end. */
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "graph/base/clock.h"
 #include "train/blame.h"
 #include "train/checkpoint.h"
@@ -128,17 +128,12 @@ static bool log_step(training *t, const step_result *r, double seconds, bool ski
 /* NAME, a tab, the norm: for comparing the first step with that of another framework. */
 static bool write_norms(const training *t, const double *norms, ts_error *e)
 {
-    char *s = NULL;
-    size_t n = 0;
-    FILE *f = open_memstream(&s, &n);
-    if (!f)
-        return err_memory(e, 0, "the gradient norms");
+    text lines = {0};
     for (int i = 0; i < t->step.n_parameter; i++)
-        fprintf(f, "%s\t%.12g\n", t->step.parameter[i].name, norms[i]);
-    bool good = fclose(f) == 0;
-    good = good && ts_file_write(t->asked->grad_norms, s, n, e);
-    free(s);
-    return good || err_memory(e, n, "the gradient norms");
+        text_add(&lines, "%s\t%.12g\n", t->step.parameter[i].name, norms[i]);
+    const bool good = ts_file_write(t->asked->grad_norms, text_str(&lines), lines.length, e);
+    text_free(&lines);
+    return good;
 }
 
 /* printf writes a NaN's sign, too, which says nothing. */

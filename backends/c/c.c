@@ -77,8 +77,8 @@ static bool add_derived(program *g, err *e)
 /* ---- building ---- */
 static void tell(const cc_report *r, int units, text *facts)
 {
-    json_add(facts, "compiler:%s,units:%d,compiled:%d,cached:%d,seconds:%.6f,found:%hhd,notes:%s",
-             text_str(&r->compiler), units, r->compiled, r->cached, r->seconds, r->found, text_str(&r->notes));
+    json_add(facts, "compiler:%s,units:%d,compiled:%d,cached:%d,seconds:%.6f,found:%i,notes:%s", text_str(&r->compiler),
+             units, r->compiled, r->cached, r->seconds, r->found, text_str(&r->notes));
 }
 
 /* The kernels, by their names in the program that was built. */

@@ -27,7 +27,7 @@ static bool begin(opened *o, const char *folder, text *out, err *e)
     const char *path = cache_path(&o->mem, folder, &env);
     if (!cache_open(&o->c, folder, &env, &o->notes, e))
         return arena_free(&o->mem), false;
-    json_add(out, "{path:%s,usable:%hhd", path ? path : "", o->c != NULL);
+    json_add(out, "{path:%s,usable:%i", path ? path : "", o->c != NULL);
     return true;
 }
 

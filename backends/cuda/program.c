@@ -294,7 +294,7 @@ static void tell(const program *g, const image_report *r, text *facts)
 {
     json_add(facts, "device:%s,compiler:'NVRTC %d.%d',architecture:%s,driver:'%d.%d'", g->on.name, r->nvrtc / 1000,
              r->nvrtc % 1000 / 10, r->arch, g->on.cu.version / 1000, g->on.cu.version % 1000 / 10);
-    json_add(facts, "units:%d,compiled:%d,cached:%d,seconds:%.6f,found:%hhd,notes:%s", g->texts.n_unit, r->compiled,
+    json_add(facts, "units:%d,compiled:%d,cached:%d,seconds:%.6f,found:%i,notes:%s", g->texts.n_unit, r->compiled,
              r->cached, r->seconds, !r->compiled, text_str(&r->notes));
 }
 

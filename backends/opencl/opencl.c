@@ -186,7 +186,7 @@ static bool make_kernels(program *g, err *e)
 /* Members of a JSON object, without its braces: `build` of what explain and bench print. */
 static void tell(const program *g, double seconds, text *facts)
 {
-    json_add(facts, "compiler:%s,units:%d,compiled:%d,cached:%d,seconds:%.6f,found:%hhd,notes:%s,scratch_bytes:%zu",
+    json_add(facts, "compiler:%s,units:%d,compiled:%d,cached:%d,seconds:%.6f,found:%i,notes:%s,scratch_bytes:%zu",
              g->host.device.identity, g->units.n_unit, g->units.compiled, g->units.cached, seconds, !g->units.compiled,
              text_str(&g->units.notes), g->spill_bytes);
 }

@@ -32,7 +32,7 @@ cJSON *ceilings_stated(const cJSON *plan)
     if (!peak)
         return NULL;
     cJSON *out = cJSON_CreateObject(), *levels, *unit;
-    js_put(out, "isa:%s,threads:%g,stated:%hhd,fma_f32_gflops:%g", js_get_text(plan, "isa"),
+    js_put(out, "isa:%s,threads:%g,stated:%i,fma_f32_gflops:%g", js_get_text(plan, "isa"),
            js_get_number(plan, "threads", NAN), true, gflops);
     levels = js_array(out, "levels");
     cJSON_ArrayForEach(level, js_get(peak, "levels"))

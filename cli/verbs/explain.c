@@ -122,13 +122,13 @@ static void put_toned(const view *v, tone t, const char *s)
 static void put_name(const view *v, const family *m)
 {
     put_toned(v, BOLD, js_get_text(m->first, "name"));
-    say(v->f, m->first, "  {op} {dtype}[label?  {label}]");
+    say_record(v->f, m->first, "  {op} {dtype}[label?  {label}]");
     if (m->count > 1)
         fprintf(v->f, "%sand %d alike", *js_get_text(m->first, "label") ? " " : "  ", m->count - 1);
 }
 
-/* "m=128 n=768 k=768  151 MFLOP  2.77 MiB  28 of 32 registers  tail waste 0 %", "512 trips of 3 kernels, by one worker",
- * "launched with 25 others, at k121" */
+/* "m=128 n=768 k=768  151 MFLOP  2.77 MiB  28 of 32 registers  tail waste 0 %", "512 trips of 3 kernels, by one
+ * worker", "launched with 25 others, at k121" */
 static const char facts[] =
     "   [dims? {dims=}]  {flops}  {bytes}[registers?  {registers/used} of {registers/of} registers]"
     "[tail_waste>0?  tail waste {tail_waste:%.3g%} %]\n"
@@ -137,8 +137,8 @@ static const char facts[] =
     "[launch/kernels>1?    launched with {launch/kernels-} other[launch/kernels=2?|s], at {launch/last}\n]";
 
 /* On machines whose workers are groups of lanes: "96 groups of 256 lanes  about 104 registers  8 KiB shared  occupancy
- * 25 % (2 groups a processor: registers)  1 wave", and how lanes touch memory. Registers are as the assembler says where
- * there is one; a device need not say how many lanes its processors run: then there is no share of them. */
+ * 25 % (2 groups a processor: registers)  1 wave", and how lanes touch memory. Registers are as the assembler says
+ * where there is one; a device need not say how many lanes its processors run: then there is no share of them. */
 static const char group_figures[] =
     "    {groups} groups of {lanes} lanes[estimated?  {registers} registers (estimated: {estimated/registers})  "
     "{spilled_bytes} spilled|  about {registers} registers]  {shared_bytes} shared"
@@ -152,16 +152,16 @@ static void put_group(const view *v, const cJSON *g)
 {
     const cJSON *one, *lanes;
     if (g)
-        say(v->f, g, group_figures);
+        say_record(v->f, g, group_figures);
     cJSON_ArrayForEach(one, js_get(g, "products"))
     {
-        say(v->f, one,
-            "    {stage}: [unit?by matrix units, {unit}|not by matrix units: {why}]\n"
-            "[boxes?    {stage}: the device brings slices of {boxes,}\n]");
+        say_record(v->f, one,
+                   "    {stage}: [unit?by matrix units, {unit}|not by matrix units: {why}]\n"
+                   "[boxes?    {stage}: the device brings slices of {boxes,}\n]");
         cJSON_ArrayForEach(lanes, js_get(one, "lanes"))
         {
-            say(v->f, one, "    {stage}");
-            say(v->f, lanes, ": lanes copy slices of {operand}: {why}\n");
+            say_record(v->f, one, "    {stage}");
+            say_record(v->f, lanes, ": lanes copy slices of {operand}: {why}\n");
         }
     }
 }
@@ -179,7 +179,7 @@ static void put_loops(const view *v, const char *s, const cJSON *stages)
         fputs("    ", v->f);
         put_safe(v->f, line);
         stage = i == 0 ? NULL : i == 1 && stages ? stages->child : stage ? stage->next : NULL;
-        say(v->f, stage, "[rule?  (rule {rule}[guessed? is refused: guess])]\n");
+        say_record(v->f, stage, "[rule?  (rule {rule}[guessed? is refused: guess])]\n");
         free(line);
         s += end ? n + 3 : n;
     }
@@ -262,12 +262,12 @@ static void put_kernel(const view *v, const family *m)
     const cJSON *k = m->first;
     put_name(v, m);
     if (js_get(k, "transfer")) {
-        say(v->f, k, "  {transfer/from} to {transfer/to}, {transfer/bytes}");
+        say_record(v->f, k, "  {transfer/from} to {transfer/to}, {transfer/bytes}");
         fputs(m->count > 1 ? " each\n\n" : "\n\n", v->f);
         return;
     }
-    say(v->f, k, "[place?  on {place}]  (rule {rule}[guessed? is refused: guess])\n");
-    say(v->f, k, facts);
+    say_record(v->f, k, "[place?  on {place}]  (rule {rule}[guessed? is refused: guess])\n");
+    say_record(v->f, k, facts);
     put_group(v, js_get(k, "group"));
     /* with what was derived, where that adds anything */
     put_loops(v, js_get_text(k, js_get(k, "derived") ? "derived" : "loops"), js_get(k, "stages"));
@@ -284,9 +284,9 @@ static void put_all(const args *a, const cJSON *root)
     view v = {stdout, a->console.color_out, args_flag(a, "why")};
     int n;
     family *list = families(js_get(root, "kernels"), args_flag(a, "all"), v.why, &n);
-    say(v.f, root,
-        "target {target}  {isa}  {threads} threads  schema {schema/name}  {kernels#} kernels"
-        "[launches? in {launches} launches]\n\n");
+    say_record(v.f, root,
+               "target {target}  {isa}  {threads} threads  schema {schema/name}  {kernels#} kernels"
+               "[launches? in {launches} launches]\n\n");
     for (int i = 0; i < n; i++)
         put_kernel(&v, &list[i]);
     families_free(list, n);
@@ -297,13 +297,14 @@ static void put_all(const args *a, const cJSON *root)
                       v.f, "", v.color);
         putchar('\n');
     }
-    say(v.f, js_get(root, "memory"),
-        "memory: {arena_bytes} of values (at least {lower_bound_bytes}), {weights_bytes} of weights, "
-        "{resident_weights_bytes} of them resident\n");
+    say_record(v.f, js_get(root, "memory"),
+               "memory: {arena_bytes} of values (at least {lower_bound_bytes}), {weights_bytes} of weights, "
+               "{resident_weights_bytes} of them resident\n");
     say_each(v.f, js_get(root, "recompute"),
              "recompute: rule \"{rule}\": {saved_bytes} less at once; {forgone_bytes} in {values} values recomputed "
              "instead of saved, {flops} computed again, {share:%.3g%} % of all\n");
-    say(v.f, root,
+    say_record(
+        v.f, root,
         "[build/assembler?assembler: [build/assembler/reason?none, registers and what follows from them are estimated: "
         "{build/assembler/reason}|{build/assembler/name} for {build/assembler/arch}: registers, spills and what "
         "follows "

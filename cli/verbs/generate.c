@@ -34,7 +34,7 @@ static double rate(const generated *g) /* tokens a second, after the first one; 
 
 static void reply(const generating *how, const char *text, const generated *g)
 {
-    reply_end(js_put(reply_make("generate/1"), "prompt:%s,text:%s,tokens:%g,tokens_per_s:%g,ended:%hhd", how->prompt,
+    reply_end(js_put(reply_make("generate/1"), "prompt:%s,text:%s,tokens:%g,tokens_per_s:%g,ended:%i", how->prompt,
                      text, (double)g->tokens, rate(g), g->ended));
 }
 

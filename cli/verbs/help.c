@@ -126,7 +126,7 @@ static cJSON *described(const verb *v)
             char brief[OPTION_TEXT_MOST];
             cJSON *item = cJSON_CreateObject();
             cJSON_AddItemToArray(options, item);
-            js_put(item, "name:%s,value:%s,brief:%s,repeats:%hhd", o->name, o->kind == FLAG ? "" : o->value,
+            js_put(item, "name:%s,value:%s,brief:%s,repeats:%i", o->name, o->kind == FLAG ? "" : o->value,
                    option_brief(g, o, brief), o->repeats);
         }
     }

@@ -118,7 +118,7 @@ static bool write_json(const report *r, const char *path, ts_error *e)
     cJSON *list = js_array(root, "cases");
     for (int i = 0; i < r->cases.n; i++) {
         const test_case *t = &r->cases.all[i];
-        js_row(list, "tier:%s,case:%s,operator:%s,passed:%hhd,code:%u,seconds:%g,reason:%s", t->tier, t->name, t->op,
+        js_row(list, "tier:%s,case:%s,operator:%s,passed:%i,code:%u,seconds:%g,reason:%s", t->tier, t->name, t->op,
                r->out[i].passed, r->out[i].code, r->out[i].seconds, r->out[i].reason);
     }
     char *text = js_to_text(root, true);

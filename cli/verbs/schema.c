@@ -136,7 +136,8 @@ static cJSON *findings(const cJSON *plan, remarks *r)
 /* The last line, for those who read no other. */
 static void put_count(const cJSON *found, int warnings)
 {
-    say(stdout, found,
+    say_record(
+        stdout, found,
         "{reached} of {kernels} kernels follow its rules[guessed>0?, {guessed} fit[guessed=1?s] a rule whose loops are "
         "refused and follow[guessed=1?s] the guess]");
     printf(", %d warning%s\n", warnings, warnings == 1 ? "" : "s");

@@ -113,7 +113,7 @@ static void put_plan(const char *json)
     const cJSON *k;
     cJSON_ArrayForEach(k, js_get(plan, "kernels"))
     {
-        say(stdout, k, "{name} {op} {label}[dims? {dims=}]\n    {loops}\n");
+        say_record(stdout, k, "{name} {op} {label}[dims? {dims=}]\n    {loops}\n");
         say_each(stdout, js_get(k, "operands"),
                  "    {operand}: [tensor?{tensor} ]{type} over [layout?{layout}|nothing]\n");
     }
@@ -151,7 +151,7 @@ static bool show_stage(session *s, const char *stage, ts_error *e)
 
 static void put_totals(const cJSON *root)
 {
-    say(stdout, root, "\n{nodes#} nodes, {parameters} parameters ({weight_bytes}), {flops}\n");
+    say_record(stdout, root, "\n{nodes#} nodes, {parameters} parameters ({weight_bytes}), {flops}\n");
 }
 
 /* The graph as text for Graphviz; of a model that is not bound, what its file says. */

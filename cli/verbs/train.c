@@ -168,8 +168,7 @@ static bool take_all(train_options *w, const args *a, const char **run, ts_error
 static void reply(const screen *s, const char *run, int code)
 {
     cJSON *root = reply_make("train/1");
-    js_put(root, "run:%s,steps:%g,loss:%g,stopped:%hhd", run, (double)s->last.step, s->last.loss,
-           code == TRAIN_STOPPED);
+    js_put(root, "run:%s,steps:%g,loss:%g,stopped:%i", run, (double)s->last.step, s->last.loss, code == TRAIN_STOPPED);
     cJSON_AddItemToObject(root, "step", cJSON_Duplicate(s->facts, true));
     cJSON_AddItemToObject(root, "evals", cJSON_Duplicate(s->evals, true));
     reply_end(root);

@@ -22,7 +22,7 @@ static void add_text(text *t, const char *s, int most) /* most < 0: all of it */
 static void add_value(text *t, const char **at, va_list *args)
 {
     char spec[16] = "";
-    const size_t n = strcspn(*at, "sducgfx") + 1;
+    const size_t n = strcspn(*at, "sdiucgf") + 1;
     const char kind = (*at)[n - 1];
     MUST(n < sizeof spec && kind);
     memcpy(spec, *at, n);
@@ -35,7 +35,7 @@ static void add_value(text *t, const char **at, va_list *args)
     } else if (kind == 'g' || kind == 'f') {
         const double v = va_arg(*args, double);
         text_add(t, isfinite(v) ? spec : "null", v);
-    } else if (!strcmp(spec, "%hhd")) {
+    } else if (kind == 'i') {
         text_add(t, va_arg(*args, int) ? "true" : "false");
     } else if (strstr(spec, "ll") || strchr(spec, 'z') || strchr(spec, 'l')) {
         text_add(t, spec, va_arg(*args, long long)); /* all of 64 bits */

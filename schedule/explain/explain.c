@@ -324,7 +324,7 @@ static void put_trips(text *t, const kernel *k) /* of a scan */
 {
     const scan_plan *s = k->scan;
     if (s)
-        json_add(t, "trips:{count:%lld,kernels:%d,threads:%d,ends:%hhd,inside:%hhd}", (long long)s->trips,
+        json_add(t, "trips:{count:%lld,kernels:%d,threads:%d,ends:%i,inside:%i}", (long long)s->trips,
                  s->plan->n_kernel, s->plan->threads, s->until >= 0, s->inside);
 }
 
@@ -377,8 +377,7 @@ static void put_state(text *t, const plan *p)
     for (int i = 0; i < p->n_carried; i++) {
         const carried *c = &p->carried[i];
         const buffer *h = &p->buffer[p->root[c->root]->id];
-        json_add(t, "{input:%s,in_place:%hhd}", p->input[c->input]->label,
-                 h->where == IN_INPUT && h->index == c->input);
+        json_add(t, "{input:%s,in_place:%i}", p->input[c->input]->label, h->where == IN_INPUT && h->index == c->input);
     }
     text_add(t, "]");
 }

@@ -14,7 +14,7 @@ static void same(const char *form, const char *want)
     char *got = NULL;
     size_t size = 0;
     FILE *f = open_memstream(&got, &size);
-    say(f, o, form);
+    say_record(f, o, form);
     fclose(f);
     CHECK_TEXT(got, want);
     free(got);

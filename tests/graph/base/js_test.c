@@ -11,9 +11,9 @@ static const char *volatile none; /* what the compiler cannot see */
 int main(void)
 {
     cJSON *list = cJSON_CreateArray();
-    cJSON *o = js_row(list, "name:%s,n:%d,code:%u,bytes:%lld,share:%g,usable:%hhd", "a,b:\"c", -3, 7u, 1LL << 40, 0.1,
+    cJSON *o = js_row(list, "name:%s,n:%d,code:%u,bytes:%lld,share:%g,usable:%i", "a,b:\"c", -3, 7u, 1LL << 40, 0.1,
                       true);
-    CHECK(js_put(o, "less:%g,why:%s,not:%hhd", (double)NAN, none, false) == o);
+    CHECK(js_put(o, "less:%g,why:%s,not:%i", (double)NAN, none, false) == o);
     char *s = js_to_text(list, false);
     CHECK_TEXT(s, "[{\"name\":\"a,b:\\\"c\",\"n\":-3,\"code\":7,\"bytes\":1099511627776,\"share\":0.1,\"usable\":true,"
                   "\"less\":null,\"why\":null,\"not\":false}]");

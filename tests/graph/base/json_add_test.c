@@ -10,8 +10,8 @@ static const char *volatile none; /* what the compiler cannot see */
 static void test_values(void)
 {
     text t = {0};
-    json_add(&t, "{name:%s,bytes:%lld,of:%zu,n:%d,at:%u,usable:%hhd,not:%hhd}", "a\"b", 1LL << 40, (size_t)7, -3, 5u,
-             true, false);
+    json_add(&t, "{name:%s,bytes:%lld,of:%zu,n:%d,at:%u,usable:%i,not:%i}", "a\"b", 1LL << 40, (size_t)7, -3, 5u, true,
+             false);
     CHECK_TEXT(text_str(&t), "{\"name\":\"a\\\"b\",\"bytes\":1099511627776,\"of\":7,\"n\":-3,\"at\":5,\"usable\":true,"
                              "\"not\":false}");
     text_free(&t);
