@@ -49,10 +49,10 @@ void text_add(text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)
 void text_line(text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* indented, ends the line */
 void text_bytes(text *t, const char *s, size_t n);
 void text_json(text *t, const char *s); /* a JSON string with its quotes; bad UTF-8 becomes U+FFFD */
-/* JSON by a form that reads as what it prints: json_add(t, "{name:%s,bytes:%lld,usable:%i,by:'hand',list:["). A word
- * before ':' is a name and gets quotes, as what stands between '' does, numbers in it too. %s is a text (NULL: null), %c
- * one of a character, %i a truth value, a number that is not finite null. A comma goes before the form where t ends in a
- * value; all else is copied. */
+/* JSON by a form that reads as what it prints: json_add(t, "{name:%s,bytes:%lld,usable:%i,by:'hand',list:["). A
+ * word before ':' is a name and gets quotes, as what stands between '' does, numbers in it too. %s is a text (NULL:
+ * null), %c one of a character, %i a truth value, a number that is not finite null. A comma goes before the form where
+ * t ends in a value; all else is copied. */
 void json_add(text *t, const char *form, ...) __attribute__((format(printf, 2, 3)));
 void json_add_wholes(text *t, const char *key, int n, const int64_t *v); /* a member: key:[1,2] */
 void json_add_texts(text *t, const char *key, int n, const char *const *s);
