@@ -28,8 +28,7 @@ typedef struct pass {
 /* Whether an input lies strictly inside: then the way through the parts must be taken. */
 static bool holds_wanted(const pass *p, const group *r)
 {
-    bool *seen = calloc((size_t)r->result->id + 1, sizeof *seen), found = false;
-    MUST(seen);
+    bool *seen = heap_array((size_t)r->result->id + 1, sizeof *seen), found = false;
     seen[r->result->id] = true;
     for (int id = r->result->id; id >= 0 && !found; id--) {
         const node *n = p->g->node[id];

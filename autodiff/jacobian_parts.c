@@ -23,11 +23,9 @@ bool push_part(const task *j, const reach *of, const node *seed, int n, const no
 {
     graph *g = j->g;
     const int count = of ? g_reach(n, out, NULL) : 0;
-    const node **need = calloc(3 * (size_t)count + 3, sizeof *need);
-    MUST(need);
+    const node **need = heap_array(3 * (size_t)count + 3, sizeof *need);
     const node **apart = need + count + 1, **other = apart + count + 1; /* readers of other places */
-    const node **now = calloc((size_t)n + 1, sizeof *now);
-    MUST(now);
+    const node **now = heap_array((size_t)n + 1, sizeof *now);
     int k = 0;
     if (of)
         g_reach(n, out, need);
@@ -62,8 +60,7 @@ static bool find_cut(cut *c, const reach *of)
     int n;
     const node **need = g_reached(1, &c->j->out, &n);
     const int64_t most = seeds_at(&of[c->j->out->id], c->size) / 2;
-    bool *last = calloc((size_t)c->j->out->id + 1, sizeof *last), good = true;
-    MUST(last);
+    bool *last = heap_array((size_t)c->j->out->id + 1, sizeof *last), good = true;
     for (int i = 0; i < n; i++)
         for (int k = 0; k < need[i]->n_in && seeds_at(&of[need[i]->id], c->size) > most; k++)
             last[need[i]->in[k]->id] = true;

@@ -248,13 +248,7 @@ static const ts_rule *rule_of(const ts_optimizer *o, const char *name, int rank)
 static void add_update(optimizing *z, const node *from, const node *to, const node *start)
 {
     ts_updates *out = z->out;
-    if (out->n == z->cap) {
-        z->cap = z->cap ? 2 * z->cap : 64;
-        ts_update *more = arena_array(&z->g->mem, (size_t)z->cap, sizeof *more);
-        if (out->n)
-            memcpy(more, out->update, (size_t)out->n * sizeof *more);
-        out->update = more;
-    }
+    out->update = arena_grown(&z->g->mem, out->update, out->n, &z->cap, sizeof *out->update);
     out->update[out->n++] = (ts_update){from, to, start};
 }
 

@@ -43,24 +43,19 @@ static void print_op(text *t, const op *o)
         if (*one && strcmp(one, "stops") && strcmp(how, "refused"))
             how = one;
     }
-    text_add(t, "{\"operation\":\"%s\",\"gradient\":\"%s\",\"reason\":", o->name, how);
-    text_json(t, strcmp(how, "refused") ? "" : text_str(&refusal));
-    text_add(t, "}");
+    json_add(t, "\n{operation:%s,gradient:%s,reason:%s}", o->name, how,
+             strcmp(how, "refused") ? "" : text_str(&refusal));
     text_free(&refusal);
 }
 
 char *ts_gradients_json(void)
 {
     text t = {0};
-    const char *between = "";
-    text_add(&t, "{\"format\":\"gradients/1\",\"ops\":[");
+    json_add(&t, "{format:'gradients/1',ops:[");
     for (const op *const *const *table = op_tables; *table; table++)
-        for (const op *const *o = *table; *o; o++) {
-            if (!(*o)->text && !(*o)->body && !(*o)->lower && !(*o)->cases)
-                continue;
-            text_add(&t, "%s", between);
-            print_op(&t, *o), between = ",\n";
-        }
+        for (const op *const *o = *table; *o; o++)
+            if ((*o)->text || (*o)->body || (*o)->lower || (*o)->cases)
+                print_op(&t, *o);
     text_add(&t, "]}\n");
     return text_take(&t);
 }

@@ -137,10 +137,9 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
     if (!p->plan || !driver_fits(p->plan, o->mem_limit, e) || !isa_used(p->plan, o->isa, p->target->name, e))
         return false;
     p->by = p->plan->n_site ? &several : p->target;
-    p->given = calloc((size_t)p->plan->n_input + 1, sizeof *p->given);
-    p->old = calloc((size_t)p->plan->n_root + 1, sizeof *p->old);
-    p->said = calloc((size_t)p->plan->n_input * MAX_RANK + 1, sizeof *p->said);
-    MUST(p->given && p->old && p->said);
+    p->given = heap_array((size_t)p->plan->n_input + 1, sizeof *p->given);
+    p->old = heap_array((size_t)p->plan->n_root + 1, sizeof *p->old);
+    p->said = heap_array((size_t)p->plan->n_input * MAX_RANK + 1, sizeof *p->said);
     phases_done(&p->phases, PHASE_PLAN);
     return true;
 }
@@ -150,9 +149,8 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
 static void find_ports(ts_plan *p, ts_model *m, const graph *g)
 {
     p->n_port = ts_model_inputs(m);
-    p->input_of = calloc((size_t)p->n_port + 1, sizeof *p->input_of);
-    p->preset = calloc((size_t)p->n_port + 1, sizeof *p->preset);
-    MUST(p->input_of && p->preset);
+    p->input_of = heap_array((size_t)p->n_port + 1, sizeof *p->input_of);
+    p->preset = heap_array((size_t)p->n_port + 1, sizeof *p->preset);
     for (int i = 0; i < p->n_port; i++) {
         ts_port port;
         ts_model_input(m, i, &port);
@@ -172,8 +170,7 @@ static void find_ports(ts_plan *p, ts_model *m, const graph *g)
 
 static void name_outputs(ts_plan *p, ts_model *m, int n)
 {
-    p->output = calloc((size_t)n + 1, sizeof *p->output);
-    MUST(p->output);
+    p->output = heap_array((size_t)n + 1, sizeof *p->output);
     for (int i = 0; i < n; i++) {
         ts_port port;
         ts_model_output(m, i, &port);
@@ -187,9 +184,8 @@ ts_plan *driver_make(ts_model *m, const variables *v, const ts_options *o, err *
     const int n = ts_model_outputs(m);
     if (!g)
         return err_set(e, TS_USAGE, "the model's dimensions are not bound yet: ts_model_bind comes first"), NULL;
-    const node **root = calloc((size_t)n + 1, sizeof *root);
-    ts_plan *p = calloc(1, sizeof *p);
-    MUST(root && p);
+    const node **root = heap_array((size_t)n + 1, sizeof *root);
+    ts_plan *p = heap_array(1, sizeof *p);
     for (int i = 0; i < n; i++)
         root[i] = ts_model_tensor(m, i);
     const bool ok = set_up(p, o, &(wanted){.variables = v, .n_root = n, .root = root}, g, e);
@@ -246,8 +242,7 @@ bool ts_plan_build(ts_plan *p, ts_error *e)
     }
     if (!p->program)
         return false;
-    text_add(&p->facts, "%s\"times_kernels\":%s,\"phases\":", p->facts.length ? "," : "",
-             p->by->kernels ? "true" : "false");
+    json_add(&p->facts, "times_kernels:%i,phases:", p->by->kernels != NULL);
     phases_json(&p->phases, &p->facts);
     return true;
 }
@@ -371,8 +366,7 @@ static bool carry_over(ts_plan *p, err *e)
 /* go runs the program in one way or another: at once, kernel by kernel, timed. */
 bool driver_run(ts_plan *p, driver_way *go, void *user, err *e)
 {
-    void **input = calloc((size_t)p->plan->n_input + 1, sizeof *input);
-    MUST(input);
+    void **input = heap_array((size_t)p->plan->n_input + 1, sizeof *input);
     bool ok = ts_plan_build(p, e);
     if (ok && !p->trimmed) /* what planning and building needed besides: 3 MB of a BERT-base */
         pages_trim(), p->trimmed = true;
@@ -414,9 +408,8 @@ bool ts_plan_get(ts_plan *p, int output, ts_array *out, ts_error *e)
 static void number_ports(ts_plan *p) /* every input is a port of its own */
 {
     p->n_port = p->plan->n_input;
-    p->input_of = calloc((size_t)p->n_port + 1, sizeof *p->input_of);
-    p->preset = calloc((size_t)p->n_port + 1, sizeof *p->preset);
-    MUST(p->input_of && p->preset);
+    p->input_of = heap_array((size_t)p->n_port + 1, sizeof *p->input_of);
+    p->preset = heap_array((size_t)p->n_port + 1, sizeof *p->preset);
     for (int i = 0; i < p->n_port; i++)
         p->input_of[i] = i;
 }
@@ -425,10 +418,9 @@ static void number_ports(ts_plan *p) /* every input is a port of its own */
 ts_plan *ts_plan_of(ts_graph *g, int n, const ts_tensor *t, int n_state, const ts_state *state, const ts_options *o,
                     ts_error *e)
 {
-    const node **root = calloc((size_t)n + (size_t)n_state + 1, sizeof *root),
-               **from = calloc((size_t)n_state + 1, sizeof *from);
-    ts_plan *p = calloc(1, sizeof *p);
-    MUST(root && from && p);
+    const node **root = heap_array((size_t)n + (size_t)n_state + 1, sizeof *root),
+               **from = heap_array((size_t)n_state + 1, sizeof *from);
+    ts_plan *p = heap_array(1, sizeof *p);
     bool ok = ts_graph_ok(g, e);
     for (int i = 0; ok && i < n + n_state; i++) {
         root[i] = i < n ? t[i] : state[i - n].to;
@@ -488,12 +480,10 @@ void ts_plan_assemble(ts_plan *p)
         return;
     if (!p->by->assemble(p->plan, &p->asked, &own, &e)) {
         own.length = 0;
-        text_add(&own, "\"assembler\":{\"reason\":");
-        e.text[strcspn(e.text, "\n")] = 0; /* without the hint */
-        text_json(&own, e.text);
-        text_add(&own, "}");
+        json_add(&own, "assembler:{reason:%.*s}", (int)strcspn(e.text, "\n"), e.text); /* without the hint */
     }
-    text_add(&p->facts, "%s%s", p->facts.length && own.length ? "," : "", text_str(&own));
+    if (own.length)
+        json_add_raw(&p->facts, own.s);
     text_free(&own);
 }
 
@@ -572,8 +562,7 @@ bool ts_eval(int n, const ts_tensor *t, int n_given, const ts_given *given, cons
     }
     while (most <= last) /* as a graph grows */
         most *= 2;
-    const node **all = calloc((size_t)most + 1, sizeof *all), **need = calloc((size_t)most + 1, sizeof *need);
-    MUST(all && need);
+    const node **all = heap_array((size_t)most + 1, sizeof *all), **need = heap_array((size_t)most + 1, sizeof *need);
     const int count = g_reach(n, t, need);
     for (int i = 0; i < count; i++)
         all[need[i]->id] = need[i];
@@ -583,8 +572,7 @@ bool ts_eval(int n, const ts_tensor *t, int n_given, const ts_given *given, cons
         if (!all[i])
             all[i] = need[0];
     own.node = all, own.n = count ? most : 0, own.cap = most;
-    ts_plan *p = calloc(1, sizeof *p);
-    MUST(p);
+    ts_plan *p = heap_array(1, sizeof *p);
     bool ok = set_up(p, o, &(wanted){.n_root = n, .root = t}, &own, e) && give_all(p, n_given, given, e) &&
               ts_plan_run(p, e);
     while (ok && got < n)
@@ -609,11 +597,8 @@ char *ts_targets_json(void)
     for (const backend *const *b = backends; *b; b++) {
         text why = {0};
         const bool usable = backend_usable(*b, &why);
-        text_add(&t, "%s{\"name\":\"%s\",\"doc\":", b == backends ? "" : ",", (*b)->name);
-        text_json(&t, (*b)->doc);
-        text_add(&t, ",\"usable\":%s,\"%s\":", usable ? "true" : "false", usable ? "with" : "reason");
-        text_json(&t, text_str(&why));
-        text_add(&t, "}");
+        json_add(&t, "{name:%s,doc:%s,usable:%i,%s:%s}", (*b)->name, (*b)->doc, usable, usable ? "with" : "reason",
+                 text_str(&why));
         text_free(&why);
     }
     text_add(&t, "]");

@@ -14,8 +14,7 @@ bool ts_plan_emit(ts_plan *p, const char *folder, const ts_emission *how, ts_err
     }
     if (!p->target->emit)
         return err_set(e, TS_UNSUPPORTED, "target %s does not write stand-alone programs", p->target->name);
-    const void **state = calloc((size_t)q->n_carried + 1, sizeof *state);
-    MUST(state);
+    const void **state = heap_array((size_t)q->n_carried + 1, sizeof *state);
     for (int i = 0; i < q->n_carried && !how->bare; i++)
         state[i] = p->given[q->carried[i].input].data;
     const bool ok = p->target->emit(q,

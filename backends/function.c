@@ -88,11 +88,7 @@ static void count(source *s, const expr *x)
     }
     for (int i = 0; i < x->n; i++)
         count(s, x->arg[i]);
-    if (s->n == s->cap) {
-        s->cap = s->cap ? 2 * s->cap : 64;
-        s->part = reallocarray(s->part, (size_t)s->cap, sizeof *s->part);
-        MUST(s->part);
-    }
+    s->part = heap_grown(s->part, s->n, &s->cap, sizeof *s->part);
     s->part[s->n++] = (part){x, 1, -1};
 }
 

@@ -175,8 +175,7 @@ static void begin_making(ts_runner *r, const ts_array *in)
     making *m = &r->making;
     if (m->under_way || r->full)
         return;
-    m->shape = calloc((size_t)r->n_input + 1, sizeof *m->shape);
-    MUST(m->shape);
+    m->shape = heap_array((size_t)r->n_input + 1, sizeof *m->shape);
     for (int i = 0; i < r->n_input; i++)
         m->shape[i] = in[i], m->shape[i].data = NULL;
     atomic_store(&m->done, false);
@@ -235,8 +234,7 @@ ts_runner *ts_runner_make(ts_model *m, int n, const char *const *dim, const ts_o
     ts_bound_free(ts_model_take(m)); /* ports are those of the unbound model */
     *r = (ts_runner){.model = m, .n_dim = n, .n_input = ts_model_inputs(m)};
     r->options = o ? *o : (ts_options){0};
-    r->dim = calloc((size_t)n + 1, sizeof *r->dim);
-    MUST(r->dim);
+    r->dim = heap_array((size_t)n + 1, sizeof *r->dim);
     for (int i = 0; i < n; i++) {
         range = range || strstr(dim[i], "..");
         r->dim[i] = strdup(dim[i]);

@@ -72,15 +72,14 @@ static bool build_one(program *g, int which, const build_options *w, text *facts
     h->by = sites_backend(s), h->part = s->part;
     if (!usable(s, e))
         return false;
-    h->input_at = calloc((size_t)h->part->n_input + 1, sizeof *h->input_at);
-    h->input = calloc((size_t)h->part->n_input + 1, sizeof *h->input);
-    MUST(h->input_at && h->input);
+    h->input_at = heap_array((size_t)h->part->n_input + 1, sizeof *h->input_at);
+    h->input = heap_array((size_t)h->part->n_input + 1, sizeof *h->input);
     for (int i = 0; i < h->part->n_input; i++)
         for (int k = 0; k < g->p->n_input; k++)
             if (h->part->input[i] == g->p->input[k])
                 h->input_at[i] = k;
     h->program = h->by->build(h->part, w, &own, e);
-    text_add(facts, "%s\"%s\":{%s}", facts->s[facts->length - 1] == '{' ? "" : ",", s->name, text_str(&own));
+    json_add(facts, "%s:{", s->name), text_add(facts, "%s}", text_str(&own));
     text_free(&own);
     return h->program || err_in(e, "device %s", s->name);
 }
@@ -92,7 +91,7 @@ static program *build(const plan *p, const build_options *w, text *facts, err *e
     bool ok = true;
     MUST(g);
     g->p = p;
-    text_add(facts, "\"places\":{");
+    json_add(facts, "places:{");
     for (int i = 0; i < p->n_site && ok; i++)
         ok = !p->site[i].part || build_one(g, i, w, facts, e);
     text_add(facts, "}");

@@ -83,29 +83,18 @@ static support everything(const asking *a)
 /* ---- printing ---- */
 static void print_row(text *t, const asking *a, const char *operator, int since, const op *o, const support *s)
 {
-    const char *between = "";
-    text_add(t, "%s\n{\"operator\":", t->s[t->length - 1] == '[' ? "" : ",");
-    text_json(t, operator);
-    text_add(t, ",\"since\":%d,\"operation\":", since);
-    text_json(t, o->name);
-    text_add(t, ",\"targets\":{");
-    for (int i = 0; i < a->n_target; i++, between = ",") {
-        const char *comma = "";
-        text_add(t, "%s\"%s\":[", between, a->target[i]->name);
-        for (dtype d = 0; d < TS_N_DTYPE; d++) {
-            if (!(s->dtypes[i] >> d & 1))
-                continue;
-            text_add(t, "%s\"%s\"", comma, ts_dtype_name(d));
-            comma = ",";
-        }
+    json_add(t, "\n{operator:%s,since:%d,operation:%s,targets:{", operator, since, o->name);
+    for (int i = 0; i < a->n_target; i++) {
+        json_add(t, "%s:[", a->target[i]->name);
+        for (dtype d = 0; d < TS_N_DTYPE; d++)
+            if (s->dtypes[i] >> d & 1)
+                json_add(t, "%s", ts_dtype_name(d));
         text_add(t, "]");
     }
     text_add(t, "}");
     for (const onnx_note *n = o->onnx_undefined; n && n->type; n++)
-        if (!strcmp(n->type, operator)) {
-            text_add(t, ",\"undefined\":");
-            text_json(t, n->says);
-        }
+        if (!strcmp(n->type, operator))
+            json_add(t, "undefined:%s", n->says);
     text_add(t, "}");
 }
 
@@ -133,7 +122,7 @@ char *ts_onnx_json(ts_error *e)
                 return arena_free(&a.mem), NULL;
         }
     text t = {0};
-    text_add(&t, "{\"format\":\"operators/1\",\"operators\":[");
+    json_add(&t, "{format:'operators/1',operators:[");
     for (const op *const *const *table = op_tables; *table; table++)
         for (const op *const *o = *table; *o; o++)
             print_op(&t, &a, *o);

@@ -70,8 +70,7 @@ static bool add_other(making *k, int which, const int64_t *size, err *e)
         return err_hint(e, "give it one extent: --dim %s=N", name);
     }
     const int n = ts_model_outputs(k->m), at = k->n_bound++;
-    const node **root = calloc((size_t)n + 1, sizeof *root);
-    MUST(root);
+    const node **root = heap_array((size_t)n + 1, sizeof *root);
     for (int i = 0; i < n; i++)
         root[i] = ts_model_tensor(k->m, i);
     k->other[at] = (other_extents){.graph = ts_model_graph(k->m), .root = root};

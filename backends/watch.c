@@ -63,10 +63,10 @@ bool ts_plan_profile(ts_plan *p, int repeats, double *seconds, int n, ts_error *
         return err_set(e, TS_USAGE, "%d repeats: 1 is the least", repeats);
     if (!can_time(p, n, e) || !ts_plan_build(p, e))
         return false;
-    void **input = calloc((size_t)p->plan->n_input + 1, sizeof *input);
-    double *all = calloc((size_t)repeats * (size_t)k + 1, sizeof *all), *one = calloc((size_t)repeats + 1, sizeof *one);
-    ts_array *stand_in = calloc((size_t)p->plan->n_carried + 1, sizeof *stand_in);
-    MUST(input && all && one && stand_in);
+    void **input = heap_array((size_t)p->plan->n_input + 1, sizeof *input);
+    double *all = heap_array((size_t)repeats * (size_t)k + 1, sizeof *all),
+           *one = heap_array((size_t)repeats + 1, sizeof *one);
+    ts_array *stand_in = heap_array((size_t)p->plan->n_carried + 1, sizeof *stand_in);
     bool ok = driver_gather(p, input, e) && stand_ins(p, input, stand_in, e);
     for (int r = 0; ok && r < repeats; r++)
         ok = time_through(p, input, all + (size_t)r * (size_t)k, e);

@@ -139,8 +139,7 @@ static bool derive_all(loading *l, err *e)
 {
     deriver *own = l->host->deriver ? NULL : deriver_make(l->p, l->host->by, l->host->asked),
             *d = own ? own : l->host->deriver;
-    bool *done = calloc((size_t)l->p->n_leaf + 1, sizeof *done), ok = true;
-    MUST(done);
+    bool *done = heap_array((size_t)l->p->n_leaf + 1, sizeof *done), ok = true;
     for (int i = next_derived(l->p, done); i >= 0 && ok && !interrupt_asked(); i = next_derived(l->p, done))
         ok = derive_alike(l, d, i, done, e);
     free(done), deriver_free(own);

@@ -76,8 +76,7 @@ static bool add_differences(cJSON *out, const pair_of_files *p, ts_error *e)
         const cJSON *x = js_get(p->before, conditions[i].path), *y = js_get(p->after, conditions[i].path);
         if ((!x && !y) || (x && y && cJSON_Compare(x, y, true)))
             continue;
-        cJSON *row = js_object(list, NULL);
-        js_text(row, "key", conditions[i].path);
+        cJSON *row = js_row(list, "key:%s", conditions[i].path);
         add_value(row, "before", x);
         add_value(row, "after", y);
         if (conditions[i].forbids && !p->o->allow_env_diff) {
@@ -108,8 +107,7 @@ static void add_state_differences(cJSON *out, const pair_of_files *p)
         char text[64];
         if (!(fabs(x - y) > number[i].much))
             continue;
-        cJSON *row = js_object(list, NULL);
-        js_text(row, "key", number[i].path);
+        cJSON *row = js_row(list, "key:%s", number[i].path);
         snprintf(text, sizeof text, "%.2f", x);
         js_text(row, "before", text);
         snprintf(text, sizeof text, "%.2f", y);
@@ -234,17 +232,9 @@ static void add_comparison(cJSON *out, const pair_of_files *p, const cJSON *befo
     snprintf(label, sizeof label, "%.250s (%.250s)", js_get_text(after, "name"), p->o->after_name);
     js_text(row, "a", label);
     snprintf(label, sizeof label, "%.250s (%.250s)", js_get_text(before, "name"), p->o->before_name);
-    js_text(row, "b", label);
-    js_text(row, "verdict", outcome_name(c.verdict));
-    js_number(row, "ratio", c.ratio);
-    js_number(row, "low", c.low);
-    js_number(row, "high", c.high);
-    js_number(row, "detectable", c.detectable);
-    js_number(row, "threshold", threshold);
-    js_number(row, "pairs", c.pairs);
-    js_number(row, "launches", c.launches);
-    js_number(row, "margin", margin);
-    js_text(row, "reason", why[0] != 0 ? why : NULL);
+    js_put(row, "b:%s,verdict:%s,ratio:%g,low:%g,high:%g,detectable:%g,threshold:%g", label, outcome_name(c.verdict),
+           c.ratio, c.low, c.high, c.detectable, threshold);
+    js_put(row, "pairs:%d,launches:%d,margin:%g,reason:%s", c.pairs, c.launches, margin, why[0] != 0 ? why : NULL);
     if (c.launches < 3)
         js_item(notes, "fewer than 3 launches: how much launches differ is not known, so intervals are too narrow");
     series_free(&a);
@@ -282,9 +272,7 @@ bool bench_compare(const compare_options *o, char **comparison_text, ts_error *e
     named.after_name = o->after_name ? o->after_name : "after";
     pair_of_files p = {.o = &named};
     cJSON *out = cJSON_CreateObject();
-    js_text(out, "format", FORMAT_COMPARISON);
-    js_text(out, "before", named.before_name);
-    js_text(out, "after", named.after_name);
+    js_put(out, "format:%s,before:%s,after:%s", FORMAT_COMPARISON, named.before_name, named.after_name);
     p.before = read_results(o->before, named.before_name, e);
     p.after = p.before ? read_results(o->after, named.after_name, e) : NULL;
     bool good = p.after && add_differences(out, &p, e) && add_comparisons(out, &p, e);

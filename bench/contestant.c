@@ -120,19 +120,13 @@ static void add_inputs(cJSON *task, const race *r)
     cJSON *list = js_array(task, "inputs");
     const cJSON *port;
     cJSON_ArrayForEach(port, js_get(r->judge.facts, "inputs"))
-    {
-        cJSON *row = js_object(list, NULL);
-        js_text(row, "name", js_get_text(port, "name"));
-        js_text(row, "path", js_get_text(port, "path"));
-    }
+        js_row(list, "name:%s,path:%s", js_get_text(port, "name"), js_get_text(port, "path"));
     for (int i = 0; !r->judge.facts && i < r->o.n_inputs; i++) {
         const char *text = r->o.inputs[i];
         size_t n = strcspn(text, "=");
         char name[512];
         snprintf(name, sizeof name, "%.*s", (int)n, text);
-        cJSON *row = js_object(list, NULL);
-        js_text(row, "name", name);
-        js_text(row, "path", text[n] == '=' ? text + n + 1 : "");
+        js_row(list, "name:%s,path:%s", name, text[n] == '=' ? text + n + 1 : "");
     }
 }
 
@@ -153,13 +147,10 @@ static char *task_line(const race *r, const contestant *c, const char *command)
     add_inputs(task, r);
     if (o->train) {
         cJSON_AddItemToObject(task, "train", option_json(o->train));
-        js_number(task, "trajectory", TRAJECTORY);
-        js_number(task, "schedule_steps", TIMED_SCHEDULE);
+        js_put(task, "trajectory:%d,schedule_steps:%d", TRAJECTORY, TIMED_SCHEDULE);
     }
-    js_number(task, "seed", (double)o->seed);
-    js_number(task, "threads", o->threads);
-    js_number(task, "mem_limit", (double)o->mem_limit);
-    js_flag(task, "as_written", o->as_written);
+    js_put(task, "seed:%g,threads:%d,mem_limit:%g,as_written:%i", (double)o->seed, o->threads, (double)o->mem_limit,
+           o->as_written);
     if (o->precision)
         js_text(task, "precision", o->precision);
     js_flag(task, "reference", c->reference && !o->judge);

@@ -54,24 +54,11 @@ static void add_stats(cJSON *row, const measured *m, const contestant *c)
     sample_set set = series_set(&s);
     interval at = stats_median_interval(&set, 0.95, m->r->o.seed);
     double mean = stats_mean(s.v, s.n), sd = stats_sd(s.v, s.n);
-    js_number(v, "n", s.n);
-    js_number(v, "launches", m->r->launches);
-    js_number(v, "min_ns", stats_quantile(s.v, s.n, 0));
-    js_number(v, "median_ns", stats_median(s.v, s.n));
-    js_number(v, "low_ns", at.low);
-    js_number(v, "high_ns", at.high);
-    js_number(v, "p10_ns", stats_quantile(s.v, s.n, 0.1));
-    js_number(v, "p90_ns", stats_quantile(s.v, s.n, 0.9));
-    js_number(v, "p99_ns", stats_quantile(s.v, s.n, 0.99));
-    js_number(v, "max_ns", stats_quantile(s.v, s.n, 1));
-    js_number(v, "mean_ns", mean);
-    js_number(v, "sd_ns", sd);
-    js_number(v, "cv", sd / mean);
-    js_number(v, "mad_ns", stats_mad(s.v, s.n));
-    js_number(v, "flagged", t.canary);
-    js_number(v, "disturbed", t.disturbed);
-    js_number(v, "retaken", t.retaken);
-    js_number(v, "set_aside", s.aside);
+    js_put(v, "n:%d,launches:%d,min_ns:%g,median_ns:%g,low_ns:%g,high_ns:%g,p10_ns:%g", s.n, m->r->launches,
+           stats_quantile(s.v, s.n, 0), stats_median(s.v, s.n), at.low, at.high, stats_quantile(s.v, s.n, 0.1));
+    js_put(v, "p90_ns:%g,p99_ns:%g,max_ns:%g,mean_ns:%g,sd_ns:%g,cv:%g,mad_ns:%g", stats_quantile(s.v, s.n, 0.9),
+           stats_quantile(s.v, s.n, 0.99), stats_quantile(s.v, s.n, 1), mean, sd, sd / mean, stats_mad(s.v, s.n));
+    js_put(v, "flagged:%d,disturbed:%d,retaken:%d,set_aside:%d", t.canary, t.disturbed, t.retaken, s.aside);
     series_free(&s);
 }
 
@@ -98,17 +85,14 @@ static void add_samples(cJSON *row, const measured *m, const contestant *c)
         cJSON *list = js_array(launches, NULL);
         for (int i = m->r->start[l]; i < m->r->start[l + 1]; i++) {
             const sample *s = &c->samples[i];
-            cJSON *one = js_object(list, NULL);
-            js_number(one, "ns", round(s->ns));
-            js_number(one, "canary_ns", round(s->canary));
+            cJSON *one = js_row(list, "ns:%g,canary_ns:%g", round(s->ns), round(s->canary));
             add_flags(one, m, c, i);
             if (s->taken > 0)
                 js_number(one, "taken", s->taken);
             if (s->taken > 0 && s->lost >= 0)
                 js_number(one, "lost_share", s->lost);
             if (s->retaken > 0) {
-                js_number(one, "retaken", s->retaken);
-                js_number(one, "retaken_lost", s->retaken_lost);
+                js_put(one, "retaken:%d,retaken_lost:%g", s->retaken, s->retaken_lost);
             }
         }
     }
@@ -185,9 +169,8 @@ static void add_numerics(cJSON *row, const contestant *c)
 {
     cJSON *v = js_object(row, "numerics");
     bool known = c->numerics.tolerance > 0 || (c->standing == IN_RACE && *c->unverified == 0);
-    js_number(v, "max_abs", known ? c->numerics.max_abs : NAN);
-    js_number(v, "max_rel", known ? c->numerics.max_rel : NAN);
-    js_number(v, "tolerance", known ? c->numerics.tolerance : NAN);
+    js_put(v, "max_abs:%g,max_rel:%g,tolerance:%g", known ? c->numerics.max_abs : NAN,
+           known ? c->numerics.max_rel : NAN, known ? c->numerics.tolerance : NAN);
 }
 
 /* Seconds of reading, binding, planning and building, then what the back end says of its compiler. */
@@ -227,15 +210,16 @@ static void add_status(cJSON *row, const measured *m, const contestant *c)
     char reason[REASON];
     const bool unusable = c->standing == IN_RACE && m->seen.state == UNUSABLE;
     snprintf(reason, sizeof reason, "the machine was too busy: %s", m->seen.why);
-    js_text(row, "status", status[unusable ? INVALID : c->standing]);
-    js_text(row, "reason", unusable ? reason : c->standing == IN_RACE ? NULL : c->reason);
+    js_put(row, "status:%s,reason:%s", status[unusable ? INVALID : c->standing],
+           unusable                 ? reason
+           : c->standing == IN_RACE ? NULL
+                                    : c->reason);
 }
 
 static void add_contestant(cJSON *list, const measured *m, const contestant *c)
 {
     const race *r = m->r;
-    cJSON *row = js_object(list, NULL);
-    js_text(row, "name", c->name);
+    cJSON *row = js_row(list, "name:%s", c->name);
     add_status(row, m, c);
     if (c->late)
         js_flag(row, "timed_out", true);
@@ -246,8 +230,7 @@ static void add_contestant(cJSON *list, const measured *m, const contestant *c)
     add_schema_hash(row, c->schema);
     add_stats(row, m, c);
     if (c->standing == IN_RACE) {
-        js_number(row, "warm_passes", c->warm);
-        js_number(row, "passes_per_sample", c->passes);
+        js_put(row, "warm_passes:%d,passes_per_sample:%d", c->warm, c->passes);
     }
     add_device_time(row, r, c);
     if (!c->peer) {
@@ -280,18 +263,9 @@ static void add_comparison(cJSON *list, const measured *m, const contestant *a, 
     comparison c = stats_allow(stats_compare(&x, &y, r->o.threshold, r->o.seed), margin, r->o.threshold);
     if (m->seen.state == UNUSABLE)
         c.verdict = UNDECIDED;
-    cJSON *row = js_object(list, NULL);
-    js_text(row, "a", a->name);
-    js_text(row, "b", b->name);
-    js_text(row, "verdict", outcome_name(c.verdict));
-    js_number(row, "ratio", c.ratio);
-    js_number(row, "low", c.low);
-    js_number(row, "high", c.high);
-    js_number(row, "detectable", c.detectable);
-    js_number(row, "threshold", r->o.threshold);
-    js_number(row, "pairs", c.pairs);
-    js_number(row, "launches", c.launches);
-    js_number(row, "margin", margin);
+    cJSON *row = js_row(list, "a:%s,b:%s,verdict:%s,ratio:%g,low:%g,high:%g,detectable:%g", a->name, b->name,
+                        outcome_name(c.verdict), c.ratio, c.low, c.high, c.detectable);
+    js_put(row, "threshold:%g,pairs:%d,launches:%d,margin:%g", r->o.threshold, c.pairs, c.launches, margin);
     series_free(&sa);
     series_free(&sb);
 }
@@ -327,8 +301,7 @@ static void add_step(cJSON *dims, const train_options *w, const cJSON *facts)
 static void add_model(cJSON *out, const race *r)
 {
     cJSON *model = js_object(out, "model");
-    js_text(model, "name", r->o.model);
-    js_text(model, "hash", js_get_text(r->judge.facts, "hash"));
+    js_put(model, "name:%s,hash:%s", r->o.model, js_get_text(r->judge.facts, "hash"));
     cJSON *dims = js_array(model, "dims");
     for (int i = 0; i < r->o.n_dims; i++)
         js_item(dims, r->o.dims[i]);
@@ -350,22 +323,15 @@ static void add_model(cJSON *out, const race *r)
 cJSON *race_config_make(const race *r)
 {
     cJSON *v = cJSON_CreateObject();
-    js_text(v, "model", r->o.model);
-    js_text(v, "target", r->o.target);
+    js_put(v, "model:%s,target:%s", r->o.model, r->o.target);
     if (r->o.judge)
         js_text(v, "judge", r->o.judge);
-    js_text(v, "isa", r->o.isa);
-    js_number(v, "threads", r->o.threads);
-    js_flag(v, "as_written", r->o.as_written);
+    js_put(v, "isa:%s,threads:%d,as_written:%i", r->o.isa, r->o.threads, r->o.as_written);
     if (r->o.precision)
         js_text(v, "precision", r->o.precision);
-    js_number(v, "min_time_s", r->o.min_time > 0 ? r->o.min_time : NAN);
-    js_number(v, "launches", r->o.launches);
-    js_number(v, "rounds", r->rounds);
-    js_number(v, "threshold", r->o.threshold);
-    js_number(v, "confidence", 0.99);
-    js_number(v, "tolerance", r->o.tolerance > 0 ? r->o.tolerance : NAN);
-    js_number(v, "timeout_s", r->o.timeout);
+    js_put(v, "min_time_s:%g,launches:%d,rounds:%d,threshold:%g,confidence:%g,tolerance:%g,timeout_s:%g",
+           r->o.min_time > 0 ? r->o.min_time : NAN, r->o.launches, r->rounds, r->o.threshold, 0.99,
+           r->o.tolerance > 0 ? r->o.tolerance : NAN, r->o.timeout);
     js_number(v, "seed", (double)r->o.seed);
     return v;
 }
@@ -375,21 +341,13 @@ static void add_state(cJSON *out, const measured *m)
 {
     const conditions *seen = &m->seen;
     const bool unusable = seen->state == UNUSABLE;
-    js_text(out, "status", unusable ? "INVALID" : "VALID");
-    js_text(out, "reason", unusable ? seen->why : NULL);
+    js_put(out, "status:%s,reason:%s", unusable ? "INVALID" : "VALID", unusable ? seen->why : NULL);
     cJSON *v = js_object(out, "machine_state");
-    js_text(v, "state", state_name(seen->state));
-    js_text(v, "why", seen->why[0] != 0 ? seen->why : NULL);
-    js_number(v, "rounds", seen->rounds);
-    js_number(v, "counted_rounds", seen->counted);
-    js_number(v, "samples", seen->taken);
-    js_number(v, "disturbed", seen->disturbed);
-    js_number(v, "lost_share", seen->lost);
-    js_number(v, "flagged_share", seen->flagged);
-    js_number(v, "stolen_share", seen->stolen);
-    js_number(v, "canary_ns", seen->usual_canary);
-    js_number(v, "load_before", m->r->load_before);
-    js_number(v, "load_after", load_now());
+    js_put(v, "state:%s,why:%s,rounds:%d,counted_rounds:%d,samples:%d,disturbed:%d,lost_share:%g",
+           state_name(seen->state), seen->why[0] != 0 ? seen->why : NULL, seen->rounds, seen->counted, seen->taken,
+           seen->disturbed, seen->lost);
+    js_put(v, "flagged_share:%g,stolen_share:%g,canary_ns:%g,load_before:%g,load_after:%g", seen->flagged, seen->stolen,
+           seen->usual_canary, m->r->load_before, load_now());
 }
 
 static cJSON *environment_of(const race *r)
@@ -411,9 +369,7 @@ static void add_partial(cJSON *out, const race *r)
     if (r->signal == 0)
         return;
     cJSON *v = js_object(out, "partial");
-    js_number(v, "signal", r->signal);
-    js_number(v, "launches", r->launches);
-    js_number(v, "wanted_launches", r->o.launches);
+    js_put(v, "signal:%d,launches:%d,wanted_launches:%d", r->signal, r->launches, r->o.launches);
 }
 
 char *results_json(const race *r)
@@ -421,8 +377,7 @@ char *results_json(const race *r)
     cJSON *out = cJSON_CreateObject();
     bool *aside = rounds_aside_make(r);
     const measured m = {r, aside, conditions_of(r, aside)};
-    js_text(out, "format", FORMAT_RESULTS);
-    js_text(out, "tool", "tessera " TS_VERSION);
+    js_put(out, "format:%s,tool:%s", FORMAT_RESULTS, "tessera " TS_VERSION);
     if (r->o.repro)
         js_text(out, "repro", r->o.repro);
     add_state(out, &m);

@@ -31,9 +31,7 @@ static bool answer_json(const char *word, cJSON *v)
 static void answer_failure(const worker *w, const ts_error *e)
 {
     cJSON *v = cJSON_CreateObject();
-    js_flag(v, "planned", w->planned);
-    js_number(v, "code", (double)e->code);
-    js_text(v, "text", e->text);
+    js_put(v, "planned:%i,code:%g,text:%s", w->planned, (double)e->code, e->text);
     answer_json(SAY_FAILED, v);
 }
 
@@ -41,9 +39,7 @@ static void tell_progress(void *user, const char *what, int done, int total)
 {
     (void)user;
     cJSON *v = cJSON_CreateObject();
-    js_text(v, "what", what);
-    js_number(v, "done", done);
-    js_number(v, "total", total);
+    js_put(v, "what:%s,done:%d,total:%d", what, done, total);
     answer_json("PROGRESS", v);
 }
 

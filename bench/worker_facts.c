@@ -8,9 +8,7 @@
 
 static void add_port(cJSON *list, const ts_port *port, const char *path)
 {
-    cJSON *row = js_object(list, NULL);
-    js_text(row, "name", port->name);
-    js_text(row, "dtype", ts_dtype_name(port->dtype));
+    cJSON *row = js_row(list, "name:%s,dtype:%s", port->name, ts_dtype_name(port->dtype));
     cJSON *shape = js_array(row, "shape");
     for (int d = 0; d < port->rank; d++)
         cJSON_AddItemToArray(shape, cJSON_CreateNumber((double)port->dim[d]));

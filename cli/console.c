@@ -121,8 +121,6 @@ void console_error(const console *c, const ts_error *e)
     if (!c->json)
         return;
     cJSON *root = cJSON_CreateObject(), *error = js_object(root, "error");
-    js_number(error, "code", e->code);
-    js_text(error, "text", e->text);
-    reply_print(root);
-    cJSON_Delete(root);
+    js_put(error, "code:%u,text:%s", e->code, e->text);
+    reply_end(root);
 }

@@ -96,14 +96,10 @@ static cJSON *kernels_of(ts_plan *p, ts_error *e, const cJSON **list)
 
 static void put_kernel(cJSON *rows, const cJSON *varying, const cJSON *alone, double x, double y)
 {
-    cJSON *o = js_object(rows, NULL);
-    js_text(o, "op", cJSON_GetStringValue(js_get(varying, "op")));
-    js_text(o, "label", cJSON_GetStringValue(js_get(varying, "label")));
-    js_text(o, "varying_loops", cJSON_GetStringValue(js_get(varying, "derived")));
-    js_text(o, "alone_loops", cJSON_GetStringValue(js_get(alone, "derived")));
-    js_number(o, "alone_seconds", y);
-    js_number(o, "varying_seconds", x);
-    js_number(o, "ratio", x / y);
+    js_row(rows, "op:%s,label:%s,varying_loops:%s,alone_loops:%s,alone_seconds:%g,varying_seconds:%g,ratio:%g",
+           cJSON_GetStringValue(js_get(varying, "op")), cJSON_GetStringValue(js_get(varying, "label")),
+           cJSON_GetStringValue(js_get(varying, "derived")), cJSON_GetStringValue(js_get(alone, "derived")), y, x,
+           x / y);
 }
 
 enum { KERNEL_ROUNDS = 15 };
@@ -154,14 +150,10 @@ static bool add_kernels(const race *r, ts_plan *alone, cJSON *row, ts_error *e)
 
 static cJSON *put_row(race *r, const char *extent, double first, double apart, times *t)
 {
-    cJSON *o = js_object(r->rows, NULL);
-    js_number(o, "extent", strtod(extent, NULL));
-    js_number(o, "rounds", t->n);
-    js_number(o, "alone_seconds", stats_median_take(t->alone, t->n));
-    js_number(o, "varying_seconds", stats_median_take(t->varying, t->n));
-    js_number(o, "first_seconds", first);
-    js_number(o, "ratio", stats_median_take(t->ratio, t->n));
-    js_number(o, "apart", apart);
+    cJSON *o = js_row(r->rows,
+                      "extent:%g,rounds:%d,alone_seconds:%g,varying_seconds:%g,first_seconds:%g,ratio:%g,apart:%g",
+                      strtod(extent, NULL), t->n, stats_median_take(t->alone, t->n),
+                      stats_median_take(t->varying, t->n), first, stats_median_take(t->ratio, t->n), apart);
     return o;
 }
 

@@ -31,3 +31,9 @@ void reply_print(const cJSON *o)
     printf("%s\n", s);
     cJSON_free(s);
 }
+
+void reply_end(cJSON *o)
+{
+    reply_print(o);
+    cJSON_Delete(o);
+}

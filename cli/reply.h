@@ -8,4 +8,5 @@
 cJSON *reply_take(char *text, ts_error *e);
 cJSON *reply_make(const char *format); /* an object that starts with "format" */
 void reply_print(const cJSON *o);      /* on standard output */
+void reply_end(cJSON *o);              /* the same, and deletes it */
 #endif

@@ -48,6 +48,10 @@ void session_plan_usual(const option *o, char out[OPTION_TEXT_MOST])
 }
 
 const option_group session_plan_options = {"Machine", plan_options, session_plan_usual};
+const option_group *const session_model_groups[] = {&session_model_options, &session_limit_options,
+                                                    &session_plan_options, NULL};
+const option_group *const session_plan_groups[] = {&session_plan_options, NULL};
+const option_group *const session_dim_groups[] = {&session_dim_options, &session_limit_options, NULL};
 
 ts_options session_options(const args *a)
 {

@@ -20,6 +20,9 @@ extern const option_group session_model_options;                      /* --dim, 
 extern const option_group session_dim_options;                        /* --dim */
 extern const option_group session_limit_options;                      /* of reading a file that may be hostile */
 extern const option_group session_plan_options;                       /* --target, --threads, --isa, ... */
+extern const option_group *const session_model_groups[];              /* of a verb: model, limits, plan */
+extern const option_group *const session_plan_groups[];               /* the plan alone */
+extern const option_group *const session_dim_groups[];                /* --dim and limits */
 void session_plan_usual(const option *o, char out[OPTION_TEXT_MOST]); /* of --target, as option_group.usual */
 
 /* The model named by `what` under the --limit options; nothing is bound yet. */

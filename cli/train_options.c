@@ -3,13 +3,14 @@
 
 #include "cli/value.h"
 #include "train/step.h"
+#include "train/task.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const option step_options[] = {
-    {"task", 0, CHOICE, "classify|regress|lm|pairs", "kind of task", false, 0, 0},
+    {"task", 0, CHOICE, task_names, "kind of task", false, 0, 0},
     {"batch", 'b', INTEGER, "N", "examples of a step", false, 1, 1 << 20},
     {"length", 0, INTEGER, "N", "tokens of an example of text; longer ones are cut", false, 2, 1 << 20},
     {"output", 0, WORD, "NAME", "output that the head stands on (default: the first)", false, 0, 0},

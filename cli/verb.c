@@ -26,20 +26,20 @@ const verb *verb_find(const char *name)
     return NULL;
 }
 
+static const option_group *group_at(const verb *v, int i) /* but for the shared one */
+{
+    const int own = v->own.options != NULL;
+    return i < own ? &v->own : v->groups ? v->groups[i - own] : NULL;
+}
+
 const option_group *verb_group(const verb *v, int i)
 {
     int n = 0;
-    while (v->groups && v->groups[n])
-        n++;
-    if (i < n)
-        return v->groups[i];
-    for (int k = 0; k < n; k++) {
-        for (const option *o = v->groups[k]->options; o->name; o++) {
-            if (i == n && strcmp(o->name, "json") == 0)
-                return &plain_group;
-        }
-    }
-    return i == n ? &shared_group : NULL;
+    bool json = false;
+    for (const option_group *g; (g = group_at(v, n)); n++)
+        for (const option *o = g->options; o->name; o++)
+            json = json || strcmp(o->name, "json") == 0;
+    return i < n ? group_at(v, i) : i > n ? NULL : json ? &plain_group : &shared_group;
 }
 
 const option *verb_option(const verb *v, const char *name)

@@ -54,7 +54,9 @@ typedef struct verb {
     /* What follows the verb, one line per form: lower-case words are literal, upper-case ones are values, [X] may be
      * left out, X... may be repeated, a|b is a choice: "init MODEL\nlint SCHEMA MODEL\nlist". */
     const char *usage;
-    const option_group *const *groups; /* ends with NULL; the group that all verbs share is added by itself */
+    option_group own; /* without options: none */
+    const option_group *const
+        *groups;                 /* further ones, ends with NULL; the one that all verbs share is added by itself */
     const char *const *examples; /* ends with NULL; each "tessera ... # what for"; the first ones are shown first */
     const char *details;         /* what the options do not say, as one paragraph or several; may be NULL */
     int (*run)(const struct args *a, ts_error *e); /* an exit code; if e holds an error, that one's code counts */

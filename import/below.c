@@ -59,11 +59,9 @@ static void search(const finder *f, const expr *x)
 
 void below_find(int n_result, const node *const *result, int n, const node *const *input, int64_t *below)
 {
-    const node **all = calloc((size_t)g_reach(n_result, result, NULL) + 1, sizeof *all);
-    MUST(all);
+    const node **all = heap_array((size_t)g_reach(n_result, result, NULL) + 1, sizeof *all);
     const int count = g_reach(n_result, result, all), most = count ? all[count - 1]->id : 0;
-    int *number = calloc((size_t)most + 1, sizeof *number);
-    MUST(number);
+    int *number = heap_array((size_t)most + 1, sizeof *number);
     for (int i = 0; i < n; i++)
         if (input[i] && input[i]->id <= most)
             number[input[i]->id] = i + 1;

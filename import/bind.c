@@ -24,8 +24,7 @@ ts_bound *ts_model_take(ts_model *m)
 {
     if (!m->graph)
         return NULL;
-    ts_bound *b = calloc(1, sizeof *b);
-    MUST(b);
+    ts_bound *b = heap_array(1, sizeof *b);
     *b = (ts_bound){m->graph, m->bound_mem};
     m->graph = NULL, m->bound_mem = (arena){0};
     model_unbind(m);
@@ -53,16 +52,9 @@ typedef struct parts {
 
 static ts_port *add_part(parts *p, const ts_port *port, const ts_array *value, bool hold)
 {
-    if (p->n == p->cap) {
-        const int cap = p->cap ? 2 * p->cap : 16;
-        ts_port *port_more = arena_array(&p->m->bound_mem, (size_t)cap, sizeof *port_more);
-        preset *more = arena_array(&p->m->bound_mem, (size_t)cap, sizeof *more);
-        if (p->n > 0) {
-            memcpy(port_more, p->port, (size_t)p->n * sizeof *port_more);
-            memcpy(more, p->preset, (size_t)p->n * sizeof *more);
-        }
-        p->port = port_more, p->preset = more, p->cap = cap;
-    }
+    int cap = p->cap;
+    p->port = arena_grown(&p->m->bound_mem, p->port, p->n, &cap, sizeof *p->port);
+    p->preset = arena_grown(&p->m->bound_mem, p->preset, p->n, &p->cap, sizeof *p->preset);
     p->port[p->n] = *port;
     p->preset[p->n].held = hold;
     if (value && value->dtype == port->dtype)
@@ -202,16 +194,9 @@ static bool add_result(results *r, const ts_port *whole, const char *name, const
     const char *what = arena_format(&r->m->bound_mem, "M024 output \"%s\"", name);
     if (!g_none_open(r->m->graph, what, 1, &v->node))
         return ts_graph_ok(r->m->graph, e);
-    if (r->n == r->cap) {
-        const int cap = r->cap ? 2 * r->cap : 16;
-        ts_port *port = arena_array(&r->m->bound_mem, (size_t)cap, sizeof *port);
-        const node **node_more = arena_array(&r->m->bound_mem, (size_t)cap, sizeof *node_more);
-        if (r->n > 0) {
-            memcpy(port, r->port, (size_t)r->n * sizeof *port);
-            memcpy(node_more, r->node, (size_t)r->n * sizeof *node_more);
-        }
-        r->port = port, r->node = node_more, r->cap = cap;
-    }
+    int cap = r->cap;
+    r->port = arena_grown(&r->m->bound_mem, r->port, r->n, &cap, sizeof *r->port);
+    r->node = arena_grown(&r->m->bound_mem, r->node, r->n, &r->cap, sizeof *r->node);
     ts_port *p = &r->port[r->n];
     *p = *whole;
     p->name = name, p->dtype = v->node->type.dtype, p->rank = v->node->type.rank;

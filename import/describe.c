@@ -12,54 +12,38 @@ typedef struct writer {
     int *number; /* by id */
 } writer;
 
-static void add_shape(text *t, int rank, const int64_t *dim)
+static void add_port(writer *w, const ts_port *p)
 {
-    text_add(t, "\"shape\":[");
-    for (int i = 0; i < rank; i++)
-        text_add(t, "%s%lld", i ? "," : "", (long long)dim[i]);
-    text_add(t, "]");
-}
-
-static void add_port(text *t, const ts_port *p)
-{
-    text_add(t, "{\"name\":");
-    text_json(t, p->name);
-    text_add(t, ",\"dtype\":\"%s\",", p->dtype == TS_N_DTYPE ? "unknown" : ts_dtype_name(p->dtype));
-    add_shape(t, p->rank, p->dim);
-    text_add(t, ",\"dims\":[");
-    for (int i = 0; i < p->rank; i++) {
-        text_add(t, i ? "," : "");
-        text_json(t, p->symbol[i] ? p->symbol[i] : "");
-    }
-    text_add(t, "]");
+    json_add(&w->t, "{name:%s,dtype:%s", p->name, p->dtype == TS_N_DTYPE ? "unknown" : ts_dtype_name(p->dtype));
+    json_add_wholes(&w->t, "shape", p->rank, p->dim);
+    json_add(&w->t, "dims:[");
+    for (int i = 0; i < p->rank; i++)
+        json_add(&w->t, "%s", p->symbol[i] ? p->symbol[i] : "");
+    text_add(&w->t, "]");
 }
 
 static void add_ports(writer *w, const ts_model *m)
 {
     ts_port p;
-    text_add(&w->t, ",\"inputs\":[");
-    for (int i = 0; ts_model_input(m, i, &p); i++) {
-        text_add(&w->t, i ? "," : "");
-        add_port(&w->t, &p);
-        text_add(&w->t, ",\"below\":%lld}", (long long)p.below);
-    }
-    text_add(&w->t, "],\"outputs\":[");
+    json_add(&w->t, "inputs:[");
+    for (int i = 0; ts_model_input(m, i, &p); i++)
+        add_port(w, &p), json_add(&w->t, "below:%lld}", (long long)p.below);
+    json_add(&w->t, "],outputs:[");
     for (int i = 0; ts_model_output(m, i, &p); i++) {
-        text_add(&w->t, i ? "," : "");
-        add_port(&w->t, &p);
-        text_add(&w->t, w->n ? ",\"node\":%d}" : "}", w->n ? w->number[ts_model_tensor(m, i)->id] : 0);
+        add_port(w, &p);
+        if (w->n)
+            json_add(&w->t, "node:%d", w->number[ts_model_tensor(m, i)->id]);
+        text_add(&w->t, "}");
     }
     text_add(&w->t, "]");
 }
 
 static void add_dims(writer *w, const ts_model *m)
 {
-    text_add(&w->t, ",\"dims\":{");
+    json_add(&w->t, "dims:{");
     for (int i = 0; i < m->dims.n; i++) {
         const dimension *d = &m->dims.all[i];
-        text_add(&w->t, i ? "," : "");
-        text_json(&w->t, d->symbol);
-        text_add(&w->t, ":%lld", (long long)(d->extent >= 0 ? d->extent : d->fallback));
+        json_add(&w->t, "%s:%lld", d->symbol, (long long)(d->extent >= 0 ? d->extent : d->fallback));
     }
     text_add(&w->t, "}");
 }
@@ -70,32 +54,27 @@ static void add_attributes(text *t, const node *n)
     text given = {0};
     for (const attr_spec *s = n->op->attr; s && s->name; s++)
         attr_print(&given, &n->attr[k++]);
-    text_add(t, ",\"attributes\":");
-    text_json(t, given.length ? given.s + 1 : ""); /* printed as in a call: texts have quotes */
+    json_add(t, "attributes:%s", given.length ? given.s + 1 : ""); /* printed as in a call: texts have quotes */
     text_free(&given);
 }
 
 static void add_node(writer *w, int i)
 {
     const node *n = w->all[i];
-    text_add(&w->t, "%s{\"id\":%d,\"op\":\"%s\",\"label\":", i ? "," : "", i, n->op->name);
-    text_json(&w->t, n->label);
-    text_add(&w->t, ",\"dtype\":\"%s\",", ts_dtype_name(n->type.dtype));
-    add_shape(&w->t, n->type.rank, n->type.dim);
-    text_add(&w->t, ",\"in\":[");
+    json_add(&w->t, "{id:%d,op:%s,label:%s,dtype:%s", i, n->op->name, n->label, ts_dtype_name(n->type.dtype));
+    json_add_wholes(&w->t, "shape", n->type.rank, n->type.dim);
+    json_add(&w->t, "in:[");
     for (int k = 0; k < n->n_in; k++)
-        text_add(&w->t, "%s%d", k ? "," : "", w->number[n->in[k]->id]);
+        json_add(&w->t, "%d", w->number[n->in[k]->id]);
     text_add(&w->t, "]");
     add_attributes(&w->t, n);
-    text_add(&w->t, ",\"flops\":%.17g}", node_flops(n));
+    json_add(&w->t, "flops:%.17g}", node_flops(n));
 }
 
 /* The nodes that a recipe was expanded to; those of recipes within it stand in both lists. */
-static void add_group(writer *w, const group *r, bool first)
+static void add_group(writer *w, const group *r)
 {
-    bool any = false;
-    text_add(&w->t, "%s{\"op\":\"%s\",\"result\":%d,\"nodes\":[", first ? "" : ",", r->op->name,
-             w->number[r->result->id]);
+    json_add(&w->t, "{op:%s,result:%d,nodes:[", r->op->name, w->number[r->result->id]);
     int low = 0, high = w->n; /* the nodes stand by their ids */
     while (low < high) {
         const int middle = low + (high - low) / 2;
@@ -105,24 +84,19 @@ static void add_group(writer *w, const group *r, bool first)
             high = middle;
     }
     for (int i = low; i < w->n && w->all[i]->id <= r->last; i++)
-        if (!node_is_leaf(w->all[i])) {
-            text_add(&w->t, "%s%d", any ? "," : "", i);
-            any = true;
-        }
+        if (!node_is_leaf(w->all[i]))
+            json_add(&w->t, "%d", i);
     text_add(&w->t, "]}");
 }
 
 static void add_groups(writer *w, const ts_model *m)
 {
-    bool first = true;
-    text_add(&w->t, ",\"groups\":[");
+    json_add(&w->t, "groups:[");
     for (int i = 0; m->bound && i < m->graph->n_group; i++) {
         const group *r = &m->graph->group[i];
         const int at = w->number[r->result->id];
-        if (at >= w->n || w->all[at] != r->result)
-            continue;
-        add_group(w, r, first);
-        first = false;
+        if (at < w->n && w->all[at] == r->result)
+            add_group(w, r);
     }
     text_add(&w->t, "]");
 }
@@ -141,17 +115,16 @@ static void add_totals(writer *w, const ts_model *m)
         bytes += type_bytes(&n->type);
     }
     ts_hash(m->bound->n_output, m->result, hex);
-    text_add(&w->t, ",\"hash\":\"%s\",\"parameters\":%lld,\"weight_bytes\":%lld,\"flops\":%.17g", hex,
-             (long long)parameters, (long long)bytes, total);
+    json_add(&w->t, "hash:%s,parameters:%lld,weight_bytes:%lld,flops:%.17g", hex, (long long)parameters,
+             (long long)bytes, total);
 }
 
 static void number_nodes(writer *w, const ts_model *m)
 {
     const int roots = m->bound->n_output;
     w->n = g_reach(roots, m->result, NULL);
-    w->all = calloc((size_t)w->n + 1, sizeof *w->all);
-    w->number = calloc((size_t)m->graph->n + 1, sizeof *w->number);
-    MUST(w->all && w->number);
+    w->all = heap_array((size_t)w->n + 1, sizeof *w->all);
+    w->number = heap_array((size_t)m->graph->n + 1, sizeof *w->number);
     g_reach(roots, m->result, w->all);
     for (int i = 0; i < w->n; i++)
         w->number[w->all[i]->id] = i;
@@ -163,16 +136,14 @@ char *ts_model_json(const ts_model *m, ts_error *e)
     (void)e;
     if (m->bound)
         number_nodes(&w, m);
-    text_add(&w.t, "{\"format\":\"model/1\",\"name\":");
-    text_json(&w.t, m->path);
-    text_add(&w.t, ",\"bound\":%s", m->bound ? "true" : "false");
+    json_add(&w.t, "{format:'model/1',name:%s,bound:%i", m->path, m->bound != NULL);
     add_dims(&w, m);
     if (m->bound)
         add_totals(&w, m);
     add_ports(&w, m);
     if (!m->bound && !m->builder)
-        text_add(&w.t, ",\"file\":"), steps_json(&w.t, &m->file.main);
-    text_add(&w.t, ",\"nodes\":[");
+        json_add(&w.t, "file:"), steps_json(&w.t, &m->file.main);
+    json_add(&w.t, "nodes:[");
     for (int i = 0; i < w.n; i++)
         add_node(&w, i);
     text_add(&w.t, "]");

@@ -11,58 +11,41 @@
 
 enum { INLINE_ELEMENTS = 64 }; /* the format's limit */
 
-/* The shortest of two spellings that reads back to the same bits. */
-static void add_real(text *t, double v)
+/* The shortest of two spellings that reads back to the same bits; of f32 the shortest of all. A point marks a real. */
+static void add_real(text *t, double v, bool f32)
 {
     char s[40];
-    if (isnan(v) || isinf(v)) {
-        text_add(t, isnan(v) ? "\"NaN\"" : v > 0 ? "\"Infinity\"" : "\"-Infinity\"");
-        return;
-    }
-    snprintf(s, sizeof s, "%.9g", v);
-    if (strtod(s, NULL) != v)
-        snprintf(s, sizeof s, "%.17g", v);
-    /* A point marks it as real. */
-    text_add(t, "%s%s", s, strpbrk(s, ".e") ? "" : ".0");
-}
-
-/* Of f32: the shortest spelling that reads back to the same. */
-static void add_float(text *t, double v)
-{
-    char s[40];
-    int digits = 1;
+    int digits = f32 ? 1 : 9;
     if (!isfinite(v)) {
-        add_real(t, v);
+        json_add(t, "%s", isnan(v) ? "NaN" : v > 0 ? "Infinity" : "-Infinity");
         return;
     }
-    do
-        snprintf(s, sizeof s, "%.*g", digits, v);
-    while (digits++ < 9 && strtof(s, NULL) != (float)v);
-    text_add(t, "%s%s", s, strpbrk(s, ".e") ? "" : ".0");
+    snprintf(s, sizeof s, "%.*g", digits, v);
+    while (digits < (f32 ? 9 : 17) && (f32 ? strtof(s, NULL) != (float)v : strtod(s, NULL) != v))
+        snprintf(s, sizeof s, "%.*g", digits = f32 ? digits + 1 : 17, v);
+    json_add_raw(t, s);
+    text_add(t, strpbrk(s, ".e") ? "" : ".0");
 }
 
 /* Whole numbers as such, never by way of a double: i64 has 63 bits, a double 53. */
 static void add_element(text *t, const ts_array *a, int64_t i)
 {
     if (dtype_class(a->dtype) == D_REAL)
-        add_real(t, load_real(a->dtype, a->data, i));
+        add_real(t, load_real(a->dtype, a->data, i), false);
     else if (a->dtype == TS_BOOL)
-        text_add(t, load_whole(a->dtype, a->data, i) ? "true" : "false");
+        json_add(t, "%i", load_whole(a->dtype, a->data, i) != 0);
     else
-        text_add(t, "%lld", (long long)load_whole(a->dtype, a->data, i));
+        json_add(t, "%lld", (long long)load_whole(a->dtype, a->data, i));
 }
 
 /* data: all elements in rows, whatever the rank. */
 static void add_tensor(text *t, const ts_array *a)
 {
-    text_add(t, "{ \"dtype\": \"%s\", \"shape\": [", ts_dtype_name(a->dtype));
-    for (int i = 0; i < a->rank; i++)
-        text_add(t, "%s%lld", i ? ", " : "", (long long)a->dim[i]);
-    text_add(t, "], \"data\": [");
-    for (int64_t i = 0; i < ts_array_count(a); i++) {
-        text_add(t, i ? ", " : "");
+    json_add(t, "{ dtype:%s", ts_dtype_name(a->dtype));
+    json_add_wholes(t, "shape", a->rank, a->dim);
+    json_add(t, "data:[");
+    for (int64_t i = 0; i < ts_array_count(a); i++)
         add_element(t, a, i);
-    }
     text_add(t, "] }");
 }
 
@@ -99,13 +82,7 @@ static bool add_weight(writing *w, const held *h, err *e)
     if (h->refused || !safetensors_dtype(h->value.dtype))
         return err_set(e, TS_UNSUPPORTED, "tensor \"%s\": %s", h->name,
                        h->refused ? h->refused : "safetensors has no such dtype");
-    if (w->n_weight == w->cap) {
-        const int cap = w->cap ? 2 * w->cap : 64;
-        const held **more = arena_array(w->mem, (size_t)cap, sizeof *more);
-        if (w->n_weight > 0)
-            memcpy(more, w->weight, (size_t)w->n_weight * sizeof *more);
-        w->weight = more, w->cap = cap;
-    }
+    w->weight = arena_grown(w->mem, w->weight, w->n_weight, &w->cap, sizeof *w->weight);
     w->weight[w->n_weight++] = h;
     return true;
 }
@@ -127,18 +104,8 @@ static bool add_inner_weight(writing *w, const held *h, err *e)
     do
         own->name = arena_format(w->mem, "inner.%d", w->n_inner++);
     while (is_taken(w, own->name));
-    text_add(w->t, "{ \"weight\": \"%s\" }", own->name);
+    json_add(w->t, "{ weight:%s }", own->name);
     return h->refused ? add_weight(w, h, e) : add_weight(w, own, e);
-}
-
-static void add_names(text *t, const char *key, int n, const char *const *name)
-{
-    text_add(t, ", \"%s\": [", key);
-    for (int i = 0; i < n; i++) {
-        text_add(t, i ? ", " : "");
-        text_json(t, name[i]);
-    }
-    text_add(t, "]");
 }
 
 /* ---- attributes ---- */
@@ -167,15 +134,14 @@ static bool is_number_word(const char *s, size_t n)
 /* [] alone would be read as a list of whole numbers. */
 static void add_numbers(text *t, const attr *a)
 {
-    text_add(t, a->kind == 'F' && a->n == 0 ? "{ \"floats\": [" : "[");
-    for (int i = 0; i < a->n; i++) {
-        text_add(t, i ? ", " : "");
+    const bool none = a->kind == 'F' && a->n == 0;
+    json_add(t, none ? "{ floats:[" : "[");
+    for (int i = 0; i < a->n; i++)
         if (a->kind == 'I')
-            text_add(t, "%lld", (long long)a->ints[i]);
+            json_add(t, "%lld", (long long)a->ints[i]);
         else
-            add_float(t, a->reals[i]);
-    }
-    text_add(t, a->kind == 'F' && a->n == 0 ? "] }" : "]");
+            add_real(t, a->reals[i], true);
+    text_add(t, none ? "] }" : "]");
 }
 
 /* Words for numbers alone would read as numbers. */
@@ -185,12 +151,10 @@ static void add_texts(writing *w, const attr *a)
     const char *s = a->s;
     for (int i = 0; i < a->n; i++, s += strcspn(s, "\n") + 1)
         words = words && is_number_word(s, strcspn(s, "\n"));
-    text_add(w->t, words ? "{ \"strings\": [" : "[");
+    json_add(w->t, words ? "{ strings:[" : "[");
     s = a->s;
-    for (int i = 0; i < a->n; i++, s += strcspn(s, "\n") + 1) {
-        text_add(w->t, i ? ", " : "");
-        text_json(w->t, arena_format(w->mem, "%.*s", (int)strcspn(s, "\n"), s));
-    }
+    for (int i = 0; i < a->n; i++, s += strcspn(s, "\n") + 1)
+        json_add(w->t, "%.*s", (int)strcspn(s, "\n"), s);
     text_add(w->t, words ? "] }" : "]");
 }
 
@@ -200,45 +164,42 @@ static bool add_graph(writing *w, const body *b, err *e);
 static void add_type(text *t, const ts_port *p)
 {
     if (p->dtype != TS_N_DTYPE)
-        text_add(t, ", \"dtype\": \"%s\"", ts_dtype_name(p->dtype));
+        json_add(t, "dtype:%s", ts_dtype_name(p->dtype));
     for (const char *f = p->form; f && *f; f++)
-        text_add(t, "%s\"%s\"%s", f == p->form ? ", \"form\": [" : ", ", *f == 's' ? "sequence" : "optional",
-                 f[1] ? "" : "]");
-    for (int i = 0; i < p->rank; i++) {
-        text_add(t, i ? ", " : ", \"shape\": [");
+        json_add(t, f == p->form ? "form:[%s" : "%s", *f == 's' ? "sequence" : "optional");
+    text_add(t, p->form && *p->form ? "]" : "");
+    if (p->rank >= 0)
+        json_add(t, "shape:[");
+    for (int i = 0; i < p->rank; i++)
         if (p->dim[i] >= 0)
-            text_add(t, "%lld", (long long)p->dim[i]);
+            json_add(t, "%lld", (long long)p->dim[i]);
         else
-            text_json(t, p->symbol[i]);
-    }
-    text_add(t, p->rank > 0 ? "]" : p->rank == 0 ? ", \"shape\": []" : "");
+            json_add(t, "%s", p->symbol[i]);
+    text_add(t, p->rank >= 0 ? "]" : "");
 }
 
 /* One case for each kind of docs/formats, so that nothing is left out silently. */
 static bool add_attribute(writing *w, const step *s, int i, err *e)
 {
     const attr *a = &s->attr[i];
-    text own = {0};
-    text_json(w->t, a->name);
-    text_add(w->t, ": ");
+    json_add(w->t, i ? "%s:" : " %s:", a->name);
     if ((a->kind == 's' || a->kind == 'S') && !is_text(a->s))
         return err_set(e, TS_UNSUPPORTED, "attribute %s: its bytes are no UTF-8", a->name);
     switch (a->kind) {
-    case 'i': text_add(w->t, "%lld", (long long)a->i); return true;
+    case 'i': json_add(w->t, "%lld", (long long)a->i); return true;
     case 'f':
-        text_add(w->t, isfinite(a->f) ? "" : "{ \"float\": ");
-        add_float(w->t, a->f);
+        json_add(w->t, isfinite(a->f) ? "" : "{ float:");
+        add_real(w->t, a->f, true);
         text_add(w->t, isfinite(a->f) ? "" : " }");
         return true;
-    case 's': text_json(w->t, a->s); return true;
+    case 's': json_add(w->t, "%s", a->s); return true;
     case 'I':
     case 'F': add_numbers(w->t, a); return true;
     case 'S': add_texts(w, a); return true;
     case 'r':
-        text_add(w->t, "{ \"ref\": ");
-        text_json(w->t, a->s);
+        json_add(w->t, "{ ref:%s", a->s);
         if (json_kind_of(a->i))
-            text_add(w->t, ", \"kind\": \"%s\"", json_kind_of(a->i));
+            json_add(w->t, "kind:%s", json_kind_of(a->i));
         text_add(w->t, " }");
         return true;
     case 't':
@@ -248,9 +209,9 @@ static bool add_attribute(writing *w, const step *s, int i, err *e)
         return true;
     case 'g': return add_graph(w, &s->body[a->i], e);
     case 'y':
-        add_type(&own, &s->types[a->i]);
-        text_add(w->t, "{ \"type\": {%s } }", text_str(&own) + (own.length > 0));
-        text_free(&own);
+        json_add(w->t, "{ type:{ ");
+        add_type(w->t, &s->types[a->i]);
+        text_add(w->t, " } }");
         return true;
     default: return err_set(e, TS_UNSUPPORTED, "attribute %s: graph/1 has no such kind", a->name);
     }
@@ -258,11 +219,11 @@ static bool add_attribute(writing *w, const step *s, int i, err *e)
 
 static bool add_attributes(writing *w, const step *s, err *e)
 {
-    for (int i = 0; i < s->n_attr; i++) {
-        text_add(w->t, i ? ", " : ", \"attr\": { ");
+    if (s->n_attr)
+        json_add(w->t, "attr:{");
+    for (int i = 0; i < s->n_attr; i++)
         if (!add_attribute(w, s, i, e))
             return false;
-    }
     text_add(w->t, s->n_attr ? " }" : "");
     return true;
 }
@@ -273,27 +234,19 @@ static bool add_attributes(writing *w, const step *s, err *e)
 static void add_operator(writing *w, const step *s)
 {
     const bool apart = strchr(s->type, '.') != NULL;
-    text_add(w->t, "\"op\": ");
-    text_json(w->t, !apart && *s->domain ? arena_format(w->mem, "%s.%s", s->domain, s->type) : s->type);
-    if (apart) {
-        text_add(w->t, ", \"domain\": ");
-        text_json(w->t, s->domain);
-    }
+    json_add(w->t, "op:%s", !apart && *s->domain ? arena_format(w->mem, "%s.%s", s->domain, s->type) : s->type);
+    if (apart)
+        json_add(w->t, "domain:%s", s->domain);
 }
 
 static bool add_step(writing *w, const step *s, err *e)
 {
     if (s->refused)
         return err_set(e, TS_UNSUPPORTED, "%s \"%s\": %s", s->type, s->name, s->refused);
-    text_add(w->t, "    { ");
-    if (*s->name) {
-        text_add(w->t, "\"name\": ");
-        text_json(w->t, s->name);
-        text_add(w->t, ", ");
-    }
+    json_add(w->t, *s->name ? "\n    { name:%s" : "\n    { ", s->name);
     add_operator(w, s);
-    add_names(w->t, "in", s->n_in, s->in);
-    add_names(w->t, "out", s->n_out, s->out);
+    json_add_texts(w->t, "in", s->n_in, s->in);
+    json_add_texts(w->t, "out", s->n_out, s->out);
     if (!add_attributes(w, s, e))
         return err_in(e, "%s \"%s\"", s->type, s->name);
     text_add(w->t, " }");
@@ -302,33 +255,23 @@ static bool add_step(writing *w, const step *s, err *e)
 
 static bool add_steps(writing *w, const body *b, err *e)
 {
-    text_add(w->t, "  \"nodes\": [\n");
-    for (int i = 0; i < b->n_step; i++) {
+    json_add(w->t, "\n  nodes:[");
+    for (int i = 0; i < b->n_step; i++)
         if (!add_step(w, &b->step[i], e))
             return false;
-        text_add(w->t, i + 1 < b->n_step ? ",\n" : "\n");
-    }
-    text_add(w->t, "  ]");
+    text_add(w->t, "\n  ]");
     return true;
-}
-
-/* ---- ports ---- */
-static void add_port(text *t, const ts_port *p)
-{
-    text_add(t, "    { \"name\": ");
-    text_json(t, p->name);
-    add_type(t, p);
-    text_add(t, " }");
 }
 
 static void add_ports(text *t, const char *key, int n, const ts_port *p)
 {
-    text_add(t, "  \"%s\": [\n", key);
+    json_add(t, "\n  %s:[", key);
     for (int i = 0; i < n; i++) {
-        add_port(t, &p[i]);
-        text_add(t, i + 1 < n ? ",\n" : "\n");
+        json_add(t, "\n    { name:%s", p[i].name);
+        add_type(t, &p[i]);
+        text_add(t, " }");
     }
-    text_add(t, "  ],\n");
+    text_add(t, "\n  ]");
 }
 
 /* ---- graphs ---- */
@@ -346,16 +289,14 @@ static bool add_constants(writing *w, const body *b, err *e)
                 return false;
             continue;
         }
-        text_add(w->t, any ? ",\n    " : "  \"constants\": {\n    ");
-        text_json(w->t, h->name);
-        text_add(w->t, ": ");
+        json_add(w->t, any ? "\n    %s:" : "\n  constants:{\n    %s:", h->name);
         if (shown)
             add_tensor(w->t, &h->value);
         else if (!add_inner_weight(w, h, e))
             return false;
         any = true;
     }
-    text_add(w->t, any ? "\n  },\n" : "");
+    text_add(w->t, any ? "\n  }" : "");
     return true;
 }
 
@@ -368,7 +309,7 @@ static bool add_body(writing *w, const body *b, err *e)
 
 static bool add_graph(writing *w, const body *b, err *e)
 {
-    text_add(w->t, "{\n");
+    json_add(w->t, "{");
     const bool good = add_body(w, b, e);
     text_add(w->t, " }");
     return good;
@@ -376,12 +317,9 @@ static bool add_graph(writing *w, const body *b, err *e)
 
 static void add_opsets(text *t, int n, const opset *list)
 {
-    text_add(t, "\"opset\": { ");
-    for (int i = 0; i < n; i++) {
-        text_add(t, i ? ", " : "");
-        text_json(t, list[i].domain);
-        text_add(t, ": %d", list[i].version);
-    }
+    json_add(t, "opset:{");
+    for (int i = 0; i < n; i++)
+        json_add(t, i ? "%s:%d" : " %s:%d", list[i].domain, list[i].version);
     text_add(t, " }");
 }
 
@@ -390,23 +328,18 @@ static void add_port_names(writing *w, const char *key, int n, const ts_port *p)
     const char **name = arena_array(w->mem, (size_t)n, sizeof *name);
     for (int i = 0; i < n; i++)
         name[i] = p[i].name;
-    add_names(w->t, key, n, name);
+    json_add_texts(w->t, key, n, name);
 }
 
 static bool add_function(writing *w, const function *f, err *e)
 {
     const step defaults = {.n_attr = f->n_attr, .attr = f->attr, .tensor = f->tensor};
-    text_add(w->t, "    { \"name\": ");
-    text_json(w->t, f->name);
-    text_add(w->t, ", \"domain\": ");
-    text_json(w->t, f->domain);
-    text_add(w->t, ", ");
+    json_add(w->t, "\n    { name:%s,domain:%s", f->name, f->domain);
     add_opsets(w->t, f->n_opset, f->opset);
     add_port_names(w, "inputs", f->body.n_input, f->body.input);
     add_port_names(w, "outputs", f->body.n_output, f->body.output);
     if (!add_attributes(w, &defaults, e))
         return false;
-    text_add(w->t, ",\n");
     if (!add_constants(w, &f->body, e) || !add_steps(w, &f->body, e))
         return false;
     text_add(w->t, " }");
@@ -416,11 +349,11 @@ static bool add_function(writing *w, const function *f, err *e)
 static bool add_functions(writing *w, err *e)
 {
     const model_file *f = w->f;
-    for (int i = 0; i < f->n_function; i++) {
-        text_add(w->t, i ? ",\n" : ",\n  \"functions\": [\n");
+    if (f->n_function)
+        json_add(w->t, "\n  functions:[");
+    for (int i = 0; i < f->n_function; i++)
         if (!add_function(w, &f->function[i], e))
             return err_in(e, "function %s.%s", f->function[i].domain, f->function[i].name);
-    }
     text_add(w->t, f->n_function ? "\n  ]" : "");
     return true;
 }
@@ -430,25 +363,20 @@ static void add_rules(text *t, const model_file *f)
 {
     for (int i = 0; i < f->n_rule; i++) {
         const dim_rule *r = &f->rule[i];
-        text_add(t, i ? ",\n    " : "  \"dims\": {\n    ");
-        text_json(t, r->symbol);
-        text_add(t, ": { \"min\": %lld", (long long)r->least);
+        json_add(t, i ? "\n    %s:{ min:%lld" : "\n  dims:{\n    %s:{ min:%lld", r->symbol, (long long)r->least);
         if (r->most > 0)
-            text_add(t, ", \"max\": %lld", (long long)r->most);
+            json_add(t, "max:%lld", (long long)r->most);
         if (r->fallback >= 0)
-            text_add(t, ", \"default\": %lld", (long long)r->fallback);
+            json_add(t, "default:%lld", (long long)r->fallback);
         text_add(t, " }");
     }
-    text_add(t, f->n_rule ? "\n  },\n" : "");
+    text_add(t, f->n_rule ? "\n  }" : "");
 }
 
 static void add_head(text *t, const model_file *f)
 {
-    text_add(t, "{\n  \"format\": \"graph/1\",\n  \"name\": ");
-    text_json(t, f->name);
-    text_add(t, ",\n  ");
+    json_add(t, "{\n  format:'graph/1',\n  name:%s,\n  ", f->name);
     add_opsets(t, f->n_opset, f->opset);
-    text_add(t, ",\n");
     add_rules(t, f);
 }
 
@@ -456,11 +384,10 @@ static void add_scalars(writing *w)
 {
     for (int i = 0; i < w->f->n_scalar; i++) {
         const scalar_text *s = &w->f->scalar[i];
-        text_add(w->t, i ? ",\n    { \"name\": " : ",\n  \"scalars\": [\n    { \"name\": "), text_json(w->t, s->head);
-        text_add(w->t, ", \"text\": "), text_json(w->t, s->text);
+        json_add(w->t, i ? "\n    { name:%s,text:%s" : "\n  scalars:[\n    { name:%s,text:%s", s->head, s->text);
         if (s->derivative)
-            text_add(w->t, ", \"derivative\": "), text_json(w->t, s->derivative);
-        text_add(w->t, " }%s", i + 1 < w->f->n_scalar ? "" : "\n  ]");
+            json_add(w->t, "derivative:%s", s->derivative);
+        text_add(w->t, i + 1 < w->f->n_scalar ? " }" : " }\n  ]");
     }
 }
 
@@ -474,14 +401,14 @@ static bool save_weights(const writing *w, const char *folder, text *t, err *e)
     if (!safetensors_write(arena_format(w->mem, "%s/weights.safetensors", folder), w->n_weight, w->weight, &sum, e))
         return false;
     digest_hex(&sum, hex);
-    text_add(t, "  \"weights\": { \"file\": \"weights.safetensors\", \"sha256\": \"%s\" },\n", hex);
+    json_add(t, "\n  weights:{ file:'weights.safetensors',sha256:%s }", hex);
     return true;
 }
 
 /* All that can be refused is found before the first byte is written. */
 static bool write_json(const model_file *f, const char *path, err *e)
 {
-    text first = {0}, rest = {0};
+    text first = {.wide = true}, rest = {.wide = true};
     arena mem = {0};
     writing w = {.mem = &mem, .t = &rest, .f = f};
     add_head(&first, f);
@@ -489,8 +416,7 @@ static bool write_json(const model_file *f, const char *path, err *e)
     add_scalars(&w);
     good = good && file_make_folder(path, e) && save_weights(&w, path, &first, e);
     if (good) {
-        text_bytes(&first, text_str(&rest), rest.length);
-        text_add(&first, "\n}\n");
+        text_add(&first, ",%s\n}\n", rest.s);
         good = file_save(arena_format(&mem, "%s/graph.json", path), first.s, first.length, e);
     }
     text_free(&first);

@@ -19,17 +19,6 @@ typedef struct scope {
     arena *mem, *scratch;
 } scope;
 
-static int *grown(arena *mem, int *list, int n, int *cap)
-{
-    if (n < *cap)
-        return list;
-    *cap = *cap ? 2 * *cap : 16;
-    int *more = arena_array(mem, (size_t)*cap, sizeof *more);
-    if (n > 0)
-        memcpy(more, list, (size_t)n * sizeof *more);
-    return more;
-}
-
 /* node[3] "name" */
 static const char *place(const body *f, arena *mem, int i)
 {
@@ -92,14 +81,14 @@ static int find(scope *s, const char *name)
     const int from = find(s->outer, name);
     if (from < 0)
         return -1;
-    s->capture = grown(s->scratch, s->capture, s->l->n_capture, &s->cap_capture);
+    s->capture = arena_grown(s->scratch, s->capture, s->l->n_capture, &s->cap_capture, sizeof *s->capture);
     s->capture[s->l->n_capture++] = from;
     return name_add(&s->table, name, s->l->n_value++);
 }
 
 static void add_operand(scope *s, int value)
 {
-    s->operand = grown(s->scratch, s->operand, s->n_operand, &s->cap_operand);
+    s->operand = arena_grown(s->scratch, s->operand, s->n_operand, &s->cap_operand, sizeof *s->operand);
     s->operand[s->n_operand++] = value;
 }
 

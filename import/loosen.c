@@ -188,15 +188,6 @@ typedef struct writing {
     const char *of[MOST_DIMS]; /* a vector of one number that is the extent */
 } writing;
 
-static void *grown(arena *mem, void *from, int n, int *cap, size_t size)
-{
-    if (n < *cap)
-        return from;
-    *cap = *cap ? 2 * *cap : 64;
-    void *to = arena_array(mem, (size_t)*cap, size);
-    return n ? memcpy(to, from, (size_t)n * size) : to;
-}
-
 static const char *new_name(writing *w, const char *stem)
 {
     const int id = w->n + w->n_held + 1;
@@ -214,7 +205,7 @@ static const char *add_step(writing *w, step s, const char *out, int n_in, const
     memcpy(own, in, (size_t)n_in * sizeof *own);
     own[n_in] = out;
     s.domain = "", s.name = out, s.in = own, s.n_in = n_in, s.out = own + n_in, s.n_out = 1;
-    w->step = grown(mem, w->step, w->n, &w->cap, sizeof *w->step);
+    w->step = arena_grown(mem, w->step, w->n, &w->cap, sizeof *w->step);
     w->step[w->n++] = s;
     return out;
 }
@@ -224,7 +215,7 @@ static const char *add_held(writing *w, const char *stem, int n, const int64_t *
     arena *mem = &w->l->f->mem;
     int64_t *own = arena_array(mem, (size_t)n, sizeof *own);
     memcpy(own, v, (size_t)n * sizeof *own);
-    w->held = grown(mem, w->held, w->n_held, &w->cap_held, sizeof *w->held);
+    w->held = arena_grown(mem, w->held, w->n_held, &w->cap_held, sizeof *w->held);
     held *h = &w->held[w->n_held++];
     *h = (held){.name = new_name(w, stem), .value = {.dtype = TS_I64, .rank = 1, .dim = {n}, .data = own}};
     return h->name;
@@ -306,11 +297,11 @@ static void write_shapes(writing *w)
         if (any_of(&w->l->is.held[i * ENTRIES], ENTRIES))
             write_shape(w, &b->held[i], &w->l->is.held[i * ENTRIES]);
         else {
-            w->held = grown(mem, w->held, w->n_held, &w->cap_held, sizeof *w->held);
+            w->held = arena_grown(mem, w->held, w->n_held, &w->cap_held, sizeof *w->held);
             w->held[w->n_held++] = b->held[i];
         }
     for (int i = 0; i < b->n_step; i++) {
-        w->step = grown(mem, w->step, w->n, &w->cap, sizeof *w->step);
+        w->step = arena_grown(mem, w->step, w->n, &w->cap, sizeof *w->step);
         w->step[w->n++] = b->step[i];
     }
     b->held = w->held, b->n_held = w->n_held, b->step = w->step, b->n_step = w->n;

@@ -101,8 +101,7 @@ ts_model *ts_model_open_within(const char *what, int n_limit, const char *const 
     for (int i = 0; i < n_limit; i++)
         if (!limits_set(&own, limit[i], e))
             return NULL;
-    ts_model *m = calloc(1, sizeof *m);
-    MUST(m);
+    ts_model *m = heap_array(1, sizeof *m);
     m->dims.mem = &m->mem;
     m->file.limits = own;
     m->declared = arena_get(&m->mem, sizeof *m->declared);

@@ -15,12 +15,9 @@ static int by_width(const void *a, const void *b)
 
 static void add_entry(text *t, const held *h, size_t begin, size_t end)
 {
-    text_add(t, t->length > 1 ? "," : "");
-    text_json(t, h->name);
-    text_add(t, ":{\"dtype\":\"%s\",\"shape\":[", safetensors_dtype(h->value.dtype));
-    for (int i = 0; i < h->value.rank; i++)
-        text_add(t, "%s%lld", i ? "," : "", (long long)h->value.dim[i]);
-    text_add(t, "],\"data_offsets\":[%zu,%zu]}", begin, end);
+    json_add(t, "%s:{dtype:%s", h->name, safetensors_dtype(h->value.dtype));
+    json_add_wholes(t, "shape", h->value.rank, h->value.dim);
+    json_add(t, "data_offsets:[%zu,%zu]}", begin, end);
 }
 
 static size_t bytes_of(const held *h)

@@ -4,52 +4,36 @@
 
 static void add_type(text *t, ts_dtype d, int rank, const int64_t *dim, const char *const *symbol)
 {
-    text_add(t, ",\"dtype\":\"%s\"", d == TS_N_DTYPE ? "unknown" : ts_dtype_name(d));
+    json_add(t, "dtype:%s", d == TS_N_DTYPE ? "unknown" : ts_dtype_name(d));
     if (rank < 0)
         return;
-    text_add(t, ",\"shape\":[");
-    for (int i = 0; i < rank; i++) {
-        text_add(t, i ? "," : "");
+    json_add(t, "shape:[");
+    for (int i = 0; i < rank; i++)
         if (dim[i] >= 0)
-            text_add(t, "%lld", (long long)dim[i]);
+            json_add(t, "%lld", (long long)dim[i]);
         else
-            text_json(t, symbol && symbol[i] ? symbol[i] : "?");
-    }
+            json_add(t, "%s", symbol && symbol[i] ? symbol[i] : "?");
     text_add(t, "]");
 }
 
-static void add_port(text *t, const ts_port *p)
+static void add_ports(text *t, int n, const ts_port *p)
 {
-    text_add(t, "{\"name\":");
-    text_json(t, p->name);
-    add_type(t, p->dtype, p->rank, p->dim, p->symbol);
-    text_add(t, "}");
-}
-
-static void add_names(text *t, const char *key, int n, const char *const *name)
-{
-    text_add(t, ",\"%s\":[", key);
     for (int i = 0; i < n; i++) {
-        text_add(t, i ? "," : "");
-        text_json(t, name[i]);
+        json_add(t, "{name:%s", p[i].name);
+        add_type(t, p[i].dtype, p[i].rank, p[i].dim, p[i].symbol);
+        text_add(t, "}");
     }
-    text_add(t, "]");
 }
 
 static void add_step(text *t, const step *s)
 {
     int n = 0;
-    text_add(t, "{\"op\":");
-    text_json(t, s->type);
-    text_add(t, ",\"name\":");
-    text_json(t, s->name);
-    add_names(t, "in", s->n_in, s->in);
-    add_names(t, "out", s->n_out, s->out);
+    json_add(t, "{op:%s,name:%s", s->type, s->name);
+    json_add_texts(t, "in", s->n_in, s->in);
+    json_add_texts(t, "out", s->n_out, s->out);
     for (int i = 0; i < s->n_attr; i++)
         if (s->attr[i].kind == 'g') {
-            text_add(t, n++ ? ",{\"name\":" : ",\"graphs\":[{\"name\":");
-            text_json(t, s->attr[i].name);
-            text_add(t, ",\"graph\":");
+            json_add(t, n++ ? "{name:%s,graph:" : "graphs:[{name:%s,graph:", s->attr[i].name);
             steps_json(t, &s->body[s->attr[i].i]);
             text_add(t, "}");
         }
@@ -58,23 +42,20 @@ static void add_step(text *t, const step *s)
 
 void steps_json(text *t, const body *b)
 {
-    text_add(t, "{\"inputs\":[");
-    for (int i = 0; i < b->n_input; i++)
-        text_add(t, i ? "," : ""), add_port(t, &b->input[i]);
-    text_add(t, "],\"held\":[");
+    json_add(t, "{inputs:[");
+    add_ports(t, b->n_input, b->input);
+    json_add(t, "],held:[");
     for (int i = 0; i < b->n_held; i++) {
         const ts_array *a = &b->held[i].value;
-        text_add(t, i ? ",{\"name\":" : "{\"name\":");
-        text_json(t, b->held[i].name);
+        json_add(t, "{name:%s", b->held[i].name);
         if (!b->held[i].refused)
             add_type(t, a->dtype, a->rank, a->dim, NULL);
         text_add(t, "}");
     }
-    text_add(t, "],\"steps\":[");
+    json_add(t, "],steps:[");
     for (int i = 0; i < b->n_step; i++)
-        text_add(t, i ? "," : ""), add_step(t, &b->step[i]);
-    text_add(t, "],\"outputs\":[");
-    for (int i = 0; i < b->n_output; i++)
-        text_add(t, i ? "," : ""), add_port(t, &b->output[i]);
+        add_step(t, &b->step[i]);
+    json_add(t, "],outputs:[");
+    add_ports(t, b->n_output, b->output);
     text_add(t, "]}");
 }

@@ -13,8 +13,7 @@ struct ts_tensors {
 
 ts_tensors *ts_tensors_open(const char *path, ts_error *e)
 {
-    ts_tensors *t = calloc(1, sizeof *t);
-    MUST(t);
+    ts_tensors *t = heap_array(1, sizeof *t);
     if (file_map(path, &t->map, e) && (t->all = safetensors_read(&t->mem, path, &t->map, &t->n, e)))
         return t;
     ts_tensors_free(t);

@@ -103,21 +103,16 @@ char *ts_passes_json(void)
     text t = {0};
     for (int i = 0; i < N_PASS; i++) {
         const pass_record *a = &plan_passes[i];
-        const char *const all[][2] = {
-            {"name", a->name}, {"does", a->does}, {"requires", a->requires}, {"guarantees", a->guarantees}};
-        for (int k = 0; k < COUNT(all); k++) {
-            text_add(&t, "%s\"%s\":", k ? "," : i ? "},{" : "[{", all[k][0]);
-            text_json(&t, all[k][1]);
-        }
+        json_add(&t, i ? "{name:%s,does:%s,requires:%s,guarantees:%s}" : "[{name:%s,does:%s,requires:%s,guarantees:%s}",
+                 a->name, a->does, a->requires, a->guarantees);
     }
-    text_add(&t, "}]");
+    text_add(&t, "]");
     return text_take(&t);
 }
 
 plan *plan_make(graph *g, int n_root, const node *const *root, const plan_options *asked, err *e)
 {
-    plan *p = calloc(1, sizeof *p);
-    MUST(p);
+    plan *p = heap_array(1, sizeof *p);
     *p = (plan){.on = asked->on,
                 .threads = asked->on->workers,
                 .reference = asked->reference,

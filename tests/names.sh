@@ -185,7 +185,7 @@ BEGIN {
     }
     if (folder == "schedule" || file ~ /^backends\/codegen\//) {
         rest = code
-        gsub(/"isa"/, "", rest)
+        gsub(/,isa:%s,/, "", rest)
         if (folder != "schedule") gsub(/"([^"\\]|\\.)*"/, "", rest) # text of generated code has variables of its own
         n = split(rest, w, /[^A-Za-z0-9]+/)
         for (i = 1; i <= n; i++)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # ontop.sh - adding something is a new file and no edit. Into a copy of the tree go the files of tests/ontop: an
 # operation, a recogniser, a reader, a back end with a target (roles, spaces, a matrix unit) and a language of its own,
-# a model, a verb, schemas and tests, and the files that docs/extending.md shows; the copy is built, each of them is
+# a model, a task, a verb, schemas and tests, and the files that docs/extending.md shows; the copy is built, each of them is
 # used once, the page's commands are run, and git must see new files only.
 # ctest: large
 set -eu
@@ -54,6 +54,12 @@ run model ontop-model --dim n=3
 run reader file.ontop
 run 'back end' ontop-model --target ontop
 run schema ontop-model -s ontop
+yes 'to be or not to be' | head -20 >text.txt
+want task ontop tessera train --help
+tessera train gpt2-tiny --task ontop --tokenizer bytes --length 16 --batch 2 --steps 2 --data text.txt -q -o run.dir >out 2>&1 ||
+    { echo "task: train fails"; cat out; exit 1; }
+want task 'examples  loss' tessera eval run.dir --data text.txt
+rm -r run.dir text.txt
 build/tests/added-test
 build/tests/language-test
 rm file.ontop build.log

@@ -1,5 +1,6 @@
 /* ask.c - a run's folder is opened, its newest checkpoint loaded, and judge.c asked. */
 #include "train/ask.h"
+#include "train/task.h"
 
 #include "graph/base/err.h"
 
@@ -38,7 +39,7 @@ bool run_predict(const char *run, int64_t n, const char *const *texts, const ts_
     if (!open_run(run, out, e))
         return false;
     const train_options *w = &out->weights.asked;
-    if (strcmp(w->task, "classify") != 0 && strcmp(w->task, "regress") != 0) {
+    if (!task_of(w)->labels) {
         err_set(e, TS_USAGE, "the run in '%s' is of --task %s: it gives no label", run, w->task);
         return err_hint(e, "tessera generate continues texts, tessera export writes the model");
     }

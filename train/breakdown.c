@@ -97,7 +97,7 @@ static void add_memory(cJSON *row, const cJSON *plan)
 static void add_step(cJSON *list, const breakdown *b, const cJSON *plan, const cJSON *ceilings, double parts)
 {
     cJSON *row = js_object(list, NULL), *launch = js_array(js_array(row, "samples"), NULL);
-    js_text(row, "name", "step"), js_text(row, "status", "VALID");
+    js_put(row, "name:%s,status:%s", "step", "VALID");
     for (int i = first_of(b); i < b->n; i++)
         js_number(js_object(launch, NULL), "ns", round(1e9 * b->whole[i]));
     add_kernels(row, b, plan, ceilings, parts);
@@ -119,7 +119,7 @@ static cJSON *ceilings_of(const cJSON *plan, int threads)
 static cJSON *step_of(const breakdown *b, const train_options *w, double parts, bool probe, const cJSON *plan)
 {
     cJSON *out = cJSON_CreateObject(), *ceilings = probe ? ceilings_of(plan, b->threads) : NULL;
-    js_text(out, "format", FORMAT_STEP), js_text(out, "tool", "tessera " TS_VERSION);
+    js_put(out, "format:%s,tool:%s", FORMAT_STEP, "tessera " TS_VERSION);
     cJSON *model = js_object(out, "model"), *dims = js_array(model, "dims");
     js_text(model, "name", w->model);
     char dim[64];

@@ -2,7 +2,7 @@
  * afterwards. */
 #include "train/checkpoint.h"
 
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,18 +13,6 @@
 #include <unistd.h>
 
 static const char format[] = "checkpoint/1";
-
-/* ---- state.json ---- */
-static char *state_text(int64_t step, const char *weights, const char *optimizer)
-{
-    char *s = NULL;
-    if (asprintf(&s, "{\"format\":\"%s\",\"step\":%lld,\"weights\":\"%s\",\"optimizer\":\"%s\"}", format,
-                 (long long)step, weights, optimizer) < 0)
-        return NULL;
-    char *whole = files_seal_text(s);
-    free(s);
-    return whole;
-}
 
 /* ---- writing ---- */
 typedef struct listing {
@@ -85,10 +73,12 @@ static bool write_files(const char *folder, int64_t step, const checkpoint_set *
     snprintf(path, sizeof path, "%s/optimizer.safetensors", folder);
     if (!ts_tensors_write(path, all->n_optimizer, all->optimizer, optimizer, e))
         return false;
-    char *state = state_text(step, weights, optimizer);
+    text t = {0};
+    json_add(&t, "{format:%s,step:%lld,weights:%s,optimizer:%s}", format, (long long)step, weights, optimizer);
+    char *state = files_seal_text(t.s);
     snprintf(path, sizeof path, "%s/state.json", folder);
-    const bool good = state ? ts_file_write(path, state, strlen(state), e) : err_memory(e, 0, "'%s'", path);
-    free(state);
+    const bool good = ts_file_write(path, state, strlen(state), e);
+    text_free(&t), free(state);
     return good;
 }
 

@@ -3,6 +3,7 @@
 #include "graph/base/err.h"
 #include "train/ask.h"
 #include "train/step.h"
+#include "train/task.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,8 +89,7 @@ static void add_logits(cJSON *outputs, const ts_model *m, const net *n, const ch
         for (int k = 0; k < n->n_feed; k++)
             if (strcmp(n->feed[k].port.name, p.name) == 0 && n->feed[k].role != FEED_EMPTY && p.rank > 0)
                 rows = p.dim[0], symbol = p.symbol[0];
-    cJSON *named = js_object(outputs, NULL);
-    js_text(named, "name", name), js_text(named, "dtype", "f32");
+    cJSON *named = js_row(outputs, "name:%s,dtype:%s", name, "f32");
     cJSON *shape = js_array(named, "shape");
     if (rows < 0 && symbol)
         js_item(shape, symbol);
@@ -153,8 +153,7 @@ static bool add_types(ts_model *m, const run_weights *w, net *n, const data *d, 
     cJSON *root = cJSON_CreateObject(), *outputs = js_array(root, "outputs");
     js_array(root, "nodes");
     for (int i = 0; ts_model_output(m, i, &p) && ts_model_output(n->model, i, &known); i++) {
-        cJSON *one = js_object(outputs, NULL);
-        js_text(one, "name", p.name), js_text(one, "dtype", ts_dtype_name(known.dtype));
+        cJSON *one = js_row(outputs, "name:%s,dtype:%s", p.name, ts_dtype_name(known.dtype));
         cJSON *shape = js_array(one, "shape");
         for (int k = 0; k < known.rank; k++)
             if (p.rank >= 0 && p.dim[k] < 0 && p.symbol[k])
@@ -215,8 +214,7 @@ static bool put_frozen_head(ts_model *m, const run_weights *w, net *n, ts_error 
 
 static bool has_head(const train_options *w)
 {
-    const bool takes = strcmp(w->task, "classify") == 0 || strcmp(w->task, "regress") == 0;
-    return takes && !w->loss && !(w->head && strcmp(w->head, "none") == 0);
+    return task_of(w)->labels && !w->loss && !(w->head && strcmp(w->head, "none") == 0);
 }
 
 static bool is_built_in(const char *model)

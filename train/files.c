@@ -1,7 +1,7 @@
 /* files.c - limits of what is read, and names that appear only once all is on disk. */
 #include "train/files.h"
 
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -141,19 +141,17 @@ enum { SUM_DIGITS = 64 }; /* of a SHA-256 */
 
 char *files_seal_text(const char *object)
 {
-    char *open = NULL, *whole = NULL, sum[65];
+    text t = {0};
+    char sum[65];
     size_t n = strlen(object);
     while (n > 0 && object[n - 1] != '}')
         n--;
     while (n > 1 && strchr("} \t\r\n", object[n - 1]))
         n--;
-    if (asprintf(&open, "%.*s,\"sha256\":\"", (int)n, object) < 0)
-        return NULL;
-    ts_hash_bytes(open, strlen(open), sum);
-    if (asprintf(&whole, "%s%s\"}\n", open, sum) < 0)
-        whole = NULL;
-    free(open);
-    return whole;
+    text_add(&t, "%.*s,\"sha256\":\"", (int)n, object);
+    ts_hash_bytes(t.s, t.length, sum);
+    text_add(&t, "%s\"}\n", sum);
+    return text_take(&t);
 }
 
 bool files_seal_holds(const bytes *b)

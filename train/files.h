@@ -19,6 +19,6 @@ void files_remove_folder(const char *path);                          /* with the
 bool files_failed(const char *doing, const char *path, ts_error *e); /* "cannot DOING 'PATH': WHY" by errno */
 
 /* JSON objects whose last member is the SHA-256 of everything before it, so that no damage stays unseen. */
-char *files_seal_text(const char *object); /* for free(); NULL: no memory */
+char *files_seal_text(const char *object); /* for free() */
 bool files_seal_holds(const bytes *b);
 #endif

@@ -5,6 +5,7 @@
 #include "train/ask.h"
 #include "train/decode.h"
 #include "train/order.h"
+#include "train/task.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,7 +94,7 @@ static int64_t end_token(const ts_tokenizer *t)
 
 static bool begin(writer *w, const char *run, const asked *a, ts_error *e)
 {
-    if (strcmp(a->weights.asked.task, "lm") != 0) {
+    if (!task_of(&a->weights.asked)->stream) {
         err_set(e, TS_USAGE, "the run in '%s' is of --task %s: it continues no text", run, a->weights.asked.task);
         return err_hint(e, "tessera predict says what it makes of one");
     }

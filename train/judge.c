@@ -4,6 +4,7 @@
 
 #include "graph/base/err.h"
 #include "train/step.h"
+#include "train/task.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -48,8 +49,8 @@ static bool as_trained(net *n, ts_error *e)
 static int64_t length_for(const train_options *w, const data *d)
 {
     int64_t most = 1;
-    const bool pairs = strcmp(w->task, "pairs") == 0;
-    if (!d->text.at || strcmp(w->task, "lm") == 0)
+    const bool pairs = task_of(w)->label == LABEL_TEXT;
+    if (!d->text.at || task_of(w)->stream)
         return w->length;
     for (int64_t i = 0; i < d->n; i++) {
         const int64_t a = d->text.at[i + 1] - d->text.at[i], b = pairs ? d->second.at[i + 1] - d->second.at[i] : 0;
@@ -167,7 +168,7 @@ static reading add_value(const net *n, const ts_array *y, int64_t row, const ts_
 
 static bool has_classes(const net *n)
 {
-    return !n->asked->loss && strcmp(n->asked->task, "regress") != 0;
+    return !n->asked->loss && n->task->classes;
 }
 
 static bool add_batch(judge *j, int64_t first, int64_t count, const ts_array *label, verdict *v, tally *t, ts_error *e)

@@ -1,5 +1,6 @@
 /* misjudged.c - of classes the wrong answers, the surest first; of numbers all, the farthest off first. */
 #include "train/misjudged.h"
+#include "train/task.h"
 
 #include "graph/base/err.h"
 #include "graph/base/js.h"
@@ -45,8 +46,7 @@ static void add_line(cJSON *row, const train_options *w, const data *d, int64_t 
     const size_t n = strcspn(w->eval, "\n");
     const bool json = n > 6 && strncmp(w->eval + n - 6, ".jsonl", 6) == 0;
     cJSON *o = json && s ? cJSON_Parse(s) : NULL;
-    js_number(row, "line", (double)i + 1);
-    js_text(row, "text", o ? js_get_text(o, "text") : s);
+    js_put(row, "line:%g,text:%s", (double)i + 1, o ? js_get_text(o, "text") : s);
     cJSON_Delete(o);
     free(s);
 }
@@ -69,8 +69,7 @@ static void add_picture(cJSON *row, const data *d, int64_t i)
             const double v = (ts_array_at(a, i * high * wide + p) - low) / (most > low ? most - low : 1);
             shade[p] = (char)('0' + (v >= 0 && v <= 1 ? (int)lround(v * (LEVELS - 1)) : 0));
         }
-        js_number(row, "width", (double)wide);
-        js_text(row, "shades", shade);
+        js_put(row, "width:%g,shades:%s", (double)wide, shade);
         return;
     }
 }
@@ -84,8 +83,7 @@ static void add_slip(cJSON *list, const train_options *w, const data *d, const v
         js_number(row, "example", (double)i);
         add_picture(row, d, i);
     }
-    js_number(row, "label", d->label[i]);
-    js_number(row, "predicted", classes ? (double)v->said[i] : v->score[i]);
+    js_put(row, "label:%g,predicted:%g", d->label[i], classes ? (double)v->said[i] : v->score[i]);
     if (classes)
         js_number(row, "confidence", v->sure[i]);
 }
@@ -112,13 +110,12 @@ bool misjudged_write(const char *run, int64_t step, const train_options *w, cons
 {
     char path[4200];
     int64_t n;
-    const bool of_classes = strcmp(w->task, "classify") == 0;
-    if (w->loss || !d->label || (!of_classes && strcmp(w->task, "regress") != 0))
+    const bool of_classes = task_of(w)->label == LABEL_CLASS;
+    if (w->loss || !d->label || !task_of(w)->labels)
         return true;
     slip *all = slips_of(d, v, of_classes, &n);
     cJSON *root = cJSON_CreateObject();
-    js_text(root, "format", "misjudged/1"), js_text(root, "task", w->task);
-    js_number(root, "step", (double)step), js_number(root, "n", (double)d->n);
+    js_put(root, "format:%s,task:%s,step:%g,n:%g", "misjudged/1", w->task, (double)step, (double)d->n);
     js_number(root, of_classes ? "wrong" : "examples", (double)n);
     if (of_classes)
         add_confusion(root, d, v);

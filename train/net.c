@@ -1,8 +1,8 @@
 /* net.c - from the model's output to one number: [b, s, h] is pooled to [b, h], the head makes [b, c], a loss makes
  * []. */
-#include "train/net.h"
+#include "train/task.h"
 
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -12,12 +12,21 @@
 
 bool net_bind(net *n, const data *d, ts_error *e); /* net_feed.c */
 
-data_label task_label(const char *task)
+const task *task_named(const char *name, ts_error *e)
 {
-    return strcmp(task, "classify") == 0  ? LABEL_CLASS
-           : strcmp(task, "regress") == 0 ? LABEL_REAL
-           : strcmp(task, "pairs") == 0   ? LABEL_TEXT
-                                          : LABEL_NONE;
+    const task *const *t = tasks;
+    while (*t && strcmp((*t)->name, name))
+        t++;
+    if (!*t)
+        err_set(e, TS_USAGE, "there is no task \"%s\"", name), err_hint(e, "those there are: %s", task_names);
+    return *t;
+}
+
+const task *task_of(const train_options *w)
+{
+    const task *t = task_named(w->task, NULL);
+    MUST(t);
+    return t;
 }
 
 bool task_is_text(const train_options *w)
@@ -25,16 +34,14 @@ bool task_is_text(const train_options *w)
     return !w->data || !data_is_arrays(w->data);
 }
 
-static ts_tensor call(ts_graph *g, int count, const ts_tensor *in, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-static ts_tensor call(ts_graph *g, int count, const ts_tensor *in, const char *fmt, ...)
+ts_tensor net_call(ts_graph *g, int count, const ts_tensor *in, const char *fmt, ...)
 {
-    char text[256];
+    char call[256];
     va_list list;
     va_start(list, fmt);
-    vsnprintf(text, sizeof text, fmt, list);
+    vsnprintf(call, sizeof call, fmt, list);
     va_end(list);
-    return ts_call(g, text, count, in);
+    return ts_call(g, call, count, in);
 }
 
 /* ---- the model's output ---- */
@@ -55,7 +62,7 @@ static bool find_output(net *n, const char *name, ts_error *e)
     return err_hint(e, "its outputs are %s", list);
 }
 
-static bool wrong_rank(const net *n, const char *wanted, ts_error *e)
+bool net_wrong_rank(const net *n, const char *wanted, ts_error *e)
 {
     const train_options *w = n->asked;
     ts_port first = {.name = ""};
@@ -70,19 +77,19 @@ static bool wrong_rank(const net *n, const char *wanted, ts_error *e)
 }
 
 /* ---- pooling: [b, s, h] -> [b, h] ---- */
-static ts_tensor pooled(net *n)
+ts_tensor net_pooled(net *n)
 {
     ts_graph *g = n->g;
     if (ts_rank(n->output) == 2)
         return n->output;
     if (strcmp(n->asked->pool, "cls") == 0)
-        return call(g, 1, &n->output, "index key=:,0"); /* the first token: [b, h] */
+        return net_call(g, 1, &n->output, "index key=:,0"); /* the first token: [b, h] */
     /* [b, s]: 1 at tokens, 0 at padding */
     n->mask = ts_input(n->g, "train.mask", TS_F32, 2, (int64_t[]){n->rows, n->length});
     /* column [b, s, 1], kept [b, s, h], sum [b, h], count [b, 1] */
-    const ts_tensor column = call(g, 1, &n->mask, "expand_dims axes=[2]"),
-                    kept = ts_call2(g, "multiply", n->output, column), sum = call(g, 1, &kept, "sum axes=[1]"),
-                    count = call(g, 1, &n->mask, "sum axes=[1] keepdims=1");
+    const ts_tensor column = net_call(g, 1, &n->mask, "expand_dims axes=[2]"),
+                    kept = ts_call2(g, "multiply", n->output, column), sum = net_call(g, 1, &kept, "sum axes=[1]"),
+                    count = net_call(g, 1, &n->mask, "sum axes=[1] keepdims=1");
     return ts_call2(g, "divide", sum, count);
 }
 
@@ -153,10 +160,10 @@ static void draw_head(net *n, int64_t width, int64_t out)
     n->head_bias = ts_weight(n->g, net_head_name(n, "bias", own), TS_F32, 1, &out, 0, 0, 1);
 }
 
-static bool make_head(net *n, ts_tensor x, int64_t out, ts_error *e)
+bool net_head(net *n, ts_tensor x, int64_t out, ts_error *e)
 {
     if (ts_rank(x) != 2)
-        return wrong_rank(n, "[batch, width], or [batch, sequence, width] to pool,", e);
+        return net_wrong_rank(n, "[batch, width], or [batch, sequence, width] to pool,", e);
     const int64_t width = ts_shape(x)[1];
     const bool none = n->asked->head && strcmp(n->asked->head, "none") == 0;
     if (none && out > width && !n->asked->labels) {
@@ -176,79 +183,22 @@ static bool make_head(net *n, ts_tensor x, int64_t out, ts_error *e)
         return false;
     if (!n->asked->head)
         draw_head(n, width, out);
-    const ts_tensor turned = call(n->g, 1, &n->head_weight, "transpose axes=[1,0]");      /* [h, c] */
+    const ts_tensor turned = net_call(n->g, 1, &n->head_weight, "transpose axes=[1,0]");  /* [h, c] */
     n->logits = ts_call2(n->g, "add", ts_call2(n->g, "matmul", x, turned), n->head_bias); /* [b, c] */
     return true;
 }
 
 /* ---- losses ---- */
-static ts_tensor cross_entropy(net *n, ts_tensor logits, ts_tensor target) /* logits [..., c], target [...] -> [] */
+ts_tensor net_cross_entropy(net *n, ts_tensor logits, ts_tensor target) /* logits [..., c], target [...] -> [] */
 {
     const ts_tensor in[] = {logits, target};
-    return call(n->g, 2, in, "cross_entropy smoothing=%.17g", n->asked->smoothing);
-}
-
-static bool classify(net *n, ts_error *e)
-{
-    if (ts_rank(n->output) != 2 && ts_rank(n->output) != 3)
-        return wrong_rank(n, "[batch, width] or [batch, sequence, width]", e);
-    const int64_t out = n->classes;
-    if (!make_head(n, net_dropout_head(n, pooled(n)), out, e))
-        return false;
-    n->classes = ts_shape(n->logits)[1];
-    n->label = ts_input(n->g, "train.label", TS_I64, 1, &n->batch); /* [b] */
-    n->loss = cross_entropy(n, n->logits, n->label);
-    return true;
-}
-
-static bool regress(net *n, ts_error *e)
-{
-    if (!make_head(n, net_dropout_head(n, pooled(n)), 1, e))
-        return false;
-    n->label = ts_input(n->g, "train.label", TS_F32, 1, &n->batch);                             /* [b] */
-    const ts_tensor y = call(n->g, 1, &n->logits, "reshape shape=[%lld]", (long long)n->batch); /* [b, 1] -> [b] */
-    n->loss = ts_call2(n->g, "mse_loss", y, n->label);
-    return true;
-}
-
-static bool next_token(net *n, ts_error *e)
-{
-    if (ts_rank(n->output) != 3)
-        return wrong_rank(n, "[batch, sequence, vocabulary]", e);
-    n->logits = n->output; /* [b, s, vocabulary] */
-    n->classes = ts_shape(n->output)[2];
-    if (!n->vocabulary || n->classes < n->vocabulary)
-        n->vocabulary = n->classes; /* every token is a label too */
-    /* [b, s]: the token that follows each */
-    n->label = ts_input(n->g, "train.label", TS_I64, 2, (int64_t[]){n->batch, n->length});
-    n->loss = cross_entropy(n, n->logits, n->label);
-    return true;
-}
-
-/* Texts that stand together are near, all others of the batch are far: cross-entropy over cosines, 20 times. */
-static bool pairs(net *n, ts_error *e)
-{
-    const ts_tensor x = net_dropout_head(n, pooled(n)); /* [2 b, h]: first texts, then those that belong to them */
-    if (ts_rank(x) != 2)
-        return wrong_rank(n, "[batch, width] or [batch, sequence, width]", e);
-    const long long b = n->batch;
-    /* length [2 b, 1], unit [2 b, h]; first and second [b, h]; cosine [b, b] */
-    const ts_tensor length = ts_call1(n->g, "norm2 axes=[1] keepdims=1", x), unit = ts_call2(n->g, "divide", x, length),
-                    first = call(n->g, 1, &unit, "index key=:%lld", b),
-                    second = call(n->g, 1, &unit, "index key=%lld:", b),
-                    turned = call(n->g, 1, &second, "transpose axes=[1,0]"),
-                    cosine = ts_call2(n->g, "matmul", first, turned);
-    /* [b, b]: row i is right in column i */
-    n->logits = ts_call2(n->g, "multiply", cosine, ts_scalar(n->g, TS_F32, 20));
-    n->label = ts_input(n->g, "train.label", TS_I64, 1, &n->batch);
-    n->loss = cross_entropy(n, n->logits, n->label);
-    return true;
+    return net_call(n->g, 2, in, "cross_entropy smoothing=%.17g", n->asked->smoothing);
 }
 
 static bool own_loss(net *n, ts_error *e)
 {
     if (ts_rank(n->output) != 0 && !(ts_rank(n->output) == 1 && ts_shape(n->output)[0] == 1))
-        return wrong_rank(n, "one number", e);
+        return net_wrong_rank(n, "one number", e);
     n->loss = n->logits = n->output;
     return true;
 }
@@ -285,30 +235,23 @@ static bool follow_statistics(net *n, ts_error *e)
 
 static bool make_loss(net *n, ts_error *e)
 {
-    static const struct {
-        const char *task;
-        bool (*make)(net *n, ts_error *e);
-    } all[] = {{"classify", classify}, {"regress", regress}, {"lm", next_token}, {"pairs", pairs}};
     const train_options *w = n->asked;
-    const bool head = !w->loss && strcmp(w->task, "lm") != 0;
+    const bool head = !w->loss && !n->task->stream;
     if (!find_output(n, w->loss ? w->loss : w->output, e) || !net_dropout(n, e) || !net_dropout_fits(n, head, e) ||
         !follow_statistics(n, e))
         return false;
     if (w->loss)
         return own_loss(n, e);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (strcmp(all[i].task, n->asked->task) == 0)
-            return all[i].make(n, e) && ts_graph_ok(n->g, e);
-    err_set(e, TS_USAGE, "there is no task \"%s\"", n->asked->task);
-    return err_hint(e, "those there are: %s, %s, %s, %s", all[0].task, all[1].task, all[2].task, all[3].task);
+    return n->task->put(n, e) && ts_graph_ok(n->g, e);
 }
 
 bool net_open(net *n, const train_options *w, const data *d, int64_t batch, ts_error *e)
 {
     *n = (net){.asked = w, .batch = batch, .rows = batch, .length = w->length};
-    n->stream = strcmp(w->task, "lm") == 0;
-    n->text = task_is_text(w);
-    if (strcmp(w->task, "pairs") == 0)
+    if (!(n->task = task_named(w->task, e)))
+        return false;
+    n->stream = n->task->stream, n->text = task_is_text(w);
+    if (n->task->label == LABEL_TEXT)
         n->rows = 2 * batch;
     if (!(n->model = ts_model_open(w->model, e)) || !ts_model_separate(n->model, e) || !net_bind(n, d, e))
         return false;

@@ -16,6 +16,7 @@ typedef struct feed { /* one input of the model */
 enum { MOST_FEEDS = 32, HEAD_NAME = 48 }; /* inputs that a batch fills; bytes of "head7.weight" and its like */
 typedef struct net {
     const train_options *asked;
+    const struct task *task;
     ts_model *model;
     ts_graph *g;
     int n_feed;
@@ -47,8 +48,6 @@ bool net_dropout_fits(const net *n, bool has_head, ts_error *e);
 /* "the nearest are a, b": names that were meant by a glob that matches none (nearest.c). */
 enum { NEAREST_TEXT = 800 }; /* bytes of a message */
 void names_nearest(const char *glob, int n, const ts_tensor *all, char out[NEAREST_TEXT]);
-/* What a task's data is like, before there is a net. */
-data_label task_label(const char *task);
 bool task_is_text(const train_options *w); /* data is lines or a stream, not arrays */
 
 /* The arrays of examples which[0 .. batch): one for each feed, then the label (data NULL without). */

@@ -1,5 +1,5 @@
 /* options.c - the table, and reading, writing, comparing any option by its row alone. */
-#include "train/options.h"
+#include "train/task.h"
 
 #include "graph/base/base.h"
 #include "graph/base/err.h"
@@ -108,12 +108,10 @@ void option_set_text(char **place, const char *value)
 /* A list is one text with a line for each item, each ended by a line feed. */
 void option_add_line(char **list, const char *value)
 {
-    const size_t old = *list ? strlen(*list) : 0, more = strlen(value);
-    char *grown = realloc(*list, old + more + 2);
-    if (!grown)
+    char *grown = NULL;
+    if (asprintf(&grown, "%s%s\n", *list ? *list : "", value) < 0)
         return;
-    memcpy(grown + old, value, more);
-    memcpy(grown + old + more, "\n", 2);
+    free(*list);
     *list = grown;
 }
 
@@ -220,7 +218,7 @@ bool option_read(train_options *w, const cJSON *config, const char *path, ts_err
         if (v && !read_field(w, f, v))
             return refuse_field(f, v, path, e);
     }
-    return true;
+    return task_named(w->task ? w->task : "", e) != NULL;
 }
 
 static bool same_text(const char *a, const char *b)

@@ -2,6 +2,7 @@
  * with them. */
 #include "graph/base/err.h"
 #include "train/step.h"
+#include "train/task.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,8 +25,8 @@ bool option_fits(const train_options *w, ts_error *e)
 {
     if (!one_extent(w, e))
         return false;
-    const bool task = !w->loss, values = task && strcmp(w->task, "regress") == 0,
-               classes = task && strcmp(w->task, "classify") == 0, next = task && strcmp(w->task, "lm") == 0;
+    const task *of = task_of(w);
+    const bool by_task = !w->loss;
     train_options usual;
     option_make(&usual);
     const bool scale = w->loss_scale != usual.loss_scale, growth = w->growth_interval != usual.growth_interval,
@@ -36,15 +37,17 @@ bool option_fits(const train_options *w, ts_error *e)
         bool is;
         const char *text, *hint;
     } mistake[] = {
-        {task && !classes && !values && !task_is_text(w), "%s is for texts",
+        {by_task && !of->labels && !task_is_text(w), "%s is for texts",
          "--loss NAME trains on an output that is the loss itself"},
-        {w->smoothing > 0 && (!task || values), "--label-smoothing: %s has no classes to smooth", "leave it out"},
-        {w->labels > 0 && !classes, "--labels: %s has no classes of the data", "leave it out"},
-        {w->head && !classes && !values, "--head: %s has no head", "leave it out"},
-        {pool && (!task || next), "--pool: %s makes no one vector of all tokens", "leave it out"},
+        {w->smoothing > 0 && !(by_task && of->classes), "--label-smoothing: %s has no classes to smooth",
+         "leave it out"},
+        {w->labels > 0 && !(by_task && of->label == LABEL_CLASS), "--labels: %s has no classes of the data",
+         "leave it out"},
+        {w->head && !(by_task && of->labels), "--head: %s has no head", "leave it out"},
+        {pool && !(by_task && !of->stream), "--pool: %s makes no one vector of all tokens", "leave it out"},
         {w->ema >= 1, "--ema 1 keeps the weights of the beginning", "it is the share that stays, as in 0.999"},
     };
-    snprintf(subject, sizeof subject, "--%s %s", task ? "task" : "loss", task ? w->task : w->loss);
+    snprintf(subject, sizeof subject, "--%s %s", by_task ? "task" : "loss", by_task ? w->task : w->loss);
     for (size_t i = 0; i < sizeof mistake / sizeof *mistake; i++)
         if (mistake[i].is)
             return err_set(e, TS_USAGE, mistake[i].text, subject), err_hint(e, "%s", mistake[i].hint);

@@ -1,5 +1,6 @@
 /* What the model got wrong: who is taken for whom, and the examples in which it is surest of being right. */
 #include "train/report_parts.h"
+#include "train/task.h"
 
 #include <limits.h>
 #include <math.h>
@@ -117,7 +118,7 @@ const char *story_misjudged(text *t, const story *s)
     const double n = js_get_number(m, "n", 0), wrong = js_get_number(m, "wrong", NAN),
                  step = js_get_number(m, "step", NAN);
     const bool classes = isfinite(wrong);
-    if (!m && s->asked->eval && (s->asked->loss || !strcmp(s->asked->task, "lm") || !strcmp(s->asked->task, "pairs")))
+    if (!m && s->asked->eval && (s->asked->loss || !task_of(s->asked)->labels))
         return "the task gives no label to an example";
     if (!m)
         return s->asked->eval && *s->asked->eval ? "no examples were evaluated"

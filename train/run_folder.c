@@ -91,12 +91,10 @@ bool run_write(const run_folder *r, const train_options *w, const run_facts *f, 
     cJSON *o = cJSON_CreateObject();
     js_text(o, "format", format);
     cJSON_AddItemToObject(o, "config", option_json(w));
-    js_text(o, "model", f->model), js_text(o, "data", f->data), js_text(o, "order", f->order);
-    js_text(o, "numbers", f->numbers), js_text(o, "tokens", f->tokens);
-    js_text(o, "target", f->target), js_text(o, "isa", f->isa);
-    js_number(o, "classes", (double)f->classes);
-    js_number(o, "steps", (double)f->steps), js_number(o, "epoch_steps", (double)f->batch_steps);
-    js_number(o, "total_steps", (double)f->total_steps), js_number(o, "warmup", (double)f->warmup);
+    js_put(o, "model:%s,data:%s,order:%s,numbers:%s,tokens:%s,target:%s,isa:%s", f->model, f->data, f->order,
+           f->numbers, f->tokens, f->target, f->isa);
+    js_put(o, "classes:%g,steps:%g,epoch_steps:%g,total_steps:%g,warmup:%g", (double)f->classes, (double)f->steps,
+           (double)f->batch_steps, (double)f->total_steps, (double)f->warmup);
     char *plain = js_to_text(o, true), *s = plain ? files_seal_text(plain) : NULL;
     cJSON_Delete(o);
     free(plain);

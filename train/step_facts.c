@@ -29,8 +29,8 @@ cJSON *step_facts(const step *s, ts_error *e)
     cJSON *plan = text ? js_parse(text, "the plan", e) : NULL, *facts = plan ? cJSON_CreateObject() : NULL;
     if (facts) {
         const double kept = js_get_number(plan, "memory/weights_bytes", 0) + state_bytes(s);
-        js_number(facts, "bytes", kept + js_get_number(plan, "memory/arena_bytes", 0));
-        js_number(facts, "alive_bytes", kept + js_get_number(plan, "memory/lower_bound_bytes", 0));
+        js_put(facts, "bytes:%g,alive_bytes:%g", kept + js_get_number(plan, "memory/arena_bytes", 0),
+               kept + js_get_number(plan, "memory/lower_bound_bytes", 0));
     }
     for (int i = 0; facts && i < 2; i++)
         cJSON_AddItemToObject(facts, lists[i],

@@ -1,5 +1,6 @@
 /* timed.c - batches drawn from a seed, so that what is timed is the step and not its data. */
 #include "train/timed.h"
+#include "train/task.h"
 
 #include "graph/base/err.h"
 
@@ -74,7 +75,7 @@ static bool takes_text(ts_model *m)
 
 static bool is_of_arrays(const train_options *w, ts_error *e)
 {
-    if (strcmp(w->task, "classify") == 0 || strcmp(w->task, "regress") == 0)
+    if (task_of(w)->labels)
         return true;
     err_set(e, TS_USAGE, "--task %s is for texts, and the model takes none", w->task);
     return err_hint(e, "--task classify and --task regress are for arrays");

@@ -1,5 +1,5 @@
 /* train.c - one step after the other: saving, judging, what becomes of numbers that are not finite, the end. */
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "graph/base/clock.h"
 #include "train/blame.h"
 #include "train/checkpoint.h"
@@ -78,8 +78,7 @@ static bool evaluate(training *t, ts_error *e)
     if (verdict_warns(&v, warning))
         train_say(t, NEWS_WARNING, "step %lld: %s", (long long)t->done, warning);
     cJSON *row = cJSON_CreateObject();
-    js_number(row, "step", (double)(t->done - 1));
-    js_number(row, "eval_loss", v.loss), js_number(row, "eval_accuracy", v.accuracy), js_number(row, "n", (double)v.n);
+    js_put(row, "step:%g,eval_loss:%g,eval_accuracy:%g,n:%g", (double)(t->done - 1), v.loss, v.accuracy, (double)v.n);
     train_tell(t, &(train_news){.kind = NEWS_EVAL,
                                 .step = t->done,
                                 .steps = t->facts.steps,
@@ -102,13 +101,11 @@ static bool log_step(training *t, const step_result *r, double seconds, bool ski
     const int64_t rows = t->net.rows * t->asked->accumulate;
     const double each_step = (double)(t->net.text ? rows * t->net.length : rows);
     cJSON *row = cJSON_CreateObject();
-    js_number(row, "step", (double)(t->done - 1));
-    js_number(row, "epoch", (double)((t->done - 1) / t->facts.batch_steps));
-    js_number(row, "loss", r->loss), js_number(row, "grad_norm", r->norm), js_number(row, "lr", r->lr);
+    js_put(row, "step:%g,epoch:%g,loss:%g,grad_norm:%g,lr:%g", (double)(t->done - 1),
+           (double)((t->done - 1) / t->facts.batch_steps), r->loss, r->norm, r->lr);
     if (r->scale > 0)
         js_number(row, "scale", r->scale);
-    js_number(row, "ms", 1e3 * seconds), js_number(row, "tokens_per_s", each_step / seconds);
-    js_number(row, "memory_bytes", memory_used());
+    js_put(row, "ms:%g,tokens_per_s:%g,memory_bytes:%g", 1e3 * seconds, each_step / seconds, memory_used());
     if (skipped)
         js_flag(row, "skipped", true);
     if (!run_row(&t->folder, row, e))
@@ -131,17 +128,12 @@ static bool log_step(training *t, const step_result *r, double seconds, bool ski
 /* NAME, a tab, the norm: for comparing the first step with that of another framework. */
 static bool write_norms(const training *t, const double *norms, ts_error *e)
 {
-    char *s = NULL;
-    size_t n = 0;
-    FILE *f = open_memstream(&s, &n);
-    if (!f)
-        return err_memory(e, 0, "the gradient norms");
+    text lines = {0};
     for (int i = 0; i < t->step.n_parameter; i++)
-        fprintf(f, "%s\t%.12g\n", t->step.parameter[i].name, norms[i]);
-    bool good = fclose(f) == 0;
-    good = good && ts_file_write(t->asked->grad_norms, s, n, e);
-    free(s);
-    return good || err_memory(e, n, "the gradient norms");
+        text_add(&lines, "%s\t%.12g\n", t->step.parameter[i].name, norms[i]);
+    const bool good = ts_file_write(t->asked->grad_norms, text_str(&lines), lines.length, e);
+    text_free(&lines);
+    return good;
 }
 
 /* printf writes a NaN's sign, too, which says nothing. */

@@ -3,6 +3,7 @@
 #include "graph/base/err.h"
 #include "train/checkpoint.h"
 #include "train/train_parts.h"
+#include "train/task.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -38,7 +39,7 @@ static void tell_cut(const training *t, const data *d, const char *what)
 static bool tells_apart(const training *t, ts_error *e)
 {
     const train_options *w = t->asked;
-    const bool headed = strcmp(w->task, "classify") == 0 && !w->loss && !(w->head && strcmp(w->head, "none") == 0);
+    const bool headed = task_of(w)->label == LABEL_CLASS && !w->loss && !(w->head && strcmp(w->head, "none") == 0);
     if (!headed || t->facts.classes != 1)
         return true;
     err_set(e, TS_BAD_INPUT, "'%.*s' has one class, 0: there is nothing to learn", (int)strcspn(w->data, "\n"),
@@ -296,7 +297,7 @@ bool train_begin(training *t, ts_error *e)
     if (!goes_on && !option_fits(w, e))
         return false;
     settle_target(t, &began);
-    const bool stream = strcmp(w->task, "lm") == 0;
+    const bool stream = task_of(w)->stream;
     t->tokenizer = train_tokenizer_make(w, e);
     if (e->code || (!stream && !read_train(t, 0, e)))
         return false;

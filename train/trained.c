@@ -3,6 +3,7 @@
 #include "train/checkpoint.h"
 #include "train/run_folder.h"
 #include "train/train.h"
+#include "train/task.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ ts_tokenizer *train_tokenizer_make(const train_options *w, ts_error *e)
         if (stat(path, &st) == 0)
             return open_tokenizer(path, e);
     }
-    return strcmp(w->task, "lm") == 0 ? ts_tokenizer_open("bytes", e) : NULL;
+    return task_of(w)->stream ? ts_tokenizer_open("bytes", e) : NULL;
 }
 
 static bool check_tokens(const tokens *t, const data *d, const char *file, int64_t vocabulary, ts_error *e)
@@ -63,8 +64,8 @@ static bool same_kind(const train_options *w, const char *files, ts_error *e)
 bool train_read_data(const train_options *w, const data_want *want, data *out, ts_error *e)
 {
     data_want all = *want;
-    all.label = w->loss ? LABEL_NONE : task_label(w->task);
-    all.stream = strcmp(w->task, "lm") == 0, all.length = w->length;
+    all.label = w->loss ? LABEL_NONE : task_of(w)->label;
+    all.stream = task_of(w)->stream, all.length = w->length;
     return same_kind(w, all.files, e) && data_read(&all, out, e);
 }
 
@@ -72,10 +73,10 @@ bool train_check_tokens(const train_options *w, const data *d, const char *files
 {
     char file[4096];
     snprintf(file, sizeof file, "%.*s", (int)strcspn(files, "\n"), files);
-    if (!vocabulary || !d->text.at || strcmp(w->task, "lm") == 0)
+    if (!vocabulary || !d->text.at || task_of(w)->stream)
         return true;
     return check_tokens(&d->text, d, file, vocabulary, e) &&
-           (strcmp(w->task, "pairs") != 0 || check_tokens(&d->second, d, file, vocabulary, e));
+           (task_of(w)->label != LABEL_TEXT || check_tokens(&d->second, d, file, vocabulary, e));
 }
 
 void run_weights_free(run_weights *w)

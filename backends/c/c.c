@@ -77,11 +77,8 @@ static bool add_derived(program *g, err *e)
 /* ---- building ---- */
 static void tell(const cc_report *r, int units, text *facts)
 {
-    text_add(facts, "\"compiler\":");
-    text_json(facts, text_str(&r->compiler));
-    text_add(facts, ",\"units\":%d,\"compiled\":%d,\"cached\":%d,\"seconds\":%.6f,\"found\":%s,\"notes\":", units,
-             r->compiled, r->cached, r->seconds, r->found ? "true" : "false");
-    text_json(facts, text_str(&r->notes));
+    json_add(facts, "compiler:%s,units:%d,compiled:%d,cached:%d,seconds:%.6f,found:%i,notes:%s", text_str(&r->compiler),
+             units, r->compiled, r->cached, r->seconds, r->found, text_str(&r->notes));
 }
 
 /* The kernels, by their names in the program that was built. */
@@ -173,18 +170,16 @@ static bool make(program *g, const build_options *w, text *facts, err *e)
     c_program_forget(&g->written), g->tables = c_program_tables(&g->written);
     g->args.leaf = g->weights.at, g->args.input = g->input, g->args.fault = &g->fault;
     g->args.wait = team_wait, g->args.team = g->team, g->args.custom = &g->custom.base;
-    text_add(facts, ",\"packed_bytes\":%zu,\"scratch_bytes\":%lld", g->weights.bytes, (long long)scratch);
+    json_add(facts, "packed_bytes:%zu,scratch_bytes:%lld", g->weights.bytes, (long long)scratch);
     return true;
 }
 
 static program *build(const plan *p, const build_options *w, text *facts, err *e)
 {
-    program *g = calloc(1, sizeof *g);
-    MUST(g);
+    program *g = heap_array(1, sizeof *g);
     g->p = p, g->asked = *w;
     custom_make(&g->custom, p);
-    g->input = calloc((size_t)p->n_input + 1, sizeof *g->input);
-    MUST(g->input);
+    g->input = heap_array((size_t)p->n_input + 1, sizeof *g->input);
     if (c_program_write(p, &g->written, e) && make(g, w, facts, e))
         return g;
     drop(g);

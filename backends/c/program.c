@@ -134,8 +134,8 @@ static void begin(writing *w, const plan *p)
     levels_make(&w->levels, p);
     const int all = w->levels.n_kernel;
     c->calls = p->n_kernel, c->all = all, c->operands = 1;
-    c->call = calloc((size_t)all + 1, sizeof *c->call), c->text_of = calloc((size_t)all + 1, sizeof *c->text_of);
-    MUST(c->call && c->text_of);
+    c->call = heap_array((size_t)all + 1, sizeof *c->call),
+    c->text_of = heap_array((size_t)all + 1, sizeof *c->text_of);
     trip_tables_make(&w->levels, &c->trips);
     /* with trips there are two sets of claims: see runtime/walk.c */
     c->claims = target_aligned(p->on, (int64_t)CLAIM * all * (c->trips.loops > 1 ? 2 : 1));

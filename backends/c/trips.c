@@ -52,9 +52,8 @@ void trip_tables_make(const levels *l, trip_tables *out)
         addresses += (size_t)n, copies += (size_t)(s->n_first + s->n_copy);
         out->inputs = n > out->inputs ? n : out->inputs;
     }
-    out->loop = calloc((size_t)l->n + 1, sizeof *out->loop);
-    out->address = calloc(addresses, sizeof *out->address), out->copy = calloc(copies, sizeof *out->copy);
-    MUST(out->loop && out->address && out->copy);
+    out->loop = heap_array((size_t)l->n + 1, sizeof *out->loop);
+    out->address = heap_array(addresses, sizeof *out->address), out->copy = heap_array(copies, sizeof *out->copy);
     for (int i = 1; i < l->n; i++)
         add_loop(out, l, &l->of[i]);
 }

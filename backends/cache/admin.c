@@ -27,30 +27,13 @@ static bool begin(opened *o, const char *folder, text *out, err *e)
     const char *path = cache_path(&o->mem, folder, &env);
     if (!cache_open(&o->c, folder, &env, &o->notes, e))
         return arena_free(&o->mem), false;
-    text_add(out, "{\"path\":");
-    text_json(out, path ? path : "");
-    text_add(out, ",\"usable\":%s", o->c ? "true" : "false");
+    json_add(out, "{path:%s,usable:%i", path ? path : "", o->c != NULL);
     return true;
-}
-
-static void add_lines(text *out, const char *lines)
-{
-    for (bool first = true; *lines; first = false) {
-        const size_t n = strcspn(lines, "\n");
-        text line = {0};
-        text_bytes(&line, lines, n);
-        text_add(out, first ? "" : ",");
-        text_json(out, text_str(&line));
-        text_free(&line);
-        lines += n + (lines[n] == '\n');
-    }
 }
 
 static bool end(opened *o, text *out)
 {
-    text_add(out, ",\"notes\":[");
-    add_lines(out, text_str(&o->notes));
-    text_add(out, "]}");
+    json_add_lines(out, "notes", text_str(&o->notes)), text_add(out, "}");
     cache_close(o->c);
     text_free(&o->notes);
     arena_free(&o->mem);
@@ -62,8 +45,7 @@ static void sums(const opened *o, cache_entries *all, text *out)
     *all = (cache_entries){0};
     if (o->c)
         cache_list(o->c, all);
-    text_add(out, ",\"entries\":%zu,\"bytes\":%lld,\"limit\":%lld", all->n, (long long)all->bytes,
-             (long long)CACHE_LIMIT);
+    json_add(out, "entries:%d,bytes:%lld,limit:%lld", all->n, (long long)all->bytes, (long long)CACHE_LIMIT);
 }
 
 static bool list(const char *folder, text *out, err *e)
@@ -73,14 +55,13 @@ static bool list(const char *folder, text *out, err *e)
     if (!begin(&o, folder, out, e))
         return false;
     sums(&o, &all, out);
-    text_add(out, ",\"list\":[");
-    for (size_t i = 0; i < all.n; i++) {
+    json_add(out, "list:[");
+    for (int i = 0; i < all.n; i++) {
         char used[32] = "";
         struct tm at;
         if (gmtime_r(&all.at[i].used, &at))
             strftime(used, sizeof used, "%Y-%m-%dT%H:%M:%SZ", &at);
-        text_add(out, "%s{\"key\":\"%s\",\"bytes\":%lld,\"used\":\"%s\"}", i ? "," : "", all.at[i].name + 3,
-                 (long long)all.at[i].bytes, used);
+        json_add(out, "{key:%s,bytes:%lld,used:%s}", all.at[i].name + 3, (long long)all.at[i].bytes, used);
     }
     text_add(out, "]");
     free(all.at);
@@ -106,7 +87,7 @@ static bool check(const char *folder, text *out, err *e)
     if (!begin(&o, folder, out, e))
         return false;
     sums(&o, &all, out);
-    for (size_t i = 0; i < all.n; i++) {
+    for (int i = 0; i < all.n; i++) {
         digest key;
         const size_t before = o.notes.length;
         if (key_read(all.at[i].name + 3, &key) && cache_check(o.c, &key))
@@ -114,7 +95,7 @@ static bool check(const char *folder, text *out, err *e)
         else
             damaged += o.notes.length > before; /* else it went while this was looking */
     }
-    text_add(out, ",\"good\":%d,\"damaged\":%d", good, damaged);
+    json_add(out, "good:%d,damaged:%d", good, damaged);
     free(all.at);
     return end(&o, out);
 }
@@ -127,7 +108,7 @@ static bool prune(const char *folder, int64_t limit, text *out, err *e)
         return false;
     const cache_sum gone = cache_prune(o.c, limit < 0 ? CACHE_LIMIT : limit, STALE);
     sums(&o, &all, out);
-    text_add(out, ",\"removed\":%lld,\"freed\":%lld", (long long)gone.n, (long long)gone.bytes);
+    json_add(out, "removed:%lld,freed:%lld", (long long)gone.n, (long long)gone.bytes);
     free(all.at);
     return end(&o, out);
 }

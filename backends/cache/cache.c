@@ -112,8 +112,7 @@ bool cache_open(cache **out, const char *folder, const settings *env, text *note
     }
     for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
         path[n - 1] = 0; /* a slash at the end would follow a link */
-    cache *c = calloc(1, sizeof *c);
-    MUST(c != NULL);
+    cache *c = heap_array(1, sizeof *c);
     *c = (cache){.fd = -1, .notes = notes, .temporary = env->temporary};
     bool ok = open_root(c, path, e);
     arena_free(&mem);

@@ -25,7 +25,7 @@ typedef struct cache_entry {
 } cache_entry;
 typedef struct cache_entries {
     cache_entry *at; /* oldest use first; owned */
-    size_t n, cap;
+    int n, cap;
     int64_t bytes;
 } cache_entries;
 void cache_list(const cache *c, cache_entries *all); /* all is zeroed before; free(all->at) after */

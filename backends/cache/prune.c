@@ -27,13 +27,7 @@ static DIR *open_folder(int at, const char *name)
 
 static void entries_add(cache_entries *all, const char *name, int64_t bytes, time_t used)
 {
-    if (all->n == all->cap) {
-        size_t size;
-        all->cap = all->cap ? 2 * all->cap : 64;
-        MUST(size_mul(all->cap, sizeof *all->at, &size));
-        all->at = realloc(all->at, size);
-        MUST(all->at != NULL);
-    }
+    all->at = heap_grown(all->at, all->n, &all->cap, sizeof *all->at);
     cache_entry *x = &all->at[all->n++];
     *x = (cache_entry){.bytes = bytes, .used = used};
     snprintf(x->name, sizeof x->name, "%s", name);
@@ -90,7 +84,7 @@ void cache_list(const cache *c, cache_entries *all)
     if (v1)
         closedir(v1);
     if (all->n > 1)
-        qsort(all->at, all->n, sizeof *all->at, oldest_first);
+        qsort(all->at, (size_t)all->n, sizeof *all->at, oldest_first);
 }
 
 static cache_sum prune_entries(cache *c, int64_t limit)
@@ -99,7 +93,7 @@ static cache_sum prune_entries(cache *c, int64_t limit)
     cache_sum gone = {0};
     cache_list(c, &all);
     int64_t goal = all.bytes > limit ? limit - limit / 4 : all.bytes;
-    for (size_t i = 0; i < all.n && all.bytes > goal; i++) {
+    for (int i = 0; i < all.n && all.bytes > goal; i++) {
         all.bytes -= all.at[i].bytes;
         if (remove_entry(c, all.at[i].name))
             gone.n++, gone.bytes += all.at[i].bytes;

@@ -54,12 +54,11 @@ static void find_operands(together *w)
     int most = 1;
     for (int i = 0; i < w->n; i++)
         most += w->part[i].text->n_operand;
-    w->out->operand = calloc((size_t)most, sizeof *w->out->operand), w->out->box = calloc(1, sizeof *w->out->box);
-    MUST(w->out->operand && w->out->box);
+    w->out->operand = heap_array((size_t)most, sizeof *w->out->operand),
+    w->out->box = heap_array(1, sizeof *w->out->box);
     for (int i = 0; i < w->n; i++) {
         const kernel_text *k = w->part[i].text;
-        w->operand[i] = calloc((size_t)k->n_operand + 1, sizeof **w->operand);
-        MUST(w->operand[i]);
+        w->operand[i] = heap_array((size_t)k->n_operand + 1, sizeof **w->operand);
         for (int o = 0; o < k->n_operand; o++)
             w->operand[i][o] = take_operand(w->out, &k->operand[o]);
     }
@@ -186,8 +185,7 @@ static void write_launch(together *w, const launch_part *part)
 {
     text header = {0};
     *w->out = (kernel_text){0};
-    w->part = calloc((size_t)w->n, sizeof *w->part), w->operand = calloc((size_t)w->n, sizeof *w->operand);
-    MUST(w->part && w->operand);
+    w->part = heap_array((size_t)w->n, sizeof *w->part), w->operand = heap_array((size_t)w->n, sizeof *w->operand);
     sort_parts(w, part);
     take_parts(w);
     find_operands(w);

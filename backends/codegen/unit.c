@@ -237,11 +237,9 @@ static void tell(const emitter *m, kernel_text *out)
     out->asks = m->p->ends && m->d->asks;
     out->faults = callees_fault(&m->out.all, m->d), out->far = is_far(m), out->sums = kernel_sums(m->k);
     out->tiles = m->tiles.n, out->uses = m->out.all, out->sizes = m->varies.used;
-    out->operand = calloc((size_t)m->data.n_operand + 1, sizeof *out->operand);
-    MUST(out->operand);
+    out->operand = heap_array((size_t)m->data.n_operand + 1, sizeof *out->operand);
     memcpy(out->operand, m->data.operand, (size_t)m->data.n_operand * sizeof *out->operand);
-    out->n_box = m->data.n_box, out->box = calloc((size_t)m->data.n_box + 1, sizeof *out->box);
-    MUST(out->box);
+    out->n_box = m->data.n_box, out->box = heap_array((size_t)m->data.n_box + 1, sizeof *out->box);
     memcpy(out->box, m->data.box, (size_t)m->data.n_box * sizeof *out->box);
 }
 
@@ -270,8 +268,7 @@ static bool make(emitter *m, writing_way *write, kernel_text *out, err *e)
 
 static emitter *emitter_make(const dialect *d, const plan *p, const kernel *k, text_around of)
 {
-    emitter *m = calloc(1, sizeof *m);
-    MUST(m);
+    emitter *m = heap_array(1, sizeof *m);
     m->d = d, m->p = p, m->k = k, m->of = of;
     return m;
 }

@@ -9,40 +9,33 @@ static void caches(text *t, const machine *m)
         tier_kind kind;
         const char *name;
     } shown[] = {{TIER_L1D, "l1d"}, {TIER_L2, "l2"}, {TIER_L3, "l3"}};
-    const char *separator = "";
-    text_add(t, "\"caches\":[");
+    json_add(t, "caches:[");
     for (int i = 0; i < COUNT(shown); i++) {
         const tier *r = &m->tier[shown[i].kind];
-        if (r->n == 0)
-            continue;
-        text_add(t, "%s{\"name\":\"%s\",\"bytes\":%lld,\"count\":%d,\"cores\":%d}", separator, shown[i].name,
-                 (long long)r->bytes, r->n, machine_sharers(m, shown[i].kind));
-        separator = ",";
+        if (r->n)
+            json_add(t, "{name:%s,bytes:%lld,count:%d,cores:%d}", shown[i].name, (long long)r->bytes, r->n,
+                     machine_sharers(m, shown[i].kind));
     }
-    text_add(t, "],\"line\":%d", m->line);
+    json_add(t, "],line:%d", m->line);
 }
 
 static void print(text *t, const machine *m, const isa *chosen, int threads)
 {
-    text_add(t, "{\"cpu\":");
-    text_json(t, m->cpu);
-    text_add(t, ",\"packages\":%d,\"numa_nodes\":%d,\"cores\":%d,\"core_numbers\":[", m->tier[TIER_PACKAGE].n,
+    text line = {0};
+    json_add(t, "{cpu:%s,packages:%d,numa_nodes:%d,cores:%d,core_numbers:[", m->cpu, m->tier[TIER_PACKAGE].n,
              m->tier[TIER_NUMA].n, m->n_core);
     for (int i = 0; i < m->n_core; i++)
-        text_add(t, "%s%d", i ? "," : "", m->os[i]);
-    text_add(t, "],");
+        json_add(t, "%d", m->os[i]);
+    text_add(t, "]");
     caches(t, m);
-    text_add(t, ",\"isas\":[");
+    json_add(t, "isas:[");
     for (int i = 0; isa_at(i) && isa_at(i) <= m->isa; i++)
-        text_add(t, "%s{\"name\":\"%s\",\"vector_bytes\":%d,\"registers\":%d}", i ? "," : "", isa_at(i)->name,
-                 isa_at(i)->vector_bytes, isa_at(i)->n_register);
-    text_add(t, "],\"isa\":\"%s\",\"threads\":%d,\"free_memory_bytes\":%lld,\"text\":", chosen->name, threads,
-             (long long)host_memory_free());
-    text line = {0};
+        json_add(t, "{name:%s,vector_bytes:%d,registers:%d}", isa_at(i)->name, isa_at(i)->vector_bytes,
+                 isa_at(i)->n_register);
     machine_print(&line, m);
-    text_json(t, line.s);
+    json_add(t, "],isa:%s,threads:%d,free_memory_bytes:%lld,text:%s}", chosen->name, threads,
+             (long long)host_memory_free(), line.s);
     text_free(&line);
-    text_add(t, "}");
 }
 
 char *ts_machine_json(const ts_options *o, ts_error *e)

@@ -81,15 +81,14 @@ static bool find_arch(assembler *a, int capability, err *e)
 
 static bool assemble_all(plan *p, const cuda_texts *t, assembler *a, text *facts, err *e)
 {
-    assembled *of = calloc((size_t)t->n_unit + 1, sizeof *of);
-    MUST(of);
+    assembled *of = heap_array((size_t)t->n_unit + 1, sizeof *of);
     bool ok = find_arch(a, gpu_facts_of(p->on)->capability, e);
     nvrtc_options_set(&a->options, &a->rtc, &a->asked, a->arch, "--ptxas-options=-v");
     for (int u = 0; u < t->n_unit && ok; u++)
         ok = take(a, &t->unit[u], &of[u], e);
     if (ok)
-        text_add(facts, "\"assembler\":{\"name\":\"NVRTC %d.%d\",\"arch\":\"%s\"}", a->rtc.version / 1000,
-                 a->rtc.version % 1000 / 10, a->arch);
+        json_add(facts, "assembler:{name:'NVRTC %d.%d',arch:%s}", a->rtc.version / 1000, a->rtc.version % 1000 / 10,
+                 a->arch);
     for (int k = 0; k < p->n_kernel && ok; k++) {
         if (t->unit_of[k] < 0) /* scans and copies are no kernels by themselves */
             continue;

@@ -211,8 +211,7 @@ static bool make(build *b, bool ptx, bool *other, err *e)
         b->report->cached += cache_get(b->cache, &b->key[i], &b->image[i]);
     }
     const int before = b->report->compiled;
-    bool *had = calloc((size_t)b->r->n + 1, sizeof *had);
-    MUST(had);
+    bool *had = heap_array((size_t)b->r->n + 1, sizeof *had);
     for (int i = 0; i < b->r->n; i++)
         had[i] = b->image[i].length > 0;
     const bool ok = compile_all(b, e);

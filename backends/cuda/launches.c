@@ -5,8 +5,7 @@
 
 static void **pointers_to(const launch *l) /* the driver takes an array of pointers to arguments */
 {
-    void **at = calloc((size_t)(l->n + l->n_map) + 1, sizeof *at);
-    MUST(at);
+    void **at = heap_array((size_t)(l->n + l->n_map) + 1, sizeof *at);
     for (int i = 0; i < l->n; i++)
         at[i] = &l->argument[i];
     for (int i = 0; i < l->n_map; i++)
@@ -25,8 +24,7 @@ bool launch_one(const device *d, const launch *l, err *e)
 static bool add(const device *d, cu_graph g, const launch *l, cu_node *node, int k, err *e)
 {
     void **at = pointers_to(&l[k]);
-    cu_node *after = calloc((size_t)l[k].n_wait + 1, sizeof *after);
-    MUST(after);
+    cu_node *after = heap_array((size_t)l[k].n_wait + 1, sizeof *after);
     for (int i = 0; i < l[k].n_wait; i++)
         after[i] = node[l[k].wait[i]];
     const cu_kernel_node how = {.function = l[k].function,
@@ -43,8 +41,7 @@ cu_exec launch_graph(const device *d, int n, const launch *l, err *e)
 {
     cu_graph g = NULL;
     cu_exec x = NULL;
-    cu_node *node = calloc((size_t)n + 1, sizeof *node);
-    MUST(node);
+    cu_node *node = heap_array((size_t)n + 1, sizeof *node);
     bool ok = device_did(d, d->cu.graph_make(&g, 0), "making a graph", e);
     for (int k = 0; k < n && ok; k++)
         ok = !l[k].function || add(d, g, l, node, k, e);

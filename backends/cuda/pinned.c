@@ -5,8 +5,7 @@
 
 pinned *pinned_make(const device *d, int64_t most, err *e)
 {
-    pinned *p = calloc(1, sizeof *p);
-    MUST(p);
+    pinned *p = heap_array(1, sizeof *p);
     *p = (pinned){.on = d, .pieces.piece = device_piece((long)most)};
     bool ok = device_pin(d, 2 * p->pieces.piece, (void **)&p->pieces.at, e);
     for (int i = 0; i < 2 && ok; i++)

@@ -132,8 +132,7 @@ static bool load_code(program *g, const build_options *w, image_report *report, 
 {
     const settings env = settings_read();
     const int n = g->texts.n_unit;
-    const char **source = calloc((size_t)n + 1, sizeof *source), **name = calloc((size_t)n + 1, sizeof *name);
-    MUST(source && name);
+    const char **source = heap_array((size_t)n + 1, sizeof *source), **name = heap_array((size_t)n + 1, sizeof *name);
     for (int i = 0; i < n; i++)
         source[i] = g->texts.unit[i].text, name[i] = g->texts.unit[i].name;
     const image_request r = {.on = &g->on,
@@ -293,21 +292,17 @@ static bool set_launches(program *g, err *e)
 /* ---- building ---- */
 static void tell(const program *g, const image_report *r, text *facts)
 {
-    text_add(facts, "\"device\":"), text_json(facts, g->on.name);
-    text_add(facts, ",\"compiler\":\"NVRTC %d.%d\",\"architecture\":\"%s\",\"driver\":\"%d.%d\"", r->nvrtc / 1000,
+    json_add(facts, "device:%s,compiler:'NVRTC %d.%d',architecture:%s,driver:'%d.%d'", g->on.name, r->nvrtc / 1000,
              r->nvrtc % 1000 / 10, r->arch, g->on.cu.version / 1000, g->on.cu.version % 1000 / 10);
-    text_add(facts,
-             ",\"units\":%d,\"compiled\":%d,\"cached\":%d,\"seconds\":%.6f,\"found\":%s,\"notes\":", g->texts.n_unit,
-             r->compiled, r->cached, r->seconds, r->compiled ? "false" : "true");
-    text_json(facts, text_str(&r->notes));
+    json_add(facts, "units:%d,compiled:%d,cached:%d,seconds:%.6f,found:%i,notes:%s", g->texts.n_unit, r->compiled,
+             r->cached, r->seconds, !r->compiled, text_str(&r->notes));
 }
 
 static bool find_tables(program *g)
 {
     const int n = g->texts.n_kernel;
-    emit_launch *one = calloc((size_t)n + 1, sizeof *one);
-    g->launch = calloc((size_t)n + 1, sizeof *g->launch);
-    MUST(one && g->launch);
+    emit_launch *one = heap_array((size_t)n + 1, sizeof *one);
+    g->launch = heap_array((size_t)n + 1, sizeof *g->launch);
     for (int k = 0; k < n; k++)
         one[k] = (emit_launch){.text = &g->texts.kernel[k]};
     device_tables_make(&g->tables, &g->texts.levels, one);
@@ -329,8 +324,7 @@ static bool make(program *g, const build_options *w, text *facts, err *e)
 
 program *cuda_build(const plan *p, const build_options *w, text *facts, err *e)
 {
-    program *g = calloc(1, sizeof *g);
-    MUST(g);
+    program *g = heap_array(1, sizeof *g);
     g->p = p;
     g->leaf = calloc((size_t)p->n_leaf + 1, sizeof *g->leaf);
     g->input_at = calloc((size_t)p->n_input + 1, sizeof *g->input_at);
@@ -508,8 +502,7 @@ bool cuda_get(program *g, int root, ts_array *out, err *e)
         return leaf_read(n, out->data, 0, count), true;
     if (stored_as(g->p, n) == n->type.dtype)
         return take_result(g, n, out->data, type_bytes(&n->type), e);
-    double *wide = calloc((size_t)count + 1, sizeof *wide);
-    MUST(wide);
+    double *wide = heap_array((size_t)count + 1, sizeof *wide);
     const bool ok = take_result(g, n, wide, 8 * count, e);
     for (int64_t i = 0; i < count && ok; i++)
         store_real(n->type.dtype, out->data, i, wide[i]);

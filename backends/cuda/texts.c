@@ -75,9 +75,8 @@ static bool write_kernels(const dialect *d, const plan *p, cuda_texts *out, err 
     *out = (cuda_texts){0};
     levels_make(&out->levels, p);
     const size_t n = (size_t)out->levels.n_kernel + 1;
-    out->unit_of = calloc(n, sizeof *out->unit_of);
-    out->kernel = calloc(n, sizeof *out->kernel);
-    MUST(out->unit_of && out->kernel);
+    out->unit_of = heap_array(n, sizeof *out->unit_of);
+    out->kernel = heap_array(n, sizeof *out->kernel);
     for (int k = 0; k < out->levels.n_kernel; k++) {
         if (!write_kernel(d, out, k, e))
             return cuda_texts_free(out), false;

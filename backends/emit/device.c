@@ -148,9 +148,8 @@ static void carry_all(folder *f, const emit_on *on)
     int n = 0;
     while (on->carried[n])
         n++;
-    f->file = calloc((size_t)(on->n_source + n) + COUNT(all), sizeof *f->file);
-    f->unit = calloc((size_t)n + COUNT(all), sizeof *f->unit);
-    MUST(f->file && f->unit);
+    f->file = heap_array((size_t)(on->n_source + n) + COUNT(all), sizeof *f->file);
+    f->unit = heap_array((size_t)n + COUNT(all), sizeof *f->unit);
     for (int i = 0; i < on->n_source; i++)
         f->file[f->n_file++] = on->source[i];
     for (int i = 0; i < COUNT(all); i++)

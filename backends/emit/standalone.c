@@ -147,9 +147,9 @@ static bool make_spaces(standalone *s, err *e)
 {
     const plan *p = s->p;
     size_t scratch;
-    s->space = calloc((size_t)output_space(p, 2 * p->n_root) + (size_t)p->n_input, sizeof *s->space);
-    s->from = calloc((size_t)p->n_root + 1, sizeof *s->from), s->old = calloc((size_t)p->n_root + 1, sizeof *s->old);
-    MUST(s->space && s->from && s->old);
+    s->space = heap_array((size_t)output_space(p, 2 * p->n_root) + (size_t)p->n_input, sizeof *s->space);
+    s->from = heap_array((size_t)p->n_root + 1, sizeof *s->from),
+    s->old = heap_array((size_t)p->n_root + 1, sizeof *s->old);
     s->scratch = (s->code->scratch + PAGE - 1) / PAGE * PAGE; /* parts on pages of their own */
     if (!size_mul((size_t)s->scratch, (size_t)s->code->threads, &scratch))
         return err_set(e, TS_MEMORY,
@@ -316,21 +316,16 @@ static char *program_text(const standalone *s)
     return text_take(&t);
 }
 
-static void begin_names(text *t, const char *what)
-{
-    text_add(t, "%s  \"%s\": [", t->length > 2 ? ",\n" : "", what);
-}
-
 /* What extents follow, by dimension */
 static void add_follows(text *t, const plan *p, const node *port)
 {
-    text_add(t, ", \"follows\": [");
+    json_add(t, "follows:[");
     for (int d = 0; d < port->type.rank; d++) {
         const varying v = extents_of(p, port, d);
         text sum = {0};
-        text_add(t, v.by ? "%s" : "%snull", d ? ", " : "");
         if (v.by)
-            extents_print(&sum, p, &v), text_json(t, sum.s);
+            extents_print(&sum, p, &v);
+        json_add(t, "%s", sum.s);
         text_free(&sum);
     }
     text_add(t, "]");
@@ -338,14 +333,13 @@ static void add_follows(text *t, const plan *p, const node *port)
 
 static void add_sizes(text *t, const plan *p)
 {
-    text_add(t, ",\n  \"sizes\": [");
+    json_add(t, "\n  sizes:[");
     for (int i = 0; i < p->n_variable; i++) {
-        text_add(t, "%s\n    {\"name\": ", i ? "," : "");
-        text_json(t, p->variable[i].name);
         const variable *v = &p->variable[i];
-        text_add(t, ", \"least\": %lld, \"most\": %lld", (long long)(v->low * v->step), (long long)(v->high * v->step));
+        json_add(t, "\n    {name:%s,least:%lld,most:%lld", v->name, (long long)(v->low * v->step),
+                 (long long)(v->high * v->step));
         if (v->step > 1)
-            text_add(t, ", \"step\": %lld", (long long)v->step);
+            json_add(t, "step:%lld", (long long)v->step);
         text_add(t, "}");
     }
     text_add(t, "\n  ]");
@@ -353,12 +347,8 @@ static void add_sizes(text *t, const plan *p)
 
 static void add_name(text *t, const plan *p, const char *name, const node *port)
 {
-    text_add(t, "%s\n    {\"name\": ", t->s[t->length - 1] == '[' ? "" : ",");
-    text_json(t, name ? name : port->label);
-    text_add(t, ", \"dtype\": \"%s\", \"shape\": [", ts_dtype_name(port->type.dtype));
-    for (int d = 0; d < port->type.rank; d++)
-        text_add(t, "%s%lld", d ? ", " : "", (long long)port->type.dim[d]);
-    text_add(t, "]");
+    json_add(t, "\n    {name:%s,dtype:%s", name ? name : port->label, ts_dtype_name(port->type.dtype));
+    json_add_wholes(t, "shape", port->type.rank, port->type.dim);
     if (p->n_variable)
         add_follows(t, p, port);
     text_add(t, "}");
@@ -366,22 +356,18 @@ static void add_name(text *t, const plan *p, const char *name, const node *port)
 
 static char *ports_text(const plan *p, const char *const *output)
 {
-    text t = {0};
-    text_add(&t, "{\n");
-    begin_names(&t, "inputs");
+    text t = {.wide = true};
+    json_add(&t, "{\n  inputs:[");
     for (int i = 0; i < p->n_input; i++)
         if (state_number(p, i) < 0)
             add_name(&t, p, NULL, p->input[i]);
-    text_add(&t, "\n  ]");
-    begin_names(&t, "outputs");
+    json_add(&t, "\n  ],\n  outputs:[");
     for (int i = 0; i < n_output(p); i++)
         add_name(&t, p, output ? output[i] : NULL, p->root[i]);
-    text_add(&t, "\n  ]");
-    if (p->n_carried)
-        begin_names(&t, "states");
+    json_add(&t, p->n_carried ? "\n  ],\n  states:[" : "\n  ]");
     for (int i = 0; i < p->n_carried; i++)
         add_name(&t, p, NULL, p->input[p->carried[i].input]);
-    text_add(&t, "%s", p->n_carried ? "\n  ]" : "");
+    text_add(&t, p->n_carried ? "\n  ]" : "");
     if (p->n_variable)
         add_sizes(&t, p);
     text_add(&t, "\n}\n");

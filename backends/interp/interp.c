@@ -94,9 +94,8 @@ static void want(const plan *p, const node *n, bool *wanted)
 static void reach_kernels(program *g) /* of a part of a plan: its roots are not all that it computes */
 {
     const plan *p = g->p;
-    bool *wanted = calloc((size_t)p->g->n + 1, sizeof *wanted);
-    g->need = calloc((size_t)p->g->n + 1, sizeof *g->need);
-    MUST(wanted && g->need);
+    bool *wanted = heap_array((size_t)p->g->n + 1, sizeof *wanted);
+    g->need = heap_array((size_t)p->g->n + 1, sizeof *g->need);
     for (int k = 0; k < p->n_kernel; k++)
         for (int i = 0; i < p->kernel[k].n_stage; i++)
             want(p, p->kernel[k].stage[i].node, wanted);
@@ -109,8 +108,7 @@ static void reach_kernels(program *g) /* of a part of a plan: its roots are not 
 static void reach_roots(program *g)
 {
     g->n = g_reach(g->p->n_root, g->p->root, NULL);
-    g->need = calloc((size_t)g->n + 1, sizeof *g->need);
-    MUST(g->need);
+    g->need = heap_array((size_t)g->n + 1, sizeof *g->need);
     g_reach(g->p->n_root, g->p->root, g->need);
 }
 
@@ -124,9 +122,8 @@ static program *build(const plan *p, const build_options *w, text *facts, err *e
         reach_kernels(g);
     else
         reach_roots(g);
-    g->value = calloc((size_t)g->n + 1, sizeof *g->value), g->own = calloc((size_t)g->n + 1, sizeof *g->own);
-    g->last = calloc((size_t)g->n + 1, sizeof *g->last), g->done = calloc((size_t)g->n + 1, sizeof *g->done);
-    MUST(g->value && g->own && g->last && g->done);
+    g->value = heap_array((size_t)g->n + 1, sizeof *g->value), g->own = heap_array((size_t)g->n + 1, sizeof *g->own);
+    g->last = heap_array((size_t)g->n + 1, sizeof *g->last), g->done = heap_array((size_t)g->n + 1, sizeof *g->done);
     if (!p->part)
         find_last(g);
     bool ok = true;
@@ -152,8 +149,7 @@ static bool compute(program *g, int i, const ts_array *const *in, void *const *i
 static bool evaluate(program *g, int i, void *const *input, err *e)
 {
     const node *n = g->need[i];
-    const ts_array **in = calloc((size_t)n->n_in + 1, sizeof *in);
-    MUST(in);
+    const ts_array **in = heap_array((size_t)n->n_in + 1, sizeof *in);
     for (int k = 0; k < n->n_in; k++)
         in[k] = &g->value[place(g, n->in[k])];
     if (g->own[i])

@@ -132,8 +132,7 @@ static bool find_memory(program *g, err *e)
         g->faults = g->faults || g->units.text[k].faults;
     }
     const size_t flags = ((size_t)p->n_kernel + 1) * sizeof(int);
-    int *zero = calloc(1, flags);
-    MUST(zero);
+    int *zero = heap_array(1, flags);
     ok = ok && ocl_memory_take(&g->host, &g->on.spill, g->spill_bytes, "values of groups", e) &&
          ocl_memory_take(&g->host, &g->on.counts, (size_t)g->tables.program.loops * COUNT_BYTES, "the trips' numbers",
                          e) &&
@@ -154,8 +153,7 @@ static bool refused(const program *g, int k, err *e)
 static bool give_places(const program *g, int k, err *e)
 {
     const int operands = text_operands(&g->units.text[k]);
-    device_at *at = calloc((size_t)operands + 1, sizeof *at);
-    MUST(at);
+    device_at *at = heap_array((size_t)operands + 1, sizeof *at);
     device_places(&g->tables.program, k, at);
     const bool ok = opencl_arguments(&g->on, g->kernel[k], operands, at, k) == CL_SUCCESS || refused(g, k, e);
     free(at);
@@ -188,26 +186,20 @@ static bool make_kernels(program *g, err *e)
 /* Members of a JSON object, without its braces: `build` of what explain and bench print. */
 static void tell(const program *g, double seconds, text *facts)
 {
-    text_add(facts, "\"compiler\":");
-    text_json(facts, g->host.device.identity);
-    text_add(facts,
-             ",\"units\":%d,\"compiled\":%d,\"cached\":%d,\"seconds\":%.6f,\"found\":%s,\"notes\":", g->units.n_unit,
-             g->units.compiled, g->units.cached, seconds, g->units.compiled ? "false" : "true");
-    text_json(facts, text_str(&g->units.notes));
-    text_add(facts, ",\"scratch_bytes\":%zu", g->spill_bytes);
+    json_add(facts, "compiler:%s,units:%d,compiled:%d,cached:%d,seconds:%.6f,found:%i,notes:%s,scratch_bytes:%zu",
+             g->host.device.identity, g->units.n_unit, g->units.compiled, g->units.cached, seconds, !g->units.compiled,
+             text_str(&g->units.notes), g->spill_bytes);
 }
 
 static bool make(program *g, const build_options *w, text *facts, err *e);
 
 static program *build(const plan *p, const build_options *w, text *facts, err *e)
 {
-    program *g = calloc(1, sizeof *g);
-    MUST(g);
+    program *g = heap_array(1, sizeof *g);
     g->p = p;
     g->on = (opencl_memory){.cl = &g->host.cl, .leaves = p->n_leaf, .inputs = p->n_input};
-    g->seen = calloc(1, sizeof *g->seen);
-    g->on.leaf = calloc((size_t)p->n_leaf + 1, sizeof *g->on.leaf);
-    MUST(g->seen && g->on.leaf);
+    g->seen = heap_array(1, sizeof *g->seen);
+    g->on.leaf = heap_array((size_t)p->n_leaf + 1, sizeof *g->on.leaf);
     if (make(g, w, facts, e))
         return g;
     return drop(g), NULL;
@@ -320,8 +312,7 @@ static bool check_faults(const program *g, void *const *input, err *e)
     bool ok = true;
     if (!g->faults)
         return true;
-    int *at = calloc((size_t)n + 1, sizeof *at), k = 0;
-    MUST(at);
+    int *at = heap_array((size_t)n + 1, sizeof *at), k = 0;
     ok = ocl_take(g->pieces, at, (ocl_place){g->on.fault, 0}, (size_t)n * sizeof *at, "reading faults", e);
     while (ok && k < n && !at[k])
         k++;
@@ -478,9 +469,8 @@ static bool takes(const plan *p, err *e)
 static void find_tables(program *g)
 {
     const int n = g->units.n_kernel;
-    emit_launch *one = calloc((size_t)n + 1, sizeof *one);
-    g->kernel = calloc((size_t)n + 1, sizeof *g->kernel);
-    MUST(one && g->kernel);
+    emit_launch *one = heap_array((size_t)n + 1, sizeof *one);
+    g->kernel = heap_array((size_t)n + 1, sizeof *g->kernel);
     for (int k = 0; k < n; k++)
         one[k] = (emit_launch){.text = &g->units.text[k]};
     device_tables_make(&g->tables, &g->units.levels, one);

@@ -28,8 +28,7 @@ bool ocl_memory_take(const ocl_host *h, cl_memory *out, size_t bytes, const char
 
 ocl_pinned *ocl_pinned_make(const ocl_host *h, size_t most, err *e)
 {
-    ocl_pinned *p = calloc(1, sizeof *p);
-    MUST(p);
+    ocl_pinned *p = heap_array(1, sizeof *p);
     *p = (ocl_pinned){.on = h, .by = {.cl = &h->cl, .queue = h->queue}};
     if (did(opencl_pin(&p->by, h->context, h->id, most), "pinned memory of the host", e))
         return p;

@@ -93,9 +93,8 @@ bool ocl_units_write(ocl_units *u, const plan *p, err *e)
     bool ok = true;
     *u = (ocl_units){.on = ocl_device_of(p->on)};
     levels_make(&u->levels, p);
-    u->text = calloc((size_t)u->levels.n_kernel + 1, sizeof *u->text);
-    u->unit = calloc((size_t)u->levels.n_kernel + 1, sizeof *u->unit);
-    MUST(u->text && u->unit);
+    u->text = heap_array((size_t)u->levels.n_kernel + 1, sizeof *u->text);
+    u->unit = heap_array((size_t)u->levels.n_kernel + 1, sizeof *u->unit);
     for (int k = 0; ok && k < u->levels.n_kernel; k++)
         ok = write_kernel(u, k, e);
     if (ok)
@@ -292,8 +291,7 @@ bool ocl_units_build(ocl_units *u, const ocl_host *h, const build_options *w, er
                              : h->device.plain && has_lanes(u) ? OPENCL_PLAIN
                                                                : "");
     u->n_program = ocl_programs(u);
-    u->program = calloc((size_t)u->n_program + 1, sizeof *u->program);
-    MUST(u->program);
+    u->program = heap_array((size_t)u->n_program + 1, sizeof *u->program);
     ok = cache_open(&b.cache, w->cache_folder, &env, &u->notes, e);
     for (int i = 0; ok && i < u->n_program; i++) {
         ok = build_one(&b, u, i, e);

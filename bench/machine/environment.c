@@ -116,8 +116,7 @@ static void add_processor(cJSON *out)
     }
     cpu_list cpus;
     cpus_allowed(&cpus);
-    js_number(out, "cores", cpus.cores);
-    js_number(out, "processors", cpus.n);
+    js_put(out, "cores:%d,processors:%d", cpus.cores, cpus.n);
     text_of_file(out, "smt", "/sys/devices/system/cpu/smt/control", "not stated by the system");
     cJSON *list = js_array(out, "isa_available");
     for (const unit *u = units; u->isa; u++)
@@ -206,9 +205,7 @@ static void add_software(cJSON *out, const char *isa, int threads)
     }
     js_text(out, "libc", gnu_get_libc_version());
     cJSON *tool = js_object(out, "tool");
-    js_text(tool, "version", TS_VERSION);
-    js_text(tool, "built_with", __VERSION__);
-    js_text(tool, "build", build_kind());
+    js_put(tool, "version:%s,built_with:%s,build:%s", TS_VERSION, __VERSION__, build_kind());
     if (*revision)
         js_text(tool, "revision", revision);
     else
@@ -279,13 +276,9 @@ char *noise_json(ts_error *e)
     for (int i = 0; i < n; i++)
         slow += v[i] > disturbed * median;
     cJSON *out = cJSON_CreateObject();
-    js_number(out, "n", n);
-    js_number(out, "median_ns", median);
-    js_number(out, "p10_ns", stats_quantile(v, n, 0.1));
-    js_number(out, "p90_ns", stats_quantile(v, n, 0.9));
-    js_number(out, "max_ns", stats_quantile(v, n, 1));
-    js_number(out, "disturbed_share", n > 0 ? (double)slow / n : NAN);
-    js_number(out, "steal_share", stolen_share(before, cpu_ticks_now()));
+    js_put(out, "n:%d,median_ns:%g,p10_ns:%g,p90_ns:%g,max_ns:%g,disturbed_share:%g,steal_share:%g", n, median,
+           stats_quantile(v, n, 0.1), stats_quantile(v, n, 0.9), stats_quantile(v, n, 1),
+           n > 0 ? (double)slow / n : NAN, stolen_share(before, cpu_ticks_now()));
     char line[LINE];
     js_number(out, "load", first_line("/proc/loadavg", line) ? strtod(line, NULL) : NAN);
     free(v);

@@ -64,12 +64,9 @@ static void add_unit(cJSON *list, const probing *p, const unit *u)
     for (int d = 0; d < 2; d++) {
         void (*run)(long) = d == 0 ? u->fma_f32 : u->fma_f64;
         double flops = d == 0 ? u->f32_flops : u->f64_flops;
-        cJSON *row = js_object(list, NULL);
-        js_text(row, "isa", u->isa);
-        js_text(row, "dtype", dtype[d]);
-        js_number(row, "gflops", fma_peak(p, p->threads, run, flops));
-        js_number(row, "one_thread_gflops",
-                  p->threads == 1 ? js_get_number(row, "gflops", NAN) : fma_peak(p, 1, run, flops));
+        const double all = fma_peak(p, p->threads, run, flops);
+        js_row(list, "isa:%s,dtype:%s,gflops:%g,one_thread_gflops:%g", u->isa, dtype[d], all,
+               p->threads == 1 ? all : fma_peak(p, 1, run, flops));
     }
 }
 
@@ -141,9 +138,7 @@ static level_sizes sizes_for(const probing *p)
 static void add_level(cJSON *out, const char *key, double gbs, size_t part)
 {
     cJSON *row = js_object(cJSON_GetObjectItemCaseSensitive(out, "levels"), NULL);
-    js_text(row, "name", key);
-    js_number(row, "bytes_per_thread", (double)part);
-    js_number(row, "gbs", gbs);
+    js_put(row, "name:%s,bytes_per_thread:%g,gbs:%g", key, (double)part, gbs);
     js_number(out, key, gbs);
 }
 
@@ -247,19 +242,16 @@ char *probe_json(const char *isa, int threads, double effort, ts_error *e)
     for (const unit *v = units; v->isa; v++)
         if (v->present())
             add_unit(list, &p, v);
-    js_text(out, "isa", u->isa);
-    js_number(out, "threads", p.threads);
+    js_put(out, "isa:%s,threads:%d", u->isa, p.threads);
     add_peaks(out, list, u->isa);
     if (!add_bandwidths(out, &p, u, e)) {
         cJSON_Delete(list);
         cJSON_Delete(out);
         return NULL;
     }
-    js_number(out, "barrier_ns", barrier_cost(&p));
-    js_number(out, "canary_ns", canary_measure());
+    js_put(out, "barrier_ns:%g,canary_ns:%g", barrier_cost(&p), canary_measure());
     clock_facts c = clock_measure();
-    js_number(out, "clock_resolution_ns", c.resolution_ns);
-    js_number(out, "clock_overhead_ns", c.overhead_ns);
+    js_put(out, "clock_resolution_ns:%g,clock_overhead_ns:%g", c.resolution_ns, c.overhead_ns);
     cJSON_AddItemToObject(out, "units", list);
     return printed(out);
 }

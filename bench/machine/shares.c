@@ -32,27 +32,21 @@ cJSON *ceilings_stated(const cJSON *plan)
     if (!peak)
         return NULL;
     cJSON *out = cJSON_CreateObject(), *levels, *unit;
-    js_text(out, "isa", js_get_text(plan, "isa"));
-    js_number(out, "threads", js_get_number(plan, "threads", NAN));
-    js_flag(out, "stated", true);
-    js_number(out, "fma_f32_gflops", gflops);
+    js_put(out, "isa:%s,threads:%g,stated:%i,fma_f32_gflops:%g", js_get_text(plan, "isa"),
+           js_get_number(plan, "threads", NAN), true, gflops);
     levels = js_array(out, "levels");
     cJSON_ArrayForEach(level, js_get(peak, "levels"))
     {
         const char *name = js_get_text(level, "name");
         const bool last = level->next == NULL;
         const char *const key = last ? "read_gbs" : strcmp(name, "L2") == 0 ? "l2_gbs" : "l1_gbs";
-        cJSON *one = js_object(levels, NULL);
-        js_text(one, "name", key);
-        js_number(one, "bytes_per_thread", NAN);
-        js_number(one, "gbs", js_get_number(level, "gbs", NAN));
+        js_row(levels, "name:%s,bytes_per_thread:%g,gbs:%g", key, NAN, js_get_number(level, "gbs", NAN));
         js_number(out, key, js_get_number(level, "gbs", NAN));
         if (strcmp(key, "l2_gbs") == 0)
             js_number(out, "l2_bytes", js_get_number(level, "bytes", NAN));
     }
     unit = js_object(js_array(out, "units"), NULL);
-    js_text(unit, "isa", js_get_text(plan, "isa")), js_text(unit, "dtype", "f32");
-    js_number(unit, "gflops", gflops), js_number(unit, "one_thread_gflops", NAN);
+    js_put(unit, "isa:%s,dtype:%s,gflops:%g,one_thread_gflops:%g", js_get_text(plan, "isa"), "f32", gflops, NAN);
     return out;
 }
 
@@ -69,6 +63,8 @@ void kernel_share(cJSON *row, const cJSON *ceilings, int threads, const char *is
     }
     const double compute = flops / peak, memory = bytes / bandwidth_for(ceilings, threads, bytes, &level); /* FLOP/ns */
     best = fmax(compute, memory);
-    js_number(row, "peak_share", ns > 0 ? best / ns : NAN);
-    js_text(row, "bound", isnan(best) ? NULL : compute >= memory ? "fma" : level);
+    js_put(row, "peak_share:%g,bound:%s", ns > 0 ? best / ns : NAN,
+           isnan(best)         ? NULL
+           : compute >= memory ? "fma"
+                               : level);
 }

@@ -21,9 +21,7 @@ static void list_all(const args *a)
 {
     cJSON *root = reply_make("objectives/1"), *list = js_array(root, "objectives");
     for (const objective *const *o = objectives; *o; o++) {
-        cJSON *one = js_object(list, NULL);
-        js_text(one, "name", (*o)->name), js_text(one, "brief", (*o)->brief);
-        js_text(one, "file", (*o)->file), js_text(one, "sizes", (*o)->sizes);
+        js_row(list, "name:%s,brief:%s,file:%s,sizes:%s", (*o)->name, (*o)->brief, (*o)->file, (*o)->sizes);
         if (!a->console.json)
             printf("%-10s%s\n%10sfile: %s\n%10swithout one: %s\n", (*o)->name, (*o)->brief, "", (*o)->file, "",
                    (*o)->sizes);
@@ -104,22 +102,17 @@ static void show(const trial *t, const args *a)
         return;
     }
     cJSON *root = reply_make("adbench/1");
-    js_text(root, "name", t->p.of->name);
-    js_text(root, "precision", t->p.single ? "f32" : "f64");
-    js_number(root, "objective", t->first);
-    js_number(root, "objective_seconds", t->time[0]), js_number(root, "derivative_seconds", t->time[1]);
-    js_number(root, "difference", t->difference);
+    js_put(root, "name:%s,precision:%s,objective:%g,objective_seconds:%g,derivative_seconds:%g,difference:%g",
+           t->p.of->name, t->p.single ? "f32" : "f64", t->first, t->time[0], t->time[1], t->difference);
     if (!isnan(t->reference))
         js_number(root, "reference", t->reference);
     if (t->library) {
         cJSON *o = js_object(root, "against");
-        js_number(o, "objective_seconds", t->other_time[0]), js_number(o, "derivative_seconds", t->other_time[1]);
-        js_number(o, "objective_ratio", t->other_time[0] / t->time[0]);
-        js_number(o, "derivative_ratio", t->other_time[1] / t->time[1]);
-        js_number(o, "difference", t->other);
+        js_put(o, "objective_seconds:%g,derivative_seconds:%g,objective_ratio:%g,derivative_ratio:%g,difference:%g",
+               t->other_time[0], t->other_time[1], t->other_time[0] / t->time[0], t->other_time[1] / t->time[1],
+               t->other);
     }
-    reply_print(root);
-    cJSON_Delete(root);
+    reply_end(root);
 }
 
 /* ---- the verb ---- */
@@ -172,8 +165,6 @@ static void usual(const option *o, char out[OPTION_TEXT_MOST])
         option_usual(usuals, o, out);
 }
 
-static const option_group group = {"Options", options, usual};
-static const option_group *const groups[] = {&group, &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera adbench # the objectives and what they read",
     "tessera adbench gmm gmm_d10_K25.txt --threads 1",
@@ -188,7 +179,8 @@ const verb verb_adbench = {
     .name = "adbench",
     .brief = "Check and time objectives of ADBench and their derivatives",
     .usage = "[OBJECTIVE] [FILE]",
-    .groups = groups,
+    .own = {"Options", options, usual},
+    .groups = session_plan_groups,
     .examples = examples,
     .details =
         "Runs are repeated until a sample takes --min-time; the shortest of up to ten samples counts. A derivative is "

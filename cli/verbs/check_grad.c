@@ -1,5 +1,6 @@
 /* check_grad.c - tessera check-grad: gradients of a model against differences of its values. */
 #include "cli/reply.h"
+#include "cli/say.h"
 #include "cli/session.h"
 #include "graph/base/base.h"
 
@@ -235,22 +236,16 @@ static bool show(const checking *c, const args *a)
     for (int k = 0; k < c->n_in; k++) {
         const bool ok = c->worst[k] <= c->tolerance;
         good = good && ok;
-        cJSON *o = js_object(list, NULL);
-        js_text(o, "name", ts_name(c->x[k]));
-        js_number(o, "error", c->worst[k] < 0 ? NAN : c->worst[k]);
-        js_number(o, "tolerance", c->tolerance);
-        js_text(o, "verdict", c->worst[k] < 0 ? "unknown" : ok ? "good" : "wrong");
-        if (a->console.json)
-            continue;
-        put_safe(stdout, ts_name(c->x[k]));
-        if (c->worst[k] < 0)
-            printf("\tunknown: every difference met a jump or a corner\n");
-        else
-            printf("\t%.2g\t%s\n", c->worst[k], ok ? "good" : "wrong");
+        js_row(list, "name:%s,error:%g,tolerance:%g,verdict:%s", ts_name(c->x[k]), c->worst[k] < 0 ? NAN : c->worst[k],
+               c->tolerance,
+               c->worst[k] < 0 ? "unknown"
+               : ok            ? "good"
+                               : "wrong");
     }
-    if (a->console.json)
-        reply_print(root);
-    cJSON_Delete(root);
+    reply_give(
+        a, root,
+        &(reply_form){NULL, "inputs",
+                      "{name}\t[error?{error:%.2g}\t{verdict}|unknown: every difference met a jump or a corner]\n"});
     return good;
 }
 
@@ -288,9 +283,6 @@ static void usual(const option *o, char out[OPTION_TEXT_MOST])
     option_usual(usuals, o, out);
 }
 
-static const option_group group = {"Options", options, usual};
-static const option_group *const groups[] = {&group, &session_model_options, &session_limit_options,
-                                             &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera check-grad resnet-tiny --dim batch=1",
     "tessera check-grad mine.json --tolerance 1e-6 # exit 1: one is wrong",
@@ -301,7 +293,8 @@ const verb verb_check_grad = {
     .name = "check-grad",
     .brief = "Check gradients against finite differences",
     .usage = "MODEL",
-    .groups = groups,
+    .own = {"Options", options, usual},
+    .groups = session_model_groups,
     .examples = examples,
     .details = "For each input of real numbers the worst relative error |d - g| / (|d| + |g|) over directions, d the "
                "difference of a weighted sum of all outputs, g what its gradient says. Values are computed in f64.",

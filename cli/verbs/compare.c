@@ -60,8 +60,6 @@ static void usual(const option *o, char out[OPTION_TEXT_MOST])
     option_usual((const usual_number[]){{"threshold", bench_usual.threshold}, {0}}, o, out);
 }
 
-static const option_group group = {"Options", options, usual};
-static const option_group *const groups[] = {&group, NULL};
 static const char *const examples[] = {
     "tessera compare before.json after.json",
     "tessera compare before.json after.json --fail-on slower # exit 1 then",
@@ -72,7 +70,7 @@ const verb verb_compare = {
     .name = "compare",
     .brief = "Compare two files of results of the same model",
     .usage = "BEFORE AFTER",
-    .groups = groups,
+    .own = {"Options", options, usual},
     .examples = examples,
     .run = run,
 };

@@ -356,8 +356,7 @@ static int run(const args *a, ts_error *e)
     fclose(f);
     cJSON *root = reply_make("completion/1");
     js_text(root, "script", script);
-    reply_print(root);
-    cJSON_Delete(root);
+    reply_end(root);
     free(script);
     return TS_OK;
 }

@@ -70,8 +70,6 @@ static const option options[] = {
     {"isa", 0, AN_ISA, "NAME", "instruction set to probe (default: the best one here)", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options, NULL};
-static const option_group *const groups[] = {&group, NULL};
 static const char *const examples[] = {
     "tessera doctor",
     "tessera doctor --json > machine.json # to attach to a bug report",
@@ -82,7 +80,7 @@ const verb verb_doctor = {
     .name = "doctor",
     .brief = "Show the machine, its compilers, probed peaks and noise",
     .usage = "",
-    .groups = groups,
+    .own = {"Options", options, NULL},
     .examples = examples,
     .run = run,
 };

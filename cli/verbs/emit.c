@@ -111,10 +111,7 @@ static int run(const args *a, ts_error *e)
             console_note(&a->console, "wrote %s; build it with make -C %s", folder, folder);
         return TS_OK;
     }
-    cJSON *root = reply_make("emit/1");
-    js_text(root, "folder", folder);
-    reply_print(root);
-    cJSON_Delete(root);
+    reply_end(js_put(reply_make("emit/1"), "folder:%s", folder));
     return TS_OK;
 }
 
@@ -131,9 +128,6 @@ static const option options[] = {
     {"train", 0, FLAG, NULL, "MODEL is a run: the program that trains it, with its data", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options, NULL};
-static const option_group *const groups[] = {&group, &session_model_options, &session_limit_options,
-                                             &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera emit bert-base -o bert # C sources, weights, Makefile",
     "tessera emit model.onnx -s mine.json --dim batch=1 --target c -o generated",
@@ -146,7 +140,8 @@ const verb verb_emit = {
     .name = "emit",
     .brief = "Write a model, or its training, as a C program",
     .usage = "[MODEL]",
-    .groups = groups,
+    .own = {"Options", options, NULL},
+    .groups = session_model_groups,
     .examples = examples,
     .run = run,
 };

@@ -1,10 +1,9 @@
 /* eval.c - tessera eval: how good a trained model is on data. */
 #include "train/ask.h"
 #include "graph/base/err.h"
-#include "cli/reply.h"
+#include "cli/say.h"
 #include "cli/session.h"
 
-#include <math.h>
 #include <string.h>
 
 static bool work(const args *a, asked *out, ts_error *e)
@@ -39,16 +38,13 @@ static int run(const args *a, ts_error *e)
     asked q = {.verdict = {.n = 0}};
     const bool good = work(a, &q, e);
     const verdict *v = &q.verdict;
-    if (good && a->console.json) {
-        cJSON *root = reply_make("eval/1");
-        js_number(root, "n", (double)v->n), js_number(root, "loss", v->loss), js_number(root, "accuracy", v->accuracy);
-        js_number(root, "step", (double)q.weights.step);
-        reply_print(root);
-        cJSON_Delete(root);
-    } else if (good && isfinite(v->accuracy))
-        printf("%lld examples  loss %.6f  accuracy %.2f %%\n", (long long)v->n, v->loss, 100 * v->accuracy);
-    else if (good)
-        printf("%lld examples  loss %.6f\n", (long long)v->n, v->loss);
+    static const reply_form form = {"{n} examples  loss {loss:%.6f}[accuracy?  accuracy {accuracy:%.2f%} %]\n", NULL,
+                                    NULL};
+    if (good)
+        reply_give(a,
+                   js_put(reply_make("eval/1"), "n:%g,loss:%g,accuracy:%g,step:%g", (double)v->n, v->loss, v->accuracy,
+                          (double)q.weights.step),
+                   &form);
     run_ask_free(&q);
     return TS_OK;
 }
@@ -57,8 +53,6 @@ static const option options[] = {
     {"data", 0, WORD, "FILE|NAME=FILE.npy", "examples, as for train; repeats", true, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options, NULL};
-static const option_group *const groups[] = {&group, &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera eval run --data test.tsv",
     "tessera eval run --data test.tsv --json # {\"n\", \"loss\", \"accuracy\"}",
@@ -69,7 +63,8 @@ const verb verb_eval = {
     .name = "eval",
     .brief = "Evaluate a trained model on data",
     .usage = "RUN",
-    .groups = groups,
+    .own = {"Options", options, NULL},
+    .groups = session_plan_groups,
     .examples = examples,
     .details = "RUN is the folder that train wrote; its newest checkpoint that is whole is used.",
     .run = run,

@@ -3,6 +3,7 @@
 #include "graph/base/err.h"
 #include "cli/outline.h"
 #include "cli/run_step.h"
+#include "cli/say.h"
 #include "cli/session.h"
 
 #include <fnmatch.h>
@@ -120,139 +121,49 @@ static void put_toned(const view *v, tone t, const char *s)
 /* "k2  matmul f32  encoder.layer.0.query.weight and 5 alike" */
 static void put_name(const view *v, const family *m)
 {
-    const char *label = js_get_text(m->first, "label");
     put_toned(v, BOLD, js_get_text(m->first, "name"));
-    fprintf(v->f, "  %s %s%s", js_get_text(m->first, "op"), js_get_text(m->first, "dtype"), *label ? "  " : "");
-    put_safe(v->f, label);
+    say_record(v->f, m->first, "  {op} {dtype}[label?  {label}]");
     if (m->count > 1)
-        fprintf(v->f, "%sand %d alike", *label ? " " : "  ", m->count - 1);
+        fprintf(v->f, "%sand %d alike", *js_get_text(m->first, "label") ? " " : "  ", m->count - 1);
 }
 
-/* Behind the name: "  on device:0  (rule projections)" */
-static void put_title(const view *v, const family *m)
-{
-    put_name(v, m);
-    if (js_get(m->first, "place"))
-        fprintf(v->f, "  on %s", js_get_text(m->first, "place"));
-    fputs("  (rule ", v->f);
-    put_safe(v->f, js_get_text(m->first, "rule"));
-    fputs(js_get(m->first, "guessed") ? " is refused: guess)\n" : ")\n", v->f);
-}
-
-/* Behind the name: "  cpu to device:0, 64.0 KiB each" */
-static void put_transfer(const view *v, const family *m)
-{
-    const cJSON *t = js_get(m->first, "transfer");
-    char bytes[64];
-    outline_value(bytes, sizeof bytes, "bytes", js_get(t, "bytes"));
-    put_name(v, m);
-    fprintf(v->f, "  %s to %s, %s%s\n\n", js_get_text(t, "from"), js_get_text(t, "to"), bytes,
-            m->count > 1 ? " each" : "");
-}
-
-static void put_fact(const view *v, const char *before, const cJSON *kernel, const char *name, const char *after)
-{
-    char value[64];
-    outline_value(value, sizeof value, name, js_get(kernel, name));
-    fprintf(v->f, "%s%s%s", before, value, after);
-}
-
-/* "m=128 n=768 k=768  151 MFLOP  2.77 MiB  28 of 32 registers  tail waste 0 %" */
-static void put_facts(const view *v, const cJSON *kernel)
-{
-    const cJSON *d, *used = js_get(kernel, "registers/used");
-    fputs("   ", v->f);
-    cJSON_ArrayForEach(d, js_get(kernel, "dims")) fprintf(v->f, " %s=%.0f", d->string, d->valuedouble);
-    put_fact(v, "  ", kernel, "flops", "");
-    put_fact(v, "  ", kernel, "bytes", "");
-    if (used)
-        fprintf(v->f, "  %.0f of %.0f registers", used->valuedouble, js_get_number(kernel, "registers/of", 0));
-    if (js_get_number(kernel, "tail_waste", 0) > 0)
-        fprintf(v->f, "  tail waste %.3g %%", 100 * js_get_number(kernel, "tail_waste", 0));
-    fputc('\n', v->f);
-}
-
-/* A device need not say how many lanes its processors run: then there is no share of them. */
-static void put_occupancy(const view *v, const cJSON *g)
-{
-    const double share = js_get_number(g, "occupancy", 0);
-    if (share > 0)
-        fprintf(v->f, "  occupancy %.3g %% (%.0f on a processor: %s)", 100 * share, js_get_number(g, "resident", 0),
-                js_get_text(g, "limit"));
-}
-
-/* "matmul: the device brings slices of a", "matmul: lanes copy slices of b: its slices are no boxes" */
-static void put_slices(const view *v, const cJSON *product)
-{
-    const cJSON *one = NULL, *boxes = js_get(product, "boxes");
-    if (boxes)
-        fprintf(v->f, "    %s: the device brings slices of", js_get_text(product, "stage"));
-    cJSON_ArrayForEach(one, boxes) fprintf(v->f, "%s %s", one != boxes->child ? "," : "", one->valuestring);
-    if (boxes)
-        fputc('\n', v->f);
-    cJSON_ArrayForEach(one, js_get(product, "lanes"))
-        fprintf(v->f, "    %s: lanes copy slices of %s: %s\n", js_get_text(product, "stage"),
-                js_get_text(one, "operand"), js_get_text(one, "why"));
-}
-
-/* "about 104 registers", or as the assembler says: "98 registers (estimated: 104)  0 B spilled" */
-static void put_registers(const view *v, const cJSON *g)
-{
-    const cJSON *estimated = js_get(g, "estimated");
-    fprintf(v->f, "  %s%.0f registers", estimated ? "" : "about ", js_get_number(g, "registers", 0));
-    if (!estimated)
-        return;
-    fprintf(v->f, " (estimated: %.0f)", js_get_number(estimated, "registers", 0));
-    put_fact(v, "  ", g, "spilled_bytes", " spilled");
-}
+/* "m=128 n=768 k=768  151 MFLOP  2.77 MiB  28 of 32 registers  tail waste 0 %", "512 trips of 3 kernels, by one
+ * worker", "launched with 25 others, at k121" */
+static const char facts[] =
+    "   [dims? {dims=}]  {flops}  {bytes}[registers?  {registers/used} of {registers/of} registers]"
+    "[tail_waste>0?  tail waste {tail_waste:%.3g%} %]\n"
+    "[trips?    [trips/ends?at most ]{trips/count:%.0f} trips of {trips/kernels} kernel[trips/kernels=1?|s]"
+    "[trips/threads=1?, by one worker][trips/inside?, the loop inside one kernel]\n]"
+    "[launch/kernels>1?    launched with {launch/kernels-} other[launch/kernels=2?|s], at {launch/last}\n]";
 
 /* On machines whose workers are groups of lanes: "96 groups of 256 lanes  about 104 registers  8 KiB shared  occupancy
- * 25 % (2 groups a processor: registers)  1 wave", and how lanes touch memory. */
+ * 25 % (2 groups a processor: registers)  1 wave", and how lanes touch memory. Registers are as the assembler says
+ * where there is one; a device need not say how many lanes its processors run: then there is no share of them. */
+static const char group_figures[] =
+    "    {groups} groups of {lanes} lanes[estimated?  {registers} registers (estimated: {estimated/registers})  "
+    "{spilled_bytes} spilled|  about {registers} registers]  {shared_bytes} shared"
+    "[occupancy>0?  occupancy {occupancy:%.3g%} % ({resident} on a processor: {limit})]"
+    "  {waves} wave[waves=1?|s], the last {last_wave:%.3g%} % full\n"
+    "    {coalesced:%.3g%} % coalesced[bank_conflicts?  {bank_conflicts:%.3g} bank conflicts an access]"
+    "  {predicted_ns} predicted, bound by {bound}\n";
+
+/* "matmul: the device brings slices of a", "matmul: lanes copy slices of b: its slices are no boxes" */
 static void put_group(const view *v, const cJSON *g)
 {
-    const cJSON *one = NULL;
-    if (!g)
-        return;
-    const double waves = js_get_number(g, "waves", 0), conflicts = js_get_number(g, "bank_conflicts", -1);
-    fprintf(v->f, "    %.0f groups of %.0f lanes", js_get_number(g, "groups", 0), js_get_number(g, "lanes", 0));
-    put_registers(v, g);
-    put_fact(v, "  ", g, "shared_bytes", " shared");
-    put_occupancy(v, g);
-    fprintf(v->f, "  %.0f wave%s, the last %.3g %% full\n", waves, waves == 1 ? "" : "s",
-            100 * js_get_number(g, "last_wave", 0));
-    fprintf(v->f, "    %.3g %% coalesced", 100 * js_get_number(g, "coalesced", 0));
-    if (conflicts >= 0)
-        fprintf(v->f, "  %.3g bank conflicts an access", conflicts);
-    put_fact(v, "  ", g, "predicted_ns", " predicted");
-    fprintf(v->f, ", bound by %s\n", js_get_text(g, "bound"));
+    const cJSON *one, *lanes;
+    if (g)
+        say_record(v->f, g, group_figures);
     cJSON_ArrayForEach(one, js_get(g, "products"))
     {
-        const bool unit = js_get(one, "unit") != NULL;
-        fprintf(v->f, "    %s: %s %s\n", js_get_text(one, "stage"),
-                unit ? "by matrix units," : "not by matrix units:", js_get_text(one, unit ? "unit" : "why"));
-        put_slices(v, one);
+        say_record(v->f, one,
+                   "    {stage}: [unit?by matrix units, {unit}|not by matrix units: {why}]\n"
+                   "[boxes?    {stage}: the device brings slices of {boxes,}\n]");
+        cJSON_ArrayForEach(lanes, js_get(one, "lanes"))
+        {
+            say_record(v->f, one, "    {stage}");
+            say_record(v->f, lanes, ": lanes copy slices of {operand}: {why}\n");
+        }
     }
-}
-
-/* "512 trips of 3 kernels, by one worker, the loop inside one kernel" */
-static void put_trips(const view *v, const cJSON *s)
-{
-    const double kernels = js_get_number(s, "kernels", 0);
-    if (!s)
-        return;
-    fprintf(v->f, "    %s%.0f trips of %.0f kernel%s%s%s\n", cJSON_IsTrue(js_get(s, "ends")) ? "at most " : "",
-            js_get_number(s, "count", 0), kernels, kernels == 1 ? "" : "s",
-            js_get_number(s, "threads", 0) == 1 ? ", by one worker" : "",
-            cJSON_IsTrue(js_get(s, "inside")) ? ", the loop inside one kernel" : "");
-}
-
-/* "launched with 25 others, at k121" */
-static void put_launch(const view *v, const cJSON *l)
-{
-    const double others = js_get_number(l, "kernels", 1) - 1;
-    if (others > 0)
-        fprintf(v->f, "    launched with %.0f other%s, at %s\n", others, others == 1 ? "" : "s",
-                js_get_text(l, "last"));
 }
 
 /* Shared loops, then those of each stage: "r/4 ; mean: r c@vector ; add: r e@vector", one a line. */
@@ -268,12 +179,7 @@ static void put_loops(const view *v, const char *s, const cJSON *stages)
         fputs("    ", v->f);
         put_safe(v->f, line);
         stage = i == 0 ? NULL : i == 1 && stages ? stages->child : stage ? stage->next : NULL;
-        if (stage && js_get(stage, "rule")) {
-            fputs("  (rule ", v->f);
-            put_safe(v->f, js_get_text(stage, "rule"));
-            fputs(js_get(stage, "guessed") ? " is refused: guess)" : ")", v->f);
-        }
-        fputc('\n', v->f);
+        say_record(v->f, stage, "[rule?  (rule {rule}[guessed? is refused: guess])]\n");
         free(line);
         s += end ? n + 3 : n;
     }
@@ -354,14 +260,14 @@ static void put_notes(const view *v, const char *indent, const cJSON *notes)
 static void put_kernel(const view *v, const family *m)
 {
     const cJSON *k = m->first;
+    put_name(v, m);
     if (js_get(k, "transfer")) {
-        put_transfer(v, m);
+        say_record(v->f, k, "  {transfer/from} to {transfer/to}, {transfer/bytes}");
+        fputs(m->count > 1 ? " each\n\n" : "\n\n", v->f);
         return;
     }
-    put_title(v, m);
-    put_facts(v, k);
-    put_trips(v, js_get(k, "trips"));
-    put_launch(v, js_get(k, "launch"));
+    say_record(v->f, k, "[place?  on {place}]  (rule {rule}[guessed? is refused: guess])\n");
+    say_record(v->f, k, facts);
     put_group(v, js_get(k, "group"));
     /* with what was derived, where that adds anything */
     put_loops(v, js_get_text(k, js_get(k, "derived") ? "derived" : "loops"), js_get(k, "stages"));
@@ -373,49 +279,14 @@ static void put_kernel(const view *v, const family *m)
     fputc('\n', v->f);
 }
 
-/* What rules that compute values again save and cost. */
-static void put_savings(const view *v, const cJSON *list)
-{
-    const cJSON *s;
-    cJSON_ArrayForEach(s, list)
-    {
-        fputs("recompute: rule \"", v->f);
-        put_safe(v->f, js_get_text(s, "rule"));
-        put_fact(v, "\": ", s, "saved_bytes", " less at once; ");
-        put_fact(v, "", s, "forgone_bytes", "");
-        fprintf(v->f, " in %.0f values recomputed instead of saved, ", js_get_number(s, "values", 0));
-        put_fact(v, "", s, "flops", "");
-        fprintf(v->f, " computed again, %.3g %% of all\n", 100 * js_get_number(s, "share", 0));
-    }
-}
-
-static void put_assembler(const view *v, const cJSON *a)
-{
-    const char *reason = js_get_text(a, "reason");
-    if (!a)
-        return;
-    if (!*reason)
-        fprintf(v->f, "assembler: %s for %s: registers, spills and what follows from them are as it says\n",
-                js_get_text(a, "name"), js_get_text(a, "arch"));
-    else {
-        fputs("assembler: none, registers and what follows from them are estimated: ", v->f);
-        put_safe(v->f, reason);
-        fputc('\n', v->f);
-    }
-}
-
 static void put_all(const args *a, const cJSON *root)
 {
     view v = {stdout, a->console.color_out, args_flag(a, "why")};
     int n;
     family *list = families(js_get(root, "kernels"), args_flag(a, "all"), v.why, &n);
-    printf("target %s  %s  %.0f threads  schema ", js_get_text(root, "target"), js_get_text(root, "isa"),
-           js_get_number(root, "threads", 0));
-    put_toned(&v, PLAIN, js_get_text(root, "schema/name"));
-    printf("  %d kernels", cJSON_GetArraySize(js_get(root, "kernels")));
-    if (js_get(root, "launches"))
-        printf(" in %.0f launches", js_get_number(root, "launches", 0));
-    fputs("\n\n", stdout);
+    say_record(v.f, root,
+               "target {target}  {isa}  {threads} threads  schema {schema/name}  {kernels#} kernels"
+               "[launches? in {launches} launches]\n\n");
     for (int i = 0; i < n; i++)
         put_kernel(&v, &list[i]);
     families_free(list, n);
@@ -426,13 +297,18 @@ static void put_all(const args *a, const cJSON *root)
                       v.f, "", v.color);
         putchar('\n');
     }
-    const cJSON *memory = js_get(root, "memory");
-    put_fact(&v, "memory: ", memory, "arena_bytes", "");
-    put_fact(&v, " of values (at least ", memory, "lower_bound_bytes", ")");
-    put_fact(&v, ", ", memory, "weights_bytes", " of weights");
-    put_fact(&v, ", ", memory, "resident_weights_bytes", " of them resident\n");
-    put_savings(&v, js_get(root, "recompute"));
-    put_assembler(&v, js_get(root, "build/assembler"));
+    say_record(v.f, js_get(root, "memory"),
+               "memory: {arena_bytes} of values (at least {lower_bound_bytes}), {weights_bytes} of weights, "
+               "{resident_weights_bytes} of them resident\n");
+    say_each(v.f, js_get(root, "recompute"),
+             "recompute: rule \"{rule}\": {saved_bytes} less at once; {forgone_bytes} in {values} values recomputed "
+             "instead of saved, {flops} computed again, {share:%.3g%} % of all\n");
+    say_record(
+        v.f, root,
+        "[build/assembler?assembler: [build/assembler/reason?none, registers and what follows from them are estimated: "
+        "{build/assembler/reason}|{build/assembler/name} for {build/assembler/arch}: registers, spills and what "
+        "follows "
+        "from them are as it says]\n]");
     put_notes(&v, "", js_get(root, "notes"));
 }
 
@@ -481,9 +357,6 @@ static const option options[] = {
     {"all", 0, FLAG, NULL, "every kernel, equal ones too", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options, NULL};
-static const option_group *const groups[] = {&group, &session_model_options, &session_limit_options,
-                                             &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera explain bert-base",
     "tessera explain resnet-18 --why --op conv2d",
@@ -497,7 +370,8 @@ const verb verb_explain = {
     .name = "explain",
     .brief = "Show what a schema makes of a model: loops, fit, refusals",
     .usage = "MODEL",
-    .groups = groups,
+    .own = {"Options", options, NULL},
+    .groups = session_model_groups,
     .examples = examples,
     .run = run,
 };

@@ -31,10 +31,7 @@ static bool work(const args *a, const char *what, const char *path, ts_error *e)
         console_note(&a->console, "wrote %s", path);
         return true;
     }
-    cJSON *root = reply_make("export/1");
-    js_text(root, "file", path);
-    reply_print(root);
-    cJSON_Delete(root);
+    reply_end(js_put(reply_make("export/1"), "file:%s", path));
     return true;
 }
 
@@ -48,8 +45,6 @@ static const option options[] = {
     {"out", 'o', A_FILE, "FILE", "the ONNX file to write", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options, NULL};
-static const option_group *const groups[] = {&group, &session_dim_options, &session_limit_options, NULL};
 static const char *const examples[] = {
     "tessera export bert -o bert.onnx # bert: a folder that import wrote",
     "tessera export run -o tuned.onnx # run: what train wrote",
@@ -61,7 +56,8 @@ const verb verb_export = {
     .name = "export",
     .brief = "Write a model as an ONNX file that other runtimes run",
     .usage = "MODEL",
-    .groups = groups,
+    .own = {"Options", options, NULL},
+    .groups = session_dim_groups,
     .examples = examples,
     .details =
         "Numbers beyond one GiB lie in FILE.data beside it. A built-in model is written at the extents that --dim "

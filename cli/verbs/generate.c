@@ -34,12 +34,8 @@ static double rate(const generated *g) /* tokens a second, after the first one; 
 
 static void reply(const generating *how, const char *text, const generated *g)
 {
-    cJSON *root = reply_make("generate/1");
-    js_text(root, "prompt", how->prompt), js_text(root, "text", text);
-    js_number(root, "tokens", (double)g->tokens), js_number(root, "tokens_per_s", rate(g));
-    js_flag(root, "ended", g->ended);
-    reply_print(root);
-    cJSON_Delete(root);
+    reply_end(js_put(reply_make("generate/1"), "prompt:%s,text:%s,tokens:%g,tokens_per_s:%g,ended:%i", how->prompt,
+                     text, (double)g->tokens, rate(g), g->ended));
 }
 
 /* On standard error, behind the text. */
@@ -107,8 +103,6 @@ static void usual(const option *o, char out[OPTION_TEXT_MOST])
     option_usual(usuals, o, out);
 }
 
-static const option_group group = {"Options", options, usual};
-static const option_group *const groups[] = {&group, &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera generate run --prompt Once --max-tokens 40",
     "tessera generate run --prompt Once --temperature 0.8 --top-p 0.9 --seed 3",
@@ -119,7 +113,8 @@ const verb verb_generate = {
     .name = "generate",
     .brief = "Continue a text with a trained language model",
     .usage = "RUN",
-    .groups = groups,
+    .own = {"Options", options, usual},
+    .groups = session_plan_groups,
     .examples = examples,
     .details =
         "RUN must come from train --task lm with a causal model. The text is printed as it grows, and ends early where "

@@ -6,14 +6,14 @@
 #include "graph/base/err.h"
 #include "cli/reply.h"
 #include "cli/manual.h"
+#include "cli/say.h"
 #include "cli/suggest.h"
 
 #include <string.h>
 
 static int print(cJSON *root)
 {
-    reply_print(root);
-    cJSON_Delete(root);
+    reply_end(root);
     return TS_OK;
 }
 
@@ -58,11 +58,7 @@ static int put_code(const args *a, const code_page *p)
         help_text(stdout, p->remedy);
         return TS_OK;
     }
-    cJSON *root = reply_make("code/1");
-    js_text(root, "code", p->code);
-    js_text(root, "meaning", p->what);
-    js_text(root, "remedy", p->remedy);
-    return print(root);
+    return print(js_put(reply_make("code/1"), "code:%s,meaning:%s,remedy:%s", p->code, p->what, p->remedy));
 }
 
 static int topic_axes(const args *a, ts_error *e)
@@ -87,9 +83,7 @@ static int topic_passes(const args *a, ts_error *e)
     if (!passes || a->console.json)
         return passes ? print(passes) : TS_BUG;
     fputs("How a plan is made, step by step.\n", stdout);
-    for (const cJSON *p = passes->child; p; p = p->next)
-        printf("\n%s: %s\n  requires    %s\n  guarantees  %s\n", js_get_text(p, "name"), js_get_text(p, "does"),
-               js_get_text(p, "requires"), js_get_text(p, "guarantees"));
+    say_each(stdout, passes, "\n{name}: {does}\n  requires    {requires}\n  guarantees  {guarantees}\n");
     cJSON_Delete(passes);
     return TS_OK;
 }
@@ -124,9 +118,7 @@ static int unknown(const char *name, ts_error *e)
 static cJSON *described(const verb *v)
 {
     cJSON *root = cJSON_CreateObject();
-    js_text(root, "name", v->name);
-    js_text(root, "brief", v->brief);
-    js_text(root, "usage", v->usage);
+    js_put(root, "name:%s,brief:%s,usage:%s", v->name, v->brief, v->usage);
     cJSON *options = js_array(root, "options");
     const option_group *g;
     for (int i = 0; (g = verb_group(v, i)); i++) {
@@ -134,10 +126,8 @@ static cJSON *described(const verb *v)
             char brief[OPTION_TEXT_MOST];
             cJSON *item = cJSON_CreateObject();
             cJSON_AddItemToArray(options, item);
-            js_text(item, "name", o->name);
-            js_text(item, "value", o->kind == FLAG ? "" : o->value);
-            js_text(item, "brief", option_brief(g, o, brief));
-            js_flag(item, "repeats", o->repeats);
+            js_put(item, "name:%s,value:%s,brief:%s,repeats:%i", o->name, o->kind == FLAG ? "" : o->value,
+                   option_brief(g, o, brief), o->repeats);
         }
     }
     return root;
@@ -187,8 +177,6 @@ static const option options[] = {
     {"man", 0, FLAG, NULL, "all commands as a manual page", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options, NULL};
-static const option_group *const groups[] = {&group, NULL};
 static const char *const examples[] = {
     "tessera help bench",
     "tessera help axes               # the letters for loops in schemas",
@@ -204,7 +192,7 @@ const verb verb_help = {
     .name = "help",
     .brief = "Explain a verb, a code, or the axis letters",
     .usage = "[TOPIC]",
-    .groups = groups,
+    .own = {"Options", options, NULL},
     .examples = examples,
     .run = run,
 };

@@ -10,12 +10,8 @@ static void say(const args *a, const ts_model *m, const char *folder)
         console_note(&a->console, "wrote %s: graph.json, and weights.safetensors if there are any", folder);
         return;
     }
-    cJSON *root = reply_make("import/1");
-    js_text(root, "folder", folder);
-    js_number(root, "inputs", ts_model_inputs(m));
-    js_number(root, "outputs", ts_model_outputs(m));
-    reply_print(root);
-    cJSON_Delete(root);
+    reply_end(js_put(reply_make("import/1"), "folder:%s,inputs:%d,outputs:%d", folder, ts_model_inputs(m),
+                     ts_model_outputs(m)));
 }
 
 /* Dimensions stay free where nothing binds them. All that is unsupported is told before anything is written. */
@@ -46,8 +42,6 @@ static const option options[] = {
     {"out", 'o', A_FOLDER, "FOLDER", "where to write graph.json and weights.safetensors", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options, NULL};
-static const option_group *const groups[] = {&group, &session_dim_options, &session_limit_options, NULL};
 static const char *const examples[] = {
     "tessera import model.onnx -o bert # then: tessera show bert --hash",
     NULL,
@@ -57,7 +51,8 @@ const verb verb_import = {
     .name = "import",
     .brief = "Write a model as graph.json and weights.safetensors",
     .usage = "MODEL",
-    .groups = groups,
+    .own = {"Options", options, NULL},
+    .groups = session_dim_groups,
     .examples = examples,
     .details = "Names, operator versions and symbols of dimensions stay as the file has them, and numbers keep their "
                "bits. Everything unsupported is listed at once, and nothing is written then.",

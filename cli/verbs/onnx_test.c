@@ -114,20 +114,12 @@ static void put_report(const report *r, bool color)
 static bool write_json(const report *r, const char *path, ts_error *e)
 {
     cJSON *root = reply_make("onnx-test/1");
-    js_number(root, "passed", count_passed(r));
-    js_number(root, "failed", r->cases.n - count_passed(r));
-    js_number(root, "skipped", r->cases.skipped);
+    js_put(root, "passed:%d,failed:%d,skipped:%d", count_passed(r), r->cases.n - count_passed(r), r->cases.skipped);
     cJSON *list = js_array(root, "cases");
     for (int i = 0; i < r->cases.n; i++) {
         const test_case *t = &r->cases.all[i];
-        cJSON *o = js_object(list, NULL);
-        js_text(o, "tier", t->tier);
-        js_text(o, "case", t->name);
-        js_text(o, "operator", t->op);
-        js_flag(o, "passed", r->out[i].passed);
-        js_number(o, "code", r->out[i].code);
-        js_number(o, "seconds", r->out[i].seconds);
-        js_text(o, "reason", r->out[i].reason);
+        js_row(list, "tier:%s,case:%s,operator:%s,passed:%i,code:%u,seconds:%g,reason:%s", t->tier, t->name, t->op,
+               r->out[i].passed, r->out[i].code, r->out[i].seconds, r->out[i].reason);
     }
     char *text = js_to_text(root, true);
     const bool good = text && outfile_write(path, text, e);
@@ -214,8 +206,6 @@ static void usual(const option *o, char out[OPTION_TEXT_MOST])
         session_plan_usual(o, out);
 }
 
-static const option_group group = {"Options", options, usual};
-static const option_group *const groups[] = {&group, NULL};
 static const char *const examples[] = {
     "tessera onnx-test backend-cases.tar.xz --tier P0,P1",
     "tessera onnx-test onnx/backend/test/data/node --target interp --jobs 4",
@@ -227,7 +217,7 @@ const verb verb_onnx_test = {
     .name = "onnx-test",
     .brief = "Run ONNX conformance cases",
     .usage = "PATH...",
-    .groups = groups,
+    .own = {"Options", options, usual},
     .examples = examples,
     .details = "PATH is a folder with cases, or an archive of one; its index.tsv, if it has one, names tier, case and "
                "operator. A case passes when every output has the shape, dtype and values stored (rtol 1e-3, atol "

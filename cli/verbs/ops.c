@@ -31,12 +31,8 @@ static void put_dtypes(char *out, size_t size, const cJSON *have)
 
 static void add_row(cJSON *to, const cJSON *from, const char *dtypes, const char *targets)
 {
-    cJSON *row = js_object(to, NULL);
-    js_text(row, "operator", js_get_text(from, "operator"));
-    js_number(row, "since", js_get_number(from, "since", 1));
-    js_text(row, "operation", js_get_text(from, "operation"));
-    js_text(row, "dtypes", dtypes);
-    js_text(row, "targets", targets);
+    js_row(to, "operator:%s,since:%g,operation:%s,dtypes:%s,targets:%s", js_get_text(from, "operator"),
+           js_get_number(from, "since", 1), js_get_text(from, "operation"), dtypes, targets);
 }
 
 /* Neighbouring targets that agree share a row. */
@@ -91,9 +87,7 @@ static cJSON *undefined_rows(const cJSON *root)
         const cJSON *last = cJSON_GetArrayItem(rows, cJSON_GetArraySize(rows) - 1);
         if (!*says || (last && !strcmp(js_get_text(last, "operator"), js_get_text(one, "operator"))))
             continue;
-        cJSON *row = js_object(rows, NULL);
-        js_text(row, "operator", js_get_text(one, "operator"));
-        js_text(row, "here", says);
+        js_row(rows, "operator:%s,here:%s", js_get_text(one, "operator"), says);
     }
     return rows;
 }
@@ -182,15 +176,13 @@ static const option options[] = {
     {"markdown", 0, FLAG, NULL, "as a page of the documentation", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options, NULL};
-static const option_group *const groups[] = {&group, NULL};
 static const char *const examples[] = {"tessera ops", "tessera ops --onnx # what an ONNX file may hold", NULL};
 
 const verb verb_ops = {
     .name = "ops",
     .brief = "List the operations",
     .usage = "",
-    .groups = groups,
+    .own = {"Options", options, NULL},
     .examples = examples,
     .run = run,
 };

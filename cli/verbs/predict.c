@@ -1,5 +1,6 @@
 /* predict.c - tessera predict: what a trained model says of texts. */
 #include "train/ask.h"
+#include "train/task.h"
 #include "graph/base/err.h"
 #include "cli/outfile.h"
 #include "cli/reply.h"
@@ -42,7 +43,7 @@ static bool gather(const args *a, texts *t, ts_error *e)
 
 static void show(const args *a, const texts *t, const asked *q)
 {
-    const bool classes = strcmp(q->weights.asked.task, "classify") == 0;
+    const bool classes = task_of(&q->weights.asked)->label == LABEL_CLASS;
     const verdict *v = &q->verdict;
     cJSON *root = reply_make("predict/1"), *list = js_array(root, "predictions");
     for (int64_t i = 0; i < t->n; i++) {
@@ -55,8 +56,7 @@ static void show(const args *a, const texts *t, const asked *q)
             putchar('\n');
             continue;
         }
-        cJSON *o = js_object(list, NULL);
-        js_text(o, "text", t->all[i]);
+        cJSON *o = js_row(list, "text:%s", t->all[i]);
         if (classes)
             js_number(o, "label", (double)v->said[i]), js_number(o, "probability", v->sure[i]);
         else
@@ -93,8 +93,6 @@ static const option options[] = {
     {"file", 0, A_FILE, "FILE", "texts, one a line; - is standard input", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options, NULL};
-static const option_group *const groups[] = {&group, &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera predict run --text stirring",
     "tessera predict run --file reviews.txt > labels.tsv # label, probability, text",
@@ -105,7 +103,8 @@ const verb verb_predict = {
     .name = "predict",
     .brief = "Predict labels of texts with a trained model",
     .usage = "RUN",
-    .groups = groups,
+    .own = {"Options", options, NULL},
+    .groups = session_plan_groups,
     .examples = examples,
     .run = run,
 };

@@ -52,8 +52,6 @@ static const option options[] = {
     {"csv", 0, FLAG, NULL, "one row per contestant, instead of a page", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options, NULL};
-static const option_group *const groups[] = {&group, NULL};
 static const char *const examples[] = {
     "tessera report results.json -o report.html",
     "tessera report results.json --markdown      # to paste into a review",
@@ -65,7 +63,7 @@ const verb verb_report = {
     .name = "report",
     .brief = "Turn results or a training run into one HTML page",
     .usage = "RESULTS|RUN",
-    .groups = groups,
+    .own = {"Options", options, NULL},
     .examples = examples,
     .run = run,
 };

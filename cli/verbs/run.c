@@ -74,16 +74,11 @@ static void describe(job *j, int i, const char *name, const ts_array *value, dou
     if (m.bad)
         console_warn(&j->session.args->console, "output \"%s\": %lld of %lld values are NaN or infinite", name,
                      (long long)m.bad, (long long)m.count);
-    cJSON *o = js_object(j->outputs, NULL);
-    js_text(o, "name", name);
-    js_text(o, "dtype", ts_dtype_name(value->dtype));
+    cJSON *o = js_row(j->outputs, "name:%s,dtype:%s", name, ts_dtype_name(value->dtype));
     cJSON *shape = js_array(o, "shape");
     for (int d = 0; d < value->rank; d++)
         cJSON_AddItemToArray(shape, cJSON_CreateNumber((double)value->dim[d]));
-    js_number(o, "min", m.min);
-    js_number(o, "max", m.max);
-    js_number(o, "mean", m.mean);
-    js_number(o, "not_finite", (double)m.bad);
+    js_put(o, "min:%g,max:%g,mean:%g,not_finite:%g", m.min, m.max, m.mean, (double)m.bad);
     if (j->folder)
         js_text(o, "file", j->file[i]);
     if (far >= 0)
@@ -130,10 +125,7 @@ static void tell_first(const job *j, cJSON *root, bool json)
     cJSON *o = *t->name ? js_object(root, "first") : NULL;
     if (!o)
         return;
-    js_text(o, "name", t->name);
-    js_number(o, "element", (double)t->element);
-    js_number(o, "here", t->here);
-    js_number(o, "there", t->there);
+    js_put(o, "name:%s,element:%g,here:%g,there:%g", t->name, (double)t->element, t->here, t->there);
 }
 
 static bool work(job *j, const args *a, ts_error *e)

@@ -4,6 +4,7 @@
 #include "cli/outfile.h"
 #include "cli/outline.h"
 #include "cli/run_step.h"
+#include "cli/say.h"
 #include "cli/session.h"
 #include "train/run_folder.h"
 
@@ -128,21 +129,17 @@ static cJSON *findings(const cJSON *plan, remarks *r)
             free(line);
         }
     }
-    js_number(root, "kernels", all);
-    js_number(root, "reached", reached);
-    js_number(root, "guessed", guessed);
+    js_put(root, "kernels:%d,reached:%d,guessed:%d", all, reached, guessed);
     return root;
 }
 
 /* The last line, for those who read no other. */
 static void put_count(const cJSON *found, int warnings)
 {
-    const double guessed = js_get_number(found, "guessed", 0);
-    printf("%.0f of %.0f kernels follow its rules", js_get_number(found, "reached", 0),
-           js_get_number(found, "kernels", 0));
-    if (guessed > 0)
-        printf(", %.0f fit%s a rule whose loops are refused and follow%s the guess", guessed, guessed > 1 ? "" : "s",
-               guessed > 1 ? "" : "s");
+    say_record(
+        stdout, found,
+        "{reached} of {kernels} kernels follow its rules[guessed>0?, {guessed} fit[guessed=1?s] a rule whose loops are "
+        "refused and follow[guessed=1?s] the guess]");
     printf(", %d warning%s\n", warnings, warnings == 1 ? "" : "s");
 }
 
@@ -217,9 +214,6 @@ static const option options[] = {
     {"out", 'o', A_FILE, "FILE", "where init and show write (default: standard output)", false, 0, 0},
     {0},
 };
-static const option_group group = {"Options", options, NULL};
-static const option_group *const groups[] = {&group, &session_model_options, &session_limit_options,
-                                             &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera schema init bert-base -o mine.json # the built-in guess, to edit",
     "tessera schema lint mine.json bert-base    # what fits, what does not, and why",
@@ -232,7 +226,8 @@ const verb verb_schema = {
     .name = "schema",
     .brief = "Start, check, list and print tiling schemas",
     .usage = "init MODEL\nlint SCHEMA MODEL\nlist\nshow SCHEMA",
-    .groups = groups,
+    .own = {"Options", options, NULL},
+    .groups = session_model_groups,
     .examples = examples,
     .details = "lint takes a run of train in place of a model, too: the schema is then one for the run's step.",
     .run = run,

@@ -3,7 +3,7 @@
 #include "cli/draw/dot.h"
 #include "graph/base/err.h"
 #include "cli/outfile.h"
-#include "cli/outline.h"
+#include "cli/say.h"
 #include "cli/session.h"
 #include "cli/draw/tree.h"
 
@@ -87,14 +87,7 @@ static bool show_hash(const session *s)
     ts_tensor *t = results(s, &n);
     ts_hash(n, t, hex);
     free(t);
-    if (!s->args->console.json) {
-        printf("%s\n", hex);
-        return true;
-    }
-    cJSON *root = reply_make("hash/1");
-    js_text(root, "hash", hex);
-    reply_print(root);
-    cJSON_Delete(root);
+    reply_give(s->args, js_put(reply_make("hash/1"), "hash:%s", hex), &(reply_form){"{hash}\n", NULL, NULL});
     return true;
 }
 
@@ -114,30 +107,17 @@ static void put_lines(char *text)
 }
 
 /* Kernel by kernel: its extents, its loops, and what it reads and writes in which order of dimensions. */
-static char *plan_text(const char *json)
+static void put_plan(const char *json)
 {
-    char *out = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&out, &size);
     cJSON *plan = cJSON_Parse(json);
-    const cJSON *k, *x;
-    if (!f)
-        memory_failed(strlen(json), "the kernels of the plan");
+    const cJSON *k;
     cJSON_ArrayForEach(k, js_get(plan, "kernels"))
     {
-        fprintf(f, "%s %s %s", js_get_text(k, "name"), js_get_text(k, "op"), js_get_text(k, "label"));
-        cJSON_ArrayForEach(x, js_get(k, "dims")) fprintf(f, " %s=%.0f", x->string, x->valuedouble);
-        fprintf(f, "\n    %s\n", js_get_text(k, "loops"));
-        cJSON_ArrayForEach(x, js_get(k, "operands"))
-        {
-            const char *tensor = js_get_text(x, "tensor"), *layout = js_get_text(x, "layout");
-            fprintf(f, "    %s: %s%s%s over %s\n", js_get_text(x, "operand"), tensor, *tensor ? " " : "",
-                    js_get_text(x, "type"), *layout ? layout : "nothing");
-        }
+        say_record(stdout, k, "{name} {op} {label}[dims? {dims=}]\n    {loops}\n");
+        say_each(stdout, js_get(k, "operands"),
+                 "    {operand}: [tensor?{tensor} ]{type} over [layout?{layout}|nothing]\n");
     }
     cJSON_Delete(plan);
-    fclose(f);
-    return out;
 }
 
 static bool show_stage(session *s, const char *stage, ts_error *e)
@@ -159,14 +139,9 @@ static bool show_stage(session *s, const char *stage, ts_error *e)
         return false;
     const bool planned = strcmp(stage, "planned") == 0, json = s->args->console.json;
     if (json && !planned) {
-        cJSON *root = reply_make("text/1");
-        js_text(root, "text", text);
-        reply_print(root);
-        cJSON_Delete(root);
+        reply_give(s->args, js_put(reply_make("text/1"), "text:%s", text), NULL);
     } else if (planned && !json) {
-        char *lines = plan_text(text);
-        put_lines(lines);
-        free(lines);
+        put_plan(text);
     } else {
         put_lines(text);
     }
@@ -176,12 +151,7 @@ static bool show_stage(session *s, const char *stage, ts_error *e)
 
 static void put_totals(const cJSON *root)
 {
-    char parameters[32], bytes[32], flops[32];
-    outline_value(parameters, sizeof parameters, "parameters", js_get(root, "parameters"));
-    outline_value(bytes, sizeof bytes, "bytes", js_get(root, "weight_bytes"));
-    outline_value(flops, sizeof flops, "flops", js_get(root, "flops"));
-    int nodes = cJSON_GetArraySize(js_get(root, "nodes"));
-    printf("\n%d nodes, %s parameters (%s), %s\n", nodes, parameters, bytes, flops);
+    say_record(stdout, root, "\n{nodes#} nodes, {parameters} parameters ({weight_bytes}), {flops}\n");
 }
 
 /* The graph as text for Graphviz; of a model that is not bound, what its file says. */
@@ -239,8 +209,7 @@ static bool show_model(const session *s, bool bound, ts_error *e)
     if (!root)
         return false;
     if (a->console.json) {
-        reply_print(root);
-        cJSON_Delete(root);
+        reply_end(root);
         return true;
     }
     put_ports(s);
@@ -305,9 +274,6 @@ static void usual(const option *o, char out[OPTION_TEXT_MOST])
     option_usual(usuals, o, out);
 }
 
-static const option_group group = {"Options", options, usual};
-static const option_group *const groups[] = {&group, &session_model_options, &session_limit_options,
-                                             &session_plan_options, NULL};
 static const char *const examples[] = {
     "tessera show bert-base",
     "tessera show model.onnx --dim batch=1 --dim seq=128 --depth 2",
@@ -321,7 +287,8 @@ const verb verb_show = {
     .name = "show",
     .brief = "Show a model: inputs, outputs, layers, operations",
     .usage = "MODEL",
-    .groups = groups,
+    .own = {"Options", options, usual},
+    .groups = session_model_groups,
     .examples = examples,
     .run = run,
 };

@@ -96,9 +96,7 @@ static void show_step(screen *s, const train_news *n)
 
 static void show_eval(screen *s, const train_news *n)
 {
-    cJSON *o = js_object(s->evals, NULL);
-    js_number(o, "step", (double)n->step), js_number(o, "n", (double)n->n), js_number(o, "loss", n->eval_loss);
-    js_number(o, "accuracy", n->accuracy);
+    js_row(s->evals, "step:%g,n:%g,loss:%g,accuracy:%g", (double)n->step, (double)n->n, n->eval_loss, n->accuracy);
     clear(s);
     if (isfinite(n->accuracy))
         console_note(s->console, "after step %lld: %lld examples, loss %.4f, accuracy %.2f %%", (long long)n->step,
@@ -170,13 +168,10 @@ static bool take_all(train_options *w, const args *a, const char **run, ts_error
 static void reply(const screen *s, const char *run, int code)
 {
     cJSON *root = reply_make("train/1");
-    js_text(root, "run", run);
-    js_number(root, "steps", (double)s->last.step), js_number(root, "loss", s->last.loss);
-    js_flag(root, "stopped", code == TRAIN_STOPPED);
+    js_put(root, "run:%s,steps:%g,loss:%g,stopped:%i", run, (double)s->last.step, s->last.loss, code == TRAIN_STOPPED);
     cJSON_AddItemToObject(root, "step", cJSON_Duplicate(s->facts, true));
     cJSON_AddItemToObject(root, "evals", cJSON_Duplicate(s->evals, true));
-    reply_print(root);
-    cJSON_Delete(root);
+    reply_end(root);
 }
 
 static int run(const args *a, ts_error *e)

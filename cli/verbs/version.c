@@ -1,20 +1,11 @@
 /* version.c - tessera version. */
-#include "cli/args.h"
-#include "cli/reply.h"
-#include "cli/verb.h"
+#include "cli/say.h"
 
 static int run(const args *a, ts_error *e)
 {
     (void)e;
-    if (!a->console.json) {
-        printf("tessera %s\n", TS_VERSION);
-        return TS_OK;
-    }
-    cJSON *o = reply_make("version/1");
-    js_text(o, "version", TS_VERSION);
-    js_text(o, "compiler", __VERSION__);
-    reply_print(o);
-    cJSON_Delete(o);
+    static const reply_form form = {"tessera {version}\n", NULL, NULL};
+    reply_give(a, js_put(reply_make("version/1"), "version:%s,compiler:%s", TS_VERSION, __VERSION__), &form);
     return TS_OK;
 }
 

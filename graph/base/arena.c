@@ -76,6 +76,39 @@ void *arena_array(arena *mem, size_t count, size_t size)
     return arena_get(mem, bytes);
 }
 
+static int grown_cap(int n)
+{
+    int64_t cap;
+    MUST(int_mul(2, (int64_t)n + 8, &cap) && cap <= INT32_MAX);
+    return (int)cap;
+}
+
+void *arena_grown(arena *mem, const void *list, int n, int *cap, size_t size)
+{
+    if (n < *cap)
+        return (void *)(uintptr_t)list;
+    void *more = arena_array(mem, (size_t)(*cap = grown_cap(n)), size);
+    return n ? memcpy(more, list, (size_t)n * size) : more;
+}
+
+void *heap_array(size_t count, size_t size)
+{
+    void *list = calloc(count, size);
+    MUST(list);
+    return list;
+}
+
+void *heap_grown(void *list, int n, int *cap, size_t size)
+{
+    if (n < *cap)
+        return list;
+    const int before = *cap;
+    char *more = reallocarray(list, (size_t)(*cap = grown_cap(n)), size);
+    MUST(more);
+    memset(more + (size_t)before * size, 0, (size_t)(*cap - before) * size);
+    return more;
+}
+
 char *arena_string(arena *mem, const char *s)
 {
     size_t n = strlen(s) + 1;

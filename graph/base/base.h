@@ -1,7 +1,7 @@
 /* base.h - what every folder may use: memory, errors, text, checked arithmetic, hashes, files. It needs libc, cJSON and
  * a hash of OpenSSL. Nothing here knows of graphs. Functions that can fail because of a user return false and set an
  * err; a mistake of ours aborts through MUST. Memory for descriptions comes from arenas and dies with them, at once.
- * The room:  err | arena, pages | text, json (strict), js (cJSON) | check, stats | hash, random | file, save
+ * The room:  err | arena, pages | text, json_add, json (strict), js (cJSON) | check, stats | hash, random | file, save
  *            settings, clock */
 #ifndef TS_BASE_H
 #define TS_BASE_H
@@ -24,6 +24,10 @@ void *arena_get(arena *mem, size_t size);
 void *arena_array(arena *mem, size_t count, size_t size); /* checked product */
 char *arena_string(arena *mem, const char *s);            /* a copy */
 char *arena_format(arena *mem, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Room for element n of a list that grows by appending: the list, or twice as long elsewhere. New ones are zero. */
+void *arena_grown(arena *mem, const void *list, int n, int *cap, size_t size);
+void *heap_array(size_t count, size_t size);                /* zeroed, for free(); never NULL */
+void *heap_grown(void *list, int n, int *cap, size_t size); /* the same with realloc */
 void arena_free(arena *mem);
 void arena_take(arena *mem, arena *from); /* what came from the other, which is then empty, dies with this one */
 size_t arena_bytes(const arena *mem);     /* handed out so far */
@@ -39,11 +43,21 @@ typedef struct text {
     char *s; /* always terminated once anything was added */
     size_t length, cap;
     int depth; /* indentation of text_line, in steps of four */
+    bool wide; /* JSON: blanks behind commas and colons, for files that people read */
 } text;
 void text_add(text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void text_line(text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* indented, ends the line */
 void text_bytes(text *t, const char *s, size_t n);
 void text_json(text *t, const char *s); /* a JSON string with its quotes; bad UTF-8 becomes U+FFFD */
+/* JSON by a form that reads as what it prints: json_add(t, "{name:%s,bytes:%lld,usable:%i,by:'hand',list:["). A
+ * word before ':' is a name and gets quotes, as what stands between '' does, numbers in it too. %s is a text (NULL:
+ * null), %c one of a character, %i a truth value, a number that is not finite null. A comma goes before the form where
+ * t ends in a value; all else is copied. */
+void json_add(text *t, const char *form, ...) __attribute__((format(printf, 2, 3)));
+void json_add_wholes(text *t, const char *key, int n, const int64_t *v); /* a member: key:[1,2] */
+void json_add_texts(text *t, const char *key, int n, const char *const *s);
+void json_add_raw(text *t, const char *json);                     /* what is JSON already */
+void json_add_lines(text *t, const char *key, const char *lines); /* a text for each line that is not empty */
 void text_safe(text *t, const char *s); /* for terminals: control, bidi and invalid bytes as \xNN */
 /* Line after line of *at, which may be NULL: for (const char *at = s; line_next(&at, line, sizeof line);) ... Each is
  * cut to what fits. */

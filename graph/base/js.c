@@ -56,6 +56,31 @@ void js_flag(cJSON *object, const char *key, bool value)
     cJSON_AddBoolToObject(object, key, value);
 }
 
+cJSON *js_put(cJSON *o, const char *form, ...)
+{
+    char key[64];
+    va_list args;
+    va_start(args, form);
+    while (*form) {
+        const size_t n = strcspn(form, ":"), length = strcspn(form + n, ",");
+        const char *kind = form + n + length - 1;
+        snprintf(key, sizeof key, "%.*s", (int)n, form);
+        if (*kind == 's')
+            js_text(o, key, va_arg(args, const char *));
+        else if (*kind == 'g')
+            js_number(o, key, va_arg(args, double));
+        else if (*kind == 'i')
+            js_flag(o, key, va_arg(args, int));
+        else if (length > 3)
+            js_number(o, key, (double)va_arg(args, long long)); /* all of 64 bits */
+        else
+            js_number(o, key, va_arg(args, int));
+        form += n + length + (form[n + length] == ',');
+    }
+    va_end(args);
+    return o;
+}
+
 void js_absent(cJSON *object, const char *key, const char *why)
 {
     cJSON_AddNullToObject(object, key);

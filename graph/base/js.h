@@ -15,6 +15,10 @@ char *js_to_text(const cJSON *v, bool pretty);
 void js_text(cJSON *object, const char *key, const char *value); /* NULL gives null; bad UTF-8 becomes '?' */
 void js_number(cJSON *object, const char *key, double value);    /* not finite gives null */
 void js_flag(cJSON *object, const char *key, bool value);
+/* Members by a form, as js_put(o, "name:%s,bytes:%lld,share:%g,usable:%i", ...): a text, whole numbers, a number, a
+ * truth value, each as by the functions above. Gives o; js_row puts them into a new object of the list. */
+cJSON *js_put(cJSON *o, const char *form, ...) __attribute__((format(printf, 2, 3)));
+#define js_row(list, ...) js_put(js_object(list, NULL), __VA_ARGS__)
 /* A value that could not be read: null, and why not under "why". */
 void js_absent(cJSON *object, const char *key, const char *why);
 cJSON *js_object(cJSON *parent, const char *key); /* a new member; key NULL: parent is an array */

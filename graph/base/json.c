@@ -464,24 +464,20 @@ bool json_known(const json *object, const char *keys, err *e)
 void json_print(text *t, const json *v)
 {
     const bool object = v->kind == JSON_OBJECT;
-    bool first = true;
     if (v->kind == JSON_TEXT)
-        text_json(t, v->text);
+        json_add(t, "%s", v->text);
     else if (v->kind == JSON_NUMBER)
-        text_add(t, "%.17g", v->number);
+        json_add(t, "%.17g", v->number);
     else if (v->kind < JSON_TEXT)
-        text_add(t, "%s", v->kind == JSON_NULL ? "null" : v->truth ? "true" : "false");
+        json_add_raw(t, v->kind == JSON_NULL ? "null" : v->truth ? "true" : "false");
     else {
-        text_add(t, object ? "{" : "[");
-        for (const json *i = v->first; i; i = i->next) {
-            if (object && !strcmp(i->key, "//"))
-                continue;
-            text_add(t, first ? "" : ",");
-            first = false;
-            if (object)
-                text_json(t, i->key), text_add(t, ":");
-            json_print(t, i);
-        }
+        json_add(t, object ? "{" : "[");
+        for (const json *i = v->first; i; i = i->next)
+            if (!object || strcmp(i->key, "//")) {
+                if (object)
+                    json_add(t, "%s:", i->key);
+                json_print(t, i);
+            }
         text_add(t, object ? "}" : "]");
     }
 }

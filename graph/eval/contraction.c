@@ -91,8 +91,7 @@ contraction *contraction_make(block *b, const expr *x, int64_t *row)
     const expr *product = fold->arg[0];
     if (!x_is_call(product, "mul"))
         return NULL;
-    contraction *c = calloc(1, sizeof *c);
-    MUST(c);
+    contraction *c = heap_array(1, sizeof *c);
     c->b = b, c->fold = fold;
     if (!read_operand(b, product->arg[0], &c->side[0]) || !read_operand(b, product->arg[1], &c->side[1]))
         return contraction_free(c), NULL;

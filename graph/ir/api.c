@@ -6,8 +6,7 @@
 
 ts_graph *ts_graph_make(void)
 {
-    graph *g = calloc(1, sizeof *g);
-    MUST(g);
+    graph *g = heap_array(1, sizeof *g);
     return g;
 }
 

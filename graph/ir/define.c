@@ -118,13 +118,7 @@ static op *make(graph *g, const ts_operation *o, err *e)
 
 static void add(graph *g, const op *o)
 {
-    if (g->n_custom == g->cap_custom) {
-        const int cap = g->cap_custom ? 2 * g->cap_custom : 8;
-        const op **more = arena_array(&g->mem, (size_t)cap, sizeof *more);
-        if (g->n_custom)
-            memcpy(more, g->custom, (size_t)g->n_custom * sizeof *more);
-        g->custom = more, g->cap_custom = cap;
-    }
+    g->custom = arena_grown(&g->mem, g->custom, g->n_custom, &g->cap_custom, sizeof *g->custom);
     g->custom[g->n_custom++] = o;
 }
 

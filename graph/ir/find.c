@@ -56,8 +56,7 @@ static void make(void)
     keep_all();
     for (known.cap = 16; known.cap < known.n * 2;)
         known.cap *= 2;
-    known.at = calloc(known.cap, sizeof *known.at);
-    MUST(known.at != NULL);
+    known.at = heap_array(known.cap, sizeof *known.at);
     keep_all();
 }
 

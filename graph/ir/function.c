@@ -68,13 +68,7 @@ static scalars *table_of(graph *g)
 
 static scalar *added(scalars *s, const scalar *f)
 {
-    if (s->n == s->cap) {
-        scalar **was = s->all;
-        s->cap = s->cap ? 2 * s->cap : 8;
-        s->all = arena_array(s->mem, (size_t)s->cap, sizeof *s->all);
-        if (s->n)
-            memcpy(s->all, was, (size_t)s->n * sizeof *was);
-    }
+    s->all = arena_grown(s->mem, s->all, s->n, &s->cap, sizeof *s->all);
     scalar *own = arena_get(s->mem, sizeof *own);
     *own = *f, own->in = s;
     return s->all[s->n++] = own;

@@ -382,13 +382,7 @@ void g_group(graph *g, const group *q)
     for (int i = g->n_group - 1; i >= 0 && i >= g->n_group - 64; i--)
         if (g->group[i].result == q->result && g->group[i].op == q->op)
             return;
-    if (g->n_group == g->cap_group) {
-        const int cap = g->cap_group ? 2 * g->cap_group : 64;
-        group *more = arena_array(&g->mem, (size_t)cap, sizeof *more);
-        if (g->n_group)
-            memcpy(more, g->group, (size_t)g->n_group * sizeof *more);
-        g->group = more, g->cap_group = cap;
-    }
+    g->group = arena_grown(&g->mem, g->group, g->n_group, &g->cap_group, sizeof *g->group);
     g->group[g->n_group++] = *q;
 }
 
@@ -631,8 +625,7 @@ int g_reach(int n, const node *const *root, const node **out)
     int most = -1, count = 0;
     for (int i = 0; i < n; i++)
         most = root[i]->id > most ? root[i]->id : most;
-    const node **need = calloc((size_t)most + 2, sizeof *need);
-    MUST(need);
+    const node **need = heap_array((size_t)most + 2, sizeof *need);
     for (int i = 0; i < n; i++)
         need[root[i]->id] = root[i];
     for (int id = most; id >= 0; id--)
@@ -651,8 +644,7 @@ int g_reach(int n, const node *const *root, const node **out)
 const node **g_reached(int n, const node *const *root, int *count)
 {
     *count = g_reach(n, root, NULL);
-    const node **need = calloc((size_t)*count + 1, sizeof *need);
-    MUST(need);
+    const node **need = heap_array((size_t)*count + 1, sizeof *need);
     g_reach(n, root, need);
     return need;
 }

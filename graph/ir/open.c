@@ -17,13 +17,7 @@ bool node_is_open(const node *n)
 
 void g_open(graph *g, const node *n)
 {
-    if (g->n_open == g->cap_open) {
-        const int cap = g->cap_open ? 2 * g->cap_open : 16;
-        const node **more = arena_array(&g->mem, (size_t)cap, sizeof *more);
-        if (g->n_open)
-            memcpy(more, g->open, (size_t)g->n_open * sizeof *more);
-        g->open = more, g->cap_open = cap;
-    }
+    g->open = arena_grown(&g->mem, g->open, g->n_open, &g->cap_open, sizeof *g->open);
     g->open[g->n_open++] = n;
 }
 

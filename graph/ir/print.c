@@ -114,8 +114,7 @@ static void print_functions(text *t, int count, const node *const *all)
     const scalars *own = NULL;
     for (int i = 0; i < count; i++)
         own = all[i]->scalars ? all[i]->scalars : own;
-    bool *used = calloc(own ? (size_t)own->n + 1 : 1, sizeof *used);
-    MUST(used);
+    bool *used = heap_array(own ? (size_t)own->n + 1 : 1, sizeof *used);
     for (int k = own ? own->n - 1 : -1; k >= 0; k--) { /* later ones call earlier ones */
         const char *name = own->all[k]->name;
         for (int i = 0; i < count && !used[k]; i++)
@@ -133,8 +132,7 @@ static void print_all(text *t, int depth, int n, const node *const *root)
 {
     int count;
     const node **all = g_reached(n, root, &count);
-    int *number = calloc(count ? (size_t)all[count - 1]->id + 1 : 1, sizeof *number);
-    MUST(number);
+    int *number = heap_array(count ? (size_t)all[count - 1]->id + 1 : 1, sizeof *number);
     if (!depth)
         print_functions(t, count, all);
     for (int i = 0; i < count; i++)
@@ -436,8 +434,7 @@ static bool read_call(reader *r, const op *o, const node **out)
 static bool read_function(reader *r)
 {
     const size_t size = strcspn(r->at, "\n") + 1;
-    char *head = calloc(3, size), *source = head + size, *derivative = source + size;
-    MUST(head);
+    char *head = heap_array(3, size), *source = head + size, *derivative = source + size;
     const char *equals = memchr(r->at, '=', size);
     if (equals)
         memcpy(head, r->at, (size_t)(equals - r->at)), r->at = equals + 1;
@@ -463,11 +460,7 @@ static bool read_line(reader *r)
         return fail(r, arena_format(&r->g->mem, "no operation is called \"%s\", one of tessera ops expected", word));
     if (!(eat(r, "(") ? read_call(r, o, &made) : read_leaf(r, o, &made)))
         return false;
-    if (r->n == r->cap) {
-        r->cap = r->cap ? 2 * r->cap : 256;
-        r->node = reallocarray(r->node, (size_t)r->cap, sizeof *r->node);
-        MUST(r->node);
-    }
+    r->node = heap_grown(r->node, r->n, &r->cap, sizeof *r->node);
     r->node[r->n++] = made;
     return eat(r, "\n") || fail(r, "end of line expected");
 }

@@ -61,8 +61,7 @@ static bool remake_all(replacing *r, int n, const node *const *root, const node 
 {
     graph *g = r->g;
     const int n_group = g->n_group;
-    const node **need = calloc((size_t)r->n + 1, sizeof *need);
-    MUST(need);
+    const node **need = heap_array((size_t)r->n + 1, sizeof *need);
     const int count = g_reach(n, root, need);
     bool good = !err_is(&g->err);
     for (int i = 0; good && i < count; i++) {
@@ -103,8 +102,7 @@ bool g_replace(graph *g, int n, const node *const *root, int n_pair, const node 
 bool g_remake(graph *g, int n, const node *const *root, const node **now)
 {
     replacing r = {.g = g, .n = g->n, .now = now};
-    const node **out = calloc((size_t)n + 1, sizeof *out);
-    MUST(out);
+    const node **out = heap_array((size_t)n + 1, sizeof *out);
     const bool good = g_all(g, "replacing in", n, root) && remake_all(&r, n, root, out);
     free(out);
     return good;

@@ -26,13 +26,7 @@ static const fn *fn_of(const scalar *of, int result, int order, const int *by)
         if (s->fn[i]->of == of && s->fn[i]->result == result && s->fn[i]->order == order &&
             (!order || !memcmp(s->fn[i]->by, by, (size_t)order * sizeof *by)))
             return &s->fn[i]->base;
-    if (s->n_fn == s->cap_fn) {
-        own_fn **was = s->fn;
-        s->cap_fn = s->cap_fn ? 2 * s->cap_fn : 16;
-        s->fn = arena_array(s->mem, (size_t)s->cap_fn, sizeof *s->fn);
-        if (s->n_fn)
-            memcpy(s->fn, was, (size_t)s->n_fn * sizeof *was);
-    }
+    s->fn = arena_grown(s->mem, s->fn, s->n_fn, &s->cap_fn, sizeof *s->fn);
     own_fn *f = arena_get(s->mem, sizeof *f);
     const char *name = result ? arena_format(s->mem, "%s.%d", of->name, result) : of->name;
     *f = (own_fn){.of = of, .result = result, .order = order};

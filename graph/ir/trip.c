@@ -221,12 +221,10 @@ static void begin(walking *w, const host_call *c)
     *w = (walking){.c = c, .f = scan_form_of(c->node)};
     w->need = g_reached(t->n_root, t->root, &w->n);
     const size_t n = (size_t)w->n + 1, states = (size_t)w->f.n_state + 1;
-    w->value = calloc(n, sizeof *w->value);
-    w->own = calloc(n, 1), w->once = calloc(n, 1);
-    w->state = calloc(states, sizeof *w->state), w->next = calloc(states, sizeof *w->next);
-    MUST(w->value && w->own && w->once && w->state && w->next);
-    w->at = calloc(w->n ? (size_t)w->need[w->n - 1]->id + 1 : 1, sizeof *w->at);
-    MUST(w->at);
+    w->value = heap_array(n, sizeof *w->value);
+    w->own = heap_array(n, 1), w->once = heap_array(n, 1);
+    w->state = heap_array(states, sizeof *w->state), w->next = heap_array(states, sizeof *w->next);
+    w->at = heap_array(w->n ? (size_t)w->need[w->n - 1]->id + 1 : 1, sizeof *w->at);
     for (int i = 0; i < w->n; i++) {
         const node *x = w->need[i];
         w->at[x->id] = i, w->once[i] = !x->leaf || !x->leaf->bound || stays(w, trip_operand(x));
@@ -274,8 +272,7 @@ static void bind(walking *w, const node *x, ts_array *to)
 static bool evaluate(walking *w, int i, err *e)
 {
     const node *x = w->need[i];
-    const ts_array **in = calloc((size_t)x->n_in + 1, sizeof *in);
-    MUST(in);
+    const ts_array **in = heap_array((size_t)x->n_in + 1, sizeof *in);
     for (int k = 0; k < x->n_in; k++)
         in[k] = &w->value[w->at[x->in[k]->id]];
     if (w->own[i])

@@ -11,18 +11,9 @@ const char *back_new_name(back *b, const char *stem)
     return arena_format(b->mem, "%s.%d", stem, b->next++);
 }
 
-static void *grown(arena *mem, const void *from, int n, int *cap, size_t size)
-{
-    if (n < *cap)
-        return (void *)(uintptr_t)from;
-    *cap = *cap ? 2 * *cap : 64;
-    void *to = arena_array(mem, (size_t)*cap, size);
-    return n ? memcpy(to, from, (size_t)n * size) : to;
-}
-
 static const char *add_constant(back *b, dtype d, int rank, int64_t n, void *data)
 {
-    b->constant = grown(b->mem, b->constant, b->n_constant, &b->cap_constant, sizeof *b->constant);
+    b->constant = arena_grown(b->mem, b->constant, b->n_constant, &b->cap_constant, sizeof *b->constant);
     back_constant *c = &b->constant[b->n_constant++];
     *c = (back_constant){back_new_name(b, "value"), {.dtype = d, .rank = rank, .data = data}};
     c->value.dim[0] = n;
@@ -48,7 +39,7 @@ static const char *add_ints(back *b, int rank, int n, const int64_t *v)
 
 const char *back_add_call(back *b, const back_call *from)
 {
-    b->call = grown(b->mem, b->call, b->n_call, &b->cap_call, sizeof *b->call);
+    b->call = arena_grown(b->mem, b->call, b->n_call, &b->cap_call, sizeof *b->call);
     back_call *c = &b->call[b->n_call++];
     *c = *from;
     if (!c->n_out) {

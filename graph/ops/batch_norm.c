@@ -119,13 +119,7 @@ static ts_update *update_of(norms *s, const node *old)
     for (int i = 0; i < s->n; i++)
         if (s->update[i].start == old)
             return &s->update[i];
-    if (s->n == s->cap) {
-        s->cap = s->cap ? 2 * s->cap : 32;
-        ts_update *more = arena_array(&s->g->mem, (size_t)s->cap, sizeof *more);
-        if (s->n)
-            memcpy(more, s->update, (size_t)s->n * sizeof *more);
-        s->update = more;
-    }
+    s->update = arena_grown(&s->g->mem, s->update, s->n, &s->cap, sizeof *s->update);
     const node *input = g_input(s->g, old->label, &old->type, NULL);
     s->update[s->n] = (ts_update){input, input, old};
     return &s->update[s->n++];

@@ -77,11 +77,7 @@ static void add_place(thinning *t, const char *name, const node *n)
     while (i < t->n_place && strcmp(t->place[i].name, name))
         i++;
     if (i == t->n_place) {
-        if (i == t->cap_place) {
-            t->cap_place = t->cap_place ? 2 * t->cap_place : 16;
-            t->place = reallocarray(t->place, (size_t)t->cap_place, sizeof *t->place);
-            MUST(t->place);
-        }
+        t->place = heap_grown(t->place, i, &t->cap_place, sizeof *t->place);
         snprintf(t->place[i].name, sizeof t->place[i].name, "%s", name), t->n_place++;
     }
     t->place[i].last = n;

@@ -81,13 +81,7 @@ typedef struct gathered {
 
 static void gather(const onnx_call *c, gathered *all, const node *n)
 {
-    if (all->n == all->cap) {
-        all->cap = all->cap ? 2 * all->cap : 16;
-        const node **more = arena_array(&c->g->mem, (size_t)all->cap, sizeof *more);
-        if (all->n)
-            memcpy(more, all->item, (size_t)all->n * sizeof *more);
-        all->item = more;
-    }
+    all->item = arena_grown(&c->g->mem, all->item, all->n, &all->cap, sizeof *all->item);
     all->item[all->n++] = n;
 }
 

@@ -95,9 +95,8 @@ static void find_inner(turning *t, int n_grad, const node *const *grad)
 {
     const scan_trip *own = t->n->trip;
     const int n_own = g_reach(own->n_root, own->root, NULL), n_read = g_reach(n_grad, grad, NULL);
-    const node **all = calloc((size_t)(n_own > n_read ? n_own : n_read) + 1, sizeof *all);
-    bool *read = calloc((size_t)t->g->n + 1, sizeof *read);
-    MUST(all && read);
+    const node **all = heap_array((size_t)(n_own > n_read ? n_own : n_read) + 1, sizeof *all);
+    bool *read = heap_array((size_t)t->g->n + 1, sizeof *read);
     g_reach(n_grad, grad, all);
     for (int i = 0; i < n_read; i++)
         read[all[i]->id] = true;

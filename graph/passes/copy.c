@@ -34,8 +34,7 @@ static const node *copied(copying *c, const node *n)
 {
     if (n->leaf)
         return g_leaf(c->to, n->op, n->label, &n->type, n->leaf);
-    const node **in = calloc((size_t)n->n_in + 1, sizeof *in);
-    MUST(in);
+    const node **in = heap_array((size_t)n->n_in + 1, sizeof *in);
     for (int i = 0; i < n->n_in; i++)
         in[i] = c->now[n->in[i]->id];
     const int before = c->to->n;

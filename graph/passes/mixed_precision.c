@@ -88,8 +88,7 @@ static bool learn(mixing *w, int count, const node *const *need)
 /* The parts of recipes: what their results need, up to the operands. */
 static void find_parts(mixing *w)
 {
-    char *seen = calloc((size_t)w->n + 1, 1);
-    MUST(seen);
+    char *seen = heap_array((size_t)w->n + 1, 1);
     for (int q = 0; q < w->g->n_group; q++) {
         const group *r = &w->g->group[q];
         if (r->result->id >= w->n)

@@ -13,11 +13,7 @@ typedef struct groups { /* lists: head by node, next by group, numbers + 1 */
 static void list(seeker *s, int i)
 {
     groups *all = s->groups;
-    if (i >= all->cap) {
-        all->cap = 2 * i + 64;
-        all->next = reallocarray(all->next, (size_t)all->cap, sizeof *all->next);
-        MUST(all->next);
-    }
+    all->next = heap_grown(all->next, i, &all->cap, sizeof *all->next);
     int *head = &all->head[s->g->group[i].result->id];
     all->next[i] = *head, *head = i + 1;
 }

@@ -146,7 +146,7 @@ typedef struct pair {
 } pair;
 typedef struct heap {
     pair *all;
-    size_t n, cap;
+    int n, cap;
 } heap;
 
 static bool sooner(const pair *a, const pair *b)
@@ -156,12 +156,8 @@ static bool sooner(const pair *a, const pair *b)
 
 static void heap_push(heap *h, pair p)
 {
-    if (h->n == h->cap) {
-        h->cap = h->cap ? 2 * h->cap : 64;
-        h->all = reallocarray(h->all, h->cap, sizeof *h->all);
-        MUST(h->all);
-    }
-    size_t i = h->n++;
+    h->all = heap_grown(h->all, h->n, &h->cap, sizeof *h->all);
+    int i = h->n++;
     for (; i > 0 && sooner(&p, &h->all[(i - 1) / 2]); i = (i - 1) / 2)
         h->all[i] = h->all[(i - 1) / 2];
     h->all[i] = p;
@@ -170,8 +166,8 @@ static void heap_push(heap *h, pair p)
 static pair heap_pop(heap *h)
 {
     const pair top = h->all[0], last = h->all[--h->n];
-    size_t i = 0;
-    for (size_t k; (k = 2 * i + 1) < h->n; i = k) {
+    int i = 0;
+    for (int k; (k = 2 * i + 1) < h->n; i = k) {
         k += k + 1 < h->n && sooner(&h->all[k + 1], &h->all[k]);
         if (!sooner(&h->all[k], &last))
             break;
@@ -221,8 +217,7 @@ static void encode(const tokenizer *t, const char *s, size_t n, ids *out)
         ids_add(out, whole);
         return;
     }
-    symbol *all = calloc(n, sizeof *all);
-    MUST(all);
+    symbol *all = heap_array(n, sizeof *all);
     int64_t k = 0;
     for (size_t i = 0; i < n; i++) {
         const int64_t byte = p->byte[(unsigned char)s[i]], id = byte >= 0 ? byte : p->unknown;

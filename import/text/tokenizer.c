@@ -64,8 +64,7 @@ static bool read_file(tokenizer *t, const char *what, err *e)
 
 ts_tokenizer *ts_tokenizer_open(const char *what, ts_error *e)
 {
-    ts_tokenizer *o = calloc(1, sizeof *o);
-    MUST(o);
+    ts_tokenizer *o = heap_array(1, sizeof *o);
     bool good;
     if (!strcmp(what, "bytes")) {
         o->of.path = "bytes";
@@ -114,7 +113,7 @@ static void encode_part(const tokenizer *t, const char *s, size_t n, ids *out)
     words_cut(&now, 0, now.text.length);
     for (int i = 0; i < t->n_split; i++) {
         const split_step *step = &t->split[i];
-        for (size_t k = 0; k < now.n; k++) {
+        for (int k = 0; k < now.n; k++) {
             const char *part = text_str(&now.text) + now.all[k].at;
             const size_t at = next.text.length;
             if ((step->options & PREFIX_SPACE) && step->cut && *part != ' ')
@@ -125,7 +124,7 @@ static void encode_part(const tokenizer *t, const char *s, size_t n, ids *out)
         words_free(&now);
         now = next, next = (words){0};
     }
-    for (size_t k = 0; k < now.n; k++)
+    for (int k = 0; k < now.n; k++)
         t->model->encode(t, text_str(&now.text) + now.all[k].at, now.all[k].n, out);
     words_free(&now);
 }
@@ -195,8 +194,7 @@ int64_t *ts_tokenizer_encode(const ts_tokenizer *o, const char *s, size_t n, boo
         ids_add(&out, t->after.at[i]);
     *count = out.n;
     if (!out.at)
-        out.at = calloc(1, sizeof *out.at);
-    MUST(out.at);
+        out.at = heap_array(1, sizeof *out.at);
     return out.at;
 }
 

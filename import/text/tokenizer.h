@@ -36,7 +36,7 @@ typedef struct word {
 typedef struct words {
     text text;
     word *all;
-    size_t n, cap;
+    int n, cap;
 } words;
 void words_cut(words *w, size_t at, size_t n); /* adds a word, unless n is 0 */
 void words_free(words *w);

@@ -24,11 +24,7 @@ void words_cut(words *w, size_t at, size_t n)
 {
     if (!n)
         return;
-    if (w->n == w->cap) {
-        w->cap = w->cap ? 2 * w->cap : 32;
-        w->all = reallocarray(w->all, w->cap, sizeof *w->all);
-        MUST(w->all);
-    }
+    w->all = heap_grown(w->all, w->n, &w->cap, sizeof *w->all);
     w->all[w->n++] = (word){at, n};
 }
 
@@ -54,8 +50,7 @@ static void grow_slots(vocab *v)
 {
     free(v->slot);
     v->n_slot = v->n_slot ? 2 * v->n_slot : 1024;
-    v->slot = calloc(v->n_slot, sizeof *v->slot);
-    MUST(v->slot);
+    v->slot = heap_array(v->n_slot, sizeof *v->slot);
     for (int64_t i = 0; i < v->n; i++)
         if (v->by_id[i].s)
             v->slot[find_slot(v, v->by_id[i].s, (size_t)v->by_id[i].n)] = i + 1;

@@ -86,12 +86,9 @@ static int by_reach(const void *a, const void *b)
 static void add_glob(text *t, const char *label) /* that matches the label alone */
 {
     text quoted = {0};
-    for (const char *s = label; *s; s++) {
-        if (strchr("*?[\\", *s))
-            text_add(&quoted, "\\");
-        text_bytes(&quoted, s, 1);
-    }
-    text_json(t, text_str(&quoted));
+    for (const char *s = label; *s; s++)
+        text_add(&quoted, strchr("*?[\\", *s) ? "\\%c" : "%c", *s);
+    json_add(t, "name:%s", text_str(&quoted));
     text_free(&quoted);
 }
 
@@ -105,36 +102,30 @@ static void add_comment(text *t, const plan *p, const kernel *k, int n)
     if (n > 1)
         text_add(&line, " and %d more", n - 1);
     text_add(&line, ", %.3g Mflop%s", k->flops / 1e6, n > 1 ? " each" : "");
-    text_add(t, "      \"//\": ");
-    text_json(t, text_str(&line));
-    text_add(t, ",\n");
+    json_add(t, "\n      '//':%s", text_str(&line));
     text_free(&line);
 }
 
-static void add_rule(text *t, const plan *p, const family *f, const kernel *k, bool first)
+static void add_rule(text *t, const plan *p, const family *f, const kernel *k)
 {
     const stage *s = &k->stage[k->main];
     text name = {0};
     text_add(&name, "%s", k->op);
     for (int a = 0; a < s->n_axis; a++)
         text_add(&name, " %s%lld", s->letter[a], (long long)s->extent[a]);
-    text_add(t, "%s    {\n      \"name\": ", first ? "" : ",\n");
-    text_json(t, name.s);
-    text_add(t, ",\n");
+    json_add(t, "\n    {\n      name:%s", name.s);
     text_free(&name);
     add_comment(t, p, k, f->named ? 1 : f->n);
-    text_add(t, "      \"match\": { \"op\": [\"%s\"], ", k->op);
+    json_add(t, "\n      match:{ op:[%s]", k->op);
     if (f->named)
-        text_add(t, "\"name\": "), add_glob(t, k->label), text_add(t, ", ");
-    text_add(t, "\"dtype\": \"%s\", \"dims\": { ", ts_dtype_name(s->node->type.dtype));
+        add_glob(t, k->label);
+    json_add(t, "dtype:%s,dims:{", ts_dtype_name(s->node->type.dtype));
     for (int a = 0; a < s->n_axis; a++)
-        text_add(t, "%s\"%s\": \"%lld\"", a ? ", " : "", s->letter[a], (long long)s->extent[a]);
-    text_add(t, " } },\n      \"loops\": [");
-    text_json(t, f->loops);
-    text_add(t, ", \"guess\"]\n    }");
+        json_add(t, a ? "%s:'%lld'" : " %s:'%lld'", s->letter[a], (long long)s->extent[a]);
+    json_add(t, " } },\n      loops:[%s,'guess']\n    }", f->loops);
 }
 
-static int add_rules(text *t, const plan *p, const family *f, int written) /* for each label, or one */
+static void add_rules(text *t, const plan *p, const family *f) /* for each label, or one */
 {
     for (int i = (int)(f->first - p->kernel); i < p->n_kernel; i++) {
         const kernel *k = &p->kernel[i];
@@ -143,53 +134,49 @@ static int add_rules(text *t, const plan *p, const family *f, int written) /* fo
         const bool own = same_dims(f->first, k) && !strcmp(text_str(&loops), f->loops) && (!f->named || *k->label);
         text_free(&loops);
         if (own)
-            add_rule(t, p, f, k, !written++);
+            add_rule(t, p, f, k);
         if (!f->named)
             break;
     }
-    return written;
 }
 
 /* The lengths of blocks: a rule for each operation where they are all alike, else for each label. */
-static int add_blocks(text *t, const plan *p)
+static void add_blocks(text *t, const plan *p)
 {
-    int written = 0;
     for (int i = 0; i < p->n_blocked; i++) {
         const block_choice *b = &p->blocked[i];
         bool alike = true, first = true;
+        text name = {0};
         for (int k = 0; k < p->n_blocked; k++)
             if (!strcmp(p->blocked[k].op, b->op))
                 alike = alike && p->blocked[k].size == b->size, first = first && k >= i;
         if (alike ? !first || !b->size : !*b->label)
             continue;
-        text_add(t, "%s    {\n      \"name\": \"%s in blocks\",\n      \"match\": { \"op\": [\"%s\"]",
-                 written++ ? ",\n" : "", b->op, b->op);
+        text_add(&name, "%s in blocks", b->op);
+        json_add(t, "\n    {\n      name:%s,\n      match:{ op:[%s]", name.s, b->op), text_free(&name);
         if (!alike)
-            text_add(t, ", \"name\": "), add_glob(t, b->label);
-        text_add(t, " },\n      \"blocks\": %lld\n    }", (long long)b->size);
+            add_glob(t, b->label);
+        json_add(t, " },\n      blocks:%lld\n    }", (long long)b->size);
     }
-    return written;
 }
 
 void plan_schema(const plan *p, const char *by, text *out)
 {
-    family *all = calloc((size_t)p->n_kernel + 1, sizeof *all);
-    MUST(all);
+    family *all = heap_array((size_t)p->n_kernel + 1, sizeof *all);
     const int n = find_families(p, all);
     qsort(all, (size_t)n, sizeof *all, by_reach);
-    text_add(out, "{\n  \"format\": \"tiling/1\",\n  \"name\": \"guess for %s, %d threads\",\n", p->on->model,
-             p->threads);
-    text_add(
-        out,
-        "  \"//\": \"The first rule that fits a kernel decides; its loops are tried in order. Change some, delete the "
-        "rest: what no rule fits is guessed.\",\n");
-    text_add(out, "  \"target\": ");
-    text_json(out, by);
-    text_add(out, ",\n  \"extends\": \"guess\",\n  \"rules\": [\n");
-    int written = add_blocks(out, p);
+    out->wide = true;
+    json_add(out, "{\n  format:'tiling/1',\n  name:");
+    text_add(out, "\"guess for %s, %d threads\"", p->on->model, p->threads);
+    json_add(
+        out, "\n  '//':%s,\n  target:%s,\n  extends:'guess',\n  rules:[",
+        "The first rule that fits a kernel decides; its loops are tried in order. Change some, delete the rest: what "
+        "no rule fits is guessed.",
+        by);
+    add_blocks(out, p);
     for (int i = 0; i < n; i++) {
         if (*all[i].loops) /* a kernel of one element has none */
-            written = add_rules(out, p, &all[i], written);
+            add_rules(out, p, &all[i]);
         free(all[i].loops);
     }
     text_add(out, "\n  ]\n}\n");

@@ -19,18 +19,14 @@ double sites_sum(const plan *p, double (*of)(const plan *part))
 void sites_explain_transfer(text *t, const plan *p, const kernel *k)
 {
     const transfer *m = k->moves;
-    text_add(t, ",\"op\":\"%s\",\"label\":", k->op);
-    text_json(t, k->label);
-    text_add(t, ",\"rule\":\"\",\"dtype\":\"%s\",\"dims\":{},\"loops\":\"\",\"stages\":[],\"operands\":[],\"flops\":0",
-             ts_dtype_name(m->node->type.dtype));
-    text_add(t, ",\"bytes\":%.0f,\"calls\":1,\"levels\":[],\"traffic\":{", k->bytes);
+    json_add(t,
+             "op:%s,label:%s,rule:'',dtype:%s,dims:{},loops:'',stages:[],operands:[],flops:0,bytes:%.0f,calls:1,"
+             "levels:[],traffic:{",
+             k->op, k->label, ts_dtype_name(m->node->type.dtype), k->bytes);
     for (int level = 0; level <= target_last(p->on); level++)
-        text_add(t, "%s\"%s\":%.0f", level ? "," : "", p->on->level[level].name, k->bytes);
-    text_add(t, "},\"tail_waste\":0,\"notes\":[],\"transfer\":{\"from\":");
-    text_json(t, p->site[m->from].name);
-    text_add(t, ",\"to\":");
-    text_json(t, p->site[m->to].name);
-    text_add(t, ",\"bytes\":%lld}", (long long)m->bytes);
+        json_add(t, "%s:%.0f", p->on->level[level].name, k->bytes);
+    json_add(t, "},tail_waste:0,notes:[],transfer:{from:%s,to:%s,bytes:%lld}", p->site[m->from].name,
+             p->site[m->to].name, (long long)m->bytes);
 }
 
 typedef struct tally {
@@ -67,15 +63,12 @@ static void put_place(text *t, const plan *p, int which)
 {
     const site *s = &p->site[which];
     const tally y = tally_of(p, which);
-    text_add(t, "{\"name\":");
-    text_json(t, s->name);
-    text_add(t, ",\"target\":\"%s\",\"model\":", s->by);
-    text_json(t, s->on->model);
-    text_add(
-        t,
-        ",\"kernels\":%d,\"flops\":%.0f,\"seconds\":%.4g,\"transfers\":%d,\"received_bytes\":%lld,\"sent_bytes\":%lld",
-        y.kernels, y.flops, y.seconds, y.received, (long long)y.in, (long long)y.out);
-    text_add(t, ",\"arena_bytes\":%lld,\"lower_bound_bytes\":%lld,\"weights_bytes\":%.0f}",
+    json_add(t,
+             "{name:%s,target:%s,model:%s,kernels:%d,flops:%.0f,seconds:%.4g,transfers:%d,received_bytes:%lld,"
+             "sent_bytes:%lld",
+             s->name, s->by, s->on->model, y.kernels, y.flops, y.seconds, y.received, (long long)y.in,
+             (long long)y.out);
+    json_add(t, "arena_bytes:%lld,lower_bound_bytes:%lld,weights_bytes:%.0f}",
              (long long)(s->part ? s->part->arena_bytes : 0), (long long)(s->part ? s->part->lower_bound : 0),
              s->part ? sites_weights(s->part) : 0);
 }
@@ -84,11 +77,9 @@ void sites_explain(text *t, const plan *p)
 {
     if (!p->n_site)
         return;
-    text_add(t, ",\"places\":[");
-    for (int i = 0; i < p->n_site; i++) {
-        text_add(t, i ? "," : "");
+    json_add(t, "places:[");
+    for (int i = 0; i < p->n_site; i++)
         put_place(t, p, i);
-    }
     text_add(t, "]");
 }
 

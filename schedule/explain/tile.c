@@ -95,11 +95,11 @@ static tile_facts tile_facts_of(const plan *p, const kernel *k)
 void tile_explain(text *t, const plan *p, const kernel *k)
 {
     const tile_facts f = tile_facts_of(p, k);
-    text_add(t, ",\"tile\":{\"cores\":%lld", (long long)f.cores);
+    json_add(t, "tile:{cores:%lld", (long long)f.cores);
     if (f.lanes)
-        text_add(t, ",\"lanes\":%lld,\"lanes_of\":%lld", (long long)f.lanes, (long long)f.lanes_of);
+        json_add(t, "lanes:%lld,lanes_of:%lld", (long long)f.lanes, (long long)f.lanes_of);
     if (f.sums)
-        text_add(t, ",\"sums\":%lld,\"sums_of\":%lld,\"multiply_adds\":%lld,\"loads\":%.4g", (long long)f.sums,
-                 (long long)f.sums_of, (long long)f.multiply_adds, f.loads);
+        json_add(t, "sums:%lld,sums_of:%lld,multiply_adds:%lld,loads:%.4g", (long long)f.sums, (long long)f.sums_of,
+                 (long long)f.multiply_adds, f.loads);
     text_add(t, "}");
 }

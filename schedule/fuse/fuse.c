@@ -300,13 +300,7 @@ static void add_reader(fuser *f, item *it, int reader)
 {
     if (!it || (it->n_reader && it->reader[it->n_reader - 1] == reader))
         return;
-    if (it->n_reader == it->cap_reader) {
-        const int cap = it->cap_reader ? 2 * it->cap_reader : 4;
-        int *more = arena_array(&f->p->mem, (size_t)cap, sizeof *more);
-        if (it->n_reader)
-            memcpy(more, it->reader, (size_t)it->n_reader * sizeof *more);
-        it->reader = more, it->cap_reader = cap;
-    }
+    it->reader = arena_grown(&f->p->mem, it->reader, it->n_reader, &it->cap_reader, sizeof *it->reader);
     it->reader[it->n_reader++] = reader;
 }
 

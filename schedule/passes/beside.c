@@ -80,8 +80,7 @@ static bool several(const plan *p) /* workers, whose order of kernels is free */
 
 void beside_order(plan *p)
 {
-    bool *waits = calloc((size_t)p->n_kernel + 1, sizeof *waits);
-    MUST(waits);
+    bool *waits = heap_array((size_t)p->n_kernel + 1, sizeof *waits);
     for (int k = 0; several(p) && k < p->n_kernel; k++) {
         int n = 1, next;
         if (!alone(p, k))
@@ -96,8 +95,7 @@ void beside_order(plan *p)
 /* ---- who makes them, and lives ---- */
 void beside_number(plan *p)
 {
-    bool *marked = calloc((size_t)p->g->n + 1, sizeof *marked);
-    MUST(marked);
+    bool *marked = heap_array((size_t)p->g->n + 1, sizeof *marked);
     for (int k = 0; k < p->n_kernel; k++) {
         kernel *at = &p->kernel[k];
         at->beside = 0;

@@ -122,11 +122,7 @@ static int part_of(search *s, const expr *x, const int64_t *extent, bool add, in
     }
     if (!add || n_axis > MAX_RANK)
         return -1;
-    if (s->n == s->cap) {
-        s->cap = s->cap ? 2 * s->cap : 64;
-        s->part = reallocarray(s->part, (size_t)s->cap, sizeof *s->part);
-        MUST(s->part);
-    }
+    s->part = heap_grown(s->part, s->n, &s->cap, sizeof *s->part);
     part *q = &s->part[s->n];
     *q = (part){.x = same, .n_axis = n_axis, .steps = steps_of(same), .last = -1, .within = UNKNOWN, .next = *first};
     for (int a = 0; a < n_axis; a++)

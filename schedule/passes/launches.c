@@ -120,9 +120,9 @@ bool pass_launches(plan *p, err *e)
     (void)e;
     if (!p->on->side_by_side || p->n_site)
         return true;
-    w.row = calloc((size_t)p->n_kernel + 1, sizeof *w.row), w.before = calloc((size_t)p->n_kernel + 1, sizeof *w.row);
-    w.launch = calloc((size_t)p->n_kernel + 1, sizeof *w.launch);
-    MUST(w.row && w.before && w.launch);
+    w.row = heap_array((size_t)p->n_kernel + 1, sizeof *w.row),
+    w.before = heap_array((size_t)p->n_kernel + 1, sizeof *w.row);
+    w.launch = heap_array((size_t)p->n_kernel + 1, sizeof *w.launch);
     for (int k = 0; k < p->n_kernel; k++)
         hazards_add_kernel(&w.hazards, p, &p->kernel[k]), w.row[k] = k, w.before[k] = p->n_kernel;
     for (int k = p->n_kernel; k-- > 0;) {

@@ -69,8 +69,7 @@ static bool part_roots(making *m, int n, const node **root, err *e)
 static plan *new_plan(const making *m, const target *on, int n, const node *const *root)
 {
     const plan *p = m->around;
-    plan *q = calloc(1, sizeof *q);
-    MUST(q);
+    plan *q = heap_array(1, sizeof *q);
     *q = (plan){.on = on,
                 .threads = on->workers,
                 .reference = p->reference,
@@ -265,8 +264,7 @@ static bool plan_trip(making *m, err *e)
 {
     plan *p = m->around;
     const int n = m->n->trip->n_root;
-    const node **root = calloc((size_t)n + 1, sizeof *root);
-    MUST(root);
+    const node **root = heap_array((size_t)n + 1, sizeof *root);
     target *one = arena_get(&p->mem, sizeof *one);
     *one = *p->on;
     if (one->team || one->loops) /* else each kernel of a trip begins by itself */
@@ -289,8 +287,7 @@ bool scan_taken(plan *p, const kernel *k, const target *on, const scan_asker *as
     const node *n = k->stage->node;
     scan_plan s = {.g = ts_graph_make()};
     making m = {.around = p, .k = k, .stage = k->stage, .n = n, .form = scan_form_of(n), .s = &s};
-    const node **root = calloc((size_t)n->trip->n_root + 1, sizeof *root);
-    MUST(root);
+    const node **root = heap_array((size_t)n->trip->n_root + 1, sizeof *root);
     bool ok = copy_trip(&m, root, e) && part_roots(&m, n->trip->n_root, root, e);
     plan *q = ok ? new_plan(&m, on, n->trip->n_root, root) : NULL;
     if (ok)

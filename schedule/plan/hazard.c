@@ -88,8 +88,7 @@ void hazards_add_kernel(hazards *h, const plan *p, const kernel *k)
     int most = 1, n = 0;
     for (int i = 0; i < k->n_stage; i++)
         most += k->stage[i].n_load + 1;
-    access *a = calloc((size_t)most, sizeof *a);
-    MUST(a);
+    access *a = heap_array((size_t)most, sizeof *a);
     for (int i = 0; i < k->n_stage; i++) {
         const stage *s = &k->stage[i];
         for (int j = 0; j < s->n_load; j++)

@@ -15,13 +15,7 @@ int plan_leaf(plan *p, const node *n, const layout *y)
     for (int i = 0; i < p->n_leaf; i++)
         if (p->leaf[i].node == n && layout_same(&p->leaf[i].layout, y))
             return i;
-    if (p->n_leaf == p->cap_leaf) {
-        const int cap = p->cap_leaf ? 2 * p->cap_leaf : 256;
-        packed *more = arena_array(&p->mem, (size_t)cap, sizeof *more);
-        if (p->n_leaf)
-            memcpy(more, p->leaf, (size_t)p->n_leaf * sizeof *more);
-        p->leaf = more, p->cap_leaf = cap;
-    }
+    p->leaf = arena_grown(&p->mem, p->leaf, p->n_leaf, &p->cap_leaf, sizeof *p->leaf);
     p->leaf[p->n_leaf] = (packed){n, *y};
     return p->n_leaf++;
 }

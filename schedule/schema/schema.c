@@ -317,11 +317,9 @@ char *ts_schemas_json(void) /* {"TARGET": ["NAME", ...], ...} */
     const builtin_schema *before = NULL;
     text_add(&t, "{");
     for (const builtin_schema *b = builtin_schemas; b->name; before = b++) {
-        const bool same = before && !strcmp(before->target, b->target);
-        if (!same)
-            text_add(&t, before ? "],\n " : ""), text_json(&t, b->target), text_add(&t, ":[");
-        text_add(&t, same ? "," : "");
-        text_json(&t, b->name);
+        if (!before || strcmp(before->target, b->target))
+            text_add(&t, before ? "]" : ""), json_add(&t, before ? "\n %s:[" : "%s:[", b->target);
+        json_add(&t, "%s", b->name);
     }
     text_add(&t, before ? "]}\n" : "}\n");
     return text_take(&t);

@@ -2,6 +2,7 @@
 #include "graph/base/base.h"
 #include "tests/check.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_zero(const unsigned char *p, size_t n)
@@ -27,6 +28,27 @@ static void taken(void) /* what one arena has becomes another's */
     arena_take(&none, &mem);
     CHECK(arena_bytes(&mem) == 0 && arena_bytes(&none) >= before + 5000);
     arena_free(&none);
+}
+
+static void grown(void) /* what is appended stays, what is new is zero, in an arena and on the heap */
+{
+    enum { MANY = 1000 };
+    arena mem = {0};
+    int *a = NULL, *h = NULL, cap_a = 0, cap_h = 0;
+    bool zero = true, kept = true;
+    for (int i = 0; i < MANY; i++) {
+        a = arena_grown(&mem, a, i, &cap_a, sizeof *a);
+        h = heap_grown(h, i, &cap_h, sizeof *h);
+        zero = zero && cap_a > i && cap_h > i && !a[i] && !h[i] && !a[cap_a - 1] && !h[cap_h - 1];
+        a[i] = h[i] = i + 1;
+    }
+    for (int i = 0; i < MANY; i++)
+        kept = kept && a[i] == i + 1 && h[i] == i + 1;
+    CHECK(zero);
+    CHECK(kept);
+    CHECK(cap_a < 3 * MANY && arena_bytes(&mem) < 8 * MANY * sizeof *a); /* it doubles */
+    arena_free(&mem);
+    free(h);
 }
 
 int main(void)
@@ -65,5 +87,6 @@ int main(void)
     CHECK(arena_get(&mem, 8) != NULL); /* usable again */
     arena_free(&mem);
     taken();
+    grown();
     return check_done();
 }

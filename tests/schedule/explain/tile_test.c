@@ -26,29 +26,29 @@ int main(void)
     /* one sum in order: scalar; two operands for each product */
     loops_say(
         small_product, "m@core n k",
-        ",\"tile\":{\"cores\":2,\"lanes\":1,\"lanes_of\":8,\"sums\":1,\"sums_of\":8,\"multiply_adds\":1,\"loads\":2}");
+        "\"tile\":{\"cores\":2,\"lanes\":1,\"lanes_of\":8,\"sums\":1,\"sums_of\":8,\"multiply_adds\":1,\"loads\":2}");
     /* 4 rows and 2 vectors: 8 sums; for each step of k 4 elements of a and 2 vectors of b */
     loops_say(
         small_product, "m/4@core n/16 k m@unroll n@vector",
-        ",\"tile\":{\"cores\":2,\"lanes\":8,\"lanes_of\":8,\"sums\":8,\"sums_of\":8,\"multiply_adds\":8,\"loads\":0."
+        "\"tile\":{\"cores\":2,\"lanes\":8,\"lanes_of\":8,\"sums\":8,\"sums_of\":8,\"multiply_adds\":8,\"loads\":0."
         "75}");
     /* the same with four steps of k written out: four times of each */
     loops_say(
         small_product, "m/4 n/16 k/4 k@unroll m@unroll n@vector",
-        ",\"tile\":{\"cores\":1,\"lanes\":8,\"lanes_of\":8,\"sums\":8,\"sums_of\":8,\"multiply_adds\":32,\"loads\":"
+        "\"tile\":{\"cores\":1,\"lanes\":8,\"lanes_of\":8,\"sums\":8,\"sums_of\":8,\"multiply_adds\":32,\"loads\":"
         "0.75}");
     /* sums wait in the result while k goes by outside: fetched and put back for every product, as b is; a is loaded for
      * each, too, since nothing says that it stays. Vectors are the compiler's choice */
     loops_say(small_product, "m k n",
-              ",\"tile\":{\"cores\":1,\"sums\":1,\"sums_of\":8,\"multiply_adds\":1,\"loads\":4}");
+              "\"tile\":{\"cores\":1,\"sums\":1,\"sums_of\":8,\"multiply_adds\":1,\"loads\":4}");
     /* a block of k: 8 sums fetched and put back every 10 steps of 8 multiply-adds */
     loops_say(
         small_product, "k/10 m/4 n/16 k m@unroll n@vector",
-        ",\"tile\":{\"cores\":1,\"lanes\":8,\"lanes_of\":8,\"sums\":8,\"sums_of\":8,\"multiply_adds\":8,\"loads\":0."
+        "\"tile\":{\"cores\":1,\"lanes\":8,\"lanes_of\":8,\"sums\":8,\"sums_of\":8,\"multiply_adds\":8,\"loads\":0."
         "95}");
     /* one row: a vector of sums for each load of b */
     loops_say(
         small_product, "n/8 m k n@vector",
-        ",\"tile\":{\"cores\":1,\"lanes\":8,\"lanes_of\":8,\"sums\":1,\"sums_of\":8,\"multiply_adds\":1,\"loads\":2}");
+        "\"tile\":{\"cores\":1,\"lanes\":8,\"lanes_of\":8,\"sums\":1,\"sums_of\":8,\"multiply_adds\":1,\"loads\":2}");
     return check_done();
 }
