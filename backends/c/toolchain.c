@@ -93,6 +93,7 @@ static void make_keys(build *b)
         h = hash_open();
         hash_text(h, "unit");
         hash_bytes(h, common.b, sizeof common.b);
+        hash_text(h, b->r->unit[i].level ? b->r->unit[i].level : "");
         hash_text(h, b->r->unit[i].text);
         b->key[i] = hash_close(h);
         hash_bytes(all, b->key[i].b, sizeof b->key[i].b);
@@ -155,10 +156,12 @@ static const char **argv_make(build *b, int room, int *n)
     return argv;
 }
 
-/* A level below that of the flags, for what takes too long there; NULL: there is none. */
-static const char *lower_level(const cc_request *r)
+/* A level below that of the unit, for what takes too long there; NULL: there is none. */
+static const char *lower_level(const cc_request *r, const cc_unit *u)
 {
     const char *level = "-O1";
+    if (u->level)
+        return !strcmp(u->level, level) ? "-O0" : level;
     for (int i = 0; i < flag_count(r); i++)
         level = !strcmp(r->flags[i], "-O0") ? NULL : !strcmp(r->flags[i], "-O1") ? "-O0" : level;
     return level;
@@ -188,9 +191,9 @@ static size_t unit_bytes(const cc_unit *u)
 static bool make_job(build *b, int i, job *out, err *e)
 {
     const cc_unit *u = &b->r->unit[i];
-    const char *level = lower_level(b->r);
+    const char *level = lower_level(b->r, u);
     *out = (job){.label = arena_format(&b->mem, "compiling %s", u->label ? u->label : "a unit"),
-                 .argv = {unit_argv(b, i, NULL), level ? unit_argv(b, i, level) : NULL},
+                 .argv = {unit_argv(b, i, u->level), level ? unit_argv(b, i, level) : NULL},
                  .input = unit_path(b, i, "c"),
                  .limits = b->r->limits ? *b->r->limits : usual};
     if (!b->r->limits)
@@ -245,7 +248,7 @@ static bool end_unit(void *user, int k, int tried, const child *c, err *e)
         return false;
     if (tried > 1)
         text_line(&note, "%s took too long over %s: it was compiled with %s, and may run slower", b->cc.path, which,
-                  lower_level(b->r));
+                  lower_level(b->r, &b->r->unit[i]));
     text_add(&b->slow, "%s", text_str(&note));
     put_note(b, &b->key[i], &note), text_free(&note);
     cache_put(b->cache, &b->key[i], b->object[i].s, b->object[i].length);

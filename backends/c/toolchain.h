@@ -12,6 +12,7 @@
 
 typedef struct cc_unit {
     const char *text;  /* C source of one translation unit; includes nothing but the system's headers */
+    const char *level; /* of optimisation; NULL: as the flags say */
     const char *label; /* what people call what is in it; NULL: nothing */
     size_t bytes;      /* of the text, what is to be compiled; 0: all of it */
     bool shared;       /* functions in it that are alike remain apart, as if each were in a unit of its own */

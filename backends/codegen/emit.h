@@ -59,6 +59,7 @@ typedef struct tile_made { /* a tile function: equal stages and extents share it
     bool lanes, scratch;                   /* mentions the lane that it is; takes the pointer to scratch */
     callees uses;
     bool interleave; /* its instructions, which are chains */
+    bool vectors;    /* its loop over lanes is one over vectors */
     const char *parameters;
     stmt *body;
     /* of each load, of the result and of states */

@@ -567,6 +567,7 @@ static tile_made *make_tile(emitter *m)
         restore(m, &outer);
         write_body(m, f);
     } while (memcmp(f->whole, whole, sizeof whole) != 0);
+    f->vectors = m->tile.vectors.n > 0;
     close_tile(m, f);
     m->out.code = was, m->tile.made = NULL, m->sp.n = n_var, m->out.uses = outer_uses;
     callees_add(m->out.uses, &f->uses);

@@ -139,6 +139,7 @@ void member_take(kernel_text *out, kernel_text *k)
         member_add(out, k->member[i]);
     k->n_member = 0;
     out->lanes = k->lanes, out->scratch = int_max(out->scratch, k->scratch);
+    out->vectors = out->vectors || k->vectors, out->hopes = out->hopes || k->hopes;
     out->faults = out->faults || k->faults, out->far = out->far || k->far, out->sums = out->sums || k->sums;
     callees_add(&out->uses, &k->uses);
 }
@@ -235,6 +236,9 @@ static void tell(const emitter *m, kernel_text *out)
     out->scratch = m->data.scratch_most, out->n_operand = m->data.n_operand;
     out->spill = m->data.spill, out->lanes = (int)m->group, out->parts = m->chunks.parts;
     out->asks = m->p->ends && m->d->asks;
+    out->hopes = stmt_lanes(m->out.code.at);
+    for (int i = 0; i < m->tiles.n; i++)
+        out->vectors |= m->tiles.made[i]->vectors, out->hopes |= stmt_lanes(m->tiles.made[i]->body);
     out->faults = callees_fault(&m->out.all, m->d), out->far = is_far(m), out->sums = kernel_sums(m->k);
     out->tiles = m->tiles.n, out->uses = m->out.all, out->sizes = m->varies.used;
     out->operand = heap_array((size_t)m->data.n_operand + 1, sizeof *out->operand);
