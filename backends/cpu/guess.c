@@ -433,6 +433,18 @@ static void guess_rest(const plan *p, const kernel *k, const stage *s, text *t)
         guess_put(t, s, a, 1, "");
 }
 
+/* A judge lays out no weights: a matrix that lies along the sum is walked so, not across it, in far-off steps that
+ * compilers take minutes over. */
+static bool lies_along_sum(const plan *p, const stage *s)
+{
+    bool along = false;
+    for (int i = 0; p->reference && i < s->n_load; i++)
+        for (int a = s->n_result; a < s->n_axis; a++)
+            along = along || (s->extent[a] > 1 && guess_stride(p, s, i, a) == 1 &&
+                              guess_stride(p, s, i, s->n_result - 1) >= s->extent[a]);
+    return along;
+}
+
 void guess_stage(const plan *p, const kernel *k, int which, text *out, text *second)
 {
     const stage *s = &k->stage[which];
@@ -448,7 +460,7 @@ void guess_stage(const plan *p, const kernel *k, int which, text *out, text *sec
         guess_rest(p, k, s, out);
         return;
     }
-    if (stage_contracts(s) && s->n_result)
+    if (stage_contracts(s) && s->n_result && !lies_along_sum(p, s))
         guess_contraction(p, k, s, out, second);
     else if (stage_fold(s))
         guess_reduction(p, k, s, out);
