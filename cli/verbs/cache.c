@@ -74,14 +74,19 @@ static void show(const args *a, const cJSON *root)
         put_path(root);
 }
 
-/* What a run of the model would have compiled; its weights are laid out as well, since what lays them out is. */
+/* What a run of the model would have compiled; it runs once, since some drivers compile when a kernel is launched. What
+ * random inputs are refused for is no matter here. */
 static bool warm(const args *a, const char *what, cJSON *list, ts_error *e)
 {
     session s;
     bool ok = session_open(&s, a, what, e);
     s.options.schema = args_text(a, "schema", NULL);
     ts_plan *p = ok ? session_plan_make(&s, e) : NULL;
-    ok = p && ts_plan_build(p, e);
+    ok = p && ts_plan_build(p, e) && session_fill(&s, 0, e);
+    ts_error ignored = {0};
+    for (int i = 0; ok && i < s.n_inputs && ts_plan_set(p, i, &s.value[i], &ignored); i++)
+        if (i == s.n_inputs - 1)
+            ts_plan_run(p, &ignored);
     progress_close(&s.progress);
     if (ok) {
         cJSON *row = js_object(list, NULL);
