@@ -3,10 +3,10 @@
 #include "backends/cache/cache.h"
 #include "backends/c/compiler.h"
 #include "backends/c/cpu.h"
-#include "backends/c/elf.h"
+#include "backends/cache/elf.h"
 #include "backends/cache/folder.h"
 #include "backends/cache/jobs.h"
-#include "backends/c/loader.h"
+#include "backends/cache/loader.h"
 #include "backends/cache/work_folder.h"
 #include "graph/base/clock.h"
 
