@@ -7,13 +7,14 @@ void phases_begin(phases *p)
     p->last = seconds_now();
 }
 
-void phases_done(phases *p, phase which)
+bool phases_done(phases *p, phase which)
 {
     if (!p)
-        return;
+        return true;
     const double now = seconds_now();
     p->seconds[which] += now - p->last;
     p->last = now;
+    return true;
 }
 
 void phases_json(const phases *p, text *out)

@@ -10,6 +10,6 @@ typedef struct phases { /* of one plan; a thread at a time has it */
 } phases;
 
 void phases_begin(phases *p);                 /* what passed meanwhile is nobody's */
-void phases_done(phases *p, phase which);     /* NULL: nobody asks */
+bool phases_done(phases *p, phase which);     /* NULL: nobody asks; true, to stand between what may fail */
 void phases_json(const phases *p, text *out); /* an object: "plan_s", "texts_s", ... */
 #endif

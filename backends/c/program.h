@@ -1,6 +1,6 @@
 /* program.h - a plan as C text, one function for each distinct kernel, and as the tables by which runtime/walk.h calls
  * them. Deterministic: the same plan gives the same bytes.
- * The room:  program (dialect, flags, trips) -> units -> toolchain (compiler, cpu) -> loader (elf)
+ * The room:  program (dialect, flags, trips) -> units -> toolchain (compiler, cpu)
  *            -> c: weights, runs on team
  *            emission: the same as a program of its own; runtime/: what both kinds share - walk, team, main */
 #ifndef TS_C_PROGRAM_H

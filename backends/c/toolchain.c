@@ -3,10 +3,10 @@
 #include "backends/cache/cache.h"
 #include "backends/c/compiler.h"
 #include "backends/c/cpu.h"
-#include "backends/c/elf.h"
+#include "backends/cache/elf.h"
 #include "backends/cache/folder.h"
 #include "backends/cache/jobs.h"
-#include "backends/c/loader.h"
+#include "backends/cache/loader.h"
 #include "backends/cache/work_folder.h"
 #include "graph/base/clock.h"
 
@@ -168,13 +168,15 @@ static const char *lower_level(const cc_request *r, const cc_unit *u)
 }
 
 /* The source comes through standard input, so that no path gets into the object. */
-static const char **unit_argv(build *b, int i, const char *level)
+static const char **unit_argv(build *b, int i, const char *lower)
 {
     static const char *const fixed[] = {"-fPIC", "-pipe", "-c", "-x", "c", "-", "-o"};
     int n = 0;
-    const char **argv = argv_make(b, COUNT(fixed) + 5, &n);
-    if (level)
-        argv[n++] = level;
+    const char **argv = argv_make(b, COUNT(fixed) + 5, &n), *level = b->r->unit[i].level;
+    for (int k = 0; level && k < n; k++)
+        argv[k] = !strncmp(argv[k], "-O", 2) ? level : argv[k];
+    if (lower)
+        argv[n++] = lower;
     if (b->r->unit[i].shared && !strstr(b->cc.version, "clang")) /* which neither does so nor knows the option */
         argv[n++] = "-fno-ipa-icf";
     for (int k = 0; k < COUNT(fixed); k++)
@@ -193,7 +195,7 @@ static bool make_job(build *b, int i, job *out, err *e)
     const cc_unit *u = &b->r->unit[i];
     const char *level = lower_level(b->r, u);
     *out = (job){.label = arena_format(&b->mem, "compiling %s", u->label ? u->label : "a unit"),
-                 .argv = {unit_argv(b, i, u->level), level ? unit_argv(b, i, level) : NULL},
+                 .argv = {unit_argv(b, i, NULL), level ? unit_argv(b, i, level) : NULL},
                  .input = unit_path(b, i, "c"),
                  .limits = b->r->limits ? *b->r->limits : usual};
     if (!b->r->limits)

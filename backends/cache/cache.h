@@ -11,7 +11,8 @@
  * of processes may. An open one is its opener's until cache_close.
  *
  * The room:  cache (find, publish), prune, admin (list, check, empty) over folder: entries on disk
- *            settings -> work_folder, child: a build, in a private folder, by programs that are watched */
+ *            settings -> work_folder, jobs (child): a build, in a private folder, by programs that are watched
+ *            loader (elf): what was built, as code of this process */
 #ifndef TS_CACHE_H
 #define TS_CACHE_H
 #include "backends/cache/settings.h"

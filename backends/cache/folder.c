@@ -29,7 +29,7 @@ bool folder_read(int at, const char *name, size_t most, text *out)
         return false;
     bool ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
     size_t start = out->length;
-    char piece[65536];
+    char piece[16384];
     while (ok) {
         ssize_t n = read(fd, piece, sizeof piece);
         if (n < 0 && errno == EINTR)

@@ -1,5 +1,5 @@
-/* jobs.h - many programs, some at a time, of which none holds up the rest: what takes too long is ended, and tried in its
- * second way if it has one. All is borrowed for the call. */
+/* jobs.h - many programs, some at a time, of which none holds up the rest: what takes too long is ended, and tried in
+ * its second way if it has one. All is borrowed for the call. */
 #ifndef TS_JOBS_H
 #define TS_JOBS_H
 #include "backends/cache/child.h"

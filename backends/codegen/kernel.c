@@ -56,7 +56,7 @@ static void find_sources(emitter *m)
 typedef struct place {
     const affine *axis[MAX_AXIS];
     int64_t cur[MAX_AXIS];
-    source source[MAX_LOADS];
+    source *source; /* of each load */
     int64_t scratch;
     int n_var;
 } place;
@@ -204,14 +204,15 @@ static bool enter(emitter *m, const nest *t, int l, const cut *c)
 static void save(const emitter *m, place *p)
 {
     memcpy(p->axis, m->here.axis, sizeof p->axis), memcpy(p->cur, m->here.cur, sizeof p->cur);
-    memcpy(p->source, m->data.source[m->stage.at], sizeof p->source);
+    p->source = arena_array(m->mem, (size_t)m->s->n_load + 1, sizeof *p->source);
+    memcpy(p->source, m->data.source[m->stage.at], (size_t)m->s->n_load * sizeof *p->source);
     p->scratch = m->data.scratch, p->n_var = m->sp.n;
 }
 
 static void restore(emitter *m, const place *p)
 {
     memcpy(m->here.axis, p->axis, sizeof p->axis), memcpy(m->here.cur, p->cur, sizeof p->cur);
-    memcpy(m->data.source[m->stage.at], p->source, sizeof p->source);
+    memcpy(m->data.source[m->stage.at], p->source, (size_t)m->s->n_load * sizeof *p->source);
     m->data.scratch = p->scratch, m->sp.n = p->n_var;
 }
 

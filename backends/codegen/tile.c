@@ -272,11 +272,12 @@ static void fold_loops(emitter *m, int l, int unrolled)
         return;
     }
     span spans[MAX_APART + 1];
-    source *sources = m->data.source[m->stage.at], outside[MAX_LOADS];
+    const size_t n_source = (size_t)m->s->n_load;
+    source *sources = m->data.source[m->stage.at], *outside = arena_array(m->mem, n_source + 1, sizeof *outside);
     ring r;
     saved all;
     save(m, &all);
-    memcpy(outside, sources, sizeof outside);
+    memcpy(outside, sources, n_source * sizeof *outside);
     const bool rings = begin_ring(m, l, &r);
     const int n = spans_of(m, l, BODY, spans);
     const uint32_t tested = m->tile.tested;
@@ -301,7 +302,7 @@ static void fold_loops(emitter *m, int l, int unrolled)
             }
             m->tile.tested = tested;
             restore(m, &was);
-            memcpy(sources, outside, sizeof outside);
+            memcpy(sources, outside, n_source * sizeof *outside);
         }
     if (rings)
         ring_close(m, &r);

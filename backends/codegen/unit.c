@@ -29,7 +29,8 @@ static void check(emitter *m)
 static void write_function(emitter *m, const dialect *d, void (*opens)(text *t, const kernel_head *h), text *out,
                            const char *name)
 {
-    parameter all[MAX_OPERAND];
+    parameter *all = calloc((size_t)m->data.n_operand + 1, sizeof *all);
+    MUST(all);
     for (int i = 0; i < m->data.n_operand; i++)
         all[i] = (parameter){memory_type(m->d, stored_as(m->p, m->data.operand[i].node)), m->data.operand[i].name,
                              m->data.operand[i].written};
@@ -47,7 +48,7 @@ static void write_function(emitter *m, const dialect *d, void (*opens)(text *t, 
                                 .asks = m->p->ends && m->d->asks,
                                 .sizes = m->varies.used});
     stmt_lines(out, text_str(&head));
-    text_free(&head);
+    text_free(&head), free(all);
     text_add(out, "%s", m->out.shrouds ? m->d->unknown : "");
     out->depth = 1;
     stmt_print(out, d, m->out.code.at);

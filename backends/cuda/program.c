@@ -314,8 +314,9 @@ static bool make(program *g, const build_options *w, text *facts, err *e)
 {
     image_report report = {0};
     const bool ok = cuda_device(&g->on, cuda_number(g->p->on), e) && cuda_write(g->p, &g->texts, e) &&
-                    load_code(g, w, &report, e) && find_tables(g) && find_memory(g, e) && load_weights(g, w, e) &&
-                    set_launches(g, e);
+                    phases_done(w->phases, PHASE_TEXTS) && load_code(g, w, &report, e) &&
+                    phases_done(w->phases, PHASE_COMPILER) && find_tables(g) && find_memory(g, e) &&
+                    load_weights(g, w, e) && set_launches(g, e);
     if (ok)
         tell(g, &report, facts);
     image_report_free(&report);

@@ -22,7 +22,7 @@ typedef struct ocl_device {
     bool described;     /* by a line of text: the device of that number may be another one */
     bool apart;         /* its memory is not the host's */
     bool wide, exact;   /* has reals of 8 bytes; can round quotients and roots correctly */
-    bool plain;         /* its compiler is right only where it does not optimise */
+    bool plain;         /* PoCL: its compiler is right only where it does not optimise */
     int64_t most;       /* bytes of one memory object */
     int64_t parameters; /* bytes of a kernel's parameters */
     int group;          /* lanes of a group, at most */

@@ -491,8 +491,9 @@ static bool make(program *g, const build_options *w, text *facts, err *e)
 {
     const double start = seconds_now();
     const weight_host host = {.by = &backend_opencl, .asked = w, .upload = upload, .user = g};
-    if (!ocl_units_write(&g->units, g->p, e) || !open_host(&g->host, g->units.on, e) ||
-        !ocl_units_build(&g->units, &g->host, w, e))
+    if (!ocl_units_write(&g->units, g->p, e) || !phases_done(w->phases, PHASE_TEXTS) ||
+        !open_host(&g->host, g->units.on, e) || !phases_done(w->phases, PHASE_LOAD) ||
+        !ocl_units_build(&g->units, &g->host, w, e) || !phases_done(w->phases, PHASE_COMPILER))
         return false;
     tell(g, seconds_now() - start, facts);
     find_tables(g);

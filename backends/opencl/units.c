@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Kernels of a program: its driver's headers are read once for all, and PoCL goes through the whole program for each */
-enum { TOGETHER = 8 };
+enum { TOGETHER = 16 };
 
 /* ---- texts ---- */
 static bool wide_kernel(bool reference, const kernel *k) /* it computes in reals of 8 bytes */
@@ -197,11 +197,14 @@ static cl_program from_binary(const building *b, const text *binary)
     return p;
 }
 
+/* Not of PoCL 3.1, which keeps what it compiled itself: for its binary it compiles all kernels for any launch, and for
+ * the first launch once more. */
 static void keep_binary(const building *b, const digest *key, cl_program p)
 {
     const opencl *cl = &b->h->cl;
     size_t bytes = 0, have = 0;
-    if (!b->cache || cl->program_info(p, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, &have) != CL_SUCCESS || !bytes)
+    if (!b->cache || b->h->device.plain ||
+        cl->program_info(p, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, &have) != CL_SUCCESS || !bytes)
         return;
     unsigned char *binary = malloc(bytes);
     MUST(binary);

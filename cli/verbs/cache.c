@@ -9,19 +9,15 @@
 
 static void put_size(const cJSON *root)
 {
-    text t = {0};
-    text_add(&t, "%.0f entries, ", js_get_number(root, "entries", 0));
-    text_size(&t, js_get_number(root, "bytes", 0));
-    text_add(&t, "; limit ");
-    text_size(&t, js_get_number(root, "limit", 0));
-    puts(t.s);
-    text_free(&t);
+    text bytes = {0}, limit = {0};
+    text_size(&bytes, js_get_number(root, "bytes", 0)), text_size(&limit, js_get_number(root, "limit", 0));
+    printf("%.0f entries, %s; limit %s\n", js_get_number(root, "entries", 0), bytes.s, limit.s);
+    text_free(&bytes), text_free(&limit);
 }
 
 static void put_path(const cJSON *root)
 {
-    put_safe(stdout, js_get_text(root, "path"));
-    putchar('\n');
+    put_safe(stdout, js_get_text(root, "path")), putchar('\n');
 }
 
 static void put_list(const cJSON *root, bool color)
@@ -74,14 +70,20 @@ static void show(const args *a, const cJSON *root)
         put_path(root);
 }
 
-/* What a run of the model would have compiled; its weights are laid out as well, since what lays them out is. */
+/* What a run of the model would have compiled; it runs once, since some drivers compile when a kernel is launched. What
+ * random inputs are refused for is no matter here. */
 static bool warm(const args *a, const char *what, cJSON *list, ts_error *e)
 {
     session s;
     bool ok = session_open(&s, a, what, e);
     s.options.schema = args_text(a, "schema", NULL);
     ts_plan *p = ok ? session_plan_make(&s, e) : NULL;
-    ok = p && ts_plan_build(p, e);
+    ok = p && ts_plan_build(p, e) && session_fill(&s, 0, e);
+    ts_error ignored = {0};
+    for (int i = 0; ok && i < s.n_inputs; i++)
+        ts_plan_set(p, i, &s.value[i], &ignored);
+    if (ok)
+        ts_plan_run(p, &ignored);
     progress_close(&s.progress);
     if (ok) {
         cJSON *row = js_object(list, NULL);

@@ -1,7 +1,7 @@
 /* run.c - tessera run: inputs to outputs. */
 #include "graph/base/base.h"
 #include "cli/against.h"
-#include "cli/measure.h"
+#include "bench/measure.h"
 #include "cli/outfile.h"
 #include "cli/outline.h"
 #include "cli/session.h"

@@ -267,8 +267,9 @@ static int add_value(const node **seen, int n, const node *v)
 static bool operands_fit(const fuser *f, const cluster *c, const item *b, reason *why)
 {
     const int most = item_operands(f, b);
-    const node *seen[(MAX_STAGES + 1) * (MAX_LOADS + 1)];
+    const node **seen = calloc((size_t)(c->n + 1) * (MAX_LOADS + 1), sizeof *seen);
     int n = 0;
+    MUST(seen);
     for (int i = 0; i <= c->n && n <= most && most < INT_MAX; i++) {
         const item *it = i < c->n ? c->member[i] : b;
         const expr *load[MAX_LOADS];
@@ -277,6 +278,7 @@ static bool operands_fit(const fuser *f, const cluster *c, const item *b, reason
         for (int k = 0; k < loads && k < MAX_LOADS; k++)
             n = add_value(seen, n, load[k]->from);
     }
+    free(seen);
     return n <= most || reason_most(why, "values that it reads and writes", n, most);
 }
 

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- stages ---- */
@@ -105,22 +106,28 @@ static uint32_t bare_axes(const expr *x, bool place)
     return axes;
 }
 
-static bool try_merge(fuser *f, kernel *k, int from, int to, int a) /* in stages [from, to) */
+static bool merges(fuser *f, stage *s, int a) /* in place, whatever comes of it */
 {
-    stage trial[MAX_STAGES];
-    for (int i = from; i < to; i++) {
-        trial[i] = k->stage[i];
-        if (stage_carries(&trial[i]) && (trial[i].value->axis == a || trial[i].value->axis == a + 1))
-            return false;
-        if (trial[i].varies[a + 1].by || trial[i].varies[a].per > 1 || bare_axes(trial[i].value, false) & 3u << a ||
-            stage_block(f->p, &trial[i], a) > 1 || stage_block(f->p, &trial[i], a + 1) > 1)
-            return false;
-        merge_in(&f->p->mem, &trial[i], a);
-        if (!order_linear(f->p, &trial[i]))
-            return false;
-    }
-    memcpy(k->stage + from, trial + from, (size_t)(to - from) * sizeof *trial);
-    return true;
+    if (stage_carries(s) && (s->value->axis == a || s->value->axis == a + 1))
+        return false;
+    if (s->varies[a + 1].by || s->varies[a].per > 1 || bare_axes(s->value, false) & 3u << a ||
+        stage_block(f->p, s, a) > 1 || stage_block(f->p, s, a + 1) > 1)
+        return false;
+    merge_in(&f->p->mem, s, a);
+    return order_linear(f->p, s);
+}
+
+static bool try_merge(fuser *f, stage *s, int n, int a)
+{
+    stage *trial = calloc((size_t)n + 1, sizeof *trial); /* not on the stack, which may be small */
+    bool ok = true;
+    MUST(trial);
+    for (int i = 0; ok && i < n; i++)
+        trial[i] = s[i], ok = merges(f, &trial[i], a);
+    if (ok)
+        memcpy(s, trial, (size_t)n * sizeof *trial);
+    free(trial);
+    return ok;
 }
 
 static void merge_axes(fuser *f, kernel *k)
@@ -129,14 +136,14 @@ static void merge_axes(fuser *f, kernel *k)
         if (!stage_nested(&k->stage[i]) || !order_linear(f->p, &k->stage[i]))
             return; /* nothing to gain where accesses are not linear anyway */
     for (int a = 0; a + 1 < k->n_shared;)
-        if (try_merge(f, k, 0, k->n_stage, a))
+        if (try_merge(f, k->stage, k->n_stage, a))
             k->n_shared--;
         else
             a++;
     for (int i = 0; i < k->n_stage; i++) {
         stage *s = &k->stage[i];
         for (int a = s->n_shared; a + 1 < s->n_result;)
-            if (!try_merge(f, k, i, i + 1, a))
+            if (!try_merge(f, s, 1, a))
                 a++;
     }
 }

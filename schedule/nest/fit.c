@@ -3,6 +3,7 @@
 #include "graph/affine/linear.h"
 #include "schedule/nest/nest.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 int fit_depth(const kernel *k, const stage *s)
@@ -60,20 +61,30 @@ typedef struct part {
     double bytes;
     bool scratch; /* lives within the kernel */
 } part;
-enum { MAX_PARTS = MAX_STAGES * 32 };
-typedef struct parts {
+typedef struct parts { /* not on the stack, which may be small: to be freed */
     int n;
-    part part[MAX_PARTS];
+    part part[];
 } parts;
+
+static parts *parts_make(const kernel *k)
+{
+    size_t most = 1;
+    for (int i = 0; i < k->n_stage; i++)
+        most += (size_t)k->stage[i].n_load + 1;
+    parts *all = malloc(sizeof *all + most * sizeof *all->part);
+    MUST(all);
+    all->n = 0;
+    return all;
+}
 
 static part *find_part(parts *all, const node *n)
 {
     int i = 0;
     while (i < all->n && all->part[i].node != n)
         i++;
-    if (i == all->n && i < MAX_PARTS)
+    if (i == all->n)
         all->part[all->n++] = (part){.node = n};
-    return i < MAX_PARTS ? &all->part[i] : NULL;
+    return &all->part[i];
 }
 
 /* What load `load` of the stage reads, or, behind the last, what the stage stores */
@@ -86,8 +97,6 @@ static void add_part(const plan *p, const kernel *k, const stage *s, int load, c
     if (stage_updates(s) && load == s->n_load)
         sub = s->value->arg + 2;
     part *q = find_part(all, n);
-    if (!q)
-        return;
     const double width = stored_width(p, n), most = width * (double)type_count(&n->type);
     q->bytes += width * count_elements(s, sub, &n->type, left);
     q->bytes = q->bytes < most ? q->bytes : most;
@@ -105,34 +114,32 @@ static void stage_parts(const plan *p, const kernel *k, const stage *s, int dept
         add_part(p, k, s, i, left, all);
 }
 
-static void find_parts(const plan *p, const kernel *k, const stage *s, int depth, parts *all)
+static parts *find_parts(const plan *p, const kernel *k, const stage *s, int depth)
 {
-    if (s) {
-        stage_parts(p, k, s, depth, all);
-        return;
-    }
-    parts one;
-    all->n = 0;
+    parts *all = parts_make(k);
+    if (s)
+        return stage_parts(p, k, s, depth, all), all;
+    parts *one = parts_make(k);
     for (int i = 0; i < k->n_stage; i++) {
-        stage_parts(p, k, &k->stage[i], depth, &one);
-        for (int j = 0; j < one.n; j++) {
-            part *q = find_part(all, one.part[j].node);
-            if (!q)
-                continue;
-            q->bytes = q->bytes > one.part[j].bytes ? q->bytes : one.part[j].bytes;
-            q->axes |= one.part[j].axes & ((1u << k->n_shared) - 1);
-            q->scratch = one.part[j].scratch;
+        stage_parts(p, k, &k->stage[i], depth, one);
+        for (int j = 0; j < one->n; j++) {
+            part *q = find_part(all, one->part[j].node);
+            q->bytes = q->bytes > one->part[j].bytes ? q->bytes : one->part[j].bytes;
+            q->axes |= one->part[j].axes & ((1u << k->n_shared) - 1);
+            q->scratch = one->part[j].scratch;
         }
     }
+    free(one);
+    return all;
 }
 
 double fit_bytes(const plan *p, const kernel *k, const stage *s, int depth)
 {
-    parts all;
     double sum = 0;
-    find_parts(p, k, s, depth, &all);
-    for (int i = 0; i < all.n; i++)
-        sum += all.part[i].bytes;
+    parts *all = find_parts(p, k, s, depth);
+    for (int i = 0; i < all->n; i++)
+        sum += all->part[i].bytes;
+    free(all);
     return sum;
 }
 
@@ -150,11 +157,11 @@ static double cores_of(const plan *p, const kernel *k, int depth, const part *q)
 
 double fit_bytes_shared(const plan *p, const kernel *k, const stage *s, int depth)
 {
-    parts all;
     double sum = 0;
-    find_parts(p, k, s, depth, &all);
-    for (int i = 0; i < all.n; i++)
-        sum += all.part[i].bytes * cores_of(p, k, depth, &all.part[i]);
+    parts *all = find_parts(p, k, s, depth);
+    for (int i = 0; i < all->n; i++)
+        sum += all->part[i].bytes * cores_of(p, k, depth, &all->part[i]);
+    free(all);
     return sum;
 }
 
@@ -175,18 +182,17 @@ int fit_level(const plan *p, const kernel *k, const stage *s, int depth, double 
  * if the next loop walks it, twice, the old and the new, if every trip of that loop needs all of it. */
 static bool stays(const plan *p, const kernel *k, const stage *s, int depth, int level)
 {
-    parts all, around;
     double bytes = 0;
     const int most = s ? fit_depth(k, s) : k->shared.n;
-    find_parts(p, k, s, depth, &all);
-    find_parts(p, k, s, depth ? depth - 1 : 0, &around);
-    for (int i = 0; i < all.n; i++) {
-        const part *q = &all.part[i];
+    parts *all = find_parts(p, k, s, depth), *around = find_parts(p, k, s, depth ? depth - 1 : 0);
+    for (int i = 0; i < all->n; i++) {
+        const part *q = &all->part[i];
         const bool moves = depth && q->axes >> fit_loop(k, s, depth)->axis & 1;
         const bool walked = depth < most && q->axes >> fit_loop(k, s, depth + 1)->axis & 1;
-        const double two = 2 * q->bytes < around.part[i].bytes ? 2 * q->bytes : around.part[i].bytes;
+        const double two = 2 * q->bytes < around->part[i].bytes ? 2 * q->bytes : around->part[i].bytes;
         bytes += (moves && !walked ? two : q->bytes) * (p->on->level[level].shared ? cores_of(p, k, depth, q) : 1);
     }
+    free(all), free(around);
     return bytes <= (double)target_bytes(p->on, level);
 }
 
@@ -206,12 +212,12 @@ static double come_again(const kernel *k, const stage *s, int depth, uint32_t ax
 
 static double traffic_from(const plan *p, const kernel *k, const stage *s, int depth, bool scratch)
 {
-    parts all;
     double sum = 0;
-    find_parts(p, k, s, 0, &all);
-    for (int i = 0; i < all.n; i++)
-        if (scratch || !all.part[i].scratch)
-            sum += all.part[i].bytes * come_again(k, s, depth, all.part[i].axes);
+    parts *all = find_parts(p, k, s, 0);
+    for (int i = 0; i < all->n; i++)
+        if (scratch || !all->part[i].scratch)
+            sum += all->part[i].bytes * come_again(k, s, depth, all->part[i].axes);
+    free(all);
     return sum;
 }
 

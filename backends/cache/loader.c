@@ -1,6 +1,6 @@
 /* loader.c - dlopen of a sealed memory file. */
-#include "backends/c/loader.h"
-#include "backends/c/elf.h"
+#include "backends/cache/loader.h"
+#include "backends/cache/elf.h"
 #include "backends/cache/folder.h"
 #include "backends/cache/work_folder.h"
 

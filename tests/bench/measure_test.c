@@ -1,5 +1,5 @@
 /* ctest: fast */
-#include "cli/measure.h"
+#include "bench/measure.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* elf.c - the header, and that every table and segment that it announces lies inside the file: a truncated library
  * would otherwise be mapped and fault at its first use. */
-#include "backends/c/elf.h"
+#include "backends/cache/elf.h"
 
 #include <elf.h>
 #include <link.h>

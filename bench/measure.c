@@ -1,5 +1,5 @@
 /* measure.c - least, greatest and mean of arrays of any dtype. */
-#include "cli/measure.h"
+#include "bench/measure.h"
 
 #include <math.h>
 
