@@ -408,8 +408,10 @@ void emit_start(emitter *m, text *t, const tile_made *f, int load)
 
 static void write_fold(void *user, text *t, const expr *x)
 {
+    const emitter *m = user;
+    const bool vector = m->tile.vectors.each && !(m->s->folds >> m->tile.vectors.axis & 1);
     if (x->kind == X_SCAN)
-        text_add(t, "folded"); /* see tuple_result */
+        text_add(t, vector ? "folded[%s]" : "folded", m->tile.vectors.each); /* see tuple_result */
     else
         emit_acc(user, t, "0");
 }

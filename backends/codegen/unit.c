@@ -72,7 +72,7 @@ static void take_text(const dialect *d, kernel_text *k, text *body)
     const size_t vectors = functions.length;
     library_write(&functions, d, &k->uses);
     text_add(&functions, "\n");
-    k->begins = functions.length, k->chains = callees_chain(&k->uses, d);
+    k->begins = functions.length, k->chains = k->hopes && callees_chain(&k->uses, d);
     text_add(&functions, "%s", text_str(body));
     d->prelude(&whole,
                &(unit_facts){.chains = k->chains, .sums = k->sums, .far = k->far, .body = text_str(&functions)});

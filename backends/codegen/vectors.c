@@ -151,9 +151,13 @@ void vectors_find(emitter *m)
         n *= 2;
     if (trips < 2 || (varying_row(m, m->s->nest.n - 1, trips) && trips % n))
         return;
-    if ((!m->stage.outer_fold || m->s->folds >> q->axis & 1 || result_runs(m, RESULT, q, n)) && /* it is read again */
-        (!m->stage.carries || result_runs(m, STATES, q, n)))
-        m->tile.vectors = (vector_loop){.n = n, .axis = q->axis};
+    if ((m->stage.outer_fold && !(m->s->folds >> q->axis & 1) &&
+         !result_runs(m, RESULT, q, n)) || /* it is read again */
+        (m->stage.carries && !result_runs(m, STATES, q, n)))
+        return;
+    m->tile.vectors = (vector_loop){.n = n, .axis = q->axis, .count = (int)int_min(n, trips)};
+    if (!m->stage.fold && !m->stage.carries && !vector_gains(m, m->stage.value))
+        m->tile.vectors = (vector_loop){0};
 }
 
 const char *vectors_acc(emitter *m, int k)

@@ -13,6 +13,8 @@ bool vector_kind(const emitter *m, dtype d, element *e); /* what vectors of such
 /* For as long as statements live, and noted to be used: "f32x8", "f32x8_fma" */
 const char *vector_type(emitter *m, element e);
 const char *vector_op(emitter *m, element e, const char *name);
+/* It is more than moving elements that are no neighbours, which goes one by one in any case. */
+bool vector_gains(emitter *m, const expr *x);
 const char *vector_value(emitter *m, const expr *x); /* x, what it uses more than once named before */
 /* The same of states, which are vectors: before and behind the number of one */
 const char *vector_over(emitter *m, const expr *x, const char *states, const char *state);

@@ -103,10 +103,18 @@ static bool on_place(const expr *x) /* mentions an axis, not only elements */
     return any;
 }
 
+static bool by_data(const expr *x) /* some load is from where data say, which is tested */
+{
+    bool any = x_checks(x);
+    for (int i = 0; i < x->n && !any; i++)
+        any = (x->kind == X_LOAD && x_count(x->arg[i], X_LOAD) > 0) || by_data(x->arg[i]);
+    return any;
+}
+
 /* What a condition guards may be computed where it does not hold. */
 static bool harmless(const expr *condition, const expr *x)
 {
-    return !x_checks(x) && (!on_place(condition) || x_count(x, X_LOAD) == 0);
+    return !by_data(x) && (!on_place(condition) || x_count(x, X_LOAD) == 0);
 }
 
 static const form *form_of(const emitter *m, const expr *x)
@@ -179,6 +187,14 @@ static bool direct(emitter *m, const expr *x)
         return form_of(m, x) || library_name(m, x, &name);
     default: return false;
     }
+}
+
+bool vector_gains(emitter *m, const expr *x)
+{
+    const expr *bare = x_uncast(x);
+    const bool moves = bare->kind == X_LOAD || (bare->kind == X_CALL && x_is_choice(bare));
+    return direct(m, x) && (!moves || !varies(m, bare) ||
+                            (direct(m, bare) && vector_runs(m, RESULT, m->tile.vectors.axis, m->tile.vectors.count)));
 }
 
 /* ---- writing ---- */
