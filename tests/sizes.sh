@@ -12,35 +12,35 @@ set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
 include                640  the public header: to be read in one sitting
-graph                32460  the table of operations is half of it
+graph                32470  the table of operations is half of it
 import                8920  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff              4400  the chain rule, forward mode, batches, optimizers
 schedule               190  the table of passes
 schedule/plan         2070  kernels, stages, values, targets
 schedule/nest         2380  the notation of loops
 schedule/schema       1440  rules, and loops by them
-schedule/fuse         2170  nodes become kernels
+schedule/fuse         2255  nodes become kernels
 schedule/passes       4860  a file for each other step
 schedule/place         825  plans over several devices
 schedule/explain       990  what people read of a plan
-backends              3690  driver, runner, weights: what back ends share
-backends/codegen      9980  nests to text, for every C-like language
-backends/cpu          2180  processors as a target
+backends              3700  driver, runner, weights: what back ends share
+backends/codegen      11400  nests to text, for every C-like language
+backends/cpu          2185  processors as a target
 backends/cache        2500  what was compiled
-backends/c            3300  compiler, loader, team of threads
+backends/c            3610  compiler, loader, team of threads
 backends/emit         1750  programs of their own
 backends/interp        300  evaluates definitions
 backends/null           20  plans, and emits nothing
 backends/gpu          3700  graphics processors as a target
 backends/opencl       2640  a dialect and a device
 backends/cuda         3500  a dialect and a device
-bench                 6100  race, statistics, peers
+bench                 6140  race, statistics, peers
 bench/report          5780  a page of sections
 bench/machine         1230  clock, processors, ceilings
 train                 7830  fine-tuning, generation, export
 models                1790  on the public header alone
 cli                  11220  a file for each verb
-tests                45650  about half of what they test
+tests                46250  about half of what they test
 tests/gpusim         10220  a driver and a card in software
 '
 columns=$(sed -n 's/^ColumnLimit: //p' .clang-format)

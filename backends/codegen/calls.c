@@ -22,11 +22,11 @@ typedef struct calls {
     int n;
 } calls;
 
-static bool on_place(const expr *x) /* mentions an axis, not only elements */
+bool calls_on_place(const expr *x)
 {
     bool any = x->kind == X_AXIS;
     for (int i = 0; i < x->n && x->kind != X_LOAD && !any; i++)
-        any = on_place(x->arg[i]);
+        any = calls_on_place(x->arg[i]);
     return any;
 }
 
@@ -45,7 +45,7 @@ static void find(const writer *w, const expr *x, guard g, calls *all)
                    stops = x->kind == X_CALL && x->fn->result == R_BOOL && x->fn->real == NULL && i > 0;
         guard in = g;
         if (chooses || stops)
-            in = on_place(x->arg[0]) || g == ON_PLACE ? ON_PLACE : ON_DATA;
+            in = calls_on_place(x->arg[0]) || g == ON_PLACE ? ON_PLACE : ON_DATA;
         find(w, x->arg[i], in, all);
     }
     for (int i = 0; i < all->n; i++)

@@ -297,6 +297,7 @@ int emit_number(const emitter *m, const expr *x); /* of a load */
 void emit_passed(emitter *m, const affine *a); /* in a tile: the axes whose numbers the text of a form will mention */
 /* calls.c: in a tile, where one element of a loop over lanes is about to be written. What of x are functions that the
  * dialect has over lanes is computed for all of the loop first. */
+bool calls_on_place(const expr *x); /* it mentions an axis, not only elements */
 void calls_over_lanes(emitter *m, writer *w, const expr *x);
 /* phase.c: one element of the tile, in the innermost loop. */
 void emit_phase(emitter *m, phase ph);
@@ -343,6 +344,7 @@ bool lanes_send(emitter *m, const copying *c); /* whether it can be SENT */
  * close. */
 bool vector_open(emitter *m, const loop *q, const char *trip, int n, const expr *const *x, bool stores);
 void vector_close(emitter *m);
+bool vector_moves(void *user, const atom *a);             /* with a variable, or an expression of an axis: int[2] */
 bool vector_element(const emitter *m, text *t, int load); /* within: a load's, or the result's, if it is one of them */
 /* vectors.c: a loop over lanes as one over vectors, where the language has them. */
 void vectors_find(emitter *m);              /* in the tile, its start being set up: whether it has them */

@@ -20,7 +20,7 @@ static bool reads(const expr *x, const expr *load) /* whatever conditions say, o
     return x_same(x, load);
 }
 
-static bool moves_along(void *user, const atom *a)
+bool vector_moves(void *user, const atom *a)
 {
     const int *own = user; /* the variable, and the axis */
     return a->kind == A_VAR ? a->var == own[0] : a->kind == A_EXPR && x_axes(a->x) >> own[1] & 1;
@@ -39,7 +39,7 @@ static int64_t grain_of(emitter *m, int load, int axis, int64_t trips)
     int64_t grain = int_gcd(at->c, place_grain(m, load));
     for (int i = 0; i < at->n && neighbours; i++) {
         const affine one = {.n = 1, .t = &at->t[i]};
-        if (at->t[i].a->kind != A_VAR && affine_uses(&one, moves_along, own))
+        if (at->t[i].a->kind != A_VAR && affine_uses(&one, vector_moves, own))
             grain = 1;
         else if (at->t[i].a->kind != A_VAR || at->t[i].a->var != own[0])
             grain = int_gcd(grain, at->t[i].coef);

@@ -70,12 +70,6 @@ static bool stores(const emitter *m, const loop *q) /* neighbours, or one elemen
            vector_kind(m, m->stage.value->dtype, &e);
 }
 
-static bool moves_along(void *user, const atom *a)
-{
-    const int *own = user; /* the variable, and the axis */
-    return a->kind == A_VAR ? a->var == own[0] : a->kind == A_EXPR && x_axes(a->x) >> own[1] & 1;
-}
-
 bool vector_runs(emitter *m, int load, int axis, int n)
 {
     const affine *inner = m->tile.inner[axis];
@@ -86,7 +80,7 @@ bool vector_runs(emitter *m, int load, int axis, int n)
                                         : source_offset(m, load, m->tile.inner);
     m->tile.inner[axis] = inner;
     const bool runs = affine_coef(at, own[0]) == 1 &&
-                      !affine_uses(affine_add(&m->sp, at, affine_var(&m->sp, own[0]), -1), moves_along, own);
+                      !affine_uses(affine_add(&m->sp, at, affine_var(&m->sp, own[0]), -1), vector_moves, own);
     m->sp.n--;
     return runs;
 }
@@ -118,22 +112,15 @@ static bool folds(const emitter *m)
     return all && (several || (vector_kind(m, x->dtype, &e) && vector_combines(m, x->fn, x->dtype)));
 }
 
-static element kind_of(const emitter *m, dtype d)
-{
-    element e = E_F32;
-    MUST(vector_kind(m, d, &e));
-    return e;
-}
-
 static element fold_kind(const emitter *m)
 {
-    return kind_of(m, m->stage.fold->dtype);
+    return vector_kind_of(m, m->stage.fold->dtype);
 }
 
 static element state_kind(const emitter *m, int k)
 {
     const expr *x = m->stage.carries ? m->stage.value : m->stage.fold;
-    return x->kind == X_SCAN ? kind_of(m, x->arg[k]->dtype) : fold_kind(m);
+    return x->kind == X_SCAN ? vector_kind_of(m, x->arg[k]->dtype) : fold_kind(m);
 }
 
 void vectors_find(emitter *m)
@@ -368,7 +355,7 @@ static void put_apart(emitter *m, const char *value)
     const dtype d = result_type(m);
     const char *wrap = cstyle_store(m->mem, m->d, m->out.uses, d),
                *name = arena_format(m->mem, "e%d", m->tile.vectors.names++);
-    code_let(&m->out.code, arena_format(m->mem, "const %s", vector_type(m, kind_of(m, d))), name, value);
+    code_let(&m->out.code, arena_format(m->mem, "const %s", vector_type(m, vector_kind_of(m, d))), name, value);
     const char *each = vector_each_open(m);
     const char *one = arena_format(m->mem, d == TS_BOOL ? "-%s[%s]" : "%s[%s]", name, each);
     code_store(&m->out.code, result_at(m), arena_format(m->mem, "%s%s%s", wrap, one, *wrap ? ")" : ""));
@@ -396,7 +383,8 @@ static const char *finished(emitter *m) /* the value */
     if (tuple_fold(m)) {
         const expr *x = x_result(m->stage.fold);
         const char *value = vector_over(m, with_idioms(m, x), "acc", place_text(m, NULL));
-        code_let(&m->out.code, arena_format(m->mem, "const %s", vector_type(m, kind_of(m, x->dtype))), "folded", value);
+        code_let(&m->out.code, arena_format(m->mem, "const %s", vector_type(m, vector_kind_of(m, x->dtype))), "folded",
+                 value);
     }
     return vector_value(m, value_of(m));
 }

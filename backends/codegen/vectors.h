@@ -10,6 +10,7 @@
 #include "backends/codegen/emit.h"
 
 bool vector_kind(const emitter *m, dtype d, element *e); /* what vectors of such values hold; false: there are none */
+element vector_kind_of(const emitter *m, dtype d);       /* the same where there are some */
 /* For as long as statements live, and noted to be used: "f32x8", "f32x8_fma" */
 const char *vector_type(emitter *m, element e);
 const char *vector_op(emitter *m, element e, const char *name);

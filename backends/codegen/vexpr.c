@@ -57,7 +57,7 @@ bool vector_kind(const emitter *m, dtype d, element *e)
     return true;
 }
 
-static element kind_of(const emitter *m, dtype d)
+element vector_kind_of(const emitter *m, dtype d)
 {
     element e = E_F32;
     MUST(vector_kind(m, d, &e));
@@ -95,14 +95,6 @@ static bool varies(const emitter *m, const expr *x)
     return any;
 }
 
-static bool on_place(const expr *x) /* mentions an axis, not only elements */
-{
-    bool any = x->kind == X_AXIS;
-    for (int i = 0; i < x->n && x->kind != X_LOAD && !any; i++)
-        any = on_place(x->arg[i]);
-    return any;
-}
-
 static bool by_data(const expr *x) /* some load is from where data say, which is tested */
 {
     bool any = x_checks(x);
@@ -114,7 +106,7 @@ static bool by_data(const expr *x) /* some load is from where data say, which is
 /* What a condition guards may be computed where it does not hold. */
 static bool harmless(const expr *condition, const expr *x)
 {
-    return !by_data(x) && (!on_place(condition) || x_count(x, X_LOAD) == 0);
+    return !by_data(x) && (!calls_on_place(condition) || x_count(x, X_LOAD) == 0);
 }
 
 static const form *form_of(const emitter *m, const expr *x)
@@ -219,7 +211,7 @@ static const char *uniform(vwriter *w, const expr *x) /* of all elements the sam
     cstyle_whole(&one, &t, x);
     const char *s = code_keep(&m->out.code, &t);
     return arena_format(m->mem, x->dtype == TS_BOOL ? "%s(-(%s))" : "%s(%s)",
-                        vector_op(m, kind_of(m, x->dtype), "splat"), s);
+                        vector_op(m, vector_kind_of(m, x->dtype), "splat"), s);
 }
 
 const char *vector_each_open(emitter *m)
@@ -253,7 +245,7 @@ static const char *apart(vwriter *w, const expr *x)
 {
     emitter *m = w->m;
     vector_loop *v = &m->tile.vectors;
-    const element e = kind_of(m, x->dtype);
+    const element e = vector_kind_of(m, x->dtype);
     const char *name = arena_format(m->mem, "e%d", v->names++);
     writer one = emit_writer(m);
     text t = {0};
@@ -301,7 +293,7 @@ static const char *written(const form *f, dtype d)
 static const char *by_form(vwriter *w, const expr *x, const form *f)
 {
     emitter *m = w->m;
-    const element e = kind_of(m, x->arg[0]->dtype);
+    const element e = vector_kind_of(m, x->arg[0]->dtype);
     const char *arg[3] = {NULL};
     for (int i = 0; i < x->n; i++)
         arg[i] = write(w, x->arg[i]);
@@ -321,7 +313,7 @@ static const char *mask_of(vwriter *w, const expr *x, element e)
 static const char *choice(vwriter *w, const expr *x)
 {
     emitter *m = w->m;
-    const element e = kind_of(m, x->dtype);
+    const element e = vector_kind_of(m, x->dtype);
     if (varies(m, x->arg[0])) {
         const char *c = mask_of(w, x->arg[0], e), *a = write(w, x->arg[1]), *b = write(w, x->arg[2]);
         return arena_format(m->mem, "%s(%s, %s, %s)", vector_op(m, e, "blend"), c, a, b);
@@ -383,7 +375,7 @@ static element memory_kind(const emitter *m, dtype d) /* as it lies there */
 /* The value of elements that are as memory has them */
 static const char *from_memory(emitter *m, dtype d, const char *s)
 {
-    const element e = kind_of(m, d), was = memory_kind(m, d);
+    const element e = vector_kind_of(m, d), was = memory_kind(m, d);
     const char *wrap = cstyle_load(m->mem, m->d, NULL, d);
     if (d == TS_BOOL)
         return arena_format(m->mem, "%s((%s)(%s != 0))", vector_op(m, E_I32, "of"), vector_type(m, E_I8), s);
@@ -396,7 +388,7 @@ static const char *from_memory(emitter *m, dtype d, const char *s)
 
 static const char *to_memory(emitter *m, dtype d, const char *s)
 {
-    const element e = kind_of(m, d), to = memory_kind(m, d);
+    const element e = vector_kind_of(m, d), to = memory_kind(m, d);
     const char *wrap = cstyle_store(m->mem, m->d, NULL, d);
     if (d == TS_BOOL)
         return arena_format(m->mem, "%s(-%s)", vector_op(m, E_U8, "of"), s);
@@ -432,7 +424,7 @@ static const char *convert(vwriter *w, const expr *x)
 {
     emitter *m = w->m;
     const dtype from = x->arg[0]->dtype;
-    const element e = kind_of(m, x->dtype), of = kind_of(m, from);
+    const element e = vector_kind_of(m, x->dtype), of = vector_kind_of(m, from);
     const char *s = write(w, x->arg[0]), *load = cstyle_load(m->mem, m->d, NULL, x->dtype);
     if (x->dtype == TS_BOOL && from != TS_BOOL) {
         const char *c = arena_format(m->mem, "(%s)(%s != %s(0))", vector_type(m, element_mask(of)), s,
@@ -455,7 +447,7 @@ static const char *place(vwriter *w, const expr *x) /* the loop's own number, in
     emit_passed(m, m->tile.plain[x->axis]);
     emit_affine(m, &t, m->tile.plain[x->axis]);
     const char *s = code_keep(&m->out.code, &t);
-    return arena_format(m->mem, "%s(%s)", vector_op(m, kind_of(m, x->dtype), "count"), s);
+    return arena_format(m->mem, "%s(%s)", vector_op(m, vector_kind_of(m, x->dtype), "count"), s);
 }
 
 static const char *write_new(vwriter *w, const expr *x)
@@ -499,7 +491,8 @@ static const char *write(vwriter *w, const expr *x)
     if (i == w->n || w->known[i].uses < 2 || x->kind == X_STATE || x_folds(x))
         return s;
     w->known[i].name = arena_format(m->mem, "v%d", m->tile.vectors.names++);
-    code_let(&m->out.code, arena_format(m->mem, "const %s", vector_type(m, kind_of(m, x->dtype))), w->known[i].name, s);
+    code_let(&m->out.code, arena_format(m->mem, "const %s", vector_type(m, vector_kind_of(m, x->dtype))),
+             w->known[i].name, s);
     return w->known[i].name;
 }
 
@@ -558,5 +551,5 @@ bool vector_combines(const emitter *m, const fn *f, dtype d)
 const char *vector_combine(emitter *m, const char *a, const char *b)
 {
     const dtype d = m->stage.fold->dtype;
-    return write_form(m, kind_of(m, d), written(combining(m, m->stage.fold->fn, d), d), (const char *[]){a, b});
+    return write_form(m, vector_kind_of(m, d), written(combining(m, m->stage.fold->fn, d), d), (const char *[]){a, b});
 }

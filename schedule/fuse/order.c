@@ -94,17 +94,12 @@ static bool along_axes(const plan *p, const kernel *k, const stage *s, const nod
 }
 
 /* ---- the order of dimensions in memory ---- */
-static int last_of(uint32_t axes)
-{
-    return axes ? 31 - __builtin_clz(axes) : -1;
-}
-
 static void order_by(layout *y, const type *t, const expr *const *sub) /* dimensions by the axis that walks them */
 {
     int dim[MAX_RANK];
     for (int i = 0; i < t->rank; i++) {
         int k = i;
-        for (; k > 0 && last_of(x_axes(sub[dim[k - 1]])) > last_of(x_axes(sub[i])); k--)
+        for (; k > 0 && axes_last(x_axes(sub[dim[k - 1]])) > axes_last(x_axes(sub[i])); k--)
             dim[k] = dim[k - 1];
         dim[k] = i;
     }

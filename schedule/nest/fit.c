@@ -71,9 +71,10 @@ static parts *parts_make(const kernel *k)
     size_t most = 1;
     for (int i = 0; i < k->n_stage; i++)
         most += (size_t)k->stage[i].n_load + 1;
-    parts *all = malloc(sizeof *all + most * sizeof *all->part);
+    size_t bytes;
+    MUST(size_mul(most, sizeof(part), &bytes));
+    parts *all = calloc(1, sizeof *all + bytes);
     MUST(all);
-    all->n = 0;
     return all;
 }
 

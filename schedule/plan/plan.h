@@ -321,6 +321,7 @@ int64_t stage_block(const plan *p, const stage *s, int axis);
 /* The last result axis that weights under the fold have, where what they are multiplied with has a later one (channels
  * before pixels); else -1. */
 int stage_given(const stage *s);
+int axes_last(uint32_t axes); /* of a set; -1: it is empty */
 /* What an axis has left under the shared loops, and under loop l of the stage (l = -1: under none of its own). */
 int64_t nest_left(const kernel *k, const stage *s, int axis, int l);
 /* Under shared loop l and those before it */

@@ -229,7 +229,7 @@ int64_t stage_block(const plan *p, const stage *s, int axis)
     return step;
 }
 
-static int last_of(uint32_t axes)
+int axes_last(uint32_t axes)
 {
     return axes ? 31 - __builtin_clz(axes) : -1;
 }
@@ -243,7 +243,7 @@ int stage_given(const stage *s)
         const leaf *l = load[i]->from->leaf;
         *(l && l->kind != LEAF_INPUT ? &weight : &other) |= x_axes_of(load[i]) & ~s->folds;
     }
-    return last_of(other) > last_of(weight) ? last_of(weight) : -1;
+    return axes_last(other) > axes_last(weight) ? axes_last(weight) : -1;
 }
 
 int64_t nest_left_shared(const kernel *k, const stage *s, int axis, int l)

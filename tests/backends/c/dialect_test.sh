@@ -26,7 +26,7 @@ begins() { # begins FOLDER LINE...: those that its unit begins with, less what e
 emits turned '{"op": "Transpose", "in": ["a"], "out": ["x"]}'
 begins turned '#define SIMD'
 emits rooted '{"op": "Sqrt", "in": ["a"], "out": ["x"]}'
-begins rooted '#define SIMD' '#include <math.h>'
+begins rooted '#define LANES' '#define TEXT' '#define UNROLL' '#include <math.h>'
 emits counted '{"op": "ArgMax", "attr": {"axis": 1}, "in": ["a"], "out": ["x"]}'
-begins counted '#define CONCEAL' '#define SIMD' '#include <math.h>' '#include <stdint.h>'
+begins counted '#define LANES' '#define TEXT' '#define UNROLL' '#include <math.h>' '#include <stdint.h>'
 finish
