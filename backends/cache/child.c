@@ -179,7 +179,7 @@ static double group_used(const child *c)
 /* On a busy machine a compiler may wait for minutes and still go on: what uses no processor at all does not. */
 static bool does_nothing(child *c)
 {
-    if (!c->idle || seconds_now() < c->look)
+    if (c->idle <= 0 || seconds_now() < c->look)
         return false;
     const double before = c->used;
     c->used = group_used(c), c->look = seconds_now() + c->idle;
@@ -210,7 +210,7 @@ static void watch(child *set, int n)
         if (!c->pid)
             continue;
         double next = c->pidfd < 0 || c->late            ? seconds_now() + 0.005
-                      : c->idle && c->look < c->deadline ? c->look
+                      : c->idle > 0 && c->look < c->deadline ? c->look
                                                          : c->deadline;
         until = next < until ? next : until;
         if (c->pipe >= 0)

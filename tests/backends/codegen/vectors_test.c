@@ -1,0 +1,40 @@
+/* Loops over lanes in vectors: rows that end within one, results and operands that are no neighbours, choices that only
+ * some of its elements make, values of several kinds side by side. Held against the interpreter, for each instruction
+ * set that this machine has. */
+#include "tests/backends/ruled.h"
+#include "tests/check.h"
+
+#include <stdlib.h>
+
+static const ruled cases[] = {
+    {"x f32[9,37]; w f32[37,21]; y matmul x w", "matmul", "\"n\":21", "m/2 k m@unroll n@vector"},
+    {"x f64[9,37]; w f64[37,22]; y matmul x w", "matmul", "\"n\":22", "m k n@vector"},
+    {"x f32[9,38]; w f32[38,23]; p matmul x w; y transpose axes=[1,0] p", "matmul", "\"k\":38", "m k n@vector"},
+    {"x f32[7,45]; y sum axes=[1] x", "sum", "\"c\":45", "r c/32 c@vector"},
+    {"x f32[7,46]; y max axes=[1] x", "max", "\"c\":46", "r c/46 c@vector"},
+    {"x f32[3,20]; y argmax axis=1 x", "argmax", "\"c\":20", "r c@vector"},
+    {"x f32[35,34]; y argmax axis=0 x", "argmax", "\"c\":35", "r/17 c r@vector"},
+    {"x f32[5,3]; y strassen_blocks role=a x", NULL, NULL, NULL},
+    {"x f32[6,50]; y strassen_blocks role=b x", NULL, NULL, NULL},
+    {"x f32[1,3]; y tile reps=[2,2] x", NULL, NULL, NULL},
+    {"x i64[33]; c cast to=f32 x; y multiply c c", NULL, NULL, NULL},
+    {"x f16[43]; y multiply x x", NULL, NULL, NULL},
+    {"x bool[35]; a f64[35]; b f64[35]; y where x a b", NULL, NULL, NULL},
+    {"x u8[35]; z u8[35]; l less x z; y cast to=i64 l", NULL, NULL, NULL},
+    {"x i16[2,35]; z i16[2,35]; p multiply x z; y maximum p x", NULL, NULL, NULL},
+    {"x f32[1,2,6,7]; g f32[1,5,6,2]; y grid_sample x g", NULL, NULL, NULL},
+};
+
+int main(void)
+{
+    static const char *const sets[] = {"plain", "avx2", "avx512"};
+    for (int i = 0; i < COUNT(sets); i++) {
+        ts_error lacks = {0};
+        const ts_options on = {.target = "c", .isa = sets[i]};
+        char *machine = ts_machine_json(&on, &lacks);
+        if (machine)
+            ruled_check(COUNT(cases), cases, &on);
+        free(machine);
+    }
+    return check_done();
+}
