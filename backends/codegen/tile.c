@@ -1,8 +1,8 @@
 /* tile.c - the innermost part of a stage: accumulators, the serial folds around them, and what follows the fold.
  *
- * They are scalar loops with constant bounds; loops marked @unroll and @vector carry pragmas, and the compiler turns
- * the array of accumulators into registers. (Measured: the same speed as named vector registers, and the
- * text stays readable.) */
+ * They are loops with constant bounds; those marked @unroll carry pragmas, and the array of accumulators, whose
+ * subscripts are constants then, lies in registers. Where the language has vectors, a loop over lanes is one over them
+ * (vectors.c), else it is left to the compiler. */
 #include "backends/codegen/ring.h"
 #include "schedule/plan/extents.h"
 
