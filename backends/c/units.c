@@ -63,7 +63,7 @@ void c_units_write(const c_program *c, c_units *out)
     out->unit = arena_array(&out->mem, (size_t)c->n_text, sizeof *out->unit);
     for (int i = 0; i < c->n_text; i++)
         add(out,
-            in_vectors(&c->text[i])                      ? &vectors
+            in_vectors(&c->text[i])                 ? &vectors
             : c->text[i].chains && !c->text[i].sums ? &mixed
                                                     : &other,
             &c->text[i]);
