@@ -42,14 +42,19 @@ void deriver_forget(deriver *d, int kind)
     m->program = NULL, m->plan = NULL;
 }
 
+void deriver_rest(deriver *d)
+{
+    for (int i = 0; i < MOST_SOURCES; i++)
+        free(d->buffer[i]), d->buffer[i] = NULL;
+}
+
 void deriver_free(deriver *d)
 {
     if (!d)
         return;
     for (int i = 0; i < d->n; i++)
         deriver_forget(d, i);
-    for (int i = 0; i < MOST_SOURCES; i++)
-        free(d->buffer[i]);
+    deriver_rest(d);
     ts_graph_free(d->g), free(d->made), free(d);
 }
 

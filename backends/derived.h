@@ -16,5 +16,6 @@ const plan *deriver_plan(const deriver *d, int kind); /* NULL: past the last one
 /* The value of a leaf that has `of`, row-major, until the next call; NULL with e set. */
 const void *deriver_value(deriver *d, const node *weight, err *e);
 void deriver_forget(deriver *d, int kind); /* its program and the memory that it holds */
+void deriver_rest(deriver *d);             /* nothing is asked for any more: what operands were read to is freed */
 void deriver_free(deriver *d);
 #endif

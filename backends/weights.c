@@ -142,7 +142,7 @@ static bool derive_all(loading *l, err *e)
     bool *done = heap_array((size_t)l->p->n_leaf + 1, sizeof *done), ok = true;
     for (int i = next_derived(l->p, done); i >= 0 && ok && !interrupt_asked(); i = next_derived(l->p, done))
         ok = derive_alike(l, d, i, done, e);
-    free(done), deriver_free(own);
+    free(done), deriver_rest(d), deriver_free(own);
     return ok;
 }
 

@@ -180,6 +180,7 @@ static plan *new_part(plan *p, int to)
     *q = (plan){.on = p->site[to].on,
                 .threads = p->site[to].on->workers,
                 .own_places = p->own_places,
+                .passes = p->passes,
                 .as_written = p->as_written,
                 .whole_sums = p->whole_sums,
                 .trial = p->trial,
