@@ -41,7 +41,7 @@ while True:
         said += os.read(terminal, 4096)
     except OSError:  # it has ended
         break
-    if not sent and re.search(rb"timing [1-9]", said):
+    if not sent and re.search(rb"timing \([1-9]", said):
         p.send_signal(signal.SIGTERM)
         sent = True
 print(said.decode())
