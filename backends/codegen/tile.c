@@ -458,7 +458,7 @@ static void close_tile(emitter *m, tile_made *f) /* what is known once its state
 {
     stmt *body = m->out.code.at;
     m->out.code = code_begin(m->mem);
-    f->interleave = !m->tile.vectors.n && !m->stage.fold && m->of.sums && callees_chain(&f->uses, m->d);
+    f->interleave = stmt_lanes(body) && !m->stage.fold && m->of.sums && callees_chain(&f->uses, m->d);
     lanes_declare(m, f);
     name_singles(m, f);
     code_before(body, &m->out.code);
