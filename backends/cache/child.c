@@ -209,9 +209,9 @@ static void watch(child *set, int n)
         const child *c = &set[i];
         if (!c->pid)
             continue;
-        double next = c->pidfd < 0 || c->late            ? seconds_now() + 0.005
+        double next = c->pidfd < 0 || c->late                ? seconds_now() + 0.005
                       : c->idle > 0 && c->look < c->deadline ? c->look
-                                                         : c->deadline;
+                                                             : c->deadline;
         until = next < until ? next : until;
         if (c->pipe >= 0)
             fd[m++] = (struct pollfd){.fd = c->pipe, .events = POLLIN};
