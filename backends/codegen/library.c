@@ -100,7 +100,8 @@ const function library[] = { /* each uses only those above it */
      "FUNCTION $f fast_gelu@($f x) /* x times the normal distribution, to 1e-7 of x: by the logarithm of erfc */\n"
      "{\n"
      "    const $i size = $as_i($float_bits(x)) & 0x7fffffff; /* of whole numbers the smaller is one instruction */\n"
-     "    const $f a = $bits_float($as_u($pick_i(size < 0x40b1a00f, size, $ki(0x40b1a00f)))), aa = a * a; /* 5.55 */\n"
+     "    const $f a = $bits_float($as_u($blend_i(size < 0x40b1a00f, size, $ki(0x40b1a00f)))); /* 5.55 */\n"
+     "    const $f aa = a * a;\n"
      "    const $f l0 = $fma($k(-0.45920819f), a, $k(-1.15110517f));\n"
      "    const $f l1 = $fma($k(0.00706342002f), a, $k(-0.0524961762f));\n"
      "    const $f l2 = $fma($k(-0.000186180245f), a, $k(-0.00013693636f));\n"
@@ -145,11 +146,11 @@ const function library[] = { /* each uses only those above it */
      "{\n"
      "    const $u u = $float_bits(f);\n"
      "    const $i sign = $as_i(u >> 16 & 0x8000u), size = $as_i(u & 0x7fffffffu);\n"
-     "    const $f low = $bits_float($as_u($pick_i(size < 0x38800000, size, $ki(0)))) + 0.5f;\n"
+     "    const $f low = $bits_float($as_u($blend_i(size < 0x38800000, size, $ki(0)))) + 0.5f;\n"
      "    const $i small = $as_i($float_bits(low) - 0x3f000000u);\n"
      "    const $i usual = (size - 0x38000000 + 0xfff + (size >> 13 & 1)) >> 13;\n"
-     "    const $i most = $pick_i(size > 0x7f800000, $ki(0x7e00), $ki(0x7c00));\n"
-     "    return $to_h(sign | $pick_i(size >= 0x47800000, most, $pick_i(size < 0x38800000, small, usual)));\n"
+     "    const $i most = $blend_i(size > 0x7f800000, $ki(0x7e00), $ki(0x7c00));\n"
+     "    return $to_h(sign | $blend_i(size >= 0x47800000, most, $blend_i(size < 0x38800000, small, usual)));\n"
      "}\n"},
     {"bfloat_to_float", "bits_float", PLAIN,
      "FUNCTION $f bfloat_to_float@($h h) { return $bits_float($to_u(h) << 16); }\n"},
@@ -463,7 +464,7 @@ static const word words[] = {
     {"fma64", "FMA64", E_F64, "fma"},
     {"blend", "BLEND", E_F32, "blend"}, /* condition, what is there if it holds, and if not; both are computed */
     {"blend64", "BLEND", E_F64, "blend"},
-    {"pick_i", "BLEND", E_I32, "blend"},
+    {"blend_i", "BLEND", E_I32, "blend"},
     {"blend_u", "BLEND", E_U32, "blend"},
     {"abs", "fabsf", E_F32, "abs"},
     {"abs64", "fabs", E_F64, "abs"},

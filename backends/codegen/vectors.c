@@ -16,7 +16,7 @@ static const loop *last_loop(const emitter *m)
     return m->s->nest.n > nest_unrolled(m->s) ? &m->s->nest.loop[m->s->nest.n - 1] : NULL;
 }
 
-static bool only_one(const emitter *m) /* loop over lanes; no instance of a group, no matrix unit */
+static bool only_one(const emitter *m) /* loop over lanes; no lanes of a group, no matrix unit */
 {
     for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
         const role *r = m->s->nest.loop[l].role;
