@@ -22,7 +22,7 @@ static const ruled cases[] = {
     {"x bool[35]; a f64[35]; b f64[35]; y where x a b", NULL, NULL, NULL},
     {"x u8[35]; z u8[35]; l less x z; y cast to=i64 l", NULL, NULL, NULL},
     {"x i16[2,35]; z i16[2,35]; p multiply x z; y maximum p x", NULL, NULL, NULL},
-    {"x f32[1,2,6,7]; g f32[1,5,6,2]; y grid_sample x g", NULL, NULL, NULL},
+    {"x f32[1,2,6,7]; g f32[1,5,6,2]; y grid_sample mode=nearest x g", NULL, NULL, NULL},
 };
 
 int main(void)
