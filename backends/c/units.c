@@ -6,9 +6,6 @@
 #include <string.h>
 
 enum { MOST = 8, SMALL = 3000, TOGETHER = 8000 }; /* kernels, bytes of one, bytes of all */
-/* Sums in vectors run as fast at this level as at higher ones, and compile in half the time. What sums nothing would
- * gain from -O2 (docs/notes/kernels.md). */
-static const char vector_level[] = "-O1";
 
 typedef struct sharing { /* the unit that takes more */
     int n;
@@ -21,9 +18,12 @@ static size_t bytes_of(const kernel_text *k)
     return strlen(k->text + k->prelude);
 }
 
-static bool in_vectors(const kernel_text *k) /* all that could be */
+/* What is in vectors, as far as it could be, runs as fast at these levels as at higher ones. Sums compile in half the
+ * time at -O1. What sums nothing is chains of instructions that wait for one another, and gains a tenth by having
+ * those of neighbours between them, at a tenth more time to compile. NULL: the highest level. */
+static const char *level_of(const kernel_text *k)
 {
-    return k->vectors && !k->hopes;
+    return !k->vectors || k->hopes ? NULL : k->sums ? "-O1" : "-O2";
 }
 
 static void end(c_units *u, sharing *s)
@@ -38,7 +38,7 @@ static void end(c_units *u, sharing *s)
                                 .label = s->n > 1 ? arena_format(&u->mem, "%s and %d more", first, s->n - 1)
                                                   : arena_string(&u->mem, first),
                                 .bytes = s->bytes,
-                                .level = in_vectors(s->kernel[0]) ? vector_level : NULL,
+                                .level = level_of(s->kernel[0]),
                                 .shared = s->n > 1};
     s->n = 0, s->bytes = 0;
     text_free(&t);
@@ -57,18 +57,21 @@ static void add(c_units *u, sharing *s, const kernel_text *k)
         end(u, s);
 }
 
+/* Those that share a unit have one level, and the dialect has all of its instructions mixed or none. */
+static int sort_of(const kernel_text *k)
+{
+    return level_of(k) ? k->sums : 2 + (k->chains && !k->sums);
+}
+
 void c_units_write(const c_program *c, c_units *out)
 {
-    sharing vectors = {0}, mixed = {0}, other = {0}; /* mixed: the dialect has all of the unit's instructions so */
+    sharing of[4] = {0};
     *out = (c_units){0};
     out->unit = arena_array(&out->mem, (size_t)c->n_text, sizeof *out->unit);
     for (int i = 0; i < c->n_text; i++)
-        add(out,
-            in_vectors(&c->text[i])                 ? &vectors
-            : c->text[i].chains && !c->text[i].sums ? &mixed
-                                                    : &other,
-            &c->text[i]);
-    end(out, &vectors), end(out, &mixed), end(out, &other);
+        add(out, &of[sort_of(&c->text[i])], &c->text[i]);
+    for (int i = 0; i < COUNT(of); i++)
+        end(out, &of[i]);
 }
 
 void c_units_free(c_units *u)

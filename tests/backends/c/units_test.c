@@ -60,6 +60,10 @@ static void check_kernel(const c_units *u, const kernel_text *k)
     if (strstr(k->text, "ROUTINE") || strlen(k->text) > 8000)
         CHECK(!own->shared);
     CHECK(!strstr(own->text, mixed) == !strstr(k->text, mixed));
+    if (k->vectors && !k->hopes)
+        CHECK_TEXT(own->level, k->sums ? "-O1" : "-O2");
+    else
+        CHECK(!own->level);
     if (!own->shared)
         CHECK_TEXT(own->text, k->text);
 }
