@@ -1,7 +1,7 @@
 /* carry.c - states that stages carry along a loop they share. Each state has a slice of scratch, laid out as the slice
  * of what the stage computes: a tile takes pointers to them, makes the step of its elements, and writes their value
  * once all have made it. Of a fold of several values the last trip's value is the result. */
-#include "backends/codegen/emit.h"
+#include "backends/codegen/vectors.h"
 #include "schedule/nest/kept.h"
 
 static int states(const emitter *m)
@@ -29,13 +29,19 @@ static void start_one(emitter *m, int at, int k)
     code_open(&m->out.code, (stmt){.kind = S_BLOCK});
     code_let(&m->out.code, pointer_type(m, held_reach(in), start->dtype, true), "state",
              held_at(m, in, start->dtype, true));
-    code_open(&m->out.code, (stmt){.kind = S_LOOP,
-                                   .how = IN_LANES,
-                                   .name = "i",
-                                   .from = lanes_lane(m),
-                                   .to = number_text(m, y.size),
-                                   .step = m->group,
-                                   .tight = true});
+    const char *from = lanes_lane(m), *to = number_text(m, y.size);
+    element e;
+    if (m->d->vectors && !*store && start->dtype != TS_BOOL && vector_kind(m, start->dtype, &e)) {
+        const char *left = vectors_enter(m, vector_count(m, element_bytes(e)), "i", from, to);
+        code_add(&m->out.code, (stmt){.kind = S_CALL,
+                                      .value = arena_format(m->mem, "%s(&state[i], %s(%s))", vector_op(m, e, "store"),
+                                                            vector_op(m, e, "splat"), text_str(&value))});
+        vectors_leave(m);
+        from = left;
+    }
+    code_open(
+        &m->out.code,
+        (stmt){.kind = S_LOOP, .how = IN_LANES, .name = "i", .from = from, .to = to, .step = m->group, .tight = true});
     code_store(&m->out.code, "state[i]", arena_format(m->mem, "%s%s%s", store, text_str(&value), *store ? ")" : ""));
     code_close(&m->out.code);
     code_close(&m->out.code);

@@ -1,6 +1,7 @@
 /* copy.c - staging into scratch: what the inner loops read of an operand is copied once, in the order in which they
  * walk it, so that a transposed operand is read in rows by the tile. */
 #include "backends/codegen/ring.h"
+#include "backends/codegen/vectors.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -97,16 +98,20 @@ static void copy_one(emitter *m, const copying *c, const affine *at)
     text_free(&value);
 }
 
+static const char *copy_end(emitter *m, int a)
+{
+    return varying_axis(m, a) ? arena_format(m->mem, "MIN(%lld, %s)", (long long)m->here.cur[a],
+                                             varying_trips(m, &m->s->varies[a], m->here.axis[a], 1))
+                              : number_text(m, m->here.cur[a]);
+}
+
 /* A loop of the copy along axis a, from 0 or from where its block begins. */
 static void copy_loop(emitter *m, const char *what, int a, stmt s)
 {
     s.kind = S_LOOP, s.tight = true;
     s.name = arena_format(m->mem, "%s%d", what, a);
     s.from = s.from ? s.from : "0";
-    if (!s.to && varying_axis(m, a))
-        s.to = arena_format(m->mem, "MIN(%lld, %s)", (long long)m->here.cur[a],
-                            varying_trips(m, &m->s->varies[a], m->here.axis[a], 1));
-    s.to = s.to ? s.to : number_text(m, m->here.cur[a]);
+    s.to = s.to ? s.to : copy_end(m, a);
     code_open(&m->out.code, s);
 }
 
@@ -165,6 +170,42 @@ static void turn_blocks(emitter *m, const copying *c, const affine *at)
     text_free(&to), text_free(&from), text_free(&call);
 }
 
+/* Neighbours in both places: how many of them are moved at once; 0: they are none */
+static int moved_at_once(emitter *m, const copying *c)
+{
+    const int last = c->n ? c->order[c->n - 1] : -1, bytes = ts_dtype_bytes(source_dtype(m, c->load));
+    const bool near = last >= 0 && !c->turn && c->even && c->stride[last] == 1 && c->to->stride[last] == 1 &&
+                      !c->to->mask && !stage_guard(m->s, c->load) && !clamped(m, c);
+    const int n = near && bytes ? vector_count(m, bytes) : 0;
+    return n <= m->here.cur[last] ? n : 0;
+}
+
+static void copy_vector(emitter *m, const copying *c, const affine *at)
+{
+    static const element word[] = {[1] = E_U8, [2] = E_U16, [4] = E_U32, [8] = E_U64};
+    const element e = word[ts_dtype_bytes(source_dtype(m, c->load))];
+    const char *to = copy_into(m, c, at), *load = vector_op(m, e, "load"), *store = vector_op(m, e, "store");
+    text from = {0};
+    copy_element(m, c, &from);
+    code_add(&m->out.code,
+             (stmt){.kind = S_CALL, .value = arena_format(m->mem, "%s(&%s, %s(&%s))", store, to, load, from.s)});
+    text_free(&from);
+}
+
+/* Opens the last loop, behind that over vectors; `here`: where the axis is in both */
+static void copy_row(emitter *m, const copying *c, int a, const affine *here, const affine *at)
+{
+    const int n = moved_at_once(m, c);
+    const char *end = copy_end(m, a), *from = NULL;
+    m->here.axis[a] = here;
+    if (n) {
+        from = vectors_enter(m, n, arena_format(m->mem, "copy%d", a), "0", end);
+        copy_vector(m, c, at);
+        vectors_leave(m);
+    }
+    copy_loop(m, "copy", a, (stmt){.how = IN_LANES, .from = from, .to = end});
+}
+
 static void copy_loops(emitter *m, copying *c)
 {
     const affine *was[MAX_AXIS], *at = affine_const(&m->sp, 0);
@@ -181,12 +222,15 @@ static void copy_loops(emitter *m, copying *c)
         char name[16];
         snprintf(name, sizeof name, "copy%d", a);
         const int v = var_add(&m->sp, name, 0, m->here.cur[a] - 1);
+        const affine *here = affine_add(&m->sp, m->here.axis[a], affine_var(&m->sp, v), 1);
+        at = affine_add(&m->sp, at, affine_var(&m->sp, v), c->to->stride[a]);
         if (c->turn && (a == c->fast || a == c->slow))
             copy_loop(m, "block", a, (stmt){.step = c->side});
+        else if (i < n - 1)
+            copy_loop(m, "copy", a, (stmt){0});
         else
-            copy_loop(m, "copy", a, (stmt){.how = i == n - 1 ? IN_LANES : AS_IT_IS});
-        m->here.axis[a] = affine_add(&m->sp, m->here.axis[a], affine_var(&m->sp, v), 1);
-        at = affine_add(&m->sp, at, affine_var(&m->sp, v), c->to->stride[a]);
+            copy_row(m, c, a, here, at);
+        m->here.axis[a] = here;
     }
     if (c->turn)
         turn_blocks(m, c, at);

@@ -184,11 +184,15 @@ typedef struct vector_access { /* vector.c: of the loop over neighbours that is 
     const move_form *form[RESULT + 1]; /* of each load and of the result; NULL: element by element */
 } vector_access;
 
-typedef struct vector_loop {     /* vectors.c: of the loop over lanes of the tile */
-    int n;                       /* neighbours that one holds; 0: the tile has none */
-    int axis, count;             /* along which; how many of them there are in the one at hand */
-    const char *each;            /* where one after another is computed: the variable that says which; NULL elsewhere */
-    const affine *inner, *plain; /* then: the axis without it; variables of indices */
+typedef struct position { /* on an axis, of loops */
+    const affine *inner, *plain;
+} position;
+
+typedef struct vector_loop { /* vectors.c: of the loop over lanes of the tile, or over neighbours outside */
+    int n;                   /* neighbours that one holds; 0: there are none */
+    int axis, count;         /* along which; how many of them there are in the one at hand */
+    const char *each;        /* where one after another is computed: the variable that says which; NULL elsewhere */
+    position at;             /* then: without it; variables of indices */
     int n_var;
     int names; /* numbers of what is named: v0, e1, ... */
 } vector_loop;
@@ -207,6 +211,7 @@ typedef struct tile_state {         /* inside a tile function */
     uint32_t apart;                /* loops that are written out trip by trip */
     bool clipped;                  /* the tile that is called may meet the end of a varying axis that it sums up */
     uint32_t tested;               /* such axes along which each element is asked whether it is there */
+    const expr *there;             /* that it is there along all of these, as a condition; NULL: it is not asked */
     const expr *term;              /* what it folds: without what the loops' bounds settle */
     const move_form *run;          /* neighbours of the result that are stored at once; NULL: each by itself */
     const move_form *pair;         /* two runs of them, of two trips of the innermost loop; NULL: one by one */
@@ -274,8 +279,8 @@ const char *slice_at(const emitter *m, int stage, bool written); /* where a stag
 const char *held_at(const emitter *m, const held *h, dtype d, bool written);
 reach slice_reach(const emitter *m, int stage);
 reach held_reach(const held *h);
-void emit_element(emitter *m, text *t, int load); /* in a tile: the operand's element, as memory has it */
-reach load_reach(const emitter *m, int load);     /* of the pointer to it */
+void emit_element(emitter *m, text *t, int load);                     /* the operand's element, as memory has it */
+reach load_reach(const emitter *m, int load);                         /* of the pointer to it */
 void emit_pointer(emitter *m, text *t, const tile_made *f, int load); /* outside: the pointer that tile f is given */
 bool emit_takes(const tile_made *f, int load);                        /* a pointer, of this load */
 void emit_starts(emitter *m, tile_made *f);     /* in a tile, its start being set up: which loads share a pointer */
@@ -377,9 +382,17 @@ bool chunks_first(const emitter *m, int l); /* no loop around outer loop l walks
 const char *share_from(emitter *m, int64_t n, const char *count), *share_to(emitter *m, int64_t n, const char *count);
 void emit_range(emitter *m, int64_t n); /* low and high: the part's own of n elements; n < 0: the first part does all */
 /* plain.c: loops written as they are, for what no nest walks. */
-void plain_loop(emitter *m, int axis, const char *from, const char *to, bool simd);       /* opens it */
-void plain_end(emitter *m, int n);                                                        /* closes n loops */
+typedef struct row_loop {                     /* a loop over an axis */
+    int axis, n;                              /* elements of a vector, see vector_beside; 0: they go one by one */
+    const affine *(*place)(const void *user); /* where the loops stand: of the element that is stored */
+    void (*write)(void *user, bool vector);   /* what is done with one, or with a vector of them */
+    void *user;
+} row_loop;
+void plain_loop(emitter *m, int axis, const char *from, const char *to); /* opens it */
+void plain_end(emitter *m, int n);                                       /* closes n loops */
+void plain_row(emitter *m, const row_loop *r, const char *from, const char *to);
 void plain_put(emitter *m, writer *w, const affine *place, const expr *x, bool combined); /* y[place] = x, or y (+) x */
+void plain_put_vector(emitter *m, const affine *place, const char *value, bool combined);
 void emit_scan(emitter *m); /* scan.c: states carried along axes */
 /* scatter.c: the loops of a stage that stores where its indices say */
 void emit_scatter(emitter *m);

@@ -1,16 +1,30 @@
-/* plain.c - loops written as they are, and elements stored: what scatters and scans share. */
-#include "backends/codegen/emit.h"
+/* plain.c - loops written as they are, and elements stored: what scatters and scans share. A loop over neighbours goes
+ * along vectors where the language has them, and then along what is left of them, one by one. */
+#include "backends/codegen/vectors.h"
 
 #include <stdio.h>
 
-void plain_loop(emitter *m, int axis, const char *from, const char *to, bool lanes)
+static const char *loop_axis(const emitter *m, int axis)
+{
+    return arena_format(m->mem, "%s_%d", m->s->letter[axis], axis);
+}
+
+static void stand(emitter *m, int axis) /* in the loop over it */
 {
     const int64_t extent = m->s->extent[axis];
-    char name[24];
-    snprintf(name, sizeof name, "%s_%d", m->s->letter[axis], axis);
-    code_open(&m->out.code,
-              (stmt){.kind = S_LOOP, .how = lanes ? IN_LANES : AS_IT_IS, .name = name, .from = from, .to = to});
-    m->here.axis[axis] = affine_var(&m->sp, var_add(&m->sp, name, 0, extent > 0 ? extent - 1 : 0));
+    m->here.axis[axis] = affine_var(&m->sp, var_add(&m->sp, loop_axis(m, axis), 0, extent > 0 ? extent - 1 : 0));
+}
+
+static void open_loop(emitter *m, int axis, stmt s)
+{
+    s.kind = S_LOOP, s.name = loop_axis(m, axis);
+    code_open(&m->out.code, s);
+    stand(m, axis);
+}
+
+void plain_loop(emitter *m, int axis, const char *from, const char *to)
+{
+    open_loop(m, axis, (stmt){.from = from, .to = to});
 }
 
 void plain_end(emitter *m, int n)
@@ -19,14 +33,35 @@ void plain_end(emitter *m, int n)
         code_close(&m->out.code);
 }
 
-void plain_put(emitter *m, writer *w, const affine *place, const expr *x, bool combined)
+void plain_row(emitter *m, const row_loop *r, const char *from, const char *to)
 {
-    const dtype d = stored_as(m->p, m->s->node);
-    text y = {0}, value = {0}, old = {0}, sum = {0}, all = {0};
-    const char *wrap = cstyle_store(m->mem, m->d, m->out.uses, d);
+    if (r->n) {
+        const char *left = vectors_enter(m, r->n, loop_axis(m, r->axis), from, to);
+        m->tile.vectors.axis = r->axis;
+        stand(m, r->axis);
+        r->write(r->user, true);
+        vectors_leave(m);
+        from = left;
+    }
+    open_loop(m, r->axis, (stmt){.how = IN_LANES, .from = from, .to = to});
+    r->write(r->user, false);
+    code_close(&m->out.code);
+}
+
+static const char *element_at(emitter *m, const affine *place)
+{
+    text y = {0};
     text_add(&y, "%s[", m->data.operand[m->stage.result].name);
     emit_affine(m, &y, place);
     text_add(&y, "]");
+    return code_keep(&m->out.code, &y);
+}
+
+void plain_put(emitter *m, writer *w, const affine *place, const expr *x, bool combined)
+{
+    const dtype d = stored_as(m->p, m->s->node);
+    text value = {0}, sum = {0};
+    const char *wrap = cstyle_store(m->mem, m->d, m->out.uses, d), *y = element_at(m, place);
     cstyle_temporaries(w, &m->out.code, x);
     if (combined)
         cstyle_operand(w, &value, m->stage.fold->fn, m->stage.fold->dtype, 1, x);
@@ -34,10 +69,15 @@ void plain_put(emitter *m, writer *w, const affine *place, const expr *x, bool c
         cstyle_whole(w, &value, x);
     if (combined) {
         const char *load = cstyle_load(m->mem, m->d, m->out.uses, d);
-        text_add(&old, "%s%s%s", load, y.s, *load ? ")" : "");
-        emit_combine(m, &sum, old.s, value.s);
+        emit_combine(m, &sum, arena_format(m->mem, "%s%s%s", load, y, *load ? ")" : ""), value.s);
     }
-    text_add(&all, "%s%s%s", wrap, combined ? sum.s : value.s, *wrap ? ")" : "");
-    code_store(&m->out.code, y.s, all.s);
-    text_free(&y), text_free(&value), text_free(&old), text_free(&sum), text_free(&all);
+    code_store(&m->out.code, y, arena_format(m->mem, "%s%s%s", wrap, combined ? sum.s : value.s, *wrap ? ")" : ""));
+    text_free(&value), text_free(&sum);
+}
+
+void plain_put_vector(emitter *m, const affine *place, const char *value, bool combined)
+{
+    const dtype d = stored_as(m->p, m->s->node);
+    const char *y = element_at(m, place);
+    vector_write(m, d, y, combined ? vector_combine(m, vector_read(m, d, y), value) : value);
 }

@@ -1,32 +1,23 @@
 /* scan.c - states carried along axes: folds of several values, and scans. Parts share the longest other axis of the
  * result. Where the last axis of the result is not the one that is walked, a block of it has its states in arrays, so
  * that a step is a loop of vectors; else one row after the other is walked. */
-#include "backends/codegen/emit.h"
-
-#include <stdio.h>
+#include "backends/codegen/vectors.h"
 
 enum { BLOCK = 64 };
 typedef struct walking {
     emitter *m;
     const expr *x;
     writer w;
-    int n, cut, lane; /* states; the axis that parts share, and the one in blocks: or -1 */
+    int n, cut;    /* states; the axis that parts share, or -1 */
+    row_loop lane; /* along the axis in blocks; -1: there is none */
 } walking;
-
-static void open_lane(walking *k)
-{
-    if (k->lane >= 0)
-        plain_loop(k->m, k->lane, "block", "end", true);
-    else
-        code_open(&k->m->out.code, (stmt){.kind = S_BLOCK});
-}
 
 static void declare(walking *k)
 {
     emitter *m = k->m;
     for (int i = 0; i < k->n; i++)
         code_let(&m->out.code, value_type(m->d, k->x->arg[i]->dtype, m->p->reference),
-                 arena_format(m->mem, k->lane >= 0 ? "s%d[%d]" : "s%d", i, BLOCK), NULL);
+                 arena_format(m->mem, k->lane.axis >= 0 ? "s%d[%d]" : "s%d", i, BLOCK), NULL);
 }
 
 /* s0, s1, ... become parts first, first + 1, ... of the expression, all computed from what they were. */
@@ -50,9 +41,101 @@ static void set_states(walking *k, int first, bool together)
         code_store(&m->out.code, arena_format(m->mem, "s%d%s", i, k->w.state), arena_format(m->mem, "next%d", i));
 }
 
-static void put_result(walking *k)
+/* ---- the same of vectors ---- */
+static void name_vector(walking *k, const char *prefix, int i, const char *value)
 {
-    plain_put(k->m, &k->w, store_offset(k->m, k->m->here.axis), x_result(k->x), false);
+    emitter *m = k->m;
+    code_let(&m->out.code, arena_format(m->mem, "const %s", vector_type(m, vector_kind_of(m, k->x->arg[i]->dtype))),
+             arena_format(m->mem, "%s%d", prefix, i), value);
+}
+
+static const char *state_at(const walking *k, int i)
+{
+    return arena_format(k->m->mem, "&s%d%s", i, k->w.state);
+}
+
+static void name_states(walking *k)
+{
+    emitter *m = k->m;
+    for (int i = 0; i < k->n; i++)
+        name_vector(k, "was", i,
+                    arena_format(m->mem, "%s(%s)", vector_op(m, vector_kind_of(m, k->x->arg[i]->dtype), "load"),
+                                 state_at(k, i)));
+}
+
+static void set_vectors(walking *k, int first)
+{
+    emitter *m = k->m;
+    for (int i = 0; i < k->n; i++)
+        name_vector(k, "next", i, vector_over(m, k->x->arg[first + i], "was", ""));
+    for (int i = 0; i < k->n; i++) {
+        const char *store = vector_op(m, vector_kind_of(m, k->x->arg[i]->dtype), "store");
+        code_add(&m->out.code,
+                 (stmt){.kind = S_CALL, .value = arena_format(m->mem, "%s(%s, next%d)", store, state_at(k, i), i)});
+    }
+}
+
+/* ---- what is done with an element, or with a vector ---- */
+static const affine *result_place(const void *user)
+{
+    const walking *k = user;
+    return store_offset(k->m, k->m->here.axis);
+}
+
+static void put_result(walking *k, const char *states, bool vector)
+{
+    if (vector)
+        plain_put_vector(k->m, result_place(k), vector_over(k->m, x_result(k->x), states, ""), false);
+    else
+        plain_put(k->m, &k->w, result_place(k), x_result(k->x), false);
+}
+
+static void start(void *user, bool vector)
+{
+    walking *k = user;
+    if (vector)
+        set_vectors(k, 0);
+    else
+        set_states(k, 0, false);
+}
+
+static void step(void *user, bool vector)
+{
+    walking *k = user;
+    if (vector)
+        name_states(k), set_vectors(k, k->n);
+    else
+        set_states(k, k->n, true);
+    if (!k->x->folds)
+        put_result(k, "next", vector);
+}
+
+static void finish(void *user, bool vector)
+{
+    walking *k = user;
+    if (vector)
+        name_states(k);
+    put_result(k, "was", vector);
+}
+
+static void over_lane(walking *k, void (*write)(void *user, bool vector))
+{
+    k->lane.write = write;
+    if (k->lane.axis >= 0) {
+        plain_row(k->m, &k->lane, "block", "end");
+        return;
+    }
+    code_open(&k->m->out.code, (stmt){.kind = S_BLOCK});
+    write(k, false);
+    code_close(&k->m->out.code);
+}
+
+static int vectors_along(walking *k) /* truth is no mask in arrays */
+{
+    bool truth = false;
+    for (int i = 0; i < k->n; i++)
+        truth = truth || k->x->arg[i]->dtype == TS_BOOL || dtype_small(k->x->arg[i]->dtype);
+    return truth ? 0 : vector_beside(k->m, &k->lane, 2 * k->n + 1, k->x->arg);
 }
 
 static int scan_axes(walking *k) /* opens the loops that are walked; their number */
@@ -60,33 +143,22 @@ static int scan_axes(walking *k) /* opens the loops that are walked; their numbe
     const stage *s = k->m->s;
     int n = 0;
     for (int a = 0; a < s->n_axis; a++) {
-        char end[24];
         if (k->x->folds ? !(k->x->folds >> a & 1) : a != k->x->axis)
             continue;
-        snprintf(end, sizeof end, "%lld", (long long)s->extent[a]);
-        plain_loop(k->m, a, "0", end, false), n++;
+        plain_loop(k->m, a, "0", number_text(k->m, s->extent[a])), n++;
     }
     return n;
 }
 
 static void write_rows(walking *k)
 {
-    emitter *m = k->m;
     declare(k);
-    open_lane(k);
-    set_states(k, 0, false);
-    plain_end(m, 1);
+    over_lane(k, start);
     const int loops = scan_axes(k);
-    open_lane(k);
-    set_states(k, k->n, true);
-    if (!k->x->folds)
-        put_result(k);
-    plain_end(m, 1 + loops);
-    if (!k->x->folds)
-        return;
-    open_lane(k);
-    put_result(k);
-    plain_end(m, 1);
+    over_lane(k, step);
+    plain_end(k->m, loops);
+    if (k->x->folds)
+        over_lane(k, finish);
 }
 
 static void choose_axes(walking *k)
@@ -97,36 +169,36 @@ static void choose_axes(walking *k)
     for (int a = 0; a < s->n_result; a++)
         if (a != scan && (k->cut < 0 || s->extent[a] > s->extent[k->cut]))
             k->cut = a;
-    k->lane = s->n_result && s->n_result - 1 != scan ? s->n_result - 1 : -1;
+    k->lane = (row_loop){
+        .axis = s->n_result && s->n_result - 1 != scan ? s->n_result - 1 : -1, .place = result_place, .user = k};
+    if (k->lane.axis >= 0)
+        k->lane.n = vectors_along(k);
 }
 
 void emit_scan(emitter *m)
 {
     const stage *s = m->s;
     walking k = {.m = m, .x = s->value, .w = emit_writer(m), .n = s->value->n_state};
-    char state[40];
     int loops = 0;
     choose_axes(&k);
     emit_range(m, k.cut >= 0 ? s->extent[k.cut] : -1);
     for (int a = 0; a < s->n_result; a++) {
-        char end[24];
-        if (a == k.lane || (!k.x->folds && a == k.x->axis))
+        if (a == k.lane.axis || (!k.x->folds && a == k.x->axis))
             continue;
-        snprintf(end, sizeof end, "%lld", (long long)s->extent[a]);
-        plain_loop(m, a, a == k.cut ? "low" : "0", a == k.cut ? "high" : end, false), loops++;
+        plain_loop(m, a, a == k.cut ? "low" : "0", a == k.cut ? "high" : number_text(m, s->extent[a])), loops++;
     }
-    if (k.lane >= 0) {
-        const char *end = k.lane == k.cut
+    if (k.lane.axis >= 0) {
+        const char *end = k.lane.axis == k.cut
                               ? "high"
-                              : arena_format(m->mem, "%lld%s", (long long)s->extent[k.lane], m->d->index_suffix);
+                              : arena_format(m->mem, "%lld%s", (long long)s->extent[k.lane.axis], m->d->index_suffix);
         code_open(
             &m->out.code,
-            (stmt){.kind = S_LOOP, .name = "block", .from = k.lane == k.cut ? "low" : "0", .to = end, .step = BLOCK});
+            (stmt){
+                .kind = S_LOOP, .name = "block", .from = k.lane.axis == k.cut ? "low" : "0", .to = end, .step = BLOCK});
         loops++;
         code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), "end",
                  arena_format(m->mem, "MIN(block + %d, %s)", BLOCK, end));
-        snprintf(state, sizeof state, "[%s_%d - block]", s->letter[k.lane], k.lane);
-        k.w.state = state;
+        k.w.state = arena_format(m->mem, "[%s_%d - block]", s->letter[k.lane.axis], k.lane.axis);
     }
     write_rows(&k);
     plain_end(m, loops);

@@ -2,7 +2,7 @@
  * the start there, then walks all updates in index order and puts in those that fall into its range. So every element
  * meets its updates in the same order, whatever the number of parts. A dimension that an axis of the updates walks
  * element by element is divided rather than tested. */
-#include "backends/codegen/emit.h"
+#include "backends/codegen/vectors.h"
 
 #include <stdio.h>
 
@@ -49,22 +49,48 @@ static void choose_cut(scattering *c)
     c->cut = direct >= 0 && t->dim[direct] >= c->m->p->threads ? direct : any;
 }
 
+static const affine *start_place(const void *user)
+{
+    const scattering *c = user;
+    return store_offset(c->m, c->m->here.axis);
+}
+
+static void put(const scattering *c, const affine *place, const expr *x, const fn *by, bool vector)
+{
+    writer w = emit_writer(c->m);
+    if (vector)
+        plain_put_vector(c->m, place, vector_value(c->m, x), by);
+    else
+        plain_put(c->m, &w, place, x, by);
+}
+
+static void put_start(void *user, bool vector)
+{
+    const scattering *c = user;
+    put(c, start_place(c), c->x->arg[0], NULL, vector);
+}
+
 /* Nothing to write where the result lies over what it starts from. */
 static void write_start(scattering *c)
 {
     emitter *m = c->m;
     const stage *s = m->s;
-    writer w = emit_writer(m);
+    row_loop last = {.axis = s->n_result - 1, .place = start_place, .write = put_start, .user = c};
     if (stage_updates(s))
         return;
     const int cut = c->cut >= 0 ? s->store[c->cut]->axis : -1;
-    char end[24];
     for (int a = 0; a < s->n_result; a++) {
-        snprintf(end, sizeof end, "%lld", (long long)s->extent[a]);
-        plain_loop(m, a, a == cut ? "low" : "0", a == cut ? "high" : end, a == s->n_result - 1);
+        const char *from = a == cut ? "low" : "0", *to = a == cut ? "high" : number_text(m, s->extent[a]);
+        if (a < last.axis) {
+            plain_loop(m, a, from, to);
+            continue;
+        }
+        last.n = vector_beside(m, &last, 1, c->x->arg);
+        plain_row(m, &last, from, to);
     }
-    plain_put(m, &w, store_offset(m, m->here.axis), c->x->arg[0], false);
-    plain_end(m, s->n_result);
+    if (!s->n_result)
+        put_start(c, false);
+    plain_end(m, last.axis);
 }
 
 /* Subscripts whose axes are all open get their names, are checked, and tested against the part's range. */
@@ -99,29 +125,57 @@ static bool name_subscripts(scattering *c, uint32_t open)
     return named;
 }
 
+static const affine *update_place(const void *user)
+{
+    const scattering *c = user;
+    emitter *m = c->m;
+    const affine *at[MAX_RANK];
+    for (int d = 0; d < result_type(c)->rank; d++)
+        at[d] = c->direct[d] >= 0 ? m->here.axis[c->direct[d]] : c->at[d];
+    return layout_offset(&m->sp, &m->p->buffer[m->s->node->id].layout, at);
+}
+
+static void put_update(void *user, bool vector)
+{
+    const scattering *c = user;
+    put(c, update_place(c), c->x->arg[1], c->x->fn, vector);
+}
+
+/* The last axis puts every update elsewhere, and no index has to be read. */
+static bool walks_apart(const scattering *c, int a)
+{
+    bool apart = true, walks = false;
+    for (int d = 0; d < result_type(c)->rank; d++)
+        apart = apart && (c->at[d] || c->direct[d] == a), walks = walks || c->direct[d] == a;
+    return apart && walks;
+}
+
 static void write_updates(scattering *c)
 {
     emitter *m = c->m;
     const stage *s = m->s;
-    writer w = emit_writer(m);
+    const int last = s->n_axis - 1;
     uint32_t open = 0;
+    int loops = 0;
     name_subscripts(c, open);
     for (int a = s->n_result; a < s->n_axis; a++) {
         const bool divided = c->cut >= 0 && c->direct[c->cut] == a;
-        bool apart = a == s->n_axis - 1; /* the last axis puts every update elsewhere, and no index has to be read */
-        for (int d = 0; d < result_type(c)->rank; d++)
-            apart = apart && (c->at[d] || c->direct[d] == a);
-        bool walks = false;
-        for (int d = 0; d < result_type(c)->rank; d++)
-            walks = walks || c->direct[d] == a;
-        const char *end = arena_format(m->mem, divided ? "MIN(high, %lld%s)" : "%lld", (long long)s->extent[a],
-                                       m->d->index_suffix);
-        plain_loop(m, a, divided ? "low" : "0", end, apart && walks);
+        const char *from = divided ? "low" : "0", *to = arena_format(m->mem, divided ? "MIN(high, %lld%s)" : "%lld",
+                                                                     (long long)s->extent[a], m->d->index_suffix);
+        if (a == last && walks_apart(c, a)) {
+            row_loop r = {.axis = a, .place = update_place, .write = put_update, .user = c};
+            const bool combines = !c->x->fn || vector_combines(m, c->x->fn, c->x->dtype);
+            r.n = combines ? vector_beside(m, &r, 1, &c->x->arg[1]) : 0;
+            plain_row(m, &r, from, to);
+            plain_end(m, loops + c->tests);
+            return;
+        }
+        plain_loop(m, a, from, to), loops++;
         open |= 1u << a;
         name_subscripts(c, open);
     }
-    plain_put(m, &w, layout_offset(&m->sp, &m->p->buffer[s->node->id].layout, c->at), c->x->arg[1], c->x->fn);
-    plain_end(m, s->n_axis - s->n_result + c->tests);
+    put_update(c, false);
+    plain_end(m, loops + c->tests);
 }
 
 void emit_scatter(emitter *m)

@@ -294,9 +294,23 @@ bool emit_single(const emitter *m, int load)
     return type_count(&m->s->load[load]->from->type) == 1 && m->data.source[m->stage.at][load].from == FROM_MEMORY;
 }
 
+static void outside_element(emitter *m, text *t, int load)
+{
+    const bool name = m->data.source[m->stage.at][load].from == FROM_MEMORY;
+    text_add(t, name ? "" : "(");
+    write_pointer(m, t, load);
+    text_add(t, name ? "[" : ")[");
+    emit_affine(m, t, source_offset(m, load, m->here.axis));
+    text_add(t, "]");
+}
+
 /* x3[...], or what a vector access has loaded of it. */
 void emit_element(emitter *m, text *t, int load)
 {
+    if (!m->tile.made) {
+        outside_element(m, t, load);
+        return;
+    }
     if (vector_element(m, t, load))
         return;
     if (m->data.source[m->stage.at][load].from == FROM_RESULT) {
@@ -322,16 +336,7 @@ static void write_load(void *user, text *t, const expr *x)
         return;
     }
     text_add(t, "%s", wrap);
-    if (m->tile.made)
-        emit_element(m, t, i);
-    else {
-        const bool name = m->data.source[m->stage.at][i].from == FROM_MEMORY;
-        text_add(t, name ? "" : "(");
-        write_pointer(m, t, i);
-        text_add(t, name ? "[" : ")[");
-        emit_affine(m, t, source_offset(m, i, m->here.axis));
-        text_add(t, "]");
-    }
+    emit_element(m, t, i);
     text_add(t, "%s", *wrap ? ")" : "");
 }
 
@@ -409,11 +414,15 @@ void emit_start(emitter *m, text *t, const tile_made *f, int load)
 static void write_fold(void *user, text *t, const expr *x)
 {
     const emitter *m = user;
-    const bool vector = m->tile.vectors.each && !(m->s->folds >> m->tile.vectors.axis & 1);
-    if (x->kind == X_SCAN)
+    const bool vector = m->tile.vectors.each && !(m->s->folds >> m->tile.vectors.axis & 1),
+               mask = m->tile.vectors.each && x->kind == X_FOLD && x->dtype == TS_BOOL;
+    if (x->kind == X_SCAN) {
         text_add(t, vector ? "folded[%s]" : "folded", m->tile.vectors.each); /* see tuple_result */
-    else
-        emit_acc(user, t, "0");
+        return;
+    }
+    text_add(t, mask ? "(-" : "");
+    emit_acc(user, t, "0");
+    text_add(t, mask ? ")" : "");
 }
 
 writer emit_writer(emitter *m)

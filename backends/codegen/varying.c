@@ -202,7 +202,7 @@ static const expr *there(emitter *m, const stage *s, uint32_t axes) /* whether t
 const expr *varying_term(emitter *m, const expr *x)
 {
     const fn *by = m->stage.fold->fn;
-    const expr *inside = m->tile.tested ? there(m, m->s, m->tile.tested) : NULL;
+    const expr *inside = m->tile.there = m->tile.tested ? there(m, m->s, m->tile.tested) : NULL;
     if (!inside)
         return x;
     if (x_is_call(x, "mul") && !strcmp(by->name, "add") &&
@@ -216,7 +216,7 @@ const expr *varying_term(emitter *m, const expr *x)
 
 const expr *varying_step(emitter *m, const expr *x, int k)
 {
-    const expr *inside = m->tile.tested ? there(m, m->s, m->tile.tested) : NULL;
+    const expr *inside = m->tile.there = m->tile.tested ? there(m, m->s, m->tile.tested) : NULL;
     return inside ? x3(m->mem, "select", inside, x, x_state(m->mem, x->dtype, k)) : x;
 }
 

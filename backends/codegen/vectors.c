@@ -26,15 +26,6 @@ static bool only_one(const emitter *m) /* loop over lanes; no lanes of a group, 
     return true;
 }
 
-static bool bounded(const emitter *m, int axis) /* some condition on the axis is left to the loops, or asked in them */
-{
-    bool any = m->tile.tested >> axis & 1 || varying_always(m) >> axis & 1;
-    for (int i = 0; i < m->bounds.n; i++)
-        any = any || (m->bounds.split[i].done && m->bounds.split[i].last == m->s->nest.n - 1);
-    any = any || (m->tile.clipped && stage_exact(m->s) >> axis & 1);
-    return any || m->tile.apart >> (m->s->nest.n - 1) & 1 || mask_bounds(m, m->s->nest.n - 1);
-}
-
 /* The widest that a stage computes in, in bytes: functions that reckon in f64 count */
 static int widest(emitter *m, const expr *x)
 {
@@ -59,28 +50,44 @@ static int64_t trips_of(const emitter *m, const loop *q) /* elements that the lo
     return m->s->folds >> q->axis & 1 ? nest_left(m->k, m->s, q->axis, m->s->nest.n - 2) : m->here.cur[q->axis];
 }
 
-static bool stores(const emitter *m, const loop *q) /* neighbours, or one element that all of them fold into */
+/* ---- where the loops stand ---- */
+static const affine **inner_axes(emitter *m)
 {
-    element e;
-    const dtype d = stored_as(m->p, m->s->node);
-    const char *wrap = cstyle_store(m->mem, m->d, NULL, d);
-    const bool folded = m->s->folds >> q->axis & 1;
-    return vector_kind(m, d, &e) && !dtype_small(d) &&
-           (!*wrap || folded || callees_have(m->d, wrap, strcspn(wrap, "("), (instance){E_F32, 4})) &&
-           vector_kind(m, m->stage.value->dtype, &e);
+    return m->tile.made ? m->tile.inner : m->here.axis;
+}
+
+position vector_go(emitter *m, int axis, const affine *at, int64_t by)
+{
+    const position was = {inner_axes(m)[axis], m->tile.plain[axis]};
+    inner_axes(m)[axis] = affine_add(&m->sp, was.inner, at, by);
+    if (m->tile.made)
+        m->tile.plain[axis] = affine_add(&m->sp, was.plain, at, by);
+    return was;
+}
+
+void vector_back(emitter *m, int axis, position was)
+{
+    inner_axes(m)[axis] = was.inner;
+    if (m->tile.made)
+        m->tile.plain[axis] = was.plain;
+}
+
+bool vector_near(emitter *m, const affine *at, int along, int axis)
+{
+    int own[] = {along, axis};
+    return affine_coef(at, along) == 1 &&
+           !affine_uses(affine_add(&m->sp, at, affine_var(&m->sp, along), -1), vector_moves, own);
 }
 
 bool vector_runs(emitter *m, int load, int axis, int n)
 {
-    const affine *inner = m->tile.inner[axis];
-    int own[] = {var_add(&m->sp, "", 0, n - 1), axis};
-    m->tile.inner[axis] = affine_add(&m->sp, inner, affine_var(&m->sp, own[0]), 1);
-    const affine *at = load == RESULT   ? store_offset(m, m->tile.inner)
-                       : load == STATES ? state_offset(m, m->tile.inner)
-                                        : source_offset(m, load, m->tile.inner);
-    m->tile.inner[axis] = inner;
-    const bool runs = affine_coef(at, own[0]) == 1 &&
-                      !affine_uses(affine_add(&m->sp, at, affine_var(&m->sp, own[0]), -1), vector_moves, own);
+    const int own = var_add(&m->sp, "", 0, n - 1);
+    const position was = vector_go(m, axis, affine_var(&m->sp, own), 1);
+    const affine *at = load == RESULT   ? store_offset(m, inner_axes(m))
+                       : load == STATES ? state_offset(m, inner_axes(m))
+                                        : source_offset(m, load, inner_axes(m));
+    vector_back(m, axis, was);
+    const bool runs = vector_near(m, at, own, axis);
     m->sp.n--;
     return runs;
 }
@@ -88,13 +95,11 @@ bool vector_runs(emitter *m, int load, int axis, int n)
 /* Each n of its elements, from a multiple of n on; of fewer these */
 static bool result_runs(emitter *m, int of, const loop *q, int n)
 {
-    const affine *inner = m->tile.inner[q->axis];
     const int n_var = m->sp.n;
     const int64_t trips = trips_of(m, q);
-    const affine *at = affine_var(&m->sp, var_add(&m->sp, "", 0, (trips - 1) / n));
-    m->tile.inner[q->axis] = affine_add(&m->sp, inner, at, n);
+    const position was = vector_go(m, q->axis, affine_var(&m->sp, var_add(&m->sp, "", 0, (trips - 1) / n)), n);
     const bool runs = vector_runs(m, of, q->axis, (int)int_min(trips, n));
-    m->tile.inner[q->axis] = inner, m->sp.n = n_var;
+    vector_back(m, q->axis, was), m->sp.n = n_var;
     return runs;
 }
 
@@ -109,6 +114,7 @@ static bool folds(const emitter *m)
         return !x;
     for (int k = 0; several && k < x->n_state; k++)
         all = all && vector_kind(m, x->arg[k]->dtype, &e);
+    all = all && !(m->stage.outer_fold && x->dtype == TS_BOOL); /* parts are no masks */
     return all && (several || (vector_kind(m, x->dtype, &e) && vector_combines(m, x->fn, x->dtype)));
 }
 
@@ -123,27 +129,91 @@ static element state_kind(const emitter *m, int k)
     return x->kind == X_SCAN ? vector_kind_of(m, x->arg[k]->dtype) : fold_kind(m);
 }
 
+int vector_count(const emitter *m, int bytes)
+{
+    return m->d->vectors ? m->p->on->lanes[TS_F32] * 4 / bytes : 0;
+}
+
+const char *vectors_enter(emitter *m, int n, const char *name, const char *from, const char *to)
+{
+    m->tile.vectors = (vector_loop){.n = n, .count = n};
+    code_open(
+        &m->out.code,
+        (stmt){
+            .kind = S_LOOP, .name = name, .from = from, .to = arena_format(m->mem, "%s - %d", to, n - 1), .step = n});
+    return !strcmp(from, "0") ? arena_format(m->mem, "%s / %d * %d", to, n, n)
+                              : arena_format(m->mem, "%s + (%s - %s) / %d * %d", from, to, from, n, n);
+}
+
+void vectors_leave(emitter *m)
+{
+    code_close(&m->out.code);
+    m->tile.vectors = (vector_loop){0};
+}
+
+static int most_of(emitter *m, int64_t trips, int n_x, const expr *const *x) /* elements of one */
+{
+    int wide = 4, n = 2;
+    for (int i = 0; i < n_x; i++)
+        wide = (int)int_max(wide, widest(m, x[i]));
+    while (n < vector_count(m, wide) && n < trips)
+        n *= 2;
+    return n;
+}
+
+static bool storable(const emitter *m, dtype d)
+{
+    const char *wrap = cstyle_store(m->mem, m->d, NULL, d);
+    element e;
+    return vector_kind(m, d, &e) && !dtype_small(d) &&
+           (!*wrap || callees_have(m->d, wrap, strcspn(wrap, "("), (instance){E_F32, 4}));
+}
+
+int vector_beside(emitter *m, const row_loop *r, int n_x, const expr *const *x)
+{
+    const int64_t extent = m->s->extent[r->axis];
+    const int n = m->d->vectors && extent > 1 ? most_of(m, extent, n_x, x) : 0, n_var = m->sp.n;
+    if (!n || n > extent || !storable(m, stored_as(m->p, m->s->node)))
+        return 0;
+    const affine *was = m->here.axis[r->axis];
+    const int own = var_add(&m->sp, "", 0, extent - 1);
+    element e;
+    m->here.axis[r->axis] = affine_var(&m->sp, own);
+    m->tile.vectors = (vector_loop){.n = n, .axis = r->axis, .count = n};
+    bool all = vector_near(m, r->place(r->user), own, r->axis);
+    for (int i = 0; i < n_x && all; i++)
+        all = vector_kind(m, x[i]->dtype, &e) && vector_gains(m, x[i], true);
+    m->tile.vectors = (vector_loop){0};
+    m->here.axis[r->axis] = was, m->sp.n = n_var;
+    return all ? n : 0;
+}
+
+static bool stores(const emitter *m, const loop *q) /* neighbours, or one element that all of them fold into */
+{
+    element e;
+    const dtype d = stored_as(m->p, m->s->node);
+    const bool folded = m->s->folds >> q->axis & 1;
+    return (storable(m, d) || (folded && vector_kind(m, d, &e) && !dtype_small(d))) &&
+           vector_kind(m, m->stage.value->dtype, &e);
+}
+
 void vectors_find(emitter *m)
 {
     const loop *q = last_loop(m);
     m->tile.vectors = (vector_loop){0};
-    if (!m->d->vectors || !q || !q->role->lanes || q->step != 1 || !only_one(m) || bounded(m, q->axis))
-        return;
-    if (!stores(m, q) || !folds(m))
+    if (!m->d->vectors || !q || !q->role->lanes || q->step != 1 || !only_one(m) || !stores(m, q) || !folds(m))
         return;
     const int64_t trips = trips_of(m, q);
-    const int most = (int)(m->p->on->lanes[TS_F32] * 4) / widest(m, m->stage.value);
-    int n = 2;
-    while (n < most && n < trips)
-        n *= 2;
-    if (trips < 2 || (varying_row(m, m->s->nest.n - 1, trips) && trips % n))
+    const int n = most_of(m, trips, 1, &m->stage.value);
+    if (trips < 2)
         return;
     if ((m->stage.outer_fold && !(m->s->folds >> q->axis & 1) &&
          !result_runs(m, RESULT, q, n)) || /* it is read again */
         (m->stage.carries && !result_runs(m, STATES, q, n)))
         return;
     m->tile.vectors = (vector_loop){.n = n, .axis = q->axis, .count = (int)int_min(n, trips)};
-    if (!m->stage.fold && !m->stage.carries && !vector_gains(m, m->stage.value))
+    if (!m->stage.fold && !m->stage.carries &&
+        !vector_gains(m, m->stage.value, vector_runs(m, RESULT, q->axis, m->tile.vectors.count)))
         m->tile.vectors = (vector_loop){0};
 }
 
@@ -366,11 +436,9 @@ static void put_apart(emitter *m, const char *value)
 static const expr *value_of(emitter *m)
 {
     const int axis = m->tile.vectors.axis, n_var = m->sp.n;
-    const affine *inner = m->tile.inner[axis], *plain = m->tile.plain[axis];
-    const affine *at = affine_var(&m->sp, var_add(&m->sp, "", 0, m->tile.vectors.count - 1));
-    m->tile.inner[axis] = affine_add(&m->sp, inner, at, 1), m->tile.plain[axis] = affine_add(&m->sp, plain, at, 1);
+    const position was = vector_go(m, axis, affine_var(&m->sp, var_add(&m->sp, "", 0, m->tile.vectors.count - 1)), 1);
     const expr *x = partial_value(m);
-    m->tile.inner[axis] = inner, m->tile.plain[axis] = plain, m->sp.n = n_var;
+    vector_back(m, axis, was), m->sp.n = n_var;
     return with_idioms(m, varying_inside(m, x));
 }
 
@@ -440,8 +508,9 @@ static void one(emitter *m, phase ph)
 /* ---- loops over them ---- */
 enum { TOGETHER = 4 }; /* vectors that are written out where nothing is summed up */
 
-/* Opens the loop over vectors first...end of which each has `count` elements; to: a text in place of end. */
-static void enter(emitter *m, int64_t first, int64_t end, int64_t count, const char *to)
+/* Opens the loop over vectors first...end of which each has `count` elements; to: a text in place of end. Where the
+ * axis was */
+static position enter(emitter *m, int64_t first, int64_t end, int64_t count, const char *to)
 {
     const int l = m->s->nest.n - 1, axis = m->tile.vectors.axis;
     const char *name = arena_format(m->mem, "%s_%d", m->s->letter[axis], l);
@@ -457,28 +526,34 @@ static void enter(emitter *m, int64_t first, int64_t end, int64_t count, const c
                                        .from = number_text(m, first),
                                        .to = to ? to : number_text(m, end),
                                        .trips = most});
-    const affine *at = affine_var(&m->sp, var_add(&m->sp, name, first, end - 1));
-    m->tile.inner[axis] = affine_add(&m->sp, m->tile.inner[axis], at, m->tile.vectors.n);
-    m->tile.plain[axis] = affine_add(&m->sp, m->tile.plain[axis], at, m->tile.vectors.n);
     m->tile.vectors.count = (int)count;
+    return vector_go(m, axis, affine_var(&m->sp, var_add(&m->sp, name, first, end - 1)), m->tile.vectors.n);
 }
 
-static void over(emitter *m, phase ph, int64_t first, int64_t end, int64_t count)
+/* How many vectors there are where a mask, or what a run has, leaves some of `trips` elements; NULL: all. The last of
+ * them may go beyond: nobody reads that. */
+static const char *vectors_left(emitter *m, phase ph, int64_t trips)
 {
-    const int l = m->s->nest.n - 1, axis = m->tile.vectors.axis;
-    const affine *inner = m->tile.inner[axis], *plain = m->tile.plain[axis];
-    const char *to = NULL;
-    if (ph == FINISH && varying_row(m, l, end * m->tile.vectors.n)) {
-        text t = {0}, from = {0};
-        text_add(&t, "%lld", (long long)(end * m->tile.vectors.n));
-        varying_bounds(m, l, VECTORS_LEFT, &from, &t);
-        to = arena_format(m->mem, "%s / %d", t.s, m->tile.vectors.n);
-        text_free(&t), text_free(&from);
+    const int l = m->s->nest.n - 1;
+    text from = {0}, to = {0};
+    if (ph != CLEAR && mask_bounds(m, l))
+        m->tile.made->masked = true, mask_end(m, &to, l, trips);
+    else if (ph == FINISH && varying_row(m, l, trips)) {
+        text_add(&to, "%lld", (long long)trips);
+        varying_bounds(m, l, VECTORS_LEFT, &from, &to);
     }
-    enter(m, first, end, count, to);
+    const int n = m->tile.vectors.n;
+    const char *all = to.length ? arena_format(m->mem, "(%s + %d) / %d", to.s, n - 1, n) : NULL;
+    text_free(&from), text_free(&to);
+    return all;
+}
+
+static void over(emitter *m, phase ph, int64_t first, int64_t end, int64_t count, const char *to)
+{
+    const position was = enter(m, first, end, count, to);
     one(m, ph);
     code_close(&m->out.code);
-    m->tile.inner[axis] = inner, m->tile.plain[axis] = plain;
+    vector_back(m, m->tile.vectors.axis, was);
 }
 
 void vectors_loop(emitter *m, phase ph)
@@ -494,12 +569,13 @@ void vectors_loop(emitter *m, phase ph)
         return;
     }
     const int64_t trips = ph == BODY ? m->here.cur[q->axis] : trips_of(m, q), full = trips / n;
+    const char *to = vectors_left(m, ph, trips);
     if (ph == CLEAR) {
-        over(m, ph, 0, (trips + n - 1) / n, n);
+        over(m, ph, 0, (trips + n - 1) / n, n, NULL);
         return;
     }
     if (full)
-        over(m, ph, 0, full, n);
+        over(m, ph, 0, full, n, to && trips % n ? arena_format(m->mem, "MIN(%lld, %s)", (long long)full, to) : to);
     if (trips % n)
-        over(m, ph, full, full + 1, trips % n);
+        over(m, ph, full, full + 1, trips % n, to);
 }

@@ -9,13 +9,17 @@
 #define TS_VECTORS_H
 #include "backends/codegen/emit.h"
 
+int vector_count(const emitter *m, int bytes);           /* elements of so many bytes that one has */
 bool vector_kind(const emitter *m, dtype d, element *e); /* what vectors of such values hold; false: there are none */
 element vector_kind_of(const emitter *m, dtype d);       /* the same where there are some */
 /* For as long as statements live, and noted to be used: "f32x8", "f32x8_fma" */
 const char *vector_type(emitter *m, element e);
 const char *vector_op(emitter *m, element e, const char *name);
-/* It is more than moving elements that are no neighbours, which goes one by one in any case. */
-bool vector_gains(emitter *m, const expr *x);
+/* It is more than moving elements that are no neighbours, which goes one by one in any case. runs: those of the result
+ * are. */
+bool vector_gains(emitter *m, const expr *x, bool runs);
+/* How many neighbours a vector has of a row outside of tiles, for which these are computed; 0: there are none. */
+int vector_beside(emitter *m, const row_loop *r, int n_x, const expr *const *x);
 const char *vector_value(emitter *m, const expr *x); /* x, what it uses more than once named before */
 /* The same of states, which are vectors: before and behind the number of one */
 const char *vector_over(emitter *m, const expr *x, const char *states, const char *state);
@@ -24,6 +28,15 @@ void vector_write(emitter *m, dtype d, const char *place, const char *value); /*
 /* A loop over its elements one by one; the variable that says which. None is within another. */
 const char *vector_each_open(emitter *m);
 void vector_each_close(emitter *m);
+/* Opens a loop over whole vectors of n elements, outside of tiles; where what is left begins, as text. vectors_leave:
+ * behind it. */
+const char *vectors_enter(emitter *m, int n, const char *name, const char *from, const char *to);
+void vectors_leave(emitter *m);
+/* The axis goes on by so many steps of `at`; where it was, for vector_back. */
+position vector_go(emitter *m, int axis, const affine *at, int64_t by);
+void vector_back(emitter *m, int axis, position was);
+bool vector_near(emitter *m, const affine *at, int along,
+                 int axis);                              /* it moves with variable `along`, as neighbours do */
 bool vector_runs(emitter *m, int load, int axis, int n); /* where the loops stand n elements of it are neighbours */
 bool vector_combines(const emitter *m, const fn *f, dtype d);
 const char *vector_combine(emitter *m, const char *a, const char *b); /* by the stage's fold */

@@ -103,10 +103,54 @@ static bool by_data(const expr *x) /* some load is from where data say, which is
     return any;
 }
 
-/* What a condition guards may be computed where it does not hold. */
-static bool harmless(const expr *condition, const expr *x)
+static bool on_place(const expr *x) /* it mentions an axis, not only elements */
 {
-    return !by_data(x) && (!calls_on_place(condition) || x_count(x, X_LOAD) == 0);
+    bool any = x->kind == X_AXIS;
+    for (int i = 0; i < x->n && x->kind != X_LOAD && !any; i++)
+        any = on_place(x->arg[i]);
+    return any;
+}
+
+/* What a condition guards may be computed where it does not hold. Within the bound of an extent all lies in memory. */
+static bool harmless(const emitter *m, const expr *condition, const expr *x)
+{
+    const bool bound = m->tile.there && x_same(condition, m->tile.there);
+    return !by_data(x) && (bound || !on_place(condition) || x_count(x, X_LOAD) == 0);
+}
+
+/* ---- choices by place ---- */
+static const affine *place_of(emitter *m, const expr *x)
+{
+    return affine_of(&m->sp, x, m->tile.made ? m->tile.plain : m->here.axis);
+}
+
+static bool moves_evenly(emitter *m, const expr *place) /* by the same number from element to element */
+{
+    const int axis = m->tile.vectors.axis, own[] = {var_add(&m->sp, "", 0, m->tile.vectors.n - 1), axis};
+    const affine *along = affine_var(&m->sp, own[0]);
+    const position was = vector_go(m, axis, along, 1);
+    const affine *at = place_of(m, place);
+    vector_back(m, axis, was);
+    const bool even = !affine_uses(affine_add(&m->sp, at, along, -affine_coef(at, own[0])), vector_moves, (void *)own);
+    m->sp.n--;
+    return even;
+}
+
+/* Comparisons of places, all of which are to hold: where one does not at either end of a vector, it does nowhere; where
+ * all do at both ends, they do everywhere. */
+static bool by_ends(emitter *m, const expr *c)
+{
+    if (x_is_call(c, "and"))
+        return by_ends(m, c->arg[0]) && by_ends(m, c->arg[1]);
+    return (x_is_call(c, "lt") || x_is_call(c, "le")) && dtype_class(c->arg[0]->dtype) != D_REAL &&
+           !x_count(c, X_LOAD) && moves_evenly(m, c->arg[0]) && moves_evenly(m, c->arg[1]);
+}
+
+/* One of both is computed for all elements of most vectors. */
+static bool takes_sides(emitter *m, const expr *x)
+{
+    const expr *c = x->arg[0];
+    return varies(m, c) && !(harmless(m, c, x->arg[1]) && harmless(m, c, x->arg[2])) && by_ends(m, c);
 }
 
 static const form *form_of(const emitter *m, const expr *x)
@@ -171,22 +215,29 @@ static bool direct(emitter *m, const expr *x)
     case X_SCAN: return true;
     case X_CAST: return converts(m, x);
     case X_CALL:
-        if (x_is_choice(x) || x_is_call(x, "select"))
+        if (x_is_choice(x))
             return vector_kind(m, x->dtype, &e) &&
-                   (!varies(m, x->arg[0]) || (harmless(x->arg[0], x->arg[1]) && harmless(x->arg[0], x->arg[2])));
-        if (x->fn->result == R_BOOL && x->fn->real == NULL && x->n > 1 && !harmless(x->arg[0], x->arg[1]))
+                   (!varies(m, x->arg[0]) || takes_sides(m, x) ||
+                    (harmless(m, x->arg[0], x->arg[1]) && harmless(m, x->arg[0], x->arg[2])));
+        if (x->fn->result == R_BOOL && x->fn->real == NULL && x->n > 1 && !harmless(m, x->arg[0], x->arg[1]))
             return false;
         return form_of(m, x) || library_name(m, x, &name);
     default: return false;
     }
 }
 
-bool vector_gains(emitter *m, const expr *x)
+static bool only_moves(const expr *x) /* elements, whichever */
+{
+    x = x_uncast(x);
+    return x->kind == X_LOAD || x->kind == X_LIT || (x_is_choice(x) && only_moves(x->arg[1]) && only_moves(x->arg[2]));
+}
+
+bool vector_gains(emitter *m, const expr *x, bool runs)
 {
     const expr *bare = x_uncast(x);
-    const bool moves = bare->kind == X_LOAD || (bare->kind == X_CALL && x_is_choice(bare));
-    return direct(m, x) && (!moves || !varies(m, bare) ||
-                            (direct(m, bare) && vector_runs(m, RESULT, m->tile.vectors.axis, m->tile.vectors.count)));
+    if (!varies(m, x))
+        return runs;
+    return direct(m, x) && (!only_moves(x) || !varies(m, bare) || (direct(m, bare) && runs));
 }
 
 /* ---- writing ---- */
@@ -225,10 +276,7 @@ const char *vector_each_open(emitter *m)
                                    .from = "0",
                                    .to = number_text(m, v->count),
                                    .trips = v->count});
-    const affine *at = affine_var(&m->sp, var_add(&m->sp, each, 0, v->count - 1));
-    v->inner = m->tile.inner[v->axis], v->plain = m->tile.plain[v->axis], v->n_var = n_var;
-    m->tile.inner[v->axis] = affine_add(&m->sp, v->inner, at, 1);
-    m->tile.plain[v->axis] = affine_add(&m->sp, v->plain, at, 1);
+    v->at = vector_go(m, v->axis, affine_var(&m->sp, var_add(&m->sp, each, 0, v->count - 1)), 1), v->n_var = n_var;
     return v->each = each;
 }
 
@@ -236,21 +284,16 @@ void vector_each_close(emitter *m)
 {
     vector_loop *v = &m->tile.vectors;
     code_close(&m->out.code);
-    m->tile.inner[v->axis] = v->inner, m->tile.plain[v->axis] = v->plain;
+    vector_back(m, v->axis, v->at);
     m->sp.n = v->n_var, v->each = NULL;
 }
 
 /* One element after the other, by the text of one */
-static const char *apart(vwriter *w, const expr *x)
+static void put_each(vwriter *w, const expr *x, const char *name)
 {
     emitter *m = w->m;
-    vector_loop *v = &m->tile.vectors;
-    const element e = vector_kind_of(m, x->dtype);
-    const char *name = arena_format(m->mem, "e%d", v->names++);
     writer one = emit_writer(m);
     text t = {0};
-    code_let(&m->out.code, vector_type(m, e), name,
-             v->count < v->n ? arena_format(m->mem, "%s(0)", vector_op(m, e, "splat")) : NULL);
     const char *each = vector_each_open(m);
     one.states = w->states, one.state = arena_format(m->mem, "%s[%s]", w->state, each);
     cstyle_temporaries(&one, &m->out.code, x);
@@ -259,6 +302,27 @@ static const char *apart(vwriter *w, const expr *x)
                x->dtype == TS_BOOL ? arena_format(m->mem, "-(%s)", text_str(&t)) : text_str(&t));
     vector_each_close(m);
     text_free(&t);
+}
+
+static const char *name_elements(emitter *m, element e, const char *value)
+{
+    const char *name = arena_format(m->mem, "e%d", m->tile.vectors.names++);
+    code_let(&m->out.code, vector_type(m, e), name, value);
+    return name;
+}
+
+static const char *no_elements(emitter *m, element e) /* of fewer than a vector has: so that none is unknown */
+{
+    const vector_loop *v = &m->tile.vectors;
+    return v->count < v->n ? arena_format(m->mem, "%s(0)", vector_op(m, e, "splat")) : NULL;
+}
+
+static const char *apart(vwriter *w, const expr *x)
+{
+    emitter *m = w->m;
+    const element e = vector_kind_of(m, x->dtype);
+    const char *name = name_elements(m, e, no_elements(m, e));
+    put_each(w, x, name);
     return name;
 }
 
@@ -310,27 +374,74 @@ static const char *mask_of(vwriter *w, const expr *x, element e)
     return mask == E_I32 ? s : arena_format(w->m->mem, "%s(%s)", vector_op(w->m, mask, "of"), s);
 }
 
+/* Whether comparison c holds, or not, at both ends of the vector */
+static const char *at_ends(emitter *m, const expr *c, const char *as)
+{
+    const vector_loop *v = &m->tile.vectors;
+    writer one = emit_writer(m);
+    text first = {0}, last = {0};
+    cstyle_expr(&one, &first, c);
+    const position was = vector_go(m, v->axis, affine_const(&m->sp, v->count - 1), 1);
+    cstyle_expr(&one, &last, c);
+    vector_back(m, v->axis, was);
+    const char *all = arena_format(m->mem, "%s%s && %s%s", as, first.s, as, last.s);
+    text_free(&first), text_free(&last);
+    return all;
+}
+
+static const char *all_hold(emitter *m, const expr *c)
+{
+    return x_is_call(c, "and") ? arena_format(m->mem, "%s && %s", all_hold(m, c->arg[0]), all_hold(m, c->arg[1]))
+                               : at_ends(m, c, "");
+}
+
+static const char *none_holds(emitter *m, const expr *c)
+{
+    return x_is_call(c, "and") ? arena_format(m->mem, "%s || %s", none_holds(m, c->arg[0]), none_holds(m, c->arg[1]))
+                               : arena_format(m->mem, "(%s)", at_ends(m, c, "!"));
+}
+
+static void store_branch(vwriter *w, const char *name, const expr *x)
+{
+    const vwriter was = *w; /* what is named in a branch is not there behind it */
+    code_store(&w->m->out.code, name, write(w, x));
+    *w = was;
+}
+
+/* Opens the test; what follows is done where it does not hold. */
+static void branch(vwriter *w, const char *test, const char *name, const expr *x)
+{
+    emitter *m = w->m;
+    stmt *at = code_open(&m->out.code, (stmt){.kind = S_IF, .value = test});
+    store_branch(w, name, x);
+    code_close(&m->out.code);
+    code_else(&m->out.code, at);
+}
+
 static const char *choice(vwriter *w, const expr *x)
 {
     emitter *m = w->m;
     const element e = vector_kind_of(m, x->dtype);
-    if (varies(m, x->arg[0])) {
-        const char *c = mask_of(w, x->arg[0], e), *a = write(w, x->arg[1]), *b = write(w, x->arg[2]);
-        return arena_format(m->mem, "%s(%s, %s, %s)", vector_op(m, e, "blend"), c, a, b);
+    const expr *c = x->arg[0];
+    const bool sides = takes_sides(m, x);
+    if (varies(m, c) && !sides) {
+        const char *mask = mask_of(w, c, e), *a = write(w, x->arg[1]), *b = write(w, x->arg[2]);
+        return arena_format(m->mem, "%s(%s, %s, %s)", vector_op(m, e, "blend"), mask, a, b);
+    }
+    if (sides) {
+        const char *name = name_elements(m, e, no_elements(m, e));
+        branch(w, all_hold(m, c), name, x->arg[1]);
+        branch(w, none_holds(m, c), name, x->arg[2]);
+        put_each(w, x, name);
+        code_close(&m->out.code), code_close(&m->out.code);
+        return name;
     }
     writer one = emit_writer(m);
     text t = {0};
-    cstyle_whole(&one, &t, x->arg[0]);
-    const char *c = code_keep(&m->out.code, &t), *name = arena_format(m->mem, "e%d", m->tile.vectors.names++);
-    code_let(&m->out.code, vector_type(m, e), name, NULL);
-    stmt *test = code_open(&m->out.code, (stmt){.kind = S_IF, .value = c});
-    const vwriter was = *w; /* what is named in a branch is not there behind it */
-    code_store(&m->out.code, name, write(w, x->arg[1]));
-    *w = was;
-    code_close(&m->out.code);
-    code_else(&m->out.code, test);
-    code_store(&m->out.code, name, write(w, x->arg[2]));
-    *w = was;
+    cstyle_whole(&one, &t, c);
+    const char *name = name_elements(m, e, NULL);
+    branch(w, code_keep(&m->out.code, &t), name, x->arg[1]);
+    store_branch(w, name, x->arg[2]);
     code_close(&m->out.code);
     return name;
 }
@@ -340,7 +451,7 @@ static const char *call(vwriter *w, const expr *x)
     emitter *m = w->m;
     const form *f = form_of(m, x);
     const char *name, *arg[3] = {NULL};
-    if (x_is_call(x, "select"))
+    if (x_is_choice(x))
         return choice(w, x);
     if (f)
         return by_form(w, x, f);
@@ -444,8 +555,10 @@ static const char *place(vwriter *w, const expr *x) /* the loop's own number, in
 {
     emitter *m = w->m;
     text t = {0};
-    emit_passed(m, m->tile.plain[x->axis]);
-    emit_affine(m, &t, m->tile.plain[x->axis]);
+    const affine *at = place_of(m, x);
+    if (m->tile.made)
+        emit_passed(m, at);
+    emit_affine(m, &t, at);
     const char *s = code_keep(&m->out.code, &t);
     return arena_format(m->mem, "%s(%s)", vector_op(m, vector_kind_of(m, x->dtype), "count"), s);
 }
@@ -508,10 +621,10 @@ static void count(vwriter *w, const expr *x)
     }
     if (w->n < COUNT(w->known))
         w->known[w->n].x = x, w->known[w->n].name = NULL, w->known[w->n++].uses = 1;
-    const bool branches = x_is_call(x, "select") && !varies(w->m, x->arg[0]);
+    const bool branches = x_is_choice(x) && (!varies(w->m, x->arg[0]) || takes_sides(w->m, x));
     for (int k = 0; x->kind != X_LOAD && !x_folds(x) && !branches && k < x->n && direct(w->m, x); k++)
         count(w, x->arg[k]);
-    if (x->kind == X_CALL && !x_is_call(x, "select")) { /* forms that say an argument twice */
+    if (x->kind == X_CALL && !x_is_choice(x)) { /* forms that say an argument twice */
         const form *f = form_of(w->m, x);
         const char *all = f ? written(f, x->arg[0]->dtype) : "";
         for (int k = 0, n = 0; k < x->n; k++, n = 0) {
@@ -540,7 +653,7 @@ static const form *combining(const emitter *m, const fn *f, dtype d)
 {
     const expr arg = {.kind = X_STATE, .dtype = d}, *const args[] = {&arg, &arg};
     const expr x = {.kind = X_CALL, .dtype = d, .fn = f, .n = 2, .arg = args};
-    return f->arity == 2 && f->result == R_SAME ? form_of(m, &x) : NULL;
+    return f->arity == 2 && (f->result == R_SAME || d == TS_BOOL) ? form_of(m, &x) : NULL;
 }
 
 bool vector_combines(const emitter *m, const fn *f, dtype d)
