@@ -6,10 +6,7 @@
 #include <string.h>
 
 /* What a unit may begin with: a piece stands there if one of its words stands behind it, as compilers take longer over
- * headers than over small kernels. A word with ~ may end in f. A line is a line of the program.
- *
- * CONCEAL: of a masked load whose mask it knows, and the blend behind it, gcc 12.2 makes one instruction with AVX-512
- * that reads all lanes, those outside the operand too. */
+ * headers than over small kernels. A word with ~ may end in f. A line is a line of the program. */
 /* clang-format off */
 typedef struct head_piece {
     const char *words, *text;
@@ -37,12 +34,6 @@ static const head_piece head[] = {
      "#define UNROLL(n) TEXT(GCC unroll n)\n"
      "#else\n"
      "#define UNROLL(n)\n"
-     "#endif\n"},
-    {"SIMD",
-     "#ifdef LOOPS_ARE_MARKED /* the flags have the compiler heed them */\n"
-     "#define SIMD _Pragma(\"omp simd\")\n"
-     "#else\n"
-     "#define SIMD\n"
      "#endif\n"},
     {"PREFETCH",
      "#ifdef __GNUC__\n"
@@ -76,30 +67,10 @@ static const head_piece head[] = {
      "#pragma GCC diagnostic ignored \"-Wpsabi\"\n"
      "#endif\n"
      "#define LANES static inline __attribute__((always_inline, unused))\n"},
-    {"CONCEAL",
-     "#if defined(__AVX512VL__) && defined(__GNUC__) && !defined(__clang__)\n"
-     "#define CONCEAL(x) __asm__(\"\" : \"+r\"(x))\n"
-     "#else\n"
-     "#define CONCEAL(x) ((void)0)\n"
-     "#endif\n"},
     {"MIN", "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n"},
     {"MAX", "#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"},
     {"FUNCTION", "#define FUNCTION static inline MAY_BE_UNUSED\n"},
 };
-
-/* A polynomial is a chain, and its lanes lie one after another in the text: more are under way at once where the
- * compiler mixes their instructions. Sums keep the order in which they use their registers: beside them, tiles that
- * have none are mixed alone. */
-static const char mixed_unit[] =
-    "#if defined(__GNUC__) && !defined(__clang__)\n"
-    "#pragma GCC optimize(\"schedule-insns\", \"sched-pressure\")\n"
-    "#endif\n";
-static const char mixed_tile[] =
-    "#if defined(__GNUC__) && !defined(__clang__)\n"
-    "#define MIXED __attribute__((optimize(\"schedule-insns\", \"sched-pressure\")))\n"
-    "#else\n"
-    "#define MIXED\n"
-    "#endif\n";
 
 static const function functions[] = {
     {"turn16", "", PLAIN,
@@ -246,36 +217,6 @@ static const function functions[] = {
      "    }\n"
      "    return near_tan_x%n(x);\n"
      "}\n"},
-    {"lanes_sin", "near_sin fast_sin", PLAIN,
-     "FUNCTION void lanes_sin(float *restrict y, const float *restrict x, long n) /* each as if alone */\n"
-     "{\n"
-     "    int far = 0;\n"
-     "    SIMD\n"
-     "    for (long i = 0; i < n; i++) y[i] = near_sin(x[i]);\n"
-     "    SIMD\n"
-     "    for (long i = 0; i < n; i++) far |= !(fabsf(x[i]) < 3e7f);\n"
-     "    for (long i = 0; far && i < n; i++) y[i] = fast_sin(x[i]);\n"
-     "}\n"},
-    {"lanes_cos", "near_cos fast_cos", PLAIN,
-     "FUNCTION void lanes_cos(float *restrict y, const float *restrict x, long n)\n"
-     "{\n"
-     "    int far = 0;\n"
-     "    SIMD\n"
-     "    for (long i = 0; i < n; i++) y[i] = near_cos(x[i]);\n"
-     "    SIMD\n"
-     "    for (long i = 0; i < n; i++) far |= !(fabsf(x[i]) < 3e7f);\n"
-     "    for (long i = 0; far && i < n; i++) y[i] = fast_cos(x[i]);\n"
-     "}\n"},
-    {"lanes_tan", "near_tan fast_tan", PLAIN,
-     "FUNCTION void lanes_tan(float *restrict y, const float *restrict x, long n)\n"
-     "{\n"
-     "    int far = 0;\n"
-     "    SIMD\n"
-     "    for (long i = 0; i < n; i++) y[i] = near_tan(x[i]);\n"
-     "    SIMD\n"
-     "    for (long i = 0; i < n; i++) far |= !(fabsf(x[i]) < 3e7f);\n"
-     "    for (long i = 0; far && i < n; i++) y[i] = fast_tan(x[i]);\n"
-     "}\n"},
     {"is_near64", "", PLAIN, "FUNCTION $i is_near64@($d x) { return $to_i($abs64(x) < 1e5); }\n"},
     {"fast_turned64", "is_near64 near_turned64 far_rest turned64", PLAIN,
      "FUNCTION double fast_turned64(double x, uint64_t turns)\n"
@@ -287,23 +228,8 @@ static const function functions[] = {
      "    const double r = far_rest(x, &low, &n);\n"
      "    return turned64(r, low, n + turns);\n"
      "}\n"},
-    {"lanes_turned64", "double_bits near_turned64 fast_turned64", PLAIN,
-     "FUNCTION void lanes_turned64(double *restrict y, const double *restrict x, long n, uint64_t turns)\n"
-     "{\n"
-     "    uint64_t near = ~UINT64_C(0); /* its first bit: of all numbers so far the bits are below those of 1e5 */\n"
-     "    SIMD\n"
-     "    for (long i = 0; i < n; i++) y[i] = near_turned64(x[i], turns);\n"
-     "    SIMD\n"
-     "    for (long i = 0; i < n; i++) near &= double_bits(fabs(x[i])) - 0x40f86a0000000000u;\n"
-     "    for (long i = 0; !(near >> 63) && i < n; i++) y[i] = fast_turned64(x[i], turns);\n"
-     "}\n"},
     {"fast_sin64", "fast_turned64", PLAIN,
      "FUNCTION double fast_sin64(double x) { return fast_turned64(x, 0); }\n"},
-    {"lanes_sin64", "lanes_turned64", PLAIN,
-     "FUNCTION void lanes_sin64(double *restrict y, const double *restrict x, long n)\n"
-     "{\n"
-     "    lanes_turned64(y, x, n, 0);\n"
-     "}\n"},
     {"fast_cos64", "fast_turned64", PLAIN,
      "FUNCTION double fast_cos64(double x) { return fast_turned64(x, 1); }\n"},
     {"fast_sin64_x", "is_near64 near_turned64 fast_sin64! mask.some", VECTOR,
@@ -330,33 +256,28 @@ static const function functions[] = {
      "    }\n"
      "    return near_turned64_x%n(x, 1u);\n"
      "}\n"},
-    {"lanes_cos64", "lanes_turned64", PLAIN,
-     "FUNCTION void lanes_cos64(double *restrict y, const double *restrict x, long n)\n"
-     "{\n"
-     "    lanes_turned64(y, x, n, 1);\n"
-     "}\n"},
     {0},
 };
 
 static const spelling spellings[] = {
-    {"exp", true, "fast_exp($0)", NULL},
-    {"expm1", true, "fast_expm1($0)", NULL},
-    {"log", true, "fast_log($0)", NULL},
-    {"log1p", true, "fast_log1p($0)", NULL},
-    {"pow", true, "fast_pow($0, $1)", NULL},
-    {"tanh", true, "fast_tanh($0)", NULL},
-    {"erf", true, "fast_erf($0)", NULL},
-    {"sin", true, "fast_sin($0)", "lanes_sin"},
-    {"cos", true, "fast_cos($0)", "lanes_cos"},
-    {"tan", true, "fast_tan($0)", "lanes_tan"},
-    {"max", true, "fast_max($0, $1)", NULL},
-    {"min", true, "fast_min($0, $1)", NULL},
-    {"exp", false, "fast_exp64($0)", NULL},
-    {"log", false, "fast_log64($0)", NULL},
-    {"tanh", false, "fast_tanh64($0)", NULL},
-    {"erf", false, "fast_erf64($0)", NULL},
-    {"sin", false, "fast_sin64($0)", "lanes_sin64"},
-    {"cos", false, "fast_cos64($0)", "lanes_cos64"},
+    {"exp", true, "fast_exp($0)"},
+    {"expm1", true, "fast_expm1($0)"},
+    {"log", true, "fast_log($0)"},
+    {"log1p", true, "fast_log1p($0)"},
+    {"pow", true, "fast_pow($0, $1)"},
+    {"tanh", true, "fast_tanh($0)"},
+    {"erf", true, "fast_erf($0)"},
+    {"sin", true, "fast_sin($0)"},
+    {"cos", true, "fast_cos($0)"},
+    {"tan", true, "fast_tan($0)"},
+    {"max", true, "fast_max($0, $1)"},
+    {"min", true, "fast_min($0, $1)"},
+    {"exp", false, "fast_exp64($0)"},
+    {"log", false, "fast_log64($0)"},
+    {"tanh", false, "fast_tanh64($0)"},
+    {"erf", false, "fast_erf64($0)"},
+    {"sin", false, "fast_sin64($0)"},
+    {"cos", false, "fast_cos64($0)"},
     {0},
 };
 /* clang-format on */
@@ -409,7 +330,7 @@ static void note_pieces(pieces *p, const char *s)
 
 static void prelude(text *t, const unit_facts *u)
 {
-    const char *share = runtime_file("share.h"), *mixed = !u->chains ? "" : u->sums ? mixed_tile : mixed_unit;
+    const char *share = runtime_file("share.h");
     pieces p = {0};
     for (int i = 0; i < COUNT(head); i++)
         sort_words(&p, head[i].words);
@@ -421,7 +342,7 @@ static void prelude(text *t, const unit_facts *u)
     for (int i = 0; i < COUNT(head); i++)
         if (p.used[i])
             text_add(t, "%s", head[i].text);
-    text_add(t, "\n%s%s", share, mixed);
+    text_add(t, "\n%s", share);
 }
 
 static const char apart[] = "#ifdef __GNUC__\n__attribute__((noinline))\n#endif\n";
@@ -432,7 +353,7 @@ static void tile(text *t, const tile_head *h)
 {
     if (h->loads > MANY_LOADS)
         text_add(t, "%s", apart);
-    text_add(t, "%sstatic void %s(%s)\n", h->interleave ? "MIXED " : "", h->name, h->parameters);
+    text_add(t, "static void %s(%s)\n", h->name, h->parameters);
 }
 
 static void kernel(text *t, const kernel_head *h)
@@ -486,9 +407,7 @@ const dialect c_dialect = {
     .fetch = "PREFETCH($0, $1);",
     .unroll = "UNROLL($0)",
     .unroll_most = 16, /* of 48 trips with halves gcc makes one piece in a minute, of these at a time at once */
-    .lanes = "SIMD",
     .turn = {4, 16, "turn16($0, $1, $2, $3)"},
-    .unknown = "    long unknown = 0;\n    CONCEAL(unknown);\n",
     .part = "share->part",
     .parts = "share->parts",
     .chunks = (const char *const[]){"for (ts_units u = {0}; next_units(share, $1, &u);) {",

@@ -18,12 +18,11 @@ static size_t bytes_of(const kernel_text *k)
     return strlen(k->text + k->prelude);
 }
 
-/* What is in vectors, as far as it could be, runs as fast at these levels as at higher ones. Sums compile in half the
- * time at -O1. What sums nothing is chains of instructions that wait for one another, and gains a tenth by having
- * those of neighbours between them, at a tenth more time to compile. NULL: the highest level. */
+/* NULL: that of the flags, -O2. Sums compile in half the time at -O1, and run as fast. What sums nothing is chains of
+ * instructions that wait for one another, and gains a tenth by having those of neighbours between them. */
 static const char *level_of(const kernel_text *k)
 {
-    return !k->vectors || k->hopes ? NULL : k->sums ? "-O1" : "-O2";
+    return k->sums ? "-O1" : NULL;
 }
 
 static void end(c_units *u, sharing *s)
@@ -57,21 +56,14 @@ static void add(c_units *u, sharing *s, const kernel_text *k)
         end(u, s);
 }
 
-/* Those that share a unit have one level, and the dialect has all of its instructions mixed or none. */
-static int sort_of(const kernel_text *k)
-{
-    return level_of(k) ? k->sums : 2 + (k->chains && !k->sums);
-}
-
 void c_units_write(const c_program *c, c_units *out)
 {
-    sharing of[4] = {0};
+    sharing of[2] = {0}; /* those that share a unit have one level */
     *out = (c_units){0};
     out->unit = arena_array(&out->mem, (size_t)c->n_text, sizeof *out->unit);
     for (int i = 0; i < c->n_text; i++)
-        add(out, &of[sort_of(&c->text[i])], &c->text[i]);
-    for (int i = 0; i < COUNT(of); i++)
-        end(out, &of[i]);
+        add(out, &of[c->text[i].sums], &c->text[i]);
+    end(out, &of[0]), end(out, &of[1]);
 }
 
 void c_units_free(c_units *u)

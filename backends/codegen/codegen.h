@@ -52,9 +52,6 @@ typedef struct kernel_text {
     uint32_t sizes;  /* extents of the run that it takes behind these */
     bool far;        /* some operand has more elements than 32 bits count */
     bool sums;       /* some stage folds */
-    bool chains;     /* it calls functions that are chains of instructions */
-    bool vectors;    /* some loop is one over vectors */
-    bool hopes;      /* some loop over lanes is left to the compiler, which may make vectors of it */
     bool alone;      /* it has names in front that other kernels may have too: no unit of several takes it */
     bool needs_room; /* of a scan: it takes, behind operands, where values of its trips are */
     int tiles;       /* tile functions: tile0, tile1, ... */

@@ -115,20 +115,6 @@ const char *cstyle_spelled(const writer *w, const expr *x)
     return s ? s->text : fn_spelled(x->fn, argument(x));
 }
 
-const char *cstyle_lanes(const writer *w, const expr *x)
-{
-    const spelling *s = x->kind == X_CALL ? spelling_of(w, x) : NULL;
-    return s ? s->lanes : NULL;
-}
-
-static const char *given(const writer *w, const expr *x)
-{
-    for (int i = 0; i < w->n_given; i++)
-        if (x_same(w->given[i].x, x))
-            return w->given[i].name;
-    return NULL;
-}
-
 static void write_in(writer *w, text *t, const expr *x, binding asked);
 
 /* The form, without its outer brackets where they say nothing. */
@@ -214,11 +200,6 @@ static void write_cast(writer *w, text *t, const expr *x, binding asked)
 
 static void write_in(writer *w, text *t, const expr *x, binding asked)
 {
-    const char *name = given(w, x);
-    if (name) {
-        text_add(t, "%s", name);
-        return;
-    }
     for (int i = 0; i < w->n_known; i++)
         if (w->known[i].x == x && w->known[i].temporary >= 0) {
             text_add(t, "t%d", w->known[i].temporary);
@@ -272,7 +253,7 @@ static int uses_in(const char *s, int arg) /* how often a spelling repeats an ar
 static void count_uses(writer *w, const expr *x, int times, bool lazy)
 {
     int i = 0;
-    if (x->kind == X_LIT || x->kind == X_AXIS || x->kind == X_SIZE || x->kind == X_STATE || given(w, x))
+    if (x->kind == X_LIT || x->kind == X_AXIS || x->kind == X_SIZE || x->kind == X_STATE)
         return;
     while (i < w->n_known && w->known[i].x != x)
         i++;
@@ -297,7 +278,7 @@ static void name_uses(writer *w, code *out, const expr *x)
     int i = 0;
     while (i < w->n_known && w->known[i].x != x)
         i++;
-    if (i == w->n_known || w->known[i].temporary >= 0 || x_folds(x) || given(w, x))
+    if (i == w->n_known || w->known[i].temporary >= 0 || x_folds(x))
         return;
     if (x->kind != X_LOAD)
         for (int k = 0; k < x->n; k++)

@@ -5,8 +5,6 @@
 #define TS_CSTYLE_H
 #include "backends/codegen/stmt.h"
 
-enum { MAX_GIVEN = 16 };
-
 typedef struct writer {
     const dialect *d;
     arena *mem;    /* of the text of calls that are told numbers first */
@@ -24,11 +22,6 @@ typedef struct writer {
         int temporary;
     } known[128];
     int n_known;
-    struct {
-        const expr *x;
-        const char *name; /* as which it is there already */
-    } given[MAX_GIVEN];
-    int n_given;
 } writer;
 
 void cstyle_literal(text *t, const dialect *d, const expr *x, bool wide);
@@ -38,7 +31,6 @@ void cstyle_whole(writer *w, text *t, const expr *x); /* to stand alone: between
 void cstyle_operand(writer *w, text *t, const fn *f, dtype d, int k, const expr *x);
 /* Statements that name what x uses more than once; cstyle_expr(x) then refers to them. */
 void cstyle_temporaries(writer *w, code *out, const expr *x);
-const char *cstyle_lanes(const writer *w, const expr *x); /* the function over lanes that stands for call x, or NULL */
 const char *cstyle_spelled(const writer *w, const expr *x); /* the form of call x */
 /* f of a and b, both text; to stand alone */
 void cstyle_combine(const writer *w, text *t, const fn *f, dtype d, const char *a, const char *b);

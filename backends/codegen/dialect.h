@@ -16,7 +16,6 @@ typedef struct spelling { /* a scalar function spelled otherwise; for reals of 4
     const char *fn;
     bool narrow;
     const char *text;
-    const char *lanes; /* of it for many arguments at once: (results, arguments, their number); NULL: there is none */
 } spelling;
 
 typedef enum reach { ALL, GROUP, OWN, N_REACH } reach; /* who sees it: everybody, a group of workers, one worker */
@@ -117,14 +116,12 @@ typedef struct kernel_head {
 } kernel_head;
 typedef struct tile_head {
     const char *name, *parameters;
-    int loads;       /* places of operands that it reads, for each of its elements */
-    bool interleave; /* chains of instructions without sums, in a kernel that has sums elsewhere */
+    int loads; /* places of operands that it reads, for each of its elements */
 } tile_head;
 typedef struct unit_facts {
-    bool chains, sums; /* it calls functions that are chains of instructions; some stage folds */
-    bool far;          /* some operand has more elements than 32 bits count */
-    int warp;          /* lanes that read one another's registers; 0: none do */
-    const char *body;  /* all that follows */
+    bool far;         /* some operand has more elements than 32 bits count */
+    int warp;         /* lanes that read one another's registers; 0: none do */
+    const char *body; /* all that follows */
 } unit_facts;
 
 typedef struct loop_form { /* how a kernel makes the trips of a scan by calls of others; memory NULL: none does */
@@ -173,9 +170,6 @@ struct dialect {
     const role_form *role; /* of roles whose loops open otherwise; ends with {0} */
     turning turn;
     const matrix_form *matrix; /* ends with {0}; NULL: none */
-    /* At a function's head: `unknown`, a zero that the compiler does not know to be one, for conditions of lanes that
-     * read; NULL: it may know */
-    const char *unknown;
     /* A part's share of a kernel: which one it is of how many; what opens blocks in which $0 is each trip of $1 that it
      * takes as it comes to them, a line for each block, NULL at the end */
     const char *part, *parts, *const *chunks;

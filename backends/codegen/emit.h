@@ -55,11 +55,8 @@ typedef struct tile_made { /* a tile function: equal stages and extents share it
     bool clipped;                          /* may end before its extents do, along varying axes that it sums up */
     uint32_t counted;                      /* folded axes of which it takes how many trips it makes */
     bool prefetch, masked;                 /* takes pointers to fetch from; takes how far it walks */
-    bool shrouds;                          /* conditions mention `unknown` */
     bool lanes, scratch;                   /* mentions the lane that it is; takes the pointer to scratch */
     callees uses;
-    bool interleave; /* its instructions, which are chains */
-    bool vectors;    /* its loop over lanes is one over vectors */
     const char *parameters;
     stmt *body;
     /* of each load, of the result and of states */
@@ -84,7 +81,6 @@ typedef struct output { /* where what is written goes */
     callees all;   /* of the kernel with its tiles */
     text front;    /* what stands in front of tile functions */
     int names;     /* numbers of what stands before calls of tiles: place0, t1, ... */
-    bool shrouds;  /* conditions outside tiles mention `unknown` */
     bool lanes;    /* what is outside tiles mentions the lane that it is */
 } output;
 
@@ -123,7 +119,6 @@ typedef struct stage_state { /* of the stage that is being written */
     int lane;                     /* the tile's vector loop over a folded axis, or -1 */
     uint32_t peeled;              /* axes whose loops outside the tile write first and last trips apart */
     uint32_t known;               /* loops of a tile without a fold that are written out trip by trip */
-    bool guarded;                 /* it reads on conditions */
 } stage_state;
 
 typedef struct bounds { /* split.c: comparisons of the guard under the stage's fold */
@@ -294,16 +289,11 @@ void emit_combine(emitter *m, text *t, const char *a, const char *b); /* a (+) b
 const char *acc_type(const emitter *m);
 void emit_call(emitter *m, const char *form, const char *const *arg); /* a statement: the form with its operands */
 const char *emit_value(emitter *m, writer *w, const expr *x);         /* x, what it uses more than once named before */
-bool reads_on_condition(const expr *x);
 /* In a tile: a number on its own. It is read before all loops, where no condition stands in front of it: what is read
  * on a condition keeps a loop from becoming vectors. */
 bool emit_single(const emitter *m, int load);
 int emit_number(const emitter *m, const expr *x); /* of a load */
 void emit_passed(emitter *m, const affine *a); /* in a tile: the axes whose numbers the text of a form will mention */
-/* calls.c: in a tile, where one element of a loop over lanes is about to be written. What of x are functions that the
- * dialect has over lanes is computed for all of the loop first. */
-bool calls_on_place(const expr *x); /* it mentions an axis, not only elements */
-void calls_over_lanes(emitter *m, writer *w, const expr *x);
 /* phase.c: one element of the tile, in the innermost loop. */
 void emit_phase(emitter *m, phase ph);
 /* tile.c */

@@ -37,7 +37,7 @@ void unit_join(const dialect *d, const kernel_text *const *k, int n, text *t)
     library_vectors(&body, d, &uses);
     for (int i = 0; i < n; i++) {
         MUST(!k[i]->alone);
-        facts.chains |= k[i]->chains, facts.sums |= k[i]->sums, facts.far |= k[i]->far;
+        facts.far |= k[i]->far;
         text_add(&body, "\n"), add(&body, d, k[i]);
     }
     facts.body = text_str(&body);

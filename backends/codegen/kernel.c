@@ -293,7 +293,6 @@ static void write_stage(emitter *m, int i)
     m->stage.at = i, m->s = s, m->stage.value = copy_value(m, s),
     m->stage.fold = stage_fold(&(stage){.value = m->stage.value});
     m->stage.outer_fold = false, m->stage.carries = stage_carries(s), m->stage.lane = -1;
-    m->stage.guarded = reads_on_condition(m->stage.value);
     bounds_find(m);
     partial_find(m);
     for (int a = 0; a < s->n_axis; a++) {

@@ -42,7 +42,7 @@ const function library[] = { /* each uses only those above it */
      "{\n"
      "    return $fma(x, $k(1.44269504f), $k(12582912.0f));\n"
      "}\n"},
-    {"exp_rest", "", CHAIN,
+    {"exp_rest", "", PLAIN,
      "FUNCTION $f exp_rest@($f x, $f step) /* e^x over 2 to the step */\n"
      "{\n"
      "    const $f n = step - 12582912.0f;\n"
@@ -81,7 +81,7 @@ const function library[] = { /* each uses only those above it */
      "    l = $copysign(1.0f - near_exp@(l), x);\n"
      "    return $blend(size < 0.95f, 0.125f * $fma(8.0f * x, s, 8.0f * x), l);\n"
      "}\n"},
-    {"one_and_erf", "bits_float float_bits", CHAIN,
+    {"one_and_erf", "bits_float float_bits", PLAIN,
      "FUNCTION $f one_and_erf@($f x) /* 1 + erf(x), to 1.7e-7: by the logarithm of erfc */\n"
      "{\n"
      "    const $f size = $abs(x), a = $blend(3.925f < size, $k(3.925f), size), aa = a * a;\n"
@@ -96,7 +96,7 @@ const function library[] = { /* each uses only those above it */
      "    const $f q = $fma($fma(q2, ff, q1), ff, q0);\n"
      "    return $copysign(1.0f - q * $bits_float($float_bits(step) << 23), x) + 1.0f;\n"
      "}\n"},
-    {"fast_gelu", "bits_float float_bits", CHAIN,
+    {"fast_gelu", "bits_float float_bits", PLAIN,
      "FUNCTION $f fast_gelu@($f x) /* x times the normal distribution, to 1e-7 of x: by the logarithm of erfc */\n"
      "{\n"
      "    const $i size = $as_i($float_bits(x)) & 0x7fffffff; /* of whole numbers the smaller is one instruction */\n"
@@ -555,15 +555,6 @@ static callees closed(const callees *f, const dialect *d) /* with what those use
             if (all.used[n] >> i & 1)
                 note_uses(&all, d, row_of(d, n), instance_lanes(i));
     return all;
-}
-
-bool callees_chain(const callees *f, const dialect *d)
-{
-    const callees all = closed(f, d);
-    bool chain = false;
-    for (int i = 0; i < MAX_FUNCTION; i++)
-        chain = chain || (all.used[i] && row_of(d, i)->kind == CHAIN);
-    return chain;
 }
 
 bool callees_wide(const callees *f, const dialect *d)

@@ -14,10 +14,10 @@
 #define TS_LIBRARY_H
 #include "graph/base/base.h"
 
-/* CHAIN: a polynomial: instructions that wait for one another. FAULTS: takes the fault flag, in its text $0. VECTOR:
+/* FAULTS: takes the fault flag, in its text $0. VECTOR:
  * the dialect's writer of vectors makes it. PATTERN + i: the dialect's writer number i makes it from the row, whose
  * text is whatever that writer asks for. */
-enum { PLAIN, CHAIN, FAULTS, VECTOR, PATTERN };
+enum { PLAIN, FAULTS, VECTOR, PATTERN };
 
 /* What a vector has: 2, 4, ... 64 of one kind. */
 typedef enum element { E_F32, E_F64, E_I8, E_I16, E_I32, E_I64, E_U8, E_U16, E_U32, E_U64, N_ELEMENT } element;
@@ -51,7 +51,6 @@ bool callees_have(const dialect *d, const char *name, size_t n, instance of);   
 bool callees_wide(const callees *f, const dialect *d); /* some vector has elements of 8 bytes */
 void callees_form(callees *f, const dialect *d, const char *form, const char *suffix); /* all that a form calls */
 void callees_add(callees *f, const callees *more);
-bool callees_chain(const callees *f, const dialect *d); /* some function is a chain, or uses one */
 bool callees_fault(const callees *f, const dialect *d); /* some function takes the fault flag */
 /* What is used, with what that uses in turn: what vectors are and can do, which is the same for all; functions */
 void library_vectors(text *t, const dialect *d, const callees *f);

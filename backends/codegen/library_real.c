@@ -10,7 +10,7 @@
 /* A line is a line of the program. */
 /* clang-format off */
 const function library_real[] = { /* each uses those of the library and those above it */
-    {"fast_expm1", "bits_float float_bits", CHAIN,
+    {"fast_expm1", "bits_float float_bits", PLAIN,
      "FUNCTION $f fast_expm1@($f x) /* 1.3 ULP; nearer to 0 than 0.5 without a power of two */\n"
      "{\n"
      "    const $f size = $abs(x), c = $blend(x < -18.0f, $k(-18.0f), $blend(x > 89.0f, $k(89.0f), x));\n"
@@ -28,7 +28,7 @@ const function library_real[] = { /* each uses those of the library and those ab
      "    const $f y = $fma(half, p, half - 0.5f);\n"
      "    return $copysign($blend(size < 0.5f, p, y + y), x);\n"
      "}\n"},
-    {"log_sum", "", CHAIN,
+    {"log_sum", "", PLAIN,
      "FUNCTION $f log_sum@($f k, $f f) /* k ln 2 + log(1 + f), -0.293 <= f <= 0.415 */\n"
      "{\n"
      "    const $f ff = f * f;\n"
@@ -62,7 +62,7 @@ const function library_real[] = { /* each uses those of the library and those ab
      "    const $f y = log_sum@($to_f(k), f), up = $blend(x < INFINITY, y, x);\n"
      "    return $copysign($blend(x > -1.0f, up, $blend(x == -1.0f, $k(-INFINITY), $k(NAN))), x);\n"
      "}\n"},
-    {"fast_pow", "bits_double double_bits", CHAIN,
+    {"fast_pow", "bits_double double_bits", PLAIN,
      "FUNCTION $f fast_pow@($f x, $f y) /* 0.6 ULP: 2^(y log2 |x|) in f64 */\n"
      "{\n"
      "    const $d size = $abs64($to_d(x));\n"
@@ -94,7 +94,7 @@ const function library_real[] = { /* each uses those of the library and those ab
      "    const $i one = (x == 1.0f) | (y == 0.0f) | ((x == -1.0f) & ($abs(y) == INFINITY));\n"
      "    return $blend(one, $k(1.0f), left);\n"
      "}\n"},
-    {"sin_near", "", CHAIN,
+    {"sin_near", "", PLAIN,
      "FUNCTION $d sin_near@($d r) /* to 6e-9 of it, up to pi/2 */\n"
      "{\n"
      "    const $d z = r * r;\n"
@@ -119,7 +119,7 @@ const function library_real[] = { /* each uses those of the library and those ab
      "    const $d r = $fma64(n, $k64(-1.9841871593610809e-09), $fma64(n, $k64(-3.1415926516056061), v));\n"
      "    return $to_f($bits_double($double_bits(sin_near@(r)) ^ ($double_bits(step) + 1u) << 63));\n"
      "}\n"},
-    {"near_tan", "double_bits", CHAIN,
+    {"near_tan", "double_bits", PLAIN,
      "FUNCTION $f near_tan@($f x) /* 0.7 ULP below 3e7 */\n"
      "{\n"
      "    const $d v = $to_d(x), step = $fma64(v, $k64(0.63661977236758134), $k64(6755399441055744.0));\n"
@@ -133,7 +133,7 @@ const function library_real[] = { /* each uses those of the library and those ab
      "    const $I odd = $as_I(0 - ($double_bits(step) & 1u));\n"
      "    return $to_f($blend64(odd, -c, s) / $blend64(odd, s, c));\n"
      "}\n"},
-    {"exp_rest64", "", CHAIN,
+    {"exp_rest64", "", PLAIN,
      "FUNCTION $d exp_rest64@($d x, $d n) /* e^x over 2^n, n being x / ln 2 to the nearest whole number */\n"
      "{\n"
      "    const $d high = $fma64(n, $k64(-0.69314718055920821), x);\n"
@@ -164,7 +164,7 @@ const function library_real[] = { /* each uses those of the library and those ab
      "    const $U power = $double_bits(step) - 0x4337fffffffff000u, half = power >> 1; /* n + 4096 */\n"
      "    return exp_rest64@(c, n) * $bits_double((half - 1025u) << 52) * $bits_double((power - half - 1025u) << 52);\n"
      "}\n"},
-    {"fast_log64", "bits_double double_bits", CHAIN,
+    {"fast_log64", "bits_double double_bits", PLAIN,
      "FUNCTION $d fast_log64@($d x) /* 0.8 ULP */\n"
      "{\n"
      "    const $I tiny = x < 0x1p-1022;\n"
@@ -234,7 +234,7 @@ const function library_real[] = { /* each uses those of the library and those ab
      "    l = $copysign64(1.0 - near_exp64@(l), x);\n"
      "    return $blend64(size < 1.0, 0.125 * $fma64(8.0 * x, s, 8.0 * x), l);\n"
      "}\n"},
-    {"turned64", "bits_double double_bits", CHAIN,
+    {"turned64", "bits_double double_bits", PLAIN,
      "/* sin(r + low + turns pi/2), |r| <= pi/4; 1.4 ULP */\n"
      "FUNCTION $d turned64@($d r, $d low, $U turns)\n"
      "{\n"

@@ -26,7 +26,6 @@ static void body_one(emitter *m)
     text acc = {0}, value = {0}, sum = {0};
     const expr *x = with_idioms(m, varying_inside(m, varying_term(m, m->tile.term)));
     emit_acc(m, &acc, NULL);
-    calls_over_lanes(m, &w, x);
     cstyle_temporaries(&w, &m->out.code, x);
     const bool product = dtype_class(x->dtype) == D_REAL && x_is_call(x, "mul") && x_folds_by(m->stage.fold, "add");
     if (product) {
@@ -128,8 +127,6 @@ static void finish_one(emitter *m)
         return;
     }
     const expr *x = with_idioms(m, varying_inside(m, partial_value(m)));
-    if (!tuple_fold(m)) /* whose value has a name in each element's loop alone */
-        calls_over_lanes(m, &w, x);
     if (m->stage.outer_fold) {
         emit_acc(m, &acc, "0");
         combine_before(m, y.s, acc.s);

@@ -129,14 +129,6 @@ const stmt *stmt_stray_barrier(const stmt *in, const dialect *d)
     return stray(in, d, NULL);
 }
 
-bool stmt_lanes(const stmt *in)
-{
-    bool any = false;
-    for (const stmt *s = in->first; s && !any; s = s->next)
-        any = (s->kind == S_LOOP && s->how == IN_LANES) || stmt_lanes(s) || (s->other && stmt_lanes(s->other));
-    return any;
-}
-
 int64_t stmt_copied(const stmt *in)
 {
     int64_t most = 0;

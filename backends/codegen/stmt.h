@@ -62,6 +62,5 @@ void stmt_print(text *t, const dialect *d, const stmt *in); /* what is in it, fr
 void stmt_lines(text *t, const char *lines); /* as they are, those cut that are longer than 120 columns */
 /* Checks. A barrier that some workers of a group pass and others do not: the loop or test around it; else NULL. */
 const stmt *stmt_stray_barrier(const stmt *in, const dialect *d);
-bool stmt_lanes(const stmt *in);     /* some loop in it is IN_LANES */
 int64_t stmt_copied(const stmt *in); /* where the copies of all stages end, in bytes */
 #endif

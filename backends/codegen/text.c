@@ -42,37 +42,16 @@ void emit_passed(emitter *m, const affine *a)
     }
 }
 
-/* ---- conditions of lanes ----
- * Where the compiler could know a condition's lanes and must not, the loop's number is added to an unknown zero. */
-
-bool reads_on_condition(const expr *x)
-{
-    bool any = x_is_choice(x) && x_count(x, X_LOAD) > 0;
-    for (int i = 0; i < x->n && !any; i++)
-        any = reads_on_condition(x->arg[i]);
-    return any;
-}
-
-static bool is_lane(const emitter *m, int axis)
-{
-    bool any = !m->tile.made;
-    for (int l = nest_unrolled(m->s); m->tile.made && l < m->s->nest.n; l++)
-        any = any || (m->s->nest.loop[l].axis == axis && m->s->nest.loop[l].role->lanes);
-    return any;
-}
-
 static void write_axis(void *user, text *t, int axis)
 {
     emitter *m = user;
-    const bool shrouds = m->d->unknown && m->stage.guarded && is_lane(m, axis);
     if (m->tile.made)
         emit_passed(m, m->tile.plain[axis]);
-    *(m->tile.made ? &m->tile.made->shrouds : &m->out.shrouds) |= shrouds;
     const affine *at = m->tile.made ? m->tile.plain[axis] : m->here.axis[axis];
-    const bool bare = !shrouds && affine_is_word(at);
+    const bool bare = affine_is_word(at);
     text_add(t, bare ? "" : "(");
     emit_affine(m, t, at);
-    text_add(t, bare ? "" : shrouds ? " + unknown)" : ")");
+    text_add(t, bare ? "" : ")");
 }
 
 static void write_size(void *user, text *t, int which)

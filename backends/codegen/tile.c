@@ -458,7 +458,6 @@ static void close_tile(emitter *m, tile_made *f) /* what is known once its state
 {
     stmt *body = m->out.code.at;
     m->out.code = code_begin(m->mem);
-    f->interleave = stmt_lanes(body) && !m->stage.fold && m->of.sums && callees_chain(&f->uses, m->d);
     lanes_declare(m, f);
     name_singles(m, f);
     code_before(body, &m->out.code);
@@ -471,10 +470,10 @@ void print_tile(const emitter *m, const tile_made *f, text *out)
     for (int i = 0; i < MAX_LOADS; i++)
         loads += f->loads[i];
     text head = {0};
-    m->d->tile(&head, &(tile_head){arena_format(m->mem, "tile%d", f->number), f->parameters, loads, f->interleave});
+    m->d->tile(&head, &(tile_head){arena_format(m->mem, "tile%d", f->number), f->parameters, loads});
     stmt_lines(out, text_str(&head));
     text_free(&head);
-    text_add(out, "{\n%s", f->shrouds ? m->d->unknown : "");
+    text_add(out, "{\n");
     out->depth = 1;
     stmt_print(out, m->d, f->body);
     out->depth = 0;
@@ -568,7 +567,6 @@ static tile_made *make_tile(emitter *m)
         restore(m, &outer);
         write_body(m, f);
     } while (memcmp(f->whole, whole, sizeof whole) != 0);
-    f->vectors = m->tile.vectors.n > 0;
     close_tile(m, f);
     m->out.code = was, m->tile.made = NULL, m->sp.n = n_var, m->out.uses = outer_uses;
     callees_add(m->out.uses, &f->uses);

@@ -49,7 +49,6 @@ static void write_function(emitter *m, const dialect *d, void (*opens)(text *t, 
                                 .sizes = m->varies.used});
     stmt_lines(out, text_str(&head));
     text_free(&head), free(all);
-    text_add(out, "%s", m->out.shrouds ? m->d->unknown : "");
     out->depth = 1;
     stmt_print(out, d, m->out.code.at);
     out->depth = 0;
@@ -72,10 +71,9 @@ static void take_text(const dialect *d, kernel_text *k, text *body)
     const size_t vectors = functions.length;
     library_write(&functions, d, &k->uses);
     text_add(&functions, "\n");
-    k->begins = functions.length, k->chains = k->hopes && callees_chain(&k->uses, d);
+    k->begins = functions.length;
     text_add(&functions, "%s", text_str(body));
-    d->prelude(&whole,
-               &(unit_facts){.chains = k->chains, .sums = k->sums, .far = k->far, .body = text_str(&functions)});
+    d->prelude(&whole, &(unit_facts){.far = k->far, .body = text_str(&functions)});
     k->prelude = whole.length + vectors, k->begins += whole.length;
     text_add(&whole, "%s", functions.s);
     k->text = text_take(&whole);
@@ -140,7 +138,6 @@ void member_take(kernel_text *out, kernel_text *k)
         member_add(out, k->member[i]);
     k->n_member = 0;
     out->lanes = k->lanes, out->scratch = int_max(out->scratch, k->scratch);
-    out->vectors = out->vectors || k->vectors, out->hopes = out->hopes || k->hopes;
     out->faults = out->faults || k->faults, out->far = out->far || k->far, out->sums = out->sums || k->sums;
     callees_add(&out->uses, &k->uses);
 }
@@ -237,9 +234,6 @@ static void tell(const emitter *m, kernel_text *out)
     out->scratch = m->data.scratch_most, out->n_operand = m->data.n_operand;
     out->spill = m->data.spill, out->lanes = (int)m->group, out->parts = m->chunks.parts;
     out->asks = m->p->ends && m->d->asks;
-    out->hopes = stmt_lanes(m->out.code.at);
-    for (int i = 0; i < m->tiles.n; i++)
-        out->vectors |= m->tiles.made[i]->vectors, out->hopes |= stmt_lanes(m->tiles.made[i]->body);
     out->faults = callees_fault(&m->out.all, m->d), out->far = is_far(m), out->sums = kernel_sums(m->k);
     out->tiles = m->tiles.n, out->uses = m->out.all, out->sizes = m->varies.used;
     out->operand = heap_array((size_t)m->data.n_operand + 1, sizeof *out->operand);

@@ -104,11 +104,11 @@ static const move_form moves[] = {{16, "uint4", "take16($0, $1)", "*(__local uin
                                   {0}};
 
 static const spelling spellings[] = {
-    {"exp", true, "fast_exp($0)", NULL},
-    {"erf", true, "fast_erf($0)", NULL},
-    {"tanh", true, "fast_tanh($0)", NULL},
-    {"max", true, "fast_max($0, $1)", NULL},
-    {"min", true, "fast_min($0, $1)", NULL},
+    {"exp", true, "fast_exp($0)"},
+    {"erf", true, "fast_erf($0)"},
+    {"tanh", true, "fast_tanh($0)"},
+    {"max", true, "fast_max($0, $1)"},
+    {"min", true, "fast_min($0, $1)"},
     {0},
 };
 /* clang-format on */

@@ -1,5 +1,4 @@
-/* calls_test.c - functions over lanes: loops of every length, split around their calls, in strips, in sums, inside one
- * another and behind conditions, give what the interpreter gives, with large arguments among small ones too; what a
+/* vexpr_test.c - functions over vectors: loops of every length, in sums, inside one another and behind conditions, give what the interpreter gives, with large arguments among small ones too; what a
  * condition keeps from being read is not read. */
 #include "graph/ir/graph.h"
 #include "tests/check.h"
