@@ -94,43 +94,28 @@ static const char *state_at(emitter *m, int k) /* its element, as memory has it 
     return code_keep(&m->out.code, &t);
 }
 
-static const char *state_value(emitter *m, int k)
+static void name_states(emitter *m, const char *prefix)
 {
-    const char *load = cstyle_load(m->mem, m->d, m->out.uses, state_dtype(m, k));
-    return arena_format(m->mem, "%s%s%s", load, state_at(m, k), *load ? ")" : "");
-}
-
-/* Names prefix0, prefix1, ... */
-static void name_state(emitter *m, const char *prefix, int k, const char *value)
-{
-    code_let(&m->out.code, arena_format(m->mem, "const %s", value_type(m->d, state_dtype(m, k), m->p->reference)),
-             arena_format(m->mem, "%s%d", prefix, k), value);
+    for (int k = 0; k < states(m); k++)
+        value_let(m, prefix, k, state_dtype(m, k), value_read(m, state_dtype(m, k), state_at(m, k)));
 }
 
 void carry_one(emitter *m)
 {
-    const expr *x = m->stage.value;
     writer w = emit_writer(m);
     const int n = states(m);
     w.states = "was";
+    name_states(m, "was");
     for (int k = 0; k < n; k++)
-        name_state(m, "was", k, state_value(m, k));
+        value_let(m, "next", k, state_dtype(m, k), value_text(m, &w, m->stage.value->arg[n + k]));
     for (int k = 0; k < n; k++)
-        name_state(m, "next", k, emit_value(m, &w, x->arg[n + k]));
-    for (int k = 0; k < n; k++) {
-        const char *store = cstyle_store(m->mem, m->d, m->out.uses, state_dtype(m, k));
-        code_store(&m->out.code, state_at(m, k), arena_format(m->mem, "%snext%d%s", store, k, *store ? ")" : ""));
-    }
+        value_write(m, state_dtype(m, k), state_at(m, k), arena_format(m->mem, "next%d", k));
 }
 
-void carry_result(emitter *m, const char *y)
+void carry_result(emitter *m)
 {
-    const expr *x = m->stage.value;
     writer w = emit_writer(m);
-    const char *store = cstyle_store(m->mem, m->d, m->out.uses, stored_as(m->p, m->s->node));
     w.states = "now";
-    for (int k = 0; k < states(m); k++)
-        name_state(m, "now", k, state_value(m, k));
-    code_store(&m->out.code, y,
-               arena_format(m->mem, "%s%s%s", store, emit_value(m, &w, x_result(x)), *store ? ")" : ""));
+    name_states(m, "now");
+    value_put(m, value_text(m, &w, x_result(m->stage.value)));
 }

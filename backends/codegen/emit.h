@@ -286,16 +286,29 @@ void emit_acc(emitter *m, text *t, const char *lane); /* acc[m_3][lane]; NULL: w
 void emit_acc_place(emitter *m, text *t, const char *lane); /* behind the name of what is an accumulator */
 void emit_sums(emitter *m, text *t); /* of a matrix unit: those of a lane for one trip of it, acc[m_3] */
 void emit_combine(emitter *m, text *t, const char *a, const char *b); /* a (+) b of the stage's fold */
-const char *acc_type(const emitter *m);
 void emit_call(emitter *m, const char *form, const char *const *arg); /* a statement: the form with its operands */
-const char *emit_value(emitter *m, writer *w, const expr *x);         /* x, what it uses more than once named before */
 /* In a tile: a number on its own. It is read before all loops, where no condition stands in front of it: what is read
  * on a condition keeps a loop from becoming vectors. */
 bool emit_single(const emitter *m, int load);
 int emit_number(const emitter *m, const expr *x); /* of a load */
 void emit_passed(emitter *m, const affine *a); /* in a tile: the axes whose numbers the text of a form will mention */
-/* phase.c: one element of the tile, in the innermost loop. */
+/* value.c: values of one element in the innermost loop of a tile, or of the vector that the loop stands at */
+const char *value_spelled(emitter *m, dtype d);
+const char *value_text(emitter *m, writer *w, const expr *x); /* x, what it uses more than once named before */
+void value_let(emitter *m, const char *prefix, int number, dtype d, const char *value); /* "was0" */
+const char *value_read(emitter *m, dtype d, const char *place);
+void value_write(emitter *m, dtype d, const char *place, const char *value);
+void value_put(emitter *m, const char *value);                        /* it is the result there */
+const char *value_acc(emitter *m, const char *lane);                  /* as emit_acc */
+const char *value_unit(emitter *m);                                   /* of the fold */
+const char *value_combined(emitter *m, const char *a, const char *b); /* by the fold */
+const char *value_sum(emitter *m, const expr *x, const char *acc);    /* acc (+) x */
+/* The value, but what `was` has of elements that there are not: where these are folded into one */
+const char *value_counted(emitter *m, dtype d, const char *value, const char *was);
+/* phase.c: one element of the tile, or one vector, in the innermost loop. */
 void emit_phase(emitter *m, phase ph);
+/* Half of so many lanes takes the other half in, until there is one. */
+void phase_halves(emitter *m, int64_t lanes, void (*take)(emitter *m, const char *low, const char *high));
 /* tile.c */
 void emit_tile(emitter *m);
 void print_tile(const emitter *m, const tile_made *f, text *out);
@@ -311,8 +324,8 @@ void lanes_merge(emitter *m);                       /* their sums, in a fixed or
 void lanes_declare(emitter *m, const tile_made *f); /* at the tile's head: which trips are this lane's */
 void lanes_head(emitter *m);                        /* behind all statements outside of tiles: the same at their head */
 /* tuple.c: folds of several values, in a tile: acc0, acc1, ... in place of acc. */
-bool tuple_fold(const emitter *m);               /* the stage's fold is one */
-const char *tuple_type(const emitter *m, int k); /* of accumulator k */
+bool tuple_fold(const emitter *m);         /* the stage's fold is one */
+const char *tuple_type(emitter *m, int k); /* of accumulator k */
 const char *tuple_acc(emitter *m, int k, const char *lane);
 void tuple_clear(emitter *m);                /* each state is its start */
 void tuple_step(emitter *m);                 /* they make a step */
@@ -327,7 +340,7 @@ void tuple_leave(emitter *m);  /* of one part: stores its states, for the kernel
 void carry_start(emitter *m);                     /* before the loop */
 void carry_open(emitter *m);                      /* around a stage: which trip is the last */
 void carry_one(emitter *m);                       /* in a tile: one element's states make a step */
-void carry_result(emitter *m, const char *y);     /* and what its value is then */
+void carry_result(emitter *m);                    /* and the result what its value is then */
 void carry_parameters(const emitter *m, text *t); /* of a tile: the states' pointers */
 void carry_arguments(emitter *m, text *t, const tile_made *f);
 /* move.c: copies by all lanes of the group together. */
@@ -342,10 +355,10 @@ void vector_close(emitter *m);
 bool vector_moves(void *user, const atom *a);             /* with a variable, or an expression of an axis: int[2] */
 bool vector_element(const emitter *m, text *t, int load); /* within: a load's, or the result's, if it is one of them */
 /* vectors.c: a loop over lanes as one over vectors, where the language has them. */
-void vectors_find(emitter *m);              /* in the tile, its start being set up: whether it has them */
-int64_t vectors_of(const emitter *m);       /* that the loop has */
-const char *vectors_acc(emitter *m, int k); /* type of accumulator k */
-void vectors_loop(emitter *m, phase ph);    /* in place of the loop */
+void vectors_find(emitter *m);           /* in the tile, its start being set up: whether it has them */
+int64_t vectors_of(const emitter *m);    /* that the loop has */
+const expr *vectors_value(emitter *m);   /* partial_value, of all elements of the vector at hand */
+void vectors_loop(emitter *m, phase ph); /* in place of the loop */
 /* matrix.c: products that a matrix unit forms, where lanes of a group do so together. */
 bool matrix_of(const emitter *m, unit_loops *u, const matrix_form **form); /* whether the stage has such loops */
 bool matrix_check(emitter *m);                                             /* that the language has the unit */

@@ -1,80 +1,66 @@
-/* phase.c - one element of each phase of a tile: what stands in its innermost loop. */
-#include "backends/codegen/emit.h"
+/* phase.c - each phase of a tile, of one element or of one vector: what stands in its innermost loop. */
+#include "backends/codegen/vectors.h"
 
 /* acc = the unit of the fold: 0 of a sum. */
 static void clear_one(emitter *m)
 {
-    if (tuple_fold(m)) {
+    if (tuple_fold(m))
         tuple_clear(m);
-        return;
-    }
-    text acc = {0}, unit = {0};
-    emit_acc(m, &acc, NULL);
-    cstyle_literal(&unit, m->d, x_unit(m->mem, m->stage.fold->fn, m->stage.fold->dtype), m->p->reference);
-    code_store(&m->out.code, acc.s, unit.s);
-    text_free(&acc), text_free(&unit);
+    else
+        code_store(&m->out.code, value_acc(m, NULL), value_unit(m));
 }
 
-/* acc = acc (+) term; a sum of products by one instruction, FMA, which rounds once. */
+/* acc = acc (+) term */
 static void body_one(emitter *m)
 {
     if (tuple_fold(m)) {
         tuple_step(m);
         return;
     }
-    writer w = emit_writer(m);
-    text acc = {0}, value = {0}, sum = {0};
-    const expr *x = with_idioms(m, varying_inside(m, varying_term(m, m->tile.term)));
-    emit_acc(m, &acc, NULL);
-    cstyle_temporaries(&w, &m->out.code, x);
-    const bool product = dtype_class(x->dtype) == D_REAL && x_is_call(x, "mul") && x_folds_by(m->stage.fold, "add");
-    if (product) {
-        text a = {0}, b = {0};
-        cstyle_whole(&w, &a, x->arg[0]), cstyle_whole(&w, &b, x->arg[1]);
-        form_write(&sum, m->out.uses, m->d, m->d->fma[m->stage.fold->dtype == TS_F64 || m->p->reference],
-                   (const char *[]){a.s, b.s, acc.s});
-        text_free(&a), text_free(&b);
-    } else {
-        cstyle_operand(&w, &value, m->stage.fold->fn, m->stage.fold->dtype, 1, x);
-        emit_combine(m, &sum, acc.s, value.s);
-    }
-    code_store(&m->out.code, acc.s, sum.s);
-    text_free(&acc), text_free(&value), text_free(&sum);
+    const char *acc = value_acc(m, NULL), *sum = value_sum(m, varying_inside(m, varying_term(m, m->tile.term)), acc);
+    code_store(&m->out.code, acc, value_counted(m, m->stage.fold->dtype, sum, acc));
 }
 
-/* The lanes of a folded vector loop, in a fixed order: halves of them, down to one. (Comparing single numbers, one
- * after another, took a tenth of attention's time: which is larger is not foreseen.) */
+/* What lanes of a folded vector loop have becomes one, in a fixed order: halves of them. (Comparing single numbers, one
+ * after another, took a tenth of attention's time: which is larger is not foreseen.) Of vectors the same follows. */
+void phase_halves(emitter *m, int64_t lanes, void (*take)(emitter *m, const char *low, const char *high))
+{
+    const bool vectors = m->tile.vectors.n;
+    for (int64_t half; lanes > 1; lanes = half) {
+        half = (lanes + 1) / 2;
+        const bool one = lanes - half == 1; /* takes no loop */
+        code_open(&m->out.code, one ? (stmt){.kind = S_BLOCK}
+                                    : (stmt){.kind = S_LOOP,
+                                             .how = vectors ? WRITTEN_OUT : IN_LANES,
+                                             .name = "i",
+                                             .from = "0",
+                                             .to = number_text(m, lanes - half),
+                                             .trips = lanes - half,
+                                             .tight = true});
+        take(m, one ? "0" : "i", arena_format(m->mem, one ? "%lld" : "i + %lld", (long long)half));
+        code_close(&m->out.code);
+    }
+}
+
+static void take_lane(emitter *m, const char *low, const char *high)
+{
+    const char *acc = value_acc(m, low);
+    code_store(&m->out.code, acc, value_combined(m, acc, value_acc(m, high)));
+}
+
 static void merge_one(emitter *m)
 {
     const int a = m->s->nest.loop[m->stage.lane].axis;
-    const int64_t all = nest_left(m->k, m->s, a, m->stage.lane - 1);
+    const int64_t lanes = m->tile.vectors.n ? vectors_of(m) : nest_left(m->k, m->s, a, m->stage.lane - 1);
     if (tuple_fold(m)) {
-        tuple_lanes(m, all);
+        tuple_lanes(m, lanes);
         return;
     }
-    text low = {0};
-    emit_acc(m, &low, "i");
-    for (int64_t half, lanes = all; lanes > 1; lanes = half) {
-        text high = {0}, sum = {0};
-        half = (lanes + 1) / 2;
-        const bool one = lanes - half == 1; /* takes no loop */
-        if (one)
-            low.length = 0, emit_acc(m, &low, "0");
-        emit_acc(m, &high, arena_format(m->mem, one ? "%lld" : "i + %lld", (long long)half));
-        emit_combine(m, &sum, low.s, high.s);
-        if (!one)
-            code_open(&m->out.code, (stmt){.kind = S_LOOP,
-                                           .how = IN_LANES,
-                                           .name = "i",
-                                           .from = "0",
-                                           .to = number_text(m, lanes - half),
-                                           .tight = true});
-        code_store(&m->out.code, low.s, sum.s);
-        if (!one)
-            code_close(&m->out.code);
-        text_free(&high), text_free(&sum);
-    }
-    text_free(&low);
+    phase_halves(m, lanes, take_lane);
+    const char *acc = value_acc(m, "0");
+    for (int half = m->tile.vectors.n / 2; half; half /= 2)
+        code_store(&m->out.code, acc,
+                   value_combined(m, acc, vector_down(m, m->stage.fold->dtype, acc, number_text(m, half))));
 }
 
 /* Partial sums wait in the result. Before the first one nothing is there: what is shared is not read even then. */
@@ -91,58 +77,66 @@ static void combine_before(emitter *m, const char *y, const char *acc)
     text_free(&sum), text_free(&was);
 }
 
+static const char *result_at(emitter *m)
+{
+    text y = {0};
+    emit_result(m, &y);
+    return code_keep(&m->out.code, &y);
+}
+
 /* acc = y (+) acc */
 static void take_one(emitter *m)
 {
-    text acc = {0}, y = {0}, sum = {0};
-    emit_acc(m, &acc, "0"), emit_result(m, &y);
-    emit_combine(m, &sum, y.s, acc.s);
-    code_store(&m->out.code, acc.s, sum.s);
-    text_free(&acc), text_free(&y), text_free(&sum);
+    const char *acc = value_acc(m, "0");
+    code_store(&m->out.code, acc, value_combined(m, value_read(m, stored_as(m->p, m->s->node), result_at(m)), acc));
 }
 
 /* y = acc */
 static void keep_one(emitter *m)
 {
-    text acc = {0}, y = {0};
-    emit_acc(m, &acc, "0"), emit_result(m, &y);
-    code_store(&m->out.code, y.s, acc.s);
-    text_free(&acc), text_free(&y);
+    value_write(m, stored_as(m->p, m->s->node), result_at(m), value_acc(m, "0"));
+}
+
+/* What of partial sums is the last is the value. */
+static void finish_parts(emitter *m, const expr *x)
+{
+    writer w = emit_writer(m);
+    text value = {0};
+    const char *y = result_at(m), *acc = value_acc(m, "0");
+    combine_before(m, y, acc);
+    if (tuple_fold(m))
+        tuple_result(m);
+    cstyle_temporaries(&w, &m->out.code, x);
+    cstyle_expr(&w, &value, x);
+    code_store(&m->out.code, y, arena_format(m->mem, "last ? %s : %s", value.s, acc));
+    text_free(&value);
 }
 
 /* y = the value, in which the fold's own place is taken by the accumulator. */
 static void finish_one(emitter *m)
 {
+    writer w = emit_writer(m);
     if (m->s->n_piece) {
         tuple_leave(m);
         return;
     }
-    writer w = emit_writer(m);
-    text value = {0}, y = {0}, acc = {0};
-    const char *wrap = cstyle_store(m->mem, m->d, m->out.uses, stored_as(m->p, m->s->node));
-    emit_result(m, &y);
     if (m->stage.carries) {
-        carry_result(m, y.s);
-        text_free(&y);
+        carry_result(m);
         return;
     }
-    const expr *x = with_idioms(m, varying_inside(m, partial_value(m)));
+    const expr *x = varying_inside(m, vectors_value(m));
     if (m->stage.outer_fold) {
-        emit_acc(m, &acc, "0");
-        combine_before(m, y.s, acc.s);
+        finish_parts(m, with_idioms(m, x));
+        return;
     }
     if (tuple_fold(m))
         tuple_result(m);
-    cstyle_temporaries(&w, &m->out.code, x);
-    (m->stage.outer_fold ? cstyle_expr : cstyle_whole)(&w, &value, x);
+    const char *value = value_text(m, &w, x);
     if (m->tile.run) {
-        const char *all = arena_format(m->mem, "%s%s%s", wrap, value.s, *wrap ? ")" : "");
-        matrix_store(m, y.s, all);
+        const char *wrap = cstyle_store(m->mem, m->d, m->out.uses, stored_as(m->p, m->s->node));
+        matrix_store(m, result_at(m), arena_format(m->mem, "%s%s%s", wrap, value, *wrap ? ")" : ""));
     } else
-        code_store(&m->out.code, y.s,
-                   m->stage.outer_fold ? arena_format(m->mem, "last ? %s : %s", value.s, acc.s)
-                                       : arena_format(m->mem, "%s%s%s", wrap, value.s, *wrap ? ")" : ""));
-    text_free(&value), text_free(&y), text_free(&acc);
+        value_put(m, value);
 }
 
 void emit_phase(emitter *m, phase ph)

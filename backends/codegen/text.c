@@ -419,15 +419,6 @@ writer emit_writer(emitter *m)
                     .user = m};
 }
 
-const char *emit_value(emitter *m, writer *w, const expr *x)
-{
-    text t = {0};
-    x = with_idioms(m, x);
-    cstyle_temporaries(w, &m->out.code, x);
-    cstyle_whole(w, &t, x);
-    return code_keep(&m->out.code, &t);
-}
-
 void emit_call(emitter *m, const char *form, const char *const *arg)
 {
     text line = {0};
@@ -437,11 +428,6 @@ void emit_call(emitter *m, const char *form, const char *const *arg)
 }
 
 /* ---- accumulators ---- */
-const char *acc_type(const emitter *m)
-{
-    return value_type(m->d, m->stage.fold->dtype, m->p->reference);
-}
-
 void emit_sums(emitter *m, text *t)
 {
     text_add(t, "acc");

@@ -330,7 +330,7 @@ static void declare_acc(emitter *m)
     if (matrix_of(m, &u, &form))
         text_add(&dims, "[%d]", form ? form->sums : 1);
     for (int k = 0; k < stage_states(m->s); k++)
-        code_let(&m->out.code, m->tile.vectors.n ? vectors_acc(m, k) : tuple_type(m, k),
+        code_let(&m->out.code, tuple_type(m, k),
                  tuple_fold(m) ? arena_format(m->mem, "acc%d%s", k, text_str(&dims))
                                : arena_format(m->mem, "acc%s", text_str(&dims)),
                  NULL);
@@ -483,7 +483,8 @@ void print_tile(const emitter *m, const tile_made *f, text *out)
 /* Partial sums wait in the result. Where loops are to become straight code, tests stand around all of them. */
 static void finish(emitter *m)
 {
-    const bool parts = m->stage.outer_fold && m->d->lanes_written_out && !m->s->n_piece && !m->stage.carries;
+    const bool straight = m->tile.vectors.n ? !(m->s->folds >> m->tile.vectors.axis & 1) : m->d->lanes_written_out;
+    const bool parts = m->stage.outer_fold && straight && !m->s->n_piece && !m->stage.carries;
     if (!parts) {
         apart_loops(m, FINISH);
         return;

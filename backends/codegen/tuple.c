@@ -1,7 +1,7 @@
 /* tuple.c - folds of several values in the register tile. Each state has an accumulator as the sum of one value has,
  * acc0, acc1, ...; a step computes all of them from what they were; what lanes of a vector or of a group have folded
  * apart is put together by the fold's merge, in halves. */
-#include "backends/codegen/emit.h"
+#include "backends/codegen/vectors.h"
 
 static int states(const emitter *m)
 {
@@ -13,9 +13,14 @@ bool tuple_fold(const emitter *m)
     return m->stage.fold && m->stage.fold->kind == X_SCAN;
 }
 
-const char *tuple_type(const emitter *m, int k)
+static dtype dtype_of(const emitter *m, int k)
 {
-    return tuple_fold(m) ? value_type(m->d, m->stage.fold->arg[k]->dtype, m->p->reference) : acc_type(m);
+    return tuple_fold(m) ? m->stage.fold->arg[k]->dtype : m->stage.fold->dtype;
+}
+
+const char *tuple_type(emitter *m, int k)
+{
+    return value_spelled(m, dtype_of(m, k));
 }
 
 const char *tuple_acc(emitter *m, int k, const char *lane)
@@ -28,18 +33,12 @@ const char *tuple_acc(emitter *m, int k, const char *lane)
     return code_keep(&m->out.code, &t);
 }
 
-static void name(emitter *m, const char *prefix, int number, int k, const char *value)
-{
-    code_let(&m->out.code, arena_format(m->mem, "const %s", tuple_type(m, k)),
-             arena_format(m->mem, "%s%d", prefix, number), value);
-}
-
 void tuple_clear(emitter *m)
 {
     writer w = emit_writer(m);
     code_open(&m->out.code, (stmt){.kind = S_BLOCK});
     for (int k = 0; k < states(m); k++)
-        code_store(&m->out.code, tuple_acc(m, k, NULL), emit_value(m, &w, m->stage.fold->arg[k]));
+        code_store(&m->out.code, tuple_acc(m, k, NULL), value_text(m, &w, m->stage.fold->arg[k]));
     code_close(&m->out.code);
 }
 
@@ -52,14 +51,16 @@ static writer writer_of(emitter *m, const char *lane) /* states are the accumula
     return w;
 }
 
-/* Accumulators become what these say, all computed from what they were. */
+/* Accumulators become what these say, all computed from what they were; some: of the elements that there are. */
 static void become(emitter *m, writer *w, const expr *const *x, const char *(*acc)(emitter *, int, const char *),
-                   const char *at)
+                   const char *at, bool some)
 {
     for (int k = 0; k < states(m); k++)
-        name(m, "next", k, k, emit_value(m, w, x[k]));
-    for (int k = 0; k < states(m); k++)
-        code_store(&m->out.code, acc(m, k, at), arena_format(m->mem, "next%d", k));
+        value_let(m, "next", k, dtype_of(m, k), value_text(m, w, x[k]));
+    for (int k = 0; k < states(m); k++) {
+        const char *to = acc(m, k, at), *next = arena_format(m->mem, "next%d", k);
+        code_store(&m->out.code, to, some ? value_counted(m, dtype_of(m, k), next, to) : next);
+    }
 }
 
 void tuple_step(emitter *m)
@@ -68,7 +69,7 @@ void tuple_step(emitter *m)
     const expr *step[MAX_STATE];
     for (int k = 0; k < states(m); k++)
         step[k] = varying_step(m, m->stage.fold->arg[states(m) + k], k);
-    become(m, &w, step, tuple_acc, NULL);
+    become(m, &w, step, tuple_acc, NULL, true);
 }
 
 void tuple_merge(emitter *m, const char *(*mine)(emitter *m, int k, const char *at),
@@ -78,8 +79,8 @@ void tuple_merge(emitter *m, const char *(*mine)(emitter *m, int k, const char *
     writer w = emit_writer(m);
     w.states = "was";
     for (int k = 0; k < 2 * n; k++)
-        name(m, "was", k, k % n, k < n ? mine(m, k, at) : with(m, k - n, at));
-    become(m, &w, m->stage.fold->arg + 2 * n + 1, mine, at);
+        value_let(m, "was", k, dtype_of(m, k % n), k < n ? mine(m, k, at) : with(m, k - n, at));
+    become(m, &w, m->stage.fold->arg + 2 * n + 1, mine, at, false);
 }
 
 static const char *low_lane(emitter *m, int k, const char *at)
@@ -94,16 +95,22 @@ const char *tuple_first(emitter *m, int k, const char *at)
     return tuple_acc(m, k, "0");
 }
 
+static void take_lane(emitter *m, const char *low, const char *high)
+{
+    tuple_merge(m, *low == '0' ? tuple_first : low_lane, tuple_acc, high);
+}
+
+static const char *moved_down(emitter *m, int k, const char *by)
+{
+    return vector_down(m, dtype_of(m, k), tuple_acc(m, k, "0"), by);
+}
+
 void tuple_lanes(emitter *m, int64_t lanes)
 {
-    for (int64_t half; lanes > 1; lanes = half) {
-        half = (lanes + 1) / 2;
-        const bool one = lanes - half == 1; /* takes no loop */
-        const stmt turns = {
-            .kind = S_LOOP, .how = IN_LANES, .name = "i", .from = "0", .to = number_text(m, lanes - half)};
-        code_open(&m->out.code, one ? (stmt){.kind = S_BLOCK} : turns);
-        tuple_merge(m, one ? tuple_first : low_lane, tuple_acc,
-                    arena_format(m->mem, one ? "%lld" : "i + %lld", (long long)half));
+    phase_halves(m, lanes, take_lane);
+    for (int half = m->tile.vectors.n / 2; half; half /= 2) {
+        code_open(&m->out.code, (stmt){.kind = S_BLOCK});
+        tuple_merge(m, tuple_first, moved_down, number_text(m, half));
         code_close(&m->out.code);
     }
 }
@@ -112,21 +119,16 @@ void tuple_result(emitter *m)
 {
     const expr *x = x_result(m->stage.fold);
     writer w = writer_of(m, "0");
-    code_let(&m->out.code, arena_format(m->mem, "const %s", value_type(m->d, x->dtype, m->p->reference)), "folded",
-             emit_value(m, &w, x));
+    code_let(&m->out.code, arena_format(m->mem, "const %s", value_spelled(m, x->dtype)), "folded",
+             value_text(m, &w, x));
 }
 
 void tuple_leave(emitter *m)
 {
-    const char *wrap = cstyle_store(m->mem, m->d, m->out.uses, stored_as(m->p, m->s->node));
     for (m->tile.piece = 0; m->tile.piece < m->s->n_piece; m->tile.piece++) {
         writer w = writer_of(m, "0");
-        text y = {0};
-        emit_result(m, &y);
         code_open(&m->out.code, (stmt){.kind = S_BLOCK});
-        const char *x = emit_value(m, &w, m->s->piece[m->tile.piece]);
-        code_store(&m->out.code, code_keep(&m->out.code, &y),
-                   arena_format(m->mem, "%s%s%s", wrap, x, *wrap ? ")" : ""));
+        value_put(m, value_text(m, &w, m->s->piece[m->tile.piece]));
         code_close(&m->out.code);
     }
     m->tile.piece = 0;

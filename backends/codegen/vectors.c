@@ -118,17 +118,6 @@ static bool folds(const emitter *m)
     return all && (several || (vector_kind(m, x->dtype, &e) && vector_combines(m, x->fn, x->dtype)));
 }
 
-static element fold_kind(const emitter *m)
-{
-    return vector_kind_of(m, m->stage.fold->dtype);
-}
-
-static element state_kind(const emitter *m, int k)
-{
-    const expr *x = m->stage.carries ? m->stage.value : m->stage.fold;
-    return x->kind == X_SCAN ? vector_kind_of(m, x->arg[k]->dtype) : fold_kind(m);
-}
-
 int vector_count(const emitter *m, int bytes)
 {
     return m->d->vectors ? m->p->on->lanes[TS_F32] * 4 / bytes : 0;
@@ -217,292 +206,23 @@ void vectors_find(emitter *m)
         m->tile.vectors = (vector_loop){0};
 }
 
-const char *vectors_acc(emitter *m, int k)
-{
-    return vector_type(m, state_kind(m, k));
-}
-
 int64_t vectors_of(const emitter *m) /* that the loop over lanes has */
 {
     const int n = m->tile.vectors.n;
     return (trips_of(m, last_loop(m)) + n - 1) / n;
 }
 
-/* ---- what is done in each ---- */
-static const char *acc_at(emitter *m, const char *which)
-{
-    text t = {0};
-    emit_acc(m, &t, which);
-    return code_keep(&m->out.code, &t);
-}
-
-/* ---- several values at once: as tuple.c and carry.c do of one element ---- */
-static int states(const emitter *m)
-{
-    return (m->stage.carries ? m->stage.value : m->stage.fold)->n_state;
-}
-
-static void name_vector(emitter *m, const char *prefix, int number, int k, const char *value)
-{
-    code_let(&m->out.code, arena_format(m->mem, "const %s", vector_type(m, state_kind(m, k))),
-             arena_format(m->mem, "%s%d", prefix, number), value);
-}
-
-static const char *place_text(emitter *m, const char *which)
-{
-    text t = {0};
-    emit_acc_place(m, &t, which);
-    return code_keep(&m->out.code, &t);
-}
-
-/* Accumulators become what these say, all computed from what they were; some: of the elements that there are. */
-static void become(emitter *m, const expr *const *x, const char *of, const char *behind, const char *at, bool some)
-{
-    for (int k = 0; k < states(m); k++)
-        name_vector(m, "next", k, k, vector_over(m, with_idioms(m, x[k]), of, behind));
-    for (int k = 0; k < states(m); k++) {
-        const char *acc = tuple_acc(m, k, at), *next = arena_format(m->mem, "next%d", k);
-        code_store(&m->out.code, acc,
-                   some ? arena_format(m->mem, "%s(%d, %s, %s)", vector_op(m, state_kind(m, k), "first"),
-                                       m->tile.vectors.count, next, acc)
-                        : next);
-    }
-}
-
-static bool folded_part(const emitter *m) /* elements that there are not keep out of what is folded over lanes */
-{
-    return m->s->folds >> m->tile.vectors.axis & 1 && m->tile.vectors.count < m->tile.vectors.n;
-}
-
-static void tuple_body(emitter *m)
-{
-    const expr *step[MAX_STATE];
-    for (int k = 0; k < states(m); k++)
-        step[k] = varying_step(m, m->stage.fold->arg[states(m) + k], k);
-    become(m, step, "acc", place_text(m, NULL), NULL, folded_part(m));
-}
-
-/* The accumulators at `low` with what `high` has of each */
-static void merge_with(emitter *m, const char *low, const char *(*high)(emitter *m, int k, const char *at),
-                       const char *at)
-{
-    const int n = states(m);
-    code_open(&m->out.code, (stmt){.kind = S_BLOCK});
-    for (int k = 0; k < 2 * n; k++)
-        name_vector(m, "was", k, k % n, k < n ? tuple_acc(m, k, low) : high(m, k - n, at));
-    become(m, m->stage.fold->arg + 2 * n + 1, "was", "", low, false);
-    code_close(&m->out.code);
-}
-
-static const char *moved_down(emitter *m, int k, const char *by)
-{
-    return arena_format(m->mem, "%s(%s, %s)", vector_op(m, state_kind(m, k), "down"), tuple_acc(m, k, "0"), by);
-}
-
-static void tuple_halves(emitter *m)
-{
-    for (int64_t half, n = vectors_of(m); n > 1; n = half) {
-        half = (n + 1) / 2;
-        for (int64_t i = 0; i < n - half; i++)
-            merge_with(m, number_text(m, i), tuple_acc, number_text(m, i + half));
-    }
-    for (int half = m->tile.vectors.n / 2; half; half /= 2)
-        merge_with(m, "0", moved_down, number_text(m, half));
-}
-
-static const char *state_place(emitter *m, int k)
-{
-    text t = {0};
-    text_add(&t, "state%d", k);
-    emit_place(m, &t, STATES);
-    return code_keep(&m->out.code, &t);
-}
-
-static dtype state_dtype(const emitter *m, int k)
-{
-    return m->stage.value->arg[k]->dtype;
-}
-
-static void name_states(emitter *m, const char *prefix)
-{
-    for (int k = 0; k < states(m); k++)
-        name_vector(m, prefix, k, k, vector_read(m, state_dtype(m, k), state_place(m, k)));
-}
-
-static void carry(emitter *m)
-{
-    const int n = states(m);
-    name_states(m, "was");
-    for (int k = 0; k < n; k++)
-        name_vector(m, "next", k, k, vector_over(m, with_idioms(m, m->stage.value->arg[n + k]), "was", ""));
-    for (int k = 0; k < n; k++)
-        vector_write(m, state_dtype(m, k), state_place(m, k), arena_format(m->mem, "next%d", k));
-}
-
-/* ---- one value ---- */
-static void clear(emitter *m)
-{
-    if (tuple_fold(m)) {
-        for (int k = 0; k < states(m); k++)
-            code_store(&m->out.code, tuple_acc(m, k, NULL), vector_value(m, m->stage.fold->arg[k]));
-        return;
-    }
-    const element e = fold_kind(m);
-    text unit = {0};
-    cstyle_literal(&unit, m->d, x_unit(m->mem, m->stage.fold->fn, m->stage.fold->dtype), m->p->reference);
-    const char *all = vector_op(m, e, "splat");
-    code_store(&m->out.code, acc_at(m, NULL),
-               arena_format(m->mem, m->stage.fold->dtype == TS_BOOL ? "%s(-(%s))" : "%s(%s)", all, unit.s));
-    text_free(&unit);
-}
-
-static void body(emitter *m)
-{
-    if (tuple_fold(m)) {
-        tuple_body(m);
-        return;
-    }
-    const expr *x = with_idioms(m, varying_inside(m, varying_term(m, m->tile.term)));
-    const char *acc = acc_at(m, NULL), *sum;
-    const element e = fold_kind(m);
-    if (dtype_class(x->dtype) == D_REAL && x_is_call(x, "mul") && x_folds_by(m->stage.fold, "add")) {
-        const char *a = vector_value(m, x->arg[0]), *b = vector_value(m, x->arg[1]);
-        sum = arena_format(m->mem, "%s(%s, %s, %s)", vector_op(m, e, "fma"), a, b, acc);
-    } else
-        sum = vector_combine(m, acc, vector_value(m, x));
-    if (folded_part(m))
-        sum = arena_format(m->mem, "%s(%d, %s, %s)", vector_op(m, e, "first"), m->tile.vectors.count, sum, acc);
-    code_store(&m->out.code, acc, sum);
-}
-
-/* The vectors of a folded loop, in a fixed order: halves of them, down to one, of which the first element has all. */
-static void merge(emitter *m)
-{
-    if (tuple_fold(m)) {
-        tuple_halves(m);
-        return;
-    }
-    const element e = fold_kind(m);
-    for (int64_t half, n = vectors_of(m); n > 1; n = half) {
-        half = (n + 1) / 2;
-        for (int64_t i = 0; i < n - half; i++) {
-            const char *low = acc_at(m, number_text(m, i)), *high = acc_at(m, number_text(m, i + half));
-            code_store(&m->out.code, low, vector_combine(m, low, high));
-        }
-    }
-    const char *acc = acc_at(m, "0");
-    for (int half = m->tile.vectors.n / 2; half; half /= 2)
-        code_store(&m->out.code, acc,
-                   vector_combine(m, acc, arena_format(m->mem, "%s(%s, %d)", vector_op(m, e, "down"), acc, half)));
-}
-
-static const char *result_at(emitter *m)
-{
-    text t = {0};
-    emit_result(m, &t);
-    return code_keep(&m->out.code, &t);
-}
-
-static dtype result_type(const emitter *m)
-{
-    return stored_as(m->p, m->s->node);
-}
-
-static void take(emitter *m)
-{
-    const char *acc = acc_at(m, NULL);
-    code_store(&m->out.code, acc, vector_combine(m, vector_read(m, result_type(m), result_at(m)), acc));
-}
-
-static void keep(emitter *m)
-{
-    vector_write(m, result_type(m), result_at(m), acc_at(m, NULL));
-}
-
-/* Results that are no neighbours, one after the other */
-static void put_apart(emitter *m, const char *value)
-{
-    const dtype d = result_type(m);
-    const char *wrap = cstyle_store(m->mem, m->d, m->out.uses, d),
-               *name = arena_format(m->mem, "e%d", m->tile.vectors.names++);
-    code_let(&m->out.code, arena_format(m->mem, "const %s", vector_type(m, vector_kind_of(m, d))), name, value);
-    const char *each = vector_each_open(m);
-    const char *one = arena_format(m->mem, d == TS_BOOL ? "-%s[%s]" : "%s[%s]", name, each);
-    code_store(&m->out.code, result_at(m), arena_format(m->mem, "%s%s%s", wrap, one, *wrap ? ")" : ""));
-    vector_each_close(m);
-}
-
 /* What the stage computes, with those choices taken that are the same for all elements of the vector at hand */
-static const expr *value_of(emitter *m)
+const expr *vectors_value(emitter *m)
 {
-    const int axis = m->tile.vectors.axis, n_var = m->sp.n;
-    const position was = vector_go(m, axis, affine_var(&m->sp, var_add(&m->sp, "", 0, m->tile.vectors.count - 1)), 1);
+    const vector_loop *v = &m->tile.vectors;
+    const int n_var = m->sp.n;
+    if (!v->n || v->each)
+        return partial_value(m);
+    const position was = vector_go(m, v->axis, affine_var(&m->sp, var_add(&m->sp, "", 0, v->count - 1)), 1);
     const expr *x = partial_value(m);
-    vector_back(m, axis, was), m->sp.n = n_var;
-    return with_idioms(m, varying_inside(m, x));
-}
-
-static const char *finished(emitter *m) /* the value */
-{
-    if (m->stage.carries) {
-        name_states(m, "now");
-        return vector_over(m, with_idioms(m, x_result(m->stage.value)), "now", "");
-    }
-    if (tuple_fold(m)) {
-        const expr *x = x_result(m->stage.fold);
-        const char *value = vector_over(m, with_idioms(m, x), "acc", place_text(m, NULL));
-        code_let(&m->out.code, arena_format(m->mem, "const %s", vector_type(m, vector_kind_of(m, x->dtype))), "folded",
-                 value);
-    }
-    return vector_value(m, value_of(m));
-}
-
-static void put(emitter *m, const char *value)
-{
-    if (vector_runs(m, RESULT, m->tile.vectors.axis, m->tile.vectors.count))
-        vector_write(m, result_type(m), result_at(m), value);
-    else
-        put_apart(m, value);
-}
-
-static void finish(emitter *m)
-{
-    if (!m->s->n_piece)
-        put(m, finished(m));
-    for (m->tile.piece = 0; m->tile.piece < m->s->n_piece; m->tile.piece++) { /* of one part: its states */
-        code_open(&m->out.code, (stmt){.kind = S_BLOCK});
-        put(m, vector_over(m, with_idioms(m, m->s->piece[m->tile.piece]), "acc", place_text(m, NULL)));
-        code_close(&m->out.code);
-    }
-    m->tile.piece = 0;
-}
-
-/* Partial sums wait in the result: tests stand around what is done. */
-static void finish_parts(emitter *m)
-{
-    code_if(&m->out.code, "!first");
-    take(m);
-    code_close(&m->out.code);
-    stmt *test = code_open(&m->out.code, (stmt){.kind = S_IF, .value = "last"});
-    finish(m);
-    code_close(&m->out.code);
-    code_else(&m->out.code, test);
-    keep(m);
-    code_close(&m->out.code);
-}
-
-static void one(emitter *m, phase ph)
-{
-    switch (ph) {
-    case CLEAR: clear(m); break;
-    case BODY: body(m); break;
-    case MERGE: merge(m); break;
-    case FINISH: (m->stage.outer_fold ? finish_parts : finish)(m); break;
-    case CARRY: carry(m); break;
-    case GATHER:
-    case TAKE:
-    case KEEP: MUST(!"of a tile in vectors"); break;
-    }
+    vector_back(m, v->axis, was), m->sp.n = n_var;
+    return x;
 }
 
 /* ---- loops over them ---- */
@@ -551,7 +271,7 @@ static const char *vectors_left(emitter *m, phase ph, int64_t trips)
 static void over(emitter *m, phase ph, int64_t first, int64_t end, int64_t count, const char *to)
 {
     const position was = enter(m, first, end, count, to);
-    one(m, ph);
+    emit_phase(m, ph);
     code_close(&m->out.code);
     vector_back(m, m->tile.vectors.axis, was);
 }
@@ -562,10 +282,9 @@ void vectors_loop(emitter *m, phase ph)
     const bool folded = m->s->folds >> q->axis & 1;
     const int n = m->tile.vectors.n;
     if (folded && ph != CLEAR && ph != BODY) { /* one for all */
-        if (ph == MERGE)
-            merge(m);
-        else
-            m->tile.vectors.each = "0", emit_phase(m, ph), m->tile.vectors.each = NULL;
+        m->tile.vectors.each = ph == MERGE ? NULL : "0";
+        emit_phase(m, ph);
+        m->tile.vectors.each = NULL;
         return;
     }
     const int64_t trips = ph == BODY ? m->here.cur[q->axis] : trips_of(m, q), full = trips / n;

@@ -666,3 +666,8 @@ const char *vector_combine(emitter *m, const char *a, const char *b)
     const dtype d = m->stage.fold->dtype;
     return write_form(m, vector_kind_of(m, d), written(combining(m, m->stage.fold->fn, d), d), (const char *[]){a, b});
 }
+
+const char *vector_down(emitter *m, dtype d, const char *value, const char *by)
+{
+    return arena_format(m->mem, "%s(%s, %s)", vector_op(m, vector_kind_of(m, d), "down"), value, by);
+}

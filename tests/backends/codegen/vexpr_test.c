@@ -1,5 +1,6 @@
-/* vexpr_test.c - functions over vectors: loops of every length, in sums, inside one another and behind conditions, give what the interpreter gives, with large arguments among small ones too; what a
- * condition keeps from being read is not read. */
+/* vexpr_test.c - functions over vectors: loops of every length, in sums, inside one another and behind conditions, give
+ * what the interpreter gives, with large arguments among small ones too; what a condition keeps from being read is not
+ * read. */
 #include "graph/ir/graph.h"
 #include "tests/check.h"
 
