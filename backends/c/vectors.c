@@ -7,7 +7,7 @@
 
 /* In texts: %T the type, %t of an element, %n how many, %b bytes of one, %I 0, 1, 2, ...; of the same size: %M masks,
  * %V natural numbers, %v one of these; %W: w[0] | w[1] | ..., words of 8 bytes that there are. Arguments are a, b, c; p
- * is a place in memory, n a number of elements. */
+ * is a place in memory, n a number of elements. Of AArch64: %A the size as assembly has it, %a as gcc's names do. */
 /* clang-format off */
 const function c_vectors[] = {
     {"type", "", VECTOR,
@@ -51,7 +51,7 @@ const function c_vectors[] = {
     {"fma", "type", VECTOR,
      "LANES %T %T_fma(%T a, %T b, %T c)\n"
      "{\n"
-     "#ifdef __FMA__\n"
+     "#if defined __FMA__ || defined __ARM_FEATURE_FMA\n"
      "    for (int i = 0; i < %n; i++) c[i] = %F(a[i], b[i], c[i]);\n"
      "    return c;\n"
      "#else\n"
@@ -114,12 +114,18 @@ const function c_vectors[] = {
     {0},
 };
 
+/* Instructions of AArch64 by assembly, for which no header need be read: arm_neon.h takes as long as a small kernel. Of
+ * products gcc has to know: it then takes a factor that is the same for all from where it is, in an element. */
+#define NEON       "__ARM_NEON && defined __aarch64__"
+#define NEON_GCC   NEON " && !defined __clang__"
+#define NEON_CLANG NEON " && defined __clang__"
+enum { REALS = N_ELEMENT, NEON_BYTES = -16 };
 typedef struct instruction {
     const char *op;
-    element of;
-    int bytes;        /* of a vector */
+    int of;           /* an element, or REALS */
+    int bytes;        /* of a vector; of NEON_BYTES and less, if negative */
     const char *when; /* the compiler has it: behind `#if defined` */
-    const char *text; /* what is returned, or done */
+    const char *text; /* what is returned, or done; with a ; behind it the whole body */
 } instruction;
 static const instruction instructions[] = {
     {"fma", E_F32, 64, "__AVX512F__", "__builtin_ia32_vfmaddps512_mask(a, b, c, (unsigned short)-1, 4)"},
@@ -186,6 +192,19 @@ static const instruction instructions[] = {
     {"put", E_F64, 64, "__AVX512F__", "__builtin_ia32_storeupd512_mask(p, a, (unsigned char)((1 << n) - 1))"},
     {"put", E_F32, 32, "__AVX2__", "__builtin_ia32_maskstoreps256(p, (%M){%I} < n, a)"},
     {"put", E_F64, 32, "__AVX2__", "__builtin_ia32_maskstorepd256(p, (%M){%I} < n, a)"},
+    {"fma", REALS, NEON_BYTES, NEON_GCC, "__builtin_aarch64_fma%a(a, b, c)"},
+    {"fma", REALS, NEON_BYTES, NEON_CLANG,
+     "__asm__(\"fmla %0.%A, %1.%A, %2.%A\" : \"+w\"(c) : \"w\"(a), \"w\"(b));\n    return c;"},
+    {"sqrt", REALS, NEON_BYTES, NEON, "__asm__(\"fsqrt %0.%A, %0.%A\" : \"+w\"(a));\n    return a;"},
+    {"floor", REALS, NEON_BYTES, NEON, "__asm__(\"frintm %0.%A, %0.%A\" : \"+w\"(a));\n    return a;"},
+    {"ceil", REALS, NEON_BYTES, NEON, "__asm__(\"frintp %0.%A, %0.%A\" : \"+w\"(a));\n    return a;"},
+    {"trunc", REALS, NEON_BYTES, NEON, "__asm__(\"frintz %0.%A, %0.%A\" : \"+w\"(a));\n    return a;"},
+    {"rint", REALS, NEON_BYTES, NEON, "__asm__(\"frintx %0.%A, %0.%A\" : \"+w\"(a));\n    return a;"},
+    {"half_to_float", E_F32, 16, NEON,
+     "f32x4 f;\n    __asm__(\"fcvtl %0.4s, %1.4h\" : \"=w\"(f) : \"w\"(h));\n    return f;"},
+    {"float_to_half", E_F32, 16, NEON, /* all not-a-numbers of a sign are one, as by the text for all */
+     "u16x4 h;\n    __asm__(\"fcvtn %0.4h, %1.4s\" : \"=w\"(h) : \"w\"(f));\n"
+     "    return h & ~(__builtin_convertvector(f != f, u16x4) & 0x1ff);"},
 };
 /* clang-format on */
 
@@ -215,6 +234,8 @@ static void write_form(text *t, const char *s, instance l)
             case 'b': text_add(t, "%d", bytes); break;
             case 'f': text_add(t, "%s", bytes == 4 ? "f" : ""); break;
             case 'F': text_add(t, "%s", bytes == 4 ? "FMA" : "FMA64"); break;
+            case 'a': text_add(t, "v%d%s", l.n, bytes == 4 ? "sf" : "df"); break;
+            case 'A': text_add(t, "%d%s", l.n, bytes == 4 ? "s" : "d"); break;
             case 'L': text_add(t, "__attribute__((vector_size(%d))) long long", bytes * l.n); break;
             case 'W':
                 for (int i = 0; i < bytes * l.n / 8; i++)
@@ -224,42 +245,55 @@ static void write_form(text *t, const char *s, instance l)
                 for (int i = 0; i < l.n; i++)
                     text_add(t, i ? ", %d" : "%d", i);
                 break;
+            default: text_bytes(t, s - 1, 2); /* an operand of assembly */
             }
 }
 
-static const instruction *instruction_of(const char *op, instance l)
+static bool is_of(const instruction *i, const char *op, instance l)
 {
-    for (int i = 0; i < COUNT(instructions); i++)
-        if (!strcmp(instructions[i].op, op) && instructions[i].of == l.of &&
-            instructions[i].bytes == element_bytes(l.of) * l.n)
-            return &instructions[i];
-    return NULL;
+    const int bytes = element_bytes(l.of) * l.n;
+    return !strcmp(i->op, op) && (i->of == (int)l.of || (i->of == REALS && l.of <= E_F64)) &&
+           (i->bytes == bytes || bytes <= -i->bytes);
 }
 
-/* The head, then what the instruction gives, or else the body in general. */
-static void write_either(text *t, const instruction *own, const char *s, instance l)
+/* A piece of the function's text, of those elements; what the library has for vectors is written */
+static void write_piece(text *t, const function *f, const char *s, size_t n, instance l)
 {
-    const size_t head = (size_t)(strchr(s, '{') - s);
-    const bool casts = !strncmp(s, "LANES %T", 8);
-    text line = {0};
-    text_bytes(&line, s, head);
-    while (line.length && line.s[line.length - 1] <= ' ')
-        line.s[--line.length] = 0;
-    write_form(t, line.s, l);
-    text_free(&line);
-    text_add(t, "\n#if defined %s\n{\n    ", own->when);
-    write_form(t, casts ? "return (%T)" : !strncmp(s, "LANES int", 9) ? "return " : "", l);
+    text piece = {0};
+    text_bytes(&piece, s, n);
+    if (f->kind == VECTOR)
+        write_form(t, text_str(&piece), l);
+    else
+        text_add(t, "%s", text_str(&piece));
+    text_free(&piece);
+}
+
+static void write_own(text *t, const instruction *own, const function *f, instance l)
+{
+    const bool whole = own->text[strlen(own->text) - 1] == ';', gives = !strstr(f->text, "LANES void");
+    text_add(t, "{\n    ");
+    if (!whole && gives)
+        write_form(t, strncmp(f->text, "LANES %T", 8) ? "return " : "return (%T)", l);
     write_form(t, own->text, l);
-    text_add(t, ";\n}\n#else\n");
-    write_form(t, s + head, l);
-    text_add(t, "#endif\n");
+    text_add(t, whole ? "\n}\n" : ";\n}\n");
 }
 
+/* The head, then what the first of these instructions gives that there is, or else the body in general. */
 void c_vector_write(text *t, const function *f, instance l)
 {
-    const instruction *own = instruction_of(f->name, l);
-    if (own)
-        write_either(t, own, f->text, l);
-    else
-        write_form(t, f->text, l);
+    const char *body = f->text;
+    for (int i = 0; i < COUNT(instructions); i++) {
+        const bool first = body == f->text;
+        if (!is_of(&instructions[i], f->name, l))
+            continue;
+        if (first) {
+            body = strchr(f->text, '{');
+            write_piece(t, f, f->text, (size_t)(body - f->text) - 1, l); /* less a blank */
+        }
+        text_add(t, first ? "\n#if defined %s\n" : "#elif defined %s\n", instructions[i].when);
+        write_own(t, &instructions[i], f, l);
+    }
+    text_add(t, body == f->text ? "" : "#else\n");
+    write_piece(t, f, body, strlen(body), l);
+    text_add(t, body == f->text ? "" : "#endif\n");
 }

@@ -616,8 +616,14 @@ static void write_one(const dialect *d, const function *q, instance l, void *use
         d->vector_writer(t, q, l);
     else if (q->kind == FAULTS)
         form_write(t, NULL, d, q->text, &d->fault_parameter);
-    else
-        write_lanes(t, q->text, l.n);
+    else if (l.n == 1)
+        write_lanes(t, q->text, 1);
+    else {
+        text own = {0};
+        write_lanes(&own, q->text, l.n);
+        d->vector_writer(t, &(function){q->name, q->uses, q->kind, text_str(&own)}, l);
+        text_free(&own);
+    }
 }
 
 void library_write(text *t, const dialect *d, const callees *f)

@@ -29,9 +29,10 @@ static void print(text *t, const machine *m, const isa *chosen, int threads)
     text_add(t, "]");
     caches(t, m);
     json_add(t, "isas:[");
-    for (int i = 0; isa_at(i) && isa_at(i) <= m->isa; i++)
-        json_add(t, "{name:%s,vector_bytes:%d,registers:%d}", isa_at(i)->name, isa_at(i)->vector_bytes,
-                 isa_at(i)->n_register);
+    for (int i = 0; isa_at(i); i++)
+        if (isa_includes(m->isa, isa_at(i)))
+            json_add(t, "{name:%s,vector_bytes:%d,registers:%d}", isa_at(i)->name, isa_at(i)->vector_bytes,
+                     isa_at(i)->n_register);
     machine_print(&line, m);
     json_add(t, "],isa:%s,threads:%d,free_memory_bytes:%lld,text:%s}", chosen->name, threads,
              (long long)host_memory_free(), line.s);
