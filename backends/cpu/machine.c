@@ -148,9 +148,7 @@ const isa *machine_isa(const machine *m, const char *name, err *e)
     if (found && isa_includes(m->isa, found))
         return found;
     text has = {0};
-    for (int i = 0; isa_at(i); i++)
-        if (!found || isa_includes(m->isa, isa_at(i)))
-            text_add(&has, "%s%s", i ? ", " : "", isa_at(i)->name);
+    isa_list(&has, found ? m->isa : NULL);
     if (found) {
         err_set(e, TS_UNSUPPORTED, "this processor lacks %s; it has %s", name, text_str(&has));
         err_hint(e, "to plan or emit for another: --machine \"core:%d isa:%s\"", m->n_core, name);
