@@ -7,7 +7,7 @@
 
 /* In texts: %T the type, %t of an element, %n how many, %b bytes of one, %I 0, 1, 2, ...; of the same size: %M masks,
  * %V natural numbers, %v one of these; %W: w[0] | w[1] | ..., words of 8 bytes that there are. Arguments are a, b, c; p
- * is a place in memory, n a number of elements; %N is the function's name, less fast_ and _x. As instructions are named:
+ * is a place in memory, n a number of elements; %N is the name, less fast_ and _x. As instructions are named:
  * of x86 %p ps or pd, %q d or q, %k the type of masks; of AArch64 %A 4s, 2d or 2s, %a v4sf, v2df or v2sf. */
 /* clang-format off */
 static const char each[] = "LANES %T %T_%N(%T a)\n"

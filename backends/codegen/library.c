@@ -531,8 +531,7 @@ static void note_words(callees *f, const dialect *d, const char *s, int n) /* al
         }
 }
 
-/* Behind a name in `uses`: ! says that it is called for one value, whoever calls; before it, "mask." that it is of
- * masks. */
+/* Behind a name in `uses` ! says that it is called for one value, whoever calls; before it "mask.", of masks. */
 static void note_uses(callees *all, const dialect *d, const function *q, instance l)
 {
     static const char mask[] = "mask.";

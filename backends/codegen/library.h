@@ -35,7 +35,7 @@ typedef struct function {
     const char *text;
 } function;
 typedef void (*function_writer)(text *t, const function *f);
-typedef void (*vector_writer)(text *t, const function *f, instance of); /* or of the library, written for that many */
+typedef void (*vector_writer)(text *t, const function *f, instance of); /* f: or the library's, as it is for them */
 extern const function library[], library_real[];                        /* each ends with {0} */
 
 typedef struct dialect dialect;

@@ -1,6 +1,6 @@
 /* isa.c - the instruction sets, and which of them this host has. The compiler's probe looks at the processor and at
  * whether the system saves the wide registers. Levels as in the x86-64 ABI: avx512 is its v4, avx2 its v3; neon is what
- * every AArch64 has. A row is all that is known of a set but for instructions, a table of C's (backends/c/vectors.c). */
+ * every AArch64 has. A row is all that is known of a set but for instructions, a table of C (backends/c/vectors.c). */
 #include "backends/cpu/machine.h"
 
 #include <string.h>
