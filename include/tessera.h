@@ -451,7 +451,7 @@ typedef struct ts_options {
     const char *target; /* "c", "interp", ...; NULL: the usual one; on x86, c takes and gives denormal numbers as 0 */
                         /* "A,B:1": spread over A and device 1 of B; rules may place kernels on others */
     const char *schema; /* a tiling/1 file, the name of a built-in one, or NULL for the guess */
-    const char *isa;    /* "avx512", "avx2", "plain"; NULL: the best that the machine has */
+    const char *isa;    /* "avx512", "avx2", "neon", "plain"; NULL: the best that the machine has */
     const char *cache_folder; /* NULL: the user's cache folder; "none": no cache */
     /* what the plan is for, in one line of text as ts_machine_json has it; NULL: this host, asked for every plan */
     const char *machine;

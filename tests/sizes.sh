@@ -27,7 +27,7 @@ backends              3700  driver, runner, weights: what back ends share
 backends/codegen      11400  nests to text, for every C-like language
 backends/cpu          2185  processors as a target
 backends/cache        2500  what was compiled
-backends/c            3610  compiler, loader, team of threads
+backends/c            3510  compiler, loader, team of threads
 backends/emit         1750  programs of their own
 backends/interp        300  evaluates definitions
 backends/null           20  plans, and emits nothing
@@ -40,7 +40,7 @@ bench/machine         1230  clock, processors, ceilings
 train                 7830  fine-tuning, generation, export
 models                1790  on the public header alone
 cli                  11220  a file for each verb
-tests                46250  about half of what they test
+tests                46240  about half of what they test
 tests/gpusim         10220  a driver and a card in software
 '
 columns=$(sed -n 's/^ColumnLimit: //p' .clang-format)

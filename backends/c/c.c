@@ -110,6 +110,7 @@ static bool compile(program *g, const build_options *w, text *facts, err *e)
         return tell(&(cc_report){0}, 0, facts), true;
     const char **symbols = calloc((size_t)c->n_text + 1, sizeof *symbols);
     c_units units;
+    arena mem = {0};
     cc_report report = {0};
     MUST(symbols);
     for (int i = 0; i < c->n_text; i++)
@@ -117,7 +118,7 @@ static bool compile(program *g, const build_options *w, text *facts, err *e)
     c_units_write(c, &units);
     const cc_request r = {.n = units.n,
                           .unit = units.unit,
-                          .flags = c_flags(cpu_isa(g->p->on)),
+                          .flags = c_flags(&mem, cpu_isa(g->p->on)),
                           .isa = g->p->on->model,
                           .cache_folder = w->cache_folder,
                           .symbols = symbols,
@@ -128,7 +129,7 @@ static bool compile(program *g, const build_options *w, text *facts, err *e)
     if (g->code)
         find_kernels(g), tell(&report, units.n, facts);
     cc_report_free(&report);
-    c_units_free(&units), free(symbols);
+    c_units_free(&units), free(symbols), arena_free(&mem);
     return g->code != NULL;
 }
 

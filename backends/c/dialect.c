@@ -54,7 +54,7 @@ static const head_piece head[] = {
      "#define ZIP(a, b, ...) __builtin_shuffle(a, b, (lanes){__VA_ARGS__})\n"
      "#endif\n"},
     {"FMA FMA64",
-     "#ifdef __FMA__\n"
+     "#if defined __FMA__ || defined __ARM_FEATURE_FMA\n"
      "#define FMA(a, b, c) __builtin_fmaf(a, b, c)\n"
      "#define FMA64(a, b, c) __builtin_fma(a, b, c)\n"
      "#else\n"
@@ -71,6 +71,20 @@ static const head_piece head[] = {
     {"MAX", "#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"},
     {"FUNCTION", "#define FUNCTION static inline MAY_BE_UNUSED\n"},
 };
+
+/* Sines, cosines, tangents */
+static const char each_if_far[] =
+    "LANES %T fast_%N_x%n(%T x)\n"
+    "{\n"
+    "    if (%M_some(~is_near_x%n(x))) {\n"
+    "        float each[%n];\n"
+    "        __builtin_memcpy(each, &x, sizeof x);\n"
+    "        for (int i = 0; i < %n; i++) each[i] = fast_%N(each[i]);\n"
+    "        __builtin_memcpy(&x, each, sizeof x);\n"
+    "        return x;\n"
+    "    }\n"
+    "    return near_%N_x%n(x);\n"
+    "}\n";
 
 static const function functions[] = {
     {"turn16", "", PLAIN,
@@ -181,42 +195,9 @@ static const function functions[] = {
      "{\n"
      "    return is_near(x) ? near_tan(x) : (float)(far_turned(x, 0) / far_turned(x, 1));\n"
      "}\n"},
-    {"fast_sin_x", "is_near near_sin fast_sin! mask.some", VECTOR,
-     "LANES %T fast_sin_x%n(%T x)\n"
-     "{\n"
-     "    if (%M_some(~is_near_x%n(x))) {\n"
-     "        float each[%n];\n"
-     "        __builtin_memcpy(each, &x, sizeof x);\n"
-     "        for (int i = 0; i < %n; i++) each[i] = fast_sin(each[i]);\n"
-     "        __builtin_memcpy(&x, each, sizeof x);\n"
-     "        return x;\n"
-     "    }\n"
-     "    return near_sin_x%n(x);\n"
-     "}\n"},
-    {"fast_cos_x", "is_near near_cos fast_cos! mask.some", VECTOR,
-     "LANES %T fast_cos_x%n(%T x)\n"
-     "{\n"
-     "    if (%M_some(~is_near_x%n(x))) {\n"
-     "        float each[%n];\n"
-     "        __builtin_memcpy(each, &x, sizeof x);\n"
-     "        for (int i = 0; i < %n; i++) each[i] = fast_cos(each[i]);\n"
-     "        __builtin_memcpy(&x, each, sizeof x);\n"
-     "        return x;\n"
-     "    }\n"
-     "    return near_cos_x%n(x);\n"
-     "}\n"},
-    {"fast_tan_x", "is_near near_tan fast_tan! mask.some", VECTOR,
-     "LANES %T fast_tan_x%n(%T x)\n"
-     "{\n"
-     "    if (%M_some(~is_near_x%n(x))) {\n"
-     "        float each[%n];\n"
-     "        __builtin_memcpy(each, &x, sizeof x);\n"
-     "        for (int i = 0; i < %n; i++) each[i] = fast_tan(each[i]);\n"
-     "        __builtin_memcpy(&x, each, sizeof x);\n"
-     "        return x;\n"
-     "    }\n"
-     "    return near_tan_x%n(x);\n"
-     "}\n"},
+    {"fast_sin_x", "is_near near_sin fast_sin! mask.some", VECTOR, each_if_far},
+    {"fast_cos_x", "is_near near_cos fast_cos! mask.some", VECTOR, each_if_far},
+    {"fast_tan_x", "is_near near_tan fast_tan! mask.some", VECTOR, each_if_far},
     {"is_near64", "", PLAIN, "FUNCTION $i is_near64@($d x) { return $to_i($abs64(x) < 1e5); }\n"},
     {"fast_turned64", "is_near64 near_turned64 far_rest turned64", PLAIN,
      "FUNCTION double fast_turned64(double x, uint64_t turns)\n"

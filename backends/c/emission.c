@@ -84,6 +84,7 @@ static bool emit(const plan *p, const emit_options *w, const c_program *c, err *
                               .rules = "program.o walk.o: run.h share.h walk.h\n"};
     emit_unit *units = calloc((size_t)c->n_text + 1, sizeof *units);
     char *calls = tables_text(c);
+    arena mem = {0};
     MUST(units);
     for (int i = 0; i < c->n_text; i++)
         units[i] = (emit_unit){c->text[i].name, emit_unit_text(&c->text[i])};
@@ -95,12 +96,12 @@ static bool emit(const plan *p, const emit_options *w, const c_program *c, err *
                             .scratch = c->scratch_most,
                             .threads = p->threads,
                             .cpu = p->threads <= p->on->places ? cpu_machine(p->on)->os : NULL,
-                            .flags = c_flags(cpu_isa(p->on)),
+                            .flags = c_flags(&mem, cpu_isa(p->on)),
                             .by = &backend_c};
     const bool ok = emit_standalone(p, w, &code, e);
     for (int i = 0; i < c->n_text; i++)
         free((char *)(uintptr_t)units[i].text);
-    free(units), free(calls);
+    free(units), free(calls), arena_free(&mem);
     return ok;
 }
 

@@ -23,7 +23,7 @@ void c_program_free(c_program *c);
 void c_program_join(c_program *c, c_program *other); /* takes its texts, behind those of its own; other is freed */
 void c_program_forget(c_program *c);                 /* the texts: once they are compiled */
 walk_program c_program_tables(const c_program *c);
-const char *const *c_flags(const isa *i); /* of the compiler, NULL at the end */
+const char *const *c_flags(arena *mem, const isa *i); /* of the compiler, NULL at the end */
 /* emission.c: a folder that builds into the same program without Tessera. */
 bool c_emit(const plan *p, const emit_options *w, err *e);
 extern const backend backend_c;

@@ -7,8 +7,14 @@
 
 /* In texts: %T the type, %t of an element, %n how many, %b bytes of one, %I 0, 1, 2, ...; of the same size: %M masks,
  * %V natural numbers, %v one of these; %W: w[0] | w[1] | ..., words of 8 bytes that there are. Arguments are a, b, c; p
- * is a place in memory, n a number of elements. */
+ * is a place in memory, n a number of elements; %N is the name, less fast_ and _x. As instructions are named:
+ * of x86 %p ps or pd, %q d or q, %k the type of masks; of AArch64 %A 4s, 2d or 2s, %a v4sf, v2df or v2sf. */
 /* clang-format off */
+static const char each[] = "LANES %T %T_%N(%T a)\n"
+                           "{\n"
+                           "    for (int i = 0; i < %n; i++) a[i] = %N%f(a[i]);\n"
+                           "    return a;\n"
+                           "}\n";
 const function c_vectors[] = {
     {"type", "", VECTOR,
      "typedef %t %T __attribute__((vector_size(%b * %n)));\n"
@@ -51,43 +57,18 @@ const function c_vectors[] = {
     {"fma", "type", VECTOR,
      "LANES %T %T_fma(%T a, %T b, %T c)\n"
      "{\n"
-     "#ifdef __FMA__\n"
+     "#if defined __FMA__ || defined __ARM_FEATURE_FMA\n"
      "    for (int i = 0; i < %n; i++) c[i] = %F(a[i], b[i], c[i]);\n"
      "    return c;\n"
      "#else\n"
      "    return a * b + c;\n"
      "#endif\n"
      "}\n"},
-    {"sqrt", "type", VECTOR,
-     "LANES %T %T_sqrt(%T a)\n"
-     "{\n"
-     "    for (int i = 0; i < %n; i++) a[i] = sqrt%f(a[i]);\n"
-     "    return a;\n"
-     "}\n"},
-    {"floor", "type", VECTOR,
-     "LANES %T %T_floor(%T a)\n"
-     "{\n"
-     "    for (int i = 0; i < %n; i++) a[i] = floor%f(a[i]);\n"
-     "    return a;\n"
-     "}\n"},
-    {"ceil", "type", VECTOR,
-     "LANES %T %T_ceil(%T a)\n"
-     "{\n"
-     "    for (int i = 0; i < %n; i++) a[i] = ceil%f(a[i]);\n"
-     "    return a;\n"
-     "}\n"},
-    {"rint", "type", VECTOR,
-     "LANES %T %T_rint(%T a)\n"
-     "{\n"
-     "    for (int i = 0; i < %n; i++) a[i] = rint%f(a[i]);\n"
-     "    return a;\n"
-     "}\n"},
-    {"trunc", "type", VECTOR,
-     "LANES %T %T_trunc(%T a)\n"
-     "{\n"
-     "    for (int i = 0; i < %n; i++) a[i] = trunc%f(a[i]);\n"
-     "    return a;\n"
-     "}\n"},
+    {"sqrt", "type", VECTOR, each},
+    {"floor", "type", VECTOR, each},
+    {"ceil", "type", VECTOR, each},
+    {"rint", "type", VECTOR, each},
+    {"trunc", "type", VECTOR, each},
     {"abs", "type mask.type", VECTOR, "LANES %T %T_abs(%T a) { return (%T)((%M)a & (%m)(~(%v)0 >> 1)); }\n"},
     {"copysign", "type mask.type", VECTOR,
      "LANES %T %T_copysign(%T a, %T b)\n"
@@ -114,78 +95,64 @@ const function c_vectors[] = {
     {0},
 };
 
+/* Instructions of AArch64 by assembly, for which no header need be read: arm_neon.h takes as long as a small kernel. Of
+ * products gcc has to know: it then takes a factor that is the same for all from where it is, in an element. */
+#define NEON       "__ARM_NEON && defined __aarch64__"
+#define NEON_GCC   NEON " && !defined __clang__"
+#define NEON_CLANG NEON " && defined __clang__"
+enum { REALS = N_ELEMENT, NEON_BYTES = -16 };
 typedef struct instruction {
     const char *op;
-    element of;
-    int bytes;        /* of a vector */
+    int of;           /* an element, or REALS */
+    int bytes;        /* of a vector; of NEON_BYTES and less, if negative */
     const char *when; /* the compiler has it: behind `#if defined` */
-    const char *text; /* what is returned, or done */
+    const char *text; /* what is returned, or done; with a ; behind it the whole body */
 } instruction;
 static const instruction instructions[] = {
-    {"fma", E_F32, 64, "__AVX512F__", "__builtin_ia32_vfmaddps512_mask(a, b, c, (unsigned short)-1, 4)"},
-    {"fma", E_F64, 64, "__AVX512F__", "__builtin_ia32_vfmaddpd512_mask(a, b, c, (unsigned char)-1, 4)"},
-    {"fma", E_F32, 32, "__FMA__", "__builtin_ia32_vfmaddps256(a, b, c)"},
-    {"fma", E_F64, 32, "__FMA__", "__builtin_ia32_vfmaddpd256(a, b, c)"},
-    {"fma", E_F32, 16, "__FMA__", "__builtin_ia32_vfmaddps(a, b, c)"},
-    {"fma", E_F64, 16, "__FMA__", "__builtin_ia32_vfmaddpd(a, b, c)"},
-    {"sqrt", E_F32, 64, "__AVX512F__ && !defined __clang__",
-     "__builtin_ia32_sqrtps512_mask(a, a, (unsigned short)-1, 4)"},
-    {"sqrt", E_F64, 64, "__AVX512F__ && !defined __clang__",
-     "__builtin_ia32_sqrtpd512_mask(a, a, (unsigned char)-1, 4)"},
-    {"sqrt", E_F32, 32, "__AVX__", "__builtin_ia32_sqrtps256(a)"},
-    {"sqrt", E_F64, 32, "__AVX__", "__builtin_ia32_sqrtpd256(a)"},
-    {"sqrt", E_F32, 16, "__SSE2__", "__builtin_ia32_sqrtps(a)"},
-    {"sqrt", E_F64, 16, "__SSE2__", "__builtin_ia32_sqrtpd(a)"},
-    {"floor", E_F32, 64, "__AVX512F__", "__builtin_ia32_rndscaleps_mask(a, 1, a, (unsigned short)-1, 4)"},
-    {"floor", E_F64, 64, "__AVX512F__", "__builtin_ia32_rndscalepd_mask(a, 1, a, (unsigned char)-1, 4)"},
-    {"floor", E_F32, 32, "__AVX__", "__builtin_ia32_roundps256(a, 1)"},
-    {"floor", E_F64, 32, "__AVX__", "__builtin_ia32_roundpd256(a, 1)"},
-    {"ceil", E_F32, 64, "__AVX512F__", "__builtin_ia32_rndscaleps_mask(a, 2, a, (unsigned short)-1, 4)"},
-    {"ceil", E_F64, 64, "__AVX512F__", "__builtin_ia32_rndscalepd_mask(a, 2, a, (unsigned char)-1, 4)"},
-    {"ceil", E_F32, 32, "__AVX__", "__builtin_ia32_roundps256(a, 2)"},
-    {"ceil", E_F64, 32, "__AVX__", "__builtin_ia32_roundpd256(a, 2)"},
-    {"trunc", E_F32, 64, "__AVX512F__", "__builtin_ia32_rndscaleps_mask(a, 3, a, (unsigned short)-1, 4)"},
-    {"trunc", E_F64, 64, "__AVX512F__", "__builtin_ia32_rndscalepd_mask(a, 3, a, (unsigned char)-1, 4)"},
-    {"trunc", E_F32, 32, "__AVX__", "__builtin_ia32_roundps256(a, 3)"},
-    {"trunc", E_F64, 32, "__AVX__", "__builtin_ia32_roundpd256(a, 3)"},
-    {"rint", E_F32, 64, "__AVX512F__", "__builtin_ia32_rndscaleps_mask(a, 4, a, (unsigned short)-1, 4)"},
-    {"rint", E_F64, 64, "__AVX512F__", "__builtin_ia32_rndscalepd_mask(a, 4, a, (unsigned char)-1, 4)"},
-    {"rint", E_F32, 32, "__AVX__", "__builtin_ia32_roundps256(a, 4)"},
-    {"rint", E_F64, 32, "__AVX__", "__builtin_ia32_roundpd256(a, 4)"},
+    {"fma", REALS, 64, "__AVX512F__", "__builtin_ia32_vfmadd%p512_mask(a, b, c, (%k)-1, 4)"},
+    {"fma", REALS, 32, "__FMA__", "__builtin_ia32_vfmadd%p256(a, b, c)"},
+    {"fma", REALS, 16, "__FMA__", "__builtin_ia32_vfmadd%p(a, b, c)"},
+    {"sqrt", REALS, 64, "__AVX512F__ && !defined __clang__", "__builtin_ia32_sqrt%p512_mask(a, a, (%k)-1, 4)"},
+    {"sqrt", REALS, 32, "__AVX__", "__builtin_ia32_sqrt%p256(a)"},
+    {"sqrt", REALS, 16, "__SSE2__", "__builtin_ia32_sqrt%p(a)"},
+    {"floor", REALS, 64, "__AVX512F__", "__builtin_ia32_rndscale%p_mask(a, 1, a, (%k)-1, 4)"},
+    {"floor", REALS, 32, "__AVX__", "__builtin_ia32_round%p256(a, 1)"},
+    {"ceil", REALS, 64, "__AVX512F__", "__builtin_ia32_rndscale%p_mask(a, 2, a, (%k)-1, 4)"},
+    {"ceil", REALS, 32, "__AVX__", "__builtin_ia32_round%p256(a, 2)"},
+    {"trunc", REALS, 64, "__AVX512F__", "__builtin_ia32_rndscale%p_mask(a, 3, a, (%k)-1, 4)"},
+    {"trunc", REALS, 32, "__AVX__", "__builtin_ia32_round%p256(a, 3)"},
+    {"rint", REALS, 64, "__AVX512F__", "__builtin_ia32_rndscale%p_mask(a, 4, a, (%k)-1, 4)"},
+    {"rint", REALS, 32, "__AVX__", "__builtin_ia32_round%p256(a, 4)"},
     {"some", E_I32, 32, "__AVX__", "!__builtin_ia32_ptestz256((%L)a, (%L)a)"},
-    {"blend", E_F32, 64, "__AVX512DQ__ && defined __clang__",
-     "__builtin_ia32_selectps_512((unsigned short)__builtin_ia32_cvtd2mask512(c), a, b)"},
-    {"blend", E_F64, 64, "__AVX512DQ__ && defined __clang__",
-     "__builtin_ia32_selectpd_512((unsigned char)__builtin_ia32_cvtq2mask512(c), a, b)"},
-    {"blend", E_F32, 16, "__AVX__", "__builtin_ia32_blendvps(b, a, (%T)c)"},
-    {"blend", E_F64, 16, "__AVX__", "__builtin_ia32_blendvpd(b, a, (%T)c)"},
-    {"blend", E_F32, 32, "__AVX__", "__builtin_ia32_blendvps256(b, a, (%T)c)"},
-    {"blend", E_F64, 32, "__AVX__", "__builtin_ia32_blendvpd256(b, a, (%T)c)"},
-    {"max", E_F32, 64, "__AVX512F__ && !defined __clang__",
-     "%T_blend(b != b, b, __builtin_ia32_maxps512_mask(b, a, a, (unsigned short)-1, 4))"},
-    {"max", E_F32, 32, "__AVX__", "%T_blend(b != b, b, __builtin_ia32_maxps256(b, a))"},
-    {"max", E_F32, 16, "__SSE2__", "%T_blend(b != b, b, __builtin_ia32_maxps(b, a))"},
-    {"max", E_F64, 64, "__AVX512F__ && !defined __clang__",
-     "%T_blend(b != b, b, __builtin_ia32_maxpd512_mask(b, a, a, (unsigned char)-1, 4))"},
-    {"max", E_F64, 32, "__AVX__", "%T_blend(b != b, b, __builtin_ia32_maxpd256(b, a))"},
-    {"max", E_F64, 16, "__SSE2__", "%T_blend(b != b, b, __builtin_ia32_maxpd(b, a))"},
-    {"min", E_F32, 64, "__AVX512F__ && !defined __clang__",
-     "%T_blend(b != b, b, __builtin_ia32_minps512_mask(b, a, a, (unsigned short)-1, 4))"},
-    {"min", E_F32, 32, "__AVX__", "%T_blend(b != b, b, __builtin_ia32_minps256(b, a))"},
-    {"min", E_F32, 16, "__SSE2__", "%T_blend(b != b, b, __builtin_ia32_minps(b, a))"},
-    {"min", E_F64, 64, "__AVX512F__ && !defined __clang__",
-     "%T_blend(b != b, b, __builtin_ia32_minpd512_mask(b, a, a, (unsigned char)-1, 4))"},
-    {"min", E_F64, 32, "__AVX__", "%T_blend(b != b, b, __builtin_ia32_minpd256(b, a))"},
-    {"min", E_F64, 16, "__SSE2__", "%T_blend(b != b, b, __builtin_ia32_minpd(b, a))"},
-    {"part", E_F32, 64, "__AVX512F__",
-     "__builtin_ia32_loadups512_mask(p, (%T){0}, (unsigned short)((1 << n) - 1))"},
-    {"part", E_F64, 64, "__AVX512F__", "__builtin_ia32_loadupd512_mask(p, (%T){0}, (unsigned char)((1 << n) - 1))"},
-    {"part", E_F32, 32, "__AVX2__", "__builtin_ia32_maskloadps256(p, (%M){%I} < n)"},
-    {"part", E_F64, 32, "__AVX2__", "__builtin_ia32_maskloadpd256(p, (%M){%I} < n)"},
-    {"put", E_F32, 64, "__AVX512F__", "__builtin_ia32_storeups512_mask(p, a, (unsigned short)((1 << n) - 1))"},
-    {"put", E_F64, 64, "__AVX512F__", "__builtin_ia32_storeupd512_mask(p, a, (unsigned char)((1 << n) - 1))"},
-    {"put", E_F32, 32, "__AVX2__", "__builtin_ia32_maskstoreps256(p, (%M){%I} < n, a)"},
-    {"put", E_F64, 32, "__AVX2__", "__builtin_ia32_maskstorepd256(p, (%M){%I} < n, a)"},
+    {"blend", REALS, 64, "__AVX512DQ__ && defined __clang__",
+     "__builtin_ia32_select%p_512((%k)__builtin_ia32_cvt%q2mask512(c), a, b)"},
+    {"blend", REALS, 16, "__AVX__", "__builtin_ia32_blendv%p(b, a, (%T)c)"},
+    {"blend", REALS, 32, "__AVX__", "__builtin_ia32_blendv%p256(b, a, (%T)c)"},
+    {"max", REALS, 64, "__AVX512F__ && !defined __clang__",
+     "%T_blend(b != b, b, __builtin_ia32_max%p512_mask(b, a, a, (%k)-1, 4))"},
+    {"max", REALS, 32, "__AVX__", "%T_blend(b != b, b, __builtin_ia32_max%p256(b, a))"},
+    {"max", REALS, 16, "__SSE2__", "%T_blend(b != b, b, __builtin_ia32_max%p(b, a))"},
+    {"min", REALS, 64, "__AVX512F__ && !defined __clang__",
+     "%T_blend(b != b, b, __builtin_ia32_min%p512_mask(b, a, a, (%k)-1, 4))"},
+    {"min", REALS, 32, "__AVX__", "%T_blend(b != b, b, __builtin_ia32_min%p256(b, a))"},
+    {"min", REALS, 16, "__SSE2__", "%T_blend(b != b, b, __builtin_ia32_min%p(b, a))"},
+    {"part", REALS, 64, "__AVX512F__", "__builtin_ia32_loadu%p512_mask(p, (%T){0}, (%k)((1 << n) - 1))"},
+    {"part", REALS, 32, "__AVX2__", "__builtin_ia32_maskload%p256(p, (%M){%I} < n)"},
+    {"put", REALS, 64, "__AVX512F__", "__builtin_ia32_storeu%p512_mask(p, a, (%k)((1 << n) - 1))"},
+    {"put", REALS, 32, "__AVX2__", "__builtin_ia32_maskstore%p256(p, (%M){%I} < n, a)"},
+    {"fma", REALS, NEON_BYTES, NEON_GCC, "__builtin_aarch64_fma%a(a, b, c)"},
+    {"fma", REALS, NEON_BYTES, NEON_CLANG,
+     "__asm__(\"fmla %0.%A, %1.%A, %2.%A\" : \"+w\"(c) : \"w\"(a), \"w\"(b));\n    return c;"},
+    {"sqrt", REALS, NEON_BYTES, NEON, "__asm__(\"fsqrt %0.%A, %0.%A\" : \"+w\"(a));\n    return a;"},
+    {"floor", REALS, NEON_BYTES, NEON, "__asm__(\"frintm %0.%A, %0.%A\" : \"+w\"(a));\n    return a;"},
+    {"ceil", REALS, NEON_BYTES, NEON, "__asm__(\"frintp %0.%A, %0.%A\" : \"+w\"(a));\n    return a;"},
+    {"trunc", REALS, NEON_BYTES, NEON, "__asm__(\"frintz %0.%A, %0.%A\" : \"+w\"(a));\n    return a;"},
+    {"rint", REALS, NEON_BYTES, NEON, "__asm__(\"frintx %0.%A, %0.%A\" : \"+w\"(a));\n    return a;"},
+    {"half_to_float", E_F32, 16, NEON,
+     "f32x4 f;\n    __asm__(\"fcvtl %0.4s, %1.4h\" : \"=w\"(f) : \"w\"(h));\n    return f;"},
+    {"float_to_half", E_F32, 16, NEON, /* all not-a-numbers of a sign are one, as by the text for all */
+     "u16x4 h;\n    __asm__(\"fcvtn %0.4h, %1.4s\" : \"=w\"(h) : \"w\"(f));\n"
+     "    return h & ~(__builtin_convertvector(f != f, u16x4) & 0x1ff);"},
 };
 /* clang-format on */
 
@@ -197,9 +164,10 @@ static const char *natural(int bytes) /* a number of that size */
     return bytes == 1 ? "uint8_t" : bytes == 2 ? "uint16_t" : bytes == 4 ? "uint32_t" : "uint64_t";
 }
 
-static void write_form(text *t, const char *s, instance l)
+static void write_form(text *t, const char *s, const char *name, instance l)
 {
     const int bytes = element_bytes(l.of);
+    name += strncmp(name, "fast_", 5) ? 0 : 5;
     for (; *s; s++)
         if (*s != '%') {
             text_bytes(t, s, 1);
@@ -212,9 +180,15 @@ static void write_form(text *t, const char *s, instance l)
             case 'm': text_add(t, "%s", scalar[element_mask(l.of)]); break;
             case 'v': text_add(t, "%s", natural(bytes)); break;
             case 'n': text_add(t, "%d", l.n); break;
+            case 'N': text_add(t, "%.*s", (int)strcspn(name, "_"), name); break;
             case 'b': text_add(t, "%d", bytes); break;
             case 'f': text_add(t, "%s", bytes == 4 ? "f" : ""); break;
             case 'F': text_add(t, "%s", bytes == 4 ? "FMA" : "FMA64"); break;
+            case 'p': text_add(t, "%s", bytes == 4 ? "ps" : "pd"); break;
+            case 'q': text_add(t, "%s", bytes == 4 ? "d" : "q"); break;
+            case 'k': text_add(t, "unsigned %s", bytes == 4 ? "short" : "char"); break;
+            case 'a': text_add(t, "v%d%s", l.n, bytes == 4 ? "sf" : "df"); break;
+            case 'A': text_add(t, "%d%s", l.n, bytes == 4 ? "s" : "d"); break;
             case 'L': text_add(t, "__attribute__((vector_size(%d))) long long", bytes * l.n); break;
             case 'W':
                 for (int i = 0; i < bytes * l.n / 8; i++)
@@ -224,42 +198,55 @@ static void write_form(text *t, const char *s, instance l)
                 for (int i = 0; i < l.n; i++)
                     text_add(t, i ? ", %d" : "%d", i);
                 break;
+            default: text_bytes(t, s - 1, 2); /* an operand of assembly */
             }
 }
 
-static const instruction *instruction_of(const char *op, instance l)
+static bool is_of(const instruction *i, const char *op, instance l)
 {
-    for (int i = 0; i < COUNT(instructions); i++)
-        if (!strcmp(instructions[i].op, op) && instructions[i].of == l.of &&
-            instructions[i].bytes == element_bytes(l.of) * l.n)
-            return &instructions[i];
-    return NULL;
+    const int bytes = element_bytes(l.of) * l.n;
+    return !strcmp(i->op, op) && (i->of == (int)l.of || (i->of == REALS && l.of <= E_F64)) &&
+           (i->bytes == bytes || bytes <= -i->bytes);
 }
 
-/* The head, then what the instruction gives, or else the body in general. */
-static void write_either(text *t, const instruction *own, const char *s, instance l)
+/* A piece of the function's text, of those elements; what the library has for vectors is written */
+static void write_piece(text *t, const function *f, const char *s, size_t n, instance l)
 {
-    const size_t head = (size_t)(strchr(s, '{') - s);
-    const bool casts = !strncmp(s, "LANES %T", 8);
-    text line = {0};
-    text_bytes(&line, s, head);
-    while (line.length && line.s[line.length - 1] <= ' ')
-        line.s[--line.length] = 0;
-    write_form(t, line.s, l);
-    text_free(&line);
-    text_add(t, "\n#if defined %s\n{\n    ", own->when);
-    write_form(t, casts ? "return (%T)" : !strncmp(s, "LANES int", 9) ? "return " : "", l);
-    write_form(t, own->text, l);
-    text_add(t, ";\n}\n#else\n");
-    write_form(t, s + head, l);
-    text_add(t, "#endif\n");
+    text piece = {0};
+    text_bytes(&piece, s, n);
+    if (f->kind == VECTOR)
+        write_form(t, text_str(&piece), f->name, l);
+    else
+        text_add(t, "%s", text_str(&piece));
+    text_free(&piece);
 }
 
+static void write_own(text *t, const instruction *own, const function *f, instance l)
+{
+    const bool whole = own->text[strlen(own->text) - 1] == ';', gives = !strstr(f->text, "LANES void");
+    text_add(t, "{\n    ");
+    if (!whole && gives)
+        write_form(t, strncmp(f->text, "LANES %T", 8) ? "return " : "return (%T)", f->name, l);
+    write_form(t, own->text, f->name, l);
+    text_add(t, whole ? "\n}\n" : ";\n}\n");
+}
+
+/* The head, then what the first of these instructions gives that there is, or else the body in general. */
 void c_vector_write(text *t, const function *f, instance l)
 {
-    const instruction *own = instruction_of(f->name, l);
-    if (own)
-        write_either(t, own, f->text, l);
-    else
-        write_form(t, f->text, l);
+    const char *body = f->text;
+    for (int i = 0; i < COUNT(instructions); i++) {
+        const bool first = body == f->text;
+        if (!is_of(&instructions[i], f->name, l))
+            continue;
+        if (first) {
+            body = strchr(f->text, '{');
+            write_piece(t, f, f->text, (size_t)(body - f->text) - 1, l); /* less a blank */
+        }
+        text_add(t, first ? "\n#if defined %s\n" : "#elif defined %s\n", instructions[i].when);
+        write_own(t, &instructions[i], f, l);
+    }
+    text_add(t, body == f->text ? "" : "#else\n");
+    write_piece(t, f, body, strlen(body), l);
+    text_add(t, body == f->text ? "" : "#endif\n");
 }

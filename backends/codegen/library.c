@@ -531,8 +531,7 @@ static void note_words(callees *f, const dialect *d, const char *s, int n) /* al
         }
 }
 
-/* Behind a name in `uses`: ! says that it is called for one value, whoever calls; before it, "mask." that it is of
- * masks. */
+/* Behind a name in `uses` ! says that it is called for one value, whoever calls; before it "mask.", of masks. */
 static void note_uses(callees *all, const dialect *d, const function *q, instance l)
 {
     static const char mask[] = "mask.";
@@ -616,8 +615,14 @@ static void write_one(const dialect *d, const function *q, instance l, void *use
         d->vector_writer(t, q, l);
     else if (q->kind == FAULTS)
         form_write(t, NULL, d, q->text, &d->fault_parameter);
-    else
-        write_lanes(t, q->text, l.n);
+    else if (l.n == 1)
+        write_lanes(t, q->text, 1);
+    else {
+        text own = {0};
+        write_lanes(&own, q->text, l.n);
+        d->vector_writer(t, &(function){q->name, q->uses, q->kind, text_str(&own)}, l);
+        text_free(&own);
+    }
 }
 
 void library_write(text *t, const dialect *d, const callees *f)

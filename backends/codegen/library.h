@@ -35,8 +35,8 @@ typedef struct function {
     const char *text;
 } function;
 typedef void (*function_writer)(text *t, const function *f);
-typedef void (*vector_writer)(text *t, const function *f, instance of);
-extern const function library[], library_real[]; /* each ends with {0} */
+typedef void (*vector_writer)(text *t, const function *f, instance of); /* f: or the library's, as it is for them */
+extern const function library[], library_real[];                        /* each ends with {0} */
 
 typedef struct dialect dialect;
 enum { MAX_FUNCTION = 160 };

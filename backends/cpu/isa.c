@@ -1,35 +1,52 @@
 /* isa.c - the instruction sets, and which of them this host has. The compiler's probe looks at the processor and at
- * whether the system saves the wide registers. Levels as in the x86-64 ABI: avx512 is its v4, avx2 its v3, plain its
- * baseline; on other processors only plain is known. */
+ * whether the system saves the wide registers. Levels as in the x86-64 ABI: avx512 is its v4, avx2 its v3; neon is what
+ * every AArch64 has. A row is all that is known of a set but for instructions, a table of C (backends/c/vectors.c). */
 #include "backends/cpu/machine.h"
 
 #include <string.h>
 
-static const isa table[] = {{"plain", 16, 16}, {"avx2", 32, 16}, {"avx512", 64, 32}};
-
-const isa *isa_at(int i)
-{
-    return i >= 0 && i < COUNT(table) ? &table[i] : NULL;
-}
+/* No red zone: below the stack's end gcc 12.2 puts arrays 8 bytes from where they must be, and crashes, in functions
+ * that call none and whose vectors it has put there and taken away again. */
+#define AVX2 "-mavx2", "-mfma", "-mno-red-zone"
+#define AVX512 AVX2, "-mavx512f", "-mavx512vl", "-mavx512bw", "-mavx512dq", "-mprefer-vector-width=512"
+const isa isa_table[] = {{"plain", NULL, 16, 16, {NULL}},
+                         {"avx2", &isa_table[0], 32, 16, {AVX2}},
+                         {"avx512", &isa_table[1], 64, 32, {AVX512}},
+                         {"neon", &isa_table[0], 16, 32, {NULL}},
+                         {0}};
 
 const isa *isa_find(const char *name)
 {
-    for (int i = 0; i < COUNT(table); i++)
-        if (strcmp(name, table[i].name) == 0)
-            return &table[i];
-    return NULL;
+    const isa *i = isa_table;
+    while (i->name && strcmp(name, i->name) != 0)
+        i++;
+    return i->name ? i : NULL;
+}
+
+bool isa_includes(const isa *i, const isa *other)
+{
+    return i == other || (i->under && isa_includes(i->under, other));
+}
+
+void isa_list(text *t, const isa *best)
+{
+    for (const isa *i = isa_table; i->name; i++)
+        if (!best || isa_includes(best, i))
+            text_add(t, "%s%s", i > isa_table ? ", " : "", i->name);
 }
 
 const isa *isa_of_host(void)
 {
-    int best = 0;
 #if defined(__x86_64__)
+#define HAS __builtin_cpu_supports
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
-        best = 1;
-    if (best == 1 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd"))
-        best = 2;
+    if (!HAS("avx2") || !HAS("fma") || !HAS("bmi2"))
+        return isa_find("plain");
+    const bool wide = HAS("avx512f") && HAS("avx512bw") && HAS("avx512dq") && HAS("avx512vl") && HAS("avx512cd");
+    return isa_find(wide ? "avx512" : "avx2");
+#elif defined(__aarch64__)
+    return isa_find("neon");
+#else
+    return isa_find("plain");
 #endif
-    return &table[best];
 }

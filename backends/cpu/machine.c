@@ -145,14 +145,14 @@ int machine_sharers(const machine *m, tier_kind k)
 const isa *machine_isa(const machine *m, const char *name, err *e)
 {
     const isa *found = name ? isa_find(name) : m->isa;
-    if (found && found <= m->isa) /* rows of one table */
+    if (found && isa_includes(m->isa, found))
         return found;
     text has = {0};
-    for (int i = 0; isa_at(i) && isa_at(i) <= (found ? m->isa : isa_at(i)); i++)
-        text_add(&has, "%s%s", i ? ", " : "", isa_at(i)->name);
-    if (found)
+    isa_list(&has, found ? m->isa : NULL);
+    if (found) {
         err_set(e, TS_UNSUPPORTED, "this processor lacks %s; it has %s", name, text_str(&has));
-    else
+        err_hint(e, "to plan or emit for another: --machine \"core:%d isa:%s\"", m->n_core, name);
+    } else
         err_set(e, TS_USAGE, "there is no instruction set '%s'; known are %s", name, text_str(&has));
     text_free(&has);
     return NULL;

@@ -4,22 +4,26 @@
  * Text: words "NAME:COUNT", in any order, all counts for the whole machine:
  *   package:1 numa:1 l3:2(32MB)=3+1 l2:4(1MB) l1d:4(32KB) core:4(0,1,2,5) line:64 isa:avx512 nta:l2 cpu:EPYC 9754
  * (32MB) is the size of each, in powers of 1024; =3+1 says how many cores, in order, have each (left out: dealt
- * evenly); core's numbers are the system's (left out: 0, 1, ...); isa is the best one, which includes those below it;
- * nta:l2 is there where non-temporal data wait in l2; cpu takes the rest of the line. Only core is required. Left out:
- * one package and numa node, 32KB of l1d and 1MB of l2 for each core, no l3, lines of 64 bytes, isa plain. */
+ * evenly); core's numbers are the system's (left out: 0, 1, ...); isa is the best one; nta:l2 is there where
+ * non-temporal data wait in l2; cpu takes the rest of the line. Only core is required. Left out: one package and numa
+ * node, 32KB of l1d and 1MB of l2 for each core, no l3, lines of 64 bytes, isa plain. */
 #ifndef TS_MACHINE_H
 #define TS_MACHINE_H
 #include "graph/base/base.h"
 
-/* isa: an instruction set that kernels are made for. Each includes those before it in the table. */
+/* isa: an instruction set that kernels are made for. */
 typedef struct isa {
     const char *name;
+    const struct isa *under;      /* what it includes, and what that includes; NULL: nothing else */
     int vector_bytes, n_register; /* vector registers: how wide, how many */
+    const char *flag[10];         /* that compilers of C make code for it by, NULL at the end */
 } isa;
-const isa *isa_at(int i);              /* plain first; NULL past the end */
-const isa *isa_find(const char *name); /* NULL when there is none */
-const isa *isa_of_host(void);          /* the best that this processor and its system support */
-bool nontemporal_of_host(void);        /* machine.nta */
+extern const isa isa_table[];                      /* plain first; ends with {0} */
+const isa *isa_find(const char *name);             /* NULL when there is none */
+bool isa_includes(const isa *i, const isa *other); /* itself, too; plain is of all */
+void isa_list(text *t, const isa *best);           /* the names of those that it includes; NULL: all */
+const isa *isa_of_host(void);                      /* the best that this processor and its system support */
+bool nontemporal_of_host(void);                    /* machine.nta */
 
 /* tier: something that several cores share, from the outside in. */
 typedef enum tier_kind { TIER_PACKAGE, TIER_NUMA, TIER_L3, TIER_L2, TIER_L1D, N_TIER } tier_kind;

@@ -5,17 +5,12 @@
 
 static void caches(text *t, const machine *m)
 {
-    static const struct {
-        tier_kind kind;
-        const char *name;
-    } shown[] = {{TIER_L1D, "l1d"}, {TIER_L2, "l2"}, {TIER_L3, "l3"}};
+    static const char *const name[] = {[TIER_L1D] = "l1d", [TIER_L2] = "l2", [TIER_L3] = "l3"};
     json_add(t, "caches:[");
-    for (int i = 0; i < COUNT(shown); i++) {
-        const tier *r = &m->tier[shown[i].kind];
-        if (r->n)
-            json_add(t, "{name:%s,bytes:%lld,count:%d,cores:%d}", shown[i].name, (long long)r->bytes, r->n,
-                     machine_sharers(m, shown[i].kind));
-    }
+    for (int k = TIER_L1D; k >= TIER_L3; k--)
+        if (m->tier[k].n)
+            json_add(t, "{name:%s,bytes:%lld,count:%d,cores:%d}", name[k], (long long)m->tier[k].bytes, m->tier[k].n,
+                     machine_sharers(m, (tier_kind)k));
     json_add(t, "],line:%d", m->line);
 }
 
@@ -29,9 +24,9 @@ static void print(text *t, const machine *m, const isa *chosen, int threads)
     text_add(t, "]");
     caches(t, m);
     json_add(t, "isas:[");
-    for (int i = 0; isa_at(i) && isa_at(i) <= m->isa; i++)
-        json_add(t, "{name:%s,vector_bytes:%d,registers:%d}", isa_at(i)->name, isa_at(i)->vector_bytes,
-                 isa_at(i)->n_register);
+    for (const isa *i = isa_table; i->name; i++)
+        if (isa_includes(m->isa, i))
+            json_add(t, "{name:%s,vector_bytes:%d,registers:%d}", i->name, i->vector_bytes, i->n_register);
     machine_print(&line, m);
     json_add(t, "],isa:%s,threads:%d,free_memory_bytes:%lld,text:%s}", chosen->name, threads,
              (long long)host_memory_free(), line.s);

@@ -51,10 +51,8 @@ static bool read_tier(tier *r, tier_kind k, const char **s)
     if (!figure_number(s, k == TIER_L3 ? 0 : 1, MAX_CORE, &n))
         return false;
     *r = (tier){.n = (int)n, .of = {-1}};
-    if (sized && n > 0) {
-        if (*(*s)++ != '(' || !figure_bytes(s, &r->bytes) || *(*s)++ != ')')
-            return false;
-    }
+    if (sized && n > 0 && (*(*s)++ != '(' || !figure_bytes(s, &r->bytes) || *(*s)++ != ')'))
+        return false;
     for (int i = 0; i < n && **s == (i ? '+' : '='); i++) {
         ++*s;
         if (!figure_number(s, 1, MAX_CORE, &share) || (i + 1 < n && **s != '+'))
@@ -99,10 +97,8 @@ static bool refuse_name(const char *word, err *e)
 static bool refuse_isa(const char *word, err *e)
 {
     text why = {0};
-    for (int i = 0; isa_at(i); i++)
-        text_add(&why, "%s%s", i ? ", " : "one of ", isa_at(i)->name);
-    text_add(&why, " expected");
-    fail(word, e, "%s", text_str(&why));
+    isa_list(&why, NULL);
+    fail(word, e, "one of %s expected", text_str(&why));
     text_free(&why);
     return false;
 }
@@ -122,10 +118,9 @@ static bool read_word(machine *m, const char *word, const char **s, err *e)
     if (n == 4 && memcmp(word, "core", 4) == 0)
         return read_cores(m, s) || fail(word, e, "core:N or core:N(0,1,...), N from 1 to %d, expected", MAX_CORE);
     if (n == 4 && memcmp(word, "line", 4) == 0) {
-        if (!figure_number(s, 1, MOST_LINE, &v))
-            return fail(word, e, "line:1 to line:%d expected", MOST_LINE);
-        m->line = (int)v;
-        return true;
+        if (figure_number(s, 1, MOST_LINE, &v))
+            return m->line = (int)v, true;
+        return fail(word, e, "line:1 to line:%d expected", MOST_LINE);
     }
     if (n == 3 && memcmp(word, "isa", 3) == 0) {
         char name[16];
@@ -136,8 +131,7 @@ static bool read_word(machine *m, const char *word, const char **s, err *e)
         return m->isa || refuse_isa(word, e);
     }
     if (n == 3 && memcmp(word, "nta", 3) == 0) {
-        m->nta = strncmp(*s, "l2", 2) == 0;
-        *s += m->nta ? 2 : 0;
+        *s += 2 * (m->nta = strncmp(*s, "l2", 2) == 0);
         return m->nta || fail(word, e, "nta:l2 expected");
     }
     for (int k = 0; k < N_TIER; k++)
@@ -190,12 +184,8 @@ bool machine_parse(machine *m, const char *s, err *e)
 
 static void print_size(text *t, int64_t bytes)
 {
-    if (bytes % (1 << 20) == 0)
-        text_add(t, "(%lldMB)", (long long)(bytes >> 20));
-    else if (bytes % (1 << 10) == 0)
-        text_add(t, "(%lldKB)", (long long)(bytes >> 10));
-    else
-        text_add(t, "(%lldB)", (long long)bytes);
+    const int shift = bytes % (1 << 20) == 0 ? 20 : bytes % (1 << 10) == 0 ? 10 : 0;
+    text_add(t, "(%lld%sB)", (long long)(bytes >> shift), shift == 20 ? "M" : shift ? "K" : "");
 }
 
 /* Shares are written only where dealing evenly would give others. */

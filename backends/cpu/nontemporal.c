@@ -6,22 +6,18 @@
  * It is read from the processor's number, not measured at each start: fetches are dropped while too many are under
  * way, so a busy machine shows now this, now that, and a plan has to be the same every time. */
 #include "backends/cpu/machine.h"
-
 #if defined(__x86_64__)
 #include <cpuid.h>
+#endif
 
 bool nontemporal_of_host(void)
 {
-    unsigned a = 0, b = 0, c = 0, d = 0;
+    unsigned family = 0;
+#if defined(__x86_64__)
+    unsigned a = 0, b, c, d;
     __builtin_cpu_init();
-    if (!__builtin_cpu_is("amd") || !__get_cpuid(1, &a, &b, &c, &d))
-        return false;
-    const unsigned base = a >> 8 & 15, family = base == 15 ? base + (a >> 20 & 255) : base;
+    if (__builtin_cpu_is("amd") && __get_cpuid(1, &a, &b, &c, &d))
+        family = (a >> 8 & 15) == 15 ? 15 + (a >> 20 & 255) : a >> 8 & 15;
+#endif
     return family >= 0x1a;
 }
-#else
-bool nontemporal_of_host(void)
-{
-    return false;
-}
-#endif

@@ -114,12 +114,14 @@ const isa *cpu_isa(const target *t)
 
 void cpu_here(const target *t, target *out)
 {
-    const isa *own = cpu_isa(t), *best = isa_of_host(); /* rows of one table */
-    cpu_target_of(out, cpu_machine(t), own > best ? best : own, t->workers);
+    const isa *own = cpu_isa(t);
+    while (!isa_includes(isa_of_host(), own))
+        own = own->under;
+    cpu_target_of(out, cpu_machine(t), own, t->workers);
 }
 
 bool cpu_runs(const target *t, err *e)
 {
-    return cpu_isa(t) <= isa_of_host() ||
+    return isa_includes(isa_of_host(), cpu_isa(t)) ||
            err_set(e, TS_UNSUPPORTED, "the plan is for a machine with %s, which this one lacks", t->model);
 }

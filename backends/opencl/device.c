@@ -146,10 +146,10 @@ static const target *card_target(arena *mem, ocl_device *d, err *e)
 static const isa *compiled_for(const machine *m)
 {
     enum { WIDEST = 32 };
-    int i = 0;
-    while (isa_at(i + 1) && isa_at(i + 1) <= m->isa && isa_at(i + 1)->vector_bytes <= WIDEST)
-        i++;
-    return isa_at(i);
+    const isa *i = m->isa;
+    while (i->vector_bytes > WIDEST)
+        i = i->under;
+    return i;
 }
 
 /* Until a kernel begins: PoCL 3.1 on two cores takes 2 to 7 microseconds, one after another. */

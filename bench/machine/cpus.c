@@ -103,6 +103,8 @@ static void pause_a_little(int spins)
 {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
 #endif
     if (spins % 4096 == 4095)
         sched_yield(); /* a partner may be waiting for this very core */

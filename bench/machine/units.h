@@ -1,7 +1,7 @@
 /* units.h - loops that keep one part of a core busy: multiply-add units, loads, stores. A table by instruction set.
- * Written as assembly, so that no compiler, no flag and no sanitizer changes what is measured; where the processor is
- * not x86-64 there is one row, "plain", in C. Every loop leaves registers finite and normal: speed does not
- * depend on values. A constant table; memory that they walk is the caller's. */
+ * Written as assembly, so that no compiler, no flag and no sanitizer changes what is measured; loads and stores of
+ * AArch64 are in C. Every loop leaves registers finite and normal: speed does not depend on values. A constant table;
+ * memory that they walk is the caller's. */
 #ifndef BENCH_UNITS_H
 #define BENCH_UNITS_H
 #include <stdbool.h>

@@ -375,7 +375,7 @@ void exact_check_on(const ts_options *on, int share, int first)
 
 void exact_check(bool all)
 {
-    static const char *const isas[] = {"avx512", "avx2", "plain"};
+    static const char *const isas[] = {"avx512", "avx2", "neon", "plain"};
     static const int threads[] = {1, 3, 2, 5};
     static bench b;
     const char *schema[16], *isa[COUNT(isas)];

@@ -10,7 +10,7 @@ enum { DEFAULT_CASES = 48 };
 
 static const target *settle(dice *d, arena *mem, ts_options *o)
 {
-    static const char *const isas[] = {"plain", "avx2", "avx512"};
+    static const char *const isas[] = {"plain", "avx2", "avx512", "neon"};
     machine *on = arena_get(mem, sizeof *on);
     target *t = arena_get(mem, sizeof *t);
     err e = {0};
@@ -18,7 +18,7 @@ static const target *settle(dice *d, arena *mem, ts_options *o)
         return NULL;
     do
         o->isa = isas[roll(d, COUNT(isas))];
-    while (isa_find(o->isa)->vector_bytes > on->isa->vector_bytes);
+    while (!isa_includes(on->isa, isa_find(o->isa)));
     o->threads = 1 + (int)roll(d, 5);
     cpu_target_of(t, on, isa_find(o->isa), o->threads);
     return t;

@@ -276,8 +276,9 @@ void real_check(const real_sample *s)
 {
     const char *on[MOST_ISA];
     int n = 0;
-    for (int i = 0; isa_at(i) && isa_at(i)->vector_bytes <= isa_of_host()->vector_bytes && n < MOST_ISA; i++)
-        on[n++] = isa_at(i)->name;
+    for (const isa *i = isa_table; i->name && n < MOST_ISA; i++)
+        if (isa_includes(isa_of_host(), i))
+            on[n++] = i->name;
     for (int k = 0; k < COUNT(rows); k++)
         check_narrow(&rows[k], on, n, s);
     for (int i = 0; i < n; i++) {

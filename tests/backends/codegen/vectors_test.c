@@ -27,7 +27,7 @@ static const ruled cases[] = {
 
 int main(void)
 {
-    static const char *const sets[] = {"plain", "avx2", "avx512"};
+    static const char *const sets[] = {"plain", "avx2", "avx512", "neon"};
     for (int i = 0; i < COUNT(sets); i++) {
         ts_error lacks = {0};
         const ts_options on = {.target = "c", .isa = sets[i]};

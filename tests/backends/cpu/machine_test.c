@@ -102,7 +102,7 @@ static void test_refusals(void)
 static void test_sentences(void)
 {
     static const char *const refused[][2] = {
-        {"core:2 isa:sse9", "machine: one of plain, avx2, avx512 expected at 'isa:sse9'"},
+        {"core:2 isa:sse9", "machine: one of plain, avx2, avx512, neon expected at 'isa:sse9'"},
         {"core:2 l2:0", "machine: l2:N(SIZE) or l2:N(SIZE)=CORES+CORES, N from 1 to 1024, expected at 'l2:0'"},
         {"core:2 gpu:1", "machine: one of package, numa, l3, l2, l1d, core, line, isa, nta or cpu expected at 'gpu:1'"},
         {"core:2(0,1)x", "machine: a blank between words expected at 'x'"},
@@ -120,19 +120,25 @@ static void test_sentences(void)
 
 static void test_isa(void)
 {
-    CHECK_TEXT(isa_at(0)->name, "plain");
-    CHECK(isa_at(-1) == NULL && isa_at(3) == NULL && isa_find("neon") == NULL);
+    CHECK_TEXT(isa_table[0].name, "plain");
+    CHECK(isa_find("mmx") == NULL && isa_find("") == NULL);
     CHECK(isa_find("avx512")->vector_bytes == 64 && isa_find("avx512")->n_register == 32);
     CHECK(isa_find("avx2")->vector_bytes == 32 && isa_find("avx2")->n_register == 16);
+    CHECK(isa_find("neon")->vector_bytes == 16 && isa_find("neon")->n_register == 32);
+    for (const isa *i = isa_table; i->name; i++)
+        CHECK(isa_includes(i, i) && isa_includes(i, isa_table) && (i == isa_table || !isa_includes(isa_table, i)));
+    CHECK(isa_includes(isa_find("avx512"), isa_find("avx2")) && !isa_includes(isa_find("avx2"), isa_find("avx512")));
+    CHECK(!isa_includes(isa_find("neon"), isa_find("avx2")) && !isa_includes(isa_find("avx512"), isa_find("neon")));
     machine m;
     err e = {0};
     CHECK(machine_load(&m, "core:1 isa:avx2", &e));
     CHECK(machine_isa(&m, NULL, &e) == isa_find("avx2") && machine_isa(&m, "plain", &e) == isa_find("plain"));
     CHECK(machine_isa(&m, "avx512", &e) == NULL && e.code == TS_UNSUPPORTED);
-    CHECK_TEXT(e.text, "this processor lacks avx512; it has plain, avx2");
+    CHECK_TEXT(e.text, "this processor lacks avx512; it has plain, avx2\n  hint: to plan or emit for another: "
+                       "--machine \"core:1 isa:avx512\"");
     e = (err){0};
     CHECK(machine_isa(&m, "mmx", &e) == NULL && e.code == TS_USAGE);
-    CHECK_TEXT(e.text, "there is no instruction set 'mmx'; known are plain, avx2, avx512");
+    CHECK_TEXT(e.text, "there is no instruction set 'mmx'; known are plain, avx2, avx512, neon");
     e = (err){0};
     CHECK(machine_threads(&m, 0, &e) == 1 && machine_threads(&m, 5, &e) == 5 && !err_is(&e));
     CHECK(machine_threads(&m, -1, &e) == 0 && e.code == TS_USAGE);

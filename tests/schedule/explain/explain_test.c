@@ -297,7 +297,7 @@ static void test_schema(void)
 {
     static maker *const all[] = {triples, product,    small_product, deep,      convolution,
                                  strided, normalized, strange_names, attention, network};
-    static const char *const isas[] = {"plain", "avx2", "avx512"};
+    static const char *const isas[] = {"plain", "avx2", "avx512", "neon"};
     for (int i = 0; i < COUNT(all); i++)
         for (int j = 0; j < COUNT(isas); j++)
             for (int threads = 1; threads <= 2; threads++)

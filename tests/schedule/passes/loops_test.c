@@ -154,7 +154,7 @@ static void test_refused(void)
 }
 
 /* ---- as many sums as there are registers ---- */
-static const char *const isas[] = {"plain", "avx2", "avx512"};
+static const char *const isas[] = {"plain", "avx2", "avx512", "neon"};
 
 static void loops_on(maker *make, const char *set, const char *rules, const char *want, const char *notes)
 {
@@ -193,9 +193,9 @@ static void test_registers(void)
 static void test_tile(void)
 {
     static const char by_tile[] = LOOPS("\"n/tile@core k/256 m/tile k/tile k@unroll m@unroll n@vector\"");
-    static const char *const want[] = {"n/12@core k/256 m/4 k/4 k@unroll m@unroll n@vector",
-                                       "n/24@core k/256 m/4 k/4 k@unroll m@unroll n@vector",
-                                       "n/48@core k/256 m/8 k/4 k@unroll m@unroll n@vector"};
+    static const char *const want[] = {
+        "n/12@core k/256 m/4 k/4 k@unroll m@unroll n@vector", "n/24@core k/256 m/4 k/4 k@unroll m@unroll n@vector",
+        "n/48@core k/256 m/8 k/4 k@unroll m@unroll n@vector", "n/12@core k/256 m/8 k/4 k@unroll m@unroll n@vector"};
     for (int i = 0; i < COUNT(isas); i++)
         loops_on(product, isas[i], by_tile, want[i], "");
     loops_on(small_product, "avx512", LOOPS("\"n/tile m/tile k m@unroll n@vector\""), "n/36 m/8 k m@unroll n@vector",

@@ -1,0 +1,22 @@
+#!/bin/sh
+# aarch64_root.sh FOLDER - the libraries that Tessera is built with, for AArch64, from Debian's archive, laid out below
+# FOLDER as on such a machine. Nothing is installed here, and nobody need be root: lists, packages and what is unpacked
+# lie there.
+set -eu
+root=$1
+[ ! -e "$root/complete" ] || exit 0
+rm -rf "$root"
+mkdir -p "$root/apt/lists/partial" "$root/apt/archives/partial"
+: >"$root/apt/status"
+get() {
+    apt-get -qq -o Dir::State="$root/apt" -o Dir::State::status="$root/apt/status" -o Dir::Cache="$root/apt" \
+        -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o APT::Sandbox::User=root -o Debug::NoLocking=1 "$@"
+}
+get update
+get install -y --download-only --no-install-recommends \
+    libprotobuf-c-dev libcjson-dev libhwloc-dev libssl-dev libutf8proc-dev libarchive-dev >/dev/null
+for package in "$root"/apt/archives/lib*.deb "$root"/apt/archives/linux-libc-dev*.deb "$root"/apt/archives/zlib*.deb; do
+    dpkg-deb -x "$package" "$root"
+done
+rm -rf "$root/apt"
+touch "$root/complete"
