@@ -216,8 +216,29 @@ void ts_plan_free(ts_plan *p)
     plan_free(p->plan);
     arena_free(&p->mem);
     text_free(&p->facts);
+    free(p->held.send), free(p->held.newer), free(p->held.moved);
     free(p->given), free(p->said), free(p->input_of), free(p->preset), free(p->output), free(p->old),
         free(p->cache_folder), free(p);
+}
+
+/* ---- inputs that lie on a device from run to run ---- */
+static void hold(ts_plan *p)
+{
+    const size_t n = (size_t)p->plan->n_input + 1;
+    p->held = (held_inputs){heap_array(n, 1), heap_array(n, 1), heap_array((size_t)p->plan->n_carried + 1, 1)};
+    memset(p->held.send, 1, n);
+    p->by->inputs->hold(p->program, &p->held);
+}
+
+bool driver_bring(const ts_plan *p, int k, err *e)
+{
+    return !p->held.newer || !p->held.newer[k] || p->by->inputs->bring(p->program, k, p->given[k].data, e);
+}
+
+void driver_changed(ts_plan *p, int k)
+{
+    if (p->held.send)
+        p->held.send[k] = 1, p->held.newer[k] = 0;
 }
 
 bool ts_plan_build(ts_plan *p, ts_error *e)
@@ -242,6 +263,8 @@ bool ts_plan_build(ts_plan *p, ts_error *e)
     }
     if (!p->program)
         return false;
+    if (p->by->inputs)
+        hold(p);
     json_add(&p->facts, "times_kernels:%i,phases:", p->by->kernels != NULL);
     phases_json(&p->phases, &p->facts);
     return true;
@@ -271,7 +294,7 @@ static bool give(ts_plan *p, int k, const ts_array *value, ts_error *e)
     if (!p->given[k].data && !ts_array_make(&p->given[k], t.dtype, value->rank, value->dim, e))
         return false;
     memcpy(p->given[k].data, value->data, (size_t)type_bytes(&n->type));
-    return true;
+    return driver_changed(p, k), true;
 }
 
 static bool same_array(const ts_array *a, const ts_array *b)
@@ -334,7 +357,8 @@ static bool keep_old(ts_plan *p, err *e)
     for (int r = 0; r < q->n_root; r++)
         for (int c = 0; c < q->n_carried; c++)
             if (q->root[r] == q->input[q->carried[c].input] &&
-                !driver_copy(&p->old[r], &p->given[q->carried[c].input], e))
+                !(driver_bring(p, q->carried[c].input, e) &&
+                  driver_copy(&p->old[r], &p->given[q->carried[c].input], e)))
                 return false;
     return true;
 }
@@ -345,6 +369,8 @@ bool driver_value(ts_plan *p, int root, ts_array *out, err *e)
 {
     const int k = input_number(p->plan, p->plan->root[root]);
     const ts_array *have = p->old[root].data ? &p->old[root] : k >= 0 ? &p->given[k] : NULL;
+    if (k >= 0 && !p->old[root].data && !driver_bring(p, k, e))
+        return false;
     return have ? driver_copy(out, have, e) : p->by->get(p->program, root, out, e);
 }
 
@@ -355,10 +381,11 @@ static bool carry_over(ts_plan *p, err *e)
     for (int i = 0; i < q->n_carried; i++) {
         const carried *c = &q->carried[i];
         const buffer *h = &q->buffer[q->root[c->root]->id];
-        if (h->where == IN_INPUT && h->index == c->input)
+        if ((h->where == IN_INPUT && h->index == c->input) || (p->held.moved && p->held.moved[i]))
             continue;
         if (!driver_value(p, c->root, &p->given[c->input], e))
             return false;
+        driver_changed(p, c->input);
     }
     return true;
 }
@@ -456,6 +483,8 @@ bool ts_plan_value(ts_plan *p, int input, ts_array *out, ts_error *e)
     if (k < 0 || !p->given[k].data)
         return err_set(e, TS_USAGE, "input %d has no value: ts_plan_set gives it one", input);
     *out = (ts_array){0};
+    if (!driver_bring(p, k, e))
+        return false;
     return extents_any(p->plan, p->plan->input[k]) ? varying_value(p, k, out, e) : driver_copy(out, &p->given[k], e);
 }
 
@@ -468,7 +497,7 @@ bool ts_plan_view(const ts_plan *p, int input, ts_array *out, ts_error *e)
     if (k < 0 || !p->given[k].data)
         return err_set(e, TS_USAGE, "input %d has no value: ts_plan_set gives it one", input);
     *out = p->given[k];
-    return true;
+    return driver_bring(p, k, e);
 }
 
 /* A machine without an assembler still explains its plans: the failure becomes the reason. */

@@ -270,9 +270,11 @@ bool varying_give(ts_plan *p, int k, const ts_array *value, err *e)
     ok = ok && (p->given[k].data || ts_array_make(&p->given[k], n->type.dtype, n->type.rank, n->type.dim, e));
     if (!ok)
         return false;
+    if (!driver_bring(p, k, e))
+        return false;
     memcpy(&p->said[k * MAX_RANK], value->dim, (size_t)n->type.rank * sizeof *value->dim);
     copy_box(&n->type, value->dim, p->given[k].data, value->data, false);
-    return true;
+    return driver_changed(p, k), true;
 }
 
 /* What inputs say of variables by themselves; by[v]: the first that does, or -1. */

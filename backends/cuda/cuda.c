@@ -170,6 +170,7 @@ const backend backend_cuda = {
     .kernels = &hosted_kernels,
     .at = hosted_at,
     .get = hosted_get,
+    .inputs = &hosted_inputs,
     .emit = cuda_emit,
     .spans = &hosted_spans,
     .drop = hosted_drop,

@@ -92,7 +92,7 @@ static char *calls_text(const emit_on *on)
               on->device, on->units, q->kernels, q->leaves, q->inputs, q->values, q->arena, q->spill);
     text_line(&t, "                                   %d, %d, %d, %s, %d, %d};", q->all, q->loops, q->walked,
               q->loops > 1 ? "loop, source, copy" : "0, 0, 0", q->sizes, q->faults);
-    text_line(&t, "extern const struct device_driver %s_driver;\n", on->by->name);
+    text_line(&t, "extern const device_driver %s_driver;\n", on->by->name);
     text_line(&t,
               "static void run(const ts_run *r, long part, long parts)\n{\n    (void)part, (void)parts;\n    "
               "device_run(&all, &%s_driver, r);\n}",

@@ -27,11 +27,10 @@ void hosted_drop(program *g)
         return;
     if (g->on && g->code)
         g->of->unload(g);
-    if (g->on)
-        g->on->by->close(g->on);
+    device_drop(g->on);
     weights_free(&g->weights);
     device_tables_free(&g->tables), device_texts_free(&g->texts);
-    free(g->on), free(g->seen), free(g);
+    free(g->seen), free(g);
 }
 
 /* Settled here, because the weights' own copy may go as soon as this returns. */
@@ -86,21 +85,78 @@ program *hosted_build(const hosted *of, const plan *p, const build_options *w, t
     return hosted_drop(g), NULL;
 }
 
+/* ---- inputs ---- */
+static void hold(program *g, const held_inputs *h)
+{
+    g->held = *h;
+}
+
+static bool bring(program *g, int input, void *to, err *e)
+{
+    device *d = g->on;
+    g->held.newer[input] = 0;
+    return done(g,
+                d->by->enter(d) && device_take(d, to, (device_at){device_input(d->program, input), 0},
+                                               d->program->input[input].bytes, "a copy of what was written"),
+                e);
+}
+
+const by_input hosted_inputs = {.hold = hold, .bring = bring};
+
+/* States that could not be written where the old ones are, because those were still read */
+static int move_states(program *g)
+{
+    const plan *p = g->p;
+    device *d = g->on;
+    int ok = 1;
+    for (int i = 0; i < p->n_carried && ok; i++) {
+        const node *n = p->root[p->carried[i].root];
+        const buffer *h = &p->buffer[n->id];
+        const device_at to = {device_input(d->program, p->carried[i].input), 0};
+        if (n->leaf || h->where != IN_ARENA || stored_as(p, n) != n->type.dtype)
+            continue;
+        ok = d->by->copy(d, to, (device_at){0, h->offset}, (long)type_bytes(&n->type));
+        g->held.moved[i] = g->held.newer[p->carried[i].input] = 1;
+    }
+    return ok;
+}
+
+/* Of a run that is done; what is lent lies here at all times. */
+static void note_states(program *g)
+{
+    const device_program *p = g->on->program;
+    memset(g->held.send, 0, (size_t)p->inputs);
+    for (int i = 0; i < p->inputs; i++)
+        g->held.newer[i] = !g->on->lent[i] && (g->held.newer[i] || p->input[i].written);
+}
+
 /* ---- running ---- */
 static bool send(program *g, void *const *input, err *e)
 {
     g->given = input, g->ended = false;
-    return done(g, g->on->by->enter(g->on) && device_send(g->on, input, NULL), e);
+    return done(g, g->on->by->enter(g->on) && device_send(g->on, input, g->held.send), e);
+}
+
+/* Where an index led outside, inputs that it may come from are looked at here. */
+static bool told_outside(program *g, err *e)
+{
+    bool ok = true;
+    for (int i = 0; i < g->p->n_input && ok; i++)
+        ok = !g->held.newer || !g->held.newer[i] || bring(g, i, g->given[i], e);
+    return ok && outside_kernel(g->p, &g->p->kernel[g->on->fault - 1], g->given, e);
 }
 
 /* The device knows which kernel, the interpreter finds where: outside_kernel says the tensor, the place and its bound.
- * Inputs that were written go back to where they came from, once no index led outside. */
+ * Inputs that were written go back to where they came from, once no index led outside, but for those that are held. */
 static bool receive(program *g, err *e)
 {
     device *d = g->on;
-    const bool ok = done(g, device_end(d), e) && done(g, device_receive(d, g->given, NULL), e);
     g->ended = false;
-    return ok && (!d->fault || outside_kernel(g->p, &g->p->kernel[d->fault - 1], g->given, e));
+    if (!done(g, (!g->held.send || move_states(g)) && device_end(d) && device_receive(d, g->given, !g->held.send), e))
+        return false;
+    if (g->held.send)
+        note_states(g);
+    return !d->fault || told_outside(g, e);
 }
 
 bool hosted_run(program *g, void *const *input, err *e)

@@ -1,7 +1,7 @@
-/* hosted.h - a plan's program on a device, in this process: its kernels compiled and loaded, its memory there, driven by
- * the record that emitted programs carry (runtime/device_driver.h). What a language adds is a record: how its texts are
- * written and launched, how they become functions, the device's clock. A program has its device, texts and tables until
- * it is dropped; the plan is borrowed for its life. Functions are those of backend.h. */
+/* hosted.h - a plan's program on a device, in this process: its kernels compiled and loaded, its memory there, driven
+ * by the record that emitted programs carry (runtime/device_driver.h). What a language adds is a record: how its texts
+ * are written and launched, how they become functions, the device's clock. A program has its device, texts and tables
+ * until it is dropped; the plan is borrowed for its life. Functions are those of backend.h. */
 #ifndef TS_EMIT_HOSTED_H
 #define TS_EMIT_HOSTED_H
 #include "backends/backend.h"
@@ -19,6 +19,7 @@ struct program {
     void *code; /* the language's: what functions are of */
     char *seen; /* what was looked at last */
     size_t seen_bytes;
+    held_inputs held;
     void *const *given; /* inputs of the run under way */
     bool ended;         /* its last kernel was launched: what it wrote is to be taken back */
 };
@@ -30,8 +31,8 @@ typedef struct hosted {
     device *(*open)(const plan *p, err *e);
     bool (*load)(program *g, const build_options *w, text *facts, err *e); /* on->program is known, its memory is not */
     void (*unload)(program *g);
-    /* Times of n kernels by the device's clock, with what time_begin gives (NULL: it failed): a mark before each, and one
-     * behind the last; then the seconds of each. */
+    /* Times of n kernels by the device's clock, with what time_begin gives (NULL: it failed): a mark before each, and
+     * one behind the last; then the seconds of each. */
     void *(*time_begin)(device *d, int n);
     int (*time_mark)(device *d, void *times, int k);
     int (*time_read)(device *d, void *times, int n, double *seconds);
@@ -45,6 +46,7 @@ bool hosted_get(program *g, int root, ts_array *out, err *e);
 void hosted_drop(program *g);
 extern const by_kernel hosted_kernels;
 extern const by_span hosted_spans;
+extern const by_input hosted_inputs;
 
 /* What a device said went wrong becomes the error, and is forgotten; always false. */
 bool hosted_failed(device *d, err *e);

@@ -13,7 +13,7 @@ void device_texts_free(device_texts *t)
     *t = (device_texts){0};
 }
 
-kernel_text *device_unit(const device_texts *t, int unit)
+const kernel_text *device_unit(const device_texts *t, int unit)
 {
     return &t->kernel[t->first[unit]];
 }

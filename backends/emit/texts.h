@@ -21,5 +21,5 @@ typedef bool device_writer(const dialect *d, const plan *p, const kernel *k, ker
 /* Some kernels are launched together, where `together` says so. False with e set; then there is nothing to free. */
 bool device_texts_make(device_texts *t, const plan *p, const dialect *d, device_writer *write, bool together, err *e);
 void device_texts_free(device_texts *t);
-kernel_text *device_unit(const device_texts *t, int unit);
+const kernel_text *device_unit(const device_texts *t, int unit);
 #endif

@@ -118,6 +118,7 @@ const backend backend_opencl = {
     .kernels = &hosted_kernels,
     .at = hosted_at,
     .get = hosted_get,
+    .inputs = &hosted_inputs,
     .emit = ocl_emit,
     .drop = hosted_drop,
     .numbered = true,

@@ -29,6 +29,13 @@ device *device_make(const device_driver *by)
     return d;
 }
 
+void device_drop(device *d)
+{
+    if (d)
+        d->by->close(d), free(d->lent);
+    free(d);
+}
+
 /* ---- what went wrong ---- */
 int device_wrong(device *d, enum device_trouble what, const char *form, ...)
 {
@@ -81,6 +88,8 @@ int device_room(device *d, const device_program *p, long most)
     enum { PART = 4 << 20 }; /* at 25 GB/s 170 us, some ten times what it takes to begin a copy and to wait for it */
     int ok = 1;
     d->program = p;
+    if (!(d->lent = calloc((size_t)p->inputs + 1, 1)))
+        return device_wrong(d, DEVICE_NO_MEMORY, "no memory for lists");
     for (int i = 0; i < p->leaves && ok; i++)
         ok = d->by->take(d, device_leaf(i), p->leaf[i].bytes, "the weights");
     ok = ok && d->by->take(d, 0, p->arena, "the values") && take_inputs(d, p) && take_extras(d, p);
@@ -152,13 +161,12 @@ int device_take(device *d, void *to, device_at from, long bytes, const char *doi
 }
 
 /* ---- runs ---- */
-static int send_one(device *d, int i, void *from)
+static int send_one(device *d, int i, void *from, int copied)
 {
     const device_at at = {device_input(d->program, i), 0};
     const long bytes = d->program->input[i].bytes;
-    if (d->by->lend && d->by->lend(d, at.piece, from, bytes))
-        return 1;
-    return !d->said.what && device_give(d, at, from, bytes, "a copy to the device");
+    d->lent[i] = d->by->lend && d->by->lend(d, at.piece, from, bytes);
+    return !d->said.what && (d->lent[i] || !copied || device_give(d, at, from, bytes, "a copy to the device"));
 }
 
 int device_send(device *d, void *const *input, const char *which)
@@ -166,7 +174,7 @@ int device_send(device *d, void *const *input, const char *which)
     const device_program *p = d->program;
     int ok = 1;
     for (int i = 0; i < p->inputs && ok; i++)
-        ok = (which && !which[i]) || send_one(d, i, input[i]);
+        ok = send_one(d, i, input[i], !which || which[i]);
     if (ok && p->sizes && d->by->in_memory)
         ok = device_give(d, (device_at){device_piece(p, DEVICE_SIZES), 0}, input[p->inputs], 8L * p->sizes,
                          "a copy to the device");
@@ -197,17 +205,16 @@ int device_end(device *d)
     return ok;
 }
 
-int device_receive(device *d, void *const *input, const char *which)
+int device_receive(device *d, void *const *input, int written)
 {
     const device_program *p = d->program;
     int ok = 1, lent = 0;
     for (int i = 0; i < p->inputs && ok; i++) {
-        const int piece = device_input(p, i);
-        const int back = d->by->give_back && d->by->give_back(d, piece, p->input[i].bytes);
-        lent = lent || back;
-        ok = back || (!d->said.what && (!p->input[i].written || d->fault || (which && !which[i]) ||
-                                        device_take(d, input[i], (device_at){piece, 0}, p->input[i].bytes,
-                                                    "a copy of what was written")));
+        const device_at at = {device_input(p, i), 0};
+        if (d->lent[i])
+            lent = 1, ok = d->by->give_back(d, at.piece, p->input[i].bytes);
+        else if (written && p->input[i].written && !d->fault)
+            ok = device_take(d, input[i], at, p->input[i].bytes, "a copy of what was written");
     }
     return ok && (!lent || d->by->wait(d, "lending an input"));
 }

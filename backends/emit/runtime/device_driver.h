@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 /* A place of the device's memory: bytes from where one piece of it begins. Piece 0 is the arena, leaves follow, inputs,
- * then those of device_extra. Of the trips' numbers COUNT_BYTES are for each row of loop: behind each, of trips that are
- * launched ahead, whether one was the last. */
+ * then those of device_extra. Of the trips' numbers COUNT_BYTES are for each row of loop: behind each, of trips that
+ * are launched ahead, whether one was the last. */
 enum { MOST_AHEAD = 16, COUNT_BYTES = 8 + MOST_AHEAD };
 typedef enum device_extra {
     DEVICE_COUNTS,
@@ -36,11 +36,12 @@ typedef struct device_said { /* the first thing that went wrong, and the remedy,
 } device_said;
 
 typedef struct device { /* a driver's own record begins with it */
-    const struct device_driver *by;
+    const device_driver *by;
     const device_program *program; /* NULL: it has no memory for one yet */
     device_said said;
     char *pinned; /* two parts of memory, and a byte, that the device copies by itself; NULL: it shares the host's */
     long part;    /* bytes of one */
+    char *lent;   /* by input: its memory is lent to the device, until it is given back */
     int begun[2], turn;  /* by part: a copy was begun and not waited for; which of them is next */
     const int64_t *size; /* extents of the run at hand */
     int fault;           /* of the last run: no index led outside; else one more than the kernel of the plan */
@@ -52,7 +53,7 @@ typedef struct device_where {
 } device_where;
 
 /* doing: what fails if it does, as "a copy to the device". What is begun is done in the order in which it was. */
-typedef struct device_driver {
+struct device_driver {
     size_t bytes;                                  /* of its own record */
     int in_memory;                                 /* kernels read extents of the run from there */
     int (*open)(device *d, const device_where *w); /* d: zeroed */
@@ -62,7 +63,7 @@ typedef struct device_driver {
     int (*take)(device *d, int piece, long bytes, const char *what);
     /* The value of so many bytes is lent for a run; NULL, or 0 where nothing is wrong: it is to be copied */
     int (*lend)(device *d, int piece, void *at, long bytes);
-    int (*give_back)(device *d, int piece, long bytes); /* begins to */
+    int (*give_back)(device *d, int piece, long bytes); /* of what is lent; begins to */
     /* Begun; done when `settle` was called for the same turn, or wait. turn -1: reading waits by itself */
     int (*write)(device *d, device_at to, const void *from, long bytes, int turn, const char *doing);
     int (*read)(device *d, void *to, device_at from, long bytes, int turn, const char *doing);
@@ -78,10 +79,11 @@ typedef struct device_driver {
      * that asks is the place of the byte that it asks. */
     int (*launch)(device *d, int kernel, int outer, const device_at *operand);
     int (*wait)(device *d, const char *doing); /* for all */
-} device_driver;
+};
 
 /* ---- device_driver.c ---- */
 device *device_make(const device_driver *by); /* not open; NULL: no memory */
+void device_drop(device *d);                  /* accepts NULL */
 int device_wrong(device *d, enum device_trouble what, const char *form, ...) __attribute__((format(printf, 3, 4)));
 void device_hint(device *d, const char *form, ...) __attribute__((format(printf, 2, 3)));
 /* Memory for a program; its weights are to be given then. most: bytes of one copy, as far as is known */
@@ -90,12 +92,12 @@ int device_room(device *d, const device_program *p, long most);
  * was waited for; a take is done. */
 int device_give(device *d, device_at to, const void *from, long bytes, const char *doing);
 int device_take(device *d, void *to, device_at from, long bytes, const char *doing);
-/* A run: the i-th input comes from input[i], where `which` is NULL or says so; all kernels, or some of them
- * (device_kernels); then device_end, and what kernels wrote into inputs comes back. */
+/* A run: input i comes from input[i], where `which` is NULL or says so; all kernels, or some of them (device_kernels);
+ * then device_end, and what kernels wrote into inputs comes back, where it is to; what was lent comes back always. */
 int device_send(device *d, void *const *input, const char *which);
 int device_start(device *d);
-int device_end(device *d);                                            /* waits, and finds d->fault */
-int device_receive(device *d, void *const *input, const char *which); /* nothing where an index led outside */
+int device_end(device *d);                                      /* waits, and finds d->fault */
+int device_receive(device *d, void *const *input, int written); /* nothing of it where an index led outside */
 
 /* ---- device_trips.c ---- */
 /* Where the operands of a kernel of the plan are. */

@@ -74,6 +74,6 @@ typedef struct device_program {
 
 enum { RUN_SAID = 2 };
 /* *r->fault becomes 1 when an index led outside, and RUN_SAID when the device failed, as standard error then says. */
-struct device_driver;
-void device_run(const device_program *p, const struct device_driver *by, const ts_run *r);
+typedef struct device_driver device_driver;
+void device_run(const device_program *p, const device_driver *by, const ts_run *r);
 #endif

@@ -1,4 +1,7 @@
 /* opencl_driver.c - memory, copies and kernels by OpenCL's functions. */
+#ifndef _GNU_SOURCE
+#define _POSIX_C_SOURCE 200809L
+#endif
 #include "backends/opencl/runtime/opencl_driver.h"
 
 #include <dlfcn.h>
@@ -251,8 +254,8 @@ static int give_back(device *d, int piece, long bytes)
 {
     opencl_host *h = host(d);
     int32_t answer = CL_SUCCESS;
-    if (!h->lent[piece] || h->mapped[piece])
-        return h->lent[piece] != NULL;
+    if (h->mapped[piece])
+        return 1;
     h->mapped[piece] = h->cl.map(h->queue, h->memory[piece], CL_FALSE, CL_MAP_READ | CL_MAP_WRITE, 0, (size_t)bytes, 0,
                                  NULL, NULL, &answer) != NULL;
     return opencl_did(h, answer, "lending an input");

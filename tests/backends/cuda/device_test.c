@@ -45,10 +45,10 @@ static void check_launches(void)
     CHECK(cuda_take_function(&h, 0, code.function[0]) && cuda_take_function(&h, 1, code.function[0]));
     CHECK(on->by->ready(on) && h.graph);
     CHECK(device_send(on, input, NULL) && device_kernels(on, 0, 1) && device_kernels(on, 1, 2));
-    CHECK(device_end(on) && device_receive(on, input, NULL) && d[7] == 56 && d[999] == 7992);
+    CHECK(device_end(on) && device_receive(on, input, 1) && d[7] == 56 && d[999] == 7992);
     memset(a, 0, sizeof a);
     CHECK(device_send(on, input, NULL) && device_start(on));
-    CHECK(device_end(on) && device_receive(on, input, NULL) && d[7] == 42 && d[999] == 5994);
+    CHECK(device_end(on) && device_receive(on, input, 1) && d[7] == 42 && d[999] == 5994);
     CHECK_TEXT(on->said.text, "");
     images_free(&code, &h), on->by->close(on);
 }
@@ -105,7 +105,7 @@ static void turn(unsigned shared, bool fits) /* 128 bytes the other way round, b
     CHECK(device_room(d, &p, 1) && cuda_take_function(&h, 0, code.function[0]) == fits);
     if (fits) {
         CHECK(d->by->ready(d) && device_send(d, input, NULL) && device_start(d) && device_end(d));
-        CHECK(device_receive(d, input, NULL) && x[0] == 127 && x[127] == 0);
+        CHECK(device_receive(d, input, 1) && x[0] == 127 && x[127] == 0);
     } else {
         hosted_failed(d, &e);
         CHECK_TEXT(e.text,

@@ -64,7 +64,7 @@ static int run(device *d, const device_program *p, const ts_run *r)
         ok = device_take(d, r->arena + p->value[i].at, (device_at){0, p->value[i].at}, p->value[i].bytes,
                          "a copy of a result");
     *r->fault = d->fault != 0;
-    return ok && device_receive(d, r->input, NULL);
+    return ok && device_receive(d, r->input, 1);
 }
 
 void device_run(const device_program *p, const device_driver *by, const ts_run *r)
