@@ -74,13 +74,13 @@ typedef struct by_span {
     bool (*wait)(program *g, err *e);                                 /* NULL: nothing is under way after a call */
 } by_span;
 
-typedef struct held_inputs { /* of inputs, which lie on the device from run to run: lists of the holder's, by input */
-    char *send;              /* it has another value here, which the next run takes */
-    char *newer;             /* it was written there since, and has to be brought */
-    char *moved;             /* by state: it cannot be written in place, and the run has put it into its input there */
+/* Of inputs that lie on the device from run to run, the program's lists: the next run takes its value from here; it was
+ * written there since, and has to be brought; by state: it cannot be written in place, and the run has moved it there */
+typedef struct held_inputs {
+    char *send, *newer, *moved;
 } held_inputs;
 typedef struct by_input {
-    void (*hold)(program *g, const held_inputs *h); /* from now on; else a run sends all, and brings what it wrote */
+    held_inputs *(*hold)(program *g); /* from now on; else a run sends all, and brings what it wrote */
     bool (*bring)(program *g, int input, void *to, err *e);
 } by_input;
 

@@ -25,7 +25,7 @@ struct ts_plan {
     ts_array *given;       /* per plan input; of one with varying dimensions: at their bounds */
     int64_t *said;         /* per plan input, MAX_RANK each: the extents of the value that was given, where they vary */
     int64_t extent[MOST_VARIABLES]; /* of the run */
-    held_inputs held;               /* of given; NULL: nothing is held elsewhere */
+    held_inputs *held;              /* of given; NULL: nothing is held elsewhere */
     ts_array *old; /* per root: what an input that is a root, and becomes something else, was before the run */
 };
 

@@ -40,9 +40,8 @@ typedef struct making {
 
 static bool bind_at(making *k, const int64_t *size, err *e)
 {
-    char **dim = calloc((size_t)k->n + 1, sizeof *dim);
-    bool ok = dim != NULL;
-    MUST(dim);
+    char **dim = heap_array((size_t)k->n + 1, sizeof *dim);
+    bool ok = true;
     for (int i = 0; i < k->n; i++) {
         int v = 0;
         while (v < k->all.n && k->at[v] != i)
@@ -269,8 +268,6 @@ bool varying_give(ts_plan *p, int k, const ts_array *value, err *e)
              (value->dim[d] <= n->type.dim[d] || wrong(n, d, value->dim[d], "more than its ranges allow", e));
     ok = ok && (p->given[k].data || ts_array_make(&p->given[k], n->type.dtype, n->type.rank, n->type.dim, e));
     if (!ok)
-        return false;
-    if (!driver_bring(p, k, e))
         return false;
     memcpy(&p->said[k * MAX_RANK], value->dim, (size_t)n->type.rank * sizeof *value->dim);
     copy_box(&n->type, value->dim, p->given[k].data, value->data, false);

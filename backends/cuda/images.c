@@ -2,7 +2,7 @@
 #include "backends/cache/cache.h"
 #include "backends/cuda/images.h"
 #include "backends/cuda/options.h"
-#include "backends/emit/hosted.h"
+#include "backends/device/hosted.h"
 #include "backends/interrupt.h"
 #include "graph/base/clock.h"
 

@@ -2,7 +2,7 @@
 #ifndef TS_CUDA_PROGRAM_H
 #define TS_CUDA_PROGRAM_H
 #include "backends/cuda/images.h"
-#include "backends/emit/hosted.h"
+#include "backends/device/hosted.h"
 
 bool cuda_write(const plan *p, device_texts *out, err *e);      /* as they are launched: some of them together */
 bool cuda_write_each(const plan *p, device_texts *out, err *e); /* each by itself */

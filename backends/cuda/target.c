@@ -1,7 +1,7 @@
 /* target.c - what a device says of itself. */
 #include "backends/cuda/target.h"
 #include "backends/cuda/settings.h"
-#include "backends/emit/hosted.h"
+#include "backends/device/hosted.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #ifndef TS_EMIT_DEVICE_H
 #define TS_EMIT_DEVICE_H
 #include "backends/emit/standalone.h"
-#include "backends/emit/tables.h"
+#include "backends/device/tables.h"
 
 typedef struct emit_on {
     const backend *by;

@@ -2,7 +2,7 @@
  * build. Programs are those of a hosted program, until it is unloaded. */
 #ifndef TS_OCL_UNITS_H
 #define TS_OCL_UNITS_H
-#include "backends/emit/hosted.h"
+#include "backends/device/hosted.h"
 #include "backends/opencl/device.h"
 
 extern const backend backend_opencl;

@@ -1,8 +1,8 @@
 /* cuda_abi.h - the part of CUDA's driver interface that is used here: types, numbers, functions, as its documentation
  * has them; versions of functions are those of CUDA 12.0. The driver's library is opened when it is asked for; nothing
  * is linked, and no header of the toolkit is needed to build. Programs that are emitted carry this file. */
-#ifndef CUDA_ABI_H
-#define CUDA_ABI_H
+#ifndef CU_ABI_H
+#define CU_ABI_H
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,10 +1,10 @@
 /* cuda_driver.h - a device of NVIDIA by CUDA's driver: what drives programs there (device_driver.h). A program's
  * kernels are one graph, in which each waits for those whose results it needs, and for no others; trips of loops are in
  * one, too, where the host need not hear of them. Emitted programs carry this file. */
-#ifndef CUDA_DRIVER_H
-#define CUDA_DRIVER_H
+#ifndef CU_DRIVER_H
+#define CU_DRIVER_H
 #include "backends/cuda/runtime/cuda_abi.h"
-#include "backends/emit/runtime/device_driver.h"
+#include "backends/device/runtime/device_driver.h"
 
 typedef struct cuda_host {
     device d;

@@ -2,7 +2,7 @@
  * Emitted programs carry this file. */
 #ifndef CL_DRIVER_H
 #define CL_DRIVER_H
-#include "backends/emit/runtime/device_driver.h"
+#include "backends/device/runtime/device_driver.h"
 #include "backends/opencl/runtime/opencl_abi.h"
 
 typedef struct opencl_host {

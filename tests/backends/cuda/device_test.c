@@ -1,7 +1,7 @@
 /* The device without a plan: kernels written by hand, one by one and as a graph, and devices that fail. */
 #include "backends/cuda/nvrtc.h"
 #include "backends/cuda/target.h"
-#include "backends/emit/hosted.h"
+#include "backends/device/hosted.h"
 #include "tests/backends/cuda/rig.h"
 #include "tests/check.h"
 

@@ -1,10 +1,10 @@
 /* tables.h - a plan's kernels, and those of its scans' trips, as the tables by which a device is told what to do
  * (runtime/device_run.h): here in a program of this process, or as text in one that is emitted. Tables are of
  * device_tables until they are freed; texts, names and lists that they point to are borrowed for that long. */
-#ifndef TS_EMIT_TABLES_H
-#define TS_EMIT_TABLES_H
-#include "backends/emit/runtime/device_run.h"
-#include "backends/emit/texts.h"
+#ifndef TS_DEVICE_TABLES_H
+#define TS_DEVICE_TABLES_H
+#include "backends/device/runtime/device_run.h"
+#include "backends/device/texts.h"
 
 typedef struct device_launching { /* how a language launches */
     unsigned (*groups)(const target *on, const kernel_text *k);

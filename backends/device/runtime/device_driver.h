@@ -5,7 +5,7 @@
  * and whatever else is given are borrowed, tables for as long as the device has memory for them. */
 #ifndef DEVICE_DRIVER_H
 #define DEVICE_DRIVER_H
-#include "backends/emit/runtime/device_run.h"
+#include "backends/device/runtime/device_run.h"
 
 #include <stddef.h>
 #include <stdint.h>

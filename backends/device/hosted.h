@@ -2,11 +2,11 @@
  * by the record that emitted programs carry (runtime/device_driver.h). What a language adds is a record: how its texts
  * are written and launched, how they become functions, the device's clock. A program has its device, texts and tables
  * until it is dropped; the plan is borrowed for its life. Functions are those of backend.h. */
-#ifndef TS_EMIT_HOSTED_H
-#define TS_EMIT_HOSTED_H
+#ifndef TS_HOSTED_H
+#define TS_HOSTED_H
 #include "backends/backend.h"
-#include "backends/emit/runtime/device_driver.h"
-#include "backends/emit/tables.h"
+#include "backends/device/runtime/device_driver.h"
+#include "backends/device/tables.h"
 #include "backends/weights.h"
 
 struct program {

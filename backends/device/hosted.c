@@ -1,5 +1,5 @@
 /* hosted.c - building a plan's program on a device, running it, reading its values. */
-#include "backends/emit/hosted.h"
+#include "backends/device/hosted.h"
 #include "backends/outside.h"
 #include "schedule/passes/launches.h"
 
@@ -30,7 +30,7 @@ void hosted_drop(program *g)
     device_drop(g->on);
     weights_free(&g->weights);
     device_tables_free(&g->tables), device_texts_free(&g->texts);
-    free(g->seen), free(g);
+    free(g->held.send), free(g->held.newer), free(g->held.moved), free(g->seen), free(g);
 }
 
 /* Settled here, because the weights' own copy may go as soon as this returns. */
@@ -86,9 +86,12 @@ program *hosted_build(const hosted *of, const plan *p, const build_options *w, t
 }
 
 /* ---- inputs ---- */
-static void hold(program *g, const held_inputs *h)
+static held_inputs *hold(program *g)
 {
-    g->held = *h;
+    const size_t n = (size_t)g->p->n_input + 1;
+    g->held = (held_inputs){heap_array(n, 1), heap_array(n, 1), heap_array((size_t)g->p->n_carried + 1, 1)};
+    memset(g->held.send, 1, n);
+    return &g->held;
 }
 
 static bool bring(program *g, int input, void *to, err *e)

@@ -1,6 +1,6 @@
 /* tables.c - tables of kernels, of their operands, and of loops. */
-#include "backends/emit/tables.h"
-#include "backends/emit/runtime/device_driver.h"
+#include "backends/device/tables.h"
+#include "backends/device/runtime/device_driver.h"
 
 typedef struct making {
     const levels *l;

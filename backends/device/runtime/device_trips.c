@@ -1,5 +1,5 @@
 /* device_trips.c - kernels in order, and the trips of loops. */
-#include "backends/emit/runtime/device_driver.h"
+#include "backends/device/runtime/device_driver.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* device_driver.c - memory, copies and runs, by whichever driver. */
-#include "backends/emit/runtime/device_driver.h"
+#include "backends/device/runtime/device_driver.h"
 
 #include <stdarg.h>
 #include <stdio.h>

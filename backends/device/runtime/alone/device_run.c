@@ -1,6 +1,6 @@
 /* device_run.c - opens the device at the first run, with memory for all, kernels from what make built, or wrote, beside
  * the program, and the weights; then each run sends inputs and takes results. */
-#include "backends/emit/runtime/device_driver.h"
+#include "backends/device/runtime/device_driver.h"
 
 #include <stdio.h>
 #include <stdlib.h>

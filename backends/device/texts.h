@@ -1,7 +1,7 @@
 /* texts.h - a plan's kernels, and those of its scans' trips, as texts of a device's language, each distinct one once.
  * All of it is of device_texts until it is freed; the plan is borrowed for its life. */
-#ifndef TS_EMIT_TEXTS_H
-#define TS_EMIT_TEXTS_H
+#ifndef TS_DEVICE_TEXTS_H
+#define TS_DEVICE_TEXTS_H
 #include "backends/codegen/codegen.h"
 #include "backends/codegen/levels.h"
 #include "schedule/plan/hazard.h"

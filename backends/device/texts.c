@@ -1,5 +1,5 @@
 /* texts.c - kernels of all levels of a plan, and which of them are the same text. */
-#include "backends/emit/texts.h"
+#include "backends/device/texts.h"
 
 #include <stdlib.h>
 #include <string.h>
