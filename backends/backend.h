@@ -74,6 +74,16 @@ typedef struct by_span {
     bool (*wait)(program *g, err *e);                                 /* NULL: nothing is under way after a call */
 } by_span;
 
+/* Of inputs that lie on the device from run to run, the program's lists: the next run takes its value from here; it was
+ * written there since, and has to be brought; by state: it cannot be written in place, and the run has moved it there */
+typedef struct held_inputs {
+    char *send, *newer, *moved;
+} held_inputs;
+typedef struct by_input {
+    held_inputs *(*hold)(program *g); /* from now on; else a run sends all, and brings what it wrote */
+    bool (*bring)(program *g, int input, void *to, err *e);
+} by_input;
+
 typedef struct backend {
     const char *name, *doc;
     const char *kinds;  /* of machines that it plans for, with blanks between: "cpu gpu" (target.kind) */
@@ -105,6 +115,7 @@ typedef struct backend {
     bool (*get)(program *g, int root, ts_array *out, err *e);
     bool (*emit)(const plan *p, const emit_options *w, err *e); /* a stand-alone program */
     const by_span *spans;                                       /* NULL: it runs whole plans alone */
+    const by_input *inputs;                                     /* NULL: they are read, and written, where they lie */
     bool in_host; /* values are in this process's memory: at says where, of all nodes of the arena at all times */
     void (*drop)(program *g);
     const keeper *kept;

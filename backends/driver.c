@@ -14,14 +14,12 @@
 
 const backend *backend_find(const char *name, err *e)
 {
-    text have = {0};
-    for (const backend *const *b = backends; *b; b++) {
-        if (!strcmp((*b)->name, name)) {
-            text_free(&have);
+    for (const backend *const *b = backends; *b; b++)
+        if (!strcmp((*b)->name, name))
             return *b;
-        }
+    text have = {0};
+    for (const backend *const *b = backends; *b; b++)
         text_add(&have, "%s%s", have.length ? ", " : "", (*b)->name);
-    }
     err_set(e, TS_USAGE, "no target \"%s\"", name);
     err_hint(e, "the targets are: %s", text_str(&have));
     text_free(&have);
@@ -98,8 +96,7 @@ static bool isa_used(const plan *p, const char *isa, const char *name, err *e) /
 static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g, err *e)
 {
     const ts_options none = {0};
-    if (!o)
-        o = &none;
+    o = o ? o : &none;
     site named[MAX_SITE];
     phases_begin(&p->phases);
     sites_search(&p->sites, &p->mem, &(machine_options){.machine = o->machine, .isa = o->isa, .threads = o->threads});
@@ -242,12 +239,24 @@ bool ts_plan_build(ts_plan *p, ts_error *e)
     }
     if (!p->program)
         return false;
+    p->held = p->by->inputs ? p->by->inputs->hold(p->program) : NULL;
     json_add(&p->facts, "times_kernels:%i,phases:", p->by->kernels != NULL);
     phases_json(&p->phases, &p->facts);
     return true;
 }
 
 /* ---- values ---- */
+bool driver_bring(const ts_plan *p, int k, err *e)
+{
+    return !p->held || !p->held->newer[k] || p->by->inputs->bring(p->program, k, p->given[k].data, e);
+}
+
+void driver_changed(ts_plan *p, int k)
+{
+    if (p->held)
+        p->held->send[k] = 1, p->held->newer[k] = 0;
+}
+
 /* Values are copied: the caller may change its array as soon as this returns. bf16 comes as u16, its bits, since npy
  * has no name for it. */
 static bool give(ts_plan *p, int k, const ts_array *value, ts_error *e)
@@ -271,7 +280,7 @@ static bool give(ts_plan *p, int k, const ts_array *value, ts_error *e)
     if (!p->given[k].data && !ts_array_make(&p->given[k], t.dtype, value->rank, value->dim, e))
         return false;
     memcpy(p->given[k].data, value->data, (size_t)type_bytes(&n->type));
-    return true;
+    return driver_changed(p, k), true;
 }
 
 static bool same_array(const ts_array *a, const ts_array *b)
@@ -307,16 +316,6 @@ bool driver_gather(ts_plan *p, void **input, err *e)
 }
 
 /* ---- state ---- */
-static int input_number(const plan *p, const node *n) /* of an input, or of a result that is written into one; or -1 */
-{
-    int i = p->n_input - 1;
-    if (!node_is_leaf(n))
-        return p->buffer[n->id].where == IN_INPUT ? p->buffer[n->id].index : -1;
-    while (i >= 0 && p->input[i] != n)
-        i--;
-    return i;
-}
-
 bool driver_copy(ts_array *to, const ts_array *from, err *e)
 {
     if (!from->data)
@@ -334,18 +333,19 @@ static bool keep_old(ts_plan *p, err *e)
     for (int r = 0; r < q->n_root; r++)
         for (int c = 0; c < q->n_carried; c++)
             if (q->root[r] == q->input[q->carried[c].input] &&
-                !driver_copy(&p->old[r], &p->given[q->carried[c].input], e))
+                !(driver_bring(p, q->carried[c].input, e) &&
+                  driver_copy(&p->old[r], &p->given[q->carried[c].input], e)))
                 return false;
     return true;
 }
 
-/* Of three places the one that is right: what an input was before this run changed it, an input, the program's memory.
- */
+/* Of three places the right one: what an input was before this run changed it, an input, the program's memory */
 bool driver_value(ts_plan *p, int root, ts_array *out, err *e)
 {
-    const int k = input_number(p->plan, p->plan->root[root]);
+    const int k = input_of(p->plan, p->plan->root[root]);
     const ts_array *have = p->old[root].data ? &p->old[root] : k >= 0 ? &p->given[k] : NULL;
-    return have ? driver_copy(out, have, e) : p->by->get(p->program, root, out, e);
+    return have ? (have == &p->old[root] || driver_bring(p, k, e)) && driver_copy(out, have, e)
+                : p->by->get(p->program, root, out, e);
 }
 
 /* New states that could not be written where the old ones are, because those were still read. */
@@ -355,10 +355,11 @@ static bool carry_over(ts_plan *p, err *e)
     for (int i = 0; i < q->n_carried; i++) {
         const carried *c = &q->carried[i];
         const buffer *h = &q->buffer[q->root[c->root]->id];
-        if (h->where == IN_INPUT && h->index == c->input)
+        if ((h->where == IN_INPUT && h->index == c->input) || (p->held && p->held->moved[i]))
             continue;
         if (!driver_value(p, c->root, &p->given[c->input], e))
             return false;
+        driver_changed(p, c->input);
     }
     return true;
 }
@@ -456,7 +457,8 @@ bool ts_plan_value(ts_plan *p, int input, ts_array *out, ts_error *e)
     if (k < 0 || !p->given[k].data)
         return err_set(e, TS_USAGE, "input %d has no value: ts_plan_set gives it one", input);
     *out = (ts_array){0};
-    return extents_any(p->plan, p->plan->input[k]) ? varying_value(p, k, out, e) : driver_copy(out, &p->given[k], e);
+    return driver_bring(p, k, e) &&
+           (extents_any(p->plan, p->plan->input[k]) ? varying_value(p, k, out, e) : driver_copy(out, &p->given[k], e));
 }
 
 /* The plan's own memory: good until the input is set or the plan is freed. */
@@ -468,7 +470,7 @@ bool ts_plan_view(const ts_plan *p, int input, ts_array *out, ts_error *e)
     if (k < 0 || !p->given[k].data)
         return err_set(e, TS_USAGE, "input %d has no value: ts_plan_set gives it one", input);
     *out = p->given[k];
-    return true;
+    return driver_bring(p, k, e);
 }
 
 /* A machine without an assembler still explains its plans: the failure becomes the reason. */

@@ -25,6 +25,7 @@ struct ts_plan {
     ts_array *given;       /* per plan input; of one with varying dimensions: at their bounds */
     int64_t *said;         /* per plan input, MAX_RANK each: the extents of the value that was given, where they vary */
     int64_t extent[MOST_VARIABLES]; /* of the run */
+    held_inputs *held;              /* of given; NULL: nothing is held elsewhere */
     ts_array *old; /* per root: what an input that is a root, and becomes something else, was before the run */
 };
 
@@ -38,6 +39,8 @@ bool varying_give(ts_plan *p, int k, const ts_array *value, err *e);
 bool varying_agree(ts_plan *p, err *e);
 bool varying_get(ts_plan *p, int root, ts_array *out, err *e);
 bool varying_value(const ts_plan *p, int k, ts_array *out, err *e); /* of an input, as it was given */
+bool driver_bring(const ts_plan *p, int k, err *e);                 /* p->given[k] has the newest value of that input */
+void driver_changed(ts_plan *p, int k);                             /* it has another one than the device */
 /* The value of each plan input, in p->given, and behind them the extents of the run, of as many elements as there are
  * inputs and one; an error names an input that has none. */
 bool driver_gather(ts_plan *p, void **input, err *e);

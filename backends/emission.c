@@ -15,16 +15,17 @@ bool ts_plan_emit(ts_plan *p, const char *folder, const ts_emission *how, ts_err
     if (!p->target->emit)
         return err_set(e, TS_UNSUPPORTED, "target %s does not write stand-alone programs", p->target->name);
     const void **state = heap_array((size_t)q->n_carried + 1, sizeof *state);
-    for (int i = 0; i < q->n_carried && !how->bare; i++)
-        state[i] = p->given[q->carried[i].input].data;
-    const bool ok = p->target->emit(q,
-                                    &(emit_options){.folder = folder,
-                                                    .program = how->program ? how->program : "model",
-                                                    .output = p->output,
-                                                    .state = state,
-                                                    .add = how->add,
-                                                    .user = how->user},
-                                    e);
+    bool ok = true;
+    for (int i = 0; i < q->n_carried && !how->bare && ok; i++)
+        state[i] = p->given[q->carried[i].input].data, ok = driver_bring(p, q->carried[i].input, e);
+    ok = ok && p->target->emit(q,
+                               &(emit_options){.folder = folder,
+                                               .program = how->program ? how->program : "model",
+                                               .output = p->output,
+                                               .state = state,
+                                               .add = how->add,
+                                               .user = how->user},
+                               e);
     free(state);
     return ok;
 }

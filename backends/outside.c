@@ -49,14 +49,6 @@ typedef struct chain {
     const expr *step[FAR], *load[FAR];
 } chain;
 
-static int input_number(const plan *p, const node *n)
-{
-    for (int i = 0; i < p->n_input; i++)
-        if (p->input[i] == n)
-            return i;
-    return -1;
-}
-
 /* False where the index depends on more than one element, or on none of an input. */
 static bool follow(arena *mem, const plan *p, const expr *index, chain *c)
 {
@@ -66,7 +58,7 @@ static bool follow(arena *mem, const plan *p, const expr *index, chain *c)
         if (x_alone(x) || x_count(x, X_FOLD) || x_loads(x, &load, 1) != 1)
             return false;
         c->step[c->n] = x, c->load[c->n++] = load;
-        c->input = input_number(p, load->from);
+        c->input = node_is_leaf(load->from) ? input_of(p, load->from) : -1;
         if (c->input >= 0)
             return dtype_class(load->dtype) != D_REAL;
         err e = {0};

@@ -129,8 +129,7 @@ static bool make_once(ts_runner *r, const ts_array *in, entry *out, err *e)
     ts_port port;
     if (!ts_model_bind(r->model, r->n_dim, (const char *const *)r->dim, in, e))
         return false;
-    *out = (entry){.used = r->clock, .input = calloc((size_t)r->n_input + 1, sizeof *out->input)};
-    MUST(out->input);
+    *out = (entry){.used = r->clock, .input = heap_array((size_t)r->n_input + 1, sizeof *out->input)};
     for (int i = 0; i < r->n_input; i++) {
         ts_model_input(r->model, i, &port);
         out->input[i] = (type){.dtype = port.dtype, .rank = port.rank};
@@ -228,12 +227,10 @@ static bool try_largest(ts_runner *r, err *e)
 
 ts_runner *ts_runner_make(ts_model *m, int n, const char *const *dim, const ts_options *o, ts_error *e)
 {
-    ts_runner *r = calloc(1, sizeof *r);
+    ts_runner *r = heap_array(1, sizeof *r);
     bool range = false;
-    MUST(r);
     ts_bound_free(ts_model_take(m)); /* ports are those of the unbound model */
-    *r = (ts_runner){.model = m, .n_dim = n, .n_input = ts_model_inputs(m)};
-    r->options = o ? *o : (ts_options){0};
+    *r = (ts_runner){.model = m, .n_dim = n, .n_input = ts_model_inputs(m), .options = o ? *o : (ts_options){0}};
     r->dim = heap_array((size_t)n + 1, sizeof *r->dim);
     for (int i = 0; i < n; i++) {
         range = range || strstr(dim[i], "..");

@@ -86,10 +86,9 @@ static bool build_one(program *g, int which, const build_options *w, text *facts
 
 static program *build(const plan *p, const build_options *w, text *facts, err *e)
 {
-    program *g = calloc(1, sizeof *g);
+    program *g = heap_array(1, sizeof *g);
     size_t most = 1;
     bool ok = true;
-    MUST(g);
     g->p = p;
     json_add(facts, "places:{");
     for (int i = 0; i < p->n_site && ok; i++)
@@ -98,8 +97,7 @@ static program *build(const plan *p, const build_options *w, text *facts, err *e
     for (int k = 0; k < p->n_kernel; k++)
         if (p->kernel[k].moves && (size_t)p->kernel[k].moves->bytes > most)
             most = (size_t)p->kernel[k].moves->bytes;
-    g->staging = malloc(most);
-    MUST(g->staging);
+    g->staging = heap_array(most, 1);
     if (ok)
         return g;
     drop(g);

@@ -40,9 +40,8 @@ typedef struct making {
 
 static bool bind_at(making *k, const int64_t *size, err *e)
 {
-    char **dim = calloc((size_t)k->n + 1, sizeof *dim);
-    bool ok = dim != NULL;
-    MUST(dim);
+    char **dim = heap_array((size_t)k->n + 1, sizeof *dim);
+    bool ok = true;
     for (int i = 0; i < k->n; i++) {
         int v = 0;
         while (v < k->all.n && k->at[v] != i)
@@ -272,7 +271,7 @@ bool varying_give(ts_plan *p, int k, const ts_array *value, err *e)
         return false;
     memcpy(&p->said[k * MAX_RANK], value->dim, (size_t)n->type.rank * sizeof *value->dim);
     copy_box(&n->type, value->dim, p->given[k].data, value->data, false);
-    return true;
+    return driver_changed(p, k), true;
 }
 
 /* What inputs say of variables by themselves; by[v]: the first that does, or -1. */

@@ -49,7 +49,7 @@ static bool stand_ins(const ts_plan *p, void **input, ts_array *copy, err *e)
 {
     for (int i = 0; i < p->plan->n_carried; i++) {
         const int k = p->plan->carried[i].input;
-        if (!driver_copy(&copy[i], &p->given[k], e))
+        if (!driver_bring(p, k, e) || !driver_copy(&copy[i], &p->given[k], e))
             return false;
         input[k] = copy[i].data;
     }
@@ -77,7 +77,7 @@ bool ts_plan_profile(ts_plan *p, int repeats, double *seconds, int n, ts_error *
         seconds[i] = (one[(repeats - 1) / 2] + one[repeats / 2]) / 2;
     }
     for (int i = 0; i < p->plan->n_carried; i++)
-        ts_array_free(&stand_in[i]);
+        ts_array_free(&stand_in[i]), driver_changed(p, p->plan->carried[i].input);
     free(input), free(all), free(one), free(stand_in);
     return ok;
 }
@@ -146,6 +146,8 @@ static bool look_through(ts_plan *p, void *const *input, void *user, err *e)
     for (int i = 0; i < p->plan->n_input; i++) {
         const node *n = p->plan->input[i];
         const value v = {.type = &n->type, .stored = n->type.dtype, .at = input[i]};
+        if (!driver_bring(p, i, e))
+            return false;
         look_at(s, &v, (ts_stray){.kernel = -1, .op = "input", .label = n->label});
     }
     return p->by->kernels->each(p->program, input, look_at_kernel, user, e);

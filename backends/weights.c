@@ -209,8 +209,7 @@ bool weights_load(weights *w, const plan *p, const weight_host *h, err *e)
 {
     loading l = {.p = p, .host = h, .w = w};
     size_t rows, most;
-    *w = (weights){.at = calloc((size_t)p->n_leaf + 1, sizeof *w->at)};
-    MUST(w->at);
+    *w = (weights){.at = heap_array((size_t)p->n_leaf + 1, sizeof *w->at)};
     if (!find_room(&l, &rows, &most, e))
         return false;
     if (!h->upload && !(h->asked->memory ? take_each(&l, h->asked->memory, e) : map_all(&l, e)))
@@ -243,8 +242,7 @@ void weight_pack(const packed *w, deriver *d, void *to)
         leaf_read(w->node, to, 0, type_count(t));
         return;
     }
-    void *rows = malloc((size_t)type_bytes(t) + 1);
-    MUST(rows);
+    void *rows = heap_array((size_t)type_bytes(t) + 1, 1);
     leaf_read(w->node, rows, 0, type_count(t));
     layout_pack(&w->layout, t, to, rows, 0, 1);
     free(rows);

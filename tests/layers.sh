@@ -32,8 +32,9 @@ backends  api base ir schedule
 codegen   api base ir affine schedule backends
 cpu       api base ir affine schedule backends
 gpu       api base ir affine schedule backends
-emit      api base ir affine schedule backends cache codegen runtime
-target    api base ir affine eval schedule backends cpu gpu cache codegen emit runtime
+device    api base ir affine schedule backends codegen runtime
+emit      api base ir affine schedule backends cache codegen device runtime
+target    api base ir affine eval schedule backends cpu gpu cache codegen device emit runtime
 runtime
 emitted   runtime
 models    api
@@ -50,7 +51,7 @@ function layer(path,   room) {
     if (path ~ /^bench\/(report|machine)\//) { split(path, room, "/"); return room[2] }
     if (path ~ /^backends\/[^\/]+\/runtime\//) return "runtime"
     if (path ~ /^train\/emitted\//) return "emitted"
-    if (path ~ /^backends\/(cache|cpu|gpu|codegen|emit)\//) { split(path, room, "/"); return room[2] }
+    if (path ~ /^backends\/(cache|cpu|gpu|codegen|device|emit)\//) { split(path, room, "/"); return room[2] }
     if (path ~ /^schedule\/[^\/]+\//) { split(path, room, "/"); return "schedule/" room[2] }
     if (path ~ /^backends\/[^\/]+\//) { sub(/\/[^\/]*$/, "", path); return path } # one target never sees another
     sub(/\/.*/, "", path)

@@ -28,12 +28,13 @@ backends/codegen      11400  nests to text, for every C-like language
 backends/cpu          2185  processors as a target
 backends/cache        2500  what was compiled
 backends/c            3510  compiler, loader, team of threads
-backends/emit         1750  programs of their own
+backends/emit          1100  programs of their own
+backends/device        1370  programs on devices: tables, texts, runs, here and in what is emitted
 backends/interp        300  evaluates definitions
 backends/null           20  plans, and emits nothing
 backends/gpu          3700  graphics processors as a target
-backends/opencl       2640  a dialect and a device
-backends/cuda         3500  a dialect and a device
+backends/opencl        1900  a dialect and a device
+backends/cuda          2550  a dialect and a device
 bench                 6140  race, statistics, peers
 bench/report          5780  a page of sections
 bench/machine         1230  clock, processors, ceilings

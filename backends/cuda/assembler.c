@@ -79,13 +79,13 @@ static bool find_arch(assembler *a, int capability, err *e)
                    a->rtc.version % 1000 / 10, capability / 10, capability % 10);
 }
 
-static bool assemble_all(plan *p, const cuda_texts *t, assembler *a, text *facts, err *e)
+static bool assemble_all(plan *p, const device_texts *t, assembler *a, text *facts, err *e)
 {
     assembled *of = heap_array((size_t)t->n_unit + 1, sizeof *of);
     bool ok = find_arch(a, gpu_facts_of(p->on)->capability, e);
     nvrtc_options_set(&a->options, &a->rtc, &a->asked, a->arch, "--ptxas-options=-v");
     for (int u = 0; u < t->n_unit && ok; u++)
-        ok = take(a, &t->unit[u], &of[u], e);
+        ok = take(a, device_unit(t, u), &of[u], e);
     if (ok)
         json_add(facts, "assembler:{name:'NVRTC %d.%d',arch:%s}", a->rtc.version / 1000, a->rtc.version % 1000 / 10,
                  a->arch);
@@ -103,13 +103,13 @@ static bool assemble_all(plan *p, const cuda_texts *t, assembler *a, text *facts
 bool cuda_assemble(plan *p, const build_options *w, text *facts, err *e)
 {
     const settings env = settings_read();
-    cuda_texts t = {0};
+    device_texts t = {0};
     assembler a = {0};
     text notes = {0};
     const bool ok = cuda_write_each(p, &t, e) && cuda_settings_read(&a.asked, e) &&
                     nvrtc_open(&a.rtc, a.asked.nvrtc, e) && cache_open(&a.cache, w->cache_folder, &env, &notes, e) &&
                     assemble_all(p, &t, &a, facts, e);
     nvrtc_close(&a.rtc), cache_close(a.cache);
-    text_free(&notes), cuda_texts_free(&t);
+    text_free(&notes), device_texts_free(&t);
     return ok;
 }

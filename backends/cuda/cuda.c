@@ -3,12 +3,138 @@
 #include "backends/cuda/program.h"
 #include "backends/cuda/target.h"
 
+#include <limits.h>
+#include <stdlib.h>
+
+/* ---- texts ---- */
+bool cuda_write_each(const plan *p, device_texts *out, err *e)
+{
+    dialect alone = cuda_dialect;
+    alone.member = NULL;
+    return device_texts_make(out, p, &alone, kernel_write, false, e);
+}
+
+bool cuda_write(const plan *p, device_texts *out, err *e)
+{
+    return device_texts_make(out, p, &cuda_dialect, kernel_write, true, e);
+}
+
+static unsigned groups_of(const target *on, const kernel_text *k)
+{
+    enum { RESIDENT = 16 }; /* that a processor runs at the same time, at most where each holds memory of its own */
+    const int64_t most = k->spill ? (int64_t)on->workers * RESIDENT : INT_MAX;
+    const int64_t n = k->parts < 1 ? 1 : k->parts < most ? k->parts : most;
+    return (unsigned)n;
+}
+const device_launching cuda_launching = {.groups = groups_of, .declared = SHARED_DECLARED};
+
+/* ---- the device, and functions ---- */
+static device *open_device(const plan *p, err *e)
+{
+    device *d = device_make(&cuda_driver);
+    MUST(d);
+    if (cuda_device((cuda_host *)d, cuda_number(p->on), e))
+        return d;
+    return free(d), NULL;
+}
+
+static bool load(program *g, const build_options *w, text *facts, err *e)
+{
+    const settings env = settings_read();
+    const device_texts *t = &g->texts;
+    cuda_host *h = (cuda_host *)g->on;
+    const char **source = heap_array((size_t)t->n_unit + 1, sizeof *source),
+               **name = heap_array((size_t)t->n_unit + 1, sizeof *name);
+    images *code = g->code = heap_array(1, sizeof *code);
+    image_report r;
+    for (int i = 0; i < t->n_unit; i++)
+        source[i] = device_unit(t, i)->text, name[i] = device_unit(t, i)->name;
+    const image_request asked = {.on = h,
+                                 .env = &env,
+                                 .n = t->n_unit,
+                                 .text = source,
+                                 .name = name,
+                                 .cache_folder = w->cache_folder,
+                                 .progress = w->progress,
+                                 .user = w->user};
+    bool ok = images_load(code, &asked, &r, e);
+    for (int k = 0; ok && k < t->n_kernel; k++)
+        ok = t->unit_of[k] < 0 || cuda_take_function(h, k, code->function[t->unit_of[k]]) || hosted_failed(g->on, e);
+    json_add(facts, "device:%s,compiler:'NVRTC %d.%d',architecture:%s,driver:'%d.%d'", h->name, r.nvrtc / 1000,
+             r.nvrtc % 1000 / 10, r.arch, h->cu.version / 1000, h->cu.version % 1000 / 10);
+    json_add(facts, "units:%d,compiled:%d,cached:%d,seconds:%.6f,found:%i,notes:%s", t->n_unit, r.compiled, r.cached,
+             r.seconds, !r.compiled, text_str(&r.notes));
+    image_report_free(&r), free(source), free(name);
+    return ok;
+}
+
+static void unload(program *g)
+{
+    images_free(g->code, (cuda_host *)g->on), free(g->code);
+}
+
+/* ---- times: an event before the first kernel and one behind each ---- */
+static void *time_begin(device *d, int n)
+{
+    cuda_host *h = (cuda_host *)d;
+    cu_event *event = heap_array((size_t)n + 1, sizeof(cu_event));
+    int ok = 1;
+    for (int k = 0; k <= n && ok; k++)
+        ok = cuda_did(h, h->cu.event_make(&event[k], 0), "making an event");
+    return event;
+}
+
+static int time_mark(device *d, void *times, int k)
+{
+    cuda_host *h = (cuda_host *)d;
+    return cuda_did(h, h->cu.event_record(((cu_event *)times)[k], h->stream), "marking the time of a kernel");
+}
+
+static int time_read(device *d, void *times, int n, double *seconds)
+{
+    cuda_host *h = (cuda_host *)d;
+    const cu_event *event = times;
+    float ms = 0;
+    int ok = 1;
+    for (int k = 0; k < n && ok; k++) {
+        ok = cuda_did(h, h->cu.event_between(&ms, event[k], event[k + 1]), "reading the time of a kernel");
+        seconds[k] = 1e-3 * (double)ms;
+    }
+    return ok;
+}
+
+static void time_end(device *d, void *times, int n)
+{
+    cu_event *event = times;
+    for (int k = 0; k <= n; k++)
+        if (event[k])
+            ((cuda_host *)d)->cu.event_free(event[k]);
+    free(event);
+}
+
+/* ---- the record ---- */
+static const hosted own = {.by = &backend_cuda,
+                           .launching = {.groups = groups_of, .declared = SHARED_DECLARED},
+                           .write = cuda_write,
+                           .open = open_device,
+                           .load = load,
+                           .unload = unload,
+                           .time_begin = time_begin,
+                           .time_mark = time_mark,
+                           .time_read = time_read,
+                           .time_end = time_end};
+
+static program *build(const plan *p, const build_options *w, text *facts, err *e)
+{
+    return hosted_build(&own, p, w, facts, e);
+}
+
 static bool takes(const plan *p, err *e)
 {
-    cuda_texts t;
+    device_texts t;
     const bool ok = cuda_write(p, &t, e);
     if (ok)
-        cuda_texts_free(&t);
+        device_texts_free(&t);
     return ok;
 }
 
@@ -24,8 +150,6 @@ static bool takes_kernel(const target *on, const kernel *k, err *e)
 }
 
 static const presence present = {.usable = cuda_usable, .runs = cuda_runs};
-static const by_kernel kernels = {.each = cuda_each, .time = cuda_time};
-static const by_span spans = {.span = cuda_span, .put = cuda_put, .fetch = cuda_fetch, .wait = cuda_wait};
 
 const backend backend_cuda = {
     .name = "cuda",
@@ -40,13 +164,14 @@ const backend backend_cuda = {
     .present = &present,
     .takes = takes,
     .takes_kernel = takes_kernel,
-    .build = cuda_build,
+    .build = build,
     .assemble = cuda_assemble,
-    .run = cuda_run,
-    .kernels = &kernels,
-    .at = cuda_at,
-    .get = cuda_get,
+    .run = hosted_run,
+    .kernels = &hosted_kernels,
+    .at = hosted_at,
+    .get = hosted_get,
+    .inputs = &hosted_inputs,
     .emit = cuda_emit,
-    .spans = &spans,
-    .drop = cuda_free,
+    .spans = &hosted_spans,
+    .drop = hosted_drop,
 };

@@ -13,61 +13,48 @@ static char *rules_text(const plan *p)
               "\n# Where the toolkit is; what kernels are compiled for (-ptx and compute_NN leave them to the driver)");
     text_line(&t, "CUDA_HOME ?= /usr/local/cuda\nNVCC ?= $(CUDA_HOME)/bin/nvcc");
     text_line(&t, "NVCCFLAGS ?= -cubin -arch=sm_%d%s", capability ? capability : 80, capability >= 90 ? "a" : "");
-    text_line(&t, "CFLAGS += -I$(CUDA_HOME)/include\nLDFLAGS += -L$(CUDA_HOME)/lib64/stubs");
     text_line(&t, "%%.image: %%.cu\n\t$(NVCC) $(NVCCFLAGS) -std=c++17 --fmad=false -w -o $@ $<");
     return text_take(&t);
 }
 
-static emit_launch launch_of(const plan *p, const cuda_texts *c, int k, arena *mem)
+static bool emit(const plan *p, const emit_options *w, const device_texts *t, err *e)
 {
-    const kernel_text *q = &c->kernel[k];
-    const hazards *h = &c->hazards;
-    return (emit_launch){.text = q,
-                         .file = c->unit_of[k] < 0 ? NULL : arena_format(mem, "%s.image", q->name),
-                         .groups = cuda_groups(p, q),
-                         .shared = q->scratch > SHARED_DECLARED ? (unsigned)q->scratch : 0,
-                         .n_wait = k < h->n_kernel ? h->first[k + 1] - h->first[k] : 0,
-                         .wait = k < h->n_kernel ? h->wait + h->first[k] : NULL};
-}
-
-static bool emit(const plan *p, const emit_options *w, const cuda_texts *c, err *e)
-{
-    static const char *const also[] = {"cuda_run.c", NULL};
-    carried_file *source = calloc((size_t)c->n_unit + 1, sizeof *source);
-    emit_launch *starts = calloc((size_t)c->n_kernel + 1, sizeof *starts);
+    static const char *const also[] = {"cuda_driver.c", "cuda_driver.h", "cuda_abi.c", "cuda_abi.h", NULL};
+    carried_file *source = heap_array((size_t)t->n_unit + 1, sizeof *source);
+    const char **file = heap_array((size_t)t->n_kernel + 1, sizeof *file);
     text made = {0};
     arena mem = {0};
-    MUST(source && starts);
-    for (int i = 0; i < c->n_unit; i++) {
-        source[i] = (carried_file){arena_format(&mem, "%s.cu", c->unit[i].name), emit_unit_text(&c->unit[i])};
-        text_add(&made, " %s.image", c->unit[i].name);
+    for (int i = 0; i < t->n_unit; i++) {
+        const kernel_text *k = device_unit(t, i);
+        source[i] = (carried_file){arena_format(&mem, "%s.cu", k->name), emit_unit_text(k)};
+        text_add(&made, " %s.image", k->name);
     }
-    for (int k = 0; k < c->n_kernel; k++)
-        starts[k] = launch_of(p, c, k, &mem);
+    for (int k = 0; k < t->n_kernel; k++)
+        file[k] = t->unit_of[k] < 0 ? NULL : arena_format(&mem, "%s.image", t->kernel[k].name);
     char *rules = rules_text(p);
     const emit_on on = {.by = &backend_cuda,
                         .device = cuda_number(p->on),
-                        .levels = &c->levels,
-                        .launch = starts,
-                        .n_source = c->n_unit,
+                        .texts = t,
+                        .launching = &cuda_launching,
+                        .file = file,
+                        .n_source = t->n_unit,
                         .source = source,
                         .carried = also,
-                        .libraries = " -lcuda",
                         .made = text_str(&made),
                         .rules = rules};
     const bool ok = emit_on_device(p, w, &on, e);
-    for (int i = 0; i < c->n_unit; i++)
+    for (int i = 0; i < t->n_unit; i++)
         free((char *)(uintptr_t)source[i].text);
-    free(source), free(starts), free(rules), text_free(&made), arena_free(&mem);
+    free(source), free(file), free(rules), text_free(&made), arena_free(&mem);
     return ok;
 }
 
 bool cuda_emit(const plan *p, const emit_options *w, err *e)
 {
-    cuda_texts c;
-    if (!emit_allowed(p, e) || !cuda_write(p, &c, e))
+    device_texts t;
+    if (!emit_allowed(p, e) || !cuda_write(p, &t, e))
         return false;
-    const bool ok = emit(p, w, &c, e);
-    cuda_texts_free(&c);
+    const bool ok = emit(p, w, &t, e);
+    device_texts_free(&t);
     return ok;
 }

@@ -2,6 +2,7 @@
 #include "backends/cache/cache.h"
 #include "backends/cuda/images.h"
 #include "backends/cuda/options.h"
+#include "backends/device/hosted.h"
 #include "backends/interrupt.h"
 #include "graph/base/clock.h"
 
@@ -12,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* devices that a compiler knows; compilers at a time; bytes of a log */
-enum { MOST_ARCH = 64, MOST_WORKER = 16, LOG_BYTES = 4096 };
+/* devices that a compiler knows; compilers at a time */
+enum { MOST_ARCH = 64, MOST_WORKER = 16 };
 
 typedef struct build {
     const image_request *r;
@@ -52,7 +53,7 @@ void image_arch(char out[32], int major, int minor, const int *arch, int n, bool
 static bool find_arch(build *b, bool ptx, err *e)
 {
     int n = 0, arch[MOST_ARCH];
-    const device *d = b->r->on;
+    const cuda_host *d = b->r->on;
     if (b->rtc.n_arch(&n) || n > MOST_ARCH || b->rtc.archs(arch))
         return err_set(e, TS_DEVICE, "NVRTC, the compiler of CUDA, does not say which devices it knows");
     image_arch(b->report->arch, d->major, d->minor, arch, n, ptx);
@@ -84,26 +85,26 @@ static void add_lines(text *out, const char *said)
     }
 }
 
-static void explain(const build *b, void *program, int status, text *out)
+static void explain(const build *b, void *made, int status, text *out)
 {
     size_t n = 0;
-    char *log = !program || b->rtc.log_size(program, &n) ? NULL : calloc(n + 1, 1);
+    char *log = !made || b->rtc.log_size(made, &n) ? NULL : calloc(n + 1, 1);
     const char *what = b->rtc.error_text(status);
     text_add(out, "%s", what ? what : "unknown error");
-    if (log && !b->rtc.log(program, log))
+    if (log && !b->rtc.log(made, log))
         add_lines(out, log);
     free(log);
 }
 
-static int take_image(const build *b, void *program, text *out)
+static int take_image(const build *b, void *made, text *out)
 {
     const bool ptx = !strncmp(b->report->arch, "compute", 7);
     size_t n = 0;
-    int s = ptx ? b->rtc.ptx_size(program, &n) : b->rtc.cubin_size(program, &n);
+    int s = ptx ? b->rtc.ptx_size(made, &n) : b->rtc.cubin_size(made, &n);
     char *image = s ? NULL : calloc(n + 1, 1);
     if (!s) {
         MUST(image);
-        s = ptx ? b->rtc.ptx(program, image) : b->rtc.cubin(program, image);
+        s = ptx ? b->rtc.ptx(made, image) : b->rtc.cubin(made, image);
     }
     if (!s)
         text_bytes(out, image, n);
@@ -113,16 +114,16 @@ static int take_image(const build *b, void *program, text *out)
 
 static void compile_one(build *b, int i)
 {
-    void *program = NULL;
+    void *made = NULL;
     char name[64];
     snprintf(name, sizeof name, "%.48s.cu", b->r->name[i]);
-    int s = b->rtc.program_make(&program, b->r->text[i], name, 0, NULL, NULL);
-    s = s ? s : b->rtc.compile(program, b->options.n, b->options.of);
-    s = s ? s : take_image(b, program, &b->image[i]);
+    int s = b->rtc.program_make(&made, b->r->text[i], name, 0, NULL, NULL);
+    s = s ? s : b->rtc.compile(made, b->options.n, b->options.of);
+    s = s ? s : take_image(b, made, &b->image[i]);
     if (s)
-        explain(b, program, s, &b->failed[i]);
-    if (program)
-        b->rtc.program_free(&program);
+        explain(b, made, s, &b->failed[i]);
+    if (made)
+        b->rtc.program_free(&made);
 }
 
 static void *work(void *arg)
@@ -166,35 +167,16 @@ static bool compile_all(build *b, err *e)
 }
 
 /* ---- loading ---- */
-static cu_status load_one(build *b, int i, text *log)
-{
-    const cu_api *cu = &b->r->on->cu;
-    char said[LOG_BYTES] = "";
-    int option[] = {CU_JIT_LOG, CU_JIT_LOG_BYTES};
-    void *value[] = {said, (void *)(uintptr_t)sizeof said};
-    cu_status s = cu->module_load(&b->m->module[i], text_str(&b->image[i]), COUNT(option), option, value);
-    if (s == CU_OK)
-        return cu->module_function(&b->m->function[i], b->m->module[i], b->r->name[i]);
-    b->m->module[i] = NULL;
-    said[sizeof said - 1] = 0;
-    add_lines(log, said);
-    return s;
-}
-
 /* *other: the device takes no machine code of this kind. */
 static bool load_all(build *b, bool *other, err *e)
 {
+    cuda_host *h = b->r->on;
     for (int i = 0; i < b->r->n; i++) {
-        text log = {0};
-        const cu_status s = load_one(b, i, &log);
+        cu_status s;
+        if (cuda_load(h, text_str(&b->image[i]), b->r->name[i], &b->m->module[i], &b->m->function[i], &s))
+            continue;
         *other = i == 0 && s == CU_NO_BINARY;
-        if (s && !*other)
-            device_did(b->r->on, s, "loading a kernel", e), err_in(e, "%s", b->r->name[i]);
-        if (s && !*other && log.length)
-            err_hint(e, "the driver says:%s", text_str(&log));
-        text_free(&log);
-        if (s)
-            return false;
+        return hosted_failed(&h->d, *other ? NULL : e) || err_in(*other ? NULL : e, "%s", b->r->name[i]);
     }
     return true;
 }
@@ -239,7 +221,7 @@ static bool run_build(build *b, err *e)
         return make(b, true, &other, e);
     }
     if (other)
-        device_did(b->r->on, CU_NO_BINARY, "loading a kernel", e);
+        cuda_did(b->r->on, CU_NO_BINARY, "loading a kernel"), hosted_failed(&b->r->on->d, e);
     return false;
 }
 
@@ -264,7 +246,7 @@ bool images_load(images *m, const image_request *r, image_report *report, err *e
     return ok;
 }
 
-void images_free(images *m, const device *on)
+void images_free(images *m, const cuda_host *on)
 {
     for (int i = 0; i < m->n; i++)
         if (m->module[i])

@@ -6,10 +6,11 @@
 #ifndef TS_CUDA_IMAGES_H
 #define TS_CUDA_IMAGES_H
 #include "backends/cache/settings.h"
-#include "backends/cuda/device.h"
+#include "backends/cuda/runtime/cuda_driver.h"
+#include "graph/base/base.h"
 
 typedef struct image_request {
-    const device *on;
+    cuda_host *on;
     const settings *env;
     int n;
     const char *const *text;                                             /* of units that include nothing */
@@ -35,7 +36,7 @@ typedef struct images {
 } images;
 /* report is set, also on failure. False: m is empty, e says TS_DEVICE, or TS_FILES for an unsafe cache. */
 bool images_load(images *m, const image_request *r, image_report *report, err *e);
-void images_free(images *m, const device *on);
+void images_free(images *m, const cuda_host *on);
 
 /* What the compiler is told to compile for: "sm_86" where it knows that device (machine code, unless ptx), else
  * "compute_NN" for the newest that is not newer. arch: what it knows, as 86; empty: it knows none so old. */

@@ -2,7 +2,7 @@
  * option. A plain value, asked anew by who opens a library; texts lie in it, so it is not copied. */
 #ifndef TS_CUDA_SETTINGS_H
 #define TS_CUDA_SETTINGS_H
-#include "backends/cuda/api.h"
+#include "backends/cuda/nvrtc.h"
 
 enum { CUDA_OPTIONS = 8 };
 

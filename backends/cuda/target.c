@@ -1,6 +1,7 @@
 /* target.c - what a device says of itself. */
 #include "backends/cuda/target.h"
 #include "backends/cuda/settings.h"
+#include "backends/device/hosted.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,11 +21,19 @@ typedef struct card { /* what a target has of its own: facts first, so that one 
     int number;
 } card;
 
-bool cuda_device(device *d, int number, err *e)
+bool cuda_device(cuda_host *d, int number, err *e)
 {
     cuda_settings asked;
-    *d = (device){0};
-    return cuda_settings_read(&asked, e) && device_open(d, asked.driver, number, e);
+    *d = (cuda_host){.d.by = &cuda_driver};
+    if (!cuda_settings_read(&asked, e))
+        return false;
+    if (cuda_driver.open(&d->d, &(device_where){asked.driver, number, 0}))
+        return true;
+    const bool absent = d->d.said.what == DEVICE_ABSENT;
+    hosted_failed(&d->d, e), cuda_driver.close(&d->d);
+    if (absent)
+        err_hint(e, "install the driver of the card, or name its library: TESSERA_CUDA=driver=/path/to/libcuda.so.1");
+    return false;
 }
 
 int cuda_number(const target *t)
@@ -40,26 +49,32 @@ static int64_t rate_of(const gpu_facts *f, bool bf16)
     return f->clock * f->processors * (bf16 ? rates[i].bf16 : rates[i].f32);
 }
 
-static void cuda_facts(const device *d, gpu_facts *f)
+static int64_t bytes_of(const cuda_host *d)
+{
+    size_t n = 0;
+    return d->cu.device_memory(&n, d->id) == CU_OK ? (int64_t)n : 0;
+}
+
+static void cuda_facts(const cuda_host *d, gpu_facts *f)
 {
     text name = {0};
     text_safe(&name, d->name);
     *f = (gpu_facts){.capability = 10 * d->major + d->minor,
-                     .processors = device_fact(d, CU_UNITS),
-                     .warp = device_fact(d, CU_WARP),
-                     .group = device_fact(d, CU_GROUP_LANES),
-                     .lanes = device_fact(d, CU_UNIT_LANES),
-                     .groups = device_fact(d, CU_UNIT_GROUPS),
-                     .registers = device_fact(d, CU_UNIT_REGISTERS),
+                     .processors = cuda_fact(d, CU_UNITS),
+                     .warp = cuda_fact(d, CU_WARP),
+                     .group = cuda_fact(d, CU_GROUP_LANES),
+                     .lanes = cuda_fact(d, CU_UNIT_LANES),
+                     .groups = cuda_fact(d, CU_UNIT_GROUPS),
+                     .registers = cuda_fact(d, CU_UNIT_REGISTERS),
                      .lane_registers = LANE_REGISTERS,
-                     .shared = device_fact(d, CU_GROUP_SHARED),
-                     .shared_all = device_fact(d, CU_UNIT_SHARED),
-                     .l1 = device_fact(d, CU_UNIT_SHARED),
-                     .l2 = device_fact(d, CU_L2_BYTES),
-                     .memory = device_bytes(d),
-                     .clock = (int64_t)device_fact(d, CU_CLOCK) * KILO,
-                     .bandwidth = (int64_t)device_fact(d, CU_MEMORY_CLOCK) * KILO * TRANSFERS *
-                                  device_fact(d, CU_BUS_BITS) / BYTE_BITS};
+                     .shared = cuda_fact(d, CU_GROUP_SHARED),
+                     .shared_all = cuda_fact(d, CU_UNIT_SHARED),
+                     .l1 = cuda_fact(d, CU_UNIT_SHARED),
+                     .l2 = cuda_fact(d, CU_L2_BYTES),
+                     .memory = bytes_of(d),
+                     .clock = (int64_t)cuda_fact(d, CU_CLOCK) * KILO,
+                     .bandwidth = (int64_t)cuda_fact(d, CU_MEMORY_CLOCK) * KILO * TRANSFERS *
+                                  cuda_fact(d, CU_BUS_BITS) / BYTE_BITS};
     f->f32 = rate_of(f, false), f->bf16 = rate_of(f, true);
     snprintf(f->name, sizeof f->name, "%s", text_str(&name));
     text_free(&name);
@@ -90,7 +105,7 @@ const target *cuda_target(arena *mem, const machine_options *asked, err *e)
 {
     card *own = arena_get(mem, sizeof *own);
     gpu_facts *f = &own->facts;
-    device d;
+    cuda_host d;
     err none = {0};
     if (!asked_number(asked, &own->number, e))
         return NULL;
@@ -101,19 +116,19 @@ const target *cuda_target(arena *mem, const machine_options *asked, err *e)
         return named ? NULL : described(mem, f, CUDA_USUAL, e);
     cuda_facts(&d, f);
     const char *no_boxes = d.cu.map_tiled ? NULL : "the driver has no function cuTensorMapEncodeTiled";
-    device_close(&d);
+    cuda_driver.close(&d.d);
     return gpu_target_with_units(mem, f, OPERANDS, no_boxes, e);
 }
 
 bool cuda_runs(const target *t, err *e)
 {
-    device d;
+    cuda_host d;
     gpu_facts here;
     const gpu_facts *f = gpu_facts_of(t);
     if (!cuda_device(&d, cuda_number(t), e))
         return false;
     cuda_facts(&d, &here);
-    device_close(&d);
+    cuda_driver.close(&d.d);
     const gpu_need all[] = {{"bytes of shared memory", gpu_shared_most(f), gpu_shared_most(&here)},
                             {"bytes of shared memory without asking", f->shared, here.shared},
                             {"lanes", f->group, here.group}};
@@ -125,10 +140,10 @@ bool cuda_runs(const target *t, err *e)
 
 bool cuda_usable(text *why)
 {
-    device d;
+    cuda_host d;
     nvrtc_api rtc;
     err e = {0};
-    const bool ok = cuda_device(&d, 0, &e) && cuda_nvrtc(&rtc, &e);
+    const bool here = cuda_device(&d, 0, &e), ok = here && cuda_nvrtc(&rtc, &e);
     if (ok)
         text_safe(why, d.name),
             text_add(why, ", driver %d.%d, NVRTC %d.%d", d.cu.version / KILO, d.cu.version % KILO / 10,
@@ -136,7 +151,7 @@ bool cuda_usable(text *why)
             nvrtc_close(&rtc);
     else
         text_add(why, "%.*s", (int)strcspn(e.text, "\n"), e.text);
-    if (d.context)
-        device_close(&d);
+    if (here)
+        cuda_driver.close(&d.d);
     return ok;
 }

@@ -66,60 +66,37 @@ static void add_loops(text *t, const device_program *p)
     text_free(&rows), text_free(&source), text_free(&copy);
 }
 
-static bool is_written(const plan *p, const emit_launch *l, int input)
+static void add_ports(text *t, const char *name, const device_port *port, int n)
 {
-    bool written = false;
-    for (int k = 0; k < p->n_kernel; k++)
-        for (int i = 0; i < l[k].text->n_operand; i++) {
-            const operand *o = &l[k].text->operand[i];
-            written = written || (o->written && o->leaf < 0 && p->buffer[o->node->id].where != IN_ARENA &&
-                                  input_of(p, o->node) == input);
-        }
-    return written;
-}
-
-static void add_ports(text *t, const plan *p, const emit_launch *l)
-{
-    text_line(t, "static const device_port leaf[] = {");
-    for (int i = 0; i < p->n_leaf; i++)
-        text_line(t, "    {0, %lld, 0},",
-                  (long long)p->leaf[i].layout.size * ts_dtype_bytes(p->leaf[i].node->type.dtype));
-    text_line(t, "    {0, 0, 0}};\nstatic const device_port input[] = {");
-    for (int i = 0; i < p->n_input; i++)
-        text_line(t, "    {0, %lld, %d},", (long long)type_bytes(&p->input[i]->type), is_written(p, l, i));
-    text_line(t, "    {0, 0, 0}};\nstatic const device_port value[] = {");
-    for (int i = 0; i < p->n_root; i++) {
-        const buffer *h = &p->buffer[p->root[i]->id];
-        const bool there = !p->root[i]->leaf && h->where == IN_ARENA;
-        text_line(t, "    {%lld, %lld, 0},", there ? (long long)h->offset : 0, there ? (long long)h->bytes : 0);
-    }
+    text_line(t, "static const device_port %s[] = {", name);
+    for (int i = 0; i < n; i++)
+        text_line(t, "    {%ld, %ld, %d},", port[i].at, port[i].bytes, port[i].written);
     text_line(t, "    {0, 0, 0}};");
 }
 
-static char *calls_text(const plan *p, const emit_on *on)
+static char *calls_text(const emit_on *on)
 {
     text t = {0}, rows = {0};
-    int64_t spill = 0;
     device_tables all;
-    device_tables_make(&all, on->levels, on->launch);
+    device_tables_make(&all, on->texts, on->launching, on->file);
     const device_program *q = &all.program;
     text_add(&t, "#include \"device_run.h\"\n#include <string.h>\n\n");
-    for (int k = 0; k < q->all; k++) {
-        const int64_t one = on->launch[k].text->spill * on->launch[k].groups;
+    for (int k = 0; k < q->all; k++)
         add_kernel(&t, &rows, &q->kernel[k], k);
-        spill = one > spill ? one : spill;
-    }
     text_add(&t, "static const device_kernel kernel[] = {\n%s    {0}};\n", text_str(&rows));
-    add_ports(&t, p, on->launch);
+    add_ports(&t, "leaf", q->leaf, q->leaves), add_ports(&t, "input", q->input, q->inputs);
+    add_ports(&t, "value", q->value, q->values);
     if (q->loops > 1)
         add_loops(&t, q);
-    text_line(&t, "static const device_program all = {%d, %d, %d, %d, %d, %d, kernel, leaf, input, value, %lld, %lld,",
-              on->device, on->units, q->kernels, q->leaves, q->inputs, q->values, (long long)p->arena_bytes,
-              (long long)spill);
-    text_line(&t, "                                   %d, %d, %d, %s, %d};\n", q->all, q->loops, q->walked,
-              q->loops > 1 ? "loop, source, copy" : "0, 0, 0", q->sizes);
-    text_line(&t, "static void run(const ts_run *r, long part, long parts)\n{\n    (void)part, (void)parts;\n    "
-                  "device_run(&all, r);\n}");
+    text_line(&t, "static const device_program all = {%d, %d, %d, %d, %d, %d, kernel, leaf, input, value, %ld, %ld,",
+              on->device, on->units, q->kernels, q->leaves, q->inputs, q->values, q->arena, q->spill);
+    text_line(&t, "                                   %d, %d, %d, %s, %d, %d};", q->all, q->loops, q->walked,
+              q->loops > 1 ? "loop, source, copy" : "0, 0, 0", q->sizes, q->faults);
+    text_line(&t, "extern const device_driver %s_driver;\n", on->by->name);
+    text_line(&t,
+              "static void run(const ts_run *r, long part, long parts)\n{\n    (void)part, (void)parts;\n    "
+              "device_run(&all, &%s_driver, r);\n}",
+              on->by->name);
     text_free(&rows), device_tables_free(&all);
     return text_take(&t);
 }
@@ -143,8 +120,8 @@ static void carry(folder *f, const char *name)
 
 static void carry_all(folder *f, const emit_on *on)
 {
-    static const char *const all[] = {"device_run.h",  "device_trips.h", "device_pieces.h", "run.h",
-                                      "device_file.c", "device_trips.c", "device_pieces.c"};
+    static const char *const all[] = {"run.h",        "device_run.h",   "device_driver.h",
+                                      "device_run.c", "device_trips.c", "device_driver.c"};
     int n = 0;
     while (on->carried[n])
         n++;
@@ -176,8 +153,8 @@ bool emit_on_device(const plan *p, const emit_options *w, const emit_on *on, err
     static const char *const flags[] = {"-O2", "-std=c11", NULL};
     folder f = {0};
     carry_all(&f, on);
-    char *calls = calls_text(p, on), *rules = rules_text(&f, on);
-    const emit_extra beside = {f.n_file, f.file, on->libraries, on->made, rules};
+    char *calls = calls_text(on), *rules = rules_text(&f, on);
+    const emit_extra beside = {f.n_file, f.file, " -ldl", on->made, rules};
     const emit_code code = {.n_unit = f.n_unit,
                             .unit = f.unit,
                             .calls = calls,

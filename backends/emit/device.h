@@ -4,18 +4,19 @@
 #ifndef TS_EMIT_DEVICE_H
 #define TS_EMIT_DEVICE_H
 #include "backends/emit/standalone.h"
-#include "backends/emit/tables.h"
+#include "backends/device/tables.h"
 
 typedef struct emit_on {
     const backend *by;
     int device, units; /* its number; how many units of it run, 0: all */
-    const levels *levels;
-    const emit_launch *launch; /* by number of the kernel */
+    const device_texts *texts;
+    const device_launching *launching;
+    const char *const *file; /* that has the function, by kernel */
     int n_source;
     const carried_file *source; /* of kernels */
     const char *const *carried; /* runtime files, C and headers, beside those that every such program has; ends with
                                    NULL */
-    const char *libraries, *made, *rules; /* as in emit_extra */
+    const char *made, *rules;   /* as in emit_extra */
 } emit_on;
 bool emit_on_device(const plan *p, const emit_options *w, const emit_on *on, err *e);
 #endif

@@ -79,14 +79,6 @@ static int n_output(const plan *p)
     return p->n_root - p->n_carried;
 }
 
-static int input_number(const plan *p, const node *n)
-{
-    int i = 0;
-    while (p->input[i] != n)
-        i++;
-    return i;
-}
-
 /* The state that input i is, or -1. */
 static int state_number(const plan *p, int i)
 {
@@ -133,7 +125,7 @@ static place find_root(standalone *s, int r)
         add_space(s, EMIT_WEIGHT, bytes);
         return (place){s->n_space - 1, 0};
     }
-    const int input = input_number(p, n);
+    const int input = input_of(p, n);
     s->old[r] = state_number(p, input) >= 0;
     if (!s->old[r])
         return (place){input_space(p, input), 0};
@@ -269,7 +261,7 @@ static void keep_old(const standalone *s, text *t)
         if (!s->old[i])
             continue;
         text_add(t, "    if (part == 0)\n    ");
-        add_copy(t, s->from[i].space, (place){input_space(p, input_number(p, p->root[i])), 0}, bytes_of(p->root[i]));
+        add_copy(t, s->from[i].space, (place){input_space(p, input_of(p, p->root[i])), 0}, bytes_of(p->root[i]));
         any = true;
     }
     if (any)

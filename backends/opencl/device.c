@@ -2,12 +2,11 @@
 #include "backends/cpu/cpu.h"
 #include "backends/opencl/device.h"
 #include "backends/opencl/dialect.h"
+#include "backends/opencl/settings.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MOST_DEVICES = 64 }; /* of all platforms */
 
 static int64_t number(const opencl *cl, cl_device d, enum cl_question what) /* 0: it does not say */
 {
@@ -25,29 +24,6 @@ static void word(const opencl *cl, cl_device d, enum cl_question what, char *out
     text_safe(&safe, said);
     snprintf(out, room, "%s", text_str(&safe));
     text_free(&safe);
-}
-
-static bool find_one(const opencl *cl, int which, opencl_device *out, err *e)
-{
-    opencl_device all[MOST_DEVICES];
-    const int n = opencl_devices(cl, all, MOST_DEVICES);
-    text have = {0};
-    if (n < 1) {
-        err_set(e, TS_DEVICE, n ? "OpenCL has no driver here" : "OpenCL has drivers here, but no device");
-        return err_hint(e, "install the device's driver, or pocl-opencl-icd to run on the processor; plans alone need "
-                           "none: --machine gpu:h100");
-    }
-    if (which >= 0 && which < n)
-        return *out = all[which], true;
-    for (int i = 0; i < n; i++) {
-        char name[64];
-        word(cl, all[i].device, CL_DEVICE_NAME, name, sizeof name);
-        text_add(&have, "%s%d (%s)", i ? ", " : "", i, name);
-    }
-    err_set(e, TS_DEVICE, "there is no OpenCL device %d", which);
-    err_hint(e, "the devices are: %s", text_str(&have));
-    text_free(&have);
-    return false;
 }
 
 /* ---- facts ---- */
@@ -80,9 +56,10 @@ static void describe_card(const opencl *cl, cl_device d, gpu_facts *g)
     g->bandwidth = g->clock * g->processors * 8;
 }
 
-static void describe(const opencl *cl, const opencl_device *f, ocl_device *out)
+void ocl_describe(const opencl_host *h, ocl_device *out)
 {
-    const cl_device d = f->device;
+    const opencl *cl = &h->cl;
+    const cl_device d = h->id;
     char driver[96], version[96], platform[160] = "";
     size_t have = 0;
     word(cl, d, CL_DEVICE_NAME, out->name, sizeof out->name);
@@ -96,29 +73,45 @@ static void describe(const opencl *cl, const opencl_device *f, ocl_device *out)
     out->most = number(cl, d, CL_MOST_BYTES), out->parameters = number(cl, d, CL_PARAMETER_BYTES);
     out->group = at_least(number(cl, d, CL_GROUP_SIZE), 1), out->local = number(cl, d, CL_LOCAL_BYTES);
     word(cl, d, CL_DRIVER_VERSION, driver, sizeof driver), word(cl, d, CL_DEVICE_VERSION, version, sizeof version);
-    if (cl->platform_info(f->platform, CL_PLATFORM_VERSION, sizeof platform, platform, &have) != CL_SUCCESS)
+    if (cl->platform_info(h->platform, CL_PLATFORM_VERSION, sizeof platform, platform, &have) != CL_SUCCESS)
         *platform = 0;
     out->plain = opencl_is_plain(cl, d), out->subgroup = opencl_subgroup(cl, d);
     snprintf(out->identity, sizeof out->identity, "%s, %s, driver %s, %s", out->name, version, driver, platform);
 }
 
-cl_device ocl_find(const opencl *cl, int which, ocl_device *out, err *e)
+/* ---- opening ---- */
+/* What a device said went wrong, with the remedies that are this program's; it is closed. */
+static bool failed(opencl_host *h, err *e)
 {
-    opencl_device f;
-    if (!find_one(cl, which, &f, e))
-        return NULL;
-    *out = (ocl_device){.number = which};
-    return describe(cl, &f, out), f.device;
+    const device_said *said = &h->d.said;
+    err_set(e, said->what == DEVICE_NO_MEMORY ? TS_MEMORY : TS_DEVICE, "%s", said->text);
+    if (said->what == DEVICE_ABSENT)
+        err_hint(e, "install a loader and a driver for the device: ocl-icd-libopencl1 and, to run on the processor, "
+                    "pocl-opencl-icd; plans alone need none: --machine gpu:h100");
+    else if (*said->hint)
+        err_hint(e, "%s", said->hint);
+    opencl_driver.close(&h->d);
+    return false;
+}
+
+bool ocl_open(opencl_host *h, int number, int units, err *e)
+{
+    ocl_settings asked;
+    return ocl_settings_read(&asked, e) &&
+           (opencl_driver.open(&h->d, &(device_where){asked.loader, number, units}) || failed(h, e));
 }
 
 static bool ask_device(ocl_device *d, int which, err *e)
 {
-    opencl cl;
-    if (!opencl_open(&cl, e))
+    opencl_host h = {.d = {.by = &opencl_driver}};
+    ocl_settings asked;
+    if (!ocl_settings_read(&asked, e))
         return false;
-    const bool ok = ocl_find(&cl, which, d, e) != NULL;
-    opencl_close(&cl);
-    return ok;
+    if (!opencl_find(&h, &(device_where){asked.loader, which, 0}))
+        return failed(&h, e);
+    *d = (ocl_device){.number = which};
+    ocl_describe(&h, d), opencl_driver.close(&h.d);
+    return true;
 }
 
 const ocl_device *ocl_device_of(const target *t)

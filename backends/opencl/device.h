@@ -6,7 +6,7 @@
 #include "backends/codegen/dialect.h"
 #include "backends/cpu/machine.h"
 #include "backends/gpu/gpu.h"
-#include "backends/opencl/abi.h"
+#include "backends/opencl/runtime/opencl_driver.h"
 
 typedef struct ocl_device {
     union {
@@ -34,8 +34,9 @@ typedef struct ocl_device {
 enum { OCL_PER_OPERAND = 16, OCL_BESIDES = 24 }; /* bytes of parameters */
 const target *ocl_target(arena *mem, const machine_options *asked, err *e);
 const ocl_device *ocl_device_of(const target *t);
-/* The device that has the number: what it is, without a target. NULL with e set */
-cl_device ocl_find(const opencl *cl, int number, ocl_device *out, err *e);
+void ocl_describe(const opencl_host *h, ocl_device *out); /* what it is, without a target */
+/* h: zeroed, closed by its driver's record; units: of it that are to run, 0: all. False: nothing to close */
+bool ocl_open(opencl_host *h, int number, int units, err *e);
 int ocl_part(const ocl_device *planned); /* units that run a plan, where these are not all; else 0 */
 bool ocl_runs(const target *t, err *e);  /* presence.runs */
 bool ocl_usable(text *why);

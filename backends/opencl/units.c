@@ -5,12 +5,21 @@
 #include "backends/cache/cache.h"
 #include "backends/opencl/dialect.h"
 #include "backends/opencl/settings.h"
+#include "graph/base/clock.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Kernels of a program: its driver's headers are read once for all, and PoCL goes through the whole program for each */
 enum { TOGETHER = 16 };
+
+typedef struct ocl_code {
+    int n;
+    cl_program *program;  /* of several units each: ocl_program_of */
+    int compiled, cached; /* units */
+    text notes;
+} ocl_code;
 
 /* ---- texts ---- */
 static bool wide_kernel(bool reference, const kernel *k) /* it computes in reals of 8 bytes */
@@ -35,12 +44,12 @@ bool ocl_takes_kernel(const target *on, const kernel *k, err *e)
     return kernel_callable(&d->language, k, e) && kernel_operands_fit(on, k, e);
 }
 
-static bool ocl_kernel_write(const plan *p, const kernel *k, kernel_text *out, err *e)
+static bool write_kernel(const dialect *l, const plan *p, const kernel *k, kernel_text *out, err *e)
 {
     const ocl_device *d = ocl_device_of(p->on);
     if (!d->wide && wide_kernel(p->reference, k))
         return err_set(e, TS_UNSUPPORTED, "%s: %s has no reals of 64 bits", k->op, d->name);
-    if (!kernel_write(&d->language, p, k, out, e))
+    if (!kernel_write(l, p, k, out, e))
         return false;
     if (d->alone)
         out->spill = ocl_scratch(out->scratch);
@@ -53,120 +62,57 @@ static bool ocl_kernel_write(const plan *p, const kernel *k, kernel_text *out, e
     return false;
 }
 
-size_t ocl_groups(const ocl_device *d, const kernel_text *k)
+unsigned ocl_groups(const target *on, const kernel_text *k)
 {
     enum { AT_ONCE = 8 }; /* of a processor */
-    const int64_t most = AT_ONCE * (int64_t)d->workers;
-    return (size_t)(k->spill && k->parts > most ? most : k->parts);
+    const int64_t most = AT_ONCE * (int64_t)ocl_device_of(on)->workers;
+    return (unsigned)(k->spill && k->parts > most ? most : k->parts);
 }
 
-static int unit_of(const ocl_units *u, int k) /* of the first kernel with that text */
+bool ocl_write(const plan *p, device_texts *t, err *e)
 {
-    for (int i = 0; i < k; i++)
-        if (!strcmp(u->text[i].name, u->text[k].name))
-            return u->unit[i];
-    return -1;
-}
-
-static bool write_kernel(ocl_units *u, int k, err *e)
-{
-    const plan *p;
-    const kernel *own = levels_kernel(&u->levels, k, &p);
-    int64_t from;
-    if ((own->scan && !own->scan->inside) || kernel_copies(p, own, &from))
-        call_operands(p, own, &u->text[k]);
-    else if (!ocl_kernel_write(p, own, &u->text[k], e))
-        return false;
-    u->n_kernel++;
-    return true;
-}
-
-static void number_unit(ocl_units *u, int k)
-{
-    u->unit[k] = u->text[k].text ? unit_of(u, k) : -1;
-    if (u->unit[k] < 0 && u->text[k].text)
-        u->unit[k] = u->n_unit++;
-}
-
-bool ocl_units_write(ocl_units *u, const plan *p, err *e)
-{
-    bool ok = true;
-    *u = (ocl_units){.on = ocl_device_of(p->on)};
-    levels_make(&u->levels, p);
-    u->text = heap_array((size_t)u->levels.n_kernel + 1, sizeof *u->text);
-    u->unit = heap_array((size_t)u->levels.n_kernel + 1, sizeof *u->unit);
-    for (int k = 0; ok && k < u->levels.n_kernel; k++)
-        ok = write_kernel(u, k, e);
-    if (ok)
-        launches_write(&u->on->language, &u->levels, u->text);
-    for (int k = 0; k < u->n_kernel; k++)
-        number_unit(u, k);
-    return ok;
-}
-
-void ocl_units_free(ocl_units *u, const opencl *cl)
-{
-    for (int i = 0; u->program && i < u->n_program; i++)
-        if (u->program[i])
-            cl->drop_program(u->program[i]);
-    for (int k = 0; k < u->n_kernel; k++)
-        kernel_text_free(&u->text[k]);
-    free(u->text), free(u->unit), free(u->program), text_free(&u->notes), levels_free(&u->levels);
-    *u = (ocl_units){0};
-}
-
-cl_program ocl_program_of(const ocl_units *u, int k)
-{
-    return u->program[ocl_program_number(u, k)];
+    return device_texts_make(t, p, &ocl_device_of(p->on)->language, write_kernel, true, e);
 }
 
 /* ---- programs ---- */
-bool ocl_begins_unit(const ocl_units *u, int k, int which)
+int ocl_programs(const device_texts *t)
 {
-    bool new = u->unit[k] >= 0 && u->unit[k] / TOGETHER == which;
-    for (int i = 0; i < k && new; i++)
-        new = u->unit[i] != u->unit[k];
-    return new;
+    return (t->n_unit + TOGETHER - 1) / TOGETHER;
 }
 
-int ocl_program_number(const ocl_units *u, int k)
+int ocl_program_of(const device_texts *t, int k)
 {
-    return u->unit[k] / TOGETHER;
+    return t->unit_of[k] < 0 ? -1 : t->unit_of[k] / TOGETHER;
 }
 
-int ocl_programs(const ocl_units *u)
+static int end_of(const device_texts *t, int which) /* behind the last unit of a program */
 {
-    return (u->n_unit + TOGETHER - 1) / TOGETHER;
+    const int end = (which + 1) * TOGETHER;
+    return end < t->n_unit ? end : t->n_unit;
 }
 
-void ocl_write_head(const ocl_units *u, int which, text *out)
+char *ocl_program_text(const device_texts *t, const ocl_device *on, int which, bool headed)
 {
+    text out = {0};
     callees uses = {0};
     bool far = false;
-    for (int k = 0; k < u->n_kernel; k++)
-        if (ocl_begins_unit(u, k, which))
-            callees_add(&uses, &u->text[k].uses), far = far || u->text[k].far;
-    u->on->language.prelude(out,
-                            &(unit_facts){.far = far, .warp = u->on->language.shuffle ? u->on->is.card.subgroup : 0});
-    library_write(out, &u->on->language, &uses);
-}
-
-void ocl_write_kernel(const kernel_text *k, text *t)
-{
-    unit_own_tiles(t, k, k->text + k->begins);
-}
-
-static void write_program(const ocl_units *u, int which, text *out)
-{
-    ocl_write_head(u, which, out);
-    for (int k = 0; k < u->n_kernel; k++)
-        if (ocl_begins_unit(u, k, which))
-            text_add(out, "\n"), ocl_write_kernel(&u->text[k], out);
+    for (int u = which * TOGETHER; u < end_of(t, which); u++)
+        callees_add(&uses, &device_unit(t, u)->uses), far = far || device_unit(t, u)->far;
+    on->language.prelude(&out, &(unit_facts){.far = far, .warp = on->language.shuffle ? on->is.card.subgroup : 0});
+    library_write(&out, &on->language, &uses);
+    for (int u = which * TOGETHER; u < end_of(t, which); u++) {
+        const kernel_text *k = device_unit(t, u);
+        text_add(&out, "\n%s", headed ? k->header : "");
+        unit_own_tiles(&out, k, k->text + k->begins);
+    }
+    return text_take(&out);
 }
 
 /* ---- binaries ---- */
 typedef struct building {
-    const ocl_host *h;
+    opencl_host *h;
+    ocl_device here; /* the device as it is, whatever plans were made for */
+    const device_texts *t;
     cache *cache;
     const char *options;
 } building;
@@ -175,7 +121,7 @@ static digest key_of(const building *b, const char *source)
 {
     hasher *h = hash_open();
     hash_text(h, "tessera " TS_VERSION " opencl 1");
-    hash_text(h, b->h->device.identity);
+    hash_text(h, b->here.identity);
     hash_text(h, b->options);
     hash_text(h, source);
     return hash_close(h);
@@ -203,7 +149,7 @@ static void keep_binary(const building *b, const digest *key, cl_program p)
 {
     const opencl *cl = &b->h->cl;
     size_t bytes = 0, have = 0;
-    if (!b->cache || b->h->device.plain ||
+    if (!b->cache || b->here.plain ||
         cl->program_info(p, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, &have) != CL_SUCCESS || !bytes)
         return;
     unsigned char *binary = malloc(bytes);
@@ -214,15 +160,15 @@ static void keep_binary(const building *b, const digest *key, cl_program p)
 }
 
 /* ---- building ---- */
-static bool has_lanes(const ocl_units *u)
+static bool has_lanes(const device_texts *t)
 {
     bool any = false;
-    for (int k = 0; k < u->n_kernel; k++)
-        any = any || u->text[k].lanes > 1;
+    for (int k = 0; k < t->n_kernel; k++)
+        any = any || t->kernel[k].lanes > 1;
     return any;
 }
 
-static bool fail_build(const building *b, cl_program p, const ocl_units *u, int which, err *e) /* with its log */
+static bool fail_build(const building *b, cl_program p, int which, err *e) /* with its log */
 {
     /* bytes of a log; of which so many lines of so many columns are told */
     enum { ROOM = 1 << 14, LINES = 8, WIDTH = 200 };
@@ -237,72 +183,93 @@ static bool fail_build(const building *b, cl_program p, const ocl_units *u, int 
         text_add(&said, "\n    ");
         text_safe(&said, cut);
     }
-    for (int k = 0, n = 0; k < u->n_kernel && n < LINES; k++)
-        if (ocl_begins_unit(u, k, which))
-            text_add(&which_ones, "%s%s", n++ ? ", " : "", u->text[k].name);
-    err_set(e, TS_TOOLCHAIN, "the OpenCL driver of %s does not build %s%s", b->h->device.name, text_str(&which_ones),
+    for (int u = which * TOGETHER, n = 0; u < end_of(b->t, which) && n < LINES; u++)
+        text_add(&which_ones, "%s%s", n++ ? ", " : "", device_unit(b->t, u)->name);
+    err_set(e, TS_TOOLCHAIN, "the OpenCL driver of %s does not build %s%s", b->here.name, text_str(&which_ones),
             text_str(&said));
     text_free(&said), text_free(&which_ones), free(log);
     return false;
 }
 
-static cl_program from_text(const building *b, const char *source, const ocl_units *u, int which, err *e)
+static cl_program from_text(const building *b, const char *source, int which, err *e)
 {
     const opencl *cl = &b->h->cl;
     const size_t bytes = strlen(source);
     int32_t answer = CL_SUCCESS;
     cl_program p = cl->program(b->h->context, 1, &source, &bytes, &answer);
     if (!p)
-        return opencl_fail(answer, "making a program", e), NULL;
+        return opencl_did(b->h, answer, "making a program"), hosted_failed(&b->h->d, e), NULL;
     if (compile(b, p))
         return p;
-    fail_build(b, p, u, which, e);
+    fail_build(b, p, which, e);
     cl->drop_program(p);
     return NULL;
 }
 
-static bool build_one(const building *b, ocl_units *u, int i, err *e)
+static bool build_one(const building *b, ocl_code *c, int i, err *e)
 {
-    const int left = u->n_unit - i * TOGETHER, units = left < TOGETHER ? left : TOGETHER;
-    text source = {0}, binary = {0};
-    write_program(u, i, &source);
-    const digest key = key_of(b, source.s);
+    const int units = end_of(b->t, i) - i * TOGETHER;
+    char *source = ocl_program_text(b->t, ocl_device_of(b->t->levels.of->plan->on), i, false);
+    text binary = {0};
+    const digest key = key_of(b, source);
     if (cache_get(b->cache, &key, &binary))
-        u->program[i] = from_binary(b, &binary);
-    if (u->program[i])
-        u->cached += units;
-    else if ((u->program[i] = from_text(b, source.s, u, i, e))) {
-        u->compiled += units;
-        keep_binary(b, &key, u->program[i]);
+        c->program[i] = from_binary(b, &binary);
+    if (c->program[i])
+        c->cached += units;
+    else if ((c->program[i] = from_text(b, source, i, e))) {
+        c->compiled += units;
+        keep_binary(b, &key, c->program[i]);
     }
-    text_free(&source), text_free(&binary);
-    return u->program[i] != NULL;
+    free(source), text_free(&binary);
+    return c->program[i] != NULL;
 }
 
-bool ocl_units_build(ocl_units *u, const ocl_host *h, const build_options *w, err *e)
+static bool build_all(building *b, ocl_code *c, const build_options *w, err *e)
 {
     const settings env = settings_read();
     ocl_settings asked;
-    arena mem = {0};
-    building b = {.h = h};
-    bool ok = ocl_settings_read(&asked, e);
-    if (!ok)
+    char usual[256], options[sizeof asked.others + sizeof usual];
+    if (!ocl_settings_read(&asked, e))
         return false;
-    b.options = arena_format(&mem, OPENCL_OPTIONS "%s%s%s", h->device.subgroup ? OPENCL_SUBGROUPS : OPENCL_USUAL,
-                             h->device.exact ? OPENCL_EXACT : "",
-                             asked.options                     ? asked.options
-                             : h->device.plain && has_lanes(u) ? OPENCL_PLAIN
-                                                               : "");
-    u->n_program = ocl_programs(u);
-    u->program = heap_array((size_t)u->n_program + 1, sizeof *u->program);
-    ok = cache_open(&b.cache, w->cache_folder, &env, &u->notes, e);
-    for (int i = 0; ok && i < u->n_program; i++) {
-        ok = build_one(&b, u, i, e);
+    opencl_options(usual, &b->h->cl, b->h->id, has_lanes(b->t) && !asked.options);
+    snprintf(options, sizeof options, "%s%s", usual, asked.options ? asked.options : "");
+    b->options = options;
+    bool ok = cache_open(&b->cache, w->cache_folder, &env, &c->notes, e);
+    for (int i = 0; ok && i < c->n; i++) {
+        ok = build_one(b, c, i, e);
         if (w->progress)
-            w->progress(w->user, "compiling", u->compiled + u->cached, u->n_unit);
+            w->progress(w->user, "compiling", c->compiled + c->cached, b->t->n_unit);
     }
-    if (u->compiled)
-        cache_tend(b.cache);
-    cache_close(b.cache), arena_free(&mem);
+    if (c->compiled)
+        cache_tend(b->cache);
+    cache_close(b->cache);
     return ok;
+}
+
+bool ocl_load(program *g, const build_options *w, text *facts, err *e)
+{
+    const double start = seconds_now();
+    building b = {.h = (opencl_host *)g->on, .t = &g->texts};
+    ocl_code *c = g->code = heap_array(1, sizeof *c);
+    c->n = ocl_programs(&g->texts);
+    c->program = heap_array((size_t)c->n + 1, sizeof *c->program);
+    ocl_describe(b.h, &b.here);
+    bool ok = build_all(&b, c, w, e);
+    for (int k = 0; ok && k < g->texts.n_kernel; k++) {
+        const int which = ocl_program_of(&g->texts, k);
+        ok = which < 0 || opencl_kernel(b.h, k, c->program[which]) || hosted_failed(g->on, e);
+    }
+    json_add(facts, "compiler:%s,units:%d,compiled:%d,cached:%d,seconds:%.6f,found:%i,notes:%s,scratch_bytes:%zu",
+             b.here.identity, g->texts.n_unit, c->compiled, c->cached, seconds_now() - start, !c->compiled,
+             text_str(&c->notes), (size_t)g->tables.program.spill);
+    return ok;
+}
+
+void ocl_unload(program *g)
+{
+    ocl_code *c = g->code;
+    for (int i = 0; i < c->n; i++)
+        if (c->program[i])
+            ((opencl_host *)g->on)->cl.drop_program(c->program[i]);
+    free(c->program), text_free(&c->notes), free(c);
 }

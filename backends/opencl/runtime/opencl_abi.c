@@ -2,6 +2,7 @@
 #include "backends/opencl/runtime/opencl_abi.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MOST_PLATFORMS = 16, MOST_DEVICES = 64 };
@@ -114,6 +115,15 @@ int opencl_subgroup(const opencl *cl, cl_device d)
         !(has(names, "cl_khr_subgroup_shuffle_relative") || has(names, "cl_intel_subgroups")))
         return 0;
     return has(names, "cl_intel_required_subgroup_size") ? pinned_lanes(cl, d) : (int)(nvidia ? nvidia : amd);
+}
+
+/* Functions of sub-groups came with OpenCL C 3.0. */
+void opencl_options(char out[256], const opencl *cl, cl_device d, int lanes)
+{
+    const int exact = (opencl_number(cl, d, CL_NARROW_CONFIG) & CL_ROUNDS_DIVISION) != 0;
+    snprintf(out, 256, "-w -cl-std=CL%s %s%s", opencl_subgroup(cl, d) ? "3.0" : "1.2",
+             exact ? "-cl-fp32-correctly-rounded-divide-sqrt " : "",
+             lanes && opencl_is_plain(cl, d) ? "-cl-opt-disable" : "");
 }
 
 static int add_devices(const opencl *cl, cl_platform p, int graphics, opencl_device *out, int most)

@@ -114,14 +114,6 @@ typedef struct opencl {
 
 #define OPENCL_LIBRARY "libOpenCL.so.1"
 
-/* How programs are built: in one of two languages; then, where the device can round quotients and roots correctly, and
- * where its compiler is right only without optimising */
-#define OPENCL_OPTIONS "-w "
-#define OPENCL_USUAL "-cl-std=CL1.2 "
-#define OPENCL_SUBGROUPS "-cl-std=CL3.0 " /* where opencl_subgroup is not 0: their functions came with it */
-#define OPENCL_EXACT "-cl-fp32-correctly-rounded-divide-sqrt "
-#define OPENCL_PLAIN "-cl-opt-disable"
-
 /* Finds the functions in an open library: NULL, or the name of the first that is not there. */
 const char *opencl_functions(opencl *cl, void *library);
 
@@ -139,4 +131,7 @@ int opencl_subgroup(const opencl *cl, cl_device d);
 /* So many units of a processor as a device of their own; the driver's answer */
 int32_t opencl_part(const opencl *cl, cl_device d, int units, cl_device *out);
 uint64_t opencl_number(const opencl *cl, cl_device d, enum cl_question what); /* 0: it does not say */
+/* How programs are built: by language; then, where the device can round quotients and roots correctly, and where its
+ * compiler is right only without optimising. lanes: some kernel has groups of several */
+void opencl_options(char out[256], const opencl *cl, cl_device d, int lanes);
 #endif

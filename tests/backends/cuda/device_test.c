@@ -1,5 +1,7 @@
 /* The device without a plan: kernels written by hand, one by one and as a graph, and devices that fail. */
+#include "backends/cuda/nvrtc.h"
 #include "backends/cuda/target.h"
+#include "backends/device/hosted.h"
 #include "tests/backends/cuda/rig.h"
 #include "tests/check.h"
 
@@ -15,45 +17,43 @@ static const char kernels[] = "extern \"C\" __global__ void add(const float *x, 
                               "    if (i < 1000) z[i] = x[i] + y[i];\n"
                               "}\n";
 
-static cu_address upload(const device *d, const float *x, err *e)
-{
-    cu_address at = 0;
-    CHECK(device_memory_make(d, N * 4, "a vector", &at, e) && device_write(d, at, x, N * 4, e));
-    return at;
-}
+/* c = a + b, d = c + c, in memory of four inputs, of which kernels write two */
+static const device_place first[] = {{DEVICE_INPUT, 0}, {DEVICE_INPUT, 1}, {DEVICE_INPUT, 2}},
+                          second[] = {{DEVICE_INPUT, 2}, {DEVICE_INPUT, 2}, {DEVICE_INPUT, 3}};
+static const int wait[] = {0};
+static const device_kernel sums[] = {
+    {.name = "add", .operands = 3, .operand = first, .groups = 8, .lanes = 128},
+    {.name = "add", .operands = 3, .operand = second, .groups = 8, .lanes = 128, .waits = 1, .wait = wait}};
+static const device_port vectors[] = {{0, N * 4, 0}, {0, N * 4, 0}, {0, N * 4, 1}, {0, N * 4, 1}};
+static const device_program program_of_sums = {
+    .kernels = 2, .all = 2, .loops = 1, .inputs = 4, .kernel = sums, .input = vectors};
 
-/* c = a + b, d = c + c by way of one launch after the other, and as a graph */
-static void check_launches(const device *d)
+/* Kernel by kernel, and as a graph */
+static void check_launches(void)
 {
-    float a[N], b[N], got[N];
+    float a[N], b[N], c[N], d[N];
+    void *input[] = {a, b, c, d};
+    cuda_host h;
     err e = {0};
     images code;
     for (int i = 0; i < N; i++)
-        a[i] = (float)i, b[i] = (float)(3 * i);
-    if (!CHECK(rig_load(d, "add", kernels, &code, &e)))
+        a[i] = (float)i, b[i] = (float)(3 * i), c[i] = d[i] = 0;
+    if (!CHECK(cuda_device(&h, 0, &e) && rig_load(&h, "add", kernels, &code, &e)))
         printf("%s\n", e.text);
-    cu_address at[4] = {upload(d, a, &e), upload(d, b, &e), upload(d, a, &e), upload(d, a, &e)};
-    cu_address first[] = {at[0], at[1], at[2]}, second[] = {at[2], at[2], at[3]};
-    const int wait[] = {0};
-    const launch all[] = {{code.function[0], 8, 128, 0, 3, first, 0, NULL, 0, NULL},
-                          {code.function[0], 8, 128, 0, 3, second, 1, wait, 0, NULL}};
-    CHECK(launch_fits(d, &all[0], "add", &e));
-    CHECK(launch_one(d, &all[0], &e) && launch_one(d, &all[1], &e));
-    CHECK(device_read(d, got, at[3], sizeof got, &e) && device_wait(d, "the sum", &e));
-    CHECK(got[7] == 56 && got[999] == 7992);
-    CHECK(device_clear(d, at[0], sizeof a, &e));
-    cu_exec whole = launch_graph(d, 2, all, &e);
-    CHECK(whole && launch_all(d, whole, &e));
-    CHECK(device_read(d, got, at[3], sizeof got, &e) && device_wait(d, "the graph", &e));
-    CHECK(got[7] == 42 && got[999] == 5994);
-    CHECK(d->cu.exec_free(whole) == CU_OK);
-    for (int i = 0; i < 4; i++)
-        device_memory_free(d, &at[i]);
-    images_free(&code, d);
-    CHECK_TEXT(e.text, "");
+    device *on = &h.d;
+    CHECK(device_room(on, &program_of_sums, N * 4));
+    CHECK(cuda_take_function(&h, 0, code.function[0]) && cuda_take_function(&h, 1, code.function[0]));
+    CHECK(on->by->ready(on) && h.graph);
+    CHECK(device_send(on, input, NULL) && device_kernels(on, 0, 1) && device_kernels(on, 1, 2));
+    CHECK(device_end(on) && device_receive(on, input, 1) && d[7] == 56 && d[999] == 7992);
+    memset(a, 0, sizeof a);
+    CHECK(device_send(on, input, NULL) && device_start(on));
+    CHECK(device_end(on) && device_receive(on, input, 1) && d[7] == 42 && d[999] == 5994);
+    CHECK_TEXT(on->said.text, "");
+    images_free(&code, &h), on->by->close(on);
 }
 
-static void check_refused(const device *d)
+static void check_refused(cuda_host *d)
 {
     err e = {0};
     images code;
@@ -67,18 +67,20 @@ static void check_refused(const device *d)
                        "    1 error detected in the compilation of \"wrong.cu\".");
 }
 
-static void check_memory(const device *d)
+static void check_memory(void)
 {
+    static const device_program large = {.arena = 1L << 50};
+    cuda_host h;
     err e = {0};
-    cu_address at = 1;
-    CHECK(!device_memory_make(d, INT64_C(1) << 50, "the arena", &at, &e) && at == 0 && e.code == TS_DEVICE);
+    CHECK(cuda_device(&h, 0, &e) && !device_room(&h.d, &large, 1) && !hosted_failed(&h.d, &e) && e.code == TS_DEVICE);
     CHECK_TEXT(e.text,
-               "cuda:0 (simcuda (PTX on the CPU, sm_80)) is out of memory: the arena would take 1125899906842624 "
+               "cuda:0 (simcuda (PTX on the CPU, sm_80)) is out of memory: the values would take 1125899906842624 "
                "bytes, 8589934592 of 8589934592 are free\n"
                "  hint: bind smaller dimensions, or end what else uses the device");
+    h.d.by->close(&h.d);
 }
 
-static void check_sizes(const device *d)
+static void turn(unsigned shared, bool fits) /* 128 bytes the other way round, by shared memory that it asks for */
 {
     static const char source[] = "extern \"C\" __global__ void wide(char *x)\n"
                                  "{\n"
@@ -87,25 +89,30 @@ static void check_sizes(const device *d)
                                  "    __syncthreads();\n"
                                  "    x[threadIdx.x] = s[127 - threadIdx.x];\n"
                                  "}\n";
+    static const device_port bytes = {0, 128, 1};
+    const device_kernel k = {
+        .name = "wide", .operands = 1, .operand = first, .groups = 1, .lanes = 128, .shared = shared};
+    const device_program p = {.kernels = 1, .all = 1, .loops = 1, .inputs = 1, .kernel = &k, .input = &bytes};
+    cuda_host h;
     err e = {0};
     images code;
-    cu_address at = 0;
     char x[128];
-    CHECK(rig_load(d, "wide", source, &code, &e));
-    CHECK(device_memory_make(d, sizeof x, "x", &at, &e));
-    const launch large = {code.function[0], 1, 128, 1 << 20, 1, &at, 0, NULL, 0, NULL};
-    CHECK(!launch_fits(d, &large, "wide", &e));
-    CHECK_TEXT(e.text,
-               "cuda:0 (simcuda (PTX on the CPU, sm_80)): kernel wide is too large: a group takes 1048576 bytes "
-               "of shared memory, 166912 are there\n  hint: copy smaller slices of its operands");
-    e = (err){0};
-    for (int i = 0; i < (int)sizeof x; i++)
+    void *input[] = {x};
+    for (int i = 0; i < 128; i++)
         x[i] = (char)i;
-    const launch fits = {code.function[0], 1, 128, 100 << 10, 1, &at, 0, NULL, 0, NULL};
-    CHECK(launch_fits(d, &fits, "wide", &e) && device_write(d, at, x, sizeof x, &e) && launch_one(d, &fits, &e));
-    CHECK(device_read(d, x, at, sizeof x, &e) && device_wait(d, "the turn", &e) && x[0] == 127 && x[127] == 0);
-    device_memory_free(d, &at);
-    images_free(&code, d);
+    CHECK(cuda_device(&h, 0, &e) && rig_load(&h, "wide", source, &code, &e));
+    device *d = &h.d;
+    CHECK(device_room(d, &p, 1) && cuda_take_function(&h, 0, code.function[0]) == fits);
+    if (fits) {
+        CHECK(d->by->ready(d) && device_send(d, input, NULL) && device_start(d) && device_end(d));
+        CHECK(device_receive(d, input, 1) && x[0] == 127 && x[127] == 0);
+    } else {
+        hosted_failed(d, &e);
+        CHECK_TEXT(e.text,
+                   "cuda:0 (simcuda (PTX on the CPU, sm_80)): kernel wide is too large: a group takes 1048576 bytes "
+                   "of shared memory, 166912 are there\n  hint: copy smaller slices of its operands");
+    }
+    images_free(&code, &h), d->by->close(d);
 }
 
 static void check_arch(void)
@@ -131,12 +138,15 @@ static void check_arch(void)
 
 static void check_absent(void)
 {
-    device d;
+    cuda_host d;
     err e = {0};
     CHECK(!cuda_device(&d, 3, &e) && e.code == TS_DEVICE);
     CHECK_TEXT(e.text, "there is no device cuda:3\n  hint: there is 1: cuda:0");
     e = (err){0};
-    CHECK(!device_open(&d, "/nowhere/libcuda.so.1", 0, &e) && e.code == TS_DEVICE);
+    char *asked = strdup(getenv("TESSERA_CUDA"));
+    setenv("TESSERA_CUDA", "driver=/nowhere/libcuda.so.1", 1);
+    CHECK(!cuda_device(&d, 0, &e) && e.code == TS_DEVICE);
+    setenv("TESSERA_CUDA", asked, 1), free(asked);
     CHECK_TEXT(e.text,
                "there is no driver of CUDA: /nowhere/libcuda.so.1: cannot open shared object file: No such file or "
                "directory\n  hint: install the driver of the card, or name its library: "
@@ -152,7 +162,7 @@ static void check_absent(void)
 
 int main(void)
 {
-    device d;
+    cuda_host d;
     err e = {0};
     check_arch();
     const int skipped = rig_cuda();
@@ -161,11 +171,11 @@ int main(void)
     check_absent();
     if (!CHECK(cuda_device(&d, 0, &e)))
         return printf("%s\n", e.text), 1;
-    CHECK(d.major == 8 && d.minor == 0 && device_fact(&d, CU_WARP) == 32);
-    check_launches(&d);
+    CHECK(d.major == 8 && d.minor == 0 && cuda_fact(&d, CU_WARP) == 32);
     check_refused(&d);
-    check_memory(&d);
-    check_sizes(&d);
-    device_close(&d);
+    d.d.by->close(&d.d);
+    check_launches();
+    check_memory();
+    turn(1 << 20, false), turn(100 << 10, true);
     return check_done();
 }

@@ -30,7 +30,7 @@ fails 'the driver of CUDA finds no device' SIMCUDA_DEVICES=0
 fails 'the driver of CUDA finds no device' SIMCUDA_FAIL=cuInit=100
 fails 'cuda:0: the start of the driver failed: CUDA_ERROR_SYSTEM_NOT_READY' SIMCUDA_FAIL=cuInit=802
 fails "$name is out of memory: the weights would take" SIMCUDA_FAIL=cuMemAlloc=2
-fails "$name is out of memory: the values would take" SIMCUDA_FAIL=cuMemAlloc:2=2
+fails "$name is out of memory: the values would take" SIMCUDA_FAIL=cuMemAlloc:3=2
 fails "$name is out of memory: the weights would take" SIMCUDA_MEMORY=1024
 fails "$name: taking pinned memory of the host failed: CUDA_ERROR_OUT_OF_MEMORY, out of memory (2)" \
     SIMCUDA_FAIL=cuMemHostAlloc=2
@@ -39,7 +39,8 @@ fails "$name: loading a kernel failed: CUDA_ERROR_INVALID_PTX" SIMCUDA_FAIL=cuMo
 fails "$name: building the graph failed: CUDA_ERROR_NOT_SUPPORTED" SIMCUDA_FAIL=cuGraphInstantiateWithFlags=801
 fails "$name: launching the graph failed: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES" SIMCUDA_FAIL=cuGraphLaunch=701
 # Lost in the middle: at a copy, at the launch, at the wait
-fails "$name: a copy to the device failed: CUDA_ERROR_LAUNCH_FAILED" SIMCUDA_FAIL=cuMemcpy:2=719
+fails "$name: a copy of a weight failed: CUDA_ERROR_LAUNCH_FAILED" SIMCUDA_FAIL=cuMemcpy:2=719
+fails "$name: a copy to the device failed: CUDA_ERROR_LAUNCH_FAILED" SIMCUDA_FAIL=cuMemcpy:3=719
 fails "$name: launching the graph failed: CUDA_ERROR_LAUNCH_FAILED" SIMCUDA_FAIL=cuGraphLaunch=719
 fails "$name: a run failed: CUDA_ERROR_LAUNCH_FAILED, unspecified launch failure (719)" \
     SIMCUDA_FAIL=cuStreamSynchronize=719

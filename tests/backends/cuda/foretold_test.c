@@ -42,7 +42,7 @@ static bool run(void *user)
     return ok;
 }
 
-static void foretell(const plan *p, const cuda_texts *t, total *all)
+static void foretell(const plan *p, const device_texts *t, total *all)
 {
     for (int i = 0; i < p->n_kernel; i++) {
         gpu_figures f;
@@ -62,7 +62,7 @@ static bool near(double said, double found)
     return fabs(said - found) <= NEAR * found;
 }
 
-static int compare(const plan *p, const cuda_texts *t, const char *counts, const char *what)
+static int compare(const plan *p, const device_texts *t, const char *counts, const char *what)
 {
     char line[1024];
     int compared = 0;
@@ -73,7 +73,7 @@ static int compare(const plan *p, const cuda_texts *t, const char *counts, const
     while (fgets(line, sizeof line, f)) {
         cJSON *row = cJSON_Parse(line);
         int u = 0;
-        while (u < t->n_unit && strcmp(t->unit[u].name, js_get_text(row, "kernel")))
+        while (u < t->n_unit && strcmp(device_unit(t, u)->name, js_get_text(row, "kernel")))
             u++;
         if (u < t->n_unit && all[u].known) {
             const double sectors = js_get_number(row, "read_sectors", 0) + js_get_number(row, "write_sectors", 0),
@@ -95,14 +95,14 @@ static int compare(const plan *p, const cuda_texts *t, const char *counts, const
 static void try_plan(ts_plan *p, const char *counts, const char *what)
 {
     err e = {0};
-    cuda_texts t = {0};
+    device_texts t = {0};
     for (int k = 0; p && k < p->plan->n_kernel; k++) /* what is foretold is of each kernel alone */
         p->plan->kernel[k].joins = 0;
     if (CHECK(p && cuda_write(p->plan, &t, &e)) && CHECK(rig_apart(run, p)))
         CHECK(compare(p->plan, &t, counts, what) > 0);
     else
         printf("  %s: %s\n", what, e.text);
-    cuda_texts_free(&t), ts_plan_free(p);
+    device_texts_free(&t), ts_plan_free(p);
 }
 
 /* A sum of products of rows and columns that no block divides, and what it is a gradient of */

@@ -27,7 +27,7 @@ int rig_cuda(void)
     return 0;
 }
 
-bool rig_load(const device *d, const char *name, const char *source, images *out, err *e)
+bool rig_load(cuda_host *d, const char *name, const char *source, images *out, err *e)
 {
     const settings env = settings_read();
     const image_request r = {.on = d, .env = &env, .n = 1, .text = &source, .name = &name, .cache_folder = "none"};

@@ -4,12 +4,11 @@
 #define TEST_CUDA_RIG_H
 #include "backends/cache/settings.h"
 #include "backends/cuda/images.h"
-#include "backends/cuda/launches.h"
 
 /* Names the stand-in of the build; 0, or what main is to return when it is not there, or NVRTC is not. */
 int rig_cuda(void);
 /* One kernel of that name, compiled and loaded. */
-bool rig_load(const device *d, const char *name, const char *source, images *out, err *e);
+bool rig_load(cuda_host *d, const char *name, const char *source, images *out, err *e);
 /* What f gives in a process of its own: the stand-in writes its counts (SIMCUDA_COUNTS) when one ends. */
 bool rig_apart(bool (*f)(void *user), void *user);
 #endif

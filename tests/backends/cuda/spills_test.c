@@ -78,7 +78,7 @@ static void try_graph(const nvrtc_api *rtc, const row *r, const char *card, cons
     const bool halves = r->products == TS_BF16 || r->products == TS_F16;
     arena mem = {0};
     err e = {0};
-    cuda_texts t = {0};
+    device_texts t = {0};
     const target *on = cuda_target(&mem, &(machine_options){.machine = card}, &e);
     CHECK(!halves || ts_mixed_precision(g, 1, &root, r->products, &root));
     plan *p = on ? plan_make(g, 1, &root, &(plan_options){.on = on, .target = "cuda", .schema = r->schema}, &e) : NULL;
@@ -87,14 +87,14 @@ static void try_graph(const nvrtc_api *rtc, const row *r, const char *card, cons
             int k = 0;
             while (t.unit_of[k] != u)
                 k++;
-            compile(rtc, &t.unit[u], arch, p->kernel[k].op, multiplies(&p->kernel[k]),
+            compile(rtc, device_unit(&t, u), arch, p->kernel[k].op, multiplies(&p->kernel[k]),
                     r->schema ? -1 : gpu_registers(p, &p->kernel[k]));
             if (r->units)
-                check_units(&p->kernel[k], t.unit[u].text);
+                check_units(&p->kernel[k], device_unit(&t, u)->text);
         }
     else
         printf("  %s: %s\n", r->model, e.text);
-    cuda_texts_free(&t), plan_free(p), arena_free(&mem);
+    device_texts_free(&t), plan_free(p), arena_free(&mem);
 }
 
 static void try_model(const nvrtc_api *rtc, const row *r, const char *card, const char *arch)

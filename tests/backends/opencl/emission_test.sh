@@ -32,25 +32,25 @@ if [ -e "$apart" ]; then
     (cd one && OCLAPART_UNITS=../units OCLAPART_COPIES=../copies ./model ../x.npy)
     cmp here/y.npy one/output0.npy
     [ "$(cat units)" = 1 ]
-    grep -qx '{"to_device":4,"to_host":2,"pageable":0}' copies # two weights, an input, marks of kernels; these, a result
+    grep -qx '{"to_device":3,"to_host":1,"pageable":0}' copies # two weights, an input; a result
 fi
 
 # What is missing
 ! (cd there && OCL_ICD_VENDORS=/nonexistent ./model ../x.npy) 2>said.txt
-grep -q 'there is no OpenCL device 0: the drivers here have 0' said.txt
+grep -qx 'OpenCL has no driver here' said.txt
 grep -q 'outside its axis' said.txt && exit 1 # that alone is the reason
 ! (cd there && OCL_ICD_VENDORS=/nonexistent ./model) >said.txt 2>&1
-grep -q 'there is no OpenCL device 0' said.txt
+grep -qx 'OpenCL has no driver here' said.txt
 grep -q 'median' said.txt && exit 1 # nothing ran
 : >libOpenCL.so.1
 ! (cd there && LD_LIBRARY_PATH="$dir" ./model ../x.npy) 2>said.txt
-grep -q "no OpenCL 1.2 here: $dir/libOpenCL.so.1: file too short" said.txt
+grep -q "no OpenCL here: $dir/libOpenCL.so.1: file too short" said.txt
 mv there/kernels0.cl there/moved.cl
 ! (cd there && ./model ../x.npy) 2>said.txt
 grep -q 'kernels0.cl: cannot be read; run the program in the folder where make built it' said.txt
 echo 'this is no kernel' >there/kernels0.cl
 ! (cd there && ./model ../x.npy) 2>said.txt
-grep -q 'building kernels0.cl failed: OpenCL error -11' said.txt
+grep -q 'building kernels0.cl: the driver answers with OpenCL error -11' said.txt
 
 # On a described card nothing need be there to emit for it
 OCL_ICD_VENDORS=/nonexistent "$TESSERA" emit products $products --target opencl --machine gpu:h100 -q -o h100

@@ -68,15 +68,12 @@ typedef struct device_program {
     const device_loop *loop;
     const device_source *source;
     const device_copy *copy;
-    int sizes; /* extents that a run says: a list of them stands for an input behind the last one */
+    int sizes;  /* extents that a run says: a list of them stands for an input behind the last one */
+    int faults; /* some kernels check places that data say */
 } device_program;
 
 enum { RUN_SAID = 2 };
 /* *r->fault becomes 1 when an index led outside, and RUN_SAID when the device failed, as standard error then says. */
-void device_run(const device_program *p, const ts_run *r);
-
-/* The largest weight, input or result, in bytes */
-long device_most(const device_program *p);
-/* The bytes of a file beside the program, with a zero behind them; NULL, and standard error says why. To be freed. */
-char *device_file(const char *name);
+typedef struct device_driver device_driver;
+void device_run(const device_program *p, const device_driver *by, const ts_run *r);
 #endif

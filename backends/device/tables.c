@@ -1,9 +1,12 @@
 /* tables.c - tables of kernels, of their operands, and of loops. */
-#include "backends/emit/tables.h"
-#include "backends/emit/runtime/device_trips.h"
+#include "backends/device/tables.h"
+#include "backends/device/runtime/device_driver.h"
 
 typedef struct making {
     const levels *l;
+    const device_texts *texts;
+    const device_launching *how;
+    const char *const *file;
     arena *mem;
     device_kernel *kernel;
     device_loop *loop;
@@ -39,10 +42,13 @@ static const device_box *boxes_of(const making *m, const kernel_text *q)
 }
 
 /* A scan may have one operand more: where the values of its trips are. */
-static device_kernel kernel_of(const making *m, int which, int k, const emit_launch *from)
+static device_kernel kernel_of(const making *m, int which, int k)
 {
     const levels *l = m->l;
-    const kernel_text *q = from->text;
+    const int number = l->of[which].first + k;
+    const kernel_text *q = &m->texts->kernel[number];
+    const hazards *h = &m->texts->hazards;
+    const bool waits = number < h->n_kernel;
     const plan *p = l->of[which].plan;
     const scan_plan *s = p->kernel[k].scan;
     int64_t begins;
@@ -53,15 +59,15 @@ static device_kernel kernel_of(const making *m, int which, int k, const emit_lau
     if (q->needs_room)
         at[q->n_operand] = (device_place){DEVICE_ARENA, s->room->offset};
     return (device_kernel){.name = q->name,
-                           .file = from->file,
+                           .file = m->file && m->file[number] ? m->file[number] : "",
                            .operands = text_operands(q),
                            .operand = at,
-                           .groups = from->groups,
+                           .groups = m->how->groups(l->of->plan->on, q),
                            .lanes = (unsigned)q->lanes,
-                           .shared = from->shared,
-                           .waits = from->n_wait,
-                           .wait = from->wait,
-                           .loop = s && !s->inside ? levels_of_scan(l, l->of[which].first + k) : 0,
+                           .shared = m->how->declared && q->scratch > m->how->declared ? (unsigned)q->scratch : 0,
+                           .waits = waits ? h->first[number + 1] - h->first[number] : 0,
+                           .wait = waits ? h->wait + h->first[number] : NULL,
+                           .loop = s && !s->inside ? levels_of_scan(l, number) : 0,
                            .from = begins,
                            .copies = copies,
                            .bytes = copies ? type_bytes(&p->kernel[k].stage->node->type) : 0,
@@ -125,10 +131,60 @@ static device_loop loop_of(making *m, const level *x)
                          .until = s->until < 0 ? -1 : s->plan->buffer[s->plan->root[s->until]->id].offset};
 }
 
-void device_tables_make(device_tables *t, const levels *l, const emit_launch *launch)
+/* ---- what goes there and comes back ---- */
+static bool is_written(const device_texts *t, const plan *p, int input)
 {
+    bool written = false;
+    for (int k = 0; k < p->n_kernel; k++)
+        for (int i = 0; i < t->kernel[k].n_operand; i++) {
+            const operand *o = &t->kernel[k].operand[i];
+            written = written || (o->written && o->leaf < 0 && p->buffer[o->node->id].where != IN_ARENA &&
+                                  input_of(p, o->node) == input);
+        }
+    return written;
+}
+
+static long leaf_bytes(const packed *w)
+{
+    int64_t n;
+    return int_mul(w->layout.size, ts_dtype_bytes(w->node->type.dtype), &n) ? n : INT64_MAX / 2;
+}
+
+static void add_ports(const making *m, const plan *p, device_program *out)
+{
+    device_port *weight = arena_array(m->mem, (size_t)p->n_leaf + 1, sizeof *weight),
+                *input = arena_array(m->mem, (size_t)p->n_input + 1, sizeof *input),
+                *value = arena_array(m->mem, (size_t)p->n_root + 1, sizeof *value);
+    for (int i = 0; i < p->n_leaf; i++)
+        weight[i].bytes = leaf_bytes(&p->leaf[i]);
+    for (int i = 0; i < p->n_input; i++)
+        input[i] = (device_port){.bytes = type_bytes(&p->input[i]->type), .written = is_written(m->texts, p, i)};
+    for (int i = 0; i < p->n_root; i++) {
+        const buffer *h = &p->buffer[p->root[i]->id];
+        if (!p->root[i]->leaf && h->where == IN_ARENA)
+            value[i] = (device_port){.at = h->offset, .bytes = h->bytes};
+    }
+    out->leaf = weight, out->input = input, out->value = value;
+}
+
+static void add_facts(const making *m, device_program *out)
+{
+    for (int k = 0; k < out->all; k++) {
+        const kernel_text *q = &m->texts->kernel[k];
+        const long spill = q->spill * m->kernel[k].groups;
+        out->spill = spill > out->spill ? spill : out->spill;
+        out->faults = out->faults || q->faults;
+        out->walked = out->walked || m->kernel[k].loop || m->kernel[k].copies;
+    }
+}
+
+void device_tables_make(device_tables *t, const device_texts *texts, const device_launching *how,
+                        const char *const *file)
+{
+    const levels *l = &texts->levels;
+    const plan *p = l->of->plan;
     *t = (device_tables){0};
-    making m = {.l = l, .mem = &t->mem};
+    making m = {.l = l, .texts = texts, .how = how, .file = file, .mem = &t->mem};
     int sources = 0, copies = 0;
     for (int i = 1; i < l->n; i++)
         sources += l->of[i].plan->n_input, copies += l->of[i].trips->n_first + l->of[i].trips->n_copy;
@@ -138,13 +194,9 @@ void device_tables_make(device_tables *t, const levels *l, const emit_launch *la
     m.copy = arena_array(&t->mem, (size_t)copies + 1, sizeof *m.copy);
     for (int i = 0; i < l->n; i++)
         for (int k = 0; k < l->of[i].plan->n_kernel; k++)
-            m.kernel[l->of[i].first + k] = kernel_of(&m, i, k, &launch[l->of[i].first + k]);
+            m.kernel[l->of[i].first + k] = kernel_of(&m, i, k);
     for (int i = 1; i < l->n; i++)
         m.loop[i] = loop_of(&m, &l->of[i]);
-    const plan *p = l->of->plan;
-    int walked = 0;
-    for (int k = 0; k < l->n_kernel; k++)
-        walked = walked || m.kernel[k].loop || m.kernel[k].copies;
     t->program = (device_program){.kernels = p->n_kernel,
                                   .leaves = p->n_leaf,
                                   .inputs = p->n_input,
@@ -153,11 +205,11 @@ void device_tables_make(device_tables *t, const levels *l, const emit_launch *la
                                   .arena = p->arena_bytes,
                                   .all = l->n_kernel,
                                   .loops = l->n,
-                                  .walked = walked,
                                   .loop = m.loop,
                                   .source = m.source,
                                   .copy = m.copy,
                                   .sizes = p->n_variable};
+    add_ports(&m, p, &t->program), add_facts(&m, &t->program);
 }
 
 void device_tables_free(device_tables *t)

@@ -1,11 +1,11 @@
 /* device_trips.c - kernels in order, and the trips of loops. */
-#include "backends/emit/runtime/device_trips.h"
+#include "backends/device/runtime/device_driver.h"
 
 #include <stdlib.h>
 
 typedef struct walk {
     const device_program *p;
-    const device_calls *c;
+    device *on;
     device_at arena;        /* where values of the kernels at hand begin */
     const device_at *input; /* where their inputs are; NULL: those of the plan */
     int outer;              /* the kernel of the plan that they are trips of; -1: they are the plan's */
@@ -13,9 +13,13 @@ typedef struct walk {
 } walk;
 static int kernels(const walk *w, int first, int end);
 
-int device_counts(const device_program *p)
+static int truth(const walk *w, device_at at, int *is) /* of one byte, when all before it is done */
 {
-    return 1 + p->leaves + p->inputs;
+    device *d = w->on;
+    char byte = 0, *to = d->pinned ? d->pinned + 2 * d->part : &byte;
+    const int ok = d->by->read(d, to, at, 1, -1, "a trip of a loop");
+    *is = ok && *to;
+    return ok;
 }
 
 static device_at place(const walk *w, const device_place *o)
@@ -23,8 +27,8 @@ static device_at place(const walk *w, const device_place *o)
     if (o->space == DEVICE_ARENA)
         return (device_at){w->arena.piece, w->arena.at + o->at};
     if (o->space == DEVICE_LEAF)
-        return (device_at){1 + (int)o->at, 0};
-    return w->input ? w->input[o->at] : (device_at){1 + w->p->leaves + (int)o->at, 0};
+        return (device_at){device_leaf((int)o->at), 0};
+    return w->input ? w->input[o->at] : (device_at){device_input(w->p, (int)o->at), 0};
 }
 
 void device_places(const device_program *p, int kernel, device_at *out)
@@ -38,7 +42,7 @@ static void find(const walk *w, const device_loop *l, const device_at *at, long 
 {
     const device_source *s = w->p->source + l->source;
     for (int i = 0; i < l->inputs; i++)
-        now[i] = s[i].of < 0 ? (device_at){device_counts(w->p), COUNT_BYTES * (long)(l - w->p->loop)}
+        now[i] = s[i].of < 0 ? (device_at){device_piece(w->p, DEVICE_COUNTS), COUNT_BYTES * (long)(l - w->p->loop)}
                              : (device_at){at[s[i].of].piece, at[s[i].of].at + s[i].at +
                                                                   s[i].step * ((trip + s[i].every - 1) / s[i].every)};
 }
@@ -49,7 +53,7 @@ static int copy_firsts(const walk *w, const device_loop *l, const device_at *at,
     for (int i = l->before; i < l->behind && ok; i++) {
         const device_copy *q = &w->p->copy[i];
         const device_at to = now[q->input], from = at[q->of];
-        ok = (to.piece == from.piece && to.at == from.at) || w->c->copy(w->c->user, to, from, q->bytes);
+        ok = (to.piece == from.piece && to.at == from.at) || w->on->by->copy(w->on, to, from, q->bytes);
     }
     return ok;
 }
@@ -59,7 +63,7 @@ static int copy_results(const walk *own, const device_loop *l, const device_at *
     int ok = 1;
     for (int i = l->behind; i < l->last && ok; i++) {
         const device_copy *q = &own->p->copy[i];
-        ok = own->c->copy(own->c->user, now[q->input], (device_at){own->arena.piece, own->arena.at + q->at}, q->bytes);
+        ok = own->on->by->copy(own->on, now[q->input], (device_at){own->arena.piece, own->arena.at + q->at}, q->bytes);
     }
     return ok;
 }
@@ -78,7 +82,7 @@ static int clear_rows(const walk *w, const device_loop *l, const device_at *at, 
         const long first = rows_of(done, s[i].every), end = rows_of(l->trips, s[i].every);
         const long from = s[i].at + s[i].step * (s[i].step < 0 ? end - 1 : first);
         if (s[i].row && step * (end - first) > 0)
-            ok = w->c->clear(w->c->user, (device_at){at[s[i].of].piece, at[s[i].of].at + from}, step * (end - first));
+            ok = w->on->by->clear(w->on, (device_at){at[s[i].of].piece, at[s[i].of].at + from}, step * (end - first));
     }
     return ok;
 }
@@ -87,9 +91,9 @@ static int clear_rows(const walk *w, const device_loop *l, const device_at *at, 
 static int find_last(const walk *w, device_at said, int ahead, long end, long *trip, int *last)
 {
     const long begin = (end - 1) / ahead * ahead;
-    int ok = w->c->truth(w->c->user, (device_at){said.piece, said.at + (end - 1) % ahead}, last), is = 0;
+    int ok = truth(w, (device_at){said.piece, said.at + (end - 1) % ahead}, last), is = 0;
     for (long t = begin; ok && *last && t < end && !is; t++) {
-        ok = t == end - 1 || w->c->truth(w->c->user, (device_at){said.piece, said.at + t % ahead}, &is);
+        ok = t == end - 1 || truth(w, (device_at){said.piece, said.at + t % ahead}, &is);
         is = is || t == end - 1, *trip = t + 1;
     }
     return ok;
@@ -101,8 +105,8 @@ static int ends(const walk *w, const device_loop *l, device_at until, device_at 
 {
     const long end = *trip + 1;
     if (l->ahead == 1)
-        return w->c->truth(w->c->user, until, last);
-    if (!w->c->copy(w->c->user, (device_at){said.piece, said.at + *trip % l->ahead}, until, 1))
+        return truth(w, until, last);
+    if (!w->on->by->copy(w->on, (device_at){said.piece, said.at + *trip % l->ahead}, until, 1))
         return 0;
     if (end % l->ahead && end < l->trips)
         return 1;
@@ -116,18 +120,18 @@ static int trips(const walk *w, int outer, const device_loop *l, const device_at
 {
     enum { NUMBER = COUNT_BYTES - MOST_AHEAD };
     device_at *now = calloc((size_t)l->inputs + 1, sizeof *now);
-    const device_at count = {device_counts(w->p), COUNT_BYTES * (long)(l - w->p->loop)},
+    const device_at count = {device_piece(w->p, DEVICE_COUNTS), COUNT_BYTES * (long)(l - w->p->loop)},
                     said = {count.piece, count.at + NUMBER}, until = {at[l->room].piece, at[l->room].at + l->until};
-    walk own = {w->p, w->c, at[l->room], now, outer, said};
+    walk own = {w->p, w->on, at[l->room], now, outer, said};
     long trip = 0;
     int last = 0;
     if (now)
         find(w, l, at, trip, now);
-    int ok = now && copy_firsts(w, l, at, now) && (l->until < 0 || w->c->clear(w->c->user, said, MOST_AHEAD));
+    int ok = now && copy_firsts(w, l, at, now) && (l->until < 0 || w->on->by->clear(w->on, said, MOST_AHEAD));
     for (; ok && !last && trip < l->trips; trip++) {
         find(w, l, at, trip, now);
         own.ended.at = said.at + (trip + l->ahead - 1) % l->ahead;
-        ok = (!l->counted || w->c->count(w->c->user, count, trip)) && kernels(&own, l->first, l->end) &&
+        ok = (!l->counted || w->on->by->count(w->on, count, trip)) && kernels(&own, l->first, l->end) &&
              copy_results(&own, l, now) && (l->until < 0 || ends(w, l, until, said, &trip, &last));
     }
     ok = ok && (trip == l->trips || clear_rows(w, l, at, trip));
@@ -149,8 +153,8 @@ static int kernels(const walk *w, int first, int end)
         at[q->operands] = w->ended;
         ok = q->joins    ? 1
              : q->loop   ? trips(w, outer, w->p->loop + q->loop, at)
-             : q->copies ? w->c->copy(w->c->user, at[1], (device_at){at[0].piece, at[0].at + q->from}, q->bytes)
-                         : w->c->launch(w->c->user, k, outer, at);
+             : q->copies ? w->on->by->copy(w->on, at[1], (device_at){at[0].piece, at[0].at + q->from}, q->bytes)
+                         : w->on->by->launch(w->on, k, outer, at);
     }
     ok = ok && at;
     free(at);
@@ -180,8 +184,8 @@ long device_steps(const device_program *p, long most)
     return steps(p, 0, p->kernels, most);
 }
 
-int device_kernels(const device_program *p, const device_calls *c, int first, int end)
+int device_kernels(device *d, int first, int end)
 {
-    const walk w = {.p = p, .c = c, .arena = {0, 0}, .outer = -1};
-    return kernels(&w, first, end);
+    const walk w = {.p = d->program, .on = d, .arena = {0, 0}, .outer = -1};
+    return kernels(&w, first, end) || device_wrong(d, DEVICE_NO_MEMORY, "no memory for the places of operands");
 }

@@ -1,10 +1,10 @@
-/* api.h - the part of CUDA's driver interface and of NVRTC's that is used here: types, numbers, functions. Both
- * libraries are opened when a device is asked for, belong to it and are closed with it: a program that never asks needs
- * neither, and nothing is linked to them. Names and numbers are those of the interfaces' documentation; versions of
- * functions are those of CUDA 12.0. */
-#ifndef TS_CUDA_API_H
-#define TS_CUDA_API_H
-#include "graph/base/base.h"
+/* cuda_abi.h - the part of CUDA's driver interface that is used here: types, numbers, functions, as its documentation
+ * has them; versions of functions are those of CUDA 12.0. The driver's library is opened when it is asked for; nothing
+ * is linked, and no header of the toolkit is needed to build. Programs that are emitted carry this file. */
+#ifndef CU_ABI_H
+#define CU_ABI_H
+#include <stddef.h>
+#include <stdint.h>
 
 typedef int cu_status;
 enum {
@@ -133,28 +133,7 @@ typedef struct cu_api {
                            int swizzle, int promotion, int fill);
 } cu_api;
 
-typedef struct nvrtc_api {
-    void *library;
-    int version; /* as above */
-    int (*version_of)(int *major, int *minor);
-    int (*n_arch)(int *n);
-    int (*archs)(int *arch);
-    const char *(*error_text)(int status);
-    int (*program_make)(void **p, const char *text, const char *name, int n, const char *const *header,
-                        const char *const *include);
-    int (*program_free)(void **p);
-    int (*compile)(void *p, int n, const char *const *option);
-    int (*ptx_size)(void *p, size_t *n);
-    int (*ptx)(void *p, char *out);
-    int (*cubin_size)(void *p, size_t *n);
-    int (*cubin)(void *p, char *out);
-    int (*log_size)(void *p, size_t *n);
-    int (*log)(void *p, char *out);
-} nvrtc_api;
-
-/* path NULL: where systems have them. False: TS_DEVICE, and nothing to close. */
-bool cu_open(cu_api *a, const char *path, err *e);
-void cu_close(cu_api *a);
-bool nvrtc_open(nvrtc_api *a, const char *path, err *e);
-void nvrtc_close(nvrtc_api *a);
+/* Finds the functions in an open library. NULL, or the name of the first that is not there. */
+enum { CU_LEAST = 12000 }; /* version 12.0, as the driver says it */
+const char *cu_functions(cu_api *a);
 #endif
