@@ -12,34 +12,34 @@ static const double LONG = 2; /* seconds of waiting that are told what for */
 #define DIM                                                                                                            \
     {                                                                                                                  \
         "dim", 0, PAIR, "NAME=N", "extent of a dimension, batch=8, a range, seq=1..128, a sum, total=past+1; repeats", \
-            true, 0, 0                                                                                                 \
+            REPEATS                                                                                                    \
     }
 static const option dim_options[] = {DIM, {0}};
 const option_group session_dim_options = {"Model", dim_options, NULL};
 
 static const option model_options[] = {
     DIM,
-    {"in", 0, PAIR, "NAME=FILE.npy", "value (and so shape) of an input; repeats", true, 0, 0},
+    {"in", 0, PAIR, "NAME=FILE.npy", "value (and so shape) of an input; repeats", REPEATS},
     {0},
 };
 const option_group session_model_options = {"Model", model_options, NULL};
 
 static const option limit_options[] = {
     {"limit", 0, PAIR, "NAME=N", "raise or lower a reading limit: steps, folded, elements or description; repeats",
-     true, 0, 0},
+     REPEATS},
     {0},
 };
 const option_group session_limit_options = {"Limits", limit_options, NULL};
 
 static const option plan_options[] = {
-    {"target", 0, A_TARGET, "NAME", "back end, e.g. c or interp (doctor lists all); A,B: over both", false, 0, 0},
-    {"threads", 0, INTEGER, "N", "threads (default: one per core)", false, 1, TS_MAX_THREADS},
-    {"isa", 0, AN_ISA, "NAME", "instruction set (default: the best one here)", false, 0, 0},
+    {"target", 0, A_TARGET, "NAME", "back end, e.g. c or interp (doctor lists all); A,B: over both", ONCE},
+    {"threads", 0, INTEGER, "N", "threads (default: one per core)", NULL, false, 1, TS_MAX_THREADS},
+    {"isa", 0, AN_ISA, "NAME", "instruction set (default: the best one here)", ONCE},
     {"machine", 0, WORD, "TEXT",
-     "plan for this machine, \"core:8 l3:1(32MB) isa:avx512\" or gpu:h100 (default: this one)", false, 0, 0},
-    {"cache-dir", 0, A_FOLDER, "FOLDER|none", "compiled programs (default: the user's cache)", false, 0, 0},
-    {"as-written", 0, FLAG, NULL, "no algebraic alternatives: neither Strassen nor Winograd", false, 0, 0},
-    {"mem-limit", 0, BYTES, "SIZE", "refuse plans that need more memory, as in 4G", false, 0, 0},
+     "plan for this machine, \"core:8 l3:1(32MB) isa:avx512\" or gpu:h100 (default: this one)", ONCE},
+    {"cache-dir", 0, A_FOLDER, "FOLDER|none", "compiled programs (default: the user's cache)", ONCE},
+    {"as-written", 0, FLAG, NULL, "no algebraic alternatives: neither Strassen nor Winograd", ONCE},
+    {"mem-limit", 0, BYTES, "SIZE", "refuse plans that need more memory, as in 4G", ONCE},
     {0},
 };
 void session_plan_usual(const option *o, char out[OPTION_TEXT_MOST])
@@ -56,13 +56,13 @@ const option_group *const session_dim_groups[] = {&session_dim_options, &session
 ts_options session_options(const args *a)
 {
     return (ts_options){
-        .target = args_text(a, "target", NULL),
-        .isa = args_text(a, "isa", NULL),
-        .machine = args_text(a, "machine", NULL),
-        .cache_folder = args_text(a, "cache-dir", NULL),
-        .threads = (int)args_integer(a, "threads", 0),
+        .target = args_text(a, "target"),
+        .isa = args_text(a, "isa"),
+        .machine = args_text(a, "machine"),
+        .cache_folder = args_text(a, "cache-dir"),
+        .threads = (int)args_integer(a, "threads"),
         .as_written = args_flag(a, "as-written"),
-        .mem_limit = args_integer(a, "mem-limit", 0),
+        .mem_limit = args_integer(a, "mem-limit"),
     };
 }
 

@@ -483,5 +483,5 @@ void tree_print(const branch *root, int depth, FILE *f, bool color)
     if (own.n_node)
         put_row(&p, &own, "(no name)", 0, 1, false);
     put_children(&p, root, 0);
-    columns_print(&p.table, f, "", color);
+    columns_print(&p.table, &(paper){f, color, 0, NULL}, "");
 }
