@@ -2,6 +2,7 @@
 #include "cli/args.h"
 
 #include "cli/bug.h"
+#include "cli/list.h"
 #include "graph/base/err.h"
 #include "cli/suggest.h"
 #include "cli/usage.h"
@@ -202,6 +203,15 @@ const char *args_at(const args *a, const char *name, int i)
             return a->given[g].value;
     }
     return NULL;
+}
+
+const char **args_list(const args *a, const char *name, int *n)
+{
+    *n = args_count(a, name);
+    const char **list = list_make((size_t)*n + 1, sizeof *list);
+    for (int i = 0; i < *n; i++)
+        list[i] = args_at(a, name, i);
+    return list;
 }
 
 bool args_flag(const args *a, const char *name)

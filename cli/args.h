@@ -38,6 +38,8 @@ double args_number(const args *a, const char *name);   /* NUMBER, SECONDS in sec
 const char *args_needed(const args *a, const char *name, const char *remedy, ts_error *e);
 int args_count(const args *a, const char *name);             /* occurrences */
 const char *args_at(const args *a, const char *name, int i); /* value of the i-th occurrence */
+/* All values of a repeated option, in order, with room for one more; for free(), the texts are argv's. */
+const char **args_list(const args *a, const char *name, int *n);
 /* Refuses those of the options, a list that ends with NULL, that were given: the verb would not read them here. */
 bool args_refuse(const args *a, const char *const *names, const char *remedy, ts_error *e);
 #endif

@@ -26,8 +26,11 @@ static const cJSON *member(const saying *w, const char **at, const char *ends, c
     const size_t n = strcspn(*at, ends);
     snprintf(path, PATH, "%.*s", (int)n, *at);
     *at += n;
-    if (strncmp(path, "../", 3) == 0 && w->around)
-        return js_get(w->around->o, path + 3);
+    const char *rest = path;
+    for (; strncmp(rest, "../", 3) == 0 && w->around; rest += 3)
+        w = w->around;
+    if (rest > path)
+        return js_get(w->o, rest);
     return *path && strcmp(path, ".") != 0 ? js_get(w->o, path) : w->o;
 }
 
@@ -133,7 +136,7 @@ static const char *put_value(const saying *w, const char *s, bool shown)
         put_word(w->on, cJSON_IsString(v) ? v->valuestring : "");
     else if (kind == ',' || kind == '=')
         put_parts(w, v, kind == '=');
-    else if (strcmp(path, "[") == 0 || strcmp(path, "]") == 0)
+    else if (*path && strchr("[]|", *path))
         fputs(path, w->on->f);
     else if (strcmp(path, "@") == 0)
         quote(w, w->o->string ? w->o->string : "");

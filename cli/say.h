@@ -13,7 +13,7 @@
  *   {../path}     within an item: a member of what it is an item of
  *   {}  {@}       what paths begin at, also as {.!...}, and the name that it has
  *   {!bold} {!}   a tone of the terminal, and its end: bold, faint, good, bad, caution
- *   {[} {]}       the brackets themselves
+ *   {[} {]} {|}   these themselves
  * All else is copied; then, else and each may hold more of these. Values are escaped. */
 #ifndef TS_SAY_H
 #define TS_SAY_H

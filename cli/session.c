@@ -69,12 +69,8 @@ ts_options session_options(const args *a)
 /* Binds dimensions as --dim says, and as `at` does unless it is NULL; value: of each input, or NULL. */
 static bool bind(ts_model *m, const args *a, const char *at, const ts_array *value, ts_error *e)
 {
-    int n = args_count(a, "dim");
-    const char **dims = calloc((size_t)n + 2, sizeof *dims);
-    if (!dims)
-        return err_memory(e, ((size_t)n + 2) * sizeof *dims, "%d dimensions", n);
-    for (int i = 0; i < n; i++)
-        dims[i] = args_at(a, "dim", i);
+    int n;
+    const char **dims = args_list(a, "dim", &n);
     if (at)
         dims[n++] = at;
     bool good = ts_model_bind(m, n, dims, value, e);
@@ -170,12 +166,8 @@ void session_suggest(const char *model, ts_error *e)
 /* Opened, not bound. */
 ts_model *session_model_make(const args *a, const char *what, ts_error *e)
 {
-    const int n = args_count(a, "limit");
-    const char **limit = calloc((size_t)n + 1, sizeof *limit);
-    if (!limit)
-        return err_memory(e, ((size_t)n + 1) * sizeof *limit, "%d limits", n), NULL;
-    for (int i = 0; i < n; i++)
-        limit[i] = args_at(a, "limit", i);
+    int n;
+    const char **limit = args_list(a, "limit", &n);
     ts_model *m = ts_model_open_within(what, n, limit, e);
     free(limit);
     if (!m)
@@ -235,12 +227,8 @@ ts_plan *session_plan_make(session *s, ts_error *e)
 
 ts_plan *session_varying_make(session *s, ts_error *e)
 {
-    const int n = args_count(s->args, "dim");
-    const char **dims = calloc((size_t)n + 1, sizeof *dims);
-    if (!dims)
-        return err_memory(e, ((size_t)n + 1) * sizeof *dims, "%d dimensions", n), NULL;
-    for (int i = 0; i < n; i++)
-        dims[i] = args_at(s->args, "dim", i);
+    int n;
+    const char **dims = args_list(s->args, "dim", &n);
     ts_plan *p = ts_plan_make_varying(s->model, n, dims, &s->options, e);
     free(dims);
     return p;

@@ -12,18 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All values of a repeated option; for free(). */
-static const char **all(const args *a, const char *name, int *n)
-{
-    *n = args_count(a, name);
-    const char **list = calloc((size_t)*n + 1, sizeof *list);
-    if (!list)
-        memory_failed(((size_t)*n + 1) * sizeof *list, name);
-    for (int i = 0; i < *n; i++)
-        list[i] = args_at(a, name, i);
-    return list;
-}
-
 /* Between single quotes a shell reads everything as it is, except these. */
 static void put_quoted(FILE *f, const char *s)
 {
@@ -136,11 +124,11 @@ static bench_options options_of(const args *a, progress *p)
     const char *precision = args_text(a, "precision");
     if (!args_flag(a, "train") && precision && strcmp(precision, "f32") != 0)
         o.precision = precision;
-    o.dims = all(a, "dim", &o.n_dims);
-    o.limits = all(a, "limit", &o.n_limits);
-    o.inputs = all(a, "in", &o.n_inputs);
-    o.schemas = all(a, "schema", &o.n_schemas);
-    o.peers = all(a, "peer", &o.n_peers);
+    o.dims = args_list(a, "dim", &o.n_dims);
+    o.limits = args_list(a, "limit", &o.n_limits);
+    o.inputs = args_list(a, "in", &o.n_inputs);
+    o.schemas = args_list(a, "schema", &o.n_schemas);
+    o.peers = args_list(a, "peer", &o.n_peers);
     return o;
 }
 

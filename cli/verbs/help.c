@@ -2,7 +2,7 @@
 #include "cli/help.h"
 #include "cli/args.h"
 #include "cli/codes.h"
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "cli/reply.h"
 #include "cli/manual.h"
 #include "cli/say.h"
@@ -96,21 +96,19 @@ static int unknown(const char *name, ts_error *e)
     return e->code;
 }
 
+/* As help/1 has a verb: all of its options in one list. */
 static cJSON *described(const verb *v)
 {
-    cJSON *root = cJSON_CreateObject();
-    js_put(root, "name:%s,brief:%s,usage:%s", v->name, v->brief, v->usage);
-    cJSON *options = js_array(root, "options");
-    const option_group *g;
-    for (int i = 0; (g = verb_group(v, i)); i++) {
-        for (const option *o = g->options; o->name; o++) {
-            char brief[OPTION_TEXT_MOST];
-            cJSON *item = cJSON_CreateObject();
-            cJSON_AddItemToArray(options, item);
-            js_put(item, "name:%s,value:%s,brief:%s,repeats:%i", o->name, o->kind == FLAG ? "" : o->value,
-                   option_brief(g, o, brief), o->repeats);
-        }
+    static const char *const of_pages[] = {"lines", "examples", "details", "groups"};
+    cJSON *root = help_json(v), *options = js_array(root, "options"), *group, *o;
+    cJSON_ArrayForEach(group, cJSON_GetObjectItemCaseSensitive(root, "groups"))
+    {
+        cJSON *of = cJSON_GetObjectItemCaseSensitive(group, "options");
+        while ((o = of->child))
+            cJSON_AddItemToArray(options, cJSON_DetachItemViaPointer(of, o));
     }
+    for (int i = 0; i < COUNT(of_pages); i++)
+        cJSON_DeleteItemFromObjectCaseSensitive(root, of_pages[i]);
     return root;
 }
 
