@@ -2,8 +2,7 @@
 #include "cli/args.h"
 
 #include "cli/bug.h"
-#include "cli/list.h"
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "cli/suggest.h"
 #include "cli/usage.h"
 #include "cli/value.h"
@@ -208,7 +207,7 @@ const char *args_at(const args *a, const char *name, int i)
 const char **args_list(const args *a, const char *name, int *n)
 {
     *n = args_count(a, name);
-    const char **list = list_make((size_t)*n + 1, sizeof *list);
+    const char **list = heap_array((size_t)*n + 2, sizeof *list);
     for (int i = 0; i < *n; i++)
         list[i] = args_at(a, name, i);
     return list;

@@ -33,9 +33,7 @@ static int by_bytes(const void *x, const void *y)
 /* The caller frees the list; buffers stay the report's. */
 static const buffer **largest(const contestant *c)
 {
-    const buffer **of = calloc((size_t)c->n_buffer + 1, sizeof *of);
-    if (!of)
-        memory_failed(((size_t)c->n_buffer + 1) * sizeof *of, "the list of buffers");
+    const buffer **of = heap_array((size_t)c->n_buffer + 1, sizeof *of);
     for (int i = 0; i < c->n_buffer; i++)
         of[i] = &c->buffers[i];
     qsort(of, (size_t)c->n_buffer, sizeof *of, by_bytes);

@@ -38,9 +38,7 @@ static void op_add(op_time *to, const op_time *from)
 /* By time; what is beyond the first MAX_OPS is one more with op "others". Returns how many; the caller frees. */
 static op_time *ops_make(const report *r, int *n)
 {
-    op_time *of = calloc((size_t)r->n_kind + 1, sizeof *of);
-    if (!of)
-        memory_failed(((size_t)r->n_kind + 1) * sizeof *of, "the times of operations");
+    op_time *of = heap_array((size_t)r->n_kind + 1, sizeof *of);
     for (int i = 0; i < r->n_kind; i++) {
         of[i].op = *r->kinds[i].op ? r->kinds[i].op : "(no op)";
         for (int c = 0; c < r->charted; c++)

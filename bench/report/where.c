@@ -157,10 +157,8 @@ static void pareto_row(text *t, const report *r, const entry *e, double running,
 /* The caller frees it. Kinds that do the same in both are left to a row of their own. */
 static entry *entries_make(const report *r, int *n)
 {
-    entry *of = calloc((size_t)r->n_kind + 1, sizeof *of);
+    entry *of = heap_array((size_t)r->n_kind + 1, sizeof *of);
     *n = 0;
-    if (!of)
-        memory_failed(((size_t)r->n_kind + 1) * sizeof *of, "the kinds of kernels");
     for (int i = 0; i < r->n_kind; i++) {
         const part *slow = &r->kinds[i].of[r->slow], *fast = &r->kinds[i].of[r->fast];
         if (!r->kinds[i].same && (slow->heaviest || fast->heaviest))

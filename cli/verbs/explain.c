@@ -77,9 +77,7 @@ static bool keep(cJSON *kernels, const char *glob, ts_error *e)
 /* In order of first appearance; for families_free. */
 static family *families(const cJSON *kernels, bool all, bool why, int *n)
 {
-    family *list = calloc((size_t)cJSON_GetArraySize(kernels) + 1, sizeof *list);
-    if (!list)
-        memory_failed(((size_t)cJSON_GetArraySize(kernels) + 1) * sizeof *list, "the list of kernels");
+    family *list = heap_array((size_t)cJSON_GetArraySize(kernels) + 1, sizeof *list);
     int count = 0;
     const cJSON *k;
     cJSON_ArrayForEach(k, kernels) list[count] = (family){k, count, 1, walk_of(k, why)}, count++;

@@ -1,9 +1,8 @@
 /* onnx_test.c - tessera onnx-test: conformance cases as the ONNX project keeps them. */
 #include "cli/args.h"
 #include "cli/cases/cases.h"
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "cli/outfile.h"
-#include "cli/list.h"
 #include "cli/say.h"
 #include "cli/session.h"
 
@@ -43,7 +42,7 @@ static int compare_rows(const void *a, const void *b)
 /* Cases by tier, and by operator too, sorted; equal ones added up. */
 static cJSON *summary(const report *r, bool by_op)
 {
-    row *rows = list_make((size_t)r->cases.n, sizeof *rows), *last = NULL;
+    row *rows = heap_array((size_t)r->cases.n + 1, sizeof *rows), *last = NULL;
     cJSON *list = cJSON_CreateArray();
     for (int i = 0; i < r->cases.n; i++) {
         const test_case *t = &r->cases.all[i];
@@ -87,9 +86,9 @@ static cJSON *report_json(const report *r)
 
 static bool write_json(const cJSON *root, const char *path, ts_error *e)
 {
-    char *text = js_to_text(root, true);
-    const bool good = text && outfile_write(path, text, e);
-    free(text);
+    char *json = js_to_text(root, true);
+    const bool good = json && outfile_write(path, json, e);
+    free(json);
     return good;
 }
 

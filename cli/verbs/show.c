@@ -1,6 +1,6 @@
 /* show.c - tessera show: a model as a tree, as JSON, as its hash, or as the text of one stage. */
 #include "cli/draw/dot.h"
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "cli/outfile.h"
 #include "cli/say.h"
 #include "cli/session.h"
@@ -66,9 +66,7 @@ static void put_ports(const session *s)
 static ts_tensor *results(const session *s, int *n)
 {
     *n = ts_model_outputs(s->model);
-    ts_tensor *t = calloc((size_t)*n + 1, sizeof *t);
-    if (!t)
-        memory_failed(((size_t)*n + 1) * sizeof *t, "the outputs");
+    ts_tensor *t = heap_array((size_t)*n + 1, sizeof *t);
     for (int i = 0; i < *n; i++)
         t[i] = ts_model_tensor(s->model, i);
     return t;
@@ -86,9 +84,9 @@ static bool show_hash(const session *s)
 }
 
 /* Names in it may hold anything. */
-static void put_lines(char *text)
+static void put_lines(char *words)
 {
-    for (char *line = text, *end; *line; line = end + 1) {
+    for (char *line = words, *end; *line; line = end + 1) {
         end = strchr(line, '\n');
         if (!end) {
             put_safe(stdout, line);
@@ -107,28 +105,28 @@ static const char planned_form[] =
 
 static bool show_stage(session *s, const char *stage, ts_error *e)
 {
-    char *text = NULL;
+    char *words = NULL;
     if (strcmp(stage, "imported") == 0) {
-        text = ts_model_steps(s->model, e);
+        words = ts_model_steps(s->model, e);
     } else if (strcmp(stage, "folded") == 0) {
         int n;
         ts_tensor *t = results(s, &n);
-        text = ts_print(n, t);
+        words = ts_print(n, t);
         free(t);
     } else {
         ts_plan *plan = ts_plan_make(s->model, &s->options, e);
-        text = plan ? ts_plan_json(plan, e) : NULL;
+        words = plan ? ts_plan_json(plan, e) : NULL;
         ts_plan_free(plan);
     }
-    if (!text)
+    if (!words)
         return false;
     if (strcmp(stage, "planned") == 0)
-        reply_give(s->args, reply_take(text, e), planned_form), text = NULL;
+        reply_give(s->args, reply_take(words, e), planned_form), words = NULL;
     else if (s->args->console.json)
-        reply_give(s->args, js_put(reply_make("text/1"), "text:%s", text), NULL);
+        reply_give(s->args, js_put(reply_make("text/1"), "text:%s", words), NULL);
     else
-        put_lines(text);
-    ts_free(text);
+        put_lines(words);
+    ts_free(words);
     return true;
 }
 
@@ -165,15 +163,15 @@ static bool draw(session *s, bool bound, ts_error *e)
     const fold whole = {.whole = true};
     int boxes;
     cJSON *root = reply_take(ts_model_json(s->model, e), e);
-    char *text[] = {root && path[0] ? picture(root, bound, &whole, &boxes) : NULL,
-                    root && path[1] ? svg_of(s, root, bound, e) : NULL};
+    char *words[] = {root && path[0] ? picture(root, bound, &whole, &boxes) : NULL,
+                     root && path[1] ? svg_of(s, root, bound, e) : NULL};
     progress_close(&s->progress);
-    bool good = root && (!path[1] || text[1]);
+    bool good = root && (!path[1] || words[1]);
     for (int i = 0; i < 2; i++) {
-        good = good && (!path[i] || outfile_write(path[i], text[i], e));
+        good = good && (!path[i] || outfile_write(path[i], words[i], e));
         if (good && path[i] && strcmp(path[i], "-") != 0)
             console_note(&a->console, "wrote %s", path[i]);
-        free(text[i]);
+        free(words[i]);
     }
     cJSON_Delete(root);
     return good;
