@@ -3,7 +3,7 @@
  * that exports `const verb verb_NAME`; the build lists the folder and writes the table. Everything here is a literal
  * and lives for ever.
  *
- * The room:  main -> args (value, usage, suggest) -> verbs/ -> session, reply, outline, columns -> console, outfile
+ * The room:  main -> args (value, usage, suggest) -> verbs/ -> session, say, outline, columns -> console, outfile
  *            help, manual, codes, completion: from the same tables      draw/: pictures      cases/: conformance */
 #ifndef TS_VERB_H
 #define TS_VERB_H

@@ -4,30 +4,30 @@
 #include "cli/help.h"
 #include "cli/say.h"
 #include "cli/usage.h"
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- words that are no files ---- */
 
-static void put_models(FILE *f)
+static void put_models(text *t)
 {
     const ts_builder *b;
     for (int i = 0; (b = ts_builder_at(i)); i++)
-        fprintf(f, "%s ", b->name);
+        text_add(t, "%s ", b->name);
 }
 
-static void put_topics(FILE *f)
+static void put_topics(text *t)
 {
     for (int i = 0; verbs[i]; i++)
-        fprintf(f, "%s ", verbs[i]->hidden ? "" : verbs[i]->name);
+        text_add(t, "%s ", verbs[i]->hidden ? "" : verbs[i]->name);
     for (int i = 0; help_topic(i); i++)
-        fprintf(f, "%s ", help_topic(i));
+        text_add(t, "%s ", help_topic(i));
 }
 
 /* Built-in schemas of all targets, each name once. */
-static void put_schemas(FILE *f)
+static void put_schemas(text *t)
 {
     ts_error e = {0};
     cJSON *targets = reply_take(ts_schemas_json(), &e), *seen = cJSON_CreateObject();
@@ -38,7 +38,7 @@ static void put_schemas(FILE *f)
         {
             if (cJSON_GetObjectItemCaseSensitive(seen, name->valuestring))
                 continue;
-            fprintf(f, "%s ", name->valuestring);
+            text_add(t, "%s ", name->valuestring);
             cJSON_AddTrueToObject(seen, name->valuestring);
         }
     }
@@ -46,55 +46,55 @@ static void put_schemas(FILE *f)
     cJSON_Delete(seen);
 }
 
-static void put_schemas_to_use(FILE *f)
+static void put_schemas_to_use(text *t)
 {
-    fputs("guess ", f);
-    put_schemas(f);
+    text_add(t, "guess ");
+    put_schemas(t);
 }
 
 /* The members "name" of the objects in an array. */
-static void put_names(FILE *f, const cJSON *list)
+static void put_names(text *t, const cJSON *list)
 {
     const cJSON *item;
-    cJSON_ArrayForEach(item, list) fprintf(f, "%s ", js_get_text(item, "name"));
+    cJSON_ArrayForEach(item, list) text_add(t, "%s ", js_get_text(item, "name"));
 }
 
-static void put_targets(FILE *f)
+static void put_targets(text *t)
 {
     ts_error e = {0};
     cJSON *targets = reply_take(ts_targets_json(), &e);
-    put_names(f, targets);
+    put_names(t, targets);
     cJSON_Delete(targets);
 }
 
-static void put_isas(FILE *f)
+static void put_isas(text *t)
 {
     ts_error e = {0};
     cJSON *machine = reply_take(ts_machine_json(&(ts_options){0}, &e), &e);
-    put_names(f, js_get(machine, "isas"));
+    put_names(t, js_get(machine, "isas"));
     cJSON_Delete(machine);
 }
 
-static void put_peers(FILE *f)
+static void put_peers(text *t)
 {
     char known[512];
     peers_known(known, sizeof known);
     for (char *c = known; *c; c++)
         *c = *c == ',' ? ' ' : *c;
-    fprintf(f, "%s ", known);
+    text_add(t, "%s ", known);
 }
 
-static void put_optimizers(FILE *f)
+static void put_optimizers(text *t)
 {
     for (int i = 0; ts_optimizer_name(i); i++)
-        fprintf(f, "%s ", ts_optimizer_name(i));
+        text_add(t, "%s ", ts_optimizer_name(i));
 }
 
 /* What stands for a kind of option, or for a word of a usage line. */
 static const struct offer {
     value_kind kind;
     const char *noun;
-    void (*put)(FILE *f);
+    void (*put)(text *t);
     bool files; /* or a file */
 } offers[] = {
     {A_SCHEMA, NULL, put_schemas_to_use, true},  {A_PEER, NULL, put_peers, false},
@@ -114,22 +114,22 @@ static const struct offer *offer_of(const option *o)
 }
 
 /* The words that may follow a verb: literal ones of its usage, and what its nouns stand for. */
-static void put_first_words(FILE *f, const verb *v)
+static void put_first_words(text *t, const verb *v)
 {
     bool put[OFFERS] = {0};
     for (const char *line = v->usage; line; line = usage_next(line)) {
         const char *at = line;
-        usage_token t;
-        while (usage_token_next(&at, &t)) {
-            if (t.literal)
-                fprintf(f, "%s ", t.word);
+        usage_token word;
+        while (usage_token_next(&at, &word)) {
+            if (word.literal)
+                text_add(t, "%s ", word.word);
             for (int i = 0; i < OFFERS; i++)
-                put[i] |= offers[i].noun && strcmp(t.word, offers[i].noun) == 0;
+                put[i] |= offers[i].noun && strcmp(word.word, offers[i].noun) == 0;
         }
     }
     for (int i = 0; i < OFFERS; i++) {
         if (put[i])
-            offers[i].put(f);
+            offers[i].put(t);
     }
 }
 
@@ -137,21 +137,14 @@ static void put_first_words(FILE *f, const verb *v)
 static void add_value(cJSON *row, const option *o)
 {
     const struct offer *offer = offer_of(o);
-    char *words = NULL;
-    size_t n = 0;
-    FILE *f = open_memstream(&words, &n);
-    if (!f)
-        memory_failed(0, "the words of an option");
+    text words = {0};
     if (offer)
-        offer->put(f);
-    fclose(f);
-    js_text(row, "words", offer ? words : o->kind == CHOICE ? o->value : "");
-    for (char *c = cJSON_GetObjectItemCaseSensitive(row, "words")->valuestring; o->kind == CHOICE && *c; c++)
-        *c = *c == '|' ? ' ' : *c;
-    js_put(row, "files:%i,folder:%i,file:%i", offer && offer->files, o->kind == A_FOLDER,
-           o->kind == A_FILE || o->kind == PAIR);
-    js_put(row, "path:%i", o->kind == A_FILE || o->kind == A_FOLDER);
-    free(words);
+        offer->put(&words);
+    for (const char *c = o->kind == CHOICE ? o->value : ""; *c; c++)
+        text_add(&words, "%c", *c == '|' ? ' ' : *c);
+    js_put(row, "words:%s,files:%i,folder:%i", text_str(&words), offer && offer->files, o->kind == A_FOLDER);
+    js_put(row, "file:%i,path:%i", o->kind == A_FILE || o->kind == PAIR, o->kind == A_FILE || o->kind == A_FOLDER);
+    text_free(&words);
 }
 
 /* Every verb that people see, with what may follow it and its options. */
@@ -161,20 +154,15 @@ static cJSON *described(void)
     for (int i = 0; verbs[i]; i++) {
         if (verbs[i]->hidden)
             continue;
-        char *words = NULL;
-        size_t n = 0;
-        FILE *f = open_memstream(&words, &n);
-        if (!f)
-            memory_failed(0, "the words of a verb");
-        put_first_words(f, verbs[i]);
-        fclose(f);
+        text words = {0};
         cJSON *v = help_json(verbs[i]);
-        js_text(v, "words", words);
+        put_first_words(&words, verbs[i]);
+        js_text(v, "words", text_str(&words));
         cJSON_ArrayForEach(group, cJSON_GetObjectItemCaseSensitive(v, "groups"))
             cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(group, "options"))
                 add_value(row, verb_option(verbs[i], js_get_text(row, "name")));
         cJSON_AddItemToArray(list, v);
-        free(words);
+        text_free(&words);
     }
     return root;
 }
