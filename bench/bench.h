@@ -7,7 +7,7 @@
  * Needs: a verb "bench-worker" of the program that calls bench_worker; the model in the form that ts_model_open takes.
  * Ownership: every char* that is handed out is freed with free(). Nothing here prints; text and JSON are returned.
  *
- * The room:  run -> race: contestant, peer, verify, process <-> worker     results -> stats, compare -> table, report/
+ * The room:  run -> race: contestant, peer, verify, process <-> worker     results -> stats, compare -> report/
  *            rounds  who is timed, in processes of their own               one file     verdicts          for people
  *            machine/: clock, processors, environment, ceilings; peers/: other runtimes */
 #ifndef BENCH_H
@@ -64,15 +64,6 @@ bool bench_timed_out(const char *results); /* a contestant did not answer within
  * schema or options: e has the code and reason. A contestant that is wrong, dies or hangs is INVALID in
  * the results instead. */
 bool bench_run(const bench_options *o, char **results, ts_error *e);
-
-/* What people see of a results/1 or comparison/1 object: the table, verdicts, notes. NULL if the text is not
- * such JSON. */
-typedef struct bench_view {
-    bool colour;
-    int width;  /* columns; 0: not limited */
-    bool quiet; /* no notes */
-} bench_view;
-char *bench_table_text(const char *results, const bench_view *v, ts_error *e);
 
 /* Compares candidates of the same name, or the only ones, of two results/1 texts: "after vs before".
  * comparison/1 JSON. */

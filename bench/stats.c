@@ -1,7 +1,7 @@
 /* stats.c - quantiles, the hierarchical bootstrap and verdicts. Rules and their evidence:
  * docs/bench.md, "Statistics". */
 #include "bench/stats.h"
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "graph/base/random.h"
 
 #include <math.h>
@@ -21,9 +21,7 @@ int stats_below(uint64_t seed, uint64_t index, int n)
 /* Room for n numbers. */
 static double *room(size_t n)
 {
-    double *v = calloc(n + 1, sizeof *v);
-    if (!v)
-        memory_failed((n + 1) * sizeof *v, "samples");
+    double *v = heap_array(n + 1, sizeof *v);
     return v;
 }
 

@@ -2,7 +2,7 @@
 #include "cli/args.h"
 
 #include "cli/bug.h"
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "cli/suggest.h"
 #include "cli/usage.h"
 #include "cli/value.h"
@@ -160,7 +160,7 @@ bool args_parse(args *a, const verb *v, int argc, char **argv, ts_error *e)
     reader r = {.a = a, .argc = argc, .argv = argv, .e = e};
     if (!read_all(&r))
         return false;
-    a->console = console_make(args_text(a, "color", NULL), args_flag(a, "quiet"),
+    a->console = console_make(args_text(a, "color"), args_flag(a, "quiet"),
                               verb_answers_json(v) && args_flag(a, "json"));
     return usage_match(v, a->noun, &a->n_nouns, &a->form, e);
 }
@@ -204,44 +204,52 @@ const char *args_at(const args *a, const char *name, int i)
     return NULL;
 }
 
+const char **args_list(const args *a, const char *name, int *n)
+{
+    *n = args_count(a, name);
+    const char **list = heap_array((size_t)*n + 2, sizeof *list);
+    for (int i = 0; i < *n; i++)
+        list[i] = args_at(a, name, i);
+    return list;
+}
+
 bool args_flag(const args *a, const char *name)
 {
     return args_count(a, name) > 0;
 }
 
 /* The last one counts, so that a script's own options can be overridden behind it. */
-const char *args_text(const args *a, const char *name, const char *otherwise)
+const char *args_text(const args *a, const char *name)
 {
-    int n = args_count(a, name);
-    return n ? args_at(a, name, n - 1) : otherwise;
+    const int n = args_count(a, name);
+    return n ? args_at(a, name, n - 1) : declared(a, name)->usual;
 }
 
-int64_t args_integer(const args *a, const char *name, int64_t otherwise)
+int64_t args_integer(const args *a, const char *name)
 {
-    const char *s = args_text(a, name, NULL);
-    int64_t v = otherwise;
-    if (!s)
-        return otherwise;
-    if (declared(a, name)->kind == BYTES)
-        value_bytes(s, &v);
-    else
-        value_integer(s, &v);
+    const char *s = args_text(a, name);
+    int64_t v = 0;
+    if (s)
+        (declared(a, name)->kind == BYTES ? value_bytes : value_integer)(s, &v);
     return v;
 }
 
-double args_number(const args *a, const char *name, double otherwise)
+double args_number(const args *a, const char *name)
 {
-    const char *s = args_text(a, name, NULL);
-    double v = otherwise;
-    if (!s)
-        return otherwise;
-    if (declared(a, name)->kind == PERCENT)
-        value_percent(s, &v);
-    else if (declared(a, name)->kind == NUMBER)
-        value_number(s, &v);
-    else
-        value_seconds(s, &v);
+    const char *s = args_text(a, name);
+    const value_kind kind = declared(a, name)->kind;
+    double v = 0;
+    if (s)
+        (kind == PERCENT ? value_percent : kind == NUMBER ? value_number : value_seconds)(s, &v);
     return v;
+}
+
+const char *args_needed(const args *a, const char *name, const char *remedy, ts_error *e)
+{
+    const char *s = args_text(a, name);
+    if (!s)
+        err_set(e, TS_USAGE, "%s: --%s is missing", a->verb->name, name), err_hint(e, "%s", remedy);
+    return s;
 }
 
 /* What an option cannot mean is said, rather than ignored. */

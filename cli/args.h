@@ -30,12 +30,16 @@ void args_free(args *a);
 
 const char *args_noun(const args *a, int i); /* NULL past the end */
 bool args_flag(const args *a, const char *name);
-const char *args_text(const args *a, const char *name, const char *otherwise);
-int64_t args_integer(const args *a, const char *name, int64_t otherwise); /* INTEGER and BYTES */
-double args_number(const args *a, const char *name,
-                   double otherwise);                        /* NUMBER, SECONDS in seconds, PERCENT as a fraction */
+/* Of an option that was not given: what its row says it is then, else NULL or 0. */
+const char *args_text(const args *a, const char *name);
+int64_t args_integer(const args *a, const char *name); /* INTEGER and BYTES */
+double args_number(const args *a, const char *name);   /* NUMBER, SECONDS in seconds, PERCENT as a fraction */
+/* Its text; NULL, and an error that it is missing, where it was not given. */
+const char *args_needed(const args *a, const char *name, const char *remedy, ts_error *e);
 int args_count(const args *a, const char *name);             /* occurrences */
 const char *args_at(const args *a, const char *name, int i); /* value of the i-th occurrence */
+/* All values of a repeated option, in order, with room for one more; for free(), the texts are argv's. */
+const char **args_list(const args *a, const char *name, int *n);
 /* Refuses those of the options, a list that ends with NULL, that were given: the verb would not read them here. */
 bool args_refuse(const args *a, const char *const *names, const char *remedy, ts_error *e);
 #endif

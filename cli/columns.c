@@ -2,7 +2,7 @@
 #include "cli/columns.h"
 
 #include "cli/bug.h"
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -19,11 +19,22 @@ static void add(columns *t, char *cell)
     t->cell[t->count++] = cell;
 }
 
-void columns_head(columns *t, bool right, const char *head)
+column columns_kind(const char **head)
+{
+    static const char signs[] = ">"
+                                "<"
+                                "~"
+                                "^";
+    const char *sign = **head ? strchr(signs, **head) : NULL;
+    *head += sign != NULL;
+    return sign ? (column)(RIGHT + (sign - signs)) : LEFT;
+}
+
+void columns_head(columns *t, column kind, const char *head)
 {
     if (t->n == COLUMNS_MAX)
         fail_bug("a table has too many columns", head);
-    t->right[t->n++] = right;
+    t->kind[t->n++] = kind;
     add(t, strdup(head));
 }
 
@@ -31,14 +42,12 @@ columns columns_make(const char *heads)
 {
     columns t = {0};
     for (;; heads++) {
-        bool right = *heads == '>';
-        heads += right;
-        size_t length = strcspn(heads, "|");
+        const column kind = columns_kind(&heads);
+        const size_t length = strcspn(heads, "|");
         char *head = strndup(heads, length);
-        columns_head(&t, right, head ? head : "");
+        columns_head(&t, kind, head ? head : "");
         free(head);
-        heads += length;
-        if (!*heads)
+        if (!*(heads += length))
             return t;
     }
 }
@@ -55,18 +64,19 @@ void columns_add(columns *t, const char *fmt, ...)
 }
 
 /* Spaces are owed until something follows, so that no line ends in them. */
-static void put_cell(FILE *f, const char *s, int width, bool right, int *owed)
+static void put_cell(const paper *on, const char *s, int width, column kind, int *owed)
 {
-    int pad = width - safe_width(s);
-    if (right)
-        *owed += pad;
+    const int pad = width - safe_width(s);
+    *owed += kind == RIGHT ? pad : 0;
     if (*s) {
-        fprintf(f, "%*s", *owed, "");
+        fprintf(on->f, "%*s", *owed, "");
         *owed = 0;
-        put_safe(f, s);
+        if (kind == WORDS)
+            put_word(on, s);
+        else
+            put_safe(on->f, s);
     }
-    if (!right)
-        *owed += pad;
+    *owed += kind == RIGHT ? 0 : pad;
 }
 
 static bool has_heading(const columns *t)
@@ -78,22 +88,35 @@ static bool has_heading(const columns *t)
     return false;
 }
 
-void columns_print(columns *t, FILE *f, const char *indent, bool color)
+/* A cell that is too wide ends in an ellipsis. */
+static void cut(char **cell, int width)
 {
-    int width[COLUMNS_MAX] = {0};
-    for (int i = 0; i < t->count; i++) {
-        int w = safe_width(t->cell[i]);
-        if (w > width[i % t->n])
-            width[i % t->n] = w;
+    text t = {0};
+    text_safe(&t, *cell);
+    if (safe_width(text_str(&t)) > width) {
+        t.length = safe_fitting(text_str(&t), width - 1);
+        text_add(&t, "…");
+        free(*cell);
+        *cell = text_take(&t);
     }
-    for (int i = has_heading(t) ? 0 : t->n; i < t->count; i += t->n) {
-        int owed = 0;
-        fprintf(f, "%s%s", indent, console_on(color && i == 0, BOLD));
-        for (int c = 0; c < t->n && i + c < t->count; c++, owed += 2)
-            put_cell(f, t->cell[i + c], width[c], t->right[c], &owed);
-        fprintf(f, "%s\n", console_off(color && i == 0));
+    text_free(&t);
+}
+
+/* Columns that are cut share what the others leave; 8 of each are left. */
+static void fit(columns *t, const paper *on, int *width)
+{
+    enum { LEAST = 8 };
+    int all = -2;
+    for (int c = 0; c < t->n; c++)
+        all += t->kind[c] == BELOW ? 0 : width[c] + 2;
+    for (int c = 0; c < t->n && on->width && all > on->width; c++) {
+        if (t->kind[c] != CUT)
+            continue;
+        const int left = width[c] - (all - on->width) > LEAST ? width[c] - (all - on->width) : LEAST;
+        all -= width[c] - left, width[c] = left;
+        for (int i = c; i < t->count; i += t->n)
+            cut(&t->cell[i], left);
     }
-    columns_free(t);
 }
 
 void columns_free(columns *t)
@@ -102,4 +125,27 @@ void columns_free(columns *t)
         free(t->cell[i]);
     free(t->cell);
     *t = (columns){0};
+}
+
+void columns_print(columns *t, const paper *on, const char *indent)
+{
+    int width[COLUMNS_MAX] = {0};
+    for (int i = 0; i < t->count; i++) {
+        int w = safe_width(t->cell[i]);
+        if (w > width[i % t->n])
+            width[i % t->n] = w;
+    }
+    fit(t, on, width);
+    for (int i = has_heading(t) ? 0 : t->n; i < t->count; i += t->n) {
+        int owed = 0;
+        fprintf(on->f, "%s%s", indent, console_on(on->color && i == 0, BOLD));
+        for (int c = 0; c < t->n && i + c < t->count; c++) {
+            if (t->kind[c] != BELOW)
+                put_cell(on, t->cell[i + c], width[c], i ? t->kind[c] : t->kind[c] == RIGHT, &owed), owed += 2;
+            else if (i && *t->cell[i + c])
+                fprintf(on->f, "\n%s  ", indent), put_safe(on->f, t->cell[i + c]);
+        }
+        fprintf(on->f, "%s\n", console_off(on->color && i == 0));
+    }
+    columns_free(t);
 }

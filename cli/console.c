@@ -37,7 +37,7 @@ console console_make(const char *color, bool quiet, bool json)
 
 const char *console_on(bool color, tone t)
 {
-    static const char *const codes[] = {"", "\033[1m", "\033[2m", "\033[32m", "\033[31m", "\033[33m"};
+    static const char *const codes[] = {"", "\033[1m", "\033[2m", "\033[32m", "\033[31m", "\033[33m", "\033[36m"};
     return color ? codes[t] : "";
 }
 
@@ -52,6 +52,27 @@ int console_width(void)
     return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
 }
 
+paper console_paper(const console *c)
+{
+    return (paper){stdout, c->color_out, console_width(), NULL};
+}
+
+/* Colours of the terminal's own palette: a person's choice of them is kept. */
+void put_word(const paper *on, const char *word)
+{
+    static const struct {
+        const char *word;
+        tone tone;
+    } words[] = {{"VALID", GOOD},   {"FASTER", GOOD},    {"quiet", GOOD},        {"INVALID", BAD},  {"SLOWER", BAD},
+                 {"unusable", BAD}, {"ABSENT", CAUTION}, {"UNDECIDED", CAUTION}, {"busy", CAUTION}, {"SAME", EVEN}};
+    for (int i = 0; i < COUNT(words); i++)
+        if (on->color && strcmp(words[i].word, word) == 0) {
+            fprintf(on->f, "%s%s%s", console_on(true, words[i].tone), word, console_off(true));
+            return;
+        }
+    put_safe(on->f, word);
+}
+
 void put_safe(FILE *f, const char *s)
 {
     text t = {0};
@@ -60,15 +81,61 @@ void put_safe(FILE *f, const char *s)
     text_free(&t);
 }
 
+typedef struct range {
+    uint32_t first, last;
+} range;
+
+static int within(const range *r, size_t n, uint32_t c)
+{
+    for (size_t i = 0; i < n; i++)
+        if (c >= r[i].first && c <= r[i].last)
+            return 1;
+    return 0;
+}
+
+/* Blocks of the East Asian Width and general category tables of Unicode, coarse at their edges. */
+static int columns(uint32_t c)
+{
+    static const range none[] = {{0x300, 0x36F},   {0x483, 0x489},   {0x591, 0x5BD},   {0x1AB0, 0x1AFF},
+                                 {0x1DC0, 0x1DFF}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}};
+    static const range wide[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0xA4CF},  {0xAC00, 0xD7A3},
+                                 {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},  {0xFFE0, 0xFFE6},
+                                 {0x1F300, 0x1F64F}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}};
+    return within(none, sizeof none / sizeof *none, c) ? 0 : within(wide, sizeof wide / sizeof *wide, c) ? 2 : 1;
+}
+
+/* s is escaped already. */
+static int width_of(const char *s)
+{
+    int width = 0;
+    uint32_t c = 0;
+    for (size_t n; *s; s += n ? n : 1) {
+        n = utf8_next(s, &c);
+        width += n ? columns(c) : 1;
+    }
+    return width;
+}
+
 int safe_width(const char *s)
 {
     text t = {0};
-    int width = 0;
     text_safe(&t, s);
-    for (const char *c = text_str(&t); *c; c++)
-        width += (*c & 0xC0) != 0x80; /* but for the first, bytes of a character are none */
+    const int width = width_of(text_str(&t));
     text_free(&t);
     return width;
+}
+
+size_t safe_fitting(const char *s, int width)
+{
+    size_t at = 0;
+    uint32_t c = 0;
+    for (size_t n; s[at]; at += n ? n : 1) {
+        n = utf8_next(s + at, &c);
+        width -= n ? columns(c) : 1;
+        if (width < 0)
+            break;
+    }
+    return at;
 }
 
 /* Messages may have several lines: a break counts as ours if the next line is indented. */

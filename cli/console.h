@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-typedef enum tone { PLAIN, BOLD, FAINT, GOOD, BAD, CAUTION } tone;
+typedef enum tone { PLAIN, BOLD, FAINT, GOOD, BAD, CAUTION, EVEN } tone;
 
 typedef struct console {
     bool quiet; /* no notes, no progress */
@@ -24,8 +24,19 @@ const char *console_off(bool color);
 
 int console_width(void); /* columns of the terminal on standard output; 0 where it is none */
 
+typedef struct paper { /* what is printed on; a plain value */
+    FILE *f;
+    bool color;
+    int width;                             /* columns; 0: any */
+    void (*quote)(FILE *f, const char *s); /* how values are escaped; NULL: put_safe */
+} paper;
+paper console_paper(const console *c);            /* standard output */
+void put_word(const paper *on, const char *word); /* in the colour that it has: VALID, FASTER */
+
 void put_safe(FILE *f, const char *s); /* without line breaks: they are escaped too */
-int safe_width(const char *s);         /* columns that put_safe uses */
+int safe_width(const char *s);         /* columns that put_safe uses: wide characters two, combining ones none */
+/* Where s, escaped, is to be cut so that it takes so many columns, in bytes. */
+size_t safe_fitting(const char *s, int width);
 
 void console_note(const console *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void console_warn(const console *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

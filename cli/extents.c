@@ -6,7 +6,7 @@
 #include "graph/base/err.h"
 #include "graph/base/stats.h"
 #include "cli/bug.h"
-#include "cli/outline.h"
+#include "cli/say.h"
 #include "cli/session.h"
 
 #include <math.h>
@@ -150,11 +150,9 @@ static bool add_kernels(const race *r, ts_plan *alone, cJSON *row, ts_error *e)
 
 static cJSON *put_row(race *r, const char *extent, double first, double apart, times *t)
 {
-    cJSON *o = js_row(r->rows,
-                      "extent:%g,rounds:%d,alone_seconds:%g,varying_seconds:%g,first_seconds:%g,ratio:%g,apart:%g",
-                      strtod(extent, NULL), t->n, stats_median_take(t->alone, t->n),
-                      stats_median_take(t->varying, t->n), first, stats_median_take(t->ratio, t->n), apart);
-    return o;
+    return js_row(r->rows, "extent:%g,rounds:%d,alone_seconds:%g,varying_seconds:%g,first_seconds:%g,ratio:%g,apart:%g",
+                  strtod(extent, NULL), t->n, stats_median_take(t->alone, t->n), stats_median_take(t->varying, t->n),
+                  first, stats_median_take(t->ratio, t->n), apart);
 }
 
 /* s: the model at this extent, values and all; first: the program for all meets it */
@@ -181,8 +179,8 @@ static bool race_at(race *r, const char *dim, ts_error *e)
     if (!t.varying || !t.alone || !t.ratio)
         memory_failed((size_t)MOST_ROUNDS * 3 * sizeof *t.alone, "the times of rounds");
     bool ok = session_open_at(s, r->a, args_noun(r->a, 0), dim, e) &&
-              session_fill(s, (uint64_t)args_integer(r->a, "seed", 0), e);
-    s->options.schema = args_text(r->a, "schema", NULL);
+              session_fill(s, (uint64_t)args_integer(r->a, "seed"), e);
+    s->options.schema = args_text(r->a, "schema");
     ts_plan *alone = ok ? ts_plan_make(s->model, &s->options, e) : NULL;
     ok = alone && race_plans(r, alone, strrchr(dim, '=') + 1, &t, e);
     progress_close(&s->progress);
@@ -210,25 +208,14 @@ static bool race_all(race *r, const char *at, ts_error *e)
     return ok;
 }
 
-static void show(const race *r)
-{
-    const bool color = r->a->console.color_out;
-    outline_table(r->rows, "extent|>rounds|>alone_seconds|>varying_seconds|>first_seconds|>ratio|>apart", stdout, "",
-                  color);
-    for (const cJSON *row = r->rows->child; row && args_flag(r->a, "kernels"); row = row->next) {
-        const cJSON *kernels = js_get(row, "kernels");
-        printf("\nkernels at %g", js_get_number(row, "extent", 0));
-        if (cJSON_IsArray(kernels)) {
-            printf("\n");
-            outline_table(kernels, "op|label|>alone_seconds|>varying_seconds|>ratio", stdout, "", color);
-        } else
-            printf(": %s\n", js_get_text(row, "why/kernels"));
-    }
-}
+static const char form[] =
+    "{at!extent|>rounds|>alone_seconds|>varying_seconds|>first_seconds|>ratio|>apart}"
+    "[at*[kernels?\nkernels at {extent:%g}\n{kernels!op|label|>alone_seconds|>varying_seconds|>ratio}|"
+    "[why/kernels?\nkernels at {extent:%g}: {why/kernels}\n]]]";
 
 bool extents_race(const args *a, ts_error *e)
 {
-    race r = {.a = a, .time = args_number(a, "min-time", bench_usual.min_time)};
+    race r = {.a = a, .time = args_count(a, "min-time") ? args_number(a, "min-time") : bench_usual.min_time};
     cJSON *root = reply_make("extents/1");
     js_text(root, "model", args_noun(a, 0));
     r.rows = js_array(root, "at");
@@ -237,7 +224,7 @@ bool extents_race(const args *a, ts_error *e)
         ok = err_set(e, TS_USAGE, "bench: --at compares a program for a range of extents, and no --dim gives one");
         err_hint(e, "give a bound: --dim seq=1..512");
     }
-    r.varying.options.schema = args_text(a, "schema", NULL);
+    r.varying.options.schema = args_text(a, "schema");
     r.plan = ok ? session_varying_make(&r.varying, e) : NULL;
     ok = r.plan && ts_plan_build(r.plan, e);
     progress_close(&r.varying.progress);
@@ -245,12 +232,11 @@ bool extents_race(const args *a, ts_error *e)
         session_tell(&r.varying, r.plan, NULL);
     for (int i = 0; ok && i < args_count(a, "at"); i++)
         ok = race_all(&r, args_at(a, "at", i), e);
-    if (ok && a->console.json)
-        reply_print(root);
-    else if (ok)
-        show(&r);
+    if (ok)
+        reply_give(a, root, form);
+    else
+        cJSON_Delete(root);
     ts_plan_free(r.plan);
     session_close(&r.varying);
-    cJSON_Delete(root);
     return ok;
 }

@@ -2,7 +2,7 @@
 #include "cli/help.h"
 
 #include "cli/usage.h"
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +16,37 @@ void help_spell(char *out, size_t size, const option *o)
         snprintf(letter, sizeof letter, "-%c, ", o->letter);
     const char *value = o->kind == FLAG ? "" : o->value;
     snprintf(out, size, "%s--%s%s%s", letter, o->name, *value ? " " : "", value);
+}
+
+cJSON *help_json(const verb *v)
+{
+    cJSON *root = cJSON_CreateObject();
+    js_put(root, "name:%s,brief:%s,usage:%s", v->name, v->brief, v->usage);
+    cJSON *lines = js_array(root, "lines"), *examples = js_array(root, "examples"), *groups = js_array(root, "groups");
+    for (const char *at = v->usage; at; at = usage_next(at)) {
+        text line = {0};
+        text_bytes(&line, at, (size_t)usage_length(at));
+        js_row(lines, "first:%i,line:%s", at == v->usage, text_str(&line));
+        text_free(&line);
+    }
+    for (int i = 0; v->examples[i]; i++)
+        js_item(examples, v->examples[i]);
+    const option_group *g;
+    for (int i = 0; (g = verb_group(v, i)); i++) {
+        cJSON *group = js_row(groups, "title:%s", g->title), *options = js_array(group, "options");
+        for (const option *o = g->options; o->name; o++) {
+            char spelling[128], brief[OPTION_TEXT_MOST];
+            help_spell(spelling, sizeof spelling, o);
+            cJSON *row = js_row(options, "name:%s,value:%s,brief:%s,repeats:%i", o->name,
+                                o->kind == FLAG ? "" : o->value, option_brief(g, o, brief), o->repeats);
+            js_text(row, "spelling", spelling + strspn(spelling, " "));
+            if (o->letter)
+                js_put(row, "letter:%s", (const char[]){o->letter, 0});
+        }
+    }
+    if (v->details)
+        js_text(root, "details", v->details);
+    return root;
 }
 
 /* Words of s between columns `from` and HELP_WIDTH, `used` of which are taken on this line; ends the line. */

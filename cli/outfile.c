@@ -1,7 +1,7 @@
 /* outfile.c - reading, replacing and naming files. */
 #include "cli/outfile.h"
 
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,43 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* errno is kept: callers look at it for further hints. */
-static bool cannot(const char *doing, const char *path, ts_error *e)
-{
-    const int why = errno;
-    err_set(e, TS_FILES, "cannot %s %s: %s", doing, path, strerror(why));
-    if (why == ENOSPC || why == EDQUOT || why == EFBIG)
-        err_hint(e, "make room there, or choose another place; what stood there before is as it was");
-    else if (why == EACCES || why == EPERM || why == EROFS)
-        err_hint(e, "choose a place that this user may read and write");
-    errno = why;
-    return false;
-}
-
-static bool write_all(int fd, const char *s, size_t n)
-{
-    while (n > 0) {
-        ssize_t wrote = write(fd, s, n);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote < 0)
-            return false;
-        s += wrote, n -= (size_t)wrote;
-    }
-    return true;
-}
-
-/* A device or pipe has nothing to replace: it is written in place. */
-static bool write_special(const char *path, const char *text, ts_error *e)
-{
-    FILE *f = fopen(path, "w");
-    if (!f)
-        return cannot("write", path, e);
-    bool good = fputs(text, f) >= 0;
-    good = fclose(f) == 0 && good;
-    return good || cannot("write", path, e);
-}
-
 /* Before work that takes long: a path that cannot be written is told at once. */
 bool outfile_check(const char *path, ts_error *e)
 {
@@ -54,48 +17,28 @@ bool outfile_check(const char *path, ts_error *e)
     if (strcmp(path, "-") == 0)
         return true;
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-        return err_set(e, TS_FILES, "cannot write %s: it is a folder", path);
+        return err_set(e, TS_FILES, "cannot write '%s': it is a folder", path);
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        return access(path, W_OK) == 0 || cannot("write", path, e);
+        return access(path, W_OK) == 0 || file_failed(e, "write", path, errno);
     const char *slash = strrchr(path, '/');
     char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
     if (!folder)
         return err_memory(e, strlen(path) + 2, "a file name");
-    bool good = access(folder, W_OK | X_OK) == 0 || cannot("write", path, e);
-    if (!good && errno == ENOENT)
+    const bool good = access(folder, W_OK | X_OK) == 0;
+    const int why = errno;
+    if (!good)
+        file_failed(e, "write", path, why);
+    if (!good && why == ENOENT)
         err_hint(e, "the folder %s is not there: make it first", folder);
     free(folder);
     return good;
 }
 
-/* Through a temporary beside it and a rename: who reads it sees the old text or the new one, whole. */
-bool outfile_write(const char *path, const char *text, ts_error *e)
+bool outfile_write(const char *path, const char *whole, ts_error *e)
 {
     if (strcmp(path, "-") == 0)
-        return fputs(text, stdout) >= 0 || cannot("write", "standard output", e);
-    struct stat st;
-    if (!outfile_check(path, e))
-        return false;
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        return write_special(path, text, e);
-    char *temporary = NULL;
-    if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
-        return err_memory(e, strlen(path) + sizeof ".XXXXXX", "a file name");
-    int fd = mkostemp(temporary, 0);
-    bool good = fd >= 0;
-    if (good) {
-        mode_t mask = umask(0);
-        umask(mask);
-        good = fchmod(fd, 0666 & ~mask) == 0 && write_all(fd, text, strlen(text)) && fsync(fd) == 0;
-        good = close(fd) == 0 && good;
-        good = good && rename(temporary, path) == 0;
-        int why = errno;
-        if (!good)
-            unlink(temporary);
-        errno = why;
-    }
-    free(temporary);
-    return good || cannot("write", path, e);
+        return fputs(whole, stdout) >= 0 || file_failed(e, "write", "standard output", errno);
+    return outfile_check(path, e) && file_save(path, whole, strlen(whole), e);
 }
 
 /* The caller frees it. A limit, since "-" may be a stream without an end. */
@@ -104,7 +47,7 @@ char *outfile_text(const char *path, size_t limit, ts_error *e)
     bool standard = strcmp(path, "-") == 0;
     FILE *f = standard ? stdin : fopen(path, "r");
     if (!f) {
-        cannot("read", path, e);
+        file_failed(e, "read", path, errno);
         return NULL;
     }
     char *s = NULL;
@@ -120,7 +63,7 @@ char *outfile_text(const char *path, size_t limit, ts_error *e)
         cap *= 2;
     }
     if (ferror(f))
-        cannot("read", path, e);
+        file_failed(e, "read", path, errno);
     else if (!s || (!feof(f) && n <= limit))
         err_memory(e, cap + 1, "%s", path);
     else if (n > limit)
@@ -168,44 +111,20 @@ bool outfile_folder_check(const char *path, ts_error *e)
         cut_name(there);
     bool good = true;
     if (stat(*there ? there : ".", &st) != 0)
-        good = cannot("make the folder", path, e);
+        good = file_failed(e, "make the folder", path, errno);
     else if (!S_ISDIR(st.st_mode))
-        good = err_set(e, TS_FILES, "cannot make the folder %s: %s is a file", path,
+        good = err_set(e, TS_FILES, "cannot make the folder '%s': %s is a file", path,
                        strcmp(path, there) ? there : "it");
     else if (access(*there ? there : ".", W_OK | X_OK) != 0)
-        good = cannot("write into", *there ? there : ".", e);
+        good = file_failed(e, "write into", *there ? there : ".", errno);
     free(there);
     return good;
 }
 
-/* With all folders on the way to it, as mkdir -p. */
 bool outfile_folder(const char *path, ts_error *e)
 {
-    if (!is_folder_name(path, e))
-        return false;
-    char *partial = strdup(path);
-    if (!partial)
-        return err_memory(e, strlen(path) + 1, "a folder name");
-    bool good = true;
-    for (char *c = partial + 1; good && *partial && *c; c++) {
-        if (*c != '/')
-            continue;
-        *c = 0;
-        good = mkdir(partial, 0777) == 0 || errno == EEXIST;
-        *c = '/';
-    }
-    struct stat st;
-    good = good && (mkdir(path, 0777) == 0 || errno == EEXIST);
-    if (!good)
-        cannot("make the folder", path, e);
-    else if (stat(path, &st) != 0)
-        good = cannot("make the folder", path, e);
-    else if (!S_ISDIR(st.st_mode))
-        good = err_set(e, TS_FILES, "cannot make the folder %s: it is a file", path);
-    else if (access(path, W_OK) != 0)
-        good = cannot("write into", path, e);
-    free(partial);
-    return good;
+    return is_folder_name(path, e) && file_make_folder(path, e) &&
+           (access(path, W_OK) == 0 || file_failed(e, "write into", path, errno));
 }
 
 /* On every file system, and in every shell. */

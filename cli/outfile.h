@@ -9,7 +9,7 @@
 enum { RESULTS_MOST = 256 << 20 }; /* bytes of a file of results that is read: samples of thousands of kernels */
 enum { OUTFILE_NAME = 256 };       /* bytes: what file systems take, with the end */
 
-/* Replaces path by text (through a temporary beside it and a rename); "-" is standard output. */
+/* Replaces path by text, whole or not at all, or writes to a device or pipe; "-" is standard output. */
 bool outfile_write(const char *path, const char *text, ts_error *e);
 /* Whether outfile_write is likely to work: asked before long work whose result would be lost. */
 bool outfile_check(const char *path, ts_error *e);

@@ -10,20 +10,26 @@ enum { CELL = 512 }; /* bytes of a name, escaped */
 
 /* ---- numbers ---- */
 
-/* Three digits, and the largest unit that keeps them before the point. */
+/* Three digits, none of them an exponent's where the number is neither tiny nor huge. */
+static void digits(char *out, size_t size, double v, const char *unit)
+{
+    const double a = fabs(v);
+    if (a != 0 && (a < 0.1 || a >= 1e6))
+        snprintf(out, size, "%.3g%s", v, unit);
+    else
+        snprintf(out, size, "%.*f%s", v == floor(v) || a >= 99.95 ? 0 : a >= 9.995 ? 1 : 2, v, unit);
+}
+
+/* The largest unit that keeps digits before the point. */
 static void scaled(char *out, size_t size, double v, double step, const char *const *units)
 {
-    while (fabs(v) >= step && units[1]) {
+    for (; fabs(v) >= (step > 1000 ? step : 999.5) && units[1]; units++)
         v /= step;
-        units++;
-    }
-    bool whole = v == floor(v) && fabs(v) < 1000;
-    int decimals = whole || fabs(v) >= 100 ? 0 : fabs(v) >= 10 ? 1 : 2;
-    snprintf(out, size, "%.*f%s", decimals, v, *units);
+    digits(out, size, v, *units);
 }
 
 static const char *const byte_units[] = {" B", " KiB", " MiB", " GiB", " TiB", NULL};
-static const char *const second_units[] = {" ns", " us", " ms", " s", NULL};
+static const char *const second_units[] = {" ns", " µs", " ms", " s", NULL};
 static const char *const count_units[] = {"", " k", " M", " G", " T", NULL};
 static const char *const flop_units[] = {" FLOP", " kFLOP", " MFLOP", " GFLOP", " TFLOP", NULL};
 
@@ -39,6 +45,7 @@ static const struct {
     {"ns", NULL, 1, second_units, 1000},
     {"flops", NULL, 1, flop_units, 1000},
     {"parameters", NULL, 1, count_units, 1000},
+    {"rate", "", 1, NULL, 0}, /* of what the title or the text says */
     {"gflops", " GFLOP/s", 1, NULL, 0},
     {"gops", " Gop/s", 1, NULL, 0},
     {"gbs", " GB/s", 1, NULL, 0},
@@ -70,7 +77,7 @@ static void number(char *out, size_t size, const char *name, double v)
     if (row >= 0 && endings[row].units)
         scaled(out, size, v, endings[row].step, endings[row].units);
     else if (row >= 0)
-        snprintf(out, size, "%.3g%s", v * endings[row].factor, endings[row].unit);
+        digits(out, size, v * endings[row].factor, endings[row].unit);
     else if (v == floor(v) && fabs(v) < 1e15)
         snprintf(out, size, "%.0f", v);
     else
@@ -149,93 +156,78 @@ static bool is_line(const cJSON *v)
 
 /* ---- tables and outlines ---- */
 
-static int heads_of(columns *t, const char *names[], const cJSON *first)
+typedef struct sheet { /* of a list: its titles, then what each row has of the members */
+    columns t;
+    char name[COLUMNS_MAX][CELL];
+} sheet;
+
+static void sheet_column(sheet *s, column kind, const char *name, const char *title, bool of_number)
 {
     char head[CELL];
-    int n = 0;
-    for (const cJSON *v = first ? first->child : NULL; v && n < COLUMNS_MAX; v = v->next) {
-        if (!is_line(v))
-            continue;
-        names[n++] = v->string;
-        words(head, sizeof head, v->string, cJSON_IsNumber(v));
-        columns_head(t, cJSON_IsNumber(v), head);
-    }
-    return n;
+    snprintf(s->name[s->t.n], CELL, "%s", name);
+    words(head, sizeof head, title, of_number);
+    columns_head(&s->t, kind, head);
 }
 
-static void rows(columns *t, const char *const *names, const cJSON *list)
+/* "name|>bytes|>median_ns=median"; NULL: what the first of the list has. */
+static sheet sheet_make(const cJSON *list, const char *heads)
 {
-    char value[CELL];
+    sheet s = {.t = {0}};
+    char copy[CELL], value[CELL], *rest = copy;
+    snprintf(copy, sizeof copy, "%s", heads ? heads : "");
+    for (const char *name; heads && s.t.n < COLUMNS_MAX && (name = strsep(&rest, "|"));) {
+        const column kind = columns_kind(&name);
+        char *equals = strchr(name, '=');
+        if (equals)
+            *equals = 0;
+        sheet_column(&s, kind, name, equals ? equals + 1 : name, kind == RIGHT && !equals);
+    }
+    for (const cJSON *v = !heads && list && list->child ? list->child->child : NULL; v && s.t.n < COLUMNS_MAX;
+         v = v->next)
+        if (is_line(v))
+            sheet_column(&s, cJSON_IsNumber(v) ? RIGHT : LEFT, v->string, v->string, cJSON_IsNumber(v));
     const cJSON *row;
     cJSON_ArrayForEach(row, list)
     {
-        for (int i = 0; i < t->n; i++) {
-            outline_value(value, sizeof value, names[i], cJSON_GetObjectItemCaseSensitive(row, names[i]));
-            columns_add(t, "%s", value);
+        for (int i = 0; i < s.t.n; i++) {
+            const cJSON *v = *s.name[i] ? cJSON_GetObjectItemCaseSensitive(row, s.name[i]) : row;
+            outline_value(value, sizeof value, s.name[i], v);
+            columns_add(&s.t, "%s",
+                        strcmp(s.name[i], "@") == 0                  ? row->string ? row->string : ""
+                        : s.t.kind[i] == BELOW && !cJSON_IsString(v) ? ""
+                                                                     : value);
         }
     }
+    return s;
 }
 
-void outline_table(const cJSON *list, const char *heads, FILE *f, const char *indent, bool color)
+void outline_table(const cJSON *list, const char *heads, const paper *on, const char *indent)
 {
-    columns t = {0};
-    const char *names[COLUMNS_MAX];
-    char copy[CELL], head[CELL];
-    snprintf(copy, sizeof copy, "%s", heads ? heads : "");
-    char *rest = copy;
-    for (char *name; heads && t.n < COLUMNS_MAX && (name = strsep(&rest, "|"));) {
-        bool right = *name == '>';
-        names[t.n] = name + right;
-        words(head, sizeof head, name + right, right);
-        columns_head(&t, right, head);
-    }
-    if (!heads)
-        heads_of(&t, names, list ? list->child : NULL);
-    if (t.n == 0)
-        return;
-    rows(&t, names, list);
-    columns_print(&t, f, indent, color);
-}
-
-static void put_cell(FILE *f, const char *s)
-{
-    for (; *s; s++) {
-        if (*s == '|' || *s == '<' || *s == '*')
-            fputc('\\', f);
-        fputc(*s, f);
-    }
+    sheet s = sheet_make(list, heads);
+    if (s.t.n)
+        columns_print(&s.t, on, indent);
 }
 
 void outline_markdown(const cJSON *list, const char *heads, FILE *f)
 {
-    const char *names[COLUMNS_MAX];
-    char copy[CELL], value[CELL], rule[CELL] = "|";
-    int n = 0;
-    snprintf(copy, sizeof copy, "%s", heads);
-    char *rest = copy;
-    for (char *name; n < COLUMNS_MAX && (name = strsep(&rest, "|"));) {
-        const bool right = *name == '>';
-        const size_t used = strlen(rule);
-        names[n++] = name + right;
-        snprintf(rule + used, sizeof rule - used, right ? "---:|" : "---|");
-        words(value, sizeof value, name + right, right);
-        fprintf(f, "%s %s ", n == 1 ? "\n|" : "|", value);
-    }
-    fprintf(f, "|\n%s\n", rule);
-    const cJSON *row;
-    cJSON_ArrayForEach(row, list)
-    {
-        for (int i = 0; i < n; i++) {
-            outline_value(value, sizeof value, names[i], cJSON_GetObjectItemCaseSensitive(row, names[i]));
-            fputs(i ? " | " : "| ", f);
-            put_cell(f, value);
+    sheet s = sheet_make(list, heads);
+    for (int i = 0; i < s.t.count; i++) {
+        if (i == s.t.n) {
+            fputs("|", f);
+            for (int c = 0; c < s.t.n; c++)
+                fputs(s.t.kind[c] == RIGHT ? "---:|" : "---|", f);
+            fputs("\n", f);
         }
-        fputs(" |\n", f);
+        fputs(i % s.t.n ? " | " : i ? "| " : "\n| ", f);
+        for (const char *c = s.t.cell[i]; *c; c++)
+            fprintf(f, i >= s.t.n && strchr("|<*", *c) ? "\\%c" : "%c", *c);
+        fputs(i % s.t.n == s.t.n - 1 ? " |\n" : "", f);
     }
+    columns_free(&s.t);
 }
 
 /* A missing value is shown with the reason, if the object has one under "why". */
-static void put_lines(const cJSON *o, FILE *f, const char *indent)
+static void put_lines(const cJSON *o, const paper *on, const char *indent)
 {
     char label[CELL], value[CELL];
     columns t = columns_make("|");
@@ -251,13 +243,13 @@ static void put_lines(const cJSON *o, FILE *f, const char *indent)
         columns_add(&t, "%s", label);
         columns_add(&t, *reason ? "%s (%s)" : "%s", value, reason);
     }
-    columns_print(&t, f, indent, false);
+    columns_print(&t, on, indent);
 }
 
-void outline_print(const cJSON *o, FILE *f, const char *indent, bool color)
+void outline_print(const cJSON *o, const paper *on, const char *indent)
 {
     char deeper[64], label[CELL];
-    put_lines(o, f, indent);
+    put_lines(o, on, indent);
     snprintf(deeper, sizeof deeper, "%s  ", indent);
     const cJSON *v;
     cJSON_ArrayForEach(v, o)
@@ -265,12 +257,12 @@ void outline_print(const cJSON *o, FILE *f, const char *indent, bool color)
         if (is_line(v) || !v->child || (v->string && strcmp(v->string, "why") == 0))
             continue;
         words(label, sizeof label, v->string ? v->string : "", false);
-        fprintf(f, "%s%s", indent, console_on(color, BOLD));
-        put_safe(f, label);
-        fprintf(f, "%s\n", console_off(color));
+        fprintf(on->f, "%s%s", indent, console_on(on->color, BOLD));
+        put_safe(on->f, label);
+        fprintf(on->f, "%s\n", console_off(on->color));
         if (cJSON_IsArray(v))
-            outline_table(v, NULL, f, deeper, color);
+            outline_table(v, NULL, on, deeper);
         else
-            outline_print(v, f, deeper, color);
+            outline_print(v, on, deeper);
     }
 }

@@ -2,16 +2,23 @@
 #include "cli/say.h"
 
 #include "cli/outline.h"
+#include "graph/base/base.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUE = 4096, PATH = 64 }; /* bytes */
+enum { VALUE = 4096, PATH = 64, HEADS = 256 }; /* bytes */
 
 typedef struct saying {
-    FILE *f;
+    const paper *on;
     const cJSON *o;
+    const struct saying *around; /* what this is an item of; NULL: it is the whole */
 } saying;
+
+static void quote(const saying *w, const char *s)
+{
+    (w->on->quote ? w->on->quote : put_safe)(w->on->f, s);
+}
 
 /* Reads a path up to one of the characters, which is left behind; NULL: there is no such member. */
 static const cJSON *member(const saying *w, const char **at, const char *ends, char path[PATH])
@@ -19,23 +26,33 @@ static const cJSON *member(const saying *w, const char **at, const char *ends, c
     const size_t n = strcspn(*at, ends);
     snprintf(path, PATH, "%.*s", (int)n, *at);
     *at += n;
-    return js_get(w->o, path);
+    const char *rest = path;
+    for (; strncmp(rest, "../", 3) == 0 && w->around; rest += 3)
+        w = w->around;
+    if (rest > path)
+        return js_get(w->o, rest);
+    return *path && strcmp(path, ".") != 0 ? js_get(w->o, path) : w->o;
 }
 
-static const char *condition(const saying *w, const char *s, bool *holds)
+static bool is_there(const cJSON *v)
 {
-    char path[PATH];
-    const cJSON *v = member(w, &s, "?=>", path);
+    return v && !cJSON_IsNull(v) && !cJSON_IsFalse(v) && !(cJSON_IsString(v) && !*v->valuestring) &&
+           !((cJSON_IsArray(v) || cJSON_IsObject(v)) && !v->child);
+}
+
+/* Behind the path: "?", "=1?", "=word?", ">0?" */
+static const char *condition(const cJSON *v, const char *s, bool *holds)
+{
     const char kind = *s++;
-    if (kind == '?') {
-        *holds = v && !cJSON_IsNull(v) && !cJSON_IsFalse(v) && !(cJSON_IsString(v) && !*v->valuestring) &&
-                 !((cJSON_IsArray(v) || cJSON_IsObject(v)) && !v->child);
-        return s;
-    }
-    char *end;
-    const double than = strtod(s, &end), is = cJSON_IsNumber(v) ? v->valuedouble : 0;
-    *holds = v && (kind == '=' ? is == than : is > than);
-    return end + 1;
+    if (kind == '?')
+        return *holds = is_there(v), s;
+    const size_t n = strcspn(s, "?");
+    const double than = strtod(s, NULL), is = cJSON_IsNumber(v) ? v->valuedouble : 0;
+    if (cJSON_IsString(v))
+        *holds = strlen(v->valuestring) == n && strncmp(v->valuestring, s, n) == 0;
+    else
+        *holds = v && (kind == '=' ? is == than : is > than);
+    return s + n + 1;
 }
 
 /* "a, b", "m=1 n=2" */
@@ -46,77 +63,140 @@ static void put_parts(const saying *w, const cJSON *v, bool named)
     cJSON_ArrayForEach(one, v)
     {
         outline_value(value, sizeof value, "", one);
-        fputs(one == v->child ? "" : named ? " " : ", ", w->f);
-        put_safe(w->f, named ? one->string : value);
+        fputs(one == v->child ? "" : named ? " " : ", ", w->on->f);
+        quote(w, named ? one->string : value);
         if (named)
-            fprintf(w->f, "=%s", value);
+            fprintf(w->on->f, "=%s", value);
     }
+}
+
+/* By "%.3g", "%.1f%", "%-9s", or by the name of another member, which says the unit. */
+static void put_as(const saying *w, const cJSON *v, char *spec)
+{
+    char value[VALUE];
+    const size_t n = strlen(spec);
+    const bool hundredfold = n > 1 && spec[n - 1] == '%';
+    const double x = cJSON_IsNumber(v) ? v->valuedouble : 0;
+    spec[n - hundredfold] = 0;
+    if (*spec != '%') {
+        outline_value(value, sizeof value, spec, v);
+        quote(w, value);
+    } else if (n && spec[n - 1] == 's') {
+        text safe = {0};
+        text_safe(&safe, cJSON_IsString(v) ? v->valuestring : "");
+        fprintf(w->on->f, spec, text_str(&safe));
+        text_free(&safe);
+    } else {
+        fprintf(w->on->f, spec, hundredfold ? 100 * x : x);
+    }
+}
+
+static void put_tone(const saying *w, const char *name)
+{
+    static const char *const names[] = {"bold", "faint", "good", "bad", "caution"};
+    for (int i = 0; i < COUNT(names); i++)
+        if (strcmp(name, names[i]) == 0)
+            fputs(console_on(w->on->color, BOLD + i), w->on->f);
+    if (!*name)
+        fputs(console_off(w->on->color), w->on->f);
+}
+
+/* rest: the indentation and heads; "!" and an indentation alone where it is an outline */
+static void put_sheet(const saying *w, const cJSON *v, const char *rest)
+{
+    char indent[32];
+    const bool outline = *rest == '!';
+    snprintf(indent, sizeof indent, "%.*s", (int)strspn(rest + outline, " "), rest + outline);
+    if (outline)
+        outline_print(v, w->on, indent);
+    else
+        outline_table(v, rest + strlen(indent), w->on, indent);
 }
 
 static const char *put_value(const saying *w, const char *s, bool shown)
 {
-    char path[PATH], value[VALUE], spec[16];
-    const cJSON *v = member(w, &s, ",=#-:}", path);
+    char path[PATH], value[VALUE], rest[HEADS] = "";
+    const cJSON *v = member(w, &s, ",=#-:!~}", path);
     const char kind = *s++;
     const size_t n = kind == '}' ? 0 : strcspn(s, "}");
-    const bool hundredfold = n > 1 && s[n - 1] == '%';
-    const double x = cJSON_IsNumber(v) ? v->valuedouble : 0;
-    snprintf(spec, sizeof spec, "%.*s", (int)(n - hundredfold), s);
     const char *name = strrchr(path, '/');
+    snprintf(rest, sizeof rest, "%.*s", (int)n, s);
+    s += kind == '}' ? 0 : n + 1;
     if (!shown)
-        ;
+        return s;
+    if (kind == '!' && *path)
+        put_sheet(w, v, rest);
+    else if (kind == '!')
+        put_tone(w, rest);
     else if (kind == ':')
-        fprintf(w->f, spec, hundredfold ? 100 * x : x);
+        put_as(w, v, rest);
     else if (kind == '#' || kind == '-')
-        fprintf(w->f, "%.0f", kind == '#' ? cJSON_GetArraySize(v) : x - 1);
+        fprintf(w->on->f, "%.0f", kind == '#' ? cJSON_GetArraySize(v) : cJSON_IsNumber(v) ? v->valuedouble - 1 : -1);
+    else if (kind == '~')
+        put_word(w->on, cJSON_IsString(v) ? v->valuestring : "");
     else if (kind == ',' || kind == '=')
         put_parts(w, v, kind == '=');
+    else if (*path && strchr("[]|", *path))
+        fputs(path, w->on->f);
+    else if (strcmp(path, "@") == 0)
+        quote(w, w->o->string ? w->o->string : "");
     else if (cJSON_IsString(v))
-        put_safe(w->f, v->valuestring);
+        quote(w, v->valuestring);
     else
-        outline_value(value, sizeof value, name ? name + 1 : path, v), put_safe(w->f, value);
-    return kind == '}' ? s : s + n + 1;
+        outline_value(value, sizeof value, name ? name + 1 : path, v), quote(w, value);
+    return s;
+}
+
+static const char *put(const saying *w, const char *s, bool shown, const char *ends);
+
+static const char *put_choice(const saying *w, const char *s, bool shown)
+{
+    char path[PATH];
+    bool holds;
+    const cJSON *v = member(w, &s, "?=>*#", path), *one;
+    cJSON count = {.type = cJSON_Number, .valuedouble = cJSON_GetArraySize(v)};
+    if (*s == '#')
+        v = &count, s++;
+    if (*s == '*') {
+        const char *each = s + 1;
+        if (shown)
+            cJSON_ArrayForEach(one, v) put(&(saying){w->on, one, w}, each, true, "]");
+        s = put(w, each, false, "]");
+    } else {
+        s = condition(v, s, &holds);
+        s = put(w, s, shown && holds, "|]");
+        if (*s == '|')
+            s = put(w, s + 1, shown && !holds, "]");
+    }
+    return s + (*s != 0);
 }
 
 static const char *put(const saying *w, const char *s, bool shown, const char *ends)
 {
     while (*s && !strchr(ends, *s)) {
-        bool holds;
         if (*s == '{') {
             s = put_value(w, s + 1, shown);
         } else if (*s == '[') {
-            s = condition(w, s + 1, &holds);
-            s = put(w, s, shown && holds, "|]");
-            if (*s == '|')
-                s = put(w, s + 1, shown && !holds, "]");
-            s += *s != 0;
+            s = put_choice(w, s + 1, shown);
         } else {
             if (shown)
-                fputc(*s, w->f);
+                fputc(*s, w->on->f);
             s++;
         }
     }
     return s;
 }
 
-void say_record(FILE *f, const cJSON *o, const char *form)
+void say_form(const paper *on, const cJSON *o, const char *form)
 {
-    put(&(saying){f, o}, form, true, "");
+    put(&(saying){on, o, NULL}, form, true, "");
 }
 
-void say_each(FILE *f, const cJSON *list, const char *form)
-{
-    const cJSON *o;
-    cJSON_ArrayForEach(o, list) say_record(f, o, form);
-}
-
-void reply_give(const args *a, cJSON *o, const reply_form *form)
+void reply_give(const args *a, cJSON *o, const char *form)
 {
     if (a->console.json)
         reply_print(o);
-    else {
-        say_record(stdout, o, form->head ? form->head : "");
-        say_each(stdout, form->list ? js_get(o, form->list) : NULL, form->each);
-    }
+    else
+        say_form(&(paper){stdout, a->console.color_out, console_width(), NULL}, o, form);
     cJSON_Delete(o);
 }

@@ -1,22 +1,26 @@
-/* say.h - lines for people from the same JSON as --json prints, by forms:
- *   {path}        the member, as outline_value shows it: its name says the unit
- *   {path:%.3g}   a number as printf shows it; {path:%.1f%} a hundred times as much
+/* say.h - what people read of the JSON that a verb makes, by a form that is declared beside it:
+ *   {path}        the member, as outline_value shows it: its name says the unit; {path:ns}: as a member of that name
+ *   {path:%.3g}   a number as printf shows it, {path:%.1f%} a hundred times as much; {path:%-9s} a text
  *   {path,} {path=} {path#} {path-}   a list's items by commas; an object's members as name=value; how many there are;
  *                 one less
- *   [path?then|else]   where the member is there and neither null, false nor an empty; [path=1?...] where it
- *                 is that number, [path>0?...] where it is more. "else" may be left out; either may hold more of these.
- * All else is copied. Values are escaped. */
+ *   {path~}       a word in its tone, as VALID
+ *   {path!  name|>bytes}   a list of objects as a table: its indentation, and heads as of outline_table; {path!!  }: an
+ *                 object as outline_print has it
+ *   [path?then|else]   where the member is there and neither null, false nor an empty; [path=1?...] and [path=word?...]
+ *                 where it is that number or text, [path>0?...] where it is more, [path#=1?...] where there are so
+ *                 many. "else" may be left out
+ *   [path*each]   for each item of a list or member of an object, which is what paths begin at then
+ *   {../path}     within an item: a member of what it is an item of
+ *   {}  {@}       what paths begin at, also as {.!...}, and the name that it has
+ *   {!bold} {!}   a tone of the terminal, and its end: bold, faint, good, bad, caution
+ *   {[} {]} {|}   these themselves
+ * All else is copied; then, else and each may hold more of these. Values are escaped. */
 #ifndef TS_SAY_H
 #define TS_SAY_H
 #include "cli/args.h"
 #include "cli/reply.h"
 
-void say_record(FILE *f, const cJSON *o, const char *form);
-void say_each(FILE *f, const cJSON *list, const char *form); /* for each of its objects */
-/* The reply of a verb: as JSON where that is asked for, else by the form, and by the other one for each of a list. The
- * object is deleted. */
-typedef struct reply_form {
-    const char *head, *list, *each; /* list: the member; both may be NULL */
-} reply_form;
-void reply_give(const args *a, cJSON *o, const reply_form *form);
+void say_form(const paper *on, const cJSON *o, const char *form);
+/* The reply of a verb on standard output: as JSON where that is asked for, else by the form. The object is deleted. */
+void reply_give(const args *a, cJSON *o, const char *form);
 #endif

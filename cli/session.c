@@ -12,34 +12,34 @@ static const double LONG = 2; /* seconds of waiting that are told what for */
 #define DIM                                                                                                            \
     {                                                                                                                  \
         "dim", 0, PAIR, "NAME=N", "extent of a dimension, batch=8, a range, seq=1..128, a sum, total=past+1; repeats", \
-            true, 0, 0                                                                                                 \
+            REPEATS                                                                                                    \
     }
 static const option dim_options[] = {DIM, {0}};
 const option_group session_dim_options = {"Model", dim_options, NULL};
 
 static const option model_options[] = {
     DIM,
-    {"in", 0, PAIR, "NAME=FILE.npy", "value (and so shape) of an input; repeats", true, 0, 0},
+    {"in", 0, PAIR, "NAME=FILE.npy", "value (and so shape) of an input; repeats", REPEATS},
     {0},
 };
 const option_group session_model_options = {"Model", model_options, NULL};
 
 static const option limit_options[] = {
     {"limit", 0, PAIR, "NAME=N", "raise or lower a reading limit: steps, folded, elements or description; repeats",
-     true, 0, 0},
+     REPEATS},
     {0},
 };
 const option_group session_limit_options = {"Limits", limit_options, NULL};
 
 static const option plan_options[] = {
-    {"target", 0, A_TARGET, "NAME", "back end, e.g. c or interp (doctor lists all); A,B: over both", false, 0, 0},
-    {"threads", 0, INTEGER, "N", "threads (default: one per core)", false, 1, TS_MAX_THREADS},
-    {"isa", 0, AN_ISA, "NAME", "instruction set (default: the best one here)", false, 0, 0},
+    {"target", 0, A_TARGET, "NAME", "back end, e.g. c or interp (doctor lists all); A,B: over both", ONCE},
+    {"threads", 0, INTEGER, "N", "threads (default: one per core)", NULL, false, 1, TS_MAX_THREADS},
+    {"isa", 0, AN_ISA, "NAME", "instruction set (default: the best one here)", ONCE},
     {"machine", 0, WORD, "TEXT",
-     "plan for this machine, \"core:8 l3:1(32MB) isa:avx512\" or gpu:h100 (default: this one)", false, 0, 0},
-    {"cache-dir", 0, A_FOLDER, "FOLDER|none", "compiled programs (default: the user's cache)", false, 0, 0},
-    {"as-written", 0, FLAG, NULL, "no algebraic alternatives: neither Strassen nor Winograd", false, 0, 0},
-    {"mem-limit", 0, BYTES, "SIZE", "refuse plans that need more memory, as in 4G", false, 0, 0},
+     "plan for this machine, \"core:8 l3:1(32MB) isa:avx512\" or gpu:h100 (default: this one)", ONCE},
+    {"cache-dir", 0, A_FOLDER, "FOLDER|none", "compiled programs (default: the user's cache)", ONCE},
+    {"as-written", 0, FLAG, NULL, "no algebraic alternatives: neither Strassen nor Winograd", ONCE},
+    {"mem-limit", 0, BYTES, "SIZE", "refuse plans that need more memory, as in 4G", ONCE},
     {0},
 };
 void session_plan_usual(const option *o, char out[OPTION_TEXT_MOST])
@@ -56,25 +56,21 @@ const option_group *const session_dim_groups[] = {&session_dim_options, &session
 ts_options session_options(const args *a)
 {
     return (ts_options){
-        .target = args_text(a, "target", NULL),
-        .isa = args_text(a, "isa", NULL),
-        .machine = args_text(a, "machine", NULL),
-        .cache_folder = args_text(a, "cache-dir", NULL),
-        .threads = (int)args_integer(a, "threads", 0),
+        .target = args_text(a, "target"),
+        .isa = args_text(a, "isa"),
+        .machine = args_text(a, "machine"),
+        .cache_folder = args_text(a, "cache-dir"),
+        .threads = (int)args_integer(a, "threads"),
         .as_written = args_flag(a, "as-written"),
-        .mem_limit = args_integer(a, "mem-limit", 0),
+        .mem_limit = args_integer(a, "mem-limit"),
     };
 }
 
 /* Binds dimensions as --dim says, and as `at` does unless it is NULL; value: of each input, or NULL. */
 static bool bind(ts_model *m, const args *a, const char *at, const ts_array *value, ts_error *e)
 {
-    int n = args_count(a, "dim");
-    const char **dims = calloc((size_t)n + 2, sizeof *dims);
-    if (!dims)
-        return err_memory(e, ((size_t)n + 2) * sizeof *dims, "%d dimensions", n);
-    for (int i = 0; i < n; i++)
-        dims[i] = args_at(a, "dim", i);
+    int n;
+    const char **dims = args_list(a, "dim", &n);
     if (at)
         dims[n++] = at;
     bool good = ts_model_bind(m, n, dims, value, e);
@@ -170,12 +166,8 @@ void session_suggest(const char *model, ts_error *e)
 /* Opened, not bound. */
 ts_model *session_model_make(const args *a, const char *what, ts_error *e)
 {
-    const int n = args_count(a, "limit");
-    const char **limit = calloc((size_t)n + 1, sizeof *limit);
-    if (!limit)
-        return err_memory(e, ((size_t)n + 1) * sizeof *limit, "%d limits", n), NULL;
-    for (int i = 0; i < n; i++)
-        limit[i] = args_at(a, "limit", i);
+    int n;
+    const char **limit = args_list(a, "limit", &n);
     ts_model *m = ts_model_open_within(what, n, limit, e);
     free(limit);
     if (!m)
@@ -235,12 +227,8 @@ ts_plan *session_plan_make(session *s, ts_error *e)
 
 ts_plan *session_varying_make(session *s, ts_error *e)
 {
-    const int n = args_count(s->args, "dim");
-    const char **dims = calloc((size_t)n + 1, sizeof *dims);
-    if (!dims)
-        return err_memory(e, ((size_t)n + 1) * sizeof *dims, "%d dimensions", n), NULL;
-    for (int i = 0; i < n; i++)
-        dims[i] = args_at(s->args, "dim", i);
+    int n;
+    const char **dims = args_list(s->args, "dim", &n);
     ts_plan *p = ts_plan_make_varying(s->model, n, dims, &s->options, e);
     free(dims);
     return p;

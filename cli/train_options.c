@@ -10,13 +10,13 @@
 #include <string.h>
 
 static const option step_options[] = {
-    {"task", 0, CHOICE, task_names, "kind of task", false, 0, 0},
-    {"batch", 'b', INTEGER, "N", "examples of a step", false, 1, 1 << 20},
-    {"length", 0, INTEGER, "N", "tokens of an example of text; longer ones are cut", false, 2, 1 << 20},
-    {"output", 0, WORD, "NAME", "output that the head stands on (default: the first)", false, 0, 0},
-    {"optimizer", 0, AN_OPTIMIZER, "NAME", "rule that updates the weights", false, 0, 0},
-    {"clip", 0, NUMBER, "X", "largest norm of the gradients; 0: any", false, 0, MOST_STEPS},
-    {"freeze", 0, WORD, "GLOB", "parameters that are not trained; repeats", true, 0, 0},
+    {"task", 0, CHOICE, task_names, "kind of task", ONCE},
+    {"batch", 'b', INTEGER, "N", "examples of a step", NULL, false, 1, 1 << 20},
+    {"length", 0, INTEGER, "N", "tokens of an example of text; longer ones are cut", NULL, false, 2, 1 << 20},
+    {"output", 0, WORD, "NAME", "output that the head stands on (default: the first)", ONCE},
+    {"optimizer", 0, AN_OPTIMIZER, "NAME", "rule that updates the weights", ONCE},
+    {"clip", 0, NUMBER, "X", "largest norm of the gradients; 0: any", NULL, false, 0, MOST_STEPS},
+    {"freeze", 0, WORD, "GLOB", "parameters that are not trained; repeats", REPEATS},
     {0},
 };
 const option_group train_step_options = {"Training step", step_options, train_options_usual};
@@ -106,13 +106,13 @@ void train_options_take(train_options *w, const args *a)
             continue;
         void *at = (char *)w + f->at;
         if (f->kind == OPTION_WHOLE)
-            *(int64_t *)at = args_integer(a, f->name, 0);
+            *(int64_t *)at = args_integer(a, f->name);
         else if (f->kind == OPTION_FLAG)
             *(int64_t *)at = args_flag(a, f->name);
         else if (f->kind == OPTION_REAL)
-            *(double *)at = args_number(a, f->name, 0);
+            *(double *)at = args_number(a, f->name);
         else if (f->kind == OPTION_TEXT)
-            option_set_text(option_place(w, f), args_text(a, f->name, NULL));
+            option_set_text(option_place(w, f), args_text(a, f->name));
         else {
             option_set_text(option_place(w, f), NULL);
             for (int i = 0; i < args_count(a, f->name); i++)

@@ -7,10 +7,10 @@
 #include <string.h>
 
 static const option shared_options[] = {
-    {"json", 0, FLAG, NULL, "one JSON object on standard output", false, 0, 0},
-    {"quiet", 'q', FLAG, NULL, "no progress, no notes", false, 0, 0},
-    {"color", 0, CHOICE, "auto|always|never", "default: auto, not in pipes", false, 0, 0},
-    {"help", 'h', FLAG, NULL, "the whole page; -h: what fits a screen", false, 0, 0},
+    {"json", 0, FLAG, NULL, "one JSON object on standard output", ONCE},
+    {"quiet", 'q', FLAG, NULL, "no progress, no notes", ONCE},
+    {"color", 0, CHOICE, "auto|always|never", "auto: not in pipes", "auto", false, 0, 0},
+    {"help", 'h', FLAG, NULL, "the whole page; -h: what fits a screen", ONCE},
     {0},
 };
 static const option_group shared_group = {"Every verb", shared_options, NULL};
@@ -74,7 +74,9 @@ const option *verb_letter(const verb *v, char letter)
 const char *option_brief(const option_group *g, const option *o, char out[OPTION_TEXT_MOST])
 {
     char usual[OPTION_TEXT_MOST] = "";
-    if (g->usual)
+    if (o->usual)
+        snprintf(usual, sizeof usual, "%s", o->usual);
+    else if (g->usual)
         g->usual(o, usual);
     snprintf(out, OPTION_TEXT_MOST, *usual ? "%s (default: %s)" : "%s%s", o->brief, usual);
     return out;

@@ -3,7 +3,7 @@
  * that exports `const verb verb_NAME`; the build lists the folder and writes the table. Everything here is a literal
  * and lives for ever.
  *
- * The room:  main -> args (value, usage, suggest) -> verbs/ -> session, reply, outline, columns -> console, outfile
+ * The room:  main -> args (value, usage, suggest) -> verbs/ -> session, say, outline, columns -> console, outfile
  *            help, manual, codes, completion: from the same tables      draw/: pictures      cases/: conformance */
 #ifndef TS_VERB_H
 #define TS_VERB_H
@@ -33,17 +33,21 @@ typedef struct option {
     char letter;      /* of the short spelling, or 0 */
     value_kind kind;
     const char *value; /* how help names the value: "FILE" */
-    const char *brief; /* one line, no full stop; says the default where that is no value (option_group.usual) */
+    const char *brief; /* one line, no full stop; says the default where that is no value */
+    const char *usual; /* what it is where it is not given; NULL: nothing, or option_group.usual says it */
     bool repeats;      /* every occurrence counts; otherwise the last one does */
     int64_t least, most;
 } option;
+
+/* How rows end that have neither bounds nor a default. */
+#define ONCE NULL, false, 0, 0
+#define REPEATS NULL, true, 0, 0
 
 enum { OPTION_TEXT_MOST = 400 }; /* bytes of what an option does, and of its default */
 typedef struct option_group {
     const char *title; /* "Options", "Machine" */
     const option *options;
-    /* What an option is where it is not given, from the place that decides it; "" where the brief says it. NULL: all
-     * briefs do. */
+    /* What an option is where it is not given, where another room decides it; "" where it does not. NULL: rows do. */
     void (*usual)(const option *o, char out[OPTION_TEXT_MOST]);
 } option_group;
 

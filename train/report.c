@@ -15,7 +15,7 @@
 /* ---- how it went ---- */
 static void one_figure(text *t, const char *what, const char *value, const char *more)
 {
-    text_add(t, "<div><dt>%s</dt><dd>%s</dd><dd class=\"soft\">%s</dd></div>\n", what, value, more);
+    html_add(t, "<div><dt>%s</dt><dd>%s</dd><dd.soft>%s</dd></div>\n", what, value, more);
 }
 
 /* The last evaluation and the best one. */
@@ -45,7 +45,7 @@ static void headline(text *t, const story *s)
     const metrics *m = &s->metrics;
     const trial *last = m->n_trial ? &m->trial[m->n_trial - 1] : NULL;
     const double steps = m->of[m->n - 1].step;
-    text_add(t, "<p class=\"verdict\">");
+    html_add(t, "<p.verdict>");
     if (last && isfinite(last->accuracy))
         text_add(t, "Accuracy after %s steps: %s of %s held-out examples.", word_count(steps).s,
                  word_percent(last->accuracy).s, word_count(last->n).s);
@@ -54,18 +54,18 @@ static void headline(text *t, const story *s)
                  word_count(last->n).s);
     else
         text_add(t, "Training loss after %s steps: %s.", word_count(steps).s, word_real(m->of[m->n - 1].loss).s);
-    text_add(t, "</p>\n");
+    html_add(t, "</p>\n");
     const int ends = m->n / 10 < 1 ? 1 : m->n / 10 > 100 ? 100 : m->n / 10;
-    text_add(t, "<p class=\"sure\">The training loss went from %s", word_real(mean_loss(m, 0, ends)).s);
-    text_add(t, " to %s", word_real(mean_loss(m, m->n - ends, m->n)).s);
+    html_add(t, "<p.sure>The training loss went from %s to %s", word_real(mean_loss(m, 0, ends)).s,
+             word_real(mean_loss(m, m->n - ends, m->n)).s);
     if (ends > 1)
         text_add(t, " (means of the first and last %d steps)", ends);
     const trial *best = best_trial(m);
     if (best && best != last)
         text_add(t, "; the best evaluation was the one after step %s", word_count(best->step).s);
     if (m->n_skipped)
-        text_add(t, "; <b>%d steps were skipped</b> because their loss or gradients were not finite", m->n_skipped);
-    text_add(t, ".</p>\n");
+        html_add(t, "; <b>%d steps were skipped</b> because their loss or gradients were not finite", m->n_skipped);
+    html_add(t, ".</p>\n");
 }
 
 static void figures(text *t, const story *s)
@@ -77,7 +77,7 @@ static void figures(text *t, const story *s)
     char more[160];
     for (int i = 0; i < m->n; i++)
         ms += isfinite(m->of[i].ms) ? m->of[i].ms : 0, most = fmax(most, m->of[i].memory);
-    text_add(t, "<dl class=\"tiles\">\n");
+    html_add(t, "<dl.tiles>\n");
     snprintf(more, sizeof more, "of %s; %.2f epochs", word_count((double)s->facts->steps).s,
              last->step / fmax(1, (double)s->facts->batch_steps));
     one_figure(t, "Steps", word_count(last->step).s, more);
@@ -95,7 +95,7 @@ static void figures(text *t, const story *s)
     else
         snprintf(more, sizeof more, "of the process");
     one_figure(t, "Most memory", word_bytes(most).s, more);
-    text_add(t, "</dl>\n");
+    html_add(t, "</dl>\n");
 }
 
 const char *story_outcome(text *t, const story *s)
@@ -172,47 +172,43 @@ static const char style[] =
 
 static void head(text *t, const story *s)
 {
-    text_add(t, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
-                "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-                "<meta name=\"viewport\" content=\"width=device-width\">\n<title>Training run: ");
-    html_text(t, path_name(s->run));
-    text_add(t, "</title>\n<style>");
+    html_add(t,
+             "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8>\n<meta http-equiv=\"Content-Security-Policy\" "
+             "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n<meta name=viewport "
+             "content='width=device-width'>\n<title>Training run: %s</title>\n<style>",
+             path_name(s->run));
     report_style(t);
     text_bytes(t, style, sizeof style - 1);
-    text_add(t, "</style></head>\n<body><header>\n<p class=\"brand\">TESSERA TRAINING RUN</p>\n<h1>");
-    html_text(t, path_name(s->run));
-    text_add(t, "</h1><p class=\"soft\">");
-    html_text(t, path_name(s->asked->model));
-    text_add(t, " · --task ");
-    html_text(t, s->asked->task);
-    text_add(t, " · batch %s · ", word_count((double)s->asked->batch).s);
-    html_text(t, s->asked->optimizer);
-    text_add(t, " · learning rate %s</p>\n", word_number(s->asked->lr).s);
+    html_add(t,
+             "</style></head>\n<body><header>\n<p.brand>TESSERA TRAINING RUN</p>\n<h1>%s</h1><p.soft>%s · --task %s · "
+             "batch %s · %s · learning rate %s</p>\n",
+             path_name(s->run), path_name(s->asked->model), s->asked->task, word_count((double)s->asked->batch).s,
+             s->asked->optimizer, word_number(s->asked->lr).s);
 }
 
 static void body(text *t, const story *s)
 {
     text parts = {0};
-    text_add(t, "<nav>");
+    html_add(t, "<nav>");
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
         text one = {0};
         const char *lacking = sections[i].write(&one, s);
         if (lacking)
-            text_add(&parts, "<p class=\"missing\">%zu · %s is left out: %s.</p>\n", i + 1, sections[i].nav, lacking);
+            html_add(&parts, "<p.missing>%zu · %s is left out: %s.</p>\n", i + 1, sections[i].nav, lacking);
         else {
-            text_add(t, "<a href=\"#%s\">%zu %s</a>", sections[i].id, i + 1, sections[i].nav);
-            text_add(&parts, "<section class=\"card\" id=\"%s\"><h2><i>%zu</i>%s</h2>\n", sections[i].id, i + 1,
+            html_add(t, "<a href=#%s>%zu %s</a>", sections[i].id, i + 1, sections[i].nav);
+            html_add(&parts, "<section.card id=%s><h2><i>%zu</i>%s</h2>\n", sections[i].id, i + 1,
                      sections[i].question);
             text_bytes(&parts, text_str(&one), one.length);
-            text_add(&parts, "</section>\n");
+            html_add(&parts, "</section>\n");
         }
         text_free(&one);
     }
-    text_add(t, "</nav></header><main>\n");
+    html_add(t, "</nav></header><main>\n");
     text_bytes(t, text_str(&parts), parts.length);
-    text_add(t,
-             "</main><footer><p>Made by tessera %s from metrics.jsonl, misjudged.json and step.json of the run."
-             "</p></footer></body></html>\n",
+    html_add(t,
+             "</main><footer><p>Made by tessera %s from metrics.jsonl, misjudged.json and step.json of the "
+             "run.</p></footer></body></html>\n",
              TS_VERSION);
     text_free(&parts);
 }

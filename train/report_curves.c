@@ -139,16 +139,17 @@ static void grid(text *t, const chart *c, const frame *f)
     for (int i = 0, n = axis_ticks(&f->x, mark, c->width > 600 ? 14 : 8); i < n; i++)
         if (mark[i] == floor(mark[i]))
             grid_x(t, axis_at(&f->x, mark[i]), f->top, f->bottom, word_count(mark[i]).s);
-    text_add(t, "<path class=\"axis\" d=\"M%d %.0fV%.0fH%d\"/>", c->left, f->top, f->bottom, c->width - 12);
-    text_add(t, "<text class=\"soft small\" x=\"%d\" y=\"12\">%s ↑</text>", c->left - 40, c->unit);
-    text_add(t, "<text class=\"soft small mid\" x=\"%d\" y=\"%.0f\">step →</text>\n", (c->left + c->width - 12) / 2,
+    html_add(t,
+             "<path.axis d='M%d %.0fV%.0fH%d'/><text.soft.small x=%d y=12>%s ↑</text><text.soft.small.mid x=%d "
+             "y=%.0f>step →</text>\n",
+             c->left, f->top, f->bottom, c->width - 12, c->left - 40, c->unit, (c->left + c->width - 12) / 2,
              f->bottom + 34);
 }
 
 /* Along the largest values, and back along the least. */
 static void band(text *t, const frame *f, const curve *c)
 {
-    text_add(t, "<path class=\"fill\" fill-opacity=\".16\" d=\"");
+    html_add(t, "<path.fill fill-opacity=.16 d='");
     for (int i = 0; i < c->n; i++)
         text_add(t, "%c%.1f %.1f", i ? 'L' : 'M', axis_at(&f->x, c->of[i].x), axis_at(&f->y, c->of[i].high));
     for (int i = c->n; i-- > 0;)
@@ -159,13 +160,12 @@ static void band(text *t, const frame *f, const curve *c)
 /* Of one point a dot, since a path of one point is not drawn. */
 static void line(text *t, const frame *f, const curve *c, const char *style)
 {
-    text_add(t, "<path %s d=\"", style);
+    html_add(t, "<path %-s d=\"", style);
     for (int i = 0; i < c->n; i++)
         text_add(t, "%c%.1f %.1f", i ? 'L' : 'M', axis_at(&f->x, c->of[i].x), axis_at(&f->y, c->of[i].mean));
     text_add(t, "\"/>\n");
     if (c->n == 1)
-        text_add(t, "<circle class=\"fill\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>", axis_at(&f->x, c->of[0].x),
-                 axis_at(&f->y, c->of[0].mean));
+        html_add(t, "<circle.fill cx=%.1f cy=%.1f r=3/>", axis_at(&f->x, c->of[0].x), axis_at(&f->y, c->of[0].mean));
 }
 
 static double value_at(const trial *t, bool accuracy)
@@ -177,7 +177,7 @@ static double value_at(const trial *t, bool accuracy)
 static void trials(text *t, const chart *c, const frame *f, const metrics *m, bool accuracy)
 {
     const trial *last = NULL;
-    text_add(t, "<g class=\"k1\"><path class=\"line\" d=\"");
+    html_add(t, "<g.k1><path.line d='");
     for (int i = 0; i < m->n_trial; i++)
         if (isfinite(value_at(&m->trial[i], accuracy))) {
             const trial *one = &m->trial[i];
@@ -189,21 +189,19 @@ static void trials(text *t, const chart *c, const frame *f, const metrics *m, bo
     const int every = (m->n_trial + 79) / 80;
     for (int i = 0; i < m->n_trial; i += every ? every : 1)
         if (isfinite(value_at(&m->trial[i], accuracy)))
-            text_add(t, "<circle class=\"hollow\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>", axis_at(&f->x, m->trial[i].step),
+            html_add(t, "<circle.hollow cx=%.1f cy=%.1f r=4/>", axis_at(&f->x, m->trial[i].step),
                      axis_at(&f->y, value_at(&m->trial[i], accuracy)));
     if (last)
-        text_add(t, "<text class=\"strong small end halo\" x=\"%.1f\" y=\"%.1f\">%s</text>",
-                 axis_at(&f->x, last->step) - 2, axis_at(&f->y, value_at(last, accuracy)) - 10,
-                 c->say(value_at(last, accuracy)).s);
-    text_add(t, "</g>\n");
+        html_add(t, "<text.strong.small.end.halo x=%.1f y=%.1f>%s</text>", axis_at(&f->x, last->step) - 2,
+                 axis_at(&f->y, value_at(last, accuracy)) - 10, c->say(value_at(last, accuracy)).s);
+    html_add(t, "</g>\n");
 }
 
 static void in_words(text *t, const chart *c, const curve *v)
 {
     const bucket *first = &v->of[0], *last = &v->of[v->n - 1];
-    text_add(t, "%s at step %s, ", c->say(first->mean).s, word_count(first->x).s);
-    text_add(t, "%s at step %s; ", c->say(last->mean).s, word_count(last->x).s);
-    text_add(t, "least %s, most %s.", c->say(v->low).s, c->say(v->high).s);
+    html_add(t, "%s at step %s, %s at step %s; least %s, most %s.", c->say(first->mean).s, word_count(first->x).s,
+             c->say(last->mean).s, word_count(last->x).s, c->say(v->low).s, c->say(v->high).s);
 }
 
 static void begin(text *t, const chart *c, const curve *v)
@@ -224,19 +222,18 @@ static void loss_chart(text *t, const metrics *m)
         if (isfinite(m->trial[i].loss))
             widen(&raw, m->trial[i].loss, m->trial[i].loss);
     const frame f = frame_of(&c, m->of[0].step, m->of[m->n - 1].step, raw.low, raw.high);
-    text_add(t,
-             "<div class=\"legend\"><span><i class=\"chip\" style=\"background:var(--k0)\"></i>training, mean over a "
-             "twentieth of the run; pale: each step</span>");
+    html_add(t, "<div.legend><span><i.chip style=background:var(--k0)></i>training, mean over a twentieth of the run; "
+                "pale: each step</span>");
     if (m->n_trial)
-        text_add(t, "<span><i class=\"chip\" style=\"background:var(--k1)\"></i>held-out examples</span>");
-    text_add(t, "</div>\n");
+        html_add(t, "<span><i.chip style=background:var(--k1)></i>held-out examples</span>");
+    html_add(t, "</div>\n");
     begin(t, &c, &raw);
     grid(t, &c, &f);
-    text_add(t, "<g class=\"k0\">");
+    html_add(t, "<g.k0>");
     band(t, &f, &raw);
     line(t, &f, &raw, "class=\"thin\" stroke-opacity=\".38\"");
     line(t, &f, &mean, "class=\"line\"");
-    text_add(t, "</g>\n");
+    html_add(t, "</g>\n");
     trials(t, &c, &f, m, false);
     chart_close(t), figure_close(t);
 }
@@ -251,7 +248,7 @@ static void accuracy_chart(text *t, const metrics *m)
         return;
     const curve none = {.n = 0};
     const frame f = frame_of(&c, m->of[0].step, m->of[m->n - 1].step, low, high);
-    text_add(t, "<h3>Accuracy on held-out examples</h3>\n");
+    html_add(t, "<h3>Accuracy on held-out examples</h3>\n");
     begin(t, &c, &none);
     grid(t, &c, &f);
     trials(t, &c, &f, m, true);
@@ -265,47 +262,44 @@ static void small_chart(text *t, const metrics *m, const chart *c, metric_of *ge
         return;
     const bool shows_limit = limit > 0 && limit < v.high * 1.2;
     const frame f = frame_of(c, m->of[0].step, m->of[m->n - 1].step, shows_limit ? fmin(limit, v.low) : v.low, v.high);
-    text_add(t, "<div><h3>%s</h3>\n", c->title);
+    html_add(t, "<div><h3>%s</h3>\n", c->title);
     begin(t, c, &v);
     grid(t, c, &f);
-    text_add(t, "<g class=\"k0\">");
+    html_add(t, "<g.k0>");
     band(t, &f, &v);
     line(t, &f, &v, "class=\"line\"");
-    text_add(t, "</g>\n");
+    html_add(t, "</g>\n");
     if (shows_limit)
-        text_add(t,
-                 "<path class=\"axis\" stroke-dasharray=\"5 4\" d=\"M%d %.1fH%d\"/><text class=\"soft small halo\" "
-                 "x=\"%d\" y=\"%.1f\">scaled down to %s</text>",
+        html_add(t,
+                 "<path.axis stroke-dasharray='5 4' d='M%d %.1fH%d'/><text.soft.small.halo x=%d y=%.1f>scaled down to "
+                 "%s</text>",
                  c->left, axis_at(&f.y, limit), c->width - 12, c->width - 150, axis_at(&f.y, limit) - 5,
                  word_real(limit).s);
     chart_close(t);
-    text_add(t, "<p class=\"soft\">");
+    html_add(t, "<p.soft>");
     in_words(t, c, &v);
-    text_add(t, "</p>");
+    html_add(t, "</p>");
     figure_close(t);
-    text_add(t, "</div>\n");
+    html_add(t, "</div>\n");
 }
 
 /* ---- the same as numbers ---- */
-static void td_whole(text *t, double v, say_number *say)
+static word whole(double v, say_number *say)
 {
-    td_number(t, isfinite(v) ? say(v) : (word){"–"});
+    return isfinite(v) ? say(v) : (word){"–"};
 }
 
 static void table(text *t, const metrics *m)
 {
     enum { ROWS = 40 };
     const int every = (m->n + ROWS - 1) / ROWS;
-    table_open(
-        t, "Some steps as a table; metrics.jsonl has all", 7,
-        (const char *const[]){"#step", "#loss", "#gradient norm", "#learning rate", "#time", "#tokens/s", "#memory"});
+    table_open(t, "Some steps as a table; metrics.jsonl has all",
+               "#step|#loss|#gradient norm|#learning rate|#time|#tokens/s|#memory");
     for (int i = 0; i < m->n; i += every ? every : 1) {
         const metric *v = &m->of[i];
-        text_add(t, "<tr>");
-        td_whole(t, v->step, word_count), td_whole(t, v->loss, word_real), td_whole(t, v->norm, word_real);
-        td_whole(t, v->lr, word_real), td_whole(t, 1e6 * v->ms, word_time), td_whole(t, v->rate, word_number);
-        td_whole(t, v->memory, word_bytes);
-        text_add(t, "</tr>\n");
+        html_row(t, "#%s|#%s|#%s|#%s|#%s|#%s|#%s", whole(v->step, word_count).s, whole(v->loss, word_real).s,
+                 whole(v->norm, word_real).s, whole(v->lr, word_real).s, whole(1e6 * v->ms, word_time).s,
+                 whole(v->rate, word_number).s, whole(v->memory, word_bytes).s);
     }
     table_close(t);
 }
@@ -337,10 +331,10 @@ const char *story_steps(text *t, const story *s)
     };
     if (!s->metrics.n)
         return "no step was made";
-    text_add(t, "<div class=\"two\">\n");
+    html_add(t, "<div.two>\n");
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         small_chart(t, &s->metrics, &all[i].chart, all[i].get, all[i].limit);
-    text_add(t, "</div>\n");
+    html_add(t, "</div>\n");
     table(t, &s->metrics);
     return NULL;
 }

@@ -15,27 +15,25 @@ static void confusion(text *t, const cJSON *table)
     int i = 0;
     if (n < 2)
         return;
-    text_add(t, "<h3>Confusion matrix</h3>\n<div class=\"wide\"><table class=\"confusion\"><thead><tr><th>label "
-                "\\ predicted</th>");
+    html_add(t, "<h3>Confusion matrix</h3>\n<div.wide><table.confusion><thead><tr><th>label \\ predicted</th>");
     for (int k = 0; k < n; k++)
-        text_add(t, "<th class=\"num\">%d</th>", k);
-    text_add(t, "<th class=\"num\">of</th><th class=\"num\">right</th></tr></thead><tbody>\n");
+        html_add(t, "<th.num>%d</th>", k);
+    html_add(t, "<th.num>of</th><th.num>right</th></tr></thead><tbody>\n");
     cJSON_ArrayForEach(row, table)
     {
         double sum = 0, right = 0;
         int k = 0;
         cJSON_ArrayForEach(cell, row) sum += cell->valuedouble;
-        text_add(t, "<tr><th>%d</th>", i);
+        html_add(t, "<tr><th>%d</th>", i);
         cJSON_ArrayForEach(cell, row)
         {
             const double share = sum > 0 ? cell->valuedouble / sum : 0;
             right = k == i ? cell->valuedouble : right;
-            text_add(t,
-                     "<td class=\"num\" style=\"background:color-mix(in srgb,var(--%s) %.0f%%,transparent)\">%s</td>",
+            html_add(t, "<td.num style='background:color-mix(in srgb,var(--%s) %.0f%%,transparent)'>%s</td>",
                      k == i ? "k0" : "k1", 60 * share, cell->valuedouble > 0 ? word_count(cell->valuedouble).s : "·");
             k++;
         }
-        text_add(t, "<td class=\"num soft\">%s</td><td class=\"num\">%s</td></tr>\n", word_count(sum).s,
+        html_add(t, "<td.num.soft>%s</td><td.num>%s</td></tr>\n", word_count(sum).s,
                  sum > 0 ? word_percent(right / sum).s : "–");
         i++;
     }
@@ -48,7 +46,7 @@ static void picture(text *t, const char *shades, int wide)
     const int n = (int)strlen(shades), high = wide > 0 ? n / wide : 0;
     if (!high)
         return;
-    text_add(t, "<svg class=\"picture\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"the example\">", wide, high);
+    html_add(t, "<svg.picture viewBox='0 0 %d %d' role=img aria-label='the example'>", wide, high);
     for (char shade = '1'; shade <= '8'; shade++) {
         bool any = false;
         for (int i = 0; i < high * wide; i++) {
@@ -60,7 +58,7 @@ static void picture(text *t, const char *shades, int wide)
         if (any)
             text_add(t, "\" fill-opacity=\"%.2f\"/>", (shade - '0') / 8.0);
     }
-    text_add(t, "</svg>");
+    html_add(t, "</svg>");
 }
 
 static word class_or_number(double v, bool classes)
@@ -71,35 +69,34 @@ static word class_or_number(double v, bool classes)
 static void one(text *t, const cJSON *row, bool classes)
 {
     const bool words = js_get(row, "text") != NULL;
-    text_add(t, "<tr><td class=\"num soft\">%s</td><td>",
-             word_count(js_get_number(row, words ? "line" : "example", NAN)).s);
+    html_add(t, "<tr><td.num.soft>%s</td><td>", word_count(js_get_number(row, words ? "line" : "example", NAN)).s);
     if (words)
-        html_clip(t, js_get_text(row, "text"), TEXT_COLUMNS);
+        html_add(t, "%.*s", TEXT_COLUMNS, js_get_text(row, "text"));
     else
         picture(t, js_get_text(row, "shades"), (int)fmin(fmax(js_get_number(row, "width", 0), 0), MOST_WIDE));
-    text_add(t, "</td>");
-    td_number(t, class_or_number(js_get_number(row, "label", NAN), classes));
-    text_add(t, "<td class=\"num differs\">%s</td>", class_or_number(js_get_number(row, "predicted", NAN), classes).s);
+    html_add(t, "</td><td.num>%s</td><td.num.differs>%s</td>",
+             class_or_number(js_get_number(row, "label", NAN), classes).s,
+             class_or_number(js_get_number(row, "predicted", NAN), classes).s);
     if (classes) {
         const double sure = js_get_number(row, "confidence", NAN);
-        text_add(t, "<td class=\"num\">%s<span class=\"share\" style=\"width:%.0f%%\"></span></td>",
-                 word_percent(sure).s, fmin(100, 100 * sure));
+        html_add(t, "<td.num>%s<span.share style=width:%.0f%%></span></td>", word_percent(sure).s,
+                 fmin(100, 100 * sure));
     }
-    text_add(t, "</tr>\n");
+    html_add(t, "</tr>\n");
 }
 
 /* Rows from `from` to before `end`; all but the first ones are folded away. */
 static void some(text *t, const cJSON *list, int from, int end, bool classes)
 {
     const bool words = js_get(cJSON_GetArrayItem(list, 0), "text") != NULL;
-    const char *const heads[] = {words ? "#line" : "#example", words ? "text" : "", "#label", "#predicted",
-                                 "#confidence"};
+    const char *const heads = classes ? "#%s|%s|#label|#predicted|#confidence" : "#%s|%s|#label|#predicted",
+                      *number = words ? "line" : "example", *what = words ? "text" : "";
     const cJSON *row;
     int i = 0;
     if (from)
-        table_open(t, "More of them", classes ? 5 : 4, heads);
+        table_open(t, "More of them", heads, number, what);
     else
-        sheet_open(t, classes ? 5 : 4, heads);
+        sheet_open(t, "", heads, number, what);
     cJSON_ArrayForEach(row, list)
     {
         if (i >= from && i < end)
@@ -124,15 +121,15 @@ const char *story_misjudged(text *t, const story *s)
         return s->asked->eval && *s->asked->eval ? "no examples were evaluated"
                                                  : "there are no held-out examples (--eval)";
     if (classes)
-        text_add(t, "<p class=\"lead\">%s of %s held-out examples are classified wrongly after step %s.</p>\n",
+        html_add(t, "<p.lead>%s of %s held-out examples are classified wrongly after step %s.</p>\n",
                  word_count(wrong).s, word_count(n).s, word_count(step).s);
     else
-        text_add(t, "<p class=\"lead\">The held-out examples that are furthest off, of %s, after step %s.</p>\n",
-                 word_count(n).s, word_count(step).s);
+        html_add(t, "<p.lead>The held-out examples that are furthest off, of %s, after step %s.</p>\n", word_count(n).s,
+                 word_count(step).s);
     confusion(t, js_get(m, "confusion"));
     if (!cJSON_GetArraySize(list))
         return NULL;
-    text_add(t, "<h3>%s</h3>\n", classes ? "Most confident mistakes" : "Largest errors");
+    html_add(t, "<h3>%s</h3>\n", classes ? "Most confident mistakes" : "Largest errors");
     for (int from = 0; from < cJSON_GetArraySize(list); from = from ? INT_MAX : SHOWN)
         some(t, list, from, from ? INT_MAX : SHOWN, classes);
     return NULL;

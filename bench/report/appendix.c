@@ -50,7 +50,7 @@ static void block(text *t, const char *title, const cJSON *object)
 {
     if (!cJSON_IsObject(object) || !object->child)
         return;
-    text_add(t, "<h3>%s</h3>\n", title);
+    html_add(t, "<h3>%s</h3>\n", title);
     facts_list(t, object);
 }
 
@@ -66,9 +66,7 @@ static void candidates(text *t, const report *r)
                 cJSON_AddItemToObject(some, keys[k], cJSON_Duplicate(v, true));
         }
         if (some && some->child) {
-            text_add(t, "<h3>");
-            mark_name(t, r, i);
-            text_add(t, "</h3>\n");
+            html_add(t, "<h3>%-s</h3>\n", r->of[i].mark);
             facts_list(t, some);
         }
         cJSON_Delete(some);
@@ -79,18 +77,19 @@ const char *part_appendix(text *t, const report *r)
 {
     const char *repro = js_get_text(r->root, "repro");
     if (*repro) {
-        text_add(t, "<h3>To measure again</h3><pre>");
+        html_add(t, "<h3>To measure again</h3><pre>");
         html_code(t, repro);
-        text_add(t, "</pre>\n");
+        html_add(t, "</pre>\n");
     }
     block(t, "Model", cJSON_GetObjectItemCaseSensitive(r->root, "model"));
     block(t, "Settings", r->config);
     block(t, js_get_flag(r->ceilings, "stated") ? "Ceilings, as the device states" : "Ceilings, measured in this run",
           r->ceilings);
     candidates(t, r);
-    text_add(t, "<h3>What the words mean</h3>\n<div class=\"wide\"><table><tbody>\n");
+    html_add(t, "<h3>What the words mean</h3>\n");
+    sheet_open(t, "", "");
     for (size_t i = 0; i < sizeof glossary / sizeof *glossary; i++)
-        text_add(t, "<tr><td><b>%s</b></td><td>%s</td></tr>\n", glossary[i].word, glossary[i].meaning);
-    text_add(t, "</tbody></table></div>\n");
+        html_row(t, "<b>%s</b>|%s", glossary[i].word, glossary[i].meaning);
+    sheet_close(t);
     return NULL;
 }

@@ -68,86 +68,34 @@ int axis_time_ticks(const axis *a, tick *out, int max)
 
 void chart_open(text *t, int width, int height, const char *title)
 {
-    text_add(t, "<figure><svg viewBox=\"0 0 %d %d\" role=\"img\"><title>%s</title><desc>", width, height, title);
+    html_add(t, "<figure><svg viewBox='0 0 %d %d' role=img><title>%s</title><desc>", width, height, title);
 }
 
 void chart_body(text *t)
 {
-    text_add(t, "</desc>\n");
+    html_add(t, "</desc>\n");
 }
 
 void grid_x(text *t, double x, double top, double bottom, const char *name)
 {
-    text_add(t, "<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/>", x, top, bottom);
-    text_add(t, "<text class=\"soft small mid\" x=\"%.1f\" y=\"%.1f\">%s</text>", x, bottom + 17, name);
+    html_add(t, "<path.grid d='M%.1f %.1fV%.1f'/><text.soft.small.mid x=%.1f y=%.1f>%s</text>", x, top, bottom, x,
+             bottom + 17, name);
 }
 
 void grid_y(text *t, double y, double left, double right, const char *name)
 {
-    text_add(t, "<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/>", left, y, right);
-    text_add(t, "<text class=\"soft small end\" x=\"%.1f\" y=\"%.1f\">%s</text>", left - 8, y + 4, name);
+    html_add(t, "<path.grid d='M%.1f %.1fH%.1f'/><text.soft.small.end x=%.1f y=%.1f>%s</text>", left, y, right,
+             left - 8, y + 4, name);
 }
 
 void chart_close(text *t)
 {
-    text_add(t, "</svg>\n");
+    html_add(t, "</svg>\n");
 }
 
 void figure_close(text *t)
 {
-    text_add(t, "</figure>\n");
-}
-
-void table_heads(text *t, int n, const char *const *heads)
-{
-    text_add(t, "<thead><tr>");
-    for (int i = 0; i < n; i++) {
-        bool number = heads[i][0] == '#';
-        text_add(t, "<th%s>%s</th>", number ? " class=\"num\"" : "", heads[i] + number);
-    }
-    text_add(t, "</tr></thead><tbody>\n");
-}
-
-void td_number(text *t, word w)
-{
-    text_add(t, "<td class=\"num\">%s</td>", w.s);
-}
-
-void td_text(text *t, const char *s)
-{
-    text_add(t, "<td>");
-    html_text(t, s);
-    text_add(t, "</td>");
-}
-
-void td_mark(text *t, const report *r, int c)
-{
-    text_add(t, "<td>");
-    mark_name(t, r, c);
-    text_add(t, "</td>");
-}
-
-void sheet_open(text *t, int n, const char *const *heads)
-{
-    text_add(t, "<div class=\"wide\"><table>");
-    table_heads(t, n, heads);
-}
-
-void sheet_close(text *t)
-{
-    text_add(t, "</tbody></table></div>\n");
-}
-
-void table_open(text *t, const char *summary, int n, const char *const *heads)
-{
-    text_add(t, "<details><summary>%s</summary>", summary);
-    sheet_open(t, n, heads);
-}
-
-void table_close(text *t)
-{
-    sheet_close(t);
-    text_add(t, "</details>\n");
+    html_add(t, "</figure>\n");
 }
 
 /* ---- marks ---- */
@@ -174,48 +122,50 @@ void mark_path(text *t, int c, double x, double y, double r)
     }
 }
 
-void mark_name(text *t, const report *r, int c)
+/* Then mark and name stay on one line. */
+static bool is_short(const char *name)
 {
-    const char *name = c >= 0 ? r->of[c].name : "";
-    bool is_short = strlen(name) <= 30; /* then mark and name stay on one line */
-    text_add(t, "<span%s>", is_short ? " class=\"who\"" : "");
-    if (c >= 0 && c < r->charted) {
-        text_add(t, "<svg class=\"mark %s\" viewBox=\"-8 -8 16 16\" aria-hidden=\"true\"><path d=\"", mark_class(r, c));
-        mark_path(t, c, 0, 0, 5);
-        text_add(t, "\"/></svg>");
+    return strlen(name) <= 30;
+}
+
+static const char *kept(report *r, text *t) /* frees t */
+{
+    const char *s = arena_string(&r->mem, text_str(t));
+    text_free(t);
+    return s;
+}
+
+const char *mark_make(report *r, int c)
+{
+    text t = {0};
+    html_add(&t, is_short(r->of[c].name) ? "<span.who>" : "<span>");
+    if (c < r->charted) {
+        html_add(&t, "<svg.mark.%s viewBox='-8 -8 16 16' aria-hidden=true><path d='", mark_class(r, c));
+        mark_path(&t, c, 0, 0, 5);
+        text_add(&t, "\"/></svg>");
     }
-    text_add(t, "<b class=\"name\">");
-    html_name(t, name);
-    text_add(t, "</b></span>");
+    html_add(&t, "<b.name>%1s</b></span>", r->of[c].name);
+    return kept(r, &t);
 }
 
-void name_clip(text *t, const report *r, int c, int columns)
+const char *kind_make(report *r, const kind *k)
 {
-    html_clip(t, r->of[c].name, columns);
-}
-
-void chart_legend(text *t, const report *r, int a, int b)
-{
-    text_add(t, "<div class=\"legend\"><span>");
-    mark_name(t, r, a);
-    text_add(t, "</span>");
-    if (b >= 0)
-        text_add(t, "<span>"), mark_name(t, r, b), text_add(t, "</span>");
-    text_add(t, "</div>\n");
-}
-
-void kind_name(text *t, const kind *k)
-{
+    text t = {0};
     int count = 0;
     for (int c = 0; c < MAX_CHARTED; c++)
         if (k->of[c].count > count)
             count = k->of[c].count;
-    text_add(t, "<b class=\"name\">");
-    html_name(t, *k->name ? k->name : "(no name)");
-    text_add(t, "</b>");
+    html_add(&t, "<b.name>%1s</b>", k->name);
     if (count > 1)
-        text_add(t, " <span class=\"soft\">× %d</span>", count);
-    text_add(t, " <span class=\"soft\">");
-    html_text(t, k->op);
-    text_add(t, "</span>");
+        html_add(&t, " <span.soft>× %d</span>", count);
+    html_add(&t, " <span.soft>%s</span>", k->op);
+    return kept(r, &t);
+}
+
+void chart_legend(text *t, const report *r, int a, int b)
+{
+    html_add(t, "<div.legend><span>%-s</span>", r->of[a].mark);
+    if (b >= 0)
+        html_add(t, "<span>%-s</span>", r->of[b].mark);
+    html_add(t, "</div>\n");
 }

@@ -33,21 +33,9 @@ void grid_x(text *t, double x, double top, double bottom, const char *name);
 void grid_y(text *t, double y, double left, double right, const char *name);
 void chart_close(text *t); /* </svg>; tables and notes of the figure follow, then figure_close */
 void figure_close(text *t);
-/* The numbers of a chart, folded away: <details><summary>...<table>. heads: column titles, "#" before those of
- * numbers. */
-void table_heads(text *t, int n, const char *const *heads); /* <thead>, then <tbody> stays open */
-void td_number(text *t, word w);                            /* <td> of a number */
-void td_text(text *t, const char *s);                       /* <td> of foreign text */
-void td_mark(text *t, const report *r, int c);              /* <td> of a contestant */
-void sheet_open(text *t, int n, const char *const *heads);  /* a table in full view */
-void sheet_close(text *t);
-void table_open(text *t, const char *summary, int n, const char *const *heads);
-void table_close(text *t);
-
 const char *mark_class(const report *r, int c);                    /* "k0" */
 void mark_path(text *t, int c, double x, double y, double radius); /* path data of the shape around x, y */
-void mark_name(text *t, const report *r, int c);                   /* HTML: the mark and the escaped name */
-void name_clip(text *t, const report *r, int c, int columns);      /* for SVG text: the name alone */
-void chart_legend(text *t, const report *r, int a, int b);         /* marks and names; b -1 leaves it out */
-void kind_name(text *t, const kind *k);                            /* layer.*.query × 12, and its op */
+const char *mark_make(report *r, int c);                   /* HTML: the mark and the escaped name; the report's */
+const char *kind_make(report *r, const kind *k);           /* HTML: layer.*.query × 12, and its op */
+void chart_legend(text *t, const report *r, int a, int b); /* marks and names; b -1 leaves it out */
 #endif

@@ -12,18 +12,15 @@ typedef enum mood { FINE, CARE, FAILED } mood;
 
 static void check_row(text *t, mood m, const char *what, const text *finding)
 {
-    static const char *const sign[] = {"<span class=\"sign ok\">✓ yes</span>",
-                                       "<span class=\"sign warn\">! partly</span>",
-                                       "<span class=\"sign bad\">✗ no</span>"};
-    text_add(t, "<tr><td>%s</td><td>%s</td><td>%s</td></tr>\n", sign[m], what, text_str(finding));
+    static const char *const class[] = {"ok", "warn", "bad"}, *const sign[] = {"✓ yes", "! partly", "✗ no"};
+    html_row(t, "<span.sign.%s>%s</span>|%s|%-s", class[m], sign[m], what, text_str(finding));
 }
 
 typedef mood check(const report *r, text *out); /* no finding: nothing to check */
 
-static void separate(text *out)
+static const char *between(const text *out)
 {
-    if (out->length)
-        text_add(out, "; ");
+    return out->length ? "; " : "";
 }
 
 static void error_of(text *out, const contestant *c)
@@ -53,13 +50,11 @@ static mood results_right(const report *r, text *out)
         const bool wrong = is_wrong(c);
         if (isnan(c->max_rel) && isnan(c->max_abs) && !wrong)
             continue;
-        text_add(out, out->length ? "; " : "largest error as a part of the largest value: ");
-        mark_name(out, r, i);
+        html_add(out, "%s%-s", out->length ? "; " : "largest error as a part of the largest value: ", r->of[i].mark);
         error_of(out, c);
         if (wrong) {
             m = FAILED;
-            text_add(out, ": ");
-            html_clip(out, *c->reason ? c->reason : c->status, 200);
+            html_add(out, ": %.200s", *c->reason ? c->reason : c->status);
         }
     }
     return m;
@@ -73,9 +68,7 @@ static mood enough_samples(const report *r, text *out)
         const contestant *c = &r->of[i];
         if (isnan(c->stats.n))
             continue;
-        separate(out);
-        mark_name(out, r, i);
-        text_add(out, " %s", word_count(c->stats.n).s);
+        html_add(out, "%s%-s %s", between(out), r->of[i].mark, word_count(c->stats.n).s);
         if (c->n_launch)
             text_add(out, " in %d launch%s", c->n_launch, c->n_launch == 1 ? "" : "es");
         if (c->stats.n < 30 || (c->n_launch && c->n_launch < 3))
@@ -104,11 +97,7 @@ static mood machine_quiet(const report *r, text *out)
     const char *state = js_get_text(m, "state"), *why = js_get_text(m, "why");
     if (!*state)
         return FINE;
-    html_text(out, state);
-    if (*why) {
-        text_add(out, ": ");
-        html_text(out, why);
-    }
+    html_add(out, "%s%s%s", state, *why ? ": " : "", why);
     if (strcmp(state, "unusable") == 0)
         text_add(out, ". Do not use these times; measure again on a quiet machine");
     return strcmp(state, "quiet") == 0 ? FINE : strcmp(state, "busy") == 0 ? CARE : FAILED;
@@ -157,11 +146,8 @@ static mood same_conditions(const report *r, text *out)
 {
     double lo = INFINITY, hi = 0;
     for (int i = 0; i < r->n; i++) {
-        double m = canary_median(&r->of[i]);
-        if (m < lo)
-            lo = m;
-        if (m > hi)
-            hi = m;
+        const double m = canary_median(&r->of[i]);
+        lo = fmin(lo, m), hi = fmax(hi, m); /* of a NAN nothing comes */
     }
     if (!(hi > 0))
         return FINE;
@@ -199,10 +185,8 @@ static mood no_drift(const report *r, text *out)
         double drift = drift_of(&r->of[i]);
         if (isnan(drift))
             continue;
-        separate(out);
-        mark_name(out, r, i);
-        double shown = round(drift * 1000) / 1000;
-        text_add(out, " %s%s", shown > 0 ? "+" : "", word_share(shown).s);
+        const double shown = round(drift * 1000) / 1000;
+        html_add(out, "%s%-s %s%s", between(out), r->of[i].mark, shown > 0 ? "+" : "", word_share(shown).s);
         if (fabs(drift) > 0.02)
             m = CARE;
     }
@@ -220,9 +204,7 @@ static mood all_accounted(const report *r, text *out)
         if (isnan(c->gap_ns))
             continue;
         double gap = c->gap_ns / c->stats.median;
-        separate(out);
-        mark_name(out, r, i);
-        text_add(out, " %s", word_share(1 - gap).s);
+        html_add(out, "%s%-s %s", between(out), r->of[i].mark, word_share(1 - gap).s);
         if (gap < -0.05 || gap > 0.2)
             m = CARE;
     }
@@ -241,10 +223,9 @@ static mood not_taken(const report *r, text *out)
     if (all > 0)
         text_add(out, "other programs disturbed %s of %s samples", word_count(result_number(m, "disturbed")).s,
                  word_count(all).s);
-    if (!isnan(steal)) {
-        separate(out);
-        text_add(out, "other guests of this machine took %s of the processor time", word_share(steal).s);
-    }
+    if (!isnan(steal))
+        text_add(out, "%sother guests of this machine took %s of the processor time", between(out),
+                 word_share(steal).s);
     return share > 0.5 || steal > 0.02 ? FAILED : share > 0.05 || steal > 0.005 ? CARE : FINE;
 }
 
@@ -262,7 +243,7 @@ static void checklist(text *t, const report *r)
                 {"No drift?", no_drift},
                 {"Is all time accounted for?", all_accounted},
                 {"Processor not taken away?", not_taken}};
-    text_add(t, "<div class=\"wide\"><table class=\"checks\"><tbody>\n");
+    sheet_open(t, "checks", "");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         text finding = {0};
         mood m = rows[i].ask(r, &finding);
@@ -270,7 +251,7 @@ static void checklist(text *t, const report *r)
             check_row(t, m, rows[i].question, &finding);
         text_free(&finding);
     }
-    text_add(t, "</tbody></table></div>\n");
+    sheet_close(t);
 }
 
 /* What the measurement itself had to say. */
@@ -282,9 +263,7 @@ static void notes(text *t, const report *r)
     {
         if (!cJSON_IsString(n) || shown++ >= MAX_NOTES)
             continue;
-        text_add(t, "<p class=\"soft\">note: ");
-        html_text(t, n->valuestring);
-        text_add(t, "</p>\n");
+        html_add(t, "<p.soft>note: %s</p>\n", n->valuestring);
     }
 }
 

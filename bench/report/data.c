@@ -1,9 +1,7 @@
 /* data.c - a document is read once into plain records; what is missing or of a wrong kind becomes NAN or "" here, so
  * that no section need ask again. */
-#include "bench/report/data.h"
-#include "bench/report/html.h"
+#include "bench/report/chart.h"
 #include "bench/report/report.h"
-#include "bench/report/word.h"
 #include "graph/base/formats.h"
 #include "graph/base/stats.h"
 
@@ -434,5 +432,9 @@ bool report_read(report *r, const char *results_json, ts_error *e)
     comparisons_read(r);
     pair_choose(r);
     report_kinds(r);
+    for (int i = 0; i < r->n; i++)
+        r->of[i].mark = mark_make(r, i);
+    for (int i = 0; i < r->n_kind; i++)
+        r->kinds[i].shown = kind_make(r, &r->kinds[i]);
     return true;
 }

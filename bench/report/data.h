@@ -59,6 +59,7 @@ typedef struct buffer {
 
 typedef struct contestant {
     const char *name, *status, *reason, *version;
+    const char *mark; /* HTML: its mark in charts and its name */
     bool valid, peer;
     stats stats;
     int n_launch, n_sample, n_flagged; /* samples that count */
@@ -84,6 +85,7 @@ typedef struct part {
 } part;
 typedef struct kind {
     const char *name, *op; /* name: digits that differ are shown as "*" */
+    const char *shown;     /* HTML: name, how many there are, op */
     double flops;          /* of one kernel */
     bool same;             /* both of the explained pair run it with the same loops and layouts */
     part of[MAX_CHARTED];
@@ -142,6 +144,6 @@ bool kernel_same(const kernel *a, const kernel *b); /* loops and layouts, whatev
 const char *report_source(const report *r);         /* of the ceilings: "stated" by the device, or "probed" here */
 double report_peak(const report *r);                /* GFLOP/s of multiply-adds in the dtype of the kernels; NAN */
 const char *report_model(const report *r);          /* the model's name, or "a model" */
-/* A file\'s name without its folders; of a name that says little, as model.onnx, with the folder it is in. */
+/* A file's name without its folders; of a name that says little, as model.onnx, with the folder it is in. */
 const char *path_name(const char *path);
 #endif

@@ -8,38 +8,20 @@
 
 enum { MAX_DEPTH = 4, MAX_FACTS = 200 }; /* of objects in objects; rows */
 
-static word say_seconds(double s)
-{
-    return word_time(1e9 * s);
-}
-
-static word say_rate(double gbs)
-{
-    word w, number = word_number(gbs);
-    snprintf(w.s, sizeof w.s, "%.30s\u00a0GB/s", number.s);
-    return w;
-}
-
-static word say_flops(double gflops)
-{
-    word w, number = word_number(gflops);
-    snprintf(w.s, sizeof w.s, "%.30s\u00a0GFLOP/s", number.s);
-    return w;
-}
-
-static word say_mhz(double mhz)
-{
-    word w, number = word_number(mhz);
-    snprintf(w.s, sizeof w.s, "%.30s\u00a0MHz", number.s);
-    return w;
-}
-
 /* Numbers whose key is a unit, or ends in one, are said in it. */
 static const struct {
     const char *ending;
     word (*say)(double);
-} units[] = {{"_bytes", word_bytes},    {"_ns", word_time}, {"_share", word_share}, {"_s", say_seconds},
-             {"_seconds", say_seconds}, {"_gbs", say_rate}, {"_gflops", say_flops}, {"_mhz", say_mhz}};
+    double factor;
+    const char *unit; /* that say does not say */
+} units[] = {{"_bytes", word_bytes, 1, ""},
+             {"_ns", word_time, 1, ""},
+             {"_share", word_share, 1, ""},
+             {"_s", word_time, 1e9, ""},
+             {"_seconds", word_time, 1e9, ""},
+             {"_gbs", word_number, 1, "\u00a0GB/s"},
+             {"_gflops", word_number, 1, "\u00a0GFLOP/s"},
+             {"_mhz", word_number, 1, "\u00a0MHz"}};
 
 static size_t unit_of(const char *key)
 {
@@ -58,7 +40,7 @@ static void number(text *t, const cJSON *v)
     const size_t unit = unit_of(v->string);
     const double n = v->valuedouble;
     if (unit != SIZE_MAX)
-        text_add(t, "%s", units[unit].say(n).s);
+        text_add(t, "%s%s", units[unit].say(units[unit].factor * n).s, units[unit].unit);
     else
         text_add(t, "%s", n == floor(n) ? word_count(n).s : word_number(n).s);
 }
@@ -115,26 +97,13 @@ static void label(text *t, const char *prefix, const cJSON *v)
     text_bytes(&plain, key, n);
     for (char *c = plain.s; *c; c++)
         *c = *c == '_' ? ' ' : *c;
-    text_add(t, "%s%s", prefix, *prefix ? " " : "");
-    html_text(t, plain.s);
+    html_add(t, "%-s%s%s", prefix, *prefix ? " " : "", plain.s);
     text_free(&plain);
 }
 
 static const char *reason_for(const cJSON *object, const cJSON *v)
 {
     return v->string ? js_get_text(cJSON_GetObjectItemCaseSensitive(object, "why"), v->string) : "";
-}
-
-static bool has_reason(const cJSON *object, const cJSON *v)
-{
-    return cJSON_IsNull(v) && *reason_for(object, v);
-}
-
-static void unknown(text *t, const cJSON *object, const cJSON *v)
-{
-    text_add(t, "<span class=\"soft\">unknown: ");
-    html_text(t, reason_for(object, v));
-    text_add(t, "</span>");
 }
 
 typedef struct walk {
@@ -148,31 +117,30 @@ static void rows(walk *w, const char *name, const cJSON *of)
 {
     const cJSON *head, *row;
     text *t = &w->tables;
-    text_add(t, "<div class=\"wide\"><table class=\"rows\"><thead><tr>");
+    html_add(t, "<div.wide><table.rows><thead><tr>");
     cJSON_ArrayForEach(head, of->child)
     {
-        text_add(t, cJSON_IsNumber(head) ? "<th class=\"num\">" : "<th>");
-        if (head == of->child->child)
-            text_add(t, "%s: ", name);
+        const bool first = head == of->child->child;
+        html_add(t, cJSON_IsNumber(head) ? "<th.num>%s%s" : "<th>%s%s", first ? name : "", first ? ": " : "");
         label(t, "", head);
-        text_add(t, "</th>");
+        html_add(t, "</th>");
     }
-    text_add(t, "</tr></thead><tbody>\n");
+    html_add(t, "</tr></thead><tbody>\n");
     cJSON_ArrayForEach(row, of)
     {
-        text_add(t, "<tr>");
+        html_add(t, "<tr>");
         cJSON_ArrayForEach(head, of->child)
         {
             const cJSON *v = head->string ? cJSON_GetObjectItemCaseSensitive(row, head->string) : NULL;
-            text_add(t, cJSON_IsNumber(head) ? "<td class=\"num\">" : "<td>");
+            html_add(t, cJSON_IsNumber(head) ? "<td.num>" : "<td>");
             if (v && !is_empty(v))
                 value(t, v);
-            text_add(t, "</td>");
+            html_add(t, "</td>");
         }
-        text_add(t, "</tr>\n");
+        html_add(t, "</tr>\n");
         w->n++;
     }
-    text_add(t, "</tbody></table></div>\n");
+    sheet_close(t);
 }
 
 static void flatten(walk *w, const cJSON *object, const char *prefix, int depth)
@@ -181,7 +149,7 @@ static void flatten(walk *w, const cJSON *object, const char *prefix, int depth)
     cJSON_ArrayForEach(v, object)
     {
         text name = {0};
-        if (v == why || w->n >= MAX_FACTS || (is_empty(v) && !has_reason(object, v)))
+        if (v == why || w->n >= MAX_FACTS || (is_empty(v) && !(cJSON_IsNull(v) && *reason_for(object, v))))
             continue;
         label(&name, prefix, v);
         if (cJSON_IsObject(v) && depth < MAX_DEPTH) {
@@ -190,12 +158,12 @@ static void flatten(walk *w, const cJSON *object, const char *prefix, int depth)
             rows(w, text_str(&name), v);
         } else {
             w->n++;
-            text_add(w->t, "<div><dt>%s</dt><dd>", text_str(&name));
+            html_add(w->t, "<div><dt>%-s</dt><dd>", text_str(&name));
             if (cJSON_IsNull(v))
-                unknown(w->t, object, v);
+                html_add(w->t, "<span.soft>unknown: %s</span>", reason_for(object, v));
             else
                 value(w->t, v);
-            text_add(w->t, "</dd></div>\n");
+            html_add(w->t, "</dd></div>\n");
         }
         text_free(&name);
     }
@@ -204,13 +172,13 @@ static void flatten(walk *w, const cJSON *object, const char *prefix, int depth)
 void facts_list(text *t, const cJSON *object)
 {
     walk w = {.t = t};
-    text_add(t, "<dl class=\"facts\">\n");
+    html_add(t, "<dl.facts>\n");
     flatten(&w, object, "", 0);
-    text_add(t, "</dl>\n");
+    html_add(t, "</dl>\n");
     text_bytes(t, text_str(&w.tables), w.tables.length);
     text_free(&w.tables);
     if (w.n >= MAX_FACTS)
-        text_add(t, "<p class=\"soft\">More is in the data that this page carries.</p>\n");
+        html_add(t, "<p.soft>More is in the data that this page carries.</p>\n");
 }
 
 static int differences(text *t, const report *r)
@@ -224,15 +192,13 @@ static int differences(text *t, const report *r)
             if (cJSON_IsObject(v) || (common && cJSON_Compare(v, common, true)) || n >= MAX_FACTS)
                 continue;
             n++;
-            text_add(t, "<tr><td>");
-            mark_name(t, r, i);
-            text_add(t, "</td><td>");
+            html_add(t, "<tr><td>%-s</td><td>", r->of[i].mark);
             label(t, "", v);
-            text_add(t, "</td><td class=\"differs\">≠ ");
+            html_add(t, "</td><td.differs>≠ ");
             value(t, v);
-            text_add(t, "</td><td>");
+            html_add(t, "</td><td>");
             value(t, common);
-            text_add(t, "</td></tr>\n");
+            html_add(t, "</td></tr>\n");
         }
     }
     return n;
@@ -245,22 +211,20 @@ void environment_facts(text *t, const report *r)
 {
     text different = {0};
     int n = differences(&different, r);
-    text_add(t, "<h3>The machine and its state</h3>\n");
+    html_add(t, "<h3>The machine and its state</h3>\n");
     if (n)
-        text_add(t,
-                 "<p class=\"lead\">%d value%s in which candidates were measured under other conditions than the "
-                 "rest:</p><div "
-                 "class=\"wide\"><table><thead><tr><th>candidate</th><th>what</th><th>here</th><th>elsewhere</th></"
-                 "tr></thead><tbody>"
-                 "%s</tbody></table></div>\n",
+        html_add(t,
+                 "<p.lead>%d value%s in which candidates were measured under other conditions than the "
+                 "rest:</p><div.wide><table><thead><tr><th>candidate</th><th>what</th><th>here</th><th>elsewhere</th></"
+                 "tr></thead><tbody>%-s</tbody></table></div>\n",
                  n, n == 1 ? "" : "s", text_str(&different));
     text_free(&different);
     if (!cJSON_IsObject(r->environment)) {
-        text_add(t, "<p class=\"missing\">The results do not say where they were measured.</p>\n");
+        html_add(t, "<p.missing>The results do not say where they were measured.</p>\n");
         return;
     }
     if (!n)
-        text_add(t, "<p class=\"lead\">All candidates were measured in the same run on the same machine.</p>\n");
+        html_add(t, "<p.lead>All candidates were measured in the same run on the same machine.</p>\n");
     cJSON *first = cJSON_CreateObject();
     for (size_t i = 0; first && i < sizeof main_keys / sizeof *main_keys; i++) {
         const cJSON *v = cJSON_GetObjectItemCaseSensitive(r->environment, main_keys[i]);
@@ -269,7 +233,7 @@ void environment_facts(text *t, const report *r)
     }
     facts_list(t, first);
     cJSON_Delete(first);
-    text_add(t, "<details class=\"full\"><summary>All that was recorded</summary>\n");
+    html_add(t, "<details.full><summary>All that was recorded</summary>\n");
     facts_list(t, r->environment);
-    text_add(t, "</details>\n");
+    html_add(t, "</details>\n");
 }

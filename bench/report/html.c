@@ -3,6 +3,7 @@
 #include "bench/report/html.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *entity(uint32_t code)
@@ -99,6 +100,182 @@ void html_plain(text *t, const char *s)
     escape(t, s, (manner){SIZE_MAX / 2, false, "", ""});
 }
 
+/* ---- forms ---- */
+
+/* "p.soft.small x=%d d='M0 0'" -> p class="soft small" x="%d" d="M0 0"; gives where the tag ends. */
+static const char *expand_tag(text *t, const char *s)
+{
+    const size_t name = strcspn(s, ". />");
+    text_bytes(t, s, name);
+    s += name;
+    for (bool first = true; *s == '.'; first = false) {
+        const size_t n = strcspn(s + 1, ". />");
+        text_add(t, first ? " class=\"%.*s" : " %.*s", (int)n, s + 1);
+        s += n + 1;
+        if (*s != '.')
+            text_add(t, "\"");
+    }
+    while (*s && *s != '>') {
+        const size_t key = strcspn(s, "=>");
+        text_bytes(t, s, key + (s[key] == '='));
+        s += key;
+        if (*s++ != '=')
+            return s - 1;
+        const bool quoted = *s == '\'' || *s == '"';
+        const char end[] = {quoted ? *s : ' ', quoted ? 0 : '>', 0};
+        size_t n = strcspn(s += quoted, end);
+        n -= !quoted && n && s[n] == '>' && s[n - 1] == '/';
+        const bool closed = s[n] || !quoted; /* else what follows goes on with the value, and has the rest of the tag */
+        text_add(t, closed ? "\"%.*s\"" : "\"%.*s", (int)n, s);
+        s += n + (quoted && closed);
+    }
+    return s;
+}
+
+static void expand(text *t, const char *form)
+{
+    while (*form) {
+        const size_t n = strcspn(form, "<");
+        text_bytes(t, form, n);
+        form += n;
+        if (!*form)
+            return;
+        text_add(t, "<");
+        if (*++form >= 'a' && *form <= 'z')
+            form = expand_tag(t, form);
+    }
+}
+
+/* A text by its conversion: "%-s", "%.40s", "%1s", "%s". */
+static void put_string(text *t, const char *spec, const char *s, int columns)
+{
+    const bool name = strchr(spec, '1') == spec + 1;
+    const char *dot = strchr(spec, '.');
+    if (spec[1] == '-')
+        text_add(t, "%s", s);
+    else if (name)
+        html_name(t, *s ? s : "(no name)");
+    else if (dot)
+        html_clip(t, s, columns >= 0 ? columns : atoi(dot + 1));
+    else
+        html_text(t, s);
+}
+
+/* One conversion, of which the argument is fetched; gives what is behind it. */
+static const char *convert(text *t, const char *form, va_list *args)
+{
+    char spec[16];
+    const size_t n = 1 + strspn(form + 1, "-+ #0123456789.*lz");
+    const bool wide = memchr(form, 'l', n) || memchr(form, 'z', n);
+    const int columns = memchr(form, '*', n) ? va_arg(*args, int) : -1;
+    snprintf(spec, sizeof spec, "%.*s", (int)n + 1, form);
+    switch (form[n]) {
+    case '%': text_add(t, "%%"); break;
+    case 's': put_string(t, spec, va_arg(*args, const char *), columns); break;
+    case 'd':
+    case 'u':
+        if (wide)
+            text_add(t, spec, va_arg(*args, long long));
+        else
+            text_add(t, spec, va_arg(*args, int));
+        break;
+    default:
+        if (columns >= 0)
+            text_add(t, spec, columns, va_arg(*args, double));
+        else
+            text_add(t, spec, va_arg(*args, double));
+    }
+    return form + n + 1;
+}
+
+static void fill(text *t, const char *form, va_list *args)
+{
+    while (*form) {
+        const size_t n = strcspn(form, "%");
+        text_bytes(t, form, n);
+        form += n;
+        if (*form)
+            form = convert(t, form, args);
+    }
+}
+
+void html_add(text *t, const char *form, ...)
+{
+    text whole = {0};
+    va_list args;
+    expand(&whole, form);
+    va_start(args, form);
+    fill(t, text_str(&whole), &args);
+    va_end(args);
+    text_free(&whole);
+}
+
+/* "a|#b" -> <tr><TAG>a</TAG><TAG class="num">b</TAG></tr> */
+static void row_add(text *t, const char *form, const char *tag, va_list *args)
+{
+    text cells = {0}, whole = {0};
+    for (bool more = true; more; form++) {
+        const bool number = *form == '#';
+        const size_t n = strcspn(form += number, "|");
+        text_add(&cells, number ? "<%s.num>%.*s</%s>" : "<%s>%.*s</%s>", tag, (int)n, form, tag);
+        more = *(form += n);
+    }
+    expand(&whole, text_str(&cells));
+    text_add(t, "<tr>");
+    fill(t, text_str(&whole), args);
+    text_add(t, "</tr>");
+    text_free(&cells), text_free(&whole);
+}
+
+void html_row(text *t, const char *form, ...)
+{
+    va_list args;
+    va_start(args, form);
+    row_add(t, form, "td", &args);
+    va_end(args);
+    text_add(t, "\n");
+}
+
+static void heads_add(text *t, const char *class, const char *form, va_list *args)
+{
+    html_add(t, *class ? "<div.wide><table.%s>" : "<div.wide><table>", class);
+    if (*form) {
+        text_add(t, "<thead>");
+        row_add(t, form, "th", args);
+        text_add(t, "</thead>");
+    }
+    text_add(t, "<tbody>\n");
+}
+
+void sheet_open(text *t, const char *class, const char *form, ...)
+{
+    va_list args;
+    va_start(args, form);
+    heads_add(t, class, form, &args);
+    va_end(args);
+}
+
+void sheet_close(text *t)
+{
+    html_add(t, "</tbody></table></div>\n");
+}
+
+void table_open(text *t, const char *summary, const char *form, ...)
+{
+    va_list args;
+    html_add(t, "<details><summary>%s</summary>", summary);
+    va_start(args, form);
+    heads_add(t, "", form, &args);
+    va_end(args);
+}
+
+void table_close(text *t)
+{
+    sheet_close(t);
+    html_add(t, "</details>\n");
+}
+
+/* ---- data ---- */
 static void embed_code(text *t, uint32_t c)
 {
     if (c > 0xffff)

@@ -67,12 +67,6 @@ static phrase say(const kernel *k, property i, int near)
 }
 
 /* ---- the reason ---- */
-static void one_property(text *t, const kernel *slow, const kernel *fast, const factors *f, property i, int near)
-{
-    text_add(t, "<b>%s</b> about %s (%s → %s)", property_name[i], word_ratio(f->of[i]).s, say(slow, i, near).s,
-             say(fast, i, near).s);
-}
-
 /* Properties by what they change, the largest first. */
 static int by_factor(const factors *f, property out[N_PROPERTIES])
 {
@@ -99,54 +93,30 @@ static void together(text *t, const factors *f)
         text_add(t, ".");
 }
 
-bool inner_loops(const report *r, reason *out)
+double inner_loops(const report *r, text *t)
 {
-    if (r->fast < 0 || !verdict_decided(r))
-        return false;
     const account a = account_of(r);
     property of[N_PROPERTIES];
     if (!a.main || a.main->of[r->slow].ns - a.main->of[r->fast].ns < 0.05 * a.total)
-        return false;
+        return 0;
     const kernel *slow = a.main->of[r->slow].heaviest, *fast = a.main->of[r->fast].heaviest;
     const factors f = factors_of(r, slow, fast);
-    const int n = by_factor(&f, of);
-    text *t = &out->html;
+    const int n = by_factor(&f, of), near = level_of(r, slow);
     if (!n)
-        return false;
-    text_add(t, "<b class=\"name\">");
-    html_name(t, *a.main->name ? a.main->name : "(no name)");
-    text_add(t, "</b> is %s faster under ", word_ratio(f.measured).s);
-    mark_name(t, r, r->fast);
-    text_add(t, " than under ");
-    mark_name(t, r, r->slow);
-    text_add(t, ". By estimate: ");
-    for (int i = 0; i < n && i < IN_A_SENTENCE; i++) {
-        text_add(t, i ? ", " : "");
-        one_property(t, slow, fast, &f, of[i], level_of(r, slow));
-    }
+        return 0;
+    html_add(t, "<b.name>%1s</b> is %s faster under %-s than under %-s. By estimate: ", a.main->name,
+             word_ratio(f.measured).s, r->of[r->fast].mark, r->of[r->slow].mark);
+    for (int i = 0; i < n && i < IN_A_SENTENCE; i++)
+        html_add(t, "%s<b>%s</b> about %s (%s → %s)", i ? ", " : "", property_name[of[i]], word_ratio(f.of[of[i]]).s,
+                 say(slow, of[i], near).s, say(fast, of[i], near).s);
     together(t, &f);
-    out->weight = 3 * a.total;
-    return true;
+    return 3 * a.total;
 }
 
 /* ---- the table ---- */
 static void row(text *t, const char *what, const char *slow, const char *fast, double ns, double total)
 {
-    text_add(t, "<tr><td>%s</td><td>%s</td><td>%s</td>", what, slow, fast);
-    td_number(t, word_gain(-ns));
-    td_number(t, word_share(ns / total));
-    text_add(t, "</tr>\n");
-}
-
-static void head(text *t, const report *r)
-{
-    text_add(t, "<div class=\"wide\"><table><thead><tr><th>what differs</th>");
-    for (int i = 0; i < 2; i++) {
-        text_add(t, "<th>");
-        mark_name(t, r, i ? r->fast : r->slow);
-        text_add(t, "</th>");
-    }
-    text_add(t, "<th class=\"num\">time</th><th class=\"num\">of the difference</th></tr></thead><tbody>\n");
+    html_row(t, "%s|%s|%s|#%s|#%s", what, slow, fast, word_gain(-ns).s, word_share(ns / total).s);
 }
 
 void made_of(text *t, const report *r)
@@ -158,14 +128,11 @@ void made_of(text *t, const report *r)
         return;
     const kernel *slow = a.main->of[r->slow].heaviest, *fast = a.main->of[r->fast].heaviest;
     const int near = level_of(r, slow);
-    text_add(t,
-             "<h3>What the difference is made of</h3><p class=\"lead\">By estimate from the loops and the %s "
-             "ceilings, over all kernels whose loops differ. The figures beside are of ",
-             report_source(r));
-    text_add(t, "<b class=\"name\">");
-    html_name(t, *a.main->name ? a.main->name : "(no name)");
-    text_add(t, "</b>, which gains most.</p>\n");
-    head(t, r);
+    html_add(t,
+             "<h3>What the difference is made of</h3><p.lead>By estimate from the loops and the %s ceilings, over all "
+             "kernels whose loops differ. The figures beside are of <b.name>%1s</b>, which gains most.</p>\n",
+             report_source(r), a.main->name);
+    sheet_open(t, "", "what differs|%-s|%-s|#time|#of the difference", r->of[r->slow].mark, r->of[r->fast].mark);
     for (int i = 0; i < N_PROPERTIES; i++)
         if (fabs(a.of[i]) > SMALL * a.total)
             row(t, property_name[i], say(slow, (property)i, near).s, say(fast, (property)i, near).s, a.of[i], a.total);
@@ -177,10 +144,9 @@ void made_of(text *t, const report *r)
     if (!isnan(a.outside))
         row(t, "time outside kernels", "", "", a.outside, a.total);
     sheet_close(t);
-    text_add(
-        t,
-        "<p class=\"soft\">A kernel's time is estimated as the larger of its arithmetic, as its innermost loops can "
-        "issue it, and its traffic at the %s speeds; each property counts for what it changes on average over "
-        "all orders of changing one nest into the other.</p>\n",
-        report_source(r));
+    html_add(t,
+             "<p.soft>A kernel's time is estimated as the larger of its arithmetic, as its innermost loops can issue "
+             "it, and its traffic at the %s speeds; each property counts for what it changes on average over all "
+             "orders of changing one nest into the other.</p>\n",
+             report_source(r));
 }

@@ -10,17 +10,11 @@ enum { MAX_KINDS = 40, MAX_NOTES = 12, MAX_LEVEL_ROWS = 16 }; /* rows of each li
 
 static void levels(text *t, const kernel *k)
 {
-    sheet_open(t, 5, (const char *const[]){"loop", "#trips", "#working set", "level", "#of it"});
+    sheet_open(t, "", "loop|#trips|#working set|level|#of it");
     for (int i = 0; i < k->n_level && i < MAX_LEVEL_ROWS; i++) {
         const level *l = &k->levels[i];
-        text_add(t, "<tr><td><span class=\"code\">");
-        html_text(t, l->loop);
-        text_add(t, "</span></td>");
-        td_number(t, word_count(l->trips));
-        td_number(t, word_bytes(l->bytes));
-        td_text(t, l->level);
-        text_add(t, "<td class=\"num\">%s%s</td></tr>\n", word_share(l->share).s,
-                 l->share > 1 ? " <span class=\"bad\">✗</span>" : "");
+        html_row(t, "<span.code>%s</span>|#%s|#%s|%s|#%s%-s", l->loop, word_count(l->trips).s, word_bytes(l->bytes).s,
+                 l->level, word_share(l->share).s, l->share > 1 ? " <span class=\"bad\">✗</span>" : "");
     }
     sheet_close(t);
 }
@@ -35,9 +29,7 @@ static void notes(text *t, const kernel *k)
     {
         if (!cJSON_IsString(n) || shown++ >= MAX_NOTES)
             continue;
-        text_add(t, "<p class=\"soft\">note: ");
-        html_text(t, n->valuestring);
-        text_add(t, "</p>\n");
+        html_add(t, "<p.soft>note: %s</p>\n", n->valuestring);
     }
 }
 
@@ -45,7 +37,7 @@ static void notes(text *t, const kernel *k)
 static void loops(text *t, const char *s)
 {
     static const char between[] = " ; ";
-    text_add(t, "<pre>");
+    html_add(t, "<pre>");
     for (const char *end; (end = strstr(s, between)); s = end + strlen(between)) {
         char *stage = strndup(s, (size_t)(end - s));
         html_code(t, stage);
@@ -53,7 +45,7 @@ static void loops(text *t, const char *s)
         free(stage);
     }
     html_code(t, s);
-    text_add(t, "</pre>\n");
+    html_add(t, "</pre>\n");
 }
 
 static void one(text *t, const report *r, const kind *k, int c)
@@ -61,9 +53,7 @@ static void one(text *t, const report *r, const kind *k, int c)
     const part *of = &k->of[c];
     if (!of->heaviest)
         return;
-    text_add(t, "<p>");
-    mark_name(t, r, c);
-    text_add(t, " · %s", word_time(of->ns).s);
+    html_add(t, "<p>%-s · %s", r->of[c].mark, word_time(of->ns).s);
     if (of->count > 1)
         text_add(t, " in %d kernels", of->count);
     if (k->flops > 0 && of->ns > 0)
@@ -73,8 +63,8 @@ static void one(text *t, const report *r, const kind *k, int c)
     if (!isnan(of->peak_share))
         text_add(t, " · %s of its roof", word_share(of->peak_share).s);
     if (*of->heaviest->rule)
-        text_add(t, " · rule <b class=\"name\">"), html_text(t, of->heaviest->rule), text_add(t, "</b>");
-    text_add(t, "</p>\n");
+        html_add(t, " · rule <b.name>%s</b>", of->heaviest->rule);
+    html_add(t, "</p>\n");
     if (*of->heaviest->loops)
         loops(t, of->heaviest->loops);
     if (of->heaviest->n_level)
@@ -86,21 +76,18 @@ const char *part_kernels(text *t, const report *r)
 {
     if (!r->n_kind)
         return "the results hold no kernels";
-    text_add(t, "<p class=\"lead\">By time, the heaviest first. Kernels that differ only in a number of their names "
-                "(layers) are shown once, with the slowest "
-                "of them. Working sets are those of one trip of a loop.</p>\n");
+    html_add(t, "<p.lead>By time, the heaviest first. Kernels that differ only in a number of their names (layers) are "
+                "shown once, with the slowest of them. Working sets are those of one trip of a loop.</p>\n");
     for (int i = 0; i < r->n_kind && i < MAX_KINDS; i++) {
-        text_add(t, "<details class=\"full\"><summary>");
-        kind_name(t, &r->kinds[i]);
+        html_add(t, "<details.full><summary>%-s", r->kinds[i].shown);
         if (r->best >= 0)
             text_add(t, " · %s", word_time(r->kinds[i].of[r->best].ns).s);
-        text_add(t, "</summary>\n");
+        html_add(t, "</summary>\n");
         for (int c = 0; c < r->charted; c++)
             one(t, r, &r->kinds[i], c);
-        text_add(t, "</details>\n");
+        html_add(t, "</details>\n");
     }
     if (r->n_kind > MAX_KINDS)
-        text_add(t, "<p class=\"soft\">%d lighter kinds are in the data that this page carries.</p>\n",
-                 r->n_kind - MAX_KINDS);
+        html_add(t, "<p.soft>%d lighter kinds are in the data that this page carries.</p>\n", r->n_kind - MAX_KINDS);
     return NULL;
 }

@@ -41,7 +41,7 @@ static void curve(text *t, const report *r, int c, const view *v)
 {
     const contestant *o = &r->of[c];
     int n = o->n_sample, stride = 1 + n / MAX_POINTS;
-    text_add(t, "<path class=\"line %s\" d=\"M%.1f %.1f", mark_class(r, c), axis_at(&v->x, shown(v, o, o->sorted[0])),
+    html_add(t, "<path.line.%s d='M%.1f %.1f", mark_class(r, c), axis_at(&v->x, shown(v, o, o->sorted[0])),
              axis_at(&v->y, 0));
     for (int i = 0; i < n; i += stride) {
         if (shown(v, o, o->sorted[i]) > v->x.hi)
@@ -53,7 +53,7 @@ static void curve(text *t, const report *r, int c, const view *v)
         text_add(t, "H%.1f", v->x.to);
     else
         text_add(t, "H%.1fV%.1f", axis_at(&v->x, end), axis_at(&v->y, 1));
-    text_add(t, "\"/><path class=\"fill %s\" d=\"", mark_class(r, c));
+    html_add(t, "\"/><path.fill.%s d='", mark_class(r, c));
     for (int i = 1; i < 10; i += 2)
         mark_path(t, c, axis_at(&v->x, shown(v, o, stats_quantile(o->sorted, n, i / 10.0))), axis_at(&v->y, i / 10.0),
                   4);
@@ -75,8 +75,8 @@ static void view_draw(text *t, const report *r, const view *v)
     }
     for (int i = 0; i < n; i++)
         grid_x(t, ticks[i].at, TOP, BOTTOM, ticks[i].name.s);
-    text_add(t, "<text class=\"soft small mid\" x=\"%.1f\" y=\"%d\">%s →</text>\n", (v->x.from + v->x.to) / 2,
-             BOTTOM + 36, v->relative ? "distance from its own median" : "time of one pass");
+    html_add(t, "<text.soft.small.mid x=%.1f y=%d>%s →</text>\n", (v->x.from + v->x.to) / 2, BOTTOM + 36,
+             v->relative ? "distance from its own median" : "time of one pass");
     for (int c = 0; c < r->charted; c++)
         if (r->of[c].n_sample)
             curve(t, r, c, v);
@@ -85,29 +85,25 @@ static void view_draw(text *t, const report *r, const view *v)
 static void percentiles(text *t, const report *r)
 {
     static const double q[] = {0, 0.1, 0.5, 0.9, 0.99, 1};
-    sheet_open(t, 9,
-               (const char *const[]){"candidate", "#samples", "#best", "#10 %", "#50 %", "#90 %", "#99 %", "#worst",
-                                     "#spread"});
+    sheet_open(t, "", "candidate|#samples|#best|#10 %%|#50 %%|#90 %%|#99 %%|#worst|#spread");
     for (int c = 0; c < r->n; c++) {
         const contestant *o = &r->of[c];
         if (!o->n_sample)
             continue;
-        text_add(t, "<tr>");
-        td_mark(t, r, c);
-        td_number(t, word_count(o->n_sample));
+        html_add(t, "<tr><td>%-s</td><td.num>%s</td>", r->of[c].mark, word_count(o->n_sample).s);
         for (size_t i = 0; i < sizeof q / sizeof *q; i++) {
             if (q[i] == 0.99 && o->n_sample < FEW)
-                text_add(t, "<td class=\"num soft\">n &lt; %d</td>", FEW);
+                html_add(t, "<td.num.soft>n &lt; %d</td>", FEW);
             else
-                td_number(t, word_time(stats_quantile(o->sorted, o->n_sample, q[i])));
+                html_add(t, "<td.num>%s</td>", word_time(stats_quantile(o->sorted, o->n_sample, q[i])).s);
         }
-        td_number(t, word_share(1.4826 * stats_mad(o->sorted, o->n_sample) / o->stats.median));
-        text_add(t, "</tr>\n");
+        html_add(t, "<td.num>%s</td></tr>\n",
+                 word_share(1.4826 * stats_mad(o->sorted, o->n_sample) / o->stats.median).s);
     }
     sheet_close(t);
-    text_add(t,
-             "<p class=\"soft\">Spread: 1.48 × the median distance from the median, which for a bell curve is its "
-             "standard deviation. 99 %% is given from %d samples on.</p>\n",
+    html_add(t,
+             "<p.soft>Spread: 1.48 × the median distance from the median, which for a bell curve is its standard "
+             "deviation. 99 %% is given from %d samples on.</p>\n",
              FEW);
 }
 
@@ -120,15 +116,12 @@ static void overlap(text *t, const report *r)
     int beaten = 0;
     while (beaten < b->n_sample && b->sorted[beaten] <= a->sorted[a->n_sample - 1])
         beaten++;
-    text_add(t, "<p class=\"lead\">");
+    html_add(t, "<p.lead>");
     if (beaten)
-        text_add(t, "%d of %d samples of ", beaten, b->n_sample), mark_name(t, r, r->slow),
-            text_add(t, " are as fast as the slowest one of ");
+        html_add(t, "%d of %d samples of %-s are as fast as the slowest one of ", beaten, b->n_sample, b->mark);
     else
-        text_add(t, "Even the fastest sample of "), mark_name(t, r, r->slow),
-            text_add(t, " is slower than the slowest one of ");
-    mark_name(t, r, r->fast);
-    text_add(t, ".</p>\n");
+        html_add(t, "Even the fastest sample of %-s is slower than the slowest one of ", b->mark);
+    html_add(t, "%-s.</p>\n", a->mark);
 }
 
 const char *part_latency(text *t, const report *r)
@@ -139,18 +132,18 @@ const char *part_latency(text *t, const report *r)
     if (!any)
         return "the results hold no single samples";
     overlap(t, r);
-    text_add(t, "<div class=\"legend\">");
+    html_add(t, "<div.legend>");
     for (int c = 0; c < r->charted; c++)
         if (r->of[c].n_sample)
-            text_add(t, "<span>"), mark_name(t, r, c), text_add(t, "</span>");
-    text_add(t, "</div>\n");
+            html_add(t, "<span>%-s</span>", r->of[c].mark);
+    html_add(t, "</div>\n");
     chart_open(t, WIDTH, BOTTOM + 42, "Part of passes done within a time");
     for (int c = 0; c < r->charted; c++) {
         const contestant *o = &r->of[c];
         if (!o->n_sample)
             continue;
-        html_text(t, o->name);
-        text_add(t, ": half within %s, 90 %% within %s. ", word_time(stats_quantile(o->sorted, o->n_sample, 0.5)).s,
+        html_add(t, "%s: half within %s, 90 %% within %s. ", o->name,
+                 word_time(stats_quantile(o->sorted, o->n_sample, 0.5)).s,
                  word_time(stats_quantile(o->sorted, o->n_sample, 0.9)).s);
     }
     chart_body(t);

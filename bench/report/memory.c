@@ -12,20 +12,13 @@ enum { WIDTH = 980, LEFT = 70, RIGHT = 965, TOP = 8, HEIGHT = 220, MAX_RECTS = 1
 
 static void totals(text *t, const report *r)
 {
-    sheet_open(t, 5,
-               (const char *const[]){"candidate", "#peak of the process", "#arena of values", "#lower bound",
-                                     "#arena ÷ bound"});
+    sheet_open(t, "", "candidate|#peak of the process|#arena of values|#lower bound|#arena ÷ bound");
     for (int i = 0; i < r->n; i++) {
         const contestant *c = &r->of[i];
         if (isnan(c->peak_bytes) && isnan(c->arena_bytes))
             continue;
-        text_add(t, "<tr>");
-        td_mark(t, r, i);
-        td_number(t, word_bytes(c->peak_bytes));
-        td_number(t, word_bytes(c->arena_bytes));
-        td_number(t, word_bytes(c->lower_bound_bytes));
-        td_number(t, word_ratio(c->arena_bytes / c->lower_bound_bytes));
-        text_add(t, "</tr>\n");
+        html_row(t, "%-s|#%s|#%s|#%s|#%s", r->of[i].mark, word_bytes(c->peak_bytes).s, word_bytes(c->arena_bytes).s,
+                 word_bytes(c->lower_bound_bytes).s, word_ratio(c->arena_bytes / c->lower_bound_bytes).s);
     }
     sheet_close(t);
 }
@@ -40,9 +33,7 @@ static int by_bytes(const void *x, const void *y)
 /* The caller frees the list; buffers stay the report's. */
 static const buffer **largest(const contestant *c)
 {
-    const buffer **of = calloc((size_t)c->n_buffer + 1, sizeof *of);
-    if (!of)
-        memory_failed(((size_t)c->n_buffer + 1) * sizeof *of, "the list of buffers");
+    const buffer **of = heap_array((size_t)c->n_buffer + 1, sizeof *of);
     for (int i = 0; i < c->n_buffer; i++)
         of[i] = &c->buffers[i];
     qsort(of, (size_t)c->n_buffer, sizeof *of, by_bytes);
@@ -67,11 +58,11 @@ static void outline(text *t, const rectangle *at)
 
 static void draw(text *t, const report *r, int c, const buffer *b, const rectangle *at)
 {
-    text_add(t, "<rect class=\"tint %s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"><title>",
-             mark_class(r, c), at->x0, at->y0, at->x1 - at->x0, at->y1 - at->y0);
-    html_text(t, b->name);
-    text_add(t, ": %s at %s, kernels %.0f to %.0f</title></rect>", word_bytes(b->bytes).s, word_bytes(b->offset).s,
-             b->first, b->last);
+    html_add(
+        t,
+        "<rect.tint.%s x=%.1f y=%.1f width=%.1f height=%.1f><title>%s: %s at %s, kernels %.0f to %.0f</title></rect>",
+        mark_class(r, c), at->x0, at->y0, at->x1 - at->x0, at->y1 - at->y0, b->name, word_bytes(b->bytes).s,
+        word_bytes(b->offset).s, b->first, b->last);
 }
 
 /* ---- names, where there is room: a character takes about seven units, a line twelve ---- */
@@ -115,18 +106,16 @@ static void name_draw(text *t, const char *name, const room *in)
 {
     const int n = characters(name), most = in->columns * in->lines;
     const char *at = html_skip(name, n > most ? n - most + 1 : 0);
-    text_add(t, "<g transform=\"translate(%.1f %.1f)%s\">", in->x, in->y, in->upward ? " rotate(-90)" : "");
+    html_add(t, "<g transform='translate(%.1f %.1f)%s'>", in->x, in->y, in->upward ? " rotate(-90)" : "");
     for (int i = 0; i < in->lines && *at; i++) {
         const bool cut = i == 0 && at > name;
         const char *end = html_skip(at, cut ? in->columns - 1 : in->columns);
         char *piece = strndup(at, (size_t)(end - at));
-        text_add(t, "<text class=\"small\" y=\"%.1f\">%s", LINE * i, cut ? "…" : "");
-        html_text(t, piece);
-        text_add(t, "</text>");
+        html_add(t, "<text.small y=%.1f>%s%s</text>", LINE * i, cut ? "…" : "", piece);
         free(piece);
         at = end;
     }
-    text_add(t, "</g>\n");
+    html_add(t, "</g>\n");
 }
 
 /* Pixels to lines of text. */
@@ -170,15 +159,16 @@ static void gantt(text *t, const report *r, int c, const buffer *const *of)
     int n = axis_ticks(&steps, ticks, 4);
     for (int i = 0; i < n; i++)
         grid_y(t, axis_at(&steps, ticks[i]), LEFT, RIGHT, word_tick(ticks[i], units[u]).s);
-    text_add(t, "<path class=\"axis\" d=\"M%d %dH%d\"/>", LEFT, TOP + HEIGHT, RIGHT);
-    text_add(t, "<text class=\"soft small mid\" x=\"%d\" y=\"%d\">kernels, in the order of running (%.0f) →</text>\n",
-             (LEFT + RIGHT) / 2, TOP + HEIGHT + 18, x.hi);
+    html_add(
+        t,
+        "<path.axis d='M%d %dH%d'/><text.soft.small.mid x=%d y=%d>kernels, in the order of running (%.0f) →</text>\n",
+        LEFT, TOP + HEIGHT, RIGHT, (LEFT + RIGHT) / 2, TOP + HEIGHT + 18, x.hi);
     for (int i = 0; i < o->n_buffer && i < MAX_RECTS; i++) {
         const rectangle at = place_of(of[i], &x, &y);
         draw(t, r, c, of[i], &at);
     }
     if (o->n_buffer > MAX_RECTS) { /* the small ones in one path */
-        text_add(t, "<path class=\"tint %s\" d=\"", mark_class(r, c));
+        html_add(t, "<path.tint.%s d='", mark_class(r, c));
         for (int i = MAX_RECTS; i < o->n_buffer && i < 40 * MAX_RECTS; i++) {
             const rectangle at = place_of(of[i], &x, &y);
             outline(t, &at);
@@ -187,23 +177,19 @@ static void gantt(text *t, const report *r, int c, const buffer *const *of)
     }
     names(t, o, of, &x, &y);
     if (o->lower_bound_bytes > 0)
-        text_add(t,
-                 "<path class=\"axis\" stroke-dasharray=\"5 4\" d=\"M%d %.1fH%d\"/><text class=\"small end halo\" "
-                 "x=\"%d\" y=\"%.1f\">lower bound %s</text>",
-                 LEFT, axis_at(&y, o->lower_bound_bytes), RIGHT, RIGHT, axis_at(&y, o->lower_bound_bytes) - 5,
-                 word_bytes(o->lower_bound_bytes).s);
+        html_add(
+            t,
+            "<path.axis stroke-dasharray='5 4' d='M%d %.1fH%d'/><text.small.end.halo x=%d y=%.1f>lower bound %s</text>",
+            LEFT, axis_at(&y, o->lower_bound_bytes), RIGHT, RIGHT, axis_at(&y, o->lower_bound_bytes) - 5,
+            word_bytes(o->lower_bound_bytes).s);
 }
 
 static void buffers_table(text *t, const contestant *c, const buffer *const *of)
 {
-    table_open(t, "The largest buffers, as a table", 4,
-               (const char *const[]){"buffer", "#size", "#offset", "#alive in kernels"});
+    table_open(t, "The largest buffers, as a table", "buffer|#size|#offset|#alive in kernels");
     for (int i = 0; i < c->n_buffer && i < MAX_ROWS; i++) {
-        text_add(t, "<tr>");
-        td_text(t, of[i]->name);
-        td_number(t, word_bytes(of[i]->bytes));
-        td_number(t, word_bytes(of[i]->offset));
-        text_add(t, "<td class=\"num\">%.0f to %.0f</td></tr>\n", of[i]->first, of[i]->last);
+        html_row(t, "%s|#%s|#%s|#%.0f to %.0f", of[i]->name, word_bytes(of[i]->bytes).s, word_bytes(of[i]->offset).s,
+                 of[i]->first, of[i]->last);
     }
     table_close(t);
 }
@@ -224,18 +210,18 @@ static bool same_buffers(const contestant *a, const contestant *b)
 /* Each plan of memory once, with the names of all candidates that have it. */
 static void plan(text *t, const report *r, int c)
 {
-    text_add(t, "<h3>What lies where, and how long</h3><p class=\"lead\">");
+    html_add(t, "<h3>What lies where, and how long</h3><p.lead>");
     for (int i = c; i < r->charted; i++) {
         if (!same_buffers(&r->of[c], &r->of[i]))
             continue;
         if (i > c)
             text_add(t, " and ");
-        mark_name(t, r, i);
+        html_add(t, "%-s", r->of[i].mark);
     }
-    text_add(t, ": each rectangle is one value, from the kernel that makes it to the last one that reads it. Names "
-                "stand where there is room; the table has the largest. Empty "
-                "space is memory that "
-                "nobody uses at that moment.</p>\n");
+    html_add(
+        t,
+        ": each rectangle is one value, from the kernel that makes it to the last one that reads it. Names stand where "
+        "there is room; the table has the largest. Empty space is memory that nobody uses at that moment.</p>\n");
     const buffer **of = largest(&r->of[c]);
     chart_open(t, WIDTH, TOP + HEIGHT + 24, "Buffers over kernels");
     text_add(t, "%d buffers in an arena of %s; the lower bound is %s.", r->of[c].n_buffer,

@@ -49,56 +49,52 @@ void report_line(text *t, const report *r, void (*say)(text *, const char *))
 
 static void head(text *t, const report *r)
 {
-    text_add(t, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
-                "http-equiv=\"Content-Security-Policy\" "
-                "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n<meta name=\"viewport\" "
-                "content=\"width=device-width\">\n"
-                "<title>Tessera report: ");
-    html_text(t, report_model(r));
-    text_add(t, "</title>\n<style>");
+    html_add(t,
+             "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8>\n<meta http-equiv=\"Content-Security-Policy\" "
+             "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n<meta name=viewport "
+             "content='width=device-width'>\n<title>Tessera report: %s</title>\n<style>",
+             report_model(r));
     report_style(t);
-    text_add(t, "</style></head>\n<body><header>\n<p class=\"brand\"><svg class=\"logo\" viewBox=\"0 0 14 14\" "
-                "aria-hidden=\"true\"><path "
-                "class=\"fill k0\" d=\"M0 0h6v6h-6z\"/><path class=\"fill k1\" d=\"M8 8h6v6h-6z\"/><path class=\"fill "
-                "kp\" d=\"M8 0h6v6h-6zM0 8h6v6h-6z\"/>"
-                "</svg>TESSERA REPORT</p>\n<h1>");
-    html_text(t, report_model(r));
-    text_add(t, "</h1><p class=\"soft\">%s",
+    html_add(t,
+             "</style></head>\n<body><header>\n<p.brand><svg.logo viewBox='0 0 14 14' aria-hidden=true><path.fill.k0 "
+             "d='M0 0h6v6h-6z'/><path.fill.k1 d='M8 8h6v6h-6z'/><path.fill.kp d='M8 0h6v6h-6zM0 "
+             "8h6v6h-6z'/></svg>TESSERA REPORT</p>\n<h1>%s</h1><p.soft>%s",
+             report_model(r),
              strcmp(js_get_text(r->root, "format"), FORMAT_STEP) == 0 ? "one training step" : "one pass");
     report_line(t, r, html_text);
-    text_add(t, "</p>\n");
+    html_add(t, "</p>\n");
 }
 
 static void tail(text *t, const report *r, const char *results_json)
 {
-    text_add(t, "</main><footer><p>Made by tessera %s from a results file, which this page carries inside.",
+    html_add(t, "</main><footer><p>Made by tessera %s from a results file, which this page carries inside.",
              TS_VERSION);
     if (r->n_left)
         text_add(t, " %d further candidates or comparisons are in the data only.", r->n_left);
-    text_add(t, "</p></footer>\n<script type=\"application/json\" id=\"results\">");
+    html_add(t, "</p></footer>\n<script type='application/json' id=results>");
     report_embed(t, r, results_json);
-    text_add(t, "</script>\n</body></html>\n");
+    html_add(t, "</script>\n</body></html>\n");
 }
 
 static void body(text *t, const report *r)
 {
     text parts = {0};
-    text_add(t, "<nav>");
+    html_add(t, "<nav>");
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
         const section *s = &sections[i];
         text one = {0};
         const char *lacking = s->write(&one, r);
         if (lacking) {
-            text_add(&parts, "<p class=\"missing\">%zu · %s is left out: %s.</p>\n", i + 1, s->nav, lacking);
+            html_add(&parts, "<p.missing>%zu · %s is left out: %s.</p>\n", i + 1, s->nav, lacking);
         } else {
-            text_add(t, "<a href=\"#%s\">%zu %s</a>", s->id, i + 1, s->nav);
-            text_add(&parts, "<section class=\"card\" id=\"%s\"><h2><i>%zu</i>%s</h2>\n", s->id, i + 1, s->question);
+            html_add(t, "<a href=#%s>%zu %s</a>", s->id, i + 1, s->nav);
+            html_add(&parts, "<section.card id=%s><h2><i>%zu</i>%s</h2>\n", s->id, i + 1, s->question);
             text_bytes(&parts, text_str(&one), one.length);
-            text_add(&parts, "</section>\n");
+            html_add(&parts, "</section>\n");
         }
         text_free(&one);
     }
-    text_add(t, "</nav></header><main>\n");
+    html_add(t, "</nav></header><main>\n");
     text_bytes(t, text_str(&parts), parts.length);
     text_free(&parts);
 }

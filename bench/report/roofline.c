@@ -108,9 +108,10 @@ static void frame(text *t, const axis *x, const axis *y)
     n = axis_ticks(y, ticks, 10);
     for (int i = 0; i < n; i++)
         grid_y(t, axis_at(y, ticks[i]), LEFT, RIGHT, word_tick(ticks[i], "").s);
-    text_add(t, "<text class=\"soft small mid\" x=\"%d\" y=\"%d\">arithmetic per byte moved (flop/B) →</text>",
-             (LEFT + RIGHT) / 2, BOTTOM + 36);
-    text_add(t, "<text class=\"soft small\" x=\"%d\" y=\"%d\">GFLOP/s ↑</text>\n", LEFT, TOP - 7);
+    html_add(t,
+             "<text.soft.small.mid x=%d y=%d>arithmetic per byte moved (flop/B) →</text><text.soft.small x=%d "
+             "y=%d>GFLOP/s ↑</text>\n",
+             (LEFT + RIGHT) / 2, BOTTOM + 36, LEFT, TOP - 7);
 }
 
 static void roofs_draw(text *t, const roofs *roof, const axis *x, const axis *y)
@@ -122,27 +123,25 @@ static void roofs_draw(text *t, const roofs *roof, const axis *x, const axis *y)
         double from = fmax(x->lo, y->lo / gbs), to = fmin(ridge, x->hi);
         if (!(to > from))
             continue;
-        text_add(t, "<path class=\"axis\" stroke-dasharray=\"%s\" d=\"M%.1f %.1fL%.1f %.1f\"/>", i ? "5 4" : "none",
-                 axis_at(x, from), axis_at(y, from * gbs), axis_at(x, to), axis_at(y, to * gbs));
+        html_add(t, "<path.axis stroke-dasharray=%s d='M%.1f %.1fL%.1f %.1f'/>", i ? "5 4" : "none", axis_at(x, from),
+                 axis_at(y, from * gbs), axis_at(x, to), axis_at(y, to * gbs));
         /* captions of lines that lie close are set one behind the other */
         const double below = i ? axis_at(y, from * roof->of[i - 1].gbs) - axis_at(y, from * gbs) : INFINITY;
         shift = below < 17 ? shift + 1 : 0;
         const double tx = axis_at(x, from) + 12 + 108 * shift,
                      ty = axis_at(y, from * gbs) - 6 - (tx - axis_at(x, from)) * slope;
-        text_add(t, "<text class=\"soft small halo\" transform=\"translate(%.1f %.1f) rotate(%.1f)\">", tx, ty,
-                 -degrees);
+        html_add(t, "<text.soft.small.halo transform='translate(%.1f %.1f) rotate(%.1f)'>", tx, ty, -degrees);
         if (*roof->of[i].key == 'l')
             text_add(t, "L%c", roof->of[i].key[1]);
         else
             text_add(t, "memory");
-        text_add(t, " %s GB/s</text>", word_number(gbs).s);
+        html_add(t, " %s GB/s</text>", word_number(gbs).s);
     }
     if (!(roof->peak > 0))
         return;
     double from = roof->n ? fmax(x->lo, roof->peak / roof->of[roof->n - 1].gbs) : x->lo;
-    text_add(t,
-             "<path class=\"axis\" stroke-width=\"1.6\" d=\"M%.1f %.1fH%d\"/><text class=\"soft small\" x=\"%.1f\" "
-             "y=\"%.1f\">FMA peak, %s: %s "
+    html_add(t,
+             "<path.axis stroke-width=1.6 d='M%.1f %.1fH%d'/><text.soft.small x=%.1f y=%.1f>FMA peak, %s: %s "
              "GFLOP/s</text>\n",
              axis_at(x, from), axis_at(y, roof->peak), RIGHT, axis_at(x, from) + 6, axis_at(y, roof->peak) - 7,
              roof->source, word_number(roof->peak).s);
@@ -156,22 +155,17 @@ static void arrow(text *t, const report *r, const bubble *from, const bubble *to
         return;
     dx /= d;
     dy /= d;
-    text_add(t,
-             "<path class=\"thin %s\" stroke-width=\"1.8\" d=\"M%.1f %.1fL%.1f %.1fm%.1f %.1fl%.1f %.1fl%.1f %.1f\"/>",
+    html_add(t, "<path.thin.%s stroke-width=1.8 d='M%.1f %.1fL%.1f %.1fm%.1f %.1fl%.1f %.1fl%.1f %.1f'/>",
              mark_class(r, to->c), x0, y0, x1, y1, -6 * dx - 4 * dy, -6 * dy + 4 * dx, 6 * dx + 4 * dy, 6 * dy - 4 * dx,
              -6 * dx + 4 * dy, -6 * dy - 4 * dx);
 }
 
 static void bubble_draw(text *t, const report *r, const bubble *b, const axis *x, const axis *y)
 {
-    text_add(t, "<path class=\"tint %s\" d=\"", mark_class(r, b->c));
+    html_add(t, "<path.tint.%s d='", mark_class(r, b->c));
     mark_path(t, b->c, axis_at(x, b->x), axis_at(y, b->y), b->radius);
-    text_add(t, "\"><title>");
-    html_text(t, b->k->name);
-    text_add(t, ", ");
-    html_text(t, r->of[b->c].name);
-    text_add(t, ": %s, %s GFLOP/s, %s flop/B</title></path>\n", word_time(b->ns).s, word_number(b->y).s,
-             word_number(b->x).s);
+    html_add(t, "\"><title>%s, %s: %s, %s GFLOP/s, %s flop/B</title></path>\n", b->k->name, r->of[b->c].name,
+             word_time(b->ns).s, word_number(b->y).s, word_number(b->x).s);
 }
 
 static int by_radius(const void *p, const void *q)
@@ -284,39 +278,29 @@ static void labels_draw(text *t, const report *r, const bubble *b, int n, const 
     for (int i = 0; i < made; i++) {
         label_place(&of[i], taken, n + i);
         taken[n + i] = of[i].at;
-        text_add(t, "<text class=\"small strong mid halo inked %s\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
-                 mark_class(r, b[of[i].from].c), of[i].at.x + of[i].at.w / 2, of[i].at.y + 10.5, of[i].s);
+        html_add(t, "<text.small.strong.mid.halo.inked.%s x=%.1f y=%.1f>%-s</text>\n", mark_class(r, b[of[i].from].c),
+                 of[i].at.x + of[i].at.w / 2, of[i].at.y + 10.5, of[i].s);
     }
 }
 
 static void key(text *t, const bubble *b, int n)
 {
-    text_add(t, "<ul class=\"key\">\n");
+    html_add(t, "<ul.key>\n");
     for (int i = 0, last = 0; i < n; i++) {
         if (b[i].number == last)
             continue;
         last = b[i].number;
-        text_add(t, "<li><b class=\"n\">%d</b>", last);
-        kind_name(t, b[i].k);
-        text_add(t, "</li>\n");
+        html_add(t, "<li><b.n>%d</b>%-s</li>\n", last, b[i].k->shown);
     }
-    text_add(t, "</ul>\n");
+    html_add(t, "</ul>\n");
 }
 
 static void roofline_table(text *t, const report *r, const bubble *b, int n)
 {
-    table_open(t, "The same as a table", 7,
-               (const char *const[]){"#no.", "kernel", "candidate", "#time", "#flop/B", "#GFLOP/s", "#of roof"});
+    table_open(t, "The same as a table", "#no.|kernel|candidate|#time|#flop/B|#GFLOP/s|#of roof");
     for (int i = 0; i < n; i++) {
-        text_add(t, "<tr><td class=\"num\">%d</td><td>", b[i].number);
-        kind_name(t, b[i].k);
-        text_add(t, "</td>");
-        td_mark(t, r, b[i].c);
-        td_number(t, word_time(b[i].ns));
-        td_number(t, word_number(b[i].x));
-        td_number(t, word_number(b[i].y));
-        td_number(t, word_share(b[i].k->of[b[i].c].peak_share));
-        text_add(t, "</tr>\n");
+        html_row(t, "#%d|%-s|%-s|#%s|#%s|#%s|#%s", b[i].number, b[i].k->shown, r->of[b[i].c].mark, word_time(b[i].ns).s,
+                 word_number(b[i].x).s, word_number(b[i].y).s, word_share(b[i].k->of[b[i].c].peak_share).s);
     }
     table_close(t);
 }
@@ -324,10 +308,8 @@ static void roofline_table(text *t, const report *r, const bubble *b, int n)
 static void describe(text *t, const report *r, const bubble *b, int n)
 {
     for (int i = 0; i < n && i < 8; i++) {
-        html_text(t, b[i].k->name);
-        text_add(t, " under ");
-        html_text(t, r->of[b[i].c].name);
-        text_add(t, ": %s GFLOP/s at %s flop/B. ", word_number(b[i].y).s, word_number(b[i].x).s);
+        html_add(t, "%s under %s: %s GFLOP/s at %s flop/B. ", b[i].k->name, r->of[b[i].c].name, word_number(b[i].y).s,
+                 word_number(b[i].x).s);
     }
 }
 
@@ -336,17 +318,16 @@ void roofline_figure(text *t, const report *r)
     bubble b[2 * MAX_BUBBLES];
     int light, n = bubbles_make(r, b, &light);
     roofs roof = roofs_read(r);
-    text_add(t, "<h3>How close to what the machine can do?</h3>\n");
+    html_add(t, "<h3>How close to what the machine can do?</h3>\n");
     if (!n) {
-        text_add(t, "<p class=\"missing\">No kernel has both flops and bytes, so there is no roofline.</p>\n");
+        html_add(t, "<p.missing>No kernel has both flops and bytes, so there is no roofline.</p>\n");
         return;
     }
-    text_add(
+    html_add(
         t,
-        "<p class=\"lead\">Higher is better. The flat line is the arithmetic that the machine does at most, the "
-        "slanted "
-        "ones what each of its memories delivers, all measured in this run; a mark above a slanted line has its data "
-        "in a nearer memory. The larger a mark, the more time it takes%s. Numbers are those of the list below.</p>\n",
+        "<p.lead>Higher is better. The flat line is the arithmetic that the machine does at most, the slanted ones "
+        "what each of its memories delivers, all measured in this run; a mark above a slanted line has its data in a "
+        "nearer memory. The larger a mark, the more time it takes%s. Numbers are those of the list below.</p>\n",
         r->slow >= 0 ? "; arrows lead from the slower candidate to the faster one" : "");
     axis x, y;
     axes_make(&roof, b, n, &x, &y);
@@ -364,9 +345,8 @@ void roofline_figure(text *t, const report *r)
     chart_close(t);
     key(t, b, n);
     if (light)
-        text_add(t,
-                 "<p class=\"soft\">%d light kernels, under half a percent of the time each, are left out of the "
-                 "picture.</p>\n",
+        html_add(t,
+                 "<p.soft>%d light kernels, under half a percent of the time each, are left out of the picture.</p>\n",
                  light);
     roofline_table(t, r, b, n);
     figure_close(t);

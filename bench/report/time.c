@@ -38,9 +38,7 @@ static void op_add(op_time *to, const op_time *from)
 /* By time; what is beyond the first MAX_OPS is one more with op "others". Returns how many; the caller frees. */
 static op_time *ops_make(const report *r, int *n)
 {
-    op_time *of = calloc((size_t)r->n_kind + 1, sizeof *of);
-    if (!of)
-        memory_failed(((size_t)r->n_kind + 1) * sizeof *of, "the times of operations");
+    op_time *of = heap_array((size_t)r->n_kind + 1, sizeof *of);
     for (int i = 0; i < r->n_kind; i++) {
         of[i].op = *r->kinds[i].op ? r->kinds[i].op : "(no op)";
         for (int c = 0; c < r->charted; c++)
@@ -74,26 +72,20 @@ typedef struct segment { /* of a bar: pixels x0 to x1 across, y down; what it st
 static void segment_draw(text *t, const char *op, const segment *s)
 {
     const double x0 = s->x0, x1 = s->x1, y = s->y;
-    text_add(t, "<rect style=\"fill:var(--o%d)\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\"><title>", s->colour,
-             x0, y, fmax(0, x1 - x0 - 1), BAR);
-    html_text(t, op);
-    text_add(t, ": %s</title></rect>", word_time(s->ns).s);
+    html_add(t, "<rect style=fill:var(--o%d) x=%.1f y=%.1f width=%.1f height=%d><title>%s: %s</title></rect>",
+             s->colour, x0, y, fmax(0, x1 - x0 - 1), BAR, op, word_time(s->ns).s);
     if (x1 - x0 < 56)
         return;
-    text_add(t, "<text class=\"ontop small strong\" x=\"%.1f\" y=\"%.1f\">", x0 + 7, y + 17);
-    html_clip(t, op, (int)((x1 - x0 - 10) / 7));
-    text_add(t, "</text><text class=\"ontop small\" x=\"%.1f\" y=\"%.1f\">%s</text>", x0 + 7, y + 32,
-             word_time(s->ns).s);
+    html_add(t, "<text.ontop.small.strong x=%.1f y=%.1f>%.*s</text><text.ontop.small x=%.1f y=%.1f>%s</text>", x0 + 7,
+             y + 17, (int)((x1 - x0 - 10) / 7), op, x0 + 7, y + 32, word_time(s->ns).s);
 }
 
 /* of[i].ns: [candidate], in ns; per_ns: pixels, the same for all bars, so that lengths compare. */
 static void bar(text *t, const report *r, int c, const op_time *of, int n, double per_ns, double y)
 {
     double x = LEFT, gap = r->of[c].gap_ns;
-    text_add(t, "<text class=\"strong end\" x=\"%d\" y=\"%.0f\">", LEFT - 12, y + 17);
-    name_clip(t, r, c, 18);
-    text_add(t, "</text><text class=\"soft small end\" x=\"%d\" y=\"%.0f\">%s</text>", LEFT - 12, y + 33,
-             word_time(r->of[c].stats.median).s);
+    html_add(t, "<text.strong.end x=%d y=%.0f>%.18s</text><text.soft.small.end x=%d y=%.0f>%s</text>", LEFT - 12,
+             y + 17, r->of[c].name, LEFT - 12, y + 33, word_time(r->of[c].stats.median).s);
     for (int i = 0; i < n; i++) {
         double to = x + of[i].ns[c] * per_ns;
         if (of[i].ns[c] > 0)
@@ -101,10 +93,9 @@ static void bar(text *t, const report *r, int c, const op_time *of, int n, doubl
         x = to;
     }
     if (gap > 0)
-        text_add(t,
-                 "<rect fill=\"url(#gap)\" class=\"rule\" style=\"fill:url(#gap)\" x=\"%.1f\" y=\"%.1f\" "
-                 "width=\"%.1f\" height=\"%d\"><title>outside kernels: %s"
-                 "</title></rect>",
+        html_add(t,
+                 "<rect fill=url(#gap) class=rule style=fill:url(#gap) x=%.1f y=%.1f width=%.1f "
+                 "height=%d><title>outside kernels: %s</title></rect>",
                  x, y + 0.5, fmax(1.5, gap * per_ns), BAR - 1, word_time(gap).s);
     text_add(t, "\n");
 }
@@ -113,7 +104,7 @@ static void bar(text *t, const report *r, int c, const op_time *of, int n, doubl
 static void links(text *t, const op_time *of, int n, const int *row, double per_ns, double y)
 {
     double a = LEFT, b = LEFT;
-    text_add(t, "<path class=\"rule\" d=\"");
+    html_add(t, "<path.rule d='");
     for (int i = 0; i < n; i++) {
         a += of[i].ns[row[0]] * per_ns;
         b += of[i].ns[row[1]] * per_ns;
@@ -125,26 +116,22 @@ static void links(text *t, const op_time *of, int n, const int *row, double per_
 /* Everything that the chart shows is there as numbers, for those who cannot see it. */
 static void ops_table(text *t, const report *r, const op_time *of, int n)
 {
-    text_add(t, "<details><summary>The same as a table</summary><div class=\"wide\"><table><thead><tr><th>op</th>");
+    html_add(t, "<details><summary>The same as a table</summary><div.wide><table><thead><tr><th>op</th>");
     for (int c = 0; c < r->charted; c++) {
         if (isnan(r->of[c].kernel_ns))
             continue;
-        text_add(t, "<th class=\"num\">");
-        mark_name(t, r, c);
-        text_add(t, "</th><th class=\"num\">share</th>");
+        html_add(t, "<th.num>%-s</th><th.num>share</th>", r->of[c].mark);
     }
-    text_add(t, "</tr></thead><tbody>\n");
+    html_add(t, "</tr></thead><tbody>\n");
     for (int i = 0; i <= n; i++) {
-        text_add(t, "<tr>");
-        td_text(t, i < n ? of[i].op : "outside kernels");
+        html_add(t, "<tr><td>%s</td>", i < n ? of[i].op : "outside kernels");
         for (int c = 0; c < r->charted; c++) {
             double ns = i < n ? of[i].ns[c] : r->of[c].gap_ns;
             if (isnan(r->of[c].kernel_ns))
                 continue;
-            td_number(t, word_time(ns));
-            td_number(t, word_share(ns / r->of[c].stats.median));
+            html_add(t, "<td.num>%s</td><td.num>%s</td>", word_time(ns).s, word_share(ns / r->of[c].stats.median).s);
         }
-        text_add(t, "</tr>\n");
+        html_add(t, "</tr>\n");
     }
     table_close(t);
 }
@@ -160,23 +147,19 @@ static void stacked(text *t, const report *r, const op_time *of, int n)
         longest = fmax(longest, fmax(r->of[c].stats.median, r->of[c].kernel_ns));
     }
     double per_ns = (RIGHT - LEFT) / longest;
-    text_add(t, "<div class=\"legend\">");
+    html_add(t, "<div.legend>");
     for (int i = 0; i < n; i++) {
-        text_add(t, "<span><i class=\"chip\" style=\"background:var(--o%d)\"></i>", i);
-        html_text(t, of[i].op);
-        text_add(t, "</span>");
+        html_add(t, "<span><i.chip style=background:var(--o%d)></i>%s</span>", i, of[i].op);
     }
-    text_add(t, "<span><i class=\"chip gap\"></i>outside kernels</span></div>\n");
+    html_add(t, "<span><i.chip.gap></i>outside kernels</span></div>\n");
     chart_open(t, WIDTH, rows * ROW - (ROW - BAR) + 4, "Time by operation");
     for (int i = 0; i < rows; i++) {
-        html_text(t, r->of[row[i]].name);
-        text_add(t, ": %s in kernels, %s outside. ", word_time(r->of[row[i]].kernel_ns).s,
+        html_add(t, "%s: %s in kernels, %s outside. ", r->of[row[i]].name, word_time(r->of[row[i]].kernel_ns).s,
                  word_time(r->of[row[i]].gap_ns).s);
     }
     chart_body(t);
-    text_add(t, "<defs><pattern id=\"gap\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
-                "patternTransform=\"rotate(45)\"><path d=\"M0 0V6\" "
-                "stroke=\"var(--soft)\" stroke-width=\"2\"/></pattern></defs>\n");
+    html_add(t, "<defs><pattern id=gap width=6 height=6 patternUnits=userSpaceOnUse patternTransform=rotate(45)><path "
+                "d='M0 0V6' stroke=var(--soft) stroke-width=2/></pattern></defs>\n");
     for (int i = 0; i < rows; i++) {
         if (i + 1 < rows)
             links(t, of, n, row + i, per_ns, 2 + i * ROW);
@@ -202,14 +185,8 @@ static const kind *kind_at(const report *r, const part *t)
 
 static void pareto_row(text *t, const report *r, const part *of, double all, double running)
 {
-    text_add(t, "<tr><td>");
-    kind_name(t, kind_at(r, of));
-    text_add(t, "</td>");
-    td_text(t, of->heaviest->rule);
-    td_number(t, word_time(of->ns));
-    td_number(t, word_share(of->peak_share));
-    td_number(t, word_share(of->ns / all));
-    text_add(t, "<td class=\"num\">%s<span class=\"share\" style=\"width:%.1f%%\"></span></td></tr>\n",
+    html_row(t, "%-s|%s|#%s|#%s|#%s|#%s<span.share style=width:%.1f%%></span>", kind_at(r, of)->shown,
+             of->heaviest->rule, word_time(of->ns).s, word_share(of->peak_share).s, word_share(of->ns / all).s,
              word_share(running).s, fmin(100, 100 * running));
 }
 
@@ -226,17 +203,15 @@ static void pareto(text *t, const report *r)
             of[n++] = &r->kinds[i].of[r->best];
     }
     qsort(of, (size_t)n, sizeof *of, by_best);
-    text_add(t, "<h3>Kernels of ");
-    mark_name(t, r, r->best);
-    text_add(t, " by time</h3>");
-    sheet_open(t, 6, (const char *const[]){"kernel", "rule", "#time", "#of roof", "#share", "#running total"});
+    html_add(t, "<h3>Kernels of %-s by time</h3>", r->of[r->best].mark);
+    sheet_open(t, "", "kernel|rule|#time|#of roof|#share|#running total");
     for (; shown < n && shown < MAX_KINDS && (shown < FEW || of[shown]->ns > 0.002 * all); shown++) {
         running += of[shown]->ns / all;
         pareto_row(t, r, of[shown], all, running);
     }
     sheet_close(t);
     if (n > shown)
-        text_add(t, "<p class=\"soft\">The other %d: %s together.</p>\n", n - shown, word_time((1 - running) * all).s);
+        html_add(t, "<p.soft>The other %d: %s together.</p>\n", n - shown, word_time((1 - running) * all).s);
     free(of);
 }
 

@@ -11,24 +11,18 @@ enum { WIDTH = 980, PLOT_FROM = 310, PLOT_TO = 705, ROW = 32, MAX_ROWS = 24, MAX
 
 static void marked(text *t, const report *r, int c, const char *s)
 {
-    if (c >= 0) {
-        mark_name(t, r, c);
-        return;
-    }
-    text_add(t, "<b class=\"name\">");
-    html_text(t, s);
-    text_add(t, "</b>");
+    html_add(t, c >= 0 ? "%-s" : "<b.name>%s</b>", c >= 0 ? r->of[c].mark : s);
 }
 
 static void badge(text *t, const report *r)
 {
     outcome is = r->match ? outcome_read(r->match->word) : NO_VERDICT;
     if (r->best < 0)
-        text_add(t, "<span class=\"badge bad\">INVALID</span>\n");
+        html_add(t, "<span.badge.bad>INVALID</span>\n");
     else if (is == FASTER || is == SLOWER)
-        text_add(t, "<span class=\"badge %s ink\">%s</span>\n", mark_class(r, r->best), outcome_name(FASTER));
+        html_add(t, "<span.badge.%s.ink>%s</span>\n", mark_class(r, r->best), outcome_name(FASTER));
     else if (r->match)
-        text_add(t, "<span class=\"badge ki ink\">%s</span>\n", outcome_name(is));
+        html_add(t, "<span.badge.ki.ink>%s</span>\n", outcome_name(is));
 }
 
 /* What a schema says and what ran are two things where its loops were refused. */
@@ -44,22 +38,19 @@ static void guessed(text *t, const contestant *c)
     }
     if (!first)
         return;
-    text_add(t, "%s<span class=\"warn\">%d of %d kernels run the guess: the loops of %s", *c->reason ? "; " : "",
-             c->n_guessed, c->n_kernel, others ? "their rules" : "rule ");
-    if (!others)
-        text_add(t, "<b class=\"name\">"), html_clip(t, first->rule, 40), text_add(t, "</b>");
-    text_add(t, " were refused</span>");
+    html_add(t, "%s<span.warn>%d of %d kernels run the guess: the loops of ", *c->reason ? "; " : "", c->n_guessed,
+             c->n_kernel);
+    html_add(t, others ? "their rules were refused</span>" : "rule <b.name>%.40s</b> were refused</span>", first->rule);
 }
 
 static void status(text *t, const contestant *c)
 {
-    if (c->valid) {
-        text_add(t, c->peer ? "<span class=\"soft\">peer</span>" : "<span class=\"sign ok\">✓ valid</span>");
-    } else {
-        text_add(t, c->peer ? "<span class=\"soft\">" : "<span class=\"sign bad\">✗ ");
-        html_clip(t, *c->status ? c->status : "no time", 40);
-        text_add(t, "</span>");
-    }
+    const char *says = c->valid ? c->peer ? "peer" : "valid" : *c->status ? c->status : "no time";
+    html_add(t,
+             c->peer    ? "<span.soft>%.40s</span>"
+             : c->valid ? "<span.sign.ok>✓ %.40s</span>"
+                        : "<span.sign.bad>✗ %.40s</span>",
+             says);
 }
 
 /* What there is to say of a candidate, in a row of its own. */
@@ -67,52 +58,37 @@ static void remarks(text *t, const contestant *c)
 {
     if (!*c->reason && !c->n_guessed)
         return;
-    text_add(t, "<tr class=\"remarks\"><td colspan=\"6\"><span class=\"soft\">");
-    html_clip(t, c->reason, 200);
-    text_add(t, "</span>");
+    html_add(t, "<tr.remarks><td colspan=6><span.soft>%.200s</span>", c->reason);
     guessed(t, c);
-    text_add(t, "</td></tr>\n");
+    html_add(t, "</td></tr>\n");
 }
 
 static void times_row(text *t, const report *r, int i, double longest)
 {
     const contestant *c = &r->of[i];
     const stats *s = &c->stats;
-    text_add(t, "<tr class=\"%s%s\"><td>", mark_class(r, i), *c->reason || c->n_guessed ? " more" : "");
-    mark_name(t, r, i);
-    if (*c->version) {
-        text_add(t, " <span class=\"soft\">");
-        html_text(t, c->version);
-        text_add(t, "</span>");
-    }
-    text_add(t, "</td><td class=\"bar\">");
+    html_add(t, "<tr class=%s%s><td>%-s", mark_class(r, i), *c->reason || c->n_guessed ? " more" : "", r->of[i].mark);
+    html_add(t, *c->version ? " <span.soft>%s</span></td><td.bar>" : "</td><td.bar>", c->version);
     if (s->median > 0)
-        text_add(t, "<span class=\"track\" style=\"width:%.1f%%\"></span>", 100 * s->median / longest);
-    text_add(t, "</td><td class=\"num big\">%s", word_time(s->median).s);
+        html_add(t, "<span.track style=width:%.1f%%></span>", 100 * s->median / longest);
+    html_add(t, "</td><td.num.big>%s", word_time(s->median).s);
     if (s->high > 0 && s->low > 0)
-        text_add(t, "<small>± %s</small>", word_share(fmax(s->high - s->median, s->median - s->low) / s->median).s);
-    text_add(t, "</td>");
-    td_number(t, word_time(s->min));
-    td_number(t, word_time(s->p90));
-    text_add(t, "<td>");
+        html_add(t, "<small>± %s</small>", word_share(fmax(s->high - s->median, s->median - s->low) / s->median).s);
+    html_add(t, "</td><td.num>%s</td><td.num>%s</td><td>", word_time(s->min).s, word_time(s->p90).s);
     status(t, c);
-    text_add(t, "</td></tr>\n");
+    html_add(t, "</td></tr>\n");
     remarks(t, c);
 }
 
 static void times(text *t, const report *r)
 {
     double longest = 0;
-    for (int i = 0; i < r->n; i++) {
-        if (r->of[i].stats.median > longest)
-            longest = r->of[i].stats.median;
-    }
-    text_add(t, "<div class=\"wide\"><table class=\"times\">");
-    table_heads(t, 6,
-                (const char *const[]){"candidate", "time of one pass", "#median", "#best", "#90 % within", "status"});
+    for (int i = 0; i < r->n; i++)
+        longest = fmax(longest, r->of[i].stats.median);
+    sheet_open(t, "times", "candidate|time of one pass|#median|#best|#90 %% within|status");
     for (int i = 0; i < r->n; i++)
         times_row(t, r, i, longest);
-    text_add(t, "</tbody></table></div>\n");
+    sheet_close(t);
 }
 
 static void reasons_in_short(text *t, const report *r)
@@ -120,14 +96,14 @@ static void reasons_in_short(text *t, const report *r)
     reason found[MAX_REASONS];
     int n = reasons_find(r, found);
     if (n)
-        text_add(t, "<div class=\"short\"><h3>%s</h3><ol>\n", verdict_decided(r) ? "Why, in short" : "In short");
+        html_add(t, "<div.short><h3>%s</h3><ol>\n", verdict_decided(r) ? "Why, in short" : "In short");
     for (int i = 0; i < n; i++) {
         if (i < 3)
-            text_add(t, "<li>%s</li>\n", text_str(&found[i].html));
+            html_add(t, "<li>%-s</li>\n", text_str(&found[i].html));
         text_free(&found[i].html);
     }
     if (n)
-        text_add(t, "</ol></div>\n");
+        html_add(t, "</ol></div>\n");
 }
 
 /* ---- the forest plot ---- */
@@ -170,103 +146,83 @@ static double within(const axis *x, double v)
 
 static void edge_arrow(text *t, const char *class, double at, double y, int side)
 {
-    text_add(t, "<path class=\"fill %s\" d=\"M%.1f %.1fl%d -6v12z\"/>", class, at + 9 * side, y, -9 * side);
+    html_add(t, "<path.fill.%s d='M%.1f %.1fl%d -6v12z'/>", class, at + 9 * side, y, -9 * side);
 }
 
 static void forest_frame(text *t, const axis *x, double threshold, double bottom)
 {
     double ticks[8], left = axis_at(x, 1 - threshold), right = axis_at(x, 1 + threshold);
-    text_add(t, "<rect class=\"band\" x=\"%.1f\" y=\"22\" width=\"%.1f\" height=\"%.1f\"/>", left,
-             right - left < 2 ? 2 : right - left, bottom - 22);
+    html_add(t, "<rect.band x=%.1f y=22 width=%.1f height=%.1f/>", left, right - left < 2 ? 2 : right - left,
+             bottom - 22);
     bool narrow = x->hi / x->lo < 5; /* even steps; they are drawn at their logarithms */
     axis flat = *x;
     flat.log = !narrow;
     int n = axis_ticks(&flat, ticks, 7);
     for (int i = 0; i < n; i++)
         grid_x(t, axis_at(x, ticks[i]), 22, bottom, word_tick(ticks[i], "×").s);
-    text_add(t, "<path class=\"axis\" d=\"M%.1f 22V%.1f\"/>", axis_at(x, 1), bottom);
-    text_add(t, "<text class=\"soft small\" x=\"%d\" y=\"14\">first takes less time →</text>", PLOT_TO - 128);
-    text_add(t, "<text class=\"soft small\" x=\"%d\" y=\"14\">← second takes less time</text>\n", PLOT_FROM);
+    html_add(t,
+             "<path.axis d='M%.1f 22V%.1f'/><text.soft.small x=%d y=14>first takes less time →</text><text.soft.small "
+             "x=%d y=14>← second takes less time</text>\n",
+             axis_at(x, 1), bottom, PLOT_TO - 128, PLOT_FROM);
 }
 
 static void forest_row(text *t, const report *r, const pairing *c, const axis *x, double y)
 {
     outcome is = outcome_read(c->word);
     int win = is == FASTER ? c->ia : is == SLOWER ? c->ib : -1;
-    text_add(t, "<text x=\"0\" y=\"%.0f\" class=\"strong\">", y + 4.5);
-    html_clip(t, c->a, 19);
-    text_add(t, " <tspan class=\"soft\" font-weight=\"400\">vs</tspan> ");
-    html_clip(t, c->b, 19);
-    text_add(t, "</text>");
+    html_add(t, "<text x=0 y=%.0f class=strong>%.19s <tspan.soft font-weight=400>vs</tspan> %.19s</text>", y + 4.5,
+             c->a, c->b);
     if (!isnan(c->low) && !isnan(c->high))
-        text_add(t, "<path class=\"line %s\" d=\"M%.1f %.1f%sH%.1f%s\"/>", mark_class(r, win), within(x, c->low), y,
+        html_add(t, "<path.line.%s d='M%.1f %.1f%sH%.1f%s'/>", mark_class(r, win), within(x, c->low), y,
                  beyond(x, c->low) ? "" : "m0 -7v14m0 -7", within(x, c->high), beyond(x, c->high) ? "" : "m0 -7v14");
     for (int i = 0; i < 2; i++)
         if (beyond(x, i ? c->high : c->low))
             edge_arrow(t, mark_class(r, win), within(x, i ? c->high : c->low), y, beyond(x, i ? c->high : c->low));
     if (!isnan(c->ratio) && !beyond(x, c->ratio)) {
-        text_add(t, "<path class=\"fill %s\" d=\"", mark_class(r, win));
+        html_add(t, "<path.fill.%s d='", mark_class(r, win));
         mark_path(t, win < 0 || win >= r->charted ? MAX_CHARTED : win, axis_at(x, c->ratio), y, 4);
         text_add(t, "\"/>");
     }
-    text_add(t,
-             "<text x=\"%d\" y=\"%.0f\"><tspan class=\"strong\">%s</tspan> <tspan class=\"soft small\">(%s … "
-             "%s)</tspan></text>",
-             PLOT_TO + 16, y + 4.5, word_ratio(c->ratio).s, word_ratio(c->low).s, word_ratio(c->high).s);
-    text_add(t, "<text class=\"end small strong\" x=\"%d\" y=\"%.0f\">", WIDTH, y + 4.5);
-    html_clip(t, c->word, 12);
-    text_add(t, "</text>\n");
+    html_add(t,
+             "<text x=%d y=%.0f><tspan.strong>%s</tspan> <tspan.soft.small>(%s … "
+             "%s)</tspan></text><text.end.small.strong x=%d y=%.0f>%.12s</text>\n",
+             PLOT_TO + 16, y + 4.5, word_ratio(c->ratio).s, word_ratio(c->low).s, word_ratio(c->high).s, WIDTH, y + 4.5,
+             c->word);
 }
 
 static double forest_groups(text *t, const report *r, const axis *x, double y)
 {
-    text_add(t, "<text class=\"soft small\" x=\"0\" y=\"%.0f\">by %s: ", y + 4, r->groups.by);
-    name_clip(t, r, r->fast, 14);
-    text_add(t, " vs ");
-    name_clip(t, r, r->slow, 14);
-    text_add(t, "</text>\n");
+    html_add(t, "<text.soft.small x=0 y=%.0f>by %s: %.14s vs %.14s</text>\n", y + 4, r->groups.by, r->of[r->fast].name,
+             r->of[r->slow].name);
     int n = r->groups.differing < MAX_GROUP_ROWS ? r->groups.differing : MAX_GROUP_ROWS;
     for (int i = 0; i < n; i++) {
         const group *g = &r->groups.of[i];
         y += 24;
-        text_add(t, "<text x=\"16\" y=\"%.0f\">", y + 4.5);
-        html_clip(t, g->name, 34);
-        text_add(t, "</text>");
+        html_add(t, "<text x=16 y=%.0f>%.34s</text>", y + 4.5, g->name);
         const double ratio = g->fast > 0 && g->slow > 0 ? g->slow / g->fast : (double)NAN;
         const char *class = mark_class(r, ratio > 1 ? r->fast : r->slow);
         if (beyond(x, ratio))
             edge_arrow(t, class, within(x, ratio), y, beyond(x, ratio));
         else if (ratio > 0)
-            text_add(t, "<circle class=\"hollow %s\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"/>", class, axis_at(x, ratio), y);
-        text_add(t, "<text x=\"%d\" y=\"%.0f\">%s <tspan class=\"soft small\">%s against %s</tspan></text>\n",
-                 PLOT_TO + 16, y + 4.5, word_ratio(g->fast > 0 ? g->slow / g->fast : (double)NAN).s,
-                 word_time(g->fast).s, word_time(g->slow).s);
+            html_add(t, "<circle.hollow.%s cx=%.1f cy=%.1f r=4.5/>", class, axis_at(x, ratio), y);
+        html_add(t, "<text x=%d y=%.0f>%s <tspan.soft.small>%s against %s</tspan></text>\n", PLOT_TO + 16, y + 4.5,
+                 word_ratio(g->fast > 0 ? g->slow / g->fast : (double)NAN).s, word_time(g->fast).s,
+                 word_time(g->slow).s);
     }
     return y + 24;
 }
 
 static void forest_table(text *t, const report *r)
 {
-    table_open(t, "The same as a table", 6,
-               (const char *const[]){"first", "second", "verdict", "#ratio", "#low", "#high"});
+    table_open(t, "The same as a table", "first|second|verdict|#ratio|#low|#high");
     for (int i = 0; i < r->n_comparison; i++) {
         const pairing *c = &r->comparisons[i];
-        text_add(t, "<tr>");
-        td_text(t, c->a);
-        td_text(t, c->b);
-        td_text(t, c->word);
-        td_number(t, word_ratio(c->ratio));
-        td_number(t, word_ratio(c->low));
-        td_number(t, word_ratio(c->high));
-        text_add(t, "</tr>\n");
+        html_row(t, "%s|%s|%s|#%s|#%s|#%s", c->a, c->b, c->word, word_ratio(c->ratio).s, word_ratio(c->low).s,
+                 word_ratio(c->high).s);
     }
     for (int i = 0; i < r->groups.differing && r->fast >= 0; i++) {
         const group *g = &r->groups.of[i];
-        text_add(t, "<tr>");
-        td_text(t, g->name);
-        text_add(t, "<td></td><td></td>");
-        td_number(t, word_ratio(g->fast > 0 ? g->slow / g->fast : (double)NAN));
-        text_add(t, "<td></td><td></td></tr>\n");
+        html_row(t, "%s|||#%s||", g->name, word_ratio(g->fast > 0 ? g->slow / g->fast : (double)NAN).s);
     }
     table_close(t);
 }
@@ -284,12 +240,11 @@ static void forest(text *t, const report *r)
     int below = r->fast < 0 ? 0 : r->groups.differing < MAX_GROUP_ROWS ? r->groups.differing : MAX_GROUP_ROWS;
     double bottom = 30 + rows * ROW + (below ? 34 + 24 * below : 0), y = 26 + ROW / 2.0;
     axis x = ratios_axis(r, rows);
-    text_add(t,
-             "<h3>How much, and how sure</h3>\n<p class=\"lead\">Each line is the interval in which the ratio of times "
-             "lies; the shaded band is what counts as equal. A line clear of the band is a decided difference. "
-             "Hollow marks come from timing kernel by kernel and have no interval; an arrow at the edge stands for "
-             "what lies "
-             "beyond it.</p>\n");
+    html_add(
+        t,
+        "<h3>How much, and how sure</h3>\n<p.lead>Each line is the interval in which the ratio of times lies; the "
+        "shaded band is what counts as equal. A line clear of the band is a decided difference. Hollow marks come from "
+        "timing kernel by kernel and have no interval; an arrow at the edge stands for what lies beyond it.</p>\n");
     chart_open(t, WIDTH, (int)bottom + 24, "Ratios of times with their intervals");
     for (int i = 0; i < rows; i++) {
         verdict_sentence(t, r, &r->comparisons[i], plain_name);
@@ -312,13 +267,13 @@ const char *part_verdict(text *t, const report *r)
     if (!r->n)
         return "the results name no candidate";
     badge(t, r);
-    text_add(t, "<p class=\"verdict\">");
+    html_add(t, "<p.verdict>");
     verdict_headline(t, r, marked);
-    text_add(t, "</p>\n");
+    html_add(t, "</p>\n");
     if (r->match) {
-        text_add(t, "<p class=\"sure\">");
+        html_add(t, "<p.sure>");
         verdict_certainty(t, r, r->match);
-        text_add(t, "</p>\n");
+        html_add(t, "</p>\n");
     }
     times(t, r);
     reasons_in_short(t, r);

@@ -61,15 +61,12 @@ static axis waterfall_axis(const report *r, const step *steps, int n)
 static void total_bar(text *t, const report *r, int c, const axis *x, double y)
 {
     double to = axis_at(x, r->of[c].stats.median);
-    text_add(t, "<text class=\"strong end\" x=\"%d\" y=\"%.0f\">", PLOT_FROM - 12, y + 4.5);
-    name_clip(t, r, c, 26);
-    text_add(t, "</text><rect class=\"fill %s\" x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"20\" rx=\"3\"/>",
-             mark_class(r, c), PLOT_FROM, y - 10, to - PLOT_FROM);
+    html_add(t, "<text.strong.end x=%d y=%.0f>%.26s</text><rect.fill.%s x=%d y=%.1f width=%.1f height=20 rx=3/>",
+             PLOT_FROM - 12, y + 4.5, r->of[c].name, mark_class(r, c), PLOT_FROM, y - 10, to - PLOT_FROM);
     if (x->lo > 0) /* a cut in the bar: it does not start at zero */
-        text_add(t, "<path d=\"M%d %.1fl6 -8l-6 -8l6 -8\" stroke=\"var(--card)\" stroke-width=\"3\" fill=\"none\"/>",
-                 PLOT_FROM + 12, y + 12);
-    text_add(t, "<text class=\"strong\" x=\"%.1f\" y=\"%.0f\">%s</text>\n", to + 8, y + 4.5,
-             word_time(r->of[c].stats.median).s);
+        html_add(t, "<path d='M%d %.1fl6 -8l-6 -8l6 -8' stroke=var(--card) stroke-width=3 fill=none/>", PLOT_FROM + 12,
+                 y + 12);
+    html_add(t, "<text.strong x=%.1f y=%.0f>%s</text>\n", to + 8, y + 4.5, word_time(r->of[c].stats.median).s);
 }
 
 /* What makes it faster is full and of the faster one's colour; what makes it slower is tinted, of the other's. */
@@ -77,16 +74,16 @@ static void step_bar(text *t, const report *r, const step *s, const axis *x, dou
 {
     double a = axis_at(x, s->from), b = axis_at(x, s->to), left = fmin(a, b), wide = fmax(fabs(a - b), 1);
     bool gain = s->to <= s->from;
-    text_add(t, "<text class=\"end\" x=\"%d\" y=\"%.0f\">", PLOT_FROM - 12, y + 4.5);
+    html_add(t, "<text.end x=%d y=%.0f>", PLOT_FROM - 12, y + 4.5);
     if (s->name)
-        html_clip(t, *s->name ? s->name : "(no name)", 30);
+        html_add(t, "%.30s", s->name);
     else
         text_add(t, "%s", s->label);
-    text_add(t, "</text><path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/>", a, y - ROW + 10, y - 8);
-    text_add(t, "<rect class=\"%s %s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"16\" rx=\"2\"/>",
-             gain ? "fill" : "tint", mark_class(r, gain ? r->fast : r->slow), left, y - 8, wide);
-    text_add(t, "<text x=\"%.1f\" y=\"%.0f\">%s %s</text>\n", fmax(a, b) + 8, y + 4.5, gain ? "▼" : "▲",
-             word_gain(s->to - s->from).s);
+    html_add(t,
+             "</text><path.grid d='M%.1f %.1fV%.1f'/><rect.%s.%s x=%.1f y=%.1f width=%.1f height=16 rx=2/><text x=%.1f "
+             "y=%.0f>%s %s</text>\n",
+             a, y - ROW + 10, y - 8, gain ? "fill" : "tint", mark_class(r, gain ? r->fast : r->slow), left, y - 8, wide,
+             fmax(a, b) + 8, y + 4.5, gain ? "▼" : "▲", word_gain(s->to - s->from).s);
 }
 
 /* What the picture shows is said in words before it, for those who cannot see it. */
@@ -96,14 +93,12 @@ static void waterfall(text *t, const report *r, const step *steps, int n)
     tick ticks[8];
     double bottom = (n + 2) * ROW + 6, y = ROW / 2.0 + 2;
     chart_open(t, WIDTH, (int)bottom + 22, "From the slower time to the faster one");
-    html_text(t, r->of[r->slow].name);
-    text_add(t, " takes %s. ", word_time(r->of[r->slow].stats.median).s);
+    html_add(t, "%s takes %s. ", r->of[r->slow].name, word_time(r->of[r->slow].stats.median).s);
     for (int i = 0; i < n; i++) {
-        html_text(t, steps[i].name ? steps[i].name : steps[i].label);
-        text_add(t, " %s. ", word_gain(steps[i].to - steps[i].from).s);
+        html_add(t, "%s %s. ", steps[i].name ? steps[i].name : steps[i].label,
+                 word_gain(steps[i].to - steps[i].from).s);
     }
-    html_text(t, r->of[r->fast].name);
-    text_add(t, " takes %s.", word_time(r->of[r->fast].stats.median).s);
+    html_add(t, "%s takes %s.", r->of[r->fast].name, word_time(r->of[r->fast].stats.median).s);
     chart_body(t);
     int marks = axis_time_ticks(&x, ticks, 8);
     for (int i = 0; i < marks; i++)
@@ -114,23 +109,18 @@ static void waterfall(text *t, const report *r, const step *steps, int n)
     total_bar(t, r, r->fast, &x, y + ROW);
     chart_close(t);
     if (x.lo > 0)
-        text_add(t, "<p class=\"soft\">The scale does not start at zero, so that the steps can be seen.</p>\n");
+        html_add(t, "<p.soft>The scale does not start at zero, so that the steps can be seen.</p>\n");
 }
 
 static void steps_row(text *t, const char *name, double slow, double fast)
 {
-    text_add(t, "<tr>");
-    td_text(t, name);
-    td_number(t, word_time(slow));
-    td_number(t, word_time(fast));
-    td_number(t, word_gain(fast - slow));
-    text_add(t, "</tr>\n");
+    html_row(t, "%s|#%s|#%s|#%s", name, word_time(slow).s, word_time(fast).s, word_gain(fast - slow).s);
 }
 
 /* Groups that a step holds together have rows of their own here. */
 static void steps_table(text *t, const report *r)
 {
-    table_open(t, "The same as a table", 4, (const char *const[]){"", "#slower", "#faster", "#difference"});
+    table_open(t, "The same as a table", "|#slower|#faster|#difference");
     for (int i = 0; i < r->groups.differing; i++)
         steps_row(t, r->groups.of[i].name, r->groups.of[i].slow, r->groups.of[i].fast);
     if (r->groups.n_same)
@@ -158,26 +148,17 @@ static void pareto_row(text *t, const report *r, const entry *e, double running,
 {
     const part *slow = &e->k->of[r->slow], *fast = &e->k->of[r->fast];
     double share = running / total;
-    text_add(t, "<tr><td>");
-    kind_name(t, e->k);
-    text_add(t, "</td>");
-    td_number(t, word_time(slow->heaviest ? slow->ns : (double)NAN));
-    td_number(t, word_time(fast->heaviest ? fast->ns : (double)NAN));
-    td_number(t, word_gain(-e->gain));
-    td_number(t, word_share(e->gain / total));
-    text_add(t, "<td class=\"num\">%s", word_share(share).s);
-    if (share > 0)
-        text_add(t, "<span class=\"share\" style=\"width:%.1f%%\"></span>", fmin(100, 100 * share));
-    text_add(t, "</td></tr>\n");
+    html_row(t, share > 0 ? "%-s|#%s|#%s|#%s|#%s|#%s<span.share style=width:%.1f%%></span>" : "%-s|#%s|#%s|#%s|#%s|#%s",
+             e->k->shown, word_time(slow->heaviest ? slow->ns : (double)NAN).s,
+             word_time(fast->heaviest ? fast->ns : (double)NAN).s, word_gain(-e->gain).s, word_share(e->gain / total).s,
+             word_share(share).s, fmin(100, 100 * share));
 }
 
 /* The caller frees it. Kinds that do the same in both are left to a row of their own. */
 static entry *entries_make(const report *r, int *n)
 {
-    entry *of = calloc((size_t)r->n_kind + 1, sizeof *of);
+    entry *of = heap_array((size_t)r->n_kind + 1, sizeof *of);
     *n = 0;
-    if (!of)
-        memory_failed(((size_t)r->n_kind + 1) * sizeof *of, "the kinds of kernels");
     for (int i = 0; i < r->n_kind; i++) {
         const part *slow = &r->kinds[i].of[r->slow], *fast = &r->kinds[i].of[r->fast];
         if (!r->kinds[i].same && (slow->heaviest || fast->heaviest))
@@ -190,14 +171,11 @@ static entry *entries_make(const report *r, int *n)
 static void same_row(text *t, const report *r)
 {
     const groups *g = &r->groups;
-    text_add(t,
-             "<tr><td>%d kernel%s with the <b>same loops</b> <span class=\"soft\">not caused by the schema: noise, and "
-             "where things lie in memory</span></td>",
-             g->n_same, g->n_same == 1 ? "" : "s");
-    td_number(t, word_time(g->slow_same));
-    td_number(t, word_time(g->fast_same));
-    td_number(t, word_gain(g->fast_same - g->slow_same));
-    text_add(t, "<td></td><td></td></tr>\n");
+    html_row(t,
+             "%d kernel%s with the <b>same loops</b> <span.soft>not caused by the schema: noise, and where things lie "
+             "in memory</span>|#%s|#%s|#%s||",
+             g->n_same, g->n_same == 1 ? "" : "s", word_time(g->slow_same).s, word_time(g->fast_same).s,
+             word_gain(g->fast_same - g->slow_same).s);
 }
 
 /* Until what is left is below 0.2 % each; what follows is one row. */
@@ -207,14 +185,8 @@ static void pareto(text *t, const report *r)
     entry *of = entries_make(r, &n);
     const double same = r->groups.slow_same - r->groups.fast_same;
     double total = r->of[r->slow].kernel_ns - r->of[r->fast].kernel_ns - same, running = 0;
-    text_add(t, "<h3>Kernels by what they contribute</h3><div class=\"wide\"><table><thead><tr><th>kernel</th>");
-    for (int i = 0; i < 2; i++) {
-        text_add(t, "<th class=\"num\">");
-        mark_name(t, r, i ? r->fast : r->slow);
-        text_add(t, "</th>");
-    }
-    text_add(t, "<th class=\"num\">difference</th><th class=\"num\">of all</th><th class=\"num\">running total</th>"
-                "</tr></thead><tbody>\n");
+    html_add(t, "<h3>Kernels by what they contribute</h3>");
+    sheet_open(t, "", "kernel|#%-s|#%-s|#difference|#of all|#running total", r->of[r->slow].mark, r->of[r->fast].mark);
     for (; shown < n && shown < MAX_KINDS; shown++) {
         if (shown >= FEW && fabs(of[shown].gain) < 0.002 * fabs(total))
             break;
@@ -222,13 +194,11 @@ static void pareto(text *t, const report *r)
         pareto_row(t, r, &of[shown], running, total);
     }
     if (n > shown)
-        text_add(t,
-                 "<tr><td class=\"soft\">%d other%s</td><td></td><td></td><td "
-                 "class=\"num\">%s</td><td></td><td></td></tr>\n",
-                 n - shown, n - shown == 1 ? "" : "s", word_gain(running - total).s);
+        html_row(t, "<span.soft>%d other%s</span>|||#%s||", n - shown, n - shown == 1 ? "" : "s",
+                 word_gain(running - total).s);
     if (r->groups.n_same)
         same_row(t, r);
-    text_add(t, "</tbody></table></div>\n");
+    sheet_close(t);
     free(of);
 }
 
@@ -245,11 +215,8 @@ const char *part_where(text *t, const report *r)
         return "the results hold no kernel times of both candidates";
     step steps[MAX_STEPS + 3];
     int n = steps_make(r, steps);
-    text_add(t, "<p class=\"lead\">From the time of ");
-    mark_name(t, r, r->slow);
-    text_add(t, " down to that of ");
-    mark_name(t, r, r->fast);
-    text_add(t, ", %s by %s.</p>\n", r->groups.by, r->groups.by);
+    html_add(t, "<p.lead>From the time of %-s down to that of %-s, %s by %s.</p>\n", r->of[r->slow].mark,
+             r->of[r->fast].mark, r->groups.by, r->groups.by);
     waterfall(t, r, steps, n);
     steps_table(t, r);
     figure_close(t);

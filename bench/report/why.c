@@ -13,16 +13,13 @@ static void reasons(text *t, const report *r)
 {
     reason found[MAX_REASONS];
     int n = reasons_find(r, found);
-    if (!n)
-        text_add(t, "<p class=\"missing\">No rule finds a reason in these numbers.</p>\n");
-    else
-        text_add(t, "<ul class=\"reasons\">\n");
+    html_add(t, n ? "<ul.reasons>\n" : "<p.missing>No rule finds a reason in these numbers.</p>\n");
     for (int i = 0; i < n; i++) {
-        text_add(t, "<li class=\"reason\">%s</li>\n", text_str(&found[i].html));
+        html_add(t, "<li.reason>%-s</li>\n", text_str(&found[i].html));
         text_free(&found[i].html);
     }
     if (n)
-        text_add(t, "</ul>\n");
+        html_add(t, "</ul>\n");
 }
 
 /* ---- nests, with the loops that differ marked ---- */
@@ -83,17 +80,14 @@ static void nest(text *t, const report *r, int c, const char *loops, const char 
     tokens a = split(loops), b = split(other);
     bool marked[MAX_TOKENS] = {0};
     differing(&a, &b, marked);
-    text_add(t, "<tr><td>");
-    mark_name(t, r, c);
-    text_add(t, "</td><td><span class=\"code\">");
+    html_add(t, "<tr><td>%-s</td><td><span.code>", r->of[c].mark);
     for (int i = 0; i < a.n; i++) {
         char *token = strndup(a.of[i].s, (size_t)a.of[i].length);
         text_add(t, i ? " %s" : "%s", marked[i] ? "<mark>" : "");
-        html_text(t, token);
-        text_add(t, "%s", marked[i] ? "</mark>" : "");
+        html_add(t, "%s%-s", token, marked[i] ? "</mark>" : "");
         free(token);
     }
-    text_add(t, "</span></td></tr>\n");
+    html_add(t, "</span></td></tr>\n");
 }
 
 static void nests(text *t, const report *r)
@@ -104,19 +98,16 @@ static void nests(text *t, const report *r)
         if (!a || !b || !*a->loops || !*b->loops || !strcmp(a->loops, b->loops))
             continue;
         if (!shown++)
-            text_add(t,
-                     "<h3>What the schemas say differently</h3><p class=\"lead\">Loops from outside to inside, as the "
-                     "heaviest kernel "
-                     "of each %s runs them; what is marked differs.</p><div class=\"wide\"><table><tbody>\n",
+            html_add(t,
+                     "<h3>What the schemas say differently</h3><p.lead>Loops from outside to inside, as the heaviest "
+                     "kernel of each %s runs them; what is marked differs.</p><div.wide><table><tbody>\n",
                      r->groups.by);
-        text_add(t, "<tr><th colspan=\"2\"><span class=\"name\">");
-        html_name(t, r->groups.of[i].name);
-        text_add(t, "</span></th></tr>\n");
+        html_add(t, "<tr><th colspan=2><span.name>%1s</span></th></tr>\n", r->groups.of[i].name);
         nest(t, r, r->fast, a->loops, b->loops);
         nest(t, r, r->slow, b->loops, a->loops);
     }
     if (shown)
-        text_add(t, "</tbody></table></div>\n");
+        sheet_close(t);
 }
 
 /* ---- cache fit: rules down, levels across ---- */
@@ -148,73 +139,58 @@ static void cell(text *t, const report *r, int c, const kernel *k, const char *n
 {
     const level *l = k ? level_fullest(k, name) : NULL;
     if (!l) {
-        text_add(t, "<td><span class=\"cell soft\">–</span></td>");
+        html_add(t, "<td><span.cell.soft>–</span></td>");
         return;
     }
     double wide = l->share > 1 ? 100 : l->share * 100;
-    text_add(t, "<td><span class=\"cell %s%s\" style=\"--w:%.0f%%\"><b>%s%s</b>%s<br><small class=\"code\">",
+    html_add(t, "<td><span class='cell %s%s' style=--w:%.0f%%><b>%s%s</b>%s<br><small.code>%s</small></span></td>",
              mark_class(r, c), l->share > 1 ? " over" : "", wide, word_share(l->share).s, l->share > 1 ? " ✗" : "",
-             word_bytes(l->bytes).s);
-    html_text(t, l->loop);
-    text_add(t, "</small></span></td>");
+             word_bytes(l->bytes).s, l->loop);
 }
 
 static void fit_head(text *t, const report *r, int n, const char *const *names)
 {
-    text_add(t, "<div class=\"wide\"><table class=\"fit\"><thead><tr><th rowspan=\"2\">%s</th>", r->groups.by);
-    for (int i = 0; i < n; i++) {
-        text_add(t, "<th colspan=\"%d\">", r->slow >= 0 ? 2 : 1);
-        html_text(t, names[i]);
-        text_add(t, "</th>");
-    }
-    text_add(t, "</tr><tr>");
-    for (int i = 0; i < n; i++) {
-        text_add(t, "<th>");
-        mark_name(t, r, r->best);
-        text_add(t, "</th>");
-        if (r->slow < 0)
-            continue;
-        text_add(t, "<th>");
-        mark_name(t, r, r->slow);
-        text_add(t, "</th>");
-    }
-    text_add(t, "</tr></thead><tbody>\n");
+    html_add(t, "<div.wide><table.fit><thead><tr><th rowspan=2>%s</th>", r->groups.by);
+    for (int i = 0; i < n; i++)
+        html_add(t, "<th colspan=%d>%s</th>", r->slow >= 0 ? 2 : 1, names[i]);
+    html_add(t, "</tr><tr>");
+    for (int i = 0; i < n; i++)
+        html_add(t, r->slow >= 0 ? "<th>%-s</th><th>%-s</th>" : "<th>%-s</th>", r->of[r->best].mark,
+                 r->slow >= 0 ? r->of[r->slow].mark : "");
+    html_add(t, "</tr></thead><tbody>\n");
 }
 
 static void fit(text *t, const report *r)
 {
     const char *names[MAX_LEVELS];
     int n = level_names(r, names), rows = 0;
-    text_add(t, "<h3>Does it fit the caches?</h3>\n");
+    html_add(t, "<h3>Does it fit the caches?</h3>\n");
     if (!n) {
-        text_add(t, "<p class=\"missing\">The results hold no working sets.</p>\n");
+        html_add(t, "<p.missing>The results hold no working sets.</p>\n");
         return;
     }
-    text_add(t,
-             "<p class=\"lead\">What one trip of a loop works on, as a part of the cache level that is to hold it. "
-             "Hatched with ✗: more "
-             "than fits, so data is fetched again. The loop is named below the size; the heaviest kernel of each %s is "
-             "shown.</p>\n",
+    html_add(t,
+             "<p.lead>What one trip of a loop works on, as a part of the cache level that is to hold it. Hatched with "
+             "✗: more than fits, so data is fetched again. The loop is named below the size; the heaviest kernel of "
+             "each %s is shown.</p>\n",
              r->groups.by);
     fit_head(t, r, n, names);
     for (int i = 0; i < r->groups.n && rows < MAX_RULES; i++) {
         const group *g = &r->groups.of[i];
         if (!(g->fast_kernel && g->fast_kernel->n_level) && !(g->slow_kernel && g->slow_kernel->n_level))
             continue;
-        text_add(t, "<tr><td class=\"rulename\"><b class=\"name\">");
-        html_name(t, *g->name ? g->name : "(no name)");
-        text_add(t, "</b></td>");
+        html_add(t, "<tr><td.rulename><b.name>%1s</b></td>", g->name);
         for (int l = 0; l < n; l++) {
             cell(t, r, r->best, g->fast_kernel, names[l]);
             if (r->slow >= 0)
                 cell(t, r, r->slow, g->slow_kernel, names[l]);
         }
-        text_add(t, "</tr>\n");
+        html_add(t, "</tr>\n");
         rows++;
     }
-    text_add(t, "</tbody></table></div>\n");
+    sheet_close(t);
     if (r->groups.n > MAX_RULES)
-        text_add(t, "<p class=\"soft\">%d more are in the data.</p>\n", r->groups.n - MAX_RULES);
+        html_add(t, "<p.soft>%d more are in the data.</p>\n", r->groups.n - MAX_RULES);
 }
 
 const char *part_why(text *t, const report *r)

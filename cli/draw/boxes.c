@@ -2,8 +2,7 @@
  * decide into nothing, cheap steps into what they follow, equal layers into the first, inputs of equal use into one. */
 #include "cli/draw/boxes.h"
 
-#include "graph/base/err.h"
-#include "cli/list.h"
+#include "graph/base/base.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -107,7 +106,7 @@ static void enter(void *user, const char *name, int times)
 {
     folding *f = user;
     (void)times;
-    f->frame = list_grown(f->frame, f->n_frame, &f->cap_frame, sizeof *f->frame);
+    f->frame = heap_grown(f->frame, f->n_frame, &f->cap_frame, sizeof *f->frame);
     f->frame[f->n_frame] = (frame){f->in_frame, strdup(name)};
     if (!f->frame[f->n_frame].name)
         memory_failed(strlen(name) + 1, "the name of a frame");
@@ -250,7 +249,7 @@ static void find_uses(const boxes *b, use *all)
 /* The caches of equal layers. Two that one step reads stay two. */
 static void fold_inputs(boxes *b)
 {
-    use *all = list_make((size_t)b->n, sizeof *all);
+    use *all = heap_array((size_t)b->n + 1, sizeof *all);
     int n = 0;
     find_uses(b, all);
     for (int i = 0; i < b->n; i++)
@@ -271,10 +270,10 @@ static void fold_all(folding *f, const cJSON *model, const branch *tree)
 {
     const tree_visitor frames = {f, enter, leave, place, NULL}, twins = {.user = f->b, .twin = note_twin};
     const size_t n = (size_t)f->b->n;
-    f->constant = list_make(n, sizeof *f->constant);
-    f->readers = list_make(n, sizeof *f->readers), f->reader = list_make(n, sizeof *f->reader);
-    f->place = list_make(n, sizeof *f->place);
-    f->frame = list_grown(NULL, 0, &f->cap_frame, sizeof *f->frame);
+    f->constant = heap_array(n + 1, sizeof *f->constant);
+    f->readers = heap_array(n + 1, sizeof *f->readers), f->reader = heap_array(n + 1, sizeof *f->reader);
+    f->place = heap_array(n + 1, sizeof *f->place);
+    f->frame = heap_grown(NULL, 0, &f->cap_frame, sizeof *f->frame);
     f->n_frame = 1; /* 0: what has no place in the tree */
     fold_constants(f, model);
     tree_visit(tree, &frames);
@@ -291,14 +290,15 @@ boxes boxes_make(const cJSON *model, const branch *tree, const fold *how)
 {
     const cJSON *nodes = js_get(model, "nodes"), *node;
     const size_t n = (size_t)cJSON_GetArraySize(nodes);
-    boxes b = {.node = list_make(n, sizeof *b.node), .recipe = list_make(n, sizeof *b.recipe)};
-    b.twin = list_make(n, sizeof *b.twin), b.box = list_make(n, sizeof *b.box), b.next = list_make(n, sizeof *b.next);
+    boxes b = {.node = heap_array(n + 1, sizeof *b.node), .recipe = heap_array(n + 1, sizeof *b.recipe)};
+    b.twin = heap_array(n + 1, sizeof *b.twin), b.box = heap_array(n + 1, sizeof *b.box),
+    b.next = heap_array(n + 1, sizeof *b.next);
     cJSON_ArrayForEach(node, nodes)
     {
         b.twin[b.n] = b.box[b.n] = b.n, b.next[b.n] = -1;
         b.node[b.n++] = node;
     }
-    b.alike = list_make(n, sizeof *b.alike), b.last = list_make(n, sizeof *b.last);
+    b.alike = heap_array(n + 1, sizeof *b.alike), b.last = heap_array(n + 1, sizeof *b.last);
     if (!how->whole) {
         fold_recipes(&b, model, how->expand);
         fold_all(&(folding){.b = &b}, model, tree);

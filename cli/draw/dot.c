@@ -5,7 +5,6 @@
 #include "cli/draw/boxes.h"
 #include "cli/console.h"
 #include "graph/base/base.h"
-#include "cli/list.h"
 #include "cli/outline.h"
 
 #include <stdio.h>
@@ -191,8 +190,8 @@ static void put_frame(picture *p, const char *name, int times)
 static void enter(void *user, const char *name, int times)
 {
     picture *p = user;
-    p->held = list_grown(p->held, p->frames, &p->cap_held, sizeof *p->held);
-    p->open = list_grown(p->open, p->depth, &p->cap_open, sizeof *p->open);
+    p->held = heap_grown(p->held, p->frames, &p->cap_held, sizeof *p->held);
+    p->open = heap_grown(p->open, p->depth, &p->cap_open, sizeof *p->open);
     p->open[p->depth++] = p->frames;
     if (!p->counting)
         put_frame(p, name, times);
@@ -254,7 +253,7 @@ static void put_arrows(picture *p)
     size_t most = 0;
     for (int i = 0; i < p->boxes.n; i++)
         most += (size_t)cJSON_GetArraySize(js_get(p->boxes.node[i], "in"));
-    arrow *all = list_make(most, sizeof *all);
+    arrow *all = heap_array(most + 1, sizeof *all);
     const size_t n = find_arrows(p, all);
     for (size_t i = 0; i < n; i++) {
         const arrow *a = &all[i], *before = i ? a - 1 : NULL;
@@ -305,7 +304,7 @@ static bool together(const picture *p, const output *a, const output *b)
 static void put_outputs(picture *p)
 {
     const cJSON *o, *ports = js_get(p->model, "outputs");
-    output *all = list_make((size_t)cJSON_GetArraySize(ports), sizeof *all);
+    output *all = heap_array((size_t)cJSON_GetArraySize(ports) + 1, sizeof *all);
     int n = 0;
     cJSON_ArrayForEach(o, ports) all[n] = (output){o, box_of(&p->boxes, (int)js_get_number(o, "node", 0)), n}, n++;
     qsort(all, (size_t)n, sizeof *all, by_source);

@@ -3,8 +3,7 @@
  * takes and one that has what it gives. */
 #include "cli/console.h"
 #include "cli/draw/dot.h"
-#include "graph/base/err.h"
-#include "cli/list.h"
+#include "graph/base/base.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +31,7 @@ typedef struct drawing {
 
 static void add_made(drawing *d, int graph, const char *name, int box)
 {
-    d->made = list_grown(d->made, d->n_made, &d->cap_made, sizeof *d->made);
+    d->made = heap_grown(d->made, d->n_made, &d->cap_made, sizeof *d->made);
     d->made[d->n_made++] = (made){graph, name, box};
 }
 
@@ -40,13 +39,13 @@ static void add_want(drawing *d, int graph, const char *name, int box)
 {
     if (!*name)
         return;
-    d->want = list_grown(d->want, d->n_want, &d->cap_want, sizeof *d->want);
+    d->want = heap_grown(d->want, d->n_want, &d->cap_want, sizeof *d->want);
     d->want[d->n_want++] = (want){graph, box, name};
 }
 
 static int add_graph(drawing *d, int outer)
 {
-    d->outer = list_grown(d->outer, d->n_graph, &d->cap_graph, sizeof *d->outer);
+    d->outer = heap_grown(d->outer, d->n_graph, &d->cap_graph, sizeof *d->outer);
     d->outer[d->n_graph] = outer;
     return d->n_graph++;
 }

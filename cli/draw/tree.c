@@ -3,7 +3,6 @@
 
 #include "cli/columns.h"
 #include "graph/base/base.h"
-#include "cli/list.h"
 #include "cli/outline.h"
 
 #include <ctype.h>
@@ -51,9 +50,7 @@ static void make_slots(branch *b) /* twice as many as there will be children, at
         return;
     free(b->slot);
     b->n_slot = b->n_slot ? 2 * b->n_slot : 16;
-    b->slot = calloc((size_t)b->n_slot, sizeof *b->slot);
-    if (!b->slot)
-        memory_failed((size_t)b->n_slot * sizeof *b->slot, "the branches of the tree");
+    b->slot = heap_array((size_t)b->n_slot, sizeof *b->slot);
     for (int i = 0; i < b->n_child; i++)
         *slot_of(b, b->child[i]->name, strlen(b->child[i]->name)) = i + 1;
 }
@@ -64,7 +61,7 @@ static branch *child_of(branch *b, const char *name, size_t length)
     int *slot = slot_of(b, name, length);
     if (*slot)
         return b->child[*slot - 1];
-    b->child = list_grown(b->child, b->n_child, &b->cap_child, sizeof *b->child);
+    b->child = heap_grown(b->child, b->n_child, &b->cap_child, sizeof *b->child);
     b->child[b->n_child] = branch_make(name, length);
     b->child[b->n_child]->outer = b;
     *slot = ++b->n_child;
@@ -245,7 +242,7 @@ static void fill(builder *b, const cJSON *model)
         branch *home = b->of[i].home;
         if (!home)
             continue;
-        home->node = list_grown(home->node, home->n_node, &home->cap_node, sizeof *home->node);
+        home->node = heap_grown(home->node, home->n_node, &home->cap_node, sizeof *home->node);
         home->node[home->n_node++] = b->of[i].node;
     }
 }
@@ -253,9 +250,7 @@ static void fill(builder *b, const cJSON *model)
 branch *tree_make(const cJSON *model)
 {
     builder b = {.root = branch_make("", 0)};
-    b.of = calloc((size_t)cJSON_GetArraySize(js_get(model, "nodes")) + 1, sizeof *b.of);
-    if (!b.of)
-        memory_failed((size_t)cJSON_GetArraySize(js_get(model, "nodes")) * sizeof *b.of, "the nodes of the tree");
+    b.of = heap_array((size_t)cJSON_GetArraySize(js_get(model, "nodes")) + 1, sizeof *b.of);
     fill(&b, model);
     free(b.of);
     return b.root;
@@ -483,5 +478,5 @@ void tree_print(const branch *root, int depth, FILE *f, bool color)
     if (own.n_node)
         put_row(&p, &own, "(no name)", 0, 1, false);
     put_children(&p, root, 0);
-    columns_print(&p.table, f, "", color);
+    columns_print(&p.table, &(paper){f, color, 0, NULL}, "");
 }

@@ -1,6 +1,6 @@
 /* adbench.c - tessera adbench: problems of ADBench, values and derivatives, checked and timed by its rules. */
 #include "graph/base/err.h"
-#include "cli/reply.h"
+#include "cli/say.h"
 #include "cli/session.h"
 #include "cli/trial.h"
 
@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double MIN_TIME = 0.5; /* seconds of a sample where nothing else is asked for */
-enum { SEED = 1 };
-static const char REAL[] = "f64";
 /* From differences, from somebody else's numbers: ADBench's own bounds. In f32 sums of many terms that cancel keep some
  * two digits (a gradient of gmm by a measure that is absolute below 1). */
 static const double far = 1e-4, wrong = 1e-8, far_single = 1e-2;
@@ -20,15 +17,9 @@ static const double far = 1e-4, wrong = 1e-8, far_single = 1e-2;
 static void list_all(const args *a)
 {
     cJSON *root = reply_make("objectives/1"), *list = js_array(root, "objectives");
-    for (const objective *const *o = objectives; *o; o++) {
+    for (const objective *const *o = objectives; *o; o++)
         js_row(list, "name:%s,brief:%s,file:%s,sizes:%s", (*o)->name, (*o)->brief, (*o)->file, (*o)->sizes);
-        if (!a->console.json)
-            printf("%-10s%s\n%10sfile: %s\n%10swithout one: %s\n", (*o)->name, (*o)->brief, "", (*o)->file, "",
-                   (*o)->sizes);
-    }
-    if (a->console.json)
-        reply_print(root);
-    cJSON_Delete(root);
+    reply_give(a, root, "[objectives*{name:%-10s}{brief}\n          file: {file}\n          without one: {sizes}\n]");
 }
 
 static const objective *find(const char *name, ts_error *e)
@@ -81,51 +72,41 @@ static bool set_sizes(problem *p, const args *a, ts_error *e)
 }
 
 /* ---- what came out ---- */
-static void say(const trial *t)
-{
-    printf("objective %.17g\nobjective takes %.3g s, derivative with it %.3g s: %.2f times\n", t->first, t->time[0],
-           t->time[1], t->time[1] / t->time[0]);
-    if (t->library) {
-        printf("library takes %.3g s and %.3g s: %.2f and %.2f times ours\n", t->other_time[0], t->other_time[1],
-               t->other_time[0] / t->time[0], t->other_time[1] / t->time[1]);
-        printf("derivative against library: %.2g\n", t->other);
-    }
-    if (!isnan(t->reference))
-        printf("derivative against reference: %.2g\n", t->reference);
-    printf("derivative against differences: %.2g\n", t->difference);
-}
-
 static void show(const trial *t, const args *a)
 {
-    if (!a->console.json) {
-        say(t);
-        return;
-    }
+    static const char form[] =
+        "objective {objective:%.17g}\nobjective takes {objective_seconds:%.3g} s, derivative with it "
+        "{derivative_seconds:%.3g} s: {ratio:%.2f} times\n"
+        "[against?library takes {against/objective_seconds:%.3g} s and {against/derivative_seconds:%.3g} s: "
+        "{against/objective_ratio:%.2f} and {against/derivative_ratio:%.2f} times ours\n"
+        "derivative against library: {against/difference:%.2g}\n]"
+        "[reference?derivative against reference: {reference:%.2g}\n]"
+        "derivative against differences: {difference:%.2g}\n";
     cJSON *root = reply_make("adbench/1");
-    js_put(root, "name:%s,precision:%s,objective:%g,objective_seconds:%g,derivative_seconds:%g,difference:%g",
-           t->p.of->name, t->p.single ? "f32" : "f64", t->first, t->time[0], t->time[1], t->difference);
+    js_put(root, "name:%s,precision:%s,objective:%g,objective_seconds:%g,derivative_seconds:%g,ratio:%g,difference:%g",
+           t->p.of->name, t->p.single ? "f32" : "f64", t->first, t->time[0], t->time[1], t->time[1] / t->time[0],
+           t->difference);
     if (!isnan(t->reference))
         js_number(root, "reference", t->reference);
-    if (t->library) {
-        cJSON *o = js_object(root, "against");
-        js_put(o, "objective_seconds:%g,derivative_seconds:%g,objective_ratio:%g,derivative_ratio:%g,difference:%g",
+    if (t->library)
+        js_put(js_object(root, "against"),
+               "objective_seconds:%g,derivative_seconds:%g,objective_ratio:%g,derivative_ratio:%g,difference:%g",
                t->other_time[0], t->other_time[1], t->other_time[0] / t->time[0], t->other_time[1] / t->time[1],
                t->other);
-    }
-    reply_end(root);
+    reply_give(a, root, form);
 }
 
 /* ---- the verb ---- */
 static bool work(trial *t, const args *a, ts_error *e)
 {
     const ts_options o = session_options(a);
-    const char *folder = args_text(a, "out", NULL), *library = args_text(a, "against", NULL);
-    const char *reference = args_text(a, "reference", NULL);
+    const char *folder = args_text(a, "out"), *library = args_text(a, "against");
+    const char *reference = args_text(a, "reference");
     t->p.file = args_noun(a, 1);
-    t->p.seed = (uint64_t)args_integer(a, "seed", SEED);
-    t->p.single = !strcmp(args_text(a, "precision", REAL), "f32");
+    t->p.seed = (uint64_t)args_integer(a, "seed");
+    t->p.single = !strcmp(args_text(a, "precision"), "f32");
     return set_sizes(&t->p, a, e) && trial_make(t, &o, e) && (!library || trial_against(t, library, e)) &&
-           trial_measure(t, args_number(a, "min-time", MIN_TIME), e) && trial_check(t, e) &&
+           trial_measure(t, args_number(a, "min-time"), e) && trial_check(t, e) &&
            (!reference || trial_compare(t, reference, e)) && (!folder || trial_write(t, folder, e));
 }
 
@@ -146,24 +127,15 @@ static int run(const args *a, ts_error *e)
 }
 
 static const option options[] = {
-    {"min-time", 0, SECONDS, "TIME", "least time of a sample", false, 0, 0},
-    {"dim", 0, PAIR, "NAME=N", "without FILE: a size of the generated problem; repeats", true, 0, 0},
-    {"precision", 0, CHOICE, "f64|f32", "type of all reals; the numbers given are rounded to it", false, 0, 0},
-    {"seed", 0, INTEGER, "N", "without FILE: seed of its numbers", false, 0, INT64_MAX},
-    {"reference", 0, A_FILE, "FILE", "derivatives as ADBench writes them, to compare with", false, 0, 0},
-    {"against", 0, A_FILE, "FILE", "a library that computes the same, timed in turns with ours", false, 0, 0},
-    {"out", 'o', A_FOLDER, "FOLDER", "where to write values, derivatives and times as ADBench does", false, 0, 0},
+    {"min-time", 0, SECONDS, "TIME", "least time of a sample", "500ms", false, 0, 0},
+    {"dim", 0, PAIR, "NAME=N", "without FILE: a size of the generated problem; repeats", REPEATS},
+    {"precision", 0, CHOICE, "f64|f32", "type of all reals; the numbers given are rounded to it", "f64", false, 0, 0},
+    {"seed", 0, INTEGER, "N", "without FILE: seed of its numbers", "1", false, 0, INT64_MAX},
+    {"reference", 0, A_FILE, "FILE", "derivatives as ADBench writes them, to compare with", ONCE},
+    {"against", 0, A_FILE, "FILE", "a library that computes the same, timed in turns with ours", ONCE},
+    {"out", 'o', A_FOLDER, "FOLDER", "where to write values, derivatives and times as ADBench does", ONCE},
     {0},
 };
-
-static void usual(const option *o, char out[OPTION_TEXT_MOST])
-{
-    static const usual_number usuals[] = {{"min-time", MIN_TIME}, {"seed", SEED}, {0}};
-    if (!strcmp(o->name, "precision"))
-        snprintf(out, OPTION_TEXT_MOST, "%s", REAL);
-    else
-        option_usual(usuals, o, out);
-}
 
 static const char *const examples[] = {
     "tessera adbench # the objectives and what they read",
@@ -179,7 +151,7 @@ const verb verb_adbench = {
     .name = "adbench",
     .brief = "Check and time objectives of ADBench and their derivatives",
     .usage = "[OBJECTIVE] [FILE]",
-    .own = {"Options", options, usual},
+    .own = {"Options", options, NULL},
     .groups = session_plan_groups,
     .examples = examples,
     .details =

@@ -4,24 +4,13 @@
 #include "cli/extents.h"
 #include "graph/base/err.h"
 #include "cli/outfile.h"
+#include "cli/results.h"
 #include "cli/session.h"
 #include "cli/train_options.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* All values of a repeated option; for free(). */
-static const char **all(const args *a, const char *name, int *n)
-{
-    *n = args_count(a, name);
-    const char **list = calloc((size_t)*n + 1, sizeof *list);
-    if (!list)
-        memory_failed(((size_t)*n + 1) * sizeof *list, name);
-    for (int i = 0; i < *n; i++)
-        list[i] = args_at(a, name, i);
-    return list;
-}
 
 /* Between single quotes a shell reads everything as it is, except these. */
 static void put_quoted(FILE *f, const char *s)
@@ -99,7 +88,7 @@ static bool options_fit(const args *a, ts_error *e)
             return err_hint(e, "add --train, or leave it out");
         }
     if (args_count(a, "peer-python") && !args_count(a, "peer")) {
-        err_set(e, TS_USAGE, "bench: --peer-python %s runs peers, and none is timed", args_text(a, "peer-python", ""));
+        err_set(e, TS_USAGE, "bench: --peer-python %s runs peers, and none is timed", args_text(a, "peer-python"));
         return err_hint(e, "add --peer NAME, or leave it out");
     }
     if (train && args_count(a, "in")) {
@@ -116,30 +105,30 @@ static bench_options options_of(const args *a, progress *p)
     bench_options o = {
         .model = args_noun(a, 0),
         .target = machine.target,
-        .judge = args_text(a, "judge", NULL),
+        .judge = args_text(a, "judge"),
         .isa = machine.isa,
         .cache_folder = machine.cache_folder,
         .threads = machine.threads,
         .as_written = machine.as_written,
         .mem_limit = machine.mem_limit,
-        .min_time = args_number(a, "min-time", 0),
-        .launches = (int)args_integer(a, "launches", 0),
-        .threshold = args_number(a, "threshold", 0),
-        .timeout = args_number(a, "timeout", 0),
-        .python = args_text(a, "peer-python", NULL),
-        .seed = (uint64_t)args_integer(a, "seed", 0),
+        .min_time = args_number(a, "min-time"),
+        .launches = (int)args_integer(a, "launches"),
+        .threshold = args_number(a, "threshold"),
+        .timeout = args_number(a, "timeout"),
+        .python = args_text(a, "peer-python"),
+        .seed = (uint64_t)args_integer(a, "seed"),
         .repro = repro(a),
         .progress = progress_step,
         .user = p,
     };
-    const char *precision = args_text(a, "precision", "f32");
-    if (!args_flag(a, "train") && strcmp(precision, "f32") != 0)
+    const char *precision = args_text(a, "precision");
+    if (!args_flag(a, "train") && precision && strcmp(precision, "f32") != 0)
         o.precision = precision;
-    o.dims = all(a, "dim", &o.n_dims);
-    o.limits = all(a, "limit", &o.n_limits);
-    o.inputs = all(a, "in", &o.n_inputs);
-    o.schemas = all(a, "schema", &o.n_schemas);
-    o.peers = all(a, "peer", &o.n_peers);
+    o.dims = args_list(a, "dim", &o.n_dims);
+    o.limits = args_list(a, "limit", &o.n_limits);
+    o.inputs = args_list(a, "in", &o.n_inputs);
+    o.schemas = args_list(a, "schema", &o.n_schemas);
+    o.peers = args_list(a, "peer", &o.n_peers);
     return o;
 }
 
@@ -165,22 +154,16 @@ static bool write_report(const char *path, const char *results, ts_error *e)
 /* The files first: what was measured over minutes must not be lost to a closed terminal. */
 static bool publish(const args *a, const char *results, ts_error *e)
 {
-    const char *out = args_text(a, "out", NULL), *report = args_text(a, "report", NULL);
+    const char *out = args_text(a, "out"), *report = args_text(a, "report");
     if (out && !outfile_write(out, results, e))
         return false;
     if (report && !write_report(report, results, e))
         return false;
     if (out && strcmp(out, "-") == 0)
         return true;
-    if (a->console.json)
-        return outfile_write("-", results, e);
-    bench_view view = {.colour = a->console.color_out, .width = console_width(), .quiet = a->console.quiet};
-    char *table = bench_table_text(results, &view, e);
-    if (!table)
+    if (!results_give(a, results, e))
         return false;
-    fputs(table, stdout);
-    free(table);
-    if (report)
+    if (report && !a->console.json)
         console_note(&a->console, "the report is in %s", report);
     return true;
 }
@@ -189,7 +172,7 @@ static bool publish(const args *a, const char *results, ts_error *e)
 static void stop(const args *a, const char *results)
 {
     const int signal = bench_stopped(results);
-    const char *out = args_text(a, "out", NULL);
+    const char *out = args_text(a, "out");
     if (signal == 0)
         return;
     if (out && strcmp(out, "-") != 0)
@@ -216,7 +199,7 @@ static int verdict(const args *a, const char *results)
 /* Mistakes in options and paths first: minutes of timing must not end with one. */
 static int run(const args *a, ts_error *e)
 {
-    const char *out = args_text(a, "out", NULL), *report = args_text(a, "report", NULL);
+    const char *out = args_text(a, "out"), *report = args_text(a, "report");
     if ((out && !outfile_check(out, e)) || (report && !outfile_check(report, e)))
         return e->code;
     train_options step;
@@ -226,7 +209,7 @@ static int run(const args *a, ts_error *e)
         return extents_race(a, e) ? TS_OK : e->code;
     option_make(&step);
     train_options_take(&step, a);
-    const char *resume = args_text(a, "resume", NULL);
+    const char *resume = args_text(a, "resume");
     char *partial = resume ? outfile_text(resume, RESULTS_MOST, e) : NULL;
     if (resume && !partial) {
         option_free(&step);
@@ -253,24 +236,24 @@ static int run(const args *a, ts_error *e)
 }
 
 static const option options[] = {
-    {"schema", 's', A_SCHEMA, "FILE|NAME", "a schema to time; repeats (default: the guess)", true, 0, 0},
-    {"peer", 0, A_PEER, "NAME", "time another runtime, as in onnxruntime; repeats", true, 0, 0},
-    {"report", 0, A_FILE, "FILE", "write one HTML page that explains the verdict", false, 0, 0},
-    {"out", 'o', A_FILE, "FILE", "write results/1 as JSON", false, 0, 0},
-    {"min-time", 0, SECONDS, "TIME", "time that a contestant is sampled for, all launches", false, 0, 0},
-    {"launches", 0, INTEGER, "N", "processes per contestant", false, 1, BENCH_MOST_LAUNCHES},
-    {"threshold", 0, PERCENT, "PERCENT", "least difference that matters", false, 0, 0},
-    {"fail-on", 0, CHOICE, "slower|faster|undecided|invalid", "exit 1 on such a verdict; repeats", true, 0, 0},
-    {"precision", 0, CHOICE, "f32|bf16|f16", "precision of matrix products and saved activations", false, 0, 0},
+    {"schema", 's', A_SCHEMA, "FILE|NAME", "a schema to time; repeats (default: the guess)", REPEATS},
+    {"peer", 0, A_PEER, "NAME", "time another runtime, as in onnxruntime; repeats", REPEATS},
+    {"report", 0, A_FILE, "FILE", "write one HTML page that explains the verdict", ONCE},
+    {"out", 'o', A_FILE, "FILE", "write results/1 as JSON", ONCE},
+    {"min-time", 0, SECONDS, "TIME", "time that a contestant is sampled for, all launches", ONCE},
+    {"launches", 0, INTEGER, "N", "processes per contestant", NULL, false, 1, BENCH_MOST_LAUNCHES},
+    {"threshold", 0, PERCENT, "PERCENT", "least difference that matters", ONCE},
+    {"fail-on", 0, CHOICE, "slower|faster|undecided|invalid", "exit 1 on such a verdict; repeats", REPEATS},
+    {"precision", 0, CHOICE, "f32|bf16|f16", "precision of matrix products and saved activations", ONCE},
     {"at", 0, PAIR, "NAME=N,N,...", "with --dim NAME=1..M: the program for all extents against one for each; repeats",
-     true, 0, 0},
-    {"kernels", 0, FLAG, NULL, "with --at: also times of each kernel, where both have the same", false, 0, 0},
-    {"judge", 0, A_TARGET, "NAME", "target whose results count as right (default: plain f64 loops, slow)", false, 0, 0},
-    {"peer-python", 0, A_FILE, "PATH", "the Python that runs peers", false, 0, 0},
-    {"timeout", 0, SECONDS, "TIME", "how long a contestant may take for one answer", false, 0, 0},
-    {"seed", 0, INTEGER, "N", "seed of inputs, orders and resampling", false, 0, INT64_MAX},
-    {"resume", 0, A_FILE, "FILE", "go on from what an interrupted bench wrote to FILE", false, 0, 0},
-    {"train", 0, FLAG, NULL, "time a step of training: forward, loss, backward, clipping and update", false, 0, 0},
+     REPEATS},
+    {"kernels", 0, FLAG, NULL, "with --at: also times of each kernel, where both have the same", ONCE},
+    {"judge", 0, A_TARGET, "NAME", "target whose results count as right (default: plain f64 loops, slow)", ONCE},
+    {"peer-python", 0, A_FILE, "PATH", "the Python that runs peers", ONCE},
+    {"timeout", 0, SECONDS, "TIME", "how long a contestant may take for one answer", ONCE},
+    {"seed", 0, INTEGER, "N", "seed of inputs, orders and resampling", NULL, false, 0, INT64_MAX},
+    {"resume", 0, A_FILE, "FILE", "go on from what an interrupted bench wrote to FILE", ONCE},
+    {"train", 0, FLAG, NULL, "time a step of training: forward, loss, backward, clipping and update", ONCE},
     {0},
 };
 

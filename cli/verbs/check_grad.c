@@ -12,9 +12,6 @@
 
 #define PART "check_grad_part" /* a function of the graph */
 enum { WAYS = 8 };             /* directions that each input is moved along */
-/* What is left out is some eps of f32 of what a derivative is, in either dtype, times how fast derivatives change: up
- * to ten thousand times as much as they are. */
-static const double TOLERANCE = 1e-3;
 typedef struct checking {
     session s;
     ts_graph *g;
@@ -242,10 +239,8 @@ static bool show(const checking *c, const args *a)
                : ok            ? "good"
                                : "wrong");
     }
-    reply_give(
-        a, root,
-        &(reply_form){NULL, "inputs",
-                      "{name}\t[error?{error:%.2g}\t{verdict}|unknown: every difference met a jump or a corner]\n"});
+    reply_give(a, root,
+               "[inputs*{name}\t[error?{error:%.2g}\t{verdict}|unknown: every difference met a jump or a corner]\n]");
     return good;
 }
 
@@ -264,7 +259,7 @@ static void finish(checking *c)
 
 static int run(const args *a, ts_error *e)
 {
-    checking c = {.tolerance = args_number(a, "tolerance", TOLERANCE)};
+    checking c = {.tolerance = args_number(a, "tolerance")};
     int code = TS_OK;
     if (session_open(&c.s, a, args_noun(a, 0), e) && session_fill(&c.s, 1, e) && ask(&c, e) && check(&c, e))
         code = show(&c, a) ? TS_OK : TS_FAILED;
@@ -272,16 +267,12 @@ static int run(const args *a, ts_error *e)
     return code;
 }
 
+/* What is left out is some eps of f32 of what a derivative is, in either dtype, times how fast derivatives change: up
+ * to ten thousand times as much as they are. */
 static const option options[] = {
-    {"tolerance", 0, NUMBER, "X", "largest relative error that passes", false, 0, 1},
+    {"tolerance", 0, NUMBER, "X", "largest relative error that passes", "1e-3", false, 0, 1},
     {0},
 };
-
-static void usual(const option *o, char out[OPTION_TEXT_MOST])
-{
-    static const usual_number usuals[] = {{"tolerance", TOLERANCE}, {0}};
-    option_usual(usuals, o, out);
-}
 
 static const char *const examples[] = {
     "tessera check-grad resnet-tiny --dim batch=1",
@@ -293,7 +284,7 @@ const verb verb_check_grad = {
     .name = "check-grad",
     .brief = "Check gradients against finite differences",
     .usage = "MODEL",
-    .own = {"Options", options, usual},
+    .own = {"Options", options, NULL},
     .groups = session_model_groups,
     .examples = examples,
     .details = "For each input of real numbers the worst relative error |d - g| / (|d| + |g|) over directions, d the "

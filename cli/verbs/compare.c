@@ -2,6 +2,7 @@
 #include "bench/bench.h"
 #include "cli/args.h"
 #include "cli/outfile.h"
+#include "cli/results.h"
 
 #include <stdlib.h>
 
@@ -12,22 +13,10 @@ static bool compare(const args *a, const char *before, const char *after, char *
         .after = after,
         .before_name = args_noun(a, 0),
         .after_name = args_noun(a, 1),
-        .threshold = args_number(a, "threshold", 0),
+        .threshold = args_number(a, "threshold"),
         .allow_env_diff = args_flag(a, "allow-env-diff"),
     };
     return bench_compare(&o, out, e);
-}
-
-static bool show(const args *a, const char *comparison, ts_error *e)
-{
-    if (a->console.json)
-        return outfile_write("-", comparison, e);
-    bench_view view = {.colour = a->console.color_out, .width = console_width(), .quiet = a->console.quiet};
-    char *table = bench_table_text(comparison, &view, e);
-    if (table)
-        fputs(table, stdout);
-    free(table);
-    return table != NULL;
 }
 
 static int run(const args *a, ts_error *e)
@@ -36,7 +25,7 @@ static int run(const args *a, ts_error *e)
     if (before)
         after = outfile_text(args_noun(a, 1), RESULTS_MOST, e);
     int code = TS_OK;
-    if (after && compare(a, before, after, &comparison, e) && show(a, comparison, e)) {
+    if (after && compare(a, before, after, &comparison, e) && results_give(a, comparison, e)) {
         for (int i = 0; i < args_count(a, "fail-on"); i++) {
             if (bench_has_verdict(comparison, args_at(a, "fail-on", i)))
                 code = TS_FAILED;
@@ -49,9 +38,9 @@ static int run(const args *a, ts_error *e)
 }
 
 static const option options[] = {
-    {"threshold", 0, PERCENT, "PERCENT", "least difference that matters", false, 0, 0},
-    {"fail-on", 0, CHOICE, "slower|faster|undecided", "exit 1 on such a verdict; repeats", true, 0, 0},
-    {"allow-env-diff", 0, FLAG, NULL, "compare across machines, threads, models or inputs", false, 0, 0},
+    {"threshold", 0, PERCENT, "PERCENT", "least difference that matters", ONCE},
+    {"fail-on", 0, CHOICE, "slower|faster|undecided", "exit 1 on such a verdict; repeats", REPEATS},
+    {"allow-env-diff", 0, FLAG, NULL, "compare across machines, threads, models or inputs", ONCE},
     {0},
 };
 

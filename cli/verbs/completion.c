@@ -2,31 +2,32 @@
 #include "bench/bench.h"
 #include "cli/args.h"
 #include "cli/help.h"
-#include "cli/reply.h"
+#include "cli/say.h"
 #include "cli/usage.h"
+#include "graph/base/base.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- words that are no files ---- */
 
-static void put_models(FILE *f)
+static void put_models(text *t)
 {
     const ts_builder *b;
     for (int i = 0; (b = ts_builder_at(i)); i++)
-        fprintf(f, "%s ", b->name);
+        text_add(t, "%s ", b->name);
 }
 
-static void put_topics(FILE *f)
+static void put_topics(text *t)
 {
     for (int i = 0; verbs[i]; i++)
-        fprintf(f, "%s ", verbs[i]->hidden ? "" : verbs[i]->name);
+        text_add(t, "%s ", verbs[i]->hidden ? "" : verbs[i]->name);
     for (int i = 0; help_topic(i); i++)
-        fprintf(f, "%s ", help_topic(i));
+        text_add(t, "%s ", help_topic(i));
 }
 
 /* Built-in schemas of all targets, each name once. */
-static void put_schemas(FILE *f)
+static void put_schemas(text *t)
 {
     ts_error e = {0};
     cJSON *targets = reply_take(ts_schemas_json(), &e), *seen = cJSON_CreateObject();
@@ -37,7 +38,7 @@ static void put_schemas(FILE *f)
         {
             if (cJSON_GetObjectItemCaseSensitive(seen, name->valuestring))
                 continue;
-            fprintf(f, "%s ", name->valuestring);
+            text_add(t, "%s ", name->valuestring);
             cJSON_AddTrueToObject(seen, name->valuestring);
         }
     }
@@ -45,55 +46,55 @@ static void put_schemas(FILE *f)
     cJSON_Delete(seen);
 }
 
-static void put_schemas_to_use(FILE *f)
+static void put_schemas_to_use(text *t)
 {
-    fputs("guess ", f);
-    put_schemas(f);
+    text_add(t, "guess ");
+    put_schemas(t);
 }
 
 /* The members "name" of the objects in an array. */
-static void put_names(FILE *f, const cJSON *list)
+static void put_names(text *t, const cJSON *list)
 {
     const cJSON *item;
-    cJSON_ArrayForEach(item, list) fprintf(f, "%s ", js_get_text(item, "name"));
+    cJSON_ArrayForEach(item, list) text_add(t, "%s ", js_get_text(item, "name"));
 }
 
-static void put_targets(FILE *f)
+static void put_targets(text *t)
 {
     ts_error e = {0};
     cJSON *targets = reply_take(ts_targets_json(), &e);
-    put_names(f, targets);
+    put_names(t, targets);
     cJSON_Delete(targets);
 }
 
-static void put_isas(FILE *f)
+static void put_isas(text *t)
 {
     ts_error e = {0};
     cJSON *machine = reply_take(ts_machine_json(&(ts_options){0}, &e), &e);
-    put_names(f, js_get(machine, "isas"));
+    put_names(t, js_get(machine, "isas"));
     cJSON_Delete(machine);
 }
 
-static void put_peers(FILE *f)
+static void put_peers(text *t)
 {
     char known[512];
     peers_known(known, sizeof known);
     for (char *c = known; *c; c++)
         *c = *c == ',' ? ' ' : *c;
-    fprintf(f, "%s ", known);
+    text_add(t, "%s ", known);
 }
 
-static void put_optimizers(FILE *f)
+static void put_optimizers(text *t)
 {
     for (int i = 0; ts_optimizer_name(i); i++)
-        fprintf(f, "%s ", ts_optimizer_name(i));
+        text_add(t, "%s ", ts_optimizer_name(i));
 }
 
 /* What stands for a kind of option, or for a word of a usage line. */
 static const struct offer {
     value_kind kind;
     const char *noun;
-    void (*put)(FILE *f);
+    void (*put)(text *t);
     bool files; /* or a file */
 } offers[] = {
     {A_SCHEMA, NULL, put_schemas_to_use, true},  {A_PEER, NULL, put_peers, false},
@@ -113,72 +114,69 @@ static const struct offer *offer_of(const option *o)
 }
 
 /* The words that may follow a verb: literal ones of its usage, and what its nouns stand for. */
-static void put_first_words(FILE *f, const verb *v)
+static void put_first_words(text *t, const verb *v)
 {
     bool put[OFFERS] = {0};
     for (const char *line = v->usage; line; line = usage_next(line)) {
         const char *at = line;
-        usage_token t;
-        while (usage_token_next(&at, &t)) {
-            if (t.literal)
-                fprintf(f, "%s ", t.word);
+        usage_token word;
+        while (usage_token_next(&at, &word)) {
+            if (word.literal)
+                text_add(t, "%s ", word.word);
             for (int i = 0; i < OFFERS; i++)
-                put[i] |= offers[i].noun && strcmp(t.word, offers[i].noun) == 0;
+                put[i] |= offers[i].noun && strcmp(word.word, offers[i].noun) == 0;
         }
     }
     for (int i = 0; i < OFFERS; i++) {
         if (put[i])
-            offers[i].put(f);
+            offers[i].put(t);
     }
 }
 
-static void put_spaced(FILE *f, const char *list)
-{
-    for (; *list; list++)
-        fputc(*list == '|' ? ' ' : *list, f);
-}
-
-/* ---- bash ---- */
-
-static void bash_value(FILE *f, const option *o)
+/* What stands for an option's value: words, or else files or folders. */
+static void add_value(cJSON *row, const option *o)
 {
     const struct offer *offer = offer_of(o);
-    if (o->kind == CHOICE)
-        fputc('\'', f), put_spaced(f, o->value), fputc('\'', f);
-    else if (offer)
-        fputc('\'', f), offer->put(f), fprintf(f, "'%s", offer->files ? " files=yes" : "");
-    else
-        fputs(o->kind == A_FOLDER ? "FOLDER" : "FILE", f);
+    text words = {0};
+    if (offer)
+        offer->put(&words);
+    for (const char *c = o->kind == CHOICE ? o->value : ""; *c; c++)
+        text_add(&words, "%c", *c == '|' ? ' ' : *c);
+    js_put(row, "words:%s,files:%i,folder:%i", text_str(&words), offer && offer->files, o->kind == A_FOLDER);
+    js_put(row, "file:%i,path:%i", o->kind == A_FILE || o->kind == PAIR, o->kind == A_FILE || o->kind == A_FOLDER);
+    text_free(&words);
 }
 
-static void bash_verb(FILE *f, const verb *v)
+/* Every verb that people see, with what may follow it and its options. */
+static cJSON *described(void)
 {
-    fprintf(f, "    %s)\n        words='", v->name);
-    put_first_words(f, v);
-    fputs("'\n        options='", f);
-    const option_group *g;
-    for (int i = 0; (g = verb_group(v, i)); i++) {
-        for (const option *o = g->options; o->name; o++)
-            fprintf(f, "--%s ", o->name);
+    cJSON *root = cJSON_CreateObject(), *list = js_array(root, "verbs"), *group, *row;
+    for (int i = 0; verbs[i]; i++) {
+        if (verbs[i]->hidden)
+            continue;
+        text words = {0};
+        cJSON *v = help_json(verbs[i]);
+        put_first_words(&words, verbs[i]);
+        js_text(v, "words", text_str(&words));
+        cJSON_ArrayForEach(group, cJSON_GetObjectItemCaseSensitive(v, "groups"))
+            cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(group, "options"))
+                add_value(row, verb_option(verbs[i], js_get_text(row, "name")));
+        cJSON_AddItemToArray(list, v);
+        text_free(&words);
     }
-    fputs("'\n        case $before in\n", f);
-    for (int i = 0; (g = verb_group(v, i)); i++) {
-        for (const option *o = g->options; o->name; o++) {
-            if (o->kind == FLAG)
-                continue;
-            fprintf(f, "        --%s", o->name);
-            if (o->letter)
-                fprintf(f, "|-%c", o->letter);
-            fputs(") value=", f);
-            bash_value(f, o);
-            fputs(" ;;\n", f);
-        }
-    }
-    fputs("        esac ;;\n", f);
+    return root;
 }
 
-static void bash(FILE *f)
+/* ---- scripts ---- */
+
+static void put_plain(FILE *f, const char *s)
 {
+    fputs(s, f);
+}
+
+static void bash(FILE *f, const cJSON *all)
+{
+    const paper on = {.f = f, .quote = put_plain};
     fputs("# bash completion for tessera: source it, or put it into bash-completion's folder.\n"
           "_tessera() {\n"
           "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words='' options='' value='' "
@@ -187,13 +185,12 @@ static void bash(FILE *f)
           "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
           "        COMPREPLY=($(compgen -W '",
           f);
-    for (int i = 0; verbs[i]; i++)
-        fprintf(f, "%s ", verbs[i]->hidden ? "" : verbs[i]->name);
+    say_form(&on, all, "[verbs*{name} ]");
     fputs("' -- \"$word\"))\n        return\n    fi\n    case ${COMP_WORDS[1]} in\n", f);
-    for (int i = 0; verbs[i]; i++) {
-        if (!verbs[i]->hidden)
-            bash_verb(f, verbs[i]);
-    }
+    say_form(&on, all,
+             "[verbs*    {name})\n        words='{words}'\n        options='[groups*[options*--{name} ]]'\n"
+             "        case $before in\n[groups*[options*[value?        --{name}[letter?{|}-{letter}]) "
+             "value=[words?'{words}'[files? files=yes]|[folder?FOLDER|FILE]] ;;\n]]]        esac ;;\n]");
     fputs("    esac\n"
           "    case $value in\n"
           "    FOLDER) compopt -o filenames; COMPREPLY=($(compgen -d -- \"$word\")) ;;\n"
@@ -211,8 +208,6 @@ static void bash(FILE *f)
           f);
 }
 
-/* ---- zsh ---- */
-
 /* Inside '...' of an _arguments specification: quotes, brackets and colons have a meaning there. */
 static void put_zsh(FILE *f, const char *s)
 {
@@ -226,115 +221,36 @@ static void put_zsh(FILE *f, const char *s)
     }
 }
 
-static void zsh_option(FILE *f, const option_group *g, const option *o)
+static void zsh(FILE *f, const cJSON *all)
 {
-    char brief[OPTION_TEXT_MOST];
-    const struct offer *offer = offer_of(o);
-    fprintf(f, " \\\n            '%s--%s%s[", o->repeats ? "*" : "", o->name, o->kind == FLAG ? "" : "=");
-    put_zsh(f, option_brief(g, o, brief));
-    fputc(']', f);
-    if (o->kind != FLAG) {
-        fputc(':', f);
-        put_zsh(f, o->value);
-        fputc(':', f);
-        if (o->kind == CHOICE)
-            fputc('(', f), put_spaced(f, o->value), fputc(')', f);
-        else if (offer && offer->files)
-            fputs("_alternative \"words\\:word\\:(", f), offer->put(f), fputs(")\" \"files\\:file\\:_files\"", f);
-        else if (offer)
-            fputc('(', f), offer->put(f), fputc(')', f);
-        else if (o->kind == A_FOLDER)
-            fputs("_files -/", f);
-        else if (o->kind == A_FILE || o->kind == PAIR)
-            fputs("_files", f);
-    }
-    fputc('\'', f);
+    say_form(
+        &(paper){.f = f, .quote = put_zsh}, all,
+        "#compdef tessera\n# zsh completion for tessera: put it as _tessera into a folder of $fpath.\n"
+        "if (( CURRENT == 2 )); then\n    local -a verbs=(\n[verbs*        '{name}:{brief}'\n]"
+        "    )\n    _describe verb verbs\n    return\nfi\nlocal verb=$words{[}2{]}\nshift words\n(( CURRENT-- "
+        "))\ncase $verb in\n"
+        "[verbs*    {name})\n        _arguments[groups*[options* \\\n            '[repeats?*]--{name}[value?=]{[}"
+        "{brief}{]}[value?:{value}:[words?[files?_alternative \"words\\:word\\:({words})\" "
+        "\"files\\:file\\:_files\"|({words})]|[folder?_files -/|[file?_files]]]]']]"
+        " \\\n            '1: :_alternative \"words\\:word\\:({words})\" \"files\\:file\\:_files\"' '*:file:_files' "
+        ";;\n]esac\n");
 }
-
-static void zsh_verb(FILE *f, const verb *v)
-{
-    fprintf(f, "    %s)\n        _arguments", v->name);
-    const option_group *g;
-    for (int i = 0; (g = verb_group(v, i)); i++) {
-        for (const option *o = g->options; o->name; o++)
-            zsh_option(f, g, o);
-    }
-    fputs(" \\\n            '1: :_alternative \"words\\:word\\:(", f);
-    put_first_words(f, v);
-    fputs(")\" \"files\\:file\\:_files\"' '*:file:_files' ;;\n", f);
-}
-
-static void zsh(FILE *f)
-{
-    fputs("#compdef tessera\n# zsh completion for tessera: put it as _tessera into a folder of $fpath.\n"
-          "if (( CURRENT == 2 )); then\n    local -a verbs=(\n",
-          f);
-    for (int i = 0; verbs[i]; i++) {
-        if (verbs[i]->hidden)
-            continue;
-        fprintf(f, "        '%s:", verbs[i]->name);
-        put_zsh(f, verbs[i]->brief);
-        fputs("'\n", f);
-    }
-    fputs("    )\n    _describe verb verbs\n    return\nfi\nlocal verb=$words[2]\nshift words\n(( CURRENT-- ))\ncase "
-          "$verb in\n",
-          f);
-    for (int i = 0; verbs[i]; i++) {
-        if (!verbs[i]->hidden)
-            zsh_verb(f, verbs[i]);
-    }
-    fputs("esac\n", f);
-}
-
-/* ---- fish ---- */
 
 static void put_fish(FILE *f, const char *s)
 {
-    fputc('\'', f);
-    for (; *s; s++) {
-        if (*s == '\'' || *s == '\\')
-            fputc('\\', f);
-        fputc(*s, f);
-    }
-    fputc('\'', f);
+    for (; *s; s++)
+        fprintf(f, *s == '\'' || *s == '\\' ? "\\%c" : "%c", *s);
 }
 
-static void fish_verb(FILE *f, const verb *v)
+static void fish(FILE *f, const cJSON *all)
 {
-    fprintf(f, "complete -c tessera -n __fish_use_subcommand -f -a %s -d ", v->name);
-    put_fish(f, v->brief);
-    fprintf(f, "\ncomplete -c tessera -n '__fish_seen_subcommand_from %s' -a '", v->name);
-    put_first_words(f, v);
-    fputs("'\n", f);
-    const option_group *g;
-    for (int i = 0; (g = verb_group(v, i)); i++) {
-        for (const option *o = g->options; o->name; o++) {
-            char brief[OPTION_TEXT_MOST];
-            fprintf(f, "complete -c tessera -n '__fish_seen_subcommand_from %s' -l %s", v->name, o->name);
-            if (o->letter)
-                fprintf(f, " -s %c", o->letter);
-            if (o->kind == CHOICE)
-                fputs(" -x -a '", f), put_spaced(f, o->value), fputc('\'', f);
-            else if (offer_of(o))
-                fputs(offer_of(o)->files ? " -r -F -a '" : " -x -a '", f), offer_of(o)->put(f), fputc('\'', f);
-            else if (o->kind == A_FILE || o->kind == A_FOLDER)
-                fputs(" -r -F", f);
-            else if (o->kind != FLAG)
-                fputs(" -r", f);
-            fputs(" -d ", f);
-            put_fish(f, option_brief(g, o, brief));
-            fputc('\n', f);
-        }
-    }
-}
-
-static void fish(FILE *f)
-{
-    fputs("# fish completion for tessera: save it as ~/.config/fish/completions/tessera.fish.\n", f);
-    for (int i = 0; verbs[i]; i++) {
-        if (!verbs[i]->hidden)
-            fish_verb(f, verbs[i]);
-    }
+    say_form(
+        &(paper){.f = f, .quote = put_fish}, all,
+        "# fish completion for tessera: save it as ~/.config/fish/completions/tessera.fish.\n"
+        "[verbs*complete -c tessera -n __fish_use_subcommand -f -a {name} -d '{brief}'\n"
+        "complete -c tessera -n '__fish_seen_subcommand_from {name}' -a '{words}'\n"
+        "[groups*[options*complete -c tessera -n '__fish_seen_subcommand_from {../../name}' -l {name}"
+        "[letter? -s {letter}][words?[files? -r -F| -x] -a '{words}'|[path? -r -F|[value? -r]]] -d '{brief}'\n]]]");
 }
 
 static int run(const args *a, ts_error *e)
@@ -342,21 +258,17 @@ static int run(const args *a, ts_error *e)
     (void)e;
     char *script = NULL;
     size_t n = 0;
-    FILE *f = a->console.json ? open_memstream(&script, &n) : stdout;
+    FILE *f = open_memstream(&script, &n);
     if (!f)
         return TS_MEMORY;
-    if (strcmp(a->form, "bash") == 0)
-        bash(f);
-    else if (strcmp(a->form, "zsh") == 0)
-        zsh(f);
-    else
-        fish(f);
-    if (f == stdout)
-        return TS_OK;
+    cJSON *all = described();
+    (strcmp(a->form, "bash") == 0 ? bash : strcmp(a->form, "zsh") == 0 ? zsh : fish)(f, all);
+    cJSON_Delete(all);
     fclose(f);
-    cJSON *root = reply_make("completion/1");
-    js_text(root, "script", script);
-    reply_end(root);
+    if (a->console.json)
+        reply_end(js_put(reply_make("completion/1"), "script:%s", script));
+    else
+        fputs(script, stdout);
     free(script);
     return TS_OK;
 }

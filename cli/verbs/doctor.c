@@ -1,8 +1,7 @@
 /* doctor.c - tessera doctor: what this machine has, how fast and how quiet it is. */
 #include "bench/machine/environment.h"
 #include "bench/machine/probe.h"
-#include "cli/args.h"
-#include "cli/outline.h"
+#include "cli/say.h"
 
 #include <stdlib.h>
 
@@ -22,24 +21,15 @@ static void examine(cJSON *root, const char *name, char *text, const args *a, ts
     cJSON_AddItemToObject(root, name, part);
 }
 
-static void put_parts(const cJSON *root, bool color)
-{
-    const cJSON *part;
-    cJSON_ArrayForEach(part, root)
-    {
-        if (!cJSON_IsObject(part) && !cJSON_IsArray(part))
-            continue;
-        printf("%s%s%s\n", console_on(color, BOLD), part->string, console_off(color));
-        if (cJSON_IsArray(part))
-            outline_table(part, "name|usable|with|reason", stdout, "  ", color);
-        else
-            outline_print(part, stdout, "  ", color);
-    }
-}
+static const char form[] = "[machine?{!bold}machine{!}\n{machine!!  }]"
+                           "[targets?{!bold}targets{!}\n{targets!  name|usable|with|reason}]"
+                           "[ceilings?{!bold}ceilings{!}\n{ceilings!!  }]"
+                           "[noise?{!bold}noise{!}\n{noise!!  }]"
+                           "[environment?{!bold}environment{!}\n{environment!!  }]";
 
 static int run(const args *a, ts_error *e)
 {
-    ts_options o = {.threads = (int)args_integer(a, "threads", 0), .isa = args_text(a, "isa", NULL)};
+    ts_options o = {.threads = (int)args_integer(a, "threads"), .isa = args_text(a, "isa")};
     progress p = progress_open(&a->console);
     cJSON *root = reply_make("doctor/1");
     js_text(root, "version", TS_VERSION);
@@ -56,18 +46,15 @@ static int run(const args *a, ts_error *e)
         examine(root, "environment", environment_json(o.isa, threads, 0, e), a, e);
         cJSON_DeleteItemFromObjectCaseSensitive(cJSON_GetObjectItemCaseSensitive(root, "environment"), "machine");
         progress_close(&p);
-        if (a->console.json)
-            reply_print(root);
-        else
-            put_parts(root, a->console.color_out);
-    }
-    cJSON_Delete(root);
+        reply_give(a, root, form);
+    } else
+        cJSON_Delete(root);
     return TS_OK;
 }
 
 static const option options[] = {
-    {"threads", 0, INTEGER, "N", "probe with so many threads (default: one per core)", false, 1, TS_MAX_THREADS},
-    {"isa", 0, AN_ISA, "NAME", "instruction set to probe (default: the best one here)", false, 0, 0},
+    {"threads", 0, INTEGER, "N", "probe with so many threads (default: one per core)", NULL, false, 1, TS_MAX_THREADS},
+    {"isa", 0, AN_ISA, "NAME", "instruction set to probe (default: the best one here)", ONCE},
     {0},
 };
 static const char *const examples[] = {

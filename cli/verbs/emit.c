@@ -16,7 +16,7 @@ static bool emit_training(const args *a, const char *folder, ts_error *e)
     const char *run = args_noun(a, 0);
     train_options w;
     train_job j = {.asked = &w, .run = run, .resume = true, .emit = folder, .options = session_options(a)};
-    j.options.schema = args_text(a, "schema", NULL);
+    j.options.schema = args_text(a, "schema");
     for (int i = 0; i < 2; i++)
         if (args_count(a, settled[i])) {
             err_set(e, TS_USAGE, "emit --train: --%s was settled when the run began", settled[i]);
@@ -35,8 +35,8 @@ static bool emit_training(const args *a, const char *folder, ts_error *e)
 /* "relu3(x) = x < 0 ? 0.0 : ...", or the name of a function of the graph or of an operation with its attributes */
 static bool emit_function(ts_graph *g, const args *a, const char *file, ts_error *e)
 {
-    const char *words = args_text(a, "fn", NULL), *close = strchr(words, ')'),
-               *equals = close ? strchr(close, '=') : NULL, *derivative = args_text(a, "derivative", NULL);
+    const char *words = args_text(a, "fn"), *close = strchr(words, ')'), *equals = close ? strchr(close, '=') : NULL,
+               *derivative = args_text(a, "derivative");
     if (!equals && (strchr(words, '(') || derivative)) {
         err_set(e, TS_USAGE, "emit: --fn \"%s\" has no text", words);
         return err_hint(e, "--fn \"relu3(x) = x < 0 ? 0.0 : x\"; an operation has its own, as have functions of MODEL: "
@@ -50,7 +50,7 @@ static bool emit_function(ts_graph *g, const args *a, const char *file, ts_error
     else if (equals && !ts_function(g, head, equals + 1, derivative))
         ts_graph_ok(g, e);
     else
-        source = ts_function_source(g, name, args_text(a, "what", "value"), e);
+        source = ts_function_source(g, name, args_text(a, "what"), e);
     const bool good = source && outfile_write(file, source, e);
     ts_free(source), free(head), free(name);
     return good;
@@ -69,11 +69,9 @@ static bool emit_source(session *s, const args *a, const char *file, ts_error *e
 
 static bool work(session *s, const args *a, const char *folder, ts_error *e)
 {
-    if (!folder) {
-        err_set(e, TS_USAGE, "emit: --out is missing");
-        return err_hint(e, "-o FOLDER says where the sources go");
-    }
-    if (args_text(a, "fn", NULL))
+    if (!args_needed(a, "out", "-o FOLDER says where the sources go", e))
+        return false;
+    if (args_text(a, "fn"))
         return emit_source(s, a, folder, e);
     if (!args_noun(a, 0)) {
         err_set(e, TS_USAGE, "emit: MODEL is missing");
@@ -85,7 +83,7 @@ static bool work(session *s, const args *a, const char *folder, ts_error *e)
         return emit_training(a, folder, e);
     if (!session_open(s, a, args_noun(a, 0), e))
         return false;
-    s->options.schema = args_text(a, "schema", NULL);
+    s->options.schema = args_text(a, "schema");
     ts_plan *plan = session_plan_make(s, e);
     bool good = plan && ts_plan_emit(plan, folder, NULL, e);
     if (good)
@@ -96,36 +94,31 @@ static bool work(session *s, const args *a, const char *folder, ts_error *e)
 
 static int run(const args *a, ts_error *e)
 {
-    const char *folder = args_text(a, "out", NULL);
+    const char *folder = args_text(a, "out");
     session s = {0};
     bool good = work(&s, a, folder, e);
     session_close(&s);
     if (!good)
         return e->code;
-    if (!a->console.json) {
-        if (args_text(a, "fn", NULL) && !strcmp(folder, "-"))
-            return TS_OK;
-        if (args_text(a, "fn", NULL))
-            console_note(&a->console, "wrote %s", folder);
-        else
-            console_note(&a->console, "wrote %s; build it with make -C %s", folder, folder);
-        return TS_OK;
-    }
-    reply_end(js_put(reply_make("emit/1"), "folder:%s", folder));
+    if (a->console.json)
+        reply_end(js_put(reply_make("emit/1"), "folder:%s", folder));
+    else if (!args_text(a, "fn"))
+        console_note(&a->console, "wrote %s; build it with make -C %s", folder, folder);
+    else if (strcmp(folder, "-") != 0)
+        console_note(&a->console, "wrote %s", folder);
     return TS_OK;
 }
 
 static const option options[] = {
-    {"out", 'o', A_FOLDER, "FOLDER", "where to write sources, weights and Makefile", false, 0, 0},
-    {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", false, 0, 0},
+    {"out", 'o', A_FOLDER, "FOLDER", "where to write sources, weights and Makefile", ONCE},
+    {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", ONCE},
     {"fn", 0, WORD, "TEXT",
-     "a scalar function, as one C file: \"sq(x) = x*x\", an operation, as gelu, or one of MODEL's functions", false, 0,
-     0},
-    {"what", 0, CHOICE, "value|jvp|vjp",
-     "of --fn: its value, or a derivative in forward or reverse mode (default: value)", false, 0, 0},
+     "a scalar function, as one C file: \"sq(x) = x*x\", an operation, as gelu, or one of MODEL's functions", ONCE},
+    {"what", 0, CHOICE, "value|jvp|vjp", "of --fn: its value, or a derivative in forward or reverse mode", "value",
+     false, 0, 0},
     {"derivative", 0, WORD, "TEXT",
-     "of --fn: its partial derivatives, separated by commas (default: derived from the text)", false, 0, 0},
-    {"train", 0, FLAG, NULL, "MODEL is a run: the program that trains it, with its data", false, 0, 0},
+     "of --fn: its partial derivatives, separated by commas (default: derived from the text)", ONCE},
+    {"train", 0, FLAG, NULL, "MODEL is a run: the program that trains it, with its data", ONCE},
     {0},
 };
 static const char *const examples[] = {

@@ -12,12 +12,10 @@ static bool work(const args *a, asked *out, ts_error *e)
     ts_options o = session_options(a);
     o.progress = progress_step, o.user = &p;
     char *files = NULL;
+    if (!args_needed(a, "data", "--data FILE.tsv names the examples", e))
+        return false;
     for (int i = 0; i < args_count(a, "data"); i++)
         option_add_line(&files, args_at(a, "data", i));
-    if (!files) {
-        err_set(e, TS_USAGE, "eval: --data is missing");
-        return err_hint(e, "--data FILE.tsv names the examples");
-    }
     const bool good = run_eval(args_noun(a, 0), files, false, &o, out, e);
     option_set_text(&files, NULL);
     progress_close(&p);
@@ -38,19 +36,17 @@ static int run(const args *a, ts_error *e)
     asked q = {.verdict = {.n = 0}};
     const bool good = work(a, &q, e);
     const verdict *v = &q.verdict;
-    static const reply_form form = {"{n} examples  loss {loss:%.6f}[accuracy?  accuracy {accuracy:%.2f%} %]\n", NULL,
-                                    NULL};
     if (good)
         reply_give(a,
                    js_put(reply_make("eval/1"), "n:%g,loss:%g,accuracy:%g,step:%g", (double)v->n, v->loss, v->accuracy,
                           (double)q.weights.step),
-                   &form);
+                   "{n} examples  loss {loss:%.6f}[accuracy?  accuracy {accuracy:%.2f%} %]\n");
     run_ask_free(&q);
     return TS_OK;
 }
 
 static const option options[] = {
-    {"data", 0, WORD, "FILE|NAME=FILE.npy", "examples, as for train; repeats", true, 0, 0},
+    {"data", 0, WORD, "FILE|NAME=FILE.npy", "examples, as for train; repeats", REPEATS},
     {0},
 };
 static const char *const examples[] = {

@@ -1,7 +1,6 @@
 /* explain.c - tessera explain: what a schema makes of a model, kernel by kernel. */
 #include "train/run_folder.h"
-#include "graph/base/err.h"
-#include "cli/outline.h"
+#include "graph/base/base.h"
 #include "cli/run_step.h"
 #include "cli/say.h"
 #include "cli/session.h"
@@ -78,9 +77,7 @@ static bool keep(cJSON *kernels, const char *glob, ts_error *e)
 /* In order of first appearance; for families_free. */
 static family *families(const cJSON *kernels, bool all, bool why, int *n)
 {
-    family *list = calloc((size_t)cJSON_GetArraySize(kernels) + 1, sizeof *list);
-    if (!list)
-        memory_failed(((size_t)cJSON_GetArraySize(kernels) + 1) * sizeof *list, "the list of kernels");
+    family *list = heap_array((size_t)cJSON_GetArraySize(kernels) + 1, sizeof *list);
     int count = 0;
     const cJSON *k;
     cJSON_ArrayForEach(k, kernels) list[count] = (family){k, count, 1, walk_of(k, why)}, count++;
@@ -103,106 +100,41 @@ static void families_free(family *list, int n)
     free(list);
 }
 
-/* ---- printing ---- */
+/* ---- what is shown: the JSON, with alike things made one ---- */
 
-typedef struct view {
-    FILE *f;
-    bool color;
-    bool why; /* what was declined, too */
-} view;
-
-static void put_toned(const view *v, tone t, const char *s)
+/* Shared loops, then those of each stage: "r/4 ; mean: r c@vector ; add: r e@vector", one a line, with its rule; what
+ * was derived is among them. */
+static void add_lines(cJSON *kernel)
 {
-    fputs(console_on(v->color, t), v->f);
-    put_safe(v->f, s);
-    fputs(console_off(v->color), v->f);
-}
-
-/* "k2  matmul f32  encoder.layer.0.query.weight and 5 alike" */
-static void put_name(const view *v, const family *m)
-{
-    put_toned(v, BOLD, js_get_text(m->first, "name"));
-    say_record(v->f, m->first, "  {op} {dtype}[label?  {label}]");
-    if (m->count > 1)
-        fprintf(v->f, "%sand %d alike", *js_get_text(m->first, "label") ? " " : "  ", m->count - 1);
-}
-
-/* "m=128 n=768 k=768  151 MFLOP  2.77 MiB  28 of 32 registers  tail waste 0 %", "512 trips of 3 kernels, by one
- * worker", "launched with 25 others, at k121" */
-static const char facts[] =
-    "   [dims? {dims=}]  {flops}  {bytes}[registers?  {registers/used} of {registers/of} registers]"
-    "[tail_waste>0?  tail waste {tail_waste:%.3g%} %]\n"
-    "[trips?    [trips/ends?at most ]{trips/count:%.0f} trips of {trips/kernels} kernel[trips/kernels=1?|s]"
-    "[trips/threads=1?, by one worker][trips/inside?, the loop inside one kernel]\n]"
-    "[launch/kernels>1?    launched with {launch/kernels-} other[launch/kernels=2?|s], at {launch/last}\n]";
-
-/* On machines whose workers are groups of lanes: "96 groups of 256 lanes  about 104 registers  8 KiB shared  occupancy
- * 25 % (2 groups a processor: registers)  1 wave", and how lanes touch memory. Registers are as the assembler says
- * where there is one; a device need not say how many lanes its processors run: then there is no share of them. */
-static const char group_figures[] =
-    "    {groups} groups of {lanes} lanes[estimated?  {registers} registers (estimated: {estimated/registers})  "
-    "{spilled_bytes} spilled|  about {registers} registers]  {shared_bytes} shared"
-    "[occupancy>0?  occupancy {occupancy:%.3g%} % ({resident} on a processor: {limit})]"
-    "  {waves} wave[waves=1?|s], the last {last_wave:%.3g%} % full\n"
-    "    {coalesced:%.3g%} % coalesced[bank_conflicts?  {bank_conflicts:%.3g} bank conflicts an access]"
-    "  {predicted_ns} predicted, bound by {bound}\n";
-
-/* "matmul: the device brings slices of a", "matmul: lanes copy slices of b: its slices are no boxes" */
-static void put_group(const view *v, const cJSON *g)
-{
-    const cJSON *one, *lanes;
-    if (g)
-        say_record(v->f, g, group_figures);
-    cJSON_ArrayForEach(one, js_get(g, "products"))
-    {
-        say_record(v->f, one,
-                   "    {stage}: [unit?by matrix units, {unit}|not by matrix units: {why}]\n"
-                   "[boxes?    {stage}: the device brings slices of {boxes,}\n]");
-        cJSON_ArrayForEach(lanes, js_get(one, "lanes"))
-        {
-            say_record(v->f, one, "    {stage}");
-            say_record(v->f, lanes, ": lanes copy slices of {operand}: {why}\n");
-        }
-    }
-}
-
-/* Shared loops, then those of each stage: "r/4 ; mean: r c@vector ; add: r e@vector", one a line. */
-static void put_loops(const view *v, const char *s, const cJSON *stages)
-{
-    const cJSON *stage = NULL;
+    const char *s = js_get_text(kernel, js_get(kernel, "derived") ? "derived" : "loops");
+    const cJSON *stage = js_get(kernel, "stages");
+    cJSON *lines = js_array(kernel, "lines");
+    stage = stage ? stage->child : NULL;
     for (int i = 0; *s; i++) {
         const char *end = strstr(s, " ; ");
-        size_t n = end ? (size_t)(end - s) : strlen(s);
-        char *line = strndup(s, n);
-        if (!line)
-            memory_failed(n + 1, "the loops of a stage");
-        fputs("    ", v->f);
-        put_safe(v->f, line);
-        stage = i == 0 ? NULL : i == 1 && stages ? stages->child : stage ? stage->next : NULL;
-        say_record(v->f, stage, "[rule?  (rule {rule}[guessed? is refused: guess])]\n");
-        free(line);
+        const size_t n = end ? (size_t)(end - s) : strlen(s);
+        text line = {0};
+        text_bytes(&line, s, n);
+        cJSON *row = js_row(lines, "loops:%s", text_str(&line));
+        if (i && stage && js_get(stage, "rule"))
+            js_put(row, "rule:%s,guessed:%i", js_get_text(stage, "rule"), js_get_flag(stage, "guessed"));
+        stage = i && stage ? stage->next : stage;
+        text_free(&line);
         s += end ? n + 3 : n;
     }
 }
 
-/* What a trip of each loop works on, down to the register tile. */
-static void put_levels(const view *v, const cJSON *levels)
+/* What a trip of each loop works on, but for those of the register tile. */
+static void keep_levels(cJSON *kernel)
 {
-    cJSON *shown = cJSON_CreateArray();
-    const cJSON *l;
-    bool stages = false;
-    cJSON_ArrayForEach(l, levels)
-    {
+    cJSON *levels = cJSON_GetObjectItemCaseSensitive(kernel, "levels"), *next;
+    for (cJSON *l = levels ? levels->child : NULL; l; l = next) {
+        next = l->next;
         if (strcmp(js_get_text(l, "level"), "registers") == 0)
-            continue;
-        stages |= js_get(l, "stage") != NULL;
-        cJSON_AddItemToArray(shown, cJSON_Duplicate(l, true));
+            cJSON_Delete(cJSON_DetachItemViaPointer(levels, l));
+        else if (js_get(l, "stage"))
+            js_flag(kernel, "by_stage", true);
     }
-    const char *heads = "loop|>trips|>tail|>working_set|level|>share";
-    const char *with_stages = "stage|loop|>trips|>tail|>working_set|level|>share";
-    if (cJSON_GetArraySize(shown))
-        outline_table(shown, stages ? with_stages : heads, v->f, "    ", v->color);
-    cJSON_Delete(shown);
 }
 
 static bool same_row(const cJSON *a, const cJSON *b)
@@ -216,107 +148,107 @@ static bool same_row(const cJSON *a, const cJSON *b)
 
 /* "a", "a b", or "a...p": operands that follow each other with the same tensor, type and layout are one row, as the
  * sixteen places of a tile that an unrolled formula reads. */
-static void put_operands(const view *v, const cJSON *operands)
+static void join_operands(cJSON *operands)
 {
-    cJSON *rows = cJSON_CreateArray();
-    for (const cJSON *first = operands ? operands->child : NULL, *next; first; first = next) {
+    for (cJSON *first = operands ? operands->child : NULL; first; first = first->next) {
         int n = 1;
-        const cJSON *last = first;
-        for (next = first->next; next && same_row(first, next); next = next->next)
-            last = next, n++;
-        cJSON *row = cJSON_Duplicate(first, true);
-        char *names = NULL;
-        if (asprintf(&names, "%s%s%s", js_get_text(first, "operand"),
-                     n == 1   ? ""
-                     : n == 2 ? " "
-                              : "...",
-                     n == 1 ? "" : js_get_text(last, "operand")) < 0)
-            memory_failed(strlen(js_get_text(first, "operand")), "the names of operands");
-        cJSON_ReplaceItemInObjectCaseSensitive(row, "operand", cJSON_CreateString(names));
-        cJSON_AddItemToArray(rows, row);
-        free(names);
-    }
-    outline_table(rows, "operand|tensor|type|layout", v->f, "    ", v->color);
-    cJSON_Delete(rows);
-}
-
-static void put_lines(const view *v, const char *indent, const char *name, tone t, const cJSON *lines)
-{
-    const cJSON *n;
-    cJSON_ArrayForEach(n, lines)
-    {
-        fputs(indent, v->f);
-        put_toned(v, t, name);
-        put_safe(v->f, cJSON_IsString(n) ? n->valuestring : "");
-        fputc('\n', v->f);
+        text names = {0}, last = {0};
+        for (; first->next && same_row(first, first->next); n++) {
+            last.length = 0;
+            text_add(&last, "%s", js_get_text(first->next, "operand"));
+            cJSON_Delete(cJSON_DetachItemViaPointer(operands, first->next));
+        }
+        text_add(&names, "%s%s%s", js_get_text(first, "operand"), n > 2 ? "..." : n > 1 ? " " : "", text_str(&last));
+        cJSON_ReplaceItemInObjectCaseSensitive(first, "operand", cJSON_CreateString(text_str(&names)));
+        text_free(&names), text_free(&last);
     }
 }
 
-static void put_notes(const view *v, const char *indent, const cJSON *notes)
-{
-    put_lines(v, indent, "note: ", CAUTION, notes);
-}
+/* "k2  matmul f32  encoder.layer.0.query.weight and 5 alike" */
+static const char name_form[] = "{!bold}{name}{!}  {op} {dtype}[label?  {label}][alike>0?[label?| ] and {alike} alike]",
+                  transfer_form[] = "  {transfer/from} to {transfer/to}, {transfer/bytes}[alike>0? each]\n\n";
 
-static void put_kernel(const view *v, const family *m)
+/* "m=128 n=768 k=768  151 MFLOP  2.77 MiB  28 of 32 registers  tail waste 0 %", "512 trips of 3 kernels, by one
+ * worker", "launched with 25 others, at k121" */
+static const char facts_form[] =
+    "[place?  on {place}]  (rule {rule}[guessed? is refused: guess])\n"
+    "   [dims? {dims=}]  {flops}  {bytes}[registers?  {registers/used} of {registers/of} registers]"
+    "[tail_waste>0?  tail waste {tail_waste:%.3g%} %]\n"
+    "[trips?    [trips/ends?at most ]{trips/count:%.0f} trips of {trips/kernels} kernel[trips/kernels=1?|s]"
+    "[trips/threads=1?, by one worker][trips/inside?, the loop inside one kernel]\n]"
+    "[launch/kernels>1?    launched with {launch/kernels-} other[launch/kernels=2?|s], at {launch/last}\n]";
+
+/* On machines whose workers are groups of lanes: "96 groups of 256 lanes  about 104 registers  8 KiB shared  occupancy
+ * 25 % (2 groups a processor: registers)  1 wave", and how lanes touch memory. Registers are as the assembler says
+ * where there is one; a device need not say how many lanes its processors run: then there is no share of them. Then
+ * "matmul: the device brings slices of a", "matmul: lanes copy slices of b: its slices are no boxes". */
+static const char group_form[] =
+    "    {groups} groups of {lanes} lanes[estimated?  {registers} registers (estimated: {estimated/registers})  "
+    "{spilled_bytes} spilled|  about {registers} registers]  {shared_bytes} shared"
+    "[occupancy>0?  occupancy {occupancy:%.3g%} % ({resident} on a processor: {limit})]"
+    "  {waves} wave[waves=1?|s], the last {last_wave:%.3g%} % full\n"
+    "    {coalesced:%.3g%} % coalesced[bank_conflicts?  {bank_conflicts:%.3g} bank conflicts an access]"
+    "  {predicted_ns} predicted, bound by {bound}\n"
+    "[products*    {stage}: [unit?by matrix units, {unit}|not by matrix units: {why}]\n"
+    "[boxes?    {stage}: the device brings slices of {boxes,}\n]"
+    "[lanes*    {../stage}: lanes copy slices of {operand}: {why}\n]]";
+
+static const char loops_form[] = "[lines*    {loops}[rule?  (rule {rule}[guessed? is refused: guess])]\n]"
+                                 "[levels?[by_stage?{levels!    stage|loop|>trips|>tail|>working_set|level|>share}|"
+                                 "{levels!    loop|>trips|>tail|>working_set|level|>share}]]"
+                                 "{operands!    operand|tensor|type|layout}[notes*    {!caution}note: {!}{}\n]",
+                  declined_form[] = "[declined*    declined: {}\n]";
+
+static const char head_form[] = "target {target}  {isa}  {threads} threads  schema {schema/name}  {kernels#} kernels"
+                                "[launches? in {launches} launches]\n\n";
+
+static const char plan_form[] =
+    "[places?{places!name|target|model|>kernels|>flops|>transfers|>received_bytes|>sent_bytes|>arena_bytes|"
+    ">weights_bytes}\n]"
+    "memory: {memory/arena_bytes} of values (at least {memory/lower_bound_bytes}), {memory/weights_bytes} of weights, "
+    "{memory/resident_weights_bytes} of them resident\n"
+    "[recompute*recompute: rule \"{rule}\": {saved_bytes} less at once; {forgone_bytes} in {values} values recomputed "
+    "instead of saved, {flops} computed again, {share:%.3g%} % of all\n]"
+    "[build/assembler?assembler: [build/assembler/reason?none, registers and what follows from them are estimated: "
+    "{build/assembler/reason}|{build/assembler/name} for {build/assembler/arch}: registers, spills and what follows "
+    "from them are as it says]\n]"
+    "[notes*{!caution}note: {!}{}\n]";
+
+static void put_kernel(const paper *on, const family *m, bool why)
 {
-    const cJSON *k = m->first;
-    put_name(v, m);
-    if (js_get(k, "transfer")) {
-        say_record(v->f, k, "  {transfer/from} to {transfer/to}, {transfer/bytes}");
-        fputs(m->count > 1 ? " each\n\n" : "\n\n", v->f);
-        return;
-    }
-    say_record(v->f, k, "[place?  on {place}]  (rule {rule}[guessed? is refused: guess])\n");
-    say_record(v->f, k, facts);
-    put_group(v, js_get(k, "group"));
-    /* with what was derived, where that adds anything */
-    put_loops(v, js_get_text(k, js_get(k, "derived") ? "derived" : "loops"), js_get(k, "stages"));
-    put_levels(v, js_get(k, "levels"));
-    put_operands(v, js_get(k, "operands"));
-    put_notes(v, "    ", js_get(k, "notes"));
-    if (v->why)
-        put_lines(v, "    ", "declined: ", PLAIN, js_get(k, "declined"));
-    fputc('\n', v->f);
+    cJSON *k = cJSON_Duplicate(m->first, true);
+    const cJSON *group = js_get(k, "group");
+    js_number(k, "alike", m->count - 1);
+    add_lines(k);
+    keep_levels(k);
+    join_operands(cJSON_GetObjectItemCaseSensitive(k, "operands"));
+    say_form(on, k, name_form);
+    say_form(on, k, js_get(k, "transfer") ? transfer_form : facts_form);
+    if (group)
+        say_form(on, group, group_form);
+    if (!js_get(k, "transfer"))
+        say_form(on, k, loops_form), say_form(on, k, why ? declined_form : ""), fputs("\n", on->f);
+    cJSON_Delete(k);
 }
 
 static void put_all(const args *a, const cJSON *root)
 {
-    view v = {stdout, a->console.color_out, args_flag(a, "why")};
+    const paper on = {stdout, a->console.color_out, 0, NULL};
+    const bool why = args_flag(a, "why");
     int n;
-    family *list = families(js_get(root, "kernels"), args_flag(a, "all"), v.why, &n);
-    say_record(v.f, root,
-               "target {target}  {isa}  {threads} threads  schema {schema/name}  {kernels#} kernels"
-               "[launches? in {launches} launches]\n\n");
+    family *list = families(js_get(root, "kernels"), args_flag(a, "all"), why, &n);
+    say_form(&on, root, head_form);
     for (int i = 0; i < n; i++)
-        put_kernel(&v, &list[i]);
+        put_kernel(&on, &list[i], why);
     families_free(list, n);
-    if (js_get(root, "places")) {
-        outline_table(js_get(root, "places"),
-                      "name|target|model|>kernels|>flops|>transfers|>received_bytes|>sent_bytes|>arena_bytes|"
-                      ">weights_bytes",
-                      v.f, "", v.color);
-        putchar('\n');
-    }
-    say_record(v.f, js_get(root, "memory"),
-               "memory: {arena_bytes} of values (at least {lower_bound_bytes}), {weights_bytes} of weights, "
-               "{resident_weights_bytes} of them resident\n");
-    say_each(v.f, js_get(root, "recompute"),
-             "recompute: rule \"{rule}\": {saved_bytes} less at once; {forgone_bytes} in {values} values recomputed "
-             "instead of saved, {flops} computed again, {share:%.3g%} % of all\n");
-    say_record(
-        v.f, root,
-        "[build/assembler?assembler: [build/assembler/reason?none, registers and what follows from them are estimated: "
-        "{build/assembler/reason}|{build/assembler/name} for {build/assembler/arch}: registers, spills and what "
-        "follows "
-        "from them are as it says]\n]");
-    put_notes(&v, "", js_get(root, "notes"));
+    say_form(&on, root, plan_form);
 }
 
 static bool explain_plan(const args *a, ts_plan *plan, ts_error *e)
 {
     ts_plan_assemble(plan);
     cJSON *root = reply_take(ts_plan_json(plan, e), e);
-    bool good = root && keep(cJSON_GetObjectItemCaseSensitive(root, "kernels"), args_text(a, "op", NULL), e);
+    bool good = root && keep(cJSON_GetObjectItemCaseSensitive(root, "kernels"), args_text(a, "op"), e);
     if (good && a->console.json)
         reply_print(root);
     else if (good)
@@ -327,7 +259,7 @@ static bool explain_plan(const args *a, ts_plan *plan, ts_error *e)
 
 static bool explain(session *s, const args *a, ts_error *e)
 {
-    s->options.schema = args_text(a, "schema", NULL);
+    s->options.schema = args_text(a, "schema");
     ts_plan *plan = session_plan_make(s, e);
     const bool good = plan && explain_plan(a, plan, e);
     ts_plan_free(plan);
@@ -343,7 +275,7 @@ static int run(const args *a, ts_error *e)
 {
     session s = {0};
     if (run_is(args_noun(a, 0)))
-        return run_step(a, args_noun(a, 0), args_text(a, "schema", NULL), explain_step, e);
+        return run_step(a, args_noun(a, 0), args_text(a, "schema"), explain_step, e);
     if (session_open(&s, a, args_noun(a, 0), e))
         explain(&s, a, e);
     session_close(&s);
@@ -351,10 +283,10 @@ static int run(const args *a, ts_error *e)
 }
 
 static const option options[] = {
-    {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", false, 0, 0},
-    {"op", 0, WORD, "GLOB", "kernels of this operation or name only", false, 0, 0},
-    {"why", 0, FLAG, NULL, "other ways that were weighed, and the numbers for which they were declined", false, 0, 0},
-    {"all", 0, FLAG, NULL, "every kernel, equal ones too", false, 0, 0},
+    {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", ONCE},
+    {"op", 0, WORD, "GLOB", "kernels of this operation or name only", ONCE},
+    {"why", 0, FLAG, NULL, "other ways that were weighed, and the numbers for which they were declined", ONCE},
+    {"all", 0, FLAG, NULL, "every kernel, equal ones too", ONCE},
     {0},
 };
 static const char *const examples[] = {

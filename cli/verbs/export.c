@@ -14,10 +14,8 @@ static bool save(ts_model *m, const args *a, const char *path, ts_error *e)
 static bool work(const args *a, const char *what, const char *path, ts_error *e)
 {
     static const char *const bound[] = {"dim", NULL}, *const limits[] = {"limit", NULL};
-    if (!path) {
-        err_set(e, TS_USAGE, "export: --out is missing");
-        return err_hint(e, "-o FILE.onnx says where the model goes");
-    }
+    if (!args_needed(a, "out", "-o FILE.onnx says where the model goes", e))
+        return false;
     if (run_is(what) &&
         (!args_refuse(a, bound, "extents that the data decides stay free, the others are the run's", e) ||
          !args_refuse(a, limits, "the model was read within the usual limits when it was trained", e)))
@@ -27,22 +25,21 @@ static bool work(const args *a, const char *what, const char *path, ts_error *e)
     ts_model_free(m);
     if (!good)
         return false;
-    if (!a->console.json) {
+    if (a->console.json)
+        reply_end(js_put(reply_make("export/1"), "file:%s", path));
+    else
         console_note(&a->console, "wrote %s", path);
-        return true;
-    }
-    reply_end(js_put(reply_make("export/1"), "file:%s", path));
     return true;
 }
 
 static int run(const args *a, ts_error *e)
 {
-    work(a, args_noun(a, 0), args_text(a, "out", NULL), e);
+    work(a, args_noun(a, 0), args_text(a, "out"), e);
     return TS_OK;
 }
 
 static const option options[] = {
-    {"out", 'o', A_FILE, "FILE", "the ONNX file to write", false, 0, 0},
+    {"out", 'o', A_FILE, "FILE", "the ONNX file to write", ONCE},
     {0},
 };
 static const char *const examples[] = {

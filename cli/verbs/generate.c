@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* where nothing else is asked for */
-enum { TOKENS = 100, GREEDY = 0, ALL = 0, WHOLE = 1, SEED = 1 };
 enum { MOST_TOKENS = 1 << 20 }; /* that can be asked for */
 
 typedef struct text_so_far {
@@ -56,20 +54,17 @@ static int run(const args *a, ts_error *e)
     size_t n = 0;
     const bool json = a->console.json;
     text_so_far t = {.to = json ? open_memstream(&whole, &n) : stdout, .terminal = !json && isatty(STDOUT_FILENO)};
-    const generating how = {.prompt = args_text(a, "prompt", NULL),
-                            .tokens = args_integer(a, "max-tokens", TOKENS),
-                            .sampling = {args_number(a, "temperature", GREEDY), args_integer(a, "top-k", ALL),
-                                         args_number(a, "top-p", WHOLE)},
-                            .recompute = args_flag(a, "no-cache"),
-                            .seed = (uint64_t)args_integer(a, "seed", SEED),
-                            .tell = tell,
-                            .user = &t};
+    const generating how = {
+        .prompt = args_text(a, "prompt"),
+        .tokens = args_integer(a, "max-tokens"),
+        .sampling = {args_number(a, "temperature"), args_integer(a, "top-k"), args_number(a, "top-p")},
+        .recompute = args_flag(a, "no-cache"),
+        .seed = (uint64_t)args_integer(a, "seed"),
+        .tell = tell,
+        .user = &t};
     const ts_options o = session_options(a);
     bool good = t.to || err_memory(e, 0, "the text");
-    if (good && !how.prompt) {
-        good = err_set(e, TS_USAGE, "generate: --prompt is missing");
-        err_hint(e, "--prompt TEXT gives what is to be continued");
-    }
+    good = good && args_needed(a, "prompt", "--prompt TEXT gives what is to be continued", e);
     generated made;
     good = good && run_generate(args_noun(a, 0), &how, &o, &q, &made, e);
     if (json && t.to)
@@ -86,22 +81,15 @@ static int run(const args *a, ts_error *e)
 }
 
 static const option options[] = {
-    {"prompt", 0, WORD, "TEXT", "the text to continue", false, 0, 0},
-    {"max-tokens", 'n', INTEGER, "N", "tokens to append, at most", false, 1, 1 << 20},
-    {"temperature", 0, NUMBER, "X", "more is more random; 0: always the most likely token", false, 0, 1000},
-    {"top-k", 0, INTEGER, "N", "sample from the N most likely tokens; 0: from all", false, 0, MOST_TOKENS},
-    {"top-p", 0, NUMBER, "X", "sample from the most likely tokens whose probabilities add up to X", false, 0, 1},
-    {"seed", 0, INTEGER, "N", "seed of the sampling", false, 0, INT64_MAX},
-    {"no-cache", 0, FLAG, NULL, "run the whole window for every token, to compare", false, 0, 0},
+    {"prompt", 0, WORD, "TEXT", "the text to continue", ONCE},
+    {"max-tokens", 'n', INTEGER, "N", "tokens to append, at most", "100", false, 1, 1 << 20},
+    {"temperature", 0, NUMBER, "X", "more is more random; 0: always the most likely token", "0", false, 0, 1000},
+    {"top-k", 0, INTEGER, "N", "sample from the N most likely tokens; 0: from all", "0", false, 0, MOST_TOKENS},
+    {"top-p", 0, NUMBER, "X", "sample from the most likely tokens whose probabilities add up to X", "1", false, 0, 1},
+    {"seed", 0, INTEGER, "N", "seed of the sampling", "1", false, 0, INT64_MAX},
+    {"no-cache", 0, FLAG, NULL, "run the whole window for every token, to compare", ONCE},
     {0},
 };
-
-static void usual(const option *o, char out[OPTION_TEXT_MOST])
-{
-    static const usual_number usuals[] = {{"max-tokens", TOKENS}, {"temperature", GREEDY}, {"top-k", ALL},
-                                          {"top-p", WHOLE},       {"seed", SEED},          {0}};
-    option_usual(usuals, o, out);
-}
 
 static const char *const examples[] = {
     "tessera generate run --prompt Once --max-tokens 40",
@@ -113,7 +101,7 @@ const verb verb_generate = {
     .name = "generate",
     .brief = "Continue a text with a trained language model",
     .usage = "RUN",
-    .own = {"Options", options, usual},
+    .own = {"Options", options, NULL},
     .groups = session_plan_groups,
     .examples = examples,
     .details =

@@ -2,8 +2,7 @@
 #include "cli/help.h"
 #include "cli/args.h"
 #include "cli/codes.h"
-#include "cli/columns.h"
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "cli/reply.h"
 #include "cli/manual.h"
 #include "cli/say.h"
@@ -17,34 +16,25 @@ static int print(cJSON *root)
     return TS_OK;
 }
 
-static int put_codes(const args *a, const code_page *pages)
+static int put_codes(const args *a, const code_page *pages, const char *form)
 {
-    columns t = columns_make(pages == exit_codes ? ">code|meaning" : "code|meaning");
     cJSON *root = cJSON_CreateObject();
-    for (const code_page *p = pages; p->code; p++) {
+    for (const code_page *p = pages; p->code; p++)
         js_text(root, p->code, p->what);
-        columns_add(&t, "%s", p->code);
-        columns_add(&t, "%s", p->what);
-    }
-    if (a->console.json) {
-        columns_free(&t);
-        return print(root);
-    }
-    cJSON_Delete(root);
-    columns_print(&t, stdout, "", a->console.color_out);
+    reply_give(a, root, form);
     return TS_OK;
 }
 
 static int topic_exit(const args *a, ts_error *e)
 {
     (void)e;
-    return put_codes(a, exit_codes);
+    return put_codes(a, exit_codes, "{.!>@=code|=meaning}");
 }
 
 static int topic_codes(const args *a, ts_error *e)
 {
     (void)e;
-    return put_codes(a, message_codes);
+    return put_codes(a, message_codes, "{.!@=code|=meaning}");
 }
 
 static int put_code(const args *a, const code_page *p)
@@ -64,28 +54,19 @@ static int put_code(const args *a, const code_page *p)
 static int topic_axes(const args *a, ts_error *e)
 {
     cJSON *axes = reply_take(ts_axes_json(), e);
-    if (!axes || a->console.json)
-        return axes ? print(axes) : TS_BUG;
-    columns t = columns_make("operation|axes");
-    for (const cJSON *op = axes->child; op; op = op->next) {
-        columns_add(&t, "%s", op->string);
-        columns_add(&t, "%s", cJSON_IsString(op) ? op->valuestring : "");
-    }
-    fputs("The letters by which schemas name the loops of an operation.\n\n", stdout);
-    columns_print(&t, stdout, "", a->console.color_out);
-    cJSON_Delete(axes);
-    return TS_OK;
+    if (axes)
+        reply_give(a, axes, "The letters by which schemas name the loops of an operation.\n\n{.!@=operation|=axes}");
+    return axes ? TS_OK : TS_BUG;
 }
 
 static int topic_passes(const args *a, ts_error *e)
 {
     cJSON *passes = reply_take(ts_passes_json(), e);
-    if (!passes || a->console.json)
-        return passes ? print(passes) : TS_BUG;
-    fputs("How a plan is made, step by step.\n", stdout);
-    say_each(stdout, passes, "\n{name}: {does}\n  requires    {requires}\n  guarantees  {guarantees}\n");
-    cJSON_Delete(passes);
-    return TS_OK;
+    if (passes)
+        reply_give(a, passes,
+                   "How a plan is made, step by step.\n"
+                   "[*\n{name}: {does}\n  requires    {requires}\n  guarantees  {guarantees}\n]");
+    return passes ? TS_OK : TS_BUG;
 }
 
 typedef struct topic {
@@ -115,21 +96,19 @@ static int unknown(const char *name, ts_error *e)
     return e->code;
 }
 
+/* As help/1 has a verb: all of its options in one list. */
 static cJSON *described(const verb *v)
 {
-    cJSON *root = cJSON_CreateObject();
-    js_put(root, "name:%s,brief:%s,usage:%s", v->name, v->brief, v->usage);
-    cJSON *options = js_array(root, "options");
-    const option_group *g;
-    for (int i = 0; (g = verb_group(v, i)); i++) {
-        for (const option *o = g->options; o->name; o++) {
-            char brief[OPTION_TEXT_MOST];
-            cJSON *item = cJSON_CreateObject();
-            cJSON_AddItemToArray(options, item);
-            js_put(item, "name:%s,value:%s,brief:%s,repeats:%i", o->name, o->kind == FLAG ? "" : o->value,
-                   option_brief(g, o, brief), o->repeats);
-        }
+    static const char *const of_pages[] = {"lines", "examples", "details", "groups"};
+    cJSON *root = help_json(v), *options = js_array(root, "options"), *group, *o;
+    cJSON_ArrayForEach(group, cJSON_GetObjectItemCaseSensitive(root, "groups"))
+    {
+        cJSON *of = cJSON_GetObjectItemCaseSensitive(group, "options");
+        while ((o = of->child))
+            cJSON_AddItemToArray(options, cJSON_DetachItemViaPointer(of, o));
     }
+    for (int i = 0; i < COUNT(of_pages); i++)
+        cJSON_DeleteItemFromObjectCaseSensitive(root, of_pages[i]);
     return root;
 }
 
@@ -173,8 +152,8 @@ static int run(const args *a, ts_error *e)
 }
 
 static const option options[] = {
-    {"markdown", 0, FLAG, NULL, "all commands as Markdown (docs/commands.md)", false, 0, 0},
-    {"man", 0, FLAG, NULL, "all commands as a manual page", false, 0, 0},
+    {"markdown", 0, FLAG, NULL, "all commands as Markdown (docs/commands.md)", ONCE},
+    {"man", 0, FLAG, NULL, "all commands as a manual page", ONCE},
     {0},
 };
 static const char *const examples[] = {

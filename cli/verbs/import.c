@@ -4,42 +4,38 @@
 #include "cli/reply.h"
 #include "cli/session.h"
 
-static void say(const args *a, const ts_model *m, const char *folder)
+static void told(const args *a, const ts_model *m, const char *folder)
 {
-    if (!a->console.json) {
+    if (a->console.json)
+        reply_end(js_put(reply_make("import/1"), "folder:%s,inputs:%d,outputs:%d", folder, ts_model_inputs(m),
+                         ts_model_outputs(m)));
+    else
         console_note(&a->console, "wrote %s: graph.json, and weights.safetensors if there are any", folder);
-        return;
-    }
-    reply_end(js_put(reply_make("import/1"), "folder:%s,inputs:%d,outputs:%d", folder, ts_model_inputs(m),
-                     ts_model_outputs(m)));
 }
 
 /* Dimensions stay free where nothing binds them. All that is unsupported is told before anything is written. */
 static bool work(const args *a, const char *what, const char *folder, ts_error *e)
 {
-    if (!folder) {
-        err_set(e, TS_USAGE, "import: --out is missing");
-        return err_hint(e, "-o FOLDER says where graph.json and weights.safetensors go");
-    }
-    if (!outfile_folder_check(folder, e))
+    if (!args_needed(a, "out", "-o FOLDER says where graph.json and weights.safetensors go", e) ||
+        !outfile_folder_check(folder, e))
         return false;
     ts_model *m = session_model_make(a, what, e);
     bool good = m && session_attempt(m, a, e);
     good = good && ts_model_save(m, "json", folder, e);
     if (good)
-        say(a, m, folder);
+        told(a, m, folder);
     ts_model_free(m);
     return good;
 }
 
 static int run(const args *a, ts_error *e)
 {
-    work(a, args_noun(a, 0), args_text(a, "out", NULL), e);
+    work(a, args_noun(a, 0), args_text(a, "out"), e);
     return TS_OK;
 }
 
 static const option options[] = {
-    {"out", 'o', A_FOLDER, "FOLDER", "where to write graph.json and weights.safetensors", false, 0, 0},
+    {"out", 'o', A_FOLDER, "FOLDER", "where to write graph.json and weights.safetensors", ONCE},
     {0},
 };
 static const char *const examples[] = {

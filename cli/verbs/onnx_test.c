@@ -1,17 +1,17 @@
 /* onnx_test.c - tessera onnx-test: conformance cases as the ONNX project keeps them. */
 #include "cli/args.h"
 #include "cli/cases/cases.h"
-#include "cli/columns.h"
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "cli/outfile.h"
-#include "cli/reply.h"
+#include "cli/say.h"
 #include "cli/session.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_JOBS = 64, TIMEOUT = 60 }; /* processes at a time; seconds of a case where nothing else is asked for */
+enum { MOST_JOBS = 64 }; /* processes at a time */
 
 typedef struct report {
     cases cases;
@@ -25,7 +25,7 @@ static void step(void *user, int n, const char *name)
     progress_step(&r->progress, name, n, r->cases.n);
 }
 
-/* ---- tables ---- */
+/* ---- what came out ---- */
 typedef struct row {
     const char *tier, *op;
     int n, passed;
@@ -39,42 +39,28 @@ static int compare_rows(const void *a, const void *b)
     return tier ? tier : strcmp(x->op, y->op);
 }
 
-/* One row per case, sorted, equal ones added up; the number left. by_op: operators apart. */
-static int gather(const report *r, bool by_op, row *rows)
+/* Cases by tier, and by operator too, sorted; equal ones added up. */
+static cJSON *summary(const report *r, bool by_op)
 {
-    int n = 0;
+    row *rows = heap_array((size_t)r->cases.n + 1, sizeof *rows), *last = NULL;
+    cJSON *list = cJSON_CreateArray();
     for (int i = 0; i < r->cases.n; i++) {
         const test_case *t = &r->cases.all[i];
         rows[i] = (row){t->tier, by_op ? t->op : "", 1, r->out[i].passed, r->out[i].seconds};
     }
     qsort(rows, (size_t)r->cases.n, sizeof *rows, compare_rows);
-    for (int i = 0; i < r->cases.n; i++) {
-        if (n == 0 || compare_rows(&rows[n - 1], &rows[i]) != 0) {
-            rows[n++] = rows[i];
+    for (int i = 0; i <= r->cases.n; i++) {
+        if (last && i < r->cases.n && compare_rows(last, &rows[i]) == 0) {
+            last->n++, last->passed += rows[i].passed, last->seconds += rows[i].seconds;
             continue;
         }
-        rows[n - 1].n++, rows[n - 1].passed += rows[i].passed, rows[n - 1].seconds += rows[i].seconds;
+        if (last)
+            js_row(list, "tier:%s,operator:%s,passed:%d,failed:%d,seconds:%g", last->tier, last->op, last->passed,
+                   last->n - last->passed, round(100 * last->seconds) / 100);
+        last = &rows[i];
     }
-    return n;
-}
-
-static void put_table(const report *r, bool by_op, bool color)
-{
-    row *rows = calloc((size_t)r->cases.n + 1, sizeof *rows);
-    if (!rows)
-        memory_failed(((size_t)r->cases.n + 1) * sizeof *rows, "the rows of the table");
-    const int n = gather(r, by_op, rows);
-    columns t = columns_make(by_op ? "tier|operator|>passed|>failed|>seconds" : "tier|>passed|>failed|>seconds");
-    for (int i = 0; i < n; i++) {
-        columns_add(&t, "%s", rows[i].tier);
-        if (by_op)
-            columns_add(&t, "%s", rows[i].op);
-        columns_add(&t, "%d", rows[i].passed);
-        columns_add(&t, "%d", rows[i].n - rows[i].passed);
-        columns_add(&t, "%.2f", rows[i].seconds);
-    }
-    columns_print(&t, stdout, "", color);
     free(rows);
+    return list;
 }
 
 static int count_passed(const report *r)
@@ -85,33 +71,7 @@ static int count_passed(const report *r)
     return passed;
 }
 
-static void put_failures(const report *r)
-{
-    for (int i = 0; i < r->cases.n; i++) {
-        const test_case *t = &r->cases.all[i];
-        if (r->out[i].passed)
-            continue;
-        printf("FAILED %s/", t->tier);
-        put_safe(stdout, t->name);
-        printf(" (");
-        put_safe(stdout, t->op);
-        printf("): ");
-        put_safe(stdout, r->out[i].reason);
-        fputc('\n', stdout);
-    }
-}
-
-static void put_report(const report *r, bool color)
-{
-    const int passed = count_passed(r);
-    put_failures(r);
-    put_table(r, true, color);
-    fputc('\n', stdout);
-    put_table(r, false, color);
-    printf("%d passed, %d failed, %d skipped\n", passed, r->cases.n - passed, r->cases.skipped);
-}
-
-static bool write_json(const report *r, const char *path, ts_error *e)
+static cJSON *report_json(const report *r)
 {
     cJSON *root = reply_make("onnx-test/1");
     js_put(root, "passed:%d,failed:%d,skipped:%d", count_passed(r), r->cases.n - count_passed(r), r->cases.skipped);
@@ -121,9 +81,32 @@ static bool write_json(const report *r, const char *path, ts_error *e)
         js_row(list, "tier:%s,case:%s,operator:%s,passed:%i,code:%u,seconds:%g,reason:%s", t->tier, t->name, t->op,
                r->out[i].passed, r->out[i].code, r->out[i].seconds, r->out[i].reason);
     }
-    char *text = js_to_text(root, true);
-    const bool good = text && outfile_write(path, text, e);
-    free(text);
+    return root;
+}
+
+static bool write_json(const cJSON *root, const char *path, ts_error *e)
+{
+    char *json = js_to_text(root, true);
+    const bool good = json && outfile_write(path, json, e);
+    free(json);
+    return good;
+}
+
+static bool give(const report *r, const args *a, ts_error *e)
+{
+    static const char form[] = "[cases*[passed?|FAILED {tier}/{case} ({operator}): {reason}\n]]"
+                               "{operators!tier|operator|>passed|>failed|>seconds}\n"
+                               "{tiers!tier|>passed|>failed|>seconds}"
+                               "{passed} passed, {failed} failed, {skipped} skipped\n";
+    const char *json = args_text(a, "json");
+    cJSON *root = report_json(r);
+    const bool good = !json || write_json(root, json, e);
+    cJSON_AddItemToObject(root, "operators", summary(r, true));
+    cJSON_AddItemToObject(root, "tiers", summary(r, false));
+    if (good)
+        say_form(&(paper){stdout, a->console.color_out, 0, NULL}, root, form);
+    if (good && !r->cases.n)
+        console_note(&a->console, "none of %d cases is of the tiers, names and operators asked for", r->cases.skipped);
     cJSON_Delete(root);
     return good;
 }
@@ -145,18 +128,18 @@ static case_options option_of(const args *a)
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     return (case_options){
-        .options = {.target = args_text(a, "target", NULL),
-                    .cache_folder = args_text(a, "cache-dir", NULL),
-                    .threads = 1},
-        .variant = variant_of(args_text(a, "variant", "stored")),
-        .seconds = args_number(a, "timeout", TIMEOUT),
-        .jobs = (int)args_integer(a, "jobs", cores > 0 ? cores : 1),
+        .options = {.target = args_text(a, "target"), .cache_folder = args_text(a, "cache-dir"), .threads = 1},
+        .variant = variant_of(args_text(a, "variant")),
+        .seconds = args_number(a, "timeout"),
+        .jobs = args_count(a, "jobs") ? (int)args_integer(a, "jobs")
+                : cores > 0           ? (int)cores
+                                      : 1,
     };
 }
 
 static bool find(report *r, const args *a, ts_error *e)
 {
-    const case_filter f = {args_text(a, "tier", NULL), args_text(a, "name", NULL), args_text(a, "op", NULL)};
+    const case_filter f = {args_text(a, "tier"), args_text(a, "name"), args_text(a, "op")};
     for (int i = 0; args_noun(a, i); i++)
         if (!cases_find(&r->cases, args_noun(a, i), &f, e))
             return false;
@@ -168,43 +151,33 @@ static int run(const args *a, ts_error *e)
 {
     report r = {.progress = progress_open(&a->console)};
     const case_options w = option_of(a);
-    const char *json = args_text(a, "json", NULL);
+    const char *json = args_text(a, "json");
     const bool good = (!json || outfile_check(json, e)) && cases_ready(&w.options, e) && find(&r, a, e) &&
                       cases_run(&r.cases, &w, r.out, step, &r, e);
     const bool passed = good && count_passed(&r) == r.cases.n;
     progress_close(&r.progress);
-    if (good && (!json || write_json(&r, json, e)))
-        put_report(&r, a->console.color_out);
-    if (good && !r.cases.n)
-        console_note(&a->console, "none of %d cases is of the tiers, names and operators asked for", r.cases.skipped);
+    if (good)
+        give(&r, a, e);
     cases_free(&r.cases);
     free(r.out);
     return passed ? TS_OK : TS_FAILED;
 }
 
 static const option options[] = {
-    {"tier", 0, WORD, "P0,P1", "only cases of these tiers", false, 0, 0},
-    {"op", 0, WORD, "Add,Conv", "only cases of these operators", false, 0, 0},
-    {"name", 0, WORD, "PATTERN", "only cases whose name fits, as in 'test_conv*'", false, 0, 0},
+    {"tier", 0, WORD, "P0,P1", "only cases of these tiers", ONCE},
+    {"op", 0, WORD, "Add,Conv", "only cases of these operators", ONCE},
+    {"name", 0, WORD, "PATTERN", "only cases whose name fits, as in 'test_conv*'", ONCE},
     {"variant", 0, CHOICE, "stored|symbolic|initializers|json|onnx",
      "models as stored, with free extents, with all inputs but the first held, or written and read again as graph/1 or "
-     "ONNX (default: stored)",
-     false, 0, 0},
-    {"target", 0, A_TARGET, "NAME", "back end, e.g. c or interp", false, 0, 0},
-    {"jobs", 'j', INTEGER, "N", "cases at a time (default: one per core)", false, 1, MOST_JOBS},
-    {"timeout", 0, SECONDS, "TIME", "for one case", false, 0, 0},
-    {"cache-dir", 0, A_FOLDER, "FOLDER|none", "compiled programs (default: the user's cache)", false, 0, 0},
-    {"json", 0, A_FILE, "FILE", "write every result to FILE", false, 0, 0},
+     "ONNX",
+     "stored", false, 0, 0},
+    {"target", 0, A_TARGET, "NAME", "back end, e.g. c or interp", ONCE},
+    {"jobs", 'j', INTEGER, "N", "cases at a time (default: one per core)", NULL, false, 1, MOST_JOBS},
+    {"timeout", 0, SECONDS, "TIME", "for one case", "1m", false, 0, 0},
+    {"cache-dir", 0, A_FOLDER, "FOLDER|none", "compiled programs (default: the user's cache)", ONCE},
+    {"json", 0, A_FILE, "FILE", "write every result to FILE", ONCE},
     {0},
 };
-
-static void usual(const option *o, char out[OPTION_TEXT_MOST])
-{
-    static const usual_number usuals[] = {{"timeout", TIMEOUT}, {0}};
-    option_usual(usuals, o, out);
-    if (!*out)
-        session_plan_usual(o, out);
-}
 
 static const char *const examples[] = {
     "tessera onnx-test backend-cases.tar.xz --tier P0,P1",
@@ -217,7 +190,7 @@ const verb verb_onnx_test = {
     .name = "onnx-test",
     .brief = "Run ONNX conformance cases",
     .usage = "PATH...",
-    .own = {"Options", options, usual},
+    .own = {"Options", options, session_plan_usual},
     .examples = examples,
     .details = "PATH is a folder with cases, or an archive of one; its index.tsv, if it has one, names tier, case and "
                "operator. A case passes when every output has the shape, dtype and values stored (rtol 1e-3, atol "

@@ -164,16 +164,16 @@ static int run(const args *a, ts_error *e)
     else if (args_flag(a, "markdown"))
         print_markdown(t, rows), t->more ? t->more(root) : (void)0;
     else
-        outline_table(rows, t->heads, stdout, "", a->console.color_out);
+        outline_table(rows, t->heads, &(paper){stdout, a->console.color_out, 0, NULL}, "");
     cJSON_Delete(rows);
     cJSON_Delete(root);
     return TS_OK;
 }
 
 static const option options[] = {
-    {"onnx", 0, FLAG, NULL, "by operator of ONNX: versions, dtypes, targets", false, 0, 0},
-    {"grad", 0, FLAG, NULL, "which have gradients, and how", false, 0, 0},
-    {"markdown", 0, FLAG, NULL, "as a page of the documentation", false, 0, 0},
+    {"onnx", 0, FLAG, NULL, "by operator of ONNX: versions, dtypes, targets", ONCE},
+    {"grad", 0, FLAG, NULL, "which have gradients, and how", ONCE},
+    {"markdown", 0, FLAG, NULL, "as a page of the documentation", ONCE},
     {0},
 };
 static const char *const examples[] = {"tessera ops", "tessera ops --onnx # what an ONNX file may hold", NULL};

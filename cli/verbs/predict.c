@@ -3,7 +3,7 @@
 #include "train/task.h"
 #include "graph/base/err.h"
 #include "cli/outfile.h"
-#include "cli/reply.h"
+#include "cli/say.h"
 #include "cli/session.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ typedef struct texts {
 static bool gather(const args *a, texts *t, ts_error *e)
 {
     const int count = args_count(a, "text");
-    const char *file = args_text(a, "file", NULL);
+    const char *file = args_text(a, "file");
     int64_t lines = 0;
     if (file && !(t->file = outfile_text(file, MOST_INPUT, e)))
         return false;
@@ -46,25 +46,12 @@ static void show(const args *a, const texts *t, const asked *q)
     const bool classes = task_of(&q->weights.asked)->label == LABEL_CLASS;
     const verdict *v = &q->verdict;
     cJSON *root = reply_make("predict/1"), *list = js_array(root, "predictions");
-    for (int64_t i = 0; i < t->n; i++) {
-        if (!a->console.json && classes)
-            printf("%lld\t%.4f\t", (long long)v->said[i], v->sure[i]);
-        else if (!a->console.json)
-            printf("%.6g\t", v->score[i]);
-        if (!a->console.json) {
-            put_safe(stdout, t->all[i]);
-            putchar('\n');
-            continue;
-        }
-        cJSON *o = js_row(list, "text:%s", t->all[i]);
+    for (int64_t i = 0; i < t->n; i++)
         if (classes)
-            js_number(o, "label", (double)v->said[i]), js_number(o, "probability", v->sure[i]);
+            js_row(list, "text:%s,label:%lld,probability:%g", t->all[i], (long long)v->said[i], v->sure[i]);
         else
-            js_number(o, "value", v->score[i]);
-    }
-    if (a->console.json)
-        reply_print(root);
-    cJSON_Delete(root);
+            js_row(list, "text:%s,value:%g", t->all[i], v->score[i]);
+    reply_give(a, root, "[predictions*[label?{label:%.0f}\t{probability:%.4f}|{value:%.6g}]\t{text}\n]");
 }
 
 static int run(const args *a, ts_error *e)
@@ -89,8 +76,8 @@ static int run(const args *a, ts_error *e)
 }
 
 static const option options[] = {
-    {"text", 0, WORD, "TEXT", "a text; repeats", true, 0, 0},
-    {"file", 0, A_FILE, "FILE", "texts, one a line; - is standard input", false, 0, 0},
+    {"text", 0, WORD, "TEXT", "a text; repeats", REPEATS},
+    {"file", 0, A_FILE, "FILE", "texts, one a line; - is standard input", ONCE},
     {0},
 };
 static const char *const examples[] = {

@@ -17,7 +17,7 @@ static int run_of(const args *a, ts_error *e)
     const char *folder = args_noun(a, 0);
     char beside[4200], *page = NULL;
     snprintf(beside, sizeof beside, "%s/report.html", folder);
-    const char *out = args_text(a, "out", beside);
+    const char *out = args_text(a, "out") ? args_text(a, "out") : beside;
     if (args_flag(a, "csv") || args_flag(a, "markdown")) {
         err_set(e, TS_USAGE, "report %s: a run is shown as a page only", folder);
         return err_hint(e, "%s/metrics.jsonl has its numbers", folder), TS_USAGE;
@@ -33,7 +33,7 @@ static int run(const args *a, ts_error *e)
     if (run_is(args_noun(a, 0)))
         return run_of(a, e);
     bool csv = args_flag(a, "csv"), markdown = args_flag(a, "markdown");
-    const char *out = args_text(a, "out", csv || markdown ? "-" : "report.html");
+    const char *chosen = args_text(a, "out"), *out = chosen ? chosen : csv || markdown ? "-" : "report.html";
     if (!outfile_check(out, e))
         return e->code;
     char *results = outfile_text(args_noun(a, 0), RESULTS_MOST, e), *page = NULL;
@@ -47,9 +47,9 @@ static int run(const args *a, ts_error *e)
 }
 
 static const option options[] = {
-    {"out", 'o', A_FILE, "FILE", "where to write (default: report.html; rows: standard output)", false, 0, 0},
-    {"markdown", 0, FLAG, NULL, "verdict and table to paste, instead of a page", false, 0, 0},
-    {"csv", 0, FLAG, NULL, "one row per contestant, instead of a page", false, 0, 0},
+    {"out", 'o', A_FILE, "FILE", "where to write (default: report.html; rows: standard output)", ONCE},
+    {"markdown", 0, FLAG, NULL, "verdict and table to paste, instead of a page", ONCE},
+    {"csv", 0, FLAG, NULL, "one row per contestant, instead of a page", ONCE},
     {0},
 };
 static const char *const examples[] = {

@@ -3,13 +3,11 @@
 #include "cli/against.h"
 #include "bench/measure.h"
 #include "cli/outfile.h"
-#include "cli/outline.h"
+#include "cli/say.h"
 #include "cli/session.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static const double TOLERANCE = 1e-4; /* of --against, where nothing else is asked for */
 
 typedef struct job {
     session session;
@@ -28,7 +26,7 @@ static bool gather(job *j, const args *a, ts_error *e)
     bool random = args_flag(a, "seed") || args_flag(a, "random");
     if (!random)
         return session_require(&j->session, e);
-    return session_fill(&j->session, (uint64_t)args_integer(a, "seed", 0), e);
+    return session_fill(&j->session, (uint64_t)args_integer(a, "seed"), e);
 }
 
 /* Values inside the model, as outputs too: --all, --nodes. */
@@ -113,26 +111,27 @@ static bool collect(job *j, ts_error *e)
            err_set(e, TS_FILES, "%s has a file of none of these values", j->other.folder);
 }
 
-/* The first value that differs, after the table or as a member */
-static void tell_first(const job *j, cJSON *root, bool json)
+static const char form[] =
+    "[against?{outputs!name|dtype|shape|>min|>max|>mean|>difference}"
+    "[first?first that differs: {first/name} at element {first/element}: {first/here:%.9g}, and {first/there:%.9g} in "
+    "{against}|none of {compared:%.0f} values differs]\n"
+    "|{outputs!name|dtype|shape|>min|>max|>mean}]";
+
+/* --against: the first value that differs */
+static void add_first(const against *t, cJSON *root)
 {
-    const against *t = &j->other;
-    if (!json && *t->name)
-        printf("first that differs: %s at element %lld: %.9g, and %.9g in %s\n", t->name, (long long)t->element,
-               t->here, t->there, t->folder);
-    else if (!json)
-        printf("none of %d values differs\n", t->compared);
-    cJSON *o = *t->name ? js_object(root, "first") : NULL;
-    if (!o)
-        return;
-    js_put(o, "name:%s,element:%g,here:%g,there:%g", t->name, (double)t->element, t->here, t->there);
+    if (t->folder)
+        js_put(root, "against:%s,compared:%d", t->folder, t->compared);
+    if (*t->name)
+        js_put(js_object(root, "first"), "name:%s,element:%g,here:%g,there:%g", t->name, (double)t->element, t->here,
+               t->there);
 }
 
 static bool work(job *j, const args *a, ts_error *e)
 {
     session *s = &j->session;
-    j->folder = args_text(a, "out", NULL);
-    j->other = (against){.folder = args_text(a, "against", NULL), .tolerance = args_number(a, "tolerance", TOLERANCE)};
+    j->folder = args_text(a, "out");
+    j->other = (against){.folder = args_text(a, "against"), .tolerance = args_number(a, "tolerance")};
     if (j->other.folder && !file_is_folder(j->other.folder)) {
         err_set(e, TS_FILES, "--against %s: no such folder", j->other.folder);
         return err_hint(e, "name one that a run with -o wrote; add --all to both for the values inside");
@@ -146,7 +145,7 @@ static bool work(job *j, const args *a, ts_error *e)
     if (!j->file)
         return err_memory(e, ((size_t)ts_model_outputs(s->model) + 1) * sizeof *j->file, "%d file names",
                           ts_model_outputs(s->model));
-    s->options.schema = args_text(a, "schema", NULL);
+    s->options.schema = args_text(a, "schema");
     const bool inside = args_flag(a, "all") || args_count(a, "nodes"); /* values inside are those of one extent */
     j->plan = inside ? ts_plan_make(s->model, &s->options, e) : session_plan_make(s, e);
     /* That the folder cannot be written shows before anything takes long; it is made when there is something for it. */
@@ -163,16 +162,11 @@ static int run(const args *a, ts_error *e)
     job j = {.root = root, .outputs = js_array(root, "outputs")};
     bool good = work(&j, a, e);
     progress_close(&j.session.progress);
-    if (good && !a->console.json)
-        outline_table(j.outputs,
-                      j.other.folder ? "name|dtype|shape|>min|>max|>mean|>difference"
-                                     : "name|dtype|shape|>min|>max|>mean",
-                      stdout, "", a->console.color_out);
-    if (good && j.other.folder)
-        tell_first(&j, root, a->console.json);
-    if (good && a->console.json)
-        reply_print(root);
-    cJSON_Delete(root);
+    if (good) {
+        add_first(&j.other, root);
+        reply_give(a, root, form);
+    } else
+        cJSON_Delete(root);
     free(j.file);
     ts_plan_free(j.plan);
     session_close(&j.session);
@@ -180,25 +174,18 @@ static int run(const args *a, ts_error *e)
 }
 
 static const option options[] = {
-    {"out", 'o', A_FOLDER, "FOLDER", "write every output to FOLDER/NAME.npy", false, 0, 0},
-    {"nodes", 0, WORD, "GLOB", "values inside the model too, by name or as in 'n12.*'; repeats", true, 0, 0},
-    {"all", 0, FLAG, NULL, "all values inside the model too", false, 0, 0},
-    {"against", 0, A_FOLDER, "FOLDER", "values that run -o wrote, to compare with: exit 1 where some differ", false, 0,
-     0},
-    {"tolerance", 0, NUMBER, "X", "of --against: largest |x - y| / max(1, |x| + |y|)", false, 0, 1},
-    {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", false, 0, 0},
-    {"seed", 0, INTEGER, "N", "seed of random values for inputs that are not given", false, 0, INT64_MAX},
-    {"random", 0, FLAG, NULL, "the same as --seed 0", false, 0, 0},
+    {"out", 'o', A_FOLDER, "FOLDER", "write every output to FOLDER/NAME.npy", ONCE},
+    {"nodes", 0, WORD, "GLOB", "values inside the model too, by name or as in 'n12.*'; repeats", REPEATS},
+    {"all", 0, FLAG, NULL, "all values inside the model too", ONCE},
+    {"against", 0, A_FOLDER, "FOLDER", "values that run -o wrote, to compare with: exit 1 where some differ", ONCE},
+    {"tolerance", 0, NUMBER, "X", "of --against: largest |x - y| / max(1, |x| + |y|)", "1e-4", false, 0, 1},
+    {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", ONCE},
+    {"seed", 0, INTEGER, "N", "seed of random values for inputs that are not given", NULL, false, 0, INT64_MAX},
+    {"random", 0, FLAG, NULL, "the same as --seed 0", ONCE},
     {0},
 };
 
-static void usual(const option *o, char out[OPTION_TEXT_MOST])
-{
-    static const usual_number usuals[] = {{"tolerance", TOLERANCE}, {0}};
-    option_usual(usuals, o, out);
-}
-
-static const option_group group = {"Options", options, usual};
+static const option_group group = {"Options", options, NULL};
 static const option_group *const groups[] = {&group, &session_model_options, &session_limit_options,
                                              &session_plan_options, NULL};
 static const char *const examples[] = {

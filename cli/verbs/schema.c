@@ -1,8 +1,6 @@
 /* schema.c - tessera schema: starting, checking, listing and printing tiling schemas. */
-#include "cli/list.h"
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "cli/outfile.h"
-#include "cli/outline.h"
 #include "cli/run_step.h"
 #include "cli/say.h"
 #include "cli/session.h"
@@ -12,13 +10,13 @@
 #include <string.h>
 
 /* With --json a schema still is one JSON object; it needs no wrapping. */
-static bool put(char *text, const args *a, ts_error *e)
+static bool put(char *schema, const args *a, ts_error *e)
 {
-    const char *out = args_text(a, "out", "-");
-    bool good = text && outfile_write(out, text, e);
+    const char *out = args_text(a, "out");
+    bool good = schema && outfile_write(out, schema, e);
     if (good && strcmp(out, "-") != 0)
         console_note(&a->console, "wrote %s", out);
-    ts_free(text);
+    ts_free(schema);
     return good;
 }
 
@@ -36,40 +34,25 @@ static bool show(const args *a, ts_error *e)
 static bool list(const args *a, ts_error *e)
 {
     cJSON *targets = reply_take(ts_schemas_json(), e);
-    if (!targets)
-        return false;
-    if (a->console.json)
-        reply_print(targets);
-    else
-        outline_print(targets, stdout, "", a->console.color_out);
-    cJSON_Delete(targets);
-    return true;
+    if (targets)
+        reply_give(a, targets, "{.!!}");
+    return targets != NULL;
 }
 
-/* A note, with the kernels that it is about. */
-typedef struct remark {
-    const char *text, *op, *label; /* of the first kernel; op: NULL for a note on the whole plan */
-    int kernels;
-} remark;
-
-typedef struct remarks {
-    remark *all;
-    int n, cap;
-} remarks;
-
-/* Once, with a count: twelve layers would say it twelve times. */
-static void add_remark(remarks *r, const cJSON *note, const cJSON *kernel)
+/* A note, with the first of the kernels that it is about and how many there are; op: null for one on the whole plan.
+ * Once, with a count: twelve layers would say it twelve times. */
+static void add_warning(cJSON *warnings, const char *says, const cJSON *kernel)
 {
-    const char *text = cJSON_IsString(note) ? note->valuestring : "";
     const char *op = kernel ? js_get_text(kernel, "op") : NULL;
-    for (int i = 0; i < r->n; i++) {
-        if (!r->all[i].op == !op && strcmp(r->all[i].text, text) == 0) {
-            r->all[i].kernels++;
+    cJSON *w;
+    cJSON_ArrayForEach(w, warnings)
+    {
+        if (!*js_get_text(w, "op") == !op && strcmp(js_get_text(w, "text"), says) == 0) {
+            cJSON_GetObjectItemCaseSensitive(w, "kernels")->valuedouble++;
             return;
         }
     }
-    r->all = list_grown(r->all, r->n, &r->cap, sizeof *r->all);
-    r->all[r->n++] = (remark){text, op, kernel ? js_get_text(kernel, "label") : "", 1};
+    js_row(warnings, "op:%s,label:%s,kernels:%d,text:%s", op, js_get_text(kernel, "label"), 1, says);
 }
 
 static bool has_ruled_stage(const cJSON *kernel) /* that follows what its rule says */
@@ -81,29 +64,28 @@ static bool has_ruled_stage(const cJSON *kernel) /* that follows what its rule s
 }
 
 /* A note on the plan ends with it: what a rule was refused is said once for all kernels. */
-static bool is_said(const cJSON *plan, const char *text)
+static bool is_said(const cJSON *plan, const char *says)
 {
     const cJSON *n;
     bool said = false;
     cJSON_ArrayForEach(n, js_get(plan, "notes"))
     {
-        const size_t all = cJSON_IsString(n) ? strlen(n->valuestring) : 0, part = strlen(text);
-        said = said || (all >= part && strcmp(n->valuestring + all - part, text) == 0);
+        const size_t all = cJSON_IsString(n) ? strlen(n->valuestring) : 0, part = strlen(says);
+        said = said || (all >= part && strcmp(n->valuestring + all - part, says) == 0);
     }
     return said;
 }
 
 /* What a person would want to know before timing: which kernels the rules reach, and every note about those. */
-static cJSON *findings(const cJSON *plan, remarks *r)
+static cJSON *findings(const cJSON *plan)
 {
-    cJSON *root = reply_make("lint/1"), *notes = NULL;
+    cJSON *root = reply_make("lint/1"), *notes = js_array(root, "notes"), *warnings = js_array(root, "warnings");
     const cJSON *kernel, *note;
     int all = 0, reached = 0, guessed = 0;
-    notes = js_array(root, "notes");
     cJSON_ArrayForEach(note, js_get(plan, "notes"))
     {
         cJSON_AddItemToArray(notes, cJSON_Duplicate(note, true));
-        add_remark(r, note, NULL);
+        add_warning(warnings, cJSON_IsString(note) ? note->valuestring : "", NULL);
     }
     cJSON_ArrayForEach(kernel, js_get(plan, "kernels"))
     {
@@ -118,61 +100,48 @@ static cJSON *findings(const cJSON *plan, remarks *r)
             reached++;
         cJSON_ArrayForEach(note, js_get(kernel, "notes"))
         {
-            char *line = NULL;
-            const char *text = cJSON_IsString(note) ? note->valuestring : "";
-            if (is_said(plan, text))
+            text line = {0};
+            const char *says = cJSON_IsString(note) ? note->valuestring : "";
+            if (is_said(plan, says))
                 continue;
-            if (asprintf(&line, "%s %s: %s", js_get_text(kernel, "op"), js_get_text(kernel, "label"), text) < 0)
-                memory_failed(strlen(text), "a note of lint");
-            js_item(notes, line);
-            add_remark(r, note, kernel);
-            free(line);
+            text_add(&line, "%s %s: %s", js_get_text(kernel, "op"), js_get_text(kernel, "label"), says);
+            js_item(notes, text_str(&line));
+            add_warning(warnings, says, kernel);
+            text_free(&line);
         }
     }
     js_put(root, "kernels:%d,reached:%d,guessed:%d", all, reached, guessed);
     return root;
 }
 
-/* The last line, for those who read no other. */
-static void put_count(const cJSON *found, int warnings)
+static void warn(const args *a, const cJSON *w)
 {
-    say_record(
-        stdout, found,
-        "{reached} of {kernels} kernels follow its rules[guessed>0?, {guessed} fit[guessed=1?s] a rule whose loops are "
-        "refused and follow[guessed=1?s] the guess]");
-    printf(", %d warning%s\n", warnings, warnings == 1 ? "" : "s");
+    const char *op = js_get_text(w, "op"), *says = js_get_text(w, "text");
+    const int others = (int)js_get_number(w, "kernels", 1) - 1;
+    char more[64] = "";
+    if (others)
+        snprintf(more, sizeof more, " and %d more kernel%s", others, others > 1 ? "s" : "");
+    if (*op)
+        console_warn(&a->console, "%s %s%s: %s", op, js_get_text(w, "label"), more, says);
+    else
+        console_warn(&a->console, "%s", says);
 }
 
-/* Warnings go to standard error, the count to standard output. */
-static void put_remarks(const remarks *r, const cJSON *found, const args *a)
-{
-    for (int i = 0; i < r->n; i++) {
-        const remark *k = &r->all[i];
-        char more[64] = "";
-        if (k->kernels > 1)
-            snprintf(more, sizeof more, " and %d more kernel%s", k->kernels - 1, k->kernels > 2 ? "s" : "");
-        console_warn(&a->console, "%s%s%s%s%s%s", k->op ? k->op : "", k->op ? " " : "", k->label, k->op ? more : "",
-                     k->op ? ": " : "", k->text);
-    }
-    put_count(found, r->n);
-}
+/* Warnings go to standard error; the last line to standard output, for those who read no other. */
+static const char lint_form[] =
+    "{reached} of {kernels} kernels follow its rules[guessed>0?, {guessed} fit[guessed=1?s] a rule whose loops are "
+    "refused and follow[guessed=1?s] the guess], {warnings#} warning[warnings#=1?|s]\n";
 
 static bool lint_plan(void *user, ts_plan *plan, ts_error *e)
 {
     const args *a = user;
-    cJSON *json = reply_take(ts_plan_json(plan, e), e);
-    if (!json)
-        return false;
-    remarks r = {0};
-    cJSON *found = findings(json, &r);
-    if (a->console.json)
-        reply_print(found);
-    else
-        put_remarks(&r, found, a);
-    free(r.all);
-    cJSON_Delete(found);
+    cJSON *json = reply_take(ts_plan_json(plan, e), e), *found = json ? findings(json) : NULL;
+    const cJSON *w;
+    cJSON_ArrayForEach(w, js_get(found, "warnings")) if (!a->console.json) warn(a, w);
+    if (found)
+        reply_give(a, found, lint_form);
     cJSON_Delete(json);
-    return true;
+    return found != NULL;
 }
 
 static int lint(session *s, const args *a, ts_error *e)
@@ -211,7 +180,7 @@ static int run(const args *a, ts_error *e)
 }
 
 static const option options[] = {
-    {"out", 'o', A_FILE, "FILE", "where init and show write (default: standard output)", false, 0, 0},
+    {"out", 'o', A_FILE, "FILE", "where init and show write; - is standard output", "-", false, 0, 0},
     {0},
 };
 static const char *const examples[] = {

@@ -1,7 +1,6 @@
 /* show.c - tessera show: a model as a tree, as JSON, as its hash, or as the text of one stage. */
-#include "cli/columns.h"
 #include "cli/draw/dot.h"
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "cli/outfile.h"
 #include "cli/say.h"
 #include "cli/session.h"
@@ -10,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* lines, levels of the tree, and boxes that a picture may have */
-enum { PORTS_SHOWN = 12, DEPTH = 4, MOST_BOXES = 2000 };
+enum { PORTS_SHOWN = 12, MOST_BOXES = 2000 }; /* lines; boxes that a picture may have */
 
 /* Extents with the names that were bound to them: "[batch=1, seq=128, 768]"; before that "[batch, seq, 768]". */
 static void shape_text(char *out, size_t size, const ts_port *p)
@@ -29,52 +27,46 @@ static void shape_text(char *out, size_t size, const ts_port *p)
         snprintf(out + n, size - n, "]");
 }
 
-static void put_more(columns *t, const char *what, int n)
-{
-    columns_add(t, "...");
-    columns_add(t, "%d more %s", n, what);
-    for (int i = 2; i < t->n; i++)
-        columns_add(t, "%s", "");
-}
-
-static void put_port(columns *t, const char *what, const ts_port *p)
+static void add_port(cJSON *rows, const char *what, const ts_port *p)
 {
     char shape[256], below[32] = "";
     shape_text(shape, sizeof shape, p);
     if (p->below > 0)
         snprintf(below, sizeof below, "below %lld", (long long)p->below);
-    columns_add(t, "%s", what);
-    columns_add(t, "%s", p->name);
-    columns_add(t, "%s", p->dtype == TS_N_DTYPE ? "?" : ts_dtype_name(p->dtype));
-    columns_add(t, "%s", shape);
-    columns_add(t, "%s", below);
+    js_row(rows, "what:%s,name:%s,dtype:%s,shape:%s,below:%s", what, p->name,
+           p->dtype == TS_N_DTYPE ? "?" : ts_dtype_name(p->dtype), shape, below);
 }
 
 /* A cache has dozens of ports that are alike. */
+static void add_ports(cJSON *rows, const char *what, const ts_model *m, int n,
+                      bool (*get)(const ts_model *m, int i, ts_port *out))
+{
+    ts_port p;
+    int i = 0;
+    for (; i < n && i < PORTS_SHOWN && get(m, i, &p); i++)
+        add_port(rows, what, &p);
+    if (i < n) {
+        char more[64];
+        snprintf(more, sizeof more, "%d more %ss", n - i, what);
+        js_row(rows, "what:%s,name:%s,dtype:%s,shape:%s,below:%s", "...", more, "", "", "");
+    }
+}
+
 static void put_ports(const session *s)
 {
-    columns t = columns_make("||||");
-    ts_port p;
-    int n = ts_model_inputs(s->model), i;
-    for (i = 0; i < n && i < PORTS_SHOWN && ts_model_input(s->model, i, &p); i++)
-        put_port(&t, "input", &p);
-    if (i < n)
-        put_more(&t, "inputs", n - i);
-    n = ts_model_outputs(s->model);
-    for (i = 0; i < n && i < PORTS_SHOWN && ts_model_output(s->model, i, &p); i++)
-        put_port(&t, "output", &p);
-    if (i < n)
-        put_more(&t, "outputs", n - i);
-    columns_print(&t, stdout, "", false);
+    cJSON *rows = cJSON_CreateArray();
+    add_ports(rows, "input", s->model, ts_model_inputs(s->model), ts_model_input);
+    add_ports(rows, "output", s->model, ts_model_outputs(s->model), ts_model_output);
+    const paper on = console_paper(&s->args->console);
+    say_form(&on, rows, "{.!what=|name=|dtype=|shape=|below=}");
+    cJSON_Delete(rows);
 }
 
 /* The outputs as tensors; for free(). */
 static ts_tensor *results(const session *s, int *n)
 {
     *n = ts_model_outputs(s->model);
-    ts_tensor *t = calloc((size_t)*n + 1, sizeof *t);
-    if (!t)
-        memory_failed(((size_t)*n + 1) * sizeof *t, "the outputs");
+    ts_tensor *t = heap_array((size_t)*n + 1, sizeof *t);
     for (int i = 0; i < *n; i++)
         t[i] = ts_model_tensor(s->model, i);
     return t;
@@ -87,14 +79,14 @@ static bool show_hash(const session *s)
     ts_tensor *t = results(s, &n);
     ts_hash(n, t, hex);
     free(t);
-    reply_give(s->args, js_put(reply_make("hash/1"), "hash:%s", hex), &(reply_form){"{hash}\n", NULL, NULL});
+    reply_give(s->args, js_put(reply_make("hash/1"), "hash:%s", hex), "{hash}\n");
     return true;
 }
 
 /* Names in it may hold anything. */
-static void put_lines(char *text)
+static void put_lines(char *words)
 {
-    for (char *line = text, *end; *line; line = end + 1) {
+    for (char *line = words, *end; *line; line = end + 1) {
         end = strchr(line, '\n');
         if (!end) {
             put_safe(stdout, line);
@@ -107,51 +99,35 @@ static void put_lines(char *text)
 }
 
 /* Kernel by kernel: its extents, its loops, and what it reads and writes in which order of dimensions. */
-static void put_plan(const char *json)
-{
-    cJSON *plan = cJSON_Parse(json);
-    const cJSON *k;
-    cJSON_ArrayForEach(k, js_get(plan, "kernels"))
-    {
-        say_record(stdout, k, "{name} {op} {label}[dims? {dims=}]\n    {loops}\n");
-        say_each(stdout, js_get(k, "operands"),
-                 "    {operand}: [tensor?{tensor} ]{type} over [layout?{layout}|nothing]\n");
-    }
-    cJSON_Delete(plan);
-}
+static const char planned_form[] =
+    "[kernels*{name} {op} {label}[dims? {dims=}]\n    {loops}\n"
+    "[operands*    {operand}: [tensor?{tensor} ]{type} over [layout?{layout}|nothing]\n]]";
 
 static bool show_stage(session *s, const char *stage, ts_error *e)
 {
-    char *text = NULL;
+    char *words = NULL;
     if (strcmp(stage, "imported") == 0) {
-        text = ts_model_steps(s->model, e);
+        words = ts_model_steps(s->model, e);
     } else if (strcmp(stage, "folded") == 0) {
         int n;
         ts_tensor *t = results(s, &n);
-        text = ts_print(n, t);
+        words = ts_print(n, t);
         free(t);
     } else {
         ts_plan *plan = ts_plan_make(s->model, &s->options, e);
-        text = plan ? ts_plan_json(plan, e) : NULL;
+        words = plan ? ts_plan_json(plan, e) : NULL;
         ts_plan_free(plan);
     }
-    if (!text)
+    if (!words)
         return false;
-    const bool planned = strcmp(stage, "planned") == 0, json = s->args->console.json;
-    if (json && !planned) {
-        reply_give(s->args, js_put(reply_make("text/1"), "text:%s", text), NULL);
-    } else if (planned && !json) {
-        put_plan(text);
-    } else {
-        put_lines(text);
-    }
-    ts_free(text);
+    if (strcmp(stage, "planned") == 0)
+        reply_give(s->args, reply_take(words, e), planned_form), words = NULL;
+    else if (s->args->console.json)
+        reply_give(s->args, js_put(reply_make("text/1"), "text:%s", words), NULL);
+    else
+        put_lines(words);
+    ts_free(words);
     return true;
-}
-
-static void put_totals(const cJSON *root)
-{
-    say_record(stdout, root, "\n{nodes#} nodes, {parameters} parameters ({weight_bytes}), {flops}\n");
 }
 
 /* The graph as text for Graphviz; of a model that is not bound, what its file says. */
@@ -163,7 +139,7 @@ static char *picture(const cJSON *root, bool bound, const fold *how, int *boxes)
 static char *svg_of(session *s, const cJSON *root, bool bound, ts_error *e)
 {
     const args *a = s->args;
-    const fold some = {args_flag(a, "whole"), args_text(a, "expand", NULL)};
+    const fold some = {args_flag(a, "whole"), args_text(a, "expand")};
     int boxes = 0;
     char *dot = picture(root, bound, &some, &boxes), *svg = NULL;
     if (boxes <= MOST_BOXES) {
@@ -183,19 +159,19 @@ static char *svg_of(session *s, const cJSON *root, bool bound, ts_error *e)
 static bool draw(session *s, bool bound, ts_error *e)
 {
     const args *a = s->args;
-    const char *path[] = {args_text(a, "dot", NULL), args_text(a, "svg", NULL)};
+    const char *path[] = {args_text(a, "dot"), args_text(a, "svg")};
     const fold whole = {.whole = true};
     int boxes;
     cJSON *root = reply_take(ts_model_json(s->model, e), e);
-    char *text[] = {root && path[0] ? picture(root, bound, &whole, &boxes) : NULL,
-                    root && path[1] ? svg_of(s, root, bound, e) : NULL};
+    char *words[] = {root && path[0] ? picture(root, bound, &whole, &boxes) : NULL,
+                     root && path[1] ? svg_of(s, root, bound, e) : NULL};
     progress_close(&s->progress);
-    bool good = root && (!path[1] || text[1]);
+    bool good = root && (!path[1] || words[1]);
     for (int i = 0; i < 2; i++) {
-        good = good && (!path[i] || outfile_write(path[i], text[i], e));
+        good = good && (!path[i] || outfile_write(path[i], words[i], e));
         if (good && path[i] && strcmp(path[i], "-") != 0)
             console_note(&a->console, "wrote %s", path[i]);
-        free(text[i]);
+        free(words[i]);
     }
     cJSON_Delete(root);
     return good;
@@ -214,10 +190,11 @@ static bool show_model(const session *s, bool bound, ts_error *e)
     }
     put_ports(s);
     if (bound) {
+        const paper on = console_paper(&a->console);
         branch *tree = tree_make(root);
         fputc('\n', stdout);
-        tree_print(tree, (int)args_integer(a, "depth", DEPTH), stdout, a->console.color_out);
-        put_totals(root);
+        tree_print(tree, (int)args_integer(a, "depth"), stdout, a->console.color_out);
+        say_form(&on, root, "\n{nodes#} nodes, {parameters} parameters ({weight_bytes}), {flops}\n");
         tree_free(tree);
     }
     cJSON_Delete(root);
@@ -226,8 +203,8 @@ static bool show_model(const session *s, bool bound, ts_error *e)
 
 static bool show(session *s, const args *a, ts_error *e)
 {
-    const char *stage = args_text(a, "stage", NULL);
-    const char *dot = args_text(a, "dot", NULL), *svg = args_text(a, "svg", NULL);
+    const char *stage = args_text(a, "stage");
+    const char *dot = args_text(a, "dot"), *svg = args_text(a, "svg");
     bool whole = !stage && !args_flag(a, "hash"), drawn = dot || svg;
     bool bound = session_open(s, a, args_noun(a, 0), e);
     bool asked = args_flag(a, "dim") || args_flag(a, "in");
@@ -257,22 +234,16 @@ static int run(const args *a, ts_error *e)
 }
 
 static const option options[] = {
-    {"depth", 0, INTEGER, "N", "levels of names to show", false, 1, 64},
-    {"svg", 0, A_FILE, "FILE", "draw the graph with Graphviz: recipes and equal layers folded", false, 0, 0},
-    {"expand", 0, WORD, "GLOB", "with --svg: draw recipes of that name unfolded, as in 'attention'", false, 0, 0},
-    {"whole", 0, FLAG, NULL, "with --svg: a box for every node, up to 2000", false, 0, 0},
-    {"dot", 0, A_FILE, "FILE", "the graph as text for Graphviz, every node a box", false, 0, 0},
-    {"hash", 0, FLAG, NULL, "the content hash of the graph, nothing else", false, 0, 0},
+    {"depth", 0, INTEGER, "N", "levels of names to show", "4", false, 1, 64},
+    {"svg", 0, A_FILE, "FILE", "draw the graph with Graphviz: recipes and equal layers folded", ONCE},
+    {"expand", 0, WORD, "GLOB", "with --svg: draw recipes of that name unfolded, as in 'attention'", ONCE},
+    {"whole", 0, FLAG, NULL, "with --svg: a box for every node, up to 2000", ONCE},
+    {"dot", 0, A_FILE, "FILE", "the graph as text for Graphviz, every node a box", ONCE},
+    {"hash", 0, FLAG, NULL, "the content hash of the graph, nothing else", ONCE},
     {"stage", 0, CHOICE, "imported|folded|planned", "steps of the file, nodes of the graph, or kernels of the plan",
-     false, 0, 0},
+     ONCE},
     {0},
 };
-
-static void usual(const option *o, char out[OPTION_TEXT_MOST])
-{
-    static const usual_number usuals[] = {{"depth", DEPTH}, {0}};
-    option_usual(usuals, o, out);
-}
 
 static const char *const examples[] = {
     "tessera show bert-base",
@@ -287,7 +258,7 @@ const verb verb_show = {
     .name = "show",
     .brief = "Show a model: inputs, outputs, layers, operations",
     .usage = "MODEL",
-    .own = {"Options", options, usual},
+    .own = {"Options", options, NULL},
     .groups = session_model_groups,
     .examples = examples,
     .run = run,

@@ -138,17 +138,13 @@ static void change(void *user, train_options *w)
 /* train MODEL -o RUN [--resume], or train --resume RUN: the run as it began. */
 static bool take_all(train_options *w, const args *a, const char **run, ts_error *e)
 {
-    const char *noun = args_noun(a, 0), *out = args_text(a, "out", NULL), *norms = args_text(a, "grad-norms", NULL);
+    const char *noun = args_noun(a, 0), *out = args_text(a, "out"), *norms = args_text(a, "grad-norms");
     const bool as_it_began = args_flag(a, "resume") && !out;
     *run = as_it_began ? noun : out;
     if (norms && !outfile_check(norms, e)) /* else lost after the first step */
         return false;
     if (!as_it_began) {
-        if (!out) {
-            err_set(e, TS_USAGE, "train: --out is missing");
-            return err_hint(e, "-o RUN names the folder of the run");
-        }
-        if (!outfile_folder_check(out, e))
+        if (!args_needed(a, "out", "-o RUN names the folder of the run", e) || !outfile_folder_check(out, e))
             return false;
         option_set_text(&w->model, noun);
         train_options_take(w, a);
@@ -191,7 +187,7 @@ static int run(const args *a, ts_error *e)
                        .change = change,
                        .tell = tell,
                        .user = &s};
-        j.options.schema = args_text(a, "schema", NULL);
+        j.options.schema = args_text(a, "schema");
         listen_to(SIGINT, on_signal), listen_to(SIGTERM, on_signal), listen_to(SIGPIPE, SIG_IGN);
         if (!ignored(SIGHUP)) /* nohup */
             listen_to(SIGHUP, on_signal);
@@ -209,65 +205,67 @@ static int run(const args *a, ts_error *e)
 }
 
 static const option main_options[] = {
-    {"data", 0, WORD, "FILE|NAME=FILE.npy", "examples: .tsv, .jsonl, .bin, text, or arrays; repeats", true, 0, 0},
-    {"eval", 0, WORD, "FILE|NAME=FILE.npy", "examples to evaluate on, after every epoch; repeats", true, 0, 0},
-    {"out", 'o', A_FOLDER, "RUN", "the folder of the run", false, 0, 0},
-    {"resume", 0, FLAG, NULL, "go on with the run: train --resume RUN", false, 0, 0},
-    {"labels", 0, INTEGER, "N", "classes (default: as many as the data has)", false, 1, 1000000},
-    {"epochs", 0, INTEGER, "N", "times through the data", false, 1, 1000000},
-    {"lr", 0, NUMBER, "X", "learning rate", false, 0, 1000},
+    {"data", 0, WORD, "FILE|NAME=FILE.npy", "examples: .tsv, .jsonl, .bin, text, or arrays; repeats", REPEATS},
+    {"eval", 0, WORD, "FILE|NAME=FILE.npy", "examples to evaluate on, after every epoch; repeats", REPEATS},
+    {"out", 'o', A_FOLDER, "RUN", "the folder of the run", ONCE},
+    {"resume", 0, FLAG, NULL, "go on with the run: train --resume RUN", ONCE},
+    {"labels", 0, INTEGER, "N", "classes (default: as many as the data has)", NULL, false, 1, 1000000},
+    {"epochs", 0, INTEGER, "N", "times through the data", NULL, false, 1, 1000000},
+    {"lr", 0, NUMBER, "X", "learning rate", NULL, false, 0, 1000},
     {0},
 };
 static const option data_options[] = {
-    {"tokenizer", 0, A_FILE, "FILE|bytes", "vocab.txt or tokenizer.json (default: beside the model)", false, 0, 0},
-    {"steps", 0, INTEGER, "N", "updates, instead of epochs", false, 1, MOST_STEPS},
-    {"order", 0, A_FILE, "FILE", "the examples of each step: a line of 0-based numbers", false, 0, 0},
-    {"seed", 0, INTEGER, "N", "seed of the order, the head and all else that is random", false, 0, INT64_MAX},
+    {"tokenizer", 0, A_FILE, "FILE|bytes", "vocab.txt or tokenizer.json (default: beside the model)", ONCE},
+    {"steps", 0, INTEGER, "N", "updates, instead of epochs", NULL, false, 1, MOST_STEPS},
+    {"order", 0, A_FILE, "FILE", "the examples of each step: a line of 0-based numbers", ONCE},
+    {"seed", 0, INTEGER, "N", "seed of the order, the head and all else that is random", NULL, false, 0, INT64_MAX},
     {0},
 };
 static const option model_options[] = {
-    {"pool", 0, CHOICE, "mean|cls", "one vector from those of all tokens", false, 0, 0},
-    {"head", 0, A_FILE, "FILE|none", "initial head.weight and head.bias (default: from the seed)", false, 0, 0},
-    {"loss", 0, WORD, "NAME", "output that is the loss itself: no head", false, 0, 0},
-    {"dim", 0, PAIR, "NAME=N", "extent of a dimension that the data leaves open; repeats", true, 0, 0},
-    {"lora", 0, INTEGER, "N", "train LoRA factors of rank N for the weights of --on, and the head", false, 1, 65536},
-    {"on", 0, WORD, "GLOB", "weights that get LoRA factors; repeats", true, 0, 0},
+    {"pool", 0, CHOICE, "mean|cls", "one vector from those of all tokens", ONCE},
+    {"head", 0, A_FILE, "FILE|none", "initial head.weight and head.bias (default: from the seed)", ONCE},
+    {"loss", 0, WORD, "NAME", "output that is the loss itself: no head", ONCE},
+    {"dim", 0, PAIR, "NAME=N", "extent of a dimension that the data leaves open; repeats", REPEATS},
+    {"lora", 0, INTEGER, "N", "train LoRA factors of rank N for the weights of --on, and the head", NULL, false, 1,
+     65536},
+    {"on", 0, WORD, "GLOB", "weights that get LoRA factors; repeats", REPEATS},
     {0},
 };
 static const option step_options[] = {
-    {"accumulate", 0, INTEGER, "N", "batches whose mean gradient is one step", false, 1, 1 << 20},
-    {"schedule", 0, CHOICE, "linear|cosine|constant", "of the learning rate, after warming up", false, 0, 0},
-    {"warmup", 0, INTEGER, "N", "steps of rising learning rate (default: a tenth)", false, 0, MOST_STEPS},
-    {"total-steps", 0, INTEGER, "N", "steps of the schedule (default: those of the run)", false, 1, MOST_STEPS},
-    {"weight-decay", 0, NUMBER, "X", "decay of the weights", false, 0, 1000},
-    {"no-decay", 0, WORD, "GLOB|none", "parameters without decay (default: those of rank 1); repeats", true, 0, 0},
-    {"beta1", 0, NUMBER, "X", "decay of the first moment", false, 0, 1},
-    {"beta2", 0, NUMBER, "X", "decay of the second moment", false, 0, 1},
-    {"eps", 0, NUMBER, "X", "what keeps divisors from 0", false, 0, 1},
-    {"momentum", 0, NUMBER, "X", "what a step keeps", false, 0, 1},
-    {"nesterov", 0, FLAG, NULL, "of sgd: Nesterov momentum", false, 0, 0},
-    {"label-smoothing", 0, NUMBER, "X", "share of each label spread over all classes", false, 0, 1},
+    {"accumulate", 0, INTEGER, "N", "batches whose mean gradient is one step", NULL, false, 1, 1 << 20},
+    {"schedule", 0, CHOICE, "linear|cosine|constant", "of the learning rate, after warming up", ONCE},
+    {"warmup", 0, INTEGER, "N", "steps of rising learning rate (default: a tenth)", NULL, false, 0, MOST_STEPS},
+    {"total-steps", 0, INTEGER, "N", "steps of the schedule (default: those of the run)", NULL, false, 1, MOST_STEPS},
+    {"weight-decay", 0, NUMBER, "X", "decay of the weights", NULL, false, 0, 1000},
+    {"no-decay", 0, WORD, "GLOB|none", "parameters without decay (default: those of rank 1); repeats", REPEATS},
+    {"beta1", 0, NUMBER, "X", "decay of the first moment", NULL, false, 0, 1},
+    {"beta2", 0, NUMBER, "X", "decay of the second moment", NULL, false, 0, 1},
+    {"eps", 0, NUMBER, "X", "what keeps divisors from 0", NULL, false, 0, 1},
+    {"momentum", 0, NUMBER, "X", "what a step keeps", NULL, false, 0, 1},
+    {"nesterov", 0, FLAG, NULL, "of sgd: Nesterov momentum", ONCE},
+    {"label-smoothing", 0, NUMBER, "X", "share of each label spread over all classes", NULL, false, 0, 1},
     {"dropout", 0, NUMBER, "X",
-     "dropout rate of the head's input and of the model's own Dropout nodes (default: as the model says)", false, 0, 1},
-    {"dropout-on", 0, WORD, "GLOB", "layers or operations that get dropout instead, or head; repeats", true, 0, 0},
+     "dropout rate of the head's input and of the model's own Dropout nodes (default: as the model says)", NULL, false,
+     0, 1},
+    {"dropout-on", 0, WORD, "GLOB", "layers or operations that get dropout instead, or head; repeats", REPEATS},
     {"ema", 0, NUMBER, "X", "average the weights with this decay a step, evaluate and export the average; 0: none",
-     false, 0, 1},
+     NULL, false, 0, 1},
     {"precision", 0, CHOICE, "f32|bf16|f16", "precision of matrix products and saved activations; weights are f32",
-     false, 0, 0},
-    {"loss-scale", 0, NUMBER, "X", "initial loss scale for --precision f16; adjusted automatically", false, 1,
+     ONCE},
+    {"loss-scale", 0, NUMBER, "X", "initial loss scale for --precision f16; adjusted automatically", NULL, false, 1,
      MOST_STEPS},
-    {"growth-interval", 0, INTEGER, "N", "steps without overflow after which the f16 loss scale doubles", false, 1,
-     MOST_STEPS},
-    {"on-nan", 0, CHOICE, "stop|skip", "what to do on NaN or infinity", false, 0, 0},
+    {"growth-interval", 0, INTEGER, "N", "steps without overflow after which the f16 loss scale doubles", NULL, false,
+     1, MOST_STEPS},
+    {"on-nan", 0, CHOICE, "stop|skip", "what to do on NaN or infinity", ONCE},
     {0},
 };
 static const option run_options[] = {
-    {"save-every", 0, INTEGER, "N", "steps between checkpoints (default: an epoch)", false, 1, MOST_STEPS},
-    {"eval-every", 0, INTEGER, "N", "steps between evaluations (default: an epoch)", false, 1, MOST_STEPS},
-    {"keep", 0, INTEGER, "N", "newest checkpoints that are kept", false, 2, 100000},
-    {"grad-norms", 0, A_FILE, "FILE", "name and gradient norm of every parameter at the first step", false, 0, 0},
-    {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", false, 0, 0},
-    {"dry-run", 0, FLAG, NULL, "check everything and say what would be done", false, 0, 0},
+    {"save-every", 0, INTEGER, "N", "steps between checkpoints (default: an epoch)", NULL, false, 1, MOST_STEPS},
+    {"eval-every", 0, INTEGER, "N", "steps between evaluations (default: an epoch)", NULL, false, 1, MOST_STEPS},
+    {"keep", 0, INTEGER, "N", "newest checkpoints that are kept", NULL, false, 2, 100000},
+    {"grad-norms", 0, A_FILE, "FILE", "name and gradient norm of every parameter at the first step", ONCE},
+    {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", ONCE},
+    {"dry-run", 0, FLAG, NULL, "check everything and say what would be done", ONCE},
     {0},
 };
 static const option_group main_group = {"Options", main_options, train_options_usual},

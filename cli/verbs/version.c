@@ -4,8 +4,8 @@
 static int run(const args *a, ts_error *e)
 {
     (void)e;
-    static const reply_form form = {"tessera {version}\n", NULL, NULL};
-    reply_give(a, js_put(reply_make("version/1"), "version:%s,compiler:%s", TS_VERSION, __VERSION__), &form);
+    reply_give(a, js_put(reply_make("version/1"), "version:%s,compiler:%s", TS_VERSION, __VERSION__),
+               "tessera {version}\n");
     return TS_OK;
 }
 

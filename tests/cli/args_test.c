@@ -6,11 +6,11 @@
 #include <string.h>
 
 static const option options[] = {
-    {"schema", 's', A_FILE, "FILE", "a schema", true, 0, 0},
-    {"threads", 0, INTEGER, "N", "threads", false, 1, 64},
-    {"time", 't', SECONDS, "TIME", "time", false, 0, 0},
-    {"limit", 0, BYTES, "SIZE", "limit", false, 0, 0},
-    {"all", 'a', FLAG, NULL, "all", false, 0, 0},
+    {"schema", 's', A_FILE, "FILE", "a schema", REPEATS},
+    {"threads", 0, INTEGER, "N", "threads", NULL, false, 1, 64},
+    {"time", 't', SECONDS, "TIME", "time", "2.5s", false, 0, 0},
+    {"limit", 0, BYTES, "SIZE", "limit", ONCE},
+    {"all", 'a', FLAG, NULL, "all", ONCE},
     {0},
 };
 static const option_group group = {"Options", options, NULL};
@@ -50,12 +50,12 @@ static void accepted(void)
     CHECK_TEXT(args_at(&a, "schema", 2), "c.json");
     CHECK(!args_at(&a, "schema", 3));
     CHECK(args_flag(&a, "all") && args_flag(&a, "quiet") && a.console.quiet);
-    CHECK(args_integer(&a, "threads", 1) == 4); /* the last one counts */
-    CHECK(args_integer(&a, "limit", 5) == 5);
+    CHECK(args_integer(&a, "threads") == 4); /* the last one counts */
+    CHECK(args_integer(&a, "limit") == 0 && args_number(&a, "time") == 2.5);
     args_free(&a);
 
     CHECK(parse(&a, &one, "-t 1.5s --limit 2K -- --threads", &e));
-    CHECK(args_number(&a, "time", 0) == 1.5 && args_integer(&a, "limit", 0) == 2048);
+    CHECK(args_number(&a, "time") == 1.5 && args_integer(&a, "limit") == 2048);
     CHECK_TEXT(args_noun(&a, 0), "--threads");
     args_free(&a);
 

@@ -25,7 +25,7 @@ static void escaping(void)
     } rows[] = {
         {"encoder.layer.0", "encoder.layer.0", 15},
         {"größe", "größe", 5},
-        {"\xe6\x97\xa5", "\xe6\x97\xa5", 1},
+        {"\xe6\x97\xa5", "\xe6\x97\xa5", 2}, /* wide */
         {"a\033[31mb", "a\\x1b[31mb", 10},
         {"line\nbreak\ttab", "line\\x0abreak\\x09tab", 20},
         {"\x7f", "\\x7f", 4},
@@ -55,11 +55,11 @@ static void tables(void)
     static const char *const cells[] = {"größe", "1", "", "x\n", "1000", "last"};
     for (int i = 0; i < 6; i++)
         columns_add(&t, "%s", cells[i]);
-    columns_print(&t, f, "  ", false);
+    columns_print(&t, &(paper){.f = f}, "  ");
     columns bare = columns_make("|>");
     columns_add(&bare, "a");
     columns_add(&bare, "%d", 12);
-    columns_print(&bare, f, "", false);
+    columns_print(&bare, &(paper){.f = f}, "");
     fclose(f);
     CHECK_TEXT(out, "  name      n  note\n  größe     1\n  x\\x0a  1000  last\na  12\n");
     free(out);

@@ -82,17 +82,17 @@ expect 3 'rank 3' run bert-tiny --in input_ids=cube.npy --random
 expect 3 'input "input_ids"' run bert-tiny --in input_ids=real.npy --random
 
 # outputs
-expect 8 'cannot make the folder ids.npy: it is a file' run bert-tiny --random --out ids.npy
-expect 8 'cannot make the folder ids.npy/a/b' run bert-tiny --random --out ids.npy/a/b
+expect 8 "cannot make the folder 'ids.npy': it is a file" run bert-tiny --random --out ids.npy
+expect 8 "cannot make the folder 'ids.npy/a/b'" run bert-tiny --random --out ids.npy/a/b
 export TESSERA_CC=/bin/false # what fails later leaves no folder either
 expect 5 'exited with status 1' run bert-tiny --random --out new/deep
 unset TESSERA_CC
-expect 8 'cannot write folder: it is a folder' schema init bert-tiny -o folder
-expect 8 'cannot write none/x.json' schema init bert-tiny -o none/x.json
-expect 8 'cannot write none/r.json' bench bert-tiny -o none/r.json
+expect 8 "cannot write 'folder': it is a folder" schema init bert-tiny -o folder
+expect 8 "cannot write 'none/x.json'" schema init bert-tiny -o none/x.json
+expect 8 "cannot write 'none/r.json'" bench bert-tiny -o none/r.json
 # a limit on the size of files stands for a full disk: what stood there stays, nothing else is left
 full() { (trap '' XFSZ && ulimit -f 1 && "$TESSERA" "$@" >"$dir/out" 2>"$dir/err"); }
-for said in "cannot write real.json: " "cannot write 'emitted/"; do
+for said in "cannot write 'real.json': " "cannot write 'emitted/"; do
     checked=$((checked + 1))
     echo before >real.json
     case $said in
@@ -105,8 +105,8 @@ for said in "cannot write real.json: " "cannot write 'emitted/"; do
     [ "$(cat real.json)" = before ] || wrong "a full disk: the old file is gone"
 done
 rm real.json
-expect 8 'cannot read none.json' compare none.json none.json
-expect 8 'cannot read none.json' report none.json
+expect 8 "cannot read 'none.json'" compare none.json none.json
+expect 8 "cannot read 'none.json'" report none.json
 
 # back ends and machines
 expect 2 '"nothing"' run bert-tiny --random --target nothing

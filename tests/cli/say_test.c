@@ -9,12 +9,13 @@ static void same(const char *form, const char *want)
 {
     static const char json[] =
         "{\"name\":\"a\\u001b[2J\",\"none\":null,\"empty\":\"\",\"no\":false,\"n\":1,\"zero\":0,\"bytes\":8704,"
-        "\"share\":0.125,\"dims\":{\"m\":128,\"n\":7},\"points\":{},\"list\":[\"x\",\"y\"],\"inner\":{\"flops\":2e6}}";
+        "\"share\":0.125,\"dims\":{\"m\":128,\"n\":7},\"points\":{},\"list\":[\"x\",\"y\"],\"inner\":{\"flops\":2e6},"
+        "\"rows\":[{\"name\":\"x\",\"bytes\":1024,\"why\":\"because\"},{\"name\":\"y\"}]}";
     cJSON *o = cJSON_Parse(json);
     char *got = NULL;
     size_t size = 0;
     FILE *f = open_memstream(&got, &size);
-    say_record(f, o, form);
+    say_form(&(paper){.f = f}, o, form);
     fclose(f);
     CHECK_TEXT(got, want);
     free(got);
@@ -29,6 +30,12 @@ int main(void)
     same("[name?yes][none?no][empty?no][no?no][missing?no][points?no][zero?0]", "yes0");
     same("[n=1?one|more][zero=1?s][n>0?+][zero>0?-][missing>0?-]", "one+");
     same("[dims?<[none?{none}|[list?{list,}]]>|else {name}] end", "<x, y> end");
+    same("{n:bytes} {bytes:%.0f} [list*<{}{@}>][dims*{@}={};] [dims*{../n}] [list#=2?two|other][list#=1?one]",
+         "1 B 8704 <x><y>m=128;n=7; 11 two");
+    same("[name=a?no|other][inner*{../list,} ][inner/flops>1?>{[}{]}] {name:%-12s}|", "otherx, y >[] a\\x1b[2J    |");
+    same("{dims!!  }{rows!  name|>bytes=size|^why}",
+         "  m  128\n  n  7\n  name   size\n  x     1 KiB\n    because\n  y         -\n");
+    same("{!bold}b{!} {rows!>@=|name=}", "b   x\n  y\n");
     same("[none?<[name?{name}]>|else [n=1?{n}]]", "else 1");
     return check_done();
 }

@@ -45,21 +45,23 @@ static void checks(void)
         option option;
         const char *value, *error; /* NULL: accepted */
     } rows[] = {
-        {{"threads", 0, INTEGER, "N", "", false, 1, 8}, "8", NULL},
-        {{"threads", 0, INTEGER, "N", "", false, 1, 8}, "9", "--threads \"9\": must be a whole number from 1 to 8"},
-        {{"threads", 0, INTEGER, "N", "", false, 1, 8}, "two", "--threads \"two\": must be a whole number from 1 to 8"},
-        {{"dim", 0, PAIR, "NAME=N", "", true, 0, 0}, "seq=1", NULL},
-        {{"dim", 0, PAIR, "NAME=N", "", true, 0, 0}, "seq", "--dim \"seq\": must be NAME=N"},
-        {{"dim", 0, PAIR, "NAME=N", "", true, 0, 0}, "=1", "--dim \"=1\": must be NAME=N"},
-        {{"dim", 0, PAIR, "NAME=N", "", true, 0, 0}, "seq=", "--dim \"seq=\": must be NAME=N"},
-        {{"out", 0, A_FILE, "FILE", "", false, 0, 0}, "", "--out \"\": must be something"},
-        {{"color", 0, CHOICE, "auto|always|never", "", false, 0, 0}, "never", NULL},
-        {{"color", 0, CHOICE, "auto|always|never", "", false, 0, 0},
+        {{"threads", 0, INTEGER, "N", "", NULL, false, 1, 8}, "8", NULL},
+        {{"threads", 0, INTEGER, "N", "", NULL, false, 1, 8},
+         "9",
+         "--threads \"9\": must be a whole number from 1 to 8"},
+        {{"threads", 0, INTEGER, "N", "", NULL, false, 1, 8},
+         "two",
+         "--threads \"two\": must be a whole number from 1 to 8"},
+        {{"dim", 0, PAIR, "NAME=N", "", REPEATS}, "seq=1", NULL},
+        {{"dim", 0, PAIR, "NAME=N", "", REPEATS}, "seq", "--dim \"seq\": must be NAME=N"},
+        {{"dim", 0, PAIR, "NAME=N", "", REPEATS}, "=1", "--dim \"=1\": must be NAME=N"},
+        {{"dim", 0, PAIR, "NAME=N", "", REPEATS}, "seq=", "--dim \"seq=\": must be NAME=N"},
+        {{"out", 0, A_FILE, "FILE", "", ONCE}, "", "--out \"\": must be something"},
+        {{"color", 0, CHOICE, "auto|always|never", "", ONCE}, "never", NULL},
+        {{"color", 0, CHOICE, "auto|always|never", "", ONCE},
          "nevr",
          "--color \"nevr\": must be one of auto|always|never\n  hint: did you mean never?"},
-        {{"color", 0, CHOICE, "auto|always|never", "", false, 0, 0},
-         "",
-         "--color \"\": must be one of auto|always|never"},
+        {{"color", 0, CHOICE, "auto|always|never", "", ONCE}, "", "--color \"\": must be one of auto|always|never"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ts_error e = {0};

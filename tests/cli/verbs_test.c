@@ -66,7 +66,9 @@ static void defaults_are_read(const verb *v, const option_group *g, const option
 {
     char usual[OPTION_TEXT_MOST] = "", brief[OPTION_TEXT_MOST];
     const char *said = strstr(o->brief, "(default: ");
-    if (g->usual)
+    if (o->usual)
+        snprintf(usual, sizeof usual, "%s", o->usual);
+    else if (g->usual)
         g->usual(o, usual);
     if (!CHECK(!said || !(isdigit((unsigned char)said[10]) || *usual)))
         fprintf(stderr, "  %s --%s says its default by itself: %s\n", v->name, o->name, o->brief);

@@ -57,7 +57,7 @@ if unshare -rm true 2>/dev/null; then
     mkdir -p fixed
     unshare -rm sh -c 'mount -t tmpfs -o ro none fixed && exec "$@"' sh "$TESSERA" train "$@" -o fixed/run 2>fixed.err
     [ $? = 8 ] || wrong "a folder that cannot be written: another code" "$(cat fixed.err)"
-    names fixed.err "cannot write into fixed: Read-only file system"
+    names fixed.err "cannot write into 'fixed': Read-only file system"
     rm -rf fixed && "$TESSERA" train "$@" --steps 4 --total-steps 12 -o fixed
     unshare -rm sh -c 'mount --bind fixed fixed && mount -o remount,bind,ro fixed && exec "$@"' sh "$TESSERA" train --resume fixed 2>fixed.err
     [ $? = 8 ] || wrong "a run that cannot be written: another code" "$(cat fixed.err)"
@@ -66,7 +66,7 @@ else
     echo "no namespaces here: disks that fill up and folders that cannot be written are left out"
 fi
 : >plain
-expect 8 'cannot make the folder plain/run: plain is a file' train "$@" -o plain/run
+expect 8 "cannot make the folder 'plain/run': plain is a file" train "$@" -o plain/run
 expect 8 '/dev/full' report whole -o /dev/full
 
 # 3. every file of the newest checkpoint, cut and with one bit turned over: it is named, and the one before is used

@@ -38,8 +38,36 @@ static void test_escapes(void)
     check_written(html_embed, "\"\xf3\xa0\x80\xa1\"", "\"\\udb40\\udc21\"");
 }
 
+static void test_forms(void)
+{
+    text t = {0};
+    html_add(&t, "<p.soft.small title='%s' x=%d/>%.2f %% of %lld, %zu: %-s %.3s %.*s %1s", "\"<b>\"", -3, 1.5, 7LL,
+             (size_t)9, "<i>", "abcd", 2, "<>&", "a/");
+    CHECK_TEXT(text_str(&t),
+               "<p class=\"soft small\" title=\"&quot;&lt;b&gt;&quot;\" x=\"-3\"/>1.50 % of 7, 9: <i> ab… "
+               "&lt;… a/<wbr>");
+    t.length = 0;
+    html_add(&t, "<br><path.fill.%s d='M%d 0", "k1", 2); /* what follows goes on with the value */
+    text_add(&t, "h3");
+    html_add(&t, "\"/></g> 1 < 2 %1s", "");
+    CHECK_TEXT(text_str(&t), "<br><path class=\"fill k1\" d=\"M2 0h3\"/></g> 1 < 2 (no name)");
+    t.length = 0;
+    html_row(&t, "%s|#%d|<b>%-s</b>|", "a|b", 4, "c");
+    CHECK_TEXT(text_str(&t), "<tr><td>a|b</td><td class=\"num\">4</td><td><b>c</b></td><td></td></tr>\n");
+    t.length = 0;
+    table_open(&t, "more", "#%s|x", "<y>");
+    table_close(&t);
+    sheet_open(&t, "times", "");
+    CHECK_TEXT(text_str(&t),
+               "<details><summary>more</summary><div class=\"wide\"><table><thead><tr><th class=\"num\">&lt;y&gt;</th>"
+               "<th>x</th></tr></thead><tbody>\n</tbody></table></div>\n</details>\n"
+               "<div class=\"wide\"><table class=\"times\"><tbody>\n");
+    text_free(&t);
+}
+
 int main(void)
 {
+    test_forms();
     test_escapes();
     return check_done();
 }

@@ -17,7 +17,7 @@ is() { # is WHAT GOT WANTED
 # (of 96 products, planning tries a cheaper way and leaves it: too many weights to turn)
 model() { "$TESSERA" run products --seed 1 $here -q "$@" >/dev/null || wrong "run products $*"; }
 
-expect 0 '0 entries, 0 B; limit 1.0 GiB' cache size $here
+expect 0 '0 entries, 0 B; limit 1 GiB' cache size $here
 expect 0 "$PWD/kept" cache path $here
 model
 entries=$(number entries size)

@@ -1,7 +1,7 @@
 /* What people see: exact text of a small result, hostile names, widths; quantities in three digits. */
 /* ctest: fast */
-#include "bench/bench.h"
-#include "bench/cell.h"
+#include "cli/outline.h"
+#include "cli/results.h"
 #include "tests/check.h"
 
 #include <math.h>
@@ -28,29 +28,43 @@ static const char results[] =
 
 static const char expected[] =
     "bert  seq=128   2 threads (AMD EPYC, avx512)   peak 350 GFLOP/s f32, 30.2 GB/s (probed)\n"
-    "contestant     median             95% CI      p90  GFLOP/s  peak   memory  status\n"
-    "blocked.json  71.3 ms  70.9 ms … 71.8 ms  73.0 ms      313  89 %  486 MiB  VALID\n"
-    "naive          403 ms    401 ms … 406 ms   409 ms     55.3  16 %  486 MiB  VALID\n"
-    "日本\\x1B[31m        -                  -        -        -     -        -  INVALID\n"
+    "contestant     median             95% CI     p90  GFLOP/s  peak   memory  status\n"
+    "blocked.json  71.3 ms  70.9 ms … 71.8 ms   73 ms      313  89 %  486 MiB  VALID\n"
+    "naive          403 ms    401 ms … 406 ms  409 ms     55.3  16 %  486 MiB  VALID\n"
+    "日本\\x1b[31m        -                  -       -        -     -        -  INVALID\n"
     "  wrong: output 0\n"
-    "onnxruntime         -                  -        -        -     -        -  ABSENT\n"
+    "onnxruntime         -                  -       -        -     -        -  ABSENT\n"
     "  not installed\n"
     "blocked.json vs naive: FASTER 5.652x (99% CI 5.580 … 5.720), 5 launches, 150 pairs, detectable >= 0.9%\n"
-    "  96 % of the difference is in \"product\": 60.0 ms against 380 ms\n"
+    "  96 % of the difference is in \"product\": 60 ms against 380 ms\n"
     "note: 2 of 300 samples flagged\n";
+
+static const paper any = {.width = 0};
+
+static char *shown(const char *json, paper on, bool quiet, ts_error *e)
+{
+    char *got = NULL;
+    size_t size = 0;
+    on.f = open_memstream(&got, &size);
+    const bool good = results_show(&on, json, quiet, e);
+    fclose(on.f);
+    if (good)
+        return got;
+    return free(got), NULL;
+}
 
 static void test_table(void)
 {
     ts_error e = {0};
-    char *plain = bench_table_text(results, NULL, &e);
+    const paper narrow = {.color = true, .width = 77};
+    char *plain = shown(results, any, false, &e);
     CHECK_TEXT(plain, expected);
     free(plain);
-    char *quiet = bench_table_text(results, &(bench_view){.quiet = true}, &e);
+    char *quiet = shown(results, any, true, &e);
     CHECK(quiet != NULL && strncmp(quiet, expected, strlen(quiet)) == 0 && strstr(quiet, "note: ") == NULL);
     CHECK(quiet != NULL && strcmp(expected + strlen(quiet), "note: 2 of 300 samples flagged\n") == 0);
     free(quiet);
-    bench_view view = {.colour = true, .width = 78};
-    char *coloured = bench_table_text(results, &view, &e);
+    char *coloured = shown(results, narrow, false, &e);
     CHECK(coloured != NULL && strstr(coloured, "\033[32mFASTER\033[0m") != NULL);
     CHECK(coloured != NULL && strstr(coloured, "blocked\xE2\x80\xA6  71.3 ms") != NULL); /* cut to the width */
     free(coloured);
@@ -58,56 +72,37 @@ static void test_table(void)
 
 static void test_not_results(void)
 {
-    ts_error e = {0}, f = {0};
-    CHECK(bench_table_text("{\"format\":\"tiling/1\"}", NULL, &e) == NULL && e.code == TS_BAD_INPUT);
+    ts_error e = {0}, f = {0}, g = {0};
+    CHECK(shown("{\"format\":\"tiling/1\"}", any, false, &e) == NULL && e.code == TS_BAD_INPUT);
     CHECK_TEXT(e.text, "results: \"format\" is \"tiling/1\", results/1 or comparison/1 expected\n"
                        "  hint: give a file that tessera bench wrote with -o, or what compare --json printed");
-    CHECK(bench_table_text("{\"format\":", NULL, &f) == NULL && f.code == TS_BAD_INPUT);
-    ts_error g = {0};
-    char *empty = bench_table_text("{\"format\":\"results/1\"}", NULL, &g); /* nothing in it is not a reason to fail */
+    CHECK(shown("{\"format\":", any, false, &f) == NULL && f.code == TS_BAD_INPUT);
+    /* nothing in it is not a reason to fail */
+    char *empty = shown("{\"format\":\"results/1\"}", any, false, &g);
     CHECK(empty != NULL && g.code == TS_OK);
     free(empty);
 }
 
-static void check_cell(const char *s, int width, const char *want)
+static void check_number(const char *name, double v, const char *want)
 {
-    char *got = cell_text(s, width);
+    char got[64];
+    outline_value(got, sizeof got, name, &(cJSON){.type = isfinite(v) ? cJSON_Number : cJSON_NULL, .valuedouble = v});
     CHECK_TEXT(got, want);
-    free(got);
-}
-
-static void test_cells(void)
-{
-    check_cell("plain", 0, "plain");
-    check_cell("a\nb\x1b[2J\x7f", 0, "a\\x0Ab\\x1B[2J\\x7F");
-    check_cell("\xff\xc0\xaf", 0, "\\xFF\\xC0\\xAF");
-    check_cell("x\xE2\x80\xAEy", 0, "x\\xE2\\x80\\xAEy"); /* turns the direction of text */
-    check_cell("abcdef", 4, "abc\xE2\x80\xA6");
-    check_cell("日本語", 5, "日本\xE2\x80\xA6");
-    check_cell("日本語", 4, "日\xE2\x80\xA6");
-    CHECK(cell_width("日本") == 4 && cell_width("é") == 1 && cell_width("e\xCC\x81") == 1 && cell_width("") == 0);
 }
 
 static void test_quantities(void)
 {
-    CHECK_TEXT(cell_time(71.34e6).s, "71.3 ms");
-    CHECK_TEXT(cell_time(999.6e6).s, "1.00 s");
-    CHECK_TEXT(cell_time(12).s, "12.0 ns");
-    CHECK_TEXT(cell_time(1234).s, "1.23 \xC2\xB5s");
-    CHECK_TEXT(cell_time(NAN).s, "-");
-    CHECK_TEXT(cell_bytes(1024).s, "1.00 KiB");
-    CHECK_TEXT(cell_bytes(0).s, "0 B");
-    CHECK_TEXT(cell_number(123456).s, "123456");
-    CHECK_TEXT(cell_number(0.05).s, "0.050");
-    CHECK_TEXT(cell_number(1e-9).s, "1.00e-09");
-    CHECK_TEXT(cell_share(0.8949).s, "89 %");
+    check_number("ns", 71.34e6, "71.3 ms"), check_number("ns", 999.6e6, "1.00 s"), check_number("ns", 12, "12 ns");
+    check_number("ns", 1234, "1.23 µs"), check_number("ns", NAN, "-"), check_number("bytes", 1024, "1 KiB");
+    check_number("bytes", 0, "0 B"), check_number("rate", 123456, "123456"), check_number("rate", 0.05, "0.05");
+    check_number("rate", 1e-9, "1e-09"), check_number("share", 0.8949, "89.5 %"),
+        check_number("mhz", 2600.4, "2600 MHz");
 }
 
 int main(void)
 {
     test_table();
     test_not_results();
-    test_cells();
     test_quantities();
     return check_done();
 }

@@ -1,0 +1,130 @@
+/* results.c - forms of results, and what they need beside what the files have. */
+#include "cli/results.h"
+
+#include "bench/report/outcome.h"
+#include "cli/outfile.h"
+#include "cli/outline.h"
+#include "cli/say.h"
+#include "graph/base/base.h"
+#include "graph/base/formats.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The ratio is of times, b over a: above 1 where a is faster. */
+#define VERDICT                                                                                    \
+    "{a} vs {b}: {verdict~}[ratio? {ratio:%.3f}x (99% CI {low:%.3f} … {high:%.3f}), {launches} " \
+    "launch[launches=1?|es], {pairs} pairs[detectable?, detectable >= {detectable:%.1f%}%]|, no samples count]\n"
+#define NOTES "[notes*note: {}\n]"
+
+static const char results_form[] =
+    "{model/name}[model/dims*  {}]   {environment/threads} thread[environment/threads=1?|s] ({environment/cpu}, "
+    "{environment/isa})   peak {ceilings/fma_f32_gflops:rate} GFLOP/s f32, {ceilings/read_gbs:rate} GB/s "
+    "([ceilings/stated?as the device states|probed])\n"
+    "{rows!<name=contestant|>median_ns=median|>interval=95% CI|>p90_ns=p90|>rate=GFLOP/s|>share=peak|"
+    ">peak_bytes=memory|~status|^reason}"
+    "[machine_state?machine: {machine_state/state~}, {machine_state/counted_rounds} of {machine_state/rounds} rounds "
+    "count\n]"
+    "[comparisons*" VERDICT "[where?  [share>1?more than all|{share:%.0f%} %] of the difference is in \"{where}\": "
+    "{a_ns} against {b_ns}\n]]" NOTES;
+
+/* First what else differs between the two files: a verdict over two machines says little. */
+static const char comparison_form[] = "[differences*differs: {key}: {before} before, {after} after\n]"
+                                      "[comparisons*" VERDICT "[reason?  {reason}\n]]" NOTES;
+
+/* The rate is of the model's arithmetic as the first candidate's plan counts it: the same work for everybody. */
+static void add_row(cJSON *rows, const cJSON *c, double flops, double peak)
+{
+    const double ns = js_get_number(c, "stats/median_ns", NAN);
+    char low[64], high[64], interval[160], share[32];
+    outline_value(low, sizeof low, "ns", js_get(c, "stats/low_ns"));
+    outline_value(high, sizeof high, "ns", js_get(c, "stats/high_ns"));
+    snprintf(interval, sizeof interval, "%s … %s", low, high);
+    snprintf(share, sizeof share, "%.0f %%", 100 * flops / ns / peak);
+    js_row(rows, "name:%s,median_ns:%g,interval:%s,p90_ns:%g,rate:%g,share:%s,peak_bytes:%g,status:%s,reason:%s",
+           js_get_text(c, "name"), ns, isfinite(ns) ? interval : NULL, js_get_number(c, "stats/p90_ns", NAN),
+           flops > 0 ? flops / ns : NAN, isfinite(flops / ns / peak) && flops > 0 ? share : NULL,
+           js_get_number(c, "memory/peak_bytes", NAN), js_get_text(c, "status"), js_get_text(c, "reason"));
+}
+
+/* Candidates, then peers, in the order of the command line. */
+static void add_rows(cJSON *v)
+{
+    const cJSON *lists[] = {js_get(v, "candidates"), js_get(v, "peers")}, *c;
+    double flops = 0, peak = js_get_number(v, "ceilings/fma_f32_gflops", NAN);
+    cJSON *rows = js_array(v, "rows");
+    cJSON_ArrayForEach(c, lists[0]) flops = flops > 0 ? flops : js_get_number(c, "flops", 0);
+    for (int i = 0; i < 2; i++)
+        cJSON_ArrayForEach(c, lists[i]) add_row(rows, c, flops, peak);
+}
+
+/* Nanoseconds of the kernels of an operation. */
+static double time_in(const cJSON *c, const char *op)
+{
+    const cJSON *k;
+    double sum = 0;
+    cJSON_ArrayForEach(k, js_get(c, "kernels"))
+    {
+        const double ns = js_get_number(k, "median_ns", NAN);
+        sum += strcmp(js_get_text(k, "op"), op) == 0 && isfinite(ns) ? ns : 0;
+    }
+    return sum;
+}
+
+/* Where the difference comes from: the operation with the largest part of it. Only what both were profiled for. */
+static void add_where(const cJSON *v, cJSON *comparison)
+{
+    const cJSON *all = js_get(v, "candidates"), *k;
+    const cJSON *a = js_find(all, "name", js_get_text(comparison, "a"));
+    const cJSON *b = js_find(all, "name", js_get_text(comparison, "b"));
+    const double whole = js_get_number(b, "stats/median_ns", NAN) - js_get_number(a, "stats/median_ns", NAN);
+    const outcome is = outcome_read(js_get_text(comparison, "verdict"));
+    const char *where = NULL;
+    double most = 0;
+    if (!a || !b || (is != FASTER && is != SLOWER))
+        return;
+    cJSON_ArrayForEach(k, js_get(a, "kernels"))
+    {
+        const char *op = js_get_text(k, "op");
+        const double part = (time_in(b, op) - time_in(a, op)) / whole;
+        if (isfinite(part) && part > most)
+            most = part, where = op;
+    }
+    if (where && most >= 0.05)
+        js_put(comparison, "where:%s,share:%g,a_ns:%g,b_ns:%g", where, most, time_in(a, where), time_in(b, where));
+}
+
+static bool unknown_format(const char *format, ts_error *e)
+{
+    text safe = {0};
+    text_safe(&safe, format);
+    err_set(e, TS_BAD_INPUT, "results: \"format\" is \"%.40s\", " FORMAT_RESULTS " or " FORMAT_COMPARISON " expected",
+            text_str(&safe));
+    text_free(&safe);
+    return err_hint(e, "give a file that tessera bench wrote with -o, or what compare --json printed");
+}
+
+bool results_show(const paper *on, const char *results, bool quiet, ts_error *e)
+{
+    cJSON *v = js_parse(results, "results", e), *c;
+    const char *format = js_get_text(v, "format");
+    const bool whole = strcmp(format, FORMAT_RESULTS) == 0, good = whole || strcmp(format, FORMAT_COMPARISON) == 0;
+    if (quiet)
+        cJSON_DeleteItemFromObjectCaseSensitive(v, "notes");
+    if (v && !good)
+        unknown_format(format, e);
+    if (whole) {
+        add_rows(v);
+        cJSON_ArrayForEach(c, cJSON_GetObjectItemCaseSensitive(v, "comparisons")) add_where(v, c);
+    }
+    if (good)
+        say_form(on, v, whole ? results_form : comparison_form);
+    cJSON_Delete(v);
+    return good;
+}
+
+bool results_give(const args *a, const char *results, ts_error *e)
+{
+    const paper on = console_paper(&a->console);
+    return a->console.json ? outfile_write("-", results, e) : results_show(&on, results, a->console.quiet, e);
+}
