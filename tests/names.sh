@@ -39,8 +39,7 @@ lines() { # whole|code PATHSPEC...: lines of those files, without comments; code
 }
 # The names of the records in a file: the first .name after each "const op ... = {".
 records() {
-    awk '/const op [a-z_0-9]+ = \{/ { want = 1 }
-        want && match($0, /\.name = "[a-z_0-9]+"/) { print substr($0, RSTART + 9, RLENGTH - 10); want = 0 }' "$@"
+    sed -nE '/^const op ops_/,/^\};/s/^ *(\{\.name = |ELEMENT\(|REAL\(|TRUTH\()"([a-z_0-9]+)".*/\2/p' "$@"
 }
 ops=$(records graph/ops/*.c)
 leaves=$(records graph/ops/leaf.c)
@@ -104,7 +103,7 @@ capital=$(lines code '*.c' '*.h' |
 bare=$(lines code '*.h' ':!tests' ':!include' ':!bench/peers' | grep -vE '^[^:]*:[0-9]+:typedef ' |
     grep -E '^[^:]*:[0-9]+:[a-z][a-zA-Z_0-9 ]*[ *]+[a-z0-9]+\(' | grep -vE ' \*?x[1-9]\(' || true)
 [ -z "$bare" ] || { echo "$bare"; echo "names: a function of a header is called MODULE_VERB"; exit 1; }
-order=$(tr -s '\n ' ' ' <STYLE.md | sed -n 's/.*An operation: \([^.]*\), list\..*/\1/p')
+order=$(tr -s '\n ' ' ' <STYLE.md | sed -n 's/.*An operation: \([^.]*\)\..*/\1/p')
 [ -n "$order" ] || { echo "STYLE.md has no order of an operation's sections"; exit 1; }
 misplaced=$(awk -v order="$order" '
     BEGIN { for (n = split(order, w, /, */); n > 0; n--) at[w[n]] = n }
@@ -115,7 +114,7 @@ misplaced=$(awk -v order="$order" '
         else if (at[name] < last) print FILENAME ":" FNR ": \"" name "\" comes too late: " order
         else last = at[name]
     }
-    /^static const op [a-z_0-9]* = / && last < at["records"] {
+    /^const op ops_[a-z_0-9]*\[\] = / && last < at["records"] {
         print FILENAME ":" FNR ": a record before the section \"records\""; last = at["records"]
     }' graph/ops/*.c
     awk '

@@ -148,6 +148,18 @@ const node *g_scalar_like(graph *g, const node *a, double v)
 }
 
 /* ---- expressions ---- */
+void defn_axes(const defn *d, int n, const expr **sub)
+{
+    for (int i = 0; i < n; i++)
+        sub[i] = x_axis(d->mem, i);
+}
+
+void defn_along(const defn *d, int n, const expr **sub, int *axis)
+{
+    MUST(attr_axis(d->node, "axis", n, axis, NULL));
+    defn_axes(d, n, sub);
+}
+
 /* scale x + offset */
 const expr *x_offset(arena *mem, const expr *x, int64_t scale, int64_t offset)
 {

@@ -5,6 +5,23 @@
 #define TS_RULE_H
 #include "graph/ir/graph.h"
 
+/* Records of operations element by element: a text, numpy's, operators of ONNX, problems. ELEMENT has the promoted
+ * dtype of its operands, REAL a real one, TRUTH bool. */
+#define ELEMENT(name_, text_, numpy_, onnx_, cases_, doc_)                                         \
+    {                                                                                              \
+        .name = name_, .text = text_, .numpy = numpy_, .onnx = onnx_, .cases = cases_, .doc = doc_ \
+    }
+#define REAL(name_, text_, numpy_, onnx_, cases_, doc_)                                             \
+    {                                                                                               \
+        .name = name_, .text = text_, .numpy = numpy_, .onnx = onnx_, .cases = cases_, .doc = doc_, \
+        .shape = shape_float                                                                        \
+    }
+#define TRUTH(name_, text_, numpy_, onnx_, cases_, doc_)                                            \
+    {                                                                                               \
+        .name = name_, .text = text_, .numpy = numpy_, .onnx = onnx_, .cases = cases_, .doc = doc_, \
+        .shape = shape_bool                                                                         \
+    }
+
 /* ---- shape rules: extents broadcast as in numpy, the dtype as named ---- */
 bool shape_first(const node *n, type *out, err *e); /* operand 0 as it is */
 bool shape_float(const node *n, type *out, err *e); /* what numpy's functions of real numbers give: sqrt, exp, ... */
@@ -38,6 +55,14 @@ const node *g_scalar_like(graph *g, const node *a, double v);
 const node *g_reshape(graph *g, const node *a, int rank, const int64_t *shape);
 const node *g_transpose(graph *g, const node *a, int rank, const int64_t *axes);
 const node *g_broadcast(graph *g, const node *a, int rank, const int64_t *shape);
+const node *g_swapped(graph *g, const node *a); /* the last two axes change places */
+/* Elements [start, start + size) along an axis, all along the others. */
+const node *g_part(graph *g, const node *a, int axis, int64_t start, int64_t size);
+/* A vector along one axis of `rank`, the others of extent 1. */
+const node *g_along(graph *g, const node *v, int rank, int axis);
+const node *g_count(graph *g, int64_t n, dtype to);                                      /* 0, 1, ... n - 1 */
+const node *g_over(graph *g, const char *op, const node *a, int n, const int64_t *axes); /* a reduction, keepdims=1 */
+const node *g_scaled(graph *g, const node *a, double by);
 const node *g_cast(graph *g, const node *a, dtype to);            /* a itself where it has that dtype */
 const node *g_widened(graph *g, const node *a);                   /* halves as f32, to be rounded once at the end */
 const node *g_by_channel(graph *g, const node *x, const node *v); /* v[channel] as it broadcasts over x; axis 1 */
@@ -81,6 +106,9 @@ const node *g_element_of(graph *g, const spelling *s, const expr *x);
 const node *g_fold_of(graph *g, const spelling *s, const expr *x); /* of several values, all that the text says */
 
 /* ---- expressions ---- */
+/* sub[i] = axis i of the result, for n; and the one that attribute `axis` names, which the shape has checked. */
+void defn_axes(const defn *d, int n, const expr **sub);
+void defn_along(const defn *d, int n, const expr **sub, int *axis);
 const expr *x_offset(arena *mem, const expr *x, int64_t scale, int64_t offset); /* x * scale + offset */
 const expr *x_inside(arena *mem, const expr *x, int64_t low, int64_t high);     /* low <= x < high */
 /* A place along an axis of that extent, as an integer: negative ones count from the end. One outside is an error of
@@ -112,7 +140,9 @@ bool onnx_number(const onnx_call *c, int i, double *out, err *e);
  * on, or below its last ones. */
 bool onnx_aligned(const onnx_call *c, const node *pair[2], err *e);
 /* The adapter of such an operator whose operation takes the two as they are. */
-bool onnx_adapt_aligned(const onnx_call *c, const char *op, const node **out, err *e);
+bool onnx_adapt_aligned(const onnx_call *c, const node **out, err *e);
+/* c's operation with the first n operands. */
+const node *onnx_made(const onnx_call *c, int n, const attr *list, int n_attr);
 /* Ends an adapter: takes the only result, or the graph's reason for having none. */
 bool onnx_give(const onnx_call *c, const node **out, const node *result, err *e);
 #endif

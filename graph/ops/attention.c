@@ -11,7 +11,7 @@ static bool adapt_trilu(const onnx_call *c, const node **out, err *e)
 {
     int64_t k = 0;
     int n;
-    if (!onnx_need(c, 1, e) || (onnx_in(c, 1) && !onnx_ints(c, "", 1, &k, 1, &n, e)))
+    if ((onnx_in(c, 1) && !onnx_ints(c, "", 1, &k, 1, &n, e)))
         return false;
     const attr list[] = {attr_int("upper", onnx_int(c, "upper", 1)), attr_int("k", k)};
     return onnx_give(c, out, g_apply(c->g, "trilu", c->in[0], COUNT(list), list), e);
@@ -146,36 +146,31 @@ static const node *attention_in_blocks(graph *g, const group *q, block_size *siz
 }
 
 /* ---- records ---- */
-static const op trilu_op = {
-    .name = "trilu",
-    .doc = "The upper (j - i >= k) or lower (j - i <= k) triangle of the last two axes; `value` elsewhere.",
-    .numpy = "(lambda m: np.where(m >= k if upper else m <= k, a, "
-             "np.asarray(value).astype(a.dtype)))(np.arange(a.shape[-1]) - np.arange(a.shape[-2])[:, None])",
-    .onnx = (const onnx_rule[]){{"Trilu", 14, adapt_trilu}, {0}},
-    .onnx_takes = "Trilu:2,1,upper",
-    .onnx_types = "Trilu:.i",
-    .back = "Expand ? #; Trilu $ @k upper=upper; Where $ a !value",
-    .arity = 1,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"upper", 'i', "1"}, {"k", 'i', "0"}, {"value", 'f', "0"}, {0}},
-    .shape = trilu_shape,
-    .body = trilu_body,
-    .cases = "f32[4,4]\nf32[2,3,5] upper=0 k=1\ni64[5,3] k=-2\nf32[3,3] upper=0 value=-inf\nbool[4,4] k=1\n"
-             "f64[2,2] k=9\nf32[0,3]",
-};
 
-static const op attention_op = {
-    .name = "attention",
-    .doc = "Mean of the values v, weighted by softmax of the scaled products of queries q and keys k plus a mask.",
-    .numpy = "attention(a, b, c, d, scale, causal)",
-    .arity = -1,
-    .axes = "b h q d | s",
-    .attr = (const attr_spec[]){{"scale", 'f', ""}, {"causal", 'i', "0"}, {0}},
-    .lower = attention_lower,
-    .in_blocks = attention_in_blocks,
-    .cases = "f32[2,3,5,8] f32[2,3,7,8] f32[2,3,7,4]\nf32[1,2,4,8] f32[1,2,4,8] f32[1,2,4,8] causal=1\n"
-             "f32[2,2,3,4] f32[2,2,5,4] f32[2,2,5,4] f32[2,1,1,5] scale=0.25\nf64[5,8] f64[7,8] f64[7,3]\n"
-             "f32[1,2,1,4] f32[1,2,6,4] f32[1,2,6,4] causal=1",
+const op ops_attention[] = {
+    {.name = "trilu",
+     .doc = "The upper (j - i >= k) or lower (j - i <= k) triangle of the last two axes; `value` elsewhere.",
+     .numpy = "(lambda m: np.where(m >= k if upper else m <= k, a, "
+              "np.asarray(value).astype(a.dtype)))(np.arange(a.shape[-1]) - np.arange(a.shape[-2])[:, None])",
+     .adapted = ADAPTED({"Trilu 14 .i 1..2 upper", adapt_trilu}),
+     .back = "Expand ? #; Trilu $ @k upper=upper; Where $ a !value",
+     .arity = 1,
+     .axes = "e",
+     .attributes = "upper:i=1 k:i=0 value:f=0",
+     .shape = trilu_shape,
+     .body = trilu_body,
+     .cases = "f32[4,4]\nf32[2,3,5] upper=0 k=1\ni64[5,3] k=-2\nf32[3,3] upper=0 value=-inf\nbool[4,4] k=1\n"
+              "f64[2,2] k=9\nf32[0,3]"},
+    {.name = "attention",
+     .doc = "Mean of the values v, weighted by softmax of the scaled products of queries q and keys k plus a mask.",
+     .numpy = "attention(a, b, c, d, scale, causal)",
+     .arity = -1,
+     .axes = "b h q d | s",
+     .attributes = "scale:f= causal:i=0",
+     .lower = attention_lower,
+     .in_blocks = attention_in_blocks,
+     .cases = "f32[2,3,5,8] f32[2,3,7,8] f32[2,3,7,4]\nf32[1,2,4,8] f32[1,2,4,8] f32[1,2,4,8] causal=1\n"
+              "f32[2,2,3,4] f32[2,2,5,4] f32[2,2,5,4] f32[2,1,1,5] scale=0.25\nf64[5,8] f64[7,8] f64[7,3]\n"
+              "f32[1,2,1,4] f32[1,2,6,4] f32[1,2,6,4] causal=1"},
+    {0},
 };
-
-const op *const ops_attention[] = {&trilu_op, &attention_op, NULL};

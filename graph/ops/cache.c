@@ -7,8 +7,6 @@
 static bool adapt_tensor_scatter(const onnx_call *c, const node **out, err *e)
 {
     const char *mode = onnx_word(c, "mode", "linear");
-    if (!onnx_need(c, 2, e))
-        return false;
     if (strcmp(mode, "linear") && strcmp(mode, "circular"))
         return err_set(e, TS_BAD_INPUT, "TensorScatter: mode \"%s\" is neither linear nor circular", mode);
     graph *g = c->g;
@@ -61,24 +59,22 @@ static bool overwrite_body(defn *d, err *e)
 }
 
 /* ---- records ---- */
-static const op overwrite_op = {
-    .name = "overwrite",
-    .doc = "The first tensor with the second in place of a stretch of an axis, which begins at a place of its own for "
-           "every element of axis 0.",
-    .numpy =
-        "(lambda y: [y[i].__setitem__((*(slice(None),) * (axis % a.ndim - 1), (int(c[i]) + np.arange(b.shape[axis])) % "
-        "a.shape[axis]), b[i]) for i in range(len(a))] and y)(a.copy())",
-    .onnx = (const onnx_rule[]){{"TensorScatter", 24, adapt_tensor_scatter}, {0}},
-    .onnx_takes = "TensorScatter:3,1,axis,mode",
-    .onnx_types = "TensorScatter:TTi",
-    .onnx_cases = "TensorScatter f32[1,2,4,3] f32[1,2,1,3] i64[1]",
-    .arity = 3,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"axis", 'i', "-2"}, {"circular", 'i', "0"}, {0}},
-    .shape = overwrite_shape,
-    .body = overwrite_body,
-    .cases = "f32[2,3,8,4] f32[2,3,2,4] u8[2]<6\nf32[2,8,4] f32[2,3,4] u8[2]<7 circular=1\ni64[3,5] i64[3,1] u64[3]<5 "
-             "axis=1",
-};
 
-const op *const ops_cache[] = {&overwrite_op, NULL};
+const op ops_cache[] = {
+    {.name = "overwrite",
+     .doc = "The first tensor with the second in place of a stretch of an axis, which begins at a place of its own for "
+            "every element of axis 0.",
+     .numpy = "(lambda y: [y[i].__setitem__((*(slice(None),) * (axis % a.ndim - 1), (int(c[i]) + "
+              "np.arange(b.shape[axis])) % "
+              "a.shape[axis]), b[i]) for i in range(len(a))] and y)(a.copy())",
+     .adapted = ADAPTED({"TensorScatter 24 TTi 2..3 axis mode", adapt_tensor_scatter}),
+     .onnx_cases = "TensorScatter f32[1,2,4,3] f32[1,2,1,3] i64[1]",
+     .arity = 3,
+     .axes = "e",
+     .attributes = "axis:i=-2 circular:i=0",
+     .shape = overwrite_shape,
+     .body = overwrite_body,
+     .cases = "f32[2,3,8,4] f32[2,3,2,4] u8[2]<6\nf32[2,8,4] f32[2,3,4] u8[2]<7 circular=1\ni64[3,5] i64[3,1] u64[3]<5 "
+              "axis=1"},
+    {0},
+};

@@ -23,8 +23,6 @@ static bool adapt_causal_conv(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;
     const char *activation = onnx_word(c, "activation", "none");
-    if (!onnx_need(c, 2, e))
-        return false;
     /* x [batch, channel, time], w [channel, 1, kernel] */
     const node *x = c->in[0], *w = c->in[1], *bias = onnx_in(c, 2), *past = onnx_in(c, 3);
     const bool smooth = !strcmp(activation, "silu") || !strcmp(activation, "swish");
@@ -63,18 +61,16 @@ static const node *causal_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-static const op causal_op = {
-    .name = "causal_conv",
-    .doc = "Convolution along time, a kernel for each channel, over the past and x.",
-    .numpy = "conv(np.concatenate([c, a], 2), b, None, None, None, a.shape[1])",
-    .onnx = (const onnx_rule[]){{"CausalConvWithState", 27, adapt_causal_conv}, {0}},
-    .onnx_takes = "CausalConvWithState:4,2,activation",
-    .onnx_types = "CausalConvWithState:F",
-    .onnx_cases = "CausalConvWithState f32[2,3,7] f32[3,1,4]",
-    .arity = 3,
-    .axes = "n c t",
-    .lower = causal_lower,
-    .cases = "f32[2,3,7] f32[3,1,4] f32[2,3,3]\nf64[1,2,1] f64[2,1,3] f64[1,2,2]\nf32[1,2,5] f32[2,1,1] f32[1,2,0]",
-};
 
-const op *const ops_causal_conv[] = {&causal_op, NULL};
+const op ops_causal_conv[] = {
+    {.name = "causal_conv",
+     .doc = "Convolution along time, a kernel for each channel, over the past and x.",
+     .numpy = "conv(np.concatenate([c, a], 2), b, None, None, None, a.shape[1])",
+     .adapted = ADAPTED({"CausalConvWithState 27 F 2..4 >2 activation", adapt_causal_conv}),
+     .onnx_cases = "CausalConvWithState f32[2,3,7] f32[3,1,4]",
+     .arity = 3,
+     .axes = "n c t",
+     .lower = causal_lower,
+     .cases = "f32[2,3,7] f32[3,1,4] f32[2,3,3]\nf64[1,2,1] f64[2,1,3] f64[1,2,2]\nf32[1,2,5] f32[2,1,1] f32[1,2,0]"},
+    {0},
+};

@@ -49,8 +49,7 @@ static bool adapt_col2im(const onnx_call *c, const node **out, err *e)
     int64_t image[MAX_SPACE], block[MAX_SPACE];
     int n, m, k = 2;
     attr list[5];
-    if (!onnx_need(c, 3, e) || !onnx_ints(c, "", 1, image, MAX_SPACE, &n, e) ||
-        !onnx_ints(c, "", 2, block, MAX_SPACE, &m, e))
+    if (!onnx_ints(c, "", 1, image, MAX_SPACE, &n, e) || !onnx_ints(c, "", 2, block, MAX_SPACE, &m, e))
         return false;
     list[0] = attr_ints("image", n, image), list[1] = attr_ints("block", m, block);
     for (int i = 0; i < c->n_attr && k < COUNT(list); i++)
@@ -99,26 +98,19 @@ static bool col2im_body(defn *d, err *e)
 }
 
 /* ---- records ---- */
-static const op col2im_op = {
-    .name = "col2im",
-    .doc = "Columns of blocks [n, channel and point, block] laid back into [n, channel, space...].",
-    .numpy = "col2im(a, image, block, strides, dilations, pads)",
-    .onnx = (const onnx_rule[]){{"Col2Im", 18, adapt_col2im}, {0}},
-    .onnx_takes = "Col2Im:3,1,dilations,pads,strides",
-    .onnx_types = "Col2Im:.i",
-    .onnx_cases = "Col2Im f32[1,4,9] i64[2]=4 i64[2]=2",
-    .arity = 1,
-    .attr = (const attr_spec[]){{"image", 'I', NULL},
-                                {"block", 'I', NULL},
-                                {"strides", 'I', ""},
-                                {"dilations", 'I', ""},
-                                {"pads", 'I', ""},
-                                {0}},
-    .shape = col2im_shape,
-    .body = col2im_body,
-    .cases = "f32[1,5,5] image=[5,5] block=[1,5]\nf32[2,8,9] image=[4,4] block=[2,2]\n"
-             "f64[1,4,4] image=[5,5] block=[2,2] strides=[2,2] dilations=[2,1]\n"
-             "f32[1,4,25] image=[4,4] block=[2,2] pads=[1,1,1,1]\nf32[1,3,5] image=[7] block=[3]",
-};
 
-const op *const ops_col2im[] = {&col2im_op, NULL};
+const op ops_col2im[] = {
+    {.name = "col2im",
+     .doc = "Columns of blocks [n, channel and point, block] laid back into [n, channel, space...].",
+     .numpy = "col2im(a, image, block, strides, dilations, pads)",
+     .adapted = ADAPTED({"Col2Im 18 .i 3 dilations pads strides", adapt_col2im}),
+     .onnx_cases = "Col2Im f32[1,4,9] i64[2]=4 i64[2]=2",
+     .arity = 1,
+     .attributes = "image:I block:I strides:I= dilations:I= pads:I=",
+     .shape = col2im_shape,
+     .body = col2im_body,
+     .cases = "f32[1,5,5] image=[5,5] block=[1,5]\nf32[2,8,9] image=[4,4] block=[2,2]\n"
+              "f64[1,4,4] image=[5,5] block=[2,2] strides=[2,2] dilations=[2,1]\n"
+              "f32[1,4,25] image=[4,4] block=[2,2] pads=[1,1,1,1]\nf32[1,3,5] image=[7] block=[3]"},
+    {0},
+};

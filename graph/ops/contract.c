@@ -9,8 +9,6 @@
  * 11. */
 static bool adapt_gemm(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 2, e))
-        return false;
     graph *g = c->g;
     const node *a = c->in[0], *b = c->in[1], *bias = onnx_in(c, 2);
     if (a->type.rank != 2 || b->type.rank != 2)
@@ -188,27 +186,26 @@ const node *g_product_turned(graph *g, const node *y)
 }
 
 /* ---- records ---- */
-static const op matmul_op = {
-    .name = "matmul",
-    .doc = "Matrix product over the last two axes; leading axes broadcast.",
-    .numpy = "a @ b",
-    .onnx = (const onnx_rule[]){{"MatMul", 1, NULL}, {"Gemm", 1, adapt_gemm}, {0}},
-    .onnx_takes = "Gemm:3,1,alpha,beta,broadcast,transA,transB",
-    .onnx_types = "MatMul:N Gemm:N",
-    .back = "MatMul a^ b^",
-    .arity = 2,
-    .axes = "b m n | k",
-    .shape = matmul_shape,
-    .body = matmul_body,
-    .extents = matmul_extents,
-    .kept = matmul_kept,
-    .grad = matmul_grad,
-    .way = strassen_way,
-    .alternative = strassen_matmul,
-    .cases = "f32[2,3] f32[3,4]\nf32[5,7] f32[7]\nf32[7] f32[7,5]\nf32[7] f32[7]\nf32[2,3,4] f32[4,5]\n"
-             "f32[2,3,4] f32[2,4,5]\nf32[6,1,3,4] f32[2,4,5]\nf32[4] f32[2,4,5]\nf32[2,3,4] f32[4]\n"
-             "f64[9,8] f64[8,7]\ni32[3,4] i32[4,2]\ni64[2,2] u8[2,2]\nf32[2,3] f64[3,2]\nbool[3,4] bool[4,3]\n"
-             "f32[2,0] f32[0,3]\nf32[0,3] f32[3,2]\nf32[1,1] f32[1,1]\nf32[17,33] f32[33,19]",
-};
 
-const op *const ops_contract[] = {&matmul_op, NULL};
+const op ops_contract[] = {
+    {.name = "matmul",
+     .doc = "Matrix product over the last two axes; leading axes broadcast.",
+     .numpy = "a @ b",
+     .onnx = "MatMul 1 N",
+     .adapted = ADAPTED({"Gemm 1 N 2..3 alpha beta broadcast transA transB", adapt_gemm}),
+     .back = "MatMul a^ b^",
+     .arity = 2,
+     .axes = "b m n | k",
+     .shape = matmul_shape,
+     .body = matmul_body,
+     .extents = matmul_extents,
+     .kept = matmul_kept,
+     .grad = matmul_grad,
+     .way = strassen_way,
+     .alternative = strassen_matmul,
+     .cases = "f32[2,3] f32[3,4]\nf32[5,7] f32[7]\nf32[7] f32[7,5]\nf32[7] f32[7]\nf32[2,3,4] f32[4,5]\n"
+              "f32[2,3,4] f32[2,4,5]\nf32[6,1,3,4] f32[2,4,5]\nf32[4] f32[2,4,5]\nf32[2,3,4] f32[4]\n"
+              "f64[9,8] f64[8,7]\ni32[3,4] i32[4,2]\ni64[2,2] u8[2,2]\nf32[2,3] f64[3,2]\nbool[3,4] bool[4,3]\n"
+              "f32[2,0] f32[0,3]\nf32[0,3] f32[3,2]\nf32[1,1] f32[1,1]\nf32[17,33] f32[33,19]"},
+    {0},
+};

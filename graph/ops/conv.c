@@ -7,8 +7,6 @@
 static bool adapt_conv(const onnx_call *c, const node **out, err *e)
 {
     attr list[4];
-    if (!onnx_need(c, 2, e))
-        return false;
     const type *x = &c->in[0]->type, *w = &c->in[1]->type;
     if (x->rank != w->rank)
         return err_set(e, TS_BAD_INPUT, "Conv: ranks %d and %d differ, equal ones expected", x->rank, w->rank);
@@ -124,81 +122,65 @@ static const node *conv_grad(graph *g, const node *call, const node *y, const no
 }
 
 /* ---- records ---- */
-const attr_spec conv_attributes[] = {
-    {"strides", 'I', ""}, {"dilations", 'I', ""}, {"pads", 'I', ""}, {"group", 'i', "1"}, {0}};
+const char conv_attributes[] = "strides:I= dilations:I= pads:I= group:i=1";
 static const char oracle[] = "conv(a, b, strides, dilations, pads, group)";
 
-static const op conv_op = {
-    .name = "conv",
-    .doc = "Convolution over the axes behind batch and channel; pads are all beginnings, then all ends.",
-    .numpy = oracle,
-    .onnx = (const onnx_rule[]){{"Conv", 1, adapt_conv}, {0}},
-    .onnx_takes = "Conv:3,1,auto_pad,dilations,group,kernel_shape,pads,strides",
-    .onnx_types = "Conv:F",
-    .arity = 2,
-    .axes = "n oc oh ow | ic kh kw",
-    .attr = conv_attributes,
-    .lower = conv_lower,
-    .cases = "f32[1,3,9] f32[4,3,3]\nf32[2,4,5,6] f32[6,2,3,3] pads=[1,1,1,1] group=2\n"
-             "f32[1,2,4,5,3] f32[2,2,2,2,2] strides=[2,1,1]",
+const op ops_conv[] = {
+    {.name = "conv",
+     .doc = "Convolution over the axes behind batch and channel; pads are all beginnings, then all ends.",
+     .numpy = oracle,
+     .adapted = ADAPTED({"Conv 1 F 2..3 auto_pad dilations group kernel_shape pads strides", adapt_conv}),
+     .arity = 2,
+     .axes = "n oc oh ow | ic kh kw",
+     .attributes = conv_attributes,
+     .lower = conv_lower,
+     .cases = "f32[1,3,9] f32[4,3,3]\nf32[2,4,5,6] f32[6,2,3,3] pads=[1,1,1,1] group=2\n"
+              "f32[1,2,4,5,3] f32[2,2,2,2,2] strides=[2,1,1]"},
+    {.name = "conv1d",
+     .doc = "Convolution over one axis.",
+     .numpy = oracle,
+     .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
+     .arity = 2,
+     .axes = "n oc ow | ic kw",
+     .attributes = conv_attributes,
+     .shape = conv_shape,
+     .body = conv_body,
+     .grad = conv_grad,
+     .grad_for = conv_grad_for,
+     .cases = "f32[1,3,28] f32[32,3,5]\nf32[1,3,28] f32[8,3,5] strides=[2] pads=[3,3]\n"
+              "f64[2,4,9] f64[4,1,3] group=4 pads=[2,0]\nf32[2,3,11] f32[2,3,2] dilations=[3]\n"
+              "i32[1,2,5] i32[2,2,3]\nf32[0,3,5] f32[2,3,2]\nf32[1,0,5] f32[2,0,2]"},
+    {.name = "conv2d",
+     .doc = "Convolution over two axes.",
+     .numpy = oracle,
+     .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
+     .arity = 2,
+     .axes = "n oc oh ow | ic kh kw",
+     .attributes = conv_attributes,
+     .shape = conv_shape,
+     .body = conv_body,
+     .grad = conv_grad,
+     .grad_for = conv_grad_for,
+     .way = winograd_way,
+     .alternative = winograd_conv,
+     .cases = "f32[1,3,14,19] f32[8,3,5,5]\nf32[1,3,14,19] f32[8,3,5,5] strides=[2,2] pads=[3,3,3,3]\n"
+              "f32[2,8,7,7] f32[4,8,1,1]\nf32[2,8,7,7] f32[4,8,1,1] strides=[2,2]\n"
+              "f32[1,6,8,8] f32[6,1,3,3] group=6 pads=[1,1,1,1]\n"
+              "f32[1,4,9,8] f32[6,2,3,2] group=2 dilations=[2,3] pads=[0,1,2,3]\n"
+              "f64[2,3,6,5] f64[4,3,3,3] strides=[1,2] pads=[1,0,0,1]\nf32[1,2,3,3] f32[1,2,3,3]"},
+    {.name = "conv3d",
+     .doc = "Convolution over three axes.",
+     .numpy = oracle,
+     .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
+     .arity = 2,
+     .axes = "n oc od oh ow | ic kd kh kw",
+     .attributes = conv_attributes,
+     .shape = conv_shape,
+     .body = conv_body,
+     .grad = conv_grad,
+     .grad_for = conv_grad_for,
+     .cases = "f32[1,2,4,5,6] f32[3,2,2,3,3]\n"
+              "f32[1,2,4,5,6] f32[2,1,3,3,3] group=2 pads=[1,1,1,1,1,1] strides=[2,1,2]\n"
+              "f64[1,1,5,5,5] f64[1,1,2,2,2] dilations=[2,1,3]"},
+    {0},
 };
-
-static const op conv1d_op = {
-    .name = "conv1d",
-    .doc = "Convolution over one axis.",
-    .numpy = oracle,
-    .onnx_types = "Conv:F",
-    .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
-    .arity = 2,
-    .axes = "n oc ow | ic kw",
-    .attr = conv_attributes,
-    .shape = conv_shape,
-    .body = conv_body,
-    .grad = conv_grad,
-    .grad_for = conv_grad_for,
-    .cases = "f32[1,3,28] f32[32,3,5]\nf32[1,3,28] f32[8,3,5] strides=[2] pads=[3,3]\n"
-             "f64[2,4,9] f64[4,1,3] group=4 pads=[2,0]\nf32[2,3,11] f32[2,3,2] dilations=[3]\n"
-             "i32[1,2,5] i32[2,2,3]\nf32[0,3,5] f32[2,3,2]\nf32[1,0,5] f32[2,0,2]",
-};
-
-static const op conv2d_op = {
-    .name = "conv2d",
-    .doc = "Convolution over two axes.",
-    .numpy = oracle,
-    .onnx_types = "Conv:F",
-    .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
-    .arity = 2,
-    .axes = "n oc oh ow | ic kh kw",
-    .attr = conv_attributes,
-    .shape = conv_shape,
-    .body = conv_body,
-    .grad = conv_grad,
-    .grad_for = conv_grad_for,
-    .way = winograd_way,
-    .alternative = winograd_conv,
-    .cases = "f32[1,3,14,19] f32[8,3,5,5]\nf32[1,3,14,19] f32[8,3,5,5] strides=[2,2] pads=[3,3,3,3]\n"
-             "f32[2,8,7,7] f32[4,8,1,1]\nf32[2,8,7,7] f32[4,8,1,1] strides=[2,2]\n"
-             "f32[1,6,8,8] f32[6,1,3,3] group=6 pads=[1,1,1,1]\n"
-             "f32[1,4,9,8] f32[6,2,3,2] group=2 dilations=[2,3] pads=[0,1,2,3]\n"
-             "f64[2,3,6,5] f64[4,3,3,3] strides=[1,2] pads=[1,0,0,1]\nf32[1,2,3,3] f32[1,2,3,3]",
-};
-
-static const op conv3d_op = {
-    .name = "conv3d",
-    .doc = "Convolution over three axes.",
-    .numpy = oracle,
-    .onnx_types = "Conv:F",
-    .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
-    .arity = 2,
-    .axes = "n oc od oh ow | ic kd kh kw",
-    .attr = conv_attributes,
-    .shape = conv_shape,
-    .body = conv_body,
-    .grad = conv_grad,
-    .grad_for = conv_grad_for,
-    .cases = "f32[1,2,4,5,6] f32[3,2,2,3,3]\n"
-             "f32[1,2,4,5,6] f32[2,1,3,3,3] group=2 pads=[1,1,1,1,1,1] strides=[2,1,2]\n"
-             "f64[1,1,5,5,5] f64[1,1,2,2,2] dilations=[2,1,3]",
-};
-
-const op *const ops_conv[] = {&conv_op, &conv1d_op, &conv2d_op, &conv3d_op, NULL};

@@ -102,8 +102,6 @@ static bool padding_fits(const onnx_call *c, const attr *have, err *e)
 static bool adapt_conv_transpose(const onnx_call *c, const node **out, err *e)
 {
     attr list[6];
-    if (!onnx_need(c, 2, e))
-        return false;
     graph *g = c->g;
     const type *x = &c->in[0]->type, *w = &c->in[1]->type;
     if (x->rank != w->rank || x->rank < 3 || x->rank > 2 + MAX_SPACE)
@@ -338,33 +336,27 @@ static const node *transpose_grad(graph *g, const node *call, const node *y, con
 }
 
 /* ---- records ---- */
-static const op conv_transpose_op = {
-    .name = "conv_transpose",
-    .doc = "Transposed convolution over the axes behind batch and channel; pads are all beginnings, then all ends.",
-    .numpy = "conv_transpose(a, b, strides, dilations, pads, group, output_padding)",
-    .onnx = (const onnx_rule[]){{"ConvTranspose", 1, adapt_conv_transpose}, {0}},
-    .onnx_takes = "ConvTranspose:3,1,auto_pad,dilations,group,kernel_shape,output_padding,output_shape,pads,"
-                  "strides",
-    .onnx_types = "ConvTranspose:F",
-    .arity = 2,
-    .axes = "n oc oh ow | ic kh kw",
-    .attr = (const attr_spec[]){{"strides", 'I', ""},
-                                {"dilations", 'I', ""},
-                                {"pads", 'I', ""},
-                                {"group", 'i', "1"},
-                                {"output_padding", 'I', ""},
-                                {0}},
-    .shape = transpose_shape,
-    .body = transpose_body,
-    .grad = transpose_grad,
-    .grad_for = transpose_grad_for,
-    .way = phases_way,
-    .alternative = without_strides,
-    .cases = "f32[1,3,9] f32[3,4,3]\nf32[2,4,5,6] f32[4,3,3,3] pads=[1,1,1,1] group=2\n"
-             "f32[1,2,4,5] f32[2,3,3,2] strides=[2,3] output_padding=[1,2]\n"
-             "f32[1,2,3,4,3] f32[2,2,2,2,2] strides=[2,1,1]\nf64[1,2,5] f64[2,1,3] dilations=[2] pads=[1,0]\n"
-             "f32[1,2,3,3] f32[2,1,2,2] pads=[-1,0,0,-2]\nf32[1,3,2] f32[3,2,1] strides=[3]\n"
-             "i32[1,1,3] i32[1,2,2]\nf32[0,2,3] f32[2,1,2]",
-};
 
-const op *const ops_conv_transpose[] = {&conv_transpose_op, NULL};
+const op ops_conv_transpose[] = {
+    {.name = "conv_transpose",
+     .doc = "Transposed convolution over the axes behind batch and channel; pads are all beginnings, then all ends.",
+     .numpy = "conv_transpose(a, b, strides, dilations, pads, group, output_padding)",
+     .adapted = ADAPTED({"ConvTranspose 1 F 2..3 auto_pad dilations group kernel_shape output_padding output_shape "
+                         "pads strides",
+                         adapt_conv_transpose}),
+     .arity = 2,
+     .axes = "n oc oh ow | ic kh kw",
+     .attributes = "strides:I= dilations:I= pads:I= group:i=1 output_padding:I=",
+     .shape = transpose_shape,
+     .body = transpose_body,
+     .grad = transpose_grad,
+     .grad_for = transpose_grad_for,
+     .way = phases_way,
+     .alternative = without_strides,
+     .cases = "f32[1,3,9] f32[3,4,3]\nf32[2,4,5,6] f32[4,3,3,3] pads=[1,1,1,1] group=2\n"
+              "f32[1,2,4,5] f32[2,3,3,2] strides=[2,3] output_padding=[1,2]\n"
+              "f32[1,2,3,4,3] f32[2,2,2,2,2] strides=[2,1,1]\nf64[1,2,5] f64[2,1,3] dilations=[2] pads=[1,0]\n"
+              "f32[1,2,3,3] f32[2,1,2,2] pads=[-1,0,0,-2]\nf32[1,3,2] f32[3,2,1] strides=[3]\n"
+              "i32[1,1,3] i32[1,2,2]\nf32[0,2,3] f32[2,1,2]"},
+    {0},
+};

@@ -3,6 +3,12 @@
 
 #include <math.h>
 
+/* ---- helpers: calls, for recipes everywhere ---- */
+const node *g_count(graph *g, int64_t n, dtype to)
+{
+    return g_callf(g, 0, NULL, "iota count=%lld to=%s", (long long)n, ts_dtype_name(to));
+}
+
 /* ---- ONNX ---- */
 /* How many steps lead from start to limit: of integers exactly, whatever a double makes of them. */
 static double range_count(dtype d, const double v[3], const int64_t w[3])
@@ -23,8 +29,6 @@ static bool adapt_range(const onnx_call *c, const node **out, err *e)
 {
     double v[3];
     int64_t w[3] = {0};
-    if (!onnx_need(c, 3, e))
-        return false;
     for (int i = 0; i < 3; i++) {
         const ts_array *a = g_value(c->g, c->in[i], 1);
         if (!a || ts_array_count(a) != 1)
@@ -206,68 +210,51 @@ static bool argmin_body(defn *d, err *e)
 }
 
 /* ---- records ---- */
-static const attr_spec along[] = {{"axis", 'i', "0"}, {"keepdims", 'i', "0"}, {"last", 'i', "0"}, {0}};
+static const char along[] = "axis:i=0 keepdims:i=0 last:i=0";
 static const char cases[] =
     "f32[7]\nf32[3,4]\nf32[3,4] axis=1\ni64[2,9,3] axis=1 keepdims=1\nf32[16]!\nf64[2,3] axis=-1\nf32[0,2] axis=1\n"
     "u8[40]\ni64[2,9,3] axis=1 last=1\nf32[16]! last=1";
 
-static const op iota_op = {
-    .name = "iota",
-    .doc = "0, 1, 2, ... up to but not including count.",
-    .numpy = "np.arange(count).astype(dtypes[to])",
-    .onnx = (const onnx_rule[]){{"Range", 11, adapt_range}, {0}},
-    .onnx_takes = "Range:3,1,stash_type",
-    .onnx_types = "Range:N",
-    .onnx_cases = "Range f32[]*=0 f32[]=5 f32[]=1",
-    .arity = 0,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"count", 'i', NULL}, {"to", 's', "i64"}, {0}},
-    .shape = iota_shape,
-    .body = iota_body,
-    .cases = "count=5\ncount=0\ncount=7 to=f32\ncount=3 to=i32",
+const op ops_count[] = {
+    {.name = "iota",
+     .doc = "0, 1, 2, ... up to but not including count.",
+     .numpy = "np.arange(count).astype(dtypes[to])",
+     .adapted = ADAPTED({"Range 11 N 3 stash_type", adapt_range}),
+     .onnx_cases = "Range f32[]*=0 f32[]=5 f32[]=1",
+     .axes = "e",
+     .attributes = "count:i to:s=i64",
+     .shape = iota_shape,
+     .body = iota_body,
+     .cases = "count=5\ncount=0\ncount=7 to=f32\ncount=3 to=i32"},
+    {.name = "place",
+     .doc = "First or last place along an axis where the first operand equals the second, whose extent there is 1.",
+     .numpy = "far(np.argmax, (a == b) | np.isnan(a), axis, 0, last)",
+     .arity = 2,
+     .axes = "r | c",
+     .attributes = "axis:i=0 last:i=0",
+     .shape = place_shape,
+     .body = place_body,
+     .cases = "i64[9,5] i64[1,5]\ni32[3,4] i32[3,1] axis=1\nf32[16]! f32[1]\nu8[2,6,3] u8[2,1,3] axis=-2\n"
+              "i64[60,5]<2 i64[1,5]=1 last=1"},
+    {.name = "argmax",
+     .doc = "Place of the largest element along an axis; the first or last of several, or of NaN.",
+     .numpy = "far(np.argmax, a, axis, keepdims, last)",
+     .adapted = ADAPTED({"ArgMax 1 n 0..1 axis keepdims select_last_index", adapt_argmax}),
+     .arity = 1,
+     .axes = "r | c",
+     .attributes = along,
+     .shape = best_shape,
+     .body = argmax_body,
+     .cases = cases},
+    {.name = "argmin",
+     .doc = "Place of the smallest element along an axis; the first or last of several, or of NaN.",
+     .numpy = "far(np.argmin, a, axis, keepdims, last)",
+     .adapted = ADAPTED({"ArgMin 1 n 0..1 axis keepdims select_last_index", adapt_argmin}),
+     .arity = 1,
+     .axes = "r | c",
+     .attributes = along,
+     .shape = best_shape,
+     .body = argmin_body,
+     .cases = cases},
+    {0},
 };
-
-static const op place_op = {
-    .name = "place",
-    .doc = "First or last place along an axis where the first operand equals the second, whose extent there is 1.",
-    .numpy = "far(np.argmax, (a == b) | np.isnan(a), axis, 0, last)",
-    .arity = 2,
-    .axes = "r | c",
-    .attr = (const attr_spec[]){{"axis", 'i', "0"}, {"last", 'i', "0"}, {0}},
-    .shape = place_shape,
-    .body = place_body,
-    .cases = "i64[9,5] i64[1,5]\ni32[3,4] i32[3,1] axis=1\nf32[16]! f32[1]\nu8[2,6,3] u8[2,1,3] axis=-2\n"
-             "i64[60,5]<2 i64[1,5]=1 last=1",
-};
-
-static const op argmax_op = {
-    .name = "argmax",
-    .doc = "Place of the largest element along an axis; the first or last of several, or of NaN.",
-    .numpy = "far(np.argmax, a, axis, keepdims, last)",
-    .onnx = (const onnx_rule[]){{"ArgMax", 1, adapt_argmax}, {0}},
-    .onnx_takes = "ArgMax:1,1,axis,keepdims,select_last_index",
-    .onnx_types = "ArgMax:n",
-    .arity = 1,
-    .axes = "r | c",
-    .attr = along,
-    .shape = best_shape,
-    .body = argmax_body,
-    .cases = cases,
-};
-
-static const op argmin_op = {
-    .name = "argmin",
-    .doc = "Place of the smallest element along an axis; the first or last of several, or of NaN.",
-    .numpy = "far(np.argmin, a, axis, keepdims, last)",
-    .onnx = (const onnx_rule[]){{"ArgMin", 1, adapt_argmin}, {0}},
-    .onnx_takes = "ArgMin:1,1,axis,keepdims,select_last_index",
-    .onnx_types = "ArgMin:n",
-    .arity = 1,
-    .axes = "r | c",
-    .attr = along,
-    .shape = best_shape,
-    .body = argmin_body,
-    .cases = cases,
-};
-
-const op *const ops_count[] = {&iota_op, &place_op, &argmax_op, &argmin_op, NULL};

@@ -199,100 +199,76 @@ static const node *linear_grad(graph *g, const node *call, const node *y, const 
 }
 
 /* ---- records ---- */
-static const attr_spec along[] = {{"axis", 'i', "0"}, {"exclusive", 'i', "0"}, {"reverse", 'i', "0"}, {0}};
+static const char along[] = "axis:i=0 exclusive:i=0 reverse:i=0";
 static const char cases[] = "f32[7]\nf32[3,70] axis=1\nf64[40,3]\ni32[2,9,3] axis=1 exclusive=1\nu8[5] reverse=1\n"
                             "f32[3,7] axis=-1 exclusive=1 reverse=1\nf16[5]\nf32[0,4]\nf32[1,3] exclusive=1\nf32[9]!";
 
-static const op scan_op = {
-    .name = "scan",
-    .doc = "All elements up to each one along an axis, combined; exclusive: those before it.",
-    .numpy = "cumulate(fn, a, axis, exclusive, 0)",
-    .arity = 1,
-    .axes = "c",
-    .attr = (const attr_spec[]){{"axis", 'i', "0"}, {"fn", 's', "add"}, {"exclusive", 'i', "0"}, {0}},
-    .shape = scan_shape,
-    .body = scan_body,
-    .grad = scan_grad,
-    .cases = "f32[7]\nf32[3,70,5] axis=1\ni8[9]! fn=max\ni8[9]! fn=min exclusive=1\nf64[9]! fn=max exclusive=1\n"
-             "bool[7]",
+const op ops_cumulate[] = {
+    {.name = "scan",
+     .doc = "All elements up to each one along an axis, combined; exclusive: those before it.",
+     .numpy = "cumulate(fn, a, axis, exclusive, 0)",
+     .arity = 1,
+     .axes = "c",
+     .attributes = "axis:i=0 fn:s=add exclusive:i=0",
+     .shape = scan_shape,
+     .body = scan_body,
+     .grad = scan_grad,
+     .cases = "f32[7]\nf32[3,70,5] axis=1\ni8[9]! fn=max\ni8[9]! fn=min exclusive=1\nf64[9]! fn=max exclusive=1\n"
+              "bool[7]"},
+    {.name = "scan_place",
+     .doc = "The place of the largest or smallest of all elements up to each one along an axis.",
+     .numpy = "running_place(fn, a, axis)",
+     .arity = 1,
+     .axes = "c",
+     .attributes = "axis:i=0 fn:s=max",
+     .shape = place_shape,
+     .body = place_body,
+     .cases = "f32[9]!\nf32[3,70] axis=1\ni64[40,3]<4 fn=min\nu8[7]"},
+    {.name = "linear_scan",
+     .doc = "Along an axis each element is a times the one before it plus b, from 0.",
+     .numpy = "linear_scan(a, b, axis)",
+     .arity = 2,
+     .axes = "c",
+     .attributes = "axis:i=0",
+     .shape = linear_shape,
+     .body = linear_body,
+     .grad = linear_grad,
+     .cases = "f32[7] f32[7]\nf64[3,9] f64[3,9] axis=1\nf32[5,1,4] f32[5,1,4]\nf32[1] f32[1]\nf16[4] f16[4]"},
+    {.name = "cumsum",
+     .doc = "Sums of all elements up to each one along an axis.",
+     .numpy = "cumulate('add', a, axis, exclusive, reverse)",
+     .adapted = ADAPTED({"CumSum 11 ni 0..2 exclusive reverse", adapt_cumsum}),
+     .onnx_cases = "CumSum f32[3,4] i64[]=1",
+     .arity = 1,
+     .axes = "c",
+     .attributes = along,
+     .lower = cumulate_lower,
+     .cases = cases},
+    {.name = "cumprod",
+     .doc = "Products of all elements up to each one along an axis.",
+     .numpy = "cumulate('mul', a, axis, exclusive, reverse)",
+     .adapted = ADAPTED({"CumProd 26 ni 0..2 exclusive reverse", adapt_cumprod}),
+     .onnx_cases = "CumProd f32[3,4] i64[]=1",
+     .arity = 1,
+     .axes = "c",
+     .attributes = along,
+     .lower = cumulate_lower,
+     .cases = cases},
+    {.name = "cummax",
+     .doc = "Largest of all elements up to each one along an axis.",
+     .numpy = "cumulate('max', a, axis, exclusive, reverse)",
+     .arity = 1,
+     .axes = "c",
+     .attributes = along,
+     .lower = cumulate_lower,
+     .cases = cases},
+    {.name = "cummin",
+     .doc = "Smallest of all elements up to each one along an axis.",
+     .numpy = "cumulate('min', a, axis, exclusive, reverse)",
+     .arity = 1,
+     .axes = "c",
+     .attributes = along,
+     .lower = cumulate_lower,
+     .cases = cases},
+    {0},
 };
-
-static const op place_op = {
-    .name = "scan_place",
-    .doc = "The place of the largest or smallest of all elements up to each one along an axis.",
-    .numpy = "running_place(fn, a, axis)",
-    .arity = 1,
-    .axes = "c",
-    .attr = (const attr_spec[]){{"axis", 'i', "0"}, {"fn", 's', "max"}, {0}},
-    .shape = place_shape,
-    .body = place_body,
-    .cases = "f32[9]!\nf32[3,70] axis=1\ni64[40,3]<4 fn=min\nu8[7]",
-};
-
-static const op linear_op = {
-    .name = "linear_scan",
-    .doc = "Along an axis each element is a times the one before it plus b, from 0.",
-    .numpy = "linear_scan(a, b, axis)",
-    .arity = 2,
-    .axes = "c",
-    .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}},
-    .shape = linear_shape,
-    .body = linear_body,
-    .grad = linear_grad,
-    .cases = "f32[7] f32[7]\nf64[3,9] f64[3,9] axis=1\nf32[5,1,4] f32[5,1,4]\nf32[1] f32[1]\nf16[4] f16[4]",
-};
-
-static const op cumsum_op = {
-    .name = "cumsum",
-    .doc = "Sums of all elements up to each one along an axis.",
-    .numpy = "cumulate('add', a, axis, exclusive, reverse)",
-    .onnx = (const onnx_rule[]){{"CumSum", 11, adapt_cumsum}, {0}},
-    .onnx_takes = "CumSum:2,1,exclusive,reverse",
-    .onnx_types = "CumSum:ni",
-    .onnx_cases = "CumSum f32[3,4] i64[]=1",
-    .arity = 1,
-    .axes = "c",
-    .attr = along,
-    .lower = cumulate_lower,
-    .cases = cases,
-};
-
-static const op cumprod_op = {
-    .name = "cumprod",
-    .doc = "Products of all elements up to each one along an axis.",
-    .numpy = "cumulate('mul', a, axis, exclusive, reverse)",
-    .onnx = (const onnx_rule[]){{"CumProd", 26, adapt_cumprod}, {0}},
-    .onnx_takes = "CumProd:2,1,exclusive,reverse",
-    .onnx_types = "CumProd:ni",
-    .onnx_cases = "CumProd f32[3,4] i64[]=1",
-    .arity = 1,
-    .axes = "c",
-    .attr = along,
-    .lower = cumulate_lower,
-    .cases = cases,
-};
-
-static const op cummax_op = {
-    .name = "cummax",
-    .doc = "Largest of all elements up to each one along an axis.",
-    .numpy = "cumulate('max', a, axis, exclusive, reverse)",
-    .arity = 1,
-    .axes = "c",
-    .attr = along,
-    .lower = cumulate_lower,
-    .cases = cases,
-};
-
-static const op cummin_op = {
-    .name = "cummin",
-    .doc = "Smallest of all elements up to each one along an axis.",
-    .numpy = "cumulate('min', a, axis, exclusive, reverse)",
-    .arity = 1,
-    .axes = "c",
-    .attr = along,
-    .lower = cumulate_lower,
-    .cases = cases,
-};
-
-const op *const ops_cumulate[] = {&scan_op,    &place_op,  &linear_op, &cumsum_op,
-                                  &cumprod_op, &cummax_op, &cummin_op, NULL};

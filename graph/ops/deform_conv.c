@@ -48,8 +48,6 @@ static bool adapt_deform_conv(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;
     attr list[5];
-    if (!onnx_need(c, 3, e))
-        return false;
     const type *x = &c->in[0]->type, *w = &c->in[1]->type, *offset = &c->in[2]->type;
     if (x->rank != w->rank || offset->rank != x->rank)
         return err_set(e, TS_BAD_INPUT, "DeformConv: ranks %d, %d and %d differ, equal ones expected", x->rank, w->rank,
@@ -173,29 +171,24 @@ static const node *deform_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-static const op deform_op = {
-    .name = "deform_conv",
-    .doc = "Convolution of x with w whose points are moved by offsets [n, group of offsets and point and axis, out...] "
-           "and weighed by a mask [n, group of offsets and point, out...].",
-    .numpy = "deform_conv(a, b, c, d, strides, dilations, pads, group, offset_group)",
-    .onnx = (const onnx_rule[]){{"DeformConv", 19, adapt_deform_conv}, {0}},
-    .onnx_takes = "DeformConv:5,1,dilations,group,kernel_shape,offset_group,pads,strides",
-    .onnx_types = "DeformConv:F",
-    .onnx_cases = "DeformConv f32[1,2,5,4] f32[3,2,2,2] f32[1,8,4,3]",
-    .arity = 4,
-    .axes = "n oc oh ow | ic kh kw",
-    .attr = (const attr_spec[]){{"strides", 'I', ""},
-                                {"dilations", 'I', ""},
-                                {"pads", 'I', ""},
-                                {"group", 'i', "1"},
-                                {"offset_group", 'i', "1"},
-                                {0}},
-    .lower = deform_lower,
-    .cases = "f32[1,2,5,4] f32[3,2,2,2] f32[1,8,4,3] f32[1,4,4,3]\n"
-             "f64[2,4,5,5] f64[2,2,3,2] f64[2,24,3,3] f64[2,12,3,3] group=2 offset_group=2 strides=[2,2] "
-             "pads=[1,0,1,1]\n"
-             "f64[1,2,7] f64[2,1,3] f64[1,3,3] f64[1,3,3] group=2 dilations=[2]\n"
-             "f32[1,1,3,3,2] f32[1,1,2,1,2] f32[1,12,2,3,1] f32[1,4,2,3,1]",
-};
 
-const op *const ops_deform_conv[] = {&deform_op, NULL};
+const op ops_deform_conv[] = {
+    {.name = "deform_conv",
+     .doc =
+         "Convolution of x with w whose points are moved by offsets [n, group of offsets and point and axis, out...] "
+         "and weighed by a mask [n, group of offsets and point, out...].",
+     .numpy = "deform_conv(a, b, c, d, strides, dilations, pads, group, offset_group)",
+     .adapted = ADAPTED(
+         {"DeformConv 19 F 3..5 dilations group kernel_shape offset_group pads strides", adapt_deform_conv}),
+     .onnx_cases = "DeformConv f32[1,2,5,4] f32[3,2,2,2] f32[1,8,4,3]",
+     .arity = 4,
+     .axes = "n oc oh ow | ic kh kw",
+     .attributes = "strides:I= dilations:I= pads:I= group:i=1 offset_group:i=1",
+     .lower = deform_lower,
+     .cases = "f32[1,2,5,4] f32[3,2,2,2] f32[1,8,4,3] f32[1,4,4,3]\n"
+              "f64[2,4,5,5] f64[2,2,3,2] f64[2,24,3,3] f64[2,12,3,3] group=2 offset_group=2 strides=[2,2] "
+              "pads=[1,0,1,1]\n"
+              "f64[1,2,7] f64[2,1,3] f64[1,3,3] f64[1,3,3] group=2 dilations=[2]\n"
+              "f32[1,1,3,3,2] f32[1,1,2,1,2] f32[1,12,2,3,1] f32[1,4,2,3,1]"},
+    {0},
+};

@@ -20,7 +20,7 @@ static bool adapt_nms(const onnx_call *c, const node **out, err *e)
     graph *g = c->g;
     int64_t most = 0;
     int n = 0;
-    if (!onnx_need(c, 2, e) || (onnx_in(c, 2) && !onnx_ints(c, "", 2, &most, 1, &n, e)))
+    if ((onnx_in(c, 2) && !onnx_ints(c, "", 2, &most, 1, &n, e)))
         return false;
     if (c->in[0]->type.rank != 3 || c->in[1]->type.rank != 3)
         return operands_refuse(2, c->in, e, "boxes [batch, n, 4] and scores [batch, class, n]");
@@ -77,22 +77,20 @@ static bool nms_body(defn *d, err *e)
 }
 
 /* ---- records ---- */
-static const op nms_op = {
-    .name = "nms",
-    .doc = "Of boxes [batch, n, 4] with scores [batch, class, n] those to keep, best first, then -1: none overlaps "
-           "a better one by more than a share of their union; limits are that share and a score to be exceeded.",
-    .numpy = "nms(a, b, c, most, centred)",
-    .onnx = (const onnx_rule[]){{"NonMaxSuppression", 10, adapt_nms}, {0}},
-    .onnx_takes = "NonMaxSuppression:5,1,center_point_box",
-    .onnx_types = "NonMaxSuppression:ffif",
-    .onnx_cases = "NonMaxSuppression f32[1,4,4]*=1 f32[1,2,4]=1 i64[]=2",
-    .arity = 3,
-    .axes = "b c k",
-    .attr = (const attr_spec[]){{"most", 'i', NULL}, {"centred", 'i', "0"}, {0}},
-    .shape = nms_shape,
-    .body = nms_body,
-    .cases = "f32[2,9,4] f32[2,3,9] f32[2]=0.2 most=4\nf32[1,20,4]+ f32[1,1,20] f32[2]=0.5 most=20 centred=1\n"
-             "f64[1,7,4] f64[1,2,7] f64[2]=0 most=3\nf32[1,0,4] f32[1,2,0] f32[2]=0 most=0",
-};
 
-const op *const ops_detect[] = {&nms_op, NULL};
+const op ops_detect[] = {
+    {.name = "nms",
+     .doc = "Of boxes [batch, n, 4] with scores [batch, class, n] those to keep, best first, then -1: none overlaps "
+            "a better one by more than a share of their union; limits are that share and a score to be exceeded.",
+     .numpy = "nms(a, b, c, most, centred)",
+     .adapted = ADAPTED({"NonMaxSuppression 10 ffif 2..5 center_point_box", adapt_nms}),
+     .onnx_cases = "NonMaxSuppression f32[1,4,4]*=1 f32[1,2,4]=1 i64[]=2",
+     .arity = 3,
+     .axes = "b c k",
+     .attributes = "most:i centred:i=0",
+     .shape = nms_shape,
+     .body = nms_body,
+     .cases = "f32[2,9,4] f32[2,3,9] f32[2]=0.2 most=4\nf32[1,20,4]+ f32[1,1,20] f32[2]=0.5 most=20 centred=1\n"
+              "f64[1,7,4] f64[1,2,7] f64[2]=0 most=3\nf32[1,0,4] f32[1,2,0] f32[2]=0 most=0"},
+    {0},
+};

@@ -58,7 +58,7 @@ static onnx_value *values(const onnx_call *c, int n)
 static bool make_if(const onnx_call *c, onnx_value *out, err *e)
 {
     truth t;
-    if (!onnx_need(c, 1, e) || !known_truth(c, c->in[0], "condition", &t, e))
+    if (!known_truth(c, c->in[0], "condition", &t, e))
         return false;
     if (t != LATER)
         return c->pass(c, &(onnx_pass){t == YES ? "then_branch" : "else_branch", 0, c->n_out, NULL, out}, e);
@@ -508,19 +508,16 @@ static bool make_scan_8(const onnx_call *c, onnx_value *out, err *e)
 }
 
 /* ---- records ---- */
-static const op flow_op = {
-    .name = "flow",
-    .doc = "Branches and loops of a file, resolved while its graph is built.",
-    .onnx_takes = "If:1,*,else_branch,then_branch Loop:*,*,body Scan:*,*,body,directions,num_scan_inputs,"
-                  "scan_input_axes,scan_input_directions,scan_output_axes,scan_output_directions",
-    .form =
-        (const onnx_form[]){
-            {"If", 1, make_if},
-            {"Loop", 1, make_loop},
-            {"Scan", 8, make_scan_8},
-            {"Scan", 9, make_scan},
-            {0},
-        },
-};
 
-const op *const ops_flow[] = {&flow_op, NULL};
+const op ops_flow[] = {
+    {.name = "flow",
+     .doc = "Branches and loops of a file, resolved while its graph is built.",
+     .formed = FORMED({"If 1 - 1 >* else_branch then_branch", make_if}, {"Loop 1 - 0.. >* body", make_loop},
+                      {"Scan 8 - 0.. >* body directions num_scan_inputs scan_input_axes scan_input_directions "
+                       "scan_output_axes scan_output_directions",
+                       make_scan_8},
+                      {"Scan 9 - 0.. >* body directions num_scan_inputs scan_input_axes scan_input_directions "
+                       "scan_output_axes scan_output_directions",
+                       make_scan})},
+    {0},
+};

@@ -268,54 +268,48 @@ static const node *set_item_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-static const op index_op = {
-    .name = "index",
-    .doc =
-        "Indexing as in Python, without blanks: integers, slices, None, an ellipsis, and operands b, c, ... that list "
-        "places or are masks.",
-    .numpy = "a[eval('np.s_[' + key + ']')]",
-    .arity = -1,
-    .attr = (const attr_spec[]){{"key", 's', NULL}, {0}},
-    .lower = index_lower,
-    .cases =
-        "f32[4,5,6] key=1\nf32[4,5,6] key=-1,2\nf32[4,5,6] key=1:3\nf32[4,5,6] key=::-1\nf32[4,5,6] key=...,0\n"
-        "f32[4,5,6] key=:,None,1:100:2\nf32[4,5,6] key=1,...,-3:\nf32[4,5,6] key=None,...,None\n"
-        "i64[7] key=5:1:-2\nf32[4,5] key=3,4\nf32[4,5] key=2:2\nf32[0,3] key=:,1\n"
-        "f32[4,5] key=-100:100,-2::-1\nf32[4] key=...\nf32[4,5,6] i64[3]<4 key=b\nf32[4,5,6] i64[3,2]<5 key=:,b\n"
-        "f32[4,5,6] i32[3]<4 u8[3]<5 key=b,c\nf32[4,5,6] i64[2,1]<4 i64[3]<6 key=b,:,c\n"
-        "f32[4,5,6] i64[3]<5 key=1,b\nf32[4,5,6] i64[3]<6 key=1,:,b\nf32[4,5,6] i64[3]<5 key=::2,b,None,-1\n"
-        "f32[4,5] i64[3]<5 key=...,b\nf32[3,2] bool[3]=1 key=b\nf32[3,2,4] bool[3,2]=1 key=b,1:3\nf32[3] bool[3]=0 "
-        "key=b\nf32[4,5] i64[]<4 key=b",
-};
 
-static const op take_at_op = {
-    .name = "take_at",
-    .doc = "Elements at listed places of the listed axes, the lists broadcast to each other.",
-    .numpy =
-        "a[tuple(x[1 + [i % a.ndim for i in axes].index(k)] if k in [i % a.ndim for i in axes] else slice(None) for k "
-        "in range(a.ndim))]",
-    .arity = -1,
-    .attr = (const attr_spec[]){{"axes", 'I', NULL}, {0}},
-    .shape = take_at_shape,
-    .body = take_at_body,
-    .cases =
-        "f32[4,5] i64[3]<5 axes=[1]\nf32[4,5,6] i64[2,1]<4 u8[3]<6 axes=[0,2]\nf32[4,5] i32[2]<4 i32[2]<5 axes=[0,1]\n"
-        "i64[3,2] i64[0] axes=[0]",
+const op ops_index[] = {
+    {.name = "index",
+     .doc =
+         "Indexing as in Python, without blanks: integers, slices, None, an ellipsis, and operands b, c, ... that list "
+         "places or are masks.",
+     .numpy = "a[eval('np.s_[' + key + ']')]",
+     .arity = -1,
+     .attributes = "key:s",
+     .lower = index_lower,
+     .cases =
+         "f32[4,5,6] key=1\nf32[4,5,6] key=-1,2\nf32[4,5,6] key=1:3\nf32[4,5,6] key=::-1\nf32[4,5,6] key=...,0\n"
+         "f32[4,5,6] key=:,None,1:100:2\nf32[4,5,6] key=1,...,-3:\nf32[4,5,6] key=None,...,None\n"
+         "i64[7] key=5:1:-2\nf32[4,5] key=3,4\nf32[4,5] key=2:2\nf32[0,3] key=:,1\n"
+         "f32[4,5] key=-100:100,-2::-1\nf32[4] key=...\nf32[4,5,6] i64[3]<4 key=b\nf32[4,5,6] i64[3,2]<5 key=:,b\n"
+         "f32[4,5,6] i32[3]<4 u8[3]<5 key=b,c\nf32[4,5,6] i64[2,1]<4 i64[3]<6 key=b,:,c\n"
+         "f32[4,5,6] i64[3]<5 key=1,b\nf32[4,5,6] i64[3]<6 key=1,:,b\nf32[4,5,6] i64[3]<5 key=::2,b,None,-1\n"
+         "f32[4,5] i64[3]<5 key=...,b\nf32[3,2] bool[3]=1 key=b\nf32[3,2,4] bool[3,2]=1 key=b,1:3\nf32[3] bool[3]=0 "
+         "key=b\nf32[4,5] i64[]<4 key=b"},
+    {.name = "take_at",
+     .doc = "Elements at listed places of the listed axes, the lists broadcast to each other.",
+     .numpy =
+         "a[tuple(x[1 + [i % a.ndim for i in axes].index(k)] if k in [i % a.ndim for i in axes] else slice(None) for k "
+         "in range(a.ndim))]",
+     .arity = -1,
+     .attributes = "axes:I",
+     .shape = take_at_shape,
+     .body = take_at_body,
+     .cases =
+         "f32[4,5] i64[3]<5 axes=[1]\nf32[4,5,6] i64[2,1]<4 u8[3]<6 axes=[0,2]\nf32[4,5] i32[2]<4 i32[2]<5 axes=[0,1]\n"
+         "i64[3,2] i64[0] axes=[0]"},
+    {.name = "set_item",
+     .doc = "A copy of the first tensor with the second at a key; further operands, c, d, ..., list places in it.",
+     .numpy =
+         "(lambda y, k: y.__setitem__(k, b) or y)(a.copy(), eval('np.s_[' + key + ']', {'np': np, **dict(zip('bcdef', "
+         "x[2:]))}))",
+     .arity = -1,
+     .attributes = "key:s",
+     .lower = set_item_lower,
+     .cases = "f32[5,6,4] f32[3,4] key=0,2:5\nf32[4,5] f32[] key=1\nf32[4,5] f32[5] key=::2\ni64[7] i64[3] key=5:0:-2\n"
+              "f32[4,5] f32[4,1] key=...\nf32[4,5] f64[3,5] i64[3]<4 key=b\nf32[4,5] f32[] i64[3]<4 i64[3]<5 key=b,c\n"
+              "f32[3,2] f32[2] bool[3]=1 key=b\nf32[4,5] f32[2,3] i64[2,3]<5 key=1,b\nf32[4] f32[1,1,2] key=1:3\n"
+              "f32[4] f32[] key=2:2"},
+    {0},
 };
-
-static const op set_item_op = {
-    .name = "set_item",
-    .doc = "A copy of the first tensor with the second at a key; further operands, c, d, ..., list places in it.",
-    .numpy =
-        "(lambda y, k: y.__setitem__(k, b) or y)(a.copy(), eval('np.s_[' + key + ']', {'np': np, **dict(zip('bcdef', "
-        "x[2:]))}))",
-    .arity = -1,
-    .attr = (const attr_spec[]){{"key", 's', NULL}, {0}},
-    .lower = set_item_lower,
-    .cases = "f32[5,6,4] f32[3,4] key=0,2:5\nf32[4,5] f32[] key=1\nf32[4,5] f32[5] key=::2\ni64[7] i64[3] key=5:0:-2\n"
-             "f32[4,5] f32[4,1] key=...\nf32[4,5] f64[3,5] i64[3]<4 key=b\nf32[4,5] f32[] i64[3]<4 i64[3]<5 key=b,c\n"
-             "f32[3,2] f32[2] bool[3]=1 key=b\nf32[4,5] f32[2,3] i64[2,3]<5 key=1,b\nf32[4] f32[1,1,2] key=1:3\n"
-             "f32[4] f32[] key=2:2",
-};
-
-const op *const ops_index[] = {&index_op, &take_at_op, &set_item_op, NULL};

@@ -48,13 +48,11 @@ static const node *nll(const onnx_call *c, const node *log_p)
 
 static bool adapt_nll_loss(const onnx_call *c, const node **out, err *e)
 {
-    return onnx_need(c, 2, e) && onnx_give(c, out, nll(c, c->in[0]), e);
+    return onnx_give(c, out, nll(c, c->in[0]), e);
 }
 
 static bool adapt_cross_entropy(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 2, e))
-        return false;
     const node *log_p = g_callf(c->g, 1, c->in, "log_softmax axis=1"); /* [batch, class, ...] */
     return onnx_give(c, out, nll(c, log_p), e) && (c->n_out < 2 || onnx_give(c, out + 1, log_p, e));
 }
@@ -93,25 +91,21 @@ static const node *nll_loss_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-static const op nll_loss_op = {
-    .name = "nll_loss",
-    .doc = "What log-likelihoods say against the right classes, weighted by class; `ignore` is a label that does not "
-           "count.",
-    .numpy = "(lambda t, w: {'none': t * w, 'sum': (t * w).sum(), 'mean': (t * w).sum() / w.sum()}[reduction])("
-             "-np.take_along_axis(a, np.where(b == ignore, 0, b)[:, None], 1)[:, 0], "
-             "(np.ones(a.shape[1], a.dtype) if c is None else c)[np.where(b == ignore, 0, b)] * (b != ignore))",
-    .onnx = (const onnx_rule[]){{"NegativeLogLikelihoodLoss", 12, adapt_nll_loss},
-                                {"SoftmaxCrossEntropyLoss", 12, adapt_cross_entropy},
-                                {0}},
-    .onnx_takes = "NegativeLogLikelihoodLoss:3,1,ignore_index,reduction SoftmaxCrossEntropyLoss:3,2,ignore_index,"
-                  "reduction",
-    .onnx_types = "NegativeLogLikelihoodLoss:FiF SoftmaxCrossEntropyLoss:FiF",
-    .arity = -1,
-    .attr = (const attr_spec[]){{"reduction", 's', "mean"}, {"ignore", 'i', ""}, {0}},
-    .lower = nll_loss_lower,
-    .cases = "f32[3,5] i64[3]<5\nf32[3,5] i64[3]<5 reduction=sum\nf32[3,5,2] i32[3,2]<5 f32[5]+ reduction=none\n"
-             "f32[9,5] i64[9]<5 f32[5]+ ignore=-1\nf64[9,3] u8[9]<3 ignore=2 reduction=none\n"
-             "f32[9,5,2,3] i64[9,2,3]<5 ignore=1\nf32[9,5] i64[9]<5 f32[5]+ reduction=sum ignore=0",
-};
 
-const op *const ops_likelihood[] = {&nll_loss_op, NULL};
+const op ops_likelihood[] = {
+    {.name = "nll_loss",
+     .doc = "What log-likelihoods say against the right classes, weighted by class; `ignore` is a label that does not "
+            "count.",
+     .numpy = "(lambda t, w: {'none': t * w, 'sum': (t * w).sum(), 'mean': (t * w).sum() / w.sum()}[reduction])("
+              "-np.take_along_axis(a, np.where(b == ignore, 0, b)[:, None], 1)[:, 0], "
+              "(np.ones(a.shape[1], a.dtype) if c is None else c)[np.where(b == ignore, 0, b)] * (b != ignore))",
+     .adapted = ADAPTED({"NegativeLogLikelihoodLoss 12 FiF 2..3 ignore_index reduction", adapt_nll_loss},
+                        {"SoftmaxCrossEntropyLoss 12 FiF 2..3 >2 ignore_index reduction", adapt_cross_entropy}),
+     .arity = -1,
+     .attributes = "reduction:s=mean ignore:i=",
+     .lower = nll_loss_lower,
+     .cases = "f32[3,5] i64[3]<5\nf32[3,5] i64[3]<5 reduction=sum\nf32[3,5,2] i32[3,2]<5 f32[5]+ reduction=none\n"
+              "f32[9,5] i64[9]<5 f32[5]+ ignore=-1\nf64[9,3] u8[9]<3 ignore=2 reduction=none\n"
+              "f32[9,5,2,3] i64[9,2,3]<5 ignore=1\nf32[9,5] i64[9]<5 f32[5]+ reduction=sum ignore=0"},
+    {0},
+};

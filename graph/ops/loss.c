@@ -243,113 +243,86 @@ static const node *softmax_nll_grad(graph *g, const node *call, const node *y, c
 }
 
 /* ---- records ---- */
-static const attr_spec how[] = {{"reduce", 's', "mean"}, {0}};
-static const attr_spec classes[] = {
-    {"axis", 'i', "-1"}, {"smoothing", 'f', "0"}, {"ignore", 'i', ""}, {"reduce", 's', "mean"}, {0}};
+static const char how[] = "reduce:s=mean";
+static const char classes[] = "axis:i=-1 smoothing:f=0 ignore:i= reduce:s=mean";
 
-static const op pick_op = {
-    .name = "pick",
-    .doc = "The element of the first tensor along an axis at the place that the second says.",
-    .numpy = "np.take_along_axis(a, np.expand_dims(b, axis).astype(np.int64), axis).squeeze(axis)",
-    .arity = 2,
-    .attr = (const attr_spec[]){{"axis", 'i', "-1"}, {0}},
-    .lower = pick_lower,
-    .grad = pick_grad,
-    .cases = "f32[3,5] i64[3]<5\nf64[2,4,3] i32[2,3]<4 axis=1\nf32[7] u8[]<7\nf32[0,3] i64[0]",
+const op ops_loss[] = {
+    {.name = "pick",
+     .doc = "The element of the first tensor along an axis at the place that the second says.",
+     .numpy = "np.take_along_axis(a, np.expand_dims(b, axis).astype(np.int64), axis).squeeze(axis)",
+     .arity = 2,
+     .attributes = "axis:i=-1",
+     .lower = pick_lower,
+     .grad = pick_grad,
+     .cases = "f32[3,5] i64[3]<5\nf64[2,4,3] i32[2,3]<4 axis=1\nf32[7] u8[]<7\nf32[0,3] i64[0]"},
+    {.name = "softmax_nll",
+     .doc = "Minus the logarithm of softmax of the first tensor along an axis at the place that the second says.",
+     .numpy = "nll(a - np.log(np.exp(a).sum(axis, keepdims=True)), b, None, axis, 0, '', 'none')",
+     .arity = 2,
+     .axes = "r c",
+     .attributes = "axis:i=-1",
+     .lower = softmax_nll_lower,
+     .grad = softmax_nll_grad,
+     .cases = "f32[4,5] i64[4]<5\nf64[2,3,4] i32[2,4]<3 axis=1\nf32[9,70] u8[9]<70\nf32[0,3] i64[0]"},
+    {.name = "cross_entropy",
+     .doc = "Minus the logarithm of softmax of the first tensor at the label along an axis; perhaps a weight for each "
+            "class; labels may be smoothed and ignored.",
+     .numpy = "nll(a - np.log(np.exp(a).sum(axis, keepdims=True)), b, c, axis, smoothing, ignore, reduce)",
+     .arity = -1,
+     .axes = "r c",
+     .attributes = classes,
+     .lower = cross_entropy_lower,
+     .cases = "f32[4,5] u8[4]<5\nf64[2,3,4] u8[2,4]<3 f64[3]+ axis=1\nf32[6,3] u8[6]<3 ignore=1 reduce=sum\n"
+              "f32[5,3] u8[5]<3 f32[3]+ ignore=0\nf32[4,5] u8[4]<5 reduce=none\nf64[4,5] u8[4]<5 smoothing=0.1\n"
+              "f64[2,3,4] u8[2,4]<3 f64[3]+ axis=1 smoothing=0.2 ignore=2"},
+    {.name = "binary_cross_entropy",
+     .doc = "Cross-entropy of the sigmoid of the first tensor and the probability that the second says.",
+     .numpy = "reduced(np.maximum(a, 0) - a * b + np.log1p(np.exp(-np.abs(a))), reduce)",
+     .arity = 2,
+     .axes = "e",
+     .attributes = how,
+     .lower = bce_lower,
+     .cases = "f32[4,3] f32[4,3]\nf64[7] f64[7] reduce=sum\nf32[2,3] f32[3] reduce=none"},
+    {.name = "mse_loss",
+     .doc = "Mean squared difference.",
+     .numpy = "reduced(np.square(a - b), reduce)",
+     .arity = 2,
+     .axes = "e",
+     .attributes = how,
+     .lower = mse_lower,
+     .cases = "f32[4,3] f32[4,3]\nf64[7] f64[7] reduce=sum\nf32[2,3] f32[3] reduce=none"},
+    {.name = "mae_loss",
+     .doc = "Mean size of the difference.",
+     .numpy = "reduced(np.abs(a - b), reduce)",
+     .arity = 2,
+     .axes = "e",
+     .attributes = how,
+     .lower = mae_lower,
+     .cases = "f32[4,3] f32[4,3]\nf64[7] f64[7] reduce=sum\nf32[2,3] f32[3] reduce=none"},
+    {.name = "huber_loss",
+     .doc = "Half the squared difference up to delta, linear beyond.",
+     .numpy = "reduced((lambda z: np.where(z < delta, 0.5 * z * z, delta * (z - delta / 2)))(np.abs(a - b)), reduce)",
+     .arity = 2,
+     .axes = "e",
+     .attributes = "delta:f=1 reduce:s=mean",
+     .lower = huber_lower,
+     .cases = "f32[4,3] f32[4,3]\nf64[7] f64[7] delta=0.5 reduce=sum\nf32[2,3] f32[3] reduce=none delta=2"},
+    {.name = "kl_div",
+     .doc = "Divergence of the probabilities that the second tensor says from those whose logarithms the first says.",
+     .numpy = "kl(a, b, reduce)",
+     .arity = 2,
+     .axes = "e",
+     .attributes = how,
+     .lower = kl_lower,
+     .cases = "f32[4,3] f32[4,3]+\nf64[7] f64[7]+ reduce=sum\nf32[2,3] f32[3] reduce=none"},
+    {.name = "cosine_embedding_loss",
+     .doc = "1 - cosine of pairs of rows whose sign is 1; the cosine over a margin where it is -1.",
+     .numpy = "cosine(a, b, c, margin, reduce)",
+     .arity = 3,
+     .axes = "r c",
+     .attributes = "margin:f=0 reduce:s=mean",
+     .lower = cosine_lower,
+     .cases = "f32[4,3] f32[4,3] f32[4]\nf64[6,7] f64[6,7] f64[6] margin=0.1 reduce=sum\n"
+              "f32[2,3] f32[2,3] i64[2] reduce=none"},
+    {0},
 };
-
-static const op softmax_nll_op = {
-    .name = "softmax_nll",
-    .doc = "Minus the logarithm of softmax of the first tensor along an axis at the place that the second says.",
-    .numpy = "nll(a - np.log(np.exp(a).sum(axis, keepdims=True)), b, None, axis, 0, '', 'none')",
-    .arity = 2,
-    .axes = "r c",
-    .attr = (const attr_spec[]){{"axis", 'i', "-1"}, {0}},
-    .lower = softmax_nll_lower,
-    .grad = softmax_nll_grad,
-    .cases = "f32[4,5] i64[4]<5\nf64[2,3,4] i32[2,4]<3 axis=1\nf32[9,70] u8[9]<70\nf32[0,3] i64[0]",
-};
-
-static const op cross_entropy_op = {
-    .name = "cross_entropy",
-    .doc = "Minus the logarithm of softmax of the first tensor at the label along an axis; perhaps a weight for each "
-           "class; labels may be smoothed and ignored.",
-    .numpy = "nll(a - np.log(np.exp(a).sum(axis, keepdims=True)), b, c, axis, smoothing, ignore, reduce)",
-    .arity = -1,
-    .axes = "r c",
-    .attr = classes,
-    .lower = cross_entropy_lower,
-    .cases = "f32[4,5] u8[4]<5\nf64[2,3,4] u8[2,4]<3 f64[3]+ axis=1\nf32[6,3] u8[6]<3 ignore=1 reduce=sum\n"
-             "f32[5,3] u8[5]<3 f32[3]+ ignore=0\nf32[4,5] u8[4]<5 reduce=none\nf64[4,5] u8[4]<5 smoothing=0.1\n"
-             "f64[2,3,4] u8[2,4]<3 f64[3]+ axis=1 smoothing=0.2 ignore=2",
-};
-
-static const op bce_op = {
-    .name = "binary_cross_entropy",
-    .doc = "Cross-entropy of the sigmoid of the first tensor and the probability that the second says.",
-    .numpy = "reduced(np.maximum(a, 0) - a * b + np.log1p(np.exp(-np.abs(a))), reduce)",
-    .arity = 2,
-    .axes = "e",
-    .attr = how,
-    .lower = bce_lower,
-    .cases = "f32[4,3] f32[4,3]\nf64[7] f64[7] reduce=sum\nf32[2,3] f32[3] reduce=none",
-};
-
-static const op mse_op = {
-    .name = "mse_loss",
-    .doc = "Mean squared difference.",
-    .numpy = "reduced(np.square(a - b), reduce)",
-    .arity = 2,
-    .axes = "e",
-    .attr = how,
-    .lower = mse_lower,
-    .cases = "f32[4,3] f32[4,3]\nf64[7] f64[7] reduce=sum\nf32[2,3] f32[3] reduce=none",
-};
-
-static const op mae_op = {
-    .name = "mae_loss",
-    .doc = "Mean size of the difference.",
-    .numpy = "reduced(np.abs(a - b), reduce)",
-    .arity = 2,
-    .axes = "e",
-    .attr = how,
-    .lower = mae_lower,
-    .cases = "f32[4,3] f32[4,3]\nf64[7] f64[7] reduce=sum\nf32[2,3] f32[3] reduce=none",
-};
-
-static const op huber_op = {
-    .name = "huber_loss",
-    .doc = "Half the squared difference up to delta, linear beyond.",
-    .numpy = "reduced((lambda z: np.where(z < delta, 0.5 * z * z, delta * (z - delta / 2)))(np.abs(a - b)), reduce)",
-    .arity = 2,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"delta", 'f', "1"}, {"reduce", 's', "mean"}, {0}},
-    .lower = huber_lower,
-    .cases = "f32[4,3] f32[4,3]\nf64[7] f64[7] delta=0.5 reduce=sum\nf32[2,3] f32[3] reduce=none delta=2",
-};
-
-static const op kl_op = {
-    .name = "kl_div",
-    .doc = "Divergence of the probabilities that the second tensor says from those whose logarithms the first says.",
-    .numpy = "kl(a, b, reduce)",
-    .arity = 2,
-    .axes = "e",
-    .attr = how,
-    .lower = kl_lower,
-    .cases = "f32[4,3] f32[4,3]+\nf64[7] f64[7]+ reduce=sum\nf32[2,3] f32[3] reduce=none",
-};
-
-static const op cosine_op = {
-    .name = "cosine_embedding_loss",
-    .doc = "1 - cosine of pairs of rows whose sign is 1; the cosine over a margin where it is -1.",
-    .numpy = "cosine(a, b, c, margin, reduce)",
-    .arity = 3,
-    .axes = "r c",
-    .attr = (const attr_spec[]){{"margin", 'f', "0"}, {"reduce", 's', "mean"}, {0}},
-    .lower = cosine_lower,
-    .cases = "f32[4,3] f32[4,3] f32[4]\nf64[6,7] f64[6,7] f64[6] margin=0.1 reduce=sum\n"
-             "f32[2,3] f32[2,3] i64[2] reduce=none",
-};
-
-const op *const ops_loss[] = {&pick_op,  &softmax_nll_op, &cross_entropy_op, &bce_op, &mse_op, &mae_op,
-                              &huber_op, &kl_op,          &cosine_op,        NULL};

@@ -69,16 +69,12 @@ static const node *softmax_as(const onnx_call *c, const char *op_name, err *e)
 
 static bool adapt_softmax(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 1, e))
-        return false;
     const node *y = softmax_as(c, "softmax", e); /* as its operand */
     return (y || !err_is(e)) && onnx_give(c, out, y, e);
 }
 
 static bool adapt_log_softmax(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 1, e))
-        return false;
     const node *y = softmax_as(c, "log_softmax", e); /* as its operand */
     return (y || !err_is(e)) && onnx_give(c, out, y, e);
 }
@@ -142,8 +138,6 @@ static bool adapt_rms_norm(const onnx_call *c, const node **out, err *e)
 /* x [batch, channel, ...], scale and bias [channel] */
 static bool adapt_instance_norm(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 3, e))
-        return false;
     const attr epsilon = attr_real("epsilon", onnx_real(c, "epsilon", 1e-5));
     const node *in[3];
     for (int i = 0; i < 3; i++)
@@ -157,8 +151,6 @@ static bool adapt_instance_norm(const onnx_call *c, const node **out, err *e)
 static bool adapt_group_norm(const onnx_call *c, const node **out, err *e)
 {
     const node *in[3];
-    if (!onnx_need(c, 3, e))
-        return false;
     const int64_t groups = onnx_int(c, "num_groups", 0);
     const type *t = &c->in[0]->type;
     if (groups < 1 || t->rank < 2 || t->dim[1] % groups)
@@ -297,106 +289,75 @@ static const node *log_softmax_grad(graph *g, const node *call, const node *y, c
 }
 
 /* ---- records ---- */
-static const attr_spec along[] = {{"axis", 'i', "-1"}, {0}};
-static const attr_spec from_axis[] = {{"axis", 'i', "-1"}, {"epsilon", 'f', "1e-05"}, {0}};
-static const attr_spec only_epsilon[] = {{"epsilon", 'f', "1e-05"}, {0}};
+static const char along[] = "axis:i=-1";
+static const char from_axis[] = "axis:i=-1 epsilon:f=1e-05";
+static const char only_epsilon[] = "epsilon:f=1e-05";
 
-static const op softmax_op = {
-    .name = "softmax",
-    .doc = "Exponentials divided by their sum along an axis.",
-    .numpy = "(z := np.exp(a - a.max(axis, keepdims=True, initial=-np.inf))) / z.sum(axis, keepdims=True)",
-    .onnx = (const onnx_rule[]){{"Softmax", 1, adapt_softmax}, {0}},
-    .onnx_takes = "Softmax:1,1,axis",
-    .onnx_types = "Softmax:f",
-    .arity = 1,
-    .axes = "r c",
-    .attr = along,
-    .lower = softmax_lower,
-    .grad = softmax_grad,
-    .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7]\nf32[3,2] axis=0\nf32[1]\nf32[2,0]\nf32[0,2]\nf32[4,100]",
+const op ops_normalize[] = {
+    {.name = "softmax",
+     .doc = "Exponentials divided by their sum along an axis.",
+     .numpy = "(z := np.exp(a - a.max(axis, keepdims=True, initial=-np.inf))) / z.sum(axis, keepdims=True)",
+     .adapted = ADAPTED({"Softmax 1 f 1 axis", adapt_softmax}),
+     .arity = 1,
+     .axes = "r c",
+     .attributes = along,
+     .lower = softmax_lower,
+     .grad = softmax_grad,
+     .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7]\nf32[3,2] axis=0\nf32[1]\nf32[2,0]\nf32[0,2]\nf32[4,100]"},
+    {.name = "log_softmax",
+     .doc = "Logarithm of softmax along an axis.",
+     .numpy = "(z := a - a.max(axis, keepdims=True, initial=-np.inf)) - np.log(np.exp(z).sum(axis, keepdims=True))",
+     .adapted = ADAPTED({"LogSoftmax 1 f 1 axis", adapt_log_softmax}),
+     .arity = 1,
+     .axes = "r c",
+     .attributes = along,
+     .lower = log_softmax_lower,
+     .grad = log_softmax_grad,
+     .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7]\nf32[3,2] axis=0\nf32[1]\nf32[2,0]\nf32[0,2]"},
+    {.name = "layer_norm",
+     .doc = "Mean 0 and variance 1 over the axes from `axis` on; then scale and bias where given.",
+     .numpy = "(lambda t: (a - a.mean(t, keepdims=True)) / np.sqrt(a.var(t, keepdims=True) + epsilon) * (1 if b is "
+              "None else b) + (0 if c is None else c))(tuple(range(axis % a.ndim, a.ndim)))",
+     .adapted = ADAPTED({"LayerNormalization 17 F 0..3 >3 axis epsilon stash_type", adapt_layer_norm}),
+     .arity = -1,
+     .axes = "r c",
+     .attributes = from_axis,
+     .lower = layer_norm_lower,
+     .cases = "f32[2,8] f32[8] f32[8]\nf32[2,3,16] f32[16] f32[16] epsilon=1e-12\n"
+              "f32[2,3,4] f32[3,4] f32[3,4] axis=1\nf64[5,7] f64[7]\nf32[3,5]\nf32[0,4] f32[4] f32[4]"},
+    {.name = "rms_norm",
+     .doc = "Mean square 1 over the axes from `axis` on; then scale and bias where given.",
+     .numpy = "(lambda t: a / np.sqrt(np.square(a).mean(t, keepdims=True) + epsilon) * (1 if b is None else b) + (0 "
+              "if c is None else c))(tuple(range(axis % a.ndim, a.ndim)))",
+     .adapted = ADAPTED({"RMSNormalization 23 f 0..2 axis epsilon stash_type", adapt_rms_norm},
+                        {"SimplifiedLayerNormalization 1 - 0..2 >2 axis epsilon stash_type", adapt_rms_norm}),
+     .arity = -1,
+     .axes = "r c",
+     .attributes = from_axis,
+     .lower = rms_norm_lower,
+     .cases = "f32[2,8] f32[8]\nf32[2,3,4] f32[3,4] axis=1\nf64[5,7] f64[7] f64[7]\nf32[3,5]\nf32[0,4] f32[4]"},
+    {.name = "group_norm",
+     .doc = "Mean 0 and variance 1 over groups of channels and all of space; then scale and bias of each channel.",
+     .numpy = "(lambda z, v: ((z - z.mean(-1, keepdims=True)) / np.sqrt(z.var(-1, keepdims=True) + "
+              "epsilon)).reshape(a.shape) * v(b) + v(c))(a.reshape(a.shape[0], groups, -1), lambda v: v.reshape(-1, "
+              "*[1] * (a.ndim - 2)))",
+     .adapted = ADAPTED({"GroupNormalization 18 F 3 epsilon num_groups stash_type", adapt_group_norm}),
+     .onnx_cases = "GroupNormalization f32[2,4,3] f32[2] f32[2] num_groups=2",
+     .arity = 3,
+     .axes = "n g c",
+     .attributes = "groups:i epsilon:f=1e-05",
+     .lower = group_norm_lower,
+     .cases = "f32[2,8,4,3] f32[8] f32[8] groups=4\nf32[2,6,5] f32[6] f32[6] groups=1\n"
+              "f64[1,4,2,2] f64[4] f64[4] groups=4 epsilon=0.001"},
+    {.name = "instance_norm",
+     .doc = "Mean 0 and variance 1 over all of space; then scale and bias of each channel.",
+     .numpy = "(lambda t, v: (a - a.mean(t, keepdims=True)) / np.sqrt(a.var(t, keepdims=True) + epsilon) * v(b) + "
+              "v(c))(tuple(range(2, a.ndim)), lambda v: v.reshape(-1, *[1] * (a.ndim - 2)))",
+     .adapted = ADAPTED({"InstanceNormalization 1 F 3 epsilon", adapt_instance_norm}),
+     .arity = 3,
+     .axes = "n c h w",
+     .attributes = only_epsilon,
+     .lower = instance_norm_lower,
+     .cases = "f32[2,3,4,5] f32[3] f32[3]\nf64[1,2,7] f64[2] f64[2] epsilon=0.001"},
+    {0},
 };
-
-static const op log_softmax_op = {
-    .name = "log_softmax",
-    .doc = "Logarithm of softmax along an axis.",
-    .numpy = "(z := a - a.max(axis, keepdims=True, initial=-np.inf)) - np.log(np.exp(z).sum(axis, keepdims=True))",
-    .onnx = (const onnx_rule[]){{"LogSoftmax", 1, adapt_log_softmax}, {0}},
-    .onnx_takes = "LogSoftmax:1,1,axis",
-    .onnx_types = "LogSoftmax:f",
-    .arity = 1,
-    .axes = "r c",
-    .attr = along,
-    .lower = log_softmax_lower,
-    .grad = log_softmax_grad,
-    .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7]\nf32[3,2] axis=0\nf32[1]\nf32[2,0]\nf32[0,2]",
-};
-
-static const op layer_norm_op = {
-    .name = "layer_norm",
-    .doc = "Mean 0 and variance 1 over the axes from `axis` on; then scale and bias where given.",
-    .numpy = "(lambda t: (a - a.mean(t, keepdims=True)) / np.sqrt(a.var(t, keepdims=True) + epsilon) * (1 if b is "
-             "None else b) + (0 if c is None else c))(tuple(range(axis % a.ndim, a.ndim)))",
-    .onnx = (const onnx_rule[]){{"LayerNormalization", 17, adapt_layer_norm}, {0}},
-    .onnx_takes = "LayerNormalization:3,3,axis,epsilon,stash_type",
-    .onnx_types = "LayerNormalization:F",
-    .arity = -1,
-    .axes = "r c",
-    .attr = from_axis,
-    .lower = layer_norm_lower,
-    .cases = "f32[2,8] f32[8] f32[8]\nf32[2,3,16] f32[16] f32[16] epsilon=1e-12\n"
-             "f32[2,3,4] f32[3,4] f32[3,4] axis=1\nf64[5,7] f64[7]\nf32[3,5]\nf32[0,4] f32[4] f32[4]",
-};
-
-static const op rms_norm_op = {
-    .name = "rms_norm",
-    .doc = "Mean square 1 over the axes from `axis` on; then scale and bias where given.",
-    .numpy = "(lambda t: a / np.sqrt(np.square(a).mean(t, keepdims=True) + epsilon) * (1 if b is None else b) + (0 "
-             "if c is None else c))(tuple(range(axis % a.ndim, a.ndim)))",
-    .onnx = (const onnx_rule[]){{"RMSNormalization", 23, adapt_rms_norm},
-                                {"SimplifiedLayerNormalization", 1, adapt_rms_norm},
-                                {0}},
-    .onnx_takes = "RMSNormalization:2,1,axis,epsilon,stash_type "
-                  "SimplifiedLayerNormalization:2,2,axis,epsilon,stash_type",
-    .onnx_types = "RMSNormalization:f",
-    .arity = -1,
-    .axes = "r c",
-    .attr = from_axis,
-    .lower = rms_norm_lower,
-    .cases = "f32[2,8] f32[8]\nf32[2,3,4] f32[3,4] axis=1\nf64[5,7] f64[7] f64[7]\nf32[3,5]\nf32[0,4] f32[4]",
-};
-
-static const op group_norm_op = {
-    .name = "group_norm",
-    .doc = "Mean 0 and variance 1 over groups of channels and all of space; then scale and bias of each channel.",
-    .numpy = "(lambda z, v: ((z - z.mean(-1, keepdims=True)) / np.sqrt(z.var(-1, keepdims=True) + "
-             "epsilon)).reshape(a.shape) * v(b) + v(c))(a.reshape(a.shape[0], groups, -1), lambda v: v.reshape(-1, "
-             "*[1] * (a.ndim - 2)))",
-    .onnx = (const onnx_rule[]){{"GroupNormalization", 18, adapt_group_norm}, {0}},
-    .onnx_takes = "GroupNormalization:3,1,epsilon,num_groups,stash_type",
-    .onnx_types = "GroupNormalization:F",
-    .onnx_cases = "GroupNormalization f32[2,4,3] f32[2] f32[2] num_groups=2",
-    .arity = 3,
-    .axes = "n g c",
-    .attr = (const attr_spec[]){{"groups", 'i', NULL}, {"epsilon", 'f', "1e-05"}, {0}},
-    .lower = group_norm_lower,
-    .cases = "f32[2,8,4,3] f32[8] f32[8] groups=4\nf32[2,6,5] f32[6] f32[6] groups=1\n"
-             "f64[1,4,2,2] f64[4] f64[4] groups=4 epsilon=0.001",
-};
-
-static const op instance_norm_op = {
-    .name = "instance_norm",
-    .doc = "Mean 0 and variance 1 over all of space; then scale and bias of each channel.",
-    .numpy = "(lambda t, v: (a - a.mean(t, keepdims=True)) / np.sqrt(a.var(t, keepdims=True) + epsilon) * v(b) + "
-             "v(c))(tuple(range(2, a.ndim)), lambda v: v.reshape(-1, *[1] * (a.ndim - 2)))",
-    .onnx = (const onnx_rule[]){{"InstanceNormalization", 1, adapt_instance_norm}, {0}},
-    .onnx_takes = "InstanceNormalization:3,1,epsilon",
-    .onnx_types = "InstanceNormalization:F",
-    .arity = 3,
-    .axes = "n c h w",
-    .attr = only_epsilon,
-    .lower = instance_norm_lower,
-    .cases = "f32[2,3,4,5] f32[3] f32[3]\nf64[1,2,7] f64[2] f64[2] epsilon=0.001",
-};
-
-const op *const ops_normalize[] = {
-    &softmax_op, &log_softmax_op, &layer_norm_op, &rms_norm_op, &group_norm_op, &instance_norm_op, NULL};

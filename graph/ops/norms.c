@@ -12,16 +12,12 @@ static const node *over(graph *g, const char *op_name, const node *x, const attr
 /* ---- ONNX ---- */
 static bool adapt_lp_norm(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 1, e))
-        return false;
     const attr list[] = {attr_int("axis", onnx_int(c, "axis", -1)), attr_int("p", onnx_int(c, "p", 2))};
     return onnx_give(c, out, g_apply(c->g, "lp_norm", c->in[0], COUNT(list), list), e);
 }
 
 static bool adapt_lrn(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 1, e))
-        return false;
     const attr list[] = {attr_int("size", onnx_int(c, "size", 1)), attr_real("alpha", onnx_real(c, "alpha", 1e-4)),
                          attr_real("beta", onnx_real(c, "beta", 0.75)), attr_real("bias", onnx_real(c, "bias", 1))};
     return onnx_give(c, out, g_apply(c->g, "lrn", c->in[0], COUNT(list), list), e);
@@ -31,7 +27,7 @@ static bool adapt_mvn(const onnx_call *c, const node **out, err *e)
 {
     int64_t axes[MAX_RANK] = {0, 2, 3};
     int n = 3;
-    if (!onnx_need(c, 1, e) || (onnx_attr(c, "axes") && !onnx_ints(c, "axes", -1, axes, MAX_RANK, &n, e)))
+    if ((onnx_attr(c, "axes") && !onnx_ints(c, "axes", -1, axes, MAX_RANK, &n, e)))
         return false;
     return onnx_give(c, out, g_apply(c->g, "standardize", c->in[0], 1, (attr[]){attr_ints("axes", n, axes)}), e);
 }
@@ -39,8 +35,6 @@ static bool adapt_mvn(const onnx_call *c, const node **out, err *e)
 /* Before version 13 the axes from `axis` on count as one. */
 static bool adapt_hardmax(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 1, e))
-        return false;
     graph *g = c->g;
     const type *t = &c->in[0]->type;
     int64_t shape[2] = {1, 1}, axis;
@@ -135,75 +129,51 @@ static const node *hardmax_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-static const op lp_norm_op = {
-    .name = "lp_norm",
-    .doc = "Divided by the sum of sizes (p=1) or the root of the sum of squares (p=2) along an axis.",
-    .numpy = "(lambda s: a / np.where(s == 0, np.asarray(1).astype(s.dtype), s))((np.abs(a) ** p).sum(axis, "
-             "keepdims=True) ** np.asarray(1 / p).astype(a.dtype))",
-    .onnx = (const onnx_rule[]){{"LpNormalization", 1, adapt_lp_norm}, {0}},
-    .onnx_takes = "LpNormalization:1,1,axis,p",
-    .onnx_types = "LpNormalization:f",
-    .arity = 1,
-    .axes = "r c",
-    .attr = (const attr_spec[]){{"axis", 'i', "-1"}, {"p", 'i', "2"}, {0}},
-    .lower = lp_norm_lower,
-    .cases = "f32[2,3]\nf32[2,3,4] axis=1 p=1\nf64[5,7] axis=0\nf32[2,3]=0\nf32[0,2]",
-};
 
-static const op standardize_op = {
-    .name = "standardize",
-    .doc = "Mean 0 and variance 1 over the listed axes, or over all.",
-    .numpy =
-        "(lambda d: d / (np.sqrt(np.square(d).mean(axes, keepdims=True)) + 1e-9))(a - a.mean(axes, keepdims=True))",
-    .onnx = (const onnx_rule[]){{"MeanVarianceNormalization", 1, adapt_mvn}, {0}},
-    .onnx_takes = "MeanVarianceNormalization:1,1,axes",
-    .onnx_types = "MeanVarianceNormalization:f",
-    .arity = 1,
-    .axes = "r c",
-    .attr = (const attr_spec[]){{"axes", 'I', ""}, {0}},
-    .lower = standardize_lower,
-    .cases = "f32[2,3,4,5] axes=[0,2,3]\nf64[5,7]\nf32[3,4] axes=[-1]",
+const op ops_norms[] = {
+    {.name = "lp_norm",
+     .doc = "Divided by the sum of sizes (p=1) or the root of the sum of squares (p=2) along an axis.",
+     .numpy = "(lambda s: a / np.where(s == 0, np.asarray(1).astype(s.dtype), s))((np.abs(a) ** p).sum(axis, "
+              "keepdims=True) ** np.asarray(1 / p).astype(a.dtype))",
+     .adapted = ADAPTED({"LpNormalization 1 f 1 axis p", adapt_lp_norm}),
+     .arity = 1,
+     .axes = "r c",
+     .attributes = "axis:i=-1 p:i=2",
+     .lower = lp_norm_lower,
+     .cases = "f32[2,3]\nf32[2,3,4] axis=1 p=1\nf64[5,7] axis=0\nf32[2,3]=0\nf32[0,2]"},
+    {.name = "standardize",
+     .doc = "Mean 0 and variance 1 over the listed axes, or over all.",
+     .numpy =
+         "(lambda d: d / (np.sqrt(np.square(d).mean(axes, keepdims=True)) + 1e-9))(a - a.mean(axes, keepdims=True))",
+     .adapted = ADAPTED({"MeanVarianceNormalization 1 f 1 axes", adapt_mvn}),
+     .arity = 1,
+     .axes = "r c",
+     .attributes = "axes:I=",
+     .lower = standardize_lower,
+     .cases = "f32[2,3,4,5] axes=[0,2,3]\nf64[5,7]\nf32[3,4] axes=[-1]"},
+    {.name = "hardmax",
+     .doc = "1 at the first largest element along an axis, 0 elsewhere.",
+     .numpy =
+         "(np.expand_dims(a.argmax(axis), axis) == np.arange(a.shape[axis]).reshape([-1 if i == axis % a.ndim else 1 "
+         "for i in range(a.ndim)])).astype(a.dtype) if a.size else a",
+     .adapted = ADAPTED({"Hardmax 1 f 1 axis", adapt_hardmax}),
+     .arity = 1,
+     .axes = "r c",
+     .attributes = "axis:i=-1",
+     .lower = hardmax_lower,
+     .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7] axis=0\nf32[4]=1\nf32[0,2]"},
+    {.name = "lrn",
+     .doc = "Every channel divided by a power of the squares of the `size` channels around it.",
+     .numpy = "a / (bias + alpha / size * np.stack([np.square(a[:, max(0, c - (size - 1) // 2):c + size // 2 + "
+              "1]).sum(1) for c in range(a.shape[1])], 1)) ** beta",
+     .adapted = ADAPTED({"LRN 1 f 1 alpha beta bias size", adapt_lrn}),
+     .arity = 1,
+     .axes = "n c h w | k",
+     .attributes = "size:i alpha:f=0.0001 beta:f=0.75 bias:f=1",
+     .shape = lrn_shape,
+     .body = lrn_body,
+     .cases = "f32[2,5,3,4] size=3\nf32[1,6,2,2] size=4 alpha=0.5 beta=0.5 bias=2\nf64[2,3,5] size=9 alpha=1\n"
+              "f32[2,3,2] size=4611686018427387905 alpha=1e18\n"
+              "f32[3,4] size=1\nf32[0,3,2] size=3"},
+    {0},
 };
-
-static const op hardmax_op = {
-    .name = "hardmax",
-    .doc = "1 at the first largest element along an axis, 0 elsewhere.",
-    .numpy =
-        "(np.expand_dims(a.argmax(axis), axis) == np.arange(a.shape[axis]).reshape([-1 if i == axis % a.ndim else 1 "
-        "for i in range(a.ndim)])).astype(a.dtype) if a.size else a",
-    .onnx = (const onnx_rule[]){{"Hardmax", 1, adapt_hardmax}, {0}},
-    .onnx_takes = "Hardmax:1,1,axis",
-    .onnx_types = "Hardmax:f",
-    .arity = 1,
-    .axes = "r c",
-    .attr = (const attr_spec[]){{"axis", 'i', "-1"}, {0}},
-    .lower = hardmax_lower,
-    .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7] axis=0\nf32[4]=1\nf32[0,2]",
-};
-
-static const op lrn_op = {
-    .name = "lrn",
-    .doc = "Every channel divided by a power of the squares of the `size` channels around it.",
-    .numpy = "a / (bias + alpha / size * np.stack([np.square(a[:, max(0, c - (size - 1) // 2):c + size // 2 + "
-             "1]).sum(1) for c in range(a.shape[1])], 1)) ** beta",
-    .onnx = (const onnx_rule[]){{"LRN", 1, adapt_lrn}, {0}},
-    .onnx_takes = "LRN:1,1,alpha,beta,bias,size",
-    .onnx_types = "LRN:f",
-    .arity = 1,
-    .axes = "n c h w | k",
-    .attr =
-        (const attr_spec[]){
-            {"size", 'i', NULL},
-            {"alpha", 'f', "0.0001"},
-            {"beta", 'f', "0.75"},
-            {"bias", 'f', "1"},
-            {0},
-        },
-    .shape = lrn_shape,
-    .body = lrn_body,
-    .cases = "f32[2,5,3,4] size=3\nf32[1,6,2,2] size=4 alpha=0.5 beta=0.5 bias=2\nf64[2,3,5] size=9 alpha=1\n"
-             "f32[2,3,2] size=4611686018427387905 alpha=1e18\n"
-             "f32[3,4] size=1\nf32[0,3,2] size=3",
-};
-
-const op *const ops_norms[] = {&lp_norm_op, &standardize_op, &hardmax_op, &lrn_op, NULL};

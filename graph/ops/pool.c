@@ -40,12 +40,12 @@ static const node *over_space(const onnx_call *c, const char *op_name)
 
 static bool adapt_global_average(const onnx_call *c, const node **out, err *e)
 {
-    return onnx_need(c, 1, e) && onnx_give(c, out, over_space(c, "mean"), e);
+    return onnx_give(c, out, over_space(c, "mean"), e);
 }
 
 static bool adapt_global_max(const onnx_call *c, const node **out, err *e)
 {
-    return onnx_need(c, 1, e) && onnx_give(c, out, over_space(c, "max"), e);
+    return onnx_give(c, out, over_space(c, "max"), e);
 }
 
 /* ---- shape ---- */
@@ -137,67 +137,53 @@ static bool average_body(defn *d, err *e)
 }
 
 /* ---- records ---- */
-const attr_spec max_pool_attributes[] = {{"kernel", 'I', NULL}, {"strides", 'I', ""},    {"dilations", 'I', ""},
-                                         {"pads", 'I', ""},     {"ceil_mode", 'i', "0"}, {0}};
-const attr_spec average_pool_attributes[] = {{"kernel", 'I', NULL},
-                                             {"strides", 'I', ""},
-                                             {"dilations", 'I', ""},
-                                             {"pads", 'I', ""},
-                                             {"ceil_mode", 'i', "0"},
-                                             {"count_include_pad", 'i', "0"},
-                                             {0}};
+const char max_pool_attributes[] = "kernel:I strides:I= dilations:I= pads:I= ceil_mode:i=0";
+const char average_pool_attributes[] = "kernel:I strides:I= dilations:I= pads:I= ceil_mode:i=0 count_include_pad:i=0";
 
-static const op max_pool_op = {
-    .name = "max_pool",
-    .doc = "Largest element of every window.",
-    .numpy = "windows(a, kernel, strides, dilations, pads, ceil_mode, -np.inf).max(axis=tuple(range(a.ndim, 2 * "
-             "a.ndim - 2)))",
-    .onnx = (const onnx_rule[]){{"MaxPool", 1, adapt_max_pool}, {"GlobalMaxPool", 1, adapt_global_max}, {0}},
-    .onnx_takes = "MaxPool:1,2,auto_pad,ceil_mode,dilations,kernel_shape,pads,storage_order,strides "
-                  "GlobalMaxPool:1,1",
-    .onnx_types = "MaxPool:n GlobalMaxPool:f",
-    .onnx_undefined = (const onnx_note[]){{"MaxPool", "Of equal maxima the first, row by row, gives the place."}, {0}},
-    .onnx_cases = "MaxPool f32[1,2,6,6] kernel_shape=[2,2]\nGlobalMaxPool f32[1,2,3,3]",
-    .back = "MaxPool a kernel_shape=kernel strides=strides pads=pads dilations=dilations ceil_mode=ceil_mode",
-    .arity = 1,
-    .axes = "n c oh ow | kh kw",
-    .attr = max_pool_attributes,
-    .shape = pool_shape,
-    .body = max_body,
-    .cases = "f32[1,3,14,19] kernel=[2,2]\nf32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\n"
-             "f32[2,2,9] kernel=[3] strides=[2] ceil_mode=1\ni32[1,2,6,6] kernel=[2,3] pads=[1,0,0,2]\n"
-             "f64[1,1,5,6,7] kernel=[2,2,3] strides=[2,1,3]\nf32[1,2,10,10] kernel=[3,2] dilations=[2,3]\n"
-             "u8[1,1,4,4] kernel=[3,3] pads=[1,1,1,1]\nf32[0,2,4,4] kernel=[2,2]\n"
-             "f32[1,1,6,5] kernel=[3,3] strides=[2,2] pads=[0,0,1,1] ceil_mode=1\n"
-             "f32[1,2,1,5] kernel=[3,2] strides=[2,2] pads=[1,0,0,0] ceil_mode=1",
+const op ops_pool[] = {
+    {.name = "max_pool",
+     .doc = "Largest element of every window.",
+     .numpy = "windows(a, kernel, strides, dilations, pads, ceil_mode, -np.inf).max(axis=tuple(range(a.ndim, 2 * "
+              "a.ndim - 2)))",
+     .adapted = ADAPTED(
+         {"MaxPool 1 n 0..1 >2 auto_pad ceil_mode dilations kernel_shape pads storage_order strides", adapt_max_pool},
+         {"GlobalMaxPool 1 f 1", adapt_global_max}),
+     .onnx_undefined = (const onnx_note[]){{"MaxPool", "Of equal maxima the first, row by row, gives the place."}, {0}},
+     .onnx_cases = "MaxPool f32[1,2,6,6] kernel_shape=[2,2]\nGlobalMaxPool f32[1,2,3,3]",
+     .back = "MaxPool a kernel_shape=kernel strides=strides pads=pads dilations=dilations ceil_mode=ceil_mode",
+     .arity = 1,
+     .axes = "n c oh ow | kh kw",
+     .attributes = max_pool_attributes,
+     .shape = pool_shape,
+     .body = max_body,
+     .cases = "f32[1,3,14,19] kernel=[2,2]\nf32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\n"
+              "f32[2,2,9] kernel=[3] strides=[2] ceil_mode=1\ni32[1,2,6,6] kernel=[2,3] pads=[1,0,0,2]\n"
+              "f64[1,1,5,6,7] kernel=[2,2,3] strides=[2,1,3]\nf32[1,2,10,10] kernel=[3,2] dilations=[2,3]\n"
+              "u8[1,1,4,4] kernel=[3,3] pads=[1,1,1,1]\nf32[0,2,4,4] kernel=[2,2]\n"
+              "f32[1,1,6,5] kernel=[3,3] strides=[2,2] pads=[0,0,1,1] ceil_mode=1\n"
+              "f32[1,2,1,5] kernel=[3,2] strides=[2,2] pads=[1,0,0,0] ceil_mode=1"},
+    {.name = "average_pool",
+     .doc = "Mean of every window, over its real elements or also over padded zeros.",
+     .numpy = "average_pool(a, kernel, strides, dilations, pads, ceil_mode, count_include_pad)",
+     .adapted = ADAPTED(
+         {"AveragePool 1 f 0..1 auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides",
+          adapt_average_pool},
+         {"GlobalAveragePool 1 f 1", adapt_global_average}),
+     .onnx_cases = "AveragePool f32[1,2,6,6] kernel_shape=[2,2]\nGlobalAveragePool f32[1,2,3,3]",
+     .back = "AveragePool a kernel_shape=kernel strides=strides pads=pads dilations=dilations ceil_mode=ceil_mode "
+             "count_include_pad=count_include_pad",
+     .arity = 1,
+     .axes = "n c oh ow | kh kw",
+     .attributes = average_pool_attributes,
+     .shape = average_shape,
+     .body = average_body,
+     .cases = "f32[1,3,14,19] kernel=[2,2]\nf32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\n"
+              "f32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1] count_include_pad=1\n"
+              "f32[2,2,9] kernel=[3] strides=[2] pads=[1,0] ceil_mode=1\n"
+              "f32[2,2,10] kernel=[3] strides=[2] pads=[1,1] ceil_mode=1 count_include_pad=1\n"
+              "f64[1,1,5,6,7] kernel=[2,2,3] strides=[2,1,3]\n"
+              "f32[1,2,10,10] kernel=[3,2] dilations=[2,3] pads=[2,3,1,0]\ni32[1,1,4,4] kernel=[2,2]\n"
+              "f32[0,2,4,4] kernel=[2,2]\nf32[1,2,1,5] kernel=[3,2] strides=[2,2] pads=[1,0,0,0] ceil_mode=1\n"
+              "f32[2,2,2] kernel=[4] strides=[3] ceil_mode=1 count_include_pad=1"},
+    {0},
 };
-
-static const op average_pool_op = {
-    .name = "average_pool",
-    .doc = "Mean of every window, over its real elements or also over padded zeros.",
-    .numpy = "average_pool(a, kernel, strides, dilations, pads, ceil_mode, count_include_pad)",
-    .onnx = (const onnx_rule[]){{"AveragePool", 1, adapt_average_pool},
-                                {"GlobalAveragePool", 1, adapt_global_average},
-                                {0}},
-    .onnx_takes = "AveragePool:1,1,auto_pad,ceil_mode,count_include_pad,dilations,kernel_shape,pads,strides "
-                  "GlobalAveragePool:1,1",
-    .onnx_types = "AveragePool:f GlobalAveragePool:f",
-    .onnx_cases = "AveragePool f32[1,2,6,6] kernel_shape=[2,2]\nGlobalAveragePool f32[1,2,3,3]",
-    .back = "AveragePool a kernel_shape=kernel strides=strides pads=pads dilations=dilations ceil_mode=ceil_mode "
-            "count_include_pad=count_include_pad",
-    .arity = 1,
-    .axes = "n c oh ow | kh kw",
-    .attr = average_pool_attributes,
-    .shape = average_shape,
-    .body = average_body,
-    .cases = "f32[1,3,14,19] kernel=[2,2]\nf32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\n"
-             "f32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1] count_include_pad=1\n"
-             "f32[2,2,9] kernel=[3] strides=[2] pads=[1,0] ceil_mode=1\n"
-             "f32[2,2,10] kernel=[3] strides=[2] pads=[1,1] ceil_mode=1 count_include_pad=1\n"
-             "f64[1,1,5,6,7] kernel=[2,2,3] strides=[2,1,3]\n"
-             "f32[1,2,10,10] kernel=[3,2] dilations=[2,3] pads=[2,3,1,0]\ni32[1,1,4,4] kernel=[2,2]\n"
-             "f32[0,2,4,4] kernel=[2,2]\nf32[1,2,1,5] kernel=[3,2] strides=[2,2] pads=[1,0,0,0] ceil_mode=1\n"
-             "f32[2,2,2] kernel=[4] strides=[3] ceil_mode=1 count_include_pad=1",
-};
-
-const op *const ops_pool[] = {&max_pool_op, &average_pool_op, NULL};

@@ -81,7 +81,7 @@ static bool adapt_quantize(const onnx_call *c, const node **out, err *e)
 {
     int axis;
     dtype to = TS_U8, precision;
-    if (!onnx_need(c, 2, e) || !scale_axis(c, &axis, e))
+    if (!scale_axis(c, &axis, e))
         return false;
     graph *g = c->g;
     const node *x = c->in[0], *scale = c->in[1], *zero = onnx_in(c, 2); /* scale, zero [], [n] or blocks */
@@ -105,7 +105,7 @@ static bool adapt_quantize(const onnx_call *c, const node **out, err *e)
 static bool adapt_dequantize(const onnx_call *c, const node **out, err *e)
 {
     int axis;
-    if (!onnx_need(c, 2, e) || !scale_axis(c, &axis, e))
+    if (!scale_axis(c, &axis, e))
         return false;
     graph *g = c->g;
     const int64_t block = onnx_int(c, "block_size", 0);
@@ -123,8 +123,6 @@ static bool adapt_dequantize(const onnx_call *c, const node **out, err *e)
 /* scale = (max(x, 0) - min(x, 0)) / 255, zero = round(-min / scale), both []; y of x's shape. */
 static bool adapt_dynamic(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 1, e))
-        return false;
     graph *g = c->g;
     const node *x = c->in[0], *nothing = g_scalar_like(g, x, 0);            /* nothing [] */
     const node *top = g_call2(g, "maximum", g_call1(g, "max", x), nothing); /* [] */
@@ -138,8 +136,6 @@ static bool adapt_dynamic(const onnx_call *c, const node **out, err *e)
 /* a [..., m, k], b [..., k, n] -> [..., m, n] */
 static bool adapt_matmul_integer(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 2, e))
-        return false;
     graph *g = c->g;
     const node *a = centred(g, c->in[0], of_rows(g, c->in[0], onnx_in(c, 2), false)); /* [..., m, k] */
     const node *b = centred(g, c->in[1], of_rows(g, c->in[1], onnx_in(c, 3), true));  /* [..., k, n] */
@@ -164,8 +160,6 @@ static const node *rescaled(graph *g, const node *sum, const node *a_scale, cons
 /* Operands: a [..., m, k], its scale and zero, the same of b [..., k, n], of y; sum [..., m, n]. */
 static bool adapt_qlinear_matmul(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 8, e))
-        return false;
     graph *g = c->g;
     const node *a = c->in[0], *b = c->in[3]; /* [..., m, k], [..., k, n] */
     const node *sum = g_call2(g, "matmul", centred(g, a, of_rows(g, a, c->in[2], false)),
@@ -205,8 +199,6 @@ static const node *integer_conv(const onnx_call *c, const node *x, const node *w
 
 static bool adapt_conv_integer(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 2, e))
-        return false;
     graph *g = c->g;
     const node *x = centred(g, c->in[0], of_outputs(g, c->in[0], onnx_in(c, 2), true)); /* [batch, in, space...] */
     /* [out, in / group, space...] */
@@ -219,8 +211,6 @@ static bool adapt_conv_integer(const onnx_call *c, const node **out, err *e)
  * perhaps a bias [out]. */
 static bool adapt_qlinear_conv(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 8, e))
-        return false;
     graph *g = c->g;
     const node *x = centred(g, c->in[0], g_reshape(g, c->in[2], 0, NULL)), *w = c->in[3];
     /* [batch, out, space...] */
@@ -262,37 +252,30 @@ static bool quantize_body(defn *d, err *e)
 }
 
 /* ---- records ---- */
-static const op quantize_op = {
-    .name = "quantize",
-    .doc = "round(a / b) + c, halves to even, limited to the integers of at most 16 bits that `to` names.",
-    .numpy = "np.clip(np.rint(a / b) + c, np.iinfo(dtypes[to]).min, np.iinfo(dtypes[to]).max).astype(dtypes[to])",
-    .onnx = (const onnx_rule[]){{"QuantizeLinear", 10, adapt_quantize},
-                                {"DequantizeLinear", 10, adapt_dequantize},
-                                {"DynamicQuantizeLinear", 11, adapt_dynamic},
-                                {"QLinearMatMul", 10, adapt_qlinear_matmul},
-                                {"QLinearConv", 10, adapt_qlinear_conv},
-                                {"MatMulInteger", 10, adapt_matmul_integer},
-                                {"ConvInteger", 10, adapt_conv_integer},
-                                {0}},
-    .onnx_takes = "QuantizeLinear:3,1,axis,block_size,output_dtype,precision,saturate DequantizeLinear:3,1,axis,"
-                  "block_size,output_dtype DynamicQuantizeLinear:1,3 QLinearMatMul:8,1 QLinearConv:9,1,auto_pad,"
-                  "dilations,group,kernel_shape,pads,strides MatMulInteger:4,1 ConvInteger:4,1,auto_pad,dilations,"
-                  "group,kernel_shape,pads,strides",
-    .onnx_types = "QuantizeLinear:nn. DequantizeLinear:TfT DynamicQuantizeLinear:f QLinearMatMul:NfNnfnfn "
-                  "QLinearConv:IfIififi MatMulInteger:IiIi ConvInteger:IiIi",
-    .onnx_cases = "ConvInteger u8[1,1,4,4] u8[1,1,3,3]\n"
-                  "MatMulInteger u8[2,3] u8[3,4]\n"
-                  "QLinearConv u8[1,1,4,4]* f32[] u8[] u8[1,1,3,3] f32[] u8[] f32[] u8[]\n"
-                  "QLinearMatMul u8[2,3]* f32[] u8[] u8[3,4] f32[] u8[] f32[] u8[]\n"
-                  "DequantizeLinear u8[2,3]* f32[] u8[]\n"
-                  "DynamicQuantizeLinear f32[4]",
-    .arity = 3,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"to", 's', "u8"}, {0}},
-    .shape = quantize_shape,
-    .body = quantize_body,
-    .cases = "f32[2,3] f32[]=0.5 u8[]\nf32[4,5] f32[5]=0.01 i8[5] to=i8\nf32[9] f32[]=0.001 i16[] to=i16\n"
-             "f64[3,4] f64[3,1]=0.25 u16[3,1] to=u16\ni32[5] f32[]=2 u8[]\nf32[0] f32[]=1 u8[]",
-};
 
-const op *const ops_quantize[] = {&quantize_op, NULL};
+const op ops_quantize[] = {
+    {.name = "quantize",
+     .doc = "round(a / b) + c, halves to even, limited to the integers of at most 16 bits that `to` names.",
+     .numpy = "np.clip(np.rint(a / b) + c, np.iinfo(dtypes[to]).min, np.iinfo(dtypes[to]).max).astype(dtypes[to])",
+     .adapted = ADAPTED(
+         {"QuantizeLinear 10 nn. 2..3 axis block_size output_dtype precision saturate", adapt_quantize},
+         {"DequantizeLinear 10 TfT 2..3 axis block_size output_dtype", adapt_dequantize},
+         {"DynamicQuantizeLinear 11 f 1 >3", adapt_dynamic}, {"QLinearMatMul 10 NfNnfnfn 8", adapt_qlinear_matmul},
+         {"QLinearConv 10 IfIififi 8..9 auto_pad dilations group kernel_shape pads strides", adapt_qlinear_conv},
+         {"MatMulInteger 10 IiIi 2..4", adapt_matmul_integer},
+         {"ConvInteger 10 IiIi 2..4 auto_pad dilations group kernel_shape pads strides", adapt_conv_integer}),
+     .onnx_cases = "ConvInteger u8[1,1,4,4] u8[1,1,3,3]\n"
+                   "MatMulInteger u8[2,3] u8[3,4]\n"
+                   "QLinearConv u8[1,1,4,4]* f32[] u8[] u8[1,1,3,3] f32[] u8[] f32[] u8[]\n"
+                   "QLinearMatMul u8[2,3]* f32[] u8[] u8[3,4] f32[] u8[] f32[] u8[]\n"
+                   "DequantizeLinear u8[2,3]* f32[] u8[]\n"
+                   "DynamicQuantizeLinear f32[4]",
+     .arity = 3,
+     .axes = "e",
+     .attributes = "to:s=u8",
+     .shape = quantize_shape,
+     .body = quantize_body,
+     .cases = "f32[2,3] f32[]=0.5 u8[]\nf32[4,5] f32[5]=0.01 i8[5] to=i8\nf32[9] f32[]=0.001 i16[] to=i16\n"
+              "f64[3,4] f64[3,1]=0.25 u16[3,1] to=u16\ni32[5] f32[]=2 u8[]\nf32[0] f32[]=1 u8[]"},
+    {0},
+};

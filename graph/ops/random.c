@@ -84,7 +84,7 @@ static bool adapt_bernoulli(const onnx_call *c, const node **out, err *e)
 static bool adapt_multinomial(const onnx_call *c, const node **out, err *e)
 {
     dtype to = TS_I32;
-    if (!onnx_need(c, 1, e) || (onnx_attr(c, "dtype") && !onnx_dtype(onnx_int(c, "dtype", 6), &to, e)))
+    if ((onnx_attr(c, "dtype") && !onnx_dtype(onnx_int(c, "dtype", 6), &to, e)))
         return false;
     graph *g = c->g;
     const node *x = c->in[0]; /* [batch, class] */
@@ -206,62 +206,50 @@ static const node *dropout_grad(graph *g, const node *call, const node *y, const
 }
 
 /* ---- records ---- */
-static const attr_spec attributes[] = {{"shape", 'I', NULL}, {"seed", 'i', "own"}, {"to", 's', "f32"}, {0}};
+static const char attributes[] = "shape:I seed:i=own to:s=f32";
 
-static const op random_uniform_op = {
-    .name = "random_uniform",
-    .doc = "Numbers in [0, 1), each a function of the seed and its place.",
-    .numpy = "random_unit(shape, 2 * seed, 53 if to == 'f64' else 24).astype(dtypes[to])",
-    .onnx = (const onnx_rule[]){{"RandomUniform", 1, adapt_uniform},
-                                {"RandomUniformLike", 1, adapt_uniform_like},
-                                {"Bernoulli", 15, adapt_bernoulli},
-                                {"Multinomial", 7, adapt_multinomial},
-                                {0}},
-    .onnx_takes = "RandomUniform:0,1,dtype,high,low,seed,shape RandomUniformLike:1,1,dtype,high,low,seed "
-                  "Bernoulli:1,1,dtype,seed Multinomial:1,1,dtype,sample_size,seed",
-    .onnx_types = "Bernoulli:f Multinomial:f",
-    .onnx_cases = "Bernoulli f32[3]\n"
-                  "Multinomial f32[2,3]\n"
-                  "RandomUniformLike f32[3]",
-    .arity = 0,
-    .axes = "e",
-    .attr = attributes,
-    .shape = random_shape,
-    .body = uniform_body,
-    .cases = "shape=[4,5] seed=0\nshape=[4,5] seed=7\nshape=[3] seed=-9 to=f64\nshape=[] seed=0\n"
-             "shape=[0,2] seed=0\nshape=[9] seed=0 to=f16",
+const op ops_random[] = {
+    {.name = "random_uniform",
+     .doc = "Numbers in [0, 1), each a function of the seed and its place.",
+     .numpy = "random_unit(shape, 2 * seed, 53 if to == 'f64' else 24).astype(dtypes[to])",
+     .adapted = ADAPTED({"RandomUniform 1 - 0 dtype high low seed shape", adapt_uniform},
+                        {"RandomUniformLike 1 - 0..1 dtype high low seed", adapt_uniform_like},
+                        {"Bernoulli 15 f 0..1 dtype seed", adapt_bernoulli},
+                        {"Multinomial 7 f 1 dtype sample_size seed", adapt_multinomial}),
+     .onnx_cases = "Bernoulli f32[3]\n"
+                   "Multinomial f32[2,3]\n"
+                   "RandomUniformLike f32[3]",
+     .axes = "e",
+     .attributes = attributes,
+     .shape = random_shape,
+     .body = uniform_body,
+     .cases = "shape=[4,5] seed=0\nshape=[4,5] seed=7\nshape=[3] seed=-9 to=f64\nshape=[] seed=0\n"
+              "shape=[0,2] seed=0\nshape=[9] seed=0 to=f16"},
+    {.name = "random_normal",
+     .doc = "Normal numbers of mean 0 and variance 1, each a function of the seed and its place.",
+     .numpy =
+         "(np.sqrt(-2 * np.log1p(-random_unit(shape, 2 * seed, 53))) * np.cos(2 * np.pi * random_unit(shape, 2 * seed "
+         "+ 1, 53))).astype(dtypes[to])",
+     .adapted = ADAPTED({"RandomNormal 1 - 0 dtype mean scale seed shape", adapt_normal},
+                        {"RandomNormalLike 1 - 0..1 dtype mean scale seed", adapt_normal_like}),
+     .onnx_cases = "RandomNormalLike f32[3]",
+     .axes = "e",
+     .attributes = attributes,
+     .shape = random_shape,
+     .body = normal_body,
+     .cases = "shape=[4,5] seed=0\nshape=[4,5] seed=7 to=f64\nshape=[] seed=0\nshape=[0,2] seed=0"},
+    {.name = "random_dropout",
+     .doc = "The first tensor with elements set to 0 with probability `rate`, the others divided by 1 - rate: a "
+            "function of the second, a seed that each step changes, of `salt`, which tells layers apart, and of place.",
+     .numpy =
+         "np.where(random_unit(a.shape, (int(b) + salt * 0xD1B54A32D192ED03) % 2**64, 24) < rate, 0, a * (1 / (1 - "
+         "rate))).astype(a.dtype)",
+     .arity = 2,
+     .axes = "e",
+     .attributes = "rate:f=0.1 salt:i=0",
+     .shape = dropout_shape,
+     .body = dropout_body,
+     .grad = dropout_grad,
+     .cases = "f32[40,5] i64[]\nf64[30] i32[] rate=0.5 salt=3\nf32[2,3,4] u8[] rate=0 salt=-1\nf32[0,2] i64[]"},
+    {0},
 };
-
-static const op random_normal_op = {
-    .name = "random_normal",
-    .doc = "Normal numbers of mean 0 and variance 1, each a function of the seed and its place.",
-    .numpy =
-        "(np.sqrt(-2 * np.log1p(-random_unit(shape, 2 * seed, 53))) * np.cos(2 * np.pi * random_unit(shape, 2 * seed "
-        "+ 1, 53))).astype(dtypes[to])",
-    .onnx_takes = "RandomNormal:0,1,dtype,mean,scale,seed,shape RandomNormalLike:1,1,dtype,mean,scale,seed",
-    .onnx = (const onnx_rule[]){{"RandomNormal", 1, adapt_normal}, {"RandomNormalLike", 1, adapt_normal_like}, {0}},
-    .onnx_cases = "RandomNormalLike f32[3]",
-    .arity = 0,
-    .axes = "e",
-    .attr = attributes,
-    .shape = random_shape,
-    .body = normal_body,
-    .cases = "shape=[4,5] seed=0\nshape=[4,5] seed=7 to=f64\nshape=[] seed=0\nshape=[0,2] seed=0",
-};
-
-static const op dropout_op = {
-    .name = "random_dropout",
-    .doc = "The first tensor with elements set to 0 with probability `rate`, the others divided by 1 - rate: a "
-           "function of the second, a seed that each step changes, of `salt`, which tells layers apart, and of place.",
-    .numpy = "np.where(random_unit(a.shape, (int(b) + salt * 0xD1B54A32D192ED03) % 2**64, 24) < rate, 0, a * (1 / (1 - "
-             "rate))).astype(a.dtype)",
-    .arity = 2,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"rate", 'f', "0.1"}, {"salt", 'i', "0"}, {0}},
-    .shape = dropout_shape,
-    .body = dropout_body,
-    .grad = dropout_grad,
-    .cases = "f32[40,5] i64[]\nf64[30] i32[] rate=0.5 salt=3\nf32[2,3,4] u8[] rate=0 salt=-1\nf32[0,2] i64[]",
-};
-
-const op *const ops_random[] = {&random_uniform_op, &random_normal_op, &dropout_op, NULL};

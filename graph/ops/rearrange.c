@@ -6,8 +6,6 @@
 /* ---- ONNX ---- */
 static bool adapt_depth_to_space(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 1, e))
-        return false;
     const attr list[] = {attr_int("block", onnx_int(c, "blocksize", 0)),
                          attr_word("mode", onnx_word(c, "mode", "DCR"))};
     return onnx_give(c, out, g_apply(c->g, "depth_to_space", c->in[0], COUNT(list), list), e);
@@ -15,8 +13,6 @@ static bool adapt_depth_to_space(const onnx_call *c, const node **out, err *e)
 
 static bool adapt_space_to_depth(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 1, e))
-        return false;
     const attr list[] = {attr_int("block", onnx_int(c, "blocksize", 0)),
                          attr_word("mode", onnx_word(c, "mode", "DCR"))};
     return onnx_give(c, out, g_apply(c->g, "space_to_depth", c->in[0], COUNT(list), list), e);
@@ -26,8 +22,7 @@ static bool adapt_reverse_sequence(const onnx_call *c, const node **out, err *e)
 {
     const type *t = c->n_in > 0 && c->in[0] ? &c->in[0]->type : NULL;
     int time;
-    if (!onnx_need(c, 2, e) || !axis_norm(onnx_int(c, "time_axis", 0), t->rank, &time, e) ||
-        !onnx_lengths(c, 1, 0, t->dim[time], e))
+    if (!axis_norm(onnx_int(c, "time_axis", 0), t->rank, &time, e) || !onnx_lengths(c, 1, 0, t->dim[time], e))
         return false;
     const attr list[] = {attr_int("batch_axis", onnx_int(c, "batch_axis", 1)),
                          attr_int("time_axis", onnx_int(c, "time_axis", 0))};
@@ -115,57 +110,46 @@ static const node *space_to_depth_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-static const attr_spec blocks[] = {{"block", 'i', NULL}, {"mode", 's', "DCR"}, {0}};
+static const char blocks[] = "block:i mode:s=DCR";
 
-static const op depth_to_space_op = {
-    .name = "depth_to_space",
-    .doc = "Channels become squares of space: [n, c b b, h, w] as [n, c, h b, w b].",
-    .numpy =
-        "(lambda n, c, h, w, k: (a.reshape(n, k, k, c // (k * k), h, w).transpose(0, 3, 4, 1, 5, 2) if mode == "
-        "'DCR' else a.reshape(n, c // (k * k), k, k, h, w).transpose(0, 1, 4, 2, 5, 3)).reshape(n, c // (k * k), h "
-        "* k, w * k))(*a.shape, block)",
-    .onnx_takes = "DepthToSpace:1,1,blocksize,mode",
-    .onnx = (const onnx_rule[]){{"DepthToSpace", 1, adapt_depth_to_space}, {0}},
-    .onnx_cases = "DepthToSpace f32[1,4,2,2] blocksize=2",
-    .arity = 1,
-    .attr = blocks,
-    .lower = depth_to_space_lower,
-    .cases = "f32[1,8,2,3] block=2\nf32[2,8,2,3] block=2 mode=CRD\ni64[1,9,1,2] block=3\nf32[0,4,2,2] block=2",
+const op ops_rearrange[] = {
+    {.name = "depth_to_space",
+     .doc = "Channels become squares of space: [n, c b b, h, w] as [n, c, h b, w b].",
+     .numpy =
+         "(lambda n, c, h, w, k: (a.reshape(n, k, k, c // (k * k), h, w).transpose(0, 3, 4, 1, 5, 2) if mode == "
+         "'DCR' else a.reshape(n, c // (k * k), k, k, h, w).transpose(0, 1, 4, 2, 5, 3)).reshape(n, c // (k * k), h "
+         "* k, w * k))(*a.shape, block)",
+     .adapted = ADAPTED({"DepthToSpace 1 - 1 blocksize mode", adapt_depth_to_space}),
+     .onnx_cases = "DepthToSpace f32[1,4,2,2] blocksize=2",
+     .arity = 1,
+     .attributes = blocks,
+     .lower = depth_to_space_lower,
+     .cases = "f32[1,8,2,3] block=2\nf32[2,8,2,3] block=2 mode=CRD\ni64[1,9,1,2] block=3\nf32[0,4,2,2] block=2"},
+    {.name = "space_to_depth",
+     .doc = "Squares of space become channels: [n, c, h b, w b] as [n, c b b, h, w].",
+     .numpy = "(lambda n, c, h, w, k: a.reshape(n, c, h // k, k, w // k, k).transpose(*((0, 3, 5, 1, 2, 4) if mode == "
+              "'DCR' else (0, 1, 3, 5, 2, 4))).reshape(n, c * k * k, h // k, w // k))(*a.shape, block)",
+     .adapted = ADAPTED({"SpaceToDepth 1 - 1 blocksize mode", adapt_space_to_depth}),
+     .onnx_cases = "SpaceToDepth f32[1,1,4,4] blocksize=2",
+     .arity = 1,
+     .attributes = blocks,
+     .lower = space_to_depth_lower,
+     .cases = "f32[1,2,4,6] block=2\nf32[2,3,3,3] block=3\nf32[1,3,4,2] block=2 mode=CRD\ni64[1,1,2,2] block=1"},
+    {.name = "reverse_sequence",
+     .doc = "The first length[b] elements along time in reverse, for every b of the batch.",
+     .numpy = "np.moveaxis(np.stack([np.concatenate([s[:k][::-1], s[k:]]) for s, k in zip(np.moveaxis(a, (batch_axis, "
+              "time_axis), (0, 1)), b)]), (0, 1), (batch_axis, time_axis))",
+     .adapted = ADAPTED({"ReverseSequence 10 .i 2 batch_axis time_axis", adapt_reverse_sequence}),
+     .onnx_undefined =
+         (const onnx_note[]){
+             {"ReverseSequence",
+              "Lengths that are constant are 0 to the number of steps. Of others, one below 0 leaves its "
+              "sequence as it is, one beyond the end stops the run."},
+             {0}},
+     .arity = 2,
+     .attributes = "batch_axis:i=1 time_axis:i=0",
+     .shape = reverse_shape,
+     .body = reverse_body,
+     .cases = "f32[4,3] u8[3]<5\nf32[3,4] u8[3]<5 batch_axis=0 time_axis=1\nf64[5,2,3] u64[2]<6"},
+    {0},
 };
-
-static const op space_to_depth_op = {
-    .name = "space_to_depth",
-    .doc = "Squares of space become channels: [n, c, h b, w b] as [n, c b b, h, w].",
-    .numpy = "(lambda n, c, h, w, k: a.reshape(n, c, h // k, k, w // k, k).transpose(*((0, 3, 5, 1, 2, 4) if mode == "
-             "'DCR' else (0, 1, 3, 5, 2, 4))).reshape(n, c * k * k, h // k, w // k))(*a.shape, block)",
-    .onnx_takes = "SpaceToDepth:1,1,blocksize,mode",
-    .onnx = (const onnx_rule[]){{"SpaceToDepth", 1, adapt_space_to_depth}, {0}},
-    .onnx_cases = "SpaceToDepth f32[1,1,4,4] blocksize=2",
-    .arity = 1,
-    .attr = blocks,
-    .lower = space_to_depth_lower,
-    .cases = "f32[1,2,4,6] block=2\nf32[2,3,3,3] block=3\nf32[1,3,4,2] block=2 mode=CRD\ni64[1,1,2,2] block=1",
-};
-
-static const op reverse_sequence_op = {
-    .name = "reverse_sequence",
-    .doc = "The first length[b] elements along time in reverse, for every b of the batch.",
-    .numpy = "np.moveaxis(np.stack([np.concatenate([s[:k][::-1], s[k:]]) for s, k in zip(np.moveaxis(a, (batch_axis, "
-             "time_axis), (0, 1)), b)]), (0, 1), (batch_axis, time_axis))",
-    .onnx = (const onnx_rule[]){{"ReverseSequence", 10, adapt_reverse_sequence}, {0}},
-    .onnx_undefined =
-        (const onnx_note[]){
-            {"ReverseSequence",
-             "Lengths that are constant are 0 to the number of steps. Of others, one below 0 leaves its "
-             "sequence as it is, one beyond the end stops the run."},
-            {0}},
-    .onnx_takes = "ReverseSequence:2,1,batch_axis,time_axis",
-    .onnx_types = "ReverseSequence:.i",
-    .arity = 2,
-    .attr = (const attr_spec[]){{"batch_axis", 'i', "1"}, {"time_axis", 'i', "0"}, {0}},
-    .shape = reverse_shape,
-    .body = reverse_body,
-    .cases = "f32[4,3] u8[3]<5\nf32[3,4] u8[3]<5 batch_axis=0 time_axis=1\nf64[5,2,3] u64[2]<6",
-};
-
-const op *const ops_rearrange[] = {&depth_to_space_op, &space_to_depth_op, &reverse_sequence_op, NULL};

@@ -454,78 +454,58 @@ static const node *lstm_lower(graph *g, const node *n)
 /* ---- records ---- */
 #define SIGMOID "1/(1+exp(-a))"
 
-static const op rnn_op = {
-    .name = "rnn",
-    .doc = "States of a simple recurrent layer: [time, batch, hidden], and, at time, the last one once more.",
-    .numpy = "recurrent('rnn', x, reverse, clip, [f])",
-    .onnx = (const onnx_rule[]){{"RNN", 1, adapt_rnn}, {0}},
-    .onnx_undefined =
-        (const onnx_note[]){
-            {"RNN",
-             "Lengths that are constant are 0 to the number of steps. Of others, one below 0 is 0, one beyond the "
-             "end is the whole sequence."},
-            {0}},
-    .onnx_takes = "RNN:6,2,activation_alpha,activation_beta,activations,clip,direction,hidden_size,layout,"
-                  "output_sequence",
-    .onnx_types = "RNN:FFFFiF",
-    .onnx_cases = "RNN f32[3,2,4] f32[1,5,4] f32[1,5,5] hidden_size=5",
-    .arity = -1,
-    .axes = "t b h",
-    .attr = (const attr_spec[]){{"reverse", 'i', "0"}, {"clip", 'f', "0"}, {"f", 's', "tanh(a)"}, {0}},
-    .lower = rnn_lower,
-    .cases = "f32[4,3,5] f32[6,5] f32[6,6] f32[12] f32[3,6]\nf64[3,1,2] f64[4,2] f64[4,4] f64[8] f64[1,4] reverse=1 "
-             "f=max(a,0)\nf32[5,3,2] f32[2,2] f32[2,2] f32[4] f32[3,2] i32[3]<5 clip=0.5\n"
-             "f32[20,3,2] f32[2,2] f32[2,2] f32[4] f32[3,2] i32[3]<20 reverse=1",
+const op ops_recurrent[] = {
+    {.name = "rnn",
+     .doc = "States of a simple recurrent layer: [time, batch, hidden], and, at time, the last one once more.",
+     .numpy = "recurrent('rnn', x, reverse, clip, [f])",
+     .adapted = ADAPTED({"RNN 1 FFFFiF 0..6 >2 activation_alpha activation_beta activations clip direction hidden_size "
+                         "layout output_sequence",
+                         adapt_rnn}),
+     .onnx_undefined =
+         (const onnx_note[]){
+             {"RNN",
+              "Lengths that are constant are 0 to the number of steps. Of others, one below 0 is 0, one beyond the "
+              "end is the whole sequence."},
+             {0}},
+     .onnx_cases = "RNN f32[3,2,4] f32[1,5,4] f32[1,5,5] hidden_size=5",
+     .arity = -1,
+     .axes = "t b h",
+     .attributes = "reverse:i=0 clip:f=0 f:s=tanh(a)",
+     .lower = rnn_lower,
+     .cases = "f32[4,3,5] f32[6,5] f32[6,6] f32[12] f32[3,6]\nf64[3,1,2] f64[4,2] f64[4,4] f64[8] f64[1,4] reverse=1 "
+              "f=max(a,0)\nf32[5,3,2] f32[2,2] f32[2,2] f32[4] f32[3,2] i32[3]<5 clip=0.5\n"
+              "f32[20,3,2] f32[2,2] f32[2,2] f32[4] f32[3,2] i32[3]<20 reverse=1"},
+    {.name = "gru",
+     .doc = "States of a layer of gated recurrent units, z r h: [time, batch, hidden], and the last one once more.",
+     .numpy = "recurrent('gru', x, reverse, clip, [f, g], linear_before_reset)",
+     .adapted = ADAPTED({"GRU 1 FFFFiF 0..6 >2 activation_alpha activation_beta activations clip direction hidden_size "
+                         "layout linear_before_reset output_sequence",
+                         adapt_gru}),
+     .onnx_undefined = (const onnx_note[]){{"GRU", "As of RNN."}, {0}},
+     .onnx_cases = "GRU f32[3,2,4] f32[1,15,4] f32[1,15,5] hidden_size=5",
+     .arity = -1,
+     .axes = "t b h",
+     .attributes = "reverse:i=0 clip:f=0 f:s=" SIGMOID " g:s=tanh(a) linear_before_reset:i=0",
+     .lower = gru_lower,
+     .cases = "f32[4,3,5] f32[18,5] f32[18,6] f32[36] f32[3,6]\nf64[3,1,2] f64[12,2] f64[12,4] f64[24] f64[1,4] "
+              "reverse=1 linear_before_reset=1\nf32[5,3,2] f32[6,2] f32[6,2] f32[12] f32[3,2] i64[3]<5 clip=1\n"
+              "f32[20,3,2] f32[6,2] f32[6,2] f32[12] f32[3,2] i64[3]<20 clip=1"},
+    {.name = "lstm",
+     .doc = "States of a layer of long short-term memory, i o f c: [time, batch, hidden], then the last state and the "
+            "last cell.",
+     .numpy = "recurrent('lstm', x, reverse, clip, [f, g, h], couple)",
+     .adapted = ADAPTED({"LSTM 1 FFFFiF 0..8 >3 activation_alpha activation_beta activations clip direction "
+                         "hidden_size input_forget layout output_sequence",
+                         adapt_lstm}),
+     .onnx_undefined = (const onnx_note[]){{"LSTM", "As of RNN."}, {0}},
+     .onnx_cases = "LSTM f32[3,2,4] f32[1,20,4] f32[1,20,5] hidden_size=5",
+     .arity = -1,
+     .axes = "t b h",
+     .attributes = "reverse:i=0 clip:f=0 f:s=" SIGMOID " g:s=tanh(a) h:s=tanh(a) couple:i=0",
+     .lower = lstm_lower,
+     .cases =
+         "f32[4,3,5] f32[24,5] f32[24,6] f32[48] f32[3,6] f32[3,6] f32[18]\nf64[3,1,2] f64[16,2] f64[16,4] f64[32] "
+         "f64[1,4] f64[1,4] f64[12] reverse=1 couple=1\nf32[5,3,2] f32[8,2] f32[8,2] f32[16] f32[3,2] f32[3,2] "
+         "f32[6] i64[3]<5 clip=1\nf32[70,1,2] f32[8,2] f32[8,2] f32[16] f32[1,2] f32[1,2] f32[6] reverse=1"},
+    {0},
 };
-
-static const op gru_op = {
-    .name = "gru",
-    .doc = "States of a layer of gated recurrent units, z r h: [time, batch, hidden], and the last one once more.",
-    .numpy = "recurrent('gru', x, reverse, clip, [f, g], linear_before_reset)",
-    .onnx = (const onnx_rule[]){{"GRU", 1, adapt_gru}, {0}},
-    .onnx_undefined = (const onnx_note[]){{"GRU", "As of RNN."}, {0}},
-    .onnx_takes = "GRU:6,2,activation_alpha,activation_beta,activations,clip,direction,hidden_size,layout,"
-                  "linear_before_reset,output_sequence",
-    .onnx_types = "GRU:FFFFiF",
-    .onnx_cases = "GRU f32[3,2,4] f32[1,15,4] f32[1,15,5] hidden_size=5",
-    .arity = -1,
-    .axes = "t b h",
-    .attr = (const attr_spec[]){{"reverse", 'i', "0"},
-                                {"clip", 'f', "0"},
-                                {"f", 's', SIGMOID},
-                                {"g", 's', "tanh(a)"},
-                                {"linear_before_reset", 'i', "0"},
-                                {0}},
-    .lower = gru_lower,
-    .cases = "f32[4,3,5] f32[18,5] f32[18,6] f32[36] f32[3,6]\nf64[3,1,2] f64[12,2] f64[12,4] f64[24] f64[1,4] "
-             "reverse=1 linear_before_reset=1\nf32[5,3,2] f32[6,2] f32[6,2] f32[12] f32[3,2] i64[3]<5 clip=1\n"
-             "f32[20,3,2] f32[6,2] f32[6,2] f32[12] f32[3,2] i64[3]<20 clip=1",
-};
-
-static const op lstm_op = {
-    .name = "lstm",
-    .doc = "States of a layer of long short-term memory, i o f c: [time, batch, hidden], then the last state and the "
-           "last cell.",
-    .numpy = "recurrent('lstm', x, reverse, clip, [f, g, h], couple)",
-    .onnx = (const onnx_rule[]){{"LSTM", 1, adapt_lstm}, {0}},
-    .onnx_undefined = (const onnx_note[]){{"LSTM", "As of RNN."}, {0}},
-    .onnx_takes = "LSTM:8,3,activation_alpha,activation_beta,activations,clip,direction,hidden_size,input_forget,"
-                  "layout,output_sequence",
-    .onnx_types = "LSTM:FFFFiF",
-    .onnx_cases = "LSTM f32[3,2,4] f32[1,20,4] f32[1,20,5] hidden_size=5",
-    .arity = -1,
-    .axes = "t b h",
-    .attr = (const attr_spec[]){{"reverse", 'i', "0"},
-                                {"clip", 'f', "0"},
-                                {"f", 's', SIGMOID},
-                                {"g", 's', "tanh(a)"},
-                                {"h", 's', "tanh(a)"},
-                                {"couple", 'i', "0"},
-                                {0}},
-    .lower = lstm_lower,
-    .cases = "f32[4,3,5] f32[24,5] f32[24,6] f32[48] f32[3,6] f32[3,6] f32[18]\nf64[3,1,2] f64[16,2] f64[16,4] f64[32] "
-             "f64[1,4] f64[1,4] f64[12] reverse=1 couple=1\nf32[5,3,2] f32[8,2] f32[8,2] f32[16] f32[3,2] f32[3,2] "
-             "f32[6] i64[3]<5 clip=1\nf32[70,1,2] f32[8,2] f32[8,2] f32[16] f32[1,2] f32[1,2] f32[6] reverse=1",
-};
-
-const op *const ops_recurrent[] = {&rnn_op, &gru_op, &lstm_op, NULL};

@@ -9,7 +9,7 @@ static bool adapt_affine_grid(const onnx_call *c, const node **out, err *e)
 {
     int64_t size[MAX_RANK];
     int n;
-    if (!onnx_need(c, 2, e) || !onnx_ints(c, "", 1, size, MAX_RANK, &n, e))
+    if (!onnx_ints(c, "", 1, size, MAX_RANK, &n, e))
         return false;
     if (n < 3)
         return err_set(e, TS_BAD_INPUT, "AffineGrid: a size of %d numbers, at least 3 expected", n);
@@ -43,8 +43,6 @@ static bool adapt_roi_align(const onnx_call *c, const node **out, err *e)
     const double scale = onnx_real(c, "spatial_scale", 1);
     const int64_t bins[] = {onnx_int(c, "output_height", 1), onnx_int(c, "output_width", 1)};
     int64_t ratio = onnx_int(c, "sampling_ratio", 0), most = ratio;
-    if (!onnx_need(c, 3, e))
-        return false;
     if (c->in[1]->type.rank != 2 || c->in[1]->type.dim[1] != 4)
         return operands_refuse(3, c->in, e,
                                "images [batch, channel, height, width], boxes [n, 4] and their images [n]");
@@ -195,46 +193,34 @@ static const node *affine_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-static const op affine_grid_op = {
-    .name = "affine_grid",
-    .doc = "Where affine maps [batch, n, n + 1] bring the places of a grid between -1 and 1.",
-    .numpy = "affine_grid(a, size, align_corners)",
-    .onnx = (const onnx_rule[]){{"AffineGrid", 20, adapt_affine_grid}, {0}},
-    .onnx_takes = "AffineGrid:2,1,align_corners",
-    .onnx_types = "AffineGrid:fi",
-    .onnx_cases = "AffineGrid f32[2,2,3] i64[4]=2",
-    .arity = 1,
-    .attr = (const attr_spec[]){{"size", 'I', NULL}, {"align_corners", 'i', "0"}, {0}},
-    .lower = affine_lower,
-    .cases = "f32[2,2,3] size=[4,5]\nf32[2,2,3] size=[4,5] align_corners=1\nf64[1,3,4] size=[2,3,4]\n"
-             "f64[1,3,4] size=[2,3,4] align_corners=1",
-};
 
-static const op roi_align_op = {
-    .name = "roi_align",
-    .doc = "Mean or maximum of interpolated points in the bins of boxes; points=0: as many as the bin is long, up to "
-           "`most`.",
-    .numpy = "roi_align(a, b, c, bins, points, scale, half_pixel, mode)",
-    .onnx = (const onnx_rule[]){{"RoiAlign", 10, adapt_roi_align}, {0}},
-    .onnx_takes = "RoiAlign:3,1,coordinate_transformation_mode,mode,output_height,output_width,sampling_ratio,"
-                  "spatial_scale",
-    .onnx_types = "RoiAlign:FFi",
-    .onnx_cases = "RoiAlign f32[1,1,4,4] f32[2,4] i64[2]=0 sampling_ratio=2",
-    .arity = 3,
-    .axes = "n c oh ow | kh kw",
-    .attr = (const attr_spec[]){{"bins", 'I', NULL},
-                                {"points", 'i', "0"},
-                                {"most", 'i', NULL},
-                                {"scale", 'f', "1"},
-                                {"half_pixel", 'i', "1"},
-                                {"mode", 's', "avg"},
-                                {0}},
-    .shape = roi_shape,
-    .body = roi_body,
-    .cases =
-        "f64[2,3,6,7] f64[3,4]+ u8[3]<2 bins=[2,3] points=2 most=2\nf64[2,3,6,7] f64[3,4]+ u8[3]<2 bins=[2,2] points=3 "
-        "most=3 half_pixel=0 scale=0.5\nf64[1,2,5,5] f64[2,4]+ u8[2]<1 bins=[1,2] points=2 most=2 mode=max\n"
-        "f64[1,2,5,5] f64[2,4]+ u8[2]<1 bins=[1,2] most=9 half_pixel=0",
+const op ops_regions[] = {
+    {.name = "affine_grid",
+     .doc = "Where affine maps [batch, n, n + 1] bring the places of a grid between -1 and 1.",
+     .numpy = "affine_grid(a, size, align_corners)",
+     .adapted = ADAPTED({"AffineGrid 20 fi 2 align_corners", adapt_affine_grid}),
+     .onnx_cases = "AffineGrid f32[2,2,3] i64[4]=2",
+     .arity = 1,
+     .attributes = "size:I align_corners:i=0",
+     .lower = affine_lower,
+     .cases = "f32[2,2,3] size=[4,5]\nf32[2,2,3] size=[4,5] align_corners=1\nf64[1,3,4] size=[2,3,4]\n"
+              "f64[1,3,4] size=[2,3,4] align_corners=1"},
+    {.name = "roi_align",
+     .doc = "Mean or maximum of interpolated points in the bins of boxes; points=0: as many as the bin is long, up to "
+            "`most`.",
+     .numpy = "roi_align(a, b, c, bins, points, scale, half_pixel, mode)",
+     .adapted = ADAPTED({"RoiAlign 10 FFi 3 coordinate_transformation_mode mode output_height output_width "
+                         "sampling_ratio spatial_scale",
+                         adapt_roi_align}),
+     .onnx_cases = "RoiAlign f32[1,1,4,4] f32[2,4] i64[2]=0 sampling_ratio=2",
+     .arity = 3,
+     .axes = "n c oh ow | kh kw",
+     .attributes = "bins:I points:i=0 most:i scale:f=1 half_pixel:i=1 mode:s=avg",
+     .shape = roi_shape,
+     .body = roi_body,
+     .cases = "f64[2,3,6,7] f64[3,4]+ u8[3]<2 bins=[2,3] points=2 most=2\nf64[2,3,6,7] f64[3,4]+ u8[3]<2 bins=[2,2] "
+              "points=3 "
+              "most=3 half_pixel=0 scale=0.5\nf64[1,2,5,5] f64[2,4]+ u8[2]<1 bins=[1,2] points=2 most=2 mode=max\n"
+              "f64[1,2,5,5] f64[2,4]+ u8[2]<1 bins=[1,2] most=9 half_pixel=0"},
+    {0},
 };
-
-const op *const ops_regions[] = {&affine_grid_op, &roi_align_op, NULL};

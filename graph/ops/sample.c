@@ -97,8 +97,6 @@ static const expr *element(arena *mem, const grid *q, const expr *place, int64_t
 /* ---- ONNX ---- */
 static bool adapt_grid_sample(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 2, e))
-        return false;
     const char *mode = onnx_word(c, "mode", "linear");
     if (!strcmp(mode, "bilinear") || !strcmp(mode, "bicubic"))
         mode += 2;
@@ -152,22 +150,21 @@ static bool grid_body(defn *d, err *e)
 }
 
 /* ---- records ---- */
-static const op grid_sample_op = {
-    .name = "grid_sample",
-    .doc = "Elements of [batch, channel, space...] at the places between -1 and 1 that a grid lists, last axis first.",
-    .numpy = "grid_sample(a, b, mode, padding, align_corners)",
-    .onnx = (const onnx_rule[]){{"GridSample", 16, adapt_grid_sample}, {0}},
-    .onnx_takes = "GridSample:2,1,align_corners,mode,padding_mode",
-    .onnx_types = "GridSample:.f",
-    .arity = 2,
-    .attr = (const attr_spec[]){{"mode", 's', "linear"}, {"padding", 's', "zeros"}, {"align_corners", 'i', "0"}, {0}},
-    .shape = grid_shape,
-    .body = grid_body,
-    .cases = "f32[1,2,4,5] f32[1,3,2,2]\nf32[2,1,4,5] f32[2,3,4,2] mode=nearest\nf64[1,2,4,5] f64[1,3,2,2] mode=cubic\n"
-             "f32[1,2,4,5] f32[1,3,2,2] padding=border align_corners=1\nf32[1,1,3,4,2] f32[1,2,2,3,3]\n"
-             "f64[1,2,4,5] f64[1,3,2,2] padding=reflection\nf64[1,2,4,5] f64[1,6,2,2] mode=cubic padding=reflection "
-             "align_corners=1\nf32[1,2,4,5] f32[1,6,2,2] mode=cubic padding=border\nf64[1,2,7] f64[1,5,1]\n"
-             "f32[1,2,4,5] f32[1,6,2,2] mode=nearest padding=reflection align_corners=1",
-};
 
-const op *const ops_sample[] = {&grid_sample_op, NULL};
+const op ops_sample[] = {
+    {.name = "grid_sample",
+     .doc = "Elements of [batch, channel, space...] at the places between -1 and 1 that a grid lists, last axis first.",
+     .numpy = "grid_sample(a, b, mode, padding, align_corners)",
+     .adapted = ADAPTED({"GridSample 16 .f 2 align_corners mode padding_mode", adapt_grid_sample}),
+     .arity = 2,
+     .attributes = "mode:s=linear padding:s=zeros align_corners:i=0",
+     .shape = grid_shape,
+     .body = grid_body,
+     .cases =
+         "f32[1,2,4,5] f32[1,3,2,2]\nf32[2,1,4,5] f32[2,3,4,2] mode=nearest\nf64[1,2,4,5] f64[1,3,2,2] mode=cubic\n"
+         "f32[1,2,4,5] f32[1,3,2,2] padding=border align_corners=1\nf32[1,1,3,4,2] f32[1,2,2,3,3]\n"
+         "f64[1,2,4,5] f64[1,3,2,2] padding=reflection\nf64[1,2,4,5] f64[1,6,2,2] mode=cubic padding=reflection "
+         "align_corners=1\nf32[1,2,4,5] f32[1,6,2,2] mode=cubic padding=border\nf64[1,2,7] f64[1,5,1]\n"
+         "f32[1,2,4,5] f32[1,6,2,2] mode=nearest padding=reflection align_corners=1"},
+    {0},
+};

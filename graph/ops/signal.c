@@ -90,7 +90,7 @@ static bool adapt_dft(const onnx_call *c, const node **out, err *e)
 {
     double axis = (double)onnx_int(c, "axis", c->version < 20 ? 1 : -2), length = -1;
     int at;
-    if (!onnx_need(c, 1, e) || !onnx_number(c, 1, &length, e) || !onnx_number(c, 2, &axis, e) ||
+    if (!onnx_number(c, 1, &length, e) || !onnx_number(c, 2, &axis, e) ||
         !axis_norm((int64_t)axis, c->in[0]->type.rank, &at, e))
         return false;
     const bool half = onnx_int(c, "onesided", 0), back = onnx_int(c, "inverse", 0);
@@ -109,7 +109,7 @@ static bool adapt_dft(const onnx_call *c, const node **out, err *e)
 static bool adapt_stft(const onnx_call *c, const node **out, err *e)
 {
     double step = 0, length = -1;
-    if (!onnx_need(c, 2, e) || !onnx_number(c, 1, &step, e) || !onnx_number(c, 3, &length, e))
+    if (!onnx_number(c, 1, &step, e) || !onnx_number(c, 3, &length, e))
         return false;
     graph *g = c->g;
     const node *x = c->in[0], *window = onnx_in(c, 2);
@@ -136,7 +136,7 @@ static bool adapt_mel(const onnx_call *c, const node **out, err *e)
 {
     double v[5] = {0};
     dtype to;
-    if (!onnx_need(c, 5, e) || !onnx_dtype(onnx_int(c, "output_datatype", 1), &to, e))
+    if (!onnx_dtype(onnx_int(c, "output_datatype", 1), &to, e))
         return false;
     for (int i = 0; i < 5; i++)
         if (!onnx_number(c, i, &v[i], e))
@@ -284,90 +284,60 @@ static const node *mel_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-static const attr_spec transform[] = {
-    {"axis", 'i', "-2"}, {"length", 'i', ""}, {"inverse", 'i', "0"}, {"onesided", 'i', "0"}, {0}};
+static const char transform[] = "axis:i=-2 length:i= inverse:i=0 onesided:i=0";
 
-static const op cosine_window_op = {
-    .name = "cosine_window",
-    .doc = "a - b cos + c cos of the double angle over one turn: Hann, Hamming, Blackman windows.",
-    .numpy = "(lambda t: a - b * np.cos(t) + c * np.cos(2 * t))(2 * np.pi * np.arange(count) / max(1, count - (not "
-             "periodic))).astype(dtypes[to])",
-    .onnx = (const onnx_rule[]){{"HannWindow", 17, adapt_hann},
-                                {"HammingWindow", 17, adapt_hamming},
-                                {"BlackmanWindow", 17, adapt_blackman},
-                                {0}},
-    .onnx_takes = "HannWindow:1,1,output_datatype,periodic HammingWindow:1,1,output_datatype,periodic "
-                  "BlackmanWindow:1,1,output_datatype,periodic",
-    .onnx_types = "HannWindow:i HammingWindow:i BlackmanWindow:i",
-    .onnx_undefined = (const onnx_note[]){{"HannWindow", "One element that is not periodic is the window's start."},
-                                          {"HammingWindow", "As of HannWindow."},
-                                          {"BlackmanWindow", "As of HannWindow."},
-                                          {0}},
-    .onnx_cases = "BlackmanWindow i64[]=8\n"
-                  "HammingWindow i64[]=8\n"
-                  "HannWindow i64[]=8",
-    .arity = 0,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"count", 'i', NULL},
-                                {"periodic", 'i', "1"},
-                                {"a", 'f', "0.5"},
-                                {"b", 'f', "0.5"},
-                                {"c", 'f', "0"},
-                                {"to", 's', "f32"},
-                                {0}},
-    .shape = cosine_shape,
-    .body = cosine_body,
-    .cases = "count=10\ncount=9 periodic=0\ncount=8 a=0.42 c=0.08 to=f64\ncount=0\ncount=1 periodic=0",
+const op ops_signal[] = {
+    {.name = "cosine_window",
+     .doc = "a - b cos + c cos of the double angle over one turn: Hann, Hamming, Blackman windows.",
+     .numpy = "(lambda t: a - b * np.cos(t) + c * np.cos(2 * t))(2 * np.pi * np.arange(count) / max(1, count - (not "
+              "periodic))).astype(dtypes[to])",
+     .adapted = ADAPTED({"HannWindow 17 i 0..1 output_datatype periodic", adapt_hann},
+                        {"HammingWindow 17 i 0..1 output_datatype periodic", adapt_hamming},
+                        {"BlackmanWindow 17 i 0..1 output_datatype periodic", adapt_blackman}),
+     .onnx_undefined = (const onnx_note[]){{"HannWindow", "One element that is not periodic is the window's start."},
+                                           {"HammingWindow", "As of HannWindow."},
+                                           {"BlackmanWindow", "As of HannWindow."},
+                                           {0}},
+     .onnx_cases = "BlackmanWindow i64[]=8\n"
+                   "HammingWindow i64[]=8\n"
+                   "HannWindow i64[]=8",
+     .axes = "e",
+     .attributes = "count:i periodic:i=1 a:f=0.5 b:f=0.5 c:f=0 to:s=f32",
+     .shape = cosine_shape,
+     .body = cosine_body,
+     .cases = "count=10\ncount=9 periodic=0\ncount=8 a=0.42 c=0.08 to=f64\ncount=0\ncount=1 periodic=0"},
+    {.name = "fourier_sum",
+     .doc = "The sums of a discrete Fourier transform, with a table of cosines and sines.",
+     .numpy = "fourier_sum(a, b, axis, length or a.shape[axis], inverse, onesided)",
+     .arity = 2,
+     .axes = "r | c",
+     .attributes = transform,
+     .shape = fourier_shape,
+     .body = fourier_body,
+     .cases = "f64[3,5,2] f64[5,2] axis=1\nf32[3,5,1] f32[4,2] length=4 onesided=1\nf64[4,2] f64[6,2] axis=0 length=6 "
+              "inverse=1"},
+    {.name = "dft",
+     .doc = "Discrete Fourier transform along an axis, cut or filled with zeros to a length; one side of it for reals.",
+     .numpy = "dft(a, axis, length, inverse, onesided)",
+     .adapted = ADAPTED({"DFT 17 fi 1..3 axis inverse onesided", adapt_dft},
+                        {"STFT 17 FiFi 2..4 onesided", adapt_stft}),
+     .onnx_cases = "STFT f32[1,16,1] i64[]=4 f32[8]",
+     .arity = 1,
+     .axes = "r | c",
+     .attributes = transform,
+     .lower = dft_lower,
+     .cases =
+         "f32[2,10,1]\nf64[2,7,2]\nf64[2,8,2] inverse=1\nf32[2,10,1] onesided=1\nf64[2,7,1] onesided=1\n"
+         "f64[2,9,1] length=6 onesided=1\nf64[2,3,4,2] axis=1 length=5\nf64[4,3,2] axis=0 inverse=1\n"
+         "f64[2,5,2] inverse=1 onesided=1 length=8\nf64[2,5,2] inverse=1 onesided=1 length=9\nf32[2,4,2] inverse=1 "
+         "onesided=1 length=12"},
+    {.name = "mel_weights",
+     .doc = "Triangles that sum a spectrum over bands which are even on the mel scale.",
+     .numpy = "mel_weights(bins, length, rate, low, high)",
+     .adapted = ADAPTED({"MelWeightMatrix 17 IIIf 5 output_datatype", adapt_mel}),
+     .onnx_cases = "MelWeightMatrix i64[]=8 i64[]=16 i64[]=8000 f32[]=0 f32[]=4000",
+     .attributes = "bins:i length:i rate:i low:f high:f",
+     .lower = mel_lower,
+     .cases = "bins=8 length=16 rate=8192 low=0 high=4096\nbins=20 length=400 rate=16000 low=20 high=7600"},
+    {0},
 };
-
-static const op fourier_sum_op = {
-    .name = "fourier_sum",
-    .doc = "The sums of a discrete Fourier transform, with a table of cosines and sines.",
-    .numpy = "fourier_sum(a, b, axis, length or a.shape[axis], inverse, onesided)",
-    .arity = 2,
-    .axes = "r | c",
-    .attr = transform,
-    .shape = fourier_shape,
-    .body = fourier_body,
-    .cases = "f64[3,5,2] f64[5,2] axis=1\nf32[3,5,1] f32[4,2] length=4 onesided=1\nf64[4,2] f64[6,2] axis=0 length=6 "
-             "inverse=1",
-};
-
-static const op dft_op = {
-    .name = "dft",
-    .doc = "Discrete Fourier transform along an axis, cut or filled with zeros to a length; one side of it for reals.",
-    .numpy = "dft(a, axis, length, inverse, onesided)",
-    .onnx = (const onnx_rule[]){{"DFT", 17, adapt_dft}, {"STFT", 17, adapt_stft}, {0}},
-    .onnx_takes = "DFT:3,1,axis,inverse,onesided STFT:4,1,onesided",
-    .onnx_types = "DFT:fi STFT:FiFi",
-    .onnx_cases = "STFT f32[1,16,1] i64[]=4 f32[8]",
-    .arity = 1,
-    .axes = "r | c",
-    .attr = transform,
-    .lower = dft_lower,
-    .cases = "f32[2,10,1]\nf64[2,7,2]\nf64[2,8,2] inverse=1\nf32[2,10,1] onesided=1\nf64[2,7,1] onesided=1\n"
-             "f64[2,9,1] length=6 onesided=1\nf64[2,3,4,2] axis=1 length=5\nf64[4,3,2] axis=0 inverse=1\n"
-             "f64[2,5,2] inverse=1 onesided=1 length=8\nf64[2,5,2] inverse=1 onesided=1 length=9\nf32[2,4,2] inverse=1 "
-             "onesided=1 length=12",
-};
-
-static const op mel_weights_op = {
-    .name = "mel_weights",
-    .doc = "Triangles that sum a spectrum over bands which are even on the mel scale.",
-    .numpy = "mel_weights(bins, length, rate, low, high)",
-    .onnx = (const onnx_rule[]){{"MelWeightMatrix", 17, adapt_mel}, {0}},
-    .onnx_takes = "MelWeightMatrix:5,1,output_datatype",
-    .onnx_types = "MelWeightMatrix:IIIf",
-    .onnx_cases = "MelWeightMatrix i64[]=8 i64[]=16 i64[]=8000 f32[]=0 f32[]=4000",
-    .arity = 0,
-    .attr = (const attr_spec[]){{"bins", 'i', NULL},
-                                {"length", 'i', NULL},
-                                {"rate", 'i', NULL},
-                                {"low", 'f', NULL},
-                                {"high", 'f', NULL},
-                                {0}},
-    .lower = mel_lower,
-    .cases = "bins=8 length=16 rate=8192 low=0 high=4096\nbins=20 length=400 rate=16000 low=20 high=7600",
-};
-
-const op *const ops_signal[] = {&cosine_window_op, &fourier_sum_op, &dft_op, &mel_weights_op, NULL};

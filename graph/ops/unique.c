@@ -93,8 +93,6 @@ static const node *values(graph *g, const node *x, const attr *axis, const node 
 static bool adapt_unique(const onnx_call *c, const node **out, err *e)
 {
     const attr *given = onnx_attr(c, "axis"), none = {.kind = '-'}, *axis = given ? given : &none;
-    if (!onnx_need(c, 1, e))
-        return false;
     const node *x = rows_of(c->g, c->in[0], axis); /* [n, m] */
     const uniques y = x ? find(c->g, x, onnx_int(c, "sorted", 1)) : (uniques){0};
     const node *all[] = {y.first ? values(c->g, c->in[0], axis, y.first) : NULL, y.first, y.number, y.count};
@@ -139,29 +137,25 @@ static const node *unique_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-static const op order_op = {
-    .name = "row_order",
-    .doc = "The places of rows in the order of their values, the first elements counting most.",
-    .numpy = "np.lexsort(a.T[::-1]) if a.shape[1] else np.arange(len(a))",
-    .arity = 1,
-    .axes = "r",
-    .shape = order_shape,
-    .body = order_body,
-    .cases = "f32[70,2]\ni64[60,3]<3\nf64[9,1]!\nbool[9,3]\nu64[20,1]!\nf32[0,3]\nf32[4,0]\nf32[1,2]",
-};
 
-static const op unique_op = {
-    .name = "unique",
-    .doc = "The different elements of a constant, or its different parts along an axis.",
-    .numpy = "np.unique(a, axis=axis)",
-    .onnx_takes = "Unique:1,4,axis,sorted",
-    .onnx = (const onnx_rule[]){{"Unique", 11, adapt_unique}, {0}},
-    .onnx_cases = "Unique f32[4]*=1",
-    .arity = 1,
-    .axes = "r",
-    .attr = (const attr_spec[]){{"axis", 'i', ""}, {"sorted", 'i', "1"}, {0}},
-    .lower = unique_lower,
-    .cases = "f32[3,4]=1\ni64[3,2,2]=0 axis=1\nbool[2,3]=1 axis=-1 sorted=0\nf64[1]=2\nu8[0]=1",
+const op ops_unique[] = {
+    {.name = "row_order",
+     .doc = "The places of rows in the order of their values, the first elements counting most.",
+     .numpy = "np.lexsort(a.T[::-1]) if a.shape[1] else np.arange(len(a))",
+     .arity = 1,
+     .axes = "r",
+     .shape = order_shape,
+     .body = order_body,
+     .cases = "f32[70,2]\ni64[60,3]<3\nf64[9,1]!\nbool[9,3]\nu64[20,1]!\nf32[0,3]\nf32[4,0]\nf32[1,2]"},
+    {.name = "unique",
+     .doc = "The different elements of a constant, or its different parts along an axis.",
+     .numpy = "np.unique(a, axis=axis)",
+     .adapted = ADAPTED({"Unique 11 - 1 >4 axis sorted", adapt_unique}),
+     .onnx_cases = "Unique f32[4]*=1",
+     .arity = 1,
+     .axes = "r",
+     .attributes = "axis:i= sorted:i=1",
+     .lower = unique_lower,
+     .cases = "f32[3,4]=1\ni64[3,2,2]=0 axis=1\nbool[2,3]=1 axis=-1 sorted=0\nf64[1]=2\nu8[0]=1"},
+    {0},
 };
-
-const op *const ops_unique[] = {&order_op, &unique_op, NULL};

@@ -8,6 +8,23 @@ const node *g_reshape(graph *g, const node *a, int rank, const int64_t *shape)
     return g_apply(g, "reshape", a, 1, (attr[]){attr_ints("shape", rank, shape)});
 }
 
+const node *g_swapped(graph *g, const node *a)
+{
+    int64_t axes[MAX_RANK];
+    const int rank = a ? a->type.rank : 0;
+    for (int i = 0; i < rank; i++)
+        axes[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
+    return g_transpose(g, a, rank, axes);
+}
+
+const node *g_along(graph *g, const node *v, int rank, int axis)
+{
+    int64_t shape[MAX_RANK];
+    for (int i = 0; v && i < rank; i++)
+        shape[i] = i == axis ? type_count(&v->type) : 1;
+    return g_reshape(g, v, rank, shape);
+}
+
 /* Before opset 7: `broadcast` and `axis` say where the second operand's dimensions stand in the first one's. */
 bool onnx_aligned(const onnx_call *c, const node *pair[2], err *e)
 {
@@ -45,7 +62,7 @@ static bool adapt_reshape(const onnx_call *c, const node **out, err *e)
 {
     int64_t shape[MAX_RANK];
     int n;
-    if (!onnx_need(c, 1, e) || !onnx_ints(c, "shape", 1, shape, MAX_RANK, &n, e))
+    if (!onnx_ints(c, "shape", 1, shape, MAX_RANK, &n, e))
         return false;
     const type *t = &c->in[0]->type;
     for (int i = 0; i < n && !onnx_int(c, "allowzero", 0); i++) {
@@ -63,8 +80,6 @@ static bool adapt_reshape(const onnx_call *c, const node **out, err *e)
 
 static bool adapt_flatten(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 1, e))
-        return false;
     const type *t = &c->in[0]->type;
     int64_t axis, shape[2] = {1, 1};
     if (!onnx_cut(c, 1, t->rank, &axis, e))
@@ -78,8 +93,6 @@ static bool adapt_flatten(const onnx_call *c, const node **out, err *e)
 
 static bool adapt_transpose(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 1, e))
-        return false;
     attr a = {0};
     if (onnx_attr(c, "perm"))
         a = *onnx_attr(c, "perm"), a.name = "axes";
@@ -97,13 +110,11 @@ static bool with_axes(const onnx_call *c, const char *op_name, const node **out,
 
 static bool adapt_unsqueeze(const onnx_call *c, const node **out, err *e)
 {
-    return onnx_need(c, 1, e) && with_axes(c, "expand_dims", out, e);
+    return with_axes(c, "expand_dims", out, e);
 }
 
 static bool adapt_squeeze(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 1, e))
-        return false;
     if (onnx_has(c, "axes", 1))
         return with_axes(c, "squeeze", out, e);
     return onnx_give(c, out, g_call1(c->g, "squeeze", c->in[0]), e);
@@ -113,7 +124,7 @@ static bool adapt_squeeze(const onnx_call *c, const node **out, err *e)
 static bool adapt_expand(const onnx_call *c, const node **out, err *e)
 {
     type want = {0}, both = {0};
-    if (!onnx_need(c, 1, e) || !onnx_ints(c, "shape", 1, want.dim, MAX_RANK, &want.rank, e))
+    if (!onnx_ints(c, "shape", 1, want.dim, MAX_RANK, &want.rank, e))
         return false;
     for (int i = 0; i < want.rank; i++)
         if (want.dim[i] < 0)
@@ -129,7 +140,7 @@ static bool adapt_constant_of_shape(const onnx_call *c, const node **out, err *e
     int64_t shape[MAX_RANK];
     int n;
     const node *value = NULL;
-    if (!onnx_need(c, 1, e) || !onnx_ints(c, "", 0, shape, MAX_RANK, &n, e))
+    if (!onnx_ints(c, "", 0, shape, MAX_RANK, &n, e))
         return false;
     for (int i = 0; i < c->n_attr; i++)
         if (c->tensor && c->tensor[i] && ts_array_count(c->tensor[i]) == 1)
@@ -365,89 +376,68 @@ static const node *broadcast_grad(graph *g, const node *call, const node *y, con
 }
 
 /* ---- records ---- */
-static const op reshape_op = {
-    .name = "reshape",
-    .doc = "The same elements in row order under other extents; one -1 takes what is left.",
-    .numpy = "a.reshape(shape)",
-    .onnx = (const onnx_rule[]){{"Reshape", 1, adapt_reshape}, {"Flatten", 1, adapt_flatten}, {0}},
-    .onnx_takes = "Reshape:2,1,allowzero,shape Flatten:1,1,axis",
-    .onnx_types = "Reshape:.i",
-    .onnx_cases = "Flatten f32[2,3,4] axis=2",
-    .onnx_undefined = (const onnx_note[]){{"Reshape", "A 0 beyond the operand's axes has no extent to keep and is "
-                                                      "refused; so is -1 beside an extent of 0."},
-                                          {0}},
-    .back = "Reshape a # allowzero:1",
-    .arity = 1,
-    .attr = (const attr_spec[]){{"shape", 'I', NULL}, {0}},
-    .shape = reshape_shape,
-    .body = reshape_body,
-    .grad = reshape_grad,
-    .cases = "f32[2,3,64] shape=[2,3,8,8]\nf32[2,3,8,8] shape=[2,3,-1]\nf64[6,4] shape=[4,6]\n"
-             "i32[2,1,3] shape=[2,3]\nf32[4] shape=[1,4,1]\nf32[] shape=[1,1]\nf32[1] shape=[]\n"
-             "f32[2,3,4] shape=[24]\nf32[24] shape=[2,-1,4]\nf32[0,3] shape=[3,0]\nf32[0,3] shape=[-1,5]\n"
-             "bool[4,3] shape=[2,6]\nf32[6,10,2] shape=[4,15,2]\nf32[1,1,1] shape=[1]",
-};
 
-static const op transpose_op = {
-    .name = "transpose",
-    .doc = "The axes in another order; reversed when none is given.",
-    .numpy = "np.transpose(a, axes)",
-    .onnx_takes = "Transpose:1,1,perm",
-    .onnx = (const onnx_rule[]){{"Transpose", 1, adapt_transpose}, {0}},
-    .back = "Transpose a perm=axes",
-    .arity = 1,
-    .attr = (const attr_spec[]){{"axes", 'I', ""}, {0}},
-    .shape = transpose_shape,
-    .body = transpose_body,
-    .extents = transpose_extents,
-    .kept = kept_all,
-    .grad = transpose_grad,
-    .cases = "f32[2,3]\nf32[2,3,4,5] axes=[0,2,1,3]\ni64[2,3,4] axes=[-1,0,1]\nf64[4]\nf32[]\n"
-             "f32[2,0,3] axes=[1,2,0]\nbool[3,2,1]",
+const op ops_view[] = {
+    {.name = "reshape",
+     .doc = "The same elements in row order under other extents; one -1 takes what is left.",
+     .numpy = "a.reshape(shape)",
+     .adapted = ADAPTED({"Reshape 1 .i 1..2 allowzero shape", adapt_reshape}, {"Flatten 1 - 1 axis", adapt_flatten}),
+     .onnx_cases = "Flatten f32[2,3,4] axis=2",
+     .onnx_undefined = (const onnx_note[]){{"Reshape", "A 0 beyond the operand's axes has no extent to keep and is "
+                                                       "refused; so is -1 beside an extent of 0."},
+                                           {0}},
+     .back = "Reshape a # allowzero:1",
+     .arity = 1,
+     .attributes = "shape:I",
+     .shape = reshape_shape,
+     .body = reshape_body,
+     .grad = reshape_grad,
+     .cases = "f32[2,3,64] shape=[2,3,8,8]\nf32[2,3,8,8] shape=[2,3,-1]\nf64[6,4] shape=[4,6]\n"
+              "i32[2,1,3] shape=[2,3]\nf32[4] shape=[1,4,1]\nf32[] shape=[1,1]\nf32[1] shape=[]\n"
+              "f32[2,3,4] shape=[24]\nf32[24] shape=[2,-1,4]\nf32[0,3] shape=[3,0]\nf32[0,3] shape=[-1,5]\n"
+              "bool[4,3] shape=[2,6]\nf32[6,10,2] shape=[4,15,2]\nf32[1,1,1] shape=[1]"},
+    {.name = "transpose",
+     .doc = "The axes in another order; reversed when none is given.",
+     .numpy = "np.transpose(a, axes)",
+     .adapted = ADAPTED({"Transpose 1 - 1 perm", adapt_transpose}),
+     .back = "Transpose a perm=axes",
+     .arity = 1,
+     .attributes = "axes:I=",
+     .shape = transpose_shape,
+     .body = transpose_body,
+     .extents = transpose_extents,
+     .kept = kept_all,
+     .grad = transpose_grad,
+     .cases = "f32[2,3]\nf32[2,3,4,5] axes=[0,2,1,3]\ni64[2,3,4] axes=[-1,0,1]\nf64[4]\nf32[]\n"
+              "f32[2,0,3] axes=[1,2,0]\nbool[3,2,1]"},
+    {.name = "broadcast_to",
+     .doc = "The value repeated along new axes and axes of extent 1.",
+     .numpy = "np.broadcast_to(a, shape)",
+     .adapted = ADAPTED({"Expand 8 .i 1..2", adapt_expand}, {"ConstantOfShape 9 i 1 value", adapt_constant_of_shape}),
+     .onnx_cases = "ConstantOfShape i64[2]=3\nExpand f32[2,1] i64[2]=2",
+     .back = "Expand a #",
+     .arity = 1,
+     .attributes = "shape:I",
+     .shape = broadcast_shape,
+     .body = broadcast_body,
+     .grad = broadcast_grad,
+     .cases = "f32[3] shape=[2,3]\nf32[2,1] shape=[2,4]\ni64[] shape=[2,2]\nf32[1,3] shape=[0,3]\n"
+              "f64[2,3] shape=[2,3]\nbool[1] shape=[1,1,5]"},
+    {.name = "expand_dims",
+     .doc = "New axes of extent 1 at the listed places of the result.",
+     .numpy = "np.expand_dims(a, axes)",
+     .adapted = ADAPTED({"Unsqueeze 1 .i 1..2 axes", adapt_unsqueeze}),
+     .arity = 1,
+     .attributes = "axes:I",
+     .lower = expand_dims_lower,
+     .cases = "f32[2,3] axes=[0]\nf32[2,3] axes=[1,-1]\ni64[] axes=[0,1]\nf32[0,3] axes=[2]\nf32[2] axes=[]"},
+    {.name = "squeeze",
+     .doc = "Without the listed axes of extent 1, or without all of them.",
+     .numpy = "np.squeeze(a, axes)",
+     .adapted = ADAPTED({"Squeeze 1 .i 1..2 axes", adapt_squeeze}),
+     .arity = 1,
+     .attributes = "axes:I=",
+     .lower = squeeze_lower,
+     .cases = "f32[1,3,1]\nf32[1,3,1] axes=[0]\ni64[1,1] axes=[-1]\nf32[2,3]\nf32[0,1]\nf32[2,1] axes=[]"},
+    {0},
 };
-
-static const op broadcast_op = {
-    .name = "broadcast_to",
-    .doc = "The value repeated along new axes and axes of extent 1.",
-    .numpy = "np.broadcast_to(a, shape)",
-    .onnx = (const onnx_rule[]){{"Expand", 8, adapt_expand}, {"ConstantOfShape", 9, adapt_constant_of_shape}, {0}},
-    .onnx_takes = "Expand:2,1 ConstantOfShape:1,1,value",
-    .onnx_types = "Expand:.i ConstantOfShape:i",
-    .onnx_cases = "ConstantOfShape i64[2]=3\nExpand f32[2,1] i64[2]=2",
-    .back = "Expand a #",
-    .arity = 1,
-    .attr = (const attr_spec[]){{"shape", 'I', NULL}, {0}},
-    .shape = broadcast_shape,
-    .body = broadcast_body,
-    .grad = broadcast_grad,
-    .cases = "f32[3] shape=[2,3]\nf32[2,1] shape=[2,4]\ni64[] shape=[2,2]\nf32[1,3] shape=[0,3]\n"
-             "f64[2,3] shape=[2,3]\nbool[1] shape=[1,1,5]",
-};
-
-static const op expand_dims_op = {
-    .name = "expand_dims",
-    .doc = "New axes of extent 1 at the listed places of the result.",
-    .numpy = "np.expand_dims(a, axes)",
-    .onnx = (const onnx_rule[]){{"Unsqueeze", 1, adapt_unsqueeze}, {0}},
-    .onnx_takes = "Unsqueeze:2,1,axes",
-    .onnx_types = "Unsqueeze:.i",
-    .arity = 1,
-    .attr = (const attr_spec[]){{"axes", 'I', NULL}, {0}},
-    .lower = expand_dims_lower,
-    .cases = "f32[2,3] axes=[0]\nf32[2,3] axes=[1,-1]\ni64[] axes=[0,1]\nf32[0,3] axes=[2]\nf32[2] axes=[]",
-};
-
-static const op squeeze_op = {
-    .name = "squeeze",
-    .doc = "Without the listed axes of extent 1, or without all of them.",
-    .numpy = "np.squeeze(a, axes)",
-    .onnx = (const onnx_rule[]){{"Squeeze", 1, adapt_squeeze}, {0}},
-    .onnx_takes = "Squeeze:2,1,axes",
-    .onnx_types = "Squeeze:.i",
-    .arity = 1,
-    .attr = (const attr_spec[]){{"axes", 'I', ""}, {0}},
-    .lower = squeeze_lower,
-    .cases = "f32[1,3,1]\nf32[1,3,1] axes=[0]\ni64[1,1] axes=[-1]\nf32[2,3]\nf32[0,1]\nf32[2,1] axes=[]",
-};
-
-const op *const ops_view[] = {&reshape_op, &transpose_op, &broadcast_op, &expand_dims_op, &squeeze_op, NULL};
