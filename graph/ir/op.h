@@ -34,6 +34,7 @@ typedef struct attr_spec {
 typedef struct defn {
     arena *mem;
     const node *node;
+    err *err; /* of a body that fails */
     int n_axis;
     int64_t extent[MAX_AXIS];
     const expr *value;
@@ -43,7 +44,7 @@ const expr *defn_in(defn *d, int operand); /* operand broadcast (numpy) to the r
 const expr *defn_at(defn *d, int operand, const expr *const *subscript);
 const expr *defn_text(defn *d, err *e); /* what the operation's text says, of its own dtype */
 /* The definition is this routine over all operands; r and its numbers are copied. */
-void defn_routine(defn *d, const routine *r);
+const expr *defn_routine(defn *d, const routine *r);
 
 /* A value that the steps of a file pass on: a node, or what holds several while a graph is built (no node does). */
 typedef struct onnx_value {
@@ -177,7 +178,7 @@ typedef struct op {
     const char *text;      /* pointwise: the whole definition, over a b c d and numeric attribute names */
     bool calls;            /* pointwise, by a text of each call's own: it may call functions of the graph */
     bool (*shape)(const node *n, type *out, err *e); /* NULL: broadcast, numpy's promoted dtype */
-    bool (*body)(defn *d, err *e);                   /* sets d->value */
+    const expr *(*body)(defn *d); /* the element; NULL: d->err has the reason */
     /* How long axes are that operands leave open (-1: open.c), as the others say it, and the result, which is behind
      * them: dim[k][i] of operand k, left -1 where nothing says it. A draft has no result yet: n->type.rank is 0. NULL:
      * pointwise ones as they broadcast, others say none. False: g->err has the reason. */

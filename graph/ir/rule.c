@@ -47,14 +47,11 @@ bool shape_bool(const node *n, type *out, err *e)
     return true;
 }
 
-bool operands_refuse(int n, const node *const *in, err *e, const char *fmt, ...)
+static void refuse(int n, const node *const *in, err *e, const char *fmt, va_list list)
 {
     text given = {0};
     char wanted[512];
-    va_list list;
-    va_start(list, fmt);
     vsnprintf(wanted, sizeof wanted, fmt, list);
-    va_end(list);
     for (int i = 0; i < n; i++) {
         text_add(&given, "%s", !i ? "" : i == n - 1 ? " and " : ", ");
         if (in[i])
@@ -64,7 +61,24 @@ bool operands_refuse(int n, const node *const *in, err *e, const char *fmt, ...)
     }
     err_set(e, TS_BAD_INPUT, "given %.1000s; %s expected", n ? text_str(&given) : "nothing", wanted);
     text_free(&given);
+}
+
+bool operands_refuse(int n, const node *const *in, err *e, const char *fmt, ...)
+{
+    va_list list;
+    va_start(list, fmt);
+    refuse(n, in, e, fmt, list);
+    va_end(list);
     return false;
+}
+
+const node *g_refuse(graph *g, int n, const node *const *in, const char *fmt, ...)
+{
+    va_list list;
+    va_start(list, fmt);
+    refuse(n, in, &g->err, fmt, list);
+    va_end(list);
+    return NULL;
 }
 
 bool g_takes(graph *g, const node *n, int least, int most)
@@ -154,10 +168,11 @@ void defn_axes(const defn *d, int n, const expr **sub)
         sub[i] = x_axis(d->mem, i);
 }
 
-void defn_along(const defn *d, int n, const expr **sub, int *axis)
+int defn_axis(const defn *d, int rank)
 {
-    MUST(attr_axis(d->node, "axis", n, axis, NULL));
-    defn_axes(d, n, sub);
+    int axis;
+    MUST(attr_axis(d->node, "axis", rank, &axis, NULL));
+    return axis;
 }
 
 /* scale x + offset */

@@ -33,6 +33,9 @@ bool kept_all(const node *n, int k, int i); /* (op.kept) all axes */
 
 /* Refuses operands by their types: "given f32[2,3], none and i64[]; FMT expected". False. */
 bool operands_refuse(int n, const node *const *in, err *e, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* The same for who builds: NULL. */
+const node *g_refuse(graph *g, int n, const node *const *in, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 /* Whether a recipe got so many operands; else an error. */
 bool g_takes(graph *g, const node *n, int least, int most);
 
@@ -106,9 +109,8 @@ const node *g_element_of(graph *g, const spelling *s, const expr *x);
 const node *g_fold_of(graph *g, const spelling *s, const expr *x); /* of several values, all that the text says */
 
 /* ---- expressions ---- */
-/* sub[i] = axis i of the result, for n; and the one that attribute `axis` names, which the shape has checked. */
-void defn_axes(const defn *d, int n, const expr **sub);
-void defn_along(const defn *d, int n, const expr **sub, int *axis);
+void defn_axes(const defn *d, int n, const expr **sub); /* sub[i] = axis i of the result, for n */
+int defn_axis(const defn *d, int rank);                 /* attribute `axis`, which the shape has checked */
 const expr *x_offset(arena *mem, const expr *x, int64_t scale, int64_t offset); /* x * scale + offset */
 const expr *x_inside(arena *mem, const expr *x, int64_t low, int64_t high);     /* low <= x < high */
 /* A place along an axis of that extent, as an integer: negative ones count from the end. One outside is an error of
@@ -141,6 +143,8 @@ bool onnx_number(const onnx_call *c, int i, double *out, err *e);
 bool onnx_aligned(const onnx_call *c, const node *pair[2], err *e);
 /* The adapter of such an operator whose operation takes the two as they are. */
 bool onnx_adapt_aligned(const onnx_call *c, const node **out, err *e);
+/* That of operators along one axis; before version 13 the axes from `axis` on (1 if absent) count as one. */
+bool onnx_adapt_along(const onnx_call *c, const node **out, err *e);
 /* c's operation with the first n operands. */
 const node *onnx_made(const onnx_call *c, int n, const attr *list, int n_attr);
 /* Ends an adapter: takes the only result, or the graph's reason for having none. */

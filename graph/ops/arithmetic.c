@@ -91,12 +91,10 @@ static bool power_shape(const node *n, type *out, err *e)
 }
 
 /* ---- body ---- */
-static bool divide_body(defn *d, err *e)
+static const expr *divide_body(defn *d)
 {
     const dtype to = d->node->type.dtype;
-    (void)e;
-    d->value = x2(d->mem, "div", x_cast(d->mem, to, defn_in(d, 0)), x_cast(d->mem, to, defn_in(d, 1)));
-    return true;
+    return x2(d->mem, "div", x_cast(d->mem, to, defn_in(d, 0)), x_cast(d->mem, to, defn_in(d, 1)));
 }
 
 /* A constant exponent of 2, 3, 0.5 or -1 is products, a root or a quotient, not a call of pow. */
@@ -113,17 +111,16 @@ static const expr *small_power(arena *mem, const expr *a, double exponent)
     return NULL;
 }
 
-static bool power_body(defn *d, err *e)
+static const expr *power_body(defn *d)
 {
-    (void)e;
     const node *b = d->node->in[1];
     const bool known = b->leaf && b->leaf->kind == LEAF_CONST && type_count(&b->type) == 1;
     const expr *base = x_cast(d->mem, d->node->type.dtype, defn_in(d, 0));
     if (known && dtype_class(d->node->type.dtype) == D_REAL)
         d->value = small_power(d->mem, base, load_real(b->type.dtype, b->leaf->data, 0));
     if (!d->value)
-        d->value = x2(d->mem, "pow", base, defn_in(d, 1));
-    return true;
+        return x2(d->mem, "pow", base, defn_in(d, 1));
+    return d->value;
 }
 
 /* ---- records ---- */

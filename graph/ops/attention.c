@@ -25,17 +25,15 @@ static bool trilu_shape(const node *n, type *out, err *e)
 }
 
 /* ---- body ---- */
-static bool trilu_body(defn *d, err *e)
+static const expr *trilu_body(defn *d)
 {
     const int rank = d->node->type.rank;
     const expr *i = x_axis(d->mem, rank - 2), *edge = x2(d->mem, "add", i, x_whole(d->mem, node_int(d->node, "k"))),
                *j = x_axis(d->mem, rank - 1);
     const bool upper = node_int(d->node, "upper");
-    (void)e;
     const expr *kept = upper ? x2(d->mem, "le", edge, j) : x2(d->mem, "le", j, edge);
-    d->value = x3(d->mem, "select", kept, defn_in(d, 0),
-                  x_literal(d->mem, d->node->type.dtype, node_real(d->node, "value")));
-    return true;
+    return x3(d->mem, "select", kept, defn_in(d, 0),
+              x_literal(d->mem, d->node->type.dtype, node_real(d->node, "value")));
 }
 
 /* ---- recipes ---- */
@@ -44,21 +42,18 @@ static bool trilu_body(defn *d, err *e)
 static const node *attention_lower(graph *g, const node *n)
 {
     if (n->n_in < 3 || n->n_in > 4)
-        return g_fail(g, TS_BAD_INPUT, "%d operands given, takes q, k, v and perhaps a mask", n->n_in), NULL;
+        return g_fail(g, TS_BAD_INPUT, "%d operands given, takes q, k, v and perhaps a mask", n->n_in);
     const node *q = n->in[0], *k = n->in[1];
     const int rank = k->type.rank;
     if (q->type.rank < 2 || rank < 2)
-        return operands_refuse(2, n->in, &g->err, "q [..., queries, width] and k [..., keys, width]"), NULL;
-    int64_t axes[MAX_RANK];
-    for (int i = 0; i < rank; i++)
-        axes[i] = i < rank - 2 ? i : 2 * rank - 3 - i; /* the last two change places */
+        return g_refuse(g, 2, n->in, "q [..., queries, width] and k [..., keys, width]");
     const int64_t width = q->type.dim[q->type.rank - 1], queries = q->type.dim[q->type.rank - 2],
                   keys = k->type.dim[rank - 2];
     const attr *scale = node_attr(n, "scale");
     /* [..., queries, keys] */
-    const node *s = g_call2(g, "matmul", q, g_apply(g, "transpose", k, 1, (attr[]){attr_ints("axes", rank, axes)}));
-    s = g_call2(g, "multiply", s, /* [..., queries, keys], of variance 1 where q and k have it */
-                g_scalar_like(g, s, scale->kind == 'f' ? scale->f : 1 / sqrt((double)(width ? width : 1))));
+    const node *s = g_call2(g, "matmul", q, g_swapped(g, k));
+    /* of variance 1 where q and k have it */
+    s = g_scaled(g, s, scale->kind == 'f' ? scale->f : 1 / sqrt((double)(width ? width : 1)));
     if (n->n_in > 3)
         s = g_call2(g, "add", s, n->in[3]);
     if (node_int(n, "causal") && s)

@@ -26,8 +26,7 @@ static bool moments(graph *g, const node *x, dtype to, const node *out[2])
 /* What the model's statistics [channel] become after a batch. */
 static const node *followed(graph *g, const node *old, const node *now, double keep)
 {
-    return g_call2(g, "add", g_call2(g, "multiply", old, g_scalar_like(g, old, keep)),
-                   g_call2(g, "multiply", now, g_scalar_like(g, now, 1 - keep)));
+    return g_call2(g, "add", g_scaled(g, old, keep), g_scaled(g, now, 1 - keep));
 }
 
 /* ---- ONNX ---- */
@@ -134,8 +133,7 @@ static const node *other_mode(void *user, const node *old, const node *now)
     const bool fixed = is_listed(s->asked->fixed, r->in[3]->label);
     if (fixed != is_listed(s->asked->fixed, r->in[4]->label))
         return g_fail(s->g, TS_BAD_INPUT, "of \"%s\" and \"%s\", one is to stay as it is and the other is not",
-                      r->in[3]->label, r->in[4]->label),
-               NULL;
+                      r->in[3]->label, r->in[4]->label);
     const bool training = s->asked->training && !fixed;
     for (int i = 0; i < 5; i++)
         in[i] = s->now[r->in[i]->id] ? s->now[r->in[i]->id] : r->in[i];

@@ -66,14 +66,12 @@ static bool from_shape(const node *n, type *out, err *e)
             err_set(e, TS_BAD_INPUT, "the operand is of dtype %s, not i64", ts_dtype_name(n->in[0]->type.dtype)));
 }
 
-static bool bits_body(defn *d, err *e)
+static const expr *bits_body(defn *d)
 {
     const int64_t parameter[] = {type_count(&d->node->type), node_int(d->node, "exponent"),
                                  node_int(d->node, "fraction")};
     const routine bits = {.name = "bits", .run = routine_bits, .n_parameter = COUNT(parameter), .parameter = parameter};
-    (void)e;
-    defn_routine(d, &bits);
-    return true;
+    return defn_routine(d, &bits);
 }
 
 /* ---- recipes ---- */
@@ -86,14 +84,12 @@ static const node *bitcast_lower(graph *g, const node *n)
         return NULL;
     if (dtype_bits(from) != dtype_bits(to))
         return g_fail(g, TS_BAD_INPUT, "%s and %s have different widths, equal ones expected", ts_dtype_name(from),
-                      ts_dtype_name(to)),
-               NULL;
+                      ts_dtype_name(to));
     if (from == to)
         return x;
     if ((dtype_class(from) == D_REAL && dtype_small(from)) || (dtype_class(to) == D_REAL && dtype_small(to)))
         return g_fail(g, TS_UNSUPPORTED, "the bits of %s as %s: reals of 16, 32 and 64 bits and integers expected",
-                      ts_dtype_name(from), ts_dtype_name(to)),
-               NULL;
+                      ts_dtype_name(from), ts_dtype_name(to));
     const int in = format_of(from), out = format_of(to);
     if (in >= 0)
         x = bits(g, "to_bits", g_cast(g, x, from == TS_F64 ? from : TS_F32), in, from);

@@ -41,27 +41,24 @@ static bool whole_shape(const node *n, type *out, err *e) /* numpy: truth values
     return dtype_class(out->dtype) == D_WHOLE || operands_refuse(1, n->in, e, "integers or truth values");
 }
 
-static bool not_body(defn *d, err *e)
+static const expr *not_body(defn *d)
 {
-    (void)e;
-    d->value = x1(d->mem, d->node->type.dtype == TS_BOOL ? "not" : "bitnot", defn_in(d, 0));
-    return true;
+    return x1(d->mem, d->node->type.dtype == TS_BOOL ? "not" : "bitnot", defn_in(d, 0));
 }
 
 /* 64 bits without a sign are computed as with one: the first step clears the bit that would be copied. */
-static bool right_body(defn *d, err *e)
+static const expr *right_body(defn *d)
 {
     arena *mem = d->mem;
     const dtype to = d->node->type.dtype;
     const expr *a = x_cast(mem, to, defn_in(d, 0)), *n = x_cast(mem, to, defn_in(d, 1));
-    (void)e;
     d->value = x2(mem, "shr", a, n);
     if (to == TS_U64) {
         const expr *once = x2(mem, "bitand", x2(mem, "shr", a, x_whole(mem, 1)), x_whole(mem, INT64_MAX));
         const expr *rest = x2(mem, "shr", once, x2(mem, "sub", n, x_whole(mem, 1)));
         d->value = x3(mem, "select", x2(mem, "eq", n, x_whole(mem, 0)), a, rest);
     }
-    return true;
+    return d->value;
 }
 
 /* ---- records ---- */

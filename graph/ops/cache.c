@@ -37,16 +37,13 @@ static bool overwrite_shape(const node *n, type *out, err *e)
 }
 
 /* y[b, ..., i, ...] = x[b, ..., i - from[b], ...] where that exists, else a[b, ..., i, ...] */
-static bool overwrite_body(defn *d, err *e)
+static const expr *overwrite_body(defn *d)
 {
     arena *mem = d->mem;
     const type *t = &d->node->type, *x = &d->node->in[1]->type;
     const expr *sub[MAX_RANK];
-    int axis;
-    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
-        return false;
-    for (int i = 0; i < t->rank; i++)
-        sub[i] = x_axis(mem, i);
+    const int axis = defn_axis(d, t->rank);
+    defn_axes(d, t->rank, sub);
     const expr *old = defn_at(d, 0, sub), *from = x_cast(mem, TS_I64, defn_at(d, 2, sub));
     sub[axis] = x2(mem, "sub", sub[axis], from);
     if (node_int(d->node, "circular"))
@@ -54,8 +51,7 @@ static bool overwrite_body(defn *d, err *e)
     const int64_t last = x->dim[axis] - 1;
     const expr *here = x_inside(mem, sub[axis], 0, last + 1);
     sub[axis] = x2(mem, "max", x2(mem, "min", sub[axis], x_whole(mem, last)), x_whole(mem, 0));
-    d->value = last < 0 ? old : x3(mem, "select", here, defn_at(d, 1, sub), old);
-    return true;
+    return last < 0 ? old : x3(mem, "select", here, defn_at(d, 1, sub), old);
 }
 
 /* ---- records ---- */

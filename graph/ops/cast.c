@@ -89,11 +89,9 @@ static bool cast_shape(const node *n, type *out, err *e)
     return attr_dtype(n, "to", &out->dtype, e);
 }
 
-static bool cast_body(defn *d, err *e)
+static const expr *cast_body(defn *d)
 {
-    (void)e;
-    d->value = x_cast(d->mem, d->node->type.dtype, defn_in(d, 0));
-    return true;
+    return x_cast(d->mem, d->node->type.dtype, defn_in(d, 0));
 }
 
 /* ---- records ---- */

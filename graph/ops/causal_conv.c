@@ -41,10 +41,8 @@ static bool adapt_causal_conv(const onnx_call *c, const node **out, err *e)
         y = g_call2(g, "add", y, g_call1(g, "expand_dims axes=[1]", bias));
     if (!onnx_give(c, out, smooth ? silu(c, y) : y, e) || c->n_out < 2)
         return c->n_out < 2 && y;
-    const int64_t from[] = {0, 0, x->type.dim[2]};
-    const attr last[] = {attr_ints("starts", 3, from), attr_ints("sizes", 3, before.dim)};
     const node *all = with_past(g, x, past); /* [batch, channel, kept + time] */
-    return onnx_give(c, out + 1, all ? g_apply(g, "slice", all, COUNT(last), last) : NULL, e);
+    return onnx_give(c, out + 1, g_part(g, all, 2, x->type.dim[2], kept), e);
 }
 
 /* ---- recipes ---- */
@@ -53,9 +51,8 @@ static const node *causal_lower(graph *g, const node *n)
     const type *x = &n->in[0]->type, *w = &n->in[1]->type, *past = &n->in[2]->type;
     if (x->rank != 3 || w->rank != 3 || past->rank != 3 || w->dim[0] != x->dim[1] || w->dim[1] != 1 ||
         past->dim[0] != x->dim[0] || past->dim[1] != x->dim[1] || past->dim[2] != w->dim[2] - 1)
-        return operands_refuse(3, n->in, &g->err,
-                               "x [batch, channel, time], kernels [channel, 1, k], the past [batch, channel, k - 1]"),
-               NULL;
+        return g_refuse(g, 3, n->in,
+                        "x [batch, channel, time], kernels [channel, 1, k], the past [batch, channel, k - 1]");
     return g_callf(g, 2, (const node *[]){with_past(g, n->in[0], n->in[2]), n->in[1]}, "conv group=%lld",
                    (long long)x->dim[1]);
 }

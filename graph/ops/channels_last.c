@@ -13,7 +13,7 @@ static const node *turned(graph *g, const node *x, bool front)
     if (!x)
         return NULL;
     if (rank < 3)
-        return g_fail(g, TS_BAD_INPUT, "rank %d: [batch, space..., channel] expected", rank), NULL;
+        return g_fail(g, TS_BAD_INPUT, "rank %d: [batch, space..., channel] expected", rank);
     for (int i = 0; i < rank; i++)
         axes[i] = i == 0 ? 0 : front ? (i == 1 ? rank - 1 : i - 1) : i == rank - 1 ? 1 : i + 1;
     return g_transpose(g, x, rank, axes);

@@ -72,14 +72,14 @@ static bool col2im_shape(const node *n, type *out, err *e)
 
 /* y[n, c, o...] = sum over k... of x[n, (c, k...), b...] with b = (o + before - k * dilation) / stride, where that
  * leaves no rest and is a block */
-static bool col2im_body(defn *d, err *e)
+static const expr *col2im_body(defn *d)
 {
     arena *mem = d->mem;
     const expr *row = x_axis(mem, 1), *column = x_whole(mem, 0), *real = NULL;
     uint32_t folds = 0;
     window w;
-    if (!read_blocks(d->node, &w, e))
-        return false;
+    if (!read_blocks(d->node, &w, d->err))
+        return NULL;
     for (int s = 0; s < w.n; s++) {
         const int fold = defn_fold(d, w.kernel[s]);
         const expr *k = x_axis(mem, fold), *stride = x_whole(mem, w.stride[s]);
@@ -93,8 +93,7 @@ static bool col2im_body(defn *d, err *e)
         column = x2(mem, "add", x_offset(mem, column, w.out[s], 0), block);
     }
     const expr *x = defn_at(d, 0, (const expr *const[]){x_axis(mem, 0), row, column});
-    d->value = x_fold(mem, "add", folds, x3(mem, "select", real, x, x_whole(mem, 0)));
-    return true;
+    return x_fold(mem, "add", folds, x3(mem, "select", real, x, x_whole(mem, 0)));
 }
 
 /* ---- records ---- */

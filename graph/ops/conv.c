@@ -17,8 +17,7 @@ static bool adapt_conv(const onnx_call *c, const node **out, err *e)
     if (y && onnx_in(c, 2)) {
         int64_t shape[MAX_RANK] = {c->in[2]->type.rank ? c->in[2]->type.dim[0] : 1, 1, 1,
                                    1}; /* beside channels: 1 for each spatial axis */
-        y = g_call2(c->g, "add", y,
-                    g_apply(c->g, "reshape", c->in[2], 1, (attr[]){attr_ints("shape", x->rank - 1, shape)}));
+        y = g_call2(c->g, "add", y, g_reshape(c->g, c->in[2], x->rank - 1, shape));
     }
     return onnx_give(c, out, y, e);
 }
@@ -46,7 +45,7 @@ static bool conv_shape(const node *n, type *out, err *e)
 
 /* ---- body ---- */
 /* y[n, oc, o...] = sum over ic, k... of x[n, first(oc) + ic, o * stride - before + k * dilation] * w[oc, ic, k...] */
-static bool conv_body(defn *d, err *e)
+static const expr *conv_body(defn *d)
 {
     const type *w = &d->node->in[1]->type;
     const int64_t groups = node_int(d->node, "group"), inputs = w->dim[1],
@@ -54,8 +53,8 @@ static bool conv_body(defn *d, err *e)
     const expr *at[MAX_RANK], *weight[MAX_RANK];
     window win;
     arena *mem = d->mem;
-    if (!window_read(d->node, w->dim + 2, &win, e))
-        return false;
+    if (!window_read(d->node, w->dim + 2, &win, d->err))
+        return NULL;
     int axis = defn_fold(d, inputs);
     uint32_t folds = 1u << axis;
     /* w [oc, ic / group, kernel...] at oc and the folded ic */
@@ -74,7 +73,7 @@ static bool conv_body(defn *d, err *e)
         x = x3(mem, "select", inside, x, x_whole(mem, 0)); /* pads are zeros that are never read */
     x = x2(mem, "mul", x_cast(mem, d->node->type.dtype, x), defn_at(d, 1, weight));
     d->value = x_fold(mem, "add", folds, x); /* y [n, oc, out...] */
-    return true;
+    return d->value;
 }
 
 /* ---- recipes ---- */
@@ -83,7 +82,7 @@ static const node *conv_lower(graph *g, const node *n)
     static const char *const by_space[] = {"conv1d", "conv2d", "conv3d"};
     const int space = n->in[0]->type.rank - 2;
     if (space < 1 || space > COUNT(by_space))
-        return g_fail(g, TS_UNSUPPORTED, "rank %d: 1 to 3 spatial axes are supported", space + 2), NULL;
+        return g_fail(g, TS_UNSUPPORTED, "rank %d: 1 to 3 spatial axes are supported", space + 2);
     attr list[4];
     int k = 0;
     for (int i = 0; i < COUNT(list); i++)

@@ -179,15 +179,15 @@ static const expr *is_real(arena *mem, const window *w, int s, const expr *k) /*
 
 /* y[n, oc, o...] = sum over ic, k... of x[n, first(oc) + ic, (o + before - k * dilation) / stride] * w[first(oc) + ic,
  * oc in its group, k...], where that division leaves no rest and the place exists */
-static bool transpose_body(defn *d, err *e)
+static const expr *transpose_body(defn *d)
 {
     const type *x = &d->node->in[0]->type, *w = &d->node->in[1]->type;
     const int64_t groups = node_int(d->node, "group"), inputs = x->dim[1] / groups, outputs = w->dim[1];
     const expr *at[MAX_RANK], *weight[MAX_RANK], *real = NULL;
     window win;
     arena *mem = d->mem;
-    if (!read_reverse(d->node, &win, e))
-        return false;
+    if (!read_reverse(d->node, &win, d->err))
+        return NULL;
     int axis = defn_fold(d, inputs);
     uint32_t folds = 1u << axis;
     const expr *part = x2(mem, "floordiv", x_axis(mem, 1), x_whole(mem, outputs ? outputs : 1));
@@ -204,8 +204,7 @@ static bool transpose_body(defn *d, err *e)
     }
     const expr *value = defn_at(d, 0, at);
     value = x_cast(mem, d->node->type.dtype, real ? x3(mem, "select", real, value, x_whole(mem, 0)) : value);
-    d->value = x_fold(mem, "add", folds, x2(mem, "mul", value, defn_at(d, 1, weight)));
-    return true;
+    return x_fold(mem, "add", folds, x2(mem, "mul", value, defn_at(d, 1, weight)));
 }
 
 /* ---- recipes ---- */

@@ -2,6 +2,7 @@
 #include "graph/ir/rule.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- helpers: calls, for recipes everywhere ---- */
 const node *g_count(graph *g, int64_t n, dtype to)
@@ -58,25 +59,6 @@ static bool adapt_range(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, y, e);
 }
 
-static bool best(const onnx_call *c, const char *op_name, const node **out, err *e)
-{
-    if (!onnx_need(c, 1, e))
-        return false;
-    const attr list[] = {attr_int("axis", onnx_int(c, "axis", 0)), attr_int("keepdims", onnx_int(c, "keepdims", 1)),
-                         attr_int("last", onnx_int(c, "select_last_index", 0))};
-    return onnx_give(c, out, g_apply(c->g, op_name, c->in[0], COUNT(list), list), e);
-}
-
-static bool adapt_argmax(const onnx_call *c, const node **out, err *e)
-{
-    return best(c, "argmax", out, e);
-}
-
-static bool adapt_argmin(const onnx_call *c, const node **out, err *e)
-{
-    return best(c, "argmin", out, e);
-}
-
 /* ---- shape ---- */
 static bool iota_shape(const node *n, type *out, err *e)
 {
@@ -119,22 +101,18 @@ static bool best_shape(const node *n, type *out, err *e)
 }
 
 /* ---- body ---- */
-static bool iota_body(defn *d, err *e)
+static const expr *iota_body(defn *d)
 {
-    (void)e;
-    d->value = x_cast(d->mem, d->node->type.dtype, x_axis(d->mem, 0));
-    return true;
+    return x_cast(d->mem, d->node->type.dtype, x_axis(d->mem, 0));
 }
 
 /* y = smallest i with a[..., i, ...] == b[..., 0, ...] or NaN there; 0 if there is none. As a maximum: of n - i
  * where found, else 0; then n minus that, where n itself means none. The last one is the maximum of i itself. */
-static bool place_body(defn *d, err *e)
+static const expr *place_body(defn *d)
 {
     const type *t = &d->node->in[0]->type;
     const expr *sub[MAX_RANK], *top[MAX_RANK];
-    int axis;
-    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
-        return false;
+    const int axis = defn_axis(d, t->rank);
     const int fold = defn_fold(d, t->dim[axis]);
     for (int i = 0, k = 0; i < t->rank; i++)
         sub[i] = top[i] = x_axis(d->mem, i == axis ? fold : k++);
@@ -144,11 +122,10 @@ static bool place_body(defn *d, err *e)
     const expr *n = x_whole(d->mem, t->dim[axis]), *rest = x2(d->mem, "sub", n, sub[axis]);
     if (node_int(d->node, "last")) {
         d->value = x_fold(d->mem, "max", 1u << fold, x3(d->mem, "select", found, sub[axis], x_whole(d->mem, 0)));
-        return true;
+        return d->value;
     }
     const expr *far = x_fold(d->mem, "max", 1u << fold, x3(d->mem, "select", found, rest, x_whole(d->mem, 0)));
-    d->value = x2(d->mem, "mod", x2(d->mem, "sub", n, far), n);
-    return true;
+    return x2(d->mem, "mod", x2(d->mem, "sub", n, far), n);
 }
 
 /* Whether `is` takes the place of `was`, the best so far: it is better, or the first NaN; of the last of several, as
@@ -172,15 +149,14 @@ static const expr *chosen_part(arena *mem, const expr *const *was, const expr *c
 }
 
 /* The best of a[..., i, ...] and its place, folded together. */
-static bool best_body(defn *d, bool least)
+static const expr *best_body(defn *d)
 {
     arena *mem = d->mem;
     const type *t = &d->node->in[0]->type;
-    const bool last = node_int(d->node, "last"), keep = node_int(d->node, "keepdims");
+    const bool least = !strcmp(d->node->op->name, "argmin"), last = node_int(d->node, "last"),
+               keep = node_int(d->node, "keepdims");
     const expr *sub[MAX_RANK];
-    int axis;
-    MUST(attr_axis(d->node, "axis", t->rank, &axis, &(err){0})); /* the shape has read it */
-    const int fold = defn_fold(d, t->dim[axis]);
+    const int axis = defn_axis(d, t->rank), fold = defn_fold(d, t->dim[axis]);
     for (int i = 0, k = 0; i < t->rank; i++) {
         sub[i] = x_axis(mem, i == axis ? fold : k);
         k += i != axis || keep;
@@ -193,20 +169,7 @@ static bool best_body(defn *d, bool least)
     const expr *test = takes(mem, was[0], e[0], least, last), *part = chosen_part(mem, was, with, least, last);
     for (int k = 0; k < 2; k++)
         step[k] = x3(mem, "select", test, e[k], was[k]), merge[k] = x3(mem, "select", part, with[k], was[k]);
-    d->value = x_merged(mem, x_scan(mem, 1u << fold, 0, 2, start, step, x_cast(mem, TS_I64, was[1])), merge);
-    return true;
-}
-
-static bool argmax_body(defn *d, err *e)
-{
-    (void)e;
-    return best_body(d, false);
-}
-
-static bool argmin_body(defn *d, err *e)
-{
-    (void)e;
-    return best_body(d, true);
+    return x_merged(mem, x_scan(mem, 1u << fold, 0, 2, start, step, x_cast(mem, TS_I64, was[1])), merge);
 }
 
 /* ---- records ---- */
@@ -239,22 +202,22 @@ const op ops_count[] = {
     {.name = "argmax",
      .doc = "Place of the largest element along an axis; the first or last of several, or of NaN.",
      .numpy = "far(np.argmax, a, axis, keepdims, last)",
-     .adapted = ADAPTED({"ArgMax 1 n 0..1 axis keepdims select_last_index", adapt_argmax}),
+     .onnx = "ArgMax 1 n 1 axis keepdims=1 last:select_last_index",
      .arity = 1,
      .axes = "r | c",
      .attributes = along,
      .shape = best_shape,
-     .body = argmax_body,
+     .body = best_body,
      .cases = cases},
     {.name = "argmin",
      .doc = "Place of the smallest element along an axis; the first or last of several, or of NaN.",
      .numpy = "far(np.argmin, a, axis, keepdims, last)",
-     .adapted = ADAPTED({"ArgMin 1 n 0..1 axis keepdims select_last_index", adapt_argmin}),
+     .onnx = "ArgMin 1 n 1 axis keepdims=1 last:select_last_index",
      .arity = 1,
      .axes = "r | c",
      .attributes = along,
      .shape = best_shape,
-     .body = argmin_body,
+     .body = best_body,
      .cases = cases},
     {0},
 };

@@ -21,31 +21,18 @@ static const node *reversed(graph *g, const node *x, long long axis)
 
 /* ---- ONNX ---- */
 /* The result keeps the operand's dtype. */
-static bool adapt(const onnx_call *c, const char *op_name, const node **out, err *e)
+static bool adapt(const onnx_call *c, const node **out, err *e)
 {
     int64_t axis;
     int n;
-    if (!onnx_need(c, 2, e) || !onnx_ints(c, "", 1, &axis, 1, &n, e))
+    if (!onnx_ints(c, "", 1, &axis, 1, &n, e))
         return false;
     if (n != 1)
         return err_set(e, TS_BAD_INPUT, "%s: axis has %d numbers, one expected", c->type, n);
-    const dtype d = c->in[0]->type.dtype;
     const attr list[] = {attr_int("axis", axis), attr_int("exclusive", onnx_int(c, "exclusive", 0)),
                          attr_int("reverse", onnx_int(c, "reverse", 0))};
-    const node *y = g_apply(c->g, op_name, c->in[0], COUNT(list), list); /* as in[0] */
-    if (y && y->type.dtype != d)
-        y = g_apply(c->g, "cast", y, 1, (attr[]){attr_word("to", ts_dtype_name(d))});
-    return onnx_give(c, out, y, e);
-}
-
-static bool adapt_cumsum(const onnx_call *c, const node **out, err *e)
-{
-    return adapt(c, "cumsum", out, e);
-}
-
-static bool adapt_cumprod(const onnx_call *c, const node **out, err *e)
-{
-    return adapt(c, "cumprod", out, e);
+    const node *y = onnx_made(c, 1, list, COUNT(list)); /* as in[0] */
+    return onnx_give(c, out, y ? g_cast(c->g, y, c->in[0]->type.dtype) : NULL, e);
 }
 
 /* ---- shape ---- */
@@ -86,32 +73,27 @@ static bool linear_shape(const node *n, type *out, err *e)
 /* ---- body ---- */
 /* y[..., i, ...] = a[..., 0, ...] + ... + a[..., i, ...]; exclusive: without the last, the total before the step being
  * a second state. */
-static bool scan_body(defn *d, err *e)
+static const expr *scan_body(defn *d)
 {
     const type *t = &d->node->type;
     const dtype own = dtype_class(t->dtype) == D_REAL && ts_dtype_bytes(t->dtype) < 4 ? TS_F32 : t->dtype;
     const fn *f = fn_find(node_attr(d->node, "fn")->s);
     const bool exclusive = node_int(d->node, "exclusive");
-    int axis;
-    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
-        return false;
+    const int axis = defn_axis(d, t->rank);
     const expr *total = x_state(d->mem, own, 0), *before = x_state(d->mem, own, 1), *none = x_unit(d->mem, f, own);
     const expr *start[] = {none, none}, *x = x_cast(d->mem, own, defn_in(d, 0));
     const expr *step[] = {x2(d->mem, f->name, total, x), total};
-    d->value = x_scan(d->mem, 0, axis, exclusive ? 2 : 1, start, step,
-                      x_cast(d->mem, t->dtype, exclusive ? before : total));
-    return true;
+    return x_scan(d->mem, 0, axis, exclusive ? 2 : 1, start, step,
+                  x_cast(d->mem, t->dtype, exclusive ? before : total));
 }
 
 /* The largest so far and its place. */
-static bool place_body(defn *d, err *e)
+static const expr *place_body(defn *d)
 {
     const dtype t = d->node->in[0]->type.dtype;
     const fn *f = fn_find(node_attr(d->node, "fn")->s);
     const bool max = !strcmp(f->name, "max");
-    int axis;
-    if (!attr_axis(d->node, "axis", d->node->type.rank, &axis, e))
-        return false;
+    const int axis = defn_axis(d, d->node->type.rank);
     const expr *best = x_state(d->mem, t, 0), *at = x_state(d->mem, TS_I64, 1), *x = defn_in(d, 0);
     const expr *first = x1(d->mem, "isnan", x), *more = x2(d->mem, "lt", max ? best : x, max ? x : best);
     first = x2(d->mem, "and", first, x1(d->mem, "not", x1(d->mem, "isnan", best)));
@@ -119,23 +101,19 @@ static bool place_body(defn *d, err *e)
     const expr *start[] = {x_unit(d->mem, f, t), x_cast(d->mem, TS_I64, x_whole(d->mem, 0))};
     const expr *step[] = {x3(d->mem, "select", better, x, best),
                           x3(d->mem, "select", better, x_axis(d->mem, axis), at)};
-    d->value = x_scan(d->mem, 0, axis, 2, start, step, at);
-    return true;
+    return x_scan(d->mem, 0, axis, 2, start, step, at);
 }
 
 /* y[..., i, ...] = a[..., i, ...] y[..., i - 1, ...] + b[..., i, ...], from 0 */
-static bool linear_body(defn *d, err *e)
+static const expr *linear_body(defn *d)
 {
     const type *t = &d->node->type;
     const dtype own = ts_dtype_bytes(t->dtype) < 4 ? TS_F32 : t->dtype;
-    int axis;
-    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
-        return false;
+    const int axis = defn_axis(d, t->rank);
     const expr *y = x_state(d->mem, own, 0), *start = x_cast(d->mem, own, x_real(d->mem, 0));
     const expr *step = x2(d->mem, "mul", x_cast(d->mem, own, defn_in(d, 0)), y);
     step = x2(d->mem, "add", step, x_cast(d->mem, own, defn_in(d, 1)));
-    d->value = x_scan(d->mem, 0, axis, 1, &start, &step, x_cast(d->mem, t->dtype, y));
-    return true;
+    return x_scan(d->mem, 0, axis, 1, &start, &step, x_cast(d->mem, t->dtype, y));
 }
 
 /* ---- recipes ---- */
@@ -237,7 +215,7 @@ const op ops_cumulate[] = {
     {.name = "cumsum",
      .doc = "Sums of all elements up to each one along an axis.",
      .numpy = "cumulate('add', a, axis, exclusive, reverse)",
-     .adapted = ADAPTED({"CumSum 11 ni 0..2 exclusive reverse", adapt_cumsum}),
+     .adapted = ADAPTED({"CumSum 11 ni 2 exclusive reverse", adapt}),
      .onnx_cases = "CumSum f32[3,4] i64[]=1",
      .arity = 1,
      .axes = "c",
@@ -247,7 +225,7 @@ const op ops_cumulate[] = {
     {.name = "cumprod",
      .doc = "Products of all elements up to each one along an axis.",
      .numpy = "cumulate('mul', a, axis, exclusive, reverse)",
-     .adapted = ADAPTED({"CumProd 26 ni 0..2 exclusive reverse", adapt_cumprod}),
+     .adapted = ADAPTED({"CumProd 26 ni 2 exclusive reverse", adapt}),
      .onnx_cases = "CumProd f32[3,4] i64[]=1",
      .arity = 1,
      .axes = "c",

@@ -76,12 +76,8 @@ typedef struct progression { /* from, from + step, ...: count numbers */
 /* Those along axis `at` of `rank`, others of extent 1 */
 static const node *counted(graph *g, dtype d, int rank, int at, progression p)
 {
-    int64_t shape[MAX_RANK];
-    for (int i = 0; i < rank; i++)
-        shape[i] = i == at ? p.count : 1;
-    const node *v = g_callf(g, 0, NULL, "iota count=%lld to=%s", (long long)p.count, ts_dtype_name(d));
-    v = g_call2(g, "multiply", v, g_scalar(g, d, (double)p.step));
-    return g_reshape(g, g_call2(g, "add", v, g_scalar(g, d, (double)p.from)), rank, shape);
+    const node *v = g_scaled(g, g_count(g, p.count, d), (double)p.step);
+    return g_along(g, g_call2(g, "add", v, g_scalar(g, d, (double)p.from)), rank, at);
 }
 
 /* Where points read along axis s, [n, og, k..., o...]: o * stride - before + k * dilation + offset */
@@ -161,7 +157,7 @@ static const node *deform_lower(graph *g, const node *n)
         place *= shape[s + 2] = f.w.out[s], empty *= x->dim[s + 2];
     const type t = {.dtype = d, .rank = x->rank, .dim = {shape[0], shape[1], shape[2], shape[3], shape[4]}};
     if (dtype_class(d) != D_REAL)
-        return operands_refuse(2, n->in, &g->err, "reals"), NULL;
+        return g_refuse(g, 2, n->in, "reals");
     if (!empty) /* nothing to read: all points lie outside */
         return g_filled(g, &t, 0);
     const int64_t taken = w->dim[1] * f.points;

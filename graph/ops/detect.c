@@ -37,9 +37,7 @@ static bool adapt_nms(const onnx_call *c, const node **out, err *e)
         return onnx_give(c, out, NULL, e);
     places = g_call1(g, "transpose", places);                                                    /* [n, 3] */
     const node *box = g_call1(g, "expand_dims axes=[1]", g_call2(g, "gather_nd", kept, places)); /* [n, 1] */
-    const int64_t from[] = {0, 0}, size[] = {places->type.dim[0], 2};
-    /* [n, 2] */
-    places = g_apply(g, "slice", places, 2, (attr[]){attr_ints("starts", 2, from), attr_ints("sizes", 2, size)});
+    places = g_part(g, places, 1, 0, 2);                                                         /* [n, 2] */
     return onnx_give(c, out, g_call(g, "concat axis=1", 2, (const node *[]){places, box}), e);
 }
 
@@ -62,18 +60,16 @@ static bool nms_shape(const node *n, type *out, err *e)
 }
 
 /* ---- body ---- */
-static bool nms_body(defn *d, err *e)
+static const expr *nms_body(defn *d)
 {
     const type *scores = &d->node->in[1]->type;
     const int64_t parameter[] = {scores->dim[0], scores->dim[1], scores->dim[2], node_int(d->node, "most"),
                                  node_int(d->node, "centred")};
-    (void)e;
-    defn_routine(d, &(routine){.name = "nms",
-                               .run = routine_nms,
-                               .n_parameter = COUNT(parameter),
-                               .parameter = parameter,
-                               .scratch = scores->dim[2]});
-    return true;
+    return defn_routine(d, &(routine){.name = "nms",
+                                      .run = routine_nms,
+                                      .n_parameter = COUNT(parameter),
+                                      .parameter = parameter,
+                                      .scratch = scores->dim[2]});
 }
 
 /* ---- records ---- */

@@ -148,15 +148,15 @@ static bool contract_shape(const node *n, type *out, err *e)
 
 /* ---- body ---- */
 /* y[out...] = sum over the other labels of a[...] * b[...] */
-static bool contract_body(defn *d, err *e)
+static const expr *contract_body(defn *d)
 {
     equation q;
     int64_t dim[128];
     const expr *axis[128] = {0}, *product = NULL;
     uint32_t folds = 0;
     arena *mem = d->mem;
-    if (!read_node(d->node, &q, dim, e))
-        return false;
+    if (!read_node(d->node, &q, dim, d->err))
+        return NULL;
     for (int i = 0; i < q.out.n; i++)
         axis[(unsigned char)q.out.label[i]] = x_axis(mem, i);
     for (int k = 0; k < q.n; k++) {
@@ -172,8 +172,7 @@ static bool contract_body(defn *d, err *e)
         const expr *x = x_cast(mem, d->node->type.dtype, defn_at(d, k, sub));
         product = product ? x2(mem, "mul", product, x) : x;
     }
-    d->value = folds ? x_fold(mem, "add", folds, product) : product;
-    return true;
+    return folds ? x_fold(mem, "add", folds, product) : product;
 }
 
 /* ---- recipes ---- */
@@ -229,7 +228,7 @@ static const node *einsum_lower(graph *g, const node *n)
     int64_t dim[128];
     char line[4 * MAX_RANK + 16];
     if (n->n_in < 1)
-        return g_fail(g, TS_BAD_INPUT, "no operands, at least one expected"), NULL;
+        return g_fail(g, TS_BAD_INPUT, "no operands, at least one expected");
     const char *words = node_attr(n, "equation")->s, *fold = node_attr(n, "fold")->s;
     const bool named = is_named(words);
     if (strcmp(fold, "add") || named || subscripts_needed(words))

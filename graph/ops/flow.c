@@ -94,8 +94,7 @@ static const node *joined(graph *g, const gathered *all, const node *like, int64
             axis += t.rank + 1;
         if (axis < 0 || axis > t.rank || t.rank == MAX_RANK)
             return g_fail(g, TS_BAD_INPUT, "axis %lld of a result of rank %d, one from 0 to %d expected",
-                          (long long)axis, t.rank + 1, t.rank),
-                   NULL;
+                          (long long)axis, t.rank + 1, t.rank);
         memmove(t.dim + axis + 1, t.dim + axis, (size_t)(t.rank - axis) * sizeof *t.dim);
         t.dim[axis] = 0, t.rank++;
         return g_const(g, "", &t, NULL);
@@ -379,11 +378,7 @@ static bool begin_scan(scan *s, err *e)
 /* Entry `at` of x along an axis. */
 static const node *entry(graph *g, const node *x, int64_t axis, int64_t at)
 {
-    int64_t starts[MAX_RANK] = {0}, sizes[MAX_RANK];
-    memcpy(sizes, x->type.dim, sizeof sizes);
-    starts[axis] = at, sizes[axis] = 1;
-    const attr part[] = {attr_ints("starts", x->type.rank, starts), attr_ints("sizes", x->type.rank, sizes)};
-    const node *one = g_apply(g, "slice", x, COUNT(part), part); /* [..., 1 at the axis, ...] */
+    const node *one = g_part(g, x, (int)axis, at, 1); /* [..., 1 at the axis, ...] */
     return g_callf(g, 1, &one, "squeeze axes=[%lld]", (long long)axis);
 }
 

@@ -449,35 +449,33 @@ static bool fold_shape(const node *n, type *out, err *e)
 }
 
 /* ---- body ---- */
-static bool formula_body(defn *d, err *e)
+static const expr *formula_body(defn *d)
 {
     names known = {.n = d->node->n_in, .own = d->node->scalars};
     for (int i = 0; i < known.n; i++)
         known.name[i] = letters[i], known.value[i] = defn_in(d, i);
-    d->value = x_parse(d->mem, node_attr(d->node, "text")->s, &known, e);
-    return d->value != NULL;
+    return x_parse(d->mem, node_attr(d->node, "text")->s, &known, d->err);
 }
 
-static bool element_body(defn *d, err *e)
+static const expr *element_body(defn *d)
 {
     const attr *folds = node_attr(d->node, "folds");
     uint32_t set = 0;
     for (int i = 0; i < folds->n; i++)
         set |= 1u << defn_fold(d, folds->ints[i]);
-    d->value = spelled(d->node, d->mem, d->n_axis, e);
+    d->value = spelled(d->node, d->mem, d->n_axis, d->err);
     if (d->value && set)
-        d->value = x_fold(d->mem, node_attr(d->node, "fold")->s, set, d->value);
-    return d->value != NULL;
+        return x_fold(d->mem, node_attr(d->node, "fold")->s, set, d->value);
+    return d->value;
 }
 
-static bool fold_body(defn *d, err *e)
+static const expr *fold_body(defn *d)
 {
     const attr *folds = node_attr(d->node, "folds");
     uint32_t set = 0;
     for (int i = 0; i < folds->n; i++)
         set |= 1u << defn_fold(d, folds->ints[i]);
-    d->value = spelled_fold(d->node, d->mem, set, e);
-    return d->value != NULL;
+    return spelled_fold(d->node, d->mem, set, d->err);
 }
 
 /* ---- records ---- */

@@ -28,7 +28,7 @@ static const node *gather_one(const onnx_call *c, int axis, int64_t at)
     start[axis] = at < 0 ? at + t->dim[axis] : at;
     const attr cut[] = {attr_ints("starts", t->rank, start), attr_ints("sizes", t->rank, size)};
     const node *y = g_apply(c->g, "slice", a, COUNT(cut), cut); /* as a, with 1 at the axis */
-    return g_apply(c->g, "reshape", y, 1, (attr[]){attr_ints("shape", rank, shape)});
+    return g_reshape(c->g, y, rank, shape);
 }
 
 enum { MOST_KNOWN = 4096 }; /* constant indices that are looked at */
@@ -119,29 +119,25 @@ static bool along_shape(const node *n, type *out, err *e)
 
 /* ---- body ---- */
 /* y[..., p..., ...] = a[..., places[p...], ...]: the axes of the places stand where the operand's axis was. */
-static bool gather_body(defn *d, err *e)
+static const expr *gather_body(defn *d)
 {
     const type *t = &d->node->in[0]->type, *places = &d->node->in[1]->type;
     const expr *sub[MAX_RANK], *at[MAX_RANK];
-    int axis;
-    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
-        return false;
+    const int axis = defn_axis(d, t->rank);
     for (int k = 0; k < places->rank; k++)
         at[k] = x_axis(d->mem, axis + k);
     for (int i = 0; i < t->rank; i++)
         sub[i] = x_axis(d->mem, i < axis ? i : i - 1 + places->rank);
     sub[axis] = x_place(d->mem, defn_at(d, 1, at), t->dim[axis]);
-    d->value = defn_at(d, 0, sub);
-    return true;
+    return defn_at(d, 0, sub);
 }
 
 /* y[b..., p..., rest...] = a[b..., places[b..., p..., 0], places[b..., p..., 1], ..., rest...] */
-static bool gather_nd_body(defn *d, err *e)
+static const expr *gather_nd_body(defn *d)
 {
     const type *t = &d->node->in[0]->type, *places = &d->node->in[1]->type;
     const int batch = (int)node_int(d->node, "batch_dims"), last = places->rank - 1, depth = (int)places->dim[last];
     const expr *sub[MAX_RANK], *at[MAX_RANK];
-    (void)e;
     for (int k = 0; k < last; k++)
         at[k] = x_axis(d->mem, k);
     for (int i = 0; i < t->rank; i++) {
@@ -152,22 +148,17 @@ static bool gather_nd_body(defn *d, err *e)
         else
             sub[i] = x_axis(d->mem, i - batch - depth + last);
     }
-    d->value = defn_at(d, 0, sub);
-    return true;
+    return defn_at(d, 0, sub);
 }
 
-static bool along_body(defn *d, err *e)
+static const expr *along_body(defn *d)
 {
     const type *t = &d->node->in[0]->type;
     const expr *sub[MAX_RANK];
-    int axis;
-    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
-        return false;
-    for (int i = 0; i < t->rank; i++)
-        sub[i] = x_axis(d->mem, i);
+    const int axis = defn_axis(d, t->rank);
+    defn_axes(d, t->rank, sub);
     sub[axis] = x_place(d->mem, defn_at(d, 1, sub), t->dim[axis]);
-    d->value = defn_at(d, 0, sub);
-    return true;
+    return defn_at(d, 0, sub);
 }
 
 /* ---- grad ---- */

@@ -139,7 +139,7 @@ static const node *slice_by(graph *g, const node *n, const item *list, int count
         axis += k->kind <= ITEM_LIST;
     }
     if (rank > MAX_RANK)
-        return g_fail(g, TS_BAD_INPUT, "the result would have rank %d, at most %d is possible", rank, MAX_RANK), NULL;
+        return g_fail(g, TS_BAD_INPUT, "the result would have rank %d, at most %d is possible", rank, MAX_RANK);
     return g_reshape(g, cut_made(g, n->in[0], &c), rank, shape);
 }
 
@@ -185,7 +185,7 @@ static bool take_at_shape(const node *n, type *out, err *e)
 }
 
 /* ---- body ---- */
-static bool take_at_body(defn *d, err *e)
+static const expr *take_at_body(defn *d)
 {
     arena *mem = d->mem;
     const type *t = &d->node->in[0]->type;
@@ -194,8 +194,8 @@ static bool take_at_body(defn *d, err *e)
     type both = {0};
     uint32_t set;
     int first, kept = 0;
-    if (!taken(d->node, &both, &first, &set, e))
-        return false;
+    if (!taken(d->node, &both, &first, &set, d->err))
+        return NULL;
     for (int i = 0; i < t->rank; i++)
         if (!(set >> i & 1))
             sub[i] = x_axis(mem, kept < first ? kept : kept + both.rank), kept++;
@@ -206,8 +206,7 @@ static bool take_at_body(defn *d, err *e)
             at[k] = list->dim[k] == 1 ? x_whole(mem, 0) : x_axis(mem, first + both.rank - list->rank + k);
         sub[axis] = x_place(mem, defn_at(d, i + 1, at), t->dim[axis]);
     }
-    d->value = defn_at(d, 0, sub);
-    return true;
+    return defn_at(d, 0, sub);
 }
 
 /* ---- recipes ---- */
@@ -225,8 +224,7 @@ static const node *index_lower(graph *g, const node *n)
         used += list[i].kind <= ITEM_LIST, rests += list[i].kind == ITEM_REST;
     if (count < 0 || n->n_in < 1 || used > n->in[0]->type.rank || rests > 1)
         return g_fail(g, TS_BAD_INPUT, "[%s] does not fit rank %d with %d lists", key,
-                      n->n_in ? n->in[0]->type.rank : 0, n->n_in ? n->n_in - 1 : 0),
-               NULL;
+                      n->n_in ? n->in[0]->type.rank : 0, n->n_in ? n->n_in - 1 : 0);
     if (!rests)
         list[count++] = (item){.kind = ITEM_REST};
     const node *y = slice_by(g, n, list, count, place, &l); /* axes that are listed whole, the others as the key says */
@@ -241,9 +239,9 @@ static const node *index_lower(graph *g, const node *n)
 static const node *set_item_lower(graph *g, const node *n)
 {
     if (n->n_in < 2)
-        return g_fail(g, TS_BAD_INPUT, "%d operands given; takes a tensor, values, and lists of places", n->n_in), NULL;
+        return g_fail(g, TS_BAD_INPUT, "%d operands given; takes a tensor, values, and lists of places", n->n_in);
     const type *t = &n->in[0]->type;
-    const node *read[MAX_RANK + 1] = {g_callf(g, 0, NULL, "iota count=%lld", (long long)type_count(t))};
+    const node *read[MAX_RANK + 1] = {g_count(g, type_count(t), TS_I64)};
     read[0] = g_reshape(g, read[0], t->rank, t->dim);
     for (int i = 2; i < n->n_in && i <= MAX_RANK; i++)
         read[i - 1] = n->in[i];

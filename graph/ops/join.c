@@ -33,8 +33,7 @@ static const node *pad_with(graph *g, const node *x, const node *value, const at
                *padded = g_apply(g, "pad", x, 2, list); /* both as the result */
     if (type_count(&value->type) != 1)
         return g_fail(g, TS_BAD_INPUT, "the value to pad with has %lld elements, expected one",
-                      (long long)type_count(&value->type)),
-               NULL;
+                      (long long)type_count(&value->type));
     return g_call3(g, "where", inside, padded, g_cast(g, g_reshape(g, value, 0, &(int64_t){1}), x->type.dtype));
 }
 
@@ -198,8 +197,7 @@ static const expr *pick(defn *d, int axis, int operand, int64_t start)
     const node *n = d->node;
     const int64_t dim = n->in[operand]->type.dim[axis];
     const expr *sub[MAX_RANK];
-    for (int i = 0; i < n->type.rank; i++)
-        sub[i] = x_axis(d->mem, i);
+    defn_axes(d, n->type.rank, sub);
     sub[axis] = x_offset(d->mem, sub[axis], 1, -start);
     const expr *here = x_cast(d->mem, n->type.dtype, defn_at(d, operand, sub));
     int next = operand + 1;
@@ -211,15 +209,13 @@ static const expr *pick(defn *d, int axis, int operand, int64_t start)
     return x3(d->mem, "select", before, here, pick(d, axis, next, start + dim));
 }
 
-static bool concat_body(defn *d, err *e)
+static const expr *concat_body(defn *d)
 {
-    int axis, first = 0;
-    if (!attr_axis(d->node, "axis", d->node->type.rank, &axis, e))
-        return false;
+    int first = 0;
+    const int axis = defn_axis(d, d->node->type.rank);
     while (first + 1 < d->node->n_in && d->node->in[first]->type.dim[axis] == 0)
         first++;
-    d->value = pick(d, axis, first, 0);
-    return true;
+    return pick(d, axis, first, 0);
 }
 
 /* Where place i of the padded axis reads, for i counted from the operand's first element. */
@@ -237,13 +233,12 @@ static const expr *clamped(arena *mem, const expr *i, int64_t dim)
     return x2(mem, "max", x2(mem, "min", i, x_whole(mem, dim - 1)), x_whole(mem, 0));
 }
 
-static bool pad_body(defn *d, err *e)
+static const expr *pad_body(defn *d)
 {
     const attr *pads = node_attr(d->node, "pads");
     const char *mode = node_attr(d->node, "mode")->s;
     const type *from = &d->node->in[0]->type;
     const expr *sub[MAX_RANK], *inside = NULL;
-    (void)e;
     for (int i = 0; i < from->rank; i++) {
         const int64_t dim = from->dim[i], before = pads->ints[i], after = pads->ints[i + from->rank];
         sub[i] = x_offset(d->mem, x_axis(d->mem, i), 1, -before);
@@ -262,23 +257,21 @@ static bool pad_body(defn *d, err *e)
     }
     d->value = defn_at(d, 0, sub);
     if (inside)
-        d->value = x3(d->mem, "select", inside, d->value, x_literal(d->mem, from->dtype, node_real(d->node, "value")));
-    return true;
+        return x3(d->mem, "select", inside, d->value, x_literal(d->mem, from->dtype, node_real(d->node, "value")));
+    return d->value;
 }
 
-static bool tile_body(defn *d, err *e)
+static const expr *tile_body(defn *d)
 {
     const type *from = &d->node->in[0]->type;
     const int skip = d->node->type.rank - from->rank;
     const expr *sub[MAX_RANK];
-    (void)e;
     for (int i = 0; i < from->rank; i++) {
         const expr *at = x_axis(d->mem, i + skip);
         const bool once = d->node->type.dim[i + skip] == from->dim[i];
         sub[i] = once ? at : x2(d->mem, "mod", at, x_whole(d->mem, from->dim[i] ? from->dim[i] : 1));
     }
-    d->value = defn_at(d, 0, sub);
-    return true;
+    return defn_at(d, 0, sub);
 }
 
 /* ---- recipes ---- */

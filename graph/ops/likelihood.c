@@ -65,12 +65,10 @@ static const node *nll_loss_lower(graph *g, const node *n)
     const char *how = node_attr(n, "reduction")->s;
     const attr *ignore = node_attr(n, "ignore");
     if (n->n_in < 2 || n->n_in > 3)
-        return g_fail(g, TS_BAD_INPUT, "%d operands given, takes log-likelihoods, labels and perhaps weights", n->n_in),
-               NULL;
+        return g_fail(g, TS_BAD_INPUT, "%d operands given, takes log-likelihoods, labels and perhaps weights", n->n_in);
     const node *x = n->in[0], *labels = n->in[1], *counts = NULL;
     if (x->type.rank < 2 || labels->type.rank != x->type.rank - 1 || dtype_class(labels->type.dtype) != D_WHOLE)
-        return operands_refuse(2, n->in, &g->err, "logarithms [batch, class, ...] and labels, integers [batch, ...],"),
-               NULL;
+        return g_refuse(g, 2, n->in, "logarithms [batch, class, ...] and labels, integers [batch, ...],");
     if (ignore->kind == 'i')
         counts = g_call2(g, "not_equal", labels, g_scalar_like(g, labels, (double)ignore->i));
     const node *w = weight_of(g, x, labels, n->n_in > 2 ? n->in[2] : NULL, counts);
@@ -87,7 +85,7 @@ static const node *nll_loss_lower(graph *g, const node *n)
                                              g_call1(g, "sum", g_broadcast(g, w, labels->type.rank, labels->type.dim)));
     if (!strcmp(how, "mean"))
         return g_call1(g, "mean", loss);
-    return g_fail(g, TS_BAD_INPUT, "reduction: \"%s\" is none of none, sum, mean", how), NULL;
+    return g_fail(g, TS_BAD_INPUT, "reduction: \"%s\" is none of none, sum, mean", how);
 }
 
 /* ---- records ---- */

@@ -12,7 +12,7 @@ static const node *reduced(graph *g, const node *call, const node *loss) /* [ite
     if (!strcmp(how, "none"))
         return loss;
     if (strcmp(how, "mean") && strcmp(how, "sum"))
-        return g_fail(g, TS_BAD_INPUT, "reduce: \"%s\" is none of mean, sum, none", how), NULL;
+        return g_fail(g, TS_BAD_INPUT, "reduce: \"%s\" is none of mean, sum, none", how);
     return g_call1(g, how, loss);
 }
 
@@ -47,12 +47,7 @@ static void places(graph *g, const node *call, int axis, const node **label, con
 {
     const type *t = &call->in[0]->type;
     const dtype to = t->dim[axis] <= INT32_MAX ? TS_I32 : TS_I64;
-    int64_t shape[MAX_RANK];
-    for (int i = 0; i < t->rank; i++)
-        shape[i] = i == axis ? t->dim[i] : 1;
-    *place = g_callf(g, 0, NULL, "iota count=%lld to=%s", (long long)t->dim[axis], ts_dtype_name(to));
-    /* [1, ..., classes, ..., 1] */
-    *place = g_apply(g, "reshape", *place, 1, (attr[]){attr_ints("shape", t->rank, shape)});
+    *place = g_along(g, g_count(g, t->dim[axis], to), t->rank, axis); /* [1, ..., classes, ..., 1] */
     *label = g_callf(g, 1, (const node *const[]){beside(g, call->in[1], axis)}, "cast to=i64"); /* [..., 1, ...] */
     *label = g_cast(g, g_call2(g, "mod", *label, g_scalar_like(g, *label, (double)t->dim[axis])), to);
 }
@@ -102,7 +97,6 @@ static bool read_labels(graph *g, const node *n, labelled *out)
 {
     const node *x = n->in[0], *label = n->in[1]; /* x [..., classes, ...], label [..., ...] */
     const attr *ignore = node_attr(n, "ignore");
-    const char *to = ts_dtype_name(x->type.dtype);
     *out = (labelled){.label = label};
     if (!attr_axis(n, "axis", x->type.rank, &out->axis, &g->err))
         return false;
@@ -111,7 +105,7 @@ static bool read_labels(graph *g, const node *n, labelled *out)
     if (ignore->kind == 'i') {
         const node *counts = g_call2(g, "not_equal", label, g_scalar_like(g, label, (double)ignore->i));
         out->label = g_call3(g, "where", counts, label, g_scalar_like(g, label, 0));
-        out->kept = g_apply(g, "cast", counts, 1, (attr[]){attr_word("to", to)});
+        out->kept = g_cast(g, counts, x->type.dtype);
     }
     if (n->n_in < 3)
         return true;
@@ -143,22 +137,17 @@ static const node *cross_entropy_lower(graph *g, const node *n)
     if (!g_takes(g, n, 2, 3) || !read_labels(g, n, &l))
         return NULL;
     if (!(smooth >= 0 && smooth <= 1))
-        return g_fail(g, TS_BAD_INPUT, "smoothing: %g is not in 0...1", smooth), NULL;
+        return g_fail(g, TS_BAD_INPUT, "smoothing: %g is not in 0...1", smooth);
     /* [items...] */
     const node *loss = g_callf(g, 2, (const node *const[]){n->in[0], l.label}, "softmax_nll axis=%d", l.axis);
     if (l.weight)
         loss = g_call2(g, "multiply", loss, l.weight);
     if (smooth > 0 && loss) {
-        int64_t shape[MAX_RANK];
         const node *log_p = g_callf(g, 1, &n->in[0], "log_softmax axis=%d", l.axis); /* [..., classes, ...] */
-        for (int i = 0; i < log_p->type.rank; i++)
-            shape[i] = i == l.axis ? log_p->type.dim[i] : 1;
         if (l.weight)
-            log_p = g_call2(g, "multiply", log_p,
-                            g_apply(g, "reshape", n->in[2], 1, (attr[]){attr_ints("shape", log_p->type.rank, shape)}));
+            log_p = g_call2(g, "multiply", log_p, g_along(g, n->in[2], log_p ? log_p->type.rank : 0, l.axis));
         const node *all = g_callf(g, 1, &log_p, "mean axes=[%d]", l.axis); /* [items...] */
-        loss = g_call2(g, "subtract", g_call2(g, "multiply", loss, g_scalar_like(g, loss, 1 - smooth)),
-                       g_call2(g, "multiply", all, g_scalar_like(g, all, smooth)));
+        loss = g_call2(g, "subtract", g_scaled(g, loss, 1 - smooth), g_scaled(g, all, smooth));
     }
     return weighed(g, n, &l, loss);
 }
@@ -185,7 +174,7 @@ static const node *huber_lower(graph *g, const node *n)
     const double d = node_real(n, "delta");
     const node *away = g_call2(g, "subtract", n->in[0], n->in[1]); /* as both broadcast */
     if (!(d > 0))
-        return g_fail(g, TS_BAD_INPUT, "delta: %g is not positive", d), NULL;
+        return g_fail(g, TS_BAD_INPUT, "delta: %g is not positive", d);
     snprintf(source, sizeof source, "select(abs(a)<%.17g,0.5*a*a,%.17g*(abs(a)-%.17g))", d, d, d / 2);
     return reduced(g, n, g_formula(g, 1, &away, source));
 }

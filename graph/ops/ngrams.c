@@ -94,14 +94,13 @@ static bool ngrams_shape(const node *n, type *out, err *e)
 
 /* y[r, i] = sum over skips s, starts p of the product over j of (x[r, p + j * (s + 1)] == pool[i, j]),
  * which is 0 from s = length on */
-static bool ngrams_body(defn *d, err *e)
+static const expr *ngrams_body(defn *d)
 {
     arena *mem = d->mem;
     const int64_t length = d->node->in[0]->type.dim[1], size = d->node->in[1]->type.dim[1];
     const int64_t skips = node_int(d->node, "skips"), most = size > 1 && skips > length ? length : skips;
     const int skip = defn_fold(d, most + 1), start = defn_fold(d, length);
     const expr *found = x_whole(mem, 1), *place = x_axis(mem, start);
-    (void)e;
     for (int64_t j = 0; j < size; j++) {
         const expr *here = j ? place = x2(mem, "add", place, x_offset(mem, x_axis(mem, skip), 1, 1)) : place;
         const expr *x = defn_at(d, 0, (const expr *[]){x_axis(mem, 0), here});
@@ -109,8 +108,7 @@ static bool ngrams_body(defn *d, err *e)
         found = j ? x2(mem, "and", found, same) : same;
     }
     found = x3(mem, "select", x_inside(mem, place, 0, length), x_cast(mem, TS_F32, found), x_real(mem, 0));
-    d->value = x_fold(mem, "add", 1u << skip | 1u << start, found);
-    return true;
+    return x_fold(mem, "add", 1u << skip | 1u << start, found);
 }
 
 /* ---- records ---- */

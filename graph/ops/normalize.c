@@ -5,23 +5,17 @@
 #include <string.h>
 
 /* ---- helpers ---- */
-static const node *over(graph *g, const char *op_name, const node *x, int n, const int64_t *axes)
-{
-    const attr list[] = {attr_int("keepdims", 1), attr_ints("axes", n, axes)};
-    return g_apply(g, op_name, x, COUNT(list), list);
-}
-
 /* 1 / sqrt(mean(y * y) + epsilon) over the given axes. */
 static const node *inverse_size(graph *g, const node *y, int n, const int64_t *axes, double epsilon)
 {
-    const node *square = over(g, "mean", g_call1(g, "square", y), n, axes); /* [..., 1 at the axes, ...] */
+    const node *square = g_over(g, "mean", g_call1(g, "square", y), n, axes); /* [..., 1 at the axes, ...] */
     return g_call1(g, "rsqrt", g_call2(g, "add", square, g_scalar_like(g, square, epsilon)));
 }
 
 /* (x - mean) / sqrt(variance + epsilon), both over the given axes. */
 static const node *standard(graph *g, const node *x, int n, const int64_t *axes, double epsilon)
 {
-    const node *away = g_call2(g, "subtract", x, over(g, "mean", x, n, axes)); /* as x */
+    const node *away = g_call2(g, "subtract", x, g_over(g, "mean", x, n, axes)); /* as x */
     return g_call2(g, "multiply", away, inverse_size(g, away, n, axes, epsilon));
 }
 
@@ -32,11 +26,10 @@ const node *g_by_channel(graph *g, const node *x, const node *v)
     if (!x || !v)
         return NULL;
     if (v->type.rank != 1 || x->type.rank < 2 || v->type.dim[0] != x->type.dim[1])
-        return operands_refuse(2, (const node *[]){x, v}, &g->err, "x [batch, channel, ...] and a vector [channel]"),
-               NULL;
+        return g_refuse(g, 2, (const node *[]){x, v}, "x [batch, channel, ...] and a vector [channel]");
     for (int i = 1; i < x->type.rank; i++)
         shape[i - 1] = i == 1 ? x->type.dim[1] : 1;
-    return g_apply(g, "reshape", v, 1, (attr[]){attr_ints("shape", x->type.rank - 1, shape)});
+    return g_reshape(g, v, x->type.rank - 1, shape);
 }
 
 static const node *scaled(graph *g, const node *y, const node *scale, const node *bias)
@@ -48,34 +41,28 @@ static const node *scaled(graph *g, const node *y, const node *scale, const node
 /* ---- ONNX ---- */
 /* Before version 13 the axes from `axis` on (1 if absent) count as one; since then softmax runs along one axis
  * (the last if absent). flat [product of the axes before, of the others] */
-static const node *softmax_as(const onnx_call *c, const char *op_name, err *e)
+static const node *along_axis(const onnx_call *c, err *e)
 {
     const type *t = &c->in[0]->type;
     int64_t axis, shape[2] = {1, 1};
     if (!onnx_cut(c, c->version < 13 ? 1 : -1, t->rank, &axis, e))
         return NULL;
     /* halves of probabilities stay halves on the way, as the functions of the specification have it */
-    const node *x = strcmp(op_name, "softmax") ? g_widened(c->g, c->in[0]) : c->in[0];
+    const node *x = strcmp(c->op->name, "log_softmax") ? c->in[0] : g_widened(c->g, c->in[0]);
     if (c->version >= 13 || axis == t->rank - 1)
-        return g_cast(c->g, g_callf(c->g, 1, &x, "%s axis=%d", op_name, (int)axis), t->dtype);
+        return g_cast(c->g, g_callf(c->g, 1, &x, "%s axis=%d", c->op->name, (int)axis), t->dtype);
     for (int i = 0; i < t->rank; i++)
         if (!int_mul(shape[i >= axis], t->dim[i], &shape[i >= axis]))
             return operands_refuse(1, c->in, e, "rows of at most 2^63 - 1 elements"), NULL;
     /* [before, axis and behind] */
-    const node *flat = g_apply(c->g, "reshape", x, 1, (attr[]){attr_ints("shape", 2, shape)});
-    flat = g_cast(c->g, g_call1(c->g, op_name, flat), t->dtype);
-    return g_apply(c->g, "reshape", flat, 1, (attr[]){attr_ints("shape", t->rank, t->dim)});
+    const node *flat = g_reshape(c->g, x, 2, shape);
+    flat = g_cast(c->g, g_callf(c->g, 1, &flat, "%s", c->op->name), t->dtype);
+    return g_reshape(c->g, flat, t->rank, t->dim);
 }
 
-static bool adapt_softmax(const onnx_call *c, const node **out, err *e)
+bool onnx_adapt_along(const onnx_call *c, const node **out, err *e)
 {
-    const node *y = softmax_as(c, "softmax", e); /* as its operand */
-    return (y || !err_is(e)) && onnx_give(c, out, y, e);
-}
-
-static bool adapt_log_softmax(const onnx_call *c, const node **out, err *e)
-{
-    const node *y = softmax_as(c, "log_softmax", e); /* as its operand */
+    const node *y = along_axis(c, e); /* as its operand */
     return (y || !err_is(e)) && onnx_give(c, out, y, e);
 }
 
@@ -91,20 +78,21 @@ static const node *stashed(const onnx_call *c, dtype stash)
     return ts_dtype_bytes(stash) > ts_dtype_bytes(x->type.dtype) ? g_cast(c->g, x, stash) : x;
 }
 
-/* Calls op_name with the operands that are there and with the node's epsilon and axis. Scale and bias are applied in
+/* Calls the operation with the operands that are there and with the node's epsilon and axis. Scale and bias are applied in
  * the operand's dtype. */
-static bool with_epsilon(const onnx_call *c, const char *op_name, int64_t axis, const node **out, err *e)
+static bool adapt_norm(const onnx_call *c, const node **out, err *e)
 {
     dtype stash;
-    if (!onnx_need(c, 2, e) || !stash_type(c, &stash, e))
+    if (!stash_type(c, &stash, e))
         return false;
-    const attr list[] = {attr_real("epsilon", onnx_real(c, "epsilon", 1e-5)), attr_int("axis", axis)};
+    const attr list[] = {attr_real("epsilon", onnx_real(c, "epsilon", 1e-5)),
+                         attr_int("axis", onnx_int(c, "axis", -1))};
     const node *x = stashed(c, stash), *bias = onnx_in(c, 2), *y; /* x, y [before..., axes...], bias [axes...] */
     if (x == c->in[0])
-        y = g_make(c->g, op_find(op_name), bias ? 3 : 2, c->in, list, COUNT(list));
+        y = onnx_made(c, bias ? 3 : 2, list, COUNT(list));
     else
-        y = scaled(c->g, g_cast(c->g, g_make(c->g, op_find(op_name), 1, &x, list, COUNT(list)), c->in[0]->type.dtype),
-                   c->in[1], bias);
+        y = scaled(c->g, g_cast(c->g, g_make(c->g, c->op, 1, &x, list, COUNT(list)), c->in[0]->type.dtype), c->in[1],
+                   bias);
     return onnx_give(c, out, y, e);
 }
 
@@ -114,7 +102,7 @@ static bool adapt_layer_norm(const onnx_call *c, const node **out, err *e)
 {
     int64_t axes[MAX_RANK];
     int axis, n = 0;
-    if (!with_epsilon(c, "layer_norm", onnx_int(c, "axis", -1), out, e))
+    if (!adapt_norm(c, out, e))
         return false;
     dtype stash;
     if (!stash_type(c, &stash, e) || !axis_norm(onnx_int(c, "axis", -1), c->in[0]->type.rank, &axis, e))
@@ -123,16 +111,11 @@ static bool adapt_layer_norm(const onnx_call *c, const node **out, err *e)
         axes[n++] = i;
     graph *g = c->g;
     /* x, away [before..., axes...], mean [before..., 1...] */
-    const node *x = stashed(c, stash), *mean = over(g, "mean", x, n, axes), *away = g_call2(g, "subtract", x, mean);
+    const node *x = stashed(c, stash), *mean = g_over(g, "mean", x, n, axes), *away = g_call2(g, "subtract", x, mean);
     if (c->n_out > 1 && !onnx_give(c, out + 1, g_cast(g, mean, stash), e))
         return false;
     const node *inverse = inverse_size(g, away, n, axes, onnx_real(c, "epsilon", 1e-5)); /* [before..., 1...] */
     return c->n_out < 3 || onnx_give(c, out + 2, g_cast(g, inverse, stash), e);
-}
-
-static bool adapt_rms_norm(const onnx_call *c, const node **out, err *e)
-{
-    return with_epsilon(c, "rms_norm", onnx_int(c, "axis", -1), out, e);
 }
 
 /* x [batch, channel, ...], scale and bias [channel] */
@@ -161,9 +144,9 @@ static bool adapt_group_norm(const onnx_call *c, const node **out, err *e)
         if (i == 0 || c->version >= 21 || in[i]->type.rank != 1 || in[i]->type.dim[0] != groups)
             continue;
         const int64_t column[] = {groups, 1}, grid[] = {groups, t->dim[1] / groups}, all[] = {t->dim[1]};
-        in[i] = g_apply(c->g, "reshape", in[i], 1, (attr[]){attr_ints("shape", 2, column)});
-        in[i] = g_apply(c->g, "broadcast_to", in[i], 1, (attr[]){attr_ints("shape", 2, grid)});
-        in[i] = g_apply(c->g, "reshape", in[i], 1, (attr[]){attr_ints("shape", 1, all)});
+        in[i] = g_reshape(c->g, in[i], 2, column);
+        in[i] = g_broadcast(c->g, in[i], 2, grid);
+        in[i] = g_reshape(c->g, in[i], 1, all);
     }
     for (int i = 0; i < 3; i++)
         in[i] = g_widened(c->g, in[i]);
@@ -182,14 +165,14 @@ static const node *lowered(graph *g, const node *n)
         return NULL;
     if (x->type.dim[axis] == 0)
         return x;
-    return g_call2(g, "subtract", x, over(g, "max", x, 1, (int64_t[]){axis}));
+    return g_call2(g, "subtract", x, g_over(g, "max", x, 1, (int64_t[]){axis}));
 }
 
 /* z of x's shape; the sum has 1 at the axis. */
 static const node *softmax_lower(graph *g, const node *n)
 {
     const node *z = g_call1(g, "exp", lowered(g, n)); /* as the operand */
-    return g_call2(g, "divide", z, over(g, "sum", z, 1, (int64_t[]){node_int(n, "axis")}));
+    return g_call2(g, "divide", z, g_over(g, "sum", z, 1, (int64_t[]){node_int(n, "axis")}));
 }
 
 /* x - log(sum(exp(x))), of x's shape; the sum has 1 at the axis. */
@@ -197,7 +180,7 @@ static const node *log_softmax_lower(graph *g, const node *n)
 {
     const node *x = lowered(g, n);
     /* [..., 1 at the axis, ...] */
-    const node *sum = over(g, "sum", g_call1(g, "exp", x), 1, (int64_t[]){node_int(n, "axis")});
+    const node *sum = g_over(g, "sum", g_call1(g, "exp", x), 1, (int64_t[]){node_int(n, "axis")});
     return g_call2(g, "subtract", x, g_call1(g, "log", sum));
 }
 
@@ -249,16 +232,15 @@ static const node *grouped(graph *g, const node *n, int64_t groups)
         return NULL;
     if (groups < 1 || x->type.dim[1] % groups)
         return g_fail(g, TS_BAD_INPUT, "%lld channels in %lld groups, a divisor of the channels expected",
-                      (long long)x->type.dim[1], (long long)groups),
-               NULL;
+                      (long long)x->type.dim[1], (long long)groups);
     int64_t part = x->type.dim[1] / groups;
     for (int i = 2; i < x->type.rank; i++)
         if (!int_mul(part, x->type.dim[i], &part))
-            return operands_refuse(1, &x, &g->err, "channels and places of at most 2^63 - 1 elements"), NULL;
+            return g_refuse(g, 1, &x, "channels and places of at most 2^63 - 1 elements");
     const int64_t shape[] = {x->type.dim[0], groups, part};
-    const node *y = g_apply(g, "reshape", x, 1, (attr[]){attr_ints("shape", 3, shape)}); /* [batch, group, part] */
+    const node *y = g_reshape(g, x, 3, shape); /* [batch, group, part] */
     y = standard(g, y, 1, (int64_t[]){2}, node_real(n, "epsilon"));
-    return scaled(g, g_apply(g, "reshape", y, 1, (attr[]){attr_ints("shape", x->type.rank, x->type.dim)}), scale, bias);
+    return scaled(g, g_reshape(g, y, x->type.rank, x->type.dim), scale, bias);
 }
 
 static const node *group_norm_lower(graph *g, const node *n)
@@ -277,7 +259,7 @@ static const node *softmax_grad(graph *g, const node *call, const node *y, const
 {
     const int64_t axis = node_int(call, "axis");
     (void)k;
-    const node *sum = over(g, "sum", g_call2(g, "multiply", dy, y), 1, &axis); /* [..., 1 at the axis, ...] */
+    const node *sum = g_over(g, "sum", g_call2(g, "multiply", dy, y), 1, &axis); /* [..., 1 at the axis, ...] */
     return g_call2(g, "multiply", g_call2(g, "subtract", dy, sum), y);
 }
 
@@ -285,7 +267,7 @@ static const node *log_softmax_grad(graph *g, const node *call, const node *y, c
 {
     const int64_t axis = node_int(call, "axis");
     (void)k;
-    return g_call2(g, "subtract", dy, g_call2(g, "multiply", g_call1(g, "exp", y), over(g, "sum", dy, 1, &axis)));
+    return g_call2(g, "subtract", dy, g_call2(g, "multiply", g_call1(g, "exp", y), g_over(g, "sum", dy, 1, &axis)));
 }
 
 /* ---- records ---- */
@@ -297,7 +279,7 @@ const op ops_normalize[] = {
     {.name = "softmax",
      .doc = "Exponentials divided by their sum along an axis.",
      .numpy = "(z := np.exp(a - a.max(axis, keepdims=True, initial=-np.inf))) / z.sum(axis, keepdims=True)",
-     .adapted = ADAPTED({"Softmax 1 f 1 axis", adapt_softmax}),
+     .adapted = ADAPTED({"Softmax 1 f 1 axis", onnx_adapt_along}),
      .arity = 1,
      .axes = "r c",
      .attributes = along,
@@ -307,7 +289,7 @@ const op ops_normalize[] = {
     {.name = "log_softmax",
      .doc = "Logarithm of softmax along an axis.",
      .numpy = "(z := a - a.max(axis, keepdims=True, initial=-np.inf)) - np.log(np.exp(z).sum(axis, keepdims=True))",
-     .adapted = ADAPTED({"LogSoftmax 1 f 1 axis", adapt_log_softmax}),
+     .adapted = ADAPTED({"LogSoftmax 1 f 1 axis", onnx_adapt_along}),
      .arity = 1,
      .axes = "r c",
      .attributes = along,
@@ -318,7 +300,7 @@ const op ops_normalize[] = {
      .doc = "Mean 0 and variance 1 over the axes from `axis` on; then scale and bias where given.",
      .numpy = "(lambda t: (a - a.mean(t, keepdims=True)) / np.sqrt(a.var(t, keepdims=True) + epsilon) * (1 if b is "
               "None else b) + (0 if c is None else c))(tuple(range(axis % a.ndim, a.ndim)))",
-     .adapted = ADAPTED({"LayerNormalization 17 F 0..3 >3 axis epsilon stash_type", adapt_layer_norm}),
+     .adapted = ADAPTED({"LayerNormalization 17 F 2..3 >3 axis epsilon stash_type", adapt_layer_norm}),
      .arity = -1,
      .axes = "r c",
      .attributes = from_axis,
@@ -329,8 +311,8 @@ const op ops_normalize[] = {
      .doc = "Mean square 1 over the axes from `axis` on; then scale and bias where given.",
      .numpy = "(lambda t: a / np.sqrt(np.square(a).mean(t, keepdims=True) + epsilon) * (1 if b is None else b) + (0 "
               "if c is None else c))(tuple(range(axis % a.ndim, a.ndim)))",
-     .adapted = ADAPTED({"RMSNormalization 23 f 0..2 axis epsilon stash_type", adapt_rms_norm},
-                        {"SimplifiedLayerNormalization 1 - 0..2 >2 axis epsilon stash_type", adapt_rms_norm}),
+     .adapted = ADAPTED({"RMSNormalization 23 f 2 axis epsilon stash_type", adapt_norm},
+                        {"SimplifiedLayerNormalization 1 - 2 >2 axis epsilon stash_type", adapt_norm}),
      .arity = -1,
      .axes = "r c",
      .attributes = from_axis,

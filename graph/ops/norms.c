@@ -9,46 +9,6 @@ static const node *over(graph *g, const char *op_name, const node *x, const attr
     return g_apply(g, op_name, x, axes->kind == '-' ? 1 : 2, list);
 }
 
-/* ---- ONNX ---- */
-static bool adapt_lp_norm(const onnx_call *c, const node **out, err *e)
-{
-    const attr list[] = {attr_int("axis", onnx_int(c, "axis", -1)), attr_int("p", onnx_int(c, "p", 2))};
-    return onnx_give(c, out, g_apply(c->g, "lp_norm", c->in[0], COUNT(list), list), e);
-}
-
-static bool adapt_lrn(const onnx_call *c, const node **out, err *e)
-{
-    const attr list[] = {attr_int("size", onnx_int(c, "size", 1)), attr_real("alpha", onnx_real(c, "alpha", 1e-4)),
-                         attr_real("beta", onnx_real(c, "beta", 0.75)), attr_real("bias", onnx_real(c, "bias", 1))};
-    return onnx_give(c, out, g_apply(c->g, "lrn", c->in[0], COUNT(list), list), e);
-}
-
-static bool adapt_mvn(const onnx_call *c, const node **out, err *e)
-{
-    int64_t axes[MAX_RANK] = {0, 2, 3};
-    int n = 3;
-    if ((onnx_attr(c, "axes") && !onnx_ints(c, "axes", -1, axes, MAX_RANK, &n, e)))
-        return false;
-    return onnx_give(c, out, g_apply(c->g, "standardize", c->in[0], 1, (attr[]){attr_ints("axes", n, axes)}), e);
-}
-
-/* Before version 13 the axes from `axis` on count as one. */
-static bool adapt_hardmax(const onnx_call *c, const node **out, err *e)
-{
-    graph *g = c->g;
-    const type *t = &c->in[0]->type;
-    int64_t shape[2] = {1, 1}, axis;
-    if (!onnx_cut(c, c->version < 13 ? 1 : -1, t->rank, &axis, e))
-        return false;
-    if (c->version >= 13 || axis == t->rank - 1)
-        return onnx_give(c, out, g_callf(g, 1, c->in, "hardmax axis=%lld", (long long)axis), e);
-    for (int i = 0; i < t->rank; i++)
-        if (!int_mul(shape[i >= axis], t->dim[i], &shape[i >= axis]))
-            return operands_refuse(1, c->in, e, "rows of at most 2^63 - 1 elements");
-    const node *y = g_call1(g, "hardmax axis=1", g_reshape(g, c->in[0], 2, shape));
-    return onnx_give(c, out, g_reshape(g, y, t->rank, t->dim), e);
-}
-
 /* ---- shape ---- */
 static bool lrn_shape(const node *n, type *out, err *e)
 {
@@ -61,7 +21,7 @@ static bool lrn_shape(const node *n, type *out, err *e)
 
 /* ---- body ---- */
 /* y[n, c, ...] = x[n, c, ...] / (bias + alpha / size * sum over k of x[n, c - before + k, ...]^2)^beta */
-static bool lrn_body(defn *d, err *e)
+static const expr *lrn_body(defn *d)
 {
     arena *mem = d->mem;
     const type *t = &d->node->type;
@@ -70,9 +30,7 @@ static bool lrn_body(defn *d, err *e)
     const int64_t before = (size - 1) / 2 < farthest ? (size - 1) / 2 : farthest;
     const int64_t after = size / 2 < farthest ? size / 2 : farthest;
     const expr *sub[MAX_RANK];
-    (void)e;
-    for (int i = 0; i < t->rank; i++)
-        sub[i] = x_axis(mem, i);
+    defn_axes(d, t->rank, sub);
     const int fold = defn_fold(d, before + 1 + after);
     const expr *x = defn_at(d, 0, sub),
                *place = x2(mem, "add", x_axis(mem, 1), x_offset(mem, x_axis(mem, fold), 1, -before));
@@ -82,8 +40,7 @@ static bool lrn_body(defn *d, err *e)
     sum = x2(mem, "mul", sum, x_real(mem, node_real(d->node, "alpha") / (double)size));
     sum = x2(mem, "pow", x2(mem, "add", x_real(mem, node_real(d->node, "bias")), sum),
              x_real(mem, node_real(d->node, "beta")));
-    d->value = x2(mem, "div", x, sum);
-    return true;
+    return x2(mem, "div", x, sum);
 }
 
 /* ---- recipes ---- */
@@ -94,7 +51,7 @@ static const node *lp_norm_lower(graph *g, const node *n)
     const int64_t p = node_int(n, "p"), axis = node_int(n, "axis");
     const attr axes = attr_ints("axes", 1, &axis);
     if (p != 1 && p != 2)
-        return g_fail(g, TS_BAD_INPUT, "p: %lld is neither 1 nor 2", (long long)p), NULL;
+        return g_fail(g, TS_BAD_INPUT, "p: %lld is neither 1 nor 2", (long long)p);
     const node *size = over(g, p == 1 ? "norm1" : "norm2", x, &axes);        /* x with 1 at the axis */
     const node *none = g_call2(g, "equal", size, g_scalar_like(g, size, 0)); /* as size */
     return g_call2(g, "divide", x, g_call3(g, "where", none, g_scalar_like(g, size, 1), size));
@@ -115,16 +72,12 @@ static const node *hardmax_lower(graph *g, const node *n)
 {
     const node *x = n->in[0];
     int axis;
-    int64_t shape[MAX_RANK];
     if (!attr_axis(n, "axis", x->type.rank, &axis, &g->err))
         return NULL;
     if (type_count(&x->type) == 0)
         return x;
-    for (int i = 0; i < x->type.rank; i++)
-        shape[i] = i == axis ? x->type.dim[i] : 1;                           /* [1, ..., extent, ..., 1] */
     const node *best = g_callf(g, 1, &x, "argmax axis=%d keepdims=1", axis); /* [..., 1 at the axis, ...] */
-    const node *place = g_reshape(g, g_callf(g, 0, NULL, "iota count=%lld", (long long)shape[axis]), x->type.rank,
-                                  shape);
+    const node *place = g_along(g, g_count(g, x->type.dim[axis], TS_I64), x->type.rank, axis);
     return g_cast(g, g_call2(g, "equal", place, best), x->type.dtype);
 }
 
@@ -135,7 +88,7 @@ const op ops_norms[] = {
      .doc = "Divided by the sum of sizes (p=1) or the root of the sum of squares (p=2) along an axis.",
      .numpy = "(lambda s: a / np.where(s == 0, np.asarray(1).astype(s.dtype), s))((np.abs(a) ** p).sum(axis, "
               "keepdims=True) ** np.asarray(1 / p).astype(a.dtype))",
-     .adapted = ADAPTED({"LpNormalization 1 f 1 axis p", adapt_lp_norm}),
+     .onnx = "LpNormalization 1 f 1 axis p",
      .arity = 1,
      .axes = "r c",
      .attributes = "axis:i=-1 p:i=2",
@@ -145,7 +98,7 @@ const op ops_norms[] = {
      .doc = "Mean 0 and variance 1 over the listed axes, or over all.",
      .numpy =
          "(lambda d: d / (np.sqrt(np.square(d).mean(axes, keepdims=True)) + 1e-9))(a - a.mean(axes, keepdims=True))",
-     .adapted = ADAPTED({"MeanVarianceNormalization 1 f 1 axes", adapt_mvn}),
+     .onnx = "MeanVarianceNormalization 1 f 1 axes=[0,2,3]",
      .arity = 1,
      .axes = "r c",
      .attributes = "axes:I=",
@@ -156,7 +109,7 @@ const op ops_norms[] = {
      .numpy =
          "(np.expand_dims(a.argmax(axis), axis) == np.arange(a.shape[axis]).reshape([-1 if i == axis % a.ndim else 1 "
          "for i in range(a.ndim)])).astype(a.dtype) if a.size else a",
-     .adapted = ADAPTED({"Hardmax 1 f 1 axis", adapt_hardmax}),
+     .adapted = ADAPTED({"Hardmax 1 f 1 axis", onnx_adapt_along}),
      .arity = 1,
      .axes = "r c",
      .attributes = "axis:i=-1",
@@ -166,7 +119,7 @@ const op ops_norms[] = {
      .doc = "Every channel divided by a power of the squares of the `size` channels around it.",
      .numpy = "a / (bias + alpha / size * np.stack([np.square(a[:, max(0, c - (size - 1) // 2):c + size // 2 + "
               "1]).sum(1) for c in range(a.shape[1])], 1)) ** beta",
-     .adapted = ADAPTED({"LRN 1 f 1 alpha beta bias size", adapt_lrn}),
+     .onnx = "LRN 1 f 1 alpha beta bias size=1",
      .arity = 1,
      .axes = "n c h w | k",
      .attributes = "size:i alpha:f=0.0001 beta:f=0.75 bias:f=1",

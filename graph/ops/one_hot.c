@@ -47,32 +47,26 @@ static bool eye_shape(const node *n, type *out, err *e)
 
 /* ---- body ---- */
 /* y[..., i, ...] = values[1] if places[...] is i, or i - depth, else values[0] */
-static bool one_hot_body(defn *d, err *e)
+static const expr *one_hot_body(defn *d)
 {
     const int rank = d->node->type.rank;
     const expr *sub[MAX_RANK];
-    int axis;
     arena *mem = d->mem;
-    if (!attr_axis(d->node, "axis", rank, &axis, e))
-        return false;
+    const int axis = defn_axis(d, rank);
     for (int i = 0, k = 0; i < rank; i++)
         if (i != axis)
             sub[k++] = x_axis(mem, i);
     const expr *place = x_cast(mem, TS_I64, defn_at(d, 0, sub)), *i = x_axis(mem, axis);
     const expr *back = x2(mem, "sub", i, x_whole(mem, node_int(d->node, "depth")));
     const expr *here = x2(mem, "or", x2(mem, "eq", place, i), x2(mem, "eq", place, back));
-    d->value = x3(mem, "select", here, defn_at(d, 1, (const expr *const[]){x_whole(mem, 1)}),
-                  defn_at(d, 1, (const expr *const[]){x_whole(mem, 0)}));
-    return true;
+    return x3(mem, "select", here, defn_at(d, 1, (const expr *const[]){x_whole(mem, 1)}),
+              defn_at(d, 1, (const expr *const[]){x_whole(mem, 0)}));
 }
 
-static bool eye_body(defn *d, err *e)
+static const expr *eye_body(defn *d)
 {
     const expr *diagonal = x2(d->mem, "add", x_axis(d->mem, 0), x_whole(d->mem, node_int(d->node, "k")));
-    (void)e;
-    d->value = x3(d->mem, "select", x2(d->mem, "eq", x_axis(d->mem, 1), diagonal), x_whole(d->mem, 1),
-                  x_whole(d->mem, 0));
-    return true;
+    return x3(d->mem, "select", x2(d->mem, "eq", x_axis(d->mem, 1), diagonal), x_whole(d->mem, 1), x_whole(d->mem, 0));
 }
 
 /* ---- records ---- */

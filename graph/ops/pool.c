@@ -1,15 +1,17 @@
 /* pool.c - the largest or the mean of every window of a channels-first tensor [batch, channel, space...]. */
 #include "graph/ops/window.h"
 
+#include <string.h>
+
 /* ---- ONNX ---- */
-static bool pooled(const onnx_call *c, const char *op_name, const node **out, err *e)
+static bool adapt(const onnx_call *c, const node **out, err *e)
 {
     attr list[6];
-    if (!onnx_need(c, 1, e) || !window_adapt_pool(c, list, e))
+    if (!window_adapt_pool(c, list, e))
         return false;
     list[5] = attr_int("count_include_pad", onnx_int(c, "count_include_pad", 0));
     const bool counts = onnx_attr(c, "count_include_pad");
-    if (!onnx_give(c, out, g_apply(c->g, op_name, c->in[0], counts ? 6 : 5, list), e))
+    if (!onnx_give(c, out, onnx_made(c, 1, list, counts ? 6 : 5), e))
         return false;
     if (c->n_out < 2)
         return true;
@@ -18,34 +20,14 @@ static bool pooled(const onnx_call *c, const char *op_name, const node **out, er
     return onnx_give(c, out + 1, g_make(c->g, op_find("pool_places"), 2, both, list, 6), e);
 }
 
-static bool adapt_max_pool(const onnx_call *c, const node **out, err *e)
-{
-    return pooled(c, "max_pool", out, e);
-}
-
-static bool adapt_average_pool(const onnx_call *c, const node **out, err *e)
-{
-    return pooled(c, "average_pool", out, e);
-}
-
-static const node *over_space(const onnx_call *c, const char *op_name)
+static bool adapt_global(const onnx_call *c, const node **out, err *e)
 {
     int64_t axes[MAX_RANK];
     const int rank = c->in[0]->type.rank;
     for (int i = 2; i < rank; i++)
         axes[i - 2] = i;
-    const attr list[] = {attr_ints("axes", rank > 2 ? rank - 2 : 0, axes), attr_int("keepdims", 1)};
-    return g_apply(c->g, op_name, c->in[0], COUNT(list), list);
-}
-
-static bool adapt_global_average(const onnx_call *c, const node **out, err *e)
-{
-    return onnx_give(c, out, over_space(c, "mean"), e);
-}
-
-static bool adapt_global_max(const onnx_call *c, const node **out, err *e)
-{
-    return onnx_give(c, out, over_space(c, "max"), e);
+    const char *fold = strcmp(c->op->name, "max_pool") ? "mean" : "max";
+    return onnx_give(c, out, g_over(c->g, fold, c->in[0], rank > 2 ? rank - 2 : 0, axes), e);
 }
 
 /* ---- shape ---- */
@@ -94,15 +76,14 @@ static const expr *element(defn *d, const window *w, double outside, uint32_t *f
     return x_cast(d->mem, d->node->type.dtype, x);
 }
 
-static bool max_body(defn *d, err *e)
+static const expr *max_body(defn *d)
 {
     window w;
     uint32_t folds;
-    if (!read_window(d->node, &w, e))
-        return false;
+    if (!read_window(d->node, &w, d->err))
+        return NULL;
     const expr *x = element(d, &w, dtype_lowest(d->node->type.dtype), &folds);
-    d->value = x_fold(d->mem, "max", folds, x);
-    return true;
+    return x_fold(d->mem, "max", folds, x);
 }
 
 /* Kernel points of result o along spatial axis s that lie in [low, high): those k with low <= o * stride - before
@@ -118,12 +99,12 @@ static const expr *points(arena *mem, const window *w, int s, int64_t low, int64
 }
 
 /* The divisor counts real elements, or with count_include_pad also padding, but nothing beyond it. */
-static bool average_body(defn *d, err *e)
+static const expr *average_body(defn *d)
 {
     window w;
     uint32_t folds;
-    if (!read_window(d->node, &w, e))
-        return false;
+    if (!read_window(d->node, &w, d->err))
+        return NULL;
     const bool padding = node_int(d->node, "count_include_pad");
     const expr *x = element(d, &w, 0, &folds), *count = x_whole(d->mem, 1);
     for (int s = 0; s < w.n; s++) {
@@ -132,8 +113,7 @@ static bool average_body(defn *d, err *e)
         const bool full = -w.before[s] >= low && last < high;
         count = x2(d->mem, "mul", count, full ? x_whole(d->mem, w.kernel[s]) : points(d->mem, &w, s, low, high));
     }
-    d->value = x2(d->mem, "div", x_fold(d->mem, "add", folds, x), x_cast(d->mem, d->node->type.dtype, count));
-    return true;
+    return x2(d->mem, "div", x_fold(d->mem, "add", folds, x), x_cast(d->mem, d->node->type.dtype, count));
 }
 
 /* ---- records ---- */
@@ -146,8 +126,8 @@ const op ops_pool[] = {
      .numpy = "windows(a, kernel, strides, dilations, pads, ceil_mode, -np.inf).max(axis=tuple(range(a.ndim, 2 * "
               "a.ndim - 2)))",
      .adapted = ADAPTED(
-         {"MaxPool 1 n 0..1 >2 auto_pad ceil_mode dilations kernel_shape pads storage_order strides", adapt_max_pool},
-         {"GlobalMaxPool 1 f 1", adapt_global_max}),
+         {"MaxPool 1 n 1 >2 auto_pad ceil_mode dilations kernel_shape pads storage_order strides", adapt},
+         {"GlobalMaxPool 1 f 1", adapt_global}),
      .onnx_undefined = (const onnx_note[]){{"MaxPool", "Of equal maxima the first, row by row, gives the place."}, {0}},
      .onnx_cases = "MaxPool f32[1,2,6,6] kernel_shape=[2,2]\nGlobalMaxPool f32[1,2,3,3]",
      .back = "MaxPool a kernel_shape=kernel strides=strides pads=pads dilations=dilations ceil_mode=ceil_mode",
@@ -166,9 +146,8 @@ const op ops_pool[] = {
      .doc = "Mean of every window, over its real elements or also over padded zeros.",
      .numpy = "average_pool(a, kernel, strides, dilations, pads, ceil_mode, count_include_pad)",
      .adapted = ADAPTED(
-         {"AveragePool 1 f 0..1 auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides",
-          adapt_average_pool},
-         {"GlobalAveragePool 1 f 1", adapt_global_average}),
+         {"AveragePool 1 f 1 auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides", adapt},
+         {"GlobalAveragePool 1 f 1", adapt_global}),
      .onnx_cases = "AveragePool f32[1,2,6,6] kernel_shape=[2,2]\nGlobalAveragePool f32[1,2,3,3]",
      .back = "AveragePool a kernel_shape=kernel strides=strides pads=pads dilations=dilations ceil_mode=ceil_mode "
              "count_include_pad=count_include_pad",

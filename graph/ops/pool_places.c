@@ -112,15 +112,15 @@ static bool places_shape(const node *n, type *out, err *e)
 
 /* ---- body ---- */
 /* y = (sum over the window of |x|^p)^(1/p) */
-static bool lp_body(defn *d, err *e)
+static const expr *lp_body(defn *d)
 {
     arena *mem = d->mem;
     const double p = node_real(d->node, "p");
     const expr *at[MAX_RANK];
     uint32_t folds;
     window w;
-    if (!window_kernel(d->node, &w, e))
-        return false;
+    if (!window_kernel(d->node, &w, d->err))
+        return NULL;
     const expr *inside = window_element(d, &w, at, &folds), *x = defn_at(d, 0, at);
     if (inside)
         x = x3(mem, "select", inside, x, x_whole(mem, 0));
@@ -128,8 +128,7 @@ static bool lp_body(defn *d, err *e)
     if (p != 1 && p != 2)
         x = x2(mem, "pow", x, x_real(mem, p));
     const expr *sum = x_fold(mem, "add", folds, x);
-    d->value = p == 1 ? sum : p == 2 ? x1(mem, "sqrt", sum) : x2(mem, "pow", sum, x_real(mem, 1 / p));
-    return true;
+    return p == 1 ? sum : p == 2 ? x1(mem, "sqrt", sum) : x2(mem, "pow", sum, x_real(mem, 1 / p));
 }
 
 /* Row by row, or with the first spatial axis running fastest */
@@ -145,7 +144,7 @@ static const expr *number_of(arena *mem, const type *t, const expr *const *at, b
 
 /* y = the number of that element of the window which equals its maximum and is the first one row by row; columns=1
  * says how it is numbered, and not which one it is: each has both numbers, in one. */
-static bool places_body(defn *d, err *e)
+static const expr *places_body(defn *d)
 {
     arena *mem = d->mem;
     const type *t = &d->node->in[0]->type;
@@ -154,8 +153,8 @@ static bool places_body(defn *d, err *e)
     uint32_t folds;
     window w;
     int64_t area = 1;
-    if (!window_kernel(d->node, &w, e))
-        return false;
+    if (!window_kernel(d->node, &w, d->err))
+        return NULL;
     for (int s = 2; s < t->rank; s++)
         area *= t->dim[s];
     const expr *inside = window_element(d, &w, at, &folds), *x = defn_at(d, 0, at);
@@ -169,8 +168,7 @@ static bool places_body(defn *d, err *e)
     number = x_fold(mem, "min", folds, x3(mem, "select", found, number, x_whole(mem, INT64_MAX)));
     if (columns)
         number = x2(mem, "mod", number, x_whole(mem, area ? area : 1));
-    d->value = x2(mem, "add", x_offset(mem, plane, area, 0), number);
-    return true;
+    return x2(mem, "add", x_offset(mem, plane, area, 0), number);
 }
 
 /* ---- records ---- */

@@ -21,7 +21,7 @@ static const node *centred(graph *g, const node *x, const node *zero)
  * broadcasts to x: [1, ..., n, ..., 1], or x's shape; one number becomes []. */
 static const node *beside(graph *g, const node *x, const node *v, int axis, int64_t block)
 {
-    int64_t shape[MAX_RANK], whole;
+    int64_t whole;
     if (!v || type_count(&v->type) == 1)
         return v ? g_reshape(g, v, 0, NULL) : NULL;
     const int64_t dim = x->type.dim[axis];
@@ -31,21 +31,14 @@ static const node *beside(graph *g, const node *x, const node *v, int axis, int6
             block = (dim + n - 1) / n;
         if (!int_mul(n, block, &whole) || whole < dim)
             return g_fail(g, TS_BAD_INPUT, "%lld blocks of %lld for %lld elements, which they have to cover",
-                          (long long)n, (long long)block, (long long)dim),
-                   NULL;
+                          (long long)n, (long long)block, (long long)dim);
         /* [..., whole at the axis, ...] */
         const node *all = g_callf(g, 1, &v, "stretch axis=%d size=%lld", axis, (long long)whole);
-        int64_t start[MAX_RANK] = {0}, size[MAX_RANK];
-        for (int i = 0; all && i < x->type.rank; i++)
-            size[i] = i == axis ? dim : all->type.dim[i];
-        const attr cut[] = {attr_ints("starts", x->type.rank, start), attr_ints("sizes", x->type.rank, size)};
-        return whole == dim ? all : g_apply(g, "slice", all, COUNT(cut), cut);
+        return whole == dim ? all : g_part(g, all, axis, 0, dim);
     }
     if (v->type.rank != 1)
         return v;
-    for (int i = 0; i < x->type.rank; i++)
-        shape[i] = i == axis ? type_count(&v->type) : 1;
-    return g_reshape(g, v, x->type.rank, shape);
+    return g_along(g, v, x->type.rank, axis);
 }
 
 /* Per row or per column of the last two axes of x [..., rows, columns]: v [rows] becomes [rows, 1], v [columns] stays,
@@ -172,13 +165,9 @@ static bool adapt_qlinear_matmul(const onnx_call *c, const node **out, err *e)
  * with an axis less, beside the result [batch, out, space...]; one number becomes []. */
 static const node *of_outputs(graph *g, const node *w, const node *v, bool weight)
 {
-    int64_t shape[MAX_RANK];
     if (!v || type_count(&v->type) == 1)
         return v ? g_reshape(g, v, 0, NULL) : NULL;
-    const int rank = weight ? w->type.rank : w->type.rank - 1;
-    for (int i = 0; i < rank; i++)
-        shape[i] = i ? 1 : type_count(&v->type);
-    return g_reshape(g, v, rank, shape);
+    return g_along(g, v, weight ? w->type.rank : w->type.rank - 1, 0);
 }
 
 /* x [batch, in, space...], w [out, in / group, space...], both in 32 bits -> [batch, out, space...] */
@@ -236,19 +225,17 @@ static bool quantize_shape(const node *n, type *out, err *e)
            operands_refuse(2, n->in, e, "as the second the scale, a real number,");
 }
 
-static bool quantize_body(defn *d, err *e)
+static const expr *quantize_body(defn *d)
 {
     arena *mem = d->mem;
     const dtype to = d->node->type.dtype, real = d->node->in[1]->type.dtype;
-    (void)e;
     const expr *q = x2(mem, "div", x_cast(mem, real, defn_in(d, 0)), defn_in(d, 1));
     if (real != TS_F64) /* the quotient is rounded to its dtype before halves are told apart, by the interpreter too */
         q = x_cast(mem, real, x_cast(mem, TS_F64, q));
     q = x1(mem, "round", q);
     q = x2(mem, "add", x_cast(mem, TS_F32, q), x_cast(mem, TS_F32, defn_in(d, 2)));
     q = x2(mem, "min", x2(mem, "max", q, x_real(mem, dtype_lowest(to))), x_real(mem, highest(to)));
-    d->value = x_cast(mem, to, q);
-    return true;
+    return x_cast(mem, to, q);
 }
 
 /* ---- records ---- */

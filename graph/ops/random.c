@@ -14,55 +14,32 @@ static int64_t seed_of(const onnx_call *c)
     return onnx_attr(c, "seed") ? (int64_t)(quick_hash(&given, sizeof given, 0) >> 1) : g_own(c->g);
 }
 
-static bool give_random(const onnx_call *c, const type *t, const char *how, const node **out, err *e)
+static bool dtype_said(const onnx_call *c, type *t, err *e)
 {
-    const bool normal = !strcmp(how, "normal");
-    attr list[] = {attr_ints("shape", t->rank, t->dim), attr_int("seed", seed_of(c)), attr_word("to", "f64")};
-    graph *g = c->g;
-    /* as t */
-    const node *u = g_make(g, op_find(normal ? "random_normal" : "random_uniform"), 0, NULL, list, COUNT(list));
-    const double a = onnx_real(c, normal ? "mean" : "low", 0), b = onnx_real(c, normal ? "scale" : "high", 1);
-    u = g_call2(g, "multiply", u, g_scalar(g, TS_F64, normal ? b : b - a));
-    return onnx_give(c, out, g_cast(g, g_call2(g, "add", u, g_scalar(g, TS_F64, a)), t->dtype), e);
-}
-
-static bool shape_given(const onnx_call *c, type *t, err *e)
-{
-    *t = (type){.dtype = TS_F32};
-    return onnx_ints(c, "shape", -1, t->dim, MAX_RANK, &t->rank, e) &&
-           (!onnx_attr(c, "dtype") || onnx_dtype(onnx_int(c, "dtype", 1), &t->dtype, e));
+    return !onnx_attr(c, "dtype") || onnx_dtype(onnx_int(c, "dtype", 1), &t->dtype, e);
 }
 
 static bool shape_like(const onnx_call *c, type *t, err *e)
 {
-    if (!onnx_need(c, 1, e))
-        return false;
     *t = c->in[0]->type;
-    return !onnx_attr(c, "dtype") || onnx_dtype(onnx_int(c, "dtype", 1), &t->dtype, e);
+    return dtype_said(c, t, e);
 }
 
-static bool adapt_uniform(const onnx_call *c, const node **out, err *e)
+/* The type is that of the operand, where it has one, or said. */
+static bool adapt_numbers(const onnx_call *c, const node **out, err *e)
 {
-    type t;
-    return shape_given(c, &t, e) && give_random(c, &t, "uniform", out, e);
-}
-
-static bool adapt_normal(const onnx_call *c, const node **out, err *e)
-{
-    type t;
-    return shape_given(c, &t, e) && give_random(c, &t, "normal", out, e);
-}
-
-static bool adapt_uniform_like(const onnx_call *c, const node **out, err *e)
-{
-    type t;
-    return shape_like(c, &t, e) && give_random(c, &t, "uniform", out, e);
-}
-
-static bool adapt_normal_like(const onnx_call *c, const node **out, err *e)
-{
-    type t;
-    return shape_like(c, &t, e) && give_random(c, &t, "normal", out, e);
+    const bool normal = !strcmp(c->op->name, "random_normal");
+    type own = {.dtype = TS_F32}, *t = &own;
+    if (c->n_in ? !shape_like(c, t, e)
+                : !onnx_ints(c, "shape", -1, t->dim, MAX_RANK, &t->rank, e) || !dtype_said(c, t, e))
+        return false;
+    attr list[] = {attr_ints("shape", t->rank, t->dim), attr_int("seed", seed_of(c)), attr_word("to", "f64")};
+    graph *g = c->g;
+    /* as t */
+    const node *u = onnx_made(c, 0, list, COUNT(list));
+    const double a = onnx_real(c, normal ? "mean" : "low", 0), b = onnx_real(c, normal ? "scale" : "high", 1);
+    u = g_call2(g, "multiply", u, g_scalar(g, TS_F64, normal ? b : b - a));
+    return onnx_give(c, out, g_cast(g, g_call2(g, "add", u, g_scalar(g, TS_F64, a)), t->dtype), e);
 }
 
 static const node *uniform_like(graph *g, const node *x, int64_t seed)
@@ -164,26 +141,23 @@ static const expr *number(const defn *d)
     return x_cast(d->mem, TS_I64, at);
 }
 
-static bool uniform_body(defn *d, err *e)
+static const expr *uniform_body(defn *d)
 {
-    (void)e;
-    d->value = unit(d->mem, node_int(d->node, "seed"), 0, number(d), d->node->type.dtype);
-    return true;
+    return unit(d->mem, node_int(d->node, "seed"), 0, number(d), d->node->type.dtype);
 }
 
 /* sqrt(-2 log(1 - u)) cos(2 pi v) of two uniform numbers */
-static bool normal_body(defn *d, err *e)
+static const expr *normal_body(defn *d)
 {
     const int64_t seed = node_int(d->node, "seed");
     const expr *at = number(d);
     const expr *u = unit(d->mem, seed, 0, at, TS_F64), *v = unit(d->mem, seed, 1, at, TS_F64);
     const names known = {.n = 2, .name = {"u", "v"}, .value = {u, v}};
-    d->value = x_parse(d->mem, "sqrt(-2 * log1p(-u)) * cos(6.283185307179586 * v)", &known, e);
-    return d->value != NULL;
+    return x_parse(d->mem, "sqrt(-2 * log1p(-u)) * cos(6.283185307179586 * v)", &known, d->err);
 }
 
 /* Element i stays where unit(seed + salt * odd number, i) >= rate. */
-static bool dropout_body(defn *d, err *e)
+static const expr *dropout_body(defn *d)
 {
     arena *mem = d->mem;
     const double rate = node_real(d->node, "rate");
@@ -191,10 +165,8 @@ static bool dropout_body(defn *d, err *e)
     const expr *seed = x_cast(mem, TS_I64, defn_at(d, 1, NULL)), *gold = x_whole(mem, (int64_t)0x9E3779B97F4A7C15u);
     const expr *start = x2(mem, "mul", x2(mem, "add", seed, x_whole(mem, (int64_t)(salt + 1))), gold);
     const expr *u = unit_at(mem, x2(mem, "add", number(d), start), 24), *x = defn_in(d, 0);
-    (void)e;
-    d->value = x3(mem, "select", x2(mem, "lt", u, x_real(mem, rate)), x_whole(mem, 0),
-                  x2(mem, "mul", x, x_real(mem, 1 / (1 - rate))));
-    return true;
+    return x3(mem, "select", x2(mem, "lt", u, x_real(mem, rate)), x_whole(mem, 0),
+              x2(mem, "mul", x, x_real(mem, 1 / (1 - rate))));
 }
 
 /* ---- grad ---- */
@@ -212,9 +184,9 @@ const op ops_random[] = {
     {.name = "random_uniform",
      .doc = "Numbers in [0, 1), each a function of the seed and its place.",
      .numpy = "random_unit(shape, 2 * seed, 53 if to == 'f64' else 24).astype(dtypes[to])",
-     .adapted = ADAPTED({"RandomUniform 1 - 0 dtype high low seed shape", adapt_uniform},
-                        {"RandomUniformLike 1 - 0..1 dtype high low seed", adapt_uniform_like},
-                        {"Bernoulli 15 f 0..1 dtype seed", adapt_bernoulli},
+     .adapted = ADAPTED({"RandomUniform 1 - 0 dtype high low seed shape", adapt_numbers},
+                        {"RandomUniformLike 1 - 1 dtype high low seed", adapt_numbers},
+                        {"Bernoulli 15 f 1 dtype seed", adapt_bernoulli},
                         {"Multinomial 7 f 1 dtype sample_size seed", adapt_multinomial}),
      .onnx_cases = "Bernoulli f32[3]\n"
                    "Multinomial f32[2,3]\n"
@@ -230,8 +202,8 @@ const op ops_random[] = {
      .numpy =
          "(np.sqrt(-2 * np.log1p(-random_unit(shape, 2 * seed, 53))) * np.cos(2 * np.pi * random_unit(shape, 2 * seed "
          "+ 1, 53))).astype(dtypes[to])",
-     .adapted = ADAPTED({"RandomNormal 1 - 0 dtype mean scale seed shape", adapt_normal},
-                        {"RandomNormalLike 1 - 0..1 dtype mean scale seed", adapt_normal_like}),
+     .adapted = ADAPTED({"RandomNormal 1 - 0 dtype mean scale seed shape", adapt_numbers},
+                        {"RandomNormalLike 1 - 1 dtype mean scale seed", adapt_numbers}),
      .onnx_cases = "RandomNormalLike f32[3]",
      .axes = "e",
      .attributes = attributes,

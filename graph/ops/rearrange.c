@@ -4,20 +4,6 @@
 #include <string.h>
 
 /* ---- ONNX ---- */
-static bool adapt_depth_to_space(const onnx_call *c, const node **out, err *e)
-{
-    const attr list[] = {attr_int("block", onnx_int(c, "blocksize", 0)),
-                         attr_word("mode", onnx_word(c, "mode", "DCR"))};
-    return onnx_give(c, out, g_apply(c->g, "depth_to_space", c->in[0], COUNT(list), list), e);
-}
-
-static bool adapt_space_to_depth(const onnx_call *c, const node **out, err *e)
-{
-    const attr list[] = {attr_int("block", onnx_int(c, "blocksize", 0)),
-                         attr_word("mode", onnx_word(c, "mode", "DCR"))};
-    return onnx_give(c, out, g_apply(c->g, "space_to_depth", c->in[0], COUNT(list), list), e);
-}
-
 static bool adapt_reverse_sequence(const onnx_call *c, const node **out, err *e)
 {
     const type *t = c->n_in > 0 && c->in[0] ? &c->in[0]->type : NULL;
@@ -45,21 +31,20 @@ static bool reverse_shape(const node *n, type *out, err *e)
 }
 
 /* y[t, b] = a[length[b] - 1 - t, b] for t < length[b], else a[t, b] */
-static bool reverse_body(defn *d, err *e)
+static const expr *reverse_body(defn *d)
 {
     const type *t = &d->node->type;
     const expr *sub[MAX_RANK];
     int batch, time;
-    if (!attr_axis(d->node, "batch_axis", t->rank, &batch, e) || !attr_axis(d->node, "time_axis", t->rank, &time, e))
-        return false;
-    for (int i = 0; i < t->rank; i++)
-        sub[i] = x_axis(d->mem, i);
+    if (!attr_axis(d->node, "batch_axis", t->rank, &batch, d->err) ||
+        !attr_axis(d->node, "time_axis", t->rank, &time, d->err))
+        return NULL;
+    defn_axes(d, t->rank, sub);
     const expr *length = x_cast(d->mem, TS_I64, defn_at(d, 1, &sub[batch])), *at = sub[time];
     const expr *turned = x2(d->mem, "sub", x2(d->mem, "sub", length, x_whole(d->mem, 1)), at);
     turned = x2(d->mem, "at", turned, x_whole(d->mem, t->dim[time]));
     sub[time] = x3(d->mem, "select", x2(d->mem, "lt", at, length), turned, at);
-    d->value = defn_at(d, 0, sub);
-    return true;
+    return defn_at(d, 0, sub);
 }
 
 /* ---- recipes ---- */
@@ -86,7 +71,7 @@ static const node *depth_to_space_lower(graph *g, const node *n)
     if (!read_blocks(g, n, &b, &before))
         return NULL;
     if (b > INT32_MAX || d[1] % (b * b))
-        return g_fail(g, TS_BAD_INPUT, "%lld channels do not make blocks of %lld", (long long)d[1], (long long)b), NULL;
+        return g_fail(g, TS_BAD_INPUT, "%lld channels do not make blocks of %lld", (long long)d[1], (long long)b);
     const int64_t deep = d[1] / (b * b), split[] = {d[0], before ? b : deep, b, before ? deep : b, d[2], d[3]};
     const node *y = g_transpose(g, g_reshape(g, n->in[0], 6, split), 6, before ? dcr : crd);
     return g_reshape(g, y, 4, (int64_t[]){d[0], deep, d[2] * b, d[3] * b});
@@ -102,8 +87,7 @@ static const node *space_to_depth_lower(graph *g, const node *n)
         return NULL;
     if (d[2] % b || d[3] % b)
         return g_fail(g, TS_BAD_INPUT, "%lld x %lld is no whole number of blocks of %lld", (long long)d[2],
-                      (long long)d[3], (long long)b),
-               NULL;
+                      (long long)d[3], (long long)b);
     const int64_t split[] = {d[0], d[1], d[2] / b, b, d[3] / b, b};
     const node *y = g_transpose(g, g_reshape(g, n->in[0], 6, split), 6, before ? dcr : crd);
     return g_reshape(g, y, 4, (int64_t[]){d[0], d[1] * b * b, d[2] / b, d[3] / b});
@@ -119,7 +103,7 @@ const op ops_rearrange[] = {
          "(lambda n, c, h, w, k: (a.reshape(n, k, k, c // (k * k), h, w).transpose(0, 3, 4, 1, 5, 2) if mode == "
          "'DCR' else a.reshape(n, c // (k * k), k, k, h, w).transpose(0, 1, 4, 2, 5, 3)).reshape(n, c // (k * k), h "
          "* k, w * k))(*a.shape, block)",
-     .adapted = ADAPTED({"DepthToSpace 1 - 1 blocksize mode", adapt_depth_to_space}),
+     .onnx = "DepthToSpace 1 - 1 block:blocksize=0 mode",
      .onnx_cases = "DepthToSpace f32[1,4,2,2] blocksize=2",
      .arity = 1,
      .attributes = blocks,
@@ -129,7 +113,7 @@ const op ops_rearrange[] = {
      .doc = "Squares of space become channels: [n, c, h b, w b] as [n, c b b, h, w].",
      .numpy = "(lambda n, c, h, w, k: a.reshape(n, c, h // k, k, w // k, k).transpose(*((0, 3, 5, 1, 2, 4) if mode == "
               "'DCR' else (0, 1, 3, 5, 2, 4))).reshape(n, c * k * k, h // k, w // k))(*a.shape, block)",
-     .adapted = ADAPTED({"SpaceToDepth 1 - 1 blocksize mode", adapt_space_to_depth}),
+     .onnx = "SpaceToDepth 1 - 1 block:blocksize=0 mode",
      .onnx_cases = "SpaceToDepth f32[1,1,4,4] blocksize=2",
      .arity = 1,
      .attributes = blocks,

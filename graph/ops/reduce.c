@@ -41,12 +41,11 @@ static const node *extreme_of_none(const onnx_call *c, const char *op_name, int 
 
 /* The axes are an attribute, or since 13 or 18 an operand; none at all means all, or with noop_with_empty_axes
  * nothing. The result keeps the operand's dtype, where numpy would widen small integers. */
-static const node *reduce_as(const onnx_call *c, const char *op_name, err *e)
+static const node *reduce_as(const onnx_call *c, err *e)
 {
+    const char *op_name = c->op->name;
     int64_t axes[MAX_RANK];
     int n = 0;
-    if (!onnx_need(c, 1, e))
-        return NULL;
     if (onnx_has(c, "axes", 1) && !onnx_ints(c, "axes", 1, axes, MAX_RANK, &n, e))
         return NULL;
     /* nothing is reduced, what is done before and after a sum still is */
@@ -56,35 +55,17 @@ static const node *reduce_as(const onnx_call *c, const char *op_name, err *e)
         return extreme_of_none(c, op_name, n || none ? 2 : 1, list, e);
     const node *y = g_apply(c->g, op_name, c->in[0], n || none ? 2 : 1, list); /* without the axes, or with 1 there */
     const dtype d = c->in[0]->type.dtype;
-    if (y && y->type.dtype != d)
-        y = g_apply(c->g, "cast", y, 1, (attr[]){attr_word("to", ts_dtype_name(d))});
+    y = y ? g_cast(c->g, y, d) : NULL;
     onnx_give(c, &y, y, e);
     return y;
 }
 
 static bool adapt(const onnx_call *c, const node **out, err *e)
 {
-    static const char *const name[][2] = {{"ReduceSum", "sum"},
-                                          {"ReduceMean", "mean"},
-                                          {"ReduceProd", "prod"},
-                                          {"ReduceMax", "max"},
-                                          {"ReduceMin", "min"},
-                                          {"ReduceL1", "norm1"},
-                                          {"ReduceSumSquare", "sum_square"},
-                                          {"ReduceL2", "norm2"},
-                                          {"ReduceLogSumExp", "logsumexp"}};
-    int i = 0;
-    while (strcmp(name[i][0], c->type))
-        i++;
-    return (out[0] = reduce_as(c, name[i][1], e));
-}
-
-static bool adapt_log_sum(const onnx_call *c, const node **out, err *e)
-{
-    const node *sum = reduce_as(c, "sum", e); /* as the result */
-    if (sum)
-        sum = g_cast(c->g, g_call1(c->g, "log", sum), c->in[0]->type.dtype);
-    return sum && onnx_give(c, out, sum, e);
+    const node *y = reduce_as(c, e); /* as the result */
+    if (y && !strcmp(c->type, "ReduceLogSum"))
+        y = g_cast(c->g, g_call1(c->g, "log", y), c->in[0]->type.dtype);
+    return y && onnx_give(c, out, y, e);
 }
 
 /* ---- shape ---- */
@@ -156,29 +137,25 @@ static const expr *element(defn *d, dtype in, uint32_t *folds, int64_t *count)
     return x_cast(d->mem, in, defn_at(d, 0, sub));
 }
 
-static bool fold_body(defn *d, err *e)
+static const expr *fold_body(defn *d)
 {
     static const char *const fold[][3] = {{"sum", "add", "or"},  {"prod", "mul", "and"}, {"max", "max", "or"},
                                           {"min", "min", "and"}, {"any", "", "or"},      {"all", "", "and"}};
     uint32_t folds;
     int64_t count;
     int i = 0;
-    (void)e;
     while (strcmp(fold[i][0], d->node->op->name))
         i++;
     const expr *x = element(d, d->node->type.dtype, &folds, &count);
-    d->value = folds ? x_fold(d->mem, fold[i][d->node->type.dtype == TS_BOOL ? 2 : 1], folds, x) : x;
-    return true;
+    return folds ? x_fold(d->mem, fold[i][d->node->type.dtype == TS_BOOL ? 2 : 1], folds, x) : x;
 }
 
-static bool mean_body(defn *d, err *e)
+static const expr *mean_body(defn *d)
 {
     uint32_t folds;
     int64_t count;
-    (void)e;
     const expr *x = element(d, d->node->type.dtype, &folds, &count);
-    d->value = folds ? x2(d->mem, "div", x_fold(d->mem, "add", folds, x), x_real(d->mem, (double)count)) : x;
-    return true;
+    return folds ? x2(d->mem, "div", x_fold(d->mem, "add", folds, x), x_real(d->mem, (double)count)) : x;
 }
 
 /* ---- recipes ---- */
@@ -259,7 +236,7 @@ static const node *logsumexp_lower(graph *g, const node *n)
     const attr axes = *node_attr(n, "axes");
     if (axes.kind != '-')
         return g_apply(g, "squeeze", y, 1, &axes);
-    return g_apply(g, "reshape", y, 1, (attr[]){attr_ints("shape", 0, NULL)});
+    return g_reshape(g, y, 0, NULL);
 }
 
 /* ---- grad ---- */
@@ -271,7 +248,7 @@ static const node *kept(graph *g, const node *call, const node *y) /* with the r
         return NULL;
     for (int i = 0; i < t.rank; i++)
         t.dim[i] = set >> i & 1 ? 1 : t.dim[i];
-    return y->type.rank == t.rank ? y : g_apply(g, "reshape", y, 1, (attr[]){attr_ints("shape", t.rank, t.dim)});
+    return y->type.rank == t.rank ? y : g_reshape(g, y, t.rank, t.dim);
 }
 
 static const node *sum_grad(graph *g, const node *call, const node *y, const node *dy, int k)
@@ -323,8 +300,8 @@ const op ops_reduce[] = {
     {.name = "sum",
      .doc = "Sum over axes.",
      .numpy = "a.sum(axis=axes, keepdims=bool(keepdims))",
-     .adapted = ADAPTED({"ReduceSum 1 ni 0..2 axes keepdims noop_with_empty_axes", adapt},
-                        {"ReduceLogSum 1 ni 0..2 axes keepdims noop_with_empty_axes", adapt_log_sum}),
+     .adapted = ADAPTED({"ReduceSum 1 ni 1..2 axes keepdims noop_with_empty_axes", adapt},
+                        {"ReduceLogSum 1 ni 1..2 axes keepdims noop_with_empty_axes", adapt}),
      .back = "ReduceSum a^ %axes keepdims=keepdims noop_with_empty_axes:1",
      .arity = 1,
      .axes = "r | c",
@@ -336,7 +313,7 @@ const op ops_reduce[] = {
     {.name = "mean",
      .doc = "Mean over axes.",
      .numpy = "a.mean(axis=axes, keepdims=bool(keepdims))",
-     .adapted = ADAPTED({"ReduceMean 1 ni 0..2 axes keepdims noop_with_empty_axes", adapt}),
+     .adapted = ADAPTED({"ReduceMean 1 ni 1..2 axes keepdims noop_with_empty_axes", adapt}),
      .back = "ReduceMean a^ %axes keepdims=keepdims noop_with_empty_axes:1",
      .arity = 1,
      .axes = "r | c",
@@ -348,7 +325,7 @@ const op ops_reduce[] = {
     {.name = "prod",
      .doc = "Product over axes.",
      .numpy = "a.prod(axis=axes, keepdims=bool(keepdims))",
-     .adapted = ADAPTED({"ReduceProd 1 ni 0..2 axes keepdims noop_with_empty_axes", adapt}),
+     .adapted = ADAPTED({"ReduceProd 1 ni 1..2 axes keepdims noop_with_empty_axes", adapt}),
      .back = "ReduceProd a^ %axes keepdims=keepdims noop_with_empty_axes:1",
      .arity = 1,
      .axes = "r | c",
@@ -359,7 +336,7 @@ const op ops_reduce[] = {
     {.name = "max",
      .doc = "Largest element over axes; NaN if there is one.",
      .numpy = "a.max(axis=axes, keepdims=bool(keepdims))",
-     .adapted = ADAPTED({"ReduceMax 1 .i 0..2 axes keepdims noop_with_empty_axes", adapt}),
+     .adapted = ADAPTED({"ReduceMax 1 .i 1..2 axes keepdims noop_with_empty_axes", adapt}),
      .back = "ReduceMax a^ %axes keepdims=keepdims noop_with_empty_axes:1",
      .arity = 1,
      .axes = "r | c",
@@ -370,7 +347,7 @@ const op ops_reduce[] = {
     {.name = "min",
      .doc = "Smallest element over axes; NaN if there is one.",
      .numpy = "a.min(axis=axes, keepdims=bool(keepdims))",
-     .adapted = ADAPTED({"ReduceMin 1 .i 0..2 axes keepdims noop_with_empty_axes", adapt}),
+     .adapted = ADAPTED({"ReduceMin 1 .i 1..2 axes keepdims noop_with_empty_axes", adapt}),
      .back = "ReduceMin a^ %axes keepdims=keepdims noop_with_empty_axes:1",
      .arity = 1,
      .axes = "r | c",
@@ -416,7 +393,7 @@ const op ops_reduce[] = {
     {.name = "norm1",
      .doc = "Sum of sizes over axes.",
      .numpy = "np.abs(a).sum(axis=axes, keepdims=bool(keepdims))",
-     .adapted = ADAPTED({"ReduceL1 1 ni 0..2 axes keepdims noop_with_empty_axes", adapt}),
+     .adapted = ADAPTED({"ReduceL1 1 ni 1..2 axes keepdims noop_with_empty_axes", adapt}),
      .arity = 1,
      .axes = "r | c",
      .attributes = over,
@@ -425,7 +402,7 @@ const op ops_reduce[] = {
     {.name = "norm2",
      .doc = "Square root of the sum of squares over axes.",
      .numpy = "np.sqrt(np.square(a).sum(axis=axes, keepdims=bool(keepdims)))",
-     .adapted = ADAPTED({"ReduceL2 1 ni 0..2 axes keepdims noop_with_empty_axes", adapt}),
+     .adapted = ADAPTED({"ReduceL2 1 ni 1..2 axes keepdims noop_with_empty_axes", adapt}),
      .arity = 1,
      .axes = "r | c",
      .attributes = over,
@@ -435,7 +412,7 @@ const op ops_reduce[] = {
     {.name = "sum_square",
      .doc = "Sum of squares over axes.",
      .numpy = "np.square(a).sum(axis=axes, keepdims=bool(keepdims))",
-     .adapted = ADAPTED({"ReduceSumSquare 1 ni 0..2 axes keepdims noop_with_empty_axes", adapt}),
+     .adapted = ADAPTED({"ReduceSumSquare 1 ni 1..2 axes keepdims noop_with_empty_axes", adapt}),
      .arity = 1,
      .axes = "r | c",
      .attributes = over,
@@ -444,7 +421,7 @@ const op ops_reduce[] = {
     {.name = "logsumexp",
      .doc = "Logarithm of the sum of exponentials over axes, without overflow.",
      .numpy = "np.log(np.exp(a).sum(axis=axes, keepdims=bool(keepdims)))",
-     .adapted = ADAPTED({"ReduceLogSumExp 1 ni 0..2 axes keepdims noop_with_empty_axes", adapt}),
+     .adapted = ADAPTED({"ReduceLogSumExp 1 ni 1..2 axes keepdims noop_with_empty_axes", adapt}),
      .arity = 1,
      .axes = "r | c",
      .attributes = over,

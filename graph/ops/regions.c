@@ -127,7 +127,7 @@ static const expr *image_is_there(defn *d, const expr *batch)
 }
 
 /* y[r, c, i, j] = mean, or maximum, over the points of the bin of the four elements around, weighted */
-static bool roi_body(defn *d, err *e)
+static const expr *roi_body(defn *d)
 {
     arena *mem = d->mem;
     const node *n = d->node;
@@ -136,7 +136,6 @@ static bool roi_body(defn *d, err *e)
     const side y = side_of(d, 0, x_axis(mem, p)), x = side_of(d, 1, x_axis(mem, q));
     const expr *image = x_cast(mem, TS_I64, defn_at(d, 2, (const expr *const[]){x_axis(mem, 0)})), *all = NULL;
     const expr *batch = x2(mem, "at", image, x_whole(mem, n->in[0]->type.dim[0]));
-    (void)e;
     for (int i = 0; i < 4; i++) {
         const expr *value = defn_at(d, 0, (const expr *const[]){batch, x_axis(mem, 1), y.near[i / 2], x.near[i % 2]});
         value = x2(mem, "mul", x2(mem, "mul", y.weight[i / 2], x.weight[i % 2]), value);
@@ -149,13 +148,12 @@ static bool roi_body(defn *d, err *e)
         all = x3(mem, "select", here, x3(mem, "select", real, all, x_real(mem, 0)),
                  x_real(mem, dtype_lowest(n->type.dtype)));
         d->value = x2(mem, "add", x_fold(mem, "max", 1u << p | 1u << q, all), image_is_there(d, batch));
-        return true;
+        return d->value;
     }
     const expr *sum = x_fold(mem, "add", 1u << p | 1u << q, x3(mem, "select", real, all, x_real(mem, 0)));
     const expr *count = x2(mem, "max", x2(mem, "mul", y.count, x.count), x_whole(mem, 1));
     d->value = x2(mem, "div", sum, x_cast(mem, n->type.dtype, count));
-    d->value = x2(mem, "add", d->value, image_is_there(d, batch));
-    return true;
+    return x2(mem, "add", d->value, image_is_there(d, batch));
 }
 
 /* ---- recipes ---- */
@@ -167,7 +165,7 @@ static const node *affine_lower(graph *g, const node *n)
     const node *y = NULL;
     int64_t shape[MAX_RANK];
     if (size->n < 1 || size->n + 2 > MAX_RANK || t->rank != 3 || t->dim[1] != size->n || t->dim[2] != size->n + 1)
-        return g_fail(g, TS_BAD_INPUT, "maps [batch, %d, %d] expected", size->n, size->n + 1), NULL;
+        return g_fail(g, TS_BAD_INPUT, "maps [batch, %d, %d] expected", size->n, size->n + 1);
     for (int k = 0; k <= size->n; k++) { /* column k of theta: of the axis size->n - 1 - k, the last one is moved by */
         const node *column = g_callf(g, 1, n->in, "index key=:,:,%d", k);
         for (int i = 0; i < size->n + 2; i++)

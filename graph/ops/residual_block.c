@@ -15,13 +15,11 @@ static const node *normal_conv(graph *g, const node *n, const node *x, const nod
     const int space = x->type.rank - 2;
     if (w->rank != x->type.rank)
         return g_fail(g, TS_BAD_INPUT, "a weight of rank %d for x of rank %d; [out, in, ...] expected", w->rank,
-                      x->type.rank),
-               NULL;
+                      x->type.rank);
     for (int i = 0; i < space; i++) {
         if (w->dim[i + 2] % 2 == 0)
             return g_fail(g, TS_BAD_INPUT, "a window of %lld has no middle; odd extents expected",
-                          (long long)w->dim[i + 2]),
-                   NULL;
+                          (long long)w->dim[i + 2]);
         strides[i] = stride, pads[i] = pads[space + i] = w->dim[i + 2] / 2;
     }
     const attr how[] = {attr_ints("strides", space, strides), attr_ints("pads", 2 * space, pads)};
@@ -76,13 +74,11 @@ static const node *residual_lower(graph *g, const node *n)
         return g_fail(g, TS_BAD_INPUT,
                       "%d operands given, takes x, then a weight, scale, bias, mean and variance for each convolution, "
                       "with project=1 one more",
-                      n->n_in),
-               NULL;
+                      n->n_in);
     const node *x = n->in[0], *y = x, *past = x; /* [batch, channel, ...] */
     if (x->type.rank < 3 || stride < 1)
         return g_fail(g, TS_BAD_INPUT, "x of rank %d, stride %lld: [batch, channel, ...] and 1 or more expected",
-                      x->type.rank, (long long)stride),
-               NULL;
+                      x->type.rank, (long long)stride);
     const int moving = strided(n, count);
     for (int i = 0; i < count; i++) {
         y = normal_conv(g, n, y, n->in + 1 + EACH * i, i == moving ? stride : 1);

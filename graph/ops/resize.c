@@ -183,22 +183,18 @@ static bool stretch_shape(const node *n, type *out, err *e)
 }
 
 /* y[..., i, ...] = a[..., floor(i * in / size), ...] */
-static bool stretch_body(defn *d, err *e)
+static const expr *stretch_body(defn *d)
 {
     const type *t = &d->node->in[0]->type;
     const expr *sub[MAX_RANK];
-    int axis;
-    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
-        return false;
+    const int axis = defn_axis(d, t->rank);
     const int64_t in = t->dim[axis], out = node_int(d->node, "size");
-    for (int i = 0; i < t->rank; i++)
-        sub[i] = x_axis(d->mem, i);
+    defn_axes(d, t->rank, sub);
     if (in && out % in == 0)
         sub[axis] = x2(d->mem, "floordiv", sub[axis], x_whole(d->mem, out ? out / in : 1));
     else
         sub[axis] = x2(d->mem, "floordiv", x_offset(d->mem, sub[axis], in, 0), x_whole(d->mem, out ? out : 1));
-    d->value = defn_at(d, 0, sub);
-    return true;
+    return defn_at(d, 0, sub);
 }
 
 static bool resample_shape(const node *n, type *out, err *e)
@@ -216,21 +212,17 @@ static bool resample_shape(const node *n, type *out, err *e)
 }
 
 /* y[..., i, ...] = sum over k of w[i, k] * a[..., p[i, k], ...] */
-static bool resample_body(defn *d, err *e)
+static const expr *resample_body(defn *d)
 {
     const type *t = &d->node->in[0]->type;
     const expr *sub[MAX_RANK], *at[2];
-    int axis;
-    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
-        return false;
-    for (int i = 0; i < t->rank; i++)
-        sub[i] = x_axis(d->mem, i);
+    const int axis = defn_axis(d, t->rank);
+    defn_axes(d, t->rank, sub);
     const int fold = defn_fold(d, d->node->in[1]->type.dim[1]);
     at[0] = sub[axis], at[1] = x_axis(d->mem, fold);
     sub[axis] = x2(d->mem, "at", x_cast(d->mem, TS_I64, defn_at(d, 1, at)), x_whole(d->mem, t->dim[axis]));
     const expr *x = x_cast(d->mem, d->node->type.dtype, defn_at(d, 0, sub));
-    d->value = x_fold(d->mem, "add", 1u << fold, x2(d->mem, "mul", x, defn_at(d, 2, at)));
-    return true;
+    return x_fold(d->mem, "add", 1u << fold, x2(d->mem, "mul", x, defn_at(d, 2, at)));
 }
 
 /* ---- recipes ---- */
@@ -258,16 +250,12 @@ static const node *table_of(graph *g, dtype d, int64_t rows, int n, const double
 static const node *extrapolated(graph *g, const node *y, int axis, const line *l, const taps *t, double value)
 {
     const type truth = {.dtype = TS_BOOL, .rank = 1, .dim = {l->out}};
-    int64_t shape[MAX_RANK];
     bool any = false;
     for (int64_t i = 0; i < l->out; i++)
         any = any || t->beyond[i];
     if (!any || !y)
         return y;
-    for (int i = 0; i < y->type.rank; i++)
-        shape[i] = i == axis ? l->out : 1;
-    /* [1..., out at the axis, 1...] */
-    const node *beyond = g_reshape(g, g_const(g, NULL, &truth, t->beyond), y->type.rank, shape);
+    const node *beyond = g_along(g, g_const(g, NULL, &truth, t->beyond), y->type.rank, axis);
     return g_call3(g, "where", beyond, g_scalar_like(g, y, value), y);
 }
 
@@ -275,7 +263,7 @@ static const node *along(graph *g, const node *x, int axis, const way *w, const 
 {
     taps t;
     if (l->in < 1)
-        return g_fail(g, TS_BAD_INPUT, "axis %d to resize has 0 elements, at least 1 expected", axis), NULL;
+        return g_fail(g, TS_BAD_INPUT, "axis %d to resize has 0 elements, at least 1 expected", axis);
     if (!taps_fill(&g->mem, w, l, &t, &g->err))
         return NULL;
     if (is_stretch(l, &t))
@@ -340,7 +328,7 @@ static const node *resize_lower(graph *g, const node *n)
     const dtype d = y->type.dtype;
     way w;
     if (sizes->n != rank || (scales->kind == 'F' && scales->n != rank) || (roi->kind == 'F' && roi->n != 2 * rank))
-        return g_fail(g, TS_BAD_INPUT, "sizes and scales need one number for each of %d axes, roi two", rank), NULL;
+        return g_fail(g, TS_BAD_INPUT, "sizes and scales need one number for each of %d axes, roi two", rank);
     if (!read_way(g, n, &w))
         return NULL;
     for (int i = 0; i < rank && y; i++) {
@@ -351,8 +339,7 @@ static const node *resize_lower(graph *g, const node *n)
         if (l.out < 0 || (l.out > 0 && !(l.scale > 0)))
             return g_fail(g, TS_BAD_INPUT,
                           "axis %d: size %lld and scale %g, a size from 0 and a scale above 0 expected", i,
-                          (long long)l.out, l.scale),
-                   NULL;
+                          (long long)l.out, l.scale);
         if (l.in != l.out || l.scale != 1 || l.start != 0 || l.end != 1)
             y = along(g, y, i, &w, &l, node_real(n, "extrapolation"));
     }

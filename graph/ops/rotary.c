@@ -2,20 +2,6 @@
  * place. */
 #include "graph/ir/rule.h"
 
-/* ---- helpers ---- */
-/* Elements [start, start + size) of the last axis. */
-static const node *part(graph *g, const node *x, int64_t start, int64_t size)
-{
-    int64_t from[MAX_RANK] = {0}, sizes[MAX_RANK];
-    if (!x)
-        return NULL;
-    for (int i = 0; i < x->type.rank; i++)
-        sizes[i] = x->type.dim[i];
-    from[x->type.rank - 1] = start, sizes[x->type.rank - 1] = size;
-    const attr cut[] = {attr_ints("starts", x->type.rank, from), attr_ints("sizes", x->type.rank, sizes)};
-    return g_apply(g, "slice", x, COUNT(cut), cut);
-}
-
 /* ---- ONNX ---- */
 /* Rows of the tables for the given positions, or the tables themselves, as [batch, 1, time, half]. */
 static const node *angles(const onnx_call *c, const node *table)
@@ -58,18 +44,17 @@ static const node *rotary_lower(graph *g, const node *n)
     int64_t shape[MAX_RANK], pairs[MAX_RANK];
     if (rank < 1 || rank >= MAX_RANK || width < 0 || width > all || width % 2)
         return g_fail(g, TS_BAD_INPUT, "%lld of %lld numbers cannot be turned in pairs", (long long)width,
-                      (long long)all),
-               NULL;
+                      (long long)all);
     for (int i = 0; i < rank; i++)
         shape[i] = pairs[i] = x->type.dim[i];
     shape[rank - 1] = width, pairs[rank - 1] = width / 2, pairs[rank] = 2;
-    const node *turned = width == all ? x : part(g, x, 0, width); /* [..., width] */
+    const node *turned = width == all ? x : g_part(g, x, rank - 1, 0, width); /* [..., width] */
     if (node_int(n, "interleaved")) {
         const node *two = g_reshape(g, turned, rank + 1, pairs); /* [..., width / 2, 2] */
-        p = g_call1(g, "squeeze axes=[-1]", part(g, two, 0, 1)),
-        q = g_call1(g, "squeeze axes=[-1]", part(g, two, 1, 1));
+        p = g_call1(g, "squeeze axes=[-1]", g_part(g, two, rank, 0, 1)),
+        q = g_call1(g, "squeeze axes=[-1]", g_part(g, two, rank, 1, 1));
     } else {
-        p = part(g, turned, 0, width / 2), q = part(g, turned, width / 2, width / 2);
+        p = g_part(g, turned, rank - 1, 0, width / 2), q = g_part(g, turned, rank - 1, width / 2, width / 2);
     }
     /* [..., width / 2] */
     const node *real = g_call2(g, "subtract", g_call2(g, "multiply", p, cosine), g_call2(g, "multiply", q, sine));
@@ -82,7 +67,7 @@ static const node *rotary_lower(graph *g, const node *n)
         turned = g_callf(g, 2, both, "concat axis=-1");
     if (width == all)
         return turned;
-    return g_callf(g, 2, (const node *const[]){turned, part(g, x, width, all - width)}, "concat axis=-1");
+    return g_callf(g, 2, (const node *const[]){turned, g_part(g, x, rank - 1, width, all - width)}, "concat axis=-1");
 }
 
 /* ---- records ---- */

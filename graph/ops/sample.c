@@ -121,15 +121,15 @@ static bool grid_shape(const node *n, type *out, err *e)
 }
 
 /* y[n, c, o...] = sum over taps k... of the product of their weights * x[n, c, floor(coordinate) + k - before...] */
-static bool grid_body(defn *d, err *e)
+static const expr *grid_body(defn *d)
 {
     arena *mem = d->mem;
     const type *t = &d->node->in[0]->type;
     const expr *at[MAX_RANK] = {x_axis(mem, 0), x_axis(mem, 1)}, *inside = NULL, *product = NULL;
     uint32_t folds = 0;
     grid q;
-    if (!read_grid(d->node, &q, e))
-        return false;
+    if (!read_grid(d->node, &q, d->err))
+        return NULL;
     for (int s = 0; s < q.space; s++) {
         const expr *x = coordinate(d, &q, s, t->dim[s + 2]), *place = x;
         if (q.taps > 1) {
@@ -145,8 +145,7 @@ static bool grid_body(defn *d, err *e)
     const expr *x = defn_at(d, 0, at);
     if (inside)
         x = x3(mem, "select", inside, x, x_whole(mem, 0));
-    d->value = product ? x_fold(mem, "add", folds, x2(mem, "mul", product, x)) : x;
-    return true;
+    return product ? x_fold(mem, "add", folds, x2(mem, "mul", product, x)) : x;
 }
 
 /* ---- records ---- */

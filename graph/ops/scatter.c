@@ -68,25 +68,12 @@ static void give(defn *d, uint32_t set, const expr *const *axis, const expr *con
 }
 
 /* ---- ONNX ---- */
-static bool adapt(const onnx_call *c, const char *op_name, int n_attr, attr *list, const node **out, err *e)
+static bool adapt(const onnx_call *c, const node **out, err *e)
 {
     const char *how = onnx_word(c, "reduction", "none");
-    if (!onnx_need(c, 3, e))
-        return false;
-    list[n_attr] = attr_word("reduce", strcmp(how, "none") ? how : "set");
-    return onnx_give(c, out, g_make(c->g, op_find(op_name), 3, c->in, list, n_attr + 1), e);
-}
-
-static bool adapt_along(const onnx_call *c, const node **out, err *e)
-{
-    attr list[2] = {attr_int("axis", onnx_int(c, "axis", 0))};
-    return adapt(c, "put_along_axis", 1, list, out, e);
-}
-
-static bool adapt_nd(const onnx_call *c, const node **out, err *e)
-{
-    attr list[1];
-    return adapt(c, "scatter_nd", 0, list, out, e);
+    const attr list[] = {attr_word("reduce", strcmp(how, "none") ? how : "set"),
+                         attr_int("axis", onnx_int(c, "axis", 0))};
+    return onnx_give(c, out, onnx_made(c, 3, list, 1 + !!strcmp(c->type, "ScatterND")), e);
 }
 
 /* ---- shape ---- */
@@ -150,30 +137,27 @@ static bool along_shape(const node *n, type *out, err *e)
 
 /* ---- body ---- */
 /* y = a; y[..., places[p...], ...] += x[..., p..., ...] */
-static bool scatter_body(defn *d, err *e)
+static const expr *scatter_body(defn *d)
 {
     const type *y = &d->node->type, *places = &d->node->in[1]->type;
     const expr *x[MAX_RANK], *at[MAX_RANK];
     uint32_t set;
-    int axis;
-    if (!attr_axis(d->node, "axis", y->rank, &axis, e))
-        return false;
+    const int axis = defn_axis(d, y->rank);
     update_axes(d, x, &set);
     for (int i = 0; i < y->rank; i++)
         at[i] = i == axis ? x_place(d->mem, defn_at(d, 1, x + axis), y->dim[axis])
                           : x[i < axis ? i : i - 1 + places->rank];
     give(d, set, x, at);
-    return true;
+    return d->value;
 }
 
 /* y = a; y[places[p..., 0], places[p..., 1], ..., rest...] += x[p..., rest...] */
-static bool scatter_nd_body(defn *d, err *e)
+static const expr *scatter_nd_body(defn *d)
 {
     const type *y = &d->node->type, *places = &d->node->in[1]->type;
     const int last = places->rank - 1, depth = (int)places->dim[last];
     const expr *x[MAX_RANK], *at[MAX_RANK], *place[MAX_RANK];
     uint32_t set;
-    (void)e;
     update_axes(d, x, &set);
     memcpy(place, x, (size_t)last * sizeof *place);
     for (int i = 0; i < y->rank; i++) {
@@ -181,22 +165,20 @@ static bool scatter_nd_body(defn *d, err *e)
         at[i] = i < depth ? x_place(d->mem, defn_at(d, 1, place), y->dim[i]) : x[last + i - depth];
     }
     give(d, set, x, at);
-    return true;
+    return d->value;
 }
 
-static bool along_body(defn *d, err *e)
+static const expr *along_body(defn *d)
 {
     const type *y = &d->node->type;
     const expr *x[MAX_RANK], *at[MAX_RANK];
     uint32_t set;
-    int axis;
-    if (!attr_axis(d->node, "axis", y->rank, &axis, e))
-        return false;
+    const int axis = defn_axis(d, y->rank);
     update_axes(d, x, &set);
     memcpy(at, x, (size_t)y->rank * sizeof *at);
     at[axis] = x_place(d->mem, defn_at(d, 1, x), y->dim[axis]);
     give(d, set, x, at);
-    return true;
+    return d->value;
 }
 
 /* ---- grad ---- */
@@ -230,10 +212,10 @@ static const node *stayed(graph *g, const node *call)
 {
     const type *t = &call->in[2]->type;
     /* [updates], then as the updates */
-    const node *number = g_callf(g, 0, NULL, "iota count=%lld", (long long)type_count(t));
+    const node *number = g_count(g, type_count(t), TS_I64);
     type places = call->in[0]->type;
     places.dtype = TS_I64;
-    number = g_apply(g, "reshape", number, 1, (attr[]){attr_ints("shape", t->rank, t->dim)});
+    number = g_reshape(g, number, t->rank, t->dim);
     const node *last = again(g, call, g_filled(g, &places, 0), number, "set"); /* as a */
     return g_call2(g, "equal", last ? read_back(g, call, last) : NULL, number);
 }
@@ -331,7 +313,7 @@ const op ops_scatter[] = {
      .doc = "The first tensor with the parts at the places that the last axis of the second spells out set to those "
             "of the third, or combined with them.",
      .numpy = "scatter(a, tuple(np.moveaxis(b, -1, 0)), c, reduce)",
-     .adapted = ADAPTED({"ScatterND 11 TiT 0..3 reduction", adapt_nd}),
+     .adapted = ADAPTED({"ScatterND 11 TiT 3 reduction", adapt}),
      .arity = 3,
      .axes = "r | u",
      .attributes = "reduce:s=set",
@@ -346,8 +328,7 @@ const op ops_scatter[] = {
             "third, or combined with them.",
      .numpy = "scatter(a, tuple(b if i == axis % a.ndim else j for i, j in enumerate(np.indices(b.shape, "
               "sparse=True))), c, reduce)",
-     .adapted = ADAPTED({"Scatter 9 TiT 0..3 axis", adapt_along},
-                        {"ScatterElements 11 TiT 0..3 axis reduction", adapt_along}),
+     .adapted = ADAPTED({"Scatter 9 TiT 3 axis", adapt}, {"ScatterElements 11 TiT 3 axis reduction", adapt}),
      .arity = 3,
      .axes = "r | u",
      .attributes = along_axis,

@@ -2,8 +2,6 @@
  * sequence is a list of nodes and an optional is one or none. */
 #include "graph/ir/rule.h"
 
-#include <string.h>
-
 /* ---- helpers ---- */
 static onnx_list *list_make(const onnx_call *c, bool optional, int n)
 {
@@ -171,7 +169,7 @@ static bool part_sizes(const onnx_call *c, int64_t n, int64_t *size, int *parts,
 
 static bool make_split(const onnx_call *c, onnx_value *out, err *e)
 {
-    int64_t size[MOST_PARTS], starts[MAX_RANK] = {0}, sizes[MAX_RANK];
+    int64_t size[MOST_PARTS], start = 0;
     int parts, axis;
     const node *x = c->in[0];
     const type *t = &x->type;
@@ -180,13 +178,10 @@ static bool make_split(const onnx_call *c, onnx_value *out, err *e)
     const bool drop = !onnx_in(c, 1) && !onnx_int(c, "keepdims", 1);
     onnx_list *l = list_make(c, false, parts);
     l->dtype = t->dtype;
-    memcpy(sizes, t->dim, sizeof sizes);
     for (int i = 0; i < parts; i++) {
-        sizes[axis] = size[i];
-        const attr part[] = {attr_ints("starts", t->rank, starts), attr_ints("sizes", t->rank, sizes)};
-        const node *n = g_apply(c->g, "slice", x, COUNT(part), part); /* as x, with size[i] at the axis */
+        const node *n = g_part(c->g, x, axis, start, size[i]); /* as x, with size[i] at the axis */
         items(l)[i].node = drop ? g_callf(c->g, 1, &n, "squeeze axes=[%d]", axis) : n;
-        starts[axis] += size[i];
+        start += size[i];
     }
     out[0].list = l;
     return true;

@@ -51,11 +51,13 @@ static const node *turns(graph *g, dtype d, int64_t n)
 }
 
 /* ---- ONNX ---- */
-static bool window_of(const onnx_call *c, const double a[3], const node **out, err *e)
+static bool adapt_window(const onnx_call *c, const node **out, err *e)
 {
+    static const double hann[] = {0.5, 0.5, 0}, hamming[] = {25.0 / 46, 21.0 / 46, 0}, blackman[] = {0.42, 0.5, 0.08};
+    const double *a = !strcmp(c->type, "HannWindow") ? hann : !strcmp(c->type, "HammingWindow") ? hamming : blackman;
     double size = 0;
     dtype to;
-    if (!onnx_need(c, 1, e) || !onnx_number(c, 0, &size, e) || !onnx_dtype(onnx_int(c, "output_datatype", 1), &to, e))
+    if (!onnx_number(c, 0, &size, e) || !onnx_dtype(onnx_int(c, "output_datatype", 1), &to, e))
         return false;
     if (!(size >= 0 && size < 0x1p31))
         return err_set(e, TS_BAD_INPUT, "%s: size %g, expected 0 to 2^31 - 1", c->type, size);
@@ -67,21 +69,6 @@ static bool window_of(const onnx_call *c, const double a[3], const node **out, e
                          attr_word("to", "f64")};
     const node *y = g_make(c->g, op_find("cosine_window"), 0, NULL, list, COUNT(list)); /* [size] */
     return onnx_give(c, out, g_cast(c->g, y, to), e);
-}
-
-static bool adapt_hann(const onnx_call *c, const node **out, err *e)
-{
-    return window_of(c, (const double[]){0.5, 0.5, 0}, out, e);
-}
-
-static bool adapt_hamming(const onnx_call *c, const node **out, err *e)
-{
-    return window_of(c, (const double[]){25.0 / 46, 21.0 / 46, 0}, out, e);
-}
-
-static bool adapt_blackman(const onnx_call *c, const node **out, err *e)
-{
-    return window_of(c, (const double[]){0.42, 0.5, 0.08}, out, e);
 }
 
 /* x [..., 1 or 2]. The axis: an attribute before version 20 (1), since then operand 2 (-2). Its length: operand 1, or
@@ -121,10 +108,8 @@ static bool adapt_stft(const onnx_call *c, const node **out, err *e)
             "STFT: frames of %g, %g apart, of a signal of rank %d: rank 3 and frames of 1 to its length expected",
             length, step, x->type.rank);
     const int64_t n = (int64_t)length, pace = (int64_t)step, frames = (x->type.dim[1] - n) / pace + 1;
-    const node *start = g_call2(g, "multiply", g_callf(g, 0, NULL, "iota count=%lld", (long long)frames),
-                                g_scalar(g, TS_I64, (double)pace));
-    const node *place = g_call2(g, "add", g_reshape(g, start, 2, (int64_t[]){frames, 1}),
-                                g_callf(g, 0, NULL, "iota count=%lld", (long long)n));
+    const node *start = g_scaled(g, g_count(g, frames, TS_I64), (double)pace);
+    const node *place = g_call2(g, "add", g_reshape(g, start, 2, (int64_t[]){frames, 1}), g_count(g, n, TS_I64));
     const node *frame = g_callf(g, 2, (const node *const[]){x, place}, "gather axis=1");
     if (window)
         frame = g_call2(g, "multiply", frame, g_reshape(g, window, 2, (int64_t[]){type_count(&window->type), 1}));
@@ -172,7 +157,7 @@ static bool fourier_shape(const node *n, type *out, err *e)
 
 /* ---- body ---- */
 /* y[i] = a - b cos(2 pi i / n) + c cos(4 pi i / n), where n is the count, or one less if the ends are to be equal */
-static bool cosine_body(defn *d, err *e)
+static const expr *cosine_body(defn *d)
 {
     arena *mem = d->mem;
     const int64_t count = node_int(d->node, "count"), n = node_int(d->node, "periodic") ? count : count - 1;
@@ -181,21 +166,20 @@ static bool cosine_body(defn *d, err *e)
                          .name = {"at", "a", "b", "c"},
                          .value = {at, x_real(mem, node_real(d->node, "a")), x_real(mem, node_real(d->node, "b")),
                                    x_real(mem, node_real(d->node, "c"))}};
-    d->value = x_parse(mem, "a - b * cos(at) + c * cos(2 * at)", &known, e);
-    return d->value != NULL;
+    return x_parse(mem, "a - b * cos(at) + c * cos(2 * at)", &known, d->err);
 }
 
 /* y[k] = sum over n of x[n] * exp(-2 pi i k n / N), or with the other sign and divided by N. A half spectrum stands for
  * x[N - n] = conjugate of x[n] too: these are counted twice. */
-static bool fourier_body(defn *d, err *e)
+static const expr *fourier_body(defn *d)
 {
     arena *mem = d->mem;
     const int last = d->node->type.rank - 1;
     const dtype to = d->node->type.dtype;
     const expr *sub[MAX_RANK], *x[2], *w[2];
     plan_of_dft p;
-    if (!read_dft(d->node, &p, e))
-        return false;
+    if (!read_dft(d->node, &p, d->err))
+        return NULL;
     const int fold = defn_fold(d, p.in);
     const expr *n = x_axis(mem, fold), *length = x_whole(mem, p.length);
     const expr *at = x2(mem, "mod", x2(mem, "mul", x_axis(mem, p.axis), n), length);
@@ -208,8 +192,8 @@ static bool fourier_body(defn *d, err *e)
         w[i] = defn_at(d, 1, (const expr *const[]){at, x_whole(mem, i)});
     }
     const names known = {.n = 4, .name = {"p", "q", "c", "s"}, .value = {x[0], x[1], w[0], w[1]}};
-    const expr *real = x_parse(mem, p.inverse ? "p * c - q * s" : "p * c + q * s", &known, e);
-    const expr *other = x_parse(mem, p.inverse ? "q * c + p * s" : "q * c - p * s", &known, e);
+    const expr *real = x_parse(mem, p.inverse ? "p * c - q * s" : "p * c + q * s", &known, d->err);
+    const expr *other = x_parse(mem, p.inverse ? "q * c + p * s" : "q * c - p * s", &known, d->err);
     const expr *sum = p.real_out ? real
                                  : x3(mem, "select", x2(mem, "eq", x_axis(mem, last), x_whole(mem, 0)), real, other);
     if (p.real_out) { /* only the first, and of an even length the one in the middle, have no partner */
@@ -221,8 +205,8 @@ static bool fourier_body(defn *d, err *e)
     }
     d->value = x_fold(mem, "add", 1u << fold, sum);
     if (p.inverse)
-        d->value = x2(mem, "mul", d->value, x_real(mem, 1 / (double)p.length));
-    return true;
+        return x2(mem, "mul", d->value, x_real(mem, 1 / (double)p.length));
+    return d->value;
 }
 
 /* ---- recipes ---- */
@@ -233,7 +217,7 @@ static const node *dft_lower(graph *g, const node *n)
     attr list[4];
     int k = 0;
     if (n->in[0]->type.rank < 2)
-        return operands_refuse(1, n->in, &g->err, "[..., time, 1 or 2]"), NULL;
+        return g_refuse(g, 1, n->in, "[..., time, 1 or 2]");
     if (!read_dft(n, &p, &g->err))
         return NULL;
     for (int i = 0; i < COUNT(list); i++)
@@ -260,8 +244,7 @@ static const node *mel_lower(graph *g, const node *n)
         return g_fail(g, TS_BAD_INPUT,
                       "%lld bins of a transform of length %lld at rate %lld from %g to %g; 1 to 2^16, 1 to 2^20, 1 or "
                       "more and finite ones expected",
-                      (long long)bins, (long long)length, (long long)rate, node_real(n, "low"), node_real(n, "high")),
-               NULL;
+                      (long long)bins, (long long)length, (long long)rate, node_real(n, "low"), node_real(n, "high"));
     if (rows * bins > MOST_MEL)
         return g_fail(g, TS_MEMORY, "%lld bins of %lld frequencies: %lld weights, at most %d expected", (long long)bins,
                       (long long)rows, (long long)(rows * bins), MOST_MEL),
@@ -291,9 +274,9 @@ const op ops_signal[] = {
      .doc = "a - b cos + c cos of the double angle over one turn: Hann, Hamming, Blackman windows.",
      .numpy = "(lambda t: a - b * np.cos(t) + c * np.cos(2 * t))(2 * np.pi * np.arange(count) / max(1, count - (not "
               "periodic))).astype(dtypes[to])",
-     .adapted = ADAPTED({"HannWindow 17 i 0..1 output_datatype periodic", adapt_hann},
-                        {"HammingWindow 17 i 0..1 output_datatype periodic", adapt_hamming},
-                        {"BlackmanWindow 17 i 0..1 output_datatype periodic", adapt_blackman}),
+     .adapted = ADAPTED({"HannWindow 17 i 1 output_datatype periodic", adapt_window},
+                        {"HammingWindow 17 i 1 output_datatype periodic", adapt_window},
+                        {"BlackmanWindow 17 i 1 output_datatype periodic", adapt_window}),
      .onnx_undefined = (const onnx_note[]){{"HannWindow", "One element that is not periodic is the window's start."},
                                            {"HammingWindow", "As of HannWindow."},
                                            {"BlackmanWindow", "As of HannWindow."},

@@ -141,15 +141,13 @@ static bool slice_shape(const node *n, type *out, err *e)
 }
 
 /* ---- body ---- */
-static bool slice_body(defn *d, err *e)
+static const expr *slice_body(defn *d)
 {
     const attr *start = node_attr(d->node, "starts"), *step = node_attr(d->node, "steps");
     const expr *sub[MAX_RANK];
-    (void)e;
     for (int i = 0; i < d->node->type.rank; i++)
         sub[i] = x_offset(d->mem, x_axis(d->mem, i), step->kind == '-' ? 1 : step->ints[i], start->ints[i]);
-    d->value = defn_at(d, 0, sub);
-    return true;
+    return defn_at(d, 0, sub);
 }
 
 /* ---- recipes ---- */
@@ -165,8 +163,7 @@ static const node *split_lower(graph *g, const node *n)
     const int64_t dim = a->type.dim[axis];
     if (count < 1 || part < 0 || part >= count || (sizes->kind != 'I' && (dim % count || count > 1 << 16)))
         return g_fail(g, TS_BAD_INPUT, "part %lld of %lld of an axis of extent %lld", (long long)part, (long long)count,
-                      (long long)dim),
-               NULL;
+                      (long long)dim);
     int64_t offset = 0;
     for (int i = 0; i < count; i++) {
         cut c = cut_whole(&a->type);
@@ -182,7 +179,7 @@ static const node *split_lower(graph *g, const node *n)
         offset += size; /* each piece lay inside the axis, so the sum does */
     }
     if (offset != dim)
-        return g_fail(g, TS_BAD_INPUT, "the sizes add up to %lld of %lld", (long long)offset, (long long)dim), NULL;
+        return g_fail(g, TS_BAD_INPUT, "the sizes add up to %lld of %lld", (long long)offset, (long long)dim);
     return wanted;
 }
 

@@ -85,23 +85,20 @@ static bool order_shape(const node *n, type *out, err *e)
 }
 
 /* ---- body ---- */
-static bool order_body(defn *d, err *e)
+static const expr *order_body(defn *d)
 {
     const type *t = &d->node->in[0]->type;
     int64_t outer = 1, inner = 1;
-    int axis;
-    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
-        return false;
+    const int axis = defn_axis(d, t->rank);
     for (int i = 0; i < t->rank; i++)
         outer *= i < axis ? t->dim[i] : 1, inner *= i > axis ? t->dim[i] : 1;
     const int64_t parameter[] = {outer, t->dim[axis], inner, d->node->type.dim[axis], node_int(d->node, "descending")};
-    defn_routine(d, &(routine){.name = "argsort",
-                               .run = routine_argsort,
-                               .n_parameter = COUNT(parameter),
-                               .parameter = parameter,
-                               .scratch = 32 * t->dim[axis],
-                               .sets = true});
-    return true;
+    return defn_routine(d, &(routine){.name = "argsort",
+                                      .run = routine_argsort,
+                                      .n_parameter = COUNT(parameter),
+                                      .parameter = parameter,
+                                      .scratch = 32 * t->dim[axis],
+                                      .sets = true});
 }
 
 /* ---- recipes ---- */
@@ -129,7 +126,7 @@ static const node *nonzero_lower(graph *g, const node *n)
     const type *t = &x->type;
     const node *row[MAX_RANK];
     if (t->rank == 0)
-        return operands_refuse(1, n->in, &g->err, "a tensor of one axis or more"), NULL;
+        return g_refuse(g, 1, n->in, "a tensor of one axis or more");
     x = g_call2(g, "not_equal", x, g_scalar(g, t->dtype, 0));
     x = g_callf(g, 1, &x, "reshape shape=[%lld]", (long long)type_count(t)); /* [elements] */
     const node *total = g_call1(g, "sum", x);                                /* [] */
@@ -138,8 +135,7 @@ static const node *nonzero_lower(graph *g, const node *n)
     if (!count)
         return g_fail(g, TS_UNSUPPORTED,
                       "how many elements are not zero is the result's extent and has to be known while the graph is "
-                      "built: its operand must be a constant"),
-               NULL;
+                      "built: its operand must be a constant");
     const node *flat = order(g, x, 0, true, load_whole(count->dtype, count->data, 0)); /* [count] */
     for (int i = t->rank; i-- > 0;) {
         const node *extent = g_scalar(g, TS_I64, (double)(t->dim[i] > 0 ? t->dim[i] : 1));

@@ -111,10 +111,10 @@ static bool sums_shape(const node *n, type *out, err *e)
 
 /* ---- body ---- */
 /* y[p, ..., r, c] = sum over i, j of table[p, i, j] * x[..., r of i, c of j]; what is behind the last is 0 */
-static bool blocks_body(defn *d, err *e)
+static const expr *blocks_body(defn *d)
 {
     const type *x = &d->node->in[0]->type;
-    const role *r = role_of(d->node, e);
+    const role *r = role_of(d->node, d->err);
     const int rank = x->rank;
     arena *mem = d->mem;
     const expr *sub[MAX_RANK], *part[4], *sum[PRODUCTS];
@@ -132,14 +132,13 @@ static bool blocks_body(defn *d, err *e)
     }
     for (int p = 0; p < PRODUCTS; p++)
         sum[p] = x_weighted(mem, 4, r->table[p], part);
-    d->value = x_chosen(mem, x_axis(mem, 0), PRODUCTS, sum);
-    return true;
+    return x_chosen(mem, x_axis(mem, 0), PRODUCTS, sum);
 }
 
 /* y[..., r, c] = sum over p of table[p, block of r, block of c] * x[p, ..., r and c in the block] */
-static bool sums_body(defn *d, err *e)
+static const expr *sums_body(defn *d)
 {
-    const role *r = role_of(d->node, e);
+    const role *r = role_of(d->node, d->err);
     const int rank = d->node->in[0]->type.rank;
     arena *mem = d->mem;
     const expr *sub[MAX_RANK], *part[PRODUCTS], *block[2], *row[2], *of[2];
@@ -169,8 +168,7 @@ static bool sums_body(defn *d, err *e)
         }
         row[i] = x_chosen(mem, block[1], 2, of);
     }
-    d->value = x_chosen(mem, block[0], 2, row);
-    return true;
+    return x_chosen(mem, block[0], 2, row);
 }
 
 /* ---- recipes ---- */
@@ -189,12 +187,6 @@ static const node *turned(const node *n)
     return n->type.rank == 2 && !strcmp(n->op->name, "transpose") ? n->in[0] : NULL;
 }
 
-static const node *shaped(graph *g, const node *x, int rank, const int64_t *dim)
-{
-    const attr shape = attr_ints("shape", rank, dim);
-    return g_make(g, op_find("reshape"), 1, &x, &shape, 1);
-}
-
 /* Blocks [p, rows, columns], leading axes being rows */
 static const node *blocks(graph *g, const node *x, char of)
 {
@@ -203,7 +195,7 @@ static const node *blocks(graph *g, const node *x, char of)
     if (r <= 3)
         return b;
     const int64_t columns = b->type.dim[r - 1], rows = type_count(&b->type) / PRODUCTS / columns;
-    return shaped(g, b, 3, (const int64_t[]){PRODUCTS, rows, columns});
+    return g_reshape(g, b, 3, (const int64_t[]){PRODUCTS, rows, columns});
 }
 
 /* The inverse: a value of type t, whose rows and columns may stand in halves */
@@ -215,10 +207,10 @@ static const node *sums(graph *g, const node *b, char of, const type *t)
     dim[r - 1] = b->type.dim[1], dim[r] = b->type.dim[2];
     for (int i = 0; i < r - 2; i++)
         dim[r - 1] /= t->dim[i];
-    b = r == 2 ? b : shaped(g, b, r + 1, dim);
+    b = r == 2 ? b : g_reshape(g, b, r + 1, dim);
     b = g_callf(g, 1, &b, "strassen_sums role=%c extents=[%lld,%lld]", of, (long long)t->dim[r - 2],
                 (long long)t->dim[r - 1]);
-    return !b || type_equal(&b->type, t) ? b : shaped(g, b, r, t->dim);
+    return !b || type_equal(&b->type, t) ? b : g_reshape(g, b, r, t->dim);
 }
 
 /* a and b with the axes that were made one of rows, where they had the same */
@@ -265,8 +257,7 @@ static const node *power(graph *g, const node *x)
 /* count [k] numbers the rows of b, size [k] has the largest of each */
 static bool make_steady(graph *g, const node *b, steady *s)
 {
-    const node *count = g_callf(g, 0, NULL, "iota count=%lld", (long long)b->type.dim[0]),
-               *size = g_call1(g, "max axes=[1]", g_call1(g, "abs", b));
+    const node *count = g_count(g, b->type.dim[0], TS_I64), *size = g_call1(g, "max axes=[1]", g_call1(g, "abs", b));
     for (int i = 0; i < 2; i++) {
         const node *place = g_call1(g, "argmax axis=0 keepdims=1", size);
         s->place[i] = g_known(g, place, b->label);

@@ -2,6 +2,8 @@
  * is one load, so that a scheduler can make it a way of reading instead of a copy. */
 #include "graph/ir/rule.h"
 
+#include <string.h>
+
 /* ---- helpers: calls, for recipes everywhere ---- */
 const node *g_reshape(graph *g, const node *a, int rank, const int64_t *shape)
 {
@@ -75,7 +77,7 @@ static bool adapt_reshape(const onnx_call *c, const node **out, err *e)
         if (shape[i] == 0)
             shape[i] = t->dim[i];
     }
-    return onnx_give(c, out, g_apply(c->g, "reshape", c->in[0], 1, (attr[]){attr_ints("shape", n, shape)}), e);
+    return onnx_give(c, out, g_reshape(c->g, c->in[0], n, shape), e);
 }
 
 static bool adapt_flatten(const onnx_call *c, const node **out, err *e)
@@ -88,36 +90,18 @@ static bool adapt_flatten(const onnx_call *c, const node **out, err *e)
         if (!int_mul(shape[i >= axis], t->dim[i], &shape[i >= axis]))
             return operands_refuse(1, c->in, e, "at most 2^63 - 1 elements on either side of axis %lld",
                                    (long long)axis);
-    return onnx_give(c, out, g_apply(c->g, "reshape", c->in[0], 1, (attr[]){attr_ints("shape", 2, shape)}), e);
+    return onnx_give(c, out, g_reshape(c->g, c->in[0], 2, shape), e);
 }
 
-static bool adapt_transpose(const onnx_call *c, const node **out, err *e)
-{
-    attr a = {0};
-    if (onnx_attr(c, "perm"))
-        a = *onnx_attr(c, "perm"), a.name = "axes";
-    return onnx_give(c, out, g_apply(c->g, "transpose", c->in[0], a.name != NULL, &a), e);
-}
-
-static bool with_axes(const onnx_call *c, const char *op_name, const node **out, err *e)
+/* Of squeeze they may be left out. */
+static bool adapt_axes(const onnx_call *c, const node **out, err *e)
 {
     int64_t axes[MAX_RANK];
     int n;
-    if (!onnx_ints(c, "axes", 1, axes, MAX_RANK, &n, e))
+    const bool given = onnx_has(c, "axes", 1) || strcmp(c->type, "Squeeze");
+    if (given && !onnx_ints(c, "axes", 1, axes, MAX_RANK, &n, e))
         return false;
-    return onnx_give(c, out, g_apply(c->g, op_name, c->in[0], 1, (attr[]){attr_ints("axes", n, axes)}), e);
-}
-
-static bool adapt_unsqueeze(const onnx_call *c, const node **out, err *e)
-{
-    return with_axes(c, "expand_dims", out, e);
-}
-
-static bool adapt_squeeze(const onnx_call *c, const node **out, err *e)
-{
-    if (onnx_has(c, "axes", 1))
-        return with_axes(c, "squeeze", out, e);
-    return onnx_give(c, out, g_call1(c->g, "squeeze", c->in[0]), e);
+    return onnx_give(c, out, onnx_made(c, 1, (attr[]){attr_ints("axes", given ? n : 0, axes)}, given), e);
 }
 
 /* Expand broadcasts both ways: an extent of 1 in the wanted shape keeps that of the operand. */
@@ -149,7 +133,7 @@ static bool adapt_constant_of_shape(const onnx_call *c, const node **out, err *e
         return err_set(e, TS_BAD_INPUT, "ConstantOfShape: attribute %s is not one number", c->attr[0].name);
     if (!value)
         value = g_scalar(c->g, TS_F32, 0);
-    return onnx_give(c, out, g_apply(c->g, "broadcast_to", value, 1, (attr[]){attr_ints("shape", n, shape)}), e);
+    return onnx_give(c, out, g_broadcast(c->g, value, n, shape), e);
 }
 
 /* ---- shape ---- */
@@ -274,11 +258,10 @@ static void unfold(const defn *d, const type *from, int first, int last, const e
 
 /* Extents are matched in groups of equal product: [2,3,64] -> [2,3,8,8] leaves the first two axes alone and
  * divides only the last, instead of dividing one long number. */
-static bool reshape_body(defn *d, err *e)
+static const expr *reshape_body(defn *d)
 {
     const type *from = &d->node->in[0]->type, *to = &d->node->type;
     const expr *sub[MAX_RANK];
-    (void)e;
     for (int i = 0; i < from->rank; i++)
         sub[i] = x_whole(d->mem, 0);
     for (int i = 0, j = 0, i0, j0; type_count(to) && (i < from->rank || j < to->rank);) {
@@ -292,27 +275,22 @@ static bool reshape_body(defn *d, err *e)
                 q *= to->dim[j++];
         unfold(d, from, i0, i, row_major(d, j0, j), sub);
     }
-    d->value = defn_at(d, 0, sub);
-    return true;
+    return defn_at(d, 0, sub);
 }
 
-static bool transpose_body(defn *d, err *e)
+static const expr *transpose_body(defn *d)
 {
     const attr *axes = node_attr(d->node, "axes");
     const int rank = d->node->type.rank;
     const expr *sub[MAX_RANK];
-    (void)e;
     for (int i = 0; i < rank; i++)
         sub[axes->kind == '-' ? rank - 1 - i : (axes->ints[i] + rank) % rank] = x_axis(d->mem, i);
-    d->value = defn_at(d, 0, sub);
-    return true;
+    return defn_at(d, 0, sub);
 }
 
-static bool broadcast_body(defn *d, err *e)
+static const expr *broadcast_body(defn *d)
 {
-    (void)e;
-    d->value = defn_in(d, 0);
-    return true;
+    return defn_in(d, 0);
 }
 
 /* ---- recipes ---- */
@@ -327,7 +305,7 @@ static const node *expand_dims_lower(graph *g, const node *n)
         return NULL;
     for (int i = 0, k = 0; i < rank; i++)
         shape[i] = set >> i & 1 ? 1 : t->dim[k++];
-    return g_apply(g, "reshape", n->in[0], 1, (attr[]){attr_ints("shape", rank, shape)});
+    return g_reshape(g, n->in[0], rank, shape);
 }
 
 static const node *squeeze_lower(graph *g, const node *n)
@@ -342,11 +320,11 @@ static const node *squeeze_lower(graph *g, const node *n)
     for (int i = 0; i < t->rank; i++) {
         const bool listed = set >> i & 1;
         if (listed && axes->kind != '-' && t->dim[i] != 1)
-            return g_fail(g, TS_BAD_INPUT, "axis %d has extent %lld, not 1", i, (long long)t->dim[i]), NULL;
+            return g_fail(g, TS_BAD_INPUT, "axis %d has extent %lld, not 1", i, (long long)t->dim[i]);
         if (!listed || t->dim[i] != 1)
             shape[rank++] = t->dim[i];
     }
-    return g_apply(g, "reshape", n->in[0], 1, (attr[]){attr_ints("shape", rank, shape)});
+    return g_reshape(g, n->in[0], rank, shape);
 }
 
 /* ---- grad ---- */
@@ -354,7 +332,7 @@ static const node *reshape_grad(graph *g, const node *call, const node *y, const
 {
     const type *t = &call->in[k]->type;
     (void)y;
-    return g_apply(g, "reshape", dy, 1, (attr[]){attr_ints("shape", t->rank, t->dim)});
+    return g_reshape(g, dy, t->rank, t->dim);
 }
 
 static const node *transpose_grad(graph *g, const node *call, const node *y, const node *dy, int k)
@@ -366,7 +344,7 @@ static const node *transpose_grad(graph *g, const node *call, const node *y, con
     for (int i = 0; i < rank; i++)
         back[axes->kind == '-' ? rank - 1 - i : (axes->ints[i] + rank) % rank] = i;
     const node *product = rank == 2 && back[0] == 1 ? g_product_turned(g, dy) : NULL; /* [n, m] of dy [m, n] */
-    return product ? product : g_apply(g, "transpose", dy, 1, (attr[]){attr_ints("axes", rank, back)});
+    return product ? product : g_transpose(g, dy, rank, back);
 }
 
 static const node *broadcast_grad(graph *g, const node *call, const node *y, const node *dy, int k)
@@ -399,7 +377,7 @@ const op ops_view[] = {
     {.name = "transpose",
      .doc = "The axes in another order; reversed when none is given.",
      .numpy = "np.transpose(a, axes)",
-     .adapted = ADAPTED({"Transpose 1 - 1 perm", adapt_transpose}),
+     .onnx = "Transpose 1 - 1 axes:perm",
      .back = "Transpose a perm=axes",
      .arity = 1,
      .attributes = "axes:I=",
@@ -426,7 +404,7 @@ const op ops_view[] = {
     {.name = "expand_dims",
      .doc = "New axes of extent 1 at the listed places of the result.",
      .numpy = "np.expand_dims(a, axes)",
-     .adapted = ADAPTED({"Unsqueeze 1 .i 1..2 axes", adapt_unsqueeze}),
+     .adapted = ADAPTED({"Unsqueeze 1 .i 1..2 axes", adapt_axes}),
      .arity = 1,
      .attributes = "axes:I",
      .lower = expand_dims_lower,
@@ -434,7 +412,7 @@ const op ops_view[] = {
     {.name = "squeeze",
      .doc = "Without the listed axes of extent 1, or without all of them.",
      .numpy = "np.squeeze(a, axes)",
-     .adapted = ADAPTED({"Squeeze 1 .i 1..2 axes", adapt_squeeze}),
+     .adapted = ADAPTED({"Squeeze 1 .i 1..2 axes", adapt_axes}),
      .arity = 1,
      .attributes = "axes:I=",
      .lower = squeeze_lower,
