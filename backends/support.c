@@ -92,9 +92,10 @@ static void print_row(text *t, const asking *a, const char *operator, int since,
         text_add(t, "]");
     }
     text_add(t, "}");
-    for (const onnx_note *n = o->onnx_undefined; n && n->type; n++)
-        if (!strcmp(n->type, operator))
-            json_add(t, "undefined:%s", n->says);
+    const size_t length = strlen(operator);
+    for (const char *says = o->onnx_undefined; says; says = strchr(says, '\n') ? strchr(says, '\n') + 1 : NULL)
+        if (!strncmp(says, operator, length) && says[length] == ':')
+            json_add(t, "undefined:%.*s", (int)strcspn(says + length + 2, "\n"), says + length + 2);
     text_add(t, "}");
 }
 

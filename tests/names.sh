@@ -39,7 +39,7 @@ lines() { # whole|code PATHSPEC...: lines of those files, without comments; code
 }
 # The names of the records in a file: the first .name after each "const op ... = {".
 records() {
-    sed -nE '/^const op ops_/,/^\};/s/^ *(\{\.name = |ELEMENT\(|REAL\(|TRUTH\()"([a-z_0-9]+)".*/\2/p' "$@"
+    sed -nE '/^const op ops_/,/^\};/s/^ *(\{\.call = |ELEMENT\(|REAL\(|TRUTH\()"([a-z_0-9]+)[" ].*/\2/p' "$@"
 }
 ops=$(records graph/ops/*.c)
 leaves=$(records graph/ops/leaf.c)

@@ -125,12 +125,6 @@ typedef struct onnx_rule {
     bool (*make)(const onnx_call *c, onnx_value *out, err *e); /* of a form */
 } onnx_rule;
 
-/* What the specification leaves undefined of an operator, and what comes out here: wherever it is computed, and where
- * constants are folded. */
-typedef struct onnx_note {
-    const char *type, *says;
-} onnx_note;
-
 /* What another way to the same value takes. Whether that is less where it is computed, the schedule weighs. */
 typedef struct way_cost {
     const char *name;            /* of the other way, for people */
@@ -148,6 +142,11 @@ typedef struct streaming {
 typedef int64_t block_size(void *user, const streaming *s);
 
 typedef struct op {
+    /* How it is called, words: "lrn a size:i alpha:f=0.0001 -> n c h w | k". The name; a letter for each operand, or
+     * "..." for any number; attributes, with kind and what stands in their place where they are left out, as attr_spec
+     * has them; letters of the result's axes, from the last one backwards after '|' fold letters. Operands of a text are
+     * those that it names, its axes "e". In the table name, arity, axes and attr are read from them. */
+    const char *call;
     const char *name;  /* identity everywhere: dumps, schemas, cache keys, tests */
     const char *doc;   /* one sentence */
     const char *numpy; /* the oracle, over a b c ... and the attribute names; x = [a, b, ...] for any number */
@@ -159,26 +158,25 @@ typedef struct op {
      * not one (">3", ">*"), and its attributes, of all versions together, in the order of the alphabet:
      * "block:blocksize=2" is blocksize, for the operation block, and 2 where it is left out. */
     const char *onnx;
-    const onnx_adapted *adapted;     /* ends with {0}: those that take more than that */
-    const onnx_formed *formed;       /* ends with {0} */
-    const onnx_rule *rule, *form;    /* what the three say, each ends with {0}; read when the table is made */
-    const onnx_note *onnx_undefined; /* ends with {0} */
-    /* Letters of the result's axes, from the last one backwards after '|' fold letters: "m n | k"; of a text "e" */
+    const onnx_adapted *adapted;  /* ends with {0}: those that take more than that */
+    const onnx_formed *formed;    /* ends with {0} */
+    const onnx_rule *rule, *form; /* what the three say, each ends with {0}; read when the table is made */
+    /* What the specification leaves undefined of its operators, and what comes out here, wherever it is computed, and
+     * where constants are folded: lines "Mod: Of an integer by 0 it is 0." */
+    const char *onnx_undefined;
     const char *axes;
     const char *back; /* as operators of ONNX, see back.h; NULL: as a rule without an adapter implies, or not */
     const char *(*back_of)(const node *n); /* in its place, where that depends on the node; NULL: there is none */
     /* How its operators of ONNX look after training: "training_mode=0" an attribute that is another then, "in=2",
      * "out=1" how many operands and results are left; NULL: as in training. */
     const char *trained;
-    int arity;  /* -1: any number; of a text the letters say it */
-    int fan_in; /* of any number, associative: more operands than this become a tree of calls; 0: never */
-    /* Words "axis:i=-1 pads:I= keys:I": name, kind and what stands in its place where it is left out; as attr_spec */
-    const char *attributes;
-    const attr_spec *attr; /* ends with {0}; in the table read from these words */
+    int arity;             /* -1: any number */
+    int fan_in;            /* of any number, associative: more operands than this become a tree of calls; 0: never */
+    const attr_spec *attr; /* ends with {0} */
     const char *text;      /* pointwise: the whole definition, over a b c d and numeric attribute names */
     bool calls;            /* pointwise, by a text of each call's own: it may call functions of the graph */
     bool (*shape)(const node *n, type *out, err *e); /* NULL: broadcast, numpy's promoted dtype */
-    const expr *(*body)(defn *d); /* the element; NULL: d->err has the reason */
+    const expr *(*body)(defn *d);                    /* the element; NULL: d->err has the reason */
     /* How long axes are that operands leave open (-1: open.c), as the others say it, and the result, which is behind
      * them: dim[k][i] of operand k, left -1 where nothing says it. A draft has no result yet: n->type.rank is 0. NULL:
      * pointwise ones as they broadcast, others say none. False: g->err has the reason. */

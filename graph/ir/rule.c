@@ -220,6 +220,19 @@ const expr *x_place(arena *mem, const expr *place, int64_t extent)
     return x2(mem, "at", i, x_whole(mem, extent));
 }
 
+const expr *x_said(arena *mem, const char *source, ...)
+{
+    names known = {0};
+    va_list list;
+    va_start(list, source);
+    for (const char *name; (name = va_arg(list, const char *)); known.n++)
+        known.name[known.n] = name, known.value[known.n] = va_arg(list, const expr *);
+    va_end(list);
+    const expr *x = x_parse(mem, source, &known, NULL);
+    MUST(x);
+    return x;
+}
+
 /* Rounded and bounded as a cast to d would. */
 const expr *x_literal(arena *mem, dtype d, double v)
 {

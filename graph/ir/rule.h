@@ -5,20 +5,20 @@
 #define TS_RULE_H
 #include "graph/ir/graph.h"
 
-/* Records of operations element by element: a text, numpy's, operators of ONNX, problems. ELEMENT has the promoted
+/* Records of operations element by element: call, text, numpy's, operators of ONNX, problems. ELEMENT has the promoted
  * dtype of its operands, REAL a real one, TRUTH bool. */
-#define ELEMENT(name_, text_, numpy_, onnx_, cases_, doc_)                                         \
+#define ELEMENT(call_, text_, numpy_, onnx_, cases_, doc_)                                         \
     {                                                                                              \
-        .name = name_, .text = text_, .numpy = numpy_, .onnx = onnx_, .cases = cases_, .doc = doc_ \
+        .call = call_, .text = text_, .numpy = numpy_, .onnx = onnx_, .cases = cases_, .doc = doc_ \
     }
-#define REAL(name_, text_, numpy_, onnx_, cases_, doc_)                                             \
+#define REAL(call_, text_, numpy_, onnx_, cases_, doc_)                                             \
     {                                                                                               \
-        .name = name_, .text = text_, .numpy = numpy_, .onnx = onnx_, .cases = cases_, .doc = doc_, \
+        .call = call_, .text = text_, .numpy = numpy_, .onnx = onnx_, .cases = cases_, .doc = doc_, \
         .shape = shape_float                                                                        \
     }
-#define TRUTH(name_, text_, numpy_, onnx_, cases_, doc_)                                            \
+#define TRUTH(call_, text_, numpy_, onnx_, cases_, doc_)                                            \
     {                                                                                               \
-        .name = name_, .text = text_, .numpy = numpy_, .onnx = onnx_, .cases = cases_, .doc = doc_, \
+        .call = call_, .text = text_, .numpy = numpy_, .onnx = onnx_, .cases = cases_, .doc = doc_, \
         .shape = shape_bool                                                                         \
     }
 
@@ -120,6 +120,8 @@ const expr *x_place(arena *mem, const expr *place, int64_t extent);
 const expr *x_weighted(arena *mem, int n, const double *weight, const expr *const *part);
 /* of[which], which being a number from 0 to n - 1 */
 const expr *x_chosen(arena *mem, const expr *which, int n, const expr *const *of);
+/* What a text of ours says over names and their values, which NULL ends: x_said(mem, "a < n", "a", a, "n", n, NULL) */
+const expr *x_said(arena *mem, const char *source, ...) __attribute__((sentinel));
 /* A literal for a value of dtype d: reals as they are, integers exactly. */
 const expr *x_literal(arena *mem, dtype d, double v);
 double dtype_lowest(dtype d); /* where a maximum starts */

@@ -31,16 +31,23 @@ static char *cut_off(char *word, char mark)
     return found;
 }
 
-static const attr_spec *read_attributes(const char *words)
+/* "lrn a size:i alpha:f=0.0001 -> n c h w | k" */
+static void read_call(op *o)
 {
+    const char *words = o->call;
     attr_spec *spec = arena_array(&all.mem, strlen(words) / 2 + 2, sizeof *spec);
-    int n = 0;
-    for (char *word; (word = next_word(&words, "")); n++) {
+    char *word;
+    o->name = next_word(&words, ""), o->attr = spec;
+    while ((word = next_word(&words, "")) && strcmp(word, "->")) {
         char *value = cut_off(word, '='), *kind = cut_off(word, ':');
-        MUST(kind && strchr("ifsIF", *kind) && !kind[1]);
-        spec[n] = (attr_spec){word, *kind, value};
+        MUST(kind ? strchr("ifsIF", *kind) && !kind[1] : !strcmp(word, "...") || *word == 'a' + o->arity);
+        if (kind)
+            *spec++ = (attr_spec){word, *kind, value};
+        else
+            o->arity = *word == '.' ? -1 : o->arity + 1;
     }
-    return spec;
+    if (word)
+        o->axes = words + strspn(words, " ");
 }
 
 static void read_counts(onnx_rule *r, const char *word) /* "2", "1..3", "2.." */
@@ -107,17 +114,16 @@ static int letters(const char *s)
 static void make(void)
 {
     for (const op *const *table = op_tables; *table; table++)
-        for (const op *o = *table; o->name; o++)
+        for (const op *o = *table; o->call; o++)
             all.n++;
     all.at = heap_array((size_t)all.n, sizeof *all.at);
     op *to = all.at;
     for (const op *const *table = op_tables; *table; table++)
-        for (const op *o = *table; o->name; o++, to++) {
+        for (const op *o = *table; o->call; o++, to++) {
             *to = *o;
-            if (o->attributes)
-                to->attr = read_attributes(o->attributes);
+            read_call(to);
             if (o->text)
-                to->arity = letters(o->text), to->axes = o->axes ? o->axes : "e";
+                to->arity = letters(o->text), to->axes = "e";
             read_rules(to);
         }
 }

@@ -28,10 +28,9 @@ static bool trilu_shape(const node *n, type *out, err *e)
 static const expr *trilu_body(defn *d)
 {
     const int rank = d->node->type.rank;
-    const expr *i = x_axis(d->mem, rank - 2), *edge = x2(d->mem, "add", i, x_whole(d->mem, node_int(d->node, "k"))),
-               *j = x_axis(d->mem, rank - 1);
-    const bool upper = node_int(d->node, "upper");
-    const expr *kept = upper ? x2(d->mem, "le", edge, j) : x2(d->mem, "le", j, edge);
+    const expr *kept = x_said(d->mem, node_int(d->node, "upper") ? "i + k <= j" : "j <= i + k", "i",
+                              x_axis(d->mem, rank - 2), "j", x_axis(d->mem, rank - 1), "k",
+                              x_whole(d->mem, node_int(d->node, "k")), NULL);
     return x3(d->mem, "select", kept, defn_in(d, 0),
               x_literal(d->mem, d->node->type.dtype, node_real(d->node, "value")));
 }
@@ -143,25 +142,19 @@ static const node *attention_in_blocks(graph *g, const group *q, block_size *siz
 /* ---- records ---- */
 
 const op ops_attention[] = {
-    {.name = "trilu",
+    {.call = "trilu a upper:i=1 k:i=0 value:f=0 -> e",
      .doc = "The upper (j - i >= k) or lower (j - i <= k) triangle of the last two axes; `value` elsewhere.",
      .numpy = "(lambda m: np.where(m >= k if upper else m <= k, a, "
               "np.asarray(value).astype(a.dtype)))(np.arange(a.shape[-1]) - np.arange(a.shape[-2])[:, None])",
      .adapted = ADAPTED({"Trilu 14 .i 1..2 upper", adapt_trilu}),
      .back = "Expand ? #; Trilu $ @k upper=upper; Where $ a !value",
-     .arity = 1,
-     .axes = "e",
-     .attributes = "upper:i=1 k:i=0 value:f=0",
      .shape = trilu_shape,
      .body = trilu_body,
      .cases = "f32[4,4]\nf32[2,3,5] upper=0 k=1\ni64[5,3] k=-2\nf32[3,3] upper=0 value=-inf\nbool[4,4] k=1\n"
               "f64[2,2] k=9\nf32[0,3]"},
-    {.name = "attention",
+    {.call = "attention ... scale:f= causal:i=0 -> b h q d | s",
      .doc = "Mean of the values v, weighted by softmax of the scaled products of queries q and keys k plus a mask.",
      .numpy = "attention(a, b, c, d, scale, causal)",
-     .arity = -1,
-     .axes = "b h q d | s",
-     .attributes = "scale:f= causal:i=0",
      .lower = attention_lower,
      .in_blocks = attention_in_blocks,
      .cases = "f32[2,3,5,8] f32[2,3,7,8] f32[2,3,7,4]\nf32[1,2,4,8] f32[1,2,4,8] f32[1,2,4,8] causal=1\n"

@@ -52,62 +52,55 @@ static const expr *right_body(defn *d)
     arena *mem = d->mem;
     const dtype to = d->node->type.dtype;
     const expr *a = x_cast(mem, to, defn_in(d, 0)), *n = x_cast(mem, to, defn_in(d, 1));
-    d->value = x2(mem, "shr", a, n);
-    if (to == TS_U64) {
-        const expr *once = x2(mem, "bitand", x2(mem, "shr", a, x_whole(mem, 1)), x_whole(mem, INT64_MAX));
-        const expr *rest = x2(mem, "shr", once, x2(mem, "sub", n, x_whole(mem, 1)));
-        d->value = x3(mem, "select", x2(mem, "eq", n, x_whole(mem, 0)), a, rest);
-    }
-    return d->value;
+    if (to != TS_U64)
+        return x2(mem, "shr", a, n);
+    return x_said(mem, "n == 0 ? a : shr(bitand(shr(a, 1), most), n - 1)", "a", a, "n", n, "most",
+                  x_whole(mem, INT64_MAX), NULL);
 }
 
 /* ---- records ---- */
 
 const op ops_bits[] = {
-    {.name = "bitwise_and",
+    {.call = "bitwise_and",
      .doc = "Bits that both values have.",
      .numpy = "np.bitwise_and(a, b)",
      .onnx = "BitwiseAnd 18 I",
      .text = "bitand(a, b)",
      .shape = bits_shape,
      .cases = two},
-    {.name = "bitwise_or",
+    {.call = "bitwise_or",
      .doc = "Bits that one of two values has.",
      .numpy = "np.bitwise_or(a, b)",
      .onnx = "BitwiseOr 18 I",
      .text = "bitor(a, b)",
      .shape = bits_shape,
      .cases = two},
-    {.name = "bitwise_xor",
+    {.call = "bitwise_xor",
      .doc = "Bits that differ.",
      .numpy = "np.bitwise_xor(a, b)",
      .onnx = "BitwiseXor 18 I",
      .text = "bitxor(a, b)",
      .shape = bits_shape,
      .cases = two},
-    {.name = "bitwise_not",
+    {.call = "bitwise_not a -> e",
      .doc = "All bits turned.",
      .numpy = "np.bitwise_not(a)",
      .onnx = "BitwiseNot 18 i",
-     .arity = 1,
-     .axes = "e",
      .shape = bits_shape,
      .body = not_body,
      .cases = "i64[2,3]\nu8[9]!\nbool[5]\ni16[9]!\nu32[0]"},
-    {.name = "left_shift",
+    {.call = "left_shift",
      .doc = "Bits of the first value moved up by as many places as the second says.",
      .numpy = "np.left_shift(a, b)",
      .adapted = ADAPTED({"BitShift 11 I 2 direction", adapt_shift}),
-     .onnx_undefined = (const onnx_note[]){{"BitShift", "By as many places as there are bits, or more, it is 0."}, {0}},
+     .onnx_undefined = "BitShift: By as many places as there are bits, or more, it is 0.",
      .onnx_cases = "BitShift u8[3] u8[3] direction=LEFT",
      .text = "shl(a, b)",
      .shape = whole_shape,
      .cases = "u8[9] u8[9]<8\nu32[3,4] u32[4]<20\ni64[9]! u8[9]\nu64[5] u64[5]\ni8[4] u8[]=3\ni32[0] i32[0]"},
-    {.name = "right_shift",
+    {.call = "right_shift a b -> e",
      .doc = "Bits of the first value moved down by as many places as the second says.",
      .numpy = "np.right_shift(a, b)",
-     .arity = 2,
-     .axes = "e",
      .shape = whole_shape,
      .body = right_body,
      .cases = "u8[9]! u8[9]<8\nu32[3,4]! u32[4]<20\ni64[9]! u8[9]\nu64[9]! u64[9]\ni8[4]! u8[]=3\ni32[0] i32[0]"},

@@ -108,13 +108,14 @@ static const expr *mean_body(defn *d)
         in[i] = x_cast(mem, own, defn_at(d, i, sub));
     for (int i = 0; i < 2; i++) {
         state[i] = x_state(mem, own, i);
-        step[i] = x2(mem, "add", x2(mem, "mul", in[0], state[i]), in[1 + i]);
+        step[i] = x_said(mem, "f * s + w", "f", in[0], "s", state[i], "w", in[1 + i], NULL);
     }
-    const expr *mean = x2(mem, "div", state[1], state[0]);
-    if (node_int(d->node, "empty") == ZEROS)
-        mean = x3(mem, "select", x2(mem, "eq", state[0], zero), state[1], mean);
-    else if (node_int(d->node, "empty") == NO_NAN)
-        mean = x3(mem, "select", x2(mem, "lt", zero, state[0]), mean, zero);
+    const int64_t empty = node_int(d->node, "empty");
+    const expr *mean = x_said(mem,
+                              empty == ZEROS ? "l == zero ? o : o / l"
+                              : empty        ? "zero < l ? o / l : zero"
+                                             : "o / l",
+                              "l", state[0], "o", state[1], "zero", zero, NULL);
     return x_scan(mem, 1u << b, 0, 2, (const expr *const[]){zero, zero}, step, x_cast(mem, t->dtype, mean));
 }
 
@@ -211,31 +212,24 @@ static const node *mean_grad(graph *g, const node *call, const node *y, const no
 /* ---- records ---- */
 
 const op ops_blocks[] = {
-    {.name = "in_blocks",
+    {.call = "in_blocks a axis:i=0 size:i once:f= -> e",
      .doc = "An axis as blocks of so many elements: two axes. The last block ends where the axis does; elements of it "
             "that are in the one before, too, are `once` there, where that is given.",
      .numpy = "in_blocks(a, axis, size, once)",
-     .arity = 1,
-     .axes = "e",
-     .attributes = "axis:i=0 size:i once:f=",
      .shape = cut_shape,
      .body = cut_body,
      .grad = cut_grad,
      .cases = "f32[6] size=3\nf32[2,7] axis=-1 size=3\nf32[2,7] axis=1 size=3 once=-inf\ni64[5,2] size=2 once=0\n"
               "f64[7,3] axis=0 size=7\nf32[2,9,3] axis=-2 size=4 once=0"},
-    {.name = "block_mean",
+    {.call = "block_mean a b c empty:i=0 -> q d | s",
      .doc = "The sums of blocks c divided by the sums b of their weights, added block by block, each time times a. "
             "Where weights come to 0: empty=1 the sum of c, empty=2 0, as where they come to NaN.",
      .numpy = "block_mean(a, b, c, empty)",
-     .arity = 3,
-     .axes = "q d | s",
-     .attributes = "empty:i=0",
      .shape = mean_shape,
      .body = mean_body,
      .grad = mean_grad,
      .cases = "f32[3]+ f32[3]+ f32[3,4]\nf32[2,5]+ f32[2,5]+ f32[2,5,7]\nf64[2,3,2]+ f64[2,3,2]+ f64[2,3,2,9] empty=1\n"
-              "f32[2]=0 f32[2]=0 f32[2,3]=0 empty=1\nf32[2]=0 f32[2]=0 f32[2,3]=0 empty=2\n"
-              "f32[1]+ f32[1]+ f32[1,1]\nf16[2]+ f16[2]+ f16[2,3]\n"
-              "f32[2,3]+ f32[2,3]+ f16[2,3,4]"},
+              "f32[2]=0 f32[2]=0 f32[2,3]=0 empty=1\nf32[2]=0 f32[2]=0 f32[2,3]=0 empty=2\nf32[1]+ f32[1]+ f32[1,1]\n"
+              "f16[2]+ f16[2]+ f16[2,3]\nf32[2,3]+ f32[2,3]+ f16[2,3,4]"},
     {0},
 };

@@ -83,11 +83,11 @@ static const expr *col2im_body(defn *d)
     for (int s = 0; s < w.n; s++) {
         const int fold = defn_fold(d, w.kernel[s]);
         const expr *k = x_axis(mem, fold), *stride = x_whole(mem, w.stride[s]);
-        const expr *from = x2(mem, "sub", x_offset(mem, x_axis(mem, s + 2), 1, w.before[s]),
-                              x_offset(mem, k, w.dilation[s], 0));
+        const expr *from = x_said(mem, "o + before - k * apart", "o", x_axis(mem, s + 2), "k", k, "before",
+                                  x_whole(mem, w.before[s]), "apart", x_whole(mem, w.dilation[s]), NULL);
         const expr *block = x2(mem, "floordiv", from, stride);
-        const expr *here = x2(mem, "and", x2(mem, "eq", x2(mem, "mod", from, stride), x_whole(mem, 0)),
-                              x_inside(mem, block, 0, w.out[s]));
+        const expr *here = x_said(mem, "from % stride == 0 && (0 <= block && block < n)", "from", from, "stride",
+                                  stride, "block", block, "n", x_whole(mem, w.out[s]), NULL);
         folds |= 1u << fold, real = real ? x2(mem, "and", real, here) : here;
         row = x2(mem, "add", x_offset(mem, row, w.kernel[s], 0), k);
         column = x2(mem, "add", x_offset(mem, column, w.out[s], 0), block);
@@ -99,13 +99,11 @@ static const expr *col2im_body(defn *d)
 /* ---- records ---- */
 
 const op ops_col2im[] = {
-    {.name = "col2im",
+    {.call = "col2im a image:I block:I strides:I= dilations:I= pads:I=",
      .doc = "Columns of blocks [n, channel and point, block] laid back into [n, channel, space...].",
      .numpy = "col2im(a, image, block, strides, dilations, pads)",
      .adapted = ADAPTED({"Col2Im 18 .i 3 dilations pads strides", adapt_col2im}),
      .onnx_cases = "Col2Im f32[1,4,9] i64[2]=4 i64[2]=2",
-     .arity = 1,
-     .attributes = "image:I block:I strides:I= dilations:I= pads:I=",
      .shape = col2im_shape,
      .body = col2im_body,
      .cases = "f32[1,5,5] image=[5,5] block=[1,5]\nf32[2,8,9] image=[4,4] block=[2,2]\n"

@@ -177,14 +177,12 @@ const node *g_product_turned(graph *g, const node *y)
 /* ---- records ---- */
 
 const op ops_contract[] = {
-    {.name = "matmul",
+    {.call = "matmul a b -> b m n | k",
      .doc = "Matrix product over the last two axes; leading axes broadcast.",
      .numpy = "a @ b",
      .onnx = "MatMul 1 N",
      .adapted = ADAPTED({"Gemm 1 N 2..3 alpha beta broadcast transA transB", adapt_gemm}),
      .back = "MatMul a^ b^",
-     .arity = 2,
-     .axes = "b m n | k",
      .shape = matmul_shape,
      .body = matmul_body,
      .extents = matmul_extents,

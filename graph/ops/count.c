@@ -111,41 +111,37 @@ static const expr *iota_body(defn *d)
 static const expr *place_body(defn *d)
 {
     const type *t = &d->node->in[0]->type;
-    const expr *sub[MAX_RANK], *top[MAX_RANK];
-    const int axis = defn_axis(d, t->rank);
-    const int fold = defn_fold(d, t->dim[axis]);
+    const expr *sub[MAX_RANK], *top[MAX_RANK], *n;
+    const int axis = defn_axis(d, t->rank), fold = defn_fold(d, t->dim[axis]);
     for (int i = 0, k = 0; i < t->rank; i++)
         sub[i] = top[i] = x_axis(d->mem, i == axis ? fold : k++);
-    top[axis] = x_whole(d->mem, 0);
-    const expr *a = defn_at(d, 0, sub), *b = defn_at(d, 1, top);
-    const expr *found = x2(d->mem, "or", x2(d->mem, "eq", a, b), x1(d->mem, "isnan", a));
-    const expr *n = x_whole(d->mem, t->dim[axis]), *rest = x2(d->mem, "sub", n, sub[axis]);
-    if (node_int(d->node, "last")) {
-        d->value = x_fold(d->mem, "max", 1u << fold, x3(d->mem, "select", found, sub[axis], x_whole(d->mem, 0)));
-        return d->value;
-    }
-    const expr *far = x_fold(d->mem, "max", 1u << fold, x3(d->mem, "select", found, rest, x_whole(d->mem, 0)));
-    return x2(d->mem, "mod", x2(d->mem, "sub", n, far), n);
+    top[axis] = x_whole(d->mem, 0), n = x_whole(d->mem, t->dim[axis]);
+    const bool last = node_int(d->node, "last");
+    const expr *far = x_said(d->mem, last ? "a == b || isnan(a) ? i : 0" : "a == b || isnan(a) ? n - i : 0", "a",
+                             defn_at(d, 0, sub), "b", defn_at(d, 1, top), "i", sub[axis], "n", n, NULL);
+    far = x_fold(d->mem, "max", 1u << fold, far);
+    return last ? far : x_said(d->mem, "(n - far) % n", "n", n, "far", far, NULL);
 }
 
 /* Whether `is` takes the place of `was`, the best so far: it is better, or the first NaN; of the last of several, as
  * good will do. */
 static const expr *takes(arena *mem, const expr *was, const expr *is, bool least, bool last)
 {
-    const expr *low = least ? is : was, *high = least ? was : is, *better = x2(mem, last ? "le" : "lt", low, high);
-    if (dtype_class(was->dtype) != D_REAL)
-        return better;
-    const expr *nan = x1(mem, "isnan", is);
-    return x2(mem, "or", better, last ? nan : x2(mem, "and", nan, x1(mem, "not", x1(mem, "isnan", was))));
+    const expr *low = least ? is : was, *high = least ? was : is;
+    const bool real = dtype_class(was->dtype) == D_REAL;
+    return x_said(mem,
+                  last   ? real ? "low <= high || isnan(is)" : "low <= high"
+                  : real ? "low < high || isnan(is) && !isnan(was)"
+                         : "low < high",
+                  "low", low, "high", high, "is", is, "was", was, NULL);
 }
 
 /* Of two parts the better one; where neither is, the place decides. */
 static const expr *chosen_part(arena *mem, const expr *const *was, const expr *const *with, bool least, bool last)
 {
-    const expr *better = takes(mem, was[0], with[0], least, last),
-               *worse = x1(mem, "not", takes(mem, with[0], was[0], least, last));
-    return last ? x2(mem, "and", better, x2(mem, "or", worse, x2(mem, "lt", was[1], with[1])))
-                : x2(mem, "or", better, x2(mem, "and", worse, x2(mem, "lt", with[1], was[1])));
+    return x_said(mem, last ? "better && (!worse || at < place)" : "better || !worse && place < at", "better",
+                  takes(mem, was[0], with[0], least, last), "worse", takes(mem, with[0], was[0], least, last), "at",
+                  was[1], "place", with[1], NULL);
 }
 
 /* The best of a[..., i, ...] and its place, folded together. */
@@ -173,49 +169,38 @@ static const expr *best_body(defn *d)
 }
 
 /* ---- records ---- */
-static const char along[] = "axis:i=0 keepdims:i=0 last:i=0";
+#define ALONG "axis:i=0 keepdims:i=0 last:i=0"
 static const char cases[] =
     "f32[7]\nf32[3,4]\nf32[3,4] axis=1\ni64[2,9,3] axis=1 keepdims=1\nf32[16]!\nf64[2,3] axis=-1\nf32[0,2] axis=1\n"
     "u8[40]\ni64[2,9,3] axis=1 last=1\nf32[16]! last=1";
 
 const op ops_count[] = {
-    {.name = "iota",
+    {.call = "iota count:i to:s=i64 -> e",
      .doc = "0, 1, 2, ... up to but not including count.",
      .numpy = "np.arange(count).astype(dtypes[to])",
      .adapted = ADAPTED({"Range 11 N 3 stash_type", adapt_range}),
      .onnx_cases = "Range f32[]*=0 f32[]=5 f32[]=1",
-     .axes = "e",
-     .attributes = "count:i to:s=i64",
      .shape = iota_shape,
      .body = iota_body,
      .cases = "count=5\ncount=0\ncount=7 to=f32\ncount=3 to=i32"},
-    {.name = "place",
+    {.call = "place a b axis:i=0 last:i=0 -> r | c",
      .doc = "First or last place along an axis where the first operand equals the second, whose extent there is 1.",
      .numpy = "far(np.argmax, (a == b) | np.isnan(a), axis, 0, last)",
-     .arity = 2,
-     .axes = "r | c",
-     .attributes = "axis:i=0 last:i=0",
      .shape = place_shape,
      .body = place_body,
      .cases = "i64[9,5] i64[1,5]\ni32[3,4] i32[3,1] axis=1\nf32[16]! f32[1]\nu8[2,6,3] u8[2,1,3] axis=-2\n"
               "i64[60,5]<2 i64[1,5]=1 last=1"},
-    {.name = "argmax",
+    {.call = "argmax a " ALONG " -> r | c",
      .doc = "Place of the largest element along an axis; the first or last of several, or of NaN.",
      .numpy = "far(np.argmax, a, axis, keepdims, last)",
      .onnx = "ArgMax 1 n 1 axis keepdims=1 last:select_last_index",
-     .arity = 1,
-     .axes = "r | c",
-     .attributes = along,
      .shape = best_shape,
      .body = best_body,
      .cases = cases},
-    {.name = "argmin",
+    {.call = "argmin a " ALONG " -> r | c",
      .doc = "Place of the smallest element along an axis; the first or last of several, or of NaN.",
      .numpy = "far(np.argmin, a, axis, keepdims, last)",
      .onnx = "ArgMin 1 n 1 axis keepdims=1 last:select_last_index",
-     .arity = 1,
-     .axes = "r | c",
-     .attributes = along,
      .shape = best_shape,
      .body = best_body,
      .cases = cases},

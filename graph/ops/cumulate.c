@@ -95,9 +95,8 @@ static const expr *place_body(defn *d)
     const bool max = !strcmp(f->name, "max");
     const int axis = defn_axis(d, d->node->type.rank);
     const expr *best = x_state(d->mem, t, 0), *at = x_state(d->mem, TS_I64, 1), *x = defn_in(d, 0);
-    const expr *first = x1(d->mem, "isnan", x), *more = x2(d->mem, "lt", max ? best : x, max ? x : best);
-    first = x2(d->mem, "and", first, x1(d->mem, "not", x1(d->mem, "isnan", best)));
-    const expr *better = x2(d->mem, "or", more, first);
+    const char *how = max ? "best < x || isnan(x) && !isnan(best)" : "x < best || isnan(x) && !isnan(best)";
+    const expr *better = x_said(d->mem, how, "x", x, "best", best, NULL);
     const expr *start[] = {x_unit(d->mem, f, t), x_cast(d->mem, TS_I64, x_whole(d->mem, 0))};
     const expr *step[] = {x3(d->mem, "select", better, x, best),
                           x3(d->mem, "select", better, x_axis(d->mem, axis), at)};
@@ -111,8 +110,8 @@ static const expr *linear_body(defn *d)
     const dtype own = ts_dtype_bytes(t->dtype) < 4 ? TS_F32 : t->dtype;
     const int axis = defn_axis(d, t->rank);
     const expr *y = x_state(d->mem, own, 0), *start = x_cast(d->mem, own, x_real(d->mem, 0));
-    const expr *step = x2(d->mem, "mul", x_cast(d->mem, own, defn_in(d, 0)), y);
-    step = x2(d->mem, "add", step, x_cast(d->mem, own, defn_in(d, 1)));
+    const expr *step = x_said(d->mem, "a * y + b", "a", x_cast(d->mem, own, defn_in(d, 0)), "b",
+                              x_cast(d->mem, own, defn_in(d, 1)), "y", y, NULL);
     return x_scan(d->mem, 0, axis, 1, &start, &step, x_cast(d->mem, t->dtype, y));
 }
 
@@ -177,75 +176,54 @@ static const node *linear_grad(graph *g, const node *call, const node *y, const 
 }
 
 /* ---- records ---- */
-static const char along[] = "axis:i=0 exclusive:i=0 reverse:i=0";
+#define ALONG "axis:i=0 exclusive:i=0 reverse:i=0"
 static const char cases[] = "f32[7]\nf32[3,70] axis=1\nf64[40,3]\ni32[2,9,3] axis=1 exclusive=1\nu8[5] reverse=1\n"
                             "f32[3,7] axis=-1 exclusive=1 reverse=1\nf16[5]\nf32[0,4]\nf32[1,3] exclusive=1\nf32[9]!";
 
 const op ops_cumulate[] = {
-    {.name = "scan",
+    {.call = "scan a axis:i=0 fn:s=add exclusive:i=0 -> c",
      .doc = "All elements up to each one along an axis, combined; exclusive: those before it.",
      .numpy = "cumulate(fn, a, axis, exclusive, 0)",
-     .arity = 1,
-     .axes = "c",
-     .attributes = "axis:i=0 fn:s=add exclusive:i=0",
      .shape = scan_shape,
      .body = scan_body,
      .grad = scan_grad,
      .cases = "f32[7]\nf32[3,70,5] axis=1\ni8[9]! fn=max\ni8[9]! fn=min exclusive=1\nf64[9]! fn=max exclusive=1\n"
               "bool[7]"},
-    {.name = "scan_place",
+    {.call = "scan_place a axis:i=0 fn:s=max -> c",
      .doc = "The place of the largest or smallest of all elements up to each one along an axis.",
      .numpy = "running_place(fn, a, axis)",
-     .arity = 1,
-     .axes = "c",
-     .attributes = "axis:i=0 fn:s=max",
      .shape = place_shape,
      .body = place_body,
      .cases = "f32[9]!\nf32[3,70] axis=1\ni64[40,3]<4 fn=min\nu8[7]"},
-    {.name = "linear_scan",
+    {.call = "linear_scan a b axis:i=0 -> c",
      .doc = "Along an axis each element is a times the one before it plus b, from 0.",
      .numpy = "linear_scan(a, b, axis)",
-     .arity = 2,
-     .axes = "c",
-     .attributes = "axis:i=0",
      .shape = linear_shape,
      .body = linear_body,
      .grad = linear_grad,
      .cases = "f32[7] f32[7]\nf64[3,9] f64[3,9] axis=1\nf32[5,1,4] f32[5,1,4]\nf32[1] f32[1]\nf16[4] f16[4]"},
-    {.name = "cumsum",
+    {.call = "cumsum a " ALONG " -> c",
      .doc = "Sums of all elements up to each one along an axis.",
      .numpy = "cumulate('add', a, axis, exclusive, reverse)",
      .adapted = ADAPTED({"CumSum 11 ni 2 exclusive reverse", adapt}),
      .onnx_cases = "CumSum f32[3,4] i64[]=1",
-     .arity = 1,
-     .axes = "c",
-     .attributes = along,
      .lower = cumulate_lower,
      .cases = cases},
-    {.name = "cumprod",
+    {.call = "cumprod a " ALONG " -> c",
      .doc = "Products of all elements up to each one along an axis.",
      .numpy = "cumulate('mul', a, axis, exclusive, reverse)",
      .adapted = ADAPTED({"CumProd 26 ni 2 exclusive reverse", adapt}),
      .onnx_cases = "CumProd f32[3,4] i64[]=1",
-     .arity = 1,
-     .axes = "c",
-     .attributes = along,
      .lower = cumulate_lower,
      .cases = cases},
-    {.name = "cummax",
+    {.call = "cummax a " ALONG " -> c",
      .doc = "Largest of all elements up to each one along an axis.",
      .numpy = "cumulate('max', a, axis, exclusive, reverse)",
-     .arity = 1,
-     .axes = "c",
-     .attributes = along,
      .lower = cumulate_lower,
      .cases = cases},
-    {.name = "cummin",
+    {.call = "cummin a " ALONG " -> c",
      .doc = "Smallest of all elements up to each one along an axis.",
      .numpy = "cumulate('min', a, axis, exclusive, reverse)",
-     .arity = 1,
-     .axes = "c",
-     .attributes = along,
      .lower = cumulate_lower,
      .cases = cases},
     {0},

@@ -255,31 +255,25 @@ static const node *einsum_lower(graph *g, const node *n)
 /* ---- records ---- */
 
 const op ops_einsum[] = {
-    {.name = "contract",
+    {.call = "contract ... equation:s -> g m n | k",
      .doc = "Sum of products of one or two tensors, axes named by letters: \"ij,jk->ik\".",
      .numpy = "contract(x, equation)",
-     .arity = -1,
-     .attributes = "equation:s",
-     .axes = "g m n | k",
      .shape = contract_shape,
      .body = contract_body,
      .extents = einsum_extents,
      .cases = "f32[2,3] f32[3,4] equation=ij,jk->ik\nf32[3,3] equation=ii->i\nf64[3,3] equation=ii->\n"
               "f32[2,5,3] f32[5,4,3] equation=bij,ikj->bk\ni32[4] i32[5] equation=i,j->ji\nf32[0,3] equation=ij->j"},
-    {.name = "einsum",
+    {.call = "einsum ... equation:s fold:s=add",
      .doc = "Sum, or another fold, of products of tensors whose axes have letters, as numpy's einsum, or names.",
      .numpy = "np.einsum(equation, *x)",
      .adapted = ADAPTED({"Einsum 12 N 0.. equation", adapt_einsum}),
-     .arity = -1,
-     .attributes = "equation:s fold:s=add",
      .lower = einsum_lower,
      .extents = einsum_extents,
-     .cases =
-         "f32[2,3] f32[3,4] equation=ij,jk->ik\nf32[2,3] f32[3,4] equation=ij,jk\nf32[3,4] equation=ij->ji\n"
-         "f32[2,3,4] f32[4,5] equation=...j,jk->...k\nf32[2,3,3] equation=...ii->...i\nf64[3] f64[3] equation=i,i\n"
-         "f32[2,3] f32[3,4] f32[4,5] equation=ab,bc,cd->ad\nf32[2,3] f32[3] f32[2] f32[4,2] equation=ab,b,a,ca->c\n"
-         "f32[5,2,3] f32[5,3,4] equation=...ij,...jk->...ik\nf32[1,2,3] f32[5,3,4] equation=...ij,...jk\n"
-         "i64[3,3,3] equation=iii->i\nf32[4,2,3] equation=b...->...b\nf32[2,3,4] equation=ijk->\n"
-         "f32[2,3] f32[] equation=ij,->ij\nf32[0,3] f32[3,2] equation=ij,jk->ik"},
+     .cases = "f32[2,3] f32[3,4] equation=ij,jk->ik\nf32[2,3] f32[3,4] equation=ij,jk\nf32[3,4] equation=ij->ji\n"
+              "f32[2,3,4] f32[4,5] equation=...j,jk->...k\nf32[2,3,3] equation=...ii->...i\nf64[3] f64[3] "
+              "equation=i,i\nf32[2,3] f32[3,4] f32[4,5] equation=ab,bc,cd->ad\nf32[2,3] f32[3] f32[2] f32[4,2] "
+              "equation=ab,b,a,ca->c\nf32[5,2,3] f32[5,3,4] equation=...ij,...jk->...ik\nf32[1,2,3] f32[5,3,4] "
+              "equation=...ij,...jk\ni64[3,3,3] equation=iii->i\nf32[4,2,3] equation=b...->...b\n"
+              "f32[2,3,4] equation=ijk->\nf32[2,3] f32[] equation=ij,->ij\nf32[0,3] f32[3,2] equation=ij,jk->ik"},
     {0},
 };

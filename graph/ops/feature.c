@@ -26,7 +26,7 @@ static bool make_binarize(const onnx_call *c, onnx_value *out, err *e)
 /* ---- records ---- */
 
 const op ops_feature[] = {
-    {.name = "features",
+    {.call = "features",
      .doc = "Columns and thresholds of older machine learning, as other operations.",
      .formed = FORMED({"ai.onnx.ml.ArrayFeatureExtractor 1 - 2", make_extract},
                       {"ai.onnx.ml.Binarizer 1 - 1 threshold", make_binarize})},

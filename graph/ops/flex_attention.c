@@ -71,7 +71,7 @@ static bool make_flex(const onnx_call *c, onnx_value *out, err *e)
 /* ---- records ---- */
 
 const op ops_flex_attention[] = {
-    {.name = "flex_attention",
+    {.call = "flex_attention",
      .doc = "Attention with graphs between its steps, resolved while a file's graph is built.",
      .formed = FORMED(
          {"ai.onnx.preview.FlexAttention 1 - 0..3 prob_mod scale score_mod softmax_precision", make_flex})},

@@ -505,7 +505,7 @@ static bool make_scan_8(const onnx_call *c, onnx_value *out, err *e)
 /* ---- records ---- */
 
 const op ops_flow[] = {
-    {.name = "flow",
+    {.call = "flow",
      .doc = "Branches and loops of a file, resolved while its graph is built.",
      .formed = FORMED({"If 1 - 1 >* else_branch then_branch", make_if}, {"Loop 1 - 0.. >* body", make_loop},
                       {"Scan 8 - 0.. >* body directions num_scan_inputs scan_input_axes scan_input_directions "

@@ -79,20 +79,18 @@ static bool make_parameter(const onnx_call *c, onnx_value *out, err *e)
 /* ---- records ---- */
 
 const op ops_leaf[] = {
-    {.name = "input", .doc = "A tensor given at every run."},
-    {.name = "weight",
+    {.call = "input", .doc = "A tensor given at every run."},
+    {.call = "weight",
      .doc = "A tensor that belongs to the model.",
      .formed = FORMED({"tessera.parameter 1 - 0 dtype mean scale seed shape", make_parameter})},
-    {.name = "const",
+    {.call = "const",
      .doc = "A tensor whose value is known while the graph is built.",
      .adapted = ADAPTED({"Constant 1 - 0 sparse_value value value_float value_floats value_int value_ints value_string "
                          "value_strings",
                          adapt_constant},
                         {"Shape 1 - 1 end start", adapt_shape}, {"Size 1 - 1", adapt_size}),
-     .onnx_cases = "Constant value_float=0.5\n"
-                   "Shape f32[2,3]\n"
-                   "Size f32[2,3]"},
-    {.name = "trip_operand",
+     .onnx_cases = "Constant value_float=0.5\nShape f32[2,3]\nSize f32[2,3]"},
+    {.call = "trip_operand",
      .doc = "In a trip of a scan: an operand, or the state or row at hand of one; or, behind "
             "the last one, the trip's number."},
     {0},

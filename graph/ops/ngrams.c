@@ -114,7 +114,7 @@ static const expr *ngrams_body(defn *d)
 /* ---- records ---- */
 
 const op ops_ngrams[] = {
-    {.name = "ngrams",
+    {.call = "ngrams a b skips:i=0 -> r i",
      .doc = "How often each of the sequences [m, k] occurs in each row of [n, elements], with the same number of "
             "elements left out between any two, from 0 to `skips`.",
      .numpy = "ngrams(a, b, skips)",
@@ -123,9 +123,6 @@ const op ops_ngrams[] = {
                          adapt_tf_idf}),
      .onnx_cases = "TfIdfVectorizer i64[5] mode=TF pool_int64s=[1,2] ngram_counts=[0] ngram_indexes=[0,1] "
                    "min_gram_length=1 max_gram_length=1 max_skip_count=0",
-     .arity = 2,
-     .axes = "r i",
-     .attributes = "skips:i=0",
      .shape = ngrams_shape,
      .body = ngrams_body,
      .cases = "i64[3,40]<3 i64[5,2]<3\ni64[2,30]<2 i64[4,3]<2 skips=4\ni64[1,9]<4 i64[3,1]<4\ni64[2,1]<3 i64[2,2]<3\n"

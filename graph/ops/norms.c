@@ -37,10 +37,9 @@ static const expr *lrn_body(defn *d)
     sub[1] = place;
     const expr *near = x3(mem, "select", x_inside(mem, place, 0, t->dim[1]), defn_at(d, 0, sub), x_real(mem, 0));
     const expr *sum = x_fold(mem, "add", 1u << fold, x2(mem, "mul", near, near));
-    sum = x2(mem, "mul", sum, x_real(mem, node_real(d->node, "alpha") / (double)size));
-    sum = x2(mem, "pow", x2(mem, "add", x_real(mem, node_real(d->node, "bias")), sum),
-             x_real(mem, node_real(d->node, "beta")));
-    return x2(mem, "div", x, sum);
+    return x_said(mem, "x / pow(bias + sum * alpha, beta)", "x", x, "sum", sum, "alpha",
+                  x_real(mem, node_real(d->node, "alpha") / (double)size), "beta",
+                  x_real(mem, node_real(d->node, "beta")), "bias", x_real(mem, node_real(d->node, "bias")), NULL);
 }
 
 /* ---- recipes ---- */
@@ -84,49 +83,35 @@ static const node *hardmax_lower(graph *g, const node *n)
 /* ---- records ---- */
 
 const op ops_norms[] = {
-    {.name = "lp_norm",
+    {.call = "lp_norm a axis:i=-1 p:i=2 -> r c",
      .doc = "Divided by the sum of sizes (p=1) or the root of the sum of squares (p=2) along an axis.",
      .numpy = "(lambda s: a / np.where(s == 0, np.asarray(1).astype(s.dtype), s))((np.abs(a) ** p).sum(axis, "
               "keepdims=True) ** np.asarray(1 / p).astype(a.dtype))",
      .onnx = "LpNormalization 1 f 1 axis p",
-     .arity = 1,
-     .axes = "r c",
-     .attributes = "axis:i=-1 p:i=2",
      .lower = lp_norm_lower,
      .cases = "f32[2,3]\nf32[2,3,4] axis=1 p=1\nf64[5,7] axis=0\nf32[2,3]=0\nf32[0,2]"},
-    {.name = "standardize",
+    {.call = "standardize a axes:I= -> r c",
      .doc = "Mean 0 and variance 1 over the listed axes, or over all.",
      .numpy =
          "(lambda d: d / (np.sqrt(np.square(d).mean(axes, keepdims=True)) + 1e-9))(a - a.mean(axes, keepdims=True))",
      .onnx = "MeanVarianceNormalization 1 f 1 axes=[0,2,3]",
-     .arity = 1,
-     .axes = "r c",
-     .attributes = "axes:I=",
      .lower = standardize_lower,
      .cases = "f32[2,3,4,5] axes=[0,2,3]\nf64[5,7]\nf32[3,4] axes=[-1]"},
-    {.name = "hardmax",
+    {.call = "hardmax a axis:i=-1 -> r c",
      .doc = "1 at the first largest element along an axis, 0 elsewhere.",
-     .numpy =
-         "(np.expand_dims(a.argmax(axis), axis) == np.arange(a.shape[axis]).reshape([-1 if i == axis % a.ndim else 1 "
-         "for i in range(a.ndim)])).astype(a.dtype) if a.size else a",
+     .numpy = "(np.expand_dims(a.argmax(axis), axis) == np.arange(a.shape[axis]).reshape([-1 if i == axis % a.ndim "
+              "else 1 for i in range(a.ndim)])).astype(a.dtype) if a.size else a",
      .adapted = ADAPTED({"Hardmax 1 f 1 axis", onnx_adapt_along}),
-     .arity = 1,
-     .axes = "r c",
-     .attributes = "axis:i=-1",
      .lower = hardmax_lower,
      .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7] axis=0\nf32[4]=1\nf32[0,2]"},
-    {.name = "lrn",
+    {.call = "lrn a size:i alpha:f=0.0001 beta:f=0.75 bias:f=1 -> n c h w | k",
      .doc = "Every channel divided by a power of the squares of the `size` channels around it.",
      .numpy = "a / (bias + alpha / size * np.stack([np.square(a[:, max(0, c - (size - 1) // 2):c + size // 2 + "
               "1]).sum(1) for c in range(a.shape[1])], 1)) ** beta",
      .onnx = "LRN 1 f 1 alpha beta bias size=1",
-     .arity = 1,
-     .axes = "n c h w | k",
-     .attributes = "size:i alpha:f=0.0001 beta:f=0.75 bias:f=1",
      .shape = lrn_shape,
      .body = lrn_body,
      .cases = "f32[2,5,3,4] size=3\nf32[1,6,2,2] size=4 alpha=0.5 beta=0.5 bias=2\nf64[2,3,5] size=9 alpha=1\n"
-              "f32[2,3,2] size=4611686018427387905 alpha=1e18\n"
-              "f32[3,4] size=1\nf32[0,3,2] size=3"},
+              "f32[2,3,2] size=4611686018427387905 alpha=1e18\nf32[3,4] size=1\nf32[0,3,2] size=3"},
     {0},
 };

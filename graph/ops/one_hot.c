@@ -56,41 +56,36 @@ static const expr *one_hot_body(defn *d)
     for (int i = 0, k = 0; i < rank; i++)
         if (i != axis)
             sub[k++] = x_axis(mem, i);
-    const expr *place = x_cast(mem, TS_I64, defn_at(d, 0, sub)), *i = x_axis(mem, axis);
-    const expr *back = x2(mem, "sub", i, x_whole(mem, node_int(d->node, "depth")));
-    const expr *here = x2(mem, "or", x2(mem, "eq", place, i), x2(mem, "eq", place, back));
-    return x3(mem, "select", here, defn_at(d, 1, (const expr *const[]){x_whole(mem, 1)}),
-              defn_at(d, 1, (const expr *const[]){x_whole(mem, 0)}));
+    return x_said(mem, "place == i || place == i - depth ? there : elsewhere", "place",
+                  x_cast(mem, TS_I64, defn_at(d, 0, sub)), "i", x_axis(mem, axis), "depth",
+                  x_whole(mem, node_int(d->node, "depth")), "there", defn_at(d, 1, (const expr *[]){x_whole(mem, 1)}),
+                  "elsewhere", defn_at(d, 1, (const expr *[]){x_whole(mem, 0)}), NULL);
 }
 
 static const expr *eye_body(defn *d)
 {
-    const expr *diagonal = x2(d->mem, "add", x_axis(d->mem, 0), x_whole(d->mem, node_int(d->node, "k")));
-    return x3(d->mem, "select", x2(d->mem, "eq", x_axis(d->mem, 1), diagonal), x_whole(d->mem, 1), x_whole(d->mem, 0));
+    return x_said(d->mem, "j == i + k ? 1 : 0", "i", x_axis(d->mem, 0), "j", x_axis(d->mem, 1), "k",
+                  x_whole(d->mem, node_int(d->node, "k")), NULL);
 }
 
 /* ---- records ---- */
 
 const op ops_one_hot[] = {
-    {.name = "one_hot",
+    {.call = "one_hot a b depth:i axis:i=-1",
      .doc = "A new axis of extent depth that holds the second of two values at the listed place, the first elsewhere.",
      .numpy = "np.where(np.moveaxis((a[..., None] == np.arange(depth)) | (a[..., None] + depth == np.arange(depth)), "
               "-1, axis), b[1], b[0])",
      .adapted = ADAPTED({"OneHot 9 nn. 3 axis", adapt_one_hot}),
      .onnx_cases = "OneHot i64[3] i64[]=4 f32[2]",
-     .arity = 2,
-     .attributes = "depth:i axis:i=-1",
      .shape = one_hot_shape,
      .body = one_hot_body,
      .cases = "i64[4]<5 f32[2] depth=5\ni64[2,3]<7 f32[2] depth=4 axis=1\ni32[2,3]<4 i64[2] depth=4 axis=0\n"
               "u8[3]<9 f64[2] depth=3\ni64[] f32[2] depth=2\ni64[0] f32[2] depth=2\ni64[3] bool[2] depth=0"},
-    {.name = "eye",
+    {.call = "eye rows:i columns:i k:i=0 to:s=f32 -> e",
      .doc = "Ones on the k-th diagonal above the main one, zeros elsewhere.",
      .numpy = "np.eye(rows, columns, k, dtype=dtypes[to])",
      .adapted = ADAPTED({"EyeLike 9 - 1 dtype k", adapt_eye_like}),
      .onnx_cases = "EyeLike f32[3,3]",
-     .axes = "e",
-     .attributes = "rows:i columns:i k:i=0 to:s=f32",
      .shape = eye_shape,
      .body = eye_body,
      .cases = "rows=3 columns=4\nrows=4 columns=3 k=-1 to=i64\nrows=2 columns=2 k=5 to=f64\nrows=0 columns=2\n"

@@ -91,11 +91,10 @@ static const expr *max_body(defn *d)
 static const expr *points(arena *mem, const window *w, int s, int64_t low, int64_t high)
 {
     const int64_t step = w->dilation[s];
-    const expr *start = x_offset(mem, x_axis(mem, s + 2), w->stride[s], -w->before[s]);
-    const expr *first = x2(mem, "floordiv", x2(mem, "sub", x_whole(mem, low + step - 1), start),
-                           x_whole(mem, step)); /* rounded up */
-    const expr *last = x2(mem, "floordiv", x2(mem, "sub", x_whole(mem, high + step - 1), start), x_whole(mem, step));
-    return x2(mem, "sub", x2(mem, "min", last, x_whole(mem, w->kernel[s])), x2(mem, "max", first, x_whole(mem, 0)));
+    return x_said(mem, "min(floordiv(high - start, step), n) - max(floordiv(low - start, step), 0)", "start",
+                  x_offset(mem, x_axis(mem, s + 2), w->stride[s], -w->before[s]), "step", x_whole(mem, step), "low",
+                  x_whole(mem, low + step - 1), "high", x_whole(mem, high + step - 1), "n", x_whole(mem, w->kernel[s]),
+                  NULL); /* both rounded up */
 }
 
 /* The divisor counts real elements, or with count_include_pad also padding, but nothing beyond it. */
@@ -117,23 +116,18 @@ static const expr *average_body(defn *d)
 }
 
 /* ---- records ---- */
-const char max_pool_attributes[] = "kernel:I strides:I= dilations:I= pads:I= ceil_mode:i=0";
-const char average_pool_attributes[] = "kernel:I strides:I= dilations:I= pads:I= ceil_mode:i=0 count_include_pad:i=0";
 
 const op ops_pool[] = {
-    {.name = "max_pool",
+    {.call = "max_pool a " MAX_POOL_ATTRIBUTES " -> n c oh ow | kh kw",
      .doc = "Largest element of every window.",
      .numpy = "windows(a, kernel, strides, dilations, pads, ceil_mode, -np.inf).max(axis=tuple(range(a.ndim, 2 * "
               "a.ndim - 2)))",
      .adapted = ADAPTED(
          {"MaxPool 1 n 1 >2 auto_pad ceil_mode dilations kernel_shape pads storage_order strides", adapt},
          {"GlobalMaxPool 1 f 1", adapt_global}),
-     .onnx_undefined = (const onnx_note[]){{"MaxPool", "Of equal maxima the first, row by row, gives the place."}, {0}},
+     .onnx_undefined = "MaxPool: Of equal maxima the first, row by row, gives the place.",
      .onnx_cases = "MaxPool f32[1,2,6,6] kernel_shape=[2,2]\nGlobalMaxPool f32[1,2,3,3]",
      .back = "MaxPool a kernel_shape=kernel strides=strides pads=pads dilations=dilations ceil_mode=ceil_mode",
-     .arity = 1,
-     .axes = "n c oh ow | kh kw",
-     .attributes = max_pool_attributes,
      .shape = pool_shape,
      .body = max_body,
      .cases = "f32[1,3,14,19] kernel=[2,2]\nf32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\n"
@@ -142,7 +136,7 @@ const op ops_pool[] = {
               "u8[1,1,4,4] kernel=[3,3] pads=[1,1,1,1]\nf32[0,2,4,4] kernel=[2,2]\n"
               "f32[1,1,6,5] kernel=[3,3] strides=[2,2] pads=[0,0,1,1] ceil_mode=1\n"
               "f32[1,2,1,5] kernel=[3,2] strides=[2,2] pads=[1,0,0,0] ceil_mode=1"},
-    {.name = "average_pool",
+    {.call = "average_pool a " AVERAGE_POOL_ATTRIBUTES " -> n c oh ow | kh kw",
      .doc = "Mean of every window, over its real elements or also over padded zeros.",
      .numpy = "average_pool(a, kernel, strides, dilations, pads, ceil_mode, count_include_pad)",
      .adapted = ADAPTED(
@@ -151,18 +145,14 @@ const op ops_pool[] = {
      .onnx_cases = "AveragePool f32[1,2,6,6] kernel_shape=[2,2]\nGlobalAveragePool f32[1,2,3,3]",
      .back = "AveragePool a kernel_shape=kernel strides=strides pads=pads dilations=dilations ceil_mode=ceil_mode "
              "count_include_pad=count_include_pad",
-     .arity = 1,
-     .axes = "n c oh ow | kh kw",
-     .attributes = average_pool_attributes,
      .shape = average_shape,
      .body = average_body,
      .cases = "f32[1,3,14,19] kernel=[2,2]\nf32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\n"
-              "f32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1] count_include_pad=1\n"
-              "f32[2,2,9] kernel=[3] strides=[2] pads=[1,0] ceil_mode=1\n"
-              "f32[2,2,10] kernel=[3] strides=[2] pads=[1,1] ceil_mode=1 count_include_pad=1\n"
-              "f64[1,1,5,6,7] kernel=[2,2,3] strides=[2,1,3]\n"
-              "f32[1,2,10,10] kernel=[3,2] dilations=[2,3] pads=[2,3,1,0]\ni32[1,1,4,4] kernel=[2,2]\n"
-              "f32[0,2,4,4] kernel=[2,2]\nf32[1,2,1,5] kernel=[3,2] strides=[2,2] pads=[1,0,0,0] ceil_mode=1\n"
-              "f32[2,2,2] kernel=[4] strides=[3] ceil_mode=1 count_include_pad=1"},
+              "f32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1] count_include_pad=1\nf32[2,2,9] kernel=[3] "
+              "strides=[2] pads=[1,0] ceil_mode=1\nf32[2,2,10] kernel=[3] strides=[2] pads=[1,1] ceil_mode=1 "
+              "count_include_pad=1\nf64[1,1,5,6,7] kernel=[2,2,3] strides=[2,1,3]\nf32[1,2,10,10] kernel=[3,2] "
+              "dilations=[2,3] pads=[2,3,1,0]\ni32[1,1,4,4] kernel=[2,2]\nf32[0,2,4,4] kernel=[2,2]\n"
+              "f32[1,2,1,5] kernel=[3,2] strides=[2,2] pads=[1,0,0,0] ceil_mode=1\nf32[2,2,2] kernel=[4] strides=[3] "
+              "ceil_mode=1 count_include_pad=1"},
     {0},
 };

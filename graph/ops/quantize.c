@@ -232,16 +232,14 @@ static const expr *quantize_body(defn *d)
     const expr *q = x2(mem, "div", x_cast(mem, real, defn_in(d, 0)), defn_in(d, 1));
     if (real != TS_F64) /* the quotient is rounded to its dtype before halves are told apart, by the interpreter too */
         q = x_cast(mem, real, x_cast(mem, TS_F64, q));
-    q = x1(mem, "round", q);
-    q = x2(mem, "add", x_cast(mem, TS_F32, q), x_cast(mem, TS_F32, defn_in(d, 2)));
-    q = x2(mem, "min", x2(mem, "max", q, x_real(mem, dtype_lowest(to))), x_real(mem, highest(to)));
-    return x_cast(mem, to, q);
+    return x_said(mem, "min(max(f32(round(q)) + f32(zero), low), high)", "q", q, "zero", defn_in(d, 2), "low",
+                  x_real(mem, dtype_lowest(to)), "high", x_real(mem, highest(to)), NULL);
 }
 
 /* ---- records ---- */
 
 const op ops_quantize[] = {
-    {.name = "quantize",
+    {.call = "quantize a b c to:s=u8 -> e",
      .doc = "round(a / b) + c, halves to even, limited to the integers of at most 16 bits that `to` names.",
      .numpy = "np.clip(np.rint(a / b) + c, np.iinfo(dtypes[to]).min, np.iinfo(dtypes[to]).max).astype(dtypes[to])",
      .adapted = ADAPTED(
@@ -251,15 +249,9 @@ const op ops_quantize[] = {
          {"QLinearConv 10 IfIififi 8..9 auto_pad dilations group kernel_shape pads strides", adapt_qlinear_conv},
          {"MatMulInteger 10 IiIi 2..4", adapt_matmul_integer},
          {"ConvInteger 10 IiIi 2..4 auto_pad dilations group kernel_shape pads strides", adapt_conv_integer}),
-     .onnx_cases = "ConvInteger u8[1,1,4,4] u8[1,1,3,3]\n"
-                   "MatMulInteger u8[2,3] u8[3,4]\n"
-                   "QLinearConv u8[1,1,4,4]* f32[] u8[] u8[1,1,3,3] f32[] u8[] f32[] u8[]\n"
-                   "QLinearMatMul u8[2,3]* f32[] u8[] u8[3,4] f32[] u8[] f32[] u8[]\n"
-                   "DequantizeLinear u8[2,3]* f32[] u8[]\n"
-                   "DynamicQuantizeLinear f32[4]",
-     .arity = 3,
-     .axes = "e",
-     .attributes = "to:s=u8",
+     .onnx_cases = "ConvInteger u8[1,1,4,4] u8[1,1,3,3]\nMatMulInteger u8[2,3] u8[3,4]\nQLinearConv u8[1,1,4,4]* f32[] "
+                   "u8[] u8[1,1,3,3] f32[] u8[] f32[] u8[]\nQLinearMatMul u8[2,3]* f32[] u8[] u8[3,4] f32[] u8[] f32[] "
+                   "u8[]\nDequantizeLinear u8[2,3]* f32[] u8[]\nDynamicQuantizeLinear f32[4]",
      .shape = quantize_shape,
      .body = quantize_body,
      .cases = "f32[2,3] f32[]=0.5 u8[]\nf32[4,5] f32[5]=0.01 i8[5] to=i8\nf32[9] f32[]=0.001 i16[] to=i16\n"

@@ -90,28 +90,25 @@ static side side_of(defn *d, int s, const expr *p)
     const dtype real = n->type.dtype;
     const bool half = node_int(n, "half_pixel");
     const int64_t dim = n->in[0]->type.dim[2 + s], bins = node_attr(n, "bins")->ints[s], fixed = node_int(n, "points");
-    const expr *edge[2];
+    const expr *edge[2], *last = x_whole(mem, dim - 1);
     for (int k = 0; k < 2; k++) {
         const expr *at[] = {x_axis(mem, 0), x_whole(mem, 2 * k + 1 - s)};
-        edge[k] = x2(mem, "mul", x_cast(mem, real, defn_at(d, 1, at)), x_real(mem, node_real(n, "scale")));
-        edge[k] = x2(mem, "sub", edge[k], x_real(mem, half ? 0.5 : 0));
+        edge[k] = x_said(mem, half ? "x * scale - 0.5" : "x * scale - 0.0", "x", x_cast(mem, real, defn_at(d, 1, at)),
+                         "scale", x_real(mem, node_real(n, "scale")), NULL);
     }
-    const expr *extent = x2(mem, "sub", edge[1], edge[0]);
-    if (!half)
-        extent = x2(mem, "max", extent, x_real(mem, 1));
-    const expr *bin = x2(mem, "div", extent, x_real(mem, (double)bins));
+    const expr *bin = x_said(mem, half ? "(b - a) / bins" : "max(b - a, 1.0) / bins", "a", edge[0], "b", edge[1],
+                             "bins", x_real(mem, (double)bins), NULL);
     side y;
     y.count = fixed ? x_whole(mem, fixed) : x_cast(mem, TS_I64, x1(mem, "ceil", bin));
-    const expr *step = x2(mem, "div", x2(mem, "add", x_cast(mem, real, p), x_real(mem, 0.5)),
-                          x_cast(mem, real, y.count));
-    const expr *at = x2(mem, "add", x_cast(mem, real, x_axis(mem, 2 + s)), step);
-    at = x2(mem, "add", edge[0], x2(mem, "mul", at, bin));
-    y.real = x2(mem, "and", x2(mem, "lt", p, y.count),
-                x2(mem, "and", x2(mem, "le", x_real(mem, -1), at), x2(mem, "le", at, x_real(mem, (double)dim))));
-    at = x2(mem, "min", x2(mem, "max", at, x_real(mem, 0)), x_real(mem, (double)(dim - 1)));
+    const expr *at = x_said(mem, "start + (i + (p + 0.5) / count) * bin", "start", edge[0], "i",
+                            x_cast(mem, real, x_axis(mem, 2 + s)), "p", x_cast(mem, real, p), "count",
+                            x_cast(mem, real, y.count), "bin", bin, NULL);
+    y.real = x_said(mem, "p < count && (low <= at && at <= high)", "p", p, "count", y.count, "at", at, "low",
+                    x_real(mem, -1), "high", x_real(mem, (double)dim), NULL);
+    at = x_said(mem, "min(max(at, 0.0), last)", "at", at, "last", x_real(mem, (double)(dim - 1)), NULL);
     const expr *low = x1(mem, "floor", at), *rest = x2(mem, "sub", at, low);
-    y.near[0] = x2(mem, "min", x_cast(mem, TS_I64, low), x_whole(mem, dim - 1));
-    y.near[1] = x2(mem, "min", x2(mem, "add", y.near[0], x_whole(mem, 1)), x_whole(mem, dim - 1));
+    y.near[0] = x2(mem, "min", x_cast(mem, TS_I64, low), last);
+    y.near[1] = x_said(mem, "min(i + 1, last)", "i", y.near[0], "last", last, NULL);
     y.weight[0] = x2(mem, "sub", x_real(mem, 1), rest), y.weight[1] = rest;
     return y;
 }
@@ -143,10 +140,9 @@ static const expr *roi_body(defn *d)
     }
     const expr *real = x2(mem, "and", y.real, x.real);
     if (!mean) { /* points outside of the image count as 0, those that the box does not have not at all */
-        const expr *here = x2(mem, "and", x2(mem, "lt", x_axis(mem, p), y.count),
-                              x2(mem, "lt", x_axis(mem, q), x.count));
-        all = x3(mem, "select", here, x3(mem, "select", real, all, x_real(mem, 0)),
-                 x_real(mem, dtype_lowest(n->type.dtype)));
+        all = x_said(mem, "p < rows && q < columns ? real ? all : 0.0 : least", "p", x_axis(mem, p), "rows", y.count,
+                     "q", x_axis(mem, q), "columns", x.count, "real", real, "all", all, "least",
+                     x_real(mem, dtype_lowest(n->type.dtype)), NULL);
         d->value = x2(mem, "add", x_fold(mem, "max", 1u << p | 1u << q, all), image_is_there(d, batch));
         return d->value;
     }
@@ -193,17 +189,15 @@ static const node *affine_lower(graph *g, const node *n)
 /* ---- records ---- */
 
 const op ops_regions[] = {
-    {.name = "affine_grid",
+    {.call = "affine_grid a size:I align_corners:i=0",
      .doc = "Where affine maps [batch, n, n + 1] bring the places of a grid between -1 and 1.",
      .numpy = "affine_grid(a, size, align_corners)",
      .adapted = ADAPTED({"AffineGrid 20 fi 2 align_corners", adapt_affine_grid}),
      .onnx_cases = "AffineGrid f32[2,2,3] i64[4]=2",
-     .arity = 1,
-     .attributes = "size:I align_corners:i=0",
      .lower = affine_lower,
      .cases = "f32[2,2,3] size=[4,5]\nf32[2,2,3] size=[4,5] align_corners=1\nf64[1,3,4] size=[2,3,4]\n"
               "f64[1,3,4] size=[2,3,4] align_corners=1"},
-    {.name = "roi_align",
+    {.call = "roi_align a b c bins:I points:i=0 most:i scale:f=1 half_pixel:i=1 mode:s=avg -> n c oh ow | kh kw",
      .doc = "Mean or maximum of interpolated points in the bins of boxes; points=0: as many as the bin is long, up to "
             "`most`.",
      .numpy = "roi_align(a, b, c, bins, points, scale, half_pixel, mode)",
@@ -211,14 +205,10 @@ const op ops_regions[] = {
                          "sampling_ratio spatial_scale",
                          adapt_roi_align}),
      .onnx_cases = "RoiAlign f32[1,1,4,4] f32[2,4] i64[2]=0 sampling_ratio=2",
-     .arity = 3,
-     .axes = "n c oh ow | kh kw",
-     .attributes = "bins:I points:i=0 most:i scale:f=1 half_pixel:i=1 mode:s=avg",
      .shape = roi_shape,
      .body = roi_body,
      .cases = "f64[2,3,6,7] f64[3,4]+ u8[3]<2 bins=[2,3] points=2 most=2\nf64[2,3,6,7] f64[3,4]+ u8[3]<2 bins=[2,2] "
-              "points=3 "
-              "most=3 half_pixel=0 scale=0.5\nf64[1,2,5,5] f64[2,4]+ u8[2]<1 bins=[1,2] points=2 most=2 mode=max\n"
-              "f64[1,2,5,5] f64[2,4]+ u8[2]<1 bins=[1,2] most=9 half_pixel=0"},
+              "points=3 most=3 half_pixel=0 scale=0.5\nf64[1,2,5,5] f64[2,4]+ u8[2]<1 bins=[1,2] points=2 most=2 "
+              "mode=max\nf64[1,2,5,5] f64[2,4]+ u8[2]<1 bins=[1,2] most=9 half_pixel=0"},
     {0},
 };

@@ -30,7 +30,7 @@ static bool read_grid(const node *n, grid *q, err *e)
 
 static const expr *limited(arena *mem, const expr *x, double low, double high)
 {
-    return x2(mem, "max", x2(mem, "min", x, x_real(mem, high)), x_real(mem, low));
+    return x_said(mem, "max(min(x, high), low)", "x", x, "high", x_real(mem, high), "low", x_real(mem, low), NULL);
 }
 
 /* There and back again between low and high. */
@@ -38,9 +38,8 @@ static const expr *reflected(arena *mem, const expr *x, double low, double high)
 {
     if (high <= low)
         return x_real(mem, low);
-    const double width = high - low;
-    const expr *turn = x2(mem, "mod", x2(mem, "sub", x, x_real(mem, low)), x_real(mem, 2 * width));
-    return x2(mem, "sub", x_real(mem, high), x1(mem, "abs", x2(mem, "sub", turn, x_real(mem, width))));
+    return x_said(mem, "high - abs((x - low) % turn - width)", "x", x, "high", x_real(mem, high), "low",
+                  x_real(mem, low), "turn", x_real(mem, 2 * (high - low)), "width", x_real(mem, high - low), NULL);
 }
 
 /* The coordinate along axis s, in elements, moved inside as the padding wants it; the taps of a cubic are moved each
@@ -151,19 +150,16 @@ static const expr *grid_body(defn *d)
 /* ---- records ---- */
 
 const op ops_sample[] = {
-    {.name = "grid_sample",
+    {.call = "grid_sample a b mode:s=linear padding:s=zeros align_corners:i=0",
      .doc = "Elements of [batch, channel, space...] at the places between -1 and 1 that a grid lists, last axis first.",
      .numpy = "grid_sample(a, b, mode, padding, align_corners)",
      .adapted = ADAPTED({"GridSample 16 .f 2 align_corners mode padding_mode", adapt_grid_sample}),
-     .arity = 2,
-     .attributes = "mode:s=linear padding:s=zeros align_corners:i=0",
      .shape = grid_shape,
      .body = grid_body,
-     .cases =
-         "f32[1,2,4,5] f32[1,3,2,2]\nf32[2,1,4,5] f32[2,3,4,2] mode=nearest\nf64[1,2,4,5] f64[1,3,2,2] mode=cubic\n"
-         "f32[1,2,4,5] f32[1,3,2,2] padding=border align_corners=1\nf32[1,1,3,4,2] f32[1,2,2,3,3]\n"
-         "f64[1,2,4,5] f64[1,3,2,2] padding=reflection\nf64[1,2,4,5] f64[1,6,2,2] mode=cubic padding=reflection "
-         "align_corners=1\nf32[1,2,4,5] f32[1,6,2,2] mode=cubic padding=border\nf64[1,2,7] f64[1,5,1]\n"
-         "f32[1,2,4,5] f32[1,6,2,2] mode=nearest padding=reflection align_corners=1"},
+     .cases = "f32[1,2,4,5] f32[1,3,2,2]\nf32[2,1,4,5] f32[2,3,4,2] mode=nearest\nf64[1,2,4,5] f64[1,3,2,2] "
+              "mode=cubic\nf32[1,2,4,5] f32[1,3,2,2] padding=border align_corners=1\nf32[1,1,3,4,2] f32[1,2,2,3,3]\n"
+              "f64[1,2,4,5] f64[1,3,2,2] padding=reflection\nf64[1,2,4,5] f64[1,6,2,2] mode=cubic padding=reflection "
+              "align_corners=1\nf32[1,2,4,5] f32[1,6,2,2] mode=cubic padding=border\nf64[1,2,7] f64[1,5,1]\n"
+              "f32[1,2,4,5] f32[1,6,2,2] mode=nearest padding=reflection align_corners=1"},
     {0},
 };

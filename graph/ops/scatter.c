@@ -291,16 +291,13 @@ const node *g_put(graph *g, const node *start, const node *places, const node *v
 }
 
 /* ---- records ---- */
-static const char along_axis[] = "axis:i=0 reduce:s=set";
+#define ALONG_AXIS "axis:i=0 reduce:s=set"
 
 const op ops_scatter[] = {
-    {.name = "scatter",
+    {.call = "scatter a b c " ALONG_AXIS " -> r | u",
      .doc = "The first tensor with parts along an axis, those that the second lists, set to those of the third or "
             "combined with them; reduce=add is the gradient of gather.",
      .numpy = "scatter(a, (slice(None),) * (axis % a.ndim) + (b,), c, reduce)",
-     .arity = 3,
-     .axes = "r | u",
-     .attributes = along_axis,
      .shape = scatter_shape,
      .body = scatter_body,
      .grad = scatter_grad,
@@ -309,29 +306,23 @@ const op ops_scatter[] = {
               "i64[9]<6 bool[9] reduce=add\nf16[4,3] i64[7]<4 f16[7,3] reduce=add\ni32[7] i64[9]<7 i32[9]\nf64[3,2] "
               "i64[8]<3 f64[8,2] reduce=min\nf32[5,4] i64[7]<5 f32[7,4] reduce=mul\ni8[4] i64[9]<4 "
               "i8[9] reduce=add\nf32[40,33] i64[64]<40 f32[64,33] reduce=add"},
-    {.name = "scatter_nd",
+    {.call = "scatter_nd a b c reduce:s=set -> r | u",
      .doc = "The first tensor with the parts at the places that the last axis of the second spells out set to those "
             "of the third, or combined with them.",
      .numpy = "scatter(a, tuple(np.moveaxis(b, -1, 0)), c, reduce)",
      .adapted = ADAPTED({"ScatterND 11 TiT 3 reduction", adapt}),
-     .arity = 3,
-     .axes = "r | u",
-     .attributes = "reduce:s=set",
      .shape = scatter_nd_shape,
      .body = scatter_nd_body,
      .grad = scatter_grad,
      .cases = "f32[4,5] i64[3,2]<4 f32[3]\nf32[4,5] i64[6,1]<4 f32[6,5] reduce=add\nf32[4,4,2] i64[2,3,2]<4 "
               "f32[2,3,2] reduce=mul\ni64[4] i32[2,5,1]<4 i64[2,5] reduce=max\nf32[4,5] i64[2]<4 f32[]\nf32[4] "
               "i64[0,1] f32[0]\nf64[3,3] i64[9,2]<3 f64[9] reduce=min"},
-    {.name = "put_along_axis",
+    {.call = "put_along_axis a b c " ALONG_AXIS " -> r | u",
      .doc = "The first tensor with elements whose place along one axis is read from the second set to those of the "
             "third, or combined with them.",
      .numpy = "scatter(a, tuple(b if i == axis % a.ndim else j for i, j in enumerate(np.indices(b.shape, "
               "sparse=True))), c, reduce)",
      .adapted = ADAPTED({"Scatter 9 TiT 3 axis", adapt}, {"ScatterElements 11 TiT 3 axis reduction", adapt}),
-     .arity = 3,
-     .axes = "r | u",
-     .attributes = along_axis,
      .shape = along_shape,
      .body = along_body,
      .grad = scatter_grad,

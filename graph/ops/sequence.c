@@ -255,7 +255,7 @@ static bool make_same(const onnx_call *c, onnx_value *out, err *e)
 /* ---- records ---- */
 
 const op ops_sequence[] = {
-    {.name = "sequences",
+    {.call = "sequences",
      .doc = "Sequences and optionals of a file, resolved while its graph is built.",
      .formed = FORMED({"SequenceConstruct 11 - 0..", make_construct}, {"SequenceEmpty 11 - 0 dtype", make_empty},
                       {"SequenceAt 11 - 0..2", make_at}, {"SequenceInsert 11 - 0..3", make_insert},

@@ -162,11 +162,8 @@ static const expr *cosine_body(defn *d)
     arena *mem = d->mem;
     const int64_t count = node_int(d->node, "count"), n = node_int(d->node, "periodic") ? count : count - 1;
     const expr *at = x2(mem, "mul", x_cast(mem, TS_F64, x_axis(mem, 0)), x_real(mem, turn / (double)(n > 0 ? n : 1)));
-    const names known = {.n = 4,
-                         .name = {"at", "a", "b", "c"},
-                         .value = {at, x_real(mem, node_real(d->node, "a")), x_real(mem, node_real(d->node, "b")),
-                                   x_real(mem, node_real(d->node, "c"))}};
-    return x_parse(mem, "a - b * cos(at) + c * cos(2 * at)", &known, d->err);
+    return x_said(mem, "a - b * cos(at) + c * cos(2 * at)", "at", at, "a", x_real(mem, node_real(d->node, "a")), "b",
+                  x_real(mem, node_real(d->node, "b")), "c", x_real(mem, node_real(d->node, "c")), NULL);
 }
 
 /* y[k] = sum over n of x[n] * exp(-2 pi i k n / N), or with the other sign and divided by N. A half spectrum stands for
@@ -197,11 +194,8 @@ static const expr *fourier_body(defn *d)
     const expr *sum = p.real_out ? real
                                  : x3(mem, "select", x2(mem, "eq", x_axis(mem, last), x_whole(mem, 0)), real, other);
     if (p.real_out) { /* only the first, and of an even length the one in the middle, have no partner */
-        const expr *lone = x2(mem, "or", x2(mem, "eq", n, x_whole(mem, 0)),
-                              x2(mem, "eq", x2(mem, "mul", n, x_whole(mem, 2)), length));
-        const expr *second = x2(mem, "lt", length, x2(mem, "mul", n, x_whole(mem, 2)));
-        sum = x2(mem, "mul", sum,
-                 x3(mem, "select", second, x_real(mem, 0), x3(mem, "select", lone, x_real(mem, 1), x_real(mem, 2))));
+        sum = x_said(mem, "sum * (length < n * 2 ? 0.0 : n == 0 || n * 2 == length ? 1.0 : 2.0)", "sum", sum, "n", n,
+                     "length", length, NULL);
     }
     d->value = x_fold(mem, "add", 1u << fold, sum);
     if (p.inverse)
@@ -267,59 +261,46 @@ static const node *mel_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-static const char transform[] = "axis:i=-2 length:i= inverse:i=0 onesided:i=0";
+#define TRANSFORM "axis:i=-2 length:i= inverse:i=0 onesided:i=0"
 
 const op ops_signal[] = {
-    {.name = "cosine_window",
+    {.call = "cosine_window count:i periodic:i=1 a:f=0.5 b:f=0.5 c:f=0 to:s=f32 -> e",
      .doc = "a - b cos + c cos of the double angle over one turn: Hann, Hamming, Blackman windows.",
      .numpy = "(lambda t: a - b * np.cos(t) + c * np.cos(2 * t))(2 * np.pi * np.arange(count) / max(1, count - (not "
               "periodic))).astype(dtypes[to])",
      .adapted = ADAPTED({"HannWindow 17 i 1 output_datatype periodic", adapt_window},
                         {"HammingWindow 17 i 1 output_datatype periodic", adapt_window},
                         {"BlackmanWindow 17 i 1 output_datatype periodic", adapt_window}),
-     .onnx_undefined = (const onnx_note[]){{"HannWindow", "One element that is not periodic is the window's start."},
-                                           {"HammingWindow", "As of HannWindow."},
-                                           {"BlackmanWindow", "As of HannWindow."},
-                                           {0}},
-     .onnx_cases = "BlackmanWindow i64[]=8\n"
-                   "HammingWindow i64[]=8\n"
-                   "HannWindow i64[]=8",
-     .axes = "e",
-     .attributes = "count:i periodic:i=1 a:f=0.5 b:f=0.5 c:f=0 to:s=f32",
+     .onnx_undefined = "HannWindow: One element that is not periodic is the window's start.\n"
+                       "HammingWindow: As of HannWindow.\n"
+                       "BlackmanWindow: As of HannWindow.",
+     .onnx_cases = "BlackmanWindow i64[]=8\nHammingWindow i64[]=8\nHannWindow i64[]=8",
      .shape = cosine_shape,
      .body = cosine_body,
      .cases = "count=10\ncount=9 periodic=0\ncount=8 a=0.42 c=0.08 to=f64\ncount=0\ncount=1 periodic=0"},
-    {.name = "fourier_sum",
+    {.call = "fourier_sum a b " TRANSFORM " -> r | c",
      .doc = "The sums of a discrete Fourier transform, with a table of cosines and sines.",
      .numpy = "fourier_sum(a, b, axis, length or a.shape[axis], inverse, onesided)",
-     .arity = 2,
-     .axes = "r | c",
-     .attributes = transform,
      .shape = fourier_shape,
      .body = fourier_body,
      .cases = "f64[3,5,2] f64[5,2] axis=1\nf32[3,5,1] f32[4,2] length=4 onesided=1\nf64[4,2] f64[6,2] axis=0 length=6 "
               "inverse=1"},
-    {.name = "dft",
+    {.call = "dft a " TRANSFORM " -> r | c",
      .doc = "Discrete Fourier transform along an axis, cut or filled with zeros to a length; one side of it for reals.",
      .numpy = "dft(a, axis, length, inverse, onesided)",
      .adapted = ADAPTED({"DFT 17 fi 1..3 axis inverse onesided", adapt_dft},
                         {"STFT 17 FiFi 2..4 onesided", adapt_stft}),
      .onnx_cases = "STFT f32[1,16,1] i64[]=4 f32[8]",
-     .arity = 1,
-     .axes = "r | c",
-     .attributes = transform,
      .lower = dft_lower,
-     .cases =
-         "f32[2,10,1]\nf64[2,7,2]\nf64[2,8,2] inverse=1\nf32[2,10,1] onesided=1\nf64[2,7,1] onesided=1\n"
-         "f64[2,9,1] length=6 onesided=1\nf64[2,3,4,2] axis=1 length=5\nf64[4,3,2] axis=0 inverse=1\n"
-         "f64[2,5,2] inverse=1 onesided=1 length=8\nf64[2,5,2] inverse=1 onesided=1 length=9\nf32[2,4,2] inverse=1 "
-         "onesided=1 length=12"},
-    {.name = "mel_weights",
+     .cases = "f32[2,10,1]\nf64[2,7,2]\nf64[2,8,2] inverse=1\nf32[2,10,1] onesided=1\nf64[2,7,1] onesided=1\n"
+              "f64[2,9,1] length=6 onesided=1\nf64[2,3,4,2] axis=1 length=5\nf64[4,3,2] axis=0 inverse=1\n"
+              "f64[2,5,2] inverse=1 onesided=1 length=8\nf64[2,5,2] inverse=1 onesided=1 length=9\n"
+              "f32[2,4,2] inverse=1 onesided=1 length=12"},
+    {.call = "mel_weights bins:i length:i rate:i low:f high:f",
      .doc = "Triangles that sum a spectrum over bands which are even on the mel scale.",
      .numpy = "mel_weights(bins, length, rate, low, high)",
      .adapted = ADAPTED({"MelWeightMatrix 17 IIIf 5 output_datatype", adapt_mel}),
      .onnx_cases = "MelWeightMatrix i64[]=8 i64[]=16 i64[]=8000 f32[]=0 f32[]=4000",
-     .attributes = "bins:i length:i rate:i low:f high:f",
      .lower = mel_lower,
      .cases = "bins=8 length=16 rate=8192 low=0 high=4096\nbins=20 length=400 rate=16000 low=20 high=7600"},
     {0},

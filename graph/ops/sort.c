@@ -146,54 +146,40 @@ static const node *nonzero_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-static const char along[] = "axis:i=-1 descending:i=0";
+#define ALONG "axis:i=-1 descending:i=0"
 static const char cases[] = "f32[3,70]\nf32[3,20]!\ni64[40,3] axis=0\nu8[2,30,2] axis=1 descending=1\nbool[9]\nf16[17] "
                             "descending=1\nu64[9]! descending=1\nu64[12]!\ni8[20]!\nf64[2,17]! axis=1 descending=1\n"
                             "f32[0,4] axis=0\nf32[1]";
 
 const op ops_sort[] = {
-    {.name = "order",
+    {.call = "order a axis:i=-1 descending:i=0 count:i=-1 -> c",
      .doc = "Places along an axis in the order of their elements, of keys; the first `count` of them.",
      .numpy = "order(a, axis, descending, count)",
-     .arity = 1,
-     .axes = "c",
-     .attributes = "axis:i=-1 descending:i=0 count:i=-1",
      .shape = order_shape,
      .body = order_body,
      .cases = "f32[3,70] count=5\nf64[3,20]! descending=1\ni64[40,3] axis=0\nbool[2,9,2] axis=1 count=3 "
               "descending=1\nf32[4] count=0"},
-    {.name = "argsort",
+    {.call = "argsort a " ALONG " -> c",
      .doc = "Places along an axis in the order of their elements.",
      .numpy = "order(a, axis, descending, -1)",
-     .arity = 1,
-     .axes = "c",
-     .attributes = along,
      .lower = argsort_lower,
      .cases = cases},
-    {.name = "sort",
+    {.call = "sort a " ALONG " -> c",
      .doc = "Elements along an axis in order.",
      .numpy = "np.take_along_axis(a, order(a, axis, descending, -1), axis)",
-     .arity = 1,
-     .axes = "c",
-     .attributes = along,
      .lower = sort_lower,
      .cases = cases},
-    {.name = "top_k",
+    {.call = "top_k a k:i axis:i=-1 largest:i=1 -> c",
      .doc = "The k largest elements along an axis, descending, or the k smallest, ascending.",
      .numpy = "np.take_along_axis(a, order(a, axis, largest, k), axis)",
      .adapted = ADAPTED({"TopK 1 ni 1..2 >2 axis k largest sorted", adapt_top_k}),
-     .arity = 1,
-     .axes = "c",
-     .attributes = "k:i axis:i=-1 largest:i=1",
      .lower = top_k_lower,
      .cases = "f32[3,70] k=5\ni32[40,3] axis=0 k=7 largest=0\nf32[2,3]! k=3\nu64[9]! k=2\nf32[4] k=0"},
-    {.name = "nonzero",
+    {.call = "nonzero a -> r c",
      .doc = "The places of elements that are not zero, a column each; of a constant.",
      .numpy = "np.array(np.nonzero(a))",
      .adapted = ADAPTED({"NonZero 9 - 1", adapt_nonzero}, {"Compress 9 .b 2 axis", adapt_compress}),
      .onnx_cases = "Compress f32[4] bool[4]=1",
-     .arity = 1,
-     .axes = "r c",
      .lower = nonzero_lower,
      .cases = "f32[3,4]=1\ni64[5]=0\nbool[2,3,2]=1"},
     {0},

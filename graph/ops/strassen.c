@@ -358,7 +358,7 @@ const node *strassen_matmul(graph *g, const node *product)
     "[role], a.dtype).reshape(7, 2, 2)"
 
 const op ops_strassen[] = {
-    {.name = "strassen_blocks",
+    {.call = "strassen_blocks a role:s -> p b m k",
      .doc = "Sums of blocks of a matrix [..., row, column], 7 in place of 4, as Strassen's products take them: a, b or "
             "y of a @ b = y.",
      .numpy = "(lambda x, m: np.einsum({'a': 'pij,...mijn->p...mn', 'b': 'pij,...imnjr->p...mnr', 'y': "
@@ -366,15 +366,12 @@ const op ops_strassen[] = {
               "'b': (2, m, -1, 2, 16), 'y': (m, 2, -1, 2, 16)}[role])).reshape(7, *x.shape[:-2], m, -1))(np.pad(a, "
               "[(0, 0)] * (a.ndim - 2) + [(0, -a.shape[-2] % 2), (0, -a.shape[-1] % (2 if role == 'a' else 32))]), "
               "(a.shape[-2] + 1) // 2)",
-     .arity = 1,
-     .axes = "p b m k",
-     .attributes = "role:s",
      .shape = blocks_shape,
      .body = blocks_body,
      .cases = "f32[4,6] role=a\nf32[3,2,8] role=a\nf64[2,1,7,4] role=a\nf32[1,2] role=a\nf32[5,3] role=a\n"
               "f32[4,32] role=b\nf32[6,50] role=b\nf64[2,1] role=b\nf32[3,16] role=b\nf32[4,32] role=y\n"
               "f64[2,5,70] role=y"},
-    {.name = "strassen_sums",
+    {.call = "strassen_sums a role:s extents:I -> b m n",
      .doc = "A matrix [..., row, column] from 7 sums of blocks, as Strassen's products give them for a, b or y of "
             "a @ b = y; columns of a and rows of b as two halves.",
      .numpy = "(lambda s, x: {'a': lambda: s('pij,p...mn->...mijn', a).reshape(*x, -1, 2, a.shape[-1])[..., "
@@ -382,9 +379,6 @@ const op ops_strassen[] = {
               "*x, 2, a.shape[-2], -1)[..., :extents[1]], 'y': lambda: s('pij,p...mnr->...minjr', a.reshape("
               "*a.shape[:-1], -1, 16)).reshape(*x, 2 * a.shape[-2], -1)[..., :extents[0], :extents[1]]}[role]())("
               "lambda how, v: np.einsum(how, " TABLE ", v), a.shape[1:-2])",
-     .arity = 1,
-     .axes = "b m n",
-     .attributes = "role:s extents:I",
      .shape = sums_shape,
      .body = sums_body,
      .cases = "f32[7,2,16] role=y extents=[4,32]\nf32[7,2,3,32] role=y extents=[5,41]\n"

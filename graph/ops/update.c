@@ -135,7 +135,7 @@ static bool make_momentum(const onnx_call *c, onnx_value *out, err *e)
 /* ---- records ---- */
 
 const op ops_update[] = {
-    {.name = "update",
+    {.call = "update",
      .doc = "Steps of optimizers in a file, as formulas over parameters, gradients and states.",
      .formed = FORMED(
          {"ai.onnx.preview.training.Adagrad 1 - 0.. >* decay_factor epsilon norm_coefficient", make_adagrad},

@@ -19,11 +19,9 @@ static bool find_share(const seeker *s, const node *y, group *out)
 }
 
 const op ops_ontop_share[] = {
-    {.name = "ontop_share",
+    {.call = "ontop_share a",
      .doc = "Each number as a share of its row.",
      .numpy = "a / a.sum(-1, keepdims=True)",
-     .arity = 1,
-     .attributes = "",
      .lower = share_lower,
      .cases = "f32[2,3]\n"},
     {0},
