@@ -70,7 +70,8 @@ typedef struct onnx_pass {
 } onnx_pass;
 struct onnx_call {
     graph *g;
-    const struct op *op; /* whose rule it goes through */
+    const struct op *op; /* through whose rule it goes */
+    const struct onnx_rule *rule;
     const char *type, *domain, *name;
     int version; /* of the operator set in use */
     int n_in, n_out;
@@ -144,8 +145,8 @@ typedef int64_t block_size(void *user, const streaming *s);
 typedef struct op {
     /* How it is called, words: "lrn a size:i alpha:f=0.0001 -> n c h w | k". The name; a letter for each operand, or
      * "..." for any number; attributes, with kind and what stands in their place where they are left out, as attr_spec
-     * has them; letters of the result's axes, from the last one backwards after '|' fold letters. Operands of a text are
-     * those that it names, its axes "e". In the table name, arity, axes and attr are read from them. */
+     * has them; letters of the result's axes, from the last one backwards after '|' fold letters. Operands of a text
+     * are those that it names, its axes "e". In the table name, arity, axes and attr are read from them. */
     const char *call;
     const char *name;  /* identity everywhere: dumps, schemas, cache keys, tests */
     const char *doc;   /* one sentence */

@@ -5,22 +5,16 @@
 #define TS_RULE_H
 #include "graph/ir/graph.h"
 
-/* Records of operations element by element: call, text, numpy's, operators of ONNX, problems. ELEMENT has the promoted
- * dtype of its operands, REAL a real one, TRUTH bool. */
-#define ELEMENT(call_, text_, numpy_, onnx_, cases_, doc_)                                         \
-    {                                                                                              \
-        .call = call_, .text = text_, .numpy = numpy_, .onnx = onnx_, .cases = cases_, .doc = doc_ \
+/* Records of operations element by element: call, text, numpy's, operators of ONNX, problems, what it does, and fields
+ * beside. ELEMENT has the promoted dtype of its operands, REAL a real one, TRUTH bool. */
+#define ELEMENT(call_, text_, numpy_, onnx_, cases_, ...)                                                 \
+    {                                                                                                     \
+        .call = call_, .text = text_, .numpy = numpy_, .onnx = onnx_, .cases = cases_, .doc = __VA_ARGS__ \
     }
-#define REAL(call_, text_, numpy_, onnx_, cases_, doc_)                                             \
-    {                                                                                               \
-        .call = call_, .text = text_, .numpy = numpy_, .onnx = onnx_, .cases = cases_, .doc = doc_, \
-        .shape = shape_float                                                                        \
-    }
-#define TRUTH(call_, text_, numpy_, onnx_, cases_, doc_)                                            \
-    {                                                                                               \
-        .call = call_, .text = text_, .numpy = numpy_, .onnx = onnx_, .cases = cases_, .doc = doc_, \
-        .shape = shape_bool                                                                         \
-    }
+#define REAL(call_, text_, numpy_, onnx_, cases_, ...) \
+    ELEMENT(call_, text_, numpy_, onnx_, cases_, __VA_ARGS__, .shape = shape_float)
+#define TRUTH(call_, text_, numpy_, onnx_, cases_, ...) \
+    ELEMENT(call_, text_, numpy_, onnx_, cases_, __VA_ARGS__, .shape = shape_bool)
 
 /* ---- shape rules: extents broadcast as in numpy, the dtype as named ---- */
 bool shape_first(const node *n, type *out, err *e); /* operand 0 as it is */
@@ -147,8 +141,8 @@ bool onnx_aligned(const onnx_call *c, const node *pair[2], err *e);
 bool onnx_adapt_aligned(const onnx_call *c, const node **out, err *e);
 /* That of operators along one axis; before version 13 the axes from `axis` on (1 if absent) count as one. */
 bool onnx_adapt_along(const onnx_call *c, const node **out, err *e);
-/* c's operation with the first n operands. */
-const node *onnx_made(const onnx_call *c, int n, const attr *list, int n_attr);
+/* c's operation: its attributes are those of the call, as the rule's words name them, and those in `more`. */
+const node *onnx_made(const onnx_call *c, int n, const node *const *in, int n_more, const attr *more);
 /* Ends an adapter: takes the only result, or the graph's reason for having none. */
 bool onnx_give(const onnx_call *c, const node **out, const node *result, err *e);
 #endif

@@ -192,6 +192,27 @@ static bool apply_as_is(const op *o, const onnx_rule *r, const onnx_call *c, con
     return out[0] != NULL;
 }
 
+const node *onnx_made(const onnx_call *c, int n, const node *const *in, int n_more, const attr *more)
+{
+    err e = {0};
+    attr *own = arena_array(&c->g->mem, (size_t)(c->n_attr + n_more) + MAX_ATTR, sizeof *own);
+    int n_own = own_attributes(c->op, c->rule, c, own, &e), n_kept = 0;
+    if (n_own < 0)
+        return g_fail(c->g, e.code, "%s", e.text);
+    for (int i = 0; i < n_own; i++) {
+        bool has = false;
+        for (const attr_spec *s = c->op->attr; s->name && !has; s++)
+            has = !strcmp(s->name, own[i].name);
+        for (int k = 0; k < n_more; k++)
+            has = has && strcmp(more[k].name, own[i].name);
+        if (has)
+            own[n_kept++] = own[i];
+    }
+    for (int k = 0; k < n_more; k++)
+        own[n_kept++] = more[k];
+    return g_make(c->g, c->op, n, in, own, n_kept);
+}
+
 /* An adapter says why, or the graph does. */
 static bool ended(const onnx_call *c, bool ok, err *e)
 {
@@ -245,7 +266,7 @@ static bool check_types(const char *types, const onnx_call *c, err *e)
 bool onnx_apply(const op *o, const onnx_rule *rule, const onnx_call *c, const node **out, err *e)
 {
     onnx_call own = *c;
-    own.op = o;
+    own.op = o, own.rule = rule;
     if (!check_call(o, rule, c, e) || !check_types(rule->types, c, e) || !onnx_need(c, rule->least, e))
         return false;
     return ended(c, rule->adapt ? rule->adapt(&own, out, e) : apply_as_is(o, rule, c, out, e), e);

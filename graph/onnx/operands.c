@@ -105,11 +105,6 @@ bool onnx_adapt_aligned(const onnx_call *c, const node **out, err *e)
     return onnx_aligned(c, pair, e) && onnx_give(c, out, g_make(c->g, c->op, 2, pair, NULL, 0), e);
 }
 
-const node *onnx_made(const onnx_call *c, int n, const attr *list, int n_attr)
-{
-    return g_make(c->g, c->op, n, c->in, list, n_attr);
-}
-
 /* The graph keeps the first error, which is the cause; this passes it on. */
 bool onnx_give(const onnx_call *c, const node **out, const node *result, err *e)
 {

@@ -13,8 +13,7 @@ static bool adapt_trilu(const onnx_call *c, const node **out, err *e)
     int n;
     if ((onnx_in(c, 1) && !onnx_ints(c, "", 1, &k, 1, &n, e)))
         return false;
-    const attr list[] = {attr_int("upper", onnx_int(c, "upper", 1)), attr_int("k", k)};
-    return onnx_give(c, out, g_apply(c->g, "trilu", c->in[0], COUNT(list), list), e);
+    return onnx_give(c, out, onnx_made(c, 1, c->in, 1, (attr[]){attr_int("k", k)}), e);
 }
 
 /* ---- shape ---- */

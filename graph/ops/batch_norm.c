@@ -59,9 +59,7 @@ static bool adapt_batch_norm(const onnx_call *c, const node **out, err *e)
                     : g_reshape(g, c->in[i], i ? 1 : 2, i ? (int64_t[]){-1} : (int64_t[]){t->rank ? t->dim[0] : 1, -1});
     for (int i = 0; i < 5 && !training; i++)
         in[i] = g_widened(g, in[i]);
-    const attr list[] = {attr_real("epsilon", onnx_real(c, "epsilon", 1e-5)),
-                         attr_real("momentum", onnx_real(c, "momentum", 0.9)), attr_int("training", training)};
-    const node *y = g_make(g, op_find("batch_norm"), 5, in, list, COUNT(list));
+    const node *y = onnx_made(c, 5, in, 1, (attr[]){attr_int("training", training)});
     return onnx_give(c, out, y ? g_cast(g, each ? g_reshape(g, y, t->rank, t->dim) : y, t->dtype) : NULL, e) &&
            further_outputs(c, in, out, e);
 }

@@ -6,14 +6,13 @@
 /* ---- ONNX ---- */
 static bool adapt_conv(const onnx_call *c, const node **out, err *e)
 {
-    attr list[4];
+    attr list[3];
     const type *x = &c->in[0]->type, *w = &c->in[1]->type;
     if (x->rank != w->rank)
         return err_set(e, TS_BAD_INPUT, "Conv: ranks %d and %d differ, equal ones expected", x->rank, w->rank);
     if (!window_adapt(c, w->dim + 2, list, e))
         return false;
-    list[3] = attr_int("group", onnx_int(c, "group", 1));
-    const node *y = g_make(c->g, op_find("conv"), 2, c->in, list, COUNT(list)); /* [batch, channel, ...] */
+    const node *y = onnx_made(c, 2, c->in, COUNT(list), list); /* [batch, channel, ...] */
     if (y && onnx_in(c, 2)) {
         int64_t shape[MAX_RANK] = {c->in[2]->type.rank ? c->in[2]->type.dim[0] : 1, 1, 1,
                                    1}; /* beside channels: 1 for each spatial axis */

@@ -101,7 +101,7 @@ static bool padding_fits(const onnx_call *c, const attr *have, err *e)
 
 static bool adapt_conv_transpose(const onnx_call *c, const node **out, err *e)
 {
-    attr list[6];
+    attr list[3];
     graph *g = c->g;
     const type *x = &c->in[0]->type, *w = &c->in[1]->type;
     if (x->rank != w->rank || x->rank < 3 || x->rank > 2 + MAX_SPACE)
@@ -115,12 +115,8 @@ static bool adapt_conv_transpose(const onnx_call *c, const node **out, err *e)
             pads[i] = list[2].ints[i];
     if (!choose_pads(c, w->dim + 2, list, pads, e))
         return false;
-    int n = 4;
     list[2] = attr_ints("pads", 2 * (x->rank - 2), pads);
-    list[3] = attr_int("group", onnx_int(c, "group", 1));
-    if (onnx_attr(c, "output_padding"))
-        list[n++] = *onnx_attr(c, "output_padding");
-    const node *y = g_make(g, op_find("conv_transpose"), 2, c->in, list, n); /* [batch, channel, ...] */
+    const node *y = onnx_made(c, 2, c->in, COUNT(list), list); /* [batch, channel, ...] */
     if (y && onnx_in(c, 2)) {
         int64_t shape[MAX_RANK] = {y->type.dim[1], 1, 1, 1};
         y = g_call2(g, "add", y, g_reshape(g, c->in[2], x->rank - 1, shape));

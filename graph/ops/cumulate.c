@@ -29,9 +29,7 @@ static bool adapt(const onnx_call *c, const node **out, err *e)
         return false;
     if (n != 1)
         return err_set(e, TS_BAD_INPUT, "%s: axis has %d numbers, one expected", c->type, n);
-    const attr list[] = {attr_int("axis", axis), attr_int("exclusive", onnx_int(c, "exclusive", 0)),
-                         attr_int("reverse", onnx_int(c, "reverse", 0))};
-    const node *y = onnx_made(c, 1, list, COUNT(list)); /* as in[0] */
+    const node *y = onnx_made(c, 1, c->in, 1, (attr[]){attr_int("axis", axis)}); /* as in[0] */
     return onnx_give(c, out, y ? g_cast(c->g, y, c->in[0]->type.dtype) : NULL, e);
 }
 

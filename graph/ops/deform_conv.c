@@ -47,20 +47,18 @@ static bool moves_with(const node *n, int i, const deformed *f, int64_t rows, er
 static bool adapt_deform_conv(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;
-    attr list[5];
+    attr list[3];
     const type *x = &c->in[0]->type, *w = &c->in[1]->type, *offset = &c->in[2]->type;
     if (x->rank != w->rank || offset->rank != x->rank)
         return err_set(e, TS_BAD_INPUT, "DeformConv: ranks %d, %d and %d differ, equal ones expected", x->rank, w->rank,
                        offset->rank);
     if (!window_adapt(c, w->dim + 2, list, e))
         return false;
-    list[3] = attr_int("group", onnx_int(c, "group", 1));
-    list[4] = attr_int("offset_group", onnx_int(c, "offset_group", 1));
     type ones = *offset;
     ones.dim[1] /= x->rank - 2;
     const node *mask = onnx_in(c, 4) ? onnx_in(c, 4) : g_filled(g, &ones, 1);
-    const node *in[] = {c->in[0], c->in[1], c->in[2], mask};                             /* mask [n, og k, o...] */
-    const node *y = g_make(g, op_find("deform_conv"), COUNT(in), in, list, COUNT(list)); /* [n, oc, o...] */
+    const node *in[] = {c->in[0], c->in[1], c->in[2], mask};        /* mask [n, og k, o...] */
+    const node *y = onnx_made(c, COUNT(in), in, COUNT(list), list); /* [n, oc, o...] */
     if (y && onnx_in(c, 3)) {
         int64_t shape[MAX_RANK] = {onnx_in(c, 3)->type.rank ? onnx_in(c, 3)->type.dim[0] : 1, 1, 1, 1};
         y = g_call2(g, "add", y, g_reshape(g, onnx_in(c, 3), x->rank - 1, shape));

@@ -194,14 +194,9 @@ int ts_dropout(ts_graph *g, int n, const ts_tensor *t, const ts_dropout_options 
 /* ---- records ---- */
 
 const op ops_dropout[] = {
-    {.call = "dropout rate:f=0.5",
-     .doc = "The value itself: a place where training leaves elements out with probability `rate`.",
-     .numpy = "a",
-     .adapted = ADAPTED({"Dropout 1 ffb 1..3 >2 is_test ratio seed", adapt_dropout}),
-     .onnx_cases = "Dropout f32[3]",
-     .back = "Dropout a",
-     .trained = "in=2",
-     .text = "a",
-     .cases = "f32[2,3]\nf64[] rate=0.1"},
+    ELEMENT("dropout rate:f=0.5", "a", "a", NULL, "f32[2,3]\nf64[] rate=0.1",
+            "The value itself: a place where training leaves elements out with probability `rate`.",
+            .adapted = ADAPTED({"Dropout 1 ffb 1..3 >2 is_test ratio seed", adapt_dropout}),
+            .onnx_cases = "Dropout f32[3]", .back = "Dropout a", .trained = "in=2"),
     {0},
 };

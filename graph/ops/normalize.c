@@ -85,14 +85,11 @@ static bool adapt_norm(const onnx_call *c, const node **out, err *e)
     dtype stash;
     if (!stash_type(c, &stash, e))
         return false;
-    const attr list[] = {attr_real("epsilon", onnx_real(c, "epsilon", 1e-5)),
-                         attr_int("axis", onnx_int(c, "axis", -1))};
     const node *x = stashed(c, stash), *bias = onnx_in(c, 2), *y; /* x, y [before..., axes...], bias [axes...] */
     if (x == c->in[0])
-        y = onnx_made(c, bias ? 3 : 2, list, COUNT(list));
+        y = onnx_made(c, bias ? 3 : 2, c->in, 0, NULL);
     else
-        y = scaled(c->g, g_cast(c->g, g_make(c->g, c->op, 1, &x, list, COUNT(list)), c->in[0]->type.dtype), c->in[1],
-                   bias);
+        y = scaled(c->g, g_cast(c->g, onnx_made(c, 1, &x, 0, NULL), c->in[0]->type.dtype), c->in[1], bias);
     return onnx_give(c, out, y, e);
 }
 
@@ -121,11 +118,10 @@ static bool adapt_layer_norm(const onnx_call *c, const node **out, err *e)
 /* x [batch, channel, ...], scale and bias [channel] */
 static bool adapt_instance_norm(const onnx_call *c, const node **out, err *e)
 {
-    const attr epsilon = attr_real("epsilon", onnx_real(c, "epsilon", 1e-5));
     const node *in[3];
     for (int i = 0; i < 3; i++)
         in[i] = g_widened(c->g, c->in[i]);
-    const node *y = g_make(c->g, op_find("instance_norm"), 3, in, &epsilon, 1); /* [batch, channel, ...] */
+    const node *y = onnx_made(c, 3, in, 0, NULL); /* [batch, channel, ...] */
     return onnx_give(c, out, g_cast(c->g, y, c->in[0]->type.dtype), e);
 }
 
@@ -150,8 +146,7 @@ static bool adapt_group_norm(const onnx_call *c, const node **out, err *e)
     }
     for (int i = 0; i < 3; i++)
         in[i] = g_widened(c->g, in[i]);
-    const attr list[] = {attr_int("groups", groups), attr_real("epsilon", onnx_real(c, "epsilon", 1e-5))};
-    const node *y = g_make(c->g, op_find("group_norm"), 3, in, list, COUNT(list)); /* [batch, channel, ...] */
+    const node *y = onnx_made(c, 3, in, 0, NULL); /* [batch, channel, ...] */
     return onnx_give(c, out, g_cast(c->g, y, t->dtype), e);
 }
 
@@ -311,7 +306,7 @@ const op ops_normalize[] = {
      .numpy = "(lambda z, v: ((z - z.mean(-1, keepdims=True)) / np.sqrt(z.var(-1, keepdims=True) + "
               "epsilon)).reshape(a.shape) * v(b) + v(c))(a.reshape(a.shape[0], groups, -1), lambda v: v.reshape(-1, "
               "*[1] * (a.ndim - 2)))",
-     .adapted = ADAPTED({"GroupNormalization 18 F 3 epsilon num_groups stash_type", adapt_group_norm}),
+     .adapted = ADAPTED({"GroupNormalization 18 F 3 epsilon groups:num_groups stash_type", adapt_group_norm}),
      .onnx_cases = "GroupNormalization f32[2,4,3] f32[2] f32[2] num_groups=2",
      .lower = group_norm_lower,
      .cases = "f32[2,8,4,3] f32[8] f32[8] groups=4\nf32[2,6,5] f32[6] f32[6] groups=1\n"

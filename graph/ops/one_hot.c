@@ -7,9 +7,9 @@ static bool adapt_one_hot(const onnx_call *c, const node **out, err *e)
     double depth = 0;
     if (!onnx_number(c, 1, &depth, e))
         return false;
-    const attr list[] = {attr_int("depth", (int64_t)depth), attr_int("axis", onnx_int(c, "axis", -1))};
+    const attr extent = attr_int("depth", (int64_t)depth);
     const node *in[] = {g_cast(c->g, c->in[0], TS_I64), c->in[2]}; /* [items...], [2]: off, on */
-    return onnx_give(c, out, g_make(c->g, op_find("one_hot"), 2, in, list, COUNT(list)), e);
+    return onnx_give(c, out, onnx_made(c, 2, in, 1, &extent), e);
 }
 
 static bool adapt_eye_like(const onnx_call *c, const node **out, err *e)

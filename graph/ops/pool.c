@@ -9,9 +9,7 @@ static bool adapt(const onnx_call *c, const node **out, err *e)
     attr list[6];
     if (!window_adapt_pool(c, list, e))
         return false;
-    list[5] = attr_int("count_include_pad", onnx_int(c, "count_include_pad", 0));
-    const bool counts = onnx_attr(c, "count_include_pad");
-    if (!onnx_give(c, out, onnx_made(c, 1, list, counts ? 6 : 5), e))
+    if (!onnx_give(c, out, onnx_made(c, 1, c->in, 5, list), e))
         return false;
     if (c->n_out < 2)
         return true;

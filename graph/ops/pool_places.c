@@ -7,11 +7,10 @@
 /* ---- ONNX ---- */
 static bool adapt_lp_pool(const onnx_call *c, const node **out, err *e)
 {
-    attr list[6];
+    attr list[5];
     if (!window_adapt_pool(c, list, e))
         return false;
-    list[5] = attr_real("p", onnx_real(c, "p", 2));
-    return onnx_give(c, out, g_apply(c->g, "lp_pool", c->in[0], COUNT(list), list), e);
+    return onnx_give(c, out, onnx_made(c, 1, c->in, COUNT(list), list), e);
 }
 
 /* x [batch, channel, space...] -> [batch, channel, 1...] */

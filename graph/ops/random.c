@@ -36,7 +36,7 @@ static bool adapt_numbers(const onnx_call *c, const node **out, err *e)
     attr list[] = {attr_ints("shape", t->rank, t->dim), attr_int("seed", seed_of(c)), attr_word("to", "f64")};
     graph *g = c->g;
     /* as t */
-    const node *u = onnx_made(c, 0, list, COUNT(list));
+    const node *u = onnx_made(c, 0, c->in, COUNT(list), list);
     const double a = onnx_real(c, normal ? "mean" : "low", 0), b = onnx_real(c, normal ? "scale" : "high", 1);
     u = g_call2(g, "multiply", u, g_scalar(g, TS_F64, normal ? b : b - a));
     return onnx_give(c, out, g_cast(g, g_call2(g, "add", u, g_scalar(g, TS_F64, a)), t->dtype), e);

@@ -10,9 +10,7 @@ static bool adapt_reverse_sequence(const onnx_call *c, const node **out, err *e)
     int time;
     if (!axis_norm(onnx_int(c, "time_axis", 0), t->rank, &time, e) || !onnx_lengths(c, 1, 0, t->dim[time], e))
         return false;
-    const attr list[] = {attr_int("batch_axis", onnx_int(c, "batch_axis", 1)),
-                         attr_int("time_axis", onnx_int(c, "time_axis", 0))};
-    return onnx_give(c, out, g_make(c->g, op_find("reverse_sequence"), 2, c->in, list, COUNT(list)), e);
+    return onnx_give(c, out, onnx_made(c, 2, c->in, 0, NULL), e);
 }
 
 /* ---- shape, body ---- */

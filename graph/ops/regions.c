@@ -13,9 +13,7 @@ static bool adapt_affine_grid(const onnx_call *c, const node **out, err *e)
         return false;
     if (n < 3)
         return err_set(e, TS_BAD_INPUT, "AffineGrid: a size of %d numbers, at least 3 expected", n);
-    const attr list[] = {attr_ints("size", n - 2, size + 2),
-                         attr_int("align_corners", onnx_int(c, "align_corners", 0))};
-    return onnx_give(c, out, g_apply(c->g, "affine_grid", c->in[0], COUNT(list), list), e);
+    return onnx_give(c, out, onnx_made(c, 1, c->in, 1, (attr[]){attr_ints("size", n - 2, size + 2)}), e);
 }
 
 /* Without a sampling ratio every box has its own number of points, ceil(extent / bins): known while the graph is built,
@@ -51,10 +49,9 @@ static bool adapt_roi_align(const onnx_call *c, const node **out, err *e)
                        (long long)bins[0], (long long)bins[1]);
     if (ratio <= 0 && !most_points(c, bins, scale, half, &most, e))
         return false;
-    const attr list[] = {attr_ints("bins", 2, bins),   attr_int("points", ratio > 0 ? ratio : 0),
-                         attr_int("most", most),       attr_real("scale", scale),
-                         attr_int("half_pixel", half), attr_word("mode", onnx_word(c, "mode", "avg"))};
-    return onnx_give(c, out, g_make(c->g, op_find("roi_align"), 3, c->in, list, COUNT(list)), e);
+    const attr list[] = {attr_ints("bins", 2, bins), attr_int("points", ratio > 0 ? ratio : 0), attr_int("most", most),
+                         attr_int("half_pixel", half)};
+    return onnx_give(c, out, onnx_made(c, 3, c->in, COUNT(list), list), e);
 }
 
 /* ---- shape ---- */
@@ -202,7 +199,7 @@ const op ops_regions[] = {
             "`most`.",
      .numpy = "roi_align(a, b, c, bins, points, scale, half_pixel, mode)",
      .adapted = ADAPTED({"RoiAlign 10 FFi 3 coordinate_transformation_mode mode output_height output_width "
-                         "sampling_ratio spatial_scale",
+                         "sampling_ratio scale:spatial_scale",
                          adapt_roi_align}),
      .onnx_cases = "RoiAlign f32[1,1,4,4] f32[2,4] i64[2]=0 sampling_ratio=2",
      .shape = roi_shape,

@@ -17,17 +17,14 @@ static bool adapt_rotary(const onnx_call *c, const node **out, err *e)
     graph *g = c->g;
     const node *x = c->in[0]; /* [batch, time, heads * width] or [batch, heads, time, width] */
     const bool flat = x->type.rank == 3;
-    const int64_t *dim = x->type.dim, heads = onnx_int(c, "num_heads", 0),
-                  width = onnx_int(c, "rotary_embedding_dim", 0);
+    const int64_t *dim = x->type.dim, heads = onnx_int(c, "num_heads", 0);
     if (flat && (heads < 1 || dim[2] % heads))
         return err_set(e, TS_BAD_INPUT, "RotaryEmbedding: %lld heads of %lld numbers, num_heads has to divide them",
                        (long long)heads, (long long)dim[2]);
     if (flat)
         x = g_transpose(g, g_reshape(g, x, 4, (int64_t[]){dim[0], dim[1], heads, dim[2] / heads}), 4,
                         (int64_t[]){0, 2, 1, 3});
-    const attr list[] = {attr_int("interleaved", onnx_int(c, "interleaved", 0)), attr_int("width", width)};
-    const node *y = g_make(g, op_find("rotary"), 3, (const node *const[]){x, angles(c, c->in[1]), angles(c, c->in[2])},
-                           list, COUNT(list));
+    const node *y = onnx_made(c, 3, (const node *const[]){x, angles(c, c->in[1]), angles(c, c->in[2])}, 0, NULL);
     if (flat)
         y = g_reshape(g, g_transpose(g, y, 4, (int64_t[]){0, 2, 1, 3}), 3, dim);
     return onnx_give(c, out, y, e);
@@ -79,7 +76,8 @@ const op ops_rotary[] = {
      .numpy = "(lambda w, i: (lambda p, q: np.concatenate([(np.stack if i else np.concatenate)([p * b - q * c, p * c + "
               "q * b], -1).reshape(*a.shape[:-1], w), a[..., w:]], -1))(*((a[..., :w:2], a[..., 1:w:2]) if i else "
               "(a[..., :w // 2], a[..., w // 2:w]))))(width or a.shape[-1], interleaved)",
-     .adapted = ADAPTED({"RotaryEmbedding 23 FFFi 3..4 interleaved num_heads rotary_embedding_dim", adapt_rotary}),
+     .adapted = ADAPTED(
+         {"RotaryEmbedding 23 FFFi 3..4 interleaved num_heads width:rotary_embedding_dim", adapt_rotary}),
      .lower = rotary_lower,
      .cases = "f32[2,3,5,8] f32[2,1,5,4] f32[2,1,5,4]\nf32[2,3,5,8] f32[2,1,5,4] f32[2,1,5,4] interleaved=1\n"
               "f32[2,5,8] f32[5,2] f32[5,2] width=4\nf64[5,6] f64[5,2] f64[5,2] width=4 interleaved=1"},

@@ -99,9 +99,7 @@ static bool adapt_grid_sample(const onnx_call *c, const node **out, err *e)
     const char *mode = onnx_word(c, "mode", "linear");
     if (!strcmp(mode, "bilinear") || !strcmp(mode, "bicubic"))
         mode += 2;
-    const attr list[] = {attr_word("mode", mode), attr_word("padding", onnx_word(c, "padding_mode", "zeros")),
-                         attr_int("align_corners", onnx_int(c, "align_corners", 0))};
-    return onnx_give(c, out, g_make(c->g, op_find("grid_sample"), 2, c->in, list, COUNT(list)), e);
+    return onnx_give(c, out, onnx_made(c, 2, c->in, 1, (attr[]){attr_word("mode", mode)}), e);
 }
 
 /* ---- shape, body ---- */
@@ -153,7 +151,7 @@ const op ops_sample[] = {
     {.call = "grid_sample a b mode:s=linear padding:s=zeros align_corners:i=0",
      .doc = "Elements of [batch, channel, space...] at the places between -1 and 1 that a grid lists, last axis first.",
      .numpy = "grid_sample(a, b, mode, padding, align_corners)",
-     .adapted = ADAPTED({"GridSample 16 .f 2 align_corners mode padding_mode", adapt_grid_sample}),
+     .adapted = ADAPTED({"GridSample 16 .f 2 align_corners mode padding:padding_mode", adapt_grid_sample}),
      .shape = grid_shape,
      .body = grid_body,
      .cases = "f32[1,2,4,5] f32[1,3,2,2]\nf32[2,1,4,5] f32[2,3,4,2] mode=nearest\nf64[1,2,4,5] f64[1,3,2,2] "

@@ -71,9 +71,8 @@ static void give(defn *d, uint32_t set, const expr *const *axis, const expr *con
 static bool adapt(const onnx_call *c, const node **out, err *e)
 {
     const char *how = onnx_word(c, "reduction", "none");
-    const attr list[] = {attr_word("reduce", strcmp(how, "none") ? how : "set"),
-                         attr_int("axis", onnx_int(c, "axis", 0))};
-    return onnx_give(c, out, onnx_made(c, 3, list, 1 + !!strcmp(c->type, "ScatterND")), e);
+    const attr reduce = attr_word("reduce", strcmp(how, "none") ? how : "set");
+    return onnx_give(c, out, onnx_made(c, 3, c->in, 1, &reduce), e);
 }
 
 /* ---- shape ---- */

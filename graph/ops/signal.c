@@ -61,13 +61,9 @@ static bool adapt_window(const onnx_call *c, const node **out, err *e)
         return false;
     if (!(size >= 0 && size < 0x1p31))
         return err_set(e, TS_BAD_INPUT, "%s: size %g, expected 0 to 2^31 - 1", c->type, size);
-    const attr list[] = {attr_int("count", (int64_t)size),
-                         attr_int("periodic", onnx_int(c, "periodic", 1)),
-                         attr_real("a", a[0]),
-                         attr_real("b", a[1]),
-                         attr_real("c", a[2]),
-                         attr_word("to", "f64")};
-    const node *y = g_make(c->g, op_find("cosine_window"), 0, NULL, list, COUNT(list)); /* [size] */
+    const attr list[] = {attr_int("count", (int64_t)size), attr_real("a", a[0]), attr_real("b", a[1]),
+                         attr_real("c", a[2]), attr_word("to", "f64")};
+    const node *y = onnx_made(c, 0, NULL, COUNT(list), list); /* [size] */
     return onnx_give(c, out, g_cast(c->g, y, to), e);
 }
 
@@ -86,9 +82,8 @@ static bool adapt_dft(const onnx_call *c, const node **out, err *e)
         length = (double)(half && back ? 2 * (dim - 1) : dim);
     if (!(length >= 1 && length < 0x1p31))
         return err_set(e, TS_BAD_INPUT, "DFT: length %g, expected 1 to 2^31 - 1", length);
-    const attr list[] = {attr_int("axis", at), attr_int("length", (int64_t)length), attr_int("inverse", back),
-                         attr_int("onesided", half)};
-    return onnx_give(c, out, g_apply(c->g, "dft", c->in[0], COUNT(list), list), e);
+    const attr list[] = {attr_int("axis", at), attr_int("length", (int64_t)length)};
+    return onnx_give(c, out, onnx_made(c, 1, c->in, COUNT(list), list), e);
 }
 
 /* Frames of the signal x [batch, time, 1 or 2], `step` apart, times the window [n], each transformed: start [frames,

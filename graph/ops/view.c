@@ -101,7 +101,7 @@ static bool adapt_axes(const onnx_call *c, const node **out, err *e)
     const bool given = onnx_has(c, "axes", 1) || strcmp(c->type, "Squeeze");
     if (given && !onnx_ints(c, "axes", 1, axes, MAX_RANK, &n, e))
         return false;
-    return onnx_give(c, out, onnx_made(c, 1, (attr[]){attr_ints("axes", given ? n : 0, axes)}, given), e);
+    return onnx_give(c, out, onnx_made(c, 1, c->in, given, (attr[]){attr_ints("axes", given ? n : 0, axes)}), e);
 }
 
 /* Expand broadcasts both ways: an extent of 1 in the wanted shape keeps that of the operand. */
