@@ -39,7 +39,10 @@ lines() { # whole|code PATHSPEC...: lines of those files, without comments; code
 }
 # The names of the records in a file: the first .name after each "const op ... = {".
 records() {
-    sed -nE '/^const op ops_/,/^\};/s/^ *(\{\.call = |ELEMENT\(|REAL\(|TRUTH\()"([a-z_0-9]+)[" ].*/\2/p' "$@"
+    awk '/^const op ops_/, /^\};/ { # a record begins on a line of its own; its words may begin on the next
+        if (/^    (\{\.call|ELEMENT|REAL|TRUTH|BODY|RECIPE)/) want = 1
+        if (want && match($0, /"[a-z_0-9]+/)) { print substr($0, RSTART + 1, RLENGTH - 1); want = 0 }
+    }' "$@"
 }
 ops=$(records graph/ops/*.c)
 leaves=$(records graph/ops/leaf.c)
@@ -128,6 +131,10 @@ misplaced=$(awk -v order="$order" '
     /^(static )?[a-z].*\(/ && !/;$/ { name = $0; sub(/\(.*/, "", name); sub(/.*[ *]/, "", name); of[name] = here }
     here == "records" {
         line = $0
+        if (match(line, /(BODY|RECIPE)\(/)) made = substr(line, RSTART, 1) == "B" ? ".body = " : ".lower = "
+        if (made != "" && match(line, /(", |^ +|" )[a-z_0-9]+,/)) { # the first name behind the call
+            line = line " " made substr(line, RSTART, RLENGTH - 1); sub(/ = (", | +|" )/, " = ", line); made = ""
+        }
         while (match(line, /\.[a-z_]+ = [a-z_0-9]+/)) {
             split(substr(line, RSTART + 1, RLENGTH - 1), w, " = "); line = substr(line, RSTART + RLENGTH)
             if (w[1] in home && w[2] in of && index(", " of[w[2]] ",", ", " home[w[1]] ",") == 0) {

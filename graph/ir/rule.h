@@ -5,8 +5,17 @@
 #define TS_RULE_H
 #include "graph/ir/graph.h"
 
-/* Records of operations element by element: call, text, numpy's, operators of ONNX, problems, what it does, and fields
- * beside. ELEMENT has the promoted dtype of its operands, REAL a real one, TRUTH bool. */
+/* Records as rows: call, what makes it, numpy's, operators of ONNX, problems, what it does, and fields beside. It is
+ * made by a text, with the promoted dtype of its operands (ELEMENT), a real one (REAL), or bool (TRUTH); by a function
+ * that gives an element (BODY); or by one that calls other operations (RECIPE). */
+#define BODY(call_, body_, numpy_, onnx_, cases_, ...)                                                    \
+    {                                                                                                     \
+        .call = call_, .body = body_, .numpy = numpy_, .onnx = onnx_, .cases = cases_, .doc = __VA_ARGS__ \
+    }
+#define RECIPE(call_, lower_, numpy_, onnx_, cases_, ...)                                                   \
+    {                                                                                                       \
+        .call = call_, .lower = lower_, .numpy = numpy_, .onnx = onnx_, .cases = cases_, .doc = __VA_ARGS__ \
+    }
 #define ELEMENT(call_, text_, numpy_, onnx_, cases_, ...)                                                 \
     {                                                                                                     \
         .call = call_, .text = text_, .numpy = numpy_, .onnx = onnx_, .cases = cases_, .doc = __VA_ARGS__ \

@@ -74,18 +74,15 @@ const op ops_activation[] = {
          "The value times its logistic function.", .back_of = silu_back),
     REAL("quick_gelu", "a / (1 + exp(-1.702 * a))", "a / (1 + np.exp(-1.702 * a))", NULL, real,
          "The value times the logistic function of 1.702 times the value."),
-    {.call = "gelu a approximate:s=none -> e",
-     .doc = "The value times the chance that a normal variable is smaller; exact, or by the tanh formula.",
-     .numpy = "0.5 * a * (1 + erf(a * 0.5 ** 0.5)) if approximate == 'none' else 0.5 * a * (1 + np.tanh((2 / np.pi) "
-              "** 0.5 * (a + 0.044715 * a * a * a)))",
-     .onnx = "Gelu 20 f 1 approximate",
-     .back = "Gelu a^ approximate=approximate",
-     .shape = gelu_shape,
-     .body = gelu_body,
-     .extents = extents_pointwise,
-     .kept = kept_all,
-     .cases = "f32[2,3]\nf32[16]!\nf64[2,3]\nf64[9] approximate=tanh\nf32[4,5] approximate=tanh\ni32[7]\nf32[0,3]\n"
-              "f16[5]"},
+    BODY("gelu a approximate:s=none -> e", gelu_body,
+         "0.5 * a * (1 + erf(a * 0.5 ** 0.5)) if approximate == 'none' else 0.5 * a * (1 + np.tanh((2 / np.pi) "
+         "** 0.5 * (a + 0.044715 * a * a * a)))",
+         "Gelu 20 f 1 approximate",
+         "f32[2,3]\nf32[16]!\nf64[2,3]\nf64[9] approximate=tanh\nf32[4,5] approximate=tanh\ni32[7]\nf32[0,3]\n"
+         "f16[5]",
+         "The value times the chance that a normal variable is smaller; exact, or by the tanh formula.",
+         .back = "Gelu a^ approximate=approximate", .shape = gelu_shape, .extents = extents_pointwise,
+         .kept = kept_all),
     REAL("hard_sigmoid alpha:f=0.2 beta:f=0.5", "max(min(alpha * a + beta, 1), 0)",
          "np.maximum(0, np.minimum(1, alpha * a + beta))", "HardSigmoid 1 f",
          "f32[2,3]\nf32[16]! alpha=0.5\nf64[5] beta=0.25\nf32[0]",

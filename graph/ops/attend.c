@@ -239,15 +239,14 @@ static const node *masked_softmax_lower(graph *g, const node *n)
 /* ---- records ---- */
 
 const op ops_attend[] = {
-    {.call = "masked_softmax a -> r c",
-     .doc = "Softmax along the last axis; rows of -inf alone become zeros.",
-     .numpy = "(lambda z: z / np.maximum(z.sum(-1, keepdims=True), np.asarray(1e-4).astype(z.dtype)))(np.exp(a - "
-              "np.nan_to_num(a.max(-1, keepdims=True, initial=-np.inf), neginf=0)))",
-     .adapted = ADAPTED({"Attention 23 FFf.Ffi 0..7 >4 is_causal kv_num_heads left_window_size q_num_heads "
-                         "qk_matmul_output_mode right_window_size scale softcap softmax_precision",
-                         adapt_attention}),
-     .onnx_cases = "Attention f32[1,2,3,4] f32[1,2,3,4] f32[1,2,3,4]",
-     .lower = masked_softmax_lower,
-     .cases = "f32[2,3]\nf64[5,7]\nf32[2,3]=-inf\nf32[2,3,4]\nf32[2,0]\nf32[0,2]"},
+    RECIPE("masked_softmax a -> r c", masked_softmax_lower,
+           "(lambda z: z / np.maximum(z.sum(-1, keepdims=True), np.asarray(1e-4).astype(z.dtype)))(np.exp(a - "
+           "np.nan_to_num(a.max(-1, keepdims=True, initial=-np.inf), neginf=0)))",
+           NULL, "f32[2,3]\nf64[5,7]\nf32[2,3]=-inf\nf32[2,3,4]\nf32[2,0]\nf32[0,2]",
+           "Softmax along the last axis; rows of -inf alone become zeros.",
+           .adapted = ADAPTED({"Attention 23 FFf.Ffi 0..7 >4 is_causal kv_num_heads left_window_size q_num_heads "
+                               "qk_matmul_output_mode right_window_size scale softcap softmax_precision",
+                               adapt_attention}),
+           .onnx_cases = "Attention f32[1,2,3,4] f32[1,2,3,4] f32[1,2,3,4]"),
     {0},
 };

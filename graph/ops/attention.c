@@ -141,23 +141,21 @@ static const node *attention_in_blocks(graph *g, const group *q, block_size *siz
 /* ---- records ---- */
 
 const op ops_attention[] = {
-    {.call = "trilu a upper:i=1 k:i=0 value:f=0 -> e",
-     .doc = "The upper (j - i >= k) or lower (j - i <= k) triangle of the last two axes; `value` elsewhere.",
-     .numpy = "(lambda m: np.where(m >= k if upper else m <= k, a, "
-              "np.asarray(value).astype(a.dtype)))(np.arange(a.shape[-1]) - np.arange(a.shape[-2])[:, None])",
-     .adapted = ADAPTED({"Trilu 14 .i 1..2 upper", adapt_trilu}),
-     .back = "Expand ? #; Trilu $ @k upper=upper; Where $ a !value",
-     .shape = trilu_shape,
-     .body = trilu_body,
-     .cases = "f32[4,4]\nf32[2,3,5] upper=0 k=1\ni64[5,3] k=-2\nf32[3,3] upper=0 value=-inf\nbool[4,4] k=1\n"
-              "f64[2,2] k=9\nf32[0,3]"},
-    {.call = "attention ... scale:f= causal:i=0 -> b h q d | s",
-     .doc = "Mean of the values v, weighted by softmax of the scaled products of queries q and keys k plus a mask.",
-     .numpy = "attention(a, b, c, d, scale, causal)",
-     .lower = attention_lower,
-     .in_blocks = attention_in_blocks,
-     .cases = "f32[2,3,5,8] f32[2,3,7,8] f32[2,3,7,4]\nf32[1,2,4,8] f32[1,2,4,8] f32[1,2,4,8] causal=1\n"
-              "f32[2,2,3,4] f32[2,2,5,4] f32[2,2,5,4] f32[2,1,1,5] scale=0.25\nf64[5,8] f64[7,8] f64[7,3]\n"
-              "f32[1,2,1,4] f32[1,2,6,4] f32[1,2,6,4] causal=1"},
+    BODY("trilu a upper:i=1 k:i=0 value:f=0 -> e", trilu_body,
+         "(lambda m: np.where(m >= k if upper else m <= k, a, "
+         "np.asarray(value).astype(a.dtype)))(np.arange(a.shape[-1]) - np.arange(a.shape[-2])[:, None])",
+         NULL,
+         "f32[4,4]\nf32[2,3,5] upper=0 k=1\ni64[5,3] k=-2\nf32[3,3] upper=0 value=-inf\nbool[4,4] k=1\n"
+         "f64[2,2] k=9\nf32[0,3]",
+         "The upper (j - i >= k) or lower (j - i <= k) triangle of the last two axes; `value` elsewhere.",
+         .adapted = ADAPTED({"Trilu 14 .i 1..2 upper", adapt_trilu}),
+         .back = "Expand ? #; Trilu $ @k upper=upper; Where $ a !value", .shape = trilu_shape),
+    RECIPE("attention ... scale:f= causal:i=0 -> b h q d | s", attention_lower, "attention(a, b, c, d, scale, causal)",
+           NULL,
+           "f32[2,3,5,8] f32[2,3,7,8] f32[2,3,7,4]\nf32[1,2,4,8] f32[1,2,4,8] f32[1,2,4,8] causal=1\n"
+           "f32[2,2,3,4] f32[2,2,5,4] f32[2,2,5,4] f32[2,1,1,5] scale=0.25\nf64[5,8] f64[7,8] f64[7,3]\n"
+           "f32[1,2,1,4] f32[1,2,6,4] f32[1,2,6,4] causal=1",
+           "Mean of the values v, weighted by softmax of the scaled products of queries q and keys k plus a mask.",
+           .in_blocks = attention_in_blocks),
     {0},
 };

@@ -173,17 +173,17 @@ int ts_batch_statistics(ts_graph *g, int n, const ts_tensor *t, const ts_statist
 /* ---- records ---- */
 
 const op ops_batch_norm[] = {
-    {.call = "batch_norm a b c d e epsilon:f=1e-05 momentum:f=0.9 training:i=0 -> n c h w",
-     .doc = "Scale, bias, mean and variance of each channel (axis 1), as they stand after training; with training=1 "
-            "mean and variance of a are in place of those.",
-     .numpy = "(lambda v, m: (a - v(m[0])) / np.sqrt(v(m[1]) + epsilon) * v(b) + v(c))(lambda v: v.reshape(-1, *[1] * "
-              "(a.ndim - 2)), [f(np.moveaxis(a, 1, 0).reshape(a.shape[1], -1), 1) for f in (np.mean, np.var)] if "
-              "training else x[3:])",
-     .adapted = ADAPTED(
-         {"BatchNormalization 1 fFFf 5 >5 epsilon is_test momentum spatial training_mode", adapt_batch_norm}),
-     .trained = "training_mode=0 out=1",
-     .lower = batch_norm_lower,
-     .cases = "f32[2,3,4,5] f32[3] f32[3] f32[3] f32[3]+\nf64[4,3] f64[3] f64[3] f64[3] f64[3]+ epsilon=0.001\n"
-              "f32[0,2,3] f32[2] f32[2] f32[2] f32[2]+\nf64[4,3,5] f64[3] f64[3] f64[3] f64[3]+ training=1"},
+    RECIPE("batch_norm a b c d e epsilon:f=1e-05 momentum:f=0.9 training:i=0 -> n c h w", batch_norm_lower,
+           "(lambda v, m: (a - v(m[0])) / np.sqrt(v(m[1]) + epsilon) * v(b) + v(c))(lambda v: v.reshape(-1, *[1] * "
+           "(a.ndim - 2)), [f(np.moveaxis(a, 1, 0).reshape(a.shape[1], -1), 1) for f in (np.mean, np.var)] if "
+           "training else x[3:])",
+           NULL,
+           "f32[2,3,4,5] f32[3] f32[3] f32[3] f32[3]+\nf64[4,3] f64[3] f64[3] f64[3] f64[3]+ epsilon=0.001\n"
+           "f32[0,2,3] f32[2] f32[2] f32[2] f32[2]+\nf64[4,3,5] f64[3] f64[3] f64[3] f64[3]+ training=1",
+           "Scale, bias, mean and variance of each channel (axis 1), as they stand after training; with training=1 "
+           "mean and variance of a are in place of those.",
+           .adapted = ADAPTED(
+               {"BatchNormalization 1 fFFf 5 >5 epsilon is_test momentum spatial training_mode", adapt_batch_norm}),
+           .trained = "training_mode=0 out=1"),
     {0},
 };

@@ -107,27 +107,20 @@ static const node *bitcast_lower(graph *g, const node *n)
 #define FORMAT "exponent:i=8 fraction:i=23 dtype:s=f32"
 
 const op ops_bitcast[] = {
-    {.call = "to_bits a " FORMAT " -> e",
-     .doc = "The bits of reals as integers.",
-     .numpy = "a.view({'f32': np.uint32, 'f64': np.int64}[dtype]).astype(np.int64)",
-     .shape = to_shape,
-     .body = bits_body,
-     .cases = "f32[2,9]!\nf64[9]! exponent=11 fraction=52 dtype=f64\nf32[]\nf32[0,2]"},
-    {.call = "from_bits a " FORMAT " -> e",
-     .doc = "Reals of which integers are the bits.",
-     .numpy = "a.astype({'f32': np.uint32, 'f64': np.int64}[dtype]).view(dtypes[dtype])",
-     .shape = from_shape,
-     .body = bits_body,
-     .cases = "i64[2,9]!\ni64[9]! exponent=11 fraction=52 dtype=f64\ni64[0,2]"},
-    {.call = "bitcast a to:s -> e",
-     .doc = "The same bits as another dtype of the same width.",
-     .numpy = "a.view(dtypes[to])",
-     .adapted = ADAPTED({"BitCast 26 - 1 to", adapt_bit_cast}),
-     .onnx_cases = "BitCast f32[4] to=6\nBitCast i32[4] to=1\nBitCast f64[4] to=7\nBitCast i64[4] to=11\n"
-                   "BitCast f16[4] to=5\nBitCast i16[4] to=10\nBitCast i8[4] to=2\nBitCast u8[4] to=3\n"
-                   "BitCast i4[4] to=21\nBitCast u4[4] to=22\nBitCast i2[4] to=25\nBitCast u2[4] to=26",
-     .lower = bitcast_lower,
-     .cases = "f32[2,9]! to=i32\ni32[9]! to=f32\nf64[9]! to=u64\ni64[9]! to=f64\nf16[9]! to=i16\nu16[9]! to=f16\n"
-              "i8[9]! to=u8\nbool[9] to=u8\nu32[4]! to=i32\nf32[] to=u32\ni16[0,2] to=f16"},
+    BODY("to_bits a " FORMAT " -> e", bits_body, "a.view({'f32': np.uint32, 'f64': np.int64}[dtype]).astype(np.int64)",
+         NULL, "f32[2,9]!\nf64[9]! exponent=11 fraction=52 dtype=f64\nf32[]\nf32[0,2]",
+         "The bits of reals as integers.", .shape = to_shape),
+    BODY("from_bits a " FORMAT " -> e", bits_body,
+         "a.astype({'f32': np.uint32, 'f64': np.int64}[dtype]).view(dtypes[dtype])", NULL,
+         "i64[2,9]!\ni64[9]! exponent=11 fraction=52 dtype=f64\ni64[0,2]", "Reals of which integers are the bits.",
+         .shape = from_shape),
+    RECIPE("bitcast a to:s -> e", bitcast_lower, "a.view(dtypes[to])", NULL,
+           "f32[2,9]! to=i32\ni32[9]! to=f32\nf64[9]! to=u64\ni64[9]! to=f64\nf16[9]! to=i16\nu16[9]! to=f16\n"
+           "i8[9]! to=u8\nbool[9] to=u8\nu32[4]! to=i32\nf32[] to=u32\ni16[0,2] to=f16",
+           "The same bits as another dtype of the same width.",
+           .adapted = ADAPTED({"BitCast 26 - 1 to", adapt_bit_cast}),
+           .onnx_cases = "BitCast f32[4] to=6\nBitCast i32[4] to=1\nBitCast f64[4] to=7\nBitCast i64[4] to=11\n"
+                         "BitCast f16[4] to=5\nBitCast i16[4] to=10\nBitCast i8[4] to=2\nBitCast u8[4] to=3\n"
+                         "BitCast i4[4] to=21\nBitCast u4[4] to=22\nBitCast i2[4] to=25\nBitCast u2[4] to=26"),
     {0},
 };

@@ -212,24 +212,18 @@ static const node *mean_grad(graph *g, const node *call, const node *y, const no
 /* ---- records ---- */
 
 const op ops_blocks[] = {
-    {.call = "in_blocks a axis:i=0 size:i once:f= -> e",
-     .doc = "An axis as blocks of so many elements: two axes. The last block ends where the axis does; elements of it "
-            "that are in the one before, too, are `once` there, where that is given.",
-     .numpy = "in_blocks(a, axis, size, once)",
-     .shape = cut_shape,
-     .body = cut_body,
-     .grad = cut_grad,
-     .cases = "f32[6] size=3\nf32[2,7] axis=-1 size=3\nf32[2,7] axis=1 size=3 once=-inf\ni64[5,2] size=2 once=0\n"
-              "f64[7,3] axis=0 size=7\nf32[2,9,3] axis=-2 size=4 once=0"},
-    {.call = "block_mean a b c empty:i=0 -> q d | s",
-     .doc = "The sums of blocks c divided by the sums b of their weights, added block by block, each time times a. "
-            "Where weights come to 0: empty=1 the sum of c, empty=2 0, as where they come to NaN.",
-     .numpy = "block_mean(a, b, c, empty)",
-     .shape = mean_shape,
-     .body = mean_body,
-     .grad = mean_grad,
-     .cases = "f32[3]+ f32[3]+ f32[3,4]\nf32[2,5]+ f32[2,5]+ f32[2,5,7]\nf64[2,3,2]+ f64[2,3,2]+ f64[2,3,2,9] empty=1\n"
-              "f32[2]=0 f32[2]=0 f32[2,3]=0 empty=1\nf32[2]=0 f32[2]=0 f32[2,3]=0 empty=2\nf32[1]+ f32[1]+ f32[1,1]\n"
-              "f16[2]+ f16[2]+ f16[2,3]\nf32[2,3]+ f32[2,3]+ f16[2,3,4]"},
+    BODY("in_blocks a axis:i=0 size:i once:f= -> e", cut_body, "in_blocks(a, axis, size, once)", NULL,
+         "f32[6] size=3\nf32[2,7] axis=-1 size=3\nf32[2,7] axis=1 size=3 once=-inf\ni64[5,2] size=2 once=0\n"
+         "f64[7,3] axis=0 size=7\nf32[2,9,3] axis=-2 size=4 once=0",
+         "An axis as blocks of so many elements: two axes. The last block ends where the axis does; elements of it "
+         "that are in the one before, too, are `once` there, where that is given.",
+         .shape = cut_shape, .grad = cut_grad),
+    BODY("block_mean a b c empty:i=0 -> q d | s", mean_body, "block_mean(a, b, c, empty)", NULL,
+         "f32[3]+ f32[3]+ f32[3,4]\nf32[2,5]+ f32[2,5]+ f32[2,5,7]\nf64[2,3,2]+ f64[2,3,2]+ f64[2,3,2,9] empty=1\n"
+         "f32[2]=0 f32[2]=0 f32[2,3]=0 empty=1\nf32[2]=0 f32[2]=0 f32[2,3]=0 empty=2\nf32[1]+ f32[1]+ f32[1,1]\n"
+         "f16[2]+ f16[2]+ f16[2,3]\nf32[2,3]+ f32[2,3]+ f16[2,3,4]",
+         "The sums of blocks c divided by the sums b of their weights, added block by block, each time times a. "
+         "Where weights come to 0: empty=1 the sum of c, empty=2 0, as where they come to NaN.",
+         .shape = mean_shape, .grad = mean_grad),
     {0},
 };

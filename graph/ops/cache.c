@@ -57,16 +57,15 @@ static const expr *overwrite_body(defn *d)
 /* ---- records ---- */
 
 const op ops_cache[] = {
-    {.call = "overwrite a b c axis:i=-2 circular:i=0 -> e",
-     .doc = "The first tensor with the second in place of a stretch of an axis, which begins at a place of its own for "
-            "every element of axis 0.",
-     .numpy = "(lambda y: [y[i].__setitem__((*(slice(None),) * (axis % a.ndim - 1), (int(c[i]) + "
-              "np.arange(b.shape[axis])) % a.shape[axis]), b[i]) for i in range(len(a))] and y)(a.copy())",
-     .adapted = ADAPTED({"TensorScatter 24 TTi 2..3 axis mode", adapt_tensor_scatter}),
-     .onnx_cases = "TensorScatter f32[1,2,4,3] f32[1,2,1,3] i64[1]",
-     .shape = overwrite_shape,
-     .body = overwrite_body,
-     .cases = "f32[2,3,8,4] f32[2,3,2,4] u8[2]<6\nf32[2,8,4] f32[2,3,4] u8[2]<7 circular=1\ni64[3,5] i64[3,1] u64[3]<5 "
-              "axis=1"},
+    BODY("overwrite a b c axis:i=-2 circular:i=0 -> e", overwrite_body,
+         "(lambda y: [y[i].__setitem__((*(slice(None),) * (axis % a.ndim - 1), (int(c[i]) + "
+         "np.arange(b.shape[axis])) % a.shape[axis]), b[i]) for i in range(len(a))] and y)(a.copy())",
+         NULL,
+         "f32[2,3,8,4] f32[2,3,2,4] u8[2]<6\nf32[2,8,4] f32[2,3,4] u8[2]<7 circular=1\ni64[3,5] i64[3,1] u64[3]<5 "
+         "axis=1",
+         "The first tensor with the second in place of a stretch of an axis, which begins at a place of its own for "
+         "every element of axis 0.",
+         .adapted = ADAPTED({"TensorScatter 24 TTi 2..3 axis mode", adapt_tensor_scatter}),
+         .onnx_cases = "TensorScatter f32[1,2,4,3] f32[1,2,1,3] i64[1]", .shape = overwrite_shape),
     {0},
 };

@@ -97,20 +97,16 @@ static const expr *cast_body(defn *d)
 /* ---- records ---- */
 
 const op ops_cast[] = {
-    {.call = "cast a to:s -> e",
-     .doc = "The same values in another dtype; reals lose their fraction when they become integers.",
-     .numpy = "a.astype(dtypes[to])",
-     .adapted = ADAPTED({"Cast 1 - 1 round_mode saturate to", adapt_cast},
-                        {"CastLike 15 - 2 round_mode saturate", adapt_cast_like}),
-     .onnx_undefined = "Cast: A real beyond an integer's range is its nearer end; NaN is 0.\n"
-                       "CastLike: As of Cast.",
-     .onnx_cases = "Cast f32[3] to=1\nCastLike f32[3] i32[2]",
-     .back = "Cast a to~",
-     .shape = cast_shape,
-     .body = cast_body,
-     .cases = "f32[2,3] to=f64\nf64[7] to=f32\nf32[9] to=i64\nf64[9] to=i32\nf32[9] to=i8\ni64[9] to=f32\n"
-              "i32[9]! to=i8\ni8[9]! to=u8\nbool[5] to=f32\nf32[16]! to=bool\ni64[9] to=bool\nf32[16]! to=f16\n"
-              "f16[4] to=f32\nf32[0,2] to=i64\nu64[4] to=f64\nf32[] to=f32"},
+    BODY("cast a to:s -> e", cast_body, "a.astype(dtypes[to])", NULL,
+         "f32[2,3] to=f64\nf64[7] to=f32\nf32[9] to=i64\nf64[9] to=i32\nf32[9] to=i8\ni64[9] to=f32\n"
+         "i32[9]! to=i8\ni8[9]! to=u8\nbool[5] to=f32\nf32[16]! to=bool\ni64[9] to=bool\nf32[16]! to=f16\n"
+         "f16[4] to=f32\nf32[0,2] to=i64\nu64[4] to=f64\nf32[] to=f32",
+         "The same values in another dtype; reals lose their fraction when they become integers.",
+         .adapted = ADAPTED({"Cast 1 - 1 round_mode saturate to", adapt_cast},
+                            {"CastLike 15 - 2 round_mode saturate", adapt_cast_like}),
+         .onnx_undefined = "Cast: A real beyond an integer's range is its nearer end; NaN is 0.\n"
+                           "CastLike: As of Cast.",
+         .onnx_cases = "Cast f32[3] to=1\nCastLike f32[3] i32[2]", .back = "Cast a to~", .shape = cast_shape),
     ELEMENT("identity", "a", "a", NULL, "f32[2,3]\ni64[]\nbool[0,2]", "The value itself.",
             .adapted = ADAPTED({"Identity 1 - 1", adapt_identity}), .back = "Identity a"),
     ELEMENT("stop", "stop(a)", "a", NULL, "f32[2,3]\nf64[4]\ni64[3]\nf32[0,2]",

@@ -60,12 +60,11 @@ static const node *causal_lower(graph *g, const node *n)
 /* ---- records ---- */
 
 const op ops_causal_conv[] = {
-    {.call = "causal_conv a b c -> n c t",
-     .doc = "Convolution along time, a kernel for each channel, over the past and x.",
-     .numpy = "conv(np.concatenate([c, a], 2), b, None, None, None, a.shape[1])",
-     .adapted = ADAPTED({"CausalConvWithState 27 F 2..4 >2 activation", adapt_causal_conv}),
-     .onnx_cases = "CausalConvWithState f32[2,3,7] f32[3,1,4]",
-     .lower = causal_lower,
-     .cases = "f32[2,3,7] f32[3,1,4] f32[2,3,3]\nf64[1,2,1] f64[2,1,3] f64[1,2,2]\nf32[1,2,5] f32[2,1,1] f32[1,2,0]"},
+    RECIPE("causal_conv a b c -> n c t", causal_lower,
+           "conv(np.concatenate([c, a], 2), b, None, None, None, a.shape[1])", NULL,
+           "f32[2,3,7] f32[3,1,4] f32[2,3,3]\nf64[1,2,1] f64[2,1,3] f64[1,2,2]\nf32[1,2,5] f32[2,1,1] f32[1,2,0]",
+           "Convolution along time, a kernel for each channel, over the past and x.",
+           .adapted = ADAPTED({"CausalConvWithState 27 F 2..4 >2 activation", adapt_causal_conv}),
+           .onnx_cases = "CausalConvWithState f32[2,3,7] f32[3,1,4]"),
     {0},
 };

@@ -99,15 +99,13 @@ static const expr *col2im_body(defn *d)
 /* ---- records ---- */
 
 const op ops_col2im[] = {
-    {.call = "col2im a image:I block:I strides:I= dilations:I= pads:I=",
-     .doc = "Columns of blocks [n, channel and point, block] laid back into [n, channel, space...].",
-     .numpy = "col2im(a, image, block, strides, dilations, pads)",
-     .adapted = ADAPTED({"Col2Im 18 .i 3 dilations pads strides", adapt_col2im}),
-     .onnx_cases = "Col2Im f32[1,4,9] i64[2]=4 i64[2]=2",
-     .shape = col2im_shape,
-     .body = col2im_body,
-     .cases = "f32[1,5,5] image=[5,5] block=[1,5]\nf32[2,8,9] image=[4,4] block=[2,2]\n"
-              "f64[1,4,4] image=[5,5] block=[2,2] strides=[2,2] dilations=[2,1]\n"
-              "f32[1,4,25] image=[4,4] block=[2,2] pads=[1,1,1,1]\nf32[1,3,5] image=[7] block=[3]"},
+    BODY("col2im a image:I block:I strides:I= dilations:I= pads:I=", col2im_body,
+         "col2im(a, image, block, strides, dilations, pads)", NULL,
+         "f32[1,5,5] image=[5,5] block=[1,5]\nf32[2,8,9] image=[4,4] block=[2,2]\n"
+         "f64[1,4,4] image=[5,5] block=[2,2] strides=[2,2] dilations=[2,1]\n"
+         "f32[1,4,25] image=[4,4] block=[2,2] pads=[1,1,1,1]\nf32[1,3,5] image=[7] block=[3]",
+         "Columns of blocks [n, channel and point, block] laid back into [n, channel, space...].",
+         .adapted = ADAPTED({"Col2Im 18 .i 3 dilations pads strides", adapt_col2im}),
+         .onnx_cases = "Col2Im f32[1,4,9] i64[2]=4 i64[2]=2", .shape = col2im_shape),
     {0},
 };

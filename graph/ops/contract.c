@@ -177,22 +177,14 @@ const node *g_product_turned(graph *g, const node *y)
 /* ---- records ---- */
 
 const op ops_contract[] = {
-    {.call = "matmul a b -> b m n | k",
-     .doc = "Matrix product over the last two axes; leading axes broadcast.",
-     .numpy = "a @ b",
-     .onnx = "MatMul 1 N",
-     .adapted = ADAPTED({"Gemm 1 N 2..3 alpha beta broadcast transA transB", adapt_gemm}),
-     .back = "MatMul a^ b^",
-     .shape = matmul_shape,
-     .body = matmul_body,
-     .extents = matmul_extents,
-     .kept = matmul_kept,
-     .grad = matmul_grad,
-     .way = strassen_way,
-     .alternative = strassen_matmul,
-     .cases = "f32[2,3] f32[3,4]\nf32[5,7] f32[7]\nf32[7] f32[7,5]\nf32[7] f32[7]\nf32[2,3,4] f32[4,5]\n"
-              "f32[2,3,4] f32[2,4,5]\nf32[6,1,3,4] f32[2,4,5]\nf32[4] f32[2,4,5]\nf32[2,3,4] f32[4]\n"
-              "f64[9,8] f64[8,7]\ni32[3,4] i32[4,2]\ni64[2,2] u8[2,2]\nf32[2,3] f64[3,2]\nbool[3,4] bool[4,3]\n"
-              "f32[2,0] f32[0,3]\nf32[0,3] f32[3,2]\nf32[1,1] f32[1,1]\nf32[17,33] f32[33,19]"},
+    BODY("matmul a b -> b m n | k", matmul_body, "a @ b", "MatMul 1 N",
+         "f32[2,3] f32[3,4]\nf32[5,7] f32[7]\nf32[7] f32[7,5]\nf32[7] f32[7]\nf32[2,3,4] f32[4,5]\n"
+         "f32[2,3,4] f32[2,4,5]\nf32[6,1,3,4] f32[2,4,5]\nf32[4] f32[2,4,5]\nf32[2,3,4] f32[4]\n"
+         "f64[9,8] f64[8,7]\ni32[3,4] i32[4,2]\ni64[2,2] u8[2,2]\nf32[2,3] f64[3,2]\nbool[3,4] bool[4,3]\n"
+         "f32[2,0] f32[0,3]\nf32[0,3] f32[3,2]\nf32[1,1] f32[1,1]\nf32[17,33] f32[33,19]",
+         "Matrix product over the last two axes; leading axes broadcast.",
+         .adapted = ADAPTED({"Gemm 1 N 2..3 alpha beta broadcast transA transB", adapt_gemm}), .back = "MatMul a^ b^",
+         .shape = matmul_shape, .extents = matmul_extents, .kept = matmul_kept, .grad = matmul_grad,
+         .way = strassen_way, .alternative = strassen_matmul),
     {0},
 };

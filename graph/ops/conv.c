@@ -123,47 +123,29 @@ static const node *conv_grad(graph *g, const node *call, const node *y, const no
 static const char oracle[] = "conv(a, b, strides, dilations, pads, group)";
 
 const op ops_conv[] = {
-    {.call = "conv a b " CONV_ATTRIBUTES " -> n oc oh ow | ic kh kw",
-     .doc = "Convolution over the axes behind batch and channel; pads are all beginnings, then all ends.",
-     .numpy = oracle,
-     .adapted = ADAPTED({"Conv 1 F 2..3 auto_pad dilations group kernel_shape pads strides", adapt_conv}),
-     .lower = conv_lower,
-     .cases = "f32[1,3,9] f32[4,3,3]\nf32[2,4,5,6] f32[6,2,3,3] pads=[1,1,1,1] group=2\n"
-              "f32[1,2,4,5,3] f32[2,2,2,2,2] strides=[2,1,1]"},
-    {.call = "conv1d a b " CONV_ATTRIBUTES " -> n oc ow | ic kw",
-     .doc = "Convolution over one axis.",
-     .numpy = oracle,
-     .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
-     .shape = conv_shape,
-     .body = conv_body,
-     .grad = conv_grad,
-     .grad_for = conv_grad_for,
-     .cases = "f32[1,3,28] f32[32,3,5]\nf32[1,3,28] f32[8,3,5] strides=[2] pads=[3,3]\n"
-              "f64[2,4,9] f64[4,1,3] group=4 pads=[2,0]\nf32[2,3,11] f32[2,3,2] dilations=[3]\n"
-              "i32[1,2,5] i32[2,2,3]\nf32[0,3,5] f32[2,3,2]\nf32[1,0,5] f32[2,0,2]"},
-    {.call = "conv2d a b " CONV_ATTRIBUTES " -> n oc oh ow | ic kh kw",
-     .doc = "Convolution over two axes.",
-     .numpy = oracle,
-     .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
-     .shape = conv_shape,
-     .body = conv_body,
-     .grad = conv_grad,
-     .grad_for = conv_grad_for,
-     .way = winograd_way,
-     .alternative = winograd_conv,
-     .cases = "f32[1,3,14,19] f32[8,3,5,5]\nf32[1,3,14,19] f32[8,3,5,5] strides=[2,2] pads=[3,3,3,3]\n"
-              "f32[2,8,7,7] f32[4,8,1,1]\nf32[2,8,7,7] f32[4,8,1,1] strides=[2,2]\nf32[1,6,8,8] f32[6,1,3,3] group=6 "
-              "pads=[1,1,1,1]\nf32[1,4,9,8] f32[6,2,3,2] group=2 dilations=[2,3] pads=[0,1,2,3]\n"
-              "f64[2,3,6,5] f64[4,3,3,3] strides=[1,2] pads=[1,0,0,1]\nf32[1,2,3,3] f32[1,2,3,3]"},
-    {.call = "conv3d a b " CONV_ATTRIBUTES " -> n oc od oh ow | ic kd kh kw",
-     .doc = "Convolution over three axes.",
-     .numpy = oracle,
-     .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
-     .shape = conv_shape,
-     .body = conv_body,
-     .grad = conv_grad,
-     .grad_for = conv_grad_for,
-     .cases = "f32[1,2,4,5,6] f32[3,2,2,3,3]\nf32[1,2,4,5,6] f32[2,1,3,3,3] group=2 pads=[1,1,1,1,1,1] "
-              "strides=[2,1,2]\nf64[1,1,5,5,5] f64[1,1,2,2,2] dilations=[2,1,3]"},
+    RECIPE("conv a b " CONV_ATTRIBUTES " -> n oc oh ow | ic kh kw", conv_lower, oracle, NULL,
+           "f32[1,3,9] f32[4,3,3]\nf32[2,4,5,6] f32[6,2,3,3] pads=[1,1,1,1] group=2\n"
+           "f32[1,2,4,5,3] f32[2,2,2,2,2] strides=[2,1,1]",
+           "Convolution over the axes behind batch and channel; pads are all beginnings, then all ends.",
+           .adapted = ADAPTED({"Conv 1 F 2..3 auto_pad dilations group kernel_shape pads strides", adapt_conv})),
+    BODY("conv1d a b " CONV_ATTRIBUTES " -> n oc ow | ic kw", conv_body, oracle, NULL,
+         "f32[1,3,28] f32[32,3,5]\nf32[1,3,28] f32[8,3,5] strides=[2] pads=[3,3]\n"
+         "f64[2,4,9] f64[4,1,3] group=4 pads=[2,0]\nf32[2,3,11] f32[2,3,2] dilations=[3]\n"
+         "i32[1,2,5] i32[2,2,3]\nf32[0,3,5] f32[2,3,2]\nf32[1,0,5] f32[2,0,2]",
+         "Convolution over one axis.", .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
+         .shape = conv_shape, .grad = conv_grad, .grad_for = conv_grad_for),
+    BODY("conv2d a b " CONV_ATTRIBUTES " -> n oc oh ow | ic kh kw", conv_body, oracle, NULL,
+         "f32[1,3,14,19] f32[8,3,5,5]\nf32[1,3,14,19] f32[8,3,5,5] strides=[2,2] pads=[3,3,3,3]\n"
+         "f32[2,8,7,7] f32[4,8,1,1]\nf32[2,8,7,7] f32[4,8,1,1] strides=[2,2]\nf32[1,6,8,8] f32[6,1,3,3] group=6 "
+         "pads=[1,1,1,1]\nf32[1,4,9,8] f32[6,2,3,2] group=2 dilations=[2,3] pads=[0,1,2,3]\n"
+         "f64[2,3,6,5] f64[4,3,3,3] strides=[1,2] pads=[1,0,0,1]\nf32[1,2,3,3] f32[1,2,3,3]",
+         "Convolution over two axes.", .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
+         .shape = conv_shape, .grad = conv_grad, .grad_for = conv_grad_for, .way = winograd_way,
+         .alternative = winograd_conv),
+    BODY("conv3d a b " CONV_ATTRIBUTES " -> n oc od oh ow | ic kd kh kw", conv_body, oracle, NULL,
+         "f32[1,2,4,5,6] f32[3,2,2,3,3]\nf32[1,2,4,5,6] f32[2,1,3,3,3] group=2 pads=[1,1,1,1,1,1] "
+         "strides=[2,1,2]\nf64[1,1,5,5,5] f64[1,1,2,2,2] dilations=[2,1,3]",
+         "Convolution over three axes.", .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
+         .shape = conv_shape, .grad = conv_grad, .grad_for = conv_grad_for),
     {0},
 };

@@ -333,21 +333,17 @@ static const node *transpose_grad(graph *g, const node *call, const node *y, con
 /* ---- records ---- */
 
 const op ops_conv_transpose[] = {
-    {.call = "conv_transpose a b strides:I= dilations:I= pads:I= group:i=1 output_padding:I= -> n oc oh ow | ic kh kw",
-     .doc = "Transposed convolution over the axes behind batch and channel; pads are all beginnings, then all ends.",
-     .numpy = "conv_transpose(a, b, strides, dilations, pads, group, output_padding)",
-     .adapted = ADAPTED({"ConvTranspose 1 F 2..3 auto_pad dilations group kernel_shape output_padding output_shape "
-                         "pads strides",
-                         adapt_conv_transpose}),
-     .shape = transpose_shape,
-     .body = transpose_body,
-     .grad = transpose_grad,
-     .grad_for = transpose_grad_for,
-     .way = phases_way,
-     .alternative = without_strides,
-     .cases = "f32[1,3,9] f32[3,4,3]\nf32[2,4,5,6] f32[4,3,3,3] pads=[1,1,1,1] group=2\nf32[1,2,4,5] f32[2,3,3,2] "
-              "strides=[2,3] output_padding=[1,2]\nf32[1,2,3,4,3] f32[2,2,2,2,2] strides=[2,1,1]\n"
-              "f64[1,2,5] f64[2,1,3] dilations=[2] pads=[1,0]\nf32[1,2,3,3] f32[2,1,2,2] pads=[-1,0,0,-2]\n"
-              "f32[1,3,2] f32[3,2,1] strides=[3]\ni32[1,1,3] i32[1,2,2]\nf32[0,2,3] f32[2,1,2]"},
+    BODY("conv_transpose a b strides:I= dilations:I= pads:I= group:i=1 output_padding:I= -> n oc oh ow | ic kh kw",
+         transpose_body, "conv_transpose(a, b, strides, dilations, pads, group, output_padding)", NULL,
+         "f32[1,3,9] f32[3,4,3]\nf32[2,4,5,6] f32[4,3,3,3] pads=[1,1,1,1] group=2\nf32[1,2,4,5] f32[2,3,3,2] "
+         "strides=[2,3] output_padding=[1,2]\nf32[1,2,3,4,3] f32[2,2,2,2,2] strides=[2,1,1]\n"
+         "f64[1,2,5] f64[2,1,3] dilations=[2] pads=[1,0]\nf32[1,2,3,3] f32[2,1,2,2] pads=[-1,0,0,-2]\n"
+         "f32[1,3,2] f32[3,2,1] strides=[3]\ni32[1,1,3] i32[1,2,2]\nf32[0,2,3] f32[2,1,2]",
+         "Transposed convolution over the axes behind batch and channel; pads are all beginnings, then all ends.",
+         .adapted = ADAPTED({"ConvTranspose 1 F 2..3 auto_pad dilations group kernel_shape output_padding output_shape "
+                             "pads strides",
+                             adapt_conv_transpose}),
+         .shape = transpose_shape, .grad = transpose_grad, .grad_for = transpose_grad_for, .way = phases_way,
+         .alternative = without_strides),
     {0},
 };

@@ -167,16 +167,15 @@ static const node *deform_lower(graph *g, const node *n)
 /* ---- records ---- */
 
 const op ops_deform_conv[] = {
-    {.call = "deform_conv a b c d strides:I= dilations:I= pads:I= group:i=1 offset_group:i=1 -> n oc oh ow | ic kh kw",
-     .doc = "Convolution of x with w whose points are moved by offsets [n, group of offsets and point and axis, "
-            "out...] and weighed by a mask [n, group of offsets and point, out...].",
-     .numpy = "deform_conv(a, b, c, d, strides, dilations, pads, group, offset_group)",
-     .adapted = ADAPTED(
-         {"DeformConv 19 F 3..5 dilations group kernel_shape offset_group pads strides", adapt_deform_conv}),
-     .onnx_cases = "DeformConv f32[1,2,5,4] f32[3,2,2,2] f32[1,8,4,3]",
-     .lower = deform_lower,
-     .cases = "f32[1,2,5,4] f32[3,2,2,2] f32[1,8,4,3] f32[1,4,4,3]\nf64[2,4,5,5] f64[2,2,3,2] f64[2,24,3,3] "
-              "f64[2,12,3,3] group=2 offset_group=2 strides=[2,2] pads=[1,0,1,1]\nf64[1,2,7] f64[2,1,3] f64[1,3,3] "
-              "f64[1,3,3] group=2 dilations=[2]\nf32[1,1,3,3,2] f32[1,1,2,1,2] f32[1,12,2,3,1] f32[1,4,2,3,1]"},
+    RECIPE("deform_conv a b c d strides:I= dilations:I= pads:I= group:i=1 offset_group:i=1 -> n oc oh ow | ic kh kw",
+           deform_lower, "deform_conv(a, b, c, d, strides, dilations, pads, group, offset_group)", NULL,
+           "f32[1,2,5,4] f32[3,2,2,2] f32[1,8,4,3] f32[1,4,4,3]\nf64[2,4,5,5] f64[2,2,3,2] f64[2,24,3,3] "
+           "f64[2,12,3,3] group=2 offset_group=2 strides=[2,2] pads=[1,0,1,1]\nf64[1,2,7] f64[2,1,3] f64[1,3,3] "
+           "f64[1,3,3] group=2 dilations=[2]\nf32[1,1,3,3,2] f32[1,1,2,1,2] f32[1,12,2,3,1] f32[1,4,2,3,1]",
+           "Convolution of x with w whose points are moved by offsets [n, group of offsets and point and axis, "
+           "out...] and weighed by a mask [n, group of offsets and point, out...].",
+           .adapted = ADAPTED(
+               {"DeformConv 19 F 3..5 dilations group kernel_shape offset_group pads strides", adapt_deform_conv}),
+           .onnx_cases = "DeformConv f32[1,2,5,4] f32[3,2,2,2] f32[1,8,4,3]"),
     {0},
 };

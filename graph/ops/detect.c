@@ -75,15 +75,12 @@ static const expr *nms_body(defn *d)
 /* ---- records ---- */
 
 const op ops_detect[] = {
-    {.call = "nms a b c most:i centred:i=0 -> b c k",
-     .doc = "Of boxes [batch, n, 4] with scores [batch, class, n] those to keep, best first, then -1: none overlaps "
-            "a better one by more than a share of their union; limits are that share and a score to be exceeded.",
-     .numpy = "nms(a, b, c, most, centred)",
-     .adapted = ADAPTED({"NonMaxSuppression 10 ffif 2..5 center_point_box", adapt_nms}),
-     .onnx_cases = "NonMaxSuppression f32[1,4,4]*=1 f32[1,2,4]=1 i64[]=2",
-     .shape = nms_shape,
-     .body = nms_body,
-     .cases = "f32[2,9,4] f32[2,3,9] f32[2]=0.2 most=4\nf32[1,20,4]+ f32[1,1,20] f32[2]=0.5 most=20 centred=1\n"
-              "f64[1,7,4] f64[1,2,7] f64[2]=0 most=3\nf32[1,0,4] f32[1,2,0] f32[2]=0 most=0"},
+    BODY("nms a b c most:i centred:i=0 -> b c k", nms_body, "nms(a, b, c, most, centred)", NULL,
+         "f32[2,9,4] f32[2,3,9] f32[2]=0.2 most=4\nf32[1,20,4]+ f32[1,1,20] f32[2]=0.5 most=20 centred=1\n"
+         "f64[1,7,4] f64[1,2,7] f64[2]=0 most=3\nf32[1,0,4] f32[1,2,0] f32[2]=0 most=0",
+         "Of boxes [batch, n, 4] with scores [batch, class, n] those to keep, best first, then -1: none overlaps "
+         "a better one by more than a share of their union; limits are that share and a score to be exceeded.",
+         .adapted = ADAPTED({"NonMaxSuppression 10 ffif 2..5 center_point_box", adapt_nms}),
+         .onnx_cases = "NonMaxSuppression f32[1,4,4]*=1 f32[1,2,4]=1 i64[]=2", .shape = nms_shape),
     {0},
 };

@@ -56,11 +56,8 @@ static const node *det_lower(graph *g, const node *n)
 /* ---- records ---- */
 
 const op ops_determinant[] = {
-    {.call = "det a -> b",
-     .doc = "Determinants of square matrices, the last two axes.",
-     .numpy = "np.linalg.det(a)",
-     .onnx = "Det 11 f",
-     .lower = det_lower,
-     .cases = "f64[4,4]\nf32[2,2]\nf64[3,2,3,3]\nf64[1,1]\nf64[2,2,2]=0\nf64[6,6]=1\nf64[0,2,2]"},
+    RECIPE("det a -> b", det_lower, "np.linalg.det(a)", "Det 11 f",
+           "f64[4,4]\nf32[2,2]\nf64[3,2,3,3]\nf64[1,1]\nf64[2,2,2]=0\nf64[6,6]=1\nf64[0,2,2]",
+           "Determinants of square matrices, the last two axes."),
     {0},
 };

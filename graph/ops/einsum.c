@@ -255,25 +255,19 @@ static const node *einsum_lower(graph *g, const node *n)
 /* ---- records ---- */
 
 const op ops_einsum[] = {
-    {.call = "contract ... equation:s -> g m n | k",
-     .doc = "Sum of products of one or two tensors, axes named by letters: \"ij,jk->ik\".",
-     .numpy = "contract(x, equation)",
-     .shape = contract_shape,
-     .body = contract_body,
-     .extents = einsum_extents,
-     .cases = "f32[2,3] f32[3,4] equation=ij,jk->ik\nf32[3,3] equation=ii->i\nf64[3,3] equation=ii->\n"
-              "f32[2,5,3] f32[5,4,3] equation=bij,ikj->bk\ni32[4] i32[5] equation=i,j->ji\nf32[0,3] equation=ij->j"},
-    {.call = "einsum ... equation:s fold:s=add",
-     .doc = "Sum, or another fold, of products of tensors whose axes have letters, as numpy's einsum, or names.",
-     .numpy = "np.einsum(equation, *x)",
-     .adapted = ADAPTED({"Einsum 12 N 0.. equation", adapt_einsum}),
-     .lower = einsum_lower,
-     .extents = einsum_extents,
-     .cases = "f32[2,3] f32[3,4] equation=ij,jk->ik\nf32[2,3] f32[3,4] equation=ij,jk\nf32[3,4] equation=ij->ji\n"
-              "f32[2,3,4] f32[4,5] equation=...j,jk->...k\nf32[2,3,3] equation=...ii->...i\nf64[3] f64[3] "
-              "equation=i,i\nf32[2,3] f32[3,4] f32[4,5] equation=ab,bc,cd->ad\nf32[2,3] f32[3] f32[2] f32[4,2] "
-              "equation=ab,b,a,ca->c\nf32[5,2,3] f32[5,3,4] equation=...ij,...jk->...ik\nf32[1,2,3] f32[5,3,4] "
-              "equation=...ij,...jk\ni64[3,3,3] equation=iii->i\nf32[4,2,3] equation=b...->...b\n"
-              "f32[2,3,4] equation=ijk->\nf32[2,3] f32[] equation=ij,->ij\nf32[0,3] f32[3,2] equation=ij,jk->ik"},
+    BODY("contract ... equation:s -> g m n | k", contract_body, "contract(x, equation)", NULL,
+         "f32[2,3] f32[3,4] equation=ij,jk->ik\nf32[3,3] equation=ii->i\nf64[3,3] equation=ii->\n"
+         "f32[2,5,3] f32[5,4,3] equation=bij,ikj->bk\ni32[4] i32[5] equation=i,j->ji\nf32[0,3] equation=ij->j",
+         "Sum of products of one or two tensors, axes named by letters: \"ij,jk->ik\".", .shape = contract_shape,
+         .extents = einsum_extents),
+    RECIPE("einsum ... equation:s fold:s=add", einsum_lower, "np.einsum(equation, *x)", NULL,
+           "f32[2,3] f32[3,4] equation=ij,jk->ik\nf32[2,3] f32[3,4] equation=ij,jk\nf32[3,4] equation=ij->ji\n"
+           "f32[2,3,4] f32[4,5] equation=...j,jk->...k\nf32[2,3,3] equation=...ii->...i\nf64[3] f64[3] "
+           "equation=i,i\nf32[2,3] f32[3,4] f32[4,5] equation=ab,bc,cd->ad\nf32[2,3] f32[3] f32[2] f32[4,2] "
+           "equation=ab,b,a,ca->c\nf32[5,2,3] f32[5,3,4] equation=...ij,...jk->...ik\nf32[1,2,3] f32[5,3,4] "
+           "equation=...ij,...jk\ni64[3,3,3] equation=iii->i\nf32[4,2,3] equation=b...->...b\n"
+           "f32[2,3,4] equation=ijk->\nf32[2,3] f32[] equation=ij,->ij\nf32[0,3] f32[3,2] equation=ij,jk->ik",
+           "Sum, or another fold, of products of tensors whose axes have letters, as numpy's einsum, or names.",
+           .adapted = ADAPTED({"Einsum 12 N 0.. equation", adapt_einsum}), .extents = einsum_extents),
     {0},
 };

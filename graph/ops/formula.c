@@ -481,38 +481,31 @@ static const expr *fold_body(defn *d)
 /* ---- records ---- */
 
 const op ops_formula[] = {
-    {.call = "formula ... text:s -> e",
-     .doc = "A function of operands a, b, c, ... spelled out without blanks, element by element: a*exp(-b).",
-     .numpy = "formula(text, x)",
-     .calls = true,
-     .shape = formula_shape,
-     .extents = extents_pointwise,
-     .body = formula_body,
-     .cases = "f32[2,3] text=a*a\nf32[2,3] f32[3] text=a*exp(-abs(b))\nf64[4,1] f32[3] f64[] text=a-b/(2+c*c)\n"
-              "f32[5] f32[5] text=select(lt(a,b),a,b*0.5)\ni32[4] i32[4] text=a+3*b\nf32[3] i64[3] text=a*f32(b)\n"
-              "f32[4] text=a<0.5\nf32[0,2] text=sqrt(abs(a))"},
-    {.call = "element ... dims:I folds:I=[] fold:s=add text:s",
-     .doc = "One element at i0, i1, ... spelled out without blanks, over axes `dims`, then `folds` to be folded away.",
-     .numpy = "element(text, x, dims, folds, fold)",
-     .shape = element_shape,
-     .body = element_body,
-     .cases = "f32[2,3] dims=[3,2] text=a[i1,i0]\nf32[4,5] f32[5,3] dims=[4,3] folds=[5] text=a[i0,i2]*b[i2,i1]\n"
-              "f32[7] dims=[5] folds=[3] fold=max text=a[i0+i1]\nf32[6] dims=[] folds=[6] fold=mul text=a[i0]+1\n"
-              "f64[4] dims=[6] text=select(and(le(1,i0),lt(i0,5)),a[i0-1],0)\n"
-              "f32[6] i64[4]<6 dims=[4] text=a[abs(b[i0])]\nf32[3,2] dims=[2,0] text=a[i1,i0]\n"
-              "f32[2,3] dims=[3] folds=[2] text=a[i1,i0]*f32(i0)\ni64[4] dims=[2] folds=[2] text=a[i0*2+i1]"},
-    {.call = "fold ... dims:I folds:I start:s step:s merge:s= text:s",
-     .doc = "Several values folded at once: states s0, s1, ... begin as `start` and become `step` at every point of "
-            "the axes `folds`; `text` is the element. `merge`: states after two sets of points, s and t; most follow.",
-     .numpy = "several(worth, x, dims, folds, start, step, text)",
-     .shape = fold_shape,
-     .body = fold_body,
-     .cases = "f32[3,70] dims=[3] folds=[70] start=0,-9 step=s0+a[i0,i1],max(s1,a[i0,i1]) text=s0-8*s1\n"
-              "f32[40,3] dims=[3] folds=[40] start=-inf,i64(-1) "
-              "step=select(le(s0,a[i1,i0]),a[i1,i0],s0),select(le(s0,a[i1,i0]),i1,s1) text=s1\nf64[60] dims=[] "
-              "folds=[60] start=0,0,0 step=s0+1,s1+(a[i0]-s1)/(s0+1),s2+(a[i0]-s1)*(a[i0]-(s1+(a[i0]-s1)/(s0+1))) "
-              "text=s2/s0\ni64[5,6] i64[6] dims=[5] folds=[6] start=1,0 "
-              "step=select(lt(a[i0,i1],b[i1]),0-s0,s0),select(lt(a[i0,i1],b[i1]),s1+1,s1) merge=s0*t0,s1+t1 "
-              "text=s0*(s1+1)\nf32[4] dims=[2] folds=[2,0] start=1,2 step=s0+a[i0],s1 text=s0+s1+f32(i0)"},
+    BODY("formula ... text:s -> e", formula_body, "formula(text, x)", NULL,
+         "f32[2,3] text=a*a\nf32[2,3] f32[3] text=a*exp(-abs(b))\nf64[4,1] f32[3] f64[] text=a-b/(2+c*c)\n"
+         "f32[5] f32[5] text=select(lt(a,b),a,b*0.5)\ni32[4] i32[4] text=a+3*b\nf32[3] i64[3] text=a*f32(b)\n"
+         "f32[4] text=a<0.5\nf32[0,2] text=sqrt(abs(a))",
+         "A function of operands a, b, c, ... spelled out without blanks, element by element: a*exp(-b).",
+         .calls = true, .shape = formula_shape, .extents = extents_pointwise),
+    BODY("element ... dims:I folds:I=[] fold:s=add text:s", element_body, "element(text, x, dims, folds, fold)", NULL,
+         "f32[2,3] dims=[3,2] text=a[i1,i0]\nf32[4,5] f32[5,3] dims=[4,3] folds=[5] text=a[i0,i2]*b[i2,i1]\n"
+         "f32[7] dims=[5] folds=[3] fold=max text=a[i0+i1]\nf32[6] dims=[] folds=[6] fold=mul text=a[i0]+1\n"
+         "f64[4] dims=[6] text=select(and(le(1,i0),lt(i0,5)),a[i0-1],0)\n"
+         "f32[6] i64[4]<6 dims=[4] text=a[abs(b[i0])]\nf32[3,2] dims=[2,0] text=a[i1,i0]\n"
+         "f32[2,3] dims=[3] folds=[2] text=a[i1,i0]*f32(i0)\ni64[4] dims=[2] folds=[2] text=a[i0*2+i1]",
+         "One element at i0, i1, ... spelled out without blanks, over axes `dims`, then `folds` to be folded away.",
+         .shape = element_shape),
+    BODY("fold ... dims:I folds:I start:s step:s merge:s= text:s", fold_body,
+         "several(worth, x, dims, folds, start, step, text)", NULL,
+         "f32[3,70] dims=[3] folds=[70] start=0,-9 step=s0+a[i0,i1],max(s1,a[i0,i1]) text=s0-8*s1\n"
+         "f32[40,3] dims=[3] folds=[40] start=-inf,i64(-1) "
+         "step=select(le(s0,a[i1,i0]),a[i1,i0],s0),select(le(s0,a[i1,i0]),i1,s1) text=s1\nf64[60] dims=[] "
+         "folds=[60] start=0,0,0 step=s0+1,s1+(a[i0]-s1)/(s0+1),s2+(a[i0]-s1)*(a[i0]-(s1+(a[i0]-s1)/(s0+1))) "
+         "text=s2/s0\ni64[5,6] i64[6] dims=[5] folds=[6] start=1,0 "
+         "step=select(lt(a[i0,i1],b[i1]),0-s0,s0),select(lt(a[i0,i1],b[i1]),s1+1,s1) merge=s0*t0,s1+t1 "
+         "text=s0*(s1+1)\nf32[4] dims=[2] folds=[2,0] start=1,2 step=s0+a[i0],s1 text=s0+s1+f32(i0)",
+         "Several values folded at once: states s0, s1, ... begin as `start` and become `step` at every point of "
+         "the axes `folds`; `text` is the element. `merge`: states after two sets of points, s and t; most follow.",
+         .shape = fold_shape),
     {0},
 };

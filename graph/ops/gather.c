@@ -180,33 +180,25 @@ static const node *along_grad(graph *g, const node *call, const node *y, const n
 /* ---- records ---- */
 
 const op ops_gather[] = {
-    {.call = "gather a b axis:i=0",
-     .doc = "The parts of the first tensor along an axis that the second lists, as in an embedding.",
-     .numpy = "np.take(a, b, axis=axis)",
-     .adapted = ADAPTED({"Gather 1 .i 2 axis", adapt_gather}),
-     .back = "Gather a b axis=axis",
-     .shape = gather_shape,
-     .body = gather_body,
-     .grad = gather_grad,
-     .cases = "f32[5,4] i64[2,3]<5\nf32[5,4] i64[]<5\nf32[2,5,3] i32[4]<5 axis=1\ni64[3,4] u8[2]<4 axis=-1\n"
-              "f32[5,4] i64[0]\nf32[5,0] i64[2]<5\nbool[6] i64[7]<6\nf32[0,4] i64[0,2]"},
-    {.call = "gather_nd a b batch_dims:i=0",
-     .doc = "The parts of the first tensor at the places that the last axis of the second spells out.",
-     .numpy = "a[(*np.indices(b.shape[:-1], sparse=True)[:batch_dims], *np.moveaxis(b, -1, 0))]",
-     .onnx = "GatherND 11 .i",
-     .shape = gather_nd_shape,
-     .body = gather_nd_body,
-     .cases = "f32[4,5] i64[3,2]<4\nf32[4,5] i64[3,1]<4\nf32[4,4,2] i64[2,3,2]<4\nf32[2,3,4] i64[2,5,1]<3 "
-              "batch_dims=1\ni64[2,3,4] i32[2,1]<3 batch_dims=1\nf32[4] i64[0,1]\nf32[4,5] i64[2]<4"},
-    {.call = "take_along_axis a b axis:i=0",
-     .doc = "Elements of the first tensor whose place along one axis is read from the second.",
-     .numpy = "np.take_along_axis(a[tuple(slice(n) if i != axis % a.ndim else slice(None) for i, n in "
-              "enumerate(b.shape))], b, axis)",
-     .onnx = "GatherElements 11 .i",
-     .shape = along_shape,
-     .body = along_body,
-     .grad = along_grad,
-     .cases = "f32[3,4] i64[2,4]<3\nf32[3,4] i64[3,5]<4 axis=1\ni64[2,3,4] i32[2,3,1]<4 axis=-1\nf32[3,4] i64[0,4]\n"
-              "f32[3,4] i64[2,2]<3"},
+    BODY("gather a b axis:i=0", gather_body, "np.take(a, b, axis=axis)", NULL,
+         "f32[5,4] i64[2,3]<5\nf32[5,4] i64[]<5\nf32[2,5,3] i32[4]<5 axis=1\ni64[3,4] u8[2]<4 axis=-1\n"
+         "f32[5,4] i64[0]\nf32[5,0] i64[2]<5\nbool[6] i64[7]<6\nf32[0,4] i64[0,2]",
+         "The parts of the first tensor along an axis that the second lists, as in an embedding.",
+         .adapted = ADAPTED({"Gather 1 .i 2 axis", adapt_gather}), .back = "Gather a b axis=axis",
+         .shape = gather_shape, .grad = gather_grad),
+    BODY("gather_nd a b batch_dims:i=0", gather_nd_body,
+         "a[(*np.indices(b.shape[:-1], sparse=True)[:batch_dims], *np.moveaxis(b, -1, 0))]", "GatherND 11 .i",
+         "f32[4,5] i64[3,2]<4\nf32[4,5] i64[3,1]<4\nf32[4,4,2] i64[2,3,2]<4\nf32[2,3,4] i64[2,5,1]<3 "
+         "batch_dims=1\ni64[2,3,4] i32[2,1]<3 batch_dims=1\nf32[4] i64[0,1]\nf32[4,5] i64[2]<4",
+         "The parts of the first tensor at the places that the last axis of the second spells out.",
+         .shape = gather_nd_shape),
+    BODY("take_along_axis a b axis:i=0", along_body,
+         "np.take_along_axis(a[tuple(slice(n) if i != axis % a.ndim else slice(None) for i, n in "
+         "enumerate(b.shape))], b, axis)",
+         "GatherElements 11 .i",
+         "f32[3,4] i64[2,4]<3\nf32[3,4] i64[3,5]<4 axis=1\ni64[2,3,4] i32[2,3,1]<4 axis=-1\nf32[3,4] i64[0,4]\n"
+         "f32[3,4] i64[2,2]<3",
+         "Elements of the first tensor whose place along one axis is read from the second.", .shape = along_shape,
+         .grad = along_grad),
     {0},
 };

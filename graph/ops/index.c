@@ -268,34 +268,31 @@ static const node *set_item_lower(graph *g, const node *n)
 /* ---- records ---- */
 
 const op ops_index[] = {
-    {.call = "index ... key:s",
-     .doc = "Indexing as in Python, without blanks: integers, slices, None, an ellipsis, and operands b, c, ... that "
-            "list places or are masks.",
-     .numpy = "a[eval('np.s_[' + key + ']')]",
-     .lower = index_lower,
-     .cases = "f32[4,5,6] key=1\nf32[4,5,6] key=-1,2\nf32[4,5,6] key=1:3\nf32[4,5,6] key=::-1\nf32[4,5,6] key=...,0\n"
-              "f32[4,5,6] key=:,None,1:100:2\nf32[4,5,6] key=1,...,-3:\nf32[4,5,6] key=None,...,None\n"
-              "i64[7] key=5:1:-2\nf32[4,5] key=3,4\nf32[4,5] key=2:2\nf32[0,3] key=:,1\nf32[4,5] key=-100:100,-2::-1\n"
-              "f32[4] key=...\nf32[4,5,6] i64[3]<4 key=b\nf32[4,5,6] i64[3,2]<5 key=:,b\nf32[4,5,6] i32[3]<4 u8[3]<5 "
-              "key=b,c\nf32[4,5,6] i64[2,1]<4 i64[3]<6 key=b,:,c\nf32[4,5,6] i64[3]<5 key=1,b\nf32[4,5,6] i64[3]<6 "
-              "key=1,:,b\nf32[4,5,6] i64[3]<5 key=::2,b,None,-1\nf32[4,5] i64[3]<5 key=...,b\nf32[3,2] bool[3]=1 "
-              "key=b\nf32[3,2,4] bool[3,2]=1 key=b,1:3\nf32[3] bool[3]=0 key=b\nf32[4,5] i64[]<4 key=b"},
-    {.call = "take_at ... axes:I",
-     .doc = "Elements at listed places of the listed axes, the lists broadcast to each other.",
-     .numpy = "a[tuple(x[1 + [i % a.ndim for i in axes].index(k)] if k in [i % a.ndim for i in axes] else slice(None) "
-              "for k in range(a.ndim))]",
-     .shape = take_at_shape,
-     .body = take_at_body,
-     .cases = "f32[4,5] i64[3]<5 axes=[1]\nf32[4,5,6] i64[2,1]<4 u8[3]<6 axes=[0,2]\nf32[4,5] i32[2]<4 i32[2]<5 "
-              "axes=[0,1]\ni64[3,2] i64[0] axes=[0]"},
-    {.call = "set_item ... key:s",
-     .doc = "A copy of the first tensor with the second at a key; further operands, c, d, ..., list places in it.",
-     .numpy = "(lambda y, k: y.__setitem__(k, b) or y)(a.copy(), eval('np.s_[' + key + ']', {'np': np, "
-              "**dict(zip('bcdef', x[2:]))}))",
-     .lower = set_item_lower,
-     .cases = "f32[5,6,4] f32[3,4] key=0,2:5\nf32[4,5] f32[] key=1\nf32[4,5] f32[5] key=::2\ni64[7] i64[3] key=5:0:-2\n"
-              "f32[4,5] f32[4,1] key=...\nf32[4,5] f64[3,5] i64[3]<4 key=b\nf32[4,5] f32[] i64[3]<4 i64[3]<5 key=b,c\n"
-              "f32[3,2] f32[2] bool[3]=1 key=b\nf32[4,5] f32[2,3] i64[2,3]<5 key=1,b\nf32[4] f32[1,1,2] key=1:3\n"
-              "f32[4] f32[] key=2:2"},
+    RECIPE("index ... key:s", index_lower, "a[eval('np.s_[' + key + ']')]", NULL,
+           "f32[4,5,6] key=1\nf32[4,5,6] key=-1,2\nf32[4,5,6] key=1:3\nf32[4,5,6] key=::-1\nf32[4,5,6] key=...,0\n"
+           "f32[4,5,6] key=:,None,1:100:2\nf32[4,5,6] key=1,...,-3:\nf32[4,5,6] key=None,...,None\n"
+           "i64[7] key=5:1:-2\nf32[4,5] key=3,4\nf32[4,5] key=2:2\nf32[0,3] key=:,1\nf32[4,5] key=-100:100,-2::-1\n"
+           "f32[4] key=...\nf32[4,5,6] i64[3]<4 key=b\nf32[4,5,6] i64[3,2]<5 key=:,b\nf32[4,5,6] i32[3]<4 u8[3]<5 "
+           "key=b,c\nf32[4,5,6] i64[2,1]<4 i64[3]<6 key=b,:,c\nf32[4,5,6] i64[3]<5 key=1,b\nf32[4,5,6] i64[3]<6 "
+           "key=1,:,b\nf32[4,5,6] i64[3]<5 key=::2,b,None,-1\nf32[4,5] i64[3]<5 key=...,b\nf32[3,2] bool[3]=1 "
+           "key=b\nf32[3,2,4] bool[3,2]=1 key=b,1:3\nf32[3] bool[3]=0 key=b\nf32[4,5] i64[]<4 key=b",
+           "Indexing as in Python, without blanks: integers, slices, None, an ellipsis, and operands b, c, ... that "
+           "list places or are masks."),
+    BODY("take_at ... axes:I", take_at_body,
+         "a[tuple(x[1 + [i % a.ndim for i in axes].index(k)] if k in [i % a.ndim for i in axes] else slice(None) "
+         "for k in range(a.ndim))]",
+         NULL,
+         "f32[4,5] i64[3]<5 axes=[1]\nf32[4,5,6] i64[2,1]<4 u8[3]<6 axes=[0,2]\nf32[4,5] i32[2]<4 i32[2]<5 "
+         "axes=[0,1]\ni64[3,2] i64[0] axes=[0]",
+         "Elements at listed places of the listed axes, the lists broadcast to each other.", .shape = take_at_shape),
+    RECIPE("set_item ... key:s", set_item_lower,
+           "(lambda y, k: y.__setitem__(k, b) or y)(a.copy(), eval('np.s_[' + key + ']', {'np': np, "
+           "**dict(zip('bcdef', x[2:]))}))",
+           NULL,
+           "f32[5,6,4] f32[3,4] key=0,2:5\nf32[4,5] f32[] key=1\nf32[4,5] f32[5] key=::2\ni64[7] i64[3] key=5:0:-2\n"
+           "f32[4,5] f32[4,1] key=...\nf32[4,5] f64[3,5] i64[3]<4 key=b\nf32[4,5] f32[] i64[3]<4 i64[3]<5 key=b,c\n"
+           "f32[3,2] f32[2] bool[3]=1 key=b\nf32[4,5] f32[2,3] i64[2,3]<5 key=1,b\nf32[4] f32[1,1,2] key=1:3\n"
+           "f32[4] f32[] key=2:2",
+           "A copy of the first tensor with the second at a key; further operands, c, d, ..., list places in it."),
     {0},
 };

@@ -286,43 +286,29 @@ static const node *stack_lower(graph *g, const node *n)
 /* ---- records ---- */
 
 const op ops_join[] = {
-    {.call = "concat ... axis:i=0",
-     .doc = "Tensors joined along an axis they already have.",
-     .numpy = "np.concatenate(x, axis)",
-     .adapted = ADAPTED({"Concat 1 T 1.. axis", adapt_concat}),
-     .back = "Concat *^ axis=axis",
-     .fan_in = 32,
-     .shape = concat_shape,
-     .body = concat_body,
-     .cases = "f32[2,3] f32[4,3]\nf32[2,3] f32[2,1] f32[2,2] axis=-1\ni64[3] f64[2]\nf32[0,3] f32[2,3] f32[0,3]\n"
-              "f32[2]\nf32[0] f32[0]\nbool[2] bool[3] bool[1] bool[4]\ni32[2,1,3] i64[2,2,3] axis=1\n"
-              "f32[1,2] f32[0,2]"},
-    {.call = "stack ... axis:i=0",
-     .doc = "Tensors of equal shape joined along a new axis.",
-     .numpy = "np.stack(x, axis)",
-     .lower = stack_lower,
-     .cases = "f32[2,3] f32[2,3]\nf32[2,3] f32[2,3] f32[2,3] axis=-1\ni64[] i64[]\nf32[0] f32[0] axis=1"},
-    {.call = "pad a pads:I mode:s=constant value:f=0",
-     .doc = "More (or with negative numbers fewer) elements at both ends of the axes: first all beginnings, then all "
-            "ends.",
-     .numpy = "pad(a, pads, mode, value)",
-     .adapted = ADAPTED({"Pad 1 TiTi 1..4 mode paddings pads value", adapt_pad},
-                        {"CenterCropPad 18 .i 2 axes", adapt_center}),
-     .onnx_cases = "CenterCropPad f32[4,4] i64[2]=3",
-     .shape = pad_shape,
-     .body = pad_body,
-     .cases = "f32[2,3] pads=[1,0,0,2]\nf32[2,3] pads=[1,2,3,4] value=-inf\ni64[4] pads=[2,1] value=7\n"
-              "f32[2,4] pads=[0,-1,0,2]\nf32[2,4] pads=[0,-1,0,-2]\nf64[2,5] pads=[1,2,1,3] mode=reflect\n"
-              "f32[3] pads=[7,8] mode=reflect\nf32[1] pads=[2,2] mode=reflect\nf32[2,3] pads=[2,0,0,3] mode=edge\n"
-              "f32[2,3] pads=[2,1,0,3] mode=wrap\nf32[0,2] pads=[1,1,1,0]\nbool[3] pads=[1,1]\nf32[] pads=[]"},
-    {.call = "tile a reps:I",
-     .doc = "The whole tensor repeated along its axes.",
-     .numpy = "np.tile(a, reps)",
-     .adapted = ADAPTED({"Tile 1 TnF 2..3", adapt_tile}),
-     .onnx_cases = "Tile f32[2,3] f32[]=2 f32[]=1",
-     .shape = tile_shape,
-     .body = tile_body,
-     .cases = "f32[2,3] reps=[2,1]\nf32[3] reps=[2,2]\ni64[2,1,3] reps=[2]\nf32[2,3] reps=[0,1]\n"
-              "f32[0,2] reps=[3,2]\nf32[] reps=[4]"},
+    BODY("concat ... axis:i=0", concat_body, "np.concatenate(x, axis)", NULL,
+         "f32[2,3] f32[4,3]\nf32[2,3] f32[2,1] f32[2,2] axis=-1\ni64[3] f64[2]\nf32[0,3] f32[2,3] f32[0,3]\n"
+         "f32[2]\nf32[0] f32[0]\nbool[2] bool[3] bool[1] bool[4]\ni32[2,1,3] i64[2,2,3] axis=1\n"
+         "f32[1,2] f32[0,2]",
+         "Tensors joined along an axis they already have.", .adapted = ADAPTED({"Concat 1 T 1.. axis", adapt_concat}),
+         .back = "Concat *^ axis=axis", .fan_in = 32, .shape = concat_shape),
+    RECIPE("stack ... axis:i=0", stack_lower, "np.stack(x, axis)", NULL,
+           "f32[2,3] f32[2,3]\nf32[2,3] f32[2,3] f32[2,3] axis=-1\ni64[] i64[]\nf32[0] f32[0] axis=1",
+           "Tensors of equal shape joined along a new axis."),
+    BODY("pad a pads:I mode:s=constant value:f=0", pad_body, "pad(a, pads, mode, value)", NULL,
+         "f32[2,3] pads=[1,0,0,2]\nf32[2,3] pads=[1,2,3,4] value=-inf\ni64[4] pads=[2,1] value=7\n"
+         "f32[2,4] pads=[0,-1,0,2]\nf32[2,4] pads=[0,-1,0,-2]\nf64[2,5] pads=[1,2,1,3] mode=reflect\n"
+         "f32[3] pads=[7,8] mode=reflect\nf32[1] pads=[2,2] mode=reflect\nf32[2,3] pads=[2,0,0,3] mode=edge\n"
+         "f32[2,3] pads=[2,1,0,3] mode=wrap\nf32[0,2] pads=[1,1,1,0]\nbool[3] pads=[1,1]\nf32[] pads=[]",
+         "More (or with negative numbers fewer) elements at both ends of the axes: first all beginnings, then all "
+         "ends.",
+         .adapted = ADAPTED({"Pad 1 TiTi 1..4 mode paddings pads value", adapt_pad},
+                            {"CenterCropPad 18 .i 2 axes", adapt_center}),
+         .onnx_cases = "CenterCropPad f32[4,4] i64[2]=3", .shape = pad_shape),
+    BODY("tile a reps:I", tile_body, "np.tile(a, reps)", NULL,
+         "f32[2,3] reps=[2,1]\nf32[3] reps=[2,2]\ni64[2,1,3] reps=[2]\nf32[2,3] reps=[0,1]\n"
+         "f32[0,2] reps=[3,2]\nf32[] reps=[4]",
+         "The whole tensor repeated along its axes.", .adapted = ADAPTED({"Tile 1 TnF 2..3", adapt_tile}),
+         .onnx_cases = "Tile f32[2,3] f32[]=2 f32[]=1", .shape = tile_shape),
     {0},
 };

@@ -91,17 +91,17 @@ static const node *nll_loss_lower(graph *g, const node *n)
 /* ---- records ---- */
 
 const op ops_likelihood[] = {
-    {.call = "nll_loss ... reduction:s=mean ignore:i=",
-     .doc = "What log-likelihoods say against the right classes, weighted by class; `ignore` is a label that does not "
-            "count.",
-     .numpy = "(lambda t, w: {'none': t * w, 'sum': (t * w).sum(), 'mean': (t * w).sum() / w.sum()}[reduction])("
-              "-np.take_along_axis(a, np.where(b == ignore, 0, b)[:, None], 1)[:, 0], "
-              "(np.ones(a.shape[1], a.dtype) if c is None else c)[np.where(b == ignore, 0, b)] * (b != ignore))",
-     .adapted = ADAPTED({"NegativeLogLikelihoodLoss 12 FiF 2..3 ignore_index reduction", adapt_nll_loss},
-                        {"SoftmaxCrossEntropyLoss 12 FiF 2..3 >2 ignore_index reduction", adapt_cross_entropy}),
-     .lower = nll_loss_lower,
-     .cases = "f32[3,5] i64[3]<5\nf32[3,5] i64[3]<5 reduction=sum\nf32[3,5,2] i32[3,2]<5 f32[5]+ reduction=none\n"
-              "f32[9,5] i64[9]<5 f32[5]+ ignore=-1\nf64[9,3] u8[9]<3 ignore=2 reduction=none\n"
-              "f32[9,5,2,3] i64[9,2,3]<5 ignore=1\nf32[9,5] i64[9]<5 f32[5]+ reduction=sum ignore=0"},
+    RECIPE("nll_loss ... reduction:s=mean ignore:i=", nll_loss_lower,
+           "(lambda t, w: {'none': t * w, 'sum': (t * w).sum(), 'mean': (t * w).sum() / w.sum()}[reduction])("
+           "-np.take_along_axis(a, np.where(b == ignore, 0, b)[:, None], 1)[:, 0], "
+           "(np.ones(a.shape[1], a.dtype) if c is None else c)[np.where(b == ignore, 0, b)] * (b != ignore))",
+           NULL,
+           "f32[3,5] i64[3]<5\nf32[3,5] i64[3]<5 reduction=sum\nf32[3,5,2] i32[3,2]<5 f32[5]+ reduction=none\n"
+           "f32[9,5] i64[9]<5 f32[5]+ ignore=-1\nf64[9,3] u8[9]<3 ignore=2 reduction=none\n"
+           "f32[9,5,2,3] i64[9,2,3]<5 ignore=1\nf32[9,5] i64[9]<5 f32[5]+ reduction=sum ignore=0",
+           "What log-likelihoods say against the right classes, weighted by class; `ignore` is a label that does not "
+           "count.",
+           .adapted = ADAPTED({"NegativeLogLikelihoodLoss 12 FiF 2..3 ignore_index reduction", adapt_nll_loss},
+                              {"SoftmaxCrossEntropyLoss 12 FiF 2..3 >2 ignore_index reduction", adapt_cross_entropy})),
     {0},
 };

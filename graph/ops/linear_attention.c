@@ -147,17 +147,16 @@ static const node *linear_lower(graph *g, const node *n)
 /* ---- records ---- */
 
 const op ops_linear_attention[] = {
-    {.call = "linear_attention ... decay:i=0 beta:i=0 -> b h m n",
-     .doc = "Results [batch, head, time * group, value] of queries, keys, values and a state, then, below them, the "
-            "state after the last step; decay and beta follow where the attributes say so.",
-     .numpy = "linear_attention(x, decay, beta)",
-     .adapted = ADAPTED(
-         {"LinearAttention 27 FFFfF 0..6 >2 chunk_size kv_num_heads q_num_heads scale update_rule", adapt_linear}),
-     .onnx_cases = "LinearAttention f32[1,2,6] f32[1,2,6] f32[1,2,4] q_num_heads=2 kv_num_heads=2 update_rule=linear",
-     .lower = linear_lower,
-     .cases = "f32[2,2,3,2,4] f32[2,2,3,4] f32[2,2,3,5] f32[2,2,4,5]\nf64[1,2,4,1,3] f64[1,2,4,3] f64[1,2,4,2] "
-              "f64[1,2,3,2] f64[1,2,4,3] decay=1\nf64[1,2,2,1,3] f64[1,2,2,3] f64[1,2,2,2] f64[1,2,3,2] f64[1,1,2,1] "
-              "beta=1\nf64[1,2,2,3,3] f64[1,2,2,3] f64[1,2,2,2] f64[1,2,3,2] f64[1,2,2,1] f64[1,2,2,1] decay=1 beta=1\n"
-              "f64[1,1,1,1,2] f64[1,1,1,2] f64[1,1,1,3] f64[1,1,2,3]"},
+    RECIPE("linear_attention ... decay:i=0 beta:i=0 -> b h m n", linear_lower, "linear_attention(x, decay, beta)", NULL,
+           "f32[2,2,3,2,4] f32[2,2,3,4] f32[2,2,3,5] f32[2,2,4,5]\nf64[1,2,4,1,3] f64[1,2,4,3] f64[1,2,4,2] "
+           "f64[1,2,3,2] f64[1,2,4,3] decay=1\nf64[1,2,2,1,3] f64[1,2,2,3] f64[1,2,2,2] f64[1,2,3,2] f64[1,1,2,1] "
+           "beta=1\nf64[1,2,2,3,3] f64[1,2,2,3] f64[1,2,2,2] f64[1,2,3,2] f64[1,2,2,1] f64[1,2,2,1] decay=1 beta=1\n"
+           "f64[1,1,1,1,2] f64[1,1,1,2] f64[1,1,1,3] f64[1,1,2,3]",
+           "Results [batch, head, time * group, value] of queries, keys, values and a state, then, below them, the "
+           "state after the last step; decay and beta follow where the attributes say so.",
+           .adapted = ADAPTED({"LinearAttention 27 FFFfF 0..6 >2 chunk_size kv_num_heads q_num_heads scale update_rule",
+                               adapt_linear}),
+           .onnx_cases =
+               "LinearAttention f32[1,2,6] f32[1,2,6] f32[1,2,4] q_num_heads=2 kv_num_heads=2 update_rule=linear"),
     {0},
 };

@@ -114,18 +114,16 @@ static const expr *ngrams_body(defn *d)
 /* ---- records ---- */
 
 const op ops_ngrams[] = {
-    {.call = "ngrams a b skips:i=0 -> r i",
-     .doc = "How often each of the sequences [m, k] occurs in each row of [n, elements], with the same number of "
-            "elements left out between any two, from 0 to `skips`.",
-     .numpy = "ngrams(a, b, skips)",
-     .adapted = ADAPTED({"TfIdfVectorizer 9 i 1 max_gram_length max_skip_count min_gram_length mode ngram_counts "
-                         "ngram_indexes pool_int64s pool_strings weights",
-                         adapt_tf_idf}),
-     .onnx_cases = "TfIdfVectorizer i64[5] mode=TF pool_int64s=[1,2] ngram_counts=[0] ngram_indexes=[0,1] "
-                   "min_gram_length=1 max_gram_length=1 max_skip_count=0",
-     .shape = ngrams_shape,
-     .body = ngrams_body,
-     .cases = "i64[3,40]<3 i64[5,2]<3\ni64[2,30]<2 i64[4,3]<2 skips=4\ni64[1,9]<4 i64[3,1]<4\ni64[2,1]<3 i64[2,2]<3\n"
-              "i64[2,0] i64[2,2]<3 skips=1\ni64[1,6]<2 i64[2,2]<2 skips=9223372036854775806"},
+    BODY("ngrams a b skips:i=0 -> r i", ngrams_body, "ngrams(a, b, skips)", NULL,
+         "i64[3,40]<3 i64[5,2]<3\ni64[2,30]<2 i64[4,3]<2 skips=4\ni64[1,9]<4 i64[3,1]<4\ni64[2,1]<3 i64[2,2]<3\n"
+         "i64[2,0] i64[2,2]<3 skips=1\ni64[1,6]<2 i64[2,2]<2 skips=9223372036854775806",
+         "How often each of the sequences [m, k] occurs in each row of [n, elements], with the same number of "
+         "elements left out between any two, from 0 to `skips`.",
+         .adapted = ADAPTED({"TfIdfVectorizer 9 i 1 max_gram_length max_skip_count min_gram_length mode ngram_counts "
+                             "ngram_indexes pool_int64s pool_strings weights",
+                             adapt_tf_idf}),
+         .onnx_cases = "TfIdfVectorizer i64[5] mode=TF pool_int64s=[1,2] ngram_counts=[0] ngram_indexes=[0,1] "
+                       "min_gram_length=1 max_gram_length=1 max_skip_count=0",
+         .shape = ngrams_shape),
     {0},
 };

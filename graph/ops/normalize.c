@@ -271,52 +271,46 @@ static const node *log_softmax_grad(graph *g, const node *call, const node *y, c
 #define ONLY_EPSILON "epsilon:f=1e-05"
 
 const op ops_normalize[] = {
-    {.call = "softmax a " ALONG " -> r c",
-     .doc = "Exponentials divided by their sum along an axis.",
-     .numpy = "(z := np.exp(a - a.max(axis, keepdims=True, initial=-np.inf))) / z.sum(axis, keepdims=True)",
-     .adapted = ADAPTED({"Softmax 1 f 1 axis", onnx_adapt_along}),
-     .lower = softmax_lower,
-     .grad = softmax_grad,
-     .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7]\nf32[3,2] axis=0\nf32[1]\nf32[2,0]\nf32[0,2]\nf32[4,100]"},
-    {.call = "log_softmax a " ALONG " -> r c",
-     .doc = "Logarithm of softmax along an axis.",
-     .numpy = "(z := a - a.max(axis, keepdims=True, initial=-np.inf)) - np.log(np.exp(z).sum(axis, keepdims=True))",
-     .adapted = ADAPTED({"LogSoftmax 1 f 1 axis", onnx_adapt_along}),
-     .lower = log_softmax_lower,
-     .grad = log_softmax_grad,
-     .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7]\nf32[3,2] axis=0\nf32[1]\nf32[2,0]\nf32[0,2]"},
-    {.call = "layer_norm ... " FROM_AXIS " -> r c",
-     .doc = "Mean 0 and variance 1 over the axes from `axis` on; then scale and bias where given.",
-     .numpy = "(lambda t: (a - a.mean(t, keepdims=True)) / np.sqrt(a.var(t, keepdims=True) + epsilon) * (1 if b is "
-              "None else b) + (0 if c is None else c))(tuple(range(axis % a.ndim, a.ndim)))",
-     .adapted = ADAPTED({"LayerNormalization 17 F 2..3 >3 axis epsilon stash_type", adapt_layer_norm}),
-     .lower = layer_norm_lower,
-     .cases = "f32[2,8] f32[8] f32[8]\nf32[2,3,16] f32[16] f32[16] epsilon=1e-12\n"
-              "f32[2,3,4] f32[3,4] f32[3,4] axis=1\nf64[5,7] f64[7]\nf32[3,5]\nf32[0,4] f32[4] f32[4]"},
-    {.call = "rms_norm ... " FROM_AXIS " -> r c",
-     .doc = "Mean square 1 over the axes from `axis` on; then scale and bias where given.",
-     .numpy = "(lambda t: a / np.sqrt(np.square(a).mean(t, keepdims=True) + epsilon) * (1 if b is None else b) + (0 "
-              "if c is None else c))(tuple(range(axis % a.ndim, a.ndim)))",
-     .adapted = ADAPTED({"RMSNormalization 23 f 2 axis epsilon stash_type", adapt_norm},
-                        {"SimplifiedLayerNormalization 1 - 2 >2 axis epsilon stash_type", adapt_norm}),
-     .lower = rms_norm_lower,
-     .cases = "f32[2,8] f32[8]\nf32[2,3,4] f32[3,4] axis=1\nf64[5,7] f64[7] f64[7]\nf32[3,5]\nf32[0,4] f32[4]"},
-    {.call = "group_norm a b c groups:i epsilon:f=1e-05 -> n g c",
-     .doc = "Mean 0 and variance 1 over groups of channels and all of space; then scale and bias of each channel.",
-     .numpy = "(lambda z, v: ((z - z.mean(-1, keepdims=True)) / np.sqrt(z.var(-1, keepdims=True) + "
-              "epsilon)).reshape(a.shape) * v(b) + v(c))(a.reshape(a.shape[0], groups, -1), lambda v: v.reshape(-1, "
-              "*[1] * (a.ndim - 2)))",
-     .adapted = ADAPTED({"GroupNormalization 18 F 3 epsilon groups:num_groups stash_type", adapt_group_norm}),
-     .onnx_cases = "GroupNormalization f32[2,4,3] f32[2] f32[2] num_groups=2",
-     .lower = group_norm_lower,
-     .cases = "f32[2,8,4,3] f32[8] f32[8] groups=4\nf32[2,6,5] f32[6] f32[6] groups=1\n"
-              "f64[1,4,2,2] f64[4] f64[4] groups=4 epsilon=0.001"},
-    {.call = "instance_norm a b c " ONLY_EPSILON " -> n c h w",
-     .doc = "Mean 0 and variance 1 over all of space; then scale and bias of each channel.",
-     .numpy = "(lambda t, v: (a - a.mean(t, keepdims=True)) / np.sqrt(a.var(t, keepdims=True) + epsilon) * v(b) + "
-              "v(c))(tuple(range(2, a.ndim)), lambda v: v.reshape(-1, *[1] * (a.ndim - 2)))",
-     .adapted = ADAPTED({"InstanceNormalization 1 F 3 epsilon", adapt_instance_norm}),
-     .lower = instance_norm_lower,
-     .cases = "f32[2,3,4,5] f32[3] f32[3]\nf64[1,2,7] f64[2] f64[2] epsilon=0.001"},
+    RECIPE("softmax a " ALONG " -> r c", softmax_lower,
+           "(z := np.exp(a - a.max(axis, keepdims=True, initial=-np.inf))) / z.sum(axis, keepdims=True)", NULL,
+           "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7]\nf32[3,2] axis=0\nf32[1]\nf32[2,0]\nf32[0,2]\nf32[4,100]",
+           "Exponentials divided by their sum along an axis.",
+           .adapted = ADAPTED({"Softmax 1 f 1 axis", onnx_adapt_along}), .grad = softmax_grad),
+    RECIPE("log_softmax a " ALONG " -> r c", log_softmax_lower,
+           "(z := a - a.max(axis, keepdims=True, initial=-np.inf)) - np.log(np.exp(z).sum(axis, keepdims=True))", NULL,
+           "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7]\nf32[3,2] axis=0\nf32[1]\nf32[2,0]\nf32[0,2]",
+           "Logarithm of softmax along an axis.", .adapted = ADAPTED({"LogSoftmax 1 f 1 axis", onnx_adapt_along}),
+           .grad = log_softmax_grad),
+    RECIPE("layer_norm ... " FROM_AXIS " -> r c", layer_norm_lower,
+           "(lambda t: (a - a.mean(t, keepdims=True)) / np.sqrt(a.var(t, keepdims=True) + epsilon) * (1 if b is "
+           "None else b) + (0 if c is None else c))(tuple(range(axis % a.ndim, a.ndim)))",
+           NULL,
+           "f32[2,8] f32[8] f32[8]\nf32[2,3,16] f32[16] f32[16] epsilon=1e-12\n"
+           "f32[2,3,4] f32[3,4] f32[3,4] axis=1\nf64[5,7] f64[7]\nf32[3,5]\nf32[0,4] f32[4] f32[4]",
+           "Mean 0 and variance 1 over the axes from `axis` on; then scale and bias where given.",
+           .adapted = ADAPTED({"LayerNormalization 17 F 2..3 >3 axis epsilon stash_type", adapt_layer_norm})),
+    RECIPE("rms_norm ... " FROM_AXIS " -> r c", rms_norm_lower,
+           "(lambda t: a / np.sqrt(np.square(a).mean(t, keepdims=True) + epsilon) * (1 if b is None else b) + (0 "
+           "if c is None else c))(tuple(range(axis % a.ndim, a.ndim)))",
+           NULL, "f32[2,8] f32[8]\nf32[2,3,4] f32[3,4] axis=1\nf64[5,7] f64[7] f64[7]\nf32[3,5]\nf32[0,4] f32[4]",
+           "Mean square 1 over the axes from `axis` on; then scale and bias where given.",
+           .adapted = ADAPTED({"RMSNormalization 23 f 2 axis epsilon stash_type", adapt_norm},
+                              {"SimplifiedLayerNormalization 1 - 2 >2 axis epsilon stash_type", adapt_norm})),
+    RECIPE("group_norm a b c groups:i epsilon:f=1e-05 -> n g c", group_norm_lower,
+           "(lambda z, v: ((z - z.mean(-1, keepdims=True)) / np.sqrt(z.var(-1, keepdims=True) + "
+           "epsilon)).reshape(a.shape) * v(b) + v(c))(a.reshape(a.shape[0], groups, -1), lambda v: v.reshape(-1, "
+           "*[1] * (a.ndim - 2)))",
+           NULL,
+           "f32[2,8,4,3] f32[8] f32[8] groups=4\nf32[2,6,5] f32[6] f32[6] groups=1\n"
+           "f64[1,4,2,2] f64[4] f64[4] groups=4 epsilon=0.001",
+           "Mean 0 and variance 1 over groups of channels and all of space; then scale and bias of each channel.",
+           .adapted = ADAPTED({"GroupNormalization 18 F 3 epsilon groups:num_groups stash_type", adapt_group_norm}),
+           .onnx_cases = "GroupNormalization f32[2,4,3] f32[2] f32[2] num_groups=2"),
+    RECIPE("instance_norm a b c " ONLY_EPSILON " -> n c h w", instance_norm_lower,
+           "(lambda t, v: (a - a.mean(t, keepdims=True)) / np.sqrt(a.var(t, keepdims=True) + epsilon) * v(b) + "
+           "v(c))(tuple(range(2, a.ndim)), lambda v: v.reshape(-1, *[1] * (a.ndim - 2)))",
+           NULL, "f32[2,3,4,5] f32[3] f32[3]\nf64[1,2,7] f64[2] f64[2] epsilon=0.001",
+           "Mean 0 and variance 1 over all of space; then scale and bias of each channel.",
+           .adapted = ADAPTED({"InstanceNormalization 1 F 3 epsilon", adapt_instance_norm})),
     {0},
 };

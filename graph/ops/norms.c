@@ -83,35 +83,27 @@ static const node *hardmax_lower(graph *g, const node *n)
 /* ---- records ---- */
 
 const op ops_norms[] = {
-    {.call = "lp_norm a axis:i=-1 p:i=2 -> r c",
-     .doc = "Divided by the sum of sizes (p=1) or the root of the sum of squares (p=2) along an axis.",
-     .numpy = "(lambda s: a / np.where(s == 0, np.asarray(1).astype(s.dtype), s))((np.abs(a) ** p).sum(axis, "
-              "keepdims=True) ** np.asarray(1 / p).astype(a.dtype))",
-     .onnx = "LpNormalization 1 f 1 axis p",
-     .lower = lp_norm_lower,
-     .cases = "f32[2,3]\nf32[2,3,4] axis=1 p=1\nf64[5,7] axis=0\nf32[2,3]=0\nf32[0,2]"},
-    {.call = "standardize a axes:I= -> r c",
-     .doc = "Mean 0 and variance 1 over the listed axes, or over all.",
-     .numpy =
-         "(lambda d: d / (np.sqrt(np.square(d).mean(axes, keepdims=True)) + 1e-9))(a - a.mean(axes, keepdims=True))",
-     .onnx = "MeanVarianceNormalization 1 f 1 axes=[0,2,3]",
-     .lower = standardize_lower,
-     .cases = "f32[2,3,4,5] axes=[0,2,3]\nf64[5,7]\nf32[3,4] axes=[-1]"},
-    {.call = "hardmax a axis:i=-1 -> r c",
-     .doc = "1 at the first largest element along an axis, 0 elsewhere.",
-     .numpy = "(np.expand_dims(a.argmax(axis), axis) == np.arange(a.shape[axis]).reshape([-1 if i == axis % a.ndim "
-              "else 1 for i in range(a.ndim)])).astype(a.dtype) if a.size else a",
-     .adapted = ADAPTED({"Hardmax 1 f 1 axis", onnx_adapt_along}),
-     .lower = hardmax_lower,
-     .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7] axis=0\nf32[4]=1\nf32[0,2]"},
-    {.call = "lrn a size:i alpha:f=0.0001 beta:f=0.75 bias:f=1 -> n c h w | k",
-     .doc = "Every channel divided by a power of the squares of the `size` channels around it.",
-     .numpy = "a / (bias + alpha / size * np.stack([np.square(a[:, max(0, c - (size - 1) // 2):c + size // 2 + "
-              "1]).sum(1) for c in range(a.shape[1])], 1)) ** beta",
-     .onnx = "LRN 1 f 1 alpha beta bias size=1",
-     .shape = lrn_shape,
-     .body = lrn_body,
-     .cases = "f32[2,5,3,4] size=3\nf32[1,6,2,2] size=4 alpha=0.5 beta=0.5 bias=2\nf64[2,3,5] size=9 alpha=1\n"
-              "f32[2,3,2] size=4611686018427387905 alpha=1e18\nf32[3,4] size=1\nf32[0,3,2] size=3"},
+    RECIPE("lp_norm a axis:i=-1 p:i=2 -> r c", lp_norm_lower,
+           "(lambda s: a / np.where(s == 0, np.asarray(1).astype(s.dtype), s))((np.abs(a) ** p).sum(axis, "
+           "keepdims=True) ** np.asarray(1 / p).astype(a.dtype))",
+           "LpNormalization 1 f 1 axis p", "f32[2,3]\nf32[2,3,4] axis=1 p=1\nf64[5,7] axis=0\nf32[2,3]=0\nf32[0,2]",
+           "Divided by the sum of sizes (p=1) or the root of the sum of squares (p=2) along an axis."),
+    RECIPE("standardize a axes:I= -> r c", standardize_lower,
+           "(lambda d: d / (np.sqrt(np.square(d).mean(axes, keepdims=True)) + 1e-9))(a - a.mean(axes, keepdims=True))",
+           "MeanVarianceNormalization 1 f 1 axes=[0,2,3]", "f32[2,3,4,5] axes=[0,2,3]\nf64[5,7]\nf32[3,4] axes=[-1]",
+           "Mean 0 and variance 1 over the listed axes, or over all."),
+    RECIPE("hardmax a axis:i=-1 -> r c", hardmax_lower,
+           "(np.expand_dims(a.argmax(axis), axis) == np.arange(a.shape[axis]).reshape([-1 if i == axis % a.ndim "
+           "else 1 for i in range(a.ndim)])).astype(a.dtype) if a.size else a",
+           NULL, "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7] axis=0\nf32[4]=1\nf32[0,2]",
+           "1 at the first largest element along an axis, 0 elsewhere.",
+           .adapted = ADAPTED({"Hardmax 1 f 1 axis", onnx_adapt_along})),
+    BODY("lrn a size:i alpha:f=0.0001 beta:f=0.75 bias:f=1 -> n c h w | k", lrn_body,
+         "a / (bias + alpha / size * np.stack([np.square(a[:, max(0, c - (size - 1) // 2):c + size // 2 + "
+         "1]).sum(1) for c in range(a.shape[1])], 1)) ** beta",
+         "LRN 1 f 1 alpha beta bias size=1",
+         "f32[2,5,3,4] size=3\nf32[1,6,2,2] size=4 alpha=0.5 beta=0.5 bias=2\nf64[2,3,5] size=9 alpha=1\n"
+         "f32[2,3,2] size=4611686018427387905 alpha=1e18\nf32[3,4] size=1\nf32[0,3,2] size=3",
+         "Every channel divided by a power of the squares of the `size` channels around it.", .shape = lrn_shape),
     {0},
 };

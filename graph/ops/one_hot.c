@@ -71,24 +71,20 @@ static const expr *eye_body(defn *d)
 /* ---- records ---- */
 
 const op ops_one_hot[] = {
-    {.call = "one_hot a b depth:i axis:i=-1",
-     .doc = "A new axis of extent depth that holds the second of two values at the listed place, the first elsewhere.",
-     .numpy = "np.where(np.moveaxis((a[..., None] == np.arange(depth)) | (a[..., None] + depth == np.arange(depth)), "
-              "-1, axis), b[1], b[0])",
-     .adapted = ADAPTED({"OneHot 9 nn. 3 axis", adapt_one_hot}),
-     .onnx_cases = "OneHot i64[3] i64[]=4 f32[2]",
-     .shape = one_hot_shape,
-     .body = one_hot_body,
-     .cases = "i64[4]<5 f32[2] depth=5\ni64[2,3]<7 f32[2] depth=4 axis=1\ni32[2,3]<4 i64[2] depth=4 axis=0\n"
-              "u8[3]<9 f64[2] depth=3\ni64[] f32[2] depth=2\ni64[0] f32[2] depth=2\ni64[3] bool[2] depth=0"},
-    {.call = "eye rows:i columns:i k:i=0 to:s=f32 -> e",
-     .doc = "Ones on the k-th diagonal above the main one, zeros elsewhere.",
-     .numpy = "np.eye(rows, columns, k, dtype=dtypes[to])",
-     .adapted = ADAPTED({"EyeLike 9 - 1 dtype k", adapt_eye_like}),
-     .onnx_cases = "EyeLike f32[3,3]",
-     .shape = eye_shape,
-     .body = eye_body,
-     .cases = "rows=3 columns=4\nrows=4 columns=3 k=-1 to=i64\nrows=2 columns=2 k=5 to=f64\nrows=0 columns=2\n"
-              "rows=3 columns=3 to=bool"},
+    BODY("one_hot a b depth:i axis:i=-1", one_hot_body,
+         "np.where(np.moveaxis((a[..., None] == np.arange(depth)) | (a[..., None] + depth == np.arange(depth)), "
+         "-1, axis), b[1], b[0])",
+         NULL,
+         "i64[4]<5 f32[2] depth=5\ni64[2,3]<7 f32[2] depth=4 axis=1\ni32[2,3]<4 i64[2] depth=4 axis=0\n"
+         "u8[3]<9 f64[2] depth=3\ni64[] f32[2] depth=2\ni64[0] f32[2] depth=2\ni64[3] bool[2] depth=0",
+         "A new axis of extent depth that holds the second of two values at the listed place, the first elsewhere.",
+         .adapted = ADAPTED({"OneHot 9 nn. 3 axis", adapt_one_hot}), .onnx_cases = "OneHot i64[3] i64[]=4 f32[2]",
+         .shape = one_hot_shape),
+    BODY("eye rows:i columns:i k:i=0 to:s=f32 -> e", eye_body, "np.eye(rows, columns, k, dtype=dtypes[to])", NULL,
+         "rows=3 columns=4\nrows=4 columns=3 k=-1 to=i64\nrows=2 columns=2 k=5 to=f64\nrows=0 columns=2\n"
+         "rows=3 columns=3 to=bool",
+         "Ones on the k-th diagonal above the main one, zeros elsewhere.",
+         .adapted = ADAPTED({"EyeLike 9 - 1 dtype k", adapt_eye_like}), .onnx_cases = "EyeLike f32[3,3]",
+         .shape = eye_shape),
     {0},
 };

@@ -116,41 +116,40 @@ static const expr *average_body(defn *d)
 /* ---- records ---- */
 
 const op ops_pool[] = {
-    {.call = "max_pool a " MAX_POOL_ATTRIBUTES " -> n c oh ow | kh kw",
-     .doc = "Largest element of every window.",
-     .numpy = "windows(a, kernel, strides, dilations, pads, ceil_mode, -np.inf).max(axis=tuple(range(a.ndim, 2 * "
-              "a.ndim - 2)))",
-     .adapted = ADAPTED(
-         {"MaxPool 1 n 1 >2 auto_pad ceil_mode dilations kernel_shape pads storage_order strides", adapt},
-         {"GlobalMaxPool 1 f 1", adapt_global}),
-     .onnx_undefined = "MaxPool: Of equal maxima the first, row by row, gives the place.",
-     .onnx_cases = "MaxPool f32[1,2,6,6] kernel_shape=[2,2]\nGlobalMaxPool f32[1,2,3,3]",
-     .back = "MaxPool a kernel_shape=kernel strides=strides pads=pads dilations=dilations ceil_mode=ceil_mode",
-     .shape = pool_shape,
-     .body = max_body,
-     .cases = "f32[1,3,14,19] kernel=[2,2]\nf32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\n"
-              "f32[2,2,9] kernel=[3] strides=[2] ceil_mode=1\ni32[1,2,6,6] kernel=[2,3] pads=[1,0,0,2]\n"
-              "f64[1,1,5,6,7] kernel=[2,2,3] strides=[2,1,3]\nf32[1,2,10,10] kernel=[3,2] dilations=[2,3]\n"
-              "u8[1,1,4,4] kernel=[3,3] pads=[1,1,1,1]\nf32[0,2,4,4] kernel=[2,2]\n"
-              "f32[1,1,6,5] kernel=[3,3] strides=[2,2] pads=[0,0,1,1] ceil_mode=1\n"
-              "f32[1,2,1,5] kernel=[3,2] strides=[2,2] pads=[1,0,0,0] ceil_mode=1"},
-    {.call = "average_pool a " AVERAGE_POOL_ATTRIBUTES " -> n c oh ow | kh kw",
-     .doc = "Mean of every window, over its real elements or also over padded zeros.",
-     .numpy = "average_pool(a, kernel, strides, dilations, pads, ceil_mode, count_include_pad)",
-     .adapted = ADAPTED(
-         {"AveragePool 1 f 1 auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides", adapt},
-         {"GlobalAveragePool 1 f 1", adapt_global}),
-     .onnx_cases = "AveragePool f32[1,2,6,6] kernel_shape=[2,2]\nGlobalAveragePool f32[1,2,3,3]",
-     .back = "AveragePool a kernel_shape=kernel strides=strides pads=pads dilations=dilations ceil_mode=ceil_mode "
-             "count_include_pad=count_include_pad",
-     .shape = average_shape,
-     .body = average_body,
-     .cases = "f32[1,3,14,19] kernel=[2,2]\nf32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\n"
-              "f32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1] count_include_pad=1\nf32[2,2,9] kernel=[3] "
-              "strides=[2] pads=[1,0] ceil_mode=1\nf32[2,2,10] kernel=[3] strides=[2] pads=[1,1] ceil_mode=1 "
-              "count_include_pad=1\nf64[1,1,5,6,7] kernel=[2,2,3] strides=[2,1,3]\nf32[1,2,10,10] kernel=[3,2] "
-              "dilations=[2,3] pads=[2,3,1,0]\ni32[1,1,4,4] kernel=[2,2]\nf32[0,2,4,4] kernel=[2,2]\n"
-              "f32[1,2,1,5] kernel=[3,2] strides=[2,2] pads=[1,0,0,0] ceil_mode=1\nf32[2,2,2] kernel=[4] strides=[3] "
-              "ceil_mode=1 count_include_pad=1"},
+    BODY("max_pool a " MAX_POOL_ATTRIBUTES " -> n c oh ow | kh kw", max_body,
+         "windows(a, kernel, strides, dilations, pads, ceil_mode, -np.inf).max(axis=tuple(range(a.ndim, 2 * "
+         "a.ndim - 2)))",
+         NULL,
+         "f32[1,3,14,19] kernel=[2,2]\nf32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\n"
+         "f32[2,2,9] kernel=[3] strides=[2] ceil_mode=1\ni32[1,2,6,6] kernel=[2,3] pads=[1,0,0,2]\n"
+         "f64[1,1,5,6,7] kernel=[2,2,3] strides=[2,1,3]\nf32[1,2,10,10] kernel=[3,2] dilations=[2,3]\n"
+         "u8[1,1,4,4] kernel=[3,3] pads=[1,1,1,1]\nf32[0,2,4,4] kernel=[2,2]\n"
+         "f32[1,1,6,5] kernel=[3,3] strides=[2,2] pads=[0,0,1,1] ceil_mode=1\n"
+         "f32[1,2,1,5] kernel=[3,2] strides=[2,2] pads=[1,0,0,0] ceil_mode=1",
+         "Largest element of every window.",
+         .adapted = ADAPTED(
+             {"MaxPool 1 n 1 >2 auto_pad ceil_mode dilations kernel_shape pads storage_order strides", adapt},
+             {"GlobalMaxPool 1 f 1", adapt_global}),
+         .onnx_undefined = "MaxPool: Of equal maxima the first, row by row, gives the place.",
+         .onnx_cases = "MaxPool f32[1,2,6,6] kernel_shape=[2,2]\nGlobalMaxPool f32[1,2,3,3]",
+         .back = "MaxPool a kernel_shape=kernel strides=strides pads=pads dilations=dilations ceil_mode=ceil_mode",
+         .shape = pool_shape),
+    BODY("average_pool a " AVERAGE_POOL_ATTRIBUTES " -> n c oh ow | kh kw", average_body,
+         "average_pool(a, kernel, strides, dilations, pads, ceil_mode, count_include_pad)", NULL,
+         "f32[1,3,14,19] kernel=[2,2]\nf32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\n"
+         "f32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1] count_include_pad=1\nf32[2,2,9] kernel=[3] "
+         "strides=[2] pads=[1,0] ceil_mode=1\nf32[2,2,10] kernel=[3] strides=[2] pads=[1,1] ceil_mode=1 "
+         "count_include_pad=1\nf64[1,1,5,6,7] kernel=[2,2,3] strides=[2,1,3]\nf32[1,2,10,10] kernel=[3,2] "
+         "dilations=[2,3] pads=[2,3,1,0]\ni32[1,1,4,4] kernel=[2,2]\nf32[0,2,4,4] kernel=[2,2]\n"
+         "f32[1,2,1,5] kernel=[3,2] strides=[2,2] pads=[1,0,0,0] ceil_mode=1\nf32[2,2,2] kernel=[4] strides=[3] "
+         "ceil_mode=1 count_include_pad=1",
+         "Mean of every window, over its real elements or also over padded zeros.",
+         .adapted = ADAPTED(
+             {"AveragePool 1 f 1 auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides", adapt},
+             {"GlobalAveragePool 1 f 1", adapt_global}),
+         .onnx_cases = "AveragePool f32[1,2,6,6] kernel_shape=[2,2]\nGlobalAveragePool f32[1,2,3,3]",
+         .back = "AveragePool a kernel_shape=kernel strides=strides pads=pads dilations=dilations ceil_mode=ceil_mode "
+                 "count_include_pad=count_include_pad",
+         .shape = average_shape),
     {0},
 };

@@ -173,27 +173,27 @@ static const expr *places_body(defn *d)
 /* ---- records ---- */
 
 const op ops_pool_places[] = {
-    {.call = "lp_pool a kernel:I strides:I= dilations:I= pads:I= ceil_mode:i=0 p:f=2 -> n c oh ow | kh kw",
-     .doc = "Root of the sum of powers of every window.",
-     .numpy = "(np.abs(windows(a, kernel, strides, dilations, pads, ceil_mode, 0)) ** p).sum(axis=tuple(range(a.ndim, "
-              "2 * a.ndim - 2))) ** (1 / p)",
-     .adapted = ADAPTED({"LpPool 1 f 1 auto_pad ceil_mode dilations kernel_shape p pads strides", adapt_lp_pool},
-                        {"GlobalLpPool 1 f 1 p", adapt_global_lp},
-                        {"MaxUnpool 9 fI 2..3 kernel_shape pads strides", adapt_max_unpool}),
-     .onnx_cases = "LpPool f32[1,2,6] kernel_shape=[2]\nGlobalLpPool f32[1,2,6]\nMaxUnpool f32[1,1,2,2] i64[1,1,2,2] "
-                   "kernel_shape=[2,2] strides=[2,2]",
-     .shape = lp_shape,
-     .body = lp_body,
-     .cases = "f32[1,3,7,9] kernel=[2,2]\nf32[1,3,7,9] kernel=[3,3] strides=[2,2] pads=[1,1,1,1] p=3\n"
-              "f32[2,2,9] kernel=[3] p=1 ceil_mode=1 strides=[2]\nf32[2,2,2] kernel=[2] dilations=[2] strides=[2] "
-              "ceil_mode=1\nf64[1,1,4,5,4] kernel=[2,2,3]\nf32[1,2,8,8] kernel=[3,2] dilations=[2,3]"},
-    {.call = "pool_places a b kernel:I strides:I= dilations:I= pads:I= ceil_mode:i=0 columns:i=0 -> n c oh ow | kh kw",
-     .doc = "Number of the first element of every window of the first operand that equals the second, its maximum.",
-     .numpy = "pool_places(a, b, kernel, strides, dilations, pads, ceil_mode, columns)",
-     .shape = places_shape,
-     .body = places_body,
-     .cases = "f32[1,2,4,4]=1 f32[1,2,2,2]=1 kernel=[2,2] strides=[2,2]\nu8[1,2,4,5]=3 u8[1,2,4,5]=3 kernel=[3,3] "
-              "pads=[1,1,1,1]\nf32[2,2,5]=1 f32[2,2,4]=1 kernel=[2]\nf32[1,2,4,5]=1 f32[1,2,3,4]=1 kernel=[2,2] "
-              "columns=1\nu8[1,2,3,4,2]=1 u8[1,2,2,3,1]=1 kernel=[2,2,2] columns=1"},
+    BODY("lp_pool a kernel:I strides:I= dilations:I= pads:I= ceil_mode:i=0 p:f=2 -> n c oh ow | kh kw", lp_body,
+         "(np.abs(windows(a, kernel, strides, dilations, pads, ceil_mode, 0)) ** p).sum(axis=tuple(range(a.ndim, "
+         "2 * a.ndim - 2))) ** (1 / p)",
+         NULL,
+         "f32[1,3,7,9] kernel=[2,2]\nf32[1,3,7,9] kernel=[3,3] strides=[2,2] pads=[1,1,1,1] p=3\n"
+         "f32[2,2,9] kernel=[3] p=1 ceil_mode=1 strides=[2]\nf32[2,2,2] kernel=[2] dilations=[2] strides=[2] "
+         "ceil_mode=1\nf64[1,1,4,5,4] kernel=[2,2,3]\nf32[1,2,8,8] kernel=[3,2] dilations=[2,3]",
+         "Root of the sum of powers of every window.",
+         .adapted = ADAPTED({"LpPool 1 f 1 auto_pad ceil_mode dilations kernel_shape p pads strides", adapt_lp_pool},
+                            {"GlobalLpPool 1 f 1 p", adapt_global_lp},
+                            {"MaxUnpool 9 fI 2..3 kernel_shape pads strides", adapt_max_unpool}),
+         .onnx_cases =
+             "LpPool f32[1,2,6] kernel_shape=[2]\nGlobalLpPool f32[1,2,6]\nMaxUnpool f32[1,1,2,2] i64[1,1,2,2] "
+             "kernel_shape=[2,2] strides=[2,2]",
+         .shape = lp_shape),
+    BODY("pool_places a b kernel:I strides:I= dilations:I= pads:I= ceil_mode:i=0 columns:i=0 -> n c oh ow | kh kw",
+         places_body, "pool_places(a, b, kernel, strides, dilations, pads, ceil_mode, columns)", NULL,
+         "f32[1,2,4,4]=1 f32[1,2,2,2]=1 kernel=[2,2] strides=[2,2]\nu8[1,2,4,5]=3 u8[1,2,4,5]=3 kernel=[3,3] "
+         "pads=[1,1,1,1]\nf32[2,2,5]=1 f32[2,2,4]=1 kernel=[2]\nf32[1,2,4,5]=1 f32[1,2,3,4]=1 kernel=[2,2] "
+         "columns=1\nu8[1,2,3,4,2]=1 u8[1,2,2,3,1]=1 kernel=[2,2,2] columns=1",
+         "Number of the first element of every window of the first operand that equals the second, its maximum.",
+         .shape = places_shape),
     {0},
 };

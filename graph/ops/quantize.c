@@ -239,22 +239,22 @@ static const expr *quantize_body(defn *d)
 /* ---- records ---- */
 
 const op ops_quantize[] = {
-    {.call = "quantize a b c to:s=u8 -> e",
-     .doc = "round(a / b) + c, halves to even, limited to the integers of at most 16 bits that `to` names.",
-     .numpy = "np.clip(np.rint(a / b) + c, np.iinfo(dtypes[to]).min, np.iinfo(dtypes[to]).max).astype(dtypes[to])",
-     .adapted = ADAPTED(
-         {"QuantizeLinear 10 nn. 2..3 axis block_size output_dtype precision saturate", adapt_quantize},
-         {"DequantizeLinear 10 TfT 2..3 axis block_size output_dtype", adapt_dequantize},
-         {"DynamicQuantizeLinear 11 f 1 >3", adapt_dynamic}, {"QLinearMatMul 10 NfNnfnfn 8", adapt_qlinear_matmul},
-         {"QLinearConv 10 IfIififi 8..9 auto_pad dilations group kernel_shape pads strides", adapt_qlinear_conv},
-         {"MatMulInteger 10 IiIi 2..4", adapt_matmul_integer},
-         {"ConvInteger 10 IiIi 2..4 auto_pad dilations group kernel_shape pads strides", adapt_conv_integer}),
-     .onnx_cases = "ConvInteger u8[1,1,4,4] u8[1,1,3,3]\nMatMulInteger u8[2,3] u8[3,4]\nQLinearConv u8[1,1,4,4]* f32[] "
-                   "u8[] u8[1,1,3,3] f32[] u8[] f32[] u8[]\nQLinearMatMul u8[2,3]* f32[] u8[] u8[3,4] f32[] u8[] f32[] "
-                   "u8[]\nDequantizeLinear u8[2,3]* f32[] u8[]\nDynamicQuantizeLinear f32[4]",
-     .shape = quantize_shape,
-     .body = quantize_body,
-     .cases = "f32[2,3] f32[]=0.5 u8[]\nf32[4,5] f32[5]=0.01 i8[5] to=i8\nf32[9] f32[]=0.001 i16[] to=i16\n"
-              "f64[3,4] f64[3,1]=0.25 u16[3,1] to=u16\ni32[5] f32[]=2 u8[]\nf32[0] f32[]=1 u8[]"},
+    BODY("quantize a b c to:s=u8 -> e", quantize_body,
+         "np.clip(np.rint(a / b) + c, np.iinfo(dtypes[to]).min, np.iinfo(dtypes[to]).max).astype(dtypes[to])", NULL,
+         "f32[2,3] f32[]=0.5 u8[]\nf32[4,5] f32[5]=0.01 i8[5] to=i8\nf32[9] f32[]=0.001 i16[] to=i16\n"
+         "f64[3,4] f64[3,1]=0.25 u16[3,1] to=u16\ni32[5] f32[]=2 u8[]\nf32[0] f32[]=1 u8[]",
+         "round(a / b) + c, halves to even, limited to the integers of at most 16 bits that `to` names.",
+         .adapted = ADAPTED(
+             {"QuantizeLinear 10 nn. 2..3 axis block_size output_dtype precision saturate", adapt_quantize},
+             {"DequantizeLinear 10 TfT 2..3 axis block_size output_dtype", adapt_dequantize},
+             {"DynamicQuantizeLinear 11 f 1 >3", adapt_dynamic}, {"QLinearMatMul 10 NfNnfnfn 8", adapt_qlinear_matmul},
+             {"QLinearConv 10 IfIififi 8..9 auto_pad dilations group kernel_shape pads strides", adapt_qlinear_conv},
+             {"MatMulInteger 10 IiIi 2..4", adapt_matmul_integer},
+             {"ConvInteger 10 IiIi 2..4 auto_pad dilations group kernel_shape pads strides", adapt_conv_integer}),
+         .onnx_cases =
+             "ConvInteger u8[1,1,4,4] u8[1,1,3,3]\nMatMulInteger u8[2,3] u8[3,4]\nQLinearConv u8[1,1,4,4]* f32[] "
+             "u8[] u8[1,1,3,3] f32[] u8[] f32[] u8[]\nQLinearMatMul u8[2,3]* f32[] u8[] u8[3,4] f32[] u8[] f32[] "
+             "u8[]\nDequantizeLinear u8[2,3]* f32[] u8[]\nDynamicQuantizeLinear f32[4]",
+         .shape = quantize_shape),
     {0},
 };

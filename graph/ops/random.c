@@ -181,36 +181,30 @@ static const node *dropout_grad(graph *g, const node *call, const node *y, const
 #define ATTRIBUTES "shape:I seed:i=own to:s=f32"
 
 const op ops_random[] = {
-    {.call = "random_uniform " ATTRIBUTES " -> e",
-     .doc = "Numbers in [0, 1), each a function of the seed and its place.",
-     .numpy = "random_unit(shape, 2 * seed, 53 if to == 'f64' else 24).astype(dtypes[to])",
-     .adapted = ADAPTED({"RandomUniform 1 - 0 dtype high low seed shape", adapt_numbers},
-                        {"RandomUniformLike 1 - 1 dtype high low seed", adapt_numbers},
-                        {"Bernoulli 15 f 1 dtype seed", adapt_bernoulli},
-                        {"Multinomial 7 f 1 dtype sample_size seed", adapt_multinomial}),
-     .onnx_cases = "Bernoulli f32[3]\nMultinomial f32[2,3]\nRandomUniformLike f32[3]",
-     .shape = random_shape,
-     .body = uniform_body,
-     .cases = "shape=[4,5] seed=0\nshape=[4,5] seed=7\nshape=[3] seed=-9 to=f64\nshape=[] seed=0\n"
-              "shape=[0,2] seed=0\nshape=[9] seed=0 to=f16"},
-    {.call = "random_normal " ATTRIBUTES " -> e",
-     .doc = "Normal numbers of mean 0 and variance 1, each a function of the seed and its place.",
-     .numpy = "(np.sqrt(-2 * np.log1p(-random_unit(shape, 2 * seed, 53))) * np.cos(2 * np.pi * random_unit(shape, 2 * "
-              "seed + 1, 53))).astype(dtypes[to])",
-     .adapted = ADAPTED({"RandomNormal 1 - 0 dtype mean scale seed shape", adapt_numbers},
-                        {"RandomNormalLike 1 - 1 dtype mean scale seed", adapt_numbers}),
-     .onnx_cases = "RandomNormalLike f32[3]",
-     .shape = random_shape,
-     .body = normal_body,
-     .cases = "shape=[4,5] seed=0\nshape=[4,5] seed=7 to=f64\nshape=[] seed=0\nshape=[0,2] seed=0"},
-    {.call = "random_dropout a b rate:f=0.1 salt:i=0 -> e",
-     .doc = "The first tensor with elements set to 0 with probability `rate`, the others divided by 1 - rate: a "
-            "function of the second, a seed that each step changes, of `salt`, which tells layers apart, and of place.",
-     .numpy = "np.where(random_unit(a.shape, (int(b) + salt * 0xD1B54A32D192ED03) % 2**64, 24) < rate, 0, a * (1 / (1 "
-              "- rate))).astype(a.dtype)",
-     .shape = dropout_shape,
-     .body = dropout_body,
-     .grad = dropout_grad,
-     .cases = "f32[40,5] i64[]\nf64[30] i32[] rate=0.5 salt=3\nf32[2,3,4] u8[] rate=0 salt=-1\nf32[0,2] i64[]"},
+    BODY("random_uniform " ATTRIBUTES " -> e", uniform_body,
+         "random_unit(shape, 2 * seed, 53 if to == 'f64' else 24).astype(dtypes[to])", NULL,
+         "shape=[4,5] seed=0\nshape=[4,5] seed=7\nshape=[3] seed=-9 to=f64\nshape=[] seed=0\n"
+         "shape=[0,2] seed=0\nshape=[9] seed=0 to=f16",
+         "Numbers in [0, 1), each a function of the seed and its place.",
+         .adapted = ADAPTED({"RandomUniform 1 - 0 dtype high low seed shape", adapt_numbers},
+                            {"RandomUniformLike 1 - 1 dtype high low seed", adapt_numbers},
+                            {"Bernoulli 15 f 1 dtype seed", adapt_bernoulli},
+                            {"Multinomial 7 f 1 dtype sample_size seed", adapt_multinomial}),
+         .onnx_cases = "Bernoulli f32[3]\nMultinomial f32[2,3]\nRandomUniformLike f32[3]", .shape = random_shape),
+    BODY("random_normal " ATTRIBUTES " -> e", normal_body,
+         "(np.sqrt(-2 * np.log1p(-random_unit(shape, 2 * seed, 53))) * np.cos(2 * np.pi * random_unit(shape, 2 * "
+         "seed + 1, 53))).astype(dtypes[to])",
+         NULL, "shape=[4,5] seed=0\nshape=[4,5] seed=7 to=f64\nshape=[] seed=0\nshape=[0,2] seed=0",
+         "Normal numbers of mean 0 and variance 1, each a function of the seed and its place.",
+         .adapted = ADAPTED({"RandomNormal 1 - 0 dtype mean scale seed shape", adapt_numbers},
+                            {"RandomNormalLike 1 - 1 dtype mean scale seed", adapt_numbers}),
+         .onnx_cases = "RandomNormalLike f32[3]", .shape = random_shape),
+    BODY("random_dropout a b rate:f=0.1 salt:i=0 -> e", dropout_body,
+         "np.where(random_unit(a.shape, (int(b) + salt * 0xD1B54A32D192ED03) % 2**64, 24) < rate, 0, a * (1 / (1 "
+         "- rate))).astype(a.dtype)",
+         NULL, "f32[40,5] i64[]\nf64[30] i32[] rate=0.5 salt=3\nf32[2,3,4] u8[] rate=0 salt=-1\nf32[0,2] i64[]",
+         "The first tensor with elements set to 0 with probability `rate`, the others divided by 1 - rate: a "
+         "function of the second, a seed that each step changes, of `salt`, which tells layers apart, and of place.",
+         .shape = dropout_shape, .grad = dropout_grad),
     {0},
 };

@@ -94,32 +94,30 @@ static const node *space_to_depth_lower(graph *g, const node *n)
 #define BLOCKS "block:i mode:s=DCR"
 
 const op ops_rearrange[] = {
-    {.call = "depth_to_space a " BLOCKS,
-     .doc = "Channels become squares of space: [n, c b b, h, w] as [n, c, h b, w b].",
-     .numpy = "(lambda n, c, h, w, k: (a.reshape(n, k, k, c // (k * k), h, w).transpose(0, 3, 4, 1, 5, 2) if mode == "
-              "'DCR' else a.reshape(n, c // (k * k), k, k, h, w).transpose(0, 1, 4, 2, 5, 3)).reshape(n, c // (k * k), "
-              "h * k, w * k))(*a.shape, block)",
-     .onnx = "DepthToSpace 1 - 1 block:blocksize=0 mode",
-     .onnx_cases = "DepthToSpace f32[1,4,2,2] blocksize=2",
-     .lower = depth_to_space_lower,
-     .cases = "f32[1,8,2,3] block=2\nf32[2,8,2,3] block=2 mode=CRD\ni64[1,9,1,2] block=3\nf32[0,4,2,2] block=2"},
-    {.call = "space_to_depth a " BLOCKS,
-     .doc = "Squares of space become channels: [n, c, h b, w b] as [n, c b b, h, w].",
-     .numpy = "(lambda n, c, h, w, k: a.reshape(n, c, h // k, k, w // k, k).transpose(*((0, 3, 5, 1, 2, 4) if mode == "
-              "'DCR' else (0, 1, 3, 5, 2, 4))).reshape(n, c * k * k, h // k, w // k))(*a.shape, block)",
-     .onnx = "SpaceToDepth 1 - 1 block:blocksize=0 mode",
-     .onnx_cases = "SpaceToDepth f32[1,1,4,4] blocksize=2",
-     .lower = space_to_depth_lower,
-     .cases = "f32[1,2,4,6] block=2\nf32[2,3,3,3] block=3\nf32[1,3,4,2] block=2 mode=CRD\ni64[1,1,2,2] block=1"},
-    {.call = "reverse_sequence a b batch_axis:i=1 time_axis:i=0",
-     .doc = "The first length[b] elements along time in reverse, for every b of the batch.",
-     .numpy = "np.moveaxis(np.stack([np.concatenate([s[:k][::-1], s[k:]]) for s, k in zip(np.moveaxis(a, (batch_axis, "
-              "time_axis), (0, 1)), b)]), (0, 1), (batch_axis, time_axis))",
-     .adapted = ADAPTED({"ReverseSequence 10 .i 2 batch_axis time_axis", adapt_reverse_sequence}),
-     .onnx_undefined = "ReverseSequence: Lengths that are constant are 0 to the number of steps. Of others, one below "
-                       "0 leaves its sequence as it is, one beyond the end stops the run.",
-     .shape = reverse_shape,
-     .body = reverse_body,
-     .cases = "f32[4,3] u8[3]<5\nf32[3,4] u8[3]<5 batch_axis=0 time_axis=1\nf64[5,2,3] u64[2]<6"},
+    RECIPE("depth_to_space a " BLOCKS, depth_to_space_lower,
+           "(lambda n, c, h, w, k: (a.reshape(n, k, k, c // (k * k), h, w).transpose(0, 3, 4, 1, 5, 2) if mode == "
+           "'DCR' else a.reshape(n, c // (k * k), k, k, h, w).transpose(0, 1, 4, 2, 5, 3)).reshape(n, c // (k * k), "
+           "h * k, w * k))(*a.shape, block)",
+           "DepthToSpace 1 - 1 block:blocksize=0 mode",
+           "f32[1,8,2,3] block=2\nf32[2,8,2,3] block=2 mode=CRD\ni64[1,9,1,2] block=3\nf32[0,4,2,2] block=2",
+           "Channels become squares of space: [n, c b b, h, w] as [n, c, h b, w b].",
+           .onnx_cases = "DepthToSpace f32[1,4,2,2] blocksize=2"),
+    RECIPE("space_to_depth a " BLOCKS, space_to_depth_lower,
+           "(lambda n, c, h, w, k: a.reshape(n, c, h // k, k, w // k, k).transpose(*((0, 3, 5, 1, 2, 4) if mode == "
+           "'DCR' else (0, 1, 3, 5, 2, 4))).reshape(n, c * k * k, h // k, w // k))(*a.shape, block)",
+           "SpaceToDepth 1 - 1 block:blocksize=0 mode",
+           "f32[1,2,4,6] block=2\nf32[2,3,3,3] block=3\nf32[1,3,4,2] block=2 mode=CRD\ni64[1,1,2,2] block=1",
+           "Squares of space become channels: [n, c, h b, w b] as [n, c b b, h, w].",
+           .onnx_cases = "SpaceToDepth f32[1,1,4,4] blocksize=2"),
+    BODY("reverse_sequence a b batch_axis:i=1 time_axis:i=0", reverse_body,
+         "np.moveaxis(np.stack([np.concatenate([s[:k][::-1], s[k:]]) for s, k in zip(np.moveaxis(a, (batch_axis, "
+         "time_axis), (0, 1)), b)]), (0, 1), (batch_axis, time_axis))",
+         NULL, "f32[4,3] u8[3]<5\nf32[3,4] u8[3]<5 batch_axis=0 time_axis=1\nf64[5,2,3] u64[2]<6",
+         "The first length[b] elements along time in reverse, for every b of the batch.",
+         .adapted = ADAPTED({"ReverseSequence 10 .i 2 batch_axis time_axis", adapt_reverse_sequence}),
+         .onnx_undefined =
+             "ReverseSequence: Lengths that are constant are 0 to the number of steps. Of others, one below "
+             "0 leaves its sequence as it is, one beyond the end stops the run.",
+         .shape = reverse_shape),
     {0},
 };

@@ -422,44 +422,41 @@ static const node *lstm_lower(graph *g, const node *n)
 #define SIGMOID "1/(1+exp(-a))"
 
 const op ops_recurrent[] = {
-    {.call = "rnn ... reverse:i=0 clip:f=0 f:s=tanh(a) -> t b h",
-     .doc = "States of a simple recurrent layer: [time, batch, hidden], and, at time, the last one once more.",
-     .numpy = "recurrent('rnn', x, reverse, clip, [f])",
-     .adapted = ADAPTED({"RNN 1 FFFFiF 3..6 >2 activation_alpha activation_beta activations clip direction hidden_size "
-                         "layout output_sequence",
-                         adapt}),
-     .onnx_undefined = "RNN: Lengths that are constant are 0 to the number of steps. Of others, one below 0 is 0, one "
-                       "beyond the end is the whole sequence.",
-     .onnx_cases = "RNN f32[3,2,4] f32[1,5,4] f32[1,5,5] hidden_size=5",
-     .lower = rnn_lower,
-     .cases = "f32[4,3,5] f32[6,5] f32[6,6] f32[12] f32[3,6]\nf64[3,1,2] f64[4,2] f64[4,4] f64[8] f64[1,4] reverse=1 "
-              "f=max(a,0)\nf32[5,3,2] f32[2,2] f32[2,2] f32[4] f32[3,2] i32[3]<5 clip=0.5\n"
-              "f32[20,3,2] f32[2,2] f32[2,2] f32[4] f32[3,2] i32[3]<20 reverse=1"},
-    {.call = "gru ... reverse:i=0 clip:f=0 f:s=" SIGMOID " g:s=tanh(a) linear_before_reset:i=0 -> t b h",
-     .doc = "States of a layer of gated recurrent units, z r h: [time, batch, hidden], and the last one once more.",
-     .numpy = "recurrent('gru', x, reverse, clip, [f, g], linear_before_reset)",
-     .adapted = ADAPTED({"GRU 1 FFFFiF 3..6 >2 activation_alpha activation_beta activations clip direction hidden_size "
-                         "layout linear_before_reset output_sequence",
-                         adapt}),
-     .onnx_undefined = "GRU: As of RNN.",
-     .onnx_cases = "GRU f32[3,2,4] f32[1,15,4] f32[1,15,5] hidden_size=5",
-     .lower = gru_lower,
-     .cases = "f32[4,3,5] f32[18,5] f32[18,6] f32[36] f32[3,6]\nf64[3,1,2] f64[12,2] f64[12,4] f64[24] f64[1,4] "
-              "reverse=1 linear_before_reset=1\nf32[5,3,2] f32[6,2] f32[6,2] f32[12] f32[3,2] i64[3]<5 clip=1\n"
-              "f32[20,3,2] f32[6,2] f32[6,2] f32[12] f32[3,2] i64[3]<20 clip=1"},
-    {.call = "lstm ... reverse:i=0 clip:f=0 f:s=" SIGMOID " g:s=tanh(a) h:s=tanh(a) couple:i=0 -> t b h",
-     .doc = "States of a layer of long short-term memory, i o f c: [time, batch, hidden], then the last state and the "
-            "last cell.",
-     .numpy = "recurrent('lstm', x, reverse, clip, [f, g, h], couple)",
-     .adapted = ADAPTED({"LSTM 1 FFFFiF 3..8 >3 activation_alpha activation_beta activations clip direction "
-                         "hidden_size input_forget layout output_sequence",
-                         adapt}),
-     .onnx_undefined = "LSTM: As of RNN.",
-     .onnx_cases = "LSTM f32[3,2,4] f32[1,20,4] f32[1,20,5] hidden_size=5",
-     .lower = lstm_lower,
-     .cases =
-         "f32[4,3,5] f32[24,5] f32[24,6] f32[48] f32[3,6] f32[3,6] f32[18]\nf64[3,1,2] f64[16,2] f64[16,4] f64[32] "
-         "f64[1,4] f64[1,4] f64[12] reverse=1 couple=1\nf32[5,3,2] f32[8,2] f32[8,2] f32[16] f32[3,2] f32[3,2] "
-         "f32[6] i64[3]<5 clip=1\nf32[70,1,2] f32[8,2] f32[8,2] f32[16] f32[1,2] f32[1,2] f32[6] reverse=1"},
+    RECIPE("rnn ... reverse:i=0 clip:f=0 f:s=tanh(a) -> t b h", rnn_lower, "recurrent('rnn', x, reverse, clip, [f])",
+           NULL,
+           "f32[4,3,5] f32[6,5] f32[6,6] f32[12] f32[3,6]\nf64[3,1,2] f64[4,2] f64[4,4] f64[8] f64[1,4] reverse=1 "
+           "f=max(a,0)\nf32[5,3,2] f32[2,2] f32[2,2] f32[4] f32[3,2] i32[3]<5 clip=0.5\n"
+           "f32[20,3,2] f32[2,2] f32[2,2] f32[4] f32[3,2] i32[3]<20 reverse=1",
+           "States of a simple recurrent layer: [time, batch, hidden], and, at time, the last one once more.",
+           .adapted = ADAPTED(
+               {"RNN 1 FFFFiF 3..6 >2 activation_alpha activation_beta activations clip direction hidden_size "
+                "layout output_sequence",
+                adapt}),
+           .onnx_undefined =
+               "RNN: Lengths that are constant are 0 to the number of steps. Of others, one below 0 is 0, one "
+               "beyond the end is the whole sequence.",
+           .onnx_cases = "RNN f32[3,2,4] f32[1,5,4] f32[1,5,5] hidden_size=5"),
+    RECIPE("gru ... reverse:i=0 clip:f=0 f:s=" SIGMOID " g:s=tanh(a) linear_before_reset:i=0 -> t b h", gru_lower,
+           "recurrent('gru', x, reverse, clip, [f, g], linear_before_reset)", NULL,
+           "f32[4,3,5] f32[18,5] f32[18,6] f32[36] f32[3,6]\nf64[3,1,2] f64[12,2] f64[12,4] f64[24] f64[1,4] "
+           "reverse=1 linear_before_reset=1\nf32[5,3,2] f32[6,2] f32[6,2] f32[12] f32[3,2] i64[3]<5 clip=1\n"
+           "f32[20,3,2] f32[6,2] f32[6,2] f32[12] f32[3,2] i64[3]<20 clip=1",
+           "States of a layer of gated recurrent units, z r h: [time, batch, hidden], and the last one once more.",
+           .adapted = ADAPTED(
+               {"GRU 1 FFFFiF 3..6 >2 activation_alpha activation_beta activations clip direction hidden_size "
+                "layout linear_before_reset output_sequence",
+                adapt}),
+           .onnx_undefined = "GRU: As of RNN.", .onnx_cases = "GRU f32[3,2,4] f32[1,15,4] f32[1,15,5] hidden_size=5"),
+    RECIPE("lstm ... reverse:i=0 clip:f=0 f:s=" SIGMOID " g:s=tanh(a) h:s=tanh(a) couple:i=0 -> t b h", lstm_lower,
+           "recurrent('lstm', x, reverse, clip, [f, g, h], couple)", NULL,
+           "f32[4,3,5] f32[24,5] f32[24,6] f32[48] f32[3,6] f32[3,6] f32[18]\nf64[3,1,2] f64[16,2] f64[16,4] f64[32] "
+           "f64[1,4] f64[1,4] f64[12] reverse=1 couple=1\nf32[5,3,2] f32[8,2] f32[8,2] f32[16] f32[3,2] f32[3,2] "
+           "f32[6] i64[3]<5 clip=1\nf32[70,1,2] f32[8,2] f32[8,2] f32[16] f32[1,2] f32[1,2] f32[6] reverse=1",
+           "States of a layer of long short-term memory, i o f c: [time, batch, hidden], then the last state and the "
+           "last cell.",
+           .adapted = ADAPTED({"LSTM 1 FFFFiF 3..8 >3 activation_alpha activation_beta activations clip direction "
+                               "hidden_size input_forget layout output_sequence",
+                               adapt}),
+           .onnx_undefined = "LSTM: As of RNN.", .onnx_cases = "LSTM f32[3,2,4] f32[1,20,4] f32[1,20,5] hidden_size=5"),
     {0},
 };

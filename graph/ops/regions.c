@@ -186,26 +186,22 @@ static const node *affine_lower(graph *g, const node *n)
 /* ---- records ---- */
 
 const op ops_regions[] = {
-    {.call = "affine_grid a size:I align_corners:i=0",
-     .doc = "Where affine maps [batch, n, n + 1] bring the places of a grid between -1 and 1.",
-     .numpy = "affine_grid(a, size, align_corners)",
-     .adapted = ADAPTED({"AffineGrid 20 fi 2 align_corners", adapt_affine_grid}),
-     .onnx_cases = "AffineGrid f32[2,2,3] i64[4]=2",
-     .lower = affine_lower,
-     .cases = "f32[2,2,3] size=[4,5]\nf32[2,2,3] size=[4,5] align_corners=1\nf64[1,3,4] size=[2,3,4]\n"
-              "f64[1,3,4] size=[2,3,4] align_corners=1"},
-    {.call = "roi_align a b c bins:I points:i=0 most:i scale:f=1 half_pixel:i=1 mode:s=avg -> n c oh ow | kh kw",
-     .doc = "Mean or maximum of interpolated points in the bins of boxes; points=0: as many as the bin is long, up to "
-            "`most`.",
-     .numpy = "roi_align(a, b, c, bins, points, scale, half_pixel, mode)",
-     .adapted = ADAPTED({"RoiAlign 10 FFi 3 coordinate_transformation_mode mode output_height output_width "
-                         "sampling_ratio scale:spatial_scale",
-                         adapt_roi_align}),
-     .onnx_cases = "RoiAlign f32[1,1,4,4] f32[2,4] i64[2]=0 sampling_ratio=2",
-     .shape = roi_shape,
-     .body = roi_body,
-     .cases = "f64[2,3,6,7] f64[3,4]+ u8[3]<2 bins=[2,3] points=2 most=2\nf64[2,3,6,7] f64[3,4]+ u8[3]<2 bins=[2,2] "
-              "points=3 most=3 half_pixel=0 scale=0.5\nf64[1,2,5,5] f64[2,4]+ u8[2]<1 bins=[1,2] points=2 most=2 "
-              "mode=max\nf64[1,2,5,5] f64[2,4]+ u8[2]<1 bins=[1,2] most=9 half_pixel=0"},
+    RECIPE("affine_grid a size:I align_corners:i=0", affine_lower, "affine_grid(a, size, align_corners)", NULL,
+           "f32[2,2,3] size=[4,5]\nf32[2,2,3] size=[4,5] align_corners=1\nf64[1,3,4] size=[2,3,4]\n"
+           "f64[1,3,4] size=[2,3,4] align_corners=1",
+           "Where affine maps [batch, n, n + 1] bring the places of a grid between -1 and 1.",
+           .adapted = ADAPTED({"AffineGrid 20 fi 2 align_corners", adapt_affine_grid}),
+           .onnx_cases = "AffineGrid f32[2,2,3] i64[4]=2"),
+    BODY("roi_align a b c bins:I points:i=0 most:i scale:f=1 half_pixel:i=1 mode:s=avg -> n c oh ow | kh kw", roi_body,
+         "roi_align(a, b, c, bins, points, scale, half_pixel, mode)", NULL,
+         "f64[2,3,6,7] f64[3,4]+ u8[3]<2 bins=[2,3] points=2 most=2\nf64[2,3,6,7] f64[3,4]+ u8[3]<2 bins=[2,2] "
+         "points=3 most=3 half_pixel=0 scale=0.5\nf64[1,2,5,5] f64[2,4]+ u8[2]<1 bins=[1,2] points=2 most=2 "
+         "mode=max\nf64[1,2,5,5] f64[2,4]+ u8[2]<1 bins=[1,2] most=9 half_pixel=0",
+         "Mean or maximum of interpolated points in the bins of boxes; points=0: as many as the bin is long, up to "
+         "`most`.",
+         .adapted = ADAPTED({"RoiAlign 10 FFi 3 coordinate_transformation_mode mode output_height output_width "
+                             "sampling_ratio scale:spatial_scale",
+                             adapt_roi_align}),
+         .onnx_cases = "RoiAlign f32[1,1,4,4] f32[2,4] i64[2]=0 sampling_ratio=2", .shape = roi_shape),
     {0},
 };

@@ -97,18 +97,17 @@ static const node *residual_lower(graph *g, const node *n)
 /* ---- records ---- */
 
 const op ops_residual_block[] = {
-    {.call = "residual_block ... stride:i=1 project:i=0 epsilon:f=1e-05 momentum:f=0.9 training:i=0 -> n c h w",
-     .doc = "Convolutions, each followed by batch_norm, with relu between them and, once x is added, behind them: x, "
-            "then a weight, scale, bias, mean and variance for each; with project=1 the last five take x to what it "
-            "is added to. The first convolution with a window of more than one element moves by `stride`, and that "
-            "of x does.",
-     .numpy = "residual_block(conv, x, stride, project, epsilon, training)",
-     .lower = residual_lower,
-     .cases = "f32[2,3,4,5] f32[3,3,3,3] f32[3] f32[3] f32[3] f32[3]+ f32[3,3,3,3] f32[3] f32[3] f32[3] f32[3]+\n"
-              "f64[1,2,5,4] f64[3,2,3,3] f64[3] f64[3] f64[3] f64[3]+ f64[3,3,3,3] f64[3] f64[3] f64[3] f64[3]+ "
-              "f64[3,2,1,1] f64[3] f64[3] f64[3] f64[3]+ stride=2 project=1\n"
-              "f64[1,4,6] f64[2,4,1] f64[2] f64[2] f64[2] f64[2]+ f64[2,2,3] f64[2] f64[2] f64[2] f64[2]+ f64[6,2,1] "
-              "f64[6] f64[6] f64[6] f64[6]+ f64[6,4,1] f64[6] f64[6] f64[6] f64[6]+ stride=2 project=1\n"
-              "f64[3,2,4] f64[2,2,3] f64[2] f64[2] f64[2] f64[2]+ training=1 epsilon=0.001"},
+    RECIPE("residual_block ... stride:i=1 project:i=0 epsilon:f=1e-05 momentum:f=0.9 training:i=0 -> n c h w",
+           residual_lower, "residual_block(conv, x, stride, project, epsilon, training)", NULL,
+           "f32[2,3,4,5] f32[3,3,3,3] f32[3] f32[3] f32[3] f32[3]+ f32[3,3,3,3] f32[3] f32[3] f32[3] f32[3]+\n"
+           "f64[1,2,5,4] f64[3,2,3,3] f64[3] f64[3] f64[3] f64[3]+ f64[3,3,3,3] f64[3] f64[3] f64[3] f64[3]+ "
+           "f64[3,2,1,1] f64[3] f64[3] f64[3] f64[3]+ stride=2 project=1\n"
+           "f64[1,4,6] f64[2,4,1] f64[2] f64[2] f64[2] f64[2]+ f64[2,2,3] f64[2] f64[2] f64[2] f64[2]+ f64[6,2,1] "
+           "f64[6] f64[6] f64[6] f64[6]+ f64[6,4,1] f64[6] f64[6] f64[6] f64[6]+ stride=2 project=1\n"
+           "f64[3,2,4] f64[2,2,3] f64[2] f64[2] f64[2] f64[2]+ training=1 epsilon=0.001",
+           "Convolutions, each followed by batch_norm, with relu between them and, once x is added, behind them: x, "
+           "then a weight, scale, bias, mean and variance for each; with project=1 the last five take x to what it "
+           "is added to. The first convolution with a window of more than one element moves by `stride`, and that "
+           "of x does."),
     {0},
 };

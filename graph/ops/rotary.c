@@ -70,16 +70,16 @@ static const node *rotary_lower(graph *g, const node *n)
 /* ---- records ---- */
 
 const op ops_rotary[] = {
-    {.call = "rotary a b c interleaved:i=0 width:i=0",
-     .doc = "Pairs of the first `width` numbers of the last axis (0: all), halves or neighbours, turned by angles "
-            "whose cosines and sines are given.",
-     .numpy = "(lambda w, i: (lambda p, q: np.concatenate([(np.stack if i else np.concatenate)([p * b - q * c, p * c + "
-              "q * b], -1).reshape(*a.shape[:-1], w), a[..., w:]], -1))(*((a[..., :w:2], a[..., 1:w:2]) if i else "
-              "(a[..., :w // 2], a[..., w // 2:w]))))(width or a.shape[-1], interleaved)",
-     .adapted = ADAPTED(
-         {"RotaryEmbedding 23 FFFi 3..4 interleaved num_heads width:rotary_embedding_dim", adapt_rotary}),
-     .lower = rotary_lower,
-     .cases = "f32[2,3,5,8] f32[2,1,5,4] f32[2,1,5,4]\nf32[2,3,5,8] f32[2,1,5,4] f32[2,1,5,4] interleaved=1\n"
-              "f32[2,5,8] f32[5,2] f32[5,2] width=4\nf64[5,6] f64[5,2] f64[5,2] width=4 interleaved=1"},
+    RECIPE("rotary a b c interleaved:i=0 width:i=0", rotary_lower,
+           "(lambda w, i: (lambda p, q: np.concatenate([(np.stack if i else np.concatenate)([p * b - q * c, p * c + "
+           "q * b], -1).reshape(*a.shape[:-1], w), a[..., w:]], -1))(*((a[..., :w:2], a[..., 1:w:2]) if i else "
+           "(a[..., :w // 2], a[..., w // 2:w]))))(width or a.shape[-1], interleaved)",
+           NULL,
+           "f32[2,3,5,8] f32[2,1,5,4] f32[2,1,5,4]\nf32[2,3,5,8] f32[2,1,5,4] f32[2,1,5,4] interleaved=1\n"
+           "f32[2,5,8] f32[5,2] f32[5,2] width=4\nf64[5,6] f64[5,2] f64[5,2] width=4 interleaved=1",
+           "Pairs of the first `width` numbers of the last axis (0: all), halves or neighbours, turned by angles "
+           "whose cosines and sines are given.",
+           .adapted = ADAPTED(
+               {"RotaryEmbedding 23 FFFi 3..4 interleaved num_heads width:rotary_embedding_dim", adapt_rotary})),
     {0},
 };

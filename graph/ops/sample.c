@@ -148,16 +148,15 @@ static const expr *grid_body(defn *d)
 /* ---- records ---- */
 
 const op ops_sample[] = {
-    {.call = "grid_sample a b mode:s=linear padding:s=zeros align_corners:i=0",
-     .doc = "Elements of [batch, channel, space...] at the places between -1 and 1 that a grid lists, last axis first.",
-     .numpy = "grid_sample(a, b, mode, padding, align_corners)",
-     .adapted = ADAPTED({"GridSample 16 .f 2 align_corners mode padding:padding_mode", adapt_grid_sample}),
-     .shape = grid_shape,
-     .body = grid_body,
-     .cases = "f32[1,2,4,5] f32[1,3,2,2]\nf32[2,1,4,5] f32[2,3,4,2] mode=nearest\nf64[1,2,4,5] f64[1,3,2,2] "
-              "mode=cubic\nf32[1,2,4,5] f32[1,3,2,2] padding=border align_corners=1\nf32[1,1,3,4,2] f32[1,2,2,3,3]\n"
-              "f64[1,2,4,5] f64[1,3,2,2] padding=reflection\nf64[1,2,4,5] f64[1,6,2,2] mode=cubic padding=reflection "
-              "align_corners=1\nf32[1,2,4,5] f32[1,6,2,2] mode=cubic padding=border\nf64[1,2,7] f64[1,5,1]\n"
-              "f32[1,2,4,5] f32[1,6,2,2] mode=nearest padding=reflection align_corners=1"},
+    BODY("grid_sample a b mode:s=linear padding:s=zeros align_corners:i=0", grid_body,
+         "grid_sample(a, b, mode, padding, align_corners)", NULL,
+         "f32[1,2,4,5] f32[1,3,2,2]\nf32[2,1,4,5] f32[2,3,4,2] mode=nearest\nf64[1,2,4,5] f64[1,3,2,2] "
+         "mode=cubic\nf32[1,2,4,5] f32[1,3,2,2] padding=border align_corners=1\nf32[1,1,3,4,2] f32[1,2,2,3,3]\n"
+         "f64[1,2,4,5] f64[1,3,2,2] padding=reflection\nf64[1,2,4,5] f64[1,6,2,2] mode=cubic padding=reflection "
+         "align_corners=1\nf32[1,2,4,5] f32[1,6,2,2] mode=cubic padding=border\nf64[1,2,7] f64[1,5,1]\n"
+         "f32[1,2,4,5] f32[1,6,2,2] mode=nearest padding=reflection align_corners=1",
+         "Elements of [batch, channel, space...] at the places between -1 and 1 that a grid lists, last axis first.",
+         .adapted = ADAPTED({"GridSample 16 .f 2 align_corners mode padding:padding_mode", adapt_grid_sample}),
+         .shape = grid_shape),
     {0},
 };

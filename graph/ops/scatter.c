@@ -293,40 +293,34 @@ const node *g_put(graph *g, const node *start, const node *places, const node *v
 #define ALONG_AXIS "axis:i=0 reduce:s=set"
 
 const op ops_scatter[] = {
-    {.call = "scatter a b c " ALONG_AXIS " -> r | u",
-     .doc = "The first tensor with parts along an axis, those that the second lists, set to those of the third or "
-            "combined with them; reduce=add is the gradient of gather.",
-     .numpy = "scatter(a, (slice(None),) * (axis % a.ndim) + (b,), c, reduce)",
-     .shape = scatter_shape,
-     .body = scatter_body,
-     .grad = scatter_grad,
-     .cases = "f32[5,4] i64[2,3]<5 f32[2,3,4] reduce=add\nf32[5,4] i64[]<5 f32[4]\nf32[2,5,3] i32[4]<5 f32[2,4,3] "
-              "axis=1 reduce=max\ni64[3,4] u8[2]<4 i64[3,2] axis=-1 reduce=mul\nf32[5,4] i64[0] f32[0,4]\nbool[6] "
-              "i64[9]<6 bool[9] reduce=add\nf16[4,3] i64[7]<4 f16[7,3] reduce=add\ni32[7] i64[9]<7 i32[9]\nf64[3,2] "
-              "i64[8]<3 f64[8,2] reduce=min\nf32[5,4] i64[7]<5 f32[7,4] reduce=mul\ni8[4] i64[9]<4 "
-              "i8[9] reduce=add\nf32[40,33] i64[64]<40 f32[64,33] reduce=add"},
-    {.call = "scatter_nd a b c reduce:s=set -> r | u",
-     .doc = "The first tensor with the parts at the places that the last axis of the second spells out set to those "
-            "of the third, or combined with them.",
-     .numpy = "scatter(a, tuple(np.moveaxis(b, -1, 0)), c, reduce)",
-     .adapted = ADAPTED({"ScatterND 11 TiT 3 reduction", adapt}),
-     .shape = scatter_nd_shape,
-     .body = scatter_nd_body,
-     .grad = scatter_grad,
-     .cases = "f32[4,5] i64[3,2]<4 f32[3]\nf32[4,5] i64[6,1]<4 f32[6,5] reduce=add\nf32[4,4,2] i64[2,3,2]<4 "
-              "f32[2,3,2] reduce=mul\ni64[4] i32[2,5,1]<4 i64[2,5] reduce=max\nf32[4,5] i64[2]<4 f32[]\nf32[4] "
-              "i64[0,1] f32[0]\nf64[3,3] i64[9,2]<3 f64[9] reduce=min"},
-    {.call = "put_along_axis a b c " ALONG_AXIS " -> r | u",
-     .doc = "The first tensor with elements whose place along one axis is read from the second set to those of the "
-            "third, or combined with them.",
-     .numpy = "scatter(a, tuple(b if i == axis % a.ndim else j for i, j in enumerate(np.indices(b.shape, "
-              "sparse=True))), c, reduce)",
-     .adapted = ADAPTED({"Scatter 9 TiT 3 axis", adapt}, {"ScatterElements 11 TiT 3 axis reduction", adapt}),
-     .shape = along_shape,
-     .body = along_body,
-     .grad = scatter_grad,
-     .cases = "f32[3,4] i64[2,4]<3 f32[2,4]\nf32[3,4] i64[3,5]<4 f32[3,5] axis=1 reduce=add\ni64[2,3,4] i32[2,3,1]<4 "
-              "i64[2,3,1] axis=-1 reduce=mul\nf32[3,4] i64[0,4] f32[0,4]\nf32[3,4] i64[2,2]<3 f32[2,2] reduce=max\n"
-              "f32[7] i64[9]<7 f32[9] reduce=min\nf32[3,4] i64[3,6]<4 f32[3,6] axis=1 reduce=mul"},
+    BODY("scatter a b c " ALONG_AXIS " -> r | u", scatter_body,
+         "scatter(a, (slice(None),) * (axis % a.ndim) + (b,), c, reduce)", NULL,
+         "f32[5,4] i64[2,3]<5 f32[2,3,4] reduce=add\nf32[5,4] i64[]<5 f32[4]\nf32[2,5,3] i32[4]<5 f32[2,4,3] "
+         "axis=1 reduce=max\ni64[3,4] u8[2]<4 i64[3,2] axis=-1 reduce=mul\nf32[5,4] i64[0] f32[0,4]\nbool[6] "
+         "i64[9]<6 bool[9] reduce=add\nf16[4,3] i64[7]<4 f16[7,3] reduce=add\ni32[7] i64[9]<7 i32[9]\nf64[3,2] "
+         "i64[8]<3 f64[8,2] reduce=min\nf32[5,4] i64[7]<5 f32[7,4] reduce=mul\ni8[4] i64[9]<4 "
+         "i8[9] reduce=add\nf32[40,33] i64[64]<40 f32[64,33] reduce=add",
+         "The first tensor with parts along an axis, those that the second lists, set to those of the third or "
+         "combined with them; reduce=add is the gradient of gather.",
+         .shape = scatter_shape, .grad = scatter_grad),
+    BODY("scatter_nd a b c reduce:s=set -> r | u", scatter_nd_body,
+         "scatter(a, tuple(np.moveaxis(b, -1, 0)), c, reduce)", NULL,
+         "f32[4,5] i64[3,2]<4 f32[3]\nf32[4,5] i64[6,1]<4 f32[6,5] reduce=add\nf32[4,4,2] i64[2,3,2]<4 "
+         "f32[2,3,2] reduce=mul\ni64[4] i32[2,5,1]<4 i64[2,5] reduce=max\nf32[4,5] i64[2]<4 f32[]\nf32[4] "
+         "i64[0,1] f32[0]\nf64[3,3] i64[9,2]<3 f64[9] reduce=min",
+         "The first tensor with the parts at the places that the last axis of the second spells out set to those "
+         "of the third, or combined with them.",
+         .adapted = ADAPTED({"ScatterND 11 TiT 3 reduction", adapt}), .shape = scatter_nd_shape, .grad = scatter_grad),
+    BODY("put_along_axis a b c " ALONG_AXIS " -> r | u", along_body,
+         "scatter(a, tuple(b if i == axis % a.ndim else j for i, j in enumerate(np.indices(b.shape, "
+         "sparse=True))), c, reduce)",
+         NULL,
+         "f32[3,4] i64[2,4]<3 f32[2,4]\nf32[3,4] i64[3,5]<4 f32[3,5] axis=1 reduce=add\ni64[2,3,4] i32[2,3,1]<4 "
+         "i64[2,3,1] axis=-1 reduce=mul\nf32[3,4] i64[0,4] f32[0,4]\nf32[3,4] i64[2,2]<3 f32[2,2] reduce=max\n"
+         "f32[7] i64[9]<7 f32[9] reduce=min\nf32[3,4] i64[3,6]<4 f32[3,6] axis=1 reduce=mul",
+         "The first tensor with elements whose place along one axis is read from the second set to those of the "
+         "third, or combined with them.",
+         .adapted = ADAPTED({"Scatter 9 TiT 3 axis", adapt}, {"ScatterElements 11 TiT 3 axis reduction", adapt}),
+         .shape = along_shape, .grad = scatter_grad),
     {0},
 };

@@ -259,44 +259,36 @@ static const node *mel_lower(graph *g, const node *n)
 #define TRANSFORM "axis:i=-2 length:i= inverse:i=0 onesided:i=0"
 
 const op ops_signal[] = {
-    {.call = "cosine_window count:i periodic:i=1 a:f=0.5 b:f=0.5 c:f=0 to:s=f32 -> e",
-     .doc = "a - b cos + c cos of the double angle over one turn: Hann, Hamming, Blackman windows.",
-     .numpy = "(lambda t: a - b * np.cos(t) + c * np.cos(2 * t))(2 * np.pi * np.arange(count) / max(1, count - (not "
-              "periodic))).astype(dtypes[to])",
-     .adapted = ADAPTED({"HannWindow 17 i 1 output_datatype periodic", adapt_window},
-                        {"HammingWindow 17 i 1 output_datatype periodic", adapt_window},
-                        {"BlackmanWindow 17 i 1 output_datatype periodic", adapt_window}),
-     .onnx_undefined = "HannWindow: One element that is not periodic is the window's start.\n"
-                       "HammingWindow: As of HannWindow.\n"
-                       "BlackmanWindow: As of HannWindow.",
-     .onnx_cases = "BlackmanWindow i64[]=8\nHammingWindow i64[]=8\nHannWindow i64[]=8",
-     .shape = cosine_shape,
-     .body = cosine_body,
-     .cases = "count=10\ncount=9 periodic=0\ncount=8 a=0.42 c=0.08 to=f64\ncount=0\ncount=1 periodic=0"},
-    {.call = "fourier_sum a b " TRANSFORM " -> r | c",
-     .doc = "The sums of a discrete Fourier transform, with a table of cosines and sines.",
-     .numpy = "fourier_sum(a, b, axis, length or a.shape[axis], inverse, onesided)",
-     .shape = fourier_shape,
-     .body = fourier_body,
-     .cases = "f64[3,5,2] f64[5,2] axis=1\nf32[3,5,1] f32[4,2] length=4 onesided=1\nf64[4,2] f64[6,2] axis=0 length=6 "
-              "inverse=1"},
-    {.call = "dft a " TRANSFORM " -> r | c",
-     .doc = "Discrete Fourier transform along an axis, cut or filled with zeros to a length; one side of it for reals.",
-     .numpy = "dft(a, axis, length, inverse, onesided)",
-     .adapted = ADAPTED({"DFT 17 fi 1..3 axis inverse onesided", adapt_dft},
-                        {"STFT 17 FiFi 2..4 onesided", adapt_stft}),
-     .onnx_cases = "STFT f32[1,16,1] i64[]=4 f32[8]",
-     .lower = dft_lower,
-     .cases = "f32[2,10,1]\nf64[2,7,2]\nf64[2,8,2] inverse=1\nf32[2,10,1] onesided=1\nf64[2,7,1] onesided=1\n"
-              "f64[2,9,1] length=6 onesided=1\nf64[2,3,4,2] axis=1 length=5\nf64[4,3,2] axis=0 inverse=1\n"
-              "f64[2,5,2] inverse=1 onesided=1 length=8\nf64[2,5,2] inverse=1 onesided=1 length=9\n"
-              "f32[2,4,2] inverse=1 onesided=1 length=12"},
-    {.call = "mel_weights bins:i length:i rate:i low:f high:f",
-     .doc = "Triangles that sum a spectrum over bands which are even on the mel scale.",
-     .numpy = "mel_weights(bins, length, rate, low, high)",
-     .adapted = ADAPTED({"MelWeightMatrix 17 IIIf 5 output_datatype", adapt_mel}),
-     .onnx_cases = "MelWeightMatrix i64[]=8 i64[]=16 i64[]=8000 f32[]=0 f32[]=4000",
-     .lower = mel_lower,
-     .cases = "bins=8 length=16 rate=8192 low=0 high=4096\nbins=20 length=400 rate=16000 low=20 high=7600"},
+    BODY("cosine_window count:i periodic:i=1 a:f=0.5 b:f=0.5 c:f=0 to:s=f32 -> e", cosine_body,
+         "(lambda t: a - b * np.cos(t) + c * np.cos(2 * t))(2 * np.pi * np.arange(count) / max(1, count - (not "
+         "periodic))).astype(dtypes[to])",
+         NULL, "count=10\ncount=9 periodic=0\ncount=8 a=0.42 c=0.08 to=f64\ncount=0\ncount=1 periodic=0",
+         "a - b cos + c cos of the double angle over one turn: Hann, Hamming, Blackman windows.",
+         .adapted = ADAPTED({"HannWindow 17 i 1 output_datatype periodic", adapt_window},
+                            {"HammingWindow 17 i 1 output_datatype periodic", adapt_window},
+                            {"BlackmanWindow 17 i 1 output_datatype periodic", adapt_window}),
+         .onnx_undefined = "HannWindow: One element that is not periodic is the window's start.\n"
+                           "HammingWindow: As of HannWindow.\n"
+                           "BlackmanWindow: As of HannWindow.",
+         .onnx_cases = "BlackmanWindow i64[]=8\nHammingWindow i64[]=8\nHannWindow i64[]=8", .shape = cosine_shape),
+    BODY("fourier_sum a b " TRANSFORM " -> r | c", fourier_body,
+         "fourier_sum(a, b, axis, length or a.shape[axis], inverse, onesided)", NULL,
+         "f64[3,5,2] f64[5,2] axis=1\nf32[3,5,1] f32[4,2] length=4 onesided=1\nf64[4,2] f64[6,2] axis=0 length=6 "
+         "inverse=1",
+         "The sums of a discrete Fourier transform, with a table of cosines and sines.", .shape = fourier_shape),
+    RECIPE("dft a " TRANSFORM " -> r | c", dft_lower, "dft(a, axis, length, inverse, onesided)", NULL,
+           "f32[2,10,1]\nf64[2,7,2]\nf64[2,8,2] inverse=1\nf32[2,10,1] onesided=1\nf64[2,7,1] onesided=1\n"
+           "f64[2,9,1] length=6 onesided=1\nf64[2,3,4,2] axis=1 length=5\nf64[4,3,2] axis=0 inverse=1\n"
+           "f64[2,5,2] inverse=1 onesided=1 length=8\nf64[2,5,2] inverse=1 onesided=1 length=9\n"
+           "f32[2,4,2] inverse=1 onesided=1 length=12",
+           "Discrete Fourier transform along an axis, cut or filled with zeros to a length; one side of it for reals.",
+           .adapted = ADAPTED({"DFT 17 fi 1..3 axis inverse onesided", adapt_dft},
+                              {"STFT 17 FiFi 2..4 onesided", adapt_stft}),
+           .onnx_cases = "STFT f32[1,16,1] i64[]=4 f32[8]"),
+    RECIPE("mel_weights bins:i length:i rate:i low:f high:f", mel_lower, "mel_weights(bins, length, rate, low, high)",
+           NULL, "bins=8 length=16 rate=8192 low=0 high=4096\nbins=20 length=400 rate=16000 low=20 high=7600",
+           "Triangles that sum a spectrum over bands which are even on the mel scale.",
+           .adapted = ADAPTED({"MelWeightMatrix 17 IIIf 5 output_datatype", adapt_mel}),
+           .onnx_cases = "MelWeightMatrix i64[]=8 i64[]=16 i64[]=8000 f32[]=0 f32[]=4000"),
     {0},
 };

@@ -199,32 +199,28 @@ static const node *flip_lower(graph *g, const node *n)
 /* ---- records ---- */
 
 const op ops_slice[] = {
-    {.call = "slice a starts:I sizes:I steps:I=",
-     .doc = "Elements at start, start + step, ... along every axis.",
-     .numpy = "a[np.ix_(*[s + t * np.arange(n) for s, t, n in zip(starts, steps or [1] * a.ndim, sizes)])]",
-     .adapted = ADAPTED({"Slice 1 .I 1..5 axes ends starts", adapt_slice}),
-     .onnx_undefined = "Slice: Ends are clamped as the specification says: backwards to the last element at most, so "
-                       "that an end of INT_MAX takes nothing, as in numpy; INT_MIN takes all. ONNX Runtime takes "
-                       "INT_MAX for no end in either direction.",
-     .onnx_cases = "Slice f32[3,4] starts=[1] ends=[2]",
-     .back = "Slice a @starts @starts+sizes*steps - @steps",
-     .shape = slice_shape,
-     .body = slice_body,
-     .cases = "f32[4,5] starts=[1,0] sizes=[2,5]\nf32[4,5] starts=[3,1] sizes=[4,2] steps=[-1,3]\n"
-              "i64[7] starts=[6] sizes=[3] steps=[-2]\nf64[2,3,4] starts=[0,1,2] sizes=[2,0,1]\n"
-              "f32[] starts=[] sizes=[]\nbool[5] starts=[2] sizes=[3]"},
-    {.call = "split a axis:i=0 parts:i= sizes:I= part:i=0",
-     .doc = "One of several parts along an axis: equal ones, or of given sizes.",
-     .numpy = "np.split(a, np.cumsum(sizes)[:-1] if sizes else parts, axis)[part]",
-     .adapted = ADAPTED({"Split 1 .n 1..2 >* axis num_outputs split", adapt_split}),
-     .onnx_cases = "Split f32[4,8] axis=1",
-     .lower = split_lower,
-     .cases = "f32[4,8] parts=2\nf32[4,8] parts=2 part=1\nf32[2,6] axis=-1 sizes=[1,3,2] part=1\n"
-              "i64[6,2] parts=3 part=2\nf32[5,0] axis=1 parts=1\nf32[4] sizes=[4,0] part=1"},
-    {.call = "flip a axes:I=",
-     .doc = "The listed axes, or all of them, in reverse.",
-     .numpy = "np.flip(a, axes)",
-     .lower = flip_lower,
-     .cases = "f32[2,3]\nf32[2,3] axes=[1]\ni64[4]\nf32[2,3,4] axes=[0,-1]\nf32[0,2]\nf32[]"},
+    BODY("slice a starts:I sizes:I steps:I=", slice_body,
+         "a[np.ix_(*[s + t * np.arange(n) for s, t, n in zip(starts, steps or [1] * a.ndim, sizes)])]", NULL,
+         "f32[4,5] starts=[1,0] sizes=[2,5]\nf32[4,5] starts=[3,1] sizes=[4,2] steps=[-1,3]\n"
+         "i64[7] starts=[6] sizes=[3] steps=[-2]\nf64[2,3,4] starts=[0,1,2] sizes=[2,0,1]\n"
+         "f32[] starts=[] sizes=[]\nbool[5] starts=[2] sizes=[3]",
+         "Elements at start, start + step, ... along every axis.",
+         .adapted = ADAPTED({"Slice 1 .I 1..5 axes ends starts", adapt_slice}),
+         .onnx_undefined =
+             "Slice: Ends are clamped as the specification says: backwards to the last element at most, so "
+             "that an end of INT_MAX takes nothing, as in numpy; INT_MIN takes all. ONNX Runtime takes "
+             "INT_MAX for no end in either direction.",
+         .onnx_cases = "Slice f32[3,4] starts=[1] ends=[2]", .back = "Slice a @starts @starts+sizes*steps - @steps",
+         .shape = slice_shape),
+    RECIPE("split a axis:i=0 parts:i= sizes:I= part:i=0", split_lower,
+           "np.split(a, np.cumsum(sizes)[:-1] if sizes else parts, axis)[part]", NULL,
+           "f32[4,8] parts=2\nf32[4,8] parts=2 part=1\nf32[2,6] axis=-1 sizes=[1,3,2] part=1\n"
+           "i64[6,2] parts=3 part=2\nf32[5,0] axis=1 parts=1\nf32[4] sizes=[4,0] part=1",
+           "One of several parts along an axis: equal ones, or of given sizes.",
+           .adapted = ADAPTED({"Split 1 .n 1..2 >* axis num_outputs split", adapt_split}),
+           .onnx_cases = "Split f32[4,8] axis=1"),
+    RECIPE("flip a axes:I=", flip_lower, "np.flip(a, axes)", NULL,
+           "f32[2,3]\nf32[2,3] axes=[1]\ni64[4]\nf32[2,3,4] axes=[0,-1]\nf32[0,2]\nf32[]",
+           "The listed axes, or all of them, in reverse."),
     {0},
 };

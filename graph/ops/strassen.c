@@ -358,31 +358,31 @@ const node *strassen_matmul(graph *g, const node *product)
     "[role], a.dtype).reshape(7, 2, 2)"
 
 const op ops_strassen[] = {
-    {.call = "strassen_blocks a role:s -> p b m k",
-     .doc = "Sums of blocks of a matrix [..., row, column], 7 in place of 4, as Strassen's products take them: a, b or "
-            "y of a @ b = y.",
-     .numpy = "(lambda x, m: np.einsum({'a': 'pij,...mijn->p...mn', 'b': 'pij,...imnjr->p...mnr', 'y': "
-              "'pij,...minjr->p...mnr'}[role], " TABLE ", x.reshape(*x.shape[:-2], *{'a': (m, 2, 2, x.shape[-1] // 2), "
-              "'b': (2, m, -1, 2, 16), 'y': (m, 2, -1, 2, 16)}[role])).reshape(7, *x.shape[:-2], m, -1))(np.pad(a, "
-              "[(0, 0)] * (a.ndim - 2) + [(0, -a.shape[-2] % 2), (0, -a.shape[-1] % (2 if role == 'a' else 32))]), "
-              "(a.shape[-2] + 1) // 2)",
-     .shape = blocks_shape,
-     .body = blocks_body,
-     .cases = "f32[4,6] role=a\nf32[3,2,8] role=a\nf64[2,1,7,4] role=a\nf32[1,2] role=a\nf32[5,3] role=a\n"
-              "f32[4,32] role=b\nf32[6,50] role=b\nf64[2,1] role=b\nf32[3,16] role=b\nf32[4,32] role=y\n"
-              "f64[2,5,70] role=y"},
-    {.call = "strassen_sums a role:s extents:I -> b m n",
-     .doc = "A matrix [..., row, column] from 7 sums of blocks, as Strassen's products give them for a, b or y of "
-            "a @ b = y; columns of a and rows of b as two halves.",
-     .numpy = "(lambda s, x: {'a': lambda: s('pij,p...mn->...mijn', a).reshape(*x, -1, 2, a.shape[-1])[..., "
-              ":extents[0], :, :], 'b': lambda: s('pij,p...mnr->...imnjr', a.reshape(*a.shape[:-1], -1, 16)).reshape("
-              "*x, 2, a.shape[-2], -1)[..., :extents[1]], 'y': lambda: s('pij,p...mnr->...minjr', a.reshape("
-              "*a.shape[:-1], -1, 16)).reshape(*x, 2 * a.shape[-2], -1)[..., :extents[0], :extents[1]]}[role]())("
-              "lambda how, v: np.einsum(how, " TABLE ", v), a.shape[1:-2])",
-     .shape = sums_shape,
-     .body = sums_body,
-     .cases = "f32[7,2,16] role=y extents=[4,32]\nf32[7,2,3,32] role=y extents=[5,41]\n"
-              "f64[7,2,1,3,32] role=y extents=[5,64]\nf32[7,3,4] role=a extents=[5,8]\nf64[7,2,2,3] role=a "
-              "extents=[4,6]\nf32[7,4,32] role=b extents=[8,50]\nf64[7,1,16] role=b extents=[2,32]"},
+    BODY("strassen_blocks a role:s -> p b m k", blocks_body,
+         "(lambda x, m: np.einsum({'a': 'pij,...mijn->p...mn', 'b': 'pij,...imnjr->p...mnr', 'y': "
+         "'pij,...minjr->p...mnr'}[role], " TABLE ", x.reshape(*x.shape[:-2], *{'a': (m, 2, 2, x.shape[-1] // 2), "
+         "'b': (2, m, -1, 2, 16), 'y': (m, 2, -1, 2, 16)}[role])).reshape(7, *x.shape[:-2], m, -1))(np.pad(a, "
+         "[(0, 0)] * (a.ndim - 2) + [(0, -a.shape[-2] % 2), (0, -a.shape[-1] % (2 if role == 'a' else 32))]), "
+         "(a.shape[-2] + 1) // 2)",
+         NULL,
+         "f32[4,6] role=a\nf32[3,2,8] role=a\nf64[2,1,7,4] role=a\nf32[1,2] role=a\nf32[5,3] role=a\n"
+         "f32[4,32] role=b\nf32[6,50] role=b\nf64[2,1] role=b\nf32[3,16] role=b\nf32[4,32] role=y\n"
+         "f64[2,5,70] role=y",
+         "Sums of blocks of a matrix [..., row, column], 7 in place of 4, as Strassen's products take them: a, b or "
+         "y of a @ b = y.",
+         .shape = blocks_shape),
+    BODY("strassen_sums a role:s extents:I -> b m n", sums_body,
+         "(lambda s, x: {'a': lambda: s('pij,p...mn->...mijn', a).reshape(*x, -1, 2, a.shape[-1])[..., "
+         ":extents[0], :, :], 'b': lambda: s('pij,p...mnr->...imnjr', a.reshape(*a.shape[:-1], -1, 16)).reshape("
+         "*x, 2, a.shape[-2], -1)[..., :extents[1]], 'y': lambda: s('pij,p...mnr->...minjr', a.reshape("
+         "*a.shape[:-1], -1, 16)).reshape(*x, 2 * a.shape[-2], -1)[..., :extents[0], :extents[1]]}[role]())("
+         "lambda how, v: np.einsum(how, " TABLE ", v), a.shape[1:-2])",
+         NULL,
+         "f32[7,2,16] role=y extents=[4,32]\nf32[7,2,3,32] role=y extents=[5,41]\n"
+         "f64[7,2,1,3,32] role=y extents=[5,64]\nf32[7,3,4] role=a extents=[5,8]\nf64[7,2,2,3] role=a "
+         "extents=[4,6]\nf32[7,4,32] role=b extents=[8,50]\nf64[7,1,16] role=b extents=[2,32]",
+         "A matrix [..., row, column] from 7 sums of blocks, as Strassen's products give them for a, b or y of "
+         "a @ b = y; columns of a and rows of b as two halves.",
+         .shape = sums_shape),
     {0},
 };

@@ -150,26 +150,24 @@ static const node *feed_forward_lower(graph *g, const node *n)
 /* ---- records ---- */
 
 const op ops_transformer[] = {
-    {.call = "multi_head_attention ... heads:i scale:f= causal:i=0 -> b t o",
-     .doc = "Attention of `heads` heads between q, k and v [..., time, width], each through a weight [in, out] first, "
-            "and all heads together through one last: q, k, v, their weights, the last one; then, where given, the "
-            "four biases; then a mask that is added to the scores [..., heads, queries, keys].",
-     .numpy = "multi_head_attention(attention, x, heads, scale, causal)",
-     .lower = multi_head_lower,
-     .cases = "f32[2,3,4] f32[2,3,4] f32[2,3,4] f32[4,4] f32[4,4] f32[4,4] f32[4,4] heads=2 scale=0.01\n"
-              "f64[2,3,4] f64[2,5,6] f64[2,5,3] f64[4,6] f64[6,6] f64[3,9] f64[9,5] f64[6] f64[6] f64[9] f64[5] "
-              "heads=3\nf64[2,4,4] f64[2,4,4] f64[2,4,4] f64[4,4] f64[4,4] f64[4,4] f64[4,4] heads=2 scale=0.1 "
-              "causal=1\nf64[1,3,4] f64[1,5,4] f64[1,5,4] f64[4,4] f64[4,4] f64[4,4] f64[4,2] f64[1,1,1,5] heads=4 "
-              "scale=0.1\nf64[3,4] f64[3,4] f64[3,4] f64[4,2] f64[4,2] f64[4,2] f64[2,4] f64[2] f64[2] f64[2] f64[4] "
-              "f64[3,3] heads=1 scale=0.2"},
-    {.call = "feed_forward ... activation:s=gelu gated:i=0 -> r c",
-     .doc = "x [..., in] through a weight [in, hidden], an activation and a weight [hidden, out]: x, both weights, "
-            "then both biases where given; with gated=1 the first weight is [in, 2 * hidden], and the activated half "
-            "of its result is multiplied by the other.",
-     .numpy = "feed_forward(erf, x, activation, gated)",
-     .lower = feed_forward_lower,
-     .cases = "f32[2,3] f32[3,8] f32[8,3]\nf32[2,3,4] f32[4,6] f32[6,2] f32[6] f32[2] activation=relu\n"
-              "f64[5,3] f64[3,8] f64[4,3] f64[8] f64[3] activation=silu gated=1\nf64[3] f64[3,4] f64[2,5] gated=1\n"
-              "f64[2,3] f64[3,4] f64[4,3] activation=tanh\nf32[0,3] f32[3,4] f32[4,3]"},
+    RECIPE("multi_head_attention ... heads:i scale:f= causal:i=0 -> b t o", multi_head_lower,
+           "multi_head_attention(attention, x, heads, scale, causal)", NULL,
+           "f32[2,3,4] f32[2,3,4] f32[2,3,4] f32[4,4] f32[4,4] f32[4,4] f32[4,4] heads=2 scale=0.01\n"
+           "f64[2,3,4] f64[2,5,6] f64[2,5,3] f64[4,6] f64[6,6] f64[3,9] f64[9,5] f64[6] f64[6] f64[9] f64[5] "
+           "heads=3\nf64[2,4,4] f64[2,4,4] f64[2,4,4] f64[4,4] f64[4,4] f64[4,4] f64[4,4] heads=2 scale=0.1 "
+           "causal=1\nf64[1,3,4] f64[1,5,4] f64[1,5,4] f64[4,4] f64[4,4] f64[4,4] f64[4,2] f64[1,1,1,5] heads=4 "
+           "scale=0.1\nf64[3,4] f64[3,4] f64[3,4] f64[4,2] f64[4,2] f64[4,2] f64[2,4] f64[2] f64[2] f64[2] f64[4] "
+           "f64[3,3] heads=1 scale=0.2",
+           "Attention of `heads` heads between q, k and v [..., time, width], each through a weight [in, out] first, "
+           "and all heads together through one last: q, k, v, their weights, the last one; then, where given, the "
+           "four biases; then a mask that is added to the scores [..., heads, queries, keys]."),
+    RECIPE("feed_forward ... activation:s=gelu gated:i=0 -> r c", feed_forward_lower,
+           "feed_forward(erf, x, activation, gated)", NULL,
+           "f32[2,3] f32[3,8] f32[8,3]\nf32[2,3,4] f32[4,6] f32[6,2] f32[6] f32[2] activation=relu\n"
+           "f64[5,3] f64[3,8] f64[4,3] f64[8] f64[3] activation=silu gated=1\nf64[3] f64[3,4] f64[2,5] gated=1\n"
+           "f64[2,3] f64[3,4] f64[4,3] activation=tanh\nf32[0,3] f32[3,4] f32[4,3]",
+           "x [..., in] through a weight [in, hidden], an activation and a weight [hidden, out]: x, both weights, "
+           "then both biases where given; with gated=1 the first weight is [in, 2 * hidden], and the activated half "
+           "of its result is multiplied by the other."),
     {0},
 };

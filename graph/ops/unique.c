@@ -126,18 +126,12 @@ static const node *unique_lower(graph *g, const node *n)
 /* ---- records ---- */
 
 const op ops_unique[] = {
-    {.call = "row_order a -> r",
-     .doc = "The places of rows in the order of their values, the first elements counting most.",
-     .numpy = "np.lexsort(a.T[::-1]) if a.shape[1] else np.arange(len(a))",
-     .shape = order_shape,
-     .body = order_body,
-     .cases = "f32[70,2]\ni64[60,3]<3\nf64[9,1]!\nbool[9,3]\nu64[20,1]!\nf32[0,3]\nf32[4,0]\nf32[1,2]"},
-    {.call = "unique a axis:i= sorted:i=1 -> r",
-     .doc = "The different elements of a constant, or its different parts along an axis.",
-     .numpy = "np.unique(a, axis=axis)",
-     .adapted = ADAPTED({"Unique 11 - 1 >4 axis sorted", adapt_unique}),
-     .onnx_cases = "Unique f32[4]*=1",
-     .lower = unique_lower,
-     .cases = "f32[3,4]=1\ni64[3,2,2]=0 axis=1\nbool[2,3]=1 axis=-1 sorted=0\nf64[1]=2\nu8[0]=1"},
+    BODY("row_order a -> r", order_body, "np.lexsort(a.T[::-1]) if a.shape[1] else np.arange(len(a))", NULL,
+         "f32[70,2]\ni64[60,3]<3\nf64[9,1]!\nbool[9,3]\nu64[20,1]!\nf32[0,3]\nf32[4,0]\nf32[1,2]",
+         "The places of rows in the order of their values, the first elements counting most.", .shape = order_shape),
+    RECIPE("unique a axis:i= sorted:i=1 -> r", unique_lower, "np.unique(a, axis=axis)", NULL,
+           "f32[3,4]=1\ni64[3,2,2]=0 axis=1\nbool[2,3]=1 axis=-1 sorted=0\nf64[1]=2\nu8[0]=1",
+           "The different elements of a constant, or its different parts along an axis.",
+           .adapted = ADAPTED({"Unique 11 - 1 >4 axis sorted", adapt_unique}), .onnx_cases = "Unique f32[4]*=1"),
     {0},
 };

@@ -356,55 +356,38 @@ static const node *broadcast_grad(graph *g, const node *call, const node *y, con
 /* ---- records ---- */
 
 const op ops_view[] = {
-    {.call = "reshape a shape:I",
-     .doc = "The same elements in row order under other extents; one -1 takes what is left.",
-     .numpy = "a.reshape(shape)",
-     .adapted = ADAPTED({"Reshape 1 .i 1..2 allowzero shape", adapt_reshape}, {"Flatten 1 - 1 axis", adapt_flatten}),
-     .onnx_cases = "Flatten f32[2,3,4] axis=2",
-     .onnx_undefined =
-         "Reshape: A 0 beyond the operand's axes has no extent to keep and is refused; so is -1 beside an extent of 0.",
-     .back = "Reshape a # allowzero:1",
-     .shape = reshape_shape,
-     .body = reshape_body,
-     .grad = reshape_grad,
-     .cases = "f32[2,3,64] shape=[2,3,8,8]\nf32[2,3,8,8] shape=[2,3,-1]\nf64[6,4] shape=[4,6]\n"
-              "i32[2,1,3] shape=[2,3]\nf32[4] shape=[1,4,1]\nf32[] shape=[1,1]\nf32[1] shape=[]\n"
-              "f32[2,3,4] shape=[24]\nf32[24] shape=[2,-1,4]\nf32[0,3] shape=[3,0]\nf32[0,3] shape=[-1,5]\n"
-              "bool[4,3] shape=[2,6]\nf32[6,10,2] shape=[4,15,2]\nf32[1,1,1] shape=[1]"},
-    {.call = "transpose a axes:I=",
-     .doc = "The axes in another order; reversed when none is given.",
-     .numpy = "np.transpose(a, axes)",
-     .onnx = "Transpose 1 - 1 axes:perm",
-     .back = "Transpose a perm=axes",
-     .shape = transpose_shape,
-     .body = transpose_body,
-     .extents = transpose_extents,
-     .kept = kept_all,
-     .grad = transpose_grad,
-     .cases = "f32[2,3]\nf32[2,3,4,5] axes=[0,2,1,3]\ni64[2,3,4] axes=[-1,0,1]\nf64[4]\nf32[]\n"
-              "f32[2,0,3] axes=[1,2,0]\nbool[3,2,1]"},
-    {.call = "broadcast_to a shape:I",
-     .doc = "The value repeated along new axes and axes of extent 1.",
-     .numpy = "np.broadcast_to(a, shape)",
-     .adapted = ADAPTED({"Expand 8 .i 1..2", adapt_expand}, {"ConstantOfShape 9 i 1 value", adapt_constant_of_shape}),
-     .onnx_cases = "ConstantOfShape i64[2]=3\nExpand f32[2,1] i64[2]=2",
-     .back = "Expand a #",
-     .shape = broadcast_shape,
-     .body = broadcast_body,
-     .grad = broadcast_grad,
-     .cases = "f32[3] shape=[2,3]\nf32[2,1] shape=[2,4]\ni64[] shape=[2,2]\nf32[1,3] shape=[0,3]\n"
-              "f64[2,3] shape=[2,3]\nbool[1] shape=[1,1,5]"},
-    {.call = "expand_dims a axes:I",
-     .doc = "New axes of extent 1 at the listed places of the result.",
-     .numpy = "np.expand_dims(a, axes)",
-     .adapted = ADAPTED({"Unsqueeze 1 .i 1..2 axes", adapt_axes}),
-     .lower = expand_dims_lower,
-     .cases = "f32[2,3] axes=[0]\nf32[2,3] axes=[1,-1]\ni64[] axes=[0,1]\nf32[0,3] axes=[2]\nf32[2] axes=[]"},
-    {.call = "squeeze a axes:I=",
-     .doc = "Without the listed axes of extent 1, or without all of them.",
-     .numpy = "np.squeeze(a, axes)",
-     .adapted = ADAPTED({"Squeeze 1 .i 1..2 axes", adapt_axes}),
-     .lower = squeeze_lower,
-     .cases = "f32[1,3,1]\nf32[1,3,1] axes=[0]\ni64[1,1] axes=[-1]\nf32[2,3]\nf32[0,1]\nf32[2,1] axes=[]"},
+    BODY(
+        "reshape a shape:I", reshape_body, "a.reshape(shape)", NULL,
+        "f32[2,3,64] shape=[2,3,8,8]\nf32[2,3,8,8] shape=[2,3,-1]\nf64[6,4] shape=[4,6]\n"
+        "i32[2,1,3] shape=[2,3]\nf32[4] shape=[1,4,1]\nf32[] shape=[1,1]\nf32[1] shape=[]\n"
+        "f32[2,3,4] shape=[24]\nf32[24] shape=[2,-1,4]\nf32[0,3] shape=[3,0]\nf32[0,3] shape=[-1,5]\n"
+        "bool[4,3] shape=[2,6]\nf32[6,10,2] shape=[4,15,2]\nf32[1,1,1] shape=[1]",
+        "The same elements in row order under other extents; one -1 takes what is left.",
+        .adapted = ADAPTED({"Reshape 1 .i 1..2 allowzero shape", adapt_reshape}, {"Flatten 1 - 1 axis", adapt_flatten}),
+        .onnx_cases = "Flatten f32[2,3,4] axis=2",
+        .onnx_undefined = "Reshape: A 0 beyond the operand's axes has no extent to keep and is refused; so is -1 "
+                          "beside an extent of 0.",
+        .back = "Reshape a # allowzero:1", .shape = reshape_shape, .grad = reshape_grad),
+    BODY("transpose a axes:I=", transpose_body, "np.transpose(a, axes)", "Transpose 1 - 1 axes:perm",
+         "f32[2,3]\nf32[2,3,4,5] axes=[0,2,1,3]\ni64[2,3,4] axes=[-1,0,1]\nf64[4]\nf32[]\n"
+         "f32[2,0,3] axes=[1,2,0]\nbool[3,2,1]",
+         "The axes in another order; reversed when none is given.", .back = "Transpose a perm=axes",
+         .shape = transpose_shape, .extents = transpose_extents, .kept = kept_all, .grad = transpose_grad),
+    BODY("broadcast_to a shape:I", broadcast_body, "np.broadcast_to(a, shape)", NULL,
+         "f32[3] shape=[2,3]\nf32[2,1] shape=[2,4]\ni64[] shape=[2,2]\nf32[1,3] shape=[0,3]\n"
+         "f64[2,3] shape=[2,3]\nbool[1] shape=[1,1,5]",
+         "The value repeated along new axes and axes of extent 1.",
+         .adapted = ADAPTED({"Expand 8 .i 1..2", adapt_expand},
+                            {"ConstantOfShape 9 i 1 value", adapt_constant_of_shape}),
+         .onnx_cases = "ConstantOfShape i64[2]=3\nExpand f32[2,1] i64[2]=2", .back = "Expand a #",
+         .shape = broadcast_shape, .grad = broadcast_grad),
+    RECIPE("expand_dims a axes:I", expand_dims_lower, "np.expand_dims(a, axes)", NULL,
+           "f32[2,3] axes=[0]\nf32[2,3] axes=[1,-1]\ni64[] axes=[0,1]\nf32[0,3] axes=[2]\nf32[2] axes=[]",
+           "New axes of extent 1 at the listed places of the result.",
+           .adapted = ADAPTED({"Unsqueeze 1 .i 1..2 axes", adapt_axes})),
+    RECIPE("squeeze a axes:I=", squeeze_lower, "np.squeeze(a, axes)", NULL,
+           "f32[1,3,1]\nf32[1,3,1] axes=[0]\ni64[1,1] axes=[-1]\nf32[2,3]\nf32[0,1]\nf32[2,1] axes=[]",
+           "Without the listed axes of extent 1, or without all of them.",
+           .adapted = ADAPTED({"Squeeze 1 .i 1..2 axes", adapt_axes})),
     {0},
 };

@@ -221,21 +221,18 @@ const node *winograd_conv(graph *g, const node *conv)
 /* ---- records ---- */
 
 const op ops_winograd[] = {
-    {.call = "winograd_tiles a pads:I=[0,0,0,0] -> i j n th tw ic",
-     .doc = "Tiles of 4 x 4 pixels, 2 apart, of images [batch, channel, h, w], turned for products with 3 x 3 kernels.",
-     .numpy = "np.einsum('ip,jq,ncyxpq->ijnyxc', *[np.array([[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, 1, 0, "
-              "-1]], a.dtype)] * 2, np.lib.stride_tricks.sliding_window_view(np.pad(a, ((0, 0), (0, 0), (pads[0], "
-              "pads[2] + (a.shape[2] + pads[0] + pads[2]) % 2), (pads[1], pads[3] + (a.shape[3] + pads[1] + pads[3]) % "
-              "2))), (4, 4), (2, 3))[:, :, ::2, ::2])",
-     .shape = tiles_shape,
-     .body = tiles_body,
-     .cases = "f32[1,3,6,8] pads=[1,1,1,1]\nf32[2,5,7,4]\nf64[1,16,5,9] pads=[0,1,2,1]"},
-    {.call = "winograd_pixels a extents:I -> n oc oh ow",
-     .doc = "Images [batch, channel, h, w] from the products of winograd_tiles with kernels.",
-     .numpy = "np.einsum('ri,sj,ijnyxc->ncyrxs', *[np.array([[1, 1, 1, 0], [0, 1, -1, -1]], a.dtype)] * 2, a).reshape("
-              "a.shape[2], a.shape[5], 2 * a.shape[3], 2 * a.shape[4])[:, :, :extents[0], :extents[1]]",
-     .shape = pixels_shape,
-     .body = pixels_body,
-     .cases = "f32[4,4,1,3,2,5] extents=[6,4]\nf32[4,4,2,2,3,16] extents=[3,5]\nf64[4,4,1,1,1,2] extents=[1,2]"},
+    BODY("winograd_tiles a pads:I=[0,0,0,0] -> i j n th tw ic", tiles_body,
+         "np.einsum('ip,jq,ncyxpq->ijnyxc', *[np.array([[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, 1, 0, "
+         "-1]], a.dtype)] * 2, np.lib.stride_tricks.sliding_window_view(np.pad(a, ((0, 0), (0, 0), (pads[0], "
+         "pads[2] + (a.shape[2] + pads[0] + pads[2]) % 2), (pads[1], pads[3] + (a.shape[3] + pads[1] + pads[3]) % "
+         "2))), (4, 4), (2, 3))[:, :, ::2, ::2])",
+         NULL, "f32[1,3,6,8] pads=[1,1,1,1]\nf32[2,5,7,4]\nf64[1,16,5,9] pads=[0,1,2,1]",
+         "Tiles of 4 x 4 pixels, 2 apart, of images [batch, channel, h, w], turned for products with 3 x 3 kernels.",
+         .shape = tiles_shape),
+    BODY("winograd_pixels a extents:I -> n oc oh ow", pixels_body,
+         "np.einsum('ri,sj,ijnyxc->ncyrxs', *[np.array([[1, 1, 1, 0], [0, 1, -1, -1]], a.dtype)] * 2, a).reshape("
+         "a.shape[2], a.shape[5], 2 * a.shape[3], 2 * a.shape[4])[:, :, :extents[0], :extents[1]]",
+         NULL, "f32[4,4,1,3,2,5] extents=[6,4]\nf32[4,4,2,2,3,16] extents=[3,5]\nf64[4,4,1,1,1,2] extents=[1,2]",
+         "Images [batch, channel, h, w] from the products of winograd_tiles with kernels.", .shape = pixels_shape),
     {0},
 };

@@ -19,11 +19,8 @@ static bool find_share(const seeker *s, const node *y, group *out)
 }
 
 const op ops_ontop_share[] = {
-    {.call = "ontop_share a",
-     .doc = "Each number as a share of its row.",
-     .numpy = "a / a.sum(-1, keepdims=True)",
-     .lower = share_lower,
-     .cases = "f32[2,3]\n"},
+    RECIPE("ontop_share a", share_lower, "a / a.sum(-1, keepdims=True)", NULL, "f32[2,3]\n",
+           "Each number as a share of its row."),
     {0},
 };
 
