@@ -21,8 +21,7 @@ ts_tensor ts_lora(ts_graph *g, ts_tensor w, int rank, double alpha, ts_update fa
     const type *t = &w->type;
     if (t->rank != 2 || dtype_class(t->dtype) != D_REAL || rank < 1 || rank > t->dim[0] || rank > t->dim[1])
         return g_fail(g, TS_BAD_INPUT, "%s: factors of rank %d need a real matrix that is at least as large",
-                      name_of(w), rank),
-               NULL;
+                      name_of(w), rank);
     /* a [rows, rank], b [rank, columns] */
     const type side[2] = {{t->dtype, 2, {t->dim[0], rank}}, {t->dtype, 2, {rank, t->dim[1]}}};
     for (int i = 0; i < 2; i++) {

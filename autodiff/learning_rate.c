@@ -36,14 +36,13 @@ ts_tensor ts_schedule(ts_graph *g, const ts_schedule_kind *k, ts_tensor step)
     while (i < COUNT(kinds) && strcmp(kinds[i].name, k->name))
         i++;
     if (i == COUNT(kinds))
-        return g_fail(g, TS_BAD_INPUT, "no schedule \"%s\"; there are: constant, linear, cosine", k->name), NULL;
+        return g_fail(g, TS_BAD_INPUT, "no schedule \"%s\"; there are: constant, linear, cosine", k->name);
     const bool bad = k->warmup < 0 || (i > 0 && k->total <= k->warmup) || k->low < 0 || k->low > 1;
     if (bad)
         return g_fail(g, TS_BAD_INPUT,
                       "%s schedule: warm-up of %g steps of %g, then down to %g of the rate; expected 0 or more steps, "
                       "fewer than all, and a share in 0...1",
-                      k->name, k->warmup, k->total, k->low),
-               NULL;
+                      k->name, k->warmup, k->total, k->low);
     text_add(&t, "%.17g*select(a<=%.17g,a/%.17g,", k->peak, k->warmup, k->warmup > 0 ? k->warmup : 1);
     spell(&t, kinds[i].after, k);
     text_add(&t, ")");

@@ -60,7 +60,7 @@ static const node *emit(walk *w, const expr *x, bool all)
     t.dim[0] = w->trips;
     memcpy(t.dim + all, w->state.dim, (size_t)w->state.rank * sizeof *t.dim);
     if (t.rank > MAX_RANK)
-        return g_fail(w->g, TS_UNSUPPORTED, "its gradient needs %d axes, at most %d expected", t.rank, MAX_RANK), NULL;
+        return g_fail(w->g, TS_UNSUPPORTED, "its gradient needs %d axes, at most %d expected", t.rank, MAX_RANK);
     if (x->kind == X_LIT)
         return g_filled(w->g, &t, x->is_whole ? (double)x->whole : x->lit);
     if (!x_find(x, X_LOAD)) { /* what is spelled out reads something: a 0 */

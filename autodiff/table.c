@@ -52,10 +52,9 @@ char *ts_gradients_json(void)
 {
     text t = {0};
     json_add(&t, "{format:'gradients/1',ops:[");
-    for (const op *const *const *table = op_tables; *table; table++)
-        for (const op *const *o = *table; *o; o++)
-            if ((*o)->text || (*o)->body || (*o)->lower || (*o)->cases)
-                print_op(&t, *o);
+    for (const op *o = op_next(NULL); o; o = op_next(o))
+        if (o->text || o->body || o->lower || o->cases)
+            print_op(&t, o);
     text_add(&t, "]}\n");
     return text_take(&t);
 }

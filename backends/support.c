@@ -92,20 +92,21 @@ static void print_row(text *t, const asking *a, const char *operator, int since,
         text_add(t, "]");
     }
     text_add(t, "}");
-    for (const onnx_note *n = o->onnx_undefined; n && n->type; n++)
-        if (!strcmp(n->type, operator))
-            json_add(t, "undefined:%s", n->says);
+    const size_t length = strlen(operator);
+    for (const char *says = o->onnx_undefined; says; says = strchr(says, '\n') ? strchr(says, '\n') + 1 : NULL)
+        if (!strncmp(says, operator, length) && says[length] == ':')
+            json_add(t, "undefined:%.*s", (int)strcspn(says + length + 2, "\n"), says + length + 2);
     text_add(t, "}");
 }
 
 static void print_op(text *t, const asking *a, const op *o)
 {
     const support of_forms = everything(a);
-    for (const onnx_rule *r = o->onnx; r && r->type; r++) {
+    for (const onnx_rule *r = o->rule; r && r->type; r++) {
         const support s = ask(a, &(served){o, r});
         print_row(t, a, r->type, r->since, o, &s);
     }
-    for (const onnx_form *r = o->form; r && r->type; r++)
+    for (const onnx_rule *r = o->form; r && r->type; r++)
         if (strncmp(r->type, "tessera.", 8)) /* in no file but graph/1 */
             print_row(t, a, r->type, r->since, o, &of_forms);
 }
@@ -123,9 +124,8 @@ char *ts_onnx_json(ts_error *e)
         }
     text t = {0};
     json_add(&t, "{format:'operators/1',operators:[");
-    for (const op *const *const *table = op_tables; *table; table++)
-        for (const op *const *o = *table; *o; o++)
-            print_op(&t, &a, *o);
+    for (const op *o = op_next(NULL); o; o = op_next(o))
+        print_op(&t, &a, o);
     text_add(&t, "]}\n");
     arena_free(&a.mem);
     return text_take(&t);

@@ -343,7 +343,7 @@ typedef struct maker {
     const scalar_text *scalar;
     const op *op;
     const onnx_rule *rule;
-    const onnx_form *form;
+    const onnx_rule *form;
 } maker;
 
 /* "tessera.relu3", where the file has relu3(x) */

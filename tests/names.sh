@@ -39,8 +39,10 @@ lines() { # whole|code PATHSPEC...: lines of those files, without comments; code
 }
 # The names of the records in a file: the first .name after each "const op ... = {".
 records() {
-    awk '/const op [a-z_0-9]+ = \{/ { want = 1 }
-        want && match($0, /\.name = "[a-z_0-9]+"/) { print substr($0, RSTART + 9, RLENGTH - 10); want = 0 }' "$@"
+    awk '/^const op ops_/, /^\};/ { # a record begins on a line of its own; its words may begin on the next
+        if (/^    (\{\.call|ELEMENT|REAL|TRUTH|BODY|RECIPE)/) want = 1
+        if (want && match($0, /"[a-z_0-9]+/)) { print substr($0, RSTART + 1, RLENGTH - 1); want = 0 }
+    }' "$@"
 }
 ops=$(records graph/ops/*.c)
 leaves=$(records graph/ops/leaf.c)
@@ -104,7 +106,7 @@ capital=$(lines code '*.c' '*.h' |
 bare=$(lines code '*.h' ':!tests' ':!include' ':!bench/peers' | grep -vE '^[^:]*:[0-9]+:typedef ' |
     grep -E '^[^:]*:[0-9]+:[a-z][a-zA-Z_0-9 ]*[ *]+[a-z0-9]+\(' | grep -vE ' \*?x[1-9]\(' || true)
 [ -z "$bare" ] || { echo "$bare"; echo "names: a function of a header is called MODULE_VERB"; exit 1; }
-order=$(tr -s '\n ' ' ' <STYLE.md | sed -n 's/.*An operation: \([^.]*\), list\..*/\1/p')
+order=$(tr -s '\n ' ' ' <STYLE.md | sed -n 's/.*An operation: \([^.]*\)\..*/\1/p')
 [ -n "$order" ] || { echo "STYLE.md has no order of an operation's sections"; exit 1; }
 misplaced=$(awk -v order="$order" '
     BEGIN { for (n = split(order, w, /, */); n > 0; n--) at[w[n]] = n }
@@ -115,7 +117,7 @@ misplaced=$(awk -v order="$order" '
         else if (at[name] < last) print FILENAME ":" FNR ": \"" name "\" comes too late: " order
         else last = at[name]
     }
-    /^static const op [a-z_0-9]* = / && last < at["records"] {
+    /^const op ops_[a-z_0-9]*\[\] = / && last < at["records"] {
         print FILENAME ":" FNR ": a record before the section \"records\""; last = at["records"]
     }' graph/ops/*.c
     awk '
@@ -129,6 +131,10 @@ misplaced=$(awk -v order="$order" '
     /^(static )?[a-z].*\(/ && !/;$/ { name = $0; sub(/\(.*/, "", name); sub(/.*[ *]/, "", name); of[name] = here }
     here == "records" {
         line = $0
+        if (match(line, /(BODY|RECIPE)\(/)) made = substr(line, RSTART, 1) == "B" ? ".body = " : ".lower = "
+        if (made != "" && match(line, /(", |^ +|" )[a-z_0-9]+,/)) { # the first name behind the call
+            line = line " " made substr(line, RSTART, RLENGTH - 1); sub(/ = (", | +|" )/, " = ", line); made = ""
+        }
         while (match(line, /\.[a-z_]+ = [a-z_0-9]+/)) {
             split(substr(line, RSTART + 1, RLENGTH - 1), w, " = "); line = substr(line, RSTART + RLENGTH)
             if (w[1] in home && w[2] in of && index(", " of[w[2]] ",", ", " home[w[1]] ",") == 0) {

@@ -35,17 +35,15 @@ static const expr *number(const folding *f, dtype of, double v)
     return x_cast(f->mem, of, x_literal(f->mem, of, v));
 }
 
-static bool end(const folding *f, int n, const expr *const *start, const expr *const *step, const expr *const *merge,
-                const expr *result)
+static const expr *end(const folding *f, int n, const expr *const *start, const expr *const *step,
+                       const expr *const *merge, const expr *result)
 {
     const expr *x = x_scan(f->mem, 1u << f->axis, 0, n, start, step, x_cast(f->mem, f->d->node->type.dtype, result));
-    f->d->value = x_merged(f->mem, x, merge);
-    return true;
+    return x_merged(f->mem, x, merge);
 }
 
-static bool place_body(defn *d, err *e)
+static const expr *place_body(defn *d)
 {
-    (void)e;
     const folding f = begin(d);
     const expr *s = x_state(f.mem, f.of, 0), *i = x_state(f.mem, TS_I32, 1), *is = x2(f.mem, "le", s, f.x);
     const expr *start[] = {number(&f, f.of, -100), number(&f, TS_I32, -1)},
@@ -54,9 +52,8 @@ static bool place_body(defn *d, err *e)
                x2(f.mem, "add", x_cast(f.mem, TS_I32, s), x2(f.mem, "mul", i, x_whole(f.mem, 8))));
 }
 
-static bool both_body(defn *d, err *e)
+static const expr *both_body(defn *d)
 {
-    (void)e;
     const folding f = begin(d);
     const expr *s = x_state(f.mem, f.of, 0), *t = x_state(f.mem, f.of, 1);
     const expr *start[] = {number(&f, f.of, 0), number(&f, f.of, -100)},
@@ -64,9 +61,8 @@ static bool both_body(defn *d, err *e)
     return end(&f, 2, start, step, NULL, x2(f.mem, "sub", x2(f.mem, "mul", s, x_whole(f.mem, 8)), t));
 }
 
-static bool softmax_body(defn *d, err *e)
+static const expr *softmax_body(defn *d)
 {
-    (void)e;
     const folding f = begin(d);
     const expr *l = x_state(f.mem, f.of, 0), *t = x_state(f.mem, f.of, 1), *now = x2(f.mem, "max", t, f.x);
     const expr *start[] = {number(&f, f.of, 0), number(&f, f.of, -INFINITY)};
@@ -76,9 +72,8 @@ static bool softmax_body(defn *d, err *e)
     return end(&f, 2, start, step, NULL, x2(f.mem, "add", t, x1(f.mem, "log", l)));
 }
 
-static bool variance_body(defn *d, err *e)
+static const expr *variance_body(defn *d)
 {
-    (void)e;
     const folding f = begin(d);
     const expr *n = x_state(f.mem, f.of, 0), *a = x_state(f.mem, f.of, 1), *q = x_state(f.mem, f.of, 2),
                *none = number(&f, f.of, 0), *apart = x2(f.mem, "sub", f.x, a);
@@ -89,9 +84,8 @@ static bool variance_body(defn *d, err *e)
     return end(&f, 3, start, step, NULL, x2(f.mem, "div", q, n));
 }
 
-static bool signs_body(defn *d, err *e)
+static const expr *signs_body(defn *d)
 {
-    (void)e;
     const folding f = begin(d);
     const expr *p = x_state(f.mem, f.of, 0), *s = x_state(f.mem, TS_I64, 1), *one = number(&f, f.of, 1),
                *below = x2(f.mem, "lt", f.x, number(&f, f.of, 0));
@@ -103,7 +97,7 @@ static bool signs_body(defn *d, err *e)
     return end(&f, 2, start, step, merge, x2(f.mem, "mul", p, x2(f.mem, "add", x_cast(f.mem, f.of, s), one)));
 }
 
-static bool alone(defn *d, const char *how, double by)
+static const expr *alone(defn *d, const char *how, double by)
 {
     const folding f = begin(d);
     const expr *s = x_state(f.mem, f.of, 0), *start[] = {number(&f, f.of, 0)},
@@ -111,15 +105,13 @@ static bool alone(defn *d, const char *how, double by)
     return end(&f, 1, start, step, NULL, s);
 }
 
-static bool fading_body(defn *d, err *e)
+static const expr *fading_body(defn *d)
 {
-    (void)e;
     return alone(d, "max", 0.5);
 }
 
-static bool digits_body(defn *d, err *e)
+static const expr *digits_body(defn *d)
 {
-    (void)e;
     return alone(d, "add", 10);
 }
 

@@ -76,7 +76,7 @@ ts_tensor ts_call(ts_graph *g, const char *call, int n, const ts_tensor *in)
     if (!g_given(g, "the operation to call", call))
         return NULL;
     if (n < 0)
-        return g_fail(g, TS_BAD_INPUT, "%s: %d operands, expected 0 or more", call, n), NULL;
+        return g_fail(g, TS_BAD_INPUT, "%s: %d operands, expected 0 or more", call, n);
     if (n && !g_given(g, "the list of operands", in))
         return NULL;
     return custom_output(g, g_call(g, call, n, in), 0);

@@ -159,28 +159,25 @@ static bool copy_bytes(const host_call *c, err *e)
 
 /* y[i, j, ...] = x[at + i * stride0 + j * stride1 + ...]; bytes are copied by a routine, no expression reads them as
  * another dtype. */
-static bool result_body(defn *d, err *e)
+static const expr *result_body(defn *d)
 {
     const type *t = &d->node->type;
     const expr *at = x_whole(d->mem, node_int(d->node, "at"));
     int64_t stride = type_count(t);
-    (void)e;
     if (d->node->in[0]->type.dtype != t->dtype || custom_widens(d->node->in[0])) {
         const int64_t from = node_int(d->node, "at");
-        defn_routine(d, &(routine){.name = d->node->op->name,
-                                   .n_parameter = 1,
-                                   .parameter = &from,
-                                   .host = copy_bytes,
-                                   .wides = true,
-                                   .copies = true});
-        return true;
+        return defn_routine(d, &(routine){.name = d->node->op->name,
+                                          .n_parameter = 1,
+                                          .parameter = &from,
+                                          .host = copy_bytes,
+                                          .wides = true,
+                                          .copies = true});
     }
     for (int i = 0; i < t->rank && stride; i++) {
         stride /= t->dim[i];
         at = x2(d->mem, "add", at, x2(d->mem, "mul", x_axis(d->mem, i), x_whole(d->mem, stride)));
     }
-    d->value = defn_at(d, 0, &at);
-    return true;
+    return defn_at(d, 0, &at);
 }
 
 static const op result_op = {
@@ -294,11 +291,9 @@ static bool run_kernel(const host_call *c, err *e)
     return *n->label ? err_in(e, "%s \"%s\"", n->op->name, n->label) : err_in(e, "%s", n->op->name);
 }
 
-bool custom_body(defn *d, err *e)
+const expr *custom_body(defn *d)
 {
-    (void)e;
-    defn_routine(d, &(routine){.name = d->node->op->name, .host = run_kernel});
-    return true;
+    return defn_routine(d, &(routine){.name = d->node->op->name, .host = run_kernel});
 }
 
 /* Such calls are neither shared nor computed at load: each of them happens, in every run. */

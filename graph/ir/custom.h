@@ -18,7 +18,7 @@ const node *calls_unrolled(graph *g, const node *call);
 /* Another result of the function (scalar.h) that t is a result of; NULL: it is none, or has no such result. */
 const node *scalar_output(graph *g, const node *t, int index);
 bool custom_infer(graph *g, node *draft, err *e); /* its type, and those of several outputs */
-bool custom_body(defn *d, err *e);                /* of a record with a kernel */
+const expr *custom_body(defn *d);                 /* of a record with a kernel */
 bool custom_impure(const node *n);
 
 /* Gives the draft of a call n outputs of these types, and the type of the value that holds them. */

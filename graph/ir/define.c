@@ -162,7 +162,7 @@ ts_tensor ts_output(ts_graph *g, ts_tensor t, int index)
     if (err_is(&g->err) || !g_holds(g, "output", 1, &t))
         return NULL;
     if (!t)
-        return g_fail(g, TS_BAD_INPUT, "output %d of a tensor that is missing", index), NULL;
+        return g_fail(g, TS_BAD_INPUT, "output %d of a tensor that is missing", index);
     const node *result = call ? NULL : scalar_output(g, t, index);
     if (result || (index >= 0 && index < n))
         return result ? result : call ? custom_output(g, call, index) : t;

@@ -13,7 +13,7 @@ typedef struct entry {
     const char *key; /* NULL: free */
     int by;
     const op *op;
-    const void *record; /* onnx_rule or onnx_form */
+    const onnx_rule *rule;
     int since;
 } entry;
 
@@ -38,17 +38,19 @@ static void keep(entry e)
     known.at[i] = e;
 }
 
+static void keep_rules(const op *o, int by, const onnx_rule *r)
+{
+    for (; r && r->type; r++)
+        keep((entry){.key = r->type, .by = by, .op = o, .rule = r, .since = r->since});
+}
+
 static void keep_all(void)
 {
     known.n = 0;
-    for (const op *const *const *table = op_tables; *table; table++)
-        for (const op *const *o = *table; *o; o++) {
-            keep((entry){.key = (*o)->name, .by = BY_NAME, .op = *o});
-            for (const onnx_rule *r = (*o)->onnx; r && r->type; r++)
-                keep((entry){.key = r->type, .by = BY_RULE, .op = *o, .record = r, .since = r->since});
-            for (const onnx_form *f = (*o)->form; f && f->type; f++)
-                keep((entry){.key = f->type, .by = BY_FORM, .op = *o, .record = f, .since = f->since});
-        }
+    for (const op *o = op_next(NULL); o; o = op_next(o)) {
+        keep((entry){.key = o->name, .by = BY_NAME, .op = o});
+        keep_rules(o, BY_RULE, o->rule), keep_rules(o, BY_FORM, o->form);
+    }
 }
 
 static void make(void)
@@ -92,20 +94,21 @@ static const entry *for_operator(int by, const char *domain, const char *kind, i
 
 const op *op_for_onnx(const char *domain, const char *kind, int version, const onnx_rule **rule)
 {
-    static const onnx_rule own = {.since = 1}; /* under its own name, with its own attributes */
+    static const onnx_rule own = {
+        .since = 1, .most = -1, .results = 1}; /* under its own name, with its own attributes */
     if (!strcmp(domain, "tessera")) {
         const op *o = op_find(kind);
         *rule = o && !op_is_bare(o) ? &own : NULL;
         return *rule ? o : NULL;
     }
     const entry *e = for_operator(BY_RULE, domain, kind, version);
-    *rule = e ? e->record : NULL;
+    *rule = e ? e->rule : NULL;
     return e ? e->op : NULL;
 }
 
-const op *op_for_form(const char *domain, const char *kind, int version, const onnx_form **form)
+const op *op_for_form(const char *domain, const char *kind, int version, const onnx_rule **form)
 {
     const entry *e = for_operator(BY_FORM, domain, kind, version);
-    *form = e ? e->record : NULL;
+    *form = e ? e->rule : NULL;
     return e ? e->op : NULL;
 }

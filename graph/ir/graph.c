@@ -11,7 +11,7 @@
 
 enum { MAX_WORD = 64, SMALL_CONST = 4096 }; /* constants up to so many bytes are interned by content */
 
-void g_fail(graph *g, ts_code code, const char *fmt, ...)
+const node *g_fail(graph *g, ts_code code, const char *fmt, ...)
 {
     char what[1024];
     va_list v;
@@ -19,6 +19,7 @@ void g_fail(graph *g, ts_code code, const char *fmt, ...)
     vsnprintf(what, sizeof what, fmt, v);
     va_end(v);
     err_set(&g->err, code, "%s", what);
+    return NULL;
 }
 
 bool g_differs(graph *g, const char *what, const type *is, const type *wanted)
@@ -559,7 +560,7 @@ const node *g_call(graph *g, const char *call, int n, const node *const *in)
     snprintf(name, sizeof name, "%.*s", (int)length, call);
     const op *o = g_op(g, name);
     if (!o)
-        return g_fail(g, TS_BAD_INPUT, "no operation \"%s\"; `tessera ops` lists them", name), NULL;
+        return g_fail(g, TS_BAD_INPUT, "no operation \"%s\"; `tessera ops` lists them", name);
     if (!attr_parse(&g->mem, o, call + length, given, &n_given, &g->err))
         return NULL;
     return g_make(g, o, n, in, given, n_given);

@@ -154,7 +154,7 @@ bool g_has(graph *g, const char *what, int n, const node *const *list); /* the s
 bool g_all(graph *g, const char *what, int n, const node *const *list); /* the same as g_holds, but none is NULL */
 /* What is no tensor: given is NULL where a caller of tessera.h left it out. */
 bool g_given(graph *g, const char *what, const void *given);
-void g_fail(graph *g, ts_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+const node *g_fail(graph *g, ts_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4))); /* NULL */
 /* Fails with "what is f32[2], expected f32[3]"; false */
 bool g_differs(graph *g, const char *what, const type *is, const type *wanted);
 

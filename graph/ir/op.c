@@ -28,7 +28,7 @@ const expr *defn_in(defn *d, int operand)
     return defn_at(d, operand, sub);
 }
 
-void defn_routine(defn *d, const routine *r)
+const expr *defn_routine(defn *d, const routine *r)
 {
     const node *n = d->node;
     const expr *operand[MAX_PART];
@@ -52,7 +52,7 @@ void defn_routine(defn *d, const routine *r)
         operand[i] = defn_at(d, i, sub);
     }
     const uint32_t axes = ((1u << d->n_axis) - 1) & ~((1u << first) - 1);
-    d->value = x_routine(d->mem, n->type.dtype, own, axes, n->n_in, operand);
+    return x_routine(d->mem, n->type.dtype, own, axes, n->n_in, operand);
 }
 
 /* Pointwise operations: a, b, c, d are the operands, numeric attributes go by their names. */
@@ -86,12 +86,10 @@ static const expr *without_empty(void *user, const expr *x)
 
 bool g_defn_calls(const node *n, arena *mem, defn *out, err *e)
 {
-    *out = (defn){.mem = mem, .node = n, .n_axis = n->type.rank};
+    *out = (defn){.mem = mem, .node = n, .err = e, .n_axis = n->type.rank};
     memcpy(out->extent, n->type.dim, sizeof n->type.dim);
     MUST(!node_is_leaf(n));
-    if (n->op->text)
-        out->value = defn_text(out, e);
-    if (n->op->text ? !out->value : !n->op->body(out, e))
+    if (!(out->value = n->op->text ? defn_text(out, e) : n->op->body(out)))
         return err_in(e, "%s", n->op->name);
     bool empty = false;
     for (int a = n->type.rank; a < out->n_axis; a++)

@@ -1,8 +1,8 @@
 /* op.h - one operation, declared once. Exactly one of text, body, lower is given; everything else about the operation
- * is derived: interpreter, C, fusion, cost, printing, and pointwise gradients. Files in graph/ops/ export ops_NAME[]
- * for NAME.c; the build writes the table. The order inside such a file is in STYLE.md, "Files". Records are constant;
- * attributes, drafts and definitions lie in the arena of the graph or of whoever asks, and values of attributes are
- * borrowed from there. */
+ * is derived: interpreter, C, fusion, cost, printing, and pointwise gradients. Files in graph/ops/ export ops_NAME[],
+ * which ends with {0}, for NAME.c; the build writes the table. The order inside such a file is in STYLE.md, "Files".
+ * Records are constant; attributes, drafts and definitions lie in the arena of the graph or of whoever asks, and values
+ * of attributes are borrowed from there. */
 #ifndef TS_OP_H
 #define TS_OP_H
 #include "graph/ir/expr.h"
@@ -34,6 +34,7 @@ typedef struct attr_spec {
 typedef struct defn {
     arena *mem;
     const node *node;
+    err *err; /* of a body that fails */
     int n_axis;
     int64_t extent[MAX_AXIS];
     const expr *value;
@@ -43,7 +44,7 @@ const expr *defn_in(defn *d, int operand); /* operand broadcast (numpy) to the r
 const expr *defn_at(defn *d, int operand, const expr *const *subscript);
 const expr *defn_text(defn *d, err *e); /* what the operation's text says, of its own dtype */
 /* The definition is this routine over all operands; r and its numbers are copied. */
-void defn_routine(defn *d, const routine *r);
+const expr *defn_routine(defn *d, const routine *r);
 
 /* A value that the steps of a file pass on: a node, or what holds several while a graph is built (no node does). */
 typedef struct onnx_value {
@@ -69,6 +70,8 @@ typedef struct onnx_pass {
 } onnx_pass;
 struct onnx_call {
     graph *g;
+    const struct op *op; /* through whose rule it goes */
+    const struct onnx_rule *rule;
     const char *type, *domain, *name;
     int version; /* of the operator set in use */
     int n_in, n_out;
@@ -91,24 +94,37 @@ bool onnx_wait(const onnx_call *c, err *e, const char *fmt, ...) __attribute__((
  * *e is set). */
 bool onnx_ints(const onnx_call *c, const char *name, int i, int64_t *out, int max, int *n, err *e);
 
-typedef struct onnx_rule {
-    const char *type; /* other domains than the standard one in front: "com.microsoft.FastGelu" */
-    int since; /* first operator-set version this rule serves; the newest rule not above the file's version is used */
-    bool (*adapt)(const onnx_call *c, const node **out, err *e); /* NULL: same operands, same attributes */
-} onnx_rule;
+typedef bool onnx_adapter(const onnx_call *c, const node **out, err *e);
+/* An operator of ONNX that an adapter makes; says: the words of `op.onnx`. */
+typedef struct onnx_adapted {
+    const char *says;
+    onnx_adapter *adapt;
+} onnx_adapted;
 /* The same for calls with lists or graphs among what they take or give. Where a type has both, the form serves calls
  * with a list among their operands. */
-typedef struct onnx_form {
-    const char *type;
-    int since;
+typedef struct onnx_formed {
+    const char *says;
     bool (*make)(const onnx_call *c, onnx_value *out, err *e);
-} onnx_form;
+} onnx_formed;
 
-/* What the specification leaves undefined of an operator, and what comes out here: wherever it is computed, and where
- * constants are folded. */
-typedef struct onnx_note {
-    const char *type, *says;
-} onnx_note;
+#define ADAPTED(...) ((const onnx_adapted[]){__VA_ARGS__, {0}})
+#define FORMED(...) ((const onnx_formed[]){__VA_ARGS__, {0}})
+
+/* What such words say, read when the table is made: an operator from an operator-set version on. The newest rule that
+ * is not above the file's version is used. */
+typedef struct onnx_attribute {
+    const char *name, *own,
+        *fallback; /* what the operation calls it; what stands for it where it is left out, or NULL */
+} onnx_attribute;
+typedef struct onnx_rule {
+    const char *type; /* other domains than the standard one in front: "com.microsoft.FastGelu" */
+    int since;
+    const char *types;                                         /* NULL: any */
+    int least, most, results;                                  /* operands, and outputs at most; -1: any number */
+    const onnx_attribute *attribute;                           /* ends with {0}; NULL: those of the operation */
+    onnx_adapter *adapt;                                       /* NULL: a call of the operation */
+    bool (*make)(const onnx_call *c, onnx_value *out, err *e); /* of a form */
+} onnx_rule;
 
 /* What another way to the same value takes. Whether that is less where it is computed, the schedule weighs. */
 typedef struct way_cost {
@@ -127,20 +143,28 @@ typedef struct streaming {
 typedef int64_t block_size(void *user, const streaming *s);
 
 typedef struct op {
-    const char *name;      /* identity everywhere: dumps, schemas, cache keys, tests */
-    const char *doc;       /* one sentence */
-    const char *numpy;     /* the oracle, over a b c ... and the attribute names; x = [a, b, ...] for any number */
-    const onnx_rule *onnx; /* ends with {0}; NULL: not an ONNX operation */
-    const onnx_form *form; /* ends with {0} */
-    /* What an operator that has an adapter or a form takes, in all versions together, words "Gemm:3,1,alpha,beta": at
-     * most so many operands and results, "*" for any number, and its attributes. */
-    const char *onnx_takes;
-    /* What the specification asks of operands' element types, in all versions together, words "Where:bT": a letter for
-     * each operand, the last one for all that follow: f real, i integer, n either, b bool, . any; F, I, N the same and
-     * T anything, alike for all operands that have one of the four. */
-    const char *onnx_types;
-    const onnx_note *onnx_undefined; /* ends with {0} */
-    /* Letters of the result's axes, from the last one backwards after '|' fold letters: "m n | k" */
+    /* How it is called, words: "lrn a size:i alpha:f=0.0001 -> n c h w | k". The name; a letter for each operand, or
+     * "..." for any number; attributes, with kind and what stands in their place where they are left out, as attr_spec
+     * has them; letters of the result's axes, from the last one backwards after '|' fold letters. Operands of a text
+     * are those that it names, its axes "e". In the table name, arity, axes and attr are read from them. */
+    const char *call;
+    const char *name;  /* identity everywhere: dumps, schemas, cache keys, tests */
+    const char *doc;   /* one sentence */
+    const char *numpy; /* the oracle, over a b c ... and the attribute names; x = [a, b, ...] for any number */
+    /* Operators of ONNX that are calls of it, words, with "; " between: "LpNormalization 1 f axis p". The type, the
+     * version it is served from, and what the specification asks of operands' element types, in all versions together:
+     * a letter for each operand, the last one for all that follow: f real, i integer, n either, b bool, . any; F, I, N
+     * the same and T anything, alike for all operands that have one of the four; "-" for all: nothing is asked. Then,
+     * where it is not what the operation takes: how many operands ("2", "1..3", "2.."), how many outputs at most where
+     * not one (">3", ">*"), and its attributes, of all versions together, in the order of the alphabet:
+     * "block:blocksize=2" is blocksize, for the operation block, and 2 where it is left out. */
+    const char *onnx;
+    const onnx_adapted *adapted;  /* ends with {0}: those that take more than that */
+    const onnx_formed *formed;    /* ends with {0} */
+    const onnx_rule *rule, *form; /* what the three say, each ends with {0}; read when the table is made */
+    /* What the specification leaves undefined of its operators, and what comes out here, wherever it is computed, and
+     * where constants are folded: lines "Mod: Of an integer by 0 it is 0." */
+    const char *onnx_undefined;
     const char *axes;
     const char *back; /* as operators of ONNX, see back.h; NULL: as a rule without an adapter implies, or not */
     const char *(*back_of)(const node *n); /* in its place, where that depends on the node; NULL: there is none */
@@ -153,7 +177,7 @@ typedef struct op {
     const char *text;      /* pointwise: the whole definition, over a b c d and numeric attribute names */
     bool calls;            /* pointwise, by a text of each call's own: it may call functions of the graph */
     bool (*shape)(const node *n, type *out, err *e); /* NULL: broadcast, numpy's promoted dtype */
-    bool (*body)(defn *d, err *e);                   /* sets d->value */
+    const expr *(*body)(defn *d);                    /* the element; NULL: d->err has the reason */
     /* How long axes are that operands leave open (-1: open.c), as the others say it, and the result, which is behind
      * them: dim[k][i] of operand k, left -1 where nothing says it. A draft has no result yet: n->type.rank is 0. NULL:
      * pointwise ones as they broadcast, others say none. False: g->err has the reason. */
@@ -181,18 +205,18 @@ typedef struct op {
     const ts_operation *custom; /* a program's own, of one graph; NULL: of the table */
     const char *cases; /* tests: lines "f32[2,3] f32[3] axis=1"; marks behind brackets: tests/graph/ops/oracle.py */
 } op;
-extern const op *const *const op_tables[]; /* one list per file of graph/ops/, made by the build; ends with NULL */
+extern const op
+    *const op_tables[]; /* one per file of graph/ops/, which ends with {0}; made by the build; ends with NULL */
+const op *op_next(
+    const op *o); /* those of all tables with what their words say: the first behind NULL, NULL at the end */
 const op *op_find(const char *name);
 /* Without text, body and lower: what graphs start from, and what readers of files resolve. No value follows from a
  * call. */
 bool op_is_bare(const op *o);
 /* Domain "tessera": the operation of that name, if there is one; its rule takes the same operands and attributes. */
 const op *op_for_onnx(const char *domain, const char *kind, int version, const onnx_rule **rule);
-const op *op_for_form(const char *domain, const char *kind, int version, const onnx_form **form);
-/* What such a list has of the operator that kind begins with, up to a space: "bT" for "Where ..." in onnx_types, where
- * NULL means any. */
-const char *onnx_listed(const char *list, const char *kind);
+const op *op_for_form(const char *domain, const char *kind, int version, const onnx_rule **form);
 /* One call through its rule: out[0..n_out) are nodes, NULL for outputs that the file does not use. */
 bool onnx_apply(const op *o, const onnx_rule *rule, const onnx_call *c, const node **out, err *e);
-bool onnx_make(const op *o, const onnx_form *form, const onnx_call *c, onnx_value *out, err *e);
+bool onnx_make(const op *o, const onnx_rule *form, const onnx_call *c, onnx_value *out, err *e);
 #endif

@@ -47,14 +47,11 @@ bool shape_bool(const node *n, type *out, err *e)
     return true;
 }
 
-bool operands_refuse(int n, const node *const *in, err *e, const char *fmt, ...)
+static void refuse(int n, const node *const *in, err *e, const char *fmt, va_list list)
 {
     text given = {0};
     char wanted[512];
-    va_list list;
-    va_start(list, fmt);
     vsnprintf(wanted, sizeof wanted, fmt, list);
-    va_end(list);
     for (int i = 0; i < n; i++) {
         text_add(&given, "%s", !i ? "" : i == n - 1 ? " and " : ", ");
         if (in[i])
@@ -64,7 +61,24 @@ bool operands_refuse(int n, const node *const *in, err *e, const char *fmt, ...)
     }
     err_set(e, TS_BAD_INPUT, "given %.1000s; %s expected", n ? text_str(&given) : "nothing", wanted);
     text_free(&given);
+}
+
+bool operands_refuse(int n, const node *const *in, err *e, const char *fmt, ...)
+{
+    va_list list;
+    va_start(list, fmt);
+    refuse(n, in, e, fmt, list);
+    va_end(list);
     return false;
+}
+
+const node *g_refuse(graph *g, int n, const node *const *in, const char *fmt, ...)
+{
+    va_list list;
+    va_start(list, fmt);
+    refuse(n, in, &g->err, fmt, list);
+    va_end(list);
+    return NULL;
 }
 
 bool g_takes(graph *g, const node *n, int least, int most)
@@ -148,6 +162,19 @@ const node *g_scalar_like(graph *g, const node *a, double v)
 }
 
 /* ---- expressions ---- */
+void defn_axes(const defn *d, int n, const expr **sub)
+{
+    for (int i = 0; i < n; i++)
+        sub[i] = x_axis(d->mem, i);
+}
+
+int defn_axis(const defn *d, int rank)
+{
+    int axis;
+    MUST(attr_axis(d->node, "axis", rank, &axis, NULL));
+    return axis;
+}
+
 /* scale x + offset */
 const expr *x_offset(arena *mem, const expr *x, int64_t scale, int64_t offset)
 {
@@ -191,6 +218,19 @@ const expr *x_place(arena *mem, const expr *place, int64_t extent)
     if (dtype_signed(place->dtype))
         i = x3(mem, "select", x2(mem, "lt", i, x_whole(mem, 0)), x2(mem, "add", i, x_whole(mem, extent)), i);
     return x2(mem, "at", i, x_whole(mem, extent));
+}
+
+const expr *x_said(arena *mem, const char *source, ...)
+{
+    names known = {0};
+    va_list list;
+    va_start(list, source);
+    for (const char *name; (name = va_arg(list, const char *)); known.n++)
+        known.name[known.n] = name, known.value[known.n] = va_arg(list, const expr *);
+    va_end(list);
+    const expr *x = x_parse(mem, source, &known, NULL);
+    MUST(x);
+    return x;
 }
 
 /* Rounded and bounded as a cast to d would. */

@@ -5,6 +5,26 @@
 #define TS_RULE_H
 #include "graph/ir/graph.h"
 
+/* Records as rows: call, what makes it, numpy's, operators of ONNX, problems, what it does, and fields beside. It is
+ * made by a text, with the promoted dtype of its operands (ELEMENT), a real one (REAL), or bool (TRUTH); by a function
+ * that gives an element (BODY); or by one that calls other operations (RECIPE). */
+#define BODY(call_, body_, numpy_, onnx_, cases_, ...)                                                    \
+    {                                                                                                     \
+        .call = call_, .body = body_, .numpy = numpy_, .onnx = onnx_, .cases = cases_, .doc = __VA_ARGS__ \
+    }
+#define RECIPE(call_, lower_, numpy_, onnx_, cases_, ...)                                                   \
+    {                                                                                                       \
+        .call = call_, .lower = lower_, .numpy = numpy_, .onnx = onnx_, .cases = cases_, .doc = __VA_ARGS__ \
+    }
+#define ELEMENT(call_, text_, numpy_, onnx_, cases_, ...)                                                 \
+    {                                                                                                     \
+        .call = call_, .text = text_, .numpy = numpy_, .onnx = onnx_, .cases = cases_, .doc = __VA_ARGS__ \
+    }
+#define REAL(call_, text_, numpy_, onnx_, cases_, ...) \
+    ELEMENT(call_, text_, numpy_, onnx_, cases_, __VA_ARGS__, .shape = shape_float)
+#define TRUTH(call_, text_, numpy_, onnx_, cases_, ...) \
+    ELEMENT(call_, text_, numpy_, onnx_, cases_, __VA_ARGS__, .shape = shape_bool)
+
 /* ---- shape rules: extents broadcast as in numpy, the dtype as named ---- */
 bool shape_first(const node *n, type *out, err *e); /* operand 0 as it is */
 bool shape_float(const node *n, type *out, err *e); /* what numpy's functions of real numbers give: sqrt, exp, ... */
@@ -16,6 +36,9 @@ bool kept_all(const node *n, int k, int i); /* (op.kept) all axes */
 
 /* Refuses operands by their types: "given f32[2,3], none and i64[]; FMT expected". False. */
 bool operands_refuse(int n, const node *const *in, err *e, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* The same for who builds: NULL. */
+const node *g_refuse(graph *g, int n, const node *const *in, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 /* Whether a recipe got so many operands; else an error. */
 bool g_takes(graph *g, const node *n, int least, int most);
 
@@ -38,6 +61,14 @@ const node *g_scalar_like(graph *g, const node *a, double v);
 const node *g_reshape(graph *g, const node *a, int rank, const int64_t *shape);
 const node *g_transpose(graph *g, const node *a, int rank, const int64_t *axes);
 const node *g_broadcast(graph *g, const node *a, int rank, const int64_t *shape);
+const node *g_swapped(graph *g, const node *a); /* the last two axes change places */
+/* Elements [start, start + size) along an axis, all along the others. */
+const node *g_part(graph *g, const node *a, int axis, int64_t start, int64_t size);
+/* A vector along one axis of `rank`, the others of extent 1. */
+const node *g_along(graph *g, const node *v, int rank, int axis);
+const node *g_count(graph *g, int64_t n, dtype to);                                      /* 0, 1, ... n - 1 */
+const node *g_over(graph *g, const char *op, const node *a, int n, const int64_t *axes); /* a reduction, keepdims=1 */
+const node *g_scaled(graph *g, const node *a, double by);
 const node *g_cast(graph *g, const node *a, dtype to);            /* a itself where it has that dtype */
 const node *g_widened(graph *g, const node *a);                   /* halves as f32, to be rounded once at the end */
 const node *g_by_channel(graph *g, const node *x, const node *v); /* v[channel] as it broadcasts over x; axis 1 */
@@ -81,6 +112,8 @@ const node *g_element_of(graph *g, const spelling *s, const expr *x);
 const node *g_fold_of(graph *g, const spelling *s, const expr *x); /* of several values, all that the text says */
 
 /* ---- expressions ---- */
+void defn_axes(const defn *d, int n, const expr **sub); /* sub[i] = axis i of the result, for n */
+int defn_axis(const defn *d, int rank);                 /* attribute `axis`, which the shape has checked */
 const expr *x_offset(arena *mem, const expr *x, int64_t scale, int64_t offset); /* x * scale + offset */
 const expr *x_inside(arena *mem, const expr *x, int64_t low, int64_t high);     /* low <= x < high */
 /* A place along an axis of that extent, as an integer: negative ones count from the end. One outside is an error of
@@ -90,6 +123,8 @@ const expr *x_place(arena *mem, const expr *place, int64_t extent);
 const expr *x_weighted(arena *mem, int n, const double *weight, const expr *const *part);
 /* of[which], which being a number from 0 to n - 1 */
 const expr *x_chosen(arena *mem, const expr *which, int n, const expr *const *of);
+/* What a text of ours says over names and their values, which NULL ends: x_said(mem, "a < n", "a", a, "n", n, NULL) */
+const expr *x_said(arena *mem, const char *source, ...) __attribute__((sentinel));
 /* A literal for a value of dtype d: reals as they are, integers exactly. */
 const expr *x_literal(arena *mem, dtype d, double v);
 double dtype_lowest(dtype d); /* where a maximum starts */
@@ -112,7 +147,11 @@ bool onnx_number(const onnx_call *c, int i, double *out, err *e);
  * on, or below its last ones. */
 bool onnx_aligned(const onnx_call *c, const node *pair[2], err *e);
 /* The adapter of such an operator whose operation takes the two as they are. */
-bool onnx_adapt_aligned(const onnx_call *c, const char *op, const node **out, err *e);
+bool onnx_adapt_aligned(const onnx_call *c, const node **out, err *e);
+/* That of operators along one axis; before version 13 the axes from `axis` on (1 if absent) count as one. */
+bool onnx_adapt_along(const onnx_call *c, const node **out, err *e);
+/* c's operation: its attributes are those of the call, as the rule's words name them, and those in `more`. */
+const node *onnx_made(const onnx_call *c, int n, const node *const *in, int n_more, const attr *more);
 /* Ends an adapter: takes the only result, or the graph's reason for having none. */
 bool onnx_give(const onnx_call *c, const node **out, const node *result, err *e);
 #endif

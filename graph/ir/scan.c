@@ -67,7 +67,7 @@ ts_tensor ts_scan_state(ts_scan *s, ts_tensor first)
     if (!usable(s, "a state") || !g_holds(s->g, "a trip", 1, &first) || !has_room(s, "states", s->n_state))
         return NULL;
     if (!first)
-        return g_fail(s->g, TS_BAD_INPUT, "scan: state %d has no first value", s->n_state), NULL;
+        return g_fail(s->g, TS_BAD_INPUT, "scan: state %d has no first value", s->n_state);
     const node *now = stand_in(s, "state", s->n_state, &first->type);
     s->state[s->n_state].first = first, s->state[s->n_state++].now = now;
     return now;
@@ -79,8 +79,7 @@ ts_tensor ts_scan_slice(ts_scan *s, ts_tensor of, bool backwards)
         return NULL;
     if (!of || of->type.rank < 1 || of->type.dim[0] != s->trips)
         return g_fail(s->g, TS_BAD_INPUT, "scan: slice %d has %lld rows for %lld trips, expected one a trip",
-                      s->n_slice, of && of->type.rank ? (long long)of->type.dim[0] : 0LL, (long long)s->trips),
-               NULL;
+                      s->n_slice, of && of->type.rank ? (long long)of->type.dim[0] : 0LL, (long long)s->trips);
     type t = {.dtype = of->type.dtype, .rank = of->type.rank - 1};
     memcpy(t.dim, of->type.dim + 1, (size_t)t.rank * sizeof *t.dim);
     const node *now = stand_in(s, "row", s->n_slice, &t);
@@ -277,7 +276,7 @@ static const node *close_trip(closing *c)
     if (!gather_parts(c))
         return NULL;
     if (!c->n_root)
-        return g_fail(g, TS_BAD_INPUT, "scan: 0 states and 0 gathered rows, at least one of them expected"), NULL;
+        return g_fail(g, TS_BAD_INPUT, "scan: 0 states and 0 gathered rows, at least one of them expected");
     if (!capture_all(c))
         return NULL;
     if (s->trip && !pair(c, s->trip, trip_bound(g, c->n_in, &s->trip->type)))
@@ -343,11 +342,9 @@ static bool iterate_shape(const node *n, type *out, err *e) /* with a trip: trip
     return err_set(e, TS_BAD_INPUT, "it has no trip: ts_scan_begin makes one");
 }
 
-static bool iterate_body(defn *d, err *e)
+static const expr *iterate_body(defn *d)
 {
-    (void)e;
-    defn_routine(d, &(routine){.name = d->node->op->name, .host = trip_run, .wides = true});
-    return true;
+    return defn_routine(d, &(routine){.name = d->node->op->name, .host = trip_run, .wides = true});
 }
 
 /* ---- record ---- */

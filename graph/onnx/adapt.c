@@ -1,7 +1,8 @@
 /* adapt.c - what adapters ask of a call of ONNX. Of the format itself nothing is known here. An attribute of the wrong
  * kind is put on record in the graph, so that every later call fails. */
 #include "graph/base/json.h"
-#include "graph/ir/graph.h"
+#include "graph/ir/attr.h"
+#include "graph/ir/rule.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -114,34 +115,6 @@ static int given(const onnx_call *c) /* operands; those absent at the end are no
     return n;
 }
 
-const char *onnx_listed(const char *list, const char *kind)
-{
-    const size_t n = strcspn(kind, " ");
-    while (list && !(!strncmp(list, kind, n) && list[n] == ':'))
-        list = strchr(list, ' ') ? strchr(list, ' ') + 1 : NULL;
-    return list ? list + n + 1 : NULL;
-}
-
-/* As words "3 1 alpha beta": of a kind that is listed, or of calls that become one of the operation itself, which
- * counts its operands when it is made. */
-static void split_taken(const op *o, const char *kind, word_list *out)
-{
-    char all[sizeof out->room];
-    int n = 0;
-    if (kind) {
-        const char *s = onnx_listed(o->onnx_takes, kind);
-        MUST(s != NULL);
-        for (; *s && *s != ' ' && n + 1 < (int)sizeof all; s++)
-            all[n++] = *s == ',' ? ' ' : *s;
-        all[n] = 0;
-    } else {
-        n = snprintf(all, sizeof all, "* 1");
-        for (const attr_spec *s = o->attr; s && s->name && n < (int)sizeof all; s++)
-            n += snprintf(all + n, sizeof all - (size_t)n, " %s", s->name);
-    }
-    words_split(all, out);
-}
-
 static bool check_attribute(const onnx_call *c, const char *name, const char *const *known, err *e)
 {
     for (const char *const *k = known; *k; k++)
@@ -152,44 +125,92 @@ static bool check_attribute(const onnx_call *c, const char *name, const char *co
                                              near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
-static bool is_above(int n, const char *most)
-{
-    return *most != '*' && n > strtol(most, NULL, 10);
-}
-
 /* That it has nothing which nobody would read: numbers would come out that are not what the file means. */
-static bool check_call(const op *o, const char *kind, const onnx_call *c, err *e)
+static bool check_call(const op *o, const onnx_rule *r, const onnx_call *c, err *e)
 {
-    word_list taken;
-    split_taken(o, kind, &taken);
-    const char *in = taken.word[0], *out = taken.word[1];
-    if (is_above(given(c), in))
-        return err_set(e, TS_BAD_INPUT, "%d inputs, takes %s", given(c), in);
-    if (is_above(c->n_out, out))
-        return err_set(e, TS_BAD_INPUT, "%d outputs, gives %s", c->n_out, out);
+    const char *known[MAX_ATTR + 1];
+    int n = 0;
+    if (r->most >= 0 && given(c) > r->most)
+        return err_set(e, TS_BAD_INPUT, "%d inputs, takes %d", given(c), r->most);
+    if (r->results >= 0 && c->n_out > r->results)
+        return err_set(e, TS_BAD_INPUT, "%d outputs, gives %d", c->n_out, r->results);
+    for (const onnx_attribute *a = r->attribute; a && a->name; a++)
+        known[n++] = a->name;
+    for (const attr_spec *s = r->attribute ? NULL : o->attr; s && s->name; s++)
+        known[n++] = s->name;
+    known[n] = NULL;
     for (int i = 0; i < c->n_attr; i++)
-        if (!check_attribute(c, c->attr[i].name, taken.word + 2, e))
+        if (!check_attribute(c, c->attr[i].name, known, e))
             return false;
     return true;
 }
 
-/* The same operands and attributes under another name: what most operators are. */
-static bool apply_as_is(const op *o, const onnx_call *c, const node **out, err *e)
+static attr *named(attr *list, int n, const char *name)
 {
-    int n = given(c), n_own = 0;
     for (int i = 0; i < n; i++)
-        if (!c->in[i])
-            return err_set(e, TS_BAD_INPUT, "input %d is missing", i);
-    attr *own = arena_array(&c->g->mem, (size_t)c->n_attr + 1, sizeof *own);
+        if (!strcmp(list[i].name, name))
+            return &list[i];
+    return NULL;
+}
+
+/* Its attributes as the operation calls them, and what stands for those that are left out; how many, or -1. */
+static int own_attributes(const op *o, const onnx_rule *r, const onnx_call *c, attr *own, err *e)
+{
+    int n = 0;
     for (int i = 0; i < c->n_attr; i++) {
         if (means_nothing(c, c->attr[i].name))
             continue;
         if (c->attr[i].kind == 't')
-            return err_set(e, TS_UNSUPPORTED, "attribute %s is not supported", c->attr[i].name);
-        own[n_own++] = c->attr[i];
+            return err_set(e, TS_UNSUPPORTED, "attribute %s is not supported", c->attr[i].name), -1;
+        own[n] = c->attr[i];
+        for (const onnx_attribute *a = r->attribute; a && a->name; a++)
+            if (!strcmp(a->name, own[n].name)) {
+                own[n].name = a->own;
+                break;
+            }
+        n++;
     }
-    out[0] = g_make(c->g, o, n, c->in, own, n_own);
+    for (const onnx_attribute *a = r->attribute; a && a->name; a++) {
+        int more = 0;
+        if (!a->fallback || named(own, n, a->own))
+            continue;
+        MUST(attr_parse(&c->g->mem, o, arena_format(&c->g->mem, "%s=%s", a->own, a->fallback), own + n, &more, NULL));
+        n += more;
+    }
+    return n;
+}
+
+/* The same operands and attributes under other names: what most operators are. */
+static bool apply_as_is(const op *o, const onnx_rule *r, const onnx_call *c, const node **out, err *e)
+{
+    attr *own = arena_array(&c->g->mem, (size_t)c->n_attr + MAX_ATTR, sizeof *own);
+    for (int i = 0; i < given(c); i++)
+        if (!c->in[i])
+            return err_set(e, TS_BAD_INPUT, "input %d is missing", i);
+    const int n = own_attributes(o, r, c, own, e);
+    out[0] = n < 0 ? NULL : g_make(c->g, o, given(c), c->in, own, n);
     return out[0] != NULL;
+}
+
+const node *onnx_made(const onnx_call *c, int n, const node *const *in, int n_more, const attr *more)
+{
+    err e = {0};
+    attr *own = arena_array(&c->g->mem, (size_t)(c->n_attr + n_more) + MAX_ATTR, sizeof *own);
+    int n_own = own_attributes(c->op, c->rule, c, own, &e), n_kept = 0;
+    if (n_own < 0)
+        return g_fail(c->g, e.code, "%s", e.text);
+    for (int i = 0; i < n_own; i++) {
+        bool has = false;
+        for (const attr_spec *s = c->op->attr; s->name && !has; s++)
+            has = !strcmp(s->name, own[i].name);
+        for (int k = 0; k < n_more; k++)
+            has = has && strcmp(more[k].name, own[i].name);
+        if (has)
+            own[n_kept++] = own[i];
+    }
+    for (int k = 0; k < n_more; k++)
+        own[n_kept++] = more[k];
+    return g_make(c->g, c->op, n, in, own, n_kept);
 }
 
 /* An adapter says why, or the graph does. */
@@ -224,11 +245,10 @@ static const char *wanted_type(char want, dtype have, dtype alike) /* NULL: that
     return wants_alike(want) && have != alike ? ts_dtype_name(alike) : NULL;
 }
 
-static bool check_types(const op *o, const onnx_call *c, err *e)
+static bool check_types(const char *types, const onnx_call *c, err *e)
 {
-    const char *types = onnx_listed(o->onnx_types, c->type);
     dtype alike = TS_N_DTYPE;
-    for (int i = 0; types && i < c->n_in; types += types[1] && types[1] != ' ', i++) {
+    for (int i = 0; types && i < c->n_in; types += types[1] != 0, i++) {
         if (!c->in[i])
             continue;
         const dtype have = c->in[i]->type.dtype;
@@ -245,11 +265,14 @@ static bool check_types(const op *o, const onnx_call *c, err *e)
 
 bool onnx_apply(const op *o, const onnx_rule *rule, const onnx_call *c, const node **out, err *e)
 {
-    return check_call(o, rule->adapt ? rule->type : NULL, c, e) && check_types(o, c, e) &&
-           ended(c, rule->adapt ? rule->adapt(c, out, e) : apply_as_is(o, c, out, e), e);
+    onnx_call own = *c;
+    own.op = o, own.rule = rule;
+    if (!check_call(o, rule, c, e) || !check_types(rule->types, c, e) || !onnx_need(c, rule->least, e))
+        return false;
+    return ended(c, rule->adapt ? rule->adapt(&own, out, e) : apply_as_is(o, rule, c, out, e), e);
 }
 
-bool onnx_make(const op *o, const onnx_form *form, const onnx_call *c, onnx_value *out, err *e)
+bool onnx_make(const op *o, const onnx_rule *form, const onnx_call *c, onnx_value *out, err *e)
 {
-    return check_call(o, form->type, c, e) && ended(c, form->make(c, out, e), e);
+    return check_call(o, form, c, e) && ended(c, onnx_need(c, form->least, e) && form->make(c, out, e), e);
 }

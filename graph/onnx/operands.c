@@ -99,10 +99,10 @@ bool onnx_number(const onnx_call *c, int i, double *out, err *e)
     return true;
 }
 
-bool onnx_adapt_aligned(const onnx_call *c, const char *op_name, const node **out, err *e)
+bool onnx_adapt_aligned(const onnx_call *c, const node **out, err *e)
 {
     const node *pair[2];
-    return onnx_aligned(c, pair, e) && onnx_give(c, out, g_call(c->g, op_name, 2, pair), e);
+    return onnx_aligned(c, pair, e) && onnx_give(c, out, g_make(c->g, c->op, 2, pair, NULL, 0), e);
 }
 
 /* The graph keeps the first error, which is the cause; this passes it on. */

@@ -3,17 +3,23 @@
 
 #include <string.h>
 
+static void print_count(text *t, int n)
+{
+    text_add(t, n < 0 ? "*" : "%d", n);
+}
+
 static void print_onnx(text *t, const op *o)
 {
     json_add(t, "onnx:[");
-    for (const onnx_rule *r = o->onnx; r && r->type; r++) {
-        const char *types = onnx_listed(o->onnx_types, r->type); /* up to a space */
-        const char *takes = r->adapt ? onnx_listed(o->onnx_takes, r->type) : NULL;
-        json_add(t, "{type:%s,since:%d,operands:%.*s", r->type, r->since, types ? (int)strcspn(types, " ") : 0,
-                 types ? types : "");
-        if (takes)
-            json_add(t, "takes:%.*s", (int)strcspn(takes, " "), takes);
-        text_add(t, "}");
+    for (const onnx_rule *r = o->rule; r && r->type; r++) {
+        text takes = {0};
+        json_add(t, "{type:%s,since:%d,operands:%s", r->type, r->since, r->types ? r->types : "");
+        print_count(&takes, r->most), text_add(&takes, ","), print_count(&takes, r->results);
+        for (const onnx_attribute *a = r->attribute; a && a->name; a++)
+            text_add(&takes, ",%s", a->name);
+        if (r->attribute)
+            json_add(t, "takes:%s", text_str(&takes));
+        text_add(t, "}"), text_free(&takes);
     }
     text_add(t, "]");
 }
@@ -38,9 +44,8 @@ char *ts_ops_json(void)
 {
     text t = {0};
     json_add(&t, "{format:'ops/1',ops:[");
-    for (const op *const *const *table = op_tables; *table; table++)
-        for (const op *const *o = *table; *o; o++)
-            print_op(&t, *o);
+    for (const op *o = op_next(NULL); o; o = op_next(o))
+        print_op(&t, o);
     text_add(&t, "]}\n");
     return text_take(&t);
 }
@@ -49,10 +54,9 @@ char *ts_axes_json(void)
 {
     text t = {0};
     text_add(&t, "{");
-    for (const op *const *const *table = op_tables; *table; table++)
-        for (const op *const *o = *table; *o; o++)
-            if ((*o)->axes)
-                json_add(&t, t.length > 1 ? "\n %s:%s" : "%s:%s", (*o)->name, (*o)->axes);
+    for (const op *o = op_next(NULL); o; o = op_next(o))
+        if (o->axes)
+            json_add(&t, t.length > 1 ? "\n %s:%s" : "%s:%s", o->name, o->axes);
     text_add(&t, "}\n");
     return text_take(&t);
 }

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *back_new_name(back *b, const char *stem)
@@ -210,7 +211,7 @@ static const char *put_call(writing *w, const char *s)
 static const char *implied(back *b, const node *n)
 {
     const onnx_rule *best = NULL;
-    for (const onnx_rule *r = n->op->onnx; r && r->type; r++)
+    for (const onnx_rule *r = n->op->rule; r && r->type; r++)
         if (!r->adapt && r->since <= BACK_OPSET && !strchr(r->type, '.') && (!best || r->since > best->since))
             best = r;
     if (!best)
@@ -218,11 +219,21 @@ static const char *implied(back *b, const node *n)
     text t = {0};
     const bool casts = n->op->text && (!n->op->shape || n->op->shape == shape_float);
     text_add(&t, "%s %s", best->type, casts ? "*^" : "*");
-    for (const attr_spec *s = n->op->attr; s && s->name; s++)
+    for (const onnx_attribute *a = best->attribute; a && a->name; a++)
+        text_add(&t, " %s=%s", a->name, a->own);
+    for (const attr_spec *s = best->attribute ? NULL : n->op->attr; s && s->name; s++)
         text_add(&t, " %s=%s", s->name, s->name);
     const char *words = arena_string(b->mem, text_str(&t));
     text_free(&t);
     return words;
+}
+
+static const char *types_of(const char *words) /* of the operator that they begin with */
+{
+    char kind[64] = "";
+    const onnx_rule *r;
+    snprintf(kind, sizeof kind, "%.*s", (int)strcspn(words, " "), words);
+    return op_for_onnx("", kind, BACK_OPSET, &r) ? r->types : NULL;
 }
 
 /* Pointwise operators of ONNX take operands of one dtype; what is not cast has to have it, a condition aside. */
@@ -234,8 +245,8 @@ static bool check_dtypes(const node *n, const char *words, err *e)
             return err_set(e, TS_UNSUPPORTED, "operation %s of %s and %s has no counterpart in ONNX", n->op->name,
                            ts_dtype_name(n->in[i]->type.dtype), ts_dtype_name(last));
     const bool cast = strchr(words, '^'); /* operands are given in the result's dtype */
-    const char *want = onnx_listed(n->op->onnx_types, words);
-    for (int i = 0; want && i < n->n_in; want += want[1] && want[1] != ' ', i++) {
+    const char *want = types_of(words);
+    for (int i = 0; want && i < n->n_in; want += want[1] != 0, i++) {
         const dtype d = cast ? n->type.dtype : n->in[i]->type.dtype;
         const dclass k = dtype_class(d);
         const bool good = strchr("nN", *want)   ? k != D_TRUTH

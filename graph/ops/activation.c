@@ -10,19 +10,9 @@
 static const char real[] = "f32[2,3]\nf32[16]!\nf64[3,1,2]\nf64[16]!\ni32[7]\nf32[]\nf32[0,3]\nf16[5]";
 
 /* ---- ONNX ---- */
-static bool adapt_gelu(const onnx_call *c, const node **out, err *e)
-{
-    if (!onnx_need(c, 1, e))
-        return false;
-    const attr approximate = attr_word("approximate", onnx_word(c, "approximate", "none"));
-    return onnx_give(c, out, g_apply(c->g, "gelu", c->in[0], 1, &approximate), e);
-}
-
 /* Before version 7 a slope of several numbers belongs to the channels, axis 1. */
 static bool adapt_prelu(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 2, e))
-        return false;
     const node *x = c->in[0], *slope = c->in[1]; /* x [batch, channel, ...], slope broadcasts to it */
     int64_t shape[MAX_RANK];
     for (int i = 1; i < x->type.rank; i++)
@@ -47,269 +37,73 @@ static bool gelu_shape(const node *n, type *out, err *e)
 }
 
 /* 0.7071... is 1/sqrt(2), 0.7978... is sqrt(2/pi). */
-static bool gelu_body(defn *d, err *e)
+static const expr *gelu_body(defn *d)
 {
     const names known = {.n = 1, .name = {"a"}, .value = {x_cast(d->mem, d->node->type.dtype, defn_in(d, 0))}};
     const bool exact = !strcmp(node_attr(d->node, "approximate")->s, "none");
-    d->value = x_parse(d->mem,
-                       exact ? "0.5 * a * (1 + erf(a * 0.70710678118654752))"
-                             : "0.5 * a * (1 + tanh(0.79788456080286536 * (a + 0.044715 * a * a * a)))",
-                       &known, e);
-    return d->value != NULL;
+    return x_parse(d->mem,
+                   exact ? "0.5 * a * (1 + erf(a * 0.70710678118654752))"
+                         : "0.5 * a * (1 + tanh(0.79788456080286536 * (a + 0.044715 * a * a * a)))",
+                   &known, d->err);
 }
 
 /* ---- records ---- */
-static const op relu_op = {
-    .name = "relu",
-    .doc = "Larger of the value and zero.",
-    .numpy = "np.maximum(a, 0)",
-    .onnx = (const onnx_rule[]){{"Relu", 1, NULL}, {0}},
-    .onnx_types = "Relu:n",
-    .arity = 1,
-    .axes = "e",
-    .text = "max(a, 0)",
-    .cases = "f32[2,3]\nf32[16]!\nf64[4]\ni32[7]!\nu8[4]\nf32[0,3]\nf16[5]",
-};
 
-static const op leaky_relu_op = {
-    .name = "leaky_relu",
-    .doc = "The value, scaled by alpha where it is negative.",
-    .numpy = "np.where(a < 0, alpha * a, a)",
-    .onnx = (const onnx_rule[]){{"LeakyRelu", 1, NULL}, {0}},
-    .onnx_types = "LeakyRelu:f",
-    .arity = 1,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"alpha", 'f', "0.01"}, {0}},
-    .text = "a < 0 ? alpha * a : a",
-    .shape = shape_float,
-    .cases = "f32[2,3]\nf32[16]! alpha=0.2\nf64[5] alpha=-1.5\nf32[0]",
-};
-
-static const op prelu_op = {
-    .name = "prelu",
-    .doc = "The first value, scaled by the second where it is negative.",
-    .numpy = "np.where(a < 0, b * a, a)",
-    .onnx = (const onnx_rule[]){{"PRelu", 1, adapt_prelu}, {0}},
-    .onnx_takes = "PRelu:2,1",
-    .onnx_types = "PRelu:N",
-    .arity = 2,
-    .axes = "e",
-    .text = "a < 0 ? b * a : a",
-    .cases = "f32[2,3] f32[3]\nf32[2,3,4] f32[3,1]\nf64[5] f64[]\nf32[0] f32[]",
-};
-
-static const op elu_op = {
-    .name = "elu",
-    .doc = "The value, or alpha * (exp(value) - 1) where it is negative.",
-    .numpy = "np.where(a < 0, alpha * np.expm1(a), a)",
-    .onnx = (const onnx_rule[]){{"Elu", 1, NULL}, {0}},
-    .onnx_types = "Elu:f",
-    .arity = 1,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"alpha", 'f', "1"}, {0}},
-    .text = "a < 0 ? alpha * expm1(a) : a",
-    .shape = shape_float,
-    .cases = "f32[2,3]\nf32[16]! alpha=0.5\nf64[5]\nf32[0]",
-};
-
-/* At 0 the maximum and the minimum both have the slope of their second part: 0 + 1. */
-static const op celu_op = {
-    .name = "celu",
-    .doc = "Elu whose slope is continuous at zero for every alpha.",
-    .numpy = "np.maximum(0, a) + np.minimum(0, alpha * np.expm1(a / alpha))",
-    .onnx = (const onnx_rule[]){{"Celu", 12, NULL}, {0}},
-    .onnx_types = "Celu:f",
-    .arity = 1,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"alpha", 'f', "1"}, {0}},
-    .text = "max(a, 0) + min(0, alpha * expm1(a / alpha))",
-    .shape = shape_float,
-    .cases = "f32[2,3]\nf32[9] alpha=0.5\nf64[5]\nf32[0]",
-};
-
-static const op selu_op = {
-    .name = "selu",
-    .doc = "Elu scaled so that layers keep mean and variance.",
-    .numpy = "gamma * np.where(a > 0, a, alpha * np.expm1(a))",
-    .onnx = (const onnx_rule[]){{"Selu", 1, NULL}, {0}},
-    .onnx_types = "Selu:f",
-    .arity = 1,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"alpha", 'f', "1.6732632423543772"}, {"gamma", 'f', "1.0507009873554805"}, {0}},
-    .text = "gamma * (a > 0 ? a : alpha * expm1(a))",
-    .shape = shape_float,
-    .cases = "f32[2,3]\nf32[16]! alpha=0.5\nf64[5]\nf32[0]",
-};
-
-static const op sigmoid_op = {
-    .name = "sigmoid",
-    .doc = "Logistic function.",
-    .numpy = "1 / (1 + np.exp(-a))",
-    .onnx = (const onnx_rule[]){{"Sigmoid", 1, NULL}, {0}},
-    .onnx_types = "Sigmoid:f",
-    .arity = 1,
-    .axes = "e",
-    .text = "1 / (1 + exp(-a))",
-    .shape = shape_float,
-    .cases = real,
-};
-
-static const op silu_op = {
-    .name = "silu",
-    .doc = "The value times its logistic function.",
-    .numpy = "a / (1 + np.exp(-alpha * a))",
-    .onnx = (const onnx_rule[]){{"Swish", 24, NULL}, {0}},
-    .onnx_types = "Swish:f",
-    .back_of = silu_back,
-    .arity = 1,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"alpha", 'f', "1"}, {0}},
-    .text = "a / (1 + exp(-alpha * a))",
-    .shape = shape_float,
-    .cases = "f32[2,3]\nf32[16]! alpha=1.5\nf64[3,1,2]\nf64[16]!\ni32[7]\nf32[]\nf32[0,3]\nf16[5]",
-};
-
-static const op quick_gelu_op = {
-    .name = "quick_gelu",
-    .doc = "The value times the logistic function of 1.702 times the value.",
-    .numpy = "a / (1 + np.exp(-1.702 * a))",
-    .arity = 1,
-    .axes = "e",
-    .text = "a / (1 + exp(-1.702 * a))",
-    .shape = shape_float,
-    .cases = real,
-};
-
-static const op gelu_op = {
-    .name = "gelu",
-    .doc = "The value times the chance that a normal variable is smaller; exact, or by the tanh formula.",
-    .numpy = "0.5 * a * (1 + erf(a * 0.5 ** 0.5)) if approximate == 'none' else 0.5 * a * (1 + np.tanh((2 / np.pi) "
-             "** 0.5 * (a + 0.044715 * a * a * a)))",
-    .onnx = (const onnx_rule[]){{"Gelu", 20, adapt_gelu}, {0}},
-    .onnx_takes = "Gelu:1,1,approximate",
-    .onnx_types = "Gelu:f",
-    .back = "Gelu a^ approximate=approximate",
-    .arity = 1,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"approximate", 's', "none"}, {0}},
-    .shape = gelu_shape,
-    .body = gelu_body,
-    .extents = extents_pointwise,
-    .kept = kept_all,
-    .cases = "f32[2,3]\nf32[16]!\nf64[2,3]\nf64[9] approximate=tanh\nf32[4,5] approximate=tanh\ni32[7]\nf32[0,3]\n"
-             "f16[5]",
-};
-
-static const op hard_sigmoid_op = {
-    .name = "hard_sigmoid",
-    .doc = "A line of slope alpha through beta, cut at 0 and 1.",
-    .numpy = "np.maximum(0, np.minimum(1, alpha * a + beta))",
-    .onnx = (const onnx_rule[]){{"HardSigmoid", 1, NULL}, {0}},
-    .onnx_types = "HardSigmoid:f",
-    .arity = 1,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"alpha", 'f', "0.2"}, {"beta", 'f', "0.5"}, {0}},
-    .text = "max(min(alpha * a + beta, 1), 0)",
-    .shape = shape_float,
-    .cases = "f32[2,3]\nf32[16]! alpha=0.5\nf64[5] beta=0.25\nf32[0]",
-};
-
-static const op hard_swish_op = {
-    .name = "hard_swish",
-    .doc = "The value times a line from 0 at -3 to 1 at 3.",
-    .numpy = "a * np.maximum(0, np.minimum(1, a / 6 + 0.5))",
-    .onnx = (const onnx_rule[]){{"HardSwish", 14, NULL}, {0}},
-    .onnx_types = "HardSwish:f",
-    .arity = 1,
-    .axes = "e",
-    .text = "a * max(min(a / 6 + 0.5, 1), 0)",
-    .shape = shape_float,
-    .cases = "f32[2,3]\nf64[9]\nf32[0]",
-};
-
-static const op softplus_op = {
-    .name = "softplus",
-    .doc = "log(1 + exp(value)), without overflow.",
-    .numpy = "np.logaddexp(a, 0)",
-    .onnx = (const onnx_rule[]){{"Softplus", 1, NULL}, {0}},
-    .onnx_types = "Softplus:f",
-    .arity = 1,
-    .axes = "e",
-    .text = SOFTPLUS,
-    .shape = shape_float,
-    .cases = "f32[2,3]\nf32[16]!\nf64[9]\nf32[0]",
-};
-
-static const op softsign_op = {
-    .name = "softsign",
-    .doc = "The value over 1 plus its size.",
-    .numpy = "a / (1 + np.abs(a))",
-    .onnx = (const onnx_rule[]){{"Softsign", 1, NULL}, {0}},
-    .onnx_types = "Softsign:f",
-    .arity = 1,
-    .axes = "e",
-    .text = "a / (1 + abs(a))",
-    .shape = shape_float,
-    .cases = "f32[2,3]\nf64[9]\ni32[4]\nf32[0]",
-};
-
-static const op mish_op = {
-    .name = "mish",
-    .doc = "The value times the hyperbolic tangent of its softplus.",
-    .numpy = "a * np.tanh(np.logaddexp(a, 0))",
-    .onnx = (const onnx_rule[]){{"Mish", 18, NULL}, {0}},
-    .onnx_types = "Mish:f",
-    .arity = 1,
-    .axes = "e",
-    .text = "a * tanh(" SOFTPLUS ")",
-    .shape = shape_float,
-    .cases = "f32[2,3]\nf64[9]\nf32[0]",
-};
-
-static const op thresholded_relu_op = {
-    .name = "thresholded_relu",
-    .doc = "The value where it is above alpha, else 0.",
-    .numpy = "np.where(a > alpha, a, 0).astype(a.dtype)",
-    .onnx = (const onnx_rule[]){{"ThresholdedRelu", 1, NULL}, {0}},
-    .onnx_types = "ThresholdedRelu:f",
-    .arity = 1,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"alpha", 'f', "1"}, {0}},
-    .text = "a > alpha ? a : 0",
-    .shape = shape_float,
-    .cases = "f32[2,3]\nf32[16]! alpha=-0.5\nf64[5]\nf32[0]",
-};
-
-static const op shrink_op = {
-    .name = "shrink",
-    .doc = "The value moved towards 0 by bias where it is further away than lambda, else 0.",
-    .numpy = "np.where(a < -lambd, a + bias, np.where(a > lambd, a - bias, 0)).astype(a.dtype)",
-    .onnx = (const onnx_rule[]){{"Shrink", 9, NULL}, {0}},
-    .onnx_types = "Shrink:n",
-    .arity = 1,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"bias", 'f', "0"}, {"lambd", 'f', "0.5"}, {0}},
-    .text = "a < -lambd ? a + bias : a > lambd ? a - bias : 0",
-    .shape = shape_first,
-    .cases = "f32[2,3]\nf32[16]! lambd=1.5 bias=1.5\nf64[5] bias=0.5\ni32[9] lambd=2 bias=1\nf32[0]",
-};
-
-static const op swiglu_op = {
-    .name = "swiglu",
-    .doc = "The second value, gated by silu of the first.",
-    .numpy = "a / (1 + np.exp(-alpha * a)) * b",
-    .onnx = (const onnx_rule[]){{"SwiGLU", 28, NULL}, {0}},
-    .onnx_types = "SwiGLU:F",
-    .arity = 2,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"alpha", 'f', "1"}, {0}},
-    .text = "a / (1 + exp(-alpha * a)) * b",
-    .shape = shape_float,
-    .cases = "f32[2,3] f32[2,3]\nf64[9] f64[9] alpha=1.5\nf16[5] f16[5]\nf32[0] f32[0]",
-};
-
-const op *const ops_activation[] = {
-    &relu_op, &leaky_relu_op,       &prelu_op,  &elu_op,          &celu_op,       &selu_op,     &sigmoid_op,
-    &silu_op, &quick_gelu_op,       &gelu_op,   &hard_sigmoid_op, &hard_swish_op, &softplus_op, &softsign_op,
-    &mish_op, &thresholded_relu_op, &shrink_op, &swiglu_op,       NULL,
+const op ops_activation[] = {
+    ELEMENT("relu", "max(a, 0)", "np.maximum(a, 0)", "Relu 1 n",
+            "f32[2,3]\nf32[16]!\nf64[4]\ni32[7]!\nu8[4]\nf32[0,3]\nf16[5]", "Larger of the value and zero."),
+    REAL("leaky_relu alpha:f=0.01", "a < 0 ? alpha * a : a", "np.where(a < 0, alpha * a, a)", "LeakyRelu 1 f",
+         "f32[2,3]\nf32[16]! alpha=0.2\nf64[5] alpha=-1.5\nf32[0]", "The value, scaled by alpha where it is negative."),
+    ELEMENT("prelu", "a < 0 ? b * a : a", "np.where(a < 0, b * a, a)", NULL,
+            "f32[2,3] f32[3]\nf32[2,3,4] f32[3,1]\nf64[5] f64[]\nf32[0] f32[]",
+            "The first value, scaled by the second where it is negative.",
+            .adapted = ADAPTED({"PRelu 1 N 2", adapt_prelu})),
+    REAL("elu alpha:f=1", "a < 0 ? alpha * expm1(a) : a", "np.where(a < 0, alpha * np.expm1(a), a)", "Elu 1 f",
+         "f32[2,3]\nf32[16]! alpha=0.5\nf64[5]\nf32[0]",
+         "The value, or alpha * (exp(value) - 1) where it is negative."),
+    /* At 0 the maximum and the minimum both have the slope of their second part: 0 + 1. */
+    REAL("celu alpha:f=1", "max(a, 0) + min(0, alpha * expm1(a / alpha))",
+         "np.maximum(0, a) + np.minimum(0, alpha * np.expm1(a / alpha))", "Celu 12 f",
+         "f32[2,3]\nf32[9] alpha=0.5\nf64[5]\nf32[0]", "Elu whose slope is continuous at zero for every alpha."),
+    REAL("selu alpha:f=1.6732632423543772 gamma:f=1.0507009873554805", "gamma * (a > 0 ? a : alpha * expm1(a))",
+         "gamma * np.where(a > 0, a, alpha * np.expm1(a))", "Selu 1 f", "f32[2,3]\nf32[16]! alpha=0.5\nf64[5]\nf32[0]",
+         "Elu scaled so that layers keep mean and variance."),
+    REAL("sigmoid", "1 / (1 + exp(-a))", "1 / (1 + np.exp(-a))", "Sigmoid 1 f", real, "Logistic function."),
+    REAL("silu alpha:f=1", "a / (1 + exp(-alpha * a))", "a / (1 + np.exp(-alpha * a))", "Swish 24 f",
+         "f32[2,3]\nf32[16]! alpha=1.5\nf64[3,1,2]\nf64[16]!\ni32[7]\nf32[]\nf32[0,3]\nf16[5]",
+         "The value times its logistic function.", .back_of = silu_back),
+    REAL("quick_gelu", "a / (1 + exp(-1.702 * a))", "a / (1 + np.exp(-1.702 * a))", NULL, real,
+         "The value times the logistic function of 1.702 times the value."),
+    BODY("gelu a approximate:s=none -> e", gelu_body,
+         "0.5 * a * (1 + erf(a * 0.5 ** 0.5)) if approximate == 'none' else 0.5 * a * (1 + np.tanh((2 / np.pi) "
+         "** 0.5 * (a + 0.044715 * a * a * a)))",
+         "Gelu 20 f 1 approximate",
+         "f32[2,3]\nf32[16]!\nf64[2,3]\nf64[9] approximate=tanh\nf32[4,5] approximate=tanh\ni32[7]\nf32[0,3]\n"
+         "f16[5]",
+         "The value times the chance that a normal variable is smaller; exact, or by the tanh formula.",
+         .back = "Gelu a^ approximate=approximate", .shape = gelu_shape, .extents = extents_pointwise,
+         .kept = kept_all),
+    REAL("hard_sigmoid alpha:f=0.2 beta:f=0.5", "max(min(alpha * a + beta, 1), 0)",
+         "np.maximum(0, np.minimum(1, alpha * a + beta))", "HardSigmoid 1 f",
+         "f32[2,3]\nf32[16]! alpha=0.5\nf64[5] beta=0.25\nf32[0]",
+         "A line of slope alpha through beta, cut at 0 and 1."),
+    REAL("hard_swish", "a * max(min(a / 6 + 0.5, 1), 0)", "a * np.maximum(0, np.minimum(1, a / 6 + 0.5))",
+         "HardSwish 14 f", "f32[2,3]\nf64[9]\nf32[0]", "The value times a line from 0 at -3 to 1 at 3."),
+    REAL("softplus", SOFTPLUS, "np.logaddexp(a, 0)", "Softplus 1 f", "f32[2,3]\nf32[16]!\nf64[9]\nf32[0]",
+         "log(1 + exp(value)), without overflow."),
+    REAL("softsign", "a / (1 + abs(a))", "a / (1 + np.abs(a))", "Softsign 1 f", "f32[2,3]\nf64[9]\ni32[4]\nf32[0]",
+         "The value over 1 plus its size."),
+    REAL("mish", "a * tanh(" SOFTPLUS ")", "a * np.tanh(np.logaddexp(a, 0))", "Mish 18 f", "f32[2,3]\nf64[9]\nf32[0]",
+         "The value times the hyperbolic tangent of its softplus."),
+    REAL("thresholded_relu alpha:f=1", "a > alpha ? a : 0", "np.where(a > alpha, a, 0).astype(a.dtype)",
+         "ThresholdedRelu 1 f", "f32[2,3]\nf32[16]! alpha=-0.5\nf64[5]\nf32[0]",
+         "The value where it is above alpha, else 0."),
+    ELEMENT("shrink bias:f=0 lambd:f=0.5", "a < -lambd ? a + bias : a > lambd ? a - bias : 0",
+            "np.where(a < -lambd, a + bias, np.where(a > lambd, a - bias, 0)).astype(a.dtype)", "Shrink 9 n",
+            "f32[2,3]\nf32[16]! lambd=1.5 bias=1.5\nf64[5] bias=0.5\ni32[9] lambd=2 bias=1\nf32[0]",
+            "The value moved towards 0 by bias where it is further away than lambda, else 0.", .shape = shape_first),
+    REAL("swiglu alpha:f=1", "a / (1 + exp(-alpha * a)) * b", "a / (1 + np.exp(-alpha * a)) * b", "SwiGLU 28 F",
+         "f32[2,3] f32[2,3]\nf64[9] f64[9] alpha=1.5\nf16[5] f16[5]\nf32[0] f32[0]",
+         "The second value, gated by silu of the first."),
+    {0},
 };

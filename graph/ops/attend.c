@@ -20,7 +20,7 @@ typedef struct attend {
 static const node *apart(graph *g, const node *x, int64_t heads)
 {
     if (!x || x->type.rank != 3 || heads < 1 || x->type.dim[2] % heads)
-        return g_fail(g, TS_BAD_INPUT, "%lld heads do not divide an operand", (long long)heads), NULL;
+        return g_fail(g, TS_BAD_INPUT, "%lld heads do not divide an operand", (long long)heads);
     const int64_t *dim = x->type.dim, shape[] = {dim[0], dim[1], heads, dim[2] / heads};
     return g_transpose(g, g_reshape(g, x, 4, shape), 4, (int64_t[]){0, 2, 1, 3});
 }
@@ -34,7 +34,7 @@ static const node *together(graph *g, const node *x)
 /* 0, 1, ... standing along one of the last two axes. */
 static const node *count_along(graph *g, int64_t n, bool rows)
 {
-    const node *i = g_callf(g, 0, NULL, "iota count=%lld", (long long)n); /* [n] */
+    const node *i = g_count(g, n, TS_I64); /* [n] */
     return rows ? g_reshape(g, i, 2, (int64_t[]){n, 1}) : i;
 }
 
@@ -153,9 +153,9 @@ static bool scores(attend *a, const node **s, const node **out, err *e)
     graph *g = a->g;
     const node *mask = onnx_in(a->c, 3);
     const double cap = onnx_real(a->c, "softcap", 0), root = sqrt(scale_of(a));
-    const node *q = g_call2(g, "multiply", a->q, g_scalar_like(g, a->q, root)); /* [batch, heads, queries, width] */
-    const node *k = g_call2(g, "multiply", a->k, g_scalar_like(g, a->k, root)); /* [batch, few, keys, width] */
-    *s = by_heads(a, q, g_transpose(g, k, 4, (int64_t[]){0, 1, 3, 2}));
+    const node *q = g_scaled(g, a->q, root); /* [batch, heads, queries, width] */
+    const node *k = g_scaled(g, a->k, root); /* [batch, few, keys, width] */
+    *s = by_heads(a, q, g_swapped(g, k));
     if (!give_scores(a, 0, *s, out, e))
         return false;
     if (cap != 0)
@@ -237,20 +237,16 @@ static const node *masked_softmax_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-static const op masked_softmax_op = {
-    .name = "masked_softmax",
-    .doc = "Softmax along the last axis; rows of -inf alone become zeros.",
-    .numpy = "(lambda z: z / np.maximum(z.sum(-1, keepdims=True), np.asarray(1e-4).astype(z.dtype)))(np.exp(a - "
-             "np.nan_to_num(a.max(-1, keepdims=True, initial=-np.inf), neginf=0)))",
-    .onnx = (const onnx_rule[]){{"Attention", 23, adapt_attention}, {0}},
-    .onnx_takes = "Attention:7,4,is_causal,kv_num_heads,left_window_size,q_num_heads,qk_matmul_output_mode,"
-                  "right_window_size,scale,softcap,softmax_precision",
-    .onnx_types = "Attention:FFf.Ffi",
-    .onnx_cases = "Attention f32[1,2,3,4] f32[1,2,3,4] f32[1,2,3,4]",
-    .arity = 1,
-    .axes = "r c",
-    .lower = masked_softmax_lower,
-    .cases = "f32[2,3]\nf64[5,7]\nf32[2,3]=-inf\nf32[2,3,4]\nf32[2,0]\nf32[0,2]",
-};
 
-const op *const ops_attend[] = {&masked_softmax_op, NULL};
+const op ops_attend[] = {
+    RECIPE("masked_softmax a -> r c", masked_softmax_lower,
+           "(lambda z: z / np.maximum(z.sum(-1, keepdims=True), np.asarray(1e-4).astype(z.dtype)))(np.exp(a - "
+           "np.nan_to_num(a.max(-1, keepdims=True, initial=-np.inf), neginf=0)))",
+           NULL, "f32[2,3]\nf64[5,7]\nf32[2,3]=-inf\nf32[2,3,4]\nf32[2,0]\nf32[0,2]",
+           "Softmax along the last axis; rows of -inf alone become zeros.",
+           .adapted = ADAPTED({"Attention 23 FFf.Ffi 0..7 >4 is_causal kv_num_heads left_window_size q_num_heads "
+                               "qk_matmul_output_mode right_window_size scale softcap softmax_precision",
+                               adapt_attention}),
+           .onnx_cases = "Attention f32[1,2,3,4] f32[1,2,3,4] f32[1,2,3,4]"),
+    {0},
+};

@@ -11,10 +11,9 @@ static bool adapt_trilu(const onnx_call *c, const node **out, err *e)
 {
     int64_t k = 0;
     int n;
-    if (!onnx_need(c, 1, e) || (onnx_in(c, 1) && !onnx_ints(c, "", 1, &k, 1, &n, e)))
+    if ((onnx_in(c, 1) && !onnx_ints(c, "", 1, &k, 1, &n, e)))
         return false;
-    const attr list[] = {attr_int("upper", onnx_int(c, "upper", 1)), attr_int("k", k)};
-    return onnx_give(c, out, g_apply(c->g, "trilu", c->in[0], COUNT(list), list), e);
+    return onnx_give(c, out, onnx_made(c, 1, c->in, 1, (attr[]){attr_int("k", k)}), e);
 }
 
 /* ---- shape ---- */
@@ -25,17 +24,14 @@ static bool trilu_shape(const node *n, type *out, err *e)
 }
 
 /* ---- body ---- */
-static bool trilu_body(defn *d, err *e)
+static const expr *trilu_body(defn *d)
 {
     const int rank = d->node->type.rank;
-    const expr *i = x_axis(d->mem, rank - 2), *edge = x2(d->mem, "add", i, x_whole(d->mem, node_int(d->node, "k"))),
-               *j = x_axis(d->mem, rank - 1);
-    const bool upper = node_int(d->node, "upper");
-    (void)e;
-    const expr *kept = upper ? x2(d->mem, "le", edge, j) : x2(d->mem, "le", j, edge);
-    d->value = x3(d->mem, "select", kept, defn_in(d, 0),
-                  x_literal(d->mem, d->node->type.dtype, node_real(d->node, "value")));
-    return true;
+    const expr *kept = x_said(d->mem, node_int(d->node, "upper") ? "i + k <= j" : "j <= i + k", "i",
+                              x_axis(d->mem, rank - 2), "j", x_axis(d->mem, rank - 1), "k",
+                              x_whole(d->mem, node_int(d->node, "k")), NULL);
+    return x3(d->mem, "select", kept, defn_in(d, 0),
+              x_literal(d->mem, d->node->type.dtype, node_real(d->node, "value")));
 }
 
 /* ---- recipes ---- */
@@ -44,21 +40,18 @@ static bool trilu_body(defn *d, err *e)
 static const node *attention_lower(graph *g, const node *n)
 {
     if (n->n_in < 3 || n->n_in > 4)
-        return g_fail(g, TS_BAD_INPUT, "%d operands given, takes q, k, v and perhaps a mask", n->n_in), NULL;
+        return g_fail(g, TS_BAD_INPUT, "%d operands given, takes q, k, v and perhaps a mask", n->n_in);
     const node *q = n->in[0], *k = n->in[1];
     const int rank = k->type.rank;
     if (q->type.rank < 2 || rank < 2)
-        return operands_refuse(2, n->in, &g->err, "q [..., queries, width] and k [..., keys, width]"), NULL;
-    int64_t axes[MAX_RANK];
-    for (int i = 0; i < rank; i++)
-        axes[i] = i < rank - 2 ? i : 2 * rank - 3 - i; /* the last two change places */
+        return g_refuse(g, 2, n->in, "q [..., queries, width] and k [..., keys, width]");
     const int64_t width = q->type.dim[q->type.rank - 1], queries = q->type.dim[q->type.rank - 2],
                   keys = k->type.dim[rank - 2];
     const attr *scale = node_attr(n, "scale");
     /* [..., queries, keys] */
-    const node *s = g_call2(g, "matmul", q, g_apply(g, "transpose", k, 1, (attr[]){attr_ints("axes", rank, axes)}));
-    s = g_call2(g, "multiply", s, /* [..., queries, keys], of variance 1 where q and k have it */
-                g_scalar_like(g, s, scale->kind == 'f' ? scale->f : 1 / sqrt((double)(width ? width : 1))));
+    const node *s = g_call2(g, "matmul", q, g_swapped(g, k));
+    /* of variance 1 where q and k have it */
+    s = g_scaled(g, s, scale->kind == 'f' ? scale->f : 1 / sqrt((double)(width ? width : 1)));
     if (n->n_in > 3)
         s = g_call2(g, "add", s, n->in[3]);
     if (node_int(n, "causal") && s)
@@ -146,36 +139,23 @@ static const node *attention_in_blocks(graph *g, const group *q, block_size *siz
 }
 
 /* ---- records ---- */
-static const op trilu_op = {
-    .name = "trilu",
-    .doc = "The upper (j - i >= k) or lower (j - i <= k) triangle of the last two axes; `value` elsewhere.",
-    .numpy = "(lambda m: np.where(m >= k if upper else m <= k, a, "
-             "np.asarray(value).astype(a.dtype)))(np.arange(a.shape[-1]) - np.arange(a.shape[-2])[:, None])",
-    .onnx = (const onnx_rule[]){{"Trilu", 14, adapt_trilu}, {0}},
-    .onnx_takes = "Trilu:2,1,upper",
-    .onnx_types = "Trilu:.i",
-    .back = "Expand ? #; Trilu $ @k upper=upper; Where $ a !value",
-    .arity = 1,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"upper", 'i', "1"}, {"k", 'i', "0"}, {"value", 'f', "0"}, {0}},
-    .shape = trilu_shape,
-    .body = trilu_body,
-    .cases = "f32[4,4]\nf32[2,3,5] upper=0 k=1\ni64[5,3] k=-2\nf32[3,3] upper=0 value=-inf\nbool[4,4] k=1\n"
-             "f64[2,2] k=9\nf32[0,3]",
-};
 
-static const op attention_op = {
-    .name = "attention",
-    .doc = "Mean of the values v, weighted by softmax of the scaled products of queries q and keys k plus a mask.",
-    .numpy = "attention(a, b, c, d, scale, causal)",
-    .arity = -1,
-    .axes = "b h q d | s",
-    .attr = (const attr_spec[]){{"scale", 'f', ""}, {"causal", 'i', "0"}, {0}},
-    .lower = attention_lower,
-    .in_blocks = attention_in_blocks,
-    .cases = "f32[2,3,5,8] f32[2,3,7,8] f32[2,3,7,4]\nf32[1,2,4,8] f32[1,2,4,8] f32[1,2,4,8] causal=1\n"
-             "f32[2,2,3,4] f32[2,2,5,4] f32[2,2,5,4] f32[2,1,1,5] scale=0.25\nf64[5,8] f64[7,8] f64[7,3]\n"
-             "f32[1,2,1,4] f32[1,2,6,4] f32[1,2,6,4] causal=1",
+const op ops_attention[] = {
+    BODY("trilu a upper:i=1 k:i=0 value:f=0 -> e", trilu_body,
+         "(lambda m: np.where(m >= k if upper else m <= k, a, "
+         "np.asarray(value).astype(a.dtype)))(np.arange(a.shape[-1]) - np.arange(a.shape[-2])[:, None])",
+         NULL,
+         "f32[4,4]\nf32[2,3,5] upper=0 k=1\ni64[5,3] k=-2\nf32[3,3] upper=0 value=-inf\nbool[4,4] k=1\n"
+         "f64[2,2] k=9\nf32[0,3]",
+         "The upper (j - i >= k) or lower (j - i <= k) triangle of the last two axes; `value` elsewhere.",
+         .adapted = ADAPTED({"Trilu 14 .i 1..2 upper", adapt_trilu}),
+         .back = "Expand ? #; Trilu $ @k upper=upper; Where $ a !value", .shape = trilu_shape),
+    RECIPE("attention ... scale:f= causal:i=0 -> b h q d | s", attention_lower, "attention(a, b, c, d, scale, causal)",
+           NULL,
+           "f32[2,3,5,8] f32[2,3,7,8] f32[2,3,7,4]\nf32[1,2,4,8] f32[1,2,4,8] f32[1,2,4,8] causal=1\n"
+           "f32[2,2,3,4] f32[2,2,5,4] f32[2,2,5,4] f32[2,1,1,5] scale=0.25\nf64[5,8] f64[7,8] f64[7,3]\n"
+           "f32[1,2,1,4] f32[1,2,6,4] f32[1,2,6,4] causal=1",
+           "Mean of the values v, weighted by softmax of the scaled products of queries q and keys k plus a mask.",
+           .in_blocks = attention_in_blocks),
+    {0},
 };
-
-const op *const ops_attention[] = {&trilu_op, &attention_op, NULL};

@@ -26,8 +26,7 @@ static bool moments(graph *g, const node *x, dtype to, const node *out[2])
 /* What the model's statistics [channel] become after a batch. */
 static const node *followed(graph *g, const node *old, const node *now, double keep)
 {
-    return g_call2(g, "add", g_call2(g, "multiply", old, g_scalar_like(g, old, keep)),
-                   g_call2(g, "multiply", now, g_scalar_like(g, now, 1 - keep)));
+    return g_call2(g, "add", g_scaled(g, old, keep), g_scaled(g, now, 1 - keep));
 }
 
 /* ---- ONNX ---- */
@@ -50,8 +49,6 @@ static bool further_outputs(const onnx_call *c, const node *const in[5], const n
 
 static bool adapt_batch_norm(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 5, e))
-        return false;
     graph *g = c->g;
     const node *in[5];
     const type *t = &c->in[0]->type;
@@ -62,9 +59,7 @@ static bool adapt_batch_norm(const onnx_call *c, const node **out, err *e)
                     : g_reshape(g, c->in[i], i ? 1 : 2, i ? (int64_t[]){-1} : (int64_t[]){t->rank ? t->dim[0] : 1, -1});
     for (int i = 0; i < 5 && !training; i++)
         in[i] = g_widened(g, in[i]);
-    const attr list[] = {attr_real("epsilon", onnx_real(c, "epsilon", 1e-5)),
-                         attr_real("momentum", onnx_real(c, "momentum", 0.9)), attr_int("training", training)};
-    const node *y = g_make(g, op_find("batch_norm"), 5, in, list, COUNT(list));
+    const node *y = onnx_made(c, 5, in, 1, (attr[]){attr_int("training", training)});
     return onnx_give(c, out, y ? g_cast(g, each ? g_reshape(g, y, t->rank, t->dim) : y, t->dtype) : NULL, e) &&
            further_outputs(c, in, out, e);
 }
@@ -136,8 +131,7 @@ static const node *other_mode(void *user, const node *old, const node *now)
     const bool fixed = is_listed(s->asked->fixed, r->in[3]->label);
     if (fixed != is_listed(s->asked->fixed, r->in[4]->label))
         return g_fail(s->g, TS_BAD_INPUT, "of \"%s\" and \"%s\", one is to stay as it is and the other is not",
-                      r->in[3]->label, r->in[4]->label),
-               NULL;
+                      r->in[3]->label, r->in[4]->label);
     const bool training = s->asked->training && !fixed;
     for (int i = 0; i < 5; i++)
         in[i] = s->now[r->in[i]->id] ? s->now[r->in[i]->id] : r->in[i];
@@ -177,23 +171,19 @@ int ts_batch_statistics(ts_graph *g, int n, const ts_tensor *t, const ts_statist
 }
 
 /* ---- records ---- */
-static const op batch_norm_op = {
-    .name = "batch_norm",
-    .doc = "Scale, bias, mean and variance of each channel (axis 1), as they stand after training; with training=1 "
-           "mean and variance of a are in place of those.",
-    .numpy = "(lambda v, m: (a - v(m[0])) / np.sqrt(v(m[1]) + epsilon) * v(b) + v(c))(lambda v: v.reshape(-1, *[1] * "
-             "(a.ndim - 2)), [f(np.moveaxis(a, 1, 0).reshape(a.shape[1], -1), 1) for f in (np.mean, np.var)] if "
-             "training else x[3:])",
-    .onnx = (const onnx_rule[]){{"BatchNormalization", 1, adapt_batch_norm}, {0}},
-    .onnx_takes = "BatchNormalization:5,5,epsilon,is_test,momentum,spatial,training_mode",
-    .onnx_types = "BatchNormalization:fFFf",
-    .trained = "training_mode=0 out=1",
-    .arity = 5,
-    .axes = "n c h w",
-    .attr = (const attr_spec[]){{"epsilon", 'f', "1e-05"}, {"momentum", 'f', "0.9"}, {"training", 'i', "0"}, {0}},
-    .lower = batch_norm_lower,
-    .cases = "f32[2,3,4,5] f32[3] f32[3] f32[3] f32[3]+\nf64[4,3] f64[3] f64[3] f64[3] f64[3]+ epsilon=0.001\n"
-             "f32[0,2,3] f32[2] f32[2] f32[2] f32[2]+\nf64[4,3,5] f64[3] f64[3] f64[3] f64[3]+ training=1",
-};
 
-const op *const ops_batch_norm[] = {&batch_norm_op, NULL};
+const op ops_batch_norm[] = {
+    RECIPE("batch_norm a b c d e epsilon:f=1e-05 momentum:f=0.9 training:i=0 -> n c h w", batch_norm_lower,
+           "(lambda v, m: (a - v(m[0])) / np.sqrt(v(m[1]) + epsilon) * v(b) + v(c))(lambda v: v.reshape(-1, *[1] * "
+           "(a.ndim - 2)), [f(np.moveaxis(a, 1, 0).reshape(a.shape[1], -1), 1) for f in (np.mean, np.var)] if "
+           "training else x[3:])",
+           NULL,
+           "f32[2,3,4,5] f32[3] f32[3] f32[3] f32[3]+\nf64[4,3] f64[3] f64[3] f64[3] f64[3]+ epsilon=0.001\n"
+           "f32[0,2,3] f32[2] f32[2] f32[2] f32[2]+\nf64[4,3,5] f64[3] f64[3] f64[3] f64[3]+ training=1",
+           "Scale, bias, mean and variance of each channel (axis 1), as they stand after training; with training=1 "
+           "mean and variance of a are in place of those.",
+           .adapted = ADAPTED(
+               {"BatchNormalization 1 fFFf 5 >5 epsilon is_test momentum spatial training_mode", adapt_batch_norm}),
+           .trained = "training_mode=0 out=1"),
+    {0},
+};

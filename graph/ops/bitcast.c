@@ -29,7 +29,7 @@ static const node *bits(graph *g, const char *op_name, const node *x, int format
 static bool adapt_bit_cast(const onnx_call *c, const node **out, err *e)
 {
     dtype d;
-    if (!onnx_need(c, 1, e) || !onnx_dtype(onnx_int(c, "to", 0), &d, e))
+    if (!onnx_dtype(onnx_int(c, "to", 0), &d, e))
         return false;
     return onnx_give(c, out, g_apply(c->g, "bitcast", c->in[0], 1, (attr[]){attr_word("to", ts_dtype_name(d))}), e);
 }
@@ -66,14 +66,12 @@ static bool from_shape(const node *n, type *out, err *e)
             err_set(e, TS_BAD_INPUT, "the operand is of dtype %s, not i64", ts_dtype_name(n->in[0]->type.dtype)));
 }
 
-static bool bits_body(defn *d, err *e)
+static const expr *bits_body(defn *d)
 {
     const int64_t parameter[] = {type_count(&d->node->type), node_int(d->node, "exponent"),
                                  node_int(d->node, "fraction")};
     const routine bits = {.name = "bits", .run = routine_bits, .n_parameter = COUNT(parameter), .parameter = parameter};
-    (void)e;
-    defn_routine(d, &bits);
-    return true;
+    return defn_routine(d, &bits);
 }
 
 /* ---- recipes ---- */
@@ -86,14 +84,12 @@ static const node *bitcast_lower(graph *g, const node *n)
         return NULL;
     if (dtype_bits(from) != dtype_bits(to))
         return g_fail(g, TS_BAD_INPUT, "%s and %s have different widths, equal ones expected", ts_dtype_name(from),
-                      ts_dtype_name(to)),
-               NULL;
+                      ts_dtype_name(to));
     if (from == to)
         return x;
     if ((dtype_class(from) == D_REAL && dtype_small(from)) || (dtype_class(to) == D_REAL && dtype_small(to)))
         return g_fail(g, TS_UNSUPPORTED, "the bits of %s as %s: reals of 16, 32 and 64 bits and integers expected",
-                      ts_dtype_name(from), ts_dtype_name(to)),
-               NULL;
+                      ts_dtype_name(from), ts_dtype_name(to));
     const int in = format_of(from), out = format_of(to);
     if (in >= 0)
         x = bits(g, "to_bits", g_cast(g, x, from == TS_F64 ? from : TS_F32), in, from);
@@ -108,47 +104,23 @@ static const node *bitcast_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-static const attr_spec format[] = {{"exponent", 'i', "8"}, {"fraction", 'i', "23"}, {"dtype", 's', "f32"}, {0}};
+#define FORMAT "exponent:i=8 fraction:i=23 dtype:s=f32"
 
-static const op to_op = {
-    .name = "to_bits",
-    .doc = "The bits of reals as integers.",
-    .numpy = "a.view({'f32': np.uint32, 'f64': np.int64}[dtype]).astype(np.int64)",
-    .arity = 1,
-    .axes = "e",
-    .attr = format,
-    .shape = to_shape,
-    .body = bits_body,
-    .cases = "f32[2,9]!\nf64[9]! exponent=11 fraction=52 dtype=f64\nf32[]\nf32[0,2]",
+const op ops_bitcast[] = {
+    BODY("to_bits a " FORMAT " -> e", bits_body, "a.view({'f32': np.uint32, 'f64': np.int64}[dtype]).astype(np.int64)",
+         NULL, "f32[2,9]!\nf64[9]! exponent=11 fraction=52 dtype=f64\nf32[]\nf32[0,2]",
+         "The bits of reals as integers.", .shape = to_shape),
+    BODY("from_bits a " FORMAT " -> e", bits_body,
+         "a.astype({'f32': np.uint32, 'f64': np.int64}[dtype]).view(dtypes[dtype])", NULL,
+         "i64[2,9]!\ni64[9]! exponent=11 fraction=52 dtype=f64\ni64[0,2]", "Reals of which integers are the bits.",
+         .shape = from_shape),
+    RECIPE("bitcast a to:s -> e", bitcast_lower, "a.view(dtypes[to])", NULL,
+           "f32[2,9]! to=i32\ni32[9]! to=f32\nf64[9]! to=u64\ni64[9]! to=f64\nf16[9]! to=i16\nu16[9]! to=f16\n"
+           "i8[9]! to=u8\nbool[9] to=u8\nu32[4]! to=i32\nf32[] to=u32\ni16[0,2] to=f16",
+           "The same bits as another dtype of the same width.",
+           .adapted = ADAPTED({"BitCast 26 - 1 to", adapt_bit_cast}),
+           .onnx_cases = "BitCast f32[4] to=6\nBitCast i32[4] to=1\nBitCast f64[4] to=7\nBitCast i64[4] to=11\n"
+                         "BitCast f16[4] to=5\nBitCast i16[4] to=10\nBitCast i8[4] to=2\nBitCast u8[4] to=3\n"
+                         "BitCast i4[4] to=21\nBitCast u4[4] to=22\nBitCast i2[4] to=25\nBitCast u2[4] to=26"),
+    {0},
 };
-
-static const op from_op = {
-    .name = "from_bits",
-    .doc = "Reals of which integers are the bits.",
-    .numpy = "a.astype({'f32': np.uint32, 'f64': np.int64}[dtype]).view(dtypes[dtype])",
-    .arity = 1,
-    .axes = "e",
-    .attr = format,
-    .shape = from_shape,
-    .body = bits_body,
-    .cases = "i64[2,9]!\ni64[9]! exponent=11 fraction=52 dtype=f64\ni64[0,2]",
-};
-
-static const op bitcast_op = {
-    .name = "bitcast",
-    .doc = "The same bits as another dtype of the same width.",
-    .numpy = "a.view(dtypes[to])",
-    .onnx_takes = "BitCast:1,1,to",
-    .onnx = (const onnx_rule[]){{"BitCast", 26, adapt_bit_cast}, {0}},
-    .onnx_cases = "BitCast f32[4] to=6\nBitCast i32[4] to=1\nBitCast f64[4] to=7\nBitCast i64[4] to=11\n"
-                  "BitCast f16[4] to=5\nBitCast i16[4] to=10\nBitCast i8[4] to=2\nBitCast u8[4] to=3\n"
-                  "BitCast i4[4] to=21\nBitCast u4[4] to=22\nBitCast i2[4] to=25\nBitCast u2[4] to=26",
-    .arity = 1,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"to", 's', NULL}, {0}},
-    .lower = bitcast_lower,
-    .cases = "f32[2,9]! to=i32\ni32[9]! to=f32\nf64[9]! to=u64\ni64[9]! to=f64\nf16[9]! to=i16\nu16[9]! to=f16\n"
-             "i8[9]! to=u8\nbool[9] to=u8\nu32[4]! to=i32\nf32[] to=u32\ni16[0,2] to=f16",
-};
-
-const op *const ops_bitcast[] = {&to_op, &from_op, &bitcast_op, NULL};

@@ -10,8 +10,6 @@ static const char two[] =
 static bool adapt_shift(const onnx_call *c, const node **out, err *e)
 {
     const char *way = onnx_word(c, "direction", "");
-    if (!onnx_need(c, 2, e))
-        return false;
     if (strcmp(way, "LEFT") && strcmp(way, "RIGHT"))
         return err_set(e, TS_BAD_INPUT, "BitShift: direction \"%s\" is neither LEFT nor RIGHT", way);
     return onnx_give(c, out, g_call(c->g, *way == 'L' ? "left_shift" : "right_shift", 2, c->in), e);
@@ -43,107 +41,42 @@ static bool whole_shape(const node *n, type *out, err *e) /* numpy: truth values
     return dtype_class(out->dtype) == D_WHOLE || operands_refuse(1, n->in, e, "integers or truth values");
 }
 
-static bool not_body(defn *d, err *e)
+static const expr *not_body(defn *d)
 {
-    (void)e;
-    d->value = x1(d->mem, d->node->type.dtype == TS_BOOL ? "not" : "bitnot", defn_in(d, 0));
-    return true;
+    return x1(d->mem, d->node->type.dtype == TS_BOOL ? "not" : "bitnot", defn_in(d, 0));
 }
 
 /* 64 bits without a sign are computed as with one: the first step clears the bit that would be copied. */
-static bool right_body(defn *d, err *e)
+static const expr *right_body(defn *d)
 {
     arena *mem = d->mem;
     const dtype to = d->node->type.dtype;
     const expr *a = x_cast(mem, to, defn_in(d, 0)), *n = x_cast(mem, to, defn_in(d, 1));
-    (void)e;
-    d->value = x2(mem, "shr", a, n);
-    if (to == TS_U64) {
-        const expr *once = x2(mem, "bitand", x2(mem, "shr", a, x_whole(mem, 1)), x_whole(mem, INT64_MAX));
-        const expr *rest = x2(mem, "shr", once, x2(mem, "sub", n, x_whole(mem, 1)));
-        d->value = x3(mem, "select", x2(mem, "eq", n, x_whole(mem, 0)), a, rest);
-    }
-    return true;
+    if (to != TS_U64)
+        return x2(mem, "shr", a, n);
+    return x_said(mem, "n == 0 ? a : shr(bitand(shr(a, 1), most), n - 1)", "a", a, "n", n, "most",
+                  x_whole(mem, INT64_MAX), NULL);
 }
 
 /* ---- records ---- */
-static const op and_op = {
-    .name = "bitwise_and",
-    .doc = "Bits that both values have.",
-    .numpy = "np.bitwise_and(a, b)",
-    .onnx = (const onnx_rule[]){{"BitwiseAnd", 18, NULL}, {0}},
-    .onnx_types = "BitwiseAnd:I",
-    .arity = 2,
-    .axes = "e",
-    .text = "bitand(a, b)",
-    .shape = bits_shape,
-    .cases = two,
-};
 
-static const op or_op = {
-    .name = "bitwise_or",
-    .doc = "Bits that one of two values has.",
-    .numpy = "np.bitwise_or(a, b)",
-    .onnx = (const onnx_rule[]){{"BitwiseOr", 18, NULL}, {0}},
-    .onnx_types = "BitwiseOr:I",
-    .arity = 2,
-    .axes = "e",
-    .text = "bitor(a, b)",
-    .shape = bits_shape,
-    .cases = two,
+const op ops_bits[] = {
+    ELEMENT("bitwise_and", "bitand(a, b)", "np.bitwise_and(a, b)", "BitwiseAnd 18 I", two,
+            "Bits that both values have.", .shape = bits_shape),
+    ELEMENT("bitwise_or", "bitor(a, b)", "np.bitwise_or(a, b)", "BitwiseOr 18 I", two,
+            "Bits that one of two values has.", .shape = bits_shape),
+    ELEMENT("bitwise_xor", "bitxor(a, b)", "np.bitwise_xor(a, b)", "BitwiseXor 18 I", two, "Bits that differ.",
+            .shape = bits_shape),
+    BODY("bitwise_not a -> e", not_body, "np.bitwise_not(a)", "BitwiseNot 18 i",
+         "i64[2,3]\nu8[9]!\nbool[5]\ni16[9]!\nu32[0]", "All bits turned.", .shape = bits_shape),
+    ELEMENT("left_shift", "shl(a, b)", "np.left_shift(a, b)", NULL,
+            "u8[9] u8[9]<8\nu32[3,4] u32[4]<20\ni64[9]! u8[9]\nu64[5] u64[5]\ni8[4] u8[]=3\ni32[0] i32[0]",
+            "Bits of the first value moved up by as many places as the second says.",
+            .adapted = ADAPTED({"BitShift 11 I 2 direction", adapt_shift}),
+            .onnx_undefined = "BitShift: By as many places as there are bits, or more, it is 0.",
+            .onnx_cases = "BitShift u8[3] u8[3] direction=LEFT", .shape = whole_shape),
+    BODY("right_shift a b -> e", right_body, "np.right_shift(a, b)", NULL,
+         "u8[9]! u8[9]<8\nu32[3,4]! u32[4]<20\ni64[9]! u8[9]\nu64[9]! u64[9]\ni8[4]! u8[]=3\ni32[0] i32[0]",
+         "Bits of the first value moved down by as many places as the second says.", .shape = whole_shape),
+    {0},
 };
-
-static const op xor_op = {
-    .name = "bitwise_xor",
-    .doc = "Bits that differ.",
-    .numpy = "np.bitwise_xor(a, b)",
-    .onnx = (const onnx_rule[]){{"BitwiseXor", 18, NULL}, {0}},
-    .onnx_types = "BitwiseXor:I",
-    .arity = 2,
-    .axes = "e",
-    .text = "bitxor(a, b)",
-    .shape = bits_shape,
-    .cases = two,
-};
-
-static const op not_op = {
-    .name = "bitwise_not",
-    .doc = "All bits turned.",
-    .numpy = "np.bitwise_not(a)",
-    .onnx = (const onnx_rule[]){{"BitwiseNot", 18, NULL}, {0}},
-    .onnx_types = "BitwiseNot:i",
-    .arity = 1,
-    .axes = "e",
-    .shape = bits_shape,
-    .body = not_body,
-    .cases = "i64[2,3]\nu8[9]!\nbool[5]\ni16[9]!\nu32[0]",
-};
-
-static const op left_op = {
-    .name = "left_shift",
-    .doc = "Bits of the first value moved up by as many places as the second says.",
-    .numpy = "np.left_shift(a, b)",
-    .onnx = (const onnx_rule[]){{"BitShift", 11, adapt_shift}, {0}},
-    .onnx_takes = "BitShift:2,1,direction",
-    .onnx_types = "BitShift:I",
-    .onnx_undefined = (const onnx_note[]){{"BitShift", "By as many places as there are bits, or more, it is 0."}, {0}},
-    .onnx_cases = "BitShift u8[3] u8[3] direction=LEFT",
-    .arity = 2,
-    .axes = "e",
-    .text = "shl(a, b)",
-    .shape = whole_shape,
-    .cases = "u8[9] u8[9]<8\nu32[3,4] u32[4]<20\ni64[9]! u8[9]\nu64[5] u64[5]\ni8[4] u8[]=3\ni32[0] i32[0]",
-};
-
-static const op right_op = {
-    .name = "right_shift",
-    .doc = "Bits of the first value moved down by as many places as the second says.",
-    .numpy = "np.right_shift(a, b)",
-    .arity = 2,
-    .axes = "e",
-    .shape = whole_shape,
-    .body = right_body,
-    .cases = "u8[9]! u8[9]<8\nu32[3,4]! u32[4]<20\ni64[9]! u8[9]\nu64[9]! u64[9]\ni8[4]! u8[]=3\ni32[0] i32[0]",
-};
-
-const op *const ops_bits[] = {&and_op, &or_op, &xor_op, &not_op, &left_op, &right_op, NULL};

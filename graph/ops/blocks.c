@@ -71,15 +71,15 @@ static bool mean_shape(const node *n, type *out, err *e)
 
 /* ---- body ---- */
 /* The last block ends where the axis does: block b starts at b * size - again * (b / (n - 1)). */
-static bool cut_body(defn *d, err *e)
+static const expr *cut_body(defn *d)
 {
     const int rank = d->node->in[0]->type.rank;
     const attr *once = node_attr(d->node, "once");
     arena *mem = d->mem;
     const expr *sub[MAX_RANK];
     cut c;
-    if (!read_cut(d->node, &c, e))
-        return false;
+    if (!read_cut(d->node, &c, d->err))
+        return NULL;
     const expr *b = x_axis(mem, c.axis), *first = x_offset(mem, b, c.size, 0), *start = first;
     if (c.again)
         start = x2(mem, "add", first, x_offset(mem, x2(mem, "floordiv", b, x_whole(mem, c.n - 1)), -c.again, 0));
@@ -88,20 +88,19 @@ static bool cut_body(defn *d, err *e)
     sub[c.axis] = x2(mem, "add", start, sub[c.axis]);
     d->value = defn_at(d, 0, sub);
     if (c.again && once->kind == 'f')
-        d->value = x3(mem, "select", x2(mem, "le", first, sub[c.axis]), d->value,
-                      x_literal(mem, d->node->type.dtype, once->f));
-    return true;
+        return x3(mem, "select", x2(mem, "le", first, sub[c.axis]), d->value,
+                  x_literal(mem, d->node->type.dtype, once->f));
+    return d->value;
 }
 
 /* l = f[b] l + w[b], o = f[b] o + x[b], block by block; then o / l */
-static bool mean_body(defn *d, err *e)
+static const expr *mean_body(defn *d)
 {
     const type *t = &d->node->type;
     const dtype own = ts_dtype_bytes(t->dtype) < 4 ? TS_F32 : t->dtype;
     arena *mem = d->mem;
     const expr *sub[MAX_RANK], *in[3], *state[2], *step[2], *zero = x_cast(mem, own, x_real(mem, 0));
     const int rank = t->rank, b = defn_fold(d, d->node->in[2]->type.dim[rank - 1]);
-    (void)e;
     for (int i = 0; i + 1 < rank; i++)
         sub[i] = x_axis(mem, i);
     sub[rank - 1] = x_axis(mem, b), sub[rank] = x_axis(mem, rank - 1);
@@ -109,15 +108,15 @@ static bool mean_body(defn *d, err *e)
         in[i] = x_cast(mem, own, defn_at(d, i, sub));
     for (int i = 0; i < 2; i++) {
         state[i] = x_state(mem, own, i);
-        step[i] = x2(mem, "add", x2(mem, "mul", in[0], state[i]), in[1 + i]);
+        step[i] = x_said(mem, "f * s + w", "f", in[0], "s", state[i], "w", in[1 + i], NULL);
     }
-    const expr *mean = x2(mem, "div", state[1], state[0]);
-    if (node_int(d->node, "empty") == ZEROS)
-        mean = x3(mem, "select", x2(mem, "eq", state[0], zero), state[1], mean);
-    else if (node_int(d->node, "empty") == NO_NAN)
-        mean = x3(mem, "select", x2(mem, "lt", zero, state[0]), mean, zero);
-    d->value = x_scan(mem, 1u << b, 0, 2, (const expr *const[]){zero, zero}, step, x_cast(mem, t->dtype, mean));
-    return true;
+    const int64_t empty = node_int(d->node, "empty");
+    const expr *mean = x_said(mem,
+                              empty == ZEROS ? "l == zero ? o : o / l"
+                              : empty        ? "zero < l ? o / l : zero"
+                                             : "o / l",
+                              "l", state[0], "o", state[1], "zero", zero, NULL);
+    return x_scan(mem, 1u << b, 0, 2, (const expr *const[]){zero, zero}, step, x_cast(mem, t->dtype, mean));
 }
 
 /* ---- recipes ---- */
@@ -142,17 +141,6 @@ const node *g_blocked_softmax(graph *g, const node *scores, const node *values, 
 }
 
 /* ---- grad ---- */
-static const node *along(graph *g, const node *x, int axis, int64_t from, int64_t n) /* n places of an axis */
-{
-    int64_t start[MAX_RANK] = {0}, size[MAX_RANK];
-    if (!x)
-        return NULL;
-    memcpy(size, x->type.dim, sizeof size);
-    start[axis] = from, size[axis] = n;
-    return g_apply(g, "slice", x, 2,
-                   (attr[]){attr_ints("starts", x->type.rank, start), attr_ints("sizes", x->type.rank, size)});
-}
-
 static const node *padded(graph *g, const node *x, int axis, int64_t before, int64_t behind)
 {
     int64_t pads[2 * MAX_RANK] = {0};
@@ -178,11 +166,11 @@ static const node *cut_grad(graph *g, const node *call, const node *y, const nod
     int64_t shape[MAX_RANK];
     memcpy(shape, t->dim, sizeof shape);
     shape[c.axis] = (c.n - 1) * c.size;
-    const node *most = g_reshape(g, along(g, dy, c.axis, 0, c.n - 1), t->rank, shape);
+    const node *most = g_reshape(g, g_part(g, dy, c.axis, 0, c.n - 1), t->rank, shape);
     shape[c.axis] = c.size;
-    const node *last = g_reshape(g, along(g, dy, c.axis, c.n - 1, 1), t->rank, shape);
+    const node *last = g_reshape(g, g_part(g, dy, c.axis, c.n - 1, 1), t->rank, shape);
     const int64_t from = once ? c.again : 0;
-    last = padded(g, along(g, last, c.axis, from, c.size - from), c.axis, c.extent - c.size + from, 0);
+    last = padded(g, g_part(g, last, c.axis, from, c.size - from), c.axis, c.extent - c.size + from, 0);
     return g_call2(g, "add", padded(g, most, c.axis, 0, c.size - c.again), last);
 }
 
@@ -199,7 +187,7 @@ static const node *grad_of_mean(graph *g, const node *call, const node *y, const
                *l = g_call2(g, "linear_scan axis=-1", f, call->in[1]),
                *wide = g_fitted(g, g_call1(g, "expand_dims axes=[-1]", f), &x->type),
                *o = g_callf(g, 2, (const node *[]){wide, x}, "linear_scan axis=%d", b);
-    const node *all = l ? along(g, l, b, f->type.dim[b] - 1, 1) : NULL; /* [..., 1] */
+    const node *all = l ? g_part(g, l, b, f->type.dim[b] - 1, 1) : NULL; /* [..., 1] */
     if (all && node_int(call, "empty"))
         all = g_formula(g, 1, &all, node_int(call, "empty") == ZEROS ? "a==0?1:a" : "0<a?a:1/0");
     const node *dout = g_call2(g, "divide", dy, all), *dsum = g_call1(g, "negative", g_call2(g, "multiply", dout, y));
@@ -222,36 +210,20 @@ static const node *mean_grad(graph *g, const node *call, const node *y, const no
 }
 
 /* ---- records ---- */
-static const op cut_op = {
-    .name = "in_blocks",
-    .doc = "An axis as blocks of so many elements: two axes. The last block ends where the axis does; elements of it "
-           "that are in the one before, too, are `once` there, where that is given.",
-    .numpy = "in_blocks(a, axis, size, once)",
-    .arity = 1,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"axis", 'i', "0"}, {"size", 'i', NULL}, {"once", 'f', ""}, {0}},
-    .shape = cut_shape,
-    .body = cut_body,
-    .grad = cut_grad,
-    .cases = "f32[6] size=3\nf32[2,7] axis=-1 size=3\nf32[2,7] axis=1 size=3 once=-inf\ni64[5,2] size=2 once=0\n"
-             "f64[7,3] axis=0 size=7\nf32[2,9,3] axis=-2 size=4 once=0",
-};
 
-static const op mean_op = {
-    .name = "block_mean",
-    .doc = "The sums of blocks c divided by the sums b of their weights, added block by block, each time times a. "
-           "Where weights come to 0: empty=1 the sum of c, empty=2 0, as where they come to NaN.",
-    .numpy = "block_mean(a, b, c, empty)",
-    .arity = 3,
-    .axes = "q d | s",
-    .attr = (const attr_spec[]){{"empty", 'i', "0"}, {0}},
-    .shape = mean_shape,
-    .body = mean_body,
-    .grad = mean_grad,
-    .cases = "f32[3]+ f32[3]+ f32[3,4]\nf32[2,5]+ f32[2,5]+ f32[2,5,7]\nf64[2,3,2]+ f64[2,3,2]+ f64[2,3,2,9] empty=1\n"
-             "f32[2]=0 f32[2]=0 f32[2,3]=0 empty=1\nf32[2]=0 f32[2]=0 f32[2,3]=0 empty=2\n"
-             "f32[1]+ f32[1]+ f32[1,1]\nf16[2]+ f16[2]+ f16[2,3]\n"
-             "f32[2,3]+ f32[2,3]+ f16[2,3,4]",
+const op ops_blocks[] = {
+    BODY("in_blocks a axis:i=0 size:i once:f= -> e", cut_body, "in_blocks(a, axis, size, once)", NULL,
+         "f32[6] size=3\nf32[2,7] axis=-1 size=3\nf32[2,7] axis=1 size=3 once=-inf\ni64[5,2] size=2 once=0\n"
+         "f64[7,3] axis=0 size=7\nf32[2,9,3] axis=-2 size=4 once=0",
+         "An axis as blocks of so many elements: two axes. The last block ends where the axis does; elements of it "
+         "that are in the one before, too, are `once` there, where that is given.",
+         .shape = cut_shape, .grad = cut_grad),
+    BODY("block_mean a b c empty:i=0 -> q d | s", mean_body, "block_mean(a, b, c, empty)", NULL,
+         "f32[3]+ f32[3]+ f32[3,4]\nf32[2,5]+ f32[2,5]+ f32[2,5,7]\nf64[2,3,2]+ f64[2,3,2]+ f64[2,3,2,9] empty=1\n"
+         "f32[2]=0 f32[2]=0 f32[2,3]=0 empty=1\nf32[2]=0 f32[2]=0 f32[2,3]=0 empty=2\nf32[1]+ f32[1]+ f32[1,1]\n"
+         "f16[2]+ f16[2]+ f16[2,3]\nf32[2,3]+ f32[2,3]+ f16[2,3,4]",
+         "The sums of blocks c divided by the sums b of their weights, added block by block, each time times a. "
+         "Where weights come to 0: empty=1 the sum of c, empty=2 0, as where they come to NaN.",
+         .shape = mean_shape, .grad = mean_grad),
+    {0},
 };
-
-const op *const ops_blocks[] = {&cut_op, &mean_op, NULL};

@@ -7,8 +7,6 @@
 static bool adapt_tensor_scatter(const onnx_call *c, const node **out, err *e)
 {
     const char *mode = onnx_word(c, "mode", "linear");
-    if (!onnx_need(c, 2, e))
-        return false;
     if (strcmp(mode, "linear") && strcmp(mode, "circular"))
         return err_set(e, TS_BAD_INPUT, "TensorScatter: mode \"%s\" is neither linear nor circular", mode);
     graph *g = c->g;
@@ -16,9 +14,9 @@ static bool adapt_tensor_scatter(const onnx_call *c, const node **out, err *e)
     const node *from = onnx_in(c, 2); /* [batch] */
     if (!from)
         from = g_broadcast(g, g_scalar(g, TS_I64, 0), 1, (int64_t[]){t->rank ? t->dim[0] : 1});
-    const attr list[] = {attr_int("axis", onnx_int(c, "axis", -2)), attr_int("circular", *mode == 'c')};
+    const attr circular = attr_int("circular", *mode == 'c');
     const node *in[] = {c->in[0], c->in[1], from}; /* [batch, ..., max, ...], the same with fewer, [batch] */
-    return onnx_give(c, out, g_make(g, op_find("overwrite"), 3, in, list, COUNT(list)), e);
+    return onnx_give(c, out, onnx_made(c, 3, in, 1, &circular), e);
 }
 
 /* ---- shape, body ---- */
@@ -39,46 +37,35 @@ static bool overwrite_shape(const node *n, type *out, err *e)
 }
 
 /* y[b, ..., i, ...] = x[b, ..., i - from[b], ...] where that exists, else a[b, ..., i, ...] */
-static bool overwrite_body(defn *d, err *e)
+static const expr *overwrite_body(defn *d)
 {
     arena *mem = d->mem;
     const type *t = &d->node->type, *x = &d->node->in[1]->type;
     const expr *sub[MAX_RANK];
-    int axis;
-    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
-        return false;
-    for (int i = 0; i < t->rank; i++)
-        sub[i] = x_axis(mem, i);
+    const int axis = defn_axis(d, t->rank);
+    defn_axes(d, t->rank, sub);
     const expr *old = defn_at(d, 0, sub), *from = x_cast(mem, TS_I64, defn_at(d, 2, sub));
     sub[axis] = x2(mem, "sub", sub[axis], from);
     if (node_int(d->node, "circular"))
         sub[axis] = x2(mem, "mod", sub[axis], x_whole(mem, t->dim[axis] ? t->dim[axis] : 1));
     const int64_t last = x->dim[axis] - 1;
     const expr *here = x_inside(mem, sub[axis], 0, last + 1);
-    sub[axis] = x2(mem, "max", x2(mem, "min", sub[axis], x_whole(mem, last)), x_whole(mem, 0));
-    d->value = last < 0 ? old : x3(mem, "select", here, defn_at(d, 1, sub), old);
-    return true;
+    sub[axis] = x_said(mem, "max(min(i, last), 0)", "i", sub[axis], "last", x_whole(mem, last), NULL);
+    return last < 0 ? old : x3(mem, "select", here, defn_at(d, 1, sub), old);
 }
 
 /* ---- records ---- */
-static const op overwrite_op = {
-    .name = "overwrite",
-    .doc = "The first tensor with the second in place of a stretch of an axis, which begins at a place of its own for "
-           "every element of axis 0.",
-    .numpy =
-        "(lambda y: [y[i].__setitem__((*(slice(None),) * (axis % a.ndim - 1), (int(c[i]) + np.arange(b.shape[axis])) % "
-        "a.shape[axis]), b[i]) for i in range(len(a))] and y)(a.copy())",
-    .onnx = (const onnx_rule[]){{"TensorScatter", 24, adapt_tensor_scatter}, {0}},
-    .onnx_takes = "TensorScatter:3,1,axis,mode",
-    .onnx_types = "TensorScatter:TTi",
-    .onnx_cases = "TensorScatter f32[1,2,4,3] f32[1,2,1,3] i64[1]",
-    .arity = 3,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"axis", 'i', "-2"}, {"circular", 'i', "0"}, {0}},
-    .shape = overwrite_shape,
-    .body = overwrite_body,
-    .cases = "f32[2,3,8,4] f32[2,3,2,4] u8[2]<6\nf32[2,8,4] f32[2,3,4] u8[2]<7 circular=1\ni64[3,5] i64[3,1] u64[3]<5 "
-             "axis=1",
-};
 
-const op *const ops_cache[] = {&overwrite_op, NULL};
+const op ops_cache[] = {
+    BODY("overwrite a b c axis:i=-2 circular:i=0 -> e", overwrite_body,
+         "(lambda y: [y[i].__setitem__((*(slice(None),) * (axis % a.ndim - 1), (int(c[i]) + "
+         "np.arange(b.shape[axis])) % a.shape[axis]), b[i]) for i in range(len(a))] and y)(a.copy())",
+         NULL,
+         "f32[2,3,8,4] f32[2,3,2,4] u8[2]<6\nf32[2,8,4] f32[2,3,4] u8[2]<7 circular=1\ni64[3,5] i64[3,1] u64[3]<5 "
+         "axis=1",
+         "The first tensor with the second in place of a stretch of an axis, which begins at a place of its own for "
+         "every element of axis 0.",
+         .adapted = ADAPTED({"TensorScatter 24 TTi 2..3 axis mode", adapt_tensor_scatter}),
+         .onnx_cases = "TensorScatter f32[1,2,4,3] f32[1,2,1,3] i64[1]", .shape = overwrite_shape),
+    {0},
+};

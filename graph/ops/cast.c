@@ -65,7 +65,7 @@ static bool wanted(const onnx_call *c, dtype *d, err *e)
 static bool adapt_cast(const onnx_call *c, const node **out, err *e)
 {
     dtype d;
-    if (!onnx_need(c, 1, e) || !onnx_must(c, "to", e) || !wanted(c, &d, e))
+    if (!onnx_must(c, "to", e) || !wanted(c, &d, e))
         return false;
     const node *y = converted(c, c->in[0], d, e); /* as in[0] */
     return (y || !err_is(e)) && onnx_give(c, out, y, e);
@@ -73,15 +73,13 @@ static bool adapt_cast(const onnx_call *c, const node **out, err *e)
 
 static bool adapt_cast_like(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 2, e))
-        return false;
     const node *y = converted(c, c->in[0], c->in[1]->type.dtype, e); /* as in[0] */
     return (y || !err_is(e)) && onnx_give(c, out, y, e);
 }
 
 static bool adapt_identity(const onnx_call *c, const node **out, err *e)
 {
-    return onnx_need(c, 1, e) && onnx_give(c, out, c->in[0], e);
+    return onnx_give(c, out, c->in[0], e);
 }
 
 /* ---- shape, body ---- */
@@ -91,69 +89,29 @@ static bool cast_shape(const node *n, type *out, err *e)
     return attr_dtype(n, "to", &out->dtype, e);
 }
 
-static bool cast_body(defn *d, err *e)
+static const expr *cast_body(defn *d)
 {
-    (void)e;
-    d->value = x_cast(d->mem, d->node->type.dtype, defn_in(d, 0));
-    return true;
+    return x_cast(d->mem, d->node->type.dtype, defn_in(d, 0));
 }
 
 /* ---- records ---- */
-static const op cast_op = {
-    .name = "cast",
-    .doc = "The same values in another dtype; reals lose their fraction when they become integers.",
-    .numpy = "a.astype(dtypes[to])",
-    .onnx_takes = "Cast:1,1,round_mode,saturate,to CastLike:2,1,round_mode,saturate",
-    .onnx = (const onnx_rule[]){{"Cast", 1, adapt_cast}, {"CastLike", 15, adapt_cast_like}, {0}},
-    .onnx_undefined = (const onnx_note[]){{"Cast", "A real beyond an integer's range is its nearer end; NaN is 0."},
-                                          {"CastLike", "As of Cast."},
-                                          {0}},
-    .onnx_cases = "Cast f32[3] to=1\n"
-                  "CastLike f32[3] i32[2]",
-    .back = "Cast a to~",
-    .arity = 1,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"to", 's', NULL}, {0}},
-    .shape = cast_shape,
-    .body = cast_body,
-    .cases = "f32[2,3] to=f64\nf64[7] to=f32\nf32[9] to=i64\nf64[9] to=i32\nf32[9] to=i8\ni64[9] to=f32\n"
-             "i32[9]! to=i8\ni8[9]! to=u8\nbool[5] to=f32\nf32[16]! to=bool\ni64[9] to=bool\nf32[16]! to=f16\n"
-             "f16[4] to=f32\nf32[0,2] to=i64\nu64[4] to=f64\nf32[] to=f32",
-};
 
-static const op identity_op = {
-    .name = "identity",
-    .doc = "The value itself.",
-    .numpy = "a",
-    .onnx_takes = "Identity:1,1",
-    .onnx = (const onnx_rule[]){{"Identity", 1, adapt_identity}, {0}},
-    .back = "Identity a",
-    .arity = 1,
-    .axes = "e",
-    .text = "a",
-    .cases = "f32[2,3]\ni64[]\nbool[0,2]",
+const op ops_cast[] = {
+    BODY("cast a to:s -> e", cast_body, "a.astype(dtypes[to])", NULL,
+         "f32[2,3] to=f64\nf64[7] to=f32\nf32[9] to=i64\nf64[9] to=i32\nf32[9] to=i8\ni64[9] to=f32\n"
+         "i32[9]! to=i8\ni8[9]! to=u8\nbool[5] to=f32\nf32[16]! to=bool\ni64[9] to=bool\nf32[16]! to=f16\n"
+         "f16[4] to=f32\nf32[0,2] to=i64\nu64[4] to=f64\nf32[] to=f32",
+         "The same values in another dtype; reals lose their fraction when they become integers.",
+         .adapted = ADAPTED({"Cast 1 - 1 round_mode saturate to", adapt_cast},
+                            {"CastLike 15 - 2 round_mode saturate", adapt_cast_like}),
+         .onnx_undefined = "Cast: A real beyond an integer's range is its nearer end; NaN is 0.\n"
+                           "CastLike: As of Cast.",
+         .onnx_cases = "Cast f32[3] to=1\nCastLike f32[3] i32[2]", .back = "Cast a to~", .shape = cast_shape),
+    ELEMENT("identity", "a", "a", NULL, "f32[2,3]\ni64[]\nbool[0,2]", "The value itself.",
+            .adapted = ADAPTED({"Identity 1 - 1", adapt_identity}), .back = "Identity a"),
+    ELEMENT("stop", "stop(a)", "a", NULL, "f32[2,3]\nf64[4]\ni64[3]\nf32[0,2]",
+            "The value itself; no gradient goes through it.", .back = "Identity a"),
+    ELEMENT("rematerialize", "a", "a", NULL, "f32[2,3]\ni64[]\nbool[0,2]",
+            "The value itself, for what is computed from it once more instead of being kept.", .back = "Identity a"),
+    {0},
 };
-
-static const op rematerialize_op = {
-    .name = "rematerialize",
-    .doc = "The value itself, for what is computed from it once more instead of being kept.",
-    .numpy = "a",
-    .back = "Identity a",
-    .arity = 1,
-    .axes = "e",
-    .text = "a",
-    .cases = "f32[2,3]\ni64[]\nbool[0,2]",
-};
-
-static const op stop_op = {
-    .name = "stop",
-    .doc = "The value itself; no gradient goes through it.",
-    .numpy = "a",
-    .back = "Identity a",
-    .arity = 1,
-    .axes = "e",
-    .text = "stop(a)",
-    .cases = "f32[2,3]\nf64[4]\ni64[3]\nf32[0,2]",
-};
-
-const op *const ops_cast[] = {&cast_op, &identity_op, &stop_op, &rematerialize_op, NULL};

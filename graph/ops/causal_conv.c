@@ -23,8 +23,6 @@ static bool adapt_causal_conv(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;
     const char *activation = onnx_word(c, "activation", "none");
-    if (!onnx_need(c, 2, e))
-        return false;
     /* x [batch, channel, time], w [channel, 1, kernel] */
     const node *x = c->in[0], *w = c->in[1], *bias = onnx_in(c, 2), *past = onnx_in(c, 3);
     const bool smooth = !strcmp(activation, "silu") || !strcmp(activation, "swish");
@@ -43,10 +41,8 @@ static bool adapt_causal_conv(const onnx_call *c, const node **out, err *e)
         y = g_call2(g, "add", y, g_call1(g, "expand_dims axes=[1]", bias));
     if (!onnx_give(c, out, smooth ? silu(c, y) : y, e) || c->n_out < 2)
         return c->n_out < 2 && y;
-    const int64_t from[] = {0, 0, x->type.dim[2]};
-    const attr last[] = {attr_ints("starts", 3, from), attr_ints("sizes", 3, before.dim)};
     const node *all = with_past(g, x, past); /* [batch, channel, kept + time] */
-    return onnx_give(c, out + 1, all ? g_apply(g, "slice", all, COUNT(last), last) : NULL, e);
+    return onnx_give(c, out + 1, g_part(g, all, 2, x->type.dim[2], kept), e);
 }
 
 /* ---- recipes ---- */
@@ -55,26 +51,20 @@ static const node *causal_lower(graph *g, const node *n)
     const type *x = &n->in[0]->type, *w = &n->in[1]->type, *past = &n->in[2]->type;
     if (x->rank != 3 || w->rank != 3 || past->rank != 3 || w->dim[0] != x->dim[1] || w->dim[1] != 1 ||
         past->dim[0] != x->dim[0] || past->dim[1] != x->dim[1] || past->dim[2] != w->dim[2] - 1)
-        return operands_refuse(3, n->in, &g->err,
-                               "x [batch, channel, time], kernels [channel, 1, k], the past [batch, channel, k - 1]"),
-               NULL;
+        return g_refuse(g, 3, n->in,
+                        "x [batch, channel, time], kernels [channel, 1, k], the past [batch, channel, k - 1]");
     return g_callf(g, 2, (const node *[]){with_past(g, n->in[0], n->in[2]), n->in[1]}, "conv group=%lld",
                    (long long)x->dim[1]);
 }
 
 /* ---- records ---- */
-static const op causal_op = {
-    .name = "causal_conv",
-    .doc = "Convolution along time, a kernel for each channel, over the past and x.",
-    .numpy = "conv(np.concatenate([c, a], 2), b, None, None, None, a.shape[1])",
-    .onnx = (const onnx_rule[]){{"CausalConvWithState", 27, adapt_causal_conv}, {0}},
-    .onnx_takes = "CausalConvWithState:4,2,activation",
-    .onnx_types = "CausalConvWithState:F",
-    .onnx_cases = "CausalConvWithState f32[2,3,7] f32[3,1,4]",
-    .arity = 3,
-    .axes = "n c t",
-    .lower = causal_lower,
-    .cases = "f32[2,3,7] f32[3,1,4] f32[2,3,3]\nf64[1,2,1] f64[2,1,3] f64[1,2,2]\nf32[1,2,5] f32[2,1,1] f32[1,2,0]",
-};
 
-const op *const ops_causal_conv[] = {&causal_op, NULL};
+const op ops_causal_conv[] = {
+    RECIPE("causal_conv a b c -> n c t", causal_lower,
+           "conv(np.concatenate([c, a], 2), b, None, None, None, a.shape[1])", NULL,
+           "f32[2,3,7] f32[3,1,4] f32[2,3,3]\nf64[1,2,1] f64[2,1,3] f64[1,2,2]\nf32[1,2,5] f32[2,1,1] f32[1,2,0]",
+           "Convolution along time, a kernel for each channel, over the past and x.",
+           .adapted = ADAPTED({"CausalConvWithState 27 F 2..4 >2 activation", adapt_causal_conv}),
+           .onnx_cases = "CausalConvWithState f32[2,3,7] f32[3,1,4]"),
+    {0},
+};

@@ -13,7 +13,7 @@ static const node *turned(graph *g, const node *x, bool front)
     if (!x)
         return NULL;
     if (rank < 3)
-        return g_fail(g, TS_BAD_INPUT, "rank %d: [batch, space..., channel] expected", rank), NULL;
+        return g_fail(g, TS_BAD_INPUT, "rank %d: [batch, space..., channel] expected", rank);
     for (int i = 0; i < rank; i++)
         axes[i] = i == 0 ? 0 : front ? (i == 1 ? rank - 1 : i - 1) : i == rank - 1 ? 1 : i + 1;
     return g_transpose(g, x, rank, axes);
@@ -39,45 +39,28 @@ static const node *lower_last(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-static const op conv_last_op = {
-    .name = "conv_last",
-    .doc = "Convolution of [batch, space..., channel] with weights [out, kernel..., in / group].",
-    .numpy = "np.moveaxis(conv(np.moveaxis(a, -1, 1), np.moveaxis(b, -1, 1), strides, dilations, pads, group), 1, -1)",
-    .arity = 2,
-    .axes = "n oh ow oc | ic kh kw",
-    .attr = conv_attributes,
-    .lower = lower_last,
-    .cases =
-        "f32[1,28,3] f32[32,3,3]\nf32[1,28,3] f32[32,5,3] strides=[2] pads=[3,3]\n"
-        "f32[1,14,19,3] f32[8,5,5,3] strides=[2,2] pads=[3,3,3,3]\nf64[2,7,8,6] f64[6,3,2,2] group=3 dilations=[2,1]\n"
-        "f32[1,4,5,3,2] f32[2,2,2,2,2]",
-};
 
-static const op max_pool_last_op = {
-    .name = "max_pool_last",
-    .doc = "Largest element of every window of [batch, space..., channel].",
-    .numpy = "np.moveaxis(windows(np.moveaxis(a, -1, 1), kernel, strides, dilations, pads, ceil_mode, "
-             "-np.inf).max(axis=tuple(range(a.ndim, 2 * a.ndim - 2))), 1, -1)",
-    .arity = 1,
-    .axes = "n oh ow c | kh kw",
-    .attr = max_pool_attributes,
-    .lower = lower_last,
-    .cases =
-        "f32[1,14,19,3] kernel=[2,2]\nf32[1,14,19,3] kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\nf32[2,9,2] kernel=[3]",
+const op ops_channels_last[] = {
+    RECIPE("conv_last a b " CONV_ATTRIBUTES " -> n oh ow oc | ic kh kw", lower_last,
+           "np.moveaxis(conv(np.moveaxis(a, -1, 1), np.moveaxis(b, -1, 1), strides, dilations, pads, group), 1, -1)",
+           NULL,
+           "f32[1,28,3] f32[32,3,3]\nf32[1,28,3] f32[32,5,3] strides=[2] pads=[3,3]\nf32[1,14,19,3] f32[8,5,5,3] "
+           "strides=[2,2] pads=[3,3,3,3]\nf64[2,7,8,6] f64[6,3,2,2] group=3 dilations=[2,1]\n"
+           "f32[1,4,5,3,2] f32[2,2,2,2,2]",
+           "Convolution of [batch, space..., channel] with weights [out, kernel..., in / group]."),
+    RECIPE("max_pool_last a " MAX_POOL_ATTRIBUTES " -> n oh ow c | kh kw", lower_last,
+           "np.moveaxis(windows(np.moveaxis(a, -1, 1), kernel, strides, dilations, pads, ceil_mode, "
+           "-np.inf).max(axis=tuple(range(a.ndim, 2 * a.ndim - 2))), 1, -1)",
+           NULL,
+           "f32[1,14,19,3] kernel=[2,2]\nf32[1,14,19,3] kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\nf32[2,9,2] "
+           "kernel=[3]",
+           "Largest element of every window of [batch, space..., channel]."),
+    RECIPE("average_pool_last a " AVERAGE_POOL_ATTRIBUTES " -> n oh ow c | kh kw", lower_last,
+           "np.moveaxis(average_pool(np.moveaxis(a, -1, 1), kernel, strides, dilations, pads, ceil_mode, "
+           "count_include_pad), 1, -1)",
+           NULL,
+           "f32[1,14,19,3] kernel=[2,2]\nf32[1,14,19,3] kernel=[3,3] strides=[2,2] pads=[1,1,1,1] "
+           "count_include_pad=1\nf64[2,9,2] kernel=[3] pads=[1,0]",
+           "Mean of every window of [batch, space..., channel]."),
+    {0},
 };
-
-static const op average_pool_last_op = {
-    .name = "average_pool_last",
-    .doc = "Mean of every window of [batch, space..., channel].",
-    .numpy = "np.moveaxis(average_pool(np.moveaxis(a, -1, 1), kernel, strides, dilations, pads, ceil_mode, "
-             "count_include_pad), 1, -1)",
-    .arity = 1,
-    .axes = "n oh ow c | kh kw",
-    .attr = average_pool_attributes,
-    .lower = lower_last,
-    .cases =
-        "f32[1,14,19,3] kernel=[2,2]\nf32[1,14,19,3] kernel=[3,3] strides=[2,2] pads=[1,1,1,1] count_include_pad=1\n"
-        "f64[2,9,2] kernel=[3] pads=[1,0]",
-};
-
-const op *const ops_channels_last[] = {&conv_last_op, &max_pool_last_op, &average_pool_last_op, NULL};

@@ -49,8 +49,7 @@ static bool adapt_col2im(const onnx_call *c, const node **out, err *e)
     int64_t image[MAX_SPACE], block[MAX_SPACE];
     int n, m, k = 2;
     attr list[5];
-    if (!onnx_need(c, 3, e) || !onnx_ints(c, "", 1, image, MAX_SPACE, &n, e) ||
-        !onnx_ints(c, "", 2, block, MAX_SPACE, &m, e))
+    if (!onnx_ints(c, "", 1, image, MAX_SPACE, &n, e) || !onnx_ints(c, "", 2, block, MAX_SPACE, &m, e))
         return false;
     list[0] = attr_ints("image", n, image), list[1] = attr_ints("block", m, block);
     for (int i = 0; i < c->n_attr && k < COUNT(list); i++)
@@ -73,52 +72,40 @@ static bool col2im_shape(const node *n, type *out, err *e)
 
 /* y[n, c, o...] = sum over k... of x[n, (c, k...), b...] with b = (o + before - k * dilation) / stride, where that
  * leaves no rest and is a block */
-static bool col2im_body(defn *d, err *e)
+static const expr *col2im_body(defn *d)
 {
     arena *mem = d->mem;
     const expr *row = x_axis(mem, 1), *column = x_whole(mem, 0), *real = NULL;
     uint32_t folds = 0;
     window w;
-    if (!read_blocks(d->node, &w, e))
-        return false;
+    if (!read_blocks(d->node, &w, d->err))
+        return NULL;
     for (int s = 0; s < w.n; s++) {
         const int fold = defn_fold(d, w.kernel[s]);
         const expr *k = x_axis(mem, fold), *stride = x_whole(mem, w.stride[s]);
-        const expr *from = x2(mem, "sub", x_offset(mem, x_axis(mem, s + 2), 1, w.before[s]),
-                              x_offset(mem, k, w.dilation[s], 0));
+        const expr *from = x_said(mem, "o + before - k * apart", "o", x_axis(mem, s + 2), "k", k, "before",
+                                  x_whole(mem, w.before[s]), "apart", x_whole(mem, w.dilation[s]), NULL);
         const expr *block = x2(mem, "floordiv", from, stride);
-        const expr *here = x2(mem, "and", x2(mem, "eq", x2(mem, "mod", from, stride), x_whole(mem, 0)),
-                              x_inside(mem, block, 0, w.out[s]));
+        const expr *here = x_said(mem, "from % stride == 0 && (0 <= block && block < n)", "from", from, "stride",
+                                  stride, "block", block, "n", x_whole(mem, w.out[s]), NULL);
         folds |= 1u << fold, real = real ? x2(mem, "and", real, here) : here;
         row = x2(mem, "add", x_offset(mem, row, w.kernel[s], 0), k);
         column = x2(mem, "add", x_offset(mem, column, w.out[s], 0), block);
     }
     const expr *x = defn_at(d, 0, (const expr *const[]){x_axis(mem, 0), row, column});
-    d->value = x_fold(mem, "add", folds, x3(mem, "select", real, x, x_whole(mem, 0)));
-    return true;
+    return x_fold(mem, "add", folds, x3(mem, "select", real, x, x_whole(mem, 0)));
 }
 
 /* ---- records ---- */
-static const op col2im_op = {
-    .name = "col2im",
-    .doc = "Columns of blocks [n, channel and point, block] laid back into [n, channel, space...].",
-    .numpy = "col2im(a, image, block, strides, dilations, pads)",
-    .onnx = (const onnx_rule[]){{"Col2Im", 18, adapt_col2im}, {0}},
-    .onnx_takes = "Col2Im:3,1,dilations,pads,strides",
-    .onnx_types = "Col2Im:.i",
-    .onnx_cases = "Col2Im f32[1,4,9] i64[2]=4 i64[2]=2",
-    .arity = 1,
-    .attr = (const attr_spec[]){{"image", 'I', NULL},
-                                {"block", 'I', NULL},
-                                {"strides", 'I', ""},
-                                {"dilations", 'I', ""},
-                                {"pads", 'I', ""},
-                                {0}},
-    .shape = col2im_shape,
-    .body = col2im_body,
-    .cases = "f32[1,5,5] image=[5,5] block=[1,5]\nf32[2,8,9] image=[4,4] block=[2,2]\n"
-             "f64[1,4,4] image=[5,5] block=[2,2] strides=[2,2] dilations=[2,1]\n"
-             "f32[1,4,25] image=[4,4] block=[2,2] pads=[1,1,1,1]\nf32[1,3,5] image=[7] block=[3]",
-};
 
-const op *const ops_col2im[] = {&col2im_op, NULL};
+const op ops_col2im[] = {
+    BODY("col2im a image:I block:I strides:I= dilations:I= pads:I=", col2im_body,
+         "col2im(a, image, block, strides, dilations, pads)", NULL,
+         "f32[1,5,5] image=[5,5] block=[1,5]\nf32[2,8,9] image=[4,4] block=[2,2]\n"
+         "f64[1,4,4] image=[5,5] block=[2,2] strides=[2,2] dilations=[2,1]\n"
+         "f32[1,4,25] image=[4,4] block=[2,2] pads=[1,1,1,1]\nf32[1,3,5] image=[7] block=[3]",
+         "Columns of blocks [n, channel and point, block] laid back into [n, channel, space...].",
+         .adapted = ADAPTED({"Col2Im 18 .i 3 dilations pads strides", adapt_col2im}),
+         .onnx_cases = "Col2Im f32[1,4,9] i64[2]=4 i64[2]=2", .shape = col2im_shape),
+    {0},
+};

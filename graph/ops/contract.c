@@ -9,8 +9,6 @@
  * 11. */
 static bool adapt_gemm(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 2, e))
-        return false;
     graph *g = c->g;
     const node *a = c->in[0], *b = c->in[1], *bias = onnx_in(c, 2);
     if (a->type.rank != 2 || b->type.rank != 2)
@@ -22,9 +20,9 @@ static bool adapt_gemm(const onnx_call *c, const node **out, err *e)
     const double alpha = onnx_real(c, "alpha", 1), beta = onnx_real(c, "beta", 1);
     const node *y = g_call2(g, "matmul", a, b); /* [m, n] */
     if (alpha != 1)
-        y = g_call2(g, "multiply", y, g_scalar_like(g, y, alpha));
+        y = g_scaled(g, y, alpha);
     if (bias && beta != 1 && beta != 0)
-        bias = g_call2(g, "multiply", bias, g_scalar_like(g, bias, beta));
+        bias = g_scaled(g, bias, beta);
     if (bias && beta != 0)
         y = g_call2(g, "add", y, bias);
     return onnx_give(c, out, y, e);
@@ -98,12 +96,11 @@ static void batch_subscripts(const defn *d, const type *t, int lead, const expr 
 }
 
 /* y[b..., m, n] = sum over k of a[b..., m, k] * b[b..., k, n] */
-static bool matmul_body(defn *d, err *e)
+static const expr *matmul_body(defn *d)
 {
     const type *a = &d->node->in[0]->type, *b = &d->node->in[1]->type;
     const int lead = d->node->type.rank - (a->rank > 1) - (b->rank > 1);
     const expr *left[MAX_RANK], *right[MAX_RANK];
-    (void)e;
     const int fold = defn_fold(d, a->dim[a->rank - 1]);
     const expr *k = x_axis(d->mem, fold);
     batch_subscripts(d, a, lead, left);
@@ -116,8 +113,7 @@ static bool matmul_body(defn *d, err *e)
         right[b->rank - 1] = x_axis(d->mem, lead + (a->rank > 1));
     const bool truth = d->node->type.dtype == TS_BOOL;
     const expr *product = x2(d->mem, truth ? "and" : "mul", defn_at(d, 0, left), defn_at(d, 1, right));
-    d->value = x_fold(d->mem, truth ? "or" : "add", 1u << fold, product);
-    return true;
+    return x_fold(d->mem, truth ? "or" : "add", 1u << fold, product);
 }
 
 /* ---- grad ---- */
@@ -126,16 +122,7 @@ static const node *shaped(graph *g, const node *a, int rank, const int64_t *dim)
     bool same = a && a->type.rank == rank;
     for (int i = 0; same && i < rank; i++)
         same = a->type.dim[i] == dim[i];
-    return !a || same ? a : g_apply(g, "reshape", a, 1, (attr[]){attr_ints("shape", rank, dim)});
-}
-
-static const node *turned(graph *g, const node *a) /* the last two axes change places */
-{
-    int64_t axes[MAX_RANK];
-    const int rank = a ? a->type.rank : 0;
-    for (int i = 0; i < rank; i++)
-        axes[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
-    return a ? g_apply(g, "transpose", a, 1, (attr[]){attr_ints("axes", rank, axes)}) : NULL;
+    return !a || same ? a : g_reshape(g, a, rank, dim);
 }
 
 /* All leading axes and the rows as one axis of rows. */
@@ -163,11 +150,11 @@ static const node *matmul_grad(graph *g, const node *call, const node *y, const 
     dy = shaped(g, dy, t.rank, t.dim);
     const node *da = NULL;
     if (k == 0)
-        da = g_call2(g, "matmul", dy, turned(g, b));
+        da = g_call2(g, "matmul", dy, g_swapped(g, b));
     else if (b->type.rank == 2 && dy)
-        da = g_call2(g, "matmul", turned(g, rows(g, a)), rows(g, dy));
+        da = g_call2(g, "matmul", g_swapped(g, rows(g, a)), rows(g, dy));
     else
-        da = g_call2(g, "matmul", turned(g, a), dy);
+        da = g_call2(g, "matmul", g_swapped(g, a), dy);
     return was.rank == 1 && da && da->type.rank == 2 ? shaped(g, da, 1, was.dim) : da;
 }
 
@@ -184,31 +171,20 @@ const node *g_product(graph *g, const node *a, const node *b)
 const node *g_product_turned(graph *g, const node *y)
 {
     const bool product = y && !strcmp(y->op->name, "matmul") && is_matrix(y->in[0]) && is_matrix(y->in[1]);
-    return product ? g_call2(g, "matmul", turned(g, y->in[1]), turned(g, y->in[0])) : NULL;
+    return product ? g_call2(g, "matmul", g_swapped(g, y->in[1]), g_swapped(g, y->in[0])) : NULL;
 }
 
 /* ---- records ---- */
-static const op matmul_op = {
-    .name = "matmul",
-    .doc = "Matrix product over the last two axes; leading axes broadcast.",
-    .numpy = "a @ b",
-    .onnx = (const onnx_rule[]){{"MatMul", 1, NULL}, {"Gemm", 1, adapt_gemm}, {0}},
-    .onnx_takes = "Gemm:3,1,alpha,beta,broadcast,transA,transB",
-    .onnx_types = "MatMul:N Gemm:N",
-    .back = "MatMul a^ b^",
-    .arity = 2,
-    .axes = "b m n | k",
-    .shape = matmul_shape,
-    .body = matmul_body,
-    .extents = matmul_extents,
-    .kept = matmul_kept,
-    .grad = matmul_grad,
-    .way = strassen_way,
-    .alternative = strassen_matmul,
-    .cases = "f32[2,3] f32[3,4]\nf32[5,7] f32[7]\nf32[7] f32[7,5]\nf32[7] f32[7]\nf32[2,3,4] f32[4,5]\n"
-             "f32[2,3,4] f32[2,4,5]\nf32[6,1,3,4] f32[2,4,5]\nf32[4] f32[2,4,5]\nf32[2,3,4] f32[4]\n"
-             "f64[9,8] f64[8,7]\ni32[3,4] i32[4,2]\ni64[2,2] u8[2,2]\nf32[2,3] f64[3,2]\nbool[3,4] bool[4,3]\n"
-             "f32[2,0] f32[0,3]\nf32[0,3] f32[3,2]\nf32[1,1] f32[1,1]\nf32[17,33] f32[33,19]",
-};
 
-const op *const ops_contract[] = {&matmul_op, NULL};
+const op ops_contract[] = {
+    BODY("matmul a b -> b m n | k", matmul_body, "a @ b", "MatMul 1 N",
+         "f32[2,3] f32[3,4]\nf32[5,7] f32[7]\nf32[7] f32[7,5]\nf32[7] f32[7]\nf32[2,3,4] f32[4,5]\n"
+         "f32[2,3,4] f32[2,4,5]\nf32[6,1,3,4] f32[2,4,5]\nf32[4] f32[2,4,5]\nf32[2,3,4] f32[4]\n"
+         "f64[9,8] f64[8,7]\ni32[3,4] i32[4,2]\ni64[2,2] u8[2,2]\nf32[2,3] f64[3,2]\nbool[3,4] bool[4,3]\n"
+         "f32[2,0] f32[0,3]\nf32[0,3] f32[3,2]\nf32[1,1] f32[1,1]\nf32[17,33] f32[33,19]",
+         "Matrix product over the last two axes; leading axes broadcast.",
+         .adapted = ADAPTED({"Gemm 1 N 2..3 alpha beta broadcast transA transB", adapt_gemm}), .back = "MatMul a^ b^",
+         .shape = matmul_shape, .extents = matmul_extents, .kept = matmul_kept, .grad = matmul_grad,
+         .way = strassen_way, .alternative = strassen_matmul),
+    {0},
+};

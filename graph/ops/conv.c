@@ -6,21 +6,17 @@
 /* ---- ONNX ---- */
 static bool adapt_conv(const onnx_call *c, const node **out, err *e)
 {
-    attr list[4];
-    if (!onnx_need(c, 2, e))
-        return false;
+    attr list[3];
     const type *x = &c->in[0]->type, *w = &c->in[1]->type;
     if (x->rank != w->rank)
         return err_set(e, TS_BAD_INPUT, "Conv: ranks %d and %d differ, equal ones expected", x->rank, w->rank);
     if (!window_adapt(c, w->dim + 2, list, e))
         return false;
-    list[3] = attr_int("group", onnx_int(c, "group", 1));
-    const node *y = g_make(c->g, op_find("conv"), 2, c->in, list, COUNT(list)); /* [batch, channel, ...] */
+    const node *y = onnx_made(c, 2, c->in, COUNT(list), list); /* [batch, channel, ...] */
     if (y && onnx_in(c, 2)) {
         int64_t shape[MAX_RANK] = {c->in[2]->type.rank ? c->in[2]->type.dim[0] : 1, 1, 1,
                                    1}; /* beside channels: 1 for each spatial axis */
-        y = g_call2(c->g, "add", y,
-                    g_apply(c->g, "reshape", c->in[2], 1, (attr[]){attr_ints("shape", x->rank - 1, shape)}));
+        y = g_call2(c->g, "add", y, g_reshape(c->g, c->in[2], x->rank - 1, shape));
     }
     return onnx_give(c, out, y, e);
 }
@@ -48,7 +44,7 @@ static bool conv_shape(const node *n, type *out, err *e)
 
 /* ---- body ---- */
 /* y[n, oc, o...] = sum over ic, k... of x[n, first(oc) + ic, o * stride - before + k * dilation] * w[oc, ic, k...] */
-static bool conv_body(defn *d, err *e)
+static const expr *conv_body(defn *d)
 {
     const type *w = &d->node->in[1]->type;
     const int64_t groups = node_int(d->node, "group"), inputs = w->dim[1],
@@ -56,8 +52,8 @@ static bool conv_body(defn *d, err *e)
     const expr *at[MAX_RANK], *weight[MAX_RANK];
     window win;
     arena *mem = d->mem;
-    if (!window_read(d->node, w->dim + 2, &win, e))
-        return false;
+    if (!window_read(d->node, w->dim + 2, &win, d->err))
+        return NULL;
     int axis = defn_fold(d, inputs);
     uint32_t folds = 1u << axis;
     /* w [oc, ic / group, kernel...] at oc and the folded ic */
@@ -76,7 +72,7 @@ static bool conv_body(defn *d, err *e)
         x = x3(mem, "select", inside, x, x_whole(mem, 0)); /* pads are zeros that are never read */
     x = x2(mem, "mul", x_cast(mem, d->node->type.dtype, x), defn_at(d, 1, weight));
     d->value = x_fold(mem, "add", folds, x); /* y [n, oc, out...] */
-    return true;
+    return d->value;
 }
 
 /* ---- recipes ---- */
@@ -85,7 +81,7 @@ static const node *conv_lower(graph *g, const node *n)
     static const char *const by_space[] = {"conv1d", "conv2d", "conv3d"};
     const int space = n->in[0]->type.rank - 2;
     if (space < 1 || space > COUNT(by_space))
-        return g_fail(g, TS_UNSUPPORTED, "rank %d: 1 to 3 spatial axes are supported", space + 2), NULL;
+        return g_fail(g, TS_UNSUPPORTED, "rank %d: 1 to 3 spatial axes are supported", space + 2);
     attr list[4];
     int k = 0;
     for (int i = 0; i < COUNT(list); i++)
@@ -124,81 +120,32 @@ static const node *conv_grad(graph *g, const node *call, const node *y, const no
 }
 
 /* ---- records ---- */
-const attr_spec conv_attributes[] = {
-    {"strides", 'I', ""}, {"dilations", 'I', ""}, {"pads", 'I', ""}, {"group", 'i', "1"}, {0}};
 static const char oracle[] = "conv(a, b, strides, dilations, pads, group)";
 
-static const op conv_op = {
-    .name = "conv",
-    .doc = "Convolution over the axes behind batch and channel; pads are all beginnings, then all ends.",
-    .numpy = oracle,
-    .onnx = (const onnx_rule[]){{"Conv", 1, adapt_conv}, {0}},
-    .onnx_takes = "Conv:3,1,auto_pad,dilations,group,kernel_shape,pads,strides",
-    .onnx_types = "Conv:F",
-    .arity = 2,
-    .axes = "n oc oh ow | ic kh kw",
-    .attr = conv_attributes,
-    .lower = conv_lower,
-    .cases = "f32[1,3,9] f32[4,3,3]\nf32[2,4,5,6] f32[6,2,3,3] pads=[1,1,1,1] group=2\n"
-             "f32[1,2,4,5,3] f32[2,2,2,2,2] strides=[2,1,1]",
+const op ops_conv[] = {
+    RECIPE("conv a b " CONV_ATTRIBUTES " -> n oc oh ow | ic kh kw", conv_lower, oracle, NULL,
+           "f32[1,3,9] f32[4,3,3]\nf32[2,4,5,6] f32[6,2,3,3] pads=[1,1,1,1] group=2\n"
+           "f32[1,2,4,5,3] f32[2,2,2,2,2] strides=[2,1,1]",
+           "Convolution over the axes behind batch and channel; pads are all beginnings, then all ends.",
+           .adapted = ADAPTED({"Conv 1 F 2..3 auto_pad dilations group kernel_shape pads strides", adapt_conv})),
+    BODY("conv1d a b " CONV_ATTRIBUTES " -> n oc ow | ic kw", conv_body, oracle, NULL,
+         "f32[1,3,28] f32[32,3,5]\nf32[1,3,28] f32[8,3,5] strides=[2] pads=[3,3]\n"
+         "f64[2,4,9] f64[4,1,3] group=4 pads=[2,0]\nf32[2,3,11] f32[2,3,2] dilations=[3]\n"
+         "i32[1,2,5] i32[2,2,3]\nf32[0,3,5] f32[2,3,2]\nf32[1,0,5] f32[2,0,2]",
+         "Convolution over one axis.", .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
+         .shape = conv_shape, .grad = conv_grad, .grad_for = conv_grad_for),
+    BODY("conv2d a b " CONV_ATTRIBUTES " -> n oc oh ow | ic kh kw", conv_body, oracle, NULL,
+         "f32[1,3,14,19] f32[8,3,5,5]\nf32[1,3,14,19] f32[8,3,5,5] strides=[2,2] pads=[3,3,3,3]\n"
+         "f32[2,8,7,7] f32[4,8,1,1]\nf32[2,8,7,7] f32[4,8,1,1] strides=[2,2]\nf32[1,6,8,8] f32[6,1,3,3] group=6 "
+         "pads=[1,1,1,1]\nf32[1,4,9,8] f32[6,2,3,2] group=2 dilations=[2,3] pads=[0,1,2,3]\n"
+         "f64[2,3,6,5] f64[4,3,3,3] strides=[1,2] pads=[1,0,0,1]\nf32[1,2,3,3] f32[1,2,3,3]",
+         "Convolution over two axes.", .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
+         .shape = conv_shape, .grad = conv_grad, .grad_for = conv_grad_for, .way = winograd_way,
+         .alternative = winograd_conv),
+    BODY("conv3d a b " CONV_ATTRIBUTES " -> n oc od oh ow | ic kd kh kw", conv_body, oracle, NULL,
+         "f32[1,2,4,5,6] f32[3,2,2,3,3]\nf32[1,2,4,5,6] f32[2,1,3,3,3] group=2 pads=[1,1,1,1,1,1] "
+         "strides=[2,1,2]\nf64[1,1,5,5,5] f64[1,1,2,2,2] dilations=[2,1,3]",
+         "Convolution over three axes.", .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
+         .shape = conv_shape, .grad = conv_grad, .grad_for = conv_grad_for),
+    {0},
 };
-
-static const op conv1d_op = {
-    .name = "conv1d",
-    .doc = "Convolution over one axis.",
-    .numpy = oracle,
-    .onnx_types = "Conv:F",
-    .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
-    .arity = 2,
-    .axes = "n oc ow | ic kw",
-    .attr = conv_attributes,
-    .shape = conv_shape,
-    .body = conv_body,
-    .grad = conv_grad,
-    .grad_for = conv_grad_for,
-    .cases = "f32[1,3,28] f32[32,3,5]\nf32[1,3,28] f32[8,3,5] strides=[2] pads=[3,3]\n"
-             "f64[2,4,9] f64[4,1,3] group=4 pads=[2,0]\nf32[2,3,11] f32[2,3,2] dilations=[3]\n"
-             "i32[1,2,5] i32[2,2,3]\nf32[0,3,5] f32[2,3,2]\nf32[1,0,5] f32[2,0,2]",
-};
-
-static const op conv2d_op = {
-    .name = "conv2d",
-    .doc = "Convolution over two axes.",
-    .numpy = oracle,
-    .onnx_types = "Conv:F",
-    .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
-    .arity = 2,
-    .axes = "n oc oh ow | ic kh kw",
-    .attr = conv_attributes,
-    .shape = conv_shape,
-    .body = conv_body,
-    .grad = conv_grad,
-    .grad_for = conv_grad_for,
-    .way = winograd_way,
-    .alternative = winograd_conv,
-    .cases = "f32[1,3,14,19] f32[8,3,5,5]\nf32[1,3,14,19] f32[8,3,5,5] strides=[2,2] pads=[3,3,3,3]\n"
-             "f32[2,8,7,7] f32[4,8,1,1]\nf32[2,8,7,7] f32[4,8,1,1] strides=[2,2]\n"
-             "f32[1,6,8,8] f32[6,1,3,3] group=6 pads=[1,1,1,1]\n"
-             "f32[1,4,9,8] f32[6,2,3,2] group=2 dilations=[2,3] pads=[0,1,2,3]\n"
-             "f64[2,3,6,5] f64[4,3,3,3] strides=[1,2] pads=[1,0,0,1]\nf32[1,2,3,3] f32[1,2,3,3]",
-};
-
-static const op conv3d_op = {
-    .name = "conv3d",
-    .doc = "Convolution over three axes.",
-    .numpy = oracle,
-    .onnx_types = "Conv:F",
-    .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
-    .arity = 2,
-    .axes = "n oc od oh ow | ic kd kh kw",
-    .attr = conv_attributes,
-    .shape = conv_shape,
-    .body = conv_body,
-    .grad = conv_grad,
-    .grad_for = conv_grad_for,
-    .cases = "f32[1,2,4,5,6] f32[3,2,2,3,3]\n"
-             "f32[1,2,4,5,6] f32[2,1,3,3,3] group=2 pads=[1,1,1,1,1,1] strides=[2,1,2]\n"
-             "f64[1,1,5,5,5] f64[1,1,2,2,2] dilations=[2,1,3]",
-};
-
-const op *const ops_conv[] = {&conv_op, &conv1d_op, &conv2d_op, &conv3d_op, NULL};

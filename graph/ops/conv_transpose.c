@@ -101,9 +101,7 @@ static bool padding_fits(const onnx_call *c, const attr *have, err *e)
 
 static bool adapt_conv_transpose(const onnx_call *c, const node **out, err *e)
 {
-    attr list[6];
-    if (!onnx_need(c, 2, e))
-        return false;
+    attr list[3];
     graph *g = c->g;
     const type *x = &c->in[0]->type, *w = &c->in[1]->type;
     if (x->rank != w->rank || x->rank < 3 || x->rank > 2 + MAX_SPACE)
@@ -117,12 +115,8 @@ static bool adapt_conv_transpose(const onnx_call *c, const node **out, err *e)
             pads[i] = list[2].ints[i];
     if (!choose_pads(c, w->dim + 2, list, pads, e))
         return false;
-    int n = 4;
     list[2] = attr_ints("pads", 2 * (x->rank - 2), pads);
-    list[3] = attr_int("group", onnx_int(c, "group", 1));
-    if (onnx_attr(c, "output_padding"))
-        list[n++] = *onnx_attr(c, "output_padding");
-    const node *y = g_make(g, op_find("conv_transpose"), 2, c->in, list, n); /* [batch, channel, ...] */
+    const node *y = onnx_made(c, 2, c->in, COUNT(list), list); /* [batch, channel, ...] */
     if (y && onnx_in(c, 2)) {
         int64_t shape[MAX_RANK] = {y->type.dim[1], 1, 1, 1};
         y = g_call2(g, "add", y, g_reshape(g, c->in[2], x->rank - 1, shape));
@@ -181,15 +175,15 @@ static const expr *is_real(arena *mem, const window *w, int s, const expr *k) /*
 
 /* y[n, oc, o...] = sum over ic, k... of x[n, first(oc) + ic, (o + before - k * dilation) / stride] * w[first(oc) + ic,
  * oc in its group, k...], where that division leaves no rest and the place exists */
-static bool transpose_body(defn *d, err *e)
+static const expr *transpose_body(defn *d)
 {
     const type *x = &d->node->in[0]->type, *w = &d->node->in[1]->type;
     const int64_t groups = node_int(d->node, "group"), inputs = x->dim[1] / groups, outputs = w->dim[1];
     const expr *at[MAX_RANK], *weight[MAX_RANK], *real = NULL;
     window win;
     arena *mem = d->mem;
-    if (!read_reverse(d->node, &win, e))
-        return false;
+    if (!read_reverse(d->node, &win, d->err))
+        return NULL;
     int axis = defn_fold(d, inputs);
     uint32_t folds = 1u << axis;
     const expr *part = x2(mem, "floordiv", x_axis(mem, 1), x_whole(mem, outputs ? outputs : 1));
@@ -206,8 +200,7 @@ static bool transpose_body(defn *d, err *e)
     }
     const expr *value = defn_at(d, 0, at);
     value = x_cast(mem, d->node->type.dtype, real ? x3(mem, "select", real, value, x_whole(mem, 0)) : value);
-    d->value = x_fold(mem, "add", folds, x2(mem, "mul", value, defn_at(d, 1, weight)));
-    return true;
+    return x_fold(mem, "add", folds, x2(mem, "mul", value, defn_at(d, 1, weight)));
 }
 
 /* ---- recipes ---- */
@@ -338,33 +331,19 @@ static const node *transpose_grad(graph *g, const node *call, const node *y, con
 }
 
 /* ---- records ---- */
-static const op conv_transpose_op = {
-    .name = "conv_transpose",
-    .doc = "Transposed convolution over the axes behind batch and channel; pads are all beginnings, then all ends.",
-    .numpy = "conv_transpose(a, b, strides, dilations, pads, group, output_padding)",
-    .onnx = (const onnx_rule[]){{"ConvTranspose", 1, adapt_conv_transpose}, {0}},
-    .onnx_takes = "ConvTranspose:3,1,auto_pad,dilations,group,kernel_shape,output_padding,output_shape,pads,"
-                  "strides",
-    .onnx_types = "ConvTranspose:F",
-    .arity = 2,
-    .axes = "n oc oh ow | ic kh kw",
-    .attr = (const attr_spec[]){{"strides", 'I', ""},
-                                {"dilations", 'I', ""},
-                                {"pads", 'I', ""},
-                                {"group", 'i', "1"},
-                                {"output_padding", 'I', ""},
-                                {0}},
-    .shape = transpose_shape,
-    .body = transpose_body,
-    .grad = transpose_grad,
-    .grad_for = transpose_grad_for,
-    .way = phases_way,
-    .alternative = without_strides,
-    .cases = "f32[1,3,9] f32[3,4,3]\nf32[2,4,5,6] f32[4,3,3,3] pads=[1,1,1,1] group=2\n"
-             "f32[1,2,4,5] f32[2,3,3,2] strides=[2,3] output_padding=[1,2]\n"
-             "f32[1,2,3,4,3] f32[2,2,2,2,2] strides=[2,1,1]\nf64[1,2,5] f64[2,1,3] dilations=[2] pads=[1,0]\n"
-             "f32[1,2,3,3] f32[2,1,2,2] pads=[-1,0,0,-2]\nf32[1,3,2] f32[3,2,1] strides=[3]\n"
-             "i32[1,1,3] i32[1,2,2]\nf32[0,2,3] f32[2,1,2]",
-};
 
-const op *const ops_conv_transpose[] = {&conv_transpose_op, NULL};
+const op ops_conv_transpose[] = {
+    BODY("conv_transpose a b strides:I= dilations:I= pads:I= group:i=1 output_padding:I= -> n oc oh ow | ic kh kw",
+         transpose_body, "conv_transpose(a, b, strides, dilations, pads, group, output_padding)", NULL,
+         "f32[1,3,9] f32[3,4,3]\nf32[2,4,5,6] f32[4,3,3,3] pads=[1,1,1,1] group=2\nf32[1,2,4,5] f32[2,3,3,2] "
+         "strides=[2,3] output_padding=[1,2]\nf32[1,2,3,4,3] f32[2,2,2,2,2] strides=[2,1,1]\n"
+         "f64[1,2,5] f64[2,1,3] dilations=[2] pads=[1,0]\nf32[1,2,3,3] f32[2,1,2,2] pads=[-1,0,0,-2]\n"
+         "f32[1,3,2] f32[3,2,1] strides=[3]\ni32[1,1,3] i32[1,2,2]\nf32[0,2,3] f32[2,1,2]",
+         "Transposed convolution over the axes behind batch and channel; pads are all beginnings, then all ends.",
+         .adapted = ADAPTED({"ConvTranspose 1 F 2..3 auto_pad dilations group kernel_shape output_padding output_shape "
+                             "pads strides",
+                             adapt_conv_transpose}),
+         .shape = transpose_shape, .grad = transpose_grad, .grad_for = transpose_grad_for, .way = phases_way,
+         .alternative = without_strides),
+    {0},
+};

@@ -2,6 +2,13 @@
 #include "graph/ir/rule.h"
 
 #include <math.h>
+#include <string.h>
+
+/* ---- helpers: calls, for recipes everywhere ---- */
+const node *g_count(graph *g, int64_t n, dtype to)
+{
+    return g_callf(g, 0, NULL, "iota count=%lld to=%s", (long long)n, ts_dtype_name(to));
+}
 
 /* ---- ONNX ---- */
 /* How many steps lead from start to limit: of integers exactly, whatever a double makes of them. */
@@ -23,8 +30,6 @@ static bool adapt_range(const onnx_call *c, const node **out, err *e)
 {
     double v[3];
     int64_t w[3] = {0};
-    if (!onnx_need(c, 3, e))
-        return false;
     for (int i = 0; i < 3; i++) {
         const ts_array *a = g_value(c->g, c->in[i], 1);
         if (!a || ts_array_count(a) != 1)
@@ -52,25 +57,6 @@ static bool adapt_range(const onnx_call *c, const node **out, err *e)
     if (v[0] != 0)
         y = g_call2(c->g, "add", y, g_reshape(c->g, c->in[0], 0, &(int64_t){1}));
     return onnx_give(c, out, y, e);
-}
-
-static bool best(const onnx_call *c, const char *op_name, const node **out, err *e)
-{
-    if (!onnx_need(c, 1, e))
-        return false;
-    const attr list[] = {attr_int("axis", onnx_int(c, "axis", 0)), attr_int("keepdims", onnx_int(c, "keepdims", 1)),
-                         attr_int("last", onnx_int(c, "select_last_index", 0))};
-    return onnx_give(c, out, g_apply(c->g, op_name, c->in[0], COUNT(list), list), e);
-}
-
-static bool adapt_argmax(const onnx_call *c, const node **out, err *e)
-{
-    return best(c, "argmax", out, e);
-}
-
-static bool adapt_argmin(const onnx_call *c, const node **out, err *e)
-{
-    return best(c, "argmin", out, e);
 }
 
 /* ---- shape ---- */
@@ -115,68 +101,58 @@ static bool best_shape(const node *n, type *out, err *e)
 }
 
 /* ---- body ---- */
-static bool iota_body(defn *d, err *e)
+static const expr *iota_body(defn *d)
 {
-    (void)e;
-    d->value = x_cast(d->mem, d->node->type.dtype, x_axis(d->mem, 0));
-    return true;
+    return x_cast(d->mem, d->node->type.dtype, x_axis(d->mem, 0));
 }
 
 /* y = smallest i with a[..., i, ...] == b[..., 0, ...] or NaN there; 0 if there is none. As a maximum: of n - i
  * where found, else 0; then n minus that, where n itself means none. The last one is the maximum of i itself. */
-static bool place_body(defn *d, err *e)
+static const expr *place_body(defn *d)
 {
     const type *t = &d->node->in[0]->type;
-    const expr *sub[MAX_RANK], *top[MAX_RANK];
-    int axis;
-    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
-        return false;
-    const int fold = defn_fold(d, t->dim[axis]);
+    const expr *sub[MAX_RANK], *top[MAX_RANK], *n;
+    const int axis = defn_axis(d, t->rank), fold = defn_fold(d, t->dim[axis]);
     for (int i = 0, k = 0; i < t->rank; i++)
         sub[i] = top[i] = x_axis(d->mem, i == axis ? fold : k++);
-    top[axis] = x_whole(d->mem, 0);
-    const expr *a = defn_at(d, 0, sub), *b = defn_at(d, 1, top);
-    const expr *found = x2(d->mem, "or", x2(d->mem, "eq", a, b), x1(d->mem, "isnan", a));
-    const expr *n = x_whole(d->mem, t->dim[axis]), *rest = x2(d->mem, "sub", n, sub[axis]);
-    if (node_int(d->node, "last")) {
-        d->value = x_fold(d->mem, "max", 1u << fold, x3(d->mem, "select", found, sub[axis], x_whole(d->mem, 0)));
-        return true;
-    }
-    const expr *far = x_fold(d->mem, "max", 1u << fold, x3(d->mem, "select", found, rest, x_whole(d->mem, 0)));
-    d->value = x2(d->mem, "mod", x2(d->mem, "sub", n, far), n);
-    return true;
+    top[axis] = x_whole(d->mem, 0), n = x_whole(d->mem, t->dim[axis]);
+    const bool last = node_int(d->node, "last");
+    const expr *far = x_said(d->mem, last ? "a == b || isnan(a) ? i : 0" : "a == b || isnan(a) ? n - i : 0", "a",
+                             defn_at(d, 0, sub), "b", defn_at(d, 1, top), "i", sub[axis], "n", n, NULL);
+    far = x_fold(d->mem, "max", 1u << fold, far);
+    return last ? far : x_said(d->mem, "(n - far) % n", "n", n, "far", far, NULL);
 }
 
 /* Whether `is` takes the place of `was`, the best so far: it is better, or the first NaN; of the last of several, as
  * good will do. */
 static const expr *takes(arena *mem, const expr *was, const expr *is, bool least, bool last)
 {
-    const expr *low = least ? is : was, *high = least ? was : is, *better = x2(mem, last ? "le" : "lt", low, high);
-    if (dtype_class(was->dtype) != D_REAL)
-        return better;
-    const expr *nan = x1(mem, "isnan", is);
-    return x2(mem, "or", better, last ? nan : x2(mem, "and", nan, x1(mem, "not", x1(mem, "isnan", was))));
+    const expr *low = least ? is : was, *high = least ? was : is;
+    const bool real = dtype_class(was->dtype) == D_REAL;
+    return x_said(mem,
+                  last   ? real ? "low <= high || isnan(is)" : "low <= high"
+                  : real ? "low < high || isnan(is) && !isnan(was)"
+                         : "low < high",
+                  "low", low, "high", high, "is", is, "was", was, NULL);
 }
 
 /* Of two parts the better one; where neither is, the place decides. */
 static const expr *chosen_part(arena *mem, const expr *const *was, const expr *const *with, bool least, bool last)
 {
-    const expr *better = takes(mem, was[0], with[0], least, last),
-               *worse = x1(mem, "not", takes(mem, with[0], was[0], least, last));
-    return last ? x2(mem, "and", better, x2(mem, "or", worse, x2(mem, "lt", was[1], with[1])))
-                : x2(mem, "or", better, x2(mem, "and", worse, x2(mem, "lt", with[1], was[1])));
+    return x_said(mem, last ? "better && (!worse || at < place)" : "better || !worse && place < at", "better",
+                  takes(mem, was[0], with[0], least, last), "worse", takes(mem, with[0], was[0], least, last), "at",
+                  was[1], "place", with[1], NULL);
 }
 
 /* The best of a[..., i, ...] and its place, folded together. */
-static bool best_body(defn *d, bool least)
+static const expr *best_body(defn *d)
 {
     arena *mem = d->mem;
     const type *t = &d->node->in[0]->type;
-    const bool last = node_int(d->node, "last"), keep = node_int(d->node, "keepdims");
+    const bool least = !strcmp(d->node->op->name, "argmin"), last = node_int(d->node, "last"),
+               keep = node_int(d->node, "keepdims");
     const expr *sub[MAX_RANK];
-    int axis;
-    MUST(attr_axis(d->node, "axis", t->rank, &axis, &(err){0})); /* the shape has read it */
-    const int fold = defn_fold(d, t->dim[axis]);
+    const int axis = defn_axis(d, t->rank), fold = defn_fold(d, t->dim[axis]);
     for (int i = 0, k = 0; i < t->rank; i++) {
         sub[i] = x_axis(mem, i == axis ? fold : k);
         k += i != axis || keep;
@@ -189,85 +165,31 @@ static bool best_body(defn *d, bool least)
     const expr *test = takes(mem, was[0], e[0], least, last), *part = chosen_part(mem, was, with, least, last);
     for (int k = 0; k < 2; k++)
         step[k] = x3(mem, "select", test, e[k], was[k]), merge[k] = x3(mem, "select", part, with[k], was[k]);
-    d->value = x_merged(mem, x_scan(mem, 1u << fold, 0, 2, start, step, x_cast(mem, TS_I64, was[1])), merge);
-    return true;
-}
-
-static bool argmax_body(defn *d, err *e)
-{
-    (void)e;
-    return best_body(d, false);
-}
-
-static bool argmin_body(defn *d, err *e)
-{
-    (void)e;
-    return best_body(d, true);
+    return x_merged(mem, x_scan(mem, 1u << fold, 0, 2, start, step, x_cast(mem, TS_I64, was[1])), merge);
 }
 
 /* ---- records ---- */
-static const attr_spec along[] = {{"axis", 'i', "0"}, {"keepdims", 'i', "0"}, {"last", 'i', "0"}, {0}};
+#define ALONG "axis:i=0 keepdims:i=0 last:i=0"
 static const char cases[] =
     "f32[7]\nf32[3,4]\nf32[3,4] axis=1\ni64[2,9,3] axis=1 keepdims=1\nf32[16]!\nf64[2,3] axis=-1\nf32[0,2] axis=1\n"
     "u8[40]\ni64[2,9,3] axis=1 last=1\nf32[16]! last=1";
 
-static const op iota_op = {
-    .name = "iota",
-    .doc = "0, 1, 2, ... up to but not including count.",
-    .numpy = "np.arange(count).astype(dtypes[to])",
-    .onnx = (const onnx_rule[]){{"Range", 11, adapt_range}, {0}},
-    .onnx_takes = "Range:3,1,stash_type",
-    .onnx_types = "Range:N",
-    .onnx_cases = "Range f32[]*=0 f32[]=5 f32[]=1",
-    .arity = 0,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"count", 'i', NULL}, {"to", 's', "i64"}, {0}},
-    .shape = iota_shape,
-    .body = iota_body,
-    .cases = "count=5\ncount=0\ncount=7 to=f32\ncount=3 to=i32",
+const op ops_count[] = {
+    BODY("iota count:i to:s=i64 -> e", iota_body, "np.arange(count).astype(dtypes[to])", NULL,
+         "count=5\ncount=0\ncount=7 to=f32\ncount=3 to=i32", "0, 1, 2, ... up to but not including count.",
+         .adapted = ADAPTED({"Range 11 N 3 stash_type", adapt_range}), .onnx_cases = "Range f32[]*=0 f32[]=5 f32[]=1",
+         .shape = iota_shape),
+    BODY("place a b axis:i=0 last:i=0 -> r | c", place_body, "far(np.argmax, (a == b) | np.isnan(a), axis, 0, last)",
+         NULL,
+         "i64[9,5] i64[1,5]\ni32[3,4] i32[3,1] axis=1\nf32[16]! f32[1]\nu8[2,6,3] u8[2,1,3] axis=-2\n"
+         "i64[60,5]<2 i64[1,5]=1 last=1",
+         "First or last place along an axis where the first operand equals the second, whose extent there is 1.",
+         .shape = place_shape),
+    BODY("argmax a " ALONG " -> r | c", best_body, "far(np.argmax, a, axis, keepdims, last)",
+         "ArgMax 1 n 1 axis keepdims=1 last:select_last_index", cases,
+         "Place of the largest element along an axis; the first or last of several, or of NaN.", .shape = best_shape),
+    BODY("argmin a " ALONG " -> r | c", best_body, "far(np.argmin, a, axis, keepdims, last)",
+         "ArgMin 1 n 1 axis keepdims=1 last:select_last_index", cases,
+         "Place of the smallest element along an axis; the first or last of several, or of NaN.", .shape = best_shape),
+    {0},
 };
-
-static const op place_op = {
-    .name = "place",
-    .doc = "First or last place along an axis where the first operand equals the second, whose extent there is 1.",
-    .numpy = "far(np.argmax, (a == b) | np.isnan(a), axis, 0, last)",
-    .arity = 2,
-    .axes = "r | c",
-    .attr = (const attr_spec[]){{"axis", 'i', "0"}, {"last", 'i', "0"}, {0}},
-    .shape = place_shape,
-    .body = place_body,
-    .cases = "i64[9,5] i64[1,5]\ni32[3,4] i32[3,1] axis=1\nf32[16]! f32[1]\nu8[2,6,3] u8[2,1,3] axis=-2\n"
-             "i64[60,5]<2 i64[1,5]=1 last=1",
-};
-
-static const op argmax_op = {
-    .name = "argmax",
-    .doc = "Place of the largest element along an axis; the first or last of several, or of NaN.",
-    .numpy = "far(np.argmax, a, axis, keepdims, last)",
-    .onnx = (const onnx_rule[]){{"ArgMax", 1, adapt_argmax}, {0}},
-    .onnx_takes = "ArgMax:1,1,axis,keepdims,select_last_index",
-    .onnx_types = "ArgMax:n",
-    .arity = 1,
-    .axes = "r | c",
-    .attr = along,
-    .shape = best_shape,
-    .body = argmax_body,
-    .cases = cases,
-};
-
-static const op argmin_op = {
-    .name = "argmin",
-    .doc = "Place of the smallest element along an axis; the first or last of several, or of NaN.",
-    .numpy = "far(np.argmin, a, axis, keepdims, last)",
-    .onnx = (const onnx_rule[]){{"ArgMin", 1, adapt_argmin}, {0}},
-    .onnx_takes = "ArgMin:1,1,axis,keepdims,select_last_index",
-    .onnx_types = "ArgMin:n",
-    .arity = 1,
-    .axes = "r | c",
-    .attr = along,
-    .shape = best_shape,
-    .body = argmin_body,
-    .cases = cases,
-};
-
-const op *const ops_count[] = {&iota_op, &place_op, &argmax_op, &argmin_op, NULL};

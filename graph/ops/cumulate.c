@@ -21,31 +21,16 @@ static const node *reversed(graph *g, const node *x, long long axis)
 
 /* ---- ONNX ---- */
 /* The result keeps the operand's dtype. */
-static bool adapt(const onnx_call *c, const char *op_name, const node **out, err *e)
+static bool adapt(const onnx_call *c, const node **out, err *e)
 {
     int64_t axis;
     int n;
-    if (!onnx_need(c, 2, e) || !onnx_ints(c, "", 1, &axis, 1, &n, e))
+    if (!onnx_ints(c, "", 1, &axis, 1, &n, e))
         return false;
     if (n != 1)
         return err_set(e, TS_BAD_INPUT, "%s: axis has %d numbers, one expected", c->type, n);
-    const dtype d = c->in[0]->type.dtype;
-    const attr list[] = {attr_int("axis", axis), attr_int("exclusive", onnx_int(c, "exclusive", 0)),
-                         attr_int("reverse", onnx_int(c, "reverse", 0))};
-    const node *y = g_apply(c->g, op_name, c->in[0], COUNT(list), list); /* as in[0] */
-    if (y && y->type.dtype != d)
-        y = g_apply(c->g, "cast", y, 1, (attr[]){attr_word("to", ts_dtype_name(d))});
-    return onnx_give(c, out, y, e);
-}
-
-static bool adapt_cumsum(const onnx_call *c, const node **out, err *e)
-{
-    return adapt(c, "cumsum", out, e);
-}
-
-static bool adapt_cumprod(const onnx_call *c, const node **out, err *e)
-{
-    return adapt(c, "cumprod", out, e);
+    const node *y = onnx_made(c, 1, c->in, 1, (attr[]){attr_int("axis", axis)}); /* as in[0] */
+    return onnx_give(c, out, y ? g_cast(c->g, y, c->in[0]->type.dtype) : NULL, e);
 }
 
 /* ---- shape ---- */
@@ -86,56 +71,46 @@ static bool linear_shape(const node *n, type *out, err *e)
 /* ---- body ---- */
 /* y[..., i, ...] = a[..., 0, ...] + ... + a[..., i, ...]; exclusive: without the last, the total before the step being
  * a second state. */
-static bool scan_body(defn *d, err *e)
+static const expr *scan_body(defn *d)
 {
     const type *t = &d->node->type;
     const dtype own = dtype_class(t->dtype) == D_REAL && ts_dtype_bytes(t->dtype) < 4 ? TS_F32 : t->dtype;
     const fn *f = fn_find(node_attr(d->node, "fn")->s);
     const bool exclusive = node_int(d->node, "exclusive");
-    int axis;
-    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
-        return false;
+    const int axis = defn_axis(d, t->rank);
     const expr *total = x_state(d->mem, own, 0), *before = x_state(d->mem, own, 1), *none = x_unit(d->mem, f, own);
     const expr *start[] = {none, none}, *x = x_cast(d->mem, own, defn_in(d, 0));
     const expr *step[] = {x2(d->mem, f->name, total, x), total};
-    d->value = x_scan(d->mem, 0, axis, exclusive ? 2 : 1, start, step,
-                      x_cast(d->mem, t->dtype, exclusive ? before : total));
-    return true;
+    return x_scan(d->mem, 0, axis, exclusive ? 2 : 1, start, step,
+                  x_cast(d->mem, t->dtype, exclusive ? before : total));
 }
 
 /* The largest so far and its place. */
-static bool place_body(defn *d, err *e)
+static const expr *place_body(defn *d)
 {
     const dtype t = d->node->in[0]->type.dtype;
     const fn *f = fn_find(node_attr(d->node, "fn")->s);
     const bool max = !strcmp(f->name, "max");
-    int axis;
-    if (!attr_axis(d->node, "axis", d->node->type.rank, &axis, e))
-        return false;
+    const int axis = defn_axis(d, d->node->type.rank);
     const expr *best = x_state(d->mem, t, 0), *at = x_state(d->mem, TS_I64, 1), *x = defn_in(d, 0);
-    const expr *first = x1(d->mem, "isnan", x), *more = x2(d->mem, "lt", max ? best : x, max ? x : best);
-    first = x2(d->mem, "and", first, x1(d->mem, "not", x1(d->mem, "isnan", best)));
-    const expr *better = x2(d->mem, "or", more, first);
+    const char *how = max ? "best < x || isnan(x) && !isnan(best)" : "x < best || isnan(x) && !isnan(best)";
+    const expr *better = x_said(d->mem, how, "x", x, "best", best, NULL);
     const expr *start[] = {x_unit(d->mem, f, t), x_cast(d->mem, TS_I64, x_whole(d->mem, 0))};
     const expr *step[] = {x3(d->mem, "select", better, x, best),
                           x3(d->mem, "select", better, x_axis(d->mem, axis), at)};
-    d->value = x_scan(d->mem, 0, axis, 2, start, step, at);
-    return true;
+    return x_scan(d->mem, 0, axis, 2, start, step, at);
 }
 
 /* y[..., i, ...] = a[..., i, ...] y[..., i - 1, ...] + b[..., i, ...], from 0 */
-static bool linear_body(defn *d, err *e)
+static const expr *linear_body(defn *d)
 {
     const type *t = &d->node->type;
     const dtype own = ts_dtype_bytes(t->dtype) < 4 ? TS_F32 : t->dtype;
-    int axis;
-    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
-        return false;
+    const int axis = defn_axis(d, t->rank);
     const expr *y = x_state(d->mem, own, 0), *start = x_cast(d->mem, own, x_real(d->mem, 0));
-    const expr *step = x2(d->mem, "mul", x_cast(d->mem, own, defn_in(d, 0)), y);
-    step = x2(d->mem, "add", step, x_cast(d->mem, own, defn_in(d, 1)));
-    d->value = x_scan(d->mem, 0, axis, 1, &start, &step, x_cast(d->mem, t->dtype, y));
-    return true;
+    const expr *step = x_said(d->mem, "a * y + b", "a", x_cast(d->mem, own, defn_in(d, 0)), "b",
+                              x_cast(d->mem, own, defn_in(d, 1)), "y", y, NULL);
+    return x_scan(d->mem, 0, axis, 1, &start, &step, x_cast(d->mem, t->dtype, y));
 }
 
 /* ---- recipes ---- */
@@ -199,100 +174,32 @@ static const node *linear_grad(graph *g, const node *call, const node *y, const 
 }
 
 /* ---- records ---- */
-static const attr_spec along[] = {{"axis", 'i', "0"}, {"exclusive", 'i', "0"}, {"reverse", 'i', "0"}, {0}};
+#define ALONG "axis:i=0 exclusive:i=0 reverse:i=0"
 static const char cases[] = "f32[7]\nf32[3,70] axis=1\nf64[40,3]\ni32[2,9,3] axis=1 exclusive=1\nu8[5] reverse=1\n"
                             "f32[3,7] axis=-1 exclusive=1 reverse=1\nf16[5]\nf32[0,4]\nf32[1,3] exclusive=1\nf32[9]!";
 
-static const op scan_op = {
-    .name = "scan",
-    .doc = "All elements up to each one along an axis, combined; exclusive: those before it.",
-    .numpy = "cumulate(fn, a, axis, exclusive, 0)",
-    .arity = 1,
-    .axes = "c",
-    .attr = (const attr_spec[]){{"axis", 'i', "0"}, {"fn", 's', "add"}, {"exclusive", 'i', "0"}, {0}},
-    .shape = scan_shape,
-    .body = scan_body,
-    .grad = scan_grad,
-    .cases = "f32[7]\nf32[3,70,5] axis=1\ni8[9]! fn=max\ni8[9]! fn=min exclusive=1\nf64[9]! fn=max exclusive=1\n"
-             "bool[7]",
+const op ops_cumulate[] = {
+    BODY("scan a axis:i=0 fn:s=add exclusive:i=0 -> c", scan_body, "cumulate(fn, a, axis, exclusive, 0)", NULL,
+         "f32[7]\nf32[3,70,5] axis=1\ni8[9]! fn=max\ni8[9]! fn=min exclusive=1\nf64[9]! fn=max exclusive=1\n"
+         "bool[7]",
+         "All elements up to each one along an axis, combined; exclusive: those before it.", .shape = scan_shape,
+         .grad = scan_grad),
+    BODY("scan_place a axis:i=0 fn:s=max -> c", place_body, "running_place(fn, a, axis)", NULL,
+         "f32[9]!\nf32[3,70] axis=1\ni64[40,3]<4 fn=min\nu8[7]",
+         "The place of the largest or smallest of all elements up to each one along an axis.", .shape = place_shape),
+    BODY("linear_scan a b axis:i=0 -> c", linear_body, "linear_scan(a, b, axis)", NULL,
+         "f32[7] f32[7]\nf64[3,9] f64[3,9] axis=1\nf32[5,1,4] f32[5,1,4]\nf32[1] f32[1]\nf16[4] f16[4]",
+         "Along an axis each element is a times the one before it plus b, from 0.", .shape = linear_shape,
+         .grad = linear_grad),
+    RECIPE("cumsum a " ALONG " -> c", cumulate_lower, "cumulate('add', a, axis, exclusive, reverse)", NULL, cases,
+           "Sums of all elements up to each one along an axis.",
+           .adapted = ADAPTED({"CumSum 11 ni 2 exclusive reverse", adapt}), .onnx_cases = "CumSum f32[3,4] i64[]=1"),
+    RECIPE("cumprod a " ALONG " -> c", cumulate_lower, "cumulate('mul', a, axis, exclusive, reverse)", NULL, cases,
+           "Products of all elements up to each one along an axis.",
+           .adapted = ADAPTED({"CumProd 26 ni 2 exclusive reverse", adapt}), .onnx_cases = "CumProd f32[3,4] i64[]=1"),
+    RECIPE("cummax a " ALONG " -> c", cumulate_lower, "cumulate('max', a, axis, exclusive, reverse)", NULL, cases,
+           "Largest of all elements up to each one along an axis."),
+    RECIPE("cummin a " ALONG " -> c", cumulate_lower, "cumulate('min', a, axis, exclusive, reverse)", NULL, cases,
+           "Smallest of all elements up to each one along an axis."),
+    {0},
 };
-
-static const op place_op = {
-    .name = "scan_place",
-    .doc = "The place of the largest or smallest of all elements up to each one along an axis.",
-    .numpy = "running_place(fn, a, axis)",
-    .arity = 1,
-    .axes = "c",
-    .attr = (const attr_spec[]){{"axis", 'i', "0"}, {"fn", 's', "max"}, {0}},
-    .shape = place_shape,
-    .body = place_body,
-    .cases = "f32[9]!\nf32[3,70] axis=1\ni64[40,3]<4 fn=min\nu8[7]",
-};
-
-static const op linear_op = {
-    .name = "linear_scan",
-    .doc = "Along an axis each element is a times the one before it plus b, from 0.",
-    .numpy = "linear_scan(a, b, axis)",
-    .arity = 2,
-    .axes = "c",
-    .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}},
-    .shape = linear_shape,
-    .body = linear_body,
-    .grad = linear_grad,
-    .cases = "f32[7] f32[7]\nf64[3,9] f64[3,9] axis=1\nf32[5,1,4] f32[5,1,4]\nf32[1] f32[1]\nf16[4] f16[4]",
-};
-
-static const op cumsum_op = {
-    .name = "cumsum",
-    .doc = "Sums of all elements up to each one along an axis.",
-    .numpy = "cumulate('add', a, axis, exclusive, reverse)",
-    .onnx = (const onnx_rule[]){{"CumSum", 11, adapt_cumsum}, {0}},
-    .onnx_takes = "CumSum:2,1,exclusive,reverse",
-    .onnx_types = "CumSum:ni",
-    .onnx_cases = "CumSum f32[3,4] i64[]=1",
-    .arity = 1,
-    .axes = "c",
-    .attr = along,
-    .lower = cumulate_lower,
-    .cases = cases,
-};
-
-static const op cumprod_op = {
-    .name = "cumprod",
-    .doc = "Products of all elements up to each one along an axis.",
-    .numpy = "cumulate('mul', a, axis, exclusive, reverse)",
-    .onnx = (const onnx_rule[]){{"CumProd", 26, adapt_cumprod}, {0}},
-    .onnx_takes = "CumProd:2,1,exclusive,reverse",
-    .onnx_types = "CumProd:ni",
-    .onnx_cases = "CumProd f32[3,4] i64[]=1",
-    .arity = 1,
-    .axes = "c",
-    .attr = along,
-    .lower = cumulate_lower,
-    .cases = cases,
-};
-
-static const op cummax_op = {
-    .name = "cummax",
-    .doc = "Largest of all elements up to each one along an axis.",
-    .numpy = "cumulate('max', a, axis, exclusive, reverse)",
-    .arity = 1,
-    .axes = "c",
-    .attr = along,
-    .lower = cumulate_lower,
-    .cases = cases,
-};
-
-static const op cummin_op = {
-    .name = "cummin",
-    .doc = "Smallest of all elements up to each one along an axis.",
-    .numpy = "cumulate('min', a, axis, exclusive, reverse)",
-    .arity = 1,
-    .axes = "c",
-    .attr = along,
-    .lower = cumulate_lower,
-    .cases = cases,
-};
-
-const op *const ops_cumulate[] = {&scan_op,    &place_op,  &linear_op, &cumsum_op,
-                                  &cumprod_op, &cummax_op, &cummin_op, NULL};

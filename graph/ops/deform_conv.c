@@ -47,22 +47,18 @@ static bool moves_with(const node *n, int i, const deformed *f, int64_t rows, er
 static bool adapt_deform_conv(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;
-    attr list[5];
-    if (!onnx_need(c, 3, e))
-        return false;
+    attr list[3];
     const type *x = &c->in[0]->type, *w = &c->in[1]->type, *offset = &c->in[2]->type;
     if (x->rank != w->rank || offset->rank != x->rank)
         return err_set(e, TS_BAD_INPUT, "DeformConv: ranks %d, %d and %d differ, equal ones expected", x->rank, w->rank,
                        offset->rank);
     if (!window_adapt(c, w->dim + 2, list, e))
         return false;
-    list[3] = attr_int("group", onnx_int(c, "group", 1));
-    list[4] = attr_int("offset_group", onnx_int(c, "offset_group", 1));
     type ones = *offset;
     ones.dim[1] /= x->rank - 2;
     const node *mask = onnx_in(c, 4) ? onnx_in(c, 4) : g_filled(g, &ones, 1);
-    const node *in[] = {c->in[0], c->in[1], c->in[2], mask};                             /* mask [n, og k, o...] */
-    const node *y = g_make(g, op_find("deform_conv"), COUNT(in), in, list, COUNT(list)); /* [n, oc, o...] */
+    const node *in[] = {c->in[0], c->in[1], c->in[2], mask};        /* mask [n, og k, o...] */
+    const node *y = onnx_made(c, COUNT(in), in, COUNT(list), list); /* [n, oc, o...] */
     if (y && onnx_in(c, 3)) {
         int64_t shape[MAX_RANK] = {onnx_in(c, 3)->type.rank ? onnx_in(c, 3)->type.dim[0] : 1, 1, 1, 1};
         y = g_call2(g, "add", y, g_reshape(g, onnx_in(c, 3), x->rank - 1, shape));
@@ -78,12 +74,8 @@ typedef struct progression { /* from, from + step, ...: count numbers */
 /* Those along axis `at` of `rank`, others of extent 1 */
 static const node *counted(graph *g, dtype d, int rank, int at, progression p)
 {
-    int64_t shape[MAX_RANK];
-    for (int i = 0; i < rank; i++)
-        shape[i] = i == at ? p.count : 1;
-    const node *v = g_callf(g, 0, NULL, "iota count=%lld to=%s", (long long)p.count, ts_dtype_name(d));
-    v = g_call2(g, "multiply", v, g_scalar(g, d, (double)p.step));
-    return g_reshape(g, g_call2(g, "add", v, g_scalar(g, d, (double)p.from)), rank, shape);
+    const node *v = g_scaled(g, g_count(g, p.count, d), (double)p.step);
+    return g_along(g, g_call2(g, "add", v, g_scalar(g, d, (double)p.from)), rank, at);
 }
 
 /* Where points read along axis s, [n, og, k..., o...]: o * stride - before + k * dilation + offset */
@@ -163,7 +155,7 @@ static const node *deform_lower(graph *g, const node *n)
         place *= shape[s + 2] = f.w.out[s], empty *= x->dim[s + 2];
     const type t = {.dtype = d, .rank = x->rank, .dim = {shape[0], shape[1], shape[2], shape[3], shape[4]}};
     if (dtype_class(d) != D_REAL)
-        return operands_refuse(2, n->in, &g->err, "reals"), NULL;
+        return g_refuse(g, 2, n->in, "reals");
     if (!empty) /* nothing to read: all points lie outside */
         return g_filled(g, &t, 0);
     const int64_t taken = w->dim[1] * f.points;
@@ -173,29 +165,17 @@ static const node *deform_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-static const op deform_op = {
-    .name = "deform_conv",
-    .doc = "Convolution of x with w whose points are moved by offsets [n, group of offsets and point and axis, out...] "
-           "and weighed by a mask [n, group of offsets and point, out...].",
-    .numpy = "deform_conv(a, b, c, d, strides, dilations, pads, group, offset_group)",
-    .onnx = (const onnx_rule[]){{"DeformConv", 19, adapt_deform_conv}, {0}},
-    .onnx_takes = "DeformConv:5,1,dilations,group,kernel_shape,offset_group,pads,strides",
-    .onnx_types = "DeformConv:F",
-    .onnx_cases = "DeformConv f32[1,2,5,4] f32[3,2,2,2] f32[1,8,4,3]",
-    .arity = 4,
-    .axes = "n oc oh ow | ic kh kw",
-    .attr = (const attr_spec[]){{"strides", 'I', ""},
-                                {"dilations", 'I', ""},
-                                {"pads", 'I', ""},
-                                {"group", 'i', "1"},
-                                {"offset_group", 'i', "1"},
-                                {0}},
-    .lower = deform_lower,
-    .cases = "f32[1,2,5,4] f32[3,2,2,2] f32[1,8,4,3] f32[1,4,4,3]\n"
-             "f64[2,4,5,5] f64[2,2,3,2] f64[2,24,3,3] f64[2,12,3,3] group=2 offset_group=2 strides=[2,2] "
-             "pads=[1,0,1,1]\n"
-             "f64[1,2,7] f64[2,1,3] f64[1,3,3] f64[1,3,3] group=2 dilations=[2]\n"
-             "f32[1,1,3,3,2] f32[1,1,2,1,2] f32[1,12,2,3,1] f32[1,4,2,3,1]",
-};
 
-const op *const ops_deform_conv[] = {&deform_op, NULL};
+const op ops_deform_conv[] = {
+    RECIPE("deform_conv a b c d strides:I= dilations:I= pads:I= group:i=1 offset_group:i=1 -> n oc oh ow | ic kh kw",
+           deform_lower, "deform_conv(a, b, c, d, strides, dilations, pads, group, offset_group)", NULL,
+           "f32[1,2,5,4] f32[3,2,2,2] f32[1,8,4,3] f32[1,4,4,3]\nf64[2,4,5,5] f64[2,2,3,2] f64[2,24,3,3] "
+           "f64[2,12,3,3] group=2 offset_group=2 strides=[2,2] pads=[1,0,1,1]\nf64[1,2,7] f64[2,1,3] f64[1,3,3] "
+           "f64[1,3,3] group=2 dilations=[2]\nf32[1,1,3,3,2] f32[1,1,2,1,2] f32[1,12,2,3,1] f32[1,4,2,3,1]",
+           "Convolution of x with w whose points are moved by offsets [n, group of offsets and point and axis, "
+           "out...] and weighed by a mask [n, group of offsets and point, out...].",
+           .adapted = ADAPTED(
+               {"DeformConv 19 F 3..5 dilations group kernel_shape offset_group pads strides", adapt_deform_conv}),
+           .onnx_cases = "DeformConv f32[1,2,5,4] f32[3,2,2,2] f32[1,8,4,3]"),
+    {0},
+};

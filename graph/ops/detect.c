@@ -20,7 +20,7 @@ static bool adapt_nms(const onnx_call *c, const node **out, err *e)
     graph *g = c->g;
     int64_t most = 0;
     int n = 0;
-    if (!onnx_need(c, 2, e) || (onnx_in(c, 2) && !onnx_ints(c, "", 2, &most, 1, &n, e)))
+    if ((onnx_in(c, 2) && !onnx_ints(c, "", 2, &most, 1, &n, e)))
         return false;
     if (c->in[0]->type.rank != 3 || c->in[1]->type.rank != 3)
         return operands_refuse(2, c->in, e, "boxes [batch, n, 4] and scores [batch, class, n]");
@@ -37,9 +37,7 @@ static bool adapt_nms(const onnx_call *c, const node **out, err *e)
         return onnx_give(c, out, NULL, e);
     places = g_call1(g, "transpose", places);                                                    /* [n, 3] */
     const node *box = g_call1(g, "expand_dims axes=[1]", g_call2(g, "gather_nd", kept, places)); /* [n, 1] */
-    const int64_t from[] = {0, 0}, size[] = {places->type.dim[0], 2};
-    /* [n, 2] */
-    places = g_apply(g, "slice", places, 2, (attr[]){attr_ints("starts", 2, from), attr_ints("sizes", 2, size)});
+    places = g_part(g, places, 1, 0, 2);                                                         /* [n, 2] */
     return onnx_give(c, out, g_call(g, "concat axis=1", 2, (const node *[]){places, box}), e);
 }
 
@@ -62,37 +60,27 @@ static bool nms_shape(const node *n, type *out, err *e)
 }
 
 /* ---- body ---- */
-static bool nms_body(defn *d, err *e)
+static const expr *nms_body(defn *d)
 {
     const type *scores = &d->node->in[1]->type;
     const int64_t parameter[] = {scores->dim[0], scores->dim[1], scores->dim[2], node_int(d->node, "most"),
                                  node_int(d->node, "centred")};
-    (void)e;
-    defn_routine(d, &(routine){.name = "nms",
-                               .run = routine_nms,
-                               .n_parameter = COUNT(parameter),
-                               .parameter = parameter,
-                               .scratch = scores->dim[2]});
-    return true;
+    return defn_routine(d, &(routine){.name = "nms",
+                                      .run = routine_nms,
+                                      .n_parameter = COUNT(parameter),
+                                      .parameter = parameter,
+                                      .scratch = scores->dim[2]});
 }
 
 /* ---- records ---- */
-static const op nms_op = {
-    .name = "nms",
-    .doc = "Of boxes [batch, n, 4] with scores [batch, class, n] those to keep, best first, then -1: none overlaps "
-           "a better one by more than a share of their union; limits are that share and a score to be exceeded.",
-    .numpy = "nms(a, b, c, most, centred)",
-    .onnx = (const onnx_rule[]){{"NonMaxSuppression", 10, adapt_nms}, {0}},
-    .onnx_takes = "NonMaxSuppression:5,1,center_point_box",
-    .onnx_types = "NonMaxSuppression:ffif",
-    .onnx_cases = "NonMaxSuppression f32[1,4,4]*=1 f32[1,2,4]=1 i64[]=2",
-    .arity = 3,
-    .axes = "b c k",
-    .attr = (const attr_spec[]){{"most", 'i', NULL}, {"centred", 'i', "0"}, {0}},
-    .shape = nms_shape,
-    .body = nms_body,
-    .cases = "f32[2,9,4] f32[2,3,9] f32[2]=0.2 most=4\nf32[1,20,4]+ f32[1,1,20] f32[2]=0.5 most=20 centred=1\n"
-             "f64[1,7,4] f64[1,2,7] f64[2]=0 most=3\nf32[1,0,4] f32[1,2,0] f32[2]=0 most=0",
-};
 
-const op *const ops_detect[] = {&nms_op, NULL};
+const op ops_detect[] = {
+    BODY("nms a b c most:i centred:i=0 -> b c k", nms_body, "nms(a, b, c, most, centred)", NULL,
+         "f32[2,9,4] f32[2,3,9] f32[2]=0.2 most=4\nf32[1,20,4]+ f32[1,1,20] f32[2]=0.5 most=20 centred=1\n"
+         "f64[1,7,4] f64[1,2,7] f64[2]=0 most=3\nf32[1,0,4] f32[1,2,0] f32[2]=0 most=0",
+         "Of boxes [batch, n, 4] with scores [batch, class, n] those to keep, best first, then -1: none overlaps "
+         "a better one by more than a share of their union; limits are that share and a score to be exceeded.",
+         .adapted = ADAPTED({"NonMaxSuppression 10 ffif 2..5 center_point_box", adapt_nms}),
+         .onnx_cases = "NonMaxSuppression f32[1,4,4]*=1 f32[1,2,4]=1 i64[]=2", .shape = nms_shape),
+    {0},
+};

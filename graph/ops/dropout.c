@@ -28,7 +28,7 @@ static const node *of_file(const onnx_call *c, const node *x, double ratio, uint
 static bool adapt_dropout(const onnx_call *c, const node **out, err *e)
 {
     double ratio = onnx_real(c, "ratio", 0.5), training = 0;
-    if (!onnx_need(c, 1, e) || !onnx_number(c, 1, &ratio, e) || !onnx_number(c, 2, &training, e))
+    if (!onnx_number(c, 1, &ratio, e) || !onnx_number(c, 2, &training, e))
         return false;
     if (!(ratio >= 0 && ratio < 1))
         return err_set(e, TS_BAD_INPUT, "Dropout: ratio %g is outside 0...1", ratio);
@@ -192,21 +192,11 @@ int ts_dropout(ts_graph *g, int n, const ts_tensor *t, const ts_dropout_options 
 }
 
 /* ---- records ---- */
-static const op dropout_op = {
-    .name = "dropout",
-    .doc = "The value itself: a place where training leaves elements out with probability `rate`.",
-    .numpy = "a",
-    .onnx = (const onnx_rule[]){{"Dropout", 1, adapt_dropout}, {0}},
-    .onnx_takes = "Dropout:3,2,is_test,ratio,seed",
-    .onnx_types = "Dropout:ffb",
-    .onnx_cases = "Dropout f32[3]",
-    .back = "Dropout a",
-    .trained = "in=2",
-    .arity = 1,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"rate", 'f', "0.5"}, {0}},
-    .text = "a",
-    .cases = "f32[2,3]\nf64[] rate=0.1",
-};
 
-const op *const ops_dropout[] = {&dropout_op, NULL};
+const op ops_dropout[] = {
+    ELEMENT("dropout rate:f=0.5", "a", "a", NULL, "f32[2,3]\nf64[] rate=0.1",
+            "The value itself: a place where training leaves elements out with probability `rate`.",
+            .adapted = ADAPTED({"Dropout 1 ffb 1..3 >2 is_test ratio seed", adapt_dropout}),
+            .onnx_cases = "Dropout f32[3]", .back = "Dropout a", .trained = "in=2"),
+    {0},
+};

@@ -148,15 +148,15 @@ static bool contract_shape(const node *n, type *out, err *e)
 
 /* ---- body ---- */
 /* y[out...] = sum over the other labels of a[...] * b[...] */
-static bool contract_body(defn *d, err *e)
+static const expr *contract_body(defn *d)
 {
     equation q;
     int64_t dim[128];
     const expr *axis[128] = {0}, *product = NULL;
     uint32_t folds = 0;
     arena *mem = d->mem;
-    if (!read_node(d->node, &q, dim, e))
-        return false;
+    if (!read_node(d->node, &q, dim, d->err))
+        return NULL;
     for (int i = 0; i < q.out.n; i++)
         axis[(unsigned char)q.out.label[i]] = x_axis(mem, i);
     for (int k = 0; k < q.n; k++) {
@@ -172,8 +172,7 @@ static bool contract_body(defn *d, err *e)
         const expr *x = x_cast(mem, d->node->type.dtype, defn_at(d, k, sub));
         product = product ? x2(mem, "mul", product, x) : x;
     }
-    d->value = folds ? x_fold(mem, "add", folds, product) : product;
-    return true;
+    return folds ? x_fold(mem, "add", folds, product) : product;
 }
 
 /* ---- recipes ---- */
@@ -229,7 +228,7 @@ static const node *einsum_lower(graph *g, const node *n)
     int64_t dim[128];
     char line[4 * MAX_RANK + 16];
     if (n->n_in < 1)
-        return g_fail(g, TS_BAD_INPUT, "no operands, at least one expected"), NULL;
+        return g_fail(g, TS_BAD_INPUT, "no operands, at least one expected");
     const char *words = node_attr(n, "equation")->s, *fold = node_attr(n, "fold")->s;
     const bool named = is_named(words);
     if (strcmp(fold, "add") || named || subscripts_needed(words))
@@ -254,37 +253,21 @@ static const node *einsum_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-static const op contract_op = {
-    .name = "contract",
-    .doc = "Sum of products of one or two tensors, axes named by letters: \"ij,jk->ik\".",
-    .numpy = "contract(x, equation)",
-    .arity = -1,
-    .attr = (const attr_spec[]){{"equation", 's', NULL}, {0}},
-    .axes = "g m n | k",
-    .shape = contract_shape,
-    .body = contract_body,
-    .extents = einsum_extents,
-    .cases = "f32[2,3] f32[3,4] equation=ij,jk->ik\nf32[3,3] equation=ii->i\nf64[3,3] equation=ii->\n"
-             "f32[2,5,3] f32[5,4,3] equation=bij,ikj->bk\ni32[4] i32[5] equation=i,j->ji\nf32[0,3] equation=ij->j",
-};
 
-static const op einsum_op = {
-    .name = "einsum",
-    .doc = "Sum, or another fold, of products of tensors whose axes have letters, as numpy's einsum, or names.",
-    .numpy = "np.einsum(equation, *x)",
-    .onnx = (const onnx_rule[]){{"Einsum", 12, adapt_einsum}, {0}},
-    .onnx_takes = "Einsum:*,1,equation",
-    .onnx_types = "Einsum:N",
-    .arity = -1,
-    .attr = (const attr_spec[]){{"equation", 's', NULL}, {"fold", 's', "add"}, {0}},
-    .lower = einsum_lower,
-    .extents = einsum_extents,
-    .cases = "f32[2,3] f32[3,4] equation=ij,jk->ik\nf32[2,3] f32[3,4] equation=ij,jk\nf32[3,4] equation=ij->ji\n"
-             "f32[2,3,4] f32[4,5] equation=...j,jk->...k\nf32[2,3,3] equation=...ii->...i\nf64[3] f64[3] equation=i,i\n"
-             "f32[2,3] f32[3,4] f32[4,5] equation=ab,bc,cd->ad\nf32[2,3] f32[3] f32[2] f32[4,2] equation=ab,b,a,ca->c\n"
-             "f32[5,2,3] f32[5,3,4] equation=...ij,...jk->...ik\nf32[1,2,3] f32[5,3,4] equation=...ij,...jk\n"
-             "i64[3,3,3] equation=iii->i\nf32[4,2,3] equation=b...->...b\nf32[2,3,4] equation=ijk->\n"
-             "f32[2,3] f32[] equation=ij,->ij\nf32[0,3] f32[3,2] equation=ij,jk->ik",
+const op ops_einsum[] = {
+    BODY("contract ... equation:s -> g m n | k", contract_body, "contract(x, equation)", NULL,
+         "f32[2,3] f32[3,4] equation=ij,jk->ik\nf32[3,3] equation=ii->i\nf64[3,3] equation=ii->\n"
+         "f32[2,5,3] f32[5,4,3] equation=bij,ikj->bk\ni32[4] i32[5] equation=i,j->ji\nf32[0,3] equation=ij->j",
+         "Sum of products of one or two tensors, axes named by letters: \"ij,jk->ik\".", .shape = contract_shape,
+         .extents = einsum_extents),
+    RECIPE("einsum ... equation:s fold:s=add", einsum_lower, "np.einsum(equation, *x)", NULL,
+           "f32[2,3] f32[3,4] equation=ij,jk->ik\nf32[2,3] f32[3,4] equation=ij,jk\nf32[3,4] equation=ij->ji\n"
+           "f32[2,3,4] f32[4,5] equation=...j,jk->...k\nf32[2,3,3] equation=...ii->...i\nf64[3] f64[3] "
+           "equation=i,i\nf32[2,3] f32[3,4] f32[4,5] equation=ab,bc,cd->ad\nf32[2,3] f32[3] f32[2] f32[4,2] "
+           "equation=ab,b,a,ca->c\nf32[5,2,3] f32[5,3,4] equation=...ij,...jk->...ik\nf32[1,2,3] f32[5,3,4] "
+           "equation=...ij,...jk\ni64[3,3,3] equation=iii->i\nf32[4,2,3] equation=b...->...b\n"
+           "f32[2,3,4] equation=ijk->\nf32[2,3] f32[] equation=ij,->ij\nf32[0,3] f32[3,2] equation=ij,jk->ik",
+           "Sum, or another fold, of products of tensors whose axes have letters, as numpy's einsum, or names.",
+           .adapted = ADAPTED({"Einsum 12 N 0.. equation", adapt_einsum}), .extents = einsum_extents),
+    {0},
 };
-
-const op *const ops_einsum[] = {&contract_op, &einsum_op, NULL};

@@ -7,8 +7,6 @@
 /* Columns of the last axis; a vector is one row. */
 static bool make_extract(const onnx_call *c, onnx_value *out, err *e)
 {
-    if (!onnx_need(c, 2, e))
-        return false;
     graph *g = c->g;
     const node *x = c->in[0];
     const int64_t n = type_count(&c->in[1]->type), row[] = {1, type_count(&x->type)};
@@ -19,8 +17,6 @@ static bool make_extract(const onnx_call *c, onnx_value *out, err *e)
 
 static bool make_binarize(const onnx_call *c, onnx_value *out, err *e)
 {
-    if (!onnx_need(c, 1, e))
-        return false;
     /* x [...], level [] */
     const node *x = c->in[0], *level = g_scalar(c->g, x->type.dtype, onnx_real(c, "threshold", 0));
     const node *y = g_call2(c->g, "greater", x, level); /* [...] */
@@ -28,13 +24,11 @@ static bool make_binarize(const onnx_call *c, onnx_value *out, err *e)
 }
 
 /* ---- records ---- */
-static const op feature_op = {
-    .name = "features",
-    .doc = "Columns and thresholds of older machine learning, as other operations.",
-    .onnx_takes = "ai.onnx.ml.ArrayFeatureExtractor:2,1 ai.onnx.ml.Binarizer:1,1,threshold",
-    .form = (const onnx_form[]){{"ai.onnx.ml.ArrayFeatureExtractor", 1, make_extract},
-                                {"ai.onnx.ml.Binarizer", 1, make_binarize},
-                                {0}},
-};
 
-const op *const ops_feature[] = {&feature_op, NULL};
+const op ops_feature[] = {
+    {.call = "features",
+     .doc = "Columns and thresholds of older machine learning, as other operations.",
+     .formed = FORMED({"ai.onnx.ml.ArrayFeatureExtractor 1 - 2", make_extract},
+                      {"ai.onnx.ml.Binarizer 1 - 1 threshold", make_binarize})},
+    {0},
+};

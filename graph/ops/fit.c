@@ -24,10 +24,10 @@ const node *g_fitted(graph *g, const node *a, const type *t)
             axes[n++] = i;
     a = g_summed(g, a, n, axes, n > skip);
     if (a && skip > 0 && a->type.rank != t->rank)
-        a = g_apply(g, "reshape", a, 1, (attr[]){attr_ints("shape", t->rank, t->dim)});
+        a = g_reshape(g, a, t->rank, t->dim);
     if (a && a->type.dtype != t->dtype)
         a = g_apply(g, "cast", a, 1, (attr[]){attr_word("to", ts_dtype_name(t->dtype))});
     if (a && !type_equal(&a->type, t))
-        a = g_apply(g, "broadcast_to", a, 1, (attr[]){attr_ints("shape", t->rank, t->dim)});
+        a = g_broadcast(g, a, t->rank, t->dim);
     return a;
 }

@@ -69,11 +69,11 @@ static bool make_flex(const onnx_call *c, onnx_value *out, err *e)
 }
 
 /* ---- records ---- */
-static const op flex_op = {
-    .name = "flex_attention",
-    .doc = "Attention with graphs between its steps, resolved while a file's graph is built.",
-    .onnx_takes = "ai.onnx.preview.FlexAttention:3,1,prob_mod,scale,score_mod,softmax_precision",
-    .form = (const onnx_form[]){{"ai.onnx.preview.FlexAttention", 1, make_flex}, {0}},
-};
 
-const op *const ops_flex_attention[] = {&flex_op, NULL};
+const op ops_flex_attention[] = {
+    {.call = "flex_attention",
+     .doc = "Attention with graphs between its steps, resolved while a file's graph is built.",
+     .formed = FORMED(
+         {"ai.onnx.preview.FlexAttention 1 - 0..3 prob_mod scale score_mod softmax_precision", make_flex})},
+    {0},
+};

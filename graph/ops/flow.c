@@ -58,7 +58,7 @@ static onnx_value *values(const onnx_call *c, int n)
 static bool make_if(const onnx_call *c, onnx_value *out, err *e)
 {
     truth t;
-    if (!onnx_need(c, 1, e) || !known_truth(c, c->in[0], "condition", &t, e))
+    if (!known_truth(c, c->in[0], "condition", &t, e))
         return false;
     if (t != LATER)
         return c->pass(c, &(onnx_pass){t == YES ? "then_branch" : "else_branch", 0, c->n_out, NULL, out}, e);
@@ -94,8 +94,7 @@ static const node *joined(graph *g, const gathered *all, const node *like, int64
             axis += t.rank + 1;
         if (axis < 0 || axis > t.rank || t.rank == MAX_RANK)
             return g_fail(g, TS_BAD_INPUT, "axis %lld of a result of rank %d, one from 0 to %d expected",
-                          (long long)axis, t.rank + 1, t.rank),
-                   NULL;
+                          (long long)axis, t.rank + 1, t.rank);
         memmove(t.dim + axis + 1, t.dim + axis, (size_t)(t.rank - axis) * sizeof *t.dim);
         t.dim[axis] = 0, t.rank++;
         return g_const(g, "", &t, NULL);
@@ -379,11 +378,7 @@ static bool begin_scan(scan *s, err *e)
 /* Entry `at` of x along an axis. */
 static const node *entry(graph *g, const node *x, int64_t axis, int64_t at)
 {
-    int64_t starts[MAX_RANK] = {0}, sizes[MAX_RANK];
-    memcpy(sizes, x->type.dim, sizeof sizes);
-    starts[axis] = at, sizes[axis] = 1;
-    const attr part[] = {attr_ints("starts", x->type.rank, starts), attr_ints("sizes", x->type.rank, sizes)};
-    const node *one = g_apply(g, "slice", x, COUNT(part), part); /* [..., 1 at the axis, ...] */
+    const node *one = g_part(g, x, (int)axis, at, 1); /* [..., 1 at the axis, ...] */
     return g_callf(g, 1, &one, "squeeze axes=[%lld]", (long long)axis);
 }
 
@@ -508,19 +503,16 @@ static bool make_scan_8(const onnx_call *c, onnx_value *out, err *e)
 }
 
 /* ---- records ---- */
-static const op flow_op = {
-    .name = "flow",
-    .doc = "Branches and loops of a file, resolved while its graph is built.",
-    .onnx_takes = "If:1,*,else_branch,then_branch Loop:*,*,body Scan:*,*,body,directions,num_scan_inputs,"
-                  "scan_input_axes,scan_input_directions,scan_output_axes,scan_output_directions",
-    .form =
-        (const onnx_form[]){
-            {"If", 1, make_if},
-            {"Loop", 1, make_loop},
-            {"Scan", 8, make_scan_8},
-            {"Scan", 9, make_scan},
-            {0},
-        },
-};
 
-const op *const ops_flow[] = {&flow_op, NULL};
+const op ops_flow[] = {
+    {.call = "flow",
+     .doc = "Branches and loops of a file, resolved while its graph is built.",
+     .formed = FORMED({"If 1 - 1 >* else_branch then_branch", make_if}, {"Loop 1 - 0.. >* body", make_loop},
+                      {"Scan 8 - 0.. >* body directions num_scan_inputs scan_input_axes scan_input_directions "
+                       "scan_output_axes scan_output_directions",
+                       make_scan_8},
+                      {"Scan 9 - 0.. >* body directions num_scan_inputs scan_input_axes scan_input_directions "
+                       "scan_output_axes scan_output_directions",
+                       make_scan})},
+    {0},
+};

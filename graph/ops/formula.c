@@ -449,99 +449,63 @@ static bool fold_shape(const node *n, type *out, err *e)
 }
 
 /* ---- body ---- */
-static bool formula_body(defn *d, err *e)
+static const expr *formula_body(defn *d)
 {
     names known = {.n = d->node->n_in, .own = d->node->scalars};
     for (int i = 0; i < known.n; i++)
         known.name[i] = letters[i], known.value[i] = defn_in(d, i);
-    d->value = x_parse(d->mem, node_attr(d->node, "text")->s, &known, e);
-    return d->value != NULL;
+    return x_parse(d->mem, node_attr(d->node, "text")->s, &known, d->err);
 }
 
-static bool element_body(defn *d, err *e)
+static const expr *element_body(defn *d)
 {
     const attr *folds = node_attr(d->node, "folds");
     uint32_t set = 0;
     for (int i = 0; i < folds->n; i++)
         set |= 1u << defn_fold(d, folds->ints[i]);
-    d->value = spelled(d->node, d->mem, d->n_axis, e);
+    d->value = spelled(d->node, d->mem, d->n_axis, d->err);
     if (d->value && set)
-        d->value = x_fold(d->mem, node_attr(d->node, "fold")->s, set, d->value);
-    return d->value != NULL;
+        return x_fold(d->mem, node_attr(d->node, "fold")->s, set, d->value);
+    return d->value;
 }
 
-static bool fold_body(defn *d, err *e)
+static const expr *fold_body(defn *d)
 {
     const attr *folds = node_attr(d->node, "folds");
     uint32_t set = 0;
     for (int i = 0; i < folds->n; i++)
         set |= 1u << defn_fold(d, folds->ints[i]);
-    d->value = spelled_fold(d->node, d->mem, set, e);
-    return d->value != NULL;
+    return spelled_fold(d->node, d->mem, set, d->err);
 }
 
 /* ---- records ---- */
-static const op formula_op = {
-    .name = "formula",
-    .doc = "A function of operands a, b, c, ... spelled out without blanks, element by element: a*exp(-b).",
-    .numpy = "formula(text, x)",
-    .arity = -1,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"text", 's', NULL}, {0}},
-    .calls = true,
-    .shape = formula_shape,
-    .extents = extents_pointwise,
-    .body = formula_body,
-    .cases = "f32[2,3] text=a*a\nf32[2,3] f32[3] text=a*exp(-abs(b))\nf64[4,1] f32[3] f64[] text=a-b/(2+c*c)\n"
-             "f32[5] f32[5] text=select(lt(a,b),a,b*0.5)\ni32[4] i32[4] text=a+3*b\nf32[3] i64[3] text=a*f32(b)\n"
-             "f32[4] text=a<0.5\nf32[0,2] text=sqrt(abs(a))",
-};
 
-static const op element_op = {
-    .name = "element",
-    .doc = "One element at i0, i1, ... spelled out without blanks, over axes `dims`, then `folds` to be folded away.",
-    .numpy = "element(text, x, dims, folds, fold)",
-    .arity = -1,
-    .attr =
-        (const attr_spec[]){
-            {"dims", 'I', NULL},
-            {"folds", 'I', "[]"},
-            {"fold", 's', "add"},
-            {"text", 's', NULL},
-            {0},
-        },
-    .shape = element_shape,
-    .body = element_body,
-    .cases = "f32[2,3] dims=[3,2] text=a[i1,i0]\nf32[4,5] f32[5,3] dims=[4,3] folds=[5] text=a[i0,i2]*b[i2,i1]\n"
-             "f32[7] dims=[5] folds=[3] fold=max text=a[i0+i1]\nf32[6] dims=[] folds=[6] fold=mul text=a[i0]+1\n"
-             "f64[4] dims=[6] text=select(and(le(1,i0),lt(i0,5)),a[i0-1],0)\n"
-             "f32[6] i64[4]<6 dims=[4] text=a[abs(b[i0])]\nf32[3,2] dims=[2,0] text=a[i1,i0]\n"
-             "f32[2,3] dims=[3] folds=[2] text=a[i1,i0]*f32(i0)\ni64[4] dims=[2] folds=[2] text=a[i0*2+i1]",
+const op ops_formula[] = {
+    BODY("formula ... text:s -> e", formula_body, "formula(text, x)", NULL,
+         "f32[2,3] text=a*a\nf32[2,3] f32[3] text=a*exp(-abs(b))\nf64[4,1] f32[3] f64[] text=a-b/(2+c*c)\n"
+         "f32[5] f32[5] text=select(lt(a,b),a,b*0.5)\ni32[4] i32[4] text=a+3*b\nf32[3] i64[3] text=a*f32(b)\n"
+         "f32[4] text=a<0.5\nf32[0,2] text=sqrt(abs(a))",
+         "A function of operands a, b, c, ... spelled out without blanks, element by element: a*exp(-b).",
+         .calls = true, .shape = formula_shape, .extents = extents_pointwise),
+    BODY("element ... dims:I folds:I=[] fold:s=add text:s", element_body, "element(text, x, dims, folds, fold)", NULL,
+         "f32[2,3] dims=[3,2] text=a[i1,i0]\nf32[4,5] f32[5,3] dims=[4,3] folds=[5] text=a[i0,i2]*b[i2,i1]\n"
+         "f32[7] dims=[5] folds=[3] fold=max text=a[i0+i1]\nf32[6] dims=[] folds=[6] fold=mul text=a[i0]+1\n"
+         "f64[4] dims=[6] text=select(and(le(1,i0),lt(i0,5)),a[i0-1],0)\n"
+         "f32[6] i64[4]<6 dims=[4] text=a[abs(b[i0])]\nf32[3,2] dims=[2,0] text=a[i1,i0]\n"
+         "f32[2,3] dims=[3] folds=[2] text=a[i1,i0]*f32(i0)\ni64[4] dims=[2] folds=[2] text=a[i0*2+i1]",
+         "One element at i0, i1, ... spelled out without blanks, over axes `dims`, then `folds` to be folded away.",
+         .shape = element_shape),
+    BODY("fold ... dims:I folds:I start:s step:s merge:s= text:s", fold_body,
+         "several(worth, x, dims, folds, start, step, text)", NULL,
+         "f32[3,70] dims=[3] folds=[70] start=0,-9 step=s0+a[i0,i1],max(s1,a[i0,i1]) text=s0-8*s1\n"
+         "f32[40,3] dims=[3] folds=[40] start=-inf,i64(-1) "
+         "step=select(le(s0,a[i1,i0]),a[i1,i0],s0),select(le(s0,a[i1,i0]),i1,s1) text=s1\nf64[60] dims=[] "
+         "folds=[60] start=0,0,0 step=s0+1,s1+(a[i0]-s1)/(s0+1),s2+(a[i0]-s1)*(a[i0]-(s1+(a[i0]-s1)/(s0+1))) "
+         "text=s2/s0\ni64[5,6] i64[6] dims=[5] folds=[6] start=1,0 "
+         "step=select(lt(a[i0,i1],b[i1]),0-s0,s0),select(lt(a[i0,i1],b[i1]),s1+1,s1) merge=s0*t0,s1+t1 "
+         "text=s0*(s1+1)\nf32[4] dims=[2] folds=[2,0] start=1,2 step=s0+a[i0],s1 text=s0+s1+f32(i0)",
+         "Several values folded at once: states s0, s1, ... begin as `start` and become `step` at every point of "
+         "the axes `folds`; `text` is the element. `merge`: states after two sets of points, s and t; most follow.",
+         .shape = fold_shape),
+    {0},
 };
-
-static const op fold_op = {
-    .name = "fold",
-    .doc = "Several values folded at once: states s0, s1, ... begin as `start` and become `step` at every point of the "
-           "axes `folds`; `text` is the element. `merge`: states after two sets of points, s and t; most follow.",
-    .numpy = "several(worth, x, dims, folds, start, step, text)",
-    .arity = -1,
-    .attr = (const attr_spec[]){{"dims", 'I', NULL},
-                                {"folds", 'I', NULL},
-                                {"start", 's', NULL},
-                                {"step", 's', NULL},
-                                {"merge", 's', ""},
-                                {"text", 's', NULL},
-                                {0}},
-    .shape = fold_shape,
-    .body = fold_body,
-    .cases = "f32[3,70] dims=[3] folds=[70] start=0,-9 step=s0+a[i0,i1],max(s1,a[i0,i1]) text=s0-8*s1\n"
-             "f32[40,3] dims=[3] folds=[40] start=-inf,i64(-1) "
-             "step=select(le(s0,a[i1,i0]),a[i1,i0],s0),select(le(s0,a[i1,i0]),i1,s1) text=s1\n"
-             "f64[60] dims=[] folds=[60] start=0,0,0 step=s0+1,s1+(a[i0]-s1)/(s0+1),"
-             "s2+(a[i0]-s1)*(a[i0]-(s1+(a[i0]-s1)/(s0+1))) text=s2/s0\n"
-             "i64[5,6] i64[6] dims=[5] folds=[6] start=1,0 step=select(lt(a[i0,i1],b[i1]),0-s0,s0),"
-             "select(lt(a[i0,i1],b[i1]),s1+1,s1) merge=s0*t0,s1+t1 text=s0*(s1+1)\n"
-             "f32[4] dims=[2] folds=[2,0] start=1,2 step=s0+a[i0],s1 text=s0+s1+f32(i0)",
-};
-
-const op *const ops_formula[] = {&formula_op, &element_op, &fold_op, NULL};

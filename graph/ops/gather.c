@@ -28,14 +28,14 @@ static const node *gather_one(const onnx_call *c, int axis, int64_t at)
     start[axis] = at < 0 ? at + t->dim[axis] : at;
     const attr cut[] = {attr_ints("starts", t->rank, start), attr_ints("sizes", t->rank, size)};
     const node *y = g_apply(c->g, "slice", a, COUNT(cut), cut); /* as a, with 1 at the axis */
-    return g_apply(c->g, "reshape", y, 1, (attr[]){attr_ints("shape", rank, shape)});
+    return g_reshape(c->g, y, rank, shape);
 }
 
 enum { MOST_KNOWN = 4096 }; /* constant indices that are looked at */
 static bool adapt_gather(const onnx_call *c, const node **out, err *e)
 {
     int axis;
-    if (!onnx_need(c, 2, e) || !axis_norm(onnx_int(c, "axis", 0), c->in[0]->type.rank, &axis, e))
+    if (!axis_norm(onnx_int(c, "axis", 0), c->in[0]->type.rank, &axis, e))
         return false;
     const ts_array *place = g_constant(c->g, c->in[1], MOST_KNOWN);
     const int64_t extent = c->in[0]->type.dim[axis], n = place ? ts_array_count(place) : 0;
@@ -119,29 +119,25 @@ static bool along_shape(const node *n, type *out, err *e)
 
 /* ---- body ---- */
 /* y[..., p..., ...] = a[..., places[p...], ...]: the axes of the places stand where the operand's axis was. */
-static bool gather_body(defn *d, err *e)
+static const expr *gather_body(defn *d)
 {
     const type *t = &d->node->in[0]->type, *places = &d->node->in[1]->type;
     const expr *sub[MAX_RANK], *at[MAX_RANK];
-    int axis;
-    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
-        return false;
+    const int axis = defn_axis(d, t->rank);
     for (int k = 0; k < places->rank; k++)
         at[k] = x_axis(d->mem, axis + k);
     for (int i = 0; i < t->rank; i++)
         sub[i] = x_axis(d->mem, i < axis ? i : i - 1 + places->rank);
     sub[axis] = x_place(d->mem, defn_at(d, 1, at), t->dim[axis]);
-    d->value = defn_at(d, 0, sub);
-    return true;
+    return defn_at(d, 0, sub);
 }
 
 /* y[b..., p..., rest...] = a[b..., places[b..., p..., 0], places[b..., p..., 1], ..., rest...] */
-static bool gather_nd_body(defn *d, err *e)
+static const expr *gather_nd_body(defn *d)
 {
     const type *t = &d->node->in[0]->type, *places = &d->node->in[1]->type;
     const int batch = (int)node_int(d->node, "batch_dims"), last = places->rank - 1, depth = (int)places->dim[last];
     const expr *sub[MAX_RANK], *at[MAX_RANK];
-    (void)e;
     for (int k = 0; k < last; k++)
         at[k] = x_axis(d->mem, k);
     for (int i = 0; i < t->rank; i++) {
@@ -152,22 +148,17 @@ static bool gather_nd_body(defn *d, err *e)
         else
             sub[i] = x_axis(d->mem, i - batch - depth + last);
     }
-    d->value = defn_at(d, 0, sub);
-    return true;
+    return defn_at(d, 0, sub);
 }
 
-static bool along_body(defn *d, err *e)
+static const expr *along_body(defn *d)
 {
     const type *t = &d->node->in[0]->type;
     const expr *sub[MAX_RANK];
-    int axis;
-    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
-        return false;
-    for (int i = 0; i < t->rank; i++)
-        sub[i] = x_axis(d->mem, i);
+    const int axis = defn_axis(d, t->rank);
+    defn_axes(d, t->rank, sub);
     sub[axis] = x_place(d->mem, defn_at(d, 1, sub), t->dim[axis]);
-    d->value = defn_at(d, 0, sub);
-    return true;
+    return defn_at(d, 0, sub);
 }
 
 /* ---- grad ---- */
@@ -187,52 +178,27 @@ static const node *along_grad(graph *g, const node *call, const node *y, const n
 }
 
 /* ---- records ---- */
-static const op gather_op = {
-    .name = "gather",
-    .doc = "The parts of the first tensor along an axis that the second lists, as in an embedding.",
-    .numpy = "np.take(a, b, axis=axis)",
-    .onnx = (const onnx_rule[]){{"Gather", 1, adapt_gather}, {0}},
-    .onnx_takes = "Gather:2,1,axis",
-    .onnx_types = "Gather:.i",
-    .back = "Gather a b axis=axis",
-    .arity = 2,
-    .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}},
-    .shape = gather_shape,
-    .body = gather_body,
-    .grad = gather_grad,
-    .cases = "f32[5,4] i64[2,3]<5\nf32[5,4] i64[]<5\nf32[2,5,3] i32[4]<5 axis=1\ni64[3,4] u8[2]<4 axis=-1\n"
-             "f32[5,4] i64[0]\nf32[5,0] i64[2]<5\nbool[6] i64[7]<6\nf32[0,4] i64[0,2]",
-};
 
-static const op gather_nd_op = {
-    .name = "gather_nd",
-    .doc = "The parts of the first tensor at the places that the last axis of the second spells out.",
-    .numpy = "a[(*np.indices(b.shape[:-1], sparse=True)[:batch_dims], *np.moveaxis(b, -1, 0))]",
-    .onnx = (const onnx_rule[]){{"GatherND", 11, NULL}, {0}},
-    .onnx_types = "GatherND:.i",
-    .arity = 2,
-    .attr = (const attr_spec[]){{"batch_dims", 'i', "0"}, {0}},
-    .shape = gather_nd_shape,
-    .body = gather_nd_body,
-    .cases = "f32[4,5] i64[3,2]<4\nf32[4,5] i64[3,1]<4\nf32[4,4,2] i64[2,3,2]<4\n"
-             "f32[2,3,4] i64[2,5,1]<3 batch_dims=1\ni64[2,3,4] i32[2,1]<3 batch_dims=1\nf32[4] i64[0,1]\n"
-             "f32[4,5] i64[2]<4",
+const op ops_gather[] = {
+    BODY("gather a b axis:i=0", gather_body, "np.take(a, b, axis=axis)", NULL,
+         "f32[5,4] i64[2,3]<5\nf32[5,4] i64[]<5\nf32[2,5,3] i32[4]<5 axis=1\ni64[3,4] u8[2]<4 axis=-1\n"
+         "f32[5,4] i64[0]\nf32[5,0] i64[2]<5\nbool[6] i64[7]<6\nf32[0,4] i64[0,2]",
+         "The parts of the first tensor along an axis that the second lists, as in an embedding.",
+         .adapted = ADAPTED({"Gather 1 .i 2 axis", adapt_gather}), .back = "Gather a b axis=axis",
+         .shape = gather_shape, .grad = gather_grad),
+    BODY("gather_nd a b batch_dims:i=0", gather_nd_body,
+         "a[(*np.indices(b.shape[:-1], sparse=True)[:batch_dims], *np.moveaxis(b, -1, 0))]", "GatherND 11 .i",
+         "f32[4,5] i64[3,2]<4\nf32[4,5] i64[3,1]<4\nf32[4,4,2] i64[2,3,2]<4\nf32[2,3,4] i64[2,5,1]<3 "
+         "batch_dims=1\ni64[2,3,4] i32[2,1]<3 batch_dims=1\nf32[4] i64[0,1]\nf32[4,5] i64[2]<4",
+         "The parts of the first tensor at the places that the last axis of the second spells out.",
+         .shape = gather_nd_shape),
+    BODY("take_along_axis a b axis:i=0", along_body,
+         "np.take_along_axis(a[tuple(slice(n) if i != axis % a.ndim else slice(None) for i, n in "
+         "enumerate(b.shape))], b, axis)",
+         "GatherElements 11 .i",
+         "f32[3,4] i64[2,4]<3\nf32[3,4] i64[3,5]<4 axis=1\ni64[2,3,4] i32[2,3,1]<4 axis=-1\nf32[3,4] i64[0,4]\n"
+         "f32[3,4] i64[2,2]<3",
+         "Elements of the first tensor whose place along one axis is read from the second.", .shape = along_shape,
+         .grad = along_grad),
+    {0},
 };
-
-static const op along_op = {
-    .name = "take_along_axis",
-    .doc = "Elements of the first tensor whose place along one axis is read from the second.",
-    .numpy = "np.take_along_axis(a[tuple(slice(n) if i != axis % a.ndim else slice(None) for i, n in "
-             "enumerate(b.shape))], b, axis)",
-    .onnx = (const onnx_rule[]){{"GatherElements", 11, NULL}, {0}},
-    .onnx_types = "GatherElements:.i",
-    .arity = 2,
-    .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}},
-    .shape = along_shape,
-    .body = along_body,
-    .grad = along_grad,
-    .cases = "f32[3,4] i64[2,4]<3\nf32[3,4] i64[3,5]<4 axis=1\ni64[2,3,4] i32[2,3,1]<4 axis=-1\nf32[3,4] i64[0,4]\n"
-             "f32[3,4] i64[2,2]<3",
-};
-
-const op *const ops_gather[] = {&gather_op, &gather_nd_op, &along_op, NULL};

@@ -139,7 +139,7 @@ static const node *slice_by(graph *g, const node *n, const item *list, int count
         axis += k->kind <= ITEM_LIST;
     }
     if (rank > MAX_RANK)
-        return g_fail(g, TS_BAD_INPUT, "the result would have rank %d, at most %d is possible", rank, MAX_RANK), NULL;
+        return g_fail(g, TS_BAD_INPUT, "the result would have rank %d, at most %d is possible", rank, MAX_RANK);
     return g_reshape(g, cut_made(g, n->in[0], &c), rank, shape);
 }
 
@@ -185,7 +185,7 @@ static bool take_at_shape(const node *n, type *out, err *e)
 }
 
 /* ---- body ---- */
-static bool take_at_body(defn *d, err *e)
+static const expr *take_at_body(defn *d)
 {
     arena *mem = d->mem;
     const type *t = &d->node->in[0]->type;
@@ -194,8 +194,8 @@ static bool take_at_body(defn *d, err *e)
     type both = {0};
     uint32_t set;
     int first, kept = 0;
-    if (!taken(d->node, &both, &first, &set, e))
-        return false;
+    if (!taken(d->node, &both, &first, &set, d->err))
+        return NULL;
     for (int i = 0; i < t->rank; i++)
         if (!(set >> i & 1))
             sub[i] = x_axis(mem, kept < first ? kept : kept + both.rank), kept++;
@@ -206,8 +206,7 @@ static bool take_at_body(defn *d, err *e)
             at[k] = list->dim[k] == 1 ? x_whole(mem, 0) : x_axis(mem, first + both.rank - list->rank + k);
         sub[axis] = x_place(mem, defn_at(d, i + 1, at), t->dim[axis]);
     }
-    d->value = defn_at(d, 0, sub);
-    return true;
+    return defn_at(d, 0, sub);
 }
 
 /* ---- recipes ---- */
@@ -225,8 +224,7 @@ static const node *index_lower(graph *g, const node *n)
         used += list[i].kind <= ITEM_LIST, rests += list[i].kind == ITEM_REST;
     if (count < 0 || n->n_in < 1 || used > n->in[0]->type.rank || rests > 1)
         return g_fail(g, TS_BAD_INPUT, "[%s] does not fit rank %d with %d lists", key,
-                      n->n_in ? n->in[0]->type.rank : 0, n->n_in ? n->n_in - 1 : 0),
-               NULL;
+                      n->n_in ? n->in[0]->type.rank : 0, n->n_in ? n->n_in - 1 : 0);
     if (!rests)
         list[count++] = (item){.kind = ITEM_REST};
     const node *y = slice_by(g, n, list, count, place, &l); /* axes that are listed whole, the others as the key says */
@@ -241,9 +239,9 @@ static const node *index_lower(graph *g, const node *n)
 static const node *set_item_lower(graph *g, const node *n)
 {
     if (n->n_in < 2)
-        return g_fail(g, TS_BAD_INPUT, "%d operands given; takes a tensor, values, and lists of places", n->n_in), NULL;
+        return g_fail(g, TS_BAD_INPUT, "%d operands given; takes a tensor, values, and lists of places", n->n_in);
     const type *t = &n->in[0]->type;
-    const node *read[MAX_RANK + 1] = {g_callf(g, 0, NULL, "iota count=%lld", (long long)type_count(t))};
+    const node *read[MAX_RANK + 1] = {g_count(g, type_count(t), TS_I64)};
     read[0] = g_reshape(g, read[0], t->rank, t->dim);
     for (int i = 2; i < n->n_in && i <= MAX_RANK; i++)
         read[i - 1] = n->in[i];
@@ -268,54 +266,33 @@ static const node *set_item_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-static const op index_op = {
-    .name = "index",
-    .doc =
-        "Indexing as in Python, without blanks: integers, slices, None, an ellipsis, and operands b, c, ... that list "
-        "places or are masks.",
-    .numpy = "a[eval('np.s_[' + key + ']')]",
-    .arity = -1,
-    .attr = (const attr_spec[]){{"key", 's', NULL}, {0}},
-    .lower = index_lower,
-    .cases =
-        "f32[4,5,6] key=1\nf32[4,5,6] key=-1,2\nf32[4,5,6] key=1:3\nf32[4,5,6] key=::-1\nf32[4,5,6] key=...,0\n"
-        "f32[4,5,6] key=:,None,1:100:2\nf32[4,5,6] key=1,...,-3:\nf32[4,5,6] key=None,...,None\n"
-        "i64[7] key=5:1:-2\nf32[4,5] key=3,4\nf32[4,5] key=2:2\nf32[0,3] key=:,1\n"
-        "f32[4,5] key=-100:100,-2::-1\nf32[4] key=...\nf32[4,5,6] i64[3]<4 key=b\nf32[4,5,6] i64[3,2]<5 key=:,b\n"
-        "f32[4,5,6] i32[3]<4 u8[3]<5 key=b,c\nf32[4,5,6] i64[2,1]<4 i64[3]<6 key=b,:,c\n"
-        "f32[4,5,6] i64[3]<5 key=1,b\nf32[4,5,6] i64[3]<6 key=1,:,b\nf32[4,5,6] i64[3]<5 key=::2,b,None,-1\n"
-        "f32[4,5] i64[3]<5 key=...,b\nf32[3,2] bool[3]=1 key=b\nf32[3,2,4] bool[3,2]=1 key=b,1:3\nf32[3] bool[3]=0 "
-        "key=b\nf32[4,5] i64[]<4 key=b",
-};
 
-static const op take_at_op = {
-    .name = "take_at",
-    .doc = "Elements at listed places of the listed axes, the lists broadcast to each other.",
-    .numpy =
-        "a[tuple(x[1 + [i % a.ndim for i in axes].index(k)] if k in [i % a.ndim for i in axes] else slice(None) for k "
-        "in range(a.ndim))]",
-    .arity = -1,
-    .attr = (const attr_spec[]){{"axes", 'I', NULL}, {0}},
-    .shape = take_at_shape,
-    .body = take_at_body,
-    .cases =
-        "f32[4,5] i64[3]<5 axes=[1]\nf32[4,5,6] i64[2,1]<4 u8[3]<6 axes=[0,2]\nf32[4,5] i32[2]<4 i32[2]<5 axes=[0,1]\n"
-        "i64[3,2] i64[0] axes=[0]",
+const op ops_index[] = {
+    RECIPE("index ... key:s", index_lower, "a[eval('np.s_[' + key + ']')]", NULL,
+           "f32[4,5,6] key=1\nf32[4,5,6] key=-1,2\nf32[4,5,6] key=1:3\nf32[4,5,6] key=::-1\nf32[4,5,6] key=...,0\n"
+           "f32[4,5,6] key=:,None,1:100:2\nf32[4,5,6] key=1,...,-3:\nf32[4,5,6] key=None,...,None\n"
+           "i64[7] key=5:1:-2\nf32[4,5] key=3,4\nf32[4,5] key=2:2\nf32[0,3] key=:,1\nf32[4,5] key=-100:100,-2::-1\n"
+           "f32[4] key=...\nf32[4,5,6] i64[3]<4 key=b\nf32[4,5,6] i64[3,2]<5 key=:,b\nf32[4,5,6] i32[3]<4 u8[3]<5 "
+           "key=b,c\nf32[4,5,6] i64[2,1]<4 i64[3]<6 key=b,:,c\nf32[4,5,6] i64[3]<5 key=1,b\nf32[4,5,6] i64[3]<6 "
+           "key=1,:,b\nf32[4,5,6] i64[3]<5 key=::2,b,None,-1\nf32[4,5] i64[3]<5 key=...,b\nf32[3,2] bool[3]=1 "
+           "key=b\nf32[3,2,4] bool[3,2]=1 key=b,1:3\nf32[3] bool[3]=0 key=b\nf32[4,5] i64[]<4 key=b",
+           "Indexing as in Python, without blanks: integers, slices, None, an ellipsis, and operands b, c, ... that "
+           "list places or are masks."),
+    BODY("take_at ... axes:I", take_at_body,
+         "a[tuple(x[1 + [i % a.ndim for i in axes].index(k)] if k in [i % a.ndim for i in axes] else slice(None) "
+         "for k in range(a.ndim))]",
+         NULL,
+         "f32[4,5] i64[3]<5 axes=[1]\nf32[4,5,6] i64[2,1]<4 u8[3]<6 axes=[0,2]\nf32[4,5] i32[2]<4 i32[2]<5 "
+         "axes=[0,1]\ni64[3,2] i64[0] axes=[0]",
+         "Elements at listed places of the listed axes, the lists broadcast to each other.", .shape = take_at_shape),
+    RECIPE("set_item ... key:s", set_item_lower,
+           "(lambda y, k: y.__setitem__(k, b) or y)(a.copy(), eval('np.s_[' + key + ']', {'np': np, "
+           "**dict(zip('bcdef', x[2:]))}))",
+           NULL,
+           "f32[5,6,4] f32[3,4] key=0,2:5\nf32[4,5] f32[] key=1\nf32[4,5] f32[5] key=::2\ni64[7] i64[3] key=5:0:-2\n"
+           "f32[4,5] f32[4,1] key=...\nf32[4,5] f64[3,5] i64[3]<4 key=b\nf32[4,5] f32[] i64[3]<4 i64[3]<5 key=b,c\n"
+           "f32[3,2] f32[2] bool[3]=1 key=b\nf32[4,5] f32[2,3] i64[2,3]<5 key=1,b\nf32[4] f32[1,1,2] key=1:3\n"
+           "f32[4] f32[] key=2:2",
+           "A copy of the first tensor with the second at a key; further operands, c, d, ..., list places in it."),
+    {0},
 };
-
-static const op set_item_op = {
-    .name = "set_item",
-    .doc = "A copy of the first tensor with the second at a key; further operands, c, d, ..., list places in it.",
-    .numpy =
-        "(lambda y, k: y.__setitem__(k, b) or y)(a.copy(), eval('np.s_[' + key + ']', {'np': np, **dict(zip('bcdef', "
-        "x[2:]))}))",
-    .arity = -1,
-    .attr = (const attr_spec[]){{"key", 's', NULL}, {0}},
-    .lower = set_item_lower,
-    .cases = "f32[5,6,4] f32[3,4] key=0,2:5\nf32[4,5] f32[] key=1\nf32[4,5] f32[5] key=::2\ni64[7] i64[3] key=5:0:-2\n"
-             "f32[4,5] f32[4,1] key=...\nf32[4,5] f64[3,5] i64[3]<4 key=b\nf32[4,5] f32[] i64[3]<4 i64[3]<5 key=b,c\n"
-             "f32[3,2] f32[2] bool[3]=1 key=b\nf32[4,5] f32[2,3] i64[2,3]<5 key=1,b\nf32[4] f32[1,1,2] key=1:3\n"
-             "f32[4] f32[] key=2:2",
-};
-
-const op *const ops_index[] = {&index_op, &take_at_op, &set_item_op, NULL};

@@ -14,7 +14,7 @@ const node *g_joined(graph *g, int64_t n, const node *const *part, int64_t axis)
 /* ---- ONNX ---- */
 static bool adapt_concat(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 1, e) || !onnx_need(c, c->n_in, e))
+    if (!onnx_need(c, c->n_in, e))
         return false;
     const int64_t axis = onnx_int(c, "axis", 1); /* 1 was the default up to version 3; then it became required */
     return onnx_give(c, out, g_joined(c->g, c->n_in, c->in, axis), e);
@@ -33,8 +33,7 @@ static const node *pad_with(graph *g, const node *x, const node *value, const at
                *padded = g_apply(g, "pad", x, 2, list); /* both as the result */
     if (type_count(&value->type) != 1)
         return g_fail(g, TS_BAD_INPUT, "the value to pad with has %lld elements, expected one",
-                      (long long)type_count(&value->type)),
-               NULL;
+                      (long long)type_count(&value->type));
     return g_call3(g, "where", inside, padded, g_cast(g, g_reshape(g, value, 0, &(int64_t){1}), x->type.dtype));
 }
 
@@ -44,8 +43,7 @@ static bool adapt_pad(const onnx_call *c, const node **out, err *e)
 {
     int64_t given[2 * MAX_RANK], axes[MAX_RANK], pads[2 * MAX_RANK] = {0};
     int n, n_axes;
-    if (!onnx_need(c, 1, e) ||
-        !onnx_ints(c, onnx_attr(c, "paddings") ? "paddings" : "pads", 1, given, 2 * MAX_RANK, &n, e))
+    if (!onnx_ints(c, onnx_attr(c, "paddings") ? "paddings" : "pads", 1, given, 2 * MAX_RANK, &n, e))
         return false;
     const int rank = n_axes = c->in[0]->type.rank;
     for (int i = 0; i < rank; i++)
@@ -88,7 +86,7 @@ static bool adapt_tile(const onnx_call *c, const node **out, err *e)
     int n;
     if (c->version < 6)
         return adapt_tile_axis(c, out, e);
-    if (!onnx_need(c, 2, e) || !onnx_ints(c, "", 1, reps, MAX_RANK, &n, e))
+    if (!onnx_ints(c, "", 1, reps, MAX_RANK, &n, e))
         return false;
     if (n != c->in[0]->type.rank)
         return err_set(e, TS_BAD_INPUT, "Tile: %d numbers for rank %d, one for each axis expected", n,
@@ -101,7 +99,7 @@ static bool adapt_center(const onnx_call *c, const node **out, err *e)
 {
     int64_t want[MAX_RANK], axes[MAX_RANK], pads[2 * MAX_RANK] = {0};
     int n, n_axes;
-    if (!onnx_need(c, 2, e) || !onnx_ints(c, "", 1, want, MAX_RANK, &n, e))
+    if (!onnx_ints(c, "", 1, want, MAX_RANK, &n, e))
         return false;
     const type *t = &c->in[0]->type;
     n_axes = t->rank;
@@ -199,8 +197,7 @@ static const expr *pick(defn *d, int axis, int operand, int64_t start)
     const node *n = d->node;
     const int64_t dim = n->in[operand]->type.dim[axis];
     const expr *sub[MAX_RANK];
-    for (int i = 0; i < n->type.rank; i++)
-        sub[i] = x_axis(d->mem, i);
+    defn_axes(d, n->type.rank, sub);
     sub[axis] = x_offset(d->mem, sub[axis], 1, -start);
     const expr *here = x_cast(d->mem, n->type.dtype, defn_at(d, operand, sub));
     int next = operand + 1;
@@ -212,15 +209,13 @@ static const expr *pick(defn *d, int axis, int operand, int64_t start)
     return x3(d->mem, "select", before, here, pick(d, axis, next, start + dim));
 }
 
-static bool concat_body(defn *d, err *e)
+static const expr *concat_body(defn *d)
 {
-    int axis, first = 0;
-    if (!attr_axis(d->node, "axis", d->node->type.rank, &axis, e))
-        return false;
+    int first = 0;
+    const int axis = defn_axis(d, d->node->type.rank);
     while (first + 1 < d->node->n_in && d->node->in[first]->type.dim[axis] == 0)
         first++;
-    d->value = pick(d, axis, first, 0);
-    return true;
+    return pick(d, axis, first, 0);
 }
 
 /* Where place i of the padded axis reads, for i counted from the operand's first element. */
@@ -228,23 +223,21 @@ static const expr *reflected(arena *mem, const expr *i, int64_t dim, bool once)
 {
     if (dim == 1)
         return x_whole(mem, 0);
-    const expr *last = x_whole(mem, dim - 1),
-               *turn = once ? x1(mem, "abs", i) : x2(mem, "mod", i, x_whole(mem, 2 * (dim - 1))); /* there and back */
-    return x2(mem, "sub", last, x1(mem, "abs", x2(mem, "sub", turn, last)));
+    return x_said(mem, once ? "last - abs(abs(i) - last)" : "last - abs(i % turn - last)", "i", i, "last",
+                  x_whole(mem, dim - 1), "turn", x_whole(mem, 2 * (dim - 1)), NULL); /* there and back */
 }
 
 static const expr *clamped(arena *mem, const expr *i, int64_t dim)
 {
-    return x2(mem, "max", x2(mem, "min", i, x_whole(mem, dim - 1)), x_whole(mem, 0));
+    return x_said(mem, "max(min(i, last), 0)", "i", i, "last", x_whole(mem, dim - 1), NULL);
 }
 
-static bool pad_body(defn *d, err *e)
+static const expr *pad_body(defn *d)
 {
     const attr *pads = node_attr(d->node, "pads");
     const char *mode = node_attr(d->node, "mode")->s;
     const type *from = &d->node->in[0]->type;
     const expr *sub[MAX_RANK], *inside = NULL;
-    (void)e;
     for (int i = 0; i < from->rank; i++) {
         const int64_t dim = from->dim[i], before = pads->ints[i], after = pads->ints[i + from->rank];
         sub[i] = x_offset(d->mem, x_axis(d->mem, i), 1, -before);
@@ -263,23 +256,21 @@ static bool pad_body(defn *d, err *e)
     }
     d->value = defn_at(d, 0, sub);
     if (inside)
-        d->value = x3(d->mem, "select", inside, d->value, x_literal(d->mem, from->dtype, node_real(d->node, "value")));
-    return true;
+        return x3(d->mem, "select", inside, d->value, x_literal(d->mem, from->dtype, node_real(d->node, "value")));
+    return d->value;
 }
 
-static bool tile_body(defn *d, err *e)
+static const expr *tile_body(defn *d)
 {
     const type *from = &d->node->in[0]->type;
     const int skip = d->node->type.rank - from->rank;
     const expr *sub[MAX_RANK];
-    (void)e;
     for (int i = 0; i < from->rank; i++) {
         const expr *at = x_axis(d->mem, i + skip);
         const bool once = d->node->type.dim[i + skip] == from->dim[i];
         sub[i] = once ? at : x2(d->mem, "mod", at, x_whole(d->mem, from->dim[i] ? from->dim[i] : 1));
     }
-    d->value = defn_at(d, 0, sub);
-    return true;
+    return defn_at(d, 0, sub);
 }
 
 /* ---- recipes ---- */
@@ -293,67 +284,31 @@ static const node *stack_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-static const op concat_op = {
-    .name = "concat",
-    .doc = "Tensors joined along an axis they already have.",
-    .numpy = "np.concatenate(x, axis)",
-    .onnx = (const onnx_rule[]){{"Concat", 1, adapt_concat}, {0}},
-    .onnx_takes = "Concat:*,1,axis",
-    .onnx_types = "Concat:T",
-    .back = "Concat *^ axis=axis",
-    .arity = -1,
-    .fan_in = 32,
-    .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}},
-    .shape = concat_shape,
-    .body = concat_body,
-    .cases = "f32[2,3] f32[4,3]\nf32[2,3] f32[2,1] f32[2,2] axis=-1\ni64[3] f64[2]\nf32[0,3] f32[2,3] f32[0,3]\n"
-             "f32[2]\nf32[0] f32[0]\nbool[2] bool[3] bool[1] bool[4]\ni32[2,1,3] i64[2,2,3] axis=1\n"
-             "f32[1,2] f32[0,2]",
-};
 
-static const op stack_op = {
-    .name = "stack",
-    .doc = "Tensors of equal shape joined along a new axis.",
-    .numpy = "np.stack(x, axis)",
-    .arity = -1,
-    .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}},
-    .lower = stack_lower,
-    .cases = "f32[2,3] f32[2,3]\nf32[2,3] f32[2,3] f32[2,3] axis=-1\ni64[] i64[]\nf32[0] f32[0] axis=1",
+const op ops_join[] = {
+    BODY("concat ... axis:i=0", concat_body, "np.concatenate(x, axis)", NULL,
+         "f32[2,3] f32[4,3]\nf32[2,3] f32[2,1] f32[2,2] axis=-1\ni64[3] f64[2]\nf32[0,3] f32[2,3] f32[0,3]\n"
+         "f32[2]\nf32[0] f32[0]\nbool[2] bool[3] bool[1] bool[4]\ni32[2,1,3] i64[2,2,3] axis=1\n"
+         "f32[1,2] f32[0,2]",
+         "Tensors joined along an axis they already have.", .adapted = ADAPTED({"Concat 1 T 1.. axis", adapt_concat}),
+         .back = "Concat *^ axis=axis", .fan_in = 32, .shape = concat_shape),
+    RECIPE("stack ... axis:i=0", stack_lower, "np.stack(x, axis)", NULL,
+           "f32[2,3] f32[2,3]\nf32[2,3] f32[2,3] f32[2,3] axis=-1\ni64[] i64[]\nf32[0] f32[0] axis=1",
+           "Tensors of equal shape joined along a new axis."),
+    BODY("pad a pads:I mode:s=constant value:f=0", pad_body, "pad(a, pads, mode, value)", NULL,
+         "f32[2,3] pads=[1,0,0,2]\nf32[2,3] pads=[1,2,3,4] value=-inf\ni64[4] pads=[2,1] value=7\n"
+         "f32[2,4] pads=[0,-1,0,2]\nf32[2,4] pads=[0,-1,0,-2]\nf64[2,5] pads=[1,2,1,3] mode=reflect\n"
+         "f32[3] pads=[7,8] mode=reflect\nf32[1] pads=[2,2] mode=reflect\nf32[2,3] pads=[2,0,0,3] mode=edge\n"
+         "f32[2,3] pads=[2,1,0,3] mode=wrap\nf32[0,2] pads=[1,1,1,0]\nbool[3] pads=[1,1]\nf32[] pads=[]",
+         "More (or with negative numbers fewer) elements at both ends of the axes: first all beginnings, then all "
+         "ends.",
+         .adapted = ADAPTED({"Pad 1 TiTi 1..4 mode paddings pads value", adapt_pad},
+                            {"CenterCropPad 18 .i 2 axes", adapt_center}),
+         .onnx_cases = "CenterCropPad f32[4,4] i64[2]=3", .shape = pad_shape),
+    BODY("tile a reps:I", tile_body, "np.tile(a, reps)", NULL,
+         "f32[2,3] reps=[2,1]\nf32[3] reps=[2,2]\ni64[2,1,3] reps=[2]\nf32[2,3] reps=[0,1]\n"
+         "f32[0,2] reps=[3,2]\nf32[] reps=[4]",
+         "The whole tensor repeated along its axes.", .adapted = ADAPTED({"Tile 1 TnF 2..3", adapt_tile}),
+         .onnx_cases = "Tile f32[2,3] f32[]=2 f32[]=1", .shape = tile_shape),
+    {0},
 };
-
-static const op pad_op = {
-    .name = "pad",
-    .doc = "More (or with negative numbers fewer) elements at both ends of the axes: first all beginnings, then all "
-           "ends.",
-    .numpy = "pad(a, pads, mode, value)",
-    .onnx = (const onnx_rule[]){{"Pad", 1, adapt_pad}, {"CenterCropPad", 18, adapt_center}, {0}},
-    .onnx_takes = "Pad:4,1,mode,paddings,pads,value CenterCropPad:2,1,axes",
-    .onnx_types = "Pad:TiTi CenterCropPad:.i",
-    .onnx_cases = "CenterCropPad f32[4,4] i64[2]=3",
-    .arity = 1,
-    .attr = (const attr_spec[]){{"pads", 'I', NULL}, {"mode", 's', "constant"}, {"value", 'f', "0"}, {0}},
-    .shape = pad_shape,
-    .body = pad_body,
-    .cases = "f32[2,3] pads=[1,0,0,2]\nf32[2,3] pads=[1,2,3,4] value=-inf\ni64[4] pads=[2,1] value=7\n"
-             "f32[2,4] pads=[0,-1,0,2]\nf32[2,4] pads=[0,-1,0,-2]\nf64[2,5] pads=[1,2,1,3] mode=reflect\n"
-             "f32[3] pads=[7,8] mode=reflect\nf32[1] pads=[2,2] mode=reflect\nf32[2,3] pads=[2,0,0,3] mode=edge\n"
-             "f32[2,3] pads=[2,1,0,3] mode=wrap\nf32[0,2] pads=[1,1,1,0]\nbool[3] pads=[1,1]\nf32[] pads=[]",
-};
-
-static const op tile_op = {
-    .name = "tile",
-    .doc = "The whole tensor repeated along its axes.",
-    .numpy = "np.tile(a, reps)",
-    .onnx = (const onnx_rule[]){{"Tile", 1, adapt_tile}, {0}},
-    .onnx_takes = "Tile:3,1",
-    .onnx_types = "Tile:TnF",
-    .onnx_cases = "Tile f32[2,3] f32[]=2 f32[]=1",
-    .arity = 1,
-    .attr = (const attr_spec[]){{"reps", 'I', NULL}, {0}},
-    .shape = tile_shape,
-    .body = tile_body,
-    .cases = "f32[2,3] reps=[2,1]\nf32[3] reps=[2,2]\ni64[2,1,3] reps=[2]\nf32[2,3] reps=[0,1]\n"
-             "f32[0,2] reps=[3,2]\nf32[] reps=[4]",
-};
-
-const op *const ops_join[] = {&concat_op, &stack_op, &pad_op, &tile_op, NULL};

@@ -45,8 +45,6 @@ static int clamp_dim(int64_t i, int rank)
 
 static bool adapt_shape(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 1, e))
-        return false;
     const type *t = &c->in[0]->type;
     const int first = clamp_dim(onnx_int(c, "start", 0), t->rank),
               last = clamp_dim(onnx_int(c, "end", t->rank), t->rank);
@@ -55,8 +53,6 @@ static bool adapt_shape(const onnx_call *c, const node **out, err *e)
 
 static bool adapt_size(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 1, e))
-        return false;
     const int64_t count = type_count(&c->in[0]->type);
     return onnx_give(c, out, g_const(c->g, "", &(type){.dtype = TS_I64}, &count), e);
 }
@@ -81,39 +77,21 @@ static bool make_parameter(const onnx_call *c, onnx_value *out, err *e)
 }
 
 /* ---- records ---- */
-static const op input_op = {
-    .name = "input",
-    .doc = "A tensor given at every run.",
-};
 
-static const op weight_op = {
-    .name = "weight",
-    .doc = "A tensor that belongs to the model.",
-    .onnx_takes = "tessera.parameter:0,1,dtype,mean,scale,seed,shape",
-    .form = (const onnx_form[]){{"tessera.parameter", 1, make_parameter}, {0}},
+const op ops_leaf[] = {
+    {.call = "input", .doc = "A tensor given at every run."},
+    {.call = "weight",
+     .doc = "A tensor that belongs to the model.",
+     .formed = FORMED({"tessera.parameter 1 - 0 dtype mean scale seed shape", make_parameter})},
+    {.call = "const",
+     .doc = "A tensor whose value is known while the graph is built.",
+     .adapted = ADAPTED({"Constant 1 - 0 sparse_value value value_float value_floats value_int value_ints value_string "
+                         "value_strings",
+                         adapt_constant},
+                        {"Shape 1 - 1 end start", adapt_shape}, {"Size 1 - 1", adapt_size}),
+     .onnx_cases = "Constant value_float=0.5\nShape f32[2,3]\nSize f32[2,3]"},
+    {.call = "trip_operand",
+     .doc = "In a trip of a scan: an operand, or the state or row at hand of one; or, behind "
+            "the last one, the trip's number."},
+    {0},
 };
-
-static const op const_op = {
-    .name = "const",
-    .doc = "A tensor whose value is known while the graph is built.",
-    .onnx_takes = "Constant:0,1,sparse_value,value,value_float,value_floats,value_int,value_ints,value_string,"
-                  "value_strings Shape:1,1,end,start Size:1,1",
-    .onnx =
-        (const onnx_rule[]){
-            {"Constant", 1, adapt_constant},
-            {"Shape", 1, adapt_shape},
-            {"Size", 1, adapt_size},
-            {0},
-        },
-    .onnx_cases = "Constant value_float=0.5\n"
-                  "Shape f32[2,3]\n"
-                  "Size f32[2,3]",
-};
-
-static const op operand_op = {
-    .name = "trip_operand",
-    .doc = "In a trip of a scan: an operand, or the state or row at hand of one; or, behind "
-           "the last one, the trip's number.",
-};
-
-const op *const ops_leaf[] = {&input_op, &weight_op, &const_op, &operand_op, NULL};

@@ -48,13 +48,11 @@ static const node *nll(const onnx_call *c, const node *log_p)
 
 static bool adapt_nll_loss(const onnx_call *c, const node **out, err *e)
 {
-    return onnx_need(c, 2, e) && onnx_give(c, out, nll(c, c->in[0]), e);
+    return onnx_give(c, out, nll(c, c->in[0]), e);
 }
 
 static bool adapt_cross_entropy(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 2, e))
-        return false;
     const node *log_p = g_callf(c->g, 1, c->in, "log_softmax axis=1"); /* [batch, class, ...] */
     return onnx_give(c, out, nll(c, log_p), e) && (c->n_out < 2 || onnx_give(c, out + 1, log_p, e));
 }
@@ -67,12 +65,10 @@ static const node *nll_loss_lower(graph *g, const node *n)
     const char *how = node_attr(n, "reduction")->s;
     const attr *ignore = node_attr(n, "ignore");
     if (n->n_in < 2 || n->n_in > 3)
-        return g_fail(g, TS_BAD_INPUT, "%d operands given, takes log-likelihoods, labels and perhaps weights", n->n_in),
-               NULL;
+        return g_fail(g, TS_BAD_INPUT, "%d operands given, takes log-likelihoods, labels and perhaps weights", n->n_in);
     const node *x = n->in[0], *labels = n->in[1], *counts = NULL;
     if (x->type.rank < 2 || labels->type.rank != x->type.rank - 1 || dtype_class(labels->type.dtype) != D_WHOLE)
-        return operands_refuse(2, n->in, &g->err, "logarithms [batch, class, ...] and labels, integers [batch, ...],"),
-               NULL;
+        return g_refuse(g, 2, n->in, "logarithms [batch, class, ...] and labels, integers [batch, ...],");
     if (ignore->kind == 'i')
         counts = g_call2(g, "not_equal", labels, g_scalar_like(g, labels, (double)ignore->i));
     const node *w = weight_of(g, x, labels, n->n_in > 2 ? n->in[2] : NULL, counts);
@@ -89,29 +85,23 @@ static const node *nll_loss_lower(graph *g, const node *n)
                                              g_call1(g, "sum", g_broadcast(g, w, labels->type.rank, labels->type.dim)));
     if (!strcmp(how, "mean"))
         return g_call1(g, "mean", loss);
-    return g_fail(g, TS_BAD_INPUT, "reduction: \"%s\" is none of none, sum, mean", how), NULL;
+    return g_fail(g, TS_BAD_INPUT, "reduction: \"%s\" is none of none, sum, mean", how);
 }
 
 /* ---- records ---- */
-static const op nll_loss_op = {
-    .name = "nll_loss",
-    .doc = "What log-likelihoods say against the right classes, weighted by class; `ignore` is a label that does not "
-           "count.",
-    .numpy = "(lambda t, w: {'none': t * w, 'sum': (t * w).sum(), 'mean': (t * w).sum() / w.sum()}[reduction])("
-             "-np.take_along_axis(a, np.where(b == ignore, 0, b)[:, None], 1)[:, 0], "
-             "(np.ones(a.shape[1], a.dtype) if c is None else c)[np.where(b == ignore, 0, b)] * (b != ignore))",
-    .onnx = (const onnx_rule[]){{"NegativeLogLikelihoodLoss", 12, adapt_nll_loss},
-                                {"SoftmaxCrossEntropyLoss", 12, adapt_cross_entropy},
-                                {0}},
-    .onnx_takes = "NegativeLogLikelihoodLoss:3,1,ignore_index,reduction SoftmaxCrossEntropyLoss:3,2,ignore_index,"
-                  "reduction",
-    .onnx_types = "NegativeLogLikelihoodLoss:FiF SoftmaxCrossEntropyLoss:FiF",
-    .arity = -1,
-    .attr = (const attr_spec[]){{"reduction", 's', "mean"}, {"ignore", 'i', ""}, {0}},
-    .lower = nll_loss_lower,
-    .cases = "f32[3,5] i64[3]<5\nf32[3,5] i64[3]<5 reduction=sum\nf32[3,5,2] i32[3,2]<5 f32[5]+ reduction=none\n"
-             "f32[9,5] i64[9]<5 f32[5]+ ignore=-1\nf64[9,3] u8[9]<3 ignore=2 reduction=none\n"
-             "f32[9,5,2,3] i64[9,2,3]<5 ignore=1\nf32[9,5] i64[9]<5 f32[5]+ reduction=sum ignore=0",
-};
 
-const op *const ops_likelihood[] = {&nll_loss_op, NULL};
+const op ops_likelihood[] = {
+    RECIPE("nll_loss ... reduction:s=mean ignore:i=", nll_loss_lower,
+           "(lambda t, w: {'none': t * w, 'sum': (t * w).sum(), 'mean': (t * w).sum() / w.sum()}[reduction])("
+           "-np.take_along_axis(a, np.where(b == ignore, 0, b)[:, None], 1)[:, 0], "
+           "(np.ones(a.shape[1], a.dtype) if c is None else c)[np.where(b == ignore, 0, b)] * (b != ignore))",
+           NULL,
+           "f32[3,5] i64[3]<5\nf32[3,5] i64[3]<5 reduction=sum\nf32[3,5,2] i32[3,2]<5 f32[5]+ reduction=none\n"
+           "f32[9,5] i64[9]<5 f32[5]+ ignore=-1\nf64[9,3] u8[9]<3 ignore=2 reduction=none\n"
+           "f32[9,5,2,3] i64[9,2,3]<5 ignore=1\nf32[9,5] i64[9]<5 f32[5]+ reduction=sum ignore=0",
+           "What log-likelihoods say against the right classes, weighted by class; `ignore` is a label that does not "
+           "count.",
+           .adapted = ADAPTED({"NegativeLogLikelihoodLoss 12 FiF 2..3 ignore_index reduction", adapt_nll_loss},
+                              {"SoftmaxCrossEntropyLoss 12 FiF 2..3 >2 ignore_index reduction", adapt_cross_entropy})),
+    {0},
+};

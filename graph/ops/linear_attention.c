@@ -11,17 +11,6 @@ typedef struct heads { /* of the packed operands [batch, time, heads * width] */
     int64_t batch, time, heads, group, key, value;
 } heads;
 
-static const node *step_of(graph *g, const node *x, int64_t t) /* [.., 1, ..] at t of axis 2 */
-{
-    int64_t from[MAX_RANK] = {0}, dim[MAX_RANK];
-    if (!x)
-        return NULL;
-    memcpy(dim, x->type.dim, sizeof dim);
-    from[2] = t, dim[2] = 1;
-    const attr cut[] = {attr_ints("starts", x->type.rank, from), attr_ints("sizes", x->type.rank, dim)};
-    return g_apply(g, "slice", x, COUNT(cut), cut);
-}
-
 /* ---- ONNX ---- */
 /* [batch, time, heads * width] as [batch, heads, time, width], in a dtype that sums are made in. */
 static const node *unpacked(graph *g, const node *x, int64_t n_heads, dtype d)
@@ -105,17 +94,15 @@ static bool adapt_linear(const onnx_call *c, const node **out, err *e)
                               onnx_in(c, 5) != NULL);
     if (!all)
         return onnx_give(c, out, NULL, e);
-    const int64_t rows = h.time * h.group, none[4] = {0}, behind[] = {0, 0, rows, 0};
-    const int64_t size[] = {h.batch, h.heads, rows, h.value};
-    const node *y = g_apply(g, "slice", all, 2, (attr[]){attr_ints("starts", 4, none), attr_ints("sizes", 4, size)});
+    const int64_t rows = h.time * h.group;
+    const node *y = g_part(g, all, 2, 0, rows);
     /* back to the layout of the operands */
     y = g_reshape(g, y, 5, (int64_t[]){h.batch, h.heads, h.time, h.group, h.value});
     y = g_reshape(g, g_call1(g, "transpose axes=[0,2,1,3,4]", y), 3,
                   (int64_t[]){h.batch, h.time, h.heads * h.group * h.value});
     if (!onnx_give(c, out, g_cast(g, y, own), e) || c->n_out < 2)
         return c->n_out < 2 && out[0];
-    const attr last[] = {attr_ints("starts", 4, behind), attr_ints("sizes", 4, state.dim)};
-    return onnx_give(c, out + 1, g_cast(g, g_apply(g, "slice", all, COUNT(last), last), kept), e);
+    return onnx_give(c, out + 1, g_cast(g, g_part(g, all, 2, rows, h.key), kept), e);
 }
 
 /* ---- recipes ---- */
@@ -124,14 +111,13 @@ static const node *linear_lower(graph *g, const node *n)
     const bool has_decay = node_int(n, "decay"), has_beta = node_int(n, "beta");
     const node *const *in = n->in;
     if (n->n_in != 4 + has_decay + has_beta)
-        return g_fail(g, TS_BAD_INPUT, "%d operands given, takes %d", n->n_in, 4 + has_decay + has_beta), NULL;
+        return g_fail(g, TS_BAD_INPUT, "%d operands given, takes %d", n->n_in, 4 + has_decay + has_beta);
     const type *q = &in[0]->type, *k = &in[1]->type, *v = &in[2]->type, *s = &in[3]->type;
     if (q->rank != 5 || k->rank != 4 || v->rank != 4 || s->rank != 4 || k->dim[2] < 1 || q->dim[2] != k->dim[2] ||
         v->dim[2] != k->dim[2] || s->dim[2] != k->dim[3] || q->dim[4] != k->dim[3] || s->dim[3] != v->dim[3])
-        return operands_refuse(4, n->in, &g->err,
-                               "q [batch, head, time, group, key], k [batch, head, time, key], v [batch, head, time, "
-                               "value] and a state [batch, head, key, value] of at least one step"),
-               NULL;
+        return g_refuse(g, 4, n->in,
+                        "q [batch, head, time, group, key], k [batch, head, time, key], v [batch, head, time, "
+                        "value] and a state [batch, head, key, value] of at least one step");
     const int64_t time = k->dim[2], per_key = q->dim[3];
     if (!g_may_write_out(g, time))
         return NULL;
@@ -139,14 +125,15 @@ static const node *linear_lower(graph *g, const node *n)
     const node **y = arena_array(&g->mem, (size_t)time + 2, sizeof *y), *state = in[3];
     for (int64_t t = 0; t < time && !err_is(&g->err); t++) {
         /* of this step: [batch, head, 1, key], [.., 1, value], [batch, head, 1, group, key] */
-        const node *key = step_of(g, in[1], t), *value = step_of(g, in[2], t), *query = step_of(g, in[0], t);
-        const node *column = g_call1(g, "transpose axes=[0,1,3,2]", key); /* [batch, head, key, 1] */
+        const node *key = g_part(g, in[1], 2, t, 1), *value = g_part(g, in[2], 2, t, 1),
+                   *query = g_part(g, in[0], 2, t, 1);
+        const node *column = g_swapped(g, key); /* [batch, head, key, 1] */
         if (decay)
             /* [batch, head, key, value], each key by its own decay, or all by one */
-            state = g_call2(g, "multiply", state, g_call1(g, "transpose axes=[0,1,3,2]", step_of(g, decay, t)));
+            state = g_call2(g, "multiply", state, g_swapped(g, g_part(g, decay, 2, t, 1)));
         if (beta)
             /* the delta rule: what the state does not say yet, [batch, head, 1, value] */
-            value = g_call2(g, "multiply", step_of(g, beta, t),
+            value = g_call2(g, "multiply", g_part(g, beta, 2, t, 1),
                             g_call2(g, "subtract", value, g_call2(g, "matmul", key, state)));
         state = g_call2(g, "add", state, g_call2(g, "multiply", column, value)); /* outer product */
         /* [batch, head, group, key] */
@@ -158,24 +145,18 @@ static const node *linear_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-static const op linear_op = {
-    .name = "linear_attention",
-    .doc = "Results [batch, head, time * group, value] of queries, keys, values and a state, then, below them, the "
-           "state after the last step; decay and beta follow where the attributes say so.",
-    .numpy = "linear_attention(x, decay, beta)",
-    .onnx = (const onnx_rule[]){{"LinearAttention", 27, adapt_linear}, {0}},
-    .onnx_takes = "LinearAttention:6,2,chunk_size,kv_num_heads,q_num_heads,scale,update_rule",
-    .onnx_types = "LinearAttention:FFFfF",
-    .onnx_cases = "LinearAttention f32[1,2,6] f32[1,2,6] f32[1,2,4] q_num_heads=2 kv_num_heads=2 update_rule=linear",
-    .arity = -1,
-    .axes = "b h m n",
-    .attr = (const attr_spec[]){{"decay", 'i', "0"}, {"beta", 'i', "0"}, {0}},
-    .lower = linear_lower,
-    .cases = "f32[2,2,3,2,4] f32[2,2,3,4] f32[2,2,3,5] f32[2,2,4,5]\n"
-             "f64[1,2,4,1,3] f64[1,2,4,3] f64[1,2,4,2] f64[1,2,3,2] f64[1,2,4,3] decay=1\n"
-             "f64[1,2,2,1,3] f64[1,2,2,3] f64[1,2,2,2] f64[1,2,3,2] f64[1,1,2,1] beta=1\n"
-             "f64[1,2,2,3,3] f64[1,2,2,3] f64[1,2,2,2] f64[1,2,3,2] f64[1,2,2,1] f64[1,2,2,1] decay=1 beta=1\n"
-             "f64[1,1,1,1,2] f64[1,1,1,2] f64[1,1,1,3] f64[1,1,2,3]",
-};
 
-const op *const ops_linear_attention[] = {&linear_op, NULL};
+const op ops_linear_attention[] = {
+    RECIPE("linear_attention ... decay:i=0 beta:i=0 -> b h m n", linear_lower, "linear_attention(x, decay, beta)", NULL,
+           "f32[2,2,3,2,4] f32[2,2,3,4] f32[2,2,3,5] f32[2,2,4,5]\nf64[1,2,4,1,3] f64[1,2,4,3] f64[1,2,4,2] "
+           "f64[1,2,3,2] f64[1,2,4,3] decay=1\nf64[1,2,2,1,3] f64[1,2,2,3] f64[1,2,2,2] f64[1,2,3,2] f64[1,1,2,1] "
+           "beta=1\nf64[1,2,2,3,3] f64[1,2,2,3] f64[1,2,2,2] f64[1,2,3,2] f64[1,2,2,1] f64[1,2,2,1] decay=1 beta=1\n"
+           "f64[1,1,1,1,2] f64[1,1,1,2] f64[1,1,1,3] f64[1,1,2,3]",
+           "Results [batch, head, time * group, value] of queries, keys, values and a state, then, below them, the "
+           "state after the last step; decay and beta follow where the attributes say so.",
+           .adapted = ADAPTED({"LinearAttention 27 FFFfF 0..6 >2 chunk_size kv_num_heads q_num_heads scale update_rule",
+                               adapt_linear}),
+           .onnx_cases =
+               "LinearAttention f32[1,2,6] f32[1,2,6] f32[1,2,4] q_num_heads=2 kv_num_heads=2 update_rule=linear"),
+    {0},
+};

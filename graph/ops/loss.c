@@ -12,7 +12,7 @@ static const node *reduced(graph *g, const node *call, const node *loss) /* [ite
     if (!strcmp(how, "none"))
         return loss;
     if (strcmp(how, "mean") && strcmp(how, "sum"))
-        return g_fail(g, TS_BAD_INPUT, "reduce: \"%s\" is none of mean, sum, none", how), NULL;
+        return g_fail(g, TS_BAD_INPUT, "reduce: \"%s\" is none of mean, sum, none", how);
     return g_call1(g, how, loss);
 }
 
@@ -47,12 +47,7 @@ static void places(graph *g, const node *call, int axis, const node **label, con
 {
     const type *t = &call->in[0]->type;
     const dtype to = t->dim[axis] <= INT32_MAX ? TS_I32 : TS_I64;
-    int64_t shape[MAX_RANK];
-    for (int i = 0; i < t->rank; i++)
-        shape[i] = i == axis ? t->dim[i] : 1;
-    *place = g_callf(g, 0, NULL, "iota count=%lld to=%s", (long long)t->dim[axis], ts_dtype_name(to));
-    /* [1, ..., classes, ..., 1] */
-    *place = g_apply(g, "reshape", *place, 1, (attr[]){attr_ints("shape", t->rank, shape)});
+    *place = g_along(g, g_count(g, t->dim[axis], to), t->rank, axis); /* [1, ..., classes, ..., 1] */
     *label = g_callf(g, 1, (const node *const[]){beside(g, call->in[1], axis)}, "cast to=i64"); /* [..., 1, ...] */
     *label = g_cast(g, g_call2(g, "mod", *label, g_scalar_like(g, *label, (double)t->dim[axis])), to);
 }
@@ -102,7 +97,6 @@ static bool read_labels(graph *g, const node *n, labelled *out)
 {
     const node *x = n->in[0], *label = n->in[1]; /* x [..., classes, ...], label [..., ...] */
     const attr *ignore = node_attr(n, "ignore");
-    const char *to = ts_dtype_name(x->type.dtype);
     *out = (labelled){.label = label};
     if (!attr_axis(n, "axis", x->type.rank, &out->axis, &g->err))
         return false;
@@ -111,7 +105,7 @@ static bool read_labels(graph *g, const node *n, labelled *out)
     if (ignore->kind == 'i') {
         const node *counts = g_call2(g, "not_equal", label, g_scalar_like(g, label, (double)ignore->i));
         out->label = g_call3(g, "where", counts, label, g_scalar_like(g, label, 0));
-        out->kept = g_apply(g, "cast", counts, 1, (attr[]){attr_word("to", to)});
+        out->kept = g_cast(g, counts, x->type.dtype);
     }
     if (n->n_in < 3)
         return true;
@@ -143,22 +137,17 @@ static const node *cross_entropy_lower(graph *g, const node *n)
     if (!g_takes(g, n, 2, 3) || !read_labels(g, n, &l))
         return NULL;
     if (!(smooth >= 0 && smooth <= 1))
-        return g_fail(g, TS_BAD_INPUT, "smoothing: %g is not in 0...1", smooth), NULL;
+        return g_fail(g, TS_BAD_INPUT, "smoothing: %g is not in 0...1", smooth);
     /* [items...] */
     const node *loss = g_callf(g, 2, (const node *const[]){n->in[0], l.label}, "softmax_nll axis=%d", l.axis);
     if (l.weight)
         loss = g_call2(g, "multiply", loss, l.weight);
     if (smooth > 0 && loss) {
-        int64_t shape[MAX_RANK];
         const node *log_p = g_callf(g, 1, &n->in[0], "log_softmax axis=%d", l.axis); /* [..., classes, ...] */
-        for (int i = 0; i < log_p->type.rank; i++)
-            shape[i] = i == l.axis ? log_p->type.dim[i] : 1;
         if (l.weight)
-            log_p = g_call2(g, "multiply", log_p,
-                            g_apply(g, "reshape", n->in[2], 1, (attr[]){attr_ints("shape", log_p->type.rank, shape)}));
+            log_p = g_call2(g, "multiply", log_p, g_along(g, n->in[2], log_p ? log_p->type.rank : 0, l.axis));
         const node *all = g_callf(g, 1, &log_p, "mean axes=[%d]", l.axis); /* [items...] */
-        loss = g_call2(g, "subtract", g_call2(g, "multiply", loss, g_scalar_like(g, loss, 1 - smooth)),
-                       g_call2(g, "multiply", all, g_scalar_like(g, all, smooth)));
+        loss = g_call2(g, "subtract", g_scaled(g, loss, 1 - smooth), g_scaled(g, all, smooth));
     }
     return weighed(g, n, &l, loss);
 }
@@ -185,7 +174,7 @@ static const node *huber_lower(graph *g, const node *n)
     const double d = node_real(n, "delta");
     const node *away = g_call2(g, "subtract", n->in[0], n->in[1]); /* as both broadcast */
     if (!(d > 0))
-        return g_fail(g, TS_BAD_INPUT, "delta: %g is not positive", d), NULL;
+        return g_fail(g, TS_BAD_INPUT, "delta: %g is not positive", d);
     snprintf(source, sizeof source, "select(abs(a)<%.17g,0.5*a*a,%.17g*(abs(a)-%.17g))", d, d, d / 2);
     return reduced(g, n, g_formula(g, 1, &away, source));
 }
@@ -243,113 +232,45 @@ static const node *softmax_nll_grad(graph *g, const node *call, const node *y, c
 }
 
 /* ---- records ---- */
-static const attr_spec how[] = {{"reduce", 's', "mean"}, {0}};
-static const attr_spec classes[] = {
-    {"axis", 'i', "-1"}, {"smoothing", 'f', "0"}, {"ignore", 'i', ""}, {"reduce", 's', "mean"}, {0}};
+#define HOW "reduce:s=mean"
+#define CLASSES "axis:i=-1 smoothing:f=0 ignore:i= reduce:s=mean"
 
-static const op pick_op = {
-    .name = "pick",
-    .doc = "The element of the first tensor along an axis at the place that the second says.",
-    .numpy = "np.take_along_axis(a, np.expand_dims(b, axis).astype(np.int64), axis).squeeze(axis)",
-    .arity = 2,
-    .attr = (const attr_spec[]){{"axis", 'i', "-1"}, {0}},
-    .lower = pick_lower,
-    .grad = pick_grad,
-    .cases = "f32[3,5] i64[3]<5\nf64[2,4,3] i32[2,3]<4 axis=1\nf32[7] u8[]<7\nf32[0,3] i64[0]",
+const op ops_loss[] = {
+    RECIPE("pick a b axis:i=-1", pick_lower,
+           "np.take_along_axis(a, np.expand_dims(b, axis).astype(np.int64), axis).squeeze(axis)", NULL,
+           "f32[3,5] i64[3]<5\nf64[2,4,3] i32[2,3]<4 axis=1\nf32[7] u8[]<7\nf32[0,3] i64[0]",
+           "The element of the first tensor along an axis at the place that the second says.", .grad = pick_grad),
+    RECIPE("softmax_nll a b axis:i=-1 -> r c", softmax_nll_lower,
+           "nll(a - np.log(np.exp(a).sum(axis, keepdims=True)), b, None, axis, 0, '', 'none')", NULL,
+           "f32[4,5] i64[4]<5\nf64[2,3,4] i32[2,4]<3 axis=1\nf32[9,70] u8[9]<70\nf32[0,3] i64[0]",
+           "Minus the logarithm of softmax of the first tensor along an axis at the place that the second says.",
+           .grad = softmax_nll_grad),
+    RECIPE("cross_entropy ... " CLASSES " -> r c", cross_entropy_lower,
+           "nll(a - np.log(np.exp(a).sum(axis, keepdims=True)), b, c, axis, smoothing, ignore, reduce)", NULL,
+           "f32[4,5] u8[4]<5\nf64[2,3,4] u8[2,4]<3 f64[3]+ axis=1\nf32[6,3] u8[6]<3 ignore=1 reduce=sum\n"
+           "f32[5,3] u8[5]<3 f32[3]+ ignore=0\nf32[4,5] u8[4]<5 reduce=none\nf64[4,5] u8[4]<5 smoothing=0.1\n"
+           "f64[2,3,4] u8[2,4]<3 f64[3]+ axis=1 smoothing=0.2 ignore=2",
+           "Minus the logarithm of softmax of the first tensor at the label along an axis; perhaps a weight for each "
+           "class; labels may be smoothed and ignored."),
+    RECIPE("binary_cross_entropy a b " HOW " -> e", bce_lower,
+           "reduced(np.maximum(a, 0) - a * b + np.log1p(np.exp(-np.abs(a))), reduce)", NULL,
+           "f32[4,3] f32[4,3]\nf64[7] f64[7] reduce=sum\nf32[2,3] f32[3] reduce=none",
+           "Cross-entropy of the sigmoid of the first tensor and the probability that the second says."),
+    RECIPE("mse_loss a b " HOW " -> e", mse_lower, "reduced(np.square(a - b), reduce)", NULL,
+           "f32[4,3] f32[4,3]\nf64[7] f64[7] reduce=sum\nf32[2,3] f32[3] reduce=none", "Mean squared difference."),
+    RECIPE("mae_loss a b " HOW " -> e", mae_lower, "reduced(np.abs(a - b), reduce)", NULL,
+           "f32[4,3] f32[4,3]\nf64[7] f64[7] reduce=sum\nf32[2,3] f32[3] reduce=none", "Mean size of the difference."),
+    RECIPE("huber_loss a b delta:f=1 reduce:s=mean -> e", huber_lower,
+           "reduced((lambda z: np.where(z < delta, 0.5 * z * z, delta * (z - delta / 2)))(np.abs(a - b)), reduce)",
+           NULL, "f32[4,3] f32[4,3]\nf64[7] f64[7] delta=0.5 reduce=sum\nf32[2,3] f32[3] reduce=none delta=2",
+           "Half the squared difference up to delta, linear beyond."),
+    RECIPE("kl_div a b " HOW " -> e", kl_lower, "kl(a, b, reduce)", NULL,
+           "f32[4,3] f32[4,3]+\nf64[7] f64[7]+ reduce=sum\nf32[2,3] f32[3] reduce=none",
+           "Divergence of the probabilities that the second tensor says from those whose logarithms the first says."),
+    RECIPE("cosine_embedding_loss a b c margin:f=0 reduce:s=mean -> r c", cosine_lower,
+           "cosine(a, b, c, margin, reduce)", NULL,
+           "f32[4,3] f32[4,3] f32[4]\nf64[6,7] f64[6,7] f64[6] margin=0.1 reduce=sum\n"
+           "f32[2,3] f32[2,3] i64[2] reduce=none",
+           "1 - cosine of pairs of rows whose sign is 1; the cosine over a margin where it is -1."),
+    {0},
 };
-
-static const op softmax_nll_op = {
-    .name = "softmax_nll",
-    .doc = "Minus the logarithm of softmax of the first tensor along an axis at the place that the second says.",
-    .numpy = "nll(a - np.log(np.exp(a).sum(axis, keepdims=True)), b, None, axis, 0, '', 'none')",
-    .arity = 2,
-    .axes = "r c",
-    .attr = (const attr_spec[]){{"axis", 'i', "-1"}, {0}},
-    .lower = softmax_nll_lower,
-    .grad = softmax_nll_grad,
-    .cases = "f32[4,5] i64[4]<5\nf64[2,3,4] i32[2,4]<3 axis=1\nf32[9,70] u8[9]<70\nf32[0,3] i64[0]",
-};
-
-static const op cross_entropy_op = {
-    .name = "cross_entropy",
-    .doc = "Minus the logarithm of softmax of the first tensor at the label along an axis; perhaps a weight for each "
-           "class; labels may be smoothed and ignored.",
-    .numpy = "nll(a - np.log(np.exp(a).sum(axis, keepdims=True)), b, c, axis, smoothing, ignore, reduce)",
-    .arity = -1,
-    .axes = "r c",
-    .attr = classes,
-    .lower = cross_entropy_lower,
-    .cases = "f32[4,5] u8[4]<5\nf64[2,3,4] u8[2,4]<3 f64[3]+ axis=1\nf32[6,3] u8[6]<3 ignore=1 reduce=sum\n"
-             "f32[5,3] u8[5]<3 f32[3]+ ignore=0\nf32[4,5] u8[4]<5 reduce=none\nf64[4,5] u8[4]<5 smoothing=0.1\n"
-             "f64[2,3,4] u8[2,4]<3 f64[3]+ axis=1 smoothing=0.2 ignore=2",
-};
-
-static const op bce_op = {
-    .name = "binary_cross_entropy",
-    .doc = "Cross-entropy of the sigmoid of the first tensor and the probability that the second says.",
-    .numpy = "reduced(np.maximum(a, 0) - a * b + np.log1p(np.exp(-np.abs(a))), reduce)",
-    .arity = 2,
-    .axes = "e",
-    .attr = how,
-    .lower = bce_lower,
-    .cases = "f32[4,3] f32[4,3]\nf64[7] f64[7] reduce=sum\nf32[2,3] f32[3] reduce=none",
-};
-
-static const op mse_op = {
-    .name = "mse_loss",
-    .doc = "Mean squared difference.",
-    .numpy = "reduced(np.square(a - b), reduce)",
-    .arity = 2,
-    .axes = "e",
-    .attr = how,
-    .lower = mse_lower,
-    .cases = "f32[4,3] f32[4,3]\nf64[7] f64[7] reduce=sum\nf32[2,3] f32[3] reduce=none",
-};
-
-static const op mae_op = {
-    .name = "mae_loss",
-    .doc = "Mean size of the difference.",
-    .numpy = "reduced(np.abs(a - b), reduce)",
-    .arity = 2,
-    .axes = "e",
-    .attr = how,
-    .lower = mae_lower,
-    .cases = "f32[4,3] f32[4,3]\nf64[7] f64[7] reduce=sum\nf32[2,3] f32[3] reduce=none",
-};
-
-static const op huber_op = {
-    .name = "huber_loss",
-    .doc = "Half the squared difference up to delta, linear beyond.",
-    .numpy = "reduced((lambda z: np.where(z < delta, 0.5 * z * z, delta * (z - delta / 2)))(np.abs(a - b)), reduce)",
-    .arity = 2,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"delta", 'f', "1"}, {"reduce", 's', "mean"}, {0}},
-    .lower = huber_lower,
-    .cases = "f32[4,3] f32[4,3]\nf64[7] f64[7] delta=0.5 reduce=sum\nf32[2,3] f32[3] reduce=none delta=2",
-};
-
-static const op kl_op = {
-    .name = "kl_div",
-    .doc = "Divergence of the probabilities that the second tensor says from those whose logarithms the first says.",
-    .numpy = "kl(a, b, reduce)",
-    .arity = 2,
-    .axes = "e",
-    .attr = how,
-    .lower = kl_lower,
-    .cases = "f32[4,3] f32[4,3]+\nf64[7] f64[7]+ reduce=sum\nf32[2,3] f32[3] reduce=none",
-};
-
-static const op cosine_op = {
-    .name = "cosine_embedding_loss",
-    .doc = "1 - cosine of pairs of rows whose sign is 1; the cosine over a margin where it is -1.",
-    .numpy = "cosine(a, b, c, margin, reduce)",
-    .arity = 3,
-    .axes = "r c",
-    .attr = (const attr_spec[]){{"margin", 'f', "0"}, {"reduce", 's', "mean"}, {0}},
-    .lower = cosine_lower,
-    .cases = "f32[4,3] f32[4,3] f32[4]\nf64[6,7] f64[6,7] f64[6] margin=0.1 reduce=sum\n"
-             "f32[2,3] f32[2,3] i64[2] reduce=none",
-};
-
-const op *const ops_loss[] = {&pick_op,  &softmax_nll_op, &cross_entropy_op, &bce_op, &mse_op, &mae_op,
-                              &huber_op, &kl_op,          &cosine_op,        NULL};

@@ -53,8 +53,6 @@ static bool adapt_tf_idf(const onnx_call *c, const node **out, err *e)
                *index = onnx_attr(c, "ngram_indexes"), *weights = onnx_attr(c, "weights");
     const char *mode = onnx_word(c, "mode", "TF");
     int64_t width = 0;
-    if (!onnx_need(c, 1, e))
-        return false;
     if (!pool || !starts || !index || pool->kind != 'I' || starts->kind != 'I' || index->kind != 'I')
         return err_set(e, pool ? TS_BAD_INPUT : TS_UNSUPPORTED,
                        "TfIdfVectorizer: pool_int64s is %s, ngram_counts %s, ngram_indexes %s; lists expected",
@@ -96,14 +94,13 @@ static bool ngrams_shape(const node *n, type *out, err *e)
 
 /* y[r, i] = sum over skips s, starts p of the product over j of (x[r, p + j * (s + 1)] == pool[i, j]),
  * which is 0 from s = length on */
-static bool ngrams_body(defn *d, err *e)
+static const expr *ngrams_body(defn *d)
 {
     arena *mem = d->mem;
     const int64_t length = d->node->in[0]->type.dim[1], size = d->node->in[1]->type.dim[1];
     const int64_t skips = node_int(d->node, "skips"), most = size > 1 && skips > length ? length : skips;
     const int skip = defn_fold(d, most + 1), start = defn_fold(d, length);
     const expr *found = x_whole(mem, 1), *place = x_axis(mem, start);
-    (void)e;
     for (int64_t j = 0; j < size; j++) {
         const expr *here = j ? place = x2(mem, "add", place, x_offset(mem, x_axis(mem, skip), 1, 1)) : place;
         const expr *x = defn_at(d, 0, (const expr *[]){x_axis(mem, 0), here});
@@ -111,29 +108,22 @@ static bool ngrams_body(defn *d, err *e)
         found = j ? x2(mem, "and", found, same) : same;
     }
     found = x3(mem, "select", x_inside(mem, place, 0, length), x_cast(mem, TS_F32, found), x_real(mem, 0));
-    d->value = x_fold(mem, "add", 1u << skip | 1u << start, found);
-    return true;
+    return x_fold(mem, "add", 1u << skip | 1u << start, found);
 }
 
 /* ---- records ---- */
-static const op ngrams_op = {
-    .name = "ngrams",
-    .doc = "How often each of the sequences [m, k] occurs in each row of [n, elements], with the same number of "
-           "elements left out between any two, from 0 to `skips`.",
-    .numpy = "ngrams(a, b, skips)",
-    .onnx = (const onnx_rule[]){{"TfIdfVectorizer", 9, adapt_tf_idf}, {0}},
-    .onnx_takes = "TfIdfVectorizer:1,1,max_gram_length,max_skip_count,min_gram_length,mode,ngram_counts,"
-                  "ngram_indexes,pool_int64s,pool_strings,weights",
-    .onnx_types = "TfIdfVectorizer:i",
-    .onnx_cases = "TfIdfVectorizer i64[5] mode=TF pool_int64s=[1,2] ngram_counts=[0] ngram_indexes=[0,1] "
-                  "min_gram_length=1 max_gram_length=1 max_skip_count=0",
-    .arity = 2,
-    .axes = "r i",
-    .attr = (const attr_spec[]){{"skips", 'i', "0"}, {0}},
-    .shape = ngrams_shape,
-    .body = ngrams_body,
-    .cases = "i64[3,40]<3 i64[5,2]<3\ni64[2,30]<2 i64[4,3]<2 skips=4\ni64[1,9]<4 i64[3,1]<4\ni64[2,1]<3 i64[2,2]<3\n"
-             "i64[2,0] i64[2,2]<3 skips=1\ni64[1,6]<2 i64[2,2]<2 skips=9223372036854775806",
-};
 
-const op *const ops_ngrams[] = {&ngrams_op, NULL};
+const op ops_ngrams[] = {
+    BODY("ngrams a b skips:i=0 -> r i", ngrams_body, "ngrams(a, b, skips)", NULL,
+         "i64[3,40]<3 i64[5,2]<3\ni64[2,30]<2 i64[4,3]<2 skips=4\ni64[1,9]<4 i64[3,1]<4\ni64[2,1]<3 i64[2,2]<3\n"
+         "i64[2,0] i64[2,2]<3 skips=1\ni64[1,6]<2 i64[2,2]<2 skips=9223372036854775806",
+         "How often each of the sequences [m, k] occurs in each row of [n, elements], with the same number of "
+         "elements left out between any two, from 0 to `skips`.",
+         .adapted = ADAPTED({"TfIdfVectorizer 9 i 1 max_gram_length max_skip_count min_gram_length mode ngram_counts "
+                             "ngram_indexes pool_int64s pool_strings weights",
+                             adapt_tf_idf}),
+         .onnx_cases = "TfIdfVectorizer i64[5] mode=TF pool_int64s=[1,2] ngram_counts=[0] ngram_indexes=[0,1] "
+                       "min_gram_length=1 max_gram_length=1 max_skip_count=0",
+         .shape = ngrams_shape),
+    {0},
+};

@@ -5,23 +5,17 @@
 #include <string.h>
 
 /* ---- helpers ---- */
-static const node *over(graph *g, const char *op_name, const node *x, int n, const int64_t *axes)
-{
-    const attr list[] = {attr_int("keepdims", 1), attr_ints("axes", n, axes)};
-    return g_apply(g, op_name, x, COUNT(list), list);
-}
-
 /* 1 / sqrt(mean(y * y) + epsilon) over the given axes. */
 static const node *inverse_size(graph *g, const node *y, int n, const int64_t *axes, double epsilon)
 {
-    const node *square = over(g, "mean", g_call1(g, "square", y), n, axes); /* [..., 1 at the axes, ...] */
+    const node *square = g_over(g, "mean", g_call1(g, "square", y), n, axes); /* [..., 1 at the axes, ...] */
     return g_call1(g, "rsqrt", g_call2(g, "add", square, g_scalar_like(g, square, epsilon)));
 }
 
 /* (x - mean) / sqrt(variance + epsilon), both over the given axes. */
 static const node *standard(graph *g, const node *x, int n, const int64_t *axes, double epsilon)
 {
-    const node *away = g_call2(g, "subtract", x, over(g, "mean", x, n, axes)); /* as x */
+    const node *away = g_call2(g, "subtract", x, g_over(g, "mean", x, n, axes)); /* as x */
     return g_call2(g, "multiply", away, inverse_size(g, away, n, axes, epsilon));
 }
 
@@ -32,11 +26,10 @@ const node *g_by_channel(graph *g, const node *x, const node *v)
     if (!x || !v)
         return NULL;
     if (v->type.rank != 1 || x->type.rank < 2 || v->type.dim[0] != x->type.dim[1])
-        return operands_refuse(2, (const node *[]){x, v}, &g->err, "x [batch, channel, ...] and a vector [channel]"),
-               NULL;
+        return g_refuse(g, 2, (const node *[]){x, v}, "x [batch, channel, ...] and a vector [channel]");
     for (int i = 1; i < x->type.rank; i++)
         shape[i - 1] = i == 1 ? x->type.dim[1] : 1;
-    return g_apply(g, "reshape", v, 1, (attr[]){attr_ints("shape", x->type.rank - 1, shape)});
+    return g_reshape(g, v, x->type.rank - 1, shape);
 }
 
 static const node *scaled(graph *g, const node *y, const node *scale, const node *bias)
@@ -48,38 +41,28 @@ static const node *scaled(graph *g, const node *y, const node *scale, const node
 /* ---- ONNX ---- */
 /* Before version 13 the axes from `axis` on (1 if absent) count as one; since then softmax runs along one axis
  * (the last if absent). flat [product of the axes before, of the others] */
-static const node *softmax_as(const onnx_call *c, const char *op_name, err *e)
+static const node *along_axis(const onnx_call *c, err *e)
 {
     const type *t = &c->in[0]->type;
     int64_t axis, shape[2] = {1, 1};
     if (!onnx_cut(c, c->version < 13 ? 1 : -1, t->rank, &axis, e))
         return NULL;
     /* halves of probabilities stay halves on the way, as the functions of the specification have it */
-    const node *x = strcmp(op_name, "softmax") ? g_widened(c->g, c->in[0]) : c->in[0];
+    const node *x = strcmp(c->op->name, "log_softmax") ? c->in[0] : g_widened(c->g, c->in[0]);
     if (c->version >= 13 || axis == t->rank - 1)
-        return g_cast(c->g, g_callf(c->g, 1, &x, "%s axis=%d", op_name, (int)axis), t->dtype);
+        return g_cast(c->g, g_callf(c->g, 1, &x, "%s axis=%d", c->op->name, (int)axis), t->dtype);
     for (int i = 0; i < t->rank; i++)
         if (!int_mul(shape[i >= axis], t->dim[i], &shape[i >= axis]))
             return operands_refuse(1, c->in, e, "rows of at most 2^63 - 1 elements"), NULL;
     /* [before, axis and behind] */
-    const node *flat = g_apply(c->g, "reshape", x, 1, (attr[]){attr_ints("shape", 2, shape)});
-    flat = g_cast(c->g, g_call1(c->g, op_name, flat), t->dtype);
-    return g_apply(c->g, "reshape", flat, 1, (attr[]){attr_ints("shape", t->rank, t->dim)});
+    const node *flat = g_reshape(c->g, x, 2, shape);
+    flat = g_cast(c->g, g_callf(c->g, 1, &flat, "%s", c->op->name), t->dtype);
+    return g_reshape(c->g, flat, t->rank, t->dim);
 }
 
-static bool adapt_softmax(const onnx_call *c, const node **out, err *e)
+bool onnx_adapt_along(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 1, e))
-        return false;
-    const node *y = softmax_as(c, "softmax", e); /* as its operand */
-    return (y || !err_is(e)) && onnx_give(c, out, y, e);
-}
-
-static bool adapt_log_softmax(const onnx_call *c, const node **out, err *e)
-{
-    if (!onnx_need(c, 1, e))
-        return false;
-    const node *y = softmax_as(c, "log_softmax", e); /* as its operand */
+    const node *y = along_axis(c, e); /* as its operand */
     return (y || !err_is(e)) && onnx_give(c, out, y, e);
 }
 
@@ -95,20 +78,18 @@ static const node *stashed(const onnx_call *c, dtype stash)
     return ts_dtype_bytes(stash) > ts_dtype_bytes(x->type.dtype) ? g_cast(c->g, x, stash) : x;
 }
 
-/* Calls op_name with the operands that are there and with the node's epsilon and axis. Scale and bias are applied in
- * the operand's dtype. */
-static bool with_epsilon(const onnx_call *c, const char *op_name, int64_t axis, const node **out, err *e)
+/* The operation of the operands that are there, with the node's epsilon and axis. Scale and bias are applied in the
+ * operand's dtype. */
+static bool adapt_norm(const onnx_call *c, const node **out, err *e)
 {
     dtype stash;
-    if (!onnx_need(c, 2, e) || !stash_type(c, &stash, e))
+    if (!stash_type(c, &stash, e))
         return false;
-    const attr list[] = {attr_real("epsilon", onnx_real(c, "epsilon", 1e-5)), attr_int("axis", axis)};
     const node *x = stashed(c, stash), *bias = onnx_in(c, 2), *y; /* x, y [before..., axes...], bias [axes...] */
     if (x == c->in[0])
-        y = g_make(c->g, op_find(op_name), bias ? 3 : 2, c->in, list, COUNT(list));
+        y = onnx_made(c, bias ? 3 : 2, c->in, 0, NULL);
     else
-        y = scaled(c->g, g_cast(c->g, g_make(c->g, op_find(op_name), 1, &x, list, COUNT(list)), c->in[0]->type.dtype),
-                   c->in[1], bias);
+        y = scaled(c->g, g_cast(c->g, onnx_made(c, 1, &x, 0, NULL), c->in[0]->type.dtype), c->in[1], bias);
     return onnx_give(c, out, y, e);
 }
 
@@ -118,7 +99,7 @@ static bool adapt_layer_norm(const onnx_call *c, const node **out, err *e)
 {
     int64_t axes[MAX_RANK];
     int axis, n = 0;
-    if (!with_epsilon(c, "layer_norm", onnx_int(c, "axis", -1), out, e))
+    if (!adapt_norm(c, out, e))
         return false;
     dtype stash;
     if (!stash_type(c, &stash, e) || !axis_norm(onnx_int(c, "axis", -1), c->in[0]->type.rank, &axis, e))
@@ -127,28 +108,20 @@ static bool adapt_layer_norm(const onnx_call *c, const node **out, err *e)
         axes[n++] = i;
     graph *g = c->g;
     /* x, away [before..., axes...], mean [before..., 1...] */
-    const node *x = stashed(c, stash), *mean = over(g, "mean", x, n, axes), *away = g_call2(g, "subtract", x, mean);
+    const node *x = stashed(c, stash), *mean = g_over(g, "mean", x, n, axes), *away = g_call2(g, "subtract", x, mean);
     if (c->n_out > 1 && !onnx_give(c, out + 1, g_cast(g, mean, stash), e))
         return false;
     const node *inverse = inverse_size(g, away, n, axes, onnx_real(c, "epsilon", 1e-5)); /* [before..., 1...] */
     return c->n_out < 3 || onnx_give(c, out + 2, g_cast(g, inverse, stash), e);
 }
 
-static bool adapt_rms_norm(const onnx_call *c, const node **out, err *e)
-{
-    return with_epsilon(c, "rms_norm", onnx_int(c, "axis", -1), out, e);
-}
-
 /* x [batch, channel, ...], scale and bias [channel] */
 static bool adapt_instance_norm(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 3, e))
-        return false;
-    const attr epsilon = attr_real("epsilon", onnx_real(c, "epsilon", 1e-5));
     const node *in[3];
     for (int i = 0; i < 3; i++)
         in[i] = g_widened(c->g, c->in[i]);
-    const node *y = g_make(c->g, op_find("instance_norm"), 3, in, &epsilon, 1); /* [batch, channel, ...] */
+    const node *y = onnx_made(c, 3, in, 0, NULL); /* [batch, channel, ...] */
     return onnx_give(c, out, g_cast(c->g, y, c->in[0]->type.dtype), e);
 }
 
@@ -157,8 +130,6 @@ static bool adapt_instance_norm(const onnx_call *c, const node **out, err *e)
 static bool adapt_group_norm(const onnx_call *c, const node **out, err *e)
 {
     const node *in[3];
-    if (!onnx_need(c, 3, e))
-        return false;
     const int64_t groups = onnx_int(c, "num_groups", 0);
     const type *t = &c->in[0]->type;
     if (groups < 1 || t->rank < 2 || t->dim[1] % groups)
@@ -169,14 +140,13 @@ static bool adapt_group_norm(const onnx_call *c, const node **out, err *e)
         if (i == 0 || c->version >= 21 || in[i]->type.rank != 1 || in[i]->type.dim[0] != groups)
             continue;
         const int64_t column[] = {groups, 1}, grid[] = {groups, t->dim[1] / groups}, all[] = {t->dim[1]};
-        in[i] = g_apply(c->g, "reshape", in[i], 1, (attr[]){attr_ints("shape", 2, column)});
-        in[i] = g_apply(c->g, "broadcast_to", in[i], 1, (attr[]){attr_ints("shape", 2, grid)});
-        in[i] = g_apply(c->g, "reshape", in[i], 1, (attr[]){attr_ints("shape", 1, all)});
+        in[i] = g_reshape(c->g, in[i], 2, column);
+        in[i] = g_broadcast(c->g, in[i], 2, grid);
+        in[i] = g_reshape(c->g, in[i], 1, all);
     }
     for (int i = 0; i < 3; i++)
         in[i] = g_widened(c->g, in[i]);
-    const attr list[] = {attr_int("groups", groups), attr_real("epsilon", onnx_real(c, "epsilon", 1e-5))};
-    const node *y = g_make(c->g, op_find("group_norm"), 3, in, list, COUNT(list)); /* [batch, channel, ...] */
+    const node *y = onnx_made(c, 3, in, 0, NULL); /* [batch, channel, ...] */
     return onnx_give(c, out, g_cast(c->g, y, t->dtype), e);
 }
 
@@ -190,14 +160,14 @@ static const node *lowered(graph *g, const node *n)
         return NULL;
     if (x->type.dim[axis] == 0)
         return x;
-    return g_call2(g, "subtract", x, over(g, "max", x, 1, (int64_t[]){axis}));
+    return g_call2(g, "subtract", x, g_over(g, "max", x, 1, (int64_t[]){axis}));
 }
 
 /* z of x's shape; the sum has 1 at the axis. */
 static const node *softmax_lower(graph *g, const node *n)
 {
     const node *z = g_call1(g, "exp", lowered(g, n)); /* as the operand */
-    return g_call2(g, "divide", z, over(g, "sum", z, 1, (int64_t[]){node_int(n, "axis")}));
+    return g_call2(g, "divide", z, g_over(g, "sum", z, 1, (int64_t[]){node_int(n, "axis")}));
 }
 
 /* x - log(sum(exp(x))), of x's shape; the sum has 1 at the axis. */
@@ -205,7 +175,7 @@ static const node *log_softmax_lower(graph *g, const node *n)
 {
     const node *x = lowered(g, n);
     /* [..., 1 at the axis, ...] */
-    const node *sum = over(g, "sum", g_call1(g, "exp", x), 1, (int64_t[]){node_int(n, "axis")});
+    const node *sum = g_over(g, "sum", g_call1(g, "exp", x), 1, (int64_t[]){node_int(n, "axis")});
     return g_call2(g, "subtract", x, g_call1(g, "log", sum));
 }
 
@@ -257,16 +227,15 @@ static const node *grouped(graph *g, const node *n, int64_t groups)
         return NULL;
     if (groups < 1 || x->type.dim[1] % groups)
         return g_fail(g, TS_BAD_INPUT, "%lld channels in %lld groups, a divisor of the channels expected",
-                      (long long)x->type.dim[1], (long long)groups),
-               NULL;
+                      (long long)x->type.dim[1], (long long)groups);
     int64_t part = x->type.dim[1] / groups;
     for (int i = 2; i < x->type.rank; i++)
         if (!int_mul(part, x->type.dim[i], &part))
-            return operands_refuse(1, &x, &g->err, "channels and places of at most 2^63 - 1 elements"), NULL;
+            return g_refuse(g, 1, &x, "channels and places of at most 2^63 - 1 elements");
     const int64_t shape[] = {x->type.dim[0], groups, part};
-    const node *y = g_apply(g, "reshape", x, 1, (attr[]){attr_ints("shape", 3, shape)}); /* [batch, group, part] */
+    const node *y = g_reshape(g, x, 3, shape); /* [batch, group, part] */
     y = standard(g, y, 1, (int64_t[]){2}, node_real(n, "epsilon"));
-    return scaled(g, g_apply(g, "reshape", y, 1, (attr[]){attr_ints("shape", x->type.rank, x->type.dim)}), scale, bias);
+    return scaled(g, g_reshape(g, y, x->type.rank, x->type.dim), scale, bias);
 }
 
 static const node *group_norm_lower(graph *g, const node *n)
@@ -285,7 +254,7 @@ static const node *softmax_grad(graph *g, const node *call, const node *y, const
 {
     const int64_t axis = node_int(call, "axis");
     (void)k;
-    const node *sum = over(g, "sum", g_call2(g, "multiply", dy, y), 1, &axis); /* [..., 1 at the axis, ...] */
+    const node *sum = g_over(g, "sum", g_call2(g, "multiply", dy, y), 1, &axis); /* [..., 1 at the axis, ...] */
     return g_call2(g, "multiply", g_call2(g, "subtract", dy, sum), y);
 }
 
@@ -293,110 +262,55 @@ static const node *log_softmax_grad(graph *g, const node *call, const node *y, c
 {
     const int64_t axis = node_int(call, "axis");
     (void)k;
-    return g_call2(g, "subtract", dy, g_call2(g, "multiply", g_call1(g, "exp", y), over(g, "sum", dy, 1, &axis)));
+    return g_call2(g, "subtract", dy, g_call2(g, "multiply", g_call1(g, "exp", y), g_over(g, "sum", dy, 1, &axis)));
 }
 
 /* ---- records ---- */
-static const attr_spec along[] = {{"axis", 'i', "-1"}, {0}};
-static const attr_spec from_axis[] = {{"axis", 'i', "-1"}, {"epsilon", 'f', "1e-05"}, {0}};
-static const attr_spec only_epsilon[] = {{"epsilon", 'f', "1e-05"}, {0}};
+#define ALONG "axis:i=-1"
+#define FROM_AXIS "axis:i=-1 epsilon:f=1e-05"
+#define ONLY_EPSILON "epsilon:f=1e-05"
 
-static const op softmax_op = {
-    .name = "softmax",
-    .doc = "Exponentials divided by their sum along an axis.",
-    .numpy = "(z := np.exp(a - a.max(axis, keepdims=True, initial=-np.inf))) / z.sum(axis, keepdims=True)",
-    .onnx = (const onnx_rule[]){{"Softmax", 1, adapt_softmax}, {0}},
-    .onnx_takes = "Softmax:1,1,axis",
-    .onnx_types = "Softmax:f",
-    .arity = 1,
-    .axes = "r c",
-    .attr = along,
-    .lower = softmax_lower,
-    .grad = softmax_grad,
-    .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7]\nf32[3,2] axis=0\nf32[1]\nf32[2,0]\nf32[0,2]\nf32[4,100]",
+const op ops_normalize[] = {
+    RECIPE("softmax a " ALONG " -> r c", softmax_lower,
+           "(z := np.exp(a - a.max(axis, keepdims=True, initial=-np.inf))) / z.sum(axis, keepdims=True)", NULL,
+           "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7]\nf32[3,2] axis=0\nf32[1]\nf32[2,0]\nf32[0,2]\nf32[4,100]",
+           "Exponentials divided by their sum along an axis.",
+           .adapted = ADAPTED({"Softmax 1 f 1 axis", onnx_adapt_along}), .grad = softmax_grad),
+    RECIPE("log_softmax a " ALONG " -> r c", log_softmax_lower,
+           "(z := a - a.max(axis, keepdims=True, initial=-np.inf)) - np.log(np.exp(z).sum(axis, keepdims=True))", NULL,
+           "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7]\nf32[3,2] axis=0\nf32[1]\nf32[2,0]\nf32[0,2]",
+           "Logarithm of softmax along an axis.", .adapted = ADAPTED({"LogSoftmax 1 f 1 axis", onnx_adapt_along}),
+           .grad = log_softmax_grad),
+    RECIPE("layer_norm ... " FROM_AXIS " -> r c", layer_norm_lower,
+           "(lambda t: (a - a.mean(t, keepdims=True)) / np.sqrt(a.var(t, keepdims=True) + epsilon) * (1 if b is "
+           "None else b) + (0 if c is None else c))(tuple(range(axis % a.ndim, a.ndim)))",
+           NULL,
+           "f32[2,8] f32[8] f32[8]\nf32[2,3,16] f32[16] f32[16] epsilon=1e-12\n"
+           "f32[2,3,4] f32[3,4] f32[3,4] axis=1\nf64[5,7] f64[7]\nf32[3,5]\nf32[0,4] f32[4] f32[4]",
+           "Mean 0 and variance 1 over the axes from `axis` on; then scale and bias where given.",
+           .adapted = ADAPTED({"LayerNormalization 17 F 2..3 >3 axis epsilon stash_type", adapt_layer_norm})),
+    RECIPE("rms_norm ... " FROM_AXIS " -> r c", rms_norm_lower,
+           "(lambda t: a / np.sqrt(np.square(a).mean(t, keepdims=True) + epsilon) * (1 if b is None else b) + (0 "
+           "if c is None else c))(tuple(range(axis % a.ndim, a.ndim)))",
+           NULL, "f32[2,8] f32[8]\nf32[2,3,4] f32[3,4] axis=1\nf64[5,7] f64[7] f64[7]\nf32[3,5]\nf32[0,4] f32[4]",
+           "Mean square 1 over the axes from `axis` on; then scale and bias where given.",
+           .adapted = ADAPTED({"RMSNormalization 23 f 2 axis epsilon stash_type", adapt_norm},
+                              {"SimplifiedLayerNormalization 1 - 2 >2 axis epsilon stash_type", adapt_norm})),
+    RECIPE("group_norm a b c groups:i epsilon:f=1e-05 -> n g c", group_norm_lower,
+           "(lambda z, v: ((z - z.mean(-1, keepdims=True)) / np.sqrt(z.var(-1, keepdims=True) + "
+           "epsilon)).reshape(a.shape) * v(b) + v(c))(a.reshape(a.shape[0], groups, -1), lambda v: v.reshape(-1, "
+           "*[1] * (a.ndim - 2)))",
+           NULL,
+           "f32[2,8,4,3] f32[8] f32[8] groups=4\nf32[2,6,5] f32[6] f32[6] groups=1\n"
+           "f64[1,4,2,2] f64[4] f64[4] groups=4 epsilon=0.001",
+           "Mean 0 and variance 1 over groups of channels and all of space; then scale and bias of each channel.",
+           .adapted = ADAPTED({"GroupNormalization 18 F 3 epsilon groups:num_groups stash_type", adapt_group_norm}),
+           .onnx_cases = "GroupNormalization f32[2,4,3] f32[2] f32[2] num_groups=2"),
+    RECIPE("instance_norm a b c " ONLY_EPSILON " -> n c h w", instance_norm_lower,
+           "(lambda t, v: (a - a.mean(t, keepdims=True)) / np.sqrt(a.var(t, keepdims=True) + epsilon) * v(b) + "
+           "v(c))(tuple(range(2, a.ndim)), lambda v: v.reshape(-1, *[1] * (a.ndim - 2)))",
+           NULL, "f32[2,3,4,5] f32[3] f32[3]\nf64[1,2,7] f64[2] f64[2] epsilon=0.001",
+           "Mean 0 and variance 1 over all of space; then scale and bias of each channel.",
+           .adapted = ADAPTED({"InstanceNormalization 1 F 3 epsilon", adapt_instance_norm})),
+    {0},
 };
-
-static const op log_softmax_op = {
-    .name = "log_softmax",
-    .doc = "Logarithm of softmax along an axis.",
-    .numpy = "(z := a - a.max(axis, keepdims=True, initial=-np.inf)) - np.log(np.exp(z).sum(axis, keepdims=True))",
-    .onnx = (const onnx_rule[]){{"LogSoftmax", 1, adapt_log_softmax}, {0}},
-    .onnx_takes = "LogSoftmax:1,1,axis",
-    .onnx_types = "LogSoftmax:f",
-    .arity = 1,
-    .axes = "r c",
-    .attr = along,
-    .lower = log_softmax_lower,
-    .grad = log_softmax_grad,
-    .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7]\nf32[3,2] axis=0\nf32[1]\nf32[2,0]\nf32[0,2]",
-};
-
-static const op layer_norm_op = {
-    .name = "layer_norm",
-    .doc = "Mean 0 and variance 1 over the axes from `axis` on; then scale and bias where given.",
-    .numpy = "(lambda t: (a - a.mean(t, keepdims=True)) / np.sqrt(a.var(t, keepdims=True) + epsilon) * (1 if b is "
-             "None else b) + (0 if c is None else c))(tuple(range(axis % a.ndim, a.ndim)))",
-    .onnx = (const onnx_rule[]){{"LayerNormalization", 17, adapt_layer_norm}, {0}},
-    .onnx_takes = "LayerNormalization:3,3,axis,epsilon,stash_type",
-    .onnx_types = "LayerNormalization:F",
-    .arity = -1,
-    .axes = "r c",
-    .attr = from_axis,
-    .lower = layer_norm_lower,
-    .cases = "f32[2,8] f32[8] f32[8]\nf32[2,3,16] f32[16] f32[16] epsilon=1e-12\n"
-             "f32[2,3,4] f32[3,4] f32[3,4] axis=1\nf64[5,7] f64[7]\nf32[3,5]\nf32[0,4] f32[4] f32[4]",
-};
-
-static const op rms_norm_op = {
-    .name = "rms_norm",
-    .doc = "Mean square 1 over the axes from `axis` on; then scale and bias where given.",
-    .numpy = "(lambda t: a / np.sqrt(np.square(a).mean(t, keepdims=True) + epsilon) * (1 if b is None else b) + (0 "
-             "if c is None else c))(tuple(range(axis % a.ndim, a.ndim)))",
-    .onnx = (const onnx_rule[]){{"RMSNormalization", 23, adapt_rms_norm},
-                                {"SimplifiedLayerNormalization", 1, adapt_rms_norm},
-                                {0}},
-    .onnx_takes = "RMSNormalization:2,1,axis,epsilon,stash_type "
-                  "SimplifiedLayerNormalization:2,2,axis,epsilon,stash_type",
-    .onnx_types = "RMSNormalization:f",
-    .arity = -1,
-    .axes = "r c",
-    .attr = from_axis,
-    .lower = rms_norm_lower,
-    .cases = "f32[2,8] f32[8]\nf32[2,3,4] f32[3,4] axis=1\nf64[5,7] f64[7] f64[7]\nf32[3,5]\nf32[0,4] f32[4]",
-};
-
-static const op group_norm_op = {
-    .name = "group_norm",
-    .doc = "Mean 0 and variance 1 over groups of channels and all of space; then scale and bias of each channel.",
-    .numpy = "(lambda z, v: ((z - z.mean(-1, keepdims=True)) / np.sqrt(z.var(-1, keepdims=True) + "
-             "epsilon)).reshape(a.shape) * v(b) + v(c))(a.reshape(a.shape[0], groups, -1), lambda v: v.reshape(-1, "
-             "*[1] * (a.ndim - 2)))",
-    .onnx = (const onnx_rule[]){{"GroupNormalization", 18, adapt_group_norm}, {0}},
-    .onnx_takes = "GroupNormalization:3,1,epsilon,num_groups,stash_type",
-    .onnx_types = "GroupNormalization:F",
-    .onnx_cases = "GroupNormalization f32[2,4,3] f32[2] f32[2] num_groups=2",
-    .arity = 3,
-    .axes = "n g c",
-    .attr = (const attr_spec[]){{"groups", 'i', NULL}, {"epsilon", 'f', "1e-05"}, {0}},
-    .lower = group_norm_lower,
-    .cases = "f32[2,8,4,3] f32[8] f32[8] groups=4\nf32[2,6,5] f32[6] f32[6] groups=1\n"
-             "f64[1,4,2,2] f64[4] f64[4] groups=4 epsilon=0.001",
-};
-
-static const op instance_norm_op = {
-    .name = "instance_norm",
-    .doc = "Mean 0 and variance 1 over all of space; then scale and bias of each channel.",
-    .numpy = "(lambda t, v: (a - a.mean(t, keepdims=True)) / np.sqrt(a.var(t, keepdims=True) + epsilon) * v(b) + "
-             "v(c))(tuple(range(2, a.ndim)), lambda v: v.reshape(-1, *[1] * (a.ndim - 2)))",
-    .onnx = (const onnx_rule[]){{"InstanceNormalization", 1, adapt_instance_norm}, {0}},
-    .onnx_takes = "InstanceNormalization:3,1,epsilon",
-    .onnx_types = "InstanceNormalization:F",
-    .arity = 3,
-    .axes = "n c h w",
-    .attr = only_epsilon,
-    .lower = instance_norm_lower,
-    .cases = "f32[2,3,4,5] f32[3] f32[3]\nf64[1,2,7] f64[2] f64[2] epsilon=0.001",
-};
-
-const op *const ops_normalize[] = {
-    &softmax_op, &log_softmax_op, &layer_norm_op, &rms_norm_op, &group_norm_op, &instance_norm_op, NULL};

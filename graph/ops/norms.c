@@ -9,52 +9,6 @@ static const node *over(graph *g, const char *op_name, const node *x, const attr
     return g_apply(g, op_name, x, axes->kind == '-' ? 1 : 2, list);
 }
 
-/* ---- ONNX ---- */
-static bool adapt_lp_norm(const onnx_call *c, const node **out, err *e)
-{
-    if (!onnx_need(c, 1, e))
-        return false;
-    const attr list[] = {attr_int("axis", onnx_int(c, "axis", -1)), attr_int("p", onnx_int(c, "p", 2))};
-    return onnx_give(c, out, g_apply(c->g, "lp_norm", c->in[0], COUNT(list), list), e);
-}
-
-static bool adapt_lrn(const onnx_call *c, const node **out, err *e)
-{
-    if (!onnx_need(c, 1, e))
-        return false;
-    const attr list[] = {attr_int("size", onnx_int(c, "size", 1)), attr_real("alpha", onnx_real(c, "alpha", 1e-4)),
-                         attr_real("beta", onnx_real(c, "beta", 0.75)), attr_real("bias", onnx_real(c, "bias", 1))};
-    return onnx_give(c, out, g_apply(c->g, "lrn", c->in[0], COUNT(list), list), e);
-}
-
-static bool adapt_mvn(const onnx_call *c, const node **out, err *e)
-{
-    int64_t axes[MAX_RANK] = {0, 2, 3};
-    int n = 3;
-    if (!onnx_need(c, 1, e) || (onnx_attr(c, "axes") && !onnx_ints(c, "axes", -1, axes, MAX_RANK, &n, e)))
-        return false;
-    return onnx_give(c, out, g_apply(c->g, "standardize", c->in[0], 1, (attr[]){attr_ints("axes", n, axes)}), e);
-}
-
-/* Before version 13 the axes from `axis` on count as one. */
-static bool adapt_hardmax(const onnx_call *c, const node **out, err *e)
-{
-    if (!onnx_need(c, 1, e))
-        return false;
-    graph *g = c->g;
-    const type *t = &c->in[0]->type;
-    int64_t shape[2] = {1, 1}, axis;
-    if (!onnx_cut(c, c->version < 13 ? 1 : -1, t->rank, &axis, e))
-        return false;
-    if (c->version >= 13 || axis == t->rank - 1)
-        return onnx_give(c, out, g_callf(g, 1, c->in, "hardmax axis=%lld", (long long)axis), e);
-    for (int i = 0; i < t->rank; i++)
-        if (!int_mul(shape[i >= axis], t->dim[i], &shape[i >= axis]))
-            return operands_refuse(1, c->in, e, "rows of at most 2^63 - 1 elements");
-    const node *y = g_call1(g, "hardmax axis=1", g_reshape(g, c->in[0], 2, shape));
-    return onnx_give(c, out, g_reshape(g, y, t->rank, t->dim), e);
-}
-
 /* ---- shape ---- */
 static bool lrn_shape(const node *n, type *out, err *e)
 {
@@ -67,7 +21,7 @@ static bool lrn_shape(const node *n, type *out, err *e)
 
 /* ---- body ---- */
 /* y[n, c, ...] = x[n, c, ...] / (bias + alpha / size * sum over k of x[n, c - before + k, ...]^2)^beta */
-static bool lrn_body(defn *d, err *e)
+static const expr *lrn_body(defn *d)
 {
     arena *mem = d->mem;
     const type *t = &d->node->type;
@@ -76,20 +30,16 @@ static bool lrn_body(defn *d, err *e)
     const int64_t before = (size - 1) / 2 < farthest ? (size - 1) / 2 : farthest;
     const int64_t after = size / 2 < farthest ? size / 2 : farthest;
     const expr *sub[MAX_RANK];
-    (void)e;
-    for (int i = 0; i < t->rank; i++)
-        sub[i] = x_axis(mem, i);
+    defn_axes(d, t->rank, sub);
     const int fold = defn_fold(d, before + 1 + after);
     const expr *x = defn_at(d, 0, sub),
                *place = x2(mem, "add", x_axis(mem, 1), x_offset(mem, x_axis(mem, fold), 1, -before));
     sub[1] = place;
     const expr *near = x3(mem, "select", x_inside(mem, place, 0, t->dim[1]), defn_at(d, 0, sub), x_real(mem, 0));
     const expr *sum = x_fold(mem, "add", 1u << fold, x2(mem, "mul", near, near));
-    sum = x2(mem, "mul", sum, x_real(mem, node_real(d->node, "alpha") / (double)size));
-    sum = x2(mem, "pow", x2(mem, "add", x_real(mem, node_real(d->node, "bias")), sum),
-             x_real(mem, node_real(d->node, "beta")));
-    d->value = x2(mem, "div", x, sum);
-    return true;
+    return x_said(mem, "x / pow(bias + sum * alpha, beta)", "x", x, "sum", sum, "alpha",
+                  x_real(mem, node_real(d->node, "alpha") / (double)size), "beta",
+                  x_real(mem, node_real(d->node, "beta")), "bias", x_real(mem, node_real(d->node, "bias")), NULL);
 }
 
 /* ---- recipes ---- */
@@ -100,7 +50,7 @@ static const node *lp_norm_lower(graph *g, const node *n)
     const int64_t p = node_int(n, "p"), axis = node_int(n, "axis");
     const attr axes = attr_ints("axes", 1, &axis);
     if (p != 1 && p != 2)
-        return g_fail(g, TS_BAD_INPUT, "p: %lld is neither 1 nor 2", (long long)p), NULL;
+        return g_fail(g, TS_BAD_INPUT, "p: %lld is neither 1 nor 2", (long long)p);
     const node *size = over(g, p == 1 ? "norm1" : "norm2", x, &axes);        /* x with 1 at the axis */
     const node *none = g_call2(g, "equal", size, g_scalar_like(g, size, 0)); /* as size */
     return g_call2(g, "divide", x, g_call3(g, "where", none, g_scalar_like(g, size, 1), size));
@@ -121,89 +71,39 @@ static const node *hardmax_lower(graph *g, const node *n)
 {
     const node *x = n->in[0];
     int axis;
-    int64_t shape[MAX_RANK];
     if (!attr_axis(n, "axis", x->type.rank, &axis, &g->err))
         return NULL;
     if (type_count(&x->type) == 0)
         return x;
-    for (int i = 0; i < x->type.rank; i++)
-        shape[i] = i == axis ? x->type.dim[i] : 1;                           /* [1, ..., extent, ..., 1] */
     const node *best = g_callf(g, 1, &x, "argmax axis=%d keepdims=1", axis); /* [..., 1 at the axis, ...] */
-    const node *place = g_reshape(g, g_callf(g, 0, NULL, "iota count=%lld", (long long)shape[axis]), x->type.rank,
-                                  shape);
+    const node *place = g_along(g, g_count(g, x->type.dim[axis], TS_I64), x->type.rank, axis);
     return g_cast(g, g_call2(g, "equal", place, best), x->type.dtype);
 }
 
 /* ---- records ---- */
-static const op lp_norm_op = {
-    .name = "lp_norm",
-    .doc = "Divided by the sum of sizes (p=1) or the root of the sum of squares (p=2) along an axis.",
-    .numpy = "(lambda s: a / np.where(s == 0, np.asarray(1).astype(s.dtype), s))((np.abs(a) ** p).sum(axis, "
-             "keepdims=True) ** np.asarray(1 / p).astype(a.dtype))",
-    .onnx = (const onnx_rule[]){{"LpNormalization", 1, adapt_lp_norm}, {0}},
-    .onnx_takes = "LpNormalization:1,1,axis,p",
-    .onnx_types = "LpNormalization:f",
-    .arity = 1,
-    .axes = "r c",
-    .attr = (const attr_spec[]){{"axis", 'i', "-1"}, {"p", 'i', "2"}, {0}},
-    .lower = lp_norm_lower,
-    .cases = "f32[2,3]\nf32[2,3,4] axis=1 p=1\nf64[5,7] axis=0\nf32[2,3]=0\nf32[0,2]",
-};
 
-static const op standardize_op = {
-    .name = "standardize",
-    .doc = "Mean 0 and variance 1 over the listed axes, or over all.",
-    .numpy =
-        "(lambda d: d / (np.sqrt(np.square(d).mean(axes, keepdims=True)) + 1e-9))(a - a.mean(axes, keepdims=True))",
-    .onnx = (const onnx_rule[]){{"MeanVarianceNormalization", 1, adapt_mvn}, {0}},
-    .onnx_takes = "MeanVarianceNormalization:1,1,axes",
-    .onnx_types = "MeanVarianceNormalization:f",
-    .arity = 1,
-    .axes = "r c",
-    .attr = (const attr_spec[]){{"axes", 'I', ""}, {0}},
-    .lower = standardize_lower,
-    .cases = "f32[2,3,4,5] axes=[0,2,3]\nf64[5,7]\nf32[3,4] axes=[-1]",
+const op ops_norms[] = {
+    RECIPE("lp_norm a axis:i=-1 p:i=2 -> r c", lp_norm_lower,
+           "(lambda s: a / np.where(s == 0, np.asarray(1).astype(s.dtype), s))((np.abs(a) ** p).sum(axis, "
+           "keepdims=True) ** np.asarray(1 / p).astype(a.dtype))",
+           "LpNormalization 1 f 1 axis p", "f32[2,3]\nf32[2,3,4] axis=1 p=1\nf64[5,7] axis=0\nf32[2,3]=0\nf32[0,2]",
+           "Divided by the sum of sizes (p=1) or the root of the sum of squares (p=2) along an axis."),
+    RECIPE("standardize a axes:I= -> r c", standardize_lower,
+           "(lambda d: d / (np.sqrt(np.square(d).mean(axes, keepdims=True)) + 1e-9))(a - a.mean(axes, keepdims=True))",
+           "MeanVarianceNormalization 1 f 1 axes=[0,2,3]", "f32[2,3,4,5] axes=[0,2,3]\nf64[5,7]\nf32[3,4] axes=[-1]",
+           "Mean 0 and variance 1 over the listed axes, or over all."),
+    RECIPE("hardmax a axis:i=-1 -> r c", hardmax_lower,
+           "(np.expand_dims(a.argmax(axis), axis) == np.arange(a.shape[axis]).reshape([-1 if i == axis % a.ndim "
+           "else 1 for i in range(a.ndim)])).astype(a.dtype) if a.size else a",
+           NULL, "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7] axis=0\nf32[4]=1\nf32[0,2]",
+           "1 at the first largest element along an axis, 0 elsewhere.",
+           .adapted = ADAPTED({"Hardmax 1 f 1 axis", onnx_adapt_along})),
+    BODY("lrn a size:i alpha:f=0.0001 beta:f=0.75 bias:f=1 -> n c h w | k", lrn_body,
+         "a / (bias + alpha / size * np.stack([np.square(a[:, max(0, c - (size - 1) // 2):c + size // 2 + "
+         "1]).sum(1) for c in range(a.shape[1])], 1)) ** beta",
+         "LRN 1 f 1 alpha beta bias size=1",
+         "f32[2,5,3,4] size=3\nf32[1,6,2,2] size=4 alpha=0.5 beta=0.5 bias=2\nf64[2,3,5] size=9 alpha=1\n"
+         "f32[2,3,2] size=4611686018427387905 alpha=1e18\nf32[3,4] size=1\nf32[0,3,2] size=3",
+         "Every channel divided by a power of the squares of the `size` channels around it.", .shape = lrn_shape),
+    {0},
 };
-
-static const op hardmax_op = {
-    .name = "hardmax",
-    .doc = "1 at the first largest element along an axis, 0 elsewhere.",
-    .numpy =
-        "(np.expand_dims(a.argmax(axis), axis) == np.arange(a.shape[axis]).reshape([-1 if i == axis % a.ndim else 1 "
-        "for i in range(a.ndim)])).astype(a.dtype) if a.size else a",
-    .onnx = (const onnx_rule[]){{"Hardmax", 1, adapt_hardmax}, {0}},
-    .onnx_takes = "Hardmax:1,1,axis",
-    .onnx_types = "Hardmax:f",
-    .arity = 1,
-    .axes = "r c",
-    .attr = (const attr_spec[]){{"axis", 'i', "-1"}, {0}},
-    .lower = hardmax_lower,
-    .cases = "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7] axis=0\nf32[4]=1\nf32[0,2]",
-};
-
-static const op lrn_op = {
-    .name = "lrn",
-    .doc = "Every channel divided by a power of the squares of the `size` channels around it.",
-    .numpy = "a / (bias + alpha / size * np.stack([np.square(a[:, max(0, c - (size - 1) // 2):c + size // 2 + "
-             "1]).sum(1) for c in range(a.shape[1])], 1)) ** beta",
-    .onnx = (const onnx_rule[]){{"LRN", 1, adapt_lrn}, {0}},
-    .onnx_takes = "LRN:1,1,alpha,beta,bias,size",
-    .onnx_types = "LRN:f",
-    .arity = 1,
-    .axes = "n c h w | k",
-    .attr =
-        (const attr_spec[]){
-            {"size", 'i', NULL},
-            {"alpha", 'f', "0.0001"},
-            {"beta", 'f', "0.75"},
-            {"bias", 'f', "1"},
-            {0},
-        },
-    .shape = lrn_shape,
-    .body = lrn_body,
-    .cases = "f32[2,5,3,4] size=3\nf32[1,6,2,2] size=4 alpha=0.5 beta=0.5 bias=2\nf64[2,3,5] size=9 alpha=1\n"
-             "f32[2,3,2] size=4611686018427387905 alpha=1e18\n"
-             "f32[3,4] size=1\nf32[0,3,2] size=3",
-};
-
-const op *const ops_norms[] = {&lp_norm_op, &standardize_op, &hardmax_op, &lrn_op, NULL};

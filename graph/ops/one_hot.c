@@ -5,17 +5,15 @@
 static bool adapt_one_hot(const onnx_call *c, const node **out, err *e)
 {
     double depth = 0;
-    if (!onnx_need(c, 3, e) || !onnx_number(c, 1, &depth, e))
+    if (!onnx_number(c, 1, &depth, e))
         return false;
-    const attr list[] = {attr_int("depth", (int64_t)depth), attr_int("axis", onnx_int(c, "axis", -1))};
+    const attr extent = attr_int("depth", (int64_t)depth);
     const node *in[] = {g_cast(c->g, c->in[0], TS_I64), c->in[2]}; /* [items...], [2]: off, on */
-    return onnx_give(c, out, g_make(c->g, op_find("one_hot"), 2, in, list, COUNT(list)), e);
+    return onnx_give(c, out, onnx_made(c, 2, in, 1, &extent), e);
 }
 
 static bool adapt_eye_like(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 1, e))
-        return false;
     const type *t = &c->in[0]->type;
     dtype d = t->dtype;
     if (t->rank != 2 || (onnx_attr(c, "dtype") && !onnx_dtype(onnx_int(c, "dtype", 1), &d, e)))
@@ -49,66 +47,44 @@ static bool eye_shape(const node *n, type *out, err *e)
 
 /* ---- body ---- */
 /* y[..., i, ...] = values[1] if places[...] is i, or i - depth, else values[0] */
-static bool one_hot_body(defn *d, err *e)
+static const expr *one_hot_body(defn *d)
 {
     const int rank = d->node->type.rank;
     const expr *sub[MAX_RANK];
-    int axis;
     arena *mem = d->mem;
-    if (!attr_axis(d->node, "axis", rank, &axis, e))
-        return false;
+    const int axis = defn_axis(d, rank);
     for (int i = 0, k = 0; i < rank; i++)
         if (i != axis)
             sub[k++] = x_axis(mem, i);
-    const expr *place = x_cast(mem, TS_I64, defn_at(d, 0, sub)), *i = x_axis(mem, axis);
-    const expr *back = x2(mem, "sub", i, x_whole(mem, node_int(d->node, "depth")));
-    const expr *here = x2(mem, "or", x2(mem, "eq", place, i), x2(mem, "eq", place, back));
-    d->value = x3(mem, "select", here, defn_at(d, 1, (const expr *const[]){x_whole(mem, 1)}),
-                  defn_at(d, 1, (const expr *const[]){x_whole(mem, 0)}));
-    return true;
+    return x_said(mem, "place == i || place == i - depth ? there : elsewhere", "place",
+                  x_cast(mem, TS_I64, defn_at(d, 0, sub)), "i", x_axis(mem, axis), "depth",
+                  x_whole(mem, node_int(d->node, "depth")), "there", defn_at(d, 1, (const expr *[]){x_whole(mem, 1)}),
+                  "elsewhere", defn_at(d, 1, (const expr *[]){x_whole(mem, 0)}), NULL);
 }
 
-static bool eye_body(defn *d, err *e)
+static const expr *eye_body(defn *d)
 {
-    const expr *diagonal = x2(d->mem, "add", x_axis(d->mem, 0), x_whole(d->mem, node_int(d->node, "k")));
-    (void)e;
-    d->value = x3(d->mem, "select", x2(d->mem, "eq", x_axis(d->mem, 1), diagonal), x_whole(d->mem, 1),
-                  x_whole(d->mem, 0));
-    return true;
+    return x_said(d->mem, "j == i + k ? 1 : 0", "i", x_axis(d->mem, 0), "j", x_axis(d->mem, 1), "k",
+                  x_whole(d->mem, node_int(d->node, "k")), NULL);
 }
 
 /* ---- records ---- */
-static const op one_hot_op = {
-    .name = "one_hot",
-    .doc = "A new axis of extent depth that holds the second of two values at the listed place, the first elsewhere.",
-    .numpy = "np.where(np.moveaxis((a[..., None] == np.arange(depth)) | (a[..., None] + depth == np.arange(depth)), "
-             "-1, axis), b[1], b[0])",
-    .onnx = (const onnx_rule[]){{"OneHot", 9, adapt_one_hot}, {0}},
-    .onnx_takes = "OneHot:3,1,axis",
-    .onnx_types = "OneHot:nn.",
-    .onnx_cases = "OneHot i64[3] i64[]=4 f32[2]",
-    .arity = 2,
-    .attr = (const attr_spec[]){{"depth", 'i', NULL}, {"axis", 'i', "-1"}, {0}},
-    .shape = one_hot_shape,
-    .body = one_hot_body,
-    .cases = "i64[4]<5 f32[2] depth=5\ni64[2,3]<7 f32[2] depth=4 axis=1\ni32[2,3]<4 i64[2] depth=4 axis=0\n"
-             "u8[3]<9 f64[2] depth=3\ni64[] f32[2] depth=2\ni64[0] f32[2] depth=2\ni64[3] bool[2] depth=0",
-};
 
-static const op eye_op = {
-    .name = "eye",
-    .doc = "Ones on the k-th diagonal above the main one, zeros elsewhere.",
-    .numpy = "np.eye(rows, columns, k, dtype=dtypes[to])",
-    .onnx_takes = "EyeLike:1,1,dtype,k",
-    .onnx = (const onnx_rule[]){{"EyeLike", 9, adapt_eye_like}, {0}},
-    .onnx_cases = "EyeLike f32[3,3]",
-    .arity = 0,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"rows", 'i', NULL}, {"columns", 'i', NULL}, {"k", 'i', "0"}, {"to", 's', "f32"}, {0}},
-    .shape = eye_shape,
-    .body = eye_body,
-    .cases = "rows=3 columns=4\nrows=4 columns=3 k=-1 to=i64\nrows=2 columns=2 k=5 to=f64\nrows=0 columns=2\n"
-             "rows=3 columns=3 to=bool",
+const op ops_one_hot[] = {
+    BODY("one_hot a b depth:i axis:i=-1", one_hot_body,
+         "np.where(np.moveaxis((a[..., None] == np.arange(depth)) | (a[..., None] + depth == np.arange(depth)), "
+         "-1, axis), b[1], b[0])",
+         NULL,
+         "i64[4]<5 f32[2] depth=5\ni64[2,3]<7 f32[2] depth=4 axis=1\ni32[2,3]<4 i64[2] depth=4 axis=0\n"
+         "u8[3]<9 f64[2] depth=3\ni64[] f32[2] depth=2\ni64[0] f32[2] depth=2\ni64[3] bool[2] depth=0",
+         "A new axis of extent depth that holds the second of two values at the listed place, the first elsewhere.",
+         .adapted = ADAPTED({"OneHot 9 nn. 3 axis", adapt_one_hot}), .onnx_cases = "OneHot i64[3] i64[]=4 f32[2]",
+         .shape = one_hot_shape),
+    BODY("eye rows:i columns:i k:i=0 to:s=f32 -> e", eye_body, "np.eye(rows, columns, k, dtype=dtypes[to])", NULL,
+         "rows=3 columns=4\nrows=4 columns=3 k=-1 to=i64\nrows=2 columns=2 k=5 to=f64\nrows=0 columns=2\n"
+         "rows=3 columns=3 to=bool",
+         "Ones on the k-th diagonal above the main one, zeros elsewhere.",
+         .adapted = ADAPTED({"EyeLike 9 - 1 dtype k", adapt_eye_like}), .onnx_cases = "EyeLike f32[3,3]",
+         .shape = eye_shape),
+    {0},
 };
-
-const op *const ops_one_hot[] = {&one_hot_op, &eye_op, NULL};

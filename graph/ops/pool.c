@@ -1,15 +1,15 @@
 /* pool.c - the largest or the mean of every window of a channels-first tensor [batch, channel, space...]. */
 #include "graph/ops/window.h"
 
+#include <string.h>
+
 /* ---- ONNX ---- */
-static bool pooled(const onnx_call *c, const char *op_name, const node **out, err *e)
+static bool adapt(const onnx_call *c, const node **out, err *e)
 {
     attr list[6];
-    if (!onnx_need(c, 1, e) || !window_adapt_pool(c, list, e))
+    if (!window_adapt_pool(c, list, e))
         return false;
-    list[5] = attr_int("count_include_pad", onnx_int(c, "count_include_pad", 0));
-    const bool counts = onnx_attr(c, "count_include_pad");
-    if (!onnx_give(c, out, g_apply(c->g, op_name, c->in[0], counts ? 6 : 5, list), e))
+    if (!onnx_give(c, out, onnx_made(c, 1, c->in, 5, list), e))
         return false;
     if (c->n_out < 2)
         return true;
@@ -18,34 +18,14 @@ static bool pooled(const onnx_call *c, const char *op_name, const node **out, er
     return onnx_give(c, out + 1, g_make(c->g, op_find("pool_places"), 2, both, list, 6), e);
 }
 
-static bool adapt_max_pool(const onnx_call *c, const node **out, err *e)
-{
-    return pooled(c, "max_pool", out, e);
-}
-
-static bool adapt_average_pool(const onnx_call *c, const node **out, err *e)
-{
-    return pooled(c, "average_pool", out, e);
-}
-
-static const node *over_space(const onnx_call *c, const char *op_name)
+static bool adapt_global(const onnx_call *c, const node **out, err *e)
 {
     int64_t axes[MAX_RANK];
     const int rank = c->in[0]->type.rank;
     for (int i = 2; i < rank; i++)
         axes[i - 2] = i;
-    const attr list[] = {attr_ints("axes", rank > 2 ? rank - 2 : 0, axes), attr_int("keepdims", 1)};
-    return g_apply(c->g, op_name, c->in[0], COUNT(list), list);
-}
-
-static bool adapt_global_average(const onnx_call *c, const node **out, err *e)
-{
-    return onnx_need(c, 1, e) && onnx_give(c, out, over_space(c, "mean"), e);
-}
-
-static bool adapt_global_max(const onnx_call *c, const node **out, err *e)
-{
-    return onnx_need(c, 1, e) && onnx_give(c, out, over_space(c, "max"), e);
+    const char *fold = strcmp(c->op->name, "max_pool") ? "mean" : "max";
+    return onnx_give(c, out, g_over(c->g, fold, c->in[0], rank > 2 ? rank - 2 : 0, axes), e);
 }
 
 /* ---- shape ---- */
@@ -94,15 +74,14 @@ static const expr *element(defn *d, const window *w, double outside, uint32_t *f
     return x_cast(d->mem, d->node->type.dtype, x);
 }
 
-static bool max_body(defn *d, err *e)
+static const expr *max_body(defn *d)
 {
     window w;
     uint32_t folds;
-    if (!read_window(d->node, &w, e))
-        return false;
+    if (!read_window(d->node, &w, d->err))
+        return NULL;
     const expr *x = element(d, &w, dtype_lowest(d->node->type.dtype), &folds);
-    d->value = x_fold(d->mem, "max", folds, x);
-    return true;
+    return x_fold(d->mem, "max", folds, x);
 }
 
 /* Kernel points of result o along spatial axis s that lie in [low, high): those k with low <= o * stride - before
@@ -110,20 +89,19 @@ static bool max_body(defn *d, err *e)
 static const expr *points(arena *mem, const window *w, int s, int64_t low, int64_t high)
 {
     const int64_t step = w->dilation[s];
-    const expr *start = x_offset(mem, x_axis(mem, s + 2), w->stride[s], -w->before[s]);
-    const expr *first = x2(mem, "floordiv", x2(mem, "sub", x_whole(mem, low + step - 1), start),
-                           x_whole(mem, step)); /* rounded up */
-    const expr *last = x2(mem, "floordiv", x2(mem, "sub", x_whole(mem, high + step - 1), start), x_whole(mem, step));
-    return x2(mem, "sub", x2(mem, "min", last, x_whole(mem, w->kernel[s])), x2(mem, "max", first, x_whole(mem, 0)));
+    return x_said(mem, "min(floordiv(high - start, step), n) - max(floordiv(low - start, step), 0)", "start",
+                  x_offset(mem, x_axis(mem, s + 2), w->stride[s], -w->before[s]), "step", x_whole(mem, step), "low",
+                  x_whole(mem, low + step - 1), "high", x_whole(mem, high + step - 1), "n", x_whole(mem, w->kernel[s]),
+                  NULL); /* both rounded up */
 }
 
 /* The divisor counts real elements, or with count_include_pad also padding, but nothing beyond it. */
-static bool average_body(defn *d, err *e)
+static const expr *average_body(defn *d)
 {
     window w;
     uint32_t folds;
-    if (!read_window(d->node, &w, e))
-        return false;
+    if (!read_window(d->node, &w, d->err))
+        return NULL;
     const bool padding = node_int(d->node, "count_include_pad");
     const expr *x = element(d, &w, 0, &folds), *count = x_whole(d->mem, 1);
     for (int s = 0; s < w.n; s++) {
@@ -132,72 +110,46 @@ static bool average_body(defn *d, err *e)
         const bool full = -w.before[s] >= low && last < high;
         count = x2(d->mem, "mul", count, full ? x_whole(d->mem, w.kernel[s]) : points(d->mem, &w, s, low, high));
     }
-    d->value = x2(d->mem, "div", x_fold(d->mem, "add", folds, x), x_cast(d->mem, d->node->type.dtype, count));
-    return true;
+    return x2(d->mem, "div", x_fold(d->mem, "add", folds, x), x_cast(d->mem, d->node->type.dtype, count));
 }
 
 /* ---- records ---- */
-const attr_spec max_pool_attributes[] = {{"kernel", 'I', NULL}, {"strides", 'I', ""},    {"dilations", 'I', ""},
-                                         {"pads", 'I', ""},     {"ceil_mode", 'i', "0"}, {0}};
-const attr_spec average_pool_attributes[] = {{"kernel", 'I', NULL},
-                                             {"strides", 'I', ""},
-                                             {"dilations", 'I', ""},
-                                             {"pads", 'I', ""},
-                                             {"ceil_mode", 'i', "0"},
-                                             {"count_include_pad", 'i', "0"},
-                                             {0}};
 
-static const op max_pool_op = {
-    .name = "max_pool",
-    .doc = "Largest element of every window.",
-    .numpy = "windows(a, kernel, strides, dilations, pads, ceil_mode, -np.inf).max(axis=tuple(range(a.ndim, 2 * "
-             "a.ndim - 2)))",
-    .onnx = (const onnx_rule[]){{"MaxPool", 1, adapt_max_pool}, {"GlobalMaxPool", 1, adapt_global_max}, {0}},
-    .onnx_takes = "MaxPool:1,2,auto_pad,ceil_mode,dilations,kernel_shape,pads,storage_order,strides "
-                  "GlobalMaxPool:1,1",
-    .onnx_types = "MaxPool:n GlobalMaxPool:f",
-    .onnx_undefined = (const onnx_note[]){{"MaxPool", "Of equal maxima the first, row by row, gives the place."}, {0}},
-    .onnx_cases = "MaxPool f32[1,2,6,6] kernel_shape=[2,2]\nGlobalMaxPool f32[1,2,3,3]",
-    .back = "MaxPool a kernel_shape=kernel strides=strides pads=pads dilations=dilations ceil_mode=ceil_mode",
-    .arity = 1,
-    .axes = "n c oh ow | kh kw",
-    .attr = max_pool_attributes,
-    .shape = pool_shape,
-    .body = max_body,
-    .cases = "f32[1,3,14,19] kernel=[2,2]\nf32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\n"
-             "f32[2,2,9] kernel=[3] strides=[2] ceil_mode=1\ni32[1,2,6,6] kernel=[2,3] pads=[1,0,0,2]\n"
-             "f64[1,1,5,6,7] kernel=[2,2,3] strides=[2,1,3]\nf32[1,2,10,10] kernel=[3,2] dilations=[2,3]\n"
-             "u8[1,1,4,4] kernel=[3,3] pads=[1,1,1,1]\nf32[0,2,4,4] kernel=[2,2]\n"
-             "f32[1,1,6,5] kernel=[3,3] strides=[2,2] pads=[0,0,1,1] ceil_mode=1\n"
-             "f32[1,2,1,5] kernel=[3,2] strides=[2,2] pads=[1,0,0,0] ceil_mode=1",
+const op ops_pool[] = {
+    BODY("max_pool a " MAX_POOL_ATTRIBUTES " -> n c oh ow | kh kw", max_body,
+         "windows(a, kernel, strides, dilations, pads, ceil_mode, -np.inf).max(axis=tuple(range(a.ndim, 2 * "
+         "a.ndim - 2)))",
+         NULL,
+         "f32[1,3,14,19] kernel=[2,2]\nf32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\n"
+         "f32[2,2,9] kernel=[3] strides=[2] ceil_mode=1\ni32[1,2,6,6] kernel=[2,3] pads=[1,0,0,2]\n"
+         "f64[1,1,5,6,7] kernel=[2,2,3] strides=[2,1,3]\nf32[1,2,10,10] kernel=[3,2] dilations=[2,3]\n"
+         "u8[1,1,4,4] kernel=[3,3] pads=[1,1,1,1]\nf32[0,2,4,4] kernel=[2,2]\n"
+         "f32[1,1,6,5] kernel=[3,3] strides=[2,2] pads=[0,0,1,1] ceil_mode=1\n"
+         "f32[1,2,1,5] kernel=[3,2] strides=[2,2] pads=[1,0,0,0] ceil_mode=1",
+         "Largest element of every window.",
+         .adapted = ADAPTED(
+             {"MaxPool 1 n 1 >2 auto_pad ceil_mode dilations kernel_shape pads storage_order strides", adapt},
+             {"GlobalMaxPool 1 f 1", adapt_global}),
+         .onnx_undefined = "MaxPool: Of equal maxima the first, row by row, gives the place.",
+         .onnx_cases = "MaxPool f32[1,2,6,6] kernel_shape=[2,2]\nGlobalMaxPool f32[1,2,3,3]",
+         .back = "MaxPool a kernel_shape=kernel strides=strides pads=pads dilations=dilations ceil_mode=ceil_mode",
+         .shape = pool_shape),
+    BODY("average_pool a " AVERAGE_POOL_ATTRIBUTES " -> n c oh ow | kh kw", average_body,
+         "average_pool(a, kernel, strides, dilations, pads, ceil_mode, count_include_pad)", NULL,
+         "f32[1,3,14,19] kernel=[2,2]\nf32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\n"
+         "f32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1] count_include_pad=1\nf32[2,2,9] kernel=[3] "
+         "strides=[2] pads=[1,0] ceil_mode=1\nf32[2,2,10] kernel=[3] strides=[2] pads=[1,1] ceil_mode=1 "
+         "count_include_pad=1\nf64[1,1,5,6,7] kernel=[2,2,3] strides=[2,1,3]\nf32[1,2,10,10] kernel=[3,2] "
+         "dilations=[2,3] pads=[2,3,1,0]\ni32[1,1,4,4] kernel=[2,2]\nf32[0,2,4,4] kernel=[2,2]\n"
+         "f32[1,2,1,5] kernel=[3,2] strides=[2,2] pads=[1,0,0,0] ceil_mode=1\nf32[2,2,2] kernel=[4] strides=[3] "
+         "ceil_mode=1 count_include_pad=1",
+         "Mean of every window, over its real elements or also over padded zeros.",
+         .adapted = ADAPTED(
+             {"AveragePool 1 f 1 auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides", adapt},
+             {"GlobalAveragePool 1 f 1", adapt_global}),
+         .onnx_cases = "AveragePool f32[1,2,6,6] kernel_shape=[2,2]\nGlobalAveragePool f32[1,2,3,3]",
+         .back = "AveragePool a kernel_shape=kernel strides=strides pads=pads dilations=dilations ceil_mode=ceil_mode "
+                 "count_include_pad=count_include_pad",
+         .shape = average_shape),
+    {0},
 };
-
-static const op average_pool_op = {
-    .name = "average_pool",
-    .doc = "Mean of every window, over its real elements or also over padded zeros.",
-    .numpy = "average_pool(a, kernel, strides, dilations, pads, ceil_mode, count_include_pad)",
-    .onnx = (const onnx_rule[]){{"AveragePool", 1, adapt_average_pool},
-                                {"GlobalAveragePool", 1, adapt_global_average},
-                                {0}},
-    .onnx_takes = "AveragePool:1,1,auto_pad,ceil_mode,count_include_pad,dilations,kernel_shape,pads,strides "
-                  "GlobalAveragePool:1,1",
-    .onnx_types = "AveragePool:f GlobalAveragePool:f",
-    .onnx_cases = "AveragePool f32[1,2,6,6] kernel_shape=[2,2]\nGlobalAveragePool f32[1,2,3,3]",
-    .back = "AveragePool a kernel_shape=kernel strides=strides pads=pads dilations=dilations ceil_mode=ceil_mode "
-            "count_include_pad=count_include_pad",
-    .arity = 1,
-    .axes = "n c oh ow | kh kw",
-    .attr = average_pool_attributes,
-    .shape = average_shape,
-    .body = average_body,
-    .cases = "f32[1,3,14,19] kernel=[2,2]\nf32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\n"
-             "f32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1] count_include_pad=1\n"
-             "f32[2,2,9] kernel=[3] strides=[2] pads=[1,0] ceil_mode=1\n"
-             "f32[2,2,10] kernel=[3] strides=[2] pads=[1,1] ceil_mode=1 count_include_pad=1\n"
-             "f64[1,1,5,6,7] kernel=[2,2,3] strides=[2,1,3]\n"
-             "f32[1,2,10,10] kernel=[3,2] dilations=[2,3] pads=[2,3,1,0]\ni32[1,1,4,4] kernel=[2,2]\n"
-             "f32[0,2,4,4] kernel=[2,2]\nf32[1,2,1,5] kernel=[3,2] strides=[2,2] pads=[1,0,0,0] ceil_mode=1\n"
-             "f32[2,2,2] kernel=[4] strides=[3] ceil_mode=1 count_include_pad=1",
-};
-
-const op *const ops_pool[] = {&max_pool_op, &average_pool_op, NULL};

@@ -7,19 +7,16 @@
 /* ---- ONNX ---- */
 static bool adapt_lp_pool(const onnx_call *c, const node **out, err *e)
 {
-    attr list[6];
-    if (!onnx_need(c, 1, e) || !window_adapt_pool(c, list, e))
+    attr list[5];
+    if (!window_adapt_pool(c, list, e))
         return false;
-    list[5] = attr_real("p", onnx_real(c, "p", 2));
-    return onnx_give(c, out, g_apply(c->g, "lp_pool", c->in[0], COUNT(list), list), e);
+    return onnx_give(c, out, onnx_made(c, 1, c->in, COUNT(list), list), e);
 }
 
 /* x [batch, channel, space...] -> [batch, channel, 1...] */
 static bool adapt_global_lp(const onnx_call *c, const node **out, err *e)
 {
     int64_t axes[MAX_RANK];
-    if (!onnx_need(c, 1, e))
-        return false;
     graph *g = c->g;
     const node *x = c->in[0];
     const double p = onnx_real(c, "p", 2);
@@ -60,7 +57,7 @@ static bool adapt_max_unpool(const onnx_call *c, const node **out, err *e)
 {
     int64_t shape[MAX_RANK], want[MAX_RANK], pads[2 * MAX_RANK] = {0}, all = 1;
     int n;
-    if (!onnx_need(c, 2, e) || !unpooled(c, shape, e))
+    if (!unpooled(c, shape, e))
         return false;
     graph *g = c->g;
     const type *t = &c->in[0]->type;
@@ -114,15 +111,15 @@ static bool places_shape(const node *n, type *out, err *e)
 
 /* ---- body ---- */
 /* y = (sum over the window of |x|^p)^(1/p) */
-static bool lp_body(defn *d, err *e)
+static const expr *lp_body(defn *d)
 {
     arena *mem = d->mem;
     const double p = node_real(d->node, "p");
     const expr *at[MAX_RANK];
     uint32_t folds;
     window w;
-    if (!window_kernel(d->node, &w, e))
-        return false;
+    if (!window_kernel(d->node, &w, d->err))
+        return NULL;
     const expr *inside = window_element(d, &w, at, &folds), *x = defn_at(d, 0, at);
     if (inside)
         x = x3(mem, "select", inside, x, x_whole(mem, 0));
@@ -130,8 +127,7 @@ static bool lp_body(defn *d, err *e)
     if (p != 1 && p != 2)
         x = x2(mem, "pow", x, x_real(mem, p));
     const expr *sum = x_fold(mem, "add", folds, x);
-    d->value = p == 1 ? sum : p == 2 ? x1(mem, "sqrt", sum) : x2(mem, "pow", sum, x_real(mem, 1 / p));
-    return true;
+    return p == 1 ? sum : p == 2 ? x1(mem, "sqrt", sum) : x2(mem, "pow", sum, x_real(mem, 1 / p));
 }
 
 /* Row by row, or with the first spatial axis running fastest */
@@ -147,7 +143,7 @@ static const expr *number_of(arena *mem, const type *t, const expr *const *at, b
 
 /* y = the number of that element of the window which equals its maximum and is the first one row by row; columns=1
  * says how it is numbered, and not which one it is: each has both numbers, in one. */
-static bool places_body(defn *d, err *e)
+static const expr *places_body(defn *d)
 {
     arena *mem = d->mem;
     const type *t = &d->node->in[0]->type;
@@ -156,8 +152,8 @@ static bool places_body(defn *d, err *e)
     uint32_t folds;
     window w;
     int64_t area = 1;
-    if (!window_kernel(d->node, &w, e))
-        return false;
+    if (!window_kernel(d->node, &w, d->err))
+        return NULL;
     for (int s = 2; s < t->rank; s++)
         area *= t->dim[s];
     const expr *inside = window_element(d, &w, at, &folds), *x = defn_at(d, 0, at);
@@ -171,64 +167,33 @@ static bool places_body(defn *d, err *e)
     number = x_fold(mem, "min", folds, x3(mem, "select", found, number, x_whole(mem, INT64_MAX)));
     if (columns)
         number = x2(mem, "mod", number, x_whole(mem, area ? area : 1));
-    d->value = x2(mem, "add", x_offset(mem, plane, area, 0), number);
-    return true;
+    return x2(mem, "add", x_offset(mem, plane, area, 0), number);
 }
 
 /* ---- records ---- */
-static const op lp_pool_op = {
-    .name = "lp_pool",
-    .doc = "Root of the sum of powers of every window.",
-    .numpy =
-        "(np.abs(windows(a, kernel, strides, dilations, pads, ceil_mode, 0)) ** p).sum(axis=tuple(range(a.ndim, 2 * "
-        "a.ndim - 2))) ** (1 / p)",
-    .onnx = (const onnx_rule[]){{"LpPool", 1, adapt_lp_pool},
-                                {"GlobalLpPool", 1, adapt_global_lp},
-                                {"MaxUnpool", 9, adapt_max_unpool},
-                                {0}},
-    .onnx_takes = "LpPool:1,1,auto_pad,ceil_mode,dilations,kernel_shape,p,pads,strides GlobalLpPool:1,1,p "
-                  "MaxUnpool:3,1,kernel_shape,pads,strides",
-    .onnx_types = "LpPool:f GlobalLpPool:f MaxUnpool:fI",
-    .onnx_cases = "LpPool f32[1,2,6] kernel_shape=[2]\n"
-                  "GlobalLpPool f32[1,2,6]\n"
-                  "MaxUnpool f32[1,1,2,2] i64[1,1,2,2] kernel_shape=[2,2] strides=[2,2]",
-    .arity = 1,
-    .axes = "n c oh ow | kh kw",
-    .attr = (const attr_spec[]){{"kernel", 'I', NULL},
-                                {"strides", 'I', ""},
-                                {"dilations", 'I', ""},
-                                {"pads", 'I', ""},
-                                {"ceil_mode", 'i', "0"},
-                                {"p", 'f', "2"},
-                                {0}},
-    .shape = lp_shape,
-    .body = lp_body,
-    .cases = "f32[1,3,7,9] kernel=[2,2]\nf32[1,3,7,9] kernel=[3,3] strides=[2,2] pads=[1,1,1,1] p=3\n"
-             "f32[2,2,9] kernel=[3] p=1 ceil_mode=1 strides=[2]\n"
-             "f32[2,2,2] kernel=[2] dilations=[2] strides=[2] ceil_mode=1\n"
-             "f64[1,1,4,5,4] kernel=[2,2,3]\n"
-             "f32[1,2,8,8] kernel=[3,2] dilations=[2,3]",
-};
 
-static const op pool_places_op = {
-    .name = "pool_places",
-    .doc = "Number of the first element of every window of the first operand that equals the second, its maximum.",
-    .numpy = "pool_places(a, b, kernel, strides, dilations, pads, ceil_mode, columns)",
-    .arity = 2,
-    .axes = "n c oh ow | kh kw",
-    .attr = (const attr_spec[]){{"kernel", 'I', NULL},
-                                {"strides", 'I', ""},
-                                {"dilations", 'I', ""},
-                                {"pads", 'I', ""},
-                                {"ceil_mode", 'i', "0"},
-                                {"columns", 'i', "0"},
-                                {0}},
-    .shape = places_shape,
-    .body = places_body,
-    .cases =
-        "f32[1,2,4,4]=1 f32[1,2,2,2]=1 kernel=[2,2] strides=[2,2]\nu8[1,2,4,5]=3 u8[1,2,4,5]=3 kernel=[3,3] "
-        "pads=[1,1,1,1]\nf32[2,2,5]=1 f32[2,2,4]=1 kernel=[2]\nf32[1,2,4,5]=1 f32[1,2,3,4]=1 kernel=[2,2] columns=1\n"
-        "u8[1,2,3,4,2]=1 u8[1,2,2,3,1]=1 kernel=[2,2,2] columns=1",
+const op ops_pool_places[] = {
+    BODY("lp_pool a kernel:I strides:I= dilations:I= pads:I= ceil_mode:i=0 p:f=2 -> n c oh ow | kh kw", lp_body,
+         "(np.abs(windows(a, kernel, strides, dilations, pads, ceil_mode, 0)) ** p).sum(axis=tuple(range(a.ndim, "
+         "2 * a.ndim - 2))) ** (1 / p)",
+         NULL,
+         "f32[1,3,7,9] kernel=[2,2]\nf32[1,3,7,9] kernel=[3,3] strides=[2,2] pads=[1,1,1,1] p=3\n"
+         "f32[2,2,9] kernel=[3] p=1 ceil_mode=1 strides=[2]\nf32[2,2,2] kernel=[2] dilations=[2] strides=[2] "
+         "ceil_mode=1\nf64[1,1,4,5,4] kernel=[2,2,3]\nf32[1,2,8,8] kernel=[3,2] dilations=[2,3]",
+         "Root of the sum of powers of every window.",
+         .adapted = ADAPTED({"LpPool 1 f 1 auto_pad ceil_mode dilations kernel_shape p pads strides", adapt_lp_pool},
+                            {"GlobalLpPool 1 f 1 p", adapt_global_lp},
+                            {"MaxUnpool 9 fI 2..3 kernel_shape pads strides", adapt_max_unpool}),
+         .onnx_cases =
+             "LpPool f32[1,2,6] kernel_shape=[2]\nGlobalLpPool f32[1,2,6]\nMaxUnpool f32[1,1,2,2] i64[1,1,2,2] "
+             "kernel_shape=[2,2] strides=[2,2]",
+         .shape = lp_shape),
+    BODY("pool_places a b kernel:I strides:I= dilations:I= pads:I= ceil_mode:i=0 columns:i=0 -> n c oh ow | kh kw",
+         places_body, "pool_places(a, b, kernel, strides, dilations, pads, ceil_mode, columns)", NULL,
+         "f32[1,2,4,4]=1 f32[1,2,2,2]=1 kernel=[2,2] strides=[2,2]\nu8[1,2,4,5]=3 u8[1,2,4,5]=3 kernel=[3,3] "
+         "pads=[1,1,1,1]\nf32[2,2,5]=1 f32[2,2,4]=1 kernel=[2]\nf32[1,2,4,5]=1 f32[1,2,3,4]=1 kernel=[2,2] "
+         "columns=1\nu8[1,2,3,4,2]=1 u8[1,2,2,3,1]=1 kernel=[2,2,2] columns=1",
+         "Number of the first element of every window of the first operand that equals the second, its maximum.",
+         .shape = places_shape),
+    {0},
 };
-
-const op *const ops_pool_places[] = {&lp_pool_op, &pool_places_op, NULL};

@@ -21,7 +21,7 @@ static const node *centred(graph *g, const node *x, const node *zero)
  * broadcasts to x: [1, ..., n, ..., 1], or x's shape; one number becomes []. */
 static const node *beside(graph *g, const node *x, const node *v, int axis, int64_t block)
 {
-    int64_t shape[MAX_RANK], whole;
+    int64_t whole;
     if (!v || type_count(&v->type) == 1)
         return v ? g_reshape(g, v, 0, NULL) : NULL;
     const int64_t dim = x->type.dim[axis];
@@ -31,21 +31,14 @@ static const node *beside(graph *g, const node *x, const node *v, int axis, int6
             block = (dim + n - 1) / n;
         if (!int_mul(n, block, &whole) || whole < dim)
             return g_fail(g, TS_BAD_INPUT, "%lld blocks of %lld for %lld elements, which they have to cover",
-                          (long long)n, (long long)block, (long long)dim),
-                   NULL;
+                          (long long)n, (long long)block, (long long)dim);
         /* [..., whole at the axis, ...] */
         const node *all = g_callf(g, 1, &v, "stretch axis=%d size=%lld", axis, (long long)whole);
-        int64_t start[MAX_RANK] = {0}, size[MAX_RANK];
-        for (int i = 0; all && i < x->type.rank; i++)
-            size[i] = i == axis ? dim : all->type.dim[i];
-        const attr cut[] = {attr_ints("starts", x->type.rank, start), attr_ints("sizes", x->type.rank, size)};
-        return whole == dim ? all : g_apply(g, "slice", all, COUNT(cut), cut);
+        return whole == dim ? all : g_part(g, all, axis, 0, dim);
     }
     if (v->type.rank != 1)
         return v;
-    for (int i = 0; i < x->type.rank; i++)
-        shape[i] = i == axis ? type_count(&v->type) : 1;
-    return g_reshape(g, v, x->type.rank, shape);
+    return g_along(g, v, x->type.rank, axis);
 }
 
 /* Per row or per column of the last two axes of x [..., rows, columns]: v [rows] becomes [rows, 1], v [columns] stays,
@@ -81,7 +74,7 @@ static bool adapt_quantize(const onnx_call *c, const node **out, err *e)
 {
     int axis;
     dtype to = TS_U8, precision;
-    if (!onnx_need(c, 2, e) || !scale_axis(c, &axis, e))
+    if (!scale_axis(c, &axis, e))
         return false;
     graph *g = c->g;
     const node *x = c->in[0], *scale = c->in[1], *zero = onnx_in(c, 2); /* scale, zero [], [n] or blocks */
@@ -105,7 +98,7 @@ static bool adapt_quantize(const onnx_call *c, const node **out, err *e)
 static bool adapt_dequantize(const onnx_call *c, const node **out, err *e)
 {
     int axis;
-    if (!onnx_need(c, 2, e) || !scale_axis(c, &axis, e))
+    if (!scale_axis(c, &axis, e))
         return false;
     graph *g = c->g;
     const int64_t block = onnx_int(c, "block_size", 0);
@@ -123,8 +116,6 @@ static bool adapt_dequantize(const onnx_call *c, const node **out, err *e)
 /* scale = (max(x, 0) - min(x, 0)) / 255, zero = round(-min / scale), both []; y of x's shape. */
 static bool adapt_dynamic(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 1, e))
-        return false;
     graph *g = c->g;
     const node *x = c->in[0], *nothing = g_scalar_like(g, x, 0);            /* nothing [] */
     const node *top = g_call2(g, "maximum", g_call1(g, "max", x), nothing); /* [] */
@@ -138,8 +129,6 @@ static bool adapt_dynamic(const onnx_call *c, const node **out, err *e)
 /* a [..., m, k], b [..., k, n] -> [..., m, n] */
 static bool adapt_matmul_integer(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 2, e))
-        return false;
     graph *g = c->g;
     const node *a = centred(g, c->in[0], of_rows(g, c->in[0], onnx_in(c, 2), false)); /* [..., m, k] */
     const node *b = centred(g, c->in[1], of_rows(g, c->in[1], onnx_in(c, 3), true));  /* [..., k, n] */
@@ -164,8 +153,6 @@ static const node *rescaled(graph *g, const node *sum, const node *a_scale, cons
 /* Operands: a [..., m, k], its scale and zero, the same of b [..., k, n], of y; sum [..., m, n]. */
 static bool adapt_qlinear_matmul(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 8, e))
-        return false;
     graph *g = c->g;
     const node *a = c->in[0], *b = c->in[3]; /* [..., m, k], [..., k, n] */
     const node *sum = g_call2(g, "matmul", centred(g, a, of_rows(g, a, c->in[2], false)),
@@ -178,13 +165,9 @@ static bool adapt_qlinear_matmul(const onnx_call *c, const node **out, err *e)
  * with an axis less, beside the result [batch, out, space...]; one number becomes []. */
 static const node *of_outputs(graph *g, const node *w, const node *v, bool weight)
 {
-    int64_t shape[MAX_RANK];
     if (!v || type_count(&v->type) == 1)
         return v ? g_reshape(g, v, 0, NULL) : NULL;
-    const int rank = weight ? w->type.rank : w->type.rank - 1;
-    for (int i = 0; i < rank; i++)
-        shape[i] = i ? 1 : type_count(&v->type);
-    return g_reshape(g, v, rank, shape);
+    return g_along(g, v, weight ? w->type.rank : w->type.rank - 1, 0);
 }
 
 /* x [batch, in, space...], w [out, in / group, space...], both in 32 bits -> [batch, out, space...] */
@@ -205,8 +188,6 @@ static const node *integer_conv(const onnx_call *c, const node *x, const node *w
 
 static bool adapt_conv_integer(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 2, e))
-        return false;
     graph *g = c->g;
     const node *x = centred(g, c->in[0], of_outputs(g, c->in[0], onnx_in(c, 2), true)); /* [batch, in, space...] */
     /* [out, in / group, space...] */
@@ -219,8 +200,6 @@ static bool adapt_conv_integer(const onnx_call *c, const node **out, err *e)
  * perhaps a bias [out]. */
 static bool adapt_qlinear_conv(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 8, e))
-        return false;
     graph *g = c->g;
     const node *x = centred(g, c->in[0], g_reshape(g, c->in[2], 0, NULL)), *w = c->in[3];
     /* [batch, out, space...] */
@@ -246,53 +225,36 @@ static bool quantize_shape(const node *n, type *out, err *e)
            operands_refuse(2, n->in, e, "as the second the scale, a real number,");
 }
 
-static bool quantize_body(defn *d, err *e)
+static const expr *quantize_body(defn *d)
 {
     arena *mem = d->mem;
     const dtype to = d->node->type.dtype, real = d->node->in[1]->type.dtype;
-    (void)e;
     const expr *q = x2(mem, "div", x_cast(mem, real, defn_in(d, 0)), defn_in(d, 1));
     if (real != TS_F64) /* the quotient is rounded to its dtype before halves are told apart, by the interpreter too */
         q = x_cast(mem, real, x_cast(mem, TS_F64, q));
-    q = x1(mem, "round", q);
-    q = x2(mem, "add", x_cast(mem, TS_F32, q), x_cast(mem, TS_F32, defn_in(d, 2)));
-    q = x2(mem, "min", x2(mem, "max", q, x_real(mem, dtype_lowest(to))), x_real(mem, highest(to)));
-    d->value = x_cast(mem, to, q);
-    return true;
+    return x_said(mem, "min(max(f32(round(q)) + f32(zero), low), high)", "q", q, "zero", defn_in(d, 2), "low",
+                  x_real(mem, dtype_lowest(to)), "high", x_real(mem, highest(to)), NULL);
 }
 
 /* ---- records ---- */
-static const op quantize_op = {
-    .name = "quantize",
-    .doc = "round(a / b) + c, halves to even, limited to the integers of at most 16 bits that `to` names.",
-    .numpy = "np.clip(np.rint(a / b) + c, np.iinfo(dtypes[to]).min, np.iinfo(dtypes[to]).max).astype(dtypes[to])",
-    .onnx = (const onnx_rule[]){{"QuantizeLinear", 10, adapt_quantize},
-                                {"DequantizeLinear", 10, adapt_dequantize},
-                                {"DynamicQuantizeLinear", 11, adapt_dynamic},
-                                {"QLinearMatMul", 10, adapt_qlinear_matmul},
-                                {"QLinearConv", 10, adapt_qlinear_conv},
-                                {"MatMulInteger", 10, adapt_matmul_integer},
-                                {"ConvInteger", 10, adapt_conv_integer},
-                                {0}},
-    .onnx_takes = "QuantizeLinear:3,1,axis,block_size,output_dtype,precision,saturate DequantizeLinear:3,1,axis,"
-                  "block_size,output_dtype DynamicQuantizeLinear:1,3 QLinearMatMul:8,1 QLinearConv:9,1,auto_pad,"
-                  "dilations,group,kernel_shape,pads,strides MatMulInteger:4,1 ConvInteger:4,1,auto_pad,dilations,"
-                  "group,kernel_shape,pads,strides",
-    .onnx_types = "QuantizeLinear:nn. DequantizeLinear:TfT DynamicQuantizeLinear:f QLinearMatMul:NfNnfnfn "
-                  "QLinearConv:IfIififi MatMulInteger:IiIi ConvInteger:IiIi",
-    .onnx_cases = "ConvInteger u8[1,1,4,4] u8[1,1,3,3]\n"
-                  "MatMulInteger u8[2,3] u8[3,4]\n"
-                  "QLinearConv u8[1,1,4,4]* f32[] u8[] u8[1,1,3,3] f32[] u8[] f32[] u8[]\n"
-                  "QLinearMatMul u8[2,3]* f32[] u8[] u8[3,4] f32[] u8[] f32[] u8[]\n"
-                  "DequantizeLinear u8[2,3]* f32[] u8[]\n"
-                  "DynamicQuantizeLinear f32[4]",
-    .arity = 3,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"to", 's', "u8"}, {0}},
-    .shape = quantize_shape,
-    .body = quantize_body,
-    .cases = "f32[2,3] f32[]=0.5 u8[]\nf32[4,5] f32[5]=0.01 i8[5] to=i8\nf32[9] f32[]=0.001 i16[] to=i16\n"
-             "f64[3,4] f64[3,1]=0.25 u16[3,1] to=u16\ni32[5] f32[]=2 u8[]\nf32[0] f32[]=1 u8[]",
-};
 
-const op *const ops_quantize[] = {&quantize_op, NULL};
+const op ops_quantize[] = {
+    BODY("quantize a b c to:s=u8 -> e", quantize_body,
+         "np.clip(np.rint(a / b) + c, np.iinfo(dtypes[to]).min, np.iinfo(dtypes[to]).max).astype(dtypes[to])", NULL,
+         "f32[2,3] f32[]=0.5 u8[]\nf32[4,5] f32[5]=0.01 i8[5] to=i8\nf32[9] f32[]=0.001 i16[] to=i16\n"
+         "f64[3,4] f64[3,1]=0.25 u16[3,1] to=u16\ni32[5] f32[]=2 u8[]\nf32[0] f32[]=1 u8[]",
+         "round(a / b) + c, halves to even, limited to the integers of at most 16 bits that `to` names.",
+         .adapted = ADAPTED(
+             {"QuantizeLinear 10 nn. 2..3 axis block_size output_dtype precision saturate", adapt_quantize},
+             {"DequantizeLinear 10 TfT 2..3 axis block_size output_dtype", adapt_dequantize},
+             {"DynamicQuantizeLinear 11 f 1 >3", adapt_dynamic}, {"QLinearMatMul 10 NfNnfnfn 8", adapt_qlinear_matmul},
+             {"QLinearConv 10 IfIififi 8..9 auto_pad dilations group kernel_shape pads strides", adapt_qlinear_conv},
+             {"MatMulInteger 10 IiIi 2..4", adapt_matmul_integer},
+             {"ConvInteger 10 IiIi 2..4 auto_pad dilations group kernel_shape pads strides", adapt_conv_integer}),
+         .onnx_cases =
+             "ConvInteger u8[1,1,4,4] u8[1,1,3,3]\nMatMulInteger u8[2,3] u8[3,4]\nQLinearConv u8[1,1,4,4]* f32[] "
+             "u8[] u8[1,1,3,3] f32[] u8[] f32[] u8[]\nQLinearMatMul u8[2,3]* f32[] u8[] u8[3,4] f32[] u8[] f32[] "
+             "u8[]\nDequantizeLinear u8[2,3]* f32[] u8[]\nDynamicQuantizeLinear f32[4]",
+         .shape = quantize_shape),
+    {0},
+};

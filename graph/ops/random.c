@@ -14,55 +14,32 @@ static int64_t seed_of(const onnx_call *c)
     return onnx_attr(c, "seed") ? (int64_t)(quick_hash(&given, sizeof given, 0) >> 1) : g_own(c->g);
 }
 
-static bool give_random(const onnx_call *c, const type *t, const char *how, const node **out, err *e)
+static bool dtype_said(const onnx_call *c, type *t, err *e)
 {
-    const bool normal = !strcmp(how, "normal");
-    attr list[] = {attr_ints("shape", t->rank, t->dim), attr_int("seed", seed_of(c)), attr_word("to", "f64")};
-    graph *g = c->g;
-    /* as t */
-    const node *u = g_make(g, op_find(normal ? "random_normal" : "random_uniform"), 0, NULL, list, COUNT(list));
-    const double a = onnx_real(c, normal ? "mean" : "low", 0), b = onnx_real(c, normal ? "scale" : "high", 1);
-    u = g_call2(g, "multiply", u, g_scalar(g, TS_F64, normal ? b : b - a));
-    return onnx_give(c, out, g_cast(g, g_call2(g, "add", u, g_scalar(g, TS_F64, a)), t->dtype), e);
-}
-
-static bool shape_given(const onnx_call *c, type *t, err *e)
-{
-    *t = (type){.dtype = TS_F32};
-    return onnx_ints(c, "shape", -1, t->dim, MAX_RANK, &t->rank, e) &&
-           (!onnx_attr(c, "dtype") || onnx_dtype(onnx_int(c, "dtype", 1), &t->dtype, e));
+    return !onnx_attr(c, "dtype") || onnx_dtype(onnx_int(c, "dtype", 1), &t->dtype, e);
 }
 
 static bool shape_like(const onnx_call *c, type *t, err *e)
 {
-    if (!onnx_need(c, 1, e))
-        return false;
     *t = c->in[0]->type;
-    return !onnx_attr(c, "dtype") || onnx_dtype(onnx_int(c, "dtype", 1), &t->dtype, e);
+    return dtype_said(c, t, e);
 }
 
-static bool adapt_uniform(const onnx_call *c, const node **out, err *e)
+/* The type is that of the operand, where it has one, or said. */
+static bool adapt_numbers(const onnx_call *c, const node **out, err *e)
 {
-    type t;
-    return shape_given(c, &t, e) && give_random(c, &t, "uniform", out, e);
-}
-
-static bool adapt_normal(const onnx_call *c, const node **out, err *e)
-{
-    type t;
-    return shape_given(c, &t, e) && give_random(c, &t, "normal", out, e);
-}
-
-static bool adapt_uniform_like(const onnx_call *c, const node **out, err *e)
-{
-    type t;
-    return shape_like(c, &t, e) && give_random(c, &t, "uniform", out, e);
-}
-
-static bool adapt_normal_like(const onnx_call *c, const node **out, err *e)
-{
-    type t;
-    return shape_like(c, &t, e) && give_random(c, &t, "normal", out, e);
+    const bool normal = !strcmp(c->op->name, "random_normal");
+    type own = {.dtype = TS_F32}, *t = &own;
+    if (c->n_in ? !shape_like(c, t, e)
+                : !onnx_ints(c, "shape", -1, t->dim, MAX_RANK, &t->rank, e) || !dtype_said(c, t, e))
+        return false;
+    attr list[] = {attr_ints("shape", t->rank, t->dim), attr_int("seed", seed_of(c)), attr_word("to", "f64")};
+    graph *g = c->g;
+    /* as t */
+    const node *u = onnx_made(c, 0, c->in, COUNT(list), list);
+    const double a = onnx_real(c, normal ? "mean" : "low", 0), b = onnx_real(c, normal ? "scale" : "high", 1);
+    u = g_call2(g, "multiply", u, g_scalar(g, TS_F64, normal ? b : b - a));
+    return onnx_give(c, out, g_cast(g, g_call2(g, "add", u, g_scalar(g, TS_F64, a)), t->dtype), e);
 }
 
 static const node *uniform_like(graph *g, const node *x, int64_t seed)
@@ -84,7 +61,7 @@ static bool adapt_bernoulli(const onnx_call *c, const node **out, err *e)
 static bool adapt_multinomial(const onnx_call *c, const node **out, err *e)
 {
     dtype to = TS_I32;
-    if (!onnx_need(c, 1, e) || (onnx_attr(c, "dtype") && !onnx_dtype(onnx_int(c, "dtype", 6), &to, e)))
+    if ((onnx_attr(c, "dtype") && !onnx_dtype(onnx_int(c, "dtype", 6), &to, e)))
         return false;
     graph *g = c->g;
     const node *x = c->in[0]; /* [batch, class] */
@@ -133,8 +110,8 @@ static bool dropout_shape(const node *n, type *out, err *e)
 /* x ^ (x >> n), the shift without sign */
 static const expr *fold_down(arena *mem, const expr *x, int n)
 {
-    const expr *shifted = x2(mem, "shr", x, x_whole(mem, n));
-    return x2(mem, "bitxor", x, x2(mem, "bitand", shifted, x_whole(mem, (int64_t)(UINT64_MAX >> n))));
+    return x_said(mem, "bitxor(x, bitand(shr(x, n), most))", "x", x, "n", x_whole(mem, n), "most",
+                  x_whole(mem, (int64_t)(UINT64_MAX >> n)), NULL);
 }
 
 /* A number in [0, 1) from so many bits of splitmix64(place), from where its first addition is done. */
@@ -164,26 +141,23 @@ static const expr *number(const defn *d)
     return x_cast(d->mem, TS_I64, at);
 }
 
-static bool uniform_body(defn *d, err *e)
+static const expr *uniform_body(defn *d)
 {
-    (void)e;
-    d->value = unit(d->mem, node_int(d->node, "seed"), 0, number(d), d->node->type.dtype);
-    return true;
+    return unit(d->mem, node_int(d->node, "seed"), 0, number(d), d->node->type.dtype);
 }
 
 /* sqrt(-2 log(1 - u)) cos(2 pi v) of two uniform numbers */
-static bool normal_body(defn *d, err *e)
+static const expr *normal_body(defn *d)
 {
     const int64_t seed = node_int(d->node, "seed");
     const expr *at = number(d);
     const expr *u = unit(d->mem, seed, 0, at, TS_F64), *v = unit(d->mem, seed, 1, at, TS_F64);
     const names known = {.n = 2, .name = {"u", "v"}, .value = {u, v}};
-    d->value = x_parse(d->mem, "sqrt(-2 * log1p(-u)) * cos(6.283185307179586 * v)", &known, e);
-    return d->value != NULL;
+    return x_parse(d->mem, "sqrt(-2 * log1p(-u)) * cos(6.283185307179586 * v)", &known, d->err);
 }
 
 /* Element i stays where unit(seed + salt * odd number, i) >= rate. */
-static bool dropout_body(defn *d, err *e)
+static const expr *dropout_body(defn *d)
 {
     arena *mem = d->mem;
     const double rate = node_real(d->node, "rate");
@@ -191,10 +165,8 @@ static bool dropout_body(defn *d, err *e)
     const expr *seed = x_cast(mem, TS_I64, defn_at(d, 1, NULL)), *gold = x_whole(mem, (int64_t)0x9E3779B97F4A7C15u);
     const expr *start = x2(mem, "mul", x2(mem, "add", seed, x_whole(mem, (int64_t)(salt + 1))), gold);
     const expr *u = unit_at(mem, x2(mem, "add", number(d), start), 24), *x = defn_in(d, 0);
-    (void)e;
-    d->value = x3(mem, "select", x2(mem, "lt", u, x_real(mem, rate)), x_whole(mem, 0),
-                  x2(mem, "mul", x, x_real(mem, 1 / (1 - rate))));
-    return true;
+    return x3(mem, "select", x2(mem, "lt", u, x_real(mem, rate)), x_whole(mem, 0),
+              x2(mem, "mul", x, x_real(mem, 1 / (1 - rate))));
 }
 
 /* ---- grad ---- */
@@ -206,62 +178,33 @@ static const node *dropout_grad(graph *g, const node *call, const node *y, const
 }
 
 /* ---- records ---- */
-static const attr_spec attributes[] = {{"shape", 'I', NULL}, {"seed", 'i', "own"}, {"to", 's', "f32"}, {0}};
+#define ATTRIBUTES "shape:I seed:i=own to:s=f32"
 
-static const op random_uniform_op = {
-    .name = "random_uniform",
-    .doc = "Numbers in [0, 1), each a function of the seed and its place.",
-    .numpy = "random_unit(shape, 2 * seed, 53 if to == 'f64' else 24).astype(dtypes[to])",
-    .onnx = (const onnx_rule[]){{"RandomUniform", 1, adapt_uniform},
-                                {"RandomUniformLike", 1, adapt_uniform_like},
-                                {"Bernoulli", 15, adapt_bernoulli},
-                                {"Multinomial", 7, adapt_multinomial},
-                                {0}},
-    .onnx_takes = "RandomUniform:0,1,dtype,high,low,seed,shape RandomUniformLike:1,1,dtype,high,low,seed "
-                  "Bernoulli:1,1,dtype,seed Multinomial:1,1,dtype,sample_size,seed",
-    .onnx_types = "Bernoulli:f Multinomial:f",
-    .onnx_cases = "Bernoulli f32[3]\n"
-                  "Multinomial f32[2,3]\n"
-                  "RandomUniformLike f32[3]",
-    .arity = 0,
-    .axes = "e",
-    .attr = attributes,
-    .shape = random_shape,
-    .body = uniform_body,
-    .cases = "shape=[4,5] seed=0\nshape=[4,5] seed=7\nshape=[3] seed=-9 to=f64\nshape=[] seed=0\n"
-             "shape=[0,2] seed=0\nshape=[9] seed=0 to=f16",
+const op ops_random[] = {
+    BODY("random_uniform " ATTRIBUTES " -> e", uniform_body,
+         "random_unit(shape, 2 * seed, 53 if to == 'f64' else 24).astype(dtypes[to])", NULL,
+         "shape=[4,5] seed=0\nshape=[4,5] seed=7\nshape=[3] seed=-9 to=f64\nshape=[] seed=0\n"
+         "shape=[0,2] seed=0\nshape=[9] seed=0 to=f16",
+         "Numbers in [0, 1), each a function of the seed and its place.",
+         .adapted = ADAPTED({"RandomUniform 1 - 0 dtype high low seed shape", adapt_numbers},
+                            {"RandomUniformLike 1 - 1 dtype high low seed", adapt_numbers},
+                            {"Bernoulli 15 f 1 dtype seed", adapt_bernoulli},
+                            {"Multinomial 7 f 1 dtype sample_size seed", adapt_multinomial}),
+         .onnx_cases = "Bernoulli f32[3]\nMultinomial f32[2,3]\nRandomUniformLike f32[3]", .shape = random_shape),
+    BODY("random_normal " ATTRIBUTES " -> e", normal_body,
+         "(np.sqrt(-2 * np.log1p(-random_unit(shape, 2 * seed, 53))) * np.cos(2 * np.pi * random_unit(shape, 2 * "
+         "seed + 1, 53))).astype(dtypes[to])",
+         NULL, "shape=[4,5] seed=0\nshape=[4,5] seed=7 to=f64\nshape=[] seed=0\nshape=[0,2] seed=0",
+         "Normal numbers of mean 0 and variance 1, each a function of the seed and its place.",
+         .adapted = ADAPTED({"RandomNormal 1 - 0 dtype mean scale seed shape", adapt_numbers},
+                            {"RandomNormalLike 1 - 1 dtype mean scale seed", adapt_numbers}),
+         .onnx_cases = "RandomNormalLike f32[3]", .shape = random_shape),
+    BODY("random_dropout a b rate:f=0.1 salt:i=0 -> e", dropout_body,
+         "np.where(random_unit(a.shape, (int(b) + salt * 0xD1B54A32D192ED03) % 2**64, 24) < rate, 0, a * (1 / (1 "
+         "- rate))).astype(a.dtype)",
+         NULL, "f32[40,5] i64[]\nf64[30] i32[] rate=0.5 salt=3\nf32[2,3,4] u8[] rate=0 salt=-1\nf32[0,2] i64[]",
+         "The first tensor with elements set to 0 with probability `rate`, the others divided by 1 - rate: a "
+         "function of the second, a seed that each step changes, of `salt`, which tells layers apart, and of place.",
+         .shape = dropout_shape, .grad = dropout_grad),
+    {0},
 };
-
-static const op random_normal_op = {
-    .name = "random_normal",
-    .doc = "Normal numbers of mean 0 and variance 1, each a function of the seed and its place.",
-    .numpy =
-        "(np.sqrt(-2 * np.log1p(-random_unit(shape, 2 * seed, 53))) * np.cos(2 * np.pi * random_unit(shape, 2 * seed "
-        "+ 1, 53))).astype(dtypes[to])",
-    .onnx_takes = "RandomNormal:0,1,dtype,mean,scale,seed,shape RandomNormalLike:1,1,dtype,mean,scale,seed",
-    .onnx = (const onnx_rule[]){{"RandomNormal", 1, adapt_normal}, {"RandomNormalLike", 1, adapt_normal_like}, {0}},
-    .onnx_cases = "RandomNormalLike f32[3]",
-    .arity = 0,
-    .axes = "e",
-    .attr = attributes,
-    .shape = random_shape,
-    .body = normal_body,
-    .cases = "shape=[4,5] seed=0\nshape=[4,5] seed=7 to=f64\nshape=[] seed=0\nshape=[0,2] seed=0",
-};
-
-static const op dropout_op = {
-    .name = "random_dropout",
-    .doc = "The first tensor with elements set to 0 with probability `rate`, the others divided by 1 - rate: a "
-           "function of the second, a seed that each step changes, of `salt`, which tells layers apart, and of place.",
-    .numpy = "np.where(random_unit(a.shape, (int(b) + salt * 0xD1B54A32D192ED03) % 2**64, 24) < rate, 0, a * (1 / (1 - "
-             "rate))).astype(a.dtype)",
-    .arity = 2,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"rate", 'f', "0.1"}, {"salt", 'i', "0"}, {0}},
-    .shape = dropout_shape,
-    .body = dropout_body,
-    .grad = dropout_grad,
-    .cases = "f32[40,5] i64[]\nf64[30] i32[] rate=0.5 salt=3\nf32[2,3,4] u8[] rate=0 salt=-1\nf32[0,2] i64[]",
-};
-
-const op *const ops_random[] = {&random_uniform_op, &random_normal_op, &dropout_op, NULL};

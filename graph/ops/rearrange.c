@@ -4,34 +4,13 @@
 #include <string.h>
 
 /* ---- ONNX ---- */
-static bool adapt_depth_to_space(const onnx_call *c, const node **out, err *e)
-{
-    if (!onnx_need(c, 1, e))
-        return false;
-    const attr list[] = {attr_int("block", onnx_int(c, "blocksize", 0)),
-                         attr_word("mode", onnx_word(c, "mode", "DCR"))};
-    return onnx_give(c, out, g_apply(c->g, "depth_to_space", c->in[0], COUNT(list), list), e);
-}
-
-static bool adapt_space_to_depth(const onnx_call *c, const node **out, err *e)
-{
-    if (!onnx_need(c, 1, e))
-        return false;
-    const attr list[] = {attr_int("block", onnx_int(c, "blocksize", 0)),
-                         attr_word("mode", onnx_word(c, "mode", "DCR"))};
-    return onnx_give(c, out, g_apply(c->g, "space_to_depth", c->in[0], COUNT(list), list), e);
-}
-
 static bool adapt_reverse_sequence(const onnx_call *c, const node **out, err *e)
 {
     const type *t = c->n_in > 0 && c->in[0] ? &c->in[0]->type : NULL;
     int time;
-    if (!onnx_need(c, 2, e) || !axis_norm(onnx_int(c, "time_axis", 0), t->rank, &time, e) ||
-        !onnx_lengths(c, 1, 0, t->dim[time], e))
+    if (!axis_norm(onnx_int(c, "time_axis", 0), t->rank, &time, e) || !onnx_lengths(c, 1, 0, t->dim[time], e))
         return false;
-    const attr list[] = {attr_int("batch_axis", onnx_int(c, "batch_axis", 1)),
-                         attr_int("time_axis", onnx_int(c, "time_axis", 0))};
-    return onnx_give(c, out, g_make(c->g, op_find("reverse_sequence"), 2, c->in, list, COUNT(list)), e);
+    return onnx_give(c, out, onnx_made(c, 2, c->in, 0, NULL), e);
 }
 
 /* ---- shape, body ---- */
@@ -50,21 +29,19 @@ static bool reverse_shape(const node *n, type *out, err *e)
 }
 
 /* y[t, b] = a[length[b] - 1 - t, b] for t < length[b], else a[t, b] */
-static bool reverse_body(defn *d, err *e)
+static const expr *reverse_body(defn *d)
 {
     const type *t = &d->node->type;
     const expr *sub[MAX_RANK];
     int batch, time;
-    if (!attr_axis(d->node, "batch_axis", t->rank, &batch, e) || !attr_axis(d->node, "time_axis", t->rank, &time, e))
-        return false;
-    for (int i = 0; i < t->rank; i++)
-        sub[i] = x_axis(d->mem, i);
+    if (!attr_axis(d->node, "batch_axis", t->rank, &batch, d->err) ||
+        !attr_axis(d->node, "time_axis", t->rank, &time, d->err))
+        return NULL;
+    defn_axes(d, t->rank, sub);
     const expr *length = x_cast(d->mem, TS_I64, defn_at(d, 1, &sub[batch])), *at = sub[time];
-    const expr *turned = x2(d->mem, "sub", x2(d->mem, "sub", length, x_whole(d->mem, 1)), at);
-    turned = x2(d->mem, "at", turned, x_whole(d->mem, t->dim[time]));
-    sub[time] = x3(d->mem, "select", x2(d->mem, "lt", at, length), turned, at);
-    d->value = defn_at(d, 0, sub);
-    return true;
+    sub[time] = x_said(d->mem, "at < length ? at(length - 1 - at, n) : at", "at", at, "length", length, "n",
+                       x_whole(d->mem, t->dim[time]), NULL);
+    return defn_at(d, 0, sub);
 }
 
 /* ---- recipes ---- */
@@ -91,7 +68,7 @@ static const node *depth_to_space_lower(graph *g, const node *n)
     if (!read_blocks(g, n, &b, &before))
         return NULL;
     if (b > INT32_MAX || d[1] % (b * b))
-        return g_fail(g, TS_BAD_INPUT, "%lld channels do not make blocks of %lld", (long long)d[1], (long long)b), NULL;
+        return g_fail(g, TS_BAD_INPUT, "%lld channels do not make blocks of %lld", (long long)d[1], (long long)b);
     const int64_t deep = d[1] / (b * b), split[] = {d[0], before ? b : deep, b, before ? deep : b, d[2], d[3]};
     const node *y = g_transpose(g, g_reshape(g, n->in[0], 6, split), 6, before ? dcr : crd);
     return g_reshape(g, y, 4, (int64_t[]){d[0], deep, d[2] * b, d[3] * b});
@@ -107,65 +84,40 @@ static const node *space_to_depth_lower(graph *g, const node *n)
         return NULL;
     if (d[2] % b || d[3] % b)
         return g_fail(g, TS_BAD_INPUT, "%lld x %lld is no whole number of blocks of %lld", (long long)d[2],
-                      (long long)d[3], (long long)b),
-               NULL;
+                      (long long)d[3], (long long)b);
     const int64_t split[] = {d[0], d[1], d[2] / b, b, d[3] / b, b};
     const node *y = g_transpose(g, g_reshape(g, n->in[0], 6, split), 6, before ? dcr : crd);
     return g_reshape(g, y, 4, (int64_t[]){d[0], d[1] * b * b, d[2] / b, d[3] / b});
 }
 
 /* ---- records ---- */
-static const attr_spec blocks[] = {{"block", 'i', NULL}, {"mode", 's', "DCR"}, {0}};
+#define BLOCKS "block:i mode:s=DCR"
 
-static const op depth_to_space_op = {
-    .name = "depth_to_space",
-    .doc = "Channels become squares of space: [n, c b b, h, w] as [n, c, h b, w b].",
-    .numpy =
-        "(lambda n, c, h, w, k: (a.reshape(n, k, k, c // (k * k), h, w).transpose(0, 3, 4, 1, 5, 2) if mode == "
-        "'DCR' else a.reshape(n, c // (k * k), k, k, h, w).transpose(0, 1, 4, 2, 5, 3)).reshape(n, c // (k * k), h "
-        "* k, w * k))(*a.shape, block)",
-    .onnx_takes = "DepthToSpace:1,1,blocksize,mode",
-    .onnx = (const onnx_rule[]){{"DepthToSpace", 1, adapt_depth_to_space}, {0}},
-    .onnx_cases = "DepthToSpace f32[1,4,2,2] blocksize=2",
-    .arity = 1,
-    .attr = blocks,
-    .lower = depth_to_space_lower,
-    .cases = "f32[1,8,2,3] block=2\nf32[2,8,2,3] block=2 mode=CRD\ni64[1,9,1,2] block=3\nf32[0,4,2,2] block=2",
+const op ops_rearrange[] = {
+    RECIPE("depth_to_space a " BLOCKS, depth_to_space_lower,
+           "(lambda n, c, h, w, k: (a.reshape(n, k, k, c // (k * k), h, w).transpose(0, 3, 4, 1, 5, 2) if mode == "
+           "'DCR' else a.reshape(n, c // (k * k), k, k, h, w).transpose(0, 1, 4, 2, 5, 3)).reshape(n, c // (k * k), "
+           "h * k, w * k))(*a.shape, block)",
+           "DepthToSpace 1 - 1 block:blocksize=0 mode",
+           "f32[1,8,2,3] block=2\nf32[2,8,2,3] block=2 mode=CRD\ni64[1,9,1,2] block=3\nf32[0,4,2,2] block=2",
+           "Channels become squares of space: [n, c b b, h, w] as [n, c, h b, w b].",
+           .onnx_cases = "DepthToSpace f32[1,4,2,2] blocksize=2"),
+    RECIPE("space_to_depth a " BLOCKS, space_to_depth_lower,
+           "(lambda n, c, h, w, k: a.reshape(n, c, h // k, k, w // k, k).transpose(*((0, 3, 5, 1, 2, 4) if mode == "
+           "'DCR' else (0, 1, 3, 5, 2, 4))).reshape(n, c * k * k, h // k, w // k))(*a.shape, block)",
+           "SpaceToDepth 1 - 1 block:blocksize=0 mode",
+           "f32[1,2,4,6] block=2\nf32[2,3,3,3] block=3\nf32[1,3,4,2] block=2 mode=CRD\ni64[1,1,2,2] block=1",
+           "Squares of space become channels: [n, c, h b, w b] as [n, c b b, h, w].",
+           .onnx_cases = "SpaceToDepth f32[1,1,4,4] blocksize=2"),
+    BODY("reverse_sequence a b batch_axis:i=1 time_axis:i=0", reverse_body,
+         "np.moveaxis(np.stack([np.concatenate([s[:k][::-1], s[k:]]) for s, k in zip(np.moveaxis(a, (batch_axis, "
+         "time_axis), (0, 1)), b)]), (0, 1), (batch_axis, time_axis))",
+         NULL, "f32[4,3] u8[3]<5\nf32[3,4] u8[3]<5 batch_axis=0 time_axis=1\nf64[5,2,3] u64[2]<6",
+         "The first length[b] elements along time in reverse, for every b of the batch.",
+         .adapted = ADAPTED({"ReverseSequence 10 .i 2 batch_axis time_axis", adapt_reverse_sequence}),
+         .onnx_undefined =
+             "ReverseSequence: Lengths that are constant are 0 to the number of steps. Of others, one below "
+             "0 leaves its sequence as it is, one beyond the end stops the run.",
+         .shape = reverse_shape),
+    {0},
 };
-
-static const op space_to_depth_op = {
-    .name = "space_to_depth",
-    .doc = "Squares of space become channels: [n, c, h b, w b] as [n, c b b, h, w].",
-    .numpy = "(lambda n, c, h, w, k: a.reshape(n, c, h // k, k, w // k, k).transpose(*((0, 3, 5, 1, 2, 4) if mode == "
-             "'DCR' else (0, 1, 3, 5, 2, 4))).reshape(n, c * k * k, h // k, w // k))(*a.shape, block)",
-    .onnx_takes = "SpaceToDepth:1,1,blocksize,mode",
-    .onnx = (const onnx_rule[]){{"SpaceToDepth", 1, adapt_space_to_depth}, {0}},
-    .onnx_cases = "SpaceToDepth f32[1,1,4,4] blocksize=2",
-    .arity = 1,
-    .attr = blocks,
-    .lower = space_to_depth_lower,
-    .cases = "f32[1,2,4,6] block=2\nf32[2,3,3,3] block=3\nf32[1,3,4,2] block=2 mode=CRD\ni64[1,1,2,2] block=1",
-};
-
-static const op reverse_sequence_op = {
-    .name = "reverse_sequence",
-    .doc = "The first length[b] elements along time in reverse, for every b of the batch.",
-    .numpy = "np.moveaxis(np.stack([np.concatenate([s[:k][::-1], s[k:]]) for s, k in zip(np.moveaxis(a, (batch_axis, "
-             "time_axis), (0, 1)), b)]), (0, 1), (batch_axis, time_axis))",
-    .onnx = (const onnx_rule[]){{"ReverseSequence", 10, adapt_reverse_sequence}, {0}},
-    .onnx_undefined =
-        (const onnx_note[]){
-            {"ReverseSequence",
-             "Lengths that are constant are 0 to the number of steps. Of others, one below 0 leaves its "
-             "sequence as it is, one beyond the end stops the run."},
-            {0}},
-    .onnx_takes = "ReverseSequence:2,1,batch_axis,time_axis",
-    .onnx_types = "ReverseSequence:.i",
-    .arity = 2,
-    .attr = (const attr_spec[]){{"batch_axis", 'i', "1"}, {"time_axis", 'i', "0"}, {0}},
-    .shape = reverse_shape,
-    .body = reverse_body,
-    .cases = "f32[4,3] u8[3]<5\nf32[3,4] u8[3]<5 batch_axis=0 time_axis=1\nf64[5,2,3] u64[2]<6",
-};
-
-const op *const ops_rearrange[] = {&depth_to_space_op, &space_to_depth_op, &reverse_sequence_op, NULL};

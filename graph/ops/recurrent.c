@@ -20,25 +20,9 @@ typedef struct cell {
     const node *lengths;    /* [batch, 1], or NULL */
 } cell;
 
-static const node *part(graph *g, const node *x, int axis, int64_t start, int64_t size)
-{
-    int64_t from[MAX_RANK] = {0}, dim[MAX_RANK];
-    if (!x)
-        return NULL;
-    memcpy(dim, x->type.dim, sizeof dim);
-    from[axis] = start, dim[axis] = size;
-    const attr cut[] = {attr_ints("starts", x->type.rank, from), attr_ints("sizes", x->type.rank, dim)};
-    return g_apply(g, "slice", x, COUNT(cut), cut);
-}
-
 static const node *gate(const cell *k, const node *all, int i) /* [batch, hidden] of [batch, gates * hidden] */
 {
-    return part(k->g, all, 1, i * k->hidden, k->hidden);
-}
-
-static const node *shaped(graph *g, const node *x, int rank, const int64_t *dim)
-{
-    return x ? g_apply(g, "reshape", x, 1, (attr[]){attr_ints("shape", rank, dim)}) : NULL;
+    return g_part(k->g, all, 1, i * k->hidden, k->hidden);
 }
 
 static const node *plus(const cell *k, const node *a, const node *b)
@@ -105,22 +89,22 @@ static bool start(cell *k, graph *g, const node *n, int gates, int fixed)
                false;
     if (k->time < 1)
         return operands_refuse(1, n->in, &g->err, "x [time, batch, input] of at least one step");
-    k->r = g_call1(g, "transpose", in[2]), k->rb = part(g, in[3], 0, rows, rows); /* r [hidden, rows], rb [rows] */
+    k->r = g_call1(g, "transpose", in[2]), k->rb = g_part(g, in[3], 0, rows, rows); /* r [hidden, rows], rb [rows] */
     /* w [inputs, rows], bias [rows] */
-    const node *w = g_call1(g, "transpose", in[1]), *bias = part(g, in[3], 0, 0, rows);
+    const node *w = g_call1(g, "transpose", in[1]), *bias = g_part(g, in[3], 0, 0, rows);
     if (k->time > FEW_TRIPS)
         /* a scan takes rows of it as they lie */
         k->x = plus(k, g_call2(g, "matmul", in[0], w), bias); /* [time, batch, rows] */
     else {
         /* one product of all steps: [time * batch, inputs] */
-        const node *flat = shaped(g, in[0], 2, (int64_t[]){k->time * k->batch, inputs});
+        const node *flat = g_reshape(g, in[0], 2, (int64_t[]){k->time * k->batch, inputs});
         k->x = plus(k, g_call2(g, "matmul", flat, w), bias);
-        k->x = shaped(g, k->x, 3, (int64_t[]){k->time, k->batch, rows});
+        k->x = g_reshape(g, k->x, 3, (int64_t[]){k->time, k->batch, rows});
     }
     if (fixed >= 7)
         k->c = in[5], k->p = in[6];
     if (n->n_in > fixed)
-        k->lengths = shaped(g, in[fixed], 2, (int64_t[]){k->batch, 1}); /* beside the states, [batch, 1] */
+        k->lengths = g_reshape(g, in[fixed], 2, (int64_t[]){k->batch, 1}); /* beside the states, [batch, 1] */
     return k->x != NULL;
 }
 
@@ -155,10 +139,10 @@ static const node *write_out(cell *k, next_state *next)
     for (int64_t i = 0; i < k->time && !err_is(&g->err); i++) {
         const int64_t t = reverse ? k->time - 1 - i : i;
         /* [batch, gates * hidden] of this step */
-        const node *x = shaped(g, part(g, k->x, 0, t, 1), 2, (int64_t[]){k->batch, k->gates * k->hidden});
+        const node *x = g_reshape(g, g_part(g, k->x, 0, t, 1), 2, (int64_t[]){k->batch, k->gates * k->hidden});
         const stepped s = step(k, next, x, k->lengths ? g_scalar_like(g, k->lengths, (double)t) : NULL);
         k->h = s.h, k->c = s.c;
-        y[t] = shaped(g, s.out, 3, (int64_t[]){1, k->batch, k->hidden}); /* a row of the result */
+        y[t] = g_reshape(g, s.out, 3, (int64_t[]){1, k->batch, k->hidden}); /* a row of the result */
     }
     return err_is(&g->err) ? NULL : g_joined(g, k->time, y, 0);
 }
@@ -191,9 +175,9 @@ static const node *run(cell *k, next_state *next)
     graph *g = k->g;
     const node *all = k->time <= FEW_TRIPS ? write_out(k, next) : scan(k, next);
     /* [time, batch, hidden], [1, batch, hidden] */
-    const node *end[3] = {all, shaped(g, k->h, 3, (int64_t[]){1, k->batch, k->hidden})};
+    const node *end[3] = {all, g_reshape(g, k->h, 3, (int64_t[]){1, k->batch, k->hidden})};
     if (k->c)
-        end[2] = shaped(g, k->c, 3, (int64_t[]){1, k->batch, k->hidden});
+        end[2] = g_reshape(g, k->c, 3, (int64_t[]){1, k->batch, k->hidden});
     /* [time + 1 or 2, batch, hidden]: all outputs, then the last states */
     return all ? g_call(g, "concat axis=0", k->c ? 3 : 2, end) : NULL;
 }
@@ -201,7 +185,6 @@ static const node *run(cell *k, next_state *next)
 /* ---- ONNX ---- */
 typedef struct layer { /* one operator of the file */
     const onnx_call *c;
-    const char *op;
     int gates, n_act;
     int64_t hidden, time, batch;
     bool by_batch; /* layout 1: batch before time */
@@ -295,9 +278,8 @@ static const node *direction_of(const layer *l, int i, int d, int axis, int rank
         return g_filled(l->c->g, &t, 0);
     if (x->type.rank != rank + 1 || d >= x->type.dim[axis])
         return g_fail(l->c->g, TS_BAD_INPUT, "operand %d has rank %d, expected %d and a part for each direction", i + 1,
-                      x->type.rank, rank + 1),
-               NULL;
-    return shaped(l->c->g, part(l->c->g, x, axis, d, 1), rank, t.dim);
+                      x->type.rank, rank + 1);
+    return g_reshape(l->c->g, g_part(l->c->g, x, axis, d, 1), rank, t.dim);
 }
 
 static const node *direction(const layer *l, const node *x, int d, bool reverse, err *e)
@@ -326,7 +308,7 @@ static const node *direction(const layer *l, const node *x, int d, bool reverse,
     }
     if (onnx_in(l->c, 4))
         in[n_in++] = onnx_in(l->c, 4);
-    return g_make(g, op_find(l->op), n_in, in, list, n);
+    return g_make(g, l->c->op, n_in, in, list, n);
 }
 
 /* Output i: all outputs [time, direction, batch, hidden], or [batch, time, direction, hidden]; or the last of a state
@@ -336,8 +318,8 @@ static const node *output(const layer *l, int i, int n_folder, const node *const
     graph *g = l->c->g;
     const node *all[2];
     for (int d = 0; d < n_folder; d++) {
-        const node *x = i ? part(g, y[d], 0, l->time + i - 1, 1) : part(g, y[d], 0, 0, l->time);
-        all[d] = i ? x : shaped(g, x, 4, (int64_t[]){l->time, 1, l->batch, l->hidden});
+        const node *x = i ? g_part(g, y[d], 0, l->time + i - 1, 1) : g_part(g, y[d], 0, 0, l->time);
+        all[d] = i ? x : g_reshape(g, x, 4, (int64_t[]){l->time, 1, l->batch, l->hidden});
     }
     const node *x = n_folder == 1 ? all[0] : g_callf(g, 2, all, "concat axis=%d", i ? 0 : 1);
     if (!l->by_batch || !x)
@@ -345,14 +327,14 @@ static const node *output(const layer *l, int i, int n_folder, const node *const
     return g_call1(g, i ? "transpose axes=[1,0,2]" : "transpose axes=[2,0,1,3]", x);
 }
 
-static bool adapt(const onnx_call *c, const char *op_name, int gates, int n_act, const node **out, err *e)
+static bool adapt(const onnx_call *c, const node **out, err *e)
 {
+    const char *kind = c->op->name;
+    const int gates = !strcmp(kind, "rnn") ? 1 : !strcmp(kind, "gru") ? 3 : 4, n_act = gates > 1 ? gates - 1 : 1;
     const char *way = onnx_word(c, "direction", "forward");
     const bool both = !strcmp(way, "bidirectional"), reverse = !strcmp(way, "reverse");
-    layer l = {.c = c, .op = op_name, .gates = gates, .n_act = n_act, .by_batch = onnx_int(c, "layout", 0)};
+    layer l = {.c = c, .gates = gates, .n_act = n_act, .by_batch = onnx_int(c, "layout", 0)};
     const node *y[2], *x;
-    if (!onnx_need(c, 3, e))
-        return false;
     if (!both && !reverse && strcmp(way, "forward"))
         return err_set(e, TS_BAD_INPUT, "%s: direction \"%s\" is none of forward, reverse, bidirectional", c->type,
                        way);
@@ -375,21 +357,6 @@ static bool adapt(const onnx_call *c, const char *op_name, int gates, int n_act,
     return true;
 }
 
-static bool adapt_rnn(const onnx_call *c, const node **out, err *e)
-{
-    return adapt(c, "rnn", 1, 1, out, e);
-}
-
-static bool adapt_gru(const onnx_call *c, const node **out, err *e)
-{
-    return adapt(c, "gru", 3, 2, out, e);
-}
-
-static bool adapt_lstm(const onnx_call *c, const node **out, err *e)
-{
-    return adapt(c, "lstm", 4, 3, out, e);
-}
-
 /* ---- recipes ---- */
 /* One step: x [batch, gates * hidden] is what the input and its bias give all gates, h and c [batch, hidden] are before
  * and after. Weights r [hidden, gates * hidden], biases rb [gates * hidden], peepholes p [3 * hidden]. */
@@ -409,11 +376,11 @@ static const node *rnn_lower(graph *g, const node *n)
 static void gru_next(const cell *k, const node *x, const node **h, const node **c)
 {
     graph *g = k->g;
-    const node *was = *h, *candidate, *zr = g_call2(g, "matmul", was, part(g, k->r, 1, 0, 2 * k->hidden));
+    const node *was = *h, *candidate, *zr = g_call2(g, "matmul", was, g_part(g, k->r, 1, 0, 2 * k->hidden));
     (void)c;
-    zr = plus(k, part(g, x, 1, 0, 2 * k->hidden), plus(k, zr, part(g, k->rb, 0, 0, 2 * k->hidden)));
+    zr = plus(k, g_part(g, x, 1, 0, 2 * k->hidden), plus(k, zr, g_part(g, k->rb, 0, 0, 2 * k->hidden)));
     const node *z = act(k, "f", gate(k, zr, 0)), *r = act(k, "f", gate(k, zr, 1));
-    const node *rh = part(g, k->r, 1, 2 * k->hidden, k->hidden), *bh = part(g, k->rb, 0, 2 * k->hidden, k->hidden);
+    const node *rh = g_part(g, k->r, 1, 2 * k->hidden, k->hidden), *bh = g_part(g, k->rb, 0, 2 * k->hidden, k->hidden);
     if (node_int(k->n, "linear_before_reset"))
         candidate = times(k, r, plus(k, g_call2(g, "matmul", was, rh), bh));
     else
@@ -435,7 +402,7 @@ static void lstm_next(const cell *k, const node *x, const node **h, const node *
     const node *all = plus(k, plus(k, x, g_call2(g, "matmul", *h, k->r)), k->rb), *was = *c;
     const node *peep[3];
     for (int i = 0; i < 3; i++)
-        peep[i] = part(g, k->p, 0, i * k->hidden, k->hidden);
+        peep[i] = g_part(g, k->p, 0, i * k->hidden, k->hidden);
     const node *i = act(k, "f", plus(k, gate(k, all, 0), times(k, peep[0], was)));
     const node *f = node_int(k->n, "couple") ? g_formula(g, 1, &i, "1-a")
                                              : act(k, "f", plus(k, gate(k, all, 2), times(k, peep[2], was)));
@@ -454,78 +421,42 @@ static const node *lstm_lower(graph *g, const node *n)
 /* ---- records ---- */
 #define SIGMOID "1/(1+exp(-a))"
 
-static const op rnn_op = {
-    .name = "rnn",
-    .doc = "States of a simple recurrent layer: [time, batch, hidden], and, at time, the last one once more.",
-    .numpy = "recurrent('rnn', x, reverse, clip, [f])",
-    .onnx = (const onnx_rule[]){{"RNN", 1, adapt_rnn}, {0}},
-    .onnx_undefined =
-        (const onnx_note[]){
-            {"RNN",
-             "Lengths that are constant are 0 to the number of steps. Of others, one below 0 is 0, one beyond the "
-             "end is the whole sequence."},
-            {0}},
-    .onnx_takes = "RNN:6,2,activation_alpha,activation_beta,activations,clip,direction,hidden_size,layout,"
-                  "output_sequence",
-    .onnx_types = "RNN:FFFFiF",
-    .onnx_cases = "RNN f32[3,2,4] f32[1,5,4] f32[1,5,5] hidden_size=5",
-    .arity = -1,
-    .axes = "t b h",
-    .attr = (const attr_spec[]){{"reverse", 'i', "0"}, {"clip", 'f', "0"}, {"f", 's', "tanh(a)"}, {0}},
-    .lower = rnn_lower,
-    .cases = "f32[4,3,5] f32[6,5] f32[6,6] f32[12] f32[3,6]\nf64[3,1,2] f64[4,2] f64[4,4] f64[8] f64[1,4] reverse=1 "
-             "f=max(a,0)\nf32[5,3,2] f32[2,2] f32[2,2] f32[4] f32[3,2] i32[3]<5 clip=0.5\n"
-             "f32[20,3,2] f32[2,2] f32[2,2] f32[4] f32[3,2] i32[3]<20 reverse=1",
-};
-
-static const op gru_op = {
-    .name = "gru",
-    .doc = "States of a layer of gated recurrent units, z r h: [time, batch, hidden], and the last one once more.",
-    .numpy = "recurrent('gru', x, reverse, clip, [f, g], linear_before_reset)",
-    .onnx = (const onnx_rule[]){{"GRU", 1, adapt_gru}, {0}},
-    .onnx_undefined = (const onnx_note[]){{"GRU", "As of RNN."}, {0}},
-    .onnx_takes = "GRU:6,2,activation_alpha,activation_beta,activations,clip,direction,hidden_size,layout,"
-                  "linear_before_reset,output_sequence",
-    .onnx_types = "GRU:FFFFiF",
-    .onnx_cases = "GRU f32[3,2,4] f32[1,15,4] f32[1,15,5] hidden_size=5",
-    .arity = -1,
-    .axes = "t b h",
-    .attr = (const attr_spec[]){{"reverse", 'i', "0"},
-                                {"clip", 'f', "0"},
-                                {"f", 's', SIGMOID},
-                                {"g", 's', "tanh(a)"},
-                                {"linear_before_reset", 'i', "0"},
-                                {0}},
-    .lower = gru_lower,
-    .cases = "f32[4,3,5] f32[18,5] f32[18,6] f32[36] f32[3,6]\nf64[3,1,2] f64[12,2] f64[12,4] f64[24] f64[1,4] "
-             "reverse=1 linear_before_reset=1\nf32[5,3,2] f32[6,2] f32[6,2] f32[12] f32[3,2] i64[3]<5 clip=1\n"
-             "f32[20,3,2] f32[6,2] f32[6,2] f32[12] f32[3,2] i64[3]<20 clip=1",
-};
-
-static const op lstm_op = {
-    .name = "lstm",
-    .doc = "States of a layer of long short-term memory, i o f c: [time, batch, hidden], then the last state and the "
+const op ops_recurrent[] = {
+    RECIPE("rnn ... reverse:i=0 clip:f=0 f:s=tanh(a) -> t b h", rnn_lower, "recurrent('rnn', x, reverse, clip, [f])",
+           NULL,
+           "f32[4,3,5] f32[6,5] f32[6,6] f32[12] f32[3,6]\nf64[3,1,2] f64[4,2] f64[4,4] f64[8] f64[1,4] reverse=1 "
+           "f=max(a,0)\nf32[5,3,2] f32[2,2] f32[2,2] f32[4] f32[3,2] i32[3]<5 clip=0.5\n"
+           "f32[20,3,2] f32[2,2] f32[2,2] f32[4] f32[3,2] i32[3]<20 reverse=1",
+           "States of a simple recurrent layer: [time, batch, hidden], and, at time, the last one once more.",
+           .adapted = ADAPTED(
+               {"RNN 1 FFFFiF 3..6 >2 activation_alpha activation_beta activations clip direction hidden_size "
+                "layout output_sequence",
+                adapt}),
+           .onnx_undefined =
+               "RNN: Lengths that are constant are 0 to the number of steps. Of others, one below 0 is 0, one "
+               "beyond the end is the whole sequence.",
+           .onnx_cases = "RNN f32[3,2,4] f32[1,5,4] f32[1,5,5] hidden_size=5"),
+    RECIPE("gru ... reverse:i=0 clip:f=0 f:s=" SIGMOID " g:s=tanh(a) linear_before_reset:i=0 -> t b h", gru_lower,
+           "recurrent('gru', x, reverse, clip, [f, g], linear_before_reset)", NULL,
+           "f32[4,3,5] f32[18,5] f32[18,6] f32[36] f32[3,6]\nf64[3,1,2] f64[12,2] f64[12,4] f64[24] f64[1,4] "
+           "reverse=1 linear_before_reset=1\nf32[5,3,2] f32[6,2] f32[6,2] f32[12] f32[3,2] i64[3]<5 clip=1\n"
+           "f32[20,3,2] f32[6,2] f32[6,2] f32[12] f32[3,2] i64[3]<20 clip=1",
+           "States of a layer of gated recurrent units, z r h: [time, batch, hidden], and the last one once more.",
+           .adapted = ADAPTED(
+               {"GRU 1 FFFFiF 3..6 >2 activation_alpha activation_beta activations clip direction hidden_size "
+                "layout linear_before_reset output_sequence",
+                adapt}),
+           .onnx_undefined = "GRU: As of RNN.", .onnx_cases = "GRU f32[3,2,4] f32[1,15,4] f32[1,15,5] hidden_size=5"),
+    RECIPE("lstm ... reverse:i=0 clip:f=0 f:s=" SIGMOID " g:s=tanh(a) h:s=tanh(a) couple:i=0 -> t b h", lstm_lower,
+           "recurrent('lstm', x, reverse, clip, [f, g, h], couple)", NULL,
+           "f32[4,3,5] f32[24,5] f32[24,6] f32[48] f32[3,6] f32[3,6] f32[18]\nf64[3,1,2] f64[16,2] f64[16,4] f64[32] "
+           "f64[1,4] f64[1,4] f64[12] reverse=1 couple=1\nf32[5,3,2] f32[8,2] f32[8,2] f32[16] f32[3,2] f32[3,2] "
+           "f32[6] i64[3]<5 clip=1\nf32[70,1,2] f32[8,2] f32[8,2] f32[16] f32[1,2] f32[1,2] f32[6] reverse=1",
+           "States of a layer of long short-term memory, i o f c: [time, batch, hidden], then the last state and the "
            "last cell.",
-    .numpy = "recurrent('lstm', x, reverse, clip, [f, g, h], couple)",
-    .onnx = (const onnx_rule[]){{"LSTM", 1, adapt_lstm}, {0}},
-    .onnx_undefined = (const onnx_note[]){{"LSTM", "As of RNN."}, {0}},
-    .onnx_takes = "LSTM:8,3,activation_alpha,activation_beta,activations,clip,direction,hidden_size,input_forget,"
-                  "layout,output_sequence",
-    .onnx_types = "LSTM:FFFFiF",
-    .onnx_cases = "LSTM f32[3,2,4] f32[1,20,4] f32[1,20,5] hidden_size=5",
-    .arity = -1,
-    .axes = "t b h",
-    .attr = (const attr_spec[]){{"reverse", 'i', "0"},
-                                {"clip", 'f', "0"},
-                                {"f", 's', SIGMOID},
-                                {"g", 's', "tanh(a)"},
-                                {"h", 's', "tanh(a)"},
-                                {"couple", 'i', "0"},
-                                {0}},
-    .lower = lstm_lower,
-    .cases = "f32[4,3,5] f32[24,5] f32[24,6] f32[48] f32[3,6] f32[3,6] f32[18]\nf64[3,1,2] f64[16,2] f64[16,4] f64[32] "
-             "f64[1,4] f64[1,4] f64[12] reverse=1 couple=1\nf32[5,3,2] f32[8,2] f32[8,2] f32[16] f32[3,2] f32[3,2] "
-             "f32[6] i64[3]<5 clip=1\nf32[70,1,2] f32[8,2] f32[8,2] f32[16] f32[1,2] f32[1,2] f32[6] reverse=1",
+           .adapted = ADAPTED({"LSTM 1 FFFFiF 3..8 >3 activation_alpha activation_beta activations clip direction "
+                               "hidden_size input_forget layout output_sequence",
+                               adapt}),
+           .onnx_undefined = "LSTM: As of RNN.", .onnx_cases = "LSTM f32[3,2,4] f32[1,20,4] f32[1,20,5] hidden_size=5"),
+    {0},
 };
-
-const op *const ops_recurrent[] = {&rnn_op, &gru_op, &lstm_op, NULL};

@@ -16,7 +16,13 @@ static const char also_empty[] =
     "f32[2,3]\nf32[2,3,4] axes=[1]\nf32[2,3,4] axes=[0,-1] keepdims=1\nf64[5,4] axes=[0]\ni32[4,3] axes=[1]\ni64[3,2]\n"
     "u8[6,2] axes=[0]\nf32[7] keepdims=1\nf32[3,0] axes=[1]\nf32[0]\nf32[2,3] axes=[]\nf32[]\nbool[4,3] "
     "axes=[0]\nf32[37,5] axes=[0]\nf32[5,0]\ni32[0,4,0] axes=[0,2]";
-static const attr_spec over[] = {{"axes", 'I', ""}, {"keepdims", 'i', "0"}, {0}};
+#define OVER "axes:I= keepdims:i=0"
+
+/* ---- helpers: calls, for recipes everywhere ---- */
+const node *g_over(graph *g, const char *op_name, const node *a, int n, const int64_t *axes)
+{
+    return g_apply(g, op_name, a, 2, (attr[]){attr_int("keepdims", 1), attr_ints("axes", n, axes)});
+}
 
 /* ---- ONNX ---- */
 /* The largest of nothing is the least number of the dtype; the smallest is the largest. */
@@ -35,12 +41,11 @@ static const node *extreme_of_none(const onnx_call *c, const char *op_name, int 
 
 /* The axes are an attribute, or since 13 or 18 an operand; none at all means all, or with noop_with_empty_axes
  * nothing. The result keeps the operand's dtype, where numpy would widen small integers. */
-static const node *reduce_as(const onnx_call *c, const char *op_name, err *e)
+static const node *reduce_as(const onnx_call *c, err *e)
 {
+    const char *op_name = c->op->name;
     int64_t axes[MAX_RANK];
     int n = 0;
-    if (!onnx_need(c, 1, e))
-        return NULL;
     if (onnx_has(c, "axes", 1) && !onnx_ints(c, "axes", 1, axes, MAX_RANK, &n, e))
         return NULL;
     /* nothing is reduced, what is done before and after a sum still is */
@@ -50,35 +55,17 @@ static const node *reduce_as(const onnx_call *c, const char *op_name, err *e)
         return extreme_of_none(c, op_name, n || none ? 2 : 1, list, e);
     const node *y = g_apply(c->g, op_name, c->in[0], n || none ? 2 : 1, list); /* without the axes, or with 1 there */
     const dtype d = c->in[0]->type.dtype;
-    if (y && y->type.dtype != d)
-        y = g_apply(c->g, "cast", y, 1, (attr[]){attr_word("to", ts_dtype_name(d))});
+    y = y ? g_cast(c->g, y, d) : NULL;
     onnx_give(c, &y, y, e);
     return y;
 }
 
 static bool adapt(const onnx_call *c, const node **out, err *e)
 {
-    static const char *const name[][2] = {{"ReduceSum", "sum"},
-                                          {"ReduceMean", "mean"},
-                                          {"ReduceProd", "prod"},
-                                          {"ReduceMax", "max"},
-                                          {"ReduceMin", "min"},
-                                          {"ReduceL1", "norm1"},
-                                          {"ReduceSumSquare", "sum_square"},
-                                          {"ReduceL2", "norm2"},
-                                          {"ReduceLogSumExp", "logsumexp"}};
-    int i = 0;
-    while (strcmp(name[i][0], c->type))
-        i++;
-    return (out[0] = reduce_as(c, name[i][1], e));
-}
-
-static bool adapt_log_sum(const onnx_call *c, const node **out, err *e)
-{
-    const node *sum = reduce_as(c, "sum", e); /* as the result */
-    if (sum)
-        sum = g_cast(c->g, g_call1(c->g, "log", sum), c->in[0]->type.dtype);
-    return sum && onnx_give(c, out, sum, e);
+    const node *y = reduce_as(c, e); /* as the result */
+    if (y && !strcmp(c->type, "ReduceLogSum"))
+        y = g_cast(c->g, g_call1(c->g, "log", y), c->in[0]->type.dtype);
+    return y && onnx_give(c, out, y, e);
 }
 
 /* ---- shape ---- */
@@ -150,29 +137,25 @@ static const expr *element(defn *d, dtype in, uint32_t *folds, int64_t *count)
     return x_cast(d->mem, in, defn_at(d, 0, sub));
 }
 
-static bool fold_body(defn *d, err *e)
+static const expr *fold_body(defn *d)
 {
     static const char *const fold[][3] = {{"sum", "add", "or"},  {"prod", "mul", "and"}, {"max", "max", "or"},
                                           {"min", "min", "and"}, {"any", "", "or"},      {"all", "", "and"}};
     uint32_t folds;
     int64_t count;
     int i = 0;
-    (void)e;
     while (strcmp(fold[i][0], d->node->op->name))
         i++;
     const expr *x = element(d, d->node->type.dtype, &folds, &count);
-    d->value = folds ? x_fold(d->mem, fold[i][d->node->type.dtype == TS_BOOL ? 2 : 1], folds, x) : x;
-    return true;
+    return folds ? x_fold(d->mem, fold[i][d->node->type.dtype == TS_BOOL ? 2 : 1], folds, x) : x;
 }
 
-static bool mean_body(defn *d, err *e)
+static const expr *mean_body(defn *d)
 {
     uint32_t folds;
     int64_t count;
-    (void)e;
     const expr *x = element(d, d->node->type.dtype, &folds, &count);
-    d->value = folds ? x2(d->mem, "div", x_fold(d->mem, "add", folds, x), x_real(d->mem, (double)count)) : x;
-    return true;
+    return folds ? x2(d->mem, "div", x_fold(d->mem, "add", folds, x), x_real(d->mem, (double)count)) : x;
 }
 
 /* ---- recipes ---- */
@@ -253,7 +236,7 @@ static const node *logsumexp_lower(graph *g, const node *n)
     const attr axes = *node_attr(n, "axes");
     if (axes.kind != '-')
         return g_apply(g, "squeeze", y, 1, &axes);
-    return g_apply(g, "reshape", y, 1, (attr[]){attr_ints("shape", 0, NULL)});
+    return g_reshape(g, y, 0, NULL);
 }
 
 /* ---- grad ---- */
@@ -265,7 +248,7 @@ static const node *kept(graph *g, const node *call, const node *y) /* with the r
         return NULL;
     for (int i = 0; i < t.rank; i++)
         t.dim[i] = set >> i & 1 ? 1 : t.dim[i];
-    return y->type.rank == t.rank ? y : g_apply(g, "reshape", y, 1, (attr[]){attr_ints("shape", t.rank, t.dim)});
+    return y->type.rank == t.rank ? y : g_reshape(g, y, t.rank, t.dim);
 }
 
 static const node *sum_grad(graph *g, const node *call, const node *y, const node *dy, int k)
@@ -308,199 +291,55 @@ static const node *std_grad(graph *g, const node *call, const node *y, const nod
 }
 
 /* ---- records ---- */
-static const op sum_op = {
-    .name = "sum",
-    .doc = "Sum over axes.",
-    .numpy = "a.sum(axis=axes, keepdims=bool(keepdims))",
-    .onnx = (const onnx_rule[]){{"ReduceSum", 1, adapt}, {"ReduceLogSum", 1, adapt_log_sum}, {0}},
-    .onnx_takes = "ReduceSum:2,1,axes,keepdims,noop_with_empty_axes ReduceLogSum:2,1,axes,keepdims,"
-                  "noop_with_empty_axes",
-    .onnx_types = "ReduceSum:ni ReduceLogSum:ni",
-    .back = "ReduceSum a^ %axes keepdims=keepdims noop_with_empty_axes:1",
-    .arity = 1,
-    .axes = "r | c",
-    .attr = over,
-    .shape = sum_shape,
-    .body = fold_body,
-    .grad = sum_grad,
-    .cases = also_empty,
-};
-
-static const op mean_op = {
-    .name = "mean",
-    .doc = "Mean over axes.",
-    .numpy = "a.mean(axis=axes, keepdims=bool(keepdims))",
-    .onnx = (const onnx_rule[]){{"ReduceMean", 1, adapt}, {0}},
-    .onnx_takes = "ReduceMean:2,1,axes,keepdims,noop_with_empty_axes",
-    .onnx_types = "ReduceMean:ni",
-    .back = "ReduceMean a^ %axes keepdims=keepdims noop_with_empty_axes:1",
-    .arity = 1,
-    .axes = "r | c",
-    .attr = over,
-    .shape = mean_shape,
-    .body = mean_body,
-    .grad = mean_grad,
-    .cases = also_empty,
-};
-
-static const op prod_op = {
-    .name = "prod",
-    .doc = "Product over axes.",
-    .numpy = "a.prod(axis=axes, keepdims=bool(keepdims))",
-    .onnx = (const onnx_rule[]){{"ReduceProd", 1, adapt}, {0}},
-    .onnx_takes = "ReduceProd:2,1,axes,keepdims,noop_with_empty_axes",
-    .onnx_types = "ReduceProd:ni",
-    .back = "ReduceProd a^ %axes keepdims=keepdims noop_with_empty_axes:1",
-    .arity = 1,
-    .axes = "r | c",
-    .attr = over,
-    .shape = sum_shape,
-    .body = fold_body,
-    .cases = also_empty,
-};
-
-static const op max_op = {
-    .name = "max",
-    .doc = "Largest element over axes; NaN if there is one.",
-    .numpy = "a.max(axis=axes, keepdims=bool(keepdims))",
-    .onnx = (const onnx_rule[]){{"ReduceMax", 1, adapt}, {0}},
-    .onnx_takes = "ReduceMax:2,1,axes,keepdims,noop_with_empty_axes",
-    .onnx_types = "ReduceMax:.i",
-    .back = "ReduceMax a^ %axes keepdims=keepdims noop_with_empty_axes:1",
-    .arity = 1,
-    .axes = "r | c",
-    .attr = over,
-    .shape = extreme_shape,
-    .body = fold_body,
-    .cases = extremes,
-};
-
-static const op min_op = {
-    .name = "min",
-    .doc = "Smallest element over axes; NaN if there is one.",
-    .numpy = "a.min(axis=axes, keepdims=bool(keepdims))",
-    .onnx = (const onnx_rule[]){{"ReduceMin", 1, adapt}, {0}},
-    .onnx_takes = "ReduceMin:2,1,axes,keepdims,noop_with_empty_axes",
-    .onnx_types = "ReduceMin:.i",
-    .back = "ReduceMin a^ %axes keepdims=keepdims noop_with_empty_axes:1",
-    .arity = 1,
-    .axes = "r | c",
-    .attr = over,
-    .shape = extreme_shape,
-    .body = fold_body,
-    .cases = extremes,
-};
-
-static const op any_op = {
-    .name = "any",
-    .doc = "Whether an element over axes is true.",
-    .numpy = "a.any(axis=axes, keepdims=bool(keepdims))",
-    .arity = 1,
-    .axes = "r | c",
-    .attr = over,
-    .shape = truth_shape,
-    .body = fold_body,
-    .cases = also_empty,
-};
-
-static const op all_op = {
-    .name = "all",
-    .doc = "Whether all elements over axes are true.",
-    .numpy = "a.all(axis=axes, keepdims=bool(keepdims))",
-    .arity = 1,
-    .axes = "r | c",
-    .attr = over,
-    .shape = truth_shape,
-    .body = fold_body,
-    .cases = also_empty,
-};
-
-static const attr_spec spread[] = {{"axes", 'I', ""}, {"keepdims", 'i', "0"}, {"correction", 'f', "0"}, {0}};
+#define SPREAD "axes:I= keepdims:i=0 correction:f=0"
 static const char spread_cases[] =
     "f32[2,3]\nf32[2,3,4] axes=[1]\nf64[5,4] axes=[0] correction=1\ni32[4,3] axes=[1]\nf32[7] keepdims=1\n"
     "f64[2,3,4] axes=[0,-1]\nf32[3,0] axes=[0]\nf32[1] correction=1";
 
-static const op var_op = {
-    .name = "var",
-    .doc = "Mean squared distance from the mean over axes; correction is taken off the count.",
-    .numpy = "a.var(axis=axes, keepdims=bool(keepdims), ddof=correction)",
-    .arity = 1,
-    .axes = "r | c",
-    .attr = spread,
-    .lower = var_lower,
-    .cases = spread_cases,
+const op ops_reduce[] = {
+    BODY("sum a " OVER " -> r | c", fold_body, "a.sum(axis=axes, keepdims=bool(keepdims))", NULL, also_empty,
+         "Sum over axes.",
+         .adapted = ADAPTED({"ReduceSum 1 ni 1..2 axes keepdims noop_with_empty_axes", adapt},
+                            {"ReduceLogSum 1 ni 1..2 axes keepdims noop_with_empty_axes", adapt}),
+         .back = "ReduceSum a^ %axes keepdims=keepdims noop_with_empty_axes:1", .shape = sum_shape, .grad = sum_grad),
+    BODY("mean a " OVER " -> r | c", mean_body, "a.mean(axis=axes, keepdims=bool(keepdims))", NULL, also_empty,
+         "Mean over axes.", .adapted = ADAPTED({"ReduceMean 1 ni 1..2 axes keepdims noop_with_empty_axes", adapt}),
+         .back = "ReduceMean a^ %axes keepdims=keepdims noop_with_empty_axes:1", .shape = mean_shape,
+         .grad = mean_grad),
+    BODY("prod a " OVER " -> r | c", fold_body, "a.prod(axis=axes, keepdims=bool(keepdims))", NULL, also_empty,
+         "Product over axes.", .adapted = ADAPTED({"ReduceProd 1 ni 1..2 axes keepdims noop_with_empty_axes", adapt}),
+         .back = "ReduceProd a^ %axes keepdims=keepdims noop_with_empty_axes:1", .shape = sum_shape),
+    BODY("max a " OVER " -> r | c", fold_body, "a.max(axis=axes, keepdims=bool(keepdims))", NULL, extremes,
+         "Largest element over axes; NaN if there is one.",
+         .adapted = ADAPTED({"ReduceMax 1 .i 1..2 axes keepdims noop_with_empty_axes", adapt}),
+         .back = "ReduceMax a^ %axes keepdims=keepdims noop_with_empty_axes:1", .shape = extreme_shape),
+    BODY("min a " OVER " -> r | c", fold_body, "a.min(axis=axes, keepdims=bool(keepdims))", NULL, extremes,
+         "Smallest element over axes; NaN if there is one.",
+         .adapted = ADAPTED({"ReduceMin 1 .i 1..2 axes keepdims noop_with_empty_axes", adapt}),
+         .back = "ReduceMin a^ %axes keepdims=keepdims noop_with_empty_axes:1", .shape = extreme_shape),
+    BODY("any a " OVER " -> r | c", fold_body, "a.any(axis=axes, keepdims=bool(keepdims))", NULL, also_empty,
+         "Whether an element over axes is true.", .shape = truth_shape),
+    BODY("all a " OVER " -> r | c", fold_body, "a.all(axis=axes, keepdims=bool(keepdims))", NULL, also_empty,
+         "Whether all elements over axes are true.", .shape = truth_shape),
+    RECIPE("var a " SPREAD " -> r | c", var_lower, "a.var(axis=axes, keepdims=bool(keepdims), ddof=correction)", NULL,
+           spread_cases, "Mean squared distance from the mean over axes; correction is taken off the count."),
+    RECIPE("std a " SPREAD " -> r | c", std_lower, "a.std(axis=axes, keepdims=bool(keepdims), ddof=correction)", NULL,
+           spread_cases, "Square root of the variance over axes.", .grad = std_grad),
+    RECIPE("norm1 a " OVER " -> r | c", norm1_lower, "np.abs(a).sum(axis=axes, keepdims=bool(keepdims))", NULL, common,
+           "Sum of sizes over axes.",
+           .adapted = ADAPTED({"ReduceL1 1 ni 1..2 axes keepdims noop_with_empty_axes", adapt})),
+    RECIPE("norm2 a " OVER " -> r | c", norm2_lower, "np.sqrt(np.square(a).sum(axis=axes, keepdims=bool(keepdims)))",
+           NULL, common, "Square root of the sum of squares over axes.",
+           .adapted = ADAPTED({"ReduceL2 1 ni 1..2 axes keepdims noop_with_empty_axes", adapt}), .grad = norm2_grad),
+    RECIPE("sum_square a " OVER " -> r | c", sum_square_lower, "np.square(a).sum(axis=axes, keepdims=bool(keepdims))",
+           NULL, common, "Sum of squares over axes.",
+           .adapted = ADAPTED({"ReduceSumSquare 1 ni 1..2 axes keepdims noop_with_empty_axes", adapt})),
+    RECIPE("logsumexp a " OVER " -> r | c", logsumexp_lower,
+           "np.log(np.exp(a).sum(axis=axes, keepdims=bool(keepdims)))", NULL,
+           "f32[2,3]\nf32[2,3,4] axes=[1]\nf32[2,3,4] axes=[0,-1] keepdims=1\nf64[5,4] axes=[0]\n"
+           "f32[7] keepdims=1\nf32[3,0] axes=[0]\nf32[3,0] axes=[1]\nf32[]\nu32[2,3] axes=[1]\ni64[7]",
+           "Logarithm of the sum of exponentials over axes, without overflow.",
+           .adapted = ADAPTED({"ReduceLogSumExp 1 ni 1..2 axes keepdims noop_with_empty_axes", adapt}),
+           .grad = logsumexp_grad),
+    {0},
 };
-
-static const op std_op = {
-    .name = "std",
-    .doc = "Square root of the variance over axes.",
-    .numpy = "a.std(axis=axes, keepdims=bool(keepdims), ddof=correction)",
-    .arity = 1,
-    .axes = "r | c",
-    .attr = spread,
-    .lower = std_lower,
-    .grad = std_grad,
-    .cases = spread_cases,
-};
-
-static const op norm1_op = {
-    .name = "norm1",
-    .doc = "Sum of sizes over axes.",
-    .numpy = "np.abs(a).sum(axis=axes, keepdims=bool(keepdims))",
-    .onnx = (const onnx_rule[]){{"ReduceL1", 1, adapt}, {0}},
-    .onnx_takes = "ReduceL1:2,1,axes,keepdims,noop_with_empty_axes",
-    .onnx_types = "ReduceL1:ni",
-    .arity = 1,
-    .axes = "r | c",
-    .attr = over,
-    .lower = norm1_lower,
-    .cases = common,
-};
-
-static const op norm2_op = {
-    .name = "norm2",
-    .doc = "Square root of the sum of squares over axes.",
-    .numpy = "np.sqrt(np.square(a).sum(axis=axes, keepdims=bool(keepdims)))",
-    .onnx = (const onnx_rule[]){{"ReduceL2", 1, adapt}, {0}},
-    .onnx_takes = "ReduceL2:2,1,axes,keepdims,noop_with_empty_axes",
-    .onnx_types = "ReduceL2:ni",
-    .arity = 1,
-    .axes = "r | c",
-    .attr = over,
-    .lower = norm2_lower,
-    .grad = norm2_grad,
-    .cases = common,
-};
-
-static const op sum_square_op = {
-    .name = "sum_square",
-    .doc = "Sum of squares over axes.",
-    .numpy = "np.square(a).sum(axis=axes, keepdims=bool(keepdims))",
-    .onnx = (const onnx_rule[]){{"ReduceSumSquare", 1, adapt}, {0}},
-    .onnx_takes = "ReduceSumSquare:2,1,axes,keepdims,noop_with_empty_axes",
-    .onnx_types = "ReduceSumSquare:ni",
-    .arity = 1,
-    .axes = "r | c",
-    .attr = over,
-    .lower = sum_square_lower,
-    .cases = common,
-};
-
-static const op logsumexp_op = {
-    .name = "logsumexp",
-    .doc = "Logarithm of the sum of exponentials over axes, without overflow.",
-    .numpy = "np.log(np.exp(a).sum(axis=axes, keepdims=bool(keepdims)))",
-    .onnx = (const onnx_rule[]){{"ReduceLogSumExp", 1, adapt}, {0}},
-    .onnx_takes = "ReduceLogSumExp:2,1,axes,keepdims,noop_with_empty_axes",
-    .onnx_types = "ReduceLogSumExp:ni",
-    .arity = 1,
-    .axes = "r | c",
-    .attr = over,
-    .lower = logsumexp_lower,
-    .grad = logsumexp_grad,
-    .cases = "f32[2,3]\nf32[2,3,4] axes=[1]\nf32[2,3,4] axes=[0,-1] keepdims=1\nf64[5,4] axes=[0]\n"
-             "f32[7] keepdims=1\nf32[3,0] axes=[0]\nf32[3,0] axes=[1]\nf32[]\nu32[2,3] axes=[1]\ni64[7]",
-};
-
-const op *const ops_reduce[] = {&sum_op, &mean_op, &prod_op,  &max_op,   &min_op,        &any_op,       &all_op,
-                                &var_op, &std_op,  &norm1_op, &norm2_op, &sum_square_op, &logsumexp_op, NULL};

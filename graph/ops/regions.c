@@ -9,13 +9,11 @@ static bool adapt_affine_grid(const onnx_call *c, const node **out, err *e)
 {
     int64_t size[MAX_RANK];
     int n;
-    if (!onnx_need(c, 2, e) || !onnx_ints(c, "", 1, size, MAX_RANK, &n, e))
+    if (!onnx_ints(c, "", 1, size, MAX_RANK, &n, e))
         return false;
     if (n < 3)
         return err_set(e, TS_BAD_INPUT, "AffineGrid: a size of %d numbers, at least 3 expected", n);
-    const attr list[] = {attr_ints("size", n - 2, size + 2),
-                         attr_int("align_corners", onnx_int(c, "align_corners", 0))};
-    return onnx_give(c, out, g_apply(c->g, "affine_grid", c->in[0], COUNT(list), list), e);
+    return onnx_give(c, out, onnx_made(c, 1, c->in, 1, (attr[]){attr_ints("size", n - 2, size + 2)}), e);
 }
 
 /* Without a sampling ratio every box has its own number of points, ceil(extent / bins): known while the graph is built,
@@ -43,8 +41,6 @@ static bool adapt_roi_align(const onnx_call *c, const node **out, err *e)
     const double scale = onnx_real(c, "spatial_scale", 1);
     const int64_t bins[] = {onnx_int(c, "output_height", 1), onnx_int(c, "output_width", 1)};
     int64_t ratio = onnx_int(c, "sampling_ratio", 0), most = ratio;
-    if (!onnx_need(c, 3, e))
-        return false;
     if (c->in[1]->type.rank != 2 || c->in[1]->type.dim[1] != 4)
         return operands_refuse(3, c->in, e,
                                "images [batch, channel, height, width], boxes [n, 4] and their images [n]");
@@ -53,10 +49,9 @@ static bool adapt_roi_align(const onnx_call *c, const node **out, err *e)
                        (long long)bins[0], (long long)bins[1]);
     if (ratio <= 0 && !most_points(c, bins, scale, half, &most, e))
         return false;
-    const attr list[] = {attr_ints("bins", 2, bins),   attr_int("points", ratio > 0 ? ratio : 0),
-                         attr_int("most", most),       attr_real("scale", scale),
-                         attr_int("half_pixel", half), attr_word("mode", onnx_word(c, "mode", "avg"))};
-    return onnx_give(c, out, g_make(c->g, op_find("roi_align"), 3, c->in, list, COUNT(list)), e);
+    const attr list[] = {attr_ints("bins", 2, bins), attr_int("points", ratio > 0 ? ratio : 0), attr_int("most", most),
+                         attr_int("half_pixel", half)};
+    return onnx_give(c, out, onnx_made(c, 3, c->in, COUNT(list), list), e);
 }
 
 /* ---- shape ---- */
@@ -92,28 +87,25 @@ static side side_of(defn *d, int s, const expr *p)
     const dtype real = n->type.dtype;
     const bool half = node_int(n, "half_pixel");
     const int64_t dim = n->in[0]->type.dim[2 + s], bins = node_attr(n, "bins")->ints[s], fixed = node_int(n, "points");
-    const expr *edge[2];
+    const expr *edge[2], *last = x_whole(mem, dim - 1);
     for (int k = 0; k < 2; k++) {
         const expr *at[] = {x_axis(mem, 0), x_whole(mem, 2 * k + 1 - s)};
-        edge[k] = x2(mem, "mul", x_cast(mem, real, defn_at(d, 1, at)), x_real(mem, node_real(n, "scale")));
-        edge[k] = x2(mem, "sub", edge[k], x_real(mem, half ? 0.5 : 0));
+        edge[k] = x_said(mem, half ? "x * scale - 0.5" : "x * scale - 0.0", "x", x_cast(mem, real, defn_at(d, 1, at)),
+                         "scale", x_real(mem, node_real(n, "scale")), NULL);
     }
-    const expr *extent = x2(mem, "sub", edge[1], edge[0]);
-    if (!half)
-        extent = x2(mem, "max", extent, x_real(mem, 1));
-    const expr *bin = x2(mem, "div", extent, x_real(mem, (double)bins));
+    const expr *bin = x_said(mem, half ? "(b - a) / bins" : "max(b - a, 1.0) / bins", "a", edge[0], "b", edge[1],
+                             "bins", x_real(mem, (double)bins), NULL);
     side y;
     y.count = fixed ? x_whole(mem, fixed) : x_cast(mem, TS_I64, x1(mem, "ceil", bin));
-    const expr *step = x2(mem, "div", x2(mem, "add", x_cast(mem, real, p), x_real(mem, 0.5)),
-                          x_cast(mem, real, y.count));
-    const expr *at = x2(mem, "add", x_cast(mem, real, x_axis(mem, 2 + s)), step);
-    at = x2(mem, "add", edge[0], x2(mem, "mul", at, bin));
-    y.real = x2(mem, "and", x2(mem, "lt", p, y.count),
-                x2(mem, "and", x2(mem, "le", x_real(mem, -1), at), x2(mem, "le", at, x_real(mem, (double)dim))));
-    at = x2(mem, "min", x2(mem, "max", at, x_real(mem, 0)), x_real(mem, (double)(dim - 1)));
+    const expr *at = x_said(mem, "start + (i + (p + 0.5) / count) * bin", "start", edge[0], "i",
+                            x_cast(mem, real, x_axis(mem, 2 + s)), "p", x_cast(mem, real, p), "count",
+                            x_cast(mem, real, y.count), "bin", bin, NULL);
+    y.real = x_said(mem, "p < count && (low <= at && at <= high)", "p", p, "count", y.count, "at", at, "low",
+                    x_real(mem, -1), "high", x_real(mem, (double)dim), NULL);
+    at = x_said(mem, "min(max(at, 0.0), last)", "at", at, "last", x_real(mem, (double)(dim - 1)), NULL);
     const expr *low = x1(mem, "floor", at), *rest = x2(mem, "sub", at, low);
-    y.near[0] = x2(mem, "min", x_cast(mem, TS_I64, low), x_whole(mem, dim - 1));
-    y.near[1] = x2(mem, "min", x2(mem, "add", y.near[0], x_whole(mem, 1)), x_whole(mem, dim - 1));
+    y.near[0] = x2(mem, "min", x_cast(mem, TS_I64, low), last);
+    y.near[1] = x_said(mem, "min(i + 1, last)", "i", y.near[0], "last", last, NULL);
     y.weight[0] = x2(mem, "sub", x_real(mem, 1), rest), y.weight[1] = rest;
     return y;
 }
@@ -129,7 +121,7 @@ static const expr *image_is_there(defn *d, const expr *batch)
 }
 
 /* y[r, c, i, j] = mean, or maximum, over the points of the bin of the four elements around, weighted */
-static bool roi_body(defn *d, err *e)
+static const expr *roi_body(defn *d)
 {
     arena *mem = d->mem;
     const node *n = d->node;
@@ -138,7 +130,6 @@ static bool roi_body(defn *d, err *e)
     const side y = side_of(d, 0, x_axis(mem, p)), x = side_of(d, 1, x_axis(mem, q));
     const expr *image = x_cast(mem, TS_I64, defn_at(d, 2, (const expr *const[]){x_axis(mem, 0)})), *all = NULL;
     const expr *batch = x2(mem, "at", image, x_whole(mem, n->in[0]->type.dim[0]));
-    (void)e;
     for (int i = 0; i < 4; i++) {
         const expr *value = defn_at(d, 0, (const expr *const[]){batch, x_axis(mem, 1), y.near[i / 2], x.near[i % 2]});
         value = x2(mem, "mul", x2(mem, "mul", y.weight[i / 2], x.weight[i % 2]), value);
@@ -146,18 +137,16 @@ static bool roi_body(defn *d, err *e)
     }
     const expr *real = x2(mem, "and", y.real, x.real);
     if (!mean) { /* points outside of the image count as 0, those that the box does not have not at all */
-        const expr *here = x2(mem, "and", x2(mem, "lt", x_axis(mem, p), y.count),
-                              x2(mem, "lt", x_axis(mem, q), x.count));
-        all = x3(mem, "select", here, x3(mem, "select", real, all, x_real(mem, 0)),
-                 x_real(mem, dtype_lowest(n->type.dtype)));
+        all = x_said(mem, "p < rows && q < columns ? real ? all : 0.0 : least", "p", x_axis(mem, p), "rows", y.count,
+                     "q", x_axis(mem, q), "columns", x.count, "real", real, "all", all, "least",
+                     x_real(mem, dtype_lowest(n->type.dtype)), NULL);
         d->value = x2(mem, "add", x_fold(mem, "max", 1u << p | 1u << q, all), image_is_there(d, batch));
-        return true;
+        return d->value;
     }
     const expr *sum = x_fold(mem, "add", 1u << p | 1u << q, x3(mem, "select", real, all, x_real(mem, 0)));
     const expr *count = x2(mem, "max", x2(mem, "mul", y.count, x.count), x_whole(mem, 1));
     d->value = x2(mem, "div", sum, x_cast(mem, n->type.dtype, count));
-    d->value = x2(mem, "add", d->value, image_is_there(d, batch));
-    return true;
+    return x2(mem, "add", d->value, image_is_there(d, batch));
 }
 
 /* ---- recipes ---- */
@@ -169,7 +158,7 @@ static const node *affine_lower(graph *g, const node *n)
     const node *y = NULL;
     int64_t shape[MAX_RANK];
     if (size->n < 1 || size->n + 2 > MAX_RANK || t->rank != 3 || t->dim[1] != size->n || t->dim[2] != size->n + 1)
-        return g_fail(g, TS_BAD_INPUT, "maps [batch, %d, %d] expected", size->n, size->n + 1), NULL;
+        return g_fail(g, TS_BAD_INPUT, "maps [batch, %d, %d] expected", size->n, size->n + 1);
     for (int k = 0; k <= size->n; k++) { /* column k of theta: of the axis size->n - 1 - k, the last one is moved by */
         const node *column = g_callf(g, 1, n->in, "index key=:,:,%d", k);
         for (int i = 0; i < size->n + 2; i++)
@@ -195,46 +184,24 @@ static const node *affine_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-static const op affine_grid_op = {
-    .name = "affine_grid",
-    .doc = "Where affine maps [batch, n, n + 1] bring the places of a grid between -1 and 1.",
-    .numpy = "affine_grid(a, size, align_corners)",
-    .onnx = (const onnx_rule[]){{"AffineGrid", 20, adapt_affine_grid}, {0}},
-    .onnx_takes = "AffineGrid:2,1,align_corners",
-    .onnx_types = "AffineGrid:fi",
-    .onnx_cases = "AffineGrid f32[2,2,3] i64[4]=2",
-    .arity = 1,
-    .attr = (const attr_spec[]){{"size", 'I', NULL}, {"align_corners", 'i', "0"}, {0}},
-    .lower = affine_lower,
-    .cases = "f32[2,2,3] size=[4,5]\nf32[2,2,3] size=[4,5] align_corners=1\nf64[1,3,4] size=[2,3,4]\n"
-             "f64[1,3,4] size=[2,3,4] align_corners=1",
-};
 
-static const op roi_align_op = {
-    .name = "roi_align",
-    .doc = "Mean or maximum of interpolated points in the bins of boxes; points=0: as many as the bin is long, up to "
-           "`most`.",
-    .numpy = "roi_align(a, b, c, bins, points, scale, half_pixel, mode)",
-    .onnx = (const onnx_rule[]){{"RoiAlign", 10, adapt_roi_align}, {0}},
-    .onnx_takes = "RoiAlign:3,1,coordinate_transformation_mode,mode,output_height,output_width,sampling_ratio,"
-                  "spatial_scale",
-    .onnx_types = "RoiAlign:FFi",
-    .onnx_cases = "RoiAlign f32[1,1,4,4] f32[2,4] i64[2]=0 sampling_ratio=2",
-    .arity = 3,
-    .axes = "n c oh ow | kh kw",
-    .attr = (const attr_spec[]){{"bins", 'I', NULL},
-                                {"points", 'i', "0"},
-                                {"most", 'i', NULL},
-                                {"scale", 'f', "1"},
-                                {"half_pixel", 'i', "1"},
-                                {"mode", 's', "avg"},
-                                {0}},
-    .shape = roi_shape,
-    .body = roi_body,
-    .cases =
-        "f64[2,3,6,7] f64[3,4]+ u8[3]<2 bins=[2,3] points=2 most=2\nf64[2,3,6,7] f64[3,4]+ u8[3]<2 bins=[2,2] points=3 "
-        "most=3 half_pixel=0 scale=0.5\nf64[1,2,5,5] f64[2,4]+ u8[2]<1 bins=[1,2] points=2 most=2 mode=max\n"
-        "f64[1,2,5,5] f64[2,4]+ u8[2]<1 bins=[1,2] most=9 half_pixel=0",
+const op ops_regions[] = {
+    RECIPE("affine_grid a size:I align_corners:i=0", affine_lower, "affine_grid(a, size, align_corners)", NULL,
+           "f32[2,2,3] size=[4,5]\nf32[2,2,3] size=[4,5] align_corners=1\nf64[1,3,4] size=[2,3,4]\n"
+           "f64[1,3,4] size=[2,3,4] align_corners=1",
+           "Where affine maps [batch, n, n + 1] bring the places of a grid between -1 and 1.",
+           .adapted = ADAPTED({"AffineGrid 20 fi 2 align_corners", adapt_affine_grid}),
+           .onnx_cases = "AffineGrid f32[2,2,3] i64[4]=2"),
+    BODY("roi_align a b c bins:I points:i=0 most:i scale:f=1 half_pixel:i=1 mode:s=avg -> n c oh ow | kh kw", roi_body,
+         "roi_align(a, b, c, bins, points, scale, half_pixel, mode)", NULL,
+         "f64[2,3,6,7] f64[3,4]+ u8[3]<2 bins=[2,3] points=2 most=2\nf64[2,3,6,7] f64[3,4]+ u8[3]<2 bins=[2,2] "
+         "points=3 most=3 half_pixel=0 scale=0.5\nf64[1,2,5,5] f64[2,4]+ u8[2]<1 bins=[1,2] points=2 most=2 "
+         "mode=max\nf64[1,2,5,5] f64[2,4]+ u8[2]<1 bins=[1,2] most=9 half_pixel=0",
+         "Mean or maximum of interpolated points in the bins of boxes; points=0: as many as the bin is long, up to "
+         "`most`.",
+         .adapted = ADAPTED({"RoiAlign 10 FFi 3 coordinate_transformation_mode mode output_height output_width "
+                             "sampling_ratio scale:spatial_scale",
+                             adapt_roi_align}),
+         .onnx_cases = "RoiAlign f32[1,1,4,4] f32[2,4] i64[2]=0 sampling_ratio=2", .shape = roi_shape),
+    {0},
 };
-
-const op *const ops_regions[] = {&affine_grid_op, &roi_align_op, NULL};

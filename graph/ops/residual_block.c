@@ -15,13 +15,11 @@ static const node *normal_conv(graph *g, const node *n, const node *x, const nod
     const int space = x->type.rank - 2;
     if (w->rank != x->type.rank)
         return g_fail(g, TS_BAD_INPUT, "a weight of rank %d for x of rank %d; [out, in, ...] expected", w->rank,
-                      x->type.rank),
-               NULL;
+                      x->type.rank);
     for (int i = 0; i < space; i++) {
         if (w->dim[i + 2] % 2 == 0)
             return g_fail(g, TS_BAD_INPUT, "a window of %lld has no middle; odd extents expected",
-                          (long long)w->dim[i + 2]),
-                   NULL;
+                          (long long)w->dim[i + 2]);
         strides[i] = stride, pads[i] = pads[space + i] = w->dim[i + 2] / 2;
     }
     const attr how[] = {attr_ints("strides", space, strides), attr_ints("pads", 2 * space, pads)};
@@ -76,13 +74,11 @@ static const node *residual_lower(graph *g, const node *n)
         return g_fail(g, TS_BAD_INPUT,
                       "%d operands given, takes x, then a weight, scale, bias, mean and variance for each convolution, "
                       "with project=1 one more",
-                      n->n_in),
-               NULL;
+                      n->n_in);
     const node *x = n->in[0], *y = x, *past = x; /* [batch, channel, ...] */
     if (x->type.rank < 3 || stride < 1)
         return g_fail(g, TS_BAD_INPUT, "x of rank %d, stride %lld: [batch, channel, ...] and 1 or more expected",
-                      x->type.rank, (long long)stride),
-               NULL;
+                      x->type.rank, (long long)stride);
     const int moving = strided(n, count);
     for (int i = 0; i < count; i++) {
         y = normal_conv(g, n, y, n->in + 1 + EACH * i, i == moving ? stride : 1);
@@ -99,28 +95,19 @@ static const node *residual_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-static const op residual_op = {
-    .name = "residual_block",
-    .doc = "Convolutions, each followed by batch_norm, with relu between them and, once x is added, behind them: x, "
+
+const op ops_residual_block[] = {
+    RECIPE("residual_block ... stride:i=1 project:i=0 epsilon:f=1e-05 momentum:f=0.9 training:i=0 -> n c h w",
+           residual_lower, "residual_block(conv, x, stride, project, epsilon, training)", NULL,
+           "f32[2,3,4,5] f32[3,3,3,3] f32[3] f32[3] f32[3] f32[3]+ f32[3,3,3,3] f32[3] f32[3] f32[3] f32[3]+\n"
+           "f64[1,2,5,4] f64[3,2,3,3] f64[3] f64[3] f64[3] f64[3]+ f64[3,3,3,3] f64[3] f64[3] f64[3] f64[3]+ "
+           "f64[3,2,1,1] f64[3] f64[3] f64[3] f64[3]+ stride=2 project=1\n"
+           "f64[1,4,6] f64[2,4,1] f64[2] f64[2] f64[2] f64[2]+ f64[2,2,3] f64[2] f64[2] f64[2] f64[2]+ f64[6,2,1] "
+           "f64[6] f64[6] f64[6] f64[6]+ f64[6,4,1] f64[6] f64[6] f64[6] f64[6]+ stride=2 project=1\n"
+           "f64[3,2,4] f64[2,2,3] f64[2] f64[2] f64[2] f64[2]+ training=1 epsilon=0.001",
+           "Convolutions, each followed by batch_norm, with relu between them and, once x is added, behind them: x, "
            "then a weight, scale, bias, mean and variance for each; with project=1 the last five take x to what it "
            "is added to. The first convolution with a window of more than one element moves by `stride`, and that "
-           "of x does.",
-    .numpy = "residual_block(conv, x, stride, project, epsilon, training)",
-    .arity = -1,
-    .axes = "n c h w",
-    .attr = (const attr_spec[]){{"stride", 'i', "1"},
-                                {"project", 'i', "0"},
-                                {"epsilon", 'f', "1e-05"},
-                                {"momentum", 'f', "0.9"},
-                                {"training", 'i', "0"},
-                                {0}},
-    .lower = residual_lower,
-    .cases = "f32[2,3,4,5] f32[3,3,3,3] f32[3] f32[3] f32[3] f32[3]+ f32[3,3,3,3] f32[3] f32[3] f32[3] f32[3]+\n"
-             "f64[1,2,5,4] f64[3,2,3,3] f64[3] f64[3] f64[3] f64[3]+ f64[3,3,3,3] f64[3] f64[3] f64[3] f64[3]+ "
-             "f64[3,2,1,1] f64[3] f64[3] f64[3] f64[3]+ stride=2 project=1\n"
-             "f64[1,4,6] f64[2,4,1] f64[2] f64[2] f64[2] f64[2]+ f64[2,2,3] f64[2] f64[2] f64[2] f64[2]+ f64[6,2,1] "
-             "f64[6] f64[6] f64[6] f64[6]+ f64[6,4,1] f64[6] f64[6] f64[6] f64[6]+ stride=2 project=1\n"
-             "f64[3,2,4] f64[2,2,3] f64[2] f64[2] f64[2] f64[2]+ training=1 epsilon=0.001",
+           "of x does."),
+    {0},
 };
-
-const op *const ops_residual_block[] = {&residual_op, NULL};

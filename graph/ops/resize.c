@@ -120,7 +120,7 @@ static bool adapt_resize(const onnx_call *c, const node **out, err *e)
     listed l;
     int k = 0;
     attr list[10];
-    if (!onnx_need(c, 1, e) || !listed_axes(c, c->in[0]->type.rank, &l, e) || !extents(c, &l, size, scale, e))
+    if (!listed_axes(c, c->in[0]->type.rank, &l, e) || !extents(c, &l, size, scale, e))
         return false;
     const int rank = c->in[0]->type.rank;
     const char *old = c->version < 11 ? "asymmetric" : "half_pixel";
@@ -146,8 +146,6 @@ static bool adapt_resize(const onnx_call *c, const node **out, err *e)
 /* Version 1 named the two axes of an image. */
 static bool adapt_upsample_image(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 1, e))
-        return false;
     if (c->in[0]->type.rank != 4)
         return operands_refuse(1, c->in, e, "an image [batch, channel, height, width]");
     double scale[4] = {1, 1, onnx_real(c, "height_scale", 1), onnx_real(c, "width_scale", 1)};
@@ -185,22 +183,18 @@ static bool stretch_shape(const node *n, type *out, err *e)
 }
 
 /* y[..., i, ...] = a[..., floor(i * in / size), ...] */
-static bool stretch_body(defn *d, err *e)
+static const expr *stretch_body(defn *d)
 {
     const type *t = &d->node->in[0]->type;
     const expr *sub[MAX_RANK];
-    int axis;
-    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
-        return false;
+    const int axis = defn_axis(d, t->rank);
     const int64_t in = t->dim[axis], out = node_int(d->node, "size");
-    for (int i = 0; i < t->rank; i++)
-        sub[i] = x_axis(d->mem, i);
+    defn_axes(d, t->rank, sub);
     if (in && out % in == 0)
         sub[axis] = x2(d->mem, "floordiv", sub[axis], x_whole(d->mem, out ? out / in : 1));
     else
         sub[axis] = x2(d->mem, "floordiv", x_offset(d->mem, sub[axis], in, 0), x_whole(d->mem, out ? out : 1));
-    d->value = defn_at(d, 0, sub);
-    return true;
+    return defn_at(d, 0, sub);
 }
 
 static bool resample_shape(const node *n, type *out, err *e)
@@ -218,21 +212,17 @@ static bool resample_shape(const node *n, type *out, err *e)
 }
 
 /* y[..., i, ...] = sum over k of w[i, k] * a[..., p[i, k], ...] */
-static bool resample_body(defn *d, err *e)
+static const expr *resample_body(defn *d)
 {
     const type *t = &d->node->in[0]->type;
     const expr *sub[MAX_RANK], *at[2];
-    int axis;
-    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
-        return false;
-    for (int i = 0; i < t->rank; i++)
-        sub[i] = x_axis(d->mem, i);
+    const int axis = defn_axis(d, t->rank);
+    defn_axes(d, t->rank, sub);
     const int fold = defn_fold(d, d->node->in[1]->type.dim[1]);
     at[0] = sub[axis], at[1] = x_axis(d->mem, fold);
     sub[axis] = x2(d->mem, "at", x_cast(d->mem, TS_I64, defn_at(d, 1, at)), x_whole(d->mem, t->dim[axis]));
     const expr *x = x_cast(d->mem, d->node->type.dtype, defn_at(d, 0, sub));
-    d->value = x_fold(d->mem, "add", 1u << fold, x2(d->mem, "mul", x, defn_at(d, 2, at)));
-    return true;
+    return x_fold(d->mem, "add", 1u << fold, x2(d->mem, "mul", x, defn_at(d, 2, at)));
 }
 
 /* ---- recipes ---- */
@@ -260,16 +250,12 @@ static const node *table_of(graph *g, dtype d, int64_t rows, int n, const double
 static const node *extrapolated(graph *g, const node *y, int axis, const line *l, const taps *t, double value)
 {
     const type truth = {.dtype = TS_BOOL, .rank = 1, .dim = {l->out}};
-    int64_t shape[MAX_RANK];
     bool any = false;
     for (int64_t i = 0; i < l->out; i++)
         any = any || t->beyond[i];
     if (!any || !y)
         return y;
-    for (int i = 0; i < y->type.rank; i++)
-        shape[i] = i == axis ? l->out : 1;
-    /* [1..., out at the axis, 1...] */
-    const node *beyond = g_reshape(g, g_const(g, NULL, &truth, t->beyond), y->type.rank, shape);
+    const node *beyond = g_along(g, g_const(g, NULL, &truth, t->beyond), y->type.rank, axis);
     return g_call3(g, "where", beyond, g_scalar_like(g, y, value), y);
 }
 
@@ -277,7 +263,7 @@ static const node *along(graph *g, const node *x, int axis, const way *w, const 
 {
     taps t;
     if (l->in < 1)
-        return g_fail(g, TS_BAD_INPUT, "axis %d to resize has 0 elements, at least 1 expected", axis), NULL;
+        return g_fail(g, TS_BAD_INPUT, "axis %d to resize has 0 elements, at least 1 expected", axis);
     if (!taps_fill(&g->mem, w, l, &t, &g->err))
         return NULL;
     if (is_stretch(l, &t))
@@ -342,7 +328,7 @@ static const node *resize_lower(graph *g, const node *n)
     const dtype d = y->type.dtype;
     way w;
     if (sizes->n != rank || (scales->kind == 'F' && scales->n != rank) || (roi->kind == 'F' && roi->n != 2 * rank))
-        return g_fail(g, TS_BAD_INPUT, "sizes and scales need one number for each of %d axes, roi two", rank), NULL;
+        return g_fail(g, TS_BAD_INPUT, "sizes and scales need one number for each of %d axes, roi two", rank);
     if (!read_way(g, n, &w))
         return NULL;
     for (int i = 0; i < rank && y; i++) {
@@ -353,8 +339,7 @@ static const node *resize_lower(graph *g, const node *n)
         if (l.out < 0 || (l.out > 0 && !(l.scale > 0)))
             return g_fail(g, TS_BAD_INPUT,
                           "axis %d: size %lld and scale %g, a size from 0 and a scale above 0 expected", i,
-                          (long long)l.out, l.scale),
-                   NULL;
+                          (long long)l.out, l.scale);
         if (l.in != l.out || l.scale != 1 || l.start != 0 || l.end != 1)
             y = along(g, y, i, &w, &l, node_real(n, "extrapolation"));
     }
@@ -362,85 +347,55 @@ static const node *resize_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-static const op stretch_op = {
-    .name = "stretch",
-    .doc = "An axis at another extent: element i is element floor(i * extent / size).",
-    .numpy = "np.take(a, np.arange(size) * a.shape[axis] // max(1, size), axis)",
-    .back_of = stretch_back,
-    .arity = 1,
-    .attr = (const attr_spec[]){{"axis", 'i', "0"}, {"size", 'i', NULL}, {0}},
-    .shape = stretch_shape,
-    .body = stretch_body,
-    .cases = "f32[3,4] size=6\nf32[3,4] axis=1 size=7\ni64[2,9] axis=-1 size=4\nf32[2,3] axis=1 size=0\n"
-             "bool[0,2] axis=1 size=4",
-};
 
-static const op resample_op = {
-    .name = "resample",
-    .doc = "Sums over an axis of the elements at listed places, weighted.",
-    .numpy = "np.moveaxis((np.moveaxis(a, axis, -1)[..., b] * c).sum(-1), -1, axis)",
-    .arity = 3,
-    .axes = "r | c",
-    .attr = (const attr_spec[]){{"axis", 'i', "0"}, {0}},
-    .shape = resample_shape,
-    .body = resample_body,
-    .cases = "f32[4,5] u8[3,2]<4 f32[3,2]\nf32[4,5] u32[7,4]<5 f32[7,4] axis=1\nf64[6] u64[2,3]<6 f64[2,3]\n"
-             "u8[4,3] u8[2,2]<4 f32[2,2]\nf32[4,5] i64[0,2] f32[0,2]",
+const op ops_resize[] = {
+    BODY("stretch a axis:i=0 size:i", stretch_body, "np.take(a, np.arange(size) * a.shape[axis] // max(1, size), axis)",
+         NULL,
+         "f32[3,4] size=6\nf32[3,4] axis=1 size=7\ni64[2,9] axis=-1 size=4\nf32[2,3] axis=1 size=0\n"
+         "bool[0,2] axis=1 size=4",
+         "An axis at another extent: element i is element floor(i * extent / size).", .back_of = stretch_back,
+         .shape = stretch_shape),
+    BODY("resample a b c axis:i=0 -> r | c", resample_body,
+         "np.moveaxis((np.moveaxis(a, axis, -1)[..., b] * c).sum(-1), -1, axis)", NULL,
+         "f32[4,5] u8[3,2]<4 f32[3,2]\nf32[4,5] u32[7,4]<5 f32[7,4] axis=1\nf64[6] u64[2,3]<6 f64[2,3]\n"
+         "u8[4,3] u8[2,2]<4 f32[2,2]\nf32[4,5] i64[0,2] f32[0,2]",
+         "Sums over an axis of the elements at listed places, weighted.", .shape = resample_shape),
+    RECIPE(
+        "resize a sizes:I scales:F= roi:F= mode:s=nearest coordinates:s=half_pixel "
+        "nearest:s=round_prefer_floor cubic:f=-0.75 exclude:i=0 antialias:i=0 extrapolation:f=0",
+        resize_lower,
+        "resize(a, sizes, scales, roi, mode, coordinates, nearest, cubic, exclude, antialias, extrapolation)", NULL,
+        "f32[1,2,3,4] sizes=[1,2,6,8]\nf32[1,2,3,4] sizes=[1,2,6,8] mode=linear\nf32[3,4] sizes=[7,3] "
+        "mode=cubic\nf32[6,7] sizes=[3,5] nearest=ceil coordinates=asymmetric\nf32[6,7] sizes=[3,5] mode=linear "
+        "coordinates=align_corners\nf32[2,8] sizes=[2,3] mode=cubic antialias=1\nf32[2,8] sizes=[2,3] "
+        "mode=linear antialias=1 exclude=1\nf32[4,4] sizes=[3,6] mode=linear coordinates=tf_crop_and_resize "
+        "roi=[0.2,-0.4,0.8,1.3] extrapolation=9\nf64[5,3] sizes=[7,1] mode=linear "
+        "coordinates=pytorch_half_pixel\nf32[7] sizes=[17] nearest=ceil\nf32[5] sizes=[1] mode=cubic "
+        "coordinates=pytorch_half_pixel\nf32[12,9] sizes=[16,25] nearest=round_prefer_ceil\n"
+        "f32[2] sizes=[1] scales=[0.7] mode=cubic coordinates=pytorch_half_pixel\nf32[50,15] sizes=[23,44] "
+        "nearest=floor coordinates=align_corners\nf32[6,4] sizes=[4,2] "
+        "scales=[0.6666666865348816,0.6000000238418579] nearest=floor coordinates=align_corners\n"
+        "f32[9,7] sizes=[3,4] scales=[0.3333333432674408,0.6000000238418579] nearest=floor "
+        "coordinates=asymmetric\nf32[5] sizes=[4] scales=[0.9] mode=linear coordinates=half_pixel_symmetric\n"
+        "f32[5,5] sizes=[3,12] mode=cubic cubic=-0.5 exclude=1\ni32[4] sizes=[6] nearest=floor\n"
+        "f32[5,4] sizes=[3,7] nearest=floor_up coordinates=asymmetric\nf32[4] sizes=[9] "
+        "coordinates=tf_half_pixel_for_nn\nf32[2,3] sizes=[2,3]",
+        "Other extents by nearest, linear or cubic interpolation; scales default to the ratio of the extents.",
+        .adapted = ADAPTED({"Resize 10 .ffi 1..4 antialias axes coordinate_transformation_mode cubic_coeff_a "
+                            "exclude_outside extrapolation_value keep_aspect_ratio_policy mode nearest_mode",
+                            adapt_resize},
+                           {"Upsample 1 .f 1..2 height_scale mode scales width_scale", adapt_upsample_image},
+                           {"Upsample 7 .f 1..2 height_scale mode scales width_scale", adapt_resize}),
+        .onnx_undefined =
+            "Resize: Between integers the fraction goes; what lies beyond their range is its end. Places are those of "
+            "the "
+            "least ratio that rounds to the scale: 0.6 is 3 / 5. Extents are those of the scale as it is: 10 * 0.7 in "
+            "f32 "
+            "is below 7, so 6; ONNX Runtime takes 7. With scales, align_corners and tf_crop_and_resize take extent * "
+            "scale for the new length where mode is linear or cubic, as the project's cases do; for nearest, and in "
+            "ONNX "
+            "Runtime, it is a whole number.",
+        .onnx_cases = "Resize f32[2,3] f64[2]=2\nUpsample f32[1,1,2,3] scales=[1.0,1.0,2.0,2.0]\n"
+                      "Upsample f32[1,1,2,3] height_scale=2.0 width_scale=2.0"),
+    {0},
 };
-
-static const op resize_op = {
-    .name = "resize",
-    .doc = "Other extents by nearest, linear or cubic interpolation; scales default to the ratio of the extents.",
-    .numpy = "resize(a, sizes, scales, roi, mode, coordinates, nearest, cubic, exclude, antialias, extrapolation)",
-    .onnx = (const onnx_rule[]){{"Resize", 10, adapt_resize},
-                                {"Upsample", 1, adapt_upsample_image},
-                                {"Upsample", 7, adapt_resize},
-                                {0}},
-    .onnx_takes = "Resize:4,1,antialias,axes,coordinate_transformation_mode,cubic_coeff_a,exclude_outside,"
-                  "extrapolation_value,keep_aspect_ratio_policy,mode,nearest_mode Upsample:2,1,height_scale,mode,"
-                  "scales,width_scale",
-    .onnx_types = "Resize:.ffi Upsample:.f",
-    .onnx_undefined =
-        (const onnx_note[]){{"Resize", "Between integers the fraction goes; what lies beyond their range is its end. "
-                                       "Places are those of the least ratio that rounds to the scale: 0.6 is 3 / 5. "
-                                       "Extents are those of the scale as it is: 10 * 0.7 in f32 is below 7, so 6; "
-                                       "ONNX Runtime takes 7. With scales, align_corners and tf_crop_and_resize take "
-                                       "extent * scale for the new length where mode is linear or cubic, as the "
-                                       "project's cases do; for nearest, and in ONNX Runtime, it is a whole number."},
-                            {0}},
-    .onnx_cases = "Resize f32[2,3] f64[2]=2\nUpsample f32[1,1,2,3] scales=[1.0,1.0,2.0,2.0]\n"
-                  "Upsample f32[1,1,2,3] height_scale=2.0 width_scale=2.0",
-    .arity = 1,
-    .attr = (const attr_spec[]){{"sizes", 'I', NULL},
-                                {"scales", 'F', ""},
-                                {"roi", 'F', ""},
-                                {"mode", 's', "nearest"},
-                                {"coordinates", 's', "half_pixel"},
-                                {"nearest", 's', "round_prefer_floor"},
-                                {"cubic", 'f', "-0.75"},
-                                {"exclude", 'i', "0"},
-                                {"antialias", 'i', "0"},
-                                {"extrapolation", 'f', "0"},
-                                {0}},
-    .lower = resize_lower,
-    .cases = "f32[1,2,3,4] sizes=[1,2,6,8]\nf32[1,2,3,4] sizes=[1,2,6,8] mode=linear\nf32[3,4] sizes=[7,3] mode=cubic\n"
-             "f32[6,7] sizes=[3,5] nearest=ceil coordinates=asymmetric\n"
-             "f32[6,7] sizes=[3,5] mode=linear coordinates=align_corners\n"
-             "f32[2,8] sizes=[2,3] mode=cubic antialias=1\nf32[2,8] sizes=[2,3] mode=linear antialias=1 exclude=1\n"
-             "f32[4,4] sizes=[3,6] mode=linear coordinates=tf_crop_and_resize roi=[0.2,-0.4,0.8,1.3] extrapolation=9\n"
-             "f64[5,3] sizes=[7,1] mode=linear coordinates=pytorch_half_pixel\nf32[7] sizes=[17] nearest=ceil\n"
-             "f32[5] sizes=[1] mode=cubic coordinates=pytorch_half_pixel\n"
-             "f32[12,9] sizes=[16,25] nearest=round_prefer_ceil\n"
-             "f32[2] sizes=[1] scales=[0.7] mode=cubic coordinates=pytorch_half_pixel\n"
-             "f32[50,15] sizes=[23,44] nearest=floor coordinates=align_corners\n"
-             "f32[6,4] sizes=[4,2] scales=[0.6666666865348816,0.6000000238418579] nearest=floor "
-             "coordinates=align_corners\n"
-             "f32[9,7] sizes=[3,4] scales=[0.3333333432674408,0.6000000238418579] nearest=floor "
-             "coordinates=asymmetric\n"
-             "f32[5] sizes=[4] scales=[0.9] mode=linear coordinates=half_pixel_symmetric\n"
-             "f32[5,5] sizes=[3,12] mode=cubic cubic=-0.5 exclude=1\ni32[4] sizes=[6] nearest=floor\nf32[5,4] "
-             "sizes=[3,7] nearest=floor_up coordinates=asymmetric\n"
-             "f32[4] sizes=[9] coordinates=tf_half_pixel_for_nn\nf32[2,3] sizes=[2,3]",
-};
-
-const op *const ops_resize[] = {&stretch_op, &resample_op, &resize_op, NULL};

@@ -2,20 +2,6 @@
  * place. */
 #include "graph/ir/rule.h"
 
-/* ---- helpers ---- */
-/* Elements [start, start + size) of the last axis. */
-static const node *part(graph *g, const node *x, int64_t start, int64_t size)
-{
-    int64_t from[MAX_RANK] = {0}, sizes[MAX_RANK];
-    if (!x)
-        return NULL;
-    for (int i = 0; i < x->type.rank; i++)
-        sizes[i] = x->type.dim[i];
-    from[x->type.rank - 1] = start, sizes[x->type.rank - 1] = size;
-    const attr cut[] = {attr_ints("starts", x->type.rank, from), attr_ints("sizes", x->type.rank, sizes)};
-    return g_apply(g, "slice", x, COUNT(cut), cut);
-}
-
 /* ---- ONNX ---- */
 /* Rows of the tables for the given positions, or the tables themselves, as [batch, 1, time, half]. */
 static const node *angles(const onnx_call *c, const node *table)
@@ -28,22 +14,17 @@ static const node *angles(const onnx_call *c, const node *table)
 
 static bool adapt_rotary(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 3, e))
-        return false;
     graph *g = c->g;
     const node *x = c->in[0]; /* [batch, time, heads * width] or [batch, heads, time, width] */
     const bool flat = x->type.rank == 3;
-    const int64_t *dim = x->type.dim, heads = onnx_int(c, "num_heads", 0),
-                  width = onnx_int(c, "rotary_embedding_dim", 0);
+    const int64_t *dim = x->type.dim, heads = onnx_int(c, "num_heads", 0);
     if (flat && (heads < 1 || dim[2] % heads))
         return err_set(e, TS_BAD_INPUT, "RotaryEmbedding: %lld heads of %lld numbers, num_heads has to divide them",
                        (long long)heads, (long long)dim[2]);
     if (flat)
         x = g_transpose(g, g_reshape(g, x, 4, (int64_t[]){dim[0], dim[1], heads, dim[2] / heads}), 4,
                         (int64_t[]){0, 2, 1, 3});
-    const attr list[] = {attr_int("interleaved", onnx_int(c, "interleaved", 0)), attr_int("width", width)};
-    const node *y = g_make(g, op_find("rotary"), 3, (const node *const[]){x, angles(c, c->in[1]), angles(c, c->in[2])},
-                           list, COUNT(list));
+    const node *y = onnx_made(c, 3, (const node *const[]){x, angles(c, c->in[1]), angles(c, c->in[2])}, 0, NULL);
     if (flat)
         y = g_reshape(g, g_transpose(g, y, 4, (int64_t[]){0, 2, 1, 3}), 3, dim);
     return onnx_give(c, out, y, e);
@@ -60,18 +41,17 @@ static const node *rotary_lower(graph *g, const node *n)
     int64_t shape[MAX_RANK], pairs[MAX_RANK];
     if (rank < 1 || rank >= MAX_RANK || width < 0 || width > all || width % 2)
         return g_fail(g, TS_BAD_INPUT, "%lld of %lld numbers cannot be turned in pairs", (long long)width,
-                      (long long)all),
-               NULL;
+                      (long long)all);
     for (int i = 0; i < rank; i++)
         shape[i] = pairs[i] = x->type.dim[i];
     shape[rank - 1] = width, pairs[rank - 1] = width / 2, pairs[rank] = 2;
-    const node *turned = width == all ? x : part(g, x, 0, width); /* [..., width] */
+    const node *turned = width == all ? x : g_part(g, x, rank - 1, 0, width); /* [..., width] */
     if (node_int(n, "interleaved")) {
         const node *two = g_reshape(g, turned, rank + 1, pairs); /* [..., width / 2, 2] */
-        p = g_call1(g, "squeeze axes=[-1]", part(g, two, 0, 1)),
-        q = g_call1(g, "squeeze axes=[-1]", part(g, two, 1, 1));
+        p = g_call1(g, "squeeze axes=[-1]", g_part(g, two, rank, 0, 1)),
+        q = g_call1(g, "squeeze axes=[-1]", g_part(g, two, rank, 1, 1));
     } else {
-        p = part(g, turned, 0, width / 2), q = part(g, turned, width / 2, width / 2);
+        p = g_part(g, turned, rank - 1, 0, width / 2), q = g_part(g, turned, rank - 1, width / 2, width / 2);
     }
     /* [..., width / 2] */
     const node *real = g_call2(g, "subtract", g_call2(g, "multiply", p, cosine), g_call2(g, "multiply", q, sine));
@@ -84,26 +64,22 @@ static const node *rotary_lower(graph *g, const node *n)
         turned = g_callf(g, 2, both, "concat axis=-1");
     if (width == all)
         return turned;
-    return g_callf(g, 2, (const node *const[]){turned, part(g, x, width, all - width)}, "concat axis=-1");
+    return g_callf(g, 2, (const node *const[]){turned, g_part(g, x, rank - 1, width, all - width)}, "concat axis=-1");
 }
 
 /* ---- records ---- */
-static const op rotary_op = {
-    .name = "rotary",
-    .doc = "Pairs of the first `width` numbers of the last axis (0: all), halves or neighbours, turned by angles whose "
-           "cosines and sines are given.",
-    .numpy =
-        "(lambda w, i: (lambda p, q: np.concatenate([(np.stack if i else np.concatenate)([p * b - q * c, p * c + q * "
-        "b], -1).reshape(*a.shape[:-1], w), a[..., w:]], -1))(*((a[..., :w:2], a[..., 1:w:2]) if i else (a[..., :w "
-        "// 2], a[..., w // 2:w]))))(width or a.shape[-1], interleaved)",
-    .onnx = (const onnx_rule[]){{"RotaryEmbedding", 23, adapt_rotary}, {0}},
-    .onnx_takes = "RotaryEmbedding:4,1,interleaved,num_heads,rotary_embedding_dim",
-    .onnx_types = "RotaryEmbedding:FFFi",
-    .arity = 3,
-    .attr = (const attr_spec[]){{"interleaved", 'i', "0"}, {"width", 'i', "0"}, {0}},
-    .lower = rotary_lower,
-    .cases = "f32[2,3,5,8] f32[2,1,5,4] f32[2,1,5,4]\nf32[2,3,5,8] f32[2,1,5,4] f32[2,1,5,4] interleaved=1\n"
-             "f32[2,5,8] f32[5,2] f32[5,2] width=4\nf64[5,6] f64[5,2] f64[5,2] width=4 interleaved=1",
-};
 
-const op *const ops_rotary[] = {&rotary_op, NULL};
+const op ops_rotary[] = {
+    RECIPE("rotary a b c interleaved:i=0 width:i=0", rotary_lower,
+           "(lambda w, i: (lambda p, q: np.concatenate([(np.stack if i else np.concatenate)([p * b - q * c, p * c + "
+           "q * b], -1).reshape(*a.shape[:-1], w), a[..., w:]], -1))(*((a[..., :w:2], a[..., 1:w:2]) if i else "
+           "(a[..., :w // 2], a[..., w // 2:w]))))(width or a.shape[-1], interleaved)",
+           NULL,
+           "f32[2,3,5,8] f32[2,1,5,4] f32[2,1,5,4]\nf32[2,3,5,8] f32[2,1,5,4] f32[2,1,5,4] interleaved=1\n"
+           "f32[2,5,8] f32[5,2] f32[5,2] width=4\nf64[5,6] f64[5,2] f64[5,2] width=4 interleaved=1",
+           "Pairs of the first `width` numbers of the last axis (0: all), halves or neighbours, turned by angles "
+           "whose cosines and sines are given.",
+           .adapted = ADAPTED(
+               {"RotaryEmbedding 23 FFFi 3..4 interleaved num_heads width:rotary_embedding_dim", adapt_rotary})),
+    {0},
+};

@@ -30,7 +30,7 @@ static bool read_grid(const node *n, grid *q, err *e)
 
 static const expr *limited(arena *mem, const expr *x, double low, double high)
 {
-    return x2(mem, "max", x2(mem, "min", x, x_real(mem, high)), x_real(mem, low));
+    return x_said(mem, "max(min(x, high), low)", "x", x, "high", x_real(mem, high), "low", x_real(mem, low), NULL);
 }
 
 /* There and back again between low and high. */
@@ -38,9 +38,8 @@ static const expr *reflected(arena *mem, const expr *x, double low, double high)
 {
     if (high <= low)
         return x_real(mem, low);
-    const double width = high - low;
-    const expr *turn = x2(mem, "mod", x2(mem, "sub", x, x_real(mem, low)), x_real(mem, 2 * width));
-    return x2(mem, "sub", x_real(mem, high), x1(mem, "abs", x2(mem, "sub", turn, x_real(mem, width))));
+    return x_said(mem, "high - abs((x - low) % turn - width)", "x", x, "high", x_real(mem, high), "low",
+                  x_real(mem, low), "turn", x_real(mem, 2 * (high - low)), "width", x_real(mem, high - low), NULL);
 }
 
 /* The coordinate along axis s, in elements, moved inside as the padding wants it; the taps of a cubic are moved each
@@ -97,14 +96,10 @@ static const expr *element(arena *mem, const grid *q, const expr *place, int64_t
 /* ---- ONNX ---- */
 static bool adapt_grid_sample(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 2, e))
-        return false;
     const char *mode = onnx_word(c, "mode", "linear");
     if (!strcmp(mode, "bilinear") || !strcmp(mode, "bicubic"))
         mode += 2;
-    const attr list[] = {attr_word("mode", mode), attr_word("padding", onnx_word(c, "padding_mode", "zeros")),
-                         attr_int("align_corners", onnx_int(c, "align_corners", 0))};
-    return onnx_give(c, out, g_make(c->g, op_find("grid_sample"), 2, c->in, list, COUNT(list)), e);
+    return onnx_give(c, out, onnx_made(c, 2, c->in, 1, (attr[]){attr_word("mode", mode)}), e);
 }
 
 /* ---- shape, body ---- */
@@ -123,15 +118,15 @@ static bool grid_shape(const node *n, type *out, err *e)
 }
 
 /* y[n, c, o...] = sum over taps k... of the product of their weights * x[n, c, floor(coordinate) + k - before...] */
-static bool grid_body(defn *d, err *e)
+static const expr *grid_body(defn *d)
 {
     arena *mem = d->mem;
     const type *t = &d->node->in[0]->type;
     const expr *at[MAX_RANK] = {x_axis(mem, 0), x_axis(mem, 1)}, *inside = NULL, *product = NULL;
     uint32_t folds = 0;
     grid q;
-    if (!read_grid(d->node, &q, e))
-        return false;
+    if (!read_grid(d->node, &q, d->err))
+        return NULL;
     for (int s = 0; s < q.space; s++) {
         const expr *x = coordinate(d, &q, s, t->dim[s + 2]), *place = x;
         if (q.taps > 1) {
@@ -147,27 +142,21 @@ static bool grid_body(defn *d, err *e)
     const expr *x = defn_at(d, 0, at);
     if (inside)
         x = x3(mem, "select", inside, x, x_whole(mem, 0));
-    d->value = product ? x_fold(mem, "add", folds, x2(mem, "mul", product, x)) : x;
-    return true;
+    return product ? x_fold(mem, "add", folds, x2(mem, "mul", product, x)) : x;
 }
 
 /* ---- records ---- */
-static const op grid_sample_op = {
-    .name = "grid_sample",
-    .doc = "Elements of [batch, channel, space...] at the places between -1 and 1 that a grid lists, last axis first.",
-    .numpy = "grid_sample(a, b, mode, padding, align_corners)",
-    .onnx = (const onnx_rule[]){{"GridSample", 16, adapt_grid_sample}, {0}},
-    .onnx_takes = "GridSample:2,1,align_corners,mode,padding_mode",
-    .onnx_types = "GridSample:.f",
-    .arity = 2,
-    .attr = (const attr_spec[]){{"mode", 's', "linear"}, {"padding", 's', "zeros"}, {"align_corners", 'i', "0"}, {0}},
-    .shape = grid_shape,
-    .body = grid_body,
-    .cases = "f32[1,2,4,5] f32[1,3,2,2]\nf32[2,1,4,5] f32[2,3,4,2] mode=nearest\nf64[1,2,4,5] f64[1,3,2,2] mode=cubic\n"
-             "f32[1,2,4,5] f32[1,3,2,2] padding=border align_corners=1\nf32[1,1,3,4,2] f32[1,2,2,3,3]\n"
-             "f64[1,2,4,5] f64[1,3,2,2] padding=reflection\nf64[1,2,4,5] f64[1,6,2,2] mode=cubic padding=reflection "
-             "align_corners=1\nf32[1,2,4,5] f32[1,6,2,2] mode=cubic padding=border\nf64[1,2,7] f64[1,5,1]\n"
-             "f32[1,2,4,5] f32[1,6,2,2] mode=nearest padding=reflection align_corners=1",
-};
 
-const op *const ops_sample[] = {&grid_sample_op, NULL};
+const op ops_sample[] = {
+    BODY("grid_sample a b mode:s=linear padding:s=zeros align_corners:i=0", grid_body,
+         "grid_sample(a, b, mode, padding, align_corners)", NULL,
+         "f32[1,2,4,5] f32[1,3,2,2]\nf32[2,1,4,5] f32[2,3,4,2] mode=nearest\nf64[1,2,4,5] f64[1,3,2,2] "
+         "mode=cubic\nf32[1,2,4,5] f32[1,3,2,2] padding=border align_corners=1\nf32[1,1,3,4,2] f32[1,2,2,3,3]\n"
+         "f64[1,2,4,5] f64[1,3,2,2] padding=reflection\nf64[1,2,4,5] f64[1,6,2,2] mode=cubic padding=reflection "
+         "align_corners=1\nf32[1,2,4,5] f32[1,6,2,2] mode=cubic padding=border\nf64[1,2,7] f64[1,5,1]\n"
+         "f32[1,2,4,5] f32[1,6,2,2] mode=nearest padding=reflection align_corners=1",
+         "Elements of [batch, channel, space...] at the places between -1 and 1 that a grid lists, last axis first.",
+         .adapted = ADAPTED({"GridSample 16 .f 2 align_corners mode padding:padding_mode", adapt_grid_sample}),
+         .shape = grid_shape),
+    {0},
+};

@@ -68,25 +68,11 @@ static void give(defn *d, uint32_t set, const expr *const *axis, const expr *con
 }
 
 /* ---- ONNX ---- */
-static bool adapt(const onnx_call *c, const char *op_name, int n_attr, attr *list, const node **out, err *e)
+static bool adapt(const onnx_call *c, const node **out, err *e)
 {
     const char *how = onnx_word(c, "reduction", "none");
-    if (!onnx_need(c, 3, e))
-        return false;
-    list[n_attr] = attr_word("reduce", strcmp(how, "none") ? how : "set");
-    return onnx_give(c, out, g_make(c->g, op_find(op_name), 3, c->in, list, n_attr + 1), e);
-}
-
-static bool adapt_along(const onnx_call *c, const node **out, err *e)
-{
-    attr list[2] = {attr_int("axis", onnx_int(c, "axis", 0))};
-    return adapt(c, "put_along_axis", 1, list, out, e);
-}
-
-static bool adapt_nd(const onnx_call *c, const node **out, err *e)
-{
-    attr list[1];
-    return adapt(c, "scatter_nd", 0, list, out, e);
+    const attr reduce = attr_word("reduce", strcmp(how, "none") ? how : "set");
+    return onnx_give(c, out, onnx_made(c, 3, c->in, 1, &reduce), e);
 }
 
 /* ---- shape ---- */
@@ -150,30 +136,27 @@ static bool along_shape(const node *n, type *out, err *e)
 
 /* ---- body ---- */
 /* y = a; y[..., places[p...], ...] += x[..., p..., ...] */
-static bool scatter_body(defn *d, err *e)
+static const expr *scatter_body(defn *d)
 {
     const type *y = &d->node->type, *places = &d->node->in[1]->type;
     const expr *x[MAX_RANK], *at[MAX_RANK];
     uint32_t set;
-    int axis;
-    if (!attr_axis(d->node, "axis", y->rank, &axis, e))
-        return false;
+    const int axis = defn_axis(d, y->rank);
     update_axes(d, x, &set);
     for (int i = 0; i < y->rank; i++)
         at[i] = i == axis ? x_place(d->mem, defn_at(d, 1, x + axis), y->dim[axis])
                           : x[i < axis ? i : i - 1 + places->rank];
     give(d, set, x, at);
-    return true;
+    return d->value;
 }
 
 /* y = a; y[places[p..., 0], places[p..., 1], ..., rest...] += x[p..., rest...] */
-static bool scatter_nd_body(defn *d, err *e)
+static const expr *scatter_nd_body(defn *d)
 {
     const type *y = &d->node->type, *places = &d->node->in[1]->type;
     const int last = places->rank - 1, depth = (int)places->dim[last];
     const expr *x[MAX_RANK], *at[MAX_RANK], *place[MAX_RANK];
     uint32_t set;
-    (void)e;
     update_axes(d, x, &set);
     memcpy(place, x, (size_t)last * sizeof *place);
     for (int i = 0; i < y->rank; i++) {
@@ -181,22 +164,20 @@ static bool scatter_nd_body(defn *d, err *e)
         at[i] = i < depth ? x_place(d->mem, defn_at(d, 1, place), y->dim[i]) : x[last + i - depth];
     }
     give(d, set, x, at);
-    return true;
+    return d->value;
 }
 
-static bool along_body(defn *d, err *e)
+static const expr *along_body(defn *d)
 {
     const type *y = &d->node->type;
     const expr *x[MAX_RANK], *at[MAX_RANK];
     uint32_t set;
-    int axis;
-    if (!attr_axis(d->node, "axis", y->rank, &axis, e))
-        return false;
+    const int axis = defn_axis(d, y->rank);
     update_axes(d, x, &set);
     memcpy(at, x, (size_t)y->rank * sizeof *at);
     at[axis] = x_place(d->mem, defn_at(d, 1, x), y->dim[axis]);
     give(d, set, x, at);
-    return true;
+    return d->value;
 }
 
 /* ---- grad ---- */
@@ -230,10 +211,10 @@ static const node *stayed(graph *g, const node *call)
 {
     const type *t = &call->in[2]->type;
     /* [updates], then as the updates */
-    const node *number = g_callf(g, 0, NULL, "iota count=%lld", (long long)type_count(t));
+    const node *number = g_count(g, type_count(t), TS_I64);
     type places = call->in[0]->type;
     places.dtype = TS_I64;
-    number = g_apply(g, "reshape", number, 1, (attr[]){attr_ints("shape", t->rank, t->dim)});
+    number = g_reshape(g, number, t->rank, t->dim);
     const node *last = again(g, call, g_filled(g, &places, 0), number, "set"); /* as a */
     return g_call2(g, "equal", last ? read_back(g, call, last) : NULL, number);
 }
@@ -309,63 +290,37 @@ const node *g_put(graph *g, const node *start, const node *places, const node *v
 }
 
 /* ---- records ---- */
-static const attr_spec along_axis[] = {{"axis", 'i', "0"}, {"reduce", 's', "set"}, {0}};
+#define ALONG_AXIS "axis:i=0 reduce:s=set"
 
-static const op scatter_op = {
-    .name = "scatter",
-    .doc = "The first tensor with parts along an axis, those that the second lists, set to those of the third or "
-           "combined with them; reduce=add is the gradient of gather.",
-    .numpy = "scatter(a, (slice(None),) * (axis % a.ndim) + (b,), c, reduce)",
-    .arity = 3,
-    .axes = "r | u",
-    .attr = along_axis,
-    .shape = scatter_shape,
-    .body = scatter_body,
-    .grad = scatter_grad,
-    .cases = "f32[5,4] i64[2,3]<5 f32[2,3,4] reduce=add\nf32[5,4] i64[]<5 f32[4]\nf32[2,5,3] i32[4]<5 f32[2,4,3] "
-             "axis=1 reduce=max\ni64[3,4] u8[2]<4 i64[3,2] axis=-1 reduce=mul\nf32[5,4] i64[0] f32[0,4]\nbool[6] "
-             "i64[9]<6 bool[9] reduce=add\nf16[4,3] i64[7]<4 f16[7,3] reduce=add\ni32[7] i64[9]<7 i32[9]\nf64[3,2] "
-             "i64[8]<3 f64[8,2] reduce=min\nf32[5,4] i64[7]<5 f32[7,4] reduce=mul\ni8[4] i64[9]<4 "
-             "i8[9] reduce=add\nf32[40,33] i64[64]<40 f32[64,33] reduce=add",
+const op ops_scatter[] = {
+    BODY("scatter a b c " ALONG_AXIS " -> r | u", scatter_body,
+         "scatter(a, (slice(None),) * (axis % a.ndim) + (b,), c, reduce)", NULL,
+         "f32[5,4] i64[2,3]<5 f32[2,3,4] reduce=add\nf32[5,4] i64[]<5 f32[4]\nf32[2,5,3] i32[4]<5 f32[2,4,3] "
+         "axis=1 reduce=max\ni64[3,4] u8[2]<4 i64[3,2] axis=-1 reduce=mul\nf32[5,4] i64[0] f32[0,4]\nbool[6] "
+         "i64[9]<6 bool[9] reduce=add\nf16[4,3] i64[7]<4 f16[7,3] reduce=add\ni32[7] i64[9]<7 i32[9]\nf64[3,2] "
+         "i64[8]<3 f64[8,2] reduce=min\nf32[5,4] i64[7]<5 f32[7,4] reduce=mul\ni8[4] i64[9]<4 "
+         "i8[9] reduce=add\nf32[40,33] i64[64]<40 f32[64,33] reduce=add",
+         "The first tensor with parts along an axis, those that the second lists, set to those of the third or "
+         "combined with them; reduce=add is the gradient of gather.",
+         .shape = scatter_shape, .grad = scatter_grad),
+    BODY("scatter_nd a b c reduce:s=set -> r | u", scatter_nd_body,
+         "scatter(a, tuple(np.moveaxis(b, -1, 0)), c, reduce)", NULL,
+         "f32[4,5] i64[3,2]<4 f32[3]\nf32[4,5] i64[6,1]<4 f32[6,5] reduce=add\nf32[4,4,2] i64[2,3,2]<4 "
+         "f32[2,3,2] reduce=mul\ni64[4] i32[2,5,1]<4 i64[2,5] reduce=max\nf32[4,5] i64[2]<4 f32[]\nf32[4] "
+         "i64[0,1] f32[0]\nf64[3,3] i64[9,2]<3 f64[9] reduce=min",
+         "The first tensor with the parts at the places that the last axis of the second spells out set to those "
+         "of the third, or combined with them.",
+         .adapted = ADAPTED({"ScatterND 11 TiT 3 reduction", adapt}), .shape = scatter_nd_shape, .grad = scatter_grad),
+    BODY("put_along_axis a b c " ALONG_AXIS " -> r | u", along_body,
+         "scatter(a, tuple(b if i == axis % a.ndim else j for i, j in enumerate(np.indices(b.shape, "
+         "sparse=True))), c, reduce)",
+         NULL,
+         "f32[3,4] i64[2,4]<3 f32[2,4]\nf32[3,4] i64[3,5]<4 f32[3,5] axis=1 reduce=add\ni64[2,3,4] i32[2,3,1]<4 "
+         "i64[2,3,1] axis=-1 reduce=mul\nf32[3,4] i64[0,4] f32[0,4]\nf32[3,4] i64[2,2]<3 f32[2,2] reduce=max\n"
+         "f32[7] i64[9]<7 f32[9] reduce=min\nf32[3,4] i64[3,6]<4 f32[3,6] axis=1 reduce=mul",
+         "The first tensor with elements whose place along one axis is read from the second set to those of the "
+         "third, or combined with them.",
+         .adapted = ADAPTED({"Scatter 9 TiT 3 axis", adapt}, {"ScatterElements 11 TiT 3 axis reduction", adapt}),
+         .shape = along_shape, .grad = scatter_grad),
+    {0},
 };
-
-static const op scatter_nd_op = {
-    .name = "scatter_nd",
-    .doc = "The first tensor with the parts at the places that the last axis of the second spells out set to those "
-           "of the third, or combined with them.",
-    .numpy = "scatter(a, tuple(np.moveaxis(b, -1, 0)), c, reduce)",
-    .onnx = (const onnx_rule[]){{"ScatterND", 11, adapt_nd}, {0}},
-    .onnx_takes = "ScatterND:3,1,reduction",
-    .onnx_types = "ScatterND:TiT",
-    .arity = 3,
-    .axes = "r | u",
-    .attr = (const attr_spec[]){{"reduce", 's', "set"}, {0}},
-    .shape = scatter_nd_shape,
-    .body = scatter_nd_body,
-    .grad = scatter_grad,
-    .cases = "f32[4,5] i64[3,2]<4 f32[3]\nf32[4,5] i64[6,1]<4 f32[6,5] reduce=add\nf32[4,4,2] i64[2,3,2]<4 "
-             "f32[2,3,2] reduce=mul\ni64[4] i32[2,5,1]<4 i64[2,5] reduce=max\nf32[4,5] i64[2]<4 f32[]\nf32[4] "
-             "i64[0,1] f32[0]\nf64[3,3] i64[9,2]<3 f64[9] reduce=min",
-};
-
-static const op along_op = {
-    .name = "put_along_axis",
-    .doc = "The first tensor with elements whose place along one axis is read from the second set to those of the "
-           "third, or combined with them.",
-    .numpy = "scatter(a, tuple(b if i == axis % a.ndim else j for i, j in enumerate(np.indices(b.shape, "
-             "sparse=True))), c, reduce)",
-    .onnx = (const onnx_rule[]){{"Scatter", 9, adapt_along}, {"ScatterElements", 11, adapt_along}, {0}},
-    .onnx_takes = "Scatter:3,1,axis ScatterElements:3,1,axis,reduction",
-    .onnx_types = "Scatter:TiT ScatterElements:TiT",
-    .arity = 3,
-    .axes = "r | u",
-    .attr = along_axis,
-    .shape = along_shape,
-    .body = along_body,
-    .grad = scatter_grad,
-    .cases = "f32[3,4] i64[2,4]<3 f32[2,4]\nf32[3,4] i64[3,5]<4 f32[3,5] axis=1 reduce=add\ni64[2,3,4] i32[2,3,1]<4 "
-             "i64[2,3,1] axis=-1 reduce=mul\nf32[3,4] i64[0,4] f32[0,4]\nf32[3,4] i64[2,2]<3 f32[2,2] reduce=max\n"
-             "f32[7] i64[9]<7 f32[9] reduce=min\nf32[3,4] i64[3,6]<4 f32[3,6] axis=1 reduce=mul",
-};
-
-const op *const ops_scatter[] = {&scatter_op, &scatter_nd_op, &along_op, NULL};

@@ -2,8 +2,6 @@
  * sequence is a list of nodes and an optional is one or none. */
 #include "graph/ir/rule.h"
 
-#include <string.h>
-
 /* ---- helpers ---- */
 static onnx_list *list_make(const onnx_call *c, bool optional, int n)
 {
@@ -171,10 +169,8 @@ static bool part_sizes(const onnx_call *c, int64_t n, int64_t *size, int *parts,
 
 static bool make_split(const onnx_call *c, onnx_value *out, err *e)
 {
-    int64_t size[MOST_PARTS], starts[MAX_RANK] = {0}, sizes[MAX_RANK];
+    int64_t size[MOST_PARTS], start = 0;
     int parts, axis;
-    if (!onnx_need(c, 1, e))
-        return false;
     const node *x = c->in[0];
     const type *t = &x->type;
     if (!axis_norm(onnx_int(c, "axis", 0), t->rank, &axis, e) || !part_sizes(c, t->dim[axis], size, &parts, e))
@@ -182,13 +178,10 @@ static bool make_split(const onnx_call *c, onnx_value *out, err *e)
     const bool drop = !onnx_in(c, 1) && !onnx_int(c, "keepdims", 1);
     onnx_list *l = list_make(c, false, parts);
     l->dtype = t->dtype;
-    memcpy(sizes, t->dim, sizeof sizes);
     for (int i = 0; i < parts; i++) {
-        sizes[axis] = size[i];
-        const attr part[] = {attr_ints("starts", t->rank, starts), attr_ints("sizes", t->rank, sizes)};
-        const node *n = g_apply(c->g, "slice", x, COUNT(part), part); /* as x, with size[i] at the axis */
+        const node *n = g_part(c->g, x, axis, start, size[i]); /* as x, with size[i] at the axis */
         items(l)[i].node = drop ? g_callf(c->g, 1, &n, "squeeze axes=[%d]", axis) : n;
-        starts[axis] += size[i];
+        start += size[i];
     }
     out[0].list = l;
     return true;
@@ -260,27 +253,17 @@ static bool make_same(const onnx_call *c, onnx_value *out, err *e)
 }
 
 /* ---- records ---- */
-static const op sequence_op = {
-    .name = "sequences",
-    .doc = "Sequences and optionals of a file, resolved while its graph is built.",
-    .onnx_takes = "SequenceConstruct:*,1 SequenceEmpty:0,1,dtype SequenceAt:2,1 SequenceInsert:3,1 "
-                  "SequenceErase:2,1 SequenceLength:1,1 ConcatFromSequence:1,1,axis,new_axis SplitToSequence:2,1,"
-                  "axis,keepdims SequenceMap:*,*,body Optional:1,1,type OptionalHasElement:1,1 "
-                  "OptionalGetElement:1,1 Identity:1,1",
-    .form = (const onnx_form[]){{"SequenceConstruct", 11, make_construct},
-                                {"SequenceEmpty", 11, make_empty},
-                                {"SequenceAt", 11, make_at},
-                                {"SequenceInsert", 11, make_insert},
-                                {"SequenceErase", 11, make_erase},
-                                {"SequenceLength", 11, make_length},
-                                {"ConcatFromSequence", 11, make_concat},
-                                {"SplitToSequence", 11, make_split},
-                                {"SequenceMap", 17, make_map},
-                                {"Optional", 15, make_optional},
-                                {"OptionalHasElement", 15, make_has},
-                                {"OptionalGetElement", 15, make_get},
-                                {"Identity", 14, make_same},
-                                {0}},
-};
 
-const op *const ops_sequence[] = {&sequence_op, NULL};
+const op ops_sequence[] = {
+    {.call = "sequences",
+     .doc = "Sequences and optionals of a file, resolved while its graph is built.",
+     .formed = FORMED({"SequenceConstruct 11 - 0..", make_construct}, {"SequenceEmpty 11 - 0 dtype", make_empty},
+                      {"SequenceAt 11 - 0..2", make_at}, {"SequenceInsert 11 - 0..3", make_insert},
+                      {"SequenceErase 11 - 0..2", make_erase}, {"SequenceLength 11 - 0..1", make_length},
+                      {"ConcatFromSequence 11 - 0..1 axis new_axis", make_concat},
+                      {"SplitToSequence 11 - 1..2 axis keepdims", make_split},
+                      {"SequenceMap 17 - 0.. >* body", make_map}, {"Optional 15 - 0..1 type", make_optional},
+                      {"OptionalHasElement 15 - 0..1", make_has}, {"OptionalGetElement 15 - 0..1", make_get},
+                      {"Identity 14 - 0..1", make_same})},
+    {0},
+};

@@ -51,37 +51,20 @@ static const node *turns(graph *g, dtype d, int64_t n)
 }
 
 /* ---- ONNX ---- */
-static bool window_of(const onnx_call *c, const double a[3], const node **out, err *e)
+static bool adapt_window(const onnx_call *c, const node **out, err *e)
 {
+    static const double hann[] = {0.5, 0.5, 0}, hamming[] = {25.0 / 46, 21.0 / 46, 0}, blackman[] = {0.42, 0.5, 0.08};
+    const double *a = !strcmp(c->type, "HannWindow") ? hann : !strcmp(c->type, "HammingWindow") ? hamming : blackman;
     double size = 0;
     dtype to;
-    if (!onnx_need(c, 1, e) || !onnx_number(c, 0, &size, e) || !onnx_dtype(onnx_int(c, "output_datatype", 1), &to, e))
+    if (!onnx_number(c, 0, &size, e) || !onnx_dtype(onnx_int(c, "output_datatype", 1), &to, e))
         return false;
     if (!(size >= 0 && size < 0x1p31))
         return err_set(e, TS_BAD_INPUT, "%s: size %g, expected 0 to 2^31 - 1", c->type, size);
-    const attr list[] = {attr_int("count", (int64_t)size),
-                         attr_int("periodic", onnx_int(c, "periodic", 1)),
-                         attr_real("a", a[0]),
-                         attr_real("b", a[1]),
-                         attr_real("c", a[2]),
-                         attr_word("to", "f64")};
-    const node *y = g_make(c->g, op_find("cosine_window"), 0, NULL, list, COUNT(list)); /* [size] */
+    const attr list[] = {attr_int("count", (int64_t)size), attr_real("a", a[0]), attr_real("b", a[1]),
+                         attr_real("c", a[2]), attr_word("to", "f64")};
+    const node *y = onnx_made(c, 0, NULL, COUNT(list), list); /* [size] */
     return onnx_give(c, out, g_cast(c->g, y, to), e);
-}
-
-static bool adapt_hann(const onnx_call *c, const node **out, err *e)
-{
-    return window_of(c, (const double[]){0.5, 0.5, 0}, out, e);
-}
-
-static bool adapt_hamming(const onnx_call *c, const node **out, err *e)
-{
-    return window_of(c, (const double[]){25.0 / 46, 21.0 / 46, 0}, out, e);
-}
-
-static bool adapt_blackman(const onnx_call *c, const node **out, err *e)
-{
-    return window_of(c, (const double[]){0.42, 0.5, 0.08}, out, e);
 }
 
 /* x [..., 1 or 2]. The axis: an attribute before version 20 (1), since then operand 2 (-2). Its length: operand 1, or
@@ -90,7 +73,7 @@ static bool adapt_dft(const onnx_call *c, const node **out, err *e)
 {
     double axis = (double)onnx_int(c, "axis", c->version < 20 ? 1 : -2), length = -1;
     int at;
-    if (!onnx_need(c, 1, e) || !onnx_number(c, 1, &length, e) || !onnx_number(c, 2, &axis, e) ||
+    if (!onnx_number(c, 1, &length, e) || !onnx_number(c, 2, &axis, e) ||
         !axis_norm((int64_t)axis, c->in[0]->type.rank, &at, e))
         return false;
     const bool half = onnx_int(c, "onesided", 0), back = onnx_int(c, "inverse", 0);
@@ -99,9 +82,8 @@ static bool adapt_dft(const onnx_call *c, const node **out, err *e)
         length = (double)(half && back ? 2 * (dim - 1) : dim);
     if (!(length >= 1 && length < 0x1p31))
         return err_set(e, TS_BAD_INPUT, "DFT: length %g, expected 1 to 2^31 - 1", length);
-    const attr list[] = {attr_int("axis", at), attr_int("length", (int64_t)length), attr_int("inverse", back),
-                         attr_int("onesided", half)};
-    return onnx_give(c, out, g_apply(c->g, "dft", c->in[0], COUNT(list), list), e);
+    const attr list[] = {attr_int("axis", at), attr_int("length", (int64_t)length)};
+    return onnx_give(c, out, onnx_made(c, 1, c->in, COUNT(list), list), e);
 }
 
 /* Frames of the signal x [batch, time, 1 or 2], `step` apart, times the window [n], each transformed: start [frames,
@@ -109,7 +91,7 @@ static bool adapt_dft(const onnx_call *c, const node **out, err *e)
 static bool adapt_stft(const onnx_call *c, const node **out, err *e)
 {
     double step = 0, length = -1;
-    if (!onnx_need(c, 2, e) || !onnx_number(c, 1, &step, e) || !onnx_number(c, 3, &length, e))
+    if (!onnx_number(c, 1, &step, e) || !onnx_number(c, 3, &length, e))
         return false;
     graph *g = c->g;
     const node *x = c->in[0], *window = onnx_in(c, 2);
@@ -121,10 +103,8 @@ static bool adapt_stft(const onnx_call *c, const node **out, err *e)
             "STFT: frames of %g, %g apart, of a signal of rank %d: rank 3 and frames of 1 to its length expected",
             length, step, x->type.rank);
     const int64_t n = (int64_t)length, pace = (int64_t)step, frames = (x->type.dim[1] - n) / pace + 1;
-    const node *start = g_call2(g, "multiply", g_callf(g, 0, NULL, "iota count=%lld", (long long)frames),
-                                g_scalar(g, TS_I64, (double)pace));
-    const node *place = g_call2(g, "add", g_reshape(g, start, 2, (int64_t[]){frames, 1}),
-                                g_callf(g, 0, NULL, "iota count=%lld", (long long)n));
+    const node *start = g_scaled(g, g_count(g, frames, TS_I64), (double)pace);
+    const node *place = g_call2(g, "add", g_reshape(g, start, 2, (int64_t[]){frames, 1}), g_count(g, n, TS_I64));
     const node *frame = g_callf(g, 2, (const node *const[]){x, place}, "gather axis=1");
     if (window)
         frame = g_call2(g, "multiply", frame, g_reshape(g, window, 2, (int64_t[]){type_count(&window->type), 1}));
@@ -136,7 +116,7 @@ static bool adapt_mel(const onnx_call *c, const node **out, err *e)
 {
     double v[5] = {0};
     dtype to;
-    if (!onnx_need(c, 5, e) || !onnx_dtype(onnx_int(c, "output_datatype", 1), &to, e))
+    if (!onnx_dtype(onnx_int(c, "output_datatype", 1), &to, e))
         return false;
     for (int i = 0; i < 5; i++)
         if (!onnx_number(c, i, &v[i], e))
@@ -172,30 +152,26 @@ static bool fourier_shape(const node *n, type *out, err *e)
 
 /* ---- body ---- */
 /* y[i] = a - b cos(2 pi i / n) + c cos(4 pi i / n), where n is the count, or one less if the ends are to be equal */
-static bool cosine_body(defn *d, err *e)
+static const expr *cosine_body(defn *d)
 {
     arena *mem = d->mem;
     const int64_t count = node_int(d->node, "count"), n = node_int(d->node, "periodic") ? count : count - 1;
     const expr *at = x2(mem, "mul", x_cast(mem, TS_F64, x_axis(mem, 0)), x_real(mem, turn / (double)(n > 0 ? n : 1)));
-    const names known = {.n = 4,
-                         .name = {"at", "a", "b", "c"},
-                         .value = {at, x_real(mem, node_real(d->node, "a")), x_real(mem, node_real(d->node, "b")),
-                                   x_real(mem, node_real(d->node, "c"))}};
-    d->value = x_parse(mem, "a - b * cos(at) + c * cos(2 * at)", &known, e);
-    return d->value != NULL;
+    return x_said(mem, "a - b * cos(at) + c * cos(2 * at)", "at", at, "a", x_real(mem, node_real(d->node, "a")), "b",
+                  x_real(mem, node_real(d->node, "b")), "c", x_real(mem, node_real(d->node, "c")), NULL);
 }
 
 /* y[k] = sum over n of x[n] * exp(-2 pi i k n / N), or with the other sign and divided by N. A half spectrum stands for
  * x[N - n] = conjugate of x[n] too: these are counted twice. */
-static bool fourier_body(defn *d, err *e)
+static const expr *fourier_body(defn *d)
 {
     arena *mem = d->mem;
     const int last = d->node->type.rank - 1;
     const dtype to = d->node->type.dtype;
     const expr *sub[MAX_RANK], *x[2], *w[2];
     plan_of_dft p;
-    if (!read_dft(d->node, &p, e))
-        return false;
+    if (!read_dft(d->node, &p, d->err))
+        return NULL;
     const int fold = defn_fold(d, p.in);
     const expr *n = x_axis(mem, fold), *length = x_whole(mem, p.length);
     const expr *at = x2(mem, "mod", x2(mem, "mul", x_axis(mem, p.axis), n), length);
@@ -208,21 +184,18 @@ static bool fourier_body(defn *d, err *e)
         w[i] = defn_at(d, 1, (const expr *const[]){at, x_whole(mem, i)});
     }
     const names known = {.n = 4, .name = {"p", "q", "c", "s"}, .value = {x[0], x[1], w[0], w[1]}};
-    const expr *real = x_parse(mem, p.inverse ? "p * c - q * s" : "p * c + q * s", &known, e);
-    const expr *other = x_parse(mem, p.inverse ? "q * c + p * s" : "q * c - p * s", &known, e);
+    const expr *real = x_parse(mem, p.inverse ? "p * c - q * s" : "p * c + q * s", &known, d->err);
+    const expr *other = x_parse(mem, p.inverse ? "q * c + p * s" : "q * c - p * s", &known, d->err);
     const expr *sum = p.real_out ? real
                                  : x3(mem, "select", x2(mem, "eq", x_axis(mem, last), x_whole(mem, 0)), real, other);
     if (p.real_out) { /* only the first, and of an even length the one in the middle, have no partner */
-        const expr *lone = x2(mem, "or", x2(mem, "eq", n, x_whole(mem, 0)),
-                              x2(mem, "eq", x2(mem, "mul", n, x_whole(mem, 2)), length));
-        const expr *second = x2(mem, "lt", length, x2(mem, "mul", n, x_whole(mem, 2)));
-        sum = x2(mem, "mul", sum,
-                 x3(mem, "select", second, x_real(mem, 0), x3(mem, "select", lone, x_real(mem, 1), x_real(mem, 2))));
+        sum = x_said(mem, "sum * (length < n * 2 ? 0.0 : n == 0 || n * 2 == length ? 1.0 : 2.0)", "sum", sum, "n", n,
+                     "length", length, NULL);
     }
     d->value = x_fold(mem, "add", 1u << fold, sum);
     if (p.inverse)
-        d->value = x2(mem, "mul", d->value, x_real(mem, 1 / (double)p.length));
-    return true;
+        return x2(mem, "mul", d->value, x_real(mem, 1 / (double)p.length));
+    return d->value;
 }
 
 /* ---- recipes ---- */
@@ -233,7 +206,7 @@ static const node *dft_lower(graph *g, const node *n)
     attr list[4];
     int k = 0;
     if (n->in[0]->type.rank < 2)
-        return operands_refuse(1, n->in, &g->err, "[..., time, 1 or 2]"), NULL;
+        return g_refuse(g, 1, n->in, "[..., time, 1 or 2]");
     if (!read_dft(n, &p, &g->err))
         return NULL;
     for (int i = 0; i < COUNT(list); i++)
@@ -260,8 +233,7 @@ static const node *mel_lower(graph *g, const node *n)
         return g_fail(g, TS_BAD_INPUT,
                       "%lld bins of a transform of length %lld at rate %lld from %g to %g; 1 to 2^16, 1 to 2^20, 1 or "
                       "more and finite ones expected",
-                      (long long)bins, (long long)length, (long long)rate, node_real(n, "low"), node_real(n, "high")),
-               NULL;
+                      (long long)bins, (long long)length, (long long)rate, node_real(n, "low"), node_real(n, "high"));
     if (rows * bins > MOST_MEL)
         return g_fail(g, TS_MEMORY, "%lld bins of %lld frequencies: %lld weights, at most %d expected", (long long)bins,
                       (long long)rows, (long long)(rows * bins), MOST_MEL),
@@ -284,90 +256,39 @@ static const node *mel_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-static const attr_spec transform[] = {
-    {"axis", 'i', "-2"}, {"length", 'i', ""}, {"inverse", 'i', "0"}, {"onesided", 'i', "0"}, {0}};
+#define TRANSFORM "axis:i=-2 length:i= inverse:i=0 onesided:i=0"
 
-static const op cosine_window_op = {
-    .name = "cosine_window",
-    .doc = "a - b cos + c cos of the double angle over one turn: Hann, Hamming, Blackman windows.",
-    .numpy = "(lambda t: a - b * np.cos(t) + c * np.cos(2 * t))(2 * np.pi * np.arange(count) / max(1, count - (not "
-             "periodic))).astype(dtypes[to])",
-    .onnx = (const onnx_rule[]){{"HannWindow", 17, adapt_hann},
-                                {"HammingWindow", 17, adapt_hamming},
-                                {"BlackmanWindow", 17, adapt_blackman},
-                                {0}},
-    .onnx_takes = "HannWindow:1,1,output_datatype,periodic HammingWindow:1,1,output_datatype,periodic "
-                  "BlackmanWindow:1,1,output_datatype,periodic",
-    .onnx_types = "HannWindow:i HammingWindow:i BlackmanWindow:i",
-    .onnx_undefined = (const onnx_note[]){{"HannWindow", "One element that is not periodic is the window's start."},
-                                          {"HammingWindow", "As of HannWindow."},
-                                          {"BlackmanWindow", "As of HannWindow."},
-                                          {0}},
-    .onnx_cases = "BlackmanWindow i64[]=8\n"
-                  "HammingWindow i64[]=8\n"
-                  "HannWindow i64[]=8",
-    .arity = 0,
-    .axes = "e",
-    .attr = (const attr_spec[]){{"count", 'i', NULL},
-                                {"periodic", 'i', "1"},
-                                {"a", 'f', "0.5"},
-                                {"b", 'f', "0.5"},
-                                {"c", 'f', "0"},
-                                {"to", 's', "f32"},
-                                {0}},
-    .shape = cosine_shape,
-    .body = cosine_body,
-    .cases = "count=10\ncount=9 periodic=0\ncount=8 a=0.42 c=0.08 to=f64\ncount=0\ncount=1 periodic=0",
+const op ops_signal[] = {
+    BODY("cosine_window count:i periodic:i=1 a:f=0.5 b:f=0.5 c:f=0 to:s=f32 -> e", cosine_body,
+         "(lambda t: a - b * np.cos(t) + c * np.cos(2 * t))(2 * np.pi * np.arange(count) / max(1, count - (not "
+         "periodic))).astype(dtypes[to])",
+         NULL, "count=10\ncount=9 periodic=0\ncount=8 a=0.42 c=0.08 to=f64\ncount=0\ncount=1 periodic=0",
+         "a - b cos + c cos of the double angle over one turn: Hann, Hamming, Blackman windows.",
+         .adapted = ADAPTED({"HannWindow 17 i 1 output_datatype periodic", adapt_window},
+                            {"HammingWindow 17 i 1 output_datatype periodic", adapt_window},
+                            {"BlackmanWindow 17 i 1 output_datatype periodic", adapt_window}),
+         .onnx_undefined = "HannWindow: One element that is not periodic is the window's start.\n"
+                           "HammingWindow: As of HannWindow.\n"
+                           "BlackmanWindow: As of HannWindow.",
+         .onnx_cases = "BlackmanWindow i64[]=8\nHammingWindow i64[]=8\nHannWindow i64[]=8", .shape = cosine_shape),
+    BODY("fourier_sum a b " TRANSFORM " -> r | c", fourier_body,
+         "fourier_sum(a, b, axis, length or a.shape[axis], inverse, onesided)", NULL,
+         "f64[3,5,2] f64[5,2] axis=1\nf32[3,5,1] f32[4,2] length=4 onesided=1\nf64[4,2] f64[6,2] axis=0 length=6 "
+         "inverse=1",
+         "The sums of a discrete Fourier transform, with a table of cosines and sines.", .shape = fourier_shape),
+    RECIPE("dft a " TRANSFORM " -> r | c", dft_lower, "dft(a, axis, length, inverse, onesided)", NULL,
+           "f32[2,10,1]\nf64[2,7,2]\nf64[2,8,2] inverse=1\nf32[2,10,1] onesided=1\nf64[2,7,1] onesided=1\n"
+           "f64[2,9,1] length=6 onesided=1\nf64[2,3,4,2] axis=1 length=5\nf64[4,3,2] axis=0 inverse=1\n"
+           "f64[2,5,2] inverse=1 onesided=1 length=8\nf64[2,5,2] inverse=1 onesided=1 length=9\n"
+           "f32[2,4,2] inverse=1 onesided=1 length=12",
+           "Discrete Fourier transform along an axis, cut or filled with zeros to a length; one side of it for reals.",
+           .adapted = ADAPTED({"DFT 17 fi 1..3 axis inverse onesided", adapt_dft},
+                              {"STFT 17 FiFi 2..4 onesided", adapt_stft}),
+           .onnx_cases = "STFT f32[1,16,1] i64[]=4 f32[8]"),
+    RECIPE("mel_weights bins:i length:i rate:i low:f high:f", mel_lower, "mel_weights(bins, length, rate, low, high)",
+           NULL, "bins=8 length=16 rate=8192 low=0 high=4096\nbins=20 length=400 rate=16000 low=20 high=7600",
+           "Triangles that sum a spectrum over bands which are even on the mel scale.",
+           .adapted = ADAPTED({"MelWeightMatrix 17 IIIf 5 output_datatype", adapt_mel}),
+           .onnx_cases = "MelWeightMatrix i64[]=8 i64[]=16 i64[]=8000 f32[]=0 f32[]=4000"),
+    {0},
 };
-
-static const op fourier_sum_op = {
-    .name = "fourier_sum",
-    .doc = "The sums of a discrete Fourier transform, with a table of cosines and sines.",
-    .numpy = "fourier_sum(a, b, axis, length or a.shape[axis], inverse, onesided)",
-    .arity = 2,
-    .axes = "r | c",
-    .attr = transform,
-    .shape = fourier_shape,
-    .body = fourier_body,
-    .cases = "f64[3,5,2] f64[5,2] axis=1\nf32[3,5,1] f32[4,2] length=4 onesided=1\nf64[4,2] f64[6,2] axis=0 length=6 "
-             "inverse=1",
-};
-
-static const op dft_op = {
-    .name = "dft",
-    .doc = "Discrete Fourier transform along an axis, cut or filled with zeros to a length; one side of it for reals.",
-    .numpy = "dft(a, axis, length, inverse, onesided)",
-    .onnx = (const onnx_rule[]){{"DFT", 17, adapt_dft}, {"STFT", 17, adapt_stft}, {0}},
-    .onnx_takes = "DFT:3,1,axis,inverse,onesided STFT:4,1,onesided",
-    .onnx_types = "DFT:fi STFT:FiFi",
-    .onnx_cases = "STFT f32[1,16,1] i64[]=4 f32[8]",
-    .arity = 1,
-    .axes = "r | c",
-    .attr = transform,
-    .lower = dft_lower,
-    .cases = "f32[2,10,1]\nf64[2,7,2]\nf64[2,8,2] inverse=1\nf32[2,10,1] onesided=1\nf64[2,7,1] onesided=1\n"
-             "f64[2,9,1] length=6 onesided=1\nf64[2,3,4,2] axis=1 length=5\nf64[4,3,2] axis=0 inverse=1\n"
-             "f64[2,5,2] inverse=1 onesided=1 length=8\nf64[2,5,2] inverse=1 onesided=1 length=9\nf32[2,4,2] inverse=1 "
-             "onesided=1 length=12",
-};
-
-static const op mel_weights_op = {
-    .name = "mel_weights",
-    .doc = "Triangles that sum a spectrum over bands which are even on the mel scale.",
-    .numpy = "mel_weights(bins, length, rate, low, high)",
-    .onnx = (const onnx_rule[]){{"MelWeightMatrix", 17, adapt_mel}, {0}},
-    .onnx_takes = "MelWeightMatrix:5,1,output_datatype",
-    .onnx_types = "MelWeightMatrix:IIIf",
-    .onnx_cases = "MelWeightMatrix i64[]=8 i64[]=16 i64[]=8000 f32[]=0 f32[]=4000",
-    .arity = 0,
-    .attr = (const attr_spec[]){{"bins", 'i', NULL},
-                                {"length", 'i', NULL},
-                                {"rate", 'i', NULL},
-                                {"low", 'f', NULL},
-                                {"high", 'f', NULL},
-                                {0}},
-    .lower = mel_lower,
-    .cases = "bins=8 length=16 rate=8192 low=0 high=4096\nbins=20 length=400 rate=16000 low=20 high=7600",
-};
-
-const op *const ops_signal[] = {&cosine_window_op, &fourier_sum_op, &dft_op, &mel_weights_op, NULL};

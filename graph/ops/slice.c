@@ -42,12 +42,23 @@ const node *cut_made(graph *g, const node *a, const cut *c)
     return g_apply(g, "slice", a, COUNT(list), list);
 }
 
+const node *g_part(graph *g, const node *a, int axis, int64_t start, int64_t size)
+{
+    int64_t starts[MAX_RANK] = {0}, sizes[MAX_RANK];
+    if (!a)
+        return NULL;
+    memcpy(sizes, a->type.dim, sizeof sizes);
+    starts[axis] = start, sizes[axis] = size;
+    const attr list[] = {attr_ints("starts", a->type.rank, starts), attr_ints("sizes", a->type.rank, sizes)};
+    return g_apply(g, "slice", a, COUNT(list), list);
+}
+
 /* ---- ONNX ---- */
 static bool adapt_slice(const onnx_call *c, const node **out, err *e)
 {
     int64_t start[MAX_RANK], end[MAX_RANK], axes[MAX_RANK], steps[MAX_RANK];
     int n, m, n_axes = -1, n_steps = -1;
-    if (!onnx_need(c, 1, e) || !onnx_ints(c, "starts", 1, start, MAX_RANK, &n, e))
+    if (!onnx_ints(c, "starts", 1, start, MAX_RANK, &n, e))
         return false;
     if (!onnx_ints(c, "ends", 2, end, MAX_RANK, &m, e))
         return false;
@@ -80,7 +91,7 @@ static bool adapt_split(const onnx_call *c, const node **out, err *e)
     enum { MOST = 256 };
     int64_t size[MOST];
     int n = c->n_out, axis;
-    if (!onnx_need(c, 1, e) || !axis_norm(onnx_int(c, "axis", 0), c->in[0]->type.rank, &axis, e))
+    if (!axis_norm(onnx_int(c, "axis", 0), c->in[0]->type.rank, &axis, e))
         return false;
     if (n < 1 || n > MOST)
         return err_set(e, TS_UNSUPPORTED, "Split into %d parts, 1 to %d expected", n, MOST);
@@ -130,15 +141,13 @@ static bool slice_shape(const node *n, type *out, err *e)
 }
 
 /* ---- body ---- */
-static bool slice_body(defn *d, err *e)
+static const expr *slice_body(defn *d)
 {
     const attr *start = node_attr(d->node, "starts"), *step = node_attr(d->node, "steps");
     const expr *sub[MAX_RANK];
-    (void)e;
     for (int i = 0; i < d->node->type.rank; i++)
         sub[i] = x_offset(d->mem, x_axis(d->mem, i), step->kind == '-' ? 1 : step->ints[i], start->ints[i]);
-    d->value = defn_at(d, 0, sub);
-    return true;
+    return defn_at(d, 0, sub);
 }
 
 /* ---- recipes ---- */
@@ -154,8 +163,7 @@ static const node *split_lower(graph *g, const node *n)
     const int64_t dim = a->type.dim[axis];
     if (count < 1 || part < 0 || part >= count || (sizes->kind != 'I' && (dim % count || count > 1 << 16)))
         return g_fail(g, TS_BAD_INPUT, "part %lld of %lld of an axis of extent %lld", (long long)part, (long long)count,
-                      (long long)dim),
-               NULL;
+                      (long long)dim);
     int64_t offset = 0;
     for (int i = 0; i < count; i++) {
         cut c = cut_whole(&a->type);
@@ -171,7 +179,7 @@ static const node *split_lower(graph *g, const node *n)
         offset += size; /* each piece lay inside the axis, so the sum does */
     }
     if (offset != dim)
-        return g_fail(g, TS_BAD_INPUT, "the sizes add up to %lld of %lld", (long long)offset, (long long)dim), NULL;
+        return g_fail(g, TS_BAD_INPUT, "the sizes add up to %lld of %lld", (long long)offset, (long long)dim);
     return wanted;
 }
 
@@ -189,52 +197,30 @@ static const node *flip_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-static const op slice_op = {
-    .name = "slice",
-    .doc = "Elements at start, start + step, ... along every axis.",
-    .numpy = "a[np.ix_(*[s + t * np.arange(n) for s, t, n in zip(starts, steps or [1] * a.ndim, sizes)])]",
-    .onnx = (const onnx_rule[]){{"Slice", 1, adapt_slice}, {0}},
-    .onnx_takes = "Slice:5,1,axes,ends,starts",
-    .onnx_types = "Slice:.I",
-    .onnx_undefined =
-        (const onnx_note[]){{"Slice", "Ends are clamped as the specification says: backwards to the last element at "
-                                      "most, so that an end of INT_MAX takes nothing, as in numpy; INT_MIN takes all. "
-                                      "ONNX Runtime takes INT_MAX for no end in either direction."},
-                            {0}},
-    .onnx_cases = "Slice f32[3,4] starts=[1] ends=[2]",
-    .back = "Slice a @starts @starts+sizes*steps - @steps",
-    .arity = 1,
-    .attr = (const attr_spec[]){{"starts", 'I', NULL}, {"sizes", 'I', NULL}, {"steps", 'I', ""}, {0}},
-    .shape = slice_shape,
-    .body = slice_body,
-    .cases = "f32[4,5] starts=[1,0] sizes=[2,5]\nf32[4,5] starts=[3,1] sizes=[4,2] steps=[-1,3]\n"
-             "i64[7] starts=[6] sizes=[3] steps=[-2]\nf64[2,3,4] starts=[0,1,2] sizes=[2,0,1]\n"
-             "f32[] starts=[] sizes=[]\nbool[5] starts=[2] sizes=[3]",
-};
 
-static const op split_op = {
-    .name = "split",
-    .doc = "One of several parts along an axis: equal ones, or of given sizes.",
-    .numpy = "np.split(a, np.cumsum(sizes)[:-1] if sizes else parts, axis)[part]",
-    .onnx = (const onnx_rule[]){{"Split", 1, adapt_split}, {0}},
-    .onnx_takes = "Split:2,*,axis,num_outputs,split",
-    .onnx_types = "Split:.n",
-    .onnx_cases = "Split f32[4,8] axis=1",
-    .arity = 1,
-    .attr = (const attr_spec[]){{"axis", 'i', "0"}, {"parts", 'i', ""}, {"sizes", 'I', ""}, {"part", 'i', "0"}, {0}},
-    .lower = split_lower,
-    .cases = "f32[4,8] parts=2\nf32[4,8] parts=2 part=1\nf32[2,6] axis=-1 sizes=[1,3,2] part=1\n"
-             "i64[6,2] parts=3 part=2\nf32[5,0] axis=1 parts=1\nf32[4] sizes=[4,0] part=1",
+const op ops_slice[] = {
+    BODY("slice a starts:I sizes:I steps:I=", slice_body,
+         "a[np.ix_(*[s + t * np.arange(n) for s, t, n in zip(starts, steps or [1] * a.ndim, sizes)])]", NULL,
+         "f32[4,5] starts=[1,0] sizes=[2,5]\nf32[4,5] starts=[3,1] sizes=[4,2] steps=[-1,3]\n"
+         "i64[7] starts=[6] sizes=[3] steps=[-2]\nf64[2,3,4] starts=[0,1,2] sizes=[2,0,1]\n"
+         "f32[] starts=[] sizes=[]\nbool[5] starts=[2] sizes=[3]",
+         "Elements at start, start + step, ... along every axis.",
+         .adapted = ADAPTED({"Slice 1 .I 1..5 axes ends starts", adapt_slice}),
+         .onnx_undefined =
+             "Slice: Ends are clamped as the specification says: backwards to the last element at most, so "
+             "that an end of INT_MAX takes nothing, as in numpy; INT_MIN takes all. ONNX Runtime takes "
+             "INT_MAX for no end in either direction.",
+         .onnx_cases = "Slice f32[3,4] starts=[1] ends=[2]", .back = "Slice a @starts @starts+sizes*steps - @steps",
+         .shape = slice_shape),
+    RECIPE("split a axis:i=0 parts:i= sizes:I= part:i=0", split_lower,
+           "np.split(a, np.cumsum(sizes)[:-1] if sizes else parts, axis)[part]", NULL,
+           "f32[4,8] parts=2\nf32[4,8] parts=2 part=1\nf32[2,6] axis=-1 sizes=[1,3,2] part=1\n"
+           "i64[6,2] parts=3 part=2\nf32[5,0] axis=1 parts=1\nf32[4] sizes=[4,0] part=1",
+           "One of several parts along an axis: equal ones, or of given sizes.",
+           .adapted = ADAPTED({"Split 1 .n 1..2 >* axis num_outputs split", adapt_split}),
+           .onnx_cases = "Split f32[4,8] axis=1"),
+    RECIPE("flip a axes:I=", flip_lower, "np.flip(a, axes)", NULL,
+           "f32[2,3]\nf32[2,3] axes=[1]\ni64[4]\nf32[2,3,4] axes=[0,-1]\nf32[0,2]\nf32[]",
+           "The listed axes, or all of them, in reverse."),
+    {0},
 };
-
-static const op flip_op = {
-    .name = "flip",
-    .doc = "The listed axes, or all of them, in reverse.",
-    .numpy = "np.flip(a, axes)",
-    .arity = 1,
-    .attr = (const attr_spec[]){{"axes", 'I', ""}, {0}},
-    .lower = flip_lower,
-    .cases = "f32[2,3]\nf32[2,3] axes=[1]\ni64[4]\nf32[2,3,4] axes=[0,-1]\nf32[0,2]\nf32[]",
-};
-
-const op *const ops_slice[] = {&slice_op, &split_op, &flip_op, NULL};

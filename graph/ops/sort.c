@@ -32,8 +32,7 @@ static bool adapt_top_k(const onnx_call *c, const node **out, err *e)
     const int64_t largest = onnx_int(c, "largest", 1);
     int64_t k;
     int axis, n;
-    if (!onnx_need(c, 1, e) || !axis_norm(onnx_int(c, "axis", -1), c->in[0]->type.rank, &axis, e) ||
-        !onnx_ints(c, "k", 1, &k, 1, &n, e))
+    if (!axis_norm(onnx_int(c, "axis", -1), c->in[0]->type.rank, &axis, e) || !onnx_ints(c, "k", 1, &k, 1, &n, e))
         return false;
     if (n != 1)
         return err_set(e, TS_BAD_INPUT, "TopK: k has %d numbers, one expected", n);
@@ -46,8 +45,6 @@ static bool adapt_top_k(const onnx_call *c, const node **out, err *e)
 
 static bool adapt_nonzero(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 1, e))
-        return false;
     if (c->in[0]->type.rank > 0)
         return onnx_give(c, out, g_call1(c->g, "nonzero", c->in[0]), e);
     /* a scalar's place has no coordinates: [0, 1] or [0, 0] */
@@ -58,8 +55,6 @@ static bool adapt_nonzero(const onnx_call *c, const node **out, err *e)
 
 static bool adapt_compress(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 2, e))
-        return false;
     const node *x = c->in[0], *places = g_call1(c->g, "nonzero", c->in[1]); /* x any or [n], places [1, count] */
     int64_t axis = 0;
     if (onnx_attr(c, "axis"))
@@ -90,23 +85,20 @@ static bool order_shape(const node *n, type *out, err *e)
 }
 
 /* ---- body ---- */
-static bool order_body(defn *d, err *e)
+static const expr *order_body(defn *d)
 {
     const type *t = &d->node->in[0]->type;
     int64_t outer = 1, inner = 1;
-    int axis;
-    if (!attr_axis(d->node, "axis", t->rank, &axis, e))
-        return false;
+    const int axis = defn_axis(d, t->rank);
     for (int i = 0; i < t->rank; i++)
         outer *= i < axis ? t->dim[i] : 1, inner *= i > axis ? t->dim[i] : 1;
     const int64_t parameter[] = {outer, t->dim[axis], inner, d->node->type.dim[axis], node_int(d->node, "descending")};
-    defn_routine(d, &(routine){.name = "argsort",
-                               .run = routine_argsort,
-                               .n_parameter = COUNT(parameter),
-                               .parameter = parameter,
-                               .scratch = 32 * t->dim[axis],
-                               .sets = true});
-    return true;
+    return defn_routine(d, &(routine){.name = "argsort",
+                                      .run = routine_argsort,
+                                      .n_parameter = COUNT(parameter),
+                                      .parameter = parameter,
+                                      .scratch = 32 * t->dim[axis],
+                                      .sets = true});
 }
 
 /* ---- recipes ---- */
@@ -134,7 +126,7 @@ static const node *nonzero_lower(graph *g, const node *n)
     const type *t = &x->type;
     const node *row[MAX_RANK];
     if (t->rank == 0)
-        return operands_refuse(1, n->in, &g->err, "a tensor of one axis or more"), NULL;
+        return g_refuse(g, 1, n->in, "a tensor of one axis or more");
     x = g_call2(g, "not_equal", x, g_scalar(g, t->dtype, 0));
     x = g_callf(g, 1, &x, "reshape shape=[%lld]", (long long)type_count(t)); /* [elements] */
     const node *total = g_call1(g, "sum", x);                                /* [] */
@@ -143,8 +135,7 @@ static const node *nonzero_lower(graph *g, const node *n)
     if (!count)
         return g_fail(g, TS_UNSUPPORTED,
                       "how many elements are not zero is the result's extent and has to be known while the graph is "
-                      "built: its operand must be a constant"),
-               NULL;
+                      "built: its operand must be a constant");
     const node *flat = order(g, x, 0, true, load_whole(count->dtype, count->data, 0)); /* [count] */
     for (int i = t->rank; i-- > 0;) {
         const node *extent = g_scalar(g, TS_I64, (double)(t->dim[i] > 0 ? t->dim[i] : 1));
@@ -155,72 +146,29 @@ static const node *nonzero_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-static const attr_spec along[] = {{"axis", 'i', "-1"}, {"descending", 'i', "0"}, {0}};
+#define ALONG "axis:i=-1 descending:i=0"
 static const char cases[] = "f32[3,70]\nf32[3,20]!\ni64[40,3] axis=0\nu8[2,30,2] axis=1 descending=1\nbool[9]\nf16[17] "
                             "descending=1\nu64[9]! descending=1\nu64[12]!\ni8[20]!\nf64[2,17]! axis=1 descending=1\n"
                             "f32[0,4] axis=0\nf32[1]";
 
-static const op order_op = {
-    .name = "order",
-    .doc = "Places along an axis in the order of their elements, of keys; the first `count` of them.",
-    .numpy = "order(a, axis, descending, count)",
-    .arity = 1,
-    .axes = "c",
-    .attr = (const attr_spec[]){{"axis", 'i', "-1"}, {"descending", 'i', "0"}, {"count", 'i', "-1"}, {0}},
-    .shape = order_shape,
-    .body = order_body,
-    .cases = "f32[3,70] count=5\nf64[3,20]! descending=1\ni64[40,3] axis=0\nbool[2,9,2] axis=1 count=3 "
-             "descending=1\nf32[4] count=0",
+const op ops_sort[] = {
+    BODY("order a axis:i=-1 descending:i=0 count:i=-1 -> c", order_body, "order(a, axis, descending, count)", NULL,
+         "f32[3,70] count=5\nf64[3,20]! descending=1\ni64[40,3] axis=0\nbool[2,9,2] axis=1 count=3 "
+         "descending=1\nf32[4] count=0",
+         "Places along an axis in the order of their elements, of keys; the first `count` of them.",
+         .shape = order_shape),
+    RECIPE("argsort a " ALONG " -> c", argsort_lower, "order(a, axis, descending, -1)", NULL, cases,
+           "Places along an axis in the order of their elements."),
+    RECIPE("sort a " ALONG " -> c", sort_lower, "np.take_along_axis(a, order(a, axis, descending, -1), axis)", NULL,
+           cases, "Elements along an axis in order."),
+    RECIPE("top_k a k:i axis:i=-1 largest:i=1 -> c", top_k_lower,
+           "np.take_along_axis(a, order(a, axis, largest, k), axis)", NULL,
+           "f32[3,70] k=5\ni32[40,3] axis=0 k=7 largest=0\nf32[2,3]! k=3\nu64[9]! k=2\nf32[4] k=0",
+           "The k largest elements along an axis, descending, or the k smallest, ascending.",
+           .adapted = ADAPTED({"TopK 1 ni 1..2 >2 axis k largest sorted", adapt_top_k})),
+    RECIPE("nonzero a -> r c", nonzero_lower, "np.array(np.nonzero(a))", NULL, "f32[3,4]=1\ni64[5]=0\nbool[2,3,2]=1",
+           "The places of elements that are not zero, a column each; of a constant.",
+           .adapted = ADAPTED({"NonZero 9 - 1", adapt_nonzero}, {"Compress 9 .b 2 axis", adapt_compress}),
+           .onnx_cases = "Compress f32[4] bool[4]=1"),
+    {0},
 };
-
-static const op argsort_op = {
-    .name = "argsort",
-    .doc = "Places along an axis in the order of their elements.",
-    .numpy = "order(a, axis, descending, -1)",
-    .arity = 1,
-    .axes = "c",
-    .attr = along,
-    .lower = argsort_lower,
-    .cases = cases,
-};
-
-static const op sort_op = {
-    .name = "sort",
-    .doc = "Elements along an axis in order.",
-    .numpy = "np.take_along_axis(a, order(a, axis, descending, -1), axis)",
-    .arity = 1,
-    .axes = "c",
-    .attr = along,
-    .lower = sort_lower,
-    .cases = cases,
-};
-
-static const op top_k_op = {
-    .name = "top_k",
-    .doc = "The k largest elements along an axis, descending, or the k smallest, ascending.",
-    .numpy = "np.take_along_axis(a, order(a, axis, largest, k), axis)",
-    .onnx = (const onnx_rule[]){{"TopK", 1, adapt_top_k}, {0}},
-    .onnx_takes = "TopK:2,2,axis,k,largest,sorted",
-    .onnx_types = "TopK:ni",
-    .arity = 1,
-    .axes = "c",
-    .attr = (const attr_spec[]){{"k", 'i', NULL}, {"axis", 'i', "-1"}, {"largest", 'i', "1"}, {0}},
-    .lower = top_k_lower,
-    .cases = "f32[3,70] k=5\ni32[40,3] axis=0 k=7 largest=0\nf32[2,3]! k=3\nu64[9]! k=2\nf32[4] k=0",
-};
-
-static const op nonzero_op = {
-    .name = "nonzero",
-    .doc = "The places of elements that are not zero, a column each; of a constant.",
-    .numpy = "np.array(np.nonzero(a))",
-    .onnx = (const onnx_rule[]){{"NonZero", 9, adapt_nonzero}, {"Compress", 9, adapt_compress}, {0}},
-    .onnx_takes = "NonZero:1,1 Compress:2,1,axis",
-    .onnx_types = "Compress:.b",
-    .onnx_cases = "Compress f32[4] bool[4]=1",
-    .arity = 1,
-    .axes = "r c",
-    .lower = nonzero_lower,
-    .cases = "f32[3,4]=1\ni64[5]=0\nbool[2,3,2]=1",
-};
-
-const op *const ops_sort[] = {&order_op, &argsort_op, &sort_op, &top_k_op, &nonzero_op, NULL};

@@ -111,10 +111,10 @@ static bool sums_shape(const node *n, type *out, err *e)
 
 /* ---- body ---- */
 /* y[p, ..., r, c] = sum over i, j of table[p, i, j] * x[..., r of i, c of j]; what is behind the last is 0 */
-static bool blocks_body(defn *d, err *e)
+static const expr *blocks_body(defn *d)
 {
     const type *x = &d->node->in[0]->type;
-    const role *r = role_of(d->node, e);
+    const role *r = role_of(d->node, d->err);
     const int rank = x->rank;
     arena *mem = d->mem;
     const expr *sub[MAX_RANK], *part[4], *sum[PRODUCTS];
@@ -132,14 +132,13 @@ static bool blocks_body(defn *d, err *e)
     }
     for (int p = 0; p < PRODUCTS; p++)
         sum[p] = x_weighted(mem, 4, r->table[p], part);
-    d->value = x_chosen(mem, x_axis(mem, 0), PRODUCTS, sum);
-    return true;
+    return x_chosen(mem, x_axis(mem, 0), PRODUCTS, sum);
 }
 
 /* y[..., r, c] = sum over p of table[p, block of r, block of c] * x[p, ..., r and c in the block] */
-static bool sums_body(defn *d, err *e)
+static const expr *sums_body(defn *d)
 {
-    const role *r = role_of(d->node, e);
+    const role *r = role_of(d->node, d->err);
     const int rank = d->node->in[0]->type.rank;
     arena *mem = d->mem;
     const expr *sub[MAX_RANK], *part[PRODUCTS], *block[2], *row[2], *of[2];
@@ -169,8 +168,7 @@ static bool sums_body(defn *d, err *e)
         }
         row[i] = x_chosen(mem, block[1], 2, of);
     }
-    d->value = x_chosen(mem, block[0], 2, row);
-    return true;
+    return x_chosen(mem, block[0], 2, row);
 }
 
 /* ---- recipes ---- */
@@ -189,12 +187,6 @@ static const node *turned(const node *n)
     return n->type.rank == 2 && !strcmp(n->op->name, "transpose") ? n->in[0] : NULL;
 }
 
-static const node *shaped(graph *g, const node *x, int rank, const int64_t *dim)
-{
-    const attr shape = attr_ints("shape", rank, dim);
-    return g_make(g, op_find("reshape"), 1, &x, &shape, 1);
-}
-
 /* Blocks [p, rows, columns], leading axes being rows */
 static const node *blocks(graph *g, const node *x, char of)
 {
@@ -203,7 +195,7 @@ static const node *blocks(graph *g, const node *x, char of)
     if (r <= 3)
         return b;
     const int64_t columns = b->type.dim[r - 1], rows = type_count(&b->type) / PRODUCTS / columns;
-    return shaped(g, b, 3, (const int64_t[]){PRODUCTS, rows, columns});
+    return g_reshape(g, b, 3, (const int64_t[]){PRODUCTS, rows, columns});
 }
 
 /* The inverse: a value of type t, whose rows and columns may stand in halves */
@@ -215,10 +207,10 @@ static const node *sums(graph *g, const node *b, char of, const type *t)
     dim[r - 1] = b->type.dim[1], dim[r] = b->type.dim[2];
     for (int i = 0; i < r - 2; i++)
         dim[r - 1] /= t->dim[i];
-    b = r == 2 ? b : shaped(g, b, r + 1, dim);
+    b = r == 2 ? b : g_reshape(g, b, r + 1, dim);
     b = g_callf(g, 1, &b, "strassen_sums role=%c extents=[%lld,%lld]", of, (long long)t->dim[r - 2],
                 (long long)t->dim[r - 1]);
-    return !b || type_equal(&b->type, t) ? b : shaped(g, b, r, t->dim);
+    return !b || type_equal(&b->type, t) ? b : g_reshape(g, b, r, t->dim);
 }
 
 /* a and b with the axes that were made one of rows, where they had the same */
@@ -265,8 +257,7 @@ static const node *power(graph *g, const node *x)
 /* count [k] numbers the rows of b, size [k] has the largest of each */
 static bool make_steady(graph *g, const node *b, steady *s)
 {
-    const node *count = g_callf(g, 0, NULL, "iota count=%lld", (long long)b->type.dim[0]),
-               *size = g_call1(g, "max axes=[1]", g_call1(g, "abs", b));
+    const node *count = g_count(g, b->type.dim[0], TS_I64), *size = g_call1(g, "max axes=[1]", g_call1(g, "abs", b));
     for (int i = 0; i < 2; i++) {
         const node *place = g_call1(g, "argmax axis=0 keepdims=1", size);
         s->place[i] = g_known(g, place, b->label);
@@ -366,42 +357,32 @@ const node *strassen_matmul(graph *g, const node *product)
     " 'y': [[1, 0, 0, 1], [0, 0, 1, -1], [0, 1, 0, 1], [1, 0, 1, 0], [-1, 1, 0, 0], [0, 0, 0, 1], [1, 0, 0, 0]]}"      \
     "[role], a.dtype).reshape(7, 2, 2)"
 
-static const op blocks_op = {
-    .name = "strassen_blocks",
-    .doc = "Sums of blocks of a matrix [..., row, column], 7 in place of 4, as Strassen's products take them: a, b or "
-           "y of a @ b = y.",
-    .numpy = "(lambda x, m: np.einsum({'a': 'pij,...mijn->p...mn', 'b': 'pij,...imnjr->p...mnr', 'y': "
-             "'pij,...minjr->p...mnr'}[role], " TABLE ", x.reshape(*x.shape[:-2], *{'a': (m, 2, 2, x.shape[-1] // 2), "
-             "'b': (2, m, -1, 2, 16), 'y': (m, 2, -1, 2, 16)}[role])).reshape(7, *x.shape[:-2], m, -1))(np.pad(a, "
-             "[(0, 0)] * (a.ndim - 2) + [(0, -a.shape[-2] % 2), (0, -a.shape[-1] % (2 if role == 'a' else 32))]), "
-             "(a.shape[-2] + 1) // 2)",
-    .arity = 1,
-    .axes = "p b m k",
-    .attr = (const attr_spec[]){{"role", 's', NULL}, {0}},
-    .shape = blocks_shape,
-    .body = blocks_body,
-    .cases = "f32[4,6] role=a\nf32[3,2,8] role=a\nf64[2,1,7,4] role=a\nf32[1,2] role=a\nf32[5,3] role=a\n"
-             "f32[4,32] role=b\nf32[6,50] role=b\nf64[2,1] role=b\nf32[3,16] role=b\nf32[4,32] role=y\n"
-             "f64[2,5,70] role=y",
+const op ops_strassen[] = {
+    BODY("strassen_blocks a role:s -> p b m k", blocks_body,
+         "(lambda x, m: np.einsum({'a': 'pij,...mijn->p...mn', 'b': 'pij,...imnjr->p...mnr', 'y': "
+         "'pij,...minjr->p...mnr'}[role], " TABLE ", x.reshape(*x.shape[:-2], *{'a': (m, 2, 2, x.shape[-1] // 2), "
+         "'b': (2, m, -1, 2, 16), 'y': (m, 2, -1, 2, 16)}[role])).reshape(7, *x.shape[:-2], m, -1))(np.pad(a, "
+         "[(0, 0)] * (a.ndim - 2) + [(0, -a.shape[-2] % 2), (0, -a.shape[-1] % (2 if role == 'a' else 32))]), "
+         "(a.shape[-2] + 1) // 2)",
+         NULL,
+         "f32[4,6] role=a\nf32[3,2,8] role=a\nf64[2,1,7,4] role=a\nf32[1,2] role=a\nf32[5,3] role=a\n"
+         "f32[4,32] role=b\nf32[6,50] role=b\nf64[2,1] role=b\nf32[3,16] role=b\nf32[4,32] role=y\n"
+         "f64[2,5,70] role=y",
+         "Sums of blocks of a matrix [..., row, column], 7 in place of 4, as Strassen's products take them: a, b or "
+         "y of a @ b = y.",
+         .shape = blocks_shape),
+    BODY("strassen_sums a role:s extents:I -> b m n", sums_body,
+         "(lambda s, x: {'a': lambda: s('pij,p...mn->...mijn', a).reshape(*x, -1, 2, a.shape[-1])[..., "
+         ":extents[0], :, :], 'b': lambda: s('pij,p...mnr->...imnjr', a.reshape(*a.shape[:-1], -1, 16)).reshape("
+         "*x, 2, a.shape[-2], -1)[..., :extents[1]], 'y': lambda: s('pij,p...mnr->...minjr', a.reshape("
+         "*a.shape[:-1], -1, 16)).reshape(*x, 2 * a.shape[-2], -1)[..., :extents[0], :extents[1]]}[role]())("
+         "lambda how, v: np.einsum(how, " TABLE ", v), a.shape[1:-2])",
+         NULL,
+         "f32[7,2,16] role=y extents=[4,32]\nf32[7,2,3,32] role=y extents=[5,41]\n"
+         "f64[7,2,1,3,32] role=y extents=[5,64]\nf32[7,3,4] role=a extents=[5,8]\nf64[7,2,2,3] role=a "
+         "extents=[4,6]\nf32[7,4,32] role=b extents=[8,50]\nf64[7,1,16] role=b extents=[2,32]",
+         "A matrix [..., row, column] from 7 sums of blocks, as Strassen's products give them for a, b or y of "
+         "a @ b = y; columns of a and rows of b as two halves.",
+         .shape = sums_shape),
+    {0},
 };
-
-static const op sums_op = {
-    .name = "strassen_sums",
-    .doc = "A matrix [..., row, column] from 7 sums of blocks, as Strassen's products give them for a, b or y of "
-           "a @ b = y; columns of a and rows of b as two halves.",
-    .numpy = "(lambda s, x: {'a': lambda: s('pij,p...mn->...mijn', a).reshape(*x, -1, 2, a.shape[-1])[..., "
-             ":extents[0], :, :], 'b': lambda: s('pij,p...mnr->...imnjr', a.reshape(*a.shape[:-1], -1, 16)).reshape("
-             "*x, 2, a.shape[-2], -1)[..., :extents[1]], 'y': lambda: s('pij,p...mnr->...minjr', a.reshape("
-             "*a.shape[:-1], -1, 16)).reshape(*x, 2 * a.shape[-2], -1)[..., :extents[0], :extents[1]]}[role]())("
-             "lambda how, v: np.einsum(how, " TABLE ", v), a.shape[1:-2])",
-    .arity = 1,
-    .axes = "b m n",
-    .attr = (const attr_spec[]){{"role", 's', NULL}, {"extents", 'I', NULL}, {0}},
-    .shape = sums_shape,
-    .body = sums_body,
-    .cases = "f32[7,2,16] role=y extents=[4,32]\nf32[7,2,3,32] role=y extents=[5,41]\n"
-             "f64[7,2,1,3,32] role=y extents=[5,64]\nf32[7,3,4] role=a extents=[5,8]\nf64[7,2,2,3] role=a "
-             "extents=[4,6]\nf32[7,4,32] role=b extents=[8,50]\nf64[7,1,16] role=b extents=[2,32]",
-};
-
-const op *const ops_strassen[] = {&blocks_op, &sums_op, NULL};

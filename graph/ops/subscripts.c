@@ -453,15 +453,6 @@ static bool same_axes(const subscript *a, const subscript *b)
     return a->joined && b->joined && a->n == b->n && !memcmp(a->axis, b->axis, (size_t)a->n * sizeof *a->axis);
 }
 
-static const node *cut(const equation *q, const node *x, int axis, int64_t from, int64_t extent)
-{
-    int64_t starts[MAX_RANK] = {0}, sizes[MAX_RANK];
-    memcpy(sizes, x->type.dim, sizeof sizes);
-    starts[axis] = from, sizes[axis] = extent;
-    const attr part[] = {attr_ints("starts", x->type.rank, starts), attr_ints("sizes", x->type.rank, sizes)};
-    return g_apply(q->g, "slice", x, COUNT(part), part);
-}
-
 static const node *value_of(const equation *q);
 
 /* The equation where of those axes only one, of[which], is there; *left: there is none. */
@@ -482,7 +473,7 @@ static const node *block(const equation *q, const subscript *of, int which, bool
             if (!same_axes(&t.at[i], of))
                 continue;
             t.at[i] = (subscript){.n = 1, .axis = {of->axis[which]}, .scale = {1}};
-            x = x ? cut(q, x, i, from, q->extent[of->axis[which]]) : NULL;
+            x = x ? g_part(q->g, x, i, from, q->extent[of->axis[which]]) : NULL;
         }
         if (k == q->n && !counts)
             return *left = true, NULL;
@@ -564,6 +555,6 @@ const node *g_subscripts(graph *g, const node *n, const char *words, bool named,
     equation q = {.g = g, .words = words, .fold = fold, .named = named, .n = n->n_in};
     const fn *f = fn_find(fold);
     if (!f || f->unit != f->unit)
-        return g_fail(g, TS_BAD_INPUT, "fold: \"%s\" is no function to fold with", fold), NULL;
+        return g_fail(g, TS_BAD_INPUT, "fold: \"%s\" is no function to fold with", fold);
     return read(&q, n) && all_known(&q) ? value_of(&q) : NULL;
 }

@@ -20,11 +20,10 @@ static const node *dense(graph *g, const node *x, const node *w, const node *b, 
         return NULL;
     const int64_t width = x->type.dim[x->type.rank - 1];
     if (t->rank != 2)
-        return g_fail(g, TS_BAD_INPUT, "%s has rank %d; [in, out] expected", name, t->rank), NULL;
+        return g_fail(g, TS_BAD_INPUT, "%s has rank %d; [in, out] expected", name, t->rank);
     if (t->dim[0] != width)
         return g_fail(g, TS_BAD_INPUT, "%s takes rows of %lld, the operand's are of %lld; [in, out] expected", name,
-                      (long long)t->dim[0], (long long)width),
-               NULL;
+                      (long long)t->dim[0], (long long)width);
     if (b && (b->type.rank != 1 || b->type.dim[0] != t->dim[1]))
         return bad_bias(g, &b->type, name, t->dim[1]);
     const node *y = g_call2(g, "matmul", x, w);
@@ -52,8 +51,7 @@ static const node *split(graph *g, const node *y, int64_t heads, const char *nam
     const int rank = y->type.rank;
     if (y->type.dim[rank - 1] % heads)
         return g_fail(g, TS_BAD_INPUT, "%s gives %lld columns, which %lld heads do not share alike", name,
-                      (long long)y->type.dim[rank - 1], (long long)heads),
-               NULL;
+                      (long long)y->type.dim[rank - 1], (long long)heads);
     for (int i = 0; i < rank; i++)
         shape[i] = y->type.dim[i];
     shape[rank - 1] = heads, shape[rank] = y->type.dim[rank - 1] / heads;
@@ -98,10 +96,9 @@ static const node *multi_head_lower(graph *g, const node *n)
         return g_fail(g, TS_BAD_INPUT,
                       "%d operands given, takes 7: q, k, v and the weights of q, k, v and the result; then perhaps 4 "
                       "biases; then perhaps a mask",
-                      n->n_in),
-               NULL;
+                      n->n_in);
     if (heads < 1)
-        return g_fail(g, TS_BAD_INPUT, "heads: %lld is below 1", (long long)heads), NULL;
+        return g_fail(g, TS_BAD_INPUT, "heads: %lld is below 1", (long long)heads);
     if (!sequences(g, n, 3))
         return NULL;
     const node *in[4] = {NULL, NULL, NULL, n->in[n->n_in - 1]};
@@ -123,14 +120,12 @@ static const node *feed_forward_lower(graph *g, const node *n)
     const char *activation = node_attr(n, "activation")->s;
     const op *o = op_find(activation);
     if (n->n_in != 3 && n->n_in != 5)
-        return g_fail(g, TS_BAD_INPUT, "%d operands given, takes 3: x and two weights; then perhaps 2 biases", n->n_in),
-               NULL;
+        return g_fail(g, TS_BAD_INPUT, "%d operands given, takes 3: x and two weights; then perhaps 2 biases", n->n_in);
     if (!o || o->arity != 1)
         return g_fail(g, TS_BAD_INPUT, "activation: \"%s\" is no operation on one tensor; gelu, relu, silu are some",
-                      activation),
-               NULL;
+                      activation);
     if (n->in[0]->type.rank < 1)
-        return operands_refuse(1, n->in, &g->err, "x [..., width]"), NULL;
+        return g_refuse(g, 1, n->in, "x [..., width]");
     const bool biased = n->n_in == 5, gated = node_int(n, "gated") != 0;
     const node *y = dense(g, n->in[0], n->in[1], biased ? n->in[3] : NULL, "the first weight"), *factor = NULL;
     if (!y)
@@ -138,15 +133,14 @@ static const node *feed_forward_lower(graph *g, const node *n)
     const int64_t columns = y->type.dim[y->type.rank - 1];
     if (gated && columns % 2)
         return g_fail(g, TS_BAD_INPUT, "the first weight gives %lld columns, which gated=1 cannot halve",
-                      (long long)columns),
-               NULL;
+                      (long long)columns);
     if (gated) {
         factor = g_callf(g, 1, &y, "split axis=-1 parts=2 part=1");
         y = g_callf(g, 1, &y, "split axis=-1 parts=2 part=0");
     }
     const node *z = g_call1(g, activation, y); /* [..., inner] */
     if (y && z && !type_equal(&y->type, &z->type))
-        return g_fail(g, TS_BAD_INPUT, "activation: %s gives another shape or dtype than it takes", activation), NULL;
+        return g_fail(g, TS_BAD_INPUT, "activation: %s gives another shape or dtype than it takes", activation);
     y = z;
     if (gated)
         y = g_call2(g, "multiply", y, factor);
@@ -154,38 +148,26 @@ static const node *feed_forward_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-static const op multi_head_op = {
-    .name = "multi_head_attention",
-    .doc = "Attention of `heads` heads between q, k and v [..., time, width], each through a weight [in, out] first, "
+
+const op ops_transformer[] = {
+    RECIPE("multi_head_attention ... heads:i scale:f= causal:i=0 -> b t o", multi_head_lower,
+           "multi_head_attention(attention, x, heads, scale, causal)", NULL,
+           "f32[2,3,4] f32[2,3,4] f32[2,3,4] f32[4,4] f32[4,4] f32[4,4] f32[4,4] heads=2 scale=0.01\n"
+           "f64[2,3,4] f64[2,5,6] f64[2,5,3] f64[4,6] f64[6,6] f64[3,9] f64[9,5] f64[6] f64[6] f64[9] f64[5] "
+           "heads=3\nf64[2,4,4] f64[2,4,4] f64[2,4,4] f64[4,4] f64[4,4] f64[4,4] f64[4,4] heads=2 scale=0.1 "
+           "causal=1\nf64[1,3,4] f64[1,5,4] f64[1,5,4] f64[4,4] f64[4,4] f64[4,4] f64[4,2] f64[1,1,1,5] heads=4 "
+           "scale=0.1\nf64[3,4] f64[3,4] f64[3,4] f64[4,2] f64[4,2] f64[4,2] f64[2,4] f64[2] f64[2] f64[2] f64[4] "
+           "f64[3,3] heads=1 scale=0.2",
+           "Attention of `heads` heads between q, k and v [..., time, width], each through a weight [in, out] first, "
            "and all heads together through one last: q, k, v, their weights, the last one; then, where given, the "
-           "four biases; then a mask that is added to the scores [..., heads, queries, keys].",
-    .numpy = "multi_head_attention(attention, x, heads, scale, causal)",
-    .arity = -1,
-    .axes = "b t o",
-    .attr = (const attr_spec[]){{"heads", 'i', NULL}, {"scale", 'f', ""}, {"causal", 'i', "0"}, {0}},
-    .lower = multi_head_lower,
-    .cases =
-        "f32[2,3,4] f32[2,3,4] f32[2,3,4] f32[4,4] f32[4,4] f32[4,4] f32[4,4] heads=2 scale=0.01\n"
-        "f64[2,3,4] f64[2,5,6] f64[2,5,3] f64[4,6] f64[6,6] f64[3,9] f64[9,5] f64[6] f64[6] f64[9] f64[5] heads=3\n"
-        "f64[2,4,4] f64[2,4,4] f64[2,4,4] f64[4,4] f64[4,4] f64[4,4] f64[4,4] heads=2 scale=0.1 causal=1\n"
-        "f64[1,3,4] f64[1,5,4] f64[1,5,4] f64[4,4] f64[4,4] f64[4,4] f64[4,2] f64[1,1,1,5] heads=4 scale=0.1\n"
-        "f64[3,4] f64[3,4] f64[3,4] f64[4,2] f64[4,2] f64[4,2] f64[2,4] f64[2] f64[2] f64[2] f64[4] f64[3,3] heads=1 "
-        "scale=0.2",
+           "four biases; then a mask that is added to the scores [..., heads, queries, keys]."),
+    RECIPE("feed_forward ... activation:s=gelu gated:i=0 -> r c", feed_forward_lower,
+           "feed_forward(erf, x, activation, gated)", NULL,
+           "f32[2,3] f32[3,8] f32[8,3]\nf32[2,3,4] f32[4,6] f32[6,2] f32[6] f32[2] activation=relu\n"
+           "f64[5,3] f64[3,8] f64[4,3] f64[8] f64[3] activation=silu gated=1\nf64[3] f64[3,4] f64[2,5] gated=1\n"
+           "f64[2,3] f64[3,4] f64[4,3] activation=tanh\nf32[0,3] f32[3,4] f32[4,3]",
+           "x [..., in] through a weight [in, hidden], an activation and a weight [hidden, out]: x, both weights, "
+           "then both biases where given; with gated=1 the first weight is [in, 2 * hidden], and the activated half "
+           "of its result is multiplied by the other."),
+    {0},
 };
-
-static const op feed_forward_op = {
-    .name = "feed_forward",
-    .doc = "x [..., in] through a weight [in, hidden], an activation and a weight [hidden, out]: x, both weights, then "
-           "both biases where given; with gated=1 the first weight is [in, 2 * hidden], and the activated half of its "
-           "result is multiplied by the other.",
-    .numpy = "feed_forward(erf, x, activation, gated)",
-    .arity = -1,
-    .axes = "r c",
-    .attr = (const attr_spec[]){{"activation", 's', "gelu"}, {"gated", 'i', "0"}, {0}},
-    .lower = feed_forward_lower,
-    .cases = "f32[2,3] f32[3,8] f32[8,3]\nf32[2,3,4] f32[4,6] f32[6,2] f32[6] f32[2] activation=relu\n"
-             "f64[5,3] f64[3,8] f64[4,3] f64[8] f64[3] activation=silu gated=1\nf64[3] f64[3,4] f64[2,5] gated=1\n"
-             "f64[2,3] f64[3,4] f64[4,3] activation=tanh\nf32[0,3] f32[3,4] f32[4,3]",
-};
-
-const op *const ops_transformer[] = {&multi_head_op, &feed_forward_op, NULL};

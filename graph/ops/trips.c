@@ -299,15 +299,6 @@ static bool turn(turning *t, const stretch *s, bool rows, const node **sum, cons
 }
 
 /* ---- helpers: stretches of trips ---- */
-static const node *rows_of(graph *g, const node *x, int64_t first, int64_t n) /* [trips, ...] -> [n, ...] */
-{
-    int64_t starts[MAX_RANK] = {first}, sizes[MAX_RANK];
-    memcpy(sizes, x->type.dim, sizeof sizes);
-    sizes[0] = n;
-    const attr part[] = {attr_ints("starts", x->type.rank, starts), attr_ints("sizes", x->type.rank, sizes)};
-    return g_apply(g, "slice", x, COUNT(part), part);
-}
-
 static const node *forwards(graph *g, const node *x, bool back)
 {
     return back ? g_call1(g, "flip axes=[0]", x) : x;
@@ -318,10 +309,9 @@ static const node *in_stretches(graph *g, const node *x, int64_t n, int64_t k)
 {
     type t = {.rank = x->type.rank + 1, .dim = {n, k}};
     if (t.rank > MAX_RANK)
-        return g_fail(g, TS_UNSUPPORTED, "states kept of every so many trips, with a slice of rank %d", x->type.rank),
-               NULL;
+        return g_fail(g, TS_UNSUPPORTED, "states kept of every so many trips, with a slice of rank %d", x->type.rank);
     memcpy(t.dim + 2, x->type.dim + 1, (size_t)(x->type.rank - 1) * sizeof *t.dim);
-    return g_reshape(g, rows_of(g, x, 0, n * k), t.rank, t.dim);
+    return g_reshape(g, g_part(g, x, 0, 0, n * k), t.rank, t.dim);
 }
 
 static const node *in_rows(graph *g, const node *x)
@@ -339,11 +329,11 @@ static bool turn_rest(turning *t, const stretch *all, int64_t first, const node 
     const int64_t which = all->trips / all->stretch; /* of the stretches, that these begin */
     stretch s = {.trips = all->trips - first, .number = g_scalar(g, TS_I64, (double)first)};
     for (int i = 0; i < t->n->n_in; i++)
-        s.in[i] = i < t->f.n_state      ? g_call1(g, "squeeze axes=[0]", rows_of(g, kept[i], which, 1))
-                  : slice_of(t, i) >= 0 ? rows_of(g, all->in[i], first, s.trips)
+        s.in[i] = i < t->f.n_state      ? g_call1(g, "squeeze axes=[0]", g_part(g, kept[i], 0, which, 1))
+                  : slice_of(t, i) >= 0 ? g_part(g, all->in[i], 0, first, s.trips)
                                         : all->in[i];
     for (int i = t->f.n_state; i < t->f.n_state + t->f.n_row; i++)
-        s.row[i] = all->row[i] ? rows_of(g, all->row[i], first, s.trips) : NULL;
+        s.row[i] = all->row[i] ? g_part(g, all->row[i], 0, first, s.trips) : NULL;
     return !err_is(&g->err) && turn(t, &s, false, sum, dx);
 }
 
@@ -360,7 +350,7 @@ static bool turn_stretches(turning *t, const stretch *all, const node *const *ke
     for (int i = 0; i < t->n->n_in; i++)
         next[i] = now[i] = sum[i] ? ts_scan_state(by, sum[i]) : NULL;
     for (int i = 0; i < t->n->n_in; i++)
-        s.in[i] = i < t->f.n_state      ? ts_scan_slice(by, rows_of(g, kept[i], 0, n), true)
+        s.in[i] = i < t->f.n_state      ? ts_scan_slice(by, g_part(g, kept[i], 0, 0, n), true)
                   : slice_of(t, i) >= 0 ? ts_scan_slice(by, in_stretches(g, all->in[i], n, k), true)
                                         : all->in[i];
     for (int i = t->f.n_state; i < t->f.n_state + t->f.n_row; i++)
@@ -428,11 +418,10 @@ static const node *of_all_trips(const turning *t, int row, const node *dy)
         return dy;
     if (between.rank > MAX_RANK)
         return g_fail(g, TS_UNSUPPORTED, "of a row of rank %d that is gathered every %lld trips", dy->type.rank,
-                      (long long)k),
-               NULL;
+                      (long long)k);
     memcpy(between.dim + 2, dy->type.dim + 1, (size_t)(dy->type.rank - 1) * sizeof *between.dim);
     const node *both = g_call2(g, "concat axis=1", g_call1(g, "expand_dims axes=[1]", dy), g_filled(g, &between, 0));
-    return both ? rows_of(g, in_rows(g, both), 0, t->f.trips) : NULL;
+    return both ? g_part(g, in_rows(g, both), 0, 0, t->f.trips) : NULL;
 }
 
 /* ---- grad ---- */

@@ -11,24 +11,13 @@ typedef struct uniques { /* u of n parts; NULL after a failure, which g has */
     const node *count;   /* [u] */
 } uniques;
 
-static const node *part(graph *g, const node *x, int64_t start, int64_t size) /* along axis 0 */
-{
-    if (!x)
-        return NULL;
-    int64_t from[MAX_RANK] = {start}, dim[MAX_RANK] = {size};
-    for (int i = 1; i < x->type.rank; i++)
-        dim[i] = x->type.dim[i];
-    const attr cut[] = {attr_ints("starts", x->type.rank, from), attr_ints("sizes", x->type.rank, dim)};
-    return g_apply(g, "slice", x, COUNT(cut), cut);
-}
-
 /* x [n, m]: whether each row is another one than the row before it. */
 static const node *new_rows(graph *g, const node *x)
 {
     const unsigned char yes = 1;
     const int64_t n = x ? x->type.dim[0] : 0;
     const node *begin = g_const(g, "", &(type){.dtype = TS_BOOL, .rank = 1, .dim = {1}}, &yes); /* [1] */
-    const node *before = part(g, x, 0, n - 1), *after = part(g, x, 1, n - 1); /* [n - 1, m], as both */
+    const node *before = g_part(g, x, 0, 0, n - 1), *after = g_part(g, x, 0, 1, n - 1); /* [n - 1, m], as both */
     const node *both = g_call2(g, "logical_and", g_call1(g, "isnan", before), g_call1(g, "isnan", after));
     const node *differs = g_call2(g, "logical_and", g_call2(g, "not_equal", before, after),
                                   g_call1(g, "logical_not", both)); /* [n - 1, m] */
@@ -52,8 +41,8 @@ static uniques find(graph *g, const node *x, bool sorted)
     if (!starts)
         return (uniques){0};
     const int64_t u = starts->type.dim[1];
-    starts = g_reshape(g, starts, 1, &u);                                                        /* [u] */
-    const node *ends = g_call2(g, "concat axis=0", part(g, starts, 1, u - 1), g_ints(g, 1, &n)); /* [u] */
+    starts = g_reshape(g, starts, 1, &u);                                                             /* [u] */
+    const node *ends = g_call2(g, "concat axis=0", g_part(g, starts, 0, 1, u - 1), g_ints(g, 1, &n)); /* [u] */
     const node *number = g_call2(g, "subtract", g_call1(g, "cumsum axis=0", g_cast(g, is_new, TS_I64)),
                                  g_scalar(g, TS_I64, 1)); /* [n] */
     uniques y = {taken(g, order, starts), g_call3(g, "scatter axis=0", g_filled(g, &places, 0), order, number),
@@ -93,8 +82,6 @@ static const node *values(graph *g, const node *x, const attr *axis, const node 
 static bool adapt_unique(const onnx_call *c, const node **out, err *e)
 {
     const attr *given = onnx_attr(c, "axis"), none = {.kind = '-'}, *axis = given ? given : &none;
-    if (!onnx_need(c, 1, e))
-        return false;
     const node *x = rows_of(c->g, c->in[0], axis); /* [n, m] */
     const uniques y = x ? find(c->g, x, onnx_int(c, "sorted", 1)) : (uniques){0};
     const node *all[] = {y.first ? values(c->g, c->in[0], axis, y.first) : NULL, y.first, y.number, y.count};
@@ -116,17 +103,15 @@ static bool order_shape(const node *n, type *out, err *e)
     return true;
 }
 
-static bool order_body(defn *d, err *e)
+static const expr *order_body(defn *d)
 {
     const type *t = &d->node->in[0]->type;
     const int64_t parameter[] = {t->dim[0], t->dim[1]};
-    (void)e;
-    defn_routine(d, &(routine){.name = "rows",
-                               .run = routine_rows,
-                               .n_parameter = COUNT(parameter),
-                               .parameter = parameter,
-                               .scratch = 16 * t->dim[0]});
-    return true;
+    return defn_routine(d, &(routine){.name = "rows",
+                                      .run = routine_rows,
+                                      .n_parameter = COUNT(parameter),
+                                      .parameter = parameter,
+                                      .scratch = 16 * t->dim[0]});
 }
 
 /* ---- recipes ---- */
@@ -139,29 +124,14 @@ static const node *unique_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-static const op order_op = {
-    .name = "row_order",
-    .doc = "The places of rows in the order of their values, the first elements counting most.",
-    .numpy = "np.lexsort(a.T[::-1]) if a.shape[1] else np.arange(len(a))",
-    .arity = 1,
-    .axes = "r",
-    .shape = order_shape,
-    .body = order_body,
-    .cases = "f32[70,2]\ni64[60,3]<3\nf64[9,1]!\nbool[9,3]\nu64[20,1]!\nf32[0,3]\nf32[4,0]\nf32[1,2]",
-};
 
-static const op unique_op = {
-    .name = "unique",
-    .doc = "The different elements of a constant, or its different parts along an axis.",
-    .numpy = "np.unique(a, axis=axis)",
-    .onnx_takes = "Unique:1,4,axis,sorted",
-    .onnx = (const onnx_rule[]){{"Unique", 11, adapt_unique}, {0}},
-    .onnx_cases = "Unique f32[4]*=1",
-    .arity = 1,
-    .axes = "r",
-    .attr = (const attr_spec[]){{"axis", 'i', ""}, {"sorted", 'i', "1"}, {0}},
-    .lower = unique_lower,
-    .cases = "f32[3,4]=1\ni64[3,2,2]=0 axis=1\nbool[2,3]=1 axis=-1 sorted=0\nf64[1]=2\nu8[0]=1",
+const op ops_unique[] = {
+    BODY("row_order a -> r", order_body, "np.lexsort(a.T[::-1]) if a.shape[1] else np.arange(len(a))", NULL,
+         "f32[70,2]\ni64[60,3]<3\nf64[9,1]!\nbool[9,3]\nu64[20,1]!\nf32[0,3]\nf32[4,0]\nf32[1,2]",
+         "The places of rows in the order of their values, the first elements counting most.", .shape = order_shape),
+    RECIPE("unique a axis:i= sorted:i=1 -> r", unique_lower, "np.unique(a, axis=axis)", NULL,
+           "f32[3,4]=1\ni64[3,2,2]=0 axis=1\nbool[2,3]=1 axis=-1 sorted=0\nf64[1]=2\nu8[0]=1",
+           "The different elements of a constant, or its different parts along an axis.",
+           .adapted = ADAPTED({"Unique 11 - 1 >4 axis sorted", adapt_unique}), .onnx_cases = "Unique f32[4]*=1"),
+    {0},
 };
-
-const op *const ops_unique[] = {&order_op, &unique_op, NULL};

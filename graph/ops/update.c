@@ -133,16 +133,14 @@ static bool make_momentum(const onnx_call *c, onnx_value *out, err *e)
 }
 
 /* ---- records ---- */
-static const op update_op = {
-    .name = "update",
-    .doc = "Steps of optimizers in a file, as formulas over parameters, gradients and states.",
-    .onnx_takes = "ai.onnx.preview.training.Adagrad:*,*,decay_factor,epsilon,norm_coefficient "
-                  "ai.onnx.preview.training.Adam:*,*,alpha,beta,epsilon,norm_coefficient,norm_coefficient_post "
-                  "ai.onnx.preview.training.Momentum:*,*,alpha,beta,mode,norm_coefficient",
-    .form = (const onnx_form[]){{"ai.onnx.preview.training.Adagrad", 1, make_adagrad},
-                                {"ai.onnx.preview.training.Adam", 1, make_adam},
-                                {"ai.onnx.preview.training.Momentum", 1, make_momentum},
-                                {0}},
-};
 
-const op *const ops_update[] = {&update_op, NULL};
+const op ops_update[] = {
+    {.call = "update",
+     .doc = "Steps of optimizers in a file, as formulas over parameters, gradients and states.",
+     .formed = FORMED(
+         {"ai.onnx.preview.training.Adagrad 1 - 0.. >* decay_factor epsilon norm_coefficient", make_adagrad},
+         {"ai.onnx.preview.training.Adam 1 - 0.. >* alpha beta epsilon norm_coefficient norm_coefficient_post",
+          make_adam},
+         {"ai.onnx.preview.training.Momentum 1 - 0.. >* alpha beta mode norm_coefficient", make_momentum})},
+    {0},
+};

@@ -2,10 +2,29 @@
  * is one load, so that a scheduler can make it a way of reading instead of a copy. */
 #include "graph/ir/rule.h"
 
+#include <string.h>
+
 /* ---- helpers: calls, for recipes everywhere ---- */
 const node *g_reshape(graph *g, const node *a, int rank, const int64_t *shape)
 {
     return g_apply(g, "reshape", a, 1, (attr[]){attr_ints("shape", rank, shape)});
+}
+
+const node *g_swapped(graph *g, const node *a)
+{
+    int64_t axes[MAX_RANK];
+    const int rank = a ? a->type.rank : 0;
+    for (int i = 0; i < rank; i++)
+        axes[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
+    return g_transpose(g, a, rank, axes);
+}
+
+const node *g_along(graph *g, const node *v, int rank, int axis)
+{
+    int64_t shape[MAX_RANK];
+    for (int i = 0; v && i < rank; i++)
+        shape[i] = i == axis ? type_count(&v->type) : 1;
+    return g_reshape(g, v, rank, shape);
 }
 
 /* Before opset 7: `broadcast` and `axis` say where the second operand's dimensions stand in the first one's. */
@@ -45,7 +64,7 @@ static bool adapt_reshape(const onnx_call *c, const node **out, err *e)
 {
     int64_t shape[MAX_RANK];
     int n;
-    if (!onnx_need(c, 1, e) || !onnx_ints(c, "shape", 1, shape, MAX_RANK, &n, e))
+    if (!onnx_ints(c, "shape", 1, shape, MAX_RANK, &n, e))
         return false;
     const type *t = &c->in[0]->type;
     for (int i = 0; i < n && !onnx_int(c, "allowzero", 0); i++) {
@@ -58,13 +77,11 @@ static bool adapt_reshape(const onnx_call *c, const node **out, err *e)
         if (shape[i] == 0)
             shape[i] = t->dim[i];
     }
-    return onnx_give(c, out, g_apply(c->g, "reshape", c->in[0], 1, (attr[]){attr_ints("shape", n, shape)}), e);
+    return onnx_give(c, out, g_reshape(c->g, c->in[0], n, shape), e);
 }
 
 static bool adapt_flatten(const onnx_call *c, const node **out, err *e)
 {
-    if (!onnx_need(c, 1, e))
-        return false;
     const type *t = &c->in[0]->type;
     int64_t axis, shape[2] = {1, 1};
     if (!onnx_cut(c, 1, t->rank, &axis, e))
@@ -73,47 +90,25 @@ static bool adapt_flatten(const onnx_call *c, const node **out, err *e)
         if (!int_mul(shape[i >= axis], t->dim[i], &shape[i >= axis]))
             return operands_refuse(1, c->in, e, "at most 2^63 - 1 elements on either side of axis %lld",
                                    (long long)axis);
-    return onnx_give(c, out, g_apply(c->g, "reshape", c->in[0], 1, (attr[]){attr_ints("shape", 2, shape)}), e);
+    return onnx_give(c, out, g_reshape(c->g, c->in[0], 2, shape), e);
 }
 
-static bool adapt_transpose(const onnx_call *c, const node **out, err *e)
-{
-    if (!onnx_need(c, 1, e))
-        return false;
-    attr a = {0};
-    if (onnx_attr(c, "perm"))
-        a = *onnx_attr(c, "perm"), a.name = "axes";
-    return onnx_give(c, out, g_apply(c->g, "transpose", c->in[0], a.name != NULL, &a), e);
-}
-
-static bool with_axes(const onnx_call *c, const char *op_name, const node **out, err *e)
+/* Of squeeze they may be left out. */
+static bool adapt_axes(const onnx_call *c, const node **out, err *e)
 {
     int64_t axes[MAX_RANK];
     int n;
-    if (!onnx_ints(c, "axes", 1, axes, MAX_RANK, &n, e))
+    const bool given = onnx_has(c, "axes", 1) || strcmp(c->type, "Squeeze");
+    if (given && !onnx_ints(c, "axes", 1, axes, MAX_RANK, &n, e))
         return false;
-    return onnx_give(c, out, g_apply(c->g, op_name, c->in[0], 1, (attr[]){attr_ints("axes", n, axes)}), e);
-}
-
-static bool adapt_unsqueeze(const onnx_call *c, const node **out, err *e)
-{
-    return onnx_need(c, 1, e) && with_axes(c, "expand_dims", out, e);
-}
-
-static bool adapt_squeeze(const onnx_call *c, const node **out, err *e)
-{
-    if (!onnx_need(c, 1, e))
-        return false;
-    if (onnx_has(c, "axes", 1))
-        return with_axes(c, "squeeze", out, e);
-    return onnx_give(c, out, g_call1(c->g, "squeeze", c->in[0]), e);
+    return onnx_give(c, out, onnx_made(c, 1, c->in, given, (attr[]){attr_ints("axes", given ? n : 0, axes)}), e);
 }
 
 /* Expand broadcasts both ways: an extent of 1 in the wanted shape keeps that of the operand. */
 static bool adapt_expand(const onnx_call *c, const node **out, err *e)
 {
     type want = {0}, both = {0};
-    if (!onnx_need(c, 1, e) || !onnx_ints(c, "shape", 1, want.dim, MAX_RANK, &want.rank, e))
+    if (!onnx_ints(c, "shape", 1, want.dim, MAX_RANK, &want.rank, e))
         return false;
     for (int i = 0; i < want.rank; i++)
         if (want.dim[i] < 0)
@@ -129,7 +124,7 @@ static bool adapt_constant_of_shape(const onnx_call *c, const node **out, err *e
     int64_t shape[MAX_RANK];
     int n;
     const node *value = NULL;
-    if (!onnx_need(c, 1, e) || !onnx_ints(c, "", 0, shape, MAX_RANK, &n, e))
+    if (!onnx_ints(c, "", 0, shape, MAX_RANK, &n, e))
         return false;
     for (int i = 0; i < c->n_attr; i++)
         if (c->tensor && c->tensor[i] && ts_array_count(c->tensor[i]) == 1)
@@ -138,7 +133,7 @@ static bool adapt_constant_of_shape(const onnx_call *c, const node **out, err *e
         return err_set(e, TS_BAD_INPUT, "ConstantOfShape: attribute %s is not one number", c->attr[0].name);
     if (!value)
         value = g_scalar(c->g, TS_F32, 0);
-    return onnx_give(c, out, g_apply(c->g, "broadcast_to", value, 1, (attr[]){attr_ints("shape", n, shape)}), e);
+    return onnx_give(c, out, g_broadcast(c->g, value, n, shape), e);
 }
 
 /* ---- shape ---- */
@@ -263,11 +258,10 @@ static void unfold(const defn *d, const type *from, int first, int last, const e
 
 /* Extents are matched in groups of equal product: [2,3,64] -> [2,3,8,8] leaves the first two axes alone and
  * divides only the last, instead of dividing one long number. */
-static bool reshape_body(defn *d, err *e)
+static const expr *reshape_body(defn *d)
 {
     const type *from = &d->node->in[0]->type, *to = &d->node->type;
     const expr *sub[MAX_RANK];
-    (void)e;
     for (int i = 0; i < from->rank; i++)
         sub[i] = x_whole(d->mem, 0);
     for (int i = 0, j = 0, i0, j0; type_count(to) && (i < from->rank || j < to->rank);) {
@@ -281,27 +275,22 @@ static bool reshape_body(defn *d, err *e)
                 q *= to->dim[j++];
         unfold(d, from, i0, i, row_major(d, j0, j), sub);
     }
-    d->value = defn_at(d, 0, sub);
-    return true;
+    return defn_at(d, 0, sub);
 }
 
-static bool transpose_body(defn *d, err *e)
+static const expr *transpose_body(defn *d)
 {
     const attr *axes = node_attr(d->node, "axes");
     const int rank = d->node->type.rank;
     const expr *sub[MAX_RANK];
-    (void)e;
     for (int i = 0; i < rank; i++)
         sub[axes->kind == '-' ? rank - 1 - i : (axes->ints[i] + rank) % rank] = x_axis(d->mem, i);
-    d->value = defn_at(d, 0, sub);
-    return true;
+    return defn_at(d, 0, sub);
 }
 
-static bool broadcast_body(defn *d, err *e)
+static const expr *broadcast_body(defn *d)
 {
-    (void)e;
-    d->value = defn_in(d, 0);
-    return true;
+    return defn_in(d, 0);
 }
 
 /* ---- recipes ---- */
@@ -316,7 +305,7 @@ static const node *expand_dims_lower(graph *g, const node *n)
         return NULL;
     for (int i = 0, k = 0; i < rank; i++)
         shape[i] = set >> i & 1 ? 1 : t->dim[k++];
-    return g_apply(g, "reshape", n->in[0], 1, (attr[]){attr_ints("shape", rank, shape)});
+    return g_reshape(g, n->in[0], rank, shape);
 }
 
 static const node *squeeze_lower(graph *g, const node *n)
@@ -331,11 +320,11 @@ static const node *squeeze_lower(graph *g, const node *n)
     for (int i = 0; i < t->rank; i++) {
         const bool listed = set >> i & 1;
         if (listed && axes->kind != '-' && t->dim[i] != 1)
-            return g_fail(g, TS_BAD_INPUT, "axis %d has extent %lld, not 1", i, (long long)t->dim[i]), NULL;
+            return g_fail(g, TS_BAD_INPUT, "axis %d has extent %lld, not 1", i, (long long)t->dim[i]);
         if (!listed || t->dim[i] != 1)
             shape[rank++] = t->dim[i];
     }
-    return g_apply(g, "reshape", n->in[0], 1, (attr[]){attr_ints("shape", rank, shape)});
+    return g_reshape(g, n->in[0], rank, shape);
 }
 
 /* ---- grad ---- */
@@ -343,7 +332,7 @@ static const node *reshape_grad(graph *g, const node *call, const node *y, const
 {
     const type *t = &call->in[k]->type;
     (void)y;
-    return g_apply(g, "reshape", dy, 1, (attr[]){attr_ints("shape", t->rank, t->dim)});
+    return g_reshape(g, dy, t->rank, t->dim);
 }
 
 static const node *transpose_grad(graph *g, const node *call, const node *y, const node *dy, int k)
@@ -355,7 +344,7 @@ static const node *transpose_grad(graph *g, const node *call, const node *y, con
     for (int i = 0; i < rank; i++)
         back[axes->kind == '-' ? rank - 1 - i : (axes->ints[i] + rank) % rank] = i;
     const node *product = rank == 2 && back[0] == 1 ? g_product_turned(g, dy) : NULL; /* [n, m] of dy [m, n] */
-    return product ? product : g_apply(g, "transpose", dy, 1, (attr[]){attr_ints("axes", rank, back)});
+    return product ? product : g_transpose(g, dy, rank, back);
 }
 
 static const node *broadcast_grad(graph *g, const node *call, const node *y, const node *dy, int k)
@@ -365,89 +354,40 @@ static const node *broadcast_grad(graph *g, const node *call, const node *y, con
 }
 
 /* ---- records ---- */
-static const op reshape_op = {
-    .name = "reshape",
-    .doc = "The same elements in row order under other extents; one -1 takes what is left.",
-    .numpy = "a.reshape(shape)",
-    .onnx = (const onnx_rule[]){{"Reshape", 1, adapt_reshape}, {"Flatten", 1, adapt_flatten}, {0}},
-    .onnx_takes = "Reshape:2,1,allowzero,shape Flatten:1,1,axis",
-    .onnx_types = "Reshape:.i",
-    .onnx_cases = "Flatten f32[2,3,4] axis=2",
-    .onnx_undefined = (const onnx_note[]){{"Reshape", "A 0 beyond the operand's axes has no extent to keep and is "
-                                                      "refused; so is -1 beside an extent of 0."},
-                                          {0}},
-    .back = "Reshape a # allowzero:1",
-    .arity = 1,
-    .attr = (const attr_spec[]){{"shape", 'I', NULL}, {0}},
-    .shape = reshape_shape,
-    .body = reshape_body,
-    .grad = reshape_grad,
-    .cases = "f32[2,3,64] shape=[2,3,8,8]\nf32[2,3,8,8] shape=[2,3,-1]\nf64[6,4] shape=[4,6]\n"
-             "i32[2,1,3] shape=[2,3]\nf32[4] shape=[1,4,1]\nf32[] shape=[1,1]\nf32[1] shape=[]\n"
-             "f32[2,3,4] shape=[24]\nf32[24] shape=[2,-1,4]\nf32[0,3] shape=[3,0]\nf32[0,3] shape=[-1,5]\n"
-             "bool[4,3] shape=[2,6]\nf32[6,10,2] shape=[4,15,2]\nf32[1,1,1] shape=[1]",
-};
 
-static const op transpose_op = {
-    .name = "transpose",
-    .doc = "The axes in another order; reversed when none is given.",
-    .numpy = "np.transpose(a, axes)",
-    .onnx_takes = "Transpose:1,1,perm",
-    .onnx = (const onnx_rule[]){{"Transpose", 1, adapt_transpose}, {0}},
-    .back = "Transpose a perm=axes",
-    .arity = 1,
-    .attr = (const attr_spec[]){{"axes", 'I', ""}, {0}},
-    .shape = transpose_shape,
-    .body = transpose_body,
-    .extents = transpose_extents,
-    .kept = kept_all,
-    .grad = transpose_grad,
-    .cases = "f32[2,3]\nf32[2,3,4,5] axes=[0,2,1,3]\ni64[2,3,4] axes=[-1,0,1]\nf64[4]\nf32[]\n"
-             "f32[2,0,3] axes=[1,2,0]\nbool[3,2,1]",
+const op ops_view[] = {
+    BODY(
+        "reshape a shape:I", reshape_body, "a.reshape(shape)", NULL,
+        "f32[2,3,64] shape=[2,3,8,8]\nf32[2,3,8,8] shape=[2,3,-1]\nf64[6,4] shape=[4,6]\n"
+        "i32[2,1,3] shape=[2,3]\nf32[4] shape=[1,4,1]\nf32[] shape=[1,1]\nf32[1] shape=[]\n"
+        "f32[2,3,4] shape=[24]\nf32[24] shape=[2,-1,4]\nf32[0,3] shape=[3,0]\nf32[0,3] shape=[-1,5]\n"
+        "bool[4,3] shape=[2,6]\nf32[6,10,2] shape=[4,15,2]\nf32[1,1,1] shape=[1]",
+        "The same elements in row order under other extents; one -1 takes what is left.",
+        .adapted = ADAPTED({"Reshape 1 .i 1..2 allowzero shape", adapt_reshape}, {"Flatten 1 - 1 axis", adapt_flatten}),
+        .onnx_cases = "Flatten f32[2,3,4] axis=2",
+        .onnx_undefined = "Reshape: A 0 beyond the operand's axes has no extent to keep and is refused; so is -1 "
+                          "beside an extent of 0.",
+        .back = "Reshape a # allowzero:1", .shape = reshape_shape, .grad = reshape_grad),
+    BODY("transpose a axes:I=", transpose_body, "np.transpose(a, axes)", "Transpose 1 - 1 axes:perm",
+         "f32[2,3]\nf32[2,3,4,5] axes=[0,2,1,3]\ni64[2,3,4] axes=[-1,0,1]\nf64[4]\nf32[]\n"
+         "f32[2,0,3] axes=[1,2,0]\nbool[3,2,1]",
+         "The axes in another order; reversed when none is given.", .back = "Transpose a perm=axes",
+         .shape = transpose_shape, .extents = transpose_extents, .kept = kept_all, .grad = transpose_grad),
+    BODY("broadcast_to a shape:I", broadcast_body, "np.broadcast_to(a, shape)", NULL,
+         "f32[3] shape=[2,3]\nf32[2,1] shape=[2,4]\ni64[] shape=[2,2]\nf32[1,3] shape=[0,3]\n"
+         "f64[2,3] shape=[2,3]\nbool[1] shape=[1,1,5]",
+         "The value repeated along new axes and axes of extent 1.",
+         .adapted = ADAPTED({"Expand 8 .i 1..2", adapt_expand},
+                            {"ConstantOfShape 9 i 1 value", adapt_constant_of_shape}),
+         .onnx_cases = "ConstantOfShape i64[2]=3\nExpand f32[2,1] i64[2]=2", .back = "Expand a #",
+         .shape = broadcast_shape, .grad = broadcast_grad),
+    RECIPE("expand_dims a axes:I", expand_dims_lower, "np.expand_dims(a, axes)", NULL,
+           "f32[2,3] axes=[0]\nf32[2,3] axes=[1,-1]\ni64[] axes=[0,1]\nf32[0,3] axes=[2]\nf32[2] axes=[]",
+           "New axes of extent 1 at the listed places of the result.",
+           .adapted = ADAPTED({"Unsqueeze 1 .i 1..2 axes", adapt_axes})),
+    RECIPE("squeeze a axes:I=", squeeze_lower, "np.squeeze(a, axes)", NULL,
+           "f32[1,3,1]\nf32[1,3,1] axes=[0]\ni64[1,1] axes=[-1]\nf32[2,3]\nf32[0,1]\nf32[2,1] axes=[]",
+           "Without the listed axes of extent 1, or without all of them.",
+           .adapted = ADAPTED({"Squeeze 1 .i 1..2 axes", adapt_axes})),
+    {0},
 };
-
-static const op broadcast_op = {
-    .name = "broadcast_to",
-    .doc = "The value repeated along new axes and axes of extent 1.",
-    .numpy = "np.broadcast_to(a, shape)",
-    .onnx = (const onnx_rule[]){{"Expand", 8, adapt_expand}, {"ConstantOfShape", 9, adapt_constant_of_shape}, {0}},
-    .onnx_takes = "Expand:2,1 ConstantOfShape:1,1,value",
-    .onnx_types = "Expand:.i ConstantOfShape:i",
-    .onnx_cases = "ConstantOfShape i64[2]=3\nExpand f32[2,1] i64[2]=2",
-    .back = "Expand a #",
-    .arity = 1,
-    .attr = (const attr_spec[]){{"shape", 'I', NULL}, {0}},
-    .shape = broadcast_shape,
-    .body = broadcast_body,
-    .grad = broadcast_grad,
-    .cases = "f32[3] shape=[2,3]\nf32[2,1] shape=[2,4]\ni64[] shape=[2,2]\nf32[1,3] shape=[0,3]\n"
-             "f64[2,3] shape=[2,3]\nbool[1] shape=[1,1,5]",
-};
-
-static const op expand_dims_op = {
-    .name = "expand_dims",
-    .doc = "New axes of extent 1 at the listed places of the result.",
-    .numpy = "np.expand_dims(a, axes)",
-    .onnx = (const onnx_rule[]){{"Unsqueeze", 1, adapt_unsqueeze}, {0}},
-    .onnx_takes = "Unsqueeze:2,1,axes",
-    .onnx_types = "Unsqueeze:.i",
-    .arity = 1,
-    .attr = (const attr_spec[]){{"axes", 'I', NULL}, {0}},
-    .lower = expand_dims_lower,
-    .cases = "f32[2,3] axes=[0]\nf32[2,3] axes=[1,-1]\ni64[] axes=[0,1]\nf32[0,3] axes=[2]\nf32[2] axes=[]",
-};
-
-static const op squeeze_op = {
-    .name = "squeeze",
-    .doc = "Without the listed axes of extent 1, or without all of them.",
-    .numpy = "np.squeeze(a, axes)",
-    .onnx = (const onnx_rule[]){{"Squeeze", 1, adapt_squeeze}, {0}},
-    .onnx_takes = "Squeeze:2,1,axes",
-    .onnx_types = "Squeeze:.i",
-    .arity = 1,
-    .attr = (const attr_spec[]){{"axes", 'I', ""}, {0}},
-    .lower = squeeze_lower,
-    .cases = "f32[1,3,1]\nf32[1,3,1] axes=[0]\ni64[1,1] axes=[-1]\nf32[2,3]\nf32[0,1]\nf32[2,1] axes=[]",
-};
-
-const op *const ops_view[] = {&reshape_op, &transpose_op, &broadcast_op, &expand_dims_op, &squeeze_op, NULL};

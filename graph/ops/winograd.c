@@ -89,13 +89,12 @@ static bool pixels_shape(const node *n, type *out, err *e)
 
 /* ---- body ---- */
 /* y[i, j, n, ty, tx, c] = sum over p, q of b[i, p] * b[j, q] * x[n, c, m * ty + p - before, m * tx + q - before] */
-static bool tiles_body(defn *d, err *e)
+static const expr *tiles_body(defn *d)
 {
     const winograd *w = tiling;
     arena *mem = d->mem;
     const expr *line[MAX_TILE_SIDE], *pixel[MAX_TILE_SIDE];
     const int64_t *before = node_attr(d->node, "pads")->ints, *in = d->node->in[0]->type.dim + 2;
-    (void)e;
     for (int p = 0; p < w->t; p++) {
         for (int q = 0; q < w->t; q++) {
             const int64_t at[] = {p, q};
@@ -114,17 +113,15 @@ static bool tiles_body(defn *d, err *e)
         }
         line[p] = chosen_sum(mem, w->b, w->t, w->t, x_axis(mem, 1), pixel);
     }
-    d->value = chosen_sum(mem, w->b, w->t, w->t, x_axis(mem, 0), line);
-    return true;
+    return chosen_sum(mem, w->b, w->t, w->t, x_axis(mem, 0), line);
 }
 
 /* y[n, c, h, w] = sum over i, j of a[h % m, i] * a[w % m, j] * x[i, j, n, h / m, w / m, c] */
-static bool pixels_body(defn *d, err *e)
+static const expr *pixels_body(defn *d)
 {
     const winograd *w = tiling;
     arena *mem = d->mem;
     const expr *tile[2], *place[2], *line[MAX_TILE_SIDE], *sum[MAX_TILE_SIDE];
-    (void)e;
     for (int s = 0; s < 2; s++) {
         tile[s] = x2(mem, "floordiv", x_axis(mem, 2 + s), x_whole(mem, w->m));
         place[s] = x2(mem, "mod", x_axis(mem, 2 + s), x_whole(mem, w->m));
@@ -137,8 +134,7 @@ static bool pixels_body(defn *d, err *e)
         }
         line[i] = chosen_sum(mem, w->a, w->m, w->t, place[1], sum);
     }
-    d->value = chosen_sum(mem, w->a, w->m, w->t, place[0], line);
-    return true;
+    return chosen_sum(mem, w->a, w->m, w->t, place[0], line);
 }
 
 /* ---- recipes: weights ---- */
@@ -223,32 +219,20 @@ const node *winograd_conv(graph *g, const node *conv)
 }
 
 /* ---- records ---- */
-static const op tiles_op = {
-    .name = "winograd_tiles",
-    .doc = "Tiles of 4 x 4 pixels, 2 apart, of images [batch, channel, h, w], turned for products with 3 x 3 kernels.",
-    .numpy = "np.einsum('ip,jq,ncyxpq->ijnyxc', *[np.array([[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, 1, 0, -1]]"
-             ", a.dtype)] * 2, np.lib.stride_tricks.sliding_window_view(np.pad(a, ((0, 0), (0, 0), (pads[0], pads[2] + "
-             "(a.shape[2] + pads[0] + pads[2]) % 2), (pads[1], pads[3] + (a.shape[3] + pads[1] + pads[3]) % 2))), "
-             "(4, 4), (2, 3))[:, :, ::2, ::2])",
-    .arity = 1,
-    .axes = "i j n th tw ic",
-    .attr = (const attr_spec[]){{"pads", 'I', "[0,0,0,0]"}, {0}},
-    .shape = tiles_shape,
-    .body = tiles_body,
-    .cases = "f32[1,3,6,8] pads=[1,1,1,1]\nf32[2,5,7,4]\nf64[1,16,5,9] pads=[0,1,2,1]",
-};
 
-static const op pixels_op = {
-    .name = "winograd_pixels",
-    .doc = "Images [batch, channel, h, w] from the products of winograd_tiles with kernels.",
-    .numpy = "np.einsum('ri,sj,ijnyxc->ncyrxs', *[np.array([[1, 1, 1, 0], [0, 1, -1, -1]], a.dtype)] * 2, a).reshape("
-             "a.shape[2], a.shape[5], 2 * a.shape[3], 2 * a.shape[4])[:, :, :extents[0], :extents[1]]",
-    .arity = 1,
-    .axes = "n oc oh ow",
-    .attr = (const attr_spec[]){{"extents", 'I', NULL}, {0}},
-    .shape = pixels_shape,
-    .body = pixels_body,
-    .cases = "f32[4,4,1,3,2,5] extents=[6,4]\nf32[4,4,2,2,3,16] extents=[3,5]\nf64[4,4,1,1,1,2] extents=[1,2]",
+const op ops_winograd[] = {
+    BODY("winograd_tiles a pads:I=[0,0,0,0] -> i j n th tw ic", tiles_body,
+         "np.einsum('ip,jq,ncyxpq->ijnyxc', *[np.array([[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, 1, 0, "
+         "-1]], a.dtype)] * 2, np.lib.stride_tricks.sliding_window_view(np.pad(a, ((0, 0), (0, 0), (pads[0], "
+         "pads[2] + (a.shape[2] + pads[0] + pads[2]) % 2), (pads[1], pads[3] + (a.shape[3] + pads[1] + pads[3]) % "
+         "2))), (4, 4), (2, 3))[:, :, ::2, ::2])",
+         NULL, "f32[1,3,6,8] pads=[1,1,1,1]\nf32[2,5,7,4]\nf64[1,16,5,9] pads=[0,1,2,1]",
+         "Tiles of 4 x 4 pixels, 2 apart, of images [batch, channel, h, w], turned for products with 3 x 3 kernels.",
+         .shape = tiles_shape),
+    BODY("winograd_pixels a extents:I -> n oc oh ow", pixels_body,
+         "np.einsum('ri,sj,ijnyxc->ncyrxs', *[np.array([[1, 1, 1, 0], [0, 1, -1, -1]], a.dtype)] * 2, a).reshape("
+         "a.shape[2], a.shape[5], 2 * a.shape[3], 2 * a.shape[4])[:, :, :extents[0], :extents[1]]",
+         NULL, "f32[4,4,1,3,2,5] extents=[6,4]\nf32[4,4,2,2,3,16] extents=[3,5]\nf64[4,4,1,1,1,2] extents=[1,2]",
+         "Images [batch, channel, h, w] from the products of winograd_tiles with kernels.", .shape = pixels_shape),
+    {0},
 };
-
-const op *const ops_winograd[] = {&tiles_op, &pixels_op, NULL};

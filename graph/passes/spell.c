@@ -44,14 +44,13 @@ static const op *named(arena *mem, const expr *x)
             return NULL;
         known.value[i] = x->arg[i];
     }
-    for (const op *const *const *table = op_tables; *table; table++)
-        for (const op *const *o = *table; *o; o++) {
-            if (!(*o)->text || (*o)->arity != x->n || ((*o)->attr && (*o)->attr->name))
-                continue;
-            const expr *same = x_parse(mem, (*o)->text, &known, NULL);
-            if (same && x_same(same, x))
-                return *o;
-        }
+    for (const op *o = op_next(NULL); o; o = op_next(o)) {
+        if (!o->text || o->arity != x->n || (o->attr && o->attr->name))
+            continue;
+        const expr *same = x_parse(mem, o->text, &known, NULL);
+        if (same && x_same(same, x))
+            return o;
+    }
     return NULL;
 }
 

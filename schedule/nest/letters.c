@@ -22,9 +22,8 @@ bool names_known(const char *axis)
     while (n > 1 && axis[n - 1] >= '0' && axis[n - 1] <= '9')
         n--;
     bool known = has_letter("e r c b f", axis, n); /* those above, where an operation has none */
-    for (const op *const *const *table = op_tables; !known && *table; table++)
-        for (const op *const *o = *table; !known && *o; o++)
-            known = (*o)->axes && has_letter((*o)->axes, axis, n);
+    for (const op *o = op_next(NULL); !known && o; o = op_next(o))
+        known = o->axes && has_letter(o->axes, axis, n);
     return known;
 }
 

@@ -120,9 +120,8 @@ static bool known_op(const graph *g, const json *v, const char *name, err *e)
     const char *near = NULL;
     if (g_op(g, name))
         return true;
-    for (const op *const *const *table = op_tables; *table; table++)
-        for (const op *const *o = *table; *o; o++)
-            near = word_nearer(name, near, (*o)->name);
+    for (const op *o = op_next(NULL); o; o = op_next(o))
+        near = word_nearer(name, near, o->name);
     for (int i = 0; g && i < g->n_custom; i++)
         near = word_nearer(name, near, g->custom[i]->name);
     json_refuse(e, v, TS_BAD_INPUT, "no operation \"%s\"%s%s%s", name, near ? "; did you mean \"" : "",

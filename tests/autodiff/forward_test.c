@@ -245,10 +245,9 @@ static void test_refusals(void)
 int main(int argc, char **argv)
 {
     only = argc > 1 ? argv[1] : NULL;
-    for (const op *const *const *table = op_tables; *table; table++)
-        for (const op *const *o = *table; *o; o++)
-            if (!only || !strcmp(only, (*o)->name))
-                check_op(*o);
+    for (const op *o = op_next(NULL); o; o = op_next(o))
+        if (!only || !strcmp(only, o->name))
+            check_op(o);
     printf("%d products\n", n_product);
     CHECK(only || n_product > 1000);
     test_nested();

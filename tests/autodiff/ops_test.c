@@ -266,10 +266,9 @@ static bool is_other(const char *name)
 int main(int argc, char **argv)
 {
     only = argc > 1 ? argv[1] : NULL;
-    for (const op *const *const *table = op_tables; *table; table++)
-        for (const op *const *o = *table; *o; o++)
-            if (only ? !strcmp(only, (*o)->name) : !is_other((*o)->name))
-                check_op(*o);
+    for (const op *o = op_next(NULL); o; o = op_next(o))
+        if (only ? !strcmp(only, o->name) : !is_other(o->name))
+            check_op(o);
     printf("%d gradients, %d forward products, %d second derivatives\n", n_first, n_product, n_second);
     return check_done();
 }

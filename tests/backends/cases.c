@@ -184,14 +184,13 @@ void cases_check(const char *name, bool kept, int share, int first)
     int number = 0;
     if (!CHECK(b.by && (b.on = b.by->target(&mem, &(machine_options){0}, &e))))
         printf("  %s\n", e.text);
-    for (const op *const *const *table = op_tables; b.on && *table; table++)
-        for (const op *const *o = *table; *o; o++) {
-            const char *at = (*o)->cases, *line;
-            size_t n;
-            while (at && (line = problem_next(&at, &n)))
-                if (number++ % share == first)
-                    add(&b, *o, line, n);
-        }
+    for (const op *o = op_next(NULL); b.on && o; o = op_next(o)) {
+        const char *at = o->cases, *line;
+        size_t n;
+        while (at && (line = problem_next(&at, &n)))
+            if (number++ % share == first)
+                add(&b, o, line, n);
+    }
     run(&b);
     ts_graph_free(b.g), arena_free(&mem);
     printf("%d problems in %d plans, %d left out\n", total.compared, total.plans, total.left);

@@ -164,21 +164,20 @@ static void try_cases(const machine *on, long share, uint64_t seed)
 {
     trial t = {.g = ts_graph_make()};
     uint64_t number = seed;
-    for (const op *const *const *table = op_tables; *table; table++)
-        for (const op *const *o = *table; *o; o++) {
-            const char *at = (*o)->cases, *line;
-            size_t n;
-            while (at && (line = problem_next(&at, &n))) {
-                problem p;
-                if (number++ % (uint64_t)share || !builds(*o, line, n))
-                    continue;
-                problem_build(t.g, *o, line, n, TS_N_DTYPE, &p);
-                t.root[t.n++] = p.y;
-                text_line(&t.what, "  %s %.*s", (*o)->name, (int)n, line);
-                if (t.n == MOST_PROBLEMS)
-                    finish(&t, on);
-            }
+    for (const op *o = op_next(NULL); o; o = op_next(o)) {
+        const char *at = o->cases, *line;
+        size_t n;
+        while (at && (line = problem_next(&at, &n))) {
+            problem p;
+            if (number++ % (uint64_t)share || !builds(o, line, n))
+                continue;
+            problem_build(t.g, o, line, n, TS_N_DTYPE, &p);
+            t.root[t.n++] = p.y;
+            text_line(&t.what, "  %s %.*s", o->name, (int)n, line);
+            if (t.n == MOST_PROBLEMS)
+                finish(&t, on);
         }
+    }
     finish(&t, on);
     ts_graph_free(t.g);
 }

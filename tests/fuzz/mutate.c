@@ -13,13 +13,12 @@ const char *mutate_operator(dice *d)
     size_t n = 0;
     for (int pass = 0; pass < 2; pass++) { /* counted, then chosen */
         size_t left = pass ? dice_below(d, n) : 0;
-        for (const op *const *const *table = op_tables; *table; table++)
-            for (const op *const *o = *table; *o; o++)
-                for (const onnx_rule *r = (*o)->onnx; r && r->type; r++) {
-                    if (pass && !left--)
-                        return r->type;
-                    n += !pass;
-                }
+        for (const op *o = op_next(NULL); o; o = op_next(o))
+            for (const onnx_rule *r = o->rule; r && r->type; r++) {
+                if (pass && !left--)
+                    return r->type;
+                n += !pass;
+            }
     }
     return "Identity";
 }

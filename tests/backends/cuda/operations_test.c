@@ -162,10 +162,9 @@ int main(int argc, char **argv)
     const int share = argc == 3 ? (int)strtol(argv[1], NULL, 10) : argc == 2 ? 1 : DEFAULT_SHARE;
     const int first = argc == 3 ? (int)strtol(argv[2], NULL, 10) : 0;
     int number = 0;
-    for (const op *const *const *table = op_tables; *table; table++)
-        for (const op *const *o = *table; *o; o++)
-            if (argc == 2 ? !strcmp((*o)->name, argv[1]) : number++ % share == first)
-                try_op(*o);
+    for (const op *o = op_next(NULL); o; o = op_next(o))
+        if (argc == 2 ? !strcmp(o->name, argv[1]) : number++ % share == first)
+            try_op(o);
     printf("%d results compared\n", compared);
     CHECK(argc == 2 || compared > 1000 / share);
     return check_done();

@@ -58,13 +58,12 @@ static void plan_all(const char *card)
     kernels = blocks = lanes = 0;
     const target *on = gpu_read(&f, card, &e) ? gpu_target(&mem, &f, &e) : NULL;
     CHECK(on != NULL);
-    for (const op *const *const *table = op_tables; on && *table; table++)
-        for (const op *const *o = *table; *o; o++) {
-            const char *at = (*o)->cases, *line;
-            size_t n;
-            while (at && (line = problem_next(&at, &n)))
-                plan_it(on, *o, line, n);
-        }
+    for (const op *o = op_next(NULL); on && o; o = op_next(o)) {
+        const char *at = o->cases, *line;
+        size_t n;
+        while (at && (line = problem_next(&at, &n)))
+            plan_it(on, o, line, n);
+    }
     printf("%s: %d kernels, %d in several groups, %d of several warps\n", card, kernels, blocks, lanes);
     CHECK(kernels > 1000 && blocks > kernels / 8 && lanes > kernels / 200);
     arena_free(&mem);

@@ -93,25 +93,24 @@ static void test_none(const op *o)
 static int test_table(void)
 {
     int n = 0;
-    for (int f = 0; op_tables[f]; f++)
-        for (const op *const *o = op_tables[f]; *o; o++) {
-            size_t length;
-            for (const char *at = (*o)->cases, *line; at && (line = problem_next(&at, &length));) {
-                graph *g = ts_graph_make();
-                problem p;
-                problem_build(g, *o, line, length, TS_N_DTYPE, &p);
-                const ts_array *in[PROBLEM_OPERANDS];
-                ts_array all[PROBLEM_OPERANDS];
-                const bool has = p.y && !node_is_leaf(p.y) && has_merge(p.y);
-                for (int i = 0; has && i < p.y->n_in; i++)
-                    all[i] = operand(&p.y->in[i]->type, true), in[i] = &all[i];
-                if (has)
-                    judge(p.y, in, 0), n++;
-                for (int i = 0; has && i < p.y->n_in; i++)
-                    ts_array_free(&all[i]);
-                ts_graph_free(g);
-            }
+    for (const op *o = op_next(NULL); o; o = op_next(o)) {
+        size_t length;
+        for (const char *at = o->cases, *line; at && (line = problem_next(&at, &length));) {
+            graph *g = ts_graph_make();
+            problem p;
+            problem_build(g, o, line, length, TS_N_DTYPE, &p);
+            const ts_array *in[PROBLEM_OPERANDS];
+            ts_array all[PROBLEM_OPERANDS];
+            const bool has = p.y && !node_is_leaf(p.y) && has_merge(p.y);
+            for (int i = 0; has && i < p.y->n_in; i++)
+                all[i] = operand(&p.y->in[i]->type, true), in[i] = &all[i];
+            if (has)
+                judge(p.y, in, 0), n++;
+            for (int i = 0; has && i < p.y->n_in; i++)
+                ts_array_free(&all[i]);
+            ts_graph_free(g);
         }
+    }
     return n;
 }
 

@@ -1,5 +1,5 @@
 """The element types, numbers of operands and attributes that the table has are those of the specification: python3
-onnx_types.py OPS.json. They are explained at `onnx_types` and `onnx_takes` in graph/ir/op.h. Needs the onnx package;
+onnx_types.py OPS.json. They are explained at `onnx` in graph/ir/op.h. Needs the onnx package;
 not all of its versions know all operators."""
 import collections
 import json
@@ -69,7 +69,7 @@ def same(have, want):  # one operand, alike to itself
 
 
 def taken(name):
-    """As in onnx_takes, of all versions together; version 1's consumed_inputs mean nothing anywhere."""
+    """As the words of `onnx` say, of all versions together; version 1's consumed_inputs mean nothing anywhere."""
     def most(n):
         return "*" if n > 1 << 30 else str(n)
 

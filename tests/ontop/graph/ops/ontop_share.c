@@ -18,15 +18,10 @@ static bool find_share(const seeker *s, const node *y, group *out)
     return (out->attr = attr_fill(&s->g->mem, out->op, 0, NULL, &s->g->err));
 }
 
-static const op op_ontop_share = {
-    .name = "ontop_share",
-    .doc = "Each number as a share of its row.",
-    .numpy = "a / a.sum(-1, keepdims=True)",
-    .arity = 1,
-    .attr = (const attr_spec[]){{0}},
-    .lower = share_lower,
-    .cases = "f32[2,3]\n",
+const op ops_ontop_share[] = {
+    RECIPE("ontop_share a", share_lower, "a / a.sum(-1, keepdims=True)", NULL, "f32[2,3]\n",
+           "Each number as a share of its row."),
+    {0},
 };
 
-const op *const ops_ontop_share[] = {&op_ontop_share, NULL};
 const recogniser recogniser_ontop_share = {"ontop_share", find_share};
