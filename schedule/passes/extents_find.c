@@ -7,50 +7,16 @@
  *
  * Requires: a graph at the bounds. Guarantees: plan.varies, plan.sized; what is computed of the first elements along
  * varying dimensions is what the graph at these extents computes, if sums over varying axes end where these do. */
-#include "graph/affine/index.h"
 #include "graph/affine/linear.h"
+#include "graph/ir/rule.h"
 #include "graph/ir/trip.h"
+#include "schedule/passes/extents_pair.h"
 #include "schedule/passes/passes.h"
-#include "schedule/plan/extents.h"
 
 #include <math.h>
 #include <string.h>
 
 typedef long long ll;
-enum { MOST_COMPARED = 1 << 24 /* elements of a constant */, MOST_OTHER = 2 * MOST_VARIABLES + 1 };
-
-typedef struct axes { /* of one node, as indices */
-    space space;
-    const affine *at[MAX_AXIS];
-} axes;
-
-/* A constant of which other graphs have a part: which one. The first elements along each dimension, but the last along
- * those in `ends`; all of them more by `shift`, which is 0 at the bounds. */
-typedef struct aligned {
-    uint32_t ends;
-    varying *extent; /* of the part, by dimension; of the constant itself they are what they are */
-    varying shift;
-} aligned;
-
-typedef struct pairing {
-    plan *p;
-    int n;
-    const other_extents *of[MOST_OTHER];
-    bool parts;                    /* extents may be parts of the variable, too: it is even wherever it is looked at */
-    const node **mate[MOST_OTHER]; /* by id: the node of each other graph */
-    const node **open;             /* nodes whose definitions are still to be compared */
-    int n_open;
-    bool *within, inside; /* by id: part of what is computed at the bounds, whatever a run says; what is met now is */
-    const node **reader;  /* by id: who read it when it was met; NULL: it is a result */
-    const node *at;       /* the node at hand */
-    axes *axes;           /* of the node at hand, and of those that stand for it */
-    aligned *aligned;     /* by id: of constants */
-    int n_sized;          /* numbers that follow variables, so far */
-    int other;            /* the graph that has another expression, when one has been found */
-    arena mem;
-    err *e;
-} pairing;
-
 /* ---- what is refused ---- */
 static int differs(const pairing *q, int k) /* the first variable that is another one there */
 {
@@ -89,7 +55,7 @@ static const char *called(pairing *q, const node *n)
                : arena_format(&q->mem, "%s of %s", what, of->op->name);
 }
 
-static bool refuse(pairing *q, int k, const node *n, const char *why)
+bool pairing_refuse(pairing *q, int k, const node *n, const char *why)
 {
     const char *name = q->p->variable[differs(q, k)].name;
     err_set(q->e, TS_UNSUPPORTED, "dimension \"%s\" cannot vary from run to run: %s %s", name, called(q, n), why);
@@ -97,7 +63,7 @@ static bool refuse(pairing *q, int k, const node *n, const char *why)
 }
 
 /* How many trips a scan makes is a number of its plan. */
-static bool same_trips(pairing *q, const node *a, const node *const *b)
+bool pairing_trips(pairing *q, const node *a, const node *const *b)
 {
     const node *scan = scan_of(a);
     for (int k = 0; scan && k < q->n; k++) {
@@ -106,10 +72,11 @@ static bool same_trips(pairing *q, const node *a, const node *const *b)
         if (other && scan_form_of(other).trips == here)
             continue;
         const char *there = other ? arena_format(&q->mem, "of %lld", (ll)scan_form_of(other).trips) : "written out";
-        refuse(q, k, a,
-               arena_format(&q->mem,
-                            "is a loop of %lld trips, and %s at another extent: trips are counted when a plan is made",
-                            here, there));
+        pairing_refuse(
+            q, k, a,
+            arena_format(&q->mem,
+                         "is a loop of %lld trips, and %s at another extent: trips are counted when a plan is made",
+                         here, there));
         return err_hint(q->e, "or say by an input how many of them count: sequence_lens of recurrent operators, the "
                               "count of Loop");
     }
@@ -139,27 +106,29 @@ static int fit(const pairing *q, int64_t here, const int64_t *there, varying *ou
     return -1;
 }
 
-static bool starts(const pairing *q, const varying *v) /* there is no less than nothing at the least extents */
+static bool rises(const pairing *q, const varying *v)
 {
-    int64_t low[MOST_VARIABLES] = {0};
-    bool rises = true;
+    bool all = true;
     for (int i = 0; i < q->p->n_variable; i++)
-        low[i] = q->p->variable[i].low, rises = rises && v->times[i] >= 0;
-    return !v->by || (rises && extents_at(v, low) >= 0);
+        all = all && v->times[i] >= 0;
+    return all;
 }
 
-static bool refuse_extent(pairing *q, int k, const node *n, int64_t here, int64_t there)
+bool pairing_refuse_extent(pairing *q, int k, const node *n, int64_t here, int64_t there)
 {
     const variable *v = &q->p->variable[differs(q, k)];
     if (!alone(q, k))
-        return refuse(q, k, n,
-                      arena_format(&q->mem,
-                                   "has an extent of %lld, and of %lld where each dimension is one step less: "
-                                   "that is no sum of multiples of them",
-                                   (ll)here, (ll)there));
-    refuse(q, k, n,
-           arena_format(&q->mem, "has an extent of %lld where that is %lld, and of %lld where it is %lld", (ll)here,
-                        (ll)(v->high * v->step), (ll)there, (ll)(q->of[k]->size[differs(q, k)] * v->step)));
+        return pairing_refuse(q, k, n,
+                              arena_format(&q->mem,
+                                           "has an extent of %lld, and of %lld where all dimensions are least: "
+                                           "that is no sum of multiples of them",
+                                           (ll)here, (ll)there));
+    pairing_refuse(q, k, n,
+                   arena_format(&q->mem, "has an extent of %lld where that is %lld, and of %lld where it is %lld",
+                                (ll)here, (ll)(v->high * v->step), (ll)there,
+                                (ll)(q->of[k]->size[differs(q, k)] * v->step)));
+    if (q->of[k]->size[differs(q, k)] == v->low)
+        return err_hint(q->e, "or a range that begins later: --dim %s=LOW..HIGH", v->name);
     return v->step > 1 ? false : err_hint(q->e, "or steps in which it varies: --dim %s=LOW..HIGH/STEP", v->name);
 }
 
@@ -168,9 +137,9 @@ static bool follow(pairing *q, const node *n, int axis, int64_t here, const int6
     varying v, **of = &q->p->varies[n->id];
     const int k = fit(q, here, there, &v);
     if (k >= 0)
-        return refuse_extent(q, k, n, here, there[k]);
-    if (!starts(q, &v))
-        return refuse(q, 0, n, "has an extent that shrinks as it grows, or is below 0 where it is least");
+        return pairing_refuse_extent(q, k, n, here, there[k]);
+    if (!rises(q, &v))
+        return pairing_refuse(q, 0, n, "has an extent that shrinks as it grows");
     if (v.by && !*of)
         *of = arena_array(&q->p->mem, MAX_AXIS, sizeof **of);
     if (v.by)
@@ -234,35 +203,49 @@ typedef struct more {
     int64_t by;
 } more;
 
+/* Reals that are whole numbers, as positions that were cast, and exact in f32, their sums too */
+static bool whole_at(ts_dtype d, const char *at, int64_t i, int64_t *out)
+{
+    const bool real = d == TS_F32 || d == TS_F64;
+    const double v = real ? load_real(d, at, i) : 0;
+    const bool whole = real ? fabs(v) < 0x1p23 && floor(v) == v : dtype_class(d) == D_WHOLE;
+    *out = !whole ? 0 : real ? (int64_t)v : load_whole(d, at, i);
+    return whole;
+}
+
 static bool more_row(const overlay *o, const char *here, const char *there, void *user)
 {
     more *m = user;
     bool same = true;
     for (int64_t i = 0; i < row_of(o->b) && same; i++) {
-        const int64_t by = load_whole(o->b->type.dtype, there, i) - load_whole(o->a->type.dtype, here, i);
-        m->by = m->known ? m->by : by, m->known = true;
-        same = m->by == by;
+        int64_t a, b;
+        same = whole_at(o->a->type.dtype, here, i, &a) && whole_at(o->b->type.dtype, there, i, &b);
+        m->by = m->known ? m->by : b - a, m->known = true;
+        same = same && m->by == b - a;
     }
     return same;
 }
 
-static bool part_of(const node *a, const void *here, const node *b, const void *there, uint32_t ends)
+bool pairing_part(const node *a, const void *here, const node *b, const void *there, uint32_t ends)
 {
     return all_rows(&(overlay){a, b, here, there, ends}, same_row, NULL);
+}
+
+bool pairing_more(const node *a, const void *here, const node *b, const void *there, int64_t *by)
+{
+    more m = {0};
+    const bool same = all_rows(&(overlay){a, b, here, there, 0}, more_row, &m);
+    *by = m.by;
+    return same;
 }
 
 /* Positions that count on from what was kept: all of them are more. */
 static bool find_shift(const pairing *q, const node *a, const node *const *b, varying *out)
 {
     int64_t there[MOST_OTHER];
-    if (dtype_class(a->type.dtype) != D_WHOLE)
-        return false;
-    for (int k = 0; k < q->n; k++) {
-        more m = {0};
-        if (!all_rows(&(overlay){a, b[k], a->leaf->data, b[k]->leaf->data, 0}, more_row, &m))
+    for (int k = 0; k < q->n; k++)
+        if (!pairing_more(a, a->leaf->data, b[k], b[k]->leaf->data, &there[k]))
             return false;
-        there[k] = m.by;
-    }
     return fit(q, 0, there, out) < 0;
 }
 
@@ -288,25 +271,33 @@ static bool align(pairing *q, const node *a, const node *const *b)
     do { /* all subsets of open, the empty one first */
         int k = 0;
         while (k < q->n && ((type_equal(&a->type, &b[k]->type) && a->leaf->data == b[k]->leaf->data) ||
-                            part_of(a, a->leaf->data, b[k], b[k]->leaf->data, ends)))
+                            pairing_part(a, a->leaf->data, b[k], b[k]->leaf->data, ends)))
             k++;
         if (k == q->n)
             return count_from_ends(q, a, ends), true;
         ends = (ends - open) & open;
     } while (ends);
-    return find_shift(q, a, b, &out->shift) || refuse(q, 0, a, "has other values at another extent");
+    return find_shift(q, a, b, &out->shift) || pairing_refuse(q, 0, a, "has other values at another extent");
 }
 
-static bool pair_leaves(pairing *q, int k, const node *a, const node *b)
+const node *pairing_input(const graph *g, const node *n)
+{
+    int i = 0;
+    while (!(g->node[i]->leaf && g->node[i]->leaf->kind == LEAF_INPUT && !strcmp(g->node[i]->label, n->label)))
+        MUST(++i < g->n);
+    return g->node[i];
+}
+
+bool pairing_leaves(pairing *q, int k, const node *a, const node *b)
 {
     const leaf *x = a->leaf, *y = b->leaf;
     const bool equal = type_equal(&a->type, &b->type);
     if (x->kind == LEAF_INPUT || y->kind == LEAF_INPUT)
         return (x->kind == y->kind && !strcmp(a->label, b->label)) ||
-               refuse(q, k, a, "is another one at another extent");
+               pairing_refuse(q, k, a, "is another one at another extent");
     return (x->data && y->data) ||
            (!x->data && !y->data && equal && x->seed == y->seed && x->mean == y->mean && x->scale == y->scale) ||
-           refuse(q, k, a, "has other values at another extent");
+           pairing_refuse(q, k, a, "has other values at another extent");
 }
 
 /* ---- expressions ---- */
@@ -397,14 +388,14 @@ static bool never_negative(const expr *x)
 }
 
 /* "i < 0 ? i + extent : i" of what is at least 0 */
-static const expr *settled(const expr *x)
+const expr *pairing_settled(const expr *x)
 {
     const bool counts = x_is_call(x, "select") && x_is_call(x->arg[0], "lt") && x->arg[0]->arg[1]->kind == X_LIT &&
                         x->arg[0]->arg[1]->is_whole && x->arg[0]->arg[1]->whole == 0;
     return counts && never_negative(x->arg[0]->arg[0]) ? x->arg[2] : x;
 }
 
-static bool same_head(const expr *x, const expr *y)
+bool pairing_head(const expr *x, const expr *y)
 {
     return x->kind == y->kind && x->dtype == y->dtype && x->n == y->n && x->fn == y->fn && x->axis == y->axis &&
            x->n_state == y->n_state && x->folds == y->folds && x->is_whole == y->is_whole;
@@ -445,30 +436,16 @@ static const expr *as_met(pairing *q, const expr *x, int i, const expr *now)
     return x->kind == X_CALL && x->arg[i]->dtype == TS_N_DTYPE && d != TS_N_DTYPE ? x_cast(&q->mem, d, now) : now;
 }
 
-/* Of a constant: the place counted from the end, and what all elements are more */
-static const expr *from_end(pairing *q, const node *n, int d, const expr *at)
-{
-    const expr *end = extents_expr(&q->mem, &q->aligned[n->id].extent[d]);
-    q->n_sized++;
-    return x2(&q->mem, "add", at, x2(&q->mem, "sub", x_whole(&q->mem, n->type.dim[d]), end));
-}
-
-static const expr *shift_of(pairing *q, const node *n)
-{
-    q->n_sized++;
-    return x_cast(&q->mem, n->type.dtype, extents_expr(&q->mem, &q->aligned[n->id].shift));
-}
-
 /* x where y[k] is the same in every other graph, but for numbers that follow variables; NULL where it is not */
 static const expr *merged(pairing *q, const expr *x, const expr *const *y)
 {
     const expr *other[MOST_OTHER], *part[MOST_OTHER], *arg[MAX_PART];
     const node *from[MOST_OTHER];
     bool changed = false;
-    x = settled(x);
+    x = pairing_settled(x);
     for (int k = 0; k < q->n; k++) {
-        other[k] = settled(y[k]);
-        if (!same_head(x, other[k]))
+        other[k] = pairing_settled(y[k]);
+        if (!pairing_head(x, other[k]))
             return q->other = k, NULL;
         from[k] = other[k]->from;
     }
@@ -476,7 +453,6 @@ static const expr *merged(pairing *q, const expr *x, const expr *const *y)
         return literal_merged(q, x, other);
     if (x->kind == X_LOAD && !pair(q, x->from, from))
         return NULL;
-    const aligned *piece = x->kind == X_LOAD ? &q->aligned[x->from->id] : NULL;
     for (int i = 0; i < x->n; i++) {
         for (int k = 0; k < q->n; k++)
             part[k] = other[k]->arg[i];
@@ -485,11 +461,28 @@ static const expr *merged(pairing *q, const expr *x, const expr *const *y)
             return NULL;
         if (arg[i] != x->arg[i])
             changed = true, arg[i] = as_met(q, x, i, arg[i]);
-        if (piece && piece->ends >> i & 1)
-            changed = true, arg[i] = from_end(q, x->from, i, arg[i]);
     }
-    const expr *now = changed ? x_again(&q->mem, x, arg) : x;
-    return piece && piece->shift.by ? x2(&q->mem, "add", now, shift_of(q, x->from)) : now;
+    return changed ? x_again(&q->mem, x, arg) : x;
+}
+
+/* A part of a constant, as it lies in the whole: places counted from the end, and what all elements are more */
+static const expr *in_whole(void *user, const expr *x)
+{
+    pairing *q = user;
+    const aligned *piece = x->kind == X_LOAD ? &q->aligned[x->from->id] : NULL;
+    const expr *arg[MAX_PART];
+    if (!piece || (!piece->ends && !piece->shift.by))
+        return x;
+    for (int i = 0; i < x->n; i++) {
+        const expr *whole = x_whole(&q->mem, x->from->type.dim[i]);
+        arg[i] = !(piece->ends >> i & 1) ? x->arg[i]
+                                         : x2(&q->mem, "add", x->arg[i],
+                                              x2(&q->mem, "sub", whole, extents_expr(&q->mem, &piece->extent[i])));
+    }
+    q->n_sized++;
+    const expr *now = x_again(&q->mem, x, arg);
+    return piece->shift.by ? x2(&q->mem, "add", now, x_cast(&q->mem, x->dtype, extents_expr(&q->mem, &piece->shift)))
+                           : now;
 }
 
 /* ---- definitions ---- */
@@ -510,7 +503,7 @@ static bool walked_whole(pairing *q, const node *n, const expr *x, bool sized)
         return true;
     return x->kind == X_SCAN && !x->folds && !n->trip && !x_checks(x) && !sized
                ? true
-               : refuse(q, 0, n, "goes through all of its operand at once");
+               : pairing_refuse(q, 0, n, "goes through all of its operand at once");
 }
 
 static bool same_trip(pairing *q, const node *a, const node *const *b)
@@ -530,7 +523,7 @@ static bool same_trip(pairing *q, const node *a, const node *const *b)
     return same;
 }
 
-static bool same_routine(const expr *x, const expr *y)
+bool pairing_routine(const expr *x, const expr *y)
 {
     if (x->kind != X_ROUTINE || y->kind != X_ROUTINE)
         return true;
@@ -556,21 +549,23 @@ static bool pair_made(pairing *q, const node *a, const node *const *b)
     const expr *other[MOST_OTHER];
     const int before = q->n_sized;
     bool same = true;
-    if (!same_trips(q, a, b) || !g_defn(a, &q->mem, &x, q->e))
+    if (!pairing_trips(q, a, b) || !g_defn(a, &q->mem, &x, q->e))
         return false;
     for (int k = 0; k < q->n; k++) {
         if (!g_defn(b[k], &q->mem, &y[k], q->e))
             return false;
         if (x.n_axis != y[k].n_axis)
-            return refuse(q, k, a, "is computed in another way at another extent");
+            return pairing_refuse(q, k, a, "is computed in another way at another extent");
         other[k] = x_tidy(&q->mem, y[k].value, y[k].extent);
         find_axes(&q->axes[k + 1], &q->mem, &y[k]);
-        same = same && same_routine(x.value, y[k].value);
+        same = same && pairing_routine(x.value, y[k].value);
     }
     if (!follow_axes(q, a, &x, y))
         return false;
     find_axes(&q->axes[0], &q->mem, &x);
     const expr *element = same ? merged(q, x_tidy(&q->mem, x.value, x.extent), other) : NULL;
+    q->form[a->id] = element;
+    element = element ? x_map(&q->mem, element, in_whole, q) : NULL;
     const bool sized = q->n_sized > before;
     same = element && same_trip(q, a, b) && !(sized && q->inside);
     if (err_is(q->e))
@@ -578,19 +573,19 @@ static bool pair_made(pairing *q, const node *a, const node *const *b)
     if (sized)
         q->p->sized[a->id] = element;
     return same ? walked_whole(q, a, x.value, sized)
-                : refuse(q, q->other, a, "has the extent in the formula of its elements");
+                : pairing_refuse(q, q->other, a, "has the extent in the formula of its elements");
 }
 
 /* ---- nodes ---- */
 /* Small constants are computed while a graph is built, large ones are left as they were said. */
-static bool pair_values(pairing *q, int k, const node *a, const node *b)
+bool pairing_values(pairing *q, int k, const node *a, const node *b)
 {
     const ts_array *x = g_value(q->p->g, a, MOST_COMPARED), *y = x ? g_value(q->of[k]->graph, b, MOST_COMPARED) : NULL;
-    return (x && y && part_of(a, x->data, b, y->data, 0)) ||
-           refuse(q, k, a, "is computed in another way at another extent");
+    return (x && y && pairing_part(a, x->data, b, y->data, 0)) ||
+           pairing_refuse(q, k, a, "is computed in another way at another extent");
 }
 
-static const node *source(const node *n) /* of a weight that is computed: what computes it */
+const node *pairing_source(const node *n) /* of a weight that is computed: what computes it */
 {
     while (n->leaf && n->leaf->of)
         n = n->leaf->of;
@@ -598,7 +593,7 @@ static const node *source(const node *n) /* of a weight that is computed: what c
 }
 
 /* Constants that were computed while graph k was built are nodes of their own, however equal. */
-static bool same_numbers(const pairing *q, int k, const node *a, const node *b)
+bool pairing_numbers(const pairing *q, int k, const node *a, const node *b)
 {
     graph *g = q->of[k]->graph;
     const ts_array *x = type_equal(&a->type, &b->type) ? g_value(g, a, MOST_COMPARED) : NULL,
@@ -611,12 +606,12 @@ static bool pair(pairing *q, const node *a, const node *const *b)
 {
     const bool known = q->mate[0][a->id];
     for (int k = 0; k < q->n; k++) {
-        const node *other = source(b[k]);
-        if (known && q->mate[k][a->id] != other && !same_numbers(q, k, q->mate[k][a->id], other))
-            return refuse(q, k, a, "stands for two values at another extent");
+        const node *other = pairing_source(b[k]);
+        if (known && q->mate[k][a->id] != other && !pairing_numbers(q, k, q->mate[k][a->id], other))
+            return pairing_refuse(q, k, a, "stands for two values at another extent");
         q->mate[k][a->id] = known ? q->mate[k][a->id] : other;
         if (a->type.dtype != other->type.dtype || a->type.rank != other->type.rank)
-            return refuse(q, k, a, "is computed in another way at another extent");
+            return pairing_refuse(q, k, a, "is computed in another way at another extent");
     }
     for (int i = 0; i < a->type.rank && !known; i++) {
         int64_t there[MOST_OTHER];
@@ -635,7 +630,7 @@ static bool pair(pairing *q, const node *a, const node *const *b)
 
 static bool compare(pairing *q, const node *a)
 {
-    const node *from = source(a), *b[MOST_OTHER];
+    const node *from = pairing_source(a), *b[MOST_OTHER];
     bool leaves = true, same = true;
     q->at = a;
     for (int k = 0; k < q->n; k++) {
@@ -648,9 +643,17 @@ static bool compare(pairing *q, const node *a)
     if (same && !leaves)
         return pair_made(q, a, b);
     for (int k = 0; k < q->n; k++)
-        if (!(same ? pair_leaves(q, k, a, b[k]) : pair_values(q, k, a, b[k])))
+        if (!(same ? pairing_leaves(q, k, a, b[k]) : pairing_values(q, k, a, b[k])))
             return false;
     return true;
+}
+
+/* Results that are constants are computed, in case they follow variables. */
+static void compute_roots(graph *g, int n, const node **root)
+{
+    for (int i = 0; i < n; i++)
+        if (root[i]->leaf && root[i]->leaf->kind != LEAF_INPUT)
+            root[i] = g_rematerialized(g, root[i]);
 }
 
 /* The other graph as it would be planned, as far as that changes it. */
@@ -659,6 +662,7 @@ static bool prepare(const plan *p, const other_extents *x, plan *other, err *e)
     *other = (plan){.on = p->on, .as_written = p->as_written, .whole_sums = true, .g = x->graph, .n_root = p->n_root};
     const node **root = arena_array(&other->mem, (size_t)p->n_root + 1, sizeof *root);
     memcpy(root, x->root, (size_t)p->n_root * sizeof *root);
+    compute_roots(x->graph, p->n_root, root);
     other->root = root;
     return pass_join(other, e) && pass_known(other, e);
 }
@@ -681,6 +685,7 @@ static bool pair_all(pairing *q, const node *const *root, const node *const *con
     q->within = arena_array(&q->mem, nodes, sizeof *q->within);
     q->reader = arena_array(&q->mem, nodes, sizeof *q->reader);
     q->aligned = arena_array(&q->mem, nodes, sizeof *q->aligned);
+    q->form = arena_array(&q->mem, nodes, sizeof *q->form);
     q->axes = arena_array(&q->mem, (size_t)q->n + 1, sizeof *q->axes);
     for (int i = 0; ok && i < q->p->n_root; i++) {
         const node *b[MOST_OTHER];
@@ -688,10 +693,21 @@ static bool pair_all(pairing *q, const node *const *root, const node *const *con
             b[k] = other[k][i];
         ok = pair(q, root[i], b);
     }
+    for (int i = 0; ok && i < q->p->n_input + q->p->n_told; i++) { /* no element of some is read */
+        const node *b[MOST_OTHER];
+        for (int k = 0; k < q->n; k++)
+            b[k] = pairing_input(q->of[k]->graph, q->p->input[i]);
+        ok = pair(q, q->p->input[i], b);
+    }
     while (ok && q->n_open)
         ok = compare(q, q->open[--q->n_open]);
+    return ok;
+}
+
+static bool keep(pairing *q, bool ok) /* the plan's expressions are in its arena */
+{
     if (q->n_sized && ok)
-        arena_take(&q->p->mem, &q->mem); /* the plan's expressions are in it */
+        arena_take(&q->p->mem, &q->mem);
     else
         arena_free(&q->mem);
     return ok;
@@ -700,20 +716,23 @@ static bool pair_all(pairing *q, const node *const *root, const node *const *con
 static bool find_all(plan *p, err *e)
 {
     const variables *v = p->variables;
-    pairing q = {.p = p, .n = v->n_other, .e = e};
-    plan other[MOST_OTHER] = {0};
-    const node *const *root[MOST_OTHER];
+    pairing q = {.p = p, .n = v->n, .e = e};
+    plan other[2 * MOST_VARIABLES + 1] = {0};
+    const node *const *root[2 * MOST_VARIABLES + 1];
     bool ok = true;
-    MUST(v->n_other <= MOST_OTHER);
-    for (int k = 0; ok && k < q.n; k++) {
-        q.of[k] = &v->other[k];
+    MUST(v->n_other <= COUNT(other));
+    for (int k = 0; ok && k < v->n_other; k++) {
         ok = prepare(p, &v->other[k], &other[k], e);
         root[k] = other[k].root;
     }
-    ok = ok && pair_all(&q, p->root, root);
     for (int k = 0; k < q.n; k++)
+        q.of[k] = &v->other[k];
+    ok = ok && pair_all(&q, p->root, root);
+    for (int k = q.n; ok && k < v->n_other; k++)
+        ok = extents_hold(&q, &v->other[k], root[k]);
+    for (int k = 0; k < v->n_other; k++)
         arena_free(&other[k].mem);
-    return ok;
+    return keep(&q, ok);
 }
 
 /* ---- the graph at a small extent ---- */
@@ -731,7 +750,7 @@ static bool find_small(plan *p, err *e)
     if (!x)
         return true;
     bool ok = prepare(p, x, &other, e);
-    ok = ok && pair_all(&q, p->root, &other.root);
+    ok = ok && keep(&q, pair_all(&q, p->root, &other.root));
     struct small *m = arena_get(&p->mem, sizeof *m);
     *m = (struct small){x, arena_array(&p->mem, (size_t)p->n_root + 1, sizeof *m->root), q.mate[0], p->g->n};
     for (int i = 0; ok && i < p->n_root; i++)
@@ -779,17 +798,31 @@ bool extents_rewrite(plan *p, const extents_rewriting *r)
     pairing q = {.p = p, .n = 1, .of = {m->at}, .parts = true, .e = &ignored};
     forget(p);
     if (g_rewrite(g, p->n_root, m->root, rewritten, &(there){r, g, is, g->n}, root) &&
-        pair_all(&q, r->root, (const node *const *const[]){root}))
+        keep(&q, pair_all(&q, r->root, (const node *const *const[]){root})))
         return true;
     arena mem = p->mem; /* what was asked for meanwhile is in it */
     *p = was, p->mem = mem;
     return false;
 }
 
+static bool keep_told(plan *p) /* those inputs that say something */
+{
+    const int n = p->n_told;
+    p->n_told = 0;
+    for (int i = p->n_input; i < p->n_input + n; i++)
+        if (extents_any(p, p->input[i]))
+            p->input[p->n_input + p->n_told++] = p->input[i];
+    return true;
+}
+
 bool pass_extents(plan *p, err *e)
 {
     if (!p->n_variable)
         return true;
+    const node **root = arena_array(&p->mem, (size_t)p->n_root + 1, sizeof *root);
+    memcpy(root, p->root, (size_t)p->n_root * sizeof *root);
+    compute_roots(p->g, p->n_root, root);
+    p->root = root;
     forget(p);
-    return find_all(p, e) && find_small(p, e);
+    return find_all(p, e) && find_small(p, e) && keep_told(p);
 }

@@ -247,8 +247,8 @@ typedef struct plan {
     replaced *replaced;
     buffer *buffer; /* by id of the first n_buffer nodes */
     int n_buffer;
-    int n_input;
-    const node **input; /* the inputs that the roots need, by id */
+    int n_input, n_told; /* behind those that are read: others whose extents follow variables */
+    const node **input;  /* the inputs that the roots need, by id */
     /* By input: multiples of so many bytes at which it begins, where it moves from run to run; NULL: the target's */
     const int64_t *input_grain;
     int n_carried;
