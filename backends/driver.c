@@ -157,7 +157,8 @@ static void find_ports(ts_plan *p, ts_model *m, const graph *g)
         ts_model_input(m, i, &port);
         p->input_of[i] = -1;
         for (int k = 0; k < p->plan->n_input + p->plan->n_told; k++)
-            if (!strcmp(p->plan->input[k]->label, port.name))
+            if (!strcmp(p->plan->input[k]->label, port.name) &&
+                (k < p->plan->n_input || extents_any(p->plan, p->plan->input[k])))
                 p->input_of[i] = k;
     }
     for (int k = 0; k < g->n; k++) {

@@ -87,27 +87,20 @@ static bool add_less(making *k, int which, int64_t extent, err *e) /* it alone *
     return add_other(k, which, size, e);
 }
 
-static bool add_least(making *k, err *e) /* of all variables */
-{
-    int64_t size[MOST_VARIABLES] = {0};
-    for (int v = 0; v < k->all.n; v++)
-        size[v] = k->of[v].low;
-    return add_other(k, 0, size, e);
-}
-
 /* From one step below the bound follows what each variable does; where it is least, alone and with the others, shows
  * what is cut off at a number of its own, and what follows a product. */
 static bool add_others(making *k, err *e)
 {
     const variable *x = k->of;
     const int64_t small = (x->low + (x->high - x->low) / 8) / 2 * 2;
+    int64_t least[MOST_VARIABLES] = {0};
     for (int v = 0; v < k->all.n; v++)
-        if (!add_less(k, v, k->of[v].high - 1, e))
+        if (least[v] = k->of[v].low, !add_less(k, v, k->of[v].high - 1, e))
             return false;
     for (int v = 0; v < k->all.n && k->all.n > 1; v++)
         if (!add_less(k, v, k->of[v].low, e))
             return false;
-    if (k->all.n && !add_least(k, e))
+    if (k->all.n && !add_other(k, 0, least, e))
         return false;
     k->all.n_other = k->n_bound, k->all.other = k->other;
     if (k->all.n != 1 || x->high % 2 || small < x->low || small < 2)

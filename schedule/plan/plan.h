@@ -37,7 +37,7 @@ typedef struct variable { /* a dimension of which a run says the extent: see ext
 typedef struct variables {
     int n; /* 0: all extents are constant */
     const variable *of;
-    int n_other; /* for each variable one where it alone is less; all of them together, if there are several */
+    int n_other; /* for each variable one where it alone is a step less, then those at the least extents */
     const other_extents *other;
     /* The only variable's, where it is so small that seven of eight are larger, both this and its bound being even;
      * NULL: there is none */
