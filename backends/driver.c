@@ -134,9 +134,10 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
     if (!p->plan || !driver_fits(p->plan, o->mem_limit, e) || !isa_used(p->plan, o->isa, p->target->name, e))
         return false;
     p->by = p->plan->n_site ? &several : p->target;
-    p->given = heap_array((size_t)p->plan->n_input + 1, sizeof *p->given);
+    const size_t n_input = (size_t)(p->plan->n_input + p->plan->n_told) + 1;
+    p->given = heap_array(n_input, sizeof *p->given);
     p->old = heap_array((size_t)p->plan->n_root + 1, sizeof *p->old);
-    p->said = heap_array((size_t)p->plan->n_input * MAX_RANK + 1, sizeof *p->said);
+    p->said = heap_array(n_input * MAX_RANK, sizeof *p->said);
     phases_done(&p->phases, PHASE_PLAN);
     return true;
 }
@@ -152,8 +153,9 @@ static void find_ports(ts_plan *p, ts_model *m, const graph *g)
         ts_port port;
         ts_model_input(m, i, &port);
         p->input_of[i] = -1;
-        for (int k = 0; k < p->plan->n_input; k++)
-            if (!strcmp(p->plan->input[k]->label, port.name))
+        for (int k = 0; k < p->plan->n_input + p->plan->n_told; k++)
+            if (!strcmp(p->plan->input[k]->label, port.name) &&
+                (k < p->plan->n_input || extents_any(p->plan, p->plan->input[k])))
                 p->input_of[i] = k;
     }
     for (int k = 0; k < g->n; k++) {
@@ -206,7 +208,7 @@ void ts_plan_free(ts_plan *p)
         return;
     if (p->program)
         p->by->drop(p->program);
-    for (int i = 0; p->given && i < p->plan->n_input; i++)
+    for (int i = 0; p->given && i < p->plan->n_input + p->plan->n_told; i++)
         ts_array_free(&p->given[i]);
     for (int i = 0; p->old && i < p->plan->n_root; i++)
         ts_array_free(&p->old[i]);

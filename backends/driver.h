@@ -22,7 +22,7 @@ struct ts_plan {
     int *input_of;         /* plan input of a port, or -1 when nothing needs it */
     const preset **preset; /* of a port: the only value that it may have; or NULL */
     const char **output;   /* names of the model's outputs, its own; NULL: the plan is of tensors */
-    ts_array *given;       /* per plan input; of one with varying dimensions: at their bounds */
+    ts_array *given;       /* per plan input, told ones behind; of one with varying dimensions: at their bounds */
     int64_t *said;         /* per plan input, MAX_RANK each: the extents of the value that was given, where they vary */
     int64_t extent[MOST_VARIABLES]; /* of the run */
     held_inputs *held;              /* of given; NULL: nothing is held elsewhere */

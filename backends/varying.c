@@ -86,34 +86,23 @@ static bool add_less(making *k, int which, int64_t extent, err *e) /* it alone *
     return add_other(k, which, size, e);
 }
 
-/* One step below the bound, and where there is little: what is cut off at a number of its own shows there. An extent of
- * one is told from others by too much. */
-static int64_t least_of(const variable *x)
-{
-    return x->low > 2 ? x->low : 2;
-}
-
-/* All of them, where each is less: what follows a product of two shows there. */
-static bool add_together(making *k, err *e)
-{
-    int64_t size[MOST_VARIABLES] = {0};
-    for (int v = 0; v < k->all.n; v++)
-        size[v] = k->of[v].high - 1;
-    return k->all.n < 2 || add_other(k, 0, size, e);
-}
-
+/* From one step below the bound follows what each variable does; where it is least, alone and with the others, shows
+ * what is cut off at a number of its own, and what follows a product. */
 static bool add_others(making *k, err *e)
 {
     const variable *x = k->of;
     const int64_t small = (x->low + (x->high - x->low) / 8) / 2 * 2;
+    int64_t least[MOST_VARIABLES] = {0};
     for (int v = 0; v < k->all.n; v++)
-        if (!add_less(k, v, k->of[v].high - 1, e) ||
-            (least_of(&k->of[v]) < k->of[v].high - 1 && !add_less(k, v, least_of(&k->of[v]), e)))
+        if (least[v] = k->of[v].low, !add_less(k, v, k->of[v].high - 1, e))
             return false;
-    if (!add_together(k, e))
+    for (int v = 0; v < k->all.n && k->all.n > 1; v++)
+        if (!add_less(k, v, k->of[v].low, e))
+            return false;
+    if (k->all.n && !add_other(k, 0, least, e))
         return false;
     k->all.n_other = k->n_bound, k->all.other = k->other;
-    if (k->all.n > 1 || x->high % 2 || small < x->low || small < 2)
+    if (k->all.n != 1 || x->high % 2 || small < x->low || small < 2)
         return true;
     k->all.small = &k->other[k->n_bound];
     return add_less(k, 0, small, e);
@@ -279,8 +268,8 @@ static bool agree_alone(ts_plan *p, int by[MOST_VARIABLES], err *e)
 {
     static const int64_t none[MOST_VARIABLES];
     const plan *of = p->plan;
-    for (int k = 0; k < of->n_input; k++)
-        for (int d = 0; d < of->input[k]->type.rank; d++) {
+    for (int k = 0; k < of->n_input + of->n_told; k++)
+        for (int d = 0; p->given[k].data && d < of->input[k]->type.rank; d++) {
             const varying x = extents_of(of, of->input[k], d);
             if (!single(&x))
                 continue;
@@ -300,8 +289,8 @@ static bool agree_alone(ts_plan *p, int by[MOST_VARIABLES], err *e)
 static bool agree_together(ts_plan *p, int by[MOST_VARIABLES], err *e)
 {
     const plan *of = p->plan;
-    for (int k = 0; k < of->n_input; k++)
-        for (int d = 0; d < of->input[k]->type.rank; d++) {
+    for (int k = 0; k < of->n_input + of->n_told; k++)
+        for (int d = 0; p->given[k].data && d < of->input[k]->type.rank; d++) {
             const varying x = extents_of(of, of->input[k], d);
             const int64_t have = p->said[k * MAX_RANK + d];
             uint32_t open = 0;
@@ -323,13 +312,19 @@ static bool agree_together(ts_plan *p, int by[MOST_VARIABLES], err *e)
     return true;
 }
 
-/* extent[v] is what the run has of each variable: the one all inputs say, or the bound where none does. */
+/* extent[v] is what the run has of each variable: the one all inputs say. */
 bool varying_agree(ts_plan *p, err *e)
 {
     int by[MOST_VARIABLES];
     for (int v = 0; v < MOST_VARIABLES; v++)
-        by[v] = -1, p->extent[v] = v < p->plan->n_variable ? p->plan->variable[v].high : 0;
-    return agree_alone(p, by, e) && agree_together(p, by, e);
+        by[v] = -1;
+    if (!agree_alone(p, by, e) || !agree_together(p, by, e))
+        return false;
+    for (int v = 0; v < p->plan->n_variable; v++)
+        if (by[v] < 0)
+            return err_set(e, TS_USAGE, "no input that has a value says what \"%s\" is in this run",
+                           p->plan->variable[v].name);
+    return true;
 }
 
 /* Of memory for the bound the corner that this run has. */

@@ -14,10 +14,16 @@ static void find_inputs(plan *p)
     const int n = g_reach(p->n_root, p->root, NULL);
     const node **need = arena_array(&p->mem, (size_t)n + 1, sizeof *need);
     g_reach(p->n_root, p->root, need);
-    p->input = arena_array(&p->mem, (size_t)n + 1, sizeof *p->input);
+    p->input = arena_array(&p->mem, (size_t)(p->n_variable ? p->g->n : n) + 1, sizeof *p->input);
     for (int i = 0; i < n; i++)
         if (need[i]->leaf && need[i]->leaf->kind == LEAF_INPUT)
             p->input[p->n_input++] = need[i];
+    bool *read = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *read);
+    for (int i = 0; i < p->n_input; i++)
+        read[p->input[i]->id] = true;
+    for (int i = 0; i < p->g->n && p->n_variable; i++) /* which of them vary is found later */
+        if (p->g->node[i]->leaf && p->g->node[i]->leaf->kind == LEAF_INPUT && !p->g->node[i]->leaf->bound && !read[i])
+            p->input[p->n_input + p->n_told++] = p->g->node[i];
 }
 
 /* ---- state ---- */

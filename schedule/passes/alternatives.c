@@ -123,13 +123,13 @@ static bool pays(const plan *p, const node *old, const node *n, declined *no)
     if (!p->n_variable)
         return alternative_pays(p->on, n, no);
     const node *asked = extents_small_node(p, old);
-    const double size = (double)extents_small_size(p);
     way_cost c;
     if (!asked || asked->op != n->op || !asked->op->way || !asked->op->way(asked, &c))
         return false;
     no->way = c.name;
     if (!pays_weights(p->on, &c, &no->why))
         return false;
+    const double size = (double)p->variables->small->size[0];
     c.other *= (size + 2) / (size + 1);
     return pays_passes(p->on, &c, &no->why);
 }

@@ -1,71 +1,33 @@
 /* extents_find.c - the pass that finds which extents follow variables. The graph stands at the bound of each; beside it
- * are the same model's at other extents: for each variable some where it alone is less, and one where all are. All are
- * walked together from the results down. A node is the same for every extent where the expression of its element is the
- * same in all of them, and only extents of axes and whole numbers in it differ, by a sum of multiples of the variables:
- * in the expression such a number becomes that sum. A constant of which there is less in another graph must begin as it
- * does there (positions, causal masks). The first node of which this does not hold is named.
+ * are the same model's at other extents. From those where one variable is a step less it is learned what follows that
+ * one: each is walked with the plan's graph from the results down; a node is the same where the expression of its
+ * element is, and only extents of axes and whole numbers in it differ, which become sums of multiples of the variables.
+ * A constant of which there is less in another graph must begin as it does there (positions, causal masks). The graphs
+ * at the least extents, of each variable and of all, must be what these sums say. The first node of which this does not
+ * hold is named.
  *
  * Requires: a graph at the bounds. Guarantees: plan.varies, plan.sized; what is computed of the first elements along
  * varying dimensions is what the graph at these extents computes, if sums over varying axes end where these do. */
-#include "graph/affine/index.h"
 #include "graph/affine/linear.h"
+#include "graph/ir/rule.h"
 #include "graph/ir/trip.h"
+#include "schedule/passes/extents_pair.h"
 #include "schedule/passes/passes.h"
-#include "schedule/plan/extents.h"
 
 #include <math.h>
 #include <string.h>
 
 typedef long long ll;
-enum { MOST_COMPARED = 1 << 24 /* elements of a constant */, MOST_OTHER = 2 * MOST_VARIABLES + 1 };
-
-typedef struct axes { /* of one node, as indices */
-    space space;
-    const affine *at[MAX_AXIS];
-} axes;
-
-/* A constant of which other graphs have a part: which one. The first elements along each dimension, but the last along
- * those in `ends`; all of them more by `shift`, which is 0 at the bounds. */
-typedef struct aligned {
-    uint32_t ends;
-    varying *extent; /* of the part, by dimension; of the constant itself they are what they are */
-    varying shift;
-} aligned;
-
-typedef struct pairing {
-    plan *p;
-    int n;
-    const other_extents *of[MOST_OTHER];
-    bool parts;                    /* extents may be parts of the variable, too: it is even wherever it is looked at */
-    const node **mate[MOST_OTHER]; /* by id: the node of each other graph */
-    const node **open;             /* nodes whose definitions are still to be compared */
-    int n_open;
-    bool *within, inside; /* by id: part of what is computed at the bounds, whatever a run says; what is met now is */
-    const node **reader;  /* by id: who read it when it was met; NULL: it is a result */
-    const node *at;       /* the node at hand */
-    axes *axes;           /* of the node at hand, and of those that stand for it */
-    aligned *aligned;     /* by id: of constants */
-    int n_sized;          /* numbers that follow variables, so far */
-    int other;            /* the graph that has another expression, when one has been found */
-    arena mem;
-    err *e;
-} pairing;
+enum { MOST_COMPARED = 1 << 24 /* elements of a constant */ };
 
 /* ---- what is refused ---- */
-static int differs(const pairing *q, int k) /* the first variable that is another one there */
+static int differs(const pairing *q, bool *alone) /* the first variable that is another one there; the only one */
 {
-    int v = 0;
-    while (v + 1 < q->p->n_variable && q->of[k]->size[v] == q->p->variable[v].high)
-        v++;
-    return v;
-}
-
-static bool alone(const pairing *q, int k) /* and the only one */
-{
-    int n = 0;
+    int n = 0, first = 0;
     for (int v = 0; v < q->p->n_variable; v++)
-        n += q->of[k]->size[v] != q->p->variable[v].high;
-    return n == 1;
+        if (q->of->size[v] != q->p->variable[v].high)
+            first = n++ ? first : v;
+    return *alone = n == 1, first;
 }
 
 static const node *scan_of(const node *n) /* that it is, or a result of; NULL: neither */
@@ -89,88 +51,77 @@ static const char *called(pairing *q, const node *n)
                : arena_format(&q->mem, "%s of %s", what, of->op->name);
 }
 
-static bool refuse(pairing *q, int k, const node *n, const char *why)
+static bool refuse(pairing *q, const node *n, const char *why)
 {
-    const char *name = q->p->variable[differs(q, k)].name;
+    bool alone;
+    const char *name = q->p->variable[differs(q, &alone)].name;
     err_set(q->e, TS_UNSUPPORTED, "dimension \"%s\" cannot vary from run to run: %s %s", name, called(q, n), why);
     return err_hint(q->e, "give it one extent: --dim %s=N", name);
 }
 
+static bool is_other(pairing *q, const node *n)
+{
+    return refuse(q, n, "is computed in another way at another extent");
+}
+
 /* How many trips a scan makes is a number of its plan. */
-static bool same_trips(pairing *q, const node *a, const node *const *b)
+static bool same_trips(pairing *q, const node *a, const node *b)
 {
-    const node *scan = scan_of(a);
-    for (int k = 0; scan && k < q->n; k++) {
-        const ll here = scan_form_of(scan).trips;
-        const node *other = scan_of(b[k]);
-        if (other && scan_form_of(other).trips == here)
-            continue;
-        const char *there = other ? arena_format(&q->mem, "of %lld", (ll)scan_form_of(other).trips) : "written out";
-        refuse(q, k, a,
-               arena_format(&q->mem,
-                            "is a loop of %lld trips, and %s at another extent: trips are counted when a plan is made",
-                            here, there));
-        return err_hint(q->e, "or say by an input how many of them count: sequence_lens of recurrent operators, the "
-                              "count of Loop");
-    }
-    return true;
+    const node *scan = scan_of(a), *other = scan_of(b);
+    const ll here = scan ? scan_form_of(scan).trips : 0;
+    if (!scan || (other && scan_form_of(other).trips == here))
+        return true;
+    const char *there = other ? arena_format(&q->mem, "of %lld", (ll)scan_form_of(other).trips) : "written out";
+    refuse(q, a,
+           arena_format(&q->mem,
+                        "is a loop of %lld trips, and %s at another extent: trips are counted when a "
+                        "plan is made",
+                        here, there));
+    return err_hint(q->e, "or say by an input how many of them count: sequence_lens of recurrent operators, the count "
+                          "of Loop");
 }
 
-/* ---- numbers ---- */
-/* The sum of multiples of variables that is `here` at their bounds and there[k] in graph k. -1: there is one; else a
- * graph that has another number. */
-static int fit(const pairing *q, int64_t here, const int64_t *there, varying *out)
+static bool refuse_extent(pairing *q, const node *n, int64_t here, int64_t there)
 {
-    *out = (varying){.plus = here, .per = 1};
-    for (int k = 0; k < q->n; k++) {
-        const int v = differs(q, k);
-        const int64_t apart = q->p->variable[v].high - q->of[k]->size[v], rise = here - there[k];
-        const int64_t gcd = int_gcd(rise < 0 ? -rise : rise, apart);
-        if (out->by >> v & 1 || !rise || !alone(q, k))
-            continue;
-        if (apart != gcd && !q->parts)
-            return k;
-        out->by |= 1u << v, out->times[v] = rise / gcd, out->per = apart / gcd;
-        out->plus = out->plus * out->per - out->times[v] * q->p->variable[v].high + out->per - 1;
-    }
-    for (int k = 0; k < q->n; k++)
-        if (extents_at(out, q->of[k]->size) != there[k])
-            return k;
-    return -1;
-}
-
-static bool starts(const pairing *q, const varying *v) /* there is no less than nothing at the least extents */
-{
-    int64_t low[MOST_VARIABLES] = {0};
-    bool rises = true;
-    for (int i = 0; i < q->p->n_variable; i++)
-        low[i] = q->p->variable[i].low, rises = rises && v->times[i] >= 0;
-    return !v->by || (rises && extents_at(v, low) >= 0);
-}
-
-static bool refuse_extent(pairing *q, int k, const node *n, int64_t here, int64_t there)
-{
-    const variable *v = &q->p->variable[differs(q, k)];
-    if (!alone(q, k))
-        return refuse(q, k, n,
-                      arena_format(&q->mem,
-                                   "has an extent of %lld, and of %lld where each dimension is one step less: "
-                                   "that is no sum of multiples of them",
-                                   (ll)here, (ll)there));
-    refuse(q, k, n,
-           arena_format(&q->mem, "has an extent of %lld where that is %lld, and of %lld where it is %lld", (ll)here,
-                        (ll)(v->high * v->step), (ll)there, (ll)(q->of[k]->size[differs(q, k)] * v->step)));
+    bool alone;
+    const int which = differs(q, &alone);
+    const variable *v = &q->p->variable[which];
+    const int64_t size = q->of->size[which];
+    text t = {0};
+    text_add(&t, "has an extent of %lld", (ll)here);
+    if (alone)
+        text_add(&t, " where that is %lld, and of %lld where it is %lld", (ll)(v->high * v->step), (ll)there,
+                 (ll)(size * v->step));
+    else
+        text_add(&t, ", and of %lld where all dimensions are least: that is no sum of multiples of them", (ll)there);
+    refuse(q, n, text_str(&t));
+    text_free(&t);
+    if (size == v->low)
+        return err_hint(q->e, "or a range that begins later: --dim %s=LOW..HIGH", v->name);
     return v->step > 1 ? false : err_hint(q->e, "or steps in which it varies: --dim %s=LOW..HIGH/STEP", v->name);
 }
 
-static bool follow(pairing *q, const node *n, int axis, int64_t here, const int64_t *there)
+/* ---- numbers ---- */
+bool pairing_number(const pairing *q, varying *v, int64_t here, int64_t there)
 {
-    varying v, **of = &q->p->varies[n->id];
-    const int k = fit(q, here, there, &v);
-    if (k >= 0)
-        return refuse_extent(q, k, n, here, there[k]);
-    if (!starts(q, &v))
-        return refuse(q, 0, n, "has an extent that shrinks as it grows, or is below 0 where it is least");
+    const int64_t now = v->by ? extents_at(v, q->of->size) : here, rise = now - there;
+    if (!rise || q->learns < 0 || v->by >> q->learns & 1)
+        return !rise;
+    const int64_t high = q->p->variable[q->learns].high, apart = high - q->of->size[q->learns];
+    const int64_t gcd = int_gcd(rise < 0 ? -rise : rise, apart); /* but of the small graph they are a step apart */
+    v->plus = v->by ? v->plus : here, v->per = apart / gcd;
+    v->by |= 1u << q->learns, v->times[q->learns] = rise / gcd;
+    v->plus = v->plus * v->per - v->times[q->learns] * high + v->per - 1;
+    return extents_at(v, q->of->size) == there;
+}
+
+static bool follow(pairing *q, const node *n, int axis, int64_t here, int64_t there)
+{
+    varying v = extents_of(q->p, n, axis), **of = &q->p->varies[n->id];
+    if (!pairing_number(q, &v, here, there))
+        return refuse_extent(q, n, here, there);
+    if (q->learns >= 0 && v.times[q->learns] < 0)
+        return refuse(q, n, "has an extent that shrinks as it grows");
     if (v.by && !*of)
         *of = arena_array(&q->p->mem, MAX_AXIS, sizeof **of);
     if (v.by)
@@ -179,353 +130,100 @@ static bool follow(pairing *q, const node *n, int axis, int64_t here, const int6
 }
 
 /* ---- constants ---- */
-/* Calls f for each row along the last dimension of b: with its elements, and those that stand there for them. */
-typedef struct overlay {
-    const node *a, *b;
-    const char *here, *there;
-    uint32_t ends;
-} overlay;
-
-static bool all_rows(const overlay *o, bool (*f)(const overlay *o, const char *here, const char *there, void *user),
-                     void *user)
+/* Reals that are whole numbers, as positions that were cast, and exact in f32, their sums too */
+static bool whole_at(dtype d, const char *at, int64_t i, int64_t *out)
 {
-    const type *all = &o->a->type, *part = &o->b->type;
-    const int rank = all->rank, bytes = ts_dtype_bytes(all->dtype);
-    int64_t at[MAX_RANK] = {0};
-    if (!type_count(part))
-        return true;
-    for (;;) {
-        int64_t here = 0, there = 0;
-        int d = rank - 1;
-        for (int i = 0; i < rank; i++) {
-            here = here * all->dim[i] + at[i] + (o->ends >> i & 1 ? all->dim[i] - part->dim[i] : 0);
-            there = there * part->dim[i] + at[i];
-        }
-        if (!f(o, o->here + here * bytes, o->there + there * bytes, user))
-            return false;
-        while (--d >= 0 && ++at[d] == part->dim[d])
-            at[d] = 0;
-        if (d < 0)
-            return true;
-    }
-}
-
-static int64_t row_of(const node *n)
-{
-    return n->type.rank ? n->type.dim[n->type.rank - 1] : 1;
+    const bool real = d == TS_F32 || d == TS_F64;
+    const double v = real ? load_real(d, at, i) : 0;
+    const bool whole = real ? fabs(v) < 0x1p23 && floor(v) == v : dtype_class(d) == D_WHOLE;
+    *out = !whole ? 0 : real ? (int64_t)v : load_whole(d, at, i);
+    return whole;
 }
 
 /* Zeros of either sign are the same: -3e38 * 0 is one, where a mask leaves what it multiplies out. */
-static bool same_row(const overlay *o, const char *here, const char *there, void *user)
+static bool row_apart(dtype d, int64_t n, const char *here, const char *there, int64_t *by)
 {
-    const ts_dtype d = o->b->type.dtype;
-    bool same = !memcmp(here, there, (size_t)row_of(o->b) * (size_t)ts_dtype_bytes(d));
-    (void)user;
-    if (same || dtype_class(d) != D_REAL)
-        return same;
-    same = true;
-    for (int64_t i = 0; i < row_of(o->b) && same; i++)
-        same = load_real(d, here, i) == load_real(d, there, i);
-    return same;
-}
-
-typedef struct more {
-    bool known;
-    int64_t by;
-} more;
-
-static bool more_row(const overlay *o, const char *here, const char *there, void *user)
-{
-    more *m = user;
-    bool same = true;
-    for (int64_t i = 0; i < row_of(o->b) && same; i++) {
-        const int64_t by = load_whole(o->b->type.dtype, there, i) - load_whole(o->a->type.dtype, here, i);
-        m->by = m->known ? m->by : by, m->known = true;
-        same = m->by == by;
-    }
-    return same;
-}
-
-static bool part_of(const node *a, const void *here, const node *b, const void *there, uint32_t ends)
-{
-    return all_rows(&(overlay){a, b, here, there, ends}, same_row, NULL);
-}
-
-/* Positions that count on from what was kept: all of them are more. */
-static bool find_shift(const pairing *q, const node *a, const node *const *b, varying *out)
-{
-    int64_t there[MOST_OTHER];
-    if (dtype_class(a->type.dtype) != D_WHOLE)
-        return false;
-    for (int k = 0; k < q->n; k++) {
-        more m = {0};
-        if (!all_rows(&(overlay){a, b[k], a->leaf->data, b[k]->leaf->data, 0}, more_row, &m))
+    if (*by <= 0 && !memcmp(here, there, (size_t)n * (size_t)ts_dtype_bytes(d)))
+        return *by = 0, true;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t a = 0, b = 0;
+        if ((dtype_class(d) != D_REAL || load_real(d, here, i) != load_real(d, there, i)) &&
+            (!whole_at(d, here, i, &a) || !whole_at(d, there, i, &b)))
             return false;
-        there[k] = m.by;
+        if (*by != INT64_MIN && *by != b - a)
+            return false;
+        *by = b - a;
     }
-    return fit(q, 0, there, out) < 0;
+    return true;
 }
 
-static void count_from_ends(pairing *q, const node *a, uint32_t ends)
+/* By how much all elements of b are more than those of a that they stand for: the first ones, but the last along
+ * dimensions in `ends`. False: not by one number. */
+static bool apart_by(const node *a, const char *here, const node *b, const char *there, uint32_t ends, int64_t *by)
 {
-    aligned *out = &q->aligned[a->id];
-    out->ends = ends, out->extent = arena_array(&q->mem, MAX_RANK, sizeof *out->extent);
-    for (int d = 0; d < a->type.rank; d++) {
-        out->extent[d] = extents_of(q->p, a, d);
-        if (ends >> d & 1)
-            q->p->varies[a->id][d] = (varying){.per = 1};
+    const type *all = &a->type, *part = &b->type;
+    const int rank = all->rank, bytes = ts_dtype_bytes(all->dtype);
+    const int64_t row = rank ? part->dim[rank - 1] : 1;
+    int64_t at[MAX_RANK] = {0}, rows = row ? type_count(part) / row : 0;
+    bool same = true;
+    for (*by = INT64_MIN; same && rows > 0; rows--, there += row * bytes) {
+        int64_t from = 0;
+        for (int i = 0; i < rank; i++)
+            from = from * all->dim[i] + at[i] + (ends >> i & 1 ? all->dim[i] - part->dim[i] : 0);
+        same = row_apart(all->dtype, row, here + from * bytes, there, by);
+        for (int d = rank - 2; d >= 0 && ++at[d] == part->dim[d]; d--)
+            at[d] = 0;
     }
+    *by = *by == INT64_MIN ? 0 : *by;
+    return same;
 }
 
-static bool align(pairing *q, const node *a, const node *const *b)
+static bool align(pairing *q, const node *a, const node *b)
 {
     aligned *out = &q->aligned[a->id];
+    const void *here = a->leaf->data, *there = b->leaf->data;
+    const int64_t more = extents_at(&out->shift, q->of->size);
+    const bool one = type_equal(&a->type, &b->type) && here == there && !more;
     uint32_t open = 0, ends = 0;
-    *out = (aligned){.shift = {.per = 1}};
-    for (int k = 0; k < q->n; k++)
-        for (int d = 0; d < a->type.rank; d++)
-            open |= a->type.dim[d] != b[k]->type.dim[d] ? 1u << d : 0;
+    int64_t by;
+    for (int d = 0; d < a->type.rank; d++)
+        open |= a->type.dim[d] != b->type.dim[d] ? 1u << d & ~out->decided : 0;
     do { /* all subsets of open, the empty one first */
-        int k = 0;
-        while (k < q->n && ((type_equal(&a->type, &b[k]->type) && a->leaf->data == b[k]->leaf->data) ||
-                            part_of(a, a->leaf->data, b[k], b[k]->leaf->data, ends)))
-            k++;
-        if (k == q->n)
-            return count_from_ends(q, a, ends), true;
+        if (one || (apart_by(a, here, b, there, ends | out->ends, &by) && by == more))
+            return out->ends |= ends, out->decided |= open, true;
         ends = (ends - open) & open;
-    } while (ends);
-    return find_shift(q, a, b, &out->shift) || refuse(q, 0, a, "has other values at another extent");
+    } while (ends); /* positions that count on from what was kept: all of them are more */
+    return (apart_by(a, here, b, there, out->ends, &by) && pairing_number(q, &out->shift, 0, by)) ||
+           refuse(q, a, "has other values at another extent");
 }
 
-static bool pair_leaves(pairing *q, int k, const node *a, const node *b)
+static const node *input_of_name(const graph *g, const char *name)
+{
+    int i = 0;
+    while (!(g->node[i]->leaf && g->node[i]->leaf->kind == LEAF_INPUT && !strcmp(g->node[i]->label, name)))
+        MUST(++i < g->n);
+    return g->node[i];
+}
+
+static bool same_leaf(pairing *q, const node *a, const node *b)
 {
     const leaf *x = a->leaf, *y = b->leaf;
-    const bool equal = type_equal(&a->type, &b->type);
     if (x->kind == LEAF_INPUT || y->kind == LEAF_INPUT)
-        return (x->kind == y->kind && !strcmp(a->label, b->label)) ||
-               refuse(q, k, a, "is another one at another extent");
+        return (x->kind == y->kind && !strcmp(a->label, b->label)) || refuse(q, a, "is another one at another extent");
     return (x->data && y->data) ||
-           (!x->data && !y->data && equal && x->seed == y->seed && x->mean == y->mean && x->scale == y->scale) ||
-           refuse(q, k, a, "has other values at another extent");
-}
-
-/* ---- expressions ---- */
-static bool pair(pairing *q, const node *a, const node *const *b);
-static const expr *merged(pairing *q, const expr *x, const expr *const *y);
-
-static void find_axes(axes *x, arena *mem, const defn *d)
-{
-    x->space = (space){.mem = mem};
-    for (int i = 0; i < d->n_axis; i++)
-        x->at[i] = affine_var(&x->space, var_add(&x->space, "", 0, d->extent[i] > 0 ? d->extent[i] - 1 : 0));
-}
-
-static bool same_shape(const affine *a, const affine *b) /* of sums: what is in their atoms aside */
-{
-    bool same = a->c == b->c && a->n == b->n;
-    for (int i = 0; same && i < a->n; i++) {
-        const atom *x = a->t[i].a, *y = b->t[i].a;
-        same = a->t[i].coef == b->t[i].coef && x->kind == y->kind &&
-               (x->kind == A_VAR ? x->var == y->var : x->kind != A_DIV || (x->by == y->by && same_shape(x->of, y->of)));
-    }
-    return same;
-}
-
-/* The same places, in none of which a number follows a variable */
-static bool index_alike(pairing *q, const affine *a, const affine *const *b)
-{
-    const int before = q->n_sized;
-    for (int k = 0; k < q->n; k++)
-        if (!same_shape(a, b[k]))
-            return false;
-    for (int i = 0; i < a->n; i++) {
-        const affine *of[MOST_OTHER];
-        const expr *y[MOST_OTHER];
-        for (int k = 0; k < q->n; k++)
-            of[k] = b[k]->t[i].a->of, y[k] = b[k]->t[i].a->x;
-        const atom *x = a->t[i].a;
-        if ((x->kind == A_DIV && !index_alike(q, x->of, of)) || (x->kind == A_EXPR && !merged(q, x->x, y)))
-            return false;
-    }
-    return q->n_sized == before;
-}
-
-/* A place that data say lies below the extent, whatever that is in the run: generated code tests it (varying_place). */
-static bool told(const expr *x, const node *from, int d)
-{
-    return x_is_call(x, "at") && x->arg[1]->kind == X_LIT && x->arg[1]->whole == from->type.dim[d];
-}
-
-static const expr *place_merged(pairing *q, const expr *load, const expr *const *other, int d)
-{
-    const expr *x = load->arg[d], *y[MOST_OTHER], *data[MOST_OTHER];
-    const affine *at[MOST_OTHER];
-    bool told_all = extents_of(q->p, load->from, d).by && told(x, load->from, d);
-    for (int k = 0; k < q->n; k++) {
-        y[k] = other[k]->arg[d];
-        at[k] = affine_of(&q->axes[k + 1].space, y[k], q->axes[k + 1].at);
-        told_all = told_all && told(y[k], other[k]->from, d);
-    }
-    for (int k = 0; k < q->n && told_all; k++)
-        data[k] = y[k]->arg[0];
-    if (told_all) {
-        const expr *place = merged(q, x->arg[0], data);
-        return !place || place == x->arg[0] ? place ? x : NULL : x2(&q->mem, "at", place, x->arg[1]);
-    }
-    return index_alike(q, affine_of(&q->axes[0].space, x, q->axes[0].at), at) ? x : merged(q, x, y);
-}
-
-static bool all_positive(const node *n)
-{
-    bool all = n->leaf && n->leaf->data && dtype_class(n->type.dtype) != D_REAL;
-    const int64_t count = all ? type_count(&n->type) : 0;
-    for (int64_t i = 0; all && i < count; i++)
-        all = load_whole(n->type.dtype, n->leaf->data, i) >= 0;
-    return all;
-}
-
-static bool never_negative(const expr *x)
-{
-    bool never = x->kind == X_AXIS || (x->kind == X_LIT && x->is_whole && x->whole >= 0) ||
-                 (x->kind == X_LOAD && all_positive(x->from));
-    if (x->kind != X_CAST && !x_is_call(x, "add") && !x_is_call(x, "mul"))
-        return never;
-    never = true;
-    for (int i = 0; never && i < x->n; i++)
-        never = never_negative(x->arg[i]);
-    return never;
-}
-
-/* "i < 0 ? i + extent : i" of what is at least 0 */
-static const expr *settled(const expr *x)
-{
-    const bool counts = x_is_call(x, "select") && x_is_call(x->arg[0], "lt") && x->arg[0]->arg[1]->kind == X_LIT &&
-                        x->arg[0]->arg[1]->is_whole && x->arg[0]->arg[1]->whole == 0;
-    return counts && never_negative(x->arg[0]->arg[0]) ? x->arg[2] : x;
-}
-
-static bool same_head(const expr *x, const expr *y)
-{
-    return x->kind == y->kind && x->dtype == y->dtype && x->n == y->n && x->fn == y->fn && x->axis == y->axis &&
-           x->n_state == y->n_state && x->folds == y->folds && x->is_whole == y->is_whole;
-}
-
-static bool is_count(const expr *x) /* a whole number, however it is written */
-{
-    return x->is_whole || (fabs(x->lit) < 0x1p53 && floor(x->lit) == x->lit);
-}
-
-static const expr *literal_merged(pairing *q, const expr *x, const expr *const *y)
-{
-    bool same = true, counts = is_count(x);
-    int64_t there[MOST_OTHER];
-    varying v;
-    for (int k = 0; k < q->n; k++) {
-        same = same && x->whole == y[k]->whole && !memcmp(&x->lit, &y[k]->lit, sizeof x->lit);
-        counts = counts && is_count(y[k]);
-    }
-    for (int k = 0; k < q->n && counts; k++)
-        there[k] = y[k]->is_whole ? y[k]->whole : (int64_t)y[k]->lit;
-    if (same)
-        return x;
-    const int other = counts ? fit(q, x->is_whole ? x->whole : (int64_t)x->lit, there, &v) : 0;
-    if (other >= 0)
-        return q->other = other, NULL;
-    q->n_sized++;
-    const expr *size = extents_expr(&q->mem, &v);
-    return x->dtype == TS_N_DTYPE ? size : x_cast(&q->mem, x->dtype, size);
-}
-
-/* A literal has no dtype of its own; what stands in its place takes that of what it meets. */
-static const expr *as_met(pairing *q, const expr *x, int i, const expr *now)
-{
-    dtype d = TS_N_DTYPE;
-    for (int k = x_is_choice(x); k < x->n && d == TS_N_DTYPE; k++)
-        d = x->arg[k]->dtype;
-    return x->kind == X_CALL && x->arg[i]->dtype == TS_N_DTYPE && d != TS_N_DTYPE ? x_cast(&q->mem, d, now) : now;
-}
-
-/* Of a constant: the place counted from the end, and what all elements are more */
-static const expr *from_end(pairing *q, const node *n, int d, const expr *at)
-{
-    const expr *end = extents_expr(&q->mem, &q->aligned[n->id].extent[d]);
-    q->n_sized++;
-    return x2(&q->mem, "add", at, x2(&q->mem, "sub", x_whole(&q->mem, n->type.dim[d]), end));
-}
-
-static const expr *shift_of(pairing *q, const node *n)
-{
-    q->n_sized++;
-    return x_cast(&q->mem, n->type.dtype, extents_expr(&q->mem, &q->aligned[n->id].shift));
-}
-
-/* x where y[k] is the same in every other graph, but for numbers that follow variables; NULL where it is not */
-static const expr *merged(pairing *q, const expr *x, const expr *const *y)
-{
-    const expr *other[MOST_OTHER], *part[MOST_OTHER], *arg[MAX_PART];
-    const node *from[MOST_OTHER];
-    bool changed = false;
-    x = settled(x);
-    for (int k = 0; k < q->n; k++) {
-        other[k] = settled(y[k]);
-        if (!same_head(x, other[k]))
-            return q->other = k, NULL;
-        from[k] = other[k]->from;
-    }
-    if (x->kind == X_LIT)
-        return literal_merged(q, x, other);
-    if (x->kind == X_LOAD && !pair(q, x->from, from))
-        return NULL;
-    const aligned *piece = x->kind == X_LOAD ? &q->aligned[x->from->id] : NULL;
-    for (int i = 0; i < x->n; i++) {
-        for (int k = 0; k < q->n; k++)
-            part[k] = other[k]->arg[i];
-        arg[i] = x->kind == X_LOAD ? place_merged(q, x, other, i) : merged(q, x->arg[i], part);
-        if (!arg[i])
-            return NULL;
-        if (arg[i] != x->arg[i])
-            changed = true, arg[i] = as_met(q, x, i, arg[i]);
-        if (piece && piece->ends >> i & 1)
-            changed = true, arg[i] = from_end(q, x->from, i, arg[i]);
-    }
-    const expr *now = changed ? x_again(&q->mem, x, arg) : x;
-    return piece && piece->shift.by ? x2(&q->mem, "add", now, shift_of(q, x->from)) : now;
+           (!x->data && !y->data && type_equal(&a->type, &b->type) && x->seed == y->seed && x->mean == y->mean &&
+            x->scale == y->scale) ||
+           refuse(q, a, "has other values at another extent");
 }
 
 /* ---- definitions ---- */
-static bool reads_varying(const pairing *q, const expr *x)
-{
-    bool any = x->kind == X_LOAD && extents_any(q->p, x->from);
-    for (int i = 0; i < x->n && !any; i++)
-        any = reads_varying(q, x->arg[i]);
-    return any;
-}
-
-/* What no nest walks is computed at the bound: right where it goes forwards, one element after another, and nothing of
- * it depends on what lies behind. */
-static bool walked_whole(pairing *q, const node *n, const expr *x, bool sized)
-{
-    const bool any = extents_any(q->p, n) || reads_varying(q, x) || sized;
-    if (!any || !x_alone(x) || x_folds(x))
-        return true;
-    return x->kind == X_SCAN && !x->folds && !n->trip && !x_checks(x) && !sized
-               ? true
-               : refuse(q, 0, n, "goes through all of its operand at once");
-}
-
-static bool same_trip(pairing *q, const node *a, const node *const *b)
+static bool same_trip(pairing *q, const node *a, const node *b)
 {
     const bool inside = q->inside;
-    bool same = true;
-    for (int k = 0; k < q->n && same; k++)
-        same = !a->trip == !b[k]->trip && (!a->trip || a->trip->n_root == b[k]->trip->n_root);
+    bool same = !a->trip == !b->trip && (!a->trip || a->trip->n_root == b->trip->n_root);
     q->inside = true;
-    for (int i = 0; same && a->trip && i < a->trip->n_root; i++) {
-        const node *root[MOST_OTHER];
-        for (int k = 0; k < q->n; k++)
-            root[k] = b[k]->trip->root[i];
-        same = pair(q, a->trip->root[i], root);
-    }
+    for (int i = 0; same && a->trip && i < a->trip->n_root; i++)
+        same = pairing_take(q, a->trip->root[i], b->trip->root[i]);
     q->inside = inside;
     return same;
 }
@@ -538,217 +236,225 @@ static bool same_routine(const expr *x, const expr *y)
            !memcmp(x->run->parameter, y->run->parameter, (size_t)x->run->n_parameter * sizeof *x->run->parameter);
 }
 
-static bool follow_axes(pairing *q, const node *n, const defn *x, const defn *y)
+static bool same_made(pairing *q, const node *a, const node *b)
 {
-    for (int i = 0; i < x->n_axis; i++) {
-        int64_t there[MOST_OTHER];
-        for (int k = 0; k < q->n; k++)
-            there[k] = y[k].extent[i];
-        if (!follow(q, n, i, x->extent[i], there))
-            return false;
-    }
-    return true;
-}
-
-static bool pair_made(pairing *q, const node *a, const node *const *b)
-{
-    defn x, y[MOST_OTHER];
-    const expr *other[MOST_OTHER];
-    const int before = q->n_sized;
-    bool same = true;
-    if (!same_trips(q, a, b) || !g_defn(a, &q->mem, &x, q->e))
+    defn x, y;
+    if (!same_trips(q, a, b) || !g_defn(a, q->form[a->id] ? &q->scratch : &q->mem, &x, q->e) ||
+        !g_defn(b, &q->scratch, &y, q->e))
         return false;
-    for (int k = 0; k < q->n; k++) {
-        if (!g_defn(b[k], &q->mem, &y[k], q->e))
+    if (x.n_axis != y.n_axis)
+        return is_other(q, a);
+    for (int i = 0; i < x.n_axis; i++)
+        if (!follow(q, a, i, x.extent[i], y.extent[i]))
             return false;
-        if (x.n_axis != y[k].n_axis)
-            return refuse(q, k, a, "is computed in another way at another extent");
-        other[k] = x_tidy(&q->mem, y[k].value, y[k].extent);
-        find_axes(&q->axes[k + 1], &q->mem, &y[k]);
-        same = same && same_routine(x.value, y[k].value);
-    }
-    if (!follow_axes(q, a, &x, y))
-        return false;
-    find_axes(&q->axes[0], &q->mem, &x);
-    const expr *element = same ? merged(q, x_tidy(&q->mem, x.value, x.extent), other) : NULL;
-    const bool sized = q->n_sized > before;
-    same = element && same_trip(q, a, b) && !(sized && q->inside);
+    pairing_axes(q, &y);
+    const expr *form = q->form[a->id] ? q->form[a->id] : x_tidy(&q->mem, x.value, x.extent);
+    const bool as_found = q->learns < 0;
+    q->form[a->id] = as_found ? form : pairing_learned(q, form, x_tidy(&q->scratch, y.value, y.extent));
+    const bool same = same_routine(x.value, y.value) && q->form[a->id] &&
+                      (!as_found || pairing_alike(q, form, y.value, a->type.rank)) && same_trip(q, a, b);
     if (err_is(q->e))
         return false;
-    if (sized)
-        q->p->sized[a->id] = element;
-    return same ? walked_whole(q, a, x.value, sized)
-                : refuse(q, q->other, a, "has the extent in the formula of its elements");
+    return same || (as_found ? is_other(q, a) : refuse(q, a, "has the extent in the formula of its elements"));
 }
 
 /* ---- nodes ---- */
-/* Small constants are computed while a graph is built, large ones are left as they were said. */
-static bool pair_values(pairing *q, int k, const node *a, const node *b)
+/* Small constants are computed while a graph is built, large ones are left as they were said; a: of g. */
+static bool same_values(const pairing *q, graph *g, const node *a, const node *b)
 {
-    const ts_array *x = g_value(q->p->g, a, MOST_COMPARED), *y = x ? g_value(q->of[k]->graph, b, MOST_COMPARED) : NULL;
-    return (x && y && part_of(a, x->data, b, y->data, 0)) ||
-           refuse(q, k, a, "is computed in another way at another extent");
+    const ts_array *x = g_value(g, a, MOST_COMPARED), *y = x ? g_value(q->of->graph, b, MOST_COMPARED) : NULL;
+    int64_t by;
+    return x && y && apart_by(a, x->data, b, y->data, 0, &by) && !by;
 }
 
-static const node *source(const node *n) /* of a weight that is computed: what computes it */
+const node *pairing_source(const node *n)
 {
     while (n->leaf && n->leaf->of)
         n = n->leaf->of;
     return n;
 }
 
-/* Constants that were computed while graph k was built are nodes of their own, however equal. */
-static bool same_numbers(const pairing *q, int k, const node *a, const node *b)
+bool pairing_take(pairing *q, const node *a, const node *b)
 {
-    graph *g = q->of[k]->graph;
-    const ts_array *x = type_equal(&a->type, &b->type) ? g_value(g, a, MOST_COMPARED) : NULL,
-                   *y = x ? g_value(g, b, MOST_COMPARED) : NULL;
-    return y && !memcmp(x->data, y->data, (size_t)type_bytes(&a->type));
+    const node *was = q->mate[a->id];
+    b = pairing_source(b);
+    if (was || err_is(q->e)) /* constants that were computed are nodes of their own, however equal */
+        return was && (was == b || (type_equal(&was->type, &b->type) && same_values(q, q->of->graph, was, b)) ||
+                       refuse(q, a, "stands for two values at another extent"));
+    q->mate[a->id] = b, q->open[q->n_open++] = a;
+    if (!q->seen[a->id])
+        q->seen[a->id] = true, q->met[q->n_met++] = a, q->within[a->id] = q->inside, q->reader[a->id] = q->at;
+    if (a->type.dtype != b->type.dtype || a->type.rank != b->type.rank)
+        return is_other(q, a);
+    for (int i = 0; i < a->type.rank; i++)
+        if (!follow(q, a, i, a->type.dim[i], b->type.dim[i]))
+            return false;
+    return !a->leaf || !a->leaf->data || !b->leaf || !b->leaf->data || align(q, a, b);
 }
 
-/* b[k] stands for a in graph k. What computes them is compared later. */
-static bool pair(pairing *q, const node *a, const node *const *b)
+static bool same_node(pairing *q, const node *a)
 {
-    const bool known = q->mate[0][a->id];
-    for (int k = 0; k < q->n; k++) {
-        const node *other = source(b[k]);
-        if (known && q->mate[k][a->id] != other && !same_numbers(q, k, q->mate[k][a->id], other))
-            return refuse(q, k, a, "stands for two values at another extent");
-        q->mate[k][a->id] = known ? q->mate[k][a->id] : other;
-        if (a->type.dtype != other->type.dtype || a->type.rank != other->type.rank)
-            return refuse(q, k, a, "is computed in another way at another extent");
-    }
-    for (int i = 0; i < a->type.rank && !known; i++) {
-        int64_t there[MOST_OTHER];
-        for (int k = 0; k < q->n; k++)
-            there[k] = q->mate[k][a->id]->type.dim[i];
-        if (!follow(q, a, i, a->type.dim[i], there))
-            return false;
-    }
-    bool data = a->leaf && a->leaf->data;
-    for (int k = 0; k < q->n; k++)
-        data = data && q->mate[k][a->id]->leaf && q->mate[k][a->id]->leaf->data;
-    if (!known)
-        q->open[q->n_open++] = a, q->within[a->id] = q->inside, q->reader[a->id] = q->at;
-    return known || !data || align(q, a, b);
+    const node *from = pairing_source(a), *b = q->mate[a->id];
+    q->at = a, q->inside = q->within[a->id] || a != from;
+    if (!from->leaf != !b->leaf)
+        return same_values(q, q->p->g, a, b) || is_other(q, a);
+    return a != from ? pairing_take(q, from, b) : b->leaf ? same_leaf(q, a, b) : same_made(q, a, b);
 }
 
-static bool compare(pairing *q, const node *a)
+/* Walks both graphs from their roots down, and from inputs of which the results need no element. */
+static bool walk(pairing *q, const other_extents *of, const node *const *here, const node *const *there)
 {
-    const node *from = source(a), *b[MOST_OTHER];
-    bool leaves = true, same = true;
-    q->at = a;
-    for (int k = 0; k < q->n; k++) {
-        b[k] = q->mate[k][a->id];
-        leaves = leaves && b[k]->leaf, same = same && !from->leaf == !b[k]->leaf;
+    const plan *p = q->p;
+    bool ok = true;
+    q->of = of, q->n_open = 0, q->at = NULL, q->inside = false;
+    q->mate = arena_array(&q->p->mem, (size_t)p->g->n + 1, sizeof *q->mate);
+    for (int i = 0; ok && i < p->n_root; i++)
+        ok = pairing_take(q, here[i], there[i]);
+    for (int i = 0; ok && i < p->n_input + p->n_told; i++)
+        ok = pairing_take(q, p->input[i], input_of_name(of->graph, p->input[i]->label));
+    while (ok && q->n_open)
+        ok = same_node(q, q->open[--q->n_open]);
+    arena_free(&q->scratch);
+    return ok;
+}
+
+/* ---- what was found ---- */
+/* A part of a constant, as it lies in the whole: places counted from the end, and what all elements are more */
+static const expr *in_whole(void *user, const expr *x)
+{
+    pairing *q = user;
+    const aligned *piece = x->kind == X_LOAD ? &q->aligned[x->from->id] : NULL;
+    const expr *arg[MAX_RANK];
+    if (!piece || (!piece->ends && !piece->shift.by))
+        return x;
+    for (int i = 0; i < x->n; i++) {
+        const varying v = extents_of(q->p, x->from, i);
+        const expr *whole = x_whole(&q->mem, x->from->type.dim[i]);
+        arg[i] = !(piece->ends >> i & 1)
+                     ? x->arg[i]
+                     : x2(&q->mem, "add", x->arg[i], x2(&q->mem, "sub", whole, extents_expr(&q->mem, &v)));
     }
-    q->inside = q->within[a->id] || a != from;
-    if (same && a != from)
-        return pair(q, from, b);
-    if (same && !leaves)
-        return pair_made(q, a, b);
-    for (int k = 0; k < q->n; k++)
-        if (!(same ? pair_leaves(q, k, a, b[k]) : pair_values(q, k, a, b[k])))
-            return false;
-    return true;
+    const expr *now = x_again(&q->mem, x, arg);
+    return piece->shift.by ? x2(&q->mem, "add", now, x_cast(&q->mem, x->dtype, extents_expr(&q->mem, &piece->shift)))
+                           : now;
+}
+
+static bool reads_varying(const pairing *q, const expr *x)
+{
+    bool any = x->kind == X_LOAD && extents_any(q->p, x->from);
+    for (int i = 0; i < x->n && !any; i++)
+        any = reads_varying(q, x->arg[i]);
+    return any;
+}
+
+/* What no nest walks is computed at the bound: right where it goes forwards, one element after another, and nothing of
+ * it depends on what lies behind. */
+static bool walked_whole(pairing *q, const node *n, const expr *x, bool sized)
+{
+    return !x_alone(x) || x_folds(x) || (!extents_any(q->p, n) && !reads_varying(q, x) && !sized) ||
+           (x->kind == X_SCAN && !x->folds && !n->trip && !x_checks(x) && !sized) ||
+           refuse(q, n, "goes through all of its operand at once");
+}
+
+/* Elements with extents that vary in them; of constants that are counted from their ends all is there. */
+static bool settle(pairing *q)
+{
+    plan *p = q->p;
+    bool ok = true;
+    for (int i = 0; i < q->n_met; i++) {
+        const expr **x = &p->sized[q->met[i]->id];
+        *x = q->form[q->met[i]->id] ? x_map(&q->mem, q->form[q->met[i]->id], in_whole, q) : NULL;
+        *x = *x && x_find(*x, X_SIZE) ? *x : NULL;
+    }
+    for (int i = 0; i < q->n_met; i++)
+        for (int d = 0; d < q->met[i]->type.rank; d++)
+            if (q->aligned[q->met[i]->id].ends >> d & 1)
+                p->varies[q->met[i]->id][d] = (varying){.per = 1};
+    for (int i = 0; ok && i < q->n_met; i++) {
+        const node *n = q->met[i];
+        ok = (!p->sized[n->id] || !q->within[n->id] || refuse(q, n, "has the extent in the formula of its elements")) &&
+             (!q->form[n->id] || walked_whole(q, n, q->form[n->id], p->sized[n->id]));
+    }
+    return ok;
+}
+
+static pairing pairing_make(plan *p, err *e)
+{
+    const size_t nodes = (size_t)p->g->n + 1;
+    pairing q = {.p = p, .learns = -1, .e = e};
+    p->n_varies = p->g->n; /* what was known of extents is forgotten */
+    p->varies = arena_array(&p->mem, nodes, sizeof *p->varies);
+    p->sized = arena_array(&p->mem, nodes, sizeof *p->sized);
+    q.open = arena_array(&q.mem, nodes, sizeof *q.open);
+    q.met = arena_array(&q.mem, nodes, sizeof *q.met);
+    q.seen = arena_array(&q.mem, nodes, sizeof *q.seen);
+    q.within = arena_array(&q.mem, nodes, sizeof *q.within);
+    q.reader = arena_array(&q.mem, nodes, sizeof *q.reader);
+    q.aligned = arena_array(&q.mem, nodes, sizeof *q.aligned);
+    q.form = arena_array(&q.mem, nodes, sizeof *q.form);
+    for (size_t i = 0; i < nodes; i++)
+        q.aligned[i].shift.per = 1;
+    return q;
+}
+
+static bool keep(pairing *q, bool ok) /* the plan's expressions are in its arena */
+{
+    if (ok)
+        arena_take(&q->p->mem, &q->mem);
+    else
+        arena_free(&q->mem);
+    return ok;
+}
+
+/* The roots; those that are constants are computed, in case they follow variables. */
+static const node *const *computed(graph *g, arena *mem, int n, const node *const *of)
+{
+    const node **root = arena_array(mem, (size_t)n + 1, sizeof *root);
+    for (int i = 0; i < n; i++)
+        root[i] = of[i]->leaf && of[i]->leaf->kind != LEAF_INPUT ? g_rematerialized(g, of[i]) : of[i];
+    return root;
 }
 
 /* The other graph as it would be planned, as far as that changes it. */
 static bool prepare(const plan *p, const other_extents *x, plan *other, err *e)
 {
     *other = (plan){.on = p->on, .as_written = p->as_written, .whole_sums = true, .g = x->graph, .n_root = p->n_root};
-    const node **root = arena_array(&other->mem, (size_t)p->n_root + 1, sizeof *root);
-    memcpy(root, x->root, (size_t)p->n_root * sizeof *root);
-    other->root = root;
+    other->root = computed(x->graph, &other->mem, p->n_root, x->root);
     return pass_join(other, e) && pass_known(other, e);
-}
-
-static void forget(plan *p) /* which extents vary */
-{
-    p->n_varies = p->g->n;
-    p->varies = arena_array(&p->mem, (size_t)p->n_varies + 1, sizeof *p->varies);
-    p->sized = arena_array(&p->mem, (size_t)p->n_varies + 1, sizeof *p->sized);
-}
-
-/* other[k]: the roots in graph k */
-static bool pair_all(pairing *q, const node *const *root, const node *const *const *other)
-{
-    const size_t nodes = (size_t)q->p->g->n + 1;
-    bool ok = true;
-    for (int k = 0; k < q->n; k++)
-        q->mate[k] = arena_array(&q->p->mem, nodes, sizeof *q->mate[k]);
-    q->open = arena_array(&q->mem, nodes, sizeof *q->open);
-    q->within = arena_array(&q->mem, nodes, sizeof *q->within);
-    q->reader = arena_array(&q->mem, nodes, sizeof *q->reader);
-    q->aligned = arena_array(&q->mem, nodes, sizeof *q->aligned);
-    q->axes = arena_array(&q->mem, (size_t)q->n + 1, sizeof *q->axes);
-    for (int i = 0; ok && i < q->p->n_root; i++) {
-        const node *b[MOST_OTHER];
-        for (int k = 0; k < q->n; k++)
-            b[k] = other[k][i];
-        ok = pair(q, root[i], b);
-    }
-    while (ok && q->n_open)
-        ok = compare(q, q->open[--q->n_open]);
-    if (q->n_sized && ok)
-        arena_take(&q->p->mem, &q->mem); /* the plan's expressions are in it */
-    else
-        arena_free(&q->mem);
-    return ok;
-}
-
-static bool find_all(plan *p, err *e)
-{
-    const variables *v = p->variables;
-    pairing q = {.p = p, .n = v->n_other, .e = e};
-    plan other[MOST_OTHER] = {0};
-    const node *const *root[MOST_OTHER];
-    bool ok = true;
-    MUST(v->n_other <= MOST_OTHER);
-    for (int k = 0; ok && k < q.n; k++) {
-        q.of[k] = &v->other[k];
-        ok = prepare(p, &v->other[k], &other[k], e);
-        root[k] = other[k].root;
-    }
-    ok = ok && pair_all(&q, p->root, root);
-    for (int k = 0; k < q.n; k++)
-        arena_free(&other[k].mem);
-    return ok;
 }
 
 /* ---- the graph at a small extent ---- */
 struct small {
-    const other_extents *at;
-    const node **root, **mate; /* by id of the plan's own nodes, as they were then */
+    const node *const *root, **mate; /* mate: by id of the plan's own nodes, as they were then */
     int n;
 };
 
-static bool find_small(plan *p, err *e)
+/* Learns from the first graphs, one for each variable; those at the least extents, and then the small one, have to be
+ * what was found. */
+static bool find_all(plan *p, err *e)
 {
-    const other_extents *x = p->variables->small;
-    pairing q = {.p = p, .n = 1, .of = {x}, .parts = true, .e = e};
-    plan other;
-    if (!x)
-        return true;
-    bool ok = prepare(p, x, &other, e);
-    ok = ok && pair_all(&q, p->root, &other.root);
-    struct small *m = arena_get(&p->mem, sizeof *m);
-    *m = (struct small){x, arena_array(&p->mem, (size_t)p->n_root + 1, sizeof *m->root), q.mate[0], p->g->n};
-    for (int i = 0; ok && i < p->n_root; i++)
-        m->root[i] = other.root[i];
-    arena_free(&other.mem);
-    p->small = m;
-    return ok;
+    const variables *v = p->variables;
+    pairing q = pairing_make(p, e);
+    bool ok = true;
+    for (int k = 0; ok && k < v->n_other + (v->small != NULL); k++) {
+        const bool small = k == v->n_other;
+        const other_extents *x = small ? v->small : &v->other[k];
+        plan other = {0};
+        q.learns = k < v->n ? k : -1, q.least = k >= v->n && !small;
+        ok = prepare(p, x, &other, e) && walk(&q, x, p->root, other.root);
+        if (ok && small) {
+            p->small = arena_get(&p->mem, sizeof *p->small);
+            *p->small = (struct small){other.root, q.mate, p->g->n};
+            arena_take(&p->mem, &other.mem);
+        } else
+            arena_free(&other.mem);
+    }
+    return keep(&q, ok && settle(&q));
 }
 
 const node *extents_small_node(const plan *p, const node *n)
 {
     return !p->n_variable ? n : p->small && n->id < p->small->n ? p->small->mate[n->id] : NULL;
-}
-
-int64_t extents_small_size(const plan *p)
-{
-    return p->small->at->size[0];
 }
 
 typedef struct there { /* by id of the nodes there: what is to be done of them */
@@ -761,8 +467,7 @@ typedef struct there { /* by id of the nodes there: what is to be done of them *
 static const node *rewritten(void *user, const node *old, const node *now)
 {
     const there *t = user;
-    const node *other = old->id < t->n && t->is[old->id] ? t->by->there(t->g, now) : now;
-    return other;
+    return old->id < t->n && t->is[old->id] ? t->by->there(t->g, now) : now;
 }
 
 bool extents_rewrite(plan *p, const extents_rewriting *r)
@@ -770,17 +475,18 @@ bool extents_rewrite(plan *p, const extents_rewriting *r)
     struct small *m = p->small;
     const plan was = *p;
     err ignored = {0};
-    graph *g = m->at->graph;
+    graph *g = p->variables->small->graph;
     bool *is = arena_array(&p->mem, (size_t)g->n + 1, sizeof *is);
     const node **root = arena_array(&p->mem, (size_t)p->n_root + 1, sizeof *root);
     for (int i = 0; i < m->n; i++)
         if (m->mate[i] && r->done(r->user, p->g->node[i]))
             is[m->mate[i]->id] = true;
-    pairing q = {.p = p, .n = 1, .of = {m->at}, .parts = true, .e = &ignored};
-    forget(p);
-    if (g_rewrite(g, p->n_root, m->root, rewritten, &(there){r, g, is, g->n}, root) &&
-        pair_all(&q, r->root, (const node *const *const[]){root}))
-        return true;
+    if (g_rewrite(g, p->n_root, m->root, rewritten, &(there){r, g, is, g->n}, root)) {
+        pairing q = pairing_make(p, &ignored);
+        q.learns = 0;
+        if (keep(&q, walk(&q, p->variables->small, r->root, root) && settle(&q)))
+            return true;
+    }
     arena mem = p->mem; /* what was asked for meanwhile is in it */
     *p = was, p->mem = mem;
     return false;
@@ -790,6 +496,6 @@ bool pass_extents(plan *p, err *e)
 {
     if (!p->n_variable)
         return true;
-    forget(p);
-    return find_all(p, e) && find_small(p, e);
+    p->root = computed(p->g, &p->mem, p->n_root, p->root);
+    return find_all(p, e);
 }

@@ -24,7 +24,6 @@ bool pass_launches(plan *p, err *e); /* nothing where the target launches each k
 /* What stands for a node at a small extent of the range, in the graph there: what the least that a choice gains is
  * weighed by. n where it is in no range; NULL: nothing stands for it. */
 const node *extents_small_node(const plan *p, const node *n);
-int64_t extents_small_size(const plan *p); /* that extent, where there is one */
 /* A rewriting of the graph, whose roots are now `root`, is done in the graph at the small extent too: `there` of what
  * stands there for a node on which `here` was done. False, and nothing done, where the two do not fit together then. */
 typedef struct extents_rewriting {

@@ -37,7 +37,7 @@ typedef struct variable { /* a dimension of which a run says the extent: see ext
 typedef struct variables {
     int n; /* 0: all extents are constant */
     const variable *of;
-    int n_other; /* for each variable one where it alone is less; all of them together, if there are several */
+    int n_other; /* for each variable one where it alone is a step less, then those at the least extents */
     const other_extents *other;
     /* The only variable's, where it is so small that seven of eight are larger, both this and its bound being even;
      * NULL: there is none */
@@ -247,8 +247,8 @@ typedef struct plan {
     replaced *replaced;
     buffer *buffer; /* by id of the first n_buffer nodes */
     int n_buffer;
-    int n_input;
-    const node **input; /* the inputs that the roots need, by id */
+    int n_input, n_told; /* behind those that are read: others whose extents follow variables */
+    const node **input;  /* the inputs that the roots need, by id */
     /* By input: multiples of so many bytes at which it begins, where it moves from run to run; NULL: the target's */
     const int64_t *input_grain;
     int n_carried;

@@ -139,6 +139,7 @@ static void test_runs(const network *w)
 
 #define SEQ "x 2,\"seq\",4"
 #define IMAGE "x 1,3,\"h\",\"w\"; k 4,3,3,3"
+#define SHAPES "x \"n\",3; p \"m\",3"
 #define CACHE "past 2,\"past\",4; x 2,\"seq\",4; mask 1,\"total\""
 
 static const network networks[] = {
@@ -168,7 +169,7 @@ static const network networks[] = {
      {"h=12 w=4", "h=5 w=4"}},
     {IMAGE,
      "Conv x k > c | strides [2,2]\nRelu c > r\nConcat r r > y | axis 2",
-     "h=4..16/4 w=..12/2",
+     "h=4..16/4 w=4..12/2",
      {"h=16 w=12", "h=8 w=6", "h=4 w=4"}},
     /* two variables, and a third dimension that is tied to them */
     {CACHE,
@@ -180,6 +181,21 @@ static const network networks[] = {
      "Concat past x > all | axis 1\nCast mask > f | to 1\nReduceSum f > n\nMul all n > y",
      "past=1..8 seq=1 total=past+1",
      {"past=8 seq=1 total=9", "past=2 seq=1 total=3"}},
+    /* inputs of which nothing but the shape is read say extents like all others */
+    {SHAPES, "Shape p > s\nConstantOfShape s > y", "n=1..6 m=1..9", {"n=6 m=9", "n=1 m=1", "n=4 m=3"}},
+    {SHAPES, "EyeLike p > y", "n=1..6 m=1..9", {"n=6 m=9", "n=1 m=1", "n=4 m=3"}},
+    {SHAPES, "Shape p > s\nExpand x s > y", "n=1 m=1..9", {"n=1 m=9", "n=1 m=1", "n=1 m=3"}},
+    {SHAPES, "Size p > y", "n=1..6 m=1..9", {"n=6 m=9", "n=1 m=1", "n=4 m=3"}},
+    {SHAPES, "RandomNormalLike p > r\nSub r r > y", "n=1..6 m=1..9", {"n=6 m=9", "n=1 m=1", "n=4 m=3"}},
+    {SHAPES, /* positions behind what was kept */
+     "Shape p > s\nShape x > t\nSlice s [0] [1] > from\nSlice t [0] [1] > more\nAdd from more > to\n"
+     "Squeeze from > a\nSqueeze to > b\nSqueeze [1] > one\nRange a b one > r\nCast r > f | to 1\n"
+     "Unsqueeze f [1] > u\nAdd x u > y",
+     "n=1..6 m=1..9",
+     {"n=6 m=9", "n=1 m=1", "n=4 m=3"}},
+    {SEQ, "Shape x > s\nSlice s [1] [2] > n\nCast n > f | to 1\nDiv x f > y", "seq=1..9", {"seq=9", "seq=1", "seq=4"}},
+    {"x \"n\",0; w 0,2", "MatMul x w > y", "n=1..9", {"n=9", "n=3", "n=1"}}, /* of which no element is */
+    {SEQ, "CumSum x [1] > y", "seq=1..9", {"seq=9", "seq=1", "seq=4"}},
 };
 
 /* ---- what is refused ---- */
@@ -189,13 +205,27 @@ static void test_refused(void)
         const char *inputs, *steps, *range, *text;
     } wrong[] = {
         {"x \"a\",\"b\",4", "Flatten x > y | axis 2", "a=1..5 b=1..8",
-         "dimension \"a\" cannot vary from run to run: reshape \"y\" has an extent of 40, and of 28 where each "
-         "dimension "
-         "is one step less: that is no sum of multiples of them"},
+         "dimension \"a\" cannot vary from run to run: reshape \"y\" has an extent of 40, and of 1 where all "
+         "dimensions are least: that is no sum of multiples of them"},
         {IMAGE, "Conv x k > y | strides [2,2]", "h=4..16 w=4",
          "dimension \"h\" cannot vary from run to run: conv2d \"y\" has an extent of 7 where that is 16, and of 1 "
          "where it is 4"},
-        {IMAGE, "Conv x k > y", "h=1..16 w=4", "dimension \"h\" cannot vary from run to run: where it is 2, "},
+        {SEQ, "Slice x [0] [2] [1] > y", "seq=1..9",
+         "dimension \"seq\" cannot vary from run to run: slice \"y\" has an extent of 2 where that is 9, and of 1 "
+         "where "
+         "it is 1"},
+        {SEQ, "Slice x [0] [5] [1] > y", "seq=4..64/4",
+         "dimension \"seq\" cannot vary from run to run: slice \"y\" has an extent of 5 where that is 64, and of 4 "
+         "where it is 4"},
+        {SEQ, "Slice x [0] [2] [1] > s\nReduceSum s > y", "seq=1..9",
+         "dimension \"seq\" cannot vary from run to run: sum \"y\" has an extent of 2 where that is 9, and of 1 where "
+         "it is 1"},
+        {SEQ "; z 2,\"more\",4", "Concat x z > a | axis 1\nSlice a [0] [5] [1] > y", "seq=1..9 more=1..9",
+         "dimension \"seq\" cannot vary from run to run: slice \"y\" has an extent of 5, and of 2 where all dimensions "
+         "are least: that is no sum of multiples of them"},
+        {SEQ, "Squeeze x > y", "seq=1..9",
+         "dimension \"seq\" cannot vary from run to run: reshape \"y\" is computed in another way at another extent"},
+        {IMAGE, "Conv x k > y", "h=1..16 w=4", "dimension \"h\" cannot vary from run to run: where it is 1, "},
     };
     for (int i = 0; i < COUNT(wrong); i++) {
         char part[MOST_DIMS][32];
@@ -242,6 +272,25 @@ static void test_values(void)
     ts_plan_free(p), ts_model_free(m);
 }
 
+/* What no value that was given says is asked for. */
+static void test_unsaid(void)
+{
+    char part[MOST_DIMS][32];
+    const char *dim[MOST_DIMS];
+    err e = {0};
+    ts_model *m = open_network(SHAPES, "Shape p > s\nConstantOfShape s > k\nSlice x [0] [1] > r\nAdd r k > y");
+    ts_plan *p = ts_plan_make_varying(m, split("n=1 m=1..9", part, dim), dim, NULL, &e);
+    ts_array x = {0}, kept = {0}, y = {0};
+    CHECK(p && ts_array_make(&x, TS_F32, 2, (int64_t[]){1, 3}, &e) &&
+          ts_array_make(&kept, TS_F32, 2, (int64_t[]){4, 3}, &e));
+    CHECK(ts_plan_set(p, 0, &x, &e) && !ts_plan_run(p, &e) && e.code == TS_USAGE);
+    CHECK_TEXT(e.text, "no input that has a value says what \"m\" is in this run");
+    e = (err){0};
+    CHECK(ts_plan_set(p, 1, &kept, &e) && ts_plan_run(p, &e) && ts_plan_get(p, 0, &y, &e) && y.dim[0] == 4);
+    ts_array_free(&x), ts_array_free(&kept), ts_array_free(&y);
+    ts_plan_free(p), ts_model_free(m);
+}
+
 int main(void)
 {
     folder = scratch_make();
@@ -249,6 +298,7 @@ int main(void)
         test_runs(&networks[i]);
     test_refused();
     test_values();
+    test_unsaid();
     scratch_free(&folder);
     return check_done();
 }

@@ -1,0 +1,51 @@
+/* extents_pair.h - the graph of a plan beside the same model's at other extents, one after the other: which nodes stand
+ * for one another, and what of each follows variables, as far as it has been found. Lists by id are of the plan's
+ * nodes; all is of the pairing's arena, but extents and mates, which are the plan's. */
+#ifndef TS_EXTENTS_PAIR_H
+#define TS_EXTENTS_PAIR_H
+#include "graph/affine/index.h"
+#include "schedule/plan/extents.h"
+
+/* A constant of which other graphs have a part: the first elements along each dimension, but the last along those in
+ * `ends`; all of them more by `shift`, which is 0 at the bounds. decided: dimensions of which parts were seen */
+typedef struct aligned {
+    uint32_t ends, decided;
+    varying shift;
+} aligned;
+
+typedef struct pairing {
+    plan *p;
+    const expr **form; /* the element, with extents where numbers follow them; of constants as they lie there */
+    aligned *aligned;
+    bool *seen, *within; /* met; part of what is computed at the bounds, whatever a run says */
+    const node **reader; /* who read it when it was met first; NULL: it is a result */
+    const node **met;    /* all of them, from the results down */
+    int n_met;
+    arena mem, scratch; /* of what is found; of the graph at hand */
+    err *e;
+    /* the graph at hand */
+    const other_extents *of;
+    int learns;        /* the variable that numbers may be found to follow; -1: none, all has to be as found */
+    bool least;        /* at the least extents, where axes of one element are none, and views are left out */
+    const node **mate; /* the node there */
+    const node **open; /* nodes whose definitions are still to be compared */
+    int n_open;
+    bool inside; /* what is met now is within */
+    const node *at;
+    space space; /* of the axes of the node at hand, as they are there */
+    const affine *axis[MAX_AXIS];
+    int64_t extent[MAX_AXIS];
+} pairing;
+
+bool pairing_take(pairing *q, const node *a,
+                  const node *b);          /* b stands for a there; what makes them is compared later */
+const node *pairing_source(const node *n); /* of a weight that is computed: what computes it */
+/* Whether what is `here` at the bounds is `there`, by what v has been found to follow, or is found to follow now. */
+bool pairing_number(const pairing *q, varying *v, int64_t here, int64_t there);
+
+/* ---- elements ---- */
+void pairing_axes(pairing *q, const defn *d); /* the node at hand is d there */
+/* x, a form, over what it is there, where y is the element; NULL: it is another one. Whether it is the same by now */
+const expr *pairing_learned(pairing *q, const expr *x, const expr *y);
+bool pairing_alike(pairing *q, const expr *x, const expr *y, int rank);
+#endif
