@@ -15,97 +15,123 @@
 enum { LONG_FOLD = 32768 / (8 * 4), FOLD_BLOCK = LONG_FOLD * 3 / 4, SMALL_WORK = 16384, MANY_ROWS = 256 };
 
 /* ---- the register tile ---- */
-/* Rows, or columns, that tiles of `step` units, `unit` each, compute of n; `varies`: half a tile, or a quarter, has
- * what is left where there is room for it, and costs no less than `least` (codegen/varying.c). */
-static double computed(int64_t n, int64_t step, int64_t unit, double least, bool varies)
-{
-    const int64_t all = step * unit, rest = n % all, half = (step + 1) / 2, quarter = (half + 1) / 2;
-    const int64_t part = !varies || rest > half * unit ? all : rest > quarter * unit ? half * unit : quarter * unit;
-    return (double)(n - rest) + (rest ? fmin(fmax((double)part, least), (double)all) : 0);
-}
-
-typedef struct matrix { /* what tiles are laid over; whether a run says its extents */
-    int64_t rows, columns;
+typedef struct matrix { /* what tiles are laid over, in rows and vectors; whether a run says its extents */
+    int64_t rows, columns, lane;
     bool rows_vary, columns_vary;
+    double size, deep; /* bytes of an element, and of one column as far down as it is folded at a time */
 } matrix;
 
-/* Multiply-adds a cycle that a tile makes, of those that a core can, on that matrix. */
-static double tile_score(const plan *p, shape t, const matrix *m, int64_t lane)
+/* Cycles of one step of the fold: of multiplying, which waits for the sums of the step before, or of loads from the
+ * first cache and then, as these wait for each other, of what it takes from the second: rows, which come by once for
+ * every panel, and columns unless half of the first cache keeps them from row to row (the execution-cache-memory model
+ * of Treibig and Hager). The longer hides most of the other, but not all. */
+static double step_cycles(const plan *p, shape t, const matrix *m)
 {
-    /* A load is worth a quarter of a multiply-add, as most of it is hidden: from 0.2 to 0.3 nine of ten shapes get the
-     * same tile, large ones at any weight. What a row multiplies is at hand, while columns come from the second cache,
-     * at half the rate of the first. */
-    static const double LOAD = 0.25;
-    const double columns_load = p->on->level[L1].bytes_per_cycle / p->on->level[L2].bytes_per_cycle,
-                 under_way = p->on->cost.fma_latency * p->on->cost.fma_per_cycle, sums = (double)(t.rows * t.vectors);
-    const double computed_rows = computed(m->rows, t.rows, 1, under_way / (double)t.vectors, m->rows_vary);
-    const double computed_columns = computed(m->columns, t.vectors, lane, under_way / (double)t.rows * (double)lane,
-                                             m->columns_vary);
-    const double fit = (double)(m->rows * m->columns) / (computed_rows * computed_columns);
-    const double loads = ((double)t.rows + columns_load * (double)t.vectors) / sums, busy = fmin(1, sums / under_way);
-    return fit * busy / (1 + LOAD * loads);
+    static const double SEEN = 0.25;
+    const memory_level *level = p->on->level;
+    const double rows = (double)t.rows, columns = (double)(t.vectors * m->lane),
+                 per_cycle = level[L1].bytes_per_cycle / (m->size * (double)m->lane),
+                 away = 2 * (rows + columns) * m->deep > (double)level[L1].bytes ? columns : 0,
+                 brought = (rows + away) * m->size / level[L2].bytes_per_cycle,
+                 least = (1 + SEEN) * p->on->cost.fma_latency,
+                 multiply = fmax(rows * (double)t.vectors / p->on->cost.fma_per_cycle, least),
+                 move = (rows + (double)t.vectors) / per_cycle + brought;
+    return fmax(multiply, move) + SEEN * fmin(multiply, move);
 }
 
-enum { MOST_ROWS = 16, MOST_VECTORS = 6 };
-
-static bool tile_fits(const plan *p, shape t, int64_t rows, int64_t columns, int64_t lane)
+/* What tiles of `step` leave of n has a tile of its own or, if it `varies`, a whole one, half of one or a quarter, as
+ * there is room for it (codegen/varying.c). */
+static int64_t rest_of(int64_t n, int64_t step, bool varies)
 {
-    return t.rows <= rows && t.rows * t.vectors + t.vectors + 1 <= p->on->n_register &&
-           (t.vectors == 1 || (t.vectors - 1) * lane < columns);
+    const int64_t rest = n % step, half = (step + 1) / 2, quarter = (half + 1) / 2;
+    return !varies || !rest ? rest : rest > half ? step : rest > quarter ? half : quarter;
+}
+
+/* Multiply-adds a cycle that a tile makes, of those that a core can, on that matrix. */
+static double tile_score(const plan *p, shape t, const matrix *m)
+{
+    const int64_t n = int_ceil_div(m->columns, m->lane), rows[] = {t.rows, rest_of(m->rows, t.rows, m->rows_vary)},
+                  vectors[] = {t.vectors, rest_of(n, t.vectors, m->columns_vary)},
+                  high[] = {m->rows / t.rows, rows[1] > 0}, wide[] = {n / t.vectors, vectors[1] > 0};
+    double cycles = 0;
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++)
+            if (high[i] && wide[j])
+                cycles += (double)(high[i] * wide[j]) * step_cycles(p, (shape){rows[i], vectors[j]}, m);
+    return (double)(m->rows * m->columns) / (double)m->lane / p->on->cost.fma_per_cycle / cycles;
+}
+
+enum { MOST_ROWS = 16, MOST_VECTORS = 6, TILES = MOST_ROWS * MOST_VECTORS };
+
+static shape tile_at(int i)
+{
+    return (shape){1 + i % MOST_ROWS, 1 + i / MOST_ROWS};
+}
+
+/* Sums stay in registers with the columns of two steps: these are loaded while those before are in use, and a
+ * multiply-add that writes over one of its operands moves what it sums up. */
+static bool tile_fits(const plan *p, shape t, const matrix *m)
+{
+    return t.rows <= m->rows && (t.rows + 2) * t.vectors <= p->on->n_register &&
+           (t.vectors == 1 || (t.vectors - 1) * m->lane < m->columns);
 }
 
 /* The same where it is weighed with other matrices: what the columns are of comes by once, from the third cache at
  * best, and at a few rows all tiles wait for that alike. */
-static double score_among(const plan *p, shape t, const matrix *m, int64_t lane)
+static double score_among(const plan *p, shape t, const matrix *m)
 {
-    const double wait = target_flops_per_byte(p->on, L3) * ts_dtype_bytes(TS_F32) / 2,
-                 score = tile_score(p, t, m, lane);
+    const double wait = target_flops_per_byte(p->on, L3) * ts_dtype_bytes(TS_F32) / 2, score = tile_score(p, t, m);
     return m->rows_vary || m->columns_vary ? fmin(score, (double)m->rows / wait) : score;
 }
 
-/* Adds to score what each tile has at these extents; by: what the best one has there is 1. */
-static void add_scores(const plan *p, const extents *r, const extents *c, int at[2], int64_t lane,
-                       double score[MOST_VECTORS + 1][MOST_ROWS + 1])
+/* Adds to score what each tile has there; by: what the best one has, if there are other matrices, is 1. */
+static void add_scores(const plan *p, const matrix *m, double score[TILES])
 {
-    double here[MOST_VECTORS + 1][MOST_ROWS + 1], best = 0;
-    const matrix m = {r->of[at[0]], c->of[at[1]], r->n > 1, c->n > 1};
-    for (int v = 1; v <= MOST_VECTORS; v++)
-        for (int k = 1; k <= MOST_ROWS; k++) {
-            here[v][k] = score_among(p, (shape){k, v}, &m, lane);
-            if (tile_fits(p, (shape){k, v}, m.rows, m.columns, lane) && here[v][k] > best)
-                best = here[v][k];
-        }
-    for (int v = 1; v <= MOST_VECTORS; v++)
-        for (int k = 1; k <= MOST_ROWS; k++)
-            score[v][k] += r->n * c->n > 1 ? here[v][k] / best : here[v][k];
+    double here[TILES], best = 0;
+    for (int i = 0; i < TILES; i++) {
+        here[i] = score_among(p, tile_at(i), m);
+        best = tile_fits(p, tile_at(i), m) ? fmax(best, here[i]) : best;
+    }
+    for (int i = 0; i < TILES; i++)
+        score[i] += m->rows_vary || m->columns_vary ? here[i] / best : here[i];
+}
+
+/* A long fold goes a block at a time, so that a panel of columns stays in the second cache. */
+static bool is_long(const stage *s)
+{
+    return s->n_axis == s->n_result + 1 && s->extent[s->n_result] > LONG_FOLD &&
+           ts_dtype_bytes(s->node->type.dtype) == 4 && !s->scratch;
 }
 
 /* second: the tile that scores next to the one taken, with both scores; or NULL */
-static shape guess_tile_among(const plan *p, const extents *r, const extents *c, int64_t lane, text *second)
+static shape guess_tile_among(const plan *p, const stage *s, const extents *r, const extents *c, int64_t lane,
+                              text *second)
 {
-    double score[MOST_VECTORS + 1][MOST_ROWS + 1] = {0}, most = 0, after = 0;
+    double score[TILES] = {0}, most = 0, after = 0;
     shape best = {1, 1}, next = {0};
+    matrix m = {.lane = lane, .rows_vary = r->n > 1, .columns_vary = c->n > 1};
+    m.size = ts_dtype_bytes(s->node->type.dtype),
+    m.deep = m.size * (is_long(s) ? FOLD_BLOCK : stage_points(s, s->n_result, s->n_axis));
     for (int i = 0; i < r->n; i++)
         for (int j = 0; j < c->n; j++)
-            add_scores(p, r, c, (int[]){i, j}, lane, score);
-    for (int64_t v = 1; v <= MOST_VECTORS; v++)
-        for (int64_t k = 1; k <= MOST_ROWS; k++)
-            if (!tile_fits(p, (shape){k, v}, r->of[r->n - 1], c->of[c->n - 1], lane))
-                continue;
-            else if (score[v][k] > most * 1.0001)
-                after = most, next = best, most = score[v][k], best = (shape){k, v};
-            else if (score[v][k] < most && score[v][k] > after)
-                after = score[v][k], next = (shape){k, v};
+            m.rows = r->of[i], m.columns = c->of[j], add_scores(p, &m, score);
+    for (int i = 0; i < TILES; i++)
+        if (!tile_fits(p, tile_at(i), &m))
+            continue;
+        else if (score[i] > most * 1.0001)
+            after = most, next = best, most = score[i], best = tile_at(i);
+        else if (score[i] < most && score[i] > after)
+            after = score[i], next = tile_at(i);
     if (second && after > 0)
         second->length = 0, text_add(second, "a tile of %lld rows, vectors a row: %lld, worth %.4g, the one taken %.4g",
                                      (long long)next.rows, (long long)next.vectors, after, most);
     return best;
 }
 
-shape guess_tile(const plan *p, int64_t rows, int64_t columns, int64_t lane, text *second)
+shape guess_tile(const plan *p, const stage *s, int64_t rows, int64_t columns, int64_t lane, text *second)
 {
-    columns = columns ? columns : 1; /* none fit any tile alike */
-    return guess_tile_among(p, &(extents){1, {rows}}, &(extents){1, {columns}}, lane, second);
+    const extents r = {1, {rows}}, c = {1, {columns ? columns : 1}}; /* none fit any tile alike */
+    return guess_tile_among(p, s, &r, &c, lane, second);
 }
 
 static int64_t left_of(const kernel *k, const stage *s, int a)
@@ -136,17 +162,9 @@ static void put_outer(const plan *p, const kernel *k, const stage *s, text *t, u
     }
 }
 
-static double total_work(const stage *s)
-{
-    double n = 1;
-    for (int a = 0; a < s->n_axis; a++)
-        n *= (double)s->extent[a];
-    return n;
-}
-
 bool guess_cores(const plan *p, const kernel *k, const stage *s)
 {
-    return k->n_stage == 1 && p->threads > 1 && total_work(s) >= SMALL_WORK;
+    return k->n_stage == 1 && p->threads > 1 && stage_points(s, 0, s->n_axis) >= SMALL_WORK;
 }
 
 /* The row axis: a result axis before the last that some operand of the fold does not have, so that a tile reuses it. */
@@ -230,14 +248,6 @@ static void put_tile(const stage *s, const product *c, bool rows, text *t)
     if (c->row >= 0)
         guess_put(t, s, c->row, 1, "unroll");
     guess_put(t, s, c->column, 1, "vector");
-}
-
-/* A long fold goes a block at a time, so that a panel of columns stays in the second cache. */
-static bool is_long(const stage *s)
-{
-    const int fold = s->n_result;
-    return s->n_axis == fold + 1 && s->extent[fold] > LONG_FOLD && ts_dtype_bytes(s->node->type.dtype) == 4 &&
-           !s->scratch;
 }
 
 /* What the rows read comes by once for every panel of columns. Where it is more than the last cache holds, panels
@@ -349,11 +359,11 @@ static void guess_contraction(const plan *p, const kernel *k, const stage *s, te
     c.row = row_axis(k, s, c.column);
     c.columns = left_of(k, s, c.column), c.rows = c.row >= 0 ? left_of(k, s, c.row) : 1;
     const extents rows = left_among(p, k, s, c.row), columns = left_among(p, k, s, c.column);
-    c.tile = guess_tile_among(p, &rows, &columns, nest_lanes(p, s), second);
+    c.tile = guess_tile_among(p, s, &rows, &columns, nest_lanes(p, s), second);
     /* Other stages walk what lies in scratch: in steps that go into theirs, all of them can stop at a mask's edge. */
     while (s->scratch && c.tile.vectors & (c.tile.vectors - 1))
-        c.tile = guess_tile_among(p, &rows, &(extents){1, {(c.tile.vectors - 1) * nest_lanes(p, s)}}, nest_lanes(p, s),
-                                  second);
+        c.tile = guess_tile_among(p, s, &rows, &(extents){1, {(c.tile.vectors - 1) * nest_lanes(p, s)}},
+                                  nest_lanes(p, s), second);
     c.width = c.tile.vectors * nest_lanes(p, s);
     const bool core = guess_cores(p, k, s);
     const uint32_t own = 1u << c.column | (c.row >= 0 ? 1u << c.row : 0);
@@ -480,10 +490,7 @@ static int64_t heavy_step(const plan *p, const kernel *k, int64_t extent, bool c
     double most = 0;
     for (int i = 0; i < k->n_stage; i++) {
         const stage *s = &k->stage[i];
-        double bytes = ts_dtype_bytes(s->node->type.dtype);
-        for (int a = k->n_shared; a < s->n_result; a++)
-            bytes *= (double)s->extent[a];
-        most = bytes > most ? bytes : most;
+        most = fmax(most, ts_dtype_bytes(s->node->type.dtype) * stage_points(s, k->n_shared, s->n_result));
     }
     while (step > 1 && (double)step * most > (double)target_bytes(p->on, L2))
         step /= 2;
@@ -498,10 +505,8 @@ static int64_t light_step(const plan *p, const kernel *k)
     double bytes = 0; /* that stages hand on, for one trip */
     for (int i = 0; i < k->n_stage; i++) {
         const stage *s = &k->stage[i];
-        double own = s->scratch ? ts_dtype_bytes(s->node->type.dtype) : 0;
-        for (int a = k->n_shared; a < s->n_result; a++)
-            own *= (double)s->extent[a];
-        bytes += own;
+        if (s->scratch)
+            bytes += ts_dtype_bytes(s->node->type.dtype) * stage_points(s, k->n_shared, s->n_result);
     }
     int64_t step = MOST;
     while (step > LEAST && (double)step * bytes > (double)target_bytes(p->on, L1))
@@ -530,7 +535,7 @@ void guess_shared(const plan *p, const kernel *k, text *out)
     }
     double work = 0;
     for (int i = 0; i < k->n_stage; i++)
-        work += total_work(&k->stage[i]);
+        work += stage_points(&k->stage[i], 0, k->stage[i].n_axis);
     core = core && work >= SMALL_WORK;
     for (int a = 0; a < dealt; a++) {
         const bool last = a == dealt - 1;

@@ -137,11 +137,11 @@ static void choose_tile(around *c, text *second)
     const stage *s = c->s;
     const int64_t block = stage_block(c->p, s, c->column), rows = c->row < 0 ? 1 : s->extent[c->row];
     int64_t lane = block > 1 ? block : nest_lanes(c->p, s), columns = s->extent[c->column];
-    shape t = guess_tile(c->p, rows, columns, lane, second);
+    shape t = guess_tile(c->p, s, rows, columns, lane, second);
     while (t.vectors > 1 && !walks_evenly(c, t.vectors * lane, lane))
-        t = guess_tile(c->p, rows, columns = (t.vectors - 1) * lane, lane, second);
+        t = guess_tile(c->p, s, rows, columns = (t.vectors - 1) * lane, lane, second);
     while (lane % 2 == 0 && !walks_evenly(c, t.vectors * lane, lane))
-        lane /= 2, t = guess_tile(c->p, rows, lane, lane, second);
+        lane /= 2, t = guess_tile(c->p, s, rows, lane, lane, second);
     /* A block of what is kept in fewer bytes than it is summed in takes several registers. */
     while (t.rows > 1 && (t.rows + 1) * t.vectors * int_ceil_div(lane, nest_lanes(c->p, s)) >= c->p->on->n_register)
         t.rows--;

@@ -10,7 +10,7 @@ typedef struct shape { /* of a register tile */
     int64_t rows, vectors;
 } shape;
 /* second: what scores next to it, with both scores, or NULL */
-shape guess_tile(const plan *p, int64_t rows, int64_t columns, int64_t lane, text *second);
+shape guess_tile(const plan *p, const stage *s, int64_t rows, int64_t columns, int64_t lane, text *second);
 void guess_put(text *t, const stage *s, int a, int64_t step, const char *how); /* "n/48@core" */
 bool guess_cores(const plan *p, const kernel *k, const stage *s);              /* enough work to spread */
 /* The share of the cores' time that has work. Above EVEN nothing is cut for it: the chunks that threads take of each

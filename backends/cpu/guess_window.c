@@ -95,7 +95,7 @@ static bool choose_tile(windowed *c)
         if ((of & ~in) >> a & 1 && 2 * s->extent[a] >= nest_lanes(c->p, s))
             c->column = a;
     for (int a = 0; c->column >= 0 && a < s->n_result; a++) {
-        const shape t = guess_tile(c->p, s->extent[a], s->extent[c->column], nest_lanes(c->p, s), NULL);
+        const shape t = guess_tile(c->p, s, s->extent[a], s->extent[c->column], nest_lanes(c->p, s), NULL);
         const double rows = (double)(t.rows < FEW ? t.rows : FEW) + (walks_window(s, c->window, a) ? FEW : 0);
         if ((in & ~of) >> a & 1 && s->extent[a] > 1 && rows >= most)
             c->row = a, c->tile = t, most = rows;
@@ -128,9 +128,8 @@ static void put_pieces(const windowed *c, int64_t *left, text *t)
 {
     const stage *s = c->s;
     const int64_t cache = target_bytes(c->p->on, L2);
-    int64_t row = c->width * ts_dtype_bytes(c->other->from->type.dtype), steps = 1;
-    for (int a = s->n_result; a < s->n_axis; a++)
-        steps *= s->extent[a];
+    int64_t row = c->width * ts_dtype_bytes(c->other->from->type.dtype),
+            steps = (int64_t)stage_points(s, s->n_result, s->n_axis);
     if (row * steps <= cache || s->node->type.dtype != stage_fold(s)->dtype)
         return;
     for (int a = s->n_result; a < s->n_axis && row * steps > cache / 2; a++) {

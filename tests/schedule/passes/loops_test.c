@@ -179,31 +179,32 @@ static void test_registers(void)
         product, "avx2", LOOPS("[\"n/48 m/8 k m@unroll n@vector\",\"n/16 m/6 k m@unroll n@vector\"]"),
         "n/16 m/6 k m@unroll n@vector",
         "loops \"n/48 m/8 k m@unroll n@vector\": the sums of the register tile (m 8, n 48) take 48 vector registers, "
-        "avx2 has 16: unroll less, or write m/tile n/tile, here m/4 n/24\n");
+        "avx2 has 16: unroll less, or write m/tile n/tile, here m/6 n/16\n");
     /* sums along the fold, in vectors; in f64, half as many for each */
     plan_is_refused(
         &(setting){product, two_cores, "plain", "{\"name\":\"r\",\"loops\":\"m n/8 k/64 n@unroll k@vector\"}", 2},
         TS_BAD_INPUT,
         "test.json:2:21 (/rules/0/loops): rule \"r\" on matmul w: every alternative is refused:\n"
         "  loops \"m n/8 k/64 n@unroll k@vector\": the sums of the register tile (n 8, k 64) take 128 vector "
-        "registers, plain has 16: unroll less, or write n/tile k/tile, here n/12 k/4\n"
+        "registers, plain has 16: unroll less, or write n/tile k/tile, here n/8 k/4\n"
         "  hint: add \"guess\" to its loops, or \"optional\": true to pass on to the next rule");
 }
 
 static void test_tile(void)
 {
     static const char by_tile[] = LOOPS("\"n/tile@core k/256 m/tile k/tile k@unroll m@unroll n@vector\"");
-    static const char *const want[] = {
-        "n/12@core k/256 m/4 k/4 k@unroll m@unroll n@vector", "n/24@core k/256 m/4 k/4 k@unroll m@unroll n@vector",
-        "n/48@core k/256 m/8 k/4 k@unroll m@unroll n@vector", "n/12@core k/256 m/8 k/4 k@unroll m@unroll n@vector"};
+    static const char *const want[] = {"n/8@core k/256 m/6 k/4 k@unroll m@unroll n@vector",
+                                       "n/16@core k/256 m/6 k/4 k@unroll m@unroll n@vector",
+                                       "n/48@core k/256 m/8 k/4 k@unroll m@unroll n@vector",
+                                       "n/12@core k/256 m/8 k/4 k@unroll m@unroll n@vector"};
     for (int i = 0; i < COUNT(isas); i++)
         loops_on(product, isas[i], by_tile, want[i], "");
     loops_on(small_product, "avx512", LOOPS("\"n/tile m/tile k m@unroll n@vector\""), "n/36 m/8 k m@unroll n@vector",
              "");
     loops_on(
         attention, "avx2", LOOPS("\"h@core q/tile ; matmul: n/tile q/tile k q@unroll n@vector\""),
-        "h@core q/4 ; matmul: n/16 q/4 k q@unroll n@vector ; max: q c@vector ; exp: q e@vector ; sum: q c@vector ; "
-        "divide: q e@vector ; matmul2: n/16 q/4 k/4 k@unroll q@unroll n@vector",
+        "h@core q/6 ; matmul: n/16 q/6 k q@unroll n@vector ; max: q c@vector ; exp: q e@vector ; sum: q c@vector ; "
+        "divide: q e@vector ; matmul2: n/16 q/6 k/4 k@unroll q@unroll n@vector",
         "");
 }
 

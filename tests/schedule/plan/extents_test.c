@@ -117,8 +117,8 @@ static void test_garbage(void) /* no number behind the end of an odd extent come
 /* ---- loops ---- */
 static void test_tile(void)
 {
-    CHECK(plan_has("seq=1..72", "m/4 k/4 k@unroll m@unroll n@vector"));  /* 6 rows fit these bounds better, */
-    CHECK(plan_has("seq=1..513", "m/4 k/4 k@unroll m@unroll n@vector")); /* and most of what is below them worse */
+    CHECK(plan_has("seq=1..72", "m/6 k/4 k@unroll m@unroll n@vector"));
+    CHECK(plan_has("seq=1..512", "m/6 k/4 k@unroll m@unroll n@vector")); /* 4 rows fit this bound alone better */
 }
 
 int main(void)

@@ -8,10 +8,12 @@
 #include <string.h>
 
 #define SHARED "h@core+matmul.b q/32 ; "
-#define MATMUL "matmul: n/16 q/4 k/4 k@unroll q@unroll n@vector ; "
+#define MATMUL "matmul: n/16 q/6 k/4 k@unroll q@unroll n@vector ; "
 #define MAX "max: q c@vector ; "
 #define ROWS "exp: q e@vector ; sum: q c@vector ; divide: q e@vector ; "
-#define MATMUL2 "matmul2: n/16 q/4 k/4 k@unroll q@unroll n@vector"
+#define MATMUL2 "matmul2: n/16 q/6 k/4 k@unroll q@unroll n@vector"
+#define EIGHT "h q/8 ; matmul: n/16 q/4 k/4 k@unroll q@unroll n@vector ; " /* queries */
+#define EIGHT2 "matmul2: q/2 k/4 k@unroll q@unroll n@vector"
 
 static void planned_as(maker *make, const char *rules, const char *want, const char *notes)
 {
@@ -51,12 +53,11 @@ static void test_first(void)
                       other_rule[] = "{\"match\":{\"stage\":\"exp\"},\"loops\":\"q e\"}";
     char rules[400];
     snprintf(rules, sizeof rules, "%s,%s", kernel_rule, stage_rule);
-    planned_as(attention, rules, "h q/8 ; " MATMUL "max: q c ; " ROWS MATMUL2, "");
+    planned_as(attention, rules, EIGHT "max: q c ; " ROWS EIGHT2, "");
     snprintf(rules, sizeof rules, "%s,%s", stage_rule, kernel_rule);
-    planned_as(attention, rules, "h q/8 ; " MATMUL "max: q/8 q c@vector ; " ROWS MATMUL2, "");
+    planned_as(attention, rules, EIGHT "max: q/8 q c@vector ; " ROWS EIGHT2, "");
     snprintf(rules, sizeof rules, "%s,%s", kernel_rule, other_rule);
-    planned_as(attention, rules,
-               "h q/8 ; " MATMUL "max: q c ; exp: q e ; sum: q c@vector ; divide: q e@vector ; " MATMUL2, "");
+    planned_as(attention, rules, EIGHT "max: q c ; exp: q e ; sum: q c@vector ; divide: q e@vector ; " EIGHT2, "");
 }
 
 /* Convolutions that share the images: loops of one convolution are for each of them. */
@@ -77,7 +78,7 @@ static void test_each(void)
     planned_as(chain, "{\"match\":{\"op\":\"conv2d\"},\"loops\":\"n oc oh ow ic kh kw\"}",
                "r/2 ; conv2d: r oc ow ic kh kw ; conv2d2: r oc ow ic kh kw", "");
     planned_as(chain, "{\"match\":{\"name\":\"second\"},\"loops\":\"n ow oc ic kh kw\"}",
-               "r/2 ; conv2d: r ow/16 oc/4 ic kh kw oc@unroll ow@vector ; conv2d2: r ow oc ic kh kw", "");
+               "r/2 ; conv2d: r ow/8 oc/8 ic kh kw oc@unroll ow@vector ; conv2d2: r ow oc ic kh kw", "");
     plan_is_refused(
         &(setting){chain, two_cores, "avx2",
                    "{\"name\":\"r\",\"match\":{\"op\":\"conv2d\"},\"loops\":\"n oc ow ic kh kw q\"}", 2},
