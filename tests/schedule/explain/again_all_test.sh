@@ -1,4 +1,4 @@
 #!/bin/sh
 # The plans of every built-in network made again.
 # ctest: long large
-exec sh "$SOURCE/tests/schedule/again_test.sh" all
+exec sh "$SOURCE/tests/schedule/explain/again_test.sh" all
