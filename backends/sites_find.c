@@ -10,11 +10,6 @@ static const char *device_of(const backend *b)
     return b->device ? b->device : b->name;
 }
 
-static bool same(const char *name, const char *s, size_t n)
-{
-    return strlen(name) == n && !strncmp(name, s, n);
-}
-
 static bool unknown(const char *what, err *e)
 {
     text have = {0};
@@ -50,7 +45,7 @@ static bool find_device(site_search *s, const backend *by, const char *name, con
     const char *colon = strchr(name, ':');
     const size_t n = colon ? (size_t)(colon - name) : strlen(name);
     for (const backend *const *b = backends; !by && *b; b++)
-        by = same(device_of(*b), name, n) ? *b : NULL;
+        by = word_is(device_of(*b), name, n) ? *b : NULL;
     if (!by || (colon && !by->numbered))
         return unknown(name, e);
     machine_options own = *asked;

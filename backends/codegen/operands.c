@@ -3,14 +3,6 @@
 
 #include <stdlib.h>
 
-static bool made_here(const kernel *k, const node *n)
-{
-    for (int i = 0; i < k->n_stage; i++)
-        if (k->stage[i].node == n)
-            return true;
-    return false;
-}
-
 static bool loaded_before(const kernel *k, int which, int load)
 {
     const node *n = k->stage[which].load[load]->from;
@@ -28,7 +20,7 @@ bool kernel_operands_fit(const target *on, const kernel *k, err *e)
         const stage *s = &k->stage[i];
         n += !s->scratch;
         for (int j = 0; j < s->n_load; j++)
-            n += !made_here(k, s->load[j]->from) && !loaded_before(k, i, j);
+            n += kernel_stage(k, s->load[j]->from) < 0 && !loaded_before(k, i, j);
     }
     return !on->operands || n <= on->operands ||
            err_set(e, TS_UNSUPPORTED, "%s: a kernel of %d operands, %s takes %d", k->op, n, on->model, on->operands);

@@ -8,7 +8,6 @@
 #include "backends/cpu/guess_parts.h"
 
 #include <math.h>
-#include <string.h>
 
 /* A fold is long where the rows of a tile, 8 of f32, fill a first cache of 32 KiB; blocks of it leave a quarter to what
  * they are multiplied with. */
@@ -139,27 +138,19 @@ static int64_t left_of(const kernel *k, const stage *s, int a)
     return nest_left(k, s, a, -1);
 }
 
-void guess_put(text *t, const stage *s, int a, int64_t step, const char *how)
-{
-    text_add(t, "%s%s", t->length ? " " : "", s->letter[a]);
-    if (step > 1)
-        text_add(t, "/%lld", (long long)step);
-    if (*how)
-        text_add(t, "@%s", how);
-}
-
-/* Result axes other than `but` that have something left, from outside in; the one with most trips for the
- * cores first. */
-static void put_outer(const plan *p, const kernel *k, const stage *s, text *t, uint32_t but, bool core)
+/* Result axes other than `but` that have something left, from outside in; the first that has enough trips is spread over
+ * the cores. Whether these still wait for one. */
+static bool put_outer(const plan *p, const kernel *k, const stage *s, nesting *b, uint32_t but, bool core)
 {
     for (int a = 0; a < s->n_result; a++) {
         const bool done = but >> a & 1 || (left_of(k, s, a) == 1 && (k->n_stage > 1 || s->extent[a] == 1));
         if (done)
             continue;
         const bool spread = core && left_of(k, s, a) >= p->threads;
-        guess_put(t, s, a, 1, spread ? "core" : "");
+        nest_put(b, a, 1, spread ? CPU_CORE : CPU_SERIAL);
         core = core && !spread;
     }
+    return core;
 }
 
 bool guess_cores(const plan *p, const kernel *k, const stage *s)
@@ -185,10 +176,10 @@ static int row_axis(const kernel *k, const stage *s, int column)
     return -1;
 }
 
-/* An operand under the fold that is better copied (staged) in the order in which the tile reads it, as "+b", else "":
- * one that the vector axis does not walk in one piece, or only under a guard; and, where many rows use the copy, one
- * that lies in rows far apart. Weights are laid out anyway, and what this kernel computes is at hand. */
-static bool stage_operand(const plan *p, const kernel *k, const stage *s, int column, int64_t rows, text *name)
+/* An operand under the fold that is better copied (staged) in the order in which the tile reads it, else -1: one that
+ * the vector axis does not walk in one piece, or only under a guard; and, where many rows use the copy, one that lies in
+ * rows far apart. Weights are laid out anyway, and what this kernel computes is at hand. */
+static int staged_operand(const plan *p, const kernel *k, const stage *s, int column, int64_t rows)
 {
     const expr *fold = stage_fold(s);
     for (int i = 0; i < s->n_load; i++) {
@@ -203,56 +194,55 @@ static bool stage_operand(const plan *p, const kernel *k, const stage *s, int co
         const int64_t stride = guess_stride(p, s, i, column);
         if ((stride == 1 || stride == 0) && !stage_guard(s, i) && (stride == 0 || rows < MANY_ROWS))
             continue;
-        text_add(name, "+%s", operand_called(i).s);
-        return true;
+        return i;
     }
-    return false;
+    return -1;
 }
 
 /* One row: the matrix streams by once, in one piece for each thread. The sums of a panel take a part of the registers
  * only; what is left hides how long a line takes to come. */
-static void guess_one_row(const plan *p, const stage *s, int64_t columns, bool core, text *t)
+static void guess_one_row(const plan *p, const stage *s, int64_t columns, bool core, nesting *b)
 {
     const int column = s->n_result - 1;
     const int64_t lane = nest_lanes(p, s);
     int64_t vectors = p->on->n_register * 3 / 8;
     while (vectors > 4 && columns < 2 * p->threads * vectors * lane)
         vectors /= 2;
-    guess_put(t, s, column, vectors * lane, core ? "core" : "");
+    nest_put(b, column, vectors * lane, core ? CPU_CORE : CPU_SERIAL);
     for (int a = s->n_result; a < s->n_axis; a++)
-        guess_put(t, s, a, 1, "");
-    guess_put(t, s, column, 1, "vector");
+        nest_put(b, a, 1, CPU_SERIAL);
+    nest_put(b, column, 1, CPU_VECTOR);
 }
 
 typedef struct product { /* how a contraction is tiled */
     int row, column;
     int64_t rows, columns, width; /* width: of the register tile */
     shape tile;
-    bool spread;        /* over the cores, by rows or columns */
-    const char *staged; /* "+b", to be made at a loop of its own; "" */
+    bool spread; /* over the cores, by rows or columns */
+    int staged;  /* the operand that is copied at a loop of its own; -1: none is */
 } product;
 
 /* The register tile, in steps of rows, within all other loops. */
-static void put_tile(const stage *s, const product *c, bool rows, text *t)
+static void put_tile(const stage *s, const product *c, bool rows, nesting *b)
 {
     const int fold = s->n_result;
     const bool plain = s->n_axis == fold + 1 && s->extent[fold] >= 16;
     if (rows)
-        guess_put(t, s, c->row, c->tile.rows, "");
+        nest_put(b, c->row, c->tile.rows, CPU_SERIAL);
     for (int pass = 0; pass < 2; pass++)
         for (int a = fold; a < s->n_axis; a++)
             if (pass == !guess_place(s, a))
-                guess_put(t, s, a, plain ? 4 : 1, "");
+                nest_put(b, a, plain ? 4 : 1, CPU_SERIAL);
     if (plain)
-        guess_put(t, s, fold, 1, "unroll");
+        nest_put(b, fold, 1, CPU_UNROLL);
     if (c->row >= 0)
-        guess_put(t, s, c->row, 1, "unroll");
-    guess_put(t, s, c->column, 1, "vector");
+        nest_put(b, c->row, 1, CPU_UNROLL);
+    nest_put(b, c->column, 1, CPU_VECTOR);
 }
 
 /* What the rows read comes by once for every panel of columns. Where it is more than the last cache holds, panels
  * go through a part of it that stays in the second one: a block of a long fold, and of rows where these are many. */
-static bool guess_tall(const plan *p, const stage *s, const product *c, text *t)
+static bool guess_tall(const plan *p, const stage *s, const product *c, nesting *b)
 {
     const int fold = s->n_result;
     const int64_t deep = is_long(s) ? FOLD_BLOCK : s->extent[fold], size = ts_dtype_bytes(s->node->type.dtype);
@@ -260,18 +250,18 @@ static bool guess_tall(const plan *p, const stage *s, const product *c, text *t)
     const int64_t rows = target_bytes(p->on, L2) * 3 / 4 / (deep * size) / c->tile.rows * c->tile.rows,
                   part = (c->columns + p->threads - 1) / p->threads;
     const bool cut = c->rows > rows;
-    if (!*c->staged || s->n_axis != fold + 1 || read <= (double)target_bytes(p->on, L3) ||
+    if (c->staged < 0 || s->n_axis != fold + 1 || read <= (double)target_bytes(p->on, L3) ||
         (cut ? rows < MANY_ROWS / 2 : !is_long(s)))
         return false;
     if (cut)
-        guess_put(t, s, c->row, rows, c->spread ? "core" : "");
+        nest_put(b, c->row, rows, c->spread ? CPU_CORE : CPU_SERIAL);
     else
-        guess_put(t, s, c->column, (part + c->width - 1) / c->width * c->width, c->spread ? "core" : "");
+        nest_put(b, c->column, (part + c->width - 1) / c->width * c->width, c->spread ? CPU_CORE : CPU_SERIAL);
     if (is_long(s))
-        guess_put(t, s, fold, FOLD_BLOCK, "");
-    guess_put(t, s, c->column, c->width, "");
-    text_add(t, "%s", c->staged);
-    put_tile(s, c, true, t);
+        nest_put(b, fold, FOLD_BLOCK, CPU_SERIAL);
+    nest_put(b, c->column, c->width, CPU_SERIAL);
+    nest_copy(b, b->s, c->staged, 1);
+    put_tile(s, c, true, b);
     return true;
 }
 
@@ -291,14 +281,14 @@ static double bytes_by_rows(const plan *p, const stage *s, const product *c)
  * each panel, and panels so narrow that rows keep the third cache busy for a quarter of the time. (Measured on Zen 3:
  * 10000 rows of 88 by 78 columns, f64 1.3 times as fast, f32 1.15; sums over 1000 of 1600 by 64, f64, whose rows lie
  * along the result's, 1.8 times; the same of f32, 768 by 768, no slower.) */
-static bool guess_row_blocks(const plan *p, const stage *s, const product *c, text *t)
+static bool guess_row_blocks(const plan *p, const stage *s, const product *c, nesting *b)
 {
     const int fold = s->n_result;
     const int64_t size = ts_dtype_bytes(s->node->type.dtype), deep = s->extent[fold] * size, each = c->tile.rows,
                   most = target_bytes(p->on, L2) * 3 / 4 / deep, cores = c->spread ? p->threads : 1;
     const double read = (double)c->rows * (double)deep, flops = 2 * (double)c->width / bytes_by_rows(p, s, c),
                  rate = target_flops_per_byte(p->on, L3) * ts_dtype_bytes(TS_F32) / (double)size;
-    if (!*c->staged || s->n_axis != fold + 1 || is_long(s) || read <= (double)target_bytes(p->on, L2) ||
+    if (c->staged < 0 || s->n_axis != fold + 1 || is_long(s) || read <= (double)target_bytes(p->on, L2) ||
         most < 4 * each || flops > 4 * rate)
         return false;
     const int64_t panels = int_ceil_div(c->columns, c->width),
@@ -306,34 +296,32 @@ static bool guess_row_blocks(const plan *p, const stage *s, const product *c, te
                   rows = int_ceil_div(int_ceil_div(c->rows, blocks), each) * each;
     if (2 * (read + (double)blocks * (double)c->columns * (double)deep) >= (double)panels * read)
         return false;
-    guess_put(t, s, c->row, rows, c->spread ? "core" : "");
-    guess_put(t, s, c->column, c->width, "");
+    nest_put(b, c->row, rows, c->spread ? CPU_CORE : CPU_SERIAL);
+    nest_put(b, c->column, c->width, CPU_SERIAL);
     if (rows >= MANY_ROWS / 2) /* else a panel's copy is hardly used */
-        text_add(t, "%s", c->staged);
-    put_tile(s, c, true, t);
+        nest_copy(b, b->s, c->staged, 1);
+    put_tile(s, c, true, b);
     return true;
 }
 
 /* Panels of columns, each used by all rows. A copy is made for each panel, and for each block of a long fold. */
-static void guess_panels(const plan *p, const stage *s, const product *c, text *t)
+static void guess_panels(const plan *p, const stage *s, const product *c, nesting *b)
 {
     const bool by_column = c->columns / c->width >= p->threads || c->row < 0, by_row = !by_column && c->spread;
-    const bool copies = *c->staged != 0, blocked = is_long(s);
+    const bool copies = c->staged >= 0, blocked = is_long(s);
     const int64_t part = (c->rows + p->threads - 1) / p->threads;
-    if (guess_tall(p, s, c, t) || (c->row >= 0 && guess_row_blocks(p, s, c, t)))
+    if (guess_tall(p, s, c, b) || (c->row >= 0 && guess_row_blocks(p, s, c, b)))
         return;
     if (by_row)
-        guess_put(t, s, c->row, copies ? (part + c->tile.rows - 1) / c->tile.rows * c->tile.rows : c->tile.rows,
-                  "core");
+        nest_put(b, c->row, copies ? (part + c->tile.rows - 1) / c->tile.rows * c->tile.rows : c->tile.rows, CPU_CORE);
     else if (c->row >= 0 && !copies && c->rows > 512 && c->rows > 2 * c->tile.rows)
-        guess_put(t, s, c->row, 256 / c->tile.rows * c->tile.rows, "");
+        nest_put(b, c->row, 256 / c->tile.rows * c->tile.rows, CPU_SERIAL);
     if (c->columns > c->width || copies)
-        guess_put(t, s, c->column, c->width, c->spread && by_column ? "core" : "");
-    text_add(t, "%s", blocked ? "" : c->staged);
+        nest_put(b, c->column, c->width, c->spread && by_column ? CPU_CORE : CPU_SERIAL);
     if (blocked)
-        guess_put(t, s, s->n_result, FOLD_BLOCK, "");
-    text_add(t, "%s", blocked ? c->staged : "");
-    put_tile(s, c, c->row >= 0 && (!by_row || copies), t);
+        nest_put(b, s->n_result, FOLD_BLOCK, CPU_SERIAL);
+    nest_copy(b, b->s, c->staged, 1);
+    put_tile(s, c, c->row >= 0 && (!by_row || copies), b);
 }
 
 /* A few products of matrices, as 7 for 2 threads, leave cores waiting where panels of each do not. */
@@ -353,9 +341,9 @@ static extents left_among(const plan *p, const kernel *k, const stage *s, int a)
     return left && left == s->extent[a] ? extents_sampled(p, s, a) : (extents){1, {left ? left : 1}};
 }
 
-static void guess_contraction(const plan *p, const kernel *k, const stage *s, text *t, text *second)
+static void guess_contraction(const plan *p, const kernel *k, const stage *s, nesting *b, text *second)
 {
-    product c = {.column = s->n_result - 1, .staged = ""};
+    product c = {.column = s->n_result - 1, .staged = -1};
     c.row = row_axis(k, s, c.column);
     c.columns = left_of(k, s, c.column), c.rows = c.row >= 0 ? left_of(k, s, c.row) : 1;
     const extents rows = left_among(p, k, s, c.row), columns = left_among(p, k, s, c.column);
@@ -365,82 +353,74 @@ static void guess_contraction(const plan *p, const kernel *k, const stage *s, te
         c.tile = guess_tile_among(p, s, &rows, &(extents){1, {(c.tile.vectors - 1) * nest_lanes(p, s)}},
                                   nest_lanes(p, s), second);
     c.width = c.tile.vectors * nest_lanes(p, s);
-    const bool core = guess_cores(p, k, s);
     const uint32_t own = 1u << c.column | (c.row >= 0 ? 1u << c.row : 0);
-    text outer = {0}, staged = {0};
-    put_outer(p, k, s, &outer, own, core && !panels_are_evener(p, k, s, &c, own));
-    c.spread = core && !(outer.s && strstr(outer.s, "@core"));
-    const bool panels = !outer.length ||
-                        c.rows >= MANY_ROWS; /* large matrices, be they several, are copied by panels */
-    if (k->n_stage == 1 && !p->reference)
-        stage_operand(p, k, s, c.column, panels ? c.rows : 1, &staged);
-    if (outer.length)
-        text_add(t, "%s%s", outer.s, panels ? "" : text_str(&staged));
+    const bool core = guess_cores(p, k, s), by_panels = core && panels_are_evener(p, k, s, &c, own);
+    c.spread = put_outer(p, k, s, b, own, core && !by_panels) || by_panels;
+    const bool panels = !b->into->n || c.rows >= MANY_ROWS; /* large matrices, be they several, are copied by panels */
+    const int staged = k->n_stage > 1 || p->reference ? -1 : staged_operand(p, k, s, c.column, panels ? c.rows : 1);
+    if (!panels)
+        nest_copy(b, b->s, staged, 1);
     if (panels && c.rows > 1)
-        c.staged = text_str(&staged);
+        c.staged = staged;
     if (c.row < 0 && c.columns > c.width)
-        guess_one_row(p, s, c.columns, c.spread, t);
+        guess_one_row(p, s, c.columns, c.spread, b);
     else
-        guess_panels(p, s, &c, t);
-    text_free(&outer), text_free(&staged);
+        guess_panels(p, s, &c, b);
 }
 
-static void guess_reduction(const plan *p, const kernel *k, const stage *s, text *t)
+static void guess_reduction(const plan *p, const kernel *k, const stage *s, nesting *b)
 {
     int across = -1; /* the folded axis that walks memory */
     for (int a = s->n_result; a < s->n_axis; a++)
         for (int i = 0; i < s->n_load; i++)
             if (s->extent[a] > 1 && guess_stride(p, s, i, a) == 1)
                 across = a;
-    const bool cores = !guess_states(p, k, s, t) && guess_cores(p, k, s);
-    put_outer(p, k, s, t, across < 0 && s->n_result ? 1u << (s->n_result - 1) : 0, cores);
+    const bool cores = !guess_states(p, k, s, b) && guess_cores(p, k, s),
+               core = put_outer(p, k, s, b, across < 0 && s->n_result ? 1u << (s->n_result - 1) : 0, cores);
     const int64_t width = 4 * nest_lanes(p, s);
     if (across >= 0) {
         for (int a = s->n_result; a < s->n_axis; a++)
             if (a != across)
-                guess_put(t, s, a, 1, "");
+                nest_put(b, a, 1, CPU_SERIAL);
         if (s->extent[across] > width)
-            guess_put(t, s, across, width, "");
-        guess_put(t, s, across, 1, "vector");
+            nest_put(b, across, width, CPU_SERIAL);
+        nest_put(b, across, 1, CPU_VECTOR);
         return;
     }
     int column = s->n_result - 1;
     if (k->n_stage > 1 && column >= 0 && column < s->n_shared && left_of(k, s, column) == 1)
         column = -1;
-    const bool core = cores && !(t->s && strstr(t->s, "@core"));
     if (column >= 0 && left_of(k, s, column) > width)
-        guess_put(t, s, column, width, core ? "core" : "");
+        nest_put(b, column, width, core ? CPU_CORE : CPU_SERIAL);
     for (int a = s->n_result; a < s->n_axis; a++)
-        guess_put(t, s, a, 1, "");
+        nest_put(b, a, 1, CPU_SERIAL);
     if (column >= 0)
-        guess_put(t, s, column, 1, "vector");
+        nest_put(b, column, 1, CPU_VECTOR);
 }
 
-static void guess_rows(const plan *p, const kernel *k, const stage *s, text *t)
+static void guess_rows(const plan *p, const kernel *k, const stage *s, nesting *b)
 {
     const int last = s->n_result - 1, column = last > 0 && last == kernel_carried(k) ? last - 1 : last;
-    const bool core = guess_cores(p, k, s);
     if (column < 0)
         return;
     if (k->n_stage > 1 && column < s->n_shared && left_of(k, s, column) == 1) {
-        put_outer(p, k, s, t, 1u << column, false);
+        put_outer(p, k, s, b, 1u << column, false);
         return;
     }
-    put_outer(p, k, s, t, 1u << column, core);
     const int64_t n = left_of(k, s, column), block = 4096;
-    if (core && !(t->s && strstr(t->s, "@core"))) {
+    if (put_outer(p, k, s, b, 1u << column, guess_cores(p, k, s))) {
         const int64_t part = (n + p->threads - 1) / p->threads;
-        guess_put(t, s, column, part < block ? target_aligned(p->on, part) : block, "core");
+        nest_put(b, column, part < block ? target_aligned(p->on, part) : block, CPU_CORE);
     }
-    guess_put(t, s, column, 1, "vector");
+    nest_put(b, column, 1, CPU_VECTOR);
 }
 
 /* The shared loops walk the last result axis to its end: what is left is walked plainly. */
-static void guess_rest(const plan *p, const kernel *k, const stage *s, text *t)
+static void guess_rest(const plan *p, const kernel *k, const stage *s, nesting *b)
 {
-    put_outer(p, k, s, t, 1u << (s->n_result - 1), false);
+    put_outer(p, k, s, b, 1u << (s->n_result - 1), false);
     for (int a = s->n_result; a < s->n_axis; a++)
-        guess_put(t, s, a, 1, "");
+        nest_put(b, a, 1, CPU_SERIAL);
 }
 
 /* A judge lays out no weights: a matrix that lies along the sum is walked so, not across it, in far-off steps that
@@ -455,27 +435,27 @@ static bool lies_along_sum(const plan *p, const stage *s)
     return along;
 }
 
-void guess_stage(const plan *p, const kernel *k, int which, text *out, text *second)
+void guess_stage(const plan *p, const kernel *k, int which, nesting *b, text *second)
 {
     const stage *s = &k->stage[which];
     const int column = s->n_result - 1;
     if (stage_states(s) > 1) {
-        guess_reduction(p, k, s, out);
+        guess_reduction(p, k, s, b);
         return;
     }
-    if (guess_choice(p, k, s, out) || guess_blocks(p, k, s, out, second) || guess_window(p, k, s, out))
+    if (guess_choice(p, k, s, b) || guess_blocks(p, k, s, b, second) || guess_window(p, k, s, b))
         return;
     if (k->n_stage > 1 && column >= 0 && column < s->n_shared && left_of(k, s, column) == 1 && stage_fold(s) &&
         stage_contracts(s)) {
-        guess_rest(p, k, s, out);
+        guess_rest(p, k, s, b);
         return;
     }
     if (stage_contracts(s) && s->n_result && !lies_along_sum(p, s))
-        guess_contraction(p, k, s, out, second);
+        guess_contraction(p, k, s, b, second);
     else if (stage_fold(s))
-        guess_reduction(p, k, s, out);
+        guess_reduction(p, k, s, b);
     else
-        guess_rows(p, k, s, out);
+        guess_rows(p, k, s, b);
 }
 
 /* How many trips of the last shared loop are taken at once, where products are among the stages: enough rows for a
@@ -514,17 +494,13 @@ static int64_t light_step(const plan *p, const kernel *k)
     return step;
 }
 
-static void stage_operands(const plan *p, const kernel *k, text *out)
+static void copy_operands(const plan *p, nesting *b)
 {
-    for (int i = 0; i < k->n_stage; i++) {
-        text staged = {0};
-        if (stage_contracts(&k->stage[i]) && stage_operand(p, k, &k->stage[i], k->stage[i].n_result - 1, 1, &staged))
-            text_add(out, "+%s.%s", k->stage[i].name, staged.s + 1);
-        text_free(&staged);
-    }
+    for (stage *s = b->k->stage; s < b->k->stage + b->k->n_stage; s++)
+        nest_copy(b, s, stage_contracts(s) ? staged_operand(p, b->k, s, s->n_result - 1, 1) : -1, 1);
 }
 
-void guess_shared(const plan *p, const kernel *k, text *out)
+void guess_shared(const plan *p, const kernel *k, nesting *b)
 {
     const stage *s = &k->stage[k->main];
     bool heavy = false, core = p->threads > 1, pointwise = true;
@@ -549,13 +525,13 @@ void guess_shared(const plan *p, const kernel *k, text *out)
         step = step < 1 ? 1 : step;
         const int64_t trips = (s->extent[a] + step - 1) / step;
         const bool spread = core && (trips >= p->threads || last);
-        guess_put(out, s, a, step, spread ? "core" : "");
+        nest_put(b, a, step, spread ? CPU_CORE : CPU_SERIAL);
         core = core && !spread;
         if (heavy && a == (dealt > 1 ? dealt - 2 : 0))
-            stage_operands(p, k, out);
+            copy_operands(p, b);
     }
     if (along >= 0)
-        guess_put(out, s, along, 1, "");
+        nest_put(b, along, 1, CPU_SERIAL);
 }
 
 /* A row's scores are walked in blocks where what they are made of does not stay in the second cache, so that products

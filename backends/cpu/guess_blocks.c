@@ -8,8 +8,6 @@
  * come as vectors: of channels in blocks, else of pixels. */
 #include "backends/cpu/guess_parts.h"
 
-#include <string.h>
-
 enum { MOST_WRITTEN = 8 }; /* places of a window in a row, side by side */
 
 typedef struct around { /* one contraction */
@@ -200,7 +198,7 @@ static void choose_block(around *c, uint32_t outer, bool cores)
 }
 
 /* Places of the kernel outside, so that one place's long run of products needs no other bounds at an image's border */
-static void put_fold(const around *c, text *t)
+static void put_fold(const around *c, nesting *b)
 {
     const stage *s = c->s;
     const int64_t step = stage_block(c->p, s, c->deep), left = c->cut ? c->cut : s->extent[c->deep];
@@ -208,53 +206,53 @@ static void put_fold(const around *c, text *t)
     for (int a = s->n_result; a < s->n_axis; a++) {
         if (a == c->deep)
             continue;
-        guess_put(t, s, a, 1, "");
+        nest_put(b, a, 1, CPU_SERIAL);
         alone = alone && s->extent[a] == 1;
     }
     if (step > 1 && left > step)
-        guess_put(t, s, c->deep, step, "");
+        nest_put(b, c->deep, step, CPU_SERIAL);
     const bool window = c->own && c->column < s->n_result - 1;
     const int64_t some = window && left <= MOST_WRITTEN ? left : (window || alone) && left >= 4 ? 4 : 1;
-    guess_put(t, s, c->deep, some, "");
+    nest_put(b, c->deep, some, CPU_SERIAL);
     if (some > 1)
-        guess_put(t, s, c->deep, 1, "unroll");
+        nest_put(b, c->deep, 1, CPU_UNROLL);
 }
 
-static const char *core_of(const around *c, int axis)
+static int core_of(const around *c, int axis)
 {
-    return c->core == axis ? "core" : "";
+    return c->core == axis ? CPU_CORE : CPU_SERIAL;
 }
 
-static void put_contraction(const around *c, text *t)
+static void put_contraction(const around *c, nesting *b)
 {
     const stage *s = c->s;
     const int a = c->line >= 0 ? c->line : c->row;
     if (c->block)
-        guess_put(t, s, a, c->block, core_of(c, a));
+        nest_put(b, a, c->block, core_of(c, a));
     const int64_t block = stage_block(c->p, s, c->column), columns = s->extent[c->column];
     const bool groups = block > c->width && columns > block; /* smaller than a block */
     if (groups)
-        guess_put(t, s, c->column, block, core_of(c, c->column));
+        nest_put(b, c->column, block, core_of(c, c->column));
     if (columns > c->width)
-        guess_put(t, s, c->column, c->width, groups ? "" : core_of(c, c->column));
+        nest_put(b, c->column, c->width, groups ? CPU_SERIAL : core_of(c, c->column));
     if (c->cut)
-        guess_put(t, s, c->deep, c->cut, "");
+        nest_put(b, c->deep, c->cut, CPU_SERIAL);
     if (c->line >= 0 && !(a == c->line && c->block == 1))
-        guess_put(t, s, c->line, 1, "");
+        nest_put(b, c->line, 1, CPU_SERIAL);
     const int64_t left = c->block && a == c->row ? c->block : c->row < 0 ? 1 : s->extent[c->row];
     const bool apart = left > c->rows; /* rows of a tile are a part of what is left */
     if (c->row >= 0 && apart)
-        guess_put(t, s, c->row, c->rows, "");
-    put_fold(c, t);
+        nest_put(b, c->row, c->rows, CPU_SERIAL);
+    put_fold(c, b);
     if (c->row >= 0 && !(apart && c->rows == 1) && !(a == c->row && c->block == 1))
-        guess_put(t, s, c->row, 1, "unroll");
+        nest_put(b, c->row, 1, CPU_UNROLL);
     if (c->width > c->lane)
-        guess_put(t, s, c->column, c->lane, "unroll");
+        nest_put(b, c->column, c->lane, CPU_UNROLL);
     if (c->width > 1 || columns == 1)
-        guess_put(t, s, c->column, 1, "vector");
+        nest_put(b, c->column, 1, CPU_VECTOR);
 }
 
-static void guess_contraction(const plan *p, const kernel *k, const stage *s, text *t, text *second)
+static void guess_contraction(const plan *p, const kernel *k, const stage *s, nesting *b, text *second)
 {
     around c = {.p = p, .s = s};
     bool cores = guess_cores(p, k, s);
@@ -266,16 +264,16 @@ static void guess_contraction(const plan *p, const kernel *k, const stage *s, te
         if (a == c.column || a == c.row || a == c.line)
             continue;
         const bool spread = cores && guess_evenly(s->extent[a], p->threads) >= EVEN;
-        guess_put(t, s, a, 1, spread ? "core" : "");
+        nest_put(b, a, 1, spread ? CPU_CORE : CPU_SERIAL);
         cores = cores && !spread;
         outer |= 1u << a;
     }
     choose_block(&c, outer, cores);
-    put_contraction(&c, t);
+    put_contraction(&c, b);
 }
 
 /* ---- all else: rows of blocks ---- */
-static void guess_rows(const plan *p, const kernel *k, const stage *s, text *t)
+static void guess_rows(const plan *p, const kernel *k, const stage *s, nesting *b)
 {
     enum { RUN = 8 };
     const int kept = block_axis(p, s, 0, s->n_result), column = kept >= 0 ? kept : block_axis(p, s, 0, s->n_axis);
@@ -288,7 +286,7 @@ static void guess_rows(const plan *p, const kernel *k, const stage *s, text *t)
             row = a;
     if (trips > 1 && !folded) {
         const bool spread = core && trips >= p->threads;
-        guess_put(t, s, column, block, spread ? "core" : "");
+        nest_put(b, column, block, spread ? CPU_CORE : CPU_SERIAL);
         core = core && !spread;
     }
     for (int a = 0; a < s->n_result; a++) {
@@ -296,17 +294,17 @@ static void guess_rows(const plan *p, const kernel *k, const stage *s, text *t)
         if (a == column || s->extent[a] <= step)
             continue;
         const bool spread = core && int_ceil_div(s->extent[a], step) >= p->threads;
-        guess_put(t, s, a, step, spread ? "core" : "");
+        nest_put(b, a, step, spread ? CPU_CORE : CPU_SERIAL);
         core = core && !spread;
     }
     for (int a = s->n_result; a < s->n_axis; a++)
         if (a != column)
-            guess_put(t, s, a, 1, "");
+            nest_put(b, a, 1, CPU_SERIAL);
     if (folded && trips > 1)
-        guess_put(t, s, column, block, "");
+        nest_put(b, column, block, CPU_SERIAL);
     if (row >= 0)
-        guess_put(t, s, row, 1, "unroll");
-    guess_put(t, s, column, 1, "vector");
+        nest_put(b, row, 1, CPU_UNROLL);
+    nest_put(b, column, 1, CPU_VECTOR);
 }
 
 /* Loops over pixels would have to copy: an operand under the fold is padded, or its last axis has gaps. */
@@ -325,15 +323,15 @@ static bool would_copy(const stage *s)
     return false;
 }
 
-bool guess_blocks(const plan *p, const kernel *k, const stage *s, text *out, text *second)
+bool guess_blocks(const plan *p, const kernel *k, const stage *s, nesting *b, text *second)
 {
     const bool blocks = block_axis(p, s, 0, s->n_axis) >= 0, contraction = stage_contracts(s);
     if (p->reference || k->n_stage > 1 || !s->n_result || (!blocks && !contraction))
         return false;
     if (contraction && (blocks || (stage_given(s) >= 0 && would_copy(s))))
-        guess_contraction(p, k, s, out, second);
+        guess_contraction(p, k, s, b, second);
     else if (blocks)
-        guess_rows(p, k, s, out);
+        guess_rows(p, k, s, b);
     else
         return false;
     return true;

@@ -37,7 +37,7 @@ static int column_of(const plan *p, const stage *s)
     return last;
 }
 
-bool guess_choice(const plan *p, const kernel *k, const stage *s, text *out)
+bool guess_choice(const plan *p, const kernel *k, const stage *s, nesting *b)
 {
     int64_t step[MAX_AXIS], run[MAX_AXIS];
     int column, core = -1;
@@ -66,10 +66,10 @@ bool guess_choice(const plan *p, const kernel *k, const stage *s, text *out)
     for (int pass = 0; pass < 2; pass++)
         for (int a = 0; a < s->n_result; a++)
             if ((a == column) == (pass != first) && trips_of(k, s, a, step[a]) > 1)
-                guess_put(out, s, a, step[a], core == a ? "core" : "");
+                nest_put(b, a, step[a], core == a ? CPU_CORE : CPU_SERIAL);
     for (int a = 0; a < s->n_result; a++)
         if (step[a] > run[a] && (a != column || run[a] > 1))
-            guess_put(out, s, a, run[a], "unroll");
-    guess_put(out, s, column, 1, "vector");
+            nest_put(b, a, run[a], CPU_UNROLL);
+    nest_put(b, column, 1, CPU_VECTOR);
     return true;
 }

@@ -1,34 +1,15 @@
 /* guess_prefetch.c - what is fetched one trip ahead when nobody said so: slices that the hardware does not follow on
  * its own, because they lie in short pieces or come too late. */
 #include "backends/cpu/guess_parts.h"
-
-static const expr *const *places_of(const stage *s, int load)
-{
-    return load == MAX_LOADS ? s->store : s->load[load]->arg;
-}
-
-static uint32_t axes_of(const stage *s, int load)
-{
-    uint32_t axes = 0;
-    for (int i = 0; i < stage_value(s, load)->type.rank; i++)
-        axes |= x_axes(places_of(s, load)[i]);
-    return axes;
-}
+#include "schedule/nest/fit.h"
 
 int64_t guess_stride(const plan *p, const stage *s, int load, int axis)
 {
     arena mem = {0};
-    space sp = {.mem = &mem};
-    const affine *at[MAX_AXIS], *sub[MAX_RANK];
-    int v[MAX_AXIS];
-    for (int a = 0; a < s->n_axis; a++)
-        at[a] = affine_var(&sp, v[a] = var_add(&sp, "", 0, s->extent[a] > 1 ? s->extent[a] - 1 : 1));
-    for (int i = 0; i < stage_value(s, load)->type.rank; i++)
-        sub[i] = affine_of(&sp, places_of(s, load)[i], at);
-    const affine *sum = layout_offset(&sp, &p->buffer[stage_value(s, load)->id].layout, sub);
-    int64_t c = affine_coef(sum, v[axis]);
+    const affine *sum = fit_place(&(space){.mem = &mem}, p, s, load);
+    int64_t c = affine_coef(sum, axis);
     for (int i = 0; i < sum->n; i++)
-        if (sum->t[i].a->kind != A_VAR && axes_of(s, load) >> axis & 1 && !c)
+        if (sum->t[i].a->kind != A_VAR && stage_axes(s, load) >> axis & 1 && !c)
             c = -1;
     arena_free(&mem);
     return c;
@@ -36,7 +17,7 @@ int64_t guess_stride(const plan *p, const stage *s, int load, int axis)
 
 static int64_t elements_under(const kernel *k, const stage *s, int load, int l)
 {
-    const uint32_t axes = axes_of(s, load);
+    const uint32_t axes = stage_axes(s, load);
     int64_t n = 1;
     for (int a = 0; a < s->n_axis; a++)
         if (axes >> a & 1)
@@ -150,7 +131,7 @@ static void fetch_rows(const plan *p, kernel *k, stage *s)
             continue;
         const int64_t slice = elements_under(k, s, load, l) * ts_dtype_bytes(n->type.dtype);
         const int which = space_of_rows(p, s, load);
-        if (which != CPU_COPY && axes_of(s, load) >> axis & 1 && in_rows(p, n, places_of(s, load), axis) &&
+        if (which != CPU_COPY && stage_axes(s, load) >> axis & 1 && in_rows(p, n, stage_places(s, load), axis) &&
             slice <= target_bytes(p->on, L2) / 8 && work_under(k, s, l) >= 2 * (double)slice)
             fetch(s, false, l, load, which);
     }
@@ -174,18 +155,16 @@ static void fetch_pieces(const plan *p, kernel *k, stage *s)
     for (int j = 0; j <= s->n_load && s->n_staging < MAX_STAGING; j++) {
         const int load = j == s->n_load ? MAX_LOADS : j;
         const node *n = stage_value(s, load);
-        bool at_hand = (load == MAX_LOADS ? s->scratch : node_is_leaf(n)) ||
-                       type_bytes(&n->type) <= target_bytes(p->on, L2) / 8;
+        const bool at_hand = (load == MAX_LOADS ? s->scratch : node_is_leaf(n) || kernel_stage(k, n) >= 0) ||
+                             type_bytes(&n->type) <= target_bytes(p->on, L2) / 8;
         int64_t slice = ts_dtype_bytes(n->type.dtype);
         int l = 0;
-        for (int i = 0; i < k->n_stage && load != MAX_LOADS; i++)
-            at_hand = at_hand || k->stage[i].node == n;
         while (!at_hand && l < k->shared.n && !in_pieces(p, k, s, load, l))
             l++;
         if (at_hand || l == k->shared.n)
             continue;
         for (int a = 0; a < s->n_axis; a++)
-            slice *= axes_of(s, load) >> a & 1 ? nest_left_shared(k, s, a, l) : 1;
+            slice *= stage_axes(s, load) >> a & 1 ? nest_left_shared(k, s, a, l) : 1;
         if (slice <= target_bytes(p->on, L2) / 8)
             fetch(s, true, l, load, CPU_L2);
     }

@@ -16,7 +16,7 @@ static bool varies(const stage *s)
     return any;
 }
 
-bool guess_states(const plan *p, const kernel *k, const stage *s, text *out)
+bool guess_states(const plan *p, const kernel *k, const stage *s, nesting *b)
 {
     const double rows = stage_points(s, 0, s->n_result), points = stage_points(s, s->n_result, s->n_axis);
     int longest = s->n_result;
@@ -29,6 +29,6 @@ bool guess_states(const plan *p, const kernel *k, const stage *s, text *out)
     const int64_t step = int_max(int_ceil_div(s->extent[longest], MOST), (int64_t)(PART / others));
     if (step < 1 || 2 * step > s->extent[longest])
         return false;
-    guess_put(out, s, longest, target_aligned(p->on, step), "core");
+    nest_put(b, longest, target_aligned(p->on, step), CPU_CORE);
     return true;
 }

@@ -124,7 +124,7 @@ static void choose_cores(windowed *c, bool cores)
 /* ---- the loops ---- */
 /* Steps of the fold outside the copy: a panel larger than the second cache goes through it in pieces, if these are
  * long. What is left of axis a then is in left[a]. */
-static void put_pieces(const windowed *c, int64_t *left, text *t)
+static void put_pieces(const windowed *c, int64_t *left, nesting *b)
 {
     const stage *s = c->s;
     const int64_t cache = target_bytes(c->p->on, L2);
@@ -137,23 +137,23 @@ static void put_pieces(const windowed *c, int64_t *left, text *t)
         int64_t step = most < 1 ? 1 : int_ceil_div(left[a], int_ceil_div(left[a], most));
         if (step * inner < SHORT_RUN)
             return;
-        guess_put(t, s, a, step, "");
+        nest_put(b, a, step, CPU_SERIAL);
         left[a] = step, steps = step * inner;
     }
 }
 
 /* Places of the kernel outside, so that one place's long run of products needs no other bounds at an image's border;
  * where the row is no part of the window, in the order in which both operands lie. */
-static void put_fold(const windowed *c, const int64_t *left, text *t)
+static void put_fold(const windowed *c, const int64_t *left, nesting *b)
 {
     const stage *s = c->s;
     for (int pass = 0; pass < 2; pass++)
         for (int a = s->n_result; a < s->n_axis; a++)
             if ((left[a] > 1 || s->extent[a] == 1) && pass == !(c->meets && meets(s, c->window, a)))
-                guess_put(t, s, a, 1, "");
+                nest_put(b, a, 1, CPU_SERIAL);
 }
 
-static void put_loops(const windowed *c, text *t)
+static void put_loops(const windowed *c, nesting *b)
 {
     const stage *s = c->s;
     const uint32_t shared = x_axes_of(c->window) & x_axes_of(c->other);
@@ -162,31 +162,31 @@ static void put_loops(const windowed *c, text *t)
     for (int a = 0; a < s->n_axis; a++)
         left[a] = s->extent[a];
     if (c->core >= 0 && c->core != c->column)
-        guess_put(t, s, c->core, c->part, "core"), left[c->core] = c->part;
+        nest_put(b, c->core, c->part, CPU_CORE), left[c->core] = c->part;
     for (int a = 0; a < s->n_result; a++)
         if (shared >> a & 1 && left[a] > 1)
-            guess_put(t, s, a, 1, ""), left[a] = 1;
-    guess_put(t, s, c->column, c->width, c->core == c->column ? "core" : "");
-    put_pieces(c, left, t);
+            nest_put(b, a, 1, CPU_SERIAL), left[a] = 1;
+    nest_put(b, c->column, c->width, c->core == c->column ? CPU_CORE : CPU_SERIAL);
+    put_pieces(c, left, b);
     while (s->load[number] != c->other && !x_same(s->load[number], c->other))
         number++;
-    text_add(t, "+%s", operand_called(number).s);
+    nest_copy(b, b->s, number, 1);
     for (int a = 0; a < s->n_result; a++) {
         const int64_t step = a == c->row ? c->tile.rows : 1;
         if (a != c->column && left[a] > step)
-            guess_put(t, s, a, step, "");
+            nest_put(b, a, step, CPU_SERIAL);
     }
-    put_fold(c, left, t);
-    guess_put(t, s, c->row, 1, "unroll");
-    guess_put(t, s, c->column, 1, "vector");
+    put_fold(c, left, b);
+    nest_put(b, c->row, 1, CPU_UNROLL);
+    nest_put(b, c->column, 1, CPU_VECTOR);
 }
 
-bool guess_window(const plan *p, const kernel *k, const stage *s, text *out)
+bool guess_window(const plan *p, const kernel *k, const stage *s, nesting *b)
 {
     windowed c = {.p = p, .s = s};
     if (p->reference || k->n_stage > 1 || !s->n_result || !stage_contracts(s) || !find_operands(&c) || !choose_tile(&c))
         return false;
     choose_cores(&c, guess_cores(p, k, s));
-    put_loops(&c, out);
+    put_loops(&c, b);
     return true;
 }

@@ -2,7 +2,7 @@
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/guess.h"
 
-/* The first one is what a loop without a role has. More than 64 copies of a loop's body are no faster than fewer, and
+/* In the order of guess.h: the first one is what a loop without a role has. More than 64 copies of a loop's body are no faster than fewer, and
  * the compiler takes minutes over them. */
 static const role roles[] = {
     {.name = "serial", .implied = true, .done = "walked", .serial = true, .shared = true, .own = true, .folded = true},

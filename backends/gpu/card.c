@@ -195,7 +195,7 @@ static bool read_word(figures *f, const char *word, const char **s, err *e)
     text why = {0};
     bool read = false, found = false;
     for (int i = 0; i < COUNT(words) && !found; i++) {
-        found = strlen(words[i].name) == n && !strncmp(words[i].name, word, n);
+        found = word_is(words[i].name, word, n);
         if (!found)
             continue;
         read = words[i].read(s, words[i].to) &&

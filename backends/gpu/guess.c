@@ -23,7 +23,7 @@ int64_t gpu_power(int64_t n)
 /* ---- what a group does at once ---- */
 void gpu_deal_begin(dealt *d, const plan *p, const kernel *k, const stage *s)
 {
-    *d = (dealt){.p = p, .k = k, .s = s, .fast = -1, .staged_at = GPU_AROUND, .staged = ""};
+    *d = (dealt){.p = p, .k = k, .s = s, .fast = -1, .staged_at = GPU_AROUND, .staged = {-1, -1}};
     for (int a = 0; a < s->n_axis; a++)
         d->left[a] = nest_left(k, s, a, -1), d->lanes[a] = d->each[a] = 1, d->order[a] = a;
 }
@@ -47,71 +47,65 @@ int64_t gpu_steps(const dealt *d, uint32_t axes)
     return n;
 }
 
-static void put(const dealt *d, int a, int64_t step, const char *how, text *t)
+static void put_copies(const dealt *d, nesting *b)
 {
-    text_add(t, "%s%s", t->length ? " " : "", d->s->letter[a]);
-    if (step > 1)
-        text_add(t, "/%lld", (long long)step);
-    if (*how)
-        text_add(t, "@%s", how);
+    for (int i = 0; i < COUNT(d->staged); i++)
+        nest_copy(b, b->s, d->staged[i], 1);
 }
 
 /* Trips around what the group does at once: of a result to other groups, or one after the other where stages share them
  */
-static void put_around(const dealt *d, text *t)
+static void put_around(const dealt *d, nesting *b)
 {
     const stage *s = d->s;
     for (int a = 0; a < s->n_result; a++) {
         const int64_t step = d->lanes[a] * d->each[a];
         if (d->left[a] > step || d->left[a] == 0)
-            put(d, a, step, d->k->n_stage == 1 ? "block" : "", t);
+            nest_put(b, a, step, d->k->n_stage == 1 ? GPU_BLOCK : GPU_SERIAL);
     }
     for (int a = s->n_result; a < s->n_axis; a++)
         if (d->part[a])
-            put(d, a, d->part[a], "block", t);
-    if (d->staged_at == GPU_AROUND && t->length)
-        text_add(t, "%s", d->staged);
+            nest_put(b, a, d->part[a], GPU_BLOCK);
+    if (d->staged_at == GPU_AROUND && b->into->n)
+        put_copies(d, b);
     for (int i = s->n_result; i < s->n_axis; i++) {
         const int a = d->order[i];
         const int64_t step = d->lanes[a] * d->each[a];
-        if (d->cut[a]) {
-            put(d, a, d->cut[a], "", t);
-            text_add(t, "%s", d->staged_at == a ? d->staged : "");
-        }
+        if (d->cut[a])
+            nest_put(b, a, d->cut[a], GPU_SERIAL);
+        if (d->cut[a] && d->staged_at == a)
+            put_copies(d, b);
         const int64_t left = d->part[a] ? d->part[a] : d->left[a];
         if ((d->cut[a] ? d->cut[a] : left) > step || (step == 1 && d->left[a] != 1 && !d->cut[a]))
-            put(d, a, step, "", t);
+            nest_put(b, a, step, GPU_SERIAL);
     }
 }
 
-static void put_lane(const dealt *d, int a, text *t)
+static void put_lane(const dealt *d, int a, nesting *b)
 {
     const bool apart = a == d->fast && !d->vector && d->lanes[a] > 1;
     if (apart && d->each[a] > 1)
-        put(d, a, d->lanes[a], "unroll", t);
+        nest_put(b, a, d->lanes[a], GPU_UNROLL);
     if (d->lanes[a] > 1)
-        put(d, a, apart ? 1 : d->each[a], "lane", t);
+        nest_put(b, a, apart ? 1 : d->each[a], GPU_LANE);
 }
 
-void gpu_put(const dealt *d, text *out)
+void gpu_put(const dealt *d, nesting *b)
 {
     const int n = d->s->n_axis;
-    text loops = {0};
-    put_around(d, &loops);
+    put_around(d, b);
     for (int i = 0; i < n; i++) { /* lanes of a fold lie far apart: those that are near read neighbours */
         const int a = (i + d->s->n_result) % n;
         if (a != d->fast)
-            put_lane(d, a, &loops);
+            put_lane(d, a, b);
     }
     if (d->fast >= 0)
-        put_lane(d, d->fast, &loops);
+        put_lane(d, d->fast, b);
     for (int a = 0; a < n; a++)
         if (a != d->fast && d->each[a] > 1)
-            put(d, a, 1, "unroll", &loops);
+            nest_put(b, a, 1, GPU_UNROLL);
     if (d->fast >= 0 && d->each[d->fast] > 1 && (d->vector || d->lanes[d->fast] == 1))
-        put(d, d->fast, 1, d->vector ? "vector" : "unroll", &loops);
-    text_add(out, "%s", text_str(&loops));
-    text_free(&loops);
+        nest_put(b, d->fast, 1, d->vector ? GPU_VECTOR : GPU_UNROLL);
 }
 
 /* ---- figures of a stage ---- */
@@ -214,7 +208,7 @@ static int turned(const dealt *d, int column, int *row)
     return found;
 }
 
-static bool deal_turned(dealt *d, int64_t lanes, text *staged)
+static bool deal_turned(dealt *d, int64_t lanes)
 {
     const int column = last_walked(d, 0, d->s->n_result);
     int row = -1;
@@ -224,8 +218,7 @@ static bool deal_turned(dealt *d, int64_t lanes, text *staged)
     d->fast = column, d->lanes[column] = int_min(int_min(SQUARE, lanes), d->left[column]);
     const int64_t rows = int_min(SQUARE, d->left[row]), side = int_max(1, lanes / d->lanes[column]);
     d->each[row] = int_ceil_div(rows, side), d->lanes[row] = int_ceil_div(rows, d->each[row]);
-    text_add(staged, "+%s", operand_called(load).s);
-    return d->staged = text_str(staged), true;
+    return d->staged[0] = load, true;
 }
 
 /* ---- folds that read everything once ---- */
@@ -285,14 +278,13 @@ static void deal_down(dealt *d, int64_t lanes)
         gpu_deal(d, folds(d->s), own);
 }
 
-static void guess_other(const plan *p, const kernel *k, const stage *s, text *out)
+static void guess_other(const plan *p, const kernel *k, const stage *s, nesting *b)
 {
     dealt d;
-    text staged = {0};
     const int64_t lanes = gpu_lanes(p, k);
     gpu_deal_begin(&d, p, k, s);
     const int a = stage_fold(s) ? along(p, s) : -1;
-    if (!stage_fold(s) && deal_turned(&d, lanes, &staged))
+    if (!stage_fold(s) && deal_turned(&d, lanes))
         ;
     else if (!stage_fold(s))
         deal_points(&d, lanes, k->n_stage == 1);
@@ -302,15 +294,14 @@ static void guess_other(const plan *p, const kernel *k, const stage *s, text *ou
         deal_down(&d, lanes);
     if (stage_fold(s))
         gpu_split(&d);
-    gpu_put(&d, out);
-    text_free(&staged);
+    gpu_put(&d, b);
 }
 
-void gpu_guess_stage(const plan *p, const kernel *k, int which, text *out, text *second)
+void gpu_guess_stage(const plan *p, const kernel *k, int which, nesting *b, text *second)
 {
     const stage *s = &k->stage[which];
-    if (!gpu_guess_product(p, k, s, out, second))
-        guess_other(p, k, s, out);
+    if (!gpu_guess_product(p, k, s, b, second))
+        guess_other(p, k, s, b);
 }
 
 /* ---- loops that stages share ---- */
@@ -398,7 +389,7 @@ static bool pointwise(const kernel *k)
     return all;
 }
 
-void gpu_guess_shared(const plan *p, const kernel *k, text *out)
+void gpu_guess_shared(const plan *p, const kernel *k, nesting *b)
 {
     const stage *s = &k->stage[k->main];
     dealt d;
@@ -410,8 +401,8 @@ void gpu_guess_shared(const plan *p, const kernel *k, text *out)
     else
         d.lanes[int_max(0, last_dealt(k))] = last_dealt(k) < 0 ? 1 : rows_at_once(p, k);
     for (int a = 0; a < k->n_shared; a++)
-        put(&d, a, int_max(1, int_min(d.lanes[a] * d.each[a], s->extent[a])), a == kernel_carried(k) ? "" : "block",
-            out);
+        nest_put(b, a, int_max(1, int_min(d.lanes[a] * d.each[a], s->extent[a])),
+                 a == kernel_carried(k) ? GPU_SERIAL : GPU_BLOCK);
 }
 
 /* Where fewer than four rows at once, or one trip of a matrix unit, would hand on their scores, and what softmax makes

@@ -177,50 +177,40 @@ static ranking choose(const choice *q)
 }
 
 /* ---- the loops ---- */
-static void put(const choice *q, int a, int64_t step, const char *how, text *t)
-{
-    text_add(t, "%s%s", t->length ? " " : "", q->c->s->letter[a]);
-    if (step > 1)
-        text_add(t, "/%lld", (long long)step);
-    if (*how)
-        text_add(t, "@%s", how);
-}
-
 /* Of the result: dealt to groups, or one after the other where the loops around leave more than a block, or less */
-static void put_blocks(const choice *q, const shape *s, text *t)
+static void put_blocks(const choice *q, const shape *s, nesting *b)
 {
     const product *c = q->c;
     for (int a = 0; a < c->s->n_result; a++) {
         const bool own = a == q->row || a == q->column;
         const int64_t step = a == q->row ? s->rows : a == q->column ? s->columns : 1;
         if (q->shared ? c->none.left[a] != step : own || c->none.left[a] != 1)
-            put(q, a, step, q->shared ? "" : "block", t);
+            nest_put(b, a, step, q->shared ? GPU_SERIAL : GPU_BLOCK);
     }
 }
 
-static void put_all(const choice *q, const shape *s, text *t)
+static void put_all(const choice *q, const shape *s, nesting *b)
 {
     const product *c = q->c;
     const matrix_unit *u = s->unit;
-    put_blocks(q, s, t);
+    put_blocks(q, s, b);
     for (int a = c->s->n_result; a < c->s->n_axis; a++)
         if (a != q->deep && c->none.left[a] != 1)
-            put(q, a, 1, "", t);
-    put(q, q->deep, s->depth, "", t);
+            nest_put(b, a, 1, GPU_SERIAL);
+    nest_put(b, q->deep, s->depth, GPU_SERIAL);
     for (int i = 0; i < 2; i++)
-        if (q->copied[i])
-            text_add(t, s->slices > 1 ? "+%s*%d" : "+%s", operand_called(c->load[i]).s, s->slices);
+        nest_copy(b, b->s, q->copied[i] ? c->load[i] : -1, s->slices);
     if (s->depth > u->k)
-        put(q, q->deep, u->k, "unroll", t);
+        nest_put(b, q->deep, u->k, GPU_UNROLL);
     if (s->rows > s->warp_rows)
-        put(q, q->row, s->warp_rows, "warp", t);
+        nest_put(b, q->row, s->warp_rows, GPU_WARP);
     if (s->columns > s->warp_columns)
-        put(q, q->column, s->warp_columns, "warp", t);
+        nest_put(b, q->column, s->warp_columns, GPU_WARP);
     if (s->warp_rows > u->m)
-        put(q, q->row, u->m, "unroll", t);
+        nest_put(b, q->row, u->m, GPU_UNROLL);
     if (s->warp_columns > u->n)
-        put(q, q->column, u->n, "unroll", t);
-    put(q, q->row, 1, "mma", t), put(q, q->column, 1, "mma", t), put(q, q->deep, 1, "mma", t);
+        nest_put(b, q->column, u->n, GPU_UNROLL);
+    nest_put(b, q->row, 1, GPU_MMA), nest_put(b, q->column, 1, GPU_MMA), nest_put(b, q->deep, 1, GPU_MMA);
 }
 
 /* ---- whether there is one ---- */
@@ -329,7 +319,7 @@ const char *gpu_no_unit(const product *c)
     return find_choice(c, &q);
 }
 
-bool gpu_guess_matrix(const product *c, text *out, text *second)
+bool gpu_guess_matrix(const product *c, nesting *b, text *second)
 {
     choice q, own;
     ranking all = {.fewest = INFINITY, .after = INFINITY};
@@ -345,8 +335,11 @@ bool gpu_guess_matrix(const product *c, text *out, text *second)
         rank_all(&all, &r);
     }
     if (all.fewest < INFINITY)
-        put_all(&q, &all.best, out);
-    if (all.after < INFINITY)
-        put_all(&q, &all.next, second), gpu_second(second, all.after, all.fewest);
+        put_all(&q, &all.best, b);
+    if (all.after < INFINITY) {
+        stage other = *c->s;
+        nesting next = nest_begin(b->on, b->k, &other);
+        put_all(&q, &all.next, &next), gpu_second(second, &next, all.after, all.fewest);
+    }
     return all.fewest < INFINITY;
 }

@@ -20,14 +20,14 @@ typedef struct dealt {
     int fast;               /* the axis along which neighbouring lanes have neighbours in memory, or -1 */
     bool vector;            /* each lane has a run of the fast axis, moved at once; else its elements lie lanes apart */
     int staged_at;          /* the folded axis at whose cut slices are copied, or GPU_AROUND: all of them */
-    const char *staged;     /* "+a+b" */
+    int staged[2];          /* operands of which slices are; -1: none */
 } dealt;
 enum { GPU_AROUND = -1 };
 void gpu_deal_begin(dealt *d, const plan *p, const kernel *k,
                     const stage *s); /* everything one lane's, one at a time */
 /* Lanes to axes from the inside out, of those that are in `axes`; what is not given away comes back. */
 int64_t gpu_deal(dealt *d, uint32_t axes, int64_t lanes);
-void gpu_put(const dealt *d, text *out);          /* the loops */
+void gpu_put(const dealt *d, nesting *b);         /* the loops */
 int64_t gpu_steps(const dealt *d, uint32_t axes); /* of what is left of them, all together */
 
 int64_t gpu_plain_room(const plan *p); /* bytes of shared memory that groups have without asking: more cost company */
@@ -56,9 +56,10 @@ typedef struct product {
 /* Whether the stage is one; fills it in */
 bool gpu_product_find(product *c, const plan *p, const kernel *k, const stage *s);
 /* guess_matrix.c: by a matrix unit, where there is one for it */
-bool gpu_guess_matrix(const product *c, text *out, text *second);
+bool gpu_guess_matrix(const product *c, nesting *b, text *second);
 const char *gpu_no_unit(const product *c); /* why there is none, or it cannot form the product; NULL: it can */
 /* guess_product.c: true where a register tile of rows and columns serves the stage; its loops are then in out. */
-bool gpu_guess_product(const plan *p, const kernel *k, const stage *s, text *out, text *second);
-void gpu_second(text *out, double next, double fewest); /* both costs, behind the loops that came next */
+bool gpu_guess_product(const plan *p, const kernel *k, const stage *s, nesting *b, text *second);
+/* The loops that came next, with both costs */
+void gpu_second(text *out, const nesting *next, double after, double fewest);
 #endif

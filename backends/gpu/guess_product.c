@@ -291,40 +291,40 @@ bool gpu_product_find(product *c, const plan *p, const kernel *k, const stage *s
     return true;
 }
 
-void gpu_second(text *out, double next, double fewest)
+void gpu_second(text *out, const nesting *next, double after, double fewest)
 {
-    text_add(out, ": %.0f cycles, %.0f of those taken", next, fewest);
+    nest_print_stage(out, next->s, false);
+    text_add(out, ": %.0f cycles, %.0f of those taken", after, fewest);
 }
 
-static void put_candidate(const product *c, const candidate *q, text *out)
+static void put_candidate(const product *c, const candidate *q, nesting *b)
 {
     dealt d;
-    text staged = {0};
     deal(c, q, &d);
     cut_folds(&d, q->depth);
     const int inner = d.order[c->s->n_axis - 1];
     d.lanes[inner] = int_min(q->fold_lanes, d.left[inner]);
     cut_parts(q, &d);
     for (int i = 0; i < 2; i++)
-        if (c->staged[i])
-            text_add(&staged, "+%s", operand_called(c->load[i]).s);
-    d.staged = text_str(&staged);
-    gpu_put(&d, out);
-    text_free(&staged);
+        d.staged[i] = c->staged[i] ? c->load[i] : -1;
+    gpu_put(&d, b);
 }
 
-bool gpu_guess_product(const plan *p, const kernel *k, const stage *s, text *out, text *second)
+bool gpu_guess_product(const plan *p, const kernel *k, const stage *s, nesting *b, text *second)
 {
     product c;
     if (!gpu_product_find(&c, p, k, s))
         return false;
-    if (gpu_guess_matrix(&c, out, second))
+    if (gpu_guess_matrix(&c, b, second))
         return true;
     const ranking r = choose(&c);
     if (r.fewest == INFINITY)
         return false;
-    put_candidate(&c, &r.best, out);
-    if (r.after < INFINITY)
-        put_candidate(&c, &r.next, second), gpu_second(second, r.after, r.fewest);
+    put_candidate(&c, &r.best, b);
+    if (r.after < INFINITY) {
+        stage other = *s;
+        nesting next = nest_begin(b->on, b->k, &other);
+        put_candidate(&c, &r.next, &next), gpu_second(second, &next, r.after, r.fewest);
+    }
     return true;
 }

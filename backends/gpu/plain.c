@@ -9,10 +9,7 @@
 
 uint32_t figure_axes(const stage *s, int load)
 {
-    uint32_t axes = 0;
-    for (int i = 0; i < stage_value(s, load)->type.rank; i++)
-        axes |= x_axes((load == MAX_LOADS ? s->store : s->load[load]->arg)[i]);
-    return load == MAX_LOADS ? axes & ~s->folds : axes; /* parts of a sum are written once each */
+    return stage_axes(s, load) & (load == MAX_LOADS ? ~s->folds : ~0u); /* parts of a sum are written once each */
 }
 
 void figure_warp(gpu_access *a, tally *t, const int64_t *at, int n)

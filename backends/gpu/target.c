@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The first one is what a loop without a role has. Loops over lanes are part of the register tile: each lane holds what
+/* In the order of guess.h: the first one is what a loop without a role has. Loops over lanes are part of the register tile: each lane holds what
  * its own trips sum. A lane moves 16 bytes at once, of the smallest numbers 16 of them. */
 static const role roles[] = {
     {.name = "serial", .implied = true, .done = "walked", .serial = true, .shared = true, .own = true, .folded = true},

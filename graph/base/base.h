@@ -65,6 +65,7 @@ bool line_next(const char **at, char *line, size_t size);
 /* Bytes of the well-formed UTF-8 character at s (shortest form, no surrogate, at most U+10FFFF), its code in *code; 0
  * when there is none. The terminating NUL ends every sequence, so nothing past it is read. */
 size_t utf8_next(const char *s, uint32_t *code);
+bool word_is(const char *name, const char *s, size_t n); /* s[0..n) is that name */
 bool in_word(char c);            /* an ASCII letter, a digit or _, of which names are made in C and in formulas */
 bool utf8_hidden(uint32_t code); /* control characters, and marks that turn, hide or break what stands around them */
 void text_free(text *t);

@@ -109,6 +109,11 @@ void text_json(text *t, const char *s)
     text_bytes(t, "\"", 1);
 }
 
+bool word_is(const char *name, const char *s, size_t n)
+{
+    return strlen(name) == n && !memcmp(name, s, n);
+}
+
 bool in_word(char c)
 {
     return isalnum((unsigned char)c) || c == '_';

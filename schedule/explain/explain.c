@@ -4,6 +4,7 @@
 #include "schedule/nest/fit.h"
 #include "schedule/passes/launches.h"
 #include "schedule/plan/extents.h"
+#include "schedule/plan/hazard.h"
 #include "schedule/plan/resident.h"
 #include "schedule/nest/nest.h"
 #include "schedule/schema/schema.h"
@@ -39,7 +40,7 @@ static void put_stages(text *t, const plan *p, const kernel *k)
         if (k->stage[i].guessed)
             json_add(t, "guessed:true");
         put_dims(t, &k->stage[i]);
-        nest_print_stage(&loops, k, i, true);
+        nest_print_stage(&loops, &k->stage[i], true);
         put_taken(t, "loops", &loops);
         if (stage_fold(&k->stage[i]))
             json_add(t, "registers:%lld", (long long)fit_registers(p, &k->stage[i]));
@@ -84,21 +85,13 @@ static void put_operand(text *t, const plan *p, const kernel *k, const stage *s,
     text_free(&name), text_free(&shape), text_free(&order);
 }
 
-static bool within(const kernel *k, const node *n) /* a value of the kernel's own, in scratch memory */
-{
-    for (int i = 0; i < k->n_stage; i++)
-        if (k->stage[i].node == n && k->stage[i].scratch)
-            return true;
-    return false;
-}
-
 static void put_operands(text *t, const plan *p, const kernel *k)
 {
     json_add(t, "operands:[");
     for (int i = 0; i < k->n_stage; i++) {
         const stage *s = &k->stage[i];
         for (int j = 0; j < s->n_load; j++)
-            if (!within(k, s->load[j]->from))
+            if (!kernel_hands_on(k, s->load[j]->from))
                 put_operand(t, p, k, s, j);
         if (!s->scratch)
             put_operand(t, p, k, s, MAX_LOADS);
@@ -235,7 +228,7 @@ static void note_strides(const notes *n)
     const memory_level *first = n->p->on->level;
     for (int j = 0; j < s->n_load && j < 26 && stage_fold(s) && first->repeats; j++)
         for (int a = 0; a < s->n_axis; a++) {
-            const int64_t stride = within(n->k, s->load[j]->from) ? 0 : fit_stride(n->p, s, j, a);
+            const int64_t stride = kernel_hands_on(n->k, s->load[j]->from) ? 0 : fit_stride(n->p, s, j, a);
             const int64_t rows = nest_left(n->k, s, a, nest_tile(s) - 1);
             bool copied = false;
             for (int g = 0; g < s->n_staging; g++)

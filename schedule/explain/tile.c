@@ -52,9 +52,7 @@ static double loads_each(const plan *p, const stage *s, const expr *fold, const 
     int64_t steps, n = x_loads(fold, load, MAX_LOADS), all = 0;
     const uint32_t folds = folded_in_tile(s, &steps);
     for (int i = 0; i < n && i < MAX_LOADS; i++) {
-        uint32_t axes = 0;
-        for (int j = 0; j < load[i]->n; j++)
-            axes |= x_axes(load[i]->arg[j]);
+        const uint32_t axes = x_axes_of(load[i]);
         if (!folds || axes & folds)
             all += copies(p, s, axes);
     }

@@ -95,10 +95,8 @@ static bool rows_are_cheap(const fuser *f, const item *it, int shared, reason *w
     const bool streams = shared > 1 && dim[shared - 1] == it->stream;         /* the last loop is walked in order */
     const uint32_t kept = it->stream < 0 ? rows : rows & ~(1u << it->stream); /* along a stream everything passes by */
     for (int i = 0; i < n && i < MAX_LOADS; i++) {
-        uint32_t axes = 0;
+        const uint32_t axes = x_axes_of(load[i]);
         int64_t slice = ts_dtype_bytes(load[i]->from->type.dtype);
-        for (int k = 0; k < load[i]->n; k++)
-            axes |= x_axes(load[i]->arg[k]);
         if (axes >> it->node->type.rank)
             folded++, whole += (axes & kept) == kept;
         if (!(axes & ~rows) || (axes & kept) == kept)
@@ -234,8 +232,7 @@ static bool sums_up(const item *r, const node *n)
     const int total = x_loads(r->value, load, MAX_LOADS);
     uint32_t axes = 0;
     for (int i = 0; i < total && i < MAX_LOADS; i++)
-        for (int k = 0; load[i]->from == n && k < load[i]->n; k++)
-            axes |= x_axes(load[i]->arg[k]);
+        axes |= load[i]->from == n ? x_axes_of(load[i]) : 0;
     return axes >> r->node->type.rank;
 }
 

@@ -68,10 +68,7 @@ void stream_find(const fuser *f, item *it)
 bool stream_takes(const item *r, const item *it, const expr *load)
 {
     const bool from = r->stream >= 0 && it->stream < 0 && !r->inlined && !r->fold && !r->alone && load;
-    uint32_t axes = 0;
-    for (int k = 0; from && k < load->n; k++)
-        axes |= x_axes(load->arg[k]);
-    return axes >> (from ? r->stream : 0) & 1 && item_volume(r) < 2 * type_count(&it->node->type);
+    return from && x_axes_of(load) >> r->stream & 1 && item_volume(r) < 2 * type_count(&it->node->type);
 }
 
 bool stream_stays(const fuser *f, const item *it)

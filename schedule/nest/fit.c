@@ -2,6 +2,7 @@
 #include "schedule/nest/fit.h"
 #include "graph/affine/linear.h"
 #include "schedule/nest/nest.h"
+#include "schedule/plan/hazard.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,18 +31,10 @@ static void find_left(const kernel *k, const stage *s, int depth, int64_t *left)
 }
 
 /* ---- how many elements ---- */
-static uint32_t axes_of(const expr *const *sub, int n)
-{
-    uint32_t axes = 0;
-    for (int i = 0; i < n; i++)
-        axes |= x_axes(sub[i]);
-    return axes;
-}
-
 /* The box that the subscripts span, or as many as there are combinations of the axes, whichever is less. */
 static double count_elements(const stage *s, const expr *const *sub, const type *t, const int64_t *left)
 {
-    const uint32_t axes = axes_of(sub, t->rank);
+    const uint32_t axes = x_axes_among(sub, t->rank);
     double box = 1, steps = 1;
     for (int i = 0; i < t->rank; i++) {
         const range r = x_range(sub[i], left);
@@ -101,9 +94,8 @@ static void add_part(const plan *p, const kernel *k, const stage *s, int load, c
     const double width = stored_width(p, n), most = width * (double)type_count(&n->type);
     q->bytes += width * count_elements(s, sub, &n->type, left);
     q->bytes = q->bytes < most ? q->bytes : most;
-    q->axes |= axes_of(sub, n->type.rank);
-    for (int i = 0; i < k->n_stage; i++)
-        q->scratch = q->scratch || (k->stage[i].node == n && k->stage[i].scratch);
+    q->axes |= x_axes_among(sub, n->type.rank);
+    q->scratch = q->scratch || kernel_hands_on(k, n);
 }
 
 static void stage_parts(const plan *p, const kernel *k, const stage *s, int depth, parts *all)
@@ -279,29 +271,22 @@ double fit_waste(const plan *p, const kernel *k, const stage *s)
 
 const affine *fit_place(space *sp, const plan *p, const stage *s, int load)
 {
-    const bool result = load == MAX_LOADS;
-    const node *from = result ? s->node : s->load[load]->from;
-    const expr *const *arg = result ? s->store : s->load[load]->arg;
+    const node *from = stage_value(s, load);
     const affine *at[MAX_AXIS], *sub[MAX_RANK];
     const layout *y = &p->buffer[from->id].layout;
-    if (!result && s->leaf && s->leaf[load] >= 0)
+    if (load < MAX_LOADS && s->leaf && s->leaf[load] >= 0)
         y = &p->leaf[s->leaf[load]].layout;
     for (int a = 0; a < s->n_axis; a++)
         at[a] = affine_var(sp, var_add(sp, "", 0, s->extent[a] > 1 ? s->extent[a] - 1 : 1));
     for (int i = 0; i < from->type.rank; i++)
-        sub[i] = affine_of(sp, arg[i], at);
+        sub[i] = affine_of(sp, stage_places(s, load)[i], at);
     return layout_offset(sp, y, sub);
-}
-
-static int64_t element_of(const stage *s, int load)
-{
-    return ts_dtype_bytes((load == MAX_LOADS ? s->node : s->load[load]->from)->type.dtype);
 }
 
 int64_t fit_stride(const plan *p, const stage *s, int load, int axis)
 {
     arena mem = {0};
-    const int64_t n = affine_coef(fit_place(&(space){.mem = &mem}, p, s, load), axis) * element_of(s, load);
+    const int64_t n = affine_coef(fit_place(&(space){.mem = &mem}, p, s, load), axis);
     arena_free(&mem);
-    return n;
+    return n * ts_dtype_bytes(stage_value(s, load)->type.dtype);
 }

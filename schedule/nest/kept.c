@@ -68,11 +68,8 @@ void kept_find(const kernel *k, int which, kept *out)
 /* ---- who reads it ---- */
 int kept_by(const kernel *k, const stage *reader, int load)
 {
-    int found = -1;
-    for (int i = 0; k->stage + i < reader; i++)
-        if (k->stage[i].node == reader->load[load]->from && k->stage[i].scratch)
-            found = i;
-    return found;
+    const int i = kernel_stage(k, reader->load[load]->from);
+    return i >= 0 && k->stage + i < reader && k->stage[i].scratch ? i : -1;
 }
 
 int64_t kept_stride(const kernel *k, const stage *s, int load, int axis)
@@ -84,7 +81,7 @@ int64_t kept_stride(const kernel *k, const stage *s, int load, int axis)
         return y.axis[axis];
     int64_t stride = 0;
     for (int d = 0; d < k->stage[which].node->type.rank; d++) {
-        const expr *at = load == MAX_LOADS ? s->store[d] : s->load[load]->arg[d];
+        const expr *at = stage_places(s, load)[d];
         if (!(x_axes(at) >> axis & 1))
             continue;
         if (at->kind != X_AXIS || stride)

@@ -71,19 +71,14 @@ static bool check_group(const plan *p, const stage *s, err *e)
 /* Bytes of what the loops within read of the operand, or write: as many elements as there are steps along its axes */
 static double slice_bytes(const plan *p, const kernel *k, const stage *s, const staging *g)
 {
-    const bool result = g->load == MAX_LOADS;
     if (staging_copies(g)) {
         slice y;
         slice_find(p, k, s, g, &y);
         return (double)y.size * g->stages * ts_dtype_bytes(s->load[g->load]->from->type.dtype);
     }
-    const node *n = result ? s->node : s->load[g->load]->from;
-    double bytes = ts_dtype_bytes(n->type.dtype);
-    uint32_t axes = 0;
-    for (int i = 0; i < n->type.rank; i++)
-        axes |= x_axes((result ? s->store : s->load[g->load]->arg)[i]);
+    double bytes = ts_dtype_bytes(stage_value(s, g->load)->type.dtype);
     for (int a = 0; a < s->n_axis; a++)
-        if (axes >> a & 1)
+        if (stage_axes(s, g->load) >> a & 1)
             bytes *= (double)(g->shared ? nest_left_shared(k, s, a, g->loop) : nest_left(k, s, a, g->loop));
     return bytes * g->stages;
 }

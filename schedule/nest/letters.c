@@ -38,7 +38,7 @@ static bool is_numbered(const char *name, size_t n, char letter, int dims)
 static bool has_axis(const stage *s, const char *name, size_t n)
 {
     for (int a = 0; a < s->n_axis; a++)
-        if (strlen(s->letter[a]) == n && !strncmp(s->letter[a], name, n))
+        if (word_is(s->letter[a], name, n))
             return true;
     return false;
 }

@@ -294,7 +294,7 @@ operand_name operand_called(int load)
 int operand_number(const char *s, size_t n)
 {
     for (int i = 0; i < MAX_LOADS; i++)
-        if (strlen(operand_called(i).s) == n && !memcmp(operand_called(i).s, s, n))
+        if (word_is(operand_called(i).s, s, n))
             return i;
     return -1;
 }
@@ -323,36 +323,32 @@ void loop_print(text *t, const stage *s, const loop *l)
         text_add(t, "@%s", l->role->name);
 }
 
-static void print_loops(text *t, const kernel *k, const stage *s, const nest *q, bool derived)
+/* What stages 0..n-1 stage at its loops is printed with them. */
+static void print_loops(text *t, const stage *of, const nest *q, const stage *s, int n, bool derived)
 {
+    const bool shared = q != &s->nest;
     for (int i = 0; i < q->n; i++) {
-        if (i)
-            text_add(t, " ");
-        loop_print(t, s, &q->loop[i]);
-        for (int j = 0; j < k->n_stage; j++) {
-            const stage *o = &k->stage[j];
-            for (int g = 0; g < o->n_staging; g++)
-                if (o->staging[g].loop == i && o->staging[g].shared == (q == &k->shared) &&
-                    (o == s || q == &k->shared) && (derived || !o->staging[g].derived))
-                    print_staging(t, o, &o->staging[g]);
-        }
+        text_add(t, "%s", i ? " " : "");
+        loop_print(t, of, &q->loop[i]);
+        for (int j = 0; j < n; j++)
+            for (const staging *g = s[j].staging; g < s[j].staging + s[j].n_staging; g++)
+                if (g->loop == i && g->shared == shared && (derived || !g->derived))
+                    print_staging(t, &s[j], g);
     }
 }
 
-void nest_print_stage(text *t, const kernel *k, int which, bool derived)
+void nest_print_stage(text *t, const stage *s, bool derived)
 {
-    print_loops(t, k, &k->stage[which], &k->stage[which].nest, derived);
+    print_loops(t, s, &s->nest, s, 1, derived);
 }
 
 void nest_print(text *t, const kernel *k, bool derived)
 {
-    if (k->n_stage == 1) {
-        print_loops(t, k, k->stage, &k->stage->nest, derived);
-        return;
-    }
-    print_loops(t, k, &k->stage[k->main], &k->shared, derived);
+    if (k->n_stage > 1)
+        print_loops(t, &k->stage[k->main], &k->shared, k->stage, k->n_stage, derived);
     for (int i = 0; i < k->n_stage; i++) {
-        text_add(t, " ; %s: ", k->stage[i].name);
-        print_loops(t, k, &k->stage[i], &k->stage[i].nest, derived);
+        if (k->n_stage > 1)
+            text_add(t, " ; %s: ", k->stage[i].name);
+        nest_print_stage(t, &k->stage[i], derived);
     }
 }

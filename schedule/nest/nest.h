@@ -9,20 +9,41 @@
  * "tile" is what the guess's register tile has of that axis on this machine (stage.tile). What prints parses, with
  * numbers alone. Loops are parsed into the kernel, printed to the end of the caller's text; nothing else is kept.
  *
- * The room:  nest, read, letters: the notation    legal: what the target can do    slice, kept, box: how copies, and
- *            what stages hand on, lie    fit: what loops come to */
+ * The room:  nesting: nests, made    nest, read, letters: the notation    legal: what the target can do    slice, kept,
+ *            box: how copies, and what stages hand on, lie    fit: what loops come to */
 #ifndef TS_NEST_H
 #define TS_NEST_H
 #include "schedule/plan/plan.h"
+
+/* Loops that are put one inside another, from outside in; who reads and who guesses them makes them so. The first that
+ * is refused ends it. It is a plain value, and borrows the kernel, in which the loops are. */
+typedef struct nesting {
+    const target *on;
+    kernel *k;
+    stage *s;    /* whose axes are walked */
+    nest *into;  /* the stage's, or what stages share */
+    bool shared; /* it is that */
+    int64_t left[MAX_AXIS];
+    uint32_t outside; /* axes that the loops outside walk to their end, and which take no loop here */
+    int refused;      /* which loop is; -1: what is staged, or what is left at the end */
+    char why[400];    /* "": nothing is */
+} nesting;
+nesting nest_begin(const target *on, kernel *k, stage *s);  /* s NULL: what its stages share */
+bool nest_put(nesting *b, int axis, int64_t step, int how); /* "axis/step@how", how being the role's number */
+/* At the last loop: "+load@space*slices", of g the rest; and "+load*slices", copied to the target's first space, where
+ * there is such a load */
+bool nest_stage(nesting *b, stage *s, const staging *g);
+void nest_copy(nesting *b, stage *s, int load, int slices);
+bool nest_end(nesting *b);
 
 /* Refused with a reason: e names the loop and says what would do. */
 bool nest_parse(const target *on, kernel *k, const char *source, err *e);
 /* One list, over what the shared loops leave */
 bool nest_parse_stage(const target *on, kernel *k, int which, const char *source, err *e);
 bool nest_parse_shared(const target *on, kernel *k, const char *source, err *e);
-void nest_print(text *t, const kernel *k, bool derived); /* derived: staging nobody wrote is shown, in brackets */
-void nest_print_stage(text *t, const kernel *k, int which, bool derived); /* its own loops alone */
-void loop_print(text *t, const stage *s, const loop *l);                  /* "n/48@core" */
+void nest_print(text *t, const kernel *k, bool derived);      /* derived: staging nobody wrote is shown, in brackets */
+void nest_print_stage(text *t, const stage *s, bool derived); /* its own loops alone */
+void loop_print(text *t, const stage *s, const loop *l);      /* "n/48@core" */
 extern const char nest_nowhere[]; /* "none", in place of a space: the guess shall not fetch */
 int nest_split(const stage *s);   /* the loop over a folded axis whose trips go to different workers; or -1 */
 /* First loop of the tile: serial folds under the last loop that copies, then unrolled and vector loops. What the lanes

@@ -73,36 +73,30 @@ static bool walked(const stage *s, const expr *x, const int *axis, layout *y)
     return layout_seal(y, &x->from->type);
 }
 
-/* What the rule says of a stage's operand: "conv2d2.b", or "b" where the rule is for that stage. */
-static const char *rule_layout_of(const rule *r, const stage *s, int load, bool own)
+/* "conv2d2.b", or "b" where the rule is for that stage; NULL: the kernel has no such stage */
+static const stage *stage_of(const kernel *k, const rule_layout *y, int own)
 {
-    for (int i = 0; r && i < r->n_layout; i++) {
-        const char *operand = r->layout[i].operand, *dot = strchr(operand, '.');
-        const size_t n = dot ? (size_t)(dot - operand) : 0;
-        const bool here = dot ? strlen(s->name) == n && !strncmp(s->name, operand, n) : own;
-        if (here && !strcmp(dot ? dot + 1 : operand, operand_called(load).s))
-            return r->layout[i].text;
-    }
-    return NULL;
+    for (int i = 0; y->stage && i < k->n_stage; i++)
+        if (word_is(k->stage[i].name, y->operand, y->stage))
+            return &k->stage[i];
+    return y->stage ? NULL : &k->stage[own];
 }
 
-static const stage *stage_of(const kernel *k, const char *operand, int own)
+static const char *rule_layout_of(const rule *r, const kernel *k, const stage *s, int load, int own)
 {
-    const char *dot = strchr(operand, '.');
-    for (int i = 0; dot && i < k->n_stage; i++)
-        if (strlen(k->stage[i].name) == (size_t)(dot - operand) &&
-            !strncmp(k->stage[i].name, operand, (size_t)(dot - operand)))
-            return &k->stage[i];
-    return dot ? NULL : &k->stage[own];
+    for (int i = 0; r && i < r->n_layout; i++)
+        if (r->layout[i].load == load && stage_of(k, &r->layout[i], own) == s)
+            return r->layout[i].text;
+    return NULL;
 }
 
 /* Those that cannot be followed; own: the stage that operands without one are of. */
 static void note_layouts(plan *p, kernel *k, const rule *r, int own)
 {
     for (int i = 0; r && i < r->n_layout; i++) {
-        const char *operand = r->layout[i].operand, *dot = strchr(operand, '.'), *name = dot ? dot + 1 : operand;
-        const stage *s = stage_of(k, operand, own);
-        const int load = operand_number(name, strlen(name));
+        const char *operand = r->layout[i].operand;
+        const stage *s = stage_of(k, &r->layout[i], own);
+        const int load = r->layout[i].load;
         const node *n = s && load < s->n_load ? s->load[load]->from : NULL;
         int axis[MAX_RANK];
         const char *why = !s                                        ? "there is no such stage"
@@ -136,8 +130,8 @@ static bool lay_out(plan *p, kernel *k, int which, const rule *const *used, err 
     s->leaf = arena_array(&p->mem, (size_t)s->n_load + 1, sizeof *s->leaf);
     for (int i = 0; i < s->n_load; i++) {
         const node *n = s->load[i]->from;
-        const char *of_stage = rule_layout_of(used[1 + which], s, i, true),
-                   *of_kernel = rule_layout_of(used[0], s, i, which == k->main);
+        const char *of_stage = rule_layout_of(used[1 + which], k, s, i, which),
+                   *of_kernel = rule_layout_of(used[0], k, s, i, k->main);
         const char *wanted = of_stage ? of_stage : of_kernel;
         const rule *r = used[of_stage ? 1 + which : 0];
         int axis[MAX_RANK];

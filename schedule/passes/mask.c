@@ -21,19 +21,11 @@ typedef struct search {
     double high, margin; /* masked scores are at most this */
 } search;
 
-static int stage_of(const kernel *k, const node *n)
-{
-    for (int i = 0; i < k->n_stage; i++)
-        if (k->stage[i].node == n)
-            return i;
-    return -1;
-}
-
 /* ---- what follows from a masked score ---- */
 static bool where_masked(void *user, const expr *load, span *out)
 {
     const search *f = user;
-    const int i = stage_of(f->k, load->from);
+    const int i = kernel_stage(f->k, load->from);
     *out = (span){-0x1p100, 0x1p100};
     if (i >= 0 && f->y->along[i] >= 0 && !(f->k->stage[i].folds >> f->y->along[i] & 1))
         *out = f->value[i];
@@ -63,7 +55,7 @@ static int axis_of(const search *f, const stage *s)
 {
     int axis = -1;
     for (int j = 0; j < s->n_load; j++) {
-        const int o = stage_of(f->k, s->load[j]->from);
+        const int o = kernel_stage(f->k, s->load[j]->from);
         if (o < 0 || o >= s - f->k->stage || f->y->along[o] < 0 || f->k->stage[o].folds >> f->y->along[o] & 1)
             continue;
         const stage *from = &f->k->stage[o];
@@ -124,7 +116,7 @@ static bool of_other_stages(void *user, const expr *load, span *out) /* is not l
 {
     const search *f = user;
     *out = (span){-0x1p100, 0x1p100};
-    return stage_of(f->k, load->from) >= 0;
+    return kernel_stage(f->k, load->from) >= 0;
 }
 
 static bool block_masked(search *f, span_memo *memo, int64_t block, int64_t grain)

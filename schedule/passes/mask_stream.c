@@ -36,14 +36,6 @@ span_memo mask_memo(plan *p)
 
 static const known anything = {{-0x1p100, 0x1p100}, -1};
 
-static int stage_of(const kernel *k, const node *n)
-{
-    int i = k->n_stage - 1;
-    while (i >= 0 && k->stage[i].node != n)
-        i--;
-    return i;
-}
-
 /* ---- what follows from masked scores ---- */
 static bool is(known v, double number)
 {
@@ -98,7 +90,7 @@ static known value_of(const search *f, const known *state, const expr *x)
     if (x->kind == X_LIT)
         return (known){{x->lit, x->lit}, -1};
     if (x->kind == X_LOAD)
-        return stage_of(f->k, x->from) >= 0 ? f->value[stage_of(f->k, x->from)] : anything;
+        return kernel_stage(f->k, x->from) >= 0 ? f->value[kernel_stage(f->k, x->from)] : anything;
     for (int i = 0; i < x->n && i < MAX_ARG; i++)
         arg[i] = x->kind == X_CALL || x->kind == X_FOLD || x->kind == X_CAST ? value_of(f, state, x->arg[i]) : anything;
     if (x->kind == X_CALL)
@@ -176,7 +168,7 @@ static bool of_stages(void *user, const expr *load, span *out) /* is not looked 
 {
     const search *f = user;
     *out = anything.in;
-    return stage_of(f->k, load->from) >= 0;
+    return kernel_stage(f->k, load->from) >= 0;
 }
 
 static bool is_masked(search *f, span_memo *memo, const mask_skip *y, int64_t block, int64_t trip)

@@ -98,10 +98,8 @@ void kernel_measure(kernel *k)
             k->bytes += stored_elements(s) * ts_dtype_bytes(s->node->type.dtype);
         const int n = x_loads(s->value, load, MAX_LOADS);
         for (int j = 0; j < n && j < MAX_LOADS; j++) {
-            bool inside = false;
-            for (int o = 0; o < i; o++)
-                inside = inside || k->stage[o].node == load[j]->from;
-            if (!inside)
+            const int from = kernel_stage(k, load[j]->from);
+            if (from < 0 || from >= i)
                 k->bytes += read_elements(s, load[j]) * ts_dtype_bytes(load[j]->from->type.dtype);
         }
     }

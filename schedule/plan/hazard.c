@@ -77,10 +77,8 @@ static access access_of(const plan *p, const node *n, bool written)
 
 bool kernel_hands_on(const kernel *k, const node *n)
 {
-    for (int i = 0; i < k->n_stage; i++)
-        if (k->stage[i].node == n && k->stage[i].scratch)
-            return true;
-    return false;
+    const int i = kernel_stage(k, n);
+    return i >= 0 && k->stage[i].scratch;
 }
 
 void hazards_add_kernel(hazards *h, const plan *p, const kernel *k)

@@ -114,7 +114,7 @@ bool layout_parse(layout *y, const type *t, const char *const *letter, const int
     for (at += strspn(at, " "); *at; at += strspn(at, " ")) {
         const size_t n = strcspn(at, "/ ");
         int d = 0;
-        while (d < t->rank && (strlen(letter[d]) != n || strncmp(letter[d], at, n)))
+        while (d < t->rank && !word_is(letter[d], at, n))
             d++;
         if (d == t->rank)
             return err_set(e, TS_BAD_INPUT, "layout \"%s\": the tensor has no dimension %.*s", source, (int)n, at);

@@ -281,18 +281,23 @@ void plan_free(plan *p); /* NULL does nothing */
 /* The entry for a leaf in a layout among the plan's, added where it is new. */
 int plan_leaf(plan *p, const node *n, const layout *y);
 
-dtype stored_as(const plan *p, const node *n);          /* how an activation lies in memory */
-int stored_width(const plan *p, const node *n);         /* bytes that an element of it takes there */
-int input_of(const plan *p, const node *n);             /* the input that it is, or is written into; or -1 */
-void stage_finish(plan *p, stage *s);                   /* of which all but its loads is known */
-double stage_points(const stage *s, int from, int to);  /* of its axes from ... to - 1 */
-void kernel_measure(kernel *k);                         /* its flops and bytes */
-const node *stage_value(const stage *s, int load);      /* which it reads; MAX_LOADS: which it writes */
+dtype stored_as(const plan *p, const node *n);         /* how an activation lies in memory */
+int stored_width(const plan *p, const node *n);        /* bytes that an element of it takes there */
+int input_of(const plan *p, const node *n);            /* the input that it is, or is written into; or -1 */
+void stage_finish(plan *p, stage *s);                  /* of which all but its loads is known */
+double stage_points(const stage *s, int from, int to); /* of its axes from ... to - 1 */
+void kernel_measure(kernel *k);                        /* its flops and bytes */
+const node *stage_value(const stage *s, int load);     /* which it reads; MAX_LOADS: which it writes */
+int kernel_stage(const kernel *k, const node *n);      /* which computes it; -1: none does */
+/* At which subscripts, and the axes that any of them walks */
+const expr *const *stage_places(const stage *s, int load);
+uint32_t stage_axes(const stage *s, int load);
 void kernel_note(plan *p, kernel *k, const char *line); /* adds to what is said of it */
 const expr *stage_fold(const stage *s);                 /* the fold in its value, or NULL */
 int stage_states(const stage *s);                       /* values that it folds at once; 0 without one */
 double stage_flops(const stage *s);                     /* operations on reals, over all its axes */
-uint32_t x_axes_of(const expr *load);                   /* axes that any of its subscripts walks */
+uint32_t x_axes_among(const expr *const *sub, int n);   /* axes that any of these walks */
+uint32_t x_axes_of(const expr *load);                   /* that any of its subscripts does */
 /* A contraction: something under the fold is read again for every step of an axis that it does not have. Products of
  * rows by rows, one number for each pair, are none: a register tile would have to turn both. */
 bool stage_contracts(const stage *s);

@@ -33,10 +33,7 @@ int kernel_carried(const kernel *k)
 /* The axis of the scan is in no subscript of the result: each trip writes over the one before. */
 bool stage_keeps_last(const stage *s)
 {
-    uint32_t walked = 0;
-    for (int i = 0; i < s->node->type.rank; i++)
-        walked |= x_axes(s->store[i]);
-    return stage_carries(s) && !(walked >> s->value->axis & 1);
+    return stage_carries(s) && !(stage_axes(s, MAX_LOADS) >> s->value->axis & 1);
 }
 
 /* Plans that judge others hold reals in f64. */
@@ -67,12 +64,35 @@ void kernel_note(plan *p, kernel *k, const char *line)
     k->notes = arena_format(&p->mem, "%s%s\n", k->notes, line);
 }
 
-uint32_t x_axes_of(const expr *load)
+int kernel_stage(const kernel *k, const node *n)
+{
+    int i = k->n_stage - 1;
+    while (i >= 0 && k->stage[i].node != n)
+        i--;
+    return i;
+}
+
+const expr *const *stage_places(const stage *s, int load)
+{
+    return load == MAX_LOADS ? s->store : s->load[load]->arg;
+}
+
+uint32_t stage_axes(const stage *s, int load)
+{
+    return x_axes_among(stage_places(s, load), stage_value(s, load)->type.rank);
+}
+
+uint32_t x_axes_among(const expr *const *sub, int n)
 {
     uint32_t axes = 0;
-    for (int i = 0; i < load->n; i++)
-        axes |= x_axes(load->arg[i]);
+    for (int i = 0; i < n; i++)
+        axes |= x_axes(sub[i]);
     return axes;
+}
+
+uint32_t x_axes_of(const expr *load)
+{
+    return x_axes_among(load->arg, load->n);
 }
 
 /* As products do: several operands under a fold, one of which has not all axes of the result and is therefore read

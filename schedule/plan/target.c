@@ -6,7 +6,7 @@
 const role *target_role(const target *t, const char *name, size_t n)
 {
     for (int i = 0; i < t->n_role; i++)
-        if (strlen(t->role[i].name) == n && !strncmp(t->role[i].name, name, n))
+        if (word_is(t->role[i].name, name, n))
             return &t->role[i];
     return NULL;
 }
@@ -15,7 +15,7 @@ const memory_space *target_space(const target *t, const char *name, size_t n)
 {
     for (int i = 0; i < t->n_space; i++) {
         const char *own = t->space[i].name ? t->space[i].name : "";
-        if (strlen(own) == n && !strncmp(own, name, n))
+        if (word_is(own, name, n))
             return &t->space[i];
     }
     return NULL;

@@ -85,13 +85,13 @@ typedef struct costs {
 typedef struct plan plan;
 typedef struct kernel kernel;
 typedef struct streaming streaming;
-typedef struct
-    guesser { /* loops where nobody said otherwise: text in the notation, which a person may take and change */
-    /* The loops that stages share; empty for one stage */
-    void (*shared)(const plan *p, const kernel *k, text *out);
-    /* Under the shared loops already read */
-    /* second: what came next to it, with both costs, where several were weighed */
-    void (*stage)(const plan *p, const kernel *k, int which, text *out, text *second);
+typedef struct nesting nesting;
+typedef struct guesser { /* loops where nobody said otherwise; printed, they are what a person may take and change */
+    /* Puts the loops that stages share; not asked of one stage */
+    void (*shared)(const plan *p, const kernel *k, nesting *out);
+    /* Those of a stage, under the shared loops. second: what came next to it, with both costs, where several were
+     * weighed */
+    void (*stage)(const plan *p, const kernel *k, int which, nesting *out, text *second);
     /* Fetches slices a trip ahead, where nothing else was written; marks them derived */
     void (*prefetch)(const plan *p, kernel *k);
     /* In blocks of how many the axis is walked that a group sums up; 0: whole, as where this is NULL. */

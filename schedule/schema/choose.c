@@ -5,28 +5,36 @@
 
 #include <string.h>
 
+static bool ended(nesting *b, err *e)
+{
+    text loops = {0};
+    if (nest_end(b))
+        return true;
+    nest_print(&loops, b->k, false);
+    err_set(e, TS_BAD_INPUT, "guess \"%s\": %s", text_str(&loops), b->why);
+    text_free(&loops);
+    return false;
+}
+
 static bool guess(plan *p, kernel *k, bool shared, err *e)
 {
-    text t = {0}, second = {0};
     bool ok = true;
     if (k->n_stage > 1 && shared) {
-        p->on->guess->shared(p, k, &t);
-        ok = nest_parse_shared(p->on, k, text_str(&t), e);
+        nesting b = nest_begin(p->on, k, NULL);
+        p->on->guess->shared(p, k, &b);
+        ok = ended(&b, e);
     }
     for (int i = 0; ok && i < k->n_stage; i++) {
-        if (k->stage[i].nest.n)
+        stage *s = &k->stage[i];
+        text second = {0};
+        if (s->nest.n)
             continue;
-        t.length = 0;
-        if (t.s)
-            *t.s = 0;
-        p->on->guess->stage(p, k, i, &t, &second);
-        ok = nest_parse_stage(p->on, k, i, text_str(&t), e);
-        if (!ok)
-            err_in(e, "guess \"%s\"", text_str(&t));
-        k->stage[i].second = second.length ? arena_format(&p->mem, "%s", text_str(&second)) : NULL;
+        nesting b = nest_begin(p->on, k, s);
+        p->on->guess->stage(p, k, i, &b, &second);
+        ok = ended(&b, e);
+        s->second = second.length ? arena_format(&p->mem, "%s", text_str(&second)) : NULL;
         text_free(&second);
     }
-    text_free(&t);
     return ok;
 }
 
@@ -81,15 +89,6 @@ static void note_lost(plan *p, kernel *k, const char *loops)
 }
 
 /* ---- a stage's own loops ---- */
-static void keep_shared(stage *s) /* of what is staged: what the stages' shared loops stage of it */
-{
-    int n = 0;
-    for (int i = 0; i < s->n_staging; i++)
-        if (s->staging[i].shared)
-            s->staging[n++] = s->staging[i];
-    s->n_staging = n;
-}
-
 /* Under the shared loops as they are; the stage is as it was where that is refused. */
 static bool try_stage(plan *p, kernel *k, int which, const char *loops, err *e)
 {
@@ -98,7 +97,6 @@ static bool try_stage(plan *p, kernel *k, int which, const char *loops, err *e)
     bool ok = true;
     *k->lost = 0;
     s->second = NULL;
-    keep_shared(s);
     if (!strcmp(loops, "guess"))
         s->nest.n = 0, ok = guess(p, k, false, e);
     else

@@ -14,6 +14,8 @@ typedef struct dim_test { /* "n": ">=768", "64..512", "%48==0", "128" */
 } dim_test;
 typedef struct rule_layout {
     const char *operand; /* "a", "b", ... as in loops; "matmul2.b" of a stage */
+    size_t stage;        /* bytes of that stage's name; 0: it names none */
+    int load;            /* which of the stage's loads it is */
     const char *text;    /* "n/48 k n" */
 } rule_layout;
 typedef struct rule {

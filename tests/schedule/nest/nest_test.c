@@ -155,7 +155,7 @@ static void test_alone(void)
     snprintf(f.s[0].own[0], MAX_LETTER, "b"), snprintf(f.s[0].own[1], MAX_LETTER, "m");
     CHECK(nest_parse_shared(&on, &f.k, "h q/32", &e));
     CHECK(nest_parse_stage(&on, &f.k, 0, "b@core m/8 n/32 k m@unroll n@vector", &e));
-    nest_print_stage(&t, &f.k, 0, false);
+    nest_print_stage(&t, &f.s[0], false);
     CHECK_TEXT(t.s, "q/8 n/32 k q@unroll n@vector");
     CHECK_TEXT(f.k.lost, "b@core");
     CHECK(!nest_parse_stage(&on, &f.k, 0, "b b m n k", &e));

@@ -88,7 +88,8 @@ int main(void)
          "loops of matmul: a tile of 8 rows, vectors a row: 1, worth 0.64, the one taken 0.6957\n");
     says(product, "gpu:h100", NULL, 0,
          "Strassen: operations saved, to make up for more weights: 18874368, at least 35336620 expected\n"
-         "loops of matmul: m/32@block n/32@block k/192@block k/32+a+b k/2 k@lane m/4@lane n/8@unroll n@lane m@unroll: "
+         "loops of matmul: m/32@block n/32@block k/192@block k/32+a@shared+b@shared k/2 k@lane m/4@lane n/8@unroll "
+         "n@lane m@unroll: "
          "21380 cycles, 20945 of those taken\n");
     return check_done();
 }

@@ -23,19 +23,18 @@ static const memory_space spaces[] = {
     {.name = "table", .copied = true, .shared = true, .least = 1, .most = 1, .bytes = 8192}};
 static const matrix_unit unit[] = {{4, 4, 8, TS_F32, TS_F32, 0, 0, 0}, {8, 8, 8, TS_F32, TS_F32, 0, 0, 0}};
 
-static void shared(const plan *p, const kernel *k, text *out)
+static void shared(const plan *p, const kernel *k, nesting *b)
 {
     (void)p;
     for (int a = 0; a < k->n_shared; a++)
-        text_add(out, "%s%s", a ? " " : "", k->stage[k->main].letter[a]);
+        nest_put(b, a, 1, 0);
 }
 
-static void each(const plan *p, const kernel *k, int which, text *out, text *second)
+static void each(const plan *p, const kernel *k, int which, nesting *b, text *second)
 {
-    (void)second;
-    (void)p;
+    (void)p, (void)second;
     for (int a = k->n_stage > 1 ? k->n_shared : 0; a < k->stage[which].n_axis; a++)
-        text_add(out, "%s%s", out->length ? " " : "", k->stage[which].letter[a]);
+        nest_put(b, a, 1, 0);
 }
 
 static void fetch(const plan *p, kernel *k)

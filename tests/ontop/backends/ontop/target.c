@@ -1,6 +1,8 @@
 /* target.c - groups of four hands each: roles, spaces and a matrix unit that no other target has. */
 #include "backends/ontop/ontop.h"
+#include "schedule/nest/nest.h"
 
+enum { SERIAL, HOPS, SKEW, DEALT }; /* the first of these */
 static const role roles[] = {
     {.name = "serial", .implied = true, .done = "walked", .serial = true, .shared = true, .own = true, .folded = true},
     {.name = "hops", .done = "walked in hops", .serial = true, .shared = true, .own = true, .folded = true},
@@ -27,24 +29,19 @@ static const memory_space spaces[] = {{.copied = true, .least = 1, .most = 1},
 static const matrix_unit units[] = {
     {.m = 4, .n = 4, .k = 4, .operand = TS_F32, .sum = TS_F32, .sums = 4, .reached = 1}};
 
-static void guess_shared(const plan *p, const kernel *k, text *out)
+static void guess_shared(const plan *p, const kernel *k, nesting *b)
 {
     (void)p;
     for (int a = 0; a < k->n_shared; a++)
-        text_add(out, "%s%s%s", a ? " " : "", k->stage[k->main].letter[a], a ? "" : "@group");
+        nest_put(b, a, 1, a ? SERIAL : DEALT);
 }
 
-static void guess_stage(const plan *p, const kernel *k, int which, text *out, text *second)
+static void guess_stage(const plan *p, const kernel *k, int which, nesting *b, text *second)
 {
-    (void)second;
     const stage *s = &k->stage[which];
-    const int first = k->n_stage > 1 ? s->n_shared : 0;
-    (void)p;
-    for (int a = first; a < s->n_axis; a++)
-        text_add(out, "%s%s%s", a > first ? " " : "", s->letter[a],
-                 s->folds >> a & 1       ? "@hops"
-                 : k->n_stage == 1 && !a ? "@group"
-                                         : "");
+    (void)p, (void)second;
+    for (int a = k->n_stage > 1 ? s->n_shared : 0; a < s->n_axis; a++)
+        nest_put(b, a, 1, s->folds >> a & 1 ? HOPS : k->n_stage == 1 && !a ? DEALT : SERIAL);
 }
 
 static void guess_prefetch(const plan *p, kernel *k)
