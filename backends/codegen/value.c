@@ -1,5 +1,5 @@
-/* value.c - values in the innermost loop of a tile: those of one element, or of a vector of neighbours where the loop is
- * one over vectors. Phases say what is done with values; here is how either kind is written. */
+/* value.c - values in the innermost loop of a tile: those of one element, or of a vector where the loop is one over
+ * vectors. Phases say what is done with values; here is how either kind is written. */
 #include "backends/codegen/vectors.h"
 
 static bool in_vectors(const emitter *m)

@@ -72,7 +72,7 @@ void vector_back(emitter *m, int axis, position was)
         m->tile.plain[axis] = was.plain;
 }
 
-bool vector_near(emitter *m, const affine *at, int along, int axis)
+static bool vector_near(emitter *m, const affine *at, int along, int axis)
 {
     int own[] = {along, axis};
     return affine_coef(at, along) == 1 &&

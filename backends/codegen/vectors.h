@@ -35,8 +35,6 @@ void vectors_leave(emitter *m);
 /* The axis goes on by so many steps of `at`; where it was, for vector_back. */
 position vector_go(emitter *m, int axis, const affine *at, int64_t by);
 void vector_back(emitter *m, int axis, position was);
-bool vector_near(emitter *m, const affine *at, int along,
-                 int axis);                              /* it moves with variable `along`, as neighbours do */
 bool vector_runs(emitter *m, int load, int axis, int n); /* where the loops stand n elements of it are neighbours */
 const char *vector_down(emitter *m, dtype d, const char *value, const char *by); /* element `by` becomes the first */
 bool vector_combines(const emitter *m, const fn *f, dtype d);

@@ -193,10 +193,9 @@ static void test_registers(void)
 static void test_tile(void)
 {
     static const char by_tile[] = LOOPS("\"n/tile@core k/256 m/tile k/tile k@unroll m@unroll n@vector\"");
-    static const char *const want[] = {"n/8@core k/256 m/6 k/4 k@unroll m@unroll n@vector",
-                                       "n/16@core k/256 m/6 k/4 k@unroll m@unroll n@vector",
-                                       "n/48@core k/256 m/8 k/4 k@unroll m@unroll n@vector",
-                                       "n/12@core k/256 m/8 k/4 k@unroll m@unroll n@vector"};
+    static const char *const want[] = {
+        "n/8@core k/256 m/6 k/4 k@unroll m@unroll n@vector", "n/16@core k/256 m/6 k/4 k@unroll m@unroll n@vector",
+        "n/48@core k/256 m/8 k/4 k@unroll m@unroll n@vector", "n/12@core k/256 m/8 k/4 k@unroll m@unroll n@vector"};
     for (int i = 0; i < COUNT(isas); i++)
         loops_on(product, isas[i], by_tile, want[i], "");
     loops_on(small_product, "avx512", LOOPS("\"n/tile m/tile k m@unroll n@vector\""), "n/36 m/8 k m@unroll n@vector",
