@@ -19,7 +19,7 @@ agrees() {
     shift
     "$TESSERA" emit "$@" --machine "core:2 l3:1(8MB) isa:neon" --threads 2 -q -o "$model"
     ! grep -q -e ' -m' "$model/Makefile" || { echo "$model: flags of another processor"; exit 1; }
-    make -s -j2 -C "$model" CC="$cross -O1 -static" CPPFLAGS="-Wall -Wextra -Werror"
+    make -s -j2 -C "$model" CC="$cross -static" CPPFLAGS="-Wall -Wextra -Werror"
     python3 - "$model" <<'PY'
 import json, sys, numpy as np
 rng, folder = np.random.default_rng(5), sys.argv[1]
