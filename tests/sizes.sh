@@ -36,9 +36,9 @@ backends/gpu          3700  graphics processors as a target
 backends/opencl        1900  a dialect and a device
 backends/cuda          2550  a dialect and a device
 bench                 5640  race, statistics, peers
-bench/report          5485  a page of sections
+bench/report          5500  a page of sections
 bench/machine         1230  clock, processors, ceilings
-train                 7805  fine-tuning, generation, export
+train                 7790  fine-tuning, generation, export
 models                1790  on the public header alone
 cli                  10945  a file for each verb
 tests                46240  about half of what they test
