@@ -35,12 +35,12 @@ backends/null           20  plans, and emits nothing
 backends/gpu          3700  graphics processors as a target
 backends/opencl        1900  a dialect and a device
 backends/cuda          2550  a dialect and a device
-bench                 6140  race, statistics, peers
-bench/report          5780  a page of sections
+bench                 5640  race, statistics, peers
+bench/report          5500  a page of sections
 bench/machine         1230  clock, processors, ceilings
-train                 7830  fine-tuning, generation, export
+train                 7790  fine-tuning, generation, export
 models                1790  on the public header alone
-cli                  11220  a file for each verb
+cli                  10945  a file for each verb
 tests                46240  about half of what they test
 tests/gpusim         10220  a driver and a card in software
 '

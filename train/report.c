@@ -149,16 +149,16 @@ static const char *story_options(text *t, const story *s)
 
 /* ---- the page ---- */
 static const struct {
-    const char *id, *nav, *question;
+    part_words words;
     story_writer *write;
 } sections[] = {
-    {"outcome", "Outcome", "How did it go?", story_outcome},
-    {"learning", "Learning", "Does it learn?", story_learning},
-    {"misjudged", "Misjudged", "What does it get wrong?", story_misjudged},
-    {"steps", "Steps", "Were the steps healthy?", story_steps},
-    {"kernels", "Time", "Where does the time of a step go?", story_kernels},
-    {"plan", "Memory", "Where does the memory go, and how are the loops?", story_plan},
-    {"asked", "Settings", "What was asked for?", story_options},
+    {{"outcome", "Outcome", "How did it go?"}, story_outcome},
+    {{"learning", "Learning", "Does it learn?"}, story_learning},
+    {{"misjudged", "Misjudged", "What does it get wrong?"}, story_misjudged},
+    {{"steps", "Steps", "Were the steps healthy?"}, story_steps},
+    {{"kernels", "Time", "Where does the time of a step go?"}, story_kernels},
+    {{"plan", "Memory", "Where does the memory go, and how are the loops?"}, story_plan},
+    {{"asked", "Settings", "What was asked for?"}, story_options},
 };
 
 static const char style[] =
@@ -172,12 +172,7 @@ static const char style[] =
 
 static void head(text *t, const story *s)
 {
-    html_add(t,
-             "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8>\n<meta http-equiv=\"Content-Security-Policy\" "
-             "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n<meta name=viewport "
-             "content='width=device-width'>\n<title>Training run: %s</title>\n<style>",
-             path_name(s->run));
-    report_style(t);
+    page_open(t, "Training run", path_name(s->run));
     text_bytes(t, style, sizeof style - 1);
     html_add(t,
              "</style></head>\n<body><header>\n<p.brand>TESSERA TRAINING RUN</p>\n<h1>%s</h1><p.soft>%s · --task %s · "
@@ -190,19 +185,10 @@ static void body(text *t, const story *s)
 {
     text parts = {0};
     html_add(t, "<nav>");
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+    for (int i = 0; i < COUNT(sections); i++) {
         text one = {0};
         const char *lacking = sections[i].write(&one, s);
-        if (lacking)
-            html_add(&parts, "<p.missing>%zu · %s is left out: %s.</p>\n", i + 1, sections[i].nav, lacking);
-        else {
-            html_add(t, "<a href=#%s>%zu %s</a>", sections[i].id, i + 1, sections[i].nav);
-            html_add(&parts, "<section.card id=%s><h2><i>%zu</i>%s</h2>\n", sections[i].id, i + 1,
-                     sections[i].question);
-            text_bytes(&parts, text_str(&one), one.length);
-            html_add(&parts, "</section>\n");
-        }
-        text_free(&one);
+        page_part(t, &parts, i, &sections[i].words, lacking, &one);
     }
     html_add(t, "</nav></header><main>\n");
     text_bytes(t, text_str(&parts), parts.length);

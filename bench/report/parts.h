@@ -13,7 +13,13 @@ typedef const char *part_writer(text *t, const report *r);
 part_writer part_verdict, part_trust, part_where, part_why, part_time, part_memory, part_latency, part_kernels,
     part_appendix;
 
-void report_style(text *t);                    /* the style sheet */
+void report_style(text *t); /* the style sheet */
+typedef struct part_words { /* of a section: its anchor, what the list of sections calls it, its title */
+    const char *id, *nav, *question;
+} part_words;
+void page_open(text *t, const char *what, const char *title); /* a page to within its style sheet */
+/* Section i, from 0: its link goes to nav; its text, or what it lacks, to parts. Frees one. */
+void page_part(text *nav, text *parts, int i, const part_words *w, const char *lacking, text *one);
 void facts_list(text *t, const cJSON *object); /* "name: value" for all that is in it */
 void samples_strip(text *t, const report *r);
 double canary_median(const contestant *c); /* ns; NAN */

@@ -5,21 +5,19 @@
 
 #include <string.h>
 
-typedef struct section {
-    const char *id, *nav, *question;
+static const struct {
+    part_words words;
     part_writer *write;
-} section;
-
-static const section sections[] = {
-    {"verdict", "Verdict", "Which is better, and is it sure?", part_verdict},
-    {"trust", "Trust", "Can I trust it?", part_trust},
-    {"where", "Where", "Where did the difference come from?", part_where},
-    {"why", "Why", "Why?", part_why},
-    {"time", "Time", "Where does the time go?", part_time},
-    {"memory", "Memory", "How much memory?", part_memory},
-    {"latency", "Latency", "How much does one pass vary?", part_latency},
-    {"kernels", "Kernels", "What does each kernel do?", part_kernels},
-    {"appendix", "Appendix", "How was this made, and what do the words mean?", part_appendix},
+} sections[] = {
+    {{"verdict", "Verdict", "Which is better, and is it sure?"}, part_verdict},
+    {{"trust", "Trust", "Can I trust it?"}, part_trust},
+    {{"where", "Where", "Where did the difference come from?"}, part_where},
+    {{"why", "Why", "Why?"}, part_why},
+    {{"time", "Time", "Where does the time go?"}, part_time},
+    {{"memory", "Memory", "How much memory?"}, part_memory},
+    {{"latency", "Latency", "How much does one pass vary?"}, part_latency},
+    {{"kernels", "Kernels", "What does each kernel do?"}, part_kernels},
+    {{"appendix", "Appendix", "How was this made, and what do the words mean?"}, part_appendix},
 };
 
 static void fact(text *t, const cJSON *object, const char *key, void (*say)(text *, const char *))
@@ -47,14 +45,32 @@ void report_line(text *t, const report *r, void (*say)(text *, const char *))
     fact(t, r->environment, "isa", say);
 }
 
-static void head(text *t, const report *r)
+void page_open(text *t, const char *what, const char *title)
 {
     html_add(t,
              "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8>\n<meta http-equiv=\"Content-Security-Policy\" "
              "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n<meta name=viewport "
-             "content='width=device-width'>\n<title>Tessera report: %s</title>\n<style>",
-             report_model(r));
+             "content='width=device-width'>\n<title>%s: %s</title>\n<style>",
+             what, title);
     report_style(t);
+}
+
+void page_part(text *nav, text *parts, int i, const part_words *w, const char *lacking, text *one)
+{
+    if (lacking) {
+        html_add(parts, "<p.missing>%d · %s is left out: %s.</p>\n", i + 1, w->nav, lacking);
+    } else {
+        html_add(nav, "<a href=#%s>%d %s</a>", w->id, i + 1, w->nav);
+        html_add(parts, "<section.card id=%s><h2><i>%d</i>%s</h2>\n", w->id, i + 1, w->question);
+        text_bytes(parts, text_str(one), one->length);
+        html_add(parts, "</section>\n");
+    }
+    text_free(one);
+}
+
+static void head(text *t, const report *r)
+{
+    page_open(t, "Tessera report", report_model(r));
     html_add(t,
              "</style></head>\n<body><header>\n<p.brand><svg.logo viewBox='0 0 14 14' aria-hidden=true><path.fill.k0 "
              "d='M0 0h6v6h-6z'/><path.fill.k1 d='M8 8h6v6h-6z'/><path.fill.kp d='M8 0h6v6h-6zM0 "
@@ -80,19 +96,10 @@ static void body(text *t, const report *r)
 {
     text parts = {0};
     html_add(t, "<nav>");
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
-        const section *s = &sections[i];
+    for (int i = 0; i < COUNT(sections); i++) {
         text one = {0};
-        const char *lacking = s->write(&one, r);
-        if (lacking) {
-            html_add(&parts, "<p.missing>%zu · %s is left out: %s.</p>\n", i + 1, s->nav, lacking);
-        } else {
-            html_add(t, "<a href=#%s>%zu %s</a>", s->id, i + 1, s->nav);
-            html_add(&parts, "<section.card id=%s><h2><i>%zu</i>%s</h2>\n", s->id, i + 1, s->question);
-            text_bytes(&parts, text_str(&one), one.length);
-            html_add(&parts, "</section>\n");
-        }
-        text_free(&one);
+        const char *lacking = sections[i].write(&one, r);
+        page_part(t, &parts, i, &sections[i].words, lacking, &one);
     }
     html_add(t, "</nav></header><main>\n");
     text_bytes(t, text_str(&parts), parts.length);
