@@ -227,7 +227,7 @@ bool ts_plan_build(ts_plan *p, ts_error *e)
         return err_set(e, TS_UNSUPPORTED, "target %s plans and emits, but does not run", p->target->name);
     if (!backend_runs(p->by, p->on, e))
         return false;
-    p->facts.length = 0;
+    p->facts.length = 0, p->assembled = false;
     interrupt_open();
     phases_begin(&p->phases);
     p->program = p->by->build(p->plan, &p->asked, &p->facts, e);
@@ -480,8 +480,9 @@ void ts_plan_assemble(ts_plan *p)
 {
     text own = {0};
     err e = {0};
-    if (!p->by->assemble || strstr(text_str(&p->facts), "\"assembler\":"))
+    if (!p->by->assemble || p->assembled)
         return;
+    p->assembled = true;
     if (!p->by->assemble(p->plan, &p->asked, &own, &e)) {
         own.length = 0;
         json_add(&own, "assembler:{reason:%.*s}", (int)strcspn(e.text, "\n"), e.text); /* without the hint */

@@ -17,6 +17,7 @@ struct ts_plan {
     plan *plan;
     program *program;
     text facts;
+    bool assembled; /* facts have what an assembler says, or why none does */
     bool trimmed;
     int n_port;            /* of the model: inputs by their number there */
     int *input_of;         /* plan input of a port, or -1 when nothing needs it */

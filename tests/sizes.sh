@@ -16,23 +16,23 @@ graph                29800  the table of operations is half of it
 import                8920  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff              4400  the chain rule, forward mode, batches, optimizers
 schedule               190  the table of passes
-schedule/plan         2070  kernels, stages, values, targets
-schedule/nest         2380  the notation of loops
-schedule/schema       1440  rules, and loops by them
-schedule/fuse         2255  nodes become kernels
-schedule/passes       4860  a file for each other step
+schedule/plan         2069  kernels, stages, values, targets
+schedule/nest         2378  the notation of loops
+schedule/schema       1434  rules, and loops by them
+schedule/fuse         2245  nodes become kernels
+schedule/passes       4838  a file for each other step
 schedule/place         825  plans over several devices
-schedule/explain       990  what people read of a plan
+schedule/explain       980  what people read of a plan
 backends              3700  driver, runner, weights: what back ends share
 backends/codegen      11400  nests to text, for every C-like language
-backends/cpu          2185  processors as a target
+backends/cpu          2106  processors as a target
 backends/cache        2500  what was compiled
 backends/c            3510  compiler, loader, team of threads
 backends/emit          1100  programs of their own
 backends/device        1370  programs on devices: tables, texts, runs, here and in what is emitted
 backends/interp        300  evaluates definitions
 backends/null           20  plans, and emits nothing
-backends/gpu          3700  graphics processors as a target
+backends/gpu          3419  graphics processors as a target
 backends/opencl        1900  a dialect and a device
 backends/cuda          2550  a dialect and a device
 bench                 5640  race, statistics, peers

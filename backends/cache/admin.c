@@ -71,7 +71,8 @@ static bool list(const char *folder, text *out, err *e)
 static bool key_read(const char *hex, digest *out)
 {
     for (size_t i = 0; i < sizeof out->b; i++) {
-        char two[3] = {hex[2 * i], two[0] ? hex[2 * i + 1] : 0, 0}, *stop;
+        char two[3] = {hex[2 * i]}, *stop;
+        two[1] = two[0] ? hex[2 * i + 1] : 0;
         out->b[i] = (unsigned char)strtoul(two, &stop, 16);
         if (stop != two + 2)
             return false;

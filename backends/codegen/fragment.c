@@ -2,6 +2,7 @@
  * that each lane reads what it holds. */
 #include "backends/codegen/fragment.h"
 #include "schedule/nest/kept.h"
+#include "schedule/nest/slice.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -164,7 +165,7 @@ static int64_t put_address(emitter *m, const fragment *q, text *t)
         text_add(t, "%lld * ", (long long)size), copy_index(m, from, place, t);
         return 0;
     }
-    const long long mixed = size * (low ^ (low >> from->shift & from->mask) * from->piece);
+    const long long mixed = size * slice_swizzled(low, from->shift, from->mask, from->piece);
     text_add(t, mixed ? "(at%d ^ %lld)" : "at%d", q->load, mixed);
     if (rest->n)
         text_add(t, " + "), emit_affine(m, t, affine_scale(&m->sp, rest, size));

@@ -138,8 +138,8 @@ static int64_t left_of(const kernel *k, const stage *s, int a)
     return nest_left(k, s, a, -1);
 }
 
-/* Result axes other than `but` that have something left, from outside in; the first that has enough trips is spread over
- * the cores. Whether these still wait for one. */
+/* Result axes other than `but` that have something left, from outside in; the first that has enough trips is spread
+ * over the cores. Whether these still wait for one. */
 static bool put_outer(const plan *p, const kernel *k, const stage *s, nesting *b, uint32_t but, bool core)
 {
     for (int a = 0; a < s->n_result; a++) {
@@ -161,15 +161,10 @@ bool guess_cores(const plan *p, const kernel *k, const stage *s)
 /* The row axis: a result axis before the last that some operand of the fold does not have, so that a tile reuses it. */
 static int row_axis(const kernel *k, const stage *s, int column)
 {
-    const expr *load[MAX_LOADS];
-    const int n = x_loads(stage_fold(s), load, MAX_LOADS);
-    for (int a = s->n_result - 1; a >= 0; a--) {
-        if (a == column || left_of(k, s, a) <= 1)
-            continue;
-        for (int i = 0; i < n; i++)
-            if (!(x_axes_of(load[i]) >> a & 1) && x_axes_of(load[i]) >> column & 1)
+    for (int a = s->n_result - 1; a >= 0; a--)
+        for (int i = 0; i < s->n_folded && a != column && left_of(k, s, a) > 1; i++)
+            if (!(x_axes_of(s->load[i]) >> a & 1) && x_axes_of(s->load[i]) >> column & 1)
                 return a;
-    }
     for (int a = s->n_result - 1; a >= 0; a--)
         if (a != column && left_of(k, s, a) > 1)
             return a;
@@ -177,24 +172,17 @@ static int row_axis(const kernel *k, const stage *s, int column)
 }
 
 /* An operand under the fold that is better copied (staged) in the order in which the tile reads it, else -1: one that
- * the vector axis does not walk in one piece, or only under a guard; and, where many rows use the copy, one that lies in
- * rows far apart. Weights are laid out anyway, and what this kernel computes is at hand. */
+ * the vector axis does not walk in one piece, or only under a guard; and, where many rows use the copy, one that lies
+ * in rows far apart. Weights are laid out anyway, and what this kernel computes is at hand. */
 static int staged_operand(const plan *p, const kernel *k, const stage *s, int column, int64_t rows)
 {
-    const expr *fold = stage_fold(s);
-    for (int i = 0; i < s->n_load; i++) {
-        const expr *load[MAX_LOADS];
-        bool inside = false;
-        const int n = x_loads(fold, load, MAX_LOADS);
-        for (int j = 0; j < n; j++)
-            inside = inside || x_same(load[j], s->load[i]);
-        inside = inside && !nest_no_copy(k, s, i, k->n_stage > 1);
-        if (!inside || node_is_weight(s->load[i]->from) || !(x_axes_of(s->load[i]) >> column & 1))
+    for (int i = 0; i < s->n_folded; i++) {
+        if (nest_no_copy(k, s, i, k->n_stage > 1) || node_is_weight(s->load[i]->from) ||
+            !(x_axes_of(s->load[i]) >> column & 1))
             continue;
         const int64_t stride = guess_stride(p, s, i, column);
-        if ((stride == 1 || stride == 0) && !stage_guard(s, i) && (stride == 0 || rows < MANY_ROWS))
-            continue;
-        return i;
+        if ((stride != 1 && stride != 0) || stage_guard(s, i) || (stride == 1 && rows >= MANY_ROWS))
+            return i;
     }
     return -1;
 }

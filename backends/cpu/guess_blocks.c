@@ -38,11 +38,9 @@ double guess_evenly(int64_t trips, int threads)
 /* How far apart pixels are along a result axis, under the fold; 0: all columns read the same ones */
 static int64_t pixels_apart(const around *c, int axis)
 {
-    const expr *load[MAX_LOADS];
-    const int n = x_loads(stage_fold(c->s), load, MAX_LOADS); /* the first ones of the stage */
     int64_t apart = 0;
-    for (int i = 0; i < n && i < MAX_LOADS; i++)
-        if (!node_is_weight(load[i]->from))
+    for (int i = 0; i < c->s->n_folded; i++)
+        if (!node_is_weight(c->s->load[i]->from))
             apart = int_max(apart, guess_stride(c->p, c->s, i, axis));
     return apart;
 }
@@ -72,20 +70,19 @@ static void choose_axes(around *c)
 /* What is read of the operands under the fold, but for axes `outer`, in bytes */
 static double bytes_of(const stage *s, bool weights, uint32_t outer)
 {
-    const expr *load[MAX_LOADS];
-    const int n = x_loads(stage_fold(s), load, MAX_LOADS);
     double sum = 0;
-    for (int i = 0; i < n && i < MAX_LOADS; i++) {
-        const uint32_t axes = x_axes_of(load[i]);
-        double read = 1, whole = (double)type_count(&load[i]->from->type);
-        if (node_is_weight(load[i]->from) != weights)
+    for (int i = 0; i < s->n_folded; i++) {
+        const node *from = s->load[i]->from;
+        const uint32_t axes = x_axes_of(s->load[i]);
+        double read = 1, whole = (double)type_count(&from->type);
+        if (node_is_weight(from) != weights)
             continue;
         for (int a = 0; a < s->n_axis; a++)
             if (axes >> a & 1 && outer >> a & 1)
                 whole /= (double)s->extent[a];
             else if (axes >> a & 1)
                 read *= (double)s->extent[a];
-        sum += (read < whole ? read : whole) * ts_dtype_bytes(load[i]->from->type.dtype);
+        sum += (read < whole ? read : whole) * ts_dtype_bytes(from->type.dtype);
     }
     return sum;
 }
@@ -111,18 +108,17 @@ static bool walks_evenly(const around *c, int64_t width, int64_t lane)
 {
     arena mem = {0};
     space sp = {.mem = &mem};
-    const expr *load[MAX_LOADS];
     const affine *axis[MAX_AXIS], *sub[MAX_RANK];
-    const int n = x_loads(stage_fold(c->s), load, MAX_LOADS);
-    bool even = n <= MAX_LOADS;
+    bool even = true;
     for (int a = 0; a < c->s->n_axis; a++)
         axis[a] = a == c->column ? walked(c, &sp, width, lane) : affine_const(&sp, 0);
-    for (int i = 0; even && i < n; i++) {
-        if (node_is_weight(load[i]->from))
+    for (int i = 0; even && i < c->s->n_folded; i++) {
+        const expr *load = c->s->load[i];
+        if (node_is_weight(load->from))
             continue;
-        for (int d = 0; d < load[i]->n; d++)
-            sub[d] = affine_of(&sp, load[i]->arg[d], axis);
-        const affine *at = layout_offset(&sp, &c->p->buffer[load[i]->from->id].layout, sub);
+        for (int d = 0; d < load->n; d++)
+            sub[d] = affine_of(&sp, load->arg[d], axis);
+        const affine *at = layout_offset(&sp, &c->p->buffer[load->from->id].layout, sub);
         for (int k = 0; even && k < at->n; k++)
             even = at->t[k].a->kind != A_DIV || !affine_has_axis(at->t[k].a->of);
     }
@@ -310,14 +306,9 @@ static void guess_rows(const plan *p, const kernel *k, const stage *s, nesting *
 /* Loops over pixels would have to copy: an operand under the fold is padded, or its last axis has gaps. */
 static bool would_copy(const stage *s)
 {
-    const expr *load[MAX_LOADS];
-    const int n = x_loads(stage_fold(s), load, MAX_LOADS);
-    for (int i = 0; i < n && i < MAX_LOADS; i++) {
-        const expr *last = load[i]->n ? load[i]->arg[load[i]->n - 1] : NULL;
-        int number = 0;
-        while (s->load[number] != load[i] && !x_same(s->load[number], load[i]))
-            number++;
-        if (!node_is_weight(load[i]->from) && (stage_guard(s, number) || (last && last->kind != X_AXIS)))
+    for (int i = 0; i < s->n_folded; i++) {
+        const expr *load = s->load[i], *last = load->n ? load->arg[load->n - 1] : NULL;
+        if (!node_is_weight(load->from) && (stage_guard(s, i) || (last && last->kind != X_AXIS)))
             return true;
     }
     return false;

@@ -1,6 +1,6 @@
-/* guess_parts.h - shared by the files that guess loops for a processor. All of them read a plan and put loops, which are
- * checked like those that a person wrote, so none need prove that they fit. They keep nothing of the plan, and the nest
- * is the caller's. */
+/* guess_parts.h - shared by the files that guess loops for a processor. All of them read a plan and put loops, which
+ * are checked like those that a person wrote, so none need prove that they fit. They keep nothing of the plan, and the
+ * nest is the caller's. */
 #ifndef TS_GUESS_PARTS_H
 #define TS_GUESS_PARTS_H
 #include "backends/cpu/guess.h"

@@ -42,9 +42,7 @@ static double work_under(const kernel *k, const stage *s, int l)
 /* Panels of weights, read from memory once; they need not push values out of the third cache behind them */
 static void fetch_weights(const plan *p, kernel *k, stage *s)
 {
-    const expr *load[MAX_LOADS];
-    const int n = x_loads(stage_fold(s), load, MAX_LOADS);
-    for (int j = 0; j < n && s->n_staging < MAX_STAGING; j++) {
+    for (int j = 0; j < s->n_folded && s->n_staging < MAX_STAGING; j++) {
         int l = nest_tile(s) - 1;
         if (!node_is_weight(s->load[j]->from))
             continue;
@@ -95,24 +93,14 @@ static void fetch_copies(const plan *p, kernel *k, stage *s)
     }
 }
 
-/* Read when the sums are there: a tile has nothing else to do while it waits for it, as for a residual. */
-static bool after_sums(const stage *s, int load)
-{
-    const expr *summed[MAX_LOADS];
-    const int n = x_loads(stage_fold(s), summed, MAX_LOADS);
-    bool before = n > MAX_LOADS;
-    for (int i = 0; i < n && !before; i++)
-        before = x_same(summed[i], s->load[load]);
-    return !before;
-}
-
-/* Into which cache the rows of a value that the next tile reads or writes are worth fetching; CPU_COPY: none */
+/* Into which cache the rows of a value that the next tile reads or writes are worth fetching; CPU_COPY: none. What is
+ * read when the sums are there, as a residual, a tile has nothing else to do than to wait for. */
 static int space_of_rows(const plan *p, const stage *s, int load)
 {
     const int64_t bytes = bytes_of(p, stage_value(s, load));
     if (bytes > 2 * target_bytes(p->on, L2))
         return CPU_L2;
-    return load != MAX_LOADS && after_sums(s, load) && bytes > 2 * target_bytes(p->on, L1) ? CPU_L1 : CPU_COPY;
+    return load != MAX_LOADS && load >= s->n_folded && bytes > 2 * target_bytes(p->on, L1) ? CPU_L1 : CPU_COPY;
 }
 
 /* The next rows that tiles read or write in short pieces, which the hardware does not follow: of large values, and of

@@ -12,6 +12,7 @@ typedef struct windowed { /* one contraction */
     const plan *p;
     const stage *s;
     const expr *window, *other;
+    int copied; /* the other is this load */
     int column, row;
     shape tile;
     int64_t width; /* columns of the tile */
@@ -56,14 +57,13 @@ static bool is_window(const stage *s, const expr *load, const expr *other)
 /* Both operands under the fold, of which one is read through a window and neither is laid out beforehand. */
 static bool find_operands(windowed *c)
 {
-    const expr *load[MAX_LOADS];
-    const int n = x_loads(stage_fold(c->s), load, MAX_LOADS);
-    if (n != 2 || node_is_weight(load[0]->from) || node_is_weight(load[1]->from))
+    const expr *const *load = c->s->load;
+    if (c->s->n_folded != 2 || node_is_weight(load[0]->from) || node_is_weight(load[1]->from))
         return false;
     const int which = is_window(c->s, load[1], load[0]);
     if (which == is_window(c->s, load[0], load[1]))
         return false;
-    return c->window = load[which], c->other = load[!which], true;
+    return c->window = load[which], c->other = load[!which], c->copied = !which, true;
 }
 
 bool guess_place(const stage *s, int a)
@@ -158,7 +158,6 @@ static void put_loops(const windowed *c, nesting *b)
     const stage *s = c->s;
     const uint32_t shared = x_axes_of(c->window) & x_axes_of(c->other);
     int64_t left[MAX_AXIS];
-    int number = 0;
     for (int a = 0; a < s->n_axis; a++)
         left[a] = s->extent[a];
     if (c->core >= 0 && c->core != c->column)
@@ -168,9 +167,7 @@ static void put_loops(const windowed *c, nesting *b)
             nest_put(b, a, 1, CPU_SERIAL), left[a] = 1;
     nest_put(b, c->column, c->width, c->core == c->column ? CPU_CORE : CPU_SERIAL);
     put_pieces(c, left, b);
-    while (s->load[number] != c->other && !x_same(s->load[number], c->other))
-        number++;
-    nest_copy(b, b->s, number, 1);
+    nest_copy(b, b->s, c->copied, 1);
     for (int a = 0; a < s->n_result; a++) {
         const int64_t step = a == c->row ? c->tile.rows : 1;
         if (a != c->column && left[a] > step)

@@ -2,8 +2,8 @@
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/guess.h"
 
-/* In the order of guess.h: the first one is what a loop without a role has. More than 64 copies of a loop's body are no faster than fewer, and
- * the compiler takes minutes over them. */
+/* In the order of guess.h: the first one is what a loop without a role has. More than 64 copies of a loop's body are no
+ * faster than fewer, and the compiler takes minutes over them. */
 static const role roles[] = {
     {.name = "serial", .implied = true, .done = "walked", .serial = true, .shared = true, .own = true, .folded = true},
     {.name = "core", .done = "spread over the cores", .parallel = true, .shared = true, .parts = true, .most = 1},

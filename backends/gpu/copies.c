@@ -97,11 +97,6 @@ static int64_t width_of(const copied *q, const standing *now)
     return 1;
 }
 
-static int64_t swizzled(const slice *y, int64_t p)
-{
-    return p ^ ((p >> y->shift & y->mask) * y->piece);
-}
-
 typedef struct copied_pick { /* of one warp: where its lanes read, and where they write */
     int n, n_read;
     int64_t from[WARP], to[WARP];
@@ -119,7 +114,7 @@ static void find_piece(const copied *q, const standing *now, int64_t piece, int6
         place += q->y.stride[a] == 1 ? slice_along(&q->y, at) : at * q->y.stride[a];
         rest /= n;
     }
-    out->to[out->n++] = swizzled(&q->y, place) * q->spot.size;
+    out->to[out->n++] = slice_swizzled(place, q->y.shift, q->y.mask, q->y.piece) * q->spot.size;
     if (there && spot_reads(&q->spot, &one))
         out->from[out->n_read++] = spot_at(&q->spot, &one);
 }
@@ -283,7 +278,7 @@ void figure_fragments(const figuring *c, int load, const staging *g, const unit_
     else
         y.stride[own] = kept_stride(c->k, s, load, own), y.stride[folded] = kept_stride(c->k, s, load, folded);
     for (int i = 0; i < ROWS; i++)
-        at[i] = swizzled(&y, i * y.stride[y.stride[folded] == 1 ? own : folded]) * size;
+        at[i] = size * slice_swizzled(i * y.stride[y.stride[folded] == 1 ? own : folded], y.shift, y.mask, y.piece);
     const matrix_unit *v = nest_unit_row(c->p, s, u);
     gpu_access a = {.load = load, .shared = true, .bytes = WIDE};
     double times = trips_of_value(c->k, s, figure_axes(s, load)) * (double)int_ceil_div(nest_group(s), c->p->on->warp);

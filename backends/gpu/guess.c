@@ -231,14 +231,10 @@ static int64_t elements(const node *n)
  * there is a sector of it or more; or -1. */
 static int along(const plan *p, const stage *s)
 {
-    const expr *load[MAX_LOADS];
-    const int n = x_loads(stage_fold(s), load, MAX_LOADS);
     int largest = -1;
-    for (int i = 0; i < s->n_load; i++)
-        for (int j = 0; j < n && j < MAX_LOADS; j++)
-            if (x_same(load[j], s->load[i]) &&
-                (largest < 0 || elements(s->load[i]->from) > elements(s->load[largest]->from)))
-                largest = i;
+    for (int i = 0; i < s->n_folded; i++)
+        if (largest < 0 || elements(s->load[i]->from) > elements(s->load[largest]->from))
+            largest = i;
     const int64_t piece = largest < 0 ? 0 : SECTOR / ts_dtype_bytes(s->load[largest]->from->type.dtype);
     int axis = -1;
     for (int a = s->n_axis; largest >= 0 && a-- > 0;)

@@ -1,6 +1,6 @@
-/* guess.h - the choice of loops for a graphics processor: from extents, accesses, and the card's figures alone. A person
- * prints its nests, edits one number and gives them back. As in guesser. It keeps nothing of the plan, and the nest is
- * the caller's. */
+/* guess.h - the choice of loops for a graphics processor: from extents, accesses, and the card's figures alone. A
+ * person prints its nests, edits one number and gives them back. As in guesser. It keeps nothing of the plan, and the
+ * nest is the caller's. */
 #ifndef TS_GPU_GUESS_H
 #define TS_GPU_GUESS_H
 #include "backends/gpu/gpu.h"

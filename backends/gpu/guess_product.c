@@ -27,14 +27,6 @@ enum { IDLE = 2 };               /* times as long, if need be, so that no lanes 
 enum { MEET = 30, BEGIN = 100 }; /* cycles until all lanes have met; until a group has begun */
 
 /* ---- which axes ---- */
-static int number_of(const stage *s, const expr *load)
-{
-    int i = 0;
-    while (i < s->n_load && !x_same(s->load[i], load))
-        i++;
-    return i;
-}
-
 static uint32_t left_over(const product *c, uint32_t axes) /* those of them that have something left */
 {
     for (int a = 0; a < c->s->n_axis; a++)
@@ -47,15 +39,12 @@ static uint32_t left_over(const product *c, uint32_t axes) /* those of them that
 static bool find_operands(product *c)
 {
     const stage *s = c->s;
-    const expr *load[MAX_LOADS];
-    const int n = x_loads(stage_fold(s), load, MAX_LOADS);
+    const int n = s->n_folded;
     const uint32_t result = left_over(c, (1u << s->n_result) - 1);
     double best = 0;
-    if (n > MAX_LOADS)
-        return false;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
-            const uint32_t a = x_axes_of(load[i]), b = x_axes_of(load[j]), rows = a & ~b & result,
+            const uint32_t a = x_axes_of(s->load[i]), b = x_axes_of(s->load[j]), rows = a & ~b & result,
                            columns = b & ~a & result;
             double pairs = 1;
             if (!rows || !columns || rows > columns || !(a & b & s->folds)) /* the last axis is a column */
@@ -63,8 +52,7 @@ static bool find_operands(product *c)
             for (int x = 0; x < s->n_axis; x++)
                 pairs *= (rows | columns) >> x & 1 ? (double)s->extent[x] : 1;
             if (pairs > best)
-                best = pairs, c->rows = rows, c->columns = columns, c->load[0] = number_of(s, load[i]),
-                c->load[1] = number_of(s, load[j]);
+                best = pairs, c->rows = rows, c->columns = columns, c->load[0] = i, c->load[1] = j;
         }
     for (int a = 0; a < s->n_result; a++)
         if (c->columns >> a & 1)

@@ -253,16 +253,6 @@ static void touch(touching *q, gpu_access *a, tally *t, const int64_t *number)
 }
 
 /* ---- operands ---- */
-static bool is_folded(const stage *s, int load) /* it is read under the stage's fold */
-{
-    const expr *fold = stage_fold(s), *all[MAX_LOADS];
-    const int n = fold && load < MAX_LOADS ? x_loads(fold, all, MAX_LOADS) : 0;
-    bool any = false;
-    for (int i = 0; i < n && i < MAX_LOADS; i++)
-        any = any || x_same(all[i], s->load[load]);
-    return any;
-}
-
 /* Padding of one factor, where it is read as it lies: bounds of loops leave out what it is multiplied with, too. */
 static const expr *padding_of(const figuring *c, int load)
 {
@@ -300,7 +290,7 @@ static void find_near(touching *q, int load, const staging *g)
 void figure_value(const figuring *c, int load, const staging *g)
 {
     const stage *s = c->s;
-    const bool own = g || (load == MAX_LOADS ? s->scratch : kept_by(c->k, s, load) >= 0), folded = is_folded(s, load);
+    const bool own = g || (load == MAX_LOADS ? s->scratch : kept_by(c->k, s, load) >= 0), folded = load < s->n_folded;
     touching q = {.c = c, .writes = !folded};
     tally t = {0};
     int64_t number[MAX_WALKED];

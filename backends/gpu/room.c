@@ -59,25 +59,14 @@ typedef struct held {    /* by a lane, each in a register */
     int loops;           /* walked, or dealt to lanes: each has a counter, or a place */
 } held;
 
-static bool is_folded(const expr *fold, const expr *load)
-{
-    const expr *all[MAX_LOADS];
-    const int n = fold ? x_loads(fold, all, MAX_LOADS) : 0;
-    bool any = false;
-    for (int i = 0; i < n && i < MAX_LOADS; i++)
-        any = any || x_same(all[i], load);
-    return any;
-}
-
 static void find_loads(const stage *s, held *h)
 {
-    const expr *fold = stage_fold(s);
     for (int i = 0; i < s->n_load; i++) {
         double each = 1;
         for (int l = nest_unrolled(s); l < s->nest.n; l++)
             if (!s->nest.loop[l].role->group && x_axes_of(s->load[i]) >> s->nest.loop[l].axis & 1)
                 each *= (double)loop_trips(&s->nest.loop[l]);
-        *(is_folded(fold, s->load[i]) ? &h->step : &h->others) += each;
+        *(i < s->n_folded ? &h->step : &h->others) += each;
     }
 }
 

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* In the order of guess.h: the first one is what a loop without a role has. Loops over lanes are part of the register tile: each lane holds what
- * its own trips sum. A lane moves 16 bytes at once, of the smallest numbers 16 of them. */
+/* In the order of guess.h: the first one is what a loop without a role has. Loops over lanes are part of the register
+ * tile: each lane holds what its own trips sum. A lane moves 16 bytes at once, of the smallest numbers 16 of them. */
 static const role roles[] = {
     {.name = "serial", .implied = true, .done = "walked", .serial = true, .shared = true, .own = true, .folded = true},
     {.name = "block", .done = "dealt to the groups", .parallel = true, .shared = true, .parts = true, .outer = true},

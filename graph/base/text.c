@@ -71,10 +71,8 @@ size_t utf8_next(const char *s, uint32_t *code)
 {
     const unsigned char *u = (const unsigned char *)s;
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (u[0] < 0x80) {
-        *code = u[0];
-        return 1;
-    }
+    if (u[0] < 0x80)
+        return *code = u[0], 1;
     size_t n = u[0] >= 0xF8 ? 0 : u[0] >= 0xF0 ? 4 : u[0] >= 0xE0 ? 3 : u[0] >= 0xC0 ? 2 : 0;
     if (n == 0)
         return 0;

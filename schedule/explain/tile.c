@@ -46,13 +46,12 @@ static bool sums_wait(const stage *s) /* partial sums are fetched and put back f
 }
 
 /* What moves along no fold of the tile is loaded before it. */
-static double loads_each(const plan *p, const stage *s, const expr *fold, const tile_facts *f)
+static double loads_each(const plan *p, const stage *s, const tile_facts *f)
 {
-    const expr *load[MAX_LOADS];
-    int64_t steps, n = x_loads(fold, load, MAX_LOADS), all = 0;
+    int64_t steps, all = 0;
     const uint32_t folds = folded_in_tile(s, &steps);
-    for (int i = 0; i < n && i < MAX_LOADS; i++) {
-        const uint32_t axes = x_axes_of(load[i]);
+    for (int i = 0; i < s->n_folded; i++) {
+        const uint32_t axes = x_axes_of(s->load[i]);
         if (!folds || axes & folds)
             all += copies(p, s, axes);
     }
@@ -86,7 +85,7 @@ static tile_facts tile_facts_of(const plan *p, const kernel *k)
     f.sums = nest_sums(p, s);
     f.sums_of = (int64_t)(p->on->cost.fma_latency * p->on->cost.fma_per_cycle);
     f.multiply_adds = copies(p, s, ~0u);
-    f.loads = loads_each(p, s, fold, &f);
+    f.loads = loads_each(p, s, &f);
     return f;
 }
 

@@ -233,13 +233,12 @@ double fit_traffic(const plan *p, const kernel *k, int level)
 /* ---- registers and edges ---- */
 int64_t fit_registers(const plan *p, const stage *s)
 {
-    const expr *fold = stage_fold(s), *load[MAX_LOADS];
     const int64_t sums = nest_sums(p, s);
-    if (!fold)
+    if (!stage_fold(s))
         return 0;
     const loop *last = s->nest.n ? &s->nest.loop[s->nest.n - 1] : NULL;
     const int64_t vectors = last && last->role->lanes ? nest_vectors(p, s, last) : 1;
-    return sums + (x_loads(fold, load, MAX_LOADS) > 1 ? vectors : 0) + 1;
+    return sums + (s->n_folded > 1 ? vectors : 0) + 1;
 }
 
 /* Extent of an axis once every trip of its loops from number l on is a full one. */

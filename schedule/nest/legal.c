@@ -13,17 +13,19 @@ static bool check_partial(const stage *s, err *e)
         return true;
     const bool half = dtype_class(fold->dtype) == D_REAL && dtype_bits(fold->dtype) < 32;
     const dtype sum = half ? TS_F32 : fold->dtype;
-    for (int l = 0; l < nest_tile(s); l++)
-        if (s->folds >> s->nest.loop[l].axis & 1 && fold->kind == X_SCAN && !s->nest.loop[l].role->parallel)
+    for (int l = 0; l < nest_tile(s); l++) {
+        if (!(s->folds >> s->nest.loop[l].axis & 1) || s->nest.loop[l].role->parallel)
+            continue;
+        if (fold->kind == X_SCAN)
             return err_set(e, TS_BAD_INPUT,
                            "loop %s folds %d values outside the register tile, where the result has room for one: let "
                            "no loop of the result, and no copy, stand inside it",
                            s->letter[s->nest.loop[l].axis], fold->n_state);
-    for (int l = 0; l < nest_tile(s); l++)
-        if (s->folds >> s->nest.loop[l].axis & 1 && !s->nest.loop[l].role->parallel && s->node->type.dtype != sum)
+        if (s->node->type.dtype != sum)
             return err_set(e, TS_BAD_INPUT,
                            "loop %s folds outside the register tile, but partial sums (%s) do not fit the result (%s)",
                            s->letter[s->nest.loop[l].axis], ts_dtype_name(sum), ts_dtype_name(s->node->type.dtype));
+    }
     return true;
 }
 
@@ -306,31 +308,20 @@ static bool is_first(const stage *s, int l) /* of its axis */
     return first;
 }
 
-static bool mentions(const expr *x, const expr *load) /* on some condition, too */
-{
-    for (int i = 0; i < x->n; i++)
-        if (mentions(x->arg[i], load))
-            return true;
-    return x_same(x, load);
-}
-
 static const staging *staged_behind(const stage *s) /* an operand that is read behind the sum */
 {
-    const expr *fold = stage_fold(s);
     for (int i = 0; i < s->n_staging; i++)
-        if (s->staging[i].load < MAX_LOADS && !mentions(fold, s->load[s->staging[i].load]))
+        if (s->staging[i].load < MAX_LOADS && s->staging[i].load >= s->n_folded)
             return &s->staging[i];
     return NULL;
 }
 
 static int reads(const stage *s) /* tensors, which the value of a part is spelled out over */
 {
-    const expr *load[MAX_LOADS];
-    const int n = x_loads(stage_fold(s), load, MAX_LOADS);
     int found = 0;
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < s->n_folded; i++) {
         int k = 0;
-        while (load[k]->from != load[i]->from)
+        while (s->load[k]->from != s->load[i]->from)
             k++;
         found += k == i;
     }

@@ -142,14 +142,10 @@ static int64_t around(const stage *s, int l) /* what the loops around leave of i
 
 static int load_along(const stage *s, int axis, int not ) /* the only one under the fold that has the axis; or -1 */
 {
-    const expr *load[MAX_LOADS], *fold = stage_fold(s);
-    const int n = fold ? x_loads(fold, load, MAX_LOADS) : 0;
     int found = -1;
-    for (int i = 0; i < n && i < MAX_LOADS; i++)
-        if (x_axes_of(load[i]) >> axis & 1 && !(x_axes_of(load[i]) >> not &1))
-            for (int j = 0; j < s->n_load; j++)
-                if (x_same(s->load[j], load[i]))
-                    found = found < 0 ? j : MAX_LOADS;
+    for (int i = 0; i < s->n_folded; i++)
+        if ((x_axes_of(s->load[i]) & (1u << axis | 1u << not )) == 1u << axis)
+            found = found < 0 ? i : MAX_LOADS;
     return found == MAX_LOADS ? -1 : found;
 }
 
@@ -202,9 +198,8 @@ static bool nest_product(const stage *s, int a, int b)
 
 bool nest_unit_fits(const stage *s, int m, int n, int load[2])
 {
-    const expr *all[MAX_LOADS], *fold = stage_fold(s);
     load[0] = load_along(s, m, n), load[1] = load_along(s, n, m);
-    return fold && x_loads(fold, all, MAX_LOADS) == 2 && all[0]->from->type.dtype == all[1]->from->type.dtype &&
+    return s->n_folded == 2 && s->load[0]->from->type.dtype == s->load[1]->from->type.dtype &&
            nest_product(s, load[0], load[1]);
 }
 
@@ -255,14 +250,8 @@ int64_t nest_vectors(const plan *p, const stage *s, const loop *l)
 static int64_t unit_sums(const plan *p, const stage *s) /* in registers of a lane, for one trip of a matrix unit */
 {
     unit_loops u;
-    if (!nest_unit(s, &u))
-        return 1;
-    for (int i = 0; i < p->on->n_unit; i++) {
-        const matrix_unit *v = &p->on->unit[i];
-        if (v->sums && v->m == u.trips[0] && v->n == u.trips[1])
-            return v->sums;
-    }
-    return 1;
+    const matrix_unit *v = nest_unit(s, &u) ? nest_unit_row(p, s, &u) : NULL;
+    return v && v->sums ? v->sums : 1;
 }
 
 int64_t nest_sums(const plan *p, const stage *s)

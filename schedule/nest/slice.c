@@ -107,6 +107,11 @@ static void cut_rows(const stage *s, const unit_loops *u, int64_t size, slice *y
     y->block = row, y->apart = row * y->extent[y->order[0]], y->stride[y->order[0]] = row;
 }
 
+int64_t slice_swizzled(int64_t p, int shift, int mask, int piece)
+{
+    return p ^ ((p >> shift & mask) * piece);
+}
+
 int64_t slice_along(const slice *y, int64_t i)
 {
     return y->block ? i / y->block * y->apart + i % y->block : i;

@@ -26,8 +26,7 @@ static double count_flops(const expr *x, seen *s) /* shared parts are computed o
 /* For one element; a fold counts its function once, for one step. */
 static double flops_of(const expr *x)
 {
-    seen s = {0};
-    return count_flops(x, &s);
+    return count_flops(x, &(seen){0});
 }
 
 /* Product of the extents of axes [from, to); a double, since counts of large models pass 2^63. */

@@ -12,22 +12,14 @@ typedef struct touched {
 
 static bool conflict(const access *a, const access *b)
 {
-    const int64_t from = a->from > b->from ? a->from : b->from, to = a->to < b->to ? a->to : b->to;
-    return (a->written || b->written) && from < to;
-}
-
-static bool waits_for(const hazards *h, int k, int before)
-{
-    for (int i = h->first[k]; i < h->first[k + 1]; i++)
-        if (h->wait[i] == before)
-            return true;
-    return false;
+    return (a->written || b->written) && int_max(a->from, b->from) < int_min(a->to, b->to);
 }
 
 static void wait_for(hazards *h, int k, int before)
 {
-    if (waits_for(h, k, before))
-        return;
+    for (int i = h->first[k]; i < h->first[k + 1]; i++)
+        if (h->wait[i] == before)
+            return;
     h->wait = reallocarray(h->wait, (size_t)h->first[k + 1] + 1, sizeof *h->wait);
     MUST(h->wait);
     h->wait[h->first[k + 1]++] = before;

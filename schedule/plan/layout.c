@@ -1,7 +1,6 @@
 /* layout.c - digits: offsets as forms, packing, text. */
 #include "schedule/plan/layout.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -207,13 +206,10 @@ void layout_pack(const layout *y, const type *t, void *to, const void *from, int
     int64_t index[MAX_RANK] = {0}, stride = 1;
     for (int d = t->rank; d-- > 0;)
         p.source[d] = stride, stride *= t->dim[d];
-    if (!stride)
+    if (stride && !y->n && !part)
+        memcpy(to, from, p.width);
+    if (!stride || !y->n)
         return;
-    if (!y->n) {
-        if (!part)
-            memcpy(to, from, p.width);
-        return;
-    }
     const digit *g = &y->digit[0];
     const int64_t n = (g->span + g->step - 1) / g->step;
     pack_from(&p, 0, 0, index, n * part / parts, n * (part + 1) / parts);

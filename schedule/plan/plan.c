@@ -20,19 +20,13 @@ int plan_leaf(plan *p, const node *n, const layout *y)
     return p->n_leaf++;
 }
 
-static void scan_plan_free(scan_plan *s)
-{
-    if (!s)
-        return;
-    plan_free(s->plan), ts_graph_free(s->g);
-}
-
 void plan_free(plan *p)
 {
     if (!p)
         return;
     for (int k = 0; k < p->n_kernel; k++)
-        scan_plan_free(p->kernel[k].scan);
+        if (p->kernel[k].scan)
+            plan_free(p->kernel[k].scan->plan), ts_graph_free(p->kernel[k].scan->g);
     arena own = p->mem;
     arena_free(&own);
     free(p);

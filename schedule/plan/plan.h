@@ -93,7 +93,7 @@ typedef struct stage {
     const char *second;     /* loops that the guess weighed last against those it took, with both costs; or NULL */
     int64_t tile[MAX_AXIS]; /* what a rule's "tile" is of each axis: of the guess's register tile; 0: not known */
     /* Distinct loads, those under the fold first: operands a, b, c, ... of the notation */
-    int n_load;
+    int n_load, n_folded; /* n_folded: those under the fold */
     const expr **load;
     int *leaf; /* of each load: the entry of plan.leaf it reads, or -1 */
     int n_staging;

@@ -208,11 +208,11 @@ int stage_choice(const stage *s, int axis, int64_t *run)
 
 static void find_loads(arena *mem, stage *s) /* those under the fold first */
 {
-    const expr *load[MAX_LOADS], *fold = stage_fold(s);
-    int n = fold ? x_loads(fold, load, MAX_LOADS) : 0;
-    const expr *all[MAX_LOADS];
+    const expr *load[MAX_LOADS], *all[MAX_LOADS], *fold = stage_fold(s);
     const int total = x_loads(s->value, all, MAX_LOADS);
+    int n = fold ? x_loads(fold, load, MAX_LOADS) : 0;
     MUST(total <= MAX_LOADS);
+    s->n_folded = n;
     for (int i = 0; i < total; i++) {
         int k = 0;
         while (k < n && !x_same(load[k], all[i]))

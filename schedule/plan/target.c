@@ -13,11 +13,9 @@ const role *target_role(const target *t, const char *name, size_t n)
 
 const memory_space *target_space(const target *t, const char *name, size_t n)
 {
-    for (int i = 0; i < t->n_space; i++) {
-        const char *own = t->space[i].name ? t->space[i].name : "";
-        if (word_is(own, name, n))
+    for (int i = 0; i < t->n_space; i++)
+        if (word_is(t->space[i].name ? t->space[i].name : "", name, n))
             return &t->space[i];
-    }
     return NULL;
 }
 
