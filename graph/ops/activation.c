@@ -48,7 +48,6 @@ static const expr *gelu_body(defn *d)
 }
 
 /* ---- records ---- */
-
 const op ops_activation[] = {
     ELEMENT("relu", "max(a, 0)", "np.maximum(a, 0)", "Relu 1 n",
             "f32[2,3]\nf32[16]!\nf64[4]\ni32[7]!\nu8[4]\nf32[0,3]\nf16[5]", "Larger of the value and zero."),
@@ -78,8 +77,7 @@ const op ops_activation[] = {
          "0.5 * a * (1 + erf(a * 0.5 ** 0.5)) if approximate == 'none' else 0.5 * a * (1 + np.tanh((2 / np.pi) "
          "** 0.5 * (a + 0.044715 * a * a * a)))",
          "Gelu 20 f 1 approximate",
-         "f32[2,3]\nf32[16]!\nf64[2,3]\nf64[9] approximate=tanh\nf32[4,5] approximate=tanh\ni32[7]\nf32[0,3]\n"
-         "f16[5]",
+         "f32[2,3]\nf32[16]!\nf64[2,3]\nf64[9] approximate=tanh\nf32[4,5] approximate=tanh\ni32[7]\nf32[0,3]\nf16[5]",
          "The value times the chance that a normal variable is smaller; exact, or by the tanh formula.",
          .back = "Gelu a^ approximate=approximate", .shape = gelu_shape, .extents = extents_pointwise,
          .kept = kept_all),

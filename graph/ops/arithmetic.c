@@ -124,7 +124,6 @@ static const expr *power_body(defn *d)
 }
 
 /* ---- records ---- */
-
 const op ops_arithmetic[] = {
     ELEMENT("add", "a + b", "np.add(a, b)", "Add 7 N", two, "Sum of two values.",
             .adapted = ADAPTED({"Add 1 N 0..2 axis broadcast", onnx_adapt_aligned}, {"Sum 1 F 1..", adapt_chain},

@@ -237,7 +237,6 @@ static const node *masked_softmax_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-
 const op ops_attend[] = {
     RECIPE("masked_softmax a -> r c", masked_softmax_lower,
            "(lambda z: z / np.maximum(z.sum(-1, keepdims=True), np.asarray(1e-4).astype(z.dtype)))(np.exp(a - "

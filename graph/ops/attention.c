@@ -139,7 +139,6 @@ static const node *attention_in_blocks(graph *g, const group *q, block_size *siz
 }
 
 /* ---- records ---- */
-
 const op ops_attention[] = {
     BODY("trilu a upper:i=1 k:i=0 value:f=0 -> e", trilu_body,
          "(lambda m: np.where(m >= k if upper else m <= k, a, "

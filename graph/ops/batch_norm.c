@@ -171,7 +171,6 @@ int ts_batch_statistics(ts_graph *g, int n, const ts_tensor *t, const ts_statist
 }
 
 /* ---- records ---- */
-
 const op ops_batch_norm[] = {
     RECIPE("batch_norm a b c d e epsilon:f=1e-05 momentum:f=0.9 training:i=0 -> n c h w", batch_norm_lower,
            "(lambda v, m: (a - v(m[0])) / np.sqrt(v(m[1]) + epsilon) * v(b) + v(c))(lambda v: v.reshape(-1, *[1] * "

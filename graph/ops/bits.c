@@ -59,7 +59,6 @@ static const expr *right_body(defn *d)
 }
 
 /* ---- records ---- */
-
 const op ops_bits[] = {
     ELEMENT("bitwise_and", "bitand(a, b)", "np.bitwise_and(a, b)", "BitwiseAnd 18 I", two,
             "Bits that both values have.", .shape = bits_shape),

@@ -210,7 +210,6 @@ static const node *mean_grad(graph *g, const node *call, const node *y, const no
 }
 
 /* ---- records ---- */
-
 const op ops_blocks[] = {
     BODY("in_blocks a axis:i=0 size:i once:f= -> e", cut_body, "in_blocks(a, axis, size, once)", NULL,
          "f32[6] size=3\nf32[2,7] axis=-1 size=3\nf32[2,7] axis=1 size=3 once=-inf\ni64[5,2] size=2 once=0\n"

@@ -55,7 +55,6 @@ static const expr *overwrite_body(defn *d)
 }
 
 /* ---- records ---- */
-
 const op ops_cache[] = {
     BODY("overwrite a b c axis:i=-2 circular:i=0 -> e", overwrite_body,
          "(lambda y: [y[i].__setitem__((*(slice(None),) * (axis % a.ndim - 1), (int(c[i]) + "

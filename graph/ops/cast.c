@@ -95,7 +95,6 @@ static const expr *cast_body(defn *d)
 }
 
 /* ---- records ---- */
-
 const op ops_cast[] = {
     BODY("cast a to:s -> e", cast_body, "a.astype(dtypes[to])", NULL,
          "f32[2,3] to=f64\nf64[7] to=f32\nf32[9] to=i64\nf64[9] to=i32\nf32[9] to=i8\ni64[9] to=f32\n"
@@ -104,8 +103,7 @@ const op ops_cast[] = {
          "The same values in another dtype; reals lose their fraction when they become integers.",
          .adapted = ADAPTED({"Cast 1 - 1 round_mode saturate to", adapt_cast},
                             {"CastLike 15 - 2 round_mode saturate", adapt_cast_like}),
-         .onnx_undefined = "Cast: A real beyond an integer's range is its nearer end; NaN is 0.\n"
-                           "CastLike: As of Cast.",
+         .onnx_undefined = "Cast: A real beyond an integer's range is its nearer end; NaN is 0.\nCastLike: As of Cast.",
          .onnx_cases = "Cast f32[3] to=1\nCastLike f32[3] i32[2]", .back = "Cast a to~", .shape = cast_shape),
     ELEMENT("identity", "a", "a", NULL, "f32[2,3]\ni64[]\nbool[0,2]", "The value itself.",
             .adapted = ADAPTED({"Identity 1 - 1", adapt_identity}), .back = "Identity a"),

@@ -58,7 +58,6 @@ static const node *causal_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-
 const op ops_causal_conv[] = {
     RECIPE("causal_conv a b c -> n c t", causal_lower,
            "conv(np.concatenate([c, a], 2), b, None, None, None, a.shape[1])", NULL,

@@ -39,7 +39,6 @@ static const node *lower_last(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-
 const op ops_channels_last[] = {
     RECIPE("conv_last a b " CONV_ATTRIBUTES " -> n oh ow oc | ic kh kw", lower_last,
            "np.moveaxis(conv(np.moveaxis(a, -1, 1), np.moveaxis(b, -1, 1), strides, dilations, pads, group), 1, -1)",

@@ -97,7 +97,6 @@ static const expr *col2im_body(defn *d)
 }
 
 /* ---- records ---- */
-
 const op ops_col2im[] = {
     BODY("col2im a image:I block:I strides:I= dilations:I= pads:I=", col2im_body,
          "col2im(a, image, block, strides, dilations, pads)", NULL,

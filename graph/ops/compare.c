@@ -32,7 +32,6 @@ static bool where_shape(const node *n, type *out, err *e)
 }
 
 /* ---- records ---- */
-
 const op ops_compare[] = {
     TRUTH("equal", "a == b", "np.equal(a, b)", "Equal 7 T", two, "Whether two values are equal.",
           .adapted = ADAPTED({"Equal 1 T 0..2 axis broadcast", onnx_adapt_aligned})),

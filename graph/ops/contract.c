@@ -175,7 +175,6 @@ const node *g_product_turned(graph *g, const node *y)
 }
 
 /* ---- records ---- */
-
 const op ops_contract[] = {
     BODY("matmul a b -> b m n | k", matmul_body, "a @ b", "MatMul 1 N",
          "f32[2,3] f32[3,4]\nf32[5,7] f32[7]\nf32[7] f32[7,5]\nf32[7] f32[7]\nf32[2,3,4] f32[4,5]\n"

@@ -331,7 +331,6 @@ static const node *transpose_grad(graph *g, const node *call, const node *y, con
 }
 
 /* ---- records ---- */
-
 const op ops_conv_transpose[] = {
     BODY("conv_transpose a b strides:I= dilations:I= pads:I= group:i=1 output_padding:I= -> n oc oh ow | ic kh kw",
          transpose_body, "conv_transpose(a, b, strides, dilations, pads, group, output_padding)", NULL,

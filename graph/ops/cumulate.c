@@ -180,8 +180,7 @@ static const char cases[] = "f32[7]\nf32[3,70] axis=1\nf64[40,3]\ni32[2,9,3] axi
 
 const op ops_cumulate[] = {
     BODY("scan a axis:i=0 fn:s=add exclusive:i=0 -> c", scan_body, "cumulate(fn, a, axis, exclusive, 0)", NULL,
-         "f32[7]\nf32[3,70,5] axis=1\ni8[9]! fn=max\ni8[9]! fn=min exclusive=1\nf64[9]! fn=max exclusive=1\n"
-         "bool[7]",
+         "f32[7]\nf32[3,70,5] axis=1\ni8[9]! fn=max\ni8[9]! fn=min exclusive=1\nf64[9]! fn=max exclusive=1\nbool[7]",
          "All elements up to each one along an axis, combined; exclusive: those before it.", .shape = scan_shape,
          .grad = scan_grad),
     BODY("scan_place a axis:i=0 fn:s=max -> c", place_body, "running_place(fn, a, axis)", NULL,

@@ -165,7 +165,6 @@ static const node *deform_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-
 const op ops_deform_conv[] = {
     RECIPE("deform_conv a b c d strides:I= dilations:I= pads:I= group:i=1 offset_group:i=1 -> n oc oh ow | ic kh kw",
            deform_lower, "deform_conv(a, b, c, d, strides, dilations, pads, group, offset_group)", NULL,

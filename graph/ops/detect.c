@@ -73,7 +73,6 @@ static const expr *nms_body(defn *d)
 }
 
 /* ---- records ---- */
-
 const op ops_detect[] = {
     BODY("nms a b c most:i centred:i=0 -> b c k", nms_body, "nms(a, b, c, most, centred)", NULL,
          "f32[2,9,4] f32[2,3,9] f32[2]=0.2 most=4\nf32[1,20,4]+ f32[1,1,20] f32[2]=0.5 most=20 centred=1\n"

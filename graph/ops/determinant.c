@@ -54,7 +54,6 @@ static const node *det_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-
 const op ops_determinant[] = {
     RECIPE("det a -> b", det_lower, "np.linalg.det(a)", "Det 11 f",
            "f64[4,4]\nf32[2,2]\nf64[3,2,3,3]\nf64[1,1]\nf64[2,2,2]=0\nf64[6,6]=1\nf64[0,2,2]",

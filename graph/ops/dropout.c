@@ -192,7 +192,6 @@ int ts_dropout(ts_graph *g, int n, const ts_tensor *t, const ts_dropout_options 
 }
 
 /* ---- records ---- */
-
 const op ops_dropout[] = {
     ELEMENT("dropout rate:f=0.5", "a", "a", NULL, "f32[2,3]\nf64[] rate=0.1",
             "The value itself: a place where training leaves elements out with probability `rate`.",

@@ -253,7 +253,6 @@ static const node *einsum_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-
 const op ops_einsum[] = {
     BODY("contract ... equation:s -> g m n | k", contract_body, "contract(x, equation)", NULL,
          "f32[2,3] f32[3,4] equation=ij,jk->ik\nf32[3,3] equation=ii->i\nf64[3,3] equation=ii->\n"

@@ -24,7 +24,6 @@ static bool make_binarize(const onnx_call *c, onnx_value *out, err *e)
 }
 
 /* ---- records ---- */
-
 const op ops_feature[] = {
     {.call = "features",
      .doc = "Columns and thresholds of older machine learning, as other operations.",

@@ -69,7 +69,6 @@ static bool make_flex(const onnx_call *c, onnx_value *out, err *e)
 }
 
 /* ---- records ---- */
-
 const op ops_flex_attention[] = {
     {.call = "flex_attention",
      .doc = "Attention with graphs between its steps, resolved while a file's graph is built.",

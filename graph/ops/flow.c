@@ -503,7 +503,6 @@ static bool make_scan_8(const onnx_call *c, onnx_value *out, err *e)
 }
 
 /* ---- records ---- */
-
 const op ops_flow[] = {
     {.call = "flow",
      .doc = "Branches and loops of a file, resolved while its graph is built.",

@@ -479,7 +479,6 @@ static const expr *fold_body(defn *d)
 }
 
 /* ---- records ---- */
-
 const op ops_formula[] = {
     BODY("formula ... text:s -> e", formula_body, "formula(text, x)", NULL,
          "f32[2,3] text=a*a\nf32[2,3] f32[3] text=a*exp(-abs(b))\nf64[4,1] f32[3] f64[] text=a-b/(2+c*c)\n"
@@ -497,13 +496,12 @@ const op ops_formula[] = {
          .shape = element_shape),
     BODY("fold ... dims:I folds:I start:s step:s merge:s= text:s", fold_body,
          "several(worth, x, dims, folds, start, step, text)", NULL,
-         "f32[3,70] dims=[3] folds=[70] start=0,-9 step=s0+a[i0,i1],max(s1,a[i0,i1]) text=s0-8*s1\n"
-         "f32[40,3] dims=[3] folds=[40] start=-inf,i64(-1) "
-         "step=select(le(s0,a[i1,i0]),a[i1,i0],s0),select(le(s0,a[i1,i0]),i1,s1) text=s1\nf64[60] dims=[] "
-         "folds=[60] start=0,0,0 step=s0+1,s1+(a[i0]-s1)/(s0+1),s2+(a[i0]-s1)*(a[i0]-(s1+(a[i0]-s1)/(s0+1))) "
-         "text=s2/s0\ni64[5,6] i64[6] dims=[5] folds=[6] start=1,0 "
-         "step=select(lt(a[i0,i1],b[i1]),0-s0,s0),select(lt(a[i0,i1],b[i1]),s1+1,s1) merge=s0*t0,s1+t1 "
-         "text=s0*(s1+1)\nf32[4] dims=[2] folds=[2,0] start=1,2 step=s0+a[i0],s1 text=s0+s1+f32(i0)",
+         "f32[3,70] dims=[3] folds=[70] start=0,-9 step=s0+a[i0,i1],max(s1,a[i0,i1]) text=s0-8*s1\nf32[40,3] dims=[3] "
+         "folds=[40] start=-inf,i64(-1) step=select(le(s0,a[i1,i0]),a[i1,i0],s0),select(le(s0,a[i1,i0]),i1,s1) "
+         "text=s1\nf64[60] dims=[] folds=[60] start=0,0,0 "
+         "step=s0+1,s1+(a[i0]-s1)/(s0+1),s2+(a[i0]-s1)*(a[i0]-(s1+(a[i0]-s1)/(s0+1))) text=s2/s0\ni64[5,6] i64[6] "
+         "dims=[5] folds=[6] start=1,0 step=select(lt(a[i0,i1],b[i1]),0-s0,s0),select(lt(a[i0,i1],b[i1]),s1+1,s1) "
+         "merge=s0*t0,s1+t1 text=s0*(s1+1)\nf32[4] dims=[2] folds=[2,0] start=1,2 step=s0+a[i0],s1 text=s0+s1+f32(i0)",
          "Several values folded at once: states s0, s1, ... begin as `start` and become `step` at every point of "
          "the axes `folds`; `text` is the element. `merge`: states after two sets of points, s and t; most follow.",
          .shape = fold_shape),

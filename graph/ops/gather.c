@@ -178,7 +178,6 @@ static const node *along_grad(graph *g, const node *call, const node *y, const n
 }
 
 /* ---- records ---- */
-
 const op ops_gather[] = {
     BODY("gather a b axis:i=0", gather_body, "np.take(a, b, axis=axis)", NULL,
          "f32[5,4] i64[2,3]<5\nf32[5,4] i64[]<5\nf32[2,5,3] i32[4]<5 axis=1\ni64[3,4] u8[2]<4 axis=-1\n"

@@ -266,7 +266,6 @@ static const node *set_item_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-
 const op ops_index[] = {
     RECIPE("index ... key:s", index_lower, "a[eval('np.s_[' + key + ']')]", NULL,
            "f32[4,5,6] key=1\nf32[4,5,6] key=-1,2\nf32[4,5,6] key=1:3\nf32[4,5,6] key=::-1\nf32[4,5,6] key=...,0\n"

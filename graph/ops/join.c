@@ -284,12 +284,10 @@ static const node *stack_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-
 const op ops_join[] = {
     BODY("concat ... axis:i=0", concat_body, "np.concatenate(x, axis)", NULL,
-         "f32[2,3] f32[4,3]\nf32[2,3] f32[2,1] f32[2,2] axis=-1\ni64[3] f64[2]\nf32[0,3] f32[2,3] f32[0,3]\n"
-         "f32[2]\nf32[0] f32[0]\nbool[2] bool[3] bool[1] bool[4]\ni32[2,1,3] i64[2,2,3] axis=1\n"
-         "f32[1,2] f32[0,2]",
+         "f32[2,3] f32[4,3]\nf32[2,3] f32[2,1] f32[2,2] axis=-1\ni64[3] f64[2]\nf32[0,3] f32[2,3] f32[0,3]\nf32[2]\n"
+         "f32[0] f32[0]\nbool[2] bool[3] bool[1] bool[4]\ni32[2,1,3] i64[2,2,3] axis=1\nf32[1,2] f32[0,2]",
          "Tensors joined along an axis they already have.", .adapted = ADAPTED({"Concat 1 T 1.. axis", adapt_concat}),
          .back = "Concat *^ axis=axis", .fan_in = 32, .shape = concat_shape),
     RECIPE("stack ... axis:i=0", stack_lower, "np.stack(x, axis)", NULL,

@@ -77,7 +77,6 @@ static bool make_parameter(const onnx_call *c, onnx_value *out, err *e)
 }
 
 /* ---- records ---- */
-
 const op ops_leaf[] = {
     {.call = "input", .doc = "A tensor given at every run."},
     {.call = "weight",

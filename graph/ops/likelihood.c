@@ -89,7 +89,6 @@ static const node *nll_loss_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-
 const op ops_likelihood[] = {
     RECIPE("nll_loss ... reduction:s=mean ignore:i=", nll_loss_lower,
            "(lambda t, w: {'none': t * w, 'sum': (t * w).sum(), 'mean': (t * w).sum() / w.sum()}[reduction])("

@@ -145,7 +145,6 @@ static const node *linear_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-
 const op ops_linear_attention[] = {
     RECIPE("linear_attention ... decay:i=0 beta:i=0 -> b h m n", linear_lower, "linear_attention(x, decay, beta)", NULL,
            "f32[2,2,3,2,4] f32[2,2,3,4] f32[2,2,3,5] f32[2,2,4,5]\nf64[1,2,4,1,3] f64[1,2,4,3] f64[1,2,4,2] "

@@ -112,7 +112,6 @@ static const expr *ngrams_body(defn *d)
 }
 
 /* ---- records ---- */
-
 const op ops_ngrams[] = {
     BODY("ngrams a b skips:i=0 -> r i", ngrams_body, "ngrams(a, b, skips)", NULL,
          "i64[3,40]<3 i64[5,2]<3\ni64[2,30]<2 i64[4,3]<2 skips=4\ni64[1,9]<4 i64[3,1]<4\ni64[2,1]<3 i64[2,2]<3\n"

@@ -81,7 +81,6 @@ static const node *hardmax_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-
 const op ops_norms[] = {
     RECIPE("lp_norm a axis:i=-1 p:i=2 -> r c", lp_norm_lower,
            "(lambda s: a / np.where(s == 0, np.asarray(1).astype(s.dtype), s))((np.abs(a) ** p).sum(axis, "

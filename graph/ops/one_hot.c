@@ -69,7 +69,6 @@ static const expr *eye_body(defn *d)
 }
 
 /* ---- records ---- */
-
 const op ops_one_hot[] = {
     BODY("one_hot a b depth:i axis:i=-1", one_hot_body,
          "np.where(np.moveaxis((a[..., None] == np.arange(depth)) | (a[..., None] + depth == np.arange(depth)), "

@@ -114,17 +114,15 @@ static const expr *average_body(defn *d)
 }
 
 /* ---- records ---- */
-
 const op ops_pool[] = {
     BODY("max_pool a " MAX_POOL_ATTRIBUTES " -> n c oh ow | kh kw", max_body,
          "windows(a, kernel, strides, dilations, pads, ceil_mode, -np.inf).max(axis=tuple(range(a.ndim, 2 * "
          "a.ndim - 2)))",
          NULL,
-         "f32[1,3,14,19] kernel=[2,2]\nf32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\n"
-         "f32[2,2,9] kernel=[3] strides=[2] ceil_mode=1\ni32[1,2,6,6] kernel=[2,3] pads=[1,0,0,2]\n"
-         "f64[1,1,5,6,7] kernel=[2,2,3] strides=[2,1,3]\nf32[1,2,10,10] kernel=[3,2] dilations=[2,3]\n"
-         "u8[1,1,4,4] kernel=[3,3] pads=[1,1,1,1]\nf32[0,2,4,4] kernel=[2,2]\n"
-         "f32[1,1,6,5] kernel=[3,3] strides=[2,2] pads=[0,0,1,1] ceil_mode=1\n"
+         "f32[1,3,14,19] kernel=[2,2]\nf32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\nf32[2,2,9] kernel=[3] "
+         "strides=[2] ceil_mode=1\ni32[1,2,6,6] kernel=[2,3] pads=[1,0,0,2]\nf64[1,1,5,6,7] kernel=[2,2,3] "
+         "strides=[2,1,3]\nf32[1,2,10,10] kernel=[3,2] dilations=[2,3]\nu8[1,1,4,4] kernel=[3,3] pads=[1,1,1,1]\n"
+         "f32[0,2,4,4] kernel=[2,2]\nf32[1,1,6,5] kernel=[3,3] strides=[2,2] pads=[0,0,1,1] ceil_mode=1\n"
          "f32[1,2,1,5] kernel=[3,2] strides=[2,2] pads=[1,0,0,0] ceil_mode=1",
          "Largest element of every window.",
          .adapted = ADAPTED(
@@ -136,13 +134,12 @@ const op ops_pool[] = {
          .shape = pool_shape),
     BODY("average_pool a " AVERAGE_POOL_ATTRIBUTES " -> n c oh ow | kh kw", average_body,
          "average_pool(a, kernel, strides, dilations, pads, ceil_mode, count_include_pad)", NULL,
-         "f32[1,3,14,19] kernel=[2,2]\nf32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\n"
-         "f32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1] count_include_pad=1\nf32[2,2,9] kernel=[3] "
-         "strides=[2] pads=[1,0] ceil_mode=1\nf32[2,2,10] kernel=[3] strides=[2] pads=[1,1] ceil_mode=1 "
-         "count_include_pad=1\nf64[1,1,5,6,7] kernel=[2,2,3] strides=[2,1,3]\nf32[1,2,10,10] kernel=[3,2] "
-         "dilations=[2,3] pads=[2,3,1,0]\ni32[1,1,4,4] kernel=[2,2]\nf32[0,2,4,4] kernel=[2,2]\n"
-         "f32[1,2,1,5] kernel=[3,2] strides=[2,2] pads=[1,0,0,0] ceil_mode=1\nf32[2,2,2] kernel=[4] strides=[3] "
-         "ceil_mode=1 count_include_pad=1",
+         "f32[1,3,14,19] kernel=[2,2]\nf32[1,3,14,19] kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\nf32[1,3,14,19] "
+         "kernel=[3,3] strides=[2,2] pads=[1,1,1,1] count_include_pad=1\nf32[2,2,9] kernel=[3] strides=[2] pads=[1,0] "
+         "ceil_mode=1\nf32[2,2,10] kernel=[3] strides=[2] pads=[1,1] ceil_mode=1 count_include_pad=1\nf64[1,1,5,6,7] "
+         "kernel=[2,2,3] strides=[2,1,3]\nf32[1,2,10,10] kernel=[3,2] dilations=[2,3] pads=[2,3,1,0]\ni32[1,1,4,4] "
+         "kernel=[2,2]\nf32[0,2,4,4] kernel=[2,2]\nf32[1,2,1,5] kernel=[3,2] strides=[2,2] pads=[1,0,0,0] ceil_mode=1\n"
+         "f32[2,2,2] kernel=[4] strides=[3] ceil_mode=1 count_include_pad=1",
          "Mean of every window, over its real elements or also over padded zeros.",
          .adapted = ADAPTED(
              {"AveragePool 1 f 1 auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides", adapt},

@@ -171,7 +171,6 @@ static const expr *places_body(defn *d)
 }
 
 /* ---- records ---- */
-
 const op ops_pool_places[] = {
     BODY("lp_pool a kernel:I strides:I= dilations:I= pads:I= ceil_mode:i=0 p:f=2 -> n c oh ow | kh kw", lp_body,
          "(np.abs(windows(a, kernel, strides, dilations, pads, ceil_mode, 0)) ** p).sum(axis=tuple(range(a.ndim, "

@@ -237,7 +237,6 @@ static const expr *quantize_body(defn *d)
 }
 
 /* ---- records ---- */
-
 const op ops_quantize[] = {
     BODY("quantize a b c to:s=u8 -> e", quantize_body,
          "np.clip(np.rint(a / b) + c, np.iinfo(dtypes[to]).min, np.iinfo(dtypes[to]).max).astype(dtypes[to])", NULL,

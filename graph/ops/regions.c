@@ -184,7 +184,6 @@ static const node *affine_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-
 const op ops_regions[] = {
     RECIPE("affine_grid a size:I align_corners:i=0", affine_lower, "affine_grid(a, size, align_corners)", NULL,
            "f32[2,2,3] size=[4,5]\nf32[2,2,3] size=[4,5] align_corners=1\nf64[1,3,4] size=[2,3,4]\n"

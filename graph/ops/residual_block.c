@@ -95,7 +95,6 @@ static const node *residual_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-
 const op ops_residual_block[] = {
     RECIPE("residual_block ... stride:i=1 project:i=0 epsilon:f=1e-05 momentum:f=0.9 training:i=0 -> n c h w",
            residual_lower, "residual_block(conv, x, stride, project, epsilon, training)", NULL,

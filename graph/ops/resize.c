@@ -347,7 +347,6 @@ static const node *resize_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-
 const op ops_resize[] = {
     BODY("stretch a axis:i=0 size:i", stretch_body, "np.take(a, np.arange(size) * a.shape[axis] // max(1, size), axis)",
          NULL,
@@ -365,21 +364,19 @@ const op ops_resize[] = {
         "nearest:s=round_prefer_floor cubic:f=-0.75 exclude:i=0 antialias:i=0 extrapolation:f=0",
         resize_lower,
         "resize(a, sizes, scales, roi, mode, coordinates, nearest, cubic, exclude, antialias, extrapolation)", NULL,
-        "f32[1,2,3,4] sizes=[1,2,6,8]\nf32[1,2,3,4] sizes=[1,2,6,8] mode=linear\nf32[3,4] sizes=[7,3] "
-        "mode=cubic\nf32[6,7] sizes=[3,5] nearest=ceil coordinates=asymmetric\nf32[6,7] sizes=[3,5] mode=linear "
-        "coordinates=align_corners\nf32[2,8] sizes=[2,3] mode=cubic antialias=1\nf32[2,8] sizes=[2,3] "
-        "mode=linear antialias=1 exclude=1\nf32[4,4] sizes=[3,6] mode=linear coordinates=tf_crop_and_resize "
-        "roi=[0.2,-0.4,0.8,1.3] extrapolation=9\nf64[5,3] sizes=[7,1] mode=linear "
-        "coordinates=pytorch_half_pixel\nf32[7] sizes=[17] nearest=ceil\nf32[5] sizes=[1] mode=cubic "
-        "coordinates=pytorch_half_pixel\nf32[12,9] sizes=[16,25] nearest=round_prefer_ceil\n"
-        "f32[2] sizes=[1] scales=[0.7] mode=cubic coordinates=pytorch_half_pixel\nf32[50,15] sizes=[23,44] "
-        "nearest=floor coordinates=align_corners\nf32[6,4] sizes=[4,2] "
-        "scales=[0.6666666865348816,0.6000000238418579] nearest=floor coordinates=align_corners\n"
-        "f32[9,7] sizes=[3,4] scales=[0.3333333432674408,0.6000000238418579] nearest=floor "
-        "coordinates=asymmetric\nf32[5] sizes=[4] scales=[0.9] mode=linear coordinates=half_pixel_symmetric\n"
-        "f32[5,5] sizes=[3,12] mode=cubic cubic=-0.5 exclude=1\ni32[4] sizes=[6] nearest=floor\n"
-        "f32[5,4] sizes=[3,7] nearest=floor_up coordinates=asymmetric\nf32[4] sizes=[9] "
-        "coordinates=tf_half_pixel_for_nn\nf32[2,3] sizes=[2,3]",
+        "f32[1,2,3,4] sizes=[1,2,6,8]\nf32[1,2,3,4] sizes=[1,2,6,8] mode=linear\nf32[3,4] sizes=[7,3] mode=cubic\n"
+        "f32[6,7] sizes=[3,5] nearest=ceil coordinates=asymmetric\nf32[6,7] sizes=[3,5] mode=linear "
+        "coordinates=align_corners\nf32[2,8] sizes=[2,3] mode=cubic antialias=1\nf32[2,8] sizes=[2,3] mode=linear "
+        "antialias=1 exclude=1\nf32[4,4] sizes=[3,6] mode=linear coordinates=tf_crop_and_resize roi=[0.2,-0.4,0.8,1.3] "
+        "extrapolation=9\nf64[5,3] sizes=[7,1] mode=linear coordinates=pytorch_half_pixel\nf32[7] sizes=[17] "
+        "nearest=ceil\nf32[5] sizes=[1] mode=cubic coordinates=pytorch_half_pixel\nf32[12,9] sizes=[16,25] "
+        "nearest=round_prefer_ceil\nf32[2] sizes=[1] scales=[0.7] mode=cubic coordinates=pytorch_half_pixel\n"
+        "f32[50,15] sizes=[23,44] nearest=floor coordinates=align_corners\nf32[6,4] sizes=[4,2] "
+        "scales=[0.6666666865348816,0.6000000238418579] nearest=floor coordinates=align_corners\nf32[9,7] sizes=[3,4] "
+        "scales=[0.3333333432674408,0.6000000238418579] nearest=floor coordinates=asymmetric\nf32[5] sizes=[4] "
+        "scales=[0.9] mode=linear coordinates=half_pixel_symmetric\nf32[5,5] sizes=[3,12] mode=cubic cubic=-0.5 "
+        "exclude=1\ni32[4] sizes=[6] nearest=floor\nf32[5,4] sizes=[3,7] nearest=floor_up coordinates=asymmetric\n"
+        "f32[4] sizes=[9] coordinates=tf_half_pixel_for_nn\nf32[2,3] sizes=[2,3]",
         "Other extents by nearest, linear or cubic interpolation; scales default to the ratio of the extents.",
         .adapted = ADAPTED({"Resize 10 .ffi 1..4 antialias axes coordinate_transformation_mode cubic_coeff_a "
                             "exclude_outside extrapolation_value keep_aspect_ratio_policy mode nearest_mode",
@@ -388,13 +385,10 @@ const op ops_resize[] = {
                            {"Upsample 7 .f 1..2 height_scale mode scales width_scale", adapt_resize}),
         .onnx_undefined =
             "Resize: Between integers the fraction goes; what lies beyond their range is its end. Places are those of "
-            "the "
-            "least ratio that rounds to the scale: 0.6 is 3 / 5. Extents are those of the scale as it is: 10 * 0.7 in "
-            "f32 "
-            "is below 7, so 6; ONNX Runtime takes 7. With scales, align_corners and tf_crop_and_resize take extent * "
-            "scale for the new length where mode is linear or cubic, as the project's cases do; for nearest, and in "
-            "ONNX "
-            "Runtime, it is a whole number.",
+            "the least ratio that rounds to the scale: 0.6 is 3 / 5. Extents are those of the scale as it is: 10 * 0.7 "
+            "in f32 is below 7, so 6; ONNX Runtime takes 7. With scales, align_corners and tf_crop_and_resize take "
+            "extent * scale for the new length where mode is linear or cubic, as the project's cases do; for nearest, "
+            "and in ONNX Runtime, it is a whole number.",
         .onnx_cases = "Resize f32[2,3] f64[2]=2\nUpsample f32[1,1,2,3] scales=[1.0,1.0,2.0,2.0]\n"
                       "Upsample f32[1,1,2,3] height_scale=2.0 width_scale=2.0"),
     {0},

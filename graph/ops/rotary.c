@@ -68,7 +68,6 @@ static const node *rotary_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-
 const op ops_rotary[] = {
     RECIPE("rotary a b c interleaved:i=0 width:i=0", rotary_lower,
            "(lambda w, i: (lambda p, q: np.concatenate([(np.stack if i else np.concatenate)([p * b - q * c, p * c + "

@@ -146,7 +146,6 @@ static const expr *grid_body(defn *d)
 }
 
 /* ---- records ---- */
-
 const op ops_sample[] = {
     BODY("grid_sample a b mode:s=linear padding:s=zeros align_corners:i=0", grid_body,
          "grid_sample(a, b, mode, padding, align_corners)", NULL,

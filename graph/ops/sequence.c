@@ -253,7 +253,6 @@ static bool make_same(const onnx_call *c, onnx_value *out, err *e)
 }
 
 /* ---- records ---- */
-
 const op ops_sequence[] = {
     {.call = "sequences",
      .doc = "Sequences and optionals of a file, resolved while its graph is built.",

@@ -267,9 +267,8 @@ const op ops_signal[] = {
          .adapted = ADAPTED({"HannWindow 17 i 1 output_datatype periodic", adapt_window},
                             {"HammingWindow 17 i 1 output_datatype periodic", adapt_window},
                             {"BlackmanWindow 17 i 1 output_datatype periodic", adapt_window}),
-         .onnx_undefined = "HannWindow: One element that is not periodic is the window's start.\n"
-                           "HammingWindow: As of HannWindow.\n"
-                           "BlackmanWindow: As of HannWindow.",
+         .onnx_undefined = "HannWindow: One element that is not periodic is the window's start.\nHammingWindow: As of "
+                           "HannWindow.\nBlackmanWindow: As of HannWindow.",
          .onnx_cases = "BlackmanWindow i64[]=8\nHammingWindow i64[]=8\nHannWindow i64[]=8", .shape = cosine_shape),
     BODY("fourier_sum a b " TRANSFORM " -> r | c", fourier_body,
          "fourier_sum(a, b, axis, length or a.shape[axis], inverse, onesided)", NULL,

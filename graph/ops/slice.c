@@ -197,7 +197,6 @@ static const node *flip_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-
 const op ops_slice[] = {
     BODY("slice a starts:I sizes:I steps:I=", slice_body,
          "a[np.ix_(*[s + t * np.arange(n) for s, t, n in zip(starts, steps or [1] * a.ndim, sizes)])]", NULL,

@@ -148,7 +148,6 @@ static const node *feed_forward_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-
 const op ops_transformer[] = {
     RECIPE("multi_head_attention ... heads:i scale:f= causal:i=0 -> b t o", multi_head_lower,
            "multi_head_attention(attention, x, heads, scale, causal)", NULL,

@@ -124,7 +124,6 @@ static const node *unique_lower(graph *g, const node *n)
 }
 
 /* ---- records ---- */
-
 const op ops_unique[] = {
     BODY("row_order a -> r", order_body, "np.lexsort(a.T[::-1]) if a.shape[1] else np.arange(len(a))", NULL,
          "f32[70,2]\ni64[60,3]<3\nf64[9,1]!\nbool[9,3]\nu64[20,1]!\nf32[0,3]\nf32[4,0]\nf32[1,2]",

@@ -133,7 +133,6 @@ static bool make_momentum(const onnx_call *c, onnx_value *out, err *e)
 }
 
 /* ---- records ---- */
-
 const op ops_update[] = {
     {.call = "update",
      .doc = "Steps of optimizers in a file, as formulas over parameters, gradients and states.",

@@ -354,7 +354,6 @@ static const node *broadcast_grad(graph *g, const node *call, const node *y, con
 }
 
 /* ---- records ---- */
-
 const op ops_view[] = {
     BODY(
         "reshape a shape:I", reshape_body, "a.reshape(shape)", NULL,

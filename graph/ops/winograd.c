@@ -219,7 +219,6 @@ const node *winograd_conv(graph *g, const node *conv)
 }
 
 /* ---- records ---- */
-
 const op ops_winograd[] = {
     BODY("winograd_tiles a pads:I=[0,0,0,0] -> i j n th tw ic", tiles_body,
          "np.einsum('ip,jq,ncyxpq->ijnyxc', *[np.array([[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, 1, 0, "
