@@ -43,8 +43,8 @@ np.save("x.npy", np.ones((2, 6), np.float32)), np.save("to.npy", np.array([4, 3]
 expect 0 '[4, 3]' run waits.json --in x=x.npy --in to=to.npy --dim seq=1..8
 expect 0 'm is seq, which runs say, 16 at most: loops m/' explain bert-tiny --dim seq=1..16 --isa avx2 --threads 1
 expect 0 '' emit bert-tiny --dim seq=1..16 --isa avx2 --threads 1 -o parts
-checked=$((checked + 1)) # what is left of a tile of 4 rows: all of it, half, or a quarter
-{ grep -qF -- '- 4 * m_1 > 2)' parts/k_*.c && grep -qF -- '- 4 * m_1 > 1)' parts/k_*.c; } || wrong "no quarter of a tile"
+checked=$((checked + 1)) # what is left of a tile of 5 rows: all of it, half, or a quarter, rounded up
+{ grep -qF -- '- 5 * m_1 > 3)' parts/k_*.c && grep -qF -- '- 5 * m_1 > 2)' parts/k_*.c; } || wrong "no quarter of a tile"
 # 4 rows gain at 1, where all tiles wait for weights, what 8 gain at most other extents and at powers of two
 expect 0 'n/48@core[+b@l2*2] m/8 k/4 k@unroll m@unroll n@vector' explain minilm --dim seq=1..512 --threads 2 \
     --machine 'l3:1(32MB) l2:2(1MB) l1d:2(32KB) core:2 isa:avx512' --op '*query*'

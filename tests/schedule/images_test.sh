@@ -64,7 +64,7 @@ walks depthwise 1 'oc/8 oh ow/7 ic kh kw/3 kw@unroll ow@unroll oc@vector'
 walks wide 1 'oc/8 oh ic kh kw/5 kw@unroll ow@unroll oc@vector'
 walks line 1 'oc/8 ow/8 ic kw/5 kw@unroll ow@unroll oc@vector'
 walks rows 0 'oc oh ic kh kw ow/8@unroll ow@vector'
-walks nearest 1 'oc/16 oh ow/4 kh kw ic/4 ic@unroll ow@unroll oc/8@unroll oc@vector'
+walks nearest 1 'oc/16 oh ow/6 kh kw ic/4 ic@unroll ow@unroll oc/8@unroll oc@vector'
 walks turned 1 'oc/16 ow/6 kh kw ic/8 ic/4 ic@unroll ow@unroll oc/8@unroll oc@vector'
 for mode in reflect edge wrap; do
     walks $mode 0 'r1 r c@vector'
