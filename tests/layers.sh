@@ -98,6 +98,7 @@ autodiff  ops eval onnx
 import    ops eval onnx autodiff
 schedule/passes ops eval
 backends  eval onnx import
+device    eval
 emit      eval
 base      ir
 graph/ir/trip.c      eval

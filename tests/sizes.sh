@@ -27,9 +27,9 @@ backends              3700  driver, runner, weights: what back ends share
 backends/codegen      11400  nests to text, for every C-like language
 backends/cpu          2185  processors as a target
 backends/cache        2500  what was compiled
-backends/c            3610  compiler, loader, team of threads
-backends/device        1370  programs on devices: tables, texts, runs, here and in what is emitted
-backends/emit          1100  programs of their own
+backends/c            3540  compiler, loader, team of threads
+backends/device        1410  programs on devices: tables, texts, runs, here and in what is emitted
+backends/emit          1070  programs of their own
 backends/interp        300  evaluates definitions
 backends/null           20  plans, and emits nothing
 backends/gpu          3700  graphics processors as a target
