@@ -74,8 +74,8 @@ typedef struct by_span {
     bool (*wait)(program *g, err *e);                                 /* NULL: nothing is under way after a call */
 } by_span;
 
-/* Of inputs that lie on the device from run to run, the program's lists: the next run takes its value from here; it was
- * written there since, and has to be brought; by state: it cannot be written in place, and the run has moved it there */
+/* Of inputs that lie on the device from run to run, the program's lists: the next run takes its value from here; it
+ * was written there since, and has to be brought; by state: it has no place there, and the run has moved it there */
 typedef struct held_inputs {
     char *send, *newer, *moved;
 } held_inputs;

@@ -32,7 +32,7 @@ backends  api base ir schedule
 codegen   api base ir affine schedule backends
 cpu       api base ir affine schedule backends
 gpu       api base ir affine schedule backends
-device    api base ir affine schedule backends codegen runtime
+device    api base ir affine eval schedule backends codegen runtime
 emit      api base ir affine schedule backends cache codegen device runtime
 target    api base ir affine eval schedule backends cpu gpu cache codegen device emit runtime
 runtime
@@ -98,6 +98,7 @@ autodiff  ops eval onnx
 import    ops eval onnx autodiff
 schedule/passes ops eval
 backends  eval onnx import
+device    eval
 emit      eval
 base      ir
 graph/ir/trip.c      eval

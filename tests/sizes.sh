@@ -28,7 +28,7 @@ backends/codegen      11400  nests to text, for every C-like language
 backends/cpu          2106  processors as a target
 backends/cache        2500  what was compiled
 backends/c            3510  compiler, loader, team of threads
-backends/emit          1100  programs of their own
+backends/emit          1070  programs of their own
 backends/device        1370  programs on devices: tables, texts, runs, here and in what is emitted
 backends/interp        300  evaluates definitions
 backends/null           20  plans, and emits nothing

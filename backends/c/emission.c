@@ -33,25 +33,6 @@ static void add_places(text *t, const c_program *c)
     text_line(t, "    {LEAF, 0}};\n");
 }
 
-static void add_loops(text *t, const trip_tables *g)
-{
-    text_add(t, "static const walk_address address[] = {\n");
-    for (int i = 0; i < g->addresses; i++) {
-        const walk_address *x = &g->address[i];
-        text_line(t, "    {%d, %d, %ld, %ld, %ld},", x->of, x->row, x->at, x->step, x->every);
-    }
-    text_add(t, "    {0, 0, 0, 0, 1}};\n\nstatic const walk_copy copies[] = {\n");
-    for (int i = 0; i < g->copies; i++)
-        text_line(t, "    {%d, %d, %ld, %ld},", g->copy[i].of, g->copy[i].input, g->copy[i].at, g->copy[i].bytes);
-    text_add(t, "    {0, 0, 0, 0}};\n\nstatic const walk_loop loop[] = {\n");
-    for (int i = 0; i < g->loops; i++) {
-        const walk_loop *x = &g->loop[i];
-        text_line(t, "    {%d, %d, %d, %d, %d, %d, %d, %d, %ld, %ld},", x->first, x->end, x->address, x->n, x->before,
-                  x->behind, x->last, x->room, x->trips, x->until);
-    }
-    text_line(t, "};\n");
-}
-
 static char *tables_text(const c_program *c)
 {
     const bool trips = c->trips.loops > 1;
@@ -63,7 +44,7 @@ static char *tables_text(const c_program *c)
     text_line(&t, "");
     add_calls(&t, c), add_places(&t, c);
     if (trips)
-        add_loops(&t, &c->trips);
+        trip_tables_print(&t, &c->trips);
     text_line(&t, "static const walk_program all = {%d, %d, %d, %d, %lld, call, place, %s};\n", c->calls, c->all,
               c->operands, c->trips.inputs, (long long)c->claims, trips ? "loop, address, copies" : "0, 0, 0");
     text_line(&t, "static void run(const ts_run *r, long part, long parts)\n{\n"
@@ -75,13 +56,15 @@ static char *tables_text(const c_program *c)
 
 static bool emit(const plan *p, const emit_options *w, const c_program *c, err *e)
 {
-    const carried_file beside[] = {
-        {"run.h", runtime_file("run.h")}, {"share.h", runtime_file("share.h")}, {"walk.h", runtime_file("walk.h")}};
+    const carried_file beside[] = {{"run.h", runtime_file("run.h")},
+                                   {"share.h", runtime_file("share.h")},
+                                   {"loops.h", runtime_file("loops.h")},
+                                   {"walk.h", runtime_file("walk.h")}};
     const emit_extra extra = {.n_file = COUNT(beside),
                               .file = beside,
                               .libraries = "",
                               .made = "",
-                              .rules = "program.o walk.o: run.h share.h walk.h\n"};
+                              .rules = "program.o walk.o: run.h share.h loops.h walk.h\n"};
     emit_unit *units = calloc((size_t)c->n_text + 1, sizeof *units);
     char *calls = tables_text(c);
     arena mem = {0};

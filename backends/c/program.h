@@ -5,7 +5,8 @@
  *            emission: the same as a program of its own; runtime/: what both kinds share - walk, team, main */
 #ifndef TS_C_PROGRAM_H
 #define TS_C_PROGRAM_H
-#include "backends/c/trips.h"
+#include "backends/c/runtime/walk.h"
+#include "backends/device/trips.h"
 #include "backends/cpu/cpu.h"
 #include "backends/codegen/codegen.h"
 

@@ -9,10 +9,6 @@ typedef struct making {
     const char *const *file;
     arena *mem;
     device_kernel *kernel;
-    device_loop *loop;
-    device_source *source;
-    device_copy *copy;
-    int n_source, n_copy;
 } making;
 
 /* ---- kernels ---- */
@@ -79,29 +75,6 @@ static device_kernel kernel_of(const making *m, int which, int k)
 }
 
 /* ---- loops ---- */
-static bool add_sources(making *m, const scan_plan *s) /* whether one is the trip's number */
-{
-    bool counted = false;
-    for (int i = 0; i < s->plan->n_input; i++) {
-        const trip_address *a = &s->address[i];
-        m->source[m->n_source++] = (device_source){
-            .of = a->load, .row = a->row, .at = a->at, .step = a->step, .every = a->every};
-        counted = counted || a->load < 0;
-    }
-    return counted;
-}
-
-static void add_copies(making *m, const scan_plan *s)
-{
-    for (int i = 0; i < s->n_first; i++)
-        m->copy[m->n_copy++] = (device_copy){
-            .of = s->first[i].load, .input = s->first[i].input, .bytes = s->first[i].bytes};
-    for (int i = 0; i < s->n_copy; i++)
-        m->copy[m->n_copy++] = (device_copy){.input = s->copy[i].input,
-                                             .at = s->plan->buffer[s->plan->root[s->copy[i].root]->id].offset,
-                                             .bytes = s->copy[i].bytes};
-}
-
 /* All that trips do is done by kernels that ask: else what comes after the last one would not be left out. */
 static int ahead_of(const making *m, const level *x)
 {
@@ -109,26 +82,6 @@ static int ahead_of(const making *m, const level *x)
     for (int k = x->first; k < x->first + x->plan->n_kernel; k++)
         asks = asks && (m->kernel[k].asks || m->kernel[k].joins);
     return asks ? MOST_AHEAD : 1;
-}
-
-static device_loop loop_of(making *m, const level *x)
-{
-    const scan_plan *s = x->trips;
-    const int source = m->n_source, before = m->n_copy, behind = before + s->n_first;
-    const bool counted = add_sources(m, s);
-    add_copies(m, s);
-    return (device_loop){.first = x->first,
-                         .end = x->first + x->plan->n_kernel,
-                         .source = source,
-                         .inputs = s->plan->n_input,
-                         .before = before,
-                         .behind = behind,
-                         .last = behind + s->n_copy,
-                         .room = m->kernel[x->scan].operands - 1,
-                         .counted = counted,
-                         .trips = s->trips,
-                         .ahead = ahead_of(m, x),
-                         .until = s->until < 0 ? -1 : s->plan->buffer[s->plan->root[s->until]->id].offset};
 }
 
 /* ---- what goes there and comes back ---- */
@@ -185,18 +138,13 @@ void device_tables_make(device_tables *t, const device_texts *texts, const devic
     const plan *p = l->of->plan;
     *t = (device_tables){0};
     making m = {.l = l, .texts = texts, .how = how, .file = file, .mem = &t->mem};
-    int sources = 0, copies = 0;
-    for (int i = 1; i < l->n; i++)
-        sources += l->of[i].plan->n_input, copies += l->of[i].trips->n_first + l->of[i].trips->n_copy;
     m.kernel = arena_array(&t->mem, (size_t)l->n_kernel + 1, sizeof *m.kernel);
-    m.loop = arena_array(&t->mem, (size_t)l->n, sizeof *m.loop);
-    m.source = arena_array(&t->mem, (size_t)sources + 1, sizeof *m.source);
-    m.copy = arena_array(&t->mem, (size_t)copies + 1, sizeof *m.copy);
     for (int i = 0; i < l->n; i++)
         for (int k = 0; k < l->of[i].plan->n_kernel; k++)
             m.kernel[l->of[i].first + k] = kernel_of(&m, i, k);
+    trip_tables_make(l, &t->trips);
     for (int i = 1; i < l->n; i++)
-        m.loop[i] = loop_of(&m, &l->of[i]);
+        t->trips.loop[i].ahead = ahead_of(&m, &l->of[i]);
     t->program = (device_program){.kernels = p->n_kernel,
                                   .leaves = p->n_leaf,
                                   .inputs = p->n_input,
@@ -205,15 +153,15 @@ void device_tables_make(device_tables *t, const device_texts *texts, const devic
                                   .arena = p->arena_bytes,
                                   .all = l->n_kernel,
                                   .loops = l->n,
-                                  .loop = m.loop,
-                                  .source = m.source,
-                                  .copy = m.copy,
+                                  .loop = t->trips.loop,
+                                  .address = t->trips.address,
+                                  .copy = t->trips.copy,
                                   .sizes = p->n_variable};
     add_ports(&m, p, &t->program), add_facts(&m, &t->program);
 }
 
 void device_tables_free(device_tables *t)
 {
-    arena_free(&t->mem);
+    arena_free(&t->mem), trip_tables_free(&t->trips);
     *t = (device_tables){0};
 }

@@ -5,6 +5,7 @@
 #define TS_DEVICE_TABLES_H
 #include "backends/device/runtime/device_run.h"
 #include "backends/device/texts.h"
+#include "backends/device/trips.h"
 
 typedef struct device_launching { /* how a language launches */
     unsigned (*groups)(const target *on, const kernel_text *k);
@@ -14,6 +15,7 @@ typedef struct device_launching { /* how a language launches */
 
 typedef struct device_tables {
     device_program program;
+    trip_tables trips;
     arena mem;
 } device_tables;
 /* file: that has the function, by kernel; NULL: none are needed */

@@ -43,29 +43,6 @@ static void add_kernel(text *t, text *rows, const device_kernel *q, int k)
         text_line(rows, ", 0, 0, %d, %u, %d},", q->asks, q->sizes, q->joins);
 }
 
-static void add_loops(text *t, const device_program *p)
-{
-    text rows = {0}, source = {0}, copy = {0};
-    for (int i = 1; i < p->loops; i++) {
-        const device_loop *l = &p->loop[i];
-        text_line(&rows, "    {%d, %d, %d, %d, %d, %d, %d, %d, %d, %ld, %ld, %d},", l->first, l->end, l->source,
-                  l->inputs, l->before, l->behind, l->last, l->room, l->counted, l->trips, l->until, l->ahead);
-        for (int k = l->source; k < l->source + l->inputs; k++) {
-            const device_source *s = &p->source[k];
-            text_line(&source, "    {%d, %d, %ld, %ld, %ld},", s->of, s->row, s->at, s->step, s->every);
-        }
-        for (int k = l->before; k < l->last; k++) {
-            const device_copy *q = &p->copy[k];
-            text_line(&copy, "    {%d, %d, %ld, %ld},", q->of, q->input, q->at, q->bytes);
-        }
-    }
-    text_line(t, "static const device_source source[] = {\n%s    {0, 0, 0, 0, 1}};", text_str(&source));
-    text_line(t, "static const device_copy copy[] = {\n%s    {0, 0, 0, 0}};", text_str(&copy));
-    text_line(t, "static const device_loop loop[] = {\n    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},\n%s};",
-              text_str(&rows));
-    text_free(&rows), text_free(&source), text_free(&copy);
-}
-
 static void add_ports(text *t, const char *name, const device_port *port, int n)
 {
     text_line(t, "static const device_port %s[] = {", name);
@@ -87,11 +64,11 @@ static char *calls_text(const emit_on *on)
     add_ports(&t, "leaf", q->leaf, q->leaves), add_ports(&t, "input", q->input, q->inputs);
     add_ports(&t, "value", q->value, q->values);
     if (q->loops > 1)
-        add_loops(&t, q);
+        trip_tables_print(&t, &all.trips);
     text_line(&t, "static const device_program all = {%d, %d, %d, %d, %d, %d, kernel, leaf, input, value, %ld, %ld,",
               on->device, on->units, q->kernels, q->leaves, q->inputs, q->values, q->arena, q->spill);
     text_line(&t, "                                   %d, %d, %d, %s, %d, %d};", q->all, q->loops, q->walked,
-              q->loops > 1 ? "loop, source, copy" : "0, 0, 0", q->sizes, q->faults);
+              q->loops > 1 ? "loop, address, copies" : "0, 0, 0", q->sizes, q->faults);
     text_line(&t, "extern const device_driver %s_driver;\n", on->by->name);
     text_line(&t,
               "static void run(const ts_run *r, long part, long parts)\n{\n    (void)part, (void)parts;\n    "
@@ -120,7 +97,7 @@ static void carry(folder *f, const char *name)
 
 static void carry_all(folder *f, const emit_on *on)
 {
-    static const char *const all[] = {"run.h",        "device_run.h",   "device_driver.h",
+    static const char *const all[] = {"run.h",        "loops.h",        "device_run.h",   "device_driver.h",
                                       "device_run.c", "device_trips.c", "device_driver.c"};
     int n = 0;
     while (on->carried[n])

@@ -90,7 +90,7 @@ PY
     "$TESSERA" run loops.json --in x=steps.npy --target interp -q --out meant
     rm -rf loops
     "$TESSERA" emit loops.json --target "$1" -q -o loops
-    walks=$(grep -c '^static const device_loop' loops/program.c || true)
+    walks=$(grep -c '^static const loop_row' loops/program.c || true)
     [ "$1" = c ] || [ "$walks" = "$([ "${2:-inside}" = inside ] && echo 0 || echo 1)" ]
     build loops
     (cd loops && ./model ../steps.npy)

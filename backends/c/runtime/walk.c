@@ -32,36 +32,30 @@ static void copy_share(const walker *w, char *to, const char *from, long bytes)
     memcpy(to + first, from + first, (size_t)(last - first));
 }
 
-static void find_inputs(const walker *w, const walk_loop *l, void *const *at, const long *trip, void **now)
+static void find_inputs(const walker *w, const loop_row *l, void *const *at, const long *trip, void **now)
 {
-    const walk_address *a = w->g->address + l->address;
-    for (int i = 0; i < l->n; i++)
+    const loop_address *a = w->g->address + l->address;
+    for (int i = 0; i < l->inputs; i++)
         now[i] = a[i].of < 0 ? (void *)trip
                              : (char *)at[a[i].of] + a[i].at + a[i].step * ((*trip + a[i].every - 1) / a[i].every);
 }
 
-static long rows_of(long trips, long every)
-{
-    return trips ? (trips + every - 2) / every + 1 : 0;
-}
-
 /* Rows of trips that were not made are zeros. */
-static void clear_rows(const walker *w, const walk_loop *l, void *const *at, long done)
+static void clear_rows(const walker *w, const loop_row *l, void *const *at, long done)
 {
-    const walk_address *a = w->g->address + l->address;
-    for (int i = 0; i < l->n; i++) {
-        const long step = a[i].step < 0 ? -a[i].step : a[i].step;
-        const long first = rows_of(done, a[i].every), end = rows_of(l->trips, a[i].every);
-        const long from = a[i].at + a[i].step * (a[i].step < 0 ? end - 1 : first);
-        if (a[i].row && !w->part)
-            memset((char *)at[a[i].of] + from, 0, (size_t)(step * (end - first)));
+    const loop_address *a = w->g->address + l->address;
+    for (int i = 0; i < l->inputs; i++) {
+        long from;
+        const long bytes = loop_left(&a[i], l->trips, done, &from);
+        if (bytes && !w->part)
+            memset((char *)at[a[i].of] + from, 0, (size_t)bytes);
     }
 }
 
 /* One trip; 0: it was the last. r: the loop's own; w->claims: of this trip. */
-static int make_trip(const ts_run *own, const walker *w, const walk_loop *l, void **now)
+static int make_trip(const ts_run *own, const walker *w, const loop_row *l, void **now)
 {
-    const walk_copy *c = w->g->copy;
+    const loop_copy *c = w->g->copy;
     make_calls(own, w, l->first, l->end);
     if (l->behind < l->last || l->until >= 0)
         meet(own, w);
@@ -72,8 +66,8 @@ static int make_trip(const ts_run *own, const walker *w, const walk_loop *l, voi
 
 static void make_trips(const ts_run *r, const walker *by, long k, void *const *at)
 {
-    const walk_loop *l = by->g->loop + by->g->call[k].loop;
-    const walk_copy *c = by->g->copy;
+    const loop_row *l = by->g->loop + by->g->call[k].loop;
+    const loop_copy *c = by->g->copy;
     const long set = (long)CLAIM * by->g->all;
     void *now[by->g->inputs];
     ts_run own = *r;

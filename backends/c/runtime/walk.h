@@ -4,6 +4,7 @@
  * nothing is kept from call to call. */
 #ifndef WALK_H
 #define WALK_H
+#include "backends/c/runtime/loops.h"
 #include "backends/c/runtime/run.h"
 #include "backends/c/runtime/share.h"
 
@@ -18,20 +19,6 @@ typedef struct walk_call {
     int loop;            /* it is trips of other kernels: a row of loop; 0: it is not */
     int alone;           /* 1 + which part does all of it; 0: all parts do */
 } walk_call;
-typedef struct walk_address { /* of an input of a trip: from an operand of the loop on; -1: the trip's number */
-    int of, row;
-    long at, step, every; /* so many trips make a step */
-} walk_address;
-typedef struct walk_copy { /* from an operand, or a place of the trips' own, to an input of theirs */
-    int of, input;
-    long at, bytes;
-} walk_copy;
-typedef struct walk_loop { /* calls; inputs of a trip; copies before all trips, and behind each */
-    int first, end, address, n, before, behind, last;
-    int room;          /* the operand where the trips' values are */
-    long trips, until; /* where it says that a trip is the last one; -1: it does not */
-} walk_loop;
-
 enum { CLAIM = 8 }; /* bytes: how much of a part's share of a kernel is claimed, in front of the part's scratch */
 typedef struct walk_program {
     int calls, all;       /* of the program itself, which come first; with those of trips */
@@ -39,9 +26,9 @@ typedef struct walk_program {
     long claims;          /* bytes in front of each part's scratch */
     const walk_call *call;
     const walk_place *place;
-    const walk_loop *loop; /* row 0 is none; with it, what trips read */
-    const walk_address *address;
-    const walk_copy *copy;
+    const loop_row *loop; /* row 0 is none; with it, what trips read */
+    const loop_address *address;
+    const loop_copy *copy;
 } walk_program;
 
 /* Calls `first` to before `end`, by every part of `parts`. */

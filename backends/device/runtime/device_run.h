@@ -4,6 +4,7 @@
  * long as the process lives. */
 #ifndef DEVICE_RUN_H
 #define DEVICE_RUN_H
+#include "backends/c/runtime/loops.h"
 #include "backends/c/runtime/run.h"
 
 typedef enum device_space { DEVICE_ARENA, DEVICE_LEAF, DEVICE_INPUT } device_space;
@@ -38,20 +39,6 @@ typedef struct device_kernel {
     unsigned sizes; /* extents of the run that it takes behind these: a bit for each */
     int joins;      /* it is part of the launch so many kernels on, and is no function; 0: it is not */
 } device_kernel;
-typedef struct device_source { /* of an input of a trip: from an operand of the loop on; -1: the trip's number */
-    int of, row;               /* row: gathered, and cleared where an early end leaves it out */
-    long at, step, every;      /* so many trips make a step */
-} device_source;
-typedef struct device_copy { /* from an operand, or a place of the trips' own, to an input of theirs */
-    int of, input;
-    long at, bytes;
-} device_copy;
-typedef struct device_loop { /* kernels; inputs of a trip; copies before all trips, and behind each */
-    int first, end, source, inputs, before, behind, last;
-    int room, counted; /* the operand where the trips' values are; whether a trip reads its number */
-    long trips, until; /* where, of the trips' values, it says that a trip is the last one; -1: it does not */
-    int ahead;         /* trips that are launched before the host asks whether one of them was */
-} device_loop;
 typedef struct device_port {
     long at, bytes;
     int written; /* of an input: kernels write it */
@@ -65,9 +52,9 @@ typedef struct device_program {
     long arena, spill;                       /* bytes */
     int all, loops;                          /* kernels with those of trips; rows of loop, row 0 being none */
     int walked;                              /* some are no functions: loops, copies */
-    const device_loop *loop;
-    const device_source *source;
-    const device_copy *copy;
+    const loop_row *loop;
+    const loop_address *address;
+    const loop_copy *copy;
     int sizes;  /* extents that a run says: a list of them stands for an input behind the last one */
     int faults; /* some kernels check places that data say */
 } device_program;

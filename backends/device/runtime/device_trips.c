@@ -38,51 +38,45 @@ void device_places(const device_program *p, int kernel, device_at *out)
         out[i] = place(&w, &p->kernel[kernel].operand[i]);
 }
 
-static void find(const walk *w, const device_loop *l, const device_at *at, long trip, device_at *now)
+static void find(const walk *w, const loop_row *l, const device_at *at, long trip, device_at *now)
 {
-    const device_source *s = w->p->source + l->source;
+    const loop_address *s = w->p->address + l->address;
     for (int i = 0; i < l->inputs; i++)
         now[i] = s[i].of < 0 ? (device_at){device_piece(w->p, DEVICE_COUNTS), COUNT_BYTES * (long)(l - w->p->loop)}
                              : (device_at){at[s[i].of].piece, at[s[i].of].at + s[i].at +
                                                                   s[i].step * ((trip + s[i].every - 1) / s[i].every)};
 }
 
-static int copy_firsts(const walk *w, const device_loop *l, const device_at *at, const device_at *now)
+static int copy_firsts(const walk *w, const loop_row *l, const device_at *at, const device_at *now)
 {
     int ok = 1;
     for (int i = l->before; i < l->behind && ok; i++) {
-        const device_copy *q = &w->p->copy[i];
+        const loop_copy *q = &w->p->copy[i];
         const device_at to = now[q->input], from = at[q->of];
         ok = (to.piece == from.piece && to.at == from.at) || w->on->by->copy(w->on, to, from, q->bytes);
     }
     return ok;
 }
 
-static int copy_results(const walk *own, const device_loop *l, const device_at *now)
+static int copy_results(const walk *own, const loop_row *l, const device_at *now)
 {
     int ok = 1;
     for (int i = l->behind; i < l->last && ok; i++) {
-        const device_copy *q = &own->p->copy[i];
+        const loop_copy *q = &own->p->copy[i];
         ok = own->on->by->copy(own->on, now[q->input], (device_at){own->arena.piece, own->arena.at + q->at}, q->bytes);
     }
     return ok;
 }
 
-static long rows_of(long trips, long every)
+static int clear_rows(const walk *w, const loop_row *l, const device_at *at, long done)
 {
-    return trips ? (trips + every - 2) / every + 1 : 0;
-}
-
-static int clear_rows(const walk *w, const device_loop *l, const device_at *at, long done)
-{
-    const device_source *s = w->p->source + l->source;
+    const loop_address *a = w->p->address + l->address;
     int ok = 1;
     for (int i = 0; i < l->inputs && ok; i++) {
-        const long step = s[i].step < 0 ? -s[i].step : s[i].step;
-        const long first = rows_of(done, s[i].every), end = rows_of(l->trips, s[i].every);
-        const long from = s[i].at + s[i].step * (s[i].step < 0 ? end - 1 : first);
-        if (s[i].row && step * (end - first) > 0)
-            ok = w->on->by->clear(w->on, (device_at){at[s[i].of].piece, at[s[i].of].at + from}, step * (end - first));
+        long from;
+        const long bytes = loop_left(&a[i], l->trips, done, &from);
+        if (bytes > 0)
+            ok = w->on->by->clear(w->on, (device_at){at[a[i].of].piece, at[a[i].of].at + from}, bytes);
     }
     return ok;
 }
@@ -101,7 +95,7 @@ static int find_last(const walk *w, device_at said, int ahead, long end, long *t
 
 /* The trip said whether it is the last one: the host hears of it, or, where trips are launched ahead, the next ones do,
  * which do nothing then. */
-static int ends(const walk *w, const device_loop *l, device_at until, device_at said, long *trip, int *last)
+static int ends(const walk *w, const loop_row *l, device_at until, device_at said, long *trip, int *last)
 {
     const long end = *trip + 1;
     if (l->ahead == 1)
@@ -116,7 +110,7 @@ static int ends(const walk *w, const device_loop *l, device_at until, device_at 
     return ok;
 }
 
-static int trips(const walk *w, int outer, const device_loop *l, const device_at *at)
+static int trips(const walk *w, int outer, const loop_row *l, const device_at *at)
 {
     enum { NUMBER = COUNT_BYTES - MOST_AHEAD };
     device_at *now = calloc((size_t)l->inputs + 1, sizeof *now);
@@ -165,7 +159,7 @@ static long steps(const device_program *p, int first, int end, long most)
 {
     long n = 0;
     for (int k = first; k < end && n >= 0; k++) {
-        const device_loop *l = p->loop + p->kernel[k].loop;
+        const loop_row *l = p->loop + p->kernel[k].loop;
         long one = !p->kernel[k].joins;
         if (p->kernel[k].loop && l->until >= 0)
             return -1;

@@ -15,7 +15,7 @@ loops_agree c
 
 [ "$(cat loops/k_*.c | grep -c 'for (long trip = 0; trip < [0-9]*; trip++) {')" = 2 ]
 [ "$(cat loops/k_*.c | grep -cE '^ \*   (50 trips|40 trips at most, as one may end it), each of k_')" = 2 ]
-! grep -q 'walk_loop' loops/program.c
+! grep -q 'loop_row' loops/program.c
 for f in $(grep -l 'each of k_' loops/k_*.c); do # each function that is called has its own head
     [ "$(grep -c '^static void k_' "$f")" -ge 1 ]
     [ "$(grep -c ' operations on reals, ' "$f")" = $((1 + $(grep -c '^static void k_' "$f"))) ]
