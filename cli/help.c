@@ -9,7 +9,8 @@
 
 enum { EXAMPLES = 3, BRIEF_AT = 28 }; /* of a short page; column of what options do */
 
-void help_spell(char *out, size_t size, const option *o)
+/* "-s, --schema FILE" into out */
+static void help_spell(char *out, size_t size, const option *o)
 {
     char letter[8] = "    ";
     if (o->letter)

@@ -19,6 +19,4 @@ void help_short(FILE *f, const verb *v, bool color);
 const char *help_topic(int i); /* what `tessera help` explains besides verbs and codes; NULL past the end */
 /* A verb as data: name, brief, usage, its lines, examples, groups of options (the shared one last), details. */
 cJSON *help_json(const verb *v);
-/* "-s, --schema FILE" into out: how help spells an option. */
-void help_spell(char *out, size_t size, const option *o);
 #endif

@@ -285,7 +285,6 @@ void emit_start(emitter *m, text *t, const tile_made *f, int load); /* outside: 
 void emit_acc(emitter *m, text *t, const char *lane); /* acc[m_3][lane]; NULL: where the folded vector loop stands */
 void emit_acc_place(emitter *m, text *t, const char *lane); /* behind the name of what is an accumulator */
 void emit_sums(emitter *m, text *t); /* of a matrix unit: those of a lane for one trip of it, acc[m_3] */
-void emit_combine(emitter *m, text *t, const char *a, const char *b); /* a (+) b of the stage's fold */
 void emit_call(emitter *m, const char *form, const char *const *arg); /* a statement: the form with its operands */
 /* In a tile: a number on its own. It is read before all loops, where no condition stands in front of it: what is read
  * on a condition keeps a loop from becoming vectors. */

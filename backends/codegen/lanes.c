@@ -168,11 +168,8 @@ static void take_in(emitter *m, const char *(*with)(emitter *m, int k, const cha
         tuple_merge(m, tuple_first, with, at);
         return;
     }
-    text sum = {0};
     const char *acc = tuple_acc(m, 0, "0");
-    emit_combine(m, &sum, acc, with(m, 0, at));
-    code_store(&m->out.code, acc, sum.s);
-    text_free(&sum);
+    code_store(&m->out.code, acc, value_combined(m, acc, with(m, 0, at)));
 }
 
 static void put_sums(emitter *m) /* into memory, for others */

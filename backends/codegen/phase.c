@@ -66,15 +66,15 @@ static void merge_one(emitter *m)
 /* Partial sums wait in the result. Before the first one nothing is there: what is shared is not read even then. */
 static void combine_before(emitter *m, const char *y, const char *acc)
 {
-    text sum = {0}, was = {0};
+    text was = {0};
     if (m->d->not_early && load_reach(m, RESULT) == GROUP)
         form_write(&was, m->out.uses, m->d, m->d->not_early,
                    (const char *[]){memory_type(m->d, stored_as(m->p, m->s->node)), y});
-    emit_combine(m, &sum, was.length ? was.s : y, acc);
+    const char *sum = value_combined(m, was.length ? was.s : y, acc);
     code_open(&m->out.code, (stmt){.kind = S_IF, .value = "!first", .tight = true});
-    code_store(&m->out.code, acc, sum.s);
+    code_store(&m->out.code, acc, sum);
     code_close(&m->out.code);
-    text_free(&sum), text_free(&was);
+    text_free(&was);
 }
 
 static const char *result_at(emitter *m)

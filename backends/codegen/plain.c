@@ -60,24 +60,20 @@ static const char *element_at(emitter *m, const affine *place)
 void plain_put(emitter *m, writer *w, const affine *place, const expr *x, bool combined)
 {
     const dtype d = stored_as(m->p, m->s->node);
-    text value = {0}, sum = {0};
-    const char *wrap = cstyle_store(m->mem, m->d, m->out.uses, d), *y = element_at(m, place);
+    const char *y = element_at(m, place);
+    text value = {0};
     cstyle_temporaries(w, &m->out.code, x);
     if (combined)
         cstyle_operand(w, &value, m->stage.fold->fn, m->stage.fold->dtype, 1, x);
     else
         cstyle_whole(w, &value, x);
-    if (combined) {
-        const char *load = cstyle_load(m->mem, m->d, m->out.uses, d);
-        emit_combine(m, &sum, arena_format(m->mem, "%s%s%s", load, y, *load ? ")" : ""), value.s);
-    }
-    code_store(&m->out.code, y, arena_format(m->mem, "%s%s%s", wrap, combined ? sum.s : value.s, *wrap ? ")" : ""));
-    text_free(&value), text_free(&sum);
+    value_write(m, d, y, combined ? value_combined(m, value_read(m, d, y), value.s) : value.s);
+    text_free(&value);
 }
 
 void plain_put_vector(emitter *m, const affine *place, const char *value, bool combined)
 {
     const dtype d = stored_as(m->p, m->s->node);
     const char *y = element_at(m, place);
-    vector_write(m, d, y, combined ? vector_combine(m, vector_read(m, d, y), value) : value);
+    value_write(m, d, y, combined ? value_combined(m, value_read(m, d, y), value) : value);
 }

@@ -181,7 +181,7 @@ static void write_updates(scattering *c)
 void emit_scatter(emitter *m)
 {
     scattering c = {.m = m, .x = m->s->value};
-    m->stage.fold = c.x; /* what emit_combine combines with */
+    m->stage.fold = c.x; /* what value_combined combines with */
     find_direct(&c);
     choose_cut(&c);
     emit_range(m, c.cut >= 0 ? result_type(&c)->dim[c.cut] : -1);

@@ -118,31 +118,10 @@ void emit_place(emitter *m, text *t, int load)
     text_add(t, "]");
 }
 
-/* What is side by side in a vector is not so in the operand. Several such loads through one pointer look to gcc like
- * pieces of one wide row, and it takes minutes over a hundred of them. */
-static bool lies_apart(emitter *m, int load)
-{
-    const int n = m->sp.n;
-    bool any = false;
-    for (int l = nest_unrolled(m->s); l < m->s->nest.n && !any; l++) {
-        const loop *q = &m->s->nest.loop[l];
-        const affine *axis[MAX_AXIS];
-        if (!q->role->lanes)
-            continue;
-        memcpy(axis, m->tile.inner, sizeof axis);
-        const int v = var_add(&m->sp, "beside", 0, loop_trips(q) - 1);
-        axis[q->axis] = affine_add(&m->sp, axis[q->axis], affine_var(&m->sp, v), q->step);
-        const int64_t stride = affine_coef(source_offset(m, load, axis), v);
-        any = stride != 0 && stride != 1;
-    }
-    m->sp.n = n;
-    return any;
-}
-
 static bool same_start(emitter *m, const tile_made *f, int i, int k)
 {
     const source *a = &m->data.source[m->stage.at][i], *b = &m->data.source[m->stage.at][k];
-    if (a->from != b->from || f->whole[i] != f->whole[k] || emit_single(m, i) || lies_apart(m, i))
+    if (a->from != b->from || f->whole[i] != f->whole[k] || emit_single(m, i))
         return false;
     if (!(a->from == FROM_MEMORY && a->operand == b->operand) && !(a->from == FROM_STAGE && a->stage == b->stage))
         return false;
@@ -463,11 +442,4 @@ void emit_acc_place(emitter *m, text *t, const char *lane)
     }
     if (m->tile.vectors.each)
         text_add(t, "[%s]", m->tile.vectors.each);
-}
-
-/* For max, FMA and so on: as the dialect spells the fold's function. */
-void emit_combine(emitter *m, text *t, const char *a, const char *b)
-{
-    const writer w = emit_writer(m);
-    cstyle_combine(&w, t, m->stage.fold->fn, m->stage.fold->dtype, a, b);
 }

@@ -2,7 +2,7 @@
  *
  * They are loops with constant bounds; those marked @unroll carry pragmas, and the array of accumulators, whose
  * subscripts are constants then, lies in registers. Where the language has vectors, a loop over lanes is one over them
- * (vectors.c), else it is left to the compiler. */
+ * (vectors.c). */
 #include "backends/codegen/ring.h"
 #include "schedule/plan/extents.h"
 

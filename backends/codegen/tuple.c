@@ -26,10 +26,9 @@ const char *tuple_type(emitter *m, int k)
 const char *tuple_acc(emitter *m, int k, const char *lane)
 {
     text t = {0};
-    if (tuple_fold(m))
-        text_add(&t, "acc%d", k), emit_acc_place(m, &t, lane);
-    else
-        emit_acc(m, &t, lane);
+    if (!tuple_fold(m))
+        return value_acc(m, lane);
+    text_add(&t, "acc%d", k), emit_acc_place(m, &t, lane);
     return code_keep(&m->out.code, &t);
 }
 

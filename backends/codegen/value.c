@@ -61,8 +61,9 @@ const char *value_combined(emitter *m, const char *a, const char *b)
 {
     if (in_vectors(m))
         return vector_combine(m, a, b);
+    const writer w = emit_writer(m);
     text t = {0};
-    emit_combine(m, &t, a, b);
+    cstyle_combine(&w, &t, m->stage.fold->fn, m->stage.fold->dtype, a, b);
     return code_keep(&m->out.code, &t);
 }
 

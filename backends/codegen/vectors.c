@@ -150,19 +150,21 @@ static int most_of(emitter *m, int64_t trips, int n_x, const expr *const *x) /* 
     return n;
 }
 
-static bool storable(const emitter *m, dtype d)
+/* one: all neighbours fold into it */
+static bool storable(const emitter *m, bool one)
 {
+    const dtype d = stored_as(m->p, m->s->node);
     const char *wrap = cstyle_store(m->mem, m->d, NULL, d);
     element e;
-    return vector_kind(m, d, &e) && !dtype_small(d) &&
-           (!*wrap || callees_have(m->d, wrap, strcspn(wrap, "("), (instance){E_F32, 4}));
+    return vector_kind(m, d, &e) && !dtype_small(d) && vector_kind(m, m->stage.value->dtype, &e) &&
+           (one || !*wrap || callees_have(m->d, wrap, strcspn(wrap, "("), (instance){E_F32, 4}));
 }
 
 int vector_beside(emitter *m, const row_loop *r, int n_x, const expr *const *x)
 {
     const int64_t extent = m->s->extent[r->axis];
     const int n = m->d->vectors && extent > 1 ? most_of(m, extent, n_x, x) : 0, n_var = m->sp.n;
-    if (!n || n > extent || !storable(m, stored_as(m->p, m->s->node)))
+    if (!n || n > extent || !storable(m, false))
         return 0;
     const affine *was = m->here.axis[r->axis];
     const int own = var_add(&m->sp, "", 0, extent - 1);
@@ -177,20 +179,12 @@ int vector_beside(emitter *m, const row_loop *r, int n_x, const expr *const *x)
     return all ? n : 0;
 }
 
-static bool stores(const emitter *m, const loop *q) /* neighbours, or one element that all of them fold into */
-{
-    element e;
-    const dtype d = stored_as(m->p, m->s->node);
-    const bool folded = m->s->folds >> q->axis & 1;
-    return (storable(m, d) || (folded && vector_kind(m, d, &e) && !dtype_small(d))) &&
-           vector_kind(m, m->stage.value->dtype, &e);
-}
-
 void vectors_find(emitter *m)
 {
     const loop *q = last_loop(m);
     m->tile.vectors = (vector_loop){0};
-    if (!m->d->vectors || !q || !q->role->lanes || q->step != 1 || !only_one(m) || !stores(m, q) || !folds(m))
+    if (!m->d->vectors || !q || !q->role->lanes || q->step != 1 || !only_one(m) ||
+        !storable(m, m->s->folds >> q->axis & 1) || !folds(m))
         return;
     const int64_t trips = trips_of(m, q);
     const int n = most_of(m, trips, 1, &m->stage.value);

@@ -156,7 +156,7 @@ static void put_string(text *t, const char *spec, const char *s, int columns)
     else if (name)
         html_name(t, *s ? s : "(no name)");
     else if (dot)
-        html_clip(t, s, columns >= 0 ? columns : atoi(dot + 1));
+        html_clip(t, s, columns >= 0 ? columns : (int)strtol(dot + 1, NULL, 10));
     else
         html_text(t, s);
 }

@@ -64,14 +64,14 @@ static const char *read_rule(const char *words, onnx_rule *r)
     char *name = next_word(&words, ";"), *since = next_word(&words, ";"), *types = next_word(&words, ";"), *word;
     MUST(name && since && types && isdigit((unsigned char)*since));
     *r = (onnx_rule){
-        .type = name, .since = atoi(since), .types = *types == '-' ? NULL : types, .most = -1, .results = 1};
+        .type = name, .since = (int)strtol(since, NULL, 10), .types = *types == '-' ? NULL : types, .most = -1, .results = 1};
     onnx_attribute *a = arena_array(&all.mem, strcspn(words, ";") / 2 + 2, sizeof *a);
     for (int n = 0; (word = next_word(&words, ";"));) {
         r->attribute = a;
         if (isdigit((unsigned char)*word))
             read_counts(r, word);
         else if (*word == '>')
-            r->results = word[1] == '*' ? -1 : atoi(word + 1);
+            r->results = word[1] == '*' ? -1 : (int)strtol(word + 1, NULL, 10);
         else {
             char *value = cut_off(word, '='), *other = cut_off(word, ':');
             a[n++] = (onnx_attribute){other ? other : word, word, value};
