@@ -1,5 +1,6 @@
 /* varying.c - plans of which a run says extents: values go to where they lie at the bounds, and results come from
  * there. What lies behind them there is left over from other runs: valid, and read by nothing that counts. */
+#include "backends/c/runtime/boxes.h"
 #include "backends/driver.h"
 #include "schedule/plan/extents.h"
 
@@ -155,27 +156,9 @@ ts_plan *ts_plan_make_varying(ts_model *m, int n, const char *const *dim, const 
 }
 
 /* ---- values ---- */
-/* Copies the box that `box` says between an array of extents `all` and one that is the box. */
-static void copy_box(const type *all, const int64_t *box, char *whole, char *dense, bool out)
+static void copy_box(const type *all, const int64_t *box, void *whole, void *dense, bool out)
 {
-    int64_t at[MAX_RANK] = {0}, run = ts_dtype_bytes(all->dtype), stride[MAX_RANK];
-    int outer = all->rank;
-    for (int d = all->rank; d-- > 0;)
-        stride[d] = d + 1 < all->rank ? stride[d + 1] * all->dim[d + 1] : run;
-    while (outer > 0 && (outer == all->rank || box[outer] == all->dim[outer]))
-        run *= box[--outer];
-    for (int d = 0; d < outer; d++)
-        if (!box[d])
-            return;
-    for (int d = outer; d >= 0;) {
-        int64_t from = 0;
-        for (int i = 0; i < outer; i++)
-            from += at[i] * stride[i];
-        memcpy(out ? dense : whole + from, out ? whole + from : dense, (size_t)run);
-        dense += run;
-        for (d = outer - 1; d >= 0 && ++at[d] == box[d]; d--)
-            at[d] = 0;
-    }
+    box_copy(whole, dense, all->rank, all->dim, box, ts_dtype_bytes(all->dtype), out);
 }
 
 static bool wrong(const node *n, int d, int64_t have, const char *wanted, err *e)
@@ -364,7 +347,7 @@ bool varying_get(ts_plan *p, int root, ts_array *out, err *e)
     }
     const bool ok = ts_array_make(out, n->type.dtype, n->type.rank, box, e);
     if (ok)
-        copy_box(&n->type, box, (char *)(uintptr_t)at, out->data, true);
+        copy_box(&n->type, box, (void *)(uintptr_t)at, out->data, true);
     ts_array_free(&whole);
     return ok;
 }

@@ -28,7 +28,7 @@ schedule/place    api base ir affine schedule/plan schedule/nest schedule/schema
 schedule/explain  api base ir affine schedule
 schedule  api base ir affine passes
 cache     api base backends
-backends  api base ir schedule
+backends  api base ir schedule runtime
 codegen   api base ir affine schedule backends
 cpu       api base ir affine schedule backends
 gpu       api base ir affine schedule backends

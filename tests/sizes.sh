@@ -23,7 +23,7 @@ schedule/fuse         2245  nodes become kernels
 schedule/passes       4838  a file for each other step
 schedule/place         825  plans over several devices
 schedule/explain       980  what people read of a plan
-backends              3700  driver, runner, weights: what back ends share
+backends              3677  driver, runner, weights: what back ends share
 backends/codegen      11400  nests to text, for every C-like language
 backends/cpu          2106  processors as a target
 backends/cache        2500  what was compiled

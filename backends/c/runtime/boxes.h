@@ -9,16 +9,15 @@
  * of `bytes` each; dense: product of box[] of them, as many as go; out: to dense, else from there. rank 0: one. */
 static inline void box_copy(char *whole, char *dense, int rank, const long *all, const long *box, long bytes, int out)
 {
-    if (!rank) {
-        memcpy(out ? dense : whole, out ? whole : dense, (size_t)bytes);
-        return;
-    }
-    long rows = box[rank - 1] ? 1 : 0, run = box[rank - 1] * bytes;
-    for (int d = 0; d < rank - 1; d++)
+    int outer = rank; /* dimensions outside of what lies in one piece */
+    long run = bytes, rows = 1, inner = bytes;
+    while (outer > 0 && (outer == rank || box[outer] == all[outer]))
+        run *= box[--outer], inner *= all[outer];
+    for (int d = 0; d < outer; d++)
         rows *= box[d];
     for (long row = 0; row < rows; row++, dense += run) {
-        long from = 0, rest = row, stride = all[rank - 1] * bytes;
-        for (int d = rank - 2; d >= 0; stride *= all[d--])
+        long from = 0, rest = row, stride = inner;
+        for (int d = outer - 1; d >= 0; stride *= all[d--])
             from += rest % box[d] * stride, rest /= box[d];
         memcpy(out ? dense : whole + from, out ? whole + from : dense, (size_t)run);
     }
