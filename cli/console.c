@@ -73,6 +73,11 @@ void put_word(const paper *on, const char *word)
     put_safe(on->f, word);
 }
 
+void put_plain(FILE *f, const char *s)
+{
+    fputs(s, f);
+}
+
 void put_safe(FILE *f, const char *s)
 {
     text t = {0};

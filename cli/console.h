@@ -33,8 +33,9 @@ typedef struct paper { /* what is printed on; a plain value */
 paper console_paper(const console *c);            /* standard output */
 void put_word(const paper *on, const char *word); /* in the colour that it has: VALID, FASTER */
 
-void put_safe(FILE *f, const char *s); /* without line breaks: they are escaped too */
-int safe_width(const char *s);         /* columns that put_safe uses: wide characters two, combining ones none */
+void put_plain(FILE *f, const char *s); /* as it is */
+void put_safe(FILE *f, const char *s);  /* without line breaks: they are escaped too */
+int safe_width(const char *s);          /* columns that put_safe uses: wide characters two, combining ones none */
 /* Where s, escaped, is to be cut so that it takes so many columns, in bytes. */
 size_t safe_fitting(const char *s, int width);
 

@@ -43,11 +43,6 @@ static void put_cell(FILE *f, const char *s)
         fprintf(f, *s == '|' || *s == '<' ? "\\%c" : "%c", *s);
 }
 
-static void put_plain(FILE *f, const char *s)
-{
-    fputs(s, f);
-}
-
 void manual_markdown(FILE *f)
 {
     const paper plain = {.f = f, .quote = put_plain}, cells = {.f = f, .quote = put_cell};

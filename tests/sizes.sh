@@ -29,7 +29,7 @@ backends/cpu          2106  processors as a target
 backends/cache        2500  what was compiled
 backends/c            3510  compiler, loader, team of threads
 backends/emit          1070  programs of their own
-backends/device        1370  programs on devices: tables, texts, runs, here and in what is emitted
+backends/device        1406  programs on devices: tables, texts, runs, here and in what is emitted
 backends/interp        300  evaluates definitions
 backends/null           20  plans, and emits nothing
 backends/gpu          3419  graphics processors as a target
@@ -41,7 +41,7 @@ bench/machine         1230  clock, processors, ceilings
 train                 7790  fine-tuning, generation, export
 models                1790  on the public header alone
 cli                  10945  a file for each verb
-tests                46240  about half of what they test
+tests                46390  about half of what they test
 tests/gpusim         10220  a driver and a card in software
 '
 columns=$(sed -n 's/^ColumnLimit: //p' .clang-format)

@@ -286,8 +286,7 @@ void emit_acc(emitter *m, text *t, const char *lane); /* acc[m_3][lane]; NULL: w
 void emit_acc_place(emitter *m, text *t, const char *lane); /* behind the name of what is an accumulator */
 void emit_sums(emitter *m, text *t); /* of a matrix unit: those of a lane for one trip of it, acc[m_3] */
 void emit_call(emitter *m, const char *form, const char *const *arg); /* a statement: the form with its operands */
-/* In a tile: a number on its own. It is read before all loops, where no condition stands in front of it: what is read
- * on a condition keeps a loop from becoming vectors. */
+/* In a tile: a number on its own, read before all loops */
 bool emit_single(const emitter *m, int load);
 int emit_number(const emitter *m, const expr *x); /* of a load */
 void emit_passed(emitter *m, const affine *a); /* in a tile: the axes whose numbers the text of a form will mention */

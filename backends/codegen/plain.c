@@ -11,8 +11,8 @@ static const char *loop_axis(const emitter *m, int axis)
 
 static void stand(emitter *m, int axis) /* in the loop over it */
 {
-    const int64_t extent = m->s->extent[axis];
-    m->here.axis[axis] = affine_var(&m->sp, var_add(&m->sp, loop_axis(m, axis), 0, extent > 0 ? extent - 1 : 0));
+    const int64_t last = int_max(m->s->extent[axis] - 1, 0);
+    m->here.axis[axis] = affine_var(&m->sp, var_add(&m->sp, loop_axis(m, axis), 0, last));
 }
 
 static void open_loop(emitter *m, int axis, stmt s)

@@ -304,24 +304,21 @@ static void put_each(vwriter *w, const expr *x, const char *name)
     text_free(&t);
 }
 
-static const char *name_elements(emitter *m, element e, const char *value)
-{
-    const char *name = arena_format(m->mem, "e%d", m->tile.vectors.names++);
-    code_let(&m->out.code, vector_type(m, e), name, value);
-    return name;
-}
-
-static const char *no_elements(emitter *m, element e) /* of fewer than a vector has: so that none is unknown */
+/* To be stored to. Of fewer than a vector has the others are zeros, so that none is unknown. */
+static const char *name_elements(emitter *m, element e)
 {
     const vector_loop *v = &m->tile.vectors;
-    return v->count < v->n ? arena_format(m->mem, "%s(0)", vector_op(m, e, "splat")) : NULL;
+    const char *name = arena_format(m->mem, "e%d", m->tile.vectors.names++),
+               *zeros = v->count < v->n ? arena_format(m->mem, "%s(0)", vector_op(m, e, "splat")) : NULL;
+    code_let(&m->out.code, vector_type(m, e), name, zeros);
+    return name;
 }
 
 static const char *apart(vwriter *w, const expr *x)
 {
     emitter *m = w->m;
     const element e = vector_kind_of(m, x->dtype);
-    const char *name = name_elements(m, e, no_elements(m, e));
+    const char *name = name_elements(m, e);
     put_each(w, x, name);
     return name;
 }
@@ -429,7 +426,7 @@ static const char *choice(vwriter *w, const expr *x)
         return arena_format(m->mem, "%s(%s, %s, %s)", vector_op(m, e, "blend"), mask, a, b);
     }
     if (sides) {
-        const char *name = name_elements(m, e, no_elements(m, e));
+        const char *name = name_elements(m, e);
         branch(w, all_hold(m, c), name, x->arg[1]);
         branch(w, none_holds(m, c), name, x->arg[2]);
         put_each(w, x, name);
@@ -439,7 +436,7 @@ static const char *choice(vwriter *w, const expr *x)
     writer one = emit_writer(m);
     text t = {0};
     cstyle_whole(&one, &t, c);
-    const char *name = name_elements(m, e, NULL);
+    const char *name = name_elements(m, e);
     branch(w, code_keep(&m->out.code, &t), name, x->arg[1]);
     store_branch(w, name, x->arg[2]);
     code_close(&m->out.code);

@@ -169,11 +169,6 @@ static cJSON *described(void)
 
 /* ---- scripts ---- */
 
-static void put_plain(FILE *f, const char *s)
-{
-    fputs(s, f);
-}
-
 static void bash(FILE *f, const cJSON *all)
 {
     const paper on = {.f = f, .quote = put_plain};

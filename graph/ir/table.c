@@ -63,8 +63,11 @@ static const char *read_rule(const char *words, onnx_rule *r)
 {
     char *name = next_word(&words, ";"), *since = next_word(&words, ";"), *types = next_word(&words, ";"), *word;
     MUST(name && since && types && isdigit((unsigned char)*since));
-    *r = (onnx_rule){
-        .type = name, .since = (int)strtol(since, NULL, 10), .types = *types == '-' ? NULL : types, .most = -1, .results = 1};
+    *r = (onnx_rule){.type = name,
+                     .since = (int)strtol(since, NULL, 10),
+                     .types = *types == '-' ? NULL : types,
+                     .most = -1,
+                     .results = 1};
     onnx_attribute *a = arena_array(&all.mem, strcspn(words, ";") / 2 + 2, sizeof *a);
     for (int n = 0; (word = next_word(&words, ";"));) {
         r->attribute = a;
