@@ -304,13 +304,11 @@ static void put_each(vwriter *w, const expr *x, const char *name)
     text_free(&t);
 }
 
-/* To be stored to. Of fewer than a vector has the others are zeros, so that none is unknown. */
+/* To be stored to: zeros until then, as compilers do not see that all elements are. */
 static const char *name_elements(emitter *m, element e)
 {
-    const vector_loop *v = &m->tile.vectors;
-    const char *name = arena_format(m->mem, "e%d", m->tile.vectors.names++),
-               *zeros = v->count < v->n ? arena_format(m->mem, "%s(0)", vector_op(m, e, "splat")) : NULL;
-    code_let(&m->out.code, vector_type(m, e), name, zeros);
+    const char *name = arena_format(m->mem, "e%d", m->tile.vectors.names++);
+    code_let(&m->out.code, vector_type(m, e), name, arena_format(m->mem, "%s(0)", vector_op(m, e, "splat")));
     return name;
 }
 

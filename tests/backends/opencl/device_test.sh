@@ -34,7 +34,7 @@ checked=$((checked + 1))
 OCL_ICD_VENDORS=/nonexistent "$TESSERA" emit products --dim m=128 --dim k=768 --dim n=768 --dim layers=1 -q \
     --target opencl --machine "core:8 isa:avx512" -o processor
 grep -q 'reqd_work_group_size(1, 1, 1)' processor/kernels0.cl && ! grep -q 'barrier(\|__local' processor/kernels0.cl &&
-    grep -q 'float acc\[4\]\[24\]' processor/kernels0.cl || wrong "a processor is given groups of lanes"
+    grep -q 'float acc\[6\]\[16\]' processor/kernels0.cl || wrong "a processor is given groups of lanes"
 "$TESSERA" explain products --target opencl --machine "core:8 isa:avx512" 2>&1 | grep -q '@core' ||
     wrong "loops for a processor are not spread over its cores"
 checked=$((checked + 1))
