@@ -521,7 +521,9 @@ static void write_body(emitter *m, tile_made *f)
             code_open(&m->out.code, (stmt){.kind = S_BLOCK});
         m->tile.tested = varying_always(m);
         boxes_around(m);
-        fold_loops(m, nest_tile(m->s), nest_unrolled(m->s));
+        const expr *fold = m->stage.fold; /* its unit adds nothing, however often */
+        if (!m->tile.term || !x_same(m->tile.term, x_unit(m->mem, fold->fn, fold->dtype)))
+            fold_loops(m, nest_tile(m->s), nest_unrolled(m->s));
         boxes_leave(m);
         if (tested || bare)
             code_close(&m->out.code);
