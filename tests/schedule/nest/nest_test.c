@@ -83,6 +83,21 @@ static void one_row(fake *f) /* the same of one row: there is no axis m */
 
 typedef void maker(fake *f);
 
+static bool loops_alike(const stage *a, const stage *b) /* field by field: bytes between fields say nothing */
+{
+    bool same = a->nest.n == b->nest.n && a->n_staging == b->n_staging;
+    for (int i = 0; i < a->nest.n && same; i++) {
+        const loop *x = &a->nest.loop[i], *y = &b->nest.loop[i];
+        same = x->axis == y->axis && x->step == y->step && x->range == y->range && x->role == y->role;
+    }
+    for (int i = 0; i < a->n_staging && same; i++) {
+        const staging *x = &a->staging[i], *y = &b->staging[i];
+        same = x->loop == y->loop && x->shared == y->shared && x->load == y->load && x->space == y->space &&
+               x->stages == y->stages && x->derived == y->derived;
+    }
+    return same;
+}
+
 static void reads(maker *make, const char *source, const char *want)
 {
     fake f, again;
@@ -99,8 +114,7 @@ static void reads(maker *make, const char *source, const char *want)
     nest_print(&u, &again.k, true);
     CHECK_TEXT(text_str(&u), t.s);
     for (int i = 0; i < f.k.n_stage; i++)
-        CHECK(!memcmp(&f.s[i].nest, &again.s[i].nest, sizeof f.s[i].nest) &&
-              !memcmp(f.s[i].staging, again.s[i].staging, sizeof f.s[i].staging));
+        CHECK(loops_alike(&f.s[i], &again.s[i]));
     text_free(&t), text_free(&u);
 }
 
