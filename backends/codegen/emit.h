@@ -224,7 +224,6 @@ typedef struct varying_state { /* varying.c: of the kernel */
 typedef enum trips_way { EVERY_TRIP, TRIPS_LEFT, WHOLE_TRIPS, LAST_TRIP, VECTORS_LEFT } trips_way;
 
 typedef struct text_around { /* the text that a kernel stands in, with others */
-    bool sums;               /* some stage folds, of whichever kernel */
     int64_t lanes;           /* that a group has, at least */
 } text_around;
 

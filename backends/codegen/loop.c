@@ -309,16 +309,6 @@ static void write_member(looping *w, text *header)
     member_write(w->out, header, &own);
 }
 
-static bool has_sums(const scan_plan *s)
-{
-    bool any = false;
-    for (int i = 0; i < s->plan->n_kernel && !any; i++) {
-        const kernel *k = &s->plan->kernel[i];
-        any = k->scan ? has_sums(k->scan) : kernel_sums(k);
-    }
-    return any;
-}
-
 /* Where what a function is told of its pointers is taken to hold for the kernel that it is part of, kernels of a trip
  * are told nothing: one reads what another one wrote. */
 static dialect dialect_inside(const dialect *d)
@@ -360,7 +350,7 @@ static bool make(looping *w, void (*write)(looping *w, text *header), err *e)
 
 bool loop_write(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e)
 {
-    const text_around of = {.sums = has_sums(k->scan), .lanes = k->scan->lanes};
+    const text_around of = {.lanes = k->scan->lanes};
     return make(&(looping){.d = d, .of = of, .p = p, .k = k, .s = k->scan, .out = out}, write_unit, e);
 }
 

@@ -280,7 +280,7 @@ bool member_make(const dialect *d, const plan *p, const kernel *k, text_around o
 bool kernel_write(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e)
 {
     const bool joined = launches_members(p, (int)(k - p->kernel) + k->joins) > 1;
-    const text_around of = {.sums = kernel_sums(k)};
+    const text_around of = {0};
     if (joined && d->member)
         return member_make(d, p, k, of, out, e);
     return k->scan ? loop_write(d, p, k, out, e) : make(emitter_make(d, p, k, of), write_unit, out, e);
