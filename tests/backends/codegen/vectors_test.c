@@ -1,6 +1,5 @@
-/* Loops over lanes in vectors: rows that end within one, results and operands that are no neighbours, choices that only
- * some of its elements make, values of several kinds side by side; rows of scans, scatters and copies. Held against the
- * interpreter, for each instruction set that this machine has. */
+/* Loops over lanes in vectors: ends within one, elements that are no neighbours, choices of some, several kinds,
+ * rows of scans, scatters and copies. Held against the interpreter, for each instruction set that this machine has. */
 #include "tests/backends/ruled.h"
 #include "tests/check.h"
 
