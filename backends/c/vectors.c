@@ -81,6 +81,11 @@ const function c_vectors[] = {
      "LANES %T %T_max(%T a, %T b) { return %T_blend(b != b, b, %T_blend(b > a, b, a)); }\n"},
     {"min", "blend mask.type", VECTOR,
      "LANES %T %T_min(%T a, %T b) { return %T_blend(b != b, b, %T_blend(b < a, b, a)); }\n"},
+    {"within", "max min", VECTOR,
+     "LANES %T %T_within(%T a, %t low, %t high) /* 0 of what is no number */\n"
+     "{\n"
+     "    return %T_blend(a == a, %T_min(%T_max(a, low - (%T){0}), high - (%T){0}), (%T){0});\n"
+     "}\n"},
     {"down", "type mask.type", VECTOR,
      "LANES %T %T_down(%T a, int n) /* element n becomes the first */\n"
      "{\n"

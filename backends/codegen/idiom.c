@@ -1,4 +1,4 @@
-/* idiom.c - compositions that have a function of their own, in place of the functions they are written in. */
+/* idiom.c - compositions that have a function of their own, or say nothing, in place of what they are written in. */
 #include "backends/codegen/emit.h"
 
 #include <math.h>
@@ -60,6 +60,45 @@ static const expr *gelu_of(arena *mem, const expr *x)
                 return called(mem, x, &fast_gelu, t);
     }
     return x;
+}
+
+/* A whole number wherever it is a number */
+static bool is_whole(const expr *x)
+{
+    static const char *const round[] = {"round", "floor", "ceil", "trunc"}, *const keep[] = {"add", "sub", "max",
+                                                                                             "min"};
+    bool all = x->kind == X_LIT ? x->lit == rint(x->lit) : x->kind == X_CAST && dtype_class(x->arg[0]->dtype) != D_REAL;
+    for (int i = 0; i < 4 && !all; i++)
+        all = x_is_call(x, round[i]) || (x_is_call(x, keep[i]) && is_whole(x->arg[0]) && is_whole(x->arg[1]));
+    return all || (x->kind == X_CAST && is_whole(x->arg[0]));
+}
+
+/* min(max(..., least), most), both of them whole numbers of that dtype: to be turned into it changes nothing */
+static bool is_within(const expr *x, dtype d)
+{
+    const double most = ldexp(1, dtype_bits(d) - dtype_signed(d)) - 1, least = dtype_signed(d) ? -most - 1 : 0;
+    const bool clipped = x_is_call(x, "min") && x_is_call(x->arg[0], "max");
+    const expr *low = clipped ? x->arg[0]->arg[1] : x, *high = clipped ? x->arg[1] : x;
+    return low->kind == X_LIT && high->kind == X_LIT && low->lit >= least && high->lit <= most;
+}
+
+/* Conversions there and back: an f32 by way of f64, to be rounded where others compute in more than that; a real by way
+ * of a whole number that it is already, but for what is no number. */
+static const expr *round_trip(void *user, const expr *x)
+{
+    const expr *by = x->kind == X_CAST ? x->arg[0] : x, *of = by->kind == X_CAST ? by->arg[0] : x;
+    if (of == x || dtype_class(x->dtype) != D_REAL || of->dtype != x->dtype)
+        return x;
+    if (by->dtype == TS_F64 && x->dtype == TS_F32)
+        return of;
+    const bool same = dtype_class(by->dtype) == D_WHOLE && dtype_bits(by->dtype) <= 16 && is_within(of, by->dtype) &&
+                      is_whole(of);
+    return same ? x3(user, "select", x1(user, "isnan", of), x_cast(user, x->dtype, x_real(user, 0)), of) : x;
+}
+
+const expr *without_round_trips(emitter *m, const expr *x)
+{
+    return m->p->reference ? x : x_map(m->mem, x, round_trip, m->mem);
 }
 
 static const expr *idiom(void *user, const expr *x)

@@ -290,7 +290,7 @@ static int written_by(const emitter *m, const stage *s)
 static void write_stage(emitter *m, int i)
 {
     const stage *s = &m->k->stage[i];
-    m->stage.at = i, m->s = s, m->stage.value = copy_value(m, s),
+    m->stage.at = i, m->s = s, m->stage.value = without_round_trips(m, copy_value(m, s)),
     m->stage.fold = stage_fold(&(stage){.value = m->stage.value});
     m->stage.outer_fold = false, m->stage.carries = stage_carries(s), m->stage.lane = -1;
     bounds_find(m);

@@ -184,7 +184,7 @@ static bool converts(const emitter *m, const expr *x)
     if (!vector_kind(m, to, &e) || !vector_kind(m, from, &e))
         return false;
     if (dtype_class(to) != D_REAL)
-        return to == TS_BOOL || dtype_class(from) != D_REAL;
+        return to == TS_BOOL || dtype_class(from) != D_REAL || (to != TS_U32 && ts_dtype_bytes(to) <= 4);
     const char *load = cstyle_load(m->mem, m->d, NULL, to), *store = cstyle_store(m->mem, m->d, NULL, to);
     const bool exact = m->p->reference || !*load;
     return exact || (from == TS_F32 && callees_have(m->d, load, strcspn(load, "("), (instance){E_F32, 8}) &&
@@ -526,6 +526,29 @@ void vector_write(emitter *m, dtype d, const char *place, const char *value)
                                  : arena_format(m->mem, "%s(&%s, %s)", vector_op(m, e, "store"), place, all)});
 }
 
+static const char *name_vector(emitter *m, element e, const char *value)
+{
+    const char *name = arena_format(m->mem, "v%d", m->tile.vectors.names++);
+    code_let(&m->out.code, arena_format(m->mem, "const %s", vector_type(m, e)), name, value);
+    return name;
+}
+
+/* Reals as whole numbers of at most 32 bits: truncated, or the nearest that there is; 0 of what is no number. The
+ * highest of 32 bits is no real of 4 bytes: that below it is. */
+static const char *truncated(emitter *m, element to, element from, const char *s)
+{
+    const bool exact = to != E_I32 || from == E_F64, sign = to == E_I8 || to == E_I16 || to == E_I32;
+    const int bits = 8 * element_bytes(to) - sign;
+    const long long high = exact ? (1LL << bits) - 1 : (1LL << bits) - 128, low = sign ? -(1LL << bits) : 0;
+    const char *real = exact ? s : name_vector(m, from, s);
+    const char *all = arena_format(m->mem, "%s(%s(%s, %lld, %lld))", vector_op(m, E_I32, "of"),
+                                   vector_op(m, from, "within"), real, low, high);
+    if (!exact)
+        return arena_format(m->mem, "%s((%s)(%s >= 0x1p31f), %s(0x7fffffff), %s)", vector_op(m, E_I32, "blend"),
+                            vector_type(m, E_I32), real, vector_op(m, E_I32, "splat"), all);
+    return to == E_I32 ? all : arena_format(m->mem, "%s(%s)", vector_op(m, to, "of"), all);
+}
+
 static const char *convert(vwriter *w, const expr *x)
 {
     emitter *m = w->m;
@@ -539,6 +562,8 @@ static const char *convert(vwriter *w, const expr *x)
     }
     if (from == TS_BOOL && x->dtype != TS_BOOL)
         s = arena_format(m->mem, "(-%s)", s);
+    if (dtype_class(from) == D_REAL && dtype_class(x->dtype) == D_WHOLE)
+        return truncated(m, e, of, s);
     if (e != of)
         s = arena_format(m->mem, "%s(%s)", vector_op(m, e, "of"), s);
     if (dtype_class(x->dtype) == D_REAL && *load && !m->p->reference)
@@ -598,10 +623,7 @@ static const char *write(vwriter *w, const expr *x)
     const char *s = write_new(w, x);
     if (i == w->n || w->known[i].uses < 2 || x->kind == X_STATE || x_folds(x))
         return s;
-    w->known[i].name = arena_format(m->mem, "v%d", m->tile.vectors.names++);
-    code_let(&m->out.code, arena_format(m->mem, "const %s", vector_type(m, vector_kind_of(m, x->dtype))),
-             w->known[i].name, s);
-    return w->known[i].name;
+    return w->known[i].name = name_vector(m, vector_kind_of(m, x->dtype), s);
 }
 
 /* How often each part is asked for, outside of branches */

@@ -102,15 +102,13 @@ static bool adapt_dequantize(const onnx_call *c, const node **out, err *e)
         return false;
     graph *g = c->g;
     const int64_t block = onnx_int(c, "block_size", 0);
-    const node *x = c->in[0], *scale = beside(g, x, c->in[1], axis, block); /* scale beside x */
+    const node *x = c->in[0], *zero = beside(g, x, onnx_in(c, 2), axis, block); /* zero beside x */
     dtype to = c->in[1]->type.dtype;
     if (onnx_int(c, "output_dtype", 0) && !onnx_dtype(onnx_int(c, "output_dtype", 0), &to, e))
         return false;
-    const node *zero = beside(g, x, onnx_in(c, 2), axis, block); /* beside x */
-    const dtype exact = dtype_class(x->type.dtype) == D_REAL ? to : TS_I64;
-    const node *whole = zero ? g_call2(g, "subtract", g_cast(g, x, exact), g_cast(g, zero, exact)) : x; /* as x */
-    const node *y = g_call2(g, "multiply", g_cast(g, whole, to), g_cast(g, scale, to));                 /* as x */
-    return onnx_give(c, out, y, e);
+    const node *scale = g_cast(g, beside(g, x, c->in[1], axis, block), to); /* beside x */
+    zero = zero ? zero : g_scalar_like(g, x, 0);
+    return onnx_give(c, out, g_make(g, op_find("dequantize"), 3, (const node *const[]){x, scale, zero}, NULL, 0), e);
 }
 
 /* scale = (max(x, 0) - min(x, 0)) / 255, zero = round(-min / scale), both []; y of x's shape. */
@@ -236,8 +234,31 @@ static const expr *quantize_body(defn *d)
                   x_real(mem, dtype_lowest(to)), "high", x_real(mem, highest(to)), NULL);
 }
 
+static bool dequantize_shape(const node *n, type *out, err *e)
+{
+    const type *const in[] = {&n->in[0]->type, &n->in[1]->type, &n->in[2]->type};
+    if (!type_broadcast(3, in, out, e))
+        return false;
+    out->dtype = in[1]->dtype;
+    return dtype_class(out->dtype) == D_REAL || operands_refuse(2, n->in, e, "as the second the scale, a real number,");
+}
+
+static const expr *dequantize_body(defn *d)
+{
+    arena *mem = d->mem;
+    const dtype of = d->node->in[0]->type.dtype, real = d->node->type.dtype;
+    const dtype exact = dtype_bits(of) <= 16 ? (real == TS_F64 ? TS_F64 : TS_F32) : TS_I64; /* so the difference is */
+    const expr *from = x2(mem, "sub", x_cast(mem, exact, defn_in(d, 0)), x_cast(mem, exact, defn_in(d, 2)));
+    return x2(mem, "mul", x_cast(mem, real, from), defn_in(d, 1));
+}
+
 /* ---- records ---- */
 const op ops_quantize[] = {
+    BODY("dequantize a b c -> e", dequantize_body,
+         "((a.astype(np.int64) - c.astype(np.int64)).astype(b.dtype) * b).astype(b.dtype)", NULL,
+         "u8[2,3] f32[]=0.5 u8[]\ni8[4,5] f32[5]=0.01 i8[5]\ni16[9] f32[]=0.001 i16[]\nu16[3,4] f64[3,1]=0.25 "
+         "u16[3,1]\ni32[5] f32[]=2 i32[]\nu8[0] f32[]=1 u8[]",
+         "(a - c) * b, of b's dtype: what quantize made of a, with scale b and zero c.", .shape = dequantize_shape),
     BODY("quantize a b c to:s=u8 -> e", quantize_body,
          "np.clip(np.rint(a / b) + c, np.iinfo(dtypes[to]).min, np.iinfo(dtypes[to]).max).astype(dtypes[to])", NULL,
          "f32[2,3] f32[]=0.5 u8[]\nf32[4,5] f32[5]=0.01 i8[5] to=i8\nf32[9] f32[]=0.001 i16[] to=i16\n"

@@ -26,6 +26,10 @@ static const ruled cases[] = {
     {"x f32[5,37]; z f32[5,23]; y concat axis=1 x z", NULL, NULL, NULL},
     {"x f32[9,37]; y cumsum axis=0 x", NULL, NULL, NULL},
     {"x f32[9,37]; z f32[4,9]; u f32[4,37]; i argmax axis=1 z; y scatter axis=0 reduce=add x i u", NULL, NULL, NULL},
+    {"x f32[39]; h cast to=f64 x; a multiply x x; b multiply h h; i cast to=i8 a; j cast to=u16 b; k cast to=i32 a; l "
+     "cast to=i32 b; m add i j; n add k l; y add m n",
+     NULL, NULL, NULL},
+    {"x f32[5,39]; s f32[]; z i8[]; q quantize to=i8 x s z; y dequantize q s z", NULL, NULL, NULL},
     {"x f32[1,2,6,7]; g f32[1,5,6,2]; y grid_sample mode=nearest x g", NULL, NULL, NULL},
 };
 

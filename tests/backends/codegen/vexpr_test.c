@@ -68,12 +68,27 @@ static void test_forms(const char *of, int rows, int columns, double eps)
     test(more, of, rows, columns, 2 * eps);
 }
 
+/* Reals as whole numbers: beyond the ends, and no numbers at all */
+static void test_whole(const char *of, int columns)
+{
+    static const char *const to[] = {"i8", "u8", "i16", "u16", "i32"};
+    for (int i = 0; i < COUNT(to); i++) {
+        char source[256];
+        snprintf(source, sizeof source,
+                 "n0 = input \"x\" : %%s\nn1 = formula(n0) text=log(a)*a*90 : %%s\nn2 = cast(n1) to=%s : %s[3,%d]\n"
+                 "n3 = cast(n2) to=f64 : f64[3,%d]\nreturn n3\n",
+                 to[i], to[i], columns, columns);
+        test(source, of, 3, columns, i == 4 ? 1 : 0);
+    }
+}
+
 int main(void)
 {
     static const int columns[] = {1, 33, 200, 257, 1000};
     for (int i = 0; i < COUNT(columns); i++) {
         test_forms("f32", 3, columns[i], 0x1p-22);
         test_forms("f64", 3, columns[i], 0x1p-51);
+        test_whole("f32", columns[i]), test_whole("f64", columns[i]);
     }
     return check_done();
 }
