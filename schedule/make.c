@@ -78,6 +78,8 @@ static const pass_record plan_passes[N_PASS] = {
     [PASS_COMMON] = {"common", "computes once what takes long and elements of several nodes have in common", "a graph",
                      "roots of the same values, to the bit; what was lifted is kept in a kernel, or worth its memory",
                      pass_common},
+    [PASS_DOTS] = {"dots", "widens what products of integers read to what the target multiplies at once", "a graph",
+                   "roots of the same values", pass_dots},
     [PASS_ALTERNATIVES] =
         {"alternatives",
          "takes Winograd or Strassen where operations offer it and costs favour it; long sums in blocks", "a graph",

@@ -35,6 +35,11 @@ const function c_vectors[] = {
      "    __builtin_memcpy(p, &a, (unsigned long)(%b * n));\n"
      "}\n"},
     {"of", "type", VECTOR, "#define %T_of(a) __builtin_convertvector(a, %T)\n"},
+    {"narrow", "type mask.type", VECTOR, /* of whole numbers of 32 bits, modulo */
+     "LANES %T %T_narrow(int32_t __attribute__((vector_size(4 * %n))) a)\n"
+     "{\n"
+     "    return __builtin_convertvector(a, %T);\n"
+     "}\n"},
     {"count", "type", VECTOR, "LANES %T %T_count(%t a) { return a + (%T){%I}; }\n"},
     {"blend", "type mask.type", VECTOR,
      "LANES %T %T_blend(%M c, %T a, %T b)\n"
@@ -81,6 +86,31 @@ const function c_vectors[] = {
      "LANES %T %T_max(%T a, %T b) { return %T_blend(b != b, b, %T_blend(b > a, b, a)); }\n"},
     {"min", "blend mask.type", VECTOR,
      "LANES %T %T_min(%T a, %T b) { return %T_blend(b != b, b, %T_blend(b < a, b, a)); }\n"},
+    {"word", "type", VECTOR, /* in each element */
+     "LANES %T %T_word(const void *p)\n"
+     "{\n"
+     "    %t a;\n"
+     "    __builtin_memcpy(&a, p, %b);\n"
+     "    return a - (%T){0};\n"
+     "}\n"},
+    {"pairs", "type", VECTOR, /* whole numbers of a quarter of the size become ones of half of it */
+     "LANES %T %T_pairs(const void *p)\n"
+     "{\n"
+     "    typedef int8_t narrow __attribute__((vector_size(2 * %n), aligned(1), may_alias));\n"
+     "    typedef int16_t wide __attribute__((vector_size(4 * %n)));\n"
+     "    return (%T)__builtin_convertvector(*(const narrow *)p, wide);\n"
+     "}\n"},
+    {"dot2", "type", VECTOR, /* two products of numbers of 16 bits each */
+     "LANES %T %T_dot2(%T c, %T a, %T b)\n"
+     "{\n"
+     "    return c + (a << 16 >> 16) * (b << 16 >> 16) + (a >> 16) * (b >> 16);\n"
+     "}\n"},
+    {"dot4", "type", VECTOR, /* four of natural numbers of 8 bits and whole ones */
+     "LANES %T %T_dot4(%T c, %T a, %T b)\n"
+     "{\n"
+     "    for (int i = 0; i < 32; i += 8) c += (a >> i & 255) * (b << (24 - i) >> 24);\n"
+     "    return c;\n"
+     "}\n"},
     {"within", "max min", VECTOR,
      "LANES %T %T_within(%T a, %t low, %t high) /* 0 of what is no number */\n"
      "{\n"
@@ -113,6 +143,17 @@ typedef struct instruction {
     const char *when; /* the compiler has it: behind `#if defined` */
     const char *text; /* what is returned, or done; with a ; behind it the whole body */
 } instruction;
+/* gcc 12 goes element by element where there is no instruction for all. */
+#define NARROWS "__AVX2__ && !defined __AVX512VL__ && !defined __clang__"
+#define NARROWED(apart)                                                         \
+    "typedef %t all __attribute__((vector_size(4 * %n)));\n"                    \
+    "    const all b = __builtin_shuffle((all)a, (all){%I} * " apart ");\n"     \
+    "    %T c;\n    __builtin_memcpy(&c, &b, %b * %n);\n    return c;"
+#define VNNI "__AVX512VNNI__ && !defined __clang__"
+static const char asm_dot4[] = "__asm__(\"vpdpbusd %2, %1, %0\" : \"+v\"(c) : \"v\"(a), \"v\"(b));\n    return c;";
+/* gcc: sums are not changed in their order, and nothing by assembly, around which -O1 keeps no array in registers */
+#define HALVES "typedef int16_t halves __attribute__((vector_size(4 * %n)));\n    return "
+#define NARROW "typedef int16_t wide __attribute__((vector_size(4 * %n)));\n    typedef char narrow __attribute__((vector_size(2 * %n), aligned(1), may_alias));\n    return (%T)"
 static const instruction instructions[] = {
     {"fma", REALS, 64, "__AVX512F__", "__builtin_ia32_vfmadd%p512_mask(a, b, c, (%k)-1, 4)"},
     {"fma", REALS, 32, "__FMA__", "__builtin_ia32_vfmadd%p256(a, b, c)"},
@@ -141,6 +182,27 @@ static const instruction instructions[] = {
      "%T_blend(b != b, b, __builtin_ia32_min%p512_mask(b, a, a, (%k)-1, 4))"},
     {"min", REALS, 32, "__AVX__", "%T_blend(b != b, b, __builtin_ia32_min%p256(b, a))"},
     {"min", REALS, 16, "__SSE2__", "%T_blend(b != b, b, __builtin_ia32_min%p(b, a))"},
+    {"dot2", E_I32, 64, "__AVX512BW__ && !defined __clang__",
+     HALVES "__builtin_ia32_paddd512_mask(c, __builtin_ia32_pmaddwd512_mask((halves)a, (halves)b, c, 65535), c, 65535);"},
+    {"dot2", E_I32, 32, "__AVX2__ && !defined __clang__",
+     HALVES "__builtin_ia32_paddd256(c, __builtin_ia32_pmaddwd256((halves)a, (halves)b));"},
+    {"dot2", E_I32, 32, "__AVX2__", HALVES "c + __builtin_ia32_pmaddwd256((halves)a, (halves)b);"},
+    {"dot2", E_I32, 64, "__AVX512BW__", HALVES "c + __builtin_ia32_pmaddwd512((halves)a, (halves)b);"},
+    {"dot2", E_I32, 16, "__SSE2__", HALVES "c + __builtin_ia32_pmaddwd128((halves)a, (halves)b);"},
+    {"pairs", E_I32, 64, "__AVX512BW__ && !defined __clang__",
+     NARROW "__builtin_ia32_pmovsxbw512_mask(*(const narrow *)p, (wide){0}, (unsigned)-1);"},
+    {"pairs", E_I32, 32, "__AVX2__ && !defined __clang__",
+     NARROW "(wide)__builtin_ia32_pmovsxbw256(*(const narrow *)p);"},
+    {"dot4", E_I32, 64, VNNI, "__builtin_ia32_vpdpbusd_v16si(c, a, b)"},
+    {"dot4", E_I32, 32, VNNI, "__builtin_ia32_vpdpbusd_v8si(c, a, b)"},
+    {"dot4", E_I32, 16, VNNI, "__builtin_ia32_vpdpbusd_v4si(c, a, b)"},
+    {"dot4", E_I32, 64, "__AVX512VNNI__", asm_dot4}, {"dot4", E_I32, 32, "__AVX512VNNI__", asm_dot4},
+    {"dot4", E_I32, 16, "__AVX512VNNI__", asm_dot4},
+    {"narrow", E_I8, 16, "__AVX512F__",
+     "typedef char bytes __attribute__((vector_size(16)));\n"
+     "    return (%T)__builtin_ia32_pmovdb512_mask(a, (bytes){0}, 65535);"},
+    {"narrow", E_I8, 8, NARROWS, NARROWED("4")}, {"narrow", E_I8, 4, NARROWS, NARROWED("4")},
+    {"narrow", E_I16, 16, NARROWS, NARROWED("2")}, {"narrow", E_I16, 8, NARROWS, NARROWED("2")},
     {"part", REALS, 64, "__AVX512F__", "__builtin_ia32_loadu%p512_mask(p, (%T){0}, (%k)((1 << n) - 1))"},
     {"part", REALS, 32, "__AVX2__", "__builtin_ia32_maskload%p256(p, (%M){%I} < n)"},
     {"put", REALS, 64, "__AVX512F__", "__builtin_ia32_storeu%p512_mask(p, a, (%k)((1 << n) - 1))"},

@@ -186,6 +186,7 @@ typedef struct position { /* on an axis, of loops */
 typedef struct vector_loop { /* vectors.c: of the loop over lanes of the tile, or over neighbours outside */
     int n;                   /* neighbours that one holds; 0: there are none */
     int axis, count;         /* along which; how many of them there are in the one at hand */
+    bool dot;                /* one instruction takes all trips of the loop within */
     const char *each;        /* where one after another is computed: the variable that says which; NULL elsewhere */
     position at;             /* then: without it; variables of indices */
     int n_var;

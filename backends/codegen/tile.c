@@ -193,7 +193,7 @@ static void register_loops(emitter *m, int l, phase ph)
     }
     const loop *q = &m->s->nest.loop[l];
     const bool folded = m->s->folds >> q->axis & 1;
-    if (m->tile.vectors.n && l == m->s->nest.n - 1) {
+    if (m->tile.vectors.n && l == nest_last(m->s)) {
         vectors_loop(m, ph);
         return;
     }
@@ -324,7 +324,7 @@ static void declare_acc(emitter *m)
                        : folded                          ? nest_left(m->k, m->s, q->axis, l - 1)
                        : m->here.cur[q->axis] < q->range ? m->here.cur[q->axis]
                                                          : q->range;
-        const bool vectors = m->tile.vectors.n && l == m->s->nest.n - 1;
+        const bool vectors = m->tile.vectors.n && l == nest_last(m->s);
         text_add(&dims, "[%lld]", (long long)(vectors ? vectors_of(m) : (have + q->step - 1) / q->step));
     }
     if (matrix_of(m, &u, &form))

@@ -96,6 +96,8 @@ const char *value_sum(emitter *m, const expr *x, const char *acc)
 {
     writer w = emit_writer(m);
     text value = {0};
+    if (in_vectors(m) && m->tile.vectors.dot)
+        return vector_dot(m, acc);
     x = with_idioms(m, x);
     if (dtype_class(x->dtype) == D_REAL && x_is_call(x, "mul") && x_folds_by(m->stage.fold, "add"))
         return sum_product(m, &w, x, acc);

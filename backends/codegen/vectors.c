@@ -13,14 +13,14 @@
 /* ---- whether a tile has them ---- */
 static const loop *last_loop(const emitter *m)
 {
-    return m->s->nest.n > nest_unrolled(m->s) ? &m->s->nest.loop[m->s->nest.n - 1] : NULL;
+    return m->s->nest.n > nest_unrolled(m->s) ? &m->s->nest.loop[nest_last(m->s)] : NULL;
 }
 
 static bool only_one(const emitter *m) /* loop over lanes; no lanes of a group, no matrix unit */
 {
     for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
         const role *r = m->s->nest.loop[l].role;
-        if (r->group || r->unit || (r->lanes && l < m->s->nest.n - 1))
+        if (r->group || r->unit || (r->lanes && l < nest_last(m->s)))
             return false;
     }
     return true;
@@ -47,7 +47,7 @@ static int widest(emitter *m, const expr *x)
 
 static int64_t trips_of(const emitter *m, const loop *q) /* elements that the loop has: all of a folded axis */
 {
-    return m->s->folds >> q->axis & 1 ? nest_left(m->k, m->s, q->axis, m->s->nest.n - 2) : m->here.cur[q->axis];
+    return m->s->folds >> q->axis & 1 ? nest_left(m->k, m->s, q->axis, nest_last(m->s) - 1) : m->here.cur[q->axis];
 }
 
 /* ---- where the loops stand ---- */
@@ -72,14 +72,14 @@ void vector_back(emitter *m, int axis, position was)
         m->tile.plain[axis] = was.plain;
 }
 
-static bool vector_near(emitter *m, const affine *at, int along, int axis)
+static bool vector_near(emitter *m, const affine *at, int along, int axis, int64_t apart)
 {
     int own[] = {along, axis};
-    return affine_coef(at, along) == 1 &&
-           !affine_uses(affine_add(&m->sp, at, affine_var(&m->sp, along), -1), vector_moves, own);
+    return affine_coef(at, along) == apart &&
+           !affine_uses(affine_add(&m->sp, at, affine_var(&m->sp, along), -apart), vector_moves, own);
 }
 
-bool vector_runs(emitter *m, int load, int axis, int n)
+static bool lies_apart(emitter *m, int load, int axis, int n, int64_t apart) /* n elements of it, by so many each */
 {
     const int own = var_add(&m->sp, "", 0, n - 1);
     const position was = vector_go(m, axis, affine_var(&m->sp, own), 1);
@@ -87,9 +87,14 @@ bool vector_runs(emitter *m, int load, int axis, int n)
                        : load == STATES ? state_offset(m, inner_axes(m))
                                         : source_offset(m, load, inner_axes(m));
     vector_back(m, axis, was);
-    const bool runs = vector_near(m, at, own, axis);
+    const bool runs = vector_near(m, at, own, axis, apart);
     m->sp.n--;
     return runs;
+}
+
+bool vector_runs(emitter *m, int load, int axis, int n)
+{
+    return lies_apart(m, load, axis, n, 1);
 }
 
 /* Each n of its elements, from a multiple of n on; of fewer these */
@@ -171,7 +176,7 @@ int vector_beside(emitter *m, const row_loop *r, int n_x, const expr *const *x)
     element e;
     m->here.axis[r->axis] = affine_var(&m->sp, own);
     m->tile.vectors = (vector_loop){.n = n, .axis = r->axis, .count = n};
-    bool all = vector_near(m, r->place(r->user), own, r->axis);
+    bool all = vector_near(m, r->place(r->user), own, r->axis, 1);
     for (int i = 0; i < n_x && all; i++)
         all = vector_kind(m, x[i]->dtype, &e) && vector_gains(m, x[i], true);
     m->tile.vectors = (vector_loop){0};
@@ -200,6 +205,24 @@ void vectors_find(emitter *m)
         m->tile.vectors = (vector_loop){0};
 }
 
+static const loop *dot_loop(const emitter *m) /* within that over vectors; NULL: there is none */
+{
+    const loop *q = &m->s->nest.loop[m->s->nest.n - 1];
+    return q->role->dot ? q : NULL;
+}
+
+/* Whether an instruction takes it: what it multiplies are neighbours, those of one lane behind those of another */
+static bool takes_dot(emitter *m)
+{
+    const loop *q = dot_loop(m);
+    const dot_form *f = m->p->on->dot;
+    const vector_loop *v = &m->tile.vectors;
+    int load[2];
+    return q && f && nest_dots(m->s, f, v->axis, load) && m->here.cur[q->axis] >= f->n && v->count == v->n &&
+           vector_runs(m, load[0], q->axis, f->n) && vector_runs(m, load[1], q->axis, f->n) &&
+           lies_apart(m, load[1], v->axis, v->n, f->n);
+}
+
 int64_t vectors_of(const emitter *m) /* that the loop over lanes has */
 {
     const int n = m->tile.vectors.n;
@@ -226,7 +249,7 @@ enum { TOGETHER = 4 }; /* vectors that are written out where nothing is summed u
  * axis was */
 static position enter(emitter *m, int64_t first, int64_t end, int64_t count, const char *to)
 {
-    const int l = m->s->nest.n - 1, axis = m->tile.vectors.axis;
+    const int l = nest_last(m->s), axis = m->tile.vectors.axis;
     const char *name = arena_format(m->mem, "%s_%d", m->s->letter[axis], l);
     const int64_t most = m->stage.fold ? end - first : int_min(end - first, TOGETHER);
     if (end == first + 1 && !to) {
@@ -248,7 +271,7 @@ static position enter(emitter *m, int64_t first, int64_t end, int64_t count, con
  * them may go beyond: nobody reads that. */
 static const char *vectors_left(emitter *m, phase ph, int64_t trips)
 {
-    const int l = m->s->nest.n - 1;
+    const int l = nest_last(m->s);
     text from = {0}, to = {0};
     if (ph != CLEAR && mask_bounds(m, l))
         m->tile.made->masked = true, mask_end(m, &to, l, trips);
@@ -262,10 +285,30 @@ static const char *vectors_left(emitter *m, phase ph, int64_t trips)
     return all;
 }
 
+/* The loop within, written out, where no instruction takes it */
+static void each_product(emitter *m, const loop *q)
+{
+    const int64_t n = m->here.cur[q->axis];
+    const int n_var = m->sp.n;
+    const char *name = arena_format(m->mem, "%s_%d", m->s->letter[q->axis], m->s->nest.n - 1);
+    code_open(
+        &m->out.code,
+        (stmt){.kind = S_LOOP, .how = WRITTEN_OUT, .name = name, .from = "0", .to = number_text(m, n), .trips = n});
+    const position was = vector_go(m, q->axis, affine_var(&m->sp, var_add(&m->sp, name, 0, n - 1)), 1);
+    emit_phase(m, BODY);
+    vector_back(m, q->axis, was), m->sp.n = n_var;
+    code_close(&m->out.code);
+}
+
 static void over(emitter *m, phase ph, int64_t first, int64_t end, int64_t count, const char *to)
 {
     const position was = enter(m, first, end, count, to);
-    emit_phase(m, ph);
+    const loop *within = ph == BODY ? dot_loop(m) : NULL;
+    m->tile.vectors.dot = within && takes_dot(m);
+    if (within && !m->tile.vectors.dot)
+        each_product(m, within);
+    else
+        emit_phase(m, ph);
     code_close(&m->out.code);
     vector_back(m, m->tile.vectors.axis, was);
 }

@@ -37,6 +37,7 @@ position vector_go(emitter *m, int axis, const affine *at, int64_t by);
 void vector_back(emitter *m, int axis, position was);
 bool vector_runs(emitter *m, int load, int axis, int n); /* where the loops stand n elements of it are neighbours */
 const char *vector_down(emitter *m, dtype d, const char *value, const char *by); /* element `by` becomes the first */
+const char *vector_dot(emitter *m, const char *acc); /* what comes to the sums of the stage by one instruction */
 bool vector_combines(const emitter *m, const fn *f, dtype d);
 const char *vector_combine(emitter *m, const char *a, const char *b); /* by the stage's fold */
 #endif

@@ -478,6 +478,23 @@ static element memory_kind(const emitter *m, dtype d) /* as it lies there */
     return e;
 }
 
+static bool is_natural(element e)
+{
+    return e >= E_U8;
+}
+
+/* Elements of another kind. Compilers know how to make whole numbers of fewer bits, not always natural ones. */
+static const char *as(emitter *m, element to, element from, const char *s)
+{
+    static const element same[] = {[E_U8] = E_I8, [E_U16] = E_I16};
+    if (element_bytes(to) > 2 || element_bytes(from) != 4 || from == E_F32)
+        return arena_format(m->mem, "%s(%s)", vector_op(m, to, "of"), s);
+    const element whole = is_natural(to) ? same[to] : to;
+    s = arena_format(m->mem, "%s(%s%s)", vector_op(m, whole, "narrow"),
+                     from == E_I32 ? "" : arena_format(m->mem, "(%s)", vector_type(m, E_I32)), s);
+    return whole == to ? s : arena_format(m->mem, "(%s)%s", vector_type(m, to), s);
+}
+
 /* The value of elements that are as memory has them */
 static const char *from_memory(emitter *m, dtype d, const char *s)
 {
@@ -497,12 +514,12 @@ static const char *to_memory(emitter *m, dtype d, const char *s)
     const element e = vector_kind_of(m, d), to = memory_kind(m, d);
     const char *wrap = cstyle_store(m->mem, m->d, NULL, d);
     if (d == TS_BOOL)
-        return arena_format(m->mem, "%s(-%s)", vector_op(m, E_U8, "of"), s);
+        return as(m, E_U8, E_I32, arena_format(m->mem, "-%s", s));
     if (*wrap && e != E_F32)
         s = arena_format(m->mem, "%s(%s)", vector_op(m, E_F32, "of"), s);
     if (*wrap)
         return arena_format(m->mem, "%s%s)", opens(m, wrap), s);
-    return e == to ? s : arena_format(m->mem, "%s(%s)", vector_op(m, to, "of"), s);
+    return e == to ? s : as(m, to, e, s);
 }
 
 const char *vector_read(emitter *m, dtype d, const char *place)
@@ -537,7 +554,7 @@ static const char *name_vector(emitter *m, element e, const char *value)
  * highest of 32 bits is no real of 4 bytes: that below it is. */
 static const char *truncated(emitter *m, element to, element from, const char *s)
 {
-    const bool exact = to != E_I32 || from == E_F64, sign = to == E_I8 || to == E_I16 || to == E_I32;
+    const bool exact = to != E_I32 || from == E_F64, sign = !is_natural(to);
     const int bits = 8 * element_bytes(to) - sign;
     const long long high = exact ? (1LL << bits) - 1 : (1LL << bits) - 128, low = sign ? -(1LL << bits) : 0;
     const char *real = exact ? s : name_vector(m, from, s);
@@ -546,7 +563,7 @@ static const char *truncated(emitter *m, element to, element from, const char *s
     if (!exact)
         return arena_format(m->mem, "%s((%s)(%s >= 0x1p31f), %s(0x7fffffff), %s)", vector_op(m, E_I32, "blend"),
                             vector_type(m, E_I32), real, vector_op(m, E_I32, "splat"), all);
-    return to == E_I32 ? all : arena_format(m->mem, "%s(%s)", vector_op(m, to, "of"), all);
+    return to == E_I32 ? all : as(m, to, E_I32, all);
 }
 
 static const char *convert(vwriter *w, const expr *x)
@@ -565,7 +582,7 @@ static const char *convert(vwriter *w, const expr *x)
     if (dtype_class(from) == D_REAL && dtype_class(x->dtype) == D_WHOLE)
         return truncated(m, e, of, s);
     if (e != of)
-        s = arena_format(m->mem, "%s(%s)", vector_op(m, e, "of"), s);
+        s = as(m, e, of, s);
     if (dtype_class(x->dtype) == D_REAL && *load && !m->p->reference)
         s = arena_format(m->mem, "%s%s%s))", opens(m, load), opens(m, cstyle_store(m->mem, m->d, NULL, x->dtype)), s);
     return s;
@@ -687,4 +704,18 @@ const char *vector_combine(emitter *m, const char *a, const char *b)
 const char *vector_down(emitter *m, dtype d, const char *value, const char *by)
 {
     return arena_format(m->mem, "%s(%s, %s)", vector_op(m, vector_kind_of(m, d), "down"), value, by);
+}
+
+const char *vector_dot(emitter *m, const char *acc)
+{
+    const dot_form *f = m->p->on->dot;
+    int load[2];
+    text a = {0}, b = {0};
+    MUST(nest_dots(m->s, f, m->tile.vectors.axis, load));
+    emit_element(m, &a, load[0]), emit_element(m, &b, load[1]);
+    const char *all = arena_format(m->mem, "%s(%s, %s(&%s), %s(&%s))", vector_op(m, E_I32, f->n == 4 ? "dot4" : "dot2"),
+                                   acc, vector_op(m, E_I32, "word"), a.s,
+                                   vector_op(m, E_I32, f->n == 4 ? "load" : "pairs"), b.s);
+    text_free(&a), text_free(&b);
+    return all;
 }

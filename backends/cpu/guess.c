@@ -99,18 +99,29 @@ static void add_scores(const plan *p, const matrix *m, double score[TILES])
 static bool is_long(const stage *s)
 {
     return s->n_axis == s->n_result + 1 && s->extent[s->n_result] > LONG_FOLD &&
-           ts_dtype_bytes(s->node->type.dtype) == 4 && !s->scratch;
+           ts_dtype_bytes(s->node->type.dtype) == 4 && stage_fold(s) && stage_fold(s)->dtype == s->node->type.dtype &&
+           !s->scratch;
+}
+
+/* What one instruction takes of the fold, where it does: of weights, which are laid out for it. */
+static int64_t dot_of(const plan *p, const kernel *k, const stage *s, int column)
+{
+    int load[2];
+    const bool can = k->n_stage == 1 && !p->reference && nest_dots(s, p->on->dot, column, load) &&
+                     s->load[load[1]]->from->leaf && node_is_weight(s->load[load[1]]->from) &&
+                     guess_stride(p, s, load[0], s->n_result) == 1 && !(stage_exact(s) >> s->n_result & 1);
+    return can ? p->on->dot->n : 1;
 }
 
 /* second: the tile that scores next to the one taken, with both scores; or NULL */
 static shape guess_tile_among(const plan *p, const stage *s, const extents *r, const extents *c, int64_t lane,
-                              text *second)
+                              int64_t dot, text *second)
 {
     double score[TILES] = {0}, most = 0, after = 0;
     shape best = {1, 1}, next = {0};
     matrix m = {.lane = lane, .rows_vary = r->n > 1, .columns_vary = c->n > 1};
     m.size = ts_dtype_bytes(s->node->type.dtype),
-    m.deep = m.size * (is_long(s) ? FOLD_BLOCK : stage_points(s, s->n_result, s->n_axis));
+    m.deep = m.size * (is_long(s) ? FOLD_BLOCK : stage_points(s, s->n_result, s->n_axis)) / (double)dot;
     for (int i = 0; i < r->n; i++)
         for (int j = 0; j < c->n; j++)
             m.rows = r->of[i], m.columns = c->of[j], add_scores(p, &m, score);
@@ -130,7 +141,7 @@ static shape guess_tile_among(const plan *p, const stage *s, const extents *r, c
 shape guess_tile(const plan *p, const stage *s, int64_t rows, int64_t columns, int64_t lane, text *second)
 {
     const extents r = {1, {rows}}, c = {1, {columns ? columns : 1}}; /* none fit any tile alike */
-    return guess_tile_among(p, s, &r, &c, lane, second);
+    return guess_tile_among(p, s, &r, &c, lane, 1, second);
 }
 
 static int64_t left_of(const kernel *k, const stage *s, int a)
@@ -187,45 +198,53 @@ static int staged_operand(const plan *p, const kernel *k, const stage *s, int co
     return -1;
 }
 
-/* One row: the matrix streams by once, in one piece for each thread. The sums of a panel take a part of the registers
- * only; what is left hides how long a line takes to come. */
-static void guess_one_row(const plan *p, const stage *s, int64_t columns, bool core, nesting *b)
-{
-    const int column = s->n_result - 1;
-    const int64_t lane = nest_lanes(p, s);
-    int64_t vectors = p->on->n_register * 3 / 8;
-    while (vectors > 4 && columns < 2 * p->threads * vectors * lane)
-        vectors /= 2;
-    nest_put(b, column, vectors * lane, core ? CPU_CORE : CPU_SERIAL);
-    for (int a = s->n_result; a < s->n_axis; a++)
-        nest_put(b, a, 1, CPU_SERIAL);
-    nest_put(b, column, 1, CPU_VECTOR);
-}
-
 typedef struct product { /* how a contraction is tiled */
     int row, column;
     int64_t rows, columns, width; /* width: of the register tile */
     shape tile;
+    int64_t dot; /* of the fold by one instruction; 1: there is none */
     bool spread; /* over the cores, by rows or columns */
     int staged;  /* the operand that is copied at a loop of its own; -1: none is */
 } product;
+
+static void put_columns(const stage *s, const product *c, nesting *b)
+{
+    nest_put(b, c->column, 1, CPU_VECTOR);
+    if (c->dot > 1)
+        nest_put(b, s->n_result, 1, CPU_DOT);
+}
+
+/* One row: the matrix streams by once, in one piece for each thread. The sums of a panel take a part of the registers
+ * only; what is left hides how long a line takes to come. */
+static void guess_one_row(const plan *p, const stage *s, const product *c, nesting *b)
+{
+    const int column = c->column;
+    const int64_t lane = nest_lanes(p, s);
+    int64_t vectors = p->on->n_register * 3 / 8;
+    while (vectors > 4 && c->columns < 2 * p->threads * vectors * lane)
+        vectors /= 2;
+    nest_put(b, column, vectors * lane, c->spread ? CPU_CORE : CPU_SERIAL);
+    for (int a = s->n_result; a < s->n_axis; a++)
+        nest_put(b, a, c->dot, CPU_SERIAL);
+    put_columns(s, c, b);
+}
 
 /* The register tile, in steps of rows, within all other loops. */
 static void put_tile(const stage *s, const product *c, bool rows, nesting *b)
 {
     const int fold = s->n_result;
-    const bool plain = s->n_axis == fold + 1 && s->extent[fold] >= 16;
+    const bool plain = s->n_axis == fold + 1 && s->extent[fold] >= 16 * c->dot;
     if (rows)
         nest_put(b, c->row, c->tile.rows, CPU_SERIAL);
     for (int pass = 0; pass < 2; pass++)
         for (int a = fold; a < s->n_axis; a++)
             if (pass == !guess_place(s, a))
-                nest_put(b, a, plain ? 4 : 1, CPU_SERIAL);
+                nest_put(b, a, plain ? 4 * c->dot : c->dot, CPU_SERIAL);
     if (plain)
-        nest_put(b, fold, 1, CPU_UNROLL);
+        nest_put(b, fold, c->dot, CPU_UNROLL);
     if (c->row >= 0)
         nest_put(b, c->row, 1, CPU_UNROLL);
-    nest_put(b, c->column, 1, CPU_VECTOR);
+    put_columns(s, c, b);
 }
 
 /* What the rows read comes by once for every panel of columns. Where it is more than the last cache holds, panels
@@ -332,14 +351,15 @@ static extents left_among(const plan *p, const kernel *k, const stage *s, int a)
 static void guess_contraction(const plan *p, const kernel *k, const stage *s, nesting *b, text *second)
 {
     product c = {.column = s->n_result - 1, .staged = -1};
+    c.dot = dot_of(p, k, s, c.column);
     c.row = row_axis(k, s, c.column);
     c.columns = left_of(k, s, c.column), c.rows = c.row >= 0 ? left_of(k, s, c.row) : 1;
     const extents rows = left_among(p, k, s, c.row), columns = left_among(p, k, s, c.column);
-    c.tile = guess_tile_among(p, s, &rows, &columns, nest_lanes(p, s), second);
+    c.tile = guess_tile_among(p, s, &rows, &columns, nest_lanes(p, s), c.dot, second);
     /* Other stages walk what lies in scratch: in steps that go into theirs, all of them can stop at a mask's edge. */
     while (s->scratch && c.tile.vectors & (c.tile.vectors - 1))
         c.tile = guess_tile_among(p, s, &rows, &(extents){1, {(c.tile.vectors - 1) * nest_lanes(p, s)}},
-                                  nest_lanes(p, s), second);
+                                  nest_lanes(p, s), c.dot, second);
     c.width = c.tile.vectors * nest_lanes(p, s);
     const uint32_t own = 1u << c.column | (c.row >= 0 ? 1u << c.row : 0);
     const bool core = guess_cores(p, k, s), by_panels = core && panels_are_evener(p, k, s, &c, own);
@@ -351,7 +371,7 @@ static void guess_contraction(const plan *p, const kernel *k, const stage *s, ne
     if (panels && c.rows > 1)
         c.staged = staged;
     if (c.row < 0 && c.columns > c.width)
-        guess_one_row(p, s, c.columns, c.spread, b);
+        guess_one_row(p, s, &c, b);
     else
         guess_panels(p, s, &c, b);
 }

@@ -5,9 +5,9 @@
 #define TS_GUESS_H
 #include "schedule/nest/nest.h"
 
-enum { L1, L2, L3 };                                   /* of target.level */
-enum { CPU_COPY, CPU_L1, CPU_L2, CPU_NTA };            /* of target.space */
-enum { CPU_SERIAL, CPU_CORE, CPU_UNROLL, CPU_VECTOR }; /* of target.role */
+enum { L1, L2, L3 };                                            /* of target.level */
+enum { CPU_COPY, CPU_L1, CPU_L2, CPU_NTA };                     /* of target.space */
+enum { CPU_SERIAL, CPU_CORE, CPU_UNROLL, CPU_VECTOR, CPU_DOT }; /* of target.role */
 extern const memory_space cpu_space[];
 
 /* A kernel has extents and loads, of guess_stage its shared loops too. */

@@ -9,10 +9,11 @@
  * that call none and whose vectors it has put there and taken away again. */
 #define AVX2 "-mavx2", "-mfma", "-mno-red-zone"
 #define AVX512 AVX2, "-mavx512f", "-mavx512vl", "-mavx512bw", "-mavx512dq", "-mprefer-vector-width=512"
-const isa isa_table[] = {{"plain", NULL, 16, 16, {NULL}},
-                         {"avx2", &isa_table[0], 32, 16, {AVX2}},
-                         {"avx512", &isa_table[1], 64, 32, {AVX512}},
-                         {"neon", &isa_table[0], 16, 32, {NULL}},
+const isa isa_table[] = {{"plain", NULL, 16, 16, 0, {NULL}},
+                         {"avx2", &isa_table[0], 32, 16, 2, {AVX2}},
+                         {"avx512", &isa_table[1], 64, 32, 2, {AVX512}},
+                         {"avx512vnni", &isa_table[2], 64, 32, 4, {AVX512, "-mavx512vnni"}},
+                         {"neon", &isa_table[0], 16, 32, 0, {NULL}},
                          {0}};
 
 const isa *isa_find(const char *name)
@@ -43,7 +44,7 @@ const isa *isa_of_host(void)
     if (!HAS("avx2") || !HAS("fma") || !HAS("bmi2"))
         return isa_find("plain");
     const bool wide = HAS("avx512f") && HAS("avx512bw") && HAS("avx512dq") && HAS("avx512vl") && HAS("avx512cd");
-    return isa_find(wide ? "avx512" : "avx2");
+    return isa_find(!wide ? "avx2" : HAS("avx512vnni") ? "avx512vnni" : "avx512");
 #elif defined(__aarch64__)
     return isa_find("neon");
 #else

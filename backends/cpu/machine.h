@@ -16,6 +16,7 @@ typedef struct isa {
     const char *name;
     const struct isa *under;      /* what it includes, and what that includes; NULL: nothing else */
     int vector_bytes, n_register; /* vector registers: how wide, how many */
+    int dot;                      /* products that one instruction adds to each i32, see target.dot; 0: there is none */
     const char *flag[10];         /* that compilers of C make code for it by, NULL at the end */
 } isa;
 extern const isa isa_table[];                      /* plain first; ends with {0} */

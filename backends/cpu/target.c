@@ -14,7 +14,17 @@ static const role roles[] = {
      .lanes = true,
      .own = true,
      .folded = true,
+     .last = true},
+    {.name = "dot",
+     .done = "multiplied at once",
+     .in_registers = true,
+     .dot = true,
+     .own = true,
+     .folded = true,
      .last = true}};
+
+/* By how many products: pairs of whole numbers of 16 bits, or four of 8 */
+static const dot_form dots[] = {{2, TS_I16, TS_I8}, {4, TS_U8, TS_I8}};
 
 const memory_space cpu_space[] = {[CPU_COPY] = {.copied = true, .least = 1, .most = 1, .level = L1},
                                   [CPU_L1] = {.name = "l1", .least = 2, .most = 8, .level = L1, .number = 1},
@@ -80,6 +90,9 @@ void cpu_target_of(target *t, const machine *on, const isa *best, int threads)
                            .start_seconds = 1e-6,
                            .link_seconds = 1e-6,
                            .link_bytes_per_second = 10e9}, /* a copy in memory */
+                  .dot = best->dot == 4   ? &dots[1]
+                         : best->dot == 2 ? &dots[0]
+                                          : NULL,
                   .guess = &guess,
                   .print = print,
                   .own = on};

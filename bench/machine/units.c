@@ -191,10 +191,16 @@ static void plain_stream(void *p, size_t bytes)
                      : CLOBBERED_16);
 }
 
+static bool has_vnni(void)
+{
+    return __builtin_cpu_supports("avx512vnni");
+}
+
 /* flops per trip: registers x lanes x 2 */
+#define AVX512 avx512_fma_f32, avx512_fma_f64, 24 * 16 * 2, 24 * 8 * 2, avx512_read, avx512_write, avx512_stream
 const unit units[] = {
-    {"avx512", has_avx512, avx512_fma_f32, avx512_fma_f64, 24 * 16 * 2, 24 * 8 * 2, avx512_read, avx512_write,
-     avx512_stream},
+    {"avx512vnni", has_vnni, AVX512},
+    {"avx512", has_avx512, AVX512},
     {"avx2", has_avx2, avx2_fma_f32, avx2_fma_f64, 14 * 8 * 2, 14 * 4 * 2, avx2_read, avx2_write, plain_stream},
     {"plain", has_always, plain_fma_f32, plain_fma_f64, 14 * 4 * 2, 14 * 2 * 2, plain_read, plain_write, plain_stream},
     {0},

@@ -195,6 +195,8 @@ typedef struct op {
     /* The same value in another way, up to rounding, and what that takes; false: not of n. NULL: of none. */
     bool (*way)(const node *n, way_cost *c);
     const node *(*alternative)(graph *g, const node *n); /* of what `way` holds for */
+    /* What stands for n where one instruction adds up products of a and i8; NULL: nothing better does. */
+    const node *(*in_dots)(graph *g, const node *n, dtype a);
     /* The value of a group of this operation, up to rounding, from blocks of an axis that it sums up, so that no value
      * is as long as rows times that axis; NULL: not of this one, or size says 0. */
     const node *(*in_blocks)(graph *g, const group *q, block_size *size, void *user);

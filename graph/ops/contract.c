@@ -1,5 +1,6 @@
 /* contract.c - products summed over a shared axis: the matrix product in all of numpy's forms. */
 #include "graph/ir/rule.h"
+#include "graph/ops/quantize.h"
 #include "graph/ops/strassen.h"
 
 #include <string.h>
@@ -52,6 +53,16 @@ static bool matmul_shape(const node *n, type *out, err *e)
     if (b->rank > 1)
         out->dim[out->rank++] = b->dim[b->rank - 1];
     return true;
+}
+
+static bool integer_shape(const node *n, type *out, err *e)
+{
+    bool small = true;
+    for (int i = 0; i < 2; i++)
+        small = small && dtype_class(n->in[i]->type.dtype) == D_WHOLE && dtype_bits(n->in[i]->type.dtype) <= 16;
+    if (!small)
+        return operands_refuse(2, n->in, e, "integers of at most 16 bits");
+    return matmul_shape(n, out, e) && (out->dtype = TS_I32, true);
 }
 
 /* The axis that is summed is as long as that of the other operand, and so are leading ones; rows and columns are as
@@ -111,8 +122,10 @@ static const expr *matmul_body(defn *d)
     right[b->rank == 1 ? 0 : b->rank - 2] = k;
     if (b->rank > 1)
         right[b->rank - 1] = x_axis(d->mem, lead + (a->rank > 1));
-    const bool truth = d->node->type.dtype == TS_BOOL;
-    const expr *product = x2(d->mem, truth ? "and" : "mul", defn_at(d, 0, left), defn_at(d, 1, right));
+    const dtype to = d->node->type.dtype;
+    const bool truth = to == TS_BOOL;
+    const expr *product = x2(d->mem, truth ? "and" : "mul", x_cast(d->mem, to, defn_at(d, 0, left)),
+                             x_cast(d->mem, to, defn_at(d, 1, right)));
     return x_fold(d->mem, truth ? "or" : "add", 1u << fold, product);
 }
 
@@ -184,6 +197,10 @@ const op ops_contract[] = {
          "Matrix product over the last two axes; leading axes broadcast.",
          .adapted = ADAPTED({"Gemm 1 N 2..3 alpha beta broadcast transA transB", adapt_gemm}), .back = "MatMul a^ b^",
          .shape = matmul_shape, .extents = matmul_extents, .kept = matmul_kept, .grad = matmul_grad,
-         .way = strassen_way, .alternative = strassen_matmul),
+         .way = strassen_way, .alternative = strassen_matmul, .in_dots = quantized_matmul),
+    BODY("integer_matmul a b -> b m n | k", matmul_body, "np.matmul(a, b, dtype=np.int32)", NULL,
+         "u8[2,3] i8[3,4]\ni8[5,7] i8[7]\nu8[7] u8[7,5]\ni16[2,3,4] i8[4,5]\nu8[2,0] i8[0,3]\nu8[17,36] i8[36,19]",
+         "Matrix product of integers of at most 16 bits, as matmul has it, summed in 32 bits.", .shape = integer_shape,
+         .extents = matmul_extents, .kept = matmul_kept, .in_dots = integer_matmul_of),
     {0},
 };

@@ -1,8 +1,11 @@
 /* quantize.c - reals as small integers, q = round(x / scale) + zero, and products of such integers in 32 bits. A scale
  * is one number, one for each element of an axis, or one for each block along an axis. */
+#include "graph/ir/known.h"
+#include "graph/ops/quantize.h"
 #include "graph/ops/window.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- helpers ---- */
 static double highest(dtype d)
@@ -124,13 +127,131 @@ static bool adapt_dynamic(const onnx_call *c, const node **out, err *e)
            (c->n_out < 2 || onnx_give(c, out + 1, scale, e)) && (c->n_out < 3 || onnx_give(c, out + 2, zero, e));
 }
 
+static bool moves(const node *n) /* or converts: what is 0 stays 0 */
+{
+    static const char *const ops[] = {"reshape", "cast", "transpose", "stretch", "broadcast_to"};
+    bool any = false;
+    for (int i = 0; i < COUNT(ops); i++)
+        any = any || !strcmp(n->op->name, ops[i]);
+    return any;
+}
+
+/* Constants that are all 0 */
+static bool is_nothing(const node *zero)
+{
+    while (zero && !zero->leaf && moves(zero))
+        zero = zero->in[0];
+    const leaf *l = zero ? zero->leaf : NULL;
+    bool all = !zero || (l && l->kind == LEAF_CONST && l->data);
+    for (int64_t i = 0; zero && all && i < type_bytes(&zero->type); i++)
+        all = ((const char *)l->data)[i] == 0;
+    return all;
+}
+
+/* An operand of a product and its zero, which may be NULL, as others of that dtype, both by 128 more or less: the zero
+ * is in 32 bits then. */
+static const node *signed_as(graph *g, const node *x, const node **zero, dtype to)
+{
+    const node *z = *zero = *zero ? g_cast(g, *zero, TS_I32) : NULL;
+    if (x->type.dtype == to)
+        return x;
+    const node *by = g_scalar(g, TS_I32, to == TS_U8 ? 128 : -128);
+    *zero = z ? g_call2(g, "add", z, by) : by;
+    return g_cast(g, g_call2(g, "add", g_cast(g, x, TS_I32), by), to);
+}
+
+static const node *less(graph *g, const node *sum, const node *a, const node *b) /* sum - a b */
+{
+    return g_call2(g, "subtract", sum, g_call2(g, "multiply", a, b));
+}
+
+static bool is_known(const node *n) /* a weight, or made of weights alone */
+{
+    bool all = n->leaf ? n->leaf->kind != LEAF_INPUT : n->n_in > 0;
+    for (int i = 0; i < n->n_in && all && !n->leaf; i++)
+        all = is_known(n->in[i]);
+    return all;
+}
+
+/* The product of what is left of a [..., m, k] and b [..., k, n] without their zeros, [..., m, n] in 32 bits: of the
+ * natural numbers, in `left`, and whole ones that instructions multiply, less what the zeros come to. Exact, as all is
+ * modulo 2^32. */
+static const node *product(graph *g, const node *a, const node *za, const node *b, const node *zb, dtype left)
+{
+    const bool bytes = ts_dtype_bytes(a->type.dtype) == 1 && ts_dtype_bytes(b->type.dtype) == 1;
+    za = is_nothing(za) ? NULL : of_rows(g, a, za, false), zb = is_nothing(zb) ? NULL : of_rows(g, b, zb, true);
+    if (a->type.rank < 2 || b->type.rank < 2 || !bytes)
+        return g_call2(g, "matmul", centred(g, a, za), centred(g, b, zb));
+    const int64_t last = -1, before = -2;
+    a = signed_as(g, a, &za, TS_U8), b = signed_as(g, b, &zb, TS_I8);
+    const bool known = b && is_known(b);
+    b = known && !b->leaf ? g_known(g, b, "") : b;
+    const node *sum = g_call2(g, "integer_matmul", g_cast(g, a, left), b);
+    const node *columns = za ? g_cast(g, g_over(g, "sum", centred(g, b, zb), 1, &before), TS_I32)
+                             : NULL; /* [.., 1, n] */
+    if (za)
+        sum = less(g, sum, za, known && is_known(columns) ? g_known(g, columns, "") : columns);
+    if (zb) /* [..., m, 1] */
+        sum = less(g, sum, zb, g_cast(g, g_over(g, "sum", g_cast(g, a, TS_I32), 1, &last), TS_I32));
+    return sum;
+}
+
+/* ---- products of what was made of integers ---- */
+typedef struct scaled { /* (x - zero) * scale */
+    const node *x, *scale, *zero;
+} scaled;
+
+/* What is known, and a matrix that is turned, seen through */
+static bool is_scaled(graph *g, const node *n, scaled *out)
+{
+    const node *of = n->leaf && n->leaf->of ? n->leaf->of : n;
+    if (!strcmp(of->op->name, "transpose") && of->type.rank == 2 && of->type.dim[0] == of->in[0]->type.dim[1] &&
+        is_scaled(g, of->in[0], out)) {
+        *out = (scaled){g_swapped(g, out->x), out->scale, out->zero};
+        out->scale = out->scale->type.rank == 2 ? g_swapped(g, out->scale) : out->scale;
+        out->zero = out->zero->type.rank == 2 ? g_swapped(g, out->zero) : out->zero;
+        return out->x && out->scale && out->zero;
+    }
+    if (strcmp(of->op->name, "dequantize") || ts_dtype_bytes(of->in[0]->type.dtype) != 1)
+        return false;
+    *out = (scaled){of->in[0], of->in[1], of->in[2]};
+    return true;
+}
+
+static bool is_one(const node *n)
+{
+    return type_count(&n->type) == 1;
+}
+
+static bool by_column(const node *n) /* one number, or one for each column */
+{
+    const int rank = n->type.rank;
+    return is_one(n) || rank == 1 || (rank > 1 && type_count(&n->type) == n->type.dim[rank - 1]);
+}
+
+const node *quantized_matmul(graph *g, const node *n, dtype a)
+{
+    scaled l, r;
+    if (n->type.dtype != TS_F32 || n->in[0]->type.rank < 2 || n->in[1]->type.rank != 2 || !is_scaled(g, n->in[0], &l) ||
+        !is_scaled(g, n->in[1], &r) || !is_one(l.scale) || !is_one(l.zero) || !by_column(r.scale) ||
+        !by_column(r.zero) || !is_known(r.x))
+        return NULL;
+    const node *one = g_reshape(g, l.scale, 0, NULL), *zero = g_reshape(g, l.zero, 0, NULL); /* [] */
+    const node *sum = product(g, l.x, zero, r.x, is_one(r.zero) ? g_reshape(g, r.zero, 0, NULL) : r.zero, a);
+    return g_call2(g, "multiply", g_cast(g, sum, TS_F32), g_call2(g, "multiply", one, r.scale));
+}
+
+const node *integer_matmul_of(graph *g, const node *n, dtype a)
+{
+    const bool wider = dtype_bits(n->in[0]->type.dtype) < dtype_bits(a) && n->in[1]->type.dtype == TS_I8;
+    return wider ? g_call2(g, "integer_matmul", g_cast(g, n->in[0], a), n->in[1]) : NULL;
+}
+
+/* ---- ONNX: products ---- */
 /* a [..., m, k], b [..., k, n] -> [..., m, n] */
 static bool adapt_matmul_integer(const onnx_call *c, const node **out, err *e)
 {
-    graph *g = c->g;
-    const node *a = centred(g, c->in[0], of_rows(g, c->in[0], onnx_in(c, 2), false)); /* [..., m, k] */
-    const node *b = centred(g, c->in[1], of_rows(g, c->in[1], onnx_in(c, 3), true));  /* [..., k, n] */
-    return onnx_give(c, out, g_call2(g, "matmul", a, b), e);
+    return onnx_give(c, out, product(c->g, c->in[0], onnx_in(c, 2), c->in[1], onnx_in(c, 3), TS_U8), e);
 }
 
 /* a_scale * b_scale / y_scale turns sums of products into results, of sum's shape; a scale or zero is one number, or
@@ -153,8 +274,7 @@ static bool adapt_qlinear_matmul(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;
     const node *a = c->in[0], *b = c->in[3]; /* [..., m, k], [..., k, n] */
-    const node *sum = g_call2(g, "matmul", centred(g, a, of_rows(g, a, c->in[2], false)),
-                              centred(g, b, of_rows(g, b, c->in[5], true)));
+    const node *sum = product(g, a, c->in[2], b, c->in[5], TS_U8);
     const node *a_scale = of_rows(g, a, c->in[1], false), *b_scale = of_rows(g, b, c->in[4], true);
     return onnx_give(c, out, rescaled(g, sum, a_scale, b_scale, c->in[6], c->in[7]), e);
 }

@@ -75,7 +75,7 @@ static tile_facts tile_facts_of(const plan *p, const kernel *k)
     const stage *s = &k->stage[k->main];
     const expr *fold = stage_fold(s);
     tile_facts f = {.lanes_of = nest_lanes(p, s), .cores = cores_of(p, k)};
-    const loop *last = s->nest.n ? &s->nest.loop[s->nest.n - 1] : NULL;
+    const loop *last = s->nest.n ? &s->nest.loop[nest_last(s)] : NULL;
     if (last && is_lanes(last))
         f.lanes = f.lanes_of;
     else if (last && s->folds >> last->axis & 1)

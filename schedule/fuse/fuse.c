@@ -273,7 +273,7 @@ static void inline_work(fuser *f, item *it, const readers *q)
         reason_most(&it->kept, "values read", reads, most);
         return;
     }
-    if (!inline_take(f, it, owner))
+    if (!inline_follows(f, it, owner) || !inline_take(f, it, owner))
         return;
     it->inlined = true, it->owner = owner, owner->reads = reads;
     owner->takes_fold = owner->takes_fold || it->fold, owner->contracts = owner->contracts || it->contracts;

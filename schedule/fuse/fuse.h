@@ -104,6 +104,7 @@ int stream_depth(const fuser *f,
 bool rematerialize_take(fuser *f, item *it);
 /* it may be put into its readers, which are decided, and is counted there. owner: NULL for several kernels. */
 bool inline_take(fuser *f, item *it, item *owner);
+bool inline_follows(fuser *f, item *it, const item *owner); /* whether the sum may have what follows it behind it */
 void share_loops(fuser *f); /* share.c: puts all items that are not inlined into kernels */
 /* Restricts what is computed of each value to what is read of it. */
 void demand_items(fuser *f);

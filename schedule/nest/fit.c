@@ -236,7 +236,7 @@ int64_t fit_registers(const plan *p, const stage *s)
     const int64_t sums = nest_sums(p, s);
     if (!stage_fold(s))
         return 0;
-    const loop *last = s->nest.n ? &s->nest.loop[s->nest.n - 1] : NULL;
+    const loop *last = s->nest.n ? &s->nest.loop[nest_last(s)] : NULL;
     const int64_t vectors = last && last->role->lanes ? nest_vectors(p, s, last) : 1;
     return sums + (s->n_folded > 1 ? vectors : 0) + 1;
 }

@@ -281,6 +281,26 @@ static bool check_unit(const plan *p, const kernel *k, const stage *s, err *e)
            (!v || !v->warps || (check_warps(s, v, &u, e) && check_read(p, k, s, &u, e)));
 }
 
+/* What one instruction multiplies and adds */
+static bool check_dot(const plan *p, const stage *s, err *e)
+{
+    const loop *last = s->nest.n ? &s->nest.loop[s->nest.n - 1] : NULL;
+    const dot_form *f = p->on->dot;
+    int load[2];
+    if (!last || !last->role->dot)
+        return true;
+    if (!f)
+        return err_set(e, TS_BAD_INPUT, "%s has no instruction for @%s", p->on->model, last->role->name);
+    if (last->axis != s->n_result || last->range != f->n || stage_exact(s) >> last->axis & 1 ||
+        !nest_dots(s, f, s->nest.loop[s->nest.n - 2].axis, load))
+        return err_set(
+            e, TS_BAD_INPUT,
+            "@%s takes a sum in i32 of products of %s and %s, %d at once along its only folded axis, of which "
+            "there is a multiple; the vector loop walks the second operand",
+            last->role->name, ts_dtype_name(f->a), ts_dtype_name(f->b), f->n);
+    return true;
+}
+
 /* ---- states ---- */
 /* They are one trip's, for what the loops around stand at: nothing comes between one trip and the next. */
 static bool check_carried(const kernel *k, err *e)
@@ -371,7 +391,8 @@ bool nest_fits(const plan *p, const kernel *k, const char *loops, err *e)
         return err_in(e, "loops \"%s\"", loops);
     for (int i = 0; i < k->n_stage; i++)
         if (!check_partial(&k->stage[i], e) || !check_registers(p, &k->stage[i], e) ||
-            !check_group(p, &k->stage[i], e) || !check_unit(p, k, &k->stage[i], e) || !check_rings(&k->stage[i], e))
+            !check_group(p, &k->stage[i], e) || !check_unit(p, k, &k->stage[i], e) || !check_rings(&k->stage[i], e) ||
+            !check_dot(p, &k->stage[i], e))
             return err_in(e, "loops \"%s\"", loops);
     for (int i = 0; i < p->on->n_space; i++)
         if (p->on->space[i].bytes && !check_space(p, k, &p->on->space[i], e))

@@ -203,6 +203,24 @@ bool nest_unit_fits(const stage *s, int m, int n, int load[2])
            nest_product(s, load[0], load[1]);
 }
 
+int nest_last(const stage *s)
+{
+    const int last = s->nest.n - 1;
+    return last >= 0 && s->nest.loop[last].role->dot ? last - 1 : last;
+}
+
+bool nest_dots(const stage *s, const dot_form *f, int column, int load[2])
+{
+    const expr *fold = stage_fold(s);
+    const int deep = s->n_result;
+    if (!f || !fold || fold->dtype != TS_I32 || s->n_folded != 2 || s->n_axis != deep + 1 || column == deep)
+        return false;
+    load[1] = x_axes_of(s->load[0]) >> column & 1 ? 0 : 1, load[0] = 1 - load[1];
+    const bool apart = !(x_axes_of(s->load[load[0]]) >> column & 1) && x_axes_of(s->load[load[1]]) >> column & 1;
+    return apart && nest_product(s, load[0], load[1]) && s->extent[deep] % f->n == 0 &&
+           s->load[load[0]]->from->type.dtype == f->a && s->load[load[1]]->from->type.dtype == f->b;
+}
+
 int nest_split(const stage *s)
 {
     for (int l = 0; l < s->nest.n; l++)

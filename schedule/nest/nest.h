@@ -92,6 +92,10 @@ const matrix_unit *nest_unit_row(const plan *p, const stage *s, const unit_loops
 /* Whether a matrix unit can form the stage over axes m and n of its result: it multiplies two operands of one dtype,
  * and nothing else is read. load: the operand along m and that along n. */
 bool nest_unit_fits(const stage *s, int m, int n, int load[2]);
+int nest_last(const stage *s); /* the innermost loop, but for one that is multiplied at once; or -1 */
+/* Whether there is such a loop, or could be: the stage adds up products of two loads, load[0] without the axis and
+ * load[1] with it, as the form has them. */
+bool nest_dots(const stage *s, const dot_form *f, int column, int load[2]);
 int64_t nest_cover(const stage *s, int axis, int l); /* of an axis of the unit's, under loop l: whole trips of its */
 int64_t nest_sums(const plan *p, const stage *s);    /* vector registers that the tile's sums take; 0 without a fold */
 

@@ -132,7 +132,10 @@ static bool check_order(nesting *b)
         const loop *l = &q->loop[i];
         const role *how = l->role;
         const char *letter = b->s->letter[l->axis];
-        if (how->last && i < q->n - 1)
+        const bool within = how->lanes && i == q->n - 2 && q->loop[i + 1].role->dot;
+        if (how->dot && (!i || !q->loop[i - 1].role->lanes))
+            return refuse(b, i, "the %s loop must be within one over lanes", how->name);
+        if (how->last && i < q->n - 1 && !within)
             return refuse(b, i, "the %s loop must be the last", how->name);
         if (tile && !how->in_registers)
             return refuse(b, i, "serial loop %s inside an unrolled one", letter);

@@ -4,7 +4,7 @@
  * Requires: a graph. Nothing is done to one that is to run as written. Guarantees: values of the roots are the
  * same; what needs no input is a leaf where it is read with inputs, except what layouts take over (movement of all
  * elements: packing does it at no cost; parts that are multiplied have layouts as leaves only), what would take more
- * memory than it is computed from (masks, weights stored in fewer bits), what is so small that it stays in a cache,
+ * memory than it is computed from (masks, weights stored in fewer bits), what is computed from so little that it stays in a cache,
  * what may fail (places that data say), and, where its sources are read otherwise too, what there is no room for. */
 #include "graph/ir/known.h"
 #include "schedule/passes/passes.h"
@@ -89,16 +89,15 @@ static bool moves(search *s, const node *n) /* nothing else is done from its lea
 static bool gains(search *s, const node *n)
 {
     sources from = {0};
-    int64_t bytes = 0, freed = 0;
-    if (type_count(&n->type) < LEAST || moves(s, n))
-        return false;
+    int64_t bytes = 0, freed = 0, most = type_count(&n->type);
     add_sources(s, &from, n);
     for (int i = 0; i < from.n; i++) {
         const int64_t one = type_bytes(&from.leaf[i]->type);
-        bytes += one, freed += s->read[from.leaf[i]->id] ? 0 : one;
+        most = int_max(most, type_count(&from.leaf[i]->type)), bytes += one,
+        freed += s->read[from.leaf[i]->id] ? 0 : one;
     }
     const int64_t own = type_bytes(&n->type), growth = own > freed ? own - freed : 0;
-    if (from.out || own > bytes || growth > s->room)
+    if (most < LEAST || moves(s, n) || from.out || own > bytes || growth > s->room)
         return false;
     s->room -= growth;
     return true;

@@ -12,6 +12,7 @@ bool pass_join(plan *p, err *e);
 bool pass_known(plan *p, err *e);
 bool pass_extents(plan *p, err *e); /* nothing where no dimension varies */
 bool pass_common(plan *p, err *e);  /* nothing in the judge's plan, nor where a dimension varies */
+bool pass_dots(plan *p, err *e);
 bool pass_alternatives(plan *p, err *e);
 bool pass_checkpointing(plan *p, err *e);
 bool pass_apart(plan *p, err *e);

@@ -345,6 +345,7 @@ typedef enum pass_number {
     PASS_KNOWN,
     PASS_EXTENTS,
     PASS_COMMON,
+    PASS_DOTS,
     PASS_ALTERNATIVES,
     PASS_FUSE,
     PASS_CHECKPOINTING,

@@ -20,8 +20,9 @@ typedef struct role {
     bool in_registers; /* all trips written out: what they sum stays in registers, a part of the register tile */
     bool lanes;        /* in registers, of which trips are the elements */
     bool unit;         /* in registers of a matrix unit, which takes all such loops of a nest at once */
-    bool group;        /* in registers, of which each of the lanes that make a worker has one trip */
-    int warp;          /* lanes that do each of its trips together; 0: one */
+    bool dot;   /* in registers, inside of a loop over lanes: one instruction multiplies and adds all its trips */
+    bool group; /* in registers, of which each of the lanes that make a worker has one trip */
+    int warp;   /* lanes that do each of its trips together; 0: one */
     /* Where it is legal */
     bool shared, own; /* among the loops that stages share; among one stage's own in a kernel of several */
     bool folded;      /* on an axis that is folded away */
@@ -65,6 +66,13 @@ typedef struct matrix_unit {
     double reached; /* of the machine's rate for such operands: the share that products were seen to come to */
 } matrix_unit;
 
+/* What one instruction adds to each i32 of a vector: n products of neighbours along a folded axis, of which b has its own
+ * for each lane, and a the same for all. */
+typedef struct dot_form {
+    int n;
+    dtype a, b;
+} dot_form;
+
 /* box_limits: of copies that a device makes by itself, of boxes of a tensor that lies in memory. */
 typedef struct box_limits {
     int dims;    /* of the tensor, at most */
@@ -105,6 +113,7 @@ typedef struct target {
     const role *role; /* [0]: of loops without one */
     const memory_space *space;
     const matrix_unit *unit;
+    const dot_form *dot;     /* NULL: there is none */
     const box_limits *boxes; /* NULL: it makes no such copies, */
     const char *no_boxes;    /* for this reason, if it is known */
     memory_level level[MAX_LEVEL];
