@@ -78,7 +78,7 @@ static const pass_record plan_passes[N_PASS] = {
     [PASS_COMMON] = {"common", "computes once what takes long and elements of several nodes have in common", "a graph",
                      "roots of the same values, to the bit; what was lifted is kept in a kernel, or worth its memory",
                      pass_common},
-    [PASS_DOTS] = {"dots", "widens what products of integers read to what the target multiplies at once", "a graph",
+    [PASS_DOTS] = {"dots", "takes products of integers where the target multiplies and adds them at once", "a graph",
                    "roots of the same values", pass_dots},
     [PASS_ALTERNATIVES] =
         {"alternatives",

@@ -153,7 +153,10 @@ typedef struct instruction {
 static const char asm_dot4[] = "__asm__(\"vpdpbusd %2, %1, %0\" : \"+v\"(c) : \"v\"(a), \"v\"(b));\n    return c;";
 /* gcc: sums are not changed in their order, and nothing by assembly, around which -O1 keeps no array in registers */
 #define HALVES "typedef int16_t halves __attribute__((vector_size(4 * %n)));\n    return "
-#define NARROW "typedef int16_t wide __attribute__((vector_size(4 * %n)));\n    typedef char narrow __attribute__((vector_size(2 * %n), aligned(1), may_alias));\n    return (%T)"
+#define NARROW                                                                           \
+    "typedef int16_t wide __attribute__((vector_size(4 * %n)));\n"                       \
+    "    typedef char narrow __attribute__((vector_size(2 * %n), aligned(1), may_alias));\n" \
+    "    return (%T)"
 static const instruction instructions[] = {
     {"fma", REALS, 64, "__AVX512F__", "__builtin_ia32_vfmadd%p512_mask(a, b, c, (%k)-1, 4)"},
     {"fma", REALS, 32, "__FMA__", "__builtin_ia32_vfmadd%p256(a, b, c)"},
@@ -183,7 +186,8 @@ static const instruction instructions[] = {
     {"min", REALS, 32, "__AVX__", "%T_blend(b != b, b, __builtin_ia32_min%p256(b, a))"},
     {"min", REALS, 16, "__SSE2__", "%T_blend(b != b, b, __builtin_ia32_min%p(b, a))"},
     {"dot2", E_I32, 64, "__AVX512BW__ && !defined __clang__",
-     HALVES "__builtin_ia32_paddd512_mask(c, __builtin_ia32_pmaddwd512_mask((halves)a, (halves)b, c, 65535), c, 65535);"},
+     HALVES "__builtin_ia32_paddd512_mask(c, __builtin_ia32_pmaddwd512_mask((halves)a, (halves)b, c, 65535), c, "
+            "65535);"},
     {"dot2", E_I32, 32, "__AVX2__ && !defined __clang__",
      HALVES "__builtin_ia32_paddd256(c, __builtin_ia32_pmaddwd256((halves)a, (halves)b));"},
     {"dot2", E_I32, 32, "__AVX2__", HALVES "c + __builtin_ia32_pmaddwd256((halves)a, (halves)b);"},

@@ -58,8 +58,9 @@ static char *repro(const args *a)
 /* A program for all extents is raced in this process, against one program at a time: there is no verdict. */
 static bool fits_at(const args *a, ts_error *e)
 {
-    static const char *const others[] = {"train",   "peer",    "launches", "threshold", "judge",  "precision",
-                                         "fail-on", "timeout", "out",      "resume",    "report", NULL};
+    static const char *const others[] = {"train",  "peer",      "launches", "threshold", "tolerance",
+                                         "judge",  "precision", "fail-on",  "timeout",   "out",
+                                         "resume", "report",    NULL};
     for (int i = 0; others[i]; i++)
         if (args_count(a, others[i])) {
             err_set(e, TS_USAGE, "bench: --%s belongs to a race with a verdict, and --at gives ratios", others[i]);
@@ -114,6 +115,7 @@ static bench_options options_of(const args *a, progress *p)
         .min_time = args_number(a, "min-time"),
         .launches = (int)args_integer(a, "launches"),
         .threshold = args_number(a, "threshold"),
+        .tolerance = args_number(a, "tolerance"),
         .timeout = args_number(a, "timeout"),
         .python = args_text(a, "peer-python"),
         .seed = (uint64_t)args_integer(a, "seed"),
@@ -243,6 +245,8 @@ static const option options[] = {
     {"min-time", 0, SECONDS, "TIME", "time that a contestant is sampled for, all launches", ONCE},
     {"launches", 0, INTEGER, "N", "processes per contestant", NULL, false, 1, BENCH_MOST_LAUNCHES},
     {"threshold", 0, PERCENT, "PERCENT", "least difference that matters", ONCE},
+    {"tolerance", 0, PERCENT, "PERCENT", "by how much of the largest a result may be off (default: by its dtype)",
+     ONCE},
     {"fail-on", 0, CHOICE, "slower|faster|undecided|invalid", "exit 1 on such a verdict; repeats", REPEATS},
     {"precision", 0, CHOICE, "f32|bf16|f16", "precision of matrix products and saved activations", ONCE},
     {"at", 0, PAIR, "NAME=N,N,...", "with --dim NAME=1..M: the program for all extents against one for each; repeats",

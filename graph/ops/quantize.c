@@ -196,58 +196,6 @@ static const node *product(graph *g, const node *a, const node *za, const node *
     return sum;
 }
 
-/* ---- products of what was made of integers ---- */
-typedef struct scaled { /* (x - zero) * scale */
-    const node *x, *scale, *zero;
-} scaled;
-
-/* What is known, and a matrix that is turned, seen through */
-static bool is_scaled(graph *g, const node *n, scaled *out)
-{
-    const node *of = n->leaf && n->leaf->of ? n->leaf->of : n;
-    if (!strcmp(of->op->name, "transpose") && of->type.rank == 2 && of->type.dim[0] == of->in[0]->type.dim[1] &&
-        is_scaled(g, of->in[0], out)) {
-        *out = (scaled){g_swapped(g, out->x), out->scale, out->zero};
-        out->scale = out->scale->type.rank == 2 ? g_swapped(g, out->scale) : out->scale;
-        out->zero = out->zero->type.rank == 2 ? g_swapped(g, out->zero) : out->zero;
-        return out->x && out->scale && out->zero;
-    }
-    if (strcmp(of->op->name, "dequantize") || ts_dtype_bytes(of->in[0]->type.dtype) != 1)
-        return false;
-    *out = (scaled){of->in[0], of->in[1], of->in[2]};
-    return true;
-}
-
-static bool is_one(const node *n)
-{
-    return type_count(&n->type) == 1;
-}
-
-static bool by_column(const node *n) /* one number, or one for each column */
-{
-    const int rank = n->type.rank;
-    return is_one(n) || rank == 1 || (rank > 1 && type_count(&n->type) == n->type.dim[rank - 1]);
-}
-
-const node *quantized_matmul(graph *g, const node *n, dtype a)
-{
-    scaled l, r;
-    if (n->type.dtype != TS_F32 || n->in[0]->type.rank < 2 || n->in[1]->type.rank != 2 || !is_scaled(g, n->in[0], &l) ||
-        !is_scaled(g, n->in[1], &r) || !is_one(l.scale) || !is_one(l.zero) || !by_column(r.scale) ||
-        !by_column(r.zero) || !is_known(r.x))
-        return NULL;
-    const node *one = g_reshape(g, l.scale, 0, NULL), *zero = g_reshape(g, l.zero, 0, NULL); /* [] */
-    const node *sum = product(g, l.x, zero, r.x, is_one(r.zero) ? g_reshape(g, r.zero, 0, NULL) : r.zero, a);
-    return g_call2(g, "multiply", g_cast(g, sum, TS_F32), g_call2(g, "multiply", one, r.scale));
-}
-
-const node *integer_matmul_of(graph *g, const node *n, dtype a)
-{
-    const bool wider = dtype_bits(n->in[0]->type.dtype) < dtype_bits(a) && n->in[1]->type.dtype == TS_I8;
-    return wider ? g_call2(g, "integer_matmul", g_cast(g, n->in[0], a), n->in[1]) : NULL;
-}
-
-/* ---- ONNX: products ---- */
 /* a [..., m, k], b [..., k, n] -> [..., m, n] */
 static bool adapt_matmul_integer(const onnx_call *c, const node **out, err *e)
 {
@@ -370,6 +318,57 @@ static const expr *dequantize_body(defn *d)
     const dtype exact = dtype_bits(of) <= 16 ? (real == TS_F64 ? TS_F64 : TS_F32) : TS_I64; /* so the difference is */
     const expr *from = x2(mem, "sub", x_cast(mem, exact, defn_in(d, 0)), x_cast(mem, exact, defn_in(d, 2)));
     return x2(mem, "mul", x_cast(mem, real, from), defn_in(d, 1));
+}
+
+/* ---- passes ---- */
+typedef struct scaled { /* (x - zero) * scale */
+    const node *x, *scale, *zero;
+} scaled;
+
+/* What is known, and a matrix that is turned, seen through */
+static bool is_scaled(graph *g, const node *n, scaled *out)
+{
+    const node *of = n->leaf && n->leaf->of ? n->leaf->of : n;
+    if (!strcmp(of->op->name, "transpose") && of->type.rank == 2 && of->type.dim[0] == of->in[0]->type.dim[1] &&
+        is_scaled(g, of->in[0], out)) {
+        *out = (scaled){g_swapped(g, out->x), out->scale, out->zero};
+        out->scale = out->scale->type.rank == 2 ? g_swapped(g, out->scale) : out->scale;
+        out->zero = out->zero->type.rank == 2 ? g_swapped(g, out->zero) : out->zero;
+        return out->x && out->scale && out->zero;
+    }
+    if (strcmp(of->op->name, "dequantize") || ts_dtype_bytes(of->in[0]->type.dtype) != 1)
+        return false;
+    *out = (scaled){of->in[0], of->in[1], of->in[2]};
+    return true;
+}
+
+static bool is_one(const node *n)
+{
+    return type_count(&n->type) == 1;
+}
+
+static bool by_column(const node *n) /* one number, or one for each column */
+{
+    const int rank = n->type.rank;
+    return is_one(n) || rank == 1 || (rank > 1 && type_count(&n->type) == n->type.dim[rank - 1]);
+}
+
+const node *quantized_matmul(graph *g, const node *n, dtype a)
+{
+    scaled l, r;
+    if (n->type.dtype != TS_F32 || n->in[0]->type.rank < 2 || n->in[1]->type.rank != 2 || !is_scaled(g, n->in[0], &l) ||
+        !is_scaled(g, n->in[1], &r) || !is_one(l.scale) || !is_one(l.zero) || !by_column(r.scale) ||
+        !by_column(r.zero) || !is_known(r.x))
+        return NULL;
+    const node *one = g_reshape(g, l.scale, 0, NULL), *zero = g_reshape(g, l.zero, 0, NULL); /* [] */
+    const node *sum = product(g, l.x, zero, r.x, is_one(r.zero) ? g_reshape(g, r.zero, 0, NULL) : r.zero, a);
+    return g_call2(g, "multiply", g_cast(g, sum, TS_F32), g_call2(g, "multiply", one, r.scale));
+}
+
+const node *integer_matmul_of(graph *g, const node *n, dtype a)
+{
+    const bool wider = dtype_bits(n->in[0]->type.dtype) < dtype_bits(a) && n->in[1]->type.dtype == TS_I8;
+    return wider ? g_call2(g, "integer_matmul", g_cast(g, n->in[0], a), n->in[1]) : NULL;
 }
 
 /* ---- records ---- */

@@ -132,8 +132,8 @@ static bool may_repeat(fuser *f, item *it)
     return here <= moved || reason_most(&it->kept, "steps to find its elements' places", here, moved);
 }
 
-/* What follows a product is written out for each vector of its register tile. Where that is more code than a first cache
- * holds beside the rest (32 KiB, on all processors of today), a loop of its own is faster. */
+/* What follows a product is written out for each vector of its register tile. Where that is more code than a first
+ * cache holds beside the rest (32 KiB, on all processors of today), a loop of its own is faster. */
 bool inline_follows(fuser *f, item *it, const item *owner)
 {
     enum { CODE = 24 << 10, PART = 9 }; /* bytes; of each part (54 KB were 301 parts of 20 vectors) */

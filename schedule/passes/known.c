@@ -4,8 +4,9 @@
  * Requires: a graph. Nothing is done to one that is to run as written. Guarantees: values of the roots are the
  * same; what needs no input is a leaf where it is read with inputs, except what layouts take over (movement of all
  * elements: packing does it at no cost; parts that are multiplied have layouts as leaves only), what would take more
- * memory than it is computed from (masks, weights stored in fewer bits), what is computed from so little that it stays in a cache,
- * what may fail (places that data say), and, where its sources are read otherwise too, what there is no room for. */
+ * memory than it is computed from (masks, weights stored in fewer bits), what is computed from so little that it stays
+ * in a cache, what may fail (places that data say), and, where its sources are read otherwise too, what there is no
+ * room for. */
 #include "graph/ir/known.h"
 #include "schedule/passes/passes.h"
 #include "schedule/plan/plan.h"

@@ -66,8 +66,8 @@ typedef struct matrix_unit {
     double reached; /* of the machine's rate for such operands: the share that products were seen to come to */
 } matrix_unit;
 
-/* What one instruction adds to each i32 of a vector: n products of neighbours along a folded axis, of which b has its own
- * for each lane, and a the same for all. */
+/* What one instruction adds to each i32 of a vector: n products of neighbours along a folded axis, of which b has its
+ * own for each lane, and a the same for all. */
 typedef struct dot_form {
     int n;
     dtype a, b;

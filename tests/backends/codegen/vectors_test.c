@@ -30,10 +30,6 @@ static const ruled cases[] = {
      "cast to=i32 b; m add i j; n add k l; y add m n",
      NULL, NULL, NULL},
     {"x f32[5,39]; s f32[]; z i8[]; q quantize to=i8 x s z; y dequantize q s z", NULL, NULL, NULL},
-    {"x u8[9,64]; w i8[64,53]; a cast to=i32 x; b cast to=i32 w; p matmul a b; y cast to=f32 p", "matmul", "\"n\":53",
-     "n/32 m/2 k/16 k/4@unroll m@unroll n@vector k@dot"},
-    {"x i16[9,66]; w i8[66,48]; a cast to=i32 x; b cast to=i32 w; y matmul a b", "matmul", "\"n\":48",
-     "m/3 k/2 m@unroll n@vector k@dot"},
     {"x i16[3,2050]; w i8[2050,32]; a cast to=i32 x; b cast to=i32 w; p matmul a b; y cast to=f32 p", NULL, NULL, NULL},
     {"x f32[1,2,6,7]; g f32[1,5,6,2]; y grid_sample mode=nearest x g", NULL, NULL, NULL},
 };

@@ -1,0 +1,95 @@
+/* Products of integers by the instructions of each set: whole and clipped vectors, few rows, one, sums longer than a
+ * block, zeros, scales by column, what quantize made. Held against the interpreter. */
+#include "graph/ir/graph.h"
+#include "graph/ir/rule.h"
+#include "tests/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct problem {
+    int rows, deep, columns;
+    dtype a;
+    bool scaled; /* f32 that quantize made integers of, and dequantize reals again; else integers */
+} problem;
+
+static const node *operand(graph *g, const problem *c)
+{
+    const type t = {TS_F32, 2, {c->rows, c->deep}}, i = {c->a, 2, {c->rows, c->deep}};
+    const node *scale = g_scalar(g, TS_F32, 0.02), *zero = g_scalar(g, c->a, 3);
+    if (!c->scaled)
+        return g_leaf(g, op_find("input"), "x", &i, &(leaf){.kind = LEAF_INPUT});
+    const node *x = g_leaf(g, op_find("input"), "x", &t, &(leaf){.kind = LEAF_INPUT});
+    const attr to = attr_word("to", ts_dtype_name(c->a));
+    x = g_make(g, op_find("quantize"), 3, (const node *const[]){x, scale, zero}, &to, 1);
+    return g_make(g, op_find("dequantize"), 3, (const node *const[]){x, scale, zero}, NULL, 0);
+}
+
+static const node *weight(graph *g, const problem *c)
+{
+    const type t = {TS_I8, 2, {c->deep, c->columns}}, by = {TS_F32, 1, {c->columns}};
+    int8_t *w = calloc((size_t)(c->deep * c->columns) + 1, 1);
+    float *scale = calloc((size_t)c->columns + 1, sizeof *scale);
+    MUST(w && scale);
+    for (int i = 0; i < c->deep * c->columns; i++)
+        w[i] = (int8_t)(i * 89 % 256 - 128);
+    for (int i = 0; i < c->columns; i++)
+        scale[i] = 0.001F * (float)(1 + i % 7);
+    const node *y = g_const(g, "w", &t, w), *s = g_const(g, "s", &by, scale);
+    free(w), free(scale);
+    if (!c->scaled)
+        return y;
+    return g_make(g, op_find("dequantize"), 3, (const node *const[]){y, s, g_scalar(g, TS_I8, 0)}, NULL, 0);
+}
+
+static bool fill(ts_array *x)
+{
+    for (int64_t i = 0; i < ts_array_count(x); i++)
+        if (x->dtype == TS_F32)
+            ((float *)x->data)[i] = 0.013F * (float)(i * 37 % 501 - 250);
+        else
+            ((uint8_t *)x->data)[i] = (uint8_t)(i * 151);
+    return true;
+}
+
+static void test(const problem *c, const char *isa)
+{
+    ts_error e = {0};
+    ts_graph *g = ts_graph_make();
+    ts_given in = {.name = "x"};
+    ts_array want = {0}, got = {0};
+    const ts_options on = {.target = "c", .isa = isa};
+    const node *y = g_call2(g, c->scaled ? "matmul" : "integer_matmul", operand(g, c), weight(g, c));
+    ts_tensor t = y;
+    const bool ok = y && ts_array_make(&in.value, c->scaled ? TS_F32 : c->a, 2, (int64_t[]){c->rows, c->deep}, &e) &&
+                    fill(&in.value) && ts_eval(1, &t, 1, &in, &(ts_options){.target = "interp"}, &want, &e) &&
+                    ts_eval(1, &t, 1, &in, &on, &got, &e);
+    if (!CHECK(ok))
+        printf("%s: %s\n", isa, e.text);
+    double off = 0, most = 0;
+    for (int64_t i = 0; ok && i < ts_array_count(&want); i++) {
+        const double w = ts_array_at(&want, i), d = ts_array_at(&got, i) - w;
+        off = d * d > off * off ? d : off, most = w * w > most * most ? w : most;
+    }
+    if (!CHECK(off * off <= (c->scaled ? 1e-11 : 0) * most * most))
+        printf("%s %d x %d x %d of %s: off by %g of %g\n", isa, c->rows, c->deep, c->columns, ts_dtype_name(c->a), off,
+               most);
+    ts_array_free(&in.value), ts_array_free(&want), ts_array_free(&got), ts_graph_free(g);
+}
+
+int main(void)
+{
+    static const problem problems[] = {
+        {5, 64, 48, TS_U8, false}, {1, 96, 80, TS_U8, false}, {9, 36, 53, TS_U8, false}, {3, 2052, 32, TS_U8, false},
+        {4, 37, 40, TS_U8, false}, {5, 64, 48, TS_I8, true},  {7, 128, 33, TS_U8, true}, {1, 64, 96, TS_I8, true}};
+    static const char *const sets[] = {"plain", "avx2", "avx512", "avx512vnni", "neon"};
+    for (int i = 0; i < COUNT(sets); i++) {
+        ts_error lacks = {0};
+        char *machine = ts_machine_json(&(ts_options){.target = "c", .isa = sets[i]}, &lacks);
+        for (int k = 0; machine && k < COUNT(problems); k++)
+            test(&problems[k], sets[i]);
+        free(machine);
+    }
+    return check_done();
+}
