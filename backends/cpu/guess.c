@@ -113,15 +113,19 @@ static int64_t dot_of(const plan *p, const kernel *k, const stage *s, int column
     return can ? p->on->dot->n : 1;
 }
 
+typedef struct taking { /* elements of the columns, and of the fold, that an instruction takes */
+    int64_t lane, dot;
+} taking;
+
 /* second: the tile that scores next to the one taken, with both scores; or NULL */
-static shape guess_tile_among(const plan *p, const stage *s, const extents *r, const extents *c, int64_t lane,
-                              int64_t dot, text *second)
+static shape guess_tile_among(const plan *p, const stage *s, const extents *r, const extents *c, taking one,
+                              text *second)
 {
     double score[TILES] = {0}, most = 0, after = 0;
     shape best = {1, 1}, next = {0};
-    matrix m = {.lane = lane, .rows_vary = r->n > 1, .columns_vary = c->n > 1};
+    matrix m = {.lane = one.lane, .rows_vary = r->n > 1, .columns_vary = c->n > 1};
     m.size = ts_dtype_bytes(s->node->type.dtype),
-    m.deep = m.size * (is_long(s) ? FOLD_BLOCK : stage_points(s, s->n_result, s->n_axis)) / (double)dot;
+    m.deep = m.size * (is_long(s) ? FOLD_BLOCK : stage_points(s, s->n_result, s->n_axis)) / (double)one.dot;
     for (int i = 0; i < r->n; i++)
         for (int j = 0; j < c->n; j++)
             m.rows = r->of[i], m.columns = c->of[j], add_scores(p, &m, score);
@@ -141,7 +145,7 @@ static shape guess_tile_among(const plan *p, const stage *s, const extents *r, c
 shape guess_tile(const plan *p, const stage *s, int64_t rows, int64_t columns, int64_t lane, text *second)
 {
     const extents r = {1, {rows}}, c = {1, {columns ? columns : 1}}; /* none fit any tile alike */
-    return guess_tile_among(p, s, &r, &c, lane, 1, second);
+    return guess_tile_among(p, s, &r, &c, (taking){lane, 1}, second);
 }
 
 static int64_t left_of(const kernel *k, const stage *s, int a)
@@ -352,14 +356,14 @@ static void guess_contraction(const plan *p, const kernel *k, const stage *s, ne
 {
     product c = {.column = s->n_result - 1, .staged = -1};
     c.dot = dot_of(p, k, s, c.column);
+    const taking one = {nest_lanes(p, s), c.dot};
     c.row = row_axis(k, s, c.column);
     c.columns = left_of(k, s, c.column), c.rows = c.row >= 0 ? left_of(k, s, c.row) : 1;
     const extents rows = left_among(p, k, s, c.row), columns = left_among(p, k, s, c.column);
-    c.tile = guess_tile_among(p, s, &rows, &columns, nest_lanes(p, s), c.dot, second);
+    c.tile = guess_tile_among(p, s, &rows, &columns, one, second);
     /* Other stages walk what lies in scratch: in steps that go into theirs, all of them can stop at a mask's edge. */
     while (s->scratch && c.tile.vectors & (c.tile.vectors - 1))
-        c.tile = guess_tile_among(p, s, &rows, &(extents){1, {(c.tile.vectors - 1) * nest_lanes(p, s)}},
-                                  nest_lanes(p, s), c.dot, second);
+        c.tile = guess_tile_among(p, s, &rows, &(extents){1, {(c.tile.vectors - 1) * nest_lanes(p, s)}}, one, second);
     c.width = c.tile.vectors * nest_lanes(p, s);
     const uint32_t own = 1u << c.column | (c.row >= 0 ? 1u << c.row : 0);
     const bool core = guess_cores(p, k, s), by_panels = core && panels_are_evener(p, k, s, &c, own);

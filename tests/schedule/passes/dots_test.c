@@ -36,15 +36,15 @@ static void guessed(maker *make, const char *set, const char *end)
     text_free(&t), free_plan(&b);
 }
 
-/* op: with what it multiplies, as rules name it */
-static void refused(maker *make, const char *set, const char *op, const char *loops, const char *why)
+/* what: the operation with what it multiplies, as rules name it */
+static void refused(maker *make, const char *set, const char *what, const char *loops, const char *why)
 {
     char rules[160], want[640];
     snprintf(rules, sizeof rules, "{\"loops\":\"%s\"}", loops);
     snprintf(want, sizeof want,
-             "test.json:2:10 (/rules/0/loops): rule \"rule 0\" on %s: every alternative is refused:\nloops \"%s\"%s\n"
-             "hint: add \"guess\" to its loops, or \"optional\": true to pass on to the next rule",
-             op, loops, why);
+             "test.json:2:10 (/rules/0/loops): rule \"rule 0\" on %s: every alternative is refused:\n  loops \"%s\"%s\n"
+             "  hint: add \"guess\" to its loops, or \"optional\": true to pass on to the next rule",
+             what, loops, why);
     plan_is_refused(&(setting){make, two_cores, set, rules, 1}, TS_BAD_INPUT, want);
 }
 
