@@ -33,7 +33,8 @@ bool opset_add(opset *list, int *n, const char *domain, int64_t version, err *e)
     }
     for (int i = 0; i < *n; i++)
         if (!strcmp(list[i].domain, domain))
-            return err_set(e, TS_BAD_INPUT, "M010 domain \"%s\" has two opsets, %d and %lld", domain, list[i].version,
+            return list[i].version == version || /* said twice, as some exporters do */
+                   err_set(e, TS_BAD_INPUT, "M010 domain \"%s\" has two opsets, %d and %lld", domain, list[i].version,
                            (long long)version);
     list[(*n)++] = (opset){domain, version > INT_MAX ? INT_MAX : (int)version};
     return true;

@@ -119,6 +119,7 @@ typedef struct stage_state { /* of the stage that is being written */
     int lane;                     /* the tile's vector loop over a folded axis, or -1 */
     uint32_t peeled;              /* axes whose loops outside the tile write first and last trips apart */
     uint32_t known;               /* loops of a tile without a fold that are written out trip by trip */
+    const char *states, *state;   /* as a writer has them, in subscripts too; NULL: "s", "" */
 } stage_state;
 
 typedef struct bounds { /* split.c: comparisons of the guard under the stage's fold */

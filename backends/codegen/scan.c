@@ -130,12 +130,22 @@ static void over_lane(walking *k, void (*write)(void *user, bool vector))
     code_close(&k->m->out.code);
 }
 
-static int vectors_along(walking *k) /* truth is no mask in arrays */
+static bool read_by_states(const expr *x) /* some place that is read follows from a state */
 {
-    bool truth = false;
+    bool any = false;
+    for (int i = 0; i < x->n && !any; i++)
+        any = (x->kind == X_LOAD && x_count(x->arg[i], X_STATE) > 0) || read_by_states(x->arg[i]);
+    return any;
+}
+
+/* Truth is no mask in arrays; what is read element by element all along gains nothing from vectors between. */
+static int vectors_along(walking *k)
+{
+    bool apart = false;
     for (int i = 0; i < k->n; i++)
-        truth = truth || k->x->arg[i]->dtype == TS_BOOL || dtype_small(k->x->arg[i]->dtype);
-    return truth ? 0 : vector_beside(k->m, &k->lane, 2 * k->n + 1, k->x->arg);
+        apart = apart || k->x->arg[i]->dtype == TS_BOOL || dtype_small(k->x->arg[i]->dtype) ||
+                read_by_states(k->x->arg[k->n + i]);
+    return apart ? 0 : vector_beside(k->m, &k->lane, 2 * k->n + 1, k->x->arg);
 }
 
 static int scan_axes(walking *k) /* opens the loops that are walked; their number */
@@ -200,6 +210,8 @@ void emit_scan(emitter *m)
                  arena_format(m->mem, "MIN(block + %d, %s)", BLOCK, end));
         k.w.state = arena_format(m->mem, "[%s_%d - block]", s->letter[k.lane.axis], k.lane.axis);
     }
+    m->stage.state = k.w.state;
     write_rows(&k);
+    m->stage.state = NULL;
     plain_end(m, loops);
 }

@@ -393,8 +393,8 @@ writer emit_writer(emitter *m)
                     .axis = write_axis,
                     .size = write_size,
                     .fold = write_fold,
-                    .states = "s",
-                    .state = "",
+                    .states = m->stage.states ? m->stage.states : "s",
+                    .state = m->stage.state ? m->stage.state : "",
                     .user = m};
 }
 

@@ -54,8 +54,11 @@ static writer writer_of(emitter *m, const char *lane) /* states are the accumula
 static void become(emitter *m, writer *w, const expr *const *x, const char *(*acc)(emitter *, int, const char *),
                    const char *at, bool some)
 {
+    const stage_state was = m->stage;
+    m->stage.states = w->states, m->stage.state = w->state;
     for (int k = 0; k < states(m); k++)
         value_let(m, "next", k, dtype_of(m, k), value_text(m, w, x[k]));
+    m->stage.states = was.states, m->stage.state = was.state;
     for (int k = 0; k < states(m); k++) {
         const char *to = acc(m, k, at), *next = arena_format(m->mem, "next%d", k);
         code_store(&m->out.code, to, some ? value_counted(m, dtype_of(m, k), next, to) : next);

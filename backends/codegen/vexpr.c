@@ -292,15 +292,17 @@ void vector_each_close(emitter *m)
 static void put_each(vwriter *w, const expr *x, const char *name)
 {
     emitter *m = w->m;
-    writer one = emit_writer(m);
+    const stage_state was = m->stage;
     text t = {0};
     const char *each = vector_each_open(m);
-    one.states = w->states, one.state = arena_format(m->mem, "%s[%s]", w->state, each);
+    m->stage.states = w->states, m->stage.state = arena_format(m->mem, "%s[%s]", w->state, each);
+    writer one = emit_writer(m);
     cstyle_temporaries(&one, &m->out.code, x);
     cstyle_whole(&one, &t, x);
     code_store(&m->out.code, arena_format(m->mem, "%s[%s]", name, each),
                x->dtype == TS_BOOL ? arena_format(m->mem, "-(%s)", text_str(&t)) : text_str(&t));
     vector_each_close(m);
+    m->stage.states = was.states, m->stage.state = was.state;
     text_free(&t);
 }
 

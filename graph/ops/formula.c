@@ -147,7 +147,9 @@ static bool inside(const expr *x, const scope *s, err *e)
             return false;
     for (int i = 0; x->kind == X_LOAD && i < x->n; i++) {
         const int64_t dim = x->from->type.dim[i];
-        if (x_count(x->arg[i], X_LOAD))
+        const bool tested = x_is_call(x->arg[i], "at") && x->arg[i]->arg[1]->kind == X_LIT &&
+                            x->arg[i]->arg[1]->whole <= dim;
+        if (tested || x_count(x->arg[i], X_LOAD))
             continue;
         const range at = x_range(x->arg[i], s->extent);
         if (!at.known)
@@ -501,7 +503,10 @@ const op ops_formula[] = {
          "text=s1\nf64[60] dims=[] folds=[60] start=0,0,0 "
          "step=s0+1,s1+(a[i0]-s1)/(s0+1),s2+(a[i0]-s1)*(a[i0]-(s1+(a[i0]-s1)/(s0+1))) text=s2/s0\ni64[5,6] i64[6] "
          "dims=[5] folds=[6] start=1,0 step=select(lt(a[i0,i1],b[i1]),0-s0,s0),select(lt(a[i0,i1],b[i1]),s1+1,s1) "
-         "merge=s0*t0,s1+t1 text=s0*(s1+1)\nf32[4] dims=[2] folds=[2,0] start=1,2 step=s0+a[i0],s1 text=s0+s1+f32(i0)",
+         "merge=s0*t0,s1+t1 text=s0*(s1+1)\nf32[4] dims=[2] folds=[2,0] start=1,2 step=s0+a[i0],s1 text=s0+s1+f32(i0)\n"
+         "f32[9] u8[9]<9 dims=[70,20] folds=[3] start=u8(mod(i0+i1,9)),0 "
+         "step=b[at(i64(s0),9)],s1+a[i64(b[at(i64(s0),9)])] text=s1+f32(s0)\nf32[9] u8[9]<9 dims=[20] folds=[3] "
+         "start=u8(mod(i0,9)) step=b[at(i64(s0),9)] text=a[at(i64(s0),9)]",
          "Several values folded at once: states s0, s1, ... begin as `start` and become `step` at every point of "
          "the axes `folds`; `text` is the element. `merge`: states after two sets of points, s and t; most follow.",
          .shape = fold_shape),

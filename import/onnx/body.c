@@ -50,18 +50,21 @@ static const char *read_form(model_file *f, const Onnx__Type **t)
     return n ? arena_string(&f->mem, form) : NULL;
 }
 
-/* role: "input" or "output" of the model; NULL: of a graph inside, whose steps will tell what is not supported. */
+/* role: "input" or "output" of the model; NULL: of a graph inside, whose steps will tell what is not supported. An
+ * output of texts or maps is what its step makes of it: places of labels, probabilities. */
 static bool read_port(model_file *f, const Onnx__ValueInfo *v, const char *role, ts_port *p, err *e)
 {
     char what[NAME_MOST + 32];
-    const bool model = role != NULL;
+    const bool model = role != NULL, made = model && *role == 'o';
     *p = (ts_port){.name = onnx_text(v->name), .dtype = TS_N_DTYPE, .rank = -1};
     snprintf(what, sizeof what, "%s \"%s\"", model ? role : "port", p->name);
     const Onnx__Type *inner = v->type;
     p->form = read_form(f, &inner);
     const Onnx__TensorType *t = inner ? inner->tensor_type : NULL;
     if (!t) {
-        if (inner && model)
+        if (made && inner && inner->map_type)
+            p->form = NULL;
+        else if (inner && model)
             model_file_refuse(f, "M030 %s is not a tensor", what);
         return true;
     }
@@ -69,7 +72,7 @@ static bool read_port(model_file *f, const Onnx__ValueInfo *v, const char *role,
     if (t->elem_type && !onnx_element(t->elem_type, what, &p->dtype, &own)) {
         if (own.code != TS_UNSUPPORTED)
             return err_set(e, own.code, "%s", own.text);
-        if (model)
+        if (model && !(made && t->elem_type == ONNX_STRING))
             model_file_refuse(f, "%s: %s", what, own.text);
     }
     return !t->shape || read_extents(f, t->shape, p, what, e);
@@ -343,6 +346,7 @@ bool onnx_steps(onnx_source *s, size_t n, Onnx__Node *const *from, body *out, er
         if (!read_step(s, from[i], i, &out->step[out->n_step++], e))
             return false;
     onnx_hold_constants(&s->file->mem, out);
+    onnx_hold_texts(out);
     return true;
 }
 
@@ -361,6 +365,7 @@ bool onnx_tensors(onnx_source *s, const Onnx__Graph *g, body *out, name_table *g
         if (own.code != TS_UNSUPPORTED)
             return err_set(e, own.code, "%s", own.text);
         h->refused = arena_string(&f->mem, own.text);
+        onnx_text_places(&f->mem, g->initializer[i], &h->value);
     }
     for (size_t i = 0; i < g->n_sparse_initializer; i++) {
         const Onnx__Tensor *values = g->sparse_initializer[i]->values;

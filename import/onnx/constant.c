@@ -28,3 +28,35 @@ void onnx_hold_constants(arena *mem, body *b)
             b->step[kept++] = b->step[i];
     b->n_step = kept;
 }
+
+/* ---- lists of texts ---- */
+void onnx_text_places(arena *mem, const Onnx__Tensor *t, ts_array *out)
+{
+    if (t->data_type != ONNX_STRING || t->n_dims != 1 || t->dims[0] < 1 || (uint64_t)t->dims[0] != t->n_string_data)
+        return;
+    int64_t *place = arena_array(mem, t->n_string_data, sizeof *place);
+    for (size_t i = 0; i < t->n_string_data; i++)
+        place[i] = (int64_t)i;
+    *out = (ts_array){.dtype = TS_I64, .rank = 1, .dim = {t->dims[0]}, .data = place};
+}
+
+/* Whether nobody looks at the texts: all that is done with them is to take some of the list. */
+static bool only_taken(const body *b, const char *name)
+{
+    bool only = true;
+    for (int i = 0; i < b->n_step && only; i++) {
+        const step *s = &b->step[i];
+        const bool takes = !strcmp(s->type, "ArrayFeatureExtractor") && !strcmp(s->domain, "ai.onnx.ml");
+        only = s->n_body == 0; /* a graph inside may read it */
+        for (int k = 0; k < s->n_in; k++)
+            only = only && (strcmp(s->in[k], name) || (takes && k == 0));
+    }
+    return only;
+}
+
+void onnx_hold_texts(body *b)
+{
+    for (int i = 0; i < b->n_held; i++)
+        if (b->held[i].refused && b->held[i].value.data && only_taken(b, b->held[i].name))
+            b->held[i].refused = NULL;
+}

@@ -19,4 +19,9 @@ ProtobufCAllocator onnx_allocator(arena *mem); /* what is unpacked dies with the
 bool onnx_element(int code, const char *what, dtype *out, err *e);
 bool onnx_tensor(onnx_source *s, const Onnx__Tensor *t, ts_array *out, err *e);
 void onnx_hold_constants(arena *mem, body *b); /* steps that are constant tensors become held ones */
+/* There are no tensors of texts. One that lists them, of which steps only take some (labels of classes), has their
+ * places, 0, 1, ..., in its stead: the first notes them, the second lets those be used that may. */
+enum { ONNX_STRING = 8 }; /* an element type */
+void onnx_text_places(arena *mem, const Onnx__Tensor *t, ts_array *out);
+void onnx_hold_texts(body *b);
 #endif

@@ -181,6 +181,43 @@ def nested_files():
         (yes, tensor("t", (), I64, struct.pack("<q", 1 << 62))))
 
 
+def tree_files():
+    """Of one tree of a branch and two leaves, in which something is not as it should be."""
+    def ensemble(**changes):
+        lists = dict(nodes_treeids=[0, 0, 0], nodes_nodeids=[0, 1, 2], nodes_featureids=[1, 0, 0],
+                     nodes_values=[0.5, 0.0, 0.0], nodes_modes=["BRANCH_LEQ", "LEAF", "LEAF"],
+                     nodes_truenodeids=[1, 0, 0], nodes_falsenodeids=[2, 0, 0],
+                     target_treeids=[0, 0], target_nodeids=[1, 2], target_ids=[0, 0],
+                     target_weights=[1.0, 2.0], n_targets=1)
+        lists.update(changes)
+        attrs = {k: v if isinstance(v, (int, str)) or isinstance(v[0], int) else
+                 b"".join(varint(7 << 3 | 5) + struct.pack("<f", x) for x in v) + num(20, 6)
+                 if isinstance(v[0], float) else
+                 b"".join(msg(9, x) for x in v) + num(20, 8) for k, v in lists.items()}
+        step = node("TreeEnsembleRegressor", "x", "y", "n", "ai.onnx.ml", **attrs)
+        return model(graph([step], [X], [Y]), more=msg(8, msg(1, "ai.onnx.ml") + num(2, 3)))
+
+    yield "tree-lists", ensemble(nodes_values=[0.5, 0.0])
+    yield "tree-mode", ensemble(nodes_modes=["BRANCH_LEQ", "LEAF", "TWIG"])
+    yield "tree-nowhere", ensemble(nodes_truenodeids=[7, 0, 0])
+    yield "tree-circle", ensemble(nodes_modes=["BRANCH_LEQ", "BRANCH_LT", "LEAF"], nodes_falsenodeids=[2, 2, 0])
+    yield "tree-shared", ensemble(nodes_modes=["BRANCH_LEQ", "BRANCH_LT", "LEAF"], nodes_truenodeids=[1, 2, 0],
+                                  nodes_falsenodeids=[1, 2, 0])
+    yield "tree-twice", ensemble(nodes_nodeids=[0, 1, 1])
+    yield "tree-feature", ensemble(nodes_featureids=[3, 0, 0])
+    yield "tree-weight", ensemble(target_nodeids=[1, 9])
+    yield "tree-target", ensemble(target_ids=[0, 1])
+    yield "tree-targets", ensemble(n_targets=1 << 40)
+    yield "tree-base", ensemble(base_values=[1.0, 2.0])
+    yield "tree-post", ensemble(post_transform="SIGMOID")
+    deep = 1 << 15
+    yield "tree-deep", ensemble(
+        nodes_treeids=[0] * (2 * deep + 1), nodes_nodeids=list(range(2 * deep + 1)),
+        nodes_featureids=[0] * (2 * deep + 1),
+        nodes_values=[0.5] * (2 * deep + 1), nodes_modes=["BRANCH_LEQ", "LEAF"] * deep + ["LEAF"],
+        nodes_truenodeids=[i + 2 for i in range(2 * deep + 1)], nodes_falsenodeids=[i + 1 for i in range(2 * deep + 1)])
+
+
 def onnx_files():
     good = RELU
     yield "empty", b""
@@ -432,7 +469,7 @@ def write(path, data):
 
 def main(folder):
     os.chdir(folder)
-    for name, data in onnx_files():
+    for name, data in [*onnx_files(), *tree_files()]:
         write(name + ".onnx", data)
     for name, data in [*json_files(), *more_json_files()]:
         write(name + ".json", data)

@@ -262,6 +262,15 @@ static void test_versions(void)
     wire_inner(&m.opsets, MODEL_OPSET, &o);
     refuse_model(&m, TS_BAD_INPUT, "M010 domain \"\" has two opsets, 17 and 13");
     begin(&m);
+    wire_text(&o, 1, "ai.onnx");
+    wire_int(&o, 2, 17); /* the same twice */
+    wire_inner(&m.opsets, MODEL_OPSET, &o);
+    model_file f = {0};
+    err e = {0};
+    wire_end(&m, &file);
+    CHECK(read_text(&file, &f, &e));
+    model_file_free(&f);
+    begin(&m);
     wire_int(&o, 2, (uint64_t)-3);
     m.opset = 0;
     wire_inner(&m.opsets, MODEL_OPSET, &o);
