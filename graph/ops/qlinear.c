@@ -23,10 +23,20 @@ static const node *rounded(const onnx_call *c, const node *y, int i, dtype fallb
 {
     const node *zero = onnx_in(c, i + 1);
     const dtype to = zero ? zero->type.dtype : fallback;
-    return quantize_to(c->g, y, one(c->g, c->in[i]), zero ? one(c->g, zero) : g_scalar(c->g, to, 0), to);
+    return quantize_to(c->g, y, one(c->g, c->in[i]), one(c->g, zero), to);
 }
 
 /* ---- ONNX: one operand ---- */
+/* Softmax is rounded by steps of one over a whole number, which ONNX Runtime takes for the scale. */
+static const node *softmax_rounded(const onnx_call *c, const node *y)
+{
+    graph *g = c->g;
+    const node *zero = onnx_in(c, 4), *steps = g_call1(g, "floor", g_call1(g, "reciprocal", one(g, c->in[3])));
+    const dtype to = zero ? zero->type.dtype : c->in[0]->type.dtype;
+    y = g_call2(g, "multiply", y, steps);
+    return y ? quantize_to(g, y, g_scalar_like(g, y, 1), one(g, zero), to) : NULL;
+}
+
 /* x, its scale and zero, those of the result: the operator of the name behind "QLinear". */
 static bool adapt_unary(const onnx_call *c, const node **out, err *e)
 {
@@ -40,15 +50,33 @@ static bool adapt_unary(const onnx_call *c, const node **out, err *e)
         .type = c->type + strlen("QLinear"), .version = (int)onnx_int(c, "opset", 13), .n_in = 1, .in = &x};
     const node *y = x ? onnx_standard(c, &inner) : NULL;
     y = last ? fused_channels(g, y, true) : y;
+    if (y && !strcmp(inner.type, "Softmax"))
+        return onnx_give(c, out, softmax_rounded(c, y), e);
     return onnx_give(c, out, y ? rounded(c, y, 3, c->in[0]->type.dtype) : NULL, e);
 }
 
 /* ---- ONNX: several ---- */
+/* The zero is added before the sum is rounded, and in ONNX Runtime's order: 1 + erf(x) lies between two integers for all
+ * x. p = a_scale / scale, q = b_scale / scale: a p + (b q + zero - a_zero p - b_zero q) */
 static bool adapt_add(const onnx_call *c, const node **out, err *e)
 {
+    graph *g = c->g;
+    const node *in[2], *zero[3];
     if (!onnx_all(c, "11.11.1", e))
         return false;
-    return onnx_give(c, out, rounded(c, g_call2(c->g, "add", real(c, 0), real(c, 3)), 6, c->in[0]->type.dtype), e);
+    for (int i = 0; i < 3; i++) {
+        zero[i] = onnx_in(c, i < 2 ? 3 * i + 2 : 7);
+        zero[i] = zero[i] ? g_cast(g, one(g, zero[i]), TS_F32) : g_scalar(g, TS_F32, 0);
+    }
+    in[0] = g_cast(g, c->in[0], TS_F32), in[1] = g_cast(g, c->in[3], TS_F32);
+    const node *p = g_call2(g, "divide", one(g, c->in[1]), one(g, c->in[6])),
+               *q = g_call2(g, "divide", one(g, c->in[4]), one(g, c->in[6]));
+    const node *by = g_call2(g, "subtract", zero[2],
+                             g_call2(g, "add", g_call2(g, "multiply", p, zero[0]), g_call2(g, "multiply", q, zero[1])));
+    const node *y = g_call2(g, "add", g_call2(g, "multiply", in[0], p),
+                            g_call2(g, "add", g_call2(g, "multiply", in[1], q), by));
+    const dtype to = onnx_in(c, 7) ? c->in[7]->type.dtype : c->in[0]->type.dtype;
+    return onnx_give(c, out, y ? quantize_to(g, y, g_scalar_like(g, y, 1), NULL, to) : NULL, e);
 }
 
 /* The product of the integers, which is exact, by one factor. */

@@ -57,6 +57,7 @@ const node *quantize_to(graph *g, const node *x, const node *scale, const node *
     if (dtype_class(to) == D_REAL) /* of 8 bits and fewer: no zero but 0 */
         return g_limited(g, g_call2(g, "divide", x, scale), to);
     const attr list = attr_word("to", ts_dtype_name(to));
+    zero = zero ? zero : g_scalar(g, to, 0);
     return g_make(g, op_find("quantize"), 3, (const node *const[]){x, scale, zero}, &list, 1);
 }
 
@@ -106,7 +107,7 @@ static bool adapt_quantize(const onnx_call *c, const node **out, err *e)
         to = zero->type.dtype;
     const int64_t block = onnx_int(c, "block_size", 0);
     scale = beside(g, x, g_cast(g, scale, precision), axis, block);
-    zero = zero ? beside(g, x, zero, axis, block) : g_scalar(g, to, 0);
+    zero = zero ? beside(g, x, zero, axis, block) : NULL;
     x = g_cast(g, x, precision);
     if (dtype_class(to) == D_REAL && !onnx_int(c, "saturate", 1))
         return onnx_give(c, out, g_cast(g, g_call2(g, "divide", x, scale), to), e);

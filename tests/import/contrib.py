@@ -96,9 +96,9 @@ def quantized():
     yield Case("QLinearMul", add)
     yield Case("QLinearSigmoid", [a, s(0.0531737), u(128), s(0.0039), u(0)])
     yield Case("QLinearLeakyRelu", [a, s(0.0531737), u(128), s(0.0469133), u(30)], alpha=0.1)
-    yield Case("QLinearSoftmax", [a, s(0.0531737), u(128), s(0.0039), u(0)], axis=-1, opset=13, off=1)
+    yield Case("QLinearSoftmax", [a, s(0.0531737), u(128), s(0.0039), u(0)], axis=-1, opset=13)
     yield Case("QLinearSoftmax", [q(3, 2, 4, dtype=np.int8), s(0.0531737), np.int8(3), s(0.0039), np.int8(-128)], axis=1,
-               opset=11, off=1, name="QLinearSoftmax flat")
+               opset=11, name="QLinearSoftmax flat")
     image = q(2, 3, 6, 5)
     pool = [image, s(0.0531737), u(128), s(0.0469133), u(30)]
     yield Case("QLinearReduceMean", pool, axes=[2, 3], like=Case("QLinearGlobalAveragePool", pool, channels_last=0))
