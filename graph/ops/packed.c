@@ -37,15 +37,21 @@ static bool read_bits(const onnx_call *c, int64_t *bits, int64_t *block, int64_t
                    (long long)*bits, (long long)*block);
 }
 
+/* v with its blocks along an axis, for each of the k elements that they cover there. */
+static const node *stretched(graph *g, const node *v, int axis, int64_t block, int64_t k)
+{
+    int64_t whole;
+    block = block < k ? block : k; /* one that reaches beyond the end */
+    if (!v || !int_mul(v->type.dim[axis], block, &whole) || whole < k)
+        return v ? g_refuse(g, 1, &v, "blocks of %lld that cover %lld elements,", (long long)block, (long long)k)
+                 : NULL;
+    return g_part(g, g_callf(g, 1, &v, "stretch axis=%d size=%lld", axis, (long long)whole), axis, 0, k);
+}
+
 /* v [n, blocks] for each of the k numbers of a row, [n, k]: by block, or by the group that `which` [k] says. */
 static const node *spread(graph *g, const node *v, const node *which, int64_t block, int64_t k)
 {
-    if (!v || which)
-        return v ? g_call2(g, "gather axis=1", v, which) : NULL;
-    int64_t whole;
-    if (!int_mul(v->type.dim[1], block, &whole) || whole < k)
-        return g_refuse(g, 1, &v, "blocks of %lld that cover %lld numbers,", (long long)block, (long long)k);
-    return g_part(g, g_callf(g, 1, &v, "stretch axis=1 size=%lld", (long long)whole), 1, 0, k);
+    return v && which ? g_call2(g, "gather axis=1", v, which) : stretched(g, v, 1, block, k);
 }
 
 /* ---- ONNX ---- */
@@ -103,52 +109,47 @@ static bool adapt_matmul(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, y && onnx_in(c, 5) ? g_call2(c->g, "add", y, c->in[5]) : y, e);
 }
 
-/* Rows of data, as reals: data of u8, several numbers in each along the last axis, or of 4 bits; scales of blocks along
- * quantize_axis. */
+/* q, the places, scales and perhaps zeros: data of u8, several numbers in each along the last axis, or of 4 bits; scales
+ * of blocks along `axis`; rows along `from`. */
+static bool check_gather(const onnx_call *c, int axis, int from, err *e)
+{
+    const node *q = c->in[0], *zero = onnx_in(c, 3);
+    const int rank = q->type.rank;
+    if (c->in[2]->type.rank != rank || (zero && zero->type.rank != rank) || from == axis ||
+        (q->type.dtype == TS_U8 && (axis != rank - 1 || rank != 2)))
+        return operands_refuse(c->n_in, c->in, e,
+                               "data, places, and scales and zeros of as many axes, quantized along "
+                               "another axis than gathered from; bytes [rows, numbers] along the "
+                               "last");
+    return true;
+}
+
 static bool adapt_gather(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;
-    const node *q = c->in[0], *scale = c->in[2], *zero = onnx_in(c, 3);
+    const node *part[] = {c->in[0], c->in[2], onnx_in(c, 3)}; /* numbers, scales, zeros */
     int64_t bits, block;
     int axis, from;
-    const int rank = q->type.rank;
+    const int rank = part[0]->type.rank;
     if (!read_bits(c, &bits, &block, 128, e) || !axis_norm(onnx_int(c, "quantize_axis", 1), rank, &axis, e) ||
-        !axis_norm(onnx_int(c, "gather_axis", 0), rank, &from, e))
+        !axis_norm(onnx_int(c, "gather_axis", 0), rank, &from, e) || !check_gather(c, axis, from, e))
         return false;
-    if (scale->type.rank != rank || from == axis || (zero && zero->type.rank != rank) ||
-        (q->type.dtype == TS_U8 && (axis != rank - 1 || rank != 2 || from)))
-        return err_set(e, TS_UNSUPPORTED,
-                       "data in bytes of %d axes, quantized along %d; two axes, the last one, "
-                       "gather_axis 0 and scales of as many axes expected",
-                       rank, axis);
-    if (q->type.dtype == TS_U8) {
-        q = unpacked(g, q, bits, q->type.dim[1] * (8 / bits));
-        zero = zero ? unpacked(g, zero, bits, scale->type.dim[1]) : g_scalar(g, TS_U8, (double)(1 << (bits - 1)));
+    const bool packed = part[0]->type.dtype == TS_U8;
+    if (packed) {
+        part[0] = unpacked(g, part[0], bits, part[0]->type.dim[1] * (8 / bits));
+        part[2] = part[2] ? unpacked(g, part[2], bits, part[1]->type.dim[1]) : NULL;
     }
-    const node *in[] = {q, c->in[1]}, *part[3] = {0};
-    const node *all[] = {q, scale, zero && zero->type.rank ? zero : NULL};
-    const attr at = attr_int("axis", from);
-    for (int i = 0; i < 3; i++) {
-        in[0] = all[i];
-        part[i] = all[i] ? g_make(g, op_find("gather"), 2, in, &at, 1) : NULL;
-        if (all[i] && !part[i])
-            return onnx_give(c, out, NULL, e);
-    }
+    for (int i = 0; i < 3; i++)
+        part[i] = part[i] ? g_callf(g, 2, (const node *const[]){part[i], c->in[1]}, "gather axis=%d", from) : NULL;
     /* the axis of blocks, behind what the places have in the place of the axis gathered from */
     const int moved = axis < from ? axis : axis + c->in[1]->type.rank - 1;
-    const node *whole[] = {part[1], part[2] ? part[2] : NULL};
-    for (int i = 0; i < 2; i++) {
-        int64_t length;
-        if (!whole[i])
-            continue;
-        if (!int_mul(whole[i]->type.dim[moved], block, &length) || length < part[0]->type.dim[moved])
-            return err_set(e, TS_BAD_INPUT, "GatherBlockQuantized: %lld blocks of %lld for %lld numbers",
-                           (long long)whole[i]->type.dim[moved], (long long)block, (long long)part[0]->type.dim[moved]);
-        whole[i] = g_callf(g, 1, &whole[i], "stretch axis=%d size=%lld", moved, (long long)length);
-        whole[i] = g_part(g, whole[i], moved, 0, part[0]->type.dim[moved]);
-    }
-    zero = zero && !zero->type.rank ? zero : whole[1];
-    return onnx_give(c, out, quantize_back(g, part[0], whole[0], zero), e);
+    for (int i = 1; i < 3; i++)
+        part[i] = part[0] ? stretched(g, part[i], moved, block, part[0]->type.dim[moved]) : NULL;
+    if (err_is(&g->err))
+        return onnx_give(c, out, NULL, e);
+    if (packed && !part[2])
+        part[2] = g_scalar(g, TS_U8, (double)(1 << (bits - 1)));
+    return onnx_give(c, out, quantize_back(g, part[0], part[1], part[2]), e);
 }
 
 /* ---- records ---- */

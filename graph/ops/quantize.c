@@ -32,6 +32,7 @@ static const node *beside(graph *g, const node *x, const node *v, int axis, int6
         const int64_t n = v->type.dim[axis];
         if (block < 1 && n)
             block = (dim + n - 1) / n;
+        block = block < dim ? block : dim; /* one that reaches beyond the end */
         if (!int_mul(n, block, &whole) || whole < dim)
             return g_fail(g, TS_BAD_INPUT, "%lld blocks of %lld for %lld elements, which they have to cover",
                           (long long)n, (long long)block, (long long)dim);
