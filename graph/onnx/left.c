@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const struct {
-    const char *domain, *types, *reason; /* types: between blanks; "" for all of the domain */
+    const char *domain, *types, *reason; /* types: between blanks; "": every one of the domain */
 } all[] = {
     {"com.microsoft.nchwc", "",
      "images and weights lie as one processor wants them; optimize at ORT_ENABLE_EXTENDED or below"},
@@ -21,7 +21,7 @@ static const struct {
     {"com.microsoft",
      "DecoderAttention DecoderMaskedMultiHeadAttention DecoderMaskedSelfAttention LongformerAttention PackedAttention "
      "PackedMultiHeadAttention PagedAttention RemovePadding RestorePadding SparseAttention",
-     "shared or packed buffers of a graphics processor; optimize for the processor"},
+     "keys and values kept or packed as a graphics processor wants them; optimize for the processor"},
     {"com.microsoft", "EPContext Snpe", "a program compiled for one provider; bring the file that it was made of"},
     {"com.microsoft", "Tokenizer WordConvEmbedding", "texts; bring the model behind them, and tokens"},
     {"com.microsoft", "Inverse", "no operation inverts matrices; invert constants before, or solve outside"},
@@ -47,6 +47,6 @@ const char *onnx_left(const char *domain, const char *kind)
 void onnx_left_json(text *t)
 {
     for (int i = 0; i < COUNT(all); i++)
-        json_add(t, "\n{domain:%s,operators:%s,reason:%s}", all[i].domain, *all[i].types ? all[i].types : "all",
+        json_add(t, "\n{domain:%s,operators:%s,reason:%s}", all[i].domain, *all[i].types ? all[i].types : "*",
                  all[i].reason);
 }

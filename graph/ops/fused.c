@@ -243,8 +243,8 @@ static const node *beside_space(graph *g, const node *x, const node *v)
     return g_reshape(g, v, x->type.rank, shape);
 }
 
-/* x [batch, space..., channel] unless channels_last is 0; then perhaps x * sigmoid(x). With skip: the sum of both and of
- * the bias is normalised, and the second output. */
+/* x [batch, space..., channel] unless channels_last is 0; then perhaps x * sigmoid(x). With skip: the sum of both and
+ * of the bias is normalised, and the second output. */
 static bool adapt_group_norm(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;

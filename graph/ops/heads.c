@@ -1,5 +1,6 @@
 /* heads.c - the attention of com.microsoft: projections, masks and caches around the Attention of the standard, which
  * forms scores and sums. q [batch, heads, queries, width], k and v the same of the keys, of as many heads or fewer. */
+#include "graph/ops/attend.h"
 #include "graph/ops/quantize.h"
 
 #include <math.h>
@@ -10,26 +11,12 @@ typedef struct heads {
     graph *g;
     int64_t heads, few; /* few: of keys and values */
     const node *q, *k, *v, *past_k, *past_v;
+    const node *more; /* what is added to the scores anyway, or NULL */
     const node *mask; /* added to the scores, or truth: where they count; NULL: everywhere */
     bool causal;
 } heads;
 
 /* ---- helpers ---- */
-/* [batch, time, heads * width] -> [batch, heads, time, width] */
-static const node *apart(graph *g, const node *x, int64_t n)
-{
-    if (!x || x->type.rank != 3 || n < 1 || x->type.dim[2] % n)
-        return x ? g_refuse(g, 1, &x, "[batch, time, width] of %lld heads", (long long)n) : NULL;
-    const int64_t *dim = x->type.dim;
-    return g_transpose(g, g_reshape(g, x, 4, (int64_t[]){dim[0], dim[1], n, dim[2] / n}), 4, (int64_t[]){0, 2, 1, 3});
-}
-
-static const node *together(graph *g, const node *x)
-{
-    x = g_transpose(g, x, 4, (int64_t[]){0, 2, 1, 3});
-    return x ? g_reshape(g, x, 3, (int64_t[]){x->type.dim[0], x->type.dim[1], x->type.dim[2] * x->type.dim[3]}) : NULL;
-}
-
 static const node *joined(graph *g, const node *a, const node *b, int axis)
 {
     return a ? g_callf(g, 2, (const node *const[]){a, b}, "concat axis=%d", axis) : b;
@@ -55,8 +42,8 @@ static const node *filtered(const heads *h, const node *allowed, const node *mor
     return mask && more ? g_call2(g, "add", mask, more) : mask ? mask : more;
 }
 
-/* Where keys count, of a mask [batch, keys] or [batch, queries, keys] of 1 and 0, of ends [batch], or of ends and starts
- * [2 * batch]; beside [batch, heads, queries, keys]. */
+/* Where keys count, of a mask [batch, keys] or [batch, queries, keys] of 1 and 0, of ends [batch], or of ends and
+ * starts [2 * batch]; beside [batch, heads, queries, keys]. */
 static bool read_mask(const heads *h, const node *mask, const node **allowed, err *e)
 {
     graph *g = h->g;
@@ -108,8 +95,7 @@ static const node *attended(const heads *h, int n_out, const node **out)
 
 /* ---- ONNX: with the projection ---- */
 /* all [batch, time, 3 widths] as q, k and v; past [2, batch, heads, time, width], the result that of the whole. */
-static bool attend_all(heads *h, const node *all, const node *mask, const node *past, const node *more,
-                       const node **out, err *e)
+static bool attend_all(heads *h, const node *all, const node *mask, const node *past, const node **out, err *e)
 {
     graph *g = h->g;
     const onnx_call *c = h->c;
@@ -127,7 +113,7 @@ static bool attend_all(heads *h, const node *all, const node *mask, const node *
         if (size[i] < 1 || size[i] > width - at)
             return err_set(e, TS_BAD_INPUT, "%s: %lld columns of weights, not those of q, k and v together", c->type,
                            (long long)width);
-        part[i] = apart(g, g_part(g, all, 2, at, size[i]), h->heads), at += size[i];
+        part[i] = attend_apart(g, g_part(g, all, 2, at, size[i]), h->heads), at += size[i];
     }
     h->q = part[0], h->k = part[1], h->v = part[2];
     if (past && past->type.rank == 5)
@@ -137,8 +123,8 @@ static bool attend_all(heads *h, const node *all, const node *mask, const node *
         return operands_refuse(1, &past, e, "the past as [2, batch, heads, time, width]");
     if (!part[0] || !part[1] || !part[2] || !read_mask(h, mask, &allowed, e))
         return err_is(e) ? false : onnx_give(c, out, NULL, e);
-    h->mask = filtered(h, allowed, more), h->causal = onnx_int(c, "unidirectional", 0);
-    if (!attended(h, 3, y) || !onnx_give(c, out, together(g, y[0]), e))
+    h->mask = filtered(h, allowed, h->more), h->causal = onnx_int(c, "unidirectional", 0);
+    if (!attended(h, 3, y) || !onnx_give(c, out, attend_together(g, y[0]), e))
         return onnx_give(c, out, NULL, e);
     if (c->n_out < 2)
         return true;
@@ -147,7 +133,7 @@ static bool attend_all(heads *h, const node *all, const node *mask, const node *
     return onnx_give(c, out + 1, joined(g, y[1], y[2], 0), e);
 }
 
-static bool shares_buffer(const onnx_call *c, err *e)
+static bool keeps_cache(const onnx_call *c, err *e)
 {
     return onnx_int(c, "past_present_share_buffer", 0) &&
            err_set(e, TS_UNSUPPORTED, "%s: past_present_share_buffer=1: export with caches that grow", c->type);
@@ -157,8 +143,8 @@ static bool shares_buffer(const onnx_call *c, err *e)
 static bool adapt_attention(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;
-    heads h = {.c = c, .g = g, .heads = onnx_int(c, "num_heads", 0)};
-    if (shares_buffer(c, e))
+    heads h = {.c = c, .g = g, .heads = onnx_int(c, "num_heads", 0), .more = onnx_in(c, 5)};
+    if (keeps_cache(c, e))
         return false;
     if (onnx_int(c, "do_rotary", 0))
         return err_set(e, TS_UNSUPPORTED,
@@ -166,7 +152,7 @@ static bool adapt_attention(const onnx_call *c, const node **out, err *e)
                        "expected");
     const node *all = g_call2(g, "matmul", c->in[0], c->in[1]), *bias = onnx_in(c, 2);
     all = bias ? g_call2(g, "add", all, bias) : all;
-    return attend_all(&h, all, onnx_in(c, 3), onnx_in(c, 4), onnx_in(c, 5), out, e);
+    return attend_all(&h, all, onnx_in(c, 3), onnx_in(c, 4), out, e);
 }
 
 /* Input and weights as integers, bias, their scales, mask, their zeros, past */
@@ -174,14 +160,14 @@ static bool adapt_integers(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;
     heads h = {.c = c, .g = g, .heads = onnx_int(c, "num_heads", 0)};
-    if (shares_buffer(c, e))
+    if (keeps_cache(c, e))
         return false;
     const node *x = c->in[0], *w = c->in[1];
     const node *all = g_call2(g, "matmul", quantize_centred(g, x, quantize_rows(g, x, onnx_in(c, 6), false)),
                               quantize_centred(g, w, quantize_rows(g, w, onnx_in(c, 7), true)));
     const node *by = g_call2(g, "multiply", quantize_rows(g, x, c->in[3], false), quantize_rows(g, w, c->in[4], true));
     all = all && by ? g_call2(g, "multiply", g_cast(g, all, by->type.dtype), by) : NULL;
-    return attend_all(&h, g_call2(g, "add", all, c->in[2]), onnx_in(c, 5), onnx_in(c, 8), NULL, out, e);
+    return attend_all(&h, g_call2(g, "add", all, c->in[2]), onnx_in(c, 5), onnx_in(c, 8), out, e);
 }
 
 /* ---- ONNX: behind the projection ---- */
@@ -218,14 +204,14 @@ static bool read_sequences(heads *h, err *e)
     if (!packed && (!k || !v))
         return err_set(e, TS_BAD_INPUT, "%s: key and value are missing", c->type);
     if (packed) {
-        h->q = packed == 3 ? layer(g, q, 0) : apart(g, q, h->heads);
+        h->q = packed == 3 ? layer(g, q, 0) : attend_apart(g, q, h->heads);
         h->k = layer(g, from, packed - 2), h->v = layer(g, from, packed - 1);
         return true;
     }
     const int64_t first = q->type.dim[q->type.rank - 1], second = k->type.rank == 3 ? k->type.dim[2] : 0;
-    h->q = apart(g, biased(g, q, bias, 0), h->heads);
-    h->k = k->type.rank == 4 ? k : apart(g, biased(g, k, bias, first), h->heads);
-    h->v = v->type.rank == 4 ? v : apart(g, biased(g, v, bias, first + second), h->heads);
+    h->q = attend_apart(g, biased(g, q, bias, 0), h->heads);
+    h->k = k->type.rank == 4 ? k : attend_apart(g, biased(g, k, bias, first), h->heads);
+    h->v = v->type.rank == 4 ? v : attend_apart(g, biased(g, v, bias, first + second), h->heads);
     return true;
 }
 
@@ -235,7 +221,8 @@ static bool adapt_multi_head(const onnx_call *c, const node **out, err *e)
     heads h = {.c = c, .g = g, .heads = onnx_int(c, "num_heads", 0), .past_k = onnx_in(c, 6), .past_v = onnx_in(c, 7)};
     const node *allowed, *y[4];
     if (onnx_in(c, 8) || onnx_in(c, 9))
-        return err_set(e, TS_UNSUPPORTED, "MultiHeadAttention: a shared buffer or beams; export with caches that grow");
+        return err_set(e, TS_UNSUPPORTED,
+                       "MultiHeadAttention: one cache for all steps, or beams; export with caches that grow");
     if (!read_sequences(&h, e))
         return false;
     if (!h.q || !h.k || !h.v)
@@ -243,7 +230,7 @@ static bool adapt_multi_head(const onnx_call *c, const node **out, err *e)
     if (!read_mask(&h, onnx_in(c, 4), &allowed, e))
         return false;
     h.mask = filtered(&h, allowed, onnx_in(c, 5)), h.causal = onnx_int(c, "unidirectional", 0);
-    if (!attended(&h, c->n_out > 3 ? 4 : 3, y) || !onnx_give(c, out, together(g, y[0]), e))
+    if (!attended(&h, c->n_out > 3 ? 4 : 3, y) || !onnx_give(c, out, attend_together(g, y[0]), e))
         return onnx_give(c, out, NULL, e);
     for (int i = 1; i < c->n_out; i++)
         out[i] = y[i];
@@ -289,9 +276,9 @@ static bool adapt_rotary(const onnx_call *c, const node **out, err *e)
                                "tables [positions, pairs]");
     const bool flat = x->type.rank == 3;
     const node *at = positions(g, c->in[1], x->type.dim[0], x->type.dim[flat ? 1 : 2]);
-    x = flat ? apart(g, x, n ? n : x->type.dim[2] / (2 * pairs)) : x;
+    x = flat ? attend_apart(g, x, n ? n : x->type.dim[2] / (2 * pairs)) : x;
     const node *y = x && at ? rotated(c, x, at, c->in[2], c->in[3]) : NULL;
-    return onnx_give(c, out, flat && y ? together(g, y) : y, e);
+    return onnx_give(c, out, flat && y ? attend_together(g, y) : y, e);
 }
 
 /* ---- ONNX: few heads of keys, and a cache ---- */
@@ -387,9 +374,9 @@ static bool read_groups(heads *h, err *e)
     const int64_t all = h->heads + 2 * h->few, width = x->type.dim[2] / all;
     if (!k && x->type.dim[2] % all)
         return operands_refuse(1, c->in, e, "%lld heads side by side", (long long)all);
-    h->q = apart(g, k ? x : g_part(g, x, 2, 0, h->heads * width), h->heads);
-    h->k = apart(g, k ? k : g_part(g, x, 2, h->heads * width, h->few * width), h->few);
-    h->v = apart(g, v ? v : g_part(g, x, 2, (h->heads + h->few) * width, h->few * width), h->few);
+    h->q = attend_apart(g, k ? x : g_part(g, x, 2, 0, h->heads * width), h->heads);
+    h->k = attend_apart(g, k ? k : g_part(g, x, 2, h->heads * width, h->few * width), h->few);
+    h->v = attend_apart(g, v ? v : g_part(g, x, 2, (h->heads + h->few) * width, h->few * width), h->few);
     h->past_k = onnx_in(c, 3), h->past_v = onnx_in(c, 4);
     if (h->past_k && (h->past_k->type.rank != 4 || !h->past_v))
         return operands_refuse(1, &h->past_k, e, "a past of keys and of values [batch, heads, time, width]");
@@ -438,7 +425,7 @@ static bool adapt_groups(const onnx_call *c, const node **out, err *e)
         h.mask = g_call3(g, "where", g_part(g, h.mask, 3, 0, s.total), bias, g_scalar_like(g, bias, -INFINITY));
     if ((onnx_in(c, 11) || onnx_int(c, "smooth_softmax", 0) > 0) && (!h.mask || !add_sink(&h, onnx_in(c, 11), e)))
         return false;
-    if (!attended(&h, 1, y) || !onnx_give(c, out, together(g, y[0]), e))
+    if (!attended(&h, 1, y) || !onnx_give(c, out, attend_together(g, y[0]), e))
         return onnx_give(c, out, NULL, e);
     for (int i = 1; i < 3 && i < c->n_out; i++)
         out[i] = present[i];

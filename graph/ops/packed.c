@@ -1,5 +1,5 @@
-/* packed.c - weights of a few bits, several in a byte, the first one in the lowest, with a scale for each block of a row
- * (com.microsoft). They are unpacked where they are read. */
+/* packed.c - weights of a few bits, several in a byte, the first one in the lowest, with a scale for each block of a
+ * row (com.microsoft). They are unpacked where they are read. */
 #include "graph/ops/quantize.h"
 
 #include <string.h>
@@ -109,8 +109,8 @@ static bool adapt_matmul(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, y && onnx_in(c, 5) ? g_call2(c->g, "add", y, c->in[5]) : y, e);
 }
 
-/* q, the places, scales and perhaps zeros: data of u8, several numbers in each along the last axis, or of 4 bits; scales
- * of blocks along `axis`; rows along `from`. */
+/* q, the places, scales and perhaps zeros: data of u8, several numbers in each along the last axis, or of 4 bits;
+ * scales of blocks along `axis`; rows along `from`. */
 static bool check_gather(const onnx_call *c, int axis, int from, err *e)
 {
     const node *q = c->in[0], *zero = onnx_in(c, 3);

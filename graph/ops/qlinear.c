@@ -1,6 +1,6 @@
-/* qlinear.c - operators of com.microsoft over integers that stand for reals. Products and sums are of integers; all else
- * is the operator itself between the reals, and rounding. What a quotient by a scale leaves halfway between two integers
- * may come out as the other one in ONNX Runtime, which rounds it by processor. */
+/* qlinear.c - operators of com.microsoft over integers that stand for reals. Products and sums are of integers; all
+ * else is the operator itself between the reals, and rounding. What lies within rounding of halfway between two
+ * integers may come out as the other one in ONNX Runtime, whose kernels differ by processor there. */
 #include "graph/ops/fused.h"
 #include "graph/ops/quantize.h"
 
@@ -56,8 +56,8 @@ static bool adapt_unary(const onnx_call *c, const node **out, err *e)
 }
 
 /* ---- ONNX: several ---- */
-/* The zero is added before the sum is rounded, and in ONNX Runtime's order: 1 + erf(x) lies between two integers for all
- * x. p = a_scale / scale, q = b_scale / scale: a p + (b q + zero - a_zero p - b_zero q) */
+/* The zero is added before the sum is rounded, and in ONNX Runtime's order: 1 + erf(x) lies between two integers for
+ * all x. p = a_scale / scale, q = b_scale / scale: a p + (b q + zero - a_zero p - b_zero q) */
 static bool adapt_add(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;
@@ -207,8 +207,8 @@ static const node *weights(graph *g, const node *w, const node *scale, const nod
     return g_transpose(g, scale && zero ? quantize_back(g, w, scale, zero) : NULL, 3, (int64_t[]){0, 2, 1});
 }
 
-/* LSTM whose weights are integers. ONNX Runtime rounds its input and state to 8 bits too, by the range that those rows
- * have which a thread gets; here they stay as they are. */
+/* LSTM whose weights are integers. ONNX Runtime rounds its input and state to 8 bits too, by the range of those rows
+ * that it happens to take together; here they stay as they are. */
 static bool adapt_lstm(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;

@@ -17,7 +17,8 @@ def f(*shape, dtype=np.float32, scale=1.0):
 
 def q(*shape, dtype=np.uint8, below=None, least=None):
     info = np.iinfo(dtype)
-    return rng.integers(info.min if least is None else least, info.max + 1 if below is None else below, shape).astype(dtype)
+    return rng.integers(info.min if least is None else least, info.max + 1 if below is None else below,
+                        shape).astype(dtype)
 
 
 def s(v):
@@ -83,7 +84,8 @@ def fused():
     yield Case("EmbedLayerNormalization", [ids, None, tables[0], tables[1], None, tables[3], tables[4]],
                outs=2, name="EmbedLayerNormalization plain")
 
-    yield Case("QEmbedLayerNormalization", [ids, None, q(10, 8), q(7, 8), None, q(8), q(8), None, s(0.1), s(0.2), None, s(0.3),
+    yield Case("QEmbedLayerNormalization", [ids, None, q(10, 8), q(7, 8), None, q(8), q(8), None, s(0.1), s(0.2), None,
+                                            s(0.3),
                                             s(0.4), u(100), u(120), None, u(3), u(5)], outs=2, off=1e-4)
 
 
@@ -91,13 +93,15 @@ def quantized():
     a, b = q(3, 7), q(7)
     add = [a, s(0.0313711), u(100), b, s(0.0469133), u(7), s(0.0593177), u(120)]
     yield Case("QLinearAdd", add)
-    yield Case("QLinearAdd", [q(3, 7, dtype=np.int8), s(0.0313711), np.int8(3), q(3, 7, dtype=np.int8), s(0.0469133), np.int8(-9),
+    yield Case("QLinearAdd", [q(3, 7, dtype=np.int8), s(0.0313711), np.int8(3), q(3, 7, dtype=np.int8), s(0.0469133),
+                              np.int8(-9),
                               s(0.0593177), np.int8(1)], name="QLinearAdd i8")
     yield Case("QLinearMul", add)
     yield Case("QLinearSigmoid", [a, s(0.0531737), u(128), s(0.0039), u(0)])
     yield Case("QLinearLeakyRelu", [a, s(0.0531737), u(128), s(0.0469133), u(30)], alpha=0.1)
     yield Case("QLinearSoftmax", [a, s(0.0531737), u(128), s(0.0039), u(0)], axis=-1, opset=13)
-    yield Case("QLinearSoftmax", [q(3, 2, 4, dtype=np.int8), s(0.0531737), np.int8(3), s(0.0039), np.int8(-128)], axis=1,
+    yield Case("QLinearSoftmax", [q(3, 2, 4, dtype=np.int8), s(0.0531737), np.int8(3), s(0.0039), np.int8(-128)],
+               axis=1,
                opset=11, name="QLinearSoftmax flat")
     image = q(2, 3, 6, 5)
     pool = [image, s(0.0531737), u(128), s(0.0469133), u(30)]
@@ -107,9 +111,12 @@ def quantized():
     yield Case("QLinearAveragePool", pool, kernel_shape=[3, 2], pads=[1, 0, 1, 0], strides=[2, 1])
     yield Case("QLinearAveragePool", pool, kernel_shape=[3, 2], pads=[1, 0, 1, 0], channels_last=1, count_include_pad=1,
                name="QLinearAveragePool last")
-    yield Case("QLinearConcat", [s(0.0593177), u(120), a, s(0.0313711), u(100), q(3, 2), s(0.0469133), u(7)], axis=1, runs=0)
-    yield Case("QLinearWhere", [q(3, 7, below=2).astype(bool), a, s(0.0313711), u(100), b, s(0.0469133), u(7), s(0.0593177), u(120)])
-    gemm = [q(3, 5), s(0.0313711), u(100), q(4, 5, dtype=np.int8), f(4, scale=0.01) ** 2 + s(0.001), np.zeros(4, np.int8)]
+    yield Case("QLinearConcat", [s(0.0593177), u(120), a, s(0.0313711), u(100), q(3, 2), s(0.0469133), u(7)], axis=1,
+               runs=0)
+    yield Case("QLinearWhere", [q(3, 7, below=2).astype(bool), a, s(0.0313711), u(100), b, s(0.0469133), u(7),
+                                s(0.0593177), u(120)])
+    gemm = [q(3, 5), s(0.0313711), u(100), q(4, 5, dtype=np.int8), f(4, scale=0.01) ** 2 + s(0.001), np.zeros(4,
+                                                                                                              np.int8)]
     yield Case("QGemm", [*gemm, q(4, dtype=np.int32, least=-999, below=999), s(0.59), u(120)], transB=1, alpha=1.5)
     yield Case("QGemm", [*gemm, None], transB=1, name="QGemm real")
     yield Case("MatMulIntegerToFloat", [q(2, 3, 5), q(5, 4), s(0.0313711), f(4) ** 2, u(7), q(4), f(4)])
@@ -118,16 +125,20 @@ def quantized():
     yield Case("DynamicQuantizeMatMul", [f(2, 3, 5), q(5, 4), f(4) ** 2, q(4), f(4)])
     yield Case("DynamicQuantizeMatMul", [np.zeros((2, 3), np.float32), q(3, 4, dtype=np.int8), s(0.1)],
                name="DynamicQuantizeMatMul zeros")
-    yield Case("DynamicQuantizeLinear", [np.zeros(3, np.float32)], outs=3, domain="", name="DynamicQuantizeLinear zeros")
+    yield Case("DynamicQuantizeLinear", [np.zeros(3, np.float32)], outs=3, domain="",
+               name="DynamicQuantizeLinear zeros")
     yield Case("QuantizeLinear", [f(3, 4), s(0.0001), np.uint16(32768)])
-    yield Case("QuantizeLinear", [f(3, 4), f(4) ** 2 + s(0.1), np.zeros(4, np.int16)], axis=1, name="QuantizeLinear axis")
+    yield Case("QuantizeLinear", [f(3, 4), f(4) ** 2 + s(0.1), np.zeros(4, np.int16)], axis=1,
+               name="QuantizeLinear axis")
     yield Case("DequantizeLinear", [q(3, 4, dtype=np.uint16), s(0.0001), np.uint16(32768)])
     yield Case("DequantizeLinear", [q(3, 4, dtype=np.int32), f(3) ** 2, np.zeros(3, np.int32)], axis=0, off=1e2,
                name="DequantizeLinear axis")
-    yield Case("QLinearConv", [image, s(0.0531737), u(128), q(4, 3, 3, 3, dtype=np.int8), f(4, scale=0.01) ** 2 + s(0.001),
+    yield Case("QLinearConv", [image, s(0.0531737), u(128), q(4, 3, 3, 3, dtype=np.int8), f(4,
+                                                                                            scale=0.01) ** 2 + s(0.001),
                                np.zeros(4, np.int8), s(0.47), u(30), q(4, dtype=np.int32, least=-999, below=999)],
                pads=[1, 1, 1, 1])
-    yield Case("QLinearConv", [q(2, 6, 5, 3), s(0.0531737), u(128), q(4, 3, 3, 3, dtype=np.int8), s(0.01), np.int8(0), s(0.47),
+    yield Case("QLinearConv", [q(2, 6, 5, 3), s(0.0531737), u(128), q(4, 3, 3, 3, dtype=np.int8), s(0.01), np.int8(0),
+                               s(0.47),
                                u(30)], channels_last=1, name="QLinearConv last")
     gates = [q(1, 4, 24, dtype=np.int8), q(1, 6, 24, dtype=np.int8), f(1, 48, scale=0.1)]
     yield Case("DynamicQuantizeLSTM", [f(5, 2, 4), *gates, None, None, None, None, np.array([0.004], np.float32),
@@ -171,19 +182,23 @@ def heads():
     wide[:, 0] = 1
     yield Case("Attention", [x, w, b], num_heads=2)
     yield Case("Attention", [x, w, b], num_heads=2, unidirectional=1, scale=0.3, name="Attention causal")
-    yield Case("Attention", [x, f(8, 20), f(20), i32(3, 4)], num_heads=2, qkv_hidden_sizes=[6, 6, 8], name="Attention ends")
+    yield Case("Attention", [x, f(8, 20), f(20), i32(3, 4)], num_heads=2, qkv_hidden_sizes=[6, 6, 8],
+               name="Attention ends")
     yield Case("Attention", [x, w, b, i32(3, 4, 1, 0)], num_heads=2, name="Attention starts")
     yield Case("Attention", [x, w, b, wide[:, :4]], num_heads=2, name="Attention mask", runs=4)
     yield Case("Attention", [x, w, b, wide, f(2, 2, 2, 2, 4)], num_heads=2, unidirectional=1, outs=2,
                name="Attention past")
-    yield Case("Attention", [x, w, b, q(2, 4, 4, dtype=np.int32, least=1, below=2)], num_heads=2, name="Attention square")
+    yield Case("Attention", [x, w, b, q(2, 4, 4, dtype=np.int32, least=1, below=2)], num_heads=2,
+               name="Attention square")
     yield Case("QAttention", [q(2, 4, 8), q(8, 24, dtype=np.int8), b, s(0.01), s(0.02), i32(3, 4), u(120), np.int8(3)],
                num_heads=2)
-    yield Case("QAttention", [q(2, 4, 8), q(8, 24, dtype=np.int8), b, s(0.01), f(24, scale=0.1) ** 2, None, u(120), None,
+    yield Case("QAttention", [q(2, 4, 8), q(8, 24, dtype=np.int8), b, s(0.01), f(24, scale=0.1) ** 2, None, u(120),
+                              None,
                               f(2, 2, 2, 3, 4)], num_heads=2, unidirectional=1, outs=2, name="QAttention past")
     k, v = f(2, 5, 8), f(2, 5, 12)
     yield Case("MultiHeadAttention", [x, k, v, f(28), None, f(1, 2, 4, 5)], num_heads=2, runs=3)
-    yield Case("MultiHeadAttention", [x, k, v, None, wide[:, :5]], num_heads=2, scale=0.2, name="MultiHeadAttention mask")
+    yield Case("MultiHeadAttention", [x, k, v, None, wide[:, :5]], num_heads=2, scale=0.2,
+               name="MultiHeadAttention mask")
     yield Case("MultiHeadAttention", [x, k, k, None, i32(3, 5)], num_heads=2, name="MultiHeadAttention ends")
     yield Case("MultiHeadAttention", [x, f(2, 4, 8), f(2, 4, 8), None, None, None, f(2, 2, 3, 4), f(2, 2, 3, 4)],
                num_heads=2, unidirectional=1, outs=3, name="MultiHeadAttention past")
@@ -193,7 +208,8 @@ def heads():
             [x, *(both[:, :, :, i].reshape(2, 5, 8) for i in range(2))]
         yield Case("MultiHeadAttention", operands, num_heads=2, name="MultiHeadAttention " + name,
                    like=Case("MultiHeadAttention", parts, num_heads=2))
-    yield Case("MultiHeadAttention", [x, f(2, 2, 5, 4), f(2, 2, 5, 4), f(24)], num_heads=2, name="MultiHeadAttention cross")
+    yield Case("MultiHeadAttention", [x, f(2, 2, 5, 4), f(2, 2, 5, 4), f(24)], num_heads=2,
+               name="MultiHeadAttention cross")
     tables = [np.cos(f(20, 4)), np.sin(f(20, 4))]
     for interleaved in (0, 1):
         yield Case("RotaryEmbedding", [f(2, 3, 16), q(2, 3, dtype=np.int64, least=0, below=20), *tables],
@@ -213,14 +229,19 @@ def heads():
     room = [f(2, 2, 9, 16), f(2, 2, 9, 16)]  # what lies behind a sequence's end, ONNX Runtime does not copy
     for x in room:
         x[0, :, 4:] = x[1, :, 6:] = 0
-    yield Case("GroupQueryAttention", [*one, *room, i32(4, 6), np.int32(7), *wide], outs=3, do_rotary=1, rotary_interleaved=1, name="GroupQueryAttention room", **few)
-    yield Case("GroupQueryAttention", [f(1, 4, 128), None, None, f(1, 2, 6, 16), f(1, 2, 6, 16), i32(9), np.int32(10), *wide],
-               outs=3, do_rotary=1, local_window_size=3, softcap=2.0, scale=0.2, name="GroupQueryAttention packed", **few)
+    yield Case("GroupQueryAttention", [*one, *room, i32(4, 6), np.int32(7), *wide], outs=3, do_rotary=1,
+               rotary_interleaved=1, name="GroupQueryAttention room", **few)
+    yield Case("GroupQueryAttention", [f(1, 4, 128), None, None, f(1, 2, 6, 16), f(1, 2, 6, 16), i32(9), np.int32(10),
+                                       *wide],
+               outs=3, do_rotary=1, local_window_size=3, softcap=2.0, scale=0.2,
+               name="GroupQueryAttention packed", **few)
     yield Case("GroupQueryAttention", [*one, f(2, 2, 6, 16), f(2, 2, 6, 16), i32(6, 6), np.int32(7), None, None, None,
                                        f(1, 4, 1, 7)], outs=3, name="GroupQueryAttention bias", **few)
-    yield Case("GroupQueryAttention", [*one, f(2, 2, 6, 16), f(2, 2, 6, 16), i32(6, 6), np.int32(7)], outs=3, smooth_softmax=1,
+    yield Case("GroupQueryAttention", [*one, f(2, 2, 6, 16), f(2, 2, 6, 16), i32(6, 6), np.int32(7)], outs=3,
+               smooth_softmax=1,
                name="GroupQueryAttention smooth", **few)
-    yield Case("GroupQueryAttention", [*three, None, None, i32(2, 2), np.int32(3), None, None, None, None, f(4)], outs=3,
+    yield Case("GroupQueryAttention", [*three, None, None, i32(2, 2), np.int32(3), None, None, None, None, f(4)],
+               outs=3,
                name="GroupQueryAttention sink", **few)
 
 
@@ -250,13 +271,15 @@ def model(cases):
         outputs += [onnx.ValueInfoProto(name=o) for o in outs if o]
         by += [(o, c) for o in outs if o]
     graph = helper.make_graph(nodes, "contrib", inputs, outputs, constants)
-    return (helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)],
+    return (helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft",
+                                                                                                     1)],
                               ir_version=8), feeds, by)
 
 
 def typed(m, session):
     """The file with its outputs' types, as ONNX Runtime finds them."""
-    kinds = {"float": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9, "float16": 10,
+    kinds = {"float": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9,
+             "float16": 10,
              "uint32": 12}
     for o, found in zip(m.graph.output, session.get_outputs()):
         o.type.tensor_type.elem_type = kinds[found.type[7:-1]]

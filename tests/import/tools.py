@@ -115,7 +115,8 @@ TOOLS = {
     "static qdq u8, extended": (then(static(QDQ, U8, I8), EXTENDED), 3e-2),
     "static qdq u8, all": (then(static(QDQ, U8, I8), ALL), 3e-2),
     "static qdq u16": (static(QDQ, U16, I8), 3e-2), "static qdq i16": (static(QDQ, I16, I16), 3e-2),
-    "static qoperator u8": (static(QOP, U8, U8), 3e-2), "static qoperator i8 per channel": (static(QOP, U8, I8, True), 3e-2),
+    "static qoperator u8": (static(QOP, U8, U8), 3e-2), "static qoperator i8 per channel": (static(QOP, U8, I8, True),
+                                                                                            3e-2),
     "static qoperator, extended": (then(static(QOP, U8, I8), EXTENDED), 3e-2),
     "4 bits": (few_bits(QOP, True), 1e-4), "4 bits, zeros": (few_bits(QOP, False), 1e-4),
     "8 bits": (few_bits(QOP, False, 8), 1e-4), "4 bits qdq": (then(newer, few_bits(QDQ, True)), 1e-4),
@@ -178,7 +179,8 @@ def main():
             want, reason = written(write, source, to, feeds)
             if want is None:
                 print(f"{name}, {tool}: not written: {reason}")
-            count["not written" if want is None else check(tessera, work, f"{name}, {tool}", to, feeds, want, most)] += 1
+            count["not written" if want is None else check(tessera, work, f"{name}, {tool}", to, feeds, want,
+                                                           most)] += 1
     print(", ".join(f"{n} {what}" for what, n in count.items()))
     return 1 if count["bad"] or not count["good"] else 0
 

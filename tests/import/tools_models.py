@@ -67,7 +67,8 @@ class Graph:
 
     def attention(self, x, time, size, n, mask=None):
         q, k, v = (self.heads(self.linear(x, size, size), n, time, size // n) for _ in range(3))
-        scores = self("Div", self("MatMul", q, self("Transpose", k, perm=[0, 1, 3, 2])), self.number((size // n) ** 0.5))
+        scores = self("Div", self("MatMul", q, self("Transpose", k, perm=[0, 1, 3, 2])),
+                      self.number((size // n) ** 0.5))
         scores = self("Add", scores, mask) if mask else scores
         y = self("Transpose", self("MatMul", self("Softmax", scores, axis=-1), v), perm=[0, 2, 1, 3])
         return self.linear(self("Reshape", y, self.ints(0, time, size)), size, size)
@@ -85,7 +86,8 @@ class Graph:
 
 
 def image(g, channels=8, size=12):
-    return g.input("x", g.rng.standard_normal((2, channels, size, size)).astype(np.float32), ["batch", channels, size, size])
+    return g.input("x", g.rng.standard_normal((2, channels, size, size)).astype(np.float32), ["batch", channels, size,
+                                                                                              size])
 
 
 def mlp(g):
@@ -169,7 +171,8 @@ def gpt2(g):
 def vit(g):
     size, time = 32, 9
     x = g("Conv", image(g, 3), g.weight(size, 3, 4, 4, scale=0.15), g.weight(size), strides=[4, 4], kernel_shape=[4, 4])
-    x = g("Add", g("Transpose", g("Reshape", x, g.ints(0, size, time)), perm=[0, 2, 1]), g.weight(1, time, size, scale=1))
+    x = g("Add", g("Transpose", g("Reshape", x, g.ints(0, size, time)), perm=[0, 2, 1]), g.weight(1, time, size,
+                                                                                                  scale=1))
     for _ in range(2):
         h = g("LayerNormalization", x, g.weight(size, scale=1), g.weight(size), axis=-1)
         x = g("Add", g.attention(h, time, size, 4), x)
@@ -217,7 +220,8 @@ def recurrent(kind, gates):
     return build
 
 
-BUILDERS = {"mlp": mlp, "convolutions": convolutions, "residual": residual, "depthwise": depthwise, "upsample": upsample,
+BUILDERS = {"mlp": mlp, "convolutions": convolutions, "residual": residual, "depthwise": depthwise,
+            "upsample": upsample,
             "bert": bert, "gpt2": gpt2, "vit": vit, "llama": llama, "lstm": recurrent("LSTM", 4),
             "gru": recurrent("GRU", 3), "rnn": recurrent("RNN", 1)}
 
