@@ -190,7 +190,8 @@ static bool is_known(const node *n) /* a weight, or made of weights alone */
 static const node *product(graph *g, const node *a, const node *za, const node *b, const node *zb, dtype left)
 {
     const bool bytes = ts_dtype_bytes(a->type.dtype) == 1 && ts_dtype_bytes(b->type.dtype) == 1;
-    za = is_nothing(za) ? NULL : quantize_rows(g, a, za, false), zb = is_nothing(zb) ? NULL : quantize_rows(g, b, zb, true);
+    za = is_nothing(za) ? NULL : quantize_rows(g, a, za, false),
+    zb = is_nothing(zb) ? NULL : quantize_rows(g, b, zb, true);
     if (a->type.rank < 2 || b->type.rank < 2 || !bytes)
         return g_call2(g, "matmul", quantize_centred(g, a, za), quantize_centred(g, b, zb));
     const int64_t last = -1, before = -2;
