@@ -126,6 +126,9 @@ char *ts_onnx_json(ts_error *e)
     json_add(&t, "{format:'operators/1',operators:[");
     for (const op *o = op_next(NULL); o; o = op_next(o))
         print_op(&t, &a, o);
+    text_add(&t, "],");
+    json_add(&t, "left:[");
+    onnx_left_json(&t);
     text_add(&t, "]}\n");
     arena_free(&a.mem);
     return text_take(&t);

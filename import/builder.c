@@ -411,7 +411,7 @@ static bool make_step(frame *f, int i, const onnx_call *c, bool ready, err *e)
     onnx_value *out = arena_array(b->mem, (size_t)s->n_out + 1, sizeof *out);
     const int lacking = b->unsupported.n + b->unsupported.more, first = b->g->n;
     if ((!by.op && !by.function && !by.scalar) || s->refused) {
-        add_unsupported(f, i, subject, s->refused ? s->refused : "");
+        add_unsupported(f, i, subject, s->refused ? s->refused : onnx_left(s->domain, s->type));
         return true;
     }
     if (!ready) {

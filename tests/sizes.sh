@@ -23,7 +23,7 @@ schedule/fuse         2245  nodes become kernels
 schedule/passes       4838  a file for each other step
 schedule/place         825  plans over several devices
 schedule/explain       980  what people read of a plan
-backends              3677  driver, runner, weights: what back ends share
+backends              3680  driver, runner, weights: what back ends share
 backends/codegen      11470  nests to text, for every C-like language
 backends/cpu          2106  processors as a target
 backends/cache        2500  what was compiled
@@ -41,7 +41,7 @@ bench/machine         1230  clock, processors, ceilings
 train                 7790  fine-tuning, generation, export
 models                1790  on the public header alone
 cli                  10945  a file for each verb
-tests                47140  about half of what they test
+tests                47225  about half of what they test
 tests/gpusim         10220  a driver and a card in software
 '
 columns=$(sed -n 's/^ColumnLimit: //p' .clang-format)

@@ -126,6 +126,8 @@ static void print_undefined(const cJSON *root)
            "folded:\n");
     outline_markdown(rows, "operator|here", stdout);
     cJSON_Delete(rows);
+    printf("\n## Left out\n\nOperators that tools write and that are refused, with the reason:\n");
+    outline_markdown(js_get(root, "left"), "domain|operators|reason", stdout);
 }
 
 static const table tables[] = {

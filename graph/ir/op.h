@@ -218,6 +218,9 @@ bool op_is_bare(const op *o);
 /* Domain "tessera": the operation of that name, if there is one; its rule takes the same operands and attributes. */
 const op *op_for_onnx(const char *domain, const char *kind, int version, const onnx_rule **rule);
 const op *op_for_form(const char *domain, const char *kind, int version, const onnx_rule **form);
+/* Why an operator that tools write is left out, and what to bring in its place; "": nothing is known of it. */
+const char *onnx_left(const char *domain, const char *kind);
+void onnx_left_json(text *t); /* all that is known: objects of an array */
 /* One call through its rule: out[0..n_out) are nodes, NULL for outputs that the file does not use. */
 bool onnx_apply(const op *o, const onnx_rule *rule, const onnx_call *c, const node **out, err *e);
 bool onnx_make(const op *o, const onnx_rule *form, const onnx_call *c, onnx_value *out, err *e);

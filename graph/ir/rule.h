@@ -134,6 +134,7 @@ const node *onnx_in(const onnx_call *c, int i); /* NULL where absent */
 /* Operand i has lengths of sequences of `time` steps: those of a constant must each be least...time. */
 bool onnx_lengths(const onnx_call *c, int i, int64_t least, int64_t time, err *e);
 bool onnx_need(const onnx_call *c, int n, err *e); /* the first n operands are there: a file may say anything */
+bool onnx_all(const onnx_call *c, const char *which, err *e); /* those marked in "11.1" are there */
 bool onnx_must(const onnx_call *c, const char *name, err *e); /* an attribute that has no default */
 bool onnx_has(const onnx_call *c, const char *name, int i);   /* as attribute or as input i */
 /* Attribute `axis` as a place between axes, 0 to rank: negative ones count from the end. */
@@ -152,6 +153,18 @@ bool onnx_adapt_aligned(const onnx_call *c, const node **out, err *e);
 bool onnx_adapt_along(const onnx_call *c, const node **out, err *e);
 /* c's operation: its attributes are those of the call, as the rule's words name them, and those in `more`. */
 const node *onnx_made(const onnx_call *c, int n, const node *const *in, int n_more, const attr *more);
+/* An operator of the standard domain inside of another's adapter, with c's attributes as far as it has them, and `more`
+ * in their place. Its only result, or the first of n_out; NULL: the graph has the reason. */
+typedef struct onnx_inner {
+    const char *type;
+    int version, n_in;
+    const node *const *in;
+    int n_more;
+    const attr *more;
+    int n_out;
+    const node **out;
+} onnx_inner;
+const node *onnx_standard(const onnx_call *c, const onnx_inner *i);
 /* Ends an adapter: takes the only result, or the graph's reason for having none. */
 bool onnx_give(const onnx_call *c, const node **out, const node *result, err *e);
 #endif

@@ -33,6 +33,14 @@ bool onnx_need(const onnx_call *c, int n, err *e)
     return true;
 }
 
+bool onnx_all(const onnx_call *c, const char *which, err *e)
+{
+    for (int i = 0; which[i]; i++)
+        if (which[i] == '1' && !onnx_in(c, i))
+            return err_set(e, TS_BAD_INPUT, "%s: operand %d is missing", c->type, i + 1);
+    return true;
+}
+
 bool onnx_must(const onnx_call *c, const char *name, err *e)
 {
     return onnx_attr(c, name) || err_set(e, TS_BAD_INPUT, "attribute %s is missing; it has no default", name);

@@ -68,7 +68,8 @@ const op ops_activation[] = {
          "gamma * np.where(a > 0, a, alpha * np.expm1(a))", "Selu 1 f", "f32[2,3]\nf32[16]! alpha=0.5\nf64[5]\nf32[0]",
          "Elu scaled so that layers keep mean and variance."),
     REAL("sigmoid", "1 / (1 + exp(-a))", "1 / (1 + np.exp(-a))", "Sigmoid 1 f", real, "Logistic function."),
-    REAL("silu alpha:f=1", "a / (1 + exp(-alpha * a))", "a / (1 + np.exp(-alpha * a))", "Swish 24 f",
+    REAL("silu alpha:f=1", "a / (1 + exp(-alpha * a))", "a / (1 + np.exp(-alpha * a))",
+         "Swish 24 f; com.microsoft.QuickGelu 1 f 1 alpha=1.702",
          "f32[2,3]\nf32[16]! alpha=1.5\nf64[3,1,2]\nf64[16]!\ni32[7]\nf32[]\nf32[0,3]\nf16[5]",
          "The value times its logistic function.", .back_of = silu_back),
     REAL("quick_gelu", "a / (1 + exp(-1.702 * a))", "a / (1 + np.exp(-1.702 * a))", NULL, real,
@@ -76,7 +77,7 @@ const op ops_activation[] = {
     BODY("gelu a approximate:s=none -> e", gelu_body,
          "0.5 * a * (1 + erf(a * 0.5 ** 0.5)) if approximate == 'none' else 0.5 * a * (1 + np.tanh((2 / np.pi) "
          "** 0.5 * (a + 0.044715 * a * a * a)))",
-         "Gelu 20 f 1 approximate",
+         "Gelu 20 f 1 approximate; com.microsoft.Gelu 1 f 1",
          "f32[2,3]\nf32[16]!\nf64[2,3]\nf64[9] approximate=tanh\nf32[4,5] approximate=tanh\ni32[7]\nf32[0,3]\nf16[5]",
          "The value times the chance that a normal variable is smaller; exact, or by the tanh formula.",
          .back = "Gelu a^ approximate=approximate", .shape = gelu_shape, .extents = extents_pointwise,

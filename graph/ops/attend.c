@@ -1,7 +1,7 @@
 /* attend.c - attention as ONNX has it since version 23: heads side by side or apart, few key heads for many query
  * heads, a cache, a cap on the scores, masks that may leave nothing to attend to. The plain case is the operation
  * `attention`. */
-#include "graph/ir/rule.h"
+#include "graph/ops/attend.h"
 
 #include <math.h>
 
@@ -16,8 +16,7 @@ typedef struct attend {
 } attend;
 
 /* ---- helpers ---- */
-/* [batch, time, heads * width] -> [batch, heads, time, width] */
-static const node *apart(graph *g, const node *x, int64_t heads)
+const node *attend_apart(graph *g, const node *x, int64_t heads)
 {
     if (!x || x->type.rank != 3 || heads < 1 || x->type.dim[2] % heads)
         return g_fail(g, TS_BAD_INPUT, "%lld heads do not divide an operand", (long long)heads);
@@ -25,7 +24,7 @@ static const node *apart(graph *g, const node *x, int64_t heads)
     return g_transpose(g, g_reshape(g, x, 4, shape), 4, (int64_t[]){0, 2, 1, 3});
 }
 
-static const node *together(graph *g, const node *x)
+const node *attend_together(graph *g, const node *x)
 {
     x = g_transpose(g, x, 4, (int64_t[]){0, 2, 1, 3});
     return x ? g_reshape(g, x, 3, (int64_t[]){x->type.dim[0], x->type.dim[1], x->type.dim[2] * x->type.dim[3]}) : NULL;
@@ -55,7 +54,7 @@ static bool read_operands(attend *a, err *e)
     a->flat = a->q->type.rank == 3;
     if (a->flat) {
         const int64_t heads = onnx_int(c, "q_num_heads", 0), few = onnx_int(c, "kv_num_heads", 0);
-        a->q = apart(g, a->q, heads), a->k = apart(g, a->k, few), a->v = apart(g, a->v, few);
+        a->q = attend_apart(g, a->q, heads), a->k = attend_apart(g, a->k, few), a->v = attend_apart(g, a->v, few);
         if (!a->q || !a->k || !a->v)
             return false;
     }
@@ -214,7 +213,7 @@ static bool adapt_attention(const onnx_call *c, const node **out, err *e)
     const node *y = is_plain(&a) ? plain(&a) : general(&a, out, e); /* [batch, heads, queries, width] */
     if (!y && err_is(e))
         return false;
-    if (!onnx_give(c, out, a.flat ? together(c->g, y) : y, e))
+    if (!onnx_give(c, out, a.flat ? attend_together(c->g, y) : y, e))
         return false;
     return (c->n_out < 2 || onnx_give(c, out + 1, a.k, e)) && (c->n_out < 3 || onnx_give(c, out + 2, a.v, e));
 }

@@ -288,7 +288,7 @@ const op ops_normalize[] = {
            "f32[2,8] f32[8] f32[8]\nf32[2,3,16] f32[16] f32[16] epsilon=1e-12\n"
            "f32[2,3,4] f32[3,4] f32[3,4] axis=1\nf64[5,7] f64[7]\nf32[3,5]\nf32[0,4] f32[4] f32[4]",
            "Mean 0 and variance 1 over the axes from `axis` on; then scale and bias where given.",
-           .adapted = ADAPTED({"LayerNormalization 17 F 2..3 >3 axis epsilon stash_type", adapt_layer_norm})),
+           .adapted = ADAPTED({"LayerNormalization 1 F 2..3 >3 axis epsilon stash_type", adapt_layer_norm})),
     RECIPE("rms_norm ... " FROM_AXIS " -> r c", rms_norm_lower,
            "(lambda t: a / np.sqrt(np.square(a).mean(t, keepdims=True) + epsilon) * (1 if b is None else b) + (0 "
            "if c is None else c))(tuple(range(axis % a.ndim, a.ndim)))",

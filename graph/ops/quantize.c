@@ -2,6 +2,7 @@
  * is one number, one for each element of an axis, or one for each block along an axis. */
 #include "graph/ir/known.h"
 #include "graph/ops/quantize.h"
+#include "graph/ops/fused.h"
 #include "graph/ops/window.h"
 
 #include <math.h>
@@ -13,11 +14,10 @@ static double highest(dtype d)
     return ldexp(1, dtype_bits(d) - (dtype_signed(d) ? 1 : 0)) - 1;
 }
 
-/* x - zero in 32 bits, of x's shape; zero [] or as it broadcasts to x; no zero means 0. */
-static const node *centred(graph *g, const node *x, const node *zero)
+const node *quantize_centred(graph *g, const node *q, const node *zero)
 {
-    x = g_cast(g, x, TS_I32);
-    return zero ? g_call2(g, "subtract", x, g_cast(g, zero, TS_I32)) : x;
+    q = g_cast(g, q, TS_I32);
+    return zero ? g_call2(g, "subtract", q, g_cast(g, zero, TS_I32)) : q;
 }
 
 /* A number v for each element of `axis`, [n], or for each block of it, x's shape but n blocks at the axis, so that it
@@ -32,6 +32,7 @@ static const node *beside(graph *g, const node *x, const node *v, int axis, int6
         const int64_t n = v->type.dim[axis];
         if (block < 1 && n)
             block = (dim + n - 1) / n;
+        block = block < dim ? block : dim; /* one that reaches beyond the end */
         if (!int_mul(n, block, &whole) || whole < dim)
             return g_fail(g, TS_BAD_INPUT, "%lld blocks of %lld for %lld elements, which they have to cover",
                           (long long)n, (long long)block, (long long)dim);
@@ -44,22 +45,39 @@ static const node *beside(graph *g, const node *x, const node *v, int axis, int6
     return g_along(g, v, x->type.rank, axis);
 }
 
-/* Per row or per column of the last two axes of x [..., rows, columns]: v [rows] becomes [rows, 1], v [columns] stays,
- * one number becomes []. */
-static const node *of_rows(graph *g, const node *x, const node *v, bool columns)
+const node *quantize_rows(graph *g, const node *x, const node *v, bool columns)
 {
     if (!v || v->type.rank != 1 || v->type.dim[0] == 1 || x->type.rank < 2)
         return v && type_count(&v->type) == 1 ? g_reshape(g, v, 0, NULL) : v;
     return columns ? v : g_reshape(g, v, 2, (int64_t[]){v->type.dim[0], 1});
 }
 
-/* round(x / scale) + zero, of x's shape, to which scale and zero broadcast. */
-static const node *quantized(graph *g, const node *x, const node *scale, const node *zero, dtype to)
+/* round(x / scale) + zero */
+const node *quantize_to(graph *g, const node *x, const node *scale, const node *zero, dtype to)
 {
     if (dtype_class(to) == D_REAL) /* of 8 bits and fewer: no zero but 0 */
         return g_limited(g, g_call2(g, "divide", x, scale), to);
     const attr list = attr_word("to", ts_dtype_name(to));
+    zero = zero ? zero : g_scalar(g, to, 0);
     return g_make(g, op_find("quantize"), 3, (const node *const[]){x, scale, zero}, &list, 1);
+}
+
+const node *quantize_back(graph *g, const node *q, const node *scale, const node *zero)
+{
+    zero = zero || !q ? zero : g_scalar_like(g, q, 0);
+    return g_make(g, op_find("dequantize"), 3, (const node *const[]){q, scale, zero}, NULL, 0);
+}
+
+/* scale = (max(x, 0) - min(x, 0)) / 255, and 1 where that is 0; zero = round(-min / scale). All []. */
+const node *quantize_dynamic(graph *g, const node *x, const node **scale, const node **zero)
+{
+    const node *nothing = g_scalar_like(g, x, 0);
+    const node *top = g_call2(g, "maximum", g_call1(g, "max", x), nothing);
+    const node *low = g_call2(g, "minimum", g_call1(g, "min", x), nothing);
+    const node *step = g_call2(g, "divide", g_call2(g, "subtract", top, low), g_scalar_like(g, x, 255));
+    *scale = g_call3(g, "where", g_call2(g, "equal", step, nothing), g_scalar_like(g, x, 1), step);
+    *zero = quantize_to(g, g_call1(g, "negative", low), *scale, g_scalar(g, TS_U8, 0), TS_U8);
+    return quantize_to(g, x, *scale, *zero, TS_U8);
 }
 
 /* ---- ONNX ---- */
@@ -90,11 +108,11 @@ static bool adapt_quantize(const onnx_call *c, const node **out, err *e)
         to = zero->type.dtype;
     const int64_t block = onnx_int(c, "block_size", 0);
     scale = beside(g, x, g_cast(g, scale, precision), axis, block);
-    zero = zero ? beside(g, x, zero, axis, block) : g_scalar(g, to, 0);
+    zero = zero ? beside(g, x, zero, axis, block) : NULL;
     x = g_cast(g, x, precision);
     if (dtype_class(to) == D_REAL && !onnx_int(c, "saturate", 1))
         return onnx_give(c, out, g_cast(g, g_call2(g, "divide", x, scale), to), e);
-    return onnx_give(c, out, quantized(g, x, scale, zero, to), e);
+    return onnx_give(c, out, quantize_to(g, x, scale, zero, to), e);
 }
 
 /* (x - zero) * scale, both beside x; y of x's shape. */
@@ -110,21 +128,14 @@ static bool adapt_dequantize(const onnx_call *c, const node **out, err *e)
     if (onnx_int(c, "output_dtype", 0) && !onnx_dtype(onnx_int(c, "output_dtype", 0), &to, e))
         return false;
     const node *scale = g_cast(g, beside(g, x, c->in[1], axis, block), to); /* beside x */
-    zero = zero ? zero : g_scalar_like(g, x, 0);
-    return onnx_give(c, out, g_make(g, op_find("dequantize"), 3, (const node *const[]){x, scale, zero}, NULL, 0), e);
+    return onnx_give(c, out, quantize_back(g, x, scale, zero), e);
 }
 
-/* scale = (max(x, 0) - min(x, 0)) / 255, zero = round(-min / scale), both []; y of x's shape. */
 static bool adapt_dynamic(const onnx_call *c, const node **out, err *e)
 {
-    graph *g = c->g;
-    const node *x = c->in[0], *nothing = g_scalar_like(g, x, 0);            /* nothing [] */
-    const node *top = g_call2(g, "maximum", g_call1(g, "max", x), nothing); /* [] */
-    const node *low = g_call2(g, "minimum", g_call1(g, "min", x), nothing); /* [] */
-    const node *scale = g_call2(g, "divide", g_call2(g, "subtract", top, low), g_scalar_like(g, x, 255)); /* [] */
-    const node *zero = quantized(g, g_call1(g, "negative", low), scale, g_scalar(g, TS_U8, 0), TS_U8);    /* [] */
-    return onnx_give(c, out, quantized(g, x, scale, zero, TS_U8), e) &&
-           (c->n_out < 2 || onnx_give(c, out + 1, scale, e)) && (c->n_out < 3 || onnx_give(c, out + 2, zero, e));
+    const node *scale, *zero, *y = quantize_dynamic(c->g, c->in[0], &scale, &zero);
+    return onnx_give(c, out, y, e) && (c->n_out < 2 || onnx_give(c, out + 1, scale, e)) &&
+           (c->n_out < 3 || onnx_give(c, out + 2, zero, e));
 }
 
 static bool moves(const node *n) /* or converts: what is 0 stays 0 */
@@ -179,15 +190,16 @@ static bool is_known(const node *n) /* a weight, or made of weights alone */
 static const node *product(graph *g, const node *a, const node *za, const node *b, const node *zb, dtype left)
 {
     const bool bytes = ts_dtype_bytes(a->type.dtype) == 1 && ts_dtype_bytes(b->type.dtype) == 1;
-    za = is_nothing(za) ? NULL : of_rows(g, a, za, false), zb = is_nothing(zb) ? NULL : of_rows(g, b, zb, true);
+    za = is_nothing(za) ? NULL : quantize_rows(g, a, za, false),
+    zb = is_nothing(zb) ? NULL : quantize_rows(g, b, zb, true);
     if (a->type.rank < 2 || b->type.rank < 2 || !bytes)
-        return g_call2(g, "matmul", centred(g, a, za), centred(g, b, zb));
+        return g_call2(g, "matmul", quantize_centred(g, a, za), quantize_centred(g, b, zb));
     const int64_t last = -1, before = -2;
     a = signed_as(g, a, &za, TS_U8), b = signed_as(g, b, &zb, TS_I8);
     const bool known = b && is_known(b);
     b = known && !b->leaf ? g_known(g, b, "") : b;
     const node *sum = g_call2(g, "integer_matmul", g_cast(g, a, left), b);
-    const node *columns = za ? g_cast(g, g_over(g, "sum", centred(g, b, zb), 1, &before), TS_I32)
+    const node *columns = za ? g_cast(g, g_over(g, "sum", quantize_centred(g, b, zb), 1, &before), TS_I32)
                              : NULL; /* [.., 1, n] */
     if (za)
         sum = less(g, sum, za, known && is_known(columns) ? g_known(g, columns, "") : columns);
@@ -214,7 +226,7 @@ static const node *rescaled(graph *g, const node *sum, const node *a_scale, cons
     /* beside sum */
     const node *factor = g_call2(g, "multiply", g_cast(g, a_scale, TS_F32), g_cast(g, b_scale, TS_F32));
     const node *real = g_call2(g, "multiply", g_cast(g, sum, TS_F32), factor); /* as sum */
-    return zero ? quantized(g, real, g_cast(g, y_one, TS_F32), z_one, zero->type.dtype) : NULL;
+    return zero ? quantize_to(g, real, g_cast(g, y_one, TS_F32), z_one, zero->type.dtype) : NULL;
 }
 
 /* Operands: a [..., m, k], its scale and zero, the same of b [..., k, n], of y; sum [..., m, n]. */
@@ -223,7 +235,7 @@ static bool adapt_qlinear_matmul(const onnx_call *c, const node **out, err *e)
     graph *g = c->g;
     const node *a = c->in[0], *b = c->in[3]; /* [..., m, k], [..., k, n] */
     const node *sum = product(g, a, c->in[2], b, c->in[5], TS_U8);
-    const node *a_scale = of_rows(g, a, c->in[1], false), *b_scale = of_rows(g, b, c->in[4], true);
+    const node *a_scale = quantize_rows(g, a, c->in[1], false), *b_scale = quantize_rows(g, b, c->in[4], true);
     return onnx_give(c, out, rescaled(g, sum, a_scale, b_scale, c->in[6], c->in[7]), e);
 }
 
@@ -255,27 +267,31 @@ static const node *integer_conv(const onnx_call *c, const node *x, const node *w
 static bool adapt_conv_integer(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;
-    const node *x = centred(g, c->in[0], of_outputs(g, c->in[0], onnx_in(c, 2), true)); /* [batch, in, space...] */
+    const node *x = quantize_centred(g, c->in[0],
+                                     of_outputs(g, c->in[0], onnx_in(c, 2), true)); /* [batch, in, space...] */
     /* [out, in / group, space...] */
-    const node *w = centred(g, c->in[1], of_outputs(g, c->in[1], onnx_in(c, 3), true));
+    const node *w = quantize_centred(g, c->in[1], of_outputs(g, c->in[1], onnx_in(c, 3), true));
     const node *y = integer_conv(c, x, w, e); /* [batch, out, space...] */
     return (y || !err_is(e)) && onnx_give(c, out, y, e);
 }
 
 /* Operands: x [batch, in, space...], its scale and zero [], the same of w [out, in / group, space...], by out, of y;
- * perhaps a bias [out]. */
+ * perhaps a bias [out]. With channels_last x and y are [batch, space..., channel]. */
 static bool adapt_qlinear_conv(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;
-    const node *x = centred(g, c->in[0], g_reshape(g, c->in[2], 0, NULL)), *w = c->in[3];
+    const bool last = onnx_int(c, "channels_last", 0);
+    const node *x = last ? fused_channels(g, c->in[0], false) : c->in[0], *w = c->in[3];
+    x = quantize_centred(g, x, g_reshape(g, c->in[2], 0, NULL));
     /* [batch, out, space...] */
-    const node *sum = integer_conv(c, x, centred(g, w, of_outputs(g, w, c->in[5], true)), e);
+    const node *sum = integer_conv(c, x, quantize_centred(g, w, of_outputs(g, w, c->in[5], true)), e);
     if (!sum && err_is(e))
         return false;
     if (onnx_in(c, 8))
         sum = g_call2(g, "add", sum, of_outputs(g, w, c->in[8], false));
     const node *x_scale = g_reshape(g, c->in[1], 0, NULL), *w_scale = of_outputs(g, w, c->in[4], false);
-    return onnx_give(c, out, rescaled(g, sum, x_scale, w_scale, c->in[6], c->in[7]), e);
+    const node *y = rescaled(g, sum, x_scale, w_scale, c->in[6], c->in[7]);
+    return onnx_give(c, out, last ? fused_channels(g, y, true) : y, e);
 }
 
 /* ---- shape, body ---- */
@@ -386,6 +402,11 @@ const op ops_quantize[] = {
          .adapted = ADAPTED(
              {"QuantizeLinear 10 nn. 2..3 axis block_size output_dtype precision saturate", adapt_quantize},
              {"DequantizeLinear 10 TfT 2..3 axis block_size output_dtype", adapt_dequantize},
+             {"com.microsoft.QuantizeLinear 1 ff. 2..3 axis", adapt_quantize},
+             {"com.microsoft.DequantizeLinear 1 TfT 2..3 axis", adapt_dequantize},
+             {"com.microsoft.QLinearConv 1 IfIififi 8..9 auto_pad channels_last dilations group kernel_shape pads "
+              "strides",
+              adapt_qlinear_conv},
              {"DynamicQuantizeLinear 11 f 1 >3", adapt_dynamic}, {"QLinearMatMul 10 NfNnfnfn 8", adapt_qlinear_matmul},
              {"QLinearConv 10 IfIififi 8..9 auto_pad dilations group kernel_shape pads strides", adapt_qlinear_conv},
              {"MatMulInteger 10 IiIi 2..4", adapt_matmul_integer},
@@ -393,7 +414,9 @@ const op ops_quantize[] = {
          .onnx_cases =
              "ConvInteger u8[1,1,4,4] u8[1,1,3,3]\nMatMulInteger u8[2,3] u8[3,4]\nQLinearConv u8[1,1,4,4]* f32[] "
              "u8[] u8[1,1,3,3] f32[] u8[] f32[] u8[]\nQLinearMatMul u8[2,3]* f32[] u8[] u8[3,4] f32[] u8[] f32[] "
-             "u8[]\nDequantizeLinear u8[2,3]* f32[] u8[]\nDynamicQuantizeLinear f32[4]",
+             "u8[]\nDequantizeLinear u8[2,3]* f32[] u8[]\nDynamicQuantizeLinear f32[4]\n"
+             "com.microsoft.DequantizeLinear u16[2,3]* f32[] u16[]\ncom.microsoft.QuantizeLinear f32[2,3]* f32[] "
+             "u16[]\ncom.microsoft.QLinearConv u8[1,1,4,4]* f32[] u8[] u8[1,1,3,3] f32[] u8[] f32[] u8[]",
          .shape = quantize_shape),
     {0},
 };

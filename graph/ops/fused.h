@@ -1,0 +1,8 @@
+/* fused.h - what operators of com.microsoft share: images with channels last. */
+#ifndef TS_FUSED_H
+#define TS_FUSED_H
+#include "graph/ir/rule.h"
+
+/* [batch, space..., channel] -> [batch, channel, space...]; back: the other way */
+const node *fused_channels(graph *g, const node *x, bool back);
+#endif

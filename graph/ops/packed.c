@@ -1,0 +1,165 @@
+/* packed.c - weights of a few bits, several in a byte, the first one in the lowest, with a scale for each block of a
+ * row (com.microsoft). They are unpacked where they are read. */
+#include "graph/ops/quantize.h"
+
+#include <string.h>
+
+/* ---- helpers ---- */
+/* q [n, bytes] -> [n, count], numbers of so many bits */
+static const node *unpacked(graph *g, const node *q, int64_t bits, int64_t count)
+{
+    const int64_t each = 8 / bits, extent[] = {q->type.dim[0], count};
+    if (q->type.dim[1] * each < count || q->type.dtype != TS_U8)
+        return g_refuse(g, 1, &q, "u8 of at least %lld numbers of %lld bits in a row,", (long long)count,
+                        (long long)bits);
+    if (each == 1)
+        return g_part(g, q, 1, 0, count);
+    const char *words = arena_format(&g->mem, "u8(bitand(shr(i32(a[i0,floordiv(i1,%d)]),i32(%d*mod(i1,%d))),%d))",
+                                     (int)each, (int)bits, (int)each, (1 << bits) - 1);
+    return g_element(g, 1, &q, &(spelling){.rank = 2, .extent = extent, .fold = "add", .text = words});
+}
+
+/* v [n, blocks], or all of it in one axis */
+static const node *by_blocks(graph *g, const node *v, int64_t n, int64_t blocks, const char *what)
+{
+    int64_t all;
+    if (!int_mul(n, blocks, &all) || type_count(&v->type) != all)
+        return g_refuse(g, 1, &v, "%s of %lld rows and %lld blocks,", what, (long long)n, (long long)blocks);
+    return g_reshape(g, v, 2, (int64_t[]){n, blocks});
+}
+
+static bool read_bits(const onnx_call *c, int64_t *bits, int64_t *block, int64_t fallback, err *e)
+{
+    *bits = onnx_int(c, "bits", 4), *block = onnx_int(c, "block_size", fallback);
+    if ((*bits == 2 || *bits == 4 || *bits == 8) && *block > 0)
+        return true;
+    return err_set(e, TS_UNSUPPORTED, "%s: %lld bits in blocks of %lld, expected 2, 4 or 8 and a block", c->type,
+                   (long long)*bits, (long long)*block);
+}
+
+/* v with its blocks along an axis, for each of the k elements that they cover there. */
+static const node *stretched(graph *g, const node *v, int axis, int64_t block, int64_t k)
+{
+    int64_t whole;
+    block = block < k ? block : k; /* one that reaches beyond the end */
+    if (!v || !int_mul(v->type.dim[axis], block, &whole) || whole < k)
+        return v ? g_refuse(g, 1, &v, "blocks of %lld that cover %lld elements,", (long long)block, (long long)k)
+                 : NULL;
+    return g_part(g, g_callf(g, 1, &v, "stretch axis=%d size=%lld", axis, (long long)whole), axis, 0, k);
+}
+
+/* v [n, blocks] for each of the k numbers of a row, [n, k]: by block, or by the group that `which` [k] says. */
+static const node *spread(graph *g, const node *v, const node *which, int64_t block, int64_t k)
+{
+    return v && which ? g_call2(g, "gather axis=1", v, which) : stretched(g, v, 1, block, k);
+}
+
+/* ---- ONNX ---- */
+typedef struct packing {
+    int64_t n, k, bits, block, blocks;
+} packing;
+
+/* Zeros of the blocks, [n, blocks]: as reals, or packed like the weights; NULL: none are given. */
+static const node *zeros(const onnx_call *c, const packing *p, const node *zero)
+{
+    graph *g = c->g;
+    const int64_t bytes = (p->blocks * p->bits + 7) / 8;
+    if (!zero)
+        return g_scalar(g, TS_U8, (double)(1 << (p->bits - 1)));
+    if (zero->type.dtype != TS_U8)
+        return by_blocks(g, zero, p->n, p->blocks, "zeros");
+    zero = by_blocks(g, zero, p->n, bytes, "packed zeros");
+    return zero ? unpacked(g, zero, p->bits, p->blocks) : NULL;
+}
+
+/* The weights as reals, [n, k]: q [n, blocks, bytes of a block], scales [n, blocks] */
+static const node *dequantized(const onnx_call *c, const packing *p, const node *which)
+{
+    graph *g = c->g;
+    const node *q = c->in[1], *scale = by_blocks(g, c->in[2], p->n, p->blocks, "scales"),
+               *zero = zeros(c, p, onnx_in(c, 3));
+    int64_t bytes;
+    if (!scale || !zero)
+        return NULL;
+    if (!int_mul(p->blocks, p->block * p->bits / 8, &bytes))
+        return g_fail(g, TS_BAD_INPUT, "K: %lld is too large", (long long)p->k);
+    q = by_blocks(g, q, p->n, bytes, "packed weights");
+    q = q ? unpacked(g, q, p->bits, p->k) : NULL;
+    scale = spread(g, scale, which, p->block, p->k);
+    zero = zero->type.rank ? spread(g, zero, which, p->block, p->k) : zero;
+    if (q && zero && dtype_class(zero->type.dtype) == D_REAL) /* between integers */
+        return g_call2(g, "multiply", g_call2(g, "subtract", g_cast(g, q, scale->type.dtype), zero), scale);
+    return q && scale && zero ? quantize_back(g, q, scale, zero) : NULL;
+}
+
+/* a [..., k], weights of [n, k], perhaps zeros, groups [k] and a bias [n] -> [..., n] */
+static bool adapt_matmul(const onnx_call *c, const node **out, err *e)
+{
+    packing p = {.n = onnx_int(c, "N", 0), .k = onnx_int(c, "K", 0)};
+    if (!read_bits(c, &p.bits, &p.block, 0, e))
+        return false;
+    if (p.n < 1 || p.k < 1 || p.block > INT64_C(1) << 40 || p.k > INT64_C(1) << 40 || p.block * p.bits % 8)
+        return err_set(e, TS_BAD_INPUT, "MatMulNBits: N is %lld, K %lld, block_size %lld; expected positive numbers",
+                       (long long)p.n, (long long)p.k, (long long)p.block);
+    if (onnx_int(c, "weight_prepacked", 0))
+        return err_set(e, TS_UNSUPPORTED, "weight_prepacked: the weights lie as one provider wants them; 0 expected");
+    p.blocks = (p.k + p.block - 1) / p.block;
+    const node *w = dequantized(c, &p, onnx_in(c, 4));
+    const node *y = w ? g_call2(c->g, "matmul", c->in[0], g_swapped(c->g, w)) : NULL;
+    return onnx_give(c, out, y && onnx_in(c, 5) ? g_call2(c->g, "add", y, c->in[5]) : y, e);
+}
+
+/* q, the places, scales and perhaps zeros: data of u8, several numbers in each along the last axis, or of 4 bits;
+ * scales of blocks along `axis`; rows along `from`. */
+static bool check_gather(const onnx_call *c, int axis, int from, err *e)
+{
+    const node *q = c->in[0], *zero = onnx_in(c, 3);
+    const int rank = q->type.rank;
+    if (c->in[2]->type.rank != rank || (zero && zero->type.rank != rank) || from == axis ||
+        (q->type.dtype == TS_U8 && (axis != rank - 1 || rank != 2)))
+        return operands_refuse(c->n_in, c->in, e,
+                               "data, places, and scales and zeros of as many axes, quantized along "
+                               "another axis than gathered from; bytes [rows, numbers] along the "
+                               "last");
+    return true;
+}
+
+static bool adapt_gather(const onnx_call *c, const node **out, err *e)
+{
+    graph *g = c->g;
+    const node *part[] = {c->in[0], c->in[2], onnx_in(c, 3)}; /* numbers, scales, zeros */
+    int64_t bits, block;
+    int axis, from;
+    const int rank = part[0]->type.rank;
+    if (!read_bits(c, &bits, &block, 128, e) || !axis_norm(onnx_int(c, "quantize_axis", 1), rank, &axis, e) ||
+        !axis_norm(onnx_int(c, "gather_axis", 0), rank, &from, e) || !check_gather(c, axis, from, e))
+        return false;
+    const bool packed = part[0]->type.dtype == TS_U8;
+    if (packed) {
+        part[0] = unpacked(g, part[0], bits, part[0]->type.dim[1] * (8 / bits));
+        part[2] = part[2] ? unpacked(g, part[2], bits, part[1]->type.dim[1]) : NULL;
+    }
+    for (int i = 0; i < 3; i++)
+        part[i] = part[i] ? g_callf(g, 2, (const node *const[]){part[i], c->in[1]}, "gather axis=%d", from) : NULL;
+    /* the axis of blocks, behind what the places have in the place of the axis gathered from */
+    const int moved = axis < from ? axis : axis + c->in[1]->type.rank - 1;
+    for (int i = 1; i < 3; i++)
+        part[i] = part[0] ? stretched(g, part[i], moved, block, part[0]->type.dim[moved]) : NULL;
+    if (err_is(&g->err))
+        return onnx_give(c, out, NULL, e);
+    if (packed && !part[2])
+        part[2] = g_scalar(g, TS_U8, (double)(1 << (bits - 1)));
+    return onnx_give(c, out, quantize_back(g, part[0], part[1], part[2]), e);
+}
+
+/* ---- records ---- */
+const op ops_packed[] = {
+    {.call = "packed",
+     .doc = "Products with weights of a few bits, and rows of them, as other operations.",
+     .adapted = ADAPTED(
+         {"com.microsoft.MatMulNBits 1 fif.if 3..6 K N accuracy_level bits block_size weight_prepacked", adapt_matmul},
+         {"com.microsoft.GatherBlockQuantized 1 iifi 3..4 bits block_size gather_axis quantize_axis", adapt_gather}),
+     .onnx_cases = "com.microsoft.MatMulNBits f32[2,32]* u8[3,2,8] f32[3,2] K=32 N=3 bits=4 block_size=16\n"
+                   "com.microsoft.GatherBlockQuantized u8[4,16] i64[3]<4 f32[4,2]* block_size=16"},
+    {0},
+};
