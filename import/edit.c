@@ -45,6 +45,8 @@ static void drop_empty(body *b)
 /* A built-in model becomes what a file of it would hold. Its steps borrow from the nodes they are made of. */
 static bool has_steps(ts_model *m, const char *doing, err *e)
 {
+    if (!err_given(m, "the model", e))
+        return false;
     if (!m->builder)
         return true;
     if (!m->graph) {
@@ -67,7 +69,8 @@ static bool has_steps(ts_model *m, const char *doing, err *e)
 /* Steps are added behind those there are; links_make finds what they read. */
 bool ts_model_extend(ts_model *m, const char *json, ts_error *e)
 {
-    return has_steps(m, "extend", e) && graph_json_add(&m->file, json, e) && relink(m, e);
+    return has_steps(m, "extend", e) && err_given(json, "the text of what is added", e) &&
+           graph_json_add(&m->file, json, e) && relink(m, e);
 }
 
 static bool same_shape(const ts_array *a, const ts_array *b)
@@ -119,10 +122,11 @@ static const char *without_parameter(body *b, const char *weight)
 /* What was bound was made with the old value, and goes. A name that is not there yet is a new tensor. */
 bool ts_model_put(ts_model *m, const char *weight, const ts_array *value, ts_error *e)
 {
+    if (!has_steps(m, "change weights of", e) || !err_given(weight, "the name of a weight", e) ||
+        !array_sound(value, "the value of a weight", e))
+        return false;
     model_file *f = &m->file;
     body *b = &f->main;
-    if (!has_steps(m, "change weights of", e))
-        return false;
     held *is = find_held(b, weight);
     if (is) {
         if (!same_shape(&is->value, value))
@@ -163,6 +167,8 @@ static const held *renamed(const body *b, const step *s)
 
 bool ts_model_separate(ts_model *m, ts_error *e)
 {
+    if (!err_given(m, "the model", e))
+        return false;
     model_file *f = &m->file;
     body *b = &f->main;
     const int before = b->n_held;
@@ -298,6 +304,8 @@ static bool save_built(const ts_model *m, const writer *w, const char *path, err
 
 bool ts_model_save(ts_model *m, const char *format, const char *path, ts_error *e)
 {
+    if (!err_given(m, "the model", e) || !err_given(path, "the path of a model", e))
+        return false;
     const writer *w = writer_for(format, path, e);
     model_file f = m->file;
     if (!w)

@@ -13,6 +13,8 @@
 #define TS_GRAPH_H
 #include "graph/ir/op.h"
 
+#include <pthread.h>
+
 /* preset: the value of an input, given before anything is planned. Where a shape or the flow of a model was derived
  * from it, it is used, and every run has to bring the same one. */
 typedef struct preset {
@@ -68,8 +70,16 @@ typedef struct group { /* a recipe that was expanded here; no part of any node's
     int first, last; /* ids of the nodes made for it lie in [first, last] */
 } group;
 
+/* Who goes on reading a graph that somebody else owns, and so has to hear that it is gone. */
+typedef struct graph_user {
+    graph *of; /* NULL once it was freed */
+    struct graph_user *next, *before;
+} graph_user;
+
 struct ts_graph {
     arena mem;
+    graph_user *user;
+    pthread_mutex_t users; /* several of one graph may end at the same time */
     const node **node;
     node **made; /* by id, to give names and marks, which are no part of identity; NULL: made in another graph */
     int n, cap;
@@ -92,6 +102,8 @@ struct ts_graph {
     err err;
 };
 
+void g_add_user(graph *g, graph_user *u);
+void g_drop_user(graph_user *u); /* one that is none, too */
 /* Builders give NULL on a mistake and for a NULL operand; g->err keeps the first reason. */
 const node *g_leaf(graph *g, const op *kind, const char *label, const type *t, const leaf *l);
 const node *g_input(graph *g, const char *label, const type *t, preset *k); /* k: may be NULL, else outlives g */
