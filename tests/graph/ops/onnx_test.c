@@ -133,6 +133,12 @@ static const char *const rows[] = {
     "Gemm 13 f32[2,2] f32[2,2] f32[2]=10,20 => f32[2,2] 17 30 25 42",
     "Gemm 13 f32[2,2] f32[2,2] ; transA=1 => f32[2,2] 10 14 14 20",
     "Gemm 13 f32[2,2] f32[2,2] f32[1]=10 ; transB=1 alpha=2.0 beta=0.5 => f32[2,2] 15 27 27 55",
+    /* over integers: the whole part of the sum, which fractional factors make one of reals; whole ones leave it exact */
+    "Gemm 13 i32[2,2] i32[2,2] i32[2]=1,2 ; alpha=0.5 beta=0.5 => i32[2,2] 4 6 8 12",
+    "Gemm 13 i64[2,2] i64[2,2] ; alpha=-0.5 => i64[2,2] -3 -5 -7 -11",
+    "Gemm 13 u32[2,2] u32[2,2] u32[1]=3 ; beta=0.5 transB=1 => u32[2,2] 6 12 12 26",
+    "Gemm 13 i32[2,2] i32[2,2] i32[1]=9 ; alpha=0.25 beta=0.0 => i32[2,2] 1 2 3 5",
+    "Gemm 13 i64[1,1]=3037000499 i64[1,1]=3037000499 i64[1]=1 ; alpha=1.0 beta=2.0 => i64[1,1] 9223372030926249003",
     "Gemm 13 f32[2,2,2] f32[2,2] => !given f32[2,2,2] and f32[2,2]; matrices [m, k] and [k, n] expected",
     "Conv 11 f32[1,1,3] f32[1,1,2]=1 f32[1]=10 => f32[1,1,2] 13 15",
     "Conv 11 f32[1,1,3] f32[1,1,2]=1 ; auto_pad=SAME_UPPER => f32[1,1,3] 3 5 3",
