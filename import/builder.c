@@ -77,21 +77,11 @@ static bool is_const(const node *n)
 }
 
 /* Elements that computing nodes [first, g->n) walks. */
-static int64_t work_since(const graph *g, int first)
+static double work_since(const graph *g, int first)
 {
-    int64_t total = 0;
-    arena mem = {0};
-    for (int i = first; i < g->n && total < FOLD_WORK; i++) {
-        defn d;
-        int64_t one = 1;
-        if (node_is_leaf(g->node[i]) || !g_defn(g->node[i], &mem, &d, NULL))
-            continue;
-        for (int k = 0; k < d.n_axis; k++)
-            if (!int_mul(one, d.extent[k], &one))
-                one = FOLD_WORK;
-        total += one < FOLD_WORK ? one : FOLD_WORK;
-    }
-    arena_free(&mem);
+    double total = 0;
+    for (int i = first; i < g->n && total < FOLD_WORK; i++)
+        total += node_points(g->node[i]);
     return total;
 }
 

@@ -99,6 +99,8 @@ struct ts_graph {
     int n_scan;       /* begun so far */
     int n_own;        /* numbers that calls without one were given: the same for the same calls in the same order */
     bool waits;       /* what was refused last waits for a value: see onnx_wait */
+    bool tired;       /* a value that was needed would have taken too long: see g_needed */
+    double work;      /* elements that were gone through for such values */
     err err;
 };
 
@@ -181,10 +183,16 @@ bool g_defn_calls(const node *n, arena *mem, defn *out, err *e);
 
 /* Operations on reals that computing n takes, a scan all its trips; a product with its addition counts as two. */
 double node_flops(const node *n);
+/* Points that computing n walks: those of its own axes and those it folds away, of a scan in all trips */
+double node_points(const node *n);
 
-/* The value of a node that depends on constants only, if it has at most `most` elements; NULL otherwise. Memoised
- * in g. */
+/* The value of a node that depends on constants, and inputs that have a value, only, if it has at most `most` elements;
+ * NULL otherwise: for what is done without it too. Memoised in g. */
 const ts_array *g_value(graph *g, const node *n, int64_t most);
+/* The same where a shape or the flow depends on it, whatever its size, as long as all values of the graph that are
+ * found so are worth VALUE_WORK elements; beyond, it is NULL and g->tired. */
+enum { VALUE_WORK = 1 << 24 };
+const ts_array *g_needed(graph *g, const node *n);
 /* The same of a constant alone. An input stays free, whatever it is now: for what can be done without the value too. */
 const ts_array *g_constant(graph *g, const node *n, int64_t most);
 
