@@ -114,15 +114,17 @@ static bool adapt_dequantize(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, g_make(g, op_find("dequantize"), 3, (const node *const[]){x, scale, zero}, NULL, 0), e);
 }
 
-/* scale = (max(x, 0) - min(x, 0)) / 255, zero = round(-min / scale), both []; y of x's shape. */
+/* scale = (max(x, 0) - min(x, 0)) / 255, or 1 where all x are 0, zero = round(-min / scale), both []; y of x's shape. */
 static bool adapt_dynamic(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;
     const node *x = c->in[0], *nothing = g_scalar_like(g, x, 0);            /* nothing [] */
     const node *top = g_call2(g, "maximum", g_call1(g, "max", x), nothing); /* [] */
     const node *low = g_call2(g, "minimum", g_call1(g, "min", x), nothing); /* [] */
-    const node *scale = g_call2(g, "divide", g_call2(g, "subtract", top, low), g_scalar_like(g, x, 255)); /* [] */
-    const node *zero = quantized(g, g_call1(g, "negative", low), scale, g_scalar(g, TS_U8, 0), TS_U8);    /* [] */
+    const node *range = g_call2(g, "subtract", top, low);                   /* [] */
+    const node *scale = g_call3(g, "where", g_call2(g, "equal", range, nothing), g_scalar_like(g, x, 1),
+                                g_call2(g, "divide", range, g_scalar_like(g, x, 255)));                /* [] */
+    const node *zero = quantized(g, g_call1(g, "negative", low), scale, g_scalar(g, TS_U8, 0), TS_U8); /* [] */
     return onnx_give(c, out, quantized(g, x, scale, zero, TS_U8), e) &&
            (c->n_out < 2 || onnx_give(c, out + 1, scale, e)) && (c->n_out < 3 || onnx_give(c, out + 2, zero, e));
 }
