@@ -119,6 +119,24 @@ static const char *without_parameter(body *b, const char *weight)
     return weight;
 }
 
+static bool admits(const held *h, const ts_array *value) /* as an input; extents that have a name are free */
+{
+    const ts_port *p = h->input;
+    bool fits = p && value->dtype == h->value.dtype && (p->rank < 0 || p->rank == value->rank);
+    for (int i = 0; fits && i < p->rank; i++)
+        fits = p->dim[i] < 0 || p->dim[i] == value->dim[i];
+    return fits;
+}
+
+bool ts_model_default(const ts_model *m, int i, ts_port *out)
+{
+    const body *b = m ? &m->file.main : NULL;
+    for (int k = 0; b && i >= 0 && k < b->n_held; k++)
+        if (b->held[k].input && !i--)
+            return *out = *b->held[k].input, true;
+    return false;
+}
+
 /* What was bound was made with the old value, and goes. A name that is not there yet is a new tensor. */
 bool ts_model_put(ts_model *m, const char *weight, const ts_array *value, ts_error *e)
 {
@@ -129,9 +147,10 @@ bool ts_model_put(ts_model *m, const char *weight, const ts_array *value, ts_err
     body *b = &f->main;
     held *is = find_held(b, weight);
     if (is) {
-        if (!same_shape(&is->value, value))
+        if (!same_shape(&is->value, value) && !admits(is, value))
             return err_set(e, TS_BAD_INPUT, "weight \"%s\": the new value is %s, %s expected", weight,
                            array_type(value).s, array_type(&is->value).s);
+        is->value = *value;
         is->value.data = copy_data(f, value);
         model_unbind(m);
         return true;

@@ -32,7 +32,9 @@ bool opset_add(opset *list, int *n, const char *domain, int64_t version, err *e)
         return err_hint(e, "export the model for an older opset");
     }
     for (int i = 0; i < *n; i++)
-        if (!strcmp(list[i].domain, domain))
+        if (!strcmp(list[i].domain, domain) && list[i].version == version)
+            return true; /* some writers say it under both names */
+        else if (!strcmp(list[i].domain, domain))
             return err_set(e, TS_BAD_INPUT, "M010 domain \"%s\" has two opsets, %d and %lld", domain, list[i].version,
                            (long long)version);
     list[(*n)++] = (opset){domain, version > INT_MAX ? INT_MAX : (int)version};

@@ -476,6 +476,10 @@ static bool model_tensor(void)
 {
     return !ts_model_tensor(NULL, 0);
 }
+static bool model_default(void)
+{
+    return !ts_model_default(NULL, 0, &(ts_port){0});
+}
 static bool dim(void)
 {
     return ts_dim(NULL, "n") == -1;
@@ -661,6 +665,7 @@ static const struct row {
     {"ts_bound_free", NULL, bound_free},
     {"ts_model_graph", NULL, model_graph},
     {"ts_model_tensor", NULL, model_tensor},
+    {"ts_model_default", NULL, model_default},
     {"ts_dim", NULL, dim},
     {"ts_result", NULL, result},
     {"ts_below", NULL, below},
