@@ -114,7 +114,7 @@ static bool adapt_dequantize(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, g_make(g, op_find("dequantize"), 3, (const node *const[]){x, scale, zero}, NULL, 0), e);
 }
 
-/* scale = (max(x, 0) - min(x, 0)) / 255, or 1 where all x are 0, zero = round(-min / scale), both []; y of x's shape. */
+/* scale = (max(x, 0) - min(x, 0)) / 255, or 1 where all are 0, zero = round(-min / scale), both []; y as x. */
 static bool adapt_dynamic(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;

@@ -86,8 +86,9 @@ static bool adapt_dft(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, onnx_made(c, 1, c->in, COUNT(list), list), e);
 }
 
-/* Frames of the signal x [batch, time, 1 or 2], or [batch, time] of reals, `step` apart, times the window [n], each transformed: start [frames,
- * 1], place [frames, n], frame [batch, frames, n, 1 or 2]; the result [batch, frames, n or n / 2 + 1, 2]. */
+/* Frames of the signal x [batch, time, 1 or 2], or [batch, time] of reals, `step` apart, times the window [n], each
+ * transformed: start [frames, 1], place [frames, n], frame [batch, frames, n, 1 or 2]; the result [batch, frames, n or
+ * n / 2 + 1, 2]. */
 static bool adapt_stft(const onnx_call *c, const node **out, err *e)
 {
     double step = 0, length = -1;

@@ -133,7 +133,7 @@ static const char *const rows[] = {
     "Gemm 13 f32[2,2] f32[2,2] f32[2]=10,20 => f32[2,2] 17 30 25 42",
     "Gemm 13 f32[2,2] f32[2,2] ; transA=1 => f32[2,2] 10 14 14 20",
     "Gemm 13 f32[2,2] f32[2,2] f32[1]=10 ; transB=1 alpha=2.0 beta=0.5 => f32[2,2] 15 27 27 55",
-    /* over integers: the whole part of the sum, which fractional factors make one of reals; whole ones leave it exact */
+    /* over integers: the whole part of the sum, of reals where factors are fractional; whole ones leave it exact */
     "Gemm 13 i32[2,2] i32[2,2] i32[2]=1,2 ; alpha=0.5 beta=0.5 => i32[2,2] 4 6 8 12",
     "Gemm 13 i64[2,2] i64[2,2] ; alpha=-0.5 => i64[2,2] -3 -5 -7 -11",
     "Gemm 13 u32[2,2] u32[2,2] u32[1]=3 ; beta=0.5 transB=1 => u32[2,2] 6 12 12 26",
