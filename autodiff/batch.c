@@ -468,6 +468,8 @@ static bool begin(batching *b, int n_pair, const node *const *from, const node *
 bool ts_batch(ts_graph *g, int n, const ts_tensor *t, int n_pair, const ts_tensor *from, const ts_tensor *to,
               ts_tensor *out)
 {
+    if (!g)
+        return false;
     batching b = {.g = g, .n = g->n, .now = calloc((size_t)g->n + 1, sizeof *b.now)};
     const node **need = calloc((size_t)g->n + 1, sizeof *need);
     MUST(b.now && need);

@@ -277,6 +277,8 @@ static bool seed_outputs(pass *p, int n, const node *const *out, const node *con
 bool ts_chain_rule(ts_graph *g, int n_out, const ts_tensor *out, const ts_tensor *seed, int n_in, const ts_tensor *in,
                    ts_tensor *grad)
 {
+    if (!g)
+        return false;
     const size_t count = (size_t)g->n + 1;
     pass p = {.g = g, .n = g->n, .active = calloc(count, 1), .wanted = calloc(count, 1)};
     p.received = calloc(count, sizeof *p.received), p.group = calloc(count, sizeof *p.group);

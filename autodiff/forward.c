@@ -328,6 +328,8 @@ static bool begin(forward *f, int n_in, const node *const *in, const node *const
 bool ts_pushforward(ts_graph *g, int n_in, const ts_tensor *in, const ts_tensor *direction, int n_out,
                     const ts_tensor *out, ts_tensor *tangent)
 {
+    if (!g)
+        return false;
     forward f = {.g = g, .n = g->n, .tangent = calloc((size_t)g->n + 1, sizeof *f.tangent)};
     const node **need = calloc((size_t)g->n + 1, sizeof *need);
     MUST(f.tangent && need);

@@ -327,6 +327,8 @@ static bool has_room(const task *j)
 
 ts_tensor ts_jacobian(ts_graph *g, ts_tensor out, ts_tensor in, int *n_pair, int (*pair)[2])
 {
+    if (!g)
+        return NULL;
     task j = {.g = g, .out = out, .in = in, .pair = n_pair ? pair : NULL, .first = g->n};
     if (!g_all(g, "jacobian", 2, (const node *const[]){out, in}) || !begin(&j) || !has_room(&j))
         return NULL;

@@ -352,8 +352,10 @@ static bool check(graph *g, const ts_optimizer *o)
 bool ts_optimize(ts_graph *g, const ts_optimizer *o, int n, const ts_tensor *parameter, const ts_tensor *grad,
                  ts_updates *out)
 {
-    *out = (ts_updates){0};
-    if (!g_given(g, "an optimizer", o) || !g_given(g, "the recipe of an optimizer", o->recipe))
+    if (out)
+        *out = (ts_updates){0};
+    if (!g_given(g, "what an optimizer gives", out) || !g_given(g, "an optimizer", o) ||
+        !g_given(g, "the recipe of an optimizer", o->recipe))
         return false;
     optimizing z = {.g = g, .o = o, .how = find_optimizer(g, o->recipe), .rate = o->rate, .out = out};
     char **label = arena_array(&g->mem, (size_t)n + 1, sizeof *label);

@@ -133,6 +133,7 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
     }
     if (!p->plan || !driver_fits(p->plan, o->mem_limit, e) || !isa_used(p->plan, o->isa, p->target->name, e))
         return false;
+    g_add_user(g, &p->graph);
     p->by = p->plan->n_site ? &several : p->target;
     const size_t n_input = (size_t)(p->plan->n_input + p->plan->n_told) + 1;
     p->given = heap_array(n_input, sizeof *p->given);
@@ -179,8 +180,8 @@ static void name_outputs(ts_plan *p, ts_model *m, int n)
 
 ts_plan *driver_make(ts_model *m, const variables *v, const ts_options *o, err *e)
 {
-    graph *g = ts_model_graph(m);
-    const int n = ts_model_outputs(m);
+    graph *g = err_given(m, "the model", e) ? ts_model_graph(m) : NULL;
+    const int n = m ? ts_model_outputs(m) : 0;
     if (!g)
         return err_set(e, TS_USAGE, "the model's dimensions are not bound yet: ts_model_bind comes first"), NULL;
     const node **root = heap_array((size_t)n + 1, sizeof *root);
@@ -206,6 +207,7 @@ void ts_plan_free(ts_plan *p)
 {
     if (!p)
         return;
+    g_drop_user(&p->graph);
     if (p->program)
         p->by->drop(p->program);
     for (int i = 0; p->given && i < p->plan->n_input + p->plan->n_told; i++)
@@ -219,8 +221,18 @@ void ts_plan_free(ts_plan *p)
         free(p->cache_folder), free(p);
 }
 
+bool driver_stands(const ts_plan *p, err *e)
+{
+    if (!err_given(p, "the plan", e) || p->graph.of)
+        return p != NULL;
+    err_set(e, TS_USAGE, "the graph of the plan was freed, or its model bound again: only ts_plan_free is left");
+    return err_hint(e, "free plans before what they are of; ts_model_take keeps a graph beyond its model's next bind");
+}
+
 bool ts_plan_build(ts_plan *p, ts_error *e)
 {
+    if (!driver_stands(p, e))
+        return false;
     if (p->program)
         return true;
     if (!p->by->build)
@@ -293,10 +305,17 @@ static bool same_array(const ts_array *a, const ts_array *b)
     return same && !memcmp(a->data, b->data, (size_t)ts_array_count(a) * (size_t)ts_dtype_bytes(a->dtype));
 }
 
+static bool is_port(const ts_plan *p, int input, err *e)
+{
+    return driver_stands(p, e) &&
+           ((input >= 0 && input < p->n_port) ||
+            err_set(e, TS_USAGE, "input %d, but the plan has %d of them, counted from 0", input, p->n_port));
+}
+
 bool ts_plan_set(ts_plan *p, int input, const ts_array *value, ts_error *e)
 {
-    if (input < 0 || input >= p->n_port)
-        return err_set(e, TS_USAGE, "input %d is not in 0...%d", input, p->n_port - 1);
+    if (!is_port(p, input, e) || !array_sound(value, "the value of an input", e))
+        return false;
     const ts_array *only = p->preset[input] ? &p->preset[input]->value : NULL;
     if (only && !same_array(only, value)) {
         err_set(e, TS_USAGE, "input %d has another value than the one from which shapes were derived", input);
@@ -321,7 +340,7 @@ bool driver_gather(ts_plan *p, void **input, err *e)
 bool driver_copy(ts_array *to, const ts_array *from, err *e)
 {
     if (!from->data)
-        return err_set(e, TS_USAGE, "the plan has not run yet: ts_plan_run comes first");
+        return err_set(e, TS_USAGE, "an input that is to be copied has no value: ts_plan_set gives it one");
     if (!to->data && !ts_array_make(to, from->dtype, from->rank, from->dim, e))
         return false;
     memcpy(to->data, from->data, (size_t)ts_array_count(from) * (size_t)ts_dtype_bytes(from->dtype));
@@ -369,13 +388,16 @@ static bool carry_over(ts_plan *p, err *e)
 /* go runs the program in one way or another: at once, kernel by kernel, timed. */
 bool driver_run(ts_plan *p, driver_way *go, void *user, err *e)
 {
+    if (!ts_plan_build(p, e))
+        return false;
     void **input = heap_array((size_t)p->plan->n_input + 1, sizeof *input);
-    bool ok = ts_plan_build(p, e);
-    if (ok && !p->trimmed) /* what planning and building needed besides: 3 MB of a BERT-base */
+    p->last = RUN_FAILED;
+    if (!p->trimmed) /* what planning and building needed besides: 3 MB of a BERT-base */
         pages_trim(), p->trimmed = true;
-    ok = ok && driver_gather(p, input, e) && keep_old(p, e) && go(p, input, user, e) && carry_over(p, e);
+    if (driver_gather(p, input, e) && keep_old(p, e) && go(p, input, user, e) && carry_over(p, e))
+        p->last = RAN;
     free(input);
-    return ok;
+    return p->last == RAN;
 }
 
 static bool go_through(ts_plan *p, void *const *input, void *user, err *e)
@@ -391,11 +413,15 @@ bool ts_plan_run(ts_plan *p, ts_error *e)
 
 bool ts_plan_get(ts_plan *p, int output, ts_array *out, ts_error *e)
 {
-    if (!p->program)
-        return err_set(e, TS_USAGE, "the plan has not run yet: ts_plan_run comes first");
+    if (!driver_stands(p, e) || !err_given(out, "the array for an output", e))
+        return false;
+    if (p->last != RAN)
+        return err_set(e, TS_USAGE,
+                       p->last == NOT_RUN ? "the plan has not run yet: ts_plan_run comes first"
+                                          : "the last run failed, so that there are no results of it");
     const int n_output = p->plan->n_root - p->plan->n_carried;
     if (output < 0 || output >= n_output)
-        return err_set(e, TS_USAGE, "output %d, 0 to %d expected", output, n_output - 1);
+        return err_set(e, TS_USAGE, "output %d, but the plan has %d of them, counted from 0", output, n_output);
     const type *t = &p->plan->root[output]->type;
     if (extents_any(p->plan, p->plan->root[output]))
         return varying_get(p, output, out, e);
@@ -421,10 +447,15 @@ static void number_ports(ts_plan *p) /* every input is a port of its own */
 ts_plan *ts_plan_of(ts_graph *g, int n, const ts_tensor *t, int n_state, const ts_state *state, const ts_options *o,
                     ts_error *e)
 {
+    if (n < 0 || n_state < 0)
+        return err_set(e, TS_USAGE, "a plan of %d tensors and %d states, 0 or more expected", n, n_state), NULL;
+    if (!ts_graph_ok(g, e) || (n && !err_given(t, "the list of tensors", e)) ||
+        (n_state && !err_given(state, "the list of states", e)))
+        return NULL;
     const node **root = heap_array((size_t)n + (size_t)n_state + 1, sizeof *root),
                **from = heap_array((size_t)n_state + 1, sizeof *from);
     ts_plan *p = heap_array(1, sizeof *p);
-    bool ok = ts_graph_ok(g, e);
+    bool ok = true;
     for (int i = 0; ok && i < n + n_state; i++) {
         root[i] = i < n ? t[i] : state[i - n].to;
         if (i >= n)
@@ -446,7 +477,7 @@ ts_plan *ts_plan_of(ts_graph *g, int n, const ts_tensor *t, int n_state, const t
 
 int ts_plan_find(const ts_plan *p, const char *input)
 {
-    for (int i = 0; i < p->n_port; i++)
+    for (int i = 0; input && driver_stands(p, NULL) && i < p->n_port; i++)
         if (p->input_of[i] >= 0 && !strcmp(p->plan->input[p->input_of[i]]->label, input))
             return i;
     return -1;
@@ -455,7 +486,9 @@ int ts_plan_find(const ts_plan *p, const char *input)
 /* A copy, which the caller frees. */
 bool ts_plan_value(ts_plan *p, int input, ts_array *out, ts_error *e)
 {
-    const int k = input >= 0 && input < p->n_port ? p->input_of[input] : -1;
+    if (!is_port(p, input, e) || !err_given(out, "the array for a value", e))
+        return false;
+    const int k = p->input_of[input];
     if (k < 0 || !p->given[k].data)
         return err_set(e, TS_USAGE, "input %d has no value: ts_plan_set gives it one", input);
     *out = (ts_array){0};
@@ -466,7 +499,9 @@ bool ts_plan_value(ts_plan *p, int input, ts_array *out, ts_error *e)
 /* The plan's own memory: good until the input is set or the plan is freed. */
 bool ts_plan_view(const ts_plan *p, int input, ts_array *out, ts_error *e)
 {
-    const int k = input >= 0 && input < p->n_port ? p->input_of[input] : -1;
+    if (!is_port(p, input, e) || !err_given(out, "the array for a value", e))
+        return false;
+    const int k = p->input_of[input];
     if (k >= 0 && extents_any(p->plan, p->plan->input[k]))
         return err_set(e, TS_USAGE, "input %d has dimensions that vary: ts_plan_value copies it", input);
     if (k < 0 || !p->given[k].data)
@@ -480,7 +515,7 @@ void ts_plan_assemble(ts_plan *p)
 {
     text own = {0};
     err e = {0};
-    if (!p->by->assemble || p->assembled)
+    if (!driver_stands(p, NULL) || !p->by->assemble || p->assembled)
         return;
     p->assembled = true;
     if (!p->by->assemble(p->plan, &p->asked, &own, &e)) {
@@ -494,15 +529,18 @@ void ts_plan_assemble(ts_plan *p)
 
 char *ts_plan_json(ts_plan *p, ts_error *e)
 {
-    (void)e;
     text t = {0};
+    if (!driver_stands(p, e))
+        return NULL;
     plan_explain(p->plan, p->target->name, text_str(&p->facts), &t);
     return text_take(&t);
 }
 
 char *ts_schema_text(const char *name, const ts_options *o, ts_error *e)
 {
-    return schema_text(name, o->target ? o->target : backend_usual()->name, e);
+    return err_given(name, "the name of a schema", e)
+               ? schema_text(name, o && o->target ? o->target : backend_usual()->name, e)
+               : NULL;
 }
 
 /* What a schema would have to say to get the guess: a start for writing one. */
@@ -526,6 +564,8 @@ static bool give_all(ts_plan *p, int n, const ts_given *given, err *e)
         bool found = false;
         if (!given[i].name)
             return err_set(e, TS_USAGE, "value %d that is given has no name", i);
+        if (!array_sound(&given[i].value, "the value of an input", e))
+            return err_in(e, "\"%s\"", given[i].name);
         for (int k = 0; k < p->plan->n_input; k++) {
             if (strcmp(p->plan->input[k]->label, given[i].name))
                 continue;
@@ -560,6 +600,10 @@ bool ts_eval(int n, const ts_tensor *t, int n_given, const ts_given *given, cons
 {
     graph own = {0}; /* the nodes needed, by id; what a plan puts in their place is made behind them */
     int most = 256, last = 0, got = 0;
+    if ((n > 0 && (!err_given(t, "the list of tensors", e) || !err_given(out, "the list of arrays", e))) ||
+        (n_given > 0 && !err_given(given, "the list of values", e)))
+        return false;
+    MUST(!pthread_mutex_init(&own.users, NULL));
     for (int i = 0; i < n; i++) {
         if (!t[i])
             return err_set(e, TS_USAGE, "tensor %d is NULL: ask ts_graph_ok for the mistake", i);
@@ -585,6 +629,7 @@ bool ts_eval(int n, const ts_tensor *t, int n_given, const ts_given *given, cons
     for (int i = 0; !ok && i < got; i++)
         ts_array_free(&out[i]);
     ts_plan_free(p);
+    pthread_mutex_destroy(&own.users);
     arena_free(&own.mem);
     free(all), free(need);
     return ok;

@@ -7,6 +7,8 @@
 
 struct ts_plan {
     arena mem; /* of on */
+    graph_user graph;
+    enum { NOT_RUN, RUN_FAILED, RAN } last; /* results are those of a run that came to its end */
     const target *on;
     char *cache_folder, *schema;
     build_options asked;
@@ -30,6 +32,8 @@ struct ts_plan {
     ts_array *old; /* per root: what an input that is a root, and becomes something else, was before the run */
 };
 
+/* There is a plan, and its graph is too; every call of tessera.h on plans asks this first. */
+bool driver_stands(const ts_plan *p, err *e);
 /* limit: bytes of this process's memory that it may take; 0: what is free */
 bool driver_fits(const plan *p, int64_t limit, err *e);
 /* A plan of which runs say some extents; the model is bound at the largest. */

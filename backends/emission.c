@@ -6,6 +6,8 @@
 bool ts_plan_emit(ts_plan *p, const char *folder, const ts_emission *how, ts_error *e)
 {
     static const ts_emission none = {0};
+    if (!driver_stands(p, e) || !err_given(folder, "the folder of the program", e))
+        return false;
     const plan *q = p->plan;
     how = how ? how : &none;
     if (q->n_site) {

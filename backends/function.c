@@ -342,6 +342,8 @@ static void print_all(source *s, char what, int n, const expr **row)
 
 char *ts_function_source(ts_graph *g, const char *name, const char *what, ts_error *e)
 {
+    if (!err_given(g, "the graph", e))
+        return NULL;
     static const char *const kinds[] = {"value", "jvp", "vjp"};
     if (!name || !what)
         return err_set(e, TS_USAGE, "source of a function: %s is missing", name ? "value, jvp or vjp" : "its name"),

@@ -227,6 +227,8 @@ static bool try_largest(ts_runner *r, err *e)
 
 ts_runner *ts_runner_make(ts_model *m, int n, const char *const *dim, const ts_options *o, ts_error *e)
 {
+    if (!err_given(m, "the model", e) || (n && !err_given(dim, "the list of dimensions", e)))
+        return NULL;
     ts_runner *r = heap_array(1, sizeof *r);
     bool range = false;
     ts_bound_free(ts_model_take(m)); /* ports are those of the unbound model */
@@ -258,7 +260,7 @@ void ts_runner_free(ts_runner *r)
 
 int ts_runner_made(const ts_runner *r)
 {
-    return r->made;
+    return r ? r->made : 0;
 }
 
 /* ---- running ---- */
@@ -306,6 +308,12 @@ static ts_plan *choose(ts_runner *r, const ts_array *in, err *e)
 
 bool ts_runner_run(ts_runner *r, const ts_array *in, int n, ts_array *out, ts_error *e)
 {
+    if (!err_given(r, "the runner", e) || (r->n_input && !err_given(in, "the list of values", e)) ||
+        (n && !err_given(out, "the list of arrays", e)))
+        return false;
+    for (int i = 0; i < r->n_input; i++)
+        if (!array_sound(&in[i], "a value", e))
+            return err_in(e, "input %d", i);
     r->clock++;
     ts_plan *p = choose(r, in, e);
     if (!p || !ts_plan_run(p, e))

@@ -148,7 +148,8 @@ ts_plan *ts_plan_make_varying(ts_model *m, int n, const char *const *dim, const 
 {
     making k = {.m = m, .n = n, .dim = dim};
     ts_plan *p = NULL;
-    if (ts_model_bind(m, n, dim, NULL, e) && find_ranges(&k, e) && add_others(&k, e) &&
+    if (err_given(m, "the model", e) && (!n || err_given(dim, "the list of dimensions", e)) &&
+        ts_model_bind(m, n, dim, NULL, e) && find_ranges(&k, e) && add_others(&k, e) &&
         ts_model_bind(m, n, dim, NULL, e))
         p = driver_make(m, k.all.n ? &k.all : NULL, o, e);
     drop(&k);

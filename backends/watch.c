@@ -26,8 +26,10 @@ static bool time_through(ts_plan *p, void *const *input, void *user, err *e)
     return p->by->kernels->each(p->program, input, stop_at, &w, e);
 }
 
-static bool can_time(const ts_plan *p, int n, err *e)
+static bool can_time(const ts_plan *p, const double *seconds, int n, err *e)
 {
+    if (!driver_stands(p, e) || !err_given(seconds, "the list of seconds", e))
+        return false;
     if (n < p->plan->n_kernel)
         return err_set(e, TS_USAGE, "room for %d kernels, the plan has %d", n, p->plan->n_kernel);
     return p->by->kernels || err_set(e, TS_UNSUPPORTED, "target %s does not time kernels", p->target->name);
@@ -35,7 +37,7 @@ static bool can_time(const ts_plan *p, int n, err *e)
 
 bool ts_plan_run_timed(ts_plan *p, double *seconds, int n, ts_error *e)
 {
-    return can_time(p, n, e) && driver_run(p, time_through, seconds, e);
+    return can_time(p, seconds, n, e) && driver_run(p, time_through, seconds, e);
 }
 
 static int ascending(const void *a, const void *b)
@@ -58,11 +60,12 @@ static bool stand_ins(const ts_plan *p, void **input, ts_array *copy, err *e)
 
 bool ts_plan_profile(ts_plan *p, int repeats, double *seconds, int n, ts_error *e)
 {
-    const int k = p->plan->n_kernel;
     if (repeats < 1)
         return err_set(e, TS_USAGE, "%d repeats: 1 is the least", repeats);
-    if (!can_time(p, n, e) || !ts_plan_build(p, e))
+    if (!can_time(p, seconds, n, e) || !ts_plan_build(p, e))
         return false;
+    const int k = p->plan->n_kernel;
+    p->last = NOT_RUN; /* what states become is not where a run leaves it */
     void **input = heap_array((size_t)p->plan->n_input + 1, sizeof *input);
     double *all = heap_array((size_t)repeats * (size_t)k + 1, sizeof *all),
            *one = heap_array((size_t)repeats + 1, sizeof *one);
@@ -76,6 +79,7 @@ bool ts_plan_profile(ts_plan *p, int repeats, double *seconds, int n, ts_error *
         qsort(one, (size_t)repeats, sizeof *one, ascending);
         seconds[i] = (one[(repeats - 1) / 2] + one[repeats / 2]) / 2;
     }
+    p->last = ok && !p->plan->n_carried ? RAN : p->last;
     for (int i = 0; i < p->plan->n_carried; i++)
         ts_array_free(&stand_in[i]), driver_changed(p, p->plan->carried[i].input);
     free(input), free(all), free(one), free(stand_in);
@@ -156,6 +160,9 @@ static bool look_through(ts_plan *p, void *const *input, void *user, err *e)
 bool ts_plan_strays(ts_plan *p, ts_stray *nan, ts_stray *infinite, ts_error *e)
 {
     search s = {p, nan, infinite};
+    if (!driver_stands(p, e) || !err_given(nan, "what NaN is said in", e) ||
+        !err_given(infinite, "what infinity is said in", e))
+        return false;
     *nan = *infinite = (ts_stray){.kernel = -1};
     if (!p->by->kernels || !p->by->at)
         return err_set(e, TS_UNSUPPORTED, "target %s does not show what its kernels write", p->target->name);

@@ -72,6 +72,21 @@ static bool unknown_input(const worker *w, const char *name, ts_error *e)
     return err_hint(e, "its inputs: %s", known);
 }
 
+/* A weight that the file lets a run give; false without an error: there is none of that name. */
+static bool put_default(worker *w, const char *name, const char *path, ts_error *e)
+{
+    ts_port port;
+    ts_array value;
+    int i = 0;
+    while (ts_model_default(w->model, i, &port) && strcmp(port.name, name) != 0)
+        i++;
+    if (!ts_model_default(w->model, i, &port) || !ts_npy_read(path, &value, e))
+        return false;
+    const bool good = ts_model_put(w->model, name, &value, e);
+    ts_array_free(&value);
+    return good;
+}
+
 /* Before dimensions are bound: values may decide them. */
 static bool read_inputs(worker *w, ts_error *e)
 {
@@ -80,8 +95,10 @@ static bool read_inputs(worker *w, ts_error *e)
     {
         const char *name = js_get_text(given, "name"), *path = js_get_text(given, "path");
         int i = input_index(w, name);
+        if (i < 0 && put_default(w, name, path, e))
+            continue;
         if (i < 0)
-            return unknown_input(w, name, e);
+            return e->code == TS_OK && unknown_input(w, name, e);
         ts_array_free(&w->values[i]);
         w->values[i].dtype = TS_N_DTYPE;
         if (!ts_npy_read(path, &w->values[i], e))

@@ -125,6 +125,22 @@ static int find_input(const session *s, const char *pair, const char **file)
     return found;
 }
 
+/* A weight that the file lets a run give; false without an error: there is none of that name. */
+static bool put_default(const session *s, const char *pair, ts_error *e)
+{
+    ts_port port;
+    for (int i = 0; ts_model_default(s->model, i, &port); i++) {
+        const size_t n = strlen(port.name);
+        ts_array value;
+        if (strncmp(pair, port.name, n) != 0 || pair[n] != '=' || !ts_npy_read(pair + n + 1, &value, e))
+            continue;
+        const bool good = ts_model_put(s->model, port.name, &value, e);
+        ts_array_free(&value);
+        return good;
+    }
+    return false;
+}
+
 /* Before dimensions are bound, since shapes of files, and sometimes their values, bind them. */
 static bool read_inputs(session *s, ts_error *e)
 {
@@ -132,8 +148,10 @@ static bool read_inputs(session *s, ts_error *e)
     for (int k = 0; k < args_count(a, "in"); k++) {
         const char *pair = args_at(a, "in", k), *file = NULL;
         int i = find_input(s, pair, &file);
+        if (i < 0 && put_default(s, pair, e))
+            continue;
         if (i < 0)
-            return unknown_input(s, pair, e);
+            return e->code == TS_OK && unknown_input(s, pair, e);
         if (s->source[i])
             return err_set(e, TS_USAGE, "--in \"%s\": this input has a value already: %s", pair, s->source[i]);
         if (!ts_npy_read(file, &s->value[i], e))

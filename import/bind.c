@@ -22,7 +22,7 @@ struct ts_bound {
 
 ts_bound *ts_model_take(ts_model *m)
 {
-    if (!m->graph)
+    if (!m || !m->graph)
         return NULL;
     ts_bound *b = heap_array(1, sizeof *b);
     *b = (ts_bound){m->graph, m->bound_mem};
@@ -289,6 +289,9 @@ bool ts_model_bind_values(ts_model *m, const ts_binding *b, ts_error *e)
 {
     err unbound = {0}, own = {0};
     parts p;
+    if (!err_given(m, "the model", e) || !err_given(b, "what is to be bound", e) ||
+        (b->n_dim && !err_given(b->dim, "the list of dimensions", e)))
+        return false;
     model_unbind(m);
     m->graph = ts_graph_make();
     m->waits = false;
@@ -307,19 +310,19 @@ bool ts_model_bind_values(ts_model *m, const ts_binding *b, ts_error *e)
 
 const char *ts_model_notes(const ts_model *m)
 {
-    return m->dims.notes ? m->dims.notes : "";
+    return m && m->dims.notes ? m->dims.notes : "";
 }
 
 bool ts_model_waits(const ts_model *m)
 {
-    return m->waits;
+    return m && m->waits;
 }
 
 bool ts_model_bind(ts_model *m, int n, const char *const *given, const ts_array *shapes, ts_error *e)
 {
     arena mem = {0};
     ts_value *value = NULL;
-    if (shapes) {
+    if (m && shapes) {
         model_unbind(m); /* inputs are those that the model declares */
         const int count = ts_model_inputs(m);
         value = arena_array(&mem, (size_t)count, sizeof *value);

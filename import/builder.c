@@ -33,10 +33,11 @@ typedef struct frame {
     onnx_value *value; /* by number */
     const opset *opset;
     int n_opset;
-    const function *function; /* that the graph belongs to, or NULL */
-    const step *call;         /* of that function, its attributes resolved */
-    const char *where;        /* in front of places: "node[3] \"loop\", " */
-    const struct frame *outer;
+    const function *function;   /* that the graph belongs to, or NULL */
+    const step *call;           /* of that function, its attributes resolved */
+    const struct frame *outer;  /* whose values it sees, or NULL */
+    const struct frame *within; /* whose step `at` goes through it, or NULL: it is the model's */
+    int at;
 } frame;
 
 /* ---- what the file holds ---- */
@@ -77,21 +78,11 @@ static bool is_const(const node *n)
 }
 
 /* Elements that computing nodes [first, g->n) walks. */
-static int64_t work_since(const graph *g, int first)
+static double work_since(const graph *g, int first)
 {
-    int64_t total = 0;
-    arena mem = {0};
-    for (int i = first; i < g->n && total < FOLD_WORK; i++) {
-        defn d;
-        int64_t one = 1;
-        if (node_is_leaf(g->node[i]) || !g_defn(g->node[i], &mem, &d, NULL))
-            continue;
-        for (int k = 0; k < d.n_axis; k++)
-            if (!int_mul(one, d.extent[k], &one))
-                one = FOLD_WORK;
-        total += one < FOLD_WORK ? one : FOLD_WORK;
-    }
-    arena_free(&mem);
+    double total = 0;
+    for (int i = first; i < g->n && total < FOLD_WORK; i++)
+        total += node_points(g->node[i]);
     return total;
 }
 
@@ -125,9 +116,11 @@ static int version_of(const frame *f, const char *domain)
     return 1; /* a domain that the file does not import */
 }
 
+/* "node[3] "loop", node[0] "add"" */
 static const char *place(const frame *f, int i)
 {
-    return arena_format(f->b->mem, "%snode[%d] \"%s\"", f->where, i, f->body->step[i].name);
+    const char *own = arena_format(f->b->mem, "node[%d] \"%s\"", i, f->body->step[i].name);
+    return f->within ? arena_format(f->b->mem, "%s, %s", place(f->within, f->at), own) : own;
 }
 
 /* "com.acme.Foo (opset 1, f32)": operator, version and the dtype that it works on, if it is known. */
@@ -217,14 +210,15 @@ static step resolved(const frame *f, const step *s)
     return own;
 }
 
-/* A step was come to, or the graph in one begins again. */
+/* A step was come to, or the graph in one begins again. What steps become counts too: one may be hundreds of nodes. */
 static bool count_step(const frame *f, int i, err *e)
 {
+    enum { NODES = 4 }; /* that are worth a step */
     const int64_t most = f->b->f->limits.steps;
-    if (++f->b->steps <= most)
+    if (++f->b->steps + f->b->g->n / NODES <= most)
         return true;
-    err_set(e, TS_MEMORY, "M025 %s %s: step %lld when loops are unrolled and functions inlined, the limit is %lld",
-            place(f, i), f->body->step[i].type, (long long)f->b->steps, (long long)most);
+    err_set(e, TS_MEMORY, "M025 %s %s: more than %lld steps when loops are unrolled and functions inlined", place(f, i),
+            f->body->step[i].type, (long long)most);
     return limits_hint("steps", 2 * most, e);
 }
 
@@ -262,7 +256,7 @@ static bool go_through(const onnx_call *c, const onnx_pass *p, going *go, err *e
         return err_set(e, TS_BAD_INPUT, "attribute %s is not a graph", p->attribute);
     frame inner = *outer;
     inner.body = &m->own->body[a->i], inner.l = inner.body->links, inner.outer = outer;
-    inner.where = arena_format(outer->b->mem, "%s, ", place(outer, m->step));
+    inner.within = outer, inner.at = m->step;
     if (p->n_in != inner.body->n_input || p->n_out > inner.body->n_output)
         return err_set(e, TS_BAD_INPUT, "the graph in %s has %d inputs and %d outputs, %d and %d are needed",
                        p->attribute, inner.body->n_input, inner.body->n_output, p->n_in, p->n_out);
@@ -299,7 +293,7 @@ static bool call_function(frame *f, int i, const function *to, const onnx_call *
         in[k] = c->value[k];
     frame inner = {f->b, &to->body, to->body.links, .function = to, .call = m->own};
     inner.opset = to->opset, inner.n_opset = to->n_opset;
-    inner.where = arena_format(f->b->mem, "%s, ", place(f, i));
+    inner.within = f, inner.at = i;
     return run_frame(&inner, &(onnx_pass){NULL, n, c->n_out, in, out}, e);
 }
 
@@ -572,7 +566,7 @@ bool builder_run(const model_file *file, const binding *with, graph *g, onnx_val
     if (file->n_refused > 0)
         with = NULL; /* inputs among them have no type to be built of */
     builder b = {.f = file, .g = g, .mem = &mem, .bound = with != NULL};
-    frame f = {&b, &file->main, file->main.links, .opset = file->opset, .n_opset = file->n_opset, .where = ""};
+    frame f = {&b, &file->main, file->main.links, .opset = file->opset, .n_opset = file->n_opset};
     f.value = arena_array(&mem, (size_t)f.l->n_value, sizeof *f.value);
     bool ok = true;
     for (int i = 0; i < file->n_scalar && ok; i++)

@@ -39,18 +39,29 @@ const ts_builder *builtin_find(const char *name)
 /* ---- what recipes call ---- */
 int64_t ts_dim(const ts_model *m, const char *name)
 {
-    const dimension *d = dims_find(&m->dims, name);
-    if (!d && m->build)
+    const dimension *d = !m || !name ? NULL : dims_find(&m->dims, name);
+    if (!d && m && m->build)
         m->build->unknown_dim = true;
     return d ? d->extent : -1;
 }
 
+static bool has_room(const ts_model *m, const char *what, int n) /* false: the graph has the reason */
+{
+    if (m->build && n < MAX_RESULTS)
+        return true;
+    if (m->build)
+        g_fail(m->graph, TS_UNSUPPORTED, "%d %s, at most %d expected", n + 1, what, MAX_RESULTS);
+    else
+        g_fail(m->graph, TS_USAGE, "%s are said while a built-in model is built, not after it", what);
+    return false;
+}
+
 void ts_result(ts_model *m, const char *name, ts_tensor t)
 {
-    struct build *b = m->build;
-    if (!t || !g_holds(m->graph, name, 1, &t) || !trips_ended(m->graph, name, 1, &t)) /* the graph has the reason */
-        return;
-    MUST(b && b->n_result < MAX_RESULTS);
+    struct build *b = m ? m->build : NULL;
+    if (!m || !t || !g_given(m->graph, "the name of a result", name) || !g_holds(m->graph, name, 1, &t) ||
+        !trips_ended(m->graph, name, 1, &t) || !has_room(m, "results", b ? b->n_result : 0))
+        return; /* the graph has the reason */
     b->name[b->n_result] = arena_string(&m->bound_mem, name);
     b->result[b->n_result++] = t;
     if (!node_is_leaf(t))
@@ -59,10 +70,9 @@ void ts_result(ts_model *m, const char *name, ts_tensor t)
 
 void ts_below(ts_model *m, ts_tensor input, int64_t below)
 {
-    struct build *b = m->build;
-    if (!input)
+    struct build *b = m ? m->build : NULL;
+    if (!m || !input || !has_room(m, "bounds of inputs", b ? b->n_below : 0))
         return;
-    MUST(b && b->n_below < MAX_RESULTS);
     b->input[b->n_below] = input;
     b->below[b->n_below++] = below;
 }

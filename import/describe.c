@@ -133,7 +133,8 @@ static void number_nodes(writer *w, const ts_model *m)
 char *ts_model_json(const ts_model *m, ts_error *e)
 {
     writer w = {0};
-    (void)e;
+    if (!err_given(m, "the model", e))
+        return NULL;
     if (m->bound)
         number_nodes(&w, m);
     json_add(&w.t, "{format:'model/1',name:%s,bound:%i", m->path, m->bound != NULL);

@@ -45,6 +45,8 @@ static void drop_empty(body *b)
 /* A built-in model becomes what a file of it would hold. Its steps borrow from the nodes they are made of. */
 static bool has_steps(ts_model *m, const char *doing, err *e)
 {
+    if (!err_given(m, "the model", e))
+        return false;
     if (!m->builder)
         return true;
     if (!m->graph) {
@@ -67,7 +69,8 @@ static bool has_steps(ts_model *m, const char *doing, err *e)
 /* Steps are added behind those there are; links_make finds what they read. */
 bool ts_model_extend(ts_model *m, const char *json, ts_error *e)
 {
-    return has_steps(m, "extend", e) && graph_json_add(&m->file, json, e) && relink(m, e);
+    return has_steps(m, "extend", e) && err_given(json, "the text of what is added", e) &&
+           graph_json_add(&m->file, json, e) && relink(m, e);
 }
 
 static bool same_shape(const ts_array *a, const ts_array *b)
@@ -116,18 +119,38 @@ static const char *without_parameter(body *b, const char *weight)
     return weight;
 }
 
+static bool admits(const held *h, const ts_array *value) /* as an input; extents that have a name are free */
+{
+    const ts_port *p = h->input;
+    bool fits = p && value->dtype == h->value.dtype && (p->rank < 0 || p->rank == value->rank);
+    for (int i = 0; fits && i < p->rank; i++)
+        fits = p->dim[i] < 0 || p->dim[i] == value->dim[i];
+    return fits;
+}
+
+bool ts_model_default(const ts_model *m, int i, ts_port *out)
+{
+    const body *b = m ? &m->file.main : NULL;
+    for (int k = 0; b && i >= 0 && k < b->n_held; k++)
+        if (b->held[k].input && !i--)
+            return *out = *b->held[k].input, true;
+    return false;
+}
+
 /* What was bound was made with the old value, and goes. A name that is not there yet is a new tensor. */
 bool ts_model_put(ts_model *m, const char *weight, const ts_array *value, ts_error *e)
 {
+    if (!has_steps(m, "change weights of", e) || !err_given(weight, "the name of a weight", e) ||
+        !array_sound(value, "the value of a weight", e))
+        return false;
     model_file *f = &m->file;
     body *b = &f->main;
-    if (!has_steps(m, "change weights of", e))
-        return false;
     held *is = find_held(b, weight);
     if (is) {
-        if (!same_shape(&is->value, value))
+        if (!same_shape(&is->value, value) && !admits(is, value))
             return err_set(e, TS_BAD_INPUT, "weight \"%s\": the new value is %s, %s expected", weight,
                            array_type(value).s, array_type(&is->value).s);
+        is->value = *value;
         is->value.data = copy_data(f, value);
         model_unbind(m);
         return true;
@@ -163,6 +186,8 @@ static const held *renamed(const body *b, const step *s)
 
 bool ts_model_separate(ts_model *m, ts_error *e)
 {
+    if (!err_given(m, "the model", e))
+        return false;
     model_file *f = &m->file;
     body *b = &f->main;
     const int before = b->n_held;
@@ -298,6 +323,8 @@ static bool save_built(const ts_model *m, const writer *w, const char *path, err
 
 bool ts_model_save(ts_model *m, const char *format, const char *path, ts_error *e)
 {
+    if (!err_given(m, "the model", e) || !err_given(path, "the path of a model", e))
+        return false;
     const writer *w = writer_for(format, path, e);
     model_file f = m->file;
     if (!w)

@@ -22,7 +22,7 @@ int external_descend_stepwise(int folder, const char *location)
     int at = dup(folder);
     while (at >= 0) {
         char name[NAME_MAX + 1];
-        const size_t n = strcspn(location, "/");
+        const size_t n = strcspn(location, "/"), next_part = n + strspn(location + n, "/");
         const bool last = !location[n];
         if (n > NAME_MAX) {
             close(at);
@@ -38,7 +38,7 @@ int external_descend_stepwise(int folder, const char *location)
         if (last || next < 0)
             return next;
         at = next;
-        location += n + 1;
+        location += next_part;
     }
     return -1;
 }
@@ -52,10 +52,10 @@ static int descend(int folder, const char *location)
     return (int)fd;
 }
 
-/* Relative, no "..", no empty component: what can only mean a file below. */
+/* Relative, no "..", with a name at its end: what can only mean a file below. */
 static bool is_below(const char *location)
 {
-    for (const char *s = location;; s++) {
+    for (const char *s = location;; s += strspn(s, "/")) {
         const size_t n = strcspn(s, "/");
         if (n == 0 || (n == 2 && s[0] == '.' && s[1] == '.'))
             return false;

@@ -7,7 +7,7 @@
 
 enum { FORM_DEPTH = 8 };
 
-/* "" and "ai.onnx" are one domain: given twice, the second one is refused. */
+/* "" and "ai.onnx" are one domain: given twice, both have to be the same. */
 bool json_opsets(arena *mem, const json *root, opset **out, int *n, err *e)
 {
     const json *all;

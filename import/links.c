@@ -29,9 +29,9 @@ static const char *maker(const scope *s, int value)
 {
     const body *f = s->f;
     if (value < f->n_input)
-        return "the inputs";
+        return arena_format(s->mem, "input[%d]", value);
     if (value < f->n_input + f->n_held)
-        return "the tensors of the file";
+        return arena_format(s->mem, "tensor[%d] of the file", value - f->n_input);
     int i = f->n_step - 1;
     while (s->l->first_out[i] > value)
         i--;

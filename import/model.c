@@ -98,6 +98,8 @@ ts_model *ts_model_open(const char *what, ts_error *e)
 ts_model *ts_model_open_within(const char *what, int n_limit, const char *const *limit, ts_error *e)
 {
     limits own = limits_make();
+    if (!err_given(what, "the name or path of a model", e) || (n_limit && !err_given(limit, "the list of limits", e)))
+        return NULL;
     for (int i = 0; i < n_limit; i++)
         if (!limits_set(&own, limit[i], e))
             return NULL;
@@ -130,6 +132,8 @@ void ts_model_free(ts_model *m)
 bool ts_model_hash(const ts_model *m, char sha256[65], ts_error *e)
 {
     mapping own;
+    if (!err_given(m, "the model", e))
+        return false;
     *sha256 = 0;
     if (m->builder || m->origin)
         return true;
@@ -151,7 +155,8 @@ bool ts_model_hash(const ts_model *m, char sha256[65], ts_error *e)
 /* ---- ports ---- */
 const ports *model_ports(const ts_model *m)
 {
-    return m->bound ? m->bound : m->builder ? builtin_ports(m) : m->declared;
+    static const ports none;
+    return !m ? &none : m->bound ? m->bound : m->builder ? builtin_ports(m) : m->declared;
 }
 
 int ts_model_inputs(const ts_model *m)
@@ -184,11 +189,13 @@ bool ts_model_output(const ts_model *m, int i, ts_port *out)
 
 ts_graph *ts_model_graph(ts_model *m)
 {
-    return m->graph;
+    return m ? m->graph : NULL;
 }
 
 bool ts_model_mixed(ts_model *m, ts_dtype to, err *e)
 {
+    if (!err_given(m, "the model", e))
+        return false;
     if (!m->bound)
         return err_set(e, TS_USAGE,
                        "the model's dimensions are not bound yet, and which products it has depends on them: "
@@ -201,5 +208,5 @@ bool ts_model_mixed(ts_model *m, ts_dtype to, err *e)
 
 ts_tensor ts_model_tensor(const ts_model *m, int output)
 {
-    return m->bound && output >= 0 && output < m->bound->n_output ? m->result[output] : NULL;
+    return m && m->bound && output >= 0 && output < m->bound->n_output ? m->result[output] : NULL;
 }

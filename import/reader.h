@@ -12,7 +12,8 @@
 typedef struct held {
     const char *name;
     ts_array value;
-    const char *refused; /* why nobody here can use it; NULL: usable */
+    const char *refused;  /* why nobody here can use it; NULL: usable */
+    const ts_port *input; /* as which it may be given in place of this value, its default; NULL: it may not */
 } held;
 
 typedef struct body body;
@@ -33,7 +34,7 @@ typedef struct opset {
     int version;
 } opset;
 enum { NEWEST_OPSET = 28 }; /* of the standard domain; a newer one may mean other things by the same names */
-/* Appends one, for which there is room; M010 for what is no version, newer than what is known here, or a second one. */
+/* Appends one, for which there is room; M010 for what is no version, newer than what is known here, or another one. */
 bool opset_add(opset *list, int *n, const char *domain, int64_t version, err *e);
 
 /* A graph: the model's own, one inside a step (which sees the values around it too), or what a function does. */

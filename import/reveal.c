@@ -60,6 +60,8 @@ static void look_at(revealing *r, const node *n, int number, arena *scratch)
 
 int ts_model_reveal(ts_model *m, const char *globs, ts_error *e)
 {
+    if (!err_given(m, "the model", e) || !err_given(globs, "what is to be revealed", e))
+        return -1;
     if (!m->bound)
         return err_set(e, TS_USAGE,
                        "the model's dimensions are not bound yet, and its values depend on them: ts_model_bind comes "

@@ -100,6 +100,8 @@ static void add_body(text *t, int depth, const body *b)
 char *ts_model_steps(const ts_model *m, ts_error *e)
 {
     text t = {0};
+    if (!err_given(m, "the model", e))
+        return NULL;
     if (m->builder)
         return err_set(e, TS_USAGE, "%s is built in: there is no file with steps", m->path), NULL;
     for (int i = 0; i < m->file.n_opset; i++)

@@ -31,16 +31,18 @@ void ts_tensors_free(ts_tensors *t)
 
 int ts_tensors_count(const ts_tensors *t)
 {
-    return t->n;
+    return t ? t->n : 0;
 }
 
 const char *ts_tensors_name(const ts_tensors *t, int i)
 {
-    return i >= 0 && i < t->n ? t->all[i].name : NULL;
+    return t && i >= 0 && i < t->n ? t->all[i].name : NULL;
 }
 
 bool ts_tensors_get(const ts_tensors *t, const char *name, ts_array *out, ts_error *e)
 {
+    if (!err_given(t, "the set of tensors", e) || !err_given(name, "the name of a tensor", e))
+        return false;
     for (int i = 0; i < t->n; i++) {
         if (strcmp(t->all[i].name, name))
             continue;
@@ -57,6 +59,11 @@ bool ts_tensors_get(const ts_tensors *t, const char *name, ts_array *out, ts_err
 
 bool ts_tensors_write(const char *path, int n, const ts_given *all, char sha256[65], ts_error *e)
 {
+    bool ok = err_given(path, "the path of a file", e) && (!n || err_given(all, "the list of tensors", e));
+    for (int i = 0; ok && i < n; i++)
+        ok = err_given(all[i].name, "the name of a tensor", e) && array_sound(&all[i].value, all[i].name, e);
+    if (!ok)
+        return false;
     arena mem = {0};
     held *own = arena_array(&mem, (size_t)n + 1, sizeof *own);
     const held **list = arena_array(&mem, (size_t)n + 1, sizeof *list);
@@ -73,6 +80,8 @@ bool ts_tensors_write(const char *path, int n, const ts_given *all, char sha256[
 
 bool ts_file_write(const char *path, const void *bytes, size_t n, ts_error *e)
 {
+    if (!err_given(path, "the path of a file", e) || (n && !err_given(bytes, "what is to be written", e)))
+        return false;
     return file_save(path, bytes, n, e);
 }
 

@@ -370,8 +370,9 @@ typedef struct ts_port {
 /* what: a built-in name, an .onnx or .json file, or a folder with model.onnx or graph.json. Nothing is bound yet. */
 TS_API ts_model *ts_model_open(const char *what, ts_error *e);
 /* The same under other limits on what the file may cost before it runs, "steps=1000000", "folded=1G": steps (262144, of
- * unrolled loops and inlined functions), folded (256M bytes of constants made of constants), elements (2^40 of one
- * value), description (128M bytes of the file without its values). Beyond one: TS_MEMORY. */
+ * unrolled loops and inlined functions; four nodes that they become count as one more), folded (256M bytes of constants
+ * made of constants), elements (2^40 of one value), description (128M bytes of the file without its values). Beyond
+ * one: TS_MEMORY. */
 TS_API ts_model *ts_model_open_within(const char *what, int n_limit, const char *const *limit, ts_error *e);
 TS_API void ts_model_free(ts_model *m);
 TS_API int ts_model_inputs(const ts_model *m);
@@ -417,6 +418,9 @@ TS_API char *ts_model_json(const ts_model *m, ts_error *e);  /* what `tessera sh
  * ts_model_extend appends what a JSON object of graph/1 describes ("inputs", "constants", "nodes"; "outputs" replace
  * the model's), ts_model_put replaces a weight by one of the same dtype and shape or adds one (copied). */
 TS_API bool ts_model_extend(ts_model *m, const char *json, ts_error *e);
+/* Weights that a file lists as inputs too (ONNX, from IR 4 on) and so lets a run give; i counts them. ts_model_put does
+ * that, in any shape that the input may have; plans made then are for this value. */
+TS_API bool ts_model_default(const ts_model *m, int i, ts_port *out);
 TS_API bool ts_model_put(ts_model *m, const char *weight, const ts_array *value, ts_error *e);
 /* For training: exporters write tensors of equal numbers once and hand them on under other names (Identity). Where all
  * elements are one number, as of biases and statistics at the beginning, each name gets a weight of its own. */

@@ -13,7 +13,7 @@ cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
 include                640  the public header: to be read in one sitting
 graph                31480  the table of operations is half of it
-import                8960  ONNX, JSON, safetensors, tokenizers; all of it distrusted
+import                9010  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff              4400  the chain rule, forward mode, batches, optimizers
 schedule               190  the table of passes
 schedule/plan         2069  kernels, stages, values, targets
@@ -23,7 +23,7 @@ schedule/fuse         2245  nodes become kernels
 schedule/passes       4838  a file for each other step
 schedule/place         825  plans over several devices
 schedule/explain       980  what people read of a plan
-backends              3680  driver, runner, weights: what back ends share
+backends              3750  driver, runner, weights: what back ends share
 backends/codegen      11470  nests to text, for every C-like language
 backends/cpu          2106  processors as a target
 backends/cache        2500  what was compiled
@@ -35,13 +35,13 @@ backends/null           20  plans, and emits nothing
 backends/gpu          3419  graphics processors as a target
 backends/opencl        1900  a dialect and a device
 backends/cuda          2550  a dialect and a device
-bench                 5640  race, statistics, peers
+bench                 5660  race, statistics, peers
 bench/report          5500  a page of sections
 bench/machine         1230  clock, processors, ceilings
-train                 7790  fine-tuning, generation, export
+train                 7835  fine-tuning, generation, export
 models                1790  on the public header alone
-cli                  10945  a file for each verb
-tests                47225  about half of what they test
+cli                  10960  a file for each verb
+tests                47240  about half of what they test
 tests/gpusim         10220  a driver and a card in software
 '
 columns=$(sed -n 's/^ColumnLimit: //p' .clang-format)

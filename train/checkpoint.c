@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 static const char format[] = "checkpoint/1";
+enum { LEAST = 2 }; /* that stay: where the newest is damaged there is one before it */
 
 /* ---- writing ---- */
 typedef struct listing {
@@ -85,6 +87,7 @@ static bool write_files(const char *folder, int64_t step, const checkpoint_set *
 bool checkpoint_save(const char *run, int64_t step, const checkpoint_set *all, int64_t keep, ts_error *e)
 {
     char building[4096], path[4096];
+    keep = keep < LEAST ? LEAST : keep;
     snprintf(building, sizeof building, "%s/checkpoints/.building", run);
     name_of(path, run, step);
     files_remove_folder(building); /* what a killed process left; the lock says that nobody else is here */
@@ -97,6 +100,27 @@ bool checkpoint_save(const char *run, int64_t step, const checkpoint_set *all, i
         return false;
     rotate(run, keep);
     return true;
+}
+
+bool checkpoint_fits(const char *run, int64_t size, int64_t saves, int64_t keep, ts_error *e)
+{
+    char folder[4096];
+    struct statvfs disk;
+    listing there;
+    keep = keep < LEAST ? LEAST : keep;
+    snprintf(folder, sizeof folder, "%s/checkpoints", run);
+    list_steps(folder, &there);
+    const int64_t room = there.n < keep ? keep - there.n : 0, more = saves <= room ? saves : room + 1;
+    free(there.step);
+    if (statvfs(run, &disk) != 0 || !disk.f_blocks ||
+        (double)more * (double)size <= (double)disk.f_bavail * (double)disk.f_frsize)
+        return true;
+    text said[2] = {{0}};
+    text_size(&said[0], (double)disk.f_bavail * (double)disk.f_frsize), text_size(&said[1], (double)size);
+    err_set(e, TS_FILES, "'%s' is on a disk with room for %s; the run needs it for %lld checkpoints of %s", run,
+            text_str(&said[0]), (long long)more, text_str(&said[1]));
+    text_free(&said[0]), text_free(&said[1]);
+    return err_hint(e, "make room there%s", keep > 2 ? ", or keep fewer (--keep)" : "");
 }
 
 /* ---- reading ---- */

@@ -47,8 +47,7 @@ static bool save(training *t, ts_error *e)
         return false;
     const checkpoint_set set = {n_weight, n_other, all, all + n_weight};
     const ts_given *bad = step_bad(all, n_weight + n_other);
-    const bool good = bad ? not_saved(t, bad->name, e)
-                          : checkpoint_save(t->job->run, t->done, &set, t->asked->keep < 2 ? 2 : t->asked->keep, e);
+    const bool good = bad ? not_saved(t, bad->name, e) : checkpoint_save(t->job->run, t->done, &set, t->asked->keep, e);
     free(all);
     if (good) {
         t->saved = t->done;

@@ -7,6 +7,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- what is said on the way ---- */
@@ -165,6 +166,22 @@ static bool load_state(training *t, ts_error *e)
     return good;
 }
 
+/* A disk that is too small for what will be saved is known before the first step. */
+static bool disk_lasts(training *t, ts_error *e)
+{
+    const int n = t->step.n_weight + t->step.n_state;
+    const int64_t every = t->asked->save_every ? t->asked->save_every : t->facts.batch_steps,
+                  left = t->facts.steps - t->done;
+    ts_given *all = left > 0 ? step_state_make(&t->step, e) : NULL;
+    int64_t size = 0;
+    for (int i = 0; all && i < n; i++)
+        size += ts_array_count(&all[i].value) * ts_dtype_bytes(all[i].value.dtype);
+    const bool good = left <= 0 ||
+                      (all && checkpoint_fits(t->job->run, size, (left + every - 1) / every, t->asked->keep, e));
+    free(all);
+    return good;
+}
+
 /* Of a run that goes on just as it began: for something else than training. */
 static bool asks(const train_job *j)
 {
@@ -320,5 +337,5 @@ bool train_begin(training *t, ts_error *e)
         return false;
     if (!job_trains(t->job))
         return true;
-    return ts_plan_build(t->step.plan, e) && load_state(t, e) && open_metrics(t, e);
+    return ts_plan_build(t->step.plan, e) && load_state(t, e) && disk_lasts(t, e) && open_metrics(t, e);
 }

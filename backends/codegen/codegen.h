@@ -60,9 +60,10 @@ typedef struct kernel_text {
     callees uses; /* functions that stand in front of what `begins` is the start of */
 } kernel_text;
 /* Operands of a scan whose trips are made inside are its own, then the weights that they read. Of a kernel that is
- * launched with others it is what these have of it, unless the language calls none.
+ * launched with others it is what these have of it; alone: by itself all the same.
  * False with e set; then there is nothing to free. */
 bool kernel_write(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e);
+bool kernel_write_alone(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e);
 void kernel_text_free(kernel_text *k);
 void unit_own_tiles(text *t, const kernel_text *k, const char *what); /* with names for its tiles that no other has */
 /* Kernels, none of them alone, as one unit, in which each has functions of its own: what is made of one depends on no

@@ -277,13 +277,16 @@ bool member_make(const dialect *d, const plan *p, const kernel *k, text_around o
     return k->scan ? loop_member(d, p, k, of, out, e) : make(emitter_make(d, p, k, of), write_member, out, e);
 }
 
+bool kernel_write_alone(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e)
+{
+    const text_around of = {0};
+    return k->scan ? loop_write(d, p, k, out, e) : make(emitter_make(d, p, k, of), write_unit, out, e);
+}
+
 bool kernel_write(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e)
 {
     const bool joined = launches_members(p, (int)(k - p->kernel) + k->joins) > 1;
-    const text_around of = {0};
-    if (joined && d->member)
-        return member_make(d, p, k, of, out, e);
-    return k->scan ? loop_write(d, p, k, out, e) : make(emitter_make(d, p, k, of), write_unit, out, e);
+    return joined ? member_make(d, p, k, (text_around){0}, out, e) : kernel_write_alone(d, p, k, out, e);
 }
 
 void kernel_text_free(kernel_text *k)

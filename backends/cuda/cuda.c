@@ -9,9 +9,7 @@
 /* ---- texts ---- */
 bool cuda_write_each(const plan *p, device_texts *out, err *e)
 {
-    dialect alone = cuda_dialect;
-    alone.member = NULL;
-    return device_texts_make(out, p, &alone, kernel_write, false, e);
+    return device_texts_make(out, p, &cuda_dialect, kernel_write_alone, false, e);
 }
 
 bool cuda_write(const plan *p, device_texts *out, err *e)

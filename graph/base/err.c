@@ -126,3 +126,8 @@ bool err_is(const err *e)
 {
     return e && e->code != TS_OK;
 }
+
+bool err_given(const void *what, const char *name, err *e)
+{
+    return what || err_set(e, TS_USAGE, "%s is missing: NULL was given", name);
+}

@@ -20,4 +20,5 @@ bool err_hint(err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3))
 /* Prefixes "...: " to the text kept */
 bool err_in(err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 bool err_is(const err *e);
+bool err_given(const void *what, const char *name, err *e); /* true unless NULL was given where there is to be one */
 #endif

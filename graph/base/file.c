@@ -90,6 +90,8 @@ bool file_map_fd(int fd, const char *path, mapping *out, err *e)
 bool file_map(const char *path, mapping *out, err *e)
 {
     *out = (mapping){0};
+    if (!err_given(path, "the path of a file", e))
+        return false;
     int fd = file_open(path, O_RDONLY | O_NONBLOCK, 0);
     if (fd < 0)
         return file_failed(e, "open", path, errno);

@@ -301,19 +301,31 @@ static const ts_array *leaf_value(graph *g, const node *n)
     return a;
 }
 
-static const ts_array *compute(graph *g, const node *n, int64_t most)
+static const ts_array *find(graph *g, const node *n, int64_t most, bool needed);
+
+/* What is needed is worth more than what may be left as it is. */
+static bool worth(graph *g, const node *n, bool needed)
+{
+    if (!needed)
+        return true;
+    g->work += node_points(n);
+    g->tired = g->tired || g->work > VALUE_WORK;
+    return !g->tired;
+}
+
+static const ts_array *compute(graph *g, const node *n, int64_t most, bool needed)
 {
     const ts_array **in = arena_array(&g->mem, (size_t)n->n_in + 1, sizeof *in);
     ts_array got, *keep;
     if (++g->depth > MAX_CHAIN)
-        return g->depth--, NULL;
+        return g->tired = needed, g->depth--, NULL;
     bool known = true;
     /* Inputs may be larger, by as much again at every step back. */
     const int64_t larger = most > INT64_MAX / 16 ? most : most * 16;
     for (int i = 0; known && i < n->n_in; i++)
-        known = (in[i] = g_value(g, n->in[i], larger));
+        known = (in[i] = find(g, n->in[i], larger, needed));
     g->depth--;
-    if (!known || custom_impure(n) || !node_eval(n, in, &got, NULL))
+    if (!known || custom_impure(n) || !worth(g, n, needed) || !node_eval(n, in, &got, NULL))
         return NULL;
     const size_t bytes = (size_t)type_bytes(&n->type);
     keep = arena_get(&g->mem, sizeof *keep);
@@ -322,7 +334,8 @@ static const ts_array *compute(graph *g, const node *n, int64_t most)
     return keep;
 }
 
-const ts_array *g_value(graph *g, const node *n, int64_t most)
+/* That something has no value is known for good only where nothing was left out. */
+static const ts_array *find(graph *g, const node *n, int64_t most, bool needed)
 {
     static const ts_array none;
     if (type_count(&n->type) > most)
@@ -334,10 +347,20 @@ const ts_array *g_value(graph *g, const node *n, int64_t most)
         g->value = more, g->cap_value = g->cap;
     }
     if (!g->value[n->id]) {
-        const ts_array *v = node_is_leaf(n) ? leaf_value(g, n) : compute(g, n, most);
-        g->value[n->id] = v ? v : &none;
+        const ts_array *v = node_is_leaf(n) ? leaf_value(g, n) : compute(g, n, most, needed);
+        g->value[n->id] = v ? v : (node_is_leaf(n) || needed) && !g->tired ? &none : NULL;
     }
     return g->value[n->id] == &none ? NULL : g->value[n->id];
+}
+
+const ts_array *g_value(graph *g, const node *n, int64_t most)
+{
+    return find(g, n, most, false);
+}
+
+const ts_array *g_needed(graph *g, const node *n)
+{
+    return find(g, n, INT64_MAX, true);
 }
 
 const ts_array *g_constant(graph *g, const node *n, int64_t most)

@@ -73,6 +73,8 @@ static void let_go(const void *at, int64_t bytes)
 
 bool ts_leaf_value(ts_tensor t, ts_array *out, ts_error *e)
 {
+    if (!err_given(t, "the tensor", e) || !err_given(out, "the array for a value", e))
+        return false;
     if (!t->leaf || t->leaf->kind == LEAF_INPUT)
         return err_set(e, TS_USAGE, "\"%s\" has no value of its own", t->label);
     if (!ts_array_make(out, t->type.dtype, t->type.rank, t->type.dim, e))

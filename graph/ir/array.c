@@ -50,6 +50,17 @@ static void memory_free(void *data)
         free(b.at);
 }
 
+bool array_sound(const ts_array *a, const char *what, err *e)
+{
+    if (!err_given(a, what, e))
+        return false;
+    type t = {.dtype = a->dtype, .rank = a->rank};
+    memcpy(t.dim, a->dim, sizeof t.dim);
+    if (!type_valid(&t, e))
+        return err_in(e, "%s", what);
+    return a->data || !type_count(&t) || err_set(e, TS_USAGE, "%s has no data: NULL was given", what);
+}
+
 void array_copy(const ts_array *a, dtype d, void *to)
 {
     const int64_t n = ts_array_count(a);
@@ -94,8 +105,8 @@ void ts_array_free(ts_array *a)
 
 int64_t ts_array_count(const ts_array *a)
 {
-    int64_t n = 1;
-    for (int i = 0; i < a->rank; i++)
+    int64_t n = a != NULL;
+    for (int i = 0; a && i < a->rank; i++)
         n *= a->dim[i];
     return n;
 }

@@ -49,3 +49,25 @@ double node_flops(const node *n)
     arena_free(&mem);
     return total;
 }
+
+double node_points(const node *n)
+{
+    arena mem = {0};
+    defn d;
+    double total = 0;
+    if (n->trip) {
+        int count = 0;
+        const node **all = g_reached(n->trip->n_root, n->trip->root, &count);
+        for (int i = 0; i < count; i++)
+            total += node_points(all[i]);
+        free(all);
+        return (double)scan_form_of(n).trips * total;
+    }
+    if (!node_is_leaf(n) && g_defn(n, &mem, &d, NULL)) {
+        total = 1;
+        for (int k = 0; k < d.n_axis; k++)
+            total *= (double)d.extent[k];
+    }
+    arena_free(&mem);
+    return total;
+}

@@ -132,7 +132,7 @@ bool define_text(graph *g, const char *name, int n_in, const char *source, err *
 
 bool ts_define(ts_graph *g, const ts_operation *o)
 {
-    if (err_is(&g->err) || !g_given(g, "the record to define", o))
+    if (!g || err_is(&g->err) || !g_given(g, "the record to define", o))
         return false;
     if (!o->name || !*o->name || o->name[strspn(o->name, letters)])
         return err_set(&g->err, TS_BAD_INPUT, "define \"%s\": a name is of lower-case letters, digits and _",
@@ -159,7 +159,7 @@ ts_tensor ts_output(ts_graph *g, ts_tensor t, int index)
     int own = 0;
     const node *call = t ? custom_call(t, &own) : NULL;
     const int n = call ? custom_outputs(call) : 1;
-    if (err_is(&g->err) || !g_holds(g, "output", 1, &t))
+    if (!g || err_is(&g->err) || !g_holds(g, "output", 1, &t))
         return NULL;
     if (!t)
         return g_fail(g, TS_BAD_INPUT, "output %d of a tensor that is missing", index);

@@ -117,6 +117,8 @@ static bool add_operations(graph *g, const scalar *f, err *e)
 
 bool ts_function(ts_graph *g, const char *head, const char *source, const char *derivative)
 {
+    if (!g)
+        return false;
     scalar f = {.text = source, .derivative = derivative && *derivative ? derivative : NULL};
     err *e = &g->err;
     if (err_is(e) || !read_head(&g->mem, head ? head : "", &f, e))

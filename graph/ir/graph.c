@@ -18,7 +18,7 @@ const node *g_fail(graph *g, ts_code code, const char *fmt, ...)
     va_start(v, fmt);
     vsnprintf(what, sizeof what, fmt, v);
     va_end(v);
-    err_set(&g->err, code, "%s", what);
+    err_set(g ? &g->err : NULL, code, "%s", what);
     return NULL;
 }
 
@@ -80,6 +80,8 @@ static bool none_past(graph *g, const char *what, int n, const node *const *list
 bool g_has(graph *g, const char *what, int n, const node *const *list)
 {
     const node *own = NULL;
+    if (!g)
+        return false;
     for (int i = 0; i < n; i++)
         if (list[i] && list[i]->id < g->n && g->node[list[i]->id] == list[i])
             own = list[i];
@@ -105,7 +107,7 @@ bool g_holds(graph *g, const char *what, int n, const node *const *list)
 
 bool g_all(graph *g, const char *what, int n, const node *const *list)
 {
-    if (err_is(&g->err))
+    if (!g || err_is(&g->err) || (n && !g_given(g, what, list)))
         return false;
     for (int i = 0; i < n; i++)
         if (!list[i])
@@ -117,7 +119,7 @@ bool g_given(graph *g, const char *what, const void *given)
 {
     if (!given)
         g_fail(g, TS_BAD_INPUT, "%s is missing: NULL was given", what);
-    return given != NULL;
+    return g && given;
 }
 
 /* ---- interning ---- */

@@ -13,6 +13,8 @@
 #define TS_GRAPH_H
 #include "graph/ir/op.h"
 
+#include <pthread.h>
+
 /* preset: the value of an input, given before anything is planned. Where a shape or the flow of a model was derived
  * from it, it is used, and every run has to bring the same one. */
 typedef struct preset {
@@ -68,8 +70,16 @@ typedef struct group { /* a recipe that was expanded here; no part of any node's
     int first, last; /* ids of the nodes made for it lie in [first, last] */
 } group;
 
+/* Who goes on reading a graph that somebody else owns, and so has to hear that it is gone. */
+typedef struct graph_user {
+    graph *of; /* NULL once it was freed */
+    struct graph_user *next, *before;
+} graph_user;
+
 struct ts_graph {
     arena mem;
+    graph_user *user;
+    pthread_mutex_t users; /* several of one graph may end at the same time */
     const node **node;
     node **made; /* by id, to give names and marks, which are no part of identity; NULL: made in another graph */
     int n, cap;
@@ -89,9 +99,13 @@ struct ts_graph {
     int n_scan;       /* begun so far */
     int n_own;        /* numbers that calls without one were given: the same for the same calls in the same order */
     bool waits;       /* what was refused last waits for a value: see onnx_wait */
+    bool tired;       /* a value that was needed would have taken too long: see g_needed */
+    double work;      /* elements that were gone through for such values */
     err err;
 };
 
+void g_add_user(graph *g, graph_user *u);
+void g_drop_user(graph_user *u); /* one that is none, too */
 /* Builders give NULL on a mistake and for a NULL operand; g->err keeps the first reason. */
 const node *g_leaf(graph *g, const op *kind, const char *label, const type *t, const leaf *l);
 const node *g_input(graph *g, const char *label, const type *t, preset *k); /* k: may be NULL, else outlives g */
@@ -169,10 +183,16 @@ bool g_defn_calls(const node *n, arena *mem, defn *out, err *e);
 
 /* Operations on reals that computing n takes, a scan all its trips; a product with its addition counts as two. */
 double node_flops(const node *n);
+/* Points that computing n walks: those of its own axes and those it folds away, of a scan in all trips */
+double node_points(const node *n);
 
-/* The value of a node that depends on constants only, if it has at most `most` elements; NULL otherwise. Memoised
- * in g. */
+/* The value of a node that depends on constants, and inputs that have a value, only, if it has at most `most` elements;
+ * NULL otherwise: for what is done without it too. Memoised in g. */
 const ts_array *g_value(graph *g, const node *n, int64_t most);
+/* The same where a shape or the flow depends on it, whatever its size, as long as all values of the graph that are
+ * found so are worth VALUE_WORK elements; beyond, it is NULL and g->tired. */
+enum { VALUE_WORK = 1 << 24 };
+const ts_array *g_needed(graph *g, const node *n);
 /* The same of a constant alone. An input stays free, whatever it is now: for what can be done without the value too. */
 const ts_array *g_constant(graph *g, const node *n, int64_t most);
 

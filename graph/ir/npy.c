@@ -326,10 +326,10 @@ static void print_start(text *t, const ts_array *a)
 /* Whole or not at all: file_save goes by way of a rename. */
 bool ts_npy_write(const char *path, const ts_array *a, ts_error *e)
 {
+    if (!err_given(path, "the path of a file", e) || !array_sound(a, "the array to be written", e))
+        return false;
     type y = {.dtype = a->dtype, .rank = a->rank};
     memcpy(y.dim, a->dim, sizeof y.dim);
-    if (!type_valid(&y, e))
-        return false;
     text start = {0};
     print_start(&start, a);
     size_t bytes = (size_t)type_bytes(&y), total;

@@ -53,7 +53,7 @@ static bool has_room(ts_scan *s, const char *what, int n)
 
 ts_scan *ts_scan_begin(ts_graph *g, int64_t trips)
 {
-    if (err_is(&g->err))
+    if (!g || err_is(&g->err))
         return NULL;
     if (trips < 0)
         return g_fail(g, TS_BAD_INPUT, "scan: %lld trips, expected 0 or more", (long long)trips), NULL;

@@ -37,7 +37,8 @@ ts_array type_array(const type *t, void *data);           /* over data, which st
 void type_print(text *t, const type *y);                  /* f32[2,3] */
 
 /* One element between memory and the two computing classes. Half types round to nearest even. */
-void array_copy(const ts_array *a, dtype d, void *to); /* all of it; another dtype than its own: of reals */
+bool array_sound(const ts_array *a, const char *what, err *e); /* there is one, of a type, with data where it counts */
+void array_copy(const ts_array *a, dtype d, void *to);         /* all of it; another dtype than its own: of reals */
 double load_real(dtype d, const void *p, int64_t i);
 int64_t load_whole(dtype d, const void *p, int64_t i); /* real types truncate, saturating */
 void store_real(dtype d, void *p, int64_t i, double v);

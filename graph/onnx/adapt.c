@@ -48,8 +48,14 @@ bool onnx_wait(const onnx_call *c, err *e, const char *fmt, ...)
     va_start(list, fmt);
     vsnprintf(what, sizeof what, fmt, list);
     va_end(list);
-    c->g->waits = true;
-    return err_set(e, TS_UNSUPPORTED, "%s", what);
+    if (!c->g->tired)
+        return c->g->waits = true, err_set(e, TS_UNSUPPORTED, "%s", what);
+    c->g->tired = false;
+    err_set(e, TS_UNSUPPORTED,
+            "%s: from the values given they follow by more than %d elements that would have to be "
+            "computed while the model is bound",
+            what, VALUE_WORK);
+    return err_hint(e, "make an input of what decides, and give its value with --in");
 }
 
 static bool too_many(const char *what, int64_t n, int max, err *e)
@@ -66,7 +72,7 @@ static bool ints_of_input(const onnx_call *c, int i, int64_t *out, int max, int 
         return err_set(e, TS_BAD_INPUT, "%s is not a list of integers", what);
     if (type_count(t) > max)
         return too_many(what, type_count(t), max, e);
-    const ts_array *v = g_value(c->g, c->in[i], max);
+    const ts_array *v = g_needed(c->g, c->in[i]);
     if (!v)
         return onnx_wait(c, e, "%s decides a shape but depends on values known only at run time", what);
     *n = (int)type_count(t);

@@ -52,11 +52,12 @@ static bool adapt_batch_norm(const onnx_call *c, const node **out, err *e)
     graph *g = c->g;
     const node *in[5];
     const type *t = &c->in[0]->type;
-    const bool training = onnx_int(c, "training_mode", 0) || c->n_out > 1, each = !onnx_int(c, "spatial", 1);
-    for (int i = 0; i < 5; i++) /* every element of space has its own numbers: each counts as a channel */
-        in[i] = !each
-                    ? c->in[i]
-                    : g_reshape(g, c->in[i], i ? 1 : 2, i ? (int64_t[]){-1} : (int64_t[]){t->rank ? t->dim[0] : 1, -1});
+    const bool training = onnx_int(c, "training_mode", 0) || c->n_out > 1;
+    /* Where every element of space has its own numbers, each counts as a channel; x [batch] has one channel. */
+    const bool each = !onnx_int(c, "spatial", 1) || t->rank == 1;
+    const int64_t flat[] = {t->rank ? t->dim[0] : 1, t->rank == 1 ? 1 : -1};
+    for (int i = 0; i < 5; i++)
+        in[i] = each ? g_reshape(g, c->in[i], i ? 1 : 2, i ? (int64_t[]){-1} : flat) : c->in[i];
     for (int i = 0; i < 5 && !training; i++)
         in[i] = g_widened(g, in[i]);
     const node *y = onnx_made(c, 5, in, 1, (attr[]){attr_int("training", training)});

@@ -3,11 +3,17 @@
 #include "graph/ops/quantize.h"
 #include "graph/ops/strassen.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- ONNX ---- */
+static bool is_whole(double x) /* and exact */
+{
+    return x == rint(x) && fabs(x) <= 0x1p53;
+}
+
 /* y = alpha * A' B' + beta * C, where ' is a transpose if asked for; C broadcasts and may be absent since version
- * 11. */
+ * 11. Over integers a factor that is none makes the sum one of f64, of which y is the whole part. */
 static bool adapt_gemm(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;
@@ -20,13 +26,17 @@ static bool adapt_gemm(const onnx_call *c, const node **out, err *e)
         b = g_call1(g, "transpose", b);
     const double alpha = onnx_real(c, "alpha", 1), beta = onnx_real(c, "beta", 1);
     const node *y = g_call2(g, "matmul", a, b); /* [m, n] */
+    const dtype d = a->type.dtype;
+    const bool parts = dtype_class(d) == D_WHOLE && !(is_whole(alpha) && (!bias || is_whole(beta)));
+    if (parts)
+        y = g_cast(g, y, TS_F64), bias = bias && beta != 0 ? g_cast(g, bias, TS_F64) : NULL;
     if (alpha != 1)
         y = g_scaled(g, y, alpha);
     if (bias && beta != 1 && beta != 0)
         bias = g_scaled(g, bias, beta);
     if (bias && beta != 0)
         y = g_call2(g, "add", y, bias);
-    return onnx_give(c, out, y, e);
+    return onnx_give(c, out, parts ? g_cast(g, y, d) : y, e);
 }
 
 /* ---- shape ---- */

@@ -31,7 +31,7 @@ static bool adapt_range(const onnx_call *c, const node **out, err *e)
     double v[3];
     int64_t w[3] = {0};
     for (int i = 0; i < 3; i++) {
-        const ts_array *a = g_value(c->g, c->in[i], 1);
+        const ts_array *a = type_count(&c->in[i]->type) == 1 ? g_needed(c->g, c->in[i]) : NULL;
         if (!a || ts_array_count(a) != 1)
             return err_set(
                 e, TS_UNSUPPORTED,

@@ -55,6 +55,16 @@ static onnx_value *values(const onnx_call *c, int n)
 }
 
 /* ---- ONNX: If ---- */
+/* Whether one program can pick between the results when it runs. */
+static bool alike(int n, const onnx_value *yes, const onnx_value *no)
+{
+    for (int i = 0; i < n; i++)
+        if (yes[i].list || no[i].list ||
+            (yes[i].node && no[i].node && !type_equal(&yes[i].node->type, &no[i].node->type)))
+            return false;
+    return true;
+}
+
 static bool make_if(const onnx_call *c, onnx_value *out, err *e)
 {
     truth t;
@@ -67,7 +77,10 @@ static bool make_if(const onnx_call *c, onnx_value *out, err *e)
         !c->pass(c, &(onnx_pass){"else_branch", 0, c->n_out, NULL, no}, e))
         return false;
     const node *cond = as_scalar(c->g, c->in[0]); /* [] */
-    for (int i = 0; i < c->n_out; i++)
+    const ts_array *now = alike(c->n_out, yes, no) ? NULL : g_needed(c->g, c->in[0]);
+    if (now)
+        memcpy(out, load_whole(TS_BOOL, now->data, 0) ? yes : no, (size_t)c->n_out * sizeof *out);
+    for (int i = 0; i < c->n_out && !now; i++)
         if (!pick(c, cond, &yes[i], &no[i], &out[i], e))
             return false;
     return true;
@@ -306,7 +319,10 @@ static bool make_loop(const onnx_call *c, onnx_value *out, err *e)
             out[i].node = result[i];
         return true;
     }
-    if (l.count)
+    const ts_array *trips = l.count ? g_needed(c->g, l.count) : NULL;
+    if (trips)
+        l.trips = load_whole(TS_I64, trips->data, 0);
+    if (l.count && !trips)
         return onnx_wait(c, e, "the number of trips is known only at run time%s",
                          l.n_scan ? ", and it gathers a result for every trip" : "");
     for (int64_t trip = 0; trip < l.trips && l.go != NO; trip++) {

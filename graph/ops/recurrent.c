@@ -87,8 +87,6 @@ static bool start(cell *k, graph *g, const node *n, int gates, int fixed)
                       (long long)inputs, (long long)rows, (long long)k->hidden, 2 * (long long)rows,
                       (long long)k->batch, (long long)k->hidden),
                false;
-    if (k->time < 1)
-        return operands_refuse(1, n->in, &g->err, "x [time, batch, input] of at least one step");
     k->r = g_call1(g, "transpose", in[2]), k->rb = g_part(g, in[3], 0, rows, rows); /* r [hidden, rows], rb [rows] */
     /* w [inputs, rows], bias [rows] */
     const node *w = g_call1(g, "transpose", in[1]), *bias = g_part(g, in[3], 0, 0, rows);
@@ -173,13 +171,15 @@ static const node *scan(cell *k, next_state *next)
 static const node *run(cell *k, next_state *next)
 {
     graph *g = k->g;
-    const node *all = k->time <= FEW_TRIPS ? write_out(k, next) : scan(k, next);
-    /* [time, batch, hidden], [1, batch, hidden] */
-    const node *end[3] = {all, g_reshape(g, k->h, 3, (int64_t[]){1, k->batch, k->hidden})};
+    const node *end[3]; /* [time, batch, hidden], [1, batch, hidden] of each state */
+    int n = 0;
+    if (k->time && !(end[n++] = k->time <= FEW_TRIPS ? write_out(k, next) : scan(k, next)))
+        return NULL;
+    end[n++] = g_reshape(g, k->h, 3, (int64_t[]){1, k->batch, k->hidden});
     if (k->c)
-        end[2] = g_reshape(g, k->c, 3, (int64_t[]){1, k->batch, k->hidden});
-    /* [time + 1 or 2, batch, hidden]: all outputs, then the last states */
-    return all ? g_call(g, "concat axis=0", k->c ? 3 : 2, end) : NULL;
+        end[n++] = g_reshape(g, k->c, 3, (int64_t[]){1, k->batch, k->hidden});
+    /* [time + 1 or 2, batch, hidden]: all outputs, then the last states, which without steps are the first ones */
+    return n > 1 ? g_call(g, "concat axis=0", n, end) : end[0];
 }
 
 /* ---- ONNX ---- */
@@ -426,7 +426,8 @@ const op ops_recurrent[] = {
            NULL,
            "f32[4,3,5] f32[6,5] f32[6,6] f32[12] f32[3,6]\nf64[3,1,2] f64[4,2] f64[4,4] f64[8] f64[1,4] reverse=1 "
            "f=max(a,0)\nf32[5,3,2] f32[2,2] f32[2,2] f32[4] f32[3,2] i32[3]<5 clip=0.5\n"
-           "f32[20,3,2] f32[2,2] f32[2,2] f32[4] f32[3,2] i32[3]<20 reverse=1",
+           "f32[20,3,2] f32[2,2] f32[2,2] f32[4] f32[3,2] i32[3]<20 reverse=1\n"
+           "f32[0,3,5] f32[6,5] f32[6,6] f32[12] f32[3,6]",
            "States of a simple recurrent layer: [time, batch, hidden], and, at time, the last one once more.",
            .adapted = ADAPTED(
                {"RNN 1 FFFFiF 3..6 >2 activation_alpha activation_beta activations clip direction hidden_size "
@@ -440,7 +441,8 @@ const op ops_recurrent[] = {
            "recurrent('gru', x, reverse, clip, [f, g], linear_before_reset)", NULL,
            "f32[4,3,5] f32[18,5] f32[18,6] f32[36] f32[3,6]\nf64[3,1,2] f64[12,2] f64[12,4] f64[24] f64[1,4] "
            "reverse=1 linear_before_reset=1\nf32[5,3,2] f32[6,2] f32[6,2] f32[12] f32[3,2] i64[3]<5 clip=1\n"
-           "f32[20,3,2] f32[6,2] f32[6,2] f32[12] f32[3,2] i64[3]<20 clip=1",
+           "f32[20,3,2] f32[6,2] f32[6,2] f32[12] f32[3,2] i64[3]<20 clip=1\n"
+           "f32[0,3,5] f32[18,5] f32[18,6] f32[36] f32[3,6] reverse=1",
            "States of a layer of gated recurrent units, z r h: [time, batch, hidden], and the last one once more.",
            .adapted = ADAPTED(
                {"GRU 1 FFFFiF 3..6 >2 activation_alpha activation_beta activations clip direction hidden_size "
@@ -451,7 +453,8 @@ const op ops_recurrent[] = {
            "recurrent('lstm', x, reverse, clip, [f, g, h], couple)", NULL,
            "f32[4,3,5] f32[24,5] f32[24,6] f32[48] f32[3,6] f32[3,6] f32[18]\nf64[3,1,2] f64[16,2] f64[16,4] f64[32] "
            "f64[1,4] f64[1,4] f64[12] reverse=1 couple=1\nf32[5,3,2] f32[8,2] f32[8,2] f32[16] f32[3,2] f32[3,2] "
-           "f32[6] i64[3]<5 clip=1\nf32[70,1,2] f32[8,2] f32[8,2] f32[16] f32[1,2] f32[1,2] f32[6] reverse=1",
+           "f32[6] i64[3]<5 clip=1\nf32[70,1,2] f32[8,2] f32[8,2] f32[16] f32[1,2] f32[1,2] f32[6] reverse=1\n"
+           "f32[0,3,5] f32[24,5] f32[24,6] f32[48] f32[3,6] f32[3,6] f32[18]",
            "States of a layer of long short-term memory, i o f c: [time, batch, hidden], then the last state and the "
            "last cell.",
            .adapted = ADAPTED({"LSTM 1 FFFFiF 3..8 >3 activation_alpha activation_beta activations clip direction "

@@ -20,7 +20,7 @@ static bool adapt_affine_grid(const onnx_call *c, const node **out, err *e)
  * or refused. */
 static bool most_points(const onnx_call *c, const int64_t *bins, double scale, bool half, int64_t *most, err *e)
 {
-    const ts_array *box = g_value(c->g, c->in[1], 1 << 20);
+    const ts_array *box = g_needed(c->g, c->in[1]);
     if (!box)
         return onnx_wait(c, e, "RoiAlign without sampling_ratio depends on values known only at run time");
     *most = 1;

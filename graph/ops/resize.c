@@ -23,7 +23,7 @@ static bool has_numbers(const onnx_call *c, const char *name, int i)
 static bool spread(const onnx_call *c, const char *name, int i, const listed *l, double *out, err *e)
 {
     const attr *a = onnx_attr(c, name);
-    const ts_array *v = a ? NULL : g_value(c->g, c->in[i], 2 * MAX_RANK);
+    const ts_array *v = a ? NULL : g_needed(c->g, c->in[i]);
     if (!a && !v)
         return onnx_wait(c, e, "%s: %s depends on values known only at run time", c->type, name);
     if ((a ? a->n : ts_array_count(v)) != l->n)

@@ -35,7 +35,7 @@ static bool whole_number(const onnx_call *c, int i, int64_t fallback, int64_t *o
         return true;
     if (type_count(&n->type) != 1 || dtype_class(n->type.dtype) != D_WHOLE)
         return operands_refuse(1, &n, e, "as operand %d one integer", i + 1);
-    const ts_array *v = g_value(c->g, n, 1);
+    const ts_array *v = g_needed(c->g, n);
     if (!v)
         return onnx_wait(c, e, "operand %d decides the flow but is known only at run time", i + 1);
     *out = load_whole(v->dtype, v->data, 0);

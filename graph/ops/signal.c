@@ -86,8 +86,9 @@ static bool adapt_dft(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, onnx_made(c, 1, c->in, COUNT(list), list), e);
 }
 
-/* Frames of the signal x [batch, time, 1 or 2], `step` apart, times the window [n], each transformed: start [frames,
- * 1], place [frames, n], frame [batch, frames, n, 1 or 2]; the result [batch, frames, n or n / 2 + 1, 2]. */
+/* Frames of the signal x [batch, time, 1 or 2], or [batch, time] of reals, `step` apart, times the window [n], each
+ * transformed: start [frames, 1], place [frames, n], frame [batch, frames, n, 1 or 2]; the result [batch, frames, n or
+ * n / 2 + 1, 2]. */
 static bool adapt_stft(const onnx_call *c, const node **out, err *e)
 {
     double step = 0, length = -1;
@@ -95,12 +96,14 @@ static bool adapt_stft(const onnx_call *c, const node **out, err *e)
         return false;
     graph *g = c->g;
     const node *x = c->in[0], *window = onnx_in(c, 2);
+    if (x->type.rank == 2)
+        x = g_call1(g, "expand_dims axes=[2]", x);
     if (length < 0)
         length = window ? (double)type_count(&window->type) : x->type.rank > 1 ? (double)x->type.dim[1] : 0;
     if (x->type.rank != 3 || !(step >= 1) || !(length >= 1) || (double)x->type.dim[1] < length)
         return err_set(
             e, TS_BAD_INPUT,
-            "STFT: frames of %g, %g apart, of a signal of rank %d: rank 3 and frames of 1 to its length expected",
+            "STFT: frames of %g, %g apart, of a signal of rank %d: rank 2 or 3 and frames of 1 to its length expected",
             length, step, x->type.rank);
     const int64_t n = (int64_t)length, pace = (int64_t)step, frames = (x->type.dim[1] - n) / pace + 1;
     const node *start = g_scaled(g, g_count(g, frames, TS_I64), (double)pace);

@@ -130,7 +130,7 @@ static const node *nonzero_lower(graph *g, const node *n)
     x = g_call2(g, "not_equal", x, g_scalar(g, t->dtype, 0));
     x = g_callf(g, 1, &x, "reshape shape=[%lld]", (long long)type_count(t)); /* [elements] */
     const node *total = g_call1(g, "sum", x);                                /* [] */
-    const ts_array *count = total ? g_value(g, total, 1 << 20) : NULL;
+    const ts_array *count = total ? g_needed(g, total) : NULL;
     g->waits = g->waits || !count;
     if (!count)
         return g_fail(g, TS_UNSUPPORTED,

@@ -19,19 +19,21 @@ bool window_numbers(const node *n, const char *name, int count, int64_t *out, in
 
 /* How many places a window can take: floor or ceil of (padded - reach) / stride, plus 1. With ceil, one window may be
  * longer than all there is. */
-static bool places(window *w, int s, err *e)
+static bool places(window *w, int s, int64_t least, err *e)
 {
     int64_t reach, padded;
+    const int64_t stride = w->stride[s];
     bool ok = w->kernel[s] >= 1 && int_mul(w->kernel[s] - 1, w->dilation[s], &reach) &&
               int_add(w->in[s], w->before[s], &padded) && int_add(padded, w->after[s], &padded) &&
               int_add(padded, -1 - reach, &padded);
-    ok = ok && padded > (w->ceil ? -w->stride[s] : -1) && (padded < 0 || w->stride[s] < INT64_MAX - padded);
+    ok = ok && (padded < 0 || stride < INT64_MAX - padded);
     if (ok) {
-        w->out[s] = (w->ceil ? padded + w->stride[s] - 1 : padded) / w->stride[s] + 1;
-        if (w->ceil && (w->out[s] - 1) * w->stride[s] >= w->in[s] + w->before[s])
+        const int64_t up = w->ceil ? padded + stride - 1 : padded;
+        w->out[s] = (up >= 0 ? up / stride : -((-1 - up) / stride) - 1) + 1;
+        if (w->ceil && w->out[s] > 0 && (w->out[s] - 1) * stride >= w->in[s] + w->before[s])
             w->out[s]--; /* would begin in the end padding */
     }
-    if (!ok || w->out[s] < 1)
+    if (!ok || w->out[s] < least)
         return err_set(
             e, TS_BAD_INPUT,
             "a window of %lld, dilated by %lld, does not fit spatial axis %d of extent %lld with pads of %lld and %lld",
@@ -40,7 +42,7 @@ static bool places(window *w, int s, err *e)
     return true;
 }
 
-bool window_read(const node *n, const int64_t *kernel, window *w, err *e)
+static bool read(const node *n, const int64_t *kernel, int64_t least, window *w, err *e)
 {
     const type *t = &n->in[0]->type;
     int64_t pads[2 * MAX_SPACE];
@@ -57,10 +59,15 @@ bool window_read(const node *n, const int64_t *kernel, window *w, err *e)
             w->ceil = node_int(n, "ceil_mode");
     for (int s = 0; s < w->n; s++) {
         w->in[s] = t->dim[s + 2], w->kernel[s] = kernel[s], w->before[s] = pads[s], w->after[s] = pads[s + w->n];
-        if (!places(w, s, e))
+        if (!places(w, s, least, e))
             return false;
     }
     return true;
+}
+
+bool window_read(const node *n, const int64_t *kernel, window *w, err *e)
+{
+    return read(n, kernel, 1, w, e);
 }
 
 bool window_kernel(const node *n, window *w, err *e)
@@ -70,7 +77,7 @@ bool window_kernel(const node *n, window *w, err *e)
         return err_set(e, TS_BAD_INPUT,
                        "kernel: %d extents for rank %d, one for each axis behind the first two expected", kernel->n,
                        n->in[0]->type.rank);
-    return window_read(n, kernel->ints, w, e);
+    return read(n, kernel->ints, 0, w, e);
 }
 
 const expr *window_place(arena *mem, const window *w, int s, const expr *o, const expr *k)

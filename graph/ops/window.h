@@ -18,7 +18,8 @@ bool window_numbers(const node *n, const char *name, int count, int64_t *out, in
 /* From n's attributes strides, dilations, pads (each optional), and ceil_mode if it has one. in[0] is [batch,
  * channel, space...]. */
 bool window_read(const node *n, const int64_t *kernel, window *w, err *e);
-bool window_kernel(const node *n, window *w, err *e); /* the same with n's attribute kernel */
+/* The same with n's attribute kernel; a window that just does not fit has no place, and its result is empty. */
+bool window_kernel(const node *n, window *w, err *e);
 /* The place that kernel point `k` of result `o` reads along spatial axis s. */
 const expr *window_place(arena *mem, const window *w, int s, const expr *o, const expr *k);
 /* Whether that place is real, for all spatial axes whose windows can leave the tensor; NULL when none can. */

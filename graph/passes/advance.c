@@ -419,6 +419,8 @@ static const node *scan_row(advancing *a, const node *scan, int output)
 
 bool ts_advance(ts_graph *g, ts_sequence out, ts_sequence in, ts_steps *steps, ts_error *e)
 {
+    if (!err_given(g, "the graph", e))
+        return false;
     if (!g_all(g, "one place at a time", 2, (const node *const[]){out.t, in.t}))
         return ts_graph_ok(g, e);
     const int n = g->n;

@@ -207,6 +207,8 @@ static void carry_group(mixing *w, const group *q)
 
 bool ts_mixed_precision(ts_graph *g, int n, const ts_tensor *t, ts_dtype to, ts_tensor *out)
 {
+    if (!g)
+        return false;
     const int n_group = g->n_group;
     mixing w = {.g = g, .to = to, .n = g->n, .fact = calloc((size_t)g->n + 1, sizeof *w.fact)};
     const node **need = calloc((size_t)g->n + 1, sizeof *need);

@@ -17,6 +17,12 @@ const char *onnx_domain(const char *s)
     return s && strcmp(s, "ai.onnx") ? s : "";
 }
 
+/* Functions of one name are told apart by an overload, from IR 10 on. */
+const char *onnx_overload(arena *mem, const char *name, const char *overload)
+{
+    return overload && *overload ? arena_format(mem, "%s:%s", onnx_text(name), overload) : onnx_text(name);
+}
+
 /* ---- ports ---- */
 /* A free extent without a name gets one, by which --dim can bind it: "ids.0". */
 static bool read_extents(model_file *f, const Onnx__TensorShape *shape, ts_port *p, const char *what, err *e)
@@ -62,9 +68,10 @@ static bool read_port(model_file *f, const Onnx__ValueInfo *v, const char *role,
     p->form = read_form(f, &inner);
     const Onnx__TensorType *t = inner ? inner->tensor_type : NULL;
     if (!t) {
+        const bool other = inner && (inner->map_type || inner->opaque_type || inner->sparse_tensor_type);
         if (made && inner && inner->map_type)
             p->form = NULL;
-        else if (inner && model)
+        else if (other && model) /* a type that says nothing is one that is not stated */
             model_file_refuse(f, "M030 %s is not a tensor", what);
         return true;
     }
@@ -78,15 +85,27 @@ static bool read_port(model_file *f, const Onnx__ValueInfo *v, const char *role,
     return !t->shape || read_extents(f, t->shape, p, what, e);
 }
 
-/* Files before IR version 4 list weights among the inputs: what an initializer gives is none. */
+/* Files before this list weights among the inputs because they have to; in later ones that says what may be given. */
+enum { FIRST_IR_WITH_DEFAULTS = 4 };
+
+static bool read_default(onnx_source *s, const Onnx__ValueInfo *v, held *h, err *e)
+{
+    ts_port *p = arena_get(&s->file->mem, sizeof *p);
+    h->input = p;
+    return read_port(s->file, v, NULL, p, e);
+}
+
 bool onnx_ports(onnx_source *s, const Onnx__Graph *g, const name_table *given, body *out, err *e)
 {
     model_file *f = s->file;
     const bool model = out == &f->main;
     out->input = arena_array(&f->mem, g->n_input, sizeof *out->input);
     out->output = arena_array(&f->mem, g->n_output, sizeof *out->output);
-    for (size_t i = 0; i < g->n_input; i++)
-        if (name_find(given, onnx_text(g->input[i]->name)) < 0) {
+    for (size_t i = 0; i < g->n_input; i++) {
+        const int by = name_find(given, onnx_text(g->input[i]->name));
+        if (by >= 0 && model && s->ir >= FIRST_IR_WITH_DEFAULTS && !read_default(s, g->input[i], &out->held[by], e))
+            return false;
+        if (by < 0) {
             if (out->n_input == ONNX_PORTS)
                 return err_set(e, TS_BAD_INPUT, "M005 %zu inputs and initializers, at most %d inputs expected",
                                g->n_input, ONNX_PORTS);
@@ -97,6 +116,7 @@ bool onnx_ports(onnx_source *s, const Onnx__Graph *g, const name_table *given, b
                 return err_set(e, TS_BAD_INPUT, "M019 input \"%s\" has no element type, one that ONNX names expected",
                                p->name);
         }
+    }
     if (g->n_output > ONNX_PORTS)
         return err_set(e, TS_BAD_INPUT, "M005 %zu outputs, at most %d expected", g->n_output, ONNX_PORTS);
     for (size_t i = 0; i < g->n_output; i++)
@@ -322,7 +342,9 @@ static bool read_step(onnx_source *s, const Onnx__Node *n, size_t i, step *out, 
 {
     const char *twice;
     err own = {0};
-    *out = (step){.type = onnx_text(n->op_type), .domain = onnx_domain(n->domain), .name = onnx_text(n->name)};
+    *out = (step){.type = onnx_overload(&s->file->mem, n->op_type, n->overload),
+                  .domain = onnx_domain(n->domain),
+                  .name = onnx_text(n->name)};
     out->n_in = (int)n->n_input, out->in = (const char *const *)n->input;
     out->n_out = (int)n->n_output, out->out = (const char *const *)n->output;
     if (!*out->type)

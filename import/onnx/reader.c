@@ -46,7 +46,7 @@ static ts_port *named_ports(model_file *f, size_t n, char *const *name)
 static bool read_function(onnx_source *s, const Onnx__Function *from, function *out, err *e)
 {
     step defaults = {0};
-    out->domain = onnx_domain(from->domain), out->name = onnx_text(from->name);
+    out->domain = onnx_domain(from->domain), out->name = onnx_overload(&s->file->mem, from->name, from->overload);
     if (from->n_input > ONNX_PORTS || from->n_output > ONNX_PORTS)
         return err_set(e, TS_BAD_INPUT, "M005 %s: %zu inputs and %zu outputs, at most %d of each expected", out->name,
                        from->n_input, from->n_output, ONNX_PORTS);
@@ -99,7 +99,7 @@ static bool read_model(model_file *f, const Onnx__Model *m, err *e)
 {
     arena scratch = {0};
     name_table given = {.mem = &scratch};
-    onnx_source s = {.file = f};
+    onnx_source s = {.file = f, .ir = m->ir_version};
     const Onnx__Graph *g = m->graph;
     f->name = onnx_text(g ? g->name : "");
     bool ok = g ? read_versions(f, m, e) && onnx_tensors(&s, g, &f->main, &given, e) &&

@@ -343,6 +343,8 @@ static bool read_field(scanner *s)
     if (!f)
         return skip(s, wire);
     s->known = true;
+    if (f->type == PROTOBUF_C_TYPE_STRING && top->type == &onnx__model__descriptor) /* who wrote it: not for us */
+        return skip(s, wire);
     uint32_t *seen = &top->seen[f - top->type->fields];
     const uint32_t most = most_entries(top->type, f);
     if (++*seen > most && most == 1)

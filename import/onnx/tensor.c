@@ -271,7 +271,7 @@ static bool external_data(onnx_source *s, const Onnx__Tensor *t, uint64_t bytes,
     }
     if (!r.location)
         return err_set(e, TS_BAD_INPUT, "X002 %s: external data without a location", what);
-    if (length != bytes)
+    if (length && length != bytes) /* 0: as much as the shape needs */
         return err_set(e, TS_BAD_INPUT, "M022 %s: %llu bytes of external data, shape needs %llu", what,
                        (unsigned long long)length, (unsigned long long)bytes);
     const unsigned char *p;

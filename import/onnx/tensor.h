@@ -11,6 +11,7 @@ enum { ONNX_DECODED = 1 << 30 }; /* bytes of decoded tensors in one file */
 typedef struct onnx_source {
     model_file *file; /* its mappings are pointed into; decoded tensors go to its arena */
     size_t decoded;
+    int64_t ir;       /* the format's version */
     bool in_function; /* attributes may refer to those of a function's caller */
 } onnx_source;
 

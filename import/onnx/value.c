@@ -99,6 +99,8 @@ bool ts_value_read(const char *path, const char *form, ts_value *out, ts_error *
 
 void ts_value_free(ts_value *v)
 {
+    if (!v)
+        return;
     for (int i = 0; i < v->n; i++)
         ts_value_free(&v->item[i]);
     free(v->item);

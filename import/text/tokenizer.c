@@ -64,6 +64,8 @@ static bool read_file(tokenizer *t, const char *what, err *e)
 
 ts_tokenizer *ts_tokenizer_open(const char *what, ts_error *e)
 {
+    if (!err_given(what, "the path of a tokenizer", e))
+        return NULL;
     ts_tokenizer *o = heap_array(1, sizeof *o);
     bool good;
     if (!strcmp(what, "bytes")) {
@@ -91,12 +93,12 @@ void ts_tokenizer_free(ts_tokenizer *o)
 
 int64_t ts_tokenizer_size(const ts_tokenizer *o)
 {
-    return o->of.vocab.n;
+    return o ? o->of.vocab.n : 0;
 }
 
 int64_t ts_tokenizer_id(const ts_tokenizer *o, const char *name)
 {
-    return vocab_find(&o->of.vocab, name, strlen(name));
+    return o && name ? vocab_find(&o->of.vocab, name, strlen(name)) : -1;
 }
 
 /* ---- encoding ---- */
@@ -185,6 +187,8 @@ static void encode_all(const tokenizer *t, const char *s, size_t n, ids *out)
 
 int64_t *ts_tokenizer_encode(const ts_tokenizer *o, const char *s, size_t n, bool whole, int64_t *count)
 {
+    if (!o || (n && !s))
+        return *count = 0, NULL;
     const tokenizer *t = &o->of;
     ids out = {0};
     for (int64_t i = 0; whole && i < t->before.n; i++)
@@ -201,6 +205,8 @@ int64_t *ts_tokenizer_encode(const ts_tokenizer *o, const char *s, size_t n, boo
 /* ---- decoding ---- */
 char *ts_tokenizer_decode(const ts_tokenizer *o, const int64_t *id, int64_t n, size_t *bytes)
 {
+    if (!o || (n && !id))
+        return *bytes = 0, NULL;
     const tokenizer *t = &o->of;
     text out = {0};
     bool first = true;

@@ -58,8 +58,9 @@ static void test_names(void)
     CHECK(get("m/model.onnx", "data.bin", &e));
     CHECK(get("m/model.onnx", "sub/data.bin", &e));
     CHECK(get("m/model.onnx", "./data.bin", &e));
+    CHECK(get("m/model.onnx", "sub//data.bin", &e));
     static const char *const outside[] = {"../secret", "sub/../../secret", "sub/../data.bin", "..",
-                                          "",          "/etc/passwd",      "sub//data.bin",   "sub/"};
+                                          "",          "/etc/passwd",      "sub//../secret",  "sub/"};
     for (int i = 0; i < COUNT(outside); i++)
         refuse("m/model.onnx", outside[i], "X001 tensor \"w\": external file \"");
     refuse("m/model.onnx", "missing.bin", "X002 tensor \"w\": external file \"missing.bin\": No such file");
@@ -73,6 +74,7 @@ static void test_links(void)
 {
     err e;
     CHECK(get("m/model.onnx", "inside", &e)); /* a link that stays below */
+    CHECK(get("m/model.onnx", "hard", &e));   /* the file itself */
     refuse("m/model.onnx", "out", "X001");    /* links that do not: relative, absolute, through a folder, to /proc */
     refuse("m/model.onnx", "absolute", "X001");
     refuse("m/model.onnx", "up/secret", "X001");
@@ -86,7 +88,7 @@ static void test_links(void)
 static void test_stepwise(void)
 {
     const int base = open(at("m"), O_PATH | O_DIRECTORY);
-    static const char *const good[] = {"data.bin", "sub/data.bin", "./data.bin"};
+    static const char *const good[] = {"data.bin", "sub/data.bin", "./data.bin", "sub///data.bin"};
     static const char *const bad[] = {"inside", "out", "absolute", "up/secret", "missing", "data.bin/x", "loop"};
     for (int i = 0; i < COUNT(good); i++) {
         const int fd = external_descend_stepwise(base, good[i]);
@@ -130,8 +132,8 @@ int main(void)
     write_file("m/model.onnx", "x");
     write_file("blobs/1", "x");
     CHECK(!mkfifo(at("m/pipe"), 0600));
-    CHECK(!symlink("sub/data.bin", at("m/inside")) && !symlink("../secret", at("m/out")) &&
-          !symlink(at("secret"), at("m/absolute")));
+    CHECK(!link(at("secret"), at("m/hard")) && !symlink("sub/data.bin", at("m/inside")) &&
+          !symlink("../secret", at("m/out")) && !symlink(at("secret"), at("m/absolute")));
     CHECK(!symlink("..", at("m/up")) && !symlink("/proc/self/exe", at("m/magic")) && !symlink("loop", at("m/loop")));
     CHECK(!symlink("../blobs/1", at("snapshot/model.onnx")) && !symlink("../blobs/2", at("snapshot/data.bin")) &&
           !symlink("../other/3", at("snapshot/elsewhere.bin")));

@@ -176,6 +176,12 @@ def nested_files():
         [node("Identity", "go", "g2"), node("Mul", "s,s", "s2")],
         [port("i", I64), port("go", 9), port("s")], [port("g2", 9), port("s2")])) + num(20, 5)),
         (yes, tensor("t", (), I64, struct.pack("<q", 1 << 62))))
+    yield "loop-bomb-cells", model(graph([node("Loop", "t,,x", "y", "n", raw=msg(5, msg(1, "body") + msg(6, graph(
+        [node("Identity", "go", "g2"), node("LSTM", "s,w,r", "l", hidden_size=1), node("Squeeze", "l,one", "s2")],
+        [port("i", I64), port("go", 9), port("s", dims=(9, 1, 1))],
+        [port("g2", 9), port("s2", dims=(9, 1, 1))])) + num(20, 5)))],
+        [port("x", dims=(9, 1, 1))], [port("y", dims=(9, 1, 1))],
+        [tensor("t", (), I64, struct.pack("<q", 1 << 40)), ints("one", 1), floats("w", 1, 4, 1), floats("r", 1, 4, 1)]))
     yield "loop-bomb-idle", call("Loop", "t,c,x", msg(5, msg(1, "body") + msg(6, graph(  # a body without a step
         [], [port("i", I64), port("go", 9), port("s")], [port("go", 9), port("s")])) + num(20, 5)),
         (yes, tensor("t", (), I64, struct.pack("<q", 1 << 62))))
@@ -256,7 +262,7 @@ def onnx_files():
     yield "dilations-rank", one("Conv", "x,w", dilations=[1, 1, 1], **conv)
     yield "group-divide", one("Conv", "x,w", group=3, **conv)
     yield "group-zero", one("Conv", "x,w", group=0, **conv)
-    yield "kernel-large", one("MaxPool", kernel_shape=[9, 9], inputs=conv["inputs"])
+    yield "kernel-large", one("MaxPool", kernel_shape=[10, 10], inputs=conv["inputs"])
     yield "pads-negative", one("Conv", "x,w", pads=[-9, -9, -9, -9], **conv)
     yield "perm", one("Transpose", perm=[0, 0])
     yield "axis", one("Softmax", axis=7)

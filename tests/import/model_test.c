@@ -111,15 +111,15 @@ static void test_links(void)
     refuse_open(&m, "M013 value \"y\" is produced by node[0] \"a\" and by node[1] \"b\"");
     begin(&m);
     wire_node(&m, "a", "Relu y x");
-    refuse_open(&m, "M013 value \"x\" is produced by the inputs and by node[0] \"a\"");
+    refuse_open(&m, "M013 value \"x\" is produced by input[0] and by node[0] \"a\"");
     begin(&m);
     wire_input(&m, "x f32 3");
     wire_node(&m, "a", "Relu x y");
-    refuse_open(&m, "M013 value \"x\" is produced by the inputs and by the inputs");
+    refuse_open(&m, "M013 value \"x\" is produced by input[0] and by input[1]");
     begin(&m);
     wire_tensor(&m, "w", 1, 0, NULL, "1234", 4);
     wire_tensor(&m, "w", 1, 0, NULL, "1234", 4);
-    refuse_open(&m, "M013 value \"w\" is produced by the tensors of the file and by the tensors of the file");
+    refuse_open(&m, "M013 value \"w\" is produced by tensor[0] of the file and by tensor[1] of the file");
 }
 
 /* A long chain: neither order nor depth of nesting may cost a stack frame a step. */

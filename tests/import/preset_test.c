@@ -6,6 +6,7 @@
 #include "tests/scratch.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static char path[160];
@@ -84,12 +85,57 @@ static void test_indices(void)
     ts_model_free(t);
 }
 
+/* What decides a shape may follow from as many elements as it likes, as long as that takes no time to speak of. */
+static void test_far(int64_t length, int steps, const char *refused)
+{
+    wire_model m;
+    text file = {0}, input = {0};
+    ts_error e = {0};
+    ts_port p;
+    unsigned char *l = calloc((size_t)length, 1);
+    const ts_array given[] = {{TS_U8, 1, {length}, l}};
+    wire_begin(&m);
+    text_add(&input, "l u8 %lld", (long long)length);
+    wire_input(&m, text_str(&input));
+    wire_output(&m, "y f32 *");
+    for (int i = 0; i < steps; i++) {
+        char spec[32];
+        snprintf(spec, sizeof spec, i ? "Abs a%d a%d" : "Abs l a1", i, i + 1);
+        wire_node(&m, "", spec);
+    }
+    text_free(&input);
+    text_add(&input, "Cast a%d wide to=7", steps);
+    wire_node(&m, "", text_str(&input));
+    wire_node(&m, "", "ReduceMax wide n keepdims=1");
+    wire_node(&m, "fill", "ConstantOfShape n y");
+    wire_end(&m, &file);
+    CHECK(file_save(path, text_str(&file), file.length, NULL));
+    text_free(&file), text_free(&input);
+    l[length - 1] = 7;
+    ts_model *t = ts_model_open(path, &e);
+    const bool ok = t && ts_model_bind(t, 0, NULL, given, &e);
+    if (refused)
+        CHECK(!ok && e.code == TS_UNSUPPORTED && strstr(e.text, refused) && !ts_model_waits(t));
+    else
+        CHECK(ok && ts_model_output(t, 0, &p) && p.rank == 1 && p.dim[0] == 7);
+    if (!ok != (refused != NULL) || (refused && !strstr(e.text, refused)))
+        fprintf(stderr, "  %lld, %d steps: %s\n", (long long)length, steps, e.text);
+    ts_model_free(t);
+    free(l);
+}
+
 int main(void)
 {
     scratch folder = scratch_make();
     snprintf(path, sizeof path, "%s/model.onnx", folder.path);
     test_values();
     test_indices();
+    test_far(17, 1, NULL);
+    test_far(100000, 40, NULL);
+    test_far(
+        1 << 21, 8,
+        "input 0 decides a shape but depends on values known only at run time: from the values given they follow by "
+        "more than 16777216 elements that would have to be computed while the model is bound\n  hint: ");
     scratch_free(&folder);
     return check_done();
 }

@@ -46,14 +46,17 @@ disk='mkdir -p disk && mount -t tmpfs -o size=$SIZE none disk && "$TESSERA" trai
 mount -o remount,size=8m disk; ls disk/run/checkpoints 2>/dev/null | grep -v "^step-" && echo "a piece is left" >&2
 if [ -e disk/run/run.json ]; then "$TESSERA" train --resume disk/run -q; else "$TESSERA" train "$@" -o disk/run; fi || exit 99
 rm -rf filled && cp -r disk/run filled; exit $code'
+small="'disk/run' is on a disk with room for [0-9.]+ (KiB|B); the run needs it for 3 checkpoints of [0-9.]+ KiB" early=0
 if unshare -rm true 2>/dev/null; then
     for size in 4k 8k 12k 16k 20k 28k 36k 48k 64k 128k 8m; do
         SIZE=$size TESSERA=$TESSERA unshare -rm sh -c "$disk" sh "$@"
         code=$?
         [ $code = 8 ] || { [ $code = 0 ] && [ $size = 8m ]; } || wrong "a disk of $size: exit code $code" "$(cat disk.err)"
-        [ $code = 0 ] || names disk.err "cannot (write|write to the metrics of|make)[^:]* 'disk/run[^:]*: No space left on device"
+        [ $code = 0 ] || names disk.err "cannot (write|write to the metrics of|make)[^:]* 'disk/run[^:]*: No space left on device|$small"
         same filled
+        if grep -qE "$small" disk.err; then early=$((early + 1)); fi
     done
+    [ $early -gt 0 ] || wrong "no disk is found to be too small before the first step"
     mkdir -p fixed
     unshare -rm sh -c 'mount -t tmpfs -o ro none fixed && exec "$@"' sh "$TESSERA" train "$@" -o fixed/run 2>fixed.err
     [ $? = 8 ] || wrong "a folder that cannot be written: another code" "$(cat fixed.err)"

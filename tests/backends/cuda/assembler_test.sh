@@ -40,6 +40,13 @@ sys.exit(bool(bad) or not told or set(by) != {"name", "arch"} or set(none) != {"
          all(g["registers"] == g["estimated"]["registers"] for g in told))
 PY
 done
+# A scan as one kernel calls those of its trips, by itself too, with and without an assembler.
+"$TESSERA" explain adbench-lstm --target cuda --machine gpu:h100 --cache-dir cache --json >plan.json
+TESSERA_CUDA=nvrtc=/nowhere "$TESSERA" explain adbench-lstm --target cuda --machine gpu:h100 --json >estimated.json
+for file in plan.json estimated.json; do
+    checked=$((checked + 1))
+    grep -q '"assembler":' $file || wrong "a plan with a scan is not assembled: $(head -c 300 $file)"
+done
 # exact: the reason ends the page, without a hint
 checked=$((checked + 1))
 TESSERA_CUDA=nvrtc=/nowhere/libnvrtc.so "$TESSERA" explain products --dim layers=1 --target cuda --machine gpu:h100 >said ||

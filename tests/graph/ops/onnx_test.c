@@ -133,7 +133,27 @@ static const char *const rows[] = {
     "Gemm 13 f32[2,2] f32[2,2] f32[2]=10,20 => f32[2,2] 17 30 25 42",
     "Gemm 13 f32[2,2] f32[2,2] ; transA=1 => f32[2,2] 10 14 14 20",
     "Gemm 13 f32[2,2] f32[2,2] f32[1]=10 ; transB=1 alpha=2.0 beta=0.5 => f32[2,2] 15 27 27 55",
+    /* over integers: the whole part of the sum, of reals where factors are fractional; whole ones leave it exact */
+    "Gemm 13 i32[2,2] i32[2,2] i32[2]=1,2 ; alpha=0.5 beta=0.5 => i32[2,2] 4 6 8 12",
+    "Gemm 13 i64[2,2] i64[2,2] ; alpha=-0.5 => i64[2,2] -3 -5 -7 -11",
+    "Gemm 13 u32[2,2] u32[2,2] u32[1]=3 ; beta=0.5 transB=1 => u32[2,2] 6 12 12 26",
+    "Gemm 13 i32[2,2] i32[2,2] i32[1]=9 ; alpha=0.25 beta=0.0 => i32[2,2] 1 2 3 5",
+    "Gemm 13 i64[1,1]=3037000499 i64[1,1]=3037000499 i64[1]=1 ; alpha=1.0 beta=2.0 => i64[1,1] 9223372030926249003",
     "Gemm 13 f32[2,2,2] f32[2,2] => !given f32[2,2,2] and f32[2,2]; matrices [m, k] and [k, n] expected",
+    "MaxPool 12 f32[1,1,2] ; kernel_shape=[3] => f32[1,1,0]",
+    "MaxPool 12 f32[1,2,4,1] ; kernel_shape=[2,3] strides=[1,2] => f32[1,2,3,0]",
+    "LpPool 18 f32[1,1,2] ; kernel_shape=[3] => f32[1,1,0]",
+    "AveragePool 19 f32[1,1,1] ; kernel_shape=[3] strides=[2] ceil_mode=1 => f32[1,1,0]",
+    "MaxPool 12 f32[1,1,1] ; kernel_shape=[3] => !max_pool: a window of 3, dilated by 1, does not fit spatial axis 0 "
+    "of "
+    "extent 1 with pads of 0 and 0",
+    "DynamicQuantizeLinear 11 outputs=3 f32[3]=0,0,0 => u8[3] 0 0 0 ; f32[] 1 ; u8[] 0",
+    "DynamicQuantizeLinear 11 outputs=3 f32[2]=255,0 => u8[2] 255 0 ; f32[] 1 ; u8[] 0",
+    "STFT 17 f32[1,4] i64[]=2 f32[1]=2 => f32[1,2,1,2] 2 0 6 0",
+    "BatchNormalization 15 f32[3] f32[1]=2 f32[1]=10 f32[1]=1 f32[1]=4 ; epsilon=0.0 => f32[3] 10 11 12",
+    "BatchNormalization 15 f32[0] f32[1]=2 f32[1]=10 f32[1]=1 f32[1]=4 ; epsilon=0.0 => f32[0]",
+    "GRU 14 outputs=2 f32[0,1,2] f32[1,3,2] f32[1,3,1] - - f32[1,1,1]=7 ; hidden_size=1 => f32[0,1,1,1] ; f32[1,1,1] 7",
+    "LSTM 14 outputs=3 f32[0,1,2] f32[1,4,2] f32[1,4,1] ; hidden_size=1 => f32[0,1,1,1] ; f32[1,1,1] 0 ; f32[1,1,1] 0",
     "Conv 11 f32[1,1,3] f32[1,1,2]=1 f32[1]=10 => f32[1,1,2] 13 15",
     "Conv 11 f32[1,1,3] f32[1,1,2]=1 ; auto_pad=SAME_UPPER => f32[1,1,3] 3 5 3",
     "Conv 11 f32[1,1,3] f32[1,1,2]=1 ; auto_pad=SAME_LOWER => f32[1,1,3] 1 3 5",
@@ -159,8 +179,9 @@ static const char *const rows[] = {
     "EyeLike 9 f32[2] => !given f32[2]; a matrix [rows, columns] expected",
     "ScatterElements 18 f32[2,2] i64[2,3]=0 f32[2,3] => !put_along_axis: axis 1 of the places has 3 elements, at most "
     "2 expected, as what they are put into",
-    "STFT 17 f32[1,8] i64[]=2 f32[4] => !STFT: frames of 4, 2 apart, of a signal of rank 2: rank 3 and frames of 1 to "
-    "its length expected",
+    "STFT 17 f32[1,8,1,1] i64[]=2 f32[4] => !STFT: frames of 4, 2 apart, of a signal of rank 4: rank 2 or 3 and frames "
+    "of 1 "
+    "to its length expected",
     "TopK 11 outputs=2 f32[4] i64[1]=-1 => !TopK: k is -1, expected 0 or more",
     "Tile 13 f32[2] i64[2]=2,2 => !Tile: 2 numbers for rank 1, one for each axis expected",
     "Pad 13 f32[2,3] i64[2]=1,1 => !Pad: 2 numbers for 2 axes, two for each expected",

@@ -250,6 +250,8 @@ static void test_versions(void)
 {
     wire_model m;
     text o = {0}, file = {0};
+    model_file f;
+    err e;
     begin(&m);
     m.opset = 99;
     refuse_model(&m, TS_UNSUPPORTED, "M010 opset 99 of domain \"\" is newer than 28");
@@ -263,12 +265,11 @@ static void test_versions(void)
     refuse_model(&m, TS_BAD_INPUT, "M010 domain \"\" has two opsets, 17 and 13");
     begin(&m);
     wire_text(&o, 1, "ai.onnx");
-    wire_int(&o, 2, 17); /* the same twice */
+    wire_int(&o, 2, 17);
     wire_inner(&m.opsets, MODEL_OPSET, &o);
-    model_file f = {0};
-    err e = {0};
+    wire_text(&m.opsets, 2, "two\nlines"); /* who wrote it */
     wire_end(&m, &file);
-    CHECK(read_text(&file, &f, &e));
+    CHECK(read_text(&file, &f, &e) && f.n_opset == 1 && f.opset[0].version == 17);
     model_file_free(&f);
     begin(&m);
     wire_int(&o, 2, (uint64_t)-3);
