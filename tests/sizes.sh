@@ -13,7 +13,7 @@ cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
 include                640  the public header: to be read in one sitting
 graph                29760  the table of operations is half of it
-import                8920  ONNX, JSON, safetensors, tokenizers; all of it distrusted
+import               10500  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff              4400  the chain rule, forward mode, batches, optimizers
 schedule               190  the table of passes
 schedule/plan         2069  kernels, stages, values, targets
