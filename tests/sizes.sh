@@ -13,7 +13,7 @@ cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
 include                640  the public header: to be read in one sitting
 graph                29760  the table of operations is half of it
-import               10500  ONNX, JSON, safetensors, tokenizers; all of it distrusted
+import               10600  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff              4400  the chain rule, forward mode, batches, optimizers
 schedule               190  the table of passes
 schedule/plan         2069  kernels, stages, values, targets
@@ -38,10 +38,10 @@ backends/cuda          2550  a dialect and a device
 bench                 5640  race, statistics, peers
 bench/report          5500  a page of sections
 bench/machine         1230  clock, processors, ceilings
-train                 7790  fine-tuning, generation, export
+train                 8420  fine-tuning, generation, export
 models                1790  on the public header alone
-cli                  10945  a file for each verb
-tests                46420  about half of what they test
+cli                  11010  a file for each verb
+tests                47200  about half of what they test
 tests/gpusim         10220  a driver and a card in software
 '
 columns=$(sed -n 's/^ColumnLimit: //p' .clang-format)
