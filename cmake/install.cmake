@@ -17,7 +17,7 @@ includedir=\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}
 Name: tessera
 Description: ${PROJECT_DESCRIPTION}
 Version: ${PROJECT_VERSION}
-Requires.private: libprotobuf-c libcjson hwloc libcrypto libutf8proc
+Requires.private: libprotobuf-c libcjson hwloc libcrypto libutf8proc libpcre2-8
 Libs: -L\${libdir} -ltessera
 Libs.private: -lm -ldl -pthread
 Cflags: -I\${includedir}

@@ -571,8 +571,8 @@ TS_API bool ts_eval(int n, const ts_tensor *t, int n_given, const ts_given *give
 
 /* ---- text: the numbers that a model over text was trained on ---- */
 typedef struct ts_tokenizer ts_tokenizer;
-/* what: a vocab.txt (WordPiece as BERT's), a tokenizer.json (WordPiece, byte-level BPE), a folder with one of them, or
- * "bytes": byte b is token b. Read-only once opened. */
+/* what: a vocab.txt (WordPiece as BERT's), a tokenizer.json (docs/language.md), a folder with one of them, or "bytes":
+ * byte b is token b. Read-only once opened. */
 TS_API ts_tokenizer *ts_tokenizer_open(const char *what, ts_error *e);
 TS_API void ts_tokenizer_free(ts_tokenizer *t);
 TS_API int64_t ts_tokenizer_size(const ts_tokenizer *t);                  /* ids are in [0, size) */

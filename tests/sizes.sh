@@ -13,7 +13,7 @@ cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
 include                640  the public header: to be read in one sitting
 graph                31480  the table of operations is half of it
-import                9010  ONNX, JSON, safetensors, tokenizers; all of it distrusted
+import               10600  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff              4400  the chain rule, forward mode, batches, optimizers
 schedule               190  the table of passes
 schedule/plan         2069  kernels, stages, values, targets
@@ -38,9 +38,9 @@ backends/cuda          2550  a dialect and a device
 bench                 5660  race, statistics, peers
 bench/report          5500  a page of sections
 bench/machine         1230  clock, processors, ceilings
-train                 7835  fine-tuning, generation, export
+train                 8420  fine-tuning, generation, export
 models                1790  on the public header alone
-cli                  10960  a file for each verb
+cli                  11010  a file for each verb
 tests                47240  about half of what they test
 tests/gpusim         10220  a driver and a card in software
 '

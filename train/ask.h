@@ -17,23 +17,26 @@ bool run_predict(const char *run, int64_t n, const char *const *texts, const ts_
 void run_ask_free(asked *a);
 
 typedef struct generating {
-    const char *prompt;
-    int64_t tokens; /* to append, at most */
+    const char *prompt, *tokenizer,
+        *dims;             /* of a model file: NULL is beside the model, or nothing; as --dim, in lines */
+    int64_t tokens, batch; /* to append, at most; texts that begin with the prompt */
     sampling sampling;
-    uint64_t seed;  /* what is drawn is a function of it and of the token's number */
+    uint64_t seed;  /* what is drawn is a function of it, of the token's number and of the text's */
     bool recompute; /* every token runs the whole window, and nothing is kept */
-    void (*tell)(void *user, const char *text, size_t n); /* the text as it grows, the prompt left out */
+    /* A text as it grows, the prompt left out; of several, one after another when all are done. */
+    void (*tell)(void *user, int64_t row, const char *text, size_t n);
     void *user;
 } generating;
 typedef struct generated {
-    int64_t tokens; /* appended */
-    double seconds; /* of the tokens after the first one */
-    bool ended;     /* by the token that ends texts */
-    char note[600]; /* "", or why it was slow or stopped */
+    int64_t tokens, later, prompt; /* appended, in all texts; of them, without the first of each; of the prompt, each */
+    double seconds, prefill;       /* of the tokens after the first ones; of the prompt */
+    bool ended;                    /* all, by the token that ends texts */
+    char note[600];                /* "", or why it was slow or stopped */
+    char said[400];                /* of a model file: what its inputs and outputs are */
 } generated;
-/* Continues a text by a run of --task lm, whose model must be causal. The prompt must fit the run's window; where the
- * text has grown past it, its first tokens are left out. */
-bool run_generate(const char *run, const generating *how, const ts_options *o, asked *out, generated *made,
+/* Continues a text by a causal model: a run's of --task lm, or a model file. The prompt must fit the window; where the
+ * text has grown past a run's, its first tokens are left out. */
+bool run_generate(const char *what, const generating *how, const ts_options *o, asked *out, generated *made,
                   ts_error *e);
 
 /* The model with its trained weights and its head, as an ONNX file. */

@@ -14,6 +14,11 @@ bool path_ends(const char *path, const char *ending)
     return n >= k && strcmp(path + n - k, ending) == 0;
 }
 
+size_t data_mark(const bytes *file)
+{
+    return file->n >= 3 && memcmp(file->at, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
 void data_free(data *d)
 {
     free(d->text.id), free(d->text.at), free(d->second.id), free(d->second.at);
@@ -148,7 +153,7 @@ static bool read_lines(const data_want *want, const char *path, data *out, ts_er
     if (!bytes_read(path, &out->file, e))
         return false;
     const char *s = out->file.at;
-    for (size_t i = 0; i < out->file.n;) {
+    for (size_t i = data_mark(&out->file); i < out->file.n;) {
         const char *end = memchr(s + i, '\n', out->file.n - i);
         const size_t step = end ? (size_t)(end - s) - i : out->file.n - i;
         f.rows.line++, f.from = i;

@@ -113,7 +113,7 @@ static bool join_lines(const data_want *want, const char *path, bytes *file, ts_
 {
     rows r = {want, path, 0};
     size_t kept = 0;
-    for (size_t i = 0; i < file->n;) {
+    for (size_t i = data_mark(file); i < file->n;) {
         const char *s = file->at + i, *end = memchr(s, '\n', file->n - i);
         const size_t n = end ? (size_t)(end - s) : file->n - i;
         char *room = NULL;
@@ -140,7 +140,8 @@ static bool text_tokens(const data_want *want, const char *path, data *out, ts_e
                err_hint(e, "--tokenizer FILE names a vocab.txt or tokenizer.json, or is the word bytes");
     if (path_ends(path, ".jsonl") && !join_lines(want, path, &out->file, e))
         return false;
-    int64_t *id = ts_tokenizer_encode(want->tokenizer, out->file.at, out->file.n, false, &out->n);
+    const size_t skip = data_mark(&out->file);
+    int64_t *id = ts_tokenizer_encode(want->tokenizer, out->file.at + skip, out->file.n - skip, false, &out->n);
     out->text.id = calloc((size_t)out->n + 1, sizeof *out->text.id);
     bool good = out->text.id ||
                 err_memory(e, ((size_t)out->n + 1) * sizeof *out->text.id, "%lld tokens", (long long)out->n);

@@ -24,5 +24,6 @@ bool row_number(const rows *r, double v, double *out, ts_error *e); /* checked a
 
 bool data_stream(const data_want *want, const char *path, data *out, ts_error *e); /* one long text, or raw tokens */
 bool data_arrays(const data_want *want, data *out, ts_error *e);                   /* .npy files, [example, ...] each */
-bool path_ends(const char *path, const char *ending);                              /* ".jsonl" */
+size_t data_mark(const bytes *file); /* bytes of the mark of UTF-8 that some editors put before a text: 0 or 3 */
+bool path_ends(const char *path, const char *ending); /* ".jsonl" */
 #endif

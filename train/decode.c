@@ -127,8 +127,10 @@ static bool one_more(decoder *d, int64_t id, ts_error *e)
     return good;
 }
 
-bool decoder_next(decoder *d, const int64_t *id, int64_t n, ts_error *e)
+bool decoder_next(decoder *d, const int64_t *id, int64_t stride, int64_t n, ts_error *e)
 {
+    if (d->cache.next)
+        return cached_next(&d->cache, id, stride, n, d->logit, e);
     if (!d->step || n > d->length)
         return next_of_window(d, id, n, e);
     if (d->known == 0)
@@ -190,28 +192,96 @@ static bool make_steps(decoder *d, const ts_options *o, ts_error *e)
     d->window = ts_plan_of(g, d->steps.n + 1, all, 0, NULL, o, e);
     d->step = d->window ? ts_plan_of(g, 1, &d->steps.out, d->steps.n, d->steps.state, o, e) : NULL;
     free(all);
-    return d->step && ts_plan_build(d->step, e); /* not while the second token is waited for */
+    /* not while the second token is waited for, nor the first one is timed */
+    return d->step && ts_plan_build(d->step, e) && ts_plan_build(d->window, e);
 }
 
-bool decoder_make(decoder *d, const run_weights *from, bool whole, const ts_options *o, ts_error *e)
+static bool room(decoder *d, int64_t rows, ts_error *e)
+{
+    d->logit = calloc((size_t)(d->classes * rows), sizeof *d->logit);
+    return d->logit ||
+           err_memory(e, (size_t)(d->classes * rows) * sizeof *d->logit, "%lld logits", (long long)d->classes);
+}
+
+/* The same options for a window that holds the text, without a past. */
+static bool make_own(decoder *d, const run_weights *from, const decoding *how, ts_error *e)
+{
+    const cached *c = &d->cache;
+    ts_port p;
+    char line[OPTION_LINE];
+    const char *symbol = c->tokens >= 0 ? c->in[c->tokens].port.symbol[1] : NULL;
+    const int64_t fixed = c->tokens >= 0 ? c->in[c->tokens].port.dim[1] : -1;
+    if (!(d->own = calloc(1, sizeof *d->own)))
+        return err_memory(e, sizeof *d->own, "options");
+    option_make(d->own);
+    option_set_text(&d->own->model, from->asked.model), option_set_text(&d->own->task, "lm");
+    ts_model_output(c->model, c->logits, &p);
+    option_set_text(&d->own->output, p.name);
+    d->own->batch = 1, d->own->length = fixed > 0 ? fixed : how->prompt + how->tokens;
+    for (const char *at = from->asked.dims; option_line(&at, line);)
+        if (symbol && option_names(line, symbol)) {
+            const char *dots = strstr(line, "..");
+            d->own->length = strtoll(dots ? dots + 2 : line + strlen(symbol) + 1, NULL, 10);
+        } else if (!strstr(line, "..")) /* a range of the past says nothing here */
+            option_add_line(&d->own->dims, line);
+    cached_no_past(c, &d->own->dims);
+    return d->own->length > 0 || err_set(e, TS_USAGE, "--dim: no room for a token");
+}
+
+/* A model file with its own cache, if it has one that one program can serve. */
+static bool make_cached(decoder *d, const run_weights *from, const decoding *how, const ts_options *o, ts_error *e)
+{
+    const cached_want want = {from->asked.dims, how->batch, how->prompt, how->tokens};
+    ts_error why = {0};
+    if (!cached_open(&d->cache, from->asked.model, e))
+        return false;
+    if (!d->cache.n_past || how->whole)
+        return make_own(d, from, how, e);
+    if (cached_make(&d->cache, &want, o, &why)) {
+        d->classes = d->cache.classes, d->vocabulary = d->cache.vocabulary, d->length = d->cache.most;
+        return room(d, how->batch, e);
+    }
+    if (why.code != TS_UNSUPPORTED)
+        return err_set(e, why.code, "%s", why.text);
+    snprintf(d->note, sizeof d->note, "the model's own cache is not used: %.500s", why.text);
+    return make_own(d, from, how, e);
+}
+
+static bool one_text(const decoding *how, ts_error *e)
+{
+    if (how->batch == 1)
+        return true;
+    err_set(e, TS_USAGE, "--batch %lld: only a model file that takes a past goes on with several texts at once",
+            (long long)how->batch);
+    return err_hint(e, "leave --batch out, and call it once for each --seed");
+}
+
+bool decoder_make(decoder *d, const run_weights *from, const decoding *how, const ts_options *o, ts_error *e)
 {
     const data one = {.n = 1};
     ts_options apart = *o; /* cheaper products add rows, which are places, to one another */
     apart.as_written = true, o = &apart;
-    *d = (decoder){.length = from->asked.length};
-    if (!judge_make(&d->judge, &from->asked, &one, from->classes, from->n, from->all, e) ||
+    *d = (decoder){.note = ""};
+    if (how->file && !make_cached(d, from, how, o, e))
+        return false;
+    if (d->cache.next)
+        return true;
+    const train_options *asked = d->own ? d->own : &from->asked;
+    d->length = asked->length;
+    if (!one_text(how, e) || !judge_make(&d->judge, asked, &one, from->classes, from->n, from->all, e) ||
         !judge_plan(&d->judge, o, e))
         return false;
-    d->classes = d->judge.net.classes;
-    d->logit = calloc((size_t)d->classes, sizeof *d->logit);
-    return (d->logit || err_memory(e, (size_t)d->classes * sizeof *d->logit, "%lld logits", (long long)d->classes)) &&
-           (whole || make_steps(d, o, e));
+    d->classes = d->judge.net.classes, d->vocabulary = d->judge.net.vocabulary;
+    return room(d, 1, e) && (how->whole || make_steps(d, o, e)) && (d->step || ts_plan_build(d->judge.plan, e));
 }
 
 void decoder_free(decoder *d)
 {
     ts_plan_free(d->step), ts_plan_free(d->window);
     judge_free(&d->judge);
+    cached_free(&d->cache);
+    if (d->own)
+        option_free(d->own), free(d->own);
     free(d->logit);
     *d = (decoder){0};
 }

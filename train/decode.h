@@ -1,8 +1,10 @@
-/* decode.h - a trained language model as what follows tokens: the first ones all at once, then one at a time, with what
- * earlier places leave for later ones kept (ts_advance). Where a model does not allow that, every token runs the whole
- * window, which a note says. It owns its plans and what they keep until decoder_free; ids are borrowed for the call. */
+/* decode.h - a language model as what follows tokens: the first ones all at once, then one at a time, with what earlier
+ * places leave for later ones kept: in the past that the model itself takes (cached.h), else by ts_advance. Where a
+ * model does not allow that, every token runs the whole window, which a note says. It owns its plans and what they
+ * keep until decoder_free; ids are borrowed for the call. */
 #ifndef TRAIN_DECODE_H
 #define TRAIN_DECODE_H
+#include "train/cached.h"
 #include "train/judge.h"
 #include "train/train.h"
 
@@ -15,9 +17,17 @@ typedef struct decoder {
     int64_t known;           /* places that are kept */
     double *logit;           /* of the token to come */
     char note[600];          /* "", or why every token runs the whole window */
+    cached cache;            /* of a model file that takes a past; next NULL: it is not used */
+    train_options *own;      /* of a model file */
+    int64_t vocabulary;      /* ids are below; 0: unknown */
 } decoder;
-bool decoder_make(decoder *d, const run_weights *from, bool whole, const ts_options *o, ts_error *e);
-/* Sets d->logit to what follows n tokens. From more tokens than the window has, the first ones are left out. */
-bool decoder_next(decoder *d, const int64_t *id, int64_t n, ts_error *e);
+typedef struct decoding {
+    bool whole, file;              /* every token runs the whole window; the model is a file, not a run's */
+    int64_t batch, prompt, tokens; /* texts at once; tokens of the prompt, and behind it */
+} decoding;
+bool decoder_make(decoder *d, const run_weights *from, const decoding *how, const ts_options *o, ts_error *e);
+/* Sets d->logit to what follows n tokens of each row of id, which are `stride` apart. From more tokens than the window
+ * has, the first ones are left out. */
+bool decoder_next(decoder *d, const int64_t *id, int64_t stride, int64_t n, ts_error *e);
 void decoder_free(decoder *d);
 #endif

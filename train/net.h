@@ -13,7 +13,11 @@ typedef struct feed { /* one input of the model */
     const ts_array *from; /* FEED_ARRAY: the data */
 } feed;
 
-enum { MOST_FEEDS = 32, HEAD_NAME = 48 }; /* inputs that a batch fills; bytes of "head7.weight" and its like */
+enum {
+    MOST_FEEDS = 32,
+    MOST_PORTS = 320,
+    HEAD_NAME = 48
+}; /* inputs that a batch fills; that a model has; bytes of "head7.weight" */
 typedef struct net {
     const train_options *asked;
     const struct task *task;
@@ -32,6 +36,10 @@ typedef struct net {
     int n_stat; /* statistics of norms over the batch, which follow it while training */
     ts_update *stat;
 } net;
+
+/* What text gives an input, as exporters name them: attention_mask, token_type_ids, position_ids, input_ids. */
+feed_role net_role(const ts_port *p);
+bool net_is_integer(const ts_port *p);
 
 /* Opens the model, binds batch and length; nothing is put on. */
 bool net_open(net *n, const train_options *w, const data *d, int64_t batch, ts_error *e);

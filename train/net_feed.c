@@ -6,13 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_integer(ts_dtype d)
+bool net_is_integer(const ts_port *p)
 {
-    return d == TS_I64 || d == TS_I32;
+    return p->dtype == TS_I64 || p->dtype == TS_I32;
 }
 
-/* As exporters name them: attention_mask, token_type_ids, position_ids, input_ids. */
-static feed_role role_of(const ts_port *p)
+feed_role net_role(const ts_port *p)
 {
     return strstr(p->name, "mask")       ? FEED_MASK
            : strstr(p->name, "type")     ? FEED_TYPES
@@ -38,8 +37,8 @@ static bool is_empty(const ts_port *p)
 /* [batch, sequence]; masks may be reals. */
 static bool text_feed(feed *f, ts_error *e)
 {
-    f->role = role_of(&f->port);
-    if (f->port.rank == 2 && (is_integer(f->port.dtype) || f->role == FEED_MASK))
+    f->role = net_role(&f->port);
+    if (f->port.rank == 2 && (net_is_integer(&f->port) || f->role == FEED_MASK))
         return true;
     f->role = FEED_EMPTY; /* as the past of a model that can go on, when there is none */
     for (int i = 0; i < f->port.rank; i++)

@@ -13,50 +13,95 @@ enum { MOST_TOKENS = 1 << 20 }; /* that can be asked for */
 typedef struct text_so_far {
     FILE *to;
     bool terminal; /* control characters would be orders to it */
+    int64_t row;   /* which text */
+    cJSON *all;    /* the texts before it, in JSON */
+    char *whole;
+    size_t n;
 } text_so_far;
 
-static void tell(void *user, const char *text, size_t n)
+/* In JSON a text of its own, else behind a line between them. */
+static void next_text(text_so_far *t)
 {
-    const text_so_far *t = user;
-    for (size_t i = 0; i < n; i++) {
+    if (t->all) {
+        fclose(t->to);
+        js_item(t->all, t->whole);
+        free(t->whole), t->whole = NULL;
+        t->to = open_memstream(&t->whole, &t->n);
+    } else
+        fputs("\n---\n", t->to);
+    t->row++;
+}
+
+static void tell(void *user, int64_t row, const char *text, size_t n)
+{
+    text_so_far *t = user;
+    while (t->row < row)
+        next_text(t);
+    for (size_t i = 0; t->to && i < n; i++) {
         const bool order = t->terminal && iscntrl((unsigned char)text[i]) && text[i] != '\n' && text[i] != '\t';
         putc(order ? '?' : text[i], t->to);
     }
-    fflush(t->to);
+    if (t->to)
+        fflush(t->to);
 }
 
-static double rate(const generated *g) /* tokens a second, after the first one; 0: unknown */
+static double rate(int64_t count, double seconds) /* 0: unknown */
 {
-    return g->tokens > 1 && g->seconds > 0 ? (double)(g->tokens - 1) / g->seconds : 0;
+    return count > 0 && seconds > 0 ? (double)count / seconds : 0;
 }
 
-static void reply(const generating *how, const char *text, const generated *g)
+static void reply(const generating *how, text_so_far *t, const generated *g)
 {
-    reply_end(js_put(reply_make("generate/1"), "prompt:%s,text:%s,tokens:%g,tokens_per_s:%g,ended:%i", how->prompt,
-                     text, (double)g->tokens, rate(g), g->ended));
+    next_text(t);
+    cJSON *o = js_put(reply_make("generate/1"), "prompt:%s,text:%s,tokens:%g,tokens_per_s:%g,ended:%i", how->prompt,
+                      cJSON_GetArrayItem(t->all, 0)->valuestring, (double)g->tokens, rate(g->later, g->seconds),
+                      g->ended);
+    js_put(o, "prompt_tokens:%g,prefill_s:%g,prefill_tokens_per_s:%g", (double)g->prompt, g->prefill,
+           rate(g->prompt * how->batch, g->prefill));
+    cJSON_AddItemToObject(o, "texts", t->all);
+    reply_end(o);
 }
 
 /* On standard error, behind the text. */
-static void comment(const args *a, const asked *q, const generated *g)
+static void comment(const args *a, const asked *q, const generating *how, const generated *g)
 {
     if (*q->weights.note)
         console_warn(&a->console, "%s", q->weights.note);
+    if (*g->said)
+        console_note(&a->console, "%s", g->said);
     if (*g->note)
         console_note(&a->console, "%s", g->note);
-    console_note(&a->console, "%lld tokens, %.1f a second%s", (long long)g->tokens, rate(g),
+    console_note(&a->console, "prompt: %lld tokens, %.1f a second", (long long)g->prompt,
+                 rate(g->prompt * how->batch, g->prefill));
+    console_note(&a->console, "%lld tokens, %.1f a second%s", (long long)g->tokens, rate(g->later, g->seconds),
                  g->ended ? ", to the end of the text" : "");
+}
+
+/* Its lines are the caller's. */
+static char *dims_text(const args *a)
+{
+    int n;
+    const char **all = args_list(a, "dim", &n);
+    char *out = NULL;
+    for (int i = 0; i < n; i++)
+        option_add_line(&out, all[i]);
+    free(all);
+    return out;
 }
 
 static int run(const args *a, ts_error *e)
 {
     asked q = {.verdict = {.n = 0}};
-    char *whole = NULL;
-    size_t n = 0;
     const bool json = a->console.json;
-    text_so_far t = {.to = json ? open_memstream(&whole, &n) : stdout, .terminal = !json && isatty(STDOUT_FILENO)};
+    text_so_far t = {.terminal = !json && isatty(STDOUT_FILENO), .all = json ? cJSON_CreateArray() : NULL};
+    t.to = json ? open_memstream(&t.whole, &t.n) : stdout;
+    char *dims = dims_text(a);
     const generating how = {
         .prompt = args_text(a, "prompt"),
+        .tokenizer = args_text(a, "tokenizer"),
+        .dims = dims,
         .tokens = args_integer(a, "max-tokens"),
+        .batch = args_integer(a, "batch"),
         .sampling = {args_number(a, "temperature"), args_integer(a, "top-k"), args_number(a, "top-p")},
         .recompute = args_flag(a, "no-cache"),
         .seed = (uint64_t)args_integer(a, "seed"),
@@ -67,26 +112,31 @@ static int run(const args *a, ts_error *e)
     good = good && args_needed(a, "prompt", "--prompt TEXT gives what is to be continued", e);
     generated made;
     good = good && run_generate(args_noun(a, 0), &how, &o, &q, &made, e);
-    if (json && t.to)
-        fclose(t.to);
     if (good && json)
-        reply(&how, whole, &made);
+        reply(&how, &t, &made), t.all = NULL;
     else if (good)
         putchar('\n'), fflush(stdout);
     if (good)
-        comment(a, &q, &made);
+        comment(a, &q, &how, &made);
+    if (json && t.to)
+        fclose(t.to);
     run_ask_free(&q);
-    free(whole);
+    cJSON_Delete(t.all);
+    free(t.whole), free(dims);
     return TS_OK;
 }
 
 static const option options[] = {
     {"prompt", 0, WORD, "TEXT", "the text to continue", ONCE},
+    {"tokenizer", 0, WORD, "FILE|bytes", "of a model file: vocab.txt or tokenizer.json (default: beside the model)",
+     ONCE},
+    {"dim", 0, PAIR, "NAME=N", "of a model file: how many tokens fit, past=1..511 or seq=512; repeats", REPEATS},
     {"max-tokens", 'n', INTEGER, "N", "tokens to append, at most", "100", false, 1, 1 << 20},
     {"temperature", 0, NUMBER, "X", "more is more random; 0: always the most likely token", "0", false, 0, 1000},
     {"top-k", 0, INTEGER, "N", "sample from the N most likely tokens; 0: from all", "0", false, 0, MOST_TOKENS},
     {"top-p", 0, NUMBER, "X", "sample from the most likely tokens whose probabilities add up to X", "1", false, 0, 1},
     {"seed", 0, INTEGER, "N", "seed of the sampling", "1", false, 0, INT64_MAX},
+    {"batch", 0, INTEGER, "N", "of a model file that takes a past: so many texts at once", "1", false, 1, 1 << 12},
     {"no-cache", 0, FLAG, NULL, "run the whole window for every token, to compare", ONCE},
     {0},
 };
@@ -94,19 +144,25 @@ static const option options[] = {
 static const char *const examples[] = {
     "tessera generate run --prompt Once --max-tokens 40",
     "tessera generate run --prompt Once --temperature 0.8 --top-p 0.9 --seed 3",
+    "tessera generate gpt2/model.onnx --prompt Once # with tokenizer.json beside it",
+    "tessera generate model.onnx --tokenizer tokenizer.json --prompt Once --dim past=1..1023 --batch 4 --temperature 1",
     NULL,
 };
 
 const verb verb_generate = {
     .name = "generate",
-    .brief = "Continue a text with a trained language model",
-    .usage = "RUN",
+    .brief = "Continue a text with a language model",
+    .usage = "RUN|MODEL",
     .own = {"Options", options, NULL},
     .groups = session_plan_groups,
     .examples = examples,
     .details =
-        "RUN must come from train --task lm with a causal model. The text is printed as it grows, and ends early where "
-        "the model ends it. Keys and values are cached, so each new token costs one position; when the window of the "
-        "run's --length is full, its first tokens are dropped.",
+        "RUN must come from train --task lm with a causal model, MODEL takes tokens and gives logits. The text is "
+        "printed "
+        "as it grows, and ends early where the model ends it. Keys and values are cached, so each new token costs one "
+        "position: in the past that MODEL takes (past_key_values, present), one program for every length, else as its "
+        "definitions allow; when the window of the run's --length is full, its first tokens are dropped. What "
+        "MODEL's inputs and outputs were recognised as, and tokens a second of prompt and text, are told behind the "
+        "text.",
     .run = run,
 };

@@ -1,11 +1,13 @@
-/* bpe.c - byte-pair encoding over bytes: a word starts as its bytes; of all neighbours the pair that stands first in
- * the list of merges becomes one token, until none is left. A heap of candidate pairs keeps this n log n. */
+/* bpe.c - byte-pair encoding: a word starts as its characters, those behind the first with a prefix, the last with a
+ * suffix where the vocabulary has them; of all neighbours the pair that stands first in the list of merges becomes one
+ * token, until none is left. A heap of candidate pairs keeps this n log n. */
 #include "import/text/tokenizer.h"
 #include "import/text/unicode.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_AFFIX = 64 };
 typedef struct merge {
     int64_t left, right; /* left -1: a free slot */
     int64_t rank, made;
@@ -13,42 +15,13 @@ typedef struct merge {
 typedef struct bpe {
     merge *slot; /* open hash table */
     size_t n_slot;
-    int64_t byte[256]; /* id of each single byte, -1: none */
-    int64_t unknown;   /* -1: bytes without a token vanish */
+    int64_t byte[256]; /* ids of the tokens "<0x00>" and so on, -1: none */
+    int64_t unknown;   /* -1: characters without a token vanish */
     bool whole;        /* a word that is a token is taken as it is */
+    bool fuse, bytes;  /* unknown neighbours are one; what is unknown is spelled in bytes */
+    const char *prefix, *suffix;
+    size_t n_prefix, n_suffix;
 } bpe;
-
-/* ---- bytes as printable characters: how tokenizer.json spells them ---- */
-static bool plain(int byte)
-{
-    return (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || (byte >= 174 && byte <= 255);
-}
-
-/* Bytes that do not print are U+0100, U+0101, ... in their order. */
-static int byte_of(uint32_t c)
-{
-    if (c < 256)
-        return plain((int)c) ? (int)c : -1;
-    uint32_t next = 256;
-    for (int i = 0; i < 256; i++)
-        if (!plain(i) && next++ == c)
-            return i;
-    return -1;
-}
-
-bool byte_level(const char *key, text *out)
-{
-    const size_t n = strlen(key);
-    for (size_t i = 0; i < n;) {
-        uint32_t c;
-        i += unicode_next(key + i, n - i, &c);
-        const int b = byte_of(c);
-        if (b < 0)
-            return false;
-        text_bytes(out, &(char){(char)b}, 1);
-    }
-    return true;
-}
 
 /* ---- the table of merges ---- */
 static merge *merge_slot(const bpe *p, int64_t left, int64_t right)
@@ -64,17 +37,19 @@ static merge *merge_slot(const bpe *p, int64_t left, int64_t right)
 static bool halves(const json *v, text *a, text *b, err *e)
 {
     const char *first = NULL, *second = NULL;
+    const size_t n = v->kind == JSON_TEXT ? strcspn(v->text, " ") : 0;
     a->length = b->length = 0;
-    text room = {0};
-    if (v->kind == JSON_TEXT && strchr(v->text, ' ')) {
-        text_bytes(&room, v->text, strcspn(v->text, " "));
-        first = text_str(&room), second = strchr(v->text, ' ') + 1;
-    } else if (v->kind == JSON_LIST && v->first && v->first->next && !v->first->next->next &&
-               v->first->kind == JSON_TEXT && v->first->next->kind == JSON_TEXT)
+    if (n && v->text[n] && !strchr(v->text + n + 1, ' ')) {
+        text_bytes(a, v->text, n), text_add(b, "%s", v->text + n + 1);
+        return true;
+    }
+    if (v->kind == JSON_LIST && v->first && v->first->next && !v->first->next->next && v->first->kind == JSON_TEXT &&
+        v->first->next->kind == JSON_TEXT)
         first = v->first->text, second = v->first->next->text;
-    const bool good = first && byte_level(first, a) && byte_level(second, b);
-    text_free(&room);
-    return good || json_expect(v, "two tokens of bytes, \"a b\" or [\"a\", \"b\"],", e);
+    if (!first)
+        return json_expect(v, "two tokens, \"a b\" or [\"a\", \"b\"],", e);
+    text_add(a, "%s", first), text_add(b, "%s", second);
+    return true;
 }
 
 static bool add_merge(tokenizer *t, const json *v, int64_t rank, text *a, text *b, err *e)
@@ -84,50 +59,55 @@ static bool add_merge(tokenizer *t, const json *v, int64_t rank, text *a, text *
         return false;
     const int64_t left = vocab_find(&t->vocab, text_str(a), a->length),
                   right = vocab_find(&t->vocab, text_str(b), b->length);
-    text_bytes(a, text_str(b), b->length);
+    const size_t skip = b->length < p->n_prefix ? b->length : p->n_prefix; /* inside a token it has none */
+    text_bytes(a, text_str(b) + skip, b->length - skip);
     const int64_t made = vocab_find(&t->vocab, text_str(a), a->length);
     if (left < 0 || right < 0 || made < 0)
         return json_refuse(e, v, TS_BAD_INPUT, "a merge of tokens that the vocabulary lacks");
     merge *m = merge_slot(p, left, right);
-    if (m->left < 0)
-        *m = (merge){left, right, rank, made};
+    *m = (merge){left, right, rank, made}; /* of two that are the same the last holds, as in the reference */
     return true;
 }
 
-static bool refuse_options(const json *model, err *e)
+static bool options(tokenizer *t, const json *model, err *e)
 {
-    static const char *const none[] = {"continuing_subword_prefix", "end_of_word_suffix", "dropout"};
-    for (int i = 0; i < COUNT(none); i++) {
-        const json *v = json_get(model, none[i]);
-        if (v && v->kind != JSON_NULL && !(v->kind == JSON_TEXT && !*v->text))
-            return json_refuse(e, v, TS_UNSUPPORTED, "%s is not supported: only byte-level BPE is", none[i]);
+    bpe *p = t->own;
+    const json *dropout = json_get(model, "dropout");
+    const char *unknown = NULL;
+    p->prefix = p->suffix = "";
+    if (dropout && dropout->kind != JSON_NULL && !(dropout->kind == JSON_NUMBER && dropout->number == 0)) {
+        json_refuse(e, dropout, TS_UNSUPPORTED, "dropout is not supported: a text always gives the same tokens");
+        return err_hint(e, "set it to null, as for everything but training");
     }
+    if (!json_text_of(model, "unk_token", &unknown, e) ||
+        !json_text_of(model, "continuing_subword_prefix", &p->prefix, e) ||
+        !json_text_of(model, "end_of_word_suffix", &p->suffix, e))
+        return false;
+    p->n_prefix = strlen(p->prefix), p->n_suffix = strlen(p->suffix);
+    if (p->n_prefix + p->n_suffix > MOST_AFFIX)
+        return json_refuse(e, model, TS_BAD_INPUT, "a prefix and a suffix of %zu bytes, at most %d",
+                           p->n_prefix + p->n_suffix, MOST_AFFIX);
+    p->unknown = unknown ? vocab_find(&t->vocab, unknown, strlen(unknown)) : -1;
+    p->whole = json_truth(model, "ignore_merges", false);
+    p->fuse = json_truth(model, "fuse_unk", false), p->bytes = json_truth(model, "byte_fallback", false);
+    vocab_byte_tokens(&t->vocab, p->byte);
     return true;
 }
 
 static bool read(tokenizer *t, const json *model, err *e)
 {
     bpe *p = t->own = arena_get(&t->mem, sizeof *p);
-    const json *merges = json_get(model, "merges"), *unknown = json_get(model, "unk_token");
-    if (!t->bytes)
-        return json_refuse(e, model, TS_UNSUPPORTED, "BPE over characters is not supported: only byte-level BPE is");
+    const json *merges = json_get(model, "merges");
     if (!merges || merges->kind != JSON_LIST)
         return json_refuse(e, model, TS_BAD_INPUT, "no list \"merges\"");
-    if (!refuse_options(model, e))
+    if (!options(t, model, e))
         return false;
-    size_t n = 0;
-    for (const json *i = merges->first; i; i = i->next)
-        n++;
+    const size_t n = (size_t)json_count(merges);
     for (p->n_slot = 1024; p->n_slot < 2 * n;)
         p->n_slot *= 2;
     p->slot = arena_array(&t->mem, p->n_slot, sizeof *p->slot);
     for (size_t i = 0; i < p->n_slot; i++)
         p->slot[i].left = -1;
-    for (int i = 0; i < 256; i++)
-        p->byte[i] = vocab_find(&t->vocab, &(char){(char)i}, 1);
-    p->unknown = unknown && unknown->kind == JSON_TEXT ? vocab_find(&t->vocab, unknown->text, strlen(unknown->text))
-                                                       : -1;
-    p->whole = json_truth(model, "ignore_merges", false);
     text a = {0}, b = {0};
     bool good = true;
     int64_t rank = 0;
@@ -142,7 +122,7 @@ typedef struct symbol {
     int64_t id, before, next; /* neighbours; -1: none. id -1: merged away */
 } symbol;
 typedef struct pair {
-    int64_t rank, at, left, right, made;
+    int64_t rank, at, made;
 } pair;
 typedef struct heap {
     pair *all;
@@ -185,7 +165,7 @@ static void offer(const bpe *p, heap *h, const symbol *s, int64_t at)
     const int64_t left = s[at].id, right = s[s[at].next].id;
     const merge *m = merge_slot(p, left, right);
     if (m->left >= 0)
-        heap_push(h, (pair){m->rank, at, left, right, m->made});
+        heap_push(h, (pair){m->rank, at, m->made});
 }
 
 static void merge_all(const bpe *p, symbol *s, int64_t n)
@@ -196,8 +176,11 @@ static void merge_all(const bpe *p, symbol *s, int64_t n)
     while (h.n) {
         const pair best = heap_pop(&h);
         symbol *l = &s[best.at];
-        if (l->id != best.left || l->next < 0 || s[l->next].id != best.right)
-            continue; /* what stood there was merged meanwhile */
+        if (l->id < 0 || l->next < 0)
+            continue;
+        const merge *m = merge_slot(p, l->id, s[l->next].id);
+        if (m->left < 0 || m->made != best.made)
+            continue; /* what stood there was merged meanwhile, and makes something else now */
         symbol *r = &s[l->next];
         l->id = best.made, r->id = -1;
         l->next = r->next;
@@ -209,6 +192,52 @@ static void merge_all(const bpe *p, symbol *s, int64_t n)
     free(h.all);
 }
 
+/* Symbols of a word, in order. */
+typedef struct symbols {
+    symbol *all;
+    int64_t n;
+    bool pending; /* an unknown one, which is added behind what follows it in bytes, as in the reference */
+} symbols;
+
+static void add_symbol(symbols *l, int64_t id)
+{
+    l->all[l->n] = (symbol){id, l->n - 1, l->n + 1};
+    l->n++;
+}
+
+static void add_pending(const bpe *p, symbols *l)
+{
+    if (l->pending)
+        add_symbol(l, p->unknown);
+    l->pending = false;
+}
+
+/* The character of n bytes at s, with what the vocabulary spells around it. */
+static void add_character(const tokenizer *t, symbols *l, piece c, bool first, bool last)
+{
+    const bpe *p = t->own;
+    char room[MOST_AFFIX + 8];
+    const size_t before = first ? 0 : p->n_prefix, behind = last ? p->n_suffix : 0, n = before + c.n + behind;
+    memcpy(room, p->prefix, before), memcpy(room + before, c.s, c.n);
+    memcpy(room + before + c.n, p->suffix, behind);
+    const int64_t id = vocab_find(&t->vocab, room, n);
+    if (id >= 0) {
+        add_pending(p, l);
+        add_symbol(l, id);
+        return;
+    }
+    bool all = p->bytes;
+    for (size_t i = 0; all && i < n; i++)
+        all = p->byte[(unsigned char)room[i]] >= 0;
+    for (size_t i = 0; all && i < n; i++)
+        add_symbol(l, p->byte[(unsigned char)room[i]]);
+    if (all || p->unknown < 0)
+        return;
+    if (!p->fuse)
+        add_pending(p, l);
+    l->pending = true;
+}
+
 static void encode(const tokenizer *t, const char *s, size_t n, ids *out)
 {
     const bpe *p = t->own;
@@ -217,26 +246,20 @@ static void encode(const tokenizer *t, const char *s, size_t n, ids *out)
         ids_add(out, whole);
         return;
     }
-    symbol *all = heap_array(n, sizeof *all);
-    int64_t k = 0;
-    for (size_t i = 0; i < n; i++) {
-        const int64_t byte = p->byte[(unsigned char)s[i]], id = byte >= 0 ? byte : p->unknown;
-        if (id >= 0)
-            all[k] = (symbol){id, k - 1, k + 1}, k++;
+    symbols l = {.all = heap_array(n * (1 + p->n_prefix) + p->n_suffix + 1, sizeof *l.all)};
+    for (size_t i = 0, step; i < n; i += step) {
+        uint32_t c;
+        step = unicode_next(s + i, n - i, &c);
+        add_character(t, &l, (piece){.s = s + i, .n = step}, !i, i + step == n);
     }
-    if (k)
-        all[k - 1].next = -1;
-    merge_all(p, all, k);
-    for (int64_t i = 0; i < k; i++)
-        if (all[i].id >= 0)
-            ids_add(out, all[i].id);
-    free(all);
+    add_pending(p, &l);
+    if (l.n)
+        l.all[l.n - 1].next = -1;
+    merge_all(p, l.all, l.n);
+    for (int64_t i = 0; i < l.n; i++)
+        if (l.all[i].id >= 0)
+            ids_add(out, l.all[i].id);
+    free(l.all);
 }
 
-static void decode(const tokenizer *t, int64_t id, bool first, text *out)
-{
-    (void)first;
-    text_bytes(out, t->vocab.by_id[id].s, (size_t)t->vocab.by_id[id].n);
-}
-
-const token_model token_model_bpe = {"BPE", read, encode, decode, NULL};
+const token_model token_model_bpe = {"BPE", read, encode};

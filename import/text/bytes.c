@@ -8,12 +8,6 @@ static void encode(const tokenizer *t, const char *s, size_t n, ids *out)
         ids_add(out, (unsigned char)s[i]);
 }
 
-static void decode(const tokenizer *t, int64_t id, bool first, text *out)
-{
-    (void)first;
-    text_bytes(out, t->vocab.by_id[id].s, 1);
-}
-
 static bool read(tokenizer *t, const json *model, err *e)
 {
     (void)model, (void)e;
@@ -25,4 +19,4 @@ static bool read(tokenizer *t, const json *model, err *e)
     return true;
 }
 
-const token_model token_model_bytes = {"bytes", read, encode, decode, NULL};
+const token_model token_model_bytes = {"bytes", read, encode};

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+/* ---- character by character ---- */
 /* Drops what is no text, makes every blank a space, and stands ideographs apart. */
 static void clean(uint32_t options, const char *s, size_t n, text *out)
 {
@@ -23,89 +24,136 @@ static void clean(uint32_t options, const char *s, size_t n, text *out)
     }
 }
 
-static void strip_accents(uint32_t options, const char *s, size_t n, text *out)
+static void drop(bool (*gone)(uint32_t c), const char *s, size_t n, text *out)
 {
-    (void)options;
     for (size_t i = 0, step; i < n; i += step) {
         uint32_t c;
         step = unicode_next(s + i, n - i, &c);
-        if (!unicode_is_mark(c))
+        if (!gone(c))
             unicode_put(out, c);
     }
 }
 
-static void lower(uint32_t options, const char *s, size_t n, text *out)
+static void strip_accents(const text_step *s, const char *in, size_t n, text *out)
 {
-    (void)options;
-    unicode_lower(out, s, n);
+    (void)s;
+    drop(unicode_is_mark, in, n, out);
 }
 
-static void form(uint32_t options, const char *s, size_t n, text *out)
+static void lower(const text_step *s, const char *in, size_t n, text *out)
 {
-    unicode_normal(out, s, n, (unicode_form)options);
+    (void)s;
+    unicode_lower(out, in, n);
 }
 
-static void bert(uint32_t options, const char *s, size_t n, text *out)
+static bool is_nmt_blank(uint32_t c)
+{
+    return c == 9 || c == 10 || c == 12 || c == 13 || c == 0x1680 || (c >= 0x200B && c <= 0x200F) || c == 0x2028 ||
+           c == 0x2029 || c == 0x2581 || c == 0xFEFF || c == 0xFFFD;
+}
+
+static bool is_nmt_control(uint32_t c)
+{
+    return (c >= 1 && c <= 8) || c == 0xB || (c >= 0xE && c <= 0x1F) || c == 0x7F || c == 0x8F || c == 0x9F;
+}
+
+/* As translation models of Marian's kind clean their text. */
+static void nmt(const text_step *s, const char *in, size_t n, text *out)
+{
+    (void)s;
+    for (size_t i = 0, step; i < n; i += step) {
+        uint32_t c;
+        step = unicode_next(in + i, n - i, &c);
+        if (!is_nmt_control(c))
+            unicode_put(out, is_nmt_blank(c) ? ' ' : c);
+    }
+}
+
+/* ---- whole texts ---- */
+static void form(const text_step *s, const char *in, size_t n, text *out)
+{
+    unicode_normal(out, in, n, (unicode_form)s->options);
+}
+
+static void bert(const text_step *s, const char *in, size_t n, text *out)
 {
     text a = {0}, b = {0};
-    clean(options, s, n, &a);
-    if (options & ACCENTS) {
+    clean(s->options, in, n, &a);
+    if (s->options & ACCENTS) {
         unicode_normal(&b, text_str(&a), a.length, UNICODE_NFD);
         a.length = 0;
-        strip_accents(0, text_str(&b), b.length, &a);
+        drop(unicode_is_accent, text_str(&b), b.length, &a);
     }
-    if (options & LOWER)
+    if (s->options & LOWER)
         unicode_lower(out, text_str(&a), a.length);
     else
         text_bytes(out, text_str(&a), a.length);
     text_free(&a), text_free(&b);
 }
 
-static const normal_step known[] = {
-    {"NFD", form, UNICODE_NFD},   {"NFC", form, UNICODE_NFC}, {"NFKD", form, UNICODE_NFKD},
-    {"NFKC", form, UNICODE_NFKC}, {"Lowercase", lower, 0},    {"StripAccents", strip_accents, 0},
-    {"BertNormalizer", bert, 0},
-};
-const normal_step normal_bert = {"BertNormalizer", bert, CLEAN | IDEOGRAPHS | ACCENTS | LOWER};
-
 /* strip_accents null means: as lowercase. */
-static uint32_t bert_options(const json *v)
+static bool bert_read(tokenizer *t, text_step *s, const json *v, err *e)
 {
+    (void)t, (void)e;
     const bool low = json_truth(v, "lowercase", true);
-    return (json_truth(v, "clean_text", true) ? CLEAN : 0) |
-           (json_truth(v, "handle_chinese_chars", true) ? IDEOGRAPHS : 0) |
-           (json_truth(v, "strip_accents", low) ? ACCENTS : 0) | (low ? LOWER : 0);
+    s->options = (json_truth(v, "clean_text", true) ? CLEAN : 0) |
+                 (json_truth(v, "handle_chinese_chars", true) ? IDEOGRAPHS : 0) |
+                 (json_truth(v, "strip_accents", low) ? ACCENTS : 0) | (low ? LOWER : 0);
+    return true;
 }
 
-bool normal_read(tokenizer *t, const json *v, err *e)
+static bool strip_read(tokenizer *t, text_step *s, const json *v, err *e)
 {
-    if (v->kind == JSON_NULL)
-        return true;
-    const json *kind = json_want(v, JSON_OBJECT, e) ? json_get(v, "type") : NULL;
-    if (!kind || kind->kind != JSON_TEXT)
-        return json_refuse(e, v, TS_BAD_INPUT, "a normalizer without a \"type\"");
-    if (!strcmp(kind->text, "Sequence")) {
-        const json *all = json_get(v, "normalizers");
-        for (const json *i = all && all->kind == JSON_LIST ? all->first : NULL; i; i = i->next)
-            if (!normal_read(t, i, e))
-                return false;
-        return true;
-    }
-    for (int i = 0; i < COUNT(known); i++) {
-        if (strcmp(known[i].name, kind->text))
-            continue;
-        if (t->n_normal == MOST_STEPS)
-            return json_refuse(e, v, TS_BAD_INPUT, "normalizer %d, at most %d expected", MOST_STEPS + 1, MOST_STEPS);
-        normal_step *s = &t->normal[t->n_normal++];
-        *s = known[i];
-        if (s->run == bert)
-            s->options = bert_options(v);
-        return true;
-    }
-    text names = {0};
-    for (int i = 0; i < COUNT(known); i++)
-        text_add(&names, "%s%s", i ? ", " : "", known[i].name);
-    json_refuse(e, kind, TS_UNSUPPORTED, "normalizer \"%s\" is not supported", kind->text);
-    err_hint(e, "supported are %s and Sequence", text_str(&names));
-    return text_free(&names), false;
+    (void)t, (void)e;
+    s->start = json_truth(v, "strip_left", true), s->stop = json_truth(v, "strip_right", true);
+    return true;
 }
+
+static void strip(const text_step *s, const char *in, size_t n, text *out)
+{
+    uint32_t c;
+    for (size_t step; s->start && n && (step = unicode_next(in, n, &c), unicode_is_space(c)); n -= step)
+        in += step;
+    for (size_t k; s->stop && n; n = k) {
+        k = unicode_back(in, 0, n);
+        unicode_next(in + k, n - k, &c);
+        if (!unicode_is_space(c))
+            break;
+    }
+    text_bytes(out, in, n);
+}
+
+static bool prepend_read(tokenizer *t, text_step *s, const json *v, err *e)
+{
+    return step_content(s, v, "prepend", e) && step_grows(t, v, 1 + s->n_content, e);
+}
+
+static void prepend(const text_step *s, const char *in, size_t n, text *out)
+{
+    text_bytes(out, s->content, n ? s->n_content : 0);
+    text_bytes(out, in, n);
+}
+
+static void replace(const text_step *s, const char *in, size_t n, text *out)
+{
+    step_replace(s, (piece){.s = in, .n = n}, out);
+}
+
+static const text_step known[] = {
+    {"NFD", .rewrite = form, .options = UNICODE_NFD},
+    {"NFC", .rewrite = form, .options = UNICODE_NFC},
+    {"NFKD", .rewrite = form, .options = UNICODE_NFKD},
+    {"NFKC", .rewrite = form, .options = UNICODE_NFKC},
+    {"Lowercase", .rewrite = lower},
+    {"StripAccents", .rewrite = strip_accents},
+    {"BertNormalizer", bert_read, .rewrite = bert},
+    {"Strip", strip_read, .rewrite = strip},
+    {"Prepend", prepend_read, .rewrite = prepend},
+    {"Replace", step_replace_read, .rewrite = replace},
+    {"Nmt", .rewrite = nmt},
+    {"Precompiled", charsmap_read, .rewrite = charsmap_rewrite},
+    {"ByteLevel", bytelevel_read, .rewrite = bytelevel_rewrite},
+    {0},
+};
+const steps_kind normalizers = {"normalizer", "normalizers", known};
+const text_step normal_bert = {"BertNormalizer", .rewrite = bert, .options = CLEAN | IDEOGRAPHS | ACCENTS | LOWER};

@@ -4,176 +4,168 @@
 
 #include <string.h>
 
-/* ---- at blanks and around signs ---- */
+/* ---- at characters ---- */
 typedef bool predicate(uint32_t c);
 
-/* Words end where `gone` holds, which vanishes, and around each character where `alone` holds. */
-static void cut_at(words *w, size_t at, size_t n, predicate *gone, predicate *alone)
+/* Cuts a part of a text, each character that `is` holds of as a match. */
+static void cut_part(const text *t, word part, predicate *is, behavior how, words *to)
 {
-    size_t begin = at;
-    for (size_t i = at, step; i < at + n; i += step) {
+    spans all = {0};
+    for (size_t i = 0, step; i < part.n; i += step) {
         uint32_t c;
-        step = unicode_next(w->text.s + i, at + n - i, &c);
-        const bool one = alone(c);
-        if (!one && !gone(c))
-            continue;
-        words_cut(w, begin, i - begin);
-        if (one)
-            words_cut(w, i, step);
-        begin = i + step;
+        step = unicode_next(t->s + part.at + i, part.n - i, &c);
+        if (is(c))
+            spans_match(&all, i, i + step);
     }
-    words_cut(w, begin, at + n - begin);
+    spans_take(&all, how, to, part.at, part.n);
 }
 
-static bool never(uint32_t c)
+static word append(piece in, words *out)
 {
-    (void)c;
-    return false;
+    const word all = {out->text.length, in.n};
+    text_bytes(&out->text, in.s, in.n);
+    return all;
 }
 
-static void cut_bert(uint32_t options, words *w, size_t at, size_t n)
+static void cut_at(piece in, predicate *is, behavior how, words *out)
 {
-    (void)options;
-    cut_at(w, at, n, unicode_is_space, unicode_is_punct);
+    cut_part(&out->text, append(in, out), is, how, out);
 }
 
-static void cut_blanks(uint32_t options, words *w, size_t at, size_t n)
+/* At blanks, which go, and then again. */
+static void cut_twice(piece in, predicate *is, behavior how, words *out)
 {
-    (void)options;
-    cut_at(w, at, n, unicode_is_space, never);
+    words parts = {0};
+    cut_part(&out->text, append(in, out), unicode_is_space, REMOVED, &parts);
+    for (int i = 0; i < parts.n; i++)
+        cut_part(&out->text, parts.all[i], is, how, out);
+    words_free(&parts);
 }
 
-static void cut_punct(uint32_t options, words *w, size_t at, size_t n)
+static void cut_bert(const text_step *s, piece in, words *out)
 {
-    (void)options;
-    cut_at(w, at, n, never, unicode_is_punct);
+    (void)s;
+    cut_twice(in, unicode_is_punct, ISOLATED, out);
 }
 
-/* ---- by kind of character ---- */
-enum { BLANK, LETTER, NUMBER, OTHER };
-static int kind_of(uint32_t c)
+static void cut_blanks(const text_step *s, piece in, words *out)
 {
-    return unicode_is_space(c) ? BLANK : unicode_is_letter(c) ? LETTER : unicode_is_number(c) ? NUMBER : OTHER;
+    (void)s;
+    cut_at(in, unicode_is_space, REMOVED, out);
 }
 
-static void cut_digits(uint32_t options, words *w, size_t at, size_t n)
+static void cut_punct(const text_step *s, piece in, words *out)
 {
-    size_t begin = at;
-    bool was = false;
-    for (size_t i = at, step; i < at + n; i += step) {
+    cut_at(in, unicode_is_punct, (behavior)s->options, out);
+}
+
+static void cut_digits(const text_step *s, piece in, words *out)
+{
+    cut_at(in, unicode_is_number, (behavior)s->options, out);
+}
+
+/* \w+|[^\w\s]+ */
+static void cut_words(const text_step *s, piece in, words *out)
+{
+    (void)s;
+    cut_twice(in, unicode_is_word, CONTIGUOUS, out);
+}
+
+/* ---- at others ---- */
+static void cut_pattern(const text_step *s, piece in, words *out)
+{
+    const word part = append(in, out);
+    spans all = {0};
+    finder f = finder_make(s->pattern, in.s, in.n);
+    while (finder_next(&f))
+        spans_match(&all, f.begin, f.end);
+    finder_free(&f);
+    if (s->start) { /* inverted: what does not match is what matches */
+        spans_match(&all, in.n, in.n);
+        for (int i = 0; i < all.n; i++)
+            all.at[i].match = !all.at[i].match;
+    }
+    spans_take(&all, (behavior)s->options, out, part.at, in.n);
+}
+
+static void cut_fixed(const text_step *s, piece in, words *out)
+{
+    const size_t at = append(in, out).at;
+    size_t begin = 0;
+    int64_t n = 0;
+    for (size_t i = 0; i < in.n;) {
         uint32_t c;
-        step = unicode_next(w->text.s + i, at + n - i, &c);
-        const bool is = unicode_is_number(c);
-        if (is != was || (is && (options & ONE_DIGIT)))
-            words_cut(w, begin, i - begin), begin = i;
-        was = is;
+        i += unicode_next(in.s + i, in.n - i, &c);
+        if (++n % s->stop == 0)
+            words_cut(out, at + begin, i - begin), begin = i;
     }
-    words_cut(w, begin, at + n - begin);
+    words_cut(out, at + begin, in.n - begin);
 }
 
-/* Where the run of characters of one kind that begins at i ends. */
-static size_t run_end(const char *s, size_t i, size_t end, int kind)
+/* ---- settings ---- */
+static bool behavior_read(text_step *s, const json *v, behavior otherwise, err *e)
 {
-    for (size_t step; i < end; i += step) {
-        uint32_t c;
-        step = unicode_next(s + i, end - i, &c);
-        if (kind_of(c) != kind)
-            break;
-    }
-    return i;
+    static const char *const names[] = {"Isolated", "Removed", "Contiguous", "MergedWithPrevious", "MergedWithNext"};
+    const char *name = names[otherwise];
+    if (!json_text_of(v, "behavior", &name, e))
+        return false;
+    for (int i = 0; i < COUNT(names); i++)
+        if (!strcmp(names[i], name))
+            return s->options = (uint32_t)i, true;
+    return json_expect(json_get(v, "behavior"), "Isolated, Removed, Contiguous, MergedWithPrevious or MergedWithNext",
+                       e);
 }
 
-static size_t contraction(const char *s, size_t i, size_t end)
+static bool punct_read(tokenizer *t, text_step *s, const json *v, err *e)
 {
-    static const char *const all[] = {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"};
-    for (int k = 0; k < COUNT(all); k++)
-        if (end - i >= strlen(all[k]) && !memcmp(s + i, all[k], strlen(all[k])))
-            return i + strlen(all[k]);
-    return i;
+    (void)t;
+    return behavior_read(s, v, ISOLATED, e);
 }
 
-/* Blanks keep their last character for the word behind them: \s+(?!\S)|\s+ */
-static size_t blanks_end(const char *s, size_t i, size_t end)
+static bool digits_read(tokenizer *t, text_step *s, const json *v, err *e)
 {
-    const size_t stop = run_end(s, i, end, BLANK);
-    size_t last = i;
-    if (stop == end)
-        return stop;
-    for (size_t k = i, step; k < stop; k += step) {
-        uint32_t c;
-        last = k;
-        step = unicode_next(s + k, stop - k, &c);
-    }
-    return last > i ? last : stop;
+    (void)t, (void)e;
+    s->options = json_truth(v, "individual_digits", false) ? ISOLATED : CONTIGUOUS;
+    return true;
 }
 
-/* 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+ of GPT-2 */
-static void cut_bytes(uint32_t options, words *w, size_t at, size_t n)
+static bool split_pattern_read(tokenizer *t, text_step *s, const json *v, err *e)
 {
-    const size_t end = at + n;
-    if (options & WHOLE) {
-        words_cut(w, at, n);
-        return;
-    }
-    for (size_t i = at, stop; i < end; i = stop) {
-        const char *s = w->text.s;
-        uint32_t c;
-        stop = contraction(s, i, end);
-        if (stop == i) {
-            size_t from = i;
-            unicode_next(s + i, end - i, &c);
-            if (c == ' ' && i + 1 < end) {
-                uint32_t next;
-                unicode_next(s + i + 1, end - i - 1, &next);
-                from += kind_of(next) != BLANK;
-                c = from > i ? next : c;
-            }
-            stop = kind_of(c) == BLANK ? blanks_end(s, i, end) : run_end(s, from, end, kind_of(c));
-        }
-        words_cut(w, i, stop - i);
-    }
+    s->start = json_truth(v, "invert", false);
+    return behavior_read(s, v, ISOLATED, e) && step_pattern(t, s, v, e);
 }
 
-static const split_step known[] = {
-    {"BertPreTokenizer", cut_bert, 0}, {"WhitespaceSplit", cut_blanks, 0}, {"Punctuation", cut_punct, 0},
-    {"Digits", cut_digits, 0},         {"ByteLevel", cut_bytes, 0},
+static bool delimiter_read(tokenizer *t, text_step *s, const json *v, err *e)
+{
+    (void)t;
+    s->options = REMOVED;
+    if (!step_content(s, v, "delimiter", e) || !json_character_of(v, "delimiter", &s->mark, e))
+        return false;
+    s->pattern = pattern_literal(s->content);
+    return true;
+}
+
+static bool fixed_read(tokenizer *t, text_step *s, const json *v, err *e)
+{
+    (void)t;
+    s->stop = 5;
+    return json_count_of(v, "length", &s->stop, e) &&
+           (s->stop > 0 || json_expect(json_get(v, "length"), "a whole number of at least 1", e));
+}
+
+static const text_step known[] = {
+    {"BertPreTokenizer", .cut = cut_bert},
+    {"Whitespace", .cut = cut_words},
+    {"WhitespaceSplit", .cut = cut_blanks},
+    {"Punctuation", punct_read, .cut = cut_punct},
+    {"Digits", digits_read, .cut = cut_digits},
+    {"ByteLevel", bytelevel_read, .cut = bytelevel_cut},
+    {"Metaspace", metaspace_read, .cut = metaspace_cut},
+    {"Split", split_pattern_read, .cut = cut_pattern},
+    {"CharDelimiterSplit", delimiter_read, .cut = cut_pattern},
+    {"UnicodeScripts", scripts_read, .cut = scripts_cut},
+    {"FixedLength", fixed_read, .cut = cut_fixed},
+    {0},
 };
-const split_step split_bert = {"BertPreTokenizer", cut_bert, 0};
-
-bool split_read(tokenizer *t, const json *v, err *e)
-{
-    if (v->kind == JSON_NULL)
-        return true;
-    const json *kind = json_want(v, JSON_OBJECT, e) ? json_get(v, "type") : NULL;
-    if (!kind || kind->kind != JSON_TEXT)
-        return json_refuse(e, v, TS_BAD_INPUT, "a pre_tokenizer without a \"type\"");
-    if (!strcmp(kind->text, "Sequence")) {
-        const json *all = json_get(v, "pretokenizers");
-        for (const json *i = all && all->kind == JSON_LIST ? all->first : NULL; i; i = i->next)
-            if (!split_read(t, i, e))
-                return false;
-        return true;
-    }
-    for (int i = 0; i < COUNT(known); i++) {
-        if (strcmp(known[i].name, kind->text))
-            continue;
-        if (t->n_split == MOST_STEPS)
-            return json_refuse(e, v, TS_BAD_INPUT, "pre_tokenizer %d, at most %d expected", MOST_STEPS + 1, MOST_STEPS);
-        split_step *s = &t->split[t->n_split++];
-        *s = known[i];
-        if (s->cut == cut_digits && json_truth(v, "individual_digits", false))
-            s->options = ONE_DIGIT;
-        if (s->cut == cut_bytes) {
-            t->bytes = true;
-            s->options = (json_truth(v, "add_prefix_space", true) ? PREFIX_SPACE : 0) |
-                         (json_truth(v, "use_regex", true) ? 0 : WHOLE);
-        }
-        return true;
-    }
-    text names = {0};
-    for (int i = 0; i < COUNT(known); i++)
-        text_add(&names, "%s%s", i ? ", " : "", known[i].name);
-    json_refuse(e, kind, TS_UNSUPPORTED, "pre_tokenizer \"%s\" is not supported", kind->text);
-    err_hint(e, "supported are %s and Sequence", text_str(&names));
-    return text_free(&names), false;
-}
+const steps_kind pre_tokenizers = {"pre_tokenizer", "pretokenizers", known};
+const text_step split_bert = {"BertPreTokenizer", .cut = cut_bert};

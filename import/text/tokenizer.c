@@ -19,17 +19,6 @@ const token_model *token_model_find(const char *name)
     return NULL;
 }
 
-void tokenizer_special(tokenizer *t, special s)
-{
-    if (s.id < 0)
-        return;
-    special *all = arena_array(&t->mem, (size_t)t->n_special + 1, sizeof *all);
-    if (t->n_special)
-        memcpy(all, t->special, (size_t)t->n_special * sizeof *all);
-    all[t->n_special++] = s;
-    t->special = all;
-}
-
 /* ---- opening ---- */
 static const char *find_file(arena *mem, const char *what)
 {
@@ -74,8 +63,12 @@ ts_tokenizer *ts_tokenizer_open(const char *what, ts_error *e)
         good = o->of.model->read(&o->of, NULL, e);
     } else
         good = read_file(&o->of, what, e);
-    if (good)
+    if (good) {
+        if (!o->of.decode.n)
+            decode_guess(&o->of);
+        tokenizer_ready(&o->of);
         return o;
+    }
     ts_tokenizer_free(o);
     return NULL;
 }
@@ -86,6 +79,7 @@ void ts_tokenizer_free(ts_tokenizer *o)
         return;
     tokenizer *t = &o->of;
     vocab_free(&t->vocab);
+    steps_free(&t->normal), steps_free(&t->split), steps_free(&t->decode);
     ids_free(&t->before), ids_free(&t->after);
     arena_free(&t->mem);
     free(o);
@@ -98,31 +92,37 @@ int64_t ts_tokenizer_size(const ts_tokenizer *o)
 
 int64_t ts_tokenizer_id(const ts_tokenizer *o, const char *name)
 {
-    return o && name ? vocab_find(&o->of.vocab, name, strlen(name)) : -1;
+    return o && name ? tokenizer_id(&o->of, name) : -1;
 }
 
 /* ---- encoding ---- */
-static void encode_part(const tokenizer *t, const char *s, size_t n, ids *out)
+void tokenizer_normal(const tokenizer *t, const char *s, size_t n, text *out)
+{
+    text_bytes(out, s, n);
+    for (int i = 0; i < t->normal.n; i++) {
+        const text_step *step = &t->normal.at[i];
+        text to = {0};
+        step->rewrite(step, text_str(out), out->length, &to);
+        text_free(out);
+        *out = to;
+    }
+}
+
+/* A part of the normalised text without added tokens. */
+static void encode_words(const tokenizer *t, piece in, ids *out)
 {
     words now = {0}, next = {0};
-    text_bytes(&now.text, s, n);
-    for (int i = 0; i < t->n_normal; i++) {
-        text to = {0};
-        t->normal[i].run(t->normal[i].options, text_str(&now.text), now.text.length, &to);
-        text_free(&now.text);
-        now.text = to;
-    }
+    bool start = in.start;
+    text_bytes(&now.text, in.s, in.n);
     words_cut(&now, 0, now.text.length);
-    for (int i = 0; i < t->n_split; i++) {
-        const split_step *step = &t->split[i];
+    for (int i = 0; i < t->split.n; i++) {
+        const text_step *step = &t->split.at[i];
         for (int k = 0; k < now.n; k++) {
-            const char *part = text_str(&now.text) + now.all[k].at;
-            const size_t at = next.text.length;
-            if ((step->options & PREFIX_SPACE) && step->cut && *part != ' ')
-                text_bytes(&next.text, " ", 1);
-            text_bytes(&next.text, part, now.all[k].n);
-            step->cut(step->options, &next, at, next.text.length - at);
+            piece part = words_at(&now, k);
+            part.start = start && !k;
+            step->cut(step, part, &next);
         }
+        start = start && next.n && next.all[0].at == 0;
         words_free(&now);
         now = next, next = (words){0};
     }
@@ -131,58 +131,29 @@ static void encode_part(const tokenizer *t, const char *s, size_t n, ids *out)
     words_free(&now);
 }
 
-static bool word_side(const char *s, size_t n, size_t i, bool before)
+/* What lies between the added tokens of the one set; those of the other are found in it as it is normalised. */
+static void encode_part(const tokenizer *t, piece in, bool raw, ids *out)
 {
-    uint32_t c = ' ';
-    if (before && i > 0) {
-        size_t k = i - 1;
-        while (k > 0 && i - k < 4 && ((unsigned char)s[k] & 0xC0) == 0x80)
-            k--;
-        unicode_next(s + k, i - k, &c);
-    } else if (!before && i < n)
-        unicode_next(s + i, n - i, &c);
-    return unicode_is_letter(c) || unicode_is_number(c) || c == '_';
-}
-
-/* The longest special token at i, or NULL. */
-static const special *special_at(const tokenizer *t, const char *s, size_t n, size_t i)
-{
-    const special *best = NULL;
-    for (int k = 0; k < t->n_special; k++) {
-        const special *p = &t->special[k];
-        if (p->n > n - i || *p->s != s[i] || memcmp(p->s, s + i, p->n) || (best && best->n >= p->n))
-            continue;
-        if (!p->alone || (!word_side(s, n, i, true) && !word_side(s, n, i + p->n, false)))
-            best = p;
+    size_t from = 0, begin, end;
+    added_scan scan = {.set = raw ? &t->raw : &t->normalized, .in = in};
+    for (const added *a = NULL; from < in.n || a; from = end) {
+        a = added_next(t, &scan, &begin, &end);
+        if (!a)
+            begin = end = in.n;
+        if (from < begin) {
+            const piece part = {in.s + from, begin - from, in.start && !from};
+            text normal = {0};
+            if (raw)
+                tokenizer_normal(t, part.s, part.n, &normal);
+            if (raw)
+                encode_part(t, (piece){text_str(&normal), normal.length, part.start}, false, out);
+            else
+                encode_words(t, part, out);
+            text_free(&normal);
+        }
+        if (a)
+            ids_add(out, a->id);
     }
-    return best;
-}
-
-static size_t blanks_before(const char *s, size_t from, size_t i)
-{
-    while (i > from && strchr(" \t\n\r", s[i - 1]) && s[i - 1])
-        i--;
-    return i;
-}
-
-static void encode_all(const tokenizer *t, const char *s, size_t n, ids *out)
-{
-    bool may[256] = {0}; /* a special token may begin with this byte */
-    for (int k = 0; k < t->n_special; k++)
-        may[(unsigned char)*t->special[k].s] = true;
-    size_t from = 0;
-    for (size_t i = 0; i < n; i++) {
-        const special *p = may[(unsigned char)s[i]] ? special_at(t, s, n, i) : NULL;
-        if (!p)
-            continue;
-        const size_t stop = p->left ? blanks_before(s, from, i) : i;
-        encode_part(t, s + from, stop - from, out);
-        ids_add(out, p->id);
-        for (from = i + p->n; p->right && from < n && s[from] && strchr(" \t\n\r", s[from]);)
-            from++;
-        i = from - 1;
-    }
-    encode_part(t, s + from, n - from, out);
 }
 
 int64_t *ts_tokenizer_encode(const ts_tokenizer *o, const char *s, size_t n, bool whole, int64_t *count)
@@ -193,7 +164,7 @@ int64_t *ts_tokenizer_encode(const ts_tokenizer *o, const char *s, size_t n, boo
     ids out = {0};
     for (int64_t i = 0; whole && i < t->before.n; i++)
         ids_add(&out, t->before.at[i]);
-    encode_all(t, s, n, &out);
+    encode_part(t, (piece){s, n, true}, true, &out);
     for (int64_t i = 0; whole && i < t->after.n; i++)
         ids_add(&out, t->after.at[i]);
     *count = out.n;
@@ -208,15 +179,21 @@ char *ts_tokenizer_decode(const ts_tokenizer *o, const int64_t *id, int64_t n, s
     if (!o || (n && !id))
         return *bytes = 0, NULL;
     const tokenizer *t = &o->of;
-    text out = {0};
-    bool first = true;
+    words now = {0}, next = {0};
     for (int64_t i = 0; i < n; i++) {
-        bool hidden = id[i] < 0 || id[i] >= t->vocab.n || !t->vocab.by_id[id[i]].s;
-        for (int k = 0; k < t->n_special && !hidden; k++)
-            hidden = t->special[k].id == id[i] && t->special[k].hidden;
-        if (!hidden)
-            t->model->decode(t, id[i], first, &out), first = false;
+        const token *k = id[i] < 0 || id[i] >= t->vocab.n ? NULL : &t->vocab.by_id[id[i]];
+        if (k && k->s && !k->hidden)
+            words_put(&now, k->s, (size_t)k->n);
     }
+    for (int i = 0; i < t->decode.n; i++) {
+        t->decode.at[i].join(&t->decode.at[i], &now, &next);
+        words_free(&now);
+        now = next, next = (words){0};
+    }
+    text out = {0};
+    for (int i = 0; i < now.n; i++)
+        text_bytes(&out, words_at(&now, i).s, now.all[i].n);
+    words_free(&now);
     *bytes = out.length;
     return text_take(&out);
 }

@@ -17,6 +17,35 @@ size_t unicode_next(const char *s, size_t n, uint32_t *code)
     return step > 0 ? (size_t)step : 1;
 }
 
+size_t unicode_well(const char *s, size_t n)
+{
+    utf8proc_int32_t c;
+    const utf8proc_ssize_t most = n < 4 ? (utf8proc_ssize_t)n : 4;
+    const utf8proc_ssize_t step = utf8proc_iterate((const utf8proc_uint8_t *)s, most, &c);
+    return step > 0 ? (size_t)step : 0;
+}
+
+size_t unicode_back(const char *s, size_t from, size_t i)
+{
+    size_t k = i - 1;
+    while (k > from && i - k < 4 && ((unsigned char)s[k] & 0xC0) == 0x80)
+        k--;
+    return unicode_well(s + k, i - k) == i - k ? k : i - 1;
+}
+
+size_t unicode_grapheme(const char *s, size_t n)
+{
+    uint32_t before, c;
+    utf8proc_int32_t state = 0;
+    size_t i = unicode_next(s, n, &before);
+    for (size_t step; i < n; i += step, before = c) {
+        step = unicode_next(s + i, n - i, &c);
+        if (utf8proc_grapheme_break_stateful((utf8proc_int32_t)before, (utf8proc_int32_t)c, &state))
+            break;
+    }
+    return i;
+}
+
 void unicode_put(text *t, uint32_t code)
 {
     utf8proc_uint8_t bytes[4];
@@ -48,9 +77,28 @@ bool unicode_is_number(uint32_t c)
     return within(category(c), UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NO);
 }
 
-bool unicode_is_mark(uint32_t c)
+bool unicode_is_accent(uint32_t c)
 {
     return category(c) == UTF8PROC_CATEGORY_MN;
+}
+
+bool unicode_is_mark(uint32_t c)
+{
+    return within(category(c), UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_ME);
+}
+
+bool unicode_is_word(uint32_t c)
+{
+    static const uint32_t sign[][2] = {{0x200C, 0x200D},
+                                       {0x24B6, 0x24E9},
+                                       {0x1F130, 0x1F149},
+                                       {0x1F150, 0x1F169},
+                                       {0x1F170, 0x1F189}}; /* joiners, letters in circles */
+    const utf8proc_category_t k = category(c);
+    bool is = within(k, UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_NL) || k == UTF8PROC_CATEGORY_PC;
+    for (int i = 0; i < COUNT(sign); i++)
+        is = is || (c >= sign[i][0] && c <= sign[i][1]);
+    return is;
 }
 
 bool unicode_is_control(uint32_t c)
@@ -64,11 +112,11 @@ bool unicode_is_punct(uint32_t c)
     return ascii || within(category(c), UTF8PROC_CATEGORY_PC, UTF8PROC_CATEGORY_PO);
 }
 
-/* The blocks that BERT's tokenizer treats as words of one character. */
+/* The blocks that BERT's tokenizer treats as words of one character; one begins late, as there. */
 bool unicode_is_ideograph(uint32_t c)
 {
     static const uint32_t block[][2] = {{0x4E00, 0x9FFF},   {0x3400, 0x4DBF},   {0x20000, 0x2A6DF}, {0x2A700, 0x2B73F},
-                                        {0x2B740, 0x2B81F}, {0x2B820, 0x2CEAF}, {0xF900, 0xFAFF},   {0x2F800, 0x2FA1F}};
+                                        {0x2B740, 0x2B81F}, {0x2B920, 0x2CEAF}, {0xF900, 0xFAFF},   {0x2F800, 0x2FA1F}};
     for (int i = 0; i < COUNT(block); i++)
         if (c >= block[i][0] && c <= block[i][1])
             return true;

@@ -1,6 +1,7 @@
-/* vocab.c - tokens by their bytes and by their number; lists of numbers; cut texts. */
-#include "import/text/tokenizer.h"
+/* vocab.c - tokens by their bytes and by their number; lists of numbers. */
+#include "import/text/vocab.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,21 +19,6 @@ void ids_free(ids *l)
 {
     free(l->at);
     *l = (ids){0};
-}
-
-void words_cut(words *w, size_t at, size_t n)
-{
-    if (!n)
-        return;
-    w->all = heap_grown(w->all, w->n, &w->cap, sizeof *w->all);
-    w->all[w->n++] = (word){at, n};
-}
-
-void words_free(words *w)
-{
-    text_free(&w->text);
-    free(w->all);
-    *w = (words){0};
 }
 
 static size_t find_slot(const vocab *v, const char *s, size_t n)
@@ -66,28 +52,43 @@ static void grow_ids(vocab *v, int64_t need)
     memset(v->by_id + old, 0, (size_t)(v->cap - old) * sizeof *v->by_id);
 }
 
-bool vocab_add(vocab *v, const char *s, size_t n, int64_t id)
+bool vocab_name(vocab *v, const char *s, size_t n, int64_t id)
 {
     MUST(id >= 0 && id < MOST_TOKENS && n <= MOST_TOKEN_BYTES);
     if (id >= v->cap)
         grow_ids(v, id + 1);
+    token *t = &v->by_id[id];
+    if (t->s)
+        return (size_t)t->n == n && !memcmp(t->s, s, n);
+    *t = (token){.s = s, .n = (int)n};
+    v->n = id >= v->n ? id + 1 : v->n;
+    return true;
+}
+
+bool vocab_add(vocab *v, const char *s, size_t n, int64_t id)
+{
     if (2 * (v->used + 1) > v->n_slot)
         grow_slots(v);
     const size_t i = find_slot(v, s, n);
-    if (v->slot[i])
+    if (v->slot[i] || !vocab_name(v, s, n, id))
         return v->slot[i] == id + 1;
-    if (v->by_id[id].s)
-        return false;
-    v->by_id[id] = (token){s, (int)n};
     v->slot[i] = id + 1;
     v->used++;
-    v->n = id >= v->n ? id + 1 : v->n;
     return true;
 }
 
 int64_t vocab_find(const vocab *v, const char *s, size_t n)
 {
     return v->n_slot ? v->slot[find_slot(v, s, n)] - 1 : -1;
+}
+
+void vocab_byte_tokens(const vocab *v, int64_t id[256])
+{
+    for (int i = 0; i < 256; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "<0x%02X>", (unsigned)i & 0xFF);
+        id[i] = vocab_find(v, name, 6);
+    }
 }
 
 void vocab_free(vocab *v)

@@ -58,18 +58,6 @@ static void encode(const tokenizer *t, const char *s, size_t n, ids *out)
     ids_add(out, p->unknown);
 }
 
-static void decode(const tokenizer *t, int64_t id, bool first, text *out)
-{
-    const wordpiece *p = t->own;
-    const token *k = &t->vocab.by_id[id];
-    if (!first && (size_t)k->n > p->n_prefix && !memcmp(k->s, p->prefix, p->n_prefix))
-        text_bytes(out, k->s + p->n_prefix, (size_t)k->n - p->n_prefix);
-    else {
-        text_bytes(out, " ", first ? 0 : 1);
-        text_bytes(out, k->s, (size_t)k->n);
-    }
-}
-
 static bool setup(tokenizer *t, const char *prefix, const char *unknown, int64_t most, err *e)
 {
     wordpiece *p = t->own = arena_get(&t->mem, sizeof *p);
@@ -87,15 +75,6 @@ static bool setup(tokenizer *t, const char *prefix, const char *unknown, int64_t
     return true;
 }
 
-static bool text_of(const json *model, const char *key, const char **out, err *e)
-{
-    const json *v = json_get(model, key);
-    if (v && !json_want(v, JSON_TEXT, e))
-        return false;
-    *out = v ? v->text : *out;
-    return true;
-}
-
 static bool read(tokenizer *t, const json *model, err *e)
 {
     const char *prefix = "##", *unknown = "[UNK]";
@@ -103,8 +82,13 @@ static bool read(tokenizer *t, const json *model, err *e)
     const json *v = json_get(model, "max_input_chars_per_word");
     if (v && (!json_whole(v, &most) || most < 1))
         return json_expect(v, "a whole number of at least 1", e);
-    return text_of(model, "continuing_subword_prefix", &prefix, e) && text_of(model, "unk_token", &unknown, e) &&
-           setup(t, prefix, unknown, most, e);
+    return json_text_of(model, "continuing_subword_prefix", &prefix, e) &&
+           json_text_of(model, "unk_token", &unknown, e) && setup(t, prefix, unknown, most, e);
+}
+
+const char *wordpiece_prefix(const tokenizer *t)
+{
+    return ((const wordpiece *)t->own)->prefix;
 }
 
 bool wordpiece_setup(tokenizer *t, err *e)
@@ -113,4 +97,4 @@ bool wordpiece_setup(tokenizer *t, err *e)
     return setup(t, "##", "[UNK]", 100, e);
 }
 
-const token_model token_model_wordpiece = {"WordPiece", read, encode, decode, NULL};
+const token_model token_model_wordpiece = {"WordPiece", read, encode};

@@ -14,7 +14,7 @@ get() {
 }
 get update
 get install -y --download-only --no-install-recommends \
-    libprotobuf-c-dev libcjson-dev libhwloc-dev libssl-dev libutf8proc-dev libarchive-dev >/dev/null
+    libprotobuf-c-dev libcjson-dev libhwloc-dev libssl-dev libutf8proc-dev libpcre2-dev libarchive-dev >/dev/null
 for package in "$root"/apt/archives/lib*.deb "$root"/apt/archives/linux-libc-dev*.deb "$root"/apt/archives/zlib*.deb; do
     dpkg-deb -x "$package" "$root"
 done

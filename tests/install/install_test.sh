@@ -16,7 +16,7 @@ c: 0 3 12 0'
 
 cc $strict "$SOURCE/tests/install/example.c" $(pkg-config --cflags --libs tessera) -o "$to/shared"
 cc $strict "$SOURCE/tests/install/example.c" $(pkg-config --cflags tessera) "$lib/libtessera.a" \
-    $(pkg-config --libs libprotobuf-c libcjson hwloc libcrypto libutf8proc) -lm -ldl -pthread -o "$to/static"
+    $(pkg-config --libs libprotobuf-c libcjson hwloc libcrypto libutf8proc libpcre2-8) -lm -ldl -pthread -o "$to/static"
 for program in shared static; do
     got=$(LD_LIBRARY_PATH=$lib "$to/$program") || { echo "the $program example failed"; exit 1; }
     [ "$got" = "$expected" ] || { printf '%s example printed\n%s\nwanted\n%s\n' "$program" "$got" "$expected"; exit 1; }

@@ -143,11 +143,9 @@ static void check_refusals(const scratch *folder)
     check_refused(folder, "v.txt", "[UNK]\na\nb\na\n", "v.txt:4: the token \"a\" twice");
     check_refused(folder, "v.txt", "a\nb\n", "v.txt: the vocabulary lacks the token for unknown words, \"[UNK]\"");
     check_refused(folder, "t.json", "{}", "t.json:1:1: no object \"model\"");
-    check_refused(folder, "t.json", "{\"model\":{\"type\":\"Unigram\"}}",
-                  "t.json:1:18 (/model/type): tokens of the kind \"Unigram\" are not supported"
-                  "\n  hint: supported are BPE, bytes, WordPiece");
-    check_refused(folder, "t.json", "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[]}}",
-                  "t.json:1:10 (/model): BPE over characters is not supported: only byte-level BPE is");
+    check_refused(folder, "t.json", "{\"model\":{\"type\":\"Morse\"}}",
+                  "t.json:1:18 (/model/type): tokens of the kind \"Morse\" are not supported"
+                  "\n  hint: supported are BPE, Unigram, WordLevel, WordPiece");
     check_refused(folder, "t.json", "{\"model\":{\"type\":\"WordPiece\",\"vocab\":{\"a\":-1}}}",
                   "t.json:1:43 (/model/vocab/a): a token's number is whole, at least 0 and below 16777216");
     check_refused(folder, "t.json",
@@ -155,13 +153,16 @@ static void check_refusals(const scratch *folder)
                   "\"vocab\":{\"[UNK]\":0,\"a\":1}}}",
                   "t.json:1:18 (/added_tokens/0): the added token \"a\" is number 9 here, but it or its number is "
                   "another in the vocabulary");
-    check_refused(folder, "t.json", "{\"normalizer\":{\"type\":\"Replace\"}}",
-                  "t.json:1:23 (/normalizer/type): normalizer \"Replace\" is not supported"
-                  "\n  hint: supported are NFD, NFC, NFKD, NFKC, Lowercase, StripAccents, BertNormalizer and Sequence");
     check_refused(
-        folder, "t.json", "{\"pre_tokenizer\":{\"type\":\"Split\"}}",
-        "t.json:1:26 (/pre_tokenizer/type): pre_tokenizer \"Split\" is not supported"
-        "\n  hint: supported are BertPreTokenizer, WhitespaceSplit, Punctuation, Digits, ByteLevel and Sequence");
+        folder, "t.json", "{\"normalizer\":{\"type\":\"Rot13\"}}",
+        "t.json:1:23 (/normalizer/type): normalizer \"Rot13\" is not supported"
+        "\n  hint: supported are NFD, NFC, NFKD, NFKC, Lowercase, StripAccents, BertNormalizer, Strip, Prepend, "
+        "Replace, Nmt, Precompiled, ByteLevel and Sequence");
+    check_refused(
+        folder, "t.json", "{\"pre_tokenizer\":{\"type\":\"Halve\"}}",
+        "t.json:1:26 (/pre_tokenizer/type): pre_tokenizer \"Halve\" is not supported"
+        "\n  hint: supported are BertPreTokenizer, Whitespace, WhitespaceSplit, Punctuation, Digits, ByteLevel, "
+        "Metaspace, Split, CharDelimiterSplit, UnicodeScripts, FixedLength and Sequence");
     err e = {0};
     CHECK(!ts_tokenizer_open("/nowhere/vocab.txt", &e) && e.code == TS_FILES);
 }

@@ -1,0 +1,58 @@
+#!/bin/sh
+# Model files continue a text: with a past, in both forms that exporters write, without one, and with the window for every
+# token, all the same; where ONNX Runtime is installed, as its greedy choice says.
+# ctest: Og
+. "$SOURCE/tests/cli/expect.sh"
+cd "$dir" || exit 1
+python=${PYTHON:-python3}
+"$python" -c 'import onnx' 2>/dev/null || { echo "no package onnx: model files are left out"; exit 77; }
+"$python" "$SOURCE/tests/train/decoder.py" . || wrong "no models"
+for kind in cache old plain; do
+    "$TESSERA" generate $kind.onnx --prompt 'Once upon' --max-tokens 30 -q >$kind || wrong "generate with $kind.onnx fails"
+    "$TESSERA" generate $kind.onnx --prompt 'Once upon' --max-tokens 30 --no-cache -q >$kind.whole ||
+        wrong "generate with the window of $kind.onnx fails"
+done
+for other in old plain cache.whole old.whole plain.whole; do
+    cmp cache $other || wrong "$other has another text" "$(cat cache $other)"
+done
+if "$python" -c 'import onnxruntime' 2>/dev/null; then
+    "$python" "$SOURCE/tests/train/decoder.py" . --greedy 'Once upon' 30 2>/dev/null >runtime || wrong "ONNX Runtime fails"
+    cat cache old plain | cmp - runtime || wrong "ONNX Runtime has another text" "$(cat cache runtime)"
+fi
+[ "$(wc -m <cache)" -gt 20 ] || wrong "there is hardly a text" "$(cat cache)"
+
+# drawn: from the seed, each of several texts its own, the first as alone
+"$TESSERA" generate cache.onnx --prompt 'Once upon' --max-tokens 20 --temperature 2 --seed 5 -q >one
+"$TESSERA" generate plain.onnx --prompt 'Once upon' --max-tokens 20 --temperature 2 --seed 5 -q >two
+"$TESSERA" generate cache.onnx --prompt 'Once upon' --max-tokens 20 --temperature 2 --seed 5 --batch 3 --json -q >three
+cmp one two || wrong "without a past the draw is another"
+"$python" - <<'PY' || wrong "the texts of a batch are others"
+import json
+all = json.load(open("three"))
+assert all["texts"][0] == all["text"] == open("one").read()[:-1], all
+assert len(set(all["texts"])) == 3 and all["tokens"] <= 60 and all["prompt_tokens"] == 10, all
+PY
+[ "$("$TESSERA" generate cache.onnx --prompt 'Once upon' --max-tokens 20 --top-k 1 --temperature 2 -q)" = "$(cut -c -20 cache)" ] ||
+    wrong "--top-k 1 draws"
+[ "$("$TESSERA" generate cache.onnx --prompt Once --max-tokens 3 --batch 2 -q | sed -n 2p)" = --- ] || wrong "texts are not told apart"
+
+# what is told, and how much room there is
+expect 0 'mask "attention_mask", past "past_key_values.0.key" to "present.0.key" and 3 more; logits "logits"' \
+    generate cache.onnx --prompt Once --max-tokens 2
+expect 0 'tokens "input_ids"; logits "logits"' generate plain.onnx --prompt Once --max-tokens 2
+expect 0 'prompt: 5 tokens, ' generate cache.onnx --prompt Once --max-tokens 2
+expect 0 'it ends here: --dim leaves room for 9 tokens' generate cache.onnx --prompt Once --max-tokens 20 --dim past_sequence=1..8
+expect 3 'the prompt has 10 tokens, --dim allows 5' generate cache.onnx --prompt 'Once upon' --dim past_sequence=1..4
+expect 2 '--dim batch=2: only a range of the past, "past_sequence=1..N", is taken' generate cache.onnx --prompt Once --dim batch=2
+expect 2 '--batch 2: only a model file that takes a past goes on with several texts at once' generate plain.onnx --prompt Once --batch 2
+expect 8 "cannot open 'none.json'" generate plain.onnx --prompt Once --tokenizer none.json
+"$python" - <<'PY'
+import onnx
+m = onnx.load("cache.onnx")
+m.graph.input.append(onnx.helper.make_tensor_value_info("use_cache_branch", onnx.TensorProto.BOOL, [1]))
+m.graph.node.append(onnx.helper.make_node("Not", ["use_cache_branch"], ["other"]))
+m.graph.output.append(onnx.helper.make_tensor_value_info("other", onnx.TensorProto.BOOL, [1]))
+onnx.save(m, "branch.onnx")
+PY
+expect 4 'input "use_cache_branch", bool of rank 1, is not recognised' generate branch.onnx --prompt Once
+finish
