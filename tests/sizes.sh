@@ -12,20 +12,20 @@ set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
 include                640  the public header: to be read in one sitting
-graph                31480  the table of operations is half of it
-import               10600  ONNX, JSON, safetensors, tokenizers; all of it distrusted
+graph                33240  the table of operations is half of it
+import               10716  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff              4400  the chain rule, forward mode, batches, optimizers
-schedule               190  the table of passes
-schedule/plan         2069  kernels, stages, values, targets
-schedule/nest         2378  the notation of loops
+schedule               192  the table of passes
+schedule/plan         2079  kernels, stages, values, targets
+schedule/nest         2424  the notation of loops
 schedule/schema       1434  rules, and loops by them
-schedule/fuse         2245  nodes become kernels
-schedule/passes       4838  a file for each other step
+schedule/fuse         2257  nodes become kernels
+schedule/passes       4894  a file for each other step
 schedule/place         825  plans over several devices
 schedule/explain       980  what people read of a plan
 backends              3750  driver, runner, weights: what back ends share
-backends/codegen      11470  nests to text, for every C-like language
-backends/cpu          2106  processors as a target
+backends/codegen      11550  nests to text, for every C-like language
+backends/cpu          2145  processors as a target
 backends/cache        2500  what was compiled
 backends/c            3510  compiler, loader, team of threads
 backends/emit          1070  programs of their own
@@ -37,11 +37,11 @@ backends/opencl        1900  a dialect and a device
 backends/cuda          2550  a dialect and a device
 bench                 5660  race, statistics, peers
 bench/report          5500  a page of sections
-bench/machine         1230  clock, processors, ceilings
-train                 8420  fine-tuning, generation, export
+bench/machine         1231  clock, processors, ceilings
+train                 8452  fine-tuning, generation, export
 models                1790  on the public header alone
-cli                  11010  a file for each verb
-tests                47240  about half of what they test
+cli                  11019  a file for each verb
+tests                49485  about half of what they test
 tests/gpusim         10220  a driver and a card in software
 '
 columns=$(sed -n 's/^ColumnLimit: //p' .clang-format)
