@@ -163,8 +163,7 @@ static bool adapt_integers(const onnx_call *c, const node **out, err *e)
     if (keeps_cache(c, e))
         return false;
     const node *x = c->in[0], *w = c->in[1];
-    const node *all = g_call2(g, "matmul", quantize_centred(g, x, quantize_rows(g, x, onnx_in(c, 6), false)),
-                              quantize_centred(g, w, quantize_rows(g, w, onnx_in(c, 7), true)));
+    const node *all = quantize_product(g, x, onnx_in(c, 6), w, onnx_in(c, 7));
     const node *by = g_call2(g, "multiply", quantize_rows(g, x, c->in[3], false), quantize_rows(g, w, c->in[4], true));
     all = all && by ? g_call2(g, "multiply", g_cast(g, all, by->type.dtype), by) : NULL;
     return attend_all(&h, g_call2(g, "add", all, c->in[2]), onnx_in(c, 5), onnx_in(c, 8), out, e);

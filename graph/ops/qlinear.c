@@ -112,13 +112,6 @@ static bool adapt_concat(const onnx_call *c, const node **out, err *e)
 }
 
 /* ---- ONNX: products ---- */
-/* a [..., m, k] b [..., k, n] in 32 bits, zeros by row and column */
-static const node *product(graph *g, const node *a, const node *a_zero, const node *b, const node *b_zero)
-{
-    return g_call2(g, "matmul", quantize_centred(g, a, quantize_rows(g, a, a_zero, false)),
-                   quantize_centred(g, b, quantize_rows(g, b, b_zero, true)));
-}
-
 /* The product of scales, a's by row or one, b's by column or one. */
 static const node *factor(graph *g, const node *a, const node *a_scale, const node *b, const node *b_scale)
 {
@@ -143,7 +136,7 @@ static bool adapt_gemm(const onnx_call *c, const node **out, err *e)
     a = onnx_int(c, "transA", 0) ? g_swapped(g, a) : a, b = onnx_int(c, "transB", 0) ? g_swapped(g, b) : b;
     if (!a || !b)
         return onnx_give(c, out, NULL, e);
-    const node *sum = product(g, a, onnx_in(c, 2), b, onnx_in(c, 5));
+    const node *sum = quantize_product(g, a, onnx_in(c, 2), b, onnx_in(c, 5));
     sum = more ? g_call2(g, "add", sum, more) : sum;
     const node *by = g_scaled(g, factor(g, a, c->in[1], b, c->in[4]), onnx_real(c, "alpha", 1));
     const node *y = scaled(g, sum, by, NULL);
@@ -154,7 +147,7 @@ static bool adapt_gemm(const onnx_call *c, const node **out, err *e)
 static bool adapt_to_float(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;
-    const node *a = c->in[0], *b = c->in[1], *sum = product(g, a, onnx_in(c, 4), b, onnx_in(c, 5));
+    const node *a = c->in[0], *b = c->in[1], *sum = quantize_product(g, a, onnx_in(c, 4), b, onnx_in(c, 5));
     return onnx_give(c, out, scaled(g, sum, factor(g, a, c->in[2], b, c->in[3]), onnx_in(c, 6)), e);
 }
 
@@ -165,13 +158,13 @@ static bool adapt_dynamic_matmul(const onnx_call *c, const node **out, err *e)
     const node *scale, *zero, *b = c->in[1], *a = quantize_dynamic(g, c->in[0], &scale, &zero);
     if (!a)
         return onnx_give(c, out, NULL, e);
-    const node *sum = product(g, a, zero, b, onnx_in(c, 3));
+    const node *sum = quantize_product(g, a, zero, b, onnx_in(c, 3));
     return onnx_give(c, out, scaled(g, sum, factor(g, a, scale, b, c->in[2]), onnx_in(c, 4)), e);
 }
 
 static bool adapt_integers(const onnx_call *c, const node **out, err *e)
 {
-    return onnx_give(c, out, product(c->g, c->in[0], NULL, c->in[1], NULL), e);
+    return onnx_give(c, out, quantize_product(c->g, c->in[0], NULL, c->in[1], NULL), e);
 }
 
 static bool adapt_multiply_integers(const onnx_call *c, const node **out, err *e)

@@ -176,12 +176,19 @@ static const node *less(graph *g, const node *sum, const node *a, const node *b)
     return g_call2(g, "subtract", sum, g_call2(g, "multiply", a, b));
 }
 
-static bool is_known(const node *n) /* a weight, or made of weights alone */
+/* A weight, or made of weights alone, in few steps */
+static bool known_in(const node *n, int *steps)
 {
-    bool all = n->leaf ? n->leaf->kind != LEAF_INPUT : n->n_in > 0;
+    enum { MOST = 64 };
+    bool all = n->leaf ? n->leaf->kind != LEAF_INPUT : n->n_in > 0 && ++*steps < MOST;
     for (int i = 0; i < n->n_in && all && !n->leaf; i++)
-        all = is_known(n->in[i]);
+        all = known_in(n->in[i], steps);
     return all;
+}
+
+static bool is_known(const node *n)
+{
+    return known_in(n, &(int){0});
 }
 
 /* The product of what is left of a [..., m, k] and b [..., k, n] without their zeros, [..., m, n] in 32 bits: of the
@@ -202,16 +209,21 @@ static const node *product(graph *g, const node *a, const node *za, const node *
     const node *columns = za ? g_cast(g, g_over(g, "sum", quantize_centred(g, b, zb), 1, &before), TS_I32)
                              : NULL; /* [.., 1, n] */
     if (za)
-        sum = less(g, sum, za, known && is_known(columns) ? g_known(g, columns, "") : columns);
+        sum = less(g, sum, za, known && columns && is_known(columns) ? g_known(g, columns, "") : columns);
     if (zb) /* [..., m, 1] */
         sum = less(g, sum, zb, g_cast(g, g_over(g, "sum", g_cast(g, a, TS_I32), 1, &last), TS_I32));
     return sum;
 }
 
+const node *quantize_product(graph *g, const node *a, const node *za, const node *b, const node *zb)
+{
+    return product(g, a, za, b, zb, TS_U8);
+}
+
 /* a [..., m, k], b [..., k, n] -> [..., m, n] */
 static bool adapt_matmul_integer(const onnx_call *c, const node **out, err *e)
 {
-    return onnx_give(c, out, product(c->g, c->in[0], onnx_in(c, 2), c->in[1], onnx_in(c, 3), TS_U8), e);
+    return onnx_give(c, out, quantize_product(c->g, c->in[0], onnx_in(c, 2), c->in[1], onnx_in(c, 3)), e);
 }
 
 /* a_scale * b_scale / y_scale turns sums of products into results, of sum's shape; a scale or zero is one number, or
@@ -234,7 +246,7 @@ static bool adapt_qlinear_matmul(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;
     const node *a = c->in[0], *b = c->in[3]; /* [..., m, k], [..., k, n] */
-    const node *sum = product(g, a, c->in[2], b, c->in[5], TS_U8);
+    const node *sum = quantize_product(g, a, c->in[2], b, c->in[5]);
     const node *a_scale = quantize_rows(g, a, c->in[1], false), *b_scale = quantize_rows(g, b, c->in[4], true);
     return onnx_give(c, out, rescaled(g, sum, a_scale, b_scale, c->in[6], c->in[7]), e);
 }

@@ -14,6 +14,9 @@ const node *quantize_to(graph *g, const node *x, const node *scale, const node *
 const node *quantize_back(graph *g, const node *q, const node *scale, const node *zero); /* in scale's dtype */
 /* x as u8 by the range that it has itself; one scale and one zero */
 const node *quantize_dynamic(graph *g, const node *x, const node **scale, const node **zero);
+/* The product of a [..., m, k] and b [..., k, n] less their zeros, which come as quantize_rows takes them: [..., m, n]
+ * in 32 bits */
+const node *quantize_product(graph *g, const node *a, const node *za, const node *b, const node *zb);
 /* v beside the last two axes of x [..., rows, columns]: v [rows] becomes [rows, 1], v [columns] stays, one number
  * becomes []; NULL stays. */
 const node *quantize_rows(graph *g, const node *x, const node *v, bool columns);
