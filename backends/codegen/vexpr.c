@@ -34,6 +34,7 @@ static const form forms[] = {
     {"bitor", NULL, "($0 | $1)"},
     {"bitxor", NULL, "($0 ^ $1)"},
     {"bitnot", NULL, "(~$0)"},
+    {"shr", NULL, "($0 >> $1)"},
 };
 static const form truths[] = {
     /* of masks */
@@ -153,6 +154,16 @@ static bool takes_sides(emitter *m, const expr *x)
     return varies(m, c) && !(harmless(m, c, x->arg[1]) && harmless(m, c, x->arg[2])) && by_ends(m, c);
 }
 
+static bool in_bits(const emitter *m, const expr *x, int bits) /* a shift by it leaves something */
+{
+    int64_t low, high;
+    emitter *at = (emitter *)m;
+    if (x_count(x, X_LOAD))
+        return false;
+    affine_range(&at->sp, place_of(at, x_uncast(x)), &low, &high);
+    return low >= 0 && high < bits;
+}
+
 static const form *form_of(const emitter *m, const expr *x)
 {
     const bool truth = x->arg[0]->dtype == TS_BOOL;
@@ -161,7 +172,10 @@ static const form *form_of(const emitter *m, const expr *x)
     for (int i = 0; i < (truth ? COUNT(truths) : COUNT(forms)); i++) {
         const bool real = dtype_class(x->arg[0]->dtype) == D_REAL;
         if (!strcmp(all[i].fn, x->fn->name) && (real ? all[i].real : all[i].whole) != NULL)
-            return vector_kind(m, x->arg[0]->dtype, &e) ? &all[i] : NULL;
+            return vector_kind(m, x->arg[0]->dtype, &e) &&
+                           (strcmp(all[i].fn, "shr") || in_bits(m, x->arg[1], 8 * element_bytes(e)))
+                       ? &all[i]
+                       : NULL;
     }
     return NULL;
 }

@@ -92,6 +92,41 @@ static const node *dequantized(const onnx_call *c, const packing *p, const node 
     return q && scale && zero ? quantize_back(g, q, scale, zero) : NULL;
 }
 
+/* The same product from words of eight numbers, [n, blocks, words], as vectors of rows unpack them: a, b: its words,
+ * c: scales and d: less zeros [n, blocks]. NULL: it is none of whole blocks of 4 bits. */
+static const node *by_words(const onnx_call *c, const packing *p)
+{
+    graph *g = c->g;
+    const node *x = c->in[0], *scale = c->in[2], *zero = zeros(c, p, onnx_in(c, 3)), *q;
+    const int64_t each = 8, words = p->block / each, extent[] = {p->n, p->blocks, words};
+    type t = x->type;
+    if (p->bits != 4 || p->block % each || p->blocks * p->block != p->k || onnx_in(c, 4) || t.dtype != TS_F32 ||
+        scale->type.dtype != TS_F32 || t.rank < 1 || t.dim[t.rank - 1] != p->k || !zero ||
+        c->in[1]->type.dtype != TS_U8 || type_count(&c->in[1]->type) != p->n * p->k / 2)
+        return NULL;
+    q = g_reshape(g, c->in[1], 3, (int64_t[]){p->n, p->blocks, p->block / 2});
+    q = g_element(g, 1, &q,
+                  &(spelling){.rank = 3,
+                              .extent = extent,
+                              .fold = "add",
+                              .text = "i32(a[i0,i1,4*i2])+256*i32(a[i0,i1,4*i2+1])+65536*i32(a[i0,i1,4*i2+2])"
+                                      "+16777216*i32(a[i0,i1,4*i2+3])"});
+    /* Twice the scale, and what zeros come to: weights of their own, which are laid out as loops walk them */
+    scale = g_scaled(g, by_blocks(g, scale, p->n, p->blocks, "scales"), 2);
+    const node *off = g_call2(g, "multiply", g_call1(g, "negative", g_cast(g, zero, TS_F32)), scale);
+    const int64_t rows = type_count(&t) / p->k, all[] = {rows, p->n, p->blocks, words, each};
+    x = g_reshape(g, x, 4, (int64_t[]){rows, p->blocks, words, each});
+    const node *y = g_element(
+        g, 4, (const node *const[]){x, q, scale, off},
+        &(spelling){.rank = 2,
+                    .n_fold = 3,
+                    .extent = all,
+                    .fold = "add",
+                    .text = "a[i0,i2,i3,i4]*(f32(bitand(shr(b[i1,i2,i3],i32(4*i4)),15))*c[i1,i2]+d[i1,i2])"});
+    t.dim[t.rank - 1] = p->n;
+    return y ? g_reshape(g, g_scaled(g, y, 0.5), t.rank, t.dim) : NULL;
+}
+
 /* a [..., k], weights of [n, k], perhaps zeros, groups [k] and a bias [n] -> [..., n] */
 static bool adapt_matmul(const onnx_call *c, const node **out, err *e)
 {
@@ -104,8 +139,8 @@ static bool adapt_matmul(const onnx_call *c, const node **out, err *e)
     if (onnx_int(c, "weight_prepacked", 0))
         return err_set(e, TS_UNSUPPORTED, "weight_prepacked: the weights lie as one provider wants them; 0 expected");
     p.blocks = (p.k + p.block - 1) / p.block;
-    const node *w = dequantized(c, &p, onnx_in(c, 4));
-    const node *y = w ? g_call2(c->g, "matmul", c->in[0], g_swapped(c->g, w)) : NULL;
+    const node *y = by_words(c, &p), *w = y ? NULL : dequantized(c, &p, onnx_in(c, 4));
+    y = w ? g_call2(c->g, "matmul", c->in[0], g_swapped(c->g, w)) : y;
     return onnx_give(c, out, y && onnx_in(c, 5) ? g_call2(c->g, "add", y, c->in[5]) : y, e);
 }
 
