@@ -24,8 +24,8 @@ schedule/passes       4894  a file for each other step
 schedule/place         825  plans over several devices
 schedule/explain       980  what people read of a plan
 backends              3750  driver, runner, weights: what back ends share
-backends/codegen      11550  nests to text, for every C-like language
-backends/cpu          2145  processors as a target
+backends/codegen      11564  nests to text, for every C-like language
+backends/cpu          2147  processors as a target
 backends/cache        2500  what was compiled
 backends/c            3510  compiler, loader, team of threads
 backends/emit          1070  programs of their own
