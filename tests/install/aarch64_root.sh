@@ -4,7 +4,8 @@
 # lie there.
 set -eu
 root=$1
-[ ! -e "$root/complete" ] || exit 0
+packages='libprotobuf-c-dev libcjson-dev libhwloc-dev libssl-dev libutf8proc-dev libpcre2-dev libarchive-dev'
+[ "$(cat "$root/complete" 2>/dev/null)" != "$packages" ] || exit 0 # of all that is built with today
 rm -rf "$root"
 mkdir -p "$root/apt/lists/partial" "$root/apt/archives/partial"
 : >"$root/apt/status"
@@ -13,10 +14,10 @@ get() {
         -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o APT::Sandbox::User=root -o Debug::NoLocking=1 "$@"
 }
 get update
-get install -y --download-only --no-install-recommends \
-    libprotobuf-c-dev libcjson-dev libhwloc-dev libssl-dev libutf8proc-dev libpcre2-dev libarchive-dev >/dev/null
+# shellcheck disable=SC2086 # words
+get install -y --download-only --no-install-recommends $packages >/dev/null
 for package in "$root"/apt/archives/lib*.deb "$root"/apt/archives/linux-libc-dev*.deb "$root"/apt/archives/zlib*.deb; do
     dpkg-deb -x "$package" "$root"
 done
 rm -rf "$root/apt"
-touch "$root/complete"
+echo "$packages" >"$root/complete"
