@@ -145,7 +145,7 @@ static const char *const examples[] = {
     "tessera generate run --prompt Once --max-tokens 40",
     "tessera generate run --prompt Once --temperature 0.8 --top-p 0.9 --seed 3",
     "tessera generate gpt2/model.onnx --prompt Once # with tokenizer.json beside it",
-    "tessera generate model.onnx --tokenizer tokenizer.json --prompt Once --dim past=1..1023 --batch 4 --temperature 1",
+    "tessera generate model.onnx --prompt Once --dim past=1..1023 --batch 4",
     NULL,
 };
 

@@ -193,11 +193,18 @@ static int letter_of(lettered *o, const node *n)
     return i;
 }
 
+/* Of a fold of several values: those it has, and those of another set of points */
+static const char states[2 * MAX_STATE][3] = {"s0", "s1", "s2", "s3", "t0", "t1", "t2", "t3"};
+
 static void write_leaf(text *t, const expr *x, void *user)
 {
     const lettered *o = user;
     if (x->kind == X_AXIS) {
         text_add(t, "%s", places[x->axis]);
+        return;
+    }
+    if (x->kind == X_STATE) {
+        text_add(t, "%s", states[x->axis < o->n_state ? x->axis : MAX_STATE + x->axis - o->n_state]);
         return;
     }
     text_add(t, "%c", 'a' + letter_of(user, x->from));
@@ -239,9 +246,6 @@ const node *g_element_of(graph *g, const spelling *s, const expr *x)
     text_free(&t);
     return y;
 }
-
-/* Of a fold of several values: those it has, and those of another set of points */
-static const char states[2 * MAX_STATE][3] = {"s0", "s1", "s2", "s3", "t0", "t1", "t2", "t3"};
 
 typedef struct list { /* what stands between the commas outside brackets */
     int n;
@@ -325,15 +329,6 @@ static const expr *spelled_fold(const node *n, arena *mem, uint32_t axes, err *e
     return x_merged(mem, x_scan(mem, axes, 0, k, start, step, y), merges ? merge : NULL);
 }
 
-static void write_states(text *t, const expr *x, void *user)
-{
-    const lettered *o = user;
-    if (x->kind == X_STATE)
-        text_add(t, "%s", states[x->axis < o->n_state ? x->axis : MAX_STATE + x->axis - o->n_state]);
-    else
-        write_leaf(t, x, user);
-}
-
 static const char *write_each(arena *mem, int n, const expr *const *x, bool typed, lettered *o)
 {
     text t = {0};
@@ -341,7 +336,7 @@ static const char *write_each(arena *mem, int n, const expr *const *x, bool type
         text_add(&t, k ? "," : "");
         if (typed)
             text_add(&t, "%s(", ts_dtype_name(x[k]->dtype));
-        x_write(&t, x[k], write_states, o);
+        x_write(&t, x[k], write_leaf, o);
         text_add(&t, typed ? ")" : "");
     }
     const char *said = arena_format(mem, "%s", text_str(&t));

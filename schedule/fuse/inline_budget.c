@@ -133,13 +133,14 @@ static bool may_repeat(fuser *f, item *it)
 }
 
 /* What follows a product is written out for each vector of its register tile. Where that is more code than a first
- * cache holds beside the rest (32 KiB, on all processors of today), a loop of its own is faster. */
+ * cache holds beside the rest (32 KiB, on all processors of today), a loop of its own is faster. Of integers, which
+ * are the same bits when they have waited in memory: halves are not. */
 bool inline_follows(fuser *f, item *it, const item *owner)
 {
     enum { CODE = 24 << 10, PART = 9 }; /* bytes; of each part (54 KB were 301 parts of 20 vectors) */
     const target *on = plan_on(f->p, item_site(f, it));
     const double bytes = (double)owner->inlining.parts * PART * on->n_register * 3 / 4;
-    return !it->contracts || on->group || bytes <= CODE ||
+    return !it->contracts || dtype_class(it->node->type.dtype) != D_WHOLE || on->group || bytes <= CODE ||
            reason_most(&it->kept, "bytes of code of what follows it", bytes, CODE);
 }
 

@@ -371,8 +371,8 @@ static void test_unsupported(void)
     refuse_bind(&m, 0, NULL, TS_UNSUPPORTED, "Bar (opset 17); in node[0] \"four\"");
     begin(&m); /* an operator of this name, but of a version with another meaning */
     m.opset = 6;
-    wire_node(&m, "a", "LayerNormalization x,x y");
-    refuse_bind(&m, 1, batch2, TS_UNSUPPORTED, "LayerNormalization (opset 6, f32)");
+    wire_node(&m, "a", "GroupNormalization x,x,x y");
+    refuse_bind(&m, 1, batch2, TS_UNSUPPORTED, "GroupNormalization (opset 6, f32)");
     begin(&m); /* a tensor of a type without a dtype, used */
     wire_tensor(&m, "w", 8, 0, NULL, "", 0);
     wire_node(&m, "a", "Add x,w y");

@@ -102,7 +102,7 @@ static void test_refusals(void)
 static void test_sentences(void)
 {
     static const char *const refused[][2] = {
-        {"core:2 isa:sse9", "machine: one of plain, avx2, avx512, neon expected at 'isa:sse9'"},
+        {"core:2 isa:sse9", "machine: one of plain, avx2, avx512, avx512vnni, neon expected at 'isa:sse9'"},
         {"core:2 l2:0", "machine: l2:N(SIZE) or l2:N(SIZE)=CORES+CORES, N from 1 to 1024, expected at 'l2:0'"},
         {"core:2 gpu:1", "machine: one of package, numa, l3, l2, l1d, core, line, isa, nta or cpu expected at 'gpu:1'"},
         {"core:2(0,1)x", "machine: a blank between words expected at 'x'"},
@@ -138,7 +138,7 @@ static void test_isa(void)
                        "--machine \"core:1 isa:avx512\"");
     e = (err){0};
     CHECK(machine_isa(&m, "mmx", &e) == NULL && e.code == TS_USAGE);
-    CHECK_TEXT(e.text, "there is no instruction set 'mmx'; known are plain, avx2, avx512, neon");
+    CHECK_TEXT(e.text, "there is no instruction set 'mmx'; known are plain, avx2, avx512, avx512vnni, neon");
     e = (err){0};
     CHECK(machine_threads(&m, 0, &e) == 1 && machine_threads(&m, 5, &e) == 5 && !err_is(&e));
     CHECK(machine_threads(&m, -1, &e) == 0 && e.code == TS_USAGE);
