@@ -175,7 +175,7 @@ without doctor && grep -q 'c  *no .*no C compiler found' out || wrong "doctor wi
 json ops '"matmul" in [o["name"] for o in d["ops"]]' ops
 expect 0 'MatMul' ops --onnx
 json axes 'd["matmul"] == "b m n | k" and d["contract"] == "g m n | k"' help axes
-json passes '[p["name"] for p in d][2:7] == ["known", "extents", "common", "alternatives", "fuse"]' help passes
+json passes '[p["name"] for p in d][2:7] == ["known", "extents", "common", "dots", "alternatives"]' help passes
 expect 0 'g=16 m=784 n=64 k=64' explain resnet-18 --dim batch=1 --op contract
 expect 0 '    a...p            f32[1,64,56,56]' explain resnet-18 --dim batch=1 --op winograd_tiles # one row for 16 places
 expect 0 'k1 matmul encoder.layer.0.attention.self.query.weight m=8 n=128 k=128' show bert-tiny --dim seq=8 --stage planned
