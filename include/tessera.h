@@ -437,6 +437,23 @@ TS_API bool ts_model_hash(const ts_model *m, char sha256[65], ts_error *e);
  * everything is written. */
 TS_API bool ts_model_save(ts_model *m, const char *format, const char *path, ts_error *e);
 
+/* How the weights of products are quantized: constant f32 matrices on the right of MatMul and Gemm. */
+typedef struct ts_quantization {
+    int bits;                /* 8: i8 and a scale for each column, through DequantizeLinear; 4: as MatMulNBits has them */
+    int block;               /* of 4 bits: elements of a column that share a scale, 16, 32, ... 256; 0: 32 */
+    int n_keep;              /* products that stay as they are: */
+    const char *const *keep; /* globs for the name of the node or of its weight */
+} ts_quantization;
+typedef struct ts_quantized {
+    int products, kept;    /* rewritten; with such a weight, but left as they were */
+    int64_t before, after; /* bytes of the files, those beside them too */
+    double error;          /* the largest of a weight: |w - q| / |w|, |w| the root of the sum of its squares */
+    char worst[256];       /* the weight that has it, cut to what fits */
+} ts_quantized;
+/* Rewrites an ONNX file; what is no such product is copied through unchanged. Numbers lie in the file itself up to one
+ * GiB, in TO.data from there on. TS_UNSUPPORTED where there is nothing to quantize. what may be NULL. */
+TS_API bool ts_quantize(const char *path, const ts_quantization *how, const char *to, ts_quantized *what, ts_error *e);
+
 /* A built-in model: a row in a table that the build makes from models/. build reads extents with ts_dim, makes inputs
  * and weights on the graph, and names results with ts_result. */
 typedef struct ts_builder {

@@ -11,6 +11,8 @@ const char *onnx_text(const char *s); /* "" for a field that is absent */
 const char *onnx_overload(arena *mem, const char *name, const char *overload);
 const char *onnx_domain(const char *s); /* "" for the standard one */
 
+/* The mapped file, scanned and unpacked into f's arena; payloads are spans of it. */
+const Onnx__Model *onnx_unpack(model_file *f, err *e);
 /* Everything but ports; names of tensors are added to given. function: attributes may refer to a caller's. */
 bool onnx_steps(onnx_source *s, size_t n, Onnx__Node *const *from, body *out, err *e);
 bool onnx_tensors(onnx_source *s, const Onnx__Graph *g, body *out, name_table *given, err *e);

@@ -80,8 +80,7 @@ static bool read_functions(onnx_source *s, const Onnx__Model *m, err *e)
 }
 
 /* ---- the file ---- */
-/* The scanned message, unpacked into the file's arena. */
-static const Onnx__Model *unpack(model_file *f, err *e)
+const Onnx__Model *onnx_unpack(model_file *f, err *e)
 {
     ProtobufCAllocator a = onnx_allocator(&f->mem);
     text lean = {0};
@@ -123,7 +122,7 @@ static bool read_onnx(const char *path, model_file *out, err *e)
 {
     if (!file_map(path, &out->map, e) || !external_open(&out->external, &out->mem, path, e))
         return false;
-    const Onnx__Model *m = unpack(out, e);
+    const Onnx__Model *m = onnx_unpack(out, e);
     const bool ok = m && read_model(out, m, e);
     external_close(&out->external);
     return ok || err_in(e, "%s", path);

@@ -281,6 +281,17 @@ static bool external_data(onnx_source *s, const Onnx__Tensor *t, uint64_t bytes,
     return true;
 }
 
+bool onnx_external(onnx_source *s, const Onnx__Tensor *t, ts_array *out, size_t *bytes, err *e)
+{
+    char what[MAX_WHAT];
+    snprintf(what, sizeof what, "tensor \"%s\"", t->name ? t->name : "");
+    *out = (ts_array){0};
+    if (!onnx_element(t->data_type, what, &out->dtype, e) || !read_shape(t, what, out, e))
+        return false;
+    *bytes = packed_bytes(out);
+    return external_data(s, t, *bytes, what, &out->data, e);
+}
+
 static bool check_truth(const ts_array *a, const char *what, err *e)
 {
     const unsigned char *p = a->data;

@@ -19,6 +19,8 @@ ProtobufCAllocator onnx_allocator(arena *mem); /* what is unpacked dies with the
 /* Both give TS_UNSUPPORTED for what is well-formed but has no dtype here. */
 bool onnx_element(int code, const char *what, dtype *out, err *e);
 bool onnx_tensor(onnx_source *s, const Onnx__Tensor *t, ts_array *out, err *e);
+/* The bytes of one that lies in another file, as they lie there: out->data, elements of few bits packed. */
+bool onnx_external(onnx_source *s, const Onnx__Tensor *t, ts_array *out, size_t *bytes, err *e);
 void onnx_hold_constants(arena *mem, body *b); /* steps that are constant tensors become held ones */
 /* There are no tensors of texts. One that lists them, of which steps only take some (labels of classes), has their
  * places, 0, 1, ..., in its stead: the first notes them, the second lets those be used that may. */

@@ -3,13 +3,11 @@
  * a file beside it from there on. */
 #include "graph/ir/rule.h"
 #include "import/onnx/body.h"
+#include "import/onnx/write.h"
 #include "import/writer.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* protobuf ends at 2 GiB; bytes, so that pages can be mapped; smaller tensors stay in the file */
-enum { INLINE_BYTES = 1 << 30, EXTERNAL_ALIGNMENT = 4096, SMALL_BYTES = 1024 };
 
 typedef struct maker {
     arena *mem;
@@ -78,12 +76,12 @@ static void place_beside(maker *w, Onnx__Tensor *t, int64_t size)
     add_entry(w, t, "offset", arena_format(w->mem, "%lld", (long long)w->offset));
     add_entry(w, t, "length", arena_format(w->mem, "%lld", (long long)size));
     t->has_data_location = true, t->data_location = 1;
-    w->offset += (size + EXTERNAL_ALIGNMENT - 1) / EXTERNAL_ALIGNMENT * EXTERNAL_ALIGNMENT;
+    w->offset += (size + ONNX_ALIGNMENT - 1) / ONNX_ALIGNMENT * ONNX_ALIGNMENT;
 }
 
 static bool is_beside(const maker *w, const ts_array *a)
 {
-    return w->beside && shared(a->dtype) == 1 && bytes_of(a) >= SMALL_BYTES;
+    return w->beside && shared(a->dtype) == 1 && bytes_of(a) >= ONNX_SMALL;
 }
 
 static Onnx__Tensor *make_tensor(maker *w, const char *name, const ts_array *a, bool may_leave)
@@ -374,15 +372,15 @@ static bool make_model(maker *w, Onnx__Model *m, err *e)
 /* ---- files ---- */
 static bool save_beside(const maker *w, const char *folder, err *e)
 {
-    static const char zero[EXTERNAL_ALIGNMENT];
+    static const char zero[ONNX_ALIGNMENT];
     saver *s = saver_open(arena_format(w->mem, "%s%s", folder, w->beside), (size_t)w->offset);
     for (int i = 0; i < w->f->main.n_held; i++) {
         const ts_array *a = &w->f->main.held[i].value;
         if (!is_beside(w, a))
             continue;
-        const size_t n = (size_t)bytes_of(a), rest = n % EXTERNAL_ALIGNMENT;
+        const size_t n = (size_t)bytes_of(a), rest = n % ONNX_ALIGNMENT;
         saver_add(s, a->data, n);
-        saver_add(s, zero, rest ? EXTERNAL_ALIGNMENT - rest : 0);
+        saver_add(s, zero, rest ? ONNX_ALIGNMENT - rest : 0);
     }
     return saver_close(s, e);
 }
@@ -406,7 +404,7 @@ static bool write_onnx(const model_file *f, const char *path, err *e)
     int64_t total = 0;
     for (int i = 0; i < f->main.n_held; i++)
         total += bytes_of(&f->main.held[i].value);
-    if (total > INLINE_BYTES)
+    if (total > ONNX_INLINE)
         w.beside = arena_format(&mem, "%s.data", base);
     bool good = make_model(&w, &m, e) &&
                 (!w.beside || save_beside(&w, arena_format(&mem, "%.*s", (int)(base - path), path), e));

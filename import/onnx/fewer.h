@@ -1,0 +1,25 @@
+/* fewer.h - a matrix of f32 in 8 or 4 bits, symmetric around zero. Numbers and scales are the arena's. */
+#ifndef TS_ONNX_FEWER_H
+#define TS_ONNX_FEWER_H
+#include "graph/base/base.h"
+
+/* w[i, j] = data[i * of_row + j * of_column], i < k, which a product sums over, j < n */
+typedef struct matrix {
+    const void *data; /* of f32, perhaps not aligned */
+    int64_t k, n, of_row, of_column;
+} matrix;
+
+typedef struct fewer {
+    void *numbers;
+    float *scale;
+    size_t bytes;   /* of the numbers */
+    int64_t scales; /* how many */
+    double error;   /* |w - q| / |w|, the root of the sum of squares over that of w */
+} fewer;
+
+bool fewer_fits(const matrix *w); /* every element is finite */
+/* i8 in -127..127 in the order of w in memory, which is one without gaps; a scale for each column. */
+fewer fewer_by_column(arena *mem, const matrix *w);
+/* MatMulNBits: u8 [n, blocks, block / 2], the first of two elements in the low bits, zero is 8; scales [n * blocks]. */
+fewer fewer_by_block(arena *mem, const matrix *w, int block);
+#endif

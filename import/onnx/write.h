@@ -1,0 +1,8 @@
+/* write.h - where numbers lie in ONNX files that are written here: in the file itself as long as all of it stays below
+ * what a message may have, else in a file beside it. */
+#ifndef TS_ONNX_WRITE_H
+#define TS_ONNX_WRITE_H
+
+/* protobuf ends at 2 GiB; bytes, so that pages can be mapped; smaller tensors stay in the file */
+enum { ONNX_INLINE = 1 << 30, ONNX_ALIGNMENT = 4096, ONNX_SMALL = 1024 };
+#endif

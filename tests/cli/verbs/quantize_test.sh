@@ -1,0 +1,61 @@
+#!/bin/sh
+# tessera quantize: of a model that is written here, both ways; what is refused, and that nothing is written then.
+set -u
+. "$SOURCE/tests/cli/expect.sh"
+cd "$dir" || exit 1
+"$TESSERA" export gpt2-tiny -o m.onnx -q || exit 1
+
+sums() { # FILE TARGET: least, largest and mean of each result
+    "$TESSERA" run "$1" --seed 3 --target "$2" --json -q | tr ',' '\n' |
+        sed -n 's/.*"\(min\|max\|mean\)":[[:space:]]*\([-0-9.e]*\).*/\1 \2/p'
+}
+sums m.onnx interp >m.sums
+for bits in int8 int4; do
+    "$TESSERA" quantize m.onnx -o $bits.onnx --weights $bits --json >$bits.json || wrong "quantize --weights $bits fails"
+    for target in interp c; do
+        sums $bits.onnx $target >$bits.$target
+    done
+done
+later "results are as far from those of f32 as rounding makes them" '
+import json, os
+def sums(name):
+    return [float(line.split()[1]) for line in open(name)]
+whole = sums("m.sums")
+assert len(whole) >= 3
+for bits, least in (("int8", 2), ("int4", 2.5)):
+    said = json.load(open(bits + ".json"))
+    assert said["format"] == "quantize/1" and said["file"] == bits + ".onnx" and said["products"] > 5, said
+    assert said["bytes_before"] == os.path.getsize("m.onnx") and said["bytes_after"] == os.path.getsize(bits + ".onnx")
+    assert said["bytes_after"] < said["bytes_before"], said
+    assert 0 < said["error"] < (0.02 if bits == "int8" else 0.15) and said["worst"], said
+    off = 2 * said["error"] * said["products"] ** 0.5 * max(map(abs, whole))
+    for target in ("interp", "c"):
+        got = sums(f"{bits}.{target}")
+        assert len(got) == len(whole) and all(abs(a - b) <= off for a, b in zip(got, whole)), (bits, got, whole, off)
+        assert all(abs(a - b) <= 1e-4 * max(map(abs, whole)) for a, b in zip(got, sums(bits + ".interp"))), (bits, got)
+    assert sums(bits + ".c") != whole, "nothing was rounded"'
+
+expect 0 "products quantized, 0 kept" quantize m.onnx -o again.onnx --weights int8
+cmp -s again.onnx int8.onnx || wrong "a second time gives another file"
+expect 4 "nothing to quantize: all products with constant weights" quantize m.onnx -o no.onnx --weights int8 --keep '*'
+expect 4 "nothing to quantize: no MatMul or Gemm has a constant f32 matrix on its right" \
+    quantize int8.onnx -o no.onnx --weights int4
+expect 2 "-o FILE.onnx says where the model goes" quantize m.onnx --weights int8
+expect 2 "--weights int8 or --weights int4" quantize m.onnx -o no.onnx
+expect 2 "int3" quantize m.onnx -o no.onnx --weights int3
+expect 2 "blocks of 48 elements; a power of two from 16 to 256 expected" \
+    quantize m.onnx -o no.onnx --weights int4 --block 48
+expect 2 "8" quantize m.onnx -o no.onnx --weights int4 --block 8
+expect 2 "8-bit weights have a scale for each column" quantize m.onnx -o no.onnx --weights int8 --block 32
+expect 2 "calibrate" quantize m.onnx -o no.onnx --weights int8 --calibrate data
+expect 8 "cannot write 'nowhere/no.onnx'" quantize m.onnx -o nowhere/no.onnx --weights int8
+expect 8 "there is no file 'gone.onnx'" quantize gone.onnx -o no.onnx --weights int8
+expect 8 "tessera export gpt2-tiny -o FILE.onnx writes one" quantize gpt2-tiny -o no.onnx --weights int8
+echo '{"format": "graph/1"}' >graph.json
+expect 3 "M001 not an ONNX model" quantize graph.json -o no.onnx --weights int8
+head -c 5000 m.onnx >cut.onnx
+expect 3 "M002 truncated" quantize cut.onnx -o no.onnx --weights int8
+: >empty.onnx
+expect 3 "M001 not an ONNX model: file is empty" quantize empty.onnx -o no.onnx --weights int8
+[ ! -e no.onnx ] || wrong "a refused file was written"
+finish
