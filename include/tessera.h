@@ -439,8 +439,8 @@ TS_API bool ts_model_save(ts_model *m, const char *format, const char *path, ts_
 
 /* How the weights of products are quantized: constant f32 matrices on the right of MatMul and Gemm. */
 typedef struct ts_quantization {
-    int bits;                /* 8: i8 and a scale for each column, through DequantizeLinear; 4: as MatMulNBits has them */
-    int block;               /* of 4 bits: elements of a column that share a scale, 16, 32, ... 256; 0: 32 */
+    int bits;                /* 8: i8, a scale per column, DequantizeLinear; 4: a scale per block, MatMulNBits */
+    int block;               /* of 4 bits: elements that share a scale, 16, 32, ... 256; 0: 32 */
     int n_keep;              /* products that stay as they are: */
     const char *const *keep; /* globs for the name of the node or of its weight */
 } ts_quantization;

@@ -43,6 +43,27 @@ bool fewer_fits(const matrix *w)
     return true;
 }
 
+/* Scales, zeros, numbers, in this order; a file may say that they are more than there is memory. */
+static bool make(fewer *f, int64_t scales, int64_t bytes, err *e)
+{
+    size_t head;
+    *f = (fewer){.scales = scales, .bytes = (size_t)bytes};
+    if (!size_mul((size_t)scales, sizeof *f->scale + 1, &head) || !size_add(head, f->bytes, &f->size))
+        return err_memory(e, SIZE_MAX, "quantized weights");
+    f->pages = pages_map(f->size, e);
+    if (!f->pages)
+        return false;
+    f->scale = (float *)(void *)f->pages;
+    f->zeros = f->pages + (size_t)scales * sizeof *f->scale, f->numbers = f->pages + head;
+    return true;
+}
+
+void fewer_free(fewer *f)
+{
+    pages_unmap(f->pages, f->size);
+    *f = (fewer){0};
+}
+
 /* ---- 8 bits ---- */
 /* The column of element i in memory. */
 static int64_t column_of(const matrix *w, int64_t i)
@@ -50,26 +71,27 @@ static int64_t column_of(const matrix *w, int64_t i)
     return w->of_column == 1 ? i % w->n : i / w->k;
 }
 
-fewer fewer_by_column(arena *mem, const matrix *w)
+bool fewer_by_column(const matrix *w, fewer *out, err *e)
 {
     const int64_t count_all = w->k * w->n;
-    fewer f = {.scales = w->n, .bytes = (size_t)count_all};
-    int8_t *q = f.numbers = arena_array(mem, f.bytes, sizeof *q);
-    f.scale = arena_array(mem, (size_t)w->n, sizeof *f.scale);
     sums s = {0};
+    if (!make(out, w->n, count_all, e))
+        return false;
+    float *scales = out->scale;
+    int8_t *q = out->numbers;
     for (int64_t i = 0; i < count_all; i++) {
-        float *most = &f.scale[column_of(w, i)];
+        float *most = &scales[column_of(w, i)];
         *most = fmaxf(*most, fabsf(in_order(w, i)));
     }
     for (int64_t j = 0; j < w->n; j++) /* a column of zeros needs a scale, too */
-        f.scale[j] = fmaxf(f.scale[j] / LEVELS_8, FLT_MIN);
+        scales[j] = fmaxf(scales[j] / LEVELS_8, FLT_MIN);
     for (int64_t i = 0; i < count_all; i++) {
-        const float v = in_order(w, i), scale = f.scale[column_of(w, i)];
+        const float v = in_order(w, i), scale = scales[column_of(w, i)];
         q[i] = (int8_t)fmaxf(-LEVELS_8, fminf(LEVELS_8, rintf(v / scale)));
         count(&s, v, (double)q[i] * scale);
     }
-    f.error = relative(&s);
-    return f;
+    out->error = relative(&s);
+    return true;
 }
 
 /* ---- 4 bits ---- */
@@ -100,25 +122,25 @@ static float scale_of(int n, const float *v, sums *s)
     return way[best];
 }
 
-fewer fewer_by_block(arena *mem, const matrix *w, int block)
+bool fewer_by_block(const matrix *w, int block, fewer *out, err *e)
 {
     const int64_t blocks = (w->k + block - 1) / block;
-    fewer f = {.scales = w->n * blocks, .bytes = (size_t)(w->n * blocks) * (size_t)(block / 2)};
-    uint8_t *q = f.numbers = arena_array(mem, f.bytes, 1);
-    float *v = arena_array(mem, (size_t)block, sizeof *v);
-    f.scale = arena_array(mem, (size_t)f.scales, sizeof *f.scale);
+    float v[FEWER_BLOCK];
     sums s = {0};
+    if (!make(out, w->n * blocks, w->n * blocks * (block / 2), e))
+        return false;
+    uint8_t *q = out->numbers;
     for (int64_t b = 0; b < blocks; b++) /* all columns of a few rows: lines of memory are read once */
         for (int64_t j = 0; j < w->n; j++) {
             const int64_t which = j * blocks + b;
             const int n = (int)int_min(block, w->k - b * block);
-            memset(v, 0, (size_t)block * sizeof *v); /* what lies behind the last row is zero */
+            memset(v, 0, sizeof v); /* what lies behind the last row is zero */
             for (int i = 0; i < n; i++)
                 v[i] = at(w, b * block + i, j);
-            const float scale = f.scale[which] = scale_of(n, v, &s);
+            const float scale = out->scale[which] = scale_of(n, v, &s);
             for (int i = 0; i < block; i++)
                 q[which * (block / 2) + i / 2] |= (uint8_t)(nearest(v[i], scale) << (i % 2 * 4));
         }
-    f.error = relative(&s);
-    return f;
+    out->error = relative(&s);
+    return true;
 }

@@ -1,58 +1,13 @@
-/* quantize.c - an ONNX file with the weights of its products in 8 or 4 bits. The file is unpacked only to find the
- * products; what is written are the bytes of the file itself, with other nodes and tensors in the place of a few. */
-#include "graph/ir/rule.h"
+/* quantize.c - which products of an ONNX file are rewritten, and what becomes of their weights. */
 #include "import/name.h"
 #include "import/onnx/body.h"
-#include "import/onnx/fewer.h"
-#include "import/onnx/splice.h"
-#include "import/onnx/write.h"
+#include "import/onnx/quantize.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { FIRST_BY_AXIS = 13, DEFAULT_BLOCK = 32, LEAST_BLOCK = 16, MOST_BLOCK = 256, SUFFIX = 32 };
-/* fields of the format's messages */
-enum { NODE_INPUT = 1, NODE_OUTPUT, NODE_NAME, NODE_TYPE, NODE_ATTRIBUTE, NODE_DOMAIN = 7 };
-enum { GRAPH_NODE = 1, GRAPH_TENSOR = 5, MODEL_GRAPH = 7, MODEL_OPSET = 8 };
-enum { TENSOR_DIM = 1, TENSOR_TYPE, TENSOR_NAME = 8, TENSOR_RAW, TENSOR_ELSEWHERE = 13, TENSOR_LOCATION };
-enum { ATTRIBUTE_NAME = 1, ATTRIBUTE_INT = 3, ATTRIBUTE_KIND = 20, KIND_INT = 2 };
-
-typedef struct weight {
-    ts_array value;
-    bool known, fits, given; /* value was read; it can be quantized; it is an input, too */
-    int uses, taken;         /* all, and those of products that are rewritten */
-} weight;
-
-/* A weight as the products want it that sum over the same axis of it. */
-typedef struct form {
-    int weight;
-    bool swapped; /* [n, k] */
-    matrix w;
-    fewer q;
-    const char *numbers, *scale, *zero, *real; /* names */
-    bool written;
-} form;
-
-typedef struct beside {
-    const char *name; /* of the file; NULL: everything lies in one */
-    uint64_t at;
-    splice bytes;
-} beside;
-
-typedef struct quantizer {
-    arena *mem;
-    const ts_quantization *how;
-    onnx_source source;
-    const Onnx__Graph *g;
-    name_table initializer, names;
-    weight *weight; /* of each initializer */
-    int *product;   /* of each node: its form, or -1 */
-    form *form;
-    int n_form, cap_form, given; /* given: products whose weight is an input, too */
-    beside beside;
-    ts_quantized what;
-} quantizer;
+enum { FIRST_BY_AXIS = 13, DEFAULT_BLOCK = 32, LEAST_BLOCK = 16, MOST_BLOCK = FEWER_BLOCK, SUFFIX = 32 };
 
 /* ---- names and uses ---- */
 static bool read_uses(quantizer *q, size_t n, Onnx__Node *const *list, err *e);
@@ -138,16 +93,15 @@ static bool read_graph(quantizer *q, const Onnx__Model *m, err *e)
     return read_uses(q, g->n_node, g->node, e);
 }
 
-/* name with an ending, unlike every other one; names have an upper bound, so a long one is cut. */
-static const char *fresh(quantizer *q, const char *name, const char *ending)
+const char *quantizer_name(quantizer *q, const char *name, const char *ending)
 {
     size_t n = strlen(name);
     if (n > NAME_MOST - SUFFIX)
         for (n = NAME_MOST - SUFFIX; ((unsigned char)name[n] & 0xC0) == 0x80;)
             n--;
     const char *made = arena_format(q->mem, "%.*s%s", (int)n, name, ending);
-    for (int i = 2; name_find(&q->names, made) >= 0; i++)
-        made = arena_format(q->mem, "%.*s%s_%d", (int)n, name, ending, i);
+    while (name_find(&q->names, made) >= 0)
+        made = arena_format(q->mem, "%.*s%s_%d", (int)n, name, ending, ++q->renamed);
     name_add(&q->names, made, 0);
     return made;
 }
@@ -221,11 +175,12 @@ static bool read_weight(quantizer *q, int i, err *e)
     return true;
 }
 
-static int form_of(quantizer *q, int i, bool swapped)
+/* The number of the one that a product takes; -1 with e set. */
+static int form_of(quantizer *q, int i, bool swapped, err *e)
 {
-    for (int k = 0; k < q->n_form; k++)
-        if (q->form[k].weight == i && q->form[k].swapped == swapped)
-            return k;
+    int *known = &q->weight[i].form[swapped];
+    if (*known)
+        return *known - 1;
     q->form = arena_grown(q->mem, q->form, q->n_form, &q->cap_form, sizeof *q->form);
     const int64_t rows = q->weight[i].value.dim[0], columns = q->weight[i].value.dim[1];
     const char *name = q->g->initializer[i]->name;
@@ -233,15 +188,17 @@ static int form_of(quantizer *q, int i, bool swapped)
     *f = (form){.weight = i, .swapped = swapped};
     f->w = swapped ? (matrix){q->weight[i].value.data, columns, rows, 1, columns}
                    : (matrix){q->weight[i].value.data, rows, columns, columns, 1};
-    f->q = q->how->bits == 8 ? fewer_by_column(q->mem, &f->w) : fewer_by_block(q->mem, &f->w, q->how->block);
-    f->numbers = fresh(q, name, "_quantized"), f->scale = fresh(q, name, "_scale");
+    if (!(q->how->bits == 8 ? fewer_by_column(&f->w, &f->q, e) : fewer_by_block(&f->w, q->how->block, &f->q, e)))
+        return -1;
+    f->numbers = quantizer_name(q, name, "_quantized"), f->scale = quantizer_name(q, name, "_scale");
     if (q->how->bits == 8)
-        f->zero = fresh(q, name, "_zero_point"), f->real = fresh(q, name, "_dequantized");
+        f->zero = quantizer_name(q, name, "_zero_point"), f->real = quantizer_name(q, name, "_dequantized");
     if (f->q.error >= q->what.error) {
         q->what.error = f->q.error;
         snprintf(q->what.worst, sizeof q->what.worst, "%s", name);
     }
-    return q->n_form++;
+    *known = ++q->n_form;
+    return *known - 1;
 }
 
 static bool nothing(const quantizer *q, err *e)
@@ -277,7 +234,9 @@ static bool find_products(quantizer *q, err *e)
             q->what.kept++;
             continue;
         }
-        q->product[k] = form_of(q, i, is_gemm(n) && is_set(n, "transB"));
+        q->product[k] = form_of(q, i, is_gemm(n) && is_set(n, "transB"), e);
+        if (q->product[k] < 0)
+            return false;
         q->weight[i].taken++, q->what.products++;
     }
     return q->what.products > 0 || nothing(q, e);
@@ -298,212 +257,7 @@ static bool check_versions(quantizer *q, const Onnx__Model *m, bool *has_contrib
     return err_hint(e, "export the model for opset %d or a newer one, or take --weights int4", FIRST_BY_AXIS);
 }
 
-/* ---- tensors ---- */
-static void add_pair(splice *t, const char *key, const char *value)
-{
-    splice pair = {.mem = t->mem};
-    splice_text(&pair, 1, key), splice_text(&pair, 2, value);
-    splice_message(t, TENSOR_ELSEWHERE, &pair);
-}
-
-static void add_payload(quantizer *q, splice *t, const void *p, size_t n)
-{
-    static const char zero[ONNX_ALIGNMENT];
-    beside *b = &q->beside;
-    if (!b->name || n < ONNX_SMALL) {
-        splice_bytes(t, TENSOR_RAW, p, n);
-        return;
-    }
-    add_pair(t, "location", b->name);
-    add_pair(t, "offset", arena_format(q->mem, "%zu", b->bytes.size));
-    add_pair(t, "length", arena_format(q->mem, "%zu", n));
-    splice_number(t, TENSOR_LOCATION, 1);
-    splice_add(&b->bytes, p, n);
-    splice_add(&b->bytes, zero, (ONNX_ALIGNMENT - n % ONNX_ALIGNMENT) % ONNX_ALIGNMENT);
-}
-
-static void add_tensor(quantizer *q, splice *g, const char *name, const ts_array *a, size_t bytes)
-{
-    splice t = {.mem = q->mem};
-    for (int i = 0; i < a->rank; i++)
-        splice_number(&t, TENSOR_DIM, (uint64_t)a->dim[i]);
-    splice_number(&t, TENSOR_TYPE, (uint64_t)onnx_code(a->dtype));
-    splice_text(&t, TENSOR_NAME, name);
-    add_payload(q, &t, a->data, bytes);
-    splice_message(g, GRAPH_TENSOR, &t);
-}
-
-static void add_form(quantizer *q, splice *g, const form *f)
-{
-    const int64_t scales = f->q.scales;
-    ts_array numbers = {.dtype = TS_I8, .rank = 2, .data = f->q.numbers};
-    const ts_array scale = {.dtype = TS_F32, .rank = 1, .dim = {scales}, .data = f->q.scale};
-    const ts_array zero = {.dtype = TS_I8, .rank = 1, .dim = {scales}};
-    if (f->zero) {
-        memcpy(numbers.dim, q->weight[f->weight].value.dim, sizeof numbers.dim);
-    } else {
-        numbers = (ts_array){.dtype = TS_U8, .rank = 3, .data = f->q.numbers};
-        numbers.dim[0] = f->w.n, numbers.dim[1] = scales / f->w.n, numbers.dim[2] = q->how->block / 2;
-    }
-    add_tensor(q, g, f->numbers, &numbers, f->q.bytes);
-    add_tensor(q, g, f->scale, &scale, (size_t)scales * sizeof *f->q.scale);
-    if (f->zero) {
-        ts_array zeros = zero;
-        zeros.data = arena_array(q->mem, (size_t)scales, 1);
-        add_tensor(q, g, f->zero, &zeros, (size_t)scales);
-    }
-}
-
-/* One of the file: as it is, or without what said where its bytes lie. */
-static bool copy_tensor(quantizer *q, splice *g, size_t i, const wire_field *from, err *e)
-{
-    const Onnx__Tensor *t = q->g->initializer[i];
-    const weight *w = &q->weight[i];
-    if (w->taken && w->taken == w->uses)
-        return true;
-    if (t->data_location != 1) {
-        splice_add(g, from->whole.at, from->whole.size);
-        return true;
-    }
-    splice to = {.mem = q->mem};
-    wire_field field;
-    ts_array a;
-    size_t bytes;
-    if (!onnx_external(&q->source, t, &a, &bytes, e))
-        return false;
-    for (piece rest = from->inner; wire_next(&rest, &field);)
-        if (field.number != TENSOR_ELSEWHERE && field.number != TENSOR_LOCATION)
-            splice_add(&to, field.whole.at, field.whole.size);
-    add_payload(q, &to, a.data, bytes);
-    splice_message(g, GRAPH_TENSOR, &to);
-    return true;
-}
-
-/* ---- nodes ---- */
-static void add_integer(splice *n, const char *name, int64_t v)
-{
-    splice a = {.mem = n->mem};
-    splice_text(&a, ATTRIBUTE_NAME, name);
-    splice_number(&a, ATTRIBUTE_INT, (uint64_t)v);
-    splice_number(&a, ATTRIBUTE_KIND, KIND_INT);
-    splice_message(n, NODE_ATTRIBUTE, &a);
-}
-
-/* in: names, ends with NULL */
-static void begin_node(splice *n, const char *call, const char *const *in)
-{
-    for (; *in; in++)
-        splice_text(n, NODE_INPUT, *in);
-    splice_text(n, NODE_TYPE, call);
-}
-
-static void add_dequantize(quantizer *q, splice *g, form *f)
-{
-    splice n = {.mem = q->mem};
-    if (f->written)
-        return;
-    f->written = true;
-    begin_node(&n, "DequantizeLinear", (const char *const[]){f->numbers, f->scale, f->zero, NULL});
-    splice_text(&n, NODE_OUTPUT, f->real);
-    splice_text(&n, NODE_NAME, f->real);
-    add_integer(&n, "axis", f->swapped ? 0 : 1);
-    splice_message(g, GRAPH_NODE, &n);
-}
-
-/* The node with another weight. */
-static void copy_product(quantizer *q, splice *g, piece from, form *f)
-{
-    splice n = {.mem = q->mem};
-    wire_field field;
-    int input = 0;
-    add_dequantize(q, g, f);
-    while (wire_next(&from, &field))
-        if (field.number == NODE_INPUT && input++ == 1)
-            splice_text(&n, NODE_INPUT, f->real);
-        else
-            splice_add(&n, field.whole.at, field.whole.size);
-    splice_message(g, GRAPH_NODE, &n);
-}
-
-/* What the node has beside its operator, as its documentation, stays. */
-static void add_packed(quantizer *q, splice *g, piece from, const Onnx__Node *like, const form *f)
-{
-    splice n = {.mem = q->mem};
-    wire_field field;
-    const bool sum = like->n_input > 2 && *like->input[2];
-    const char *y = sum ? fresh(q, like->output[0], "_product") : like->output[0];
-    begin_node(&n, "MatMulNBits", (const char *const[]){like->input[0], f->numbers, f->scale, NULL});
-    splice_text(&n, NODE_OUTPUT, y);
-    splice_text(&n, NODE_DOMAIN, "com.microsoft");
-    add_integer(&n, "K", f->w.k), add_integer(&n, "N", f->w.n);
-    add_integer(&n, "bits", q->how->bits), add_integer(&n, "block_size", q->how->block);
-    while (wire_next(&from, &field))
-        if (field.number == NODE_NAME || field.number > NODE_DOMAIN || field.number == NODE_DOMAIN - 1)
-            splice_add(&n, field.whole.at, field.whole.size);
-    splice_message(g, GRAPH_NODE, &n);
-    if (!sum)
-        return;
-    splice add = {.mem = q->mem};
-    begin_node(&add, "Add", (const char *const[]){y, like->input[2], NULL});
-    splice_text(&add, NODE_OUTPUT, like->output[0]);
-    splice_text(&add, NODE_NAME, fresh(q, like->output[0], "_sum"));
-    splice_message(g, GRAPH_NODE, &add);
-}
-
-static void copy_node(quantizer *q, splice *g, size_t i, const wire_field *from)
-{
-    if (q->product[i] < 0)
-        splice_add(g, from->whole.at, from->whole.size);
-    else if (q->how->bits == 8)
-        copy_product(q, g, from->inner, &q->form[q->product[i]]);
-    else
-        add_packed(q, g, from->inner, q->g->node[i], &q->form[q->product[i]]);
-}
-
 /* ---- the file ---- */
-static bool copy_graph(quantizer *q, splice *m, piece from, err *e)
-{
-    splice g = {.mem = q->mem};
-    wire_field field;
-    for (size_t nodes = 0, tensors = 0; wire_next(&from, &field);) {
-        if (field.number == GRAPH_NODE)
-            copy_node(q, &g, nodes++, &field);
-        else if (field.number != GRAPH_TENSOR)
-            splice_add(&g, field.whole.at, field.whole.size);
-        else if (!copy_tensor(q, &g, tensors++, &field, e))
-            return false;
-    }
-    for (int i = 0; i < q->n_form; i++)
-        add_form(q, &g, &q->form[i]);
-    splice_message(m, MODEL_GRAPH, &g);
-    return true;
-}
-
-static bool copy_model(quantizer *q, splice *m, bool has_contrib, err *e)
-{
-    const mapping *map = &q->source.file->map;
-    splice id = {.mem = q->mem};
-    wire_field field;
-    for (piece rest = {map->at, map->size}; wire_next(&rest, &field);)
-        if (field.number != MODEL_GRAPH)
-            splice_add(m, field.whole.at, field.whole.size);
-        else if (!copy_graph(q, m, field.inner, e))
-            return false;
-    if (q->how->bits == 8 || has_contrib)
-        return true;
-    splice_text(&id, 1, "com.microsoft"), splice_number(&id, 2, 1);
-    splice_message(m, MODEL_OPSET, &id);
-    return true;
-}
-
-static bool save(const splice *s, const char *path, err *e)
-{
-    saver *to = saver_open(path, s->size);
-    for (int i = 0; i < s->n; i++)
-        saver_add(to, s->all[i].at, s->all[i].size);
-    return saver_close(to, e);
-}
-
 /* Bytes in other files that the model refers to. */
 static bool count_outside(quantizer *q, err *e)
 {
@@ -520,26 +274,6 @@ static bool count_outside(quantizer *q, err *e)
     return true;
 }
 
-/* In one file if its tensors fit there: then nothing lies beside. */
-static bool write_model(quantizer *q, const char *to, bool has_contrib, err *e)
-{
-    const char *slash = strrchr(to, '/'), *base = slash ? slash + 1 : to;
-    splice m = {.mem = q->mem};
-    if (!copy_model(q, &m, has_contrib, e))
-        return false;
-    if (m.size > ONNX_INLINE) {
-        q->beside = (beside){.name = arena_format(q->mem, "%s.data", base), .bytes = {.mem = q->mem}};
-        for (int i = 0; i < q->n_form; i++)
-            q->form[i].written = false;
-        m = (splice){.mem = q->mem};
-        if (!copy_model(q, &m, has_contrib, e) ||
-            !save(&q->beside.bytes, arena_format(q->mem, "%.*s%s", (int)(base - to), to, q->beside.name), e))
-            return false;
-    }
-    q->what.after = (int64_t)(m.size + q->beside.bytes.size);
-    return save(&m, to, e);
-}
-
 static bool quantize(const char *path, const ts_quantization *how, const char *to, ts_quantized *what, err *e)
 {
     model_file f = {.limits = limits_make()};
@@ -553,9 +287,11 @@ static bool quantize(const char *path, const ts_quantization *how, const char *t
     ok = ok && read_graph(&q, m, e) && find_products(&q, e) && check_versions(&q, m, &has_contrib, e) &&
          count_outside(&q, e);
     ok = ok || (e->code == TS_FILES ? false : err_in(e, "%s", path));
-    ok = ok && write_model(&q, to, has_contrib, e);
+    ok = ok && quantizer_write(&q, to, has_contrib, e);
     if (ok && what)
         *what = q.what;
+    for (int i = 0; i < q.n_form; i++)
+        fewer_free(&q.form[i].q);
     model_file_free(&f);
     return ok;
 }
