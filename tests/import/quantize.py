@@ -184,7 +184,8 @@ def check_outside():
     """Numbers in another file come into the one, as bits; the same file can be replaced."""
     m, _ = everything()
     source = path("outside.onnx")
-    onnx.save(onnx.ModelProto.FromString(m.SerializeToString()), source, save_as_external_data=True, location="numbers.bin", size_threshold=16)
+    copy = onnx.ModelProto.FromString(m.SerializeToString())
+    onnx.save(copy, source, save_as_external_data=True, location="numbers.bin", size_threshold=16)
     os.makedirs(path("there"), exist_ok=True)
     for to in (path("there/outside.onnx"), source):
         code, said = quantize(source, to, "--weights", "int8")
