@@ -62,13 +62,13 @@ static int run(const args *a, ts_error *e)
 static const option options[] = {
     {"out", 'o', A_FILE, "FILE", "the ONNX file to write", ONCE},
     {"weights", 0, CHOICE, "int8|int4", "how the weights are stored", ONCE},
-    {"block", 0, INTEGER, "N", "int4: elements that share a scale, a power of two (default: 32)", NULL, false, 16, 256},
+    {"block", 0, INTEGER, "N", "int4: elements that share a scale, a power of two", "32", false, 16, 256},
     {"keep", 0, WORD, "GLOB", "leave products whose node or weight has such a name; repeats", REPEATS},
     {0},
 };
 static const char *const examples[] = {
     "tessera quantize bert.onnx -o bert-int8.onnx --weights int8",
-    "tessera quantize gpt2.onnx -o gpt2-int4.onnx --weights int4 --block 64 --keep '*lm_head*'",
+    "tessera quantize gpt2.onnx -o q4.onnx --weights int4 --keep '*lm_head*'",
     NULL,
 };
 

@@ -28,6 +28,7 @@ BASE = {  # verb: arguments of a command that is right
     "train": "model.json --tokenizer vocab.txt --data train.tsv --length 12 --batch 8 --steps 1 --threads 1 --out made",
     "eval": "run --data dev.tsv",
     "predict": "run --text film",
+    "quantize": "m.onnx --weights int4 --out made",
     "generate": "lm --prompt ab --max-tokens 2",
 }
 WRITES = {"out", "report", "dot", "svg", "json", "grad-norms"}  # files and folders that are made
