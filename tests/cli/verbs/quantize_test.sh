@@ -35,6 +35,50 @@ for bits, least in (("int8", 2), ("int4", 2.5)):
         assert all(abs(a - b) <= 1e-4 * max(map(abs, whole)) for a, b in zip(got, sums(bits + ".interp"))), (bits, got)
     assert sums(bits + ".c") != whole, "nothing was rounded"'
 
+# A product with the unit matrix is the weight: 40 rows are a block of 32 and a part of one.
+"${PYTHON:-python3}" - <<'PY' || exit 77
+import json, os, struct, numpy as np
+rng, head, data = np.random.default_rng(0), {}, b""
+for name, shape in (("w", [40, 24]), ("v", [24, 40]), ("b", [1])):
+    numbers = (rng.standard_normal(shape).astype(np.float32) if name != "b" else np.float32([0.5])).tobytes()
+    head[name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(data), len(data) + len(numbers)]}
+    data += numbers
+os.mkdir("one")
+head = json.dumps(head).encode()
+open("one/weights.safetensors", "wb").write(struct.pack("<Q", len(head)) + head + data)
+json.dump({"format": "graph/1", "opset": {"": 17}, "weights": {"file": "weights.safetensors"},
+           "inputs": [{"name": "x", "dtype": "f32", "shape": [40, 40]}],
+           "outputs": [{"name": "y", "dtype": "f32"}, {"name": "z", "dtype": "f32"}], "nodes": [
+               {"op": "MatMul", "in": ["x", "w"], "out": ["y"]},
+               {"op": "Gemm", "in": ["x", "v", "b"], "out": ["z"], "attr": {"transB": 1}}]}, open("one/graph.json", "w"))
+np.save("x.npy", np.eye(40, dtype=np.float32))
+PY
+"$TESSERA" export one -o one.onnx -q || wrong "export fails"
+for bits in f32 int8 int4; do
+    case $bits in
+    f32) cp one.onnx one-f32.onnx ;;
+    *) "$TESSERA" quantize one.onnx -o one-$bits.onnx --weights $bits -q || wrong "one.onnx: $bits" ;;
+    esac
+    for target in interp c; do
+        "$TESSERA" run one-$bits.onnx --in x=x.npy --target $target --out $bits-$target -q >said 2>&1 || wrong "$(cat said)"
+    done
+done
+later "every element of a weight is at most half a step of its scale off, the largest of 4 bits one" '
+import numpy as np
+def weights(name):
+    y, z = (np.load(f"{name}/{k}.npy").astype(np.float64) for k in "yz")
+    return y, z - 0.5
+for was in zip(*(weights(f"{bits}-{target}") for bits in ("f32", "int8", "int4") for target in ("interp", "c"))):
+    w = was[0]
+    assert abs(was[1] - w).max() < 1e-6 and abs(w).max() > 0.1
+    for got in was[2:4]:
+        step = abs(w).max(0) / 127
+        assert (abs(got - w) <= 0.501 * step + 1e-6).all() and (got != w).any()
+    for got in was[4:]:
+        for rows in (slice(0, 32), slice(32, 40)):
+            off, most = abs(got[rows] - w[rows]), abs(w[rows]).max(0)
+            assert (off <= np.where(abs(w[rows]) > 0.9 * most, 1.01, 0.501) * most / 7 + 1e-6).all(), off / most'
+
 expect 0 "products quantized, 0 kept" quantize m.onnx -o again.onnx --weights int8
 cmp -s again.onnx int8.onnx || wrong "a second time gives another file"
 expect 4 "nothing to quantize: all products with constant weights" quantize m.onnx -o no.onnx --weights int8 --keep '*'
