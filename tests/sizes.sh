@@ -13,7 +13,7 @@ cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
 include                645  the public header: to be read in one sitting
 graph                33282  the table of operations is half of it
-import               11635  ONNX, JSON, safetensors, tokenizers; all of it distrusted
+import               11636  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff              4400  the chain rule, forward mode, batches, optimizers
 schedule               192  the table of passes
 schedule/plan         2079  kernels, stages, values, targets

@@ -286,7 +286,8 @@ static bool quantize(const char *path, const ts_quantization *how, const char *t
     q.source.ir = ok ? m->ir_version : 0;
     ok = ok && read_graph(&q, m, e) && find_products(&q, e) && check_versions(&q, m, &has_contrib, e) &&
          count_outside(&q, e);
-    ok = ok || (e->code == TS_FILES ? false : err_in(e, "%s", path));
+    if (!ok && e && e->code != TS_FILES) /* those name it */
+        err_in(e, "%s", path);
     ok = ok && quantizer_write(&q, to, has_contrib, e);
     if (ok && what)
         *what = q.what;

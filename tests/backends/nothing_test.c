@@ -78,6 +78,7 @@ static void test_says(void)
     says("ts_model_trained", ts_model_trained(NULL, &e));
     says("ts_model_hash", ts_model_hash(NULL, hex, &e));
     says("ts_model_save", ts_model_save(NULL, "json", "/nowhere", &e));
+    CHECK(!ts_quantize("/nowhere/m.onnx", &(ts_quantization){.bits = 8}, "/nowhere/q.onnx", NULL, NULL));
     says("ts_quantize", ts_quantize(NULL, &(ts_quantization){.bits = 8}, "/nowhere", NULL, &e));
     says("ts_advance", ts_advance(NULL, (ts_sequence){0}, (ts_sequence){0}, &(ts_steps){0}, &e));
     says("ts_leaf_value", ts_leaf_value(NULL, &a, &e));
