@@ -19,7 +19,7 @@ schedule               192  the table of passes
 schedule/plan         2079  kernels, stages, values, targets
 schedule/nest         2424  the notation of loops
 schedule/schema       1434  rules, and loops by them
-schedule/fuse         2257  nodes become kernels
+schedule/fuse         2258  nodes become kernels
 schedule/passes       4894  a file for each other step
 schedule/place         825  plans over several devices
 schedule/explain       980  what people read of a plan
