@@ -49,6 +49,8 @@ made code help M014
 made ops ops
 made ops-gradients ops --grad
 made ops-onnx ops --onnx
+"$TESSERA" export gpt2-tiny -o tiny.onnx -q
+made quantize quantize tiny.onnx -o fewer.onnx --weights int8
 made schemas schema list
 made completion completion bash
 # shellcheck disable=SC2086
