@@ -353,15 +353,26 @@ typedef struct scaled { /* (x - zero) * scale */
     const node *x, *scale, *zero;
 } scaled;
 
+static bool turns(const node *n) /* rows of a matrix become columns */
+{
+    const attr *axes = strcmp(n->op->name, "transpose") ? NULL : node_attr(n, "axes");
+    return axes && n->type.rank == 2 && (!axes->n || axes->ints[0] % 2);
+}
+
+/* A scale or zero beside a matrix, where that is turned; NULL: g has the error, or there is none. */
+static const node *turned(graph *g, const node *v)
+{
+    if (v && v->type.rank == 1)
+        v = g_reshape(g, v, 2, (int64_t[]){1, v->type.dim[0]});
+    return v && v->type.rank == 2 ? g_swapped(g, v) : v;
+}
+
 /* What is known, and a matrix that is turned, seen through */
 static bool is_scaled(graph *g, const node *n, scaled *out)
 {
     const node *of = n->leaf && n->leaf->of ? n->leaf->of : n;
-    if (!strcmp(of->op->name, "transpose") && of->type.rank == 2 && of->type.dim[0] == of->in[0]->type.dim[1] &&
-        is_scaled(g, of->in[0], out)) {
-        *out = (scaled){g_swapped(g, out->x), out->scale, out->zero};
-        out->scale = out->scale->type.rank == 2 ? g_swapped(g, out->scale) : out->scale;
-        out->zero = out->zero->type.rank == 2 ? g_swapped(g, out->zero) : out->zero;
+    if (turns(of) && is_scaled(g, of->in[0], out)) {
+        *out = (scaled){g_swapped(g, out->x), turned(g, out->scale), turned(g, out->zero)};
         return out->x && out->scale && out->zero;
     }
     if (strcmp(of->op->name, "dequantize") || ts_dtype_bytes(of->in[0]->type.dtype) != 1)

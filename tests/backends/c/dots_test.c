@@ -11,7 +11,8 @@
 typedef struct problem {
     int rows, deep, columns;
     dtype a;
-    bool scaled; /* f32 that quantize made integers of, and dequantize reals again; else integers */
+    bool scaled;      /* f32 that quantize made integers of, and dequantize reals again; else integers */
+    const char *then; /* a transposition of a square weight; NULL: none */
 } problem;
 
 static const node *operand(graph *g, const problem *c)
@@ -40,7 +41,8 @@ static const node *weight(graph *g, const problem *c)
     free(w), free(scale);
     if (!c->scaled)
         return y;
-    return g_make(g, op_find("dequantize"), 3, (const node *const[]){y, s, g_scalar(g, TS_I8, 0)}, NULL, 0);
+    y = g_make(g, op_find("dequantize"), 3, (const node *const[]){y, s, g_scalar(g, TS_I8, 0)}, NULL, 0);
+    return c->then ? g_call1(g, c->then, y) : y;
 }
 
 static bool fill(ts_array *x)
@@ -80,9 +82,16 @@ static void test(const problem *c, const char *isa)
 
 int main(void)
 {
-    static const problem problems[] = {
-        {5, 64, 48, TS_U8, false}, {1, 96, 80, TS_U8, false}, {9, 36, 53, TS_U8, false}, {3, 2052, 32, TS_U8, false},
-        {4, 37, 40, TS_U8, false}, {5, 64, 48, TS_I8, true},  {7, 128, 33, TS_U8, true}, {1, 64, 96, TS_I8, true}};
+    static const problem problems[] = {{5, 64, 48, TS_U8, false, NULL},
+                                       {1, 96, 80, TS_U8, false, NULL},
+                                       {9, 36, 53, TS_U8, false, NULL},
+                                       {3, 2052, 32, TS_U8, false, NULL},
+                                       {4, 37, 40, TS_U8, false, NULL},
+                                       {5, 64, 48, TS_I8, true, NULL},
+                                       {7, 128, 33, TS_U8, true, NULL},
+                                       {1, 64, 96, TS_I8, true, NULL},
+                                       {3, 48, 48, TS_U8, true, "transpose axes=[0,1]"},
+                                       {3, 48, 48, TS_U8, true, "transpose axes=[1,0]"}};
     static const char *const sets[] = {"plain", "avx2", "avx512", "avx512vnni", "neon"};
     for (int i = 0; i < COUNT(sets); i++) {
         ts_error lacks = {0};
