@@ -28,6 +28,10 @@ typedef struct machine_options { /* which machine a plan is for; as in ts_option
     const char *machine, *isa;
     int threads;
     int device; /* its number, of a back end that numbers them */
+    /* Where what is measured of this machine is kept, and whose time it takes, if it is measured now; NULL: the plan is
+     * for no run, and nothing is asked for beyond what the machine says of itself. */
+    const char *cache_folder;
+    phases *phases;
 } machine_options;
 
 typedef struct emit_options { /* of a stand-alone program; tessera.h says what each is */
@@ -48,10 +52,18 @@ typedef struct keeper {
 } keeper;
 
 /* What it has of the machine at hand */
+typedef enum rates_wanted {
+    RATES_KEPT,   /* as they were measured before */
+    RATES_NEEDED, /* or now, where they can be kept */
+    RATES_AGAIN,  /* now, and kept, or it is an error */
+} rates_wanted;
 typedef struct presence {
     bool (*usable)(text *why);                  /* here, now; why not, or with what. NULL: it is */
     bool (*runs)(const target *t, err *e);      /* whether what is made for t can run here; NULL: it can */
     void (*here)(const target *t, target *out); /* t as far as this machine goes; NULL: all the way */
+    /* Appends the rates by which plans for this processor are decided, as a word of a machine's text; nothing where
+     * none are known. NULL: nothing is measured */
+    bool (*rates)(const machine_options *asked, rates_wanted how, text *word, err *e);
 } presence;
 
 /* Runs, as backend.run does, kernel by kernel, with after(user, k) behind each. */

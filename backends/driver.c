@@ -99,7 +99,12 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
     o = o ? o : &none;
     site named[MAX_SITE];
     phases_begin(&p->phases);
-    sites_search(&p->sites, &p->mem, &(machine_options){.machine = o->machine, .isa = o->isa, .threads = o->threads});
+    sites_search(&p->sites, &p->mem,
+                 &(machine_options){.machine = o->machine,
+                                    .isa = o->isa,
+                                    .threads = o->threads,
+                                    .cache_folder = o->cache_folder,
+                                    .phases = &p->phases});
     const int n_site = sites_read(&p->sites, o->target ? o->target : backend_usual()->name, named, e);
     if (!n_site)
         return false;

@@ -19,7 +19,7 @@ bool phases_done(phases *p, phase which)
 
 void phases_json(const phases *p, text *out)
 {
-    static const char *const name[] = {"plan", "texts", "compiler", "linker", "load", "weights"};
+    static const char *const name[] = {"plan", "calibration", "texts", "compiler", "linker", "load", "weights"};
     for (int i = 0; i < N_PHASE; i++)
         text_add(out, "%s\"%s_s\":%.6f", i ? "," : "{", name[i], p->seconds[i]);
     text_add(out, "}");

@@ -4,7 +4,16 @@
 #define TS_PHASES_H
 #include "graph/base/base.h"
 
-typedef enum phase { PHASE_PLAN, PHASE_TEXTS, PHASE_COMPILER, PHASE_LINKER, PHASE_LOAD, PHASE_WEIGHTS, N_PHASE } phase;
+typedef enum phase {
+    PHASE_PLAN,
+    PHASE_CALIBRATION,
+    PHASE_TEXTS,
+    PHASE_COMPILER,
+    PHASE_LINKER,
+    PHASE_LOAD,
+    PHASE_WEIGHTS,
+    N_PHASE
+} phase;
 typedef struct phases { /* of one plan; a thread at a time has it */
     double seconds[N_PHASE], last;
 } phases;

@@ -1,5 +1,5 @@
 /* contestant.c - one contestant through one launch: started, opened, verified, warmed up, sampled, profiled, closed. */
-#include "bench/machine/clock.h"
+#include "backends/probe/clock.h"
 #include "bench/machine/shares.h"
 #include "graph/base/err.h"
 #include "bench/protocol.h"

@@ -1,6 +1,6 @@
 /* process.c - fork, exec and pipes; who does not go when told is asked by a signal, then killed with its group. */
 #include "bench/process.h"
-#include "bench/machine/clock.h"
+#include "backends/probe/clock.h"
 #include "graph/base/err.h"
 
 #include <errno.h>

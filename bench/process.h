@@ -4,7 +4,7 @@
  * process_close; what was asked is borrowed for the call. */
 #ifndef BENCH_PROCESS_H
 #define BENCH_PROCESS_H
-#include "bench/machine/cpus.h"
+#include "backends/probe/cpus.h"
 #include "tessera.h"
 
 #include <stddef.h>

@@ -3,7 +3,7 @@
 #ifndef BENCH_RACE_H
 #define BENCH_RACE_H
 #include "bench/bench.h"
-#include "bench/machine/cpus.h"
+#include "backends/probe/cpus.h"
 #include "bench/machine/environment.h"
 #include "graph/base/js.h"
 #include "bench/process.h"

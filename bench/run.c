@@ -1,7 +1,7 @@
 /* run.c - the measuring protocol: the reference once, then launches of all contestants, rounds in random order within
  * each. Reasons for every step and number: docs/bench.md, "How it measures". */
 #include "bench/bench.h"
-#include "bench/machine/clock.h"
+#include "backends/probe/clock.h"
 #include "graph/base/base.h"
 #include "bench/machine/probe.h"
 #include "bench/report/report.h"

@@ -1,6 +1,6 @@
 /* worker.c - one contestant of ours: a model under one schema, in a process of its own. Protocol: bench/protocol.h. */
 #include "bench/bench.h"
-#include "bench/machine/clock.h"
+#include "backends/probe/clock.h"
 #include "graph/base/err.h"
 #include "graph/base/js.h"
 #include "bench/protocol.h"

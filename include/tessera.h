@@ -637,7 +637,10 @@ TS_API char *ts_cache_prune(const ts_options *o, int64_t limit, ts_error *e);
 /* Targets: name, usable, with what or the reason why not */
 TS_API char *ts_targets_json(void);
 TS_API const char *ts_target_usual(void);                       /* the name of the target that NULL stands for */
-TS_API char *ts_machine_json(const ts_options *o, ts_error *e); /* cores, caches, isas, free memory */
+TS_API char *ts_machine_json(const ts_options *o, ts_error *e); /* cores, caches, isas, free memory, rates */
+/* The same of this machine, when the rates by which plans are decided have been measured, a tenth of a second, and kept
+ * in the cache, as the first plan does where there are none; an error where they cannot be kept. */
+TS_API char *ts_machine_calibrate(const ts_options *o, ts_error *e);
 
 #ifdef __cplusplus
 }

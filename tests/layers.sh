@@ -10,6 +10,7 @@ stray=$(git ls-files | sed 's|/.*||' | sort -u | grep -vxF "$(printf '%s\n' $top
 [ -z "$stray" ] || { echo "at the top of the tree:" $stray; exit 1; }
 layers='
 base      api
+probe
 ir        api base
 affine    api base ir
 eval      api base ir
@@ -30,7 +31,7 @@ schedule  api base ir affine passes
 cache     api base backends
 backends  api base ir schedule runtime
 codegen   api base ir affine schedule backends
-cpu       api base ir affine schedule backends
+cpu       api base ir affine schedule backends probe
 gpu       api base ir affine schedule backends
 device    api base ir affine eval schedule backends codegen runtime
 emit      api base ir affine schedule backends cache codegen device runtime
@@ -39,9 +40,9 @@ runtime
 emitted   runtime
 models    api
 report    api base
-machine   api base
+machine   api base probe
 train     api base report machine
-bench     api base report machine train
+bench     api base report machine train probe
 cli       api base report machine bench train models
 '
 rooms='
@@ -51,7 +52,7 @@ function layer(path,   room) {
     if (path ~ /^bench\/(report|machine)\//) { split(path, room, "/"); return room[2] }
     if (path ~ /^backends\/[^\/]+\/runtime\//) return "runtime"
     if (path ~ /^train\/emitted\//) return "emitted"
-    if (path ~ /^backends\/(cache|cpu|gpu|codegen|device|emit)\//) { split(path, room, "/"); return room[2] }
+    if (path ~ /^backends\/(cache|cpu|gpu|codegen|device|emit|probe)\//) { split(path, room, "/"); return room[2] }
     if (path ~ /^schedule\/[^\/]+\//) { split(path, room, "/"); return "schedule/" room[2] }
     if (path ~ /^backends\/[^\/]+\//) { sub(/\/[^\/]*$/, "", path); return path } # one target never sees another
     sub(/\/.*/, "", path)

@@ -11,23 +11,24 @@
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
-include                645  the public header: to be read in one sitting
-graph                33288  the table of operations is half of it
+include                648  the public header: to be read in one sitting
+graph                33299  the table of operations is half of it
 import               11636  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff              4400  the chain rule, forward mode, batches, optimizers
 schedule               192  the table of passes
-schedule/plan         2079  kernels, stages, values, targets
+schedule/plan         2097  kernels, stages, values, targets
 schedule/nest         2424  the notation of loops
 schedule/schema       1434  rules, and loops by them
 schedule/fuse         2258  nodes become kernels
-schedule/passes       4894  a file for each other step
+schedule/passes       4897  a file for each other step
 schedule/place         825  plans over several devices
 schedule/explain       980  what people read of a plan
-backends              3750  driver, runner, weights: what back ends share
+backends              3775  driver, runner, weights: what back ends share
 backends/codegen      11564  nests to text, for every C-like language
-backends/cpu          2147  processors as a target
+backends/cpu          2647  processors as a target, and what is measured of them
 backends/cache        2500  what was compiled
-backends/c            3510  compiler, loader, team of threads
+backends/probe          761  loops that keep a core busy, for benchmarks and back ends
+backends/c            3631  compiler, loader, team of threads
 backends/emit          1070  programs of their own
 backends/device        1406  programs on devices: tables, texts, runs, here and in what is emitted
 backends/interp        300  evaluates definitions
@@ -40,8 +41,8 @@ bench/report          5500  a page of sections
 bench/machine         1231  clock, processors, ceilings
 train                 8452  fine-tuning, generation, export
 models                1790  on the public header alone
-cli                  11106  a file for each verb
-tests                49744  about half of what they test
+cli                  11117  a file for each verb
+tests                49831  about half of what they test
 tests/gpusim         10220  a driver and a card in software
 '
 columns=$(sed -n 's/^ColumnLimit: //p' .clang-format)

@@ -1,6 +1,7 @@
 /* c.c - the C back end: writes the program, has the compiler build it, lays out weights, runs it on a pinned team. */
 #include "backends/cpu/cpu.h"
 #include "backends/cache/admin.h"
+#include "backends/c/calibration.h"
 #include "backends/c/custom.h"
 #include "backends/c/program.h"
 #include "backends/c/runtime/run.h"
@@ -276,7 +277,17 @@ static bool usable(text *why)
     return ok;
 }
 
-static const presence present = {.usable = usable, .runs = cpu_runs, .here = cpu_here};
+/* A machine of text has the rates that the text says */
+static const target *c_target(arena *mem, const machine_options *asked, err *e)
+{
+    machine *on = arena_get(mem, sizeof *on);
+    const bool measured = !asked->machine && asked->phases;
+    if (!machine_load(on, asked->machine, e) || (measured && !calibration_find(on, asked, RATES_NEEDED, e)))
+        return NULL;
+    return cpu_target_on(mem, on, asked, e);
+}
+
+static const presence present = {.usable = usable, .runs = cpu_runs, .here = cpu_here, .rates = calibration_print};
 static const by_kernel kernels = {.each = run_each};
 static const by_span spans = {.span = span};
 
@@ -287,7 +298,7 @@ const backend backend_c = {
     .usual = true,
     .varies = true,
     .doc = "C text, one function per kernel, built by the system's compiler and run on pinned threads.",
-    .target = cpu_target,
+    .target = c_target,
     .present = &present,
     .takes = takes,
     .build = build,

@@ -1,6 +1,7 @@
 /* cpu.h - processors as a target: cores, vector registers of an instruction set, three caches. What every back end
  * that runs on the host plans for. A target is of the arena given, or borrows its machine for as long as it lives.
- * The room:  isa, machine (machine_text: one line, machine_json: as doctor shows it), nontemporal -> target (tables)
+ * The room:  rates, isa, machine (machine_text: one line, machine_json: as doctor shows it), nontemporal, calibrate
+ *            (rates, measured) -> target (tables)
  *            guess -> guess_blocks, guess_window, guess_choice; guess_prefetch: loops where nobody said otherwise */
 #ifndef TS_CPU_H
 #define TS_CPU_H
@@ -9,6 +10,8 @@
 
 /* on: borrowed for the target's life, target.own; threads: as machine_threads gives them */
 void cpu_target_of(target *t, const machine *on, const isa *best, int threads);
+/* on: of mem, or borrowed as above */
+const target *cpu_target_on(arena *mem, const machine *on, const machine_options *asked, err *e);
 const target *cpu_target(arena *mem, const machine_options *asked, err *e); /* backend.target */
 void cpu_here(const target *t, target *out);                                /* presence.here */
 bool cpu_runs(const target *t, err *e);                                     /* presence.runs */

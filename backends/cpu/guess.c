@@ -9,9 +9,9 @@
 
 #include <math.h>
 
-/* A fold is long where the rows of a tile, 8 of f32, fill a first cache of 32 KiB; blocks of it leave a quarter to what
- * they are multiplied with. */
-enum { LONG_FOLD = 32768 / (8 * 4), FOLD_BLOCK = LONG_FOLD * 3 / 4, SMALL_WORK = 16384, MANY_ROWS = 256 };
+/* No rate: how often each element of a copy has to be used, so that what its making takes, an instruction or two for a
+ * vector beside as many multiply-adds, is less than a hundredth. */
+enum { MANY_ROWS = 256 };
 
 /* ---- the register tile ---- */
 typedef struct matrix { /* what tiles are laid over, in rows and vectors; whether a run says its extents */
@@ -23,19 +23,19 @@ typedef struct matrix { /* what tiles are laid over, in rows and vectors; whethe
 /* Cycles of one step of the fold: of multiplying, which waits for the sums of the step before, or of loads from the
  * first cache and then, as these wait for each other, of what it takes from the second: rows, which come by once for
  * every panel, and columns unless half of the first cache keeps them from row to row (the execution-cache-memory model
- * of Treibig and Hager). The longer hides most of the other, but not all. */
+ * of Treibig and Hager). The longer hides most of the other, but not all: how much is seen of it is measured, on such
+ * a tile. */
 static double step_cycles(const plan *p, shape t, const matrix *m)
 {
-    static const double SEEN = 0.25;
     const memory_level *level = p->on->level;
-    const double rows = (double)t.rows, columns = (double)(t.vectors * m->lane),
+    const double seen = p->on->cost.exposed, rows = (double)t.rows, columns = (double)(t.vectors * m->lane),
                  per_cycle = level[L1].bytes_per_cycle / (m->size * (double)m->lane),
                  away = 2 * (rows + columns) * m->deep > (double)level[L1].bytes ? columns : 0,
                  brought = (rows + away) * m->size / level[L2].bytes_per_cycle,
-                 least = (1 + SEEN) * p->on->cost.fma_latency,
+                 least = (1 + seen) * p->on->cost.fma_latency,
                  multiply = fmax(rows * (double)t.vectors / p->on->cost.fma_per_cycle, least),
                  move = (rows + (double)t.vectors) / per_cycle + brought;
-    return fmax(multiply, move) + SEEN * fmin(multiply, move);
+    return fmax(multiply, move) + seen * fmin(multiply, move);
 }
 
 /* What tiles of `step` leave of n has a tile of its own or, if it `varies`, a whole one, half of one or a quarter, as
@@ -68,7 +68,8 @@ static shape tile_at(int i)
 }
 
 /* Sums stay in registers with the columns of two steps: these are loaded while those before are in use, and a
- * multiply-add that writes over one of its operands moves what it sums up. */
+ * multiply-add that writes over one of its operands moves what it sums up. No tile spills, so no rate says what a
+ * register costs that is stored and loaded again. */
 static bool tile_fits(const plan *p, shape t, const matrix *m)
 {
     return t.rows <= m->rows && (t.rows + 2) * t.vectors <= p->on->n_register &&
@@ -95,10 +96,22 @@ static void add_scores(const plan *p, const matrix *m, double score[TILES])
         score[i] += m->rows_vary || m->columns_vary ? here[i] / best : here[i];
 }
 
-/* A long fold goes a block at a time, so that a panel of columns stays in the second cache. */
-static bool is_long(const stage *s)
+/* The steps of a fold for which the rows of a tile, 8 of f32, fill the first cache */
+static int64_t longest_fold(const plan *p)
 {
-    return s->n_axis == s->n_result + 1 && s->extent[s->n_result] > LONG_FOLD &&
+    return target_bytes(p->on, L1) / (8 * 4);
+}
+
+/* Of a long fold: a quarter is left to what rows are multiplied with */
+static int64_t fold_block(const plan *p)
+{
+    return longest_fold(p) * 3 / 4;
+}
+
+/* A long fold goes a block at a time, so that a panel of columns stays in the second cache. */
+static bool is_long(const plan *p, const stage *s)
+{
+    return s->n_axis == s->n_result + 1 && s->extent[s->n_result] > longest_fold(p) &&
            ts_dtype_bytes(s->node->type.dtype) == 4 && stage_fold(s) && stage_fold(s)->dtype == s->node->type.dtype &&
            !s->scratch;
 }
@@ -125,7 +138,8 @@ static shape guess_tile_among(const plan *p, const stage *s, const extents *r, c
     shape best = {1, 1}, next = {0};
     matrix m = {.lane = one.lane, .rows_vary = r->n > 1, .columns_vary = c->n > 1};
     m.size = ts_dtype_bytes(s->node->type.dtype),
-    m.deep = m.size * (is_long(s) ? FOLD_BLOCK : stage_points(s, s->n_result, s->n_axis)) / (double)one.dot;
+    m.deep = m.size * (is_long(p, s) ? (double)fold_block(p) : stage_points(s, s->n_result, s->n_axis)) /
+             (double)one.dot;
     for (int i = 0; i < r->n; i++)
         for (int j = 0; j < c->n; j++)
             m.rows = r->of[i], m.columns = c->of[j], add_scores(p, &m, score);
@@ -168,9 +182,17 @@ static bool put_outer(const plan *p, const kernel *k, const stage *s, nesting *b
     return core;
 }
 
+/* Dealing out saves a part of what the points take, at a third of the multiply-add rate, and costs a meeting at
+ * least. */
+static double small_work(const plan *p)
+{
+    const costs *c = &p->on->cost;
+    return c->start_seconds * c->cycles_per_second * c->fma_per_cycle * p->on->lanes[TS_F32] / 3;
+}
+
 bool guess_cores(const plan *p, const kernel *k, const stage *s)
 {
-    return k->n_stage == 1 && p->threads > 1 && stage_points(s, 0, s->n_axis) >= SMALL_WORK;
+    return k->n_stage == 1 && p->threads > 1 && stage_points(s, 0, s->n_axis) >= small_work(p);
 }
 
 /* The row axis: a result axis before the last that some operand of the fold does not have, so that a tile reuses it. */
@@ -258,20 +280,20 @@ static void put_tile(const stage *s, const product *c, bool rows, nesting *b)
 static bool guess_tall(const plan *p, const stage *s, const product *c, nesting *b)
 {
     const int fold = s->n_result;
-    const int64_t deep = is_long(s) ? FOLD_BLOCK : s->extent[fold], size = ts_dtype_bytes(s->node->type.dtype);
+    const int64_t deep = is_long(p, s) ? fold_block(p) : s->extent[fold], size = ts_dtype_bytes(s->node->type.dtype);
     const double read = (double)c->rows * (double)s->extent[fold] * (double)size;
     const int64_t rows = target_bytes(p->on, L2) * 3 / 4 / (deep * size) / c->tile.rows * c->tile.rows,
                   part = (c->columns + p->threads - 1) / p->threads;
     const bool cut = c->rows > rows;
     if (c->staged < 0 || s->n_axis != fold + 1 || read <= (double)target_bytes(p->on, L3) ||
-        (cut ? rows < MANY_ROWS / 2 : !is_long(s)))
+        (cut ? rows < MANY_ROWS / 2 : !is_long(p, s)))
         return false;
     if (cut)
         nest_put(b, c->row, rows, c->spread ? CPU_CORE : CPU_SERIAL);
     else
         nest_put(b, c->column, (part + c->width - 1) / c->width * c->width, c->spread ? CPU_CORE : CPU_SERIAL);
-    if (is_long(s))
-        nest_put(b, fold, FOLD_BLOCK, CPU_SERIAL);
+    if (is_long(p, s))
+        nest_put(b, fold, fold_block(p), CPU_SERIAL);
     nest_put(b, c->column, c->width, CPU_SERIAL);
     nest_copy(b, b->s, c->staged, 1);
     put_tile(s, c, true, b);
@@ -301,7 +323,7 @@ static bool guess_row_blocks(const plan *p, const stage *s, const product *c, ne
                   most = target_bytes(p->on, L2) * 3 / 4 / deep, cores = c->spread ? p->threads : 1;
     const double read = (double)c->rows * (double)deep, flops = 2 * (double)c->width / bytes_by_rows(p, s, c),
                  rate = target_flops_per_byte(p->on, L3) * ts_dtype_bytes(TS_F32) / (double)size;
-    if (c->staged < 0 || s->n_axis != fold + 1 || is_long(s) || read <= (double)target_bytes(p->on, L2) ||
+    if (c->staged < 0 || s->n_axis != fold + 1 || is_long(p, s) || read <= (double)target_bytes(p->on, L2) ||
         most < 4 * each || flops > 4 * rate)
         return false;
     const int64_t panels = int_ceil_div(c->columns, c->width),
@@ -321,7 +343,7 @@ static bool guess_row_blocks(const plan *p, const stage *s, const product *c, ne
 static void guess_panels(const plan *p, const stage *s, const product *c, nesting *b)
 {
     const bool by_column = c->columns / c->width >= p->threads || c->row < 0, by_row = !by_column && c->spread;
-    const bool copies = c->staged >= 0, blocked = is_long(s);
+    const bool copies = c->staged >= 0, blocked = is_long(p, s);
     const int64_t part = (c->rows + p->threads - 1) / p->threads;
     if (guess_tall(p, s, c, b) || (c->row >= 0 && guess_row_blocks(p, s, c, b)))
         return;
@@ -332,7 +354,7 @@ static void guess_panels(const plan *p, const stage *s, const product *c, nestin
     if (c->columns > c->width || copies)
         nest_put(b, c->column, c->width, c->spread && by_column ? CPU_CORE : CPU_SERIAL);
     if (blocked)
-        nest_put(b, s->n_result, FOLD_BLOCK, CPU_SERIAL);
+        nest_put(b, s->n_result, fold_block(p), CPU_SERIAL);
     nest_copy(b, b->s, c->staged, 1);
     put_tile(s, c, c->row >= 0 && (!by_row || copies), b);
 }
@@ -476,11 +498,14 @@ void guess_stage(const plan *p, const kernel *k, int which, nesting *b, text *se
  * register tile, some trips for every thread, and no more than what the stages hand on stays in the second cache. */
 static int64_t heavy_step(const plan *p, const kernel *k, int64_t extent, bool core)
 {
-    /* What is carried along a loop comes by once for every step: many rows for it, in whole tiles of 4, 6 or 8. */
-    enum { ROWS = 32, STREAMED = 96 };
+    /* Rows for which what they are multiplied with, 4 bytes a column, comes from memory in a third of the time; what is
+     * carried along a loop comes by once for every step: in a ninth. Whole tiles of 4 or 8. */
+    enum { TILE = 8, MOST = 256 };
+    const double alone = target_flops_per_byte(p->on, p->on->n_level - 1) * 4 / 2 * (kernel_carried(k) < 0 ? 3 : 9);
     const int64_t part = core ? (extent + p->threads - 1) / p->threads : extent,
-                  most_rows = kernel_carried(k) < 0 ? ROWS : STREAMED;
-    int64_t step = part < most_rows ? part : most_rows;
+                  most_rows = int_min(int_ceil_div((int64_t)alone, TILE) * TILE, MOST);
+    int64_t step = part < most_rows ? part : int_ceil_div(part, int_ceil_div(part, most_rows)); /* even ones */
+    step = step > TILE ? int_min(int_ceil_div(step, TILE) * TILE, part) : step;
     double most = 0;
     for (int i = 0; i < k->n_stage; i++) {
         const stage *s = &k->stage[i];
@@ -526,7 +551,7 @@ void guess_shared(const plan *p, const kernel *k, nesting *b)
     double work = 0;
     for (int i = 0; i < k->n_stage; i++)
         work += stage_points(&k->stage[i], 0, k->stage[i].n_axis);
-    core = core && work >= SMALL_WORK;
+    core = core && work >= small_work(p);
     for (int a = 0; a < dealt; a++) {
         const bool last = a == dealt - 1;
         int64_t step = 1;

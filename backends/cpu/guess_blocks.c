@@ -148,7 +148,8 @@ static void choose_tile(around *c, text *second)
     c->lane = lane, c->rows = t.rows, c->width = t.vectors * lane;
 }
 
-/* Deep folds are cut so that a panel's slice takes a sixth of the second cache: the next one is fetched beside it. */
+/* No fit: three panels of the six are there at a time, that in use, the next one and what was before. Deep folds are
+ * cut so that a panel's slice takes a sixth of the second cache: the next one is fetched beside it. */
 static void choose_cut(around *c)
 {
     const stage *s = c->s;

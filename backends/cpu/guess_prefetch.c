@@ -1,5 +1,7 @@
 /* guess_prefetch.c - what is fetched one trip ahead when nobody said so: slices that the hardware does not follow on
- * its own, because they lie in short pieces or come too late. */
+ * its own, because they lie in short pieces or come too late. How large is shares of the caches that a machine has: a
+ * half is a panel and the one behind it, a quarter or an eighth leaves the rest to what else is at work; values of more
+ * than two caches are not there any more when they are read. */
 #include "backends/cpu/guess_parts.h"
 #include "schedule/nest/fit.h"
 
@@ -51,6 +53,7 @@ static void fetch_weights(const plan *p, kernel *k, stage *s)
         if (l < 0)
             continue;
         const int64_t slice = elements_under(k, s, j, l);
+        /* No rate: a fetch is an instruction for a line, beside so many multiply-adds for each of its elements */
         if (work_under(k, s, l) / (double)slice >= 4 &&
             slice * ts_dtype_bytes(s->load[j]->from->type.dtype) <= target_bytes(p->on, L2) / 2)
             fetch(s, false, l, j, p->streamed && p->on->passes_last ? CPU_NTA : CPU_L2);

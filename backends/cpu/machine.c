@@ -132,6 +132,12 @@ bool machine_load(machine *m, const char *fake, err *e)
     return err_hint(e, "its affinity mask and its cgroup say which are: taskset -p shows the first");
 }
 
+rates machine_rates(const machine *m, const isa *i)
+{
+    const rates *r = &m->known[i - isa_table];
+    return r->of ? *r : rates_derived(i);
+}
+
 int machine_sharers(const machine *m, tier_kind k)
 {
     int most = 0, run = 0;

@@ -5,11 +5,12 @@
  *   package:1 numa:1 l3:2(32MB)=3+1 l2:4(1MB) l1d:4(32KB) core:4(0,1,2,5) line:64 isa:avx512 nta:l2 cpu:EPYC 9754
  * (32MB) is the size of each, in powers of 1024; =3+1 says how many cores, in order, have each (left out: dealt
  * evenly); core's numbers are the system's (left out: 0, 1, ...); isa is the best one; nta:l2 is there where
- * non-temporal data wait in l2; cpu takes the rest of the line. Only core is required. Left out: one package and numa
- * node, 32KB of l1d and 1MB of l2 for each core, no l3, lines of 64 bytes, isa plain. */
+ * non-temporal data wait in l2; rates of an instruction set, as in rates.h, are those by which plans for it are decided
+ * (left out: derived from the set), one word for each set; cpu takes the rest of the line. Only core is required. Left
+ * out: one package and numa node, 32KB of l1d and 1MB of l2 for each core, no l3, lines of 64 bytes, isa plain. */
 #ifndef TS_MACHINE_H
 #define TS_MACHINE_H
-#include "graph/base/base.h"
+#include "backends/cpu/rates.h"
 
 /* isa: an instruction set that kernels are made for. */
 typedef struct isa {
@@ -28,7 +29,7 @@ bool nontemporal_of_host(void);                    /* machine.nta */
 
 /* tier: something that several cores share, from the outside in. */
 typedef enum tier_kind { TIER_PACKAGE, TIER_NUMA, TIER_L3, TIER_L2, TIER_L1D, N_TIER } tier_kind;
-enum { MAX_CORE = TS_MAX_THREADS }; /* a core is a thread of the team */
+enum { MAX_CORE = TS_MAX_THREADS, MAX_ISA = 8 }; /* a core is a thread of the team */
 typedef struct tier {
     int n;            /* instances in use; 0: there is none */
     int64_t bytes;    /* of the smallest instance; 0 where size means nothing */
@@ -41,14 +42,19 @@ typedef struct machine {
     int n_core;       /* that the calling thread may use; one per physical core, siblings are not counted */
     int os[MAX_CORE]; /* the system's number of core i, to pin to */
     tier tier[N_TIER];
-    int line;       /* bytes of a cache line */
-    const isa *isa; /* the best one */
-    bool nta;       /* what is fetched as non-temporal waits in the second cache, and never gets to the third */
+    int line;             /* bytes of a cache line */
+    const isa *isa;       /* the best one */
+    bool nta;             /* what is fetched as non-temporal waits in the second cache, and never gets to the third */
+    rates known[MAX_ISA]; /* by the place in isa_table */
 } machine;
 
 /* fake: the text above; NULL: this host. Load before pinning the calling thread: its mask is what is asked. */
 bool machine_load(machine *m, const char *fake, err *e);
-void machine_print(text *t, const machine *m);                      /* machine_load reads it back */
+void machine_print(text *t, const machine *m);       /* machine_load reads it back */
+rates machine_rates(const machine *m, const isa *i); /* known, or derived */
+/* Measures this machine, m, by a set that it has, on all cores of m: a tenth of a second, 1 at most. False: there are
+ * no threads or no memory for it. */
+bool machine_calibrate(const machine *m, const isa *i, double measured[N_RATE]);
 int machine_sharers(const machine *m, tier_kind k);                 /* most cores on one instance; 0 without any */
 const isa *machine_isa(const machine *m, const char *name, err *e); /* NULL: the best; NULL and e set when m lacks it */
 int machine_threads(const machine *m, int asked, err *e);           /* 0: one per core; 0 and e set when out of range */

@@ -1,7 +1,10 @@
 /* machine_json.c - the machine as `tessera doctor` shows it, under the caller's choice of instruction set and
  * threads. */
 #include "backends/cpu/machine.h"
+#include "backends/backend.h"
 #include "backends/host_memory.h"
+
+#include <string.h>
 
 static void caches(text *t, const machine *m)
 {
@@ -28,20 +31,44 @@ static void print(text *t, const machine *m, const isa *chosen, int threads)
         if (isa_includes(m->isa, i))
             json_add(t, "{name:%s,vector_bytes:%d,registers:%d}", i->name, i->vector_bytes, i->n_register);
     machine_print(&line, m);
-    json_add(t, "],isa:%s,threads:%d,free_memory_bytes:%lld,text:%s}", chosen->name, threads,
-             (long long)host_memory_free(), line.s);
+    const rates r = machine_rates(m, chosen);
+    json_add(t, "],isa:%s,threads:%d,free_memory_bytes:%lld,measured:%i,rates:", chosen->name, threads,
+             (long long)host_memory_free(), m->known[chosen - isa_table].of != NULL);
+    rates_json(t, &r);
+    json_add(t, ",text:%s}", line.s);
     text_free(&line);
 }
 
-char *ts_machine_json(const ts_options *o, ts_error *e)
+static char *described(const ts_options *o, rates_wanted how, ts_error *e)
 {
     machine m;
     const isa *chosen;
     int threads;
-    if (!machine_load(&m, o ? o->machine : NULL, e) || !(chosen = machine_isa(&m, o ? o->isa : NULL, e)) ||
-        !(threads = machine_threads(&m, o ? o->threads : 0, e)))
+    const machine_options asked = {.isa = o ? o->isa : NULL, .cache_folder = o ? o->cache_folder : NULL};
+    const presence *here = backend_usual()->present;
+    const bool given = o && o->machine;
+    text t = {0}, word = {0};
+    if (!machine_load(&m, given ? o->machine : NULL, e) || !(chosen = machine_isa(&m, asked.isa, e)) ||
+        !(threads = machine_threads(&m, o ? o->threads : 0, e)) ||
+        (!given && here && here->rates && !here->rates(&asked, how, &word, e)))
         return NULL;
-    text t = {0};
+    if (word.length) { /* "rates:..." */
+        const char *s = word.s + strcspn(word.s, ":") + 1;
+        MUST(rates_read(&s, &m.known[chosen - isa_table]));
+    }
+    text_free(&word);
     print(&t, &m, chosen, threads);
     return text_take(&t);
+}
+
+char *ts_machine_json(const ts_options *o, ts_error *e)
+{
+    return described(o, RATES_KEPT, e);
+}
+
+char *ts_machine_calibrate(const ts_options *o, ts_error *e)
+{
+    ts_options here = o ? *o : (ts_options){0};
+    here.machine = NULL;
+    return described(&here, RATES_AGAIN, e);
 }

@@ -88,7 +88,7 @@ static bool refuse_name(const char *word, err *e)
     text_add(&why, "one of ");
     for (int k = 0; k < N_TIER; k++)
         text_add(&why, "%s, ", tier_name[k]);
-    text_add(&why, "core, line, isa, nta or cpu expected");
+    text_add(&why, "core, line, isa, nta, rates or cpu expected");
     fail(word, e, "%s", text_str(&why));
     text_free(&why);
     return false;
@@ -133,6 +133,13 @@ static bool read_word(machine *m, const char *word, const char **s, err *e)
     if (n == 3 && memcmp(word, "nta", 3) == 0) {
         *s += 2 * (m->nta = strncmp(*s, "l2", 2) == 0);
         return m->nta || fail(word, e, "nta:l2 expected");
+    }
+    if (n == 5 && memcmp(word, "rates", 5) == 0) {
+        rates r;
+        if (!rates_read(s, &r))
+            return fail(word, e,
+                        "rates:ISA(clock=N,...), all of them and within bounds, as doctor prints them, expected");
+        return m->known[r.of - isa_table] = r, true;
     }
     for (int k = 0; k < N_TIER; k++)
         if (strlen(tier_name[k]) == n && memcmp(word, tier_name[k], n) == 0)
@@ -220,6 +227,9 @@ void machine_print(text *t, const machine *m)
     text_add(t, " line:%d isa:%s", m->line, m->isa->name);
     if (m->nta)
         text_add(t, " nta:l2");
+    for (int i = 0; i < MAX_ISA; i++)
+        if (m->known[i].of)
+            text_add(t, " "), rates_print(t, &m->known[i]);
     if (m->cpu[0])
         text_add(t, " cpu:%s", m->cpu);
 }

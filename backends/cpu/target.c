@@ -34,28 +34,33 @@ const memory_space cpu_space[] = {[CPU_COPY] = {.copied = true, .least = 1, .mos
 static const guesser guess = {
     .shared = guess_shared, .stage = guess_stage, .prefetch = guess_prefetch, .block = guess_block};
 
-/* Rates of the third cache and of memory: `tessera doctor` on two cores of Zen 3 reads 67 to 73 and 32 to 38 GB/s where
- * it multiplies and adds 205 GFLOP/s of f32, which are 32 a cycle and core: 10.5 to 11.4 and 5 to 6 bytes a cycle, for
- * vectors of 32. Of the first two caches what the makers state, of which it reads two thirds to all. Wider vectors are
- * taken to come with wider paths. */
-static void add_levels(target *t, const machine *on, int vector)
+static double cycle(const rates *r, rate_kind k)
+{
+    return (double)r->at[k] / 100;
+}
+
+static void add_levels(target *t, const machine *on, const rates *r)
 {
     static const struct {
         const char *name;
         tier_kind kind;
         int64_t otherwise; /* where the machine says nothing of it */
-        double vectors;    /* that a core reads in a cycle, while all do */
-    } caches[] = {[L1] = {"L1", TIER_L1D, 1 << 15, 2},
-                  [L2] = {"L2", TIER_L2, 1 << 20, 1},
-                  [L3] = {"L3", TIER_L3, 1 << 23, 0.367}};
+        rate_kind read, passed;
+    } caches[] = {[L1] = {"L1", TIER_L1D, 1 << 15, RATE_L1, RATE_NEAR},
+                  [L2] = {"L2", TIER_L2, 1 << 20, RATE_L2, RATE_NEAR},
+                  [L3] = {"L3", TIER_L3, 1 << 23, RATE_L3, RATE_FAR}};
     for (int i = 0; i < COUNT(caches); i++) {
-        const tier *r = &on->tier[caches[i].kind];
+        const tier *c = &on->tier[caches[i].kind];
         t->level[i] = (memory_level){.name = caches[i].name,
-                                     .bytes = r->n ? r->bytes : caches[i].otherwise,
+                                     .bytes = c->n ? c->bytes : caches[i].otherwise,
                                      .shared = i == L3,
-                                     .bytes_per_cycle = caches[i].vectors * vector};
+                                     .bytes_per_cycle = cycle(r, caches[i].read),
+                                     .passed_per_cycle = cycle(r, caches[i].passed)};
     }
-    t->level[COUNT(caches)] = (memory_level){.name = "memory", .shared = true, .bytes_per_cycle = 0.1875 * vector};
+    t->level[COUNT(caches)] = (memory_level){.name = "memory",
+                                             .shared = true,
+                                             .bytes_per_cycle = cycle(r, RATE_MEMORY),
+                                             .passed_per_cycle = cycle(r, RATE_FAR)};
     t->n_level = COUNT(caches) + 1;
     t->level[L1].repeats = 4096, t->level[L1].ways = 8; /* 64 sets of lines of 64 bytes, 8 to 12 ways */
 }
@@ -67,6 +72,8 @@ static void print(const target *t, text *out)
 
 void cpu_target_of(target *t, const machine *on, const isa *best, int threads)
 {
+    const rates r = machine_rates(on, best);
+    const double clock = (double)r.at[RATE_CLOCK] * 1e6, start = (double)r.at[RATE_START] * 1e-9;
     *t = (target){.kind = "cpu",
                   .named = true,
                   .model = best->name,
@@ -83,13 +90,14 @@ void cpu_target_of(target *t, const machine *on, const isa *best, int threads)
                   .passes_last = on->nta,
                   .team = true,
                   .loops = true,
-                  /* Zen 2 and later, Skylake and later: two units, four cycles */
-                  .cost = {.fma_latency = 4,
-                           .fma_per_cycle = 2,
-                           .cycles_per_second = 3e9, /* whatever the clock: what other devices are held against */
-                           .start_seconds = 1e-6,
-                           .link_seconds = 1e-6,
-                           .link_bytes_per_second = 10e9}, /* a copy in memory */
+                  .cost = {.fma_latency = (double)r.at[RATE_LATENCY],
+                           .fma_per_cycle = cycle(&r, RATE_FMA),
+                           .exposed = cycle(&r, RATE_SEEN),
+                           .cycles_per_second = clock,
+                           .start_seconds = start,
+                           .link_seconds = start,
+                           /* a copy in memory reads and writes */
+                           .link_bytes_per_second = cycle(&r, RATE_MEMORY) * clock / 2},
                   .dot = best->dot == 4   ? &dots[1]
                          : best->dot == 2 ? &dots[0]
                                           : NULL,
@@ -100,19 +108,23 @@ void cpu_target_of(target *t, const machine *on, const isa *best, int threads)
         t->lanes[d] = best->vector_bytes / (ts_dtype_bytes((dtype)d) == 8 ? 8 : 4);
     while (t->align < on->line)
         t->align *= 2;
-    add_levels(t, on, best->vector_bytes);
+    add_levels(t, on, &r);
+}
+
+const target *cpu_target_on(arena *mem, const machine *on, const machine_options *asked, err *e)
+{
+    target *t = arena_get(mem, sizeof *t);
+    const isa *best;
+    int threads;
+    if (!(best = machine_isa(on, asked->isa, e)) || !(threads = machine_threads(on, asked->threads, e)))
+        return NULL;
+    return cpu_target_of(t, on, best, threads), t;
 }
 
 const target *cpu_target(arena *mem, const machine_options *asked, err *e)
 {
     machine *on = arena_get(mem, sizeof *on);
-    target *t = arena_get(mem, sizeof *t);
-    const isa *best;
-    int threads;
-    if (!machine_load(on, asked->machine, e) || !(best = machine_isa(on, asked->isa, e)) ||
-        !(threads = machine_threads(on, asked->threads, e)))
-        return NULL;
-    return cpu_target_of(t, on, best, threads), t;
+    return machine_load(on, asked->machine, e) ? cpu_target_on(mem, on, asked, e) : NULL;
 }
 
 const machine *cpu_machine(const target *t)

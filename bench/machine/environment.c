@@ -1,12 +1,12 @@
 /* environment.c - what is read from files of the system and asked of the library; what cannot be read is null, with
  * the reason. */
 #include "bench/machine/environment.h"
-#include "bench/machine/clock.h"
-#include "bench/machine/cpus.h"
+#include "backends/probe/clock.h"
+#include "backends/probe/cpus.h"
 #include "bench/machine/probe.h"
 #include "graph/base/base.h"
 #include "graph/base/stats.h"
-#include "bench/machine/units.h"
+#include "backends/probe/units.h"
 
 #include <gnu/libc-version.h>
 #include <math.h>

@@ -1,12 +1,12 @@
 /* probe.c - loops of units.h on one processor and on all, and of those repeats the one in which the processors ran
  * most together. */
 #include "bench/machine/probe.h"
-#include "bench/machine/clock.h"
-#include "bench/machine/cpus.h"
+#include "backends/probe/clock.h"
+#include "backends/probe/cpus.h"
 #include "graph/base/err.h"
 #include "graph/base/js.h"
 #include "graph/base/stats.h"
-#include "bench/machine/units.h"
+#include "backends/probe/units.h"
 
 #include <math.h>
 #include <stdlib.h>

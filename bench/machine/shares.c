@@ -2,7 +2,7 @@
  * innermost level that holds them. */
 #include "bench/machine/shares.h"
 
-#include "bench/machine/cpus.h"
+#include "backends/probe/cpus.h"
 
 #include <math.h>
 #include <string.h>

@@ -29,14 +29,21 @@ static const char form[] = "[machine?{!bold}machine{!}\n{machine!!  }]"
 
 static int run(const args *a, ts_error *e)
 {
-    ts_options o = {.threads = (int)args_integer(a, "threads"), .isa = args_text(a, "isa")};
+    ts_options o = {.threads = (int)args_integer(a, "threads"),
+                    .isa = args_text(a, "isa"),
+                    .cache_folder = args_text(a, "cache-dir")};
+    const bool calibrate = args_flag(a, "calibrate");
     progress p = progress_open(&a->console);
     cJSON *root = reply_make("doctor/1");
     js_text(root, "version", TS_VERSION);
-    char *machine = ts_machine_json(&o, e);
+    char *machine = calibrate ? ts_machine_calibrate(&o, e) : ts_machine_json(&o, e);
     /* What was asked for by option and does not exist here is an error, not a finding. */
-    if (machine) {
+    if (machine)
         examine(root, "machine", machine, a, e);
+    if (machine && calibrate) {
+        progress_close(&p);
+        reply_give(a, root, form);
+    } else if (machine) {
         examine(root, "targets", ts_targets_json(), a, e);
         progress_step(&p, "probing peaks", 1, 3);
         examine(root, "ceilings", probe_json(o.isa, o.threads, 1, e), a, e);
@@ -55,11 +62,15 @@ static int run(const args *a, ts_error *e)
 static const option options[] = {
     {"threads", 0, INTEGER, "N", "probe with so many threads (default: one per core)", NULL, false, 1, TS_MAX_THREADS},
     {"isa", 0, AN_ISA, "NAME", "instruction set to probe (default: the best one here)", ONCE},
+    {"calibrate", 0, FLAG, NULL,
+     "measure the rates by which plans are decided anew, keep them, and show the machine alone", ONCE},
+    {"cache-dir", 0, A_FOLDER, "FOLDER|none", "where rates are kept (default: the user's cache)", ONCE},
     {0},
 };
 static const char *const examples[] = {
     "tessera doctor",
     "tessera doctor --json > machine.json # to attach to a bug report",
+    "tessera doctor --calibrate # after the machine has changed, or was busy",
     NULL,
 };
 

@@ -128,10 +128,13 @@ typedef struct onnx_rule {
 
 /* What another way to the same value takes. Whether that is less where it is computed, the schedule weighs. */
 typedef struct way_cost {
-    const char *name;            /* of the other way, for people */
-    double plain, other;         /* operations: of the definition as it stands, and of the other way */
-    double least;                /* share of plain that has to be saved: for digits, and for kernels between */
-    double passed, weight_bytes; /* bytes of values that are gone through beside; of weights, by how many they grow */
+    const char *name;       /* of the other way, for people */
+    double plain, other;    /* operations: of the definition as it stands, and of the other way's products */
+    double least;           /* share of plain that has to be saved: the price of digits, whatever the machine */
+    struct {                /* values that are gone through beside: */
+        double bytes, size; /* that are read and written; that the larger has, of the value and what is made of it */
+    } passed[3];
+    double weights, more_weights; /* bytes of weights that the products read, and by how many these grow */
 } way_cost;
 
 /* A sum along an axis that may be walked in blocks. */

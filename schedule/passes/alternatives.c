@@ -10,6 +10,7 @@
 #include "schedule/plan/resident.h"
 #include "schedule/schema/schema.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,19 +93,23 @@ static bool mostly_read(const kernel *k, reason *why)
     return read > LEAST || reason_least(why, "share of its value that is read", read, LEAST);
 }
 
-/* What is saved is not spent on waiting for weights */
-static bool pays_weights(const target *on, const way_cost *c, reason *why)
+/* Operations that products are worth with the weights that come from memory beside them: the longer of both hides the
+ * shorter but for a part. */
+static double with_weights(const target *on, double products, double bytes)
 {
-    const double saved = c->plain - c->other, wait = target_flops_per_byte(on, on->n_level - 1) * c->weight_bytes;
-    return saved >= wait || reason_least(why, "operations saved, to make up for more weights", saved, wait);
+    const double wait = target_flops_per_byte(on, on->n_level - 1) * bytes;
+    return fmax(products, wait) + on->cost.exposed * fmin(products, wait);
 }
 
-/* Fewer operations, with what is gone through beside them */
-static bool pays_passes(const target *on, const way_cost *c, reason *why)
+/* Fewer operations, with the weights and with what is gone through beside them */
+static bool is_less(const target *on, const way_cost *c, reason *why)
 {
-    const double all = c->other + target_flops_per_byte(on, target_last(on)) * c->passed,
-                 most = (1 - c->least) * c->plain;
-    return all < most || reason_most(why, "operations, what values gone through take among them", all, most);
+    const double most = (1 - c->least) * with_weights(on, c->plain, c->weights);
+    double all = with_weights(on, c->other, c->weights + c->more_weights);
+    for (int i = 0; i < COUNT(c->passed); i++)
+        all += target_flops_per_passed(on, c->passed[i].size) * c->passed[i].bytes;
+    return all < most ||
+           reason_most(why, "operations, what weights and values gone through take among them", all, most);
 }
 
 bool alternative_pays(const target *on, const node *n, declined *no)
@@ -113,7 +118,7 @@ bool alternative_pays(const target *on, const node *n, declined *no)
     if (!n->op->way || !n->op->way(n, &c))
         return false;
     no->way = c.name;
-    return pays_weights(on, &c, &no->why) && pays_passes(on, &c, &no->why);
+    return is_less(on, &c, &no->why);
 }
 
 /* Of a plan for all extents in a range: at a small one, and where what is cut in two is odd, too, which computes half a
@@ -127,11 +132,9 @@ static bool pays(const plan *p, const node *old, const node *n, declined *no)
     if (!asked || asked->op != n->op || !asked->op->way || !asked->op->way(asked, &c))
         return false;
     no->way = c.name;
-    if (!pays_weights(p->on, &c, &no->why))
-        return false;
     const double size = (double)p->variables->small->size[0];
     c.other *= (size + 2) / (size + 1);
-    return pays_passes(p->on, &c, &no->why);
+    return is_less(p->on, &c, &no->why);
 }
 
 /* A rule for the kernel is asked last: it counts as used where it is all that stands against another way. */

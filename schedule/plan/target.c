@@ -29,10 +29,23 @@ int64_t target_aligned(const target *t, int64_t bytes)
     return (bytes + t->align - 1) / t->align * t->align;
 }
 
+static double flops_at(const target *t, double bytes_per_cycle)
+{
+    return bytes_per_cycle > 0 ? 2 * t->cost.fma_per_cycle * t->lanes[TS_F32] / bytes_per_cycle : 0;
+}
+
 double target_flops_per_byte(const target *t, int level)
 {
-    const double rate = level < 0 ? 0 : t->level[level].bytes_per_cycle;
-    return rate > 0 ? 2 * t->cost.fma_per_cycle * t->lanes[TS_F32] / rate : 0;
+    return flops_at(t, level < 0 ? 0 : t->level[level].bytes_per_cycle);
+}
+
+double target_flops_per_passed(const target *t, double bytes)
+{
+    const int last = target_last(t);
+    const double rate = last < 0
+                            ? 0
+                            : t->level[bytes <= (double)target_bytes(t, t->near) ? t->near : last].passed_per_cycle;
+    return rate > 0 ? flops_at(t, rate) : target_flops_per_byte(t, last);
 }
 
 int64_t target_bytes(const target *t, int level)

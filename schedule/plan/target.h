@@ -50,8 +50,10 @@ typedef struct memory_level {
     int64_t bytes;          /* for one worker, or of all where it is shared; 0 of the last one: no limit */
     bool shared;            /* by all workers */
     double bytes_per_cycle; /* that one worker reads from it, while all do */
-    int64_t repeats;        /* bytes after which addresses share its few places again; 0: it has none */
-    int ways;               /* lines that such a place holds, at least */
+    double
+        passed_per_cycle; /* the same of what a kernel reads and writes that only goes through values; 0: as it reads */
+    int64_t repeats;      /* bytes after which addresses share its few places again; 0: it has none */
+    int ways;             /* lines that such a place holds, at least */
 } memory_level;
 enum { MAX_LEVEL = 6 };
 
@@ -85,6 +87,7 @@ typedef struct box_limits {
 typedef struct costs {
     double fma_latency;   /* until a multiply-add can be added to */
     double fma_per_cycle; /* vectors multiplied and added */
+    double exposed; /* share of the shorter of multiplying and loading that the longer does not hide; 0: of none */
     double cycles_per_second;
     double start_seconds;                       /* until a kernel begins */
     double link_seconds, link_bytes_per_second; /* to bring a value to the host's memory, or from there */
@@ -151,5 +154,7 @@ int64_t target_bytes(const target *t, int level);       /* INT64_MAX of the last
 int64_t target_aligned(const target *t, int64_t bytes); /* up to the next multiple of align */
 /* Operations on f32 that a worker does while a byte of a level comes to it; 0 where nothing is known of it */
 double target_flops_per_byte(const target *t, int level);
+/* The same for a byte that a pass between two values goes through, the larger of which has so many */
+double target_flops_per_passed(const target *t, double bytes);
 int target_last(const target *t); /* the last level that is a cache */
 #endif

@@ -8,7 +8,7 @@
  *
  * ctest: long serial timeout=3000 wrap=ts_plan_make,ts_plan_run */
 #include "bench/bench.h"
-#include "bench/machine/clock.h"
+#include "backends/probe/clock.h"
 #include "graph/base/js.h"
 #include "tests/check.h"
 #include "tests/scratch.h"

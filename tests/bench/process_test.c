@@ -1,5 +1,5 @@
 /* A contestant's process: asked, halted with all that it started, explained when it dies, and gone afterwards. */
-#include "bench/machine/clock.h"
+#include "backends/probe/clock.h"
 #include "bench/process.h"
 #include "tests/check.h"
 #include "tests/scratch.h"

@@ -94,7 +94,7 @@ for said in 'output "../x" is written to named/.._x.npy, which ls shows with -a'
 done
 grep -q '"plain" is written' err && wrong "a name that stays is announced"
 expect 0 'alike' explain bert-tiny --op '*query*' $small
-expect 0 'declined: Strassen: operations saved, to make up for more weights: ' explain bert-tiny --why --op '*query*' $small
+expect 0 'declined: Strassen: operations, what weights and values gone through take among them: ' explain bert-tiny --why --op '*query*' $small
 "$TESSERA" explain bert-tiny $small | grep -q declined && wrong "explain tells what was declined where it is not asked to" ""
 expect 2 'no kernel of this plan' explain bert-tiny --op nothing $small
 expect 2 'tessera explain without --op shows all' explain bert-tiny --op nothing $small

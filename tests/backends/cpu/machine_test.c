@@ -1,11 +1,16 @@
 /* Machines from text, their defaults, refusals, and this host: whatever it is, it prints as text that reads back. */
 /* ctest: fast */
+#include "backends/cpu/cpu.h"
 #include "backends/cpu/machine.h"
 #include "backends/host_memory.h"
 #include "tests/check.h"
 
+#include <math.h>
 #include <sched.h>
 #include <string.h>
+
+#define RATES \
+    "rates:avx2(clock=3300,fma=200,latency=4,l1=8200,l2=3900,l3=820,memory=470,near=1500,far=820,seen=3,start=100)"
 
 static void prints(const char *in, const char *want)
 {
@@ -33,6 +38,8 @@ static void test_text(void)
         "  isa:avx2 core:3(4,6,9)  line:128 l3:2(36608KiB)=2+1 l1d:3(48K) cpu:Some CPU: 3 GHz",
         "package:1 numa:1 l3:2(36608KB)=2+1 l2:3(1MB) l1d:3(48KB) core:3(4,6,9) line:128 isa:avx2 cpu:Some CPU: 3 GHz");
     prints("nta:l2 core:1 cpu:b", "package:1 numa:1 l3:0 l2:1(1MB) l1d:1(32KB) core:1 line:64 isa:plain nta:l2 cpu:b");
+    prints("core:1 isa:avx512 " RATES " cpu:b",
+           "package:1 numa:1 l3:0 l2:1(1MB) l1d:1(32KB) core:1 line:64 isa:avx512 " RATES " cpu:b");
     prints("core:2 l3:1(1000B) cpu:a\x1b[0m",
            "package:1 numa:1 l3:1(1000B) l2:2(1MB) l1d:2(32KB) core:2 line:64 isa:plain cpu:a\\x1b[0m");
 }
@@ -57,40 +64,52 @@ static void test_tiers(void)
 
 static void test_refusals(void)
 {
-    static const char *const wrong[] = {"",
-                                        "core",
-                                        "core:",
-                                        "core:0",
-                                        "core:x",
-                                        "core:1025",
-                                        "core:99999999999999999999",
-                                        "core:-1",
-                                        "core:2(0",
-                                        "core:2(0,1",
-                                        "core:2(0)",
-                                        "core:2(0,1,2)",
-                                        "core:2(0,1)x",
-                                        "core:2 l2:0",
-                                        "core:2 l2:2",
-                                        "core:2 l2:2()",
-                                        "core:2 l2:2(0KB)",
-                                        "core:2 l2:2(1MB",
-                                        "core:2 l2:2(1XB)",
-                                        "core:2 l2:2(99999999999TB)",
-                                        "core:2 l2:3(1MB)",
-                                        "core:4 l2:2(1MB)=3+2",
-                                        "core:4 l2:2(1MB)=1+1",
-                                        "core:4 l2:2(1MB)=4",
-                                        "core:4 l2:2(1MB)=0+4",
-                                        "core:4 package:0",
-                                        "core:2 isa:sse9",
-                                        "core:2 isa:",
-                                        "core:2 isa:a-name-that-is-far-too-long",
-                                        "core:2 line:0",
-                                        "core:2 gpu:1",
-                                        "core:2 :3",
-                                        "core:2 l2",
-                                        "l3:1(1MB)"};
+    static const char *const wrong[] = {
+        "",
+        "core",
+        "core:",
+        "core:0",
+        "core:x",
+        "core:1025",
+        "core:99999999999999999999",
+        "core:-1",
+        "core:2(0",
+        "core:2(0,1",
+        "core:2(0)",
+        "core:2(0,1,2)",
+        "core:2(0,1)x",
+        "core:2 l2:0",
+        "core:2 l2:2",
+        "core:2 l2:2()",
+        "core:2 l2:2(0KB)",
+        "core:2 l2:2(1MB",
+        "core:2 l2:2(1XB)",
+        "core:2 l2:2(99999999999TB)",
+        "core:2 l2:3(1MB)",
+        "core:4 l2:2(1MB)=3+2",
+        "core:4 l2:2(1MB)=1+1",
+        "core:4 l2:2(1MB)=4",
+        "core:4 l2:2(1MB)=0+4",
+        "core:4 package:0",
+        "core:2 isa:sse9",
+        "core:2 isa:",
+        "core:2 isa:a-name-that-is-far-too-long",
+        "core:2 line:0",
+        "core:2 gpu:1",
+        "core:2 :3",
+        "core:2 l2",
+        "l3:1(1MB)",
+        "core:1 rates:",
+        "core:1 rates:avx2",
+        "core:1 rates:avx2()",
+        "core:1 rates:avx3(clock=3300)",
+        "core:1 rates:avx2(clock=3300)",
+        "core:1 rates:avx2(fma=200,clock=3300)",
+        "core:1 rates:avx2(clock=0,fma=200,latency=4,l1=8200,l2=3900,l3=820,memory=470,"
+        "near=1500,far=820,seen=3,start=100)",
+        "core:1 " RATES "x",
+        "core:1 rates:avx2(clock=3300,fma=200,latency=4,l1=8200,l2=3900,l3=820,memory=470,"
+        "near=1500,far=99999999999999999999,seen=3,start=100)"};
     for (int i = 0; i < COUNT(wrong); i++) {
         machine m;
         err e = {0};
@@ -99,12 +118,62 @@ static void test_refusals(void)
     }
 }
 
+/* What a text does not say follows from the set; what it says is for that set alone, and is what a target has. */
+static void test_rates(void)
+{
+    machine m;
+    err e = {0};
+    arena mem = {0};
+    CHECK(machine_load(&m, "core:2 isa:avx512 " RATES, &e));
+    const rates known = machine_rates(&m, isa_find("avx2")), derived = machine_rates(&m, isa_find("avx512"));
+    CHECK(known.at[RATE_NEAR] == 1500 && known.at[RATE_SEEN] == 3);
+    CHECK(derived.at[RATE_L1] == 12800 && derived.at[RATE_MEMORY] == 1200 && derived.at[RATE_SEEN] == 25);
+    CHECK(derived.at[RATE_NEAR] == derived.at[RATE_L3] && derived.at[RATE_START] == 1000);
+    const target *t = cpu_target(&mem, &(machine_options){.machine = "core:2 isa:avx2 " RATES}, &e);
+    CHECK(t && t->cost.exposed == 0.03 && t->cost.fma_latency == 4 && t->level[2].bytes_per_cycle == 8.2);
+    /* 32 operations a cycle, 15 bytes of a pass in the second cache, 8.2 beyond */
+    CHECK(t && target_flops_per_passed(t, 1 << 20) == 32 / 15.0 &&
+          target_flops_per_passed(t, (1 << 20) + 1) == 32 / 8.2);
+    t = cpu_target(&mem, &(machine_options){.machine = "core:2 isa:avx2"}, &e);
+    CHECK(t && target_flops_per_passed(t, 1) == target_flops_per_byte(t, 2) &&
+          fabs(t->cost.start_seconds - 1e-6) < 1e-12);
+    arena_free(&mem);
+}
+
+/* What two measurements of one machine differ by is less than a step, or stays less than one from what was known. */
+static void test_steps(void)
+{
+    const double first[N_RATE] = {3381, 200, 4.04, 11492, 5241, 849, 496, 1866, 822, 20, 81},
+                 second[N_RATE] = {3254, 200, 3.97, 12004, 5804, 781, 502, 1705, 787, 11, 91},
+                 wild[N_RATE] = {1e9, 1e9, 1e9, 0, 0, 0, 0, 0, 0, 1e9, 0}, other[N_RATE] = {4400, [RATE_SEEN] = 3};
+    const isa *i = isa_find("avx512");
+    const rates a = rates_stepped(i, first, NULL), b = rates_stepped(i, second, NULL);
+    CHECK(!memcmp(a.at, b.at, sizeof a.at) && a.at[RATE_L2] == 5600 && a.at[RATE_SEEN] == 25);
+    for (double by = 0.87; by < 1.15; by += 0.01) { /* across the border of a step, too */
+        double third[N_RATE];
+        for (int k = 0; k < N_RATE; k++)
+            third[k] = (double)a.at[k] * by;
+        const rates c = rates_stepped(i, third, &a);
+        CHECK(!memcmp(a.at, c.at, sizeof a.at));
+    }
+    const rates d = rates_stepped(i, other, &a);
+    CHECK(d.at[RATE_CLOCK] == 4700 && d.at[RATE_SEEN] == 3);
+    const rates w = rates_stepped(i, wild, NULL);
+    text t = {0};
+    rates_print(&t, &w);
+    const char *s = t.s + 6;
+    rates again;
+    CHECK(rates_read(&s, &again) && !*s && !memcmp(w.at, again.at, sizeof w.at)); /* brought within bounds */
+    text_free(&t);
+}
+
 static void test_sentences(void)
 {
     static const char *const refused[][2] = {
         {"core:2 isa:sse9", "machine: one of plain, avx2, avx512, avx512vnni, neon expected at 'isa:sse9'"},
         {"core:2 l2:0", "machine: l2:N(SIZE) or l2:N(SIZE)=CORES+CORES, N from 1 to 1024, expected at 'l2:0'"},
-        {"core:2 gpu:1", "machine: one of package, numa, l3, l2, l1d, core, line, isa, nta or cpu expected at 'gpu:1'"},
+        {"core:2 gpu:1",
+         "machine: one of package, numa, l3, l2, l1d, core, line, isa, nta, rates or cpu expected at 'gpu:1'"},
         {"core:2(0,1)x", "machine: a blank between words expected at 'x'"},
         {"l3:1(1MB)", "machine: core:N expected at 'l3:1(1MB)'"},
         {"core", "machine: NAME:COUNT expected at 'core'"},
@@ -208,6 +277,8 @@ int main(void)
     test_text();
     test_tiers();
     test_refusals();
+    test_rates();
+    test_steps();
     test_sentences();
     test_isa();
     test_host();

@@ -1,9 +1,9 @@
 /* Ceilings: loose bounds only, for a busy machine must pass too. ctest: serial O3 */
-#include "bench/machine/clock.h"
-#include "bench/machine/cpus.h"
+#include "backends/probe/clock.h"
+#include "backends/probe/cpus.h"
 #include "graph/base/js.h"
 #include "bench/machine/probe.h"
-#include "bench/machine/units.h"
+#include "backends/probe/units.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -136,8 +136,8 @@ int main(void)
                                     {1, 129, 1026, 2047, true, false},
                                     {3, 40, 1024, 1024, true, false},
                                     {1, 80, 1024, 768, false, true}},
-                       others[] = {{1, 63, 1024, 1024, false, false}, /* few rows: bound by the weights */
-                                   {1, 128, 256, 512, false, false},
+                       others[] = {{1, 24, 1024, 1024, false, false}, /* few rows: bound by the weights */
+                                   {1, 128, 256, 256, false, false},
                                    {1, 128, 769, 768, false, false}};
     for (size_t i = 0; i < sizeof gaining / sizeof *gaining; i++) {
         is_same(&gaining[i], "c", 1 + (int)i % 3);

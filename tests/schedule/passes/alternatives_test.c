@@ -9,11 +9,11 @@
 
 static const node *chain(graph *g) /* two convolutions that gain, each with a bias */
 {
-    const type t = {.dtype = TS_F32, .rank = 4, .dim = {1, 32, 12, 12}};
+    const type t = {.dtype = TS_F32, .rank = 4, .dim = {1, 64, 12, 12}};
     const node *y = g_input(g, "x", &t, 0);
     for (int i = 0; i < 2; i++) {
-        const node *w = ts_weight(g, i ? "v" : "w", TS_F32, 4, (const int64_t[]){32, 32, 3, 3}, 0, 1, 1),
-                   *c = ts_weight(g, i ? "c" : "b", TS_F32, 4, (const int64_t[]){1, 32, 1, 1}, 0, 1, 1);
+        const node *w = ts_weight(g, i ? "v" : "w", TS_F32, 4, (const int64_t[]){64, 64, 3, 3}, 0, 1, 1),
+                   *c = ts_weight(g, i ? "c" : "b", TS_F32, 4, (const int64_t[]){1, 64, 1, 1}, 0, 1, 1);
         y = ts_call2(g, "conv2d pads=[1,1,1,1]", y, w);
         g_label(g, y, i ? "second" : "first");
         y = ts_call1(g, "relu", ts_call2(g, "add", y, c));

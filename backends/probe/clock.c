@@ -1,5 +1,5 @@
 /* clock.c - CLOCK_MONOTONIC_RAW, and what reading it costs. */
-#include "bench/machine/clock.h"
+#include "backends/probe/clock.h"
 
 #include <time.h>
 

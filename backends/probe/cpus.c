@@ -1,7 +1,7 @@
 /* cpus.c - processors that this process may use, in the order in which it takes them, and work on several at once
  * behind a barrier at which they spin: to sleep would cost more than what is measured. */
-#include "bench/machine/cpus.h"
-#include "bench/machine/clock.h"
+#include "backends/probe/cpus.h"
+#include "backends/probe/clock.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* clock.h - the one clock of all measurements: monotonic and raw, so that no time service bends it.
  * Differences mean something, within one process; no state. */
-#ifndef BENCH_CLOCK_H
-#define BENCH_CLOCK_H
+#ifndef TS_PROBE_CLOCK_H
+#define TS_PROBE_CLOCK_H
 #include <stdint.h>
 
 int64_t clock_ns(void);

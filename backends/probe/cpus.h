@@ -1,8 +1,8 @@
 /* cpus.h - which processors to use, and work on several of them at once.
  * One hardware thread per core comes first, so that n contestants' threads never share a core while another is free.
  * Lists and times are plain values; threads that a job starts have ended when it returns. */
-#ifndef BENCH_CPUS_H
-#define BENCH_CPUS_H
+#ifndef TS_CPUS_H
+#define TS_CPUS_H
 #include <stdbool.h>
 #include <stddef.h>
 
