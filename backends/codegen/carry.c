@@ -4,6 +4,8 @@
 #include "backends/codegen/vectors.h"
 #include "schedule/nest/kept.h"
 
+#include <string.h>
+
 static int states(const emitter *m)
 {
     return m->s->value->n_state;
@@ -22,30 +24,27 @@ static void start_one(emitter *m, int at, int k)
     const held *in = &m->data.state[at][k];
     const char *store = cstyle_store(m->mem, m->d, m->out.uses, start->dtype);
     writer w = emit_writer(m);
-    text value = {0};
+    const cexpr *value = cstyle_expr(&w, start);
     kept y;
     kept_find(m->k, at, &y);
-    cstyle_whole(&w, &value, start);
     code_open(&m->out.code, (stmt){.kind = S_BLOCK});
     code_let(&m->out.code, pointer_type(m, held_reach(in), start->dtype, true), "state",
-             held_at(m, in, start->dtype, true));
+             word(m->mem, held_at(m, in, start->dtype, true)));
     const char *from = lanes_lane(m), *to = number_text(m, y.size);
     element e;
-    if (m->d->vectors && !*store && start->dtype != TS_BOOL && vector_kind(m, start->dtype, &e)) {
+    const cexpr *place = cexpr_element(m->mem, "state", word(m->mem, "i"), IN_REGISTERS);
+    if (m->d->vectors && !strcmp(store, "$0") && start->dtype != TS_BOOL && vector_kind(m, start->dtype, &e)) {
         const char *left = vectors_enter(m, vector_count(m, element_bytes(e)), "i", from, to);
-        code_add(&m->out.code, (stmt){.kind = S_CALL,
-                                      .value = arena_format(m->mem, "%s(&state[i], %s(%s))", vector_op(m, e, "store"),
-                                                            vector_op(m, e, "splat"), text_str(&value))});
+        vector_store(m, e, place, vector_splat(m, e, value));
         vectors_leave(m);
         from = left;
     }
     code_open(
         &m->out.code,
         (stmt){.kind = S_LOOP, .how = IN_LANES, .name = "i", .from = from, .to = to, .step = m->group, .tight = true});
-    code_store(&m->out.code, "state[i]", arena_format(m->mem, "%s%s%s", store, text_str(&value), *store ? ")" : ""));
+    code_store(&m->out.code, place, cexpr_one(m->mem, store, value));
     code_close(&m->out.code);
     code_close(&m->out.code);
-    text_free(&value);
 }
 
 void carry_start(emitter *m)
@@ -58,13 +57,11 @@ void carry_start(emitter *m)
 
 void carry_open(emitter *m)
 {
-    text at = {0};
-    emit_affine(m, &at, m->shared.axis[m->s->value->axis]);
+    const cexpr *at = emit_index(m, m->shared.axis[m->s->value->axis]);
     const char *end = m->k->mask ? "limit - 1" : number_text(m, m->s->extent[m->s->value->axis] - 1);
     if (stage_keeps_last(m->s))
         code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->truth), "last",
-                 arena_format(m->mem, "%s == %s", text_str(&at), end));
-    text_free(&at);
+                 cexpr_two(m->mem, "($0 == $1)", at, word(m->mem, end)));
 }
 
 void carry_parameters(const emitter *m, text *t)
@@ -86,12 +83,9 @@ void carry_arguments(emitter *m, text *t, const tile_made *f)
     text_add(t, "%s", stage_keeps_last(m->s) ? ", last" : "");
 }
 
-static const char *state_at(emitter *m, int k) /* its element, as memory has it */
+static const cexpr *state_at(emitter *m, int k) /* its element, as memory has it */
 {
-    text t = {0};
-    text_add(&t, "state%d", k);
-    emit_place(m, &t, STATES);
-    return code_keep(&m->out.code, &t);
+    return cexpr_element(m->mem, arena_format(m->mem, "state%d", k), emit_place(m, STATES), STATES);
 }
 
 static void name_states(emitter *m, const char *prefix)
@@ -107,9 +101,9 @@ void carry_one(emitter *m)
     w.states = "was";
     name_states(m, "was");
     for (int k = 0; k < n; k++)
-        value_let(m, "next", k, state_dtype(m, k), value_text(m, &w, m->stage.value->arg[n + k]));
+        value_let(m, "next", k, state_dtype(m, k), value_of(m, &w, m->stage.value->arg[n + k]));
     for (int k = 0; k < n; k++)
-        value_write(m, state_dtype(m, k), state_at(m, k), arena_format(m->mem, "next%d", k));
+        value_write(m, state_dtype(m, k), state_at(m, k), wordf(m->mem, "next%d", k));
 }
 
 void carry_result(emitter *m)
@@ -117,5 +111,5 @@ void carry_result(emitter *m)
     writer w = emit_writer(m);
     w.states = "now";
     name_states(m, "now");
-    value_put(m, value_text(m, &w, x_result(m->stage.value)));
+    value_put(m, value_of(m, &w, x_result(m->stage.value)));
 }

@@ -5,7 +5,7 @@
  *        │  scan, scatter
  *        │  vectors.c, vexpr.c (a loop over lanes as one over vectors), value.c (what both kinds of loop say)
  *        │  lanes.c (of a part that is a group of them), launch.c (several kernels as one), loop.c (a scan's trips)
- *        └─ cstyle.c, text.c, access.c (expressions and places), stmt.c, print.c (statements), library.c (functions)
+ *        └─ cstyle.c, text.c, access.c (expressions and places), cexpr.c, stmt.c, print.c, count.c (trees), library.c
  *
  * A kernel becomes one function over pointers and a share of the work, and a tile function for each distinct shape of
  * register tile. Where a part is a group of lanes (lanes.c), all of them run the same function and call the same tiles:
@@ -33,6 +33,14 @@ typedef struct member_text { /* of a text of several kernels: a function that st
     char name[24];           /* from its content */
     char *header, *text;
 } member_text;
+/* How often a kernel does what, in its text as it stands; at most, where a run or data decide. All are doubles. */
+typedef struct op_counts {
+    double multiply_adds, dots, others; /* operations on vectors */
+    double loads, broadcasts, stores;   /* of vectors */
+    double scalars, scalar_loads, scalar_stores;
+    double fetches, barriers;
+    double lane_flops; /* of multiply-adds on vectors: two for each element */
+} op_counts;
 typedef struct kernel_text {
     char name[24];          /* of its function, from its content: equal kernels have one name, and one text */
     const char *op;         /* what people call the first kernel with this text; its plan's */
@@ -57,6 +65,7 @@ typedef struct kernel_text {
     int tiles;       /* tile functions: tile0, tile1, ... */
     int n_member;    /* what the text begins with; in place of it: the kernel as others call it, behind all it calls */
     member_text *member;
+    op_counts counts;
     callees uses; /* functions that stand in front of what `begins` is the start of */
 } kernel_text;
 /* Operands of a scan whose trips are made inside are its own, then the weights that they read. Of a kernel that is
@@ -65,6 +74,7 @@ typedef struct kernel_text {
 bool kernel_write(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e);
 bool kernel_write_alone(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e);
 void kernel_text_free(kernel_text *k);
+void op_counts_add(op_counts *c, const op_counts *more, double times);
 void unit_own_tiles(text *t, const kernel_text *k, const char *what); /* with names for its tiles that no other has */
 /* Kernels, none of them alone, as one unit, in which each has functions of its own: what is made of one depends on no
  * other. Appends to t. */

@@ -52,50 +52,43 @@ void copy_index(emitter *m, const source *q, const affine *at, text *t)
     text_free(&place);
 }
 
-const char *copy_into(emitter *m, const copying *c, const affine *at)
+const cexpr *copy_into(emitter *m, const copying *c, const affine *at)
 {
-    text to = {0};
-    if (c->into)
-        text_add(&to, "%s[", c->into);
-    else if (c->to->inside)
-        text_add(&to, "c%d[", c->load);
-    else
-        text_add(&to, "(%s)[", copy_at(m, c));
-    copy_index(m, c->to, at, &to);
-    text_add(&to, "]");
-    return code_keep(&m->out.code, &to);
+    text index = {0};
+    const char *to = c->into         ? c->into
+                     : c->to->inside ? arena_format(m->mem, "c%d", c->load)
+                                     : arena_format(m->mem, "(%s)", copy_at(m, c));
+    copy_index(m, c->to, at, &index);
+    return cexpr_element(m->mem, to, word(m->mem, code_keep(&m->out.code, &index)), c->load);
 }
 
-void copy_element(emitter *m, const copying *c, text *value)
+const cexpr *copy_element(emitter *m, const copying *c)
 {
+    const cexpr *all;
     const expr *guard = stage_guard(m->s, c->load), *limits = m->copy.under;
     if (guard) { /* zeros where the condition does not hold */
-        const char *wrap = cstyle_store(m->mem, m->d, m->out.uses, source_dtype(m, c->load));
         writer w = emit_writer(m);
-        text_add(value, "%s", wrap);
         m->copy.on = true, m->copy.under = limits ? x2(m->mem, "and", limits, guard->arg[0]) : guard->arg[0];
-        cstyle_expr(&w, value, guard);
+        all = cexpr_one(m->mem, cstyle_store(m->mem, m->d, m->out.uses, source_dtype(m, c->load)),
+                        cstyle_expr(&w, guard));
         m->copy.on = false, m->copy.under = limits;
-        text_add(value, "%s", *wrap ? ")" : "");
     } else if (m->tile.made) {
         m->copy.on = true;
-        emit_element(m, value, c->load);
+        all = emit_element(m, c->load);
         m->copy.on = false;
     } else {
-        text_add(value, "(");
-        add_source(m, c, value);
-        text_add(value, ")[0]");
+        text from = {0};
+        text_add(&from, "("), add_source(m, c, &from), text_add(&from, ")");
+        all = cexpr_element(m->mem, code_keep(&m->out.code, &from), word(m->mem, "0"), c->load);
     }
+    return all;
 }
 
 /* an element: to place `at` of the copy */
 static void copy_one(emitter *m, const copying *c, const affine *at)
 {
-    text value = {0};
-    const char *to = copy_into(m, c, at);
-    copy_element(m, c, &value);
-    code_store(&m->out.code, to, value.s);
-    text_free(&value);
+    const cexpr *to = copy_into(m, c, at);
+    code_store(&m->out.code, to, copy_element(m, c));
 }
 
 static const char *copy_end(emitter *m, int a)
@@ -149,20 +142,19 @@ static void turn_blocks(emitter *m, const copying *c, const affine *at)
     }
     text to = {0}, from = {0}, call = {0};
     const long long fast = m->here.cur[c->fast], slow = m->here.cur[c->slow];
-    stmt *test = code_open(&m->out.code,
-                           (stmt){.kind = S_IF,
-                                  .value = arena_format(m->mem, "block%d + %d <= %lld && block%d + %d <= %lld", c->fast,
-                                                        c->side, fast, c->slow, c->side, slow)});
+    stmt *test = code_open(&m->out.code, (stmt){.kind = S_IF,
+                                                .value = wordf(m->mem, "block%d + %d <= %lld && block%d + %d <= %lld",
+                                                               c->fast, c->side, fast, c->slow, c->side, slow)});
     code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), arena_format(m->mem, "copy%d", c->fast),
-             arena_format(m->mem, "block%d", c->fast));
-    code_also(&m->out.code, arena_format(m->mem, "copy%d", c->slow), arena_format(m->mem, "block%d", c->slow));
+             wordf(m->mem, "block%d", c->fast));
+    code_also(&m->out.code, arena_format(m->mem, "copy%d", c->slow), wordf(m->mem, "block%d", c->slow));
     text_add(&to, "%s + ", copy_at(m, c));
     emit_affine(m, &to, at);
     add_source(m, c, &from);
     form_write(
         &call, m->out.uses, m->d, turn->call,
         (const char *[]){to.s, number_text(m, c->to->stride[c->fast]), from.s, number_text(m, c->stride[c->slow])});
-    code_add(&m->out.code, (stmt){.kind = S_CALL, .value = call.s});
+    code_call(&m->out.code, word(m->mem, call.s));
     code_close(&m->out.code);
     code_else(&m->out.code, test);
     turn_rest(m, c, at);
@@ -182,14 +174,10 @@ static int moved_at_once(emitter *m, const copying *c)
 
 static void copy_vector(emitter *m, const copying *c, const affine *at)
 {
-    static const element word[] = {[1] = E_U8, [2] = E_U16, [4] = E_U32, [8] = E_U64};
-    const element e = word[ts_dtype_bytes(source_dtype(m, c->load))];
-    const char *to = copy_into(m, c, at), *load = vector_op(m, e, "load"), *store = vector_op(m, e, "store");
-    text from = {0};
-    copy_element(m, c, &from);
-    code_add(&m->out.code,
-             (stmt){.kind = S_CALL, .value = arena_format(m->mem, "%s(&%s, %s(&%s))", store, to, load, from.s)});
-    text_free(&from);
+    static const element kind[] = {[1] = E_U8, [2] = E_U16, [4] = E_U32, [8] = E_U64};
+    const element e = kind[ts_dtype_bytes(source_dtype(m, c->load))];
+    const cexpr *to = copy_into(m, c, at);
+    vector_store(m, e, to, vector_load(m, e, copy_element(m, c)));
 }
 
 /* Opens the last loop, behind that over vectors; `here`: where the axis is in both */
@@ -299,7 +287,7 @@ static void write_copy(emitter *m, copying *c)
     if (c->to->inside) {
         m->tile.made->scratch = true;
         code_let(&m->out.code, pointer_type(m, GROUP, source_dtype(m, c->load), true),
-                 arena_format(m->mem, "c%d", c->load), copy_at(m, c));
+                 arena_format(m->mem, "c%d", c->load), word(m->mem, copy_at(m, c)));
     }
     if (m->group > 1 || c->to->inside)
         lanes_copy(m, c);

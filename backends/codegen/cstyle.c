@@ -1,6 +1,5 @@
-/* cstyle.c - expressions as text. */
+/* cstyle.c - expressions as those of C-like languages. */
 #include "backends/codegen/cstyle.h"
-#include "backends/codegen/binding.h"
 #include "graph/ir/small.h"
 
 #include <math.h>
@@ -12,23 +11,23 @@ static const struct {
     dtype dtype;
     const char *load, *store;
 } converted[] = {
-    {TS_F16, "half_to_float(", "float_to_half("},
-    {TS_BF16, "bfloat_to_float(", "float_to_bfloat("},
-    {TS_F8E8M0, "power_to_float(", "float_to_power("},
+    {TS_F16, "half_to_float($0)", "float_to_half($0)"},
+    {TS_BF16, "bfloat_to_float($0)", "float_to_bfloat($0)"},
+    {TS_F8E8M0, "power_to_float($0)", "float_to_power($0)"},
 };
 
-/* "small_to_float(4, 3, 7, 1, "; "" where t is none of these */
+/* "small_to_float(4, 3, 7, 1, $0)"; "$0" where t is none of these */
 static const char *small_call(arena *mem, const char *name, dtype t)
 {
     const small *f = small_of(t);
-    return f ? arena_format(mem, "%s(%d, %d, %d, %d, ", name, f->exponent, f->fraction, f->bias, f->rule) : "";
+    return f ? arena_format(mem, "%s(%d, %d, %d, %d, $0)", name, f->exponent, f->fraction, f->bias, f->rule) : "$0";
 }
 
-static const char *noted(const dialect *d, callees *uses, const char *opens)
+static const char *noted(const dialect *d, callees *uses, const char *form)
 {
     if (uses)
-        callees_form(uses, d, opens, d->suffix);
-    return opens;
+        callees_form(uses, d, form, d->suffix);
+    return form;
 }
 
 const char *cstyle_load(arena *mem, const dialect *d, callees *uses, dtype t)
@@ -47,13 +46,14 @@ const char *cstyle_store(arena *mem, const dialect *d, callees *uses, dtype t)
     return noted(d, uses, small_call(mem, "float_to_small", t));
 }
 
-/* Before an integer of any width, "(int8_t)(" or "small_whole(4, 1, ", and ")" behind it. */
-static void open_narrow(writer *w, text *t, dtype d)
+/* An integer of any width: "(int8_t)($0)" or "small_whole(4, 1, $0)" */
+static const cexpr *narrowed(writer *w, dtype d, const cexpr *x)
 {
-    if (dtype_small(d))
-        text_add(t, "%s%d, %d, ", noted(w->d, w->uses, "small_whole("), dtype_bits(d), dtype_signed(d));
-    else
-        text_add(t, "(%s)(", memory_type(w->d, d));
+    return cexpr_one(w->mem,
+                     dtype_small(d) ? arena_format(w->mem, "%s%d, %d, $0)", noted(w->d, w->uses, "small_whole("),
+                                                   dtype_bits(d), dtype_signed(d))
+                                    : arena_format(w->mem, "(%s)($0)", memory_type(w->d, d)),
+                     x);
 }
 
 static bool is_narrow(dtype d, bool wide) /* computes in f32 */
@@ -61,32 +61,28 @@ static bool is_narrow(dtype d, bool wide) /* computes in f32 */
     return d != TS_F64 && !wide;
 }
 
-void cstyle_literal(text *t, const dialect *d, const expr *x, bool wide)
+static const char *whole_text(arena *mem, const dialect *d, const expr *x)
 {
-    if (!dtype_real(x->dtype)) {
-        const int64_t v = x->whole;
-        if (x->dtype == TS_U64 && v < 0)
-            text_add(t, "%lluu", (unsigned long long)v);
-        else if (v == INT64_MIN)
-            text_add(t, "%s", d->least_whole);
-        else
-            text_add(t, v < 0 ? "(%lld)" : "%lld", (long long)v);
-        return;
-    }
-    const bool narrow = is_narrow(x->dtype, wide);
+    const int64_t v = x->whole;
+    if (x->dtype == TS_U64 && v < 0)
+        return arena_format(mem, "%lluu", (unsigned long long)v);
+    return v == INT64_MIN ? d->least_whole : arena_format(mem, v < 0 ? "(%lld)" : "%lld", (long long)v);
+}
+
+static const char *real_text(arena *mem, const dialect *d, const expr *x, bool narrow)
+{
     if (isnan(x->lit))
-        text_add(t, "%s", d->nan);
-    else if (isinf(x->lit))
-        text_add(t, x->lit < 0 ? "(-%s)" : "%s", d->infinity);
-    else {
-        if (x->lit < 0 || (x->lit == 0 && signbit(x->lit)))
-            text_add(t, "(");
-        const size_t at = t->length;
-        text_add(t, narrow ? "%.9g" : "%.17g", narrow ? (double)(float)x->lit : x->lit);
-        if (!strpbrk(t->s + at, ".e"))
-            text_add(t, ".0");
-        text_add(t, "%s%s", narrow ? d->suffix : "", x->lit < 0 || (x->lit == 0 && signbit(x->lit)) ? ")" : "");
-    }
+        return d->nan;
+    if (isinf(x->lit))
+        return arena_format(mem, x->lit < 0 ? "(-%s)" : "%s", d->infinity);
+    const char *number = arena_format(mem, narrow ? "%.9g" : "%.17g", narrow ? (double)(float)x->lit : x->lit);
+    return arena_format(mem, signbit(x->lit) ? "(%s%s%s)" : "%s%s%s", number, strpbrk(number, ".e") ? "" : ".0",
+                        narrow ? d->suffix : "");
+}
+
+const cexpr *cstyle_literal(arena *mem, const dialect *d, const expr *x, bool wide)
+{
+    return word(mem, dtype_real(x->dtype) ? real_text(mem, d, x, is_narrow(x->dtype, wide)) : whole_text(mem, d, x));
 }
 
 static bool computes_narrow(const writer *w, dtype d) /* reals of 4 bytes; integers take the names without a suffix */
@@ -115,130 +111,94 @@ const char *cstyle_spelled(const writer *w, const expr *x)
     return s ? s->text : fn_spelled(x->fn, argument(x));
 }
 
-static void write_in(writer *w, text *t, const expr *x, binding asked);
-
-/* The form, without its outer brackets where they say nothing. */
-static const char *open_form(const char *form, binding asked, size_t *n)
+/* The form of a function, its names those of the kind; noted */
+static const char *spelled_for(const writer *w, const char *form, bool narrow)
 {
-    const bool bare = form_binding(form) < ATOM && form_binding(form) >= asked;
-    *n = strlen(form) - (bare ? 2 : 0);
-    return form + bare;
+    const char *suffix = narrow ? w->d->suffix : "";
+    text t = {0};
+    callees_form(w->uses, w->d, form, suffix);
+    if (!strchr(form, '@'))
+        return form;
+    for (const char *s = form; *s; s++)
+        if (*s == '@')
+            text_add(&t, "%s", suffix);
+        else
+            text_bytes(&t, s, 1);
+    const char *all = arena_string(w->mem, t.s);
+    text_free(&t);
+    return all;
 }
 
-static void write_call(writer *w, text *t, const expr *x, binding asked)
+static const cexpr *call(writer *w, const expr *x)
 {
-    const char *suffix = computes_narrow(w, argument(x)) ? w->d->suffix : "", *form = cstyle_spelled(w, x);
     const bool wraps = dtype_class(x->dtype) == D_WHOLE && x->dtype != TS_I64 && x->fn->result == R_SAME;
-    size_t n;
-    if (wraps && dtype_small(x->dtype))
-        open_narrow(w, t, x->dtype), asked = ANY;
-    else if (wraps)
-        text_add(t, "(%s)", memory_type(w->d, x->dtype)), asked = ATOM;
-    callees_form(w->uses, w->d, form, suffix);
-    const char *s = open_form(form, asked, &n);
-    for (const char *end = s + n; s < end; s++) {
-        if (*s == '@')
-            text_add(t, "%s", suffix);
-        else if (*s == '$')
-            write_in(w, t, x->arg[s[1] - '0'], form_asks(form, s)), s++;
-        else
-            text_bytes(t, s, 1);
-    }
-    if (wraps && dtype_small(x->dtype))
-        text_add(t, ")");
+    const cexpr *arg[MAX_ARG];
+    const char *form = spelled_for(w, cstyle_spelled(w, x), computes_narrow(w, argument(x)));
+    for (int k = 0; k < x->n; k++)
+        arg[k] = cstyle_expr(w, x->arg[k]);
+    const cexpr *all = cexpr_lanes(w->mem, x->fn->name, (instance){0}, form, x->n, arg);
+    if (!wraps)
+        return all;
+    return dtype_small(x->dtype) ? narrowed(w, x->dtype, all)
+                                 : cexpr_one(w->mem, arena_format(w->mem, "(%s)$0", memory_type(w->d, x->dtype)), all);
 }
 
-void cstyle_combine(const writer *w, text *t, const fn *f, dtype d, const char *a, const char *b)
+const cexpr *cstyle_combine(const writer *w, const fn *f, dtype d, const cexpr *a, const cexpr *b)
 {
-    const char *suffix = computes_narrow(w, d) ? w->d->suffix : "", *form = fn_spelled(f, d);
-    size_t n;
-    callees_form(w->uses, w->d, form, suffix);
-    const char *s = open_form(form, ANY, &n);
-    for (const char *end = s + n; s < end; s++) {
-        if (*s == '@')
-            text_add(t, "%s", suffix);
-        else if (*s == '$')
-            text_add(t, "%s", *++s == '0' ? a : b);
-        else
-            text_bytes(t, s, 1);
-    }
+    return cexpr_lanes(w->mem, f->name, (instance){0}, spelled_for(w, fn_spelled(f, d), computes_narrow(w, d)), 2,
+                       (const cexpr *const[]){a, b});
 }
 
 /* Through memory's form of dtype d; from a wider value by way of a number rounded to odd. */
-static void write_rounded(writer *w, text *t, dtype d, bool wider)
+static const cexpr *rounded(writer *w, dtype d, bool wider, const cexpr *x)
 {
-    text_add(t, "%s%s", cstyle_load(w->mem, w->d, w->uses, d), cstyle_store(w->mem, w->d, w->uses, d));
-    if (wider)
-        text_add(t, "%s", noted(w->d, w->uses, "odd_float("));
-    else
-        text_add(t, "(%s)(", w->d->real[0]);
+    const char *load = cstyle_load(w->mem, w->d, w->uses, d), *store = cstyle_store(w->mem, w->d, w->uses, d);
+    const char *first = wider ? noted(w->d, w->uses, "odd_float($0)") : arena_format(w->mem, "(%s)($0)", w->d->real[0]);
+    return cexpr_one(w->mem, load, cexpr_one(w->mem, store, cexpr_one(w->mem, first, x)));
 }
 
-static void write_cast(writer *w, text *t, const expr *x, binding asked)
+static const cexpr *cast(writer *w, const expr *x)
 {
     const expr *a = x->arg[0];
+    const cexpr *of = cstyle_expr(w, a);
     if (x->dtype == TS_BOOL)
-        text_add(t, asked > COMPARED ? "(" : ""), write_in(w, t, a, SUM),
-            text_add(t, asked > COMPARED ? " != 0)" : " != 0");
-    else if (dtype_real(x->dtype)) {
-        const bool rounds = !w->wide && *cstyle_load(w->mem, w->d, w->uses, x->dtype),
+        return cexpr_one(w->mem, "($0 != 0)", of);
+    if (dtype_real(x->dtype)) {
+        const bool rounds = !w->wide && strcmp(cstyle_load(w->mem, w->d, w->uses, x->dtype), "$0"),
                    wider = dtype_real(a->dtype) ? a->dtype == TS_F64 : dtype_bits(a->dtype) > 16;
-        if (rounds)
-            write_rounded(w, t, x->dtype, wider);
-        else
-            text_add(t, "(%s)(", value_type(w->d, x->dtype, w->wide));
-        cstyle_whole(w, t, a);
-        text_add(t, rounds ? ")))" : ")");
-    } else if (dtype_real(a->dtype)) {             /* truncates; saturates where C would be undefined */
+        return rounds ? rounded(w, x->dtype, wider, of)
+                      : cexpr_one(w->mem, arena_format(w->mem, "(%s)($0)", value_type(w->d, x->dtype, w->wide)), of);
+    }
+    if (dtype_real(a->dtype)) {                    /* truncates; saturates where C would be undefined */
         const bool narrow = dtype_small(x->dtype); /* these wrap */
-        open_narrow(w, t, x->dtype);
-        text_add(t, "%s(%s)(", noted(w->d, w->uses, "real_to_whole("), w->d->real[1]), cstyle_whole(w, t, a);
-        text_add(t, "), %d, %d))", narrow ? 64 : dtype_bits(x->dtype), narrow || dtype_signed(x->dtype));
-    } else
-        open_narrow(w, t, x->dtype), cstyle_whole(w, t, a), text_add(t, ")");
+        of = cexpr_one(w->mem,
+                       arena_format(w->mem, "%s(%s)($0), %d, %d)", noted(w->d, w->uses, "real_to_whole("),
+                                    w->d->real[1], narrow ? 64 : dtype_bits(x->dtype),
+                                    narrow || dtype_signed(x->dtype)),
+                       of);
+    }
+    return narrowed(w, x->dtype, of);
 }
 
-static void write_in(writer *w, text *t, const expr *x, binding asked)
+const cexpr *cstyle_expr(writer *w, const expr *x)
 {
     for (int i = 0; i < w->n_known; i++)
-        if (w->known[i].x == x && w->known[i].temporary >= 0) {
-            text_add(t, "t%d", w->known[i].temporary);
-            return;
-        }
+        if (w->known[i].x == x && w->known[i].temporary >= 0)
+            return wordf(w->mem, "t%d", w->known[i].temporary);
     switch (x->kind) {
-    case X_LIT: cstyle_literal(t, w->d, x, w->wide); break;
-    case X_AXIS: w->axis(w->user, t, x->axis); break;
-    case X_SIZE: w->size(w->user, t, x->axis); break;
-    case X_LOAD: w->load(w->user, t, x); break;
-    case X_FOLD: w->fold(w->user, t, x); break;
-    case X_CALL: write_call(w, t, x, asked); break;
-    case X_CAST: write_cast(w, t, x, asked); break;
-    case X_STATE: text_add(t, "%s%d%s", w->states, x->axis, w->state); break;
-    case X_SCAN:
-        MUST(x_folds(x));
-        w->fold(w->user, t, x);
-        break;
+    case X_LIT: return cstyle_literal(w->mem, w->d, x, w->wide);
+    case X_AXIS: return w->axis(w->user, x->axis);
+    case X_SIZE: return w->size(w->user, x->axis);
+    case X_LOAD: return w->load(w->user, x);
+    case X_CALL: return call(w, x);
+    case X_CAST: return cast(w, x);
+    case X_STATE: return wordf(w->mem, "%s%d%s", w->states, x->axis, w->state);
+    case X_FOLD:
+    case X_SCAN: MUST(x_folds(x)); return w->fold(w->user, x);
     case X_SCATTER:
     case X_ROUTINE: MUST(!"part of an expression"); break;
     }
-}
-
-void cstyle_expr(writer *w, text *t, const expr *x)
-{
-    write_in(w, t, x, ATOM);
-}
-
-void cstyle_whole(writer *w, text *t, const expr *x)
-{
-    write_in(w, t, x, ANY);
-}
-
-void cstyle_operand(writer *w, text *t, const fn *f, dtype d, int k, const expr *x)
-{
-    const char *form = fn_spelled(f, d), *at = form;
-    while (*at && !(*at == '$' && at[1] == '0' + k))
-        at++;
-    write_in(w, t, x, *at ? form_asks(form, at) : ATOM);
+    return NULL;
 }
 
 /* ---- what is used more than once ---- */
@@ -285,12 +245,10 @@ static void name_uses(writer *w, code *out, const expr *x)
             name_uses(w, out, x->arg[k]);
     if (w->known[i].temporary > -3)
         return;
-    text line = {0};
-    cstyle_whole(w, &line, x);
+    const cexpr *value = cstyle_expr(w, x);
     w->known[i].temporary = w->n_temporary++;
     code_let(out, arena_format(out->mem, "const %s", value_type(w->d, x->dtype, w->wide)),
-             arena_format(out->mem, "t%d", w->known[i].temporary), line.s);
-    text_free(&line);
+             arena_format(out->mem, "t%d", w->known[i].temporary), value);
 }
 
 void cstyle_temporaries(writer *w, code *out, const expr *x)

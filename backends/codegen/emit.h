@@ -267,6 +267,7 @@ int64_t place_grain(const emitter *m,
 /* text.c: expressions and addresses as text, in the tile or outside. */
 writer emit_writer(emitter *m);
 void emit_affine(emitter *m, text *t, const affine *a);
+const cexpr *emit_index(emitter *m, const affine *a);
 /* For as long as the statements live */
 const char *number_text(const emitter *m, int64_t n);
 const char *pointer_type(const emitter *m, reach who, dtype d, bool written); /* "const float *" */
@@ -275,17 +276,17 @@ const char *slice_at(const emitter *m, int stage, bool written); /* where a stag
 const char *held_at(const emitter *m, const held *h, dtype d, bool written);
 reach slice_reach(const emitter *m, int stage);
 reach held_reach(const held *h);
-void emit_element(emitter *m, text *t, int load);                     /* the operand's element, as memory has it */
+const cexpr *emit_element(emitter *m, int load);                      /* the operand's element, as memory has it */
 reach load_reach(const emitter *m, int load);                         /* of the pointer to it */
 void emit_pointer(emitter *m, text *t, const tile_made *f, int load); /* outside: the pointer that tile f is given */
 bool emit_takes(const tile_made *f, int load);                        /* a pointer, of this load */
-void emit_starts(emitter *m, tile_made *f);     /* in a tile, its start being set up: which loads share a pointer */
-void emit_result(emitter *m, text *t);          /* in a tile: the element y[...] */
-void emit_place(emitter *m, text *t, int load); /* in a tile: [index] of a load, of the result or of states */
+void emit_starts(emitter *m, tile_made *f);    /* in a tile, its start being set up: which loads share a pointer */
+const cexpr *emit_result(emitter *m);          /* in a tile: the element y[...] */
+const cexpr *emit_place(emitter *m, int load); /* in a tile: the index of a load, of the result or of states */
 void emit_start(emitter *m, text *t, const tile_made *f, int load); /* outside: " + n", where tile f starts in that */
-void emit_acc(emitter *m, text *t, const char *lane); /* acc[m_3][lane]; NULL: where the folded vector loop stands */
-void emit_acc_place(emitter *m, text *t, const char *lane); /* behind the name of what is an accumulator */
+void emit_acc_place(emitter *m, text *t, const char *lane);         /* behind the name of what is an accumulator */
 void emit_sums(emitter *m, text *t); /* of a matrix unit: those of a lane for one trip of it, acc[m_3] */
+const cexpr *emit_form(emitter *m, const char *form, int n, const cexpr *const *arg);
 void emit_call(emitter *m, const char *form, const char *const *arg); /* a statement: the form with its operands */
 /* In a tile: a number on its own, read before all loops */
 bool emit_single(const emitter *m, int load);
@@ -293,17 +294,17 @@ int emit_number(const emitter *m, const expr *x); /* of a load */
 void emit_passed(emitter *m, const affine *a); /* in a tile: the axes whose numbers the text of a form will mention */
 /* value.c: values of one element in the innermost loop of a tile, or of the vector that the loop stands at */
 const char *value_spelled(emitter *m, dtype d);
-const char *value_text(emitter *m, writer *w, const expr *x); /* x, what it uses more than once named before */
-void value_let(emitter *m, const char *prefix, int number, dtype d, const char *value); /* "was0" */
-const char *value_read(emitter *m, dtype d, const char *place);
-void value_write(emitter *m, dtype d, const char *place, const char *value);
-void value_put(emitter *m, const char *value);                        /* it is the result there */
-const char *value_acc(emitter *m, const char *lane);                  /* as emit_acc */
-const char *value_unit(emitter *m);                                   /* of the fold */
-const char *value_combined(emitter *m, const char *a, const char *b); /* by the fold */
-const char *value_sum(emitter *m, const expr *x, const char *acc);    /* acc (+) x */
+const cexpr *value_of(emitter *m, writer *w, const expr *x); /* x, what it uses more than once named before */
+void value_let(emitter *m, const char *prefix, int number, dtype d, const cexpr *value); /* "was0" */
+const cexpr *value_read(emitter *m, dtype d, const cexpr *place);
+void value_write(emitter *m, dtype d, const cexpr *place, const cexpr *value);
+void value_put(emitter *m, const cexpr *value);       /* it is the result there */
+const cexpr *value_acc(emitter *m, const char *lane); /* acc[m_3][lane]; NULL: where the folded vector loop stands */
+const cexpr *value_unit(emitter *m);                  /* of the fold */
+const cexpr *value_combined(emitter *m, const cexpr *a, const cexpr *b); /* by the fold */
+const cexpr *value_sum(emitter *m, const expr *x, const cexpr *acc);     /* acc (+) x */
 /* The value, but what `was` has of elements that there are not: where these are folded into one */
-const char *value_counted(emitter *m, dtype d, const char *value, const char *was);
+const cexpr *value_counted(emitter *m, dtype d, const cexpr *value, const cexpr *was);
 /* phase.c: one element of the tile, or one vector, in the innermost loop. */
 void emit_phase(emitter *m, phase ph);
 /* Half of so many lanes takes the other half in, until there is one. */
@@ -325,14 +326,14 @@ void lanes_head(emitter *m);                        /* behind all statements out
 /* tuple.c: folds of several values, in a tile: acc0, acc1, ... in place of acc. */
 bool tuple_fold(const emitter *m);         /* the stage's fold is one */
 const char *tuple_type(emitter *m, int k); /* of accumulator k */
-const char *tuple_acc(emitter *m, int k, const char *lane);
+const cexpr *tuple_acc(emitter *m, int k, const char *lane);
 void tuple_clear(emitter *m);                /* each state is its start */
 void tuple_step(emitter *m);                 /* they make a step */
 void tuple_lanes(emitter *m, int64_t lanes); /* those of a folded vector loop become those of its first lane */
-const char *tuple_first(emitter *m, int k, const char *at); /* state k of the first lane, whatever `at` is */
+const cexpr *tuple_first(emitter *m, int k, const char *at); /* state k of the first lane, whatever `at` is */
 /* Those at hand become what they are together with others: with(k) of state k */
-void tuple_merge(emitter *m, const char *(*mine)(emitter *m, int k, const char *at),
-                 const char *(*with)(emitter *m, int k, const char *at), const char *at);
+void tuple_merge(emitter *m, const cexpr *(*mine)(emitter *m, int k, const char *at),
+                 const cexpr *(*with)(emitter *m, int k, const char *at), const char *at);
 void tuple_result(emitter *m); /* names what comes of them `folded` */
 void tuple_leave(emitter *m);  /* of one part: stores its states, for the kernel that puts parts together */
 /* carry.c: states that are carried along a shared loop. */
@@ -351,8 +352,9 @@ bool lanes_send(emitter *m, const copying *c); /* whether it can be SENT */
  * close. */
 bool vector_open(emitter *m, const loop *q, const char *trip, int n, const expr *const *x, bool stores);
 void vector_close(emitter *m);
-bool vector_moves(void *user, const atom *a);             /* with a variable, or an expression of an axis: int[2] */
-bool vector_element(const emitter *m, text *t, int load); /* within: a load's, or the result's, if it is one of them */
+bool vector_moves(void *user, const atom *a); /* with a variable, or an expression of an axis: int[2] */
+const cexpr *vector_element(const emitter *m,
+                            int load); /* within: a load's, or the result's; NULL: it is none of them */
 /* vectors.c: a loop over lanes as one over vectors, where the language has them. */
 void vectors_find(emitter *m);           /* in the tile, its start being set up: whether it has them */
 int64_t vectors_of(const emitter *m);    /* that the loop has */
@@ -368,7 +370,7 @@ const char *matrix_sum(const emitter *m); /* of the sums of a lane: the one at h
 /* Opens what is done with each of them, as many blocks as it says. placed: where the result has it. */
 int matrix_enter(emitter *m, bool placed);
 void matrix_finish(emitter *m); /* before all of them: what runs wait in for the next ones */
-void matrix_store(emitter *m, const char *y, const char *value); /* of a run of neighbours: the last one stores all */
+void matrix_store(emitter *m, const cexpr *y, const cexpr *value); /* of a run of neighbours: the last one stores all */
 /* held.c: what stages hand on, and carry */
 void held_give(emitter *m);  /* gives it places */
 void held_clear(emitter *m); /* before all loops: zeros where matrix units read what no stage writes */
@@ -394,7 +396,7 @@ void plain_loop(emitter *m, int axis, const char *from, const char *to); /* open
 void plain_end(emitter *m, int n);                                       /* closes n loops */
 void plain_row(emitter *m, const row_loop *r, const char *from, const char *to);
 void plain_put(emitter *m, writer *w, const affine *place, const expr *x, bool combined); /* y[place] = x, or y (+) x */
-void plain_put_vector(emitter *m, const affine *place, const char *value, bool combined);
+void plain_put_vector(emitter *m, const affine *place, const cexpr *value, bool combined);
 void emit_scan(emitter *m); /* scan.c: states carried along axes */
 /* scatter.c: the loops of a stage that stores where its indices say */
 void emit_scatter(emitter *m);
@@ -452,10 +454,10 @@ void partial_find(emitter *m);         /* of the stage */
 const expr *partial_value(emitter *m); /* in the tile: what it computes here */
 /* copy.c: copies what the inner loops read of an operand into scratch. */
 void copy_enter(emitter *m, int stage, bool shared, int loop);
-void copy_leave(emitter *m, int loop);                        /* a shared one: its operands are in memory alone again */
-void copy_element(emitter *m, const copying *c, text *value); /* the operand's, as memory has it */
+void copy_leave(emitter *m, int loop);                   /* a shared one: its operands are in memory alone again */
+const cexpr *copy_element(emitter *m, const copying *c); /* the operand's, as memory has it */
 void copy_index(emitter *m, const source *q, const affine *at, text *t); /* where element `at` of the copy lies */
-const char *copy_into(emitter *m, const copying *c, const affine *at);
+const cexpr *copy_into(emitter *m, const copying *c, const affine *at);
 const expr *copy_value(emitter *m, const stage *s); /* a padded operand that is copied has its zeros there */
 /* idiom.c: with functions that stand for several of x's. To be written as it is: they are in no table. */
 const expr *with_idioms(emitter *m, const expr *x);
@@ -463,6 +465,7 @@ const expr *without_round_trips(emitter *m, const expr *x); /* conversions that 
 /* kernel.c: the loops around tiles */
 void loop_name(const emitter *m, const nest *t, int l, char name[24]); /* its variable: from the axis and its number */
 void kernel_statements(emitter *m);                                    /* gives operands, scratch, tiles and m->code */
+void kernel_count(const emitter *m, op_counts *out);                   /* of its statements (count.c) */
 bool kernel_sums(const kernel *k);                                     /* some stage folds */
 void emit_meet(emitter *m);                                            /* the workers of a group wait for one another */
 void kernel_header(text *t, const emitter *m);                         /* what equal kernels share (header.c) */

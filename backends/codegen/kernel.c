@@ -121,7 +121,7 @@ static void enter_plain(emitter *m, const char *name, int l, const cut *c, const
                                        .to = end.s,
                                        .trips = c->trips});
     else if ((c->masked || c->count) && c->first)
-        code_if(&m->out.code, arena_format(m->mem, "%lld < %s", (long long)c->first, end.s));
+        code_if(&m->out.code, wordf(m->mem, "%lld < %s", (long long)c->first, end.s));
     else
         code_open(&m->out.code, (stmt){.kind = S_BLOCK});
     text_free(&end);
@@ -129,7 +129,7 @@ static void enter_plain(emitter *m, const char *name, int l, const cut *c, const
 
 static void name_trip(emitter *m, const char *name, const cut *c)
 {
-    code_add(&m->out.code, (stmt){.kind = S_CONSTANT, .name = name, .value = number_text(m, c->first)});
+    code_add(&m->out.code, (stmt){.kind = S_CONSTANT, .name = name, .value = number_word(m->mem, c->first)});
 }
 
 /* Trips that are chunks, all or some: the loop itself is around all. Whether that opened a block. */
@@ -140,19 +140,20 @@ static bool enter_chunk(emitter *m, int l, const char *name, const cut *c)
     text trip = {0};
     chunks_trip(m, l, &trip);
     const bool fewer = c->count && !chunks_first(m, l); /* a loop around walks the same axis */
-    if (some && fewer)
-        code_if(&m->out.code,
-                arena_format(m->mem, c->rest ? "%s == %lld && %s < %s" : "%s < MIN(%lld, %s)", trip.s,
-                             (long long)(c->rest ? c->first : c->trips), c->rest ? trip.s : c->count, c->count));
-    else if (some)
-        code_if(&m->out.code, arena_format(m->mem, c->rest ? "%s == %lld" : "%s < %lld", trip.s,
-                                           (long long)(c->rest ? c->first : c->trips)));
-    else if (fewer)
-        code_if(&m->out.code, arena_format(m->mem, "%s < %s", trip.s, c->count));
+    const char *test = some && fewer ? arena_format(m->mem, c->rest ? "%s == %lld && %s < %s" : "%s < MIN(%lld, %s)",
+                                                    trip.s, (long long)(c->rest ? c->first : c->trips),
+                                                    c->rest ? trip.s : c->count, c->count)
+                       : some        ? arena_format(m->mem, c->rest ? "%s == %lld" : "%s < %lld", trip.s,
+                                                    (long long)(c->rest ? c->first : c->trips))
+                                     : arena_format(m->mem, "%s < %s", trip.s, fewer ? c->count : "");
+    if (some || fewer)
+        code_open(&m->out.code, (stmt){.kind = S_IF,
+                                       .value = word(m->mem, test),
+                                       .share = (double)c->trips / (double)loop_trips(&nest_outer(m->k)->loop[l])});
     if (strcmp(name, trip.s) != 0 && c->trips == 1)
         name_trip(m, name, c);
     else if (strcmp(name, trip.s) != 0)
-        code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), name, trip.s);
+        code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), name, word(m->mem, trip.s));
     text_free(&trip);
     return some || fewer;
 }
@@ -162,17 +163,19 @@ static void enter_core(emitter *m, const char *name, const cut *c)
     const char *n = c->count ? arena_format(m->mem, "MIN(%lld, %s)", (long long)c->all, c->count) : NULL,
                *to = share_to(m, c->all, n);
     if (c->rest) {
-        code_open(&m->out.code,
-                  (stmt){.kind = S_IF,
-                         .divergent = !m->d->lane, /* all lanes of a group are of one part */
-                         .value = c->count ? arena_format(m->mem, "%s == %s - 1 && %lld < %s", m->d->part, m->d->parts,
-                                                          (long long)c->first, c->count)
-                                           : arena_format(m->mem, "%s == %s - 1", m->d->part, m->d->parts)});
+        code_open(
+            &m->out.code,
+            (stmt){.kind = S_IF,
+                   .divergent = !m->d->lane, /* all lanes of a group are of one part */
+                   .value = word(m->mem, c->count ? arena_format(m->mem, "%s == %s - 1 && %lld < %s", m->d->part,
+                                                                 m->d->parts, (long long)c->first, c->count)
+                                                  : arena_format(m->mem, "%s == %s - 1", m->d->part, m->d->parts))});
         return;
     }
     if (c->all > c->trips)
         to = arena_format(m->mem, "MIN(%lld%s, %s)", (long long)c->trips, m->d->index_suffix, to);
-    code_open(&m->out.code, (stmt){.kind = S_LOOP, .name = name, .from = share_from(m, c->all, n), .to = to});
+    code_open(&m->out.code,
+              (stmt){.kind = S_LOOP, .name = name, .from = share_from(m, c->all, n), .to = to, .trips = c->trips});
 }
 
 /* Opens loop l over some of its trips. Whether there is a block to leave. */
@@ -226,11 +229,11 @@ static void enter_fold(emitter *m, int l, const char *name, const cut *c)
         end_of(m, &end, l, c, c->all), text_add(&end, " - 1");
     else
         text_add(&end, "%lld", (long long)c->all - 1);
-    code_let(&m->out.code, of, first, arena_format(m->mem, "first && %s == 0", name));
-    code_also(&m->out.code, last, arena_format(m->mem, "last && %s == %s", name, end.s));
+    code_let(&m->out.code, of, first, wordf(m->mem, "first && %s == 0", name));
+    code_also(&m->out.code, last, wordf(m->mem, "last && %s == %s", name, end.s));
     code_open(&m->out.code, (stmt){.kind = S_BLOCK});
-    code_let(&m->out.code, of, "first", first);
-    code_also(&m->out.code, "last", last);
+    code_let(&m->out.code, of, "first", word(m->mem, first));
+    code_also(&m->out.code, "last", word(m->mem, last));
     text_free(&end);
 }
 
@@ -317,8 +320,8 @@ static void write_stage(emitter *m, int i)
     if (m->k->n_stage > 1)
         code_open(&m->out.code, (stmt){.kind = S_BLOCK});
     if (m->stage.outer_fold) {
-        code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->truth), "first", "1");
-        code_also(&m->out.code, "last", "1");
+        code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->truth), "first", word(m->mem, "1"));
+        code_also(&m->out.code, "last", word(m->mem, "1"));
     }
     if (m->stage.carries)
         carry_open(m);

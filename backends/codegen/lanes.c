@@ -78,7 +78,7 @@ void lanes_declare(emitter *m, const tile_made *f)
     const char *of = arena_format(m->mem, "const %s", m->d->index);
     if (f ? !f->lanes : !m->out.lanes)
         return;
-    code_let(&m->out.code, of, "lane", m->d->lane);
+    code_let(&m->out.code, of, "lane", word(m->mem, m->d->lane));
     for (int l = nest_unrolled(m->s); f && l < m->s->nest.n; l++) {
         const loop *q = &m->s->nest.loop[l];
         const int64_t inner = inner_lanes(m, l);
@@ -90,7 +90,7 @@ void lanes_declare(emitter *m, const tile_made *f)
         const int64_t all = numbers_of(m, l, &first);
         if (!first) /* those beyond the stage's lanes have no trip of the outermost one */
             text_add(&value, " %% %lld", (long long)all);
-        code_let(&m->out.code, of, digit_name(m, l), value.s);
+        code_let(&m->out.code, of, digit_name(m, l), word(m->mem, value.s));
         text_free(&value);
     }
 }
@@ -106,7 +106,7 @@ void lanes_head(emitter *m)
 
 static void open_test(emitter *m, const char *value)
 {
-    code_open(&m->out.code, (stmt){.kind = *value ? S_IF : S_BLOCK, .value = value, .divergent = *value});
+    code_open(&m->out.code, (stmt){.kind = *value ? S_IF : S_BLOCK, .value = word(m->mem, value), .divergent = *value});
 }
 
 void lanes_enter(emitter *m, int l, int64_t first, int64_t end, const char *to)
@@ -156,19 +156,20 @@ static void meet(emitter *m)
     code_meet(&m->out.code);
 }
 
-static const char *sums_at(emitter *m, int k, const char *place) /* sums[place], or sums0[place], ... of several */
+static const cexpr *sums_at(emitter *m, int k, const char *place) /* sums[place], or sums0[place], ... of several */
 {
-    return tuple_fold(m) ? arena_format(m->mem, "sums%d[%s]", k, place) : arena_format(m->mem, "sums[%s]", place);
+    return cexpr_element(m->mem, tuple_fold(m) ? arena_format(m->mem, "sums%d", k) : "sums", word(m->mem, place),
+                         IN_REGISTERS);
 }
 
 /* The lane's own sums become what they are together with others', which `with` has at `at`. */
-static void take_in(emitter *m, const char *(*with)(emitter *m, int k, const char *at), const char *at)
+static void take_in(emitter *m, const cexpr *(*with)(emitter *m, int k, const char *at), const char *at)
 {
     if (tuple_fold(m)) {
         tuple_merge(m, tuple_first, with, at);
         return;
     }
-    const char *acc = tuple_acc(m, 0, "0");
+    const cexpr *acc = tuple_acc(m, 0, "0");
     code_store(&m->out.code, acc, value_combined(m, acc, with(m, 0, at)));
 }
 
@@ -188,23 +189,20 @@ static void open_half(emitter *m, int l, int64_t takes) /* of the lanes that dif
     text_free(&test);
 }
 
-static const char *other_at(emitter *m, int k, const char *at)
+static const cexpr *other_at(emitter *m, int k, const char *at)
 {
     (void)at;
-    return arena_format(m->mem, "other%d", k);
+    return wordf(m->mem, "other%d", k);
 }
 
 /* All lanes ask, whoever takes it in. */
 static void merge_near(emitter *m, int l, int64_t takes, int64_t far)
 {
-    const char *apart = arena_format(m->mem, "%lld", (long long)far);
     code_open(&m->out.code, (stmt){.kind = S_BLOCK});
-    for (int k = 0; k < stage_states(m->s); k++) {
-        text value = {0};
-        form_write(&value, m->out.uses, m->d, m->d->shuffle, (const char *[]){tuple_acc(m, k, "0"), apart});
-        code_let(&m->out.code, arena_format(m->mem, "const %s", tuple_type(m, k)), other_at(m, k, NULL), value.s);
-        text_free(&value);
-    }
+    for (int k = 0; k < stage_states(m->s); k++)
+        code_let(
+            &m->out.code, arena_format(m->mem, "const %s", tuple_type(m, k)), other_at(m, k, NULL)->text,
+            emit_form(m, m->d->shuffle, 2, (const cexpr *const[]){tuple_acc(m, k, "0"), number_word(m->mem, far)}));
     open_half(m, l, takes);
     take_in(m, other_at, NULL);
     code_close(&m->out.code);
@@ -247,7 +245,7 @@ static void place_sums(emitter *m)
     for (int k = 0; k < n; k++) {
         const char *of = arena_format(m->mem, "%s%s *", m->d->space[GROUP], tuple_type(m, k));
         code_let(&m->out.code, of, tuple_fold(m) ? arena_format(m->mem, "sums%d", k) : "sums",
-                 scratch_at(m, of, m->data.scratch + k * sums_bytes(m)));
+                 word(m->mem, scratch_at(m, of, m->data.scratch + k * sums_bytes(m))));
     }
 }
 
@@ -261,5 +259,5 @@ void lanes_merge(emitter *m)
         if (over_lanes(&m->s->nest.loop[l]) && m->s->folds >> m->s->nest.loop[l].axis & 1)
             merge_loop(m, l, &there);
     if (!there)
-        code_add(&m->out.code, (stmt){.kind = S_CALL, .value = m->d->warp_barrier});
+        code_call(&m->out.code, word(m->mem, m->d->warp_barrier));
 }

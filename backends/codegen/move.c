@@ -195,40 +195,39 @@ static void send_piece(emitter *m, const copying *c, const moved *how, const aff
 {
     const int64_t size = ts_dtype_bytes(source_dtype(m, c->load)),
                   period = (INT64_C(1) << c->to->shift) * (c->to->mask + 1), far = at->c / period * period;
-    text from = {0}, to = {0}, line = {0};
+    text to = {0}, line = {0};
     m->copy.sent = true;
-    copy_element(m, c, &from);
+    const char *from = arena_format(m->mem, "&%s", cexpr_text(m->mem, copy_element(m, c)));
     m->copy.sent = false;
     text_add(&to, "%s + %lld * (", c->into, (long long)size);
     copy_index(m, c->to, affine_add(&m->sp, at, affine_const(&m->sp, -far), 1), &to);
     text_add(&to, ")");
     form_write(&line, m->out.uses, m->d, how->form->send,
-               (const char *[]){to.s, arena_format(m->mem, "&%s", from.s), *inside ? inside : "1",
-                                number_text(m, far * size)});
-    code_add(&m->out.code, (stmt){.kind = S_CALL, .value = line.s});
-    text_free(&from), text_free(&to), text_free(&line);
+               (const char *[]){to.s, from, *inside ? inside : "1", number_text(m, far * size)});
+    code_call(&m->out.code, word(m->mem, line.s));
+    text_free(&to), text_free(&line);
 }
 
-static void move_piece(emitter *m, const copying *c, const moved *how, const char *to, const char *inside)
+/* What goes there; `inside`: the condition under which there is something, "" for always */
+static const cexpr *piece_value(emitter *m, const copying *c, const moved *how, const char *inside)
 {
-    text from = {0}, value = {0}, line = {0};
-    const char *mine = arena_format(m->mem, "%s[%s]", held_name(m, c), how->turns > 1 ? "turn" : "0");
-    const bool wide = how->width > 1;
-    if (c->how != PUT)
-        copy_element(m, c, &from);
-    const char *at = arena_format(m->mem, "&%s", text_str(&from)), *all = *inside ? inside : "1";
-    if (wide && c->how != PUT)
-        form_write(&value, m->out.uses, m->d, how->form->take, (const char *[]){at, all});
-    else if (c->how != PUT)
-        text_add(&value, *inside ? "%s ? %s : 0" : "%s%s", inside, from.s);
-    if (wide && c->how != TAKEN)
-        form_write(&line, m->out.uses, m->d, how->form->put,
-                   (const char *[]){arena_format(m->mem, "&%s", to), c->how == PUT ? mine : value.s});
-    if (line.length)
-        code_add(&m->out.code, (stmt){.kind = S_CALL, .value = line.s});
+    const cexpr *from = copy_element(m, c);
+    if (how->width > 1)
+        return emit_form(m, how->form->take, 2,
+                         (const cexpr *const[]){cexpr_one(m->mem, "&$0", from), word(m->mem, *inside ? inside : "1")});
+    return *inside ? cexpr_two(m->mem, "($0 ? $1 : 0)", word(m->mem, inside), from) : from;
+}
+
+static void move_piece(emitter *m, const copying *c, const moved *how, const cexpr *to, const char *inside)
+{
+    const cexpr *mine = cexpr_element(m->mem, held_name(m, c), word(m->mem, how->turns > 1 ? "turn" : "0"),
+                                      IN_REGISTERS);
+    const cexpr *value = c->how == PUT ? mine : piece_value(m, c, how, inside);
+    if (how->width > 1 && c->how != TAKEN)
+        code_call(&m->out.code,
+                  emit_form(m, how->form->put, 2, (const cexpr *const[]){cexpr_one(m->mem, "&$0", to), value}));
     else
-        code_store(&m->out.code, c->how == TAKEN ? mine : to, c->how == PUT ? mine : value.s);
-    text_free(&from), text_free(&value), text_free(&line);
+        code_store(&m->out.code, c->how == TAKEN ? mine : to, value);
 }
 
 static void put_piece(emitter *m, const copying *c, const moved *how, const affine *left)
@@ -263,9 +262,9 @@ static void put_turn(emitter *m, const copying *c, const moved *how, const affin
     if (!all) {
         text test = {0};
         emit_affine(m, &test, left);
-        code_open(&m->out.code, (stmt){.kind = S_IF,
-                                       .divergent = true,
-                                       .value = arena_format(m->mem, "%s < %lld", test.s, (long long)how->all)});
+        code_open(
+            &m->out.code,
+            (stmt){.kind = S_IF, .divergent = true, .value = wordf(m->mem, "%s < %lld", test.s, (long long)how->all)});
         text_free(&test);
     }
     put_piece(m, c, how, left);
@@ -302,7 +301,8 @@ static void put_turns(emitter *m, const copying *c, const moved *how)
                                        .name = "turn",
                                        .from = "0",
                                        .to = number_text(m, how->turns),
-                                       .trips = written_out(c, how)});
+                                       .trips = how->turns,
+                                       .together = written_out(c, how)});
     put_turn(m, c, how, affine_var(&m->sp, var_add(&m->sp, "turn", 0, how->turns - 1)), how->all % m->group == 0);
     if (how->turns > 1)
         code_close(&m->out.code);

@@ -17,7 +17,7 @@ static void body_one(emitter *m)
         tuple_step(m);
         return;
     }
-    const char *acc = value_acc(m, NULL), *sum = value_sum(m, varying_inside(m, varying_term(m, m->tile.term)), acc);
+    const cexpr *acc = value_acc(m, NULL), *sum = value_sum(m, varying_inside(m, varying_term(m, m->tile.term)), acc);
     code_store(&m->out.code, acc, value_counted(m, m->stage.fold->dtype, sum, acc));
 }
 
@@ -44,7 +44,7 @@ void phase_halves(emitter *m, int64_t lanes, void (*take)(emitter *m, const char
 
 static void take_lane(emitter *m, const char *low, const char *high)
 {
-    const char *acc = value_acc(m, low);
+    const cexpr *acc = value_acc(m, low);
     code_store(&m->out.code, acc, value_combined(m, acc, value_acc(m, high)));
 }
 
@@ -57,59 +57,48 @@ static void merge_one(emitter *m)
         return;
     }
     phase_halves(m, lanes, take_lane);
-    const char *acc = value_acc(m, "0");
+    const cexpr *acc = value_acc(m, "0");
     for (int half = m->tile.vectors.n / 2; half; half /= 2)
         code_store(&m->out.code, acc,
-                   value_combined(m, acc, vector_down(m, m->stage.fold->dtype, acc, number_text(m, half))));
+                   value_combined(m, acc, vector_down(m, m->stage.fold->dtype, acc, number_word(m->mem, half))));
 }
 
 /* Partial sums wait in the result. Before the first one nothing is there: what is shared is not read even then. */
-static void combine_before(emitter *m, const char *y, const char *acc)
+static void combine_before(emitter *m, const cexpr *y, const cexpr *acc)
 {
-    text was = {0};
-    if (m->d->not_early && load_reach(m, RESULT) == GROUP)
-        form_write(&was, m->out.uses, m->d, m->d->not_early,
-                   (const char *[]){memory_type(m->d, stored_as(m->p, m->s->node)), y});
-    const char *sum = value_combined(m, was.length ? was.s : y, acc);
-    code_open(&m->out.code, (stmt){.kind = S_IF, .value = "!first", .tight = true});
+    const bool late = m->d->not_early && load_reach(m, RESULT) == GROUP;
+    const cexpr *was = late ? cexpr_two(m->mem, m->d->not_early,
+                                        word(m->mem, memory_type(m->d, stored_as(m->p, m->s->node))), y)
+                            : y;
+    const cexpr *sum = value_combined(m, was, acc);
+    code_open(&m->out.code, (stmt){.kind = S_IF, .value = word(m->mem, "!first"), .tight = true});
     code_store(&m->out.code, acc, sum);
     code_close(&m->out.code);
-    text_free(&was);
-}
-
-static const char *result_at(emitter *m)
-{
-    text y = {0};
-    emit_result(m, &y);
-    return code_keep(&m->out.code, &y);
 }
 
 /* acc = y (+) acc */
 static void take_one(emitter *m)
 {
-    const char *acc = value_acc(m, "0");
-    code_store(&m->out.code, acc, value_combined(m, value_read(m, stored_as(m->p, m->s->node), result_at(m)), acc));
+    const cexpr *acc = value_acc(m, "0");
+    code_store(&m->out.code, acc, value_combined(m, value_read(m, stored_as(m->p, m->s->node), emit_result(m)), acc));
 }
 
 /* y = acc */
 static void keep_one(emitter *m)
 {
-    value_write(m, stored_as(m->p, m->s->node), result_at(m), value_acc(m, "0"));
+    value_write(m, stored_as(m->p, m->s->node), emit_result(m), value_acc(m, "0"));
 }
 
 /* What of partial sums is the last is the value. */
 static void finish_parts(emitter *m, const expr *x)
 {
     writer w = emit_writer(m);
-    text value = {0};
-    const char *y = result_at(m), *acc = value_acc(m, "0");
+    const cexpr *y = emit_result(m), *acc = value_acc(m, "0");
     combine_before(m, y, acc);
     if (tuple_fold(m))
         tuple_result(m);
     cstyle_temporaries(&w, &m->out.code, x);
-    cstyle_expr(&w, &value, x);
-    code_store(&m->out.code, y, arena_format(m->mem, "last ? %s : %s", value.s, acc));
-    text_free(&value);
+    code_store(&m->out.code, y, cexpr_two(m->mem, "(last ? $0 : $1)", cstyle_expr(&w, x), acc));
 }
 
 /* y = the value, in which the fold's own place is taken by the accumulator. */
@@ -131,11 +120,11 @@ static void finish_one(emitter *m)
     }
     if (tuple_fold(m))
         tuple_result(m);
-    const char *value = value_text(m, &w, x);
-    if (m->tile.run) {
-        const char *wrap = cstyle_store(m->mem, m->d, m->out.uses, stored_as(m->p, m->s->node));
-        matrix_store(m, result_at(m), arena_format(m->mem, "%s%s%s", wrap, value, *wrap ? ")" : ""));
-    } else
+    const cexpr *value = value_of(m, &w, x);
+    if (m->tile.run)
+        matrix_store(m, emit_result(m),
+                     cexpr_one(m->mem, cstyle_store(m->mem, m->d, m->out.uses, stored_as(m->p, m->s->node)), value));
+    else
         value_put(m, value);
 }
 

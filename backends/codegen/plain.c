@@ -48,32 +48,23 @@ void plain_row(emitter *m, const row_loop *r, const char *from, const char *to)
     code_close(&m->out.code);
 }
 
-static const char *element_at(emitter *m, const affine *place)
+static const cexpr *element_at(emitter *m, const affine *place)
 {
-    text y = {0};
-    text_add(&y, "%s[", m->data.operand[m->stage.result].name);
-    emit_affine(m, &y, place);
-    text_add(&y, "]");
-    return code_keep(&m->out.code, &y);
+    return cexpr_element(m->mem, m->data.operand[m->stage.result].name, emit_index(m, place), RESULT);
 }
 
 void plain_put(emitter *m, writer *w, const affine *place, const expr *x, bool combined)
 {
     const dtype d = stored_as(m->p, m->s->node);
-    const char *y = element_at(m, place);
-    text value = {0};
+    const cexpr *y = element_at(m, place);
     cstyle_temporaries(w, &m->out.code, x);
-    if (combined)
-        cstyle_operand(w, &value, m->stage.fold->fn, m->stage.fold->dtype, 1, x);
-    else
-        cstyle_whole(w, &value, x);
-    value_write(m, d, y, combined ? value_combined(m, value_read(m, d, y), value.s) : value.s);
-    text_free(&value);
+    const cexpr *value = cstyle_expr(w, x);
+    value_write(m, d, y, combined ? value_combined(m, value_read(m, d, y), value) : value);
 }
 
-void plain_put_vector(emitter *m, const affine *place, const char *value, bool combined)
+void plain_put_vector(emitter *m, const affine *place, const cexpr *value, bool combined)
 {
     const dtype d = stored_as(m->p, m->s->node);
-    const char *y = element_at(m, place);
+    const cexpr *y = element_at(m, place);
     value_write(m, d, y, combined ? value_combined(m, value_read(m, d, y), value) : value);
 }

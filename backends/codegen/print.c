@@ -122,7 +122,8 @@ static void print_loop(text *t, const dialect *d, const stmt *s)
     const char *before = s->how == IN_LANES ? d->lanes : s->how == WRITTEN_OUT ? d->unroll : NULL;
     char step[24], trips[24];
     text head = {0};
-    snprintf(step, sizeof step, "%lld", (long long)s->step), snprintf(trips, sizeof trips, "%lld", (long long)s->trips);
+    snprintf(step, sizeof step, "%lld", (long long)s->step),
+        snprintf(trips, sizeof trips, "%lld", (long long)(s->together ? s->together : s->trips));
     if (before)
         print_form(t, d, before, (const char *[]){trips});
     if (r && r->head)
@@ -150,7 +151,7 @@ static void print_chunks(text *t, const dialect *d, const stmt *s)
 static void print_if(text *t, const dialect *d, const stmt *s)
 {
     text head = {0};
-    text_add(&head, "if (%s)", s->value);
+    text_add(&head, "if ("), cexpr_print(&head, s->value, ANY), text_add(&head, ")");
     print_in(t, d, text_str(&head), s);
     text_free(&head);
     if (s->other) {
@@ -166,9 +167,9 @@ static void print_let(text *t, const stmt *s)
     text line = {0};
     text_add(&line, "%s%s%s", of, of[strlen(of) - 1] == '*' ? "" : " ", s->name);
     if (s->value)
-        text_add(&line, " = %s", s->value);
+        text_add(&line, " = "), cexpr_print(&line, s->value, ANY);
     for (const stmt *q = s->first; q; q = q->next)
-        text_add(&line, ", %s = %s", q->name, q->value);
+        text_add(&line, ", %s = ", q->name), cexpr_print(&line, q->value, ANY);
     text_add(&line, ";");
     print_line(t, line.s);
     text_free(&line);
@@ -178,17 +179,20 @@ static void print_simple(text *t, const stmt *s)
 {
     text line = {0};
     if (s->kind == S_STORE)
-        text_add(&line, "%s %s= ", s->name, s->by ? s->by : "");
-    text_add(&line, "%s;", s->value);
+        cexpr_print(&line, s->place, ANY), text_add(&line, " = ");
+    cexpr_print(&line, s->value, ANY), text_add(&line, ";");
     print_line(t, line.s);
     text_free(&line);
 }
 
-static void print_number(text *t, const dialect *d, const char *form, const stmt *s)
+static void print_value(text *t, const dialect *d, const char *form, const stmt *s) /* with what else it says */
 {
     char number[24];
+    text value = {0};
     snprintf(number, sizeof number, "%lld", (long long)s->trips);
-    print_form(t, d, form, (const char *[]){s->value, number});
+    cexpr_print(&value, s->value, ANY);
+    print_form(t, d, form, (const char *[]){s->name ? s->name : text_str(&value), s->name ? text_str(&value) : number});
+    text_free(&value);
 }
 
 static void print(text *t, const dialect *d, const stmt *s)
@@ -205,21 +209,20 @@ static void print(text *t, const dialect *d, const stmt *s)
     case S_CHUNKS: print_chunks(t, d, s); break;
     case S_REPEAT: {
         text head = {0};
-        text_add(&head, "for (;; %s)", s->value);
+        text_add(&head, "for (;; "), cexpr_print(&head, s->value, ANY), text_add(&head, ")");
         print_in(t, d, text_str(&head), s);
         text_free(&head);
         break;
     }
     case S_IF: print_if(t, d, s); break;
     case S_LET: print_let(t, s); break;
-    case S_CONSTANT: print_form(t, d, d->constant, (const char *[]){s->name, s->value}); break;
-    case S_TABLE: print_form(t, d, d->table, (const char *[]){s->name, s->value}); break;
+    case S_CONSTANT: print_value(t, d, d->constant, s); break;
+    case S_TABLE: print_value(t, d, d->table, s); break;
     case S_STORE:
     case S_CALL: print_simple(t, s); break;
     case S_LEAVE: text_line(t, "break;"); break;
     case S_RETURN: text_line(t, "return;"); break;
     case S_BARRIER: text_line(t, "%s;", d->barrier); break;
-    case S_FETCH: print_number(t, d, d->fetch, s); break;
-    case S_COMMENT: text_line(t, "/* %s */", s->value); break;
+    case S_FETCH: print_value(t, d, d->fetch, s); break;
     }
 }

@@ -20,47 +20,47 @@ static void declare(walking *k)
                  arena_format(m->mem, k->lane.axis >= 0 ? "s%d[%d]" : "s%d", i, BLOCK), NULL);
 }
 
+static const cexpr *state_of(const walking *k, int i)
+{
+    return wordf(k->m->mem, "s%d%s", i, k->w.state);
+}
+
+static const char *next_name(const walking *k, int i)
+{
+    return arena_format(k->m->mem, "next%d", i);
+}
+
 /* s0, s1, ... become parts first, first + 1, ... of the expression, all computed from what they were. */
 static void set_states(walking *k, int first, bool together)
 {
     emitter *m = k->m;
     for (int i = 0; i < k->n; i++) {
         const expr *x = k->x->arg[first + i];
-        const char *state = arena_format(m->mem, "s%d%s", i, k->w.state), *next = arena_format(m->mem, "next%d", i);
-        text value = {0};
         cstyle_temporaries(&k->w, &m->out.code, x);
-        cstyle_whole(&k->w, &value, x);
+        const cexpr *value = cstyle_expr(&k->w, x);
         if (together)
-            code_let(&m->out.code, arena_format(m->mem, "const %s", value_type(m->d, x->dtype, m->p->reference)), next,
-                     value.s);
+            code_let(&m->out.code, arena_format(m->mem, "const %s", value_type(m->d, x->dtype, m->p->reference)),
+                     next_name(k, i), value);
         else
-            code_store(&m->out.code, state, value.s);
-        text_free(&value);
+            code_store(&m->out.code, state_of(k, i), value);
     }
     for (int i = 0; together && i < k->n; i++)
-        code_store(&m->out.code, arena_format(m->mem, "s%d%s", i, k->w.state), arena_format(m->mem, "next%d", i));
+        code_store(&m->out.code, state_of(k, i), word(m->mem, next_name(k, i)));
 }
 
 /* ---- the same of vectors ---- */
-static void name_vector(walking *k, const char *prefix, int i, const char *value)
+static void name_vector(walking *k, const char *prefix, int i, const cexpr *value)
 {
     emitter *m = k->m;
     code_let(&m->out.code, arena_format(m->mem, "const %s", vector_type(m, vector_kind_of(m, k->x->arg[i]->dtype))),
              arena_format(m->mem, "%s%d", prefix, i), value);
 }
 
-static const char *state_at(const walking *k, int i)
-{
-    return arena_format(k->m->mem, "&s%d%s", i, k->w.state);
-}
-
 static void name_states(walking *k)
 {
     emitter *m = k->m;
     for (int i = 0; i < k->n; i++)
-        name_vector(k, "was", i,
-                    arena_format(m->mem, "%s(%s)", vector_op(m, vector_kind_of(m, k->x->arg[i]->dtype), "load"),
-                                 state_at(k, i)));
+        name_vector(k, "was", i, vector_load(m, vector_kind_of(m, k->x->arg[i]->dtype), state_of(k, i)));
 }
 
 static void set_vectors(walking *k, int first)
@@ -68,11 +68,8 @@ static void set_vectors(walking *k, int first)
     emitter *m = k->m;
     for (int i = 0; i < k->n; i++)
         name_vector(k, "next", i, vector_over(m, k->x->arg[first + i], "was", ""));
-    for (int i = 0; i < k->n; i++) {
-        const char *store = vector_op(m, vector_kind_of(m, k->x->arg[i]->dtype), "store");
-        code_add(&m->out.code,
-                 (stmt){.kind = S_CALL, .value = arena_format(m->mem, "%s(%s, next%d)", store, state_at(k, i), i)});
-    }
+    for (int i = 0; i < k->n; i++)
+        vector_store(m, vector_kind_of(m, k->x->arg[i]->dtype), state_of(k, i), word(m->mem, next_name(k, i)));
 }
 
 /* ---- what is done with an element, or with a vector ---- */
@@ -207,7 +204,7 @@ void emit_scan(emitter *m)
                 .kind = S_LOOP, .name = "block", .from = k.lane.axis == k.cut ? "low" : "0", .to = end, .step = BLOCK});
         loops++;
         code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), "end",
-                 arena_format(m->mem, "MIN(block + %d, %s)", BLOCK, end));
+                 wordf(m->mem, "MIN(block + %d, %s)", BLOCK, end));
         k.w.state = arena_format(m->mem, "[%s_%d - block]", s->letter[k.lane.axis], k.lane.axis);
     }
     m->stage.state = k.w.state;

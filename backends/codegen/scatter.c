@@ -108,18 +108,15 @@ static bool name_subscripts(scattering *c, uint32_t open)
             continue;
         }
         writer w = emit_writer(m);
-        text value = {0};
         char name[16];
         const expr *checked = checked_place(m, at, extent);
         cstyle_temporaries(&w, &m->out.code, checked);
-        cstyle_whole(&w, &value, checked);
         snprintf(name, sizeof name, "at%d", d);
-        code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), name, value.s);
-        text_free(&value);
+        code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), name, cstyle_expr(&w, checked));
         c->at[d] = affine_var(&m->sp, var_add(&m->sp, name, 0, extent > 0 ? extent - 1 : 0)), named = true;
         if (d != c->cut)
             continue;
-        code_if(&m->out.code, arena_format(m->mem, "%s >= low && %s < high", name, name));
+        code_if(&m->out.code, cexpr_one(m->mem, "($0 >= low && $0 < high)", word(m->mem, name)));
         c->tests++;
     }
     return named;

@@ -20,7 +20,7 @@ stmt *code_add(code *c, stmt s)
     stmt *q = arena_get(c->mem, sizeof *q);
     *q = s;
     q->name = copied(c->mem, s.name), q->type = copied(c->mem, s.type), q->from = copied(c->mem, s.from);
-    q->to = copied(c->mem, s.to), q->value = copied(c->mem, s.value), q->by = copied(c->mem, s.by);
+    q->to = copied(c->mem, s.to);
     q->step = s.step ? s.step : 1, q->up = c->at;
     if (c->at->last)
         c->at->last->next = q;
@@ -66,25 +66,30 @@ const char *code_keep(code *c, text *t)
     return s;
 }
 
-void code_if(code *c, const char *value)
+void code_if(code *c, const cexpr *value)
 {
     code_open(c, (stmt){.kind = S_IF, .value = value});
 }
 
-void code_let(code *c, const char *of, const char *name, const char *value)
+void code_let(code *c, const char *of, const char *name, const cexpr *value)
 {
     code_add(c, (stmt){.kind = S_LET, .type = of, .name = name, .value = value});
 }
 
-void code_also(code *c, const char *name, const char *value)
+void code_also(code *c, const char *name, const cexpr *value)
 {
     code in = {c->mem, c->at->last};
     code_add(&in, (stmt){.kind = S_LET, .name = name, .value = value});
 }
 
-void code_store(code *c, const char *to, const char *value)
+void code_store(code *c, const cexpr *to, const cexpr *value)
 {
-    code_add(c, (stmt){.kind = S_STORE, .name = to, .value = value});
+    code_add(c, (stmt){.kind = S_STORE, .place = to, .value = value});
+}
+
+void code_call(code *c, const cexpr *value)
+{
+    code_add(c, (stmt){.kind = S_CALL, .value = value});
 }
 
 /* The last thing done there is a barrier. */

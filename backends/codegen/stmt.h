@@ -1,8 +1,9 @@
 /* stmt.h - statements of a kernel and of its tile functions, between the nest and the text. The generator builds them,
- * checks walk them, one printer writes them through a dialect. Expressions in them are text of that dialect already.
- * Statements live in an arena; the texts given for them are copied there. */
+ * checks and counts walk them, one printer writes them through a dialect. What they compute is trees, too (cexpr.h);
+ * where loops begin and end is text. Statements live in an arena; the texts given for them are copied there. */
 #ifndef TS_STMT_H
 #define TS_STMT_H
+#include "backends/codegen/cexpr.h"
 #include "backends/codegen/dialect.h"
 
 typedef enum stmt_kind {
@@ -15,13 +16,12 @@ typedef enum stmt_kind {
     S_LET,      /* name is value, of a type; in it are S_LETs of the same type. Without a value: to be stored to */
     S_CONSTANT, /* name is a number that stands in the program */
     S_TABLE,    /* name[] is value, whole numbers */
-    S_STORE,    /* name = value; with by: name by= value */
+    S_STORE,    /* place = value */
     S_CALL,     /* of value */
     S_LEAVE,    /* the round's loop */
     S_RETURN,
     S_BARRIER, /* of the workers of a group */
-    S_FETCH,   /* the line at value, into space number `trips` */
-    S_COMMENT  /* value */
+    S_FETCH    /* the line at value, into space number `trips` */
 } stmt_kind;
 
 typedef enum opening { AS_IT_IS, WRITTEN_OUT, IN_LANES } opening; /* of a loop: how its trips are done */
@@ -29,11 +29,13 @@ typedef enum opening { AS_IT_IS, WRITTEN_OUT, IN_LANES } opening; /* of a loop: 
 typedef struct stmt stmt;
 struct stmt {
     stmt_kind kind;
-    const char *name, *type, *from, *to, *value, *by;
+    const char *name, *type, *from, *to;
+    const cexpr *place, *value;
     const char *role; /* of a loop of a nest; NULL: one that the generator put there */
     opening how;
-    int64_t step, trips; /* step 0: 1 */
+    int64_t step, trips, together; /* step 0: 1; trips 0: not known; of a loop that is written out: so many, 0: all */
     int64_t offset, bytes;
+    double share;   /* S_IF: of all times that it is asked, so often it holds; 0: not known */
     bool tight;     /* one statement is in it, without braces */
     bool divergent; /* a test that not all workers of a group decide alike */
     stmt *first, *last, *other, *next, *up;
@@ -52,10 +54,11 @@ void code_else(code *c, stmt *test);       /* what follows is done where the tes
 void code_before(stmt *in, const code *c); /* puts all statements of c in front of those in `in` */
 const char *code_keep(code *c, text *t);   /* the text, which is freed, for as long as statements live */
 /* Short for one statement each */
-void code_if(code *c, const char *value); /* opens it */
-void code_let(code *c, const char *of, const char *name, const char *value);
-void code_also(code *c, const char *name, const char *value); /* of the type of the S_LET before */
-void code_store(code *c, const char *to, const char *value);
+void code_if(code *c, const cexpr *value); /* opens it */
+void code_let(code *c, const char *of, const char *name, const cexpr *value);
+void code_also(code *c, const char *name, const cexpr *value); /* of the type of the S_LET before */
+void code_store(code *c, const cexpr *to, const cexpr *value);
+void code_call(code *c, const cexpr *value);
 void code_meet(code *c); /* a barrier, unless one stands right before */
 
 void stmt_print(text *t, const dialect *d, const stmt *in); /* what is in it, from t->depth on */

@@ -7,7 +7,7 @@
 static void write_index(void *user, text *t, const expr *x)
 {
     writer w = emit_writer(user);
-    cstyle_expr(&w, t, x);
+    cexpr_print(t, cstyle_expr(&w, x), ATOM);
 }
 
 static void note_divisions(emitter *m, const affine *a) /* of what may be below 0: by a function */
@@ -30,6 +30,31 @@ void emit_affine(emitter *m, text *t, const affine *a)
     affine_print(&m->sp, t, a, write_index, m);
 }
 
+typedef struct followed { /* by an index */
+    const emitter *m;
+    int n; /* -1: an index is read, too */
+    const char **name;
+} followed;
+
+static bool take_variable(void *user, const atom *a)
+{
+    followed *v = user;
+    if (a->kind == A_EXPR || v->n == MAX_AXIS)
+        v->n = -1;
+    else if (a->kind == A_VAR && v->n >= 0)
+        v->name[v->n++] = arena_string(v->m->mem, v->m->sp.var[a->var].name);
+    return false;
+}
+
+const cexpr *emit_index(emitter *m, const affine *a)
+{
+    followed of = {m, 0, arena_array(m->mem, MAX_AXIS, sizeof *of.name)};
+    text t = {0};
+    emit_affine(m, &t, a);
+    affine_uses(a, take_variable, &of);
+    return cexpr_index(m->mem, code_keep(&m->out.code, &t), of.n, of.name);
+}
+
 void emit_passed(emitter *m, const affine *a)
 {
     for (int i = 0; i < a->n; i++) {
@@ -42,21 +67,22 @@ void emit_passed(emitter *m, const affine *a)
     }
 }
 
-static void write_axis(void *user, text *t, int axis)
+static const cexpr *axis_term(void *user, int axis)
 {
     emitter *m = user;
     if (m->tile.made)
         emit_passed(m, m->tile.plain[axis]);
     const affine *at = m->tile.made ? m->tile.plain[axis] : m->here.axis[axis];
-    const bool bare = affine_is_word(at);
-    text_add(t, bare ? "" : "(");
-    emit_affine(m, t, at);
-    text_add(t, bare ? "" : ")");
+    const cexpr *number = emit_index(m, at);
+    return affine_is_word(at) ? number : wordf(m->mem, "(%s)", number->text);
 }
 
-static void write_size(void *user, text *t, int which)
+static const cexpr *size_term(void *user, int which)
 {
-    varying_name(user, t, which);
+    emitter *m = user;
+    text t = {0};
+    varying_name(m, &t, which);
+    return word(m->mem, code_keep(&m->out.code, &t));
 }
 
 /* ---- telling where a tile starts from what its own loops add ---- */
@@ -103,7 +129,7 @@ static bool is_inside(const emitter *m, int load) /* copied within the tile, fro
 }
 
 /* From where the tile starts; from the operand's start where the index cannot be split so. */
-void emit_place(emitter *m, text *t, int load)
+const cexpr *emit_place(emitter *m, int load)
 {
     const affine *at = is_inside(m, load)          ? offset_of(m, load, m->tile.inner)
                        : m->tile.made->whole[load] ? NULL
@@ -113,9 +139,7 @@ void emit_place(emitter *m, text *t, int load)
         emit_passed(m, at);
         m->tile.made->whole[load] = true;
     }
-    text_add(t, "[");
-    emit_affine(m, t, at);
-    text_add(t, "]");
+    return emit_index(m, at);
 }
 
 static bool same_start(emitter *m, const tile_made *f, int i, int k)
@@ -146,12 +170,10 @@ bool emit_takes(const tile_made *f, int load)
     return false;
 }
 
-void emit_result(emitter *m, text *t)
+const cexpr *emit_result(emitter *m)
 {
-    if (vector_element(m, t, RESULT))
-        return;
-    text_add(t, "y");
-    emit_place(m, t, RESULT);
+    const cexpr *moved = vector_element(m, RESULT);
+    return moved ? moved : cexpr_element(m->mem, "y", emit_place(m, RESULT), RESULT);
 }
 
 /* Loads are told apart by what they read and where: two of one tensor are two. */
@@ -230,7 +252,7 @@ static bool is_lane_part(void *user, const atom *a)
 }
 
 /* Of a copy in a tile: "(x0 + what the lane says)[all else]", so that the first is worked out once. */
-static bool put_lane_place(emitter *m, text *t, int load)
+static const cexpr *lane_place(emitter *m, int load)
 {
     const affine *at = m->tile.made->whole[load] ? NULL : rest_of(m, load), *own = affine_const(&m->sp, 0);
     for (int i = 0; at && i < at->n; i++) {
@@ -238,13 +260,9 @@ static bool put_lane_place(emitter *m, text *t, int load)
         own = affine_uses(&one, is_lane_part, m) ? affine_add(&m->sp, own, &one, 1) : own;
     }
     if (!at || !own->n || own->n == at->n)
-        return false;
-    text_add(t, "(x%d + ", m->tile.made->via[load]);
-    emit_affine(m, t, own);
-    text_add(t, ")[");
-    emit_affine(m, t, affine_add(&m->sp, at, own, -1));
-    text_add(t, "]");
-    return true;
+        return NULL;
+    return cexpr_element(m->mem, arena_format(m->mem, "(x%d + %s)", m->tile.made->via[load], emit_index(m, own)->text),
+                         emit_index(m, affine_add(&m->sp, at, own, -1)), load);
 }
 
 bool emit_single(const emitter *m, int load)
@@ -252,50 +270,42 @@ bool emit_single(const emitter *m, int load)
     return type_count(&m->s->load[load]->from->type) == 1 && m->data.source[m->stage.at][load].from == FROM_MEMORY;
 }
 
-static void outside_element(emitter *m, text *t, int load)
+static const cexpr *outside_element(emitter *m, int load)
 {
     const bool name = m->data.source[m->stage.at][load].from == FROM_MEMORY;
-    text_add(t, name ? "" : "(");
-    write_pointer(m, t, load);
-    text_add(t, name ? "[" : ")[");
-    emit_affine(m, t, source_offset(m, load, m->here.axis));
-    text_add(t, "]");
+    text t = {0};
+    text_add(&t, name ? "" : "("), write_pointer(m, &t, load), text_add(&t, name ? "" : ")");
+    return cexpr_element(m->mem, code_keep(&m->out.code, &t), emit_index(m, source_offset(m, load, m->here.axis)),
+                         load);
 }
 
 /* x3[...], or what a vector access has loaded of it. */
-void emit_element(emitter *m, text *t, int load)
+const cexpr *emit_element(emitter *m, int load)
 {
-    if (!m->tile.made) {
-        outside_element(m, t, load);
-        return;
-    }
-    if (vector_element(m, t, load))
-        return;
-    if (m->data.source[m->stage.at][load].from == FROM_RESULT) {
-        emit_result(m, t);
-        return;
-    }
+    if (!m->tile.made)
+        return outside_element(m, load);
+    const cexpr *moved = vector_element(m, load);
+    if (moved)
+        return moved;
+    if (m->data.source[m->stage.at][load].from == FROM_RESULT)
+        return emit_result(m);
     const bool inside = is_inside(m, load);
     m->tile.made->loads[load] |= !inside;
-    if (!inside && m->copy.sent && put_lane_place(m, t, load))
-        return;
-    text_add(t, inside ? "c%d" : "x%d", inside ? load : m->tile.made->via[load]);
-    emit_place(m, t, load);
+    if (!inside && m->copy.sent && (moved = lane_place(m, load)))
+        return moved;
+    const char *pointer = arena_format(m->mem, inside ? "c%d" : "x%d", inside ? load : m->tile.made->via[load]);
+    return cexpr_element(m->mem, pointer, emit_place(m, load), load);
 }
 
-static void write_load(void *user, text *t, const expr *x)
+static const cexpr *load_term(void *user, const expr *x)
 {
     emitter *m = user;
     const int i = emit_number(m, x);
-    const char *wrap = cstyle_load(m->mem, m->d, m->out.uses, source_dtype(m, i));
     if (m->tile.made && emit_single(m, i)) {
         m->tile.made->loads[i] = m->tile.made->whole[i] = true; /* its only element, wherever the form would point */
-        text_add(t, "s%d", i);
-        return;
+        return wordf(m->mem, "s%d", i);
     }
-    text_add(t, "%s", wrap);
-    emit_element(m, t, i);
-    text_add(t, "%s", *wrap ? ")" : "");
+    return cexpr_one(m->mem, cstyle_load(m->mem, m->d, m->out.uses, source_dtype(m, i)), emit_element(m, i));
 }
 
 /* What is not linear in it gets a name before the call that it is an argument of. */
@@ -308,14 +318,12 @@ static const affine *with_names(emitter *m, const affine *at)
             continue;
         const expr *x = at->t[i].a->x;
         writer w = emit_writer(m);
-        text value = {0};
         w.n_temporary = m->out.names;
         cstyle_temporaries(&w, &m->out.code, x);
-        cstyle_whole(&w, &value, x);
+        const cexpr *value = cstyle_expr(&w, x);
         const char *name = arena_format(m->mem, "place%d", w.n_temporary);
         m->out.names = w.n_temporary + 1;
-        code_let(&m->out.code, arena_format(m->mem, "const %s", memory_type(m->d, TS_I64)), name, value.s);
-        text_free(&value);
+        code_let(&m->out.code, arena_format(m->mem, "const %s", memory_type(m->d, TS_I64)), name, value);
         const affine *place = affine_var(&m->sp, var_add(&m->sp, name, INT64_MIN / 4, INT64_MAX / 4));
         named = affine_add(&m->sp, affine_add(&m->sp, named, &one, -1), place, at->t[i].coef);
     }
@@ -369,18 +377,15 @@ void emit_start(emitter *m, text *t, const tile_made *f, int load)
     m->sp.n = n;
 }
 
-static void write_fold(void *user, text *t, const expr *x)
+static const cexpr *fold_term(void *user, const expr *x)
 {
-    const emitter *m = user;
+    emitter *m = user;
     const bool vector = m->tile.vectors.each && !(m->s->folds >> m->tile.vectors.axis & 1),
                mask = m->tile.vectors.each && x->kind == X_FOLD && x->dtype == TS_BOOL;
-    if (x->kind == X_SCAN) {
-        text_add(t, vector ? "folded[%s]" : "folded", m->tile.vectors.each); /* see tuple_result */
-        return;
-    }
-    text_add(t, mask ? "(-" : "");
-    emit_acc(user, t, "0");
-    text_add(t, mask ? ")" : "");
+    if (x->kind == X_SCAN) /* see tuple_result */
+        return vector ? cexpr_element(m->mem, "folded", word(m->mem, m->tile.vectors.each), IN_REGISTERS)
+                      : word(m->mem, "folded");
+    return cexpr_one(m->mem, mask ? "(-$0)" : "$0", value_acc(m, "0"));
 }
 
 writer emit_writer(emitter *m)
@@ -389,21 +394,26 @@ writer emit_writer(emitter *m)
                     .mem = m->mem,
                     .uses = m->out.uses,
                     .wide = m->p->reference,
-                    .load = write_load,
-                    .axis = write_axis,
-                    .size = write_size,
-                    .fold = write_fold,
+                    .load = load_term,
+                    .axis = axis_term,
+                    .size = size_term,
+                    .fold = fold_term,
                     .states = m->stage.states ? m->stage.states : "s",
                     .state = m->stage.state ? m->stage.state : "",
                     .user = m};
+}
+
+const cexpr *emit_form(emitter *m, const char *form, int n, const cexpr *const *arg)
+{
+    callees_form(m->out.uses, m->d, form, m->d->suffix);
+    return cexpr_form(m->mem, form, n, arg);
 }
 
 void emit_call(emitter *m, const char *form, const char *const *arg)
 {
     text line = {0};
     form_write(&line, m->out.uses, m->d, form, arg);
-    code_add(&m->out.code, (stmt){.kind = S_CALL, .value = line.s});
-    text_free(&line);
+    code_call(&m->out.code, word(m->mem, code_keep(&m->out.code, &line)));
 }
 
 /* ---- accumulators ---- */
@@ -417,15 +427,14 @@ void emit_sums(emitter *m, text *t)
     }
 }
 
-void emit_acc(emitter *m, text *t, const char *lane)
+const cexpr *value_acc(emitter *m, const char *lane)
 {
-    if (matrix_sum(m)) {
-        emit_sums(m, t);
-        text_add(t, "%s", matrix_sum(m));
-        return;
-    }
-    text_add(t, "acc");
-    emit_acc_place(m, t, lane);
+    text t = {0};
+    if (matrix_sum(m))
+        emit_sums(m, &t), text_add(&t, "%s", matrix_sum(m));
+    else
+        text_add(&t, "acc"), emit_acc_place(m, &t, lane);
+    return word(m->mem, code_keep(&m->out.code, &t));
 }
 
 void emit_acc_place(emitter *m, text *t, const char *lane)

@@ -23,13 +23,13 @@ const char *tuple_type(emitter *m, int k)
     return value_spelled(m, dtype_of(m, k));
 }
 
-const char *tuple_acc(emitter *m, int k, const char *lane)
+const cexpr *tuple_acc(emitter *m, int k, const char *lane)
 {
     text t = {0};
     if (!tuple_fold(m))
         return value_acc(m, lane);
     text_add(&t, "acc%d", k), emit_acc_place(m, &t, lane);
-    return code_keep(&m->out.code, &t);
+    return word(m->mem, code_keep(&m->out.code, &t));
 }
 
 void tuple_clear(emitter *m)
@@ -37,7 +37,7 @@ void tuple_clear(emitter *m)
     writer w = emit_writer(m);
     code_open(&m->out.code, (stmt){.kind = S_BLOCK});
     for (int k = 0; k < states(m); k++)
-        code_store(&m->out.code, tuple_acc(m, k, NULL), value_text(m, &w, m->stage.fold->arg[k]));
+        code_store(&m->out.code, tuple_acc(m, k, NULL), value_of(m, &w, m->stage.fold->arg[k]));
     code_close(&m->out.code);
 }
 
@@ -51,16 +51,16 @@ static writer writer_of(emitter *m, const char *lane) /* states are the accumula
 }
 
 /* Accumulators become what these say, all computed from what they were; some: of the elements that there are. */
-static void become(emitter *m, writer *w, const expr *const *x, const char *(*acc)(emitter *, int, const char *),
+static void become(emitter *m, writer *w, const expr *const *x, const cexpr *(*acc)(emitter *, int, const char *),
                    const char *at, bool some)
 {
     const stage_state was = m->stage;
     m->stage.states = w->states, m->stage.state = w->state;
     for (int k = 0; k < states(m); k++)
-        value_let(m, "next", k, dtype_of(m, k), value_text(m, w, x[k]));
+        value_let(m, "next", k, dtype_of(m, k), value_of(m, w, x[k]));
     m->stage.states = was.states, m->stage.state = was.state;
     for (int k = 0; k < states(m); k++) {
-        const char *to = acc(m, k, at), *next = arena_format(m->mem, "next%d", k);
+        const cexpr *to = acc(m, k, at), *next = wordf(m->mem, "next%d", k);
         code_store(&m->out.code, to, some ? value_counted(m, dtype_of(m, k), next, to) : next);
     }
 }
@@ -74,8 +74,8 @@ void tuple_step(emitter *m)
     become(m, &w, step, tuple_acc, NULL, true);
 }
 
-void tuple_merge(emitter *m, const char *(*mine)(emitter *m, int k, const char *at),
-                 const char *(*with)(emitter *m, int k, const char *at), const char *at)
+void tuple_merge(emitter *m, const cexpr *(*mine)(emitter *m, int k, const char *at),
+                 const cexpr *(*with)(emitter *m, int k, const char *at), const char *at)
 {
     const int n = states(m);
     writer w = emit_writer(m);
@@ -85,13 +85,13 @@ void tuple_merge(emitter *m, const char *(*mine)(emitter *m, int k, const char *
     become(m, &w, m->stage.fold->arg + 2 * n + 1, mine, at, false);
 }
 
-static const char *low_lane(emitter *m, int k, const char *at)
+static const cexpr *low_lane(emitter *m, int k, const char *at)
 {
     (void)at;
     return tuple_acc(m, k, "i");
 }
 
-const char *tuple_first(emitter *m, int k, const char *at)
+const cexpr *tuple_first(emitter *m, int k, const char *at)
 {
     (void)at;
     return tuple_acc(m, k, "0");
@@ -102,9 +102,9 @@ static void take_lane(emitter *m, const char *low, const char *high)
     tuple_merge(m, *low == '0' ? tuple_first : low_lane, tuple_acc, high);
 }
 
-static const char *moved_down(emitter *m, int k, const char *by)
+static const cexpr *moved_down(emitter *m, int k, const char *by)
 {
-    return vector_down(m, dtype_of(m, k), tuple_acc(m, k, "0"), by);
+    return vector_down(m, dtype_of(m, k), tuple_acc(m, k, "0"), word(m->mem, by));
 }
 
 void tuple_lanes(emitter *m, int64_t lanes)
@@ -121,8 +121,7 @@ void tuple_result(emitter *m)
 {
     const expr *x = x_result(m->stage.fold);
     writer w = writer_of(m, "0");
-    code_let(&m->out.code, arena_format(m->mem, "const %s", value_spelled(m, x->dtype)), "folded",
-             value_text(m, &w, x));
+    code_let(&m->out.code, arena_format(m->mem, "const %s", value_spelled(m, x->dtype)), "folded", value_of(m, &w, x));
 }
 
 void tuple_leave(emitter *m)
@@ -130,7 +129,7 @@ void tuple_leave(emitter *m)
     for (m->tile.piece = 0; m->tile.piece < m->s->n_piece; m->tile.piece++) {
         writer w = writer_of(m, "0");
         code_open(&m->out.code, (stmt){.kind = S_BLOCK});
-        value_put(m, value_text(m, &w, m->s->piece[m->tile.piece]));
+        value_put(m, value_of(m, &w, m->s->piece[m->tile.piece]));
         code_close(&m->out.code);
     }
     m->tile.piece = 0;

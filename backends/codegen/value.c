@@ -12,90 +12,79 @@ const char *value_spelled(emitter *m, dtype d)
     return in_vectors(m) ? vector_type(m, vector_kind_of(m, d)) : value_type(m->d, d, m->p->reference);
 }
 
-const char *value_text(emitter *m, writer *w, const expr *x)
+const cexpr *value_of(emitter *m, writer *w, const expr *x)
 {
-    text t = {0};
     x = with_idioms(m, x);
     if (in_vectors(m))
         return vector_over(m, x, w->states, w->state);
     cstyle_temporaries(w, &m->out.code, x);
-    cstyle_whole(w, &t, x);
-    return code_keep(&m->out.code, &t);
+    return cstyle_expr(w, x);
 }
 
-void value_let(emitter *m, const char *prefix, int number, dtype d, const char *value)
+void value_let(emitter *m, const char *prefix, int number, dtype d, const cexpr *value)
 {
     code_let(&m->out.code, arena_format(m->mem, "const %s", value_spelled(m, d)),
              arena_format(m->mem, "%s%d", prefix, number), value);
 }
 
-const char *value_read(emitter *m, dtype d, const char *place)
+const cexpr *value_read(emitter *m, dtype d, const cexpr *place)
 {
-    const char *load = cstyle_load(m->mem, m->d, in_vectors(m) ? NULL : m->out.uses, d);
-    return in_vectors(m) ? vector_read(m, d, place) : arena_format(m->mem, "%s%s%s", load, place, *load ? ")" : "");
+    return in_vectors(m) ? vector_read(m, d, place)
+                         : cexpr_one(m->mem, cstyle_load(m->mem, m->d, m->out.uses, d), place);
 }
 
-void value_write(emitter *m, dtype d, const char *place, const char *value)
+void value_write(emitter *m, dtype d, const cexpr *place, const cexpr *value)
 {
-    if (in_vectors(m)) {
+    if (in_vectors(m))
         vector_write(m, d, place, value);
-        return;
-    }
-    const char *store = cstyle_store(m->mem, m->d, m->out.uses, d);
-    code_store(&m->out.code, place, arena_format(m->mem, "%s%s%s", store, value, *store ? ")" : ""));
+    else
+        code_store(&m->out.code, place, cexpr_one(m->mem, cstyle_store(m->mem, m->d, m->out.uses, d), value));
 }
 
-const char *value_unit(emitter *m)
+const cexpr *value_unit(emitter *m)
 {
     const dtype d = m->stage.fold->dtype;
-    text unit = {0};
-    cstyle_literal(&unit, m->d, x_unit(m->mem, m->stage.fold->fn, d), m->p->reference);
-    const char *one = code_keep(&m->out.code, &unit);
-    if (!in_vectors(m))
-        return one;
-    return arena_format(m->mem, d == TS_BOOL ? "%s(-(%s))" : "%s(%s)", vector_op(m, vector_kind_of(m, d), "splat"),
-                        one);
+    const cexpr *one = cstyle_literal(m->mem, m->d, x_unit(m->mem, m->stage.fold->fn, d), m->p->reference);
+    return in_vectors(m) ? vector_splat(m, vector_kind_of(m, d), cexpr_one(m->mem, d == TS_BOOL ? "-($0)" : "$0", one))
+                         : one;
 }
 
-const char *value_combined(emitter *m, const char *a, const char *b)
+const cexpr *value_combined(emitter *m, const cexpr *a, const cexpr *b)
 {
     if (in_vectors(m))
         return vector_combine(m, a, b);
     const writer w = emit_writer(m);
-    text t = {0};
-    cstyle_combine(&w, &t, m->stage.fold->fn, m->stage.fold->dtype, a, b);
-    return code_keep(&m->out.code, &t);
+    return cstyle_combine(&w, m->stage.fold->fn, m->stage.fold->dtype, a, b);
 }
 
-const char *value_counted(emitter *m, dtype d, const char *value, const char *was)
+const cexpr *value_counted(emitter *m, dtype d, const cexpr *value, const cexpr *was)
 {
     const vector_loop *v = &m->tile.vectors;
     if (!in_vectors(m) || !(m->s->folds >> v->axis & 1) || v->count == v->n)
         return value;
-    return arena_format(m->mem, "%s(%d, %s, %s)", vector_op(m, vector_kind_of(m, d), "first"), v->count, value, was);
+    return vector_call(m, vector_kind_of(m, d), "first", "($0, $1, $2)",
+                       (const cexpr *const[]){number_word(m->mem, v->count), value, was});
 }
 
 /* A sum of products by one instruction, FMA, which rounds once */
-static const char *sum_product(emitter *m, writer *w, const expr *x, const char *acc)
+static const cexpr *sum_product(emitter *m, writer *w, const expr *x, const cexpr *acc)
 {
-    text a = {0}, b = {0}, sum = {0};
-    if (in_vectors(m)) {
-        const char *first = vector_value(m, x->arg[0]), *second = vector_value(m, x->arg[1]);
-        return arena_format(m->mem, "%s(%s, %s, %s)", vector_op(m, vector_kind_of(m, m->stage.fold->dtype), "fma"),
-                            first, second, acc);
-    }
-    cstyle_temporaries(w, &m->out.code, x);
-    cstyle_whole(w, &a, x->arg[0]), cstyle_whole(w, &b, x->arg[1]);
-    form_write(&sum, m->out.uses, m->d, m->d->fma[m->stage.fold->dtype == TS_F64 || m->p->reference],
-               (const char *[]){a.s, b.s, acc});
-    text_free(&a), text_free(&b);
-    return code_keep(&m->out.code, &sum);
+    const dtype d = m->stage.fold->dtype;
+    const char *form = m->d->fma[d == TS_F64 || m->p->reference];
+    const cexpr *arg[3] = {[2] = acc};
+    if (!in_vectors(m))
+        cstyle_temporaries(w, &m->out.code, x);
+    for (int i = 0; i < 2; i++)
+        arg[i] = in_vectors(m) ? vector_value(m, x->arg[i]) : cstyle_expr(w, x->arg[i]);
+    if (in_vectors(m))
+        return vector_call(m, vector_kind_of(m, d), "fma", "($0, $1, $2)", arg);
+    callees_form(m->out.uses, m->d, form, m->d->suffix);
+    return cexpr_lanes(m->mem, "fma", (instance){0}, form, 3, arg);
 }
 
-const char *value_sum(emitter *m, const expr *x, const char *acc)
+const cexpr *value_sum(emitter *m, const expr *x, const cexpr *acc)
 {
     writer w = emit_writer(m);
-    text value = {0};
     if (in_vectors(m) && m->tile.vectors.dot)
         return vector_dot(m, acc);
     x = with_idioms(m, x);
@@ -104,36 +93,26 @@ const char *value_sum(emitter *m, const expr *x, const char *acc)
     if (in_vectors(m))
         return vector_combine(m, acc, vector_value(m, x));
     cstyle_temporaries(&w, &m->out.code, x);
-    cstyle_operand(&w, &value, m->stage.fold->fn, m->stage.fold->dtype, 1, x);
-    return value_combined(m, acc, code_keep(&m->out.code, &value));
-}
-
-const char *value_acc(emitter *m, const char *lane)
-{
-    text t = {0};
-    emit_acc(m, &t, lane);
-    return code_keep(&m->out.code, &t);
+    return value_combined(m, acc, cstyle_expr(&w, x));
 }
 
 /* Results that are no neighbours, one after the other */
-static void put_apart(emitter *m, dtype d, const char *value)
+static void put_apart(emitter *m, dtype d, const cexpr *value)
 {
     const char *name = arena_format(m->mem, "e%d", m->tile.vectors.names++);
     code_let(&m->out.code, arena_format(m->mem, "const %s", value_spelled(m, d)), name, value);
-    const char *each = vector_each_open(m);
-    value_put(m, arena_format(m->mem, d == TS_BOOL ? "-%s[%s]" : "%s[%s]", name, each));
+    const cexpr *one = cexpr_element(m->mem, name, word(m->mem, vector_each_open(m)), IN_REGISTERS);
+    value_put(m, cexpr_one(m->mem, d == TS_BOOL ? "(-$0)" : "$0", one));
     vector_each_close(m);
 }
 
-void value_put(emitter *m, const char *value)
+void value_put(emitter *m, const cexpr *value)
 {
     const dtype d = stored_as(m->p, m->s->node);
     const vector_loop *v = &m->tile.vectors;
-    text y = {0};
     if (in_vectors(m) && !vector_runs(m, RESULT, v->axis, v->count)) {
         put_apart(m, d, value);
         return;
     }
-    emit_result(m, &y);
-    value_write(m, d, code_keep(&m->out.code, &y), value);
+    value_write(m, d, emit_result(m), value);
 }

@@ -76,14 +76,17 @@ static void declare(emitter *m, int load, const char *name)
              name, NULL);
 }
 
-static void move(emitter *m, int load, const char *name, const char *place, bool store) /* all pieces */
+static void move(emitter *m, int load, const char *name, const cexpr *place, bool store) /* all pieces */
 {
     const move_form *f = m->tile.vector.form[load];
     const int64_t pieces = m->tile.vector.trips * ts_dtype_bytes(dtype_of(m, load)) / f->bytes;
     for (int64_t i = 0; i < pieces; i++) {
-        const char *here = arena_format(m->mem, "%s.at[%lld]", name, (long long)i),
-                   *there = arena_format(m->mem, "((%s%s%s *)&%s)[%lld]", m->d->space[load_reach(m, load)],
-                                         store ? "" : "const ", f->type, place, (long long)i);
+        const cexpr *piece = number_word(m->mem, i),
+                    *here = cexpr_element(m->mem, arena_format(m->mem, "%s.at", name), piece, IN_REGISTERS),
+                    *there = cexpr_element(m->mem,
+                                           arena_format(m->mem, "((%s%s%s *)&%s)", m->d->space[load_reach(m, load)],
+                                                        store ? "" : "const ", f->type, cexpr_text(m->mem, place)),
+                                           piece, load);
         code_store(&m->out.code, store ? there : here, store ? here : there);
     }
 }
@@ -113,23 +116,17 @@ static bool keeps(const emitter *m, const vector_access *v)
 bool vector_open(emitter *m, const loop *q, const char *trip, int n, const expr *const *x, bool stores)
 {
     vector_access v = {.trips = m->here.cur[q->axis], .trip = trip};
-    const char *place[RESULT + 1];
+    const cexpr *place[RESULT + 1];
     bool any = false;
     if (!m->d->move)
         return false;
     for (int i = 0; i < m->s->n_load; i++)
-        if (any_reads(n, x, m->s->load[i]) && (v.form[i] = form_of(m, i, q))) {
-            text t = {0};
-            emit_element(m, &t, i);
-            place[i] = code_keep(&m->out.code, &t), any = true;
-        }
+        if (any_reads(n, x, m->s->load[i]) && (v.form[i] = form_of(m, i, q)))
+            place[i] = emit_element(m, i), any = true;
     v.form[RESULT] = stores ? form_of(m, RESULT, q) : NULL;
     const bool kept = keeps(m, &v);
-    if (kept) {
-        text t = {0};
-        emit_result(m, &t);
-        place[RESULT] = code_keep(&m->out.code, &t);
-    }
+    if (kept)
+        place[RESULT] = emit_result(m);
     if (!any && !v.form[RESULT])
         return false;
     code_open(&m->out.code, (stmt){.kind = S_BLOCK});
@@ -145,23 +142,21 @@ bool vector_open(emitter *m, const loop *q, const char *trip, int n, const expr 
     return true;
 }
 
-bool vector_element(const emitter *m, text *t, int load)
+const cexpr *vector_element(const emitter *m, int load)
 {
-    if (!m->tile.vector.form[load])
-        return false;
-    text_add(t, "%s.one[%s]", name_of(m, load), m->tile.vector.trip);
-    return true;
+    return m->tile.vector.form[load] ? cexpr_element(m->mem, arena_format(m->mem, "%s.one", name_of(m, load)),
+                                                     word(m->mem, m->tile.vector.trip), IN_REGISTERS)
+                                     : NULL;
 }
 
 void vector_close(emitter *m)
 {
     const vector_access v = m->tile.vector;
     if (v.form[RESULT]) {
-        text y = {0};
         m->tile.vector.form[RESULT] = NULL;
-        emit_result(m, &y);
+        const cexpr *y = emit_result(m);
         m->tile.vector = v;
-        move(m, RESULT, name_of(m, RESULT), code_keep(&m->out.code, &y), true);
+        move(m, RESULT, name_of(m, RESULT), y, true);
     }
     code_close(&m->out.code);
     m->tile.vector = (vector_access){0};

@@ -162,7 +162,7 @@ static bool storable(const emitter *m, bool one)
     const char *wrap = cstyle_store(m->mem, m->d, NULL, d);
     element e;
     return vector_kind(m, d, &e) && !dtype_small(d) && vector_kind(m, m->stage.value->dtype, &e) &&
-           (one || !*wrap || callees_have(m->d, wrap, strcspn(wrap, "("), (instance){E_F32, 4}));
+           (one || *wrap == '$' || callees_have(m->d, wrap, strcspn(wrap, "("), (instance){E_F32, 4}));
 }
 
 int vector_beside(emitter *m, const row_loop *r, int n_x, const expr *const *x)
@@ -254,7 +254,7 @@ static position enter(emitter *m, int64_t first, int64_t end, int64_t count, con
     const int64_t most = m->stage.fold ? end - first : int_min(end - first, TOGETHER);
     if (end == first + 1 && !to) {
         code_open(&m->out.code, (stmt){.kind = S_BLOCK});
-        code_add(&m->out.code, (stmt){.kind = S_CONSTANT, .name = name, .value = number_text(m, first)});
+        code_add(&m->out.code, (stmt){.kind = S_CONSTANT, .name = name, .value = number_word(m->mem, first)});
     } else
         code_open(&m->out.code, (stmt){.kind = S_LOOP,
                                        .how = to ? AS_IT_IS : WRITTEN_OUT,
@@ -262,7 +262,8 @@ static position enter(emitter *m, int64_t first, int64_t end, int64_t count, con
                                        .name = name,
                                        .from = number_text(m, first),
                                        .to = to ? to : number_text(m, end),
-                                       .trips = most});
+                                       .trips = end - first,
+                                       .together = most});
     m->tile.vectors.count = (int)count;
     return vector_go(m, axis, affine_var(&m->sp, var_add(&m->sp, name, first, end - 1)), m->tile.vectors.n);
 }

@@ -14,17 +14,23 @@ bool vector_kind(const emitter *m, dtype d, element *e); /* what vectors of such
 element vector_kind_of(const emitter *m, dtype d);       /* the same where there are some */
 /* For as long as statements live, and noted to be used: "f32x8", "f32x8_fma" */
 const char *vector_type(emitter *m, element e);
-const char *vector_op(emitter *m, element e, const char *name);
+/* An operation on vectors; args: how it is called, "($0, $1)" */
+const cexpr *vector_call(emitter *m, element e, const char *does, const char *args, const cexpr *const *arg);
+const cexpr *vector_one(emitter *m, element e, const char *does, const cexpr *a);
+const cexpr *vector_splat(emitter *m, element e, const cexpr *a);
+const cexpr *vector_load(emitter *m, element e, const cexpr *place);
+void vector_store(emitter *m, element e, const cexpr *place, const cexpr *value); /* a statement */
 /* It is more than moving elements that are no neighbours, which goes one by one in any case. runs: those of the result
  * are. */
 bool vector_gains(emitter *m, const expr *x, bool runs);
 /* How many neighbours a vector has of a row outside of tiles, for which these are computed; 0: there are none. */
 int vector_beside(emitter *m, const row_loop *r, int n_x, const expr *const *x);
-const char *vector_value(emitter *m, const expr *x); /* x, what it uses more than once named before */
+const cexpr *vector_value(emitter *m, const expr *x); /* x, what it uses more than once named before */
 /* The same of states, which are vectors: before and behind the number of one */
-const char *vector_over(emitter *m, const expr *x, const char *states, const char *state);
-const char *vector_read(emitter *m, dtype d, const char *place); /* the values at that element of memory, and behind */
-void vector_write(emitter *m, dtype d, const char *place, const char *value); /* a statement */
+const cexpr *vector_over(emitter *m, const expr *x, const char *states, const char *state);
+const cexpr *vector_read(emitter *m, dtype d,
+                         const cexpr *place); /* the values at that element of memory, and behind */
+void vector_write(emitter *m, dtype d, const cexpr *place, const cexpr *value); /* a statement */
 /* A loop over its elements one by one; the variable that says which. None is within another. */
 const char *vector_each_open(emitter *m);
 void vector_each_close(emitter *m);
@@ -36,8 +42,8 @@ void vectors_leave(emitter *m);
 position vector_go(emitter *m, int axis, const affine *at, int64_t by);
 void vector_back(emitter *m, int axis, position was);
 bool vector_runs(emitter *m, int load, int axis, int n); /* where the loops stand n elements of it are neighbours */
-const char *vector_down(emitter *m, dtype d, const char *value, const char *by); /* element `by` becomes the first */
-const char *vector_dot(emitter *m, const char *acc); /* what comes to the sums of the stage by one instruction */
+const cexpr *vector_down(emitter *m, dtype d, const cexpr *value, const cexpr *by); /* element `by` becomes the first */
+const cexpr *vector_dot(emitter *m, const cexpr *acc); /* what comes to the sums of the stage by one instruction */
 bool vector_combines(const emitter *m, const fn *f, dtype d);
-const char *vector_combine(emitter *m, const char *a, const char *b); /* by the stage's fold */
+const cexpr *vector_combine(emitter *m, const cexpr *a, const cexpr *b); /* by the stage's fold */
 #endif

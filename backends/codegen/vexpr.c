@@ -71,10 +71,34 @@ const char *vector_type(emitter *m, element e)
     return arena_format(m->mem, "%sx%d", element_name(e), m->tile.vectors.n);
 }
 
-const char *vector_op(emitter *m, element e, const char *name)
+const cexpr *vector_call(emitter *m, element e, const char *does, const char *args, const cexpr *const *arg)
 {
-    callees_lanes(m->out.uses, m->d, name, (instance){e, m->tile.vectors.n});
-    return arena_format(m->mem, "%sx%d_%s", element_name(e), m->tile.vectors.n, name);
+    const instance of = {e, m->tile.vectors.n};
+    int n = 0;
+    for (const char *s = args; *s; s++)
+        n += *s == '$';
+    callees_lanes(m->out.uses, m->d, does, of);
+    return cexpr_lanes(m->mem, does, of, arena_format(m->mem, "%sx%d_%s%s", element_name(e), of.n, does, args), n, arg);
+}
+
+const cexpr *vector_one(emitter *m, element e, const char *does, const cexpr *a)
+{
+    return vector_call(m, e, does, "($0)", &a);
+}
+
+const cexpr *vector_splat(emitter *m, element e, const cexpr *a)
+{
+    return vector_one(m, e, "splat", a);
+}
+
+const cexpr *vector_load(emitter *m, element e, const cexpr *place)
+{
+    return vector_call(m, e, "load", "(&$0)", &place);
+}
+
+void vector_store(emitter *m, element e, const cexpr *place, const cexpr *value)
+{
+    code_call(&m->out.code, vector_call(m, e, "store", "(&$0, $1)", (const cexpr *const[]){place, value}));
 }
 
 /* ---- what differs from element to element ---- */
@@ -200,7 +224,7 @@ static bool converts(const emitter *m, const expr *x)
     if (dtype_class(to) != D_REAL)
         return to == TS_BOOL || dtype_class(from) != D_REAL || (to != TS_U32 && ts_dtype_bytes(to) <= 4);
     const char *load = cstyle_load(m->mem, m->d, NULL, to), *store = cstyle_store(m->mem, m->d, NULL, to);
-    const bool exact = m->p->reference || !*load;
+    const bool exact = m->p->reference || *load == '$';
     return exact || (from == TS_F32 && callees_have(m->d, load, strcspn(load, "("), (instance){E_F32, 8}) &&
                      callees_have(m->d, store, strcspn(store, "("), (instance){E_F32, 8}));
 }
@@ -212,7 +236,7 @@ static bool loads(emitter *m, const expr *x)
     const char *wrap = cstyle_load(m->mem, m->d, NULL, d);
     element e;
     return vector_kind(m, d, &e) &&
-           (!*wrap || callees_have(m->d, wrap, strcspn(wrap, "("), (instance){E_F32, m->tile.vectors.n})) &&
+           (*wrap == '$' || callees_have(m->d, wrap, strcspn(wrap, "("), (instance){E_F32, m->tile.vectors.n})) &&
            vector_runs(m, load, m->tile.vectors.axis, m->tile.vectors.count);
 }
 
@@ -262,21 +286,18 @@ typedef struct vwriter {
     struct {
         const expr *x;
         int uses;
-        const char *name;
+        const cexpr *name;
     } known[96];
 } vwriter;
 
-static const char *write(vwriter *w, const expr *x);
+static const cexpr *write(vwriter *w, const expr *x);
 
-static const char *uniform(vwriter *w, const expr *x) /* of all elements the same */
+static const cexpr *uniform(vwriter *w, const expr *x) /* of all elements the same */
 {
     emitter *m = w->m;
     writer one = emit_writer(m);
-    text t = {0};
-    cstyle_whole(&one, &t, x);
-    const char *s = code_keep(&m->out.code, &t);
-    return arena_format(m->mem, x->dtype == TS_BOOL ? "%s(-(%s))" : "%s(%s)",
-                        vector_op(m, vector_kind_of(m, x->dtype), "splat"), s);
+    return vector_splat(m, vector_kind_of(m, x->dtype),
+                        cexpr_one(m->mem, x->dtype == TS_BOOL ? "-($0)" : "$0", cstyle_expr(&one, x)));
 }
 
 const char *vector_each_open(emitter *m)
@@ -307,34 +328,30 @@ static void put_each(vwriter *w, const expr *x, const char *name)
 {
     emitter *m = w->m;
     const stage_state was = m->stage;
-    text t = {0};
     const char *each = vector_each_open(m);
     m->stage.states = w->states, m->stage.state = arena_format(m->mem, "%s[%s]", w->state, each);
     writer one = emit_writer(m);
     cstyle_temporaries(&one, &m->out.code, x);
-    cstyle_whole(&one, &t, x);
-    code_store(&m->out.code, arena_format(m->mem, "%s[%s]", name, each),
-               x->dtype == TS_BOOL ? arena_format(m->mem, "-(%s)", text_str(&t)) : text_str(&t));
+    code_store(&m->out.code, cexpr_element(m->mem, name, word(m->mem, each), IN_REGISTERS),
+               cexpr_one(m->mem, x->dtype == TS_BOOL ? "-($0)" : "$0", cstyle_expr(&one, x)));
     vector_each_close(m);
     m->stage.states = was.states, m->stage.state = was.state;
-    text_free(&t);
 }
 
 /* To be stored to: zeros until then, as compilers do not see that all elements are. */
 static const char *name_elements(emitter *m, element e)
 {
     const char *name = arena_format(m->mem, "e%d", m->tile.vectors.names++);
-    code_let(&m->out.code, vector_type(m, e), name, arena_format(m->mem, "%s(0)", vector_op(m, e, "splat")));
+    code_let(&m->out.code, vector_type(m, e), name, vector_splat(m, e, word(m->mem, "0")));
     return name;
 }
 
-static const char *apart(vwriter *w, const expr *x)
+static const cexpr *apart(vwriter *w, const expr *x)
 {
     emitter *m = w->m;
-    const element e = vector_kind_of(m, x->dtype);
-    const char *name = name_elements(m, e);
+    const char *name = name_elements(m, vector_kind_of(m, x->dtype));
     put_each(w, x, name);
-    return name;
+    return word(m->mem, name);
 }
 
 static element natural(element e)
@@ -343,21 +360,24 @@ static element natural(element e)
     return bytes == 8 ? E_U64 : bytes == 4 ? E_U32 : bytes == 2 ? E_U16 : E_U8;
 }
 
-static const char *write_form(emitter *m, element e, const char *s, const char *const *arg)
+static const cexpr *form_term(emitter *m, element e, const form *f, bool real, const cexpr *const *arg)
 {
+    const instance of = {e, m->tile.vectors.n};
     text t = {0};
-    for (; *s; s++)
-        if (*s == '$')
-            text_add(&t, "%s", arg[*++s - '0']);
-        else if (*s == '#')
+    int n = 0;
+    for (const char *s = real ? f->real : f->whole; *s; s++)
+        if (*s == '#')
             text_add(&t, "%s", vector_type(m, *++s == 'T' ? e : *s == 'M' ? element_mask(e) : natural(e)));
         else if (*s == '~' && s[1] >= 'a' && s[1] <= 'z') {
-            const size_t n = strcspn(s + 1, "(");
-            text_add(&t, "%s", vector_op(m, e, arena_format(m->mem, "%.*s", (int)n, s + 1)));
-            s += n;
-        } else
+            const char *does = arena_format(m->mem, "%.*s", (int)strcspn(s + 1, "("), s + 1);
+            callees_lanes(m->out.uses, m->d, does, of);
+            text_add(&t, "%sx%d_%s", element_name(e), of.n, does);
+            s += strlen(does);
+        } else {
             text_bytes(&t, s, 1);
-    return code_keep(&m->out.code, &t);
+            n = *s == '$' ? (int)int_max(n, s[1] - '0' + 1) : n;
+        }
+    return cexpr_lanes(m->mem, f->fn, of, code_keep(&m->out.code, &t), n, arg);
 }
 
 static const char *written(const form *f, dtype d)
@@ -365,62 +385,62 @@ static const char *written(const form *f, dtype d)
     return dtype_class(d) == D_REAL ? f->real : f->whole;
 }
 
-static const char *by_form(vwriter *w, const expr *x, const form *f)
+/* Elements of another kind, by conversion */
+static const cexpr *of_kind(emitter *m, element to, element from, const cexpr *x)
 {
-    emitter *m = w->m;
-    const element e = vector_kind_of(m, x->arg[0]->dtype);
-    const char *arg[3] = {NULL};
-    for (int i = 0; i < x->n; i++)
-        arg[i] = write(w, x->arg[i]);
-    const char *all = write_form(m, e, written(f, x->arg[0]->dtype), arg);
-    const bool wide = x->dtype == TS_BOOL && x->arg[0]->dtype != TS_BOOL && element_mask(e) != E_I32;
-    return wide ? arena_format(m->mem, "%s(%s)", vector_op(m, E_I32, "of"), all) : all;
+    return to == from ? x : vector_one(m, to, "of", x);
 }
 
-/* A mask for elements of that kind */
-static const char *mask_of(vwriter *w, const expr *x, element e)
+static const cexpr *seen_as(emitter *m, element e, const cexpr *x) /* the same bits */
 {
-    const element mask = element_mask(e);
-    const char *s = write(w, x);
-    return mask == E_I32 ? s : arena_format(w->m->mem, "%s(%s)", vector_op(w->m, mask, "of"), s);
+    return cexpr_one(m->mem, arena_format(m->mem, "(%s)$0", vector_type(m, e)), x);
+}
+
+static const cexpr *by_form(vwriter *w, const expr *x, const form *f)
+{
+    emitter *m = w->m;
+    const dtype d = x->arg[0]->dtype;
+    const element e = vector_kind_of(m, d);
+    const cexpr *arg[MAX_ARG] = {NULL};
+    for (int i = 0; i < x->n; i++)
+        arg[i] = write(w, x->arg[i]);
+    const cexpr *all = form_term(m, e, f, dtype_class(d) == D_REAL, arg);
+    return x->dtype == TS_BOOL && d != TS_BOOL ? of_kind(m, E_I32, element_mask(e), all) : all;
 }
 
 /* Whether comparison c holds, or not, at both ends of the vector */
-static const char *at_ends(emitter *m, const expr *c, const char *as)
+static const cexpr *at_ends(emitter *m, const expr *c, const char *both)
 {
     const vector_loop *v = &m->tile.vectors;
     writer one = emit_writer(m);
-    text first = {0}, last = {0};
-    cstyle_expr(&one, &first, c);
+    const cexpr *first = cstyle_expr(&one, c);
     const position was = vector_go(m, v->axis, affine_const(&m->sp, v->count - 1), 1);
-    cstyle_expr(&one, &last, c);
+    const cexpr *last = cstyle_expr(&one, c);
     vector_back(m, v->axis, was);
-    const char *all = arena_format(m->mem, "%s%s && %s%s", as, first.s, as, last.s);
-    text_free(&first), text_free(&last);
-    return all;
+    return cexpr_two(m->mem, both, first, last);
 }
 
-static const char *all_hold(emitter *m, const expr *c)
+static const cexpr *all_hold(emitter *m, const expr *c)
 {
-    return x_is_call(c, "and") ? arena_format(m->mem, "%s && %s", all_hold(m, c->arg[0]), all_hold(m, c->arg[1]))
-                               : at_ends(m, c, "");
+    return x_is_call(c, "and") ? cexpr_two(m->mem, "($0 && $1)", all_hold(m, c->arg[0]), all_hold(m, c->arg[1]))
+                               : at_ends(m, c, "($0 && $1)");
 }
 
-static const char *none_holds(emitter *m, const expr *c)
+static const cexpr *none_holds(emitter *m, const expr *c)
 {
-    return x_is_call(c, "and") ? arena_format(m->mem, "%s || %s", none_holds(m, c->arg[0]), none_holds(m, c->arg[1]))
-                               : arena_format(m->mem, "(%s)", at_ends(m, c, "!"));
+    return x_is_call(c, "and") ? cexpr_two(m->mem, "($0 || $1)", none_holds(m, c->arg[0]), none_holds(m, c->arg[1]))
+                               : at_ends(m, c, "(!$0 && !$1)");
 }
 
 static void store_branch(vwriter *w, const char *name, const expr *x)
 {
     const vwriter was = *w; /* what is named in a branch is not there behind it */
-    code_store(&w->m->out.code, name, write(w, x));
+    code_store(&w->m->out.code, word(w->m->mem, name), write(w, x));
     *w = was;
 }
 
 /* Opens the test; what follows is done where it does not hold. */
-static void branch(vwriter *w, const char *test, const char *name, const expr *x)
+static void branch(vwriter *w, const cexpr *test, const char *name, const expr *x)
 {
     emitter *m = w->m;
     stmt *at = code_open(&m->out.code, (stmt){.kind = S_IF, .value = test});
@@ -429,15 +449,15 @@ static void branch(vwriter *w, const char *test, const char *name, const expr *x
     code_else(&m->out.code, at);
 }
 
-static const char *choice(vwriter *w, const expr *x)
+static const cexpr *choice(vwriter *w, const expr *x)
 {
     emitter *m = w->m;
     const element e = vector_kind_of(m, x->dtype);
     const expr *c = x->arg[0];
     const bool sides = takes_sides(m, x);
     if (varies(m, c) && !sides) {
-        const char *mask = mask_of(w, c, e), *a = write(w, x->arg[1]), *b = write(w, x->arg[2]);
-        return arena_format(m->mem, "%s(%s, %s, %s)", vector_op(m, e, "blend"), mask, a, b);
+        const cexpr *mask = of_kind(m, element_mask(e), E_I32, write(w, c)), *a = write(w, x->arg[1]);
+        return vector_call(m, e, "blend", "($0, $1, $2)", (const cexpr *const[]){mask, a, write(w, x->arg[2])});
     }
     if (sides) {
         const char *name = name_elements(m, e);
@@ -445,41 +465,41 @@ static const char *choice(vwriter *w, const expr *x)
         branch(w, none_holds(m, c), name, x->arg[2]);
         put_each(w, x, name);
         code_close(&m->out.code), code_close(&m->out.code);
-        return name;
+        return word(m->mem, name);
     }
     writer one = emit_writer(m);
-    text t = {0};
-    cstyle_whole(&one, &t, c);
+    const cexpr *test = cstyle_expr(&one, c);
     const char *name = name_elements(m, e);
-    branch(w, code_keep(&m->out.code, &t), name, x->arg[1]);
+    branch(w, test, name, x->arg[1]);
     store_branch(w, name, x->arg[2]);
     code_close(&m->out.code);
-    return name;
+    return word(m->mem, name);
 }
 
-static const char *call(vwriter *w, const expr *x)
+/* A function of the library, called as it is for vectors: "exp_x8($0)" for "exp(" or "exp($0)"; noted */
+static const cexpr *library_call(emitter *m, const char *spelled, int n, const cexpr *const *arg)
+{
+    const instance of = {E_F32, m->tile.vectors.n};
+    const char *name = arena_format(m->mem, "%.*s", (int)strcspn(spelled, "("), spelled);
+    callees_lanes(m->out.uses, m->d, name, of);
+    return cexpr_lanes(m->mem, name, of, arena_format(m->mem, n > 1 ? "%s_x%d($0, $1)" : "%s_x%d($0)", name, of.n), n,
+                       arg);
+}
+
+static const cexpr *call(vwriter *w, const expr *x)
 {
     emitter *m = w->m;
     const form *f = form_of(m, x);
-    const char *name, *arg[3] = {NULL};
+    const char *name;
+    const cexpr *arg[MAX_ARG] = {NULL};
     if (x_is_choice(x))
         return choice(w, x);
     if (f)
         return by_form(w, x, f);
-    const int n = (int)library_name(m, x, &name);
-    callees_lanes(m->out.uses, m->d, arena_format(m->mem, "%.*s", n, name), (instance){E_F32, m->tile.vectors.n});
+    library_name(m, x, &name);
     for (int i = 0; i < x->n; i++)
         arg[i] = write(w, x->arg[i]);
-    return arena_format(m->mem, x->n > 1 ? "%.*s_x%d(%s, %s)" : "%.*s_x%d(%s)", n, name, m->tile.vectors.n, arg[0],
-                        arg[1]);
-}
-
-/* "half_to_float_x8(" in place of "half_to_float("; noted */
-static const char *opens(emitter *m, const char *wrap)
-{
-    const int n = (int)strcspn(wrap, "(");
-    callees_lanes(m->out.uses, m->d, arena_format(m->mem, "%.*s", n, wrap), (instance){E_F32, m->tile.vectors.n});
-    return arena_format(m->mem, "%.*s_x%d(", n, wrap, m->tile.vectors.n);
+    return library_call(m, name, x->n, arg);
 }
 
 static element memory_kind(const emitter *m, dtype d) /* as it lies there */
@@ -500,139 +520,137 @@ static bool is_natural(element e)
 }
 
 /* Elements of another kind. Compilers know how to make whole numbers of fewer bits, not always natural ones. */
-static const char *as(emitter *m, element to, element from, const char *s)
+static const cexpr *as(emitter *m, element to, element from, const cexpr *x)
 {
     static const element same[] = {[E_U8] = E_I8, [E_U16] = E_I16};
+    if (to == from)
+        return x;
     if (element_bytes(to) > 2 || element_bytes(from) != 4 || from == E_F32)
-        return arena_format(m->mem, "%s(%s)", vector_op(m, to, "of"), s);
+        return vector_one(m, to, "of", x);
     const element whole = is_natural(to) ? same[to] : to;
-    s = arena_format(m->mem, "%s(%s%s)", vector_op(m, whole, "narrow"),
-                     from == E_I32 ? "" : arena_format(m->mem, "(%s)", vector_type(m, E_I32)), s);
-    return whole == to ? s : arena_format(m->mem, "(%s)%s", vector_type(m, to), s);
+    x = vector_one(m, whole, "narrow", from == E_I32 ? x : seen_as(m, E_I32, x));
+    return whole == to ? x : seen_as(m, to, x);
 }
 
 /* The value of elements that are as memory has them */
-static const char *from_memory(emitter *m, dtype d, const char *s)
+static const cexpr *from_memory(emitter *m, dtype d, const cexpr *x)
 {
     const element e = vector_kind_of(m, d), was = memory_kind(m, d);
     const char *wrap = cstyle_load(m->mem, m->d, NULL, d);
     if (d == TS_BOOL)
-        return arena_format(m->mem, "%s((%s)(%s != 0))", vector_op(m, E_I32, "of"), vector_type(m, E_I8), s);
-    if (*wrap) {
-        s = arena_format(m->mem, "%s%s)", opens(m, wrap), s);
-        return e == E_F32 ? s : arena_format(m->mem, "%s(%s)", vector_op(m, e, "of"), s);
-    }
-    return e == was ? s : arena_format(m->mem, "%s(%s)", vector_op(m, e, "of"), s);
+        return vector_one(m, E_I32, "of",
+                          cexpr_one(m->mem, arena_format(m->mem, "(%s)($0 != 0)", vector_type(m, E_I8)), x));
+    if (*wrap != '$')
+        return of_kind(m, e, E_F32, library_call(m, wrap, 1, &x));
+    return of_kind(m, e, was, x);
 }
 
-static const char *to_memory(emitter *m, dtype d, const char *s)
+static const cexpr *to_memory(emitter *m, dtype d, const cexpr *x)
 {
-    const element e = vector_kind_of(m, d), to = memory_kind(m, d);
+    const element e = vector_kind_of(m, d);
     const char *wrap = cstyle_store(m->mem, m->d, NULL, d);
     if (d == TS_BOOL)
-        return as(m, E_U8, E_I32, arena_format(m->mem, "-%s", s));
-    if (*wrap && e != E_F32)
-        s = arena_format(m->mem, "%s(%s)", vector_op(m, E_F32, "of"), s);
-    if (*wrap)
-        return arena_format(m->mem, "%s%s)", opens(m, wrap), s);
-    return e == to ? s : as(m, to, e, s);
+        return as(m, E_U8, E_I32, cexpr_one(m->mem, "-$0", x));
+    if (*wrap == '$')
+        return as(m, memory_kind(m, d), e, x);
+    x = of_kind(m, E_F32, e, x);
+    return library_call(m, wrap, 1, &x);
 }
 
-const char *vector_read(emitter *m, dtype d, const char *place)
+const cexpr *vector_read(emitter *m, dtype d, const cexpr *place)
 {
     const vector_loop *v = &m->tile.vectors;
     const element e = memory_kind(m, d);
     return from_memory(m, d,
-                       v->count < v->n ? arena_format(m->mem, "%s(&%s, %d)", vector_op(m, e, "part"), place, v->count)
-                                       : arena_format(m->mem, "%s(&%s)", vector_op(m, e, "load"), place));
+                       v->count < v->n ? vector_call(m, e, "part", "(&$0, $1)",
+                                                     (const cexpr *const[]){place, number_word(m->mem, v->count)})
+                                       : vector_load(m, e, place));
 }
 
-void vector_write(emitter *m, dtype d, const char *place, const char *value)
+void vector_write(emitter *m, dtype d, const cexpr *place, const cexpr *value)
 {
     const vector_loop *v = &m->tile.vectors;
     const element e = memory_kind(m, d);
-    const char *all = to_memory(m, d, value);
-    code_add(&m->out.code,
-             (stmt){.kind = S_CALL,
-                    .value = v->count < v->n
-                                 ? arena_format(m->mem, "%s(&%s, %s, %d)", vector_op(m, e, "put"), place, all, v->count)
-                                 : arena_format(m->mem, "%s(&%s, %s)", vector_op(m, e, "store"), place, all)});
+    const cexpr *all = to_memory(m, d, value);
+    if (v->count < v->n)
+        code_call(&m->out.code, vector_call(m, e, "put", "(&$0, $1, $2)",
+                                            (const cexpr *const[]){place, all, number_word(m->mem, v->count)}));
+    else
+        vector_store(m, e, place, all);
 }
 
-static const char *name_vector(emitter *m, element e, const char *value)
+static const cexpr *name_vector(emitter *m, element e, const cexpr *value)
 {
     const char *name = arena_format(m->mem, "v%d", m->tile.vectors.names++);
     code_let(&m->out.code, arena_format(m->mem, "const %s", vector_type(m, e)), name, value);
-    return name;
+    return word(m->mem, name);
 }
 
 /* Reals as whole numbers of at most 32 bits: truncated, or the nearest that there is; 0 of what is no number. The
  * highest of 32 bits is no real of 4 bytes: that below it is. */
-static const char *truncated(emitter *m, element to, element from, const char *s)
+static const cexpr *truncated(emitter *m, element to, element from, const cexpr *x)
 {
     const bool exact = to != E_I32 || from == E_F64, sign = !is_natural(to);
     const int bits = 8 * element_bytes(to) - sign;
     const long long high = exact ? (1LL << bits) - 1 : (1LL << bits) - 128, low = sign ? -(1LL << bits) : 0;
-    const char *real = exact ? s : name_vector(m, from, s);
-    const char *all = arena_format(m->mem, "%s(%s(%s, %lld, %lld))", vector_op(m, E_I32, "of"),
-                                   vector_op(m, from, "within"), real, low, high);
-    if (!exact)
-        return arena_format(m->mem, "%s((%s)(%s >= 0x1p31f), %s(0x7fffffff), %s)", vector_op(m, E_I32, "blend"),
-                            vector_type(m, E_I32), real, vector_op(m, E_I32, "splat"), all);
-    return to == E_I32 ? all : as(m, to, E_I32, all);
+    const cexpr *real = exact ? x : name_vector(m, from, x);
+    const cexpr *all = vector_one(
+        m, E_I32, "of",
+        vector_call(m, from, "within", "($0, $1, $2)",
+                    (const cexpr *const[]){real, number_word(m->mem, low), number_word(m->mem, high)}));
+    if (exact)
+        return as(m, to, E_I32, all);
+    const cexpr *far = cexpr_one(m->mem, arena_format(m->mem, "(%s)($0 >= 0x1p31f)", vector_type(m, E_I32)), real);
+    return vector_call(m, E_I32, "blend", "($0, $1, $2)",
+                       (const cexpr *const[]){far, vector_splat(m, E_I32, word(m->mem, "0x7fffffff")), all});
 }
 
-static const char *convert(vwriter *w, const expr *x)
+static const cexpr *convert(vwriter *w, const expr *x)
 {
     emitter *m = w->m;
     const dtype from = x->arg[0]->dtype;
     const element e = vector_kind_of(m, x->dtype), of = vector_kind_of(m, from);
-    const char *s = write(w, x->arg[0]), *load = cstyle_load(m->mem, m->d, NULL, x->dtype);
-    if (x->dtype == TS_BOOL && from != TS_BOOL) {
-        const char *c = arena_format(m->mem, "(%s)(%s != %s(0))", vector_type(m, element_mask(of)), s,
-                                     vector_op(m, of, "splat"));
-        return element_mask(of) == E_I32 ? c : arena_format(m->mem, "%s(%s)", vector_op(m, E_I32, "of"), c);
-    }
+    const cexpr *all = write(w, x->arg[0]);
+    const char *load = cstyle_load(m->mem, m->d, NULL, x->dtype);
+    if (x->dtype == TS_BOOL && from != TS_BOOL)
+        return of_kind(m, E_I32, element_mask(of),
+                       cexpr_two(m->mem, arena_format(m->mem, "(%s)($0 != $1)", vector_type(m, element_mask(of))), all,
+                                 vector_splat(m, of, word(m->mem, "0"))));
     if (from == TS_BOOL && x->dtype != TS_BOOL)
-        s = arena_format(m->mem, "(-%s)", s);
+        all = cexpr_one(m->mem, "(-$0)", all);
     if (dtype_class(from) == D_REAL && dtype_class(x->dtype) == D_WHOLE)
-        return truncated(m, e, of, s);
-    if (e != of)
-        s = as(m, e, of, s);
-    if (dtype_class(x->dtype) == D_REAL && *load && !m->p->reference)
-        s = arena_format(m->mem, "%s%s%s))", opens(m, load), opens(m, cstyle_store(m->mem, m->d, NULL, x->dtype)), s);
-    return s;
+        return truncated(m, e, of, all);
+    all = as(m, e, of, all);
+    if (dtype_class(x->dtype) != D_REAL || *load == '$' || m->p->reference)
+        return all;
+    const cexpr *stored = library_call(m, cstyle_store(m->mem, m->d, NULL, x->dtype), 1, &all);
+    return library_call(m, load, 1, &stored);
 }
 
-static const char *place(vwriter *w, const expr *x) /* the loop's own number, in each element */
+static const cexpr *place(vwriter *w, const expr *x) /* the loop's own number, in each element */
 {
     emitter *m = w->m;
-    text t = {0};
     const affine *at = place_of(m, x);
     if (m->tile.made)
         emit_passed(m, at);
-    emit_affine(m, &t, at);
-    const char *s = code_keep(&m->out.code, &t);
-    return arena_format(m->mem, "%s(%s)", vector_op(m, vector_kind_of(m, x->dtype), "count"), s);
+    return vector_one(m, vector_kind_of(m, x->dtype), "count", emit_index(m, at));
 }
 
-static const char *write_new(vwriter *w, const expr *x)
+static const cexpr *write_new(vwriter *w, const expr *x)
 {
     emitter *m = w->m;
-    text t = {0};
     if (!direct(m, x))
         return apart(w, x);
     switch (x->kind) {
     case X_AXIS: return place(w, x);
     case X_CAST: return convert(w, x);
     case X_CALL: return call(w, x);
-    case X_FOLD: emit_acc(m, &t, NULL); return code_keep(&m->out.code, &t);
-    case X_SCAN: return "folded";
-    case X_STATE: return arena_format(m->mem, "%s%d%s", w->states, x->axis, w->state);
+    case X_FOLD: return value_acc(m, NULL);
+    case X_SCAN: return word(m->mem, "folded");
+    case X_STATE: return wordf(m->mem, "%s%d%s", w->states, x->axis, w->state);
     default: {
         const int load = emit_number(m, x);
-        emit_element(m, &t, load);
-        return vector_read(m, source_dtype(m, load), code_keep(&m->out.code, &t));
+        return vector_read(m, source_dtype(m, load), emit_element(m, load));
     }
     }
 }
@@ -645,7 +663,7 @@ static int known(const vwriter *w, const expr *x)
     return i;
 }
 
-static const char *write(vwriter *w, const expr *x)
+static const cexpr *write(vwriter *w, const expr *x)
 {
     emitter *m = w->m;
     const int i = known(w, x);
@@ -653,10 +671,10 @@ static const char *write(vwriter *w, const expr *x)
         return w->known[i].name;
     if (!varies(m, x))
         return uniform(w, x);
-    const char *s = write_new(w, x);
+    const cexpr *all = write_new(w, x);
     if (i == w->n || w->known[i].uses < 2 || x->kind == X_STATE || x_folds(x))
-        return s;
-    return w->known[i].name = name_vector(m, vector_kind_of(m, x->dtype), s);
+        return all;
+    return w->known[i].name = name_vector(m, vector_kind_of(m, x->dtype), all);
 }
 
 /* How often each part is asked for, outside of branches */
@@ -687,14 +705,14 @@ static void count(vwriter *w, const expr *x)
     }
 }
 
-const char *vector_over(emitter *m, const expr *x, const char *states, const char *state)
+const cexpr *vector_over(emitter *m, const expr *x, const char *states, const char *state)
 {
     vwriter w = {.m = m, .states = states, .state = state};
     count(&w, x);
     return write(&w, x);
 }
 
-const char *vector_value(emitter *m, const expr *x)
+const cexpr *vector_value(emitter *m, const expr *x)
 {
     return vector_over(m, x, "s", "");
 }
@@ -711,27 +729,25 @@ bool vector_combines(const emitter *m, const fn *f, dtype d)
     return combining(m, f, d) != NULL;
 }
 
-const char *vector_combine(emitter *m, const char *a, const char *b)
+const cexpr *vector_combine(emitter *m, const cexpr *a, const cexpr *b)
 {
     const dtype d = m->stage.fold->dtype;
-    return write_form(m, vector_kind_of(m, d), written(combining(m, m->stage.fold->fn, d), d), (const char *[]){a, b});
+    return form_term(m, vector_kind_of(m, d), combining(m, m->stage.fold->fn, d), dtype_class(d) == D_REAL,
+                     (const cexpr *const[]){a, b});
 }
 
-const char *vector_down(emitter *m, dtype d, const char *value, const char *by)
+const cexpr *vector_down(emitter *m, dtype d, const cexpr *value, const cexpr *by)
 {
-    return arena_format(m->mem, "%s(%s, %s)", vector_op(m, vector_kind_of(m, d), "down"), value, by);
+    return vector_call(m, vector_kind_of(m, d), "down", "($0, $1)", (const cexpr *const[]){value, by});
 }
 
-const char *vector_dot(emitter *m, const char *acc)
+const cexpr *vector_dot(emitter *m, const cexpr *acc)
 {
     const dot_form *f = m->p->on->dot;
     int load[2];
-    text a = {0}, b = {0};
     MUST(nest_dots(m->s, f, m->tile.vectors.axis, load));
-    emit_element(m, &a, load[0]), emit_element(m, &b, load[1]);
-    const char *all = arena_format(m->mem, "%s(%s, %s(&%s), %s(&%s))", vector_op(m, E_I32, f->n == 4 ? "dot4" : "dot2"),
-                                   acc, vector_op(m, E_I32, "word"), a.s,
-                                   vector_op(m, E_I32, f->n == 4 ? "load" : "pairs"), b.s);
-    text_free(&a), text_free(&b);
-    return all;
+    const cexpr *a = emit_element(m, load[0]), *b = emit_element(m, load[1]),
+                *each = vector_call(m, E_I32, "word", "(&$0)", &a),
+                *lanes = vector_call(m, E_I32, f->n == 4 ? "load" : "pairs", "(&$0)", &b);
+    return vector_call(m, E_I32, f->n == 4 ? "dot4" : "dot2", "($0, $1, $2)", (const cexpr *const[]){acc, each, lanes});
 }

@@ -101,6 +101,20 @@ static void test_stages(int n)
     release(g, n, in);
 }
 
+/* A function that is its argument as it stands leaves brackets to whatever that is: x0 stop(x1 + x2). */
+static void test_through(int rank, const int64_t *dim)
+{
+    ts_given in[3];
+    ts_tensor x[3];
+    ts_graph *g = ts_graph_make();
+    CHECK(give(3, in, rank, dim));
+    for (int i = 0; i < 3; i++)
+        x[i] = ts_input(g, in[i].name, TS_F32, rank, dim);
+    const ts_tensor sum = ts_call1(g, "stop", ts_call2(g, "add", x[1], x[2]));
+    compare("a product with a sum that stops gradients", 3, g, ts_call2(g, "multiply", x[0], sum), 3, in);
+    release(g, 3, in);
+}
+
 int main(void)
 {
     const int64_t row[] = {40};
@@ -112,6 +126,7 @@ int main(void)
     test_sum(127, 1, row, false), test_sum(128, 1, row, true);
     for (int n = 62; n <= 64; n++)
         test_join(n);
+    test_through(0, NULL), test_through(1, row);
     test_stages(90), test_stages(130);
     return check_done();
 }

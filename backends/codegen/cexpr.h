@@ -1,0 +1,48 @@
+/* cexpr.h - what statements compute and where they put it, until it is printed: a tree of operations as the language
+ * spells them, over names, numbers and elements of memory. Operations of vectors say of which elements, and how many.
+ * So what a kernel does can be counted where it is written (count.c). They live in the arena of their statements, and
+ * are shared freely. */
+#ifndef TS_CEXPR_H
+#define TS_CEXPR_H
+#include "backends/codegen/binding.h"
+#include "backends/codegen/library.h"
+#include "graph/base/base.h"
+
+typedef enum cexpr_kind {
+    C_WORD,    /* text: a name, a number, or what else stands as it is */
+    C_ELEMENT, /* text[index], of memory or of registers */
+    C_FORM     /* text, in which $0, $1, ... stand for arguments */
+} cexpr_kind;
+
+enum { IN_REGISTERS = -1 };
+typedef struct cexpr cexpr;
+struct cexpr {
+    cexpr_kind kind;
+    int n;                   /* arguments */
+    int load;                /* C_ELEMENT: which operand of the stage it is of; IN_REGISTERS. Of a "tile": its number */
+    instance of;             /* C_FORM: n elements at once; 0: of one */
+    const char *text, *does; /* does: as tables call it, "fma"; NULL: it is no operation on values */
+    const cexpr *const *arg;
+    int n_over; /* C_WORD of an index: variables that it follows; -1: from data, too */
+    const char *const *over;
+};
+
+const cexpr *word(arena *mem, const char *s); /* s is copied */
+const cexpr *wordf(arena *mem, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+const cexpr *number_word(arena *mem, int64_t n);
+const cexpr *cexpr_element(arena *mem, const char *pointer, const cexpr *index, int load);
+/* form lives as long as mem; "$0" alone is its argument */
+const cexpr *cexpr_form(arena *mem, const char *form, int n, const cexpr *const *arg);
+const cexpr *cexpr_one(arena *mem, const char *form, const cexpr *a);
+const cexpr *cexpr_two(arena *mem, const char *form, const cexpr *a, const cexpr *b);
+/* An operation on `of` elements at once: "f32x8_fma($0, $1, $2)" */
+const cexpr *cexpr_lanes(arena *mem, const char *does, instance of, const char *form, int n, const cexpr *const *arg);
+
+const cexpr *cexpr_index(arena *mem, const char *s, int n,
+                         const char *const *over);                 /* an index; s, over: kept as they are */
+bool cexpr_over(const cexpr *index, const char *name);             /* it may be another one where that variable is */
+const cexpr *cexpr_tile(arena *mem, const char *call, int number); /* a call of that tile */
+
+void cexpr_print(text *t, const cexpr *x, binding asked); /* in brackets where it binds less tightly */
+const char *cexpr_text(arena *mem, const cexpr *x);       /* the same as text, to stand alone */
+#endif
