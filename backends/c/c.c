@@ -7,6 +7,7 @@
 #include "backends/c/runtime/run.h"
 #include "backends/c/team.h"
 #include "backends/c/units.h"
+#include "backends/c/explain.h"
 #include "backends/outside.h"
 #include "backends/weights.h"
 
@@ -284,7 +285,11 @@ static const target *c_target(arena *mem, const machine_options *asked, err *e)
     const bool measured = !asked->machine && asked->phases;
     if (!machine_load(on, asked->machine, e) || (measured && !calibration_find(on, asked, RATES_NEEDED, e)))
         return NULL;
-    return cpu_target_on(mem, on, asked, e);
+    const target *cpu = cpu_target_on(mem, on, asked, e);
+    target *own = cpu ? arena_get(mem, sizeof *own) : NULL;
+    if (own)
+        *own = *cpu, own->explain = c_explain;
+    return own;
 }
 
 static const presence present = {.usable = usable, .runs = cpu_runs, .here = cpu_here, .rates = calibration_print};

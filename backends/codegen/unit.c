@@ -21,7 +21,7 @@ static void check(emitter *m)
             "%s: workers of a group would wait for one another inside %s \"%s\", of which each makes "
             "other trips",
             m->k->op, around->kind == S_LOOP ? "loop" : "a test of",
-            around->kind == S_LOOP ? around->name : around->value);
+            around->kind == S_LOOP ? around->name : cexpr_text(m->mem, around->value));
     err_hint(m->e, "copy the operand at a loop outside of it");
 }
 
@@ -238,6 +238,7 @@ static void tell(const emitter *m, kernel_text *out)
     out->tiles = m->tiles.n, out->uses = m->out.all, out->sizes = m->varies.used;
     out->operand = heap_array((size_t)m->data.n_operand + 1, sizeof *out->operand);
     memcpy(out->operand, m->data.operand, (size_t)m->data.n_operand * sizeof *out->operand);
+    kernel_count(m, &out->counts);
     out->n_box = m->data.n_box, out->box = heap_array((size_t)m->data.n_box + 1, sizeof *out->box);
     memcpy(out->box, m->data.box, (size_t)m->data.n_box * sizeof *out->box);
 }

@@ -193,6 +193,12 @@ static const char group_form[] =
     "[boxes?    {stage}: the device brings slices of {boxes,}\n]"
     "[lanes*    {../stage}: lanes copy slices of {operand}: {why}\n]]";
 
+/* Of a kernel in C, whose text is counted */
+static const char instructions_form[] =
+    "    {multiply_adds} multiply-adds of {lanes} lanes[dots>0?, {dots} dots of words][others>0?, {others} other "
+    "operations]; {loads} loads, {broadcasts} broadcasts, {stores} stores[scalars>0?; {scalars} scalar operations]  at "
+    "least {cycles/operations} cycles of operations, {cycles/loads} of loads\n";
+
 static const char loops_form[] = "[lines*    {loops}[rule?  (rule {rule}[guessed? is refused: guess])]\n]"
                                  "[levels?[by_stage?{levels!    stage|loop|>trips|>tail|>working_set|level|>share}|"
                                  "{levels!    loop|>trips|>tail|>working_set|level|>share}]]"
@@ -217,7 +223,7 @@ static const char plan_form[] =
 static void put_kernel(const paper *on, const family *m, bool why)
 {
     cJSON *k = cJSON_Duplicate(m->first, true);
-    const cJSON *group = js_get(k, "group");
+    const cJSON *group = js_get(k, "group"), *counted = js_get(k, "instructions");
     js_number(k, "alike", m->count - 1);
     add_lines(k);
     keep_levels(k);
@@ -226,6 +232,8 @@ static void put_kernel(const paper *on, const family *m, bool why)
     say_form(on, k, js_get(k, "transfer") ? transfer_form : facts_form);
     if (group)
         say_form(on, group, group_form);
+    if (counted)
+        say_form(on, counted, instructions_form);
     if (!js_get(k, "transfer"))
         say_form(on, k, loops_form), say_form(on, k, why ? declined_form : ""), fputs("\n", on->f);
     cJSON_Delete(k);

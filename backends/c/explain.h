@@ -1,0 +1,7 @@
+/* explain.h - what a kernel does, counted in its C: "instructions" of plan/1. Nothing of a kernel that has no text. */
+#ifndef TS_C_EXPLAIN_H
+#define TS_C_EXPLAIN_H
+#include "schedule/plan/plan.h"
+
+void c_explain(const plan *p, const kernel *k, text *out);
+#endif

@@ -1,0 +1,134 @@
+/* count.c - how often a kernel does what, counted in the statements that are printed: once for each trip of the loops
+ * around it. Where a run or data decide, it is the most: all trips that there can be, and of two branches the one with
+ * more. A call of a tile counts as what is in the tile. */
+#include "backends/codegen/emit.h"
+
+#include <string.h>
+
+typedef struct counter {
+    const tile_made *const *tile;
+    op_counts all;
+} counter;
+typedef struct around { /* a loop around what is counted */
+    const struct around *up;
+    const stmt *loop;
+} around;
+
+static const struct {
+    const char *does;
+    size_t at;  /* which count it is of */
+    bool place; /* its first argument is a place, not a value */
+} known[] = {
+    {"fma", offsetof(op_counts, multiply_adds), false}, {"dot4", offsetof(op_counts, dots), false},
+    {"dot2", offsetof(op_counts, dots), false},         {"load", offsetof(op_counts, loads), true},
+    {"part", offsetof(op_counts, loads), true},         {"pairs", offsetof(op_counts, loads), true},
+    {"word", offsetof(op_counts, broadcasts), true},    {"store", offsetof(op_counts, stores), true},
+    {"put", offsetof(op_counts, stores), true},
+};
+
+void op_counts_add(op_counts *c, const op_counts *more, double times)
+{
+    double *to = (double *)c;
+    const double *from = (const double *)more;
+    for (size_t i = 0; i < sizeof *c / sizeof *to; i++)
+        to[i] += times * from[i];
+}
+
+static double total(const op_counts *c)
+{
+    const double *x = (const double *)c;
+    double sum = 0;
+    for (size_t i = 0; i < sizeof *c / sizeof *x; i++)
+        sum += x[i];
+    return sum;
+}
+
+static bool in_memory(const cexpr *x)
+{
+    return x->kind == C_ELEMENT && x->load != IN_REGISTERS;
+}
+
+/* Elements of a loop that is written out are read once where they are the same in all of its trips: what is equal there
+ * compilers compute once. */
+static double reads(const around *up, const cexpr *place, double times)
+{
+    for (; up && place->kind == C_ELEMENT; up = up->up)
+        if (up->loop->how == WRITTEN_OUT && up->loop->trips && !cexpr_over(*place->arg, up->loop->name))
+            times /= (double)up->loop->trips;
+    return times;
+}
+
+static void statements(counter *c, const stmt *in, const around *up, double times);
+
+/* What is done with the arguments of x from the one on that is returned is not counted yet. */
+static int operation(counter *c, const cexpr *x, const around *up, double times)
+{
+    const bool splat = !strcmp(x->does, "splat");
+    size_t i = 0;
+    if (splat && !in_memory(*x->arg))
+        return 0;
+    if (splat) {
+        c->all.broadcasts += reads(up, *x->arg, times);
+        return 1;
+    }
+    while (i < COUNT(known) && strcmp(known[i].does, x->does))
+        i++;
+    double *of = i == COUNT(known) ? &c->all.others : (double *)((char *)&c->all + known[i].at);
+    const bool place = i < COUNT(known) && known[i].place;
+    *of += place && of != &c->all.stores ? reads(up, *x->arg, times) : times;
+    c->all.lane_flops += of == &c->all.multiply_adds ? 2 * x->of.n * times : 0;
+    return place;
+}
+
+static void value(counter *c, const cexpr *x, const around *up, double times)
+{
+    int first = 0;
+    if (in_memory(x))
+        c->all.scalar_loads += reads(up, x, times);
+    if (x->does && !strcmp(x->does, "tile")) {
+        statements(c, c->tile[x->load]->body, up, times);
+        return;
+    }
+    if (x->does && x->of.n)
+        first = operation(c, x, up, times);
+    else if (x->does)
+        c->all.scalars += times;
+    for (int i = first; i < x->n; i++)
+        value(c, x->arg[i], up, times);
+}
+
+static void either(counter *c, const stmt *s, const around *up, double times)
+{
+    counter a = {.tile = c->tile}, b = {.tile = c->tile};
+    statements(&a, s, up, s->share > 0 ? s->share * times : times);
+    if (s->other)
+        statements(&b, s->other, up, times);
+    op_counts_add(&c->all, total(&a.all) < total(&b.all) ? &b.all : &a.all, 1);
+}
+
+static void statements(counter *c, const stmt *in, const around *up, double times)
+{
+    for (const stmt *s = in->first; s; s = s->next) {
+        const bool loops = (s->kind == S_LOOP || s->kind == S_CHUNKS) && s->trips;
+        if (s->kind == S_IF) {
+            either(c, s, up, times);
+            continue;
+        }
+        if (s->value)
+            value(c, s->value, up, times);
+        c->all.fetches += s->kind == S_FETCH ? times : 0;
+        c->all.barriers += s->kind == S_BARRIER ? times : 0;
+        c->all.scalar_stores += s->kind == S_STORE && in_memory(s->place) ? times : 0;
+        if (loops)
+            statements(c, s, &(around){up, s}, times * (double)s->trips);
+        else
+            statements(c, s, up, times);
+    }
+}
+
+void kernel_count(const emitter *m, op_counts *out)
+{
+    counter c = {.tile = (const tile_made *const *)m->tiles.made};
+    statements(&c, m->out.code.at, NULL, 1);
+    *out = c.all;
+}
