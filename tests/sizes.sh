@@ -24,11 +24,11 @@ schedule/passes       4897  a file for each other step
 schedule/place         825  plans over several devices
 schedule/explain       980  what people read of a plan
 backends              3775  driver, runner, weights: what back ends share
-backends/codegen      11564  nests to text, for every C-like language
+backends/codegen      11826  nests to text, for every C-like language
 backends/cpu          2647  processors as a target, and what is measured of them
 backends/cache        2500  what was compiled
 backends/probe          761  loops that keep a core busy, for benchmarks and back ends
-backends/c            3631  compiler, loader, team of threads
+backends/c            3676  compiler, loader, team of threads
 backends/emit          1070  programs of their own
 backends/device        1406  programs on devices: tables, texts, runs, here and in what is emitted
 backends/interp        300  evaluates definitions
@@ -41,8 +41,8 @@ bench/report          5500  a page of sections
 bench/machine         1231  clock, processors, ceilings
 train                 8452  fine-tuning, generation, export
 models                1790  on the public header alone
-cli                  11117  a file for each verb
-tests                49831  about half of what they test
+cli                  11125  a file for each verb
+tests                49846  about half of what they test
 tests/gpusim         10220  a driver and a card in software
 '
 columns=$(sed -n 's/^ColumnLimit: //p' .clang-format)
