@@ -26,7 +26,7 @@ void c_explain(const plan *p, const kernel *k, text *out)
              c->multiply_adds, c->dots, c->others, c->loads, c->broadcasts, c->stores);
     json_add(out, "scalars:%.0f,scalar_loads:%.0f,scalar_stores:%.0f,fetches:%.0f", c->scalars, c->scalar_loads,
              c->scalar_stores, c->fetches);
-    json_add(out, "lanes:%d", p->on->lanes[TS_F32]);
+    json_add(out, "lanes:%d", p->on->lanes[k->stage[k->main].node->type.dtype]);
     put_cycles(out, p, c);
     text_add(out, "}");
     kernel_text_free(&own);

@@ -18,11 +18,12 @@ static size_t bytes_of(const kernel_text *k)
     return strlen(k->text + k->prelude);
 }
 
-/* NULL: that of the flags, -O2. Sums compile in half the time at -O1, and run as fast. What sums nothing is chains of
- * instructions that wait for one another, and gains a tenth by having those of neighbours between them. */
-static const char *level_of(const kernel_text *k)
+/* Whether most of what it does is sums of products. These compile in half the time at -O1, and run as fast. All else is
+ * chains of instructions that wait for one another, and gains by having those of neighbours between them. */
+static bool is_product(const kernel_text *k)
 {
-    return k->sums ? "-O1" : NULL;
+    const op_counts *c = &k->counts;
+    return c->multiply_adds + c->dots > c->others + c->scalars;
 }
 
 static void end(c_units *u, sharing *s)
@@ -37,7 +38,7 @@ static void end(c_units *u, sharing *s)
                                 .label = s->n > 1 ? arena_format(&u->mem, "%s and %d more", first, s->n - 1)
                                                   : arena_string(&u->mem, first),
                                 .bytes = s->bytes,
-                                .level = level_of(s->kernel[0]),
+                                .level = is_product(s->kernel[0]) ? "-O1" : NULL, /* else that of the flags, -O2 */
                                 .shared = s->n > 1};
     s->n = 0, s->bytes = 0;
     text_free(&t);
@@ -62,7 +63,7 @@ void c_units_write(const c_program *c, c_units *out)
     *out = (c_units){0};
     out->unit = arena_array(&out->mem, (size_t)c->n_text, sizeof *out->unit);
     for (int i = 0; i < c->n_text; i++)
-        add(out, &of[c->text[i].sums], &c->text[i]);
+        add(out, &of[is_product(&c->text[i])], &c->text[i]);
     end(out, &of[0]), end(out, &of[1]);
 }
 

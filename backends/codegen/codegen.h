@@ -59,7 +59,6 @@ typedef struct kernel_text {
     bool asks;       /* first of all, whether a trip before was the last one */
     uint32_t sizes;  /* extents of the run that it takes behind these */
     bool far;        /* some operand has more elements than 32 bits count */
-    bool sums;       /* some stage folds */
     bool alone;      /* it has names in front that other kernels may have too: no unit of several takes it */
     bool needs_room; /* of a scan: it takes, behind operands, where values of its trips are */
     int tiles;       /* tile functions: tile0, tile1, ... */

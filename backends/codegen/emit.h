@@ -466,7 +466,6 @@ const expr *without_round_trips(emitter *m, const expr *x); /* conversions that 
 void loop_name(const emitter *m, const nest *t, int l, char name[24]); /* its variable: from the axis and its number */
 void kernel_statements(emitter *m);                                    /* gives operands, scratch, tiles and m->code */
 void kernel_count(const emitter *m, op_counts *out);                   /* of its statements (count.c) */
-bool kernel_sums(const kernel *k);                                     /* some stage folds */
 void emit_meet(emitter *m);                                            /* the workers of a group wait for one another */
 void kernel_header(text *t, const emitter *m);                         /* what equal kernels share (header.c) */
 void loop_header(text *t, const kernel *k, const kernel_text *out, const kernel_text *member);

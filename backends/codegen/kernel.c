@@ -274,14 +274,6 @@ static void walk(emitter *m, int l)
     }
 }
 
-bool kernel_sums(const kernel *k)
-{
-    bool any = false;
-    for (int i = 0; i < k->n_stage; i++)
-        any = any || stage_fold(&k->stage[i]);
-    return any;
-}
-
 static int written_by(const emitter *m, const stage *s)
 {
     int o = m->data.n_operand - 1;

@@ -138,7 +138,8 @@ void member_take(kernel_text *out, kernel_text *k)
         member_add(out, k->member[i]);
     k->n_member = 0;
     out->lanes = k->lanes, out->scratch = int_max(out->scratch, k->scratch);
-    out->faults = out->faults || k->faults, out->far = out->far || k->far, out->sums = out->sums || k->sums;
+    out->faults = out->faults || k->faults, out->far = out->far || k->far;
+    op_counts_add(&out->counts, &k->counts, 1);
     callees_add(&out->uses, &k->uses);
 }
 
@@ -234,7 +235,7 @@ static void tell(const emitter *m, kernel_text *out)
     out->scratch = m->data.scratch_most, out->n_operand = m->data.n_operand;
     out->spill = m->data.spill, out->lanes = (int)m->group, out->parts = m->chunks.parts;
     out->asks = m->p->ends && m->d->asks;
-    out->faults = callees_fault(&m->out.all, m->d), out->far = is_far(m), out->sums = kernel_sums(m->k);
+    out->faults = callees_fault(&m->out.all, m->d), out->far = is_far(m);
     out->tiles = m->tiles.n, out->uses = m->out.all, out->sizes = m->varies.used;
     out->operand = heap_array((size_t)m->data.n_operand + 1, sizeof *out->operand);
     memcpy(out->operand, m->data.operand, (size_t)m->data.n_operand * sizeof *out->operand);
