@@ -57,7 +57,7 @@ static void check_kernel(const c_units *u, const kernel_text *k)
         return;
     if (strstr(k->text, "ROUTINE") || strlen(k->text) > 8000)
         CHECK(!own->shared);
-    CHECK(k->sums ? own->level && !strcmp(own->level, "-O1") : !own->level);
+    CHECK(!strcmp(k->op, "matmul") ? own->level && !strcmp(own->level, "-O1") : !own->level);
     if (!own->shared)
         CHECK_TEXT(own->text, k->text);
 }
