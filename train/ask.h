@@ -39,6 +39,7 @@ typedef struct generated {
 bool run_generate(const char *what, const generating *how, const ts_options *o, asked *out, generated *made,
                   ts_error *e);
 
-/* The model with its trained weights and its head, as an ONNX file. */
-bool run_export(const char *run, const char *path, ts_error *e);
+/* The model with its trained weights, run_weights_read's or run_weights_best's, and its head, as an ONNX file. */
+typedef bool weights_reader(const char *run, run_weights *out, ts_error *e);
+bool run_export(const char *run, weights_reader *read_weights, const char *path, ts_error *e);
 #endif

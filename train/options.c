@@ -56,6 +56,7 @@ const option_field option_fields[] = {
     {"on", OPTION_LIST, AT(on), false, 0, NULL},
     {"on-nan", OPTION_TEXT, AT(on_nan), true, 0, "stop"},
     {"eval-every", OPTION_WHOLE, AT(eval_every), true, 0, NULL},
+    {"patience", OPTION_WHOLE, AT(patience), true, 0, NULL},
     {"save-every", OPTION_WHOLE, AT(save_every), true, 0, NULL},
     {"keep", OPTION_WHOLE, AT(keep), true, 2, NULL},
     {"grad-norms", OPTION_TEXT, AT(grad_norms), true, 0, NULL},

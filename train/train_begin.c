@@ -171,13 +171,12 @@ static bool disk_lasts(training *t, ts_error *e)
 {
     const int n = t->step.n_weight + t->step.n_state;
     const int64_t every = t->asked->save_every ? t->asked->save_every : t->facts.batch_steps,
-                  left = t->facts.steps - t->done;
+                  left = t->facts.steps - t->done, keep = t->asked->keep + t->has_eval; /* the best, too */
     ts_given *all = left > 0 ? step_state_make(&t->step, e) : NULL;
     int64_t size = 0;
     for (int i = 0; all && i < n; i++)
         size += ts_array_count(&all[i].value) * ts_dtype_bytes(all[i].value.dtype);
-    const bool good = left <= 0 ||
-                      (all && checkpoint_fits(t->job->run, size, (left + every - 1) / every, t->asked->keep, e));
+    const bool good = left <= 0 || (all && checkpoint_fits(t->job->run, size, (left + every - 1) / every, keep, e));
     free(all);
     return good;
 }
@@ -295,6 +294,11 @@ static bool open_metrics(training *t, ts_error *e)
         train_say(t, NEWS_WARNING,
                   "%lld lines of '%s/metrics.jsonl' are damaged; they are in metrics.rolled-back.jsonl now",
                   (long long)damaged, t->job->run);
+    metrics all;
+    if (!metrics_read(&all, t->job->run, e))
+        return false;
+    t->course = metrics_course(&all);
+    metrics_free(&all);
     if (t->done >= t->facts.steps)
         train_say(t, NEWS_NOTE, "the run is through: %lld steps of %lld are done; --steps %lld goes further",
                   (long long)t->done, (long long)t->facts.steps, (long long)(t->done + t->facts.batch_steps));

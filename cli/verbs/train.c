@@ -262,6 +262,8 @@ static const option step_options[] = {
 static const option run_options[] = {
     {"save-every", 0, INTEGER, "N", "steps between checkpoints (default: an epoch)", NULL, false, 1, MOST_STEPS},
     {"eval-every", 0, INTEGER, "N", "steps between evaluations (default: an epoch)", NULL, false, 1, MOST_STEPS},
+    {"patience", 0, INTEGER, "N", "stop after N evaluations in a row that are not the best (default: never)", NULL,
+     false, 1, MOST_STEPS},
     {"keep", 0, INTEGER, "N", "newest checkpoints that are kept", NULL, false, 2, 100000},
     {"grad-norms", 0, A_FILE, "FILE", "name and gradient norm of every parameter at the first step", ONCE},
     {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", ONCE},
