@@ -11,9 +11,10 @@ typedef struct asked { /* a run opened for questions; run_ask_free */
     data data;
     verdict verdict;
 } asked;
-bool run_eval(const char *run, const char *files, bool each, const ts_options *o, asked *out, ts_error *e);
-/* What verdict.said, .sure (or .score for values) are of n texts. */
-bool run_predict(const char *run, int64_t n, const char *const *texts, const ts_options *o, asked *out, ts_error *e);
+bool run_eval(const char *run, const char *files, const ts_options *o, asked *out, ts_error *e);
+/* What verdict.said, .sure (or .score for values) are of n texts, and with JUDGE_CLASSES .share. */
+bool run_predict(const char *run, int64_t n, const char *const *texts, judge_depth depth, const ts_options *o,
+                 asked *out, ts_error *e);
 void run_ask_free(asked *a);
 
 typedef struct generating {

@@ -18,6 +18,8 @@ const option_field option_fields[] = {
     {"eval", OPTION_LIST, AT(eval), true, 0, NULL},
     {"task", OPTION_TEXT, AT(task), false, 0, "classify"},
     {"labels", OPTION_WHOLE, AT(labels), false, 0, NULL},
+    {"columns", OPTION_TEXT, AT(columns), false, 0, NULL},
+    {"names", OPTION_LIST, AT(names), true, 0, NULL},
     {"pool", OPTION_TEXT, AT(pool), false, 0, "mean"},
     {"output", OPTION_TEXT, AT(output), false, 0, NULL},
     {"loss", OPTION_TEXT, AT(loss), false, 0, NULL},

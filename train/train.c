@@ -63,7 +63,10 @@ static bool log_verdict(training *t, const verdict *v, ts_error *e)
 {
     const trial one = {(double)t->done, v->loss, v->accuracy, (double)v->n};
     cJSON *row = cJSON_CreateObject();
-    js_put(row, "step:%g,eval_loss:%g,eval_accuracy:%g,n:%g", one.step - 1, one.loss, one.accuracy, one.n);
+    js_put(row, "step:%g,eval_loss:%g,eval_accuracy:%g", one.step - 1, one.loss, one.accuracy);
+    if (isfinite(v->f1))
+        js_put(row, "eval_precision:%g,eval_recall:%g,eval_f1:%g", v->precision, v->recall, v->f1);
+    js_number(row, "n", one.n);
     if (!run_row(&t->folder, row, e))
         return false;
     course_add(&t->course, &one);
@@ -72,6 +75,9 @@ static bool log_verdict(training *t, const verdict *v, ts_error *e)
                                 .steps = t->facts.steps,
                                 .eval_loss = v->loss,
                                 .accuracy = v->accuracy,
+                                .precision = v->precision,
+                                .recall = v->recall,
+                                .f1 = v->f1,
                                 .n = v->n});
     return t->course.since > 0 || save(t, e);
 }
@@ -86,7 +92,7 @@ static bool evaluate(training *t, ts_error *e)
         return true;
     ts_given *all = step_trained_make(&t->step, e);
     const bool good = all && judge_make(&j, t->asked, &t->eval, t->net.classes, n, all, e) &&
-                      judge_data(&j, &t->eval, true, &t->options, &v, e) &&
+                      judge_data(&j, &t->eval, JUDGE_EACH, &t->options, &v, e) &&
                       misjudged_write(t->job->run, t->done, t->asked, &t->eval, &v, e);
     free(all);
     judge_free(&j);

@@ -26,7 +26,7 @@ typedef struct train_news {
     double loss, norm, lr, seconds, tokens_per_s, memory; /* STEP; memory in bytes */
     double left_s;                                        /* STEP; NAN: no telling yet */
     bool examples;                                        /* STEP: tokens_per_s counts examples, there are no tokens */
-    double eval_loss, accuracy;                           /* EVAL */
+    double eval_loss, accuracy, precision, recall, f1;    /* EVAL */
     int64_t n;
     const cJSON *facts; /* FACTS: as step_facts gives them; borrowed for the call */
 } train_news;

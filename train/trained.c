@@ -44,7 +44,7 @@ static bool check_tokens(const tokens *t, const data *d, const char *file, int64
     for (int64_t i = 0; i < d->n; i++)
         for (int64_t k = t->at[i]; k < t->at[i + 1]; k++)
             if (t->id[k] >= vocabulary) {
-                err_set(e, TS_BAD_INPUT, "%s:%lld: token %d, the model has %lld", file, (long long)i + 1, t->id[k],
+                err_set(e, TS_BAD_INPUT, "%s:%lld: token %d, the model has %lld", file, (long long)d->line[i], t->id[k],
                         (long long)vocabulary);
                 return err_hint(e, "--tokenizer must name the one that the model was trained with");
             }
@@ -59,14 +59,15 @@ static bool same_kind(const train_options *w, const char *files, ts_error *e)
         return true;
     err_set(e, TS_USAGE, "'%.*s' is %s, and the training data is %s", (int)strcspn(files, "\n"), files,
             arrays ? "an array" : "no array", arrays ? "text" : "arrays");
-    return err_hint(e, arrays ? "give a .tsv, .jsonl or text" : "give arrays as NAME=FILE.npy");
+    return err_hint(e, arrays ? "give a .tsv, .csv, .jsonl or text" : "give arrays as NAME=FILE.npy");
 }
 
 bool train_read_data(const train_options *w, const data_want *want, data *out, ts_error *e)
 {
     data_want all = *want;
     all.label = w->loss ? LABEL_NONE : task_of(w)->label;
-    all.stream = task_of(w)->stream, all.length = w->length;
+    all.stream = task_of(w)->stream, all.length = w->length, all.columns = w->columns;
+    all.names = all.learns ? NULL : w->names;
     return same_kind(w, all.files, e) && data_read(&all, out, e);
 }
 
