@@ -16,25 +16,26 @@ static bool open_run(const char *run, asked *out, ts_error *e)
     return !e->code;
 }
 
-static bool ask(asked *a, bool each, const ts_options *o, ts_error *e)
+static bool ask(asked *a, judge_depth depth, const ts_options *o, ts_error *e)
 {
     judge j = {.plan = NULL};
     const run_weights *w = &a->weights;
     const bool good = judge_make(&j, &w->asked, &a->data, w->classes, w->n, w->all, e) &&
-                      judge_data(&j, &a->data, each, o, &a->verdict, e);
+                      judge_data(&j, &a->data, depth, o, &a->verdict, e);
     judge_free(&j);
     return good;
 }
 
-bool run_eval(const char *run, const char *files, bool each, const ts_options *o, asked *out, ts_error *e)
+bool run_eval(const char *run, const char *files, const ts_options *o, asked *out, ts_error *e)
 {
     if (!open_run(run, out, e))
         return false;
     const data_want want = {.files = files, .classes = out->weights.classes, .tokenizer = out->tokenizer};
-    return train_read_data(&out->weights.asked, &want, &out->data, e) && ask(out, each, o, e);
+    return train_read_data(&out->weights.asked, &want, &out->data, e) && ask(out, JUDGE_MEANS, o, e);
 }
 
-bool run_predict(const char *run, int64_t n, const char *const *texts, const ts_options *o, asked *out, ts_error *e)
+bool run_predict(const char *run, int64_t n, const char *const *texts, judge_depth depth, const ts_options *o,
+                 asked *out, ts_error *e)
 {
     if (!open_run(run, out, e))
         return false;
@@ -44,7 +45,7 @@ bool run_predict(const char *run, int64_t n, const char *const *texts, const ts_
         return err_hint(e, "tessera generate continues texts, tessera export writes the model");
     }
     const data_want want = {.length = w->length, .tokenizer = out->tokenizer};
-    return data_texts(&want, n, texts, &out->data, e) && ask(out, true, o, e);
+    return data_texts(&want, n, texts, &out->data, e) && ask(out, depth, o, e);
 }
 
 void run_ask_free(asked *a)

@@ -11,9 +11,10 @@ typedef struct asked { /* a run opened for questions; run_ask_free */
     data data;
     verdict verdict;
 } asked;
-bool run_eval(const char *run, const char *files, bool each, const ts_options *o, asked *out, ts_error *e);
-/* What verdict.said, .sure (or .score for values) are of n texts. */
-bool run_predict(const char *run, int64_t n, const char *const *texts, const ts_options *o, asked *out, ts_error *e);
+bool run_eval(const char *run, const char *files, const ts_options *o, asked *out, ts_error *e);
+/* What verdict.said, .sure (or .score for values) are of n texts, and with JUDGE_CLASSES .share. */
+bool run_predict(const char *run, int64_t n, const char *const *texts, judge_depth depth, const ts_options *o,
+                 asked *out, ts_error *e);
 void run_ask_free(asked *a);
 
 typedef struct generating {
@@ -39,6 +40,7 @@ typedef struct generated {
 bool run_generate(const char *what, const generating *how, const ts_options *o, asked *out, generated *made,
                   ts_error *e);
 
-/* The model with its trained weights and its head, as an ONNX file. */
-bool run_export(const char *run, const char *path, ts_error *e);
+/* The model with its trained weights, run_weights_read's or run_weights_best's, and its head, as an ONNX file. */
+typedef bool weights_reader(const char *run, run_weights *out, ts_error *e);
+bool run_export(const char *run, weights_reader *read_weights, const char *path, ts_error *e);
 #endif

@@ -53,13 +53,15 @@ static void name_of(char out[4096], const char *run, int64_t step)
     snprintf(out, 4096, "%s/checkpoints/step-%08lld", run, (long long)step);
 }
 
-static void rotate(const char *run, int64_t keep)
+static void rotate(const char *run, int64_t keep, int64_t best)
 {
     char path[4096];
     listing all;
     snprintf(path, sizeof path, "%s/checkpoints", run);
     list_steps(path, &all);
     for (int i = 0; i < all.n - keep; i++) {
+        if (all.step[i] == best)
+            continue;
         name_of(path, run, all.step[i]);
         files_remove_folder(path);
     }
@@ -84,7 +86,7 @@ static bool write_files(const char *folder, int64_t step, const checkpoint_set *
     return good;
 }
 
-bool checkpoint_save(const char *run, int64_t step, const checkpoint_set *all, int64_t keep, ts_error *e)
+bool checkpoint_save(const char *run, int64_t step, const checkpoint_set *all, int64_t keep, int64_t best, ts_error *e)
 {
     char building[4096], path[4096];
     keep = keep < LEAST ? LEAST : keep;
@@ -98,7 +100,7 @@ bool checkpoint_save(const char *run, int64_t step, const checkpoint_set *all, i
     files_remove_folder(path); /* of a run that went back behind this step */
     if (!files_publish(building, path, e))
         return false;
-    rotate(run, keep);
+    rotate(run, keep, best);
     return true;
 }
 
@@ -170,6 +172,13 @@ void checkpoint_free(checkpoint *c)
 {
     ts_tensors_free(c->weights), ts_tensors_free(c->optimizer);
     *c = (checkpoint){0};
+}
+
+bool checkpoint_at(const char *run, int64_t step, checkpoint *out, ts_error *e)
+{
+    *out = (checkpoint){0};
+    name_of(out->path, run, step);
+    return read_state(out->path, out, e);
 }
 
 bool checkpoint_load(const char *run, checkpoint *out, bool *found, ts_error *e)

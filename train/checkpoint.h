@@ -17,11 +17,13 @@ typedef struct checkpoint_set {
     int n_weight, n_optimizer;
     const ts_given *weight, *optimizer;
 } checkpoint_set;
-bool checkpoint_save(const char *run, int64_t step, const checkpoint_set *all, int64_t keep, ts_error *e);
+/* Beside the newest `keep`, that of step `best` stays; 0: there is none. */
+bool checkpoint_save(const char *run, int64_t step, const checkpoint_set *all, int64_t keep, int64_t best, ts_error *e);
 /* Whether the disk has room for what is to be saved, `saves` times: size bytes each, of which keep stay and one more is
  * there while it is written. True where the system does not tell. */
 bool checkpoint_fits(const char *run, int64_t size, int64_t saves, int64_t keep, ts_error *e);
 /* The newest that is whole; *found false when there is none at all. */
 bool checkpoint_load(const char *run, checkpoint *out, bool *found, ts_error *e);
+bool checkpoint_at(const char *run, int64_t step, checkpoint *out, ts_error *e); /* that one */
 void checkpoint_free(checkpoint *c);
 #endif

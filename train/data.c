@@ -1,6 +1,7 @@
 /* data.c - a file is told by its ending, and its examples are tokens in one array with where each begins. */
 #include "train/data_parts.h"
 
+#include "graph/base/base.h"
 #include "graph/base/err.h"
 
 #include <stdint.h>
@@ -22,7 +23,7 @@ size_t data_mark(const bytes *file)
 void data_free(data *d)
 {
     free(d->text.id), free(d->text.at), free(d->second.id), free(d->second.at);
-    free(d->label), free(d->line_at), free(d->line_n), free(d->file.at);
+    free(d->label), free(d->names), free(d->line), free(d->text_at), free(d->text_n), free(d->file.at);
     for (int i = 0; i < d->n_array; i++) {
         free(d->name[i]);
         ts_array_free(&d->array[i]);
@@ -56,9 +57,9 @@ static int64_t *encode(const data_want *want, const char *s, size_t n, int64_t *
 /* ---- lines ---- */
 typedef struct filling {
     rows rows;
+    labels labels;
     data *d;
     int64_t cap, cap_text, cap_second;
-    size_t from; /* of the line in the file */
 } filling;
 
 static bool grow(void **p, int64_t need, int64_t *cap, size_t size, ts_error *e)
@@ -105,78 +106,100 @@ static bool make_room(filling *f, ts_error *e)
 {
     data *d = f->d;
     const int64_t need = d->n + 2;
-    int64_t cap[5] = {f->cap, f->cap, f->cap, f->cap, f->cap};
+    int64_t cap[6] = {f->cap, f->cap, f->cap, f->cap, f->cap, f->cap};
     const bool first = !f->cap;
     const bool good = grow((void **)&d->text.at, need, &cap[0], sizeof *d->text.at, e) &&
                       grow((void **)&d->second.at, need, &cap[1], sizeof *d->second.at, e) &&
                       grow((void **)&d->label, need, &cap[2], sizeof *d->label, e) &&
-                      grow((void **)&d->line_at, need, &cap[3], sizeof *d->line_at, e) &&
-                      grow((void **)&d->line_n, need, &cap[4], sizeof *d->line_n, e);
+                      grow((void **)&d->text_at, need, &cap[3], sizeof *d->text_at, e) &&
+                      grow((void **)&d->text_n, need, &cap[4], sizeof *d->text_n, e) &&
+                      grow((void **)&d->line, need, &cap[5], sizeof *d->line, e);
     f->cap = cap[0];
     if (good && first)
         d->text.at[0] = d->second.at[0] = 0;
     return good;
 }
 
-static bool add_line(filling *f, const char *s, size_t n, ts_error *e)
+static bool add_row(filling *f, const row *r, ts_error *e)
 {
     data *d = f->d;
-    row r = {0};
-    char *room = NULL;
-    const bool json = path_ends(f->rows.path, ".jsonl");
-    if (strspn(s, " \t\r\v\f") >= n) {
-        err_set(e, TS_BAD_INPUT, "%s:%lld: an empty line", f->rows.path, (long long)f->rows.line);
-        return err_hint(e, "every line is an example: delete it, as with sed -i '%lldd'", (long long)f->rows.line);
+    const data_label is = f->rows.want->label;
+    if (!make_room(f, e) || !add_tokens(f, &d->text, &f->cap_text, r->text, r->n_text, e))
+        return false;
+    if (is == LABEL_TEXT && !add_tokens(f, &d->second, &f->cap_second, r->other, r->n_other, e))
+        return false;
+    d->label[d->n] = 0;
+    if ((is == LABEL_CLASS || is == LABEL_REAL) &&
+        !labels_add(&f->labels, &f->rows, r->other, r->n_other, &d->label[d->n], e))
+        return false;
+    d->text_at[d->n] = (size_t)(r->text - d->file.at), d->text_n[d->n] = r->n_text, d->line[d->n] = f->rows.line;
+    d->n++;
+    return true;
+}
+
+static bool read_rows(filling *f, size_t at, ts_error *e)
+{
+    data *d = f->d;
+    while (at < d->file.n) {
+        row r;
+        const size_t step = row_read(&f->rows, d->file.at + at, d->file.n - at, &r, e);
+        if (!step || (r.text && !add_row(f, &r, e)))
+            return false;
+        at += step;
     }
-    bool good = (json ? row_json(&f->rows, s, n, &r, &room, e) : row_tsv(&f->rows, s, n, &r, e)) && make_room(f, e) &&
-                add_tokens(f, &d->text, &f->cap_text, r.text, r.n_text, e);
-    if (good && f->rows.want->label == LABEL_TEXT)
-        good = add_tokens(f, &d->second, &f->cap_second, r.second, r.n_second, e);
-    if (good) {
-        d->label[d->n] = r.label;
-        d->line_at[d->n] = f->from, d->line_n[d->n] = json ? n : r.n_text;
-        if (f->rows.want->label == LABEL_CLASS && (int64_t)r.label >= d->classes)
-            d->classes = (int64_t)r.label + 1;
-        d->n++;
-    }
-    free(room);
-    return good;
+    if (d->n)
+        return labels_end(&f->labels, &f->rows, d, e);
+    err_set(e, TS_BAD_INPUT, "'%s' has no lines%s", f->rows.path, f->rows.line ? " but a header" : "");
+    return err_hint(e, "a line is an example");
 }
 
 static bool read_lines(const data_want *want, const char *path, data *out, ts_error *e)
 {
-    filling f = {.rows = {want, path, 0}, .d = out};
+    filling f = {.d = out};
     if (!want->tokenizer) {
         err_set(e, TS_USAGE, "'%s' is text, and no tokenizer is there to number it", path);
         return err_hint(e, "--tokenizer FILE names a vocab.txt or tokenizer.json; arrays are given as NAME=FILE.npy");
     }
     if (!bytes_read(path, &out->file, e))
         return false;
-    const char *s = out->file.at;
-    for (size_t i = data_mark(&out->file); i < out->file.n;) {
-        const char *end = memchr(s + i, '\n', out->file.n - i);
-        const size_t step = end ? (size_t)(end - s) - i : out->file.n - i;
-        f.rows.line++, f.from = i;
-        if (!add_line(&f, s + i, step && s[i + step - 1] == '\r' ? step - 1 : step, e))
-            return false;
-        i += step + 1;
+    const size_t mark = data_mark(&out->file);
+    rows_open(&f.rows, want, path);
+    labels_open(&f.labels, want);
+    const bool good = data_is_text(path, 1, out->file.at + mark, out->file.n - mark, e) && read_rows(&f, mark, e);
+    labels_close(&f.labels);
+    return good;
+}
+
+bool data_is_text(const char *path, int64_t line, const char *s, size_t n, ts_error *e)
+{
+    size_t step, from = 0;
+    for (size_t i = 0; i < n; i += step) {
+        uint32_t code = (unsigned char)s[i];
+        step = code && code < 128 ? 1 : utf8_next(s + i, &code);
+        if (!step || !code) {
+            err_set(e, TS_BAD_INPUT, "%s:%lld: byte 0x%02X, the %zuth of the line, is %s", path, (long long)line,
+                    (unsigned char)s[i], i - from + 1, s[i] ? "not UTF-8" : "no text");
+            return err_hint(e, s[i] ? "convert it: iconv -f ISO-8859-1 -t UTF-8, or from what it is in"
+                                    : "a text holds no NUL: delete it, as tr -d '\\0' does");
+        }
+        if (s[i] == '\n')
+            line++, from = i + 1;
     }
-    if (out->n)
-        return true;
-    err_set(e, TS_BAD_INPUT, "'%s' has no lines", path);
-    return err_hint(e, "a line is an example");
+    return true;
 }
 
 bool data_texts(const data_want *want, int64_t n, const char *const *all, data *out, ts_error *e)
 {
     *out = (data){0};
-    filling f = {.rows = {want, "text", 0}, .d = out};
+    filling f = {.rows = {.want = want, .path = "text"}, .d = out};
     if (!want->tokenizer)
         return err_set(e, TS_USAGE, "the model takes no text"),
                err_hint(e, "tessera eval judges arrays; tessera export makes a model that tessera run runs on them");
     for (int64_t i = 0; i < n; i++, out->n++) {
         f.rows.line++;
-        if (make_room(&f, e) && add_tokens(&f, &out->text, &f.cap_text, all[i], strlen(all[i]), e))
+        const size_t mark = strncmp(all[i], "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+        if (data_is_text("text", i + 1, all[i], strlen(all[i]), e) && make_room(&f, e) &&
+            add_tokens(&f, &out->text, &f.cap_text, all[i] + mark, strlen(all[i] + mark), e))
             continue;
         data_free(out);
         return false;

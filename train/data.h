@@ -1,6 +1,6 @@
-/* data.h - examples in memory, from the files that people have: TSV and JSON Lines of texts with a label, arrays as
- * .npy, and a stream of tokens (.txt, .bin). Whatever is wrong is said with its file, its line and the remedy. Examples
- * belong to the data, until data_free. */
+/* data.h - examples in memory, from the files that people have: TSV, CSV and JSON Lines of texts with a label, arrays
+ * as .npy, and a stream of tokens (.txt, .bin). Whatever is wrong is said with its file, its line and the remedy.
+ * Examples belong to the data, until data_free. */
 #ifndef TRAIN_DATA_H
 #define TRAIN_DATA_H
 #include "train/files.h"
@@ -11,10 +11,13 @@ typedef enum data_label { LABEL_NONE, LABEL_CLASS, LABEL_REAL, LABEL_TEXT } data
 typedef struct data_want {
     const char *files; /* one, or NAME=FILE.npy lines */
     data_label label;
-    int64_t classes;    /* LABEL_CLASS: labels are in [0, classes); 0: whatever there is */
-    bool stream;        /* one long text of tokens instead of examples */
-    int64_t vocabulary; /* token ids are in [0, vocabulary); 0: unknown */
-    int64_t length;     /* tokens of an example, at most */
+    int64_t classes;   /* LABEL_CLASS: labels are in [0, classes); 0: whatever there is */
+    const char *names; /* of the classes, a line each; NULL: they are numbers, or, if it learns, as the data has them */
+    bool learns;       /* it is the training data */
+    const char *columns; /* TEXT,LABEL: names in a header, or members of JSON; NULL: the usual ones */
+    bool stream;         /* one long text of tokens instead of examples */
+    int64_t vocabulary;  /* token ids are in [0, vocabulary); 0: unknown */
+    int64_t length;      /* tokens of an example, at most */
     const ts_tokenizer *tokenizer;
 } data_want;
 
@@ -27,11 +30,13 @@ enum { MOST_ARRAYS = 16 }; /* .npy files of one data set */
 typedef struct data {
     int64_t n;           /* examples, or tokens of a stream */
     int64_t classes;     /* 1 + the largest label */
+    char *names;         /* of classes that have some: a line each, sorted */
     tokens text, second; /* second: LABEL_TEXT */
     double *label;
     bytes file;
-    size_t *line_at; /* where the example's text begins in file; with *line_n bytes */
-    size_t *line_n;
+    int64_t *line;   /* of the example in it */
+    size_t *text_at; /* where the example's text begins in file; with *text_n bytes */
+    size_t *text_n;
     int n_array;
     char *name[MOST_ARRAYS];
     ts_array array[MOST_ARRAYS]; /* first axis: the example */

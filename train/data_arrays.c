@@ -55,8 +55,8 @@ static bool check_labels(const data_want *want, data *out, ts_error *e)
     if (!out->label)
         return err_memory(e, (size_t)out->n * sizeof *out->label, "the labels");
     for (int64_t i = 0; i < out->n; i++) {
-        const rows r = {want, "the array of labels", i};
-        if (!row_number(&r, ts_array_at(a, i), &out->label[i], e))
+        const rows r = {.want = want, .path = "the array of labels", .line = i};
+        if (!label_number(&r, ts_array_at(a, i), &out->label[i], e))
             return false;
         if (want->label == LABEL_CLASS && (int64_t)out->label[i] >= out->classes)
             out->classes = (int64_t)out->label[i] + 1;
@@ -111,23 +111,17 @@ static bool raw_tokens(const data_want *want, const char *path, data *out, ts_er
 /* JSON Lines as the texts in them, a line each, in place of the file: escapes only ever get shorter. */
 static bool join_lines(const data_want *want, const char *path, bytes *file, ts_error *e)
 {
-    rows r = {want, path, 0};
-    size_t kept = 0;
-    for (size_t i = data_mark(file); i < file->n;) {
-        const char *s = file->at + i, *end = memchr(s, '\n', file->n - i);
-        const size_t n = end ? (size_t)(end - s) : file->n - i;
-        char *room = NULL;
+    rows r;
+    size_t kept = 0, step;
+    rows_open(&r, want, path);
+    for (size_t i = data_mark(file); i < file->n; i += step) {
         row one;
-        r.line++, i += n + 1;
-        const bool good = row_json(&r, s, n, &one, &room, e);
-        if (good) {
-            memmove(file->at + kept, one.text, one.n_text);
-            kept += one.n_text;
-            file->at[kept++] = '\n';
-        }
-        free(room);
-        if (!good)
+        step = row_read(&r, file->at + i, file->n - i, &one, e);
+        if (!step)
             return false;
+        memmove(file->at + kept, one.text, one.n_text);
+        kept += one.n_text;
+        file->at[kept++] = '\n';
     }
     file->n = kept;
     return true;
@@ -138,7 +132,9 @@ static bool text_tokens(const data_want *want, const char *path, data *out, ts_e
     if (!want->tokenizer)
         return err_set(e, TS_USAGE, "'%s' is text, and no tokenizer is there to number it", path),
                err_hint(e, "--tokenizer FILE names a vocab.txt or tokenizer.json, or is the word bytes");
-    if (path_ends(path, ".jsonl") && !join_lines(want, path, &out->file, e))
+    const size_t mark = data_mark(&out->file);
+    if (!data_is_text(path, 1, out->file.at + mark, out->file.n - mark, e) ||
+        (path_ends(path, ".jsonl") && !join_lines(want, path, &out->file, e)))
         return false;
     const size_t skip = data_mark(&out->file);
     int64_t *id = ts_tokenizer_encode(want->tokenizer, out->file.at + skip, out->file.n - skip, false, &out->n);

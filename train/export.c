@@ -240,12 +240,12 @@ static ts_model *open_first(const run_weights *w, const data *d, ts_error *e)
     return net_free(&n), NULL;
 }
 
-bool run_export(const char *run, const char *path, ts_error *e)
+bool run_export(const char *run, weights_reader *read_weights, const char *path, ts_error *e)
 {
     run_weights w;
     net n = {.asked = NULL};
     data d = {.n = 0};
-    if (!run_weights_read(run, &w, e))
+    if (!read_weights(run, &w, e))
         return run_weights_free(&w), false;
     const bool head = has_head(&w.asked);
     if (!task_is_text(&w.asked)) { /* shapes, where the data is still there */

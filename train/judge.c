@@ -109,6 +109,7 @@ typedef struct tally {
     double loss, right;
     int64_t n, bad, bad_first;
     bool classes;
+    int n_fact; /* values that are told of an example */
 } tally;
 
 /* One more example; says whether the outputs for it are numbers. `of` is none if one of those that matter is. */
@@ -122,22 +123,24 @@ static bool add_example(tally *t, double of)
 }
 
 /* What is to be known of a row of logits x[c]: numbers for each, so that a vocabulary of them never leaves the plan. */
-enum { MOST, SUM, SAID, LABEL, FACTS }; /* max x, sum of exp(x - max x), the place of max x, x at the label */
+enum { MOST, SUM, SAID, LABEL, FACTS, SHARE = FACTS, ALL_FACTS };
+/* max x, sum of exp(x - max x), the place of max x, x at the label; where asked for all probabilities [c] */
 
-static bool plan_facts(judge *j, const ts_options *o, ts_error *e)
+static bool plan_facts(judge *j, int n_fact, const ts_options *o, ts_error *e)
 {
     const net *n = &j->net;
     const ts_tensor x = j->logits, most = ts_call1(n->g, "max axes=[-1] keepdims=1", x),
                     power = ts_call1(n->g, "exp",
                                      ts_call2(n->g, "subtract", x, most)); /* [..., c], [..., 1], [..., c] */
-    const ts_tensor fact[FACTS] = {
+    const ts_tensor fact[ALL_FACTS] = {
         [MOST] = most,
         [SUM] = ts_call1(n->g, "sum axes=[-1]", power),
         [SAID] = ts_call2(n->g, "place axis=-1", x, most),
-        [LABEL] = ts_call2(n->g, "pick axis=-1", x, n->label)}; /* [..., 1] the first, [...] the others */
+        [LABEL] = ts_call2(n->g, "pick axis=-1", x, n->label), /* [..., 1] the first, [...] the others */
+        [SHARE] = ts_call1(n->g, "softmax axis=-1", x)};
     if (!ts_graph_ok(n->g, e))
         return false;
-    j->plan = ts_plan_of(n->g, FACTS, fact, 0, NULL, o, e);
+    j->plan = ts_plan_of(n->g, n_fact, fact, 0, NULL, o, e);
     return j->plan != NULL;
 }
 
@@ -171,18 +174,72 @@ static bool has_classes(const net *n)
     return !n->asked->loss && n->task->classes;
 }
 
+/* Labels are of the data: of pairs they are places in the batch, of a stream tokens. */
+static bool counts_classes(const net *n)
+{
+    return has_classes(n) && n->task->label == LABEL_CLASS;
+}
+
+static double ratio(int64_t a, int64_t b)
+{
+    return b ? (double)a / (double)b : 0;
+}
+
+double class_precision(const class_count *c)
+{
+    return ratio(c->right, c->said);
+}
+
+double class_recall(const class_count *c)
+{
+    return ratio(c->right, c->have);
+}
+
+double class_f1(const class_count *c)
+{
+    return ratio(2 * c->right, c->have + c->said);
+}
+
+static void mean_classes(verdict *v)
+{
+    int64_t n = 0;
+    v->precision = v->recall = v->f1 = v->of ? 0 : NAN;
+    for (int64_t i = 0; v->of && i < v->classes; i++) {
+        const class_count *c = &v->of[i];
+        if (!c->have && !c->said)
+            continue;
+        v->precision += class_precision(c), v->recall += class_recall(c), v->f1 += class_f1(c), n++;
+    }
+    if (n)
+        v->precision /= (double)n, v->recall /= (double)n, v->f1 /= (double)n;
+}
+
+/* An example more; of no class where its outputs are no numbers. */
+static void count_class(verdict *v, int64_t label, const reading *is)
+{
+    v->of[label].have++;
+    if (is->said < 0 || is->said >= v->classes || !isfinite(is->sure))
+        return;
+    v->of[is->said].said++;
+    v->of[is->said].right += is->said == label;
+}
+
 static bool add_batch(judge *j, int64_t first, int64_t count, const ts_array *label, verdict *v, tally *t, ts_error *e)
 {
     const net *n = &j->net;
     const int64_t rows = n->stream ? count * n->length : count;
-    const int n_fact = has_classes(n) ? FACTS : 1;
-    ts_array fact[FACTS] = {{0}};
+    const int n_fact = t->n_fact;
+    ts_array fact[ALL_FACTS] = {{0}};
     bool good = true;
     for (int i = 0; good && i < n_fact; i++)
         good = ts_plan_get(j->plan, i, &fact[i], e);
     for (int64_t r = 0; good && r < rows; r++) {
-        const reading is = n_fact == FACTS ? add_row(fact, r, (int64_t)ts_array_at(label, r), t)
-                                           : add_value(n, fact, r, label, t);
+        const int64_t class = n_fact >= FACTS ? (int64_t)ts_array_at(label, r) : 0;
+        const reading is = n_fact >= FACTS ? add_row(fact, r, class, t) : add_value(n, fact, r, label, t);
+        if (v->of)
+            count_class(v, class, &is);
+        for (int64_t k = 0; v->share && k < n->classes; k++)
+            v->share[(first + r) * n->classes + k] = ts_array_at(&fact[SHARE], r * n->classes + k);
         if (v->score && !n->stream)
             v->score[first + r] = is.score, v->said[first + r] = is.said, v->sure[first + r] = is.sure;
     }
@@ -191,22 +248,36 @@ static bool add_batch(judge *j, int64_t first, int64_t count, const ts_array *la
     return good;
 }
 
-bool judge_data(judge *j, const data *d, bool each, const ts_options *o, verdict *out, ts_error *e)
+static bool make_room(verdict *out, const net *n, int64_t whole, judge_depth depth, ts_error *e)
+{
+    const size_t examples = (size_t)whole + 1, classes = (size_t)n->classes + 1;
+    const bool each = depth != JUDGE_MEANS, all = depth == JUDGE_CLASSES && counts_classes(n);
+    *out = (verdict){.classes = has_classes(n) ? n->classes : 0};
+    if (each) {
+        out->score = calloc(examples, sizeof *out->score), out->said = calloc(examples, sizeof *out->said);
+        out->sure = calloc(examples, sizeof *out->sure);
+    }
+    if (counts_classes(n))
+        out->of = calloc(classes, sizeof *out->of);
+    if (all)
+        out->share = calloc(examples * classes, sizeof *out->share);
+    return ((!each || (out->score && out->said && out->sure)) && (out->of || !counts_classes(n)) &&
+            (out->share || !all)) ||
+           err_memory(e, examples * sizeof(double) * (3 + (all ? classes : 0)), "what is said of %lld examples",
+                      (long long)whole);
+}
+
+bool judge_data(judge *j, const data *d, judge_depth depth, const ts_options *o, verdict *out, ts_error *e)
 {
     const net *n = &j->net;
     const int64_t whole = n->stream ? (d->n - 1) / n->length : d->n;
     int64_t *which = calloc((size_t)n->batch, sizeof *which);
     ts_array *all = calloc((size_t)net_n_arrays(n), sizeof *all);
     tally t = {0};
-    *out = (verdict){0};
-    if (each) {
-        out->score = calloc((size_t)whole, sizeof *out->score), out->said = calloc((size_t)whole, sizeof *out->said);
-        out->sure = calloc((size_t)whole, sizeof *out->sure);
-    }
-    bool good = ((which && all && (!each || (out->score && out->said && out->sure))) ||
-                 err_memory(e, (size_t)n->batch * sizeof *which + (each ? 3 * (size_t)whole * sizeof(double) : 0),
-                            "what is said of %lld examples", (long long)whole)) &&
-                (has_classes(n) ? plan_facts(j, o, e) : judge_plan(j, o, e));
+    bool good = make_room(out, n, whole, depth, e) &&
+                ((which && all) || err_memory(e, (size_t)n->batch * sizeof *which, "a batch of examples"));
+    t.n_fact = !has_classes(n) ? 1 : out->share ? ALL_FACTS : FACTS;
+    good = good && (has_classes(n) ? plan_facts(j, t.n_fact, o, e) : judge_plan(j, o, e));
     for (int64_t first = 0; good && first < whole; first += n->batch) {
         const int64_t count = whole - first < n->batch ? whole - first : n->batch;
         for (int64_t i = 0; i < count; i++)
@@ -219,7 +290,8 @@ bool judge_data(judge *j, const data *d, bool each, const ts_options *o, verdict
             o->progress(o->user, "judging batch", (int)(first / n->batch) + 1, (int)((whole - 1) / n->batch) + 1);
     }
     free(which), free(all);
-    out->n = t.n, out->classes = has_classes(n) ? n->classes : 0, out->bad = t.bad, out->bad_first = t.bad_first;
+    out->n = t.n, out->bad = t.bad, out->bad_first = t.bad_first;
+    mean_classes(out);
     out->loss = t.n ? t.loss / (double)t.n : NAN, out->accuracy = t.classes ? t.right / (double)t.n : NAN;
     if (!good)
         verdict_free(out);
@@ -228,8 +300,8 @@ bool judge_data(judge *j, const data *d, bool each, const ts_options *o, verdict
 
 void verdict_free(verdict *v)
 {
-    free(v->score), free(v->said), free(v->sure);
-    v->score = v->sure = NULL, v->said = NULL;
+    free(v->score), free(v->said), free(v->sure), free(v->of), free(v->share);
+    v->score = v->sure = v->share = NULL, v->said = NULL, v->of = NULL;
 }
 
 bool verdict_warns(const verdict *v, char out[VERDICT_TEXT])

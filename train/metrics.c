@@ -60,6 +60,29 @@ bool metrics_read(metrics *m, const char *run, ts_error *e)
     return good;
 }
 
+static bool is_better(const trial *a, const trial *b)
+{
+    if (isfinite(a->accuracy) && a->accuracy != b->accuracy)
+        return a->accuracy > b->accuracy;
+    return a->loss < b->loss || (isfinite(a->loss) && !isfinite(b->loss));
+}
+
+void course_add(course *c, const trial *one)
+{
+    const bool best = c->best.step == 0 || is_better(one, &c->best);
+    c->since = best ? 0 : c->since + 1;
+    c->best = best ? *one : c->best;
+    c->last = *one;
+}
+
+course metrics_course(const metrics *m)
+{
+    course c = {.since = 0};
+    for (int i = 0; i < m->n_trial; i++)
+        course_add(&c, &m->trial[i]);
+    return c;
+}
+
 void metrics_free(metrics *m)
 {
     free(m->of), free(m->trial);

@@ -20,4 +20,12 @@ typedef struct metrics {
 /* Rows that are no JSON objects count for nothing. */
 bool metrics_read(metrics *m, const char *run, ts_error *e);
 void metrics_free(metrics *m);
+
+/* Evaluations so far. The best has the highest accuracy and, of those, the least loss; of equals it is the first. */
+typedef struct course {
+    trial best, last; /* step 0: none yet */
+    int since;        /* evaluations after the best */
+} course;
+void course_add(course *c, const trial *one);
+course metrics_course(const metrics *m);
 #endif

@@ -40,14 +40,10 @@ static slip *slips_of(const data *d, const verdict *v, bool classes, int64_t *n)
 }
 
 /* ---- what an example is ---- */
-static void add_line(cJSON *row, const train_options *w, const data *d, int64_t i)
+static void add_line(cJSON *row, const data *d, int64_t i)
 {
-    char *s = strndup(d->file.at + d->line_at[i], d->line_n[i]);
-    const size_t n = strcspn(w->eval, "\n");
-    const bool json = n > 6 && strncmp(w->eval + n - 6, ".jsonl", 6) == 0;
-    cJSON *o = json && s ? cJSON_Parse(s) : NULL;
-    js_put(row, "line:%g,text:%s", (double)i + 1, o ? js_get_text(o, "text") : s);
-    cJSON_Delete(o);
+    char *s = strndup(d->file.at + d->text_at[i], d->text_n[i]);
+    js_put(row, "line:%g,text:%s", (double)d->line[i], s);
     free(s);
 }
 
@@ -74,11 +70,11 @@ static void add_picture(cJSON *row, const data *d, int64_t i)
     }
 }
 
-static void add_slip(cJSON *list, const train_options *w, const data *d, const verdict *v, bool classes, int64_t i)
+static void add_slip(cJSON *list, const data *d, const verdict *v, bool classes, int64_t i)
 {
     cJSON *row = js_object(list, NULL);
     if (d->file.at)
-        add_line(row, w, d, i);
+        add_line(row, d, i);
     else {
         js_number(row, "example", (double)i);
         add_picture(row, d, i);
@@ -119,9 +115,13 @@ bool misjudged_write(const char *run, int64_t step, const train_options *w, cons
     js_number(root, of_classes ? "wrong" : "examples", (double)n);
     if (of_classes)
         add_confusion(root, d, v);
+    char line[OPTION_LINE];
+    cJSON *names = w->names ? js_array(root, "names") : NULL;
+    for (const char *at = w->names; option_line(&at, line);)
+        js_item(names, line);
     cJSON *list = js_array(root, "worst");
     for (int64_t i = 0; all && i < n && i < WORST; i++)
-        add_slip(list, w, d, v, of_classes, all[i].i);
+        add_slip(list, d, v, of_classes, all[i].i);
     char *s = all ? js_to_text(root, true) : NULL;
     snprintf(path, sizeof path, "%s/misjudged.json", run);
     const bool good = s ? ts_file_write(path, s, strlen(s), e)

@@ -9,8 +9,10 @@
 /* What is not given is NULL, or the fallback of its row. Lists are one text, an entry a line. Owned. */
 typedef struct train_options {
     char *model, *data, *eval, *task, *pool, *order, *head, *loss, *output, *tokenizer, *optimizer, *schedule, *on_nan;
-    char *freeze, *no_decay, *on, *dropout_on, *grad_norms, *dims, *precision;
-    int64_t labels, batch, steps, epochs, total_steps, warmup, length, seed, keep, save_every, eval_every, accumulate;
+    char *freeze, *no_decay, *on, *dropout_on, *grad_norms, *dims, *precision, *columns,
+        *names; /* names: of classes, as the data had them */
+    int64_t labels, batch, steps, epochs, total_steps, warmup, length, seed, keep, save_every, eval_every, patience,
+        accumulate;
     int64_t lora, growth_interval, nesterov;
     double lr, clip, ema, smoothing, loss_scale;
     double dropout;                                   /* below 0: as the model's own operations say */

@@ -45,6 +45,8 @@ bool option_fits(const train_options *w, ts_error *e)
          "leave it out"},
         {w->head && !(by_task && of->labels), "--head: %s has no head", "leave it out"},
         {pool && !(by_task && !of->stream), "--pool: %s makes no one vector of all tokens", "leave it out"},
+        {w->patience > 0 && !(w->eval && *w->eval), "--patience: %s is not evaluated",
+         "--eval FILE names the examples to evaluate on"},
         {w->ema >= 1, "--ema 1 keeps the weights of the beginning", "it is the share that stays, as in 0.999"},
     };
     snprintf(subject, sizeof subject, "--%s %s", by_task ? "task" : "loss", by_task ? w->task : w->loss);

@@ -18,18 +18,6 @@ static void one_figure(text *t, const char *what, const char *value, const char 
     html_add(t, "<div><dt>%s</dt><dd>%s</dd><dd.soft>%s</dd></div>\n", what, value, more);
 }
 
-/* The last evaluation and the best one. */
-static const trial *best_trial(const metrics *m)
-{
-    const trial *best = NULL;
-    for (int i = 0; i < m->n_trial; i++) {
-        const trial *one = &m->trial[i];
-        if (!best || one->accuracy > best->accuracy || (!isfinite(one->accuracy) && one->loss < best->loss))
-            best = one;
-    }
-    return best;
-}
-
 static double mean_loss(const metrics *m, int from, int to)
 {
     double sum = 0;
@@ -43,7 +31,8 @@ static double mean_loss(const metrics *m, int from, int to)
 static void headline(text *t, const story *s)
 {
     const metrics *m = &s->metrics;
-    const trial *last = m->n_trial ? &m->trial[m->n_trial - 1] : NULL;
+    const course judged = metrics_course(m);
+    const trial *last = m->n_trial ? &judged.last : NULL;
     const double steps = m->of[m->n - 1].step;
     html_add(t, "<p.verdict>");
     if (last && isfinite(last->accuracy))
@@ -60,9 +49,8 @@ static void headline(text *t, const story *s)
              word_real(mean_loss(m, m->n - ends, m->n)).s);
     if (ends > 1)
         text_add(t, " (means of the first and last %d steps)", ends);
-    const trial *best = best_trial(m);
-    if (best && best != last)
-        text_add(t, "; the best evaluation was the one after step %s", word_count(best->step).s);
+    if (judged.since)
+        text_add(t, "; the best evaluation was the one after step %s", word_count(judged.best.step).s);
     if (m->n_skipped)
         html_add(t, "; <b>%d steps were skipped</b> because their loss or gradients were not finite", m->n_skipped);
     html_add(t, ".</p>\n");
@@ -72,7 +60,7 @@ static void figures(text *t, const story *s)
 {
     const metrics *m = &s->metrics;
     const metric *last = &m->of[m->n - 1];
-    const trial *best = best_trial(m);
+    const trial best = metrics_course(m).best;
     double ms = 0, most = 0;
     char more[160];
     for (int i = 0; i < m->n; i++)
@@ -81,12 +69,12 @@ static void figures(text *t, const story *s)
     snprintf(more, sizeof more, "of %s; %.2f epochs", word_count((double)s->facts->steps).s,
              last->step / fmax(1, (double)s->facts->batch_steps));
     one_figure(t, "Steps", word_count(last->step).s, more);
-    if (best && isfinite(best->accuracy)) {
-        snprintf(more, sizeof more, "after step %s, loss %s", word_count(best->step).s, word_real(best->loss).s);
-        one_figure(t, "Best accuracy", word_percent(best->accuracy).s, more);
-    } else if (best) {
-        snprintf(more, sizeof more, "after step %s", word_count(best->step).s);
-        one_figure(t, "Best held-out loss", word_real(best->loss).s, more);
+    if (best.step > 0 && isfinite(best.accuracy)) {
+        snprintf(more, sizeof more, "after step %s, loss %s", word_count(best.step).s, word_real(best.loss).s);
+        one_figure(t, "Best accuracy", word_percent(best.accuracy).s, more);
+    } else if (best.step > 0) {
+        snprintf(more, sizeof more, "after step %s", word_count(best.step).s);
+        one_figure(t, "Best held-out loss", word_real(best.loss).s, more);
     }
     snprintf(more, sizeof more, "%s a step", word_time(1e6 * ms / m->n).s);
     one_figure(t, "Time in steps", word_time(1e6 * ms).s, more);

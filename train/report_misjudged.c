@@ -1,5 +1,6 @@
 /* What the model got wrong: who is taken for whom, and the examples in which it is surest of being right. */
 #include "train/report_parts.h"
+#include "graph/base/base.h"
 #include "train/task.h"
 
 #include <limits.h>
@@ -8,7 +9,19 @@
 
 enum { TEXT_COLUMNS = 400, SHOWN = 12, MOST_WIDE = 1024 }; /* letters of a text; examples; pixels */
 
-static void confusion(text *t, const cJSON *table)
+/* The name that the data gave the class, or its number. */
+static word class_word(const cJSON *names, double v)
+{
+    const cJSON *name = v >= 0 && v < cJSON_GetArraySize(names) ? cJSON_GetArrayItem(names, (int)v) : NULL;
+    word w = word_count(v);
+    uint32_t code;
+    if (cJSON_IsString(name))
+        for (size_t n = 0, step; (step = utf8_next(name->valuestring + n, &code)) && n + step < sizeof w.s; n += step)
+            memcpy(w.s + n, name->valuestring + n, step), w.s[n + step] = 0;
+    return w;
+}
+
+static void confusion(text *t, const cJSON *table, const cJSON *names)
 {
     const int n = cJSON_GetArraySize(table);
     const cJSON *row, *cell;
@@ -17,14 +30,14 @@ static void confusion(text *t, const cJSON *table)
         return;
     html_add(t, "<h3>Confusion matrix</h3>\n<div.wide><table.confusion><thead><tr><th>label \\ predicted</th>");
     for (int k = 0; k < n; k++)
-        html_add(t, "<th.num>%d</th>", k);
+        html_add(t, "<th.num>%s</th>", class_word(names, k).s);
     html_add(t, "<th.num>of</th><th.num>right</th></tr></thead><tbody>\n");
     cJSON_ArrayForEach(row, table)
     {
         double sum = 0, right = 0;
         int k = 0;
         cJSON_ArrayForEach(cell, row) sum += cell->valuedouble;
-        html_add(t, "<tr><th>%d</th>", i);
+        html_add(t, "<tr><th>%s</th>", class_word(names, i).s);
         cJSON_ArrayForEach(cell, row)
         {
             const double share = sum > 0 ? cell->valuedouble / sum : 0;
@@ -61,13 +74,9 @@ static void picture(text *t, const char *shades, int wide)
     html_add(t, "</svg>");
 }
 
-static word class_or_number(double v, bool classes)
+static void one(text *t, const cJSON *row, const cJSON *names, bool classes)
 {
-    return classes ? word_count(v) : word_number(v);
-}
-
-static void one(text *t, const cJSON *row, bool classes)
-{
+    const double label = js_get_number(row, "label", NAN), predicted = js_get_number(row, "predicted", NAN);
     const bool words = js_get(row, "text") != NULL;
     html_add(t, "<tr><td.num.soft>%s</td><td>", word_count(js_get_number(row, words ? "line" : "example", NAN)).s);
     if (words)
@@ -75,8 +84,8 @@ static void one(text *t, const cJSON *row, bool classes)
     else
         picture(t, js_get_text(row, "shades"), (int)fmin(fmax(js_get_number(row, "width", 0), 0), MOST_WIDE));
     html_add(t, "</td><td.num>%s</td><td.num.differs>%s</td>",
-             class_or_number(js_get_number(row, "label", NAN), classes).s,
-             class_or_number(js_get_number(row, "predicted", NAN), classes).s);
+             (classes ? class_word(names, label) : word_number(label)).s,
+             (classes ? class_word(names, predicted) : word_number(predicted)).s);
     if (classes) {
         const double sure = js_get_number(row, "confidence", NAN);
         html_add(t, "<td.num>%s<span.share style=width:%.0f%%></span></td>", word_percent(sure).s,
@@ -86,7 +95,7 @@ static void one(text *t, const cJSON *row, bool classes)
 }
 
 /* Rows from `from` to before `end`; all but the first ones are folded away. */
-static void some(text *t, const cJSON *list, int from, int end, bool classes)
+static void some(text *t, const cJSON *list, const cJSON *names, int from, int end, bool classes)
 {
     const bool words = js_get(cJSON_GetArrayItem(list, 0), "text") != NULL;
     const char *const heads = classes ? "#%s|%s|#label|#predicted|#confidence" : "#%s|%s|#label|#predicted",
@@ -100,7 +109,7 @@ static void some(text *t, const cJSON *list, int from, int end, bool classes)
     cJSON_ArrayForEach(row, list)
     {
         if (i >= from && i < end)
-            one(t, row, classes);
+            one(t, row, names, classes);
         i++;
     }
     if (from)
@@ -111,7 +120,7 @@ static void some(text *t, const cJSON *list, int from, int end, bool classes)
 
 const char *story_misjudged(text *t, const story *s)
 {
-    const cJSON *m = s->misjudged, *list = js_get(m, "worst");
+    const cJSON *m = s->misjudged, *list = js_get(m, "worst"), *names = js_get(m, "names");
     const double n = js_get_number(m, "n", 0), wrong = js_get_number(m, "wrong", NAN),
                  step = js_get_number(m, "step", NAN);
     const bool classes = isfinite(wrong);
@@ -126,11 +135,11 @@ const char *story_misjudged(text *t, const story *s)
     else
         html_add(t, "<p.lead>The held-out examples that are furthest off, of %s, after step %s.</p>\n", word_count(n).s,
                  word_count(step).s);
-    confusion(t, js_get(m, "confusion"));
+    confusion(t, js_get(m, "confusion"), names);
     if (!cJSON_GetArraySize(list))
         return NULL;
     html_add(t, "<h3>%s</h3>\n", classes ? "Most confident mistakes" : "Largest errors");
     for (int from = 0; from < cJSON_GetArraySize(list); from = from ? INT_MAX : SHOWN)
-        some(t, list, from, from ? INT_MAX : SHOWN, classes);
+        some(t, list, names, from, from ? INT_MAX : SHOWN, classes);
     return NULL;
 }

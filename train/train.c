@@ -47,13 +47,39 @@ static bool save(training *t, ts_error *e)
         return false;
     const checkpoint_set set = {n_weight, n_other, all, all + n_weight};
     const ts_given *bad = step_bad(all, n_weight + n_other);
-    const bool good = bad ? not_saved(t, bad->name, e) : checkpoint_save(t->job->run, t->done, &set, t->asked->keep, e);
+    const bool good = bad ? not_saved(t, bad->name, e)
+                          : checkpoint_save(t->job->run, t->done, &set, t->asked->keep, (int64_t)t->course.best.step,
+                                            e);
     free(all);
     if (good) {
         t->saved = t->done;
         train_tell(t, &(train_news){.kind = NEWS_SAVED, .step = t->done, .steps = t->facts.steps});
     }
     return good;
+}
+
+/* A row of metrics.jsonl; the state behind the best evaluation is kept. */
+static bool log_verdict(training *t, const verdict *v, ts_error *e)
+{
+    const trial one = {(double)t->done, v->loss, v->accuracy, (double)v->n};
+    cJSON *row = cJSON_CreateObject();
+    js_put(row, "step:%g,eval_loss:%g,eval_accuracy:%g", one.step - 1, one.loss, one.accuracy);
+    if (isfinite(v->f1))
+        js_put(row, "eval_precision:%g,eval_recall:%g,eval_f1:%g", v->precision, v->recall, v->f1);
+    js_number(row, "n", one.n);
+    if (!run_row(&t->folder, row, e))
+        return false;
+    course_add(&t->course, &one);
+    train_tell(t, &(train_news){.kind = NEWS_EVAL,
+                                .step = t->done,
+                                .steps = t->facts.steps,
+                                .eval_loss = v->loss,
+                                .accuracy = v->accuracy,
+                                .precision = v->precision,
+                                .recall = v->recall,
+                                .f1 = v->f1,
+                                .n = v->n});
+    return t->course.since > 0 || save(t, e);
 }
 
 /* With the weights that would be used: averages where those are kept. */
@@ -66,25 +92,18 @@ static bool evaluate(training *t, ts_error *e)
         return true;
     ts_given *all = step_trained_make(&t->step, e);
     const bool good = all && judge_make(&j, t->asked, &t->eval, t->net.classes, n, all, e) &&
-                      judge_data(&j, &t->eval, true, &t->options, &v, e) &&
+                      judge_data(&j, &t->eval, JUDGE_EACH, &t->options, &v, e) &&
                       misjudged_write(t->job->run, t->done, t->asked, &t->eval, &v, e);
     free(all);
     judge_free(&j);
-    verdict_free(&v);
     if (!good)
-        return false;
+        return verdict_free(&v), false;
     char warning[VERDICT_TEXT];
     if (verdict_warns(&v, warning))
         train_say(t, NEWS_WARNING, "step %lld: %s", (long long)t->done, warning);
-    cJSON *row = cJSON_CreateObject();
-    js_put(row, "step:%g,eval_loss:%g,eval_accuracy:%g,n:%g", (double)(t->done - 1), v.loss, v.accuracy, (double)v.n);
-    train_tell(t, &(train_news){.kind = NEWS_EVAL,
-                                .step = t->done,
-                                .steps = t->facts.steps,
-                                .eval_loss = v.loss,
-                                .accuracy = v.accuracy,
-                                .n = v.n});
-    return run_row(&t->folder, row, e);
+    const bool kept = log_verdict(t, &v, e);
+    verdict_free(&v);
+    return kept;
 }
 
 /* Bytes at most so far; Linux says KiB. */
@@ -231,6 +250,27 @@ static bool due(int64_t done, int64_t every, int64_t otherwise)
     return n > 0 && done % n == 0;
 }
 
+/* One that a stop came before is made up for when the run goes on: rows of metrics.jsonl say which there were. */
+static bool evaluation_due(const training *t)
+{
+    return t->has_eval && t->done > 0 && t->course.last.step != (double)t->done &&
+           (due(t->done, t->asked->eval_every, t->facts.batch_steps) || t->done >= t->facts.steps);
+}
+
+static bool patience_ends(const training *t)
+{
+    const int64_t patience = t->asked->patience;
+    if (patience == 0 || t->course.since < patience || t->done >= t->facts.steps)
+        return false;
+    train_say(t, NEWS_NOTE, "stopped early: no evaluation after step %g was better, in %d of --patience %lld",
+              t->course.best.step, t->course.since, (long long)patience);
+    train_say(t, NEWS_NOTE,
+              "tessera export %s --best -o FILE.onnx takes that step; train --resume %s --patience %d goes "
+              "on",
+              t->job->run, t->job->run, t->course.since + 1);
+    return true;
+}
+
 /* A signal asks for the end between steps, so what is saved is always that of a whole one. */
 static int train(training *t, ts_error *e)
 {
@@ -244,14 +284,14 @@ static int train(training *t, ts_error *e)
                 breakdown_make(&t->breakdown, t->step.plan, &t->options, e),
          stopped = false;
     t->begun = seconds_now(), t->begun_at = t->done;
-    while (good && !stopped && t->done < t->facts.steps) {
-        const train_options *w = t->asked;
+    while (good && !stopped) {
+        good = !evaluation_due(t) || evaluate(t, e);
+        if (!good || t->done >= t->facts.steps || patience_ends(t))
+            break;
         good = one_step(t, norms, e);
-        stopped = good && t->job->stop && *t->job->stop;
-        if (good && due(t->done, w->save_every, t->facts.batch_steps))
+        if (good && due(t->done, t->asked->save_every, t->facts.batch_steps))
             good = save(t, e);
-        if (good && !stopped && (due(t->done, w->eval_every, t->facts.batch_steps) || t->done == t->facts.steps))
-            good = evaluate(t, e);
+        stopped = good && t->job->stop && *t->job->stop;
     }
     good = good && save(t, e);
     free(norms), free(t->which), free(t->batch);

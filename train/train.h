@@ -26,7 +26,7 @@ typedef struct train_news {
     double loss, norm, lr, seconds, tokens_per_s, memory; /* STEP; memory in bytes */
     double left_s;                                        /* STEP; NAN: no telling yet */
     bool examples;                                        /* STEP: tokens_per_s counts examples, there are no tokens */
-    double eval_loss, accuracy;                           /* EVAL */
+    double eval_loss, accuracy, precision, recall, f1;    /* EVAL */
     int64_t n;
     const cJSON *facts; /* FACTS: as step_facts gives them; borrowed for the call */
 } train_news;
@@ -59,6 +59,8 @@ typedef struct run_weights {
     char note[1024];
 } run_weights;
 bool run_weights_read(const char *run, run_weights *out, ts_error *e);
+/* Those of the best evaluation instead. */
+bool run_weights_best(const char *run, run_weights *out, ts_error *e);
 void run_weights_free(run_weights *w);
 /* The tokenizer of a run: as its options say, or beside the model; NULL and no error where data is no text. */
 ts_tokenizer *train_tokenizer_make(const train_options *w, ts_error *e);

@@ -40,22 +40,31 @@ static void tell_cut(const training *t, const data *d, const char *what)
 static bool tells_apart(const training *t, ts_error *e)
 {
     const train_options *w = t->asked;
+    const data *d = &t->data;
     const bool headed = task_of(w)->label == LABEL_CLASS && !w->loss && !(w->head && strcmp(w->head, "none") == 0);
-    if (!headed || t->facts.classes != 1)
+    int64_t same = 0;
+    while (same < d->n && d->label && d->label[same] == d->label[0])
+        same++;
+    if (!headed || same < d->n)
         return true;
-    err_set(e, TS_BAD_INPUT, "'%.*s' has one class, 0: there is nothing to learn", (int)strcspn(w->data, "\n"),
-            w->data);
-    return err_hint(e, "give examples of others too, or say --labels 2 or more where these are to come");
+    char name[OPTION_LINE];
+    const char *names = d->names;
+    if (!option_line(&names, name))
+        snprintf(name, sizeof name, "%g", d->label[0]);
+    err_set(e, TS_BAD_INPUT, "%.*s:%lld: from here on all %lld labels are \"%s\": there is nothing to learn",
+            (int)strcspn(w->data, "\n"), w->data, d->line ? (long long)d->line[0] : 0, (long long)d->n, name);
+    return err_hint(e, "give examples of another class, too");
 }
 
 static bool read_train(training *t, int64_t vocabulary, ts_error *e)
 {
     const train_options *w = t->asked;
     const data_want want = {
-        .files = w->data, .classes = w->labels, .vocabulary = vocabulary, .tokenizer = t->tokenizer};
+        .files = w->data, .classes = w->labels, .learns = true, .vocabulary = vocabulary, .tokenizer = t->tokenizer};
     if (!train_read_data(w, &want, &t->data, e))
         return false;
     t->facts.classes = w->labels ? w->labels : t->data.classes;
+    option_set_text(&t->asked->names, t->data.names);
     memcpy(t->facts.data, t->data.hash, sizeof t->facts.data);
     tell_cut(t, &t->data, "training");
     return tells_apart(t, e);
@@ -171,13 +180,12 @@ static bool disk_lasts(training *t, ts_error *e)
 {
     const int n = t->step.n_weight + t->step.n_state;
     const int64_t every = t->asked->save_every ? t->asked->save_every : t->facts.batch_steps,
-                  left = t->facts.steps - t->done;
+                  left = t->facts.steps - t->done, keep = t->asked->keep + t->has_eval; /* the best, too */
     ts_given *all = left > 0 ? step_state_make(&t->step, e) : NULL;
     int64_t size = 0;
     for (int i = 0; all && i < n; i++)
         size += ts_array_count(&all[i].value) * ts_dtype_bytes(all[i].value.dtype);
-    const bool good = left <= 0 ||
-                      (all && checkpoint_fits(t->job->run, size, (left + every - 1) / every, t->asked->keep, e));
+    const bool good = left <= 0 || (all && checkpoint_fits(t->job->run, size, (left + every - 1) / every, keep, e));
     free(all);
     return good;
 }
@@ -295,6 +303,11 @@ static bool open_metrics(training *t, ts_error *e)
         train_say(t, NEWS_WARNING,
                   "%lld lines of '%s/metrics.jsonl' are damaged; they are in metrics.rolled-back.jsonl now",
                   (long long)damaged, t->job->run);
+    metrics all;
+    if (!metrics_read(&all, t->job->run, e))
+        return false;
+    t->course = metrics_course(&all);
+    metrics_free(&all);
     if (t->done >= t->facts.steps)
         train_say(t, NEWS_NOTE, "the run is through: %lld steps of %lld are done; --steps %lld goes further",
                   (long long)t->done, (long long)t->facts.steps, (long long)(t->done + t->facts.batch_steps));

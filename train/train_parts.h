@@ -4,6 +4,7 @@
 #ifndef TRAIN_PARTS_H
 #define TRAIN_PARTS_H
 #include "train/breakdown.h"
+#include "train/metrics.h"
 #include "train/order.h"
 #include "train/pace.h"
 #include "train/run_folder.h"
@@ -26,6 +27,7 @@ typedef struct training {
     int skipped;         /* in a row */
     double begun;        /* of this process's first step */
     int64_t begun_at;
+    course course; /* of the evaluations */
     pace pace;
     breakdown breakdown;
     ts_array *batch;

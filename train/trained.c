@@ -1,6 +1,7 @@
 /* trained.c - what is known of a run without training: its asked, tokenizer, data and weights. */
 #include "graph/base/err.h"
 #include "train/checkpoint.h"
+#include "train/metrics.h"
 #include "train/run_folder.h"
 #include "train/train.h"
 #include "train/task.h"
@@ -43,7 +44,7 @@ static bool check_tokens(const tokens *t, const data *d, const char *file, int64
     for (int64_t i = 0; i < d->n; i++)
         for (int64_t k = t->at[i]; k < t->at[i + 1]; k++)
             if (t->id[k] >= vocabulary) {
-                err_set(e, TS_BAD_INPUT, "%s:%lld: token %d, the model has %lld", file, (long long)i + 1, t->id[k],
+                err_set(e, TS_BAD_INPUT, "%s:%lld: token %d, the model has %lld", file, (long long)d->line[i], t->id[k],
                         (long long)vocabulary);
                 return err_hint(e, "--tokenizer must name the one that the model was trained with");
             }
@@ -58,14 +59,15 @@ static bool same_kind(const train_options *w, const char *files, ts_error *e)
         return true;
     err_set(e, TS_USAGE, "'%.*s' is %s, and the training data is %s", (int)strcspn(files, "\n"), files,
             arrays ? "an array" : "no array", arrays ? "text" : "arrays");
-    return err_hint(e, arrays ? "give a .tsv, .jsonl or text" : "give arrays as NAME=FILE.npy");
+    return err_hint(e, arrays ? "give a .tsv, .csv, .jsonl or text" : "give arrays as NAME=FILE.npy");
 }
 
 bool train_read_data(const train_options *w, const data_want *want, data *out, ts_error *e)
 {
     data_want all = *want;
     all.label = w->loss ? LABEL_NONE : task_of(w)->label;
-    all.stream = task_of(w)->stream, all.length = w->length;
+    all.stream = task_of(w)->stream, all.length = w->length, all.columns = w->columns;
+    all.names = all.learns ? NULL : w->names;
     return same_kind(w, all.files, e) && data_read(&all, out, e);
 }
 
@@ -101,9 +103,8 @@ static bool get_weight(const checkpoint *c, bool averaged, const char *name, ts_
     return kept ? ts_tensors_get(c->optimizer, label, out, e) : ts_tensors_get(c->weights, name, out, e);
 }
 
-bool run_weights_read(const char *run, run_weights *out, ts_error *e)
+static bool open_settings(const char *run, run_weights *out, ts_error *e)
 {
-    checkpoint c = {0};
     run_facts facts = {.classes = 0};
     bool found;
     *out = (run_weights){0};
@@ -111,26 +112,54 @@ bool run_weights_read(const char *run, run_weights *out, ts_error *e)
     char note[RUN_NOTE];
     if (!run_read(run, &out->asked, &facts, &found, note, e))
         return false;
-    if (!found || !out->asked.model) {
-        err_set(e, TS_FILES, "'%s' holds no run: there is no run.json", run);
-        return err_hint(e, "tessera train MODEL --data FILE -o %s makes one", run);
-    }
+    snprintf(out->note, sizeof out->note, "%s", note);
     out->classes = facts.classes;
-    if (!checkpoint_load(run, &c, &found, e))
-        return false;
-    if (!found) {
-        err_set(e, TS_FILES, "the run in '%s' has no checkpoint yet", run);
-        return err_hint(e, "tessera train --resume %s goes on with it", run);
-    }
-    out->step = c.step;
-    snprintf(out->note, sizeof out->note, "%s", *c.note ? c.note : note);
-    bool good = (out->all = calloc((size_t)ts_tensors_count(c.weights) + 1, sizeof *out->all)) != NULL;
-    for (int i = 0; good && i < ts_tensors_count(c.weights); i++) {
-        const char *name = ts_tensors_name(c.weights, i);
-        good = get_weight(&c, out->asked.ema > 0, name, &out->all[i].value, e);
+    if (found && out->asked.model)
+        return true;
+    err_set(e, TS_FILES, "'%s' holds no run: there is no run.json", run);
+    return err_hint(e, "tessera train MODEL --data FILE -o %s makes one", run);
+}
+
+static bool take_weights(run_weights *out, checkpoint *c, ts_error *e)
+{
+    out->step = c->step;
+    if (*c->note)
+        snprintf(out->note, sizeof out->note, "%s", c->note);
+    bool good = (out->all = calloc((size_t)ts_tensors_count(c->weights) + 1, sizeof *out->all)) != NULL;
+    for (int i = 0; good && i < ts_tensors_count(c->weights); i++) {
+        const char *name = ts_tensors_name(c->weights, i);
+        good = get_weight(c, out->asked.ema > 0, name, &out->all[i].value, e);
         out->all[i].name = strdup(name);
         out->n++;
     }
-    checkpoint_free(&c);
+    checkpoint_free(c);
     return good || err_memory(e, 0, "the weights");
+}
+
+bool run_weights_read(const char *run, run_weights *out, ts_error *e)
+{
+    checkpoint c = {0};
+    bool found;
+    if (!open_settings(run, out, e) || !checkpoint_load(run, &c, &found, e))
+        return false;
+    if (found)
+        return take_weights(out, &c, e);
+    err_set(e, TS_FILES, "the run in '%s' has no checkpoint yet", run);
+    return err_hint(e, "tessera train --resume %s goes on with it", run);
+}
+
+bool run_weights_best(const char *run, run_weights *out, ts_error *e)
+{
+    checkpoint c = {0};
+    metrics all;
+    if (!open_settings(run, out, e) || !metrics_read(&all, run, e))
+        return false;
+    const int64_t step = (int64_t)metrics_course(&all).best.step;
+    metrics_free(&all);
+    if (!step) {
+        err_set(e, TS_USAGE, "the run in '%s' was never evaluated: no step is the best", run);
+        return err_hint(e, "tessera train --resume %s --eval FILE evaluates it as it goes on", run);
+    }
+    return checkpoint_at(run, step, &c, e) ? take_weights(out, &c, e)
+                                           : (checkpoint_free(&c), err_hint(e, "without --best the last one is taken"));
 }

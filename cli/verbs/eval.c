@@ -4,6 +4,7 @@
 #include "cli/say.h"
 #include "cli/session.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static bool work(const args *a, asked *out, ts_error *e)
@@ -16,7 +17,7 @@ static bool work(const args *a, asked *out, ts_error *e)
         return false;
     for (int i = 0; i < args_count(a, "data"); i++)
         option_add_line(&files, args_at(a, "data", i));
-    const bool good = run_eval(args_noun(a, 0), files, false, &o, out, e);
+    const bool good = run_eval(args_noun(a, 0), files, &o, out, e);
     option_set_text(&files, NULL);
     progress_close(&p);
     if (good && *out->weights.note)
@@ -31,16 +32,40 @@ static bool work(const args *a, asked *out, ts_error *e)
     return good;
 }
 
+enum { SHOWN = 100 }; /* classes */
+
+/* Of each class that occurs: what sort of mistakes are made with it. */
+static void add_classes(cJSON *root, const asked *q)
+{
+    const verdict *v = &q->verdict;
+    const char *names = q->weights.asked.names;
+    char name[OPTION_LINE];
+    cJSON *list = v->of && v->classes <= SHOWN ? js_array(root, "classes") : NULL;
+    for (int64_t i = 0; list && i < v->classes; i++) {
+        const class_count *c = &v->of[i];
+        if (!option_line(&names, name))
+            snprintf(name, sizeof name, "%lld", (long long)i);
+        if (c->have || c->said)
+            js_row(list, "class:%s,precision:%g,recall:%g,f1:%g,examples:%lld", name, class_precision(c),
+                   class_recall(c), class_f1(c), (long long)c->have);
+    }
+}
+
 static int run(const args *a, ts_error *e)
 {
     asked q = {.verdict = {.n = 0}};
     const bool good = work(a, &q, e);
     const verdict *v = &q.verdict;
-    if (good)
-        reply_give(a,
-                   js_put(reply_make("eval/1"), "n:%g,loss:%g,accuracy:%g,step:%g", (double)v->n, v->loss, v->accuracy,
-                          (double)q.weights.step),
-                   "{n} examples  loss {loss:%.6f}[accuracy?  accuracy {accuracy:%.2f%} %]\n");
+    if (good) {
+        cJSON *root = js_put(reply_make("eval/1"), "n:%g,loss:%g,accuracy:%g,precision:%g,recall:%g,f1:%g,step:%g",
+                             (double)v->n, v->loss, v->accuracy, v->precision, v->recall, v->f1,
+                             (double)q.weights.step);
+        add_classes(root, &q);
+        reply_give(a, root,
+                   "{n} examples  loss {loss:%.6f}[accuracy?  accuracy {accuracy:%.2f%} %]"
+                   "[f1?  precision {precision:%.2f%} %  recall {recall:%.2f%} %  F1 {f1:%.2f%} %]\n"
+                   "[classes?{classes!  class|>precision|>recall|>f1|>examples}]");
+    }
     run_ask_free(&q);
     return TS_OK;
 }
@@ -51,7 +76,7 @@ static const option options[] = {
 };
 static const char *const examples[] = {
     "tessera eval run --data test.tsv",
-    "tessera eval run --data test.tsv --json # {\"n\", \"loss\", \"accuracy\"}",
+    "tessera eval run --data test.tsv --json # {\"n\", \"loss\", \"accuracy\", \"f1\", ...}",
     NULL,
 };
 

@@ -20,8 +20,14 @@ static bool work(const args *a, const char *what, const char *path, ts_error *e)
         (!args_refuse(a, bound, "extents that the data decides stay free, the others are the run's", e) ||
          !args_refuse(a, limits, "the model was read within the usual limits when it was trained", e)))
         return false;
+    const bool best = args_flag(a, "best");
+    if (best && !run_is(what)) {
+        err_set(e, TS_USAGE, "export --best: '%s' is no run", what);
+        return err_hint(e, "leave it out; a run is a folder that train wrote");
+    }
     ts_model *m = run_is(what) ? NULL : session_model_make(a, what, e);
-    const bool good = run_is(what) ? run_export(what, path, e) : m && save(m, a, path, e);
+    const bool good = run_is(what) ? run_export(what, best ? run_weights_best : run_weights_read, path, e)
+                                   : m && save(m, a, path, e);
     ts_model_free(m);
     if (!good)
         return false;
@@ -40,11 +46,13 @@ static int run(const args *a, ts_error *e)
 
 static const option options[] = {
     {"out", 'o', A_FILE, "FILE", "the ONNX file to write", ONCE},
+    {"best", 0, FLAG, NULL, "of a run, the step of the best evaluation instead of the last", ONCE},
     {0},
 };
 static const char *const examples[] = {
     "tessera export bert -o bert.onnx # bert: a folder that import wrote",
     "tessera export run -o tuned.onnx # run: what train wrote",
+    "tessera export run --best -o tuned.onnx # highest accuracy on --eval, then least loss",
     "tessera export bert-base --dim seq=64 -o bert-64.onnx",
     NULL,
 };

@@ -96,9 +96,13 @@ static void show_step(screen *s, const train_news *n)
 
 static void show_eval(screen *s, const train_news *n)
 {
-    js_row(s->evals, "step:%g,n:%g,loss:%g,accuracy:%g", (double)n->step, (double)n->n, n->eval_loss, n->accuracy);
+    js_row(s->evals, "step:%g,n:%g,loss:%g,accuracy:%g,precision:%g,recall:%g,f1:%g", (double)n->step, (double)n->n,
+           n->eval_loss, n->accuracy, n->precision, n->recall, n->f1);
     clear(s);
-    if (isfinite(n->accuracy))
+    if (isfinite(n->f1))
+        console_note(s->console, "after step %lld: %lld examples, loss %.4f, accuracy %.2f %%, F1 %.2f %%",
+                     (long long)n->step, (long long)n->n, n->eval_loss, 100 * n->accuracy, 100 * n->f1);
+    else if (isfinite(n->accuracy))
         console_note(s->console, "after step %lld: %lld examples, loss %.4f, accuracy %.2f %%", (long long)n->step,
                      (long long)n->n, n->eval_loss, 100 * n->accuracy);
     else
@@ -205,11 +209,12 @@ static int run(const args *a, ts_error *e)
 }
 
 static const option main_options[] = {
-    {"data", 0, WORD, "FILE|NAME=FILE.npy", "examples: .tsv, .jsonl, .bin, text, or arrays; repeats", REPEATS},
+    {"data", 0, WORD, "FILE|NAME=FILE.npy", "examples: .tsv, .csv, .jsonl, .bin, text, or arrays; repeats", REPEATS},
     {"eval", 0, WORD, "FILE|NAME=FILE.npy", "examples to evaluate on, after every epoch; repeats", REPEATS},
     {"out", 'o', A_FOLDER, "RUN", "the folder of the run", ONCE},
     {"resume", 0, FLAG, NULL, "go on with the run: train --resume RUN", ONCE},
     {"labels", 0, INTEGER, "N", "classes (default: as many as the data has)", NULL, false, 1, 1000000},
+    {"columns", 0, WORD, "TEXT,LABEL", "columns of a header or members of .jsonl (default: text,label)", ONCE},
     {"epochs", 0, INTEGER, "N", "times through the data", NULL, false, 1, 1000000},
     {"lr", 0, NUMBER, "X", "learning rate", NULL, false, 0, 1000},
     {0},
@@ -262,6 +267,8 @@ static const option step_options[] = {
 static const option run_options[] = {
     {"save-every", 0, INTEGER, "N", "steps between checkpoints (default: an epoch)", NULL, false, 1, MOST_STEPS},
     {"eval-every", 0, INTEGER, "N", "steps between evaluations (default: an epoch)", NULL, false, 1, MOST_STEPS},
+    {"patience", 0, INTEGER, "N", "stop after N evaluations in a row that are not the best (default: never)", NULL,
+     false, 1, MOST_STEPS},
     {"keep", 0, INTEGER, "N", "newest checkpoints that are kept", NULL, false, 2, 100000},
     {"grad-norms", 0, A_FILE, "FILE", "name and gradient norm of every parameter at the first step", ONCE},
     {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", ONCE},
@@ -290,9 +297,10 @@ const verb verb_train = {
     .groups = groups,
     .examples = examples,
     .details =
-        "A line of a .tsv is TEXT, a tab, LABEL; of a .jsonl {\"text\": ..., \"label\": ...}. Arrays walk examples "
-        "along "
-        "their first axis; NAME is an input of the model, or label. For --task lm, data is one text, or raw tokens "
+        "A line of a .tsv is TEXT, a tab, LABEL; of a .csv TEXT,LABEL, quotes around what holds commas; of a .jsonl "
+        "{\"text\": ..., \"label\": ...}. A header row that names a column text or label may come first. Labels "
+        "are names, or numbers from 0. Arrays walk examples along their first axis; NAME is an input of the model, or "
+        "label. For --task lm, data is one text, or raw tokens "
         "in a .bin. Ctrl-C finishes the step, saves and ends with 130; the same bits follow from --resume.",
     .run = run,
 };

@@ -99,7 +99,12 @@ kept tiling lean.json
 made plan explain run -s lean.json --threads 1
 made train train model.json --tokenizer vocab.txt --data train.tsv --labels 2 --length 12 --steps 1 -s lean.json --threads 1 -o lean
 made eval eval run --data dev.tsv
-made predict predict run --text 'the film was superb' --text 'awful'
+made predict predict run --text 'the film was superb' --text 'awful' --probabilities
+awk -F '\t' '{ print $1 "\t" ($2 ? "good" : "bad") }' train.tsv >named.tsv
+made train train model.json --tokenizer vocab.txt --data named.tsv --length 12 --batch 8 --epochs 1 --eval named.tsv \
+    --threads 1 -o named
+made predict predict named --text 'the film was superb' --probabilities
+kept misjudged named/misjudged.json
 }
 mkdir words && cd words && "${PYTHON:-python3}" "$SOURCE/tests/train/bigram.py" && cd .. || exit 77
 made train train words/model.json --task lm --data words/text.txt --tokenizer bytes --length 8 --batch 8 --steps 20 --lr 0.05 \
