@@ -28,7 +28,7 @@ backends/codegen      11826  nests to text, for every C-like language
 backends/cpu          2647  processors as a target, and what is measured of them
 backends/cache        2500  what was compiled
 backends/probe          761  loops that keep a core busy, for benchmarks and back ends
-backends/c            3676  compiler, loader, team of threads
+backends/c            3677  compiler, loader, team of threads
 backends/emit          1070  programs of their own
 backends/device        1406  programs on devices: tables, texts, runs, here and in what is emitted
 backends/interp        300  evaluates definitions
