@@ -15,16 +15,20 @@
 #define VERDICT                                                                                    \
     "{a} vs {b}: {verdict~}[ratio? {ratio:%.3f}x (99% CI {low:%.3f} … {high:%.3f}), {launches} " \
     "launch[launches=1?|es], {pairs} pairs[detectable?, detectable >= {detectable:%.1f%}%]|, no samples count]\n"
+/* Stands at times that a busy machine may have made longer, and where it is said once why. */
+#define MARK "†"
 #define NOTES "[notes*note: {}\n]"
 
 static const char results_form[] =
     "{model/name}[model/dims*  {}]   {environment/threads} thread[environment/threads=1?|s] ({environment/cpu}, "
     "{environment/isa})   peak {ceilings/fma_f32_gflops:rate} GFLOP/s f32, {ceilings/read_gbs:rate} GB/s "
     "([ceilings/stated?as the device states|probed])\n"
-    "{rows!<name=contestant|>median_ns=median|>interval=95% CI|>p90_ns=p90|>rate=GFLOP/s|>share=peak|"
+    "{rows!<name=contestant|>median|>interval=95% CI|>p90_ns=p90|>rate=GFLOP/s|>share=peak|"
     ">peak_bytes=memory|~status|^reason}"
-    "[machine_state?machine: {machine_state/state~}, {machine_state/counted_rounds} of {machine_state/rounds} rounds "
-    "count\n]"
+    "[machine_state?machine: {machine_state/state~}[machine_state/why? (" MARK "): {machine_state/why}]; "
+    "{machine_state/counted_rounds} of {machine_state/rounds} rounds count"
+    "[machine_state/state=overloaded?, less what threads waited for a processor][machine_state/why?. The times may be "
+    "too high]\n]"
     "[comparisons*" VERDICT "[where?  [share>1?more than all|{share:%.0f%} %] of the difference is in \"{where}\": "
     "{a_ns} against {b_ns}\n]]" NOTES;
 
@@ -33,16 +37,19 @@ static const char comparison_form[] = "[differences*differs: {key}: {before} bef
                                       "[comparisons*" VERDICT "[reason?  {reason}\n]]" NOTES;
 
 /* The rate is of the model's arithmetic as the first candidate's plan counts it: the same work for everybody. */
-static void add_row(cJSON *rows, const cJSON *c, double flops, double peak)
+static void add_row(cJSON *rows, const cJSON *c, double flops, double peak, const char *mark)
 {
     const double ns = js_get_number(c, "stats/median_ns", NAN);
-    char low[64], high[64], interval[160], share[32];
+    char median[80], low[64], high[64], interval[160], share[32];
+    outline_value(median, sizeof median - sizeof MARK, "ns", js_get(c, "stats/median_ns"));
+    if (isfinite(ns))
+        strcat(median, mark);
     outline_value(low, sizeof low, "ns", js_get(c, "stats/low_ns"));
     outline_value(high, sizeof high, "ns", js_get(c, "stats/high_ns"));
     snprintf(interval, sizeof interval, "%s … %s", low, high);
     snprintf(share, sizeof share, "%.0f %%", 100 * flops / ns / peak);
-    js_row(rows, "name:%s,median_ns:%g,interval:%s,p90_ns:%g,rate:%g,share:%s,peak_bytes:%g,status:%s,reason:%s",
-           js_get_text(c, "name"), ns, isfinite(ns) ? interval : NULL, js_get_number(c, "stats/p90_ns", NAN),
+    js_row(rows, "name:%s,median:%s,interval:%s,p90_ns:%g,rate:%g,share:%s,peak_bytes:%g,status:%s,reason:%s",
+           js_get_text(c, "name"), median, isfinite(ns) ? interval : NULL, js_get_number(c, "stats/p90_ns", NAN),
            flops > 0 ? flops / ns : NAN, isfinite(flops / ns / peak) && flops > 0 ? share : NULL,
            js_get_number(c, "memory/peak_bytes", NAN), js_get_text(c, "status"), js_get_text(c, "reason"));
 }
@@ -53,9 +60,10 @@ static void add_rows(cJSON *v)
     const cJSON *lists[] = {js_get(v, "candidates"), js_get(v, "peers")}, *c;
     double flops = 0, peak = js_get_number(v, "ceilings/fma_f32_gflops", NAN);
     cJSON *rows = js_array(v, "rows");
+    const char *mark = *js_get_text(v, "machine_state/why") ? MARK : "";
     cJSON_ArrayForEach(c, lists[0]) flops = flops > 0 ? flops : js_get_number(c, "flops", 0);
     for (int i = 0; i < 2; i++)
-        cJSON_ArrayForEach(c, lists[i]) add_row(rows, c, flops, peak);
+        cJSON_ArrayForEach(c, lists[i]) add_row(rows, c, flops, peak, mark);
 }
 
 /* Nanoseconds of the kernels of an operation. */

@@ -78,7 +78,7 @@ static launch launch_read(report *r, const cJSON *list)
         if (is_aside(s))
             continue;
         const cJSON *flags = cJSON_GetObjectItemCaseSensitive(s, "flags");
-        l.ns[l.n] = result_number(s, "ns");
+        l.ns[l.n] = js_get_number(s, "own_ns", result_number(s, "ns"));
         l.canary[l.n] = result_number(s, "canary_ns");
         l.flagged[l.n++] = count_of(flags) > 0 || result_number(s, "flags") > 0 || *js_get_text(s, "flags");
     }

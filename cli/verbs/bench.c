@@ -58,9 +58,9 @@ static char *repro(const args *a)
 /* A program for all extents is raced in this process, against one program at a time: there is no verdict. */
 static bool fits_at(const args *a, ts_error *e)
 {
-    static const char *const others[] = {"train",  "peer",      "launches", "threshold", "tolerance",
-                                         "judge",  "precision", "fail-on",  "timeout",   "out",
-                                         "resume", "report",    NULL};
+    static const char *const others[] = {"train",     "peer",   "launches",  "max-time", "threshold",
+                                         "tolerance", "judge",  "precision", "fail-on",  "timeout",
+                                         "out",       "resume", "report",    NULL};
     for (int i = 0; others[i]; i++)
         if (args_count(a, others[i])) {
             err_set(e, TS_USAGE, "bench: --%s belongs to a race with a verdict, and --at gives ratios", others[i]);
@@ -113,6 +113,7 @@ static bench_options options_of(const args *a, progress *p)
         .as_written = machine.as_written,
         .mem_limit = machine.mem_limit,
         .min_time = args_number(a, "min-time"),
+        .max_time = args_number(a, "max-time"),
         .launches = (int)args_integer(a, "launches"),
         .threshold = args_number(a, "threshold"),
         .tolerance = args_number(a, "tolerance"),
@@ -243,6 +244,7 @@ static const option options[] = {
     {"report", 0, A_FILE, "FILE", "write one HTML page that explains the verdict", ONCE},
     {"out", 'o', A_FILE, "FILE", "write results/1 as JSON", ONCE},
     {"min-time", 0, SECONDS, "TIME", "time that a contestant is sampled for, all launches", ONCE},
+    {"max-time", 0, SECONDS, "TIME", "more launches follow in this time while an interval is too wide to decide", ONCE},
     {"launches", 0, INTEGER, "N", "processes per contestant", NULL, false, 1, BENCH_MOST_LAUNCHES},
     {"threshold", 0, PERCENT, "PERCENT", "least difference that matters", ONCE},
     {"tolerance", 0, PERCENT, "PERCENT", "by how much of the largest a result may be off (default: by its dtype)",
@@ -263,9 +265,13 @@ static const option options[] = {
 
 static void usual(const option *o, char out[OPTION_TEXT_MOST])
 {
-    const usual_number usuals[] = {{"launches", bench_usual.launches}, {"min-time", bench_usual.min_time},
-                                   {"timeout", bench_usual.timeout},   {"threshold", bench_usual.threshold},
-                                   {"seed", (double)bench_usual.seed}, {0}};
+    const usual_number usuals[] = {{"launches", bench_usual.launches},
+                                   {"min-time", bench_usual.min_time},
+                                   {"max-time", bench_usual.max_time},
+                                   {"timeout", bench_usual.timeout},
+                                   {"threshold", bench_usual.threshold},
+                                   {"seed", (double)bench_usual.seed},
+                                   {0}};
     if (strcmp(o->name, "peer-python") == 0)
         snprintf(out, OPTION_TEXT_MOST, "%s of PATH", bench_usual.python);
     else if (strcmp(o->name, "precision") == 0)
