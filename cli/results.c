@@ -29,8 +29,8 @@ static const char results_form[] =
     "{machine_state/counted_rounds} of {machine_state/rounds} rounds count"
     "[machine_state/state=overloaded?, less what threads waited for a processor][machine_state/why?. The times may be "
     "too high]\n]"
-    "[comparisons*" VERDICT "[where?  [share>1?more than all|{share:%.0f%} %] of the difference is in \"{where}\": "
-    "{a_ns} against {b_ns}\n]]" NOTES;
+    "[comparisons*" VERDICT "[where?  [share>1?the largest gain|{share:%.0f%} % of the difference] is in \"{where}\": "
+    "{a_ns} against {b_ns}[by?; {with} computes it by {by}, {without} does not]\n]]" NOTES;
 
 /* First what else differs between the two files: a verdict over two machines says little. */
 static const char comparison_form[] = "[differences*differs: {key}: {before} before, {after} after\n]"
@@ -66,6 +66,24 @@ static void add_rows(cJSON *v)
         cJSON_ArrayForEach(c, lists[i]) add_row(rows, c, flops, peak, mark);
 }
 
+/* What a kernel does as the model says it: what Strassen makes of a product counts as the product. */
+static const char *op_of(const cJSON *k)
+{
+    return js_get_text(k, js_get(k, "work/op") ? "work/op" : "op");
+}
+
+/* The way that a candidate goes to an operation, "Strassen"; "": as it is defined. */
+static const char *way_of(const cJSON *c, const char *op)
+{
+    const cJSON *k;
+    cJSON_ArrayForEach(k, js_get(c, "kernels"))
+    {
+        if (strcmp(op_of(k), op) == 0 && *js_get_text(k, "work/by") != 0)
+            return js_get_text(k, "work/by");
+    }
+    return "";
+}
+
 /* Nanoseconds of the kernels of an operation. */
 static double time_in(const cJSON *c, const char *op)
 {
@@ -74,7 +92,7 @@ static double time_in(const cJSON *c, const char *op)
     cJSON_ArrayForEach(k, js_get(c, "kernels"))
     {
         const double ns = js_get_number(k, "median_ns", NAN);
-        sum += strcmp(js_get_text(k, "op"), op) == 0 && isfinite(ns) ? ns : 0;
+        sum += strcmp(op_of(k), op) == 0 && isfinite(ns) ? ns : 0;
     }
     return sum;
 }
@@ -93,13 +111,18 @@ static void add_where(const cJSON *v, cJSON *comparison)
         return;
     cJSON_ArrayForEach(k, js_get(a, "kernels"))
     {
-        const char *op = js_get_text(k, "op");
+        const char *op = op_of(k);
         const double part = (time_in(b, op) - time_in(a, op)) / whole;
         if (isfinite(part) && part > most)
             most = part, where = op;
     }
-    if (where && most >= 0.05)
-        js_put(comparison, "where:%s,share:%g,a_ns:%g,b_ns:%g", where, most, time_in(a, where), time_in(b, where));
+    if (!where || most < 0.05)
+        return;
+    js_put(comparison, "where:%s,share:%g,a_ns:%g,b_ns:%g", where, most, time_in(a, where), time_in(b, where));
+    const char *way = way_of(a, where), *other = way_of(b, where);
+    if (strcmp(way, other) != 0)
+        js_put(comparison, "by:%s,with:%s,without:%s", *way != 0 ? way : other,
+               js_get_text(comparison, *way != 0 ? "a" : "b"), js_get_text(comparison, *way != 0 ? "b" : "a"));
 }
 
 static bool unknown_format(const char *format, ts_error *e)

@@ -153,6 +153,9 @@ static void levels_read(report *r, kernel *k, const cJSON *list)
 /* People know a kernel by what the model calls it; its own name is a counter. */
 static const char *known_as(const cJSON *k)
 {
+    const char *work = js_get_text(k, "work/label");
+    if (*work)
+        return work;
     const cJSON *label = js_get(k, "label");
     if (!label)
         return js_get_text(k, "name");
@@ -211,7 +214,9 @@ static void kernels_read(report *r, contestant *c)
             continue;
         kernel *out = &c->kernels[c->n_kernel++];
         *out = (kernel){.name = known_as(k),
-                        .op = js_get_text(k, "op"),
+                        .op = js_get_text(k, js_get(k, "work/op") ? "work/op" : "op"),
+                        .by = js_get_text(k, "work/by"),
+                        .work = js_get_number(k, "work/flops", result_number(k, "flops")),
                         .rule = js_get_text(k, "rule"),
                         .loops = js_get_text(k, "loops"),
                         .dtype = js_get_text(k, "dtype"),

@@ -282,12 +282,12 @@ const char *part_verdict(text *t, const report *r)
     html_add(t, "<p.verdict>");
     verdict_headline(t, r, marked);
     html_add(t, "</p>\n");
+    times(t, r);
     if (r->match) {
         html_add(t, "<p.sure>");
         verdict_certainty(t, r, r->match);
         html_add(t, "</p>\n");
     }
-    times(t, r);
     reasons_in_short(t, r);
     if (r->n_comparison)
         forest(t, r);
