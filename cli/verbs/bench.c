@@ -4,6 +4,7 @@
 #include "cli/extents.h"
 #include "graph/base/err.h"
 #include "cli/outfile.h"
+#include "cli/profile.h"
 #include "cli/results.h"
 #include "cli/session.h"
 #include "cli/train_options.h"
@@ -60,7 +61,7 @@ static bool fits_at(const args *a, ts_error *e)
 {
     static const char *const others[] = {"train",     "peer",   "launches",  "max-time", "threshold",
                                          "tolerance", "judge",  "precision", "fail-on",  "timeout",
-                                         "out",       "resume", "report",    NULL};
+                                         "out",       "resume", "report",    "profile",  NULL};
     for (int i = 0; others[i]; i++)
         if (args_count(a, others[i])) {
             err_set(e, TS_USAGE, "bench: --%s belongs to a race with a verdict, and --at gives ratios", others[i]);
@@ -166,6 +167,9 @@ static bool publish(const args *a, const char *results, ts_error *e)
         return true;
     if (!results_give(a, results, e))
         return false;
+    const paper on = console_paper(&a->console);
+    if (args_flag(a, "profile") && !a->console.json && !profile_show(&on, results, e))
+        return false;
     if (report && !a->console.json)
         console_note(&a->console, "the report is in %s", report);
     return true;
@@ -251,6 +255,7 @@ static const option options[] = {
      ONCE},
     {"fail-on", 0, CHOICE, "slower|faster|undecided|invalid", "exit 1 on such a verdict; repeats", REPEATS},
     {"precision", 0, CHOICE, "f32|bf16|f16", "precision of matrix products and saved activations", ONCE},
+    {"profile", 0, FLAG, NULL, "print the kernels of each candidate, the heaviest first", ONCE},
     {"at", 0, PAIR, "NAME=N,N,...", "with --dim NAME=1..M: the program for all extents against one for each; repeats",
      REPEATS},
     {"kernels", 0, FLAG, NULL, "with --at: also times of each kernel, where both have the same", ONCE},
@@ -286,6 +291,7 @@ static const option_group *const groups[] = {
 static const char *const examples[] = {
     "tessera bench bert-base --dim seq=128 -s a.json -s b.json --report report.html",
     "tessera bench model.onnx --peer onnxruntime --threads 2 -o results.json",
+    "tessera bench model.onnx --profile # where the time goes, kernel by kernel",
     "tessera bench minilm.onnx --train --batch 32 --length 64 --peer pytorch",
     "tessera bench minilm --dim seq=1..512 --at seq=77,128 # one program for all",
     "tessera bench resnet-18 --min-time 2s --launches 1 --json # quick, for scripts",

@@ -55,4 +55,9 @@ expect 0 "$faster" compare "$dir/slow.json" "$dir/fast.json"
 "$TESSERA" compare "$dir/slow.json" "$dir/fast.json" --fail-on slower >/dev/null 2>&1
 [ $? = 0 ] || wrong "compare --fail-on slower: fails although it is faster"
 
+# shellcheck disable=SC2086
+{
+    expect 0 'of a pass  GFLOP/s  of the ceiling  bound' bench "$dir/product.json" $quick --profile
+    expect 0 '  outside kernels ' bench "$dir/product.json" $quick --profile
+}
 finish
