@@ -2,8 +2,9 @@
  *
  * A sample is disturbed when others took more than half a percent of it. A round counts when no sample of it is:
  * the same rounds for the table, the verdicts, the report and compare. Where hardly any is left so, the machine was
- * overloaded: then every round counts, and of each time what its threads waited for a processor is taken off. Reasons for the rule and its numbers: docs/bench.md, "Which samples count". A race is only read;
- * conditions are a plain value, a list of rounds is the caller's to free. */
+ * overloaded: then every round counts, and of each time what its threads waited for a processor is taken off.
+ * Reasons for the rule and its numbers: docs/bench.md, "Which samples count". A race is only read; conditions are a
+ * plain value, a list of rounds is the caller's to free. */
 #ifndef BENCH_STATE_H
 #define BENCH_STATE_H
 #include "bench/race.h"
@@ -43,8 +44,8 @@ typedef struct measured {
 series measured_series(const measured *m, const contestant *c); /* of the rounds that count; series_free */
 double measured_margin(const measured *m);                      /* what a busy machine may add to one of two */
 comparison measured_compare(const measured *m, const contestant *a, const contestant *b);
-/* Whether more launches could still decide something: an interval of the fastest candidate against another is wider
- * than the threshold and the difference found (to one side, than half of them). Only widths are asked about, so that a race cannot go on
- * until chance has made two equal ones differ. */
+/* Whether more launches could still decide something: an interval of the fastest candidate against another reaches
+ * farther to one side than half the threshold, and than half the difference found. Verdicts are not asked about: else
+ * a race would go on until chance has made two equal ones differ. */
 bool race_is_open(const race *r);
 #endif

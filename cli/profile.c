@@ -1,5 +1,5 @@
-/* profile.c - the kernels of a race in the terminal: a table for each candidate, the heaviest first, as the report counts
- * them (one product in twelve layers is one row, and what Strassen makes of it is that product). */
+/* profile.c - the kernels of a race in the terminal: a table for each candidate, the heaviest first, as the report
+ * counts them (one product in twelve layers is one row, and what Strassen makes of it is that product). */
 #include "cli/profile.h"
 
 #include "bench/report/data.h"

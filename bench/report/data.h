@@ -78,8 +78,8 @@ typedef struct contestant {
     const cJSON *json;
 } contestant;
 
-/* Kernels that are one thing repeated (the same projection in twelve layers), or go another way to it: equal op, work and
- * name up to its digits. */
+/* Kernels that are one thing repeated (the same projection in twelve layers), or go another way to it: equal op,
+ * work and name up to its digits. */
 typedef struct part {
     int count;                    /* of the things, each of which may be several kernels */
     const char *by;               /* the way of the heaviest; "" */

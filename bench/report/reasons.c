@@ -38,7 +38,7 @@ static double gain_of(const report *r, const kind *k)
     return loops ? k->of[r->slow].ns - k->of[r->fast].ns : 0;
 }
 
-/* What the two go different ways to: the largest of all kinds of one operation and way. Loops explain nothing of that. */
+/* What the two go different ways to: all kinds of one operation and way. Loops explain nothing of that. */
 static double other_way(const report *r, text *t)
 {
     const kind *best = NULL;

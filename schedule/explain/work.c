@@ -1,6 +1,6 @@
-/* work.c - what the model says that a kernel computes, whatever way it goes: what Strassen or Winograd make of a product
- * in several kernels, a sum that is split, a group that a rule took apart. By this reports compare plans that go
- * different ways. */
+/* work.c - what the model says that a kernel computes, whatever way it goes: what Strassen or Winograd make of a
+ * product in several kernels, a sum that is split, a group that a rule took apart. By this reports compare plans
+ * that go different ways. */
 #include "schedule/explain/explain.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ static bool tells(const char *label)
     return *label && !strstr(label, "::");
 }
 
-/* The matrix among the weights that a node reads, perhaps laid out anew: its name says more than that of the product. */
+/* The matrix among the weights that a node reads, perhaps laid out anew: its name says more than the product's. */
 static const char *weight_of(const node *n)
 {
     for (int i = 0; i < n->n_in; i++) {

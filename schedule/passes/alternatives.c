@@ -251,7 +251,7 @@ static void decline_way(const search *s, const node *old, const node *now)
         declined_add(&s->into->mem, &s->into->ways, &one);
 }
 
-/* n, of what stands for `now`, and what it is made of beside the operands of that. What several share is for the first. */
+/* n, of what stands for `now`, and what it is made of beside the operands of that. What is shared is for the first. */
 static void stands_for(plan *into, const node *n, const node *now, const char *way)
 {
     bool known = n->leaf != NULL;
