@@ -69,7 +69,7 @@ static void add_rows(cJSON *v)
 /* What a kernel does as the model says it: what Strassen makes of a product counts as the product. */
 static const char *op_of(const cJSON *k)
 {
-    return js_get_text(k, js_get(k, "work/op") ? "work/op" : "op");
+    return js_get_text(k, js_get(k, "work") ? "work/operation" : "op");
 }
 
 /* The way that a candidate goes to an operation, "Strassen"; "": as it is defined. */

@@ -214,7 +214,7 @@ static void kernels_read(report *r, contestant *c)
             continue;
         kernel *out = &c->kernels[c->n_kernel++];
         *out = (kernel){.name = known_as(k),
-                        .op = js_get_text(k, js_get(k, "work/op") ? "work/op" : "op"),
+                        .op = js_get_text(k, js_get(k, "work") ? "work/operation" : "op"),
                         .by = js_get_text(k, "work/by"),
                         .work = js_get_number(k, "work/flops", result_number(k, "flops")),
                         .rule = js_get_text(k, "rule"),

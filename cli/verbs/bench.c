@@ -7,6 +7,7 @@
 #include "cli/profile.h"
 #include "cli/results.h"
 #include "cli/session.h"
+#include "cli/sweep.h"
 #include "cli/train_options.h"
 
 #include <signal.h>
@@ -78,6 +79,8 @@ static bool fits_at(const args *a, ts_error *e)
 static bool options_fit(const args *a, ts_error *e)
 {
     if (args_count(a, "at") && !fits_at(a, e))
+        return false;
+    if (args_count(a, "sweep") && !sweep_fits(a, e))
         return false;
     if (args_flag(a, "kernels") && !args_count(a, "at")) {
         err_set(e, TS_USAGE, "bench: --kernels says of --at which kernels cost more, and none is given");
@@ -227,6 +230,14 @@ static int run(const args *a, ts_error *e)
     o.resume = partial;
     o.train = args_flag(a, "train") ? &step : NULL;
     char *results = NULL;
+    if (args_count(a, "sweep")) {
+        const int ended = sweep_race(a, &o, e);
+        progress_close(&p);
+        release(&o);
+        option_free(&step);
+        free(partial);
+        return ended;
+    }
     bool good = bench_run(&o, &results, e);
     progress_close(&p);
     if (!good)
@@ -255,6 +266,8 @@ static const option options[] = {
      ONCE},
     {"fail-on", 0, CHOICE, "slower|faster|undecided|invalid", "exit 1 on such a verdict; repeats", REPEATS},
     {"precision", 0, CHOICE, "f32|bf16|f16", "precision of matrix products and saved activations", ONCE},
+    {"sweep", 0, PAIR, "NAME=V,V,...", "a race at each extent, or number of threads; repeats: at each combination",
+     REPEATS},
     {"profile", 0, FLAG, NULL, "print the kernels of each candidate, the heaviest first", ONCE},
     {"at", 0, PAIR, "NAME=N,N,...", "with --dim NAME=1..M: the program for all extents against one for each; repeats",
      REPEATS},
@@ -292,6 +305,7 @@ static const char *const examples[] = {
     "tessera bench bert-base --dim seq=128 -s a.json -s b.json --report report.html",
     "tessera bench model.onnx --peer onnxruntime --threads 2 -o results.json",
     "tessera bench model.onnx --profile # where the time goes, kernel by kernel",
+    "tessera bench minilm --sweep seq=32,64 --sweep threads=1,2 -s a.json -s b.json --report map.html",
     "tessera bench minilm.onnx --train --batch 32 --length 64 --peer pytorch",
     "tessera bench minilm --dim seq=1..512 --at seq=77,128 # one program for all",
     "tessera bench resnet-18 --min-time 2s --launches 1 --json # quick, for scripts",

@@ -21,7 +21,7 @@ void sites_notes(const plan *p, text *out);                           /* lines *
 double sites_weights(const plan *p);                                  /* bytes, in their layouts */
 double sites_sum(const plan *p, double (*of)(const plan *part));      /* over the parts; of one device, of itself */
 
-/* work.c: "work" of kernel i: operation, name and operations of the node of the model that it computes or takes part
+/* work.c: "work" of kernel i: operation, name and arithmetic of the node of the model that it computes or takes part
  * in, and the way; nothing where the kernel itself says as much. */
 void work_explain(text *t, const plan *p, int i);
 

@@ -61,7 +61,7 @@ void work_explain(text *t, const plan *p, int i)
     const char *way = s ? s->way : q ? "separate kernels" : split ? "split sums" : NULL;
     if (!way && !*weight)
         return;
-    json_add(t, "work:{op:%s,label:%s,flops:%.0f",
+    json_add(t, "work:{operation:%s,label:%s,flops:%.0f",
              s   ? n->op->name
              : q ? q->op->name
                  : k->op,

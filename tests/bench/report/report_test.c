@@ -246,7 +246,7 @@ static char *by_strassen(const char *json)
             cJSON *one = cJSON_Duplicate(k, true);
             if (is) {
                 cJSON *work = js_object(one, "work");
-                js_put(work, "op:%s,label:%s,flops:%g,by:%s", js_get_text(k, "op"), js_get_text(k, "label"),
+                js_put(work, "operation:%s,label:%s,flops:%g,by:%s", js_get_text(k, "op"), js_get_text(k, "label"),
                        js_get_number(k, "flops", 0), "Strassen");
                 cJSON_SetNumberValue(cJSON_GetObjectItem(one, "median_ns"), js_get_number(k, "median_ns", 0) / 3);
                 cJSON_SetNumberValue(cJSON_GetObjectItem(one, "flops"), js_get_number(k, "flops", 0) / 3);

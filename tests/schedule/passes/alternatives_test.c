@@ -88,8 +88,8 @@ static void works_of(const node *(*make)(graph *g), const char *want)
         plan_explain(b.p, "c", "", &all);
     for (const char *at = text_str(&all); (at = strstr(at, "\"work\":{")); at++) {
         char whose[32] = "", label[32] = "", by[32] = "";
-        sscanf(at, "\"work\":{\"op\":\"%31[^\"]\",\"label\":\"%31[^\"]\",\"flops\":%*f,\"by\":\"%31[^\"]", whose, label,
-               by);
+        sscanf(at, "\"work\":{\"operation\":\"%31[^\"]\",\"label\":\"%31[^\"]\",\"flops\":%*f,\"by\":\"%31[^\"]", whose,
+               label, by);
         text_add(&t, "%s%s %s %s", t.length ? ", " : "", whose, label, by);
     }
     CHECK_TEXT(text_str(&t), want);
