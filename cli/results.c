@@ -43,7 +43,7 @@ static void add_row(cJSON *rows, const cJSON *c, double flops, double peak, cons
     char median[80], low[64], high[64], interval[160], share[32];
     outline_value(median, sizeof median - sizeof MARK, "ns", js_get(c, "stats/median_ns"));
     if (isfinite(ns))
-        strcat(median, mark);
+        snprintf(median + strlen(median), sizeof median - strlen(median), "%s", mark);
     outline_value(low, sizeof low, "ns", js_get(c, "stats/low_ns"));
     outline_value(high, sizeof high, "ns", js_get(c, "stats/high_ns"));
     snprintf(interval, sizeof interval, "%s … %s", low, high);
