@@ -305,7 +305,7 @@ static const char *const examples[] = {
     "tessera bench bert-base --dim seq=128 -s a.json -s b.json --report report.html",
     "tessera bench model.onnx --peer onnxruntime --threads 2 -o results.json",
     "tessera bench model.onnx --profile # where the time goes, kernel by kernel",
-    "tessera bench minilm --sweep seq=32,64 --sweep threads=1,2 -s a.json -s b.json --report map.html",
+    "tessera bench minilm --sweep seq=32,64 --sweep threads=1,2 --report map.html",
     "tessera bench minilm.onnx --train --batch 32 --length 64 --peer pytorch",
     "tessera bench minilm --dim seq=1..512 --at seq=77,128 # one program for all",
     "tessera bench resnet-18 --min-time 2s --launches 1 --json # quick, for scripts",
