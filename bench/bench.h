@@ -41,6 +41,9 @@ typedef struct bench_options {
     int64_t mem_limit;                       /* as in ts_options */
     /* Seconds of samples per contestant over all launches; 0: the usual ones, and enough samples to judge by */
     double min_time;
+    /* Seconds from the first launch in which more launches may follow the wanted ones while an interval is too wide to
+     * decide; 0: none, and as usual where no min_time is given either */
+    double max_time;
     int launches;        /* at most BENCH_MOST_LAUNCHES */
     double threshold;    /* differences below this share do not matter */
     double tolerance;    /* of the largest output; 0: 16 times the eps of the precision, else by dtype (verify.c) */

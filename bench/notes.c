@@ -43,22 +43,12 @@ static void note_plan(cJSON *list, const cJSON *plan)
     }
 }
 
-/* How the machine was, and what was done about it. */
+/* What is not in the line on the machine. */
 static void note_state(cJSON *list, const measured *m)
 {
     const conditions *s = &m->seen;
     const int aside = s->rounds - s->counted;
-    if (s->state == UNUSABLE)
-        note(list,
-             "The machine was too busy: %s. Do not use these times. Measure again when less runs on it, or with "
-             "fewer --threads.",
-             s->why);
-    else if (s->state == BUSY)
-        note(list,
-             "The machine was busy: %s. The times may be too high. compare decides nothing between them and results "
-             "of a quiet machine.",
-             s->why);
-    if (aside > 0 && s->state != UNUSABLE)
+    if (aside > 0)
         note(list, "%d of %d rounds do not count: other programs took processor time from one of their samples", aside,
              s->rounds);
     if (s->flagged > 0)
@@ -69,7 +59,7 @@ static void note_state(cJSON *list, const measured *m)
 static void note_amount(cJSON *list, const measured *m)
 {
     const race *r = m->r;
-    if (m->seen.rounds > 0 && r->few_samples)
+    if (m->seen.rounds > 0 && m->seen.rounds < BENCH_SAMPLES)
         note(list, "%d samples each: too few to decide small differences; %d are wanted (--min-time)", m->seen.rounds,
              BENCH_SAMPLES);
     if (m->seen.rounds > 0 && r->launches < 3)

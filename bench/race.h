@@ -56,10 +56,9 @@ typedef struct race {
     contestant judge;           /* the reference */
     contestant *of;             /* candidates, then peers */
     int n, n_candidates;
-    int rounds;       /* per launch, of everybody alike */
-    int launches;     /* that have samples */
-    int *start;       /* launches + 1: index of a launch's first sample */
-    bool few_samples; /* fewer than wanted were affordable */
+    int rounds;   /* per launch, of everybody alike */
+    int launches; /* that have samples */
+    int *start;   /* launches + 1: index of a launch's first sample */
     cJSON *ceilings;
     double load_before; /* NaN where it cannot be read */
     cpu_ticks ticks_before, ticks_after;

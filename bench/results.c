@@ -12,19 +12,6 @@
 
 /* ---- samples and statistics ---- */
 
-/* The samples of c that count: those of the rounds that count, whomever they are compared with. */
-static series samples_of(const measured *m, const contestant *c)
-{
-    const int n = c->standing == IN_RACE ? m->r->start[m->r->launches] : 0;
-    double *v = calloc((size_t)n + 1, sizeof *v);
-    for (int i = 0; v && i < n; i++)
-        v[i] = c->samples[i].ns;
-    const bool any = n > 0 && v && m->aside;
-    series s = any ? series_of(&(sample_set){m->r->launches, m->r->start, v}, m->aside) : (series){0};
-    free(v);
-    return s;
-}
-
 typedef struct tally {
     int canary, disturbed, retaken;
 } tally;
@@ -40,10 +27,10 @@ static tally tally_of(const measured *m, const contestant *c)
     return t;
 }
 
-/* Times in ns for one pass. Null where the machine was unusable: no figure is better than a wrong one. */
+/* Times in ns for one pass. */
 static void add_stats(cJSON *row, const measured *m, const contestant *c)
 {
-    series s = m->seen.state != UNUSABLE ? samples_of(m, c) : (series){0};
+    series s = measured_series(m, c);
     if (s.n == 0) {
         cJSON_AddNullToObject(row, "stats");
         series_free(&s);
@@ -86,6 +73,8 @@ static void add_samples(cJSON *row, const measured *m, const contestant *c)
         for (int i = m->r->start[l]; i < m->r->start[l + 1]; i++) {
             const sample *s = &c->samples[i];
             cJSON *one = js_row(list, "ns:%g,canary_ns:%g", round(s->ns), round(s->canary));
+            if (m->seen.by_waiting > 0)
+                js_number(one, "own_ns", round(sample_ns(m->r, &m->seen, s)));
             add_flags(one, m, c, i);
             if (s->taken > 0)
                 js_number(one, "taken", s->taken);
@@ -203,24 +192,12 @@ static void add_schema_hash(cJSON *row, const char *schema)
     js_text(row, "schema_hash", hex);
 }
 
-/* Whether it is right, and whether its times can be used. */
-static void add_status(cJSON *row, const measured *m, const contestant *c)
-{
-    static const char *const status[] = {"VALID", "INVALID", "ABSENT"};
-    char reason[REASON];
-    const bool unusable = c->standing == IN_RACE && m->seen.state == UNUSABLE;
-    snprintf(reason, sizeof reason, "the machine was too busy: %s", m->seen.why);
-    js_put(row, "status:%s,reason:%s", status[unusable ? INVALID : c->standing],
-           unusable                 ? reason
-           : c->standing == IN_RACE ? NULL
-                                    : c->reason);
-}
-
 static void add_contestant(cJSON *list, const measured *m, const contestant *c)
 {
     const race *r = m->r;
-    cJSON *row = js_row(list, "name:%s", c->name);
-    add_status(row, m, c);
+    static const char *const status[] = {"VALID", "INVALID", "ABSENT"};
+    cJSON *row = js_row(list, "name:%s,status:%s,reason:%s", c->name, status[c->standing],
+                        c->standing == IN_RACE ? NULL : c->reason);
     if (c->late)
         js_flag(row, "timed_out", true);
     if (c->peer)
@@ -256,18 +233,11 @@ static void add_contestant(cJSON *list, const measured *m, const contestant *c)
 /* ratio: time of b over time of a; low and high bound it with the confidence of the configuration. */
 static void add_comparison(cJSON *list, const measured *m, const contestant *a, const contestant *b)
 {
-    const race *r = m->r;
-    series sa = samples_of(m, a), sb = samples_of(m, b);
-    sample_set x = series_set(&sa), y = series_set(&sb);
-    const double margin = m->seen.state == BUSY ? r->o.threshold : 0; /* what a busy machine may add to one of them */
-    comparison c = stats_allow(stats_compare(&x, &y, r->o.threshold, r->o.seed), margin, r->o.threshold);
-    if (m->seen.state == UNUSABLE)
-        c.verdict = UNDECIDED;
+    const comparison c = measured_compare(m, a, b);
     cJSON *row = js_row(list, "a:%s,b:%s,verdict:%s,ratio:%g,low:%g,high:%g,detectable:%g", a->name, b->name,
                         outcome_name(c.verdict), c.ratio, c.low, c.high, c.detectable);
-    js_put(row, "threshold:%g,pairs:%d,launches:%d,margin:%g", r->o.threshold, c.pairs, c.launches, margin);
-    series_free(&sa);
-    series_free(&sb);
+    js_put(row, "threshold:%g,pairs:%d,launches:%d,margin:%g", m->r->o.threshold, c.pairs, c.launches,
+           measured_margin(m));
 }
 
 /* Every candidate against everyone after it; peers are not compared with each other. */
@@ -329,19 +299,17 @@ cJSON *race_config_make(const race *r)
     js_put(v, "isa:%s,threads:%d,as_written:%i", r->o.isa, r->o.threads, r->o.as_written);
     if (r->o.precision)
         js_text(v, "precision", r->o.precision);
-    js_put(v, "min_time_s:%g,launches:%d,rounds:%d,threshold:%g,confidence:%g,tolerance:%g,timeout_s:%g",
-           r->o.min_time > 0 ? r->o.min_time : NAN, r->o.launches, r->rounds, r->o.threshold, 0.99,
+    js_put(v, "min_time_s:%g,max_time_s:%g,launches:%d,rounds:%d,threshold:%g,confidence:%g,tolerance:%g,timeout_s:%g",
+           r->o.min_time > 0 ? r->o.min_time : NAN, r->o.max_time, r->o.launches, r->rounds, r->o.threshold, 0.99,
            r->o.tolerance > 0 ? r->o.tolerance : NAN, r->o.timeout);
     js_number(v, "seed", (double)r->o.seed);
     return v;
 }
 
-/* The state, and what it was concluded from; and whether the times can be used at all. */
+/* The state, and what it was concluded from. */
 static void add_state(cJSON *out, const measured *m)
 {
     const conditions *seen = &m->seen;
-    const bool unusable = seen->state == UNUSABLE;
-    js_put(out, "status:%s,reason:%s", unusable ? "INVALID" : "VALID", unusable ? seen->why : NULL);
     cJSON *v = js_object(out, "machine_state");
     js_put(v, "state:%s,why:%s,rounds:%d,counted_rounds:%d,samples:%d,disturbed:%d,lost_share:%g",
            state_name(seen->state), seen->why[0] != 0 ? seen->why : NULL, seen->rounds, seen->counted, seen->taken,

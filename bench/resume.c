@@ -125,7 +125,8 @@ static bool take_contestant(race *r, contestant *c, const cJSON *row)
 /* Launches that were measured whole: in the one that was cut the addresses were others, and it is too short to tell. */
 static int whole_launches(const race *r, const cJSON *old)
 {
-    int whole = r->o.launches;
+    int whole = (int)js_get_number(old, "partial/launches", 0);
+    whole = whole < BENCH_MOST_LAUNCHES ? whole : BENCH_MOST_LAUNCHES;
     for (int i = 0; i < r->n; i++) {
         const cJSON *launches = js_get(row_of(r, old, i), "samples");
         int n = 0;

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 const bench_options bench_usual = {
-    .launches = 5, .min_time = 3, .timeout = 600, .threshold = USUAL_THRESHOLD, .python = "python3"};
+    .launches = 5, .min_time = 3, .max_time = 60, .timeout = 600, .threshold = USUAL_THRESHOLD, .python = "python3"};
 enum { FEWEST_ROUNDS = 2, MOST_ROUNDS = 100, MOST_CONTESTANTS = 60 };
 static const double SAMPLE_NS = 1e6;    /* a shorter one would measure the timer and the waking up */
 static const double COLD_SHARE = 0.01;  /* of a pass: caches that are filled in less need no pass before it */
@@ -84,15 +84,19 @@ static bool fill_defaults(race *r, ts_error *e)
     if (o->launches < 0 || o->launches > BENCH_MOST_LAUNCHES)
         return err_set(e, TS_USAGE, "%d launches, 1 to %d expected, or 0 for as many as usual", o->launches,
                        BENCH_MOST_LAUNCHES);
-    if (!(o->min_time >= 0) || !(o->threshold >= 0) || !(o->tolerance >= 0) || !(o->timeout >= 0))
-        return err_set(e, TS_USAGE, "min_time %g, threshold %g, tolerance %g, timeout %g: none below 0 expected",
-                       o->min_time, o->threshold, o->tolerance, o->timeout);
+    if (!(o->min_time >= 0) || !(o->max_time >= 0) || !(o->threshold >= 0) || !(o->tolerance >= 0) ||
+        !(o->timeout >= 0))
+        return err_set(e, TS_USAGE,
+                       "min_time %g, max_time %g, threshold %g, tolerance %g, timeout %g: none below 0 expected",
+                       o->min_time, o->max_time, o->threshold, o->tolerance, o->timeout);
     if (o->threads < 0 || o->threads > r->cpus.n) {
         err_set(e, TS_USAGE, "%d threads, 1 to %d expected: so many processors this process may use", o->threads,
                 r->cpus.n);
         return err_hint(e, "leave --threads out for one per core; run and emit take more, which then take turns");
     }
     o->launches = o->launches > 0 ? o->launches : bench_usual.launches;
+    if (o->max_time == 0 && o->min_time == 0)
+        o->max_time = bench_usual.max_time;
     o->threads = o->threads > 0 ? o->threads : r->cpus.cores;
     o->threshold = o->threshold > 0 ? o->threshold : bench_usual.threshold;
     o->timeout = o->timeout > 0 ? o->timeout : bench_usual.timeout;
@@ -130,10 +134,9 @@ static bool enter_contestants(race *r, ts_error *e)
     if (r->n > MOST_CONTESTANTS)
         return err_set(e, TS_USAGE, "%d contestants: at most %d", r->n, MOST_CONTESTANTS);
     r->of = calloc((size_t)r->n, sizeof *r->of);
-    r->start = calloc((size_t)o->launches + 1, sizeof *r->start);
+    r->start = calloc(BENCH_MOST_LAUNCHES + 1, sizeof *r->start);
     if (!r->of || !r->start)
-        return err_memory(e, (size_t)r->n * sizeof *r->of + ((size_t)o->launches + 1) * sizeof *r->start,
-                          "%d contestants", r->n);
+        return err_memory(e, (size_t)r->n * sizeof *r->of, "%d contestants", r->n);
     for (int i = 0; i < r->n; i++) {
         contestant *c = &r->of[i];
         if (i < o->n_schemas)
@@ -210,7 +213,6 @@ static void plan_rounds(race *r)
         c->passes = (int)fmin(INT_MAX, fmax(1, ceil(fmax(SAMPLE_NS, budget / r->rounds) / pass - 0.5)));
         c->warm = refill_ns(r) < COLD_SHARE * pass ? 0 : (int)fmin(INT_MAX, ceil(SAMPLE_NS / pass));
     }
-    r->few_samples = r->rounds * r->o.launches < BENCH_SAMPLES;
 }
 
 /* What a schema calls itself; "" where it cannot be known. */
@@ -232,13 +234,21 @@ static void rename_contestants(race *r)
     }
 }
 
+/* "launch 6 of 5" would be a riddle: those that come because nothing is decided yet say so. */
+static void tell_launch(const race *r, int launch, const char *doing, const char *whom, int done, int total)
+{
+    char what[360];
+    if (launch < r->o.launches)
+        snprintf(what, sizeof what, "launch %d of %d: %s%s", launch + 1, r->o.launches, doing, whom);
+    else
+        snprintf(what, sizeof what, "launch %d, to decide more: %s%s", launch + 1, doing, whom);
+    tell(r, what, done < total ? done : total, total);
+}
+
 static bool open_all(race *r, int launch, ts_error *e)
 {
-    char what[320];
     for (int i = 0; i < r->n; i++) {
-        snprintf(what, sizeof what, "launch %d of %d: starting and verifying %s", launch + 1, r->o.launches,
-                 r->of[i].name);
-        tell(r, what, launch, r->o.launches);
+        tell_launch(r, launch, "starting and verifying ", r->of[i].name, launch, r->o.launches);
         if (!contestant_open(r, &r->of[i], e))
             return false;
     }
@@ -323,7 +333,6 @@ static bool make_room(race *r, int launch)
 
 static bool race_launch(race *r, int launch, ts_error *e)
 {
-    char what[64];
     if (!open_all(r, launch, e))
         return false;
     if (launch == 0)
@@ -331,9 +340,8 @@ static bool race_launch(race *r, int launch, ts_error *e)
     if (!make_room(r, launch))
         return err_memory(e, (size_t)(r->start[launch] + r->rounds) * sizeof *r->of->samples,
                           "the samples of launch %d", launch + 1);
-    snprintf(what, sizeof what, "launch %d of %d: timing", launch + 1, r->o.launches);
     for (int round = 0; round < r->rounds; round++) {
-        tell(r, what, launch * r->rounds + round, r->o.launches * r->rounds);
+        tell_launch(r, launch, "timing", "", launch * r->rounds + round, r->o.launches * r->rounds);
         if (!race_round(r, launch, round, e)) {
             r->start[launch + 1] = r->start[launch] + round;
             r->launches = round > 0 ? launch + 1 : launch;
@@ -352,9 +360,25 @@ static bool resume(race *r, ts_error *e)
 {
     cJSON *asked = race_config_make(r);
     const bool good = resume_race(r, asked, e);
-    r->few_samples = r->rounds * r->o.launches < BENCH_SAMPLES;
     cJSON_Delete(asked);
     return good;
+}
+
+/* Those that are wanted; then, while one more of their length fits into the time and something is open, others. */
+static bool race_launches(race *r, ts_error *e)
+{
+    const int64_t start = clock_ns();
+    int64_t longest = 0;
+    for (int l = r->launches; l < BENCH_MOST_LAUNCHES; l++) {
+        const int64_t begin = clock_ns();
+        if (l >= r->o.launches && ((double)(begin - start + longest) > r->o.max_time * 1e9 || !race_is_open(r)))
+            break;
+        if (!race_launch(r, l, e))
+            return false;
+        const int64_t took = clock_ns() - begin;
+        longest = took > longest ? took : longest;
+    }
+    return true;
 }
 
 static bool race_all(race *r, ts_error *e)
@@ -365,9 +389,8 @@ static bool race_all(race *r, ts_error *e)
     if (r->o.resume && !resume(r, e))
         return false;
     r->ticks_before = cpu_ticks_now();
-    for (int l = r->launches; l < r->o.launches; l++)
-        if (!race_launch(r, l, e))
-            return false;
+    if (!race_launches(r, e))
+        return false;
     r->ticks_after = cpu_ticks_now();
     tell(r, "done", r->o.launches, r->o.launches);
     return true;

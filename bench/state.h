@@ -1,14 +1,15 @@
-/* state.h - what the machine was like while a race was run, and which of its rounds count therefore.
+/* state.h - what the machine was like while a race was run, which of its rounds count therefore, and what they say.
  *
  * A sample is disturbed when others took more than half a percent of it. A round counts when no sample of it is:
- * the same rounds for the table, the verdicts, the report and compare, and the same kind of samples however busy the
- * machine was. Reasons for the rule and its numbers: docs/bench.md, "Which samples count". A race is only read;
- * conditions are a plain value, a list of rounds is the caller's to free. */
+ * the same rounds for the table, the verdicts, the report and compare. Where hardly any is left so, the machine was
+ * overloaded: then every round counts, and of each time what its threads waited for a processor is taken off.
+ * Reasons for the rule and its numbers: docs/bench.md, "Which samples count". A race is only read; conditions are a
+ * plain value, a list of rounds is the caller's to free. */
 #ifndef BENCH_STATE_H
 #define BENCH_STATE_H
 #include "bench/race.h"
 
-typedef enum machine_state { QUIET, BUSY, UNUSABLE } machine_state;
+typedef enum machine_state { QUIET, BUSY, OVERLOADED } machine_state;
 const char *state_name(machine_state s); /* "quiet" */
 
 typedef struct conditions {
@@ -21,6 +22,7 @@ typedef struct conditions {
     double lost;          /* share of all samples that other programs took */
     double flagged;       /* share of the samples whose canary was slow */
     double stolen;        /* share of the processors' time that other guests took; NAN where it is not told */
+    double by_waiting;    /* see sample_ns; 0 unless the machine was overloaded */
 } conditions;
 
 bool sample_disturbed(const sample *s);
@@ -30,6 +32,8 @@ bool sample_flagged(const sample *s, double usual_canary);
 /* Whether each round of all launches is set aside; for free(). */
 bool *rounds_aside_make(const race *r);
 conditions conditions_of(const race *r, const bool *aside);
+/* Of one pass: what was measured, times the share of it that its threads had a processor, to the power by_waiting. */
+double sample_ns(const race *r, const conditions *seen, const sample *s);
 
 /* A race with what is concluded about its rounds. */
 typedef struct measured {
@@ -37,4 +41,11 @@ typedef struct measured {
     const bool *aside; /* by round */
     conditions seen;
 } measured;
+series measured_series(const measured *m, const contestant *c); /* of the rounds that count; series_free */
+double measured_margin(const measured *m);                      /* what a busy machine may add to one of two */
+comparison measured_compare(const measured *m, const contestant *a, const contestant *b);
+/* Whether more launches could still decide something: an interval of the fastest candidate against another reaches
+ * farther to one side than half the threshold, and than half the difference found. Verdicts are not asked about: else
+ * a race would go on until chance has made two equal ones differ. */
+bool race_is_open(const race *r);
 #endif

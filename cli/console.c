@@ -63,8 +63,8 @@ void put_word(const paper *on, const char *word)
     static const struct {
         const char *word;
         tone tone;
-    } words[] = {{"VALID", GOOD},   {"FASTER", GOOD},    {"quiet", GOOD},        {"INVALID", BAD},  {"SLOWER", BAD},
-                 {"unusable", BAD}, {"ABSENT", CAUTION}, {"UNDECIDED", CAUTION}, {"busy", CAUTION}, {"SAME", EVEN}};
+    } words[] = {{"VALID", GOOD},     {"FASTER", GOOD},    {"quiet", GOOD},        {"INVALID", BAD},  {"SLOWER", BAD},
+                 {"overloaded", BAD}, {"ABSENT", CAUTION}, {"UNDECIDED", CAUTION}, {"busy", CAUTION}, {"SAME", EVEN}};
     for (int i = 0; i < COUNT(words); i++)
         if (on->color && strcmp(words[i].word, word) == 0) {
             fprintf(on->f, "%s%s%s", console_on(true, words[i].tone), word, console_off(true));

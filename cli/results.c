@@ -15,34 +15,41 @@
 #define VERDICT                                                                                    \
     "{a} vs {b}: {verdict~}[ratio? {ratio:%.3f}x (99% CI {low:%.3f} … {high:%.3f}), {launches} " \
     "launch[launches=1?|es], {pairs} pairs[detectable?, detectable >= {detectable:%.1f%}%]|, no samples count]\n"
+/* Stands at times that a busy machine may have made longer, and where it is said once why. */
+#define MARK "†"
 #define NOTES "[notes*note: {}\n]"
 
 static const char results_form[] =
     "{model/name}[model/dims*  {}]   {environment/threads} thread[environment/threads=1?|s] ({environment/cpu}, "
     "{environment/isa})   peak {ceilings/fma_f32_gflops:rate} GFLOP/s f32, {ceilings/read_gbs:rate} GB/s "
     "([ceilings/stated?as the device states|probed])\n"
-    "{rows!<name=contestant|>median_ns=median|>interval=95% CI|>p90_ns=p90|>rate=GFLOP/s|>share=peak|"
+    "{rows!<name=contestant|>median|>interval=95% CI|>p90_ns=p90|>rate=GFLOP/s|>share=peak|"
     ">peak_bytes=memory|~status|^reason}"
-    "[machine_state?machine: {machine_state/state~}, {machine_state/counted_rounds} of {machine_state/rounds} rounds "
-    "count\n]"
-    "[comparisons*" VERDICT "[where?  [share>1?more than all|{share:%.0f%} %] of the difference is in \"{where}\": "
-    "{a_ns} against {b_ns}\n]]" NOTES;
+    "[machine_state?machine: {machine_state/state~}[machine_state/why? (" MARK "): {machine_state/why}]; "
+    "{machine_state/counted_rounds} of {machine_state/rounds} rounds count"
+    "[machine_state/state=overloaded?, less what threads waited for a processor][machine_state/why?. The times may be "
+    "too high]\n]"
+    "[comparisons*" VERDICT "[where?  [share>1?the largest gain|{share:%.0f%} % of the difference] is in \"{where}\": "
+    "{a_ns} against {b_ns}[by?; {with} computes it by {by}, {without} does not]\n]]" NOTES;
 
 /* First what else differs between the two files: a verdict over two machines says little. */
 static const char comparison_form[] = "[differences*differs: {key}: {before} before, {after} after\n]"
                                       "[comparisons*" VERDICT "[reason?  {reason}\n]]" NOTES;
 
 /* The rate is of the model's arithmetic as the first candidate's plan counts it: the same work for everybody. */
-static void add_row(cJSON *rows, const cJSON *c, double flops, double peak)
+static void add_row(cJSON *rows, const cJSON *c, double flops, double peak, const char *mark)
 {
     const double ns = js_get_number(c, "stats/median_ns", NAN);
-    char low[64], high[64], interval[160], share[32];
+    char median[80], low[64], high[64], interval[160], share[32];
+    outline_value(median, sizeof median - sizeof MARK, "ns", js_get(c, "stats/median_ns"));
+    if (isfinite(ns))
+        snprintf(median + strlen(median), sizeof median - strlen(median), "%s", mark);
     outline_value(low, sizeof low, "ns", js_get(c, "stats/low_ns"));
     outline_value(high, sizeof high, "ns", js_get(c, "stats/high_ns"));
     snprintf(interval, sizeof interval, "%s … %s", low, high);
     snprintf(share, sizeof share, "%.0f %%", 100 * flops / ns / peak);
-    js_row(rows, "name:%s,median_ns:%g,interval:%s,p90_ns:%g,rate:%g,share:%s,peak_bytes:%g,status:%s,reason:%s",
-           js_get_text(c, "name"), ns, isfinite(ns) ? interval : NULL, js_get_number(c, "stats/p90_ns", NAN),
+    js_row(rows, "name:%s,median:%s,interval:%s,p90_ns:%g,rate:%g,share:%s,peak_bytes:%g,status:%s,reason:%s",
+           js_get_text(c, "name"), median, isfinite(ns) ? interval : NULL, js_get_number(c, "stats/p90_ns", NAN),
            flops > 0 ? flops / ns : NAN, isfinite(flops / ns / peak) && flops > 0 ? share : NULL,
            js_get_number(c, "memory/peak_bytes", NAN), js_get_text(c, "status"), js_get_text(c, "reason"));
 }
@@ -53,9 +60,28 @@ static void add_rows(cJSON *v)
     const cJSON *lists[] = {js_get(v, "candidates"), js_get(v, "peers")}, *c;
     double flops = 0, peak = js_get_number(v, "ceilings/fma_f32_gflops", NAN);
     cJSON *rows = js_array(v, "rows");
+    const char *mark = *js_get_text(v, "machine_state/why") ? MARK : "";
     cJSON_ArrayForEach(c, lists[0]) flops = flops > 0 ? flops : js_get_number(c, "flops", 0);
     for (int i = 0; i < 2; i++)
-        cJSON_ArrayForEach(c, lists[i]) add_row(rows, c, flops, peak);
+        cJSON_ArrayForEach(c, lists[i]) add_row(rows, c, flops, peak, mark);
+}
+
+/* What a kernel does as the model says it: what Strassen makes of a product counts as the product. */
+static const char *op_of(const cJSON *k)
+{
+    return js_get_text(k, js_get(k, "work") ? "work/operation" : "op");
+}
+
+/* The way that a candidate goes to an operation, "Strassen"; "": as it is defined. */
+static const char *way_of(const cJSON *c, const char *op)
+{
+    const cJSON *k;
+    cJSON_ArrayForEach(k, js_get(c, "kernels"))
+    {
+        if (strcmp(op_of(k), op) == 0 && *js_get_text(k, "work/by") != 0)
+            return js_get_text(k, "work/by");
+    }
+    return "";
 }
 
 /* Nanoseconds of the kernels of an operation. */
@@ -66,7 +92,7 @@ static double time_in(const cJSON *c, const char *op)
     cJSON_ArrayForEach(k, js_get(c, "kernels"))
     {
         const double ns = js_get_number(k, "median_ns", NAN);
-        sum += strcmp(js_get_text(k, "op"), op) == 0 && isfinite(ns) ? ns : 0;
+        sum += strcmp(op_of(k), op) == 0 && isfinite(ns) ? ns : 0;
     }
     return sum;
 }
@@ -85,13 +111,18 @@ static void add_where(const cJSON *v, cJSON *comparison)
         return;
     cJSON_ArrayForEach(k, js_get(a, "kernels"))
     {
-        const char *op = js_get_text(k, "op");
+        const char *op = op_of(k);
         const double part = (time_in(b, op) - time_in(a, op)) / whole;
         if (isfinite(part) && part > most)
             most = part, where = op;
     }
-    if (where && most >= 0.05)
-        js_put(comparison, "where:%s,share:%g,a_ns:%g,b_ns:%g", where, most, time_in(a, where), time_in(b, where));
+    if (!where || most < 0.05)
+        return;
+    js_put(comparison, "where:%s,share:%g,a_ns:%g,b_ns:%g", where, most, time_in(a, where), time_in(b, where));
+    const char *way = way_of(a, where), *other = way_of(b, where);
+    if (strcmp(way, other) != 0)
+        js_put(comparison, "by:%s,with:%s,without:%s", *way != 0 ? way : other,
+               js_get_text(comparison, *way != 0 ? "a" : "b"), js_get_text(comparison, *way != 0 ? "b" : "a"));
 }
 
 static bool unknown_format(const char *format, ts_error *e)

@@ -12,17 +12,17 @@ set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
 include                648  the public header: to be read in one sitting
-graph                33299  the table of operations is half of it
+graph                33300  the table of operations is half of it
 import               11636  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff              4400  the chain rule, forward mode, batches, optimizers
 schedule               192  the table of passes
-schedule/plan         2097  kernels, stages, values, targets
+schedule/plan         2105  kernels, stages, values, targets
 schedule/nest         2424  the notation of loops
 schedule/schema       1434  rules, and loops by them
 schedule/fuse         2258  nodes become kernels
-schedule/passes       4897  a file for each other step
+schedule/passes       4916  a file for each other step
 schedule/place         825  plans over several devices
-schedule/explain       980  what people read of a plan
+schedule/explain       1063  what people read of a plan
 backends              3775  driver, runner, weights: what back ends share
 backends/codegen      11826  nests to text, for every C-like language
 backends/cpu          2647  processors as a target, and what is measured of them
@@ -36,12 +36,12 @@ backends/null           20  plans, and emits nothing
 backends/gpu          3419  graphics processors as a target
 backends/opencl        1900  a dialect and a device
 backends/cuda          2550  a dialect and a device
-bench                 5660  race, statistics, peers
-bench/report          5500  a page of sections
+bench                 6025  race, statistics, peers
+bench/report          5914  a page of sections
 bench/machine         1231  clock, processors, ceilings
 train                 9150  fine-tuning, generation, export
 models                1790  on the public header alone
-cli                  11320  a file for each verb
+cli                  11384  a file for each verb
 tests                50000  about half of what they test
 tests/gpusim         10220  a driver and a card in software
 '

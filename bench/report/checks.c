@@ -35,11 +35,11 @@ static void error_of(text *out, const contestant *c)
         text_add(out, " (allowed: %s)", word_number(c->tolerance).s);
 }
 
-/* Invalid is also who has right results and no times that count: what is wrong is not timed at all. */
+/* What is wrong, or died before it was held against anything. */
 static bool is_wrong(const contestant *c)
 {
-    const bool within = c->max_rel <= c->tolerance, timed = c->n_sample + c->n_aside > 0;
-    return c->max_rel > c->tolerance || (!c->valid && !c->peer && !within && !timed);
+    const bool within = c->max_rel <= c->tolerance;
+    return c->max_rel > c->tolerance || (!c->valid && !c->peer && !within);
 }
 
 static mood results_right(const report *r, text *out)
@@ -90,16 +90,13 @@ static mood difference_seen(const report *r, text *out)
     return outcome_read(r->match->word) == UNDECIDED ? CARE : FINE;
 }
 
-/* As the measurement states it; the times are worth what the machine was. */
+/* As the measurement states it. Why it was not stands at the times. */
 static mood machine_quiet(const report *r, text *out)
 {
-    const cJSON *m = js_get(r->root, "machine_state");
-    const char *state = js_get_text(m, "state"), *why = js_get_text(m, "why");
+    const char *state = js_get_text(r->root, "machine_state/state");
     if (!*state)
         return FINE;
-    html_add(out, "%s%s%s", state, *why ? ": " : "", why);
-    if (strcmp(state, "unusable") == 0)
-        text_add(out, ". Do not use these times; measure again on a quiet machine");
+    html_add(out, "%s", state);
     return strcmp(state, "quiet") == 0 ? FINE : strcmp(state, "busy") == 0 ? CARE : FAILED;
 }
 
@@ -214,19 +211,14 @@ static mood all_accounted(const report *r, text *out)
     return m;
 }
 
-/* By other programs, as the contestants were told, and by other guests of the host, as this system was. */
+/* By other guests of the host, as this system was told. */
 static mood not_taken(const report *r, text *out)
 {
-    const cJSON *m = js_get(r->root, "machine_state");
-    const double steal = result_number(r->environment, "steal_share"), all = result_number(m, "samples");
-    const double share = all > 0 ? result_number(m, "disturbed") / all : 0;
-    if (all > 0)
-        text_add(out, "other programs disturbed %s of %s samples", word_count(result_number(m, "disturbed")).s,
-                 word_count(all).s);
-    if (!isnan(steal))
-        text_add(out, "%sother guests of this machine took %s of the processor time", between(out),
-                 word_share(steal).s);
-    return share > 0.5 || steal > 0.02 ? FAILED : share > 0.05 || steal > 0.005 ? CARE : FINE;
+    const double steal = result_number(r->environment, "steal_share");
+    if (isnan(steal))
+        return FINE;
+    text_add(out, "other guests of this machine took %s of the processor time", word_share(steal).s);
+    return steal > 0.02 ? FAILED : steal > 0.005 ? CARE : FINE;
 }
 
 static void checklist(text *t, const report *r)

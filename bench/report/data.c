@@ -78,7 +78,7 @@ static launch launch_read(report *r, const cJSON *list)
         if (is_aside(s))
             continue;
         const cJSON *flags = cJSON_GetObjectItemCaseSensitive(s, "flags");
-        l.ns[l.n] = result_number(s, "ns");
+        l.ns[l.n] = js_get_number(s, "own_ns", result_number(s, "ns"));
         l.canary[l.n] = result_number(s, "canary_ns");
         l.flagged[l.n++] = count_of(flags) > 0 || result_number(s, "flags") > 0 || *js_get_text(s, "flags");
     }
@@ -153,6 +153,9 @@ static void levels_read(report *r, kernel *k, const cJSON *list)
 /* People know a kernel by what the model calls it; its own name is a counter. */
 static const char *known_as(const cJSON *k)
 {
+    const char *work = js_get_text(k, "work/label");
+    if (*work)
+        return work;
     const cJSON *label = js_get(k, "label");
     if (!label)
         return js_get_text(k, "name");
@@ -211,7 +214,9 @@ static void kernels_read(report *r, contestant *c)
             continue;
         kernel *out = &c->kernels[c->n_kernel++];
         *out = (kernel){.name = known_as(k),
-                        .op = js_get_text(k, "op"),
+                        .op = js_get_text(k, js_get(k, "work") ? "work/operation" : "op"),
+                        .by = js_get_text(k, "work/by"),
+                        .work = js_get_number(k, "work/flops", result_number(k, "flops")),
                         .rule = js_get_text(k, "rule"),
                         .loops = js_get_text(k, "loops"),
                         .dtype = js_get_text(k, "dtype"),

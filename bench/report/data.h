@@ -41,9 +41,11 @@ typedef struct tile { /* of the innermost loops, as plan/1 has it; NAN where it 
 
 typedef struct kernel {
     const char *name, *op, *rule, *loops, *dtype, *bound; /* bound: "fma", or the ceiling of bytes that holds it back */
-    double calls, ns, flops, bytes, peak_share;           /* ns, flops, bytes: of all calls in one pass */
-    double traffic[3]; /* bytes into L1, L2, L3 from outside, estimated, of one call */
-    double waste;      /* work of full tiles over real work, less 1 */
+    const char *by; /* the way that op is gone, of which this kernel may be a part: "Strassen"; "" */
+    double work;    /* operations of op as the model says it */
+    double calls, ns, flops, bytes, peak_share; /* ns, flops, bytes: of all calls in one pass */
+    double traffic[3];                          /* bytes into L1, L2, L3 from outside, estimated, of one call */
+    double waste;                               /* work of full tiles over real work, less 1 */
     tile tile;
     bool guessed; /* the loops that its rule gives were refused, and "guess" was taken */
     const cJSON *json;
@@ -76,17 +78,18 @@ typedef struct contestant {
     const cJSON *json;
 } contestant;
 
-/* Kernels that are one thing repeated (the same projection in twelve layers): equal op, flops and name up to its
- * digits. */
+/* Kernels that are one thing repeated (the same projection in twelve layers), or go another way to it: equal op,
+ * work and name up to its digits. */
 typedef struct part {
-    int count;
+    int count;                    /* of the things, each of which may be several kernels */
+    const char *by;               /* the way of the heaviest; "" */
     double ns, bytes, peak_share; /* sums; the share is weighted by time */
     const kernel *heaviest;       /* NULL when this contestant has none of the kind */
 } part;
 typedef struct kind {
     const char *name, *op; /* name: digits that differ are shown as "*" */
     const char *shown;     /* HTML: name, how many there are, op */
-    double flops;          /* of one kernel */
+    double flops;          /* of one, as the model says it */
     bool same;             /* both of the explained pair run it with the same loops and layouts */
     part of[MAX_CHARTED];
 } kind;
@@ -140,10 +143,11 @@ void report_free(report *r);
 
 double result_number(const cJSON *object, const char *key); /* NAN where missing or not finite */
 
-bool kernel_same(const kernel *a, const kernel *b); /* loops and layouts, whatever their names */
-const char *report_source(const report *r);         /* of the ceilings: "stated" by the device, or "probed" here */
-double report_peak(const report *r);                /* GFLOP/s of multiply-adds in the dtype of the kernels; NAN */
-const char *report_model(const report *r);          /* the model's name, or "a model" */
+bool kind_ways_differ(const report *r, const kind *k); /* the explained pair computes it in two ways, both known */
+bool kernel_same(const kernel *a, const kernel *b);    /* loops and layouts, whatever their names */
+const char *report_source(const report *r);            /* of the ceilings: "stated" by the device, or "probed" here */
+double report_peak(const report *r);                   /* GFLOP/s of multiply-adds in the dtype of the kernels; NAN */
+const char *report_model(const report *r);             /* the model's name, or "a model" */
 /* A file's name without its folders; of a name that says little, as model.onnx, with the folder it is in. */
 const char *path_name(const char *path);
 #endif

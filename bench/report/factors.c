@@ -128,6 +128,10 @@ account account_of(const report *r)
             a.same += gain;
             continue;
         }
+        if (kind_ways_differ(r, k)) {
+            a.ways += gain;
+            continue;
+        }
         const factors f = factors_of(r, slow->heaviest, fast->heaviest);
         share_out(&a, &f, gain);
         if (!isnan(f.estimated) && gain > most)

@@ -24,6 +24,7 @@ typedef struct account {
     double of[N_PROPERTIES], open; /* open: of those kinds, not explained */
     double same;                   /* of kinds with the same loops */
     double apart;                  /* of kinds that only one of the two has */
+    double ways;                   /* of kinds that they compute in two ways */
     double outside;                /* of the time outside kernels */
     double total;
     const kind *main; /* the one that gains most by its loops; NULL: nothing is known of any */

@@ -116,7 +116,7 @@ double inner_loops(const report *r, text *t)
 /* ---- the table ---- */
 static void row(text *t, const char *what, const char *slow, const char *fast, double ns, double total)
 {
-    html_row(t, "%s|%s|%s|#%s|#%s", what, slow, fast, word_gain(-ns).s, word_share(ns / total).s);
+    html_row(t, "%s|%s|%s|#%s|#%s", what, slow, fast, word_gain(-ns).s, word_part(ns / total).s);
 }
 
 void made_of(text *t, const report *r)
@@ -136,6 +136,8 @@ void made_of(text *t, const report *r)
     for (int i = 0; i < N_PROPERTIES; i++)
         if (fabs(a.of[i]) > SMALL * a.total)
             row(t, property_name[i], say(slow, (property)i, near).s, say(fast, (property)i, near).s, a.of[i], a.total);
+    if (fabs(a.ways) > SMALL * a.total)
+        row(t, "computed another way", "", "", a.ways, a.total);
     row(t, "not explained by these", "", "", a.open, a.total);
     if (fabs(a.apart) > SMALL * a.total)
         row(t, "kernels that only one of them has", "", "", a.apart, a.total);

@@ -48,7 +48,7 @@ static double known(double v)
 static int same_kind(const row *a, const row *b)
 {
     int by_name = strcmp(a->pattern, b->pattern), by_op = strcmp(a->k->op, b->k->op);
-    double fa = known(a->k->flops), fb = known(b->k->flops);
+    double fa = known(a->k->work), fb = known(b->k->work);
     return by_name ? by_name : by_op ? by_op : (fa > fb) - (fa < fb);
 }
 
@@ -63,15 +63,16 @@ static int by_kind(const void *x, const void *y)
 }
 
 /* peak_share is a sum weighted by time here, a mean once all are in. */
-static void part_add(part *t, kernel *k)
+static void part_add(part *t, kernel *k, bool again)
 {
     double ns = k->ns > 0 ? k->ns : 0;
     if (!t->heaviest || ns > t->heaviest->ns)
         t->heaviest = k;
+    t->by = t->heaviest->by;
     t->peak_share += ns * k->peak_share;
     t->ns += ns;
     t->bytes += k->bytes;
-    t->count++;
+    t->count += !again;
 }
 
 /* Of the candidate that spends most on it. */
@@ -102,11 +103,15 @@ static void kinds_fill(report *r, const row *rows, int n)
     for (int i = 0; i < n; i++) {
         bool first = i == 0 || same_kind(&rows[i - 1], &rows[i]) != 0;
         if (first)
-            r->kinds[r->n_kind++] = (kind){.name = rows[i].k->name, .op = rows[i].k->op, .flops = rows[i].k->flops};
+            r->kinds[r->n_kind++] = (kind){.name = rows[i].k->name, .op = rows[i].k->op, .flops = rows[i].k->work};
         kind *now = &r->kinds[r->n_kind - 1];
         if (strcmp(now->name, rows[i].k->name) != 0)
             now->name = rows[i].pattern;
-        part_add(&now->of[rows[i].owner], rows[i].k);
+        /* kernels of one way to one thing follow one another in a plan, by its name */
+        const bool again = !first && *rows[i].k->by && rows[i - 1].owner == rows[i].owner &&
+                           strcmp(rows[i - 1].k->by, rows[i].k->by) == 0 &&
+                           strcmp(rows[i - 1].k->name, rows[i].k->name) == 0;
+        part_add(&now->of[rows[i].owner], rows[i].k, again);
     }
     for (int i = 0; i < r->n_kind; i++)
         for (int c = 0; c < MAX_CHARTED; c++) {
@@ -200,6 +205,12 @@ static int groups_merge(group *of, int n)
         g->slow_kernel = heavier(g->slow_kernel, of[i].slow_kernel);
     }
     return merged;
+}
+
+bool kind_ways_differ(const report *r, const kind *k)
+{
+    const part *a = &k->of[r->fast], *b = &k->of[r->slow];
+    return a->heaviest && b->heaviest && strcmp(a->by, b->by) != 0;
 }
 
 /* The same loops in the same layouts, as often: time that differs is noise, or where things came to lie in memory. */

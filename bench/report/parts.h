@@ -45,7 +45,7 @@ typedef struct reason {
     text html;
     double weight; /* ns that it speaks of */
 } reason;
-enum { MAX_REASONS = 12 };                    /* that a section lists; the rest is counted */
+enum { MAX_REASONS = 14 };                    /* that a section lists; the rest is counted */
 double inner_loops(const report *r, text *t); /* the innermost loops, of a decided pair: the weight, or 0 */
 void made_of(text *t, const report *r);       /* the table of what the difference is made of */
 int reasons_find(const report *r, reason out[MAX_REASONS]); /* text_free each */

@@ -22,8 +22,8 @@ static double most_of_it(const report *r, text *t)
     double gain = g->slow - g->fast, share = gain / difference(r);
     if (!(share > 0.1))
         return 0;
-    if (share < 1.2)
-        text_add(t, "%s of the difference is in ", word_share(share < 1 ? share : 1).s);
+    if (share <= 1)
+        text_add(t, "%s of the difference is in ", word_share(share).s);
     else
         text_add(t, "The largest gain is in ");
     html_add(t, "<b.name>%1s</b> (%s of %s): %s under %-s, %s under %-s.", g->name, word_time(gain).s,
@@ -34,7 +34,44 @@ static double most_of_it(const report *r, text *t)
 
 static double gain_of(const report *r, const kind *k)
 {
-    return !k->same && k->of[r->fast].heaviest && k->of[r->slow].heaviest ? k->of[r->slow].ns - k->of[r->fast].ns : 0;
+    const bool loops = !k->same && k->of[r->fast].heaviest && k->of[r->slow].heaviest && !kind_ways_differ(r, k);
+    return loops ? k->of[r->slow].ns - k->of[r->fast].ns : 0;
+}
+
+/* What the two go different ways to: all kinds of one operation and way. Loops explain nothing of that. */
+static double other_way(const report *r, text *t)
+{
+    const kind *best = NULL;
+    double most = 0.02 * difference(r), slow = 0, fast = 0;
+    int n = 0;
+    for (int i = 0; i < r->n_kind; i++) {
+        const kind *k = &r->kinds[i];
+        const double gap = fabs(k->of[r->slow].ns - k->of[r->fast].ns);
+        if (kind_ways_differ(r, k) && gap > most)
+            most = gap, best = k;
+    }
+    if (!best)
+        return 0;
+    const part *a = &best->of[r->fast], *b = &best->of[r->slow];
+    for (int i = 0; i < r->n_kind; i++) {
+        const part *x = &r->kinds[i].of[r->fast], *y = &r->kinds[i].of[r->slow];
+        if (!x->heaviest || !y->heaviest || strcmp(r->kinds[i].op, best->op) != 0 || strcmp(x->by, a->by) != 0 ||
+            strcmp(y->by, b->by) != 0)
+            continue;
+        fast += x->ns, slow += y->ns;
+        n += x->count;
+    }
+    const int with = *a->by ? r->fast : r->slow, without = *a->by ? r->slow : r->fast;
+    html_add(t, "%-s computes %s by <b>%s</b>; %-s ", r->of[with].mark, best->op, *a->by ? a->by : b->by,
+             r->of[without].mark);
+    if (*a->by && *b->by)
+        html_add(t, "by <b>%s</b>. ", b->by);
+    else
+        text_add(t, "does not. ");
+    html_add(t, "That is %d of <b.name>%1s</b>%s: %s under %-s, %s under %-s.", n, best->name,
+             n > best->of[r->fast].count ? " and others" : "", word_time(slow).s, r->of[r->slow].mark,
+             word_time(fast).s, r->of[r->fast].mark);
+    return 4 * fabs(slow - fast);
 }
 
 const level *level_fullest(const kernel *k, const char *name)
@@ -89,7 +126,7 @@ static double cache_overflow(const report *r, text *t)
         text_add(t, ": it stays there. ");
     }
     text_add(t, "Kernels like this take %s of the difference, for this and other reasons.",
-             word_share(gain / difference(r)).s);
+             word_part(gain / difference(r)).s);
     return 0.5 * gain;
 }
 
@@ -138,7 +175,7 @@ static double traffic(const report *r, text *t)
              "most %s of the difference.",
              most.kind->name, r->of[r->slow].mark, word_bytes(slow->traffic[most.level]).s, name[most.level],
              r->of[r->fast].mark, word_bytes(fast->traffic[most.level]).s, report_source(r), outside[most.level],
-             word_time(most.time).s, word_share(time / difference(r)).s);
+             word_time(most.time).s, word_part(time / difference(r)).s);
     return time;
 }
 
@@ -213,6 +250,39 @@ static double not_sure(const report *r, text *t)
     return fmax(LEAST, fabs(g->slow - g->fast));
 }
 
+/* The operation in which contestant c loses most on the best, and how much. */
+static double worst_op(const report *r, int c, const char **op)
+{
+    double most = 0;
+    for (int i = 0; i < r->n_kind; i++) {
+        double gap = 0;
+        for (int j = 0; j < r->n_kind; j++)
+            if (strcmp(r->kinds[i].op, r->kinds[j].op) == 0)
+                gap += r->kinds[j].of[c].ns - r->kinds[j].of[r->best].ns;
+        if (gap > most)
+            most = gap, *op = r->kinds[i].op;
+    }
+    return most;
+}
+
+/* Those beside the pair, each against the best. */
+static double also_ran(const report *r, text *t)
+{
+    for (int c = 0; c < r->charted && r->fast >= 0; c++) {
+        const char *op = "";
+        const double more = r->of[c].stats.median - r->of[r->best].stats.median;
+        if (c == r->fast || c == r->slow || r->of[c].peer || !r->of[c].valid || !(more > 0))
+            continue;
+        const double in = worst_op(r, c, &op);
+        html_add(t, "%s%-s takes %s more than %-s", t->length ? " " : "", r->of[c].mark, word_time(more).s,
+                 r->of[r->best].mark);
+        if (in > 0.1 * more)
+            html_add(t, ", %s of it in <b.name>%1s</b>", word_part(in / more).s, op);
+        text_add(t, ".");
+    }
+    return t->length ? 2 * LEAST : 0;
+}
+
 /* Kernels that move data as fast as the memory that holds it can: no loop order helps them. */
 static double memory_bound(const report *r, text *t)
 {
@@ -269,9 +339,10 @@ int reasons_find(const report *r, reason out[MAX_REASONS])
     static const struct {
         double (*say)(const report *r, text *t); /* gives the weight; 0: nothing was said */
         bool of_decided;                         /* of a pair that differs for sure */
-    } rules[MAX_REASONS] = {{inner_loops, true}, {most_of_it, true},      {traffic, true},      {cache_overflow, true},
-                            {peak_share, true},  {outside_kernels, true}, {kernel_count, true}, {against_it, true},
-                            {not_sure, false},   {memory_bound, false},   {what_is_left, false}};
+    } rules[MAX_REASONS] = {{other_way, true},      {inner_loops, true}, {most_of_it, true},      {traffic, true},
+                            {cache_overflow, true}, {peak_share, true},  {outside_kernels, true}, {kernel_count, true},
+                            {against_it, true},     {not_sure, false},   {also_ran, false},       {memory_bound, false},
+                            {what_is_left, false}};
     const bool decided = r->fast >= 0 && verdict_decided(r);
     int n = 0;
     for (int i = 0; i < MAX_REASONS && rules[i].say; i++) {

@@ -20,6 +20,10 @@
 /* *html is malloc'ed and the caller's. False when the text is neither results/1 nor step/1. */
 bool report_write(const char *results_json, char **html, ts_error *e);
 
+/* The page of a sweep/1 document: a map of who wins where, and curves. */
+bool report_sweep(const char *sweep_json, char **html, ts_error *e);
+bool report_is_sweep(const char *json);
+
 /* The short forms of the same results: Markdown to paste (verdict, table, environment), and one CSV row per
  * contestant. */
 bool report_markdown(const char *results_json, char **markdown, ts_error *e);

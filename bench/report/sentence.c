@@ -62,7 +62,7 @@ void verdict_certainty(text *t, const report *r, const pairing *c)
         [FASTER] = "lies wholly beyond the ±%s that count as equal.",
         [SLOWER] = "lies wholly beyond the ±%s that count as equal.",
         [SAME] = "lies inside the ±%s that count as equal.",
-        [UNDECIDED] = "reaches across the edge of the ±%s that count as equal. More launches (--launches) narrow it."};
+        [UNDECIDED] = "reaches across the edge of the ±%s that count as equal. More time (--max-time) narrows it."};
     double confidence = result_number(r->config, "confidence");
     word sure = word_share(confidence > 0 && confidence < 1 ? confidence : 0.99);
     outcome is = outcome_read(c->word);

@@ -45,7 +45,7 @@ static const char *const rules[] = {
     ".verdict{font-size:1.62rem;line-height:1.3;font-weight:600;letter-spacing:-.01em;margin:0 0 8px;"
         "text-wrap:balance}\n",
     ".verdict .name{font-weight:700}\n",
-    ".sure{font-size:1.05rem;margin:0 0 20px;max-width:76ch}\n",
+    ".sure{font-size:1.05rem;margin:14px 0 20px;max-width:76ch}\n",
     ".badge{display:inline-block;font-size:.78rem;font-weight:700;letter-spacing:.06em;padding:2px 10px;"
         "border-radius:99px;border:1.5px solid currentColor;margin:0 0 12px}\n",
     ".who{display:inline-block;max-width:100%}\n",
@@ -161,6 +161,8 @@ static const char *const rules[] = {
         ".verdict{font-size:1.3rem}"
         ".key{columns:1}"
         "figure{overflow-x:auto}"
+        ".times :is(th,td):is(:nth-child(2),:nth-child(4),:nth-child(5)){display:none}" /* who, median, status */
+        ".times td:first-child{min-width:0;overflow-wrap:anywhere}"
         "figure>svg{min-width:640px}"
     "}\n",
     "@media print{"

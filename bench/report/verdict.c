@@ -63,6 +63,12 @@ static void remarks(text *t, const contestant *c)
     html_add(t, "</td></tr>\n");
 }
 
+/* Why the machine was not quiet, "" if it was. */
+static const char *busy(const report *r)
+{
+    return js_get_text(r->root, "machine_state/why");
+}
+
 static void times_row(text *t, const report *r, int i, double longest)
 {
     const contestant *c = &r->of[i];
@@ -71,7 +77,7 @@ static void times_row(text *t, const report *r, int i, double longest)
     html_add(t, *c->version ? " <span.soft>%s</span></td><td.bar>" : "</td><td.bar>", c->version);
     if (s->median > 0)
         html_add(t, "<span.track style=width:%.1f%%></span>", 100 * s->median / longest);
-    html_add(t, "</td><td.num.big>%s", word_time(s->median).s);
+    html_add(t, "</td><td.num.big>%s%s", word_time(s->median).s, s->median > 0 && *busy(r) ? "†" : "");
     if (s->high > 0 && s->low > 0)
         html_add(t, "<small>± %s</small>", word_share(fmax(s->high - s->median, s->median - s->low) / s->median).s);
     html_add(t, "</td><td.num>%s</td><td.num>%s</td><td>", word_time(s->min).s, word_time(s->p90).s);
@@ -89,6 +95,12 @@ static void times(text *t, const report *r)
     for (int i = 0; i < r->n; i++)
         times_row(t, r, i, longest);
     sheet_close(t);
+    if (*busy(r))
+        html_add(t, "<p.soft>† The machine was %s: %s. %sThe times may be too high.</p>\n",
+                 js_get_text(r->root, "machine_state/state"), busy(r),
+                 strcmp(js_get_text(r->root, "machine_state/state"), "overloaded") == 0
+                     ? "What threads waited for a processor is taken off. "
+                     : "");
 }
 
 static void reasons_in_short(text *t, const report *r)
@@ -270,12 +282,12 @@ const char *part_verdict(text *t, const report *r)
     html_add(t, "<p.verdict>");
     verdict_headline(t, r, marked);
     html_add(t, "</p>\n");
+    times(t, r);
     if (r->match) {
         html_add(t, "<p.sure>");
         verdict_certainty(t, r, r->match);
         html_add(t, "</p>\n");
     }
-    times(t, r);
     reasons_in_short(t, r);
     if (r->n_comparison)
         forest(t, r);

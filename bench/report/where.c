@@ -150,8 +150,8 @@ static void pareto_row(text *t, const report *r, const entry *e, double running,
     double share = running / total;
     html_row(t, share > 0 ? "%-s|#%s|#%s|#%s|#%s|#%s<span.share style=width:%.1f%%></span>" : "%-s|#%s|#%s|#%s|#%s|#%s",
              e->k->shown, word_time(slow->heaviest ? slow->ns : (double)NAN).s,
-             word_time(fast->heaviest ? fast->ns : (double)NAN).s, word_gain(-e->gain).s, word_share(e->gain / total).s,
-             word_share(share).s, fmin(100, 100 * share));
+             word_time(fast->heaviest ? fast->ns : (double)NAN).s, word_gain(-e->gain).s, word_part(e->gain / total).s,
+             word_part(share).s, fmin(100, 100 * share));
 }
 
 /* The caller frees it. Kinds that do the same in both are left to a row of their own. */

@@ -90,6 +90,29 @@ static void nest(text *t, const report *r, int c, const char *loops, const char 
     html_add(t, "</span></td></tr>\n");
 }
 
+/* The heaviest kernel of a group, of any contestant. */
+static const kernel *heaviest_in(const report *r, int c, const char *name)
+{
+    const kernel *most = NULL;
+    const bool by_rule = strcmp(r->groups.by, "rule") == 0;
+    for (int i = 0; i < r->of[c].n_kernel; i++) {
+        const kernel *k = &r->of[c].kernels[i];
+        if (strcmp(by_rule ? k->rule : k->op, name) == 0 && (!most || k->ns > most->ns))
+            most = k;
+    }
+    return most;
+}
+
+/* Of those beside the pair, held against the fastest. */
+static void other_nests(text *t, const report *r, const group *g)
+{
+    for (int c = 0; c < r->charted; c++) {
+        const kernel *k = c == r->fast || c == r->slow || r->of[c].peer ? NULL : heaviest_in(r, c, g->name);
+        if (k && *k->loops)
+            nest(t, r, c, k->loops, g->fast_kernel->loops);
+    }
+}
+
 static void nests(text *t, const report *r)
 {
     int shown = 0;
@@ -105,6 +128,7 @@ static void nests(text *t, const report *r)
         html_add(t, "<tr><th colspan=2><span.name>%1s</span></th></tr>\n", r->groups.of[i].name);
         nest(t, r, r->fast, a->loops, b->loops);
         nest(t, r, r->slow, b->loops, a->loops);
+        other_nests(t, r, &r->groups.of[i]);
     }
     if (shown)
         sheet_close(t);

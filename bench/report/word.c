@@ -84,6 +84,11 @@ word word_share(double share)
     return join(v, whole || a >= 9.95 ? 0 : a >= 0.095 ? 1 : 2, "%");
 }
 
+word word_part(double share)
+{
+    return share >= 0.995 ? (word){"all"} : word_share(share);
+}
+
 word word_ratio(double ratio)
 {
     word w;

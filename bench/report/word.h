@@ -10,6 +10,7 @@ word word_time(double ns);                  /* 71.3 ms */
 word word_tick(double v, const char *unit); /* for scales: 20 ms, 0 */
 word word_gain(double ns);                  /* −3.10 ms, +0.20 ms */
 word word_bytes(double bytes);              /* 2.13 MiB */
+word word_part(double share);               /* of a whole that losses make smaller: "all" from 100 % on */
 word word_share(double share);              /* 89 %, 0.9 % */
 word word_ratio(double ratio);              /* 5.65×, 1.012× */
 word word_count(double n);                  /* 1 234 567 */

@@ -4,8 +4,10 @@
 #include "cli/extents.h"
 #include "graph/base/err.h"
 #include "cli/outfile.h"
+#include "cli/profile.h"
 #include "cli/results.h"
 #include "cli/session.h"
+#include "cli/sweep.h"
 #include "cli/train_options.h"
 
 #include <signal.h>
@@ -58,9 +60,9 @@ static char *repro(const args *a)
 /* A program for all extents is raced in this process, against one program at a time: there is no verdict. */
 static bool fits_at(const args *a, ts_error *e)
 {
-    static const char *const others[] = {"train",  "peer",      "launches", "threshold", "tolerance",
-                                         "judge",  "precision", "fail-on",  "timeout",   "out",
-                                         "resume", "report",    NULL};
+    static const char *const others[] = {"train",     "peer",   "launches",  "max-time", "threshold",
+                                         "tolerance", "judge",  "precision", "fail-on",  "timeout",
+                                         "out",       "resume", "report",    "profile",  NULL};
     for (int i = 0; others[i]; i++)
         if (args_count(a, others[i])) {
             err_set(e, TS_USAGE, "bench: --%s belongs to a race with a verdict, and --at gives ratios", others[i]);
@@ -77,6 +79,8 @@ static bool fits_at(const args *a, ts_error *e)
 static bool options_fit(const args *a, ts_error *e)
 {
     if (args_count(a, "at") && !fits_at(a, e))
+        return false;
+    if (args_count(a, "sweep") && !sweep_fits(a, e))
         return false;
     if (args_flag(a, "kernels") && !args_count(a, "at")) {
         err_set(e, TS_USAGE, "bench: --kernels says of --at which kernels cost more, and none is given");
@@ -113,6 +117,7 @@ static bench_options options_of(const args *a, progress *p)
         .as_written = machine.as_written,
         .mem_limit = machine.mem_limit,
         .min_time = args_number(a, "min-time"),
+        .max_time = args_number(a, "max-time"),
         .launches = (int)args_integer(a, "launches"),
         .threshold = args_number(a, "threshold"),
         .tolerance = args_number(a, "tolerance"),
@@ -164,6 +169,9 @@ static bool publish(const args *a, const char *results, ts_error *e)
     if (out && strcmp(out, "-") == 0)
         return true;
     if (!results_give(a, results, e))
+        return false;
+    const paper on = console_paper(&a->console);
+    if (args_flag(a, "profile") && !a->console.json && !profile_show(&on, results, e))
         return false;
     if (report && !a->console.json)
         console_note(&a->console, "the report is in %s", report);
@@ -222,6 +230,14 @@ static int run(const args *a, ts_error *e)
     o.resume = partial;
     o.train = args_flag(a, "train") ? &step : NULL;
     char *results = NULL;
+    if (args_count(a, "sweep")) {
+        const int ended = sweep_race(a, &o, e);
+        progress_close(&p);
+        release(&o);
+        option_free(&step);
+        free(partial);
+        return ended;
+    }
     bool good = bench_run(&o, &results, e);
     progress_close(&p);
     if (!good)
@@ -243,12 +259,16 @@ static const option options[] = {
     {"report", 0, A_FILE, "FILE", "write one HTML page that explains the verdict", ONCE},
     {"out", 'o', A_FILE, "FILE", "write results/1 as JSON", ONCE},
     {"min-time", 0, SECONDS, "TIME", "time that a contestant is sampled for, all launches", ONCE},
+    {"max-time", 0, SECONDS, "TIME", "more launches follow in this time while an interval is too wide to decide", ONCE},
     {"launches", 0, INTEGER, "N", "processes per contestant", NULL, false, 1, BENCH_MOST_LAUNCHES},
     {"threshold", 0, PERCENT, "PERCENT", "least difference that matters", ONCE},
     {"tolerance", 0, PERCENT, "PERCENT", "by how much of the largest a result may be off (default: by its dtype)",
      ONCE},
     {"fail-on", 0, CHOICE, "slower|faster|undecided|invalid", "exit 1 on such a verdict; repeats", REPEATS},
     {"precision", 0, CHOICE, "f32|bf16|f16", "precision of matrix products and saved activations", ONCE},
+    {"sweep", 0, PAIR, "NAME=V,V,...", "a race at each extent, or number of threads; repeats: at each combination",
+     REPEATS},
+    {"profile", 0, FLAG, NULL, "print the kernels of each candidate, the heaviest first", ONCE},
     {"at", 0, PAIR, "NAME=N,N,...", "with --dim NAME=1..M: the program for all extents against one for each; repeats",
      REPEATS},
     {"kernels", 0, FLAG, NULL, "with --at: also times of each kernel, where both have the same", ONCE},
@@ -263,9 +283,13 @@ static const option options[] = {
 
 static void usual(const option *o, char out[OPTION_TEXT_MOST])
 {
-    const usual_number usuals[] = {{"launches", bench_usual.launches}, {"min-time", bench_usual.min_time},
-                                   {"timeout", bench_usual.timeout},   {"threshold", bench_usual.threshold},
-                                   {"seed", (double)bench_usual.seed}, {0}};
+    const usual_number usuals[] = {{"launches", bench_usual.launches},
+                                   {"min-time", bench_usual.min_time},
+                                   {"max-time", bench_usual.max_time},
+                                   {"timeout", bench_usual.timeout},
+                                   {"threshold", bench_usual.threshold},
+                                   {"seed", (double)bench_usual.seed},
+                                   {0}};
     if (strcmp(o->name, "peer-python") == 0)
         snprintf(out, OPTION_TEXT_MOST, "%s of PATH", bench_usual.python);
     else if (strcmp(o->name, "precision") == 0)
@@ -280,6 +304,8 @@ static const option_group *const groups[] = {
 static const char *const examples[] = {
     "tessera bench bert-base --dim seq=128 -s a.json -s b.json --report report.html",
     "tessera bench model.onnx --peer onnxruntime --threads 2 -o results.json",
+    "tessera bench model.onnx --profile # where the time goes, kernel by kernel",
+    "tessera bench minilm --sweep seq=32,64 --sweep threads=1,2 --report map.html",
     "tessera bench minilm.onnx --train --batch 32 --length 64 --peer pytorch",
     "tessera bench minilm --dim seq=1..512 --at seq=77,128 # one program for all",
     "tessera bench resnet-18 --min-time 2s --launches 1 --json # quick, for scripts",

@@ -37,7 +37,11 @@ static int run(const args *a, ts_error *e)
     if (!outfile_check(out, e))
         return e->code;
     char *results = outfile_text(args_noun(a, 0), RESULTS_MOST, e), *page = NULL;
-    bool (*write)(const char *, char **, ts_error *) = csv ? report_csv : markdown ? report_markdown : report_write;
+    bool (*write)(const char *, char **, ts_error *) = report_write;
+    if (csv || markdown)
+        write = csv ? report_csv : report_markdown;
+    else if (results && report_is_sweep(results))
+        write = report_sweep;
     bool good = results && write(results, &page, e) && outfile_write(out, page, e);
     if (good && strcmp(out, "-") != 0)
         console_note(&a->console, "wrote %s", out);

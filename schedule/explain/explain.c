@@ -324,11 +324,14 @@ static void put_trips(text *t, const kernel *k) /* of a scan */
 static void put_kernel(text *t, const plan *p, int i, const text *lines)
 {
     const kernel *k = &p->kernel[i];
+    const plan *own = sites_plan(p, k);
     json_add(t, "{name:'k%d'", i);
     if (k->moves)
         sites_explain_transfer(t, p, k);
-    else
-        put_walked(t, sites_plan(p, k), k);
+    else {
+        put_walked(t, own, k);
+        work_explain(t, own, own == p ? i : k->within);
+    }
     if (lines->length)
         json_add_lines(t, "declined", text_str(lines));
     put_trips(t, k);

@@ -2,7 +2,7 @@
  * A finished plan is only read. Keys may be added, those that there are keep their meaning. What is written goes to the
  * end of the caller's text.
  *
- * The room:  explain (sites, tile, checkpointing): the plan    schema: a file of rules that gives it again */
+ * The room:  explain (sites, tile, work, checkpointing): the plan    schema: a file of rules that gives it again */
 #ifndef TS_EXPLAIN_H
 #define TS_EXPLAIN_H
 #include "schedule/plan/plan.h"
@@ -20,6 +20,10 @@ void sites_explain(text *t, const plan *p);                           /* "places
 void sites_notes(const plan *p, text *out);                           /* lines */
 double sites_weights(const plan *p);                                  /* bytes, in their layouts */
 double sites_sum(const plan *p, double (*of)(const plan *part));      /* over the parts; of one device, of itself */
+
+/* work.c: "work" of kernel i: operation, name and arithmetic of the node of the model that it computes or takes part
+ * in, and the way; nothing where the kernel itself says as much. */
+void work_explain(text *t, const plan *p, int i);
 
 typedef struct saving { /* what a rule amounts to */
     int values;

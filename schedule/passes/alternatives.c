@@ -251,6 +251,24 @@ static void decline_way(const search *s, const node *old, const node *now)
         declined_add(&s->into->mem, &s->into->ways, &one);
 }
 
+/* n, of what stands for `now`, and what it is made of beside the operands of that. What is shared is for the first. */
+static void stands_for(plan *into, const node *n, const node *now, const char *way)
+{
+    bool known = n->leaf != NULL;
+    const bool last = !into->detours || into->detours->stands_for != now;
+    for (int i = 0; i < now->n_in; i++)
+        known |= n == now->in[i];
+    for (const detour *s = into->detours; s && !known; s = s->next)
+        known = s->node == n;
+    if (known)
+        return;
+    detour *one = arena_get(&into->mem, sizeof *one);
+    *one = (detour){n, now, way, last, into->detours};
+    into->detours = one;
+    for (int i = 0; i < n->n_in; i++)
+        stands_for(into, n->in[i], now, way);
+}
+
 static const node *cheaper(void *user, const node *old, const node *now)
 {
     const search *s = user;
@@ -264,6 +282,7 @@ static const node *cheaper(void *user, const node *old, const node *now)
     }
     MUST(type_equal(&other->type, &now->type));
     g_label(g, other, old->label);
+    stands_for(s->into, other, now, s->kind[s->kind_of[old->id] - 1].way);
     return other;
 }
 

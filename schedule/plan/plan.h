@@ -206,6 +206,13 @@ typedef struct replaced { /* kernels that are done in a cheaper way: one of each
     char letter[MAX_AXIS][MAX_LETTER];
 } replaced;
 
+typedef struct detour { /* a node of a cheaper way, and the node of the model that it is computed for */
+    const node *node, *stands_for;
+    const char *way; /* its name, for people */
+    bool last;       /* node is the whole value; others are on the way to it */
+    const struct detour *next;
+} detour;
+
 typedef struct block_choice { /* a group that could be walked in blocks: how long they are; 0: it is walked whole */
     const char *op, *label;
     int64_t size;
@@ -245,7 +252,8 @@ typedef struct plan {
     block_choice *blocked;
     int n_replaced;
     replaced *replaced;
-    buffer *buffer; /* by id of the first n_buffer nodes */
+    const detour *detours; /* of the ways that were taken; see explain/work.c */
+    buffer *buffer;        /* by id of the first n_buffer nodes */
     int n_buffer;
     int n_input, n_told; /* behind those that are read: others whose extents follow variables */
     const node **input;  /* the inputs that the roots need, by id */

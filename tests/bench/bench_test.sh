@@ -15,27 +15,22 @@ assert r["environment"]["threads"] == 1 and r["environment"]["isa"] and r["envir
 assert r["ceilings"]["fma_f32_gflops"] > 0 and r["ceilings"]["read_gbs"] > 0
 a, b = r["candidates"]
 for c in a, b:
-    assert c["status"] == r["status"], c["reason"]
+    assert c["status"] == "VALID" and c["reason"] is None, c["reason"]
     s = c["stats"]
-    assert (s is None) == (r["status"] == "INVALID")
     assert sum(len(launch) for launch in c["samples"]) == r["machine_state"]["rounds"] and len(c["samples"]) == 3
-    if s:
-        assert c["reason"] is None and s["n"] == r["machine_state"]["counted_rounds"]
-        assert 0 < s["min_ns"] <= s["median_ns"] <= s["p90_ns"], s
+    assert s["n"] == r["machine_state"]["counted_rounds"]
+    assert 0 < s["min_ns"] <= s["median_ns"] <= s["p90_ns"], s
     assert c["memory"]["peak_bytes"] > 1e6
     assert 0 <= c["numerics"]["max_rel"] <= 1e-4 == c["numerics"]["tolerance"]
     assert c["kernels"] and sum(k["flops"] for k in c["kernels"]) >= 2 * 256 * 512 * 512
     for k in c["kernels"]:
         assert set(k) >= {"name", "op", "rule", "calls", "median_ns", "flops", "bytes", "peak_share"}
         assert k["median_ns"] > 0 and 0 < k["peak_share"] < 1.2, k
-if r["status"] == "INVALID":
-    assert r["machine_state"]["state"] == "unusable" and r["reason"], r
-    print("the machine is too busy for a verdict:", r["reason"])
-    sys.exit(77)
 (c,) = r["comparisons"]
 assert (c["a"], c["b"], c["verdict"]) == ("guess", "naive", "FASTER"), c
 assert c["ratio"] > 1.5 and c["low"] <= c["ratio"] <= c["high"]
 assert abs(c["ratio"] * a["stats"]["median_ns"] / b["stats"]["median_ns"] - 1) < 0.3  # time of b / time of a
+sys.exit(77 if r["machine_state"]["state"] == "overloaded" else 0)  # two files of such a machine are not compared
 PY
 case $? in
 0) decided=yes ;;
@@ -60,4 +55,9 @@ expect 0 "$faster" compare "$dir/slow.json" "$dir/fast.json"
 "$TESSERA" compare "$dir/slow.json" "$dir/fast.json" --fail-on slower >/dev/null 2>&1
 [ $? = 0 ] || wrong "compare --fail-on slower: fails although it is faster"
 
+# shellcheck disable=SC2086
+{
+    expect 0 'of a pass  GFLOP/s  of the ceiling  bound' bench "$dir/product.json" $quick --profile
+    expect 0 '  outside kernels ' bench "$dir/product.json" $quick --profile
+}
 finish

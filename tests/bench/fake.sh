@@ -52,7 +52,12 @@ while IFS= read -r line; do
             [ $((count % 5)) -lt 3 ] && tell_time "$3" 30000000 | sed 's/$/ 2/' && count=$((count + 1)) && continue
             tell_time "$3" 10000000
             ;;
-        lost) tell_time "$3" 30000000 | sed 's/$/ 2 20000000/' && count=$((count + 1)) ;; # all of them do
+        lost | 'lost twice') # all of them do, and wait for it: two times of three, and four of five
+            [ "$name" = lost ] && own=10000000 || own=20000000
+            count=$((count + 1)) waits=$((count % 2 ? 2 * own : 4 * own))
+            echo "TIME $(($3 * (own + waits))) 2 $(($3 * waits))"
+            ;;
+        restless*) tell_time "$3" $((10000000 + (count * 7919 + ${#name} * 31) % 13 * 500000)) ;;
         touched) tell_time "$3" 10000000 | sed 's/$/ 2 20000/' && count=$((count + 1)) ;; # they lose next to nothing
         *) tell_time "$3" 10000000 ;;
         esac

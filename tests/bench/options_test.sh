@@ -12,8 +12,8 @@ r = json.load(open(sys.argv[1]))
 assert r["model"]["dims"] == ["train=classify", "batch=2", "length=8"]
 assert [(o["name"], o["shape"]) for o in r["model"]["outputs"]] == [("loss", [4]), ("grad_norm", [4])] # of four steps
 (c,) = r["candidates"]
-assert c["status"] == r["status"] and 0 < c["numerics"]["max_rel"] <= 1e-4
-assert r["status"] == "INVALID" or c["stats"]["median_ns"] > 0
+assert c["status"] == "VALID" and 0 < c["numerics"]["max_rel"] <= 1e-4
+assert c["stats"]["median_ns"] > 0
 assert len(c["kernels"]) > 30 and all(k["median_ns"] > 0 for k in c["kernels"])
 PY
 # images: arrays are drawn, the free first extent is the batch, and no option of another name says it
@@ -31,8 +31,8 @@ import json, sys
 r = json.load(open(sys.argv[1]))
 assert r["model"]["dims"] == ["size=5", "train=classify", "batch=3"], r["model"]  # no length
 (c,) = r["candidates"]
-assert c["status"] == r["status"] and 0 < c["numerics"]["max_rel"] <= 1e-4, c
-assert r["status"] == "INVALID" or c["stats"]["median_ns"] > 0, c
+assert c["status"] == "VALID" and 0 < c["numerics"]["max_rel"] <= 1e-4, c
+assert c["stats"]["median_ns"] > 0, c
 PY
 expect 2 '--task pairs is for texts, and the model takes none' bench "$dir/images.json" --train --task pairs --dim size=5
 expect 2 '--task lm is for texts, and the model takes none' bench "$dir/images.json" --train --task lm --dim size=5

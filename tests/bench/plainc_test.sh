@@ -21,10 +21,10 @@ holds() {
 for options in '--threads 2 --clip 0.01' '--threads 2 --clip 0'; do
     # shellcheck disable=SC2086
     bench --task lm $options
-    holds 'p["status"] == r["status"] and p["settings"]["optimizer"] == "AdamW"'
+    holds 'p["status"] == "VALID" and p["settings"]["optimizer"] == "AdamW"'
     # f32 with sums of 1024 terms in any order, in numbers around 9; the second to fourth step follow from gradients
     holds '0 < p["numerics"]["max_rel"] < 4e-6 and r["model"]["outputs"][0]["shape"] == [4]'
-    holds 'r["status"] == "INVALID" or r["comparisons"][0]["ratio"] > 0 and p["stats"]["median_ns"] > 0'
+    holds 'r["comparisons"][0]["ratio"] > 0 and p["stats"]["median_ns"] > 0'
 done
 bench --task lm --optimizer sgd --threads 2
 holds 'p["status"] == "ABSENT" and p["reason"] == "its training step is AdamW in f32 on all weights, with --task lm"'

@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { MANY = 100, SOME = 30 }; /* trials: for rates of one in a hundred, and for others */
-enum { LAUNCHES = 5, ROUNDS = 8, N = LAUNCHES * ROUNDS, TRIES = 4 };
+enum { LAUNCHES = 5, ROUNDS = 8, MOST = 40, N = MOST * ROUNDS, TRIES = 4 };
 
 /* What surrounds a race. Shares and relative times. */
 typedef struct weather {
@@ -51,43 +51,43 @@ static sample sample_in(const weather *w, double ns, double taken, uint64_t seed
     for (int again = 0;; again++) {
         const double lost = uniform(seed, at) < taken ? 0.1 / (0.03 + uniform(seed, at)) : 0;
         s.taken = lost > 0;
-        s.lost = lost;
+        s.lost = lost / (1 + lost);
         s.ns = ns * exp(w->noise * bell(seed, at)) * (1 + lost);
         s.canary = 1e5 * (1 + (lost > 0 ? 0.05 : 0) * uniform(seed, at));
         if (!sample_disturbed(&s) || again == TRIES - 1)
             return s;
         s.retaken++;
-        s.retaken_lost += lost;
+        s.retaken_lost += s.lost;
     }
 }
 
-/* Two contestants, the second so much slower; samples and starts are the caller's. */
-static char *imagined(const weather *w, double slowdown, uint64_t seed)
+/* Two contestants, the second so much slower. Up to `most` launches follow one another while something is open. */
+static char *imagined(const weather *w, double slowdown, uint64_t seed, int most)
 {
     static sample samples[2][N];
-    static int start[LAUNCHES + 1];
+    static int start[MOST + 1];
     contestant of[2] = {{.name = "one"}, {.name = "two"}};
     race r = {.o = {.model = "imagined", .launches = LAUNCHES, .threads = 1, .threshold = 0.01, .seed = 7},
               .of = of,
               .n = 2,
               .n_candidates = 2,
               .rounds = ROUNDS,
-              .launches = LAUNCHES,
               .start = start,
               .ticks_after = {.all = 1, .stolen = w->steal}};
+    of[0].samples = samples[0];
+    of[1].samples = samples[1];
     uint64_t at = 0;
     const double unseen = w->unseen * uniform(seed, &at);
-    for (int l = 0; l < LAUNCHES; l++) {
+    for (int l = 0; l < LAUNCHES || (l < most && race_is_open(&r)); l++) {
         const double drift = w->drift * bell(seed, &at),
                      taken = w->taken * (1 + w->burst * (2 * uniform(seed, &at) - 1));
         const double of_launch[2] = {w->launch * bell(seed, &at), w->launch * bell(seed, &at)};
         start[l + 1] = start[l] + ROUNDS;
+        r.launches = l + 1;
         for (int k = start[l]; k < start[l + 1]; k++)
             for (int i = 0; i < 2; i++)
                 samples[i][k] = sample_in(w, 1e7 * exp(drift + of_launch[i] + unseen + i * slowdown), taken, seed, &at);
     }
-    of[0].samples = samples[0];
-    of[1].samples = samples[1];
     return results_json(&r);
 }
 
@@ -104,23 +104,23 @@ static void count(tally *t, const char *json)
     t->slower += strcmp(word, "SLOWER") == 0;
     t->same += strcmp(word, "SAME") == 0;
     t->undecided += strcmp(word, "UNDECIDED") == 0;
-    for (int s = QUIET; s <= UNUSABLE; s++)
+    for (int s = QUIET; s <= OVERLOADED; s++)
         t->state[s] += strcmp(js_get_text(v, "machine_state/state"), state_name((machine_state)s)) == 0;
     cJSON_Delete(v);
 }
 
 static void print_tally(const char *what, const tally *t)
 {
-    printf("%s: faster %d, slower %d, same %d, undecided %d; quiet %d, busy %d, unusable %d\n", what, t->faster,
-           t->slower, t->same, t->undecided, t->state[QUIET], t->state[BUSY], t->state[UNUSABLE]);
+    printf("%s: faster %d, slower %d, same %d, undecided %d; quiet %d, busy %d, overloaded %d\n", what, t->faster,
+           t->slower, t->same, t->undecided, t->state[QUIET], t->state[BUSY], t->state[OVERLOADED]);
 }
 
 /* A race of one thing against itself made slower. */
-static tally races(const char *what, int trials, const weather *w, double slowdown)
+static tally races(const char *what, int trials, const weather *w, double slowdown, int most)
 {
     tally t = {0};
     for (uint64_t i = 0; i < (uint64_t)trials; i++) {
-        char *results = imagined(w, slowdown, 1000 + i);
+        char *results = imagined(w, slowdown, 1000 + i, most);
         count(&t, results);
         free(results);
     }
@@ -133,7 +133,8 @@ static tally files(const char *what, int trials, const weather *const *w, double
 {
     tally t = {0};
     for (uint64_t i = 0; i < (uint64_t)trials; i++) {
-        char *x = imagined(w[0], 0, 5000 + 2 * i), *y = imagined(w[1], slowdown, 5001 + 2 * i), *out = NULL;
+        char *x = imagined(w[0], 0, 5000 + 2 * i, LAUNCHES), *y = imagined(w[1], slowdown, 5001 + 2 * i, LAUNCHES),
+             *out = NULL;
         cJSON *v = cJSON_Parse(y);
         ts_error e = {0};
         cJSON_DeleteItemFromArray(cJSON_GetObjectItemCaseSensitive(v, "candidates"), 0);
@@ -156,20 +157,39 @@ static tally files(const char *what, int trials, const weather *const *w, double
 
 static void test_races(void)
 {
-    tally t = races("quiet, equal", MANY, &quiet, 0);
+    tally t = races("quiet, equal", MANY, &quiet, 0, LAUNCHES);
     CHECK(t.faster + t.slower <= MANY / 100 && t.state[QUIET] >= MANY * 9 / 10);
-    t = races("quiet, 3 % slower", MANY, &quiet, 0.03);
+    t = races("quiet, 3 % slower", MANY, &quiet, 0.03, LAUNCHES);
     CHECK(t.faster >= MANY * 19 / 20 && t.same == 0);
-    t = races("quiet, but times spread, 3 % slower", SOME, &loud, 0.03);
+    t = races("quiet, but times spread, 3 % slower", SOME, &loud, 0.03, LAUNCHES);
     CHECK(t.undecided >= SOME * 8 / 10 && t.same == 0 && t.slower == 0);
-    t = races("busy, equal", MANY, &busy, 0);
-    CHECK(t.faster + t.slower <= MANY / 100 && t.state[BUSY] >= MANY * 9 / 10);
-    t = races("busy, 3 % slower", SOME, &busy, 0.03);
+    t = races("busy, equal", MANY, &busy, 0, LAUNCHES);
+    CHECK(t.faster + t.slower == 0 && t.state[BUSY] >= MANY * 9 / 10);
+    t = races("busy, 3 % slower", SOME, &busy, 0.03, LAUNCHES);
     CHECK(t.slower == 0 && t.same == 0);
-    t = races("busy, 2 times slower", SOME, &busy, log(2));
+    t = races("busy, 2 times slower", SOME, &busy, log(2), LAUNCHES);
     CHECK(t.faster == t.state[BUSY] && t.state[BUSY] >= SOME * 9 / 10);
-    t = races("crowded, 2 times slower", SOME, &crowded, log(2));
-    CHECK(t.undecided == SOME && t.state[UNUSABLE] == SOME);
+    t = races("crowded, equal", MANY, &crowded, 0, LAUNCHES);
+    CHECK(t.faster + t.slower == 0 && t.state[OVERLOADED] == MANY);
+    t = races("crowded, 2 times slower", SOME, &crowded, log(2), LAUNCHES);
+    CHECK(t.faster == SOME && t.state[OVERLOADED] == SOME);
+}
+
+/* As long as it takes, which must not be until chance has decided. */
+static void test_long_races(void)
+{
+    tally t = races("quiet, equal, to the end", SOME, &quiet, 0, MOST);
+    CHECK(t.faster + t.slower == 0 && t.same >= SOME * 9 / 10);
+    t = races("quiet, but times spread, equal, to the end", SOME, &loud, 0, MOST);
+    CHECK(t.faster + t.slower == 0);
+    t = races("busy, equal, to the end", MANY, &busy, 0, MOST);
+    CHECK(t.faster + t.slower == 0);
+    t = races("crowded, equal, to the end", MANY, &crowded, 0, MOST);
+    CHECK(t.faster + t.slower == 0);
+    t = races("busy, 3 % slower, to the end", SOME, &busy, 0.03, MOST);
+    CHECK(t.faster >= SOME * 15 / 20 && t.slower + t.same == 0);
+    t = races("crowded, 3 % slower, to the end", SOME, &crowded, 0.03, MOST);
+    CHECK(t.faster >= SOME * 15 / 20 && t.slower + t.same == 0);
 }
 
 static void test_files(void)
@@ -197,6 +217,7 @@ static void test_files(void)
 int main(void)
 {
     test_races();
+    test_long_races();
     test_files();
     return check_done();
 }

@@ -65,6 +65,24 @@ static void test_table(void)
     free(coloured);
 }
 
+/* What a busy machine does to times stands at each of them by a mark, and once in words. */
+static void test_busy(void)
+{
+    static const char busy[] =
+        "{\"format\":\"results/1\",\"machine_state\":{\"state\":\"overloaded\",\"why\":\"others ran\",\"rounds\":9,"
+        "\"counted_rounds\":9},\"candidates\":[{\"name\":\"a\",\"status\":\"VALID\",\"stats\":{\"median_ns\":7e6}},"
+        "{\"name\":\"b\",\"status\":\"INVALID\",\"stats\":null}]}";
+    ts_error e = {0};
+    char *got = shown(busy, 0, false, &e);
+    CHECK(got != NULL && strstr(got, "7 ms†") != NULL && strstr(got, "-†") == NULL);
+    CHECK(got != NULL &&
+          strstr(got, "machine: overloaded (†): others ran; 9 of 9 rounds count, less what threads waited "
+                      "for a processor. The times may be too high\n") != NULL);
+    if (got != NULL && strstr(got, "others ran") != NULL)
+        CHECK(strstr(strstr(got, "others ran") + 1, "others ran") == NULL);
+    free(got);
+}
+
 static void test_not_results(void)
 {
     ts_error e = {0}, f = {0}, g = {0};
@@ -97,6 +115,7 @@ static void test_quantities(void)
 int main(void)
 {
     test_table();
+    test_busy();
     test_not_results();
     test_quantities();
     return check_done();

@@ -185,12 +185,11 @@ json planned 'd["format"] == "plan/1"' show bert-tiny --dim seq=8 --stage planne
 unset TESSERA_CC # what is timed is fast
 # measuring: files, verdict (a busy machine may leave it open, or spoil the times of all), exit codes
 quick="--min-time 0.1s --launches 1"
-json bench 'd["format"] == "results/1" and [c["status"] for c in d["candidates"]] == [d["status"]] * 2
-    and (d["status"] == "VALID") == (d["machine_state"]["state"] != "unusable")
+json bench 'd["format"] == "results/1" and [c["status"] for c in d["candidates"]] == ["VALID"] * 2
     and d["comparisons"][0]["verdict"] in ("SLOWER", "UNDECIDED")' bench bert-tiny -s naive -s guess $small $quick -o results.json --report report.html
 json asked 'd["config"]["as_written"] and d["candidates"][0]["kernels"][0]["op"] == "matmul"' bench $product $quick
 python3 -m json.tool results.json >/dev/null || wrong "results.json is no JSON"
-grep -q '<svg' report.html || grep -q 'The machine was too busy' report.html || wrong "report.html has no charts"
+grep -q '<svg' report.html || wrong "report.html has no charts"
 expect 0 '| `naive` |' report results.json --markdown
 expect 0 '"naive",candidate' report results.json --csv
 "$TESSERA" bench bert-tiny -s naive -s guess $small $quick --fail-on slower --fail-on undecided --fail-on invalid -q >out 2>err

@@ -71,6 +71,7 @@ made run run hostile.json --seed 1
 made run run bert-tiny --seed 2 --against out --tolerance 0 $small
 made emit emit bert-tiny -o emitted $small
 made results bench hostile.json -s guess -s naive -s mine.json $quick
+made sweep bench bert-tiny --sweep seq=4,8 --sweep batch=1 $quick
 made results bench bert-tiny -s panels -s rows $small $quick
 "$TESSERA" bench hostile.json -s guess $quick -o one.json -q
 "$TESSERA" bench hostile.json -s guess $quick -o two.json -q

@@ -28,7 +28,7 @@ def row_of(timed, copy):
     results = read(timed["file"])
     ours = results["candidates"][0]
     # Where other programs disturbed the host, passes are not told; the device's own clock still is.
-    busy = results["machine_state"]["state"] == "unusable" and (ours.get("numerics") or {}).get("max_rel") is not None
+    busy = results["machine_state"]["state"] == "overloaded" and (ours.get("numerics") or {}).get("max_rel") is not None
     status = "BUSY" if busy else ours["status"]
     bytes_moved = sum(k.get("bytes") or 0 for k in ours.get("kernels") or [])
     device = ours.get("device_ns") if status in GOOD else None

@@ -257,7 +257,8 @@ static char *without_rules(const plan *p) /* the document less what schema and r
     cJSON *root = cJSON_Parse(source), *k;
     cJSON_DeleteItemFromObject(root, "schema");
     cJSON_ArrayForEach(k, cJSON_GetObjectItem(root, "kernels")) cJSON_DeleteItemFromObject(k, "rule"),
-        cJSON_DeleteItemFromObject(k, "declined");
+        cJSON_DeleteItemFromObject(k, "declined"),
+        cJSON_DeleteItemFromObject(k, "work"); /* the other plan is of what stands for the model's products */
     free(source);
     source = cJSON_Print(root);
     cJSON_Delete(root);

@@ -1,10 +1,12 @@
 /* Where an operation knows a cheaper way it is taken, unless a rule or an option says otherwise. */
 #include "backends/cpu/cpu.h"
+#include "schedule/explain/explain.h"
 #include "schedule/nest/nest.h"
 #include "schedule/schema/schema.h"
 #include "tests/check.h"
 #include "tests/schedule/planned.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const node *chain(graph *g) /* two convolutions that gain, each with a bias */
@@ -77,6 +79,24 @@ static void kernels_of(const node *(*make)(graph *g), const char *rules, const c
     free_plan(&b);
 }
 
+/* What a reader of the plan takes each kernel to compute: what it stands for, by which name and way. */
+static void works_of(const node *(*make)(graph *g), const char *want)
+{
+    planned b;
+    text t = {0}, all = {0};
+    if (make_plan(&b, &(setting){make, two_cores, "avx512", NULL, 2}))
+        plan_explain(b.p, "c", "", &all);
+    for (const char *at = text_str(&all); (at = strstr(at, "\"work\":{")); at++) {
+        char whose[32] = "", label[32] = "", by[32] = "";
+        sscanf(at, "\"work\":{\"operation\":\"%31[^\"]\",\"label\":\"%31[^\"]\",\"flops\":%*f,\"by\":\"%31[^\"]", whose,
+               label, by);
+        text_add(&t, "%s%s %s %s", t.length ? ", " : "", whose, label, by);
+    }
+    CHECK_TEXT(text_str(&t), want);
+    text_free(&t), text_free(&all);
+    free_plan(&b);
+}
+
 static void kernels(const char *rules, const char *want)
 {
     kernels_of(chain, rules, want);
@@ -128,6 +148,10 @@ int main(void)
     kernels_of(small, NULL,
                "strassen_blocks contract strassen_sums strassen_blocks contract strassen_sums strassen_blocks contract "
                "formula");
+    works_of(small, "matmul u Strassen, matmul u Strassen, matmul u Strassen, matmul v Strassen, matmul v Strassen, "
+                    "matmul v Strassen, matmul w Strassen, matmul w Strassen, matmul w Strassen");
+    works_of(chain, "conv2d w Winograd, conv2d w Winograd, conv2d w Winograd, conv2d v Winograd, conv2d v Winograd, "
+                    "conv2d v Winograd");
     /* One row of each is needed; pairs would be computed. */
     kernels_of(first_row, NULL, "matmul matmul matmul slice");
     kernels_of(large, NULL, "matmul strassen_blocks contract strassen_sums matmul");

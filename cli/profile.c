@@ -1,0 +1,89 @@
+/* profile.c - the kernels of a race in the terminal: a table for each candidate, the heaviest first, as the report
+ * counts them (one product in twelve layers is one row, and what Strassen makes of it is that product). */
+#include "cli/profile.h"
+
+#include "bench/report/data.h"
+#include "cli/say.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST_ROWS = 20 }; /* the rest is one row */
+
+static const char form[] =
+    "[candidates*\n{!bold}{name}{!}\n"
+    "{rows!  kernel|op|>count|>median_ns=time|>share=of a pass|>rate=GFLOP/s|>peak=of the ceiling|bound}]";
+
+typedef struct ranked {
+    const kind *k;
+    double ns;
+} ranked;
+
+static int by_time(const void *x, const void *y)
+{
+    const ranked *a = x, *b = y;
+    return a->ns != b->ns ? (a->ns < b->ns ? 1 : -1) : (a->k > b->k) - (a->k < b->k);
+}
+
+static void add_share(cJSON *row, const char *key, double share)
+{
+    char word[32];
+    snprintf(word, sizeof word, "%.1f %%", 100 * share);
+    js_text(row, key, isfinite(share) ? word : NULL);
+}
+
+static void add_kind(cJSON *rows, const kind *k, const part *of, double pass_ns)
+{
+    const bool counted = k->flops > 0 && of->ns > 0;
+    cJSON *row = js_row(rows, "kernel:%s,op:%s,count:%d,median_ns:%g,rate:%g,bound:%s", k->name, k->op, of->count,
+                        of->ns, counted ? k->flops * of->count / of->ns : NAN, of->heaviest->bound);
+    add_share(row, "share", of->ns / pass_ns);
+    add_share(row, "peak", of->peak_share);
+}
+
+static void add_other(cJSON *rows, const char *what, int count, double ns, double pass_ns)
+{
+    cJSON *row = js_row(rows, "kernel:%s,op:%s,median_ns:%g", what, "", ns);
+    if (count > 0)
+        js_number(row, "count", count);
+    add_share(row, "share", ns / pass_ns);
+}
+
+static void add_candidate(cJSON *list, const report *r, int c)
+{
+    const contestant *of = &r->of[c];
+    ranked *all = heap_array((size_t)r->n_kind + 1, sizeof *all);
+    cJSON *rows = js_array(js_row(list, "name:%s", of->name), "rows");
+    int n = 0, left = 0;
+    double rest = 0;
+    for (int i = 0; i < r->n_kind; i++)
+        if (r->kinds[i].of[c].heaviest)
+            all[n++] = (ranked){&r->kinds[i], r->kinds[i].of[c].ns};
+    qsort(all, (size_t)n, sizeof *all, by_time);
+    for (int i = 0; i < n; i++) {
+        if (i < MOST_ROWS)
+            add_kind(rows, all[i].k, &all[i].k->of[c], of->stats.median);
+        else
+            rest += all[i].ns, left += all[i].k->of[c].count;
+    }
+    if (left)
+        add_other(rows, "all others", left, rest, of->stats.median);
+    if (isfinite(of->gap_ns))
+        add_other(rows, "outside kernels", 0, of->gap_ns, of->stats.median);
+    free(all);
+}
+
+bool profile_show(const paper *on, const char *results, ts_error *e)
+{
+    report r;
+    if (!report_read(&r, results, e))
+        return false;
+    cJSON *v = cJSON_CreateObject(), *list = js_array(v, "candidates");
+    for (int c = 0; c < r.charted; c++)
+        if (r.of[c].n_kernel && r.of[c].valid)
+            add_candidate(list, &r, c);
+    say_form(on, v, form);
+    cJSON_Delete(v);
+    report_free(&r);
+    return true;
+}

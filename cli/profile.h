@@ -1,0 +1,8 @@
+/* profile.h - kernels of results/1 as people see them. */
+#ifndef TS_PROFILE_H
+#define TS_PROFILE_H
+#include "cli/args.h"
+
+/* A table for each candidate that has times of kernels. False where the text is no results. */
+bool profile_show(const paper *on, const char *results, ts_error *e);
+#endif
