@@ -9,7 +9,7 @@ rows = lambda name: [json.loads(line) for line in open(name)]
 $1" || wrong "$2"; checked=$((checked + 1)); }
 
 # one example whose label is wrong and whose text is hostile: it is the surest mistake
-{ printf 'superb <script>alert(1)</script> & "film" \033[31m \342\200\256 \377\t0\n'; head -20 dev.tsv; } >odd.tsv
+{ printf 'superb <script>alert(1)</script> & "film" \033[31m \342\200\256 \357\277\275\t0\n'; head -20 dev.tsv; } >odd.tsv
 set -- model.json --tokenizer vocab.txt --data train.tsv --labels 2 --length 12 --batch 8 --lr 0.1 --steps 80
 expect 0 '21 examples' train "$@" --eval odd.tsv --eval-every 20 -o run
 holds "r = [x for x in rows('run/metrics.jsonl') if 'loss' in x]
