@@ -230,6 +230,13 @@ static void add_contestant(cJSON *list, const measured *m, const contestant *c)
 
 /* ---- comparisons ---- */
 
+/* What one of them is off by is another order than what the other is, and more than roundings of f32. */
+static bool differ_in_accuracy(const contestant *a, const contestant *b)
+{
+    const double x = a->numerics.max_rel, y = b->numerics.max_rel;
+    return fmax(x, y) > 1e-4 && fmax(x, y) > 10 * fmin(x, y) && !*a->unverified && !*b->unverified;
+}
+
 /* ratio: time of b over time of a; low and high bound it with the confidence of the configuration. */
 static void add_comparison(cJSON *list, const measured *m, const contestant *a, const contestant *b)
 {
@@ -238,6 +245,8 @@ static void add_comparison(cJSON *list, const measured *m, const contestant *a, 
                         outcome_name(c.verdict), c.ratio, c.low, c.high, c.detectable);
     js_put(row, "threshold:%g,pairs:%d,launches:%d,margin:%g", m->r->o.threshold, c.pairs, c.launches,
            measured_margin(m));
+    if (differ_in_accuracy(a, b))
+        js_put(row, "a_error:%g,b_error:%g", a->numerics.max_rel, b->numerics.max_rel);
 }
 
 /* Every candidate against everyone after it; peers are not compared with each other. */

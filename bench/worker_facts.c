@@ -59,6 +59,19 @@ static void add_step_ports(cJSON *inputs, cJSON *outputs, const worker *w)
                  NULL);
 }
 
+/* The model itself rounds to integers: the text of its graph names the operation. */
+static bool rounds(const worker *w)
+{
+    bool found = false;
+    for (int i = 0; !w->step && !found && i < w->n_outputs; i++) {
+        const ts_tensor y = ts_model_tensor(w->model, i);
+        char *text = ts_print(1, &y);
+        found = strstr(text, " = quantize(") != NULL;
+        ts_free(text);
+    }
+    return found;
+}
+
 cJSON *worker_facts(worker *w, ts_error *e)
 {
     cJSON *facts = cJSON_CreateObject();
@@ -79,6 +92,7 @@ cJSON *worker_facts(worker *w, ts_error *e)
     if (w->step && w->step->net.text)
         js_number(facts, "length", (double)w->step->net.length);
     add_hash(facts, w);
+    js_flag(facts, "rounds", rounds(w));
     if (add_plan(facts, w, e))
         return facts;
     cJSON_Delete(facts);

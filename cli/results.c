@@ -24,12 +24,14 @@ static const char results_form[] =
     "{environment/isa})   peak {ceilings/fma_f32_gflops:rate} GFLOP/s f32, {ceilings/read_gbs:rate} GB/s "
     "([ceilings/stated?as the device states|probed])\n"
     "{rows!<name=contestant|>median|>interval=95% CI|>p90_ns=p90|>rate=GFLOP/s|>share=peak|"
-    ">peak_bytes=memory|~status|^reason}"
+    ">peak_bytes=memory|>error|~status|^reason}"
     "[machine_state?machine: {machine_state/state~}[machine_state/why? (" MARK "): {machine_state/why}]; "
     "{machine_state/counted_rounds} of {machine_state/rounds} rounds count"
     "[machine_state/state=overloaded?, less what threads waited for a processor][machine_state/why?. The times may be "
     "too high]\n]"
-    "[comparisons*" VERDICT "[where?  [share>1?the largest gain|{share:%.0f%} % of the difference] is in \"{where}\": "
+    "[comparisons*" VERDICT
+    "[a_error?  not equally accurate: {a} is off by {a_error:%.1e} of the largest value, {b} by {b_error:%.1e}\n]"
+    "[where?  [share>1?the largest gain|{share:%.0f%} % of the difference] is in \"{where}\": "
     "{a_ns} against {b_ns}[by?; {with} computes it by {by}, {without} does not]\n]]" NOTES;
 
 /* First what else differs between the two files: a verdict over two machines says little. */
@@ -40,7 +42,8 @@ static const char comparison_form[] = "[differences*differs: {key}: {before} bef
 static void add_row(cJSON *rows, const cJSON *c, double flops, double peak, const char *mark)
 {
     const double ns = js_get_number(c, "stats/median_ns", NAN);
-    char median[80], low[64], high[64], interval[160], share[32];
+    const double error = js_get_number(c, "numerics/max_rel", NAN);
+    char median[80], low[64], high[64], interval[160], share[32], off[32];
     outline_value(median, sizeof median - sizeof MARK, "ns", js_get(c, "stats/median_ns"));
     if (isfinite(ns))
         snprintf(median + strlen(median), sizeof median - strlen(median), "%s", mark);
@@ -48,10 +51,12 @@ static void add_row(cJSON *rows, const cJSON *c, double flops, double peak, cons
     outline_value(high, sizeof high, "ns", js_get(c, "stats/high_ns"));
     snprintf(interval, sizeof interval, "%s … %s", low, high);
     snprintf(share, sizeof share, "%.0f %%", 100 * flops / ns / peak);
-    js_row(rows, "name:%s,median:%s,interval:%s,p90_ns:%g,rate:%g,share:%s,peak_bytes:%g,status:%s,reason:%s",
+    snprintf(off, sizeof off, "%.1e", error);
+    js_row(rows, "name:%s,median:%s,interval:%s,p90_ns:%g,rate:%g,share:%s,peak_bytes:%g,error:%s,status:%s,reason:%s",
            js_get_text(c, "name"), median, isfinite(ns) ? interval : NULL, js_get_number(c, "stats/p90_ns", NAN),
            flops > 0 ? flops / ns : NAN, isfinite(flops / ns / peak) && flops > 0 ? share : NULL,
-           js_get_number(c, "memory/peak_bytes", NAN), js_get_text(c, "status"), js_get_text(c, "reason"));
+           js_get_number(c, "memory/peak_bytes", NAN), isfinite(error) ? off : NULL, js_get_text(c, "status"),
+           js_get_text(c, "reason"));
 }
 
 /* Candidates, then peers, in the order of the command line. */

@@ -437,15 +437,23 @@ TS_API bool ts_model_hash(const ts_model *m, char sha256[65], ts_error *e);
  * everything is written. */
 TS_API bool ts_model_save(ts_model *m, const char *format, const char *path, ts_error *e);
 
+typedef struct ts_range {
+    double low, high;
+} ts_range;
 /* How the weights of products are quantized: constant f32 matrices on the right of MatMul and Gemm. */
 typedef struct ts_quantization {
     int bits;                /* 8: i8, a scale per column, DequantizeLinear; 4: a scale per block, MatMulNBits */
     int block;               /* of 4 bits: elements that share a scale, 16, 32, ... 256; 0: 32 */
     int n_keep;              /* products that stay as they are: */
     const char *const *keep; /* globs for the name of the node or of its weight */
+    /* Of 8 bits: the least and the largest element that each of n values of the graph takes, 0 included or not. What
+     * products take is then rounded to u8 by them, Conv is a product too, and so is what it gives. NULL: f32. */
+    bool (*observe)(void *user, int n, const char *const *value, ts_range *range, ts_error *e);
+    void *user;
 } ts_quantization;
 typedef struct ts_quantized {
     int products, kept;    /* rewritten; with such a weight, but left as they were */
+    int values;            /* that are rounded to u8 */
     int64_t before, after; /* bytes of the files, those beside them too */
     double error;          /* the largest of a weight: |w - q| / |w|, |w| the root of the sum of its squares */
     char worst[256];       /* the weight that has it, cut to what fits */

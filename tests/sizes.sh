@@ -11,9 +11,9 @@
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
-include                648  the public header: to be read in one sitting
+include                656  the public header: to be read in one sitting
 graph                33300  the table of operations is half of it
-import               11636  ONNX, JSON, safetensors, tokenizers; all of it distrusted
+import               11977  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff              4400  the chain rule, forward mode, batches, optimizers
 schedule               192  the table of passes
 schedule/plan         2105  kernels, stages, values, targets
@@ -25,7 +25,7 @@ schedule/place         825  plans over several devices
 schedule/explain       1063  what people read of a plan
 backends              3775  driver, runner, weights: what back ends share
 backends/codegen      11826  nests to text, for every C-like language
-backends/cpu          2647  processors as a target, and what is measured of them
+backends/cpu          2649  processors as a target, and what is measured of them
 backends/cache        2500  what was compiled
 backends/probe          761  loops that keep a core busy, for benchmarks and back ends
 backends/c            3677  compiler, loader, team of threads
@@ -36,13 +36,13 @@ backends/null           20  plans, and emits nothing
 backends/gpu          3419  graphics processors as a target
 backends/opencl        1900  a dialect and a device
 backends/cuda          2550  a dialect and a device
-bench                 6025  race, statistics, peers
-bench/report          5914  a page of sections
+bench                 6063  race, statistics, peers
+bench/report          5935  a page of sections
 bench/machine         1231  clock, processors, ceilings
 train                 9150  fine-tuning, generation, export
 models                1790  on the public header alone
-cli                  11384  a file for each verb
-tests                50000  about half of what they test
+cli                  11755  a file for each verb
+tests                50221  about half of what they test
 tests/gpusim         10220  a driver and a card in software
 '
 columns=$(sed -n 's/^ColumnLimit: //p' .clang-format)

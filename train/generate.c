@@ -201,9 +201,19 @@ static void open_file(const char *what, const generating *how, run_weights *out)
     option_set_text(&out->asked.tokenizer, how->tokenizer), option_set_text(&out->asked.dims, how->dims);
 }
 
+static bool is_there(const char *what, ts_error *e)
+{
+    struct stat st;
+    if (stat(what, &st) == 0)
+        return true;
+    err_set(e, TS_FILES, "there is no file or folder '%s'", what);
+    return err_hint(
+        e, "give the folder of a run that train wrote, or a model: a file, its folder, or the name of a built-in one");
+}
+
 static bool open_run(const char *what, const generating *how, run_weights *out, ts_error *e)
 {
-    if (!run_weights_read(what, out, e))
+    if (!is_there(what, e) || !run_weights_read(what, out, e))
         return false;
     if (!how->tokenizer && !how->dims)
         return true;

@@ -158,8 +158,10 @@ const isa *machine_isa(const machine *m, const char *name, err *e)
     if (found) {
         err_set(e, TS_UNSUPPORTED, "this processor lacks %s; it has %s", name, text_str(&has));
         err_hint(e, "to plan or emit for another: --machine \"core:%d isa:%s\"", m->n_core, name);
-    } else
+    } else {
         err_set(e, TS_USAGE, "there is no instruction set '%s'; known are %s", name, text_str(&has));
+        err_hint(e, "without --isa it is the best one of this processor, %s", m->isa->name);
+    }
     text_free(&has);
     return NULL;
 }

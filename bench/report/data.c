@@ -315,6 +315,8 @@ static void comparisons_read(report *r)
                          .low = result_number(c, "low"),
                          .high = result_number(c, "high"),
                          .detectable = result_number(c, "detectable"),
+                         .a_error = result_number(c, "a_error"),
+                         .b_error = result_number(c, "b_error"),
                          .threshold = result_number(c, "threshold")};
         out->ia = find(r, out->a);
         out->ib = find(r, out->b);

@@ -114,6 +114,7 @@ typedef struct pairing {
     const char *a, *b, *word;
     int ia, ib; /* contestants, or -1 */
     double ratio, low, high, detectable, threshold;
+    double a_error, b_error; /* where accuracies differ, else NAN */
 } pairing;
 
 typedef struct report {

@@ -38,8 +38,8 @@ static void span_name(text *t, const report *r, int c, const char *s)
 
 static void rows(text *t, const report *r)
 {
-    text_add(t, "| candidate | median | best | 90 %% within | times the fastest | peak memory | status "
-                "|\n|---|--:|--:|--:|--:|--:|---|\n");
+    text_add(t, "| candidate | median | best | 90 %% within | times the fastest | peak memory | error | status "
+                "|\n|---|--:|--:|--:|--:|--:|--:|---|\n");
     for (int i = 0; i < r->n; i++) {
         const contestant *c = &r->of[i];
         double best = r->best < 0 ? (double)NAN : r->of[r->best].stats.median;
@@ -47,8 +47,9 @@ static void rows(text *t, const report *r)
         span(t, c->name);
         if (*c->version)
             text_add(t, " "), span(t, c->version);
-        text_add(t, " | %s | %s | %s | %s | %s | ", word_time(c->stats.median).s, word_time(c->stats.min).s,
-                 word_time(c->stats.p90).s, word_ratio(c->stats.median / best).s, word_bytes(c->peak_bytes).s);
+        text_add(t, " | %s | %s | %s | %s | %s | %s | ", word_time(c->stats.median).s, word_time(c->stats.min).s,
+                 word_time(c->stats.p90).s, word_ratio(c->stats.median / best).s, word_bytes(c->peak_bytes).s,
+                 isnan(c->max_rel) ? "" : word_number(c->max_rel).s);
         if (c->valid)
             text_add(t, c->peer ? "peer" : "valid");
         else

@@ -142,6 +142,21 @@ static void among_several(text *t, const report *r, int valid, name_writer *name
     ties(t, r, name);
 }
 
+/* Times say little between who rounds and who does not. */
+static void accuracies(text *t, const report *r, name_writer *name)
+{
+    for (int i = 0; i < r->n_comparison; i++) {
+        const pairing *c = &r->comparisons[i];
+        if (isnan(c->a_error) || isnan(c->b_error) || (c->ia != r->best && c->ib != r->best))
+            continue;
+        text_add(t, " Not equally accurate: ");
+        name(t, r, c->ia, c->a);
+        text_add(t, " is off by %s of the largest value, ", word_number(c->a_error).s);
+        name(t, r, c->ib, c->b);
+        text_add(t, " by %s.", word_number(c->b_error).s);
+    }
+}
+
 void verdict_headline(text *t, const report *r, name_writer *name)
 {
     int best = r->best, valid = 0;
@@ -158,4 +173,5 @@ void verdict_headline(text *t, const report *r, name_writer *name)
         text_add(t, " takes %s%s.", word_time(r->of[best].stats.median).s,
                  candidates(r) > 1 ? "; no other candidate is valid" : "");
     }
+    accuracies(t, r, name);
 }

@@ -58,7 +58,7 @@ static void remarks(text *t, const contestant *c)
 {
     if (!*c->reason && !c->n_guessed)
         return;
-    html_add(t, "<tr.remarks><td colspan=6><span.soft>%.200s</span>", c->reason);
+    html_add(t, "<tr.remarks><td colspan=7><span.soft>%.200s</span>", c->reason);
     guessed(t, c);
     html_add(t, "</td></tr>\n");
 }
@@ -80,7 +80,8 @@ static void times_row(text *t, const report *r, int i, double longest)
     html_add(t, "</td><td.num.big>%s%s", word_time(s->median).s, s->median > 0 && *busy(r) ? "†" : "");
     if (s->high > 0 && s->low > 0)
         html_add(t, "<small>± %s</small>", word_share(fmax(s->high - s->median, s->median - s->low) / s->median).s);
-    html_add(t, "</td><td.num>%s</td><td.num>%s</td><td>", word_time(s->min).s, word_time(s->p90).s);
+    html_add(t, "</td><td.num>%s</td><td.num>%s</td><td.num>", word_time(s->min).s, word_time(s->p90).s);
+    html_add(t, "%s</td><td>", isnan(c->max_rel) ? "" : word_number(c->max_rel).s);
     status(t, c);
     html_add(t, "</td></tr>\n");
     remarks(t, c);
@@ -91,7 +92,7 @@ static void times(text *t, const report *r)
     double longest = 0;
     for (int i = 0; i < r->n; i++)
         longest = fmax(longest, r->of[i].stats.median);
-    sheet_open(t, "times", "candidate|time of one pass|#median|#best|#90 %% within|status");
+    sheet_open(t, "times", "candidate|time of one pass|#median|#best|#90 %% within|#error|status");
     for (int i = 0; i < r->n; i++)
         times_row(t, r, i, longest);
     sheet_close(t);

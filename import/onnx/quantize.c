@@ -14,10 +14,12 @@ static bool read_uses(quantizer *q, size_t n, Onnx__Node *const *list, err *e);
 
 static void use(quantizer *q, const char *name)
 {
-    const int i = name_find(&q->initializer, name);
+    const int i = name_find(&q->initializer, name), t = name_find(&q->turned_of, name);
     name_add(&q->names, name, 0);
     if (i >= 0)
         q->weight[i].uses++;
+    if (t >= 0)
+        q->turned[t].uses++;
 }
 
 static bool check_inside(const Onnx__Tensor *t, err *e)
@@ -67,6 +69,30 @@ static bool read_uses(quantizer *q, size_t n, Onnx__Node *const *list, err *e)
     return true;
 }
 
+static const Onnx__Attribute *attribute(const Onnx__Node *n, const char *name)
+{
+    for (size_t i = 0; i < n->n_attribute; i++)
+        if (!strcmp(onnx_text(n->attribute[i]->name), name))
+            return n->attribute[i];
+    return NULL;
+}
+
+static void read_turned(quantizer *q)
+{
+    q->turned = arena_array(q->mem, q->g->n_node, sizeof *q->turned);
+    for (size_t k = 0; k < q->g->n_node; k++) {
+        const Onnx__Node *n = q->g->node[k];
+        const bool is = !*onnx_domain(n->domain) && !strcmp(onnx_text(n->op_type), "Transpose") && n->n_input == 1 &&
+                        n->n_output == 1;
+        const int i = is ? name_find(&q->initializer, n->input[0]) : -1;
+        const Onnx__Attribute *axes = i < 0 ? NULL : attribute(n, "perm");
+        if (i < 0 || q->g->initializer[i]->n_dims != 2 || (axes && (axes->n_ints != 2 || axes->ints[0] != 1)))
+            continue;
+        const int new = (int)q->turned_of.n, t = name_add(&q->turned_of, n->output[0], new);
+        q->turned[t].weight = i;
+    }
+}
+
 static bool read_graph(quantizer *q, const Onnx__Model *m, err *e)
 {
     const Onnx__Graph *g = q->g = m->graph;
@@ -84,6 +110,7 @@ static bool read_graph(quantizer *q, const Onnx__Model *m, err *e)
         if (k >= 0)
             q->weight[k].given = true;
     }
+    read_turned(q);
     for (size_t i = 0; i < g->n_output; i++)
         use(q, onnx_text(g->output[i]->name));
     for (size_t i = 0; i < m->n_functions; i++)
@@ -107,14 +134,6 @@ const char *quantizer_name(quantizer *q, const char *name, const char *ending)
 }
 
 /* ---- products ---- */
-static const Onnx__Attribute *attribute(const Onnx__Node *n, const char *name)
-{
-    for (size_t i = 0; i < n->n_attribute; i++)
-        if (!strcmp(onnx_text(n->attribute[i]->name), name))
-            return n->attribute[i];
-    return NULL;
-}
-
 static bool is_set(const Onnx__Node *n, const char *name)
 {
     const Onnx__Attribute *a = attribute(n, name);
@@ -146,21 +165,36 @@ static bool is_kept(const quantizer *q, const Onnx__Node *n, const char *name)
     return false;
 }
 
-/* The initializer that is the constant f32 matrix on the right of a product, or -1. */
+static bool is_conv(const Onnx__Node *n)
+{
+    return !strcmp(n->op_type, "Conv");
+}
+
+/* The initializer that is the constant f32 matrix on the right of a product, or the filters of a Conv; or -1. */
 static int weight_of(const quantizer *q, const Onnx__Node *n)
 {
     const char *call = onnx_text(n->op_type);
-    if (*onnx_domain(n->domain) || (strcmp(call, "MatMul") != 0 && strcmp(call, "Gemm") != 0) || n->n_input < 2 ||
-        n->n_output != 1)
+    if (*onnx_domain(n->domain) || n->n_input < 2 || n->n_output != 1 ||
+        (strcmp(call, "MatMul") != 0 && strcmp(call, "Gemm") != 0 && (strcmp(call, "Conv") != 0 || !q->how->observe)))
         return -1;
-    const int i = name_find(&q->initializer, n->input[1]);
+    const int k = is_conv(n) || (is_gemm(n) && is_set(n, "transB")) ? -1 : name_find(&q->turned_of, n->input[1]);
+    const int i = k >= 0 ? q->turned[k].weight : name_find(&q->initializer, n->input[1]);
     if (i < 0)
         return -1;
     const Onnx__Tensor *t = q->g->initializer[i];
     dtype d;
-    return onnx_element(t->data_type, "", &d, NULL) && d == TS_F32 && t->n_dims == 2 && t->dims[0] > 0 && t->dims[1] > 0
+    for (size_t axis = 0; axis < t->n_dims; axis++)
+        if (t->dims[axis] <= 0)
+            return -1;
+    return onnx_element(t->data_type, "", &d, NULL) && d == TS_F32 && (is_conv(n) ? t->n_dims > 2 : t->n_dims == 2)
                ? i
                : -1;
+}
+
+/* Behind its first axis. */
+static int64_t columns_of(const ts_array *a)
+{
+    return ts_array_count(a) / a->dim[0];
 }
 
 static bool read_weight(quantizer *q, int i, err *e)
@@ -171,28 +205,29 @@ static bool read_weight(quantizer *q, int i, err *e)
     w->known = true;
     if (!onnx_tensor(&q->source, q->g->initializer[i], &w->value, e))
         return false;
-    w->fits = fewer_fits(&(matrix){w->value.data, w->value.dim[0], w->value.dim[1], 0, 0});
+    w->fits = fewer_fits(&(matrix){w->value.data, w->value.dim[0], columns_of(&w->value), 0, 0});
     return true;
 }
 
 /* The number of the one that a product takes; -1 with e set. */
-static int form_of(quantizer *q, int i, bool swapped, err *e)
+static int form_of(quantizer *q, int i, way by, err *e)
 {
-    int *known = &q->weight[i].form[swapped];
+    int *known = &q->weight[i].form[by];
     if (*known)
         return *known - 1;
     q->form = arena_grown(q->mem, q->form, q->n_form, &q->cap_form, sizeof *q->form);
-    const int64_t rows = q->weight[i].value.dim[0], columns = q->weight[i].value.dim[1];
+    const int64_t rows = q->weight[i].value.dim[0], columns = columns_of(&q->weight[i].value);
     const char *name = q->g->initializer[i]->name;
     form *f = &q->form[q->n_form];
-    *f = (form){.weight = i, .swapped = swapped};
-    f->w = swapped ? (matrix){q->weight[i].value.data, columns, rows, 1, columns}
-                   : (matrix){q->weight[i].value.data, rows, columns, columns, 1};
+    *f = (form){.weight = i, .way = by};
+    f->w = by != STRAIGHT ? (matrix){q->weight[i].value.data, columns, rows, 1, columns}
+                          : (matrix){q->weight[i].value.data, rows, columns, columns, 1};
     if (!(q->how->bits == 8 ? fewer_by_column(&f->w, &f->q, e) : fewer_by_block(&f->w, q->how->block, &f->q, e)))
         return -1;
     f->numbers = quantizer_name(q, name, "_quantized"), f->scale = quantizer_name(q, name, "_scale");
     if (q->how->bits == 8)
-        f->zero = quantizer_name(q, name, "_zero_point"), f->real = quantizer_name(q, name, "_dequantized");
+        f->zero = quantizer_name(q, name, "_zero_point"), f->dequantized = quantizer_name(q, name, "_dequantized");
+    f->real = by == TURNED && f->dequantized ? quantizer_name(q, name, "_turned") : f->dequantized;
     if (f->q.error >= q->what.error) {
         q->what.error = f->q.error;
         snprintf(q->what.worst, sizeof q->what.worst, "%s", name);
@@ -212,8 +247,21 @@ static bool nothing(const quantizer *q, err *e)
         err_set(e, TS_UNSUPPORTED, "nothing to quantize: the weights of products, %d, are inputs too", q->given);
         return err_hint(e, "a run may replace them; export the model without its initializers among its inputs");
     }
-    err_set(e, TS_UNSUPPORTED, "nothing to quantize: no MatMul or Gemm has a constant f32 matrix on its right");
+    err_set(e, TS_UNSUPPORTED, "nothing to quantize: no %s has a constant f32 matrix on its right",
+            q->how->observe ? "Conv has constant f32 filters, and no MatMul or Gemm" : "MatMul or Gemm");
     return err_hint(e, "tessera show lists the operators of a model");
+}
+
+static way way_of(const Onnx__Node *n, int t)
+{
+    return t >= 0 ? TURNED : is_conv(n) || (is_gemm(n) && is_set(n, "transB")) ? SWAPPED : STRAIGHT;
+}
+
+bool quantizer_drops(const quantizer *q, size_t i)
+{
+    const Onnx__Node *n = q->g->node[i];
+    const int t = n->n_output == 1 ? name_find(&q->turned_of, n->output[0]) : -1;
+    return t >= 0 && q->turned[t].taken && q->turned[t].taken == q->turned[t].uses;
 }
 
 static bool find_products(quantizer *q, err *e)
@@ -230,15 +278,19 @@ static bool find_products(quantizer *q, err *e)
         }
         if (!read_weight(q, i, e))
             return false;
-        if (!q->weight[i].fits || (q->how->bits == 4 && !has_packed_form(n)) || is_kept(q, n, n->input[1])) {
+        if (!q->weight[i].fits || (q->how->bits == 4 && !has_packed_form(n)) ||
+            is_kept(q, n, q->g->initializer[i]->name)) {
             q->what.kept++;
             continue;
         }
-        q->product[k] = form_of(q, i, is_gemm(n) && is_set(n, "transB"), e);
+        const int t = name_find(&q->turned_of, n->input[1]);
+        q->product[k] = form_of(q, i, way_of(n, t), e);
         if (q->product[k] < 0)
             return false;
-        q->weight[i].taken++, q->what.products++;
+        *(t < 0 ? &q->weight[i].taken : &q->turned[t].taken) += 1, q->what.products++;
     }
+    for (size_t t = 0; t < q->turned_of.n; t++)
+        q->weight[q->turned[t].weight].taken += q->turned[t].taken && q->turned[t].taken == q->turned[t].uses;
     return q->what.products > 0 || nothing(q, e);
 }
 
@@ -279,13 +331,13 @@ static bool quantize(const char *path, const ts_quantization *how, const char *t
     model_file f = {.limits = limits_make()};
     quantizer q = {.mem = &f.mem, .how = how, .source = {.file = &f}};
     bool has_contrib = false;
-    q.initializer.mem = q.names.mem = &f.mem;
+    q.initializer.mem = q.names.mem = q.rounded.mem = q.turned_of.mem = &f.mem;
     const Onnx__Model *m = NULL;
     bool ok = file_map(path, &f.map, e) && external_open(&f.external, &f.mem, path, e);
     ok = ok && (m = onnx_unpack(&f, e)) != NULL;
     q.source.ir = ok ? m->ir_version : 0;
     ok = ok && read_graph(&q, m, e) && find_products(&q, e) && check_versions(&q, m, &has_contrib, e) &&
-         count_outside(&q, e);
+         count_outside(&q, e) && (!how->observe || quantizer_observe(&q, e));
     if (!ok && e && e->code != TS_FILES) /* those name it */
         err_in(e, "%s", path);
     ok = ok && quantizer_write(&q, to, has_contrib, e);
@@ -304,10 +356,12 @@ bool ts_quantize(const char *path, const ts_quantization *how, const char *to, t
         return false;
     ts_quantization full = *how;
     full.block = how->block ? how->block : DEFAULT_BLOCK;
-    if (how->bits != 8 && how->bits != 4)
-        return err_set(e, TS_USAGE, "weights of %d bits; 8 or 4 expected", how->bits);
-    if (full.block < LEAST_BLOCK || full.block > MOST_BLOCK || (full.block & (full.block - 1)))
-        return err_set(e, TS_USAGE, "blocks of %d elements; a power of two from %d to %d expected", full.block,
-                       LEAST_BLOCK, MOST_BLOCK);
+    if ((how->bits != 8 && how->bits != 4) || (how->bits == 4 && how->observe))
+        return err_set(e, TS_USAGE, "weights of %d bits; 8%s expected", how->bits, how->observe ? "" : " or 4");
+    if (full.block < LEAST_BLOCK || full.block > MOST_BLOCK || (full.block & (full.block - 1))) {
+        err_set(e, TS_USAGE, "blocks of %d elements; a power of two from %d to %d expected", full.block, LEAST_BLOCK,
+                MOST_BLOCK);
+        return err_hint(e, "%d is usual: smaller blocks are more exact, larger ones take fewer bytes", DEFAULT_BLOCK);
+    }
     return quantize(path, &full, to, what, e);
 }

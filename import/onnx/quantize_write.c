@@ -1,5 +1,6 @@
 /* quantize_write.c - the bytes of a file, with other nodes and tensors in the place of a few. */
 #include "graph/ir/rule.h"
+#include "import/onnx/body.h"
 #include "import/onnx/quantize.h"
 #include "import/onnx/write.h"
 
@@ -46,22 +47,25 @@ static void add_tensor(quantizer *q, splice *g, const char *name, const ts_array
     splice_message(g, GRAPH_TENSOR, &t);
 }
 
+static void add_vector(quantizer *q, splice *g, const char *name, dtype d, int64_t n, const void *data)
+{
+    const ts_array a = {.dtype = d, .rank = n >= 0, .dim = {n}, .data = (void *)(uintptr_t)data};
+    add_tensor(q, g, name, &a, (size_t)(ts_array_count(&a) * ts_dtype_bytes(d)));
+}
+
 static void add_form(quantizer *q, splice *g, const form *f)
 {
     const int64_t scales = f->q.scales;
-    ts_array numbers = {.dtype = TS_I8, .rank = 2, .data = f->q.numbers};
-    const ts_array scale = {.dtype = TS_F32, .rank = 1, .dim = {scales}, .data = f->q.scale};
-    const ts_array zero = {.dtype = TS_I8, .rank = 1, .dim = {scales}, .data = (void *)(uintptr_t)f->q.zeros};
-    if (f->zero) {
-        memcpy(numbers.dim, q->weight[f->weight].value.dim, sizeof numbers.dim);
-    } else {
-        numbers = (ts_array){.dtype = TS_U8, .rank = 3, .data = f->q.numbers};
+    ts_array numbers = q->weight[f->weight].value;
+    numbers.data = f->q.numbers, numbers.dtype = TS_I8;
+    if (!f->zero) {
+        numbers.dtype = TS_U8, numbers.rank = 3;
         numbers.dim[0] = f->w.n, numbers.dim[1] = scales / f->w.n, numbers.dim[2] = q->how->block / 2;
     }
     add_tensor(q, g, f->numbers, &numbers, f->q.bytes);
-    add_tensor(q, g, f->scale, &scale, (size_t)scales * sizeof *f->q.scale);
+    add_vector(q, g, f->scale, TS_F32, scales, f->q.scale);
     if (f->zero)
-        add_tensor(q, g, f->zero, &zero, (size_t)scales);
+        add_vector(q, g, f->zero, TS_I8, scales, f->q.zeros);
 }
 
 /* One of the file: as it is, or without what said where its bytes lie. */
@@ -109,27 +113,60 @@ static void begin_node(splice *n, const char *call, const char *const *in)
 
 static void add_dequantize(quantizer *q, splice *g, form *f)
 {
-    splice n = {.mem = q->mem};
+    splice n = {.mem = q->mem}, turn = {.mem = q->mem};
     if (f->written)
         return;
     f->written = true;
     begin_node(&n, "DequantizeLinear", (const char *const[]){f->numbers, f->scale, f->zero, NULL});
-    splice_text(&n, NODE_OUTPUT, f->real);
-    splice_text(&n, NODE_NAME, f->real);
-    add_integer(&n, "axis", f->swapped ? 0 : 1);
+    splice_text(&n, NODE_OUTPUT, f->dequantized);
+    splice_text(&n, NODE_NAME, f->dequantized);
+    add_integer(&n, "axis", f->way == STRAIGHT);
+    splice_message(g, GRAPH_NODE, &n);
+    if (f->way != TURNED)
+        return;
+    begin_node(&turn, "Transpose", (const char *const[]){f->dequantized, NULL});
+    splice_text(&turn, NODE_OUTPUT, f->real);
+    splice_text(&turn, NODE_NAME, f->real);
+    splice_message(g, GRAPH_NODE, &turn);
+}
+
+static void add_bias(quantizer *q, splice *g, const bias *b)
+{
+    splice n = {.mem = q->mem};
+    add_vector(q, g, b->numbers, TS_I32, b->n, b->number), add_vector(q, g, b->scale, TS_F32, b->n, b->step);
+    begin_node(&n, "DequantizeLinear", (const char *const[]){b->numbers, b->scale, NULL});
+    splice_text(&n, NODE_OUTPUT, b->real);
+    splice_text(&n, NODE_NAME, b->real);
+    add_integer(&n, "axis", 0);
     splice_message(g, GRAPH_NODE, &n);
 }
 
-/* The node with another weight. */
-static void copy_product(quantizer *q, splice *g, piece from, form *f)
+/* Behind what makes the value. */
+static void add_rounding(quantizer *q, splice *g, const char *value)
+{
+    const int i = name_find(&q->rounded, value);
+    const rounding *r = i < 0 ? NULL : &q->rounding[i];
+    splice there = {.mem = q->mem}, back = {.mem = q->mem};
+    if (!r)
+        return;
+    add_vector(q, g, r->scale, TS_F32, -1, &r->step), add_vector(q, g, r->zero, TS_U8, -1, &r->zero_at);
+    begin_node(&there, "QuantizeLinear", (const char *const[]){r->value, r->scale, r->zero, NULL});
+    splice_text(&there, NODE_OUTPUT, r->numbers), splice_text(&there, NODE_NAME, r->numbers);
+    splice_message(g, GRAPH_NODE, &there);
+    begin_node(&back, "DequantizeLinear", (const char *const[]){r->numbers, r->scale, r->zero, NULL});
+    splice_text(&back, NODE_OUTPUT, r->real), splice_text(&back, NODE_NAME, r->real);
+    splice_message(g, GRAPH_NODE, &back);
+}
+
+/* The node with other operands. */
+static void copy_with(quantizer *q, splice *g, piece from, size_t i)
 {
     splice n = {.mem = q->mem};
     wire_field field;
-    int input = 0;
-    add_dequantize(q, g, f);
+    size_t input = 0;
     while (wire_next(&from, &field))
-        if (field.number == NODE_INPUT && input++ == 1)
-            splice_text(&n, NODE_INPUT, f->real);
+        if (field.number == NODE_INPUT)
+            splice_text(&n, NODE_INPUT, quantizer_operand(q, i, input++));
         else
             splice_add(&n, field.whole.at, field.whole.size);
     splice_message(g, GRAPH_NODE, &n);
@@ -160,14 +197,33 @@ static void add_packed(quantizer *q, splice *g, piece from, const Onnx__Node *li
     splice_message(g, GRAPH_NODE, &add);
 }
 
+static bool is_same(const quantizer *q, size_t i)
+{
+    const Onnx__Node *n = q->g->node[i];
+    for (size_t k = 0; k < n->n_input; k++)
+        if (quantizer_operand(q, i, k) != n->input[k])
+            return false;
+    return true;
+}
+
 static void copy_node(quantizer *q, splice *g, size_t i, const wire_field *from)
 {
-    if (q->product[i] < 0)
+    const Onnx__Node *n = q->g->node[i];
+    form *f = q->product[i] < 0 ? NULL : &q->form[q->product[i]];
+    if (quantizer_drops(q, i))
+        return;
+    if (f && q->how->bits == 8)
+        add_dequantize(q, g, f);
+    if (q->bias && q->bias[i].real)
+        add_bias(q, g, &q->bias[i]);
+    if (f && q->how->bits == 4)
+        add_packed(q, g, from->inner, n, f);
+    else if (is_same(q, i))
         splice_add(g, from->whole.at, from->whole.size);
-    else if (q->how->bits == 8)
-        copy_product(q, g, from->inner, &q->form[q->product[i]]);
     else
-        add_packed(q, g, from->inner, q->g->node[i], &q->form[q->product[i]]);
+        copy_with(q, g, from->inner, i);
+    for (size_t k = 0; k < n->n_output; k++)
+        add_rounding(q, g, n->output[k]);
 }
 
 /* ---- the file ---- */
@@ -175,6 +231,8 @@ static bool copy_graph(quantizer *q, splice *m, piece from, err *e)
 {
     splice g = {.mem = q->mem};
     wire_field field;
+    for (size_t i = 0; i < q->g->n_input; i++)
+        add_rounding(q, &g, onnx_text(q->g->input[i]->name));
     for (size_t nodes = 0, tensors = 0; wire_next(&from, &field);) {
         if (field.number == GRAPH_NODE)
             copy_node(q, &g, nodes++, &field);

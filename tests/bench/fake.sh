@@ -28,6 +28,7 @@ while IFS= read -r line; do
         esac
         echo 'PROGRESS {"what":"building","done":1,"total":2}'
         printf 'READY {"version":"0","hash":"abc","inputs":[{"name":"x","dtype":"f32","shape":[2],"path":"x.npy"}],'
+        [ ! -e "$FAKE_DATA/rounds" ] || printf '"rounds":true,'
         printf '"outputs":[{"name":"y","dtype":"f32","shape":[4]}],"read_s":0,"bind_s":0,"plan_s":0,"build_s":0,'
         printf '"plan":{"isa":"plain","threads":1,"memory":{"arena_bytes":64},"kernels":['
         printf '{"name":"k0","op":"matmul","rule":"r","flops":1e6,"bytes":1e3},{"name":"k1","op":"exp","rule":"","flops":0,"bytes":1e9}]}}\n'

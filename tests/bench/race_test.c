@@ -1,6 +1,7 @@
 /* The measuring protocol on contestants that behave as told (tests/bench/fake.sh): right, wrong,
  * dying, hanging, refusing. */
 #include "bench/bench.h"
+#include "bench/report/report.h"
 #include "graph/base/js.h"
 #include "tests/check.h"
 #include "tests/scratch.h"
@@ -212,6 +213,34 @@ static void put_file(const char *folder, const char *name)
     CHECK(f != NULL && fclose(f) == 0);
 }
 
+/* Of a model that rounds, results may be off by whole steps: they are raced, and who is less accurate is said. */
+static void test_rounding(void)
+{
+    const char *const schemas[] = {"right", "wrong"};
+    bench_options o = options_for(2, schemas);
+    ts_error e = {0};
+    char path[300], *markdown = NULL;
+    put_file(getenv("FAKE_DATA"), "rounds");
+    for (int i = 0; i < 2; i++) {
+        o.tolerance = i ? 1e-3 : 0; /* one that is given is the only one */
+        cJSON *v = race_of(&o, &e);
+        const cJSON *wrong = item(v, "candidates", 1), *pair = item(v, "comparisons", 0);
+        CHECK_TEXT(js_get_text(wrong, "status"), i ? "INVALID" : "VALID");
+        CHECK(fabs(js_get_number(wrong, "numerics/max_rel", 0) - 0.01 / 3) < 1e-6);
+        CHECK(js_get_number(wrong, "numerics/tolerance", 0) == (i ? 1e-3 : 5e-2));
+        CHECK(i ||
+              (js_get_number(pair, "a_error", 1) == 0 && fabs(js_get_number(pair, "b_error", 0) - 0.01 / 3) < 1e-6));
+        char *text = js_to_text(v, false);
+        CHECK(report_markdown(text, &markdown, &e) &&
+              (!i == !!strstr(markdown, "Not equally accurate: `right` is off by 0 "
+                                        "of the largest value, `wrong` by 0.0033")));
+        free(text), free(markdown), markdown = NULL;
+        cJSON_Delete(v);
+    }
+    snprintf(path, sizeof path, "%s/rounds", getenv("FAKE_DATA"));
+    unlink(path);
+}
+
 /* Peers: their own program, an ONNX file or a folder with one. */
 static void test_peers(void)
 {
@@ -389,6 +418,7 @@ int main(void)
     test_disturbed();
     test_open();
     test_failures();
+    test_rounding();
     test_hang();
     test_peers();
     test_mistakes();

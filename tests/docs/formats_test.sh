@@ -51,6 +51,13 @@ made ops-gradients ops --grad
 made ops-onnx ops --onnx
 "$TESSERA" export gpt2-tiny -o tiny.onnx -q
 made quantize quantize tiny.onnx -o fewer.onnx --weights int8
+"${PYTHON:-python3}" - <<'PY' || exit 77
+import numpy, os
+os.mkdir("sample")
+for name in "input_ids", "attention_mask":
+    numpy.save(f"sample/{name}.npy", numpy.ones((1, 16), numpy.int64))
+PY
+made quantize quantize tiny.onnx -o static.onnx --int8 --calibrate sample
 made schemas schema list
 made completion completion bash
 # shellcheck disable=SC2086

@@ -180,6 +180,63 @@ def check_model(label, m, feeds, *words, targets=("interp", "c")):
     return said
 
 
+def rounded(m, feeds):
+    """How often each operator stands in the file as ONNX Runtime optimizes it, and what that gives."""
+    import onnxruntime as ort
+    options = ort.SessionOptions()
+    options.optimized_model_filepath, options.log_severity_level = path("optimized.onnx"), 3
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    session = ort.InferenceSession(m.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    y = dict(zip([o.name for o in session.get_outputs()], session.run(None, feeds)))
+    kinds = [n.op_type for n in onnx.load(path("optimized.onnx")).graph.node]
+    return {k: kinds.count(k) for k in kinds}, y
+
+
+def check_biases(label, source, m):
+    """i32, in steps of the value's times the weight's."""
+    was, now = ({t.name: numpy_helper.to_array(t) for t in one.graph.initializer} for one in (source, m))
+    made, before = {o: n for n in m.graph.node for o in n.output}, {n.output[0]: n for n in source.graph.node}
+    for n in m.graph.node:
+        if n.op_type not in ("Conv", "Gemm") or len(n.input) < 3 or n.input[2] in was:
+            continue
+        x, w, b = (made[i] for i in n.input)
+        step = now[x.input[1]] * now[w.input[1]]
+        off = np.abs(now[b.input[0]] * step.astype(np.float64) - was[before[n.output[0]].input[2]])
+        check((now[b.input[1]] == step).all() and (off <= 0.501 * step).all(), label, n.name, "another bias")
+
+
+def check_static(name, m, feeds):
+    """Values too: the same here and in ONNX Runtime but for last bits, near f32, and integers all through there."""
+    label, folder = name + " static", path("sample-" + name)
+    os.makedirs(folder, exist_ok=True)
+    for k, v in feeds.items():
+        np.save(os.path.join(folder, k + ".npy"), v)
+    onnx.save(m, path("source.onnx"))
+    code, said = quantize(path("source.onnx"), path("quantized.onnx"), "--int8", "--calibrate", folder)
+    if code:
+        check(False, label, said["error"])
+        return
+    q = onnx.load(path("quantized.onnx"))
+    onnx.checker.check_model(q, full_check=True)
+    check_biases(label, m, q)
+    kinds = [n.op_type for n in q.graph.node]
+    check(kinds.count("QuantizeLinear") == said["values"] and said["samples"] == 1, label, said)
+    f32, want = expected(m, feeds)[0], expected(q, feeds)[0]
+    count, optimized = rounded(q, feeds)
+    convolutions = kinds.count("Conv")
+    check(count.get("QLinearConv", 0) == convolutions, label, f"of {convolutions} convolutions", count)
+    for target in ("interp", "c"):
+        code, out, folder = run(TESSERA, WORK, path("quantized.onnx"), feeds, target)
+        check(not code, label, target, out)
+        for k, y in want.items() if not code else ():
+            got, most = np.load(os.path.join(folder, k + ".npy")), np.abs(f32[k]).max()
+            there = np.abs(optimized[k] - y).max() / most  # what last bits come to, in two ways of one runtime
+            off, far = np.abs(got - y).max() / most, np.abs(got - f32[k]).max() / most
+            most = max(1e-5, 3 * there, 0.01 * (convolutions > 0))
+            check(off <= most, label, target, k, f"off by {off:.3g}, {there:.3g} there")
+            check(0 < far <= 0.1, label, target, k, f"{far:.3g} from f32")
+
+
 def check_outside():
     """Numbers in another file come into the one, as bits; the same file can be replaced."""
     m, _ = everything()
@@ -212,6 +269,31 @@ def check_vector():
         check_model(f"vector {bits}", m, {"x": f(40)}, "--weights", bits)
 
 
+def check_turned():
+    """x W' as exporters write it: the Transpose goes where all that it gives is quantized, and its weight."""
+    node = helper.make_node
+    weights = [numpy_helper.from_array(f(24, 40), "w"), numpy_helper.from_array(f(24, 24), "v")]
+    nodes = [node("Transpose", ["w"], ["wt"], name="all", perm=[1, 0]), node("Transpose", ["v"], ["vt"], name="some"),
+             node("MatMul", ["x", "wt"], ["a"], name="one"), node("MatMul", ["a", "vt"], ["b"], name="two"),
+             node("Gemm", ["b", "vt"], ["c"], name="three"), node("Add", ["c", "vt"], ["y"])]
+    m = helper.make_model(helper.make_graph(nodes, "turned", [info("x", [24, 40])], [info("y", [24, 24])], weights),
+                          opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    feeds, source = {"x": f(24, 40)}, path("source.onnx")
+    onnx.save(m, source)
+    for bits, off in (("int8", 0.02), ("int4", 0.3)):
+        code, said = quantize(source, path("quantized.onnx"), "--weights", bits)
+        check(not code and said["products"] == 3, "turned", said)
+        q = onnx.load(path("quantized.onnx"))
+        onnx.checker.check_model(q)
+        kept = {n.name for n in q.graph.node} & {"all", "some"} | {t.name for t in q.graph.initializer} & {"w", "v"}
+        check(kept == {"some", "v"}, "turned", bits, kept)
+        want, f32 = expected(q, feeds)[0]["y"], expected(m, feeds)[0]["y"]
+        check(0 < np.abs(want - f32).max() <= off * np.abs(f32).max(), "turned", bits, np.abs(want - f32).max())
+        code, out, folder = run(TESSERA, WORK, path("quantized.onnx"), feeds, "c")
+        wrong = out if code else differs(np.load(os.path.join(folder, "y.npy")), want, 1e-5)
+        check(not wrong, "turned", bits, wrong)
+
+
 def check_damaged():
     """A file that is cut, or has a byte changed, is refused or read: never a crash."""
     m, _ = everything()
@@ -237,7 +319,11 @@ def main():
         for name, m, feeds in models():
             if name in ("mlp", "bert", "gpt2"):
                 check_model(f"{name} {bits}", m, feeds, "--weights", bits, *words)
+    for name, m, feeds in models():
+        if name in ("mlp", "convolutions", "residual", "depthwise", "bert", "gpt2", "vit"):
+            check_static(name, m, feeds)
     check_vector()
+    check_turned()
     check_outside()
     check_damaged()
     print(f"{bad} wrong")

@@ -26,7 +26,9 @@ expect 0 '"tokens":	2' generate run --prompt ab --max-tokens 2 --json
 expect 0 '"text":' generate run --prompt ab --max-tokens 2 --json
 expect 2 'generate: --prompt is missing' generate run
 expect 2 '--prompt "": must be something' generate run --prompt ''
-expect 8 'holds no run' generate nowhere --prompt a
+expect 8 "there is no file or folder 'nowhere.onnx'" generate nowhere.onnx --prompt a
+mkdir empty
+expect 8 'holds no run' generate empty --prompt a
 
 # a product large enough to be formed of fewer, which add places to one another: what earlier ones leave is kept all the same
 "${PYTHON:-python3}" "$SOURCE/tests/train/bigram.py" 768 1024

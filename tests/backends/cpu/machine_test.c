@@ -207,7 +207,8 @@ static void test_isa(void)
                        "--machine \"core:1 isa:avx512\"");
     e = (err){0};
     CHECK(machine_isa(&m, "mmx", &e) == NULL && e.code == TS_USAGE);
-    CHECK_TEXT(e.text, "there is no instruction set 'mmx'; known are plain, avx2, avx512, avx512vnni, neon");
+    CHECK_TEXT(e.text, "there is no instruction set 'mmx'; known are plain, avx2, avx512, avx512vnni, neon\n"
+                       "  hint: without --isa it is the best one of this processor, avx2");
     e = (err){0};
     CHECK(machine_threads(&m, 0, &e) == 1 && machine_threads(&m, 5, &e) == 5 && !err_is(&e));
     CHECK(machine_threads(&m, -1, &e) == 0 && e.code == TS_USAGE);

@@ -323,7 +323,7 @@ static void test_verdicts(void)
     CHECK(has(open.html, "! partly"));
     CHECK(has(wrong.html, "; no other candidate is valid."));
     CHECK(has(wrong.html, "✗ INVALID"));
-    CHECK(has(wrong.html, "<span class=\"soft\">ABSENT</span></td></tr>\n<tr class=\"remarks\"><td colspan=\"6\">"
+    CHECK(has(wrong.html, "<span class=\"soft\">ABSENT</span></td></tr>\n<tr class=\"remarks\"><td colspan=\"7\">"
                           "<span class=\"soft\">the Python package"));
     CHECK(has(wrong.html, "(allowed: 0.0001): correctness"));
     check_sections(wrong.html, "++-++++++");

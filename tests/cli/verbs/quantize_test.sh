@@ -85,13 +85,60 @@ expect 4 "nothing to quantize: all products with constant weights" quantize m.on
 expect 4 "nothing to quantize: no MatMul or Gemm has a constant f32 matrix on its right" \
     quantize int8.onnx -o no.onnx --weights int4
 expect 2 "-o FILE.onnx says where the model goes" quantize m.onnx --weights int8
-expect 2 "--weights int8 or --weights int4" quantize m.onnx -o no.onnx
+expect 2 "--weights int8, --weights int4, or --int8 --calibrate DATA" quantize m.onnx -o no.onnx
 expect 2 "int3" quantize m.onnx -o no.onnx --weights int3
 expect 2 "blocks of 48 elements; a power of two from 16 to 256 expected" \
     quantize m.onnx -o no.onnx --weights int4 --block 48
+expect 2 "hint: 32 is usual" quantize m.onnx -o no.onnx --weights int4 --block 24
 expect 2 "8" quantize m.onnx -o no.onnx --weights int4 --block 8
 expect 2 "8-bit weights have a scale for each column" quantize m.onnx -o no.onnx --weights int8 --block 32
-expect 2 "calibrate" quantize m.onnx -o no.onnx --weights int8 --calibrate data
+# Values too, by two samples: a folder of a folder with x.npy and a .safetensors file.
+"${PYTHON:-python3}" - <<'PY' || exit 77
+import json, os, struct, numpy as np
+rng = np.random.default_rng(1)
+first, second = (np.clip(rng.standard_normal((40, 40)), -4, 4).astype(np.float32) for _ in range(2))
+first[3, 4], second[5, 6] = 7, -5
+os.makedirs("samples/a")
+np.save("samples/a/x.npy", first)
+head = json.dumps({"x": {"dtype": "F32", "shape": [40, 40], "data_offsets": [0, second.nbytes]}}).encode()
+open("samples/b.safetensors", "wb").write(struct.pack("<Q", len(head)) + head + second.tobytes())
+second[5, 6] = np.nan
+os.mkdir("strange"), os.mkdir("empty"), os.mkdir("other")
+np.save("strange/x.npy", second), np.save("other/y.npy", second)
+PY
+"$TESSERA" quantize one.onnx -o one-static.onnx --int8 --calibrate samples --json >static.json || wrong "--int8 fails"
+for target in interp c; do
+    "$TESSERA" run one-static.onnx --in x=samples/a/x.npy --target $target --out static-$target -q >said 2>&1 || wrong "$(cat said)"
+done
+later "values are rounded to 255 steps from the least to the largest of all samples, weights to 127 each way" '
+import json, numpy as np
+said = json.load(open("static.json"))
+assert (said["values"], said["samples"], said["products"]) == (1, 2, 2), said
+x, step = np.load("samples/a/x.npy"), np.float32(12 / 255)
+zero = np.rint(5 / step)
+x = (np.clip(np.rint(x / step) + zero, 0, 255) - zero) * np.float64(step)
+w = {k: np.load(f"f32-interp/{k}.npy").astype(np.float64) - (0.5 if k == "z" else 0) for k in "yz"}
+for k in "yz":
+    scale = abs(w[k]).max(0) / 127
+    want = x @ (np.rint(w[k] / scale) * scale) + (0.5 if k == "z" else 0)
+    for target in ("interp", "c"):
+        got = np.load(f"static-{target}/{k}.npy")
+        assert abs(got - want).max() <= 1e-5 * abs(want).max(), (k, target, abs(got - want).max())'
+static() { # CODE TEXT OPTION...
+    code=$1 text=$2
+    shift 2
+    expect "$code" "$text" quantize one.onnx -o no.onnx --int8 "$@"
+}
+static 2 "--int8 rounds values by their ranges over samples: --calibrate DATA"
+static 2 "--int8 stores weights in 8 bits, too" --weights int8 --calibrate samples
+static 2 "8-bit weights have a scale for each column" --block 32 --calibrate samples
+static 6 'value "x" goes from nan to nan, or has a NaN: only finite values can be rounded' --calibrate strange
+static 8 "--calibrate empty: no samples in there" --calibrate empty
+static 8 "gone" --calibrate gone
+static 3 "strange/x.npy" --calibrate strange/x.npy
+static 3 "other/y.npy: W001 header" --calibrate other
+static 4 "they match --keep" --calibrate samples --keep '*'
+expect 2 "--int8 alone runs the model" quantize one.onnx -o no.onnx --weights int8 --calibrate samples
 expect 8 "cannot write 'nowhere/no.onnx'" quantize m.onnx -o nowhere/no.onnx --weights int8
 expect 8 "there is no file 'gone.onnx'" quantize gone.onnx -o no.onnx --weights int8
 expect 8 "tessera export gpt2-tiny -o FILE.onnx writes one" quantize gpt2-tiny -o no.onnx --weights int8
