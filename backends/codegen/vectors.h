@@ -16,7 +16,6 @@ element vector_kind_of(const emitter *m, dtype d);       /* the same where there
 const char *vector_type(emitter *m, element e);
 /* An operation on vectors; args: how it is called, "($0, $1)" */
 const cexpr *vector_call(emitter *m, element e, const char *does, const char *args, const cexpr *const *arg);
-const cexpr *vector_one(emitter *m, element e, const char *does, const cexpr *a);
 const cexpr *vector_splat(emitter *m, element e, const cexpr *a);
 const cexpr *vector_load(emitter *m, element e, const cexpr *place);
 void vector_store(emitter *m, element e, const cexpr *place, const cexpr *value); /* a statement */

@@ -81,7 +81,7 @@ const cexpr *vector_call(emitter *m, element e, const char *does, const char *ar
     return cexpr_lanes(m->mem, does, of, arena_format(m->mem, "%sx%d_%s%s", element_name(e), of.n, does, args), n, arg);
 }
 
-const cexpr *vector_one(emitter *m, element e, const char *does, const cexpr *a)
+static const cexpr *vector_one(emitter *m, element e, const char *does, const cexpr *a)
 {
     return vector_call(m, e, does, "($0)", &a);
 }
