@@ -128,10 +128,10 @@ static bool by_data(const expr *x) /* some load is from where data say, which is
     return any;
 }
 
-static bool on_place(const expr *x) /* it mentions an axis, not only elements */
+static bool on_place(const expr *x) /* it mentions an axis, not only elements, or what was summed up */
 {
     bool any = x->kind == X_AXIS;
-    for (int i = 0; i < x->n && x->kind != X_LOAD && !any; i++)
+    for (int i = 0; i < x->n && x->kind != X_LOAD && !x_folds(x) && !any; i++)
         any = on_place(x->arg[i]);
     return any;
 }
