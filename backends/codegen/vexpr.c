@@ -525,6 +525,8 @@ static const cexpr *as(emitter *m, element to, element from, const cexpr *x)
     static const element same[] = {[E_U8] = E_I8, [E_U16] = E_I16};
     if (to == from)
         return x;
+    if (element_bytes(from) == 1 && element_bytes(to) > 2) /* gcc 12 goes element by element but from step to step */
+        x = vector_one(m, E_I16, "of", x), from = E_I16;
     if (element_bytes(to) > 2 || element_bytes(from) != 4 || from == E_F32)
         return vector_one(m, to, "of", x);
     const element whole = is_natural(to) ? same[to] : to;
