@@ -1,5 +1,5 @@
 /* integer_conv.c - convolutions of integers that stand for reals: sums of products in 32 bits, by the instructions that
- * a target has for them, where channels are many, and else convolutions of reals. */
+ * there are for them, where channels are many, and else convolutions of reals. */
 #include "graph/ops/fused.h"
 #include "graph/ops/quantize.h"
 #include "graph/ops/window.h"
@@ -117,8 +117,10 @@ static bool adapt_qlinear_conv(const onnx_call *c, const node **out, err *e)
     of[1] = of[1] && quantize_known(of[1]) ? g_known(g, of[1], "") : of[1];
     /* [batch, out, space...] */
     const node *sum = of[1] ? g_make(g, op_find("conv"), 2, of, list, COUNT(list)) : NULL;
-    if (onnx_in(c, 8))
-        sum = g_call2(g, "add", sum, g_cast(g, of_outputs(g, w, c->in[8], false), TS_F32));
+    if (onnx_in(c, 8)) {
+        const node *bias = g_cast(g, of_outputs(g, w, c->in[8], false), TS_F32);
+        sum = g_call2(g, "add", sum, bias && quantize_known(bias) ? g_known(g, bias, "") : bias);
+    }
     const node *x_scale = g_reshape(g, c->in[1], 0, NULL), *w_scale = of_outputs(g, w, c->in[4], false);
     const node *y = quantize_rescaled(g, sum, x_scale, w_scale, c->in[6], c->in[7]);
     return onnx_give(c, out, last ? fused_channels(g, y, true) : y, e);

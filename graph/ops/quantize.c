@@ -12,6 +12,11 @@ static double highest(dtype d)
     return ldexp(1, dtype_bits(d) - (dtype_signed(d) ? 1 : 0)) - 1;
 }
 
+static bool is_one(const node *n)
+{
+    return type_count(&n->type) == 1;
+}
+
 const node *quantize_centred(graph *g, const node *q, const node *zero)
 {
     q = g_cast(g, q, TS_I32);
@@ -229,6 +234,7 @@ const node *quantize_rescaled(graph *g, const node *sum, const node *a_scale, co
     const node *z_one = zero && type_count(&zero->type) == 1 ? g_reshape(g, zero, 0, NULL) : zero;
     /* beside sum */
     const node *factor = g_call2(g, "multiply", g_cast(g, a_scale, TS_F32), g_cast(g, b_scale, TS_F32));
+    factor = factor && !is_one(factor) && quantize_known(factor) ? g_known(g, factor, "") : factor;
     const node *real = g_call2(g, "multiply", g_cast(g, sum, TS_F32), factor); /* as sum */
     return zero ? quantize_to(g, real, g_cast(g, y_one, TS_F32), z_one, zero->type.dtype) : NULL;
 }
@@ -311,11 +317,6 @@ bool quantize_stands(graph *g, const node *n, quantized *out)
         return false;
     *out = (quantized){of->in[0], of->in[1], of->in[2]};
     return true;
-}
-
-static bool is_one(const node *n)
-{
-    return type_count(&n->type) == 1;
 }
 
 static bool by_column(const node *n) /* one number, or one for each column */
