@@ -12,20 +12,20 @@ set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
 include                656  the public header: to be read in one sitting
-graph                33300  the table of operations is half of it
+graph                33463  the table of operations is half of it
 import               11977  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff              4400  the chain rule, forward mode, batches, optimizers
 schedule               192  the table of passes
 schedule/plan         2105  kernels, stages, values, targets
 schedule/nest         2424  the notation of loops
 schedule/schema       1434  rules, and loops by them
-schedule/fuse         2258  nodes become kernels
+schedule/fuse         2277  nodes become kernels
 schedule/passes       4916  a file for each other step
 schedule/place         825  plans over several devices
 schedule/explain       1063  what people read of a plan
 backends              3775  driver, runner, weights: what back ends share
 backends/codegen      11826  nests to text, for every C-like language
-backends/cpu          2649  processors as a target, and what is measured of them
+backends/cpu          2654  processors as a target, and what is measured of them
 backends/cache        2500  what was compiled
 backends/probe          761  loops that keep a core busy, for benchmarks and back ends
 backends/c            3677  compiler, loader, team of threads

@@ -211,6 +211,12 @@ static const loop *dot_loop(const emitter *m) /* within that over vectors; NULL:
     return q->role->dot ? q : NULL;
 }
 
+static bool bare(const expr *x) /* a product of what is read, padding aside */
+{
+    x = x_uncast(x);
+    return x_is_call(x, "mul") && x_uncast(x->arg[0])->kind == X_LOAD && x_uncast(x->arg[1])->kind == X_LOAD;
+}
+
 /* Whether an instruction takes it: what it multiplies are neighbours, those of one lane behind those of another */
 static bool takes_dot(emitter *m)
 {
@@ -218,8 +224,8 @@ static bool takes_dot(emitter *m)
     const dot_form *f = m->p->on->dot;
     const vector_loop *v = &m->tile.vectors;
     int load[2];
-    return q && f && nest_dots(m->s, f, v->axis, load) && m->here.cur[q->axis] >= f->n && v->count == v->n &&
-           vector_runs(m, load[0], q->axis, f->n) && vector_runs(m, load[1], q->axis, f->n) &&
+    return q && f && nest_dots(m->s, f, v->axis, load) && bare(m->tile.term) && m->here.cur[q->axis] >= f->n &&
+           v->count == v->n && vector_runs(m, load[0], q->axis, f->n) && vector_runs(m, load[1], q->axis, f->n) &&
            lies_apart(m, load[1], v->axis, v->n, f->n);
 }
 

@@ -128,10 +128,10 @@ static bool by_data(const expr *x) /* some load is from where data say, which is
     return any;
 }
 
-static bool on_place(const expr *x) /* it mentions an axis, not only elements */
+static bool on_place(const expr *x) /* it mentions an axis, not only elements, or what was summed up */
 {
     bool any = x->kind == X_AXIS;
-    for (int i = 0; i < x->n && x->kind != X_LOAD && !any; i++)
+    for (int i = 0; i < x->n && x->kind != X_LOAD && !x_folds(x) && !any; i++)
         any = on_place(x->arg[i]);
     return any;
 }
@@ -525,6 +525,8 @@ static const cexpr *as(emitter *m, element to, element from, const cexpr *x)
     static const element same[] = {[E_U8] = E_I8, [E_U16] = E_I16};
     if (to == from)
         return x;
+    if (element_bytes(from) == 1 && element_bytes(to) > 2) /* gcc 12 goes element by element but from step to step */
+        x = vector_one(m, E_I16, "of", x), from = E_I16;
     if (element_bytes(to) > 2 || element_bytes(from) != 4 || from == E_F32)
         return vector_one(m, to, "of", x);
     const element whole = is_natural(to) ? same[to] : to;

@@ -116,8 +116,7 @@ static bool is_long(const plan *p, const stage *s)
            !s->scratch;
 }
 
-/* What one instruction takes of the fold, where it does: of weights, which are laid out for it. */
-static int64_t dot_of(const plan *p, const kernel *k, const stage *s, int column)
+int64_t guess_dot(const plan *p, const kernel *k, const stage *s, int column)
 {
     int load[2];
     const bool can = k->n_stage == 1 && !p->reference && nest_dots(s, p->on->dot, column, load) &&
@@ -379,7 +378,7 @@ static extents left_among(const plan *p, const kernel *k, const stage *s, int a)
 static void guess_contraction(const plan *p, const kernel *k, const stage *s, nesting *b, text *second)
 {
     product c = {.column = s->n_result - 1, .staged = -1};
-    c.dot = dot_of(p, k, s, c.column);
+    c.dot = guess_dot(p, k, s, c.column);
     const taking one = {nest_lanes(p, s), c.dot};
     c.row = row_axis(k, s, c.column);
     c.columns = left_of(k, s, c.column), c.rows = c.row >= 0 ? left_of(k, s, c.row) : 1;

@@ -16,9 +16,10 @@ typedef struct around { /* one contraction */
     int column, row, line; /* axes: channels given; pixels of a line; lines of the image, or -1 */
     int deep;              /* the longest folded axis */
     int64_t lane, width, rows, cut,
-        block; /* columns and rows of the tile; of deep, 0: whole; of line or row, 0: whole */
-    int core;  /* axis that is spread over the cores, or -1 */
-    bool own;  /* each channel has pixels of its own */
+        block;   /* columns and rows of the tile; of deep, 0: whole; of line or row, 0: whole */
+    int64_t dot; /* of deep by one instruction; 1: there is none */
+    int core;    /* axis that is spread over the cores, or -1 */
+    bool own;    /* each channel has pixels of its own */
 } around;
 
 static int block_axis(const plan *p, const stage *s, int from, int to)
@@ -198,7 +199,8 @@ static void choose_block(around *c, uint32_t outer, bool cores)
 static void put_fold(const around *c, nesting *b)
 {
     const stage *s = c->s;
-    const int64_t step = stage_block(c->p, s, c->deep), left = c->cut ? c->cut : s->extent[c->deep];
+    const int64_t step = stage_block(c->p, s, c->deep), dot = c->dot;
+    const int64_t left = (c->cut ? c->cut : s->extent[c->deep]) / dot;
     bool alone = true;
     for (int a = s->n_result; a < s->n_axis; a++) {
         if (a == c->deep)
@@ -206,13 +208,13 @@ static void put_fold(const around *c, nesting *b)
         nest_put(b, a, 1, CPU_SERIAL);
         alone = alone && s->extent[a] == 1;
     }
-    if (step > 1 && left > step)
+    if (step > 1 && left * dot > step)
         nest_put(b, c->deep, step, CPU_SERIAL);
     const bool window = c->own && c->column < s->n_result - 1;
     const int64_t some = window && left <= MOST_WRITTEN ? left : (window || alone) && left >= 4 ? 4 : 1;
-    nest_put(b, c->deep, some, CPU_SERIAL);
+    nest_put(b, c->deep, some * dot, CPU_SERIAL);
     if (some > 1)
-        nest_put(b, c->deep, 1, CPU_UNROLL);
+        nest_put(b, c->deep, dot, CPU_UNROLL);
 }
 
 static int core_of(const around *c, int axis)
@@ -247,6 +249,8 @@ static void put_contraction(const around *c, nesting *b)
         nest_put(b, c->column, c->lane, CPU_UNROLL);
     if (c->width > 1 || columns == 1)
         nest_put(b, c->column, 1, CPU_VECTOR);
+    if (c->dot > 1)
+        nest_put(b, c->deep, 1, CPU_DOT);
 }
 
 static void guess_contraction(const plan *p, const kernel *k, const stage *s, nesting *b, text *second)
@@ -255,6 +259,8 @@ static void guess_contraction(const plan *p, const kernel *k, const stage *s, ne
     bool cores = guess_cores(p, k, s);
     uint32_t outer = 0;
     choose_axes(&c);
+    c.dot = guess_dot(p, k, s, c.column);
+    c.deep = c.dot > 1 ? s->n_result : c.deep;
     choose_tile(&c, second);
     choose_cut(&c);
     for (int a = 0; a < s->n_result; a++) {

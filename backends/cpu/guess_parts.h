@@ -11,6 +11,8 @@ typedef struct shape { /* of a register tile */
 } shape;
 /* second: what scores next to it, with both scores, or NULL */
 shape guess_tile(const plan *p, const stage *s, int64_t rows, int64_t columns, int64_t lane, text *second);
+/* What one instruction takes of the fold, where it does: of weights, which are laid out for it; else 1 */
+int64_t guess_dot(const plan *p, const kernel *k, const stage *s, int column);
 bool guess_cores(const plan *p, const kernel *k, const stage *s); /* enough work to spread */
 /* The share of the cores' time that has work. Above EVEN nothing is cut for it: the chunks that threads take of each
  * other's trips make up for more than a twentieth (docs/notes/kernels.md: 5 to 8 % of BERT-base). */

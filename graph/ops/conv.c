@@ -1,5 +1,6 @@
 /* conv.c - convolution over 1, 2 or 3 spatial axes, channels first: x[n, ic, space...] with w[oc, ic / group,
  * kernel...]. The bias is an addition of its own, which fusion brings back. */
+#include "graph/ops/quantize.h"
 #include "graph/ops/window.h"
 #include "graph/ops/winograd.h"
 
@@ -12,17 +13,22 @@ static bool adapt_conv(const onnx_call *c, const node **out, err *e)
         return err_set(e, TS_BAD_INPUT, "Conv: ranks %d and %d differ, equal ones expected", x->rank, w->rank);
     if (!window_adapt(c, w->dim + 2, list, e))
         return false;
-    const node *y = onnx_made(c, 2, c->in, COUNT(list), list); /* [batch, channel, ...] */
+    const node *in[] = {c->in[0], c->in[1]};
+    if (!in[1]->leaf && quantize_known(in[1])) /* every pixel reads it: as reals, computed once */
+        in[1] = g_known(c->g, in[1], in[1]->label);
+    const node *y = onnx_made(c, 2, in, COUNT(list), list); /* [batch, channel, ...] */
     if (y && onnx_in(c, 2)) {
         int64_t shape[MAX_RANK] = {c->in[2]->type.rank ? c->in[2]->type.dim[0] : 1, 1, 1,
                                    1}; /* beside channels: 1 for each spatial axis */
-        y = g_call2(c->g, "add", y, g_reshape(c->g, c->in[2], x->rank - 1, shape));
+        const node *bias = g_reshape(c->g, c->in[2], x->rank - 1, shape);
+        bias = bias && !c->in[2]->leaf && quantize_known(bias) ? g_known(c->g, bias, c->in[2]->label) : bias;
+        y = g_call2(c->g, "add", y, bias);
     }
     return onnx_give(c, out, y, e);
 }
 
 /* ---- shape ---- */
-static bool conv_shape(const node *n, type *out, err *e)
+bool conv_shape(const node *n, type *out, err *e)
 {
     const type *x = &n->in[0]->type, *w = &n->in[1]->type;
     const int64_t groups = node_int(n, "group");
@@ -44,7 +50,7 @@ static bool conv_shape(const node *n, type *out, err *e)
 
 /* ---- body ---- */
 /* y[n, oc, o...] = sum over ic, k... of x[n, first(oc) + ic, o * stride - before + k * dilation] * w[oc, ic, k...] */
-static const expr *conv_body(defn *d)
+const expr *conv_body(defn *d)
 {
     const type *w = &d->node->in[1]->type;
     const int64_t groups = node_int(d->node, "group"), inputs = w->dim[1],
@@ -70,7 +76,8 @@ static const expr *conv_body(defn *d)
     const expr *x = defn_at(d, 0, at), *inside = window_inside(mem, &win, at + 2);
     if (inside)
         x = x3(mem, "select", inside, x, x_whole(mem, 0)); /* pads are zeros that are never read */
-    x = x2(mem, "mul", x_cast(mem, d->node->type.dtype, x), defn_at(d, 1, weight));
+    const dtype to = d->node->type.dtype;
+    x = x2(mem, "mul", x_cast(mem, to, x), x_cast(mem, to, defn_at(d, 1, weight)));
     d->value = x_fold(mem, "add", folds, x); /* y [n, oc, out...] */
     return d->value;
 }
@@ -141,7 +148,7 @@ const op ops_conv[] = {
          "f64[2,3,6,5] f64[4,3,3,3] strides=[1,2] pads=[1,0,0,1]\nf32[1,2,3,3] f32[1,2,3,3]",
          "Convolution over two axes.", .back = "Conv a b strides=strides dilations=dilations pads=pads group=group",
          .shape = conv_shape, .grad = conv_grad, .grad_for = conv_grad_for, .way = winograd_way,
-         .alternative = winograd_conv),
+         .alternative = winograd_conv, .in_dots = quantized_conv),
     BODY("conv3d a b " CONV_ATTRIBUTES " -> n oc od oh ow | ic kd kh kw", conv_body, oracle, NULL,
          "f32[1,2,4,5,6] f32[3,2,2,3,3]\nf32[1,2,4,5,6] f32[2,1,3,3,3] group=2 pads=[1,1,1,1,1,1] "
          "strides=[2,1,2]\nf64[1,1,5,5,5] f64[1,1,2,2,2] dilations=[2,1,3]",

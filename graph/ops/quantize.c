@@ -2,8 +2,6 @@
  * is one number, one for each element of an axis, or one for each block along an axis. */
 #include "graph/ir/known.h"
 #include "graph/ops/quantize.h"
-#include "graph/ops/fused.h"
-#include "graph/ops/window.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,6 +10,11 @@
 static double highest(dtype d)
 {
     return ldexp(1, dtype_bits(d) - (dtype_signed(d) ? 1 : 0)) - 1;
+}
+
+static bool is_one(const node *n)
+{
+    return type_count(&n->type) == 1;
 }
 
 const node *quantize_centred(graph *g, const node *q, const node *zero)
@@ -138,7 +141,7 @@ static bool adapt_dynamic(const onnx_call *c, const node **out, err *e)
            (c->n_out < 3 || onnx_give(c, out + 2, zero, e));
 }
 
-static bool moves(const node *n) /* or converts: what is 0 stays 0 */
+static bool moves(const node *n) /* or converts: small integers stay what they are */
 {
     static const char *const ops[] = {"reshape", "cast", "transpose", "stretch", "broadcast_to"};
     bool any = false;
@@ -147,28 +150,24 @@ static bool moves(const node *n) /* or converts: what is 0 stays 0 */
     return any;
 }
 
-/* Constants that are all 0 */
-static bool is_nothing(const node *zero)
+bool quantize_all(const node *zero, int v)
 {
     while (zero && !zero->leaf && moves(zero))
         zero = zero->in[0];
     const leaf *l = zero ? zero->leaf : NULL;
     bool all = !zero || (l && l->kind == LEAF_CONST && l->data);
-    for (int64_t i = 0; zero && all && i < type_bytes(&zero->type); i++)
-        all = ((const char *)l->data)[i] == 0;
-    return all;
+    for (int64_t i = 0; zero && all && i < type_count(&zero->type); i++)
+        all = load_real(zero->type.dtype, l->data, i) == v;
+    return all && (zero || !v);
 }
 
-/* An operand of a product and its zero, which may be NULL, as others of that dtype, both by 128 more or less: the zero
- * is in 32 bits then. */
-static const node *signed_as(graph *g, const node *x, const node **zero, dtype to)
+const node *quantize_signed(graph *g, const node *x, const node **zero, dtype to)
 {
-    const node *z = *zero = *zero ? g_cast(g, *zero, TS_I32) : NULL;
-    if (x->type.dtype == to)
-        return x;
-    const node *by = g_scalar(g, TS_I32, to == TS_U8 ? 128 : -128);
-    *zero = z ? g_call2(g, "add", z, by) : by;
-    return g_cast(g, g_call2(g, "add", g_cast(g, x, TS_I32), by), to);
+    const int v = to == TS_U8 ? 128 : -128;
+    const node *z = *zero && !quantize_all(*zero, 0) ? g_cast(g, *zero, TS_I32) : NULL, *by = g_scalar(g, TS_I32, v);
+    const bool same = x->type.dtype == to, none = same ? !z : z && quantize_all(z, -v);
+    *zero = none ? NULL : same ? z : z ? g_call2(g, "add", z, by) : by;
+    return same ? x : g_cast(g, g_call2(g, "add", g_cast(g, x, TS_I32), by), to);
 }
 
 static const node *less(graph *g, const node *sum, const node *a, const node *b) /* sum - a b */
@@ -186,7 +185,7 @@ static bool known_in(const node *n, int *steps)
     return all;
 }
 
-static bool is_known(const node *n)
+bool quantize_known(const node *n)
 {
     return known_in(n, &(int){0});
 }
@@ -197,19 +196,19 @@ static bool is_known(const node *n)
 static const node *product(graph *g, const node *a, const node *za, const node *b, const node *zb, dtype left)
 {
     const bool bytes = ts_dtype_bytes(a->type.dtype) == 1 && ts_dtype_bytes(b->type.dtype) == 1;
-    za = is_nothing(za) ? NULL : quantize_rows(g, a, za, false),
-    zb = is_nothing(zb) ? NULL : quantize_rows(g, b, zb, true);
+    za = quantize_all(za, 0) ? NULL : quantize_rows(g, a, za, false),
+    zb = quantize_all(zb, 0) ? NULL : quantize_rows(g, b, zb, true);
     if (a->type.rank < 2 || b->type.rank < 2 || !bytes)
         return g_call2(g, "matmul", quantize_centred(g, a, za), quantize_centred(g, b, zb));
     const int64_t last = -1, before = -2;
-    a = signed_as(g, a, &za, TS_U8), b = signed_as(g, b, &zb, TS_I8);
-    const bool known = b && is_known(b);
+    a = quantize_signed(g, a, &za, TS_U8), b = quantize_signed(g, b, &zb, TS_I8);
+    const bool known = b && quantize_known(b);
     b = known && !b->leaf ? g_known(g, b, "") : b;
     const node *sum = g_call2(g, "integer_matmul", g_cast(g, a, left), b);
     const node *columns = za ? g_cast(g, g_over(g, "sum", quantize_centred(g, b, zb), 1, &before), TS_I32)
                              : NULL; /* [.., 1, n] */
     if (za)
-        sum = less(g, sum, za, known && columns && is_known(columns) ? g_known(g, columns, "") : columns);
+        sum = less(g, sum, za, known && columns && quantize_known(columns) ? g_known(g, columns, "") : columns);
     if (zb) /* [..., m, 1] */
         sum = less(g, sum, zb, g_cast(g, g_over(g, "sum", g_cast(g, a, TS_I32), 1, &last), TS_I32));
     return sum;
@@ -226,10 +225,8 @@ static bool adapt_matmul_integer(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, quantize_product(c->g, c->in[0], onnx_in(c, 2), c->in[1], onnx_in(c, 3)), e);
 }
 
-/* a_scale * b_scale / y_scale turns sums of products into results, of sum's shape; a scale or zero is one number, or
- * broadcasts to it. */
-static const node *rescaled(graph *g, const node *sum, const node *a_scale, const node *b_scale, const node *y_scale,
-                            const node *zero)
+const node *quantize_rescaled(graph *g, const node *sum, const node *a_scale, const node *b_scale, const node *y_scale,
+                              const node *zero)
 {
     /* [], or beside sum */
     const node *y_one = y_scale && type_count(&y_scale->type) == 1 ? g_reshape(g, y_scale, 0, NULL) : y_scale;
@@ -237,6 +234,7 @@ static const node *rescaled(graph *g, const node *sum, const node *a_scale, cons
     const node *z_one = zero && type_count(&zero->type) == 1 ? g_reshape(g, zero, 0, NULL) : zero;
     /* beside sum */
     const node *factor = g_call2(g, "multiply", g_cast(g, a_scale, TS_F32), g_cast(g, b_scale, TS_F32));
+    factor = factor && !is_one(factor) && quantize_known(factor) ? g_known(g, factor, "") : factor;
     const node *real = g_call2(g, "multiply", g_cast(g, sum, TS_F32), factor); /* as sum */
     return zero ? quantize_to(g, real, g_cast(g, y_one, TS_F32), z_one, zero->type.dtype) : NULL;
 }
@@ -248,62 +246,7 @@ static bool adapt_qlinear_matmul(const onnx_call *c, const node **out, err *e)
     const node *a = c->in[0], *b = c->in[3]; /* [..., m, k], [..., k, n] */
     const node *sum = quantize_product(g, a, c->in[2], b, c->in[5]);
     const node *a_scale = quantize_rows(g, a, c->in[1], false), *b_scale = quantize_rows(g, b, c->in[4], true);
-    return onnx_give(c, out, rescaled(g, sum, a_scale, b_scale, c->in[6], c->in[7]), e);
-}
-
-/* A number for each output channel, v [out]: [out, 1, ...] beside the weight w [out, in, space...], or [out, 1, ...]
- * with an axis less, beside the result [batch, out, space...]; one number becomes []. */
-static const node *of_outputs(graph *g, const node *w, const node *v, bool weight)
-{
-    if (!v || type_count(&v->type) == 1)
-        return v ? g_reshape(g, v, 0, NULL) : NULL;
-    return g_along(g, v, weight ? w->type.rank : w->type.rank - 1, 0);
-}
-
-/* x [batch, in, space...], w [out, in / group, space...], both in 32 bits -> [batch, out, space...] */
-static const node *integer_conv(const onnx_call *c, const node *x, const node *w, err *e)
-{
-    attr list[4];
-    if (!x || !w)
-        return NULL;
-    if (x->type.rank != w->type.rank)
-        return err_set(e, TS_BAD_INPUT, "%s: ranks %d and %d differ, equal ones expected", c->type, x->type.rank,
-                       w->type.rank),
-               NULL;
-    if (!window_adapt(c, w->type.dim + 2, list, e))
-        return NULL;
-    list[3] = attr_int("group", onnx_int(c, "group", 1));
-    return g_make(c->g, op_find("conv"), 2, (const node *const[]){x, w}, list, COUNT(list));
-}
-
-static bool adapt_conv_integer(const onnx_call *c, const node **out, err *e)
-{
-    graph *g = c->g;
-    const node *x = quantize_centred(g, c->in[0],
-                                     of_outputs(g, c->in[0], onnx_in(c, 2), true)); /* [batch, in, space...] */
-    /* [out, in / group, space...] */
-    const node *w = quantize_centred(g, c->in[1], of_outputs(g, c->in[1], onnx_in(c, 3), true));
-    const node *y = integer_conv(c, x, w, e); /* [batch, out, space...] */
-    return (y || !err_is(e)) && onnx_give(c, out, y, e);
-}
-
-/* Operands: x [batch, in, space...], its scale and zero [], the same of w [out, in / group, space...], by out, of y;
- * perhaps a bias [out]. With channels_last x and y are [batch, space..., channel]. */
-static bool adapt_qlinear_conv(const onnx_call *c, const node **out, err *e)
-{
-    graph *g = c->g;
-    const bool last = onnx_int(c, "channels_last", 0);
-    const node *x = last ? fused_channels(g, c->in[0], false) : c->in[0], *w = c->in[3];
-    x = quantize_centred(g, x, g_reshape(g, c->in[2], 0, NULL));
-    /* [batch, out, space...] */
-    const node *sum = integer_conv(c, x, quantize_centred(g, w, of_outputs(g, w, c->in[5], true)), e);
-    if (!sum && err_is(e))
-        return false;
-    if (onnx_in(c, 8))
-        sum = g_call2(g, "add", sum, of_outputs(g, w, c->in[8], false));
-    const node *x_scale = g_reshape(g, c->in[1], 0, NULL), *w_scale = of_outputs(g, w, c->in[4], false);
-    const node *y = rescaled(g, sum, x_scale, w_scale, c->in[6], c->in[7]);
-    return onnx_give(c, out, last ? fused_channels(g, y, true) : y, e);
+    return onnx_give(c, out, quantize_rescaled(g, sum, a_scale, b_scale, c->in[6], c->in[7]), e);
 }
 
 /* ---- shape, body ---- */
@@ -349,10 +292,6 @@ static const expr *dequantize_body(defn *d)
 }
 
 /* ---- passes ---- */
-typedef struct scaled { /* (x - zero) * scale */
-    const node *x, *scale, *zero;
-} scaled;
-
 static bool turns(const node *n) /* rows of a matrix become columns */
 {
     const attr *axes = strcmp(n->op->name, "transpose") ? NULL : node_attr(n, "axes");
@@ -367,23 +306,17 @@ static const node *turned(graph *g, const node *v)
     return v && v->type.rank == 2 ? g_swapped(g, v) : v;
 }
 
-/* What is known, and a matrix that is turned, seen through */
-static bool is_scaled(graph *g, const node *n, scaled *out)
+bool quantize_stands(graph *g, const node *n, quantized *out)
 {
     const node *of = n->leaf && n->leaf->of ? n->leaf->of : n;
-    if (turns(of) && is_scaled(g, of->in[0], out)) {
-        *out = (scaled){g_swapped(g, out->x), turned(g, out->scale), turned(g, out->zero)};
+    if (turns(of) && quantize_stands(g, of->in[0], out)) {
+        *out = (quantized){g_swapped(g, out->x), turned(g, out->scale), turned(g, out->zero)};
         return out->x && out->scale && out->zero;
     }
     if (strcmp(of->op->name, "dequantize") || ts_dtype_bytes(of->in[0]->type.dtype) != 1)
         return false;
-    *out = (scaled){of->in[0], of->in[1], of->in[2]};
+    *out = (quantized){of->in[0], of->in[1], of->in[2]};
     return true;
-}
-
-static bool is_one(const node *n)
-{
-    return type_count(&n->type) == 1;
 }
 
 static bool by_column(const node *n) /* one number, or one for each column */
@@ -394,10 +327,10 @@ static bool by_column(const node *n) /* one number, or one for each column */
 
 const node *quantized_matmul(graph *g, const node *n, dtype a)
 {
-    scaled l, r;
-    if (n->type.dtype != TS_F32 || n->in[0]->type.rank < 2 || n->in[1]->type.rank != 2 || !is_scaled(g, n->in[0], &l) ||
-        !is_scaled(g, n->in[1], &r) || !is_one(l.scale) || !is_one(l.zero) || !by_column(r.scale) ||
-        !by_column(r.zero) || !is_known(r.x))
+    quantized l, r;
+    if (n->type.dtype != TS_F32 || n->in[0]->type.rank < 2 || n->in[1]->type.rank != 2 ||
+        !quantize_stands(g, n->in[0], &l) || !quantize_stands(g, n->in[1], &r) || !is_one(l.scale) || !is_one(l.zero) ||
+        !by_column(r.scale) || !by_column(r.zero) || !quantize_known(r.x))
         return NULL;
     const node *one = g_reshape(g, l.scale, 0, NULL), *zero = g_reshape(g, l.zero, 0, NULL); /* [] */
     const node *sum = product(g, l.x, zero, r.x, is_one(r.zero) ? g_reshape(g, r.zero, 0, NULL) : r.zero, a);
@@ -408,6 +341,17 @@ const node *integer_matmul_of(graph *g, const node *n, dtype a)
 {
     const bool wider = dtype_bits(n->in[0]->type.dtype) < dtype_bits(a) && n->in[1]->type.dtype == TS_I8;
     return wider ? g_call2(g, "integer_matmul", g_cast(g, n->in[0], a), n->in[1]) : NULL;
+}
+
+/* What was rounded by the same scale and zero, and at most reshaped since, stays as it was. */
+static const node *rounded_before(graph *g, const node *n, dtype a)
+{
+    const node *x = n->in[0], *of = strcmp(x->op->name, "reshape") ? x : x->in[0];
+    (void)a;
+    if (strcmp(of->op->name, "dequantize") || of->in[0]->type.dtype != n->type.dtype || of->in[1] != n->in[1] ||
+        of->in[2] != n->in[2] || !is_one(n->in[1]))
+        return NULL;
+    return g_reshape(g, of->in[0], n->type.rank, n->type.dim);
 }
 
 /* ---- records ---- */
@@ -427,19 +371,13 @@ const op ops_quantize[] = {
              {"DequantizeLinear 10 TfT 2..3 axis block_size output_dtype", adapt_dequantize},
              {"com.microsoft.QuantizeLinear 1 ff. 2..3 axis", adapt_quantize},
              {"com.microsoft.DequantizeLinear 1 TfT 2..3 axis", adapt_dequantize},
-             {"com.microsoft.QLinearConv 1 IfIififi 8..9 auto_pad channels_last dilations group kernel_shape pads "
-              "strides",
-              adapt_qlinear_conv},
              {"DynamicQuantizeLinear 11 f 1 >3", adapt_dynamic}, {"QLinearMatMul 10 NfNnfnfn 8", adapt_qlinear_matmul},
-             {"QLinearConv 10 IfIififi 8..9 auto_pad dilations group kernel_shape pads strides", adapt_qlinear_conv},
-             {"MatMulInteger 10 IiIi 2..4", adapt_matmul_integer},
-             {"ConvInteger 10 IiIi 2..4 auto_pad dilations group kernel_shape pads strides", adapt_conv_integer}),
+             {"MatMulInteger 10 IiIi 2..4", adapt_matmul_integer}),
          .onnx_cases =
-             "ConvInteger u8[1,1,4,4] u8[1,1,3,3]\nMatMulInteger u8[2,3] u8[3,4]\nQLinearConv u8[1,1,4,4]* f32[] "
-             "u8[] u8[1,1,3,3] f32[] u8[] f32[] u8[]\nQLinearMatMul u8[2,3]* f32[] u8[] u8[3,4] f32[] u8[] f32[] "
+             "MatMulInteger u8[2,3] u8[3,4]\nQLinearMatMul u8[2,3]* f32[] u8[] u8[3,4] f32[] u8[] f32[] "
              "u8[]\nDequantizeLinear u8[2,3]* f32[] u8[]\nDynamicQuantizeLinear f32[4]\n"
              "com.microsoft.DequantizeLinear u16[2,3]* f32[] u16[]\ncom.microsoft.QuantizeLinear f32[2,3]* f32[] "
-             "u16[]\ncom.microsoft.QLinearConv u8[1,1,4,4]* f32[] u8[] u8[1,1,3,3] f32[] u8[] f32[] u8[]",
-         .shape = quantize_shape),
+             "u16[]",
+         .shape = quantize_shape, .in_dots = rounded_before),
     {0},
 };

@@ -8,6 +8,23 @@
  * weight: the sum is one of integers, and is scaled then. */
 const node *quantized_matmul(graph *g, const node *product, dtype a);
 const node *integer_matmul_of(graph *g, const node *product, dtype a); /* integer_matmul, of a on the left */
+/* The same of a convolution of an image by a weight whose scales go with what it gives (integer_conv.c) */
+const node *quantized_conv(graph *g, const node *conv, dtype a);
+
+typedef struct quantized { /* (x - zero) * scale */
+    const node *x, *scale, *zero;
+} quantized;
+/* Whether n is that, of 8 bits; what is known, and a matrix that is turned, is seen through. */
+bool quantize_stands(graph *g, const node *n, quantized *out);
+bool quantize_all(const node *zero, int v); /* constants that are all v */
+bool quantize_known(const node *n);         /* a weight, or made of weights alone, in few steps */
+/* An operand of 8 bits and its zero as others of dtype `to`, both by 128 more or less: the zero is in 32 bits then, or
+ * NULL where it is known to be 0. */
+const node *quantize_signed(graph *g, const node *x, const node **zero, dtype to);
+/* Sums of products by a_scale * b_scale / y_scale, rounded: of sum's shape. A scale or zero is one number, or
+ * broadcasts to it. */
+const node *quantize_rescaled(graph *g, const node *sum, const node *a_scale, const node *b_scale, const node *y_scale,
+                              const node *zero);
 
 const node *quantize_centred(graph *g, const node *q, const node *zero); /* q - zero in 32 bits */
 const node *quantize_to(graph *g, const node *x, const node *scale, const node *zero, dtype to);

@@ -33,6 +33,10 @@ bool window_adapt(const onnx_call *c, const int64_t *kernel, attr out[3], err *e
 /* Those three, kernel and ceil_mode, of a node whose one way to say the kernel is kernel_shape */
 bool window_adapt_pool(const onnx_call *c, attr out[5], err *e);
 
+/* conv.c: shape and value of convolutions, whose second operand is the weight [oc, ic / group, space...] */
+bool conv_shape(const node *n, type *out, err *e);
+const expr *conv_body(defn *d);
+
 /* What operations with channels in front and behind have, and in this order; as words */
 #define MAX_POOL_ATTRIBUTES "kernel:I strides:I= dilations:I= pads:I= ceil_mode:i=0"
 #define AVERAGE_POOL_ATTRIBUTES "kernel:I strides:I= dilations:I= pads:I= ceil_mode:i=0 count_include_pad:i=0"

@@ -208,6 +208,23 @@ static int apart_axis(const stage *s)
                : -1;
 }
 
+/* The axis along which an instruction of those who read the stage's value takes neighbours: channels of an image, of
+ * which products are summed in 32 bits. Else -1. */
+static int dots_axis(const fuser *f, const stage *s)
+{
+    int dim = -1;
+    for (const reading *r = f->reading[s->node->id]; r && dim < 0; r = r->next) {
+        const stage *by = &f->p->kernel[r->kernel].stage[r->stage];
+        const expr *fold = stage_fold(by), *load[MAX_LOADS];
+        const int n = fold && fold->dtype == TS_I32 && stage_given(by) >= 0 ? x_loads(fold, load, MAX_LOADS) : 0;
+        for (int i = 0; i < n && i < MAX_LOADS; i++)
+            for (int d = 0; d < load[i]->n && load[i]->from == s->node; d++)
+                if (load[i]->arg[d]->kind == X_AXIS && load[i]->arg[d]->axis == by->n_result)
+                    dim = d;
+    }
+    return dim >= 0 && s->store[dim]->kind == X_AXIS && !stage_fold(s) ? s->store[dim]->axis : -1;
+}
+
 static bool walks_blocks(const plan *p, const kernel *k, const stage *s, const node *n)
 {
     return k->n_stage == 1 && stage_nested(s) && reads_linear(p, s, n);
@@ -227,6 +244,8 @@ static void choose_block(const fuser *f, const kernel *k)
         axis = kept_axis(p, s);
     if (axis < 0)
         axis = apart_axis(s);
+    if (axis < 0)
+        axis = dots_axis(f, s);
     const int dim = axis < 0 ? -1 : dim_along(s, axis), *lanes = plan_on(p, k->site)->lanes;
     if (dim < 0 || !type_count(t) || taken_whole(f, s->node) || !layout_is_rows(y, t) || lanes[TS_F32] < 4)
         return;

@@ -295,7 +295,7 @@ static bool check_dot(const plan *p, const stage *s, err *e)
         !nest_dots(s, f, s->nest.loop[s->nest.n - 2].axis, load))
         return err_set(
             e, TS_BAD_INPUT,
-            "@%s takes a sum in i32 of products of %s and %s, %d at once along its only folded axis, of which "
+            "@%s takes a sum in i32 of products of %s and %s, %d at once along its first folded axis, of which "
             "there is a multiple; the vector loop walks the second operand",
             last->role->name, ts_dtype_name(f->a), ts_dtype_name(f->b), f->n);
     return true;

@@ -213,7 +213,7 @@ bool nest_dots(const stage *s, const dot_form *f, int column, int load[2])
 {
     const expr *fold = stage_fold(s);
     const int deep = s->n_result;
-    if (!f || !fold || fold->dtype != TS_I32 || s->n_folded != 2 || s->n_axis != deep + 1 || column == deep)
+    if (!f || !fold || fold->dtype != TS_I32 || s->n_folded != 2 || s->n_axis == deep || column >= deep)
         return false;
     load[1] = x_axes_of(s->load[0]) >> column & 1 ? 0 : 1, load[0] = 1 - load[1];
     const bool apart = !(x_axes_of(s->load[load[0]]) >> column & 1) && x_axes_of(s->load[load[1]]) >> column & 1;

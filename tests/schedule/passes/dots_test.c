@@ -24,6 +24,39 @@ static const node *odd(graph *g) /* sums of no multiple of what an instruction t
     return product_of(g, 127);
 }
 
+static const node *of_eight(graph *g, const node *x, double step, const char *to) /* rounded to them and back */
+{
+    const attr as = attr_word("to", to);
+    dtype d = TS_U8;
+    MUST(dtype_parse(to, &d));
+    const node *scale = g_scalar(g, TS_F32, step), *zero = g_scalar(g, d, 0);
+    x = g_make(g, op_find("quantize"), 3, (const node *const[]){x, scale, zero}, &as, 1);
+    return g_make(g, op_find("dequantize"), 3, (const node *const[]){x, scale, zero}, NULL, 0);
+}
+
+static const node *image_of(graph *g, int64_t channels, int64_t side, const char *conv)
+{
+    const type x = {TS_F32, 4, {1, channels, 14, 14}}, w = {TS_F32, 4, {64, channels, side, side}};
+    const node *input = g_leaf(g, op_find("input"), "x", &x, &(leaf){.kind = LEAF_INPUT}),
+               *weight = g_leaf(g, op_find("weight"), "w", &w, &(leaf){.kind = LEAF_WEIGHT});
+    return g_call2(g, conv, of_eight(g, input, 0.02, "u8"), of_eight(g, weight, 0.01, "i8"));
+}
+
+static const node *pixels(graph *g)
+{
+    return image_of(g, 64, 1, "conv2d");
+}
+
+static const node *windows(graph *g)
+{
+    return image_of(g, 32, 3, "conv2d strides=[2,2] pads=[1,1,1,1]");
+}
+
+static const node *colours(graph *g) /* too few channels */
+{
+    return image_of(g, 3, 3, "conv2d");
+}
+
 static void guessed(maker *make, const char *set, const char *end)
 {
     planned b;
@@ -54,10 +87,14 @@ int main(void)
     guessed(whole, "avx512", " k/8 k/2@unroll m@unroll n@vector k@dot");
     guessed(whole, "avx2", " k/8 k/2@unroll m@unroll n@vector k@dot");
     guessed(whole, "plain", " k/4 k@unroll m@unroll n@vector");
+    guessed(pixels, "avx512vnni", " kh kw ic/16 ic/16 ic/4@unroll ow@unroll oc/16@unroll oc@vector ic@dot");
+    guessed(windows, "avx512vnni", " kh kw ic/16 ic/4 ow@unroll oc/16@unroll oc@vector ic@dot");
+    guessed(colours, "avx512vnni", " ow@unroll oc@vector");
+    guessed(windows, "avx512", " ic ow@unroll oc/16@unroll oc@vector"); /* as reals */
     guessed(odd, "avx512vnni", " k/4 k@unroll m@unroll n@vector");
-    static const char takes[] =
-        ": @dot takes a sum in i32 of products of u8 and i8, 4 at once along its only folded axis, of which there is a "
-        "multiple; the vector loop walks the second operand";
+    static const char takes[] = ": @dot takes a sum in i32 of products of u8 and i8, 4 at once along its first folded "
+                                "axis, of which there is a "
+                                "multiple; the vector loop walks the second operand";
     refused(whole, "plain", "integer_matmul w", "m n/8 k/4 n@vector k@dot", ": plain has no instruction for @dot");
     refused(whole, "avx512vnni", "integer_matmul w", "m n/16 k/8 n@vector k@dot", takes);
     refused(whole, "avx512vnni", "integer_matmul w", "m n/16 k/4 n@unroll k@dot",
