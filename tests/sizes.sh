@@ -11,7 +11,7 @@
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
-include                648  the public header: to be read in one sitting
+include                651  the public header: to be read in one sitting
 graph                33300  the table of operations is half of it
 import               11636  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff              4400  the chain rule, forward mode, batches, optimizers
@@ -22,8 +22,8 @@ schedule/schema       1434  rules, and loops by them
 schedule/fuse         2258  nodes become kernels
 schedule/passes       4916  a file for each other step
 schedule/place         825  plans over several devices
-schedule/explain       1063  what people read of a plan
-backends              3775  driver, runner, weights: what back ends share
+schedule/explain       1563  what people read of a plan
+backends              3790  driver, runner, weights: what back ends share
 backends/codegen      11826  nests to text, for every C-like language
 backends/cpu          2647  processors as a target, and what is measured of them
 backends/cache        2500  what was compiled
@@ -38,11 +38,12 @@ backends/opencl        1900  a dialect and a device
 backends/cuda          2550  a dialect and a device
 bench                 6025  race, statistics, peers
 bench/report          5914  a page of sections
+bench/tune             920  a search for loops, its log and rules
 bench/machine         1231  clock, processors, ceilings
 train                 9150  fine-tuning, generation, export
 models                1790  on the public header alone
-cli                  11384  a file for each verb
-tests                50000  about half of what they test
+cli                  11574  a file for each verb
+tests                50320  about half of what they test
 tests/gpusim         10220  a driver and a card in software
 '
 columns=$(sed -n 's/^ColumnLimit: //p' .clang-format)
