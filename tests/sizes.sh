@@ -42,7 +42,7 @@ bench/tune             920  a search for loops, its log and rules
 bench/machine         1231  clock, processors, ceilings
 train                 9150  fine-tuning, generation, export
 models                1790  on the public header alone
-cli                  11574  a file for each verb
+cli                  11677  a file for each verb
 tests                50320  about half of what they test
 tests/gpusim         10220  a driver and a card in software
 '
