@@ -541,6 +541,20 @@ char *ts_plan_json(ts_plan *p, ts_error *e)
     return text_take(&t);
 }
 
+char *ts_plan_nests(ts_plan *p, int number, int most, uint64_t seed, ts_error *e)
+{
+    text t = {0};
+    if (!driver_stands(p, e))
+        return NULL;
+    if (number < 0 || number >= p->plan->n_kernel || most < 1)
+        return err_set(e, TS_USAGE, "kernel %d, %d loops: the plan has %d kernels", number, most, p->plan->n_kernel),
+               NULL;
+    const kernel *k = &p->plan->kernel[number];
+    const plan *own = sites_plan(p->plan, k);
+    plan_nests(own, own == p->plan ? k : &own->kernel[k->within], most, seed, &t);
+    return text_take(&t);
+}
+
 char *ts_schema_text(const char *name, const ts_options *o, ts_error *e)
 {
     return err_given(name, "the name of a schema", e)

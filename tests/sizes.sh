@@ -22,8 +22,8 @@ schedule/schema       1434  rules, and loops by them
 schedule/fuse         2277  nodes become kernels
 schedule/passes       4916  a file for each other step
 schedule/place         825  plans over several devices
-schedule/explain       1063  what people read of a plan
-backends              3775  driver, runner, weights: what back ends share
+schedule/explain       1563  what people read of a plan
+backends              3790  driver, runner, weights: what back ends share
 backends/codegen      11826  nests to text, for every C-like language
 backends/cpu          2654  processors as a target, and what is measured of them
 backends/cache        2500  what was compiled
@@ -42,7 +42,8 @@ bench/machine         1231  clock, processors, ceilings
 train                 9150  fine-tuning, generation, export
 models                1790  on the public header alone
 cli                  11755  a file for each verb
-tests                50221  about half of what they test
+tests                50320  about half of what they test
+bench/tune             920  a search for loops, its log and rules
 tests/gpusim         10220  a driver and a card in software
 '
 columns=$(sed -n 's/^ColumnLimit: //p' .clang-format)

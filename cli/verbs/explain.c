@@ -173,7 +173,8 @@ static const char name_form[] = "{!bold}{name}{!}  {op} {dtype}[label?  {label}]
 static const char facts_form[] =
     "[place?  on {place}]  (rule {rule}[guessed? is refused: guess])\n"
     "   [dims? {dims=}]  {flops}  {bytes}[registers?  {registers/used} of {registers/of} registers]"
-    "[tail_waste>0?  tail waste {tail_waste:%.3g%} %]\n"
+    "[tail_waste>0?  tail waste {tail_waste:%.3g%} %]"
+    "[predicted?  {predicted/time_ns} predicted, bound by {predicted/bound}]\n"
     "[trips?    [trips/ends?at most ]{trips/count:%.0f} trips of {trips/kernels} kernel[trips/kernels=1?|s]"
     "[trips/threads=1?, by one worker][trips/inside?, the loop inside one kernel]\n]"
     "[launch/kernels>1?    launched with {launch/kernels-} other[launch/kernels=2?|s], at {launch/last}\n]";

@@ -2,7 +2,8 @@
  * A finished plan is only read. Keys may be added, those that there are keep their meaning. What is written goes to the
  * end of the caller's text.
  *
- * The room:  explain (sites, tile, work, checkpointing): the plan    schema: a file of rules that gives it again */
+ * The room:  explain (sites, tile, work, predict, checkpointing): the plan    schema: a file of rules that gives it
+ *            again    search: what other loops its kernels could have */
 #ifndef TS_EXPLAIN_H
 #define TS_EXPLAIN_H
 #include "schedule/plan/plan.h"
@@ -44,5 +45,19 @@ typedef struct tile_facts {
     double loads;            /* of operands and waiting sums, for each of them */
     int64_t cores;           /* that share the kernel */
 } tile_facts;
-void tile_explain(text *t, const plan *p, const kernel *k); /* "tile":{...} */
+tile_facts tile_facts_of(const plan *p, const kernel *k, const stage *s);
+void tile_explain(text *t, const plan *p, const kernel *k); /* "tile":{...}, of the stage that does most of the work */
+
+/* predict.c: how long a kernel takes on a machine of workers that are one lane each, by its loops and the target's
+ * rates. What is walked by no nest has the time of its operations and bytes. */
+typedef struct prediction {
+    double seconds;
+    const char *bound; /* what takes most of it: "multiplying", "loads", a level's name, "start" */
+} prediction;
+prediction kernel_predict(const plan *p, const kernel *k);
+
+/* search.c: appends an array of at most `most` loops that kernel k of the plan could have, each legal there, as objects
+ * with "loops", as a rule takes them, and their prediction. seed 0: those that are predicted to be quickest, the
+ * quickest first; else drawn at random. Of several stages the one that does most of the work gets other loops. */
+void plan_nests(const plan *p, const kernel *k, int most, uint64_t seed, text *out);
 #endif

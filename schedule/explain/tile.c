@@ -69,10 +69,8 @@ static int64_t cores_of(const plan *p, const kernel *k)
     return trips < p->threads ? trips : p->threads;
 }
 
-/* of the stage that does most of the work */
-static tile_facts tile_facts_of(const plan *p, const kernel *k)
+tile_facts tile_facts_of(const plan *p, const kernel *k, const stage *s)
 {
-    const stage *s = &k->stage[k->main];
     const expr *fold = stage_fold(s);
     tile_facts f = {.lanes_of = nest_lanes(p, s), .cores = cores_of(p, k)};
     const loop *last = s->nest.n ? &s->nest.loop[nest_last(s)] : NULL;
@@ -91,7 +89,7 @@ static tile_facts tile_facts_of(const plan *p, const kernel *k)
 
 void tile_explain(text *t, const plan *p, const kernel *k)
 {
-    const tile_facts f = tile_facts_of(p, k);
+    const tile_facts f = tile_facts_of(p, k, &k->stage[k->main]);
     json_add(t, "tile:{cores:%lld", (long long)f.cores);
     if (f.lanes)
         json_add(t, "lanes:%lld,lanes_of:%lld", (long long)f.lanes, (long long)f.lanes_of);

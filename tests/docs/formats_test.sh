@@ -46,6 +46,7 @@ made help-passes help passes
 made help-exit help codes
 made code help 3
 made code help M014
+made tune tune bert-tiny --dim seq=8 --threads 1 --budget 3s --op matmul -o tuned.json
 made ops ops
 made ops-gradients ops --grad
 made ops-onnx ops --onnx

@@ -1,0 +1,133 @@
+/* log.c - the log of a search: a first line that says what was searched, then a line for each attempt. The lines of a
+ * trial are written at once; a last line without an end is what a killed process left, and is cut off. */
+#include "bench/tune/parts.h"
+#include "graph/base/base.h"
+#include "graph/base/stats.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LOG_MOST = 64 << 20 }; /* bytes of a log that is read */
+
+/* What times are about: others say nothing of these kernels here. */
+static char *head(const tuner *t)
+{
+    text s = {0};
+    json_add(&s, "{format:'tune-log/1',target:%s,isa:%s,threads:%d,machine:%s,schema:%s}",
+             js_get_text(t->json, "target"), js_get_text(t->json, "isa"), (int)js_get_number(t->json, "threads", 0),
+             js_get_text(t->json, "machine"), t->o->schema);
+    text_add(&s, "\n");
+    return text_take(&s);
+}
+
+static bool write_all(const tuner *t, const char *s, size_t n, ts_error *e)
+{
+    while (n) {
+        const ssize_t k = write(t->fd, s, n);
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k <= 0)
+            return err_set(e, TS_FILES, "%s: cannot write: %s", t->o->log, strerror(errno));
+        s += k, n -= (size_t)k;
+    }
+    return true;
+}
+
+/* Whole lines of it; *whole: bytes of these. A line that is no attempt is somebody else's file. */
+static bool take(tuner *t, const char *s, size_t *whole, ts_error *e)
+{
+    char *own = head(t);
+    bool good = strncmp(s, own, strlen(own)) == 0;
+    if (!good) {
+        err_set(e, TS_BAD_INPUT,
+                "%s: not the log of a search with this target, machine and schema; it begins \"%.80s\"", t->o->log, s);
+        err_hint(e, "name another file with --log, or delete it");
+    }
+    const char *at = good ? s + strlen(own) : s;
+    for (const char *end; good && (end = strchr(at, '\n')); at = end + 1) {
+        text line = {0};
+        text_bytes(&line, at, (size_t)(end - at));
+        cJSON *one = js_parse(text_str(&line), t->o->log, e);
+        text_free(&line);
+        if (one && !(*js_get_text(one, "kernel") && *js_get_text(one, "loops") && *js_get_text(one, "status")))
+            err_set(e, TS_BAD_INPUT, "%s: a line without kernel, loops and status: it is no log of tune", t->o->log);
+        good = !e->code;
+        if (good)
+            cJSON_AddItemToArray(t->log, one);
+        else
+            cJSON_Delete(one);
+    }
+    *whole = (size_t)(at - s);
+    free(own);
+    return good;
+}
+
+bool log_open(tuner *t, ts_error *e)
+{
+    text s = {0};
+    size_t whole = 0;
+    t->fd = -1, t->log = cJSON_CreateArray();
+    if (!t->o->log)
+        return true;
+    bool good = access(t->o->log, F_OK) != 0 || file_read(t->o->log, LOG_MOST, &s, e);
+    if (good && strchr(text_str(&s), '\n'))
+        good = take(t, text_str(&s), &whole, e);
+    if (good && (t->fd = open(t->o->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) < 0)
+        good = err_set(e, TS_FILES, "%s: %s", t->o->log, strerror(errno));
+    if (good && whole < s.length && ftruncate(t->fd, (off_t)whole))
+        good = err_set(e, TS_FILES, "%s: cannot cut off its last line: %s", t->o->log, strerror(errno));
+    if (good && !whole) {
+        char *own = head(t);
+        good = write_all(t, own, strlen(own), e);
+        free(own);
+    }
+    text_free(&s);
+    return good;
+}
+
+bool log_add(tuner *t, int n, const attempt *of, ts_error *e)
+{
+    text s = {0};
+    for (int i = 0; i < n; i++) {
+        const attempt *a = &of[i];
+        cJSON *one = js_put(cJSON_CreateObject(), "kernel:%s,loops:%s,status:%s,predicted_ns:%g,base_ns:%g,time_ns:%g",
+                            a->of->key, a->loops, a->status, a->predicted * 1e9, a->base * 1e9, a->time * 1e9);
+        if (*a->why)
+            js_text(one, "why", a->why);
+        char *line = js_to_text(one, false);
+        text_add(&s, "%s\n", line);
+        free(line);
+        cJSON_AddItemToArray(t->log, one);
+    }
+    const bool good = t->fd < 0 || write_all(t, text_str(&s), s.length, e);
+    text_free(&s);
+    return good;
+}
+
+const cJSON *log_find(const tuner *t, const char *kernel, const char *loops)
+{
+    const cJSON *one;
+    cJSON_ArrayForEach(one, t->log) if (!strcmp(js_get_text(one, "kernel"), kernel) &&
+                                        !strcmp(js_get_text(one, "loops"), loops)) return one;
+    return NULL;
+}
+
+double log_ratio(const tuner *t, const cJSON *one)
+{
+    const cJSON *other;
+    double usual = 0, of_trial = js_get_number(one, "base_ns", 0);
+    int n = 0;
+    if (!one || !(of_trial > 0) || strcmp(js_get_text(one, "status"), "correct") != 0)
+        return 2;
+    double *base = heap_array((size_t)cJSON_GetArraySize(t->log) + 1, sizeof *base);
+    cJSON_ArrayForEach(other, t->log) if (!strcmp(js_get_text(other, "kernel"), js_get_text(one, "kernel")) &&
+                                          js_get_number(other, "base_ns", 0) > 0)
+        base[n++] = js_get_number(other, "base_ns", 0);
+    usual = stats_median_take(base, n);
+    free(base);
+    return js_get_number(one, "time_ns", 0) / fmin(usual, of_trial);
+}

@@ -1,0 +1,64 @@
+/* parts.h - what the files of tuning share: kernels that are alike, and what became of loops that were tried for them.
+ * All of it is tune_run's, and lasts as long. */
+#ifndef TUNE_PARTS_H
+#define TUNE_PARTS_H
+#include "bench/tune/tune.h"
+
+enum { MOST_RULES = 3, SAID = sizeof((ts_error *)0)->text };
+
+typedef struct family { /* kernels of one operation, dtype and extents */
+    char *key;          /* "matmul f32 m=128 n=384 k=384" */
+    const cJSON *first; /* of them, in the plan's JSON */
+    int n, *kernel;     /* their numbers */
+    double seconds;     /* all of them together, with the loops that there are */
+    bool tuned;         /* else it is only known to be there */
+    cJSON *nests;       /* that ts_plan_nests gives; owned */
+    const cJSON *next;  /* of these: not tried yet */
+    int tried;
+} family;
+
+typedef struct tuner {
+    ts_model *model;
+    const ts_array *value;
+    ts_options plan;
+    const tune_options *o;
+    ts_plan *base;
+    cJSON *json; /* of the base */
+    int n_kernel, n_output;
+    ts_array *output; /* of the base */
+    int n_family;
+    family *family;
+    cJSON *log; /* records, one an attempt: kernel, loops, status, times */
+    int fd;     /* of the log's file; -1: none is kept */
+    int trials;
+    double total; /* seconds of a pass of the base, kernel by kernel */
+} tuner;
+
+typedef struct attempt { /* loops for a family in a trial */
+    family *of;
+    const char *loops;
+    double predicted; /* seconds; 0: not asked for */
+    double time, base;
+    const char *status; /* "correct", "refused", "wrong"; NULL: not known yet */
+    char why[SAID];
+} attempt;
+
+/* trial.c: n attempts in one plan, in parts where it cannot be; every one gets its status, and they are logged. */
+bool trial_run(tuner *t, int n, attempt *of, ts_error *e);
+/* A plan by a schema's text, built, with its inputs and right results, timed beside the base: seconds[1] of kernels.
+ * False, e having no error: it is no plan of the same kernels, or a wrong one, for the reason said. */
+bool trial_by(tuner *t, const char *schema, double *seconds[2], cJSON **json, char why[SAID], ts_error *e);
+
+/* log.c: false: it cannot be read or written, or is another search's. */
+bool log_open(tuner *t, ts_error *e);
+bool log_add(tuner *t, int n, const attempt *of, ts_error *e); /* in one piece; also to t->log */
+const cJSON *log_find(const tuner *t, const char *kernel, const char *loops);
+/* Time with the loops over time without, this being what its trial saw or, where that was more, what is usual for the
+ * kernel: a trial in which the base was disturbed shows nothing. 2: not tried, or not right. */
+double log_ratio(const tuner *t, const cJSON *one);
+
+/* rules.c: what was found as rules over ranges of extents, most saved time first; of them, as JSON objects with "name",
+ * "match", "loops" and "saved_ns". */
+cJSON *rules_find(const tuner *t);
+char *rules_text(const tuner *t, const cJSON *rules);
+#endif

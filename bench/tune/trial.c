@@ -1,0 +1,189 @@
+/* trial.c - one plan in which some kernels have other loops: made, checked, compared, timed kernel by kernel in turns
+ * with the base, so that what disturbs the machine disturbs both, and each kernel finds the caches as the model leaves
+ * them. */
+#include "bench/tune/parts.h"
+#include "graph/base/base.h"
+#include "graph/base/clock.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAST_RUNS = 3, MOST_RUNS = 15, PATH = 4096 };
+static const double trial_time = 0.5; /* seconds for the runs of one trial */
+
+/* The least of some runs: what disturbs a kernel makes it longer. */
+static bool time_in_turns(void *user, ts_plan *base, ts_plan *trial, int n, double *seconds[2], ts_error *e)
+{
+    ts_plan *of[] = {base, trial};
+    double *once = heap_array((size_t)n + 1, sizeof *once);
+    const double begun = seconds_now();
+    bool good = true;
+    (void)user;
+    for (int run = 0; good && run < MOST_RUNS && (run < LEAST_RUNS || seconds_now() < begun + trial_time); run++)
+        for (int i = 0; i < 2 && good; i++) {
+            good = ts_plan_run_timed(of[i], once, n, e);
+            for (int k = 0; good && k < n; k++)
+                seconds[i][k] = run < 2 ? once[k] : fmin(seconds[i][k], once[k]); /* the first one warms up */
+        }
+    free(once);
+    return good;
+}
+
+/* As bench compares: of the largest value, what some hundred roundings come to; whole numbers are equal. */
+static bool is_right(const ts_array *got, const ts_array *want)
+{
+    static const double tolerance[TS_N_DTYPE] = {[TS_F64] = 1e-10, [TS_F32] = 1e-4, [TS_F16] = 1e-2, [TS_BF16] = 5e-2};
+    double most = 0, scale = 0;
+    for (int64_t k = 0; k < ts_array_count(want); k++) {
+        const double g = ts_array_at(got, k), w = ts_array_at(want, k);
+        if (g == w || (isnan(g) && isnan(w)))
+            continue;
+        const double off = fabs(g - w);
+        most = isnan(off) ? INFINITY : fmax(most, off);
+    }
+    for (int64_t k = 0; most > 0 && k < ts_array_count(want); k++)
+        scale = isfinite(ts_array_at(want, k)) ? fmax(scale, fabs(ts_array_at(want, k))) : scale;
+    return most <= tolerance[want->dtype] * scale;
+}
+
+static bool all_right(tuner *t, ts_plan *p, char why[SAID], ts_error *e)
+{
+    bool right = ts_plan_run(p, e);
+    for (int i = 0; right && i < t->n_output; i++) {
+        ts_array got = {0};
+        if (!(right = ts_plan_get(p, i, &got, e)))
+            break;
+        if (!(right = is_right(&got, &t->output[i])))
+            snprintf(why, SAID, "output %d is not what it was", i);
+        ts_array_free(&got);
+    }
+    return right;
+}
+
+/* The same kernels, walked otherwise: a rule may keep an operation from becoming others. */
+static bool same_kernels(const tuner *t, const cJSON *plan)
+{
+    const cJSON *a = js_get(t->json, "kernels"), *b = js_get(plan, "kernels");
+    a = a ? a->child : NULL, b = b ? b->child : NULL;
+    for (; a && b; a = a->next, b = b->next)
+        if (strcmp(js_get_text(a, "op"), js_get_text(b, "op")) != 0)
+            return false;
+    return a == b;
+}
+
+static bool give_inputs(tuner *t, ts_plan *p, ts_error *e)
+{
+    bool good = true;
+    for (int i = 0; good && i < ts_model_inputs(t->model); i++)
+        good = ts_plan_set(p, i, &t->value[i], e);
+    return good;
+}
+
+bool trial_by(tuner *t, const char *schema, double *seconds[2], cJSON **json, char why[SAID], ts_error *e)
+{
+    char path[PATH];
+    ts_options o = t->plan;
+    *json = NULL, *why = 0;
+    snprintf(path, sizeof path, "%s/trial.json", t->o->folder);
+    if (!ts_file_write(path, schema, strlen(schema), e))
+        return false;
+    o.schema = path;
+    ts_plan *p = ts_plan_make(t->model, &o, e);
+    char *said = p ? ts_plan_json(p, e) : NULL;
+    *json = said ? js_parse(said, "the plan", e) : NULL;
+    free(said);
+    bool good = *json != NULL;
+    if (good && !(good = same_kernels(t, *json)))
+        snprintf(why, SAID, "other kernels follow from it");
+    good = good && ts_plan_build(p, e) && give_inputs(t, p, e) && all_right(t, p, why, e) &&
+           (t->o->time ? t->o->time : time_in_turns)(t->o->user, t->base, p, t->n_kernel, seconds, e);
+    ts_plan_free(p);
+    return good;
+}
+
+/* ---- attempts as a schema ---- */
+/* Names as globs: what means something in one fits any character. */
+static void put_glob(text *out, const char *name)
+{
+    text s = {0};
+    text_add(&s, "%s", name);
+    for (size_t i = 0; i < s.length; i++)
+        s.s[i] = strchr("*?[]\\", s.s[i]) ? '?' : s.s[i];
+    json_add(out, "name:%s", text_str(&s));
+    text_free(&s);
+}
+
+static void put_match(text *s, const family *f, const char *label)
+{
+    const cJSON *d;
+    json_add(s, "match:{op:%s,dtype:%s", js_get_text(f->first, "op"), js_get_text(f->first, "dtype"));
+    if (*label)
+        put_glob(s, label);
+    json_add(s, "dims:{");
+    cJSON_ArrayForEach(d, js_get(f->first, "dims"))
+    {
+        char number[32];
+        snprintf(number, sizeof number, "%.0f", d->valuedouble);
+        json_add(s, "%s:%s", d->string, number);
+    }
+    text_add(s, "}}");
+}
+
+/* A rule for each kernel, by its name: others of its extents may be about to become other kernels. */
+static char *schema_of(const tuner *t, int n, const attempt *of)
+{
+    text s = {0};
+    json_add(&s, "{format:'tiling/1',name:'trial',extends:%s,rules:[", t->o->base);
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < of[i].of->n; k++) {
+            const cJSON *kernel = cJSON_GetArrayItem(js_get(t->json, "kernels"), of[i].of->kernel[k]);
+            json_add(&s, "{name:'t%d',optional:true,", i);
+            put_match(&s, of[i].of, js_get_text(kernel, "label"));
+            json_add(&s, "loops:[%s]}", of[i].loops);
+        }
+    text_add(&s, "]}");
+    return text_take(&s);
+}
+
+/* Times of those whose rule was followed */
+static void take_times(const cJSON *plan, double *const seconds[2], int n, attempt *of)
+{
+    for (int i = 0; i < n; i++) {
+        attempt *a = &of[i];
+        char name[16];
+        snprintf(name, sizeof name, "t%d", i);
+        a->status = "correct";
+        for (int k = 0; k < a->of->n; k++) {
+            const cJSON *kernel = cJSON_GetArrayItem(js_get(plan, "kernels"), a->of->kernel[k]);
+            if (strcmp(js_get_text(kernel, "rule"), name) != 0)
+                a->status = "refused", snprintf(a->why, SAID, "its kernels cannot all have these loops");
+            a->base += seconds[0][a->of->kernel[k]], a->time += seconds[1][a->of->kernel[k]];
+        }
+    }
+}
+
+bool trial_run(tuner *t, int n, attempt *of, ts_error *e)
+{
+    double *seconds[2];
+    char *schema = schema_of(t, n, of), why[SAID];
+    cJSON *plan = NULL;
+    err own = {0};
+    for (int i = 0; i < 2; i++)
+        seconds[i] = heap_array((size_t)t->n_kernel + 1, sizeof *seconds[i]);
+    const bool good = trial_by(t, schema, seconds, &plan, why, &own);
+    t->trials++;
+    if (good)
+        take_times(plan, seconds, n, of);
+    else if (n == 1) {
+        of->status = *why && plan ? "wrong" : "refused";
+        snprintf(of->why, SAID, "%s", *why ? why : own.text);
+    }
+    free(schema), free(seconds[0]), free(seconds[1]), cJSON_Delete(plan);
+    if (own.code == TS_INTERRUPTED)
+        return *e = own, false;
+    if (good || n == 1)
+        return log_add(t, n, of, e);
+    return trial_run(t, n / 2, of, e) && trial_run(t, n - n / 2, of + n / 2, e);
+}

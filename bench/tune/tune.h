@@ -1,0 +1,33 @@
+/* tune.h - looking for better loops: those that the cost model ranks first are timed in the model itself, kernel by
+ * kernel, in turns with the loops that there are. A trial is a plan in which every kernel that is tuned has other
+ * loops; its results are compared first. Each trial's outcome is a line of a log before the next one begins, so a
+ * second run goes on where the first one ended, and a killed one loses the trial under way.
+ * Ownership: models, options and values are borrowed; what is handed out is freed with free().
+ *
+ * The room:  tune: kernels, rounds -> trial: one plan, timed -> log          rules: what was found as a schema */
+#ifndef TUNE_H
+#define TUNE_H
+#include "graph/base/js.h"
+
+typedef struct tune_options {
+    const char *op;     /* a glob: kernels of this operation or name only; NULL: all */
+    const char *rule;   /* kernels that this rule of the schema decides; NULL: all */
+    const char *folder; /* private: schemas of trials are written there, beside a copy of what they extend */
+    const char *schema; /* of the loops that there are: as in ts_options, */
+    const char *base;   /* and as a file of that folder extends it */
+    const char *log;
+    double budget; /* seconds for trials */
+    int most;      /* loops to try for a kernel */
+    uint64_t seed; /* 0: those that are predicted to be quickest; else drawn at random */
+    /* Seconds of each of n kernels of both plans, which are built and hold their inputs. NULL: both run in turns. */
+    bool (*time)(void *user, ts_plan *base, ts_plan *trial, int n, double *seconds[2], ts_error *e);
+    void (*progress)(void *user, const char *what, int done, int total);
+    void *user;
+} tune_options;
+
+/* Tunes a bound model whose inputs have the values given. o: of the loops that there are. *found: a tiling/1 file of
+ * at most three rules by which kernels were quicker in a plan of the whole model; NULL: there are none. tune/1 without
+ * what follows the search; NULL with e set. */
+cJSON *tune_run(ts_model *m, const ts_array *value, const ts_options *plan, const tune_options *o, char **found,
+                ts_error *e);
+#endif

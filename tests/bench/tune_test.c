@@ -1,0 +1,196 @@
+/* A search on a small model with times that are made up: what is tried is verified, logged and gone on from; what is
+ * quicker becomes rules over ranges, which a plan follows. No clock decides anything here.
+ * ctest: large */
+#include "bench/tune/tune.h"
+#include "graph/base/base.h"
+#include "tests/check.h"
+#include "tests/scratch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char model[] = "{\"format\":\"graph/1\",\"name\":\"two\",\"opset\":{\"\":17},"
+                            "\"inputs\":[{\"name\":\"x\",\"dtype\":\"f32\",\"shape\":[24,32]},{\"name\":\"w\","
+                            "\"dtype\":\"f32\",\"shape\":[32,64]},"
+                            "{\"name\":\"v\",\"dtype\":\"f32\",\"shape\":[64,96]}],\"outputs\":[{\"name\":\"y\"}],"
+                            "\"nodes\":[{\"name\":\"p\",\"op\":\"MatMul\",\"in\":[\"x\",\"w\"],\"out\":[\"h\"]},"
+                            "{\"name\":\"q\",\"op\":\"MatMul\",\"in\":[\"h\",\"v\"],\"out\":[\"y\"]}]}";
+
+typedef struct clock_of { /* times that are made up: a product takes half of them with such loops, else twice */
+    const char *quick;
+    int asked;
+} clock_of;
+
+static bool made_up(void *user, ts_plan *base, ts_plan *trial, int n, double *seconds[2], ts_error *e)
+{
+    clock_of *c = user;
+    char *s = ts_plan_json(trial, e);
+    cJSON *plan = s ? js_parse(s, "the plan", e) : NULL;
+    free(s);
+    for (int k = 0; plan && k < n; k++) {
+        const char *loops = js_get_text(cJSON_GetArrayItem(js_get(plan, "kernels"), k), "loops");
+        seconds[0][k] = 1e-3;
+        if (base != trial)
+            seconds[1][k] = c->quick && strstr(loops, c->quick) ? 0.5e-3 : 2e-3;
+    }
+    c->asked++;
+    cJSON_Delete(plan);
+    return plan != NULL;
+}
+
+typedef struct searched {
+    cJSON *report;
+    char *found;
+    ts_error e;
+} searched;
+
+/* In folder, whose log is kept from search to search */
+static searched search(const scratch *folder, const char *quick, int most, int threads)
+{
+    char path[300], log[300];
+    searched r = {0};
+    clock_of c = {.quick = quick};
+    snprintf(path, sizeof path, "%s/two.json", folder->path), snprintf(log, sizeof log, "%s/log", folder->path);
+    const tune_options o = {.folder = folder->path,
+                            .schema = "guess",
+                            .base = "guess",
+                            .log = log,
+                            .budget = 600,
+                            .most = most,
+                            .time = made_up,
+                            .user = &c};
+    const ts_options plan = {.target = "interp",
+                             .threads = threads,
+                             .machine = "l3:1(32MB) l2:2(1MB) l1d:2(32KB) core:2 isa:avx2",
+                             .isa = "avx2",
+                             .cache_folder = "none"};
+    ts_array value[3] = {{0}};
+    ts_model *m = ts_file_write(path, model, strlen(model), &r.e) ? ts_model_open(path, &r.e) : NULL;
+    bool good = m && ts_model_bind(m, 0, NULL, NULL, &r.e);
+    for (int i = 0; good && i < 3; i++) {
+        ts_port port;
+        good = ts_model_input(m, i, &port) && ts_array_make(&value[i], port.dtype, port.rank, port.dim, &r.e);
+        for (int64_t k = 0; good && k < ts_array_count(&value[i]); k++)
+            ((float *)value[i].data)[k] = (float)(k % 7) - 3;
+    }
+    if (good)
+        r.report = tune_run(m, value, &plan, &o, &r.found, &r.e);
+    for (int i = 0; i < 3; i++)
+        ts_array_free(&value[i]);
+    ts_model_free(m);
+    return r;
+}
+
+static void drop(searched *r)
+{
+    cJSON_Delete(r->report), free(r->found);
+}
+
+static char *log_text(const scratch *folder)
+{
+    char path[300];
+    text t = {0};
+    ts_error e = {0};
+    snprintf(path, sizeof path, "%s/log", folder->path);
+    CHECK(file_read(path, 1 << 20, &t, &e));
+    return text_take(&t);
+}
+
+static int lines(const char *s)
+{
+    int n = 0;
+    for (; *s; s++)
+        n += *s == '\n';
+    return n;
+}
+
+static void put_log(const scratch *folder, const char *s, size_t n)
+{
+    char path[300];
+    ts_error e = {0};
+    snprintf(path, sizeof path, "%s/log", folder->path);
+    CHECK(ts_file_write(path, s, n, &e));
+}
+
+/* Nothing is quicker: nothing is found, and why is said. All of it is in the log, right, each once. */
+static void nothing_quicker(const scratch *folder)
+{
+    searched r = search(folder, NULL, 6, 2);
+    char *log = log_text(folder);
+    if (!CHECK(r.report && !r.found))
+        printf("  %s\n", r.e.text);
+    CHECK_TEXT(js_get_text(r.report, "why"), "no loops were quicker than those that there are");
+    CHECK(js_get_number(r.report, "trials", 0) >= 6 && lines(log) == 1 + 2 * 6);
+    CHECK(!strstr(log, "wrong") && strstr(log, "\"kernel\":\"matmul f32 m=24 n=64 k=32\""));
+    free(log), drop(&r);
+}
+
+/* Killed within a line: that line alone is lost, and no other is tried again. */
+static void goes_on(const scratch *folder)
+{
+    char *before = log_text(folder);
+    const size_t n = strlen(before);
+    put_log(folder, before, n - 9);
+    searched r = search(folder, NULL, 6, 2);
+    char *after = log_text(folder);
+    CHECK(r.report && js_get_number(r.report, "trials", 0) == 1);
+    CHECK(lines(after) == lines(before) && strncmp(before, after, n - 200) == 0);
+    drop(&r), free(after);
+    r = search(folder, NULL, 8, 2);
+    after = log_text(folder);
+    CHECK(js_get_number(r.report, "trials", 0) == 2 && lines(after) == lines(before) + 4);
+    drop(&r), free(after), free(before);
+}
+
+/* Another search's times, and what is no log, are refused and stay as they are. */
+static void refuses(const scratch *folder)
+{
+    char *before = log_text(folder);
+    searched r = search(folder, NULL, 6, 1);
+    CHECK(!r.report && r.e.code == TS_BAD_INPUT && strstr(r.e.text, "not the log of a search with this target"));
+    drop(&r);
+    char *same = log_text(folder);
+    CHECK_TEXT(same, before);
+    const size_t n = strcspn(before, "\n") + 1;
+    text t = {0};
+    text_bytes(&t, before, n), text_add(&t, "{\"loops\":1}\n");
+    put_log(folder, text_str(&t), t.length);
+    r = search(folder, NULL, 6, 2);
+    CHECK(!r.report && r.e.code == TS_BAD_INPUT && strstr(r.e.text, "a line without kernel, loops and status"));
+    drop(&r), text_free(&t), free(same), free(before);
+}
+
+/* Loops that are quicker for both products are one rule over the extents of both, which plans follow. */
+static void quicker(void)
+{
+    scratch folder = scratch_make();
+    searched r = search(&folder, "m/4", 12, 2);
+    if (CHECK(r.found != NULL)) {
+        ts_error e = {0};
+        cJSON *s = js_parse(r.found, "found", &e);
+        const cJSON *rule = cJSON_GetArrayItem(js_get(s, "rules"), 0);
+        CHECK_TEXT(js_get_text(s, "format"), "tiling/1");
+        CHECK(cJSON_GetArraySize(js_get(s, "rules")) == 1);
+        CHECK_TEXT(js_get_text(rule, "match/op"), "matmul");
+        CHECK_TEXT(js_get_text(rule, "match/dims/k"), "32..64");
+        CHECK_TEXT(js_get_text(rule, "match/dims/n"), "64..128"); /* 96, up to a power of two */
+        CHECK(strstr(cJSON_GetStringValue(cJSON_GetArrayItem(js_get(rule, "loops"), 0)), "m/4") != NULL);
+        cJSON_Delete(s);
+    } else
+        printf("  %s%s\n", r.e.text, js_get_text(r.report, "why"));
+    CHECK(js_get_number(r.report, "tuned_ns", 0) < js_get_number(r.report, "base_ns", 0));
+    drop(&r);
+    scratch_free(&folder);
+}
+
+int main(void)
+{
+    scratch folder = scratch_make();
+    nothing_quicker(&folder);
+    goes_on(&folder);
+    refuses(&folder);
+    scratch_free(&folder);
+    quicker();
+    return check_done();
+}
