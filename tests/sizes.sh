@@ -39,9 +39,9 @@ backends/cuda          2550  a dialect and a device
 bench                 5660  race, statistics, peers
 bench/report          5500  a page of sections
 bench/machine         1231  clock, processors, ceilings
-train                 8452  fine-tuning, generation, export
+train                 9740  fine-tuning, generation, export
 models                1790  on the public header alone
-cli                  11117  a file for each verb
+cli                  11121  a file for each verb
 tests                49831  about half of what they test
 tests/gpusim         10220  a driver and a card in software
 '

@@ -10,7 +10,8 @@
 typedef struct train_options {
     char *model, *data, *eval, *task, *pool, *order, *head, *loss, *output, *tokenizer, *optimizer, *schedule, *on_nan;
     char *freeze, *no_decay, *on, *dropout_on, *grad_norms, *dims, *precision;
-    int64_t labels, batch, steps, epochs, total_steps, warmup, length, seed, keep, save_every, eval_every, accumulate;
+    int64_t labels, batch, steps, epochs, total_steps, warmup, length, seed, keep, save_every, eval_every, accumulate,
+        shards;
     int64_t lora, growth_interval, nesterov;
     double lr, clip, ema, smoothing, loss_scale;
     double dropout;                                   /* below 0: as the model's own operations say */
