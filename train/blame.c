@@ -2,6 +2,8 @@
  * the input it came from where that is one. */
 #include "train/blame.h"
 
+#include "train/shards.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -57,12 +59,27 @@ static void add_stray(const net *n, const int64_t *which, const ts_stray *x, con
         *x->label ? ", " : "", x->label, (long long)x->bad, (long long)x->count);
 }
 
+/* The first shard whose loss is none; its kernels ran on one rank, and perhaps not last. */
+static void add_shard(const shards *z, char out[BLAME_TEXT])
+{
+    int64_t k = 0;
+    while (k < z->n && isfinite(z->loss[k]))
+        k++;
+    if (k < z->n)
+        add(out, "; the loss of shard %lld of %lld is the first that is not finite, on rank %lld", (long long)k,
+            (long long)z->n, (long long)(k / z->own));
+}
+
 void blame_write(step *s, const net *n, const int64_t *which, const double *norms, char out[BLAME_TEXT])
 {
     ts_stray nan, infinite;
     ts_error none = {0};
     *out = 0;
     add_parameters(s, norms, out);
+    if (s->shards) {
+        add_shard(s->shards, out);
+        return;
+    }
     if (!step_strays(s, &nan, &infinite, &none))
         return;
     if (infinite.bad && (!nan.bad || infinite.kernel < nan.kernel))

@@ -29,6 +29,7 @@ const option_field option_fields[] = {
     {"dim", OPTION_LIST, AT(dims), false, 0, NULL},
     {"batch", OPTION_WHOLE, AT(batch), false, 32, NULL},
     {"accumulate", OPTION_WHOLE, AT(accumulate), false, 1, NULL},
+    {"shards", OPTION_WHOLE, AT(shards), false, 1, NULL},
     {"epochs", OPTION_WHOLE, AT(epochs), false, 3, NULL},
     {"steps", OPTION_WHOLE, AT(steps), true, 0, NULL},
     {"total-steps", OPTION_WHOLE, AT(total_steps), false, 0, NULL},

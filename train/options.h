@@ -12,7 +12,7 @@ typedef struct train_options {
     char *freeze, *no_decay, *on, *dropout_on, *grad_norms, *dims, *precision, *columns,
         *names; /* names: of classes, as the data had them */
     int64_t labels, batch, steps, epochs, total_steps, warmup, length, seed, keep, save_every, eval_every, patience,
-        accumulate;
+        accumulate, shards;
     int64_t lora, growth_interval, nesterov;
     double lr, clip, ema, smoothing, loss_scale;
     double dropout;                                   /* below 0: as the model's own operations say */

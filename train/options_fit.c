@@ -21,9 +21,28 @@ static bool one_extent(const train_options *w, ts_error *e)
     return true;
 }
 
+/* Sums are a binary tree over equal shards. */
+static bool shards_fit(const train_options *w, ts_error *e)
+{
+    if (w->shards & (w->shards - 1)) {
+        err_set(e, TS_USAGE, "--shards %lld: a power of 2 expected", (long long)w->shards);
+        return err_hint(e, "as many as the processes that may ever share the run, or a few times as many");
+    }
+    if (w->batch % w->shards) {
+        err_set(e, TS_USAGE, "--shards %lld: --batch %lld is no multiple of it", (long long)w->shards,
+                (long long)w->batch);
+        return err_hint(e, "each shard is as many examples as the others");
+    }
+    if (w->shards == 1 || !precision_scaled(w))
+        return true;
+    err_set(e, TS_UNSUPPORTED, "--shards %lld: --precision %s has a loss scale, which shards do not share",
+            (long long)w->shards, w->precision);
+    return err_hint(e, "say --precision bf16 or f32");
+}
+
 bool option_fits(const train_options *w, ts_error *e)
 {
-    if (!one_extent(w, e))
+    if (!one_extent(w, e) || !shards_fit(w, e))
         return false;
     const task *of = task_of(w);
     const bool by_task = !w->loss;

@@ -22,7 +22,7 @@ static bool is_parameter(const net *n, ts_tensor t)
            (strcmp(ts_op_name(t), "weight") == 0 && dtype_has_gradient(ts_type(t)) && *ts_name(t));
 }
 
-static int64_t count_of(ts_tensor t)
+int64_t parameter_count(ts_tensor t)
 {
     int64_t n = 1;
     for (int i = 0; i < ts_rank(t); i++)
@@ -76,7 +76,7 @@ static void train_whole(step *s, const net *n, ts_tensor t, swaps *w)
 {
     const ts_tensor input = ts_input(n->g, ts_name(t), ts_type(t), ts_rank(t), ts_shape(t)); /* as t */
     s->parameter[s->n_parameter++] = (parameter){ts_name(t), t, input, NULL};
-    s->trained += count_of(t);
+    s->trained += parameter_count(t);
     w->from[w->n] = t, w->to[w->n++] = input;
 }
 
@@ -95,9 +95,9 @@ static void train_factors(step *s, const net *n, ts_tensor t, swaps *w)
         const ts_tensor f = factor[i].from; /* [in, rank], then [rank, out] */
         s->parameter[s->n_parameter++] = (parameter){ts_name(f), i ? NULL : factor[i].start, f,
                                                      NULL}; /* the second one: zeros */
-        s->trained += count_of(f);
+        s->trained += parameter_count(f);
     }
-    s->frozen += count_of(t), s->n_frozen++;
+    s->frozen += parameter_count(t), s->n_frozen++;
 }
 
 static bool choose(step *s, net *n, int k, const ts_tensor *all, swaps *swap, ts_error *e)
@@ -107,7 +107,7 @@ static bool choose(step *s, net *n, int k, const ts_tensor *all, swaps *swap, ts
     for (int i = 0; i < k; i++) {
         const bool head = all[i] == n->head_weight || all[i] == n->head_bias;
         if (listed(w->freeze, ts_name(all[i])) || (w->lora && !head && !takes_factors(w, all[i])))
-            s->frozen += count_of(all[i]), s->n_frozen++;
+            s->frozen += parameter_count(all[i]), s->n_frozen++;
         else if (w->lora && !head)
             train_factors(s, n, all[i], swap), factors = true;
         else

@@ -1,10 +1,11 @@
 /* step.c - the optimizer's recipe is applied to every parameter, and what it rewrites are the plan's states; nothing
  * is copied between steps. */
-#include "train/step.h"
+#include "train/shards.h"
 
 #include "graph/base/base.h"
 
 #include <float.h>
+#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,6 +124,16 @@ static int no_decay(const train_options *w, ts_rule *rule, char (*line)[OPTION_L
     return n;
 }
 
+/* By the same rules. */
+bool step_decays(const train_options *w, ts_tensor t)
+{
+    char line[OPTION_LINE];
+    for (const char *at = option_none(w->no_decay) ? NULL : w->no_decay; option_line(&at, line);)
+        if (fnmatch(line, ts_name(t), 0) == 0)
+            return false;
+    return w->no_decay || ts_rank(t) >= 2;
+}
+
 /* ---- the graph ---- */
 static ts_tensor fine_of(ts_graph *g, ts_tensor norm) /* norm [] -> [], of truth values */
 {
@@ -130,28 +141,45 @@ static ts_tensor fine_of(ts_graph *g, ts_tensor norm) /* norm [] -> [], of truth
     return ts_call2(g, "equal", zero, ts_scalar(g, ts_type(norm), 0));
 }
 
-static bool optimize(step *s, net *n, const ts_tensor *grad, ts_updates *out, ts_error *e)
+bool step_optimize(step *s, net *n, const step_optimizing *of, ts_updates *out, ts_error *e)
 {
     const train_options *w = s->asked;
-    char name[400], (*line)[OPTION_LINE] = calloc(MOST_RULES, sizeof *line);
-    ts_rule rule[MOST_RULES];
-    ts_tensor *input = calloc((size_t)s->n_parameter + 1, sizeof *input); /* each as its parameter */
-    bool good = (line && input) ||
-                err_memory(e, MOST_RULES * sizeof *line + ((size_t)s->n_parameter + 1) * sizeof *input,
-                           "the rules of %d parameters", s->n_parameter);
+    char name[400];
     const ts_tensor number = ts_input(n->g, "train.step", TS_F64, 0, NULL); /* [] */
     const bool falls = s->total_steps > s->warmup;
     const ts_schedule_kind kind = {falls ? w->schedule : "constant", w->lr, (double)s->warmup, (double)s->total_steps,
                                    0};
     s->rate = ts_schedule(n->g, &kind, number);
     recipe(w, name, sizeof name);
-    ts_optimizer o = {
-        .recipe = name, .rate = s->rate, .step = number, .clip = w->clip, .average = w->ema, .rule = rule};
+    const ts_optimizer o = {.recipe = name,
+                            .rate = s->rate,
+                            .step = number,
+                            .clip = of->clip,
+                            .average = w->ema,
+                            .n_rule = of->n_rule,
+                            .rule = of->rule};
+    return ts_graph_ok(n->g, e) && (ts_optimize(n->g, &o, of->n, of->parameter, of->grad, out) || ts_graph_ok(n->g, e));
+}
+
+static bool optimize(step *s, net *n, const ts_tensor *grad, ts_updates *out, ts_error *e)
+{
+    ts_rule rule[MOST_RULES];
+    char(*line)[OPTION_LINE] = calloc(MOST_RULES, sizeof *line);
+    ts_tensor *input = calloc((size_t)s->n_parameter + 1, sizeof *input); /* each as its parameter */
+    bool good = (line && input) ||
+                err_memory(e, MOST_RULES * sizeof *line + ((size_t)s->n_parameter + 1) * sizeof *input,
+                           "the rules of %d parameters", s->n_parameter);
     for (int i = 0; good && i < s->n_parameter; i++)
         input[i] = s->parameter[i].input;
-    o.n_rule = good ? no_decay(w, rule, line) : 0;
-    good = good && ts_graph_ok(n->g, e) &&
-           (ts_optimize(n->g, &o, s->n_parameter, input, grad, out) || ts_graph_ok(n->g, e));
+    const int n_rule = good ? no_decay(s->asked, rule, line) : 0;
+    good = good && step_optimize(s, n,
+                                 &(step_optimizing){.n = s->n_parameter,
+                                                    .parameter = input,
+                                                    .grad = grad,
+                                                    .clip = s->asked->clip,
+                                                    .n_rule = n_rule,
+                                                    .rule = rule},
+                                 out, e);
     free(line), free(input);
     return good;
 }
@@ -272,24 +300,36 @@ static bool check(const train_options *w, ts_error *e)
     return optimizer_fits(w, e) && precision_known(w, e);
 }
 
-bool step_make(step *s, net *n, int64_t total_steps, int64_t warmup, const ts_options *o, ts_error *e)
+bool step_make(step *s, net *n, const step_span *span, const ranks *r, const ts_options *o, ts_error *e)
 {
-    *s = (step){.asked = n->asked, .total_steps = total_steps, .warmup = warmup};
-    return check(n->asked, e) && parameters_make(s, n, e) && make_plan(s, n, o, e);
+    *s = (step){.asked = n->asked, .total_steps = span->total, .warmup = span->warmup};
+    return check(n->asked, e) && parameters_make(s, n, e) &&
+           (s->asked->shards > 1 ? shards_make(s, n, r, o, e) : make_plan(s, n, o, e));
+}
+
+bool step_build(step *s, ts_error *e)
+{
+    return ts_plan_build(s->plan, e) && (!s->shards || ts_plan_build(s->shards->update, e));
 }
 
 void step_free(step *s)
 {
+    shards_free(s);
     ts_plan_free(s->plan);
     free(s->parameter), free(s->state), free(s->sum), free(s->follow);
     *s = (step){0};
 }
 
 /* ---- values ---- */
+bool step_give(ts_plan *p, const char *name, const ts_array *a, ts_error *e)
+{
+    const int at = ts_plan_find(p, name);
+    return at < 0 || ts_plan_set(p, at, a, e);
+}
+
 static bool set(step *s, const char *name, const ts_array *a, ts_error *e)
 {
-    const int at = ts_plan_find(s->plan, name);
-    return at < 0 || ts_plan_set(s->plan, at, a, e);
+    return step_give(s->plan, name, a, e);
 }
 
 static bool set_zeros(step *s, ts_tensor t, ts_error *e)
@@ -317,6 +357,7 @@ static bool begin_at(step *s, ts_tensor t, ts_tensor leaf, ts_error *e)
     return good;
 }
 
+/* Of shards, sums begin by themselves. */
 static bool no_sums(step *s, ts_error *e)
 {
     bool good = true;
@@ -330,6 +371,8 @@ bool step_begin(step *s, ts_error *e)
     bool good = no_sums(s, e);
     for (int i = 0; good && i < s->n_weight; i++)
         good = begin_at(s, s->parameter[i].input, s->parameter[i].from, e);
+    if (s->shards)
+        return good && shards_begin(s, NULL, e);
     for (int i = 0; good && i < s->n_state; i++)
         good = s->state[i].of < 0 ? set_number(s, s->state[i].input, s->state[i].begin, e)
                                   : begin_at(s, s->state[i].input, s->parameter[s->state[i].of].from, e);
@@ -357,6 +400,8 @@ bool step_load(step *s, const ts_tensors *weights, const ts_tensors *optimizer_s
     bool good = no_sums(s, e);
     for (int i = 0; good && i < s->n_weight; i++)
         good = load_one(s, weights, s->parameter[i].input, e);
+    if (s->shards)
+        return good && shards_begin(s, optimizer_state, e);
     for (int i = 0; good && i < s->n_state; i++)
         good = load_one(s, optimizer_state, s->state[i].input, e);
     return good;
@@ -373,7 +418,10 @@ ts_given *step_state_make(step *s, ts_error *e)
     const int count = s->n_weight + s->n_state;
     ts_given *all = calloc((size_t)count + 1, sizeof *all);
     bool good = all || err_memory(e, ((size_t)count + 1) * sizeof *all, "the list of %d states", count);
-    for (int i = 0; good && i < count; i++) {
+    good = good && (!s->shards || shards_whole(s, e));
+    for (int i = s->n_weight; good && s->shards && i < count; i++)
+        shards_state_at(s, i - s->n_weight, &all[i]);
+    for (int i = 0; good && i < (s->shards ? s->n_weight : count); i++) {
         const ts_tensor t = i < s->n_weight ? s->parameter[i].input : s->state[i - s->n_weight].input;
         good = read_value(s, t, ts_name(t), &all[i], e);
     }
@@ -387,8 +435,12 @@ ts_given *step_trained_make(step *s, ts_error *e)
 {
     ts_given *all = calloc((size_t)s->n_weight + 1, sizeof *all);
     bool good = all || err_memory(e, ((size_t)s->n_weight + 1) * sizeof *all, "the list of %d weights", s->n_weight);
+    good = good && (!s->shards || s->asked->ema <= 0 || shards_whole(s, e));
     for (int i = 0; good && i < s->n_weight; i++) {
         const parameter *p = &s->parameter[i];
+        all[i].name = p->name;
+        if (s->shards && s->asked->ema > 0 && shards_average(s, i, &all[i].value))
+            continue;
         good = read_value(s, p->average ? p->average : p->input, p->name, &all[i], e);
     }
     if (good)
@@ -421,42 +473,54 @@ const ts_given *step_bad(const ts_given *all, int n)
 }
 
 /* ---- running ---- */
-static bool get_scalar(step *s, int output, double *v, ts_error *e)
+bool step_scalar(ts_plan *p, int output, double *v, ts_error *e)
 {
     ts_array a = {0};
-    if (!ts_plan_get(s->plan, output, &a, e))
+    if (!ts_plan_get(p, output, &a, e))
         return false;
     *v = ts_array_at(&a, 0);
     ts_array_free(&a);
     return true;
 }
 
-static bool run_plan(step *s, const step_result *r, ts_error *e)
+bool step_run_plan(step *s, const step_result *r, ts_error *e)
 {
     return r->kernels ? ts_plan_run_timed(s->plan, r->kernels, r->n_kernel, e) : ts_plan_run(s->plan, e);
+}
+
+/* Which of the run's random numbers a batch, or a shard of it, takes. */
+bool step_random(step *s, int64_t number, ts_error *e)
+{
+    const int64_t one = number + s->asked->accumulate * s->asked->shards;
+    int64_t random = (int64_t)(((uint64_t)s->asked->seed << 32) + (uint64_t)one);
+    return set(s, "train.random", &(ts_array){.dtype = TS_I64, .data = &random}, e);
+}
+
+bool step_number(const step *s, ts_plan *p, int64_t at, ts_error *e)
+{
+    double number = (double)(at / s->asked->accumulate + 1); /* of the update, from 1 */
+    return step_give(p, "train.step", &(ts_array){.dtype = TS_F64, .data = &number}, e);
 }
 
 bool step_run(step *s, const net *n, const ts_array *batch, int64_t at, step_result *r, ts_error *e)
 {
     const int64_t parts = s->asked->accumulate, part = at % parts;
-    double number = (double)(at / parts + 1), loss; /* of the update, from 1 */
-    int64_t random = (int64_t)(((uint64_t)s->asked->seed << 32) + (uint64_t)(at + parts));
+    double loss;
     bool last = part == parts - 1;
     if (part == 0)
         r->loss = 0;
-    if (!set(s, "train.step", &(ts_array){.dtype = TS_F64, .data = &number}, e) ||
-        !set(s, "train.random", &(ts_array){.dtype = TS_I64, .data = &random}, e) ||
+    if (!step_number(s, s->plan, at, e) || !step_random(s, at, e) ||
         !set(s, "train.last", &(ts_array){.dtype = TS_BOOL, .data = &last}, e) || !net_set(n, s->plan, batch, e) ||
-        !run_plan(s, r, e) || !get_scalar(s, 0, &loss, e) || !get_scalar(s, 1, &r->norm, e) ||
-        !get_scalar(s, 2, &r->lr, e))
+        !step_run_plan(s, r, e) || !step_scalar(s->plan, 0, &loss, e) || !step_scalar(s->plan, 1, &r->norm, e) ||
+        !step_scalar(s->plan, 2, &r->lr, e))
         return false;
     r->loss += loss / (double)parts;
     for (int i = 0; r->norms && i < s->n_parameter; i++) {
-        if (!get_scalar(s, 3 + i, &r->norms[i], e))
+        if (!step_scalar(s->plan, 3 + i, &r->norms[i], e))
             return false;
         r->norms[i] = sqrt(r->norms[i]);
     }
-    if (s->scale && !get_scalar(s, 3 + s->n_parameter, &r->scale, e))
+    if (s->scale && !step_scalar(s->plan, 3 + s->n_parameter, &r->scale, e))
         return false;
     return (isfinite(loss) && isfinite(r->norm)) || no_sums(s, e);
 }

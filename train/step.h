@@ -5,6 +5,7 @@
 #define TRAIN_STEP_H
 #include "graph/base/js.h"
 #include "train/net.h"
+#include "train/ranks.h"
 
 typedef struct parameter {
     const char *name;
@@ -29,16 +30,23 @@ typedef struct step {
     int64_t trained, frozen; /* elements */
     ts_plan *plan;
     ts_tensor loss, rate;
-    ts_tensor *follow; /* what each statistic becomes */
-    ts_tensor last;    /* an input: this batch is the last one of an update; NULL: each is */
-    ts_tensor scale;   /* a state: what the loss is multiplied by before gradients are taken; NULL: nothing (scale.c) */
+    ts_tensor *follow;     /* what each statistic becomes */
+    ts_tensor last;        /* an input: this batch is the last one of an update; NULL: each is */
+    struct shards *shards; /* NULL: the batch is one (shards.h) */
+    ts_tensor scale; /* a state: what the loss is multiplied by before gradients are taken; NULL: nothing (scale.c) */
 } step;
 /* What optimizers call what the option sets; NULL: it sets nothing of theirs. */
 const char *step_setting(const char *option);
-bool step_make(step *s, net *n, int64_t total_steps, int64_t warmup, const ts_options *o, ts_error *e);
+typedef struct step_span { /* of the learning rate */
+    int64_t total, warmup;
+} step_span;
+/* n: of the examples of one shard. Where there are several, r says who computes which. */
+bool step_make(step *s, net *n, const step_span *span, const ranks *r, const ts_options *o, ts_error *e);
 void step_free(step *s);
+bool step_build(step *s, ts_error *e); /* ts_plan_build of all of its plans */
 /* Fills s->parameter and makes s->loss and s->follow functions of their inputs (parameters.c). */
 bool parameters_make(step *s, net *n, ts_error *e);
+int64_t parameter_count(ts_tensor t); /* elements */
 /* Loss and statistics, which share their forward pass, made again by f. */
 typedef bool remaking(ts_graph *g, int n, const ts_tensor *t, const void *user, ts_tensor *out);
 bool step_remake(step *s, net *n, remaking *f, const void *user, ts_error *e);
@@ -57,15 +65,29 @@ bool step_begin(step *s, ts_error *e);
 bool step_load(step *s, const ts_tensors *weights, const ts_tensors *optimizer, ts_error *e);
 
 typedef struct step_result {
+    bool stop;             /* some rank is to end: given, and then so on all of them */
     double loss, norm, lr; /* loss: the mean of all batches of the update so far */
     double scale;          /* of the loss, that this step used; 0: none */
     double *norms;         /* of each parameter, if asked for; n_parameter */
     double *kernels;       /* seconds of each kernel, if asked for; n_kernel */
     int n_kernel;
 } step_result;
+/* The part of an optimizer that is the same for all parameters, or vectors of them. */
+typedef struct step_optimizing {
+    int n, n_rule;
+    const ts_tensor *parameter, *grad;
+    double clip;
+    const ts_rule *rule;
+} step_optimizing;
+bool step_optimize(step *s, net *n, const step_optimizing *of, ts_updates *out, ts_error *e);
+bool step_decays(const train_options *w, ts_tensor t);
 /* One batch, the `at`-th of the run from 0; the last of every asked->accumulate batches updates. After a number that is
  * not finite the update is over, and nothing has changed. */
 bool step_run(step *s, const net *n, const ts_array *batch, int64_t at, step_result *r, ts_error *e);
+/* The same in parts, if s->shards: each of this rank's shards, number of all shards of the run; then what follows of
+ * those of all ranks. */
+bool step_shard(step *s, const net *n, const ts_array *batch, int64_t number, step_result *r, ts_error *e);
+bool step_join(step *s, int64_t at, step_result *r, ts_error *e);
 /* After a step that was not finite: it is gone through again, and its state stays as it is; see ts_plan_strays. */
 bool step_strays(step *s, ts_stray *nan, ts_stray *infinite, ts_error *e);
 /* All state as named tensors, n_weight weights, then n_state others: for checkpoints. The list is the caller's, free

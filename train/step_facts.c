@@ -1,6 +1,6 @@
 /* step_facts.c - what a step takes in memory, and what rules that compute values again save of it. */
 #include "graph/base/err.h"
-#include "train/step.h"
+#include "train/shards.h"
 
 #include <stdio.h>
 
@@ -17,9 +17,11 @@ static double state_bytes(const step *s) /* inputs that the step rewrites */
     double n = 0;
     for (int i = 0; i < s->n_weight; i++)
         n += bytes_of(s->parameter[i].input) + (s->last && i < s->n_parameter ? bytes_of(s->sum[i]) : 0);
-    for (int i = 0; i < s->n_state; i++)
+    for (int i = 0; !s->shards && i < s->n_state; i++)
         n += bytes_of(s->state[i].input);
-    return n;
+    for (int i = 0; s->shards && i < s->n_weight; i++)
+        n += bytes_of(s->sum[i]);
+    return s->shards ? n + shards_bytes(s) : n;
 }
 
 cJSON *step_facts(const step *s, ts_error *e)

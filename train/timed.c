@@ -162,7 +162,7 @@ bool timed_draw(timed_step *t, uint64_t seed, ts_error *e)
 /* ---- the step ---- */
 bool timed_plan(timed_step *t, const ts_options *o, ts_error *e)
 {
-    return step_make(&t->step, &t->net, TIMED_SCHEDULE, 0, o, e);
+    return step_make(&t->step, &t->net, &(step_span){TIMED_SCHEDULE, 0}, NULL, o, e);
 }
 
 bool timed_begin(timed_step *t, ts_error *e)

@@ -43,8 +43,11 @@ static bool save(training *t, ts_error *e)
     if (t->saved == t->done)
         return true;
     ts_given *all = step_state_make(&t->step, e);
-    if (!all)
-        return false;
+    if (!all || !train_leads(t)) {
+        free(all);
+        t->saved = t->done;
+        return all != NULL;
+    }
     const checkpoint_set set = {n_weight, n_other, all, all + n_weight};
     const ts_given *bad = step_bad(all, n_weight + n_other);
     const bool good = bad ? not_saved(t, bad->name, e)
@@ -58,7 +61,7 @@ static bool save(training *t, ts_error *e)
     return good;
 }
 
-/* A row of metrics.jsonl; the state behind the best evaluation is kept. */
+/* A row of metrics.jsonl */
 static bool log_verdict(training *t, const verdict *v, ts_error *e)
 {
     const trial one = {(double)t->done, v->loss, v->accuracy, (double)v->n};
@@ -79,22 +82,18 @@ static bool log_verdict(training *t, const verdict *v, ts_error *e)
                                 .recall = v->recall,
                                 .f1 = v->f1,
                                 .n = v->n});
-    return t->course.since > 0 || save(t, e);
+    return true;
 }
 
 /* With the weights that would be used: averages where those are kept. */
-static bool evaluate(training *t, ts_error *e)
+static bool judge_trained(training *t, ts_given *all, ts_error *e)
 {
     const int n = t->step.n_weight;
     judge j = {0};
     verdict v = {0};
-    if (!t->has_eval)
-        return true;
-    ts_given *all = step_trained_make(&t->step, e);
     const bool good = all && judge_make(&j, t->asked, &t->eval, t->net.classes, n, all, e) &&
                       judge_data(&j, &t->eval, JUDGE_EACH, &t->options, &v, e) &&
                       misjudged_write(t->job->run, t->done, t->asked, &t->eval, &v, e);
-    free(all);
     judge_free(&j);
     if (!good)
         return verdict_free(&v), false;
@@ -104,6 +103,16 @@ static bool evaluate(training *t, ts_error *e)
     const bool kept = log_verdict(t, &v, e);
     verdict_free(&v);
     return kept;
+}
+
+/* Rank 0 judges; all know what came of it, and keep the state behind the best evaluation together. */
+static bool evaluate(training *t, ts_error *e)
+{
+    ts_given *all = step_trained_make(&t->step, e);
+    const bool good = all && (!train_leads(t) || judge_trained(t, all, e)) &&
+                      ranks_take(&t->ranks, (char *)&t->course, sizeof t->course, e);
+    free(all);
+    return good && (t->course.since > 0 || save(t, e));
 }
 
 /* Bytes at most so far; Linux says KiB. */
@@ -116,7 +125,7 @@ static double memory_used(void)
 /* A row of metrics.jsonl. Steps count from 0 there, as loss curves do; people are told from 1. */
 static bool log_step(training *t, const step_result *r, double seconds, bool skipped, ts_error *e)
 {
-    const int64_t rows = t->net.rows * t->asked->accumulate;
+    const int64_t rows = t->net.rows * t->asked->shards * t->asked->accumulate;
     const double each_step = (double)(t->net.text ? rows * t->net.length : rows);
     cJSON *row = cJSON_CreateObject();
     js_put(row, "step:%g,epoch:%g,loss:%g,grad_norm:%g,lr:%g", (double)(t->done - 1),
@@ -126,6 +135,10 @@ static bool log_step(training *t, const step_result *r, double seconds, bool ski
     js_put(row, "ms:%g,tokens_per_s:%g,memory_bytes:%g", 1e3 * seconds, each_step / seconds, memory_used());
     if (skipped)
         js_flag(row, "skipped", true);
+    if (!train_leads(t)) {
+        cJSON_Delete(row);
+        return true;
+    }
     if (!run_row(&t->folder, row, e))
         return false;
     pace_step(&t->pace, seconds_now());
@@ -200,6 +213,7 @@ static bool diverged(training *t, const step_result *r, ts_error *e)
     err_set(e, TS_DIVERGED, "step %lld: the loss is %s and the gradient norm %s%s%s", (long long)t->done, loss, norm,
             why, t->skipped > MOST_SKIPPED ? "; so were the ten steps before" : "");
     save_what_was(t, e);
+    t->together = true;
     return false;
 }
 
@@ -208,17 +222,27 @@ static bool all_finite(const step_result *r)
     return isfinite(r->loss) && isfinite(r->norm);
 }
 
-/* The part-th batch of the update after t->done. */
-static bool one_batch(training *t, int64_t part, step_result *r, ts_error *e)
+/* The part-th batch of the update after t->done: a shard of it, or all of it. */
+static bool one_shard(training *t, int64_t at, int64_t shard, step_result *r, ts_error *e)
 {
     const net *n = &t->net;
-    const int64_t at = t->done * t->asked->accumulate + part;
-    const bool good = order_batch(&t->order, at, t->which, e) &&
-                      net_arrays(n, &t->data, t->which, n->batch, t->batch, e) &&
-                      step_run(&t->step, n, t->batch, at, r, e);
+    const bool good = net_arrays(n, &t->data, t->which + shard * n->batch, n->batch, t->batch, e) &&
+                      (t->step.shards ? step_shard(&t->step, n, t->batch, at * t->asked->shards + shard, r, e)
+                                      : step_run(&t->step, n, t->batch, at, r, e));
     for (int i = 0; i < net_n_arrays(n); i++)
         ts_array_free(&t->batch[i]);
     return good;
+}
+
+/* The order is that of all batches, whoever reads which part of one. */
+static bool one_batch(training *t, int64_t part, step_result *r, ts_error *e)
+{
+    const int64_t at = t->done * t->asked->accumulate + part, own = t->asked->shards / t->ranks.count;
+    bool good = order_batch(&t->order, at, t->which, e);
+    r->stop = t->job->stop && *t->job->stop;
+    for (int64_t i = t->ranks.rank * own; good && i < (t->ranks.rank + 1) * own; i++)
+        good = one_shard(t, at, i, r, e);
+    return good && (!t->step.shards || step_join(&t->step, at, r, e));
 }
 
 /* Gradients of `accumulate` batches add up before one update; a batch that is not finite ends the step. */
@@ -240,7 +264,8 @@ static bool one_step(training *t, double *norms, ts_error *e)
     if (!log_step(t, &r, seconds, bad, e) || (bad && !overflows(t, &r) && !diverged(t, &r, e)))
         return false;
     t->skipped = bad ? t->skipped : 0;
-    return t->done != 1 || !t->asked->grad_norms || write_norms(t, norms, e);
+    t->stops = t->step.shards ? r.stop : t->job->stop && *t->job->stop;
+    return t->done != 1 || !t->asked->grad_norms || !train_leads(t) || write_norms(t, norms, e);
 }
 
 /* every 0: as often as is usual; otherwise 0: not at all. */
@@ -276,7 +301,7 @@ static int train(training *t, ts_error *e)
 {
     const net *n = &t->net;
     double *norms = calloc((size_t)t->step.n_parameter + 1, sizeof *norms);
-    t->which = calloc((size_t)n->batch, sizeof *t->which);
+    t->which = calloc((size_t)t->asked->batch, sizeof *t->which);
     t->batch = calloc((size_t)net_n_arrays(n), sizeof *t->batch);
     bool good = ((norms && t->which && t->batch) ||
                  err_memory(e, ((size_t)t->step.n_parameter + 1) * sizeof *norms + (size_t)n->batch * sizeof *t->which,
@@ -284,14 +309,15 @@ static int train(training *t, ts_error *e)
                 breakdown_make(&t->breakdown, t->step.plan, &t->options, e),
          stopped = false;
     t->begun = seconds_now(), t->begun_at = t->done;
+    good = good && ranks_take(&t->ranks, (char *)&t->course, sizeof t->course, e);
     while (good && !stopped) {
         good = !evaluation_due(t) || evaluate(t, e);
         if (!good || t->done >= t->facts.steps || patience_ends(t))
             break;
         good = one_step(t, norms, e);
+        stopped = good && t->stops;
         if (good && due(t->done, t->asked->save_every, t->facts.batch_steps))
             good = save(t, e);
-        stopped = good && t->job->stop && *t->job->stop;
     }
     good = good && save(t, e);
     free(norms), free(t->which), free(t->batch);
@@ -313,9 +339,10 @@ static int finish(training *t, int code, ts_error *e)
     const bool kept = code == TS_OK || code == TRAIN_STOPPED || code == TS_DIVERGED;
     const bool probe = code == TS_OK && seconds_now() - t->begun > PROBE_AFTER;
     ts_error aside = {0}, *own = code == TS_DIVERGED ? &aside : e;
-    if (!kept || !job_trains(t->job))
+    if (!kept || !job_trains(t->job) || !train_leads(t))
         return code;
-    const bool good = breakdown_write(&t->breakdown, t->job->run, t->asked, t->asked->accumulate, probe, own) &&
+    const int64_t parts = t->asked->accumulate * t->asked->shards / t->ranks.count;
+    const bool good = breakdown_write(&t->breakdown, t->job->run, t->asked, parts, probe, own) &&
                       run_report(t->job->run, t->asked, &t->facts, own);
     return good || code == TS_DIVERGED ? code : (int)e->code;
 }
@@ -323,8 +350,35 @@ static int finish(training *t, int code, ts_error *e)
 /* A program that trains by itself: it gets the data in the order of the run. */
 static bool emit(training *t, ts_error *e)
 {
+    if (t->step.shards) {
+        err_set(e, TS_UNSUPPORTED, "the run has --shards %lld, and emitted programs train with one",
+                (long long)t->asked->shards);
+        return err_hint(e, "export the trained model instead: tessera export %s", t->job->run);
+    }
     const training_program p = {&t->net, &t->step, &t->data, &t->order, t->facts.steps};
     return program_write(&p, t->job->emit, e);
+}
+
+static void tell_lost(void *user, const char *why)
+{
+    const training *t = user;
+    const train_news n = {.kind = NEWS_WARNING, .text = why};
+    if (t->job->tell)
+        t->job->tell(t->job->user, &n);
+}
+
+/* Where all have come to the same end, rank 0 says why, and it says so to whoever started them: the first of them to
+ * fail would end the others. */
+static bool end_ranks(training *t, int *code, ts_error *e)
+{
+    if (*code != TS_OK && *code != TRAIN_STOPPED && !t->together) {
+        ranks_fail(&t->ranks, e);
+        return !t->ranks.by;
+    }
+    ranks_close(&t->ranks);
+    if (!train_leads(t))
+        *e = (ts_error){0}, *code = TS_OK;
+    return true;
 }
 
 /* The large things go before the page is made, which reads the files of the run alone. */
@@ -333,9 +387,10 @@ int train_run(train_job *j, ts_error *e)
     training *t = calloc(1, sizeof *t);
     if (!t)
         return err_memory(e, sizeof *t, "a training run"), TS_MEMORY;
-    t->job = j, t->asked = j->asked, t->saved = -1;
+    t->job = j, t->asked = j->asked, t->saved = -1, t->ranks.count = 1;
     t->folder.lock = t->folder.metrics = -1;
-    int code = train_begin(t, e) ? TS_OK : (int)e->code;
+    t->ranks.lost = tell_lost, t->ranks.user = t;
+    int code = (!j->joins || ranks_open(&t->ranks, e)) && train_begin(t, e) ? TS_OK : (int)e->code;
     if (code == TS_OK && j->emit)
         code = emit(t, e) ? TS_OK : (int)e->code;
     else if (code == TS_OK && j->planned)
@@ -352,6 +407,8 @@ int train_run(train_job *j, ts_error *e)
         tell_remedy(t, e);
     breakdown_free(&t->breakdown);
     run_close(&t->folder);
-    free(t);
+    if (!end_ranks(t, &code, e))
+        return code; /* what watches the other ranks lives on, until this process ends */
+    free(t->machine), free(t);
     return code;
 }

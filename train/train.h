@@ -7,6 +7,7 @@
  *
  * The room:  options -> train_begin -> train (the loop) -> trained, export, generate, decode, sample
  *            data*, order, nearest     examples, in which order   net*, parameters, dropout, scale  the graph of a step
+ *            shards*, ranks            a step in parts            collective    what carries bytes between processes
  *            step*, timed, breakdown   the step as a plan         judge, metrics, misjudged        how good it is
  *            checkpoint, run_folder, files   what is on disk      program*                         emitted training
  *            report*                   the page of a run      pace                          how long the rest takes */
@@ -35,6 +36,7 @@ typedef struct train_job {
     train_options *asked; /* what the user said; what was left out is filled in */
     const char *run;      /* the folder */
     bool resume;          /* goes on with the run there, if there is one; asked->model NULL: just as it began */
+    bool joins;           /* one of several processes, if it was started so */
     bool dry;             /* checks everything, trains nothing */
     bool (*planned)(void *user, ts_plan *step,
                     ts_error *e); /* with resume: is given the plan; trains nothing. Or NULL */

@@ -11,9 +11,14 @@
 #include <string.h>
 
 /* ---- what is said on the way ---- */
+bool train_leads(const training *t)
+{
+    return t->ranks.rank == 0;
+}
+
 void train_tell(const training *t, const train_news *n)
 {
-    if (t->job->tell)
+    if (t->job->tell && train_leads(t))
         t->job->tell(t->job->user, n);
 }
 
@@ -172,7 +177,9 @@ static bool load_state(training *t, ts_error *e)
     const bool good = step_load(&t->step, c.weights, c.optimizer, e) || err_hint(e, "in %s", c.path);
     t->done = t->saved = c.step;
     checkpoint_free(&c);
-    return good;
+    agreement newest = {.what = "the newest whole checkpoint"};
+    snprintf(newest.value, AGREED, "%lld", (long long)t->done);
+    return good && ranks_agree(&t->ranks, 1, &newest, e);
 }
 
 /* A disk that is too small for what will be saved is known before the first step. */
@@ -185,7 +192,8 @@ static bool disk_lasts(training *t, ts_error *e)
     int64_t size = 0;
     for (int i = 0; all && i < n; i++)
         size += ts_array_count(&all[i].value) * ts_dtype_bytes(all[i].value.dtype);
-    const bool good = left <= 0 || (all && checkpoint_fits(t->job->run, size, (left + every - 1) / every, keep, e));
+    const bool good = left <= 0 || !train_leads(t) ||
+                      (all && checkpoint_fits(t->job->run, size, (left + every - 1) / every, keep, e));
     free(all);
     return good;
 }
@@ -212,7 +220,8 @@ static bool open_run(training *t, run_facts *began, bool *goes_on, ts_error *e)
     ts_error none = {0};
     option_make(&old);
     char note[RUN_NOTE] = "";
-    bool good = !job_trains(j) || run_is_new(j->run, &none) || run_lock(&t->folder, j->run, false, e);
+    bool good = !job_trains(j) || !train_leads(t) || run_is_new(j->run, &none) ||
+                run_lock(&t->folder, j->run, false, e);
     good = good && run_read(j->run, &old, began, goes_on, note, e);
     if (*note)
         train_say(t, NEWS_WARNING, "%s", note);
@@ -288,15 +297,103 @@ static bool tell_facts(const training *t, ts_error *e)
     return true;
 }
 
+/* ---- several processes ---- */
+static bool shared_out(const training *t, ts_error *e)
+{
+    const int64_t shards = t->asked->shards, n = t->ranks.count;
+    if (n <= shards && (n & (n - 1)) == 0)
+        return true;
+    err_set(e, TS_USAGE, "%lld processes cannot share --shards %lld", (long long)n, (long long)shards);
+    return err_hint(e, "start 1, 2, 4, ... as many as there are shards; or begin a run with more --shards");
+}
+
+/* Loops, and with them bits, follow from the machine: all ranks plan for that of rank 0. */
+static bool one_plan(training *t, ts_error *e)
+{
+    if (!t->ranks.by || t->options.machine)
+        return true;
+    t->machine = calloc(1, MACHINE_TEXT);
+    char *facts = t->machine ? ts_machine_json(&t->options, e) : NULL;
+    cJSON *o = facts ? js_parse(facts, "the machine", e) : NULL;
+    const bool good = o != NULL;
+    if (good)
+        snprintf(t->machine, MACHINE_TEXT, "%s", js_get_text(o, "text"));
+    cJSON_Delete(o), ts_free(facts);
+    t->options.machine = t->machine;
+    return good && ranks_take(&t->ranks, t->machine, MACHINE_TEXT, e);
+}
+
+/* What the step is, in whose plan names, loops and instruction set stand. */
+static bool hash_plan(const training *t, char out[65], ts_error *e)
+{
+    char *all = ts_plan_json(t->step.plan, e), *text = NULL;
+    cJSON *plan = all ? js_parse(all, "the plan", e) : NULL;
+    if (plan) {
+        cJSON_DeleteItemFromObject(plan, "threads"), cJSON_DeleteItemFromObject(plan, "build");
+        text = js_to_text(plan, false);
+        ts_hash_bytes(text ? text : "", text ? strlen(text) : 0, out);
+    }
+    cJSON_Delete(plan), ts_free(all), free(text);
+    return plan != NULL;
+}
+
+/* Each option by its name, as run.json has it. */
+static int add_options(const train_options *w, agreement *all)
+{
+    cJSON *o = option_json(w), *one;
+    int n = 0;
+    cJSON_ArrayForEach(one, o)
+    {
+        char *text = js_to_text(one, false);
+        char sum[65] = "";
+        snprintf(all[n].what, sizeof all[n].what, "--%s", one->string);
+        if (text && strlen(text) >= AGREED)
+            ts_hash_bytes(text, strlen(text), sum);
+        snprintf(all[n++].value, AGREED, "%s", *sum ? sum : text ? text : "");
+        free(text);
+    }
+    cJSON_Delete(o);
+    return n;
+}
+
+static bool agree(training *t, ts_error *e)
+{
+    char program[65] = "", plan[65] = "";
+    const run_facts *f = &t->facts;
+    const struct {
+        const char *what, *value;
+    } fact[] = {
+        {"the program", program},       {"the model", f->model},         {"the numbers beside the model", f->numbers},
+        {"the training data", f->data}, {"the tokens", f->tokens},       {"the order", f->order},
+        {"the target", f->target},      {"the instruction set", f->isa}, {"the plan", plan}};
+    enum { N_FACT = sizeof fact / sizeof *fact, MOST = N_FACT + 100 };
+    if (!t->ranks.by)
+        return true;
+    agreement *all = calloc(MOST, sizeof *all);
+    bool good = all ? ts_file_hash("/proc/self/exe", program, e) && hash_plan(t, plan, e)
+                    : err_memory(e, MOST * sizeof *all, "what ranks have");
+    int n = good ? add_options(t->asked, all) : 0; /* what follows of them comes behind them */
+    for (int i = 0; good && i < N_FACT; i++, n++) {
+        snprintf(all[n].what, sizeof all[n].what, "%s", fact[i].what);
+        snprintf(all[n].value, AGREED, "%s", fact[i].value);
+    }
+    if (good && !ranks_agree(&t->ranks, n, all, e))
+        good = false, t->together = true;
+    free(all);
+    return good;
+}
+
 static bool begin_folder(training *t, ts_error *e)
 {
-    return (t->folder.lock >= 0 || run_lock(&t->folder, t->job->run, true, e)) &&
-           run_write(&t->folder, t->asked, &t->facts, e);
+    return !train_leads(t) || ((t->folder.lock >= 0 || run_lock(&t->folder, t->job->run, true, e)) &&
+                               run_write(&t->folder, t->asked, &t->facts, e));
 }
 
 static bool open_metrics(training *t, ts_error *e)
 {
     int64_t damaged;
+    if (!train_leads(t))
+        return true;
     if (!run_metrics(&t->folder, t->done, &damaged, e))
         return false;
     if (damaged)
@@ -319,7 +416,7 @@ bool train_begin(training *t, ts_error *e)
     train_options *w = t->asked;
     run_facts began = {.classes = 0};
     bool goes_on;
-    if (!open_run(t, &began, &goes_on, e))
+    if (!open_run(t, &began, &goes_on, e) || !shared_out(t, e))
         return false;
     if (!w->data)
         return err_set(e, TS_USAGE, "train: --data is missing"),
@@ -331,7 +428,7 @@ bool train_begin(training *t, ts_error *e)
     t->tokenizer = train_tokenizer_make(w, e);
     if (e->code || (!stream && !read_train(t, 0, e)))
         return false;
-    if (!net_make(&t->net, w, &t->data, w->batch, t->facts.classes, e) ||
+    if (!net_make(&t->net, w, &t->data, w->batch / w->shards, t->facts.classes, e) ||
         (stream && !read_train(t, t->net.vocabulary, e)) ||
         !train_check_tokens(w, &t->data, w->data, t->net.vocabulary, e) || !read_eval(t, e) || !make_order(t, e))
         return false;
@@ -339,7 +436,8 @@ bool train_begin(training *t, ts_error *e)
     if (!identify(t, e) || (goes_on && !same_files(&began, &t->facts, t->job->run, e)) || !order_lasts(t, e))
         return false;
     t->net.asked = w;
-    if (!step_make(&t->step, &t->net, t->facts.total_steps, t->facts.warmup, &t->options, e) ||
+    const step_span span = {t->facts.total_steps, t->facts.warmup};
+    if (!one_plan(t, e) || !step_make(&t->step, &t->net, &span, &t->ranks, &t->options, e) || !agree(t, e) ||
         (job_trains(t->job) && !begin_folder(t, e)))
         return false;
     t->began = job_trains(t->job);
@@ -350,5 +448,5 @@ bool train_begin(training *t, ts_error *e)
         return false;
     if (!job_trains(t->job))
         return true;
-    return ts_plan_build(t->step.plan, e) && load_state(t, e) && disk_lasts(t, e) && open_metrics(t, e);
+    return step_build(&t->step, e) && load_state(t, e) && disk_lasts(t, e) && open_metrics(t, e);
 }

@@ -11,6 +11,7 @@
 #include "train/step.h"
 #include "train/train.h"
 
+enum { MACHINE_TEXT = 8192 };
 typedef struct training {
     train_job *job;
     train_options *asked;
@@ -22,9 +23,13 @@ typedef struct training {
     bool has_eval, began; /* began: there is a run to go on with */
     order order;
     net net;
+    ranks ranks;
     step step;
     int64_t done, saved; /* updates; saved: of the last checkpoint, -1: none */
     int skipped;         /* in a row */
+    bool stops;          /* after this step: somebody was asked to */
+    bool together;       /* what ended the run has ended it on all ranks */
+    char *machine;       /* of rank 0; NULL: not asked for */
     double begun;        /* of this process's first step */
     int64_t begun_at;
     course course; /* of the evaluations */
@@ -37,6 +42,7 @@ typedef struct training {
 /* Reads, checks and plans all that a run is made of, and begins or goes on with its folder: the next step can run. A
  * run that is refused leaves no folder. */
 bool train_begin(training *t, ts_error *e);
+bool train_leads(const training *t); /* rank 0: who alone writes and says anything */
 bool job_trains(const train_job *j); /* else it is asked what training would do */
 void train_tell(const training *t, const train_news *n);
 void train_say(const training *t, news_kind kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));

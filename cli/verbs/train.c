@@ -15,7 +15,7 @@
 
 /* ---- signals: the first one asks for an end, the second one is an end ---- */
 static volatile sig_atomic_t stop;
-static int stopped_by;
+static int stopped_by = SIGTERM; /* or another rank was asked to */
 
 /* Only what a handler may do: it sets a flag that steps look at. */
 static void on_signal(int signal)
@@ -186,6 +186,7 @@ static int run(const args *a, ts_error *e)
                        .run = folder,
                        .resume = args_flag(a, "resume"),
                        .dry = args_flag(a, "dry-run"),
+                       .joins = true,
                        .options = session_options(a),
                        .stop = &stop,
                        .change = change,
@@ -237,6 +238,8 @@ static const option model_options[] = {
     {0},
 };
 static const option step_options[] = {
+    {"shards", 0, INTEGER, "N", "equal parts of a batch, which processes under mpirun share; they decide the bits",
+     NULL, false, 1, 1024},
     {"accumulate", 0, INTEGER, "N", "batches whose mean gradient is one step", NULL, false, 1, 1 << 20},
     {"schedule", 0, CHOICE, "linear|cosine|constant", "of the learning rate, after warming up", ONCE},
     {"warmup", 0, INTEGER, "N", "steps of rising learning rate (default: a tenth)", NULL, false, 0, MOST_STEPS},
@@ -287,6 +290,7 @@ static const char *const examples[] = {
     "tessera train --resume run # after a stop, a crash or a power failure",
     "tessera train gpt2.onnx --task lm --data book.txt --length 128 -o run",
     "tessera train cnn.json --data x=x.npy --data y=y.npy --head none -o run",
+    "mpirun -n 4 tessera train gpt2.onnx --task lm --data book.txt --shards 8 -o run",
     NULL,
 };
 

@@ -1,0 +1,132 @@
+#!/bin/sh
+# A batch in shards: the bits are those of any number of threads and processes, with every MPI that is here, and of a run that
+# goes on with another number; what differs among ranks is refused by name; a rank that fails, dies, stops or meets a NaN is the
+# end of all within 10 s, and the run goes on to the same bits.
+# ctest: Og timeout=300
+. "$SOURCE/tests/cli/expect.sh"
+cd "$dir" || exit 1
+"${PYTHON:-python3}" "$SOURCE/tests/train/fixture.py" . || exit 77
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_MCA_btl_vader_single_copy_mechanism=none TESSERA
+set -- model.json --tokenizer vocab.txt --labels 2 --length 12 --batch 16 --lr 0.1 --shards 8 --ema 0.9 \
+    --dropout 0.1 --threads 1 -q
+last=checkpoints/step-00000012
+same() { # A B: weights, what the optimizer keeps, and every loss and norm
+    for f in weights optimizer; do cmp -s "$1/$last/$f.safetensors" "$2/$last/$f.safetensors" || wrong "$2: other $f than $1"; done
+    for run in "$1" "$2"; do sed 's/,"ms".*//' "$run/metrics.jsonl" >"$run.rows"; done
+    cmp -s "$1.rows" "$2.rows" || wrong "$2: other losses or norms than $1" "$(diff "$1.rows" "$2.rows" | head -4)"
+    checked=$((checked + 1))
+}
+
+# ---- one process ----
+"$TESSERA" train "$@" --data train.tsv --steps 12 -o one || wrong "shards do not train"
+"$TESSERA" train "$@" --data train.tsv --steps 12 --threads 2 -o threads || wrong "shards do not train with two threads"
+same one threads
+"$TESSERA" train "$@" --data train.tsv --steps 12 --shards 1 --dropout 0 -o whole || wrong "a whole batch does not train"
+"$TESSERA" train "$@" --data train.tsv --steps 12 --dropout 0 -o cut || wrong "shards without dropout do not train"
+"$TESSERA" train "$@" --data train.tsv --steps 6 --dropout 0 --accumulate 2 --total-steps 12 -o twice || wrong "shards of several batches do not train"
+"${PYTHON:-python3}" - <<'PY' || wrong "shards compute something else than a whole batch"
+import json
+rows = {n: [json.loads(l) for l in open(n + "/metrics.jsonl")] for n in ("whole", "cut", "twice")}
+for a, b in zip(rows["whole"], rows["cut"]): # f32 sums of 16 examples in another order, over 12 steps
+    for k in ("loss", "grad_norm", "lr"):
+        assert abs(a[k] - b[k]) <= 1e-5 * abs(a[k]), (k, a, b)
+both = (rows["whole"][0]["loss"], rows["twice"][0]["loss"])
+assert len(rows["twice"]) == 6 and both[0] != both[1] and abs(both[0] - both[1]) < 0.2, both
+PY
+expect 2 'a power of 2 expected' train model.json --data train.tsv --tokenizer vocab.txt --shards 6 -o no
+expect 2 '--batch 12 is no multiple of it' train model.json --data train.tsv --tokenizer vocab.txt --shards 8 --batch 12 -o no
+expect 4 'has a loss scale' train model.json --data train.tsv --tokenizer vocab.txt --shards 8 --precision f16 -o no
+expect 4 'updates whole matrices' train model.json --data train.tsv --tokenizer vocab.txt --shards 8 --optimizer adafactor -o no
+expect 4 'emitted programs train with one' emit one --train -o no
+expect 3 'with --shards 8, not 4' train model.json --tokenizer vocab.txt --data train.tsv --labels 2 --length 12 --batch 16 --lr 0.1 \
+    --shards 4 --ema 0.9 --dropout 0.1 -o one --resume
+
+"${PYTHON:-python3}" - <<'PY'
+import json, numpy as np
+rng = np.random.default_rng(3)
+x, w = rng.standard_normal((40, 6)).astype(np.float32), rng.standard_normal((6, 2)).astype(np.float32)
+np.save("y.npy", (x @ w).argmax(1))
+x[23, 4] = np.nan
+np.save("x.npy", x)
+header = json.dumps({"w": {"dtype": "F32", "shape": [6, 2], "data_offsets": [0, 48]}}).encode()
+open("line.safetensors", "wb").write(len(header).to_bytes(8, "little") + header + w.tobytes())
+json.dump({"format": "graph/1", "name": "line", "opset": {"": 17}, "weights": {"file": "line.safetensors"},
+           "inputs": [{"name": "x", "dtype": "f32", "shape": ["batch", 6]}], "outputs": [{"name": "y"}],
+           "nodes": [{"op": "MatMul", "in": ["x", "w"], "out": ["y"]}]}, open("line.json", "w"))
+PY
+
+# ---- several: a copy that says which process it is, for those who end it ----
+cat >rank.sh <<'SH'
+echo $$ >"pid.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
+exec "$TESSERA" "$@"
+SH
+head -300 train.tsv >other.tsv
+within() { # SECONDS: from now on
+    i=0
+    while kill -0 $child 2>/dev/null && [ $i -lt $((10 * $1)) ]; do sleep 0.1; i=$((i + 1)); done
+    kill -0 $child 2>/dev/null && wrong "$mpi: not over after $1 s" && kill -KILL $child
+    wait $child
+    code=$?
+}
+count=0
+for mpi in openmpi mpich; do
+    command -v "mpirun.$mpi" >/dev/null || continue
+    case $mpi in openmpi) library=ompi-c ;; *) library=mpich ;; esac
+    [ -e "$(dirname "$TESSERA")/collective-$library.so" ] || continue
+    count=$((count + 1))
+    ranks() { # N ARGUMENT...
+        n=$1
+        shift
+        timeout 120 "mpirun.$mpi" -n "$n" "$TESSERA" "$@" >said 2>&1
+    }
+    for n in 2 4 8; do
+        ranks $n train "$@" --data train.tsv --steps 12 -o $mpi$n || wrong "$mpi: $n ranks end with $?" "$(cat said)"
+        same one $mpi$n
+    done
+    ranks 4 train "$@" --data train.tsv --steps 5 --total-steps 12 -o $mpi-on || wrong "$mpi: 4 ranks" "$(cat said)"
+    ranks 2 train --resume $mpi-on --steps 9 -q || wrong "$mpi: 2 ranks do not go on" "$(cat said)"
+    "$TESSERA" train --resume $mpi-on --steps 12 -q || wrong "$mpi: one process does not go on"
+    same one $mpi-on
+
+    # refused at the start
+    ranks 3 train "$@" --data train.tsv --steps 12 -o no
+    [ $? = 2 ] && grep -q '3 processes cannot share --shards 8' said || wrong "$mpi: 3 ranks" "$(cat said)"
+    timeout 60 "mpirun.$mpi" -n 1 "$TESSERA" train "$@" --data train.tsv -o no : -n 1 "$TESSERA" train "$@" --data other.tsv -o no >said 2>&1
+    [ $? = 2 ] && grep -q 'rank 1 has --data .*other.tsv' said || wrong "$mpi: other data" "$(cat said)"
+    mkdir -p $mpi-moved && cp model.json weights.safetensors vocab.txt $mpi-moved && cp other.tsv $mpi-moved/train.tsv
+    timeout 60 "mpirun.$mpi" -n 1 "$TESSERA" train "$@" --data train.tsv -o no : -n 1 sh -c "cd $mpi-moved && exec \"\$TESSERA\" \"\$@\"" sh train "$@" --data train.tsv -o no >said 2>&1
+    [ $? = 2 ] && grep -q 'rank 1 has the training data' said || wrong "$mpi: data of the same name" "$(cat said)"
+    timeout 60 "mpirun.$mpi" -n 1 "$TESSERA" train "$@" --data train.tsv -o no : -n 1 "$TESSERA" train "$@" --data none.tsv -o no >said 2>&1
+    [ $? = 8 ] && grep -q "rank 1: cannot open 'none.tsv'" said || wrong "$mpi: a rank without data" "$(cat said)"
+    [ -e no ] && wrong "$mpi: a run that is refused leaves a folder"
+
+    # a loss that is none
+    ranks 2 train line.json --data x=x.npy --data label=y.npy --head none --batch 40 --steps 3 --shards 8 -q -o $mpi-nan
+    [ $? = 10 ] && [ "$(grep -c '^error: ' said)" = 1 ] && grep -q '^error: step 1: .*; the loss of shard [0-7] of 8 is the first that is not finite, on rank [01]' said || wrong "$mpi: no number" "$(cat said)"
+
+    # ended in the middle
+    for how in KILL STOP TERM; do
+        run=$mpi-$how
+        rm -f pid.*
+        timeout 120 "mpirun.$mpi" -n 2 sh rank.sh train "$@" --data train.tsv --steps 100000 --total-steps 12 --save-every 3 --keep 100000 -o $run >$run.err 2>&1 &
+        child=$! i=0
+        while [ ! -e $run/checkpoints/step-00000006 ] && [ $i -lt 300 ]; do sleep 0.1; i=$((i + 1)); done
+        kill -$how "$(cat pid.1)"
+        within 12
+        case $how in
+            KILL) [ $code != 0 ] || wrong "$mpi: a killed rank ends with 0" "$(cat $run.err)" ;;
+            STOP) [ $code = 1 ] && grep -q 'rank 1 has not answered for 6 s' $run.err || wrong "$mpi: a stopped rank: $code" "$(cat $run.err)" ;;
+            TERM) [ $code = 143 ] || wrong "$mpi: SIGTERM: $code" "$(cat $run.err)" ;;
+        esac
+        ls -d $run/checkpoints/step-000000[01]* >/dev/null || wrong "$mpi: SIG$how: nothing is saved"
+        checked=$((checked + 1))
+        for step in $run/checkpoints/step-*; do # as if the end had come earlier
+            case $step in *-00000003 | *-00000006) ;; *) rm -r "$step" ;; esac
+        done
+        ranks 4 train --resume $run --steps 12 -q || wrong "$mpi: after SIG$how 4 ranks do not go on" "$(cat said)"
+        same one $run
+    done
+done
+[ $count -gt 0 ] || echo "no MPI here: one process only"
+finish

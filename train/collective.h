@@ -1,0 +1,18 @@
+/* collective.h - what carries bytes between the processes of one run: a record in a library of its own, built for each
+ * kind that is found, and opened only by a run that was started for several. Functions are called by one thread,
+ * beat and stop by another one too. What goes wrong in them ends all processes. */
+#ifndef TRAIN_COLLECTIVE_H
+#define TRAIN_COLLECTIVE_H
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct collective {
+    bool (*open)(int *rank, int *count); /* false: a thread beside the first one cannot use it */
+    /* Sends to one rank and receives from one, both at once; of a direction without bytes nothing is done. */
+    void (*exchange)(int to, const void *out, size_t n_out, int from, void *in, size_t n_in);
+    bool (*beat)(int to, int from); /* sends a sign of life if the last one has gone; whether one came; never waits */
+    void (*stop)(int code);         /* ends all processes, this one too */
+    void (*close)(void);            /* all of them call it */
+} collective;
+#define COLLECTIVE_RECORD "collective_record" /* the name of the record in its library */
+#endif

@@ -1,0 +1,82 @@
+/* mpi.c - MPI as a collective: point to point, since sums are ours, in an order that does not follow its own. Compiled
+ * once against each MPI that is found (cmake/collective.cmake). */
+#include "train/collective.h"
+
+#include <mpi.h>
+#include <unistd.h>
+
+enum { PIECE = 1 << 20, TAG = 1, BEAT_TAG = 2 }; /* bytes of a message: counts are int */
+static const unsigned NAP = 50;                  /* microseconds, once a partner is late */
+
+static bool mpi_open(int *rank, int *count)
+{
+    int level = 0;
+    return MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level) == MPI_SUCCESS && level == MPI_THREAD_MULTIPLE &&
+           MPI_Comm_rank(MPI_COMM_WORLD, rank) == MPI_SUCCESS && MPI_Comm_size(MPI_COMM_WORLD, count) == MPI_SUCCESS;
+}
+
+/* MPI's own waiting keeps a core busy, which threads of other ranks may need. */
+static void wait_for(int n, MPI_Request *all)
+{
+    MPI_Status status[2]; /* MPI_STATUSES_IGNORE is an address that compilers warn of */
+    int done = 0;
+    for (int i = 0; !done; i++) {
+        MPI_Testall(n, all, &done, status);
+        if (!done && i > 1000)
+            usleep(NAP);
+    }
+}
+
+static void mpi_exchange(int to, const void *out, size_t n_out, int from, void *in, size_t n_in)
+{
+    for (size_t sent = 0, got = 0; sent < n_out || got < n_in;) {
+        MPI_Request all[2];
+        int n = 0;
+        const size_t s = n_out - sent < PIECE ? n_out - sent : PIECE, g = n_in - got < PIECE ? n_in - got : PIECE;
+        if (g)
+            MPI_Irecv((char *)in + got, (int)g, MPI_BYTE, from, TAG, MPI_COMM_WORLD, &all[n++]);
+        if (s)
+            MPI_Isend((const char *)out + sent, (int)s, MPI_BYTE, to, TAG, MPI_COMM_WORLD, &all[n++]);
+        wait_for(n, all);
+        sent += s, got += g;
+    }
+}
+
+static struct { /* of the thread that watches */
+    MPI_Request out, in;
+    bool sends, receives;
+    char said, heard;
+} beats;
+
+static bool mpi_beat(int to, int from)
+{
+    MPI_Status status;
+    int gone = 1, came = 0;
+    if (beats.sends)
+        MPI_Test(&beats.out, &gone, &status);
+    if (gone)
+        MPI_Isend(&beats.said, 1, MPI_BYTE, to, BEAT_TAG, MPI_COMM_WORLD, &beats.out);
+    if (beats.receives)
+        MPI_Test(&beats.in, &came, &status);
+    if (came || !beats.receives)
+        MPI_Irecv(&beats.heard, 1, MPI_BYTE, from, BEAT_TAG, MPI_COMM_WORLD, &beats.in);
+    beats.sends = beats.receives = true;
+    return came != 0;
+}
+
+static void mpi_stop(int code)
+{
+    MPI_Abort(MPI_COMM_WORLD, code);
+}
+
+static void mpi_close(void)
+{
+    if (beats.receives)
+        MPI_Cancel(&beats.in), MPI_Request_free(&beats.in);
+    if (beats.sends)
+        MPI_Request_free(&beats.out);
+    MPI_Finalize();
+}
+
+__attribute__((visibility("default"))) extern const collective collective_record;
+const collective collective_record = {mpi_open, mpi_exchange, mpi_beat, mpi_stop, mpi_close};

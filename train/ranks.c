@@ -1,0 +1,220 @@
+/* ranks.c - recursive halving and doubling over any collective: who adds what to what is fixed by ranks alone. */
+#include "train/ranks.h"
+
+#include "graph/base/base.h"
+#include "graph/base/clock.h"
+#include "train/collective.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- who started this process ---- */
+static const struct {
+    const char *count; /* a variable that a kind of mpirun sets */
+    const char *library;
+} starters[] = {{"OMPI_COMM_WORLD_SIZE", "collective-ompi-c.so"}, {"PMI_SIZE", "collective-mpich.so"}};
+enum { N_STARTERS = sizeof starters / sizeof *starters };
+static const char any_library[] = "collective-mpi.so";
+
+/* Beside the command, as it is built, or where it is installed. */
+static void *library_open(const char *name)
+{
+    static const char *const folders[] = {".", COLLECTIVES};
+    char own[3000], path[4096];
+    const ssize_t n = readlink("/proc/self/exe", own, sizeof own - 1);
+    own[n > 0 ? n : 0] = 0;
+    char *slash = strrchr(own, '/');
+    for (int i = 0; slash && i < 2; i++) {
+        *slash = 0;
+        snprintf(path, sizeof path, "%s/%s/%s", own, folders[i], name);
+        void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL); /* Open MPI's own parts look for its names there */
+        if (library)
+            return library;
+    }
+    return NULL;
+}
+
+static bool no_library(const char *name, ts_error *e)
+{
+    const char *why = dlerror();
+    err_set(e, TS_TOOLCHAIN, "this process is one of several, and %s cannot be opened: %.300s", name, why ? why : "");
+    return err_hint(e,
+                    "build Tessera where that MPI's headers are (libopenmpi-dev, libmpich-dev), or start one process");
+}
+
+/* A process that ends before its time takes all others with it. */
+static void end_all(int code, void *of)
+{
+    const ranks *r = of;
+    if (!r->by)
+        return;
+    usleep(200000); /* what was said last passes through whoever started this process, and he ends soon */
+    r->by->stop(code ? code : TS_FAILED);
+}
+
+/* ---- signs of life, around the ring ---- */
+static const double SILENT = 6, BETWEEN = 0.25; /* seconds */
+
+static void *watch(void *of)
+{
+    ranks *r = of;
+    const int left = (r->rank + r->count - 1) % r->count, right = (r->rank + 1) % r->count;
+    for (double heard = seconds_now(); !r->ends; usleep((useconds_t)(1e6 * BETWEEN))) {
+        char line[160];
+        if (r->by->beat(right, left))
+            heard = seconds_now();
+        if (seconds_now() - heard < SILENT)
+            continue;
+        snprintf(line, sizeof line, "rank %d has not answered for %.0f s (stopped, or its machine is gone): all end",
+                 left, SILENT);
+        r->lost(r->user, line);
+        r->by->stop(TS_FAILED);
+    }
+    return NULL;
+}
+
+bool ranks_open(ranks *r, ts_error *e)
+{
+    int i = 0;
+    r->rank = 0, r->count = 1, r->by = NULL;
+    while (i < N_STARTERS && !env_text(starters[i].count))
+        i++;
+    if (i == N_STARTERS || strtol(env_text(starters[i].count), NULL, 10) < 2)
+        return true;
+    void *library = library_open(starters[i].library);
+    if (!library && !(library = library_open(any_library)))
+        return no_library(starters[i].library, e);
+    r->by = dlsym(library, COLLECTIVE_RECORD);
+    if (!r->by)
+        return no_library(starters[i].library, e);
+    if (!r->by->open(&r->rank, &r->count))
+        return err_set(e, TS_TOOLCHAIN, "this MPI cannot be used by several threads (MPI_THREAD_MULTIPLE)");
+    if (on_exit(end_all, r) != 0 || pthread_create(&r->watch, NULL, watch, r) != 0)
+        return err_memory(e, 0, "a thread that watches the other ranks");
+    r->watched = true;
+    return true;
+}
+
+void ranks_close(ranks *r)
+{
+    if (!r->by)
+        return;
+    char *all = calloc((size_t)r->count, 1);
+    MUST(all);
+    ranks_spread(r, all, (size_t)r->count); /* nobody goes while another one still works */
+    free(all);
+    r->ends = true;
+    if (r->watched)
+        pthread_join(r->watch, NULL);
+    r->by->close();
+    r->by = NULL;
+}
+
+void ranks_fail(const ranks *r, ts_error *e)
+{
+    static const double A_WHILE = 2; /* seconds */
+    if (!r->by)
+        return;
+    for (const double from = seconds_now(); r->rank && seconds_now() - from < A_WHILE;)
+        usleep(10000); /* signals cut a longer sleep short */
+    err_in(e, "rank %d", r->rank);
+}
+
+/* ---- vectors ---- */
+int ranks_piece(const ranks *r, int rank)
+{
+    int p = 0;
+    for (int bit = 1; bit < r->count; bit <<= 1)
+        p = 2 * p + ((rank & bit) != 0);
+    return p;
+}
+
+/* Halves of halves: with the neighbour first. Of two partners the lower one keeps the lower half. */
+bool ranks_sum(const ranks *r, float *v, int64_t n, ts_error *e)
+{
+    enum { AT_ONCE = 1 << 18 };
+    float *came = r->count > 1 ? calloc(AT_ONCE, sizeof *came) : NULL;
+    if (r->count > 1 && !came)
+        return err_memory(e, AT_ONCE * sizeof *came, "what another rank sends");
+    for (int bit = 1; bit < r->count; bit <<= 1) {
+        const int with = r->rank ^ bit;
+        n /= 2;
+        float *keep = r->rank & bit ? v + n : v;
+        const float *give = r->rank & bit ? v : v + n;
+        for (int64_t i = 0; i < n; i += AT_ONCE) {
+            const int64_t m = n - i < AT_ONCE ? n - i : AT_ONCE;
+            const size_t bytes = (size_t)m * sizeof *v;
+            r->by->exchange(with, give + i, bytes, with, came, bytes);
+            for (int64_t k = 0; k < m; k++)
+                keep[i + k] += came[k];
+        }
+        v = keep;
+    }
+    free(came);
+    return true;
+}
+
+void ranks_spread(const ranks *r, void *v, size_t bytes)
+{
+    int held = ranks_piece(r, r->rank), pieces = 1; /* held: in units of so many pieces */
+    const size_t one = bytes / (size_t)r->count;
+    for (int bit = r->count / 2; bit > 0; bit /= 2, pieces *= 2, held /= 2) {
+        const size_t n = one * (size_t)pieces;
+        char *own = (char *)v + (size_t)held * n, *other = (char *)v + (size_t)(held ^ 1) * n;
+        r->by->exchange(r->rank ^ bit, own, n, r->rank ^ bit, other, n);
+    }
+}
+
+void ranks_collect(const ranks *r, const void *piece, void *v, size_t n)
+{
+    if (r->rank) {
+        r->by->exchange(0, piece, n, 0, NULL, 0);
+        return;
+    }
+    memcpy(v, piece, n); /* its piece is the first */
+    for (int i = 1; i < r->count; i++)
+        r->by->exchange(i, NULL, 0, i, (char *)v + (size_t)ranks_piece(r, i) * n, n);
+}
+
+bool ranks_take(const ranks *r, char *said, size_t n, ts_error *e)
+{
+    char *all = calloc((size_t)r->count, n);
+    if (!all)
+        return err_memory(e, (size_t)r->count * n, "what rank 0 says");
+    if (r->rank == 0)
+        memcpy(all, said, n);
+    ranks_spread(r, all, (size_t)r->count * n);
+    memcpy(said, all, n); /* the piece of rank 0 is the first */
+    free(all);
+    return true;
+}
+
+/* ---- agreement ---- */
+static bool differs(const agreement *all, const agreement *own, const agreement *other, int rank, ts_error *e)
+{
+    err_set(e, TS_USAGE, "rank %d has %s '%s', and rank 0 has '%s'", rank, all->what, other->value, own->value);
+    return err_hint(e, "start the same program with the same arguments and the same files on all of them");
+}
+
+bool ranks_agree(const ranks *r, int n, const agreement *all, ts_error *e)
+{
+    if (!r->by)
+        return true;
+    const size_t row = (size_t)n * sizeof *all;
+    agreement *table = calloc((size_t)r->count, row); /* [piece][what]; of other ranks the values alone count */
+    if (!table)
+        return err_memory(e, (size_t)r->count * row, "what ranks have");
+    memcpy(table + ranks_piece(r, r->rank) * n, all, row);
+    ranks_spread(r, table, (size_t)r->count * row);
+    bool good = true;
+    for (int rank = 1; good && rank < r->count; rank++)
+        for (int i = 0; good && i < n; i++) {
+            const agreement *other = table + ranks_piece(r, rank) * n + i;
+            good = strncmp(other->value, table[i].value, AGREED) == 0 || differs(&all[i], &table[i], other, rank, e);
+        }
+    free(table);
+    return good;
+}

@@ -1,0 +1,41 @@
+/* ranks.h - the processes of one run: which of them this is, sums of vectors in one fixed tree, values from all to all.
+ * A process that was not started for several is rank 0 of 1, and then nothing of this costs anything. Their number is a
+ * power of 2. The library of a collective stays open until the process ends. */
+#ifndef TRAIN_RANKS_H
+#define TRAIN_RANKS_H
+#include "tessera.h"
+
+#include <pthread.h>
+
+enum { MOST_SHARDS = 1024, AGREED = 80 };
+typedef struct ranks {
+    const struct collective *by; /* NULL: one process */
+    int rank, count;
+    void (*lost)(void *user, const char *why); /* is told by which rank all of them end, before they do */
+    void *user;
+    pthread_t watch;
+    bool watched;
+    volatile bool ends;
+} ranks;
+
+/* As whoever started this process says; r->lost and r->user are set. Stays where it is until ranks_close. */
+bool ranks_open(ranks *r, ts_error *e);
+/* All ranks have come to the same end; without it the end of one process is that of all, with its exit code. */
+void ranks_close(ranks *r);
+/* Of a rank that failed alone, or does not know: rank 0 has a while to tell what all of them met. */
+void ranks_fail(const ranks *r, ts_error *e);
+
+/* A vector in pieces, one for each rank, the p-th of which is whose ranks_piece is p; n, its length, is their multiple.
+ * Sums are of 2^k neighbouring ranks' first: ((0 + 1) + (2 + 3)) + ... */
+int ranks_piece(const ranks *r, int rank);
+bool ranks_sum(const ranks *r, float *v, int64_t n, ts_error *e);         /* of each one's v its own piece of the sum */
+void ranks_spread(const ranks *r, void *v, size_t bytes);                 /* of each one's own piece all of v */
+void ranks_collect(const ranks *r, const void *piece, void *v, size_t n); /* the same on rank 0 alone; n: of a piece */
+bool ranks_take(const ranks *r, char *said, size_t n, ts_error *e);       /* said becomes that of rank 0 */
+
+typedef struct agreement {
+    char what[48], value[AGREED];
+} agreement;
+/* What must be the same on all of them; else an error on all of them, which names the first difference. */
+bool ranks_agree(const ranks *r, int n, const agreement *all, ts_error *e);
+#endif

@@ -1,0 +1,223 @@
+/* shards.c - the two plans of a step in shards: the gradients of one shard, which the step's plan adds to those of the
+ * shard before where the tree says so, and the update of this rank's pieces. */
+#include "train/shards.h"
+
+#include "graph/base/base.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGN = 16 }; /* elements: slices begin at a cache line */
+
+/* ---- what cannot be cut ---- */
+/* What an optimizer keeps of a matrix tells whether an element's update needs that element alone. */
+static bool by_elements(step *s, net *n, ts_error *e)
+{
+    const ts_tensor matrix = ts_input(n->g, "train.matrix", TS_F32, 2, (int64_t[]){2, 3}); /* [2, 3] */
+    const step_optimizing one = {.n = 1, .parameter = &matrix, .grad = &matrix};
+    ts_updates u = {0};
+    if (!step_optimize(s, n, &one, &u, e))
+        return false;
+    for (int i = 1; i < u.n - 1; i++)
+        if (ts_rank(u.update[i].from) != 2 || parameter_count(u.update[i].from) != 6) {
+            err_set(e, TS_UNSUPPORTED, "--shards: %s updates whole matrices, which cannot be cut", s->asked->optimizer);
+            return err_hint(e, "take another --optimizer, or leave --shards out");
+        }
+    return true;
+}
+
+static bool can_be_cut(step *s, net *n, ts_error *e)
+{
+    for (int i = 0; i < s->n_weight; i++)
+        if (ts_type(s->parameter[i].input) != TS_F32) {
+            err_set(e, TS_UNSUPPORTED, "--shards: the parameter \"%s\" is %s, f32 expected", s->parameter[i].name,
+                    ts_dtype_name(ts_type(s->parameter[i].input)));
+            return err_hint(e, "--freeze '%s' leaves it as it is", s->parameter[i].name);
+        }
+    return by_elements(s, n, e);
+}
+
+/* ---- where weights are ---- */
+/* Each group is as many slices as there are shards, so that ranks of any number have whole ones. */
+static void lay_out(step *s)
+{
+    shards *z = s->shards;
+    for (int i = 0; i < s->n_weight; i++) {
+        const ts_tensor t = s->parameter[i].input;
+        shard_group *g = &z->group[z->in[i] = i >= s->n_parameter        ? FOLLOWS
+                                              : step_decays(s->asked, t) ? DECAYS
+                                                                         : STAYS];
+        z->at[i] = g->n;
+        g->n += parameter_count(t);
+    }
+    for (int i = 0; i < N_GROUP; i++) {
+        shard_group *g = &z->group[i];
+        g->slice = (g->n + z->n * ALIGN - 1) / (z->n * ALIGN) * ALIGN;
+        g->n = g->slice * z->n, g->from = z->flat;
+        z->flat += g->n;
+    }
+    for (int i = 0; i < s->n_weight; i++)
+        z->at[i] += z->group[z->in[i]].from;
+}
+
+static bool make_room(step *s, ts_error *e)
+{
+    shards *z = s->shards;
+    const size_t n = (size_t)s->n_weight + 1, size = (size_t)z->flat * sizeof(float);
+    int levels = 1;
+    bool good = true;
+    while (levels < MOST_LEVEL && (int64_t)2 << levels <= z->own)
+        levels++;
+    for (int i = 0; i < levels; i++)
+        good = (z->level[i] = calloc(1, size)) && good;
+    if (s->asked->accumulate > 1)
+        good = (z->mean = calloc(1, size)) && good;
+    z->loss = calloc((size_t)z->n, sizeof *z->loss);
+    z->square = calloc((size_t)z->n * n, sizeof *z->square);
+    return (good && z->loss && z->square) || err_memory(e, (size_t)levels * size + (size_t)z->n * n * sizeof *z->square,
+                                                        "the sums of %lld gradients", (long long)z->flat);
+}
+
+/* ---- gradients of one shard ---- */
+/* sum' = gradient, or sum + gradient where the shard before waits for it. */
+static bool add_sum(step *s, net *n, int i, ts_tensor grad, ts_state *out)
+{
+    char name[1100];
+    snprintf(name, sizeof name, "%.1000s.sum", ts_name(s->parameter[i].input));
+    const ts_tensor t = s->parameter[i].input,
+                    sum = ts_input(n->g, name, TS_F32, ts_rank(t), ts_shape(t)); /* as the weight, all of them */
+    s->sum[i] = sum;
+    *out = (ts_state){sum, ts_call3(n->g, "where", s->shards->adds, ts_call2(n->g, "add", sum, grad), grad)};
+    return sum != NULL;
+}
+
+static bool make_gradients(step *s, net *n, const ts_options *o, ts_error *e)
+{
+    const size_t most = (size_t)s->n_weight + 1;
+    ts_tensor *grad = calloc(2 * most, sizeof *grad), *in = grad ? grad + most : NULL; /* each as its parameter */
+    ts_state *state = calloc(most, sizeof *state);
+    s->sum = calloc(most, sizeof *s->sum);
+    bool good = (grad && state && s->sum) || err_memory(e, most * (2 * sizeof *grad + sizeof *state + sizeof *s->sum),
+                                                        "the gradients of %d parameters", s->n_parameter);
+    for (int i = 0; good && i < s->n_parameter; i++)
+        in[i] = s->parameter[i].input;
+    good = good && precision_mixed(s, n, e) && precision_grad(s, n, in, grad, e);
+    s->shards->adds = good ? ts_input(n->g, "train.adds", TS_BOOL, 0, NULL) : NULL;
+    for (int i = 0; good && i < s->n_weight; i++)
+        good = add_sum(s, n, i, i < s->n_parameter ? grad[i] : s->follow[i - s->n_parameter], &state[i]) ||
+               ts_graph_ok(n->g, e);
+    const ts_tensor loss = good ? ts_call1(n->g, "cast to=f64", s->loss) : NULL;
+    if (good && ts_graph_ok(n->g, e))
+        s->plan = ts_plan_of(n->g, 1, &loss, s->n_weight, state, o, e);
+    free(grad), free(state);
+    return s->plan != NULL;
+}
+
+/* ---- the update of this rank's pieces ---- */
+static void add_group(step *s, net *n, int i, ts_tensor *weight, ts_tensor *grad)
+{
+    const shards *z = s->shards;
+    shard_group *g = &s->shards->group[i];
+    const int64_t piece = z->own * g->slice;
+    char name[40];
+    snprintf(name, sizeof name, "train.group%d", i);
+    *weight = g->parameter = ts_input(n->g, name, TS_F32, 1, &piece); /* [piece] */
+    snprintf(name, sizeof name, "train.sum%d", i);
+    g->grad = ts_input(n->g, name, TS_F32, 1, &piece);                                            /* [piece] */
+    *grad = ts_call2(n->g, "multiply", g->grad, ts_input(n->g, "train.factor", TS_F32, 0, NULL)); /* [piece] */
+}
+
+/* "train.group0.m" is the state m of the group. */
+static bool keep_states(step *s, const ts_updates *u, ts_error *e)
+{
+    for (int i = 0; i < u->n - 1; i++) {
+        const ts_update *is = &u->update[i];
+        const char *name = ts_name(is->from) + sizeof "train.group0" - 1;
+        if (!*name) /* the parameters themselves */
+            continue;
+        shard_group *g = &s->shards->group[name[-1] - '0'];
+        if (g->n_state == MOST_KEPT)
+            return err_set(e, TS_UNSUPPORTED, "--shards: %s keeps more than %d states", s->asked->optimizer, MOST_KEPT);
+        g->state[g->n_state++] = (shard_state){.name = name, .input = is->from, .begins = is->start == g->parameter};
+    }
+    return true;
+}
+
+static bool make_update(step *s, net *n, const ts_options *o, ts_error *e)
+{
+    static const ts_rule stays = {.names = "train.group1", .settings = "decay=0"}; /* STAYS */
+    ts_tensor weight[N_GROUP], grad[N_GROUP];                                      /* [piece] */
+    ts_state state[N_GROUP * (MOST_KEPT + 1)];
+    ts_updates u = {0};
+    int k = 0;
+    for (int i = 0; i < FOLLOWS; i++)
+        if (s->shards->group[i].n)
+            add_group(s, n, i, &weight[k], &grad[k]), k++;
+    const step_optimizing all = {.n = k, .parameter = weight, .grad = grad, .rule = &stays, .n_rule = 1};
+    if (!ts_graph_ok(n->g, e) || !step_optimize(s, n, &all, &u, e) || !keep_states(s, &u, e))
+        return false;
+    for (int i = 0; i < u.n - 1; i++)
+        state[i] = (ts_state){u.update[i].from, u.update[i].to};
+    s->shards->update = ts_plan_of(n->g, 1, &s->rate, u.n - 1, state, o, e);
+    return s->shards->update != NULL;
+}
+
+/* As a step that is one plan would have them: those of a parameter together. */
+static bool name_states(step *s, ts_error *e)
+{
+    shards *z = s->shards;
+    for (int i = 0; i < s->n_parameter; i++)
+        s->n_state += z->group[z->in[i]].n_state;
+    z->name = calloc((size_t)s->n_state + 1, sizeof *z->name);
+    bool good = z->name != NULL;
+    for (int i = 0, k = 0; good && i < s->n_parameter; i++)
+        for (int j = 0; good && j < z->group[z->in[i]].n_state; j++)
+            good = asprintf(&z->name[k++], "%s%s", ts_name(s->parameter[i].input), z->group[z->in[i]].state[j].name) >
+                   0;
+    return good || err_memory(e, (size_t)s->n_state * sizeof *z->name, "the names of %d states", s->n_state);
+}
+
+bool shards_make(step *s, net *n, const ranks *r, const ts_options *o, ts_error *e)
+{
+    shards *z = s->shards = calloc(1, sizeof *z);
+    if (!z)
+        return err_memory(e, sizeof *z, "the shards of a batch");
+    z->ranks = r, z->n = s->asked->shards, z->own = z->n / r->count;
+    z->first = ranks_piece(r, r->rank) * z->own;
+    z->in = calloc((size_t)s->n_weight + 1, sizeof *z->in), z->at = calloc((size_t)s->n_weight + 1, sizeof *z->at);
+    if (!z->in || !z->at)
+        return err_memory(e, (size_t)s->n_weight * sizeof *z->at, "the places of %d weights", s->n_weight);
+    if (!can_be_cut(s, n, e))
+        return false;
+    lay_out(s);
+    return make_room(s, e) && make_gradients(s, n, o, e) && make_update(s, n, o, e) && name_states(s, e);
+}
+
+double shards_bytes(const step *s)
+{
+    const shards *z = s->shards;
+    int64_t n = z->mean ? z->flat : 0;
+    for (int i = 0; i < MOST_LEVEL; i++)
+        n += z->level[i] ? z->flat : 0;
+    for (int i = 0; i < FOLLOWS; i++)
+        n += (2 + z->group[i].n_state) * z->own * z->group[i].slice;
+    return (double)n * sizeof(float);
+}
+
+void shards_free(step *s)
+{
+    shards *z = s->shards;
+    if (!z)
+        return;
+    ts_plan_free(z->update);
+    for (int i = 0; i < MOST_LEVEL; i++)
+        free(z->level[i]);
+    for (int i = 0; i < N_GROUP; i++)
+        for (int k = 0; k < z->group[i].n_state; k++)
+            free(z->group[i].state[k].whole);
+    for (int i = 0; z->name && z->name[i]; i++)
+        free(z->name[i]);
+    free(z->in), free(z->at), free(z->mean), free(z->loss), free(z->square), free(z->name), free(z);
+}

@@ -1,0 +1,60 @@
+/* shards.h - a batch in shards, whose gradients, losses and norms are added up in one fixed binary tree: shards decide
+ * the bits, the processes that compute them do not. Gradients of a shard are the step's plan. All parameters that one
+ * rule updates are one vector, cut evenly: each rank updates its piece of it by a plan of its own and keeps what the
+ * optimizer keeps of that piece alone. Private to step.c and shards.c; made, freed, run through step.h. All ranks make
+ * the same calls. The ranks are the caller's and outlive it. */
+#ifndef TRAIN_SHARDS_H
+#define TRAIN_SHARDS_H
+#include "train/step.h"
+
+enum {
+    DECAYS,
+    STAYS,
+    FOLLOWS,
+    N_GROUP
+};                                       /* parameters with and without decay; statistics, which no optimizer touches */
+enum { MOST_KEPT = 8, MOST_LEVEL = 10 }; /* states of a group; held sums of 1, 2, 4, ... shards */
+typedef struct shard_state {             /* what the optimizer keeps, named PARAMETER.name */
+    const char *name;
+    ts_tensor input; /* [piece] */
+    bool begins;     /* with the parameters' values; else with zeros */
+    float *whole;    /* on rank 0, while a checkpoint is written */
+} shard_state;
+typedef struct shard_group {
+    int64_t n, slice, from;    /* elements, of a shard's slice, and where they are in the flat vector */
+    ts_tensor parameter, grad; /* inputs of the update [piece]; NULL without elements */
+    int n_state;
+    shard_state state[MOST_KEPT];
+} shard_group;
+typedef struct shards {
+    const ranks *ranks;
+    int64_t n, own, first; /* of the batch; those of this rank; its slices, from */
+    int64_t flat;          /* elements of all groups */
+    shard_group group[N_GROUP];
+    int *in; /* the group of each weight, and where it is in the flat vector */
+    int64_t *at;
+    ts_tensor adds;           /* an input: gradients are added to those before */
+    float *level[MOST_LEVEL]; /* [flat] */
+    int held;
+    float *mean; /* [flat]; own pieces of the sums over batches */
+    ts_plan *update;
+    double *loss, *square; /* [shard], [slice][weight] */
+    char **name;           /* of the states, as checkpoints have them */
+} shards;
+/* In step.c; the plan is the step's, or the update's. What a plan does not need is not set. */
+bool step_give(ts_plan *p, const char *name, const ts_array *a, ts_error *e);
+bool step_scalar(ts_plan *p, int output, double *v, ts_error *e);
+bool step_number(const step *s, ts_plan *p, int64_t at, ts_error *e);
+bool step_random(step *s, int64_t number, ts_error *e); /* of all shards of the run, or of all batches */
+bool step_run_plan(step *s, const step_result *r, ts_error *e);
+/* In shards.c and shards_state.c. */
+double shards_bytes(const step *s); /* of sums, and of own pieces with what is kept of them */
+bool shards_make(step *s, net *n, const ranks *r, const ts_options *o, ts_error *e);
+void shards_free(step *s);
+bool shards_weights(step *s, const float *flat, ts_error *e);    /* the step's weights become those */
+bool shards_begin(step *s, const ts_tensors *kept, ts_error *e); /* after the weights; NULL: at the beginning */
+bool shards_whole(step *s, ts_error *e); /* states on rank 0, until the next step; of one rank they are its own */
+bool shards_average(step *s, int weight, ts_array *out); /* its average on rank 0, once they are; false: none is kept */
+/* The k-th of s->n_state states after shards_whole; on other ranks without data. */
+void shards_state_at(const step *s, int k, ts_given *out);
+#endif
