@@ -330,8 +330,8 @@ static bool has_vnni(void)
 }
 
 /* flops per trip: registers x lanes x 2 */
-#define AVX512                                                                                                         \
-    avx512_fma_f32, avx512_fma_f64, 24 * 16 * 2, 24 * 8 * 2, avx512_read, avx512_write, avx512_stream, avx512_chain,   \
+#define AVX512                                                                                                       \
+    avx512_fma_f32, avx512_fma_f64, 24 * 16 * 2, 24 * 8 * 2, avx512_read, avx512_write, avx512_stream, avx512_chain, \
         avx512_tile, 8, 3, 64, avx512_pass
 const unit units[] = {
     {"avx512vnni", has_vnni, AVX512},
