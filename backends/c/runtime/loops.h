@@ -22,7 +22,7 @@ typedef struct loop_row { /* kernels; inputs of a trip; copies before all trips,
 } loop_row;
 
 /* Trips of a run that says these sizes */
-static inline long loop_trips(const loop_row *l, const int64_t *size)
+static inline long loop_made(const loop_row *l, const int64_t *size)
 {
     long n = l->plus;
     if (!l->per)

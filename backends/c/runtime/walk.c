@@ -67,7 +67,7 @@ static void make_trips(const ts_run *r, const walker *by, long k, void *const *a
 {
     const loop_row *l = by->g->loop + by->g->call[k].loop;
     const loop_copy *c = by->g->copy;
-    const long set = (long)CLAIM * by->g->all, trips = loop_trips(l, l->per ? at[l->room + 1] : NULL);
+    const long set = (long)CLAIM * by->g->all, trips = loop_made(l, l->per ? at[l->room + 1] : NULL);
     void *now[by->g->inputs];
     ts_run own = *r;
     walker w = {by->g, by->part, by->parts, 0, by->number ? by->number : (int)k + 1};

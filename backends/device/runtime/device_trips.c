@@ -96,7 +96,7 @@ static int find_last(const walk *w, device_at said, int ahead, long end, long *t
  * which do nothing then. */
 static int ends(const walk *w, const loop_row *l, device_at until, device_at said, long *trip, int *last)
 {
-    const long end = *trip + 1, all = loop_trips(l, w->on->size);
+    const long end = *trip + 1, all = loop_made(l, w->on->size);
     if (l->ahead == 1)
         return truth(w, until, last);
     if (!w->on->by->copy(w->on, (device_at){said.piece, said.at + *trip % l->ahead}, until, 1))
@@ -116,7 +116,7 @@ static int trips(const walk *w, int outer, const loop_row *l, const device_at *a
     const device_at count = {device_piece(w->p, DEVICE_COUNTS), COUNT_BYTES * (long)(l - w->p->loop)},
                     said = {count.piece, count.at + NUMBER}, until = {at[l->room].piece, at[l->room].at + l->until};
     walk own = {w->p, w->on, at[l->room], now, outer, said};
-    const long all = loop_trips(l, w->on->size);
+    const long all = loop_made(l, w->on->size);
     long trip = 0;
     int last = 0;
     if (now)
