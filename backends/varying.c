@@ -39,6 +39,7 @@ typedef struct making {
     int n_bound;
 } making;
 
+/* A range of one extent: the graph is built as that of a range. */
 static bool bind_at(making *k, const int64_t *size, err *e)
 {
     char **dim = heap_array((size_t)k->n + 1, sizeof *dim);
@@ -47,7 +48,8 @@ static bool bind_at(making *k, const int64_t *size, err *e)
         int v = 0;
         while (v < k->all.n && k->at[v] != i)
             v++;
-        ok = ok && (v < k->all.n ? asprintf(&dim[i], "%s=%lld", k->name[v], (ll)(size[v] * k->of[v].step)) >= 0
+        ok = ok && (v < k->all.n ? asprintf(&dim[i], "%s=%lld..%lld", k->name[v], (ll)(size[v] * k->of[v].step),
+                                            (ll)(size[v] * k->of[v].step)) >= 0
                                  : (dim[i] = strdup(k->dim[i])) != NULL);
     }
     MUST(ok);

@@ -296,6 +296,7 @@ bool ts_model_bind_values(ts_model *m, const ts_binding *b, ts_error *e)
     m->graph = ts_graph_make();
     m->waits = false;
     const bool bound = bind_inputs(m, b, &p, &unbound);
+    m->graph->looped = m->dims.ranged;
     if ((m->builder ? bound && builtin_bind(m, &own) : build_file(m, &p, &unbound, &own)) &&
         check_shapes(m, b->value, &own)) {
         describe_outputs(m);

@@ -22,7 +22,7 @@ void dims_reset(dims *d)
 {
     for (int i = 0; i < d->n; i++)
         d->all[i].extent = d->all[i].high = -1, d->all[i].named = false, d->all[i].sum = NULL;
-    d->notes = NULL;
+    d->notes = NULL, d->ranged = false;
 }
 
 static bool unknown(const dims *d, const char *assignment, int length, err *e)
@@ -143,6 +143,7 @@ bool dims_set(dims *d, const char *assignment, err *e)
     char *name = arena_format(d->mem, "%.*s", (int)(equals - assignment), assignment);
     const char *by = arena_format(d->mem, "--dim %s", assignment);
     dimension *found = dims_find(d, name);
+    d->ranged = d->ranged || (range && !tied);
     if (found)
         found->named = !range;
     return !found  ? unknown(d, assignment, (int)(equals - assignment), e)

@@ -43,6 +43,7 @@ typedef struct dims {
     arena *mem;
     int n;
     dimension *all;
+    bool ranged;       /* one has a range: its graph is one of several, see g_few_trips */
     bool labels;       /* names are labels: values that contradict each other are taken as they are */
     const char *notes; /* which were, a line each; NULL: none */
 } dims;

@@ -20,7 +20,7 @@ schedule/plan         2105  kernels, stages, values, targets
 schedule/nest         2424  the notation of loops
 schedule/schema       1434  rules, and loops by them
 schedule/fuse         2277  nodes become kernels
-schedule/passes       4916  a file for each other step
+schedule/passes       4931  a file for each other step
 schedule/place         825  plans over several devices
 schedule/explain       1563  what people read of a plan
 backends              3790  driver, runner, weights: what back ends share
@@ -30,7 +30,7 @@ backends/cache        2500  what was compiled
 backends/probe          761  loops that keep a core busy, for benchmarks and back ends
 backends/c            3677  compiler, loader, team of threads
 backends/emit          1070  programs of their own
-backends/device        1406  programs on devices: tables, texts, runs, here and in what is emitted
+backends/device        1416  programs on devices: tables, texts, runs, here and in what is emitted
 backends/interp        300  evaluates definitions
 backends/null           20  plans, and emits nothing
 backends/gpu          3419  graphics processors as a target

@@ -39,7 +39,9 @@ void loop_header(text *t, const kernel *k, const kernel_text *out, const kernel_
 {
     const scan_plan *s = k->scan;
     text_add(t, "/* %s\n *   %lld trips%s, each of", k->op, (long long)s->trips,
-             s->until < 0 ? "" : " at most, as one may end it");
+             s->until >= 0   ? " at most, as one may end it"
+             : s->counted.by ? " at most, as a run says"
+                             : "");
     for (int i = 0; i < s->plan->n_kernel; i++)
         text_add(t, "%s %s", i ? "," : "", member[i].name);
     for (int i = 0; i < s->plan->n_carried; i++)

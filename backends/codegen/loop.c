@@ -74,6 +74,27 @@ static const char *number(looping *w, int64_t n)
     return arena_format(&w->mem, "%lld", (long long)n);
 }
 
+/* Trips of the run */
+static const char *trips(looping *w)
+{
+    return w->s->counted.by ? "trips" : number(w, w->s->trips);
+}
+
+static void count_trips(looping *w)
+{
+    const varying *v = &w->s->counted;
+    text t = {0};
+    if (!v->by)
+        return;
+    text_add(&t, "(%lld", (long long)v->plus);
+    for (int i = 0; i < w->p->n_variable; i++)
+        if (v->by >> i & 1)
+            text_add(&t, " + %lld * size%d", (long long)v->times[i], i);
+    text_add(&t, ") / %lld", (long long)v->per);
+    code_let(&w->once, arena_format(&w->mem, "const %s", w->d->index), "trips", word(&w->mem, text_str(&t)));
+    text_free(&t);
+}
+
 /* Bytes from where the operand begins to where the input does in a trip */
 static const char *distance(looping *w, const trip_address *a)
 {
@@ -82,6 +103,8 @@ static const char *distance(looping *w, const trip_address *a)
                                     : "trip";
     if (!a->step)
         return number(w, a->at);
+    if (a->step < 0 && w->s->counted.by) /* from the last one of the run */
+        made = arena_format(&w->mem, "(%lld - trips + %s)", (long long)w->s->trips, made);
     return a->step < 0 ? arena_format(&w->mem, "%lld - %lld * %s", (long long)a->at, -(long long)a->step, made)
            : a->at     ? arena_format(&w->mem, "%lld + %lld * %s", (long long)a->at, (long long)a->step, made)
                        : arena_format(&w->mem, "%lld * %s", (long long)a->step, made);
@@ -206,23 +229,21 @@ static void clear_rows(looping *w)
 {
     for (int i = 0; i < w->s->plan->n_input; i++) {
         const trip_address *a = &w->s->address[i];
-        const int64_t step = a->step < 0 ? -a->step : a->step, trips = w->s->trips,
-                      end = a->every > 1 ? (trips + a->every - 2) / a->every + 1 : trips;
+        const int64_t step = a->step < 0 ? -a->step : a->step;
         if (!a->row || !step)
             continue;
+        const char *end = a->every > 1 ? arena_format(&w->mem, "((%s + %lld) / %lld + 1)", trips(w),
+                                                      (long long)a->every - 2, (long long)a->every)
+                                       : trips(w);
         const char *made = a->every > 1 ? arena_format(&w->mem, "((trip + %lld) / %lld + 1)", (long long)a->every - 1,
                                                        (long long)a->every)
                                         : "(trip + 1)",
                    *from = a->step < 0
-                               ? number(w, a->at + a->step * (end - 1))
+                               ? number(w, a->at + a->step * (w->s->trips - 1))
                                : arena_format(&w->mem, "%lld + %lld * %s", (long long)a->at, (long long)step, made);
-        code_add(&w->all,
-                 (stmt){.kind = S_CALL,
-                        .value = word(
-                            &w->mem,
-                            form(w, w->d->loop.clear, form(w, w->d->loop.at[1], operand_taken(w, a->load), from, NULL),
-                                 arena_format(&w->mem, "%lld * (%lld - %s)", (long long)step, (long long)end, made),
-                                 NULL))});
+        const char *at = form(w, w->d->loop.at[1], operand_taken(w, a->load), from, NULL),
+                   *bytes = arena_format(&w->mem, "%lld * (%s - %s)", (long long)step, end, made);
+        code_call(&w->all, word(&w->mem, form(w, w->d->loop.clear, at, bytes, NULL)));
     }
 }
 
@@ -253,12 +274,12 @@ static void write_statements(looping *w)
     w->value = arena_array(&w->mem, (size_t)(q->n_buffer + q->n_kernel) + 1, sizeof *w->value);
     w->once = code_begin(&w->mem), w->first = code_begin(&w->mem), w->moved = code_begin(&w->mem);
     w->all = code_begin(&w->mem);
+    count_trips(w);
     copy_first(w);
-    stmt *trips = code_open(
-        &w->all,
-        (stmt){.kind = S_LOOP, .name = "trip", .from = "0", .to = number(w, w->s->trips), .trips = w->s->trips});
+    stmt *all = code_open(&w->all,
+                          (stmt){.kind = S_LOOP, .name = "trip", .from = "0", .to = trips(w), .trips = w->s->trips});
     make_trip(w);
-    code_before(trips, &w->moved);
+    code_before(all, &w->moved);
     code_close(&w->all);
     if (w->d->loop.share)
         code_call(&w->once, word(&w->mem, w->d->loop.share));
@@ -283,7 +304,8 @@ static void write_function(looping *w, void (*opens)(text *t, const kernel_head 
                                 .parameter = all,
                                 .scratch = out->scratch,
                                 .lanes = out->lanes,
-                                .asks = out->asks});
+                                .asks = out->asks,
+                                .sizes = out->sizes});
     stmt_lines(t, text_str(&head));
     text_free(&head);
     t->depth = 1;
@@ -338,7 +360,7 @@ static bool make(looping *w, void (*write)(looping *w, text *header), err *e)
             member_take(w->out, &w->member[i]);
         w->out->lanes = w->d->lane ? (int)w->of.lanes : 1;
         write_statements(w);
-        w->out->needs_room = w->used[w->out->n_operand];
+        w->out->needs_room = w->used[w->out->n_operand] || w->out->sizes; /* extents are told behind it */
         unit_call(w->out, write_whole, w);
         loop_header(&header, w->k, w->out, w->member);
         write(w, &header);

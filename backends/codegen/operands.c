@@ -56,7 +56,7 @@ void call_operands(const plan *p, const kernel *k, kernel_text *out)
         MUST(layout_is_rows(y, &n->type));
         out->operand[out->n_operand++] = (operand){.node = n, .layout = y, .leaf = entry};
     }
-    out->needs_room = k->scan != NULL;
+    out->needs_room = k->scan != NULL, out->sizes = k->scan ? k->scan->counted.by : 0;
     const layout *y = &p->buffer[s->node->id].layout;
     MUST(layout_is_rows(y, &s->node->type));
     out->operand[out->n_operand++] = (operand){.node = s->node, .layout = y, .leaf = -1, .written = true};

@@ -25,6 +25,14 @@ static void add_copies(trip_tables *t, const scan_plan *s)
     }
 }
 
+static void add_counted(loop_row *l, const varying *v)
+{
+    _Static_assert((int)LOOP_SIZES == (int)MOST_VARIABLES, "a row has place for all variables");
+    l->per = v->by ? v->per : 0, l->plus = v->plus;
+    for (int i = 0; i < LOOP_SIZES; i++)
+        l->times[i] = v->by >> i & 1 ? v->times[i] : 0;
+}
+
 static void add_loop(trip_tables *t, const levels *l, const level *x)
 {
     const plan *around;
@@ -43,6 +51,7 @@ static void add_loop(trip_tables *t, const levels *l, const level *x)
                                      .trips = s->trips,
                                      .ahead = 1,
                                      .until = until ? until->offset : -1};
+    add_counted(&t->loop[t->loops - 1], &s->counted);
     t->loop[t->loops - 1].counted = add_addresses(t, s);
     add_copies(t, s);
 }
@@ -76,8 +85,9 @@ void trip_tables_print(text *t, const trip_tables *g)
     text_add(t, "    {0, 0, 0, 0}};\n\nstatic const loop_row loop[] = {\n");
     for (int i = 0; i < g->loops; i++) {
         const loop_row *x = &g->loop[i];
-        text_line(t, "    {%d, %d, %d, %d, %d, %d, %d, %d, %d, %ld, %ld, %d},", x->first, x->end, x->address, x->inputs,
-                  x->before, x->behind, x->last, x->room, x->counted, x->trips, x->until, x->ahead);
+        text_line(t, "    {%d, %d, %d, %d, %d, %d, %d, %d, %d, %ld, %ld, %d, %ld, %ld, {%ld, %ld, %ld, %ld}},",
+                  x->first, x->end, x->address, x->inputs, x->before, x->behind, x->last, x->room, x->counted, x->trips,
+                  x->until, x->ahead, x->per, x->plus, x->times[0], x->times[1], x->times[2], x->times[3]);
     }
     text_line(t, "};\n");
 }

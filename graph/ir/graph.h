@@ -98,6 +98,7 @@ struct ts_graph {
     scalars *scalars; /* functions; NULL: none yet */
     int n_scan;       /* begun so far */
     int n_own;        /* numbers that calls without one were given: the same for the same calls in the same order */
+    bool looped;      /* however few trips there are, they are a scan: see g_few_trips */
     bool waits;       /* what was refused last waits for a value: see onnx_wait */
     bool tired;       /* a value that was needed would have taken too long: see g_needed */
     double work;      /* elements that were gone through for such values */

@@ -147,6 +147,11 @@ const node *g_apply(graph *g, const char *op_name, const node *a, int n_attr, co
 }
 
 /* A count that a file states must not decide how much memory its nodes take: each step has nodes of its own. */
+bool g_few_trips(const graph *g, int64_t trips)
+{
+    return trips <= FEW_TRIPS && !g->looped;
+}
+
 bool g_may_write_out(graph *g, int64_t steps)
 {
     enum { MOST = 1 << 16 };

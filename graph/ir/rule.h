@@ -77,6 +77,8 @@ const node *g_rematerialized(graph *g, const node *a);
 /* So many trips at most are written out rather than made a scan: then they fuse with what is around them, and their
  * constants fold. More would be planned and compiled one by one, a tenth of a second each. */
 enum { FEW_TRIPS = 16 };
+/* Whether so many are; none is where graphs of other extents, which have other numbers of them, are to be compared. */
+bool g_few_trips(const graph *g, int64_t trips);
 /* Whether a recurrence of so many steps may be written out step by step, some 50 KB of graph each; else an error. */
 bool g_may_write_out(graph *g, int64_t steps);
 /* Tensors joined along an axis; one is itself. */

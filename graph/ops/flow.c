@@ -305,7 +305,7 @@ static bool try_loop(const loop *l, const node **result)
 
 static bool may_be_scan(const loop *l)
 {
-    return (l->count || (l->trips > FEW_TRIPS && l->trips <= MOST_TRIPS)) && l->go != NO;
+    return (l->count || (!g_few_trips(l->c->g, l->trips) && l->trips <= MOST_TRIPS)) && l->go != NO;
 }
 
 static bool make_loop(const onnx_call *c, onnx_value *out, err *e)
@@ -457,7 +457,7 @@ static bool make_scan(const onnx_call *c, onnx_value *out, err *e)
     if (!begin_scan(&s, e))
         return false;
     const node **result = arena_array(&c->g->mem, (size_t)(s.n_state + s.n_out) + 1, sizeof *result);
-    if (s.trips > FEW_TRIPS && s.trips <= MOST_TRIPS && end_turn(c->g, try_scan(&s, result))) {
+    if (!g_few_trips(c->g, s.trips) && s.trips <= MOST_TRIPS && end_turn(c->g, try_scan(&s, result))) {
         for (int i = 0; i < s.n_state + s.n_out && i < c->n_out; i++)
             out[i].node = result[i];
         return true;

@@ -90,7 +90,7 @@ static bool start(cell *k, graph *g, const node *n, int gates, int fixed)
     k->r = g_call1(g, "transpose", in[2]), k->rb = g_part(g, in[3], 0, rows, rows); /* r [hidden, rows], rb [rows] */
     /* w [inputs, rows], bias [rows] */
     const node *w = g_call1(g, "transpose", in[1]), *bias = g_part(g, in[3], 0, 0, rows);
-    if (k->time > FEW_TRIPS)
+    if (!g_few_trips(g, k->time))
         /* a scan takes rows of it as they lie */
         k->x = plus(k, g_call2(g, "matmul", in[0], w), bias); /* [time, batch, rows] */
     else {
@@ -154,9 +154,10 @@ static const node *scan(cell *k, next_state *next)
     cell in = *k;
     in.h = ts_scan_state(by, k->h), in.c = k->c ? ts_scan_state(by, k->c) : NULL;
     /* x [batch, gates * hidden] of the trip */
-    const node *x = ts_scan_slice(by, k->x, reverse), *t = ts_scan_trip(by), *out[3] = {0};
-    if (reverse)
-        t = g_call2(g, "subtract", g_scalar(g, TS_I64, (double)(k->time - 1)), t);
+    const node *x = ts_scan_slice(by, k->x, reverse), *t = NULL, *out[3] = {0};
+    if (k->lengths) /* the step, which counts down from an end that a run may say */
+        t = reverse ? ts_scan_slice(by, g_callf(g, 0, NULL, "iota count=%lld", (long long)k->time), true)
+                    : ts_scan_trip(by);
     const stepped s = step(&in, next, x, k->lengths ? g_cast(g, t, k->lengths->type.dtype) : NULL);
     ts_scan_step(by, in.h, s.h);
     if (k->c)
@@ -173,7 +174,7 @@ static const node *run(cell *k, next_state *next)
     graph *g = k->g;
     const node *end[3]; /* [time, batch, hidden], [1, batch, hidden] of each state */
     int n = 0;
-    if (k->time && !(end[n++] = k->time <= FEW_TRIPS ? write_out(k, next) : scan(k, next)))
+    if (k->time && !(end[n++] = g_few_trips(g, k->time) ? write_out(k, next) : scan(k, next)))
         return NULL;
     end[n++] = g_reshape(g, k->h, 3, (int64_t[]){1, k->batch, k->hidden});
     if (k->c)

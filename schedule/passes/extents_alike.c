@@ -3,6 +3,7 @@
  * elements are compared as what they come to: places as sums; where extents are least, axes of one element are none,
  * and what only moves elements is looked through. */
 #include "graph/affine/linear.h"
+#include "graph/ir/custom.h"
 #include "schedule/passes/extents_pair.h"
 
 #include <math.h>
@@ -103,11 +104,13 @@ static const expr *reduced(pairing *q, const expr *x, bool here)
 static const expr *through(pairing *q, const expr *x, bool here)
 {
     defn d;
+    int k; /* results of a scan have their places at the bounds */
     while (q->least && x->kind == X_LOAD) {
         const node *n = pairing_source(x->from);
-        if (n->leaf || n->trip || !g_defn(n, &q->scratch, &d, q->e) || d.value->kind != X_LOAD)
+        if (n->leaf || n->trip || custom_call(n, &k) || !g_defn(n, &q->scratch, &d, q->e) || d.value->kind != X_LOAD)
             break;
-        const expr *moved = here && q->form[n->id] ? x_map(&q->scratch, q->form[n->id], at_sizes, q) : d.value;
+        const expr *moved = here && q->form[n->id] ? x_map(&q->scratch, q->form[n->id], at_sizes, q)
+                                                   : x_tidy(&q->scratch, d.value, d.extent);
         x = reduced(q, x_rename(&q->scratch, moved, n->type.rank, x->arg), here);
     }
     return settled(x);

@@ -9,6 +9,7 @@
  * Requires: a graph at the bounds. Guarantees: plan.varies, plan.sized; what is computed of the first elements along
  * varying dimensions is what the graph at these extents computes, if sums over varying axes end where these do. */
 #include "graph/affine/linear.h"
+#include "graph/ir/custom.h"
 #include "graph/ir/rule.h"
 #include "graph/ir/trip.h"
 #include "schedule/passes/extents_pair.h"
@@ -30,9 +31,10 @@ static int differs(const pairing *q, bool *alone) /* the first variable that is 
     return *alone = n == 1, first;
 }
 
-static const node *scan_of(const node *n) /* that it is, or a result of; NULL: neither */
+static const node *scan_of(const node *n) /* that it is, or a result among several of; NULL: neither */
 {
-    return n->trip ? n : n->n_in == 1 && n->in[0]->trip ? n->in[0] : NULL;
+    int k;
+    return n->trip ? n : custom_call(n, &k) && custom_call(n, &k)->trip ? custom_call(n, &k) : NULL;
 }
 
 /* "matmul "y"", or of what has no name "iterate of gru "y"": the recipe that it is a part of, and who reads it */
@@ -62,23 +64,6 @@ static bool refuse(pairing *q, const node *n, const char *why)
 static bool is_other(pairing *q, const node *n)
 {
     return refuse(q, n, "is computed in another way at another extent");
-}
-
-/* How many trips a scan makes is a number of its plan. */
-static bool same_trips(pairing *q, const node *a, const node *b)
-{
-    const node *scan = scan_of(a), *other = scan_of(b);
-    const ll here = scan ? scan_form_of(scan).trips : 0;
-    if (!scan || (other && scan_form_of(other).trips == here))
-        return true;
-    const char *there = other ? arena_format(&q->mem, "of %lld", (ll)scan_form_of(other).trips) : "written out";
-    refuse(q, a,
-           arena_format(&q->mem,
-                        "is a loop of %lld trips, and %s at another extent: trips are counted when a "
-                        "plan is made",
-                        here, there));
-    return err_hint(q->e, "or say by an input how many of them count: sequence_lens of recurrent operators, the count "
-                          "of Loop");
 }
 
 static bool refuse_extent(pairing *q, const node *n, int64_t here, int64_t there)
@@ -123,7 +108,7 @@ static bool follow(pairing *q, const node *n, int axis, int64_t here, int64_t th
     if (q->learns >= 0 && v.times[q->learns] < 0)
         return refuse(q, n, "has an extent that shrinks as it grows");
     if (v.by && !*of)
-        *of = arena_array(&q->p->mem, MAX_AXIS, sizeof **of);
+        *of = arena_array(&q->p->mem, TRIPS + 1, sizeof **of);
     if (v.by)
         (*of)[axis] = v;
     return true;
@@ -220,12 +205,45 @@ static bool same_leaf(pairing *q, const node *a, const node *b)
 static bool same_trip(pairing *q, const node *a, const node *b)
 {
     const bool inside = q->inside;
-    bool same = !a->trip == !b->trip && (!a->trip || a->trip->n_root == b->trip->n_root);
+    bool same = a->trip->n_root == b->trip->n_root;
     q->inside = true;
-    for (int i = 0; same && a->trip && i < a->trip->n_root; i++)
+    for (int i = 0; same && i < a->trip->n_root; i++)
         same = pairing_take(q, a->trip->root[i], b->trip->root[i]);
     q->inside = inside;
     return same;
+}
+
+/* What scans are beside their trips' number */
+static bool same_form(const scan_form *f, const scan_form *o)
+{
+    return f->n_state == o->n_state && f->n_slice == o->n_slice && f->n_row == o->n_row && f->until == o->until &&
+           f->keep == o->keep && !f->every == !o->every &&
+           !memcmp(f->slice, o->slice, (size_t)f->n_slice * sizeof *f->slice) &&
+           !memcmp(f->row, o->row, (size_t)f->n_row * sizeof *f->row) &&
+           (!f->every || !memcmp(f->every, o->every, (size_t)f->n_row * sizeof *f->every));
+}
+
+static bool same_scan(pairing *q, const node *a, const node *b)
+{
+    if (!b->trip || a->n_in != b->n_in)
+        return is_other(q, a);
+    const scan_form f = scan_form_of(a), other = scan_form_of(b);
+    if (!same_form(&f, &other) || !follow(q, a, TRIPS, f.trips, other.trips))
+        return err_is(q->e) ? false : is_other(q, a);
+    if (q->inside && extents_of(q->p, a, TRIPS).by)
+        return refuse(q, a, "is a loop within a loop, of which the trips are counted when a plan is made");
+    bool same = true;
+    for (int i = 0; same && i < a->n_in; i++)
+        same = pairing_take(q, a->in[i], b->in[i]);
+    return same && (same_trip(q, a, b) || (!err_is(q->e) && is_other(q, a)));
+}
+
+/* Results of a scan lie at the same places of its value at all extents: those at the bounds. */
+static bool same_result(pairing *q, const node *a, const node *b)
+{
+    int k = 0, other = 0;
+    const node *from = custom_call(a, &k), *there = custom_call(b, &other);
+    return there && k == other ? pairing_take(q, from, there) : is_other(q, a);
 }
 
 static bool same_routine(const expr *x, const expr *y)
@@ -239,8 +257,11 @@ static bool same_routine(const expr *x, const expr *y)
 static bool same_made(pairing *q, const node *a, const node *b)
 {
     defn x, y;
-    if (!same_trips(q, a, b) || !g_defn(a, q->form[a->id] ? &q->scratch : &q->mem, &x, q->e) ||
-        !g_defn(b, &q->scratch, &y, q->e))
+    if (a->trip)
+        return same_scan(q, a, b);
+    if (scan_of(a))
+        return same_result(q, a, b);
+    if (!g_defn(a, q->form[a->id] ? &q->scratch : &q->mem, &x, q->e) || !g_defn(b, &q->scratch, &y, q->e))
         return false;
     if (x.n_axis != y.n_axis)
         return is_other(q, a);
@@ -252,7 +273,7 @@ static bool same_made(pairing *q, const node *a, const node *b)
     const bool as_found = q->learns < 0;
     q->form[a->id] = as_found ? form : pairing_learned(q, form, x_tidy(&q->scratch, y.value, y.extent));
     const bool same = same_routine(x.value, y.value) && q->form[a->id] &&
-                      (!as_found || pairing_alike(q, form, y.value, a->type.rank)) && same_trip(q, a, b);
+                      (!as_found || pairing_alike(q, form, y.value, a->type.rank));
     if (err_is(q->e))
         return false;
     return same || (as_found ? is_other(q, a) : refuse(q, a, "has the extent in the formula of its elements"));
@@ -286,7 +307,7 @@ bool pairing_take(pairing *q, const node *a, const node *b)
         q->seen[a->id] = true, q->met[q->n_met++] = a, q->within[a->id] = q->inside, q->reader[a->id] = q->at;
     if (a->type.dtype != b->type.dtype || a->type.rank != b->type.rank)
         return is_other(q, a);
-    for (int i = 0; i < a->type.rank; i++)
+    for (int i = 0; i < a->type.rank && !(a->trip && a->output); i++) /* what holds several results has no extents */
         if (!follow(q, a, i, a->type.dim[i], b->type.dim[i]))
             return false;
     return !a->leaf || !a->leaf->data || !b->leaf || !b->leaf->data || align(q, a, b);
@@ -356,6 +377,15 @@ static bool walked_whole(pairing *q, const node *n, const expr *x, bool sized)
            refuse(q, n, "goes through all of its operand at once");
 }
 
+/* What a trip computes is computed at the bounds: an element of what is there reads nothing behind the ends. */
+static bool sums_varying(const plan *p, const node *n)
+{
+    bool any = false;
+    for (int a = n->type.rank; a < MAX_AXIS && !any; a++)
+        any = extents_of(p, n, a).by;
+    return any;
+}
+
 /* Elements with extents that vary in them; of constants that are counted from their ends all is there. */
 static bool settle(pairing *q)
 {
@@ -373,6 +403,7 @@ static bool settle(pairing *q)
     for (int i = 0; ok && i < q->n_met; i++) {
         const node *n = q->met[i];
         ok = (!p->sized[n->id] || !q->within[n->id] || refuse(q, n, "has the extent in the formula of its elements")) &&
+             (!q->within[n->id] || !sums_varying(p, n) || refuse(q, n, "sums up, in a trip of a loop, what varies")) &&
              (!q->form[n->id] || walked_whole(q, n, q->form[n->id], p->sized[n->id]));
     }
     return ok;

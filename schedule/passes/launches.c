@@ -73,7 +73,7 @@ bool kernel_joins(const plan *p, const kernel *k, int64_t lanes)
     for (int i = 0; i < k->n_stage && may; i++) {
         const stage *s = &k->stage[i];
         unit_loops u;
-        may = !stage_nested(s) || !nest_unit(s, &u);
+        may = (!stage_nested(s) || !nest_unit(s, &u)) && !x_find(s->value, X_SIZE);
         for (int a = 0; a < s->n_axis; a++)
             may = may && !s->varies[a].by;
     }

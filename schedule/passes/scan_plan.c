@@ -5,7 +5,7 @@
 #include "schedule/passes/launches.h"
 #include "schedule/nest/nest.h"
 #include "schedule/passes/passes.h"
-#include "schedule/plan/plan.h"
+#include "schedule/plan/extents.h"
 #include "schedule/schema/schema.h"
 
 #include <stdlib.h>
@@ -353,7 +353,7 @@ static bool plan_scan(plan *p, kernel *k, err *e)
     const node *n = k->stage->node;
     making m = {.around = p, .k = k, .stage = k->stage, .n = n, .form = scan_form_of(n)};
     k->scan = m.s = arena_get(&p->mem, sizeof *m.s);
-    m.s->g = ts_graph_make(), m.s->trips = m.form.trips;
+    m.s->g = ts_graph_make(), m.s->trips = m.form.trips, m.s->counted = extents_of(p, n, TRIPS);
     if (!plan_trip(&m, e))
         return err_in(e, "a trip of %s%s%s%s", k->op, *k->label ? " \"" : "", k->label, *k->label ? "\"" : "");
     find_places(&m);

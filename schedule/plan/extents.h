@@ -5,6 +5,7 @@
 #define TS_EXTENTS_H
 #include "schedule/plan/plan.h"
 
+enum { TRIPS = MAX_AXIS };                      /* stands, of a scan, for an axis: how many trips it makes */
 bool extents_any(const plan *p, const node *n); /* of its axes, those of a fold included */
 /* Of axis `axis` of the definition of n, or of that dimension of a leaf; by is 0 where it is constant. */
 varying extents_of(const plan *p, const node *n, int axis);

@@ -143,6 +143,7 @@ typedef struct scan_plan { /* a scan's kernel: the plan of one trip, in a graph 
     struct plan *plan;
     graph *g;
     int64_t trips;
+    varying counted;       /* trips of a run, where they vary: trips is their bound */
     int *leaf;             /* by leaf of that plan: which one it is of the plan around it */
     trip_address *address; /* by input of that plan */
     int n_first, n_copy;

@@ -32,21 +32,20 @@ static void copy_share(const walker *w, char *to, const char *from, long bytes)
     memcpy(to + first, from + first, (size_t)(last - first));
 }
 
-static void find_inputs(const walker *w, const loop_row *l, void *const *at, const long *trip, void **now)
+static void find_inputs(const walker *w, const loop_row *l, void *const *at, long trips, const long *trip, void **now)
 {
     const loop_address *a = w->g->address + l->address;
     for (int i = 0; i < l->inputs; i++)
-        now[i] = a[i].of < 0 ? (void *)trip
-                             : (char *)at[a[i].of] + a[i].at + a[i].step * ((*trip + a[i].every - 1) / a[i].every);
+        now[i] = a[i].of < 0 ? (void *)trip : (char *)at[a[i].of] + loop_place(&a[i], l, trips, *trip);
 }
 
 /* Rows of trips that were not made are zeros. */
-static void clear_rows(const walker *w, const loop_row *l, void *const *at, long done)
+static void clear_rows(const walker *w, const loop_row *l, void *const *at, long trips, long done)
 {
     const loop_address *a = w->g->address + l->address;
     for (int i = 0; i < l->inputs; i++) {
         long from;
-        const long bytes = loop_left(&a[i], l->trips, done, &from);
+        const long bytes = loop_left(&a[i], l, trips, done, &from);
         if (bytes && !w->part)
             memset((char *)at[a[i].of] + from, 0, (size_t)bytes);
     }
@@ -68,7 +67,7 @@ static void make_trips(const ts_run *r, const walker *by, long k, void *const *a
 {
     const loop_row *l = by->g->loop + by->g->call[k].loop;
     const loop_copy *c = by->g->copy;
-    const long set = (long)CLAIM * by->g->all;
+    const long set = (long)CLAIM * by->g->all, trips = loop_made(l, l->per ? at[l->room + 1] : NULL);
     void *now[by->g->inputs];
     ts_run own = *r;
     walker w = {by->g, by->part, by->parts, 0, by->number ? by->number : (int)k + 1};
@@ -78,21 +77,21 @@ static void make_trips(const ts_run *r, const walker *by, long k, void *const *a
         w.part = 0, w.parts = 1;
     }
     own.arena = at[l->room], own.input = now;
-    find_inputs(&w, l, at, &trip, now);
+    find_inputs(&w, l, at, trips, &trip, now);
     for (int i = l->before; i < l->behind; i++)
         if (now[c[i].input] != at[c[i].of])
             copy_share(&w, now[c[i].input], at[c[i].of], c[i].bytes);
     clear(&own, &w, l->first, l->end);
-    for (int more = 1; more && trip < l->trips; trip++) {
+    for (int more = 1; more && trip < trips; trip++) {
         meet(&own, &w);
         w.claims = set * (~trip & 1);
         clear(&own, &w, l->first, l->end); /* for the next trip */
         w.claims = set * (trip & 1);
-        find_inputs(&w, l, at, &trip, now);
+        find_inputs(&w, l, at, trips, &trip, now);
         more = make_trip(&own, &w, l, now);
     }
-    if (trip < l->trips)
-        clear_rows(&w, l, at, trip);
+    if (trip < trips)
+        clear_rows(&w, l, at, trips, trip);
 }
 
 /* ---- calls ---- */

@@ -38,13 +38,12 @@ void device_places(const device_program *p, int kernel, device_at *out)
         out[i] = place(&w, &p->kernel[kernel].operand[i]);
 }
 
-static void find(const walk *w, const loop_row *l, const device_at *at, long trip, device_at *now)
+static void find(const walk *w, const loop_row *l, const device_at *at, long all, long trip, device_at *now)
 {
     const loop_address *s = w->p->address + l->address;
     for (int i = 0; i < l->inputs; i++)
         now[i] = s[i].of < 0 ? (device_at){device_piece(w->p, DEVICE_COUNTS), COUNT_BYTES * (long)(l - w->p->loop)}
-                             : (device_at){at[s[i].of].piece, at[s[i].of].at + s[i].at +
-                                                                  s[i].step * ((trip + s[i].every - 1) / s[i].every)};
+                             : (device_at){at[s[i].of].piece, at[s[i].of].at + loop_place(&s[i], l, all, trip)};
 }
 
 static int copy_firsts(const walk *w, const loop_row *l, const device_at *at, const device_at *now)
@@ -68,13 +67,13 @@ static int copy_results(const walk *own, const loop_row *l, const device_at *now
     return ok;
 }
 
-static int clear_rows(const walk *w, const loop_row *l, const device_at *at, long done)
+static int clear_rows(const walk *w, const loop_row *l, const device_at *at, long all, long done)
 {
     const loop_address *a = w->p->address + l->address;
     int ok = 1;
     for (int i = 0; i < l->inputs && ok; i++) {
         long from;
-        const long bytes = loop_left(&a[i], l->trips, done, &from);
+        const long bytes = loop_left(&a[i], l, all, done, &from);
         if (bytes > 0)
             ok = w->on->by->clear(w->on, (device_at){at[a[i].of].piece, at[a[i].of].at + from}, bytes);
     }
@@ -97,12 +96,12 @@ static int find_last(const walk *w, device_at said, int ahead, long end, long *t
  * which do nothing then. */
 static int ends(const walk *w, const loop_row *l, device_at until, device_at said, long *trip, int *last)
 {
-    const long end = *trip + 1;
+    const long end = *trip + 1, all = loop_made(l, w->on->size);
     if (l->ahead == 1)
         return truth(w, until, last);
     if (!w->on->by->copy(w->on, (device_at){said.piece, said.at + *trip % l->ahead}, until, 1))
         return 0;
-    if (end % l->ahead && end < l->trips)
+    if (end % l->ahead && end < all)
         return 1;
     long behind = end;
     const int ok = find_last(w, said, l->ahead, end, &behind, last);
@@ -117,18 +116,19 @@ static int trips(const walk *w, int outer, const loop_row *l, const device_at *a
     const device_at count = {device_piece(w->p, DEVICE_COUNTS), COUNT_BYTES * (long)(l - w->p->loop)},
                     said = {count.piece, count.at + NUMBER}, until = {at[l->room].piece, at[l->room].at + l->until};
     walk own = {w->p, w->on, at[l->room], now, outer, said};
+    const long all = loop_made(l, w->on->size);
     long trip = 0;
     int last = 0;
     if (now)
-        find(w, l, at, trip, now);
+        find(w, l, at, all, trip, now);
     int ok = now && copy_firsts(w, l, at, now) && (l->until < 0 || w->on->by->clear(w->on, said, MOST_AHEAD));
-    for (; ok && !last && trip < l->trips; trip++) {
-        find(w, l, at, trip, now);
+    for (; ok && !last && trip < all; trip++) {
+        find(w, l, at, all, trip, now);
         own.ended.at = said.at + (trip + l->ahead - 1) % l->ahead;
         ok = (!l->counted || w->on->by->count(w->on, count, trip)) && kernels(&own, l->first, l->end) &&
              copy_results(&own, l, now) && (l->until < 0 || ends(w, l, until, said, &trip, &last));
     }
-    ok = ok && (trip == l->trips || clear_rows(w, l, at, trip));
+    ok = ok && (trip == all || clear_rows(w, l, at, all, trip));
     free(now);
     return ok;
 }
@@ -161,7 +161,7 @@ static long steps(const device_program *p, int first, int end, long most)
     for (int k = first; k < end && n >= 0; k++) {
         const loop_row *l = p->loop + p->kernel[k].loop;
         long one = !p->kernel[k].joins;
-        if (p->kernel[k].loop && l->until >= 0)
+        if (p->kernel[k].loop && (l->until >= 0 || l->per))
             return -1;
         if (p->kernel[k].loop) {
             one = steps(p, l->first, l->end, most);

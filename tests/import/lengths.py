@@ -1,0 +1,158 @@
+"""Recurrent models of which a run says the length: python3 lengths.py TESSERA WORK TARGET.... One program for a range
+gives, at several lengths, what the interpreter gives for that length alone, and what ONNX Runtime does where it is
+installed; other lengths are refused. Needs onnx."""
+import os
+import subprocess
+import sys
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+try:
+    import onnxruntime
+except ImportError:
+    onnxruntime = None
+
+tessera, work, *targets = sys.argv[1:]
+rng = np.random.default_rng(0)
+BATCH, WIDE, HIDDEN = 2, 6, 5
+GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
+node, value = helper.make_node, helper.make_tensor_value_info
+failed = 0
+
+
+def weight(name, *shape):
+    return numpy_helper.from_array((rng.standard_normal(shape) / np.sqrt(shape[-1])).astype(np.float32), name)
+
+
+def whole(name, *v):
+    return numpy_helper.from_array(np.array(v if len(v) != 1 else v[0], np.int64), name)
+
+
+def layer(kind, direction, x="x", hidden=HIDDEN, lengths=False, **attributes):
+    ways = 2 if direction == "bidirectional" else 1
+    rows = GATES[kind] * hidden
+    outs = ["y", "h"] + (["c"] if kind == "LSTM" else [])
+    nodes = [node(kind, [x, "w", "r", "b"] + (["lengths"] if lengths else []), outs, hidden_size=hidden,
+                  direction=direction, **attributes)]
+    return nodes, [weight("w", ways, rows, WIDE), weight("r", ways, rows, hidden), weight("b", ways, 2 * rows)], outs
+
+
+def loop_body(kind, nodes, inputs, outputs, weights=()):
+    shapes = {"i": (TensorProto.INT64, []), "go": (TensorProto.BOOL, []), "on": (TensorProto.BOOL, [])}
+    ports = [[value(n, *shapes.get(n, (TensorProto.FLOAT, [BATCH, WIDE]))) for n in names]
+             for names in (inputs, outputs)]
+    return helper.make_graph(nodes, kind, *ports, list(weights))
+
+
+def cases():
+    for kind in GATES:
+        for direction in ("forward", "reverse", "bidirectional"):
+            for lengths in (False, True):
+                yield f"{kind} {direction}{' lengths' if lengths else ''}", *layer(kind, direction, lengths=lengths)
+    yield "GRU by tables", *layer("GRU", "bidirectional", hidden=192)
+    for back in (0, 1):
+        body = loop_body("scan", [node("Add", ["s", "row"], ["a"]), node("MatMul", ["a", "m"], ["p"]),
+                                  node("Tanh", ["p"], ["next"]), node("Identity", ["next"], ["out"])],
+                         ["s", "row"], ["next", "out"], [weight("m", WIDE, WIDE)])
+        yield f"Scan {back}", [node("Scan", ["zero", "x"], ["y", "z"], body=body, num_scan_inputs=1,
+                                    scan_input_directions=[back], scan_output_directions=[back])], [
+                                        weight("zero", BATCH, WIDE)], ["y", "z"]
+    body = loop_body("loop", [node("Identity", ["go"], ["on"]), node("Cos", ["s"], ["next"]),
+                              node("Identity", ["next"], ["out"])], ["i", "go", "s"], ["on", "next", "out"])
+    yield "Loop", [node("Shape", ["x"], ["shape"], start=0, end=1), node("Squeeze", ["shape"], ["n"]),
+                   node("Loop", ["n", "", "zero"], ["y", "z"], body=body), node("Add", ["z", "x"], ["sum"])], [
+                       weight("zero", BATCH, WIDE)], ["y", "sum"]
+    nodes, weights, _ = layer("LSTM", "bidirectional")
+    head = [node("Transpose", ["y"], ["t"], perm=[0, 2, 1, 3]), node("Reshape", ["t", "flat"], ["f"]),
+            node("MatMul", ["f", "m"], ["p"]), node("Softmax", ["p"], ["tags"], axis=-1)]
+    weights += [weight("m", 2 * HIDDEN, 4), whole("flat", 0, 0, -1)]
+    yield "tagger", nodes + head, weights, ["tags"]
+    image = [node("Transpose", ["x"], ["turned"], perm=[1, 2, 0]), node("Unsqueeze", ["turned", "one"], ["image"]),
+             node("Conv", ["image", "k"], ["conv"], pads=[1, 1, 1, 1]), node("Relu", ["conv"], ["relu"]),
+             node("MaxPool", ["relu"], ["pool"], kernel_shape=[2, 2], strides=[2, 2]),
+             node("Conv", ["pool", "l"], ["row"]), node("Squeeze", ["row", "two"], ["line"]),
+             node("Transpose", ["line"], ["steps"], perm=[2, 0, 1])]
+    yield ("image", image + layer("LSTM", "bidirectional", x="steps")[0] + head,
+           weights + [weight("k", 4, 1, 3, 3), weight("l", WIDE, 4, 3, 1), whole("one", [1]), whole("two", [2])],
+           ["tags"])
+
+
+def run(path, out, values, *words):
+    for name, x in values.items():
+        np.save(f"{work}/{name}.npy", x)
+    given = [w for name in values for w in ("--in", f"{name}={work}/{name}.npy")]
+    done = subprocess.run([tessera, "run", path, "-q", *given, "-o", out, *words], capture_output=True, text=True)
+    return done.returncode, done.stderr
+
+
+def apart(a, b):
+    return np.inf if a.shape != b.shape else float(np.abs(a - b).max(initial=0))
+
+
+def check(name, ok, *said):
+    global failed
+    if not ok:
+        failed += 1
+        print(name, *said)
+
+
+def inputs_of(n, lengths):
+    x = {"x": rng.standard_normal((n, BATCH, WIDE)).astype(np.float32)}
+    return x | ({"lengths": np.array([n, n // 2], np.int32)} if lengths else {})
+
+
+def compare(name, path, outs, n, span, lengths):
+    values = inputs_of(n, lengths)
+    code, said = run(path, f"{work}/alone", values, "--dim", f"seq={n}", "--target", "interp")
+    check(name, code == 0, said)
+    want = [np.load(f"{work}/alone/{o}.npy") for o in outs]
+    if onnxruntime and not (lengths and n < 2):
+        session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+        for o, a, b in zip(outs, want, session.run(outs, values)):
+            check(name, apart(a, b) < 2e-5, f"ONNX Runtime at {n}, {o}: {apart(a, b):.3g} apart")
+    for target in targets:
+        code, said = run(path, f"{work}/varying", values, "--dim", f"seq={span}", "--target", target)
+        check(name, code == 0, target, said)
+        for o, a in zip(outs, want) if code == 0 else ():
+            far = apart(a, np.load(f"{work}/varying/{o}.npy"))
+            check(name, far < 2e-5, f"{target} at {n}, {o}: {far:.3g} apart")
+
+
+def refused(name, path, n, span, text, wanted=3):
+    code, said = run(path, f"{work}/none", inputs_of(n, False), "--dim", f"seq={span}", "--target", targets[0])
+    check(name, code == wanted and text in said, f"a length of {n}: {code}, {said}")
+
+
+def refused_trip():
+    """What a trip computes goes over all of the bound: a sum over what varies would take in what is not there."""
+    body = loop_body("scan", [node("Mul", ["x", "s"], ["p"]), node("ReduceSum", ["p", "zero"], ["sum"], keepdims=0),
+                              node("Add", ["sum", "row"], ["next"])], ["s", "row"], ["next"], [whole("zero", [0])])
+    graph = helper.make_graph([node("Scan", ["first", "x"], ["y"], body=body, num_scan_inputs=1)], "sum",
+                              [value("x", TensorProto.FLOAT, ["seq", BATCH, WIDE])],
+                              [value("y", TensorProto.FLOAT, None)], [weight("first", BATCH, WIDE)])
+    path = f"{work}/model.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    refused("sum in a trip", path, 4, "1..40", 'sum "sum" sums up, in a trip of a loop, what varies', 4)
+
+
+made = 0
+for name, nodes, weights, outs in cases():
+    lengths = "lengths" in name
+    ports = [value("x", TensorProto.FLOAT, ["seq", BATCH, WIDE])]
+    ports += [value("lengths", TensorProto.INT32, [BATCH])] if lengths else []
+    graph = helper.make_graph(nodes, "lengths", ports, [value(o, TensorProto.FLOAT, None) for o in outs], weights)
+    path = f"{work}/model.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    low, span = (4, "4..40/2") if name == "image" else (1, "1..40")
+    for n in (40, 26, 4, low):
+        compare(name, path, outs, n, span, lengths)
+    if name == "GRU forward":
+        for n in (0, 41):
+            refused(name, path, n, span,
+                    f'dimension "seq" is {n} by the value of input "x", outside of --dim seq=1..40')
+    made += 1
+refused_trip()
+print(f"{made} models")
+sys.exit(failed > 0)
