@@ -11,24 +11,24 @@
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
-include                656  the public header: to be read in one sitting
-graph                33463  the table of operations is half of it
-import               11977  ONNX, JSON, safetensors, tokenizers; all of it distrusted
+include                659  the public header: to be read in one sitting
+graph                33472  the table of operations is half of it
+import               11980  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff              4400  the chain rule, forward mode, batches, optimizers
 schedule               192  the table of passes
-schedule/plan         2105  kernels, stages, values, targets
+schedule/plan         2107  kernels, stages, values, targets
 schedule/nest         2424  the notation of loops
 schedule/schema       1434  rules, and loops by them
 schedule/fuse         2277  nodes become kernels
-schedule/passes       4931  a file for each other step
+schedule/passes       4950  a file for each other step
 schedule/place         825  plans over several devices
 schedule/explain       1563  what people read of a plan
-backends              3790  driver, runner, weights: what back ends share
-backends/codegen      11826  nests to text, for every C-like language
-backends/cpu          2654  processors as a target, and what is measured of them
+backends              3791  driver, runner, weights: what back ends share
+backends/codegen      11848  nests to text, for every C-like language
+backends/cpu          2656  processors as a target, and what is measured of them
 backends/cache        2500  what was compiled
 backends/probe          761  loops that keep a core busy, for benchmarks and back ends
-backends/c            3677  compiler, loader, team of threads
+backends/c            3698  compiler, loader, team of threads
 backends/emit          1070  programs of their own
 backends/device        1416  programs on devices: tables, texts, runs, here and in what is emitted
 backends/interp        300  evaluates definitions
@@ -39,10 +39,10 @@ backends/cuda          2550  a dialect and a device
 bench                 6063  race, statistics, peers
 bench/report          5935  a page of sections
 bench/machine         1231  clock, processors, ceilings
-train                 9740  fine-tuning, generation, export
+train                10369  fine-tuning, generation, export
 models                1790  on the public header alone
-cli                  11755  a file for each verb
-tests                50320  about half of what they test
+cli                  11941  a file for each verb
+tests                50790  about half of what they test
 bench/tune             920  a search for loops, its log and rules
 tests/gpusim         10220  a driver and a card in software
 '
