@@ -108,7 +108,7 @@ typedef struct chart {
     const char *unit; /* what the axis to the left counts */
     say_number *say;
     int width, height, left;
-    bool from_zero;
+    enum { ANY_VALUE, FROM_ZERO, SHARE } range; /* of its values; SHARE: from 0 to 1 */
 } chart;
 typedef struct frame {
     axis x, y;
@@ -123,8 +123,10 @@ static frame frame_of(const chart *c, double first, double last, double low, dou
         span = high != 0 ? fabs(high) * 0.2 : 1, low -= span / 2, high += span / 2;
     else
         low -= 0.06 * span, high += 0.06 * span;
-    if (c->from_zero)
+    if (c->range == FROM_ZERO)
         low = 0;
+    if (c->range == SHARE)
+        low = fmax(low, 0), high = fmin(high, 1);
     if (last <= first)
         first -= 0.5, last += 0.5;
     const double bottom = c->height - BELOW;
@@ -215,7 +217,7 @@ static void begin(text *t, const chart *c, const curve *v)
 /* ---- what is drawn ---- */
 static void loss_chart(text *t, const metrics *m)
 {
-    const chart c = {"Loss by step", "loss", word_real, 980, 300, 56, false};
+    const chart c = {"Loss by step", "loss", word_real, 980, 300, 56, ANY_VALUE};
     curve raw = curve_of(m, loss_of);
     const curve mean = smooth(&raw);
     for (int i = 0; i < m->n_trial; i++)
@@ -240,7 +242,7 @@ static void loss_chart(text *t, const metrics *m)
 
 static void accuracy_chart(text *t, const metrics *m)
 {
-    const chart c = {"Accuracy on held-out examples by step", "accuracy", word_percent, 980, 220, 56, false};
+    const chart c = {"Accuracy on held-out examples by step", "accuracy", word_percent, 980, 220, 56, SHARE};
     double low = INFINITY, high = -INFINITY;
     for (int i = 0; i < m->n_trial; i++)
         low = fmin(low, m->trial[i].accuracy), high = fmax(high, m->trial[i].accuracy);
@@ -320,14 +322,14 @@ const char *story_steps(text *t, const story *s)
         metric_of *get;
         double limit;
     } all[] = {
-        {{"Norm of the gradients, before clipping", "norm", word_real, 480, 220, 56, true}, norm_of, s->asked->clip},
-        {{"Learning rate", "learning rate", word_real, 480, 220, 66, true}, lr_of, 0},
-        {{"Time of a step", "time", say_time, 480, 220, 66, true}, ns_of, 0},
+        {{"Norm of the gradients, before clipping", "norm", word_real, 480, 220, 56, FROM_ZERO}, norm_of, s->asked->clip},
+        {{"Learning rate", "learning rate", word_real, 480, 220, 66, FROM_ZERO}, lr_of, 0},
+        {{"Time of a step", "time", say_time, 480, 220, 66, FROM_ZERO}, ns_of, 0},
         {{task_is_text(s->asked) ? "Tokens per second" : "Examples per second",
-          task_is_text(s->asked) ? "tokens per second" : "examples per second", say_many, 480, 220, 56, true},
+          task_is_text(s->asked) ? "tokens per second" : "examples per second", say_many, 480, 220, 56, FROM_ZERO},
          rate_of,
          0},
-        {{"Memory of the process, most so far", "memory", say_mib, 480, 220, 74, true}, memory_of, 0},
+        {{"Memory of the process, most so far", "memory", say_mib, 480, 220, 74, FROM_ZERO}, memory_of, 0},
     };
     if (!s->metrics.n)
         return "no step was made";

@@ -75,4 +75,11 @@ done
 [ -e on-interp/step.json ] && wrong "kernels of a target that does not time them have times"
 [ ! -d on-opencl ] || holds "s = json.load(open('on-opencl/step.json'))
 assert all(k['median_ns'] > 0 for k in s['candidates'][0]['kernels']), s" "a target that times kernels was not asked"
+# where every evaluation is right, the axis of accuracy ends at 100 %
+cp -r run right
+sed -i 's/"eval_accuracy":[^,}]*/"eval_accuracy":1/' right/metrics.jsonl
+expect 0 '' report right
+holds "p = open('right/report.html').read()
+shares = [float(x) for x in re.findall(r'>([0-9.]+) %</text>', p)]
+assert shares and max(shares) <= 100, shares" "an accuracy is beyond 100 %"
 finish
