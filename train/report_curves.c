@@ -322,7 +322,9 @@ const char *story_steps(text *t, const story *s)
         metric_of *get;
         double limit;
     } all[] = {
-        {{"Norm of the gradients, before clipping", "norm", word_real, 480, 220, 56, FROM_ZERO}, norm_of, s->asked->clip},
+        {{"Norm of the gradients, before clipping", "norm", word_real, 480, 220, 56, FROM_ZERO},
+         norm_of,
+         s->asked->clip},
         {{"Learning rate", "learning rate", word_real, 480, 220, 66, FROM_ZERO}, lr_of, 0},
         {{"Time of a step", "time", say_time, 480, 220, 66, FROM_ZERO}, ns_of, 0},
         {{task_is_text(s->asked) ? "Tokens per second" : "Examples per second",

@@ -37,17 +37,19 @@ static bool write_all(const tuner *t, const char *s, size_t n, ts_error *e)
     return true;
 }
 
-/* Whole lines of it; *whole: bytes of these. A line that is no attempt is somebody else's file. */
+/* Whole lines of it; *whole: bytes of these. What does not begin as a log, or has a line that is no attempt, is somebody
+ * else's file, in which nothing is cut off. */
 static bool take(tuner *t, const char *s, size_t *whole, ts_error *e)
 {
     char *own = head(t);
-    bool good = strncmp(s, own, strlen(own)) == 0;
+    const bool torn = strlen(s) < strlen(own) && strncmp(s, own, strlen(s)) == 0; /* its first line has no end */
+    bool good = torn || strncmp(s, own, strlen(own)) == 0;
     if (!good) {
         err_set(e, TS_BAD_INPUT,
                 "%s: not the log of a search with this target, machine and schema; it begins \"%.80s\"", t->o->log, s);
         err_hint(e, "name another file with --log, or delete it");
     }
-    const char *at = good ? s + strlen(own) : s;
+    const char *at = good && !torn ? s + strlen(own) : s;
     for (const char *end; good && (end = strchr(at, '\n')); at = end + 1) {
         text line = {0};
         text_bytes(&line, at, (size_t)(end - at));
@@ -74,7 +76,7 @@ bool log_open(tuner *t, ts_error *e)
     if (!t->o->log)
         return true;
     bool good = access(t->o->log, F_OK) != 0 || file_read(t->o->log, LOG_MOST, &s, e);
-    if (good && strchr(text_str(&s), '\n'))
+    if (good && s.length)
         good = take(t, text_str(&s), &whole, e);
     if (good && (t->fd = open(t->o->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) < 0)
         good = err_set(e, TS_FILES, "%s: %s", t->o->log, strerror(errno));

@@ -309,7 +309,7 @@ cJSON *tune_run(ts_model *m, const ts_array *value, const ts_options *plan, cons
     cJSON *report = js_put(cJSON_CreateObject(), "format:%s", "tune/1");
     const double begun = seconds_now();
     *found = NULL;
-    bool good = open_base(&t, e) && log_open(&t, e) && find_families(&t, e) && search(&t, begun, e);
+    bool good = open_base(&t, e) && find_families(&t, e) && log_open(&t, e) && search(&t, begun, e);
     if (good)
         js_put(report, "target:%s,isa:%s,threads:%d,schema:%s", js_get_text(t.json, "target"),
                js_get_text(t.json, "isa"), (int)js_get_number(t.json, "threads", 0), o->schema);

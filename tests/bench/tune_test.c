@@ -158,7 +158,19 @@ static void refuses(const scratch *folder)
     put_log(folder, text_str(&t), t.length);
     r = search(folder, NULL, 6, 2);
     CHECK(!r.report && r.e.code == TS_BAD_INPUT && strstr(r.e.text, "a line without kernel, loops and status"));
-    drop(&r), text_free(&t), free(same), free(before);
+    drop(&r), text_free(&t), free(same);
+    put_log(folder, "notes",
+            5); /* a file of one line without an end: somebody's, unless a log's first line begins so */
+    r = search(folder, NULL, 6, 2);
+    same = log_text(folder);
+    CHECK(!r.report && r.e.code == TS_BAD_INPUT);
+    CHECK_TEXT(same, "notes");
+    drop(&r), free(same);
+    put_log(folder, before, n - 9);
+    r = search(folder, NULL, 6, 2);
+    same = log_text(folder);
+    CHECK(r.report && lines(same) == 1 + 2 * 6 && strncmp(same, before, n) == 0);
+    drop(&r), free(same), free(before);
 }
 
 /* Loops that are quicker for both products are one rule over the extents of both, which plans follow. */

@@ -29,6 +29,7 @@ BASE = {  # verb: arguments of a command that is right
     "eval": "run --data dev.tsv",
     "predict": "run --text film",
     "quantize": "m.onnx --weights int4 --out made",
+    "tune": "m.json --budget 2s --most 2 --threads 1 --out made",
     "generate": "lm --prompt ab --max-tokens 2",
 }
 WRITES = {"out", "report", "dot", "svg", "json", "grad-norms"}  # files and folders that are made
@@ -46,7 +47,8 @@ WORDS = {  # by what help calls the value
 READ = ["none", "none/none", "folder", "empty", "junk", "plain/x", ""]
 WRITTEN = {"FILE": ["none/none", "plain/x", "folder", ""], "FOLDER": ["plain", "plain/x", ""],
            "RUN": ["plain", "plain/x", ""]}
-FINE = {("predict", "file", "empty"), ("predict", "file", "junk"), ("train", "head", "none"), ("train", "data", "")}
+FINE = {("predict", "file", "empty"), ("predict", "file", "junk"), ("train", "head", "none"), ("train", "data", ""),
+        ("tune", "log", "none"), ("tune", "log", "empty")}
 NO_USE = {("schema", "out"), ("show", "target"), ("show", "isa"), ("onnx-test", "target")}  # in these commands
 # A message says what to do by these words too
 REMEDY = re.compile(r"\n  hint: |must be|known are|a range two of them|No such file|[Nn]ot a directory|"
