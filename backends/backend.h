@@ -121,7 +121,7 @@ typedef struct backend {
     bool (*run)(program *g, void *const *input, err *e);
     const by_kernel *kernels; /* NULL: a run is one thing, which cannot be looked into */
     /* Where a value of the arena lies in its buffer's layout, and its dtype there; until the run goes on, or the next
-     * call. NULL: it cannot be had from the device. */
+     * call. NULL: it cannot be had from the device. Weights that are made of others are read so (derived.c). */
     const void *(*at)(const program *g, const node *n, dtype *stored);
     /* Row-major, in the root's own dtype, out's memory; for roots that are no inputs and have no buffer there */
     bool (*get)(program *g, int root, ts_array *out, err *e);

@@ -29,6 +29,7 @@ struct deriver {
 deriver *deriver_make(const plan *p, const backend *by, const build_options *w)
 {
     deriver *d = heap_array(1, sizeof *d);
+    MUST(by->at); /* what is made is read there */
     *d = (deriver){.p = p, .here = *p->on, .by = by, .asked = w, .g = ts_graph_make()};
     if (by->present && by->present->here)
         by->present->here(p->on, &d->here);

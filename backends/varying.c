@@ -1,6 +1,6 @@
 /* varying.c - plans of which a run says extents: values go to where they lie at the bounds, and results come from
  * there. What lies behind them there is left over from other runs: valid, and read by nothing that counts. */
-#include "backends/c/runtime/boxes.h"
+#include "backends/boxes.h"
 #include "backends/driver.h"
 #include "schedule/plan/extents.h"
 

@@ -39,6 +39,9 @@ list(APPEND library ${gen}/routine_texts.c)
 
 # Emitted programs carry these as text; one that trains has a main of its own.
 file(GLOB_RECURSE runtime CONFIGURE_DEPENDS backends/*/runtime/*.[ch])
+if(runtime) # what the library itself has, too
+    list(APPEND runtime ${CMAKE_SOURCE_DIR}/backends/boxes.h)
+endif()
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${runtime} ${CMAKE_SOURCE_DIR}/train/emitted/main.c)
 foreach(source IN LISTS runtime)
     cmake_path(GET source FILENAME name)

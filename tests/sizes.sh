@@ -23,8 +23,8 @@ schedule/fuse         2277  nodes become kernels
 schedule/passes       4950  a file for each other step
 schedule/place         825  plans over several devices
 schedule/explain       1563  what people read of a plan
-backends              3791  driver, runner, weights: what back ends share
-backends/codegen      11848  nests to text, for every C-like language
+backends              3817  driver, runner, weights: what back ends share
+backends/codegen      11883  nests to text, for every C-like language
 backends/cpu          2656  processors as a target, and what is measured of them
 backends/cache        2500  what was compiled
 backends/probe          761  loops that keep a core busy, for benchmarks and back ends
@@ -39,10 +39,10 @@ backends/cuda          2550  a dialect and a device
 bench                 6063  race, statistics, peers
 bench/report          5935  a page of sections
 bench/machine         1231  clock, processors, ceilings
-train                10369  fine-tuning, generation, export
+train                10375  fine-tuning, generation, export
 models                1790  on the public header alone
 cli                  11941  a file for each verb
-tests                50790  about half of what they test
+tests                50815  about half of what they test
 bench/tune             920  a search for loops, its log and rules
 tests/gpusim         10220  a driver and a card in software
 '

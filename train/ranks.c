@@ -12,11 +12,14 @@
 #include <unistd.h>
 
 /* ---- who started this process ---- */
-static const struct {
-    const char *count; /* a variable that a kind of mpirun sets */
-    const char *library;
-} starters[] = {{"OMPI_COMM_WORLD_SIZE", "collective-ompi-c.so"}, {"PMI_SIZE", "collective-mpich.so"}};
-enum { N_STARTERS = sizeof starters / sizeof *starters };
+/* How many processes a kind of mpirun started, by a variable that it sets, and who speaks to it; NULL: none did */
+static const char *library_of(long *count)
+{
+    const char *open_mpi = env_text("OMPI_COMM_WORLD_SIZE"), *mpich = env_text("PMI_SIZE");
+    *count = open_mpi ? strtol(open_mpi, NULL, 10) : mpich ? strtol(mpich, NULL, 10) : 1;
+    return open_mpi ? "collective-ompi-c.so" : mpich ? "collective-mpich.so" : NULL;
+}
+
 static const char any_library[] = "collective-mpi.so";
 
 /* Beside the command, as it is built, or where it is installed. */
@@ -78,18 +81,17 @@ static void *watch(void *of)
 
 bool ranks_open(ranks *r, ts_error *e)
 {
-    int i = 0;
+    long count;
+    const char *name = library_of(&count);
     r->rank = 0, r->count = 1, r->by = NULL;
-    while (i < N_STARTERS && !env_text(starters[i].count))
-        i++;
-    if (i == N_STARTERS || strtol(env_text(starters[i].count), NULL, 10) < 2)
+    if (!name || count < 2)
         return true;
-    void *library = library_open(starters[i].library);
+    void *library = library_open(name);
     if (!library && !(library = library_open(any_library)))
-        return no_library(starters[i].library, e);
+        return no_library(name, e);
     r->by = dlsym(library, COLLECTIVE_RECORD);
     if (!r->by)
-        return no_library(starters[i].library, e);
+        return no_library(name, e);
     if (!r->by->open(&r->rank, &r->count))
         return err_set(e, TS_TOOLCHAIN, "this MPI cannot be used by several threads (MPI_THREAD_MULTIPLE)");
     if (on_exit(end_all, r) != 0 || pthread_create(&r->watch, NULL, watch, r) != 0)

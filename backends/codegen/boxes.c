@@ -52,7 +52,7 @@ static void open_one(emitter *m, const char *when)
 {
     const char *lane = lanes_lane(m),
                *test = when ? arena_format(m->mem, "%s == 0 && %s", lane, when) : arena_format(m->mem, "%s == 0", lane);
-    code_open(&m->out.code, (stmt){.kind = S_IF, .divergent = true, .value = word(m->mem, test)});
+    code_open(&m->out.code, (stmt){.kind = S_IF, .divergent = true, .value = cexpr_word(m->mem, test)});
 }
 
 static const char *barrier_of(emitter *m, const ring *r, const char *slot)
@@ -71,8 +71,8 @@ static void make_barriers(emitter *m, const ring *r)
 {
     const char *barriers = ring_name(m, "barriers", r);
     code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->natural[2]), barriers,
-             word(m->mem, address_of(m, arena_format(m->mem, "scratch + %lld", (long long)r->barriers))));
-    code_let(&m->out.code, m->d->natural[2], ring_name(m, "phases", r), word(m->mem, "0"));
+             cexpr_word(m->mem, address_of(m, arena_format(m->mem, "scratch + %lld", (long long)r->barriers))));
+    code_let(&m->out.code, m->d->natural[2], ring_name(m, "phases", r), cexpr_word(m->mem, "0"));
     open_one(m, NULL);
     emit_call(m, m->d->box->begin, (const char *[]){barriers, number_text(m, r->slots)});
     code_close(&m->out.code);
@@ -154,7 +154,7 @@ static void send_boxes(emitter *m, const ring *r, int i, const char *slot)
     const char *arg[BEFORE + BOX_DIMS], *into = arena_format(m->mem, "into%d", r->copy[i].load);
     m->tile.made->boxes |= 1u << r->map[i];
     code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->natural[2]), into,
-             word(m->mem, address_of(m, ring_place(m, r, i, slot, true))));
+             cexpr_word(m->mem, address_of(m, ring_place(m, r, i, slot, true))));
     arg[1] = number_text(m, r->map[i]), arg[2] = barrier_of(m, r, slot);
     for (int64_t piece = 0; piece < b->pieces; piece++) {
         arg[0] = piece ? arena_format(m->mem, "%s + %lld", into, (long long)(piece * b->apart)) : into;
@@ -186,7 +186,8 @@ void boxes_wait(emitter *m, const ring *r, const char *slot)
     const char *phases = ring_name(m, "phases", r);
     emit_call(m, m->d->box->wait,
               (const char *[]){barrier_of(m, r, slot), arena_format(m->mem, "%s >> %s & 1", phases, slot)});
-    code_store(&m->out.code, word(m->mem, phases), wordf(m->mem, "%s ^ 1u << %s", phases, slot));
+    code_store(&m->out.code, cexpr_word(m->mem, phases),
+               cexpr_word(m->mem, arena_format(m->mem, "%s ^ 1u << %s", phases, slot)));
 }
 
 void boxes_end(emitter *m, const ring *r)

@@ -29,10 +29,10 @@ static void start_one(emitter *m, int at, int k)
     kept_find(m->k, at, &y);
     code_open(&m->out.code, (stmt){.kind = S_BLOCK});
     code_let(&m->out.code, pointer_type(m, held_reach(in), start->dtype, true), "state",
-             word(m->mem, held_at(m, in, start->dtype, true)));
+             cexpr_word(m->mem, held_at(m, in, start->dtype, true)));
     const char *from = lanes_lane(m), *to = number_text(m, y.size);
     element e;
-    const cexpr *place = cexpr_element(m->mem, "state", word(m->mem, "i"), IN_REGISTERS);
+    const cexpr *place = cexpr_element(m->mem, "state", cexpr_word(m->mem, "i"), IN_REGISTERS);
     if (m->d->vectors && !strcmp(store, "$0") && start->dtype != TS_BOOL && vector_kind(m, start->dtype, &e)) {
         const char *left = vectors_enter(m, vector_count(m, element_bytes(e)), "i", from, to);
         vector_store(m, e, place, vector_splat(m, e, value));
@@ -61,7 +61,7 @@ void carry_open(emitter *m)
     const char *end = m->k->mask ? "limit - 1" : number_text(m, m->s->extent[m->s->value->axis] - 1);
     if (stage_keeps_last(m->s))
         code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->truth), "last",
-                 cexpr_two(m->mem, "($0 == $1)", at, word(m->mem, end)));
+                 cexpr_two(m->mem, "($0 == $1)", at, cexpr_word(m->mem, end)));
 }
 
 void carry_parameters(const emitter *m, text *t)
@@ -103,7 +103,7 @@ void carry_one(emitter *m)
     for (int k = 0; k < n; k++)
         value_let(m, "next", k, state_dtype(m, k), value_of(m, &w, m->stage.value->arg[n + k]));
     for (int k = 0; k < n; k++)
-        value_write(m, state_dtype(m, k), state_at(m, k), wordf(m->mem, "next%d", k));
+        value_write(m, state_dtype(m, k), state_at(m, k), cexpr_word(m->mem, arena_format(m->mem, "next%d", k)));
 }
 
 void carry_result(emitter *m)

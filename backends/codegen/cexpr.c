@@ -1,8 +1,6 @@
 /* cexpr.c - building expressions, and their text. */
 #include "backends/codegen/cexpr.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 static cexpr *add(arena *mem, cexpr_kind kind, const char *s)
@@ -12,26 +10,14 @@ static cexpr *add(arena *mem, cexpr_kind kind, const char *s)
     return x;
 }
 
-const cexpr *word(arena *mem, const char *s)
+const cexpr *cexpr_word(arena *mem, const char *s)
 {
     return add(mem, C_WORD, arena_string(mem, s));
 }
 
-const cexpr *wordf(arena *mem, const char *fmt, ...)
+const cexpr *cexpr_number(arena *mem, int64_t n)
 {
-    va_list args, again;
-    va_start(args, fmt);
-    va_copy(again, args);
-    const size_t size = (size_t)vsnprintf(NULL, 0, fmt, args) + 1;
-    char *s = arena_get(mem, size);
-    vsnprintf(s, size, fmt, again);
-    va_end(args), va_end(again);
-    return add(mem, C_WORD, s);
-}
-
-const cexpr *number_word(arena *mem, int64_t n)
-{
-    return wordf(mem, "%lld", (long long)n);
+    return cexpr_word(mem, arena_format(mem, "%lld", (long long)n));
 }
 
 const cexpr *cexpr_element(arena *mem, const char *pointer, const cexpr *index, int load)
@@ -90,8 +76,8 @@ bool cexpr_over(const cexpr *index, const char *name)
 
 const cexpr *cexpr_tile(arena *mem, const char *call, int number)
 {
-    cexpr *x = add(mem, C_WORD, arena_string(mem, call));
-    x->does = "tile", x->load = number;
+    cexpr *x = add(mem, C_TILE, arena_string(mem, call));
+    x->load = number;
     return x;
 }
 

@@ -11,7 +11,8 @@
 typedef enum cexpr_kind {
     C_WORD,    /* text: a name, a number, or what else stands as it is */
     C_ELEMENT, /* text[index], of memory or of registers */
-    C_FORM     /* text, in which $0, $1, ... stand for arguments */
+    C_FORM,    /* text, in which $0, $1, ... stand for arguments */
+    C_TILE     /* text: a call of tile number `load` */
 } cexpr_kind;
 
 enum { IN_REGISTERS = -1 };
@@ -19,7 +20,7 @@ typedef struct cexpr cexpr;
 struct cexpr {
     cexpr_kind kind;
     int n;                   /* arguments */
-    int load;                /* C_ELEMENT: which operand of the stage it is of; IN_REGISTERS. Of a "tile": its number */
+    int load;                /* C_ELEMENT: which operand of the stage it is of; IN_REGISTERS */
     instance of;             /* C_FORM: n elements at once; 0: of one */
     const char *text, *does; /* does: as tables call it, "fma"; NULL: it is no operation on values */
     const cexpr *const *arg;
@@ -27,9 +28,8 @@ struct cexpr {
     const char *const *over;
 };
 
-const cexpr *word(arena *mem, const char *s); /* s is copied */
-const cexpr *wordf(arena *mem, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-const cexpr *number_word(arena *mem, int64_t n);
+const cexpr *cexpr_word(arena *mem, const char *s); /* s is copied */
+const cexpr *cexpr_number(arena *mem, int64_t n);
 const cexpr *cexpr_element(arena *mem, const char *pointer, const cexpr *index, int load);
 /* form lives as long as mem; "$0" alone is its argument */
 const cexpr *cexpr_form(arena *mem, const char *form, int n, const cexpr *const *arg);

@@ -30,9 +30,9 @@ static void name_counts(emitter *m, const nest *t)
 {
     for (int l = 0; l <= m->chunks.core; l++)
         if (counted(m, l))
-            code_let(
-                &m->out.code, arena_format(m->mem, "const %s", m->d->index), arena_format(m->mem, "trips%d", l),
-                word(m->mem, varying_trips(m, varies(m, t->loop[l].axis), affine_const(&m->sp, 0), t->loop[l].step)));
+            code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), arena_format(m->mem, "trips%d", l),
+                     cexpr_word(m->mem, varying_trips(m, varies(m, t->loop[l].axis), affine_const(&m->sp, 0),
+                                                      t->loop[l].step)));
 }
 
 /* Of the trips of loops from ... to, n if they are constants; NULL: that is what they are */
@@ -125,12 +125,13 @@ void emit_range(emitter *m, int64_t n) /* where a part is a group of lanes, each
     if (!m->d->lane) /* elements are no chunks: a part for each worker */
         m->chunks.parts = int_min(m->chunks.parts, m->p->threads);
     if (n < 0) {
-        code_open(&m->out.code, (stmt){.kind = S_IF, .value = word(m->mem, part), .tight = true, .divergent = true});
+        code_open(&m->out.code,
+                  (stmt){.kind = S_IF, .value = cexpr_word(m->mem, part), .tight = true, .divergent = true});
         code_add(&m->out.code, (stmt){.kind = S_RETURN});
         code_close(&m->out.code);
         return;
     }
     code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), "low",
-             word(m->mem, share(m, n, part, parts)));
-    code_also(&m->out.code, "high", word(m->mem, share(m, n, arena_format(m->mem, "(%s + 1)", part), parts)));
+             cexpr_word(m->mem, share(m, n, part, parts)));
+    code_also(&m->out.code, "high", cexpr_word(m->mem, share(m, n, arena_format(m->mem, "(%s + 1)", part), parts)));
 }

@@ -59,7 +59,7 @@ const cexpr *copy_into(emitter *m, const copying *c, const affine *at)
                      : c->to->inside ? arena_format(m->mem, "c%d", c->load)
                                      : arena_format(m->mem, "(%s)", copy_at(m, c));
     copy_index(m, c->to, at, &index);
-    return cexpr_element(m->mem, to, word(m->mem, code_keep(&m->out.code, &index)), c->load);
+    return cexpr_element(m->mem, to, cexpr_word(m->mem, code_keep(&m->out.code, &index)), c->load);
 }
 
 const cexpr *copy_element(emitter *m, const copying *c)
@@ -79,7 +79,7 @@ const cexpr *copy_element(emitter *m, const copying *c)
     } else {
         text from = {0};
         text_add(&from, "("), add_source(m, c, &from), text_add(&from, ")");
-        all = cexpr_element(m->mem, code_keep(&m->out.code, &from), word(m->mem, "0"), c->load);
+        all = cexpr_element(m->mem, code_keep(&m->out.code, &from), cexpr_word(m->mem, "0"), c->load);
     }
     return all;
 }
@@ -142,19 +142,22 @@ static void turn_blocks(emitter *m, const copying *c, const affine *at)
     }
     text to = {0}, from = {0}, call = {0};
     const long long fast = m->here.cur[c->fast], slow = m->here.cur[c->slow];
-    stmt *test = code_open(&m->out.code, (stmt){.kind = S_IF,
-                                                .value = wordf(m->mem, "block%d + %d <= %lld && block%d + %d <= %lld",
-                                                               c->fast, c->side, fast, c->slow, c->side, slow)});
+    stmt *test = code_open(
+        &m->out.code,
+        (stmt){.kind = S_IF,
+               .value = cexpr_word(m->mem, arena_format(m->mem, "block%d + %d <= %lld && block%d + %d <= %lld", c->fast,
+                                                        c->side, fast, c->slow, c->side, slow))});
     code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), arena_format(m->mem, "copy%d", c->fast),
-             wordf(m->mem, "block%d", c->fast));
-    code_also(&m->out.code, arena_format(m->mem, "copy%d", c->slow), wordf(m->mem, "block%d", c->slow));
+             cexpr_word(m->mem, arena_format(m->mem, "block%d", c->fast)));
+    code_also(&m->out.code, arena_format(m->mem, "copy%d", c->slow),
+              cexpr_word(m->mem, arena_format(m->mem, "block%d", c->slow)));
     text_add(&to, "%s + ", copy_at(m, c));
     emit_affine(m, &to, at);
     add_source(m, c, &from);
     form_write(
         &call, m->out.uses, m->d, turn->call,
         (const char *[]){to.s, number_text(m, c->to->stride[c->fast]), from.s, number_text(m, c->stride[c->slow])});
-    code_call(&m->out.code, word(m->mem, call.s));
+    code_call(&m->out.code, cexpr_word(m->mem, call.s));
     code_close(&m->out.code);
     code_else(&m->out.code, test);
     turn_rest(m, c, at);
@@ -287,7 +290,7 @@ static void write_copy(emitter *m, copying *c)
     if (c->to->inside) {
         m->tile.made->scratch = true;
         code_let(&m->out.code, pointer_type(m, GROUP, source_dtype(m, c->load), true),
-                 arena_format(m->mem, "c%d", c->load), word(m->mem, copy_at(m, c)));
+                 arena_format(m->mem, "c%d", c->load), cexpr_word(m->mem, copy_at(m, c)));
     }
     if (m->group > 1 || c->to->inside)
         lanes_copy(m, c);

@@ -85,7 +85,7 @@ static void value(counter *c, const cexpr *x, const around *up, double times)
     int first = 0;
     if (in_memory(x))
         c->all.scalar_loads += reads(up, x, times);
-    if (x->does && !strcmp(x->does, "tile")) {
+    if (x->kind == C_TILE) {
         statements(c, c->tile[x->load]->body, up, times);
         return;
     }

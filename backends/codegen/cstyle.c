@@ -82,7 +82,8 @@ static const char *real_text(arena *mem, const dialect *d, const expr *x, bool n
 
 const cexpr *cstyle_literal(arena *mem, const dialect *d, const expr *x, bool wide)
 {
-    return word(mem, dtype_real(x->dtype) ? real_text(mem, d, x, is_narrow(x->dtype, wide)) : whole_text(mem, d, x));
+    return cexpr_word(mem,
+                      dtype_real(x->dtype) ? real_text(mem, d, x, is_narrow(x->dtype, wide)) : whole_text(mem, d, x));
 }
 
 static bool computes_narrow(const writer *w, dtype d) /* reals of 4 bytes; integers take the names without a suffix */
@@ -184,7 +185,7 @@ const cexpr *cstyle_expr(writer *w, const expr *x)
 {
     for (int i = 0; i < w->n_known; i++)
         if (w->known[i].x == x && w->known[i].temporary >= 0)
-            return wordf(w->mem, "t%d", w->known[i].temporary);
+            return cexpr_word(w->mem, arena_format(w->mem, "t%d", w->known[i].temporary));
     switch (x->kind) {
     case X_LIT: return cstyle_literal(w->mem, w->d, x, w->wide);
     case X_AXIS: return w->axis(w->user, x->axis);
@@ -192,7 +193,7 @@ const cexpr *cstyle_expr(writer *w, const expr *x)
     case X_LOAD: return w->load(w->user, x);
     case X_CALL: return call(w, x);
     case X_CAST: return cast(w, x);
-    case X_STATE: return wordf(w->mem, "%s%d%s", w->states, x->axis, w->state);
+    case X_STATE: return cexpr_word(w->mem, arena_format(w->mem, "%s%d%s", w->states, x->axis, w->state));
     case X_FOLD:
     case X_SCAN: MUST(x_folds(x)); return w->fold(w->user, x);
     case X_SCATTER:

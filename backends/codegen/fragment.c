@@ -116,11 +116,11 @@ void fragment_start(emitter *m, fragment *q)
         copy_index(m, source_of(m, q), q->start, &at);
     else
         text_add(&at, "("), emit_affine(m, &at, q->start), text_add(&at, ")");
-    code_let(&m->out.code, natural, numbered(m, "at", q), word(m->mem, at.s));
+    code_let(&m->out.code, natural, numbered(m, "at", q), cexpr_word(m->mem, at.s));
     form_write(
         &from, m->out.uses, m->d, m->d->address,
         (const char *[]){q->handed ? arena_format(m->mem, "x%d", m->tile.made->via[q->load]) : numbered(m, "c", q)});
-    code_let(&m->out.code, natural, numbered(m, "from", q), word(m->mem, from.s));
+    code_let(&m->out.code, natural, numbered(m, "from", q), cexpr_word(m->mem, from.s));
     text_free(&at), text_free(&from);
 }
 
@@ -178,7 +178,7 @@ static void take_one(emitter *m, const fragment *q, const char *subscripts)
     const int64_t far = put_address(m, q, &at);
     form_write(&line, m->out.uses, m->d, lanes_of(q)->take,
                (const char *[]){arena_format(m->mem, "%s%s", q->name, subscripts), at.s, number_text(m, far)});
-    code_call(&m->out.code, word(m->mem, line.s));
+    code_call(&m->out.code, cexpr_word(m->mem, line.s));
     text_free(&at), text_free(&line);
 }
 

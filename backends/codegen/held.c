@@ -31,14 +31,15 @@ static void clear_one(emitter *m, int i, int64_t n)
 {
     const dtype d = stored_as(m->p, m->k->stage[i].node);
     code_open(&m->out.code, (stmt){.kind = S_BLOCK});
-    code_let(&m->out.code, pointer_type(m, slice_reach(m, i), d, true), "gaps", word(m->mem, slice_at(m, i, true)));
+    code_let(&m->out.code, pointer_type(m, slice_reach(m, i), d, true), "gaps",
+             cexpr_word(m->mem, slice_at(m, i, true)));
     code_open(&m->out.code, (stmt){.kind = S_LOOP,
                                    .name = "i",
                                    .from = lanes_lane(m),
                                    .to = number_text(m, n),
                                    .step = m->group,
                                    .tight = true});
-    code_store(&m->out.code, word(m->mem, "gaps[i]"), word(m->mem, "0"));
+    code_store(&m->out.code, cexpr_word(m->mem, "gaps[i]"), cexpr_word(m->mem, "0"));
     code_close(&m->out.code);
     code_close(&m->out.code);
 }

@@ -121,7 +121,7 @@ static void enter_plain(emitter *m, const char *name, int l, const cut *c, const
                                        .to = end.s,
                                        .trips = c->trips});
     else if ((c->masked || c->count) && c->first)
-        code_if(&m->out.code, wordf(m->mem, "%lld < %s", (long long)c->first, end.s));
+        code_if(&m->out.code, cexpr_word(m->mem, arena_format(m->mem, "%lld < %s", (long long)c->first, end.s)));
     else
         code_open(&m->out.code, (stmt){.kind = S_BLOCK});
     text_free(&end);
@@ -129,7 +129,7 @@ static void enter_plain(emitter *m, const char *name, int l, const cut *c, const
 
 static void name_trip(emitter *m, const char *name, const cut *c)
 {
-    code_add(&m->out.code, (stmt){.kind = S_CONSTANT, .name = name, .value = number_word(m->mem, c->first)});
+    code_add(&m->out.code, (stmt){.kind = S_CONSTANT, .name = name, .value = cexpr_number(m->mem, c->first)});
 }
 
 /* Trips that are chunks, all or some: the loop itself is around all. Whether that opened a block. */
@@ -148,12 +148,12 @@ static bool enter_chunk(emitter *m, int l, const char *name, const cut *c)
                                      : arena_format(m->mem, "%s < %s", trip.s, fewer ? c->count : "");
     if (some || fewer)
         code_open(&m->out.code, (stmt){.kind = S_IF,
-                                       .value = word(m->mem, test),
+                                       .value = cexpr_word(m->mem, test),
                                        .share = (double)c->trips / (double)loop_trips(&nest_outer(m->k)->loop[l])});
     if (strcmp(name, trip.s) != 0 && c->trips == 1)
         name_trip(m, name, c);
     else if (strcmp(name, trip.s) != 0)
-        code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), name, word(m->mem, trip.s));
+        code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), name, cexpr_word(m->mem, trip.s));
     text_free(&trip);
     return some || fewer;
 }
@@ -163,13 +163,13 @@ static void enter_core(emitter *m, const char *name, const cut *c)
     const char *n = c->count ? arena_format(m->mem, "MIN(%lld, %s)", (long long)c->all, c->count) : NULL,
                *to = share_to(m, c->all, n);
     if (c->rest) {
-        code_open(
-            &m->out.code,
-            (stmt){.kind = S_IF,
-                   .divergent = !m->d->lane, /* all lanes of a group are of one part */
-                   .value = word(m->mem, c->count ? arena_format(m->mem, "%s == %s - 1 && %lld < %s", m->d->part,
-                                                                 m->d->parts, (long long)c->first, c->count)
-                                                  : arena_format(m->mem, "%s == %s - 1", m->d->part, m->d->parts))});
+        code_open(&m->out.code,
+                  (stmt){.kind = S_IF,
+                         .divergent = !m->d->lane, /* all lanes of a group are of one part */
+                         .value = cexpr_word(
+                             m->mem, c->count ? arena_format(m->mem, "%s == %s - 1 && %lld < %s", m->d->part,
+                                                             m->d->parts, (long long)c->first, c->count)
+                                              : arena_format(m->mem, "%s == %s - 1", m->d->part, m->d->parts))});
         return;
     }
     if (c->all > c->trips)
@@ -229,11 +229,11 @@ static void enter_fold(emitter *m, int l, const char *name, const cut *c)
         end_of(m, &end, l, c, c->all), text_add(&end, " - 1");
     else
         text_add(&end, "%lld", (long long)c->all - 1);
-    code_let(&m->out.code, of, first, wordf(m->mem, "first && %s == 0", name));
-    code_also(&m->out.code, last, wordf(m->mem, "last && %s == %s", name, end.s));
+    code_let(&m->out.code, of, first, cexpr_word(m->mem, arena_format(m->mem, "first && %s == 0", name)));
+    code_also(&m->out.code, last, cexpr_word(m->mem, arena_format(m->mem, "last && %s == %s", name, end.s)));
     code_open(&m->out.code, (stmt){.kind = S_BLOCK});
-    code_let(&m->out.code, of, "first", word(m->mem, first));
-    code_also(&m->out.code, "last", word(m->mem, last));
+    code_let(&m->out.code, of, "first", cexpr_word(m->mem, first));
+    code_also(&m->out.code, "last", cexpr_word(m->mem, last));
     text_free(&end);
 }
 
@@ -312,8 +312,8 @@ static void write_stage(emitter *m, int i)
     if (m->k->n_stage > 1)
         code_open(&m->out.code, (stmt){.kind = S_BLOCK});
     if (m->stage.outer_fold) {
-        code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->truth), "first", word(m->mem, "1"));
-        code_also(&m->out.code, "last", word(m->mem, "1"));
+        code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->truth), "first", cexpr_word(m->mem, "1"));
+        code_also(&m->out.code, "last", cexpr_word(m->mem, "1"));
     }
     if (m->stage.carries)
         carry_open(m);

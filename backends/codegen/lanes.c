@@ -78,7 +78,7 @@ void lanes_declare(emitter *m, const tile_made *f)
     const char *of = arena_format(m->mem, "const %s", m->d->index);
     if (f ? !f->lanes : !m->out.lanes)
         return;
-    code_let(&m->out.code, of, "lane", word(m->mem, m->d->lane));
+    code_let(&m->out.code, of, "lane", cexpr_word(m->mem, m->d->lane));
     for (int l = nest_unrolled(m->s); f && l < m->s->nest.n; l++) {
         const loop *q = &m->s->nest.loop[l];
         const int64_t inner = inner_lanes(m, l);
@@ -90,7 +90,7 @@ void lanes_declare(emitter *m, const tile_made *f)
         const int64_t all = numbers_of(m, l, &first);
         if (!first) /* those beyond the stage's lanes have no trip of the outermost one */
             text_add(&value, " %% %lld", (long long)all);
-        code_let(&m->out.code, of, digit_name(m, l), word(m->mem, value.s));
+        code_let(&m->out.code, of, digit_name(m, l), cexpr_word(m->mem, value.s));
         text_free(&value);
     }
 }
@@ -106,7 +106,8 @@ void lanes_head(emitter *m)
 
 static void open_test(emitter *m, const char *value)
 {
-    code_open(&m->out.code, (stmt){.kind = *value ? S_IF : S_BLOCK, .value = word(m->mem, value), .divergent = *value});
+    code_open(&m->out.code,
+              (stmt){.kind = *value ? S_IF : S_BLOCK, .value = cexpr_word(m->mem, value), .divergent = *value});
 }
 
 void lanes_enter(emitter *m, int l, int64_t first, int64_t end, const char *to)
@@ -158,7 +159,7 @@ static void meet(emitter *m)
 
 static const cexpr *sums_at(emitter *m, int k, const char *place) /* sums[place], or sums0[place], ... of several */
 {
-    return cexpr_element(m->mem, tuple_fold(m) ? arena_format(m->mem, "sums%d", k) : "sums", word(m->mem, place),
+    return cexpr_element(m->mem, tuple_fold(m) ? arena_format(m->mem, "sums%d", k) : "sums", cexpr_word(m->mem, place),
                          IN_REGISTERS);
 }
 
@@ -192,7 +193,7 @@ static void open_half(emitter *m, int l, int64_t takes) /* of the lanes that dif
 static const cexpr *other_at(emitter *m, int k, const char *at)
 {
     (void)at;
-    return wordf(m->mem, "other%d", k);
+    return cexpr_word(m->mem, arena_format(m->mem, "other%d", k));
 }
 
 /* All lanes ask, whoever takes it in. */
@@ -202,7 +203,7 @@ static void merge_near(emitter *m, int l, int64_t takes, int64_t far)
     for (int k = 0; k < stage_states(m->s); k++)
         code_let(
             &m->out.code, arena_format(m->mem, "const %s", tuple_type(m, k)), other_at(m, k, NULL)->text,
-            emit_form(m, m->d->shuffle, 2, (const cexpr *const[]){tuple_acc(m, k, "0"), number_word(m->mem, far)}));
+            emit_form(m, m->d->shuffle, 2, (const cexpr *const[]){tuple_acc(m, k, "0"), cexpr_number(m->mem, far)}));
     open_half(m, l, takes);
     take_in(m, other_at, NULL);
     code_close(&m->out.code);
@@ -245,7 +246,7 @@ static void place_sums(emitter *m)
     for (int k = 0; k < n; k++) {
         const char *of = arena_format(m->mem, "%s%s *", m->d->space[GROUP], tuple_type(m, k));
         code_let(&m->out.code, of, tuple_fold(m) ? arena_format(m->mem, "sums%d", k) : "sums",
-                 word(m->mem, scratch_at(m, of, m->data.scratch + k * sums_bytes(m))));
+                 cexpr_word(m->mem, scratch_at(m, of, m->data.scratch + k * sums_bytes(m))));
     }
 }
 
@@ -259,5 +260,5 @@ void lanes_merge(emitter *m)
         if (over_lanes(&m->s->nest.loop[l]) && m->s->folds >> m->s->nest.loop[l].axis & 1)
             merge_loop(m, l, &there);
     if (!there)
-        code_call(&m->out.code, word(m->mem, m->d->warp_barrier));
+        code_call(&m->out.code, cexpr_word(m->mem, m->d->warp_barrier));
 }

@@ -91,7 +91,7 @@ static void count_trips(looping *w)
         if (v->by >> i & 1)
             text_add(&t, " + %lld * size%d", (long long)v->times[i], i);
     text_add(&t, ") / %lld", (long long)v->per);
-    code_let(&w->once, arena_format(&w->mem, "const %s", w->d->index), "trips", word(&w->mem, text_str(&t)));
+    code_let(&w->once, arena_format(&w->mem, "const %s", w->d->index), "trips", cexpr_word(&w->mem, text_str(&t)));
     text_free(&t);
 }
 
@@ -123,14 +123,14 @@ static const char *number_name(looping *w, int i) /* the trip's own */
     if (w->d->loop.number) {
         const char *at = value_name(w, w->s->number);
         if (!w->named[i]) {
-            code_call(&w->moved, word(&w->mem, form(w, w->d->loop.number, at, "trip", NULL)));
+            code_call(&w->moved, cexpr_word(&w->mem, form(w, w->d->loop.number, at, "trip", NULL)));
             meet(w, &w->moved);
         }
         w->named[i] = true;
         return at;
     }
     if (!w->named[i])
-        code_let(&w->moved, arena_format(&w->mem, "const %s", w->d->whole[3]), "number", word(&w->mem, "trip"));
+        code_let(&w->moved, arena_format(&w->mem, "const %s", w->d->whole[3]), "number", cexpr_word(&w->mem, "trip"));
     w->named[i] = true;
     return "&number";
 }
@@ -146,7 +146,7 @@ static const char *input_name(looping *w, int i)
         return of;
     if (!w->named[i])
         code_let(a->step ? &w->moved : &w->once, w->d->loop.place[written], name,
-                 word(&w->mem, form(w, w->d->loop.at[written], of, distance(w, a), NULL)));
+                 cexpr_word(&w->mem, form(w, w->d->loop.at[written], of, distance(w, a), NULL)));
     w->named[i] = true;
     return name;
 }
@@ -161,7 +161,7 @@ static const char *value_name(looping *w, int64_t offset)
         return name;
     w->value[w->n_value++] = offset, w->used[w->out->n_operand] = true;
     code_let(&w->once, w->d->loop.place[1], name,
-             word(&w->mem, form(w, w->d->loop.at[1], "room", number(w, offset), NULL)));
+             cexpr_word(&w->mem, form(w, w->d->loop.at[1], "room", number(w, offset), NULL)));
     return name;
 }
 
@@ -198,14 +198,14 @@ static void call_member(looping *w, int i)
     if (k->needs_room)
         text_add(&t, "%s, ", value_name(w, own->room->offset));
     text_add(&t, "%s)", w->d->loop.with[k->scratch > 0]);
-    code_call(&w->all, word(&w->mem, t.s));
+    code_call(&w->all, cexpr_word(&w->mem, t.s));
     meet(w, &w->all);
     text_free(&t);
 }
 
 static void copy(looping *w, code *to, const char *into, const char *from, int64_t bytes)
 {
-    code_call(to, word(&w->mem, form(w, w->d->loop.copy, into, from, number(w, bytes))));
+    code_call(to, cexpr_word(&w->mem, form(w, w->d->loop.copy, into, from, number(w, bytes))));
 }
 
 /* States begin as they are told, unless that lies where they are. */
@@ -216,7 +216,7 @@ static void copy_first(looping *w)
         if (!c->bytes)
             continue;
         const char *into = input_name(w, c->input), *from = operand_taken(w, c->load);
-        code_if(&w->first, wordf(&w->mem, "%s != %s", into, from));
+        code_if(&w->first, cexpr_word(&w->mem, arena_format(&w->mem, "%s != %s", into, from)));
         w->first.at->tight = true;
         copy(w, &w->first, into, from, c->bytes);
         code_close(&w->first);
@@ -243,7 +243,7 @@ static void clear_rows(looping *w)
                                : arena_format(&w->mem, "%lld + %lld * %s", (long long)a->at, (long long)step, made);
         const char *at = form(w, w->d->loop.at[1], operand_taken(w, a->load), from, NULL),
                    *bytes = arena_format(&w->mem, "%lld * (%s - %s)", (long long)step, end, made);
-        code_call(&w->all, word(&w->mem, form(w, w->d->loop.clear, at, bytes, NULL)));
+        code_call(&w->all, cexpr_word(&w->mem, form(w, w->d->loop.clear, at, bytes, NULL)));
     }
 }
 
@@ -260,7 +260,7 @@ static void make_trip(looping *w)
         meet(w, &w->all);
     if (w->s->until < 0)
         return;
-    code_if(&w->all, word(&w->mem, form(w, w->d->loop.truth, root_name(w, w->s->until), NULL, NULL)));
+    code_if(&w->all, cexpr_word(&w->mem, form(w, w->d->loop.truth, root_name(w, w->s->until), NULL, NULL)));
     clear_rows(w);
     code_add(&w->all, (stmt){.kind = S_LEAVE});
     code_close(&w->all);
@@ -282,10 +282,12 @@ static void write_statements(looping *w)
     code_before(all, &w->moved);
     code_close(&w->all);
     if (w->d->loop.share)
-        code_call(&w->once, word(&w->mem, w->d->loop.share));
+        code_call(&w->once, cexpr_word(&w->mem, w->d->loop.share));
     for (int i = 0; i < w->out->n_operand; i++)
         if (!w->used[i])
-            code_add(&w->once, (stmt){.kind = S_CALL, .value = wordf(&w->mem, "(void)%s", w->out->operand[i].name)});
+            code_add(&w->once,
+                     (stmt){.kind = S_CALL,
+                            .value = cexpr_word(&w->mem, arena_format(&w->mem, "(void)%s", w->out->operand[i].name))});
     code_before(w->all.at, &w->first), code_before(w->all.at, &w->once);
 }
 

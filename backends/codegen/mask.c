@@ -8,12 +8,12 @@ static void name_limit(emitter *m, const mask_skip *y, int rows)
     text line = {0};
     for (int i = 0; i < y->n; i++)
         text_add(&line, "%s%d", i ? ", " : "", y->count[i]);
-    code_add(&m->out.code, (stmt){.kind = S_TABLE, .name = "count", .value = word(m->mem, text_str(&line))});
+    code_add(&m->out.code, (stmt){.kind = S_TABLE, .name = "count", .value = cexpr_word(m->mem, text_str(&line))});
     text_free(&line);
     text_add(&line, "count[");
     emit_affine(m, &line, affine_div(&m->sp, m->shared.axis[rows], y->rows));
     text_add(&line, "]");
-    code_let(&m->out.code, m->d->index, "limit", word(m->mem, line.s));
+    code_let(&m->out.code, m->d->index, "limit", cexpr_word(m->mem, line.s));
     text_free(&line);
 }
 
@@ -25,7 +25,7 @@ void mask_open(emitter *m)
         return;
     name_limit(m, y, m->k->n_shared - 1);
     text_add(&line, "limit = %lld", (long long)y->grains);
-    code_open(&m->out.code, (stmt){.kind = S_REPEAT, .value = word(m->mem, line.s)});
+    code_open(&m->out.code, (stmt){.kind = S_REPEAT, .value = cexpr_word(m->mem, line.s)});
     text_free(&line);
 }
 
@@ -63,10 +63,11 @@ static void count_low(emitter *m, const mask_skip *y)
 {
     const char *suffix = y->carried && m->s->node->type.dtype != TS_F64 ? m->d->suffix : "", *rows = rows_of(m);
     code_let(&m->out.code, pointer_type(m, slice_reach(m, m->stage.at), stored_as(m->p, m->s->node), false), "most",
-             word(m->mem, slice_at(m, m->stage.at, false)));
-    code_let(&m->out.code, m->d->index, "low", word(m->mem, "0"));
+             cexpr_word(m->mem, slice_at(m, m->stage.at, false)));
+    code_let(&m->out.code, m->d->index, "low", cexpr_word(m->mem, "0"));
     code_open(&m->out.code, (stmt){.kind = S_LOOP, .name = "i", .from = "0", .to = rows, .tight = true});
-    code_store(&m->out.code, word(m->mem, "low"), wordf(m->mem, "low + !(most[i] >= %.9e%s)", y->least, suffix));
+    code_store(&m->out.code, cexpr_word(m->mem, "low"),
+               cexpr_word(m->mem, arena_format(m->mem, "low + !(most[i] >= %.9e%s)", y->least, suffix)));
     code_close(&m->out.code);
 }
 
@@ -75,10 +76,10 @@ static void check_carried(emitter *m, const mask_skip *y)
 {
     text at = {0};
     emit_affine(m, &at, m->shared.axis[kernel_carried(m->k)]);
-    code_if(&m->out.code, wordf(m->mem, "%s == limit - 1", text_str(&at)));
+    code_if(&m->out.code, cexpr_word(m->mem, arena_format(m->mem, "%s == limit - 1", text_str(&at))));
     count_low(m, y);
-    code_open(&m->out.code, (stmt){.kind = S_IF, .tight = true, .value = word(m->mem, "low")});
-    code_store(&m->out.code, word(m->mem, "limit"), number_word(m->mem, y->grains));
+    code_open(&m->out.code, (stmt){.kind = S_IF, .tight = true, .value = cexpr_word(m->mem, "low")});
+    code_store(&m->out.code, cexpr_word(m->mem, "limit"), cexpr_number(m->mem, y->grains));
     code_close(&m->out.code);
     code_close(&m->out.code);
     text_free(&at);
@@ -94,9 +95,10 @@ void mask_check(emitter *m)
         return;
     }
     count_low(m, y);
-    code_open(
-        &m->out.code,
-        (stmt){.kind = S_IF, .tight = true, .value = wordf(m->mem, "!low || limit == %lld", (long long)y->grains)});
+    code_open(&m->out.code,
+              (stmt){.kind = S_IF,
+                     .tight = true,
+                     .value = cexpr_word(m->mem, arena_format(m->mem, "!low || limit == %lld", (long long)y->grains))});
     code_add(&m->out.code, (stmt){.kind = S_LEAVE});
     code_close(&m->out.code);
     code_close(&m->out.code);

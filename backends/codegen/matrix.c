@@ -64,7 +64,7 @@ void matrix_name(emitter *m, const char *name, const char *form, const char *num
 {
     text value = {0};
     form_write(&value, m->out.uses, m->d, form, (const char *[]){matrix_lane(m), number});
-    code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), name, word(m->mem, value.s));
+    code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), name, cexpr_word(m->mem, value.s));
     text_free(&value);
 }
 
@@ -90,7 +90,7 @@ static void place_sum(emitter *m, const unit_loops *u, const matrix_form *f)
         m->here.cur[q->axis] = 1;
     }
     if (test.length)
-        code_open(&m->out.code, (stmt){.kind = S_IF, .value = word(m->mem, test.s), .divergent = true});
+        code_open(&m->out.code, (stmt){.kind = S_IF, .value = cexpr_word(m->mem, test.s), .divergent = true});
     else
         code_open(&m->out.code, (stmt){.kind = S_BLOCK});
     text_free(&test);
@@ -191,7 +191,7 @@ int matrix_enter(emitter *m, bool placed)
         code_let(&m->out.code, m->tile.run->type, "both", NULL);
         open_parts(m, "one", f->held->run);
         code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), "part",
-                 wordf(m->mem, "%d * run + one", f->held->run));
+                 cexpr_word(m->mem, arena_format(m->mem, "%d * run + one", f->held->run)));
     } else
         open_parts(m, "part", f ? f->sums : 1);
     if (placed && f)
@@ -205,7 +205,7 @@ static void store_run(emitter *m, const move_form *form, const char *at, const c
 {
     text line = {0};
     form_write(&line, m->out.uses, m->d, form->put, (const char *[]){at, value});
-    code_call(&m->out.code, word(m->mem, line.s));
+    code_call(&m->out.code, cexpr_word(m->mem, line.s));
     text_free(&line);
 }
 
@@ -223,8 +223,8 @@ static void store_pair(emitter *m, const char *at)
                            : arena_format(m->mem, "%s_%d %% 2 == 0", m->s->letter[m->s->nest.loop[l].axis], l);
     form_write(&value, m->out.uses, m->d, f->held->paired, (const char *[]){kept, "both", matrix_lane(m)});
     form_write(&before, m->out.uses, m->d, f->held->before, (const char *[]){matrix_lane(m)});
-    stmt *first = code_open(&m->out.code, (stmt){.kind = S_IF, .value = word(m->mem, test)});
-    code_store(&m->out.code, word(m->mem, kept), word(m->mem, "both"));
+    stmt *first = code_open(&m->out.code, (stmt){.kind = S_IF, .value = cexpr_word(m->mem, test)});
+    code_store(&m->out.code, cexpr_word(m->mem, kept), cexpr_word(m->mem, "both"));
     code_close(&m->out.code);
     code_else(&m->out.code, first);
     store_run(m, m->tile.pair, arena_format(m->mem, "%s - (%s)", at, before.s), value.s);
@@ -237,8 +237,9 @@ void matrix_store(emitter *m, const cexpr *y, const cexpr *value)
     const dtype d = stored_as(m->p, m->s->node);
     const int last = m->tile.run->bytes / ts_dtype_bytes(d) - 1;
     const char *at = arena_format(m->mem, "&%s - %d", cexpr_text(m->mem, y), last);
-    code_store(&m->out.code, wordf(m->mem, "((%s *)&both)[one]", memory_type(m->d, d)), value);
-    code_open(&m->out.code, (stmt){.kind = S_IF, .value = wordf(m->mem, "one == %d", last)});
+    code_store(&m->out.code, cexpr_word(m->mem, arena_format(m->mem, "((%s *)&both)[one]", memory_type(m->d, d))),
+               value);
+    code_open(&m->out.code, (stmt){.kind = S_IF, .value = cexpr_word(m->mem, arena_format(m->mem, "one == %d", last))});
     if (m->tile.pair)
         store_pair(m, at);
     else
@@ -288,7 +289,7 @@ static void multiply(emitter *m, const void *user)
     text_add(&a, "%s", q[0].name), fragment_subscripts(m, &q[0], false, &a);
     text_add(&b, "%s", q[1].name), fragment_subscripts(m, &q[1], false, &b);
     form_write(&line, m->out.uses, m->d, all->form->text, (const char *[]){acc.s, a.s, b.s});
-    code_call(&m->out.code, word(m->mem, line.s));
+    code_call(&m->out.code, cexpr_word(m->mem, line.s));
     while (opened-- >= 0)
         code_close(&m->out.code);
     text_free(&acc), text_free(&a), text_free(&b), text_free(&line);
@@ -357,7 +358,8 @@ void matrix_body(emitter *m)
     memcpy(inner, m->tile.inner, sizeof inner), memcpy(plain, m->tile.plain, sizeof plain);
     code_open(&m->out.code, (stmt){.kind = some ? S_IF : S_BLOCK,
                                    .divergent = some,
-                                   .value = wordf(m->mem, "%s < %lld", lanes_lane(m), (long long)nest_group(m->s))});
+                                   .value = cexpr_word(m->mem, arena_format(m->mem, "%s < %lld", lanes_lane(m),
+                                                                            (long long)nest_group(m->s)))});
     (f->group ? warpgroup_body : fragments_body)(m, f, &u);
     code_close(&m->out.code);
     memcpy(m->tile.inner, inner, sizeof inner), memcpy(m->tile.plain, plain, sizeof plain);

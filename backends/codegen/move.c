@@ -204,7 +204,7 @@ static void send_piece(emitter *m, const copying *c, const moved *how, const aff
     text_add(&to, ")");
     form_write(&line, m->out.uses, m->d, how->form->send,
                (const char *[]){to.s, from, *inside ? inside : "1", number_text(m, far * size)});
-    code_call(&m->out.code, word(m->mem, line.s));
+    code_call(&m->out.code, cexpr_word(m->mem, line.s));
     text_free(&to), text_free(&line);
 }
 
@@ -213,14 +213,15 @@ static const cexpr *piece_value(emitter *m, const copying *c, const moved *how, 
 {
     const cexpr *from = copy_element(m, c);
     if (how->width > 1)
-        return emit_form(m, how->form->take, 2,
-                         (const cexpr *const[]){cexpr_one(m->mem, "&$0", from), word(m->mem, *inside ? inside : "1")});
-    return *inside ? cexpr_two(m->mem, "($0 ? $1 : 0)", word(m->mem, inside), from) : from;
+        return emit_form(
+            m, how->form->take, 2,
+            (const cexpr *const[]){cexpr_one(m->mem, "&$0", from), cexpr_word(m->mem, *inside ? inside : "1")});
+    return *inside ? cexpr_two(m->mem, "($0 ? $1 : 0)", cexpr_word(m->mem, inside), from) : from;
 }
 
 static void move_piece(emitter *m, const copying *c, const moved *how, const cexpr *to, const char *inside)
 {
-    const cexpr *mine = cexpr_element(m->mem, held_name(m, c), word(m->mem, how->turns > 1 ? "turn" : "0"),
+    const cexpr *mine = cexpr_element(m->mem, held_name(m, c), cexpr_word(m->mem, how->turns > 1 ? "turn" : "0"),
                                       IN_REGISTERS);
     const cexpr *value = c->how == PUT ? mine : piece_value(m, c, how, inside);
     if (how->width > 1 && c->how != TAKEN)
@@ -262,9 +263,10 @@ static void put_turn(emitter *m, const copying *c, const moved *how, const affin
     if (!all) {
         text test = {0};
         emit_affine(m, &test, left);
-        code_open(
-            &m->out.code,
-            (stmt){.kind = S_IF, .divergent = true, .value = wordf(m->mem, "%s < %lld", test.s, (long long)how->all)});
+        code_open(&m->out.code,
+                  (stmt){.kind = S_IF,
+                         .divergent = true,
+                         .value = cexpr_word(m->mem, arena_format(m->mem, "%s < %lld", test.s, (long long)how->all))});
         text_free(&test);
     }
     put_piece(m, c, how, left);

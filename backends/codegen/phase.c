@@ -60,7 +60,7 @@ static void merge_one(emitter *m)
     const cexpr *acc = value_acc(m, "0");
     for (int half = m->tile.vectors.n / 2; half; half /= 2)
         code_store(&m->out.code, acc,
-                   value_combined(m, acc, vector_down(m, m->stage.fold->dtype, acc, number_word(m->mem, half))));
+                   value_combined(m, acc, vector_down(m, m->stage.fold->dtype, acc, cexpr_number(m->mem, half))));
 }
 
 /* Partial sums wait in the result. Before the first one nothing is there: what is shared is not read even then. */
@@ -68,10 +68,10 @@ static void combine_before(emitter *m, const cexpr *y, const cexpr *acc)
 {
     const bool late = m->d->not_early && load_reach(m, RESULT) == GROUP;
     const cexpr *was = late ? cexpr_two(m->mem, m->d->not_early,
-                                        word(m->mem, memory_type(m->d, stored_as(m->p, m->s->node))), y)
+                                        cexpr_word(m->mem, memory_type(m->d, stored_as(m->p, m->s->node))), y)
                             : y;
     const cexpr *sum = value_combined(m, was, acc);
-    code_open(&m->out.code, (stmt){.kind = S_IF, .value = word(m->mem, "!first"), .tight = true});
+    code_open(&m->out.code, (stmt){.kind = S_IF, .value = cexpr_word(m->mem, "!first"), .tight = true});
     code_store(&m->out.code, acc, sum);
     code_close(&m->out.code);
 }

@@ -110,7 +110,7 @@ static void point(emitter *m, const prefetch *q, int64_t trips)
     emit_pointer(m, &line, &(tile_made){0}, q->load);
     m->here.axis[by->axis] = was;
     const char *of = arena_format(m->mem, "%sconst char *", m->d->space[ALL]);
-    code_let(&m->out.code, of, name, wordf(m->mem, "(%s)(%s)", of, line.s));
+    code_let(&m->out.code, of, name, cexpr_word(m->mem, arena_format(m->mem, "(%s)(%s)", of, line.s)));
     text_free(&line);
 }
 
@@ -223,7 +223,8 @@ void emit_prefetch_parameters(const emitter *m, text *t)
 
 static void fetch_line(emitter *m, const prefetch *q, text *at)
 {
-    code_add(&m->out.code, (stmt){.kind = S_FETCH, .value = word(m->mem, text_str(at)), .trips = q->space->number});
+    code_add(&m->out.code,
+             (stmt){.kind = S_FETCH, .value = cexpr_word(m->mem, text_str(at)), .trips = q->space->number});
     text_free(at);
     *at = (text){0};
 }
@@ -247,9 +248,10 @@ static void fetch(emitter *m, const prefetch *q, const char *trip, int64_t trips
     const bool block = every == 1 && q->share > 1 && per > 1;
     trip = strchr(trip, ' ') ? arena_format(m->mem, "(%s)", trip) : trip; /* a sum of several loops */
     if (every > 1)
-        code_open(
-            &m->out.code,
-            (stmt){.kind = S_IF, .tight = true, .value = wordf(m->mem, "%s %% %lld == 0", trip, (long long)every)});
+        code_open(&m->out.code,
+                  (stmt){.kind = S_IF,
+                         .tight = true,
+                         .value = cexpr_word(m->mem, arena_format(m->mem, "%s %% %lld == 0", trip, (long long)every))});
     else if (block)
         code_open(&m->out.code, (stmt){.kind = S_BLOCK});
     for (int64_t i = 0; i < per; i++) {

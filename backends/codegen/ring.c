@@ -25,7 +25,7 @@ const char *ring_name(const emitter *m, const char *what, const ring *r)
 static void add_sent(emitter *m)
 {
     if (m->d->sent)
-        code_call(&m->out.code, word(m->mem, m->d->sent));
+        code_call(&m->out.code, cexpr_word(m->mem, m->d->sent));
     if (m->d->sent)
         callees_form(m->out.uses, m->d, m->d->sent, "");
 }
@@ -36,7 +36,7 @@ static void add_arrived(emitter *m, int but) /* all but the last so many sending
     if (!m->d->arrived)
         return;
     form_write(&wait, m->out.uses, m->d, m->d->arrived, (const char *[]){number_text(m, but)});
-    code_call(&m->out.code, word(m->mem, wait.s));
+    code_call(&m->out.code, cexpr_word(m->mem, wait.s));
     text_free(&wait);
 }
 
@@ -53,11 +53,12 @@ static void name_place(emitter *m, const copying *c, const char *place)
 {
     text at = {0};
     if (c->how != SENT) {
-        code_let(&m->out.code, pointer_type(m, GROUP, source_dtype(m, c->load), true), c->into, word(m->mem, place));
+        code_let(&m->out.code, pointer_type(m, GROUP, source_dtype(m, c->load), true), c->into,
+                 cexpr_word(m->mem, place));
         return;
     }
     form_write(&at, m->out.uses, m->d, m->d->address, (const char *[]){place});
-    code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->natural[2]), c->into, word(m->mem, at.s));
+    code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->natural[2]), c->into, cexpr_word(m->mem, at.s));
     text_free(&at);
 }
 
@@ -127,7 +128,7 @@ static void first_slices(emitter *m, ring *r)
     emit_meet(m); /* who still reads what lay there */
     if (boxes_any(r))
         boxes_begin(m, r);
-    code_let(&m->out.code, m->d->index, ring_name(m, "slot", r), word(m->mem, "0"));
+    code_let(&m->out.code, m->d->index, ring_name(m, "slot", r), cexpr_word(m->mem, "0"));
     code_open(&m->out.code, (stmt){.kind = S_LOOP,
                                    .how = WRITTEN_OUT,
                                    .name = coming,
@@ -135,7 +136,8 @@ static void first_slices(emitter *m, ring *r)
                                    .to = number_text(m, r->slots - 1),
                                    .trips = r->slots - 1});
     if (!all)
-        code_if(&m->out.code, wordf(m->mem, "%s < %s", coming, r->count ? r->count : number_text(m, r->trips)));
+        code_if(&m->out.code, cexpr_word(m->mem, arena_format(m->mem, "%s < %s", coming,
+                                                              r->count ? r->count : number_text(m, r->trips))));
     add_copies(m, r, coming, coming, NULL, false);
     if (!all)
         code_close(&m->out.code);
@@ -218,7 +220,7 @@ void ring_send(emitter *m)
     m->here.cur[axis] = r->next.step; /* a later one, which may have less */
     declare_held(m, r);
     if (!sent)
-        code_if(&m->out.code, word(m->mem, is_next(m, r)));
+        code_if(&m->out.code, cexpr_word(m->mem, is_next(m, r)));
     for (int i = 0; i < r->n; i++)
         r->copy[i].when = sent ? is_next(m, r) : NULL;
     add_copies(m, r, ring_name(m, "coming", r), ring_name(m, "next", r), sent ? is_next(m, r) : NULL, false);
@@ -250,9 +252,10 @@ void ring_trip(emitter *m, ring *r, const char *trip, bool last)
         matrix_show(m);
     emit_meet(m);
     if (!last) {
-        code_let(&m->out.code, of, ring_name(m, "coming", r), wordf(m->mem, "%s + %d", trip, r->slots - 1));
+        code_let(&m->out.code, of, ring_name(m, "coming", r),
+                 cexpr_word(m->mem, arena_format(m->mem, "%s + %d", trip, r->slots - 1)));
         code_let(&m->out.code, of, ring_name(m, "next", r),
-                 wordf(m->mem, "%s ? %s - 1 : %d", slot, slot, r->slots - 1));
+                 cexpr_word(m->mem, arena_format(m->mem, "%s ? %s - 1 : %d", slot, slot, r->slots - 1)));
         m->tile.sends = r;
         const bool all = nest_group(m->s) == m->group; /* else lanes that the stage has no use for send, too */
         if (!all_sent(r) || r->loop + 1 < nest_unrolled(m->s) || !matrix_waits(m) || !all)
@@ -261,7 +264,7 @@ void ring_trip(emitter *m, ring *r, const char *trip, bool last)
     for (int i = 0; i < r->n; i++) {
         source *q = &m->data.source[m->stage.at][r->copy[i].load];
         code_let(&m->out.code, pointer_type(m, GROUP, source_dtype(m, r->copy[i].load), false),
-                 arena_format(m->mem, "c%d", r->copy[i].load), word(m->mem, ring_place(m, r, i, slot, false)));
+                 arena_format(m->mem, "c%d", r->copy[i].load), cexpr_word(m->mem, ring_place(m, r, i, slot, false)));
         *q = r->to[i], q->base[axis] = m->tile.inner[axis];
     }
 }
@@ -279,12 +282,13 @@ void ring_turn(emitter *m, ring *r)
         taken = taken || r->copy[i].how == TAKEN;
     if (taken) {
         m->here.cur[axis] = r->next.step;
-        code_if(&m->out.code, word(m->mem, is_next(m, r)));
+        code_if(&m->out.code, cexpr_word(m->mem, is_next(m, r)));
         add_copies(m, r, ring_name(m, "coming", r), ring_name(m, "next", r), NULL, true);
         code_close(&m->out.code);
         m->here.cur[axis] = left;
     }
-    code_store(&m->out.code, word(m->mem, slot), wordf(m->mem, "%s == %d ? 0 : %s + 1", slot, r->slots - 1, slot));
+    code_store(&m->out.code, cexpr_word(m->mem, slot),
+               cexpr_word(m->mem, arena_format(m->mem, "%s == %d ? 0 : %s + 1", slot, r->slots - 1, slot)));
 }
 
 void ring_close(emitter *m, const ring *r)

@@ -16,7 +16,7 @@ static void add_form(emitter *m, const char *form, const char *a, const char *b)
 {
     text t = {0};
     form_write(&t, m->out.uses, m->d, form, (const char *[]){a, b});
-    code_call(&m->out.code, word(m->mem, text_str(&t)));
+    code_call(&m->out.code, cexpr_word(m->mem, text_str(&t)));
     text_free(&t);
 }
 
@@ -32,7 +32,7 @@ static void copy_bytes(emitter *m, int64_t from)
                                 number_text(m, type_bytes(&m->s->node->type))});
     if (!m->d->lane)
         emit_range(m, -1);
-    code_call(&m->out.code, word(m->mem, call.s));
+    code_call(&m->out.code, cexpr_word(m->mem, call.s));
     text_free(&at), text_free(&call);
 }
 

@@ -22,7 +22,7 @@ static void declare(walking *k)
 
 static const cexpr *state_of(const walking *k, int i)
 {
-    return wordf(k->m->mem, "s%d%s", i, k->w.state);
+    return cexpr_word(k->m->mem, arena_format(k->m->mem, "s%d%s", i, k->w.state));
 }
 
 static const char *next_name(const walking *k, int i)
@@ -45,7 +45,7 @@ static void set_states(walking *k, int first, bool together)
             code_store(&m->out.code, state_of(k, i), value);
     }
     for (int i = 0; together && i < k->n; i++)
-        code_store(&m->out.code, state_of(k, i), word(m->mem, next_name(k, i)));
+        code_store(&m->out.code, state_of(k, i), cexpr_word(m->mem, next_name(k, i)));
 }
 
 /* ---- the same of vectors ---- */
@@ -69,7 +69,7 @@ static void set_vectors(walking *k, int first)
     for (int i = 0; i < k->n; i++)
         name_vector(k, "next", i, vector_over(m, k->x->arg[first + i], "was", ""));
     for (int i = 0; i < k->n; i++)
-        vector_store(m, vector_kind_of(m, k->x->arg[i]->dtype), state_of(k, i), word(m->mem, next_name(k, i)));
+        vector_store(m, vector_kind_of(m, k->x->arg[i]->dtype), state_of(k, i), cexpr_word(m->mem, next_name(k, i)));
 }
 
 /* ---- what is done with an element, or with a vector ---- */
@@ -204,7 +204,7 @@ void emit_scan(emitter *m)
                 .kind = S_LOOP, .name = "block", .from = k.lane.axis == k.cut ? "low" : "0", .to = end, .step = BLOCK});
         loops++;
         code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), "end",
-                 wordf(m->mem, "MIN(block + %d, %s)", BLOCK, end));
+                 cexpr_word(m->mem, arena_format(m->mem, "MIN(block + %d, %s)", BLOCK, end)));
         k.w.state = arena_format(m->mem, "[%s_%d - block]", s->letter[k.lane.axis], k.lane.axis);
     }
     m->stage.state = k.w.state;

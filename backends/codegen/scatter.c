@@ -116,7 +116,7 @@ static bool name_subscripts(scattering *c, uint32_t open)
         c->at[d] = affine_var(&m->sp, var_add(&m->sp, name, 0, extent > 0 ? extent - 1 : 0)), named = true;
         if (d != c->cut)
             continue;
-        code_if(&m->out.code, cexpr_one(m->mem, "($0 >= low && $0 < high)", word(m->mem, name)));
+        code_if(&m->out.code, cexpr_one(m->mem, "($0 >= low && $0 < high)", cexpr_word(m->mem, name)));
         c->tests++;
     }
     return named;

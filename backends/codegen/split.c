@@ -302,7 +302,7 @@ bool bounds_open(emitter *m)
     }
     const bool some = all.length > 0;
     if (some)
-        code_if(&m->out.code, word(m->mem, all.s));
+        code_if(&m->out.code, cexpr_word(m->mem, all.s));
     text_free(&all);
     return some;
 }

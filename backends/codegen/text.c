@@ -74,7 +74,7 @@ static const cexpr *axis_term(void *user, int axis)
         emit_passed(m, m->tile.plain[axis]);
     const affine *at = m->tile.made ? m->tile.plain[axis] : m->here.axis[axis];
     const cexpr *number = emit_index(m, at);
-    return affine_is_word(at) ? number : wordf(m->mem, "(%s)", number->text);
+    return affine_is_word(at) ? number : cexpr_word(m->mem, arena_format(m->mem, "(%s)", number->text));
 }
 
 static const cexpr *size_term(void *user, int which)
@@ -82,7 +82,7 @@ static const cexpr *size_term(void *user, int which)
     emitter *m = user;
     text t = {0};
     varying_name(m, &t, which);
-    return word(m->mem, code_keep(&m->out.code, &t));
+    return cexpr_word(m->mem, code_keep(&m->out.code, &t));
 }
 
 /* ---- telling where a tile starts from what its own loops add ---- */
@@ -303,7 +303,7 @@ static const cexpr *load_term(void *user, const expr *x)
     const int i = emit_number(m, x);
     if (m->tile.made && emit_single(m, i)) {
         m->tile.made->loads[i] = m->tile.made->whole[i] = true; /* its only element, wherever the form would point */
-        return wordf(m->mem, "s%d", i);
+        return cexpr_word(m->mem, arena_format(m->mem, "s%d", i));
     }
     return cexpr_one(m->mem, cstyle_load(m->mem, m->d, m->out.uses, source_dtype(m, i)), emit_element(m, i));
 }
@@ -383,8 +383,8 @@ static const cexpr *fold_term(void *user, const expr *x)
     const bool vector = m->tile.vectors.each && !(m->s->folds >> m->tile.vectors.axis & 1),
                mask = m->tile.vectors.each && x->kind == X_FOLD && x->dtype == TS_BOOL;
     if (x->kind == X_SCAN) /* see tuple_result */
-        return vector ? cexpr_element(m->mem, "folded", word(m->mem, m->tile.vectors.each), IN_REGISTERS)
-                      : word(m->mem, "folded");
+        return vector ? cexpr_element(m->mem, "folded", cexpr_word(m->mem, m->tile.vectors.each), IN_REGISTERS)
+                      : cexpr_word(m->mem, "folded");
     return cexpr_one(m->mem, mask ? "(-$0)" : "$0", value_acc(m, "0"));
 }
 
@@ -413,7 +413,7 @@ void emit_call(emitter *m, const char *form, const char *const *arg)
 {
     text line = {0};
     form_write(&line, m->out.uses, m->d, form, arg);
-    code_call(&m->out.code, word(m->mem, code_keep(&m->out.code, &line)));
+    code_call(&m->out.code, cexpr_word(m->mem, code_keep(&m->out.code, &line)));
 }
 
 /* ---- accumulators ---- */
@@ -434,7 +434,7 @@ const cexpr *value_acc(emitter *m, const char *lane)
         emit_sums(m, &t), text_add(&t, "%s", matrix_sum(m));
     else
         text_add(&t, "acc"), emit_acc_place(m, &t, lane);
-    return word(m->mem, code_keep(&m->out.code, &t));
+    return cexpr_word(m->mem, code_keep(&m->out.code, &t));
 }
 
 void emit_acc_place(emitter *m, text *t, const char *lane)

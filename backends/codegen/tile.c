@@ -123,7 +123,7 @@ static bool enter(emitter *m, int l, const span *s, phase ph)
         lanes_enter(m, l, first, end, moves ? to.s : NULL);
     } else if (first < end && !moves && end == first + 1) {
         code_open(&m->out.code, (stmt){.kind = S_BLOCK});
-        code_add(&m->out.code, (stmt){.kind = S_CONSTANT, .name = name, .value = number_word(m->mem, first)});
+        code_add(&m->out.code, (stmt){.kind = S_CONSTANT, .name = name, .value = cexpr_number(m->mem, first)});
     } else if (first < end) {
         const bool one = q->role->serial && matrix_sum(m); /* written out as far as the nest says */
         code_open(&m->out.code, (stmt){.kind = S_LOOP,
@@ -450,9 +450,10 @@ static void name_singles(emitter *m, const tile_made *f) /* numbers on their own
         if (!f->loads[i] || !emit_single(m, i))
             continue;
         const char *wrap = cstyle_load(m->mem, m->d, m->out.uses, d);
-        code_let(&m->out.code, arena_format(m->mem, "const %s", value_type(m->d, d, m->p->reference)),
-                 arena_format(m->mem, "s%d", i),
-                 cexpr_one(m->mem, wrap, cexpr_element(m->mem, arena_format(m->mem, "x%d", i), word(m->mem, "0"), i)));
+        code_let(
+            &m->out.code, arena_format(m->mem, "const %s", value_type(m->d, d, m->p->reference)),
+            arena_format(m->mem, "s%d", i),
+            cexpr_one(m->mem, wrap, cexpr_element(m->mem, arena_format(m->mem, "x%d", i), cexpr_word(m->mem, "0"), i)));
     }
 }
 
@@ -491,10 +492,10 @@ static void finish(emitter *m)
         apart_loops(m, FINISH);
         return;
     }
-    code_if(&m->out.code, word(m->mem, "!first"));
+    code_if(&m->out.code, cexpr_word(m->mem, "!first"));
     apart_loops(m, TAKE);
     code_close(&m->out.code);
-    stmt *test = code_open(&m->out.code, (stmt){.kind = S_IF, .value = word(m->mem, "last")});
+    stmt *test = code_open(&m->out.code, (stmt){.kind = S_IF, .value = cexpr_word(m->mem, "last")});
     m->stage.outer_fold = false;
     apart_loops(m, FINISH);
     m->stage.outer_fold = true;
@@ -539,7 +540,7 @@ static void write_body(emitter *m, tile_made *f)
         apart_loops(m, CARRY);
     const bool waits = stage_keeps_last(m->s);
     if (waits)
-        code_if(&m->out.code, word(m->mem, "last"));
+        code_if(&m->out.code, cexpr_word(m->mem, "last"));
     finish(m);
     if (waits)
         code_close(&m->out.code);
@@ -641,7 +642,7 @@ static void call_clipped(emitter *m) /* or whole, as there is enough of the axes
         return;
     }
     const char *full = varying_full(m);
-    stmt *test = full ? code_open(&m->out.code, (stmt){.kind = S_IF, .value = word(m->mem, full)}) : NULL;
+    stmt *test = full ? code_open(&m->out.code, (stmt){.kind = S_IF, .value = cexpr_word(m->mem, full)}) : NULL;
     if (full) {
         call_tile(m);
         code_close(&m->out.code);
@@ -665,7 +666,8 @@ static void call_halves(emitter *m, int axis)
         return;
     }
     const int64_t all = m->here.cur[axis];
-    stmt *test = code_open(&m->out.code, (stmt){.kind = S_IF, .value = word(m->mem, varying_more(m, axis, half))});
+    stmt *test = code_open(&m->out.code,
+                           (stmt){.kind = S_IF, .value = cexpr_word(m->mem, varying_more(m, axis, half))});
     call_halves(m, axis + 1);
     code_close(&m->out.code);
     code_else(&m->out.code, test);

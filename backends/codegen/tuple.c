@@ -29,7 +29,7 @@ const cexpr *tuple_acc(emitter *m, int k, const char *lane)
     if (!tuple_fold(m))
         return value_acc(m, lane);
     text_add(&t, "acc%d", k), emit_acc_place(m, &t, lane);
-    return word(m->mem, code_keep(&m->out.code, &t));
+    return cexpr_word(m->mem, code_keep(&m->out.code, &t));
 }
 
 void tuple_clear(emitter *m)
@@ -60,7 +60,7 @@ static void become(emitter *m, writer *w, const expr *const *x, const cexpr *(*a
         value_let(m, "next", k, dtype_of(m, k), value_of(m, w, x[k]));
     m->stage.states = was.states, m->stage.state = was.state;
     for (int k = 0; k < states(m); k++) {
-        const cexpr *to = acc(m, k, at), *next = wordf(m->mem, "next%d", k);
+        const cexpr *to = acc(m, k, at), *next = cexpr_word(m->mem, arena_format(m->mem, "next%d", k));
         code_store(&m->out.code, to, some ? value_counted(m, dtype_of(m, k), next, to) : next);
     }
 }
@@ -104,7 +104,7 @@ static void take_lane(emitter *m, const char *low, const char *high)
 
 static const cexpr *moved_down(emitter *m, int k, const char *by)
 {
-    return vector_down(m, dtype_of(m, k), tuple_acc(m, k, "0"), word(m->mem, by));
+    return vector_down(m, dtype_of(m, k), tuple_acc(m, k, "0"), cexpr_word(m->mem, by));
 }
 
 void tuple_lanes(emitter *m, int64_t lanes)

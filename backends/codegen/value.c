@@ -63,7 +63,7 @@ const cexpr *value_counted(emitter *m, dtype d, const cexpr *value, const cexpr 
     if (!in_vectors(m) || !(m->s->folds >> v->axis & 1) || v->count == v->n)
         return value;
     return vector_call(m, vector_kind_of(m, d), "first", "($0, $1, $2)",
-                       (const cexpr *const[]){number_word(m->mem, v->count), value, was});
+                       (const cexpr *const[]){cexpr_number(m->mem, v->count), value, was});
 }
 
 /* A sum of products by one instruction, FMA, which rounds once */
@@ -101,7 +101,7 @@ static void put_apart(emitter *m, dtype d, const cexpr *value)
 {
     const char *name = arena_format(m->mem, "e%d", m->tile.vectors.names++);
     code_let(&m->out.code, arena_format(m->mem, "const %s", value_spelled(m, d)), name, value);
-    const cexpr *one = cexpr_element(m->mem, name, word(m->mem, vector_each_open(m)), IN_REGISTERS);
+    const cexpr *one = cexpr_element(m->mem, name, cexpr_word(m->mem, vector_each_open(m)), IN_REGISTERS);
     value_put(m, cexpr_one(m->mem, d == TS_BOOL ? "(-$0)" : "$0", one));
     vector_each_close(m);
 }

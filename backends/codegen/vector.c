@@ -81,7 +81,7 @@ static void move(emitter *m, int load, const char *name, const cexpr *place, boo
     const move_form *f = m->tile.vector.form[load];
     const int64_t pieces = m->tile.vector.trips * ts_dtype_bytes(dtype_of(m, load)) / f->bytes;
     for (int64_t i = 0; i < pieces; i++) {
-        const cexpr *piece = number_word(m->mem, i),
+        const cexpr *piece = cexpr_number(m->mem, i),
                     *here = cexpr_element(m->mem, arena_format(m->mem, "%s.at", name), piece, IN_REGISTERS),
                     *there = cexpr_element(m->mem,
                                            arena_format(m->mem, "((%s%s%s *)&%s)", m->d->space[load_reach(m, load)],
@@ -145,7 +145,7 @@ bool vector_open(emitter *m, const loop *q, const char *trip, int n, const expr 
 const cexpr *vector_element(const emitter *m, int load)
 {
     return m->tile.vector.form[load] ? cexpr_element(m->mem, arena_format(m->mem, "%s.one", name_of(m, load)),
-                                                     word(m->mem, m->tile.vector.trip), IN_REGISTERS)
+                                                     cexpr_word(m->mem, m->tile.vector.trip), IN_REGISTERS)
                                      : NULL;
 }
 

@@ -260,7 +260,7 @@ static position enter(emitter *m, int64_t first, int64_t end, int64_t count, con
     const int64_t most = m->stage.fold ? end - first : int_min(end - first, TOGETHER);
     if (end == first + 1 && !to) {
         code_open(&m->out.code, (stmt){.kind = S_BLOCK});
-        code_add(&m->out.code, (stmt){.kind = S_CONSTANT, .name = name, .value = number_word(m->mem, first)});
+        code_add(&m->out.code, (stmt){.kind = S_CONSTANT, .name = name, .value = cexpr_number(m->mem, first)});
     } else
         code_open(&m->out.code, (stmt){.kind = S_LOOP,
                                        .how = to ? AS_IT_IS : WRITTEN_OUT,

@@ -332,7 +332,7 @@ static void put_each(vwriter *w, const expr *x, const char *name)
     m->stage.states = w->states, m->stage.state = arena_format(m->mem, "%s[%s]", w->state, each);
     writer one = emit_writer(m);
     cstyle_temporaries(&one, &m->out.code, x);
-    code_store(&m->out.code, cexpr_element(m->mem, name, word(m->mem, each), IN_REGISTERS),
+    code_store(&m->out.code, cexpr_element(m->mem, name, cexpr_word(m->mem, each), IN_REGISTERS),
                cexpr_one(m->mem, x->dtype == TS_BOOL ? "-($0)" : "$0", cstyle_expr(&one, x)));
     vector_each_close(m);
     m->stage.states = was.states, m->stage.state = was.state;
@@ -342,7 +342,7 @@ static void put_each(vwriter *w, const expr *x, const char *name)
 static const char *name_elements(emitter *m, element e)
 {
     const char *name = arena_format(m->mem, "e%d", m->tile.vectors.names++);
-    code_let(&m->out.code, vector_type(m, e), name, vector_splat(m, e, word(m->mem, "0")));
+    code_let(&m->out.code, vector_type(m, e), name, vector_splat(m, e, cexpr_word(m->mem, "0")));
     return name;
 }
 
@@ -351,7 +351,7 @@ static const cexpr *apart(vwriter *w, const expr *x)
     emitter *m = w->m;
     const char *name = name_elements(m, vector_kind_of(m, x->dtype));
     put_each(w, x, name);
-    return word(m->mem, name);
+    return cexpr_word(m->mem, name);
 }
 
 static element natural(element e)
@@ -435,7 +435,7 @@ static const cexpr *none_holds(emitter *m, const expr *c)
 static void store_branch(vwriter *w, const char *name, const expr *x)
 {
     const vwriter was = *w; /* what is named in a branch is not there behind it */
-    code_store(&w->m->out.code, word(w->m->mem, name), write(w, x));
+    code_store(&w->m->out.code, cexpr_word(w->m->mem, name), write(w, x));
     *w = was;
 }
 
@@ -465,7 +465,7 @@ static const cexpr *choice(vwriter *w, const expr *x)
         branch(w, none_holds(m, c), name, x->arg[2]);
         put_each(w, x, name);
         code_close(&m->out.code), code_close(&m->out.code);
-        return word(m->mem, name);
+        return cexpr_word(m->mem, name);
     }
     writer one = emit_writer(m);
     const cexpr *test = cstyle_expr(&one, c);
@@ -473,7 +473,7 @@ static const cexpr *choice(vwriter *w, const expr *x)
     branch(w, test, name, x->arg[1]);
     store_branch(w, name, x->arg[2]);
     code_close(&m->out.code);
-    return word(m->mem, name);
+    return cexpr_word(m->mem, name);
 }
 
 /* A function of the library, called as it is for vectors: "exp_x8($0)" for "exp(" or "exp($0)"; noted */
@@ -565,7 +565,7 @@ const cexpr *vector_read(emitter *m, dtype d, const cexpr *place)
     const element e = memory_kind(m, d);
     return from_memory(m, d,
                        v->count < v->n ? vector_call(m, e, "part", "(&$0, $1)",
-                                                     (const cexpr *const[]){place, number_word(m->mem, v->count)})
+                                                     (const cexpr *const[]){place, cexpr_number(m->mem, v->count)})
                                        : vector_load(m, e, place));
 }
 
@@ -576,7 +576,7 @@ void vector_write(emitter *m, dtype d, const cexpr *place, const cexpr *value)
     const cexpr *all = to_memory(m, d, value);
     if (v->count < v->n)
         code_call(&m->out.code, vector_call(m, e, "put", "(&$0, $1, $2)",
-                                            (const cexpr *const[]){place, all, number_word(m->mem, v->count)}));
+                                            (const cexpr *const[]){place, all, cexpr_number(m->mem, v->count)}));
     else
         vector_store(m, e, place, all);
 }
@@ -585,7 +585,7 @@ static const cexpr *name_vector(emitter *m, element e, const cexpr *value)
 {
     const char *name = arena_format(m->mem, "v%d", m->tile.vectors.names++);
     code_let(&m->out.code, arena_format(m->mem, "const %s", vector_type(m, e)), name, value);
-    return word(m->mem, name);
+    return cexpr_word(m->mem, name);
 }
 
 /* Reals as whole numbers of at most 32 bits: truncated, or the nearest that there is; 0 of what is no number. The
@@ -599,12 +599,12 @@ static const cexpr *truncated(emitter *m, element to, element from, const cexpr 
     const cexpr *all = vector_one(
         m, E_I32, "of",
         vector_call(m, from, "within", "($0, $1, $2)",
-                    (const cexpr *const[]){real, number_word(m->mem, low), number_word(m->mem, high)}));
+                    (const cexpr *const[]){real, cexpr_number(m->mem, low), cexpr_number(m->mem, high)}));
     if (exact)
         return as(m, to, E_I32, all);
     const cexpr *far = cexpr_one(m->mem, arena_format(m->mem, "(%s)($0 >= 0x1p31f)", vector_type(m, E_I32)), real);
     return vector_call(m, E_I32, "blend", "($0, $1, $2)",
-                       (const cexpr *const[]){far, vector_splat(m, E_I32, word(m->mem, "0x7fffffff")), all});
+                       (const cexpr *const[]){far, vector_splat(m, E_I32, cexpr_word(m->mem, "0x7fffffff")), all});
 }
 
 static const cexpr *convert(vwriter *w, const expr *x)
@@ -617,7 +617,7 @@ static const cexpr *convert(vwriter *w, const expr *x)
     if (x->dtype == TS_BOOL && from != TS_BOOL)
         return of_kind(m, E_I32, element_mask(of),
                        cexpr_two(m->mem, arena_format(m->mem, "(%s)($0 != $1)", vector_type(m, element_mask(of))), all,
-                                 vector_splat(m, of, word(m->mem, "0"))));
+                                 vector_splat(m, of, cexpr_word(m->mem, "0"))));
     if (from == TS_BOOL && x->dtype != TS_BOOL)
         all = cexpr_one(m->mem, "(-$0)", all);
     if (dtype_class(from) == D_REAL && dtype_class(x->dtype) == D_WHOLE)
@@ -648,8 +648,8 @@ static const cexpr *write_new(vwriter *w, const expr *x)
     case X_CAST: return convert(w, x);
     case X_CALL: return call(w, x);
     case X_FOLD: return value_acc(m, NULL);
-    case X_SCAN: return word(m->mem, "folded");
-    case X_STATE: return wordf(m->mem, "%s%d%s", w->states, x->axis, w->state);
+    case X_SCAN: return cexpr_word(m->mem, "folded");
+    case X_STATE: return cexpr_word(m->mem, arena_format(m->mem, "%s%d%s", w->states, x->axis, w->state));
     default: {
         const int load = emit_number(m, x);
         return vector_read(m, source_dtype(m, load), emit_element(m, load));

@@ -85,7 +85,7 @@ static void find_operand(emitter *m, const matrix_form *f, const unit_loops *u, 
                (const char *[]){at.s, number_text(m, row), number_text(m, ROWS * row),
                                 number_text(m, q->turned && s->block ? s->apart * q->size : PIECE)});
     code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->natural[3]), arena_format(m->mem, "slice%d", q->load),
-             word(m->mem, told.s));
+             cexpr_word(m->mem, told.s));
     text_free(&at), text_free(&told), text_free(&from);
 }
 

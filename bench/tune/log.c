@@ -37,8 +37,8 @@ static bool write_all(const tuner *t, const char *s, size_t n, ts_error *e)
     return true;
 }
 
-/* Whole lines of it; *whole: bytes of these. What does not begin as a log, or has a line that is no attempt, is somebody
- * else's file, in which nothing is cut off. */
+/* Whole lines of it; *whole: bytes of these. What does not begin as a log, or has a line that is no attempt, is
+ * somebody else's file, in which nothing is cut off. */
 static bool take(tuner *t, const char *s, size_t *whole, ts_error *e)
 {
     char *own = head(t);

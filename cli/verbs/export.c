@@ -52,7 +52,7 @@ static const option options[] = {
 static const char *const examples[] = {
     "tessera export bert -o bert.onnx # bert: a folder that import wrote",
     "tessera export run -o tuned.onnx # run: what train wrote",
-    "tessera export run --best -o tuned.onnx # highest accuracy on --eval, then least loss",
+    "tessera export run --best -o tuned.onnx # the best of its evaluations",
     "tessera export bert-base --dim seq=64 -o bert-64.onnx",
     NULL,
 };

@@ -144,7 +144,7 @@ static const option options[] = {
 static const char *const examples[] = {
     "tessera predict run --text stirring",
     "tessera predict run --file reviews.txt > labels.tsv # label, probability, text",
-    "tessera predict run --file reviews.txt --probabilities # a column for each class before the text",
+    "tessera predict run --file reviews.txt --probabilities # of each class",
     NULL,
 };
 

@@ -100,7 +100,7 @@ static const option_group *const groups[] = {&group, &session_dim_options, &sess
 static const char *const examples[] = {
     "tessera quantize bert.onnx -o bert-int8.onnx --weights int8",
     "tessera quantize gpt2.onnx -o q4.onnx --weights int4 --keep '*lm_head*'",
-    "tessera quantize resnet.onnx -o static.onnx --int8 --calibrate samples # a folder of folders with NAME.npy",
+    "tessera quantize resnet.onnx -o static.onnx --int8 --calibrate samples",
     NULL,
 };
 

@@ -210,12 +210,12 @@ static int run(const args *a, ts_error *e)
 }
 
 static const option main_options[] = {
-    {"data", 0, WORD, "FILE|NAME=FILE.npy", "examples: .tsv, .csv, .jsonl, .bin, text, or arrays; repeats", REPEATS},
-    {"eval", 0, WORD, "FILE|NAME=FILE.npy", "examples to evaluate on, after every epoch; repeats", REPEATS},
+    {"data", 0, WORD, "FILE|NAME=FILE.npy", "examples; repeats", REPEATS},
+    {"eval", 0, WORD, "FILE|NAME=FILE.npy", "what to evaluate on; repeats", REPEATS},
     {"out", 'o', A_FOLDER, "RUN", "the folder of the run", ONCE},
     {"resume", 0, FLAG, NULL, "go on with the run: train --resume RUN", ONCE},
     {"labels", 0, INTEGER, "N", "classes (default: as many as the data has)", NULL, false, 1, 1000000},
-    {"columns", 0, WORD, "TEXT,LABEL", "columns of a header or members of .jsonl (default: text,label)", ONCE},
+    {"columns", 0, WORD, "TEXT,LABEL", "columns, members of .jsonl (default: text,label)", ONCE},
     {"epochs", 0, INTEGER, "N", "times through the data", NULL, false, 1, 1000000},
     {"lr", 0, NUMBER, "X", "learning rate", NULL, false, 0, 1000},
     {0},
@@ -224,7 +224,7 @@ static const option data_options[] = {
     {"tokenizer", 0, A_FILE, "FILE|bytes", "vocab.txt or tokenizer.json (default: beside the model)", ONCE},
     {"steps", 0, INTEGER, "N", "updates, instead of epochs", NULL, false, 1, MOST_STEPS},
     {"order", 0, A_FILE, "FILE", "the examples of each step: a line of 0-based numbers", ONCE},
-    {"seed", 0, INTEGER, "N", "seed of the order, the head and all else that is random", NULL, false, 0, INT64_MAX},
+    {"seed", 0, INTEGER, "N", "of all that is random", NULL, false, 0, INT64_MAX},
     {0},
 };
 static const option model_options[] = {
@@ -238,8 +238,7 @@ static const option model_options[] = {
     {0},
 };
 static const option step_options[] = {
-    {"shards", 0, INTEGER, "N", "equal parts of a batch, which processes under mpirun share; they decide the bits",
-     NULL, false, 1, 1024},
+    {"shards", 0, INTEGER, "N", "parts of a batch; they decide bits", NULL, false, 1, 1024},
     {"accumulate", 0, INTEGER, "N", "batches whose mean gradient is one step", NULL, false, 1, 1 << 20},
     {"schedule", 0, CHOICE, "linear|cosine|constant", "of the learning rate, after warming up", ONCE},
     {"warmup", 0, INTEGER, "N", "steps of rising learning rate (default: a tenth)", NULL, false, 0, MOST_STEPS},
@@ -260,20 +259,17 @@ static const option step_options[] = {
      NULL, false, 0, 1},
     {"precision", 0, CHOICE, "f32|bf16|f16", "precision of matrix products and saved activations; weights are f32",
      ONCE},
-    {"loss-scale", 0, NUMBER, "X", "initial loss scale for --precision f16; adjusted automatically", NULL, false, 1,
-     MOST_STEPS},
-    {"growth-interval", 0, INTEGER, "N", "steps without overflow after which the f16 loss scale doubles", NULL, false,
-     1, MOST_STEPS},
+    {"loss-scale", 0, NUMBER, "X", "f16: loss scale at first", NULL, false, 1, MOST_STEPS},
+    {"growth-interval", 0, INTEGER, "N", "f16: steps until the scale doubles", NULL, false, 1, MOST_STEPS},
     {"on-nan", 0, CHOICE, "stop|skip", "what to do on NaN or infinity", ONCE},
     {0},
 };
 static const option run_options[] = {
     {"save-every", 0, INTEGER, "N", "steps between checkpoints (default: an epoch)", NULL, false, 1, MOST_STEPS},
     {"eval-every", 0, INTEGER, "N", "steps between evaluations (default: an epoch)", NULL, false, 1, MOST_STEPS},
-    {"patience", 0, INTEGER, "N", "stop after N evaluations in a row that are not the best (default: never)", NULL,
-     false, 1, MOST_STEPS},
+    {"patience", 0, INTEGER, "N", "evaluations without a better one (default: never)", NULL, false, 1, MOST_STEPS},
     {"keep", 0, INTEGER, "N", "newest checkpoints that are kept", NULL, false, 2, 100000},
-    {"grad-norms", 0, A_FILE, "FILE", "name and gradient norm of every parameter at the first step", ONCE},
+    {"grad-norms", 0, A_FILE, "FILE", "gradient norms of the first step, by parameter", ONCE},
     {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", ONCE},
     {"dry-run", 0, FLAG, NULL, "check everything and say what would be done", ONCE},
     {0},
@@ -290,7 +286,6 @@ static const char *const examples[] = {
     "tessera train --resume run # after a stop, a crash or a power failure",
     "tessera train gpt2.onnx --task lm --data book.txt --length 128 -o run",
     "tessera train cnn.json --data x=x.npy --data y=y.npy --head none -o run",
-    "mpirun -n 4 tessera train gpt2.onnx --task lm --data book.txt --shards 8 -o run",
     NULL,
 };
 

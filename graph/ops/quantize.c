@@ -150,7 +150,7 @@ static bool moves(const node *n) /* or converts: small integers stay what they a
     return any;
 }
 
-bool quantize_all(const node *zero, int v)
+static bool quantize_all(const node *zero, int v)
 {
     while (zero && !zero->leaf && moves(zero))
         zero = zero->in[0];

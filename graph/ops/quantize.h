@@ -16,8 +16,7 @@ typedef struct quantized { /* (x - zero) * scale */
 } quantized;
 /* Whether n is that, of 8 bits; what is known, and a matrix that is turned, is seen through. */
 bool quantize_stands(graph *g, const node *n, quantized *out);
-bool quantize_all(const node *zero, int v); /* constants that are all v */
-bool quantize_known(const node *n);         /* a weight, or made of weights alone, in few steps */
+bool quantize_known(const node *n); /* a weight, or made of weights alone, in few steps */
 /* An operand of 8 bits and its zero as others of dtype `to`, both by 128 more or less: the zero is in 32 bits then, or
  * NULL where it is known to be 0. */
 const node *quantize_signed(graph *g, const node *x, const node **zero, dtype to);

@@ -25,7 +25,7 @@ static const char *const others[] = {
     "ts_interrupt",   "ts_graph_make",   "ts_ops_json",       "ts_onnx_json",          "ts_gradients_json",
     "ts_axes_json",   "ts_passes_json",  "ts_schemas_json",   "ts_cache_json",         "ts_cache_check",
     "ts_cache_prune", "ts_targets_json", "ts_target_usual",   "ts_machine_json",       "ts_array_at",
-    "ts_array_set",   "ts_array_random", "ts_hash_bytes",
+    "ts_array_set",   "ts_array_random", "ts_hash_bytes",     "ts_machine_calibrate",
 };
 
 static char called[16384] = " "; /* names between blanks */
@@ -189,6 +189,7 @@ static void test_plans(void)
     says("ts_plan_run_timed", ts_plan_run_timed(NULL, seconds, 1, &e));
     says("ts_plan_strays", ts_plan_strays(NULL, &(ts_stray){0}, &(ts_stray){0}, &e));
     says("ts_plan_json", ts_plan_json(NULL, &e));
+    says("ts_plan_nests", ts_plan_nests(NULL, 0, 1, 0, &e));
     says("ts_plan_emit", ts_plan_emit(NULL, "/nowhere", NULL, &e));
     says("ts_plan_value", ts_plan_value(NULL, 0, &a, &e));
     says("ts_plan_view", ts_plan_view(NULL, 0, &a, &e));

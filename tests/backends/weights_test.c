@@ -71,7 +71,7 @@ int main(void)
     const ts_tensor seeded = ts_weight(g, "seeded", TS_F32, 2, (int64_t[]){60, 50}, 0, 1, 7);
     const ts_tensor root[] = {
         row_build(g,
-                  "x f32[1,32,12,12]; w! f32[32,32,3,3]; c! f32[1,32,1,1]; p conv2d pads=[1,1,1,1] x w; q add p c; "
+                  "x f32[1,64,24,24]; w! f32[64,64,3,3]; c! f32[1,64,1,1]; p conv2d pads=[1,1,1,1] x w; q add p c; "
                   "y relu q",
                   1, &in),
         row_build(g, "a f32[37,70]; w! f32[70,53]; y matmul a w", 2, &in),

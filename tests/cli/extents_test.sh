@@ -41,8 +41,8 @@ TEXT
 python3 -c 'import numpy as np
 np.save("x.npy", np.ones((2, 6), np.float32)), np.save("to.npy", np.array([4, 3], np.int64))'
 expect 0 '[4, 3]' run waits.json --in x=x.npy --in to=to.npy --dim seq=1..8
-expect 0 'm is seq, which runs say, 16 at most: loops m/' explain bert-tiny --dim seq=1..16 --isa avx2 --threads 1
-expect 0 '' emit bert-tiny --dim seq=1..16 --isa avx2 --threads 1 -o parts
+expect 0 'm is seq, which runs say, 16 at most: loops m/' explain bert-tiny --dim seq=1..16 --machine 'core:1 isa:avx2'
+expect 0 '' emit bert-tiny --dim seq=1..16 --machine 'core:1 isa:avx2' -o parts
 checked=$((checked + 1)) # what is left of a tile of 5 rows: all of it, half, or a quarter, rounded up
 { grep -qF -- '- 5 * m_1 > 3)' parts/k_*.c && grep -qF -- '- 5 * m_1 > 2)' parts/k_*.c; } || wrong "no quarter of a tile"
 # 4 rows gain at 1, where all tiles wait for weights, what 8 gain at most other extents and at powers of two

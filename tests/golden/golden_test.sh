@@ -1,13 +1,13 @@
 # Every stage of small models as text, for people to read: a change of a pass shows here as a difference that can be
 # judged. Each folder holds a model's graph, its plan (per kernel: extents, loops, layouts) and, of one model, the text of
 # its kernels for each back end that emits, and the plan of a training step; `./dev bless` rewrites them. Instruction set
-# and threads, or the card, are fixed; what depends on the machine's caches is left out.
+# and threads, or the card, are fixed, as rates of the machine are; what depends on its caches is left out.
 # ctest: Og
 set -eu
 failed=0
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-how="--isa avx2 --threads 2"
+on='core:2 isa:avx2'
 
 plan() { # from plan/1 on standard input
     python3 -c '
@@ -59,7 +59,7 @@ step_plan() {
     printf 'good\t1\nbad\t0\nfine\t1\nodd\t0\n' >"$data/data.tsv"
     "$TESSERA" train "$@" --tokenizer bytes --data "$data/data.tsv" --labels 2 --length 8 --batch 2 --steps 1 \
         -o "$data/run" -q
-    "$TESSERA" explain "$data/run" --json $how | plan
+    "$TESSERA" explain "$data/run" --json --machine "$on" --threads 2 | plan
 }
 
 golden() { # golden NAME ARGUMENT...: the stages of a model
@@ -67,15 +67,15 @@ golden() { # golden NAME ARGUMENT...: the stages of a model
     shift
     mkdir -p "$got"
     "$TESSERA" show "$@" --stage folded -q >"$got/graph.txt"
-    "$TESSERA" show "$@" --stage planned --json $how | plan >"$got/plan.txt"
+    "$TESSERA" show "$@" --stage planned --json --machine "$on" --threads 2 | plan >"$got/plan.txt"
     if [ "$name" = bert-tiny ]; then
-        "$TESSERA" emit "$@" $how -o "$out/emitted" -q
+        "$TESSERA" emit "$@" --machine "$on" --threads 2 -o "$out/emitted" -q
         kernels "$out/emitted" >"$got/kernels.txt"
         for device in cuda opencl; do # none need be here
             "$TESSERA" emit "$@" --target $device --machine gpu:h100 -o "$out/$device" -q
             device_kernels "$out/$device" >"$got/$device.txt"
         done
-        step_plan "$out/step" "$name" $how >"$got/step.txt"
+        step_plan "$out/step" "$name" --machine "$on" --threads 2 >"$got/step.txt"
     fi
     [ -z "${BLESS:-}" ] || { rm -rf "$want" && cp -R "$got" "$want"; }
     diff -ru "$want" "$got" || { echo "$name: not as in $want; if that is right: ./dev bless"; failed=1; }

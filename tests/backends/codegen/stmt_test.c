@@ -37,10 +37,11 @@ static void test_loops(arena *mem)
     code_open(&c, (stmt){.kind = S_LOOP, .how = WRITTEN_OUT, .name = "i", .from = "0", .to = "3", .trips = 3});
     code_open(&c,
               (stmt){.kind = S_LOOP, .how = IN_LANES, .name = "j", .from = "a", .to = "b", .step = 4, .tight = true});
-    code_store(&c, word(mem, "y[j]"), word(mem, "x[i]"));
+    code_store(&c, cexpr_word(mem, "y[j]"), cexpr_word(mem, "x[i]"));
     code_close(&c), code_close(&c);
     code_open(&c, (stmt){.kind = S_LOOP, .role = "lane", .name = "l", .from = "0", .to = "64"});
-    code_store(&c, word(mem, "sum"), cexpr_two(mem, "($0 + $1)", word(mem, "sum"), word(mem, "y[l]")));
+    code_store(&c, cexpr_word(mem, "sum"),
+               cexpr_two(mem, "($0 + $1)", cexpr_word(mem, "sum"), cexpr_word(mem, "y[l]")));
     code_close(&c), code_close(&c);
     expect(c.at, "WHILE (take(12)) {\n    FOR n {\n        WRITE_OUT 3\n        for (index i = 0; i < 3; i++) {\n"
                  "            VECTORS\n            for (index j = a; j < b; j += 4) y[j] = x[i];\n"
@@ -51,23 +52,23 @@ static void test_others(arena *mem)
 {
     code c = code_begin(mem), front = code_begin(mem);
     char local[] = "x0"; /* statements have a copy */
-    code_let(&c, "const real *", local, word(mem, "at[0]"));
+    code_let(&c, "const real *", local, cexpr_word(mem, "at[0]"));
     local[1] = '1';
-    code_let(&c, "const index", "low", word(mem, "0"));
-    code_also(&c, "high", word(mem, "7"));
+    code_let(&c, "const index", "low", cexpr_word(mem, "0"));
+    code_also(&c, "high", cexpr_word(mem, "7"));
     code_let(&c, "real", "acc[4]", NULL);
-    code_open(&c, (stmt){.kind = S_REPEAT, .value = word(mem, "limit = 3")});
-    stmt *test = code_open(&c, (stmt){.kind = S_IF, .value = word(mem, "low < limit")});
-    code_add(&c, (stmt){.kind = S_CALL, .value = word(mem, "turn(x0)")});
+    code_open(&c, (stmt){.kind = S_REPEAT, .value = cexpr_word(mem, "limit = 3")});
+    stmt *test = code_open(&c, (stmt){.kind = S_IF, .value = cexpr_word(mem, "low < limit")});
+    code_add(&c, (stmt){.kind = S_CALL, .value = cexpr_word(mem, "turn(x0)")});
     code_close(&c);
     code_else(&c, test);
     code_add(&c, (stmt){.kind = S_LEAVE});
     code_close(&c), code_close(&c);
     code_open(&c, (stmt){.kind = S_BLOCK});
-    code_add(&c, (stmt){.kind = S_CONSTANT, .name = "k", .value = word(mem, "5")});
-    code_add(&c, (stmt){.kind = S_FETCH, .value = word(mem, "x0 + 16"), .trips = 2});
+    code_add(&c, (stmt){.kind = S_CONSTANT, .name = "k", .value = cexpr_word(mem, "5")});
+    code_add(&c, (stmt){.kind = S_FETCH, .value = cexpr_word(mem, "x0 + 16"), .trips = 2});
     code_close(&c);
-    code_add(&front, (stmt){.kind = S_TABLE, .name = "count", .value = word(mem, "1, 2")});
+    code_add(&front, (stmt){.kind = S_TABLE, .name = "count", .value = cexpr_word(mem, "1, 2")});
     code_before(c.at, &front);
     expect(c.at, "TABLE(count: 1, 2);\nconst real *x0 = at[0];\nconst index low = 0, high = 7;\nreal acc[4];\n"
                  "for (;; limit = 3) {\n    if (low < limit) {\n        turn(x0);\n    }\n    else\n        break;\n}\n"
@@ -82,8 +83,9 @@ static void test_read(arena *mem)
     const char *index = "[first_index + second_index + third_index + fourth_index]";
     code_open(&c, (stmt){.kind = S_BLOCK});
     code_open(&c, (stmt){.kind = S_LOOP, .name = "i", .from = "0", .to = "2"});
-    code_add(&c, (stmt){.kind = S_CALL, .value = wordf(mem, "tile(one%s, two%s, three)", index, index)});
-    code_store(&c, wordf(mem, "y%s", index), wordf(mem, "x%s", index));
+    code_add(&c, (stmt){.kind = S_CALL,
+                        .value = cexpr_word(mem, arena_format(mem, "tile(one%s, two%s, three)", index, index))});
+    code_store(&c, cexpr_word(mem, arena_format(mem, "y%s", index)), cexpr_word(mem, arena_format(mem, "x%s", index)));
     code_close(&c), code_close(&c);
     expect(c.at, "for (index i = 0; i < 2; i++) {\n"
                  "    tile(one[first_index + second_index + third_index + fourth_index],\n"
@@ -101,16 +103,17 @@ static void test_braces(arena *mem)
 {
     code c = code_begin(mem);
     code_open(&c, (stmt){.kind = S_BLOCK}), code_open(&c, (stmt){.kind = S_BLOCK});
-    code_store(&c, word(mem, "y"), word(mem, "1")), code_store(&c, word(mem, "z"), word(mem, "2"));
+    code_store(&c, cexpr_word(mem, "y"), cexpr_word(mem, "1")),
+        code_store(&c, cexpr_word(mem, "z"), cexpr_word(mem, "2"));
     code_close(&c), code_close(&c);
     code_open(&c, (stmt){.kind = S_BLOCK});
-    code_open(&c, (stmt){.kind = S_STAGE}), code_let(&c, "real", "copy", word(mem, "3")), code_close(&c);
+    code_open(&c, (stmt){.kind = S_STAGE}), code_let(&c, "real", "copy", cexpr_word(mem, "3")), code_close(&c);
     code_close(&c);
     for (int several = 0; several < 2; several++) {
-        code_open(&c, (stmt){.kind = S_IF, .value = word(mem, "some"), .tight = true});
-        code_open(&c, (stmt){.kind = S_BLOCK}), code_store(&c, word(mem, "y"), word(mem, "4"));
+        code_open(&c, (stmt){.kind = S_IF, .value = cexpr_word(mem, "some"), .tight = true});
+        code_open(&c, (stmt){.kind = S_BLOCK}), code_store(&c, cexpr_word(mem, "y"), cexpr_word(mem, "4"));
         if (several)
-            code_store(&c, word(mem, "z"), word(mem, "5"));
+            code_store(&c, cexpr_word(mem, "z"), cexpr_word(mem, "5"));
         code_close(&c), code_close(&c);
     }
     expect(c.at, "y = 1;\nz = 2;\n{\n    real copy = 3;\n}\nif (some)\n    y = 4;\n"
@@ -123,11 +126,11 @@ static void test_meet(arena *mem)
     code c = code_begin(mem);
     for (int i = 0; i < 2; i++) {
         code_open(&c, (stmt){.kind = S_STAGE});
-        code_meet(&c), code_store(&c, word(mem, "copy"), word(mem, "x")), code_meet(&c);
+        code_meet(&c), code_store(&c, cexpr_word(mem, "copy"), cexpr_word(mem, "x")), code_meet(&c);
         code_close(&c);
     }
-    code_meet(&c), code_store(&c, word(mem, "y"), word(mem, "copy")), code_meet(&c);
-    code_if(&c, word(mem, "some")), code_meet(&c), code_close(&c);
+    code_meet(&c), code_store(&c, cexpr_word(mem, "y"), cexpr_word(mem, "copy")), code_meet(&c);
+    code_if(&c, cexpr_word(mem, "some")), code_meet(&c), code_close(&c);
     expect(c.at, "MEET();\ncopy = x;\nMEET();\ncopy = x;\nMEET();\ny = copy;\nMEET();\nif (some) {\n    MEET();\n}\n");
 }
 
@@ -139,7 +142,7 @@ static void test_barrier(arena *mem)
         code c = code_begin(mem);
         const stmt *row = code_open(&c, (stmt){.kind = S_LOOP, .role = "row", .name = "r", .from = "0", .to = "8"});
         const stmt *lane = i == 1 || i == 2 ? code_open(&c, (stmt){.kind = S_LOOP, .role = "lane", .name = "l"}) : NULL;
-        stmt *test = i >= 2 ? code_open(&c, (stmt){.kind = S_IF, .value = word(mem, "some"), .divergent = i != 2})
+        stmt *test = i >= 2 ? code_open(&c, (stmt){.kind = S_IF, .value = cexpr_word(mem, "some"), .divergent = i != 2})
                             : NULL;
         if (i == 4)
             code_close(&c), code_else(&c, test);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SHARED "h@core+matmul.b q/32 ; "
+#define SHARED "h@core+matmul.b q/24 ; "
 #define MATMUL "matmul: n/16 q/6 k/4 k@unroll q@unroll n@vector ; "
 #define MAX "max: q c@vector ; "
 #define ROWS "exp: q e@vector ; sum: q c@vector ; divide: q e@vector ; "

@@ -193,6 +193,12 @@ static bool takes(const plan *p, err *e)
     return !p->reference || err_set(e, TS_UNSUPPORTED, "ontop computes in the dtypes that are asked for");
 }
 
+static const void *at(const program *g, const node *n, dtype *stored) /* weights are made of weights by it */
+{
+    *stored = stored_as(g->p, n);
+    return g->arena + g->p->buffer[n->id].offset;
+}
+
 const backend backend_ontop = {.name = "ontop",
                                .doc = "A language of its own.",
                                .target = ontop_target,
@@ -200,4 +206,5 @@ const backend backend_ontop = {.name = "ontop",
                                .build = build,
                                .run = run,
                                .get = get,
+                               .at = at,
                                .drop = drop};
