@@ -39,7 +39,7 @@ backends/cuda          2550  a dialect and a device
 bench                 6063  race, statistics, peers
 bench/report          5935  a page of sections
 bench/machine         1231  clock, processors, ceilings
-train                10375  fine-tuning, generation, export
+train                10379  fine-tuning, generation, export
 models                1790  on the public header alone
 cli                  11941  a file for each verb
 tests                50815  about half of what they test

@@ -51,11 +51,12 @@ static bool no_library(const char *name, ts_error *e)
 /* A process that ends before its time takes all others with it. */
 static void end_all(int code, void *of)
 {
-    const ranks *r = of;
-    if (!r->by)
+    const collective *by = *(const collective **)of;
+    free(of);
+    if (!by)
         return;
     usleep(200000); /* what was said last passes through whoever started this process, and he ends soon */
-    r->by->stop(code ? code : TS_FAILED);
+    by->stop(code ? code : TS_FAILED);
 }
 
 /* ---- signs of life, around the ring ---- */
@@ -94,9 +95,10 @@ bool ranks_open(ranks *r, ts_error *e)
         return no_library(name, e);
     if (!r->by->open(&r->rank, &r->count))
         return err_set(e, TS_TOOLCHAIN, "this MPI cannot be used by several threads (MPI_THREAD_MULTIPLE)");
-    if (on_exit(end_all, r) != 0 || pthread_create(&r->watch, NULL, watch, r) != 0)
+    if (!(r->ends_by = calloc(1, sizeof *r->ends_by)) || on_exit(end_all, r->ends_by) != 0 ||
+        pthread_create(&r->watch, NULL, watch, r) != 0)
         return err_memory(e, 0, "a thread that watches the other ranks");
-    r->watched = true;
+    *r->ends_by = r->by, r->watched = true;
     return true;
 }
 
@@ -111,6 +113,7 @@ void ranks_close(ranks *r)
     r->ends = true;
     if (r->watched)
         pthread_join(r->watch, NULL);
+    *r->ends_by = NULL;
     r->by->close();
     r->by = NULL;
 }

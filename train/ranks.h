@@ -13,6 +13,7 @@ typedef struct ranks {
     int rank, count;
     void (*lost)(void *user, const char *why); /* is told by which rank all of them end, before they do */
     void *user;
+    const struct collective **ends_by; /* who ends all when this process exits; *ends_by NULL: nobody. Outlives this */
     pthread_t watch;
     bool watched;
     volatile bool ends;
