@@ -177,7 +177,7 @@ expect 0 'MatMul' ops --onnx
 json axes 'd["matmul"] == "b m n | k" and d["contract"] == "g m n | k"' help axes
 json passes '[p["name"] for p in d][2:7] == ["known", "extents", "common", "dots", "alternatives"]' help passes
 expect 0 'g=16 m=784 n=64 k=64' explain resnet-18 --dim batch=1 --op contract --machine 'core:2 isa:avx512'
-expect 0 '    a...p            f32[1,64,56,56]' explain resnet-18 --dim batch=1 --op winograd_tiles # one row for 16 places
+expect 0 '    a...p            f32[1,64,56,56]' explain resnet-18 --dim batch=1 --op winograd_tiles --machine 'core:2 isa:avx512' # one row for 16 places
 expect 0 'k1 matmul encoder.layer.0.attention.self.query.weight m=8 n=128 k=128' show bert-tiny --dim seq=8 --stage planned
 expect 0 '    b: encoder.layer.0.attention.self.query.weight f32[128,128] over n/' show bert-tiny --dim seq=8 --stage planned
 json planned 'd["format"] == "plan/1"' show bert-tiny --dim seq=8 --stage planned
