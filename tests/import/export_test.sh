@@ -14,10 +14,8 @@ for variant in json onnx; do
     grep ^FAILED "$dir/out" || :
     echo "$variant: $(tail -1 "$dir/out")"
 done
-python=
-for try in ${PYTHON:-} python3; do
-    "$try" -c 'import onnx, onnxruntime' 2>/dev/null && python=$try && break
-done
+. "$SOURCE/tests/import/python.sh"
+python_with "onnx, onnxruntime" || :
 for model in "$models"/*.onnx; do
     name=${model##*/} name=${name%.onnx}
     "$TESSERA" import "$model" -o "$dir/$name" -q && "$TESSERA" export "$dir/$name" -o "$dir/$name.onnx" -q || bad=1
