@@ -24,7 +24,7 @@ static digest key_of(const machine *m, const isa *of)
     memset(bare.known, 0, sizeof bare.known);
     machine_print(&line, &bare);
     cpu_features(&features);
-    hash_text(h, "rates/1");
+    hash_text(h, "rates/2");
     hash_text(h, text_str(&line));
     hash_text(h, text_str(&features));
     hash_text(h, of->name);

@@ -13,6 +13,8 @@ run="run bert-tiny --seed 1 --dim seq=8 --json"
 expect 0 'start' doctor --calibrate --cache-dir b
 "$TESSERA" doctor --calibrate --cache-dir b --json >one.json || wrong "doctor --calibrate fails"
 "$TESSERA" doctor --calibrate --cache-dir b --json >two.json || wrong "doctor --calibrate fails for a second time"
+core=$(taskset -cp $$ 2>/dev/null | sed 's/.*: *//; s/[-,].*//') # one core alone: what is seen of loading is the least there
+taskset -c "${core:-0}" "$TESSERA" doctor --calibrate --cache-dir c --json >alone.json 2>/dev/null || cp one.json alone.json
 grep -q '"targets"' one.json && wrong "doctor --calibrate examines more than the machine"
 expect 8 'cannot be kept' doctor --calibrate --cache-dir none
 # shellcheck disable=SC2086
@@ -45,6 +47,7 @@ assert load("first")["outputs"] == load("second")["outputs"]
 one, two = load("one")["machine"], load("two")["machine"]
 assert one["measured"] and two["measured"] and one["rates"]["isa"] == one["isa"], one
 rate = one["rates"]
+assert load("alone")["machine"]["rates"]["seen_percent"] >= 25 # no tile of compilers hides more
 assert rate["fma_per_cycle"] > 0 and rate["l1_bytes_per_cycle"] >= rate["l3_bytes_per_cycle"], rate
 assert " rates:%s(clock=" % one["isa"] in one["text"], one["text"]
 sums = lambda name: sum(k["op"] == "strassen_blocks" for k in load(name)["kernels"])
