@@ -2,6 +2,7 @@
  *
  *   vectors.c  whether a tile has them, its loops over vectors, and what is done in each
  *   vexpr.c    expressions over vectors
+ *   vcast.c    elements of another kind, and as memory has them
  *
  * A vector holds n neighbours along one axis; the last one may have fewer, `count`. Elements beyond these are never
  * read from memory nor written to it, whatever they are. */
@@ -16,7 +17,14 @@ element vector_kind_of(const emitter *m, dtype d);       /* the same where there
 const char *vector_type(emitter *m, element e);
 /* An operation on vectors; args: how it is called, "($0, $1)" */
 const cexpr *vector_call(emitter *m, element e, const char *does, const char *args, const cexpr *const *arg);
+const cexpr *vector_one(emitter *m, element e, const char *does, const cexpr *a);
 const cexpr *vector_splat(emitter *m, element e, const cexpr *a);
+const cexpr *vector_of(emitter *m, element to, element from, const cexpr *x); /* each element converted, if need be */
+const cexpr *vector_name(emitter *m, element e, const cexpr *value); /* a name that stands for it from here on */
+/* A function of the library as it is for vectors: exp_x8 for "exp($0)" */
+const cexpr *vector_function(emitter *m, const char *spelled, int n, const cexpr *const *arg);
+bool vector_casts(const emitter *m, dtype to, dtype from); /* whether vectors can be converted so */
+const cexpr *vector_cast(emitter *m, dtype to, dtype from, const cexpr *x);
 const cexpr *vector_load(emitter *m, element e, const cexpr *place);
 void vector_store(emitter *m, element e, const cexpr *place, const cexpr *value); /* a statement */
 /* It is more than moving elements that are no neighbours, which goes one by one in any case. runs: those of the result

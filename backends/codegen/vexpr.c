@@ -81,7 +81,7 @@ const cexpr *vector_call(emitter *m, element e, const char *does, const char *ar
     return cexpr_lanes(m->mem, does, of, arena_format(m->mem, "%sx%d_%s%s", element_name(e), of.n, does, args), n, arg);
 }
 
-static const cexpr *vector_one(emitter *m, element e, const char *does, const cexpr *a)
+const cexpr *vector_one(emitter *m, element e, const char *does, const cexpr *a)
 {
     return vector_call(m, e, does, "($0)", &a);
 }
@@ -99,6 +99,29 @@ const cexpr *vector_load(emitter *m, element e, const cexpr *place)
 void vector_store(emitter *m, element e, const cexpr *place, const cexpr *value)
 {
     code_call(&m->out.code, vector_call(m, e, "store", "(&$0, $1)", (const cexpr *const[]){place, value}));
+}
+
+/* Elements of another kind, by conversion */
+const cexpr *vector_of(emitter *m, element to, element from, const cexpr *x)
+{
+    return to == from ? x : vector_one(m, to, "of", x);
+}
+
+const cexpr *vector_name(emitter *m, element e, const cexpr *value)
+{
+    const char *name = arena_format(m->mem, "v%d", m->tile.vectors.names++);
+    code_let(&m->out.code, arena_format(m->mem, "const %s", vector_type(m, e)), name, value);
+    return cexpr_word(m->mem, name);
+}
+
+/* A function of the library, called as it is for vectors: "exp_x8($0)" for "exp(" or "exp($0)"; noted */
+const cexpr *vector_function(emitter *m, const char *spelled, int n, const cexpr *const *arg)
+{
+    const instance of = {E_F32, m->tile.vectors.n};
+    const char *name = arena_format(m->mem, "%.*s", (int)strcspn(spelled, "("), spelled);
+    callees_lanes(m->out.uses, m->d, name, of);
+    return cexpr_lanes(m->mem, name, of, arena_format(m->mem, n > 1 ? "%s_x%d($0, $1)" : "%s_x%d($0)", name, of.n), n,
+                       arg);
 }
 
 /* ---- what differs from element to element ---- */
@@ -215,20 +238,6 @@ static size_t library_name(const emitter *m, const expr *x, const char **name)
     return (*name)[n] && callees_have(m->d, *name, n, (instance){E_F32, m->tile.vectors.n}) ? n : 0;
 }
 
-static bool converts(const emitter *m, const expr *x)
-{
-    const dtype to = x->dtype, from = x->arg[0]->dtype;
-    element e;
-    if (!vector_kind(m, to, &e) || !vector_kind(m, from, &e))
-        return false;
-    if (dtype_class(to) != D_REAL)
-        return to == TS_BOOL || dtype_class(from) != D_REAL || (to != TS_U32 && ts_dtype_bytes(to) <= 4);
-    const char *load = cstyle_load(m->mem, m->d, NULL, to), *store = cstyle_store(m->mem, m->d, NULL, to);
-    const bool exact = m->p->reference || *load == '$';
-    return exact || (from == TS_F32 && callees_have(m->d, load, strcspn(load, "("), (instance){E_F32, 8}) &&
-                     callees_have(m->d, store, strcspn(store, "("), (instance){E_F32, 8}));
-}
-
 static bool loads(emitter *m, const expr *x)
 {
     const int load = emit_number(m, x);
@@ -251,7 +260,7 @@ static bool direct(emitter *m, const expr *x)
     case X_STATE:
     case X_FOLD:
     case X_SCAN: return true;
-    case X_CAST: return converts(m, x);
+    case X_CAST: return vector_casts(m, x->dtype, x->arg[0]->dtype);
     case X_CALL:
         if (x_is_choice(x))
             return vector_kind(m, x->dtype, &e) &&
@@ -385,17 +394,6 @@ static const char *written(const form *f, dtype d)
     return dtype_class(d) == D_REAL ? f->real : f->whole;
 }
 
-/* Elements of another kind, by conversion */
-static const cexpr *of_kind(emitter *m, element to, element from, const cexpr *x)
-{
-    return to == from ? x : vector_one(m, to, "of", x);
-}
-
-static const cexpr *seen_as(emitter *m, element e, const cexpr *x) /* the same bits */
-{
-    return cexpr_one(m->mem, arena_format(m->mem, "(%s)$0", vector_type(m, e)), x);
-}
-
 static const cexpr *by_form(vwriter *w, const expr *x, const form *f)
 {
     emitter *m = w->m;
@@ -405,7 +403,7 @@ static const cexpr *by_form(vwriter *w, const expr *x, const form *f)
     for (int i = 0; i < x->n; i++)
         arg[i] = write(w, x->arg[i]);
     const cexpr *all = form_term(m, e, f, dtype_class(d) == D_REAL, arg);
-    return x->dtype == TS_BOOL && d != TS_BOOL ? of_kind(m, E_I32, element_mask(e), all) : all;
+    return x->dtype == TS_BOOL && d != TS_BOOL ? vector_of(m, E_I32, element_mask(e), all) : all;
 }
 
 /* Whether comparison c holds, or not, at both ends of the vector */
@@ -456,7 +454,7 @@ static const cexpr *choice(vwriter *w, const expr *x)
     const expr *c = x->arg[0];
     const bool sides = takes_sides(m, x);
     if (varies(m, c) && !sides) {
-        const cexpr *mask = of_kind(m, element_mask(e), E_I32, write(w, c)), *a = write(w, x->arg[1]);
+        const cexpr *mask = vector_of(m, element_mask(e), E_I32, write(w, c)), *a = write(w, x->arg[1]);
         return vector_call(m, e, "blend", "($0, $1, $2)", (const cexpr *const[]){mask, a, write(w, x->arg[2])});
     }
     if (sides) {
@@ -476,16 +474,6 @@ static const cexpr *choice(vwriter *w, const expr *x)
     return cexpr_word(m->mem, name);
 }
 
-/* A function of the library, called as it is for vectors: "exp_x8($0)" for "exp(" or "exp($0)"; noted */
-static const cexpr *library_call(emitter *m, const char *spelled, int n, const cexpr *const *arg)
-{
-    const instance of = {E_F32, m->tile.vectors.n};
-    const char *name = arena_format(m->mem, "%.*s", (int)strcspn(spelled, "("), spelled);
-    callees_lanes(m->out.uses, m->d, name, of);
-    return cexpr_lanes(m->mem, name, of, arena_format(m->mem, n > 1 ? "%s_x%d($0, $1)" : "%s_x%d($0)", name, of.n), n,
-                       arg);
-}
-
 static const cexpr *call(vwriter *w, const expr *x)
 {
     emitter *m = w->m;
@@ -499,134 +487,7 @@ static const cexpr *call(vwriter *w, const expr *x)
     library_name(m, x, &name);
     for (int i = 0; i < x->n; i++)
         arg[i] = write(w, x->arg[i]);
-    return library_call(m, name, x->n, arg);
-}
-
-static element memory_kind(const emitter *m, dtype d) /* as it lies there */
-{
-    const bool real = dtype_class(d) == D_REAL && ts_dtype_bytes(d) >= 4;
-    element e = E_F32;
-    if (real)
-        return d == TS_F64 ? E_F64 : E_F32;
-    if (d == TS_BOOL || dtype_class(d) == D_REAL)
-        return ts_dtype_bytes(d) == 2 ? E_U16 : E_U8;
-    MUST(vector_kind(m, d, &e));
-    return e;
-}
-
-static bool is_natural(element e)
-{
-    return e >= E_U8;
-}
-
-/* Elements of another kind. Compilers know how to make whole numbers of fewer bits, not always natural ones. */
-static const cexpr *as(emitter *m, element to, element from, const cexpr *x)
-{
-    static const element same[] = {[E_U8] = E_I8, [E_U16] = E_I16};
-    if (to == from)
-        return x;
-    if (element_bytes(from) == 1 && element_bytes(to) > 2) /* gcc 12 goes element by element but from step to step */
-        x = vector_one(m, E_I16, "of", x), from = E_I16;
-    if (element_bytes(to) > 2 || element_bytes(from) != 4 || from == E_F32)
-        return vector_one(m, to, "of", x);
-    const element whole = is_natural(to) ? same[to] : to;
-    x = vector_one(m, whole, "narrow", from == E_I32 ? x : seen_as(m, E_I32, x));
-    return whole == to ? x : seen_as(m, to, x);
-}
-
-/* The value of elements that are as memory has them */
-static const cexpr *from_memory(emitter *m, dtype d, const cexpr *x)
-{
-    const element e = vector_kind_of(m, d), was = memory_kind(m, d);
-    const char *wrap = cstyle_load(m->mem, m->d, NULL, d);
-    if (d == TS_BOOL)
-        return vector_one(m, E_I32, "of",
-                          cexpr_one(m->mem, arena_format(m->mem, "(%s)($0 != 0)", vector_type(m, E_I8)), x));
-    if (*wrap != '$')
-        return of_kind(m, e, E_F32, library_call(m, wrap, 1, &x));
-    return of_kind(m, e, was, x);
-}
-
-static const cexpr *to_memory(emitter *m, dtype d, const cexpr *x)
-{
-    const element e = vector_kind_of(m, d);
-    const char *wrap = cstyle_store(m->mem, m->d, NULL, d);
-    if (d == TS_BOOL)
-        return as(m, E_U8, E_I32, cexpr_one(m->mem, "-$0", x));
-    if (*wrap == '$')
-        return as(m, memory_kind(m, d), e, x);
-    x = of_kind(m, E_F32, e, x);
-    return library_call(m, wrap, 1, &x);
-}
-
-const cexpr *vector_read(emitter *m, dtype d, const cexpr *place)
-{
-    const vector_loop *v = &m->tile.vectors;
-    const element e = memory_kind(m, d);
-    return from_memory(m, d,
-                       v->count < v->n ? vector_call(m, e, "part", "(&$0, $1)",
-                                                     (const cexpr *const[]){place, cexpr_number(m->mem, v->count)})
-                                       : vector_load(m, e, place));
-}
-
-void vector_write(emitter *m, dtype d, const cexpr *place, const cexpr *value)
-{
-    const vector_loop *v = &m->tile.vectors;
-    const element e = memory_kind(m, d);
-    const cexpr *all = to_memory(m, d, value);
-    if (v->count < v->n)
-        code_call(&m->out.code, vector_call(m, e, "put", "(&$0, $1, $2)",
-                                            (const cexpr *const[]){place, all, cexpr_number(m->mem, v->count)}));
-    else
-        vector_store(m, e, place, all);
-}
-
-static const cexpr *name_vector(emitter *m, element e, const cexpr *value)
-{
-    const char *name = arena_format(m->mem, "v%d", m->tile.vectors.names++);
-    code_let(&m->out.code, arena_format(m->mem, "const %s", vector_type(m, e)), name, value);
-    return cexpr_word(m->mem, name);
-}
-
-/* Reals as whole numbers of at most 32 bits: truncated, or the nearest that there is; 0 of what is no number. The
- * highest of 32 bits is no real of 4 bytes: that below it is. */
-static const cexpr *truncated(emitter *m, element to, element from, const cexpr *x)
-{
-    const bool exact = to != E_I32 || from == E_F64, sign = !is_natural(to);
-    const int bits = 8 * element_bytes(to) - sign;
-    const long long high = exact ? (1LL << bits) - 1 : (1LL << bits) - 128, low = sign ? -(1LL << bits) : 0;
-    const cexpr *real = exact ? x : name_vector(m, from, x);
-    const cexpr *all = vector_one(
-        m, E_I32, "of",
-        vector_call(m, from, "within", "($0, $1, $2)",
-                    (const cexpr *const[]){real, cexpr_number(m->mem, low), cexpr_number(m->mem, high)}));
-    if (exact)
-        return as(m, to, E_I32, all);
-    const cexpr *far = cexpr_one(m->mem, arena_format(m->mem, "(%s)($0 >= 0x1p31f)", vector_type(m, E_I32)), real);
-    return vector_call(m, E_I32, "blend", "($0, $1, $2)",
-                       (const cexpr *const[]){far, vector_splat(m, E_I32, cexpr_word(m->mem, "0x7fffffff")), all});
-}
-
-static const cexpr *convert(vwriter *w, const expr *x)
-{
-    emitter *m = w->m;
-    const dtype from = x->arg[0]->dtype;
-    const element e = vector_kind_of(m, x->dtype), of = vector_kind_of(m, from);
-    const cexpr *all = write(w, x->arg[0]);
-    const char *load = cstyle_load(m->mem, m->d, NULL, x->dtype);
-    if (x->dtype == TS_BOOL && from != TS_BOOL)
-        return of_kind(m, E_I32, element_mask(of),
-                       cexpr_two(m->mem, arena_format(m->mem, "(%s)($0 != $1)", vector_type(m, element_mask(of))), all,
-                                 vector_splat(m, of, cexpr_word(m->mem, "0"))));
-    if (from == TS_BOOL && x->dtype != TS_BOOL)
-        all = cexpr_one(m->mem, "(-$0)", all);
-    if (dtype_class(from) == D_REAL && dtype_class(x->dtype) == D_WHOLE)
-        return truncated(m, e, of, all);
-    all = as(m, e, of, all);
-    if (dtype_class(x->dtype) != D_REAL || *load == '$' || m->p->reference)
-        return all;
-    const cexpr *stored = library_call(m, cstyle_store(m->mem, m->d, NULL, x->dtype), 1, &all);
-    return library_call(m, load, 1, &stored);
+    return vector_function(m, name, x->n, arg);
 }
 
 static const cexpr *place(vwriter *w, const expr *x) /* the loop's own number, in each element */
@@ -645,7 +506,7 @@ static const cexpr *write_new(vwriter *w, const expr *x)
         return apart(w, x);
     switch (x->kind) {
     case X_AXIS: return place(w, x);
-    case X_CAST: return convert(w, x);
+    case X_CAST: return vector_cast(m, x->dtype, x->arg[0]->dtype, write(w, x->arg[0]));
     case X_CALL: return call(w, x);
     case X_FOLD: return value_acc(m, NULL);
     case X_SCAN: return cexpr_word(m->mem, "folded");
@@ -676,7 +537,7 @@ static const cexpr *write(vwriter *w, const expr *x)
     const cexpr *all = write_new(w, x);
     if (i == w->n || w->known[i].uses < 2 || x->kind == X_STATE || x_folds(x))
         return all;
-    return w->known[i].name = name_vector(m, vector_kind_of(m, x->dtype), all);
+    return w->known[i].name = vector_name(m, vector_kind_of(m, x->dtype), all);
 }
 
 /* How often each part is asked for, outside of branches */
