@@ -32,7 +32,10 @@ static bool can_time(const ts_plan *p, const double *seconds, int n, err *e)
         return false;
     if (n < p->plan->n_kernel)
         return err_set(e, TS_USAGE, "room for %d kernels, the plan has %d", n, p->plan->n_kernel);
-    return p->by->kernels || err_set(e, TS_UNSUPPORTED, "target %s does not time kernels", p->target->name);
+    if (p->by->kernels)
+        return true;
+    err_set(e, TS_UNSUPPORTED, "target %s does not time kernels", p->target->name);
+    return err_hint(e, "--target names another one; tessera doctor lists them");
 }
 
 bool ts_plan_run_timed(ts_plan *p, double *seconds, int n, ts_error *e)

@@ -18,6 +18,13 @@ typedef struct grid {
 
 /* ---- the grid ---- */
 
+/* Before the first race, which may take long */
+static bool is_value(const char *s, int64_t least, int64_t most)
+{
+    const bool whole = *s && strlen(s) <= 18 && strspn(s, "0123456789") == strlen(s);
+    return whole && strtoll(s, NULL, 10) >= least && strtoll(s, NULL, 10) <= most;
+}
+
 static bool add_axis(grid *g, const char *text, ts_error *e)
 {
     const char *equals = strchr(text, '=');
@@ -32,14 +39,18 @@ static bool add_axis(grid *g, const char *text, ts_error *e)
     if (js_find(g->axes, "name", name))
         good = err_set(e, TS_USAGE, "--sweep %s: the axis %s is given twice", text, name);
     cJSON *list = js_array(js_row(g->axes, "name:%s", name), "values");
+    const bool threads = !strcmp(name, "threads");
     for (const char *v; good && (v = strsep(&rest, ","));) {
-        if (*v == 0 || strlen(v) > 18)
-            good = err_set(e, TS_USAGE, "--sweep %s: a value \"%.20s\", a number expected", text, v);
+        if (!is_value(v, threads ? 1 : 0, threads ? TS_MAX_THREADS : INT64_MAX))
+            good = err_set(e, TS_USAGE, "--sweep %s: \"%.20s\" is no %s", text, v,
+                           threads ? "number of threads" : "extent");
         const cJSON *known;
         cJSON_ArrayForEach(known, list) if (strcmp(known->valuestring, v) == 0)
             good = good && err_set(e, TS_USAGE, "--sweep %s: %s is given twice", text, v);
         js_item(list, v);
     }
+    if (!good)
+        err_hint(e, "as in --sweep seq=32,64,128 or --sweep threads=1,2");
     const int n = cJSON_GetArraySize(list);
     if (good && (n > MOST_VALUES || g->points_n * n > MOST_POINTS))
         good = err_set(e, TS_USAGE, "--sweep %s: %d values, of %d at most, and %d races in all, of %d at most", text, n,
@@ -69,16 +80,6 @@ static cJSON *place_make(const grid *g, int point)
 
 /* ---- a point ---- */
 
-static bool set_threads(bench_options *o, const char *value, ts_error *e)
-{
-    char *end = NULL;
-    const long n = strtol(value, &end, 10);
-    if (*end != 0 || n < 1 || n > INT32_MAX)
-        return err_set(e, TS_USAGE, "--sweep threads: \"%s\", a number from 1 on expected", value);
-    o->threads = (int)n;
-    return true;
-}
-
 static bool race_at(const bench_options *o, const cJSON *at, char **results, ts_error *e)
 {
     bench_options here = *o;
@@ -96,8 +97,7 @@ static bool race_at(const bench_options *o, const cJSON *at, char **results, ts_
                 return err_set(e, TS_USAGE, "--sweep %.60s and --dim %.60s: one of them says the extent", v->string,
                                o->dims[d]);
         if (strcmp(v->string, "threads") == 0) {
-            if (!set_threads(&here, v->valuestring, e))
-                return false;
+            here.threads = (int)strtol(v->valuestring, NULL, 10);
             continue;
         }
         snprintf(own[k], sizeof own[k], "%.120s=%.20s", v->string, v->valuestring);

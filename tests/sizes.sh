@@ -23,9 +23,9 @@ schedule/fuse         2277  nodes become kernels
 schedule/passes       4950  a file for each other step
 schedule/place         825  plans over several devices
 schedule/explain       1563  what people read of a plan
-backends              3817  driver, runner, weights: what back ends share
+backends              3820  driver, runner, weights: what back ends share
 backends/codegen      11883  nests to text, for every C-like language
-backends/cpu          2656  processors as a target, and what is measured of them
+backends/cpu          2661  processors as a target, and what is measured of them
 backends/cache        2500  what was compiled
 backends/probe          761  loops that keep a core busy, for benchmarks and back ends
 backends/c            3698  compiler, loader, team of threads
@@ -43,7 +43,7 @@ train                10379  fine-tuning, generation, export
 models                1790  on the public header alone
 cli                  11941  a file for each verb
 tests                50815  about half of what they test
-bench/tune             920  a search for loops, its log and rules
+bench/tune             923  a search for loops, its log and rules
 tests/gpusim         10220  a driver and a card in software
 '
 columns=$(sed -n 's/^ColumnLimit: //p' .clang-format)

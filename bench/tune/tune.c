@@ -104,8 +104,11 @@ static bool find_families(tuner *t, ts_error *e)
         f->tuned = f->next != NULL;
     }
     if (good && !wanted) {
-        err_set(e, TS_USAGE, "no kernel is of the operation or name%s%s, or decided by the rule%s%s",
-                t->o->op ? " " : "", t->o->op ? t->o->op : "", t->o->rule ? " " : "", t->o->rule ? t->o->rule : "");
+        const char *op = t->o->op ? t->o->op : "*", *rule = t->o->rule;
+        err_set(e, TS_USAGE,
+                rule ? "no kernel of the operation or name '%s' is decided by a rule '%s'"
+                     : "no kernel is of the operation or name '%s'",
+                op, rule);
         return err_hint(e, "tessera explain MODEL shows the kernels, their names and rules");
     }
     return good;

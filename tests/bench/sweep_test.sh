@@ -32,7 +32,8 @@ PY
     cmp -s s.html again.html || wrong "report makes another page of the same sweep"
     expect 2 'one of them says the extent' bench bert-tiny --sweep seq=4 --dim seq=8 $quick
     expect 2 '8 is given twice' bench bert-tiny --sweep seq=8,8 $quick
-    expect 2 'a number from 1 on expected' bench bert-tiny --sweep threads=0 $quick
+    expect 2 '"0" is no number of threads' bench bert-tiny --sweep threads=0 $quick
+    expect 2 '"x" is no extent' bench bert-tiny --sweep seq=4,x $quick # before any race
     expect 2 'belongs to one race' bench bert-tiny --sweep seq=8 $quick --profile
 }
 for text in '{"format":"sweep/1"}' '{"format":"sweep/1","axes":[{"values":["1"]}],"points":[1]}' \
