@@ -69,7 +69,7 @@ static void add_candidate(cJSON *list, const report *r, int c)
     if (left)
         add_other(rows, "all others", left, rest, of->stats.median);
     if (isfinite(of->gap_ns))
-        add_other(rows, "outside kernels", 0, of->gap_ns, of->stats.median);
+        add_other(rows, of->gap_ns < 0 ? "less in a whole pass" : "outside kernels", 0, of->gap_ns, of->stats.median);
     free(all);
 }
 
