@@ -3,10 +3,12 @@
 
 #include <string.h>
 
+#define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
 static cexpr *add(arena *mem, cexpr_kind kind, const char *s)
 {
     cexpr *x = arena_get(mem, sizeof *x);
-    *x = (cexpr){.kind = kind, .text = s, .load = IN_REGISTERS, .n_over = -1};
+    *x = (cexpr){.kind = kind, .text = s, .load = IN_REGISTERS};
     return x;
 }
 
@@ -17,7 +19,9 @@ const cexpr *cexpr_word(arena *mem, const char *s)
 
 const cexpr *cexpr_number(arena *mem, int64_t n)
 {
-    return cexpr_word(mem, arena_format(mem, "%lld", (long long)n));
+    cexpr *x = add(mem, C_NUMBER, "");
+    x->number = n;
+    return x;
 }
 
 const cexpr *cexpr_element(arena *mem, const char *pointer, const cexpr *index, int load)
@@ -59,18 +63,83 @@ const cexpr *cexpr_lanes(arena *mem, const char *does, instance of, const char *
     return x;
 }
 
-const cexpr *cexpr_index(arena *mem, const char *s, int n, const char *const *over)
+/* ---- whole numbers ---- */
+bool cexpr_known(const cexpr *x, int64_t *number)
 {
-    cexpr *x = add(mem, C_WORD, s);
-    x->n_over = n, x->over = over;
+    *number = x->number;
+    return x->kind == C_NUMBER;
+}
+
+const cexpr *cexpr_sum(arena *mem, int64_t number, int n, const cexpr *const *arg, const int64_t *times)
+{
+    const cexpr **of = arena_array(mem, (size_t)n + 1, sizeof *of);
+    int64_t *own = arena_array(mem, (size_t)n + 1, sizeof *own);
+    int k = 0;
+    for (int i = 0; i < n; i++)
+        if (arg[i]->kind == C_NUMBER)
+            number += times[i] * arg[i]->number;
+        else
+            of[k] = arg[i], own[k++] = times[i];
+    if (!k)
+        return cexpr_number(mem, number);
+    if (k == 1 && !number && *own == 1)
+        return *of;
+    cexpr *x = add(mem, C_SUM, "");
+    x->n = k, x->arg = of, x->times = own, x->number = number;
     return x;
 }
 
-bool cexpr_over(const cexpr *index, const char *name)
+const cexpr *cexpr_plus(arena *mem, const cexpr *a, int64_t number)
 {
-    bool any = index->n_over < 0;
-    for (int i = 0; i < index->n_over && !any; i++)
-        any = !strcmp(index->over[i], name);
+    return a->kind == C_SUM ? cexpr_sum(mem, a->number + number, a->n, a->arg, a->times)
+                            : cexpr_sum(mem, number, 1, &a, (const int64_t[]){1});
+}
+
+const cexpr *cexpr_times(arena *mem, const cexpr *a, int64_t number)
+{
+    return cexpr_sum(mem, 0, 1, &a, &number);
+}
+
+const cexpr *cexpr_floor(arena *mem, const cexpr *a, int64_t by, bool below)
+{
+    if (by == 1)
+        return a;
+    if (a->kind == C_NUMBER)
+        return cexpr_number(mem, int_floor_div(a->number, by));
+    cexpr *x = add(mem, C_FLOOR, "");
+    const cexpr **arg = arena_array(mem, 1, sizeof *arg);
+    *arg = a;
+    x->n = 1, x->arg = arg, x->number = by, x->below = below;
+    return x;
+}
+
+const cexpr *cexpr_least(arena *mem, const cexpr *a, const cexpr *b)
+{
+    if (a->kind == C_NUMBER && b->kind == C_NUMBER)
+        return a->number < b->number ? a : b;
+    return cexpr_two(mem, "MIN($0, $1)", a, b);
+}
+
+const cexpr *cexpr_most(arena *mem, const cexpr *a, const cexpr *b)
+{
+    if (a->kind == C_NUMBER && b->kind == C_NUMBER)
+        return a->number < b->number ? b : a;
+    return cexpr_two(mem, "MAX($0, $1)", a, b);
+}
+
+const cexpr *cexpr_both(arena *mem, const cexpr *a, const cexpr *b)
+{
+    return a ? cexpr_two(mem, "($0 && $1)", a, b) : b;
+}
+
+/* Words that are no names say nothing of what is in them. */
+bool cexpr_over(const cexpr *x, const char *name)
+{
+    bool any = x->kind == C_WORD   ? !strcmp(x->text, name) || x->text[strspn(x->text, NAME_CHARS)]
+               : x->kind == C_TILE ? true
+                                   : x->kind == C_ELEMENT && x->load != IN_REGISTERS;
+    for (int i = 0; i < x->n && !any; i++)
+        any = cexpr_over(x->arg[i], name);
     return any;
 }
 
@@ -102,15 +171,48 @@ static void print_form(text *t, const cexpr *x, binding asked)
             text_bytes(t, s, 1);
 }
 
+/* Of n terms in a row; C rounds quotients towards zero: right where what is divided is never negative. */
+static void print_sum(text *t, const cexpr *x)
+{
+    for (int i = 0; i < x->n; i++) {
+        const int64_t times = x->times[i], size = times < 0 ? -times : times;
+        text_add(t, i ? times < 0 ? " - " : " + " : times < 0 ? "-" : "");
+        if (size != 1)
+            text_add(t, "%lld * ", (long long)size);
+        cexpr_print(t, x->arg[i], ATOM);
+    }
+    if (x->number)
+        text_add(t, " %c %lld", x->number < 0 ? '-' : '+', (long long)(x->number < 0 ? -x->number : x->number));
+}
+
+static void print_floor(text *t, const cexpr *x)
+{
+    text_add(t, x->below ? "whole_div(" : "");
+    cexpr_print(t, *x->arg, x->below ? ANY : ATOM);
+    text_add(t, x->below ? ", %lld)" : " / %lld", (long long)x->number);
+}
+
+static binding whole_binding(const cexpr *x) /* a sum's or quotient's */
+{
+    if (x->kind == C_FLOOR)
+        return x->below ? ATOM : PRODUCT;
+    return x->n > 1 || x->number ? SUM : *x->times < 0 ? PREFIX : PRODUCT;
+}
+
 void cexpr_print(text *t, const cexpr *x, binding asked)
 {
-    if (x->kind == C_FORM) {
-        print_form(t, x, asked);
-        return;
+    const bool whole = x->kind == C_SUM || x->kind == C_FLOOR, brackets = whole && whole_binding(x) < asked;
+    text_add(t, brackets ? "(" : "");
+    switch (x->kind) {
+    case C_FORM: print_form(t, x, asked); break;
+    case C_SUM: print_sum(t, x); break;
+    case C_FLOOR: print_floor(t, x); break;
+    case C_NUMBER: text_add(t, "%lld", (long long)x->number); break;
+    default: text_add(t, "%s", x->text); break;
     }
-    text_add(t, "%s", x->text);
     if (x->kind == C_ELEMENT)
         text_add(t, "["), cexpr_print(t, *x->arg, ANY), text_add(t, "]");
+    text_add(t, brackets ? ")" : "");
 }
 
 const char *cexpr_text(arena *mem, const cexpr *x)

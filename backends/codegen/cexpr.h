@@ -9,7 +9,10 @@
 #include "graph/base/base.h"
 
 typedef enum cexpr_kind {
-    C_WORD,    /* text: a name, a number, or what else stands as it is */
+    C_WORD,    /* text: a name, or what else stands as it is */
+    C_NUMBER,  /* number */
+    C_SUM,     /* number, and each argument so many times: what indices and bounds are */
+    C_FLOOR,   /* $0 / number, rounded down */
     C_ELEMENT, /* text[index], of memory or of registers */
     C_FORM,    /* text, in which $0, $1, ... stand for arguments */
     C_TILE     /* text: a call of tile number `load` */
@@ -24,8 +27,9 @@ struct cexpr {
     instance of;             /* C_FORM: n elements at once; 0: of one */
     const char *text, *does; /* does: as tables call it, "fma"; NULL: it is no operation on values */
     const cexpr *const *arg;
-    int n_over; /* C_WORD of an index: variables that it follows; -1: from data, too */
-    const char *const *over;
+    const int64_t *times; /* C_SUM: by argument */
+    int64_t number;
+    bool below; /* C_FLOOR: what is divided may be less than 0 */
 };
 
 const cexpr *cexpr_word(arena *mem, const char *s); /* s is copied */
@@ -38,9 +42,16 @@ const cexpr *cexpr_two(arena *mem, const char *form, const cexpr *a, const cexpr
 /* An operation on `of` elements at once: "f32x8_fma($0, $1, $2)" */
 const cexpr *cexpr_lanes(arena *mem, const char *does, instance of, const char *form, int n, const cexpr *const *arg);
 
-const cexpr *cexpr_index(arena *mem, const char *s, int n,
-                         const char *const *over);                 /* an index; s, over: kept as they are */
-bool cexpr_over(const cexpr *index, const char *name);             /* it may be another one where that variable is */
+/* Whole numbers, as indices and bounds are; what is known of them is worked out at once */
+const cexpr *cexpr_sum(arena *mem, int64_t number, int n, const cexpr *const *arg, const int64_t *times);
+const cexpr *cexpr_plus(arena *mem, const cexpr *a, int64_t number);
+const cexpr *cexpr_times(arena *mem, const cexpr *a, int64_t number);
+const cexpr *cexpr_floor(arena *mem, const cexpr *a, int64_t by, bool below);
+const cexpr *cexpr_least(arena *mem, const cexpr *a, const cexpr *b);
+const cexpr *cexpr_most(arena *mem, const cexpr *a, const cexpr *b);
+const cexpr *cexpr_both(arena *mem, const cexpr *a, const cexpr *b); /* a and b; a NULL: b */
+bool cexpr_known(const cexpr *x, int64_t *number);                   /* it is a number */
+bool cexpr_over(const cexpr *x, const char *name); /* it may be another one where that variable is, or data are */
 const cexpr *cexpr_tile(arena *mem, const char *call, int number); /* a call of that tile */
 
 void cexpr_print(text *t, const cexpr *x, binding asked); /* in brackets where it binds less tightly */

@@ -31,20 +31,24 @@ static void name_counts(emitter *m, const nest *t)
     for (int l = 0; l <= m->chunks.core; l++)
         if (counted(m, l))
             code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), arena_format(m->mem, "trips%d", l),
-                     cexpr_word(m->mem, varying_trips(m, varies(m, t->loop[l].axis), affine_const(&m->sp, 0),
-                                                      t->loop[l].step)));
+                     varying_trips(m, varies(m, t->loop[l].axis), affine_const(&m->sp, 0), t->loop[l].step));
+}
+
+static const cexpr *trips_at(const emitter *m, int l)
+{
+    return cexpr_word(m->mem, arena_format(m->mem, "trips%d", l));
 }
 
 /* Of the trips of loops from ... to, n if they are constants; NULL: that is what they are */
-static const char *product(const emitter *m, int from, int to, int64_t n)
+static const cexpr *product(const emitter *m, int from, int to, int64_t n)
 {
     const nest *t = nest_outer(m->k);
-    const char *all = NULL;
+    const cexpr *all = NULL;
     for (int l = from; l <= to; l++)
         if (counted(m, l))
             n /= loop_trips(&t->loop[l]),
-                all = all ? arena_format(m->mem, "%s * trips%d", all, l) : arena_format(m->mem, "trips%d", l);
-    return all && n != 1 ? arena_format(m->mem, "%lld * %s", (long long)n, all) : all;
+                all = all ? cexpr_two(m->mem, "($0 * $1)", all, trips_at(m, l)) : trips_at(m, l);
+    return all ? cexpr_times(m->mem, all, n) : NULL;
 }
 
 void chunks_open(emitter *m)
@@ -74,22 +78,18 @@ void chunks_open(emitter *m)
               (stmt){.kind = S_CHUNKS, .name = m->chunks.name, .trips = n, .to = product(m, 0, m->chunks.core, n)});
 }
 
-void chunks_trip(const emitter *m, int l, text *out)
+const cexpr *chunks_trip(const emitter *m, int l)
 {
     const nest *t = nest_outer(m->k);
     int64_t inner = 1;
     for (int i = l + 1; i <= m->chunks.core; i++)
         inner *= loop_trips(&t->loop[i]);
-    const char *within = product(m, l + 1, m->chunks.core, inner);
-    text_add(out, "%s", m->chunks.name);
-    if (within)
-        text_add(out, " / (%s)", within);
-    else if (inner > 1)
-        text_add(out, " / %lld", (long long)inner);
-    if (l > 0 && counted(m, l))
-        text_add(out, " %% trips%d", l);
-    else if (l > 0)
-        text_add(out, " %% %lld", (long long)loop_trips(&t->loop[l]));
+    const cexpr *within = product(m, l + 1, m->chunks.core, inner), *trip = cexpr_word(m->mem, m->chunks.name);
+    trip = within ? cexpr_two(m->mem, "($0 / $1)", trip, within) : cexpr_floor(m->mem, trip, inner, false);
+    if (!l)
+        return trip;
+    return cexpr_two(m->mem, "($0 % $1)", trip,
+                     counted(m, l) ? trips_at(m, l) : emit_whole(m, loop_trips(&t->loop[l])));
 }
 
 void chunks_close(emitter *m)
@@ -100,20 +100,20 @@ void chunks_close(emitter *m)
     m->chunks.core = -1;
 }
 
-static const char *share(emitter *m, int64_t n, const char *part, const char *parts)
+static const cexpr *share(emitter *m, int64_t n, const char *part, const char *parts)
 {
-    return arena_format(m->mem, "%lld%s * %s / %s", (long long)n, m->d->index_suffix, part, parts);
+    return cexpr_word(m->mem, arena_format(m->mem, "%lld%s * %s / %s", (long long)n, m->d->index_suffix, part, parts));
 }
 
-const char *share_from(emitter *m, int64_t n, const char *count)
+const cexpr *share_from(emitter *m, int64_t n, const cexpr *count)
 {
-    return count ? arena_format(m->mem, "%s * %s / %s", count, m->d->part, m->d->parts)
+    return count ? cexpr_one(m->mem, arena_format(m->mem, "($0 * %s / %s)", m->d->part, m->d->parts), count)
                  : share(m, n, m->d->part, m->d->parts);
 }
 
-const char *share_to(emitter *m, int64_t n, const char *count)
+const cexpr *share_to(emitter *m, int64_t n, const cexpr *count)
 {
-    return count ? arena_format(m->mem, "%s * (%s + 1) / %s", count, m->d->part, m->d->parts)
+    return count ? cexpr_one(m->mem, arena_format(m->mem, "($0 * (%s + 1) / %s)", m->d->part, m->d->parts), count)
                  : share(m, n, arena_format(m->mem, "(%s + 1)", m->d->part), m->d->parts);
 }
 
@@ -131,7 +131,6 @@ void emit_range(emitter *m, int64_t n) /* where a part is a group of lanes, each
         code_close(&m->out.code);
         return;
     }
-    code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), "low",
-             cexpr_word(m->mem, share(m, n, part, parts)));
-    code_also(&m->out.code, "high", cexpr_word(m->mem, share(m, n, arena_format(m->mem, "(%s + 1)", part), parts)));
+    code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), "low", share(m, n, part, parts));
+    code_also(&m->out.code, "high", share(m, n, arena_format(m->mem, "(%s + 1)", part), parts));
 }

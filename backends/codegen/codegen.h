@@ -33,14 +33,6 @@ typedef struct member_text { /* of a text of several kernels: a function that st
     char name[24];           /* from its content */
     char *header, *text;
 } member_text;
-/* How often a kernel does what, in its text as it stands; at most, where a run or data decide. All are doubles. */
-typedef struct op_counts {
-    double multiply_adds, dots, others; /* operations on vectors */
-    double loads, broadcasts, stores;   /* of vectors */
-    double scalars, scalar_loads, scalar_stores;
-    double fetches, barriers;
-    double lane_flops; /* of multiply-adds on vectors: two for each element */
-} op_counts;
 typedef struct kernel_text {
     char name[24];          /* of its function, from its content: equal kernels have one name, and one text */
     const char *op;         /* what people call the first kernel with this text; its plan's */
@@ -72,8 +64,9 @@ typedef struct kernel_text {
  * False with e set; then there is nothing to free. */
 bool kernel_write(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e);
 bool kernel_write_alone(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e);
+/* What its text does, without the text */
+bool kernel_counted(const dialect *d, const plan *p, const kernel *k, op_counts *out, err *e);
 void kernel_text_free(kernel_text *k);
-void op_counts_add(op_counts *c, const op_counts *more, double times);
 void unit_own_tiles(text *t, const kernel_text *k, const char *what); /* with names for its tiles that no other has */
 /* Kernels, none of them alone, as one unit, in which each has functions of its own: what is made of one depends on no
  * other. Appends to t. */

@@ -91,11 +91,10 @@ static void copy_one(emitter *m, const copying *c, const affine *at)
     code_store(&m->out.code, to, copy_element(m, c));
 }
 
-static const char *copy_end(emitter *m, int a)
+static const cexpr *copy_end(emitter *m, int a)
 {
-    return varying_axis(m, a) ? arena_format(m->mem, "MIN(%lld, %s)", (long long)m->here.cur[a],
-                                             varying_trips(m, &m->s->varies[a], m->here.axis[a], 1))
-                              : number_text(m, m->here.cur[a]);
+    const cexpr *all = emit_whole(m, m->here.cur[a]);
+    return varying_axis(m, a) ? cexpr_least(m->mem, all, varying_trips(m, &m->s->varies[a], m->here.axis[a], 1)) : all;
 }
 
 /* A loop of the copy along axis a, from 0 or from where its block begins. */
@@ -103,7 +102,7 @@ static void copy_loop(emitter *m, const char *what, int a, stmt s)
 {
     s.kind = S_LOOP, s.tight = true;
     s.name = arena_format(m->mem, "%s%d", what, a);
-    s.from = s.from ? s.from : "0";
+    s.from = s.from ? s.from : emit_whole(m, 0);
     s.to = s.to ? s.to : copy_end(m, a);
     code_open(&m->out.code, s);
 }
@@ -112,11 +111,11 @@ static void turn_rest(emitter *m, const copying *c, const affine *at) /* a block
 {
     const int axis[] = {c->slow, c->fast};
     for (int i = 0; i < 2; i++) {
-        const char *block = arena_format(m->mem, "block%d", axis[i]);
+        const cexpr *block = cexpr_word(m->mem, arena_format(m->mem, "block%d", axis[i]));
         copy_loop(
             m, "copy", axis[i],
             (stmt){.from = block,
-                   .to = arena_format(m->mem, "MIN(%s + %d, %lld)", block, c->side, (long long)m->here.cur[axis[i]])});
+                   .to = cexpr_least(m->mem, cexpr_plus(m->mem, block, c->side), emit_whole(m, m->here.cur[axis[i]]))});
     }
     copy_one(m, c, at);
     code_close(&m->out.code), code_close(&m->out.code);
@@ -187,10 +186,10 @@ static void copy_vector(emitter *m, const copying *c, const affine *at)
 static void copy_row(emitter *m, const copying *c, int a, const affine *here, const affine *at)
 {
     const int n = moved_at_once(m, c);
-    const char *end = copy_end(m, a), *from = NULL;
+    const cexpr *end = copy_end(m, a), *from = NULL;
     m->here.axis[a] = here;
     if (n) {
-        from = vectors_enter(m, n, arena_format(m->mem, "copy%d", a), "0", end);
+        from = vectors_enter(m, n, arena_format(m->mem, "copy%d", a), emit_whole(m, 0), end);
         copy_vector(m, c, at);
         vectors_leave(m);
     }

@@ -86,6 +86,7 @@ static void value(counter *c, const cexpr *x, const around *up, double times)
     if (in_memory(x))
         c->all.scalar_loads += reads(up, x, times);
     if (x->kind == C_TILE) {
+        c->all.tiles += times;
         statements(c, c->tile[x->load]->body, up, times);
         return;
     }
@@ -119,6 +120,7 @@ static void statements(counter *c, const stmt *in, const around *up, double time
         c->all.fetches += s->kind == S_FETCH ? times : 0;
         c->all.barriers += s->kind == S_BARRIER ? times : 0;
         c->all.scalar_stores += s->kind == S_STORE && in_memory(s->place) ? times : 0;
+        c->all.trips += loops && s->how != WRITTEN_OUT ? times * (double)s->trips / (double)s->step : 0;
         if (loops)
             statements(c, s, &(around){up, s}, times * (double)s->trips);
         else

@@ -270,6 +270,7 @@ void emit_affine(emitter *m, text *t, const affine *a);
 const cexpr *emit_index(emitter *m, const affine *a);
 /* For as long as the statements live */
 const char *number_text(const emitter *m, int64_t n);
+const cexpr *emit_whole(const emitter *m, int64_t n);
 const char *pointer_type(const emitter *m, reach who, dtype d, bool written); /* "const float *" */
 const char *scratch_at(const emitter *m, const char *of, int64_t offset);
 const char *slice_at(const emitter *m, int stage, bool written); /* where a stage's values wait for later ones */
@@ -317,7 +318,7 @@ void lanes_fit(emitter *m);         /* before all statements: the lanes of the g
 bool lanes_check(emitter *m);       /* behind all of them: that scratch fits */
 const char *lanes_lane(emitter *m); /* the number of the lane, where it is asked for */
 /* Opens what is done by those lanes alone that have trips first up to end of loop l of the tile, as text. */
-void lanes_enter(emitter *m, int l, int64_t first, int64_t end, const char *to);
+void lanes_enter(emitter *m, int l, int64_t first, int64_t end, const cexpr *to);
 bool lanes_one(emitter *m); /* the stage has no such loops, but the group has lanes: opens what one of them does */
 bool lanes_fold(const emitter *m);                  /* several lanes sum up one element of the stage */
 void lanes_merge(emitter *m);                       /* their sums, in a fixed order: to the first of them */
@@ -378,12 +379,13 @@ void held_clear(emitter *m); /* before all loops: zeros where matrix units read 
 bool role_unrolled(const role *r);                 /* in registers, and its trips are not the elements of one */
 opening role_opening(const role *r, bool vectors); /* vectors: a loop over lanes becomes vectors */
 /* chunks.c: how parts share the work. */
-void chunks_open(emitter *m);                         /* around all loops: finds m->chunks.core */
-void chunks_trip(const emitter *m, int l, text *out); /* which trip of outer loop l a chunk belongs to */
+void chunks_open(emitter *m);                      /* around all loops: finds m->chunks.core */
+const cexpr *chunks_trip(const emitter *m, int l); /* which trip of outer loop l a chunk belongs to */
 void chunks_close(emitter *m);
 bool chunks_first(const emitter *m, int l); /* no loop around outer loop l walks its axis */
-/* Of n, or of count where that is a text: the part's own */
-const char *share_from(emitter *m, int64_t n, const char *count), *share_to(emitter *m, int64_t n, const char *count);
+/* Of n, or of count where that is given: the part's own */
+const cexpr *share_from(emitter *m, int64_t n, const cexpr *count),
+    *share_to(emitter *m, int64_t n, const cexpr *count);
 void emit_range(emitter *m, int64_t n); /* low and high: the part's own of n elements; n < 0: the first part does all */
 /* plain.c: loops written as they are, for what no nest walks. */
 typedef struct row_loop {                     /* a loop over an axis */
@@ -392,9 +394,9 @@ typedef struct row_loop {                     /* a loop over an axis */
     void (*write)(void *user, bool vector);   /* what is done with one, or with a vector of them */
     void *user;
 } row_loop;
-void plain_loop(emitter *m, int axis, const char *from, const char *to); /* opens it */
-void plain_end(emitter *m, int n);                                       /* closes n loops */
-void plain_row(emitter *m, const row_loop *r, const char *from, const char *to);
+void plain_loop(emitter *m, int axis, const cexpr *from, const cexpr *to); /* opens it */
+void plain_end(emitter *m, int n);                                         /* closes n loops */
+void plain_row(emitter *m, const row_loop *r, const cexpr *from, const cexpr *to);
 void plain_put(emitter *m, writer *w, const affine *place, const expr *x, bool combined); /* y[place] = x, or y (+) x */
 void plain_put_vector(emitter *m, const affine *place, const cexpr *value, bool combined);
 void emit_scan(emitter *m); /* scan.c: states carried along axes */
@@ -413,31 +415,31 @@ void emit_prefetch_arguments(emitter *m, text *t); /* of a call */
 bool bounds_read(const expr *x, split *c); /* 0 <= place, place < n, and the same written otherwise */
 void bounds_find(emitter *m);              /* of the stage */
 void bounds_tile(emitter *m); /* in the tile, its start being set up: what settles each comparison, and m->term */
-/* At loop l of the tile: narrows the constants, and gives the bounds as text; true when that says more than numbers. */
-bool bounds_loop(emitter *m, int l, int64_t *first, int64_t *end, text *from, text *to);
+/* At loop l of the tile: narrows the constants, and gives the bounds; true when these say more than numbers. */
+bool bounds_loop(emitter *m, int l, int64_t *first, int64_t *end, const cexpr **from, const cexpr **to);
 bool bounds_alike(emitter *m, int l, int64_t i); /* trips i and i + 1 of a loop written apart leave the same bounds */
 bool bounds_open(emitter *m);                    /* opens a test around the tile's folds where one is needed */
 /* mask.c: what a mask leaves of a block of rows. */
 void mask_open(emitter *m);          /* before the first stage */
 void mask_check(emitter *m);         /* behind each stage */
 bool mask_shared(emitter *m, int l); /* before shared loop l: whether it ends where that ends; opens a block, then */
-bool mask_bounds(const emitter *m, int l);                    /* whether loop l of the stage ends where that ends */
-void mask_end(const emitter *m, text *t, int l, int64_t end); /* where, of trips up to `end` */
+bool mask_bounds(const emitter *m, int l);                   /* whether loop l of the stage ends where that ends */
+const cexpr *mask_end(const emitter *m, int l, int64_t end); /* where, of trips up to `end` */
 /* varying.c: extents that a run says. */
 void varying_begin(emitter *m); /* before all statements */
 bool varying_axis(const emitter *m, int axis);
 /* Steps that an axis has from `at` on, begun ones counted */
-const char *varying_trips(emitter *m, const varying *v, const affine *at, int64_t step);
-const char *varying_full(emitter *m); /* at a call: the condition under which the tile has all of its elements */
+const cexpr *varying_trips(emitter *m, const varying *v, const affine *at, int64_t step);
+const cexpr *varying_full(emitter *m); /* at a call: the condition under which the tile has all of its elements */
 /* Of a tile of sums, or of half of it: what half of that has of a varying axis of the result, as whole vectors; 0:
  * there is none. */
 int64_t varying_half(const emitter *m, int axis);
-const char *varying_more(emitter *m, int axis, int64_t than); /* the condition that more than that is left of it */
+const cexpr *varying_more(emitter *m, int axis, int64_t than); /* the condition that more than that is left of it */
 /* The ways in which loop l of the tile goes through trips that have `each` elements: how many ways. */
 int varying_ways(const emitter *m, int l, int64_t each, trips_way out[2]);
 /* Of a loop over neighbours in a tile that sums up nothing: it is long, and takes those vectors that are there. */
 bool varying_row(const emitter *m, int l, int64_t trips);
-void varying_bounds(emitter *m, int l, trips_way way, text *from, text *to); /* narrows them */
+void varying_bounds(emitter *m, int l, trips_way way, const cexpr **from, const cexpr **to); /* narrows them */
 uint32_t varying_always(const emitter *m); /* axes that no serial loop of the tile walks: each element is asked */
 const expr *varying_term(emitter *m, const expr *x);        /* what is summed up, where it is there */
 const expr *varying_step(emitter *m, const expr *x, int k); /* of state k */
@@ -465,9 +467,10 @@ const expr *without_round_trips(emitter *m, const expr *x); /* conversions that 
 /* kernel.c: the loops around tiles */
 void loop_name(const emitter *m, const nest *t, int l, char name[24]); /* its variable: from the axis and its number */
 void kernel_statements(emitter *m);                                    /* gives operands, scratch, tiles and m->code */
-void kernel_count(const emitter *m, op_counts *out);                   /* of its statements (count.c) */
-void emit_meet(emitter *m);                                            /* the workers of a group wait for one another */
-void kernel_header(text *t, const emitter *m);                         /* what equal kernels share (header.c) */
+void op_counts_add(op_counts *c, const op_counts *more, double times);
+void kernel_count(const emitter *m, op_counts *out); /* of its statements (count.c) */
+void emit_meet(emitter *m);                          /* the workers of a group wait for one another */
+void kernel_header(text *t, const emitter *m);       /* what equal kernels share (header.c) */
 void loop_header(text *t, const kernel *k, const kernel_text *out, const kernel_text *member);
 /* unit.c */
 bool member_make(const dialect *d, const plan *p, const kernel *k, text_around of, kernel_text *out, err *e);

@@ -35,8 +35,8 @@ static void clear_one(emitter *m, int i, int64_t n)
              cexpr_word(m->mem, slice_at(m, i, true)));
     code_open(&m->out.code, (stmt){.kind = S_LOOP,
                                    .name = "i",
-                                   .from = lanes_lane(m),
-                                   .to = number_text(m, n),
+                                   .from = cexpr_word(m->mem, lanes_lane(m)),
+                                   .to = emit_whole(m, n),
                                    .step = m->group,
                                    .tight = true});
     code_store(&m->out.code, cexpr_word(m->mem, "gaps[i]"), cexpr_word(m->mem, "0"));

@@ -66,7 +66,7 @@ typedef struct cut {            /* trips of a loop that are written with the sam
     int64_t all;                /* trips of the whole loop */
     bool rest;                  /* the clipped one */
     bool masked;                /* ends where a mask leaves nothing */
-    const char *count;          /* trips that there are in this run; may be more than are written; NULL: all */
+    const cexpr *count;         /* trips that there are in this run; may be more than are written; NULL: all */
 } cut;
 
 /* Full trips, and one for the rest; where borders have tiles of their own, first and last full trips apart. */
@@ -95,36 +95,26 @@ void loop_name(const emitter *m, const nest *t, int l, char name[24])
 }
 
 /* Behind the last of trips up to `all` that counts: those that a mask leaves, and that there are in this run */
-static void end_of(emitter *m, text *t, int l, const cut *c, int64_t all)
+static const cexpr *end_of(emitter *m, int l, const cut *c, int64_t all)
 {
-    text masked = {0};
-    if (c->masked)
-        mask_end(m, &masked, l, all);
-    else
-        text_add(&masked, "%lld", (long long)all);
-    if (c->count)
-        text_add(t, "MIN(%s, %s)", masked.s, c->count);
-    else
-        text_add(t, "%s", masked.s);
-    text_free(&masked);
+    const cexpr *end = c->masked ? mask_end(m, l, all) : emit_whole(m, all);
+    return c->count ? cexpr_least(m->mem, end, c->count) : end;
 }
 
 static void enter_plain(emitter *m, const char *name, int l, const cut *c, const loop *q)
 {
-    text end = {0};
-    end_of(m, &end, l, c, c->first + c->trips);
+    const cexpr *end = end_of(m, l, c, c->first + c->trips);
     if (c->trips > 1)
         code_open(&m->out.code, (stmt){.kind = S_LOOP,
                                        .role = q->role->name,
                                        .name = name,
-                                       .from = number_text(m, c->first),
-                                       .to = end.s,
+                                       .from = emit_whole(m, c->first),
+                                       .to = end,
                                        .trips = c->trips});
     else if ((c->masked || c->count) && c->first)
-        code_if(&m->out.code, cexpr_word(m->mem, arena_format(m->mem, "%lld < %s", (long long)c->first, end.s)));
+        code_if(&m->out.code, cexpr_two(m->mem, "($0 < $1)", emit_whole(m, c->first), end));
     else
         code_open(&m->out.code, (stmt){.kind = S_BLOCK});
-    text_free(&end);
 }
 
 static void name_trip(emitter *m, const char *name, const cut *c)
@@ -137,43 +127,43 @@ static bool enter_chunk(emitter *m, int l, const char *name, const cut *c)
 {
     const bool some = c->trips <
                       loop_trips(&nest_outer(m->k)->loop[l]); /* fewer under a clipped trip of a loop around */
-    text trip = {0};
-    chunks_trip(m, l, &trip);
+    const cexpr *trip = chunks_trip(m, l), *test = NULL;
     const bool fewer = c->count && !chunks_first(m, l); /* a loop around walks the same axis */
-    const char *test = some && fewer ? arena_format(m->mem, c->rest ? "%s == %lld && %s < %s" : "%s < MIN(%lld, %s)",
-                                                    trip.s, (long long)(c->rest ? c->first : c->trips),
-                                                    c->rest ? trip.s : c->count, c->count)
-                       : some        ? arena_format(m->mem, c->rest ? "%s == %lld" : "%s < %lld", trip.s,
-                                                    (long long)(c->rest ? c->first : c->trips))
-                                     : arena_format(m->mem, "%s < %s", trip.s, fewer ? c->count : "");
-    if (some || fewer)
+    if (some && c->rest)
+        test = cexpr_two(m->mem, "($0 == $1)", trip, emit_whole(m, c->first));
+    if ((some && !c->rest) || fewer) {
+        const cexpr *end = some && !c->rest ? emit_whole(m, c->trips) : NULL;
+        end = !fewer ? end : end ? cexpr_least(m->mem, end, c->count) : c->count;
+        test = cexpr_both(m->mem, test, cexpr_two(m->mem, "($0 < $1)", trip, end));
+    }
+    if (test)
         code_open(&m->out.code, (stmt){.kind = S_IF,
-                                       .value = cexpr_word(m->mem, test),
+                                       .value = test,
                                        .share = (double)c->trips / (double)loop_trips(&nest_outer(m->k)->loop[l])});
-    if (strcmp(name, trip.s) != 0 && c->trips == 1)
+    if (trip->kind != C_WORD && c->trips == 1)
         name_trip(m, name, c);
-    else if (strcmp(name, trip.s) != 0)
-        code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), name, cexpr_word(m->mem, trip.s));
-    text_free(&trip);
-    return some || fewer;
+    else if (trip->kind != C_WORD)
+        code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), name, trip);
+    return test;
 }
 
 static void enter_core(emitter *m, const char *name, const cut *c)
 {
-    const char *n = c->count ? arena_format(m->mem, "MIN(%lld, %s)", (long long)c->all, c->count) : NULL,
-               *to = share_to(m, c->all, n);
+    const cexpr *n = c->count ? cexpr_least(m->mem, emit_whole(m, c->all), c->count) : NULL,
+                *to = share_to(m, c->all, n);
     if (c->rest) {
-        code_open(&m->out.code,
-                  (stmt){.kind = S_IF,
-                         .divergent = !m->d->lane, /* all lanes of a group are of one part */
-                         .value = cexpr_word(
-                             m->mem, c->count ? arena_format(m->mem, "%s == %s - 1 && %lld < %s", m->d->part,
-                                                             m->d->parts, (long long)c->first, c->count)
-                                              : arena_format(m->mem, "%s == %s - 1", m->d->part, m->d->parts))});
+        const cexpr *last = cexpr_word(m->mem, arena_format(m->mem, "%s == %s - 1", m->d->part, m->d->parts));
+        code_open(&m->out.code, (stmt){.kind = S_IF,
+                                       .divergent = !m->d->lane, /* all lanes of a group are of one part */
+                                       .value = c->count ? cexpr_both(m->mem, last,
+                                                                      cexpr_two(m->mem, "($0 < $1)",
+                                                                                emit_whole(m, c->first), c->count))
+                                                         : last});
         return;
     }
     if (c->all > c->trips)
-        to = arena_format(m->mem, "MIN(%lld%s, %s)", (long long)c->trips, m->d->index_suffix, to);
+        to = cexpr_least(
+            m->mem, cexpr_word(m->mem, arena_format(m->mem, "%lld%s", (long long)c->trips, m->d->index_suffix)), to);
     code_open(&m->out.code,
               (stmt){.kind = S_LOOP, .name = name, .from = share_from(m, c->all, n), .to = to, .trips = c->trips});
 }
@@ -224,20 +214,16 @@ static void enter_fold(emitter *m, int l, const char *name, const cut *c)
 {
     const char *of = arena_format(m->mem, "const %s", m->d->truth);
     const char *first = arena_format(m->mem, "first_%d", l), *last = arena_format(m->mem, "last_%d", l);
-    text end = {0};
-    if (c->masked || c->count)
-        end_of(m, &end, l, c, c->all), text_add(&end, " - 1");
-    else
-        text_add(&end, "%lld", (long long)c->all - 1);
     code_let(&m->out.code, of, first, cexpr_word(m->mem, arena_format(m->mem, "first && %s == 0", name)));
-    code_also(&m->out.code, last, cexpr_word(m->mem, arena_format(m->mem, "last && %s == %s", name, end.s)));
+    code_also(&m->out.code, last,
+              cexpr_two(m->mem, "(last && $0 == $1)", cexpr_word(m->mem, name),
+                        cexpr_plus(m->mem, end_of(m, l, c, c->all), -1)));
     code_open(&m->out.code, (stmt){.kind = S_BLOCK});
     code_let(&m->out.code, of, "first", cexpr_word(m->mem, first));
     code_also(&m->out.code, "last", cexpr_word(m->mem, last));
-    text_free(&end);
 }
 
-static const char *count_of(emitter *m, const varying *v, const loop *q) /* trips of the loop that are there */
+static const cexpr *count_of(emitter *m, const varying *v, const loop *q) /* trips of the loop that are there */
 {
     return v->by ? varying_trips(m, v, m->here.axis[q->axis], q->step) : NULL;
 }
@@ -254,7 +240,7 @@ static void walk(emitter *m, int l)
     const bool folds = m->s->folds >> q->axis & 1 && !q->role->parallel; /* whose trips have sums of their own */
     cut cuts[4];
     const int n = cuts_of(m, q, m->stage.peeled >> q->axis & 1, cuts);
-    const char *count = count_of(m, &m->s->varies[q->axis], q);
+    const cexpr *count = count_of(m, &m->s->varies[q->axis], q);
     for (int i = 0; i < n && !err_is(m->e); i++) {
         place was;
         save(m, &was);
@@ -361,7 +347,7 @@ static void walk_shared(emitter *m, int l)
     const int n = cuts_of(m, q, false, cuts);
     const bool masked = mask_shared(m, l);
     memcpy(m->here.axis, m->shared.axis, sizeof m->here.axis);
-    const char *count = count_of(m, &m->k->stage[m->k->main].varies[q->axis], q);
+    const cexpr *count = count_of(m, &m->k->stage[m->k->main].varies[q->axis], q);
     if (q->axis == kernel_carried(m->k))
         carry_start(m);
     for (int i = 0; i < n; i++) {

@@ -104,29 +104,32 @@ void lanes_head(emitter *m)
     m->out.code = body;
 }
 
-static void open_test(emitter *m, const char *value)
+static void open_test(emitter *m, const cexpr *value)
 {
-    code_open(&m->out.code,
-              (stmt){.kind = *value ? S_IF : S_BLOCK, .value = cexpr_word(m->mem, value), .divergent = *value});
+    code_open(&m->out.code, (stmt){.kind = value ? S_IF : S_BLOCK, .value = value, .divergent = value});
 }
 
-void lanes_enter(emitter *m, int l, int64_t first, int64_t end, const char *to)
+static const cexpr *compared(emitter *m, const char *name, const char *how, int64_t with)
+{
+    return cexpr_two(m->mem, arena_format(m->mem, "($0 %s $1)", how), cexpr_word(m->mem, name), emit_whole(m, with));
+}
+
+void lanes_enter(emitter *m, int l, int64_t first, int64_t end, const cexpr *to)
 {
     bool outermost;
     const int64_t all = numbers_of(m, l, &outermost);
     const char *name = digit_name(m, l);
-    text test = {0};
+    const cexpr *test = NULL;
     lanes_lane(m);
     if (to)
-        text_add(&test, "%s < %s", name, to);
+        test = cexpr_two(m->mem, "($0 < $1)", cexpr_word(m->mem, name), to);
     else if (end == first + 1 && all > 1)
-        text_add(&test, "%s == %lld", name, (long long)first), first = 0;
+        test = compared(m, name, "==", first), first = 0;
     else if (end < all)
-        text_add(&test, "%s < %lld", name, (long long)end);
+        test = compared(m, name, "<", end);
     if (first > 0)
-        text_add(&test, "%s%s >= %lld", test.length ? " && " : "", name, (long long)first);
-    open_test(m, text_str(&test));
-    text_free(&test);
+        test = cexpr_both(m->mem, test, compared(m, name, ">=", first));
+    open_test(m, test);
 }
 
 bool lanes_one(emitter *m)
@@ -137,8 +140,7 @@ bool lanes_one(emitter *m)
             return false;
     if (m->group == lanes)
         return false;
-    open_test(m, lanes == 1 ? arena_format(m->mem, "%s == 0", lanes_lane(m))
-                            : arena_format(m->mem, "%s < %lld", lanes_lane(m), (long long)lanes));
+    open_test(m, lanes == 1 ? compared(m, lanes_lane(m), "==", 0) : compared(m, lanes_lane(m), "<", lanes));
     return true;
 }
 
@@ -182,12 +184,10 @@ static void put_sums(emitter *m) /* into memory, for others */
 
 static void open_half(emitter *m, int l, int64_t takes) /* of the lanes that differ in the digit of loop l alone */
 {
-    text test = {0};
-    text_add(&test, "%s < %lld", digit_name(m, l), (long long)takes);
+    const cexpr *test = compared(m, digit_name(m, l), "<", takes);
     if (nest_group(m->s) < m->group)
-        text_add(&test, " && %s < %lld", lanes_lane(m), (long long)nest_group(m->s));
-    open_test(m, test.s);
-    text_free(&test);
+        test = cexpr_both(m->mem, test, compared(m, lanes_lane(m), "<", nest_group(m->s)));
+    open_test(m, test);
 }
 
 static const cexpr *other_at(emitter *m, int k, const char *at)

@@ -276,8 +276,11 @@ static void write_statements(looping *w)
     w->all = code_begin(&w->mem);
     count_trips(w);
     copy_first(w);
-    stmt *all = code_open(&w->all,
-                          (stmt){.kind = S_LOOP, .name = "trip", .from = "0", .to = trips(w), .trips = w->s->trips});
+    stmt *all = code_open(&w->all, (stmt){.kind = S_LOOP,
+                                          .name = "trip",
+                                          .from = cexpr_number(&w->mem, 0),
+                                          .to = cexpr_word(&w->mem, trips(w)),
+                                          .trips = w->s->trips});
     make_trip(w);
     code_before(all, &w->moved);
     code_close(&w->all);

@@ -10,11 +10,9 @@ static void name_limit(emitter *m, const mask_skip *y, int rows)
         text_add(&line, "%s%d", i ? ", " : "", y->count[i]);
     code_add(&m->out.code, (stmt){.kind = S_TABLE, .name = "count", .value = cexpr_word(m->mem, text_str(&line))});
     text_free(&line);
-    text_add(&line, "count[");
-    emit_affine(m, &line, affine_div(&m->sp, m->shared.axis[rows], y->rows));
-    text_add(&line, "]");
-    code_let(&m->out.code, m->d->index, "limit", cexpr_word(m->mem, line.s));
-    text_free(&line);
+    code_let(
+        &m->out.code, m->d->index, "limit",
+        cexpr_element(m->mem, "count", emit_index(m, affine_div(&m->sp, m->shared.axis[rows], y->rows)), IN_REGISTERS));
 }
 
 void mask_open(emitter *m)
@@ -41,7 +39,7 @@ bool mask_shared(emitter *m, int l)
 }
 
 /* How many rows the block has. Of the outermost axis along which there are several, those that a run has come first. */
-static const char *rows_of(emitter *m)
+static const cexpr *rows_of(emitter *m)
 {
     int64_t outer = 1, inner = 1;
     int axis = -1;
@@ -53,19 +51,22 @@ static const char *rows_of(emitter *m)
         outer *= m->shared.cur[a];
     }
     if (axis < 0)
-        return number_text(m, outer);
-    return arena_format(m->mem, "%lld * MIN(%lld, %s)", (long long)inner, (long long)m->shared.cur[axis],
-                        varying_trips(m, &m->s->varies[axis], m->shared.axis[axis], 1));
+        return emit_whole(m, outer);
+    return cexpr_times(m->mem,
+                       cexpr_least(m->mem, emit_whole(m, m->shared.cur[axis]),
+                                   varying_trips(m, &m->s->varies[axis], m->shared.axis[axis], 1)),
+                       inner);
 }
 
 /* Of the rows of the block: how many have a largest value that is too small. */
 static void count_low(emitter *m, const mask_skip *y)
 {
-    const char *suffix = y->carried && m->s->node->type.dtype != TS_F64 ? m->d->suffix : "", *rows = rows_of(m);
+    const char *suffix = y->carried && m->s->node->type.dtype != TS_F64 ? m->d->suffix : "";
+    const cexpr *rows = rows_of(m);
     code_let(&m->out.code, pointer_type(m, slice_reach(m, m->stage.at), stored_as(m->p, m->s->node), false), "most",
              cexpr_word(m->mem, slice_at(m, m->stage.at, false)));
     code_let(&m->out.code, m->d->index, "low", cexpr_word(m->mem, "0"));
-    code_open(&m->out.code, (stmt){.kind = S_LOOP, .name = "i", .from = "0", .to = rows, .tight = true});
+    code_open(&m->out.code, (stmt){.kind = S_LOOP, .name = "i", .from = emit_whole(m, 0), .to = rows, .tight = true});
     code_store(&m->out.code, cexpr_word(m->mem, "low"),
                cexpr_word(m->mem, arena_format(m->mem, "low + !(most[i] >= %.9e%s)", y->least, suffix)));
     code_close(&m->out.code);
@@ -74,15 +75,12 @@ static void count_low(emitter *m, const mask_skip *y)
 /* In the last trip that counts: whether the others do after all. */
 static void check_carried(emitter *m, const mask_skip *y)
 {
-    text at = {0};
-    emit_affine(m, &at, m->shared.axis[kernel_carried(m->k)]);
-    code_if(&m->out.code, cexpr_word(m->mem, arena_format(m->mem, "%s == limit - 1", text_str(&at))));
+    code_if(&m->out.code, cexpr_one(m->mem, "($0 == limit - 1)", emit_index(m, m->shared.axis[kernel_carried(m->k)])));
     count_low(m, y);
     code_open(&m->out.code, (stmt){.kind = S_IF, .tight = true, .value = cexpr_word(m->mem, "low")});
     code_store(&m->out.code, cexpr_word(m->mem, "limit"), cexpr_number(m->mem, y->grains));
     code_close(&m->out.code);
     code_close(&m->out.code);
-    text_free(&at);
 }
 
 void mask_check(emitter *m)
@@ -115,17 +113,14 @@ bool mask_bounds(const emitter *m, int l)
     return true;
 }
 
-void mask_end(const emitter *m, text *t, int l, int64_t end)
+const cexpr *mask_end(const emitter *m, int l, int64_t end)
 {
     const mask_skip *y = m->k->mask;
-    if (y->carried) {
-        text_add(t, "limit");
-        return;
-    }
+    const cexpr *limit = cexpr_word(m->mem, "limit");
+    if (y->carried)
+        return limit;
     const loop *q = &m->s->nest.loop[l];
-    const long long each = y->grain / q->step;
-    if (end * q->step == y->grain * y->grains) /* what says more to a compiler */
-        text_add(t, "limit * %lld", each);
-    else
-        text_add(t, "MIN(%lld, limit * %lld)", (long long)end, each);
+    limit = cexpr_times(m->mem, limit, y->grain / q->step);
+    return end * q->step == y->grain * y->grains ? limit /* what says more to a compiler */
+                                                 : cexpr_least(m->mem, emit_whole(m, end), limit);
 }

@@ -173,9 +173,12 @@ void matrix_finish(emitter *m)
 
 static void open_parts(emitter *m, const char *name, int64_t n)
 {
-    code_open(
-        &m->out.code,
-        (stmt){.kind = S_LOOP, .how = WRITTEN_OUT, .name = name, .from = "0", .to = number_text(m, n), .trips = n});
+    code_open(&m->out.code, (stmt){.kind = S_LOOP,
+                                   .how = WRITTEN_OUT,
+                                   .name = name,
+                                   .from = emit_whole(m, 0),
+                                   .to = emit_whole(m, n),
+                                   .trips = n});
 }
 
 int matrix_enter(emitter *m, bool placed)
@@ -263,8 +266,8 @@ static void open_trips(emitter *m, int l)
                                    .how = WRITTEN_OUT,
                                    .role = q->role->name,
                                    .name = name,
-                                   .from = "0",
-                                   .to = number_text(m, trips),
+                                   .from = emit_whole(m, 0),
+                                   .to = emit_whole(m, trips),
                                    .trips = trips});
 }
 

@@ -301,8 +301,8 @@ static void put_turns(emitter *m, const copying *c, const moved *how)
         code_open(&m->out.code, (stmt){.kind = S_LOOP,
                                        .how = at_once && how->turns > WRITTEN ? AS_IT_IS : WRITTEN_OUT,
                                        .name = "turn",
-                                       .from = "0",
-                                       .to = number_text(m, how->turns),
+                                       .from = emit_whole(m, 0),
+                                       .to = emit_whole(m, how->turns),
                                        .trips = how->turns,
                                        .together = written_out(c, how)});
     put_turn(m, c, how, affine_var(&m->sp, var_add(&m->sp, "turn", 0, how->turns - 1)), how->all % m->group == 0);

@@ -33,8 +33,8 @@ void phase_halves(emitter *m, int64_t lanes, void (*take)(emitter *m, const char
                                     : (stmt){.kind = S_LOOP,
                                              .how = vectors ? WRITTEN_OUT : IN_LANES,
                                              .name = "i",
-                                             .from = "0",
-                                             .to = number_text(m, lanes - half),
+                                             .from = emit_whole(m, 0),
+                                             .to = emit_whole(m, lanes - half),
                                              .trips = lanes - half,
                                              .tight = true});
         take(m, one ? "0" : "i", arena_format(m->mem, one ? "%lld" : "i + %lld", (long long)half));

@@ -22,7 +22,7 @@ static void open_loop(emitter *m, int axis, stmt s)
     stand(m, axis);
 }
 
-void plain_loop(emitter *m, int axis, const char *from, const char *to)
+void plain_loop(emitter *m, int axis, const cexpr *from, const cexpr *to)
 {
     open_loop(m, axis, (stmt){.from = from, .to = to});
 }
@@ -33,10 +33,10 @@ void plain_end(emitter *m, int n)
         code_close(&m->out.code);
 }
 
-void plain_row(emitter *m, const row_loop *r, const char *from, const char *to)
+void plain_row(emitter *m, const row_loop *r, const cexpr *from, const cexpr *to)
 {
     if (r->n) {
-        const char *left = vectors_enter(m, r->n, loop_axis(m, r->axis), from, to);
+        const cexpr *left = vectors_enter(m, r->n, loop_axis(m, r->axis), from, to);
         m->tile.vectors.axis = r->axis;
         stand(m, r->axis);
         r->write(r->user, true);

@@ -231,7 +231,8 @@ static void fetch_line(emitter *m, const prefetch *q, text *at)
 
 static void fetch_loop(emitter *m, const char *name, int64_t n)
 {
-    code_open(&m->out.code, (stmt){.kind = S_LOOP, .name = name, .from = "0", .to = number_text(m, n), .tight = true});
+    code_open(&m->out.code,
+              (stmt){.kind = S_LOOP, .name = name, .from = emit_whole(m, 0), .to = emit_whole(m, n), .tight = true});
 }
 
 /* One trip's share: `trip` says which of `trips` it is. */

@@ -122,27 +122,30 @@ static void print_loop(text *t, const dialect *d, const stmt *s)
     const char *before = s->how == IN_LANES ? d->lanes : s->how == WRITTEN_OUT ? d->unroll : NULL;
     char step[24], trips[24];
     text head = {0};
+    arena mem = {0};
+    const char *from = cexpr_text(&mem, s->from), *to = cexpr_text(&mem, s->to);
     snprintf(step, sizeof step, "%lld", (long long)s->step),
         snprintf(trips, sizeof trips, "%lld", (long long)(s->together ? s->together : s->trips));
     if (before)
         print_form(t, d, before, (const char *[]){trips});
     if (r && r->head)
-        form_write(&head, NULL, d, r->head, (const char *[]){s->name, s->from, s->to, step});
+        form_write(&head, NULL, d, r->head, (const char *[]){s->name, from, to, step});
     else {
-        text_add(&head, "for (%s %s = %s; %s < %s; %s", d->index, s->name, s->from, s->name, s->to, s->name);
+        text_add(&head, "for (%s %s = %s; %s < %s; %s", d->index, s->name, from, s->name, to, s->name);
         text_add(&head, s->step == 1 ? "++)" : " += %s)", step);
     }
     print_in(t, d, text_str(&head), s);
-    text_free(&head);
+    text_free(&head), arena_free(&mem);
 }
 
 static void print_chunks(text *t, const dialect *d, const stmt *s)
 {
-    char trips[24];
+    arena mem = {0};
+    const char *trips = cexpr_text(&mem, s->to ? s->to : cexpr_number(&mem, s->trips));
     int n = 0;
-    snprintf(trips, sizeof trips, "%lld", (long long)s->trips);
     for (; d->chunks[n]; n++, t->depth++)
-        print_form(t, d, d->chunks[n], (const char *[]){s->name, s->to ? s->to : trips});
+        print_form(t, d, d->chunks[n], (const char *[]){s->name, trips});
+    arena_free(&mem);
     stmt_print(t, d, s);
     while (n-- > 0)
         t->depth--, text_line(t, "}");

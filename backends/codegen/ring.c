@@ -132,8 +132,8 @@ static void first_slices(emitter *m, ring *r)
     code_open(&m->out.code, (stmt){.kind = S_LOOP,
                                    .how = WRITTEN_OUT,
                                    .name = coming,
-                                   .from = "0",
-                                   .to = number_text(m, r->slots - 1),
+                                   .from = emit_whole(m, 0),
+                                   .to = emit_whole(m, r->slots - 1),
                                    .trips = r->slots - 1});
     if (!all)
         code_if(&m->out.code, cexpr_word(m->mem, arena_format(m->mem, "%s < %s", coming,

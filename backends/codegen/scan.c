@@ -119,7 +119,7 @@ static void over_lane(walking *k, void (*write)(void *user, bool vector))
 {
     k->lane.write = write;
     if (k->lane.axis >= 0) {
-        plain_row(k->m, &k->lane, "block", "end");
+        plain_row(k->m, &k->lane, cexpr_word(k->m->mem, "block"), cexpr_word(k->m->mem, "end"));
         return;
     }
     code_open(&k->m->out.code, (stmt){.kind = S_BLOCK});
@@ -152,7 +152,7 @@ static int scan_axes(walking *k) /* opens the loops that are walked; their numbe
     for (int a = 0; a < s->n_axis; a++) {
         if (k->x->folds ? !(k->x->folds >> a & 1) : a != k->x->axis)
             continue;
-        plain_loop(k->m, a, "0", number_text(k->m, s->extent[a])), n++;
+        plain_loop(k->m, a, emit_whole(k->m, 0), emit_whole(k->m, s->extent[a])), n++;
     }
     return n;
 }
@@ -186,25 +186,26 @@ void emit_scan(emitter *m)
 {
     const stage *s = m->s;
     walking k = {.m = m, .x = s->value, .w = emit_writer(m), .n = s->value->n_state};
+    const cexpr *low = cexpr_word(m->mem, "low"), *high = cexpr_word(m->mem, "high");
     int loops = 0;
     choose_axes(&k);
     emit_range(m, k.cut >= 0 ? s->extent[k.cut] : -1);
     for (int a = 0; a < s->n_result; a++) {
         if (a == k.lane.axis || (!k.x->folds && a == k.x->axis))
             continue;
-        plain_loop(m, a, a == k.cut ? "low" : "0", a == k.cut ? "high" : number_text(m, s->extent[a])), loops++;
+        plain_loop(m, a, a == k.cut ? low : emit_whole(m, 0), a == k.cut ? high : emit_whole(m, s->extent[a])), loops++;
     }
     if (k.lane.axis >= 0) {
-        const char *end = k.lane.axis == k.cut
-                              ? "high"
-                              : arena_format(m->mem, "%lld%s", (long long)s->extent[k.lane.axis], m->d->index_suffix);
+        const bool cut = k.lane.axis == k.cut;
+        const cexpr *end = cut ? high
+                               : cexpr_word(m->mem, arena_format(m->mem, "%lld%s", (long long)s->extent[k.lane.axis],
+                                                                 m->d->index_suffix));
         code_open(
             &m->out.code,
-            (stmt){
-                .kind = S_LOOP, .name = "block", .from = k.lane.axis == k.cut ? "low" : "0", .to = end, .step = BLOCK});
+            (stmt){.kind = S_LOOP, .name = "block", .from = cut ? low : emit_whole(m, 0), .to = end, .step = BLOCK});
         loops++;
         code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), "end",
-                 cexpr_word(m->mem, arena_format(m->mem, "MIN(block + %d, %s)", BLOCK, end)));
+                 cexpr_least(m->mem, cexpr_plus(m->mem, cexpr_word(m->mem, "block"), BLOCK), end));
         k.w.state = arena_format(m->mem, "[%s_%d - block]", s->letter[k.lane.axis], k.lane.axis);
     }
     m->stage.state = k.w.state;

@@ -80,7 +80,8 @@ static void write_start(scattering *c)
         return;
     const int cut = c->cut >= 0 ? s->store[c->cut]->axis : -1;
     for (int a = 0; a < s->n_result; a++) {
-        const char *from = a == cut ? "low" : "0", *to = a == cut ? "high" : number_text(m, s->extent[a]);
+        const cexpr *from = a == cut ? cexpr_word(m->mem, "low") : emit_whole(m, 0),
+                    *to = a == cut ? cexpr_word(m->mem, "high") : emit_whole(m, s->extent[a]);
         if (a < last.axis) {
             plain_loop(m, a, from, to);
             continue;
@@ -157,8 +158,10 @@ static void write_updates(scattering *c)
     name_subscripts(c, open);
     for (int a = s->n_result; a < s->n_axis; a++) {
         const bool divided = c->cut >= 0 && c->direct[c->cut] == a;
-        const char *from = divided ? "low" : "0", *to = arena_format(m->mem, divided ? "MIN(high, %lld%s)" : "%lld",
-                                                                     (long long)s->extent[a], m->d->index_suffix);
+        const cexpr *from = divided ? cexpr_word(m->mem, "low") : emit_whole(m, 0),
+                    *all = cexpr_word(m->mem, arena_format(m->mem, "%lld%s", (long long)s->extent[a],
+                                                           divided ? m->d->index_suffix : "")),
+                    *to = divided ? cexpr_least(m->mem, cexpr_word(m->mem, "high"), all) : all;
         if (a == last && walks_apart(c, a)) {
             row_loop r = {.axis = a, .place = update_place, .write = put_update, .user = c};
             const bool combines = !c->x->fn || vector_combines(m, c->x->fn, c->x->dtype);

@@ -202,17 +202,6 @@ static const affine *bound_of(emitter *m, const split *c, const affine *place, i
     return affine_add(&m->sp, affine_div(&m->sp, over, -coef), affine_const(&m->sp, 1), 1);
 }
 
-static void print_bound(emitter *m, text *t, const affine *bound, bool low)
-{
-    text one = {0}, all = {0};
-    emit_passed(m, bound);
-    emit_affine(m, &one, bound);
-    text_add(&all, low ? "MAX(%s, %s)" : "MIN(%s, %s)", one.s, t->s);
-    t->length = 0;
-    text_add(t, "%s", all.s);
-    text_free(&one), text_free(&all);
-}
-
 static int64_t clamped(int64_t v, int64_t low, int64_t high)
 {
     return v < low ? low : v > high ? high : v;
@@ -263,46 +252,46 @@ bool bounds_alike(emitter *m, int l, int64_t i)
     return true;
 }
 
-bool bounds_loop(emitter *m, int l, int64_t *first, int64_t *end, text *from, text *to)
+bool bounds_loop(emitter *m, int l, int64_t *first, int64_t *end, const cexpr **from, const cexpr **to)
 {
     bool moves = false;
-    text_add(from, "%lld", (long long)*first), text_add(to, "%lld", (long long)*end);
+    *from = emit_whole(m, *first), *to = emit_whole(m, *end);
     for (int pass = 0; pass < 2; pass++) /* constants first */
         for (int i = 0; i < m->bounds.n; i++) {
             const split *c = &m->bounds.split[i];
-            int64_t number;
+            int64_t known;
             bool low;
             if (!c->done || c->last != l)
                 continue;
             const affine *bound = bound_at(m, c, m->tile.plain, &low);
-            const bool constant = is_number(m, bound, *first, *end, &number);
+            const bool constant = is_number(m, bound, *first, *end, &known);
             int64_t *limit = low ? first : end;
-            text *t = low ? from : to;
-            if (!pass && constant) {
-                *limit = number;
-                t->length = 0, text_add(t, "%lld", (long long)number);
-            } else if (pass && !(constant && number == *limit))
-                print_bound(m, t, bound, low), moves = true;
+            const cexpr **at = low ? from : to;
+            if (!pass && constant)
+                *limit = known, *at = emit_whole(m, known);
+            else if (pass && !(constant && known == *limit)) {
+                emit_passed(m, bound);
+                const cexpr *one = emit_index(m, bound);
+                *at = low ? cexpr_most(m->mem, one, *at) : cexpr_least(m->mem, one, *at), moves = true;
+            }
         }
     return moves;
 }
 
 bool bounds_open(emitter *m)
 {
-    text all = {0};
+    const cexpr *all = NULL;
     for (int i = 0; i < m->bounds.n; i++) {
         const split *c = &m->bounds.split[i];
         if (!c->done || c->last != -1)
             continue;
         const affine *place = affine_of(&m->sp, c->place, m->tile.plain);
         emit_passed(m, place);
-        text_add(&all, "%s", all.length ? " && " : "");
-        emit_affine(m, &all, place);
-        text_add(&all, c->low ? " >= %lld" : " < %lld", (long long)c->bound);
+        all = cexpr_both(
+            m->mem, all,
+            cexpr_two(m->mem, c->low ? "($0 >= $1)" : "($0 < $1)", emit_index(m, place), emit_whole(m, c->bound)));
     }
-    const bool some = all.length > 0;
-    if (some)
-        code_if(&m->out.code, cexpr_word(m->mem, all.s));
-    text_free(&all);
-    return some;
+    if (all)
+        code_if(&m->out.code, all);
+    return all;
 }

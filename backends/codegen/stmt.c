@@ -19,8 +19,7 @@ stmt *code_add(code *c, stmt s)
 {
     stmt *q = arena_get(c->mem, sizeof *q);
     *q = s;
-    q->name = copied(c->mem, s.name), q->type = copied(c->mem, s.type), q->from = copied(c->mem, s.from);
-    q->to = copied(c->mem, s.to);
+    q->name = copied(c->mem, s.name), q->type = copied(c->mem, s.type);
     q->step = s.step ? s.step : 1, q->up = c->at;
     if (c->at->last)
         c->at->last->next = q;

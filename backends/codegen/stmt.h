@@ -1,19 +1,19 @@
 /* stmt.h - statements of a kernel and of its tile functions, between the nest and the text. The generator builds them,
- * checks and counts walk them, one printer writes them through a dialect. What they compute is trees, too (cexpr.h);
- * where loops begin and end is text. Statements live in an arena; the texts given for them are copied there. */
+ * checks and counts walk them, one printer writes them through a dialect. What they compute, and where loops begin and
+ * end, is trees, too (cexpr.h). Statements live in an arena; the texts given for them are copied there. */
 #ifndef TS_STMT_H
 #define TS_STMT_H
 #include "backends/codegen/cexpr.h"
 #include "backends/codegen/dialect.h"
 
 typedef enum stmt_kind {
-    S_BLOCK,    /* what is in it, between braces if it gives names */
-    S_STAGE,    /* what is in it copies a slice into scratch: `bytes` from `offset` on */
-    S_LOOP,     /* name goes from `from` to before `to`, in steps of step */
-    S_CHUNKS,   /* name is each trip that this part comes to take, of `trips` in all; `to`: as many as that, as text */
-    S_REPEAT,   /* again and again until S_LEAVE; further rounds begin with value */
-    S_IF,       /* value holds; other: what is done if not */
-    S_LET,      /* name is value, of a type; in it are S_LETs of the same type. Without a value: to be stored to */
+    S_BLOCK,  /* what is in it, between braces if it gives names */
+    S_STAGE,  /* what is in it copies a slice into scratch: `bytes` from `offset` on */
+    S_LOOP,   /* name goes from `from` to before `to`, in steps of step */
+    S_CHUNKS, /* name is each trip that this part comes to take, of `trips` in all; `to`: as many as that in this run */
+    S_REPEAT, /* again and again until S_LEAVE; further rounds begin with value */
+    S_IF,     /* value holds; other: what is done if not */
+    S_LET,    /* name is value, of a type; in it are S_LETs of the same type. Without a value: to be stored to */
     S_CONSTANT, /* name is a number that stands in the program */
     S_TABLE,    /* name[] is value, whole numbers */
     S_STORE,    /* place = value */
@@ -29,8 +29,8 @@ typedef enum opening { AS_IT_IS, WRITTEN_OUT, IN_LANES } opening; /* of a loop: 
 typedef struct stmt stmt;
 struct stmt {
     stmt_kind kind;
-    const char *name, *type, *from, *to;
-    const cexpr *place, *value;
+    const char *name, *type;
+    const cexpr *from, *to, *place, *value;
     const char *role; /* of a loop of a nest; NULL: one that the generator put there */
     opening how;
     int64_t step, trips, together; /* step 0: 1; trips 0: not known; of a loop that is written out: so many, 0: all */

@@ -4,55 +4,35 @@
 
 #include <string.h>
 
-static void write_index(void *user, text *t, const expr *x)
+static const cexpr *atom_index(emitter *m, const atom *a)
 {
-    writer w = emit_writer(user);
-    cexpr_print(t, cstyle_expr(&w, x), ATOM);
-}
-
-static void note_divisions(emitter *m, const affine *a) /* of what may be below 0: by a function */
-{
-    for (int i = 0; i < a->n; i++) {
-        int64_t low, high;
-        if (a->t[i].a->kind != A_DIV)
-            continue;
-        affine_range(&m->sp, a->t[i].a->of, &low, &high);
-        if (low < 0)
-            callees_form(m->out.uses, m->d, "whole_div(", "");
-        note_divisions(m, a->t[i].a->of);
+    int64_t low, high;
+    if (a->kind == A_VAR)
+        return cexpr_word(m->mem, m->sp.var[a->var].name);
+    if (a->kind == A_EXPR) {
+        writer w = emit_writer(m);
+        return cstyle_expr(&w, a->x);
     }
-}
-
-void emit_affine(emitter *m, text *t, const affine *a)
-{
-    note_divisions(m, a);
-    varying_used(m, a);
-    affine_print(&m->sp, t, a, write_index, m);
-}
-
-typedef struct followed { /* by an index */
-    const emitter *m;
-    int n; /* -1: an index is read, too */
-    const char **name;
-} followed;
-
-static bool take_variable(void *user, const atom *a)
-{
-    followed *v = user;
-    if (a->kind == A_EXPR || v->n == MAX_AXIS)
-        v->n = -1;
-    else if (a->kind == A_VAR && v->n >= 0)
-        v->name[v->n++] = arena_string(v->m->mem, v->m->sp.var[a->var].name);
-    return false;
+    affine_range(&m->sp, a->of, &low, &high);
+    if (low < 0)
+        callees_form(m->out.uses, m->d, "whole_div(", "");
+    return cexpr_floor(m->mem, emit_index(m, a->of), a->by, low < 0);
 }
 
 const cexpr *emit_index(emitter *m, const affine *a)
 {
-    followed of = {m, 0, arena_array(m->mem, MAX_AXIS, sizeof *of.name)};
-    text t = {0};
-    emit_affine(m, &t, a);
-    affine_uses(a, take_variable, &of);
-    return cexpr_index(m->mem, code_keep(&m->out.code, &t), of.n, of.name);
+    const cexpr **of = arena_array(m->mem, (size_t)a->n + 1, sizeof *of);
+    int64_t *times = arena_array(m->mem, (size_t)a->n + 1, sizeof *times);
+    varying_used(m, a);
+    for (int i = 0; i < a->n; i++)
+        of[i] = atom_index(m, a->t[i].a), times[i] = a->t[i].coef;
+    return cexpr_sum(m->mem, a->c, a->n, of, times);
+}
+
+void emit_affine(emitter *m, text *t, const affine *a)
+{
+    const cexpr *x = emit_index(m, a);
+    cexpr_print(t, x, x->kind == C_FLOOR ? ATOM : ANY);
 }
 
 void emit_passed(emitter *m, const affine *a)
@@ -72,9 +52,7 @@ static const cexpr *axis_term(void *user, int axis)
     emitter *m = user;
     if (m->tile.made)
         emit_passed(m, m->tile.plain[axis]);
-    const affine *at = m->tile.made ? m->tile.plain[axis] : m->here.axis[axis];
-    const cexpr *number = emit_index(m, at);
-    return affine_is_word(at) ? number : cexpr_word(m->mem, arena_format(m->mem, "(%s)", number->text));
+    return emit_index(m, m->tile.made ? m->tile.plain[axis] : m->here.axis[axis]);
 }
 
 static const cexpr *size_term(void *user, int which)
@@ -186,6 +164,11 @@ int emit_number(const emitter *m, const expr *x)
     return i;
 }
 
+const cexpr *emit_whole(const emitter *m, int64_t n)
+{
+    return cexpr_number(m->mem, n);
+}
+
 const char *number_text(const emitter *m, int64_t n)
 {
     return arena_format(m->mem, "%lld", (long long)n);
@@ -261,8 +244,9 @@ static const cexpr *lane_place(emitter *m, int load)
     }
     if (!at || !own->n || own->n == at->n)
         return NULL;
-    return cexpr_element(m->mem, arena_format(m->mem, "(x%d + %s)", m->tile.made->via[load], emit_index(m, own)->text),
-                         emit_index(m, affine_add(&m->sp, at, own, -1)), load);
+    return cexpr_element(
+        m->mem, arena_format(m->mem, "(x%d + %s)", m->tile.made->via[load], cexpr_text(m->mem, emit_index(m, own))),
+        emit_index(m, affine_add(&m->sp, at, own, -1)), load);
 }
 
 bool emit_single(const emitter *m, int load)

@@ -101,26 +101,24 @@ static bool enter(emitter *m, int l, const span *s, phase ph)
 {
     const loop *q = &m->s->nest.loop[l];
     int64_t first = s->first, end = s->end;
-    text from = {0}, to = {0};
+    const cexpr *from = emit_whole(m, first), *to = emit_whole(m, end);
     char name[16];
     snprintf(name, sizeof name, "%s_%d", m->s->letter[q->axis], l);
     bool moves = ph == BODY && bounds_loop(m, l, &first, &end, &from, &to);
     if (mask_bounds(m, l)) {
-        from.length = to.length = 0, moves = m->tile.made->masked = true;
-        text_add(&from, "%lld", (long long)first), mask_end(m, &to, l, end);
+        from = emit_whole(m, first), to = mask_end(m, l, end);
+        moves = m->tile.made->masked = true;
     }
     if (m->tile.made->counted >> q->axis & 1 && q == counting(m, q->axis)) {
-        from.length = to.length = 0, moves = true;
-        text_add(&from, "0"), text_add(&to, "%s_trips", m->s->letter[q->axis]);
+        from = emit_whole(m, 0), to = cexpr_word(m->mem, arena_format(m->mem, "%s_trips", m->s->letter[q->axis]));
+        moves = true;
     }
     if (s->way) {
-        if (!to.length)
-            text_add(&from, "%lld", (long long)first), text_add(&to, "%lld", (long long)end);
         moves = true;
         varying_bounds(m, l, s->way, &from, &to);
     }
     if (first < end && q->role->group) {
-        lanes_enter(m, l, first, end, moves ? to.s : NULL);
+        lanes_enter(m, l, first, end, moves ? to : NULL);
     } else if (first < end && !moves && end == first + 1) {
         code_open(&m->out.code, (stmt){.kind = S_BLOCK});
         code_add(&m->out.code, (stmt){.kind = S_CONSTANT, .name = name, .value = cexpr_number(m->mem, first)});
@@ -130,12 +128,11 @@ static bool enter(emitter *m, int l, const span *s, phase ph)
                                        .how = one ? WRITTEN_OUT : opening_of(m, q, ph),
                                        .role = q->role->name,
                                        .name = name,
-                                       .from = moves ? from.s : number_text(m, first),
-                                       .to = moves ? to.s : number_text(m, end),
+                                       .from = from,
+                                       .to = to,
                                        .trips = end - first,
                                        .together = one ? 1 : written_out(m, end - first)});
     }
-    text_free(&from), text_free(&to);
     m->tile.trips = end - first;
     if (first >= end)
         return false;
@@ -641,8 +638,8 @@ static void call_clipped(emitter *m) /* or whole, as there is enough of the axes
         call_tile(m);
         return;
     }
-    const char *full = varying_full(m);
-    stmt *test = full ? code_open(&m->out.code, (stmt){.kind = S_IF, .value = cexpr_word(m->mem, full)}) : NULL;
+    const cexpr *full = varying_full(m);
+    stmt *test = full ? code_open(&m->out.code, (stmt){.kind = S_IF, .value = full}) : NULL;
     if (full) {
         call_tile(m);
         code_close(&m->out.code);
@@ -666,8 +663,7 @@ static void call_halves(emitter *m, int axis)
         return;
     }
     const int64_t all = m->here.cur[axis];
-    stmt *test = code_open(&m->out.code,
-                           (stmt){.kind = S_IF, .value = cexpr_word(m->mem, varying_more(m, axis, half))});
+    stmt *test = code_open(&m->out.code, (stmt){.kind = S_IF, .value = varying_more(m, axis, half)});
     call_halves(m, axis + 1);
     code_close(&m->out.code);
     code_else(&m->out.code, test);

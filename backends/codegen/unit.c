@@ -244,7 +244,7 @@ static void tell(const emitter *m, kernel_text *out)
     memcpy(out->box, m->data.box, (size_t)m->data.n_box * sizeof *out->box);
 }
 
-typedef void writing_way(emitter *m, kernel_text *out, written *w);
+typedef void writing_way(emitter *m, kernel_text *out, written *w); /* NULL: it is counted alone */
 
 /* Frees m. */
 static bool make(emitter *m, writing_way *write, kernel_text *out, err *e)
@@ -258,8 +258,10 @@ static bool make(emitter *m, writing_way *write, kernel_text *out, err *e)
     kernel_statements(m);
     if (!err_is(&own))
         check(m);
-    if (!err_is(&own))
+    if (!err_is(&own) && write)
         tell(m, out), write_tiles(m, out, &w), write(m, out, &w);
+    else if (!err_is(&own))
+        kernel_count(m, &out->counts);
     text_free(&m->out.front), text_free(&w.tiles), text_free(&w.header);
     free(m), arena_free(&mem);
     if (err_is(&own))
@@ -277,6 +279,15 @@ static emitter *emitter_make(const dialect *d, const plan *p, const kernel *k, t
 bool member_make(const dialect *d, const plan *p, const kernel *k, text_around of, kernel_text *out, err *e)
 {
     return k->scan ? loop_member(d, p, k, of, out, e) : make(emitter_make(d, p, k, of), write_member, out, e);
+}
+
+bool kernel_counted(const dialect *d, const plan *p, const kernel *k, op_counts *out, err *e)
+{
+    kernel_text own;
+    const bool ok = !k->scan && make(emitter_make(d, p, k, (text_around){0}), NULL, &own, e);
+    if (ok)
+        *out = own.counts;
+    return ok;
 }
 
 bool kernel_write_alone(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e)

@@ -56,41 +56,38 @@ static const affine *extent_of(emitter *m, const varying *v)
 }
 
 /* What there is of an axis from `at` on */
-static const char *left(emitter *m, const varying *v, const affine *at)
+static const cexpr *left(emitter *m, const varying *v, const affine *at)
 {
-    text t = {0};
     if (m->tile.made)
         emit_passed(m, at);
-    emit_affine(m, &t, affine_add(&m->sp, extent_of(m, v), at, -1));
-    return code_keep(&m->out.code, &t);
+    return emit_index(m, affine_add(&m->sp, extent_of(m, v), at, -1));
 }
 
-const char *varying_trips(emitter *m, const varying *v, const affine *at, int64_t step)
+const cexpr *varying_trips(emitter *m, const varying *v, const affine *at, int64_t step)
 {
-    const char *all = left(m, v, at);
-    return step == 1 ? all : arena_format(m->mem, "(%s + %lld) / %lld", all, (long long)step - 1, (long long)step);
+    return cexpr_floor(m->mem, cexpr_plus(m->mem, left(m, v, at), step - 1), step, false);
 }
 
 /* The same of whole steps */
-static const char *varying_whole(emitter *m, const varying *v, const affine *at, int64_t step)
+static const cexpr *varying_whole(emitter *m, const varying *v, const affine *at, int64_t step)
 {
-    return arena_format(m->mem, step == 1 ? "%s" : "(%s) / %lld", left(m, v, at), (long long)step);
+    return cexpr_floor(m->mem, left(m, v, at), step, false);
 }
 
 /* Whether all elements of the tile at hand are there, along axes that it sums up; NULL: it is never asked, as the tile
  * has all of some axis. */
-const char *varying_full(emitter *m)
+const cexpr *varying_full(emitter *m)
 {
     const uint32_t axes = stage_exact(m->s);
-    text t = {0};
+    const cexpr *all = NULL;
     for (int a = 0; a < m->s->n_axis; a++)
-        if (axes >> a & 1 && m->here.cur[a] == m->s->extent[a]) {
-            text_free(&t);
+        if (axes >> a & 1 && m->here.cur[a] == m->s->extent[a])
             return NULL;
-        } else if (axes >> a & 1)
-            text_add(&t, "%s%s >= %lld", t.length ? " && " : "", left(m, &m->s->varies[a], m->here.axis[a]),
-                     (long long)m->here.cur[a]);
-    return code_keep(&m->out.code, &t);
+        else if (axes >> a & 1)
+            all = cexpr_both(m->mem, all,
+                             cexpr_two(m->mem, "($0 >= $1)", left(m, &m->s->varies[a], m->here.axis[a]),
+                                       emit_whole(m, m->here.cur[a])));
+    return all;
 }
 
 /* Of n elements in steps; 0: one step has no half. */
@@ -116,9 +113,9 @@ int64_t varying_half(const emitter *m, int axis)
     return all == whole || all == half_of(whole, step) ? half_of(all, step) : 0;
 }
 
-const char *varying_more(emitter *m, int axis, int64_t than)
+const cexpr *varying_more(emitter *m, int axis, int64_t than)
 {
-    return arena_format(m->mem, "%s > %lld", left(m, &m->s->varies[axis], m->here.axis[axis]), (long long)than);
+    return cexpr_two(m->mem, "($0 > $1)", left(m, &m->s->varies[axis], m->here.axis[axis]), emit_whole(m, than));
 }
 
 /* ---- in a tile ---- */
@@ -157,25 +154,18 @@ bool varying_row(const emitter *m, int l, int64_t trips)
            trips > VECTORS * nest_lanes(m->p, m->s);
 }
 
-void varying_bounds(emitter *m, int l, trips_way way, text *from, text *to)
+void varying_bounds(emitter *m, int l, trips_way way, const cexpr **from, const cexpr **to)
 {
     const loop *q = &m->s->nest.loop[l];
     const varying *v = &m->s->varies[q->axis];
     const affine *at = m->tile.plain[q->axis];
     const int64_t row = VECTORS * nest_lanes(m->p, m->s);
-    const char *end = way == WHOLE_TRIPS ? varying_whole(m, v, at, q->step)
-                      : way == VECTORS_LEFT
-                          ? arena_format(m->mem, "%s * %lld", varying_trips(m, v, at, row), (long long)row)
-                          : varying_trips(m, v, at, q->step);
-    text all = {0};
-    text_add(&all, "MIN(%s, %s)", text_str(to), end);
-    to->length = 0, text_add(to, "%s", all.s);
-    if (way == LAST_TRIP) {
-        all.length = 0;
-        text_add(&all, "MAX(%s, %s)", text_str(from), varying_whole(m, v, at, q->step));
-        from->length = 0, text_add(from, "%s", all.s);
-    }
-    text_free(&all);
+    const cexpr *end = way == WHOLE_TRIPS    ? varying_whole(m, v, at, q->step)
+                       : way == VECTORS_LEFT ? cexpr_times(m->mem, varying_trips(m, v, at, row), row)
+                                             : varying_trips(m, v, at, q->step);
+    *to = cexpr_least(m->mem, *to, end);
+    if (way == LAST_TRIP)
+        *from = cexpr_most(m->mem, *from, varying_whole(m, v, at, q->step));
 }
 
 uint32_t varying_always(const emitter *m)

@@ -128,15 +128,18 @@ int vector_count(const emitter *m, int bytes)
     return m->d->vectors ? m->p->on->lanes[TS_F32] * 4 / bytes : 0;
 }
 
-const char *vectors_enter(emitter *m, int n, const char *name, const char *from, const char *to)
+const cexpr *vectors_enter(emitter *m, int n, const char *name, const cexpr *from, const cexpr *to)
 {
+    int64_t start;
     m->tile.vectors = (vector_loop){.n = n, .count = n};
-    code_open(
-        &m->out.code,
-        (stmt){
-            .kind = S_LOOP, .name = name, .from = from, .to = arena_format(m->mem, "%s - %d", to, n - 1), .step = n});
-    return !strcmp(from, "0") ? arena_format(m->mem, "%s / %d * %d", to, n, n)
-                              : arena_format(m->mem, "%s + (%s - %s) / %d * %d", from, to, from, n, n);
+    code_open(&m->out.code, (stmt){.kind = S_LOOP,
+                                   .name = name,
+                                   .from = from,
+                                   .to = cexpr_two(m->mem, "($0 - $1)", to, emit_whole(m, n - 1)),
+                                   .step = n});
+    if (cexpr_known(from, &start) && !start)
+        return cexpr_one(m->mem, arena_format(m->mem, "($0 / %d * %d)", n, n), to);
+    return cexpr_two(m->mem, arena_format(m->mem, "($0 + ($1 - $0) / %d * %d)", n, n), from, to);
 }
 
 void vectors_leave(emitter *m)
@@ -251,9 +254,9 @@ const expr *vectors_value(emitter *m)
 /* ---- loops over them ---- */
 enum { TOGETHER = 4 }; /* vectors that are written out where nothing is summed up */
 
-/* Opens the loop over vectors first...end of which each has `count` elements; to: a text in place of end. Where the
+/* Opens the loop over vectors first...end of which each has `count` elements; to: in place of end. Where the
  * axis was */
-static position enter(emitter *m, int64_t first, int64_t end, int64_t count, const char *to)
+static position enter(emitter *m, int64_t first, int64_t end, int64_t count, const cexpr *to)
 {
     const int l = nest_last(m->s), axis = m->tile.vectors.axis;
     const char *name = arena_format(m->mem, "%s_%d", m->s->letter[axis], l);
@@ -266,8 +269,8 @@ static position enter(emitter *m, int64_t first, int64_t end, int64_t count, con
                                        .how = to ? AS_IT_IS : WRITTEN_OUT,
                                        .role = m->s->nest.loop[l].role->name,
                                        .name = name,
-                                       .from = number_text(m, first),
-                                       .to = to ? to : number_text(m, end),
+                                       .from = emit_whole(m, first),
+                                       .to = to ? to : emit_whole(m, end),
                                        .trips = end - first,
                                        .together = most});
     m->tile.vectors.count = (int)count;
@@ -276,20 +279,17 @@ static position enter(emitter *m, int64_t first, int64_t end, int64_t count, con
 
 /* How many vectors there are where a mask, or what a run has, leaves some of `trips` elements; NULL: all. The last of
  * them may go beyond: nobody reads that. */
-static const char *vectors_left(emitter *m, phase ph, int64_t trips)
+static const cexpr *vectors_left(emitter *m, phase ph, int64_t trips)
 {
-    const int l = nest_last(m->s);
-    text from = {0}, to = {0};
+    const int l = nest_last(m->s), n = m->tile.vectors.n;
+    const cexpr *from = emit_whole(m, 0), *to = NULL;
     if (ph != CLEAR && mask_bounds(m, l))
-        m->tile.made->masked = true, mask_end(m, &to, l, trips);
+        m->tile.made->masked = true, to = mask_end(m, l, trips);
     else if (ph == FINISH && varying_row(m, l, trips)) {
-        text_add(&to, "%lld", (long long)trips);
+        to = emit_whole(m, trips);
         varying_bounds(m, l, VECTORS_LEFT, &from, &to);
     }
-    const int n = m->tile.vectors.n;
-    const char *all = to.length ? arena_format(m->mem, "(%s + %d) / %d", to.s, n - 1, n) : NULL;
-    text_free(&from), text_free(&to);
-    return all;
+    return to ? cexpr_floor(m->mem, cexpr_plus(m->mem, to, n - 1), n, false) : NULL;
 }
 
 /* The loop within, written out, where no instruction takes it */
@@ -298,16 +298,19 @@ static void each_product(emitter *m, const loop *q)
     const int64_t n = m->here.cur[q->axis];
     const int n_var = m->sp.n;
     const char *name = arena_format(m->mem, "%s_%d", m->s->letter[q->axis], m->s->nest.n - 1);
-    code_open(
-        &m->out.code,
-        (stmt){.kind = S_LOOP, .how = WRITTEN_OUT, .name = name, .from = "0", .to = number_text(m, n), .trips = n});
+    code_open(&m->out.code, (stmt){.kind = S_LOOP,
+                                   .how = WRITTEN_OUT,
+                                   .name = name,
+                                   .from = emit_whole(m, 0),
+                                   .to = emit_whole(m, n),
+                                   .trips = n});
     const position was = vector_go(m, q->axis, affine_var(&m->sp, var_add(&m->sp, name, 0, n - 1)), 1);
     emit_phase(m, BODY);
     vector_back(m, q->axis, was), m->sp.n = n_var;
     code_close(&m->out.code);
 }
 
-static void over(emitter *m, phase ph, int64_t first, int64_t end, int64_t count, const char *to)
+static void over(emitter *m, phase ph, int64_t first, int64_t end, int64_t count, const cexpr *to)
 {
     const position was = enter(m, first, end, count, to);
     const loop *within = ph == BODY ? dot_loop(m) : NULL;
@@ -332,13 +335,13 @@ void vectors_loop(emitter *m, phase ph)
         return;
     }
     const int64_t trips = ph == BODY ? m->here.cur[q->axis] : trips_of(m, q), full = trips / n;
-    const char *to = vectors_left(m, ph, trips);
+    const cexpr *to = vectors_left(m, ph, trips);
     if (ph == CLEAR) {
         over(m, ph, 0, (trips + n - 1) / n, n, NULL);
         return;
     }
     if (full)
-        over(m, ph, 0, full, n, to && trips % n ? arena_format(m->mem, "MIN(%lld, %s)", (long long)full, to) : to);
+        over(m, ph, 0, full, n, to && trips % n ? cexpr_least(m->mem, emit_whole(m, full), to) : to);
     if (trips % n)
         over(m, ph, full, full + 1, trips % n, to);
 }

@@ -43,7 +43,7 @@ const char *vector_each_open(emitter *m);
 void vector_each_close(emitter *m);
 /* Opens a loop over whole vectors of n elements, outside of tiles; where what is left begins, as text. vectors_leave:
  * behind it. */
-const char *vectors_enter(emitter *m, int n, const char *name, const char *from, const char *to);
+const cexpr *vectors_enter(emitter *m, int n, const char *name, const cexpr *from, const cexpr *to);
 void vectors_leave(emitter *m);
 /* The axis goes on by so many steps of `at`; where it was, for vector_back. */
 position vector_go(emitter *m, int axis, const affine *at, int64_t by);

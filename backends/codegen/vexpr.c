@@ -317,8 +317,8 @@ const char *vector_each_open(emitter *m)
     code_open(&m->out.code, (stmt){.kind = S_LOOP,
                                    .how = WRITTEN_OUT,
                                    .name = each,
-                                   .from = "0",
-                                   .to = number_text(m, v->count),
+                                   .from = emit_whole(m, 0),
+                                   .to = emit_whole(m, v->count),
                                    .trips = v->count});
     v->at = vector_go(m, v->axis, affine_var(&m->sp, var_add(&m->sp, each, 0, v->count - 1)), 1), v->n_var = n_var;
     return v->each = each;

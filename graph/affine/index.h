@@ -58,8 +58,4 @@ bool affine_has_axis(const affine *a);       /* any variable at all */
 bool affine_has_expr(const affine *a);       /* any part that is not linear */
 int64_t affine_coef(const affine *a, int v); /* of variable v; 0 when it does not occur outside divisions */
 bool affine_pure(const affine *a);           /* variables only: linear */
-bool affine_is_word(const affine *a);        /* its text is a variable's name, or a number that has no sign */
-/* C text: expressions through the callback, variables by name. */
-void affine_print(const space *s, text *t, const affine *a, void (*expr_text)(void *user, text *t, const expr *x),
-                  void *user);
 #endif

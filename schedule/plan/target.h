@@ -93,6 +93,16 @@ typedef struct costs {
     double link_seconds, link_bytes_per_second; /* to bring a value to the host's memory, or from there */
 } costs;
 
+/* How often a kernel does what, in its text as it stands; at most, where a run or data decide. All are doubles. */
+typedef struct op_counts {
+    double multiply_adds, dots, others; /* operations on vectors */
+    double loads, broadcasts, stores;   /* of vectors */
+    double scalars, scalar_loads, scalar_stores;
+    double fetches, barriers;
+    double tiles, trips; /* calls of tile functions; trips of loops that are not written out */
+    double lane_flops;   /* of multiply-adds on vectors: two for each element */
+} op_counts;
+
 typedef struct plan plan;
 typedef struct kernel kernel;
 typedef struct streaming streaming;
@@ -140,6 +150,8 @@ typedef struct target {
     const guesser *guess;
     /* Appends members of the kernel's JSON object that only such machines have, each after a comma; NULL: none */
     void (*explain)(const plan *p, const kernel *k, text *out);
+    /* Counts what the kernel's text does; false: it has none. NULL: no text is written for it */
+    bool (*count)(const plan *p, const kernel *k, op_counts *out);
     void (*print)(const struct target *t,
                   text *out); /* the machine in one line, as ts_options.machine takes it; NULL: none */
     const void *own;          /* of the target's: what its guess and its back ends know of it beyond this */

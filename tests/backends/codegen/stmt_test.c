@@ -34,12 +34,24 @@ static void test_loops(arena *mem)
 {
     code c = code_begin(mem);
     code_open(&c, (stmt){.kind = S_CHUNKS, .name = "n", .trips = 12});
-    code_open(&c, (stmt){.kind = S_LOOP, .how = WRITTEN_OUT, .name = "i", .from = "0", .to = "3", .trips = 3});
-    code_open(&c,
-              (stmt){.kind = S_LOOP, .how = IN_LANES, .name = "j", .from = "a", .to = "b", .step = 4, .tight = true});
+    code_open(&c, (stmt){.kind = S_LOOP,
+                         .how = WRITTEN_OUT,
+                         .name = "i",
+                         .from = cexpr_word(mem, "0"),
+                         .to = cexpr_word(mem, "3"),
+                         .trips = 3});
+    code_open(&c, (stmt){.kind = S_LOOP,
+                         .how = IN_LANES,
+                         .name = "j",
+                         .from = cexpr_word(mem, "a"),
+                         .to = cexpr_word(mem, "b"),
+                         .step = 4,
+                         .tight = true});
     code_store(&c, cexpr_word(mem, "y[j]"), cexpr_word(mem, "x[i]"));
     code_close(&c), code_close(&c);
-    code_open(&c, (stmt){.kind = S_LOOP, .role = "lane", .name = "l", .from = "0", .to = "64"});
+    code_open(
+        &c,
+        (stmt){.kind = S_LOOP, .role = "lane", .name = "l", .from = cexpr_word(mem, "0"), .to = cexpr_word(mem, "64")});
     code_store(&c, cexpr_word(mem, "sum"),
                cexpr_two(mem, "($0 + $1)", cexpr_word(mem, "sum"), cexpr_word(mem, "y[l]")));
     code_close(&c), code_close(&c);
@@ -82,7 +94,7 @@ static void test_read(arena *mem)
     code c = code_begin(mem);
     const char *index = "[first_index + second_index + third_index + fourth_index]";
     code_open(&c, (stmt){.kind = S_BLOCK});
-    code_open(&c, (stmt){.kind = S_LOOP, .name = "i", .from = "0", .to = "2"});
+    code_open(&c, (stmt){.kind = S_LOOP, .name = "i", .from = cexpr_word(mem, "0"), .to = cexpr_word(mem, "2")});
     code_add(&c, (stmt){.kind = S_CALL,
                         .value = cexpr_word(mem, arena_format(mem, "tile(one%s, two%s, three)", index, index))});
     code_store(&c, cexpr_word(mem, arena_format(mem, "y%s", index)), cexpr_word(mem, arena_format(mem, "x%s", index)));
@@ -140,7 +152,10 @@ static void test_barrier(arena *mem)
 {
     for (int i = 0; i < 5; i++) {
         code c = code_begin(mem);
-        const stmt *row = code_open(&c, (stmt){.kind = S_LOOP, .role = "row", .name = "r", .from = "0", .to = "8"});
+        const stmt *row = code_open(
+            &c,
+            (stmt){
+                .kind = S_LOOP, .role = "row", .name = "r", .from = cexpr_word(mem, "0"), .to = cexpr_word(mem, "8")});
         const stmt *lane = i == 1 || i == 2 ? code_open(&c, (stmt){.kind = S_LOOP, .role = "lane", .name = "l"}) : NULL;
         stmt *test = i >= 2 ? code_open(&c, (stmt){.kind = S_IF, .value = cexpr_word(mem, "some"), .divergent = i != 2})
                             : NULL;

@@ -100,12 +100,32 @@ static int64_t affine_at(const affine *a, const int64_t *v)
     return sum;
 }
 
+/* ---- as text ---- */
+static void print_affine(const space *s, text *t, const affine *a)
+{
+    for (int i = 0; i < a->n; i++) {
+        const atom *x = a->t[i].a;
+        const int64_t c = a->t[i].coef, size = c < 0 ? -c : c;
+        text_add(t, i ? c < 0 ? " - " : " + " : c < 0 ? "-" : "");
+        if (size != 1)
+            text_add(t, "%lld * ", (long long)size);
+        if (x->kind == A_VAR)
+            text_add(t, "%s", s->var[x->var].name);
+        else if (x->kind == A_EXPR)
+            text_add(t, "<%s>", x->x->kind == X_LOAD ? "load" : "?");
+        else
+            text_add(t, "floor("), print_affine(s, t, x->of), text_add(t, " / %lld)", (long long)x->by);
+    }
+    if (a->c || !a->n)
+        text_add(t, !a->n ? "%lld" : a->c < 0 ? " - %lld" : " + %lld", (long long)(a->n && a->c < 0 ? -a->c : a->c));
+}
+
 static void report(const char *what, const pair *p, const space *s, const int64_t *v)
 {
     text t = {0};
     tree_print(&t, p->t);
     text_add(&t, "  as  ");
-    affine_print(s, &t, p->f, NULL, NULL);
+    print_affine(s, &t, p->f);
     printf("  %s: %s at %lld %lld %lld %lld: %lld, form %lld\n", what, t.s, (long long)v[0], (long long)v[1],
            (long long)v[2], (long long)v[3], (long long)tree_at(p->t, v), (long long)affine_at(p->f, v));
     text_free(&t);
@@ -221,16 +241,10 @@ static void test_expressions(void)
 }
 
 /* ---- what must cancel ---- */
-static void print_expr(void *user, text *t, const expr *x)
-{
-    (void)user;
-    text_add(t, "<%s>", x->kind == X_LOAD ? "load" : "?");
-}
-
 static void prints(const space *s, const affine *a, const char *want)
 {
     text t = {0};
-    affine_print(s, &t, a, print_expr, NULL);
+    print_affine(s, &t, a);
     CHECK_TEXT(t.s, want);
     text_free(&t);
 }
@@ -258,13 +272,13 @@ static void test_cancelling(void)
     prints(&s, affine_mod(&s, split, 128), "j + 16 * i");
     /* a row-major blocked subscript is the subscript */
     prints(&s, sum(&s, affine_div(&s, x, 64), 64, affine_mod(&s, x, 64)), "x");
-    prints(&s, affine_div(&s, affine_div(&s, x, 8), 4), "(x / 32)");
-    prints(&s, affine_div(&s, affine_scale(&s, x, 6), 4), "((3 * x) / 2)");
+    prints(&s, affine_div(&s, affine_div(&s, x, 8), 4), "floor(x / 32)");
+    prints(&s, affine_div(&s, affine_scale(&s, x, 6), 4), "floor(3 * x / 2)");
     prints(&s, affine_div(&s, sum(&s, x, 12, affine_const(&s, 7)), 6), "2 * x + 1");
-    prints(&s, affine_mod(&s, x, 64), "x - 64 * (x / 64)");
+    prints(&s, affine_mod(&s, x, 64), "x - 64 * floor(x / 64)");
     prints(&s, affine_div(&s, x, 1001), "0");
-    prints(&s, affine_div(&s, z, 4), "whole_div(z, 4)"); /* C's / would round up below zero */
-    prints(&s, affine_div(&s, affine_add(&s, z, affine_const(&s, 9), 1), 4), "whole_div(z + 1, 4) + 2");
+    prints(&s, affine_div(&s, z, 4), "floor(z / 4)");
+    prints(&s, affine_div(&s, affine_add(&s, z, affine_const(&s, 9), 1), 4), "floor(z + 1 / 4) + 2");
     int64_t low, high;
     affine_bounds(&s, affine_add(&s, affine_const(&s, 5), affine_mod(&s, affine_add(&s, x, z, 1), 64), -2), &low,
                   &high);
@@ -301,7 +315,7 @@ static void test_gathered(void)
     int leaves = 0;
     prints(&s, f, "768 * <load> + i");
     prints(&s, affine_div(&s, f, 768), "<load>");
-    prints(&s, affine_div(&s, f, 2), "384 * <load> + (i / 2)");
+    prints(&s, affine_div(&s, f, 2), "384 * <load> + floor(i / 2)");
     affine_range(&s, f, &low, &high);
     CHECK(low == INT64_MIN && high == INT64_MAX);
     CHECK(affine_uses(f, is_expr, &leaves) && !affine_uses(axis[0], is_expr, &leaves) && !affine_pure(f));
