@@ -288,7 +288,7 @@ static const target *c_target(arena *mem, const machine_options *asked, err *e)
     const target *cpu = cpu_target_on(mem, on, asked, e);
     target *own = cpu ? arena_get(mem, sizeof *own) : NULL;
     if (own)
-        *own = *cpu, own->explain = c_explain;
+        *own = *cpu, own->explain = c_explain, own->count = c_count;
     return own;
 }
 

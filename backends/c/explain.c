@@ -15,19 +15,22 @@ static void put_cycles(text *t, const plan *p, const op_counts *c)
     json_add(t, "cycles:{operations:%.0f,loads:%.0f}", products, loads);
 }
 
+bool c_count(const plan *p, const kernel *k, op_counts *out)
+{
+    err e = {0}; /* who builds it is told why */
+    return kernel_counted(&c_dialect, p, k, out, &e);
+}
+
 void c_explain(const plan *p, const kernel *k, text *out)
 {
-    kernel_text own = {0};
-    err e = {0};
-    if (k->scan || !kernel_write_alone(&c_dialect, p, k, &own, &e)) /* who builds it is told why */
+    op_counts c;
+    if (!c_count(p, k, &c))
         return;
-    const op_counts *c = &own.counts;
     json_add(out, "instructions:{multiply_adds:%.0f,dots:%.0f,others:%.0f,loads:%.0f,broadcasts:%.0f,stores:%.0f",
-             c->multiply_adds, c->dots, c->others, c->loads, c->broadcasts, c->stores);
-    json_add(out, "scalars:%.0f,scalar_loads:%.0f,scalar_stores:%.0f,fetches:%.0f", c->scalars, c->scalar_loads,
-             c->scalar_stores, c->fetches);
+             c.multiply_adds, c.dots, c.others, c.loads, c.broadcasts, c.stores);
+    json_add(out, "scalars:%.0f,scalar_loads:%.0f,scalar_stores:%.0f,fetches:%.0f", c.scalars, c.scalar_loads,
+             c.scalar_stores, c.fetches);
     json_add(out, "lanes:%d", p->on->lanes[k->stage[k->main].node->type.dtype]);
-    put_cycles(out, p, c);
+    put_cycles(out, p, &c);
     text_add(out, "}");
-    kernel_text_free(&own);
 }

@@ -3,5 +3,6 @@
 #define TS_C_EXPLAIN_H
 #include "schedule/plan/plan.h"
 
+bool c_count(const plan *p, const kernel *k, op_counts *out); /* target.count */
 void c_explain(const plan *p, const kernel *k, text *out);
 #endif

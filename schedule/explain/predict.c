@@ -1,16 +1,17 @@
 /* predict.c - the time of a kernel from its loops, by the execution-cache-memory model of Treibig and Hager: cycles of
- * multiplying, which wait for the sums of the step before, and of what is loaded, from the first cache and then, one
+ * computing, which wait for the sums of the step before, and of what is loaded, from the first cache and then, one
  * after the other, from each level behind it. The longer hides most of the other; how much of it is seen is a rate of
- * the machine. Every figure is counted from the nest or is a rate; none is fitted. */
+ * the machine. What is computed, loaded and stored is counted in the statements that are compiled; every other figure
+ * is counted from the nest or is a rate; none is fitted. */
 #include "schedule/explain/explain.h"
 #include "schedule/nest/fit.h"
 #include "schedule/nest/nest.h"
-#include "schedule/nest/slice.h"
 
 #include <math.h>
 
 enum { MULTIPLY, LOADS, FIRST_LEVEL }; /* parts of the time; behind these one for each level that bytes come from */
 enum { N_PART = FIRST_LEVEL + MAX_LEVEL };
+enum { BRANCH = 2 }; /* cycles from one taken branch to the next */
 
 /* Stores and loads of sums that find no register, for each multiply-add: beside them there are the columns of two
  * steps, of which one is loaded while the other is in use. */
@@ -20,36 +21,6 @@ static double spilled(const plan *p, const stage *s, const tile_facts *f)
     const int64_t columns = last && last->role->lanes ? nest_vectors(p, s, last) : 1;
     const double over = (double)(fit_registers(p, s) + columns) - p->on->n_register;
     return over > 0 ? 2 * over / (double)f->sums : 0;
-}
-
-/* Trips of the loops around the tile: each begins with cleared or loaded sums, ends when the last multiply-add is done,
- * and stores what there is. */
-static double tiles_of(const kernel *k, const stage *s)
-{
-    double n = 1;
-    for (int d = 1; d <= k->shared.n + (stage_fold(s) ? nest_tile(s) : nest_unrolled(s)); d++)
-        if (d > k->shared.n || fit_loop(k, s, d)->axis < s->n_shared)
-            n *= (double)loop_trips(fit_loop(k, s, d));
-    return n;
-}
-
-/* Cycles that copies take. An element is loaded, stored and counted, by single instructions. */
-static double copies_of(const plan *p, const kernel *k, const stage *s)
-{
-    enum { INSTRUCTIONS = 4 };
-    double elements = 0;
-    for (int i = 0; i < s->n_staging; i++) {
-        const staging *g = &s->staging[i];
-        slice y;
-        if (!staging_copies(g) || g->load >= s->n_load)
-            continue;
-        slice_find(p, k, s, g, &y);
-        double times = (double)y.size;
-        for (int d = 1; d <= g->loop + 1 + (g->shared ? 0 : k->shared.n); d++)
-            times *= (double)loop_trips(fit_loop(k, s, d));
-        elements += times;
-    }
-    return elements * INSTRUCTIONS / p->on->cost.fma_per_cycle;
 }
 
 /* Bytes that every worker brings for itself, less those that one would: of operands along which the spread loops do not
@@ -71,46 +42,66 @@ static double brought_again(const plan *p, const kernel *k)
     return bytes * (p->threads - 1);
 }
 
-/* Cycles of all workers together that a stage multiplies and loads from the first cache */
-static void add_stage(const plan *p, const kernel *k, const stage *s, double part[N_PART])
+/* Cycles of all workers together: of operations, as many of which begin in one as there are multiply-adds of vectors,
+ * and of loads from the first cache. A store is two of these: half as many begin in a cycle. A tile of sums begins with
+ * what clears or loads them, and ends when the last multiply-add is done. */
+static void add_operations(const plan *p, const kernel *k, const op_counts *n, double part[N_PART])
 {
     const costs *c = &p->on->cost;
+    const stage *s = &k->stage[k->main];
     const tile_facts f = tile_facts_of(p, k, s);
-    if (stage_points(s, 0, s->n_axis) < 1)
-        return;
-    const double points = stage_points(s, 0, s->n_axis) * (1 + fit_waste(p, k, s)),
-                 lanes = f.lanes > 0 ? (double)f.lanes : 1, steps = points / lanes,
-                 vector = (double)f.lanes_of * 4 / p->on->level[0].bytes_per_cycle; /* cycles of a load */
-    const double each = stage_flops(s) / stage_points(s, 0, s->n_axis) / 2;
-    double multiply = steps * fmax(each, 1) / c->fma_per_cycle, loads = s->n_load + 1;
+    const double load = (double)p->on->lanes[TS_F32] * 4 / p->on->level[0].bytes_per_cycle;
+    double sums = (n->multiply_adds + n->dots) / c->fma_per_cycle, spills = 0;
     if (f.sums) {
-        const double under_way = (double)f.sums / (c->fma_latency * c->fma_per_cycle);
-        multiply /= fmin(under_way, 1), loads = f.loads + spilled(p, s, &f);
-        part[MULTIPLY] += tiles_of(k, s) * 2 * c->fma_latency;
-        part[LOADS] += 2 * stage_points(s, 0, s->n_result) / lanes * vector;
+        sums /= fmin((double)f.sums / (c->fma_latency * c->fma_per_cycle), 1);
+        spills = spilled(p, s, &f) * (n->multiply_adds + n->dots);
     }
-    part[MULTIPLY] += multiply, part[LOADS] += steps * loads * vector + copies_of(p, k, s);
+    part[MULTIPLY] = sums + (n->others + n->scalars) / c->fma_per_cycle + n->tiles * 2 * c->fma_latency +
+                     (n->trips + 2 * n->tiles) * BRANCH;
+    part[LOADS] = load * (n->loads + n->broadcasts + n->scalar_loads + 2 * (n->stores + n->scalar_stores) + spills);
 }
 
-/* Bytes that come from each level: what leaves the cache before it. What no cache keeps until the next run comes from
- * memory once: weights, where a run reads more of them than the last cache holds. */
+/* The nearest level that still holds what a kernel made when so many bytes have gone by since */
+static int level_behind(const target *on, double bytes)
+{
+    int l = 0;
+    while (l < on->n_level - 1 && (double)target_bytes(on, l) < bytes)
+        l++;
+    return l;
+}
+
+/* Where kernel number `at` finds a value: what another one made, behind all that was read and written since;
+ * a weight or an input in the last cache, or in memory where a run reads more weights than that holds. */
+static int lies_in(const plan *p, int at, const node *n)
+{
+    double bytes = 0;
+    for (int i = at; i >= 0; i--) {
+        if (i < at && kernel_stage(&p->kernel[i], n) >= 0)
+            return level_behind(p->on, bytes);
+        bytes += p->kernel[i].bytes;
+    }
+    return target_last(p->on) + (p->streamed && n->leaf && n->leaf->kind != LEAF_INPUT);
+}
+
+/* Bytes that come from each level: what leaves the cache before it again, and what lies there or behind. */
 static void add_levels(const plan *p, const kernel *k, double part[N_PART])
 {
     const int last = p->on->n_level - 1;
-    double weights = 0;
-    for (int i = 0; i < k->n_stage; i++)
-        for (int j = 0; j < k->stage[i].n_load; j++) {
-            const node *n = k->stage[i].load[j]->from;
-            if (n->leaf && n->leaf->kind != LEAF_INPUT)
-                weights += (double)type_bytes(&n->type);
-        }
+    int at = 0;
+    while (at < p->n_kernel - 1 && kernel_stage(&p->kernel[at], k->stage[k->main].node) < 0)
+        at++;
     for (int l = 1; l <= last; l++) {
-        const double again = fit_traffic(p, k, l - 1), far = p->streamed ? weights : again - k->bytes,
-                     bytes = l < last - 1 ? again
-                             : l < last   ? again - (p->streamed ? weights : 0)
-                                          : far;
+        double bytes = fmax(fit_traffic(p, k, l - 1) - k->bytes, 0) * (l < last);
+        for (int i = 0; i < k->n_stage; i++) {
+            const stage *s = &k->stage[i];
+            for (int j = 0; j < s->n_load; j++)
+                if (kernel_stage(k, s->load[j]->from) < 0 && lies_in(p, at, s->load[j]->from) >= l)
+                    bytes += stage_read(s, s->load[j]) * stored_width(p, s->load[j]->from);
+            if (!s->scratch && level_behind(p->on, k->bytes) >= l)
+                bytes += stage_stored(s) * stored_width(p, s->node);
+        }
         const double apart = p->on->level[l - 1].shared ? 0 : brought_again(p, k);
-        part[FIRST_LEVEL + l] += (fmax(bytes, 0) + apart) / p->on->level[l].bytes_per_cycle;
+        part[FIRST_LEVEL + l] += (bytes + apart) / p->on->level[l].bytes_per_cycle;
     }
 }
 
@@ -132,10 +123,10 @@ prediction kernel_predict(const plan *p, const kernel *k)
     double part[N_PART] = {0}, move = 0, most = 0;
     prediction out = {.bound = "multiplying"};
     const double start = p->on->team ? c->start_seconds : 0;
-    if (!stage_nested(k->stage) || k->scan || k->moves)
+    op_counts n;
+    if (!stage_nested(k->stage) || k->scan || k->moves || !p->on->count || !p->on->count(p, k, &n))
         return (prediction){kernel_seconds(k, p->on) + start, "start"};
-    for (int i = 0; i < k->n_stage; i++)
-        add_stage(p, k, &k->stage[i], part);
+    add_operations(p, k, &n, part);
     add_levels(p, k, part);
     for (int i = 0; i < N_PART; i++) {
         move += i == MULTIPLY ? 0 : part[i];

@@ -55,7 +55,7 @@ bool stage_updates(const stage *s)
     return x->kind == X_SCATTER && x->arg[0]->kind == X_LOAD && x->arg[0]->from == s->over;
 }
 
-static double stored_elements(const stage *s)
+double stage_stored(const stage *s)
 {
     const double results = stage_points(s, 0, s->n_result), updates = stage_points(s, s->n_result, s->n_axis);
     if (stage_updates(s))
@@ -73,7 +73,7 @@ static bool starts_with(const expr *scatter, const expr *load)
     return false;
 }
 
-static double read_elements(const stage *s, const expr *load)
+double stage_read(const stage *s, const expr *load)
 {
     const expr *x = s->value;
     const double results = stage_points(s, 0, s->n_result), folded = stage_points(s, s->n_result, s->n_axis),
@@ -81,8 +81,17 @@ static double read_elements(const stage *s, const expr *load)
     const bool update = x->kind == X_SCATTER && !starts_with(x, load);
     const double read = update ? folded : results * (stage_fold(s) ? folded : 1);
     if (stage_updates(s) && load->from == s->over)
-        return x->fn ? stored_elements(s) : 0;
+        return x->fn ? stage_stored(s) : 0;
     return read < whole ? read : whole;
+}
+
+/* Elements of what loads[at] reads that no load before it has counted: of one value no more than it has */
+static double first_read(const stage *s, const expr *const *load, int at)
+{
+    double left = (double)type_count(&load[at]->from->type);
+    for (int i = 0; i < at && left > 0; i++)
+        left -= load[i]->from == load[at]->from ? stage_read(s, load[i]) : 0;
+    return fmax(fmin(stage_read(s, load[at]), left), 0);
 }
 
 /* Bytes that cannot be avoided: each value once, and no more of it than is read. What stays in scratch is none. */
@@ -94,12 +103,12 @@ void kernel_measure(kernel *k)
         const expr *load[MAX_LOADS];
         k->flops += stage_flops(s);
         if (!s->scratch)
-            k->bytes += stored_elements(s) * ts_dtype_bytes(s->node->type.dtype);
+            k->bytes += stage_stored(s) * ts_dtype_bytes(s->node->type.dtype);
         const int n = x_loads(s->value, load, MAX_LOADS);
         for (int j = 0; j < n && j < MAX_LOADS; j++) {
             const int from = kernel_stage(k, load[j]->from);
             if (from < 0 || from >= i)
-                k->bytes += read_elements(s, load[j]) * ts_dtype_bytes(load[j]->from->type.dtype);
+                k->bytes += first_read(s, load, j) * ts_dtype_bytes(load[j]->from->type.dtype);
         }
     }
 }

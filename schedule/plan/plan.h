@@ -305,8 +305,10 @@ void kernel_note(plan *p, kernel *k, const char *line); /* adds to what is said 
 const expr *stage_fold(const stage *s);                 /* the fold in its value, or NULL */
 int stage_states(const stage *s);                       /* values that it folds at once; 0 without one */
 double stage_flops(const stage *s);                     /* operations on reals, over all its axes */
-uint32_t x_axes_among(const expr *const *sub, int n);   /* axes that any of these walks */
-uint32_t x_axes_of(const expr *load);                   /* that any of its subscripts does */
+/* Elements that it has to read of a load, and to write: each once, and no more than are asked for */
+double stage_read(const stage *s, const expr *load), stage_stored(const stage *s);
+uint32_t x_axes_among(const expr *const *sub, int n); /* axes that any of these walks */
+uint32_t x_axes_of(const expr *load);                 /* that any of its subscripts does */
 /* A contraction: something under the fold is read again for every step of an axis that it does not have. Products of
  * rows by rows, one number for each pair, are none: a register tile would have to turn both. */
 bool stage_contracts(const stage *s);

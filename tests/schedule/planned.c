@@ -1,4 +1,5 @@
 #include "tests/schedule/planned.h"
+#include "backends/c/explain.h"
 #include "tests/check.h"
 
 #include <stdio.h>
@@ -12,7 +13,7 @@ static bool find_target(planned *b, const setting *s, err *e)
     const target *t;
     if (!gpu_is_text(s->machine))
         return machine_load(&b->machine, s->machine, e) &&
-               (cpu_target_of(&b->on, &b->machine, isa_find(s->isa), s->threads), true);
+               (cpu_target_of(&b->on, &b->machine, isa_find(s->isa), s->threads), b->on.count = c_count, true);
     if (!gpu_read(&b->card, s->machine, e) || !(t = gpu_target(&b->mem, &b->card, e)))
         return false;
     return b->on = *t, true;

@@ -1,6 +1,7 @@
 /* Plans as JSON: what is said of loops, caches, registers and edges, against counting by hand; and the schema that a
  * plan amounts to, which must give the plan again. */
 #include "backends/cpu/cpu.h"
+#include "backends/c/explain.h"
 #include "schedule/explain/explain.h"
 #include "tests/check.h"
 #include "tests/schedule/planned.h"
@@ -280,6 +281,7 @@ static void same_plan(maker *make, const char *set, int threads)
     target made;
     const plan_options w = {.on = &made, .target = "c", .schema = path};
     cpu_target_of(&made, &b.machine, isa_find(set), threads);
+    made.count = c_count;
     c.p = plan_make(b.g, b.p->n_root, b.p->root, &w, &e);
     if (CHECK(c.p != NULL)) {
         char *x = without_rules(b.p), *y = without_rules(c.p);
