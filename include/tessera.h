@@ -633,7 +633,7 @@ TS_API char *ts_onnx_json(ts_error *e);
  * recipe), "stops" (no reals come out, or none go in), or "refused" with the reason. */
 TS_API char *ts_gradients_json(void);
 TS_API char *ts_axes_json(void);    /* op name -> axis letters */
-TS_API char *ts_passes_json(void);  /* passes of a plan, in order: name, does, requires, guarantees */
+TS_API char *ts_passes_json(void);  /* of a plan, then of a kernel, in order: name, of, does, requires, guarantees */
 TS_API char *ts_schemas_json(void); /* names of built-in schemas, per target */
 /* The file, tiling/1, of a built-in schema for o's target. */
 TS_API char *ts_schema_text(const char *name, const ts_options *o, ts_error *e);

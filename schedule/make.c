@@ -65,7 +65,7 @@ static bool pass_recognise(plan *p, err *e) /* groups of the graph -> more group
 }
 
 /* ---- passes ---- */
-static const pass_record plan_passes[N_PASS] = {
+const pass_record plan_passes[N_PASS] = {
     [PASS_JOIN] = {"join", "makes one scan of two of which one makes all that the other does", "a graph",
                    "roots of the same values; trips that are the same are made once", pass_join},
     [PASS_RECOGNISE] = {"recognise", "names groups that somebody wrote out (attention, norms)", "a graph",
@@ -105,18 +105,6 @@ static const pass_record plan_passes[N_PASS] = {
     [PASS_LAUNCHES] = {"launches", "lets small kernels that wait for nothing of each other begin together",
                        "kernels, and a buffer for every value in memory",
                        "launches of one kernel or several, which wait for launches before them alone", pass_launches}};
-
-char *ts_passes_json(void)
-{
-    text t = {0};
-    for (int i = 0; i < N_PASS; i++) {
-        const pass_record *a = &plan_passes[i];
-        json_add(&t, i ? "{name:%s,does:%s,requires:%s,guarantees:%s}" : "[{name:%s,does:%s,requires:%s,guarantees:%s}",
-                 a->name, a->does, a->requires, a->guarantees);
-    }
-    text_add(&t, "]");
-    return text_take(&t);
-}
 
 plan *plan_make(graph *g, int n_root, const node *const *root, const plan_options *asked, err *e)
 {

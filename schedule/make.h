@@ -26,5 +26,6 @@ typedef struct plan_options {
     int n_site;                /* devices that the command names; more than one: the guess spreads kernels over them */
     const site *site;          /* [0]: on, target */
 } plan_options;
+extern const pass_record plan_passes[N_PASS];                                                      /* in their order */
 plan *plan_make(graph *g, int n_root, const node *const *root, const plan_options *asked, err *e); /* NULL with e set */
 #endif

@@ -103,18 +103,13 @@ static const cexpr *end_of(emitter *m, int l, const cut *c, int64_t all)
 
 static void enter_plain(emitter *m, const char *name, int l, const cut *c, const loop *q)
 {
-    const cexpr *end = end_of(m, l, c, c->first + c->trips);
-    if (c->trips > 1)
-        code_open(&m->out.code, (stmt){.kind = S_LOOP,
-                                       .role = q->role->name,
-                                       .name = name,
-                                       .from = emit_whole(m, c->first),
-                                       .to = end,
-                                       .trips = c->trips});
-    else if ((c->masked || c->count) && c->first)
-        code_if(&m->out.code, cexpr_two(m->mem, "($0 < $1)", emit_whole(m, c->first), end));
-    else
-        code_open(&m->out.code, (stmt){.kind = S_BLOCK});
+    const bool there = !c->first && c->trips == 1; /* an axis has one element at least */
+    code_open(&m->out.code, (stmt){.kind = S_LOOP,
+                                   .role = q->role->name,
+                                   .name = name,
+                                   .from = emit_whole(m, c->first),
+                                   .to = there ? emit_whole(m, 1) : end_of(m, l, c, c->first + c->trips),
+                                   .trips = c->trips});
 }
 
 static void name_trip(emitter *m, const char *name, const cut *c)
@@ -184,7 +179,7 @@ static bool enter(emitter *m, const nest *t, int l, const cut *c)
             enter_core(m, n, c);
         else
             enter_plain(m, n, l, c, q);
-        if (c->rest || (c->trips == 1 && !core))
+        if (core && c->rest)
             name_trip(m, n, c);
     }
     const int v = var_add(&m->sp, n, c->first, c->first + c->trips - 1);
@@ -317,7 +312,7 @@ static void write_stage(emitter *m, int i)
 void emit_meet(emitter *m)
 {
     if (m->d->barrier)
-        code_meet(&m->out.code);
+        code_add(&m->out.code, (stmt){.kind = S_BARRIER});
 }
 
 static void staged_at(emitter *m, int l) /* operands of any stage staged at a shared loop */

@@ -156,7 +156,7 @@ bool lanes_fold(const emitter *m)
 
 static void meet(emitter *m)
 {
-    code_meet(&m->out.code);
+    code_add(&m->out.code, (stmt){.kind = S_BARRIER});
 }
 
 static const cexpr *sums_at(emitter *m, int k, const char *place) /* sums[place], or sums0[place], ... of several */

@@ -3,6 +3,7 @@
  * kernel together, and meet behind it. Where a trip finds its inputs moves by constant steps; what its kernels hand on
  * lies in `room`. */
 #include "backends/codegen/emit.h"
+#include "backends/codegen/passes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -292,6 +293,7 @@ static void write_statements(looping *w)
                      (stmt){.kind = S_CALL,
                             .value = cexpr_word(&w->mem, arena_format(&w->mem, "(void)%s", w->out->operand[i].name))});
     code_before(w->all.at, &w->first), code_before(w->all.at, &w->once);
+    MUST(code_passes_run(w->all.at, &w->mem, w->d, NULL)); /* all lanes make all trips */
 }
 
 /* ---- text ---- */

@@ -91,48 +91,7 @@ void code_call(code *c, const cexpr *value)
     code_add(c, (stmt){.kind = S_CALL, .value = value});
 }
 
-/* The last thing done there is a barrier. */
-static bool ends_met(const stmt *s)
-{
-    return s && (s->kind == S_BARRIER || (s->kind == S_STAGE && ends_met(s->last)));
-}
-
-void code_meet(code *c)
-{
-    const stmt *before = c->at->last;
-    if (!before && c->at->kind == S_STAGE)
-        for (const stmt *s = c->at->up->first; s != c->at; s = s->next)
-            before = s;
-    if (!ends_met(before))
-        code_add(c, (stmt){.kind = S_BARRIER});
-}
-
-/* ---- checks ---- */
-static bool diverges(const stmt *s, const dialect *d)
-{
-    const role_form *r = s->kind == S_LOOP && s->role ? role_form_of(d, s->role) : NULL;
-    return s->divergent || (r && r->divergent);
-}
-
-static const stmt *stray(const stmt *in, const dialect *d, const stmt *around)
-{
-    const stmt *found = NULL;
-    for (const stmt *s = in->first; s && !found; s = s->next) {
-        const stmt *inner = diverges(s, d) ? s : around;
-        if (s->kind == S_BARRIER)
-            return around;
-        found = stray(s, d, inner);
-        if (!found && s->other)
-            found = stray(s->other, d, inner);
-    }
-    return found;
-}
-
-const stmt *stmt_stray_barrier(const stmt *in, const dialect *d)
-{
-    return stray(in, d, NULL);
-}
-
+/* ---- what can be seen of them ---- */
 int64_t stmt_copied(const stmt *in)
 {
     int64_t most = 0;

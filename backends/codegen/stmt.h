@@ -59,11 +59,8 @@ void code_let(code *c, const char *of, const char *name, const cexpr *value);
 void code_also(code *c, const char *name, const cexpr *value); /* of the type of the S_LET before */
 void code_store(code *c, const cexpr *to, const cexpr *value);
 void code_call(code *c, const cexpr *value);
-void code_meet(code *c); /* a barrier, unless one stands right before */
 
 void stmt_print(text *t, const dialect *d, const stmt *in); /* what is in it, from t->depth on */
 void stmt_lines(text *t, const char *lines); /* as they are, those cut that are longer than 120 columns */
-/* Checks. A barrier that some workers of a group pass and others do not: the loop or test around it; else NULL. */
-const stmt *stmt_stray_barrier(const stmt *in, const dialect *d);
-int64_t stmt_copied(const stmt *in); /* where the copies of all stages end, in bytes */
+int64_t stmt_copied(const stmt *in);         /* where the copies of all stages end, in bytes */
 #endif

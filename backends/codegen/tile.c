@@ -119,9 +119,6 @@ static bool enter(emitter *m, int l, const span *s, phase ph)
     }
     if (first < end && q->role->group) {
         lanes_enter(m, l, first, end, moves ? to : NULL);
-    } else if (first < end && !moves && end == first + 1) {
-        code_open(&m->out.code, (stmt){.kind = S_BLOCK});
-        code_add(&m->out.code, (stmt){.kind = S_CONSTANT, .name = name, .value = cexpr_number(m->mem, first)});
     } else if (first < end) {
         const bool one = q->role->serial && matrix_sum(m); /* written out as far as the nest says */
         code_open(&m->out.code, (stmt){.kind = S_LOOP,

@@ -1,28 +1,25 @@
-/* unit.c - a kernel's statements, checked, as a unit of text: what every unit begins with, functions it uses, tile
+/* unit.c - a kernel's statements, after all passes, as a unit of text: what every unit begins with, functions it uses, tile
  * functions, and the function that calls them, which is named after all that. */
 #include "backends/codegen/emit.h"
+#include "backends/codegen/passes.h"
 #include "schedule/passes/launches.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void check(emitter *m)
+/* Of tiles, then of what calls them: what a pass refuses is said of the kernel */
+static void run_passes(emitter *m)
 {
-    const stmt *around = stmt_stray_barrier(m->out.code.at, m->d);
+    err own = {0};
+    bool ok = true;
     MUST(stmt_copied(m->out.code.at) <= m->data.scratch_most);
-    for (int i = 0; i < m->tiles.n && !around; i++)
-        around = stmt_stray_barrier(m->tiles.made[i]->body, m->d);
-    if (!around) {
+    for (int i = 0; i <= m->tiles.n && ok; i++)
+        ok = code_passes_run(i < m->tiles.n ? m->tiles.made[i]->body : m->out.code.at, m->mem, m->d, &own);
+    if (ok)
         lanes_check(m);
-        return;
-    }
-    err_set(m->e, TS_UNSUPPORTED,
-            "%s: workers of a group would wait for one another inside %s \"%s\", of which each makes "
-            "other trips",
-            m->k->op, around->kind == S_LOOP ? "loop" : "a test of",
-            around->kind == S_LOOP ? around->name : cexpr_text(m->mem, around->value));
-    err_hint(m->e, "copy the operand at a loop outside of it");
+    else
+        err_set(m->e, own.code, "%s: %s", m->k->op, own.text);
 }
 
 /* d: its dialect, but for how parts share the work */
@@ -257,7 +254,7 @@ static bool make(emitter *m, writing_way *write, kernel_text *out, err *e)
     *out = (kernel_text){0};
     kernel_statements(m);
     if (!err_is(&own))
-        check(m);
+        run_passes(m);
     if (!err_is(&own) && write)
         tell(m, out), write_tiles(m, out, &w), write(m, out, &w);
     else if (!err_is(&own))

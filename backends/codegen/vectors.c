@@ -261,18 +261,14 @@ static position enter(emitter *m, int64_t first, int64_t end, int64_t count, con
     const int l = nest_last(m->s), axis = m->tile.vectors.axis;
     const char *name = arena_format(m->mem, "%s_%d", m->s->letter[axis], l);
     const int64_t most = m->stage.fold ? end - first : int_min(end - first, TOGETHER);
-    if (end == first + 1 && !to) {
-        code_open(&m->out.code, (stmt){.kind = S_BLOCK});
-        code_add(&m->out.code, (stmt){.kind = S_CONSTANT, .name = name, .value = cexpr_number(m->mem, first)});
-    } else
-        code_open(&m->out.code, (stmt){.kind = S_LOOP,
-                                       .how = to ? AS_IT_IS : WRITTEN_OUT,
-                                       .role = m->s->nest.loop[l].role->name,
-                                       .name = name,
-                                       .from = emit_whole(m, first),
-                                       .to = to ? to : emit_whole(m, end),
-                                       .trips = end - first,
-                                       .together = most});
+    code_open(&m->out.code, (stmt){.kind = S_LOOP,
+                                   .how = to ? AS_IT_IS : WRITTEN_OUT,
+                                   .role = m->s->nest.loop[l].role->name,
+                                   .name = name,
+                                   .from = emit_whole(m, first),
+                                   .to = to ? to : emit_whole(m, end),
+                                   .trips = end - first,
+                                   .together = most});
     m->tile.vectors.count = (int)count;
     return vector_go(m, axis, affine_var(&m->sp, var_add(&m->sp, name, first, end - 1)), m->tile.vectors.n);
 }

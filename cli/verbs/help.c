@@ -64,8 +64,8 @@ static int topic_passes(const args *a, ts_error *e)
     cJSON *passes = reply_take(ts_passes_json(), e);
     if (passes)
         reply_give(a, passes,
-                   "How a plan is made, step by step.\n"
-                   "[*\n{name}: {does}\n  requires    {requires}\n  guarantees  {guarantees}\n]");
+                   "How a plan is made, step by step, and then the text of each of its kernels.\n"
+                   "[*\n{name} ({of}): {does}\n  requires    {requires}\n  guarantees  {guarantees}\n]");
     return passes ? TS_OK : TS_BUG;
 }
 

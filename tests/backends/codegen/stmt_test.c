@@ -1,34 +1,10 @@
-/* stmt_test.c - statements as text of a language made up here, and what is seen of them: a barrier that some workers do
- * not pass, the bytes of copies. */
+/* stmt_test.c - statements as text of a language made up here, and what is seen of them: the bytes of copies. */
 /* ctest: fast */
-#include "backends/codegen/stmt.h"
+#include "tests/backends/codegen/tree.h"
 #include "tests/check.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static const role_form roles[] = {{"lane", "EACH($0, $1, $2, $3)", true}, {"row", "ROWS($0, $1, $2)", false}, {0}};
-static const function functions[] = {{0}};
-static const dialect made_up = {.name = "made up",
-                                .index = "index",
-                                .function = functions,
-                                .constant = "CONST($0, $1);",
-                                .table = "TABLE($0: $1);",
-                                .unroll = "WRITE_OUT $0",
-                                .lanes = "VECTORS",
-                                .fetch = "FETCH($0, $1);",
-                                .barrier = "MEET()",
-                                .role = roles,
-                                .chunks = (const char *const[]){"WHILE (take($1)) {", "FOR $0 {", NULL}};
-
-static void expect(const stmt *in, const char *want)
-{
-    text t = {0};
-    stmt_print(&t, &made_up, in);
-    if (!CHECK(!strcmp(text_str(&t), want)))
-        printf("got\n%swanted\n%s", text_str(&t), want);
-    text_free(&t);
-}
 
 static void test_loops(arena *mem)
 {
@@ -55,9 +31,9 @@ static void test_loops(arena *mem)
     code_store(&c, cexpr_word(mem, "sum"),
                cexpr_two(mem, "($0 + $1)", cexpr_word(mem, "sum"), cexpr_word(mem, "y[l]")));
     code_close(&c), code_close(&c);
-    expect(c.at, "WHILE (take(12)) {\n    FOR n {\n        WRITE_OUT 3\n        for (index i = 0; i < 3; i++) {\n"
-                 "            VECTORS\n            for (index j = a; j < b; j += 4) y[j] = x[i];\n"
-                 "        }\n        EACH(l, 0, 64, 1) {\n            sum = sum + y[l];\n        }\n    }\n}\n");
+    tree_is(c.at, "WHILE (take(12)) {\n    FOR n {\n        WRITE_OUT 3\n        for (index i = 0; i < 3; i++) {\n"
+                  "            VECTORS\n            for (index j = a; j < b; j += 4) y[j] = x[i];\n"
+                  "        }\n        EACH(l, 0, 64, 1) {\n            sum = sum + y[l];\n        }\n    }\n}\n");
 }
 
 static void test_others(arena *mem)
@@ -82,9 +58,10 @@ static void test_others(arena *mem)
     code_close(&c);
     code_add(&front, (stmt){.kind = S_TABLE, .name = "count", .value = cexpr_word(mem, "1, 2")});
     code_before(c.at, &front);
-    expect(c.at, "TABLE(count: 1, 2);\nconst real *x0 = at[0];\nconst index low = 0, high = 7;\nreal acc[4];\n"
-                 "for (;; limit = 3) {\n    if (low < limit) {\n        turn(x0);\n    }\n    else\n        break;\n}\n"
-                 "{\n    CONST(k, 5);\n    FETCH(x0 + 16, 2);\n}\n");
+    tree_is(c.at,
+            "TABLE(count: 1, 2);\nconst real *x0 = at[0];\nconst index low = 0, high = 7;\nreal acc[4];\n"
+            "for (;; limit = 3) {\n    if (low < limit) {\n        turn(x0);\n    }\n    else\n        break;\n}\n"
+            "{\n    CONST(k, 5);\n    FETCH(x0 + 16, 2);\n}\n");
 }
 
 /* What people read: a block around one loop says nothing, and lines end by column 120, outside of as many brackets as
@@ -99,11 +76,11 @@ static void test_read(arena *mem)
                         .value = cexpr_word(mem, arena_format(mem, "tile(one%s, two%s, three)", index, index))});
     code_store(&c, cexpr_word(mem, arena_format(mem, "y%s", index)), cexpr_word(mem, arena_format(mem, "x%s", index)));
     code_close(&c), code_close(&c);
-    expect(c.at, "for (index i = 0; i < 2; i++) {\n"
-                 "    tile(one[first_index + second_index + third_index + fourth_index],\n"
-                 "        two[first_index + second_index + third_index + fourth_index], three);\n"
-                 "    y[first_index + second_index + third_index + fourth_index] =\n"
-                 "        x[first_index + second_index + third_index + fourth_index];\n}\n");
+    tree_is(c.at, "for (index i = 0; i < 2; i++) {\n"
+                  "    tile(one[first_index + second_index + third_index + fourth_index],\n"
+                  "        two[first_index + second_index + third_index + fourth_index], three);\n"
+                  "    y[first_index + second_index + third_index + fourth_index] =\n"
+                  "        x[first_index + second_index + third_index + fourth_index];\n}\n");
     text t = {0};
     stmt_lines(&t, "#define A B\n{\n");
     CHECK_TEXT(text_str(&t), "#define A B\n{\n");
@@ -128,43 +105,8 @@ static void test_braces(arena *mem)
             code_store(&c, cexpr_word(mem, "z"), cexpr_word(mem, "5"));
         code_close(&c), code_close(&c);
     }
-    expect(c.at, "y = 1;\nz = 2;\n{\n    real copy = 3;\n}\nif (some)\n    y = 4;\n"
-                 "if (some) {\n    y = 4;\n    z = 5;\n}\n");
-}
-
-/* Who has met need not meet again: neither behind a stage, nor at the beginning of one. */
-static void test_meet(arena *mem)
-{
-    code c = code_begin(mem);
-    for (int i = 0; i < 2; i++) {
-        code_open(&c, (stmt){.kind = S_STAGE});
-        code_meet(&c), code_store(&c, cexpr_word(mem, "copy"), cexpr_word(mem, "x")), code_meet(&c);
-        code_close(&c);
-    }
-    code_meet(&c), code_store(&c, cexpr_word(mem, "y"), cexpr_word(mem, "copy")), code_meet(&c);
-    code_if(&c, cexpr_word(mem, "some")), code_meet(&c), code_close(&c);
-    expect(c.at, "MEET();\ncopy = x;\nMEET();\ncopy = x;\nMEET();\ny = copy;\nMEET();\nif (some) {\n    MEET();\n}\n");
-}
-
-/* Where workers make different trips, or decide a test differently, they cannot wait for one another: also further in,
- * and where the test does not hold. */
-static void test_barrier(arena *mem)
-{
-    for (int i = 0; i < 5; i++) {
-        code c = code_begin(mem);
-        const stmt *row = code_open(
-            &c,
-            (stmt){
-                .kind = S_LOOP, .role = "row", .name = "r", .from = cexpr_word(mem, "0"), .to = cexpr_word(mem, "8")});
-        const stmt *lane = i == 1 || i == 2 ? code_open(&c, (stmt){.kind = S_LOOP, .role = "lane", .name = "l"}) : NULL;
-        stmt *test = i >= 2 ? code_open(&c, (stmt){.kind = S_IF, .value = cexpr_word(mem, "some"), .divergent = i != 2})
-                            : NULL;
-        if (i == 4)
-            code_close(&c), code_else(&c, test);
-        code_add(&c, (stmt){.kind = S_BARRIER});
-        const stmt *want = i == 0 ? NULL : i <= 2 ? lane : test;
-        CHECK(stmt_stray_barrier(c.at->up ? row->up : c.at, &made_up) == want);
-    }
+    tree_is(c.at, "y = 1;\nz = 2;\n{\n    real copy = 3;\n}\nif (some)\n    y = 4;\n"
+                  "if (some) {\n    y = 4;\n    z = 5;\n}\n");
 }
 
 static void test_copied(arena *mem)
@@ -185,8 +127,6 @@ int main(void)
     test_others(&mem);
     test_read(&mem);
     test_braces(&mem);
-    test_meet(&mem);
-    test_barrier(&mem);
     test_copied(&mem);
     arena_free(&mem);
     return check_done();

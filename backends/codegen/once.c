@@ -1,0 +1,40 @@
+/* once.c - a loop of one trip is a block in which its variable is a number, and a test around it where it may have none.
+ * A loop that a language spells in its own way stays. */
+#include "backends/codegen/passes.h"
+
+static bool makes_one(const stmt *s, const dialect *d, int64_t *number)
+{
+    const role_form *r = s->role ? role_form_of(d, s->role) : NULL;
+    return s->kind == S_LOOP && s->trips == 1 && !(r && r->head) && cexpr_known(s->from, number);
+}
+
+static void name_number(stmt *in, arena *mem, int64_t number)
+{
+    code front = code_begin(mem);
+    code_add(&front, (stmt){.kind = S_CONSTANT, .name = in->name, .value = cexpr_number(mem, number)});
+    code_before(in, &front);
+}
+
+static void become_block(stmt *s, arena *mem, int64_t number)
+{
+    int64_t end;
+    name_number(s, mem, number);
+    if (!cexpr_known(s->to, &end))
+        s->kind = S_IF, s->value = cexpr_two(mem, "($0 < $1)", s->from, s->to);
+    else
+        s->kind = S_BLOCK;
+    s->tight = false;
+}
+
+bool pass_once(stmt *in, arena *mem, const dialect *d, err *e)
+{
+    for (stmt *s = in->first; s; s = s->next) {
+        int64_t number;
+        pass_once(s, mem, d, e);
+        if (s->other)
+            pass_once(s->other, mem, d, e);
+        if (makes_one(s, d, &number))
+            become_block(s, mem, number);
+    }
+    return true;
+}

@@ -1,0 +1,18 @@
+/* passes.h - steps from the statements that are written of a kernel to those that are printed: each is a file with what
+ * it requires and guarantees, and works on any tree of statements. They run on a kernel's function and on each of its
+ * tiles, in the order of code_passes. New statements are of the arena given; the rest is changed in place. */
+#ifndef TS_CODE_PASSES_H
+#define TS_CODE_PASSES_H
+#include "backends/codegen/stmt.h"
+
+typedef struct code_pass {
+    const char *name, *does, *requires, *guarantees;
+    bool (*run)(stmt *in, arena *mem, const dialect *d, err *e);
+} code_pass;
+enum { N_CODE_PASS = 2 };
+extern const code_pass code_passes[N_CODE_PASS];
+bool code_passes_run(stmt *in, arena *mem, const dialect *d, err *e); /* all of them; false with e set */
+
+bool pass_once(stmt *in, arena *mem, const dialect *d, err *e);     /* once.c */
+bool pass_barriers(stmt *in, arena *mem, const dialect *d, err *e); /* barriers.c */
+#endif
