@@ -135,9 +135,10 @@ static bool enter_chunk(emitter *m, int l, const char *name, const cut *c)
         code_open(&m->out.code, (stmt){.kind = S_IF,
                                        .value = test,
                                        .share = (double)c->trips / (double)loop_trips(&nest_outer(m->k)->loop[l])});
-    if (trip->kind != C_WORD && c->trips == 1)
+    const bool named = trip->kind == C_WORD && !strcmp(trip->text, name);
+    if (!named && c->trips == 1)
         name_trip(m, name, c);
-    else if (trip->kind != C_WORD)
+    else if (!named)
         code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), name, trip);
     return test;
 }
