@@ -4,34 +4,19 @@
 #include "backends/driver.h"
 #include "schedule/plan/extents.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef long long ll;
 
 /* ---- making ---- */
-/* "seq=1..512", or "width=64..512/64", of which the variable is how many steps it has; its syntax has been checked. */
-static bool is_range(const char *dim, variable *x)
-{
-    const char *equals = strrchr(dim, '='), *dots = equals ? strstr(equals, "..") : NULL;
-    char *end = NULL;
-    *x = (variable){0};
-    if (!dots)
-        return false;
-    x->low = dots == equals + 1 ? 1 : strtoll(equals + 1, NULL, 10), x->high = strtoll(dots + 2, &end, 10);
-    x->step = *end == '/' ? strtoll(end + 1, NULL, 10) : 1;
-    x->low = dots == equals + 1 ? 1 : x->low / x->step, x->high /= x->step;
-    return x->low < x->high;
-}
-
 enum { MOST_OTHER = 2 * MOST_VARIABLES + 2 }; /* with the small one */
 typedef struct making {
     ts_model *m;
+    arena mem;
     int n;
     const char *const *dim;
     variable of[MOST_VARIABLES];
-    char *name[MOST_VARIABLES];
     int at[MOST_VARIABLES]; /* which of dim it is */
     variables all;
     other_extents other[MOST_OTHER];
@@ -39,40 +24,78 @@ typedef struct making {
     int n_bound;
 } making;
 
+static bool bind(making *k, err *e)
+{
+    return ts_model_bind(k->m, k->n, k->dim, NULL, e);
+}
+
+/* "seq=1..512", or "width=64..512/64", of which the variable is how many steps it has. What is no range at all, binding
+ * says. */
+static bool is_range(const char *dim, variable *x)
+{
+    const char *equals = dim ? strrchr(dim, '=') : NULL, *dots = equals ? strstr(equals, "..") : NULL;
+    char *end = NULL;
+    *x = (variable){0};
+    if (!dots)
+        return false;
+    x->low = strtoll(equals + 1, NULL, 10), x->high = strtoll(dots + 2, &end, 10);
+    x->step = *end == '/' ? strtoll(end + 1, NULL, 10) : 1;
+    if (x->step < 1)
+        return false;
+    x->low = dots == equals + 1 ? 1 : x->low / x->step, x->high /= x->step;
+    return x->low < x->high;
+}
+
+static bool find_ranges(making *k, err *e)
+{
+    k->all.of = k->of;
+    for (int i = 0; i < k->n; i++) {
+        variable x;
+        if (!is_range(k->dim[i], &x))
+            continue;
+        x.name = arena_format(&k->mem, "%.*s", (int)(strrchr(k->dim[i], '=') - k->dim[i]), k->dim[i]);
+        const char *why = x.low < 1    ? "a dimension that varies has at least one element"
+                          : x.high < 3 ? "a range ends at 3 or more: what an extent does is seen at two from 2 on"
+                          : k->all.n == MOST_VARIABLES
+                              ? arena_format(&k->mem, "at most %d dimensions vary", MOST_VARIABLES)
+                              : NULL;
+        if (why && bind(k, e))
+            err_set(e, TS_UNSUPPORTED, "--dim %s: %s", k->dim[i], why),
+                err_hint(e, "give it one extent: --dim %s=N", x.name);
+        if (why)
+            return false;
+        k->at[k->all.n] = i, k->of[k->all.n++] = x;
+    }
+    return true;
+}
+
 /* A range of one extent: the graph is built as that of a range. */
 static bool bind_at(making *k, const int64_t *size, err *e)
 {
-    char **dim = heap_array((size_t)k->n + 1, sizeof *dim);
-    bool ok = true;
-    for (int i = 0; i < k->n; i++) {
-        int v = 0;
-        while (v < k->all.n && k->at[v] != i)
-            v++;
-        ok = ok && (v < k->all.n ? asprintf(&dim[i], "%s=%lld..%lld", k->name[v], (ll)(size[v] * k->of[v].step),
-                                            (ll)(size[v] * k->of[v].step)) >= 0
-                                 : (dim[i] = strdup(k->dim[i])) != NULL);
+    const char **dim = arena_array(&k->mem, (size_t)k->n + 1, sizeof *dim);
+    memcpy(dim, k->dim, (size_t)k->n * sizeof *dim);
+    for (int v = 0; v < k->all.n; v++) {
+        const ll at = size[v] * k->of[v].step;
+        dim[k->at[v]] = arena_format(&k->mem, "%s=%lld..%lld", k->of[v].name, at, at);
     }
-    MUST(ok);
-    ok = ts_model_bind(k->m, k->n, (const char *const *)dim, NULL, e);
-    for (int i = 0; i < k->n; i++)
-        free(dim[i]);
-    free(dim);
-    return ok;
+    return ts_model_bind(k->m, k->n, dim, NULL, e);
 }
 
-/* The graph with other extents, and its roots; which: the variable that is less, or the first of them */
+/* The graph with other extents, and its roots; which: the variable that is less, or the first of them. Where the model
+ * does not fit the bounds either, that is said. */
 static bool add_other(making *k, int which, const int64_t *size, err *e)
 {
-    const char *name = k->name[which];
     err own = {0};
     if (!bind_at(k, size, &own)) {
+        if (!bind(k, e))
+            return false;
         own.text[strcspn(own.text, "\n")] = 0; /* without its hint */
-        err_set(e, TS_UNSUPPORTED, "dimension \"%s\" cannot vary from run to run: where it is %lld, %s", name,
-                (ll)(size[which] * k->of[which].step), own.text);
-        return err_hint(e, "give it one extent: --dim %s=N", name);
+        err_set(e, TS_UNSUPPORTED, "dimension \"%s\" cannot vary from run to run: where it is %lld, %s",
+                k->of[which].name, (ll)(size[which] * k->of[which].step), own.text);
+        return err_hint(e, "give it one extent: --dim %s=N", k->of[which].name);
     }
     const int n = ts_model_outputs(k->m), at = k->n_bound++;
-    const node **root = heap_array((size_t)n + 1, sizeof *root);
+    const node **root = arena_array(&k->mem, (size_t)n + 1, sizeof *root);
     for (int i = 0; i < n; i++)
         root[i] = ts_model_tensor(k->m, i);
     k->other[at] = (other_extents){.graph = ts_model_graph(k->m), .root = root};
@@ -111,50 +134,16 @@ static bool add_others(making *k, err *e)
     return add_less(k, 0, small, e);
 }
 
-static bool find_ranges(making *k, err *e)
-{
-    k->all.of = k->of;
-    for (int i = 0; i < k->n; i++) {
-        variable x;
-        if (!is_range(k->dim[i], &x))
-            continue;
-        const int length = (int)(strrchr(k->dim[i], '=') - k->dim[i]);
-        const char *why = x.low < 1    ? "a dimension that varies has at least one element"
-                          : x.high < 3 ? "a range ends at 3 or more: what an extent does is seen at two from 2 on"
-                                       : NULL;
-        if (why || k->all.n == MOST_VARIABLES) {
-            if (why)
-                err_set(e, TS_UNSUPPORTED, "--dim %s: %s", k->dim[i], why);
-            else
-                err_set(e, TS_UNSUPPORTED, "--dim %s: at most %d dimensions vary", k->dim[i], MOST_VARIABLES);
-            return err_hint(e, "give it one extent: --dim %.*s=N", length, k->dim[i]);
-        }
-        x.name = k->name[k->all.n] = strndup(k->dim[i], (size_t)length);
-        MUST(x.name);
-        k->at[k->all.n] = i, k->of[k->all.n++] = x;
-    }
-    return true;
-}
-
-static void drop(making *k)
-{
-    for (int i = 0; i < k->n_bound; i++) {
-        free((void *)(uintptr_t)k->other[i].root);
-        ts_bound_free(k->bound[i]);
-    }
-    for (int v = 0; v < k->all.n; v++)
-        free(k->name[v]);
-}
-
 ts_plan *ts_plan_make_varying(ts_model *m, int n, const char *const *dim, const ts_options *o, ts_error *e)
 {
     making k = {.m = m, .n = n, .dim = dim};
     ts_plan *p = NULL;
-    if (err_given(m, "the model", e) && (!n || err_given(dim, "the list of dimensions", e)) &&
-        ts_model_bind(m, n, dim, NULL, e) && find_ranges(&k, e) && add_others(&k, e) &&
-        ts_model_bind(m, n, dim, NULL, e))
+    if (err_given(m, "the model", e) && (!n || err_given(dim, "the list of dimensions", e)) && find_ranges(&k, e) &&
+        add_others(&k, e) && bind(&k, e))
         p = driver_make(m, k.all.n ? &k.all : NULL, o, e);
-    drop(&k);
+    for (int i = 0; i < k.n_bound; i++)
+        ts_bound_free(k.bound[i]);
+    arena_free(&k.mem);
     return p;
 }
 
@@ -249,30 +238,9 @@ bool varying_give(ts_plan *p, int k, const ts_array *value, err *e)
     return driver_changed(p, k), true;
 }
 
-/* What inputs say of variables by themselves; by[v]: the first that does, or -1. */
-static bool agree_alone(ts_plan *p, int by[MOST_VARIABLES], err *e)
-{
-    static const int64_t none[MOST_VARIABLES];
-    const plan *of = p->plan;
-    for (int k = 0; k < of->n_input + of->n_told; k++)
-        for (int d = 0; p->given[k].data && d < of->input[k]->type.rank; d++) {
-            const varying x = extents_of(of, of->input[k], d);
-            if (!single(&x))
-                continue;
-            const int v = first_of(x.by);
-            const int64_t now = solved(of, &x, v, p->said[k * MAX_RANK + d], none), step = of->variable[v].step;
-            if (by[v] >= 0 && now != p->extent[v])
-                return err_set(e, TS_BAD_INPUT, "dimension \"%s\" is %lld by input \"%s\" and %lld by input \"%s\"",
-                               of->variable[v].name, (ll)(p->extent[v] * step), of->input[by[v]]->label,
-                               (ll)(now * step), of->input[k]->label);
-            if (by[v] < 0)
-                by[v] = k, p->extent[v] = now;
-        }
-    return true;
-}
-
-/* Dimensions that follow several variables say what the last of these is, or have to agree with them. */
-static bool agree_together(ts_plan *p, int by[MOST_VARIABLES], err *e)
+/* Dimensions of inputs say what a variable is of which nothing is known yet, or have to agree; by[v]: the input that
+ * said it first, or -1. Those that follow one variable alone come first. */
+static bool agree(ts_plan *p, bool alone, int by[MOST_VARIABLES], err *e)
 {
     const plan *of = p->plan;
     for (int k = 0; k < of->n_input + of->n_told; k++)
@@ -282,13 +250,18 @@ static bool agree_together(ts_plan *p, int by[MOST_VARIABLES], err *e)
             uint32_t open = 0;
             for (int v = 0; v < of->n_variable; v++)
                 open |= by[v] < 0 ? x.by & 1u << v : 0;
-            if (!x.by || single(&x) || open & (open - 1))
+            if (!x.by || single(&x) != alone || open & (open - 1))
                 continue;
-            const int64_t now = open ? solved(of, &x, first_of(open), have, p->extent) : 0;
+            const int v = first_of(open ? open : x.by);
+            const int64_t now = solved(of, &x, v, have, p->extent), step = of->variable[v].step;
+            text t = {0};
             if (open && now >= 0)
-                by[first_of(open)] = k, p->extent[first_of(open)] = now;
-            else if (now < 0 || extents_at(&x, p->extent) != have) {
-                text t = {0};
+                by[v] = k, p->extent[v] = now;
+            else if (alone && now != p->extent[v])
+                return err_set(e, TS_BAD_INPUT, "dimension \"%s\" is %lld by input \"%s\" and %lld by input \"%s\"",
+                               of->variable[v].name, (ll)(p->extent[v] * step), of->input[by[v]]->label,
+                               (ll)(now * step), of->input[k]->label);
+            else if (open || extents_at(&x, p->extent) != have) {
                 text_add(&t, "and "), extents_print(&t, of, &x);
                 text_add(&t, " is %lld by other inputs", (ll)extents_at(&x, p->extent));
                 wrong(of->input[k], d, have, t.s, e);
@@ -304,7 +277,7 @@ bool varying_agree(ts_plan *p, err *e)
     int by[MOST_VARIABLES];
     for (int v = 0; v < MOST_VARIABLES; v++)
         by[v] = -1;
-    if (!agree_alone(p, by, e) || !agree_together(p, by, e))
+    if (!agree(p, true, by, e) || !agree(p, false, by, e))
         return false;
     for (int v = 0; v < p->plan->n_variable; v++)
         if (by[v] < 0)

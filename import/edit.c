@@ -54,9 +54,9 @@ static bool has_steps(ts_model *m, const char *doing, err *e)
         return err_hint(e, "bind its dimensions first; those that are not named stay free");
     }
     model_file made;
-    if (!restate_graph(&(made_graph){m->path, m->graph, *m->bound, m->result, false}, &made, e))
+    if (!restate_graph(&(made_graph){m->path, m->graph, *m->bound, m->result, false}, &made, e) ||
+        !loosen_model(m, &made, e))
         return arena_free(&made.mem), false;
-    loosen_model(m, &made);
     drop_empty(&made.main);
     made.limits = m->file.limits;
     m->file = made, m->builder = NULL;

@@ -124,7 +124,7 @@ typedef struct made_graph {
 bool restate_graph(const made_graph *from, model_file *out, err *e);
 /* f: m, built in and bound, restated. Frees the extents that follow dimensions which nobody bound by name, where the
  * steps allow it. */
-void loosen_model(const ts_model *m, model_file *f);
+bool loosen_model(const ts_model *m, model_file *f, err *e);
 /* Valid values of inputs of integers that choose entries along an axis are [0, its extent), of those that are asked
  * only whether they are zero [0, 2): below[i] for input[i], 0 where nothing is known. */
 void below_find(int n_result, const node *const *result, int n, const node *const *input, int64_t *below);
