@@ -81,6 +81,7 @@ made emit emit bert-tiny -o emitted $small
 made results bench hostile.json -s guess -s naive -s mine.json $quick
 made sweep bench bert-tiny --sweep seq=4,8 --sweep batch=1 $quick
 made results bench bert-tiny -s panels -s rows $small $quick
+made suite suite --quick --only gru --threads 1
 "$TESSERA" bench hostile.json -s guess $quick -o one.json -q
 "$TESSERA" bench hostile.json -s guess $quick -o two.json -q
 kept results one.json
