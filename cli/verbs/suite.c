@@ -10,12 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool keep(void *user, const char *json, ts_error *e)
-{
-    const char *path = user;
-    return !path || strcmp(path, "-") == 0 || outfile_write(path, json, e);
-}
-
 static bool publish(const args *a, const char *json, ts_error *e)
 {
     const char *out = args_text(a, "out"), *page = args_text(a, "report");
@@ -50,7 +44,7 @@ static suite suite_of(const args *a, progress *p)
                         .progress = progress_step,
                         .user = p},
                .quick = args_flag(a, "quick"),
-               .keep = keep,
+               .keep = outfile_keep,
                .user = (void *)(uintptr_t)args_text(a, "out")};
     s.only = args_list(a, "only", &s.n_only);
     return s;
