@@ -258,9 +258,10 @@ static bool compare_race(cJSON *out, const compare_options *o, const cJSON *befo
         *texts[] = {js_to_text(js_get(before, "results"), false), js_to_text(js_get(after, "results"), false)},
         *comparison = NULL;
     const char *files[] = {o->before_name, o->after_name};
+    const double threads = js_get_number(after, "threads", 0);
     for (int i = 0; i < 2; i++)
-        snprintf(names[i], sizeof names[i], "%.60s, %.0f threads, %.200s", js_get_text(after, "name"),
-                 js_get_number(after, "threads", 0), files[i]);
+        snprintf(names[i], sizeof names[i], "%.60s, %.0f thread%s, %.200s", js_get_text(after, "name"), threads,
+                 threads == 1 ? "" : "s", files[i]);
     one.before = texts[0], one.after = texts[1], one.before_name = names[0], one.after_name = names[1];
     const bool good = bench_compare(&one, &comparison, e);
     if (good)

@@ -36,7 +36,7 @@ backends/null           20  plans, and emits nothing
 backends/gpu          3419  graphics processors as a target
 backends/opencl        1900  a dialect and a device
 backends/cuda          2550  a dialect and a device
-bench                 6654  race, statistics, peers
+bench                 6655  race, statistics, peers
 bench/report          6110  a page of sections
 bench/machine         1231  clock, processors, ceilings
 train                10379  fine-tuning, generation, export

@@ -50,7 +50,7 @@ PY
     cmp -s s.html page.html || wrong "report makes another page of the same suite"
     expect 3 'the suite has no race yet' report none.json --markdown
     expect 0 'geometric mean of 1: 0.500x' compare quiet.json slow.json
-    expect 0 'SLOWER' compare quiet.json slow.json
+    expect 0 'guess (gru, 1 thread, slow.json) vs guess (gru, 1 thread, quiet.json): SLOWER' compare quiet.json slow.json
     "$TESSERA" compare quiet.json slow.json --fail-on slower >/dev/null 2>&1
     [ $? = 1 ] || wrong "compare --fail-on slower of suites: not exit code 1"
     "$TESSERA" compare slow.json quiet.json --fail-on slower >/dev/null 2>&1 || wrong "compare --fail-on slower fails where it is faster"
