@@ -9,6 +9,7 @@
  *
  * The room:  run -> race: contestant, peer, verify, process <-> worker     results -> stats, compare -> report/
  *            rounds  who is timed, in processes of their own               one file     verdicts          for people
+ *            sweep, suite: many races; networks: what a suite is of
  *            machine/: clock, processors, environment, ceilings; peers/: other runtimes */
 #ifndef BENCH_H
 #define BENCH_H
@@ -21,6 +22,7 @@ enum { BENCH_MOST_LAUNCHES = 1000, BENCH_SAMPLES = 30 }; /* samples of a contest
 /* What is 0 is taken as bench_usual has it, or as is said here. */
 typedef struct bench_options {
     const char *model; /* a built-in name, a file or a folder; required */
+    const char *graph; /* graph/1 as text, which model is then the name of; NULL: none */
     int n_dims;        /* "seq=128" */
     const char *const *dims;
     int n_limits; /* "steps=1M", as ts_model_open_within takes them */
@@ -31,6 +33,7 @@ typedef struct bench_options {
     const char *const *schemas;
     int n_peers; /* "onnxruntime": a script of that name in peers/ */
     const char *const *peers;
+    bool absent_peers; /* those that are not installed are ABSENT in the results; else they are mistakes */
     /* A training step in place of a pass: what the run is told (train/options.h), its data drawn; NULL: a pass */
     const struct train_options *train;
     const char *target, *isa, *cache_folder; /* as in ts_options */

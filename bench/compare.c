@@ -2,10 +2,12 @@
  * before. Files are measured apart, so there are no pairs: medians are resampled independently and intervals
  * are wider. */
 #include "bench/bench.h"
+#include "bench/report/report.h"
 #include "graph/base/err.h"
 #include "graph/base/formats.h"
 #include "graph/base/js.h"
 #include "bench/stats.h"
+#include "bench/suite.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -268,6 +270,8 @@ bool bench_compare(const compare_options *o, char **comparison_text, ts_error *e
     compare_options named = *o;
     named.before_name = o->before_name ? o->before_name : "before";
     named.after_name = o->after_name ? o->after_name : "after";
+    if (report_is(o->before, FORMAT_SUITE) && report_is(o->after, FORMAT_SUITE))
+        return suite_compare(&named, comparison_text, e);
     pair_of_files p = {.o = &named};
     cJSON *out = cJSON_CreateObject();
     js_put(out, "format:%s,before:%s,after:%s", FORMAT_COMPARISON, named.before_name, named.after_name);

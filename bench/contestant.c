@@ -135,9 +135,7 @@ static char *task_line(const race *r, const contestant *c, const char *command)
 {
     const bench_options *o = &r->o;
     cJSON *task = cJSON_CreateObject();
-    char path[RACE_PATH];
-    peer_model(o->model, path);
-    js_text(task, "model", c->peer ? path : o->model);
+    js_text(task, "model", c->peer ? r->peer_model : r->model);
     cJSON *dims = js_array(task, "dims");
     for (int i = 0; i < o->n_dims; i++)
         js_item(dims, o->dims[i]);
@@ -217,6 +215,8 @@ static bool check_peer(race *r, contestant *c, ts_error *e)
     process_close(&c->process, NULL, 0);
     if (!go_on || c->standing == IN_RACE)
         return go_on;
+    if (r->o.absent_peers)
+        return c->standing = ABSENT, true;
     err_set(e, TS_USAGE, "peer %s cannot run with %.500s: %.1000s", c->peer, r->o.python, c->reason);
     return err_hint(e,
                     "install what is missing for that interpreter, name another with --peer-python PATH, or leave "

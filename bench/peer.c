@@ -86,17 +86,23 @@ static bool is_named_onnx(const char *model)
     return n > 5 && strcmp(model + n - 5, ".onnx") == 0;
 }
 
-void peer_model(const char *model, char path[RACE_PATH])
+/* A network that is no ONNX file is written as one, at the race's extents, into its folder. */
+static bool write_model(const race *r, const char *path, ts_error *e)
 {
-    snprintf(path, RACE_PATH, "%s%s", model, is_named_onnx(model) ? "" : "/model.onnx");
+    const bench_options *o = &r->o;
+    ts_model *m = ts_model_open_within(r->model, o->n_limits, o->limits, e);
+    const bool good = m && ts_model_bind(m, o->n_dims, o->dims, NULL, e) && ts_model_save(m, "onnx", path, e);
+    ts_model_free(m);
+    return good;
 }
 
-bool peer_takes(const char *model, const char *peer, ts_error *e)
+bool peer_model(race *r, ts_error *e)
 {
-    char path[RACE_PATH];
-    peer_model(model, path);
-    if (is_named_onnx(model) || is_file(path)) /* a file that is missing is the candidates' to report */
+    const char *within = is_named_onnx(r->model) ? "" : "/model.onnx", *given = r->model;
+    if (snprintf(r->peer_model, sizeof r->peer_model, "%s%s", given, within) >= (int)sizeof r->peer_model)
+        return err_set(e, TS_USAGE, "the model's path has more than %d bytes", RACE_PATH);
+    if (!*within || is_file(r->peer_model)) /* a file that is missing is the candidates' to report */
         return true;
-    err_set(e, TS_USAGE, "peer %s needs an ONNX file, and %.500s is not one", peer, model);
-    return err_hint(e, "write one with tessera export %.500s -o FILE.onnx, and give bench that file", model);
+    snprintf(r->peer_model, sizeof r->peer_model, "%s/model.onnx", r->folder);
+    return write_model(r, r->peer_model, e);
 }

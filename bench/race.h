@@ -50,6 +50,8 @@ typedef struct race {
     bench_options o; /* with defaults filled in */
     cpu_list cpus;
     char folder[RACE_PATH / 2]; /* private, removed at the end */
+    char model[RACE_PATH]; /* the file or name that is opened: the one given, or that of options.graph, in folder */
+    char peer_model[RACE_PATH]; /* the ONNX file of peers: the one given, or one in folder */
     int interrupt;              /* becomes readable when a signal asks to stop; -1: none */
     bool stopped;               /* a signal did */
     int signal;                 /* which one, where what was measured is kept */
@@ -77,8 +79,7 @@ void contestant_free(contestant *c);
 cJSON *race_config_make(const race *r); /* of the caller's */
 char *results_json(const race *r);
 
-/* peer.c: the script of a peer; whether a peer takes that model; its ONNX file. False with the reason. */
+/* peer.c: the script of a peer; the ONNX file that peers read, r->peer_model. False with the reason. */
 bool peer_script(const race *r, const char *name, char path[RACE_PATH], ts_error *e);
-bool peer_takes(const char *model, const char *peer, ts_error *e);
-void peer_model(const char *model, char path[RACE_PATH]);
+bool peer_model(race *r, ts_error *e);
 #endif

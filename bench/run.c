@@ -76,6 +76,17 @@ static bool make_folder(race *r, ts_error *e)
     return err_hint(e, "set TMPDIR to a folder that can be written");
 }
 
+/* A network that comes as text becomes a file. */
+static bool write_graph(race *r, ts_error *e)
+{
+    const bench_options *o = &r->o;
+    const int n = o->graph ? snprintf(r->model, sizeof r->model, "%s/%s.json", r->folder, o->model)
+                           : snprintf(r->model, sizeof r->model, "%s", o->model);
+    if (n >= (int)sizeof r->model)
+        return err_set(e, TS_USAGE, "the model's path has %d bytes, of %d at most", n, RACE_PATH - 1);
+    return !o->graph || file_save(r->model, o->graph, strlen(o->graph), e);
+}
+
 static bool fill_defaults(race *r, ts_error *e)
 {
     bench_options *o = &r->o;
@@ -143,11 +154,11 @@ static bool enter_contestants(race *r, ts_error *e)
             c->schema = o->schemas[i];
         if (i >= r->n_candidates)
             c->peer = o->peers[i - r->n_candidates];
-        if (c->peer && (!peer_script(r, c->peer, c->script, e) || !peer_takes(o->model, c->peer, e)))
+        if (c->peer && !peer_script(r, c->peer, c->script, e))
             return false;
         name_contestant(r, i);
     }
-    return true;
+    return o->n_peers == 0 || peer_model(r, e);
 }
 
 static void tell(const race *r, const char *what, int done, int total)
@@ -383,8 +394,8 @@ static bool race_launches(race *r, ts_error *e)
 
 static bool race_all(race *r, ts_error *e)
 {
-    if (!fill_defaults(r, e) || !make_folder(r, e) || !enter_contestants(r, e) || !check_all(r, e) ||
-        !probe_ceilings(r, e) || !run_judge(r, e))
+    if (!fill_defaults(r, e) || !make_folder(r, e) || !write_graph(r, e) || !enter_contestants(r, e) ||
+        !check_all(r, e) || !probe_ceilings(r, e) || !run_judge(r, e))
         return false;
     if (r->o.resume && !resume(r, e))
         return false;

@@ -10,6 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+bool outfile_keep(void *user, const char *json, ts_error *e)
+{
+    const char *path = user;
+    return !path || strcmp(path, "-") == 0 || outfile_write(path, json, e);
+}
+
 /* Before work that takes long: a path that cannot be written is told at once. */
 bool outfile_check(const char *path, ts_error *e)
 {

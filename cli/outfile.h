@@ -11,6 +11,8 @@ enum { OUTFILE_NAME = 256 };       /* bytes: what file systems take, with the en
 
 /* Replaces path by text, whole or not at all, or writes to a device or pipe; "-" is standard output. */
 bool outfile_write(const char *path, const char *text, ts_error *e);
+/* Of long work, what there is so far: user is the path, or NULL; to standard output only the end goes. */
+bool outfile_keep(void *user, const char *json, ts_error *e);
 /* Whether outfile_write is likely to work: asked before long work whose result would be lost. */
 bool outfile_check(const char *path, ts_error *e);
 /* Reads a text of at most `limit` bytes; "-" is standard input. The result is for free(). */

@@ -17,12 +17,6 @@
 
 static const char form[] = "{rows!<at|<winner|times|<medians|~state}";
 
-static bool keep(void *user, const char *json, ts_error *e)
-{
-    const char *path = user;
-    return !path || strcmp(path, "-") == 0 || outfile_write(path, json, e);
-}
-
 static void add_row(cJSON *rows, const cJSON *point)
 {
     const cJSON *v, *c;
@@ -81,7 +75,7 @@ bool sweep_fits(const args *a, ts_error *e)
 
 int sweep_race(const args *a, const bench_options *o, ts_error *e)
 {
-    sweep s = {.earlier = o->resume, .keep = keep, .user = (void *)args_text(a, "out")};
+    sweep s = {.earlier = o->resume, .keep = outfile_keep, .user = (void *)args_text(a, "out")};
     bench_options each = *o;
     char *json = NULL;
     int signal = 0;

@@ -36,12 +36,12 @@ backends/null           20  plans, and emits nothing
 backends/gpu          3419  graphics processors as a target
 backends/opencl        1900  a dialect and a device
 backends/cuda          2550  a dialect and a device
-bench                 6063  race, statistics, peers
-bench/report          5935  a page of sections
+bench                 6655  race, statistics, peers
+bench/report          6110  a page of sections
 bench/machine         1231  clock, processors, ceilings
 train                10379  fine-tuning, generation, export
 models                1790  on the public header alone
-cli                  11941  a file for each verb
+cli                  12343  a file for each verb
 tests                50815  about half of what they test
 bench/tune             923  a search for loops, its log and rules
 tests/gpusim         10220  a driver and a card in software

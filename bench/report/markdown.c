@@ -63,7 +63,7 @@ static void rows(text *t, const report *r)
 }
 
 /* Spaces that do not break are for pages; pasted text is easier to search with plain ones. */
-static void plain_spaces(text *t)
+void plain_spaces(text *t)
 {
     char *to = t->s;
     for (const char *from = t->s; from && *from; from++) {

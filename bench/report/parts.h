@@ -14,6 +14,7 @@ part_writer part_verdict, part_trust, part_where, part_why, part_time, part_memo
     part_appendix;
 
 void report_style(text *t); /* the style sheet */
+void plain_spaces(text *t); /* in place of those that do not break, for text to paste */
 typedef struct part_words { /* of a section: its anchor, what the list of sections calls it, its title */
     const char *id, *nav, *question;
 } part_words;

@@ -22,7 +22,10 @@ bool report_write(const char *results_json, char **html, ts_error *e);
 
 /* The page of a sweep/1 document: a map of who wins where, and curves. */
 bool report_sweep(const char *sweep_json, char **html, ts_error *e);
-bool report_is_sweep(const char *json);
+/* Of a suite/1 document: its page, or plain, a table of Markdown to paste; and the rows of both, for cJSON_Delete. */
+bool report_suite(const char *suite_json, bool plain, char **out, ts_error *e);
+struct cJSON *report_suite_rows(const struct cJSON *suite);
+bool report_is(const char *json, const char *format); /* FORMAT_SWEEP, FORMAT_SUITE */
 
 /* The short forms of the same results: Markdown to paste (verdict, table, environment), and one CSV row per
  * contestant. */

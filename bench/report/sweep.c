@@ -269,10 +269,10 @@ bool report_sweep(const char *sweep_json, char **html, ts_error *e)
     return true;
 }
 
-bool report_is_sweep(const char *json)
+bool report_is(const char *json, const char *format)
 {
     cJSON *v = cJSON_Parse(json);
-    const bool is = strcmp(js_get_text(v, "format"), FORMAT_SWEEP) == 0;
+    const bool is = strcmp(js_get_text(v, "format"), format) == 0;
     cJSON_Delete(v);
     return is;
 }

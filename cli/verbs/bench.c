@@ -1,6 +1,8 @@
 /* bench.c - tessera bench: which of several schemas, or which runtime, is faster. */
 #include "bench/bench.h"
 #include "bench/report/report.h"
+#include "bench/concurrent.h"
+#include "cli/concurrent.h"
 #include "cli/extents.h"
 #include "graph/base/err.h"
 #include "cli/outfile.h"
@@ -57,19 +59,20 @@ static char *repro(const args *a)
     return s;
 }
 
-/* A program for all extents is raced in this process, against one program at a time: there is no verdict. */
-static bool fits_at(const args *a, ts_error *e)
+/* What runs in this process, against nobody, has no verdict. */
+static bool fits_without_race(const args *a, const char *which, const char *gives, ts_error *e)
 {
     static const char *const others[] = {"train",     "peer",   "launches",  "max-time", "threshold",
                                          "tolerance", "judge",  "precision", "fail-on",  "timeout",
                                          "out",       "resume", "report",    "profile",  NULL};
     for (int i = 0; others[i]; i++)
         if (args_count(a, others[i])) {
-            err_set(e, TS_USAGE, "bench: --%s belongs to a race with a verdict, and --at gives ratios", others[i]);
-            return err_hint(e, "leave it out; --json prints the ratios for programs");
+            err_set(e, TS_USAGE, "bench: --%s belongs to a race with a verdict, and --%s gives %s", others[i], which,
+                    gives);
+            return err_hint(e, "leave it out; --json prints the %s for programs", gives);
         }
     if (args_count(a, "schema") > 1) {
-        err_set(e, TS_USAGE, "bench: --at compares under one schema, and there are %d", args_count(a, "schema"));
+        err_set(e, TS_USAGE, "bench: --%s times one schema, and there are %d", which, args_count(a, "schema"));
         return err_hint(e, "give one -s at a time");
     }
     return true;
@@ -78,8 +81,12 @@ static bool fits_at(const args *a, ts_error *e)
 /* Options of a step without one are mistakes, and so are values of inputs with one: a batch is drawn. */
 static bool options_fit(const args *a, ts_error *e)
 {
-    if (args_count(a, "at") && !fits_at(a, e))
+    if (args_count(a, "at") && !fits_without_race(a, "at", "ratios", e))
         return false;
+    if (args_count(a, "concurrent") && !fits_without_race(a, "concurrent", "rates", e))
+        return false;
+    if (args_count(a, "concurrent") && (args_count(a, "at") || args_count(a, "sweep")))
+        return err_set(e, TS_USAGE, "bench: --concurrent is for one extent; leave out --at and --sweep");
     if (args_count(a, "sweep") && !sweep_fits(a, e))
         return false;
     if (args_flag(a, "kernels") && !args_count(a, "at")) {
@@ -217,6 +224,8 @@ static int run(const args *a, ts_error *e)
         return e->code;
     if (args_count(a, "at"))
         return extents_race(a, e) ? TS_OK : e->code;
+    if (args_count(a, "concurrent"))
+        return concurrent_bench(a, e) ? TS_OK : e->code;
     option_make(&step);
     train_options_take(&step, a);
     const char *resume = args_text(a, "resume");
@@ -272,6 +281,8 @@ static const option options[] = {
     {"at", 0, PAIR, "NAME=N,N,...", "with --dim NAME=1..M: the program for all extents against one for each; repeats",
      REPEATS},
     {"kernels", 0, FLAG, NULL, "with --at: also times of each kernel, where both have the same", ONCE},
+    {"concurrent", 0, INTEGER, "N", "requests in parallel in place of a race: passes a second, p50, p99", NULL, false,
+     1, CONCURRENT_MOST},
     {"judge", 0, A_TARGET, "NAME", "target whose results count as right (default: plain f64 loops, slow)", ONCE},
     {"peer-python", 0, A_FILE, "PATH", "the Python that runs peers", ONCE},
     {"timeout", 0, SECONDS, "TIME", "how long a contestant may take for one answer", ONCE},
@@ -308,6 +319,7 @@ static const char *const examples[] = {
     "tessera bench minilm --sweep seq=32,64 --sweep threads=1,2 --report map.html",
     "tessera bench minilm.onnx --train --batch 32 --length 64 --peer pytorch",
     "tessera bench minilm --dim seq=1..512 --at seq=77,128 # one program for all",
+    "tessera bench minilm --concurrent 4 # requests in parallel, in place of a race",
     "tessera bench resnet-18 --min-time 2s --launches 1 --json # quick, for scripts",
     NULL,
 };

@@ -5,6 +5,7 @@
 #include "train/run_folder.h"
 #include "cli/args.h"
 #include "graph/base/err.h"
+#include "graph/base/formats.h"
 #include "cli/outfile.h"
 
 #include <stdio.h>
@@ -38,11 +39,13 @@ static int run(const args *a, ts_error *e)
         return e->code;
     char *results = outfile_text(args_noun(a, 0), RESULTS_MOST, e), *page = NULL;
     bool (*write)(const char *, char **, ts_error *) = report_write;
+    const bool suite = results && report_is(results, FORMAT_SUITE) && !csv;
     if (csv || markdown)
         write = csv ? report_csv : report_markdown;
-    else if (results && report_is_sweep(results))
+    else if (results && report_is(results, FORMAT_SWEEP))
         write = report_sweep;
-    bool good = results && write(results, &page, e) && outfile_write(out, page, e);
+    bool good = results && (suite ? report_suite(results, markdown, &page, e) : write(results, &page, e)) &&
+                outfile_write(out, page, e);
     if (good && strcmp(out, "-") != 0)
         console_note(&a->console, "wrote %s", out);
     free(results);
@@ -59,6 +62,7 @@ static const option options[] = {
 static const char *const examples[] = {
     "tessera report results.json -o report.html",
     "tessera report results.json --markdown      # to paste into a review",
+    "tessera report suite.json --markdown        # the table of a suite",
     "tessera report run                          # a training run, as it stands now",
     NULL,
 };

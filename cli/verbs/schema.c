@@ -3,11 +3,15 @@
 #include "cli/outfile.h"
 #include "cli/run_step.h"
 #include "cli/say.h"
+#include "cli/schema_files.h"
 #include "cli/session.h"
 #include "train/run_folder.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MOST_BYTES = 1 << 20 }; /* of a schema that is formatted or compared */
 
 /* With --json a schema still is one JSON object; it needs no wrapping. */
 static bool put(char *schema, const args *a, ts_error *e)
@@ -111,6 +115,8 @@ static cJSON *findings(const cJSON *plan)
         }
     }
     js_put(root, "kernels:%d,reached:%d,guessed:%d", all, reached, guessed);
+    js_put(js_object(root, "memory"), "arena_bytes:%g,weights_bytes:%g", js_get_number(plan, "memory/arena_bytes", NAN),
+           js_get_number(plan, "memory/weights_bytes", NAN));
     return root;
 }
 
@@ -130,7 +136,8 @@ static void warn(const args *a, const cJSON *w)
 /* Warnings go to standard error; the last line to standard output, for those who read no other. */
 static const char lint_form[] =
     "{reached} of {kernels} kernels follow its rules[guessed>0?, {guessed} fit[guessed=1?s] a rule whose loops are "
-    "refused and follow[guessed=1?s] the guess], {warnings#} warning[warnings#=1?|s]\n";
+    "refused and follow[guessed=1?s] the guess], {warnings#} warning[warnings#=1?|s]; memory: {memory/weights_bytes} "
+    "of weights, {memory/arena_bytes} of values\n";
 
 static bool lint_plan(void *user, ts_plan *plan, ts_error *e)
 {
@@ -159,13 +166,50 @@ static int lint(session *s, const args *a, ts_error *e)
     return TS_OK;
 }
 
+/* ---- as files ---- */
+
+/* As schemas are named elsewhere: a file, or one that comes with Tessera. For free(). */
+static char *source_of(const args *a, const char *name, ts_error *e)
+{
+    const ts_options o = session_options(a);
+    const size_t n = strlen(name);
+    if (strchr(name, '/') || (n > 5 && strcmp(name + n - 5, ".json") == 0) || strcmp(name, "-") == 0)
+        return outfile_text(name, MOST_BYTES, e);
+    return ts_schema_text(name, &o, e);
+}
+
+static bool format(const args *a, ts_error *e)
+{
+    char *source = source_of(a, args_noun(a, 0), e),
+         *laid = source ? schema_format_text(args_noun(a, 0), source, e) : NULL;
+    free(source);
+    return put(laid, a, e);
+}
+
+static const char diff_form[] =
+    "[differences#=0?no difference\n|[differences*{path}\n[before?  - {before}\n][after?  + {after}\n]]]";
+
+/* As of diff: 1 where there is a difference. */
+static int differ(const args *a, ts_error *e)
+{
+    const char *const name[] = {args_noun(a, 0), args_noun(a, 1)};
+    char *source[2] = {source_of(a, name[0], e), NULL};
+    source[1] = source[0] ? source_of(a, name[1], e) : NULL;
+    cJSON *found = source[1] ? schema_diff(name, (const char *const *)source, e) : NULL;
+    const bool any = cJSON_GetArraySize(js_get(found, "differences")) > 0;
+    free(source[0]), free(source[1]);
+    if (found)
+        reply_give(a, found, diff_form);
+    return any ? TS_FAILED : TS_OK;
+}
+
 static int run(const args *a, ts_error *e)
 {
     static const char *const written[] = {"out", NULL};
     session s = {0};
     int code = TS_OK;
-    if ((!strcmp(a->form, "lint") || !strcmp(a->form, "list")) &&
-        !args_refuse(a, written, "what it says goes to standard output: lint and list write no file", e))
+    if ((!strcmp(a->form, "lint") || !strcmp(a->form, "list") || !strcmp(a->form, "diff")) &&
+        !args_refuse(a, written, "what it says goes to standard output: lint, list and diff write no file", e))
         return TS_OK;
     if (strcmp(a->form, "init") == 0)
         init(&s, a, e);
@@ -173,6 +217,10 @@ static int run(const args *a, ts_error *e)
         list(a, e);
     else if (strcmp(a->form, "show") == 0)
         show(a, e);
+    else if (strcmp(a->form, "fmt") == 0)
+        format(a, e);
+    else if (strcmp(a->form, "diff") == 0)
+        code = differ(a, e);
     else
         code = lint(&s, a, e);
     session_close(&s);
@@ -180,7 +228,7 @@ static int run(const args *a, ts_error *e)
 }
 
 static const option options[] = {
-    {"out", 'o', A_FILE, "FILE", "where init and show write; - is standard output", "-", false, 0, 0},
+    {"out", 'o', A_FILE, "FILE", "where init, show and fmt write; - is standard output", "-", false, 0, 0},
     {0},
 };
 static const char *const examples[] = {
@@ -188,13 +236,15 @@ static const char *const examples[] = {
     "tessera schema lint mine.json bert-base    # what fits, what does not, and why",
     "tessera schema list                        # schemas that come with Tessera",
     "tessera schema show panels -o mine.json    # one of them, to read and to edit",
+    "tessera schema diff panels mine.json       # what differs, rule by rule; exit 1 then",
+    "tessera schema fmt mine.json -o mine.json  # the layout of those that come with Tessera",
     NULL,
 };
 
 const verb verb_schema = {
     .name = "schema",
-    .brief = "Start, check, list and print tiling schemas",
-    .usage = "init MODEL\nlint SCHEMA MODEL\nlist\nshow SCHEMA",
+    .brief = "Start, check, compare, format, list and print tiling schemas",
+    .usage = "init MODEL\nlint SCHEMA MODEL\nlist\nshow SCHEMA\ndiff SCHEMA SCHEMA\nfmt SCHEMA",
     .own = {"Options", options, NULL},
     .groups = session_model_groups,
     .examples = examples,

@@ -7,5 +7,6 @@
 #define FORMAT_RESULTS "results/1"       /* what bench measured */
 #define FORMAT_COMPARISON "comparison/1" /* of two of them */
 #define FORMAT_SWEEP "sweep/1"           /* races over a grid */
+#define FORMAT_SUITE "suite/1"           /* races of a fixed list */
 #define FORMAT_STEP "step/1"             /* one training step of a run */
 #endif

@@ -65,7 +65,7 @@ done
 python3 -c 'import json, sys
 names = [c["name"] for c in json.load(open(sys.argv[1]))["candidates"]]
 assert names == ["first", "two.json", "three.json"], names' "$dir/names.json" || wrong "names of schemas"
-expect 2 'peer onnxruntime needs an ONNX file, and product.json is not one' bench product.json --peer onnxruntime
+expect 8 'built-in model "nothing.json"' bench nothing.json --peer onnxruntime
 expect 2 'unknown peer "nobody"' bench "$dir/product.json" --peer nobody
 expect 2 'no input "z"' bench "$dir/product.json" --in "z=$dir/z.npy"
 expect 2 '1000 threads, 1 to' bench "$dir/product.json" --threads 1000

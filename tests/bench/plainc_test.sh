@@ -10,8 +10,9 @@ done
 [ "$python" ] || { echo "skipped: no Python with numpy"; exit 77; }
 : | ${CC:-cc} -fopenmp -xc - -E -o /dev/null 2>/dev/null || { echo "skipped: no C compiler with OpenMP"; exit 77; }
 "$TESSERA" export gpt2-tiny --dim batch=3 --dim seq=11 -o gpt2.onnx -q # 33 rows: no whole number of tiles
+model=gpt2.onnx
 bench() { # OPTION...
-    "$TESSERA" bench gpt2.onnx --train --batch 3 --length 11 --peer plainc --peer-python "$python" --launches 1 \
+    "$TESSERA" bench "$model" --train --batch 3 --length 11 --peer plainc --peer-python "$python" --launches 1 \
         --min-time 20ms --json -q "$@" >out.json 2>err || wrong "bench $*: $(cat err)"
 }
 holds() {
@@ -26,6 +27,10 @@ for options in '--threads 2 --clip 0.01' '--threads 2 --clip 0'; do
     holds '0 < p["numerics"]["max_rel"] < 4e-6 and r["model"]["outputs"][0]["shape"] == [4]'
     holds 'r["comparisons"][0]["ratio"] > 0 and p["stats"]["median_ns"] > 0'
 done
+model=gpt2-tiny # becomes an ONNX file for the peer by itself
+bench --task lm --threads 2
+holds 'p["status"] == "VALID" and 0 < p["numerics"]["max_rel"] < 4e-6 and r["model"]["name"] == "gpt2-tiny"'
+model=gpt2.onnx
 bench --task lm --optimizer sgd --threads 2
 holds 'p["status"] == "ABSENT" and p["reason"] == "its training step is AdamW in f32 on all weights, with --task lm"'
 sed -i 's/wte\.weight/xte.weight/g' gpt2.onnx # as in no checkpoint

@@ -124,7 +124,7 @@ expect 2 'no --dim gives one' bench bert-tiny --dim seq=16 --at seq=5
 expect 2 'bench: --report belongs to a race with a verdict, and --at gives ratios' \
     bench bert-tiny --dim seq=1..16 --at seq=5 --report race.html
 expect 2 'bench: --kernels says of --at which kernels cost more, and none is given' bench bert-tiny --dim seq=16 --kernels
-expect 2 'bench: --at compares under one schema, and there are 2' \
+expect 2 'bench: --at times one schema, and there are 2' \
     bench bert-tiny --dim seq=1..16 --at seq=5 -s panels -s rows
 expect 8 "nosuch" bench bert-tiny --dim seq=1..16 --at seq=5 -s ./nosuch.json
 expect 4 '--dim seq=1..2: a range ends at 3 or more' run bert-tiny --random --dim seq=1..2

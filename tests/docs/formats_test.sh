@@ -66,6 +66,8 @@ made completion completion bash
 made tiling schema init bert-tiny $small
 made tiling schema show panels
 made extents bench bert-tiny --dim seq=1..8 --at seq=5 --threads 1 --min-time 10ms
+made schema-diff schema diff panels mine.json
+made concurrent bench bert-tiny $small --concurrent 2 --min-time 50ms
 made lint schema lint mine.json bert-tiny $small
 made model show bert-tiny
 made model show hostile.json --dim rows=3
@@ -81,6 +83,7 @@ made emit emit bert-tiny -o emitted $small
 made results bench hostile.json -s guess -s naive -s mine.json $quick
 made sweep bench bert-tiny --sweep seq=4,8 --sweep batch=1 $quick
 made results bench bert-tiny -s panels -s rows $small $quick
+made suite suite --quick --only gru --threads 1
 "$TESSERA" bench hostile.json -s guess $quick -o one.json -q
 "$TESSERA" bench hostile.json -s guess $quick -o two.json -q
 kept results one.json

@@ -1,0 +1,171 @@
+/* suite.c - a suite/1 document as rows, the same on its page, in Markdown and in the terminal. */
+#include "bench/report/parts.h"
+#include "bench/report/report.h"
+#include "graph/base/err.h"
+#include "graph/base/formats.h"
+
+#include <math.h>
+#include <string.h>
+
+static const cJSON *ours(const cJSON *race)
+{
+    return cJSON_GetArrayItem(js_get(race, "results/candidates"), 0);
+}
+
+/* "110 ms † ± 2 %": the median, † where the machine was busy, and half of its 95 % interval. */
+static void put_time(text *t, const cJSON *race)
+{
+    const cJSON *c = ours(race);
+    const double ns = js_get_number(c, "stats/median_ns", NAN),
+                 half = (js_get_number(c, "stats/high_ns", NAN) - js_get_number(c, "stats/low_ns", NAN)) / 2;
+    const bool quiet = strcmp(js_get_text(race, "results/machine_state/state"), "quiet") == 0;
+    if (js_get(race, "error"))
+        text_add(t, "failed: %s", js_get_text(race, "error"));
+    else if (!(ns > 0))
+        text_add(t, "%s", js_get_text(c, "status"));
+    else
+        text_add(t, "%s%s", word_time(ns).s, quiet ? "" : " †");
+    if (half >= 0)
+        text_add(t, " ± %s", word_share(half / ns).s);
+}
+
+/* How many times as long a peer takes, with its 99 % interval. */
+static void put_ratio(text *t, const cJSON *race, const char *peer)
+{
+    const cJSON *c, *of = js_find(js_get(race, "results/peers"), "name", peer);
+    cJSON_ArrayForEach(c, js_get(race, "results/comparisons"))
+    {
+        if (strcmp(js_get_text(c, "a"), js_get_text(ours(race), "name")) != 0 ||
+            strcmp(js_get_text(c, "b"), peer) != 0 || !js_get(c, "ratio"))
+            continue;
+        text_add(t, "%.2f (%.2f to %.2f%s)", js_get_number(c, "ratio", NAN), js_get_number(c, "low", NAN),
+                 js_get_number(c, "high", NAN),
+                 strcmp(js_get_text(c, "verdict"), "UNDECIDED") == 0 ? ", undecided" : "");
+        return;
+    }
+    text_add(t, "%s", of && strcmp(js_get_text(of, "status"), "ABSENT") != 0 ? js_get_text(of, "status") : "–");
+}
+
+/* That have a time somewhere, with their versions: {name: version}. */
+static cJSON *peers_make(const cJSON *suite)
+{
+    cJSON *all = cJSON_CreateObject();
+    const cJSON *r, *p;
+    cJSON_ArrayForEach(r, js_get(suite, "races")) cJSON_ArrayForEach(p, js_get(r, "results/peers"))
+    {
+        const char *name = js_get_text(p, "name");
+        if (*name && strcmp(js_get_text(p, "status"), "ABSENT") != 0 && !cJSON_GetObjectItemCaseSensitive(all, name))
+            js_text(all, name, js_get_text(p, "version"));
+    }
+    return all;
+}
+
+static void take(cJSON *row, const char *key, text *t)
+{
+    plain_spaces(t);
+    js_text(row, key, text_str(t));
+    text_free(t);
+}
+
+cJSON *report_suite_rows(const cJSON *suite)
+{
+    cJSON *rows = cJSON_CreateArray(), *peers = peers_make(suite);
+    const cJSON *r, *p, *w;
+    cJSON_ArrayForEach(r, js_get(suite, "races"))
+    {
+        text t = {0};
+        cJSON *row = js_row(rows, "model:%s", js_get_text(r, "name"));
+        text_add(&t, "%.0f", js_get_number(r, "threads", NAN)), take(row, "threads", &t);
+        put_time(&t, r), take(row, "time", &t);
+        cJSON_ArrayForEach(w, js_get(r, "ways"))
+        {
+            if (cJSON_IsString(w))
+                text_add(&t, "%s%s", t.length ? ", " : "", w->valuestring);
+        }
+        text_add(&t, "%s", t.length ? "" : "–"), take(row, "alternatives", &t);
+        cJSON_ArrayForEach(p, peers)
+        {
+            text head = {0};
+            text_add(&head, "%s ÷ ours", p->string);
+            put_ratio(&t, r, p->string), take(row, text_str(&head), &t);
+            text_free(&head);
+        }
+    }
+    cJSON_Delete(peers);
+    return rows;
+}
+
+/* "AMD EPYC, avx512, 2 cores · tessera 0.9 · onnxruntime 1.32" */
+static void put_machine(text *t, const cJSON *suite)
+{
+    const cJSON *r, *e = NULL, *p;
+    cJSON_ArrayForEach(r, js_get(suite, "races")) e = e ? e : js_get(r, "results/environment");
+    text_add(t, "%s, %s, %.0f cores · %s", js_get_text(e, "cpu"), js_get_text(e, "isa"), js_get_number(e, "cores", NAN),
+             js_get_text(suite, "tool"));
+    cJSON *peers = peers_make(suite);
+    cJSON_ArrayForEach(p, peers) text_add(t, " · %s %s", p->string, p->valuestring);
+    cJSON_Delete(peers);
+}
+
+static void markdown(text *t, const cJSON *suite, const cJSON *rows)
+{
+    const cJSON *row, *cell;
+    put_machine(t, suite);
+    text_add(t, "\n\n|");
+    cJSON_ArrayForEach(cell, rows->child) text_add(t, " %s |", cell->string);
+    text_add(t, "\n|");
+    cJSON_ArrayForEach(cell, rows->child) text_add(t, "---|");
+    cJSON_ArrayForEach(row, rows)
+    {
+        text_add(t, "\n|");
+        cJSON_ArrayForEach(cell, row)
+        {
+            text_add(t, " ");
+            for (const char *c = cell->valuestring; *c; c++)
+                text_add(t, strchr("|<*\n", *c) ? *c == '\n' ? " " : "\\%c" : "%c", *c);
+            text_add(t, " |");
+        }
+    }
+    text_add(t, "\n");
+}
+
+static void page(text *t, const cJSON *suite, const cJSON *rows)
+{
+    const cJSON *row, *cell;
+    text machine = {0};
+    put_machine(&machine, suite);
+    page_open(t, "Tessera suite", text_str(&machine));
+    html_add(t,
+             "</style></head>\n<body><header><h1>Suite</h1><p.soft>%s</p>\n</header><main>\n<section.card id=suite>"
+             "<p.lead>Median times with half of their 95 %% interval; how many times as long other runtimes take, with "
+             "the 99 %% interval: above 1, Tessera is faster. † The machine was busy.</p><div.wide><table><thead><tr>",
+             text_str(&machine));
+    text_free(&machine);
+    cJSON_ArrayForEach(cell, rows->child) html_add(t, "<th>%s</th>", cell->string);
+    html_add(t, "</tr></thead><tbody>\n");
+    cJSON_ArrayForEach(row, rows)
+    {
+        html_add(t, "<tr>");
+        cJSON_ArrayForEach(cell, row) html_add(t, "<td>%s</td>", cell->valuestring);
+        html_add(t, "</tr>\n");
+    }
+    sheet_close(t);
+    html_add(t, "</section></main></body></html>\n");
+}
+
+bool report_suite(const char *suite_json, bool plain, char **out, ts_error *e)
+{
+    cJSON *suite = js_parse(suite_json, "the suite", e);
+    cJSON *rows = report_suite_rows(suite);
+    text t = {0};
+    const bool good = suite && rows->child;
+    if (suite && !good) {
+        err_set(e, TS_BAD_INPUT, "the suite has no race yet");
+        err_hint(e, "give a file that tessera suite wrote with -o");
+    }
+    if (good)
+        (plain ? markdown : page)(&t, suite, rows);
+    *out = good ? text_take(&t) : NULL;
+    cJSON_Delete(suite), cJSON_Delete(rows);
+    return good;
+}

@@ -1,0 +1,7 @@
+/* concurrent.h - bench --concurrent N: requests in parallel, beside one after the other. */
+#ifndef TS_CLI_CONCURRENT_H
+#define TS_CLI_CONCURRENT_H
+#include "cli/args.h"
+
+bool concurrent_bench(const args *a, ts_error *e);
+#endif

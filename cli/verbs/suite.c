@@ -1,0 +1,109 @@
+/* suite.c - tessera suite: a fixed list of races. */
+#include "bench/report/report.h"
+#include "bench/suite.h"
+#include "cli/args.h"
+#include "cli/outfile.h"
+#include "cli/outline.h"
+#include "cli/session.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool publish(const args *a, const char *json, ts_error *e)
+{
+    const char *out = args_text(a, "out"), *page = args_text(a, "report");
+    char *html = NULL;
+    if (out && !outfile_write(out, json, e))
+        return false;
+    const bool good = !page || (report_suite(json, false, &html, e) && outfile_write(page, html, e));
+    free(html);
+    if (!good || (out && strcmp(out, "-") == 0))
+        return good;
+    if (a->console.json)
+        return outfile_write("-", json, e);
+    cJSON *v = cJSON_Parse(json), *rows = report_suite_rows(v);
+    const paper on = console_paper(&a->console);
+    outline_table(rows, NULL, &on, "");
+    cJSON_Delete(v), cJSON_Delete(rows);
+    return true;
+}
+
+/* Lists are freed by run; their texts are argv's. */
+static suite suite_of(const args *a, progress *p)
+{
+    const ts_options machine = session_options(a);
+    suite s = {.each = {.target = machine.target,
+                        .judge = args_text(a, "judge"),
+                        .isa = machine.isa,
+                        .cache_folder = machine.cache_folder,
+                        .threads = machine.threads,
+                        .as_written = machine.as_written,
+                        .mem_limit = machine.mem_limit,
+                        .python = args_text(a, "peer-python"),
+                        .progress = progress_step,
+                        .user = p},
+               .quick = args_flag(a, "quick"),
+               .keep = outfile_keep,
+               .user = (void *)(uintptr_t)args_text(a, "out")};
+    s.only = args_list(a, "only", &s.n_only);
+    return s;
+}
+
+static int run(const args *a, ts_error *e)
+{
+    const char *out = args_text(a, "out"), *page = args_text(a, "report"), *resume = args_text(a, "resume");
+    char *earlier = NULL, *json = NULL;
+    int signal = 0, code = TS_OK;
+    if ((out && !outfile_check(out, e)) || (page && !outfile_check(page, e)) ||
+        (resume && !(earlier = outfile_text(resume, RESULTS_MOST, e))))
+        return e->code;
+    progress p = progress_open(&a->console);
+    suite s = suite_of(a, &p);
+    s.earlier = earlier;
+    const bool good = bench_suite(&s, &json, &signal, e);
+    progress_close(&p);
+    if (good && publish(a, json, e) && suite_failed(json))
+        code = TS_FAILED;
+    free((void *)s.only);
+    free(earlier), free(json);
+    if (signal != 0 && e->code == TS_OK) {
+        console_note(&a->console, "stopped; the same command with --resume FILE goes on from what -o FILE kept");
+        fflush(stdout);
+        raise(signal);
+    }
+    return code;
+}
+
+static const option options[] = {
+    {"quick", 0, FLAG, NULL, "one short launch of each, on all cores, judged by target c: for a look", ONCE},
+    {"only", 0, WORD, "GLOB", "races of that name, as in 'gpt2-*'; repeats", REPEATS},
+    {"out", 'o', A_FILE, "FILE", "write suite/1 as JSON, after each race", ONCE},
+    {"report", 0, A_FILE, "FILE", "write one HTML page", ONCE},
+    {"resume", 0, A_FILE, "FILE", "races that FILE has, of the same options, are not measured again", ONCE},
+    {"judge", 0, A_TARGET, "NAME", "target whose results count as right (default: plain f64 loops; for steps, c)",
+     ONCE},
+    {"peer-python", 0, A_FILE, "PATH", "the Python that runs peers", "python3 of PATH", false, 0, 0},
+    {0},
+};
+static const option_group group = {"Options", options, NULL};
+static const option_group *const groups[] = {&group, &session_plan_options, NULL};
+static const char *const examples[] = {
+    "tessera suite --quick                              # a short look at every race",
+    "tessera suite -o new.json --report suite.html      # stopped: the same with --resume new.json",
+    "tessera suite --only 'bert*' --isa avx2 -o avx2.json",
+    "tessera compare old.json new.json --fail-on slower # over versions; --allow-env-diff: over machines",
+    NULL,
+};
+
+const verb verb_suite = {
+    .name = "suite",
+    .brief = "Time a fixed list of networks, beside other runtimes",
+    .usage = "",
+    .groups = groups,
+    .examples = examples,
+    .details = "It needs no file: BERT, MiniLM, ResNet-50, GPT-2, steps of training and small layers are made when "
+               "they are timed, with one thread and with one per core. ONNX Runtime, OpenVINO and PyTorch take part "
+               "where they are installed. Exits with 1 where a race could not be run, or is INVALID.",
+    .run = run,
+};
