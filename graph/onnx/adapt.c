@@ -9,12 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const attr *named(const attr *list, int n, const char *name)
+{
+    for (int i = 0; i < n; i++)
+        if (!strcmp(list[i].name, name))
+            return &list[i];
+    return NULL;
+}
+
 const attr *onnx_attr(const onnx_call *c, const char *name)
 {
-    for (int i = 0; i < c->n_attr; i++)
-        if (!strcmp(c->attr[i].name, name))
-            return &c->attr[i];
-    return NULL;
+    return named(c->attr, c->n_attr, name);
 }
 
 static bool wrong_kind(const onnx_call *c, const char *name, const char *kind)
@@ -151,14 +156,6 @@ static bool check_call(const op *o, const onnx_rule *r, const onnx_call *c, err 
     return true;
 }
 
-static attr *named(attr *list, int n, const char *name)
-{
-    for (int i = 0; i < n; i++)
-        if (!strcmp(list[i].name, name))
-            return &list[i];
-    return NULL;
-}
-
 /* Its attributes as the operation calls them, and what stands for those that are left out; how many, or -1. */
 static int own_attributes(const op *o, const onnx_rule *r, const onnx_call *c, attr *own, err *e)
 {
@@ -209,9 +206,7 @@ const node *onnx_made(const onnx_call *c, int n, const node *const *in, int n_mo
         bool has = false;
         for (const attr_spec *s = c->op->attr; s->name && !has; s++)
             has = !strcmp(s->name, own[i].name);
-        for (int k = 0; k < n_more; k++)
-            has = has && strcmp(more[k].name, own[i].name);
-        if (has)
+        if (has && !named(more, n_more, own[i].name))
             own[n_kept++] = own[i];
     }
     for (int k = 0; k < n_more; k++)
