@@ -47,6 +47,18 @@ bool shape_bool(const node *n, type *out, err *e)
     return true;
 }
 
+bool type_spliced(const type *t, int axis, const type *places, const char *what, type *out, err *e)
+{
+    const size_t each = sizeof *out->dim;
+    *out = (type){.dtype = t->dtype, .rank = t->rank - 1 + places->rank};
+    if (out->rank > MAX_RANK)
+        return err_set(e, TS_BAD_INPUT, "the %s would have rank %d, at most %d is possible", what, out->rank, MAX_RANK);
+    memcpy(out->dim, t->dim, (size_t)axis * each);
+    memcpy(out->dim + axis, places->dim, (size_t)places->rank * each);
+    memcpy(out->dim + axis + places->rank, t->dim + axis + 1, (size_t)(t->rank - axis - 1) * each);
+    return true;
+}
+
 static void refuse(int n, const node *const *in, err *e, const char *fmt, va_list list)
 {
     text given = {0};
@@ -79,15 +91,6 @@ const node *g_refuse(graph *g, int n, const node *const *in, const char *fmt, ..
     refuse(n, in, &g->err, fmt, list);
     va_end(list);
     return NULL;
-}
-
-type_words type_said(const type *t)
-{
-    type_words words;
-    text own = {0};
-    type_print(&own, t);
-    snprintf(words.s, sizeof words.s, "%s", text_str(&own));
-    return text_free(&own), words;
 }
 
 bool g_takes(graph *g, const node *n, int least, int most)

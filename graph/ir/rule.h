@@ -34,16 +34,14 @@ bool shape_bool(const node *n, type *out, err *e);
 bool extents_pointwise(graph *g, const node *n, int64_t (*dim)[MAX_RANK]);
 bool kept_all(const node *n, int k, int i); /* (op.kept) all axes */
 
+/* t with the axes of `places` where that axis was; what: of whom it is, for the error. */
+bool type_spliced(const type *t, int axis, const type *places, const char *what, type *out, err *e);
+
 /* Refuses operands by their types: "given f32[2,3], none and i64[]; FMT expected". False. */
 bool operands_refuse(int n, const node *const *in, err *e, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* The same for who builds: NULL. */
 const node *g_refuse(graph *g, int n, const node *const *in, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-/* A type as errors name it: type_said(t).s lasts as long as the call that it is handed to. */
-typedef struct type_words {
-    char s[192];
-} type_words;
-type_words type_said(const type *t);
 /* Whether a recipe got so many operands; else an error. */
 bool g_takes(graph *g, const node *n, int least, int most);
 
@@ -164,6 +162,9 @@ bool onnx_cut(const onnx_call *c, int64_t fallback, int rank, int64_t *out, err 
 const char *onnx_word(const onnx_call *c, const char *name, const char *fallback);
 bool onnx_dtype(int64_t code, dtype *out, err *e); /* TensorProto.DataType */
 int onnx_code(dtype d);                            /* the same the other way round; 0: the format has none */
+/* What the call says, or what its operation has where it is left out */
+int64_t onnx_own_int(const onnx_call *c, const char *name);
+double onnx_own_real(const onnx_call *c, const char *name);
 /* Input i as one number that is known now; an input that is absent leaves *out as it is. */
 bool onnx_number(const onnx_call *c, int i, double *out, err *e);
 /* Operands a and b of the elementwise operators before version 7: b's axes stand below those of a from attribute `axis`

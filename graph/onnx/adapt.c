@@ -46,6 +46,24 @@ double onnx_real(const onnx_call *c, const char *name, double fallback)
     return a && a->kind == 'f' ? a->f : fallback;
 }
 
+static const char *fallback(const onnx_call *c, const char *name)
+{
+    const attr_spec *s = c->op->attr;
+    while (strcmp(s->name, name))
+        s++;
+    return s->fallback;
+}
+
+int64_t onnx_own_int(const onnx_call *c, const char *name)
+{
+    return onnx_int(c, name, strtoll(fallback(c, name), NULL, 10));
+}
+
+double onnx_own_real(const onnx_call *c, const char *name)
+{
+    return onnx_real(c, name, strtod(fallback(c, name), NULL));
+}
+
 bool onnx_wait(const onnx_call *c, err *e, const char *fmt, ...)
 {
     char what[512];

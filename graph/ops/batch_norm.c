@@ -39,7 +39,7 @@ static bool further_outputs(const onnx_call *c, const node *const in[5], const n
     if (!moments(c->g, in[0], in[3]->type.dtype, now))
         return onnx_give(c, out + 1, NULL, e);
     for (int i = 0; i < 2; i++) {
-        const node *next = followed(c->g, in[3 + i], now[i], onnx_real(c, "momentum", 0.9)); /* [channel] */
+        const node *next = followed(c->g, in[3 + i], now[i], onnx_own_real(c, "momentum")); /* [channel] */
         if ((c->n_out > 1 + i && !onnx_give(c, out + 1 + i, next, e)) ||
             (c->n_out > 3 + i && !onnx_give(c, out + 3 + i, now[i], e)))
             return false;

@@ -34,7 +34,7 @@ enum { MOST_KNOWN = 4096 }; /* constant indices that are looked at */
 static bool adapt_gather(const onnx_call *c, const node **out, err *e)
 {
     int axis;
-    if (!axis_norm(onnx_int(c, "axis", 0), c->in[0]->type.rank, &axis, e))
+    if (!axis_norm(onnx_own_int(c, "axis"), c->in[0]->type.rank, &axis, e))
         return false;
     const ts_array *place = g_constant(c->g, c->in[1], MOST_KNOWN);
     const int64_t extent = c->in[0]->type.dim[axis], n = place ? ts_array_count(place) : 0;
@@ -56,19 +56,8 @@ static bool gather_shape(const node *n, type *out, err *e)
 {
     const type *t = &n->in[0]->type, *places = &n->in[1]->type;
     int axis;
-    if (!attr_axis(n, "axis", t->rank, &axis, e) || !whole_places(n, e))
-        return false;
-    *out = (type){.dtype = t->dtype};
-    if (t->rank - 1 + places->rank > MAX_RANK)
-        return err_set(e, TS_BAD_INPUT, "the result would have rank %d, at most %d is possible",
-                       t->rank - 1 + places->rank, MAX_RANK);
-    for (int i = 0; i < t->rank; i++) {
-        for (int k = 0; i == axis && k < places->rank; k++)
-            out->dim[out->rank++] = places->dim[k];
-        if (i != axis)
-            out->dim[out->rank++] = t->dim[i];
-    }
-    return true;
+    return attr_axis(n, "axis", t->rank, &axis, e) && whole_places(n, e) &&
+           type_spliced(t, axis, places, "result", out, e);
 }
 
 static bool gather_nd_shape(const node *n, type *out, err *e)

@@ -93,7 +93,7 @@ static bool adapt_layer_norm(const onnx_call *c, const node **out, err *e)
     if (!adapt_norm(c, out, e))
         return false;
     dtype stash;
-    if (!stash_type(c, &stash, e) || !axis_norm(onnx_int(c, "axis", -1), c->in[0]->type.rank, &axis, e))
+    if (!stash_type(c, &stash, e) || !axis_norm(onnx_own_int(c, "axis"), c->in[0]->type.rank, &axis, e))
         return false;
     for (int i = axis; i < c->in[0]->type.rank; i++)
         axes[n++] = i;
@@ -102,7 +102,7 @@ static bool adapt_layer_norm(const onnx_call *c, const node **out, err *e)
     const node *x = stashed(c, stash), *mean = g_over(g, "mean", x, n, axes), *away = g_call2(g, "subtract", x, mean);
     if (c->n_out > 1 && !onnx_give(c, out + 1, g_cast(g, mean, stash), e))
         return false;
-    const node *inverse = inverse_size(g, away, n, axes, onnx_real(c, "epsilon", 1e-5)); /* [before..., 1...] */
+    const node *inverse = inverse_size(g, away, n, axes, onnx_own_real(c, "epsilon")); /* [before..., 1...] */
     return c->n_out < 3 || onnx_give(c, out + 2, g_cast(g, inverse, stash), e);
 }
 

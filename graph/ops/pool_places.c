@@ -19,7 +19,7 @@ static bool adapt_global_lp(const onnx_call *c, const node **out, err *e)
     int64_t axes[MAX_RANK];
     graph *g = c->g;
     const node *x = c->in[0];
-    const double p = onnx_real(c, "p", 2);
+    const double p = onnx_own_real(c, "p");
     int n = 0;
     for (int i = 2; i < x->type.rank; i++)
         axes[n++] = i;

@@ -74,20 +74,10 @@ static bool adapt(const onnx_call *c, const node **out, err *e)
 static bool scatter_shape(const node *n, type *out, err *e)
 {
     const type *y = &n->in[0]->type, *places = &n->in[1]->type;
-    type want = {.dtype = y->dtype};
+    type want;
     int axis;
-    if (!scatter_start(n, out, e) || !attr_axis(n, "axis", y->rank, &axis, e))
-        return false;
-    if (y->rank - 1 + places->rank > MAX_RANK)
-        return err_set(e, TS_BAD_INPUT, "the updates would have rank %d, at most %d is possible",
-                       y->rank - 1 + places->rank, MAX_RANK);
-    for (int i = 0; i < y->rank; i++) {
-        for (int k = 0; i == axis && k < places->rank; k++)
-            want.dim[want.rank++] = places->dim[k];
-        if (i != axis)
-            want.dim[want.rank++] = y->dim[i];
-    }
-    return same_dims(&n->in[2]->type, &want, e);
+    return scatter_start(n, out, e) && attr_axis(n, "axis", y->rank, &axis, e) &&
+           type_spliced(y, axis, places, "updates", &want, e) && same_dims(&n->in[2]->type, &want, e);
 }
 
 static bool scatter_nd_shape(const node *n, type *out, err *e)

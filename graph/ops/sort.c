@@ -29,10 +29,10 @@ static const node *taken(graph *g, const node *x, const node *places, int64_t ax
 /* ---- ONNX ---- */
 static bool adapt_top_k(const onnx_call *c, const node **out, err *e)
 {
-    const int64_t largest = onnx_int(c, "largest", 1);
+    const int64_t largest = onnx_own_int(c, "largest");
     int64_t k;
     int axis, n;
-    if (!axis_norm(onnx_int(c, "axis", -1), c->in[0]->type.rank, &axis, e) || !onnx_ints(c, "k", 1, &k, 1, &n, e))
+    if (!axis_norm(onnx_own_int(c, "axis"), c->in[0]->type.rank, &axis, e) || !onnx_ints(c, "k", 1, &k, 1, &n, e))
         return false;
     if (n != 1)
         return err_set(e, TS_BAD_INPUT, "TopK: k has %d numbers, one expected", n);

@@ -83,7 +83,7 @@ static bool adapt_unique(const onnx_call *c, const node **out, err *e)
 {
     const attr *given = onnx_attr(c, "axis"), none = {.kind = '-'}, *axis = given ? given : &none;
     const node *x = rows_of(c->g, c->in[0], axis); /* [n, m] */
-    const uniques y = x ? find(c->g, x, onnx_int(c, "sorted", 1)) : (uniques){0};
+    const uniques y = x ? find(c->g, x, onnx_own_int(c, "sorted")) : (uniques){0};
     const node *all = y.first ? values(c->g, c->in[0], axis, y.first) : NULL;
     return onnx_give_all(c, out, NODES(all, y.first, y.number, y.count), e);
 }
