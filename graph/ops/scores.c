@@ -19,21 +19,19 @@ const node *scores_input(const onnx_call *c, bool keep, err *e)
 /* exp(a - m) / sum, but zeros stay zeros; m: the largest */
 static const node *softmax_zero(graph *g, const node *s)
 {
-    const node *in[] = {s, g_over(g, "max", s, 1, (const int64_t[]){1})};
-    const node *part = g_formula(g, 2, in, "select(abs(a)>0.0000001,exp(a-b),0)");
-    const node *all[] = {part, part ? g_over(g, "sum", part, 1, (const int64_t[]){1}) : NULL, in[1], s};
-    return all[1] ? g_formula(g, 4, all, "select(abs(d)>0.0000001,a,d*exp(-c))/b") : NULL;
+    const node *top = g_call1(g, "max axes=[1] keepdims=1", s);
+    const node *part = g_formula(g, NODES(s, top), "select(abs(a)>0.0000001,exp(a-b),0)");
+    const node *sum = g_call1(g, "sum axes=[1] keepdims=1", part);
+    return g_formula(g, NODES(part, sum, top, s), "select(abs(d)>0.0000001,a,d*exp(-c))/b");
 }
 
 /* The inverse of the normal distribution as runtimes approximate it (Winitzki's inverse of erf) */
 static const node *probit(graph *g, const node *s)
 {
     const node *log = g_formula(g, 1, &s, "log(4*a*(1-a))"); /* (1 - x) (1 + x) for x = 2 a - 1 */
-    const node *in[] = {s, log};
-    return log ? g_formula(g, 2, in,
-                           "1.41421356*select(a<0.5,-1,1)*sqrt(sqrt((4.330751+0.5*b)*(4.330751+0.5*b)-6.80272109*b)"
-                           "-4.330751-0.5*b)")
-               : NULL;
+    return g_formula(g, NODES(s, log),
+                     "1.41421356*select(a<0.5,-1,1)*sqrt(sqrt((4.330751+0.5*b)*(4.330751+0.5*b)-6.80272109*b)-4.330751"
+                     "-0.5*b)");
 }
 
 static const struct {
