@@ -82,13 +82,8 @@ bool ts_array_make(ts_array *a, ts_dtype d, int rank, const int64_t *dim, ts_err
         return false;
     int64_t bytes = type_bytes(&t);
     void *data = block_get((size_t)bytes);
-    if (!data) {
-        text shown = {0};
-        type_print(&shown, &t);
-        err_memory(e, (size_t)bytes, "an array %s", text_str(&shown));
-        text_free(&shown);
-        return false;
-    }
+    if (!data)
+        return err_memory(e, (size_t)bytes, "an array %s", type_said(&t).s);
     *a = (ts_array){.dtype = d, .rank = rank, .data = data};
     for (int i = 0; i < rank; i++)
         a->dim[i] = dim[i];

@@ -305,13 +305,9 @@ bool custom_impure(const node *n)
 /* ---- gradients ---- */
 static bool check_gradient(graph *g, const node *x, const node *dx, int k)
 {
-    if (!dx || type_equal(&dx->type, &x->type))
-        return true;
-    text two[2] = {{0}, {0}};
-    type_print(&two[0], &dx->type), type_print(&two[1], &x->type);
-    g_fail(g, TS_BAD_INPUT, "operand %d is %s, its gradient was given as %s", k, text_str(&two[1]), text_str(&two[0]));
-    text_free(&two[0]), text_free(&two[1]);
-    return false;
+    return !dx || type_equal(&dx->type, &x->type) ||
+           g_fail(g, TS_BAD_INPUT, "operand %d is %s, its gradient was given as %s", k, type_said(&x->type).s,
+                  type_said(&dx->type).s);
 }
 
 /* dy: one for each output, NULL where nothing arrives; dx: one for each operand, NULL where nothing goes. */

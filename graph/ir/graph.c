@@ -24,11 +24,7 @@ const node *g_fail(graph *g, ts_code code, const char *fmt, ...)
 
 bool g_differs(graph *g, const char *what, const type *is, const type *wanted)
 {
-    text two[2] = {{0}, {0}};
-    type_print(&two[0], is), type_print(&two[1], wanted);
-    g_fail(g, TS_BAD_INPUT, "%s is %s, expected %s", what, text_str(&two[0]), text_str(&two[1]));
-    text_free(&two[0]), text_free(&two[1]);
-    return false;
+    return g_fail(g, TS_BAD_INPUT, "%s is %s, expected %s", what, type_said(is).s, type_said(wanted).s);
 }
 
 bool node_is_leaf(const node *n)
@@ -246,11 +242,8 @@ static bool input_is_one(graph *g, const char *label, const type *t)
         asked.dim[i] = t->dim[i] == OPEN_EXTENT ? same->type.dim[i] : t->dim[i]; /* closed since */
     if (!same || type_equal(&same->type, &asked))
         return true;
-    text two[2] = {{0}, {0}};
-    type_print(&two[0], &same->type), type_print(&two[1], t);
-    g_fail(g, TS_BAD_INPUT, "input \"%s\" is %s already, and cannot be %s too", label, text_str(&two[0]),
-           text_str(&two[1]));
-    text_free(&two[0]), text_free(&two[1]);
+    g_fail(g, TS_BAD_INPUT, "input \"%s\" is %s already, and cannot be %s too", label, type_said(&same->type).s,
+           type_said(t).s);
     return err_hint(&g->err, "give one of them another name");
 }
 

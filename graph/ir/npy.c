@@ -254,10 +254,7 @@ static bool read_values(const mapping *m, ts_array *out, err *e)
         return err_set(e, TS_BAD_INPUT, "N005 shape: %s", own.text);
     size_t need = (size_t)type_bytes(&h.type), have = m->size - start;
     if (need != have) {
-        text shown = {0};
-        type_print(&shown, &h.type);
-        err_set(e, TS_BAD_INPUT, "N006 %zu bytes of values, but %s needs %zu", have, text_str(&shown), need);
-        text_free(&shown);
+        err_set(e, TS_BAD_INPUT, "N006 %zu bytes of values, but %s needs %zu", have, type_said(&h.type).s, need);
         return err_hint(e, have < need ? "the file is truncated" : "bytes follow the values");
     }
     if (!ts_array_make(out, h.type.dtype, h.type.rank, h.type.dim, e))

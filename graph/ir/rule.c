@@ -47,6 +47,18 @@ bool shape_bool(const node *n, type *out, err *e)
     return true;
 }
 
+bool type_spliced(const type *t, int axis, const type *places, const char *what, type *out, err *e)
+{
+    const size_t each = sizeof *out->dim;
+    *out = (type){.dtype = t->dtype, .rank = t->rank - 1 + places->rank};
+    if (out->rank > MAX_RANK)
+        return err_set(e, TS_BAD_INPUT, "the %s would have rank %d, at most %d is possible", what, out->rank, MAX_RANK);
+    memcpy(out->dim, t->dim, (size_t)axis * each);
+    memcpy(out->dim + axis, places->dim, (size_t)places->rank * each);
+    memcpy(out->dim + axis + places->rank, t->dim + axis + 1, (size_t)(t->rank - axis - 1) * each);
+    return true;
+}
+
 static void refuse(int n, const node *const *in, err *e, const char *fmt, va_list list)
 {
     text given = {0};
@@ -113,6 +125,13 @@ bool attr_dtype(const node *n, const char *name, dtype *out, err *e)
     return dtype_read(node_attr(n, name)->s, out, e) || err_in(e, "%s", name);
 }
 
+bool attr_real_dtype(const node *n, dtype *out, err *e)
+{
+    const char *to = node_attr(n, "to")->s;
+    return (dtype_parse(to, out) && dtype_class(*out) == D_REAL) ||
+           err_set(e, TS_BAD_INPUT, "to: \"%s\" is no dtype of reals, f32 or another one expected", to);
+}
+
 bool attr_axis(const node *n, const char *name, int rank, int *out, err *e)
 {
     return axis_norm(node_int(n, name), rank, out, e) || err_in(e, "%s", name);
@@ -139,11 +158,16 @@ attr attr_ints(const char *name, int n, const int64_t *v)
     return (attr){.name = name, .kind = 'I', .n = n, .ints = v};
 }
 
-const node *g_apply(graph *g, const char *op_name, const node *a, int n_attr, const attr *list)
+const node *g_apply_n(graph *g, const char *op_name, int n, const node *const *in, int n_attr, const attr *list)
 {
     const op *o = op_find(op_name);
     MUST(o);
-    return g_make(g, o, 1, &a, list, n_attr);
+    return g_make(g, o, n, in, list, n_attr);
+}
+
+const node *g_apply(graph *g, const char *op_name, const node *a, int n_attr, const attr *list)
+{
+    return g_apply_n(g, op_name, 1, &a, n_attr, list);
 }
 
 /* A count that a file states must not decide how much memory its nodes take: each step has nodes of its own. */

@@ -34,6 +34,9 @@ bool shape_bool(const node *n, type *out, err *e);
 bool extents_pointwise(graph *g, const node *n, int64_t (*dim)[MAX_RANK]);
 bool kept_all(const node *n, int k, int i); /* (op.kept) all axes */
 
+/* t with the axes of `places` where that axis was; what: of whom it is, for the error. */
+bool type_spliced(const type *t, int axis, const type *places, const char *what, type *out, err *e);
+
 /* Refuses operands by their types: "given f32[2,3], none and i64[]; FMT expected". False. */
 bool operands_refuse(int n, const node *const *in, err *e, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* The same for who builds: NULL. */
@@ -47,14 +50,27 @@ bool g_takes(graph *g, const node *n, int least, int most);
 bool axes_set(const attr *a, int rank, uint32_t *set, err *e);
 /* Attribute `name` as a dtype. */
 bool attr_dtype(const node *n, const char *name, dtype *out, err *e);
+bool attr_real_dtype(const node *n, dtype *out, err *e); /* `to`, of reals */
 bool attr_axis(const node *n, const char *name, int rank, int *out, err *e);
 
 /* ---- calls from recipes and adapters ---- */
+/* A list as the two parameters that take one, its count and it: g_callf(g, NODES(x, at), "gather axis=%d", axis) */
+#define NODES(...)                                                     \
+    COUNT(((const node *const[]){__VA_ARGS__})), (const node *const[]) \
+    {                                                                  \
+        __VA_ARGS__                                                    \
+    }
+#define ATTRS(...)                                       \
+    COUNT(((const attr[]){__VA_ARGS__})), (const attr[]) \
+    {                                                    \
+        __VA_ARGS__                                      \
+    }
 attr attr_int(const char *name, int64_t v);
 attr attr_real(const char *name, double v);
 attr attr_word(const char *name, const char *v);
 attr attr_ints(const char *name, int n, const int64_t *v);
 const node *g_apply(graph *g, const char *op, const node *a, int n_attr, const attr *list);
+const node *g_apply_n(graph *g, const char *op, int n, const node *const *in, int n_attr, const attr *list);
 /* A scalar of a's dtype: what a literal in a recipe becomes. */
 const node *g_scalar_like(graph *g, const node *a, double v);
 /* The operations that most recipes need, defined beside their records. */
@@ -139,11 +155,16 @@ bool onnx_need(const onnx_call *c, int n, err *e); /* the first n operands are t
 bool onnx_all(const onnx_call *c, const char *which, err *e); /* those marked in "11.1" are there */
 bool onnx_must(const onnx_call *c, const char *name, err *e); /* an attribute that has no default */
 bool onnx_has(const onnx_call *c, const char *name, int i);   /* as attribute or as input i */
+/* The axes that attribute `axes` or, where i is not negative, operand i lists, from 0 on; all where there is neither */
+bool onnx_axes(const onnx_call *c, int i, int *n, int axis[MAX_RANK], err *e);
 /* Attribute `axis` as a place between axes, 0 to rank: negative ones count from the end. */
 bool onnx_cut(const onnx_call *c, int64_t fallback, int rank, int64_t *out, err *e);
 const char *onnx_word(const onnx_call *c, const char *name, const char *fallback);
 bool onnx_dtype(int64_t code, dtype *out, err *e); /* TensorProto.DataType */
 int onnx_code(dtype d);                            /* the same the other way round; 0: the format has none */
+/* What the call says, or what its operation has where it is left out */
+int64_t onnx_own_int(const onnx_call *c, const char *name);
+double onnx_own_real(const onnx_call *c, const char *name);
 /* Input i as one number that is known now; an input that is absent leaves *out as it is. */
 bool onnx_number(const onnx_call *c, int i, double *out, err *e);
 /* Operands a and b of the elementwise operators before version 7: b's axes stand below those of a from attribute `axis`
@@ -169,4 +190,6 @@ typedef struct onnx_inner {
 const node *onnx_standard(const onnx_call *c, const onnx_inner *i);
 /* Ends an adapter: takes the only result, or the graph's reason for having none. */
 bool onnx_give(const onnx_call *c, const node **out, const node *result, err *e);
+/* The same of several results, as far as they are used */
+bool onnx_give_all(const onnx_call *c, const node **out, int n, const node *const *result, err *e);
 #endif

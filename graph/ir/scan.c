@@ -105,10 +105,8 @@ bool ts_scan_step(ts_scan *s, ts_tensor state, ts_tensor next)
         return g_fail(s->g, TS_BAD_INPUT, "scan: a step from what is no state of it, or to a tensor that is missing"),
                false;
     if (!type_equal(&next->type, &state->type)) {
-        text a = {0}, b = {0};
-        type_print(&a, &state->type), type_print(&b, &next->type);
-        g_fail(s->g, TS_BAD_INPUT, "scan: state %d is %s, and a trip makes it %s", i, text_str(&a), text_str(&b));
-        text_free(&a), text_free(&b);
+        g_fail(s->g, TS_BAD_INPUT, "scan: state %d is %s, and a trip makes it %s", i, type_said(&state->type).s,
+               type_said(&next->type).s);
         return err_hint(&s->g->err, "a state keeps its shape and dtype: cast or reshape the next value, or gather it");
     }
     s->state[i].next = next;

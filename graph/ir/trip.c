@@ -64,11 +64,7 @@ int64_t trip_operand(const node *bound)
 /* Always false, so that a check can end with it. */
 static bool differ(err *e, const char *what, int i, const type *is, const char *but, const type *wanted)
 {
-    text a = {0}, b = {0};
-    type_print(&a, is), type_print(&b, wanted);
-    err_set(e, TS_BAD_INPUT, "%s %d is %s%s%s", what, i, text_str(&a), but, text_str(&b));
-    text_free(&a), text_free(&b);
-    return false;
+    return err_set(e, TS_BAD_INPUT, "%s %d is %s%s%s", what, i, type_said(is).s, but, type_said(wanted).s);
 }
 
 /* [trips, ...] -> [...] */

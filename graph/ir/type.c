@@ -1,6 +1,7 @@
 /* type.c - names, sizes and classes of data types, numpy's promotion, and the rules for extents. */
 #include "graph/ir/type.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct facts {
@@ -196,10 +197,7 @@ bool type_valid(const type *t, err *e)
     }
     if (fits)
         return true;
-    text shown = {0};
-    type_print(&shown, t);
-    err_set(e, TS_MEMORY, "%s: the size in bytes overflows 63 bits", text_str(&shown));
-    text_free(&shown);
+    err_set(e, TS_MEMORY, "%s: the size in bytes overflows 63 bits", type_said(t).s);
     return err_hint(e, "no option raises this: make the extents smaller");
 }
 
@@ -266,6 +264,15 @@ ts_array type_array(const type *t, void *data)
 }
 
 /* As a problem or a graph has it: f32[2,3]. */
+type_words type_said(const type *t)
+{
+    type_words words;
+    text own = {0};
+    type_print(&own, t);
+    snprintf(words.s, sizeof words.s, "%s", text_str(&own));
+    return text_free(&own), words;
+}
+
 void type_print(text *t, const type *y)
 {
     text_add(t, "%s[", ts_dtype_name(y->dtype));

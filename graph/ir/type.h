@@ -34,7 +34,12 @@ bool type_valid_known(const type *t, err *e); /* the same of what is known, wher
 bool type_broadcast(int n, const type *const *in, type *out, err *e);
 bool axis_norm(int64_t axis, int rank, int *out, err *e); /* negative axes count from the end */
 ts_array type_array(const type *t, void *data);           /* over data, which stays the caller's */
-void type_print(text *t, const type *y);                  /* f32[2,3] */
+/* As errors name it: type_said(t).s lasts as long as the call that it is handed to. */
+typedef struct type_words {
+    char s[192];
+} type_words;
+type_words type_said(const type *t);
+void type_print(text *t, const type *y); /* f32[2,3] */
 
 /* One element between memory and the two computing classes. Half types round to nearest even. */
 bool array_sound(const ts_array *a, const char *what, err *e); /* there is one, of a type, with data where it counts */

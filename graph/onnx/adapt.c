@@ -9,12 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const attr *named(const attr *list, int n, const char *name)
+{
+    for (int i = 0; i < n; i++)
+        if (!strcmp(list[i].name, name))
+            return &list[i];
+    return NULL;
+}
+
 const attr *onnx_attr(const onnx_call *c, const char *name)
 {
-    for (int i = 0; i < c->n_attr; i++)
-        if (!strcmp(c->attr[i].name, name))
-            return &c->attr[i];
-    return NULL;
+    return named(c->attr, c->n_attr, name);
 }
 
 static bool wrong_kind(const onnx_call *c, const char *name, const char *kind)
@@ -39,6 +44,24 @@ double onnx_real(const onnx_call *c, const char *name, double fallback)
     if (a && a->kind != 'f')
         wrong_kind(c, name, "a number");
     return a && a->kind == 'f' ? a->f : fallback;
+}
+
+static const char *fallback(const onnx_call *c, const char *name)
+{
+    const attr_spec *s = c->op->attr;
+    while (strcmp(s->name, name))
+        s++;
+    return s->fallback;
+}
+
+int64_t onnx_own_int(const onnx_call *c, const char *name)
+{
+    return onnx_int(c, name, strtoll(fallback(c, name), NULL, 10));
+}
+
+double onnx_own_real(const onnx_call *c, const char *name)
+{
+    return onnx_real(c, name, strtod(fallback(c, name), NULL));
 }
 
 bool onnx_wait(const onnx_call *c, err *e, const char *fmt, ...)
@@ -151,14 +174,6 @@ static bool check_call(const op *o, const onnx_rule *r, const onnx_call *c, err 
     return true;
 }
 
-static attr *named(attr *list, int n, const char *name)
-{
-    for (int i = 0; i < n; i++)
-        if (!strcmp(list[i].name, name))
-            return &list[i];
-    return NULL;
-}
-
 /* Its attributes as the operation calls them, and what stands for those that are left out; how many, or -1. */
 static int own_attributes(const op *o, const onnx_rule *r, const onnx_call *c, attr *own, err *e)
 {
@@ -209,9 +224,7 @@ const node *onnx_made(const onnx_call *c, int n, const node *const *in, int n_mo
         bool has = false;
         for (const attr_spec *s = c->op->attr; s->name && !has; s++)
             has = !strcmp(s->name, own[i].name);
-        for (int k = 0; k < n_more; k++)
-            has = has && strcmp(more[k].name, own[i].name);
-        if (has)
+        if (has && !named(more, n_more, own[i].name))
             own[n_kept++] = own[i];
     }
     for (int k = 0; k < n_more; k++)

@@ -51,6 +51,20 @@ bool onnx_has(const onnx_call *c, const char *name, int i)
     return onnx_attr(c, name) || onnx_in(c, i);
 }
 
+bool onnx_axes(const onnx_call *c, int i, int *n, int axis[MAX_RANK], err *e)
+{
+    const int rank = *n = c->in[0]->type.rank;
+    int64_t listed[MAX_RANK];
+    for (int k = 0; k < rank; k++)
+        axis[k] = k;
+    if (!onnx_attr(c, "axes") && (i < 0 || !onnx_in(c, i)))
+        return true;
+    bool ok = onnx_ints(c, "axes", i, listed, MAX_RANK, n, e);
+    for (int k = 0; k < *n && ok; k++)
+        ok = axis_norm(listed[k], rank, &axis[k], e);
+    return ok;
+}
+
 /* Of Flatten and its like: between axes, so rank itself is allowed. */
 bool onnx_cut(const onnx_call *c, int64_t fallback, int rank, int64_t *out, err *e)
 {
@@ -118,4 +132,12 @@ bool onnx_give(const onnx_call *c, const node **out, const node *result, err *e)
 {
     out[0] = result;
     return result || err_set(e, c->g->err.code ? c->g->err.code : TS_BUG, "%s", c->g->err.text);
+}
+
+bool onnx_give_all(const onnx_call *c, const node **out, int n, const node *const *result, err *e)
+{
+    for (int i = 0; i < n && i < c->n_out; i++)
+        if (!onnx_give(c, out + i, result[i], e))
+            return false;
+    return true;
 }

@@ -222,18 +222,9 @@ void problem_adapt(graph *g, const op *o, const onnx_rule *r, const char *line, 
     const ts_array **tensor = arena_array(&g->mem, (size_t)n_attr + 1, sizeof *tensor);
     for (int i = 0; i < out->n; i++)
         value[i].node = out->in[i];
-    const onnx_call c = {.g = g,
-                         .type = dot ? dot + 1 : r->type,
-                         .domain = domain,
-                         .name = "",
-                         .version = r->since,
-                         .n_in = out->n,
-                         .n_out = 1,
-                         .in = out->in,
-                         .n_attr = n_attr,
-                         .attr = list,
-                         .tensor = tensor,
-                         .value = value};
+    onnx_call c = {.g = g, .type = dot ? dot + 1 : r->type, .domain = domain, .name = "", .version = r->since};
+    c.n_in = out->n, c.in = out->in, c.value = value, c.n_out = 1;
+    c.n_attr = n_attr, c.attr = list, c.tensor = tensor;
     const node *y = NULL;
     if (onnx_apply(o, r, &c, &y, &e))
         out->y = y;

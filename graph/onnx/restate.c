@@ -105,13 +105,6 @@ static const char *scalar(const writing *w, double v)
     return add_constant(w->b, w->n->type.dtype, 0, 1, data);
 }
 
-static const char *truth(const writing *w)
-{
-    uint8_t *data = arena_get(w->b->mem, 1);
-    *data = 1;
-    return add_constant(w->b, TS_BOOL, 0, 1, data);
-}
-
 static const char *axes(const writing *w, const char *s, size_t length)
 {
     int64_t all[MAX_RANK];
@@ -174,7 +167,7 @@ static void put_word(writing *w, const char *s, size_t length)
     else if (*s == '!')
         put_in(w, scalar(w, node_real(w->n, arena_format(w->b->mem, "%.*s", (int)length - 1, s + 1))));
     else if (*s == '?')
-        put_in(w, truth(w));
+        put_in(w, back_add_value(w->b, &(type){.dtype = TS_BOOL}, &(uint8_t){1}));
     else if (*s == '-')
         put_in(w, "");
     else if (*s == '*')

@@ -14,11 +14,8 @@ static const char real[] = "f32[2,3]\nf32[16]!\nf64[3,1,2]\nf64[16]!\ni32[7]\nf3
 static bool adapt_prelu(const onnx_call *c, const node **out, err *e)
 {
     const node *x = c->in[0], *slope = c->in[1]; /* x [batch, channel, ...], slope broadcasts to it */
-    int64_t shape[MAX_RANK];
-    for (int i = 1; i < x->type.rank; i++)
-        shape[i - 1] = i == 1 ? type_count(&slope->type) : 1;
     if (c->version < 7 && x->type.rank > 1)
-        slope = g_reshape(c->g, slope, x->type.rank - 1, shape);
+        slope = g_along(c->g, slope, x->type.rank - 1, 0);
     return onnx_give(c, out, g_call2(c->g, "prelu", x, slope), e);
 }
 
@@ -39,12 +36,11 @@ static bool gelu_shape(const node *n, type *out, err *e)
 /* 0.7071... is 1/sqrt(2), 0.7978... is sqrt(2/pi). */
 static const expr *gelu_body(defn *d)
 {
-    const names known = {.n = 1, .name = {"a"}, .value = {x_cast(d->mem, d->node->type.dtype, defn_in(d, 0))}};
     const bool exact = !strcmp(node_attr(d->node, "approximate")->s, "none");
-    return x_parse(d->mem,
-                   exact ? "0.5 * a * (1 + erf(a * 0.70710678118654752))"
-                         : "0.5 * a * (1 + tanh(0.79788456080286536 * (a + 0.044715 * a * a * a)))",
-                   &known, d->err);
+    return x_said(d->mem,
+                  exact ? "0.5 * a * (1 + erf(a * 0.70710678118654752))"
+                        : "0.5 * a * (1 + tanh(0.79788456080286536 * (a + 0.044715 * a * a * a)))",
+                  "a", x_cast(d->mem, d->node->type.dtype, defn_in(d, 0)), NULL);
 }
 
 /* ---- records ---- */

@@ -100,14 +100,13 @@ static const expr *divide_body(defn *d)
 /* A constant exponent of 2, 3, 0.5 or -1 is products, a root or a quotient, not a call of pow. */
 static const expr *small_power(arena *mem, const expr *a, double exponent)
 {
-    if (exponent == 2)
-        return x2(mem, "mul", a, a);
-    if (exponent == 3)
-        return x2(mem, "mul", x2(mem, "mul", a, a), a);
-    if (exponent == 0.5)
-        return x1(mem, "sqrt", a);
-    if (exponent == -1)
-        return x2(mem, "div", x_real(mem, 1), a);
+    static const struct {
+        double exponent;
+        const char *text;
+    } known[] = {{2, "a * a"}, {3, "a * a * a"}, {0.5, "sqrt(a)"}, {-1, "1.0 / a"}};
+    for (int i = 0; i < COUNT(known); i++)
+        if (exponent == known[i].exponent)
+            return x_said(mem, known[i].text, "a", a, NULL);
     return NULL;
 }
 

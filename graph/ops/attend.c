@@ -66,8 +66,8 @@ static bool read_operands(attend *a, err *e)
         return err_set(e, TS_BAD_INPUT, "%s: past_%s is not given and past_%s is, both or none expected", c->type,
                        past[0] ? "value" : "key", past[0] ? "key" : "value");
     if (past[0]) {
-        a->k = g_callf(g, 2, (const node *const[]){past[0], a->k}, "concat axis=2");
-        a->v = g_callf(g, 2, (const node *const[]){past[1], a->v}, "concat axis=2");
+        a->k = g_callf(g, NODES(past[0], a->k), "concat axis=2");
+        a->v = g_callf(g, NODES(past[1], a->v), "concat axis=2");
         if (!a->k || !a->v)
             return false;
         a->past = past[0]->type.dim[2];
@@ -187,8 +187,8 @@ static bool is_plain(const attend *a)
 
 static const node *plain(const attend *a)
 {
-    const attr list[] = {attr_real("scale", scale_of(a)), attr_int("causal", onnx_int(a->c, "is_causal", 0))};
-    return g_make(a->g, op_find("attention"), 3, (const node *const[]){a->q, a->k, a->v}, list, COUNT(list));
+    return g_apply_n(a->g, "attention", NODES(a->q, a->k, a->v),
+                     ATTRS(attr_real("scale", scale_of(a)), attr_int("causal", onnx_int(a->c, "is_causal", 0))));
 }
 
 static const node *general(attend *a, const node **out, err *e)
@@ -213,9 +213,8 @@ static bool adapt_attention(const onnx_call *c, const node **out, err *e)
     const node *y = is_plain(&a) ? plain(&a) : general(&a, out, e); /* [batch, heads, queries, width] */
     if (!y && err_is(e))
         return false;
-    if (!onnx_give(c, out, a.flat ? attend_together(c->g, y) : y, e))
-        return false;
-    return (c->n_out < 2 || onnx_give(c, out + 1, a.k, e)) && (c->n_out < 3 || onnx_give(c, out + 2, a.v, e));
+    return onnx_give(c, out, a.flat ? attend_together(c->g, y) : y, e) &&
+           (c->n_out < 2 || onnx_give(c, out + 1, a.k, e)) && (c->n_out < 3 || onnx_give(c, out + 2, a.v, e));
 }
 
 /* ---- recipes ---- */
@@ -224,13 +223,12 @@ static bool adapt_attention(const onnx_call *c, const node **out, err *e)
 static const node *masked_softmax_lower(graph *g, const node *n)
 {
     const node *x = n->in[0];
-    const attr list[] = {attr_int("keepdims", 1), attr_ints("axes", 1, (int64_t[]){-1})};
     if (x->type.rank < 1 || x->type.dim[x->type.rank - 1] == 0)
         return x;
-    const node *top = g_apply(g, "max", x, COUNT(list), list);
+    const node *top = g_call1(g, "max axes=[-1] keepdims=1", x);
     top = g_call3(g, "where", g_call2(g, "equal", top, g_scalar_like(g, top, -INFINITY)), g_scalar_like(g, top, 0),
                   top);
-    const node *z = g_call1(g, "exp", g_call2(g, "subtract", x, top)), *sum = g_apply(g, "sum", z, COUNT(list), list);
+    const node *z = g_call1(g, "exp", g_call2(g, "subtract", x, top)), *sum = g_call1(g, "sum axes=[-1] keepdims=1", z);
     sum = g_call3(g, "where", g_call2(g, "equal", sum, g_scalar_like(g, sum, 0)), g_scalar_like(g, sum, 1), sum);
     return g_call2(g, "divide", z, sum);
 }

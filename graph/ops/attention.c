@@ -13,7 +13,7 @@ static bool adapt_trilu(const onnx_call *c, const node **out, err *e)
     int n;
     if ((onnx_in(c, 1) && !onnx_ints(c, "", 1, &k, 1, &n, e)))
         return false;
-    return onnx_give(c, out, onnx_made(c, 1, c->in, 1, (attr[]){attr_int("k", k)}), e);
+    return onnx_give(c, out, onnx_made(c, 1, c->in, ATTRS(attr_int("k", k))), e);
 }
 
 /* ---- shape ---- */

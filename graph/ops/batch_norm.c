@@ -39,7 +39,7 @@ static bool further_outputs(const onnx_call *c, const node *const in[5], const n
     if (!moments(c->g, in[0], in[3]->type.dtype, now))
         return onnx_give(c, out + 1, NULL, e);
     for (int i = 0; i < 2; i++) {
-        const node *next = followed(c->g, in[3 + i], now[i], onnx_real(c, "momentum", 0.9)); /* [channel] */
+        const node *next = followed(c->g, in[3 + i], now[i], onnx_own_real(c, "momentum")); /* [channel] */
         if ((c->n_out > 1 + i && !onnx_give(c, out + 1 + i, next, e)) ||
             (c->n_out > 3 + i && !onnx_give(c, out + 3 + i, now[i], e)))
             return false;
@@ -60,7 +60,7 @@ static bool adapt_batch_norm(const onnx_call *c, const node **out, err *e)
         in[i] = each ? g_reshape(g, c->in[i], i ? 1 : 2, i ? (int64_t[]){-1} : flat) : c->in[i];
     for (int i = 0; i < 5 && !training; i++)
         in[i] = g_widened(g, in[i]);
-    const node *y = onnx_made(c, 5, in, 1, (attr[]){attr_int("training", training)});
+    const node *y = onnx_made(c, 5, in, ATTRS(attr_int("training", training)));
     return onnx_give(c, out, y ? g_cast(g, each ? g_reshape(g, y, t->rank, t->dim) : y, t->dtype) : NULL, e) &&
            further_outputs(c, in, out, e);
 }

@@ -31,7 +31,7 @@ static bool adapt_bit_cast(const onnx_call *c, const node **out, err *e)
     dtype d;
     if (!onnx_dtype(onnx_int(c, "to", 0), &d, e))
         return false;
-    return onnx_give(c, out, g_apply(c->g, "bitcast", c->in[0], 1, (attr[]){attr_word("to", ts_dtype_name(d))}), e);
+    return onnx_give(c, out, g_apply(c->g, "bitcast", c->in[0], ATTRS(attr_word("to", ts_dtype_name(d)))), e);
 }
 
 /* ---- shape, body ---- */

@@ -136,8 +136,7 @@ const node *g_blocked_softmax(graph *g, const node *scores, const node *values, 
                *sum = g_call1(g, "sum axes=[-1]", z);
     const node *o = g_call2(g, "matmul", g_call1(g, "expand_dims axes=[-2]", g_cast(g, z, values->type.dtype)),
                             g_call1(g, "expand_dims axes=[-4]", v)); /* [..., rows, blocks, 1, width] */
-    const node *in[] = {factor, sum, g_call1(g, "squeeze axes=[-2]", o)};
-    return g_callf(g, 3, in, "block_mean empty=%d", (int)empty);
+    return g_callf(g, NODES(factor, sum, g_call1(g, "squeeze axes=[-2]", o)), "block_mean empty=%d", (int)empty);
 }
 
 /* ---- grad ---- */
@@ -147,7 +146,7 @@ static const node *padded(graph *g, const node *x, int axis, int64_t before, int
     if (!x)
         return NULL;
     pads[axis] = before, pads[axis + x->type.rank] = behind;
-    return g_apply(g, "pad", x, 1, (attr[]){attr_ints("pads", 2 * x->type.rank, pads)});
+    return g_apply(g, "pad", x, ATTRS(attr_ints("pads", 2 * x->type.rank, pads)));
 }
 
 /* All blocks but the last lie behind one another; the last one ends at the end. dy [..., blocks, size, ...] -> [...,
@@ -186,7 +185,7 @@ static const node *grad_of_mean(graph *g, const node *call, const node *y, const
     const node *s = g_callf(g, 1, &f, "cumprod axis=-1 exclusive=1 reverse=1"),
                *l = g_call2(g, "linear_scan axis=-1", f, call->in[1]),
                *wide = g_fitted(g, g_call1(g, "expand_dims axes=[-1]", f), &x->type),
-               *o = g_callf(g, 2, (const node *[]){wide, x}, "linear_scan axis=%d", b);
+               *o = g_callf(g, NODES(wide, x), "linear_scan axis=%d", b);
     const node *all = l ? g_part(g, l, b, f->type.dim[b] - 1, 1) : NULL; /* [..., 1] */
     if (all && node_int(call, "empty"))
         all = g_formula(g, 1, &all, node_int(call, "empty") == ZEROS ? "a==0?1:a" : "0<a?a:1/0");

@@ -14,9 +14,9 @@ static bool adapt_tensor_scatter(const onnx_call *c, const node **out, err *e)
     const node *from = onnx_in(c, 2); /* [batch] */
     if (!from)
         from = g_broadcast(g, g_scalar(g, TS_I64, 0), 1, (int64_t[]){t->rank ? t->dim[0] : 1});
-    const attr circular = attr_int("circular", *mode == 'c');
-    const node *in[] = {c->in[0], c->in[1], from}; /* [batch, ..., max, ...], the same with fewer, [batch] */
-    return onnx_give(c, out, onnx_made(c, 3, in, 1, &circular), e);
+    /* [batch, ..., max, ...], the same with fewer, [batch] */
+    const node *y = onnx_made(c, NODES(c->in[0], c->in[1], from), ATTRS(attr_int("circular", *mode == 'c')));
+    return onnx_give(c, out, y, e);
 }
 
 /* ---- shape, body ---- */

@@ -2,13 +2,12 @@
 #include "graph/ir/rule.h"
 #include "graph/ir/small.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* ---- helpers: calls, for recipes everywhere ---- */
 const node *g_cast(graph *g, const node *a, dtype to)
 {
-    return a && a->type.dtype == to ? a : g_apply(g, "cast", a, 1, (attr[]){attr_word("to", ts_dtype_name(to))});
+    return a && a->type.dtype == to ? a : g_apply(g, "cast", a, ATTRS(attr_word("to", ts_dtype_name(to))));
 }
 
 const node *g_rematerialized(graph *g, const node *a)
@@ -25,9 +24,8 @@ const node *g_limited(graph *g, const node *a, dtype to)
 {
     const small *f = small_of(to);
     if (a && f && a->type.dtype != to) {
-        char limits[96];
         const double most = small_highest(f);
-        snprintf(limits, sizeof limits, "max(min(a,%.17g),-%.17g)", most, most);
+        const char *limits = arena_format(&g->mem, "max(min(a,%.17g),-%.17g)", most, most);
         const node *real = g_cast(g, a, a->type.dtype == TS_F64 ? TS_F64 : TS_F32); /* as a */
         a = g_formula(g, 1, &real, limits);
     }
@@ -62,18 +60,13 @@ static bool wanted(const onnx_call *c, dtype *d, err *e)
                                : onnx_dtype(code, d, e);
 }
 
+/* Of CastLike: as operand 1 */
 static bool adapt_cast(const onnx_call *c, const node **out, err *e)
 {
-    dtype d;
-    if (!onnx_must(c, "to", e) || !wanted(c, &d, e))
+    dtype d = c->n_in > 1 ? c->in[1]->type.dtype : TS_N_DTYPE;
+    if (c->n_in < 2 && (!onnx_must(c, "to", e) || !wanted(c, &d, e)))
         return false;
     const node *y = converted(c, c->in[0], d, e); /* as in[0] */
-    return (y || !err_is(e)) && onnx_give(c, out, y, e);
-}
-
-static bool adapt_cast_like(const onnx_call *c, const node **out, err *e)
-{
-    const node *y = converted(c, c->in[0], c->in[1]->type.dtype, e); /* as in[0] */
     return (y || !err_is(e)) && onnx_give(c, out, y, e);
 }
 
@@ -102,7 +95,7 @@ const op ops_cast[] = {
          "f16[4] to=f32\nf32[0,2] to=i64\nu64[4] to=f64\nf32[] to=f32",
          "The same values in another dtype; reals lose their fraction when they become integers.",
          .adapted = ADAPTED({"Cast 1 - 1 round_mode saturate to", adapt_cast},
-                            {"CastLike 15 - 2 round_mode saturate", adapt_cast_like}),
+                            {"CastLike 15 - 2 round_mode saturate", adapt_cast}),
          .onnx_undefined = "Cast: A real beyond an integer's range is its nearer end; NaN is 0.\nCastLike: As of Cast.",
          .onnx_cases = "Cast f32[3] to=1\nCastLike f32[3] i32[2]", .back = "Cast a to~", .shape = cast_shape),
     ELEMENT("identity", "a", "a", NULL, "f32[2,3]\ni64[]\nbool[0,2]", "The value itself.",

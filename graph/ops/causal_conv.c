@@ -8,14 +8,7 @@
 /* [batch, channel, k - 1 + time] */
 static const node *with_past(graph *g, const node *x, const node *past)
 {
-    return g_call(g, "concat axis=2", 2, (const node *[]){past, x});
-}
-
-static const node *silu(const onnx_call *c, const node *y) /* as its definition says, in f32 */
-{
-    return y ? g_cast(c->g, g_call1(c->g, "silu", g_cast(c->g, y, y->type.dtype == TS_F64 ? TS_F64 : TS_F32)),
-                      y->type.dtype)
-             : NULL;
+    return g_call(g, "concat axis=2", NODES(past, x));
 }
 
 /* ---- ONNX ---- */
@@ -39,8 +32,10 @@ static bool adapt_causal_conv(const onnx_call *c, const node **out, err *e)
     const node *y = g_call3(g, "causal_conv", x, w, past); /* [batch, channel, time] */
     if (y && bias)
         y = g_call2(g, "add", y, g_call1(g, "expand_dims axes=[1]", bias));
-    if (!onnx_give(c, out, smooth ? silu(c, y) : y, e) || c->n_out < 2)
-        return c->n_out < 2 && y;
+    if (smooth) /* as its definition says, in f32 */
+        y = g_cast(g, g_call1(g, "silu", g_cast(g, y, x->type.dtype == TS_F64 ? TS_F64 : TS_F32)), x->type.dtype);
+    if (!onnx_give(c, out, y, e) || c->n_out < 2)
+        return y != NULL;
     const node *all = with_past(g, x, past); /* [batch, channel, kept + time] */
     return onnx_give(c, out + 1, g_part(g, all, 2, x->type.dim[2], kept), e);
 }
@@ -53,8 +48,7 @@ static const node *causal_lower(graph *g, const node *n)
         past->dim[0] != x->dim[0] || past->dim[1] != x->dim[1] || past->dim[2] != w->dim[2] - 1)
         return g_refuse(g, 3, n->in,
                         "x [batch, channel, time], kernels [channel, 1, k], the past [batch, channel, k - 1]");
-    return g_callf(g, 2, (const node *[]){with_past(g, n->in[0], n->in[2]), n->in[1]}, "conv group=%lld",
-                   (long long)x->dim[1]);
+    return g_callf(g, NODES(with_past(g, n->in[0], n->in[2]), n->in[1]), "conv group=%lld", (long long)x->dim[1]);
 }
 
 /* ---- records ---- */

@@ -1,41 +1,23 @@
 /* channels_last.c - convolution and pooling of [batch, space..., channel], weights [out, kernel..., in / group]: the
  * operations for channels in front, between transpositions that fusion turns into ways of reading. */
+#include "graph/ops/fused.h"
 #include "graph/ops/window.h"
 
 #include <string.h>
-
-/* ---- helpers ---- */
-/* front: [batch, space..., channel] as [batch, channel, space...]; else back */
-static const node *turned(graph *g, const node *x, bool front)
-{
-    const int rank = x ? x->type.rank : 0;
-    int64_t axes[MAX_RANK];
-    if (!x)
-        return NULL;
-    if (rank < 3)
-        return g_fail(g, TS_BAD_INPUT, "rank %d: [batch, space..., channel] expected", rank);
-    for (int i = 0; i < rank; i++)
-        axes[i] = i == 0 ? 0 : front ? (i == 1 ? rank - 1 : i - 1) : i == rank - 1 ? 1 : i + 1;
-    return g_transpose(g, x, rank, axes);
-}
 
 /* ---- recipes ---- */
 /* n's operation without "_last", on operands with their channels in front. */
 static const node *lower_last(graph *g, const node *n)
 {
     const node *in[2];
-    attr list[8];
-    int k = 0;
+    int n_attr = 0;
     char name[32] = {0};
     memcpy(name, n->op->name, strlen(n->op->name) - strlen("_last"));
-    const op *front = op_find(name);
-    MUST(front);
     for (int i = 0; i < n->n_in; i++)
-        in[i] = turned(g, n->in[i], true);
-    for (const attr_spec *s = n->op->attr; s->name; s++)
-        if (node_attr(n, s->name)->kind != '-')
-            list[k++] = *node_attr(n, s->name);
-    return turned(g, g_make(g, front, n->n_in, in, list, k), false);
+        in[i] = fused_channels(g, n->in[i], false);
+    while (n->op->attr[n_attr].name)
+        n_attr++;
+    return fused_channels(g, g_apply_n(g, name, n->n_in, in, n_attr, n->attr), true);
 }
 
 /* ---- records ---- */

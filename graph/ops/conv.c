@@ -18,9 +18,7 @@ static bool adapt_conv(const onnx_call *c, const node **out, err *e)
         in[1] = g_known(c->g, in[1], in[1]->label);
     const node *y = onnx_made(c, 2, in, COUNT(list), list); /* [batch, channel, ...] */
     if (y && onnx_in(c, 2)) {
-        int64_t shape[MAX_RANK] = {c->in[2]->type.rank ? c->in[2]->type.dim[0] : 1, 1, 1,
-                                   1}; /* beside channels: 1 for each spatial axis */
-        const node *bias = g_reshape(c->g, c->in[2], x->rank - 1, shape);
+        const node *bias = g_along(c->g, c->in[2], x->rank - 1, 0); /* beside channels */
         bias = bias && !c->in[2]->leaf && quantize_known(bias) ? g_known(c->g, bias, c->in[2]->label) : bias;
         y = g_call2(c->g, "add", y, bias);
     }
@@ -89,12 +87,7 @@ static const node *conv_lower(graph *g, const node *n)
     const int space = n->in[0]->type.rank - 2;
     if (space < 1 || space > COUNT(by_space))
         return g_fail(g, TS_UNSUPPORTED, "rank %d: 1 to 3 spatial axes are supported", space + 2);
-    attr list[4];
-    int k = 0;
-    for (int i = 0; i < COUNT(list); i++)
-        if (n->attr[i].kind != '-')
-            list[k++] = n->attr[i];
-    return g_make(g, op_find(by_space[space - 1]), 2, n->in, list, k);
+    return g_make(g, op_find(by_space[space - 1]), 2, n->in, n->attr, N_CONV_ATTRIBUTES);
 }
 
 /* ---- grad ---- */
@@ -108,22 +101,18 @@ static bool conv_grad_for(const node *call, int k)
 static const node *conv_grad(graph *g, const node *call, const node *y, const node *dy, int k)
 {
     const node *w = call->in[1];
-    attr list[5];
+    const attr *own = call->attr;
     int64_t extra[MAX_SPACE];
     window win;
-    int n = 0;
     (void)k;
     if (!type_count(&y->type) || !type_count(&call->in[0]->type) || !window_read(call, w->type.dim + 2, &win, &g->err))
         return NULL;
-    for (const attr_spec *a = call->op->attr; a->name; a++)
-        if (node_attr(call, a->name)->kind != '-')
-            list[n++] = *node_attr(call, a->name);
     for (int s = 0; s < win.n; s++)
         /* places of x that no window begins at */
         extra[s] = win.in[s] + win.before[s] + win.after[s] - (win.out[s] - 1) * win.stride[s] -
                    (win.kernel[s] - 1) * win.dilation[s] - 1;
-    list[n++] = attr_ints("output_padding", win.n, extra);
-    return g_make(g, op_find("conv_transpose"), 2, (const node *[]){dy, w}, list, n);
+    return g_apply_n(g, "conv_transpose", NODES(dy, w),
+                     ATTRS(own[0], own[1], own[2], own[3], attr_ints("output_padding", win.n, extra)));
 }
 
 /* ---- records ---- */

@@ -1,5 +1,6 @@
 /* conv_transpose.c - what a convolution does to its gradient: every element of x[n, ic, space...] adds a scaled copy of
  * w[ic, oc / group, kernel...] to the result, `strides` apart. */
+#include "graph/ops/cut.h"
 #include "graph/ops/window.h"
 
 #include <string.h>
@@ -229,25 +230,22 @@ static const node *one_phase(const phases *p) /* [n, oc, ceil(out / stride)...];
 {
     const window *w = &p->w;
     const node *x = p->n->in[0], *k = p->n->in[1];
-    int64_t starts[MAX_RANK] = {0}, sizes[MAX_RANK], steps[MAX_RANK] = {1, 1}, dilation[MAX_SPACE], pads[2 * MAX_SPACE];
-    memcpy(sizes, k->type.dim, sizeof sizes);
+    int64_t dilation[MAX_SPACE], pads[2 * MAX_SPACE];
+    cut part = cut_whole(&k->type);
     for (int s = 0; s < w->n; s++) {
-        if (!points(p, s, &starts[s + 2], &steps[s + 2]))
+        int64_t *first = &part.start[s + 2], *step = &part.step[s + 2], *size = &part.size[s + 2];
+        if (!points(p, s, first, step))
             return NULL;
-        sizes[s + 2] = (w->kernel[s] - starts[s + 2] + steps[s + 2] - 1) / steps[s + 2];
-        dilation[s] = w->dilation[s] * steps[s + 2] / w->stride[s];
-        pads[s] = (p->at[s] + w->before[s] - starts[s + 2] * w->dilation[s]) / w->stride[s];
-        pads[s + w->n] = w->in[s] + (sizes[s + 2] - 1) * dilation[s] - pads[s] -
-                         (w->out[s] + w->stride[s] - 1) / w->stride[s];
+        *size = (w->kernel[s] - *first + *step - 1) / *step;
+        dilation[s] = w->dilation[s] * *step / w->stride[s];
+        pads[s] = (p->at[s] + w->before[s] - *first * w->dilation[s]) / w->stride[s];
+        pads[s + w->n] = w->in[s] + (*size - 1) * dilation[s] - pads[s] - (w->out[s] + w->stride[s] - 1) / w->stride[s];
     }
-    const int rank = k->type.rank;
-    const attr part[] = {attr_ints("starts", rank, starts), attr_ints("sizes", rank, sizes),
-                         attr_ints("steps", rank, steps)};
-    const attr list[] = {attr_ints("dilations", w->n, dilation), attr_ints("pads", 2 * w->n, pads),
-                         attr_int("group", node_int(p->n, "group"))};
-    const node *taps = g_apply(p->g, "slice", k, COUNT(part), part); /* a weight's lie together, as loops walk them */
-    const node *in[] = {x, taps && node_is_weight(k) ? g_known(p->g, taps, k->label) : taps};
-    return g_make(p->g, op_find("conv_transpose"), 2, in, list, COUNT(list));
+    const node *taps = cut_made(p->g, k, &part); /* a weight's lie together, as loops walk them */
+    taps = taps && node_is_weight(k) ? g_known(p->g, taps, k->label) : taps;
+    return g_apply_n(
+        p->g, "conv_transpose", NODES(x, taps),
+        ATTRS(attr_ints("dilations", w->n, dilation), attr_ints("pads", 2 * w->n, pads), *node_attr(p->n, "group")));
 }
 
 /* One element, where the remainders along the spatial axes before s are known */
@@ -318,22 +316,16 @@ static bool transpose_grad_for(const node *call, int k)
 
 static const node *transpose_grad(graph *g, const node *call, const node *y, const node *dy, int k)
 {
-    static const char *const same[] = {"strides", "dilations", "pads", "group"};
-    attr list[COUNT(same)];
-    int n = 0;
     (void)k;
     if (!type_count(&y->type) || !type_count(&call->in[0]->type))
         return NULL;
-    for (int i = 0; i < COUNT(same); i++)
-        if (node_attr(call, same[i])->kind != '-')
-            list[n++] = *node_attr(call, same[i]);
-    return g_make(g, op_find("conv"), 2, (const node *[]){dy, call->in[1]}, list, n);
+    return g_apply_n(g, "conv", NODES(dy, call->in[1]), N_CONV_ATTRIBUTES, call->attr);
 }
 
 /* ---- records ---- */
 const op ops_conv_transpose[] = {
-    BODY("conv_transpose a b strides:I= dilations:I= pads:I= group:i=1 output_padding:I= -> n oc oh ow | ic kh kw",
-         transpose_body, "conv_transpose(a, b, strides, dilations, pads, group, output_padding)", NULL,
+    BODY("conv_transpose a b " CONV_ATTRIBUTES " output_padding:I= -> n oc oh ow | ic kh kw", transpose_body,
+         "conv_transpose(a, b, strides, dilations, pads, group, output_padding)", NULL,
          "f32[1,3,9] f32[3,4,3]\nf32[2,4,5,6] f32[4,3,3,3] pads=[1,1,1,1] group=2\nf32[1,2,4,5] f32[2,3,3,2] "
          "strides=[2,3] output_padding=[1,2]\nf32[1,2,3,4,3] f32[2,2,2,2,2] strides=[2,1,1]\n"
          "f64[1,2,5] f64[2,1,3] dilations=[2] pads=[1,0]\nf32[1,2,3,3] f32[2,1,2,2] pads=[-1,0,0,-2]\n"

@@ -50,8 +50,7 @@ static bool adapt_range(const onnx_call *c, const node **out, err *e)
         return err_hint(e, "no option raises this: give a smaller limit or a larger step");
     }
     const dtype d = c->in[0]->type.dtype;
-    const node *y = g_callf(c->g, 0, NULL, "iota count=%lld to=%s", (long long)(count > 0 ? count : 0),
-                            ts_dtype_name(d));
+    const node *y = g_count(c->g, count > 0 ? (int64_t)count : 0, d);
     if (v[2] != 1)
         y = g_call2(c->g, "multiply", y, g_reshape(c->g, c->in[2], 0, &(int64_t){1}));
     if (v[0] != 0)

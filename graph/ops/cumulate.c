@@ -29,7 +29,7 @@ static bool adapt(const onnx_call *c, const node **out, err *e)
         return false;
     if (n != 1)
         return err_set(e, TS_BAD_INPUT, "%s: axis has %d numbers, one expected", c->type, n);
-    const node *y = onnx_made(c, 1, c->in, 1, (attr[]){attr_int("axis", axis)}); /* as in[0] */
+    const node *y = onnx_made(c, 1, c->in, ATTRS(attr_int("axis", axis))); /* as in[0] */
     return onnx_give(c, out, y ? g_cast(c->g, y, c->in[0]->type.dtype) : NULL, e);
 }
 
@@ -132,14 +132,14 @@ static const node *shifted(graph *g, const node *x, int axis, int by)
 {
     int64_t pads[2 * MAX_RANK] = {0};
     pads[axis] = by, pads[axis + x->type.rank] = -by;
-    return g_apply(g, "pad", x, 1, (attr[]){attr_ints("pads", 2 * x->type.rank, pads)});
+    return g_apply(g, "pad", x, ATTRS(attr_ints("pads", 2 * x->type.rank, pads)));
 }
 
 /* h[i] = b[i] + a[i + 1] h[i + 1] */
 static const node *backwards(graph *g, const node *a, const node *b, int axis)
 {
-    const node *in[] = {reversed(g, shifted(g, a, axis, -1), axis), reversed(g, b, axis)};
-    return reversed(g, g_callf(g, 2, in, "linear_scan axis=%d", axis), axis);
+    a = reversed(g, shifted(g, a, axis, -1), axis);
+    return reversed(g, g_callf(g, NODES(a, reversed(g, b, axis)), "linear_scan axis=%d", axis), axis);
 }
 
 /* Of sums: sums from the end. Of products: all before times what those behind make of dy, without a division. Of
@@ -155,7 +155,7 @@ static const node *scan_grad(graph *g, const node *call, const node *y, const no
     if (node_int(call, "exclusive"))
         dy = shifted(g, dy, axis, -1);
     if (!strcmp(f, "add"))
-        return reversed(g, g_callf(g, 1, (const node *[]){reversed(g, dy, axis)}, "scan axis=%d", axis), axis);
+        return reversed(g, g_callf(g, NODES(reversed(g, dy, axis)), "scan axis=%d", axis), axis);
     if (!strcmp(f, "mul"))
         return g_call2(g, "multiply", g_callf(g, 1, &x, "scan axis=%d fn=mul exclusive=1", axis),
                        backwards(g, x, dy, axis));

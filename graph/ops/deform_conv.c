@@ -59,10 +59,8 @@ static bool adapt_deform_conv(const onnx_call *c, const node **out, err *e)
     const node *mask = onnx_in(c, 4) ? onnx_in(c, 4) : g_filled(g, &ones, 1);
     const node *in[] = {c->in[0], c->in[1], c->in[2], mask};        /* mask [n, og k, o...] */
     const node *y = onnx_made(c, COUNT(in), in, COUNT(list), list); /* [n, oc, o...] */
-    if (y && onnx_in(c, 3)) {
-        int64_t shape[MAX_RANK] = {onnx_in(c, 3)->type.rank ? onnx_in(c, 3)->type.dim[0] : 1, 1, 1, 1};
-        y = g_call2(g, "add", y, g_reshape(g, onnx_in(c, 3), x->rank - 1, shape));
-    }
+    if (onnx_in(c, 3))
+        y = g_call2(g, "add", y, g_along(g, c->in[3], x->rank - 1, 0));
     return onnx_give(c, out, y, e);
 }
 
@@ -88,7 +86,7 @@ static const node *places(graph *g, const node *n, const deformed *f, int s)
     memcpy(shape, split, 2 * sizeof *shape);
     for (int i = 0; i < w->n; i++)
         split[4 + i] = w->out[i], shape[2 + i] = w->kernel[i], shape[2 + w->n + i] = w->out[i];
-    const node *p = g_callf(g, 1, (const node *[]){g_reshape(g, n->in[2], 4 + w->n, split)}, "index key=:,:,:,%d", s);
+    const node *p = g_callf(g, NODES(g_reshape(g, n->in[2], 4 + w->n, split)), "index key=:,:,:,%d", s);
     p = g_call2(g, "add", g_reshape(g, p, rank, shape),
                 counted(g, t->dtype, rank, 2 + s, (progression){w->kernel[s], w->dilation[s], -w->before[s]}));
     return g_call2(g, "add", p, counted(g, t->dtype, rank, 2 + w->n + s, (progression){w->out[s], w->stride[s], 0}));

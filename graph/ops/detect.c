@@ -10,8 +10,7 @@ extern routine_code routine_nms;
 static const node *limit(const onnx_call *c, int i, double fallback) /* f32[1] */
 {
     const node *x = onnx_in(c, i);
-    return x ? g_call1(c->g, "reshape shape=[1]", x)
-             : g_call1(c->g, "reshape shape=[1]", g_scalar(c->g, TS_F32, fallback));
+    return g_call1(c->g, "reshape shape=[1]", x ? x : g_scalar(c->g, TS_F32, fallback));
 }
 
 /* Rows batch, class, box of those kept: their number depends on values, which must be known. */
@@ -27,18 +26,14 @@ static bool adapt_nms(const onnx_call *c, const node **out, err *e)
     const int64_t boxes = c->in[0]->type.dim[1];
     most = most < 0 ? 0 : most > boxes ? boxes : most;
     /* [2] */
-    const node *limits = g_call(g, "concat axis=0", 2, (const node *[]){limit(c, 3, 0), limit(c, 4, -INFINITY)});
-    const node *kept = g_callf(g, 3, (const node *[]){c->in[0], c->in[1], limits}, "nms most=%lld centred=%d",
-                               (long long)most, onnx_int(c, "center_point_box", 0) != 0); /* [batch, class, most] */
-    if (!kept)
-        return onnx_give(c, out, NULL, e);
+    const node *limits = g_call(g, "concat axis=0", NODES(limit(c, 3, 0), limit(c, 4, -INFINITY)));
+    const node *kept = g_callf(g, NODES(c->in[0], c->in[1], limits), "nms most=%lld centred=%d", (long long)most,
+                               onnx_int(c, "center_point_box", 0) != 0); /* [batch, class, most] */
     const node *places = g_call1(g, "nonzero", g_call2(g, "greater_equal", kept, g_scalar(g, TS_I64, 0))); /* [3, n] */
-    if (!places)
-        return onnx_give(c, out, NULL, e);
-    places = g_call1(g, "transpose", places);                                                    /* [n, 3] */
-    const node *box = g_call1(g, "expand_dims axes=[1]", g_call2(g, "gather_nd", kept, places)); /* [n, 1] */
-    places = g_part(g, places, 1, 0, 2);                                                         /* [n, 2] */
-    return onnx_give(c, out, g_call(g, "concat axis=1", 2, (const node *[]){places, box}), e);
+    places = g_call1(g, "transpose", places);                                                              /* [n, 3] */
+    const node *box = g_call1(g, "expand_dims axes=[1]", g_call2(g, "gather_nd", kept, places));           /* [n, 1] */
+    places = g_part(g, places, 1, 0, 2);                                                                   /* [n, 2] */
+    return onnx_give(c, out, g_call(g, "concat axis=1", NODES(places, box)), e);
 }
 
 /* ---- shape ---- */
@@ -65,11 +60,7 @@ static const expr *nms_body(defn *d)
     const type *scores = &d->node->in[1]->type;
     const int64_t parameter[] = {scores->dim[0], scores->dim[1], scores->dim[2], node_int(d->node, "most"),
                                  node_int(d->node, "centred")};
-    return defn_routine(d, &(routine){.name = "nms",
-                                      .run = routine_nms,
-                                      .n_parameter = COUNT(parameter),
-                                      .parameter = parameter,
-                                      .scratch = scores->dim[2]});
+    return defn_routine(d, &(routine){"nms", routine_nms, COUNT(parameter), parameter, .scratch = scores->dim[2]});
 }
 
 /* ---- records ---- */

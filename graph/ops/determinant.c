@@ -13,7 +13,7 @@ static const node *step(graph *g, const node *x, const node **det)
     const int64_t b = x->type.dim[0], n = x->type.dim[1];
     const node *head = g_part(g, x, 2, 0, 1);
     const node *place = g_call1(g, "argmax axis=1 keepdims=1", g_call1(g, "abs", head));
-    const node *pivot = g_callf(g, 2, (const node *const[]){head, place}, "take_along_axis axis=1");
+    const node *pivot = g_callf(g, NODES(head, place), "take_along_axis axis=1");
     const node *odd = g_call2(g, "not_equal", place, g_scalar(g, TS_I64, 0));
     *det = g_call2(g, "multiply", *det,
                    g_call3(g, "where", odd, g_call1(g, "negative", pivot), pivot)); /* a swap turns the sign */
@@ -21,14 +21,14 @@ static const node *step(graph *g, const node *x, const node **det)
         return x;
     const node *tail = g_part(g, x, 2, 1, n - 1);
     const node *wide = g_broadcast(g, place, 3, (int64_t[]){b, 1, n - 1});
-    const node *row = g_callf(g, 2, (const node *const[]){tail, wide}, "take_along_axis axis=1");
+    const node *row = g_callf(g, NODES(tail, wide), "take_along_axis axis=1");
     /* Row i of what is left is row i + 1, but the first row where the pivot was. */
     const node *number = g_along(g, g_count(g, n - 1, TS_I64), 3, 1);
     number = g_call2(g, "add", number, g_scalar(g, TS_I64, 1));
     number = g_call3(g, "where", g_call2(g, "equal", number, place), g_scalar(g, TS_I64, 0), number);
-    head = g_callf(g, 2, (const node *const[]){head, number}, "take_along_axis axis=1");
+    head = g_callf(g, NODES(head, number), "take_along_axis axis=1");
     wide = g_broadcast(g, number, 3, (int64_t[]){b, n - 1, n - 1});
-    tail = g_callf(g, 2, (const node *const[]){tail, wide}, "take_along_axis axis=1");
+    tail = g_callf(g, NODES(tail, wide), "take_along_axis axis=1");
     const node *none = g_call2(g, "equal", pivot, g_scalar_like(g, pivot, 0)); /* then the whole column is 0 */
     const node *safe = g_call3(g, "where", none, g_scalar_like(g, pivot, 1), pivot);
     return g_call2(g, "subtract", tail, g_call2(g, "multiply", g_call2(g, "divide", head, safe), row));

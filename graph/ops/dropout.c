@@ -13,8 +13,8 @@ enum { MOST_NAME = 512 };
 /* ---- helpers ---- */
 static const node *thinned(graph *g, const node *x, const node *seed, double rate, uint64_t place)
 {
-    const attr list[] = {attr_real("rate", rate), attr_int("salt", (int64_t)(place >> 33))};
-    return g_make(g, op_find("random_dropout"), 2, (const node *const[]){x, seed}, list, COUNT(list));
+    return g_apply_n(g, "random_dropout", NODES(x, seed),
+                     ATTRS(attr_real("rate", rate), attr_int("salt", (int64_t)(place >> 33))));
 }
 
 /* ---- ONNX ---- */

@@ -99,8 +99,7 @@ static bool adapt_einsum(const onnx_call *c, const node **out, err *e)
         return false;
     if (!*past_blanks(s))
         return err_set(e, TS_BAD_INPUT, "Einsum: no equation, expected letters for the axes as in \"ij,jk->ik\"");
-    const attr given = attr_word("equation", s);
-    return onnx_give(c, out, g_make(c->g, op_find("einsum"), c->n_in, c->in, &given, 1), e);
+    return onnx_give(c, out, g_apply_n(c->g, "einsum", c->n_in, c->in, ATTRS(attr_word("equation", s))), e);
 }
 
 /* ---- shape ---- */
@@ -246,7 +245,7 @@ static const node *einsum_lower(graph *g, const node *n)
     for (int k = 1; k < q.n; k++) {
         const term to = k + 1 == q.n ? q.out : kept(&q, &left, &q.in[k], k + 1);
         snprintf(line, sizeof line, "%s,%s->%s", left.label, q.in[k].label, to.label);
-        y = g_make(g, contract, 2, (const node *const[]){y, n->in[k]}, &given, 1);
+        y = g_make(g, contract, NODES(y, n->in[k]), &given, 1);
         left = to;
     }
     return y;

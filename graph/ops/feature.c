@@ -91,7 +91,7 @@ static bool make_normal(const onnx_call *c, onnx_value *out, err *e)
     const node *all = g_over(c->g, norms[i].fold, g_formula(c->g, 1, &x, norms[i].term), 1,
                              (const int64_t[]){x->type.rank - 1}); /* [..., 1] */
     const char *how = arena_format(&c->g->mem, "select(b==0,a,a/%s)", norms[i].by);
-    return onnx_give(c, &out[0].node, all ? g_formula(c->g, 2, (const node *[]){x, all}, how) : NULL, e);
+    return onnx_give(c, &out[0].node, all ? g_formula(c->g, NODES(x, all), how) : NULL, e);
 }
 
 /* Of reals NaN may stand for what is missing. */
@@ -140,7 +140,7 @@ static bool make_vector(const onnx_call *c, onnx_value *out, err *e)
         x = g_cast(c->g, x->type.rank == 1 ? g_reshape(c->g, x, 2, column) : x, TS_F32);
         const int64_t more = width[i] - width_of(x), pads[] = {0, 0, 0, more};
         x = more < 0 ? g_part(c->g, x, 1, 0, width[i]) : x;
-        part[i] = more > 0 ? g_apply(c->g, "pad", x, 1, (attr[]){attr_ints("pads", 4, pads)}) : x;
+        part[i] = more > 0 ? g_apply(c->g, "pad", x, ATTRS(attr_ints("pads", 4, pads))) : x;
     }
     return onnx_give(c, &out[0].node, g_joined(c->g, n, part, 1), e);
 }
@@ -158,8 +158,7 @@ static bool make_one_hot(const onnx_call *c, onnx_value *out, err *e)
     if (n < 1)
         return err_set(e, TS_BAD_INPUT, "cats_int64s is empty, one category at least expected");
     const node *x = g_cast(g, c->in[0], TS_I64);
-    const attr axis = attr_ints("axes", 1, (const int64_t[]){-1});
-    const node *y = g_call2(g, "equal", g_apply(g, "expand_dims", x, 1, &axis), g_ints(g, n, category));
+    const node *y = g_call2(g, "equal", g_call1(g, "expand_dims axes=[-1]", x), g_ints(g, n, category));
     return onnx_give(c, &out[0].node, y ? g_cast(g, y, TS_F32) : NULL, e);
 }
 
@@ -241,12 +240,9 @@ static bool make_encode(const onnx_call *c, onnx_value *out, err *e)
     const bool real = dtype_class(x->type.dtype) == D_REAL && c->version >= 4; /* then NaN may be a key */
     const char *how = arena_format(
         &g->mem, real ? "select(a[i0]==b[i1]||isnan(a[i0])&&isnan(b[i1]),i1,%d)" : "select(a[i0]==b[i1],i1,%d)", key.n);
-    const node *in[] = {g_reshape(g, x, 1, &flat), keys};
-    const node *place = g_element(g, 2, in,
-                                  &(spelling){.rank = 1, .n_fold = 1, .extent = extent, .fold = "min", .text = how});
-    const node *all = g_joined(g, 2, (const node *[]){values, other}, 0); /* [n + 1] */
-    const node *y = place ? g_call2(g, "gather axis=0", all, place) : NULL;
-    return onnx_give(c, &out[0].node, y ? g_reshape(g, y, x->type.rank, x->type.dim) : NULL, e);
+    const node *place = g_element(g, NODES(g_reshape(g, x, 1, &flat), keys), &(spelling){1, 1, extent, "min", how});
+    const node *y = g_call2(g, "gather axis=0", g_joined(g, NODES(values, other), 0), place); /* of [n + 1] */
+    return onnx_give(c, &out[0].node, g_reshape(g, y, x->type.rank, x->type.dim), e);
 }
 
 /* The probabilities as they are, columns in the order of the labels: what others make a map of for each row. */

@@ -38,13 +38,9 @@ static bool pick(const onnx_call *c, const node *cond, const onnx_value *yes, co
         return onnx_wait(c, e, "a sequence or an optional depends on a condition known only at run time");
     if (yes->node == no->node)
         return *out = *yes, true;
-    if (!type_equal(&yes->node->type, &no->node->type)) {
-        text a = {0}, b = {0};
-        type_print(&a, &yes->node->type), type_print(&b, &no->node->type);
-        onnx_wait(c, e, "a condition known only at run time decides between %s and %s", text_str(&a), text_str(&b));
-        text_free(&a), text_free(&b);
-        return false;
-    }
+    if (!type_equal(&yes->node->type, &no->node->type))
+        return onnx_wait(c, e, "a condition known only at run time decides between %s and %s",
+                         type_said(&yes->node->type).s, type_said(&no->node->type).s);
     out->node = g_call3(c->g, "where", cond, yes->node, no->node);
     return out->node != NULL;
 }
@@ -145,12 +141,14 @@ static bool step_turn(turn *t, const onnx_value *next)
     return ok;
 }
 
-/* Whether it came about; else all is as before, and the trips are written out. */
-static bool end_turn(graph *g, bool ok)
+/* Whether it came about, with n results; else all is as before, and the trips are written out. */
+static bool end_turn(const onnx_call *c, bool ok, int n, const node *const *result, onnx_value *out)
 {
-    ok = ok && !err_is(&g->err);
+    ok = ok && !err_is(&c->g->err);
     if (!ok)
-        g->err = (err){0}, g->waits = false;
+        c->g->err = (err){0}, c->g->waits = false;
+    for (int i = 0; ok && i < n && i < c->n_out; i++)
+        out[i].node = result[i];
     return ok;
 }
 
@@ -220,7 +218,7 @@ static bool step_loop(loop *l, err *e)
     const onnx_call *c = l->c;
     truth next;
     if (!l->out[0].node || !known_truth(c, l->out[0].node, "condition", &next, e))
-        return operands_refuse(1, (const node *[]){l->out[0].node}, e, "from the body a condition, one truth value,");
+        return operands_refuse(NODES(l->out[0].node), e, "from the body a condition, one truth value,");
     for (int i = 0; i < l->n_scan; i++) {
         if (!l->out[1 + l->n_state + i].node)
             return err_set(e, TS_BAD_INPUT,
@@ -314,11 +312,8 @@ static bool make_loop(const onnx_call *c, onnx_value *out, err *e)
     if (!begin_loop(&l, e))
         return false;
     const node **result = arena_array(&c->g->mem, (size_t)(l.n_state + l.n_scan) + 1, sizeof *result);
-    if (may_be_scan(&l) && end_turn(c->g, try_loop(&l, result))) {
-        for (int i = 0; i < l.n_state + l.n_scan && i < c->n_out; i++)
-            out[i].node = result[i];
+    if (may_be_scan(&l) && end_turn(c, try_loop(&l, result), l.n_state + l.n_scan, result, out))
         return true;
-    }
     const ts_array *trips = l.count ? g_needed(c->g, l.count) : NULL;
     if (trips)
         l.trips = load_whole(TS_I64, trips->data, 0);
@@ -410,9 +405,7 @@ static bool pass_scan(const scan *s, int64_t trip, onnx_value *in, onnx_value *o
         type t = x->type; /* no entry to look at: one of zeros has the right type */
         memmove(t.dim + s->axis_in[i], t.dim + s->axis_in[i] + 1, (size_t)(t.rank - 1 - s->axis_in[i]) * sizeof *t.dim);
         t.rank--;
-        const node *zero = g_scalar(c->g, t.dtype, 0); /* [] */
-        const attr shape = attr_ints("shape", t.rank, t.dim);
-        in[s->n_state + i].node = g_apply(c->g, "broadcast_to", zero, 1, &shape);
+        in[s->n_state + i].node = g_filled(c->g, &t, 0);
     }
     return c->pass(c, &(onnx_pass){"body", c->n_in, s->n_state + s->n_out, in, out}, e);
 }
@@ -457,11 +450,9 @@ static bool make_scan(const onnx_call *c, onnx_value *out, err *e)
     if (!begin_scan(&s, e))
         return false;
     const node **result = arena_array(&c->g->mem, (size_t)(s.n_state + s.n_out) + 1, sizeof *result);
-    if (!g_few_trips(c->g, s.trips) && s.trips <= MOST_TRIPS && end_turn(c->g, try_scan(&s, result))) {
-        for (int i = 0; i < s.n_state + s.n_out && i < c->n_out; i++)
-            out[i].node = result[i];
+    if (!g_few_trips(c->g, s.trips) && s.trips <= MOST_TRIPS &&
+        end_turn(c, try_scan(&s, result), s.n_state + s.n_out, result, out))
         return true;
-    }
     onnx_value *in = values(c, c->n_in), *got = values(c, s.n_state + s.n_out);
     for (int i = 0; i < s.n_state; i++)
         in[i] = c->value[i];

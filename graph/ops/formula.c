@@ -167,14 +167,14 @@ static bool inside(const expr *x, const scope *s, err *e)
 
 const node *g_formula(graph *g, int n, const node *const *in, const char *source)
 {
-    return g_make(g, op_find("formula"), n, in, (attr[]){attr_word("text", source)}, 1);
+    return g_apply_n(g, "formula", n, in, ATTRS(attr_word("text", source)));
 }
 
 const node *g_element(graph *g, int n, const node *const *in, const spelling *s)
 {
-    const attr list[] = {attr_ints("dims", s->rank, s->extent), attr_ints("folds", s->n_fold, s->extent + s->rank),
-                         attr_word("fold", s->fold), attr_word("text", s->text)};
-    return g_make(g, op_find("element"), n, in, list, COUNT(list));
+    return g_apply_n(g, "element", n, in,
+                     ATTRS(attr_ints("dims", s->rank, s->extent), attr_ints("folds", s->n_fold, s->extent + s->rank),
+                           attr_word("fold", s->fold), attr_word("text", s->text)));
 }
 
 typedef struct lettered {
@@ -371,11 +371,11 @@ static bool formula_shape(const node *n, type *out, err *e)
 {
     arena mem = {0};
     const type *in[MAX_OPERAND];
-    names known = {.n = n->n_in, .own = n->scalars};
     if (!operands(n, e))
         return false;
     for (int i = 0; i < n->n_in; i++)
-        in[i] = &n->in[i]->type, known.name[i] = letters[i], known.value[i] = at_zero(&mem, n->in[i]);
+        in[i] = &n->in[i]->type;
+    const names known = known_to(n, &mem, 0);
     const bool ok = type_broadcast(n->n_in, in, out, e) && dtype_of(n, &known, &mem, &out->dtype, e);
     arena_free(&mem);
     return ok;
@@ -392,23 +392,28 @@ static bool refuse_fold(const char *name, err *e)
     return false;
 }
 
+/* Operands and extents, how many; -1 with an error */
+static int spelled_axes(const node *n, type *out, int64_t *extent, bool *empty, err *e)
+{
+    const int total = operands(n, e) ? (int)extents(n, extent, e) : -1;
+    *out = (type){.rank = total < 0 ? 0 : node_attr(n, "dims")->n}, *empty = false;
+    memcpy(out->dim, extent, (size_t)out->rank * sizeof *extent);
+    for (int i = 0; i < total; i++)
+        *empty = *empty || extent[i] == 0;
+    return total;
+}
+
 static bool element_shape(const node *n, type *out, err *e)
 {
     arena mem = {0};
     int64_t extent[MAX_AXIS];
-    bool empty = false;
-    if (!operands(n, e))
-        return false;
-    const int total = (int)extents(n, extent, e);
+    bool empty;
+    const int total = spelled_axes(n, out, extent, &empty, e);
     const fn *f = fn_find(node_attr(n, "fold")->s);
     if (total < 0)
         return false;
     if (!f || isnan(f->unit))
         return refuse_fold(node_attr(n, "fold")->s, e);
-    *out = (type){.rank = node_attr(n, "dims")->n};
-    memcpy(out->dim, extent, (size_t)out->rank * sizeof *extent);
-    for (int i = 0; i < total; i++)
-        empty = empty || extent[i] == 0;
     const expr *x = spelled(n, &mem, total, e);
     bool ok = x && x_expand(&mem, n->scalars, x, e) && (empty || inside(x, &(scope){.extent = extent}, e));
     if (ok && x->dtype == TS_N_DTYPE)
@@ -424,14 +429,10 @@ static bool fold_shape(const node *n, type *out, err *e)
 {
     arena mem = {0};
     int64_t extent[MAX_AXIS];
-    bool empty = false;
-    const int total = operands(n, e) ? (int)extents(n, extent, e) : -1;
+    bool empty;
+    const int total = spelled_axes(n, out, extent, &empty, e);
     if (total < 0)
         return false;
-    *out = (type){.rank = node_attr(n, "dims")->n};
-    memcpy(out->dim, extent, (size_t)out->rank * sizeof *extent);
-    for (int i = 0; i < total; i++)
-        empty = empty || extent[i] == 0;
     if (total == out->rank)
         return err_set(e, TS_BAD_INPUT,
                        "%d extents, one for each dim of the result: one more for each folded axis expected", total);
@@ -454,12 +455,18 @@ static const expr *formula_body(defn *d)
     return x_parse(d->mem, node_attr(d->node, "text")->s, &known, d->err);
 }
 
-static const expr *element_body(defn *d)
+static uint32_t folded(defn *d)
 {
     const attr *folds = node_attr(d->node, "folds");
     uint32_t set = 0;
     for (int i = 0; i < folds->n; i++)
         set |= 1u << defn_fold(d, folds->ints[i]);
+    return set;
+}
+
+static const expr *element_body(defn *d)
+{
+    const uint32_t set = folded(d);
     d->value = spelled(d->node, d->mem, d->n_axis, d->err);
     if (d->value && set)
         return x_fold(d->mem, node_attr(d->node, "fold")->s, set, d->value);
@@ -468,11 +475,7 @@ static const expr *element_body(defn *d)
 
 static const expr *fold_body(defn *d)
 {
-    const attr *folds = node_attr(d->node, "folds");
-    uint32_t set = 0;
-    for (int i = 0; i < folds->n; i++)
-        set |= 1u << defn_fold(d, folds->ints[i]);
-    return spelled_fold(d->node, d->mem, set, d->err);
+    return spelled_fold(d->node, d->mem, folded(d), d->err);
 }
 
 /* ---- records ---- */

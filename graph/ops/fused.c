@@ -44,8 +44,7 @@ static const node *activated(const onnx_call *c, const node *y)
     const bool clip = !strcmp(kind, "Clip"); /* whose numbers are operands */
     onnx_call bare = *c;
     bare.n_attr = 0;
-    const node *z = onnx_standard(
-        &bare, &(onnx_inner){.type = kind, .version = 22, .n_in = clip ? 3 : 1, .in = in, .n_more = n, .more = more});
+    const node *z = onnx_standard(&bare, &(onnx_inner){kind, 22, clip ? 3 : 1, in, n, more, 0, NULL});
     if (z && !type_equal(&z->type, &y->type))
         return g_fail(c->g, TS_BAD_INPUT, "activation: \"%.40s\" gives another type than it takes", kind);
     return z;
@@ -123,11 +122,8 @@ static bool adapt_conv_transpose(const onnx_call *c, const node **out, err *e)
         return false;
     const node *in[] = {c->in[0], c->in[1], onnx_in(c, 3)};
     const attr more = attr_ints("pads", n, pads);
-    const node *y = onnx_standard(
-        c,
-        &(onnx_inner){
-            .type = "ConvTranspose", .version = 11, .n_in = in[2] ? 3 : 2, .in = in, .n_more = n > 0, .more = &more});
-    return onnx_give(c, out, y, e);
+    const onnx_inner inner = {"ConvTranspose", 11, in[2] ? 3 : 2, in, n > 0, &more, 0, NULL};
+    return onnx_give(c, out, onnx_standard(c, &inner), e);
 }
 
 /* ---- ONNX: activations ---- */
@@ -155,12 +151,7 @@ static bool adapt_bias_add(const onnx_call *c, const node **out, err *e)
 static bool adapt_bias_softmax(const onnx_call *c, const node **out, err *e)
 {
     const node *x = plus(c->g, c->in[0], c->in[1]);
-    const attr axis = attr_int("axis", onnx_int(c, "axis", 1));
-    return onnx_give(
-        c, out,
-        onnx_standard(c,
-                      &(onnx_inner){.type = "Softmax", .version = 11, .n_in = 1, .in = &x, .n_more = 1, .more = &axis}),
-        e);
+    return onnx_give(c, out, onnx_standard(c, &(onnx_inner){"Softmax", 11, 1, &x, 0, NULL, 0, NULL}), e);
 }
 
 /* ---- ONNX: normalisations ---- */
@@ -260,8 +251,8 @@ static bool adapt_group_norm(const onnx_call *c, const node **out, err *e)
     const node *y = onnx_standard(c, &(onnx_inner){"GroupNormalization", 21, 3, in, COUNT(more), more, 0, NULL});
     y = onnx_int(c, "activation", 0) ? g_call1(g, "silu", y) : y;
     y = last ? fused_channels(g, y, true) : y;
-    return onnx_give(c, out, y ? g_cast(g, y, c->in[0]->type.dtype) : NULL, e) &&
-           (c->n_out < 2 || onnx_give(c, out + 1, g_cast(g, x, c->in[0]->type.dtype), e));
+    const dtype d = c->in[0]->type.dtype;
+    return onnx_give(c, out, g_cast(g, y, d), e) && (c->n_out < 2 || onnx_give(c, out + 1, g_cast(g, x, d), e));
 }
 
 /* ---- ONNX: older copies of what the standard has now ---- */
@@ -275,7 +266,7 @@ static bool adapt_copy(const onnx_call *c, const node **out, err *e)
     int i = 0;
     while (i + 1 < COUNT(copies) && strcmp(copies[i].type, c->type))
         i++;
-    const onnx_inner inner = {.type = copies[i].type, .version = copies[i].version, .n_in = c->n_in, .in = c->in};
+    const onnx_inner inner = {copies[i].type, copies[i].version, c->n_in, c->in, 0, NULL, 0, NULL};
     return onnx_give(c, out, onnx_standard(c, &inner), e);
 }
 
@@ -291,14 +282,10 @@ static bool adapt_expand(const onnx_call *c, const node **out, err *e)
 /* Values in the order in which they come first, the place of each among them, and how many there are of each. */
 static bool adapt_unique(const onnx_call *c, const node **out, err *e)
 {
-    static const int which[] = {0, 2, 3};
     const node *y[4];
     const attr more = attr_int("sorted", 0);
-    if (!onnx_standard(c, &(onnx_inner){"Unique", 11, 1, c->in, 1, &more, 4, y}))
-        return onnx_give(c, out, NULL, e);
-    for (int i = 0; i < 3 && i < c->n_out; i++)
-        out[i] = y[which[i]];
-    return true;
+    return onnx_standard(c, &(onnx_inner){"Unique", 11, 1, c->in, 1, &more, 4, y}) &&
+           onnx_give_all(c, out, NODES(y[0], y[2], y[3]), e);
 }
 
 /* ---- records ---- */

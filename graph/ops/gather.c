@@ -2,6 +2,8 @@
  * when met. */
 #include "graph/ir/rule.h"
 
+#include <string.h>
+
 /* ---- helpers ---- */
 static bool whole_places(const node *n, err *e)
 {
@@ -16,18 +18,15 @@ static const node *gather_one(const onnx_call *c, int axis, int64_t at)
 {
     const node *a = c->in[0];
     const type *t = &a->type, *places = &c->in[1]->type;
-    int64_t start[MAX_RANK] = {0}, size[MAX_RANK], shape[2 * MAX_RANK];
+    int64_t shape[2 * MAX_RANK];
     int rank = 0;
     for (int i = 0; i < t->rank; i++) {
-        size[i] = i == axis ? 1 : t->dim[i];
         for (int k = 0; i == axis && k < places->rank; k++)
             shape[rank++] = 1;
         if (i != axis)
             shape[rank++] = t->dim[i];
     }
-    start[axis] = at < 0 ? at + t->dim[axis] : at;
-    const attr cut[] = {attr_ints("starts", t->rank, start), attr_ints("sizes", t->rank, size)};
-    const node *y = g_apply(c->g, "slice", a, COUNT(cut), cut); /* as a, with 1 at the axis */
+    const node *y = g_part(c->g, a, axis, at < 0 ? at + t->dim[axis] : at, 1); /* as a, with 1 at the axis */
     return g_reshape(c->g, y, rank, shape);
 }
 
@@ -35,7 +34,7 @@ enum { MOST_KNOWN = 4096 }; /* constant indices that are looked at */
 static bool adapt_gather(const onnx_call *c, const node **out, err *e)
 {
     int axis;
-    if (!axis_norm(onnx_int(c, "axis", 0), c->in[0]->type.rank, &axis, e))
+    if (!axis_norm(onnx_own_int(c, "axis"), c->in[0]->type.rank, &axis, e))
         return false;
     const ts_array *place = g_constant(c->g, c->in[1], MOST_KNOWN);
     const int64_t extent = c->in[0]->type.dim[axis], n = place ? ts_array_count(place) : 0;
@@ -57,19 +56,8 @@ static bool gather_shape(const node *n, type *out, err *e)
 {
     const type *t = &n->in[0]->type, *places = &n->in[1]->type;
     int axis;
-    if (!attr_axis(n, "axis", t->rank, &axis, e) || !whole_places(n, e))
-        return false;
-    *out = (type){.dtype = t->dtype};
-    if (t->rank - 1 + places->rank > MAX_RANK)
-        return err_set(e, TS_BAD_INPUT, "the result would have rank %d, at most %d is possible",
-                       t->rank - 1 + places->rank, MAX_RANK);
-    for (int i = 0; i < t->rank; i++) {
-        for (int k = 0; i == axis && k < places->rank; k++)
-            out->dim[out->rank++] = places->dim[k];
-        if (i != axis)
-            out->dim[out->rank++] = t->dim[i];
-    }
-    return true;
+    return attr_axis(n, "axis", t->rank, &axis, e) && whole_places(n, e) &&
+           type_spliced(t, axis, places, "result", out, e);
 }
 
 static bool gather_nd_shape(const node *n, type *out, err *e)
@@ -165,16 +153,11 @@ static const expr *along_body(defn *d)
 /* Adding what arrives where it was read from, where asking every place whether it was read would be slow. */
 static const node *gather_grad(graph *g, const node *call, const node *y, const node *dy, int k)
 {
-    const node *in[] = {g_filled(g, &call->in[0]->type, 0), call->in[1], dy};
+    const char *back = strcmp(call->op->name, "gather") ? "put_along_axis" : "scatter";
     (void)y;
-    return k ? NULL : g_callf(g, 3, in, "scatter reduce=add axis=%lld", (long long)node_int(call, "axis"));
-}
-
-static const node *along_grad(graph *g, const node *call, const node *y, const node *dy, int k)
-{
-    const node *in[] = {g_filled(g, &call->in[0]->type, 0), call->in[1], dy};
-    (void)y;
-    return k ? NULL : g_callf(g, 3, in, "put_along_axis reduce=add axis=%lld", (long long)node_int(call, "axis"));
+    return k ? NULL
+             : g_callf(g, NODES(g_filled(g, &call->in[0]->type, 0), call->in[1], dy), "%s reduce=add axis=%lld", back,
+                       (long long)node_int(call, "axis"));
 }
 
 /* ---- records ---- */
@@ -198,6 +181,6 @@ const op ops_gather[] = {
          "f32[3,4] i64[2,4]<3\nf32[3,4] i64[3,5]<4 axis=1\ni64[2,3,4] i32[2,3,1]<4 axis=-1\nf32[3,4] i64[0,4]\n"
          "f32[3,4] i64[2,2]<3",
          "Elements of the first tensor whose place along one axis is read from the second.", .shape = along_shape,
-         .grad = along_grad),
+         .grad = gather_grad),
     {0},
 };

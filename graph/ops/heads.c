@@ -19,7 +19,7 @@ typedef struct heads {
 /* ---- helpers ---- */
 static const node *joined(graph *g, const node *a, const node *b, int axis)
 {
-    return a ? g_callf(g, 2, (const node *const[]){a, b}, "concat axis=%d", axis) : b;
+    return a ? g_callf(g, NODES(a, b), "concat axis=%d", axis) : b;
 }
 
 static int64_t keys(const heads *h)
@@ -37,9 +37,10 @@ static const node *filtered(const heads *h, const node *allowed, const node *mor
 {
     graph *g = h->g;
     const double far = onnx_real(h->c, "mask_filter_value", -10000);
-    const node *mask = allowed ? g_call3(g, "where", allowed, g_scalar_like(g, h->q, 0), g_scalar_like(g, h->q, far))
-                               : NULL;
-    return mask && more ? g_call2(g, "add", mask, more) : mask ? mask : more;
+    if (!allowed)
+        return more;
+    const node *mask = g_call3(g, "where", allowed, g_scalar_like(g, h->q, 0), g_scalar_like(g, h->q, far));
+    return more ? g_call2(g, "add", mask, more) : mask;
 }
 
 /* Where keys count, of a mask [batch, keys] or [batch, queries, keys] of 1 and 0, of ends [batch], or of ends and
@@ -55,13 +56,12 @@ static bool read_mask(const heads *h, const node *mask, const node **allowed, er
         return true;
     mask = number(g, mask);
     if (t->rank == 1 && (t->dim[0] == batch || t->dim[0] == 2 * batch)) {
-        from = t->dim[0] == batch ? NULL
-                                  : g_reshape(g, g_part(g, mask, 0, batch, batch), 4, (int64_t[]){batch, 1, 1, 1});
-        mask = g_reshape(g, g_part(g, mask, 0, 0, batch), 4, (int64_t[]){batch, 1, 1, 1});
+        from = t->dim[0] == batch ? NULL : g_along(g, g_part(g, mask, 0, batch, batch), 4, 0);
+        mask = g_along(g, g_part(g, mask, 0, 0, batch), 4, 0);
         *allowed = g_call2(g, "less", j, mask);
         if (from)
             *allowed = g_call2(g, "logical_and", *allowed, g_call2(g, "less_equal", from, j));
-        return *allowed != NULL || onnx_give(h->c, allowed, NULL, e);
+        return *allowed != NULL;
     }
     const bool flat = t->rank == 2, square = t->rank == 3;
     if ((!flat && !square) || t->dim[0] != batch || t->dim[t->rank - 1] != n)
@@ -71,7 +71,7 @@ static bool read_mask(const heads *h, const node *mask, const node **allowed, er
                                (long long)batch, (long long)n);
     mask = g_reshape(g, mask, 4, (int64_t[]){batch, 1, square ? t->dim[1] : 1, n});
     *allowed = g_call2(g, "greater", mask, g_scalar(g, TS_I64, 0));
-    return *allowed != NULL || onnx_give(h->c, allowed, NULL, e);
+    return *allowed != NULL;
 }
 
 /* out[0] [batch, heads, queries, width], then keys, values and scores, as many as asked for. */
@@ -86,11 +86,8 @@ static const node *attended(const heads *h, int n_out, const node **out)
     for (int i = 0; i < c->n_attr; i++)
         if ((!strcmp(c->attr[i].name, "scale") && onnx_real(c, "scale", 0) != 0) || !strcmp(c->attr[i].name, "softcap"))
             kept[own.n_attr++] = c->attr[i];
-    return onnx_standard(&own, &(onnx_inner){"Attention", 23,
-                                             h->past_k ? 6
-                                             : h->mask ? 4
-                                                       : 3,
-                                             in, COUNT(more), more, n_out, out});
+    const int n_in = h->past_k ? 6 : h->mask ? 4 : 3;
+    return onnx_standard(&own, &(onnx_inner){"Attention", 23, n_in, in, COUNT(more), more, n_out, out});
 }
 
 /* ---- ONNX: with the projection ---- */
@@ -255,8 +252,8 @@ static const node *rotated(const onnx_call *c, const node *x, const node *at, co
                          attr_int("rotary_embedding_dim", own ? own : 2 * pairs)};
     onnx_call bare = *c;
     bare.n_attr = 0;
-    return onnx_standard(&bare, &(onnx_inner){"RotaryEmbedding", 23, 4, (const node *const[]){x, cosine, sine, at},
-                                              COUNT(more), more, 0, NULL});
+    return onnx_standard(&bare,
+                         &(onnx_inner){"RotaryEmbedding", 23, NODES(x, cosine, sine, at), COUNT(more), more, 0, NULL});
 }
 
 /* x, positions, tables of cosines and sines [positions, pairs] */
@@ -304,12 +301,11 @@ static bool read_cache(const heads *h, cache *s, err *e)
     s->from = g_call2(g, "add", number(g, c->in[5]), g_scalar(g, TS_I64, (double)(1 - s->time)));
     if (s->total == s->time) /* the first steps, of which the last may be padding */
         s->from = g_scalar(g, TS_I64, 0);
-    s->from = s->from ? g_broadcast(g, s->from->type.rank == 1 ? s->from : g_reshape(g, s->from, 1, (int64_t[]){1}), 1,
-                                    &batch)
-                      : NULL;
-    s->at = s->from ? g_reshape(g, s->from, 4, (int64_t[]){batch, 1, 1, 1}) : NULL;
-    s->at = g_call2(g, "add", s->at, g_reshape(g, g_count(g, s->time, TS_I64), 2, (int64_t[]){s->time, 1}));
-    return s->at || onnx_give(c, &s->at, NULL, e);
+    if (s->from && s->from->type.rank != 1)
+        s->from = g_reshape(g, s->from, 1, (int64_t[]){1});
+    s->from = g_broadcast(g, s->from, 1, &batch);
+    s->at = g_call2(g, "add", g_along(g, s->from, 4, 0), g_along(g, g_count(g, s->time, TS_I64), 2, 0));
+    return s->at != NULL;
 }
 
 /* The cache with what comes, [batch, few, room, width]. */
@@ -339,7 +335,7 @@ static const node *seen(const heads *h, const cache *s)
 }
 
 /* One more key, of score `sink` [heads] or 0, and of no value: what softmax divides by grows. */
-static bool add_sink(heads *h, const node *sink, err *e)
+static bool add_sink(heads *h, const node *sink)
 {
     graph *g = h->g;
     const int64_t *dim = h->q->type.dim, n = h->k->type.dim[2];
@@ -357,7 +353,7 @@ static bool add_sink(heads *h, const node *sink, err *e)
                            : h->mask;
     mask = mask ? g_broadcast(g, mask, 4, (int64_t[]){dim[0], h->heads, dim[2], n}) : NULL;
     h->mask = mask && last ? joined(g, mask, last, 3) : NULL;
-    return h->mask || onnx_give(h->c, &h->mask, NULL, e);
+    return h->mask != NULL;
 }
 
 /* q with k and v beside, or all three in one [batch, time, (heads + 2 few) width]. */
@@ -379,7 +375,7 @@ static bool read_groups(heads *h, err *e)
     h->past_k = onnx_in(c, 3), h->past_v = onnx_in(c, 4);
     if (h->past_k && (h->past_k->type.rank != 4 || !h->past_v))
         return operands_refuse(1, &h->past_k, e, "a past of keys and of values [batch, heads, time, width]");
-    return (h->q && h->k && h->v) || onnx_give(c, &h->q, NULL, e);
+    return h->q && h->k && h->v;
 }
 
 static bool adapt_groups(const onnx_call *c, const node **out, err *e)
@@ -422,7 +418,7 @@ static bool adapt_groups(const onnx_call *c, const node **out, err *e)
     if (bias) /* of the keys that there are */
         h.k = g_part(g, h.k, 2, 0, s.total), h.v = g_part(g, h.v, 2, 0, s.total),
         h.mask = g_call3(g, "where", g_part(g, h.mask, 3, 0, s.total), bias, g_scalar_like(g, bias, -INFINITY));
-    if ((onnx_in(c, 11) || onnx_int(c, "smooth_softmax", 0) > 0) && (!h.mask || !add_sink(&h, onnx_in(c, 11), e)))
+    if ((onnx_in(c, 11) || onnx_int(c, "smooth_softmax", 0) > 0) && (!h.mask || !add_sink(&h, onnx_in(c, 11))))
         return false;
     if (!attended(&h, 1, y) || !onnx_give(c, out, attend_together(g, y[0]), e))
         return onnx_give(c, out, NULL, e);

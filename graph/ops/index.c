@@ -231,7 +231,7 @@ static const node *index_lower(graph *g, const node *n)
     if (!y || l.n == 0)
         return y;
     l.place[0] = y;
-    return g_make(g, op_find("take_at"), 1 + l.n, l.place, (attr[]){attr_ints("axes", l.n, l.axis)}, 1);
+    return g_apply_n(g, "take_at", 1 + l.n, l.place, ATTRS(attr_ints("axes", l.n, l.axis)));
 }
 
 /* The places that the key reads are found by reading numbers of places; there the values are put. at and value
@@ -246,7 +246,7 @@ static const node *set_item_lower(graph *g, const node *n)
     for (int i = 2; i < n->n_in && i <= MAX_RANK; i++)
         read[i - 1] = n->in[i];
     /* as the key reads */
-    const node *at = g_make(g, op_find("index"), n->n_in - 1, read, (attr[]){*node_attr(n, "key")}, 1);
+    const node *at = g_apply_n(g, "index", n->n_in - 1, read, ATTRS(*node_attr(n, "key")));
     if (!at)
         return NULL;
     const node *value = g_cast(g, n->in[1], t->dtype), *all[3];

@@ -33,7 +33,7 @@ static const node *of_one(graph *g, const node *x, const node *w, int n_attr, co
         return sum ? g_reshape(g, g_over(g, "sum", sum, 2, rest), 3, (int64_t[]){w->type.dim[0], 1, 1}) : NULL;
     const int64_t image[] = {1, 1, x->type.dim[2], x->type.dim[3]};
     const node *ones = g_broadcast(g, g_scalar(g, TS_I32, 1), 4, image);
-    return g_make(g, op_find("conv2d"), 2, (const node *const[]){ones, sum}, list, n_attr);
+    return g_apply_n(g, "conv2d", NODES(ones, sum), n_attr, list);
 }
 
 /* The convolution of x [batch, in, h, w] less zx [] by the weight w [out, in, h, w], known, less zw: [batch, out, h, w]
@@ -52,8 +52,7 @@ static const node *product(graph *g, const quantized *x, const quantized *w, int
     const node *off = zx ? of_one(g, a, b, n_attr, list) : NULL;
     if (zx && (!off || type_bytes(&off->type) > MOST_APART))
         return NULL;
-    const node *in[] = {g_cast(g, a, left), b};
-    const node *sum = in[0] ? g_make(g, op_find("integer_conv2d"), 2, in, list, n_attr) : NULL;
+    const node *sum = g_apply_n(g, "integer_conv2d", NODES(g_cast(g, a, left), b), n_attr, list);
     off = off ? g_call2(g, "multiply", g_reshape(g, zx, 0, NULL), g_known(g, off, "")) : NULL;
     return off ? g_call2(g, "subtract", sum, off) : sum;
 }
@@ -138,23 +137,11 @@ static bool integer_conv_shape(const node *n, type *out, err *e)
 }
 
 /* ---- passes ---- */
-static int given(const node *n, attr list[4])
-{
-    int count = 0;
-    for (int i = 0; i < 4; i++)
-        if (n->attr[i].kind != '-')
-            list[count++] = n->attr[i];
-    return count;
-}
-
 static const node *integer_conv_of(graph *g, const node *n, dtype a)
 {
-    const node *in[] = {n->in[0], n->in[1]};
-    if (dtype_bits(in[0]->type.dtype) >= dtype_bits(a) || in[1]->type.dtype != TS_I8)
+    if (dtype_bits(n->in[0]->type.dtype) >= dtype_bits(a) || n->in[1]->type.dtype != TS_I8)
         return NULL;
-    attr list[4];
-    in[0] = g_cast(g, in[0], a);
-    return in[0] ? g_make(g, n->op, 2, in, list, given(n, list)) : NULL;
+    return g_make(g, n->op, NODES(g_cast(g, n->in[0], a), n->in[1]), n->attr, N_CONV_ATTRIBUTES);
 }
 
 /* By pairs of 16 bits as many products are formed at once as of reals, of which Winograd takes fewer. */
@@ -167,8 +154,7 @@ const node *quantized_conv(graph *g, const node *n, dtype a)
     const int64_t scales = type_count(&w.scale->type);
     if (scales != 1 && (w.scale->type.rank != 4 || scales != w.scale->type.dim[0]))
         return NULL;
-    attr list[4];
-    const node *sum = product(g, &x, &w, given(n, list), list, a);
+    const node *sum = product(g, &x, &w, N_CONV_ATTRIBUTES, n->attr, a);
     const node *by = scales == 1 ? g_reshape(g, w.scale, 0, NULL) : g_reshape(g, w.scale, 3, (int64_t[]){scales, 1, 1});
     by = sum ? g_call2(g, "multiply", g_reshape(g, x.scale, 0, NULL), by) : NULL;
     by = by && scales > 1 && quantize_known(by) ? g_known(g, by, "") : by;

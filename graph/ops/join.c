@@ -7,8 +7,7 @@
 /* ---- helpers ---- */
 const node *g_joined(graph *g, int64_t n, const node *const *part, int64_t axis)
 {
-    const attr along = attr_int("axis", axis);
-    return n == 1 ? part[0] : g_make(g, op_find("concat"), (int)n, part, &along, 1);
+    return n == 1 ? part[0] : g_apply_n(g, "concat", (int)n, part, ATTRS(attr_int("axis", axis)));
 }
 
 /* ---- ONNX ---- */
@@ -28,7 +27,7 @@ static const node *pad_with(graph *g, const node *x, const node *value, const at
     const double known = v && ts_array_count(v) == 1 ? load_real(v->dtype, v->data, 0) : NAN;
     const bool exact = v && ts_array_count(v) == 1 && (dtype_class(v->dtype) != D_WHOLE || fabs(known) < 0x1p53);
     if (exact)
-        return g_apply(g, "pad", x, 3, (attr[]){list[0], list[1], attr_real("value", known)});
+        return g_apply(g, "pad", x, ATTRS(list[0], list[1], attr_real("value", known)));
     const node *inside = g_apply(g, "pad", g_broadcast(g, g_scalar(g, TS_BOOL, 1), x->type.rank, x->type.dim), 2, list),
                *padded = g_apply(g, "pad", x, 2, list); /* both as the result */
     if (type_count(&value->type) != 1)
@@ -41,22 +40,16 @@ static const node *pad_with(graph *g, const node *x, const node *value, const at
  * operand 2. */
 static bool adapt_pad(const onnx_call *c, const node **out, err *e)
 {
-    int64_t given[2 * MAX_RANK], axes[MAX_RANK], pads[2 * MAX_RANK] = {0};
-    int n, n_axes;
-    if (!onnx_ints(c, onnx_attr(c, "paddings") ? "paddings" : "pads", 1, given, 2 * MAX_RANK, &n, e))
+    int64_t given[2 * MAX_RANK], pads[2 * MAX_RANK] = {0};
+    int n, n_axes, axis[MAX_RANK];
+    if (!onnx_ints(c, onnx_attr(c, "paddings") ? "paddings" : "pads", 1, given, 2 * MAX_RANK, &n, e) ||
+        !onnx_axes(c, 3, &n_axes, axis, e))
         return false;
-    const int rank = n_axes = c->in[0]->type.rank;
-    for (int i = 0; i < rank; i++)
-        axes[i] = i;
-    if (onnx_in(c, 3) && !onnx_ints(c, "", 3, axes, MAX_RANK, &n_axes, e))
-        return false;
+    const int rank = c->in[0]->type.rank;
     if (n != 2 * n_axes)
         return err_set(e, TS_BAD_INPUT, "Pad: %d numbers for %d axes, two for each expected", n, n_axes);
-    for (int i = 0, axis; i < n_axes; i++) {
-        if (!axis_norm(axes[i], rank, &axis, e))
-            return false;
-        pads[axis] = given[i], pads[axis + rank] = given[i + n_axes];
-    }
+    for (int i = 0; i < n_axes; i++)
+        pads[axis[i]] = given[i], pads[axis[i] + rank] = given[i + n_axes];
     const char *mode = onnx_word(c, "mode", "constant");
     const attr list[] = {attr_ints("pads", 2 * rank, pads), attr_word("mode", mode),
                          attr_real("value", onnx_real(c, "value", 0))};
@@ -66,69 +59,48 @@ static bool adapt_pad(const onnx_call *c, const node **out, err *e)
 }
 
 /* Before version 6: how often, and along which axis, as two numbers. */
-static bool adapt_tile_axis(const onnx_call *c, const node **out, err *e)
+static bool read_times(const onnx_call *c, int64_t *reps, int rank, err *e)
 {
-    int64_t reps[MAX_RANK];
     double times = 1, along = 0;
     int axis;
     if (!onnx_need(c, 3, e) || !onnx_number(c, 1, &times, e) || !onnx_number(c, 2, &along, e) ||
-        !axis_norm((int64_t)along, c->in[0]->type.rank, &axis, e))
+        !axis_norm((int64_t)along, rank, &axis, e))
         return false;
-    for (int i = 0; i < c->in[0]->type.rank; i++)
+    for (int i = 0; i < rank; i++)
         reps[i] = i == axis ? (int64_t)times : 1;
-    return onnx_give(c, out, g_apply(c->g, "tile", c->in[0], 1, (attr[]){attr_ints("reps", c->in[0]->type.rank, reps)}),
-                     e);
+    return true;
 }
 
 static bool adapt_tile(const onnx_call *c, const node **out, err *e)
 {
     int64_t reps[MAX_RANK];
-    int n;
-    if (c->version < 6)
-        return adapt_tile_axis(c, out, e);
-    if (!onnx_ints(c, "", 1, reps, MAX_RANK, &n, e))
+    const int rank = c->in[0]->type.rank;
+    int n = rank;
+    if (c->version < 6 ? !read_times(c, reps, rank, e) : !onnx_ints(c, "", 1, reps, MAX_RANK, &n, e))
         return false;
-    if (n != c->in[0]->type.rank)
-        return err_set(e, TS_BAD_INPUT, "Tile: %d numbers for rank %d, one for each axis expected", n,
-                       c->in[0]->type.rank);
-    return onnx_give(c, out, g_apply(c->g, "tile", c->in[0], 1, (attr[]){attr_ints("reps", n, reps)}), e);
+    if (n != rank)
+        return err_set(e, TS_BAD_INPUT, "Tile: %d numbers for rank %d, one for each axis expected", n, rank);
+    return onnx_give(c, out, g_apply(c->g, "tile", c->in[0], ATTRS(attr_ints("reps", n, reps))), e);
 }
 
 /* Cuts or pads the listed axes to the wanted extents, with the odd element off or on at the end. */
 static bool adapt_center(const onnx_call *c, const node **out, err *e)
 {
-    int64_t want[MAX_RANK], axes[MAX_RANK], pads[2 * MAX_RANK] = {0};
-    int n, n_axes;
-    if (!onnx_ints(c, "", 1, want, MAX_RANK, &n, e))
+    int64_t want[MAX_RANK], pads[2 * MAX_RANK] = {0};
+    int n, n_axes, axis[MAX_RANK];
+    if (!onnx_ints(c, "", 1, want, MAX_RANK, &n, e) || !onnx_axes(c, -1, &n_axes, axis, e))
         return false;
     const type *t = &c->in[0]->type;
-    n_axes = t->rank;
-    for (int i = 0; i < t->rank; i++)
-        axes[i] = i;
-    if (onnx_attr(c, "axes") && !onnx_ints(c, "axes", -1, axes, MAX_RANK, &n_axes, e))
-        return false;
     if (n != n_axes)
         return err_set(e, TS_BAD_INPUT, "CenterCropPad: %d extents for %d axes, one for each expected", n, n_axes);
-    for (int i = 0, axis; i < n; i++) {
-        if (!axis_norm(axes[i], t->rank, &axis, e))
-            return false;
-        const int64_t more = want[i] - t->dim[axis];
-        pads[axis] = more / 2, pads[axis + t->rank] = more - more / 2; /* both round towards the smaller cut or pad */
+    for (int i = 0; i < n; i++) {
+        const int64_t more = want[i] - t->dim[axis[i]];
+        pads[axis[i]] = more / 2, pads[axis[i] + t->rank] = more - more / 2; /* both towards the smaller cut or pad */
     }
-    return onnx_give(c, out, g_apply(c->g, "pad", c->in[0], 1, (attr[]){attr_ints("pads", 2 * t->rank, pads)}), e);
+    return onnx_give(c, out, g_apply(c->g, "pad", c->in[0], ATTRS(attr_ints("pads", 2 * t->rank, pads))), e);
 }
 
 /* ---- shape ---- */
-static bool differs(const node *n, int k, int axis, err *e)
-{
-    text first = {0}, other = {0};
-    type_print(&first, &n->in[0]->type), type_print(&other, &n->in[k]->type);
-    err_set(e, TS_BAD_INPUT, "operand %d is %s, the first is %s: they differ beside axis %d", k + 1, other.s, first.s,
-            axis);
-    text_free(&first), text_free(&other);
-    return false;
-}
-
 static bool concat_shape(const node *n, type *out, err *e)
 {
     int axis;
@@ -143,7 +115,8 @@ static bool concat_shape(const node *n, type *out, err *e)
         for (int i = 0; ok && i < t->rank; i++)
             ok = i == axis || t->dim[i] == out->dim[i];
         if (!ok)
-            return differs(n, k, axis, e);
+            return err_set(e, TS_BAD_INPUT, "operand %d is %s, the first is %s: they differ beside axis %d", k + 1,
+                           type_said(t).s, type_said(&n->in[0]->type).s, axis);
         out->dtype = dtype_promote(out->dtype, t->dtype);
         if (!int_add(out->dim[axis], t->dim[axis], &out->dim[axis]))
             return operands_refuse(n->n_in, n->in, e, "extents of axis %d that add up to at most 2^63 - 1", axis);

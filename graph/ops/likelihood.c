@@ -29,32 +29,11 @@ static const node *weight_of(graph *g, const node *x, const node *labels, const 
 }
 
 /* ---- ONNX ---- */
-static int loss_attributes(const onnx_call *c, attr *list)
-{
-    int n = 0;
-    list[n++] = attr_word("reduction", onnx_word(c, "reduction", "mean"));
-    if (onnx_attr(c, "ignore_index"))
-        list[n++] = attr_int("ignore", onnx_int(c, "ignore_index", 0));
-    return n;
-}
-
-static const node *nll(const onnx_call *c, const node *log_p)
-{
-    attr list[2];
-    const int n = loss_attributes(c, list);
-    const node *in[] = {log_p, c->in[1], onnx_in(c, 2)}; /* [batch, class, ...], [batch, ...], [class] */
-    return g_make(c->g, op_find("nll_loss"), in[2] ? 3 : 2, in, list, n);
-}
-
-static bool adapt_nll_loss(const onnx_call *c, const node **out, err *e)
-{
-    return onnx_give(c, out, nll(c, c->in[0]), e);
-}
-
 static bool adapt_cross_entropy(const onnx_call *c, const node **out, err *e)
 {
-    const node *log_p = g_callf(c->g, 1, c->in, "log_softmax axis=1"); /* [batch, class, ...] */
-    return onnx_give(c, out, nll(c, log_p), e) && (c->n_out < 2 || onnx_give(c, out + 1, log_p, e));
+    const node *log_p = g_call1(c->g, "log_softmax axis=1", c->in[0]);
+    const node *in[] = {log_p, c->in[1], onnx_in(c, 2)}; /* [batch, class, ...], [batch, ...], [class] */
+    return onnx_give_all(c, out, NODES(onnx_made(c, in[2] ? 3 : 2, in, 0, NULL), log_p), e);
 }
 
 /* ---- recipes ---- */
@@ -72,8 +51,7 @@ static const node *nll_loss_lower(graph *g, const node *n)
     if (ignore->kind == 'i')
         counts = g_call2(g, "not_equal", labels, g_scalar_like(g, labels, (double)ignore->i));
     const node *w = weight_of(g, x, labels, n->n_in > 2 ? n->in[2] : NULL, counts);
-    const node *found = g_callf(g, 2, (const node *const[]){x, safe_labels(g, labels, counts)},
-                                "take_along_axis axis=1");
+    const node *found = g_callf(g, NODES(x, safe_labels(g, labels, counts)), "take_along_axis axis=1");
     const node *loss = g_call1(g, "negative", g_call1(g, "squeeze axes=[1]", found));
     if (w)
         loss = g_call2(g, "multiply", loss, w);
@@ -94,13 +72,13 @@ const op ops_likelihood[] = {
            "(lambda t, w: {'none': t * w, 'sum': (t * w).sum(), 'mean': (t * w).sum() / w.sum()}[reduction])("
            "-np.take_along_axis(a, np.where(b == ignore, 0, b)[:, None], 1)[:, 0], "
            "(np.ones(a.shape[1], a.dtype) if c is None else c)[np.where(b == ignore, 0, b)] * (b != ignore))",
-           NULL,
+           "NegativeLogLikelihoodLoss 12 FiF 2..3 ignore:ignore_index reduction",
            "f32[3,5] i64[3]<5\nf32[3,5] i64[3]<5 reduction=sum\nf32[3,5,2] i32[3,2]<5 f32[5]+ reduction=none\n"
            "f32[9,5] i64[9]<5 f32[5]+ ignore=-1\nf64[9,3] u8[9]<3 ignore=2 reduction=none\n"
            "f32[9,5,2,3] i64[9,2,3]<5 ignore=1\nf32[9,5] i64[9]<5 f32[5]+ reduction=sum ignore=0",
            "What log-likelihoods say against the right classes, weighted by class; `ignore` is a label that does not "
            "count.",
-           .adapted = ADAPTED({"NegativeLogLikelihoodLoss 12 FiF 2..3 ignore_index reduction", adapt_nll_loss},
-                              {"SoftmaxCrossEntropyLoss 12 FiF 2..3 >2 ignore_index reduction", adapt_cross_entropy})),
+           .adapted = ADAPTED(
+               {"SoftmaxCrossEntropyLoss 12 FiF 2..3 >2 ignore:ignore_index reduction", adapt_cross_entropy})),
     {0},
 };

@@ -1,7 +1,7 @@
 /* linear_attention.c - attention whose past is one matrix for each head, s [key, value], rewritten at every step:
  * s = exp(decay) * s, then s += key x (beta * (value - key . s)), or s += key x value without a beta; the result of a
  * step is query . s. A step for each time, written out. */
-#include "graph/ir/rule.h"
+#include "graph/ops/attend.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,9 +15,7 @@ typedef struct heads { /* of the packed operands [batch, time, heads * width] */
 /* [batch, time, heads * width] as [batch, heads, time, width], in a dtype that sums are made in. */
 static const node *unpacked(graph *g, const node *x, int64_t n_heads, dtype d)
 {
-    const type *t = &x->type;
-    x = g_reshape(g, g_cast(g, x, d), 4, (int64_t[]){t->dim[0], t->dim[1], n_heads, t->dim[2] / n_heads});
-    return g_call1(g, "transpose axes=[0,2,1,3]", x);
+    return attend_apart(g, g_cast(g, x, d), n_heads);
 }
 
 static bool read_heads(const onnx_call *c, heads *h, err *e)

@@ -1,7 +1,6 @@
 /* loss.c - what training makes small, as recipes: distances between what was computed and what was wanted. */
 #include "graph/ir/rule.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* ---- helpers ---- */
@@ -14,11 +13,6 @@ static const node *reduced(graph *g, const node *call, const node *loss) /* [ite
     if (strcmp(how, "mean") && strcmp(how, "sum"))
         return g_fail(g, TS_BAD_INPUT, "reduce: \"%s\" is none of mean, sum, none", how);
     return g_call1(g, how, loss);
-}
-
-static const node *formula2(graph *g, const node *a, const node *b, const char *source)
-{
-    return g_formula(g, 2, (const node *const[]){a, b}, source);
 }
 
 /* Labels [...] as [..., 1, ...], with the 1 at `axis`. */
@@ -48,7 +42,7 @@ static void places(graph *g, const node *call, int axis, const node **label, con
     const type *t = &call->in[0]->type;
     const dtype to = t->dim[axis] <= INT32_MAX ? TS_I32 : TS_I64;
     *place = g_along(g, g_count(g, t->dim[axis], to), t->rank, axis); /* [1, ..., classes, ..., 1] */
-    *label = g_callf(g, 1, (const node *const[]){beside(g, call->in[1], axis)}, "cast to=i64"); /* [..., 1, ...] */
+    *label = g_call1(g, "cast to=i64", beside(g, call->in[1], axis)); /* [..., 1, ...] */
     *label = g_cast(g, g_call2(g, "mod", *label, g_scalar_like(g, *label, (double)t->dim[axis])), to);
 }
 
@@ -67,8 +61,7 @@ static const node *pick_lower(graph *g, const node *n)
     int axis;
     if (!pick_axis(g, n, &axis))
         return NULL;
-    const node *in[] = {n->in[0], beside(g, n->in[1], axis)};
-    const node *y = g_callf(g, 2, in, "take_along_axis axis=%d", axis); /* [..., 1, ...] */
+    const node *y = g_callf(g, NODES(n->in[0], beside(g, n->in[1], axis)), "take_along_axis axis=%d", axis);
     return g_callf(g, 1, &y, "squeeze axes=[%d]", axis);
 }
 
@@ -78,8 +71,8 @@ static const node *softmax_nll_lower(graph *g, const node *n)
     int axis;
     if (!pick_axis(g, n, &axis))
         return NULL;
-    const node *in[] = {x, beside(g, n->in[1], axis)};
-    const node *at = g_callf(g, 2, in, "take_along_axis axis=%d", axis); /* [..., 1, ...]: the logit of the label */
+    /* [..., 1, ...]: the logit of the label */
+    const node *at = g_callf(g, NODES(x, beside(g, n->in[1], axis)), "take_along_axis axis=%d", axis);
     if (type_count(&x->type)) {
         softmax_of(g, x, axis, &top, &log_sum);
         at = g_call2(g, "subtract", log_sum, g_call2(g, "subtract", at, top));
@@ -139,7 +132,7 @@ static const node *cross_entropy_lower(graph *g, const node *n)
     if (!(smooth >= 0 && smooth <= 1))
         return g_fail(g, TS_BAD_INPUT, "smoothing: %g is not in 0...1", smooth);
     /* [items...] */
-    const node *loss = g_callf(g, 2, (const node *const[]){n->in[0], l.label}, "softmax_nll axis=%d", l.axis);
+    const node *loss = g_callf(g, NODES(n->in[0], l.label), "softmax_nll axis=%d", l.axis);
     if (l.weight)
         loss = g_call2(g, "multiply", loss, l.weight);
     if (smooth > 0 && loss) {
@@ -155,35 +148,30 @@ static const node *cross_entropy_lower(graph *g, const node *n)
 /* max(x, 0) - x t + log(1 + exp(-|x|)); -|x| so that the corners at 0 cancel in the gradient too, as in softplus */
 static const node *bce_lower(graph *g, const node *n)
 {
-    return reduced(g, n, formula2(g, n->in[0], n->in[1], "max(a,0)-a*b+log1p(exp(min(-a,a)))"));
+    return reduced(g, n, g_formula(g, 2, n->in, "max(a,0)-a*b+log1p(exp(min(-a,a)))"));
 }
 
-static const node *mse_lower(graph *g, const node *n)
+static const node *distance_lower(graph *g, const node *n)
 {
-    return reduced(g, n, g_call1(g, "square", g_call2(g, "subtract", n->in[0], n->in[1])));
-}
-
-static const node *mae_lower(graph *g, const node *n)
-{
-    return reduced(g, n, g_call1(g, "abs", g_call2(g, "subtract", n->in[0], n->in[1])));
+    const char *size = strcmp(n->op->name, "mse_loss") ? "abs" : "square";
+    return reduced(g, n, g_call1(g, size, g_call2(g, "subtract", n->in[0], n->in[1])));
 }
 
 static const node *huber_lower(graph *g, const node *n)
 {
-    char source[128];
     const double d = node_real(n, "delta");
     const node *away = g_call2(g, "subtract", n->in[0], n->in[1]); /* as both broadcast */
     if (!(d > 0))
         return g_fail(g, TS_BAD_INPUT, "delta: %g is not positive", d);
-    snprintf(source, sizeof source, "select(abs(a)<%.17g,0.5*a*a,%.17g*(abs(a)-%.17g))", d, d, d / 2);
-    return reduced(g, n, g_formula(g, 1, &away, source));
+    const char *by = arena_format(&g->mem, "select(abs(a)<%.17g,0.5*a*a,%.17g*(abs(a)-%.17g))", d, d, d / 2);
+    return reduced(g, n, g_formula(g, 1, &away, by));
 }
 
 /* The mean is over items (axis 0), as a divergence has it, not over their elements. */
 static const node *kl_lower(graph *g, const node *n)
 {
     /* t (log t - x), 0 where t is 0; x are logarithms */
-    const node *each = formula2(g, n->in[1], n->in[0], "select(0<a,a*(log(select(0<a,a,1))-b),0)");
+    const node *each = g_formula(g, NODES(n->in[1], n->in[0]), "select(0<a,a*(log(select(0<a,a,1))-b),0)");
     const bool mean = !strcmp(node_attr(n, "reduce")->s, "mean");
     if (!mean || !each)
         return reduced(g, n, each);
@@ -195,14 +183,13 @@ static const node *kl_lower(graph *g, const node *n)
 /* 1 - cos for pairs of sign 1, max(0, cos - margin) for those of sign -1. */
 static const node *cosine_lower(graph *g, const node *n)
 {
-    char source[128];
     const node *a = n->in[0], *b = n->in[1];
     const node *dot = g_call1(g, "sum axes=[-1]", g_call2(g, "multiply", a, b));     /* [items] */
     const node *size = g_call2(g, "multiply", g_call1(g, "sum_square axes=[-1]", a), /* [items]: |a|^2 |b|^2 */
                                g_call1(g, "sum_square axes=[-1]", b));
-    const node *cos = formula2(g, dot, size, "a/sqrt(b+1e-12)");
-    snprintf(source, sizeof source, "select(b>0,1-a,max(a-%.17g,0))", node_real(n, "margin"));
-    return reduced(g, n, formula2(g, cos, n->in[2], source));
+    const node *cos = g_formula(g, NODES(dot, size), "a/sqrt(b+1e-12)");
+    const char *by = arena_format(&g->mem, "select(b>0,1-a,max(a-%.17g,0))", node_real(n, "margin"));
+    return reduced(g, n, g_formula(g, NODES(cos, n->in[2]), by));
 }
 
 /* ---- grad ---- */
@@ -233,6 +220,7 @@ static const node *softmax_nll_grad(graph *g, const node *call, const node *y, c
 
 /* ---- records ---- */
 #define HOW "reduce:s=mean"
+static const char pairs[] = "f32[4,3] f32[4,3]\nf64[7] f64[7] reduce=sum\nf32[2,3] f32[3] reduce=none";
 #define CLASSES "axis:i=-1 smoothing:f=0 ignore:i= reduce:s=mean"
 
 const op ops_loss[] = {
@@ -253,13 +241,12 @@ const op ops_loss[] = {
            "Minus the logarithm of softmax of the first tensor at the label along an axis; perhaps a weight for each "
            "class; labels may be smoothed and ignored."),
     RECIPE("binary_cross_entropy a b " HOW " -> e", bce_lower,
-           "reduced(np.maximum(a, 0) - a * b + np.log1p(np.exp(-np.abs(a))), reduce)", NULL,
-           "f32[4,3] f32[4,3]\nf64[7] f64[7] reduce=sum\nf32[2,3] f32[3] reduce=none",
+           "reduced(np.maximum(a, 0) - a * b + np.log1p(np.exp(-np.abs(a))), reduce)", NULL, pairs,
            "Cross-entropy of the sigmoid of the first tensor and the probability that the second says."),
-    RECIPE("mse_loss a b " HOW " -> e", mse_lower, "reduced(np.square(a - b), reduce)", NULL,
-           "f32[4,3] f32[4,3]\nf64[7] f64[7] reduce=sum\nf32[2,3] f32[3] reduce=none", "Mean squared difference."),
-    RECIPE("mae_loss a b " HOW " -> e", mae_lower, "reduced(np.abs(a - b), reduce)", NULL,
-           "f32[4,3] f32[4,3]\nf64[7] f64[7] reduce=sum\nf32[2,3] f32[3] reduce=none", "Mean size of the difference."),
+    RECIPE("mse_loss a b " HOW " -> e", distance_lower, "reduced(np.square(a - b), reduce)", NULL, pairs,
+           "Mean squared difference."),
+    RECIPE("mae_loss a b " HOW " -> e", distance_lower, "reduced(np.abs(a - b), reduce)", NULL, pairs,
+           "Mean size of the difference."),
     RECIPE("huber_loss a b delta:f=1 reduce:s=mean -> e", huber_lower,
            "reduced((lambda z: np.where(z < delta, 0.5 * z * z, delta * (z - delta / 2)))(np.abs(a - b)), reduce)",
            NULL, "f32[4,3] f32[4,3]\nf64[7] f64[7] delta=0.5 reduce=sum\nf32[2,3] f32[3] reduce=none delta=2",

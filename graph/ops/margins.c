@@ -114,15 +114,8 @@ static const node *kernels(const onnx_call *c, const support *s, const node *x, 
                NULL;
     const node *y, *in[] = {x, scores_table(g, TS_F32, n, x->type.dim[1], v)};
     const int64_t extent[] = {x->type.dim[0], n, x->type.dim[1]};
-    if (strcmp(s->kernel, "RBF"))
-        y = products(g, x, n, v);
-    else
-        y = g_element(g, 2, in,
-                      &(spelling){.rank = 2,
-                                  .n_fold = 1,
-                                  .extent = extent,
-                                  .fold = "add",
-                                  .text = "(a[i0,i2]-b[i1,i2])*(a[i0,i2]-b[i1,i2])"});
+    const spelling squares = {2, 1, extent, "add", "(a[i0,i2]-b[i1,i2])*(a[i0,i2]-b[i1,i2])"};
+    y = strcmp(s->kernel, "RBF") ? products(g, x, n, v) : g_element(g, 2, in, &squares);
     const char *how = arena_format(&g->mem, kinds[i].text, p[0], p[1], p[2]);
     return i && y ? g_formula(g, 1, &y, how) : y;
 }
@@ -220,8 +213,8 @@ static bool machines_read(const onnx_call *c, const support *s, const node *x, m
 /* Of two classes: that of the pair, by Platt's function */
 static const node *probabilities(graph *g, const node *s, const numbers *a, const numbers *b)
 {
-    const node *in[] = {s, scores_table(g, TS_F32, 1, 0, a->v), scores_table(g, TS_F32, 1, 0, b->v)};
-    const node *first = g_formula(g, 3, in, "min(max(1/(1+exp(a*b+c)),0.0000001),0.9999999)");
+    const node *first = g_formula(g, NODES(s, scores_table(g, TS_F32, 1, 0, a->v), scores_table(g, TS_F32, 1, 0, b->v)),
+                                  "min(max(1/(1+exp(a*b+c)),0.0000001),0.9999999)");
     return first ? g_call2(g, "concat axis=1", first, g_formula(g, 1, &first, "1-a")) : NULL;
 }
 

@@ -22,14 +22,11 @@ static const node *standard(graph *g, const node *x, int n, const int64_t *axes,
 /* A vector over channels, shaped to stand beside x[batch, channel, ...]. */
 const node *g_by_channel(graph *g, const node *x, const node *v)
 {
-    int64_t shape[MAX_RANK] = {0};
     if (!x || !v)
         return NULL;
     if (v->type.rank != 1 || x->type.rank < 2 || v->type.dim[0] != x->type.dim[1])
-        return g_refuse(g, 2, (const node *[]){x, v}, "x [batch, channel, ...] and a vector [channel]");
-    for (int i = 1; i < x->type.rank; i++)
-        shape[i - 1] = i == 1 ? x->type.dim[1] : 1;
-    return g_reshape(g, v, x->type.rank - 1, shape);
+        return g_refuse(g, NODES(x, v), "x [batch, channel, ...] and a vector [channel]");
+    return g_along(g, v, x->type.rank - 1, 0);
 }
 
 static const node *scaled(graph *g, const node *y, const node *scale, const node *bias)
@@ -41,29 +38,23 @@ static const node *scaled(graph *g, const node *y, const node *scale, const node
 /* ---- ONNX ---- */
 /* Before version 13 the axes from `axis` on (1 if absent) count as one; since then softmax runs along one axis
  * (the last if absent). flat [product of the axes before, of the others] */
-static const node *along_axis(const onnx_call *c, err *e)
+bool onnx_adapt_along(const onnx_call *c, const node **out, err *e)
 {
     const type *t = &c->in[0]->type;
     int64_t axis, shape[2] = {1, 1};
     if (!onnx_cut(c, c->version < 13 ? 1 : -1, t->rank, &axis, e))
-        return NULL;
+        return false;
     /* halves of probabilities stay halves on the way, as the functions of the specification have it */
     const node *x = strcmp(c->op->name, "log_softmax") ? c->in[0] : g_widened(c->g, c->in[0]);
     if (c->version >= 13 || axis == t->rank - 1)
-        return g_cast(c->g, g_callf(c->g, 1, &x, "%s axis=%d", c->op->name, (int)axis), t->dtype);
+        return onnx_give(c, out, g_cast(c->g, g_callf(c->g, 1, &x, "%s axis=%d", c->op->name, (int)axis), t->dtype), e);
     for (int i = 0; i < t->rank; i++)
         if (!int_mul(shape[i >= axis], t->dim[i], &shape[i >= axis]))
-            return operands_refuse(1, c->in, e, "rows of at most 2^63 - 1 elements"), NULL;
+            return operands_refuse(1, c->in, e, "rows of at most 2^63 - 1 elements");
     /* [before, axis and behind] */
     const node *flat = g_reshape(c->g, x, 2, shape);
-    flat = g_cast(c->g, g_callf(c->g, 1, &flat, "%s", c->op->name), t->dtype);
-    return g_reshape(c->g, flat, t->rank, t->dim);
-}
-
-bool onnx_adapt_along(const onnx_call *c, const node **out, err *e)
-{
-    const node *y = along_axis(c, e); /* as its operand */
-    return (y || !err_is(e)) && onnx_give(c, out, y, e);
+    flat = g_cast(c->g, g_call1(c->g, c->op->name, flat), t->dtype);
+    return onnx_give(c, out, g_reshape(c->g, flat, t->rank, t->dim), e);
 }
 
 /* What halves are standardised in: f32, unless the file says other. Wider operands keep their dtype. */
@@ -102,7 +93,7 @@ static bool adapt_layer_norm(const onnx_call *c, const node **out, err *e)
     if (!adapt_norm(c, out, e))
         return false;
     dtype stash;
-    if (!stash_type(c, &stash, e) || !axis_norm(onnx_int(c, "axis", -1), c->in[0]->type.rank, &axis, e))
+    if (!stash_type(c, &stash, e) || !axis_norm(onnx_own_int(c, "axis"), c->in[0]->type.rank, &axis, e))
         return false;
     for (int i = axis; i < c->in[0]->type.rank; i++)
         axes[n++] = i;
@@ -111,7 +102,7 @@ static bool adapt_layer_norm(const onnx_call *c, const node **out, err *e)
     const node *x = stashed(c, stash), *mean = g_over(g, "mean", x, n, axes), *away = g_call2(g, "subtract", x, mean);
     if (c->n_out > 1 && !onnx_give(c, out + 1, g_cast(g, mean, stash), e))
         return false;
-    const node *inverse = inverse_size(g, away, n, axes, onnx_real(c, "epsilon", 1e-5)); /* [before..., 1...] */
+    const node *inverse = inverse_size(g, away, n, axes, onnx_own_real(c, "epsilon")); /* [before..., 1...] */
     return c->n_out < 3 || onnx_give(c, out + 2, g_cast(g, inverse, stash), e);
 }
 
@@ -191,40 +182,30 @@ static int trailing(graph *g, const node *n, int64_t *axes)
     return count;
 }
 
-static const node *layer_norm_lower(graph *g, const node *n)
+static const node *norm_lower(graph *g, const node *n)
 {
     int64_t axes[MAX_RANK];
-    if (!g_takes(g, n, 1, 3))
-        return NULL;
-    const int count = trailing(g, n, axes);
+    const int count = g_takes(g, n, 1, 3) ? trailing(g, n, axes) : 0;
     if (!count)
         return NULL;
-    const node *y = standard(g, n->in[0], count, axes, node_real(n, "epsilon")); /* [before..., axes...] */
-    return scaled(g, y, n->n_in > 1 ? n->in[1] : NULL, n->n_in > 2 ? n->in[2] : NULL);
-}
-
-static const node *rms_norm_lower(graph *g, const node *n)
-{
-    int64_t axes[MAX_RANK];
-    const node *x = n->in[0];
-    if (!g_takes(g, n, 1, 3))
-        return NULL;
-    const int count = trailing(g, n, axes);
-    if (!count)
-        return NULL;
-    /* [before..., axes...] */
-    const node *y = g_call2(g, "multiply", x, inverse_size(g, x, count, axes, node_real(n, "epsilon")));
+    const node *x = n->in[0], *y; /* [before..., axes...] */
+    const double epsilon = node_real(n, "epsilon");
+    if (strcmp(n->op->name, "rms_norm"))
+        y = standard(g, x, count, axes, epsilon);
+    else
+        y = g_call2(g, "multiply", x, inverse_size(g, x, count, axes, epsilon));
     return scaled(g, y, n->n_in > 1 ? n->in[1] : NULL, n->n_in > 2 ? n->in[2] : NULL);
 }
 
 /* Channels in groups: [batch, group, everything else] is normalised over the last axis. scale and bias [channel, 1,
  * ...] */
-static const node *grouped(graph *g, const node *n, int64_t groups)
+static const node *group_norm_lower(graph *g, const node *n)
 {
     /* x [batch, channel, ...] */
     const node *x = n->in[0], *scale = g_by_channel(g, x, n->in[1]), *bias = g_by_channel(g, x, n->in[2]);
     if (!scale || !bias)
         return NULL;
+    const int64_t groups = strcmp(n->op->name, "instance_norm") ? node_int(n, "groups") : x->type.dim[1];
     if (groups < 1 || x->type.dim[1] % groups)
         return g_fail(g, TS_BAD_INPUT, "%lld channels in %lld groups, a divisor of the channels expected",
                       (long long)x->type.dim[1], (long long)groups);
@@ -236,16 +217,6 @@ static const node *grouped(graph *g, const node *n, int64_t groups)
     const node *y = g_reshape(g, x, 3, shape); /* [batch, group, part] */
     y = standard(g, y, 1, (int64_t[]){2}, node_real(n, "epsilon"));
     return scaled(g, g_reshape(g, y, x->type.rank, x->type.dim), scale, bias);
-}
-
-static const node *group_norm_lower(graph *g, const node *n)
-{
-    return grouped(g, n, node_int(n, "groups"));
-}
-
-static const node *instance_norm_lower(graph *g, const node *n)
-{
-    return grouped(g, n, n->in[0]->type.rank > 1 ? n->in[0]->type.dim[1] : 0);
 }
 
 /* ---- grad ---- */
@@ -281,7 +252,7 @@ const op ops_normalize[] = {
            "f32[2,3]\nf32[2,3,4] axis=1\nf64[5,7]\nf32[3,2] axis=0\nf32[1]\nf32[2,0]\nf32[0,2]",
            "Logarithm of softmax along an axis.", .adapted = ADAPTED({"LogSoftmax 1 f 1 axis", onnx_adapt_along}),
            .grad = log_softmax_grad),
-    RECIPE("layer_norm ... " FROM_AXIS " -> r c", layer_norm_lower,
+    RECIPE("layer_norm ... " FROM_AXIS " -> r c", norm_lower,
            "(lambda t: (a - a.mean(t, keepdims=True)) / np.sqrt(a.var(t, keepdims=True) + epsilon) * (1 if b is "
            "None else b) + (0 if c is None else c))(tuple(range(axis % a.ndim, a.ndim)))",
            NULL,
@@ -289,7 +260,7 @@ const op ops_normalize[] = {
            "f32[2,3,4] f32[3,4] f32[3,4] axis=1\nf64[5,7] f64[7]\nf32[3,5]\nf32[0,4] f32[4] f32[4]",
            "Mean 0 and variance 1 over the axes from `axis` on; then scale and bias where given.",
            .adapted = ADAPTED({"LayerNormalization 1 F 2..3 >3 axis epsilon stash_type", adapt_layer_norm})),
-    RECIPE("rms_norm ... " FROM_AXIS " -> r c", rms_norm_lower,
+    RECIPE("rms_norm ... " FROM_AXIS " -> r c", norm_lower,
            "(lambda t: a / np.sqrt(np.square(a).mean(t, keepdims=True) + epsilon) * (1 if b is None else b) + (0 "
            "if c is None else c))(tuple(range(axis % a.ndim, a.ndim)))",
            NULL, "f32[2,8] f32[8]\nf32[2,3,4] f32[3,4] axis=1\nf64[5,7] f64[7] f64[7]\nf32[3,5]\nf32[0,4] f32[4]",
@@ -306,7 +277,7 @@ const op ops_normalize[] = {
            "Mean 0 and variance 1 over groups of channels and all of space; then scale and bias of each channel.",
            .adapted = ADAPTED({"GroupNormalization 18 F 3 epsilon groups:num_groups stash_type", adapt_group_norm}),
            .onnx_cases = "GroupNormalization f32[2,4,3] f32[2] f32[2] num_groups=2"),
-    RECIPE("instance_norm a b c " ONLY_EPSILON " -> n c h w", instance_norm_lower,
+    RECIPE("instance_norm a b c " ONLY_EPSILON " -> n c h w", group_norm_lower,
            "(lambda t, v: (a - a.mean(t, keepdims=True)) / np.sqrt(a.var(t, keepdims=True) + epsilon) * v(b) + "
            "v(c))(tuple(range(2, a.ndim)), lambda v: v.reshape(-1, *[1] * (a.ndim - 2)))",
            NULL, "f32[2,3,4,5] f32[3] f32[3]\nf64[1,2,7] f64[2] f64[2] epsilon=0.001",

@@ -2,13 +2,6 @@
  * and the softmax that gives everything to the largest. */
 #include "graph/ir/rule.h"
 
-/* ---- helpers ---- */
-static const node *over(graph *g, const char *op_name, const node *x, const attr *axes)
-{
-    const attr list[] = {attr_int("keepdims", 1), *axes};
-    return g_apply(g, op_name, x, axes->kind == '-' ? 1 : 2, list);
-}
-
 /* ---- shape ---- */
 static bool lrn_shape(const node *n, type *out, err *e)
 {
@@ -48,10 +41,9 @@ static const node *lp_norm_lower(graph *g, const node *n)
 {
     const node *x = n->in[0];
     const int64_t p = node_int(n, "p"), axis = node_int(n, "axis");
-    const attr axes = attr_ints("axes", 1, &axis);
     if (p != 1 && p != 2)
         return g_fail(g, TS_BAD_INPUT, "p: %lld is neither 1 nor 2", (long long)p);
-    const node *size = over(g, p == 1 ? "norm1" : "norm2", x, &axes);        /* x with 1 at the axis */
+    const node *size = g_over(g, p == 1 ? "norm1" : "norm2", x, 1, &axis);   /* x with 1 at the axis */
     const node *none = g_call2(g, "equal", size, g_scalar_like(g, size, 0)); /* as size */
     return g_call2(g, "divide", x, g_call3(g, "where", none, g_scalar_like(g, size, 1), size));
 }
@@ -59,10 +51,10 @@ static const node *lp_norm_lower(graph *g, const node *n)
 /* (x - mean) / (deviation + 1e-9) along the axes, as the specification has it. */
 static const node *standardize_lower(graph *g, const node *n)
 {
-    const attr *axes = node_attr(n, "axes");
-    const node *away = g_call2(g, "subtract", n->in[0], over(g, "mean", n->in[0], axes)); /* x's shape */
+    const attr how[] = {attr_int("keepdims", 1), *node_attr(n, "axes")};
+    const node *away = g_call2(g, "subtract", n->in[0], g_apply(g, "mean", n->in[0], 2, how)); /* x's shape */
     /* with 1 at the axes */
-    const node *spread = g_call1(g, "sqrt", over(g, "mean", g_call1(g, "square", away), axes));
+    const node *spread = g_call1(g, "sqrt", g_apply(g, "mean", g_call1(g, "square", away), 2, how));
     return g_call2(g, "divide", away, g_call2(g, "add", spread, g_scalar_like(g, spread, 1e-9)));
 }
 

@@ -7,9 +7,10 @@ static bool adapt_one_hot(const onnx_call *c, const node **out, err *e)
     double depth = 0;
     if (!onnx_number(c, 1, &depth, e))
         return false;
-    const attr extent = attr_int("depth", (int64_t)depth);
-    const node *in[] = {g_cast(c->g, c->in[0], TS_I64), c->in[2]}; /* [items...], [2]: off, on */
-    return onnx_give(c, out, onnx_made(c, 2, in, 1, &extent), e);
+    /* [items...], [2]: off, on */
+    const node *y = onnx_made(c, NODES(g_cast(c->g, c->in[0], TS_I64), c->in[2]),
+                              ATTRS(attr_int("depth", (int64_t)depth)));
+    return onnx_give(c, out, y, e);
 }
 
 static bool adapt_eye_like(const onnx_call *c, const node **out, err *e)

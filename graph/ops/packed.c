@@ -16,7 +16,7 @@ static const node *unpacked(graph *g, const node *q, int64_t bits, int64_t count
         return g_part(g, q, 1, 0, count);
     const char *words = arena_format(&g->mem, "u8(bitand(shr(i32(a[i0,floordiv(i1,%d)]),i32(%d*mod(i1,%d))),%d))",
                                      (int)each, (int)bits, (int)each, (1 << bits) - 1);
-    return g_element(g, 1, &q, &(spelling){.rank = 2, .extent = extent, .fold = "add", .text = words});
+    return g_element(g, 1, &q, &(spelling){2, 0, extent, "add", words});
 }
 
 /* v [n, blocks], or all of it in one axis */
@@ -96,6 +96,9 @@ static const node *dequantized(const onnx_call *c, const packing *p, const node 
  * c: scales and d: less zeros [n, blocks]. NULL: it is none of whole blocks of 4 bits. */
 static const node *by_words(const onnx_call *c, const packing *p)
 {
+    static const char joined[] = "i32(a[i0,i1,4*i2])+256*i32(a[i0,i1,4*i2+1])+65536*i32(a[i0,i1,4*i2+2])"
+                                 "+16777216*i32(a[i0,i1,4*i2+3])",
+                      product[] = "a[i0,i2,i3,i4]*(f32(bitand(shr(b[i1,i2,i3],i32(4*i4)),15))*c[i1,i2]+d[i1,i2])";
     graph *g = c->g;
     const node *x = c->in[0], *scale = c->in[2], *zero = zeros(c, p, onnx_in(c, 3)), *q;
     const int64_t each = 8, words = p->block / each, extent[] = {p->n, p->blocks, words};
@@ -105,24 +108,13 @@ static const node *by_words(const onnx_call *c, const packing *p)
         c->in[1]->type.dtype != TS_U8 || type_count(&c->in[1]->type) != p->n * p->k / 2)
         return NULL;
     q = g_reshape(g, c->in[1], 3, (int64_t[]){p->n, p->blocks, p->block / 2});
-    q = g_element(g, 1, &q,
-                  &(spelling){.rank = 3,
-                              .extent = extent,
-                              .fold = "add",
-                              .text = "i32(a[i0,i1,4*i2])+256*i32(a[i0,i1,4*i2+1])+65536*i32(a[i0,i1,4*i2+2])"
-                                      "+16777216*i32(a[i0,i1,4*i2+3])"});
+    q = g_element(g, 1, &q, &(spelling){3, 0, extent, "add", joined});
     /* Twice the scale, and what zeros come to: weights of their own, which are laid out as loops walk them */
     scale = g_scaled(g, by_blocks(g, scale, p->n, p->blocks, "scales"), 2);
     const node *off = g_call2(g, "multiply", g_call1(g, "negative", g_cast(g, zero, TS_F32)), scale);
     const int64_t rows = type_count(&t) / p->k, all[] = {rows, p->n, p->blocks, words, each};
     x = g_reshape(g, x, 4, (int64_t[]){rows, p->blocks, words, each});
-    const node *y = g_element(
-        g, 4, (const node *const[]){x, q, scale, off},
-        &(spelling){.rank = 2,
-                    .n_fold = 3,
-                    .extent = all,
-                    .fold = "add",
-                    .text = "a[i0,i2,i3,i4]*(f32(bitand(shr(b[i1,i2,i3],i32(4*i4)),15))*c[i1,i2]+d[i1,i2])"});
+    const node *y = g_element(g, NODES(x, q, scale, off), &(spelling){2, 3, all, "add", product});
     t.dim[t.rank - 1] = p->n;
     return y ? g_reshape(g, g_scaled(g, y, 0.5), t.rank, t.dim) : NULL;
 }
@@ -175,7 +167,7 @@ static bool adapt_gather(const onnx_call *c, const node **out, err *e)
         part[2] = part[2] ? unpacked(g, part[2], bits, part[1]->type.dim[1]) : NULL;
     }
     for (int i = 0; i < 3; i++)
-        part[i] = part[i] ? g_callf(g, 2, (const node *const[]){part[i], c->in[1]}, "gather axis=%d", from) : NULL;
+        part[i] = part[i] ? g_callf(g, NODES(part[i], c->in[1]), "gather axis=%d", from) : NULL;
     /* the axis of blocks, behind what the places have in the place of the axis gathered from */
     const int moved = axis < from ? axis : axis + c->in[1]->type.rank - 1;
     for (int i = 1; i < 3; i++)

@@ -14,8 +14,8 @@ static bool adapt(const onnx_call *c, const node **out, err *e)
     if (c->n_out < 2)
         return true;
     list[5] = attr_int("columns", onnx_int(c, "storage_order", 0));
-    const node *both[] = {c->in[0], out[0]}; /* [batch, channel, in...], [batch, channel, out...] */
-    return onnx_give(c, out + 1, g_make(c->g, op_find("pool_places"), 2, both, list, 6), e);
+    /* [batch, channel, in...], [batch, channel, out...] */
+    return onnx_give(c, out + 1, g_apply_n(c->g, "pool_places", NODES(c->in[0], out[0]), 6, list), e);
 }
 
 static bool adapt_global(const onnx_call *c, const node **out, err *e)

@@ -19,13 +19,12 @@ static bool adapt_global_lp(const onnx_call *c, const node **out, err *e)
     int64_t axes[MAX_RANK];
     graph *g = c->g;
     const node *x = c->in[0];
-    const double p = onnx_real(c, "p", 2);
+    const double p = onnx_own_real(c, "p");
     int n = 0;
     for (int i = 2; i < x->type.rank; i++)
         axes[n++] = i;
-    const attr over[] = {attr_ints("axes", n, axes), attr_int("keepdims", 1)};
     const node *size = g_call2(g, "power", g_call1(g, "abs", x), g_scalar_like(g, x, p));
-    const node *sum = g_apply(g, "sum", size, COUNT(over), over);
+    const node *sum = g_over(g, "sum", size, n, axes);
     return onnx_give(c, out, g_call2(g, "power", sum, g_scalar_like(g, sum, 1 / p)), e);
 }
 
@@ -79,7 +78,7 @@ static bool adapt_max_unpool(const onnx_call *c, const node **out, err *e)
                        "MaxUnpool: output_shape has %d numbers for rank %d, one for each axis expected", n, t->rank);
     for (int i = 0; i < n; i++)
         pads[n + i] = want[i] - shape[i];
-    return onnx_give(c, out, g_apply(g, "pad", y, 1, (attr[]){attr_ints("pads", 2 * n, pads)}), e);
+    return onnx_give(c, out, g_apply(g, "pad", y, ATTRS(attr_ints("pads", 2 * n, pads))), e);
 }
 
 /* ---- shape ---- */

@@ -46,8 +46,7 @@ static bool adapt_unary(const onnx_call *c, const node **out, err *e)
         return false;
     const node *x = real(c, 0);
     x = last ? fused_channels(g, x, false) : x;
-    const onnx_inner inner = {
-        .type = c->type + strlen("QLinear"), .version = (int)onnx_int(c, "opset", 13), .n_in = 1, .in = &x};
+    const onnx_inner inner = {c->type + strlen("QLinear"), (int)onnx_int(c, "opset", 13), 1, &x, 0, NULL, 0, NULL};
     const node *y = x ? onnx_standard(c, &inner) : NULL;
     y = last ? fused_channels(g, y, true) : y;
     if (y && !strcmp(inner.type, "Softmax"))
@@ -182,8 +181,7 @@ static bool adapt_sum_integers(const onnx_call *c, const node **out, err *e)
 {
     const dtype to = dtype_signed(c->in[0]->type.dtype) ? TS_I32 : TS_U32;
     const node *x = g_cast(c->g, c->in[0], to);
-    return onnx_give(c, out, onnx_standard(c, &(onnx_inner){.type = "ReduceSum", .version = 11, .n_in = 1, .in = &x}),
-                     e);
+    return onnx_give(c, out, onnx_standard(c, &(onnx_inner){"ReduceSum", 11, 1, &x, 0, NULL, 0, NULL}), e);
 }
 
 /* w [direction, in, gates], scale and zero [direction] or [direction, gates] -> [direction, gates, in] of reals */
@@ -207,10 +205,8 @@ static bool adapt_lstm(const onnx_call *c, const node **out, err *e)
     graph *g = c->g;
     if (!onnx_all(c, "111.....1111", e))
         return false;
-    const node *in[8], *w = weights(g, c->in[1], c->in[8], c->in[9]), *r = weights(g, c->in[2], c->in[10], c->in[11]);
-    for (int i = 0; i < 8; i++)
-        in[i] = c->in[i];
-    in[1] = w, in[2] = r;
+    const node *w = weights(g, c->in[1], c->in[8], c->in[9]), *r = weights(g, c->in[2], c->in[10], c->in[11]);
+    const node *in[] = {c->in[0], w, r, c->in[3], c->in[4], c->in[5], c->in[6], c->in[7]};
     int n = 8;
     while (n > 3 && !in[n - 1])
         n--;

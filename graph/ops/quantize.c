@@ -60,15 +60,14 @@ const node *quantize_to(graph *g, const node *x, const node *scale, const node *
 {
     if (dtype_class(to) == D_REAL) /* of 8 bits and fewer: no zero but 0 */
         return g_limited(g, g_call2(g, "divide", x, scale), to);
-    const attr list = attr_word("to", ts_dtype_name(to));
     zero = zero ? zero : g_scalar(g, to, 0);
-    return g_make(g, op_find("quantize"), 3, (const node *const[]){x, scale, zero}, &list, 1);
+    return g_apply_n(g, "quantize", NODES(x, scale, zero), ATTRS(attr_word("to", ts_dtype_name(to))));
 }
 
 const node *quantize_back(graph *g, const node *q, const node *scale, const node *zero)
 {
     zero = zero || !q ? zero : g_scalar_like(g, q, 0);
-    return g_make(g, op_find("dequantize"), 3, (const node *const[]){q, scale, zero}, NULL, 0);
+    return g_call3(g, "dequantize", q, scale, zero);
 }
 
 /* scale = (max(x, 0) - min(x, 0)) / 255, and 1 where that is 0; zero = round(-min / scale). All []. */
@@ -137,8 +136,7 @@ static bool adapt_dequantize(const onnx_call *c, const node **out, err *e)
 static bool adapt_dynamic(const onnx_call *c, const node **out, err *e)
 {
     const node *scale, *zero, *y = quantize_dynamic(c->g, c->in[0], &scale, &zero);
-    return onnx_give(c, out, y, e) && (c->n_out < 2 || onnx_give(c, out + 1, scale, e)) &&
-           (c->n_out < 3 || onnx_give(c, out + 2, zero, e));
+    return onnx_give_all(c, out, NODES(y, scale, zero), e);
 }
 
 static bool moves(const node *n) /* or converts: small integers stay what they are */

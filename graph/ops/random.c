@@ -42,10 +42,10 @@ static bool adapt_numbers(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, g_cast(g, g_call2(g, "add", u, g_scalar(g, TS_F64, a)), t->dtype), e);
 }
 
-static const node *uniform_like(graph *g, const node *x, int64_t seed)
+static const node *uniform(const onnx_call *c, int rank, const int64_t *shape)
 {
-    const attr list[] = {attr_ints("shape", x->type.rank, x->type.dim), attr_int("seed", seed)};
-    return g_make(g, op_find("random_uniform"), 0, NULL, list, COUNT(list));
+    const int64_t seed = seed_of(c);
+    return g_apply_n(c->g, "random_uniform", 0, NULL, ATTRS(attr_ints("shape", rank, shape), attr_int("seed", seed)));
 }
 
 static bool adapt_bernoulli(const onnx_call *c, const node **out, err *e)
@@ -53,7 +53,7 @@ static bool adapt_bernoulli(const onnx_call *c, const node **out, err *e)
     type t;
     if (!shape_like(c, &t, e))
         return false;
-    const node *yes = g_call2(c->g, "less", uniform_like(c->g, c->in[0], seed_of(c)), c->in[0]); /* as in[0] */
+    const node *yes = g_call2(c->g, "less", uniform(c, t.rank, t.dim), c->in[0]); /* as in[0] */
     return onnx_give(c, out, g_cast(c->g, yes, t.dtype), e);
 }
 
@@ -71,8 +71,7 @@ static bool adapt_multinomial(const onnx_call *c, const node **out, err *e)
                        "Multinomial: %lld samples of weights of rank %d, at least 1 of [batch, class] expected",
                        (long long)count, x->type.rank);
     const int64_t shape[] = {x->type.dim[0], count, x->type.dim[1]};
-    const attr list[] = {attr_ints("shape", 3, shape), attr_int("seed", seed_of(c))};
-    const node *u = g_make(g, op_find("random_uniform"), 0, NULL, list, COUNT(list));
+    const node *u = uniform(c, 3, shape);
     u = g_call2(g, "maximum", u, g_scalar_like(g, u, 1e-30)); /* [batch, count, class] */
     const node *noise = g_call1(g, "negative", g_call1(g, "log", g_call1(g, "negative", g_call1(g, "log", u))));
     const node *score = g_call2(g, "add", noise, g_call1(g, "expand_dims axes=[1]", x)); /* [batch, count, class] */
@@ -83,15 +82,12 @@ static bool adapt_multinomial(const onnx_call *c, const node **out, err *e)
 static bool random_shape(const node *n, type *out, err *e)
 {
     const attr *shape = node_attr(n, "shape");
-    const char *to = node_attr(n, "to")->s;
     if (shape->n > MAX_RANK)
         return err_set(e, TS_BAD_INPUT, "shape: %d extents, at most %d expected", shape->n, MAX_RANK);
     *out = (type){.rank = shape->n};
-    if (!dtype_parse(to, &out->dtype) || dtype_class(out->dtype) != D_REAL)
-        return err_set(e, TS_BAD_INPUT, "to: \"%s\" is no dtype of reals, f32 or another one expected", to);
     for (int i = 0; i < shape->n; i++)
         out->dim[i] = shape->ints[i];
-    return true;
+    return attr_real_dtype(n, &out->dtype, e);
 }
 
 static bool dropout_shape(const node *n, type *out, err *e)
@@ -152,8 +148,7 @@ static const expr *normal_body(defn *d)
     const int64_t seed = node_int(d->node, "seed");
     const expr *at = number(d);
     const expr *u = unit(d->mem, seed, 0, at, TS_F64), *v = unit(d->mem, seed, 1, at, TS_F64);
-    const names known = {.n = 2, .name = {"u", "v"}, .value = {u, v}};
-    return x_parse(d->mem, "sqrt(-2 * log1p(-u)) * cos(6.283185307179586 * v)", &known, d->err);
+    return x_said(d->mem, "sqrt(-2 * log1p(-u)) * cos(6.283185307179586 * v)", "u", u, "v", v, NULL);
 }
 
 /* Element i stays where unit(seed + salt * odd number, i) >= rate. */
@@ -172,9 +167,8 @@ static const expr *dropout_body(defn *d)
 /* ---- grad ---- */
 static const node *dropout_grad(graph *g, const node *call, const node *y, const node *dy, int k)
 {
-    const attr list[] = {attr_real("rate", node_real(call, "rate")), attr_int("salt", node_int(call, "salt"))};
     (void)y;
-    return k ? NULL : g_make(g, call->op, 2, (const node *const[]){dy, call->in[1]}, list, COUNT(list));
+    return k ? NULL : g_make(g, call->op, NODES(dy, call->in[1]), call->attr, 2);
 }
 
 /* ---- records ---- */

@@ -8,7 +8,7 @@ static bool adapt_reverse_sequence(const onnx_call *c, const node **out, err *e)
 {
     const type *t = c->n_in > 0 && c->in[0] ? &c->in[0]->type : NULL;
     int time;
-    if (!axis_norm(onnx_int(c, "time_axis", 0), t->rank, &time, e) || !onnx_lengths(c, 1, 0, t->dim[time], e))
+    if (!axis_norm(onnx_own_int(c, "time_axis"), t->rank, &time, e) || !onnx_lengths(c, 1, 0, t->dim[time], e))
         return false;
     return onnx_give(c, out, onnx_made(c, 2, c->in, 0, NULL), e);
 }

@@ -39,11 +39,8 @@ static const node *times(const cell *k, const node *a, const node *b)
 static const node *act(const cell *k, const char *which, const node *a)
 {
     const double clip = node_real(k->n, "clip");
-    char limits[96];
-    if (clip > 0) {
-        snprintf(limits, sizeof limits, "max(min(a,%.17g),-%.17g)", clip, clip);
-        a = g_formula(k->g, 1, &a, limits);
-    }
+    if (clip > 0)
+        a = g_formula(k->g, 1, &a, arena_format(&k->g->mem, "max(min(a,%.17g),-%.17g)", clip, clip));
     return g_formula(k->g, 1, &a, node_attr(k->n, which)->s);
 }
 
@@ -66,13 +63,8 @@ static bool start(cell *k, graph *g, const node *n, int gates, int fixed)
         return g_fail(g, TS_BAD_INPUT, "x has rank %d, not 3, or r has rank %d, not 2", in[0]->type.rank,
                       in[2]->type.rank),
                false;
-    *k = (cell){.g = g,
-                .n = n,
-                .gates = gates,
-                .time = in[0]->type.dim[0],
-                .batch = in[0]->type.dim[1],
-                .hidden = in[2]->type.dim[1],
-                .h = in[4]};
+    *k = (cell){.g = g, .n = n, .gates = gates, .h = in[4]};
+    k->time = in[0]->type.dim[0], k->batch = in[0]->type.dim[1], k->hidden = in[2]->type.dim[1];
     /* w [rows, inputs], r [rows, hidden], b [2 * rows] */
     const int64_t rows = gates * k->hidden, inputs = in[0]->type.dim[2];
     const bool fits = is(in[1], 2, rows, inputs, 0) && is(in[2], 2, rows, k->hidden, 0) &&
@@ -192,39 +184,32 @@ typedef struct layer { /* one operator of the file */
     dtype dtype;
 } layer;
 
-/* A formula for an activation of ONNX with its alpha and beta. */
-static bool activation(const onnx_call *c, const char *name, double alpha, double beta, char out[160], err *e)
+static const struct activation {
+    const char *name, *text; /* a formula, where A and B stand for alpha and beta */
+    int takes;               /* 1: alpha, 2: beta too */
+    double alpha, beta;
+} activations[] = {{"sigmoid", "1/(1+exp(-a))", 0, 0, 0},
+                   {"tanh", "tanh(a)", 0, 0, 0},
+                   {"relu", "max(a,0)", 0, 0, 0},
+                   {"affine", "A*a+B", 2, 1, 0},
+                   {"leakyrelu", "select(lt(a,0),A*a,a)", 1, 0.01, 0},
+                   {"thresholdedrelu", "select(lt(A,a),a,0*a)", 1, 1, 0},
+                   {"scaledtanh", "A*tanh(B*a)", 2, 1, 1},
+                   {"hardsigmoid", "min(max(A*a+B,0),1)", 2, 0.2, 0.5},
+                   {"elu", "select(lt(a,0),A*expm1(min(a,0)),a)", 1, 1, 0},
+                   {"softsign", "a/(1+abs(a))", 0, 0, 0},
+                   {"softplus", "max(a,0)+log1p(exp(min(-a,a)))", 0, 0, 0}};
+
+static const struct activation *activation(const onnx_call *c, const char *name, err *e)
 {
-    static const struct {
-        const char *name, *text; /* A and B stand for alpha and beta */
-    } table[] = {{"sigmoid", "1/(1+exp(-a))"},
-                 {"tanh", "tanh(a)"},
-                 {"relu", "max(a,0)"},
-                 {"affine", "A*a+B"},
-                 {"leakyrelu", "select(lt(a,0),A*a,a)"},
-                 {"thresholdedrelu", "select(lt(A,a),a,0*a)"},
-                 {"scaledtanh", "A*tanh(B*a)"},
-                 {"hardsigmoid", "min(max(A*a+B,0),1)"},
-                 {"elu", "select(lt(a,0),A*expm1(min(a,0)),a)"},
-                 {"softsign", "a/(1+abs(a))"},
-                 {"softplus", "max(a,0)+log1p(exp(min(-a,a)))"}};
-    for (int i = 0; i < COUNT(table); i++) {
-        if (strcasecmp(table[i].name, name))
-            continue;
-        size_t n = 0;
-        for (const char *s = table[i].text; *s && n < 120; s++)
-            if (*s == 'A' || *s == 'B')
-                n += (size_t)snprintf(out + n, 160 - n, "(%.9g)", *s == 'A' ? alpha : beta);
-            else
-                out[n++] = *s;
-        return out[n] = 0, true;
-    }
     text known = {0};
-    for (int i = 0; i < COUNT(table); i++)
-        text_add(&known, "%s%s", i ? ", " : "", table[i].name);
+    for (int i = 0; i < COUNT(activations); i++)
+        if (!strcasecmp(activations[i].name, name))
+            return text_free(&known), &activations[i];
+        else
+            text_add(&known, "%s%s", i ? ", " : "", activations[i].name);
     err_set(e, TS_UNSUPPORTED, "%s: activation \"%.40s\", one of %s expected", c->type, name, text_str(&known));
-    text_free(&known);
-    return false;
+    return text_free(&known), NULL;
 }
 
 static const char *line_of(const attr *a, int i, char out[32]) /* text i of a list; "" where there is none */
@@ -236,37 +221,29 @@ static const char *line_of(const attr *a, int i, char out[32]) /* text i of a li
     return out;
 }
 
-static const char *default_act(const layer *l, int i)
-{
-    return i == 0 && l->gates > 1 ? "Sigmoid" : "Tanh";
-}
-
 /* Activation i of direction d as a formula. Alphas and betas are listed for those that take them, in their order. */
 static bool act_text(const layer *l, int d, int i, char out[160], err *e)
 {
-    static const struct {
-        const char *name;
-        int takes; /* 1: alpha, 2: beta too */
-        double alpha, beta;
-    } known[] = {{"affine", 2, 1, 0},     {"leakyrelu", 1, 0.01, 0},    {"thresholdedrelu", 1, 1, 0},
-                 {"scaledtanh", 2, 1, 1}, {"hardsigmoid", 2, 0.2, 0.5}, {"elu", 1, 1, 0}};
+    const struct activation *is = NULL;
     const attr *listed = onnx_attr(l->c, "activations"), *alphas = onnx_attr(l->c, "activation_alpha"),
                *betas = onnx_attr(l->c, "activation_beta");
     char name[32];
     double alpha = 1, beta = 0;
-    int at_alpha = 0, at_beta = 0;
-    for (int k = 0; k <= d * l->n_act + i; k++) {
+    size_t n = 0;
+    for (int k = 0, at_alpha = 0, at_beta = 0; k <= d * l->n_act + i; k++) {
         line_of(listed, k, name);
-        for (int j = 0; j < COUNT(known); j++) {
-            if (strcasecmp(known[j].name, name))
-                continue;
-            alpha = alphas && at_alpha < alphas->n ? alphas->reals[at_alpha] : known[j].alpha, at_alpha++;
-            beta = known[j].beta;
-            if (known[j].takes > 1)
-                beta = betas && at_beta < betas->n ? betas->reals[at_beta] : beta, at_beta++;
-        }
+        if (!(is = activation(l->c, *name ? name : i == 0 && l->gates > 1 ? "Sigmoid" : "Tanh", e)))
+            return false;
+        alpha = is->takes && alphas && at_alpha < alphas->n ? alphas->reals[at_alpha] : is->alpha;
+        beta = is->takes > 1 && betas && at_beta < betas->n ? betas->reals[at_beta] : is->beta;
+        at_alpha += is->takes > 0, at_beta += is->takes > 1;
     }
-    return activation(l->c, *name ? name : default_act(l, i), alpha, beta, out, e);
+    for (const char *s = is->text; *s && n < 120; s++)
+        if (*s == 'A' || *s == 'B')
+            n += (size_t)snprintf(out + n, 160 - n, "(%.9g)", *s == 'A' ? alpha : beta);
+        else
+            out[n++] = *s;
+    return out[n] = 0, true;
 }
 
 /* Of operand i its part d along the axis of directions, of these extents; zeros where the file leaves it out. */
@@ -367,12 +344,6 @@ static void rnn_next(const cell *k, const node *x, const node **h, const node **
     *h = act(k, "f", plus(k, plus(k, x, g_call2(k->g, "matmul", *h, k->r)), k->rb));
 }
 
-static const node *rnn_lower(graph *g, const node *n)
-{
-    cell k;
-    return start(&k, g, n, 1, 5) ? run(&k, rnn_next) : NULL;
-}
-
 /* Gates z r h; all that has a name [batch, hidden], but zr [batch, 2 * hidden], rh [hidden, hidden] and bh [hidden]. */
 static void gru_next(const cell *k, const node *x, const node **h, const node **c)
 {
@@ -387,13 +358,7 @@ static void gru_next(const cell *k, const node *x, const node **h, const node **
     else
         candidate = plus(k, g_call2(g, "matmul", times(k, r, was), rh), bh);
     candidate = act(k, "g", plus(k, gate(k, x, 2), candidate));
-    *h = g_formula(g, 3, (const node *[]){z, candidate, was}, "(1-a)*b+a*c");
-}
-
-static const node *gru_lower(graph *g, const node *n)
-{
-    cell k;
-    return start(&k, g, n, 3, 5) ? run(&k, gru_next) : NULL;
+    *h = g_formula(g, NODES(z, candidate, was), "(1-a)*b+a*c");
 }
 
 /* Gates i o f c, [batch, hidden] each; all [batch, 4 * hidden], peep [hidden]. */
@@ -408,23 +373,30 @@ static void lstm_next(const cell *k, const node *x, const node **h, const node *
     const node *f = node_int(k->n, "couple") ? g_formula(g, 1, &i, "1-a")
                                              : act(k, "f", plus(k, gate(k, all, 2), times(k, peep[2], was)));
     const node *update = act(k, "g", gate(k, all, 3));
-    *c = g_formula(g, 4, (const node *[]){f, was, i, update}, "a*b+c*d");
+    *c = g_formula(g, NODES(f, was, i, update), "a*b+c*d");
     const node *o = act(k, "f", plus(k, gate(k, all, 1), times(k, peep[1], *c)));
     *h = times(k, o, g_formula(g, 1, c, node_attr(k->n, "h")->s));
 }
 
-static const node *lstm_lower(graph *g, const node *n)
+static const node *lower(graph *g, const node *n)
 {
+    static const struct {
+        const char *name;
+        int gates, operands; /* without lengths */
+        next_state *next;
+    } cells[] = {{"rnn", 1, 5, rnn_next}, {"gru", 3, 5, gru_next}, {"lstm", 4, 7, lstm_next}};
     cell k;
-    return start(&k, g, n, 4, 7) ? run(&k, lstm_next) : NULL;
+    int i = 0;
+    while (strcmp(cells[i].name, n->op->name))
+        i++;
+    return start(&k, g, n, cells[i].gates, cells[i].operands) ? run(&k, cells[i].next) : NULL;
 }
 
 /* ---- records ---- */
 #define SIGMOID "1/(1+exp(-a))"
 
 const op ops_recurrent[] = {
-    RECIPE("rnn ... reverse:i=0 clip:f=0 f:s=tanh(a) -> t b h", rnn_lower, "recurrent('rnn', x, reverse, clip, [f])",
-           NULL,
+    RECIPE("rnn ... reverse:i=0 clip:f=0 f:s=tanh(a) -> t b h", lower, "recurrent('rnn', x, reverse, clip, [f])", NULL,
            "f32[4,3,5] f32[6,5] f32[6,6] f32[12] f32[3,6]\nf64[3,1,2] f64[4,2] f64[4,4] f64[8] f64[1,4] reverse=1 "
            "f=max(a,0)\nf32[5,3,2] f32[2,2] f32[2,2] f32[4] f32[3,2] i32[3]<5 clip=0.5\n"
            "f32[20,3,2] f32[2,2] f32[2,2] f32[4] f32[3,2] i32[3]<20 reverse=1\n"
@@ -438,7 +410,7 @@ const op ops_recurrent[] = {
                "RNN: Lengths that are constant are 0 to the number of steps. Of others, one below 0 is 0, one "
                "beyond the end is the whole sequence.",
            .onnx_cases = "RNN f32[3,2,4] f32[1,5,4] f32[1,5,5] hidden_size=5"),
-    RECIPE("gru ... reverse:i=0 clip:f=0 f:s=" SIGMOID " g:s=tanh(a) linear_before_reset:i=0 -> t b h", gru_lower,
+    RECIPE("gru ... reverse:i=0 clip:f=0 f:s=" SIGMOID " g:s=tanh(a) linear_before_reset:i=0 -> t b h", lower,
            "recurrent('gru', x, reverse, clip, [f, g], linear_before_reset)", NULL,
            "f32[4,3,5] f32[18,5] f32[18,6] f32[36] f32[3,6]\nf64[3,1,2] f64[12,2] f64[12,4] f64[24] f64[1,4] "
            "reverse=1 linear_before_reset=1\nf32[5,3,2] f32[6,2] f32[6,2] f32[12] f32[3,2] i64[3]<5 clip=1\n"
@@ -450,7 +422,7 @@ const op ops_recurrent[] = {
                 "layout linear_before_reset output_sequence",
                 adapt}),
            .onnx_undefined = "GRU: As of RNN.", .onnx_cases = "GRU f32[3,2,4] f32[1,15,4] f32[1,15,5] hidden_size=5"),
-    RECIPE("lstm ... reverse:i=0 clip:f=0 f:s=" SIGMOID " g:s=tanh(a) h:s=tanh(a) couple:i=0 -> t b h", lstm_lower,
+    RECIPE("lstm ... reverse:i=0 clip:f=0 f:s=" SIGMOID " g:s=tanh(a) h:s=tanh(a) couple:i=0 -> t b h", lower,
            "recurrent('lstm', x, reverse, clip, [f, g, h], couple)", NULL,
            "f32[4,3,5] f32[24,5] f32[24,6] f32[48] f32[3,6] f32[3,6] f32[18]\nf64[3,1,2] f64[16,2] f64[16,4] f64[32] "
            "f64[1,4] f64[1,4] f64[12] reverse=1 couple=1\nf32[5,3,2] f32[8,2] f32[8,2] f32[16] f32[3,2] f32[3,2] "

@@ -21,12 +21,12 @@ static const char also_empty[] =
 /* ---- helpers: calls, for recipes everywhere ---- */
 const node *g_over(graph *g, const char *op_name, const node *a, int n, const int64_t *axes)
 {
-    return g_apply(g, op_name, a, 2, (attr[]){attr_int("keepdims", 1), attr_ints("axes", n, axes)});
+    return g_apply(g, op_name, a, ATTRS(attr_int("keepdims", 1), attr_ints("axes", n, axes)));
 }
 
 /* ---- ONNX ---- */
 /* The largest of nothing is the least number of the dtype; the smallest is the largest. */
-static const node *extreme_of_none(const onnx_call *c, const char *op_name, int n, const attr *list, err *e)
+static const node *extreme_of_none(const onnx_call *c, const char *op_name, int n, const attr *list)
 {
     const dtype d = c->in[0]->type.dtype;
     const node *shape = g_apply(c->g, "sum", c->in[0], n, list), *y;
@@ -34,38 +34,29 @@ static const node *extreme_of_none(const onnx_call *c, const char *op_name, int 
     y = shape ? g_scalar(c->g, d, low ? dtype_lowest(d) : real ? INFINITY : d == TS_BOOL ? 1 : dtype_lowest(d)) : NULL;
     if (!low && dtype_class(d) == D_WHOLE) /* as a double it would be one more */
         y = g_call1(c->g, "bitwise_not", y);
-    y = shape ? g_broadcast(c->g, y, shape->type.rank, shape->type.dim) : NULL;
-    onnx_give(c, &y, y, e);
-    return y;
+    return shape ? g_broadcast(c->g, y, shape->type.rank, shape->type.dim) : NULL;
 }
 
 /* The axes are an attribute, or since 13 or 18 an operand; none at all means all, or with noop_with_empty_axes
  * nothing. The result keeps the operand's dtype, where numpy would widen small integers. */
-static const node *reduce_as(const onnx_call *c, err *e)
+static bool adapt(const onnx_call *c, const node **out, err *e)
 {
     const char *op_name = c->op->name;
     int64_t axes[MAX_RANK];
     int n = 0;
     if (onnx_has(c, "axes", 1) && !onnx_ints(c, "axes", 1, axes, MAX_RANK, &n, e))
-        return NULL;
+        return false;
     /* nothing is reduced, what is done before and after a sum still is */
     const bool none = n == 0 && onnx_int(c, "noop_with_empty_axes", 0);
     const attr list[] = {attr_int("keepdims", onnx_int(c, "keepdims", 1)), attr_ints("axes", n, axes)};
     if (type_count(&c->in[0]->type) == 0 && (!strcmp(op_name, "max") || !strcmp(op_name, "min")))
-        return extreme_of_none(c, op_name, n || none ? 2 : 1, list, e);
+        return onnx_give(c, out, extreme_of_none(c, op_name, n || none ? 2 : 1, list), e);
     const node *y = g_apply(c->g, op_name, c->in[0], n || none ? 2 : 1, list); /* without the axes, or with 1 there */
     const dtype d = c->in[0]->type.dtype;
-    y = y ? g_cast(c->g, y, d) : NULL;
-    onnx_give(c, &y, y, e);
-    return y;
-}
-
-static bool adapt(const onnx_call *c, const node **out, err *e)
-{
-    const node *y = reduce_as(c, e); /* as the result */
-    if (y && !strcmp(c->type, "ReduceLogSum"))
-        y = g_cast(c->g, g_call1(c->g, "log", y), c->in[0]->type.dtype);
-    return y && onnx_give(c, out, y, e);
+    y = g_cast(c->g, y, d);
+    if (!strcmp(c->type, "ReduceLogSum"))
+        y = g_cast(c->g, g_call1(c->g, "log", y), d);
+    return onnx_give(c, out, y, e);
 }
 
 /* ---- shape ---- */
@@ -162,8 +153,7 @@ static const expr *mean_body(defn *d)
 /* Another reduction over n's axes. */
 static const node *over_axes(graph *g, const node *n, const char *op_name, const node *x, bool keepdims)
 {
-    attr list[2] = {attr_int("keepdims", keepdims), *node_attr(n, "axes")};
-    return g_apply(g, op_name, x, list[1].kind == '-' ? 1 : 2, list);
+    return g_apply(g, op_name, x, ATTRS(attr_int("keepdims", keepdims), *node_attr(n, "axes")));
 }
 
 static const node *over_same(graph *g, const node *n, const char *op_name, const node *x)
@@ -195,26 +185,22 @@ static const node *var_lower(graph *g, const node *n)
     return g_call2(g, "divide", sum, g_scalar_like(g, sum, rest_of(g, n)));
 }
 
-static const node *std_lower(graph *g, const node *n)
+/* A reduction with the same attributes, between two functions that may be missing. */
+static const node *chain_lower(graph *g, const node *n)
 {
-    attr list[3] = {attr_int("keepdims", node_int(n, "keepdims")), attr_real("correction", node_real(n, "correction")),
-                    *node_attr(n, "axes")};
-    return g_call1(g, "sqrt", g_apply(g, "var", n->in[0], list[2].kind == '-' ? 2 : 3, list));
-}
-
-static const node *norm1_lower(graph *g, const node *n)
-{
-    return over_same(g, n, "sum", g_call1(g, "abs", n->in[0]));
-}
-
-static const node *sum_square_lower(graph *g, const node *n)
-{
-    return over_same(g, n, "sum", g_call1(g, "square", n->in[0]));
-}
-
-static const node *norm2_lower(graph *g, const node *n)
-{
-    return g_call1(g, "sqrt", over_same(g, n, "sum_square", n->in[0]));
+    static const struct {
+        const char *name, *before, *fold, *behind;
+        int n_attr;
+    } chains[] = {{"std", NULL, "var", "sqrt", 3},
+                  {"norm1", "abs", "sum", NULL, 2},
+                  {"norm2", NULL, "sum_square", "sqrt", 2},
+                  {"sum_square", "square", "sum", NULL, 2}};
+    int i = 0;
+    while (strcmp(chains[i].name, n->op->name))
+        i++;
+    const node *x = chains[i].before ? g_call1(g, chains[i].before, n->in[0]) : n->in[0];
+    x = g_apply(g, chains[i].fold, x, chains[i].n_attr, n->attr);
+    return chains[i].behind ? g_call1(g, chains[i].behind, x) : x;
 }
 
 /* log(sum(exp(x - m))) + m is the same for every m; the maximum keeps exp in range, 0 stands in where that is
@@ -275,7 +261,7 @@ static const node *logsumexp_grad(graph *g, const node *call, const node *y, con
 static const node *root_grad(graph *g, const node *call, const node *x, double count, const node *y, const node *dy)
 {
     /* [..., 1 at the axes, ...] */
-    const node *part = g_formula(g, 2, (const node *[]){kept(g, call, y), kept(g, call, dy)}, "select(eq(a,0),0,b/a)");
+    const node *part = g_formula(g, NODES(kept(g, call, y), kept(g, call, dy)), "select(eq(a,0),0,b/a)");
     return g_call2(g, "multiply", x, count == 1 ? part : g_call2(g, "divide", part, g_scalar_like(g, part, count)));
 }
 
@@ -291,6 +277,8 @@ static const node *std_grad(graph *g, const node *call, const node *y, const nod
 }
 
 /* ---- records ---- */
+#define TAKES "1..2 axes keepdims noop_with_empty_axes"
+#define BACK "a^ %axes keepdims=keepdims noop_with_empty_axes:1"
 #define SPREAD "axes:I= keepdims:i=0 correction:f=0"
 static const char spread_cases[] =
     "f32[2,3]\nf32[2,3,4] axes=[1]\nf64[5,4] axes=[0] correction=1\ni32[4,3] axes=[1]\nf32[7] keepdims=1\n"
@@ -298,48 +286,40 @@ static const char spread_cases[] =
 
 const op ops_reduce[] = {
     BODY("sum a " OVER " -> r | c", fold_body, "a.sum(axis=axes, keepdims=bool(keepdims))", NULL, also_empty,
-         "Sum over axes.",
-         .adapted = ADAPTED({"ReduceSum 1 ni 1..2 axes keepdims noop_with_empty_axes", adapt},
-                            {"ReduceLogSum 1 ni 1..2 axes keepdims noop_with_empty_axes", adapt}),
-         .back = "ReduceSum a^ %axes keepdims=keepdims noop_with_empty_axes:1", .shape = sum_shape, .grad = sum_grad),
+         "Sum over axes.", .adapted = ADAPTED({"ReduceSum 1 ni " TAKES, adapt}, {"ReduceLogSum 1 ni " TAKES, adapt}),
+         .back = "ReduceSum " BACK, .shape = sum_shape, .grad = sum_grad),
     BODY("mean a " OVER " -> r | c", mean_body, "a.mean(axis=axes, keepdims=bool(keepdims))", NULL, also_empty,
-         "Mean over axes.", .adapted = ADAPTED({"ReduceMean 1 ni 1..2 axes keepdims noop_with_empty_axes", adapt}),
-         .back = "ReduceMean a^ %axes keepdims=keepdims noop_with_empty_axes:1", .shape = mean_shape,
-         .grad = mean_grad),
+         "Mean over axes.", .adapted = ADAPTED({"ReduceMean 1 ni " TAKES, adapt}), .back = "ReduceMean " BACK,
+         .shape = mean_shape, .grad = mean_grad),
     BODY("prod a " OVER " -> r | c", fold_body, "a.prod(axis=axes, keepdims=bool(keepdims))", NULL, also_empty,
-         "Product over axes.", .adapted = ADAPTED({"ReduceProd 1 ni 1..2 axes keepdims noop_with_empty_axes", adapt}),
-         .back = "ReduceProd a^ %axes keepdims=keepdims noop_with_empty_axes:1", .shape = sum_shape),
+         "Product over axes.", .adapted = ADAPTED({"ReduceProd 1 ni " TAKES, adapt}), .back = "ReduceProd " BACK,
+         .shape = sum_shape),
     BODY("max a " OVER " -> r | c", fold_body, "a.max(axis=axes, keepdims=bool(keepdims))", NULL, extremes,
-         "Largest element over axes; NaN if there is one.",
-         .adapted = ADAPTED({"ReduceMax 1 .i 1..2 axes keepdims noop_with_empty_axes", adapt}),
-         .back = "ReduceMax a^ %axes keepdims=keepdims noop_with_empty_axes:1", .shape = extreme_shape),
+         "Largest element over axes; NaN if there is one.", .adapted = ADAPTED({"ReduceMax 1 .i " TAKES, adapt}),
+         .back = "ReduceMax " BACK, .shape = extreme_shape),
     BODY("min a " OVER " -> r | c", fold_body, "a.min(axis=axes, keepdims=bool(keepdims))", NULL, extremes,
-         "Smallest element over axes; NaN if there is one.",
-         .adapted = ADAPTED({"ReduceMin 1 .i 1..2 axes keepdims noop_with_empty_axes", adapt}),
-         .back = "ReduceMin a^ %axes keepdims=keepdims noop_with_empty_axes:1", .shape = extreme_shape),
+         "Smallest element over axes; NaN if there is one.", .adapted = ADAPTED({"ReduceMin 1 .i " TAKES, adapt}),
+         .back = "ReduceMin " BACK, .shape = extreme_shape),
     BODY("any a " OVER " -> r | c", fold_body, "a.any(axis=axes, keepdims=bool(keepdims))", NULL, also_empty,
          "Whether an element over axes is true.", .shape = truth_shape),
     BODY("all a " OVER " -> r | c", fold_body, "a.all(axis=axes, keepdims=bool(keepdims))", NULL, also_empty,
          "Whether all elements over axes are true.", .shape = truth_shape),
     RECIPE("var a " SPREAD " -> r | c", var_lower, "a.var(axis=axes, keepdims=bool(keepdims), ddof=correction)", NULL,
            spread_cases, "Mean squared distance from the mean over axes; correction is taken off the count."),
-    RECIPE("std a " SPREAD " -> r | c", std_lower, "a.std(axis=axes, keepdims=bool(keepdims), ddof=correction)", NULL,
+    RECIPE("std a " SPREAD " -> r | c", chain_lower, "a.std(axis=axes, keepdims=bool(keepdims), ddof=correction)", NULL,
            spread_cases, "Square root of the variance over axes.", .grad = std_grad),
-    RECIPE("norm1 a " OVER " -> r | c", norm1_lower, "np.abs(a).sum(axis=axes, keepdims=bool(keepdims))", NULL, common,
-           "Sum of sizes over axes.",
-           .adapted = ADAPTED({"ReduceL1 1 ni 1..2 axes keepdims noop_with_empty_axes", adapt})),
-    RECIPE("norm2 a " OVER " -> r | c", norm2_lower, "np.sqrt(np.square(a).sum(axis=axes, keepdims=bool(keepdims)))",
+    RECIPE("norm1 a " OVER " -> r | c", chain_lower, "np.abs(a).sum(axis=axes, keepdims=bool(keepdims))", NULL, common,
+           "Sum of sizes over axes.", .adapted = ADAPTED({"ReduceL1 1 ni " TAKES, adapt})),
+    RECIPE("norm2 a " OVER " -> r | c", chain_lower, "np.sqrt(np.square(a).sum(axis=axes, keepdims=bool(keepdims)))",
            NULL, common, "Square root of the sum of squares over axes.",
-           .adapted = ADAPTED({"ReduceL2 1 ni 1..2 axes keepdims noop_with_empty_axes", adapt}), .grad = norm2_grad),
-    RECIPE("sum_square a " OVER " -> r | c", sum_square_lower, "np.square(a).sum(axis=axes, keepdims=bool(keepdims))",
-           NULL, common, "Sum of squares over axes.",
-           .adapted = ADAPTED({"ReduceSumSquare 1 ni 1..2 axes keepdims noop_with_empty_axes", adapt})),
+           .adapted = ADAPTED({"ReduceL2 1 ni " TAKES, adapt}), .grad = norm2_grad),
+    RECIPE("sum_square a " OVER " -> r | c", chain_lower, "np.square(a).sum(axis=axes, keepdims=bool(keepdims))", NULL,
+           common, "Sum of squares over axes.", .adapted = ADAPTED({"ReduceSumSquare 1 ni " TAKES, adapt})),
     RECIPE("logsumexp a " OVER " -> r | c", logsumexp_lower,
            "np.log(np.exp(a).sum(axis=axes, keepdims=bool(keepdims)))", NULL,
            "f32[2,3]\nf32[2,3,4] axes=[1]\nf32[2,3,4] axes=[0,-1] keepdims=1\nf64[5,4] axes=[0]\n"
            "f32[7] keepdims=1\nf32[3,0] axes=[0]\nf32[3,0] axes=[1]\nf32[]\nu32[2,3] axes=[1]\ni64[7]",
            "Logarithm of the sum of exponentials over axes, without overflow.",
-           .adapted = ADAPTED({"ReduceLogSumExp 1 ni 1..2 axes keepdims noop_with_empty_axes", adapt}),
-           .grad = logsumexp_grad),
+           .adapted = ADAPTED({"ReduceLogSumExp 1 ni " TAKES, adapt}), .grad = logsumexp_grad),
     {0},
 };

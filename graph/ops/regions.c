@@ -13,7 +13,7 @@ static bool adapt_affine_grid(const onnx_call *c, const node **out, err *e)
         return false;
     if (n < 3)
         return err_set(e, TS_BAD_INPUT, "AffineGrid: a size of %d numbers, at least 3 expected", n);
-    return onnx_give(c, out, onnx_made(c, 1, c->in, 1, (attr[]){attr_ints("size", n - 2, size + 2)}), e);
+    return onnx_give(c, out, onnx_made(c, 1, c->in, ATTRS(attr_ints("size", n - 2, size + 2))), e);
 }
 
 /* Without a sampling ratio every box has its own number of points, ceil(extent / bins): known while the graph is built,
@@ -169,12 +169,10 @@ static const node *affine_lower(graph *g, const node *n)
             const int64_t dim = size->ints[axis];
             const bool corners = node_int(n, "align_corners");
             const double step = 2.0 / (double)(corners ? (dim > 1 ? dim - 1 : 1) : dim ? dim : 1);
-            const node *at = g_callf(g, 0, NULL, "iota count=%lld to=f64", (long long)dim);
-            at = g_call2(g, "multiply", at, g_scalar(g, TS_F64, step));
+            const node *at = g_scaled(g, g_count(g, dim, TS_F64), step);
             at = g_call2(g, "add", at, g_scalar(g, TS_F64, corners ? -1 : step / 2 - 1));
-            for (int i = 0; i < size->n + 2; i++)
-                shape[i] = i == axis + 1 ? dim : 1;
-            column = g_call2(g, "multiply", column, g_cast(g, g_reshape(g, at, size->n + 2, shape), t->dtype));
+            at = g_along(g, at, size->n + 2, axis + 1);
+            column = g_call2(g, "multiply", column, g_cast(g, at, t->dtype));
         }
         y = y ? g_call2(g, "add", y, column) : column;
     }

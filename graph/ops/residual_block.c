@@ -22,12 +22,10 @@ static const node *normal_conv(graph *g, const node *n, const node *x, const nod
                           (long long)w->dim[i + 2]);
         strides[i] = stride, pads[i] = pads[space + i] = w->dim[i + 2] / 2;
     }
-    const attr how[] = {attr_ints("strides", space, strides), attr_ints("pads", 2 * space, pads)};
-    const node *conv[] = {x, in[0]};
-    const node *operand[EACH] = {g_make(g, op_find("conv"), 2, conv, how, COUNT(how)), in[1], in[2], in[3], in[4]};
-    const attr list[] = {attr_real("epsilon", node_real(n, "epsilon")), attr_real("momentum", node_real(n, "momentum")),
-                         attr_int("training", node_int(n, "training"))};
-    return operand[0] ? g_make(g, op_find("batch_norm"), EACH, operand, list, COUNT(list)) : NULL;
+    const node *y = g_apply_n(g, "conv", NODES(x, in[0]),
+                              ATTRS(attr_ints("strides", space, strides), attr_ints("pads", 2 * space, pads)));
+    return g_apply_n(g, "batch_norm", NODES(y, in[1], in[2], in[3], in[4]),
+                     ATTRS(*node_attr(n, "epsilon"), *node_attr(n, "momentum"), *node_attr(n, "training")));
 }
 
 static bool is_point(const type *w) /* a window of one element */
@@ -45,22 +43,6 @@ static int strided(const node *n, int count)
         if (!is_point(&n->in[1 + EACH * i]->type))
             return i;
     return 0;
-}
-
-static const node *unlike(graph *g, const node *past, const node *y, bool project)
-{
-    text a = {0}, b = {0};
-    type_print(&a, &past->type), type_print(&b, &y->type);
-    if (project)
-        g_fail(g, TS_BAD_INPUT, "the last weights bring x to %s, what the others give is %s: these cannot be added",
-               a.s, b.s);
-    else
-        g_fail(g, TS_BAD_INPUT,
-               "x is %s, what its convolutions give %s: these cannot be added; project=1 takes "
-               "weights that bring x there",
-               a.s, b.s);
-    text_free(&a), text_free(&b);
-    return NULL;
 }
 
 /* ---- recipes ---- */
@@ -90,7 +72,12 @@ static const node *residual_lower(graph *g, const node *n)
     if (!y || !past)
         return NULL;
     if (!type_equal(&y->type, &past->type))
-        return unlike(g, past, y, project);
+        return g_fail(g, TS_BAD_INPUT,
+                      project
+                          ? "the last weights bring x to %s, what the others give is %s: these cannot be added"
+                          : "x is %s, what its convolutions give %s: these cannot be added; project=1 takes weights "
+                            "that bring x there",
+                      type_said(&past->type).s, type_said(&y->type).s);
     return g_call1(g, "relu", g_call2(g, "add", y, past));
 }
 

@@ -46,22 +46,6 @@ static void keep_ratio(const type *t, const char *policy, const listed *l, int64
         scale[l->axis[k]] = all, size[l->axis[k]] = (int64_t)floor(all * (double)t->dim[l->axis[k]] + 0.5);
 }
 
-static bool listed_axes(const onnx_call *c, int rank, listed *l, err *e)
-{
-    int64_t list[MAX_RANK];
-    l->n = rank;
-    for (int i = 0; i < rank; i++)
-        l->axis[i] = i;
-    if (!onnx_attr(c, "axes"))
-        return true;
-    if (!onnx_ints(c, "axes", -1, list, MAX_RANK, &l->n, e))
-        return false;
-    for (int i = 0; i < l->n; i++)
-        if (!axis_norm(list[i], rank, &l->axis[i], e))
-            return false;
-    return true;
-}
-
 /* Extents and scales of all axes; before version 11 scales only. */
 static bool extents(const onnx_call *c, const listed *l, int64_t *size, double *scale, err *e)
 {
@@ -118,29 +102,24 @@ static bool adapt_resize(const onnx_call *c, const node **out, err *e)
     int64_t size[MAX_RANK];
     double scale[MAX_RANK], roi[2 * MAX_RANK];
     listed l;
-    int k = 0;
-    attr list[10];
-    if (!listed_axes(c, c->in[0]->type.rank, &l, e) || !extents(c, &l, size, scale, e))
+    if (!onnx_axes(c, -1, &l.n, l.axis, e) || !extents(c, &l, size, scale, e))
         return false;
     const int rank = c->in[0]->type.rank;
     const char *old = c->version < 11 ? "asymmetric" : "half_pixel";
-    const attr mode = attr_word("coordinates", onnx_word(c, "coordinate_transformation_mode", old));
-    const char *how = onnx_word(c, "mode", "nearest");
+    const char *places = onnx_word(c, "coordinate_transformation_mode", old), *how = onnx_word(c, "mode", "nearest");
     if (!strcmp(how, "bilinear") || !strcmp(how, "trilinear"))
         how = "linear";
-    list[k++] = attr_ints("sizes", rank, size), list[k++] = reals("scales", rank, scale), list[k++] = mode;
-    list[k++] = attr_word("mode", how);
-    list[k++] = attr_word("nearest", onnx_word(c, "nearest_mode", c->version < 11 ? "floor_up" : "round_prefer_floor"));
-    list[k++] = attr_real("cubic", onnx_real(c, "cubic_coeff_a", -0.75));
-    list[k++] = attr_int("exclude", onnx_int(c, "exclude_outside", 0));
-    list[k++] = attr_int("antialias", onnx_int(c, "antialias", 0));
-    list[k++] = attr_real("extrapolation", onnx_real(c, "extrapolation_value", 0));
-    if (!strcmp(mode.s, "tf_crop_and_resize")) {
-        if (!region(c, &l, roi, e))
-            return false;
-        list[k++] = reals("roi", 2 * rank, roi);
-    }
-    return onnx_give(c, out, g_apply(c->g, "resize", c->in[0], k, list), e);
+    const bool crop = !strcmp(places, "tf_crop_and_resize");
+    const attr more[] = {
+        attr_ints("sizes", rank, size),
+        reals("scales", rank, scale),
+        attr_word("coordinates", places),
+        attr_word("mode", how),
+        attr_word("nearest", onnx_word(c, "nearest_mode", c->version < 11 ? "floor_up" : "round_prefer_floor")),
+        reals("roi", 2 * rank, roi)};
+    if (crop && !region(c, &l, roi, e))
+        return false;
+    return onnx_give(c, out, onnx_made(c, 1, c->in, COUNT(more) - !crop, more), e);
 }
 
 /* Version 1 named the two axes of an image. */
@@ -273,10 +252,10 @@ static const node *along(graph *g, const node *x, int axis, const way *w, const 
     const node *at = g_const(g, NULL, &places, t.place), *y; /* at [out] or [out, n]; y as x, with out at the axis */
     const bool real = dtype_class(x->type.dtype) == D_REAL;
     if (t.n == 1)
-        y = g_callf(g, 2, (const node *const[]){x, at}, "gather axis=%d", axis);
+        y = g_callf(g, NODES(x, at), "gather axis=%d", axis);
     else {
         const node *weights = table_of(g, x->type.dtype == TS_F64 ? TS_F64 : TS_F32, l->out, t.n, t.weight);
-        y = g_callf(g, 3, (const node *const[]){x, at, weights}, "resample axis=%d", axis);
+        y = g_callf(g, NODES(x, at, weights), "resample axis=%d", axis);
     }
     y = real ? g_cast(g, y, x->type.dtype) : y;
     return extrapolated(g, y, axis, l, &t, outside);
@@ -378,8 +357,9 @@ const op ops_resize[] = {
         "exclude=1\ni32[4] sizes=[6] nearest=floor\nf32[5,4] sizes=[3,7] nearest=floor_up coordinates=asymmetric\n"
         "f32[4] sizes=[9] coordinates=tf_half_pixel_for_nn\nf32[2,3] sizes=[2,3]",
         "Other extents by nearest, linear or cubic interpolation; scales default to the ratio of the extents.",
-        .adapted = ADAPTED({"Resize 10 .ffi 1..4 antialias axes coordinate_transformation_mode cubic_coeff_a "
-                            "exclude_outside extrapolation_value keep_aspect_ratio_policy mode nearest_mode",
+        .adapted = ADAPTED({"Resize 10 .ffi 1..4 antialias axes coordinate_transformation_mode cubic:cubic_coeff_a "
+                            "exclude:exclude_outside extrapolation:extrapolation_value keep_aspect_ratio_policy mode "
+                            "nearest_mode",
                             adapt_resize},
                            {"Upsample 1 .f 1..2 height_scale mode scales width_scale", adapt_upsample_image},
                            {"Upsample 7 .f 1..2 height_scale mode scales width_scale", adapt_resize}),

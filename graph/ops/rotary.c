@@ -1,6 +1,6 @@
 /* rotary.c - rotary position embeddings: pairs of numbers of a head are turned by an angle that grows with their
  * place. */
-#include "graph/ir/rule.h"
+#include "graph/ops/attend.h"
 
 /* ---- ONNX ---- */
 /* Rows of the tables for the given positions, or the tables themselves, as [batch, 1, time, half]. */
@@ -21,13 +21,9 @@ static bool adapt_rotary(const onnx_call *c, const node **out, err *e)
     if (flat && (heads < 1 || dim[2] % heads))
         return err_set(e, TS_BAD_INPUT, "RotaryEmbedding: %lld heads of %lld numbers, num_heads has to divide them",
                        (long long)heads, (long long)dim[2]);
-    if (flat)
-        x = g_transpose(g, g_reshape(g, x, 4, (int64_t[]){dim[0], dim[1], heads, dim[2] / heads}), 4,
-                        (int64_t[]){0, 2, 1, 3});
-    const node *y = onnx_made(c, 3, (const node *const[]){x, angles(c, c->in[1]), angles(c, c->in[2])}, 0, NULL);
-    if (flat)
-        y = g_reshape(g, g_transpose(g, y, 4, (int64_t[]){0, 2, 1, 3}), 3, dim);
-    return onnx_give(c, out, y, e);
+    x = flat ? attend_apart(g, x, heads) : x;
+    const node *y = onnx_made(c, NODES(x, angles(c, c->in[1]), angles(c, c->in[2])), 0, NULL);
+    return onnx_give(c, out, flat ? attend_together(g, y) : y, e);
 }
 
 /* ---- recipes ---- */
@@ -57,14 +53,13 @@ static const node *rotary_lower(graph *g, const node *n)
     const node *real = g_call2(g, "subtract", g_call2(g, "multiply", p, cosine), g_call2(g, "multiply", q, sine));
     /* [..., width / 2] */
     const node *imaginary = g_call2(g, "add", g_call2(g, "multiply", p, sine), g_call2(g, "multiply", q, cosine));
-    const node *both[] = {real, imaginary};
     if (node_int(n, "interleaved"))
-        turned = g_reshape(g, g_callf(g, 2, both, "stack axis=-1"), rank, shape);
+        turned = g_reshape(g, g_call2(g, "stack axis=-1", real, imaginary), rank, shape);
     else
-        turned = g_callf(g, 2, both, "concat axis=-1");
+        turned = g_call2(g, "concat axis=-1", real, imaginary);
     if (width == all)
         return turned;
-    return g_callf(g, 2, (const node *const[]){turned, g_part(g, x, rank - 1, width, all - width)}, "concat axis=-1");
+    return g_callf(g, NODES(turned, g_part(g, x, rank - 1, width, all - width)), "concat axis=-1");
 }
 
 /* ---- records ---- */

@@ -53,11 +53,8 @@ static const expr *coordinate(defn *d, const grid *q, int s, int64_t dim)
     for (int i = 0; i < q->space; i++)
         at[i + 1] = x_axis(mem, i + 2);
     at[q->space + 1] = x_whole(mem, q->space - 1 - s); /* the grid names the last axis first */
-    const expr *x = x2(mem, "add", defn_at(d, 1, at), x_real(mem, 1));
-    if (q->corners)
-        x = x2(mem, "mul", x, x_real(mem, (double)(dim - 1) / 2));
-    else
-        x = x2(mem, "div", x2(mem, "sub", x2(mem, "mul", x, x_real(mem, (double)dim)), x_real(mem, 1)), x_real(mem, 2));
+    const expr *x = x_said(mem, q->corners ? "(x + 1.0) * by" : "((x + 1.0) * by - 1.0) / 2.0", "x", defn_at(d, 1, at),
+                           "by", x_real(mem, q->corners ? (double)(dim - 1) / 2 : (double)dim), NULL);
     if (q->taps == 1)
         x = x1(mem, "round", x);
     if (q->pad == BORDER && q->taps < 4)
@@ -69,14 +66,11 @@ static const expr *coordinate(defn *d, const grid *q, int s, int64_t dim)
  * Keys. */
 static const expr *weight(arena *mem, const grid *q, const expr *k, const expr *rest)
 {
-    const double a = -0.75;
     if (q->taps == 2)
         return x3(mem, "select", x2(mem, "eq", k, x_whole(mem, 0)), x2(mem, "sub", x_real(mem, 1), rest), rest);
     const expr *t = x1(mem, "abs", x2(mem, "sub", x2(mem, "sub", x_cast(mem, rest->dtype, k), x_real(mem, 1)), rest));
-    const names known = {.n = 2, .name = {"t", "a"}, .value = {t, x_real(mem, a)}};
-    const expr *near = x_parse(mem, "((a + 2) * t - (a + 3)) * t * t + 1", &known, NULL);
-    const expr *far = x_parse(mem, "((a * t - 5 * a) * t + 8 * a) * t - 4 * a", &known, NULL);
-    return x3(mem, "select", x2(mem, "le", t, x_real(mem, 1)), near, far);
+    return x_said(mem, "t <= 1.0 ? ((a + 2) * t - (a + 3)) * t * t + 1 : ((a * t - 5 * a) * t + 8 * a) * t - 4 * a",
+                  "t", t, "a", x_real(mem, -0.75), NULL);
 }
 
 /* A place as an integer inside the axis; *inside says whether it was there before, where that matters. */
@@ -99,7 +93,7 @@ static bool adapt_grid_sample(const onnx_call *c, const node **out, err *e)
     const char *mode = onnx_word(c, "mode", "linear");
     if (!strcmp(mode, "bilinear") || !strcmp(mode, "bicubic"))
         mode += 2;
-    return onnx_give(c, out, onnx_made(c, 2, c->in, 1, (attr[]){attr_word("mode", mode)}), e);
+    return onnx_give(c, out, onnx_made(c, 2, c->in, ATTRS(attr_word("mode", mode))), e);
 }
 
 /* ---- shape, body ---- */

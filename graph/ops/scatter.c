@@ -37,13 +37,8 @@ static bool same_dims(const type *t, const type *want, err *e) /* of the updates
     bool same = t->rank == want->rank;
     for (int i = 0; same && i < t->rank; i++)
         same = t->dim[i] == want->dim[i];
-    if (same)
-        return true;
-    text have = {0}, need = {0};
-    type_print(&have, t), type_print(&need, want);
-    err_set(e, TS_BAD_INPUT, "updates are %s, places and operand ask for %s", have.s, need.s);
-    text_free(&have), text_free(&need);
-    return false;
+    return same ||
+           err_set(e, TS_BAD_INPUT, "updates are %s, places and operand ask for %s", type_said(t).s, type_said(want).s);
 }
 
 /* The updates' axes, after the result's. */
@@ -79,20 +74,10 @@ static bool adapt(const onnx_call *c, const node **out, err *e)
 static bool scatter_shape(const node *n, type *out, err *e)
 {
     const type *y = &n->in[0]->type, *places = &n->in[1]->type;
-    type want = {.dtype = y->dtype};
+    type want;
     int axis;
-    if (!scatter_start(n, out, e) || !attr_axis(n, "axis", y->rank, &axis, e))
-        return false;
-    if (y->rank - 1 + places->rank > MAX_RANK)
-        return err_set(e, TS_BAD_INPUT, "the updates would have rank %d, at most %d is possible",
-                       y->rank - 1 + places->rank, MAX_RANK);
-    for (int i = 0; i < y->rank; i++) {
-        for (int k = 0; i == axis && k < places->rank; k++)
-            want.dim[want.rank++] = places->dim[k];
-        if (i != axis)
-            want.dim[want.rank++] = y->dim[i];
-    }
-    return same_dims(&n->in[2]->type, &want, e);
+    return scatter_start(n, out, e) && attr_axis(n, "axis", y->rank, &axis, e) &&
+           type_spliced(y, axis, places, "updates", &want, e) && same_dims(&n->in[2]->type, &want, e);
 }
 
 static bool scatter_nd_shape(const node *n, type *out, err *e)
@@ -181,28 +166,26 @@ static const expr *along_body(defn *d)
 }
 
 /* ---- grad ---- */
+static bool has_axis(const node *call) /* as its first attribute */
+{
+    return !strcmp(call->attr->name, "axis");
+}
+
 /* The call of one of the three kinds with other operands, or of the operation that reads where it writes. */
 static const node *again(graph *g, const node *call, const node *a, const node *updates, const char *how)
 {
-    attr list[2] = {attr_word("reduce", how)};
-    const bool axis = !strcmp(call->op->attr[0].name, "axis");
-    if (axis)
-        list[1] = attr_int("axis", node_int(call, "axis"));
-    return g_make(g, call->op, 3, (const node *const[]){a, call->in[1], updates}, list, 1 + axis);
+    const attr list[] = {attr_word("reduce", how), call->attr[0]}; /* the axis, where it has one */
+    return g_make(g, call->op, NODES(a, call->in[1], updates), list, 1 + has_axis(call));
 }
 
 static const node *read_back(graph *g, const node *call, const node *a)
 {
     static const char *const of[][2] = {
         {"scatter", "gather"}, {"scatter_nd", "gather_nd"}, {"put_along_axis", "take_along_axis"}};
-    attr list[1];
     int i = 0;
     while (strcmp(of[i][0], call->op->name))
         i++;
-    const bool axis = !strcmp(call->op->attr[0].name, "axis");
-    if (axis)
-        list[0] = attr_int("axis", node_int(call, "axis"));
-    return g_make(g, op_find(of[i][1]), 2, (const node *const[]){a, call->in[1]}, list, axis);
+    return g_apply_n(g, of[i][1], NODES(a, call->in[1]), has_axis(call), call->attr);
 }
 
 /* Which update stayed at its place, truth values of the updates' shape: number the updates, set the numbers, read them
@@ -285,8 +268,7 @@ const node *g_added(graph *g, const node *a, const node *b)
 
 const node *g_put(graph *g, const node *start, const node *places, const node *values, const char *reduce)
 {
-    const attr how = attr_word("reduce", reduce);
-    return g_make(g, op_find("scatter_nd"), 3, (const node *const[]){start, places, values}, &how, 1);
+    return g_apply_n(g, "scatter_nd", NODES(start, places, values), ATTRS(attr_word("reduce", reduce)));
 }
 
 /* ---- records ---- */

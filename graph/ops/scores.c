@@ -16,47 +16,32 @@ const node *scores_input(const onnx_call *c, bool keep, err *e)
     return keep && t->dtype == TS_F64 ? x : g_cast(c->g, x, TS_F32);
 }
 
-static const node *softmax(graph *g, const node *s)
-{
-    return g_call1(g, "softmax axis=1", s);
-}
-
 /* exp(a - m) / sum, but zeros stay zeros; m: the largest */
 static const node *softmax_zero(graph *g, const node *s)
 {
-    const node *in[] = {s, g_over(g, "max", s, 1, (const int64_t[]){1})};
-    const node *part = g_formula(g, 2, in, "select(abs(a)>0.0000001,exp(a-b),0)");
-    const node *all[] = {part, part ? g_over(g, "sum", part, 1, (const int64_t[]){1}) : NULL, in[1], s};
-    return all[1] ? g_formula(g, 4, all, "select(abs(d)>0.0000001,a,d*exp(-c))/b") : NULL;
+    const node *top = g_call1(g, "max axes=[1] keepdims=1", s);
+    const node *part = g_formula(g, NODES(s, top), "select(abs(a)>0.0000001,exp(a-b),0)");
+    const node *sum = g_call1(g, "sum axes=[1] keepdims=1", part);
+    return g_formula(g, NODES(part, sum, top, s), "select(abs(d)>0.0000001,a,d*exp(-c))/b");
 }
 
 /* The inverse of the normal distribution as runtimes approximate it (Winitzki's inverse of erf) */
 static const node *probit(graph *g, const node *s)
 {
     const node *log = g_formula(g, 1, &s, "log(4*a*(1-a))"); /* (1 - x) (1 + x) for x = 2 a - 1 */
-    const node *in[] = {s, log};
-    return log ? g_formula(g, 2, in,
-                           "1.41421356*select(a<0.5,-1,1)*sqrt(sqrt((4.330751+0.5*b)*(4.330751+0.5*b)-6.80272109*b)"
-                           "-4.330751-0.5*b)")
-               : NULL;
-}
-
-static const node *logistic(graph *g, const node *s)
-{
-    return g_call1(g, "sigmoid", s);
-}
-
-static const node *plain(graph *g, const node *s)
-{
-    (void)g;
-    return s;
+    return g_formula(g, NODES(s, log),
+                     "1.41421356*select(a<0.5,-1,1)*sqrt(sqrt((4.330751+0.5*b)*(4.330751+0.5*b)-6.80272109*b)-4.330751"
+                     "-0.5*b)");
 }
 
 static const struct {
-    const char *name;
+    const char *name, *call; /* a call of one operation, or */
     const node *(*make)(graph *g, const node *s);
-} transforms[] = {
-    {"NONE", plain}, {"LOGISTIC", logistic}, {"SOFTMAX", softmax}, {"SOFTMAX_ZERO", softmax_zero}, {"PROBIT", probit}};
+} transforms[] = {{"NONE", NULL, NULL},
+                  {"LOGISTIC", "sigmoid", NULL},
+                  {"SOFTMAX", "softmax axis=1", NULL},
+                  {"SOFTMAX_ZERO", NULL, softmax_zero},
+                  {"PROBIT", NULL, probit}};
 
 /* As a word, or its number in TreeEnsemble; -1 with the reason */
 static int transform_of(const onnx_call *c, err *e)
@@ -77,7 +62,9 @@ const node *scores_transformed(const onnx_call *c, const node *s, err *e)
     const int i = transform_of(c, e);
     if (i < 0 || !s)
         return NULL;
-    return s->type.dim[1] == 1 && transforms[i].make != probit ? s : transforms[i].make(c->g, s);
+    if (!i || (s->type.dim[1] == 1 && transforms[i].make != probit))
+        return s;
+    return transforms[i].call ? g_call1(c->g, transforms[i].call, s) : transforms[i].make(c->g, s);
 }
 
 bool scores_are(const onnx_call *c, const char *transform, err *e)
@@ -93,8 +80,7 @@ const node *scores_pair(graph *g, const node *s, const char *first)
 
 const node *scores_odds(graph *g, const node *s)
 {
-    const node *both = scores_pair(g, s, "-a");
-    return both ? logistic(g, both) : NULL;
+    return g_call1(g, "sigmoid", scores_pair(g, s, "-a"));
 }
 
 const node *scores_table(graph *g, dtype d, int64_t rows, int64_t columns, const double *v)

@@ -61,9 +61,10 @@ static bool adapt_window(const onnx_call *c, const node **out, err *e)
         return false;
     if (!(size >= 0 && size < 0x1p31))
         return err_set(e, TS_BAD_INPUT, "%s: size %g, expected 0 to 2^31 - 1", c->type, size);
-    const attr list[] = {attr_int("count", (int64_t)size), attr_real("a", a[0]), attr_real("b", a[1]),
-                         attr_real("c", a[2]), attr_word("to", "f64")};
-    const node *y = onnx_made(c, 0, NULL, COUNT(list), list); /* [size] */
+    const attr count = attr_int("count", (int64_t)size);
+    const node *y = onnx_made(c, 0, NULL,
+                              ATTRS(count, attr_real("a", a[0]), attr_real("b", a[1]), attr_real("c", a[2]),
+                                    attr_word("to", "f64"))); /* [size] */
     return onnx_give(c, out, g_cast(c->g, y, to), e);
 }
 
@@ -82,8 +83,8 @@ static bool adapt_dft(const onnx_call *c, const node **out, err *e)
         length = (double)(half && back ? 2 * (dim - 1) : dim);
     if (!(length >= 1 && length < 0x1p31))
         return err_set(e, TS_BAD_INPUT, "DFT: length %g, expected 1 to 2^31 - 1", length);
-    const attr list[] = {attr_int("axis", at), attr_int("length", (int64_t)length)};
-    return onnx_give(c, out, onnx_made(c, 1, c->in, COUNT(list), list), e);
+    const node *y = onnx_made(c, 1, c->in, ATTRS(attr_int("axis", at), attr_int("length", (int64_t)length)));
+    return onnx_give(c, out, y, e);
 }
 
 /* Frames of the signal x [batch, time, 1 or 2], or [batch, time] of reals, `step` apart, times the window [n], each
@@ -108,11 +109,12 @@ static bool adapt_stft(const onnx_call *c, const node **out, err *e)
     const int64_t n = (int64_t)length, pace = (int64_t)step, frames = (x->type.dim[1] - n) / pace + 1;
     const node *start = g_scaled(g, g_count(g, frames, TS_I64), (double)pace);
     const node *place = g_call2(g, "add", g_reshape(g, start, 2, (int64_t[]){frames, 1}), g_count(g, n, TS_I64));
-    const node *frame = g_callf(g, 2, (const node *const[]){x, place}, "gather axis=1");
+    const node *frame = g_call2(g, "gather axis=1", x, place);
     if (window)
         frame = g_call2(g, "multiply", frame, g_reshape(g, window, 2, (int64_t[]){type_count(&window->type), 1}));
-    const attr list[] = {attr_int("axis", 2), attr_int("length", n), attr_int("onesided", onnx_int(c, "onesided", 1))};
-    return onnx_give(c, out, g_apply(g, "dft", frame, COUNT(list), list), e);
+    frame = g_callf(g, 1, &frame, "dft axis=2 length=%lld onesided=%lld", (long long)n,
+                    (long long)onnx_int(c, "onesided", 1));
+    return onnx_give(c, out, frame, e);
 }
 
 static bool adapt_mel(const onnx_call *c, const node **out, err *e)
@@ -124,19 +126,16 @@ static bool adapt_mel(const onnx_call *c, const node **out, err *e)
     for (int i = 0; i < 5; i++)
         if (!onnx_number(c, i, &v[i], e))
             return false;
-    const attr list[] = {attr_int("bins", (int64_t)v[0]), attr_int("length", (int64_t)v[1]),
-                         attr_int("rate", (int64_t)v[2]), attr_real("low", v[3]), attr_real("high", v[4])};
-    return onnx_give(c, out, g_cast(c->g, g_make(c->g, op_find("mel_weights"), 0, NULL, list, COUNT(list)), to), e);
+    const node *y = g_callf(c->g, 0, NULL, "mel_weights bins=%lld length=%lld rate=%lld low=%.17g high=%.17g",
+                            (long long)v[0], (long long)v[1], (long long)v[2], v[3], v[4]);
+    return onnx_give(c, out, g_cast(c->g, y, to), e);
 }
 
 /* ---- shape ---- */
 static bool cosine_shape(const node *n, type *out, err *e)
 {
-    const char *to = node_attr(n, "to")->s;
     *out = (type){.rank = 1, .dim = {node_int(n, "count")}};
-    if (!dtype_parse(to, &out->dtype) || dtype_class(out->dtype) != D_REAL)
-        return err_set(e, TS_BAD_INPUT, "to: \"%s\" is no dtype of reals, f32 or another one expected", to);
-    return true;
+    return attr_real_dtype(n, &out->dtype, e);
 }
 
 static bool fourier_shape(const node *n, type *out, err *e)
@@ -186,9 +185,10 @@ static const expr *fourier_body(defn *d)
         x[i] = i && p.real ? x_real(mem, 0) : x_cast(mem, to, defn_at(d, 0, sub));
         w[i] = defn_at(d, 1, (const expr *const[]){at, x_whole(mem, i)});
     }
-    const names known = {.n = 4, .name = {"p", "q", "c", "s"}, .value = {x[0], x[1], w[0], w[1]}};
-    const expr *real = x_parse(mem, p.inverse ? "p * c - q * s" : "p * c + q * s", &known, d->err);
-    const expr *other = x_parse(mem, p.inverse ? "q * c + p * s" : "q * c - p * s", &known, d->err);
+    const expr *real = x_said(mem, p.inverse ? "p * c - q * s" : "p * c + q * s", "p", x[0], "q", x[1], "c", w[0], "s",
+                              w[1], NULL);
+    const expr *other = x_said(mem, p.inverse ? "q * c + p * s" : "q * c - p * s", "p", x[0], "q", x[1], "c", w[0], "s",
+                               w[1], NULL);
     const expr *sum = p.real_out ? real
                                  : x3(mem, "select", x2(mem, "eq", x_axis(mem, last), x_whole(mem, 0)), real, other);
     if (p.real_out) { /* only the first, and of an even length the one in the middle, have no partner */
@@ -206,17 +206,12 @@ static const expr *fourier_body(defn *d)
 static const node *dft_lower(graph *g, const node *n)
 {
     plan_of_dft p;
-    attr list[4];
-    int k = 0;
     if (n->in[0]->type.rank < 2)
         return g_refuse(g, 1, n->in, "[..., time, 1 or 2]");
     if (!read_dft(n, &p, &g->err))
         return NULL;
-    for (int i = 0; i < COUNT(list); i++)
-        if (n->attr[i].kind != '-')
-            list[k++] = n->attr[i];
-    const node *x = n->in[0], *in[] = {x, turns(g, x->type.dtype == TS_F64 ? TS_F64 : TS_F32, p.length)};
-    return g_cast(g, g_make(g, op_find("fourier_sum"), 2, in, list, k), x->type.dtype);
+    const node *x = n->in[0], *table = turns(g, x->type.dtype == TS_F64 ? TS_F64 : TS_F32, p.length);
+    return g_cast(g, g_apply_n(g, "fourier_sum", NODES(x, table), 4, n->attr), x->type.dtype);
 }
 
 enum { MOST_MEL = 1 << 24 }; /* weights, made while the graph is built */

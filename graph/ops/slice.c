@@ -91,7 +91,7 @@ static bool adapt_split(const onnx_call *c, const node **out, err *e)
     enum { MOST = 256 };
     int64_t size[MOST];
     int n = c->n_out, axis;
-    if (!axis_norm(onnx_int(c, "axis", 0), c->in[0]->type.rank, &axis, e))
+    if (!axis_norm(onnx_own_int(c, "axis"), c->in[0]->type.rank, &axis, e))
         return false;
     if (n < 1 || n > MOST)
         return err_set(e, TS_UNSUPPORTED, "Split into %d parts, 1 to %d expected", n, MOST);

@@ -10,37 +10,36 @@ const node *g_keys(graph *g, const node *x)
     const dtype d = x->type.dtype;
     const bool is_key = d == TS_F32 || d == TS_F64 || d == TS_I64 || d == TS_U64 || d == TS_BOOL;
     const char *to = is_key ? NULL : dtype_class(d) == D_REAL ? "f32" : "i64";
-    return to ? g_apply(g, "cast", x, 1, (attr[]){attr_word("to", to)}) : x;
+    return to ? g_apply(g, "cast", x, ATTRS(attr_word("to", to))) : x;
 }
 
 static const node *order(graph *g, const node *x, int64_t axis, bool descending, int64_t count)
 {
-    const node *key = x ? g_keys(g, x) : NULL; /* as x */
-    return x ? g_callf(g, 1, &key, "order axis=%lld descending=%d count=%lld", (long long)axis, descending,
-                       (long long)count)
-             : NULL;
+    if (!x)
+        return NULL;
+    return g_callf(g, NODES(g_keys(g, x)), "order axis=%lld descending=%d count=%lld", (long long)axis, descending,
+                   (long long)count);
 }
 
 static const node *taken(graph *g, const node *x, const node *places, int64_t axis)
 {
-    return g_callf(g, 2, (const node *[]){x, places}, "take_along_axis axis=%lld", (long long)axis);
+    return g_callf(g, NODES(x, places), "take_along_axis axis=%lld", (long long)axis);
 }
 
 /* ---- ONNX ---- */
 static bool adapt_top_k(const onnx_call *c, const node **out, err *e)
 {
-    const int64_t largest = onnx_int(c, "largest", 1);
+    const int64_t largest = onnx_own_int(c, "largest");
     int64_t k;
     int axis, n;
-    if (!axis_norm(onnx_int(c, "axis", -1), c->in[0]->type.rank, &axis, e) || !onnx_ints(c, "k", 1, &k, 1, &n, e))
+    if (!axis_norm(onnx_own_int(c, "axis"), c->in[0]->type.rank, &axis, e) || !onnx_ints(c, "k", 1, &k, 1, &n, e))
         return false;
     if (n != 1)
         return err_set(e, TS_BAD_INPUT, "TopK: k has %d numbers, one expected", n);
     if (k < 0)
         return err_set(e, TS_BAD_INPUT, "TopK: k is %lld, expected 0 or more", (long long)k);
     const node *places = order(c->g, c->in[0], axis, largest, k); /* as in[0], with k at the axis */
-    return onnx_give(c, out, taken(c->g, c->in[0], places, axis), e) &&
-           (c->n_out < 2 || onnx_give(c, out + 1, places, e));
+    return onnx_give_all(c, out, NODES(taken(c->g, c->in[0], places, axis), places), e);
 }
 
 static bool adapt_nonzero(const onnx_call *c, const node **out, err *e)
@@ -62,7 +61,7 @@ static bool adapt_compress(const onnx_call *c, const node **out, err *e)
     else
         x = g_callf(c->g, 1, &x, "reshape shape=[%lld]", (long long)type_count(&x->type));
     places = g_callf(c->g, 1, &places, "reshape shape=[-1]"); /* [count] */
-    return onnx_give(c, out, g_callf(c->g, 2, (const node *[]){x, places}, "gather axis=%lld", (long long)axis), e);
+    return onnx_give(c, out, g_callf(c->g, NODES(x, places), "gather axis=%lld", (long long)axis), e);
 }
 
 /* ---- shape ---- */
@@ -93,12 +92,8 @@ static const expr *order_body(defn *d)
     for (int i = 0; i < t->rank; i++)
         outer *= i < axis ? t->dim[i] : 1, inner *= i > axis ? t->dim[i] : 1;
     const int64_t parameter[] = {outer, t->dim[axis], inner, d->node->type.dim[axis], node_int(d->node, "descending")};
-    return defn_routine(d, &(routine){.name = "argsort",
-                                      .run = routine_argsort,
-                                      .n_parameter = COUNT(parameter),
-                                      .parameter = parameter,
-                                      .scratch = 32 * t->dim[axis],
-                                      .sets = true});
+    return defn_routine(d, &(routine){"argsort", routine_argsort, COUNT(parameter), parameter,
+                                      .scratch = 32 * t->dim[axis], .sets = true});
 }
 
 /* ---- recipes ---- */

@@ -262,10 +262,10 @@ static bool make_steady(graph *g, const node *b, steady *s)
         const node *place = g_call1(g, "argmax axis=0 keepdims=1", size);
         s->place[i] = g_known(g, place, b->label);
         s->row[i] = g_known(g, g_call2(g, "gather axis=0", b, place), b->label);
-        size = g_formula(g, 3, (const node *[]){size, count, place}, "b == c ? -1 : a");
+        size = g_formula(g, NODES(size, count, place), "b == c ? -1 : a");
     }
     size = g_call1(g, "expand_dims axes=[1]", size);
-    const node *rest = g_formula(g, 2, (const node *[]){b, size}, "b < 0 ? 0 : a"),
+    const node *rest = g_formula(g, NODES(b, size), "b < 0 ? 0 : a"),
                *scale = power(g, g_call1(g, "sqrt", g_call1(g, "sum_square axes=[0]", rest)));
     s->rest = g_call2(g, "divide", rest, scale);
     s->scale = g_known(g, scale, b->label);

@@ -12,6 +12,7 @@
 #include "graph/ir/rule.h"
 
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,10 +39,14 @@ typedef struct equation {
     term term[MOST_TERMS + 1]; /* of the operands, then of the result */
 } equation;
 
-static bool refuse(const equation *q, const char *what, const char *word)
+static bool __attribute__((format(printf, 2, 3))) refuse(const equation *q, const char *fmt, ...)
 {
-    g_fail(q->g, TS_BAD_INPUT, "equation \"%s\": %s%s", q->words, what, word);
-    return false;
+    char what[1024];
+    va_list list;
+    va_start(list, fmt);
+    vsnprintf(what, sizeof what, fmt, list);
+    va_end(list);
+    return g_fail(q->g, TS_BAD_INPUT, "equation \"%s\": %s", q->words, what), false;
 }
 
 /* -- reading -- */
@@ -72,10 +77,9 @@ static int axis_of(equation *q, const char *s, size_t n)
     while (i < q->n_axis && (strncmp(q->name[i], s, n) || q->name[i][n]))
         i++;
     if (n >= NAME)
-        return refuse(q, arena_format(&q->g->mem, "a name of %zu letters, at most %d expected at ", n, NAME - 1), s),
-               NONE;
+        return refuse(q, "a name of %zu letters, at most %d expected at %s", n, NAME - 1, s), NONE;
     if (i == MOST_AXES)
-        return refuse(q, arena_format(&q->g->mem, "%d axes, at most %d expected, at ", i + 1, MOST_AXES), s), NONE;
+        return refuse(q, "%d axes, at most %d expected, at %s", i + 1, MOST_AXES, s), NONE;
     if (i == q->n_axis)
         memcpy(q->name[i], s, n), q->name[i][n] = 0, q->extent[q->n_axis++] = NONE;
     return i;
@@ -90,14 +94,14 @@ static bool read_part(equation *q, const char **at, subscript *t)
         char digits[NAME] = "";
         memcpy(digits, *at, n < NAME ? n : NAME - 1);
         if (digits[strspn(digits, "0123456789")] || n > 9)
-            return refuse(q, "a number of up to nine digits, or a name, expected at ", *at);
+            return refuse(q, "a number of up to nine digits, or a name, expected at %s", *at);
         scale = strtoll(digits, NULL, 10), *at = past_blanks(*at + n);
         if (**at != '*')
             return t->offset += scale, true;
         *at = past_blanks(*at + 1), n = length_of(q, *at);
     }
     if (!n || isdigit((unsigned char)**at) || t->n == PARTS || scale < 1)
-        return refuse(q, "an axis expected at ", **at ? *at : "its end");
+        return refuse(q, "an axis expected at %s", **at ? *at : "its end");
     const int axis = axis_of(q, *at, n);
     if (axis == NONE)
         return false;
@@ -117,10 +121,10 @@ static bool read_subscript(equation *q, const char **at, subscript *t)
             return false;
     }
     if (**at == '+' || **at == '^')
-        return refuse(q, "sums and axes end to end stand in one place at ", *at);
+        return refuse(q, "sums and axes end to end stand in one place at %s", *at);
     for (int i = 0; t->joined && i < t->n; i++)
         if (t->scale[i] != 1 || t->offset)
-            return refuse(q, "axes end to end have no numbers: ", q->name[t->axis[i]]);
+            return refuse(q, "axes end to end have no numbers: %s", q->name[t->axis[i]]);
     return true;
 }
 
@@ -131,9 +135,7 @@ static bool read_rest(equation *q, term *t, int at, int rank)
     if (fill < 0) /* the rank is refused behind the term */
         return true;
     if (t->n + fill > MAX_RANK)
-        return refuse(
-            q, arena_format(&q->g->mem, "%d axes of one operand, at most %d expected, at ", t->n + fill, MAX_RANK),
-            "...");
+        return refuse(q, "%d axes of one operand, at most %d expected, at ...", t->n + fill, MAX_RANK);
     memmove(&t->at[at + fill], &t->at[at], (size_t)(t->n - at) * sizeof *t->at);
     for (int i = 0; i < fill; i++) {
         char name[NAME];
@@ -159,16 +161,14 @@ static bool read_term(equation *q, const char **at, term *t, int rank)
         if (!word(*at))
             break;
         if (t->n == MAX_RANK)
-            return refuse(
-                q, arena_format(&q->g->mem, "%d axes of one operand, at most %d expected, at ", MAX_RANK + 1, MAX_RANK),
-                *at);
+            return refuse(q, "%d axes of one operand, at most %d expected, at %s", MAX_RANK + 1, MAX_RANK, *at);
         if (!read_subscript(q, at, &t->at[t->n++]))
             return false;
         if (q->named && **at != '.')
             break;
         *at = q->named ? past_blanks(*at + 1) : *at;
         if (q->named && !word(*at))
-            return refuse(q, "an axis expected at ", **at ? *at : "its end");
+            return refuse(q, "an axis expected at %s", **at ? *at : "its end");
     }
     return dots == NONE || read_rest(q, t, dots, rank);
 }
@@ -179,18 +179,15 @@ static bool read_all(equation *q)
     for (int k = 0; k < q->n; k++) {
         if (!read_term(q, &at, &q->term[k], q->in[k]->type.rank))
             return false;
-        if (q->term[k].n != q->in[k]->type.rank) {
-            g_fail(q->g, TS_BAD_INPUT, "equation \"%s\": it names %d axes of operand %d, which has %d", q->words,
-                   q->term[k].n, k, q->in[k]->type.rank);
-            return false;
-        }
+        if (q->term[k].n != q->in[k]->type.rank)
+            return refuse(q, "it names %d axes of operand %d, which has %d", q->term[k].n, k, q->in[k]->type.rank);
         if (k + 1 < q->n && *at++ != ',')
-            return refuse(q, "a term for each operand expected, with commas between", "");
+            return refuse(q, "a term for each operand expected, with commas between");
     }
     if (strncmp(at, "->", 2))
-        return refuse(q, "-> expected behind the last operand's axes", "");
+        return refuse(q, "-> expected behind the last operand's axes");
     at += 2;
-    return read_term(q, &at, &q->term[q->n], -1) && (!*at || refuse(q, "its end expected at ", at));
+    return read_term(q, &at, &q->term[q->n], -1) && (!*at || refuse(q, "its end expected at %s", at));
 }
 
 /* -- extents -- */
@@ -198,11 +195,9 @@ static bool set_extent(equation *q, int axis, int64_t extent) /* equal wherever 
 {
     if (q->extent[axis] == NONE || q->extent[axis] == 1)
         q->extent[axis] = extent;
-    if (q->extent[axis] == extent || extent == 1)
-        return true;
-    g_fail(q->g, TS_BAD_INPUT, "equation \"%s\": axis %s has the extents %lld and %lld, equal ones or 1 expected",
-           q->words, q->name[axis], (long long)q->extent[axis], (long long)extent);
-    return false;
+    return q->extent[axis] == extent || extent == 1 ||
+           refuse(q, "axis %s has the extents %lld and %lld, equal ones or 1 expected", q->name[axis],
+                  (long long)q->extent[axis], (long long)extent);
 }
 
 /* Of one subscript along `dim` places: the one axis that is not known yet is as long as fits. */
@@ -219,15 +214,10 @@ static bool solve(equation *q, const subscript *s, int64_t dim)
     }
     if (n_open > 1)
         return true; /* later, or never */
-    if (!s->joined && last >= dim) {
-        g_fail(q->g, TS_BAD_INPUT, "equation \"%s\": a subscript reaches place %lld of an axis of %lld", q->words,
-               (long long)last, (long long)dim);
-        return false;
-    }
-    if (s->joined && (rest < 0 || (!n_open && rest))) {
-        g_fail(q->g, TS_BAD_INPUT, "equation \"%s\": axes end to end have not %lld places", q->words, (long long)dim);
-        return false;
-    }
+    if (!s->joined && last >= dim)
+        return refuse(q, "a subscript reaches place %lld of an axis of %lld", (long long)last, (long long)dim);
+    if (s->joined && (rest < 0 || (!n_open && rest)))
+        return refuse(q, "axes end to end have not %lld places", (long long)dim);
     return !n_open || set_extent(q, s->axis[open], s->joined ? rest : (dim - 1 - last) / s->scale[open] + 1);
 }
 
@@ -260,7 +250,7 @@ static bool all_known(const equation *q)
 {
     for (int a = 0; a < q->n_axis; a++)
         if (q->extent[a] == NONE)
-            return refuse(q, "nothing says how long this axis is: ", q->name[a]);
+            return refuse(q, "nothing says how long this axis is: %s", q->name[a]);
     return true;
 }
 
@@ -302,10 +292,8 @@ static const node *element_of(const equation *q)
     int place[MOST_AXES], n = 0;
     int64_t extent[MAX_AXIS];
     text t = {0};
-    if (q->n > MOST_SPELLED) {
-        g_fail(q->g, TS_BAD_INPUT, "%d operands given, takes 1 to %d with such an equation", q->n, MOST_SPELLED);
-        return NULL;
-    }
+    if (q->n > MOST_SPELLED)
+        return g_fail(q->g, TS_BAD_INPUT, "%d operands given, takes 1 to %d with such an equation", q->n, MOST_SPELLED);
     for (int a = 0; a < q->n_axis; a++)
         place[a] = NONE;
     for (int i = 0; i < y->n; i++)
@@ -315,11 +303,7 @@ static const node *element_of(const equation *q)
             for (int p = 0; p < q->term[k].at[i].n; p++) {
                 const int a = q->term[k].at[i].axis[p];
                 if (place[a] == NONE && n == MAX_AXIS)
-                    return refuse(
-                               q,
-                               arena_format(&q->g->mem, "%d axes or more, at most %d expected", MAX_AXIS + 1, MAX_AXIS),
-                               ""),
-                           NULL;
+                    return refuse(q, "%d axes or more, at most %d expected", MAX_AXIS + 1, MAX_AXIS), NULL;
                 if (place[a] == NONE)
                     place[a] = n, extent[n++] = q->extent[a];
             }
@@ -372,8 +356,7 @@ static const node *letters_of(const equation *q)
         if (k < q->n)
             in[k] = at_places(q, k);
     }
-    const node *y = g_make(q->g, op_find("einsum"), q->n, in,
-                           (attr[]){attr_word("equation", text_str(&t)), attr_word("fold", "add")}, 2);
+    const node *y = g_apply_n(q->g, "einsum", q->n, in, ATTRS(attr_word("equation", text_str(&t))));
     return text_free(&t), y;
 }
 
@@ -427,7 +410,7 @@ static const node *made_of(const equation *q)
             if (k < q->n)
                 continue;
             if (!is_axis(s))
-                return refuse(q, "a result has axes, no places or sums", ""), NULL;
+                return refuse(q, "a result has axes, no places or sums"), NULL;
             bool read = false; /* else it is repeated along that axis */
             for (int j = 0; j < k; j++)
                 read = read || has_axis(&q->term[j], s->axis[0]);
@@ -483,7 +466,7 @@ static const node *block(const equation *q, const subscript *of, int which, bool
             one.in[one.n] = x, one.term[one.n++] = t;
     }
     if (!one.n)
-        refuse(q, "no operand has ", q->name[of->axis[which]]);
+        refuse(q, "no operand has %s", q->name[of->axis[which]]);
     return err_is(&q->g->err) ? NULL : value_of(&one);
 }
 
@@ -514,8 +497,8 @@ static const node *value_of(const equation *q)
         else if (!strcmp(q->fold, "add"))
             total = g_added(q->g, total, part[i]);
         else
-            total = g_formula(q->g, 2, (const node *const[]){total, part[i]}, both);
-    return total ? total : (refuse(q, "its result has none of the axes that stand end to end", ""), NULL);
+            total = g_formula(q->g, NODES(total, part[i]), both);
+    return total ? total : (refuse(q, "its result has none of the axes that stand end to end"), NULL);
 }
 
 /* -- the whole -- */
@@ -530,10 +513,10 @@ bool subscripts_needed(const char *words)
 
 static bool read(equation *q, const node *n)
 {
-    if (n->n_in < 1 || n->n_in > MOST_TERMS) {
-        g_fail(q->g, TS_BAD_INPUT, "%d operands given, takes 1 to %d with such an equation", n->n_in, MOST_TERMS);
-        return false;
-    }
+    if (n->n_in < 1 || n->n_in > MOST_TERMS)
+        return g_fail(q->g, TS_BAD_INPUT, "%d operands given, takes 1 to %d with such an equation", n->n_in,
+                      MOST_TERMS),
+               false;
     for (int k = 0; k < n->n_in; k++)
         q->in[k] = n->in[k];
     return read_all(q) && find_extents(q);

@@ -5,78 +5,42 @@
 #include <string.h>
 
 /* ---- helpers: coordinates ---- */
-typedef struct point { /* of the result, whose coordinate in the operand is asked */
-    const line *l;
-    double i, length; /* its place; how long the result counts as */
-} point;
-typedef double coordinate(const point *p);
+typedef enum rule { HALF, ALIGN, ASYMMETRIC, NO_HALF, PYTORCH, SYMMETRIC, CROP } rule;
+static const char *const rules[] = {"half_pixel",           "align_corners",      "asymmetric",
+                                    "tf_half_pixel_for_nn", "pytorch_half_pixel", "half_pixel_symmetric",
+                                    "tf_crop_and_resize"};
 
-/* A coordinate that is a whole number, or half of one, is so to the bit: all that is rounded is the last quotient. */
-static double half(const point *p)
+static int rule_of(const char *name) /* as many as there are: none */
 {
-    return (p->i + 0.5) * p->l->down / p->l->up;
+    int i = 0;
+    while (i < COUNT(rules) && strcmp(rules[i], name))
+        i++;
+    return i;
 }
 
-static double half_pixel(const point *p)
+/* Of place i of the result, which counts as `length` long, the coordinate in the operand. One that is a whole number,
+ * or half of one, is so to the bit: all that is rounded is the last quotient. */
+static double coordinate(rule how, const line *l, double i, double length)
 {
-    return half(p) - 0.5;
-}
-
-static double pytorch_half_pixel(const point *p)
-{
-    return p->l->out > 1 ? half(p) - 0.5 : 0;
-}
-
-static double half_pixel_symmetric(const point *p)
-{
-    const double wide = p->l->up * (double)p->l->in / p->l->down;
-    return (double)p->l->in / 2 * (1 - (double)p->l->out / wide) + half(p) - 0.5;
-}
-
-static double align_corners(const point *p)
-{
-    return p->length == 1 ? 0 : p->i * (double)(p->l->in - 1) / (p->length - 1);
-}
-
-static double asymmetric(const point *p)
-{
-    return p->i * p->l->down / p->l->up;
-}
-
-static double crop_and_resize(const point *p)
-{
-    const double last = (double)(p->l->in - 1), width = (p->l->end - p->l->start) * last;
-    return p->l->start * last + (p->length == 1 ? width / 2 : p->i * width / (p->length - 1));
-}
-
-static const struct {
-    const char *name;
-    coordinate *rule;
-} rules[] = {
-    {"half_pixel", half_pixel},
-    {"align_corners", align_corners},
-    {"asymmetric", asymmetric},
-    {"tf_half_pixel_for_nn", half},
-    {"pytorch_half_pixel", pytorch_half_pixel},
-    {"half_pixel_symmetric", half_pixel_symmetric},
-    {"tf_crop_and_resize", crop_and_resize},
-};
-
-static coordinate *rule_of(const char *name)
-{
-    for (int i = 0; i < COUNT(rules); i++)
-        if (!strcmp(rules[i].name, name))
-            return rules[i].rule;
-    return NULL;
+    const double half = (i + 0.5) * l->down / l->up, in = (double)l->in, width = (l->end - l->start) * (in - 1);
+    switch (how) {
+    case ALIGN: return length == 1 ? 0 : i * (in - 1) / (length - 1);
+    case ASYMMETRIC: return i * l->down / l->up;
+    case NO_HALF: return half;
+    case PYTORCH: return l->out > 1 ? half - 0.5 : 0;
+    case SYMMETRIC: return in / 2 * (1 - (double)l->out / (l->up * in / l->down)) + half - 0.5;
+    case CROP: return l->start * (in - 1) + (length == 1 ? width / 2 : i * width / (length - 1));
+    default: return half - 0.5;
+    }
 }
 
 bool taps_check(const char *coordinates, err *e)
 {
     text known = {0};
-    if (rule_of(coordinates))
+    if (rule_of(coordinates) < COUNT(rules))
         return true;
     for (int i = 0; i < COUNT(rules); i++)
-        text_add(&known, "%s%s", i ? ", " : "", rules[i].name);
+        text_add(&known, "%s%s", i ? ", " : "", rules[i]);
     err_set(e, TS_BAD_INPUT, "coordinates: \"%s\" is none of %s", coordinates, text_str(&known));
     return text_free(&known), false;
 }
@@ -136,9 +100,9 @@ bool taps_fill(arena *mem, const way *w, const line *l, taps *t, err *e)
     const double reach = !strcmp(w->mode, "linear") ? 1 : 2;
     const double pace = w->antialias && l->scale < 1 ? l->scale : 1;
     const double wide = ceil(reach / pace);
-    coordinate *const rule = rule_of(w->coordinates);
+    const int how = rule_of(w->coordinates);
     int64_t count;
-    MUST(rule);
+    MUST(how < COUNT(rules));
     /* The resized length is that of the result, as the specification says; but linear and cubic take in * scale, even
      * where that is no integer, as its cases do. */
     const double length = strcmp(w->mode, "nearest") ? l->up * (double)l->in / l->down : (double)l->out;
@@ -157,8 +121,8 @@ bool taps_fill(arena *mem, const way *w, const line *l, taps *t, err *e)
     t->weight = arena_array(mem, (size_t)count + 1, sizeof *t->weight);
     t->beyond = arena_array(mem, (size_t)l->out + 1, sizeof *t->beyond);
     for (int64_t i = 0; i < l->out; i++) {
-        const double x = rule(&(point){l, (double)i, length});
-        t->beyond[i] = !strcmp(w->coordinates, "tf_crop_and_resize") && !(x >= 0 && x <= (double)(l->in - 1));
+        const double x = coordinate((rule)how, l, (double)i, length);
+        t->beyond[i] = how == CROP && !(x >= 0 && x <= (double)(l->in - 1));
         fill_row(w, l, t->beyond[i] ? 0 : x, i, t);
     }
     return true;

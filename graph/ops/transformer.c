@@ -3,15 +3,6 @@
 #include "graph/ir/rule.h"
 
 /* ---- helpers ---- */
-static const node *bad_bias(graph *g, const type *t, const char *name, int64_t columns)
-{
-    text is = {0};
-    type_print(&is, t);
-    g_fail(g, TS_BAD_INPUT, "the bias of %s is %s, not one number for each of %lld columns", name, is.s,
-           (long long)columns);
-    return text_free(&is), NULL;
-}
-
 /* x [..., in] w [in, out] + b [out], b perhaps NULL; the error calls w by `name`. */
 static const node *dense(graph *g, const node *x, const node *w, const node *b, const char *name)
 {
@@ -25,7 +16,8 @@ static const node *dense(graph *g, const node *x, const node *w, const node *b, 
         return g_fail(g, TS_BAD_INPUT, "%s takes rows of %lld, the operand's are of %lld; [in, out] expected", name,
                       (long long)t->dim[0], (long long)width);
     if (b && (b->type.rank != 1 || b->type.dim[0] != t->dim[1]))
-        return bad_bias(g, &b->type, name, t->dim[1]);
+        return g_fail(g, TS_BAD_INPUT, "the bias of %s is %s, not one number for each of %lld columns", name,
+                      type_said(&b->type).s, (long long)t->dim[1]);
     const node *y = g_call2(g, "matmul", x, w);
     return b ? g_call2(g, "add", y, b) : y;
 }
@@ -107,9 +99,8 @@ static const node *multi_head_lower(graph *g, const node *n)
         if (!in[i])
             return NULL;
     }
-    attr list[] = {attr_int("causal", node_int(n, "causal")), *node_attr(n, "scale")};
-    /* [batch, heads, queries, width] */
-    const node *y = g_make(g, op_find("attention"), masked ? 4 : 3, in, list, list[1].kind == '-' ? 1 : 2);
+    /* scale and causal; [batch, heads, queries, width] */
+    const node *y = g_apply_n(g, "attention", masked ? 4 : 3, in, 2, n->attr + 1);
     return dense(g, merged(g, y), n->in[6], biased ? n->in[10] : NULL, name[3]);
 }
 

@@ -106,12 +106,7 @@ static const node *by_target(const walk *w, const aggregate *a, const double *we
     }
     const node *v = walked(w, (int64_t)n * most, root, scores_table(g, w->f.dtype, w->l.n, 0, value));
     const int64_t extent[] = {w->x->type.dim[0], n, most};
-    const spelling s = {.rank = 2,
-                        .n_fold = 1,
-                        .extent = extent,
-                        .fold = a->fold,
-                        .text = arena_format(&g->mem, "a[i1*%d+i2,i0]", most)};
-    return v ? g_element(g, 1, &v, &s) : NULL;
+    return g_element(g, 1, &v, &(spelling){2, 1, extent, a->fold, arena_format(&g->mem, "a[i1*%d+i2,i0]", most)});
 }
 
 /* Leaves have rows of weights for all outputs; row 0 is of those without. y [row, output] */
@@ -138,11 +133,8 @@ static const node *by_rows(const walk *w, const aggregate *a, const double *weig
     }
     const node *v = walked(w, w->f.n_tree, w->l.root, numbers(g, w->l.n, row)); /* [tree, row] */
     const int64_t extent[] = {w->x->type.dim[0], outputs, w->f.n_tree};
-    const node *in[] = {v, scores_table(g, w->f.dtype, rows, outputs, value)};
-    return v ? g_element(g, 2, in,
-                         &(spelling){
-                             .rank = 2, .n_fold = 1, .extent = extent, .fold = a->fold, .text = "b[i64(a[i2,i0]),i1]"})
-             : NULL;
+    return g_element(g, NODES(v, scores_table(g, w->f.dtype, rows, outputs, value)),
+                     &(spelling){2, 1, extent, a->fold, "b[i64(a[i2,i0]),i1]"});
 }
 
 /* y[row, output] = the aggregate over trees of what the leaves say; weight: of each of the forest's, NULL: its own */
@@ -301,8 +293,8 @@ static const node *many_classes(const onnx_call *c, const walk *w, const node *s
         double *one = arena_array(&g->mem, (size_t)w->f.n_weight, sizeof *one);
         for (int i = 0; i < w->f.n_weight; i++)
             one[i] = 1;
-        const node *in[] = {y, aggregated(w, &largest, one, e)};
-        among = in[1] ? g_formula(g, 2, in, "select(b>0,a,-inf)") : NULL;
+        among = aggregated(w, &largest, one, e);
+        among = among ? g_formula(g, NODES(y, among), "select(b>0,a,-inf)") : NULL;
     }
     *which = among ? g_call1(g, "argmax axis=1", among) : NULL;
     return scores_transformed(c, y, e);
@@ -368,7 +360,7 @@ static const expr *walk_body(defn *d)
 }
 
 /* ---- records ---- */
-#define NODES                                                                                                      \
+#define TREE_NODES                                                                                                 \
     "nodes_falsenodeids nodes_featureids nodes_hitrates nodes_hitrates_as_tensor nodes_missing_value_tracks_true " \
     "nodes_modes nodes_nodeids nodes_treeids nodes_truenodeids nodes_values nodes_values_as_tensor post_transform"
 #define LEAF_CASE                                                                                   \
@@ -385,12 +377,12 @@ const op ops_trees[] = {
          "number and, in the low `bits`, a feature; it comes next where the feature is at most the split, else the "
          "one behind it.",
          .adapted = ADAPTED({"ai.onnx.ml.TreeEnsembleRegressor 1 n 1 aggregate_function base_values "
-                             "base_values_as_tensor n_targets " NODES
+                             "base_values_as_tensor n_targets " TREE_NODES
                              " target_ids target_nodeids target_treeids target_weights target_weights_as_tensor",
                              adapt_regressor},
                             {"ai.onnx.ml.TreeEnsembleClassifier 1 n 1 >2 base_values base_values_as_tensor class_ids "
                              "class_nodeids class_treeids class_weights class_weights_as_tensor classlabels_int64s "
-                             "classlabels_strings " NODES,
+                             "classlabels_strings " TREE_NODES,
                              adapt_classifier},
                             {"ai.onnx.ml.TreeEnsemble 5 f 1 aggregate_function leaf_targetids leaf_weights "
                              "membership_values n_targets nodes_falseleafs nodes_falsenodeids nodes_featureids "

@@ -75,7 +75,7 @@ static const node *values(graph *g, const node *x, const attr *axis, const node 
 {
     const int64_t n = type_count(&x->type);
     return axis->kind == '-' ? taken(g, g_reshape(g, x, 1, &n), first)
-                             : g_callf(g, 2, (const node *[]){x, first}, "gather axis=%lld", (long long)axis->i);
+                             : g_callf(g, NODES(x, first), "gather axis=%lld", (long long)axis->i);
 }
 
 /* ---- ONNX ---- */
@@ -83,12 +83,9 @@ static bool adapt_unique(const onnx_call *c, const node **out, err *e)
 {
     const attr *given = onnx_attr(c, "axis"), none = {.kind = '-'}, *axis = given ? given : &none;
     const node *x = rows_of(c->g, c->in[0], axis); /* [n, m] */
-    const uniques y = x ? find(c->g, x, onnx_int(c, "sorted", 1)) : (uniques){0};
-    const node *all[] = {y.first ? values(c->g, c->in[0], axis, y.first) : NULL, y.first, y.number, y.count};
-    for (int i = 0; i < c->n_out && i < COUNT(all); i++)
-        if (!onnx_give(c, out + i, all[i], e))
-            return false;
-    return true;
+    const uniques y = x ? find(c->g, x, onnx_own_int(c, "sorted")) : (uniques){0};
+    const node *all = y.first ? values(c->g, c->in[0], axis, y.first) : NULL;
+    return onnx_give_all(c, out, NODES(all, y.first, y.number, y.count), e);
 }
 
 /* ---- shape, body ---- */
@@ -107,11 +104,7 @@ static const expr *order_body(defn *d)
 {
     const type *t = &d->node->in[0]->type;
     const int64_t parameter[] = {t->dim[0], t->dim[1]};
-    return defn_routine(d, &(routine){.name = "rows",
-                                      .run = routine_rows,
-                                      .n_parameter = COUNT(parameter),
-                                      .parameter = parameter,
-                                      .scratch = 16 * t->dim[0]});
+    return defn_routine(d, &(routine){"rows", routine_rows, COUNT(parameter), parameter, .scratch = 16 * t->dim[0]});
 }
 
 /* ---- recipes ---- */

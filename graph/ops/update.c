@@ -3,7 +3,6 @@
 #include "graph/ir/rule.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- helpers ---- */
@@ -44,9 +43,8 @@ static const node *same_dtype(graph *g, const node *x, const node *as)
 /* G = gradient + norm_coefficient * parameter, all of one shape */
 static const node *regular(const onnx_call *c, const update *u, int i)
 {
-    char sum[64];
-    snprintf(sum, sizeof sum, "b+%.17g*a", onnx_real(c, "norm_coefficient", 0));
-    return g_formula(c->g, 2, (const node *[]){of(c, u, 0, i), of(c, u, 1, i)}, sum);
+    const char *sum = arena_format(&c->g->mem, "b+%.17g*a", onnx_real(c, "norm_coefficient", 0));
+    return g_formula(c->g, NODES(of(c, u, 0, i), of(c, u, 1, i)), sum);
 }
 
 /* Result `kind` of parameter i: 0 the parameter, 1... its states. */
@@ -61,17 +59,16 @@ static bool give(const onnx_call *c, const update *u, int kind, int i, const nod
 static bool make_adagrad(const onnx_call *c, onnx_value *out, err *e)
 {
     graph *g = c->g;
-    char decay[64], step[64];
+    const char *decay = arena_format(&g->mem, "a/(1+b*%.17g)", onnx_real(c, "decay_factor", 0)),
+               *step = arena_format(&g->mem, "a-d*b/(sqrt(c)+%.17g)", onnx_real(c, "epsilon", 0));
     update u = {0};
-    snprintf(decay, sizeof decay, "a/(1+b*%.17g)", onnx_real(c, "decay_factor", 0));
-    snprintf(step, sizeof step, "a-d*b/(sqrt(c)+%.17g)", onnx_real(c, "epsilon", 0));
     if (!read_update(c, 1, out, &u, e))
         return false;
-    const node *rate = g_formula(g, 2, (const node *[]){u.rate, u.count}, decay); /* [] */
+    const node *rate = g_formula(g, NODES(u.rate, u.count), decay); /* [] */
     for (int i = 0; i < u.n; i++) {
         /* all as x */
-        const node *d = regular(c, &u, i), *sum = g_formula(g, 2, (const node *[]){of(c, &u, 2, i), d}, "a+b*b");
-        const node *x = g_formula(g, 4, (const node *[]){of(c, &u, 0, i), d, sum, rate}, step);
+        const node *d = regular(c, &u, i), *sum = g_formula(g, NODES(of(c, &u, 2, i), d), "a+b*b");
+        const node *x = g_formula(g, NODES(of(c, &u, 0, i), d, sum, rate), step);
         if (!give(c, &u, 0, i, x, e) || !give(c, &u, 1, i, sum, e))
             return false;
     }
@@ -84,21 +81,21 @@ static bool make_adam(const onnx_call *c, onnx_value *out, err *e)
 {
     graph *g = c->g;
     const double alpha = onnx_real(c, "alpha", 0.9), beta = onnx_real(c, "beta", 0.999);
-    char first[96], second[96], adjust[160], step[96], after[64];
+    arena *mem = &g->mem;
+    const char *first = arena_format(mem, "%.17g*a+%.17g*b", alpha, 1 - alpha),
+               *second = arena_format(mem, "%.17g*a+%.17g*b*b", beta, 1 - beta),
+               *adjust = arena_format(mem, "b>0?a*sqrt(1-pow(%.17g,b))/(1-pow(%.17g,b)):a", beta, alpha),
+               *step = arena_format(mem, "a-d*b/(sqrt(c)+%.17g)", onnx_real(c, "epsilon", 0)),
+               *after = arena_format(mem, "%.17g*a", 1 - onnx_real(c, "norm_coefficient_post", 0));
     update u = {0};
-    snprintf(first, sizeof first, "%.17g*a+%.17g*b", alpha, 1 - alpha);
-    snprintf(second, sizeof second, "%.17g*a+%.17g*b*b", beta, 1 - beta);
-    snprintf(adjust, sizeof adjust, "b>0?a*sqrt(1-pow(%.17g,b))/(1-pow(%.17g,b)):a", beta, alpha);
-    snprintf(step, sizeof step, "a-d*b/(sqrt(c)+%.17g)", onnx_real(c, "epsilon", 0));
-    snprintf(after, sizeof after, "%.17g*a", 1 - onnx_real(c, "norm_coefficient_post", 0));
     if (!read_update(c, 2, out, &u, e))
         return false;
-    const node *rate = g_formula(g, 2, (const node *[]){u.rate, u.count}, adjust); /* [] */
+    const node *rate = g_formula(g, NODES(u.rate, u.count), adjust); /* [] */
     for (int i = 0; i < u.n; i++) {
         /* all as x */
-        const node *d = regular(c, &u, i), *v = g_formula(g, 2, (const node *[]){of(c, &u, 2, i), d}, first);
-        const node *h = g_formula(g, 2, (const node *[]){of(c, &u, 3, i), d}, second);
-        const node *x = g_formula(g, 4, (const node *[]){of(c, &u, 0, i), v, h, rate}, step);
+        const node *d = regular(c, &u, i), *v = g_formula(g, NODES(of(c, &u, 2, i), d), first);
+        const node *h = g_formula(g, NODES(of(c, &u, 3, i), d), second);
+        const node *x = g_formula(g, NODES(of(c, &u, 0, i), v, h, rate), step);
         x = g_formula(g, 1, &x, after);
         if (!give(c, &u, 0, i, x, e) || !give(c, &u, 1, i, v, e) || !give(c, &u, 2, i, h, e))
             return false;
@@ -113,19 +110,18 @@ static bool make_momentum(const onnx_call *c, onnx_value *out, err *e)
     graph *g = c->g;
     const double alpha = onnx_real(c, "alpha", 0), beta = onnx_real(c, "beta", 0);
     const char *mode = onnx_word(c, "mode", "standard");
-    char moved[128], step[96];
     update u = {0};
     const bool nesterov = !strcmp(mode, "nesterov");
     if (!nesterov && strcmp(mode, "standard"))
         return err_set(e, TS_UNSUPPORTED, "%s: mode \"%s\", standard or nesterov expected", c->type, mode);
-    snprintf(moved, sizeof moved, "%.17g*a+(c>0?%.17g:1)*b", alpha, beta);
-    snprintf(step, sizeof step, nesterov ? "a-d*(b+%.17g*c)" : "a-d*c", alpha);
+    const char *moved = arena_format(&g->mem, "%.17g*a+(c>0?%.17g:1)*b", alpha, beta),
+               *step = nesterov ? arena_format(&g->mem, "a-d*(b+%.17g*c)", alpha) : "a-d*c";
     if (!read_update(c, 1, out, &u, e))
         return false;
     for (int i = 0; i < u.n; i++) {
         /* all as x */
-        const node *d = regular(c, &u, i), *v = g_formula(g, 3, (const node *[]){of(c, &u, 2, i), d, u.count}, moved);
-        const node *x = g_formula(g, 4, (const node *[]){of(c, &u, 0, i), d, v, u.rate}, step);
+        const node *d = regular(c, &u, i), *v = g_formula(g, NODES(of(c, &u, 2, i), d, u.count), moved);
+        const node *x = g_formula(g, NODES(of(c, &u, 0, i), d, v, u.rate), step);
         if (!give(c, &u, 0, i, x, e) || !give(c, &u, 1, i, v, e))
             return false;
     }

@@ -7,7 +7,7 @@
 /* ---- helpers: calls, for recipes everywhere ---- */
 const node *g_reshape(graph *g, const node *a, int rank, const int64_t *shape)
 {
-    return g_apply(g, "reshape", a, 1, (attr[]){attr_ints("shape", rank, shape)});
+    return g_apply(g, "reshape", a, ATTRS(attr_ints("shape", rank, shape)));
 }
 
 const node *g_swapped(graph *g, const node *a)
@@ -50,12 +50,12 @@ bool onnx_aligned(const onnx_call *c, const node *pair[2], err *e)
 
 const node *g_transpose(graph *g, const node *a, int rank, const int64_t *axes)
 {
-    return g_apply(g, "transpose", a, 1, (attr[]){attr_ints("axes", rank, axes)});
+    return g_apply(g, "transpose", a, ATTRS(attr_ints("axes", rank, axes)));
 }
 
 const node *g_broadcast(graph *g, const node *a, int rank, const int64_t *shape)
 {
-    return g_apply(g, "broadcast_to", a, 1, (attr[]){attr_ints("shape", rank, shape)});
+    return g_apply(g, "broadcast_to", a, ATTRS(attr_ints("shape", rank, shape)));
 }
 
 /* ---- ONNX ---- */
@@ -115,8 +115,7 @@ static bool adapt_expand(const onnx_call *c, const node **out, err *e)
             return err_set(e, TS_BAD_INPUT, "Expand: extent %lld, 0 or more expected", (long long)want.dim[i]);
     if (!type_broadcast(2, (const type *const[]){&c->in[0]->type, &want}, &both, e))
         return false;
-    const attr shape = attr_ints("shape", both.rank, both.dim);
-    return onnx_give(c, out, g_apply(c->g, "broadcast_to", c->in[0], 1, &shape), e);
+    return onnx_give(c, out, g_broadcast(c->g, c->in[0], both.rank, both.dim), e);
 }
 
 static bool adapt_constant_of_shape(const onnx_call *c, const node **out, err *e)
@@ -190,15 +189,6 @@ static bool transpose_shape(const node *n, type *out, err *e)
     return true;
 }
 
-static bool too_large(const node *n, const type *want, err *e)
-{
-    text t = {0};
-    type_print(&t, want);
-    operands_refuse(1, n->in, e, "what repeats to %s", text_str(&t));
-    text_free(&t);
-    return false;
-}
-
 static bool transpose_extents(graph *g, const node *n, int64_t (*dim)[MAX_RANK])
 {
     const attr *axes = node_attr(n, "axes");
@@ -221,7 +211,7 @@ static bool broadcast_shape(const node *n, type *out, err *e)
     if (!type_valid(&want, e) || !type_broadcast(2, (const type *const[]){&n->in[0]->type, &want}, out, e))
         return false;
     out->dtype = want.dtype;
-    return type_equal(out, &want) || too_large(n, &want, e);
+    return type_equal(out, &want) || operands_refuse(1, n->in, e, "what repeats to %s", type_said(&want).s);
 }
 
 /* ---- body ---- */

@@ -41,4 +41,5 @@ const expr *conv_body(defn *d);
 #define MAX_POOL_ATTRIBUTES "kernel:I strides:I= dilations:I= pads:I= ceil_mode:i=0"
 #define AVERAGE_POOL_ATTRIBUTES "kernel:I strides:I= dilations:I= pads:I= ceil_mode:i=0 count_include_pad:i=0"
 #define CONV_ATTRIBUTES "strides:I= dilations:I= pads:I= group:i=1"
+enum { N_CONV_ATTRIBUTES = 4 };
 #endif

@@ -154,7 +154,7 @@ static const node *weights(graph *g, const winograd *w, const node *weight)
     const node *table = g_const(g, NULL, &t, both);
     if (!table)
         return NULL;
-    const node *made = g_element(g, 2, (const node *[]){weight, table},
+    const node *made = g_element(g, NODES(weight, table),
                                  &(spelling){4, 2, extent, "add", "a[i3,i2,i4,i5]*b[i0,i1,i4,i5]"});
     return g_known(g, made, weight->label);
 }
@@ -216,11 +216,9 @@ const node *winograd_conv(graph *g, const node *conv)
     if (!takes(conv, &win))
         return NULL;
     const int64_t pads[] = {win.before[0], win.before[1], win.after[0], win.after[1]};
-    const node *tiles = g_make(g, op_find("winograd_tiles"), 1, &x, (attr[]){attr_ints("pads", 4, pads)}, 1);
-    const node *products = g_callf(g, 2, (const node *[]){tiles, weights(g, w, weight)},
-                                   "einsum equation=abnyxc,abco->abnyxo");
-    return g_make(g, op_find("winograd_pixels"), 1, &products, (attr[]){attr_ints("extents", 2, conv->type.dim + 2)},
-                  1);
+    const node *tiles = g_apply(g, "winograd_tiles", x, ATTRS(attr_ints("pads", 4, pads)));
+    const node *products = g_callf(g, NODES(tiles, weights(g, w, weight)), "einsum equation=abnyxc,abco->abnyxo");
+    return g_apply(g, "winograd_pixels", products, ATTRS(attr_ints("extents", 2, conv->type.dim + 2)));
 }
 
 /* ---- records ---- */

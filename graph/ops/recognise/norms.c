@@ -58,7 +58,7 @@ static bool find_softmax(const seeker *s, const node *y, group *out)
     if (axes->kind != 'I' || axes->n != 1 || !node_int(y->in[1], "keepdims"))
         return false;
     out->first = x == z ? y->in[0]->id : z->in[1]->id;
-    return give(s->g, out, 1, &x, 1, (attr[]){attr_int("axis", axes->ints[0])});
+    return give(s->g, out, 1, &x, ATTRS(attr_int("axis", axes->ints[0])));
 }
 
 /* ---- norms ---- */
