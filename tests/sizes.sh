@@ -12,7 +12,7 @@ set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
 include                668  the public header: to be read in one sitting
-graph                33508  the table of operations is half of it
+graph                33556  the table of operations is half of it
 import               11980  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff              4400  the chain rule, forward mode, batches, optimizers
 schedule               192  the table of passes
@@ -42,7 +42,7 @@ bench/machine         1231  clock, processors, ceilings
 train                10400  fine-tuning, generation, export
 models                1790  on the public header alone
 cli                  12343  a file for each verb
-tests                50955  about half of what they test
+tests                50965  about half of what they test
 bench/tune             923  a search for loops, its log and rules
 tests/gpusim         10220  a driver and a card in software
 '
