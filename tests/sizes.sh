@@ -12,7 +12,7 @@ set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
 include                668  the public header: to be read in one sitting
-graph                33556  the table of operations is half of it
+graph                33075  the table of operations is half of it
 import               11980  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff              4400  the chain rule, forward mode, batches, optimizers
 schedule               192  the table of passes
