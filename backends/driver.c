@@ -189,14 +189,19 @@ ts_plan *driver_make(ts_model *m, const variables *v, const ts_options *o, err *
     const int n = m ? ts_model_outputs(m) : 0;
     if (!g)
         return err_set(e, TS_USAGE, "the model's dimensions are not bound yet: ts_model_bind comes first"), NULL;
-    const node **root = heap_array((size_t)n + 1, sizeof *root);
+    const int n_append = o ? o->n_append : 0;
+    if (n_append && !v)
+        return err_set(e, TS_USAGE, "inputs go on (ts_append) where dimensions vary: ts_plan_make_varying"), NULL;
     ts_plan *p = heap_array(1, sizeof *p);
-    for (int i = 0; i < n; i++)
-        root[i] = ts_model_tensor(m, i);
-    const bool ok = set_up(p, o, &(wanted){.variables = v, .n_root = n, .root = root}, g, e);
+    p->n_grown = n_append, p->grown = heap_array((size_t)n_append + 1, sizeof *p->grown);
+    const node **root = appending_roots(m, o, p->grown, e), **from = heap_array((size_t)n_append + 1, sizeof *from);
+    for (int i = 0; i < n_append; i++)
+        from[i] = p->grown[i].buffer;
+    const wanted all = {.variables = v, .n_root = n + n_append, .root = root, .n_state = n_append, .state = from};
+    const bool ok = root && set_up(p, o, &all, g, e);
     if (ok)
-        find_ports(p, m, g), name_outputs(p, m, n);
-    free(root);
+        find_ports(p, m, g), name_outputs(p, m, n), appending_begin(p);
+    free(root), free(from);
     if (ok)
         return p;
     ts_plan_free(p);
@@ -222,7 +227,7 @@ void ts_plan_free(ts_plan *p)
     plan_free(p->plan);
     arena_free(&p->mem);
     text_free(&p->facts);
-    free(p->given), free(p->said), free(p->input_of), free(p->preset), free(p->output), free(p->old),
+    free(p->given), free(p->said), free(p->input_of), free(p->preset), free(p->output), free(p->old), free(p->grown),
         free(p->cache_folder), free(p);
 }
 
@@ -331,6 +336,8 @@ bool ts_plan_set(ts_plan *p, int input, const ts_array *value, ts_error *e)
 
 bool driver_gather(ts_plan *p, void **input, err *e)
 {
+    if (!appending_places(p, e))
+        return false;
     for (int i = 0; i < p->plan->n_input; i++) {
         if (!p->given[i].data)
             return err_set(e, TS_USAGE, "input \"%s\" has no value: ts_plan_set gives it one",
@@ -400,7 +407,7 @@ bool driver_run(ts_plan *p, driver_way *go, void *user, err *e)
     if (!p->trimmed) /* what planning and building needed besides: 3 MB of a BERT-base */
         pages_trim(), p->trimmed = true;
     if (driver_gather(p, input, e) && keep_old(p, e) && go(p, input, user, e) && carry_over(p, e))
-        p->last = RAN;
+        p->last = RAN, appending_end(p);
     free(input);
     return p->last == RAN;
 }
@@ -493,11 +500,11 @@ bool ts_plan_value(ts_plan *p, int input, ts_array *out, ts_error *e)
 {
     if (!is_port(p, input, e) || !err_given(out, "the array for a value", e))
         return false;
-    const int k = p->input_of[input];
-    if (k < 0 || !p->given[k].data)
+    const int k = p->input_of[input], home = k < 0 ? k : appending_home(p, k);
+    if (k < 0 || !p->given[home].data)
         return err_set(e, TS_USAGE, "input %d has no value: ts_plan_set gives it one", input);
     *out = (ts_array){0};
-    return driver_bring(p, k, e) &&
+    return driver_bring(p, home, e) &&
            (extents_any(p->plan, p->plan->input[k]) ? varying_value(p, k, out, e) : driver_copy(out, &p->given[k], e));
 }
 

@@ -5,6 +5,13 @@
 #define TS_DRIVER_H
 #include "backends/sites.h"
 
+/* An input that goes on from run to run (ts_append): the model's own says the shape, another one is the buffer. */
+typedef struct growth {
+    const node *past, *buffer;
+    int told, at, axis; /* inputs of the plan; along which it grows */
+    int64_t n;          /* by so much */
+} growth;
+
 struct ts_plan {
     arena mem; /* of on */
     graph_user graph;
@@ -29,6 +36,8 @@ struct ts_plan {
     int64_t *said;         /* per plan input, MAX_RANK each: the extents of the value that was given, where they vary */
     int64_t extent[MOST_VARIABLES]; /* of the run */
     held_inputs *held;              /* of given; NULL: nothing is held elsewhere */
+    int n_grown, places;            /* places: the input that says where new elements go */
+    growth *grown;
     ts_array *old; /* per root: what an input that is a root, and becomes something else, was before the run */
 };
 
@@ -44,8 +53,15 @@ bool varying_give(ts_plan *p, int k, const ts_array *value, err *e);
 bool varying_agree(ts_plan *p, err *e);
 bool varying_get(ts_plan *p, int root, ts_array *out, err *e);
 bool varying_value(const ts_plan *p, int k, ts_array *out, err *e); /* of an input, as it was given */
-bool driver_bring(const ts_plan *p, int k, err *e);                 /* p->given[k] has the newest value of that input */
-void driver_changed(ts_plan *p, int k);                             /* it has another one than the device */
+/* appending.c: the model's outputs, to be freed, and behind them what inputs that go on become; NULL: they cannot.
+ * Finds them among the plan's; which input has the value of input k; where new elements go; how long all is then. */
+const node **appending_roots(ts_model *m, const ts_options *o, growth *to, err *e);
+void appending_begin(ts_plan *p);
+int appending_home(const ts_plan *p, int k);
+bool appending_places(ts_plan *p, err *e);
+void appending_end(ts_plan *p);
+bool driver_bring(const ts_plan *p, int k, err *e); /* p->given[k] has the newest value of that input */
+void driver_changed(ts_plan *p, int k);             /* it has another one than the device */
 /* The value of each plan input, in p->given, and behind them the extents of the run, of as many elements as there are
  * inputs and one; an error names an input that has none. */
 bool driver_gather(ts_plan *p, void **input, err *e);

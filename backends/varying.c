@@ -14,6 +14,7 @@ enum { MOST_OTHER = 2 * MOST_VARIABLES + 2 }; /* with the small one */
 typedef struct making {
     ts_model *m;
     arena mem;
+    const ts_options *o;
     int n;
     const char *const *dim;
     variable of[MOST_VARIABLES];
@@ -94,10 +95,14 @@ static bool add_other(making *k, int which, const int64_t *size, err *e)
                 k->of[which].name, (ll)(size[which] * k->of[which].step), own.text);
         return err_hint(e, "give it one extent: --dim %s=N", k->of[which].name);
     }
-    const int n = ts_model_outputs(k->m), at = k->n_bound++;
-    const node **root = arena_array(&k->mem, (size_t)n + 1, sizeof *root);
-    for (int i = 0; i < n; i++)
-        root[i] = ts_model_tensor(k->m, i);
+    const int n = ts_model_outputs(k->m) + (k->o ? k->o->n_append : 0);
+    const node **made = appending_roots(k->m, k->o, NULL, e),
+               **root = arena_array(&k->mem, (size_t)n + 1, sizeof *root);
+    if (!made)
+        return false;
+    memcpy(root, made, (size_t)n * sizeof *root);
+    free(made);
+    const int at = k->n_bound++;
     k->other[at] = (other_extents){.graph = ts_model_graph(k->m), .root = root};
     memcpy(k->other[at].size, size, sizeof k->other[at].size);
     k->bound[at] = ts_model_take(k->m);
@@ -136,7 +141,7 @@ static bool add_others(making *k, err *e)
 
 ts_plan *ts_plan_make_varying(ts_model *m, int n, const char *const *dim, const ts_options *o, ts_error *e)
 {
-    making k = {.m = m, .n = n, .dim = dim};
+    making k = {.m = m, .o = o, .n = n, .dim = dim};
     ts_plan *p = NULL;
     if (err_given(m, "the model", e) && (!n || err_given(dim, "the list of dimensions", e)) && find_ranges(&k, e) &&
         add_others(&k, e) && bind(&k, e))
@@ -230,12 +235,14 @@ bool varying_give(ts_plan *p, int k, const ts_array *value, err *e)
     for (int d = 0; ok && d < n->type.rank; d++)
         ok = take_extent(p->plan, n, d, value->dim[d], said, e) &&
              (value->dim[d] <= n->type.dim[d] || wrong(n, d, value->dim[d], "more than its ranges allow", e));
-    ok = ok && (p->given[k].data || ts_array_make(&p->given[k], n->type.dtype, n->type.rank, n->type.dim, e));
+    const int home = appending_home(p, k);
+    const type *t = &p->plan->input[home]->type;
+    ok = ok && (p->given[home].data || ts_array_make(&p->given[home], t->dtype, t->rank, t->dim, e));
     if (!ok)
         return false;
     memcpy(&p->said[k * MAX_RANK], value->dim, (size_t)n->type.rank * sizeof *value->dim);
-    copy_box(&n->type, value->dim, p->given[k].data, value->data, false);
-    return driver_changed(p, k), true;
+    copy_box(t, value->dim, p->given[home].data, value->data, false);
+    return driver_changed(p, home), true;
 }
 
 /* Dimensions of inputs say what a variable is of which nothing is known yet, or have to agree; by[v]: the input that
@@ -244,7 +251,7 @@ static bool agree(ts_plan *p, bool alone, int by[MOST_VARIABLES], err *e)
 {
     const plan *of = p->plan;
     for (int k = 0; k < of->n_input + of->n_told; k++)
-        for (int d = 0; p->given[k].data && d < of->input[k]->type.rank; d++) {
+        for (int d = 0; p->given[appending_home(p, k)].data && d < of->input[k]->type.rank; d++) {
             const varying x = extents_of(of, of->input[k], d);
             const int64_t have = p->said[k * MAX_RANK + d];
             uint32_t open = 0;
@@ -255,6 +262,8 @@ static bool agree(ts_plan *p, bool alone, int by[MOST_VARIABLES], err *e)
             const int v = first_of(open ? open : x.by);
             const int64_t now = solved(of, &x, v, have, p->extent), step = of->variable[v].step;
             text t = {0};
+            if (alone && now < 0) /* it grew from run to run */
+                return wrong(of->input[k], d, have, "more than its ranges allow", e);
             if (open && now >= 0)
                 by[v] = k, p->extent[v] = now;
             else if (alone && now != p->extent[v])
@@ -297,11 +306,12 @@ static void box_of(const ts_plan *p, const node *n, int64_t box[MAX_RANK])
 
 bool varying_value(const ts_plan *p, int k, ts_array *out, err *e)
 {
-    const node *n = p->plan->input[k];
+    const int home = appending_home(p, k);
+    const node *n = p->plan->input[home];
     const int64_t *box = &p->said[k * MAX_RANK];
     if (!ts_array_make(out, n->type.dtype, n->type.rank, box, e))
         return false;
-    copy_box(&n->type, box, p->given[k].data, out->data, true);
+    copy_box(&n->type, box, p->given[home].data, out->data, true);
     return true;
 }
 

@@ -476,6 +476,13 @@ TS_API void ts_below(ts_model *m, ts_tensor input, int64_t below); /* valid valu
 
 /* ---- plans ---- */
 typedef struct ts_plan ts_plan;
+/* An output is an input with new elements behind it along an axis that varies. The input is kept where `most` elements
+ * of that axis have room, and a run puts what is new there: set once, it is what the output was, as long as that is, in
+ * every run that follows, and nothing is copied. ts_plan_get gives all of the room. */
+typedef struct ts_append {
+    int input, output;
+    int64_t most;
+} ts_append;
 typedef struct ts_options {
     const char *target; /* "c", "interp", ...; NULL: the usual one; on x86, c takes and gives denormal numbers as 0 */
                         /* "A,B:1": spread over A and device 1 of B; rules may place kernels on others */
@@ -488,6 +495,8 @@ typedef struct ts_options {
     bool reference;    /* plain loops in f64 without fusion: the judge of every other plan */
     bool as_written;   /* no algebraic alternative (Winograd, Strassen): rows of a product keep their bits apart */
     int64_t mem_limit; /* bytes; 0: what the machine has free */
+    int n_append;      /* of ts_plan_make_varying: inputs that go on, as keys and values of a decoder */
+    const ts_append *append;
     void (*progress)(void *user, const char *what, int done, int total);
     void *user;
 } ts_options;

@@ -103,6 +103,7 @@ device    eval
 emit      eval
 base      ir
 graph/ir/trip.c      eval
+backends/appending.c ops
 graph/ir/unrolled.c  ops
 graph/onnx/operands.c ops
 '

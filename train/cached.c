@@ -254,10 +254,21 @@ static bool try_next(cached *c, bool unnamed, const ts_options *o, ts_error *e)
     return c->next && ts_plan_build(c->next, e);
 }
 
+/* With pasts that stay where they are; without, where outputs are not the pasts and more behind. */
 static bool make_next(cached *c, const ts_options *o, ts_error *e)
 {
-    ts_error none = {0};
-    return try_next(c, true, o, &none) || try_next(c, false, o, e);
+    ts_error none[3] = {{0}};
+    ts_options kept = *o;
+    ts_append all[MOST_PORTS];
+    for (int i = 0; i < c->n; i++)
+        if (c->in[i].role == FEED_EMPTY)
+            all[kept.n_append++] = (ts_append){i, c->in[i].present, c->most};
+    kept.append = all;
+    c->appends = true;
+    if (try_next(c, true, &kept, &none[0]) || try_next(c, false, &kept, &none[1]))
+        return true;
+    c->appends = false;
+    return try_next(c, true, o, &none[2]) || try_next(c, false, o, e);
 }
 
 /* The end of a range of the past in --dim, "past=1..511", and one for the token behind it; 0: none is given. */
@@ -292,7 +303,11 @@ bool cached_make(cached *c, const cached_want *w, const ts_options *o, ts_error 
     if (!c->most)
         c->most = w->prompt + w->tokens;
     c->most = c->most < 3 ? 3 : c->most;
-    return make_prompt(c, w->prompt, o, e) && make_next(c, o, e);
+    if (!make_prompt(c, w->prompt, o, e) || !make_next(c, o, e))
+        return false;
+    const size_t n = strlen(c->said);
+    snprintf(c->said + n, sizeof c->said - n, "%s", c->appends ? "; pasts stay in place" : "; pasts are copied");
+    return true;
 }
 
 /* ---- runs ---- */
@@ -326,6 +341,8 @@ static bool run(cached *c, const int64_t *id, int64_t stride, int64_t now, doubl
     for (int i = 0; good && i < c->n; i++) {
         ts_array own = {0}, shape = shape_of(c, i, c->known, now);
         const bool past = c->in[i].role == FEED_EMPTY, kept = past && c->known;
+        if (kept && !c->in[i].kept.data) /* the plan has it */
+            continue;
         good = kept || ts_array_make(&own, shape.dtype, shape.rank, shape.dim, e);
         if (good && !past)
             fill(c, i, id, stride, &own);
@@ -340,6 +357,8 @@ static bool run(cached *c, const int64_t *id, int64_t stride, int64_t now, doubl
     for (int i = 0; good && i < c->n; i++)
         if (c->in[i].role == FEED_EMPTY) {
             ts_array_free(&c->in[i].kept);
+            if (p == c->next && c->appends)
+                continue;
             good = ts_plan_get(p, c->in[i].present, &c->in[i].kept, e);
         }
     return good;

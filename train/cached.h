@@ -17,6 +17,7 @@ typedef struct cached {
     cached_port in[MOST_PORTS];
     ts_bound *bound;
     ts_plan *prompt, *next; /* all tokens of the prompt, one more */
+    bool appends;           /* next keeps the pasts, and puts into them what is new */
     int64_t batch, known, most, classes, vocabulary;
     char said[400]; /* what was recognised */
 } cached;

@@ -99,6 +99,20 @@ bool g_few_trips(const graph *g, int64_t trips);
 bool g_may_write_out(graph *g, int64_t steps);
 /* Tensors joined along an axis; one is itself. */
 const node *g_joined(graph *g, int64_t n, const node *const *part, int64_t axis);
+/* y = concat(past, more) kept where `most` have room: an input, into which more is put at places that another says.
+ * False: y is something else, or g->err says why not. */
+typedef struct goes_on_at {
+    const node *past;
+    int64_t most;
+    const char *label, *places; /* of the two inputs; places: i64[n] */
+} goes_on_at;
+typedef struct going_on {
+    int axis;
+    int64_t n;                 /* new elements */
+    const node *kept, *next;   /* before, and after */
+    const node *past, *joined; /* as they were: first elements of these */
+} going_on;
+bool g_goes_on(graph *g, const node *y, const node *now, const goes_on_at *at, going_on *out); /* now: y rewritten */
 const node *g_product(graph *g, const node *a, const node *b); /* of matrices, as numpy multiplies them */
 /* The transpose of a product of two matrices as a product, (a b)' = b' a', for who reads it so; NULL: y is none. */
 const node *g_product_turned(graph *g, const node *y);

@@ -3,6 +3,27 @@
 
 #include <string.h>
 
+/* ---- helpers ---- */
+bool g_goes_on(graph *g, const node *joined, const node *now, const goes_on_at *at, going_on *out)
+{
+    const node *past = at->past;
+    if (joined->op != op_find("concat") || joined->in[0] != past || joined->n_in < 2)
+        return false;
+    type room = joined->type;
+    attr_axis(joined, "axis", room.rank, &out->axis, &(err){0});
+    room.dim[out->axis] = at->most;
+    const attr how[] = {attr_int("axis", out->axis), attr_word("reduce", "set")};
+    const node *behind = g_joined(g, now->n_in - 1, now->in + 1, out->axis);
+    out->n = behind ? behind->type.dim[out->axis] : 0;
+    out->kept = g_input(g, at->label, &room, NULL);
+    const type places = {.dtype = TS_I64, .rank = 1, .dim = {out->n}};
+    const node *put[] = {out->kept, g_input(g, at->places, &places, NULL), behind};
+    out->next = put[0] && put[1] && put[2] ? g_make(g, op_find("scatter"), 3, put, how, 2) : NULL;
+    out->joined = g_part(g, out->next, out->axis, 0, joined->type.dim[out->axis]);
+    out->past = g_part(g, out->kept, out->axis, 0, past->type.dim[out->axis]);
+    return out->joined && out->past;
+}
+
 /* ---- ONNX ---- */
 static bool adapt_tensor_scatter(const onnx_call *c, const node **out, err *e)
 {

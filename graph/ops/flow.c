@@ -3,6 +3,7 @@
  * time picks between the results of both branches, or holds the state of a loop that has ended. */
 #include "graph/ir/rule.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const int64_t FOREVER = INT64_MAX;
@@ -120,7 +121,7 @@ typedef struct turn { /* one pass through a body, over what stands for a trip's 
     const onnx_call *c;
     ts_scan *by;
     int n_state;
-    const node *state[MAX_PART];
+    const node *state[MAX_PART], *number;
 } turn;
 
 static bool begin_turn(turn *t, const onnx_call *c, int64_t trips, int n_state, const onnx_value *first)
@@ -265,6 +266,52 @@ static const node *goes_on(const loop *l, const node *trip, const node *conditio
     return both(g, more, l->active);
 }
 
+static bool within_trip(const node *n) /* it reads what a trip binds */
+{
+    int count;
+    const node **need = g_reached(1, &n, &count);
+    bool is = false;
+    for (int i = 0; i < count; i++)
+        is = is || (need[i]->leaf && need[i]->leaf->bound);
+    free(need);
+    return is;
+}
+
+/* n as a row of what a trip may slice: x[i] by its number i, of which x has as many places as there are trips, or more.
+ * NULL: it is something else. */
+static const node *sliced(const turn *t, const node *n, int64_t trips)
+{
+    graph *g = t->c->g;
+    int axis;
+    if (n->op != op_find("gather") || n->in[1] != t->number ||
+        !attr_axis(n, "axis", n->in[0]->type.rank, &axis, NULL) || n->in[0]->type.dim[axis] < trips ||
+        within_trip(n->in[0]))
+        return NULL;
+    const node *rows = g_part(g, moved(g, n->in[0], axis, 0), 0, 0, trips);
+    return rows ? ts_scan_slice(t->by, rows, false) : NULL;
+}
+
+/* The results of a pass, over slices: extents that vary stay out of formulas, and nothing is tested. */
+static bool slice_rows(const turn *t, int64_t trips, int n, onnx_value *out)
+{
+    graph *g = t->c->g;
+    int count, k = 0;
+    const node **root = arena_array(&g->mem, (size_t)n + 1, sizeof *root);
+    for (int i = 0; i < n; i++)
+        if (!(root[i] = out[i].node))
+            return false;
+    const node **all = g_reached(n, root, &count), **from = heap_array(2 * (size_t)count + 1, sizeof *from),
+               **to = from + count;
+    for (int i = 0; i < count; i++)
+        if ((to[k] = sliced(t, all[i], trips)))
+            from[k++] = all[i];
+    const bool ok = g_replace(g, n, root, k, from, to, root);
+    for (int i = 0; ok && i < n; i++)
+        out[i].node = root[i];
+    free(all), free(from);
+    return ok;
+}
+
 /* As a scan. What is known only at run time ends it, where nothing is gathered that would have fewer rows: a count may
  * then be any number. */
 static bool try_loop(const loop *l, const node **result)
@@ -279,12 +326,12 @@ static bool try_loop(const loop *l, const node **result)
     const int64_t trips = l->trips == FOREVER ? UNBOUNDED : l->trips;
     if (l->n_state + l->n_scan == 0 || !begin_turn(&t, c, trips, l->n_state, l->in + 2))
         return false;
-    in[0].node = ts_scan_trip(t.by), in[1].node = g_const(g, "", &(type){.dtype = TS_BOOL}, &yes);
+    in[0].node = t.number = ts_scan_trip(t.by), in[1].node = g_const(g, "", &(type){.dtype = TS_BOOL}, &yes);
     for (int i = 0; i < l->n_state; i++)
         in[2 + i].node = t.state[i];
     const onnx_pass once = {"body", 2 + l->n_state, 1 + l->n_state + l->n_scan, in, out};
     if (!c->attempt(c, &once, &e) || !out[0].node || !known_truth(c, out[0].node, "condition", &next, &e) ||
-        !step_turn(&t, out + 1))
+        !slice_rows(&t, trips, 1 + l->n_state + l->n_scan, out) || !step_turn(&t, out + 1))
         return false;
     for (int i = 0; i < l->n_scan; i++)
         if (!out[1 + l->n_state + i].node || !ts_scan_gather(t.by, out[1 + l->n_state + i].node, false))

@@ -64,6 +64,14 @@ def cases():
     yield "Loop", [node("Shape", ["x"], ["shape"], start=0, end=1), node("Squeeze", ["shape"], ["n"]),
                    node("Loop", ["n", "", "zero"], ["y", "z"], body=body), node("Add", ["z", "x"], ["sum"])], [
                        weight("zero", BATCH, WIDE)], ["y", "sum"]
+    body = loop_body("number", [node("Identity", ["go"], ["on"]), node("Gather", ["x", "i"], ["row"], axis=0),
+                                node("Gather", ["across", "i"], ["same"], axis=1), node("Add", ["s", "row"], ["a"]),
+                                node("Mul", ["a", "same"], ["b"]), node("Tanh", ["b"], ["next"]),
+                                node("Identity", ["next"], ["out"])], ["i", "go", "s"], ["on", "next", "out"])
+    yield "Loop by number", [node("Shape", ["x"], ["shape"], start=0, end=1), node("Squeeze", ["shape"], ["n"]),
+                             node("Transpose", ["x"], ["across"], perm=[1, 0, 2]),
+                             node("Loop", ["n", "", "zero"], ["y", "z"], body=body)], [weight("zero", BATCH, WIDE)], [
+                                 "y", "z"]
     nodes, weights, _ = layer("LSTM", "bidirectional")
     head = [node("Transpose", ["y"], ["t"], perm=[0, 2, 1, 3]), node("Reshape", ["t", "flat"], ["f"]),
             node("MatMul", ["f", "m"], ["p"]), node("Softmax", ["p"], ["tags"], axis=-1)]

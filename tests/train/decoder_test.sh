@@ -36,6 +36,25 @@ PY
     wrong "--top-k 1 draws"
 [ "$("$TESSERA" generate cache.onnx --prompt Once --max-tokens 3 --batch 2 -q | sed -n 2p)" = --- ] || wrong "texts are not told apart"
 
+# pasts stay where they are, unless an output is something else than its past and more behind it
+for kind in cache old; do
+    expect 0 'pasts stay in place' generate $kind.onnx --prompt Once --max-tokens 2
+done
+"$python" - <<'PY'
+import onnx
+from onnx import helper as h
+m = onnx.load("cache.onnx")
+at = next(i for i, n in enumerate(m.graph.node) if n.output[0] == "present.1.value")
+m.graph.node[at].output[0] = "joined"
+for k, (op, inputs, out) in enumerate([("Abs", ["joined"], "size"), ("Sign", ["joined"], "sign"),
+        ("Mul", ["size", "sign"], "present.1.value")]):
+    m.graph.node.insert(at + 1 + k, h.make_node(op, inputs, [out]))
+onnx.save(m, "rewritten.onnx")
+PY
+expect 0 'pasts are copied' generate rewritten.onnx --prompt Once --max-tokens 2
+[ "$("$TESSERA" generate rewritten.onnx --prompt 'Once upon' --max-tokens 30 -q)" = "$(cat cache)" ] ||
+    wrong "pasts that are copied give another text"
+
 # what is told, and how much room there is
 expect 0 'mask "attention_mask", past "past_key_values.0.key" to "present.0.key" and 3 more; logits "logits"' \
     generate cache.onnx --prompt Once --max-tokens 2
