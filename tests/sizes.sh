@@ -11,7 +11,7 @@
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
-include                659  the public header: to be read in one sitting
+include                667  the public header: to be read in one sitting
 graph                33472  the table of operations is half of it
 import               11980  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff              4400  the chain rule, forward mode, batches, optimizers
@@ -23,7 +23,7 @@ schedule/fuse         2277  nodes become kernels
 schedule/passes       4950  a file for each other step
 schedule/place         825  plans over several devices
 schedule/explain       1563  what people read of a plan
-backends              3820  driver, runner, weights: what back ends share
+backends              3873  driver, runner, weights: what back ends share
 backends/codegen      11883  nests to text, for every C-like language
 backends/cpu          2661  processors as a target, and what is measured of them
 backends/cache        2500  what was compiled
@@ -39,10 +39,10 @@ backends/cuda          2550  a dialect and a device
 bench                 6655  race, statistics, peers
 bench/report          6110  a page of sections
 bench/machine         1231  clock, processors, ceilings
-train                10379  fine-tuning, generation, export
+train                10563  fine-tuning, generation, export
 models                1790  on the public header alone
 cli                  12343  a file for each verb
-tests                50815  about half of what they test
+tests                50818  about half of what they test
 bench/tune             923  a search for loops, its log and rules
 tests/gpusim         10220  a driver and a card in software
 '
