@@ -141,7 +141,7 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
     g_add_user(g, &p->graph);
     p->by = p->plan->n_site ? &several : p->target;
     const size_t n_input = (size_t)(p->plan->n_input + p->plan->n_told) + 1;
-    p->given = heap_array(n_input, sizeof *p->given);
+    p->given = heap_array(n_input, sizeof *p->given), p->lent = heap_array(n_input, sizeof *p->lent);
     p->old = heap_array((size_t)p->plan->n_root + 1, sizeof *p->old);
     p->said = heap_array(n_input * MAX_RANK, sizeof *p->said);
     phases_done(&p->phases, PHASE_PLAN);
@@ -221,13 +221,15 @@ void ts_plan_free(ts_plan *p)
     if (p->program)
         p->by->drop(p->program);
     for (int i = 0; p->given && i < p->plan->n_input + p->plan->n_told; i++)
-        ts_array_free(&p->given[i]);
+        if (!p->lent[i])
+            ts_array_free(&p->given[i]);
     for (int i = 0; p->old && i < p->plan->n_root; i++)
         ts_array_free(&p->old[i]);
     plan_free(p->plan);
     arena_free(&p->mem);
     text_free(&p->facts);
-    free(p->given), free(p->said), free(p->input_of), free(p->preset), free(p->output), free(p->old), free(p->grown),
+    free(p->given), free(p->lent), free(p->said), free(p->input_of), free(p->preset), free(p->output), free(p->old),
+        free(p->grown),
         free(p->cache_folder), free(p);
 }
 
@@ -281,27 +283,32 @@ void driver_changed(ts_plan *p, int k)
         p->held->send[k] = 1, p->held->newer[k] = 0;
 }
 
-/* Values are copied: the caller may change its array as soon as this returns. bf16 comes as u16, its bits, since npy
- * has no name for it. */
-static bool give(ts_plan *p, int k, const ts_array *value, ts_error *e)
+/* bf16 comes as u16, its bits, since npy has no name for it. */
+static bool takes(const node *n, const ts_array *value, ts_error *e)
 {
-    const node *n = p->plan->input[k];
-    if (extents_any(p->plan, n))
-        return varying_give(p, k, value, e);
     const bool bits = value->dtype == dtype_in_npy(n->type.dtype);
     const type t = {.dtype = bits ? n->type.dtype : value->dtype, .rank = value->rank};
     type have = t;
     memcpy(have.dim, value->dim, sizeof have.dim);
     for (int i = have.rank; i < MAX_RANK; i++)
         have.dim[i] = n->type.dim[i];
-    if (!type_equal(&have, &n->type)) {
-        text a = {0}, b = {0};
-        type_print(&a, &have), type_print(&b, &n->type);
-        err_set(e, TS_BAD_INPUT, "input \"%s\" is %s, the model takes %s", n->label, a.s, b.s);
-        text_free(&a), text_free(&b);
-        return false;
-    }
-    if (!p->given[k].data && !ts_array_make(&p->given[k], t.dtype, value->rank, value->dim, e))
+    if (type_equal(&have, &n->type))
+        return true;
+    text a = {0}, b = {0};
+    type_print(&a, &have), type_print(&b, &n->type);
+    err_set(e, TS_BAD_INPUT, "input \"%s\" is %s, the model takes %s", n->label, a.s, b.s);
+    text_free(&a), text_free(&b);
+    return false;
+}
+
+/* Values are copied: the caller may change its array as soon as this returns. */
+static bool give(ts_plan *p, int k, const ts_array *value, ts_error *e)
+{
+    const node *n = p->plan->input[k];
+    if (extents_any(p->plan, n))
+        return varying_give(p, k, value, e);
+    if (!takes(n, value, e) ||
+        (!p->given[k].data && !ts_array_make(&p->given[k], n->type.dtype, value->rank, value->dim, e)))
         return false;
     memcpy(p->given[k].data, value->data, (size_t)type_bytes(&n->type));
     return driver_changed(p, k), true;
@@ -332,6 +339,23 @@ bool ts_plan_set(ts_plan *p, int input, const ts_array *value, ts_error *e)
         return err_hint(e, "bind the model again with this value");
     }
     return p->input_of[input] < 0 || give(p, p->input_of[input], value, e);
+}
+
+bool ts_plan_lend(ts_plan *p, int input, const ts_array *value, ts_error *e)
+{
+    if (!is_port(p, input, e) || !array_sound(value, "the value of an input", e))
+        return false;
+    const int k = p->input_of[input];
+    if (k < 0)
+        return true;
+    if (p->preset[input] || extents_any(p->plan, p->plan->input[k]))
+        return err_set(e, TS_USAGE, "input %d decides shapes, and cannot be lent: ts_plan_set copies it", input);
+    if (!takes(p->plan->input[k], value, e))
+        return false;
+    if (!p->lent[k])
+        ts_array_free(&p->given[k]);
+    p->given[k] = *value, p->lent[k] = true;
+    return driver_changed(p, k), true;
 }
 
 bool driver_gather(ts_plan *p, void **input, err *e)

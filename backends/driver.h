@@ -33,6 +33,7 @@ struct ts_plan {
     const preset **preset; /* of a port: the only value that it may have; or NULL */
     const char **output;   /* names of the model's outputs, its own; NULL: the plan is of tensors */
     ts_array *given;       /* per plan input, told ones behind; of one with varying dimensions: at their bounds */
+    bool *lent;            /* of given: whose memory is the caller's */
     int64_t *said;         /* per plan input, MAX_RANK each: the extents of the value that was given, where they vary */
     int64_t extent[MOST_VARIABLES]; /* of the run */
     held_inputs *held;              /* of given; NULL: nothing is held elsewhere */

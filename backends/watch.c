@@ -2,6 +2,7 @@
 #include "backends/driver.h"
 #include "graph/base/clock.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -87,6 +88,61 @@ bool ts_plan_profile(ts_plan *p, int repeats, double *seconds, int n, ts_error *
         ts_array_free(&stand_in[i]), driver_changed(p, p->plan->carried[i].input);
     free(input), free(all), free(one), free(stand_in);
     return ok;
+}
+
+/* ---- stops ---- */
+typedef struct stops {
+    int n;
+    const int *kernel;
+    void (*at)(void *user, int i);
+    void *user;
+} stops;
+
+static bool go_by_stops(ts_plan *p, void *const *input, void *user, err *e)
+{
+    const stops *s = user;
+    const bool halts = p->by->in_host && p->by->spans;
+    int i = 0, first = 0;
+    bool ok = true;
+    for (; ok && i < s->n && s->kernel[i] < p->plan->n_kernel && (halts || s->kernel[i] <= 0); i++) {
+        if (s->kernel[i] > first)
+            ok = p->by->spans->span(p->program, input, first, s->kernel[i], e), first = s->kernel[i];
+        if (ok)
+            s->at(s->user, i);
+    }
+    ok = ok && (first ? p->by->spans->span(p->program, input, first, p->plan->n_kernel, e)
+                      : p->by->run(p->program, input, e));
+    for (; ok && i < s->n; i++)
+        s->at(s->user, i);
+    return ok;
+}
+
+bool ts_plan_run_stops(ts_plan *p, int n, const int *before, void (*at)(void *user, int i), void *user, ts_error *e)
+{
+    if (!driver_stands(p, e) || (n > 0 && !err_given(before, "the list of kernels", e)))
+        return false;
+    return driver_run(p, go_by_stops, &(stops){n, before, at, user}, e);
+}
+
+bool ts_plan_touched(const ts_plan *p, int input, int *first, int *written, ts_error *e)
+{
+    if (!driver_stands(p, e) || !err_given(first, "the first kernel", e) || !err_given(written, "the last one", e))
+        return false;
+    if (input < 0 || input >= p->n_port)
+        return err_set(e, TS_USAGE, "input %d, but the plan has %d of them, counted from 0", input, p->n_port);
+    const int at = p->input_of[input];
+    *first = *written = INT_MAX;
+    for (int k = 0; at >= 0 && k < p->plan->n_kernel; k++)
+        for (int i = 0; i < p->plan->kernel[k].n_stage; i++) {
+            const stage *s = &p->plan->kernel[k].stage[i];
+            const bool writes = !s->scratch && input_of(p->plan, s->node) == at;
+            bool touches = writes;
+            for (int j = 0; j < s->n_load; j++)
+                touches = touches || input_of(p->plan, s->load[j]->from) == at;
+            *first = touches && *first == INT_MAX ? k : *first;
+            *written = writes && p->by->in_host ? k + 1 : *written;
+        }
+    return true;
 }
 
 /* ---- numbers that are none ---- */

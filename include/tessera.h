@@ -515,6 +515,11 @@ TS_API bool ts_plan_build(ts_plan *p, ts_error *e); /* compiles or finds the pro
 TS_API bool ts_interrupt(void);
 TS_API bool ts_plan_set(ts_plan *p, int input, const ts_array *value, ts_error *e); /* copies; kept until set again */
 TS_API bool ts_plan_run(ts_plan *p, ts_error *e);
+/* ts_plan_run, with at(user, i) before kernel before[i], ascending; where a target cannot stop, behind the last one. */
+TS_API bool ts_plan_run_stops(ts_plan *p, int n, const int *before, void (*at)(void *user, int i), void *user,
+                              ts_error *e);
+/* The first kernel that touches an input; the one before which the host has its new value. INT_MAX: none. */
+TS_API bool ts_plan_touched(const ts_plan *p, int input, int *first, int *written, ts_error *e);
 TS_API bool ts_plan_get(ts_plan *p, int output, ts_array *out, ts_error *e); /* a new array, yours */
 /* Runs kernel by kernel, `repeats` times; seconds[k] is the median of kernel k. As many as "kernels"
  * in ts_plan_json. State keeps its values. */
@@ -581,6 +586,9 @@ TS_API bool ts_advance(ts_graph *g, ts_sequence out, ts_sequence in, ts_steps *s
 TS_API int ts_plan_find(const ts_plan *p, const char *input); /* -1: nothing needs it */
 TS_API bool ts_plan_value(ts_plan *p, int input, ts_array *out,
                           ts_error *e); /* what an input holds; a new array, yours */
+/* The input lies in the caller's array from now on, aligned as those of ts_array_make, until the plan is freed: a run
+ * reads it and writes it there. Another call says that the caller has changed it. */
+TS_API bool ts_plan_lend(ts_plan *p, int input, const ts_array *value, ts_error *e);
 /* The same without a copy: borrowed until the plan is set, run or freed, and not to be changed. */
 TS_API bool ts_plan_view(const ts_plan *p, int input, ts_array *out, ts_error *e);
 /* The values of a weight or constant; a new array, yours. */

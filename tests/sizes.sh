@@ -12,7 +12,7 @@ set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
 include                668  the public header: to be read in one sitting
-graph                33075  the table of operations is half of it
+graph                33472  the table of operations is half of it
 import               11980  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff              4400  the chain rule, forward mode, batches, optimizers
 schedule               192  the table of passes
@@ -39,7 +39,7 @@ backends/cuda          2550  a dialect and a device
 bench                 6655  race, statistics, peers
 bench/report          6110  a page of sections
 bench/machine         1231  clock, processors, ceilings
-train                10400  fine-tuning, generation, export
+train                10563  fine-tuning, generation, export
 models                1790  on the public header alone
 cli                  12343  a file for each verb
 tests                50965  about half of what they test

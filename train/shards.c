@@ -40,19 +40,37 @@ static bool can_be_cut(step *s, net *n, ts_error *e)
 }
 
 /* ---- where weights are ---- */
+/* Buckets are of about equal size, in the order of the model. */
+static void find_groups(step *s)
+{
+    enum { LEAST = 1 << 16 }; /* elements: below, a message costs its start */
+    shards *z = s->shards;
+    int64_t all = 0, before = 0;
+    for (int i = 0; i < s->n_parameter; i++)
+        all += parameter_count(s->parameter[i].input);
+    const int64_t size = all / MOST_BUCKET < LEAST ? LEAST : all / MOST_BUCKET + 1;
+    for (int i = 0; i < s->n_parameter; i++) {
+        const ts_tensor t = s->parameter[i].input;
+        z->in[i] = N_RULE * (int)(before / size) + (step_decays(s->asked, t) ? DECAYS : STAYS);
+        before += parameter_count(t);
+    }
+    z->n_bucket = 1 + (s->n_parameter ? 1 + z->in[s->n_parameter - 1] / N_RULE : 0);
+    z->n_group = N_RULE * (z->n_bucket - 1) + 1;
+    for (int i = s->n_parameter; i < s->n_weight; i++)
+        z->in[i] = z->n_group - 1;
+}
+
 /* Each group is as many slices as there are shards, so that ranks of any number have whole ones. */
 static void lay_out(step *s)
 {
     shards *z = s->shards;
+    find_groups(s);
     for (int i = 0; i < s->n_weight; i++) {
-        const ts_tensor t = s->parameter[i].input;
-        shard_group *g = &z->group[z->in[i] = i >= s->n_parameter        ? FOLLOWS
-                                              : step_decays(s->asked, t) ? DECAYS
-                                                                         : STAYS];
+        shard_group *g = &z->group[z->in[i]];
         z->at[i] = g->n;
-        g->n += parameter_count(t);
+        g->n += (parameter_count(s->parameter[i].input) + ALIGN - 1) / ALIGN * ALIGN;
     }
-    for (int i = 0; i < N_GROUP; i++) {
+    for (int i = 0; i < z->n_group; i++) {
         shard_group *g = &z->group[i];
         g->slice = (g->n + z->n * ALIGN - 1) / (z->n * ALIGN) * ALIGN;
         g->n = g->slice * z->n, g->from = z->flat;
@@ -62,22 +80,51 @@ static void lay_out(step *s)
         z->at[i] += z->group[z->in[i]].from;
 }
 
+float *shards_at(const ts_array *flat, int64_t at)
+{
+    return (float *)flat->data + at;
+}
+
 static bool make_room(step *s, ts_error *e)
 {
     shards *z = s->shards;
-    const size_t n = (size_t)s->n_weight + 1, size = (size_t)z->flat * sizeof(float);
+    const size_t n = (size_t)s->n_weight + 1;
     int levels = 1;
-    bool good = true;
     while (levels < MOST_LEVEL && (int64_t)2 << levels <= z->own)
         levels++;
-    for (int i = 0; i < levels; i++)
-        good = (z->level[i] = calloc(1, size)) && good;
-    if (s->asked->accumulate > 1)
-        good = (z->mean = calloc(1, size)) && good;
+    bool good = ts_array_make(&z->weights, TS_F32, 1, &z->flat, e);
+    for (int i = 0; good && i < levels; i++)
+        good = ts_array_make(&z->level[i], TS_F32, 1, &z->flat, e);
+    if (good && s->asked->accumulate > 1)
+        good = ts_array_make(&z->mean, TS_F32, 1, &z->flat, e);
     z->loss = calloc((size_t)z->n, sizeof *z->loss);
     z->square = calloc((size_t)z->n * n, sizeof *z->square);
-    return (good && z->loss && z->square) || err_memory(e, (size_t)levels * size + (size_t)z->n * n * sizeof *z->square,
-                                                        "the sums of %lld gradients", (long long)z->flat);
+    return good && ((z->loss && z->square) ||
+                    err_memory(e, (size_t)z->n * n * sizeof *z->square, "the norms of %lld shards", (long long)z->n));
+}
+
+bool shards_lend(step *s, const ts_tensor *t, const ts_array *flat, ts_error *e)
+{
+    bool good = true;
+    for (int i = 0; good && i < s->n_weight; i++) {
+        ts_array a = {.dtype = TS_F32, .rank = ts_rank(t[i]), .data = shards_at(flat, s->shards->at[i])};
+        memcpy(a.dim, ts_shape(t[i]), (size_t)a.rank * sizeof *a.dim);
+        const int port = ts_plan_find(s->plan, ts_name(t[i]));
+        good = port < 0 || ts_plan_lend(s->plan, port, &a, e);
+    }
+    return good;
+}
+
+bool shards_weights(step *s, ts_error *e)
+{
+    ts_tensor *t = calloc((size_t)s->n_weight + 1, sizeof *t); /* as the weights */
+    if (!t)
+        return err_memory(e, (size_t)s->n_weight * sizeof *t, "the list of %d weights", s->n_weight);
+    for (int i = 0; i < s->n_weight; i++)
+        t[i] = s->parameter[i].input;
+    const bool good = shards_lend(s, t, &s->shards->weights, e);
+    free(t);
+    return good;
 }
 
 /* ---- gradients of one shard ---- */
@@ -121,23 +168,35 @@ static void add_group(step *s, net *n, int i, ts_tensor *weight, ts_tensor *grad
     const shards *z = s->shards;
     shard_group *g = &s->shards->group[i];
     const int64_t piece = z->own * g->slice;
+    const char *rule = i % N_RULE == STAYS ? "stays" : "decays";
     char name[40];
-    snprintf(name, sizeof name, "train.group%d", i);
+    snprintf(name, sizeof name, "train.%s%d", rule, i / N_RULE);
     *weight = g->parameter = ts_input(n->g, name, TS_F32, 1, &piece); /* [piece] */
-    snprintf(name, sizeof name, "train.sum%d", i);
+    snprintf(name, sizeof name, "train.sum.%s%d", rule, i / N_RULE);
     g->grad = ts_input(n->g, name, TS_F32, 1, &piece);                                            /* [piece] */
     *grad = ts_call2(n->g, "multiply", g->grad, ts_input(n->g, "train.factor", TS_F32, 0, NULL)); /* [piece] */
 }
 
-/* "train.group0.m" is the state m of the group. */
+/* "train.decays0.m" is the state m of the group. */
+static shard_group *group_of(shards *z, const char *state, const char **name)
+{
+    for (int i = 0; i < z->n_group; i++) {
+        const char *own = z->group[i].parameter ? ts_name(z->group[i].parameter) : NULL;
+        const size_t n = own ? strlen(own) : 0;
+        if (own && strncmp(state, own, n) == 0 && state[n] == '.')
+            return *name = state + n, &z->group[i];
+    }
+    return NULL;
+}
+
 static bool keep_states(step *s, const ts_updates *u, ts_error *e)
 {
     for (int i = 0; i < u->n - 1; i++) {
         const ts_update *is = &u->update[i];
-        const char *name = ts_name(is->from) + sizeof "train.group0" - 1;
-        if (!*name) /* the parameters themselves */
+        const char *name;
+        shard_group *g = group_of(s->shards, ts_name(is->from), &name);
+        if (!g) /* the parameters themselves */
             continue;
-        shard_group *g = &s->shards->group[name[-1] - '0'];
         if (g->n_state == MOST_KEPT)
             return err_set(e, TS_UNSUPPORTED, "--shards: %s keeps more than %d states", s->asked->optimizer, MOST_KEPT);
         g->state[g->n_state++] = (shard_state){.name = name, .input = is->from, .begins = is->start == g->parameter};
@@ -147,12 +206,12 @@ static bool keep_states(step *s, const ts_updates *u, ts_error *e)
 
 static bool make_update(step *s, net *n, const ts_options *o, ts_error *e)
 {
-    static const ts_rule stays = {.names = "train.group1", .settings = "decay=0"}; /* STAYS */
-    ts_tensor weight[N_GROUP], grad[N_GROUP];                                      /* [piece] */
-    ts_state state[N_GROUP * (MOST_KEPT + 1)];
+    static const ts_rule stays = {.names = "train.stays*", .settings = "decay=0"};
+    ts_tensor weight[MOST_GROUP], grad[MOST_GROUP]; /* [piece] */
+    ts_state state[MOST_GROUP * (MOST_KEPT + 1)];
     ts_updates u = {0};
     int k = 0;
-    for (int i = 0; i < FOLLOWS; i++)
+    for (int i = 0; i < s->shards->n_group - 1; i++)
         if (s->shards->group[i].n)
             add_group(s, n, i, &weight[k], &grad[k]), k++;
     const step_optimizing all = {.n = k, .parameter = weight, .grad = grad, .rule = &stays, .n_rule = 1};
@@ -162,6 +221,34 @@ static bool make_update(step *s, net *n, const ts_options *o, ts_error *e)
         state[i] = (ts_state){u.update[i].from, u.update[i].to};
     s->shards->update = ts_plan_of(n->g, 1, &s->rate, u.n - 1, state, o, e);
     return s->shards->update != NULL;
+}
+
+/* What the update reads, and writes, are own pieces of the vectors that the gradients' plan works in. */
+static bool lend_piece(step *s, const shard_group *g, ts_tensor t, const ts_array *flat, ts_error *e)
+{
+    const shards *z = s->shards;
+    const ts_array a = {
+        .dtype = TS_F32, .rank = 1, .dim = {z->own * g->slice}, .data = shards_at(flat, g->from + z->first * g->slice)};
+    return ts_plan_lend(z->update, ts_plan_find(z->update, ts_name(t)), &a, e);
+}
+
+bool shards_lend_sums(step *s, ts_error *e)
+{
+    const shards *z = s->shards;
+    bool good = true;
+    for (int i = 0; good && i < z->n_group - 1; i++)
+        if (z->group[i].parameter)
+            good = lend_piece(s, &z->group[i], z->group[i].grad, z->mean.data ? &z->mean : &z->level[0], e);
+    return good;
+}
+
+bool shards_lend_weights(step *s, ts_error *e)
+{
+    bool good = true;
+    for (int i = 0; good && i < s->shards->n_group - 1; i++)
+        if (s->shards->group[i].parameter)
+            good = lend_piece(s, &s->shards->group[i], s->shards->group[i].parameter, &s->shards->weights, e);
+    return good;
 }
 
 /* As a step that is one plan would have them: those of a parameter together. */
@@ -192,17 +279,18 @@ bool shards_make(step *s, net *n, const ranks *r, const ts_options *o, ts_error 
     if (!can_be_cut(s, n, e))
         return false;
     lay_out(s);
-    return make_room(s, e) && make_gradients(s, n, o, e) && make_update(s, n, o, e) && name_states(s, e);
+    return make_room(s, e) && make_gradients(s, n, o, e) && make_update(s, n, o, e) && name_states(s, e) &&
+           shards_weights(s, e) && shards_lend(s, s->sum, &z->level[0], e) && exchange_make(s, e);
 }
 
 double shards_bytes(const step *s)
 {
     const shards *z = s->shards;
-    int64_t n = z->mean ? z->flat : 0;
+    int64_t n = z->flat + (z->mean.data ? z->flat : 0);
     for (int i = 0; i < MOST_LEVEL; i++)
-        n += z->level[i] ? z->flat : 0;
-    for (int i = 0; i < FOLLOWS; i++)
-        n += (2 + z->group[i].n_state) * z->own * z->group[i].slice;
+        n += z->level[i].data ? z->flat : 0;
+    for (int i = 0; i < z->n_group; i++)
+        n += z->group[i].n_state * z->own * z->group[i].slice;
     return (double)n * sizeof(float);
 }
 
@@ -211,13 +299,15 @@ void shards_free(step *s)
     shards *z = s->shards;
     if (!z)
         return;
+    exchange_free(z->exchange);
     ts_plan_free(z->update);
     for (int i = 0; i < MOST_LEVEL; i++)
-        free(z->level[i]);
-    for (int i = 0; i < N_GROUP; i++)
+        ts_array_free(&z->level[i]);
+    for (int i = 0; i < z->n_group; i++)
         for (int k = 0; k < z->group[i].n_state; k++)
             free(z->group[i].state[k].whole);
     for (int i = 0; z->name && z->name[i]; i++)
         free(z->name[i]);
-    free(z->in), free(z->at), free(z->mean), free(z->loss), free(z->square), free(z->name), free(z);
+    ts_array_free(&z->weights), ts_array_free(&z->mean);
+    free(z->in), free(z->at), free(z->loss), free(z->square), free(z->name), free(z);
 }

@@ -1,18 +1,15 @@
 /* shards.h - a batch in shards, whose gradients, losses and norms are added up in one fixed binary tree: shards decide
- * the bits, the processes that compute them do not. Gradients of a shard are the step's plan. All parameters that one
- * rule updates are one vector, cut evenly: each rank updates its piece of it by a plan of its own and keeps what the
- * optimizer keeps of that piece alone. Private to step.c and shards.c; made, freed, run through step.h. All ranks make
- * the same calls. The ranks are the caller's and outlive it. */
+ * the bits, the processes that compute them do not. Gradients of a shard are the step's plan. Parameters come in
+ * buckets; those of a bucket that one rule updates are one vector, cut evenly: each rank updates its piece of it by a
+ * plan of its own and keeps what the optimizer keeps of that piece alone. A bucket's sums go to other ranks while the
+ * backward pass makes the next one. Both plans work in these vectors (ts_plan_lend). Private to step.c and shards.c;
+ * made, freed, run through step.h. All ranks make the same calls. The ranks are the caller's and outlive it. */
 #ifndef TRAIN_SHARDS_H
 #define TRAIN_SHARDS_H
 #include "train/step.h"
 
-enum {
-    DECAYS,
-    STAYS,
-    FOLLOWS,
-    N_GROUP
-};                                       /* parameters with and without decay; statistics, which no optimizer touches */
+/* Groups of a bucket: parameters with and without decay. The last group has statistics, which no optimizer touches. */
+enum { DECAYS, STAYS, N_RULE, MOST_BUCKET = 8, MOST_GROUP = N_RULE * MOST_BUCKET + 1 };
 enum { MOST_KEPT = 8, MOST_LEVEL = 10 }; /* states of a group; held sums of 1, 2, 4, ... shards */
 typedef struct shard_state {             /* what the optimizer keeps, named PARAMETER.name */
     const char *name;
@@ -30,13 +27,16 @@ typedef struct shards {
     const ranks *ranks;
     int64_t n, own, first; /* of the batch; those of this rank; its slices, from */
     int64_t flat;          /* elements of all groups */
-    shard_group group[N_GROUP];
+    int n_group, n_bucket; /* n_bucket: with that of statistics */
+    shard_group group[MOST_GROUP];
     int *in; /* the group of each weight, and where it is in the flat vector */
     int64_t *at;
-    ts_tensor adds;           /* an input: gradients are added to those before */
-    float *level[MOST_LEVEL]; /* [flat] */
-    int held;
-    float *mean; /* [flat]; own pieces of the sums over batches */
+    ts_tensor adds;             /* an input: gradients are added to those before */
+    ts_array weights;           /* [flat] */
+    ts_array level[MOST_LEVEL]; /* [flat], of which the plan's sums are one */
+    int held, lent;             /* lent: which */
+    ts_array mean;              /* [flat]; own pieces of the sums over batches */
+    struct exchange *exchange;  /* of sums, while the last of this rank's shards is computed; NULL: one rank */
     ts_plan *update;
     double *loss, *square; /* [shard], [slice][weight] */
     char **name;           /* of the states, as checkpoints have them */
@@ -47,11 +47,22 @@ bool step_scalar(ts_plan *p, int output, double *v, ts_error *e);
 bool step_number(const step *s, ts_plan *p, int64_t at, ts_error *e);
 bool step_random(step *s, int64_t number, ts_error *e); /* of all shards of the run, or of all batches */
 bool step_run_plan(step *s, const step_result *r, ts_error *e);
+float *shards_at(const ts_array *flat, int64_t at); /* an element of a flat vector */
+/* Sums of own shards become the level below: of elements from ... to - 1. */
+void shards_add(const shards *z, int level, int64_t from, int64_t to);
+bool shards_bring(const step *s, ts_error *e); /* the plan's sums, which a device may have */
+/* In exchange.c: sums of buckets over all ranks by a thread, each as soon as the plan has written it. */
+bool exchange_make(step *s, ts_error *e);                /* the plan is there */
+bool exchange_run(step *s, step_result *r, ts_error *e); /* the step's plan, meanwhile */
+void exchange_free(struct exchange *x);
 /* In shards.c and shards_state.c. */
-double shards_bytes(const step *s); /* of sums, and of own pieces with what is kept of them */
+bool shards_lend(step *s, const ts_tensor *t, const ts_array *flat, ts_error *e); /* t: by weight, what lies there */
+bool shards_lend_sums(step *s, ts_error *e); /* to the update, of own pieces; below the same of weights */
+bool shards_lend_weights(step *s, ts_error *e);
+bool shards_weights(step *s, ts_error *e); /* the step's weights have changed */
+double shards_bytes(const step *s);        /* of sums, and of own pieces with what is kept of them */
 bool shards_make(step *s, net *n, const ranks *r, const ts_options *o, ts_error *e);
 void shards_free(step *s);
-bool shards_weights(step *s, const float *flat, ts_error *e);    /* the step's weights become those */
 bool shards_begin(step *s, const ts_tensors *kept, ts_error *e); /* after the weights; NULL: at the beginning */
 bool shards_whole(step *s, ts_error *e); /* states on rank 0, until the next step; of one rank they are its own */
 bool shards_average(step *s, int weight, ts_array *out); /* its average on rank 0, once they are; false: none is kept */

@@ -2,38 +2,36 @@
 #include "train/shards.h"
 
 #include "graph/base/base.h"
+#include "graph/base/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- sums ---- */
-static bool take_sums(step *s, float *flat, ts_error *e)
+bool shards_bring(const step *s, ts_error *e)
 {
-    for (int i = 0; i < s->n_weight; i++) {
-        ts_array a = {0};
-        if (!ts_plan_view(s->plan, ts_plan_find(s->plan, ts_name(s->sum[i])), &a, e))
-            return false;
-        memcpy(flat + s->shards->at[i], a.data, (size_t)parameter_count(s->parameter[i].input) * sizeof *flat);
-    }
-    return true;
+    bool good = true;
+    for (int i = 0; good && i < s->n_weight; i++)
+        good = ts_plan_view(s->plan, ts_plan_find(s->plan, ts_name(s->sum[i])), &(ts_array){0}, e);
+    return good;
 }
 
-/* The tree over this rank's shards: like a counter, sums of as many shards meet. The plan has added the odd ones. */
-static bool climb(step *s, int64_t done, ts_error *e)
+void shards_add(const shards *z, int level, int64_t from, int64_t to)
 {
-    shards *z = s->shards;
-    if (done % 2 && done < z->own)
-        return true;
-    if (!take_sums(s, z->level[z->held++], e))
-        return false;
-    for (int64_t pairs = done / 2; pairs > 0 && pairs % 2 == 0; pairs /= 2) {
-        float *left = z->level[z->held - 2];
-        const float *right = z->level[--z->held];
-        for (int64_t i = 0; i < z->flat; i++)
-            left[i] += right[i];
-    }
-    return true;
+    float *left = shards_at(&z->level[level - 1], 0);
+    const float *right = shards_at(&z->level[level], 0);
+    for (int64_t i = from; i < to; i++)
+        left[i] += right[i];
+}
+
+/* The tree over this rank's shards: like a counter, sums of as many shards meet. The plan has added the odd ones, and
+ * what is left after the last shard is added as it is sent. */
+static void climb(shards *z, int64_t done)
+{
+    z->held += done % 2 == 0;
+    for (int64_t pairs = done / 2; done % 2 == 0 && pairs % 2 == 0; pairs /= 2)
+        shards_add(z, --z->held, 0, z->flat);
 }
 
 bool step_shard(step *s, const net *n, const ts_array *batch, int64_t number, step_result *r, ts_error *e)
@@ -42,10 +40,19 @@ bool step_shard(step *s, const net *n, const ts_array *batch, int64_t number, st
     const int64_t shard = number % z->n, k = shard % z->own;
     bool adds = k % 2 == 1;
     z->held = k ? z->held : 0;
-    return step_random(s, number, e) &&
-           step_give(s->plan, "train.adds", &(ts_array){.dtype = TS_BOOL, .data = &adds}, e) &&
-           net_set(n, s->plan, batch, e) && step_run_plan(s, r, e) && step_scalar(s->plan, 0, &z->loss[shard], e) &&
-           climb(s, k + 1, e);
+    if (z->lent != z->held && !shards_lend(s, s->sum, &z->level[z->held], e))
+        return false;
+    z->lent = z->held;
+    if (!step_random(s, number, e) ||
+        !step_give(s->plan, "train.adds", &(ts_array){.dtype = TS_BOOL, .data = &adds}, e) ||
+        !net_set(n, s->plan, batch, e))
+        return false;
+    if (k == z->own - 1)
+        return exchange_run(s, r, e) && step_scalar(s->plan, 0, &z->loss[shard], e);
+    if (!step_run_plan(s, r, e) || !step_scalar(s->plan, 0, &z->loss[shard], e) || (adds && !shards_bring(s, e)))
+        return false;
+    climb(z, k + 1);
+    return true;
 }
 
 /* v[0 .. n) with a stride, n a power of 2: ((0 + 1) + (2 + 3)) + ... */
@@ -58,7 +65,11 @@ static double tree_sum(const double *v, int64_t n, int64_t stride)
 static double squares(const float *v, int64_t n)
 {
     double lane[8] = {0};
-    for (int64_t i = 0; i < n; i++)
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        for (int k = 0; k < 8; k++)
+            lane[k] += (double)v[i + k] * (double)v[i + k];
+    for (; i < n; i++)
         lane[i % 8] += (double)v[i] * (double)v[i];
     return tree_sum(lane, 8, 1);
 }
@@ -113,75 +124,60 @@ static bool share_losses(const step *s, step_result *r, ts_error *e)
 }
 
 /* ---- the update ---- */
-static bool update_group(step *s, shard_group *g, const float *sum, ts_error *e)
-{
-    ts_array a = {.dtype = TS_F32, .rank = 1, .dim = {s->shards->own * g->slice}};
-    a.data = (void *)(sum + g->from + s->shards->first * g->slice);
-    return !g->parameter || step_give(s->shards->update, ts_name(g->grad), &a, e);
-}
-
-/* Own pieces of what parameters have become; of statistics the mean. */
-static bool take_pieces(step *s, const float *sum, float scale, float *flat, ts_error *e)
+/* Own pieces of what parameters have become; of statistics the mean. Then all of them. */
+static bool spread(step *s, const float *sum, float scale, ts_error *e)
 {
     const shards *z = s->shards;
-    for (int i = 0; i < N_GROUP; i++) {
+    const shard_group *last = &z->group[z->n_group - 1];
+    const int64_t at = last->from + z->first * last->slice;
+    for (int64_t k = at; k < at + z->own * last->slice; k++)
+        *shards_at(&z->weights, k) = sum[k] * scale;
+    for (int i = 0; i < z->n_group; i++) {
         const shard_group *g = &z->group[i];
-        const int64_t n = z->own * g->slice, at = g->from + z->first * g->slice;
-        ts_array a = {0};
-        for (int64_t k = 0; i == FOLLOWS && k < n; k++)
-            flat[at + k] = sum[at + k] * scale;
-        if (!g->parameter)
-            continue;
-        if (!ts_plan_view(z->update, ts_plan_find(z->update, ts_name(g->parameter)), &a, e))
+        if (g->parameter && !ts_plan_view(z->update, ts_plan_find(z->update, ts_name(g->parameter)), &(ts_array){0}, e))
             return false;
-        memcpy(flat + at, a.data, (size_t)n * sizeof *flat);
+        if (g->n)
+            ranks_spread(z->ranks, shards_at(&z->weights, g->from), (size_t)g->n * sizeof *sum);
     }
     return true;
 }
 
-static void spread(step *s, float *flat)
-{
-    const shards *z = s->shards;
-    for (int i = 0; i < N_GROUP; i++)
-        if (z->group[i].n)
-            ranks_spread(z->ranks, flat + z->group[i].from, (size_t)z->group[i].n * sizeof *flat);
-}
-
 static void drop_whole(shards *z)
 {
-    for (int i = 0; i < FOLLOWS; i++)
+    for (int i = 0; i < z->n_group; i++)
         for (int k = 0; k < z->group[i].n_state; k++) {
             free(z->group[i].state[k].whole);
             z->group[i].state[k].whole = NULL;
         }
 }
 
-static bool update(step *s, const float *sum, double scale, const step_result *r, ts_error *e)
+static bool update(step *s, const float *sum, double scale, step_result *r, ts_error *e)
 {
     shards *z = s->shards;
     const double clip = s->asked->clip > 0 ? fmin(s->asked->clip / (r->norm + 1e-6), 1) : 1;
     float factor = (float)(scale * clip);
     drop_whole(z); /* of the last checkpoint */
-    bool good = step_give(z->update, "train.factor", &(ts_array){.dtype = TS_F32, .data = &factor}, e);
-    for (int i = 0; good && i < FOLLOWS; i++)
-        good = update_group(s, &z->group[i], sum, e);
-    if (!good || !ts_plan_run(z->update, e) || !take_pieces(s, sum, (float)scale, z->level[0], e))
+    if (!step_give(z->update, "train.factor", &(ts_array){.dtype = TS_F32, .data = &factor}, e) ||
+        !shards_lend_sums(s, e) || !ts_plan_run(z->update, e))
         return false;
-    spread(s, z->level[0]);
-    return shards_weights(s, z->level[0], e);
+    const double start = seconds_now();
+    const bool good = spread(s, sum, (float)scale, e);
+    r->exchanged += seconds_now() - start, r->waited += seconds_now() - start;
+    return good && shards_weights(s, e);
 }
 
 /* Sums over batches, of own pieces: level 0 holds those of the last one. */
 static float *add_batch(const step *s, bool first)
 {
     const shards *z = s->shards;
-    for (int i = 0; z->mean && i < N_GROUP; i++) {
+    float *last = shards_at(&z->level[0], 0), *mean = shards_at(&z->mean, 0);
+    for (int i = 0; mean && i < z->n_group; i++) {
         const shard_group *g = &z->group[i];
         const int64_t from = g->from + z->first * g->slice, to = from + z->own * g->slice;
         for (int64_t k = from; k < to; k++)
-            z->mean[k] = first ? z->level[0][k] : z->mean[k] + z->level[0][k];
+            mean[k] = first ? last[k] : mean[k] + last[k];
     }
-    return z->mean ? z->mean : z->level[0];
+    return mean ? mean : last;
 }
 
 bool step_join(step *s, int64_t at, step_result *r, ts_error *e)
@@ -192,9 +188,6 @@ bool step_join(step *s, int64_t at, step_result *r, ts_error *e)
     if (!share_losses(s, r, e))
         return false;
     r->loss = (part ? r->loss : 0) + tree_sum(z->loss, z->n, 1) * scale;
-    for (int i = 0; i < N_GROUP; i++)
-        if (z->group[i].n && !ranks_sum(z->ranks, z->level[0] + z->group[i].from, z->group[i].n, e))
-            return false;
     const float *sum = add_batch(s, part == 0);
     measure(s, sum);
     tell_norms(s, scale, r);

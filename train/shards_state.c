@@ -8,30 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool shards_weights(step *s, const float *flat, ts_error *e)
-{
-    for (int i = 0; i < s->n_weight; i++) {
-        const ts_tensor t = s->parameter[i].input;
-        ts_array a = {.dtype = TS_F32, .rank = ts_rank(t), .data = (void *)(flat + s->shards->at[i])};
-        memcpy(a.dim, ts_shape(t), (size_t)a.rank * sizeof *a.dim);
-        if (!step_give(s->plan, ts_name(t), &a, e))
-            return false;
-    }
-    return true;
-}
-
 /* ---- beginning ---- */
-static bool take_weights(step *s, float *flat, ts_error *e)
-{
-    for (int i = 0; i < s->n_weight; i++) {
-        ts_array a = {0};
-        if (!ts_plan_view(s->plan, ts_plan_find(s->plan, ts_name(s->parameter[i].input)), &a, e))
-            return false;
-        memcpy(flat + s->shards->at[i], a.data, (size_t)ts_array_count(&a) * sizeof *flat);
-    }
-    return true;
-}
-
 /* The state of all parameters of the group, as a checkpoint has it. */
 static bool take_kept(step *s, const shard_group *g, const shard_state *of, const ts_tensors *kept, float *flat,
                       ts_error *e)
@@ -66,44 +43,31 @@ static bool give_piece(const shards *z, const shard_group *g, ts_tensor t, const
     return step_give(z->update, ts_name(t), &a, e);
 }
 
-static bool zero_sums(step *s, ts_error *e)
-{
-    bool good = true;
-    for (int i = 0; good && i < s->n_weight; i++) {
-        ts_array a = {0};
-        const ts_tensor t = s->sum[i];
-        good = ts_array_make(&a, TS_F32, ts_rank(t), ts_shape(t), e) && step_give(s->plan, ts_name(t), &a, e);
-        ts_array_free(&a);
-    }
-    return good;
-}
-
+/* The weights are there; sums, of which shards set what they begin with, lend their memory until then. */
 bool shards_begin(step *s, const ts_tensors *kept, ts_error *e)
 {
     shards *z = s->shards;
-    float *flat = z->level[0];
-    memset(flat, 0, (size_t)z->flat * sizeof *flat);
-    bool good = zero_sums(s, e) && take_weights(s, flat, e);
-    for (int i = 0; good && i < FOLLOWS; i++)
-        if (z->group[i].parameter)
-            good = give_piece(z, &z->group[i], z->group[i].parameter, flat, e);
-    for (int i = 0; good && i < FOLLOWS; i++)
+    float *flat = shards_at(&z->level[0], 0);
+    bool good = shards_lend_weights(s, e);
+    for (int i = 0; good && i < z->n_group; i++)
         for (int k = 0; good && k < z->group[i].n_state; k++) {
             const shard_state *of = &z->group[i].state[k];
             if (kept)
                 good = take_kept(s, &z->group[i], of, kept, flat, e);
             else if (!of->begins)
                 memset(flat + z->group[i].from, 0, (size_t)z->group[i].n * sizeof *flat);
-            good = good && give_piece(z, &z->group[i], of->input, flat, e) && (kept || take_weights(s, flat, e));
+            good = good &&
+                   give_piece(z, &z->group[i], of->input, kept || !of->begins ? flat : shards_at(&z->weights, 0), e);
         }
-    return good;
+    memset(flat, 0, (size_t)z->flat * sizeof *flat);
+    return good && shards_lend(s, s->sum, &z->level[0], e);
 }
 
 /* ---- checkpoints ---- */
 bool shards_whole(step *s, ts_error *e)
 {
     const shards *z = s->shards;
-    for (int i = 0; i < FOLLOWS; i++)
+    for (int i = 0; i < z->n_group; i++)
         for (int k = 0; k < z->group[i].n_state; k++) {
             shard_state *of = &s->shards->group[i].state[k];
             const int64_t n = z->group[i].n;

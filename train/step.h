@@ -71,6 +71,7 @@ typedef struct step_result {
     double *norms;         /* of each parameter, if asked for; n_parameter */
     double *kernels;       /* seconds of each kernel, if asked for; n_kernel */
     int n_kernel;
+    double exchanged, waited; /* seconds: with other ranks; of them those in which nothing else was done */
 } step_result;
 /* The part of an optimizer that is the same for all parameters, or vectors of them. */
 typedef struct step_optimizing {

@@ -15,13 +15,11 @@ static double bytes_of(ts_tensor t)
 static double state_bytes(const step *s) /* inputs that the step rewrites */
 {
     double n = 0;
-    for (int i = 0; i < s->n_weight; i++)
+    for (int i = 0; !s->shards && i < s->n_weight; i++)
         n += bytes_of(s->parameter[i].input) + (s->last && i < s->n_parameter ? bytes_of(s->sum[i]) : 0);
     for (int i = 0; !s->shards && i < s->n_state; i++)
         n += bytes_of(s->state[i].input);
-    for (int i = 0; s->shards && i < s->n_weight; i++)
-        n += bytes_of(s->sum[i]);
-    return s->shards ? n + shards_bytes(s) : n;
+    return s->shards ? shards_bytes(s) : n;
 }
 
 cJSON *step_facts(const step *s, ts_error *e)

@@ -133,6 +133,8 @@ static bool log_step(training *t, const step_result *r, double seconds, bool ski
     if (r->scale > 0)
         js_number(row, "scale", r->scale);
     js_put(row, "ms:%g,tokens_per_s:%g,memory_bytes:%g", 1e3 * seconds, each_step / seconds, memory_used());
+    if (t->ranks.count > 1)
+        js_put(row, "exchange_ms:%g,exposed_ms:%g", 1e3 * r->exchanged, 1e3 * r->waited);
     if (skipped)
         js_flag(row, "skipped", true);
     if (!train_leads(t)) {

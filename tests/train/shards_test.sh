@@ -55,7 +55,26 @@ open("line.safetensors", "wb").write(len(header).to_bytes(8, "little") + header 
 json.dump({"format": "graph/1", "name": "line", "opset": {"": 17}, "weights": {"file": "line.safetensors"},
            "inputs": [{"name": "x", "dtype": "f32", "shape": ["batch", 6]}], "outputs": [{"name": "y"}],
            "nodes": [{"op": "MatMul", "in": ["x", "w"], "out": ["y"]}]}, open("line.json", "w"))
+
+# weights of several buckets, which are sent one after the other
+np.save("fine.npy", np.nan_to_num(x))
+shape, header, data = {"a": (6, 384), "b": (384, 384), "c": (384, 384), "d": (384, 2)}, {}, b""
+for name, of in shape.items():
+    w = (rng.standard_normal(of) / of[0] ** 0.5).astype(np.float32).tobytes()
+    header[name] = {"dtype": "F32", "shape": of, "data_offsets": [len(data), len(data) + len(w)]}
+    data += w
+header = json.dumps(header).encode()
+open("wide.safetensors", "wb").write(len(header).to_bytes(8, "little") + header + data)
+nodes = []
+for i, name in enumerate(shape):
+    nodes += [{"op": "MatMul", "in": ["xabc"[i] + "t" * (i > 0), name], "out": [name + "m"]},
+              {"op": "Tanh", "in": [name + "m"], "out": [name + "t"]}]
+json.dump({"format": "graph/1", "name": "wide", "opset": {"": 17}, "weights": {"file": "wide.safetensors"},
+           "inputs": [{"name": "x", "dtype": "f32", "shape": ["batch", 6]}], "outputs": [{"name": "dt"}],
+           "nodes": nodes}, open("wide.json", "w"))
 PY
+wide="wide.json --data x=fine.npy --data label=y.npy --head none --batch 40 --steps 12 --lr 0.01 --shards 8 --threads 1 -q"
+"$TESSERA" train $wide -o wide || wrong "a model of several buckets does not train"
 
 # ---- several: a copy that says which process it is, for those who end it ----
 cat >rank.sh <<'SH'
@@ -84,6 +103,15 @@ for mpi in openmpi mpich; do
     for n in 2 4 8; do
         ranks $n train "$@" --data train.tsv --steps 12 -o $mpi$n || wrong "$mpi: $n ranks end with $?" "$(cat said)"
         same one $mpi$n
+    done
+    for n in 2 8; do
+        ranks $n train $wide -o $mpi-wide$n || wrong "$mpi: $n ranks of several buckets end with $?" "$(cat said)"
+        same wide $mpi-wide$n
+        "${PYTHON:-python3}" - $mpi-wide$n/metrics.jsonl <<'PY' || wrong "$mpi: nothing is said of the exchange"
+import json, sys
+for row in map(json.loads, open(sys.argv[1])):
+    assert row["exchange_ms"] > 0 and 0 <= row["exposed_ms"] <= row["ms"], row
+PY
     done
     ranks 4 train "$@" --data train.tsv --steps 5 --total-steps 12 -o $mpi-on || wrong "$mpi: 4 ranks" "$(cat said)"
     ranks 2 train --resume $mpi-on --steps 9 -q || wrong "$mpi: 2 ranks do not go on" "$(cat said)"
