@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUE = 4096, PATH = 64, HEADS = 256 }; /* bytes */
+enum { VALUE = 4096, PATH = 64, HEADS = 256, WIDTH = 80 }; /* bytes; columns of wrapped text */
 
 typedef struct saying {
     const paper *on;
@@ -149,10 +149,37 @@ static const char *put_value(const saying *w, const char *s, bool shown)
 
 static const char *put(const saying *w, const char *s, bool shown, const char *ends);
 
+/* The blanks between words stay as they are but at the ends of lines. */
+static const char *put_wrapped(const saying *w, const char *s, bool shown)
+{
+    char *all = NULL, *bar;
+    size_t size = 0;
+    const int from = (int)strtol(s, &bar, 10);
+    paper on = *w->on;
+    if (!(on.f = open_memstream(&all, &size)))
+        memory_failed(0, "a paragraph");
+    s = put(&(saying){&on, w->o, w->around}, bar + 1, shown, "]");
+    fclose(on.f);
+    int column = 0;
+    for (const char *c = all; *c;) {
+        const int blanks = (int)strspn(c, " \n"), length = (int)strcspn(c + blanks, " \n");
+        const bool breaks = column > 0 && length && column + blanks + length > WIDTH;
+        if (breaks)
+            fputc('\n', w->on->f), column = 0;
+        if (length)
+            column += fprintf(w->on->f, "%*s%.*s", breaks ? from : c[0] == '\n' ? 1 : blanks, "", length, c + blanks);
+        c += blanks + length;
+    }
+    free(all);
+    return s + (*s != 0);
+}
+
 static const char *put_choice(const saying *w, const char *s, bool shown)
 {
     char path[PATH];
     bool holds;
+    if (*s == '^')
+        return put_wrapped(w, s + 1, shown);
     const cJSON *v = member(w, &s, "?=>*#", path), *one;
     cJSON count = {.type = cJSON_Number, .valuedouble = cJSON_GetArraySize(v)};
     if (*s == '#')

@@ -12,6 +12,7 @@
  *   [path*each]   for each item of a list or member of an object, which is what paths begin at then
  *   {../path}     within an item: a member of what it is an item of
  *   {}  {@}       what paths begin at, also as {.!...}, and the name that it has
+ *   [^28|text]    wrapped at 80 columns, the lines after the first one from column 28 on
  *   {!bold} {!}   a tone of the terminal, and its end: bold, faint, good, bad, caution
  *   {[} {]} {|}   these themselves
  * All else is copied; then, else and each may hold more of these. Values are escaped. */

@@ -60,9 +60,9 @@ typedef struct verb {
     const char *usage;
     option_group own; /* without options: none */
     const option_group *const
-        *groups;                 /* further ones, ends with NULL; the one that all verbs share is added by itself */
-    const char *const *examples; /* ends with NULL; each "tessera ... # what for"; the first ones are shown first */
-    const char *details;         /* what the options do not say, as one paragraph or several; may be NULL */
+        *groups;          /* further ones, ends with NULL; the one that all verbs share is added by itself */
+    const char *examples; /* one a line, "tessera ... # what for"; the first ones are shown first */
+    const char *details;  /* what the options do not say, as one paragraph or several; may be NULL */
     int (*run)(const struct args *a, ts_error *e); /* an exit code; if e holds an error, that one's code counts */
     bool hidden;                                   /* absent from lists, still runs */
 } verb;

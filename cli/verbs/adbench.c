@@ -137,23 +137,18 @@ static const option options[] = {
     {0},
 };
 
-static const char *const examples[] = {
-    "tessera adbench # the objectives and what they read",
-    "tessera adbench gmm gmm_d10_K25.txt --threads 1",
-    "tessera adbench ba ba1_n49_m7776_p31843.txt --json -o results",
-    "tessera adbench hand --dim n=1000 # of numbers from a seed",
-    "tessera adbench gmm --precision f32",
-    "tessera adbench lstm lstm_l2_c1024.txt --against ./lstm.so --threads 1",
-    NULL,
-};
-
 const verb verb_adbench = {
     .name = "adbench",
     .brief = "Check and time objectives of ADBench and their derivatives",
     .usage = "[OBJECTIVE] [FILE]",
     .own = {"Options", options, NULL},
     .groups = session_plan_groups,
-    .examples = examples,
+    .examples = "tessera adbench # the objectives and what they read\n"
+                "tessera adbench gmm gmm_d10_K25.txt --threads 1\n"
+                "tessera adbench ba ba1_n49_m7776_p31843.txt --json -o results\n"
+                "tessera adbench hand --dim n=1000 # of numbers from a seed\n"
+                "tessera adbench gmm --precision f32\n"
+                "tessera adbench lstm lstm_l2_c1024.txt --against ./lstm.so --threads 1",
     .details =
         "Runs are repeated until a sample takes --min-time; the shortest of up to ten samples counts. A derivative is "
         "timed together with the values. Exits with 1 where it differs from differences by more than 1e-4, or from "

@@ -301,23 +301,19 @@ static void usual(const option *o, char out[OPTION_TEXT_MOST])
 static const option_group group = {"Options", options, usual};
 static const option_group *const groups[] = {
     &group, &train_step_options, &session_model_options, &session_limit_options, &session_plan_options, NULL};
-static const char *const examples[] = {
-    "tessera bench bert-base --dim seq=128 -s a.json -s b.json --report report.html",
-    "tessera bench model.onnx --peer onnxruntime --threads 2 -o results.json",
-    "tessera bench model.onnx --profile # where the time goes, kernel by kernel",
-    "tessera bench minilm --sweep seq=32,64 --sweep threads=1,2 --report map.html",
-    "tessera bench minilm.onnx --train --batch 32 --length 64 --peer pytorch",
-    "tessera bench minilm --dim seq=1..512 --at seq=77,128 # one program for all",
-    "tessera bench resnet-18 --min-time 2s --launches 1 --json # quick, for scripts",
-    NULL,
-};
 
 const verb verb_bench = {
     .name = "bench",
     .brief = "Time a model under several schemas, with a verdict",
     .usage = "MODEL",
     .groups = groups,
-    .examples = examples,
+    .examples = "tessera bench bert-base --dim seq=128 -s a.json -s b.json --report report.html\n"
+                "tessera bench model.onnx --peer onnxruntime --threads 2 -o results.json\n"
+                "tessera bench model.onnx --profile # where the time goes, kernel by kernel\n"
+                "tessera bench minilm --sweep seq=32,64 --sweep threads=1,2 --report map.html\n"
+                "tessera bench minilm.onnx --train --batch 32 --length 64 --peer pytorch\n"
+                "tessera bench minilm --dim seq=1..512 --at seq=77,128 # one program for all\n"
+                "tessera bench resnet-18 --min-time 2s --launches 1 --json # quick, for scripts",
     .details = "Contestants are checked against plain f64 loops, then timed in turns. Verdicts are FASTER, SLOWER, "
                "SAME, UNDECIDED.",
     .run = run,

@@ -274,19 +274,14 @@ static const option options[] = {
     {0},
 };
 
-static const char *const examples[] = {
-    "tessera check-grad resnet-tiny --dim batch=1",
-    "tessera check-grad mine.json --tolerance 1e-6 # exit 1: one is wrong",
-    NULL,
-};
-
 const verb verb_check_grad = {
     .name = "check-grad",
     .brief = "Check gradients against finite differences",
     .usage = "MODEL",
     .own = {"Options", options, NULL},
     .groups = session_model_groups,
-    .examples = examples,
+    .examples = "tessera check-grad resnet-tiny --dim batch=1\n"
+                "tessera check-grad mine.json --tolerance 1e-6 # exit 1: one is wrong",
     .details = "For each input of real numbers the worst relative error |d - g| / (|d| + |g|) over directions, d the "
                "difference of a weighted sum of all outputs, g what its gradient says. Values are computed in f64.",
     .run = run,

@@ -268,16 +268,11 @@ static int run(const args *a, ts_error *e)
     return TS_OK;
 }
 
-static const char *const examples[] = {
-    "tessera completion bash > ~/.local/share/bash-completion/completions/tessera",
-    "tessera completion fish > ~/.config/fish/completions/tessera.fish",
-    NULL,
-};
-
 const verb verb_completion = {
     .name = "completion",
     .brief = "Print a completion script for a shell",
     .usage = "bash\nzsh\nfish",
-    .examples = examples,
+    .examples = "tessera completion bash > ~/.local/share/bash-completion/completions/tessera\n"
+                "tessera completion fish > ~/.config/fish/completions/tessera.fish",
     .run = run,
 };

@@ -121,13 +121,6 @@ static const option options[] = {
     {"train", 0, FLAG, NULL, "MODEL is a run: the program that trains it, with its data", ONCE},
     {0},
 };
-static const char *const examples[] = {
-    "tessera emit bert-base -o bert # C sources, weights, Makefile",
-    "tessera emit model.onnx -s mine.json --dim batch=1 --target c -o generated",
-    "tessera emit run --train -o trainer # then make -C trainer, and ./train there",
-    "tessera emit --fn \"relu3(x)=x<0?0.0:x<1?x*x*x/3:x-2/3.0\" --what vjp -o relu3.c",
-    NULL,
-};
 
 const verb verb_emit = {
     .name = "emit",
@@ -135,6 +128,9 @@ const verb verb_emit = {
     .usage = "[MODEL]",
     .own = {"Options", options, NULL},
     .groups = session_model_groups,
-    .examples = examples,
+    .examples = "tessera emit bert-base -o bert # C sources, weights, Makefile\n"
+                "tessera emit model.onnx -s mine.json --dim batch=1 --target c -o generated\n"
+                "tessera emit run --train -o trainer # then make -C trainer, and ./train there\n"
+                "tessera emit --fn \"relu3(x)=x<0?0.0:x<1?x*x*x/3:x-2/3.0\" --what vjp -o relu3.c",
     .run = run,
 };

@@ -74,11 +74,6 @@ static const option options[] = {
     {"data", 0, WORD, "FILE|NAME=FILE.npy", "examples, as for train; repeats", REPEATS},
     {0},
 };
-static const char *const examples[] = {
-    "tessera eval run --data test.tsv",
-    "tessera eval run --data test.tsv --json # {\"n\", \"loss\", \"accuracy\", \"f1\", ...}",
-    NULL,
-};
 
 const verb verb_eval = {
     .name = "eval",
@@ -86,7 +81,8 @@ const verb verb_eval = {
     .usage = "RUN",
     .own = {"Options", options, NULL},
     .groups = session_plan_groups,
-    .examples = examples,
+    .examples = "tessera eval run --data test.tsv\n"
+                "tessera eval run --data test.tsv --json # {\"n\", \"loss\", \"accuracy\", \"f1\", ...}",
     .details = "RUN is the folder that train wrote; its newest checkpoint that is whole is used.",
     .run = run,
 };

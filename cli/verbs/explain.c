@@ -298,14 +298,6 @@ static const option options[] = {
     {"all", 0, FLAG, NULL, "every kernel, equal ones too", ONCE},
     {0},
 };
-static const char *const examples[] = {
-    "tessera explain bert-base",
-    "tessera explain resnet-18 --why --op conv2d",
-    "tessera explain bert-base -s mine.json --op '*query*'",
-    "tessera explain model.onnx --op matmul --dim batch=1 --dim seq=128",
-    "tessera explain run -s lean.json # the step of a run of tessera train",
-    NULL,
-};
 
 const verb verb_explain = {
     .name = "explain",
@@ -313,6 +305,10 @@ const verb verb_explain = {
     .usage = "MODEL",
     .own = {"Options", options, NULL},
     .groups = session_model_groups,
-    .examples = examples,
+    .examples = "tessera explain bert-base\n"
+                "tessera explain resnet-18 --why --op conv2d\n"
+                "tessera explain bert-base -s mine.json --op '*query*'\n"
+                "tessera explain model.onnx --op matmul --dim batch=1 --dim seq=128\n"
+                "tessera explain run -s lean.json # the step of a run of tessera train",
     .run = run,
 };

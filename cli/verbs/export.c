@@ -49,13 +49,6 @@ static const option options[] = {
     {"best", 0, FLAG, NULL, "of a run, the step of the best evaluation instead of the last", ONCE},
     {0},
 };
-static const char *const examples[] = {
-    "tessera export bert -o bert.onnx # bert: a folder that import wrote",
-    "tessera export run -o tuned.onnx # run: what train wrote",
-    "tessera export run --best -o tuned.onnx # the best of its evaluations",
-    "tessera export bert-base --dim seq=64 -o bert-64.onnx",
-    NULL,
-};
 
 const verb verb_export = {
     .name = "export",
@@ -63,7 +56,10 @@ const verb verb_export = {
     .usage = "MODEL",
     .own = {"Options", options, NULL},
     .groups = session_dim_groups,
-    .examples = examples,
+    .examples = "tessera export bert -o bert.onnx # bert: a folder that import wrote\n"
+                "tessera export run -o tuned.onnx # run: what train wrote\n"
+                "tessera export run --best -o tuned.onnx # the best of its evaluations\n"
+                "tessera export bert-base --dim seq=64 -o bert-64.onnx",
     .details =
         "Numbers beyond one GiB lie in FILE.data beside it. A built-in model is written at the extents that --dim "
         "binds, in operators of ONNX. Of a run, extents that the data decides stay free.",

@@ -141,21 +141,16 @@ static const option options[] = {
     {0},
 };
 
-static const char *const examples[] = {
-    "tessera generate run --prompt Once --max-tokens 40",
-    "tessera generate run --prompt Once --temperature 0.8 --top-p 0.9 --seed 3",
-    "tessera generate gpt2/model.onnx --prompt Once # with tokenizer.json beside it",
-    "tessera generate model.onnx --prompt Once --dim past=1..1023 --batch 4",
-    NULL,
-};
-
 const verb verb_generate = {
     .name = "generate",
     .brief = "Continue a text with a language model",
     .usage = "RUN|MODEL",
     .own = {"Options", options, NULL},
     .groups = session_plan_groups,
-    .examples = examples,
+    .examples = "tessera generate run --prompt Once --max-tokens 40\n"
+                "tessera generate run --prompt Once --temperature 0.8 --top-p 0.9 --seed 3\n"
+                "tessera generate gpt2/model.onnx --prompt Once # with tokenizer.json beside it\n"
+                "tessera generate model.onnx --prompt Once --dim past=1..1023 --batch 4",
     .details =
         "RUN must come from train --task lm with a causal model, MODEL takes tokens and gives logits. The text is "
         "printed "

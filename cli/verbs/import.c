@@ -38,10 +38,6 @@ static const option options[] = {
     {"out", 'o', A_FOLDER, "FOLDER", "where to write graph.json and weights.safetensors", ONCE},
     {0},
 };
-static const char *const examples[] = {
-    "tessera import model.onnx -o bert # then: tessera show bert --hash",
-    NULL,
-};
 
 const verb verb_import = {
     .name = "import",
@@ -49,7 +45,7 @@ const verb verb_import = {
     .usage = "MODEL",
     .own = {"Options", options, NULL},
     .groups = session_dim_groups,
-    .examples = examples,
+    .examples = "tessera import model.onnx -o bert # then: tessera show bert --hash",
     .details = "Names, operator versions and symbols of dimensions stay as the file has them, and numbers keep their "
                "bits. Everything unsupported is listed at once, and nothing is written then.",
     .run = run,

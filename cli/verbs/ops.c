@@ -178,13 +178,13 @@ static const option options[] = {
     {"markdown", 0, FLAG, NULL, "as a page of the documentation", ONCE},
     {0},
 };
-static const char *const examples[] = {"tessera ops", "tessera ops --onnx # what an ONNX file may hold", NULL};
 
 const verb verb_ops = {
     .name = "ops",
     .brief = "List the operations",
     .usage = "",
     .own = {"Options", options, NULL},
-    .examples = examples,
+    .examples = "tessera ops\n"
+                "tessera ops --onnx # what an ONNX file may hold",
     .run = run,
 };

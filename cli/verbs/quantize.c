@@ -97,19 +97,15 @@ static const option options[] = {
 static const option_group group = {"Options", options, NULL};
 static const option_group *const groups[] = {&group, &session_dim_options, &session_limit_options,
                                              &session_plan_options, NULL};
-static const char *const examples[] = {
-    "tessera quantize bert.onnx -o bert-int8.onnx --weights int8",
-    "tessera quantize gpt2.onnx -o q4.onnx --weights int4 --keep '*lm_head*'",
-    "tessera quantize resnet.onnx -o static.onnx --int8 --calibrate samples",
-    NULL,
-};
 
 const verb verb_quantize = {
     .name = "quantize",
     .brief = "Write an ONNX file for integers of 8 or 4 bits",
     .usage = "FILE.onnx",
     .groups = groups,
-    .examples = examples,
+    .examples = "tessera quantize bert.onnx -o bert-int8.onnx --weights int8\n"
+                "tessera quantize gpt2.onnx -o q4.onnx --weights int4 --keep '*lm_head*'\n"
+                "tessera quantize resnet.onnx -o static.onnx --int8 --calibrate samples",
     .details =
         "--weights: constant f32 matrices on the right of MatMul and Gemm; activations stay f32. int8: symmetric, "
         "one scale per output column, through DequantizeLinear. int4: one scale per block of a column, as "

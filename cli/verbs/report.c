@@ -56,18 +56,14 @@ static const option options[] = {
     {"csv", 0, FLAG, NULL, "one row per contestant, instead of a page", ONCE},
     {0},
 };
-static const char *const examples[] = {
-    "tessera report results.json -o report.html",
-    "tessera report results.json --markdown      # to paste into a review",
-    "tessera report run                          # a training run, as it stands now",
-    NULL,
-};
 
 const verb verb_report = {
     .name = "report",
     .brief = "Turn results or a training run into one HTML page",
     .usage = "RESULTS|RUN",
     .own = {"Options", options, NULL},
-    .examples = examples,
+    .examples = "tessera report results.json -o report.html\n"
+                "tessera report results.json --markdown      # to paste into a review\n"
+                "tessera report run                          # a training run, as it stands now",
     .run = run,
 };

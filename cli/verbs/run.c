@@ -188,20 +188,16 @@ static const option options[] = {
 static const option_group group = {"Options", options, NULL};
 static const option_group *const groups[] = {&group, &session_model_options, &session_limit_options,
                                              &session_plan_options, NULL};
-static const char *const examples[] = {
-    "tessera run minilm --seed 1                       # random inputs",
-    "tessera run model.onnx --in ids=ids.npy --out out # one file per output",
-    "tessera run bert-base --dim seq=64 --seed 1 --json",
-    "tessera run m.onnx --seed 1 --all --against out # what differs first",
-    NULL,
-};
 
 const verb verb_run = {
     .name = "run",
     .brief = "Run a model once: inputs to outputs",
     .usage = "MODEL",
     .groups = groups,
-    .examples = examples,
+    .examples = "tessera run minilm --seed 1                       # random inputs\n"
+                "tessera run model.onnx --in ids=ids.npy --out out # one file per output\n"
+                "tessera run bert-base --dim seq=64 --seed 1 --json\n"
+                "tessera run m.onnx --seed 1 --all --against out # what differs first",
     .details = "MODEL is a built-in name, an .onnx or .json file, a folder, or one operation with its operands, as "
                "\"matmul f32[64,32] f32[32,48]\". In file names every character of an output's name outside "
                "[A-Za-z0-9._-] becomes _.",

@@ -183,13 +183,6 @@ static const option options[] = {
     {"out", 'o', A_FILE, "FILE", "where init and show write; - is standard output", "-", false, 0, 0},
     {0},
 };
-static const char *const examples[] = {
-    "tessera schema init bert-base -o mine.json # the built-in guess, to edit",
-    "tessera schema lint mine.json bert-base    # what fits, what does not, and why",
-    "tessera schema list                        # schemas that come with Tessera",
-    "tessera schema show panels -o mine.json    # one of them, to read and to edit",
-    NULL,
-};
 
 const verb verb_schema = {
     .name = "schema",
@@ -197,7 +190,10 @@ const verb verb_schema = {
     .usage = "init MODEL\nlint SCHEMA MODEL\nlist\nshow SCHEMA",
     .own = {"Options", options, NULL},
     .groups = session_model_groups,
-    .examples = examples,
+    .examples = "tessera schema init bert-base -o mine.json # the built-in guess, to edit\n"
+                "tessera schema lint mine.json bert-base    # what fits, what does not, and why\n"
+                "tessera schema list                        # schemas that come with Tessera\n"
+                "tessera schema show panels -o mine.json    # one of them, to read and to edit",
     .details = "lint takes a run of train in place of a model, too: the schema is then one for the run's step.",
     .run = run,
 };

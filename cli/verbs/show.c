@@ -245,21 +245,16 @@ static const option options[] = {
     {0},
 };
 
-static const char *const examples[] = {
-    "tessera show bert-base",
-    "tessera show model.onnx --dim batch=1 --dim seq=128 --depth 2",
-    "tessera show minilm --hash         # the same on every machine",
-    "tessera show bert-base --svg bert.svg",
-    "tessera show minilm --stage folded # every node, one a line",
-    NULL,
-};
-
 const verb verb_show = {
     .name = "show",
     .brief = "Show a model: inputs, outputs, layers, operations",
     .usage = "MODEL",
     .own = {"Options", options, NULL},
     .groups = session_model_groups,
-    .examples = examples,
+    .examples = "tessera show bert-base\n"
+                "tessera show model.onnx --dim batch=1 --dim seq=128 --depth 2\n"
+                "tessera show minilm --hash         # the same on every machine\n"
+                "tessera show bert-base --svg bert.svg\n"
+                "tessera show minilm --stage folded # every node, one a line",
     .run = run,
 };

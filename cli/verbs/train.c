@@ -281,20 +281,16 @@ static const option_group main_group = {"Options", main_options, train_options_u
                           run_group = {"Run", run_options, train_options_usual};
 static const option_group *const groups[] = {&main_group, &train_step_options, &data_group,           &model_group,
                                              &step_group, &run_group,          &session_plan_options, NULL};
-static const char *const examples[] = {
-    "tessera train minilm.onnx --data train.tsv --eval dev.tsv --labels 2 -o run",
-    "tessera train --resume run # after a stop, a crash or a power failure",
-    "tessera train gpt2.onnx --task lm --data book.txt --length 128 -o run",
-    "tessera train cnn.json --data x=x.npy --data y=y.npy --head none -o run",
-    NULL,
-};
 
 const verb verb_train = {
     .name = "train",
     .brief = "Train a model on your data",
     .usage = "MODEL",
     .groups = groups,
-    .examples = examples,
+    .examples = "tessera train minilm.onnx --data train.tsv --eval dev.tsv --labels 2 -o run\n"
+                "tessera train --resume run # after a stop, a crash or a power failure\n"
+                "tessera train gpt2.onnx --task lm --data book.txt --length 128 -o run\n"
+                "tessera train cnn.json --data x=x.npy --data y=y.npy --head none -o run",
     .details =
         "A line of a .tsv is TEXT, a tab, LABEL; of a .csv TEXT,LABEL, quotes around what holds commas; of a .jsonl "
         "{\"text\": ..., \"label\": ...}. A header row that names a column text or label may come first. Labels "

@@ -155,13 +155,6 @@ static const option options[] = {
      "what was tried, a JSON object a line; a further run goes on from it (default: FILE.log)", ONCE},
     {0},
 };
-static const char *const examples[] = {
-    "tessera tune bert-base --dim seq=128",
-    "tessera tune resnet-50 --op conv2d --budget 5m -o mine.json",
-    "tessera tune minilm -s naive --op matmul # from textbook loops on",
-    "tessera tune minilm --random 1 --budget 60s # how well predictions rank loops",
-    NULL,
-};
 
 const verb verb_tune = {
     .name = "tune",
@@ -169,7 +162,10 @@ const verb verb_tune = {
     .usage = "MODEL",
     .own = {"Options", options, NULL},
     .groups = session_model_groups,
-    .examples = examples,
+    .examples = "tessera tune bert-base --dim seq=128\n"
+                "tessera tune resnet-50 --op conv2d --budget 5m -o mine.json\n"
+                "tessera tune minilm -s naive --op matmul # from textbook loops on\n"
+                "tessera tune minilm --random 1 --budget 60s # how well predictions rank loops",
     .details = "Loops are ranked by their predicted time; the best are timed in the model, kernel by kernel, in turns "
                "with those "
                "of the schema, and their results compared. What is quicker becomes at most three rules over ranges of "
