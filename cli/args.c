@@ -153,10 +153,8 @@ bool args_parse(args *a, const verb *v, int argc, char **argv, ts_error *e)
     size_t room = 1;
     for (int i = 0; i < argc; i++)
         room += strlen(argv[i]) + 1; /* letters may be several options to an argument */
-    a->noun = calloc((size_t)argc + 1, sizeof *a->noun);
-    a->given = calloc(room, sizeof *a->given);
-    if (!a->noun || !a->given)
-        return err_memory(e, ((size_t)argc + 1) * sizeof *a->noun + room * sizeof *a->given, "%d arguments", argc);
+    a->noun = heap_array((size_t)argc + 1, sizeof *a->noun);
+    a->given = heap_array(room, sizeof *a->given);
     reader r = {.a = a, .argc = argc, .argv = argv, .e = e};
     if (!read_all(&r))
         return false;

@@ -10,6 +10,8 @@
  *                 where it is that number or text, [path>0?...] where it is more, [path#=1?...] where there are so
  *                 many. "else" may be left out
  *   [path*each]   for each item of a list or member of an object, which is what paths begin at then
+ *   [path!  heads newline each]   a list as a table whose cells are forms, split at tabs, of each item
+ *   {;}           ", ", but not in the first item
  *   {../path}     within an item: a member of what it is an item of
  *   {}  {@}       what paths begin at, also as {.!...}, and the name that it has
  *   [^28|text]    wrapped at 80 columns, the lines after the first one from column 28 on
@@ -24,4 +26,9 @@
 void say_form(const paper *on, const cJSON *o, const char *form);
 /* The reply of a verb on standard output: as JSON where that is asked for, else by the form. The object is deleted. */
 void reply_give(const args *a, cJSON *o, const char *form);
+/* The same, but that people read it as notes, one a line of what the form gives. */
+void reply_note(const args *a, cJSON *o, const char *form);
+struct text;
+void say_text(struct text *t, const cJSON *o, const char *form); /* adds it, values as they are */
+void say_notes(const console *c, const cJSON *o, const char *form);
 #endif

@@ -208,11 +208,8 @@ bool session_open_at(session *s, const args *a, const char *what, const char *at
     if (!s->model)
         return false;
     s->n_inputs = ts_model_inputs(s->model);
-    s->value = calloc((size_t)s->n_inputs + 1, sizeof *s->value);
-    s->source = calloc((size_t)s->n_inputs + 1, sizeof *s->source);
-    if (!s->value || !s->source)
-        return err_memory(e, ((size_t)s->n_inputs + 1) * (sizeof *s->value + sizeof *s->source), "%d inputs",
-                          s->n_inputs);
+    s->value = heap_array((size_t)s->n_inputs + 1, sizeof *s->value);
+    s->source = heap_array((size_t)s->n_inputs + 1, sizeof *s->source);
     for (int i = 0; i < s->n_inputs; i++)
         s->value[i].dtype = TS_N_DTYPE;
     return read_inputs(s, e) && bind(s->model, a, at, s->value, e);

@@ -298,14 +298,14 @@ static void usual(const option *o, char out[OPTION_TEXT_MOST])
         option_usual(usuals, o, out);
 }
 
-static const option_group group = {"Options", options, usual};
-static const option_group *const groups[] = {
-    &group, &train_step_options, &session_model_options, &session_limit_options, &session_plan_options, NULL};
+static const option_group *const groups[] = {&train_step_options, &session_model_options, &session_limit_options,
+                                             &session_plan_options, NULL};
 
 const verb verb_bench = {
     .name = "bench",
     .brief = "Time a model under several schemas, with a verdict",
     .usage = "MODEL",
+    .own = {"Options", options, usual},
     .groups = groups,
     .examples = "tessera bench bert-base --dim seq=128 -s a.json -s b.json --report report.html\n"
                 "tessera bench model.onnx --peer onnxruntime --threads 2 -o results.json\n"

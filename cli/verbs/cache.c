@@ -100,13 +100,13 @@ static const option options[] = {
     {"schema", 's', A_SCHEMA, "FILE|NAME", "warm for this tiling schema (default: the built-in guess)", ONCE},
     {0},
 };
-static const option_group group = {"Options", options, NULL};
-static const option_group *const groups[] = {&group, &session_model_options, &session_plan_options, NULL};
+static const option_group *const groups[] = {&session_model_options, &session_plan_options, NULL};
 
 const verb verb_cache = {
     .name = "cache",
     .brief = "Show, verify, fill and empty the cache of compiled programs",
     .usage = "size\nls\nverify\nprune\nclear\npath\nwarm MODEL...",
+    .own = {"Options", options, NULL},
     .groups = groups,
     .examples = "tessera cache size               # how much compiled programs take, and where\n"
                 "tessera cache ls                 # every entry, the least recently used first\n"

@@ -3,7 +3,7 @@
 #include "train/run_folder.h"
 #include "graph/base/err.h"
 #include "cli/outfile.h"
-#include "cli/reply.h"
+#include "cli/say.h"
 #include "cli/session.h"
 
 #include <stdlib.h>
@@ -96,16 +96,12 @@ static int run(const args *a, ts_error *e)
 {
     const char *folder = args_text(a, "out");
     session s = {0};
-    bool good = work(&s, a, folder, e);
+    const bool good = work(&s, a, folder, e);
     session_close(&s);
-    if (!good)
-        return e->code;
-    if (a->console.json)
-        reply_end(js_put(reply_make("emit/1"), "folder:%s", folder));
-    else if (!args_text(a, "fn"))
-        console_note(&a->console, "wrote %s; build it with make -C %s", folder, folder);
-    else if (strcmp(folder, "-") != 0)
-        console_note(&a->console, "wrote %s", folder);
+    if (good)
+        reply_note(a, js_put(reply_make("emit/1"), "folder:%s", folder),
+                   args_text(a, "fn") ? "[folder=-?|wrote {folder}]"
+                                      : "wrote {folder}; build it with make -C {folder}");
     return TS_OK;
 }
 

@@ -21,21 +21,14 @@ static char *walk_of(const cJSON *kernel, bool why) /* for free() */
 {
     static const char *const keys[] = {"op",     "rule",  "dtype", "dims",     "loops",   "derived",
                                        "levels", "notes", "place", "transfer", "declined"};
-    const size_t n = sizeof keys / sizeof *keys - (why ? 0 : 1);
-    char *all = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&all, &size);
-    if (!f)
-        memory_failed(0, "the walk of a kernel");
-    for (size_t i = 0; i < n; i++) {
+    text all = {0};
+    for (int i = 0; i < COUNT(keys) - !why; i++) {
         const cJSON *x = js_get(kernel, keys[i]);
-        char *s = x ? cJSON_PrintUnformatted(x) : NULL;
-        fprintf(f, "%s\n", s ? s : "");
+        char *s = x ? js_to_text(x, false) : NULL;
+        text_add(&all, "%s\n", s ? s : "");
         free(s);
     }
-    if (fclose(f))
-        memory_failed(size, "the walk of a kernel");
-    return all;
+    return text_take(&all);
 }
 
 static int by_walk(const void *a, const void *b)

@@ -2,7 +2,7 @@
 #include "train/ask.h"
 #include "train/run_folder.h"
 #include "graph/base/err.h"
-#include "cli/reply.h"
+#include "cli/say.h"
 #include "cli/session.h"
 
 /* A bound model knows the dtype of every output; one whose file says it need not be bound. */
@@ -29,13 +29,9 @@ static bool work(const args *a, const char *what, const char *path, ts_error *e)
     const bool good = run_is(what) ? run_export(what, best ? run_weights_best : run_weights_read, path, e)
                                    : m && save(m, a, path, e);
     ts_model_free(m);
-    if (!good)
-        return false;
-    if (a->console.json)
-        reply_end(js_put(reply_make("export/1"), "file:%s", path));
-    else
-        console_note(&a->console, "wrote %s", path);
-    return true;
+    if (good)
+        reply_note(a, js_put(reply_make("export/1"), "file:%s", path), "wrote {file}");
+    return good;
 }
 
 static int run(const args *a, ts_error *e)

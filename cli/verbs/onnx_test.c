@@ -143,8 +143,8 @@ static bool find(report *r, const args *a, ts_error *e)
     for (int i = 0; args_noun(a, i); i++)
         if (!cases_find(&r->cases, args_noun(a, i), &f, e))
             return false;
-    r->out = calloc((size_t)r->cases.n + 1, sizeof *r->out);
-    return r->out || err_memory(e, ((size_t)r->cases.n + 1) * sizeof *r->out, "%d cases", r->cases.n);
+    r->out = heap_array((size_t)r->cases.n + 1, sizeof *r->out);
+    return true;
 }
 
 static int run(const args *a, ts_error *e)

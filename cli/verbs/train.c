@@ -4,7 +4,7 @@
 #include "train/train.h"
 #include "graph/base/err.h"
 #include "cli/outfile.h"
-#include "cli/reply.h"
+#include "cli/say.h"
 #include "cli/session.h"
 #include "cli/train_options.h"
 
@@ -96,18 +96,12 @@ static void show_step(screen *s, const train_news *n)
 
 static void show_eval(screen *s, const train_news *n)
 {
-    js_row(s->evals, "step:%g,n:%g,loss:%g,accuracy:%g,precision:%g,recall:%g,f1:%g", (double)n->step, (double)n->n,
-           n->eval_loss, n->accuracy, n->precision, n->recall, n->f1);
     clear(s);
-    if (isfinite(n->f1))
-        console_note(s->console, "after step %lld: %lld examples, loss %.4f, accuracy %.2f %%, F1 %.2f %%",
-                     (long long)n->step, (long long)n->n, n->eval_loss, 100 * n->accuracy, 100 * n->f1);
-    else if (isfinite(n->accuracy))
-        console_note(s->console, "after step %lld: %lld examples, loss %.4f, accuracy %.2f %%", (long long)n->step,
-                     (long long)n->n, n->eval_loss, 100 * n->accuracy);
-    else
-        console_note(s->console, "after step %lld: %lld examples, loss %.4f", (long long)n->step, (long long)n->n,
-                     n->eval_loss);
+    say_notes(s->console,
+              js_row(s->evals, "step:%g,n:%g,loss:%g,accuracy:%g,precision:%g,recall:%g,f1:%g", (double)n->step,
+                     (double)n->n, n->eval_loss, n->accuracy, n->precision, n->recall, n->f1),
+              "after step {step}: {n} examples, loss {loss:%.4f}[accuracy?, accuracy {accuracy:%.2f%} %]"
+              "[f1?, F1 {f1:%.2f%} %]");
 }
 
 static void tell(void *user, const train_news *n)

@@ -128,10 +128,9 @@ static bool suggests(const suggestion *s, const char *word)
 static void offer_all(suggestion *s, const verb *v)
 {
     const option_group *g;
-    for (int i = 0; v && (g = verb_group(v, i)); i++) {
+    for (int i = 0; v && (g = verb_group(v, i)); i++)
         for (const option *o = g->options; o->name; o++)
             suggest_offer(s, o->name);
-    }
     for (int i = 0; !v && verbs[i]; i++)
         suggest_offer(s, verbs[i]->name);
 }
@@ -177,10 +176,9 @@ static void slips_of(const verb *v)
 {
     all_slips(NULL, v->name);
     const option_group *g;
-    for (int i = 0; (g = verb_group(v, i)); i++) {
+    for (int i = 0; (g = verb_group(v, i)); i++)
         for (const option *o = g->options; o->name; o++)
             all_slips(v, o->name);
-    }
 }
 
 int main(void)
