@@ -23,11 +23,9 @@ static bool unknown_option(reader *r, const char *name)
     const verb *v = r->a->verb;
     err_set(r->e, TS_USAGE, "%s has no option --%s", v->name, name);
     suggestion s = suggest_begin(name);
-    const option_group *g;
-    for (int i = 0; (g = verb_group(v, i)); i++) {
-        for (const option *o = g->options; o->name; o++)
-            suggest_offer(&s, o->name);
-    }
+    const option *o;
+    for (int i = 0; (o = verb_option_at(v, i)); i++)
+        suggest_offer(&s, o->name);
     if (!suggest_hint(&s, "--", r->e))
         err_hint(r->e, "tessera help %s lists its options", v->name);
     return false;
@@ -253,10 +251,17 @@ const char *args_needed(const args *a, const char *name, const char *remedy, ts_
 /* What an option cannot mean is said, rather than ignored. */
 bool args_refuse(const args *a, const char *const *names, const char *remedy, ts_error *e)
 {
-    for (int i = 0; names[i]; i++)
-        if (args_count(a, names[i])) {
-            err_set(e, TS_USAGE, "%s%s%s: --%s means nothing here", a->verb->name, *a->form ? " " : "", a->form,
-                    names[i]);
+    char before[128];
+    snprintf(before, sizeof before, "%s%s%s: ", a->verb->name, *a->form ? " " : "", a->form);
+    return args_clash(a, names, before, " means nothing here", remedy, e);
+}
+
+bool args_clash(const args *a, const char *const *names, const char *before, const char *why, const char *remedy,
+                ts_error *e)
+{
+    for (; *names; names++)
+        if (args_count(a, *names)) {
+            err_set(e, TS_USAGE, "%s--%s%s", before, *names, why);
             return err_hint(e, "%s", remedy);
         }
     return true;

@@ -2,7 +2,7 @@
 #include "cli/console.h"
 
 #include "graph/base/base.h"
-#include "cli/reply.h"
+#include "cli/say.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #ifndef TS_HELP_H
 #define TS_HELP_H
 #include "cli/console.h"
-#include "cli/reply.h"
+#include "graph/base/js.h"
 #include "cli/verb.h"
 
 /* The overview and every `tessera VERB -h` fit a terminal; the long page of a verb takes a second screen or a third. A

@@ -262,6 +262,39 @@ void say_form(const paper *on, const cJSON *o, const char *form)
     put(&(saying){on, o, NULL}, form, true, "");
 }
 
+cJSON *reply_take(char *json, ts_error *e)
+{
+    if (!json)
+        return NULL;
+    cJSON *o = cJSON_Parse(json);
+    ts_free(json);
+    if (!o)
+        err_set(e, TS_BUG, "the library gave text that is no JSON");
+    return o;
+}
+
+cJSON *reply_make(const char *format)
+{
+    cJSON *o = cJSON_CreateObject();
+    js_text(o, "format", format);
+    return o;
+}
+
+void reply_print(const cJSON *o)
+{
+    char *s = js_to_text(o, true);
+    if (!s)
+        memory_failed(0, "the text of the reply");
+    puts(s);
+    cJSON_free(s);
+}
+
+void reply_end(cJSON *o)
+{
+    reply_print(o);
+    cJSON_Delete(o);
+}
+
 void reply_give(const args *a, cJSON *o, const char *form)
 {
     if (a->console.json)

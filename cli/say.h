@@ -21,9 +21,14 @@
 #ifndef TS_SAY_H
 #define TS_SAY_H
 #include "cli/args.h"
-#include "cli/reply.h"
+#include "graph/base/js.h"
 
 void say_form(const paper *on, const cJSON *o, const char *form);
+/* Parses what the library gave and frees it; NULL stays NULL and leaves the error that is there. */
+cJSON *reply_take(char *text, ts_error *e);
+cJSON *reply_make(const char *format); /* an object that starts with "format" */
+void reply_print(const cJSON *o);      /* on standard output */
+void reply_end(cJSON *o);              /* the same, and deletes it */
 /* The reply of a verb on standard output: as JSON where that is asked for, else by the form. The object is deleted. */
 void reply_give(const args *a, cJSON *o, const char *form);
 /* The same, but that people read it as notes, one a line of what the form gives. */

@@ -42,12 +42,7 @@ static bool publish(const args *a, const char *json, ts_error *e)
 bool sweep_fits(const args *a, ts_error *e)
 {
     static const char *const others[] = {"at", "train", "profile", "fail-on", NULL};
-    for (int i = 0; others[i]; i++)
-        if (args_count(a, others[i])) {
-            err_set(e, TS_USAGE, "bench: --%s belongs to one race, and --sweep runs many", others[i]);
-            return err_hint(e, "leave one of them out");
-        }
-    return true;
+    return args_clash(a, others, "bench: ", " belongs to one race, and --sweep runs many", "leave one of them out", e);
 }
 
 int sweep_race(const args *a, const bench_options *o, ts_error *e)

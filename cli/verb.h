@@ -72,6 +72,7 @@ extern const verb *const verbs[]; /* all commands by name, ends with NULL; writt
 const verb *verb_find(const char *name); /* NULL if there is none */
 /* The i-th option group of a verb, the shared one last; NULL past the end. */
 const option_group *verb_group(const verb *v, int i);
+const option *verb_option_at(const verb *v, int i); /* of all groups; NULL past the end */
 const option *verb_option(const verb *v, const char *name);
 bool verb_answers_json(const verb *v); /* --json puts an object on standard output: it takes no file */
 const option *verb_letter(const verb *v, char letter);

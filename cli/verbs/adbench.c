@@ -1,5 +1,5 @@
 /* adbench.c - tessera adbench: problems of ADBench, values and derivatives, checked and timed by its rules. */
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "cli/say.h"
 #include "cli/session.h"
 #include "cli/trial.h"
@@ -24,15 +24,15 @@ static void list_all(const args *a)
 
 static const objective *find(const char *name, ts_error *e)
 {
-    char all[256] = "";
-    for (const objective *const *o = objectives; *o; o++) {
-        const size_t n = strlen(all);
-        if (!strcmp((*o)->name, name))
-            return *o;
-        snprintf(all + n, sizeof all - n, "%s%s", n ? ", " : "", (*o)->name);
+    text all = {0};
+    const objective *found = NULL;
+    for (const objective *const *o = objectives; *o && !found; o++) {
+        found = strcmp((*o)->name, name) ? NULL : *o;
+        text_add(&all, "%s%s", all.length ? ", " : "", (*o)->name);
     }
-    err_set(e, TS_USAGE, "adbench does not know \"%s\"", name);
-    return err_hint(e, "known are %s", all), NULL;
+    if (!found)
+        err_set(e, TS_USAGE, "adbench does not know \"%s\"", name), err_hint(e, "known are %s", text_str(&all));
+    return text_free(&all), found;
 }
 
 /* --dim NAME=N of a problem that is made */

@@ -1,5 +1,4 @@
 /* check_grad.c - tessera check-grad: gradients of a model against differences of its values. */
-#include "cli/reply.h"
 #include "cli/say.h"
 #include "cli/session.h"
 #include "graph/base/base.h"

@@ -12,16 +12,13 @@
 /* The run as it began: what it is of was settled then. */
 static bool emit_training(const args *a, const char *folder, ts_error *e)
 {
-    static const char *const settled[] = {"dim", "in"};
+    static const char *const settled[] = {"dim", "in", NULL};
     const char *run = args_noun(a, 0);
     train_options w;
     train_job j = {.asked = &w, .run = run, .resume = true, .emit = folder, .options = session_options(a)};
     j.options.schema = args_text(a, "schema");
-    for (int i = 0; i < 2; i++)
-        if (args_count(a, settled[i])) {
-            err_set(e, TS_USAGE, "emit --train: --%s was settled when the run began", settled[i]);
-            return err_hint(e, "leave it out");
-        }
+    if (!args_clash(a, settled, "emit --train: ", " was settled when the run began", "leave it out", e))
+        return false;
     if (!run_is(run)) {
         err_set(e, TS_USAGE, "'%s' holds no run: there is no run.json", run);
         return err_hint(e, "tessera train MODEL --data FILE -o RUN makes one");

@@ -3,8 +3,10 @@
 #include "graph/base/err.h"
 #include "cli/say.h"
 #include "cli/session.h"
+#include "cli/train_options.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool work(const args *a, asked *out, ts_error *e)
@@ -12,13 +14,11 @@ static bool work(const args *a, asked *out, ts_error *e)
     progress p = progress_open(&a->console);
     ts_options o = session_options(a);
     o.progress = progress_step, o.user = &p;
-    char *files = NULL;
     if (!args_needed(a, "data", "--data FILE.tsv names the examples", e))
         return false;
-    for (int i = 0; i < args_count(a, "data"); i++)
-        option_add_line(&files, args_at(a, "data", i));
+    char *files = train_option_lines(a, "data");
     const bool good = run_eval(args_noun(a, 0), files, &o, out, e);
-    option_set_text(&files, NULL);
+    free(files);
     progress_close(&p);
     if (good && *out->weights.note)
         console_warn(&a->console, "%s", out->weights.note);

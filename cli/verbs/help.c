@@ -3,7 +3,6 @@
 #include "cli/args.h"
 #include "cli/codes.h"
 #include "graph/base/base.h"
-#include "cli/reply.h"
 #include "cli/manual.h"
 #include "cli/say.h"
 #include "cli/suggest.h"
