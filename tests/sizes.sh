@@ -41,7 +41,7 @@ bench/report          5935  a page of sections
 bench/machine         1231  clock, processors, ceilings
 train                10379  fine-tuning, generation, export
 models                1790  on the public header alone
-cli                  11941  a file for each verb
+cli                  11481  a file for each verb
 tests                50815  about half of what they test
 bench/tune             923  a search for loops, its log and rules
 tests/gpusim         10220  a driver and a card in software
