@@ -99,7 +99,7 @@ bool train_options_said(const args *a, const option_field *f)
     return verb_option(a->verb, f->name) && args_count(a, f->name);
 }
 
-char *train_option_lines(const args *a, const char *name)
+char *train_options_text(const args *a, const char *name)
 {
     char *out = NULL;
     for (int i = 0; i < args_count(a, name); i++)
@@ -122,6 +122,6 @@ void train_options_take(train_options *w, const args *a)
         else if (f->kind == OPTION_TEXT)
             option_set_text(option_place(w, f), args_text(a, f->name));
         else
-            free(*option_place(w, f)), *option_place(w, f) = train_option_lines(a, f->name);
+            free(*option_place(w, f)), *option_place(w, f) = train_options_text(a, f->name);
     }
 }

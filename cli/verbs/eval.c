@@ -16,7 +16,7 @@ static bool work(const args *a, asked *out, ts_error *e)
     o.progress = progress_step, o.user = &p;
     if (!args_needed(a, "data", "--data FILE.tsv names the examples", e))
         return false;
-    char *files = train_option_lines(a, "data");
+    char *files = train_options_text(a, "data");
     const bool good = run_eval(args_noun(a, 0), files, &o, out, e);
     free(files);
     progress_close(&p);

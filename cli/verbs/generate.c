@@ -84,7 +84,7 @@ static int run(const args *a, ts_error *e)
     const bool json = a->console.json;
     text_so_far t = {.terminal = !json && isatty(STDOUT_FILENO), .all = json ? cJSON_CreateArray() : NULL};
     t.to = json ? open_memstream(&t.whole, &t.n) : stdout;
-    char *dims = train_option_lines(a, "dim");
+    char *dims = train_options_text(a, "dim");
     const generating how = {
         .prompt = args_text(a, "prompt"),
         .tokenizer = args_text(a, "tokenizer"),
