@@ -4,9 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static double difference(double x, double y)
 {
@@ -14,14 +12,6 @@ static double difference(double x, double y)
         return 0;
     const double d = fabs(x - y) / fmax(1, fabs(x) + fabs(y));
     return isnan(d) ? INFINITY : d; /* a NaN or an infinity, and something else */
-}
-
-static bool alike(const ts_array *a, const ts_array *b)
-{
-    bool same = a->dtype == b->dtype && a->rank == b->rank;
-    for (int i = 0; same && i < a->rank; i++)
-        same = a->dim[i] == b->dim[i];
-    return same;
 }
 
 static void compare(against *t, const against_value *own, const ts_array *there, double *far)
@@ -45,19 +35,18 @@ static void compare(against *t, const against_value *own, const ts_array *there,
 
 bool against_look(against *t, const against_value *own, double *far, ts_error *e)
 {
-    char *path = NULL;
+    text path = {0};
     ts_array other = {0};
     *far = -1;
-    if (asprintf(&path, "%s/%s", t->folder, own->file) < 0)
-        return err_memory(e, strlen(t->folder) + strlen(own->file) + 2, "a file name");
-    const bool there = !access(path, F_OK);
-    bool good = !there || ts_npy_read(path, &other, e);
-    if (good && there && !alike(own->value, &other))
-        good = err_set(e, TS_BAD_INPUT, "%s is %s, %s expected, as \"%s\" here", path, array_type(&other).s,
+    text_add(&path, "%s/%s", t->folder, own->file);
+    const bool there = file_exists(path.s);
+    bool good = !there || ts_npy_read(path.s, &other, e);
+    if (good && there && strcmp(array_type(own->value).s, array_type(&other).s) != 0)
+        good = err_set(e, TS_BAD_INPUT, "%s is %s, %s expected, as \"%s\" here", path.s, array_type(&other).s,
                        array_type(own->value).s, own->name);
     if (good && there)
         compare(t, own, &other, far);
     ts_array_free(&other);
-    free(path);
+    text_free(&path);
     return good;
 }

@@ -23,11 +23,9 @@ static bool unknown_option(reader *r, const char *name)
     const verb *v = r->a->verb;
     err_set(r->e, TS_USAGE, "%s has no option --%s", v->name, name);
     suggestion s = suggest_begin(name);
-    const option_group *g;
-    for (int i = 0; (g = verb_group(v, i)); i++) {
-        for (const option *o = g->options; o->name; o++)
-            suggest_offer(&s, o->name);
-    }
+    const option *o;
+    for (int i = 0; (o = verb_option_at(v, i)); i++)
+        suggest_offer(&s, o->name);
     if (!suggest_hint(&s, "--", r->e))
         err_hint(r->e, "tessera help %s lists its options", v->name);
     return false;
@@ -153,10 +151,8 @@ bool args_parse(args *a, const verb *v, int argc, char **argv, ts_error *e)
     size_t room = 1;
     for (int i = 0; i < argc; i++)
         room += strlen(argv[i]) + 1; /* letters may be several options to an argument */
-    a->noun = calloc((size_t)argc + 1, sizeof *a->noun);
-    a->given = calloc(room, sizeof *a->given);
-    if (!a->noun || !a->given)
-        return err_memory(e, ((size_t)argc + 1) * sizeof *a->noun + room * sizeof *a->given, "%d arguments", argc);
+    a->noun = heap_array((size_t)argc + 1, sizeof *a->noun);
+    a->given = heap_array(room, sizeof *a->given);
     reader r = {.a = a, .argc = argc, .argv = argv, .e = e};
     if (!read_all(&r))
         return false;
@@ -255,10 +251,17 @@ const char *args_needed(const args *a, const char *name, const char *remedy, ts_
 /* What an option cannot mean is said, rather than ignored. */
 bool args_refuse(const args *a, const char *const *names, const char *remedy, ts_error *e)
 {
-    for (int i = 0; names[i]; i++)
-        if (args_count(a, names[i])) {
-            err_set(e, TS_USAGE, "%s%s%s: --%s means nothing here", a->verb->name, *a->form ? " " : "", a->form,
-                    names[i]);
+    char before[128];
+    snprintf(before, sizeof before, "%s%s%s: ", a->verb->name, *a->form ? " " : "", a->form);
+    return args_clash(a, names, before, " means nothing here", remedy, e);
+}
+
+bool args_clash(const args *a, const char *const *names, const char *before, const char *why, const char *remedy,
+                ts_error *e)
+{
+    for (; *names; names++)
+        if (args_count(a, *names)) {
+            err_set(e, TS_USAGE, "%s--%s%s", before, *names, why);
             return err_hint(e, "%s", remedy);
         }
     return true;

@@ -42,4 +42,7 @@ const char *args_at(const args *a, const char *name, int i); /* value of the i-t
 const char **args_list(const args *a, const char *name, int *n);
 /* Refuses those of the options, a list that ends with NULL, that were given: the verb would not read them here. */
 bool args_refuse(const args *a, const char *const *names, const char *remedy, ts_error *e);
+/* The same, with what is said in front of the option and behind it: "train --resume run: ", " was settled". */
+bool args_clash(const args *a, const char *const *names, const char *before, const char *why, const char *remedy,
+                ts_error *e);
 #endif

@@ -2,13 +2,14 @@
 #include "cli/console.h"
 
 #include "graph/base/base.h"
-#include "cli/reply.h"
+#include "cli/say.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <utf8proc.h>
 
 static bool wants_color(int fd, const char *color)
 {
@@ -86,29 +87,6 @@ void put_safe(FILE *f, const char *s)
     text_free(&t);
 }
 
-typedef struct range {
-    uint32_t first, last;
-} range;
-
-static int within(const range *r, size_t n, uint32_t c)
-{
-    for (size_t i = 0; i < n; i++)
-        if (c >= r[i].first && c <= r[i].last)
-            return 1;
-    return 0;
-}
-
-/* Blocks of the East Asian Width and general category tables of Unicode, coarse at their edges. */
-static int columns(uint32_t c)
-{
-    static const range none[] = {{0x300, 0x36F},   {0x483, 0x489},   {0x591, 0x5BD},   {0x1AB0, 0x1AFF},
-                                 {0x1DC0, 0x1DFF}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}};
-    static const range wide[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0xA4CF},  {0xAC00, 0xD7A3},
-                                 {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},  {0xFFE0, 0xFFE6},
-                                 {0x1F300, 0x1F64F}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}};
-    return within(none, sizeof none / sizeof *none, c) ? 0 : within(wide, sizeof wide / sizeof *wide, c) ? 2 : 1;
-}
-
 /* s is escaped already. */
 static int width_of(const char *s)
 {
@@ -116,7 +94,7 @@ static int width_of(const char *s)
     uint32_t c = 0;
     for (size_t n; *s; s += n ? n : 1) {
         n = utf8_next(s, &c);
-        width += n ? columns(c) : 1;
+        width += n ? utf8proc_charwidth((utf8proc_int32_t)c) : 1;
     }
     return width;
 }
@@ -136,7 +114,7 @@ size_t safe_fitting(const char *s, int width)
     uint32_t c = 0;
     for (size_t n; s[at]; at += n ? n : 1) {
         n = utf8_next(s + at, &c);
-        width -= n ? columns(c) : 1;
+        width -= n ? utf8proc_charwidth((utf8proc_int32_t)c) : 1;
         if (width < 0)
             break;
     }

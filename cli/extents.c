@@ -3,7 +3,7 @@
 #include "cli/extents.h"
 #include "bench/bench.h"
 #include "graph/base/clock.h"
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "graph/base/stats.h"
 #include "cli/bug.h"
 #include "cli/say.h"
@@ -87,9 +87,7 @@ static bool in_turns(const race *r, ts_plan *alone, times *t, ts_error *e)
 /* ---- kernel by kernel ---- */
 static cJSON *kernels_of(ts_plan *p, ts_error *e, const cJSON **list)
 {
-    char *text = ts_plan_json(p, e);
-    cJSON *all = text ? js_parse(text, "the plan", e) : NULL;
-    ts_free(text);
+    cJSON *all = reply_take(ts_plan_json(p, e), e);
     *list = all ? js_get(all, "kernels") : NULL;
     return all;
 }
@@ -108,10 +106,9 @@ static bool time_kernels(const race *r, ts_plan *alone, const cJSON *varying, co
                          ts_error *e)
 {
     const int n = cJSON_GetArraySize(varying);
-    double *x = calloc((size_t)n * KERNEL_ROUNDS + 1, sizeof *x), *y = calloc((size_t)n * KERNEL_ROUNDS + 1, sizeof *y),
-           *one = calloc(n + 1, sizeof *one), a[KERNEL_ROUNDS], b[KERNEL_ROUNDS];
-    if (!x || !y || !one)
-        memory_failed((size_t)n * KERNEL_ROUNDS * 2 * sizeof *x, "the times of kernels");
+    const size_t all = (size_t)n * KERNEL_ROUNDS + 1;
+    double *x = heap_array(all, sizeof *x), *y = heap_array(all, sizeof *y),
+           *one = heap_array((size_t)n + 1, sizeof *one), a[KERNEL_ROUNDS], b[KERNEL_ROUNDS];
     bool ok = true;
     for (int i = 0; ok && i < KERNEL_ROUNDS; i++) {
         ok = ts_plan_run_timed(r->plan, one, n, e);
@@ -174,10 +171,8 @@ static bool race_plans(race *r, ts_plan *alone, const char *extent, times *t, ts
 static bool race_at(race *r, const char *dim, ts_error *e)
 {
     session *s = &r->alone;
-    times t = {0, calloc(MOST_ROUNDS, sizeof *t.varying), calloc(MOST_ROUNDS, sizeof *t.alone),
-               calloc(MOST_ROUNDS, sizeof *t.ratio)};
-    if (!t.varying || !t.alone || !t.ratio)
-        memory_failed((size_t)MOST_ROUNDS * 3 * sizeof *t.alone, "the times of rounds");
+    times t = {0, heap_array(MOST_ROUNDS, sizeof *t.varying), heap_array(MOST_ROUNDS, sizeof *t.alone),
+               heap_array(MOST_ROUNDS, sizeof *t.ratio)};
     bool ok = session_open_at(s, r->a, args_noun(r->a, 0), dim, e) &&
               session_fill(s, (uint64_t)args_integer(r->a, "seed"), e);
     s->options.schema = args_text(r->a, "schema");
@@ -198,11 +193,10 @@ static bool race_all(race *r, const char *at, ts_error *e)
     bool ok = equals || err_set(e, TS_USAGE, "--at \"%s\" is not of the form NAME=EXTENT,EXTENT,...", at);
     for (const char *x = equals ? equals + 1 : ""; ok && *x; x += strspn(x, ",")) {
         const int n = (int)strcspn(x, ",");
-        char *dim = NULL;
-        if (asprintf(&dim, "%.*s=%.*s", (int)(equals - at), at, n, x) < 0)
-            memory_failed((size_t)n, "an extent of --at");
-        ok = race_at(r, dim, e);
-        free(dim);
+        text dim = {0};
+        text_add(&dim, "%.*s=%.*s", (int)(equals - at), at, n, x);
+        ok = race_at(r, text_str(&dim), e);
+        text_free(&dim);
         x += n;
     }
     return ok;

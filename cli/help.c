@@ -1,13 +1,34 @@
-/* help.c - help in a terminal: usage, then examples, then options. */
+/* help.c - help in a terminal, by forms: examples, then usage, then options. */
 #include "cli/help.h"
 
+#include "cli/say.h"
 #include "cli/usage.h"
 #include "graph/base/base.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXAMPLES = 3, BRIEF_AT = 28 }; /* of a short page; column of what options do */
+enum { EXAMPLES = 3, EXAMPLE_MOST = 256 }; /* of a short page; bytes of one */
+
+/* Of a verb as help_json has it; options that have no letter stand where names do. */
+#define OPTION "[^28|  [letter?{spelling:%-24s}|    {spelling:%-20s}]  {brief}]\n"
+#define TOP                                                                                                 \
+    "{!bold}tessera {name}{!}: {brief}\n\n{!bold}Examples{!}\n[examples*  {command}{!faint}{comment}{!}\n]" \
+    "\n{!bold}Usage{!}\n[lines*  tessera {../name} {line}[line? ]{[}options{]}\n]"
+static const char whole_form[] = TOP "\n{!bold}Options{!}\n[groups*[first?|\n][options*" OPTION "]]"
+                                     "[details?\n[^0|{details}]\n]",
+                  short_form[] = TOP
+                  "[options?\n{!bold}Options{!}\n[options*" OPTION "]]"
+                  "[more?\n{!bold}More options: tessera {name} --help explains them{!}\n[^2|  [more*--{name} "
+                  "]]\n|\ntessera {name} --help says more.\n]",
+                  overview_form[] =
+                      "Tessera runs neural networks and shows how their loops are tiled.\n\n{!bold}Examples{!}\n"
+                      "  tessera bench bert-base -s a.json -s b.json {!faint}# which schema is faster, and why{!}\n"
+                      "  tessera run model.onnx --seed 1             {!faint}# a first run, on random inputs{!}\n"
+                      "  tessera explain bert-base                   {!faint}# its loops, tile by tile{!}\n"
+                      "\n{!bold}Verbs{!}\n[*  {name:%-11s} {brief}\n]"
+                      "\ntessera help VERB explains a verb; tessera help exit the exit codes,\n"
+                      "tessera help M014 a message's code, tessera help axes the axis letters.\n";
 
 /* "-s, --schema FILE" into out */
 static void help_spell(char *out, size_t size, const option *o)
@@ -30,11 +51,15 @@ cJSON *help_json(const verb *v)
         js_row(lines, "first:%i,line:%s", at == v->usage, text_str(&line));
         text_free(&line);
     }
-    for (int i = 0; v->examples[i]; i++)
-        js_item(examples, v->examples[i]);
+    char example[EXAMPLE_MOST], command[EXAMPLE_MOST];
+    for (const char *at = v->examples; line_next(&at, example, sizeof example);) {
+        const int length = (int)strcspn(example, "#");
+        snprintf(command, sizeof command, "%.*s", length, example);
+        js_row(examples, "command:%s,comment:%s", command, example + length);
+    }
     const option_group *g;
     for (int i = 0; (g = verb_group(v, i)); i++) {
-        cJSON *group = js_row(groups, "title:%s", g->title), *options = js_array(group, "options");
+        cJSON *group = js_row(groups, "title:%s,first:%i", g->title, i == 0), *options = js_array(group, "options");
         for (const option *o = g->options; o->name; o++) {
             char spelling[128], brief[OPTION_TEXT_MOST];
             help_spell(spelling, sizeof spelling, o);
@@ -50,146 +75,39 @@ cJSON *help_json(const verb *v)
     return root;
 }
 
-/* Words of s between columns `from` and HELP_WIDTH, `used` of which are taken on this line; ends the line. */
-static void put_wrapped(FILE *f, const char *s, int from, int used)
+static void put(FILE *f, const cJSON *of, const char *form, bool color)
 {
-    int column = used;
-    for (bool first = true; *s; first = false) {
-        int length = (int)strcspn(s, " \n");
-        if (!first && column + 1 + length > HELP_WIDTH)
-            column = fprintf(f, "\n%*s", from, "") - 1;
-        else if (!first)
-            column += fprintf(f, " ");
-        column += fprintf(f, "%.*s", length, s);
-        s += length;
-        s += strspn(s, " \n");
-    }
-    fputc('\n', f);
-}
-
-void help_text(FILE *f, const char *s)
-{
-    put_wrapped(f, s, 0, 0);
-}
-
-static void put_heading(FILE *f, const char *title, bool color)
-{
-    fprintf(f, "\n%s%s%s\n", console_on(color, BOLD), title, console_off(color));
-}
-
-static void put_example(FILE *f, const char *example, bool color)
-{
-    const char *mark = strchr(example, '#');
-    int length = (int)(mark ? mark - example : (long)strlen(example));
-    fprintf(f, "  %.*s%s%s%s\n", length, example, console_on(color, FAINT), mark ? mark : "", console_off(color));
-}
-
-static void put_option(FILE *f, const option_group *g, const option *o)
-{
-    char spelling[128], brief[OPTION_TEXT_MOST];
-    help_spell(spelling, sizeof spelling, o);
-    int used = fprintf(f, "  %-*s  ", BRIEF_AT - 4, spelling);
-    put_wrapped(f, option_brief(g, o, brief), BRIEF_AT, used);
-}
-
-static void put_title(FILE *f, const verb *v, bool color)
-{
-    fprintf(f, "%stessera %s%s: %s\n", console_on(color, BOLD), v->name, console_off(color), v->brief);
-}
-
-static void put_usage(FILE *f, const verb *v, bool color)
-{
-    put_heading(f, "Usage", color);
-    for (const char *line = v->usage; line; line = usage_next(line)) {
-        int length = usage_length(line);
-        fprintf(f, "  tessera %s %.*s%s[options]\n", v->name, length, line, length ? " " : "");
-    }
+    say_form(&(paper){f, color, 0, put_plain}, of, form);
 }
 
 void help_verb(FILE *f, const verb *v, bool color)
 {
-    put_title(f, v, color);
-    put_heading(f, "Examples", color);
-    for (int i = 0; v->examples[i]; i++)
-        put_example(f, v->examples[i], color);
-    put_usage(f, v, color);
-    put_heading(f, "Options", color);
-    const option_group *g;
-    for (int i = 0; (g = verb_group(v, i)); i++) {
-        if (i > 0)
-            fputc('\n', f);
-        for (const option *o = g->options; o->name; o++)
-            put_option(f, g, o);
-    }
-    if (v->details) {
-        fputc('\n', f);
-        put_wrapped(f, v->details, 0, 0);
-    }
+    cJSON *all = help_json(v);
+    put(f, all, whole_form, color);
+    cJSON_Delete(all);
 }
 
-/* ---- the short page ---- */
-
-/* The i-th option of all groups, and its group; or NULL. */
-static const option *option_at(const verb *v, int i, const option_group **of)
+cJSON *help_options_take(cJSON *of)
 {
-    for (int k = 0; (*of = verb_group(v, k)); k++) {
-        for (const option *o = (*of)->options; o->name; o++) {
-            if (i-- == 0)
-                return o;
-        }
+    cJSON *options = js_array(of, "options"), *group, *o;
+    cJSON_ArrayForEach(group, cJSON_GetObjectItemCaseSensitive(of, "groups"))
+    {
+        cJSON *own = cJSON_GetObjectItemCaseSensitive(group, "options");
+        while ((o = own->child))
+            cJSON_AddItemToArray(options, cJSON_DetachItemViaPointer(own, o));
     }
-    return NULL;
+    return options;
 }
 
-/* Names of the options from the i-th on, wrapped. */
-static void put_names(FILE *f, const verb *v, int i)
-{
-    char *names = NULL;
-    size_t n = 0;
-    const option_group *g;
-    FILE *list = open_memstream(&names, &n);
-    if (!list)
-        memory_failed(0, "the names of options");
-    for (const option *o; (o = option_at(v, i, &g)); i++)
-        fprintf(list, "--%s ", o->name);
-    fclose(list);
-    fputs("  ", f);
-    put_wrapped(f, names, 2, 2);
-    free(names);
-}
-
-static void put_short(FILE *f, const verb *v, int explained, bool color)
-{
-    const option_group *g;
-    put_title(f, v, color);
-    put_heading(f, "Examples", color);
-    for (int i = 0; v->examples[i] && i < EXAMPLES; i++)
-        put_example(f, v->examples[i], color);
-    put_usage(f, v, color);
-    if (explained > 0)
-        put_heading(f, "Options", color);
-    for (int i = 0; i < explained; i++) {
-        const option *o = option_at(v, i, &g);
-        put_option(f, g, o);
-    }
-    if (option_at(v, explained, &g)) {
-        char title[128];
-        snprintf(title, sizeof title, "More options: tessera %s --help explains them", v->name);
-        put_heading(f, title, color);
-        put_names(f, v, explained);
-    } else {
-        fprintf(f, "\ntessera %s --help says more.\n", v->name);
-    }
-}
-
-static char *short_page(const verb *v, int explained, bool color, int *lines)
+/* The page, for free(), and its lines. */
+static char *short_page(const cJSON *all, bool color, int *lines)
 {
     char *page = NULL;
     size_t n = 0;
     FILE *f = open_memstream(&page, &n);
     if (!f)
         memory_failed(0, "the page");
-    put_short(f, v, explained, color);
+    put(f, all, short_form, color);
     fclose(f);
     *lines = 0;
     for (const char *c = page; *c; c++)
@@ -199,32 +117,29 @@ static char *short_page(const verb *v, int explained, bool color, int *lines)
 
 void help_short(FILE *f, const verb *v, bool color)
 {
-    int explained = 0, lines;
-    const option_group *g;
-    while (option_at(v, explained, &g))
-        explained++;
-    char *page = short_page(v, explained, color, &lines);
-    while (lines > HELP_SHORT && explained > 0) {
+    int lines;
+    cJSON *all = help_json(v), *options = help_options_take(all), *more = js_array(all, "more");
+    cJSON *examples = cJSON_GetObjectItemCaseSensitive(all, "examples");
+    while (cJSON_GetArraySize(examples) > EXAMPLES)
+        cJSON_DeleteItemFromArray(examples, EXAMPLES);
+    char *page = short_page(all, color, &lines);
+    while (lines > HELP_SHORT && options->child) {
+        const int last = cJSON_GetArraySize(options) - 1;
+        cJSON_InsertItemInArray(more, 0, cJSON_DetachItemFromArray(options, last));
         free(page);
-        page = short_page(v, --explained, color, &lines);
+        page = short_page(all, color, &lines);
     }
     fputs(page, f);
     free(page);
+    cJSON_Delete(all);
 }
 
 void help_overview(FILE *f, bool color)
 {
-    fputs("Tessera runs neural networks and shows how their loops are tiled.\n", f);
-    put_heading(f, "Examples", color);
-    put_example(f, "tessera bench bert-base -s a.json -s b.json # which schema is faster, and why", color);
-    put_example(f, "tessera run model.onnx --seed 1             # a first run, on random inputs", color);
-    put_example(f, "tessera explain bert-base                   # its loops, tile by tile", color);
-    put_heading(f, "Verbs", color);
-    for (int i = 0; verbs[i]; i++) {
+    cJSON *list = cJSON_CreateArray();
+    for (int i = 0; verbs[i]; i++)
         if (!verbs[i]->hidden)
-            fprintf(f, "  %-11s %s\n", verbs[i]->name, verbs[i]->brief);
-    }
-    fputs("\ntessera help VERB explains a verb; tessera help exit the exit codes,\n"
-          "tessera help M014 a message's code, tessera help axes the axis letters.\n",
-          f);
+            js_row(list, "name:%s,brief:%s", verbs[i]->name, verbs[i]->brief);
+    put(f, list, overview_form, color);
+    cJSON_Delete(list);
 }

@@ -61,7 +61,7 @@ void manual_markdown(FILE *f)
     cJSON_ArrayForEach(v, js_get(all, "verbs"))
     {
         say_form(&plain, v,
-                 "\n## {name}\n\n{brief}.\n\n```sh\n[examples*{}\n]```\n\n"
+                 "\n## {name}\n\n{brief}.\n\n```sh\n[examples*{command}{comment}\n]```\n\n"
                  "Usage:[lines*[first?|,] `tessera {../name}[line? {line}]`]\n");
         say_form(&cells, v, "[groups*" TABLE "]");
         say_form(&plain, v, "[details?\n{details}\n]");
@@ -87,14 +87,14 @@ static void put_roff(FILE *f, const char *s)
 
 void manual_man(FILE *f)
 {
-    static const char form[] =
-        ".TH TESSERA 1 \"\" \"tessera " TS_VERSION "\"\n.SH NAME\n"
-        "tessera \\- a model runner that shows and steers its schedule\n"
-        ".SH SYNOPSIS\n.B tessera\n.I VERB\n{[}\\fIarguments\\fR{]}\n.SH VERBS\n"
-        "[verbs*.SS {name}\n{brief}\n[lines*.PP\n.B tessera {../name} {line}\n].PP\n.nf\n[examples*{}\n].fi\n"
-        "[groups*[options*.TP\n.B {spelling}\n{brief}\n]][details?.PP\n{details}\n]]"
-        ".SH OPTIONS OF EVERY VERB\n[shared/options*.TP\n.B {spelling}\n{brief}\n]"
-        ".SH EXIT STATUS\n[exit*.TP\n.B {@}\n{}\n]";
+    static const char form[] = ".TH TESSERA 1 \"\" \"tessera " TS_VERSION "\"\n.SH NAME\n"
+                               "tessera \\- a model runner that shows and steers its schedule\n"
+                               ".SH SYNOPSIS\n.B tessera\n.I VERB\n{[}\\fIarguments\\fR{]}\n.SH VERBS\n"
+                               "[verbs*.SS {name}\n{brief}\n[lines*.PP\n.B tessera {../name} "
+                               "{line}\n].PP\n.nf\n[examples*{command}{comment}\n].fi\n"
+                               "[groups*[options*.TP\n.B {spelling}\n{brief}\n]][details?.PP\n{details}\n]]"
+                               ".SH OPTIONS OF EVERY VERB\n[shared/options*.TP\n.B {spelling}\n{brief}\n]"
+                               ".SH EXIT STATUS\n[exit*.TP\n.B {@}\n{}\n]";
     cJSON *all = manual_json();
     say_form(&(paper){.f = f, .quote = put_roff}, all, form);
     cJSON_Delete(all);

@@ -4,7 +4,7 @@
 #ifndef TS_OUTLINE_H
 #define TS_OUTLINE_H
 #include "cli/console.h"
-#include "cli/reply.h"
+#include "graph/base/js.h"
 
 /* The members of an object, one a line; nested ones indented below their name. */
 void outline_print(const cJSON *o, const paper *on, const char *indent);

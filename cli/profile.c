@@ -12,7 +12,8 @@ enum { MOST_ROWS = 20 }; /* the rest is one row */
 
 static const char form[] =
     "[candidates*\n{!bold}{name}{!}\n"
-    "{rows!  kernel|op|>count|>median_ns=time|>share=of a pass|>rate=GFLOP/s|>peak=of the ceiling|bound}]";
+    "[rows!  kernel|op|>count|>time|>of a pass|>GFLOP/s|>of the ceiling|bound\n{kernel}\t{op}\t{count}\t{median_ns}\t"
+    "[share?{share:%.1f%} %|-]\t{rate}\t[peak?{peak:%.1f%} %|-]\t{bound}]]";
 
 typedef struct ranked {
     const kind *k;
@@ -25,28 +26,18 @@ static int by_time(const void *x, const void *y)
     return a->ns != b->ns ? (a->ns < b->ns ? 1 : -1) : (a->k > b->k) - (a->k < b->k);
 }
 
-static void add_share(cJSON *row, const char *key, double share)
-{
-    char word[32];
-    snprintf(word, sizeof word, "%.1f %%", 100 * share);
-    js_text(row, key, isfinite(share) ? word : NULL);
-}
-
 static void add_kind(cJSON *rows, const kind *k, const part *of, double pass_ns)
 {
     const bool counted = k->flops > 0 && of->ns > 0;
-    cJSON *row = js_row(rows, "kernel:%s,op:%s,count:%d,median_ns:%g,rate:%g,bound:%s", k->name, k->op, of->count,
-                        of->ns, counted ? k->flops * of->count / of->ns : NAN, of->heaviest->bound);
-    add_share(row, "share", of->ns / pass_ns);
-    add_share(row, "peak", of->peak_share);
+    js_row(rows, "kernel:%s,op:%s,count:%d,median_ns:%g,rate:%g,bound:%s,share:%g,peak:%g", k->name, k->op, of->count,
+           of->ns, counted ? k->flops * of->count / of->ns : NAN, of->heaviest->bound, of->ns / pass_ns,
+           of->peak_share);
 }
 
 static void add_other(cJSON *rows, const char *what, int count, double ns, double pass_ns)
 {
-    cJSON *row = js_row(rows, "kernel:%s,op:%s,median_ns:%g", what, "", ns);
-    if (count > 0)
-        js_number(row, "count", count);
-    add_share(row, "share", ns / pass_ns);
+    js_row(rows, "kernel:%s,op:%s,count:%g,median_ns:%g,share:%g", what, "", count > 0 ? (double)count : NAN, ns,
+           ns / pass_ns);
 }
 
 static void add_candidate(cJSON *list, const report *r, int c)

@@ -3,7 +3,6 @@
 
 #include "bench/report/outcome.h"
 #include "cli/outfile.h"
-#include "cli/outline.h"
 #include "cli/say.h"
 #include "graph/base/base.h"
 #include "graph/base/formats.h"
@@ -23,8 +22,10 @@ static const char results_form[] =
     "{model/name}[model/dims*  {}]   {environment/threads} thread[environment/threads=1?|s] ({environment/cpu}, "
     "{environment/isa})   peak {ceilings/fma_f32_gflops:rate} GFLOP/s f32, {ceilings/read_gbs:rate} GB/s "
     "([ceilings/stated?as the device states|probed])\n"
-    "{rows!<name=contestant|>median|>interval=95% CI|>p90_ns=p90|>rate=GFLOP/s|>share=peak|"
-    ">peak_bytes=memory|>error|~status|^reason}"
+    "[candidates!<contestant|>median|>95% CI|>p90|>GFLOP/s|>peak|>memory|>error|~status|^reason\n"
+    "{name}\t{stats/median_ns}[stats/median_ns?[../machine_state/why?" MARK "]]\t"
+    "[stats/median_ns?{stats/low_ns} … {stats/high_ns}|-]\t{stats/p90_ns}\t{rate}\t[share?{share:%.0f%} %|-]\t"
+    "{memory/peak_bytes}\t[numerics/max_rel?{numerics/max_rel:%.1e}|-]\t{status}\t[reason?{reason}]]"
     "[machine_state?machine: {machine_state/state~}[machine_state/why? (" MARK "): {machine_state/why}]; "
     "{machine_state/counted_rounds} of {machine_state/rounds} rounds count"
     "[machine_state/state=overloaded?, less what threads waited for a processor][machine_state/why?. The times may be "
@@ -38,37 +39,21 @@ static const char results_form[] =
 static const char comparison_form[] = "[differences*differs: {key}: {before} before, {after} after\n]"
                                       "[comparisons*" VERDICT "[reason?  {reason}\n]]" NOTES;
 
-/* The rate is of the model's arithmetic as the first candidate's plan counts it: the same work for everybody. */
-static void add_row(cJSON *rows, const cJSON *c, double flops, double peak, const char *mark)
+/* Peers behind candidates, in the order of the command line, with a rate: of the model's arithmetic as the first
+ * candidate's plan counts it, the same work for everybody. */
+static void add_rates(cJSON *v)
 {
-    const double ns = js_get_number(c, "stats/median_ns", NAN);
-    const double error = js_get_number(c, "numerics/max_rel", NAN);
-    char median[80], low[64], high[64], interval[160], share[32], off[32];
-    outline_value(median, sizeof median - sizeof MARK, "ns", js_get(c, "stats/median_ns"));
-    if (isfinite(ns))
-        snprintf(median + strlen(median), sizeof median - strlen(median), "%s", mark);
-    outline_value(low, sizeof low, "ns", js_get(c, "stats/low_ns"));
-    outline_value(high, sizeof high, "ns", js_get(c, "stats/high_ns"));
-    snprintf(interval, sizeof interval, "%s … %s", low, high);
-    snprintf(share, sizeof share, "%.0f %%", 100 * flops / ns / peak);
-    snprintf(off, sizeof off, "%.1e", error);
-    js_row(rows, "name:%s,median:%s,interval:%s,p90_ns:%g,rate:%g,share:%s,peak_bytes:%g,error:%s,status:%s,reason:%s",
-           js_get_text(c, "name"), median, isfinite(ns) ? interval : NULL, js_get_number(c, "stats/p90_ns", NAN),
-           flops > 0 ? flops / ns : NAN, isfinite(flops / ns / peak) && flops > 0 ? share : NULL,
-           js_get_number(c, "memory/peak_bytes", NAN), isfinite(error) ? off : NULL, js_get_text(c, "status"),
-           js_get_text(c, "reason"));
-}
-
-/* Candidates, then peers, in the order of the command line. */
-static void add_rows(cJSON *v)
-{
-    const cJSON *lists[] = {js_get(v, "candidates"), js_get(v, "peers")}, *c;
+    cJSON *all = cJSON_GetObjectItemCaseSensitive(v, "candidates"), *peers, *c;
     double flops = 0, peak = js_get_number(v, "ceilings/fma_f32_gflops", NAN);
-    cJSON *rows = js_array(v, "rows");
-    const char *mark = *js_get_text(v, "machine_state/why") ? MARK : "";
-    cJSON_ArrayForEach(c, lists[0]) flops = flops > 0 ? flops : js_get_number(c, "flops", 0);
-    for (int i = 0; i < 2; i++)
-        cJSON_ArrayForEach(c, lists[i]) add_row(rows, c, flops, peak, mark);
+    cJSON_ArrayForEach(c, all) flops = flops > 0 ? flops : js_get_number(c, "flops", 0);
+    all = all ? all : js_array(v, "candidates"), peers = cJSON_GetObjectItemCaseSensitive(v, "peers");
+    while (peers && (c = cJSON_DetachItemFromArray(peers, 0)))
+        cJSON_AddItemToArray(all, c);
+    cJSON_ArrayForEach(c, all)
+    {
+        const double rate = flops > 0 ? flops / js_get_number(c, "stats/median_ns", NAN) : NAN;
+        js_put(c, "rate:%g,share:%g", rate, rate / peak);
+    }
 }
 
 /* What a kernel does as the model says it: what Strassen makes of a product counts as the product. */
@@ -150,7 +135,7 @@ bool results_show(const paper *on, const char *results, bool quiet, ts_error *e)
     if (v && !good)
         unknown_format(format, e);
     if (whole) {
-        add_rows(v);
+        add_rates(v);
         cJSON_ArrayForEach(c, cJSON_GetObjectItemCaseSensitive(v, "comparisons")) add_where(v, c);
     }
     if (good)

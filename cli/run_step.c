@@ -18,17 +18,17 @@ static bool planned(void *user, ts_plan *step, ts_error *e)
 
 int run_step(const args *a, const char *run, const char *schema, step_look *look, ts_error *e)
 {
-    static const char *const settled[] = {"dim", "in", "limit"};
+    static const char *const settled[] = {"dim", "in", "limit", NULL};
+    char before[32], why[4200];
     train_options w;
     looking l = {a, look};
     train_job j = {.asked = &w, .run = run, .resume = true, .planned = planned, .user = &l};
     j.options = session_options(a);
     j.options.schema = schema;
-    for (size_t i = 0; i < sizeof settled / sizeof *settled; i++)
-        if (args_count(a, settled[i])) {
-            err_set(e, TS_USAGE, "%s: --%s was settled when the run in '%s' began", a->verb->name, settled[i], run);
-            return err_hint(e, "leave it out"), TS_USAGE;
-        }
+    snprintf(before, sizeof before, "%s: ", a->verb->name);
+    snprintf(why, sizeof why, " was settled when the run in '%s' began", run);
+    if (!args_clash(a, settled, before, why, "leave it out", e))
+        return TS_USAGE;
     option_make(&w);
     const int code = train_run(&j, e);
     option_free(&w);

@@ -1,13 +1,14 @@
 /* say.c - forms filled in from JSON. */
 #include "cli/say.h"
 
+#include "cli/columns.h"
 #include "cli/outline.h"
 #include "graph/base/base.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUE = 4096, PATH = 64, HEADS = 256 }; /* bytes */
+enum { VALUE = 4096, PATH = 64, HEADS = 256, WIDTH = 80 }; /* bytes; columns of wrapped text */
 
 typedef struct saying {
     const paper *on;
@@ -138,6 +139,8 @@ static const char *put_value(const saying *w, const char *s, bool shown)
         put_parts(w, v, kind == '=');
     else if (*path && strchr("[]|", *path))
         fputs(path, w->on->f);
+    else if (strcmp(path, ";") == 0)
+        fputs(w->o->prev && w->o->prev->next ? ", " : "", w->on->f);
     else if (strcmp(path, "@") == 0)
         quote(w, w->o->string ? w->o->string : "");
     else if (cJSON_IsString(v))
@@ -149,11 +152,78 @@ static const char *put_value(const saying *w, const char *s, bool shown)
 
 static const char *put(const saying *w, const char *s, bool shown, const char *ends);
 
+/* What a form gives up to one of the characters, which is left behind; for free(). */
+static char *filled(const saying *w, const char **form, const char *ends, bool shown)
+{
+    char *all = NULL;
+    size_t size = 0;
+    paper on = *w->on;
+    if (!(on.f = open_memstream(&all, &size)))
+        memory_failed(0, "what a form gives");
+    *form = put(&(saying){&on, w->o, w->around}, *form, shown, ends);
+    fclose(on.f);
+    return all;
+}
+
+/* The blanks between words stay as they are but at the ends of lines. */
+static const char *put_wrapped(const saying *w, const char *s, bool shown)
+{
+    char *bar;
+    const int from = (int)strtol(s, &bar, 10);
+    s = bar + 1;
+    char *all = filled(w, &s, "]", shown);
+    int used = 0;
+    for (const char *c = all; *c;) {
+        const int blanks = (int)strspn(c, " \n"), length = (int)strcspn(c + blanks, " \n");
+        const bool breaks = used > 0 && length && used + blanks + length > WIDTH;
+        if (breaks)
+            fputc('\n', w->on->f), used = 0;
+        if (length)
+            used += fprintf(w->on->f, "%*s%.*s", breaks ? from : c[0] == '\n' ? 1 : blanks, "", length, c + blanks);
+        c += blanks + length;
+    }
+    free(all);
+    return s + (*s != 0);
+}
+
+/* s: the indentation and heads up to a line break, then a form for each cell */
+static const char *put_rows(const saying *w, const cJSON *list, const char *s, bool shown)
+{
+    const int blanks = (int)strspn(s, " "), length = (int)strcspn(s, "\n");
+    const char *const each = s + length + 1;
+    char heads[HEADS], indent[32];
+    snprintf(indent, sizeof indent, "%.*s", blanks, s);
+    snprintf(heads, sizeof heads, "%.*s", length - blanks, s + blanks);
+    columns t = columns_make(heads);
+    const cJSON *one;
+    list = shown ? list : NULL;
+    cJSON_ArrayForEach(one, list)
+    {
+        const char *cell = each - 1;
+        do {
+            cell++;
+            char *said = filled(&(saying){&(paper){.quote = put_plain}, one, w}, &cell, "\t]", true);
+            columns_add(&t, "%s", said);
+            free(said);
+        } while (*cell == '\t');
+    }
+    if (shown)
+        columns_print(&t, w->on, indent);
+    columns_free(&t);
+    for (s = each; *(s = put(w, s, false, "\t]")) == '\t';)
+        s++;
+    return s + (*s != 0);
+}
+
 static const char *put_choice(const saying *w, const char *s, bool shown)
 {
     char path[PATH];
     bool holds;
-    const cJSON *v = member(w, &s, "?=>*#", path), *one;
+    if (*s == '^')
+        return put_wrapped(w, s + 1, shown);
+    const cJSON *v = member(w, &s, "?=>*#!", path), *one;
+    if (*s == '!')
+        return put_rows(w, v, s + 1, shown);
     cJSON count = {.type = cJSON_Number, .valuedouble = cJSON_GetArraySize(v)};
     if (*s == '#')
         v = &count, s++;
@@ -192,11 +262,68 @@ void say_form(const paper *on, const cJSON *o, const char *form)
     put(&(saying){on, o, NULL}, form, true, "");
 }
 
+cJSON *reply_take(char *json, ts_error *e)
+{
+    if (!json)
+        return NULL;
+    cJSON *o = cJSON_Parse(json);
+    ts_free(json);
+    if (!o)
+        err_set(e, TS_BUG, "the library gave text that is no JSON");
+    return o;
+}
+
+cJSON *reply_make(const char *format)
+{
+    cJSON *o = cJSON_CreateObject();
+    js_text(o, "format", format);
+    return o;
+}
+
+void reply_print(const cJSON *o)
+{
+    char *s = js_to_text(o, true);
+    if (!s)
+        memory_failed(0, "the text of the reply");
+    puts(s);
+    cJSON_free(s);
+}
+
+void reply_end(cJSON *o)
+{
+    reply_print(o);
+    cJSON_Delete(o);
+}
+
 void reply_give(const args *a, cJSON *o, const char *form)
 {
     if (a->console.json)
         reply_print(o);
     else
         say_form(&(paper){stdout, a->console.color_out, console_width(), NULL}, o, form);
+    cJSON_Delete(o);
+}
+
+void say_text(text *t, const cJSON *o, const char *form)
+{
+    char *all = filled(&(saying){&(paper){.quote = put_plain}, o, NULL}, &form, "", true);
+    text_add(t, "%s", all);
+    free(all);
+}
+
+void say_notes(const console *c, const cJSON *o, const char *form)
+{
+    char *all = filled(&(saying){&(paper){.f = NULL}, o, NULL}, &form, "", true), line[VALUE];
+    for (const char *at = all; line_next(&at, line, sizeof line);)
+        console_note(c, "%s", line);
+    free(all);
+}
+
+void reply_note(const args *a, cJSON *o, const char *form)
+{
+    if (a->console.json)
+        reply_print(o);
+    else
+        say_notes(&a->console, o, form);
     cJSON_Delete(o);
 }

@@ -10,17 +10,30 @@
  *                 where it is that number or text, [path>0?...] where it is more, [path#=1?...] where there are so
  *                 many. "else" may be left out
  *   [path*each]   for each item of a list or member of an object, which is what paths begin at then
+ *   [path!  heads newline each]   a list as a table whose cells are forms, split at tabs, of each item
+ *   {;}           ", ", but not in the first item
  *   {../path}     within an item: a member of what it is an item of
  *   {}  {@}       what paths begin at, also as {.!...}, and the name that it has
+ *   [^28|text]    wrapped at 80 columns, the lines after the first one from column 28 on
  *   {!bold} {!}   a tone of the terminal, and its end: bold, faint, good, bad, caution
  *   {[} {]} {|}   these themselves
  * All else is copied; then, else and each may hold more of these. Values are escaped. */
 #ifndef TS_SAY_H
 #define TS_SAY_H
 #include "cli/args.h"
-#include "cli/reply.h"
+#include "graph/base/js.h"
 
 void say_form(const paper *on, const cJSON *o, const char *form);
+/* Parses what the library gave and frees it; NULL stays NULL and leaves the error that is there. */
+cJSON *reply_take(char *text, ts_error *e);
+cJSON *reply_make(const char *format); /* an object that starts with "format" */
+void reply_print(const cJSON *o);      /* on standard output */
+void reply_end(cJSON *o);              /* the same, and deletes it */
 /* The reply of a verb on standard output: as JSON where that is asked for, else by the form. The object is deleted. */
 void reply_give(const args *a, cJSON *o, const char *form);
+/* The same, but that people read it as notes, one a line of what the form gives. */
+void reply_note(const args *a, cJSON *o, const char *form);
+struct text;
+void say_text(struct text *t, const cJSON *o, const char *form); /* adds it, values as they are */
+void say_notes(const console *c, const cJSON *o, const char *form);
 #endif

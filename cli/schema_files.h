@@ -1,7 +1,7 @@
 /* schema_files.h - schemas as files: one layout for all, and what two of them differ in. Texts are only read. */
 #ifndef TS_SCHEMA_FILES_H
 #define TS_SCHEMA_FILES_H
-#include "cli/reply.h"
+#include "cli/say.h"
 
 /* The same schema, comments too, laid out as those that come with Tessera; for free(). name: for messages. */
 char *schema_format_text(const char *name, const char *source, ts_error *e);

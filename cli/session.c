@@ -2,6 +2,7 @@
 #include "cli/session.h"
 
 #include "graph/base/base.h"
+#include "cli/say.h"
 #include "cli/suggest.h"
 
 #include <stdlib.h>
@@ -66,6 +67,27 @@ ts_options session_options(const args *a)
     };
 }
 
+bench_options session_contest(const args *a)
+{
+    const ts_options machine = session_options(a);
+    bench_options o = {.model = args_noun(a, 0),
+                       .target = machine.target,
+                       .isa = machine.isa,
+                       .cache_folder = machine.cache_folder,
+                       .threads = machine.threads,
+                       .as_written = machine.as_written,
+                       .mem_limit = machine.mem_limit};
+    o.dims = args_list(a, "dim", &o.n_dims);
+    o.limits = args_list(a, "limit", &o.n_limits);
+    o.inputs = args_list(a, "in", &o.n_inputs);
+    return o;
+}
+
+void session_contest_free(bench_options *o)
+{
+    free((void *)o->dims), free((void *)o->limits), free((void *)o->inputs);
+}
+
 /* Binds dimensions as --dim says, and as `at` does unless it is NULL; value: of each input, or NULL. */
 static bool bind(ts_model *m, const args *a, const char *at, const ts_array *value, ts_error *e)
 {
@@ -90,20 +112,16 @@ static bool unknown_input(const session *s, const char *pair, ts_error *e)
     snprintf(name, sizeof name, "%.*s", length, pair);
     err_set(e, TS_USAGE, "--in \"%s\": the model has no input \"%s\"", pair, name);
     ts_port port;
+    text list = {0};
     suggestion near = suggest_begin(name);
-    for (int i = 0; i < s->n_inputs; i++) {
-        if (ts_model_input(s->model, i, &port))
+    for (int i = 0; i < s->n_inputs; i++)
+        if (ts_model_input(s->model, i, &port)) {
             suggest_offer(&near, port.name);
-    }
-    if (suggest_hint(&near, "", e))
-        return false;
-    char list[512] = "";
-    for (int i = 0; i < s->n_inputs; i++) {
-        size_t n = strlen(list);
-        if (ts_model_input(s->model, i, &port))
-            snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "", port.name);
-    }
-    err_hint(e, *list ? "its inputs are %s" : "it has no inputs", list);
+            text_add(&list, "%s%s", list.length ? ", " : "", port.name);
+        }
+    if (!suggest_hint(&near, "", e))
+        err_hint(e, list.length ? "its inputs are %.511s" : "it has no inputs", text_str(&list));
+    text_free(&list);
     return false;
 }
 
@@ -208,11 +226,8 @@ bool session_open_at(session *s, const args *a, const char *what, const char *at
     if (!s->model)
         return false;
     s->n_inputs = ts_model_inputs(s->model);
-    s->value = calloc((size_t)s->n_inputs + 1, sizeof *s->value);
-    s->source = calloc((size_t)s->n_inputs + 1, sizeof *s->source);
-    if (!s->value || !s->source)
-        return err_memory(e, ((size_t)s->n_inputs + 1) * (sizeof *s->value + sizeof *s->source), "%d inputs",
-                          s->n_inputs);
+    s->value = heap_array((size_t)s->n_inputs + 1, sizeof *s->value);
+    s->source = heap_array((size_t)s->n_inputs + 1, sizeof *s->source);
     for (int i = 0; i < s->n_inputs; i++)
         s->value[i].dtype = TS_N_DTYPE;
     return read_inputs(s, e) && bind(s->model, a, at, s->value, e);

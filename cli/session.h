@@ -4,7 +4,8 @@
 #ifndef TS_SESSION_H
 #define TS_SESSION_H
 #include "cli/args.h"
-#include "cli/reply.h"
+#include "bench/bench.h"
+#include "graph/base/js.h"
 
 typedef struct session {
     const args *args;
@@ -50,4 +51,7 @@ bool session_require(session *s, ts_error *e);
 void session_close(session *s);
 /* The plan options alone, without a model. */
 ts_options session_options(const args *a);
+/* A race of the model and on the machine that the options say; session_contest_free releases its lists. */
+bench_options session_contest(const args *a);
+void session_contest_free(bench_options *o);
 #endif

@@ -4,51 +4,22 @@
 #include "bench/report/report.h"
 #include "bench/sweep.h"
 #include "cli/outfile.h"
-#include "cli/outline.h"
 #include "cli/say.h"
-#include "graph/base/base.h"
 #include "graph/base/err.h"
-#include "graph/base/js.h"
 
-#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char form[] = "{rows!<at|<winner|times|<medians|~state}";
-
-static void add_row(cJSON *rows, const cJSON *point)
-{
-    const cJSON *v, *c;
-    text at = {0}, medians = {0};
-    char times[32] = "-";
-    const double by = js_get_number(point, "times", NAN);
-    cJSON_ArrayForEach(v, js_get(point, "at"))
-        text_add(&at, "%s%s=%s", at.length ? " " : "", v->string, v->valuestring);
-    cJSON_ArrayForEach(c, js_get(point, "contestants"))
-    {
-        char ns[64];
-        outline_value(ns, sizeof ns, "ns", js_get(c, "median_ns"));
-        text_add(&medians, "%s%s %s", medians.length ? ", " : "", js_get_text(c, "name"), ns);
-    }
-    if (isfinite(by))
-        snprintf(times, sizeof times, "%.2fx", by);
-    js_row(rows, "at:%s,winner:%s,times:%s,medians:%s,state:%s", text_str(&at),
-           *js_get_text(point, "winner") ? js_get_text(point, "winner") : "not decided", times, text_str(&medians),
-           js_get_text(point, "state"));
-    text_free(&at), text_free(&medians);
-}
+static const char form[] =
+    "[points!at|<winner|times|<medians|~state\n{at=}\t[winner?{winner}|not decided]\t[times?{times:%.2f}x|-]\t"
+    "[contestants*{;}{name} {median_ns}]\t{state}]";
 
 static bool show(const args *a, const char *json, ts_error *e)
 {
     if (a->console.json)
         return outfile_write("-", json, e);
-    cJSON *v = cJSON_Parse(json), *p, *rows = js_array(v, "rows");
-    cJSON_ArrayForEach(p, js_get(v, "points")) add_row(rows, p);
-    const paper on = console_paper(&a->console);
-    say_form(&on, v, form);
-    cJSON_Delete(v);
-    return true;
+    return reply_give(a, cJSON_Parse(json), form), true;
 }
 
 static bool publish(const args *a, const char *json, ts_error *e)
@@ -65,12 +36,7 @@ static bool publish(const args *a, const char *json, ts_error *e)
 bool sweep_fits(const args *a, ts_error *e)
 {
     static const char *const others[] = {"at", "train", "profile", "fail-on", NULL};
-    for (int i = 0; others[i]; i++)
-        if (args_count(a, others[i])) {
-            err_set(e, TS_USAGE, "bench: --%s belongs to one race, and --sweep runs many", others[i]);
-            return err_hint(e, "leave one of them out");
-        }
-    return true;
+    return args_clash(a, others, "bench: ", " belongs to one race, and --sweep runs many", "leave one of them out", e);
 }
 
 int sweep_race(const args *a, const bench_options *o, ts_error *e)

@@ -99,6 +99,14 @@ bool train_options_said(const args *a, const option_field *f)
     return verb_option(a->verb, f->name) && args_count(a, f->name);
 }
 
+char *train_options_text(const args *a, const char *name)
+{
+    char *out = NULL;
+    for (int i = 0; i < args_count(a, name); i++)
+        option_add_line(&out, args_at(a, name, i));
+    return out;
+}
+
 void train_options_take(train_options *w, const args *a)
 {
     for (const option_field *f = option_fields; f->name; f++) {
@@ -113,10 +121,7 @@ void train_options_take(train_options *w, const args *a)
             *(double *)at = args_number(a, f->name);
         else if (f->kind == OPTION_TEXT)
             option_set_text(option_place(w, f), args_text(a, f->name));
-        else {
-            option_set_text(option_place(w, f), NULL);
-            for (int i = 0; i < args_count(a, f->name); i++)
-                option_add_line(option_place(w, f), args_at(a, f->name, i));
-        }
+        else
+            free(*option_place(w, f)), *option_place(w, f) = train_options_text(a, f->name);
     }
 }

@@ -11,5 +11,6 @@ extern const option_group train_step_options; /* what a step is, of train and of
 void train_options_usual(const option *o, char out[OPTION_TEXT_MOST]); /* as option_group.usual */
 
 bool train_options_said(const args *a, const option_field *f); /* the verb has such an option, and it was given */
+char *train_options_text(const args *a, const char *name);     /* of a repeated one, as option_add_line; for free() */
 void train_options_take(train_options *w, const args *a);      /* puts all that were given into w */
 #endif

@@ -185,15 +185,8 @@ bool value_check(const option *o, const char *value, ts_error *e)
     case SECONDS: wanted = value_seconds(value, &d) ? NULL : "a time, as in 2s, 500ms or 1m"; break;
     case BYTES: wanted = value_bytes(value, &i) ? NULL : "a size in bytes, as in 512M or 4G"; break;
     case PERCENT: wanted = value_percent(value, &d) ? NULL : "a percentage, as in 1%"; break;
-    case WORD:
-    case A_FILE:
-    case A_FOLDER:
-    case A_SCHEMA:
-    case A_PEER:
-    case A_TARGET:
-    case AN_ISA:
-    case AN_OPTIMIZER: wanted = *value ? NULL : "something"; break;
     case FLAG: break;
+    default: wanted = *value ? NULL : "something"; /* a text of whatever kind */
     }
     return !wanted || err_set(e, TS_USAGE, "--%s \"%s\": must be %s", o->name, value, wanted);
 }

@@ -42,33 +42,35 @@ const option_group *verb_group(const verb *v, int i)
     return i < n ? group_at(v, i) : i > n ? NULL : json ? &plain_group : &shared_group;
 }
 
-const option *verb_option(const verb *v, const char *name)
+const option *verb_option_at(const verb *v, int i)
 {
     const option_group *g;
-    for (int i = 0; (g = verb_group(v, i)); i++) {
-        for (const option *o = g->options; o->name; o++) {
-            if (strcmp(o->name, name) == 0)
+    for (int k = 0; (g = verb_group(v, k)); k++)
+        for (const option *o = g->options; o->name; o++)
+            if (i-- == 0)
                 return o;
-        }
-    }
     return NULL;
+}
+
+const option *verb_option(const verb *v, const char *name)
+{
+    const option *o;
+    for (int i = 0; (o = verb_option_at(v, i)) && strcmp(o->name, name) != 0;)
+        i++;
+    return o;
+}
+
+const option *verb_letter(const verb *v, char letter)
+{
+    const option *o;
+    for (int i = 0; (o = verb_option_at(v, i)) && (!letter || o->letter != letter);)
+        i++;
+    return o;
 }
 
 bool verb_answers_json(const verb *v)
 {
     return verb_option(v, "json")->kind == FLAG;
-}
-
-const option *verb_letter(const verb *v, char letter)
-{
-    const option_group *g;
-    for (int i = 0; (g = verb_group(v, i)); i++) {
-        for (const option *o = g->options; o->name; o++) {
-            if (o->letter && o->letter == letter)
-                return o;
-        }
-    }
-    return NULL;
 }
 
 const char *option_brief(const option_group *g, const option *o, char out[OPTION_TEXT_MOST])

@@ -60,9 +60,9 @@ typedef struct verb {
     const char *usage;
     option_group own; /* without options: none */
     const option_group *const
-        *groups;                 /* further ones, ends with NULL; the one that all verbs share is added by itself */
-    const char *const *examples; /* ends with NULL; each "tessera ... # what for"; the first ones are shown first */
-    const char *details;         /* what the options do not say, as one paragraph or several; may be NULL */
+        *groups;          /* further ones, ends with NULL; the one that all verbs share is added by itself */
+    const char *examples; /* one a line, "tessera ... # what for"; the first ones are shown first */
+    const char *details;  /* what the options do not say, as one paragraph or several; may be NULL */
     int (*run)(const struct args *a, ts_error *e); /* an exit code; if e holds an error, that one's code counts */
     bool hidden;                                   /* absent from lists, still runs */
 } verb;
@@ -72,6 +72,7 @@ extern const verb *const verbs[]; /* all commands by name, ends with NULL; writt
 const verb *verb_find(const char *name); /* NULL if there is none */
 /* The i-th option group of a verb, the shared one last; NULL past the end. */
 const option_group *verb_group(const verb *v, int i);
+const option *verb_option_at(const verb *v, int i); /* of all groups; NULL past the end */
 const option *verb_option(const verb *v, const char *name);
 bool verb_answers_json(const verb *v); /* --json puts an object on standard output: it takes no file */
 const option *verb_letter(const verb *v, char letter);

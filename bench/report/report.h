@@ -22,8 +22,9 @@ bool report_write(const char *results_json, char **html, ts_error *e);
 
 /* The page of a sweep/1 document: a map of who wins where, and curves. */
 bool report_sweep(const char *sweep_json, char **html, ts_error *e);
-/* Of a suite/1 document: its page, or plain, a table of Markdown to paste; and the rows of both, for cJSON_Delete. */
-bool report_suite(const char *suite_json, bool plain, char **out, ts_error *e);
+/* Of a suite/1 document: its page; a table of Markdown to paste; and the rows of both, for cJSON_Delete. */
+bool report_suite(const char *suite_json, char **html, ts_error *e);
+bool report_suite_markdown(const char *suite_json, char **table, ts_error *e);
 struct cJSON *report_suite_rows(const struct cJSON *suite);
 bool report_is(const char *json, const char *format); /* FORMAT_SWEEP, FORMAT_SUITE */
 

@@ -153,7 +153,8 @@ static void page(text *t, const cJSON *suite, const cJSON *rows)
     html_add(t, "</section></main></body></html>\n");
 }
 
-bool report_suite(const char *suite_json, bool plain, char **out, ts_error *e)
+static bool written(const char *suite_json, void (*write)(text *t, const cJSON *suite, const cJSON *rows), char **out,
+                    ts_error *e)
 {
     cJSON *suite = js_parse(suite_json, "the suite", e);
     cJSON *rows = report_suite_rows(suite);
@@ -164,8 +165,18 @@ bool report_suite(const char *suite_json, bool plain, char **out, ts_error *e)
         err_hint(e, "give a file that tessera suite wrote with -o");
     }
     if (good)
-        (plain ? markdown : page)(&t, suite, rows);
+        write(&t, suite, rows);
     *out = good ? text_take(&t) : NULL;
     cJSON_Delete(suite), cJSON_Delete(rows);
     return good;
+}
+
+bool report_suite(const char *suite_json, char **html, ts_error *e)
+{
+    return written(suite_json, page, html, e);
+}
+
+bool report_suite_markdown(const char *suite_json, char **table, ts_error *e)
+{
+    return written(suite_json, markdown, table, e);
 }

@@ -66,12 +66,8 @@ static bool copy(unpacking *u, int to)
     while ((n = u->by.read_data(u->from, block, sizeof block)) > 0) {
         if ((u->bytes += n) > MOST_BYTES)
             return err_set(u->e, TS_MEMORY, "%s: unpacks to more than %lld bytes", u->path, (long long)MOST_BYTES);
-        for (la_ssize_t at = 0; at < n;) {
-            const ssize_t k = write(to, block + at, (size_t)(n - at));
-            if (k <= 0)
-                return err_set(u->e, TS_FILES, "cannot write below %s", u->folder);
-            at += k;
-        }
+        if (!file_write(to, block, (size_t)n))
+            return err_set(u->e, TS_FILES, "cannot write below %s", u->folder);
     }
     return n == 0 || err_set(u->e, TS_BAD_INPUT, "%s: %s", u->path, u->by.error(u->from));
 }
@@ -84,16 +80,15 @@ static bool take(unpacking *u, struct archive_entry *entry)
         return err_set(u->e, TS_BAD_INPUT, "%s: the entry \"%.200s\" would leave its folder", u->path, name);
     if (!safe || u->by.entry_type(entry) != AE_IFREG || !wanted(u, safe))
         return true;
-    char *path = NULL;
-    if (asprintf(&path, "%s/%s", u->folder, safe) < 0)
-        return err_memory(u->e, strlen(u->folder) + strlen(safe) + 2, "a file name");
-    const int to = make_parents(path, strlen(u->folder) + 1)
-                       ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)
+    text path = {0};
+    text_add(&path, "%s/%s", u->folder, safe);
+    const int to = make_parents(path.s, strlen(u->folder) + 1)
+                       ? open(path.s, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)
                        : -1;
-    const bool good = to >= 0 ? copy(u, to) : err_set(u->e, TS_FILES, "cannot write %s", path);
+    const bool good = to >= 0 ? copy(u, to) : err_set(u->e, TS_FILES, "cannot write %s", path.s);
     if (to >= 0)
         close(to);
-    free(path);
+    text_free(&path);
     return good;
 }
 
@@ -136,11 +131,11 @@ _Noreturn static void watch(int from, const char *folder)
 
 char *archive_folder_make(int *janitor, ts_error *e)
 {
-    char *folder = NULL;
+    text path = {0};
     int ends[2];
     *janitor = -1;
-    if (asprintf(&folder, "%s/tessera-cases-XXXXXX", file_temporary()) < 0)
-        return err_memory(e, strlen(file_temporary()) + sizeof "/tessera-cases-XXXXXX", "a file name"), NULL;
+    text_add(&path, "%s/tessera-cases-XXXXXX", file_temporary());
+    char *folder = text_take(&path);
     if (!mkdtemp(folder) || pipe2(ends, O_CLOEXEC) != 0) {
         err_set(e, TS_FILES, "cannot make the temporary folder %s", folder);
         free(folder);

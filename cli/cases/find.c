@@ -1,6 +1,6 @@
 /* find.c - which cases there are. */
 #include "cli/cases/cases.h"
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "cli/outfile.h"
 
 #include <dirent.h>
@@ -33,67 +33,53 @@ static bool passes(const case_filter *f, const char *tier, const char *name, con
 static bool is_file(const char *folder, const char *name)
 {
     char path[4096];
-    struct stat st;
     const int n = snprintf(path, sizeof path, "%s/%s", folder, name);
-    return n > 0 && n < (int)sizeof path && stat(path, &st) == 0 && S_ISREG(st.st_mode);
+    return n > 0 && n < (int)sizeof path && file_exists(path) && !file_is_folder(path);
 }
 
-static bool add(cases *c, const test_case *t, ts_error *e)
+static bool add(cases *c, const char *folder, const char *tier, const char *name, const char *op, ts_error *e)
 {
-    if (c->n == c->cap) {
-        const int cap = c->cap ? 2 * c->cap : 256;
-        test_case *more = reallocarray(c->all, (size_t)cap, sizeof *more);
-        if (!more)
-            return err_memory(e, (size_t)cap * sizeof *more, "%d cases", cap);
-        c->all = more, c->cap = cap;
-    }
+    c->all = heap_grown(c->all, c->n, &c->cap, sizeof *c->all);
     test_case *own = &c->all[c->n];
-    *own = (test_case){strdup(t->folder), strdup(t->tier), strdup(t->name), strdup(t->op)};
+    *own = (test_case){strdup(folder), strdup(tier), strdup(name), strdup(op)};
     c->n++;
     return (own->folder && own->tier && own->name && own->op) ||
-           err_memory(e, strlen(t->folder) + strlen(t->tier) + strlen(t->name) + strlen(t->op) + 4, "a case");
+           err_memory(e, strlen(folder) + strlen(tier) + strlen(name) + strlen(op) + 4, "a case");
 }
 
 /* ---- with an index ---- */
 static bool take_row(cases *c, const char *folder, char *row, const case_filter *f, ts_error *e)
 {
     char *tier = strsep(&row, "\t"), *name = strsep(&row, "\t"), *op = strsep(&row, "\t");
-    char *path = NULL;
+    text path = {0};
     if (!tier || !name || !*tier || !*name)
         return true;
     if (!passes(f, tier, name, op ? op : ""))
         return c->skipped++, true;
     if (strstr(tier, "..") || strstr(name, "..") || strchr(tier, '/') || strchr(name, '/'))
         return err_set(e, TS_BAD_INPUT, "%s/index.tsv: \"%s/%s\" is no name of a case", folder, tier, name);
-    if (asprintf(&path, "%s/%s/%s", folder, tier, name) < 0)
-        return err_memory(e, strlen(folder) + strlen(tier) + strlen(name) + 3, "a file name");
-    const bool good = add(c, &(test_case){path, tier, name, op ? op : (char[]){""}}, e);
-    free(path);
+    text_add(&path, "%s/%s/%s", folder, tier, name);
+    const bool good = add(c, path.s, tier, name, op ? op : "", e);
+    text_free(&path);
     return good;
 }
 
 static bool read_index(cases *c, const char *folder, const case_filter *f, ts_error *e)
 {
-    char *path = NULL;
-    if (asprintf(&path, "%s/index.tsv", folder) < 0)
-        return err_memory(e, strlen(folder) + sizeof "/index.tsv", "a file name");
-    char *text = outfile_text(path, INDEX_BYTES, e), *rest = text;
-    free(path);
-    if (!text)
+    text path = {0};
+    text_add(&path, "%s/index.tsv", folder);
+    char *all = outfile_text(path.s, INDEX_BYTES, e), *rest = all;
+    text_free(&path);
+    if (!all)
         return false;
     bool good = strsep(&rest, "\n") != NULL; /* the heading */
     for (char *row; good && (row = strsep(&rest, "\n"));)
         good = take_row(c, folder, row, f, e);
-    free(text);
+    free(all);
     return good;
 }
 
 /* ---- without ---- */
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
 static int shown(const struct dirent *d)
 {
     return d->d_name[0] != '.';
@@ -110,22 +96,17 @@ static bool walk(cases *c, const char *folder, const char *above, const case_fil
 {
     struct dirent **entry = NULL;
     if (is_file(folder, "model.onnx")) {
-        char tier[256], name[256], none[] = "", *own = strdup(folder);
-        snprintf(tier, sizeof tier, "%s", above);
-        snprintf(name, sizeof name, "%s", last_part(folder));
-        const bool in = passes(f, tier, name, "");
+        const char *name = last_part(folder);
+        const bool in = passes(f, above, name, "");
         c->skipped += !in;
-        const bool good = own && (!in || add(c, &(test_case){own, tier, name, none}, e));
-        free(own);
-        return good;
+        return !in || add(c, folder, above, name, "", e);
     }
-    const int n = scandir(folder, &entry, shown, by_name);
+    const int n = scandir(folder, &entry, shown, alphasort);
     bool good = n >= 0 || err_set(e, TS_FILES, "cannot read the folder %s", folder);
     for (int i = 0; i < n; i++) {
         char path[4096];
-        struct stat st;
         const int length = snprintf(path, sizeof path, "%s/%s", folder, entry[i]->d_name);
-        if (good && length < (int)sizeof path && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        if (good && length < (int)sizeof path && file_is_folder(path))
             good = walk(c, path, last_part(folder), f, e);
         free(entry[i]);
     }

@@ -1,7 +1,7 @@
 /* pool.c - cases in processes of their own: what crashes or hangs ends alone. */
 #include "cli/cases/cases.h"
 #include "graph/base/clock.h"
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,14 +45,7 @@ _Noreturn static void work(const pool *p, const slot *s, int to)
     dup2(nothing, STDOUT_FILENO);
     dup2(s->said, STDERR_FILENO);
     case_run(&p->c->all[s->which], p->w, &out);
-    const char *at = (const char *)&out;
-    for (size_t left = sizeof out; left > 0;) {
-        const ssize_t n = write(to, at, left);
-        if (n <= 0)
-            _exit(1);
-        at += n, left -= (size_t)n;
-    }
-    _exit(0);
+    _exit(!file_write(to, &out, sizeof out));
 }
 
 static bool start(pool *p, slot *s, ts_error *e)

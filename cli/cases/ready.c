@@ -1,7 +1,7 @@
 /* ready.c - whether a target runs anything, asked in a process of its own: cases run in children of this one, and a
  * device that their parent has opened, with its threads, does not follow them there. */
 #include "cli/cases/cases.h"
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,14 +25,7 @@ _Noreturn static void answer(const ts_options *o, int to)
 {
     ts_error e = {0};
     evaluate(o, &e);
-    const char *at = (const char *)&e;
-    for (size_t left = sizeof e; left > 0;) {
-        const ssize_t n = write(to, at, left);
-        if (n <= 0)
-            _exit(1);
-        at += n, left -= (size_t)n;
-    }
-    _exit(0);
+    _exit(!file_write(to, &e, sizeof e));
 }
 
 static bool receive(int from, ts_error *said)

@@ -31,13 +31,9 @@ static bool close_enough(double got, double want)
 /* rtol 1e-3, atol 1e-7, exact shape and dtype, as the official runner; why gets the first difference. */
 static bool compare(const ts_array *got, const ts_array *want, char *why, size_t size)
 {
-    bool same = got->dtype == want->dtype && got->rank == want->rank;
-    for (int i = 0; same && i < got->rank; i++)
-        same = got->dim[i] == want->dim[i];
-    if (!same) {
-        snprintf(why, size, "is %s, expected %s", array_type(got).s, array_type(want).s);
-        return false;
-    }
+    const array_words is = array_type(got), wanted = array_type(want);
+    if (strcmp(is.s, wanted.s) != 0)
+        return snprintf(why, size, "is %s, expected %s", is.s, wanted.s), false;
     int64_t first = -1, bad = 0;
     const int64_t n = ts_array_count(want);
     for (int64_t i = 0; i < n; i++)
@@ -175,9 +171,7 @@ static bool same_graph(const trial *t, const ts_binding *b, ts_error *e)
 
 static bool compute(trial *t, ts_error *e)
 {
-    bool *hold = calloc((size_t)t->n_in + 1, sizeof *hold);
-    if (!hold)
-        return err_memory(e, ((size_t)t->n_in + 1) * sizeof *hold, "%d inputs", t->n_in);
+    bool *hold = heap_array((size_t)t->n_in + 1, sizeof *hold);
     for (int k = 1; k < t->n_in; k++)
         hold[k] = t->w->variant == INITIALIZERS;
     const ts_binding b = {.value = t->in, .hold = hold, .free = t->w->variant == SYMBOLIC};
@@ -193,11 +187,8 @@ static bool run_set(trial *t, ts_error *e)
 {
     t->n_in = ts_model_inputs(t->model);
     t->n_out = ts_model_outputs(t->model);
-    t->in = calloc((size_t)t->n_in + 1, sizeof *t->in);
-    t->output = calloc((size_t)t->n_out + 1, sizeof *t->output);
-    if (!t->in || !t->output)
-        return err_memory(e, ((size_t)t->n_in + 1) * sizeof *t->in + ((size_t)t->n_out + 1) * sizeof *t->output,
-                          "%d inputs and %d outputs", t->n_in, t->n_out);
+    t->in = heap_array((size_t)t->n_in + 1, sizeof *t->in);
+    t->output = heap_array((size_t)t->n_out + 1, sizeof *t->output);
     for (int k = 0; k < t->n_out; k++)
         ts_model_output(t->model, k, &t->output[k]);
     const bool good = read_inputs(t, e) && compute(t, e);

@@ -44,13 +44,20 @@ void dot_name(FILE *f, const char *s)
     free(safe);
 }
 
-static void put_type(FILE *f, const cJSON *node)
+void dot_type(FILE *f, const cJSON *value)
 {
-    const cJSON *d;
-    fprintf(f, "%s [", js_get_text(node, "dtype"));
-    cJSON_ArrayForEach(d, js_get(node, "shape"))
-        fprintf(f, "%s%.0f", d->prev && d->prev->next ? ", " : "", d->valuedouble);
-    fprintf(f, "]");
+    const cJSON *dim, *shape = js_get(value, "shape");
+    dot_name(f, js_get_text(value, "dtype"));
+    fputs(shape ? " [" : "", f);
+    cJSON_ArrayForEach(dim, shape)
+    {
+        fputs(dim == shape->child ? "" : ", ", f);
+        if (cJSON_IsString(dim))
+            dot_name(f, dim->valuestring);
+        else
+            fprintf(f, "%.0f", dim->valuedouble);
+    }
+    fputs(shape ? "]" : "", f);
 }
 
 static void put_amount(FILE *f, const char *name, double v)
@@ -78,7 +85,7 @@ static void put_weight(picture *p, const cJSON *w)
     fprintf(p->f, "\\n");
     dot_name(p->f, dot && dot[1] ? dot + 1 : label);
     fprintf(p->f, " ");
-    put_type(p->f, w);
+    dot_type(p->f, w);
 }
 
 /* The weights that a step reads, through what is made of weights alone. */
@@ -145,7 +152,7 @@ static void put_box(picture *p, int id)
     else if (p->fold.whole && *js_get_text(b->node[id], "label"))
         dot_name(p->f, js_get_text(b->node[id], "label")), fprintf(p->f, "\\n");
     put_steps(p, id, flops);
-    put_type(p->f, b->node[last]);
+    dot_type(p->f, b->node[last]);
     if (flops > 0) {
         fprintf(p->f, "\\n");
         put_amount(p->f, "flops", flops);
@@ -164,17 +171,11 @@ static void put_box(picture *p, int id)
 /* ---- frames: one around a single box is a name in that box ---- */
 static void put_frame(picture *p, const char *name, int times)
 {
-    char *label = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&label, &size);
-    if (!f)
-        memory_failed(strlen(name), "the name of a frame");
-    if (p->alone)
-        fprintf(f, "%s.", p->alone);
-    fputs(name, f);
+    text whole = {0};
+    text_add(&whole, "%s%s%s", p->alone ? p->alone : "", p->alone ? "." : "", name);
     if (times > 1)
-        fprintf(f, "  (%d times)", times);
-    fclose(f);
+        text_add(&whole, "  (%d times)", times);
+    char *label = text_take(&whole);
     free(p->alone);
     p->alone = NULL;
     if (p->held[p->frames] == 1 && !p->fold.whole) {
@@ -290,7 +291,7 @@ static void put_output(picture *p, const output *first, int n)
         fprintf(p->f, " (%d)", n);
     }
     fprintf(p->f, "\\n");
-    put_type(p->f, first->port);
+    dot_type(p->f, first->port);
     fprintf(p->f, "\", shape=ellipse, fillcolor=\"#eef3d6\"]\n  n%d -> out%d\n", first->box, first->place);
 }
 

@@ -4,7 +4,7 @@
 #ifndef TS_DOT_H
 #define TS_DOT_H
 #include "cli/console.h"
-#include "cli/reply.h"
+#include "graph/base/js.h"
 
 #include <stdio.h>
 
@@ -25,6 +25,7 @@ void dot_begin(FILE *f, const char *title, const legend *l);
 /* Bounds the search for short arrows: of many boxes its last per cent takes minutes. Before the end of the text. */
 void dot_hurry(FILE *f, int count);
 void dot_name(FILE *f, const char *name);
+void dot_type(FILE *f, const cJSON *value); /* "f32 [batch, 768]", without a shape where there is none */
 /* The picture as SVG, by the program `dot`; for free(). NULL with e set when that is not installed or fails. p is told
  * of the progress. */
 char *dot_svg_text(const char *dot, int boxes, progress *p, ts_error *e);

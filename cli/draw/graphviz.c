@@ -1,7 +1,7 @@
 /* graphviz.c - drawing is Graphviz' business: its program `dot` reads our text and writes the picture. Both are files
  * in memory, and the program ends with us: nothing is left behind, however this process ends. */
 #include "cli/draw/dot.h"
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -62,44 +61,25 @@ static bool run_dot(int in, int out, int boxes, progress *p, ts_error *e)
     return err_set(e, TS_TOOLCHAIN, "show: dot failed with status %d", WEXITSTATUS(status));
 }
 
-static bool fill(int fd, const char *text)
-{
-    for (size_t left = strlen(text); left > 0;) {
-        const ssize_t n = write(fd, text, left);
-        if (n < 0 && errno != EINTR)
-            return false;
-        text += n > 0 ? n : 0, left -= n > 0 ? (size_t)n : 0;
-    }
-    return lseek(fd, 0, SEEK_SET) == 0;
-}
-
 static char *content(int fd, ts_error *e)
 {
-    struct stat st;
-    if (fstat(fd, &st) != 0)
-        return err_set(e, TS_FILES, "show: the picture cannot be read: %s", strerror(errno)), NULL;
-    if (st.st_size > SVG_MOST)
-        return err_set(e, TS_UNSUPPORTED, "show: the picture has %lld bytes, at most %d expected",
-                       (long long)st.st_size, SVG_MOST),
-               NULL;
-    const size_t size = (size_t)st.st_size;
-    char *text = calloc(size + 1, 1);
-    for (size_t at = 0; text && at < size;) {
-        const ssize_t n = pread(fd, text + at, size - at, (off_t)at);
-        if (n <= 0)
-            break;
-        at += (size_t)n;
-    }
-    if (!text)
-        err_memory(e, size + 1, "a picture");
-    return text;
+    mapping m = {0};
+    char *svg = NULL;
+    if (!file_map_fd(fd, "the picture", &m, e))
+        return NULL;
+    if (m.size > SVG_MOST)
+        err_set(e, TS_UNSUPPORTED, "show: the picture has %zu bytes, at most %d expected", m.size, SVG_MOST);
+    else if (!(svg = m.size ? strndup((const char *)m.at, m.size) : strdup("")))
+        err_memory(e, m.size + 1, "a picture");
+    file_unmap(&m);
+    return svg;
 }
 
 char *dot_svg_text(const char *dot, int boxes, progress *p, ts_error *e)
 {
     const int in = memfd_create("dot", MFD_CLOEXEC), out = memfd_create("svg", MFD_CLOEXEC);
     char *svg = NULL;
-    if (in < 0 || out < 0 || !fill(in, dot))
+    if (in < 0 || out < 0 || !file_write(in, dot, strlen(dot)) || lseek(in, 0, SEEK_SET) != 0)
         err_memory(e, strlen(dot), "the text that Graphviz draws (%s)", strerror(errno));
     else if (run_dot(in, out, boxes, p, e))
         svg = content(out, e);

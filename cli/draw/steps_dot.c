@@ -56,30 +56,12 @@ static const char *text_of(const cJSON *name)
     return cJSON_IsString(name) ? name->valuestring : "";
 }
 
-static void put_type(FILE *f, const cJSON *port)
-{
-    const cJSON *dim, *shape = js_get(port, "shape");
-    dot_name(f, js_get_text(port, "dtype"));
-    if (shape)
-        fprintf(f, " [");
-    cJSON_ArrayForEach(dim, shape)
-    {
-        fprintf(f, "%s", dim == shape->child ? "" : ", ");
-        if (cJSON_IsString(dim))
-            dot_name(f, dim->valuestring);
-        else
-            fprintf(f, "%.0f", dim->valuedouble);
-    }
-    if (shape)
-        fprintf(f, "]");
-}
-
 static int put_port(drawing *d, const cJSON *port)
 {
     fprintf(d->f, "  n%d [label=\"", d->boxes);
     dot_name(d->f, js_get_text(port, "name"));
     fprintf(d->f, "\\n");
-    put_type(d->f, port);
+    dot_type(d->f, port);
     fprintf(d->f, "\", fillcolor=\"#eef3d6\", shape=ellipse]\n");
     return d->boxes++;
 }

@@ -1,9 +1,8 @@
 /* tree.c - building, folding and printing the tree of names. */
 #include "cli/draw/tree.h"
 
-#include "cli/columns.h"
+#include "cli/say.h"
 #include "graph/base/base.h"
-#include "cli/outline.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -342,9 +341,12 @@ static void name_alike(char out[NAME], const branch *b, int i, int n)
 /* ---- printing ---- */
 
 typedef struct printer {
-    columns table;
+    cJSON *rows;
     int depth; /* levels left */
 } printer;
+
+static const char rows_form[] = "[.!name|>|>parameters|>work|operations|result\n{name}\t[times>1?{times} x]\t"
+                                "[parameters>0?{parameters}]\t[flops>0?{flops}]\t{operations}\t[last?{shape}]]";
 
 /* The kinds of operations in a branch, by first appearance. */
 static int gather_ops(const branch *b, bool deep, const char *kinds[], int n)
@@ -362,16 +364,12 @@ static int gather_ops(const branch *b, bool deep, const char *kinds[], int n)
     return n;
 }
 
-static void put_ops(columns *t, const branch *b, bool deep)
+static void add_ops(text *t, const branch *b, bool deep)
 {
     const char *kinds[KINDS];
     int n = gather_ops(b, deep, kinds, 0);
-    char ops[NAME] = "";
-    for (int i = 0; i < n && i <= KINDS_SHOWN; i++) {
-        size_t used = strlen(ops);
-        snprintf(ops + used, sizeof ops - used, "%s%s", i ? " " : "", i < KINDS_SHOWN ? kinds[i] : "...");
-    }
-    columns_add(t, "%s", ops);
+    for (int i = 0; i < n && i <= KINDS_SHOWN; i++)
+        text_add(t, "%s%s", i ? " " : "", i < KINDS_SHOWN ? kinds[i] : "...");
 }
 
 static const cJSON *last_node(const branch *b, bool deep)
@@ -381,27 +379,17 @@ static const cJSON *last_node(const branch *b, bool deep)
     return b->n_node ? b->node[b->n_node - 1] : NULL;
 }
 
-/* Nothing for zero. */
-static void put_count(columns *t, const char *name, double v)
-{
-    char s[32] = "";
-    if (v > 0)
-        outline_value(s, sizeof s, name, &(cJSON){.type = cJSON_Number, .valuedouble = v});
-    columns_add(t, "%s", s);
-}
-
 static void put_row(printer *p, const branch *b, const char *name, int level, int times, bool deep)
 {
-    char shape[NAME] = "";
+    text indented = {0}, ops = {0};
     const cJSON *last = last_node(b, deep);
-    if (last)
-        outline_value(shape, sizeof shape, "shape", js_get(last, "shape"));
-    columns_add(&p->table, "%*s%s", 2 * level, "", name);
-    columns_add(&p->table, times > 1 ? "%d x" : "", times);
-    put_count(&p->table, "parameters", parameters(b));
-    put_count(&p->table, "flops", operations(b));
-    put_ops(&p->table, b, deep);
-    columns_add(&p->table, "%s", shape);
+    text_add(&indented, "%*s%s", 2 * level, "", name);
+    add_ops(&ops, b, deep);
+    cJSON *row = js_row(p->rows, "name:%s,times:%d,parameters:%g,flops:%g,operations:%s", text_str(&indented), times,
+                        parameters(b), operations(b), text_str(&ops));
+    js_flag(row, "last", last != NULL);
+    cJSON_AddItemToObject(row, "shape", cJSON_Duplicate(js_get(last, "shape"), true));
+    text_free(&indented), text_free(&ops);
 }
 
 static void put_children(printer *p, const branch *b, int level);
@@ -472,11 +460,12 @@ void tree_visit(const branch *b, const tree_visitor *v)
 
 void tree_print(const branch *root, int depth, FILE *f, bool color)
 {
-    printer p = {.table = columns_make("name|>|>parameters|>work|operations|result"), .depth = depth};
+    printer p = {.rows = cJSON_CreateArray(), .depth = depth};
     branch own = *root; /* what has no place in the tree */
     own.n_child = 0;
     if (own.n_node)
         put_row(&p, &own, "(no name)", 0, 1, false);
     put_children(&p, root, 0);
-    columns_print(&p.table, &(paper){f, color, 0, NULL}, "");
+    say_form(&(paper){f, color, 0, NULL}, p.rows, rows_form);
+    cJSON_Delete(p.rows);
 }

@@ -4,7 +4,7 @@
  * "layer.0-11". A tree is its maker's until tree_free; it borrows the model and names in it. */
 #ifndef TS_TREE_H
 #define TS_TREE_H
-#include "cli/reply.h"
+#include "graph/base/js.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* adbench.c - tessera adbench: problems of ADBench, values and derivatives, checked and timed by its rules. */
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "cli/say.h"
 #include "cli/session.h"
 #include "cli/trial.h"
@@ -24,15 +24,15 @@ static void list_all(const args *a)
 
 static const objective *find(const char *name, ts_error *e)
 {
-    char all[256] = "";
-    for (const objective *const *o = objectives; *o; o++) {
-        const size_t n = strlen(all);
-        if (!strcmp((*o)->name, name))
-            return *o;
-        snprintf(all + n, sizeof all - n, "%s%s", n ? ", " : "", (*o)->name);
+    text all = {0};
+    const objective *found = NULL;
+    for (const objective *const *o = objectives; *o && !found; o++) {
+        found = strcmp((*o)->name, name) ? NULL : *o;
+        text_add(&all, "%s%s", all.length ? ", " : "", (*o)->name);
     }
-    err_set(e, TS_USAGE, "adbench does not know \"%s\"", name);
-    return err_hint(e, "known are %s", all), NULL;
+    if (!found)
+        err_set(e, TS_USAGE, "adbench does not know \"%s\"", name), err_hint(e, "known are %s", text_str(&all));
+    return text_free(&all), found;
 }
 
 /* --dim NAME=N of a problem that is made */
@@ -137,23 +137,18 @@ static const option options[] = {
     {0},
 };
 
-static const char *const examples[] = {
-    "tessera adbench # the objectives and what they read",
-    "tessera adbench gmm gmm_d10_K25.txt --threads 1",
-    "tessera adbench ba ba1_n49_m7776_p31843.txt --json -o results",
-    "tessera adbench hand --dim n=1000 # of numbers from a seed",
-    "tessera adbench gmm --precision f32",
-    "tessera adbench lstm lstm_l2_c1024.txt --against ./lstm.so --threads 1",
-    NULL,
-};
-
 const verb verb_adbench = {
     .name = "adbench",
     .brief = "Check and time objectives of ADBench and their derivatives",
     .usage = "[OBJECTIVE] [FILE]",
     .own = {"Options", options, NULL},
     .groups = session_plan_groups,
-    .examples = examples,
+    .examples = "tessera adbench # the objectives and what they read\n"
+                "tessera adbench gmm gmm_d10_K25.txt --threads 1\n"
+                "tessera adbench ba ba1_n49_m7776_p31843.txt --json -o results\n"
+                "tessera adbench hand --dim n=1000 # of numbers from a seed\n"
+                "tessera adbench gmm --precision f32\n"
+                "tessera adbench lstm lstm_l2_c1024.txt --against ./lstm.so --threads 1",
     .details =
         "Runs are repeated until a sample takes --min-time; the shortest of up to ten samples counts. A derivative is "
         "timed together with the values. Exits with 1 where it differs from differences by more than 1e-4, or from "

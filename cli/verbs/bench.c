@@ -4,7 +4,7 @@
 #include "bench/concurrent.h"
 #include "cli/concurrent.h"
 #include "cli/extents.h"
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "cli/outfile.h"
 #include "cli/profile.h"
 #include "cli/results.h"
@@ -17,46 +17,29 @@
 #include <string.h>
 
 /* Between single quotes a shell reads everything as it is, except these. */
-static void put_quoted(FILE *f, const char *s)
+static void add_quoted(text *t, const char *s)
 {
-    bool plain = *s &&
-                 strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=/.,:@%") == strlen(s);
-    if (plain) {
-        fputs(s, f);
-        return;
-    }
-    fputc('\'', f);
-    for (; *s; s++) {
-        if (*s == '\'')
-            fputs("'\\''", f);
-        else
-            fputc(*s, f);
-    }
-    fputc('\'', f);
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=/.,:@%";
+    const bool bare = *s && !s[strspn(s, plain)];
+    text_add(t, bare ? " %s" : " '", s);
+    for (; !bare && *s; s++)
+        text_add(t, *s == '\'' ? "'\\''" : "%c", *s);
+    text_add(t, bare ? "" : "'");
 }
 
 /* The command line that gives these results again, quoted for a shell; for free(). */
 static char *repro(const args *a)
 {
-    char *s = NULL;
-    size_t n = 0;
-    FILE *f = open_memstream(&s, &n);
-    if (!f)
-        memory_failed(0, "the command line");
-    fprintf(f, "tessera %s", a->verb->name);
-    for (int i = 0; i < a->n_nouns; i++) {
-        fputc(' ', f);
-        put_quoted(f, a->noun[i]);
-    }
+    text t = {0};
+    text_add(&t, "tessera %s", a->verb->name);
+    for (int i = 0; i < a->n_nouns; i++)
+        add_quoted(&t, a->noun[i]);
     for (int i = 0; i < a->n_given; i++) {
-        fprintf(f, " --%s", a->given[i].option->name);
-        if (!a->given[i].value)
-            continue;
-        fputc(' ', f);
-        put_quoted(f, a->given[i].value);
+        text_add(&t, " --%s", a->given[i].option->name);
+        if (a->given[i].value)
+            add_quoted(&t, a->given[i].value);
     }
-    fclose(f);
-    return s;
+    return text_take(&t);
 }
 
 /* What runs in this process, against nobody, has no verdict. */
@@ -65,17 +48,15 @@ static bool fits_without_race(const args *a, const char *which, const char *give
     static const char *const others[] = {"train",     "peer",   "launches",  "max-time", "threshold",
                                          "tolerance", "judge",  "precision", "fail-on",  "timeout",
                                          "out",       "resume", "report",    "profile",  NULL};
-    for (int i = 0; others[i]; i++)
-        if (args_count(a, others[i])) {
-            err_set(e, TS_USAGE, "bench: --%s belongs to a race with a verdict, and --%s gives %s", others[i], which,
-                    gives);
-            return err_hint(e, "leave it out; --json prints the %s for programs", gives);
-        }
-    if (args_count(a, "schema") > 1) {
-        err_set(e, TS_USAGE, "bench: --%s times one schema, and there are %d", which, args_count(a, "schema"));
-        return err_hint(e, "give one -s at a time");
-    }
-    return true;
+    char said[120], hint[80];
+    snprintf(said, sizeof said, " belongs to a race with a verdict, and --%s gives %s", which, gives);
+    snprintf(hint, sizeof hint, "leave it out; --json prints the %s for programs", gives);
+    if (!args_clash(a, others, "bench: ", said, hint, e))
+        return false;
+    if (args_count(a, "schema") <= 1)
+        return true;
+    err_set(e, TS_USAGE, "bench: --%s times one schema, and there are %d", which, args_count(a, "schema"));
+    return err_hint(e, "give one -s at a time");
 }
 
 /* Options of a step without one are mistakes, and so are values of inputs with one: a batch is drawn. */
@@ -89,16 +70,16 @@ static bool options_fit(const args *a, ts_error *e)
         return err_set(e, TS_USAGE, "bench: --concurrent is for one extent; leave out --at and --sweep");
     if (args_count(a, "sweep") && !sweep_fits(a, e))
         return false;
-    if (args_flag(a, "kernels") && !args_count(a, "at")) {
-        err_set(e, TS_USAGE, "bench: --kernels says of --at which kernels cost more, and none is given");
-        return err_hint(e, "add --at NAME=N, or leave it out: --report shows kernels of a race");
-    }
+    static const char *const kernels[] = {"kernels", NULL};
+    if (!args_count(a, "at") &&
+        !args_clash(a, kernels, "bench: ", " says of --at which kernels cost more, and none is given",
+                    "add --at NAME=N, or leave it out: --report shows kernels of a race", e))
+        return false;
     const bool train = args_flag(a, "train");
     for (const option *o = train_step_options.options; !train && o->name; o++)
-        if (args_count(a, o->name)) {
-            err_set(e, TS_USAGE, "bench: --%s says what a training step is, and none is timed", o->name);
-            return err_hint(e, "add --train, or leave it out");
-        }
+        if (!args_clash(a, (const char *const[]){o->name, NULL}, "bench: ",
+                        " says what a training step is, and none is timed", "add --train, or leave it out", e))
+            return false;
     if (args_count(a, "peer-python") && !args_count(a, "peer")) {
         err_set(e, TS_USAGE, "bench: --peer-python %s runs peers, and none is timed", args_text(a, "peer-python"));
         return err_hint(e, "add --peer NAME, or leave it out");
@@ -113,34 +94,19 @@ static bool options_fit(const args *a, ts_error *e)
 /* 0 stands for what bench takes by itself. Lists are freed by release; their texts are argv's. */
 static bench_options options_of(const args *a, progress *p)
 {
-    ts_options machine = session_options(a);
-    bench_options o = {
-        .model = args_noun(a, 0),
-        .target = machine.target,
-        .judge = args_text(a, "judge"),
-        .isa = machine.isa,
-        .cache_folder = machine.cache_folder,
-        .threads = machine.threads,
-        .as_written = machine.as_written,
-        .mem_limit = machine.mem_limit,
-        .min_time = args_number(a, "min-time"),
-        .max_time = args_number(a, "max-time"),
-        .launches = (int)args_integer(a, "launches"),
-        .threshold = args_number(a, "threshold"),
-        .tolerance = args_number(a, "tolerance"),
-        .timeout = args_number(a, "timeout"),
-        .python = args_text(a, "peer-python"),
-        .seed = (uint64_t)args_integer(a, "seed"),
-        .repro = repro(a),
-        .progress = progress_step,
-        .user = p,
-    };
+    bench_options o = session_contest(a);
+    o.judge = args_text(a, "judge");
+    o.min_time = args_number(a, "min-time"), o.max_time = args_number(a, "max-time");
+    o.launches = (int)args_integer(a, "launches");
+    o.threshold = args_number(a, "threshold"), o.tolerance = args_number(a, "tolerance");
+    o.timeout = args_number(a, "timeout");
+    o.python = args_text(a, "peer-python");
+    o.seed = (uint64_t)args_integer(a, "seed");
+    o.repro = repro(a);
+    o.progress = progress_step, o.user = p;
     const char *precision = args_text(a, "precision");
     if (!args_flag(a, "train") && precision && strcmp(precision, "f32") != 0)
         o.precision = precision;
-    o.dims = args_list(a, "dim", &o.n_dims);
-    o.limits = args_list(a, "limit", &o.n_limits);
-    o.inputs = args_list(a, "in", &o.n_inputs);
     o.schemas = args_list(a, "schema", &o.n_schemas);
     o.peers = args_list(a, "peer", &o.n_peers);
     return o;
@@ -148,12 +114,8 @@ static bench_options options_of(const args *a, progress *p)
 
 static void release(bench_options *o)
 {
-    free((void *)o->dims);
-    free((void *)o->limits);
-    free((void *)o->inputs);
-    free((void *)o->schemas);
-    free((void *)o->peers);
-    free((void *)o->repro);
+    session_contest_free(o);
+    free((void *)o->schemas), free((void *)o->peers), free((void *)o->repro);
 }
 
 /* From the results alone, as `tessera report` makes it later from the file. */
@@ -239,25 +201,19 @@ static int run(const args *a, ts_error *e)
     o.resume = partial;
     o.train = args_flag(a, "train") ? &step : NULL;
     char *results = NULL;
-    if (args_count(a, "sweep")) {
-        const int ended = sweep_race(a, &o, e);
-        progress_close(&p);
-        release(&o);
-        option_free(&step);
-        free(partial);
-        return ended;
-    }
-    bool good = bench_run(&o, &results, e);
+    const bool sweeps = args_count(a, "sweep") > 0;
+    int code = sweeps ? sweep_race(a, &o, e) : TS_OK;
+    const bool good = !sweeps && bench_run(&o, &results, e);
     progress_close(&p);
-    if (!good)
+    if (!sweeps && !good)
         session_suggest(o.model, e);
     release(&o);
     option_free(&step);
     free(partial);
-    const bool published = good && publish(a, results, e);
-    if (published)
+    if (good && publish(a, results, e)) {
         stop(a, results);
-    int code = published ? verdict(a, results) : TS_OK;
+        code = verdict(a, results);
+    }
     free(results);
     return code;
 }
@@ -309,27 +265,23 @@ static void usual(const option *o, char out[OPTION_TEXT_MOST])
         option_usual(usuals, o, out);
 }
 
-static const option_group group = {"Options", options, usual};
-static const option_group *const groups[] = {
-    &group, &train_step_options, &session_model_options, &session_limit_options, &session_plan_options, NULL};
-static const char *const examples[] = {
-    "tessera bench bert-base --dim seq=128 -s a.json -s b.json --report report.html",
-    "tessera bench model.onnx --peer onnxruntime --threads 2 -o results.json",
-    "tessera bench model.onnx --profile # where the time goes, kernel by kernel",
-    "tessera bench minilm --sweep seq=32,64 --sweep threads=1,2 --report map.html",
-    "tessera bench minilm.onnx --train --batch 32 --length 64 --peer pytorch",
-    "tessera bench minilm --dim seq=1..512 --at seq=77,128 # one program for all",
-    "tessera bench minilm --concurrent 4 # requests in parallel, in place of a race",
-    "tessera bench resnet-18 --min-time 2s --launches 1 --json # quick, for scripts",
-    NULL,
-};
+static const option_group *const groups[] = {&train_step_options, &session_model_options, &session_limit_options,
+                                             &session_plan_options, NULL};
 
 const verb verb_bench = {
     .name = "bench",
     .brief = "Time a model under several schemas, with a verdict",
     .usage = "MODEL",
+    .own = {"Options", options, usual},
     .groups = groups,
-    .examples = examples,
+    .examples = "tessera bench bert-base --dim seq=128 -s a.json -s b.json --report report.html\n"
+                "tessera bench model.onnx --peer onnxruntime --threads 2 -o results.json\n"
+                "tessera bench model.onnx --profile # where the time goes, kernel by kernel\n"
+                "tessera bench minilm --sweep seq=32,64 --sweep threads=1,2 --report map.html\n"
+                "tessera bench minilm.onnx --train --batch 32 --length 64 --peer pytorch\n"
+                "tessera bench minilm --dim seq=1..512 --at seq=77,128 # one program for all\n"
+                "tessera bench minilm --concurrent 4 # requests in parallel, in place of a race\n"
+                "tessera bench resnet-18 --min-time 2s --launches 1 --json # quick, for scripts",
     .details = "Contestants are checked against plain f64 loops, then timed in turns. Verdicts are FASTER, SLOWER, "
                "SAME, UNDECIDED.",
     .run = run,

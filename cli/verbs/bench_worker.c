@@ -9,13 +9,11 @@ static int run(const args *a, ts_error *e)
     return bench_worker(1, argv);
 }
 
-static const char *const examples[] = {"tessera bench-worker # started by tessera bench", NULL};
-
 const verb verb_bench_worker = {
     .name = "bench-worker",
     .brief = "Time one contestant, by commands on standard input",
     .usage = "",
-    .examples = examples,
+    .examples = "tessera bench-worker # started by tessera bench",
     .run = run,
     .hidden = true,
 };

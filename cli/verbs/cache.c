@@ -100,25 +100,21 @@ static const option options[] = {
     {"schema", 's', A_SCHEMA, "FILE|NAME", "warm for this tiling schema (default: the built-in guess)", ONCE},
     {0},
 };
-static const option_group group = {"Options", options, NULL};
-static const option_group *const groups[] = {&group, &session_model_options, &session_plan_options, NULL};
-static const char *const examples[] = {
-    "tessera cache size               # how much compiled programs take, and where",
-    "tessera cache ls                 # every entry, the least recently used first",
-    "tessera cache verify             # reads all; damaged entries are set aside",
-    "tessera cache prune --limit 200M # removes the least recently used",
-    "tessera cache clear",
-    "tessera cache path",
-    "tessera cache warm minilm bert-base --dim seq=128 # compiles what run would",
-    NULL,
-};
+static const option_group *const groups[] = {&session_model_options, &session_plan_options, NULL};
 
 const verb verb_cache = {
     .name = "cache",
     .brief = "Show, verify, fill and empty the cache of compiled programs",
     .usage = "size\nls\nverify\nprune\nclear\npath\nwarm MODEL...",
+    .own = {"Options", options, NULL},
     .groups = groups,
-    .examples = examples,
+    .examples = "tessera cache size               # how much compiled programs take, and where\n"
+                "tessera cache ls                 # every entry, the least recently used first\n"
+                "tessera cache verify             # reads all; damaged entries are set aside\n"
+                "tessera cache prune --limit 200M # removes the least recently used\n"
+                "tessera cache clear\n"
+                "tessera cache path\n"
+                "tessera cache warm minilm bert-base --dim seq=128 # compiles what run would",
     .details =
         "Running programs are not affected; removed programs are compiled again when needed. verify ends with exit "
         "code 1 if it finds damage. warm compiles what run of these models would with the same --dim, --threads, "

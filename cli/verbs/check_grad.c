@@ -1,5 +1,4 @@
 /* check_grad.c - tessera check-grad: gradients of a model against differences of its values. */
-#include "cli/reply.h"
 #include "cli/say.h"
 #include "cli/session.h"
 #include "graph/base/base.h"
@@ -48,11 +47,8 @@ static bool ask(checking *c, ts_error *e)
 {
     const int n = ts_model_outputs(c->s.model);
     c->g = ts_model_graph(c->s.model);
-    c->out = calloc((size_t)n + 1, sizeof *c->out), c->seed = calloc((size_t)n + 1, sizeof *c->seed);
-    c->weight = calloc((size_t)n + 1, sizeof *c->weight), c->part = calloc((size_t)n + 1, sizeof *c->part);
-    if (!c->out || !c->seed || !c->weight || !c->part)
-        return err_memory(e, ((size_t)n + 1) * (sizeof *c->out + sizeof *c->seed + sizeof *c->weight + sizeof *c->part),
-                          "%d outputs", n);
+    c->out = heap_array((size_t)n + 1, sizeof *c->out), c->seed = heap_array((size_t)n + 1, sizeof *c->seed);
+    c->weight = heap_array((size_t)n + 1, sizeof *c->weight), c->part = heap_array((size_t)n + 1, sizeof *c->part);
     if (!ts_function(c->g, PART "(y, w)", "y * w", NULL))
         return ts_graph_ok(c->g, e);
     for (int i = 0; i < n; i++) {
@@ -70,16 +66,11 @@ static bool ask(checking *c, ts_error *e)
         c->out[c->n_out++] = t;
     }
     const int n_all = ts_leaves(c->n_out, c->out, NULL);
-    ts_tensor *all = calloc((size_t)n_all + 1, sizeof *all);
+    ts_tensor *all = heap_array((size_t)n_all + 1, sizeof *all);
     const size_t most = (size_t)ts_model_inputs(c->s.model) + 1;
-    c->x = calloc(most, sizeof *c->x), c->grad = calloc(most, sizeof *c->grad);
-    c->input = calloc(most, sizeof *c->input), c->worst = calloc(most, sizeof *c->worst);
-    c->slope = calloc(most, sizeof *c->slope);
-    if (!all || !c->x || !c->grad || !c->input || !c->worst || !c->slope)
-        return free(all), err_memory(e,
-                                     ((size_t)n_all + 1) * sizeof *all +
-                                         most * (sizeof *c->x + sizeof *c->grad + sizeof *c->input),
-                                     "%zu inputs", most - 1);
+    c->x = heap_array(most, sizeof *c->x), c->grad = heap_array(most, sizeof *c->grad);
+    c->input = heap_array(most, sizeof *c->input), c->worst = heap_array(most, sizeof *c->worst);
+    c->slope = heap_array(most, sizeof *c->slope);
     ts_leaves(c->n_out, c->out, all);
     find_inputs(c, n_all, all);
     free(all);
@@ -209,9 +200,7 @@ static bool check_input(checking *c, int k, ts_error *e)
 static bool check(checking *c, ts_error *e)
 {
     const int n = c->n_out + c->n_in;
-    ts_tensor *all = calloc((size_t)n, sizeof *all);
-    if (!all)
-        return err_memory(e, (size_t)n * sizeof *all, "%d tensors", n);
+    ts_tensor *all = heap_array((size_t)n, sizeof *all);
     memcpy(all, c->part, (size_t)c->n_out * sizeof *all);
     memcpy(all + c->n_out, c->grad, (size_t)c->n_in * sizeof *all);
     c->s.options.reference = true;
@@ -274,19 +263,14 @@ static const option options[] = {
     {0},
 };
 
-static const char *const examples[] = {
-    "tessera check-grad resnet-tiny --dim batch=1",
-    "tessera check-grad mine.json --tolerance 1e-6 # exit 1: one is wrong",
-    NULL,
-};
-
 const verb verb_check_grad = {
     .name = "check-grad",
     .brief = "Check gradients against finite differences",
     .usage = "MODEL",
     .own = {"Options", options, NULL},
     .groups = session_model_groups,
-    .examples = examples,
+    .examples = "tessera check-grad resnet-tiny --dim batch=1\n"
+                "tessera check-grad mine.json --tolerance 1e-6 # exit 1: one is wrong",
     .details = "For each input of real numbers the worst relative error |d - g| / (|d| + |g|) over directions, d the "
                "difference of a weighted sum of all outputs, g what its gradient says. Values are computed in f64.",
     .run = run,

@@ -49,17 +49,12 @@ static void usual(const option *o, char out[OPTION_TEXT_MOST])
     option_usual((const usual_number[]){{"threshold", bench_usual.threshold}, {0}}, o, out);
 }
 
-static const char *const examples[] = {
-    "tessera compare before.json after.json",
-    "tessera compare before.json after.json --fail-on slower # exit 1 then",
-    NULL,
-};
-
 const verb verb_compare = {
     .name = "compare",
     .brief = "Compare two files of results of the same model",
     .usage = "BEFORE AFTER",
     .own = {"Options", options, usual},
-    .examples = examples,
+    .examples = "tessera compare before.json after.json\n"
+                "tessera compare before.json after.json --fail-on slower # exit 1 then",
     .run = run,
 };

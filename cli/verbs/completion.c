@@ -11,138 +11,94 @@
 
 /* ---- words that are no files ---- */
 
-static void put_models(text *t)
-{
-    const ts_builder *b;
-    for (int i = 0; (b = ts_builder_at(i)); i++)
-        text_add(t, "%s ", b->name);
-}
-
-static void put_topics(text *t)
-{
-    for (int i = 0; verbs[i]; i++)
-        text_add(t, "%s ", verbs[i]->hidden ? "" : verbs[i]->name);
-    for (int i = 0; help_topic(i); i++)
-        text_add(t, "%s ", help_topic(i));
-}
-
 /* Built-in schemas of all targets, each name once. */
-static void put_schemas(text *t)
+static void add_schemas(cJSON *names)
 {
     ts_error e = {0};
     cJSON *targets = reply_take(ts_schemas_json(), &e), *seen = cJSON_CreateObject();
     const cJSON *target, *name;
-    cJSON_ArrayForEach(target, targets)
+    cJSON_ArrayForEach(target, targets) cJSON_ArrayForEach(name, target)
     {
-        cJSON_ArrayForEach(name, target)
-        {
-            if (cJSON_GetObjectItemCaseSensitive(seen, name->valuestring))
-                continue;
-            text_add(t, "%s ", name->valuestring);
-            cJSON_AddTrueToObject(seen, name->valuestring);
-        }
+        if (cJSON_GetObjectItemCaseSensitive(seen, name->valuestring))
+            continue;
+        js_item(names, name->valuestring);
+        cJSON_AddTrueToObject(seen, name->valuestring);
     }
     cJSON_Delete(targets);
     cJSON_Delete(seen);
 }
 
-static void put_schemas_to_use(text *t)
-{
-    text_add(t, "guess ");
-    put_schemas(t);
-}
-
-/* The members "name" of the objects in an array. */
-static void put_names(text *t, const cJSON *list)
-{
-    const cJSON *item;
-    cJSON_ArrayForEach(item, list) text_add(t, "%s ", js_get_text(item, "name"));
-}
-
-static void put_targets(text *t)
+static cJSON *known_names(void)
 {
     ts_error e = {0};
-    cJSON *targets = reply_take(ts_targets_json(), &e);
-    put_names(t, targets);
-    cJSON_Delete(targets);
-}
-
-static void put_isas(text *t)
-{
-    ts_error e = {0};
-    cJSON *machine = reply_take(ts_machine_json(&(ts_options){0}, &e), &e);
-    put_names(t, js_get(machine, "isas"));
-    cJSON_Delete(machine);
-}
-
-static void put_peers(text *t)
-{
-    char known[512];
-    peers_known(known, sizeof known);
-    for (char *c = known; *c; c++)
-        *c = *c == ',' ? ' ' : *c;
-    text_add(t, "%s ", known);
-}
-
-static void put_optimizers(text *t)
-{
+    const ts_builder *b;
+    char peers[512];
+    cJSON *root = cJSON_CreateObject(), *models = js_array(root, "models"), *topics = js_array(root, "topics"),
+          *optimizers = js_array(root, "optimizers");
+    for (int i = 0; (b = ts_builder_at(i)); i++)
+        js_item(models, b->name);
+    for (int i = 0; verbs[i]; i++)
+        js_item(topics, verbs[i]->hidden ? "" : verbs[i]->name);
+    for (int i = 0; help_topic(i); i++)
+        js_item(topics, help_topic(i));
     for (int i = 0; ts_optimizer_name(i); i++)
-        text_add(t, "%s ", ts_optimizer_name(i));
+        js_item(optimizers, ts_optimizer_name(i));
+    add_schemas(js_array(root, "schemas"));
+    cJSON_AddItemToObject(root, "targets", reply_take(ts_targets_json(), &e));
+    cJSON_AddItemToObject(root, "machine", reply_take(ts_machine_json(&(ts_options){0}, &e), &e));
+    peers_known(peers, sizeof peers);
+    for (char *c = peers; (c = strchr(c, ','));)
+        *c = ' ';
+    js_text(root, "peers", peers);
+    return root;
 }
 
-/* What stands for a kind of option, or for a word of a usage line. */
+/* What stands for a kind of option, or for a word of a usage line: a form of known names. */
 static const struct offer {
     value_kind kind;
-    const char *noun;
-    void (*put)(text *t);
+    const char *noun, *form;
     bool files; /* or a file */
 } offers[] = {
-    {A_SCHEMA, NULL, put_schemas_to_use, true},  {A_PEER, NULL, put_peers, false},
-    {A_TARGET, NULL, put_targets, false},        {AN_ISA, NULL, put_isas, false},
-    {AN_OPTIMIZER, NULL, put_optimizers, false}, {FLAG, "SCHEMA", put_schemas, true},
-    {FLAG, "MODEL", put_models, true},           {FLAG, "TOPIC", put_topics, false},
+    {A_SCHEMA, NULL, "guess [schemas*{} ]", true},   {A_PEER, NULL, "{peers} ", false},
+    {A_TARGET, NULL, "[targets*{name} ]", false},    {AN_ISA, NULL, "[machine/isas*{name} ]", false},
+    {AN_OPTIMIZER, NULL, "[optimizers*{} ]", false}, {FLAG, "SCHEMA", "[schemas*{} ]", true},
+    {FLAG, "MODEL", "[models*{} ]", true},           {FLAG, "TOPIC", "[topics*{} ]", false},
 };
-enum { OFFERS = sizeof offers / sizeof *offers };
-
-static const struct offer *offer_of(const option *o)
-{
-    for (int i = 0; i < OFFERS; i++) {
-        if (o->kind != FLAG && offers[i].kind == o->kind)
-            return &offers[i];
-    }
-    return NULL;
-}
+enum { OFFERS = COUNT(offers) };
 
 /* The words that may follow a verb: literal ones of its usage, and what its nouns stand for. */
-static void put_first_words(text *t, const verb *v)
+static void add_first_words(cJSON *of, const verb *v, const cJSON *known)
 {
     bool put[OFFERS] = {0};
+    text words = {0};
     for (const char *line = v->usage; line; line = usage_next(line)) {
         const char *at = line;
         usage_token word;
         while (usage_token_next(&at, &word)) {
             if (word.literal)
-                text_add(t, "%s ", word.word);
+                text_add(&words, "%s ", word.word);
             for (int i = 0; i < OFFERS; i++)
                 put[i] |= offers[i].noun && strcmp(word.word, offers[i].noun) == 0;
         }
     }
-    for (int i = 0; i < OFFERS; i++) {
+    for (int i = 0; i < OFFERS; i++)
         if (put[i])
-            offers[i].put(t);
-    }
+            say_text(&words, known, offers[i].form);
+    js_text(of, "words", text_str(&words));
+    text_free(&words);
 }
 
 /* What stands for an option's value: words, or else files or folders. */
-static void add_value(cJSON *row, const option *o)
+static void add_value(cJSON *row, const option *o, const cJSON *known)
 {
-    const struct offer *offer = offer_of(o);
+    bool files = false;
     text words = {0};
-    if (offer)
-        offer->put(&words);
+    for (int i = 0; i < OFFERS; i++)
+        if (o->kind != FLAG && offers[i].kind == o->kind)
+            say_text(&words, known, offers[i].form), files = offers[i].files;
     for (const char *c = o->kind == CHOICE ? o->value : ""; *c; c++)
         text_add(&words, "%c", *c == '|' ? ' ' : *c);
-    js_put(row, "words:%s,files:%i,folder:%i", text_str(&words), offer && offer->files, o->kind == A_FOLDER);
+    js_put(row, "words:%s,files:%i,folder:%i", text_str(&words), files, o->kind == A_FOLDER);
     js_put(row, "file:%i,path:%i", o->kind == A_FILE || o->kind == PAIR, o->kind == A_FILE || o->kind == A_FOLDER);
     text_free(&words);
 }
@@ -150,20 +106,18 @@ static void add_value(cJSON *row, const option *o)
 /* Every verb that people see, with what may follow it and its options. */
 static cJSON *described(void)
 {
-    cJSON *root = cJSON_CreateObject(), *list = js_array(root, "verbs"), *group, *row;
+    cJSON *root = cJSON_CreateObject(), *list = js_array(root, "verbs"), *known = known_names(), *group, *row;
     for (int i = 0; verbs[i]; i++) {
         if (verbs[i]->hidden)
             continue;
-        text words = {0};
         cJSON *v = help_json(verbs[i]);
-        put_first_words(&words, verbs[i]);
-        js_text(v, "words", text_str(&words));
+        add_first_words(v, verbs[i], known);
         cJSON_ArrayForEach(group, cJSON_GetObjectItemCaseSensitive(v, "groups"))
             cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(group, "options"))
-                add_value(row, verb_option(verbs[i], js_get_text(row, "name")));
+                add_value(row, verb_option(verbs[i], js_get_text(row, "name")), known);
         cJSON_AddItemToArray(list, v);
-        text_free(&words);
     }
+    cJSON_Delete(known);
     return root;
 }
 
@@ -268,16 +222,11 @@ static int run(const args *a, ts_error *e)
     return TS_OK;
 }
 
-static const char *const examples[] = {
-    "tessera completion bash > ~/.local/share/bash-completion/completions/tessera",
-    "tessera completion fish > ~/.config/fish/completions/tessera.fish",
-    NULL,
-};
-
 const verb verb_completion = {
     .name = "completion",
     .brief = "Print a completion script for a shell",
     .usage = "bash\nzsh\nfish",
-    .examples = examples,
+    .examples = "tessera completion bash > ~/.local/share/bash-completion/completions/tessera\n"
+                "tessera completion fish > ~/.config/fish/completions/tessera.fish",
     .run = run,
 };

@@ -67,18 +67,14 @@ static const option options[] = {
     {"cache-dir", 0, A_FOLDER, "FOLDER|none", "where rates are kept (default: the user's cache)", ONCE},
     {0},
 };
-static const char *const examples[] = {
-    "tessera doctor",
-    "tessera doctor --json > machine.json # to attach to a bug report",
-    "tessera doctor --calibrate # after the machine has changed, or was busy",
-    NULL,
-};
 
 const verb verb_doctor = {
     .name = "doctor",
     .brief = "Show the machine, its compilers, probed peaks and noise",
     .usage = "",
     .own = {"Options", options, NULL},
-    .examples = examples,
+    .examples = "tessera doctor\n"
+                "tessera doctor --json > machine.json # to attach to a bug report\n"
+                "tessera doctor --calibrate # after the machine has changed, or was busy",
     .run = run,
 };

@@ -3,7 +3,7 @@
 #include "train/run_folder.h"
 #include "graph/base/err.h"
 #include "cli/outfile.h"
-#include "cli/reply.h"
+#include "cli/say.h"
 #include "cli/session.h"
 
 #include <stdlib.h>
@@ -12,16 +12,13 @@
 /* The run as it began: what it is of was settled then. */
 static bool emit_training(const args *a, const char *folder, ts_error *e)
 {
-    static const char *const settled[] = {"dim", "in"};
+    static const char *const settled[] = {"dim", "in", NULL};
     const char *run = args_noun(a, 0);
     train_options w;
     train_job j = {.asked = &w, .run = run, .resume = true, .emit = folder, .options = session_options(a)};
     j.options.schema = args_text(a, "schema");
-    for (int i = 0; i < 2; i++)
-        if (args_count(a, settled[i])) {
-            err_set(e, TS_USAGE, "emit --train: --%s was settled when the run began", settled[i]);
-            return err_hint(e, "leave it out");
-        }
+    if (!args_clash(a, settled, "emit --train: ", " was settled when the run began", "leave it out", e))
+        return false;
     if (!run_is(run)) {
         err_set(e, TS_USAGE, "'%s' holds no run: there is no run.json", run);
         return err_hint(e, "tessera train MODEL --data FILE -o RUN makes one");
@@ -96,16 +93,12 @@ static int run(const args *a, ts_error *e)
 {
     const char *folder = args_text(a, "out");
     session s = {0};
-    bool good = work(&s, a, folder, e);
+    const bool good = work(&s, a, folder, e);
     session_close(&s);
-    if (!good)
-        return e->code;
-    if (a->console.json)
-        reply_end(js_put(reply_make("emit/1"), "folder:%s", folder));
-    else if (!args_text(a, "fn"))
-        console_note(&a->console, "wrote %s; build it with make -C %s", folder, folder);
-    else if (strcmp(folder, "-") != 0)
-        console_note(&a->console, "wrote %s", folder);
+    if (good)
+        reply_note(a, js_put(reply_make("emit/1"), "folder:%s", folder),
+                   args_text(a, "fn") ? "[folder=-?|wrote {folder}]"
+                                      : "wrote {folder}; build it with make -C {folder}");
     return TS_OK;
 }
 
@@ -121,13 +114,6 @@ static const option options[] = {
     {"train", 0, FLAG, NULL, "MODEL is a run: the program that trains it, with its data", ONCE},
     {0},
 };
-static const char *const examples[] = {
-    "tessera emit bert-base -o bert # C sources, weights, Makefile",
-    "tessera emit model.onnx -s mine.json --dim batch=1 --target c -o generated",
-    "tessera emit run --train -o trainer # then make -C trainer, and ./train there",
-    "tessera emit --fn \"relu3(x)=x<0?0.0:x<1?x*x*x/3:x-2/3.0\" --what vjp -o relu3.c",
-    NULL,
-};
 
 const verb verb_emit = {
     .name = "emit",
@@ -135,6 +121,9 @@ const verb verb_emit = {
     .usage = "[MODEL]",
     .own = {"Options", options, NULL},
     .groups = session_model_groups,
-    .examples = examples,
+    .examples = "tessera emit bert-base -o bert # C sources, weights, Makefile\n"
+                "tessera emit model.onnx -s mine.json --dim batch=1 --target c -o generated\n"
+                "tessera emit run --train -o trainer # then make -C trainer, and ./train there\n"
+                "tessera emit --fn \"relu3(x)=x<0?0.0:x<1?x*x*x/3:x-2/3.0\" --what vjp -o relu3.c",
     .run = run,
 };

@@ -3,8 +3,10 @@
 #include "graph/base/err.h"
 #include "cli/say.h"
 #include "cli/session.h"
+#include "cli/train_options.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool work(const args *a, asked *out, ts_error *e)
@@ -12,13 +14,11 @@ static bool work(const args *a, asked *out, ts_error *e)
     progress p = progress_open(&a->console);
     ts_options o = session_options(a);
     o.progress = progress_step, o.user = &p;
-    char *files = NULL;
     if (!args_needed(a, "data", "--data FILE.tsv names the examples", e))
         return false;
-    for (int i = 0; i < args_count(a, "data"); i++)
-        option_add_line(&files, args_at(a, "data", i));
+    char *files = train_options_text(a, "data");
     const bool good = run_eval(args_noun(a, 0), files, &o, out, e);
-    option_set_text(&files, NULL);
+    free(files);
     progress_close(&p);
     if (good && *out->weights.note)
         console_warn(&a->console, "%s", out->weights.note);
@@ -74,11 +74,6 @@ static const option options[] = {
     {"data", 0, WORD, "FILE|NAME=FILE.npy", "examples, as for train; repeats", REPEATS},
     {0},
 };
-static const char *const examples[] = {
-    "tessera eval run --data test.tsv",
-    "tessera eval run --data test.tsv --json # {\"n\", \"loss\", \"accuracy\", \"f1\", ...}",
-    NULL,
-};
 
 const verb verb_eval = {
     .name = "eval",
@@ -86,7 +81,8 @@ const verb verb_eval = {
     .usage = "RUN",
     .own = {"Options", options, NULL},
     .groups = session_plan_groups,
-    .examples = examples,
+    .examples = "tessera eval run --data test.tsv\n"
+                "tessera eval run --data test.tsv --json # {\"n\", \"loss\", \"accuracy\", \"f1\", ...}",
     .details = "RUN is the folder that train wrote; its newest checkpoint that is whole is used.",
     .run = run,
 };

@@ -21,21 +21,14 @@ static char *walk_of(const cJSON *kernel, bool why) /* for free() */
 {
     static const char *const keys[] = {"op",     "rule",  "dtype", "dims",     "loops",   "derived",
                                        "levels", "notes", "place", "transfer", "declined"};
-    const size_t n = sizeof keys / sizeof *keys - (why ? 0 : 1);
-    char *all = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&all, &size);
-    if (!f)
-        memory_failed(0, "the walk of a kernel");
-    for (size_t i = 0; i < n; i++) {
+    text all = {0};
+    for (int i = 0; i < COUNT(keys) - !why; i++) {
         const cJSON *x = js_get(kernel, keys[i]);
-        char *s = x ? cJSON_PrintUnformatted(x) : NULL;
-        fprintf(f, "%s\n", s ? s : "");
+        char *s = x ? js_to_text(x, false) : NULL;
+        text_add(&all, "%s\n", s ? s : "");
         free(s);
     }
-    if (fclose(f))
-        memory_failed(size, "the walk of a kernel");
-    return all;
+    return text_take(&all);
 }
 
 static int by_walk(const void *a, const void *b)
@@ -298,14 +291,6 @@ static const option options[] = {
     {"all", 0, FLAG, NULL, "every kernel, equal ones too", ONCE},
     {0},
 };
-static const char *const examples[] = {
-    "tessera explain bert-base",
-    "tessera explain resnet-18 --why --op conv2d",
-    "tessera explain bert-base -s mine.json --op '*query*'",
-    "tessera explain model.onnx --op matmul --dim batch=1 --dim seq=128",
-    "tessera explain run -s lean.json # the step of a run of tessera train",
-    NULL,
-};
 
 const verb verb_explain = {
     .name = "explain",
@@ -313,6 +298,10 @@ const verb verb_explain = {
     .usage = "MODEL",
     .own = {"Options", options, NULL},
     .groups = session_model_groups,
-    .examples = examples,
+    .examples = "tessera explain bert-base\n"
+                "tessera explain resnet-18 --why --op conv2d\n"
+                "tessera explain bert-base -s mine.json --op '*query*'\n"
+                "tessera explain model.onnx --op matmul --dim batch=1 --dim seq=128\n"
+                "tessera explain run -s lean.json # the step of a run of tessera train",
     .run = run,
 };

@@ -2,7 +2,7 @@
 #include "train/ask.h"
 #include "train/run_folder.h"
 #include "graph/base/err.h"
-#include "cli/reply.h"
+#include "cli/say.h"
 #include "cli/session.h"
 
 /* A bound model knows the dtype of every output; one whose file says it need not be bound. */
@@ -29,13 +29,9 @@ static bool work(const args *a, const char *what, const char *path, ts_error *e)
     const bool good = run_is(what) ? run_export(what, best ? run_weights_best : run_weights_read, path, e)
                                    : m && save(m, a, path, e);
     ts_model_free(m);
-    if (!good)
-        return false;
-    if (a->console.json)
-        reply_end(js_put(reply_make("export/1"), "file:%s", path));
-    else
-        console_note(&a->console, "wrote %s", path);
-    return true;
+    if (good)
+        reply_note(a, js_put(reply_make("export/1"), "file:%s", path), "wrote {file}");
+    return good;
 }
 
 static int run(const args *a, ts_error *e)
@@ -49,13 +45,6 @@ static const option options[] = {
     {"best", 0, FLAG, NULL, "of a run, the step of the best evaluation instead of the last", ONCE},
     {0},
 };
-static const char *const examples[] = {
-    "tessera export bert -o bert.onnx # bert: a folder that import wrote",
-    "tessera export run -o tuned.onnx # run: what train wrote",
-    "tessera export run --best -o tuned.onnx # the best of its evaluations",
-    "tessera export bert-base --dim seq=64 -o bert-64.onnx",
-    NULL,
-};
 
 const verb verb_export = {
     .name = "export",
@@ -63,7 +52,10 @@ const verb verb_export = {
     .usage = "MODEL",
     .own = {"Options", options, NULL},
     .groups = session_dim_groups,
-    .examples = examples,
+    .examples = "tessera export bert -o bert.onnx # bert: a folder that import wrote\n"
+                "tessera export run -o tuned.onnx # run: what train wrote\n"
+                "tessera export run --best -o tuned.onnx # the best of its evaluations\n"
+                "tessera export bert-base --dim seq=64 -o bert-64.onnx",
     .details =
         "Numbers beyond one GiB lie in FILE.data beside it. A built-in model is written at the extents that --dim "
         "binds, in operators of ONNX. Of a run, extents that the data decides stay free.",

@@ -1,8 +1,9 @@
 /* generate.c - tessera generate: a trained language model continues a text. */
 #include "train/ask.h"
 #include "graph/base/err.h"
-#include "cli/reply.h"
+#include "cli/say.h"
 #include "cli/session.h"
+#include "cli/train_options.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -77,25 +78,13 @@ static void comment(const args *a, const asked *q, const generating *how, const 
                  g->ended ? ", to the end of the text" : "");
 }
 
-/* Its lines are the caller's. */
-static char *dims_text(const args *a)
-{
-    int n;
-    const char **all = args_list(a, "dim", &n);
-    char *out = NULL;
-    for (int i = 0; i < n; i++)
-        option_add_line(&out, all[i]);
-    free(all);
-    return out;
-}
-
 static int run(const args *a, ts_error *e)
 {
     asked q = {.verdict = {.n = 0}};
     const bool json = a->console.json;
     text_so_far t = {.terminal = !json && isatty(STDOUT_FILENO), .all = json ? cJSON_CreateArray() : NULL};
     t.to = json ? open_memstream(&t.whole, &t.n) : stdout;
-    char *dims = dims_text(a);
+    char *dims = train_options_text(a, "dim");
     const generating how = {
         .prompt = args_text(a, "prompt"),
         .tokenizer = args_text(a, "tokenizer"),
@@ -141,21 +130,16 @@ static const option options[] = {
     {0},
 };
 
-static const char *const examples[] = {
-    "tessera generate run --prompt Once --max-tokens 40",
-    "tessera generate run --prompt Once --temperature 0.8 --top-p 0.9 --seed 3",
-    "tessera generate gpt2/model.onnx --prompt Once # with tokenizer.json beside it",
-    "tessera generate model.onnx --prompt Once --dim past=1..1023 --batch 4",
-    NULL,
-};
-
 const verb verb_generate = {
     .name = "generate",
     .brief = "Continue a text with a language model",
     .usage = "RUN|MODEL",
     .own = {"Options", options, NULL},
     .groups = session_plan_groups,
-    .examples = examples,
+    .examples = "tessera generate run --prompt Once --max-tokens 40\n"
+                "tessera generate run --prompt Once --temperature 0.8 --top-p 0.9 --seed 3\n"
+                "tessera generate gpt2/model.onnx --prompt Once # with tokenizer.json beside it\n"
+                "tessera generate model.onnx --prompt Once --dim past=1..1023 --batch 4",
     .details =
         "RUN must come from train --task lm with a causal model, MODEL takes tokens and gives logits. The text is "
         "printed "

@@ -3,18 +3,11 @@
 #include "cli/args.h"
 #include "cli/codes.h"
 #include "graph/base/base.h"
-#include "cli/reply.h"
 #include "cli/manual.h"
 #include "cli/say.h"
 #include "cli/suggest.h"
 
 #include <string.h>
-
-static int print(cJSON *root)
-{
-    reply_end(root);
-    return TS_OK;
-}
 
 static int put_codes(const args *a, const code_page *pages, const char *form)
 {
@@ -39,16 +32,10 @@ static int topic_codes(const args *a, ts_error *e)
 
 static int put_code(const args *a, const code_page *p)
 {
-    if (!a->console.json) {
-        const bool color = a->console.color_out;
-        const char *kind = *p->code >= '0' && *p->code <= '9' ? "exit code " : "";
-        printf("%s%s%s%s\n\n", console_on(color, BOLD), kind, p->code, console_off(color));
-        help_text(stdout, p->what);
-        putchar('\n');
-        help_text(stdout, p->remedy);
-        return TS_OK;
-    }
-    return print(js_put(reply_make("code/1"), "code:%s,meaning:%s,remedy:%s", p->code, p->what, p->remedy));
+#define PAGE "{code}{!}\n\n[^0|{meaning}]\n\n[^0|{remedy}]\n"
+    reply_give(a, js_put(reply_make("code/1"), "code:%s,meaning:%s,remedy:%s", p->code, p->what, p->remedy),
+               *p->code <= '9' ? "{!bold}exit code " PAGE : "{!bold}" PAGE);
+    return TS_OK;
 }
 
 static int topic_axes(const args *a, ts_error *e)
@@ -100,13 +87,8 @@ static int unknown(const char *name, ts_error *e)
 static cJSON *described(const verb *v)
 {
     static const char *const of_pages[] = {"lines", "examples", "details", "groups"};
-    cJSON *root = help_json(v), *options = js_array(root, "options"), *group, *o;
-    cJSON_ArrayForEach(group, cJSON_GetObjectItemCaseSensitive(root, "groups"))
-    {
-        cJSON *of = cJSON_GetObjectItemCaseSensitive(group, "options");
-        while ((o = of->child))
-            cJSON_AddItemToArray(options, cJSON_DetachItemViaPointer(of, o));
-    }
+    cJSON *root = help_json(v);
+    help_options_take(root);
     for (int i = 0; i < COUNT(of_pages); i++)
         cJSON_DeleteItemFromObjectCaseSensitive(root, of_pages[i]);
     return root;
@@ -132,7 +114,7 @@ static int run(const args *a, ts_error *e)
     if (args_flag(a, "man"))
         return manual_man(stdout), TS_OK;
     if (!name && a->console.json)
-        return print(all_described());
+        return reply_end(all_described()), TS_OK;
     if (!name)
         return help_overview(stdout, a->console.color_out), TS_OK;
     for (const topic *t = topics; t->name; t++) {
@@ -146,7 +128,7 @@ static int run(const args *a, ts_error *e)
     if (!v)
         return unknown(name, e);
     if (a->console.json)
-        return print(described(v));
+        return reply_end(described(v)), TS_OK;
     help_verb(stdout, v, a->console.color_out);
     return TS_OK;
 }
@@ -156,22 +138,18 @@ static const option options[] = {
     {"man", 0, FLAG, NULL, "all commands as a manual page", ONCE},
     {0},
 };
-static const char *const examples[] = {
-    "tessera help bench",
-    "tessera help axes               # the letters for loops in schemas",
-    "tessera help passes             # how a plan is made, step by step",
-    "tessera help exit               # what exit codes mean",
-    "tessera help 3                  # one of them, and what to do",
-    "tessera help M014               # a code in front of a message; all: codes",
-    "tessera help --man | man -l -   # everything, as a manual page",
-    NULL,
-};
 
 const verb verb_help = {
     .name = "help",
     .brief = "Explain a verb, a code, or the axis letters",
     .usage = "[TOPIC]",
     .own = {"Options", options, NULL},
-    .examples = examples,
+    .examples = "tessera help bench\n"
+                "tessera help axes               # the letters for loops in schemas\n"
+                "tessera help passes             # how a plan is made, step by step\n"
+                "tessera help exit               # what exit codes mean\n"
+                "tessera help 3                  # one of them, and what to do\n"
+                "tessera help M014               # a code in front of a message; all: codes\n"
+                "tessera help --man | man -l -   # everything, as a manual page",
     .run = run,
 };

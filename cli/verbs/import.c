@@ -1,17 +1,8 @@
 /* import.c - tessera import: a network as a folder that people can read, edit and compare. */
 #include "graph/base/err.h"
 #include "cli/outfile.h"
-#include "cli/reply.h"
+#include "cli/say.h"
 #include "cli/session.h"
-
-static void told(const args *a, const ts_model *m, const char *folder)
-{
-    if (a->console.json)
-        reply_end(js_put(reply_make("import/1"), "folder:%s,inputs:%d,outputs:%d", folder, ts_model_inputs(m),
-                         ts_model_outputs(m)));
-    else
-        console_note(&a->console, "wrote %s: graph.json, and weights.safetensors if there are any", folder);
-}
 
 /* Dimensions stay free where nothing binds them. All that is unsupported is told before anything is written. */
 static bool work(const args *a, const char *what, const char *folder, ts_error *e)
@@ -23,7 +14,10 @@ static bool work(const args *a, const char *what, const char *folder, ts_error *
     bool good = m && session_attempt(m, a, e);
     good = good && ts_model_save(m, "json", folder, e);
     if (good)
-        told(a, m, folder);
+        reply_note(a,
+                   js_put(reply_make("import/1"), "folder:%s,inputs:%d,outputs:%d", folder, ts_model_inputs(m),
+                          ts_model_outputs(m)),
+                   "wrote {folder}: graph.json, and weights.safetensors if there are any");
     ts_model_free(m);
     return good;
 }
@@ -38,10 +32,6 @@ static const option options[] = {
     {"out", 'o', A_FOLDER, "FOLDER", "where to write graph.json and weights.safetensors", ONCE},
     {0},
 };
-static const char *const examples[] = {
-    "tessera import model.onnx -o bert # then: tessera show bert --hash",
-    NULL,
-};
 
 const verb verb_import = {
     .name = "import",
@@ -49,7 +39,7 @@ const verb verb_import = {
     .usage = "MODEL",
     .own = {"Options", options, NULL},
     .groups = session_dim_groups,
-    .examples = examples,
+    .examples = "tessera import model.onnx -o bert # then: tessera show bert --hash",
     .details = "Names, operator versions and symbols of dimensions stay as the file has them, and numbers keep their "
                "bits. Everything unsupported is listed at once, and nothing is written then.",
     .run = run,

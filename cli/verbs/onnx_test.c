@@ -143,8 +143,8 @@ static bool find(report *r, const args *a, ts_error *e)
     for (int i = 0; args_noun(a, i); i++)
         if (!cases_find(&r->cases, args_noun(a, i), &f, e))
             return false;
-    r->out = calloc((size_t)r->cases.n + 1, sizeof *r->out);
-    return r->out || err_memory(e, ((size_t)r->cases.n + 1) * sizeof *r->out, "%d cases", r->cases.n);
+    r->out = heap_array((size_t)r->cases.n + 1, sizeof *r->out);
+    return true;
 }
 
 static int run(const args *a, ts_error *e)
@@ -179,19 +179,14 @@ static const option options[] = {
     {0},
 };
 
-static const char *const examples[] = {
-    "tessera onnx-test backend-cases.tar.xz --tier P0,P1",
-    "tessera onnx-test onnx/backend/test/data/node --target interp --jobs 4",
-    "tessera onnx-test cases --name 'test_conv*' --json results.json",
-    NULL,
-};
-
 const verb verb_onnx_test = {
     .name = "onnx-test",
     .brief = "Run ONNX conformance cases",
     .usage = "PATH...",
     .own = {"Options", options, session_plan_usual},
-    .examples = examples,
+    .examples = "tessera onnx-test backend-cases.tar.xz --tier P0,P1\n"
+                "tessera onnx-test onnx/backend/test/data/node --target interp --jobs 4\n"
+                "tessera onnx-test cases --name 'test_conv*' --json results.json",
     .details = "PATH is a folder with cases, or an archive of one; its index.tsv, if it has one, names tier, case and "
                "operator. A case passes when every output has the shape, dtype and values stored (rtol 1e-3, atol "
                "1e-7). What is not supported has failed; skipped is only what a filter left out.",

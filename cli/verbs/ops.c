@@ -1,6 +1,8 @@
 /* ops.c - tessera ops: the tables of operations, and the same as documents. */
 #include "cli/args.h"
 #include "cli/outline.h"
+#include "cli/say.h"
+#include "graph/base/base.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,11 +66,11 @@ static int by_name(const void *a, const void *b)
 static cJSON *operator_rows(const cJSON *root)
 {
     const cJSON *all = js_get(root, "operators"), *one;
-    const cJSON **sorted = calloc((size_t)cJSON_GetArraySize(all) + 1, sizeof *sorted);
+    const cJSON **sorted = heap_array((size_t)cJSON_GetArraySize(all) + 1, sizeof *sorted);
     cJSON *rows = cJSON_CreateArray();
     size_t n = 0;
-    cJSON_ArrayForEach(one, all) if (sorted) sorted[n++] = one;
-    if (sorted)
+    cJSON_ArrayForEach(one, all) sorted[n++] = one;
+    if (n)
         qsort(sorted, n, sizeof *sorted, by_name);
     for (size_t i = 0; i < n; i++)
         add_rows(rows, sorted[i]);
@@ -178,13 +180,13 @@ static const option options[] = {
     {"markdown", 0, FLAG, NULL, "as a page of the documentation", ONCE},
     {0},
 };
-static const char *const examples[] = {"tessera ops", "tessera ops --onnx # what an ONNX file may hold", NULL};
 
 const verb verb_ops = {
     .name = "ops",
     .brief = "List the operations",
     .usage = "",
     .own = {"Options", options, NULL},
-    .examples = examples,
+    .examples = "tessera ops\n"
+                "tessera ops --onnx # what an ONNX file may hold",
     .run = run,
 };

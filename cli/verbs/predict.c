@@ -141,12 +141,6 @@ static const option options[] = {
     {"probabilities", 0, FLAG, NULL, "the probability of every class, a column each", ONCE},
     {0},
 };
-static const char *const examples[] = {
-    "tessera predict run --text stirring",
-    "tessera predict run --file reviews.txt > labels.tsv # label, probability, text",
-    "tessera predict run --file reviews.txt --probabilities # of each class",
-    NULL,
-};
 
 const verb verb_predict = {
     .name = "predict",
@@ -154,6 +148,8 @@ const verb verb_predict = {
     .usage = "RUN",
     .own = {"Options", options, NULL},
     .groups = session_plan_groups,
-    .examples = examples,
+    .examples = "tessera predict run --text stirring\n"
+                "tessera predict run --file reviews.txt > labels.tsv # label, probability, text\n"
+                "tessera predict run --file reviews.txt --probabilities # of each class",
     .run = run,
 };

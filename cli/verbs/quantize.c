@@ -3,6 +3,7 @@
 #include "graph/base/base.h"
 #include "cli/calibration.h"
 #include "cli/outfile.h"
+#include "cli/say.h"
 #include "cli/session.h"
 
 #include <stdlib.h>
@@ -10,24 +11,16 @@
 
 static void told(const args *a, const char *file, const ts_quantized *what, int samples)
 {
-    text before = {0}, after = {0}, worst = {0};
-    if (a->console.json) {
-        cJSON *o = js_put(reply_make("quantize/1"), "file:%s,products:%d,kept:%d,bytes_before:%lld,bytes_after:%lld",
-                          file, what->products, what->kept, (long long)what->before, (long long)what->after);
-        js_put(o, "error:%g,worst:%s", what->error, what->worst);
-        if (samples)
-            js_put(o, "values:%d,samples:%d", what->values, samples);
-        reply_end(o);
-        return;
-    }
-    text_size(&before, (double)what->before), text_size(&after, (double)what->after), text_safe(&worst, what->worst);
-    console_note(&a->console, "wrote %s: %d products quantized, %d kept; %s became %s", file, what->products,
-                 what->kept, text_str(&before), text_str(&after));
+    cJSON *o = js_put(reply_make("quantize/1"), "file:%s,products:%d,kept:%d,bytes_before:%lld,bytes_after:%lld", file,
+                      what->products, what->kept, (long long)what->before, (long long)what->after);
+    js_put(o, "error:%g,worst:%s", what->error, what->worst);
     if (samples)
-        console_note(&a->console, "%d values are rounded to 8 bits, by their ranges over %d samples", what->values,
-                     samples);
-    console_note(&a->console, "largest relative error of a weight: %.3g (%s)", what->error, text_str(&worst));
-    text_free(&before), text_free(&after), text_free(&worst);
+        js_put(o, "values:%d,samples:%d", what->values, samples);
+    reply_note(a, o,
+               "wrote {file}: {products} products quantized, {kept} kept; {bytes_before:bytes} became "
+               "{bytes_after:bytes}\n"
+               "[samples?{values} values are rounded to 8 bits, by their ranges over {samples} samples\n]"
+               "largest relative error of a weight: {error:%.3g} ({worst})");
 }
 
 /* Only files are rewritten: what else is a model becomes one first. */
@@ -94,22 +87,17 @@ static const option options[] = {
     {"keep", 0, WORD, "GLOB", "leave products whose node or weight has such a name; repeats", REPEATS},
     {0},
 };
-static const option_group group = {"Options", options, NULL};
-static const option_group *const groups[] = {&group, &session_dim_options, &session_limit_options,
-                                             &session_plan_options, NULL};
-static const char *const examples[] = {
-    "tessera quantize bert.onnx -o bert-int8.onnx --weights int8",
-    "tessera quantize gpt2.onnx -o q4.onnx --weights int4 --keep '*lm_head*'",
-    "tessera quantize resnet.onnx -o static.onnx --int8 --calibrate samples",
-    NULL,
-};
+static const option_group *const groups[] = {&session_dim_options, &session_limit_options, &session_plan_options, NULL};
 
 const verb verb_quantize = {
     .name = "quantize",
     .brief = "Write an ONNX file for integers of 8 or 4 bits",
     .usage = "FILE.onnx",
+    .own = {"Options", options, NULL},
     .groups = groups,
-    .examples = examples,
+    .examples = "tessera quantize bert.onnx -o bert-int8.onnx --weights int8\n"
+                "tessera quantize gpt2.onnx -o q4.onnx --weights int4 --keep '*lm_head*'\n"
+                "tessera quantize resnet.onnx -o static.onnx --int8 --calibrate samples",
     .details =
         "--weights: constant f32 matrices on the right of MatMul and Gemm; activations stay f32. int8: symmetric, "
         "one scale per output column, through DequantizeLinear. int4: one scale per block of a column, as "

@@ -12,44 +12,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The page of a training run, as it stands now. */
-static int run_of(const args *a, ts_error *e)
+typedef bool (*writer)(const char *, char **, ts_error *);
+
+static bool write_page(const args *a, const char *of, const char *out, writer write, ts_error *e)
 {
-    const char *folder = args_noun(a, 0);
-    char beside[4200], *page = NULL;
-    snprintf(beside, sizeof beside, "%s/report.html", folder);
-    const char *out = args_text(a, "out") ? args_text(a, "out") : beside;
-    if (args_flag(a, "csv") || args_flag(a, "markdown")) {
-        err_set(e, TS_USAGE, "report %s: a run is shown as a page only", folder);
-        return err_hint(e, "%s/metrics.jsonl has its numbers", folder), TS_USAGE;
-    }
-    if (outfile_check(out, e) && run_page(folder, &page, e) && outfile_write(out, page, e) && strcmp(out, "-") != 0)
+    char *page = NULL;
+    const bool good = write(of, &page, e) && outfile_write(out, page, e);
+    if (good && strcmp(out, "-") != 0)
         console_note(&a->console, "wrote %s", out);
     free(page);
-    return e->code;
+    return good;
+}
+
+/* The page of a training run, as it stands now. */
+static bool page_of_run(const args *a, const char *folder, ts_error *e)
+{
+    char beside[4200];
+    snprintf(beside, sizeof beside, "%s/report.html", folder);
+    const char *out = args_text(a, "out") ? args_text(a, "out") : beside;
+    if (!args_flag(a, "csv") && !args_flag(a, "markdown"))
+        return outfile_check(out, e) && write_page(a, folder, out, run_page, e);
+    err_set(e, TS_USAGE, "report %s: a run is shown as a page only", folder);
+    return err_hint(e, "%s/metrics.jsonl has its numbers", folder);
 }
 
 static int run(const args *a, ts_error *e)
 {
-    if (run_is(args_noun(a, 0)))
-        return run_of(a, e);
-    bool csv = args_flag(a, "csv"), markdown = args_flag(a, "markdown");
+    const bool csv = args_flag(a, "csv"), markdown = args_flag(a, "markdown");
     const char *chosen = args_text(a, "out"), *out = chosen ? chosen : csv || markdown ? "-" : "report.html";
-    if (!outfile_check(out, e))
-        return e->code;
-    char *results = outfile_text(args_noun(a, 0), RESULTS_MOST, e), *page = NULL;
-    bool (*write)(const char *, char **, ts_error *) = report_write;
-    const bool suite = results && report_is(results, FORMAT_SUITE) && !csv;
-    if (csv || markdown)
-        write = csv ? report_csv : report_markdown;
-    else if (results && report_is(results, FORMAT_SWEEP))
-        write = report_sweep;
-    bool good = results && (suite ? report_suite(results, markdown, &page, e) : write(results, &page, e)) &&
-                outfile_write(out, page, e);
-    if (good && strcmp(out, "-") != 0)
-        console_note(&a->console, "wrote %s", out);
+    if (run_is(args_noun(a, 0)))
+        return page_of_run(a, args_noun(a, 0), e), TS_OK;
+    char *results = outfile_check(out, e) ? outfile_text(args_noun(a, 0), RESULTS_MOST, e) : NULL;
+    if (results)
+        write_page(a, results, out,
+                   csv                                   ? report_csv
+                   : report_is(results, FORMAT_SUITE)    ? markdown ? report_suite_markdown : report_suite
+                   : markdown                            ? report_markdown
+                   : report_is(results, FORMAT_SWEEP)    ? report_sweep
+                                                         : report_write,
+                   e);
     free(results);
-    free(page);
     return TS_OK;
 }
 
@@ -59,19 +61,15 @@ static const option options[] = {
     {"csv", 0, FLAG, NULL, "one row per contestant, instead of a page", ONCE},
     {0},
 };
-static const char *const examples[] = {
-    "tessera report results.json -o report.html",
-    "tessera report results.json --markdown      # to paste into a review",
-    "tessera report suite.json --markdown        # the table of a suite",
-    "tessera report run                          # a training run, as it stands now",
-    NULL,
-};
 
 const verb verb_report = {
     .name = "report",
     .brief = "Turn results or a training run into one HTML page",
     .usage = "RESULTS|RUN",
     .own = {"Options", options, NULL},
-    .examples = examples,
+    .examples = "tessera report results.json -o report.html\n"
+                "tessera report results.json --markdown      # to paste into a review\n"
+                "tessera report suite.json --markdown        # the table of a suite\n"
+                "tessera report run                          # a training run, as it stands now",
     .run = run,
 };

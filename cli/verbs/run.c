@@ -58,11 +58,10 @@ static bool save(job *j, int i, const char *name, bool changed, const ts_array *
     if (changed)
         console_note(&j->session.args->console, "output \"%s\" is written to %s/%s%s", name, j->folder, j->file[i],
                      *j->file[i] == '.' ? ", which ls shows with -a" : "");
-    char *path = NULL;
-    if (asprintf(&path, "%s/%s", j->folder, j->file[i]) < 0)
-        return err_memory(e, strlen(j->folder) + strlen(j->file[i]) + 2, "a file name");
-    bool good = ts_npy_write(path, value, e);
-    free(path);
+    text path = {0};
+    text_add(&path, "%s/%s", j->folder, j->file[i]);
+    const bool good = ts_npy_write(text_str(&path), value, e);
+    text_free(&path);
     return good;
 }
 
@@ -141,10 +140,7 @@ static bool work(job *j, const args *a, ts_error *e)
     j->n_own = ts_model_outputs(s->model);
     if (!reveal(j, a, e))
         return false;
-    j->file = calloc((size_t)ts_model_outputs(s->model) + 1, sizeof *j->file);
-    if (!j->file)
-        return err_memory(e, ((size_t)ts_model_outputs(s->model) + 1) * sizeof *j->file, "%d file names",
-                          ts_model_outputs(s->model));
+    j->file = heap_array((size_t)ts_model_outputs(s->model) + 1, sizeof *j->file);
     s->options.schema = args_text(a, "schema");
     const bool inside = args_flag(a, "all") || args_count(a, "nodes"); /* values inside are those of one extent */
     j->plan = inside ? ts_plan_make(s->model, &s->options, e) : session_plan_make(s, e);
@@ -185,23 +181,16 @@ static const option options[] = {
     {0},
 };
 
-static const option_group group = {"Options", options, NULL};
-static const option_group *const groups[] = {&group, &session_model_options, &session_limit_options,
-                                             &session_plan_options, NULL};
-static const char *const examples[] = {
-    "tessera run minilm --seed 1                       # random inputs",
-    "tessera run model.onnx --in ids=ids.npy --out out # one file per output",
-    "tessera run bert-base --dim seq=64 --seed 1 --json",
-    "tessera run m.onnx --seed 1 --all --against out # what differs first",
-    NULL,
-};
-
 const verb verb_run = {
     .name = "run",
     .brief = "Run a model once: inputs to outputs",
     .usage = "MODEL",
-    .groups = groups,
-    .examples = examples,
+    .own = {"Options", options, NULL},
+    .groups = session_model_groups,
+    .examples = "tessera run minilm --seed 1                       # random inputs\n"
+                "tessera run model.onnx --in ids=ids.npy --out out # one file per output\n"
+                "tessera run bert-base --dim seq=64 --seed 1 --json\n"
+                "tessera run m.onnx --seed 1 --all --against out # what differs first",
     .details = "MODEL is a built-in name, an .onnx or .json file, a folder, or one operation with its operands, as "
                "\"matmul f32[64,32] f32[32,48]\". In file names every character of an output's name outside "
                "[A-Za-z0-9._-] becomes _.",

@@ -231,15 +231,6 @@ static const option options[] = {
     {"out", 'o', A_FILE, "FILE", "where init, show and fmt write; - is standard output", "-", false, 0, 0},
     {0},
 };
-static const char *const examples[] = {
-    "tessera schema init bert-base -o mine.json # the built-in guess, to edit",
-    "tessera schema lint mine.json bert-base    # what fits, what does not, and why",
-    "tessera schema list                        # schemas that come with Tessera",
-    "tessera schema show panels -o mine.json    # one of them, to read and to edit",
-    "tessera schema diff panels mine.json       # what differs, rule by rule; exit 1 then",
-    "tessera schema fmt mine.json -o mine.json  # the layout of those that come with Tessera",
-    NULL,
-};
 
 const verb verb_schema = {
     .name = "schema",
@@ -247,7 +238,12 @@ const verb verb_schema = {
     .usage = "init MODEL\nlint SCHEMA MODEL\nlist\nshow SCHEMA\ndiff SCHEMA SCHEMA\nfmt SCHEMA",
     .own = {"Options", options, NULL},
     .groups = session_model_groups,
-    .examples = examples,
+    .examples = "tessera schema init bert-base -o mine.json # the built-in guess, to edit\n"
+                "tessera schema lint mine.json bert-base    # what fits, what does not, and why\n"
+                "tessera schema list                        # schemas that come with Tessera\n"
+                "tessera schema show panels -o mine.json    # one of them, to read and to edit\n"
+                "tessera schema diff panels mine.json       # what differs, rule by rule; exit 1 then\n"
+                "tessera schema fmt mine.json -o mine.json  # the layout of those that come with Tessera",
     .details = "lint takes a run of train in place of a model, too: the schema is then one for the run's step.",
     .run = run,
 };

@@ -29,12 +29,10 @@ static void shape_text(char *out, size_t size, const ts_port *p)
 
 static void add_port(cJSON *rows, const char *what, const ts_port *p)
 {
-    char shape[256], below[32] = "";
+    char shape[256];
     shape_text(shape, sizeof shape, p);
-    if (p->below > 0)
-        snprintf(below, sizeof below, "below %lld", (long long)p->below);
-    js_row(rows, "what:%s,name:%s,dtype:%s,shape:%s,below:%s", what, p->name,
-           p->dtype == TS_N_DTYPE ? "?" : ts_dtype_name(p->dtype), shape, below);
+    js_row(rows, "what:%s,name:%s,dtype:%s,shape:%s,below:%lld", what, p->name,
+           p->dtype == TS_N_DTYPE ? "?" : ts_dtype_name(p->dtype), shape, (long long)p->below);
 }
 
 /* A cache has dozens of ports that are alike. */
@@ -48,7 +46,7 @@ static void add_ports(cJSON *rows, const char *what, const ts_model *m, int n,
     if (i < n) {
         char more[64];
         snprintf(more, sizeof more, "%d more %ss", n - i, what);
-        js_row(rows, "what:%s,name:%s,dtype:%s,shape:%s,below:%s", "...", more, "", "", "");
+        js_row(rows, "what:%s,name:%s", "...", more);
     }
 }
 
@@ -58,7 +56,7 @@ static void put_ports(const session *s)
     add_ports(rows, "input", s->model, ts_model_inputs(s->model), ts_model_input);
     add_ports(rows, "output", s->model, ts_model_outputs(s->model), ts_model_output);
     const paper on = console_paper(&s->args->console);
-    say_form(&on, rows, "{.!what=|name=|dtype=|shape=|below=}");
+    say_form(&on, rows, "[.!||||\n{what}\t{name}\t[dtype?{dtype}]\t[shape?{shape}]\t[below>0?below {below}]]");
     cJSON_Delete(rows);
 }
 
@@ -245,21 +243,16 @@ static const option options[] = {
     {0},
 };
 
-static const char *const examples[] = {
-    "tessera show bert-base",
-    "tessera show model.onnx --dim batch=1 --dim seq=128 --depth 2",
-    "tessera show minilm --hash         # the same on every machine",
-    "tessera show bert-base --svg bert.svg",
-    "tessera show minilm --stage folded # every node, one a line",
-    NULL,
-};
-
 const verb verb_show = {
     .name = "show",
     .brief = "Show a model: inputs, outputs, layers, operations",
     .usage = "MODEL",
     .own = {"Options", options, NULL},
     .groups = session_model_groups,
-    .examples = examples,
+    .examples = "tessera show bert-base\n"
+                "tessera show model.onnx --dim batch=1 --dim seq=128 --depth 2\n"
+                "tessera show minilm --hash         # the same on every machine\n"
+                "tessera show bert-base --svg bert.svg\n"
+                "tessera show minilm --stage folded # every node, one a line",
     .run = run,
 };

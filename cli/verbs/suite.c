@@ -16,7 +16,7 @@ static bool publish(const args *a, const char *json, ts_error *e)
     char *html = NULL;
     if (out && !outfile_write(out, json, e))
         return false;
-    const bool good = !page || (report_suite(json, false, &html, e) && outfile_write(page, html, e));
+    const bool good = !page || (report_suite(json, &html, e) && outfile_write(page, html, e));
     free(html);
     if (!good || (out && strcmp(out, "-") == 0))
         return good;
@@ -88,20 +88,16 @@ static const option options[] = {
 };
 static const option_group group = {"Options", options, NULL};
 static const option_group *const groups[] = {&group, &session_plan_options, NULL};
-static const char *const examples[] = {
-    "tessera suite --quick                              # a short look at every race",
-    "tessera suite -o new.json --report suite.html      # stopped: the same with --resume new.json",
-    "tessera suite --only 'bert*' --isa avx2 -o avx2.json",
-    "tessera compare old.json new.json --fail-on slower # over versions; --allow-env-diff: over machines",
-    NULL,
-};
 
 const verb verb_suite = {
     .name = "suite",
     .brief = "Time a fixed list of networks, beside other runtimes",
     .usage = "",
     .groups = groups,
-    .examples = examples,
+    .examples = "tessera suite --quick                              # a short look at every race\n"
+                "tessera suite -o new.json --report suite.html      # stopped: the same with --resume new.json\n"
+                "tessera suite --only 'bert*' --isa avx2 -o avx2.json\n"
+                "tessera compare old.json new.json --fail-on slower # over versions; --allow-env-diff: over machines",
     .details = "It needs no file: BERT, MiniLM, ResNet-50, GPT-2, steps of training and small layers are made when "
                "they are timed, with one thread and with one per core. ONNX Runtime, OpenVINO and PyTorch take part "
                "where they are installed. Exits with 1 where a race could not be run, or is INVALID.",

@@ -4,7 +4,7 @@
 #include "train/train.h"
 #include "graph/base/err.h"
 #include "cli/outfile.h"
-#include "cli/reply.h"
+#include "cli/say.h"
 #include "cli/session.h"
 #include "cli/train_options.h"
 
@@ -96,18 +96,12 @@ static void show_step(screen *s, const train_news *n)
 
 static void show_eval(screen *s, const train_news *n)
 {
-    js_row(s->evals, "step:%g,n:%g,loss:%g,accuracy:%g,precision:%g,recall:%g,f1:%g", (double)n->step, (double)n->n,
-           n->eval_loss, n->accuracy, n->precision, n->recall, n->f1);
     clear(s);
-    if (isfinite(n->f1))
-        console_note(s->console, "after step %lld: %lld examples, loss %.4f, accuracy %.2f %%, F1 %.2f %%",
-                     (long long)n->step, (long long)n->n, n->eval_loss, 100 * n->accuracy, 100 * n->f1);
-    else if (isfinite(n->accuracy))
-        console_note(s->console, "after step %lld: %lld examples, loss %.4f, accuracy %.2f %%", (long long)n->step,
-                     (long long)n->n, n->eval_loss, 100 * n->accuracy);
-    else
-        console_note(s->console, "after step %lld: %lld examples, loss %.4f", (long long)n->step, (long long)n->n,
-                     n->eval_loss);
+    say_notes(s->console,
+              js_row(s->evals, "step:%g,n:%g,loss:%g,accuracy:%g,precision:%g,recall:%g,f1:%g", (double)n->step,
+                     (double)n->n, n->eval_loss, n->accuracy, n->precision, n->recall, n->f1),
+              "after step {step}: {n} examples, loss {loss:%.4f}[accuracy?, accuracy {accuracy:%.2f%} %]"
+              "[f1?, F1 {f1:%.2f%} %]");
 }
 
 static void tell(void *user, const train_news *n)
@@ -281,20 +275,16 @@ static const option_group main_group = {"Options", main_options, train_options_u
                           run_group = {"Run", run_options, train_options_usual};
 static const option_group *const groups[] = {&main_group, &train_step_options, &data_group,           &model_group,
                                              &step_group, &run_group,          &session_plan_options, NULL};
-static const char *const examples[] = {
-    "tessera train minilm.onnx --data train.tsv --eval dev.tsv --labels 2 -o run",
-    "tessera train --resume run # after a stop, a crash or a power failure",
-    "tessera train gpt2.onnx --task lm --data book.txt --length 128 -o run",
-    "tessera train cnn.json --data x=x.npy --data y=y.npy --head none -o run",
-    NULL,
-};
 
 const verb verb_train = {
     .name = "train",
     .brief = "Train a model on your data",
     .usage = "MODEL",
     .groups = groups,
-    .examples = examples,
+    .examples = "tessera train minilm.onnx --data train.tsv --eval dev.tsv --labels 2 -o run\n"
+                "tessera train --resume run # after a stop, a crash or a power failure\n"
+                "tessera train gpt2.onnx --task lm --data book.txt --length 128 -o run\n"
+                "tessera train cnn.json --data x=x.npy --data y=y.npy --head none -o run",
     .details =
         "A line of a .tsv is TEXT, a tab, LABEL; of a .csv TEXT,LABEL, quotes around what holds commas; of a .jsonl "
         "{\"text\": ..., \"label\": ...}. A header row that names a column text or label may come first. Labels "

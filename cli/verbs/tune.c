@@ -45,30 +45,12 @@ static bool base_of(tune_options *o, const char *out, ts_error *e)
 /* The winner against what it extends, as bench races them; NULL in the report where they cannot be raced. */
 static bool race(const args *a, const session *s, const char *found, const char *base, cJSON *report)
 {
-    int n_dims, n_limits, n_inputs;
-    const char *schemas[] = {found, base}, **dims = args_list(a, "dim", &n_dims),
-               **limits = args_list(a, "limit", &n_limits), **inputs = args_list(a, "in", &n_inputs);
-    const double budget = args_number(a, "budget");
-    bench_options o = {.model = args_noun(a, 0),
-                       .n_dims = n_dims,
-                       .dims = dims,
-                       .n_limits = n_limits,
-                       .limits = limits,
-                       .n_inputs = n_inputs,
-                       .inputs = inputs,
-                       .n_schemas = 2,
-                       .schemas = schemas,
-                       .target = s->options.target,
-                       .isa = s->options.isa,
-                       .cache_folder = s->options.cache_folder,
-                       .threads = s->options.threads,
-                       .as_written = s->options.as_written,
-                       .mem_limit = s->options.mem_limit,
-                       .launches = LAUNCHES,
-                       .min_time = budget * for_samples,
-                       .judge = s->options.target ? s->options.target : ts_target_usual(),
-                       .progress = s->options.progress,
-                       .user = s->options.user};
+    const char *schemas[] = {found, base};
+    bench_options o = session_contest(a);
+    o.n_schemas = 2, o.schemas = schemas;
+    o.launches = LAUNCHES, o.min_time = args_number(a, "budget") * for_samples;
+    o.judge = o.target ? o.target : ts_target_usual();
+    o.progress = s->options.progress, o.user = s->options.user;
     char *results = NULL;
     ts_error e = {0};
     const bool good = bench_run(&o, &results, &e);
@@ -83,7 +65,7 @@ static bool race(const args *a, const session *s, const char *found, const char 
                                                                         one ? "the whole model is not faster with it"
                                                                         : e.code ? e.text
                                                                                  : "the race has no verdict");
-    cJSON_Delete(all), free(results), free(dims), free(limits), free(inputs);
+    cJSON_Delete(all), free(results), session_contest_free(&o);
     return faster;
 }
 
@@ -155,13 +137,6 @@ static const option options[] = {
      "what was tried, a JSON object a line; a further run goes on from it (default: FILE.log)", ONCE},
     {0},
 };
-static const char *const examples[] = {
-    "tessera tune bert-base --dim seq=128",
-    "tessera tune resnet-50 --op conv2d --budget 5m -o mine.json",
-    "tessera tune minilm -s naive --op matmul # from textbook loops on",
-    "tessera tune minilm --random 1 --budget 60s # how well predictions rank loops",
-    NULL,
-};
 
 const verb verb_tune = {
     .name = "tune",
@@ -169,7 +144,10 @@ const verb verb_tune = {
     .usage = "MODEL",
     .own = {"Options", options, NULL},
     .groups = session_model_groups,
-    .examples = examples,
+    .examples = "tessera tune bert-base --dim seq=128\n"
+                "tessera tune resnet-50 --op conv2d --budget 5m -o mine.json\n"
+                "tessera tune minilm -s naive --op matmul # from textbook loops on\n"
+                "tessera tune minilm --random 1 --budget 60s # how well predictions rank loops",
     .details = "Loops are ranked by their predicted time; the best are timed in the model, kernel by kernel, in turns "
                "with those "
                "of the schema, and their results compared. What is quicker becomes at most three rules over ranges of "

@@ -9,13 +9,11 @@ static int run(const args *a, ts_error *e)
     return TS_OK;
 }
 
-static const char *const examples[] = {"tessera version", "tessera version --json # with the compiler that built it",
-                                       NULL};
-
 const verb verb_version = {
     .name = "version",
     .brief = "Print the version",
     .usage = "",
-    .examples = examples,
+    .examples = "tessera version\n"
+                "tessera version --json # with the compiler that built it",
     .run = run,
 };

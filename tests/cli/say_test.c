@@ -37,5 +37,9 @@ int main(void)
          "  m  128\n  n  7\n  name   size\n  x     1 KiB\n    because\n  y         -\n");
     same("{!bold}b{!} {rows!>@=|name=}", "b   x\n  y\n");
     same("[none?<[name?{name}]>|else [n=1?{n}]]", "else 1");
+    same("[^4|  <{n:%-70.0f}>  [list*{} ]ab\nc end]",
+         "  <1                                                                     >  x y\n    ab c end");
+    same("[rows!  name|>size|~why\n{name}{;}\t[bytes?{bytes} of {../n}|none]\t[why?{why}]][no?[rows!a\n{n}\t{n}]]",
+         "  name        size  why\n  x     1 KiB of 1  because\n  y,          none\n");
     return check_done();
 }

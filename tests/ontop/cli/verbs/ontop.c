@@ -11,12 +11,10 @@ static int run(const args *a, ts_error *e)
     return TS_OK;
 }
 
-static const char *const examples[] = {"tessera ontop", NULL};
-
 const verb verb_ontop = {
     .name = "ontop",
     .brief = "Print two words",
     .usage = "",
-    .examples = examples,
+    .examples = "tessera ontop",
     .run = run,
 };
