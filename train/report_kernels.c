@@ -37,7 +37,7 @@ const char *story_kernels(text *t, const story *s)
     if (!s->step->ceilings)
         text_add(t, " The run was too short to probe the machine's peaks as well, so shares of them are not known.");
     html_add(t, "</p>\n");
-    const char *lacking = part_time(t, s->step);
+    const char *lacking = part_write(t, s->step, "time");
     if (lacking)
         return lacking;
     all_kernels(t, s->step);
@@ -50,10 +50,10 @@ const char *story_plan(text *t, const story *s)
 {
     if (!s->step)
         return "no step was timed kernel by kernel";
-    const char *lacking = part_memory(t, s->step);
+    const char *lacking = part_write(t, s->step, "memory");
     if (lacking)
         return lacking;
     html_add(t, "<h3>The loops of each kernel</h3>\n");
-    part_kernels(t, s->step);
+    part_write(t, s->step, "kernels");
     return NULL;
 }

@@ -13,6 +13,10 @@ void html_text(text *t, const char *s);
  * conversions, "<p.soft.small title='%s'>%d of %s</p>". Of texts, %s is escaped as by html_text, %.40s cut as by
  * html_clip, %1s a name as by html_name, %-s HTML already. */
 void html_add(text *t, const char *form, ...) __attribute__((format(printf, 2, 3)));
+/* The tags alone, for forms of another kind: what html_add does before it fills in. A table in full view is
+ * <sheet.class>heads</sheet>, <row>cells</row> as in html_row, and <end/>. A line that begins with four spaces goes on
+ * with the one before it, with two, or six, as another word. */
+void html_expand(text *t, const char *form);
 /* A row of a table, cells between bars, of numbers behind #: "%s|#%d|#%s ms". */
 void html_row(text *t, const char *form, ...) __attribute__((format(printf, 2, 3)));
 /* A table in full view, with its titles as in a row ("": none), and one that is folded away below its summary: as the

@@ -62,6 +62,12 @@ static void test_forms(void)
                "<details><summary>more</summary><div class=\"wide\"><table><thead><tr><th class=\"num\">&lt;y&gt;</th>"
                "<th>x</th></tr></thead><tbody>\n</tbody></table></div>\n</details>\n"
                "<div class=\"wide\"><table class=\"times\"><tbody>\n");
+    t.length = 0;
+    html_expand(&t, "<sheet.rows>a|#[b?c|d]</sheet>\n<row>{e!|f}|#g</row>\n    <end/>h\n  <i.j>");
+    CHECK_TEXT(text_str(&t),
+               "<div class=\"wide\"><table class=\"rows\"><thead><tr><th>a</th><th class=\"num\">[b?c|d]</th></tr>"
+               "</thead><tbody>\n\n<tr><td>{e!|f}</td><td class=\"num\">g</td></tr></tbody></table></div>\nh "
+               "<i class=\"j\">");
     text_free(&t);
 }
 
