@@ -66,16 +66,6 @@ int axis_time_ticks(const axis *a, tick *out, int max)
     return n;
 }
 
-void chart_open(text *t, int width, int height, const char *title)
-{
-    html_add(t, "<figure><svg viewBox='0 0 %d %d' role=img><title>%s</title><desc>", width, height, title);
-}
-
-void chart_body(text *t)
-{
-    html_add(t, "</desc>\n");
-}
-
 void grid_x(text *t, double x, double top, double bottom, const char *name)
 {
     html_add(t, "<path.grid d='M%.1f %.1fV%.1f'/><text.soft.small.mid x=%.1f y=%.1f>%s</text>", x, top, bottom, x,
@@ -94,16 +84,6 @@ void grid_times(text *t, const axis *x, double top, double bottom)
     const int n = axis_time_ticks(x, ticks, 8);
     for (int i = 0; i < n; i++)
         grid_x(t, ticks[i].at, top, bottom, ticks[i].name.s);
-}
-
-void chart_close(text *t)
-{
-    html_add(t, "</svg>\n");
-}
-
-void figure_close(text *t)
-{
-    html_add(t, "</figure>\n");
 }
 
 /* ---- marks ---- */

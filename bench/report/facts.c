@@ -141,7 +141,7 @@ static void rows(walk *w, const char *name, const cJSON *of)
         html_add(t, "</tr>\n");
         w->n++;
     }
-    sheet_close(t);
+    html_add(t, "<end/>");
 }
 
 static void flatten(walk *w, const cJSON *object, const char *prefix, int depth)

@@ -138,6 +138,7 @@ static void expand(text *t, const char *form, const char *end);
 static void expand_cells(text *t, const char *s, const char *end, const char *tag)
 {
     do {
+        s += *s == '\n' ? strspn(s, "\n ") : 0;
         const bool number = *s == '#';
         const char *from = s += number;
         for (int depth = 0; s < end && (depth || *s != '|'); s++)
@@ -254,59 +255,15 @@ static void fill(text *t, const char *form, va_list *args)
     }
 }
 
-/* What stands before the form, the form, what stands behind. */
-static void add(text *t, const char *before, const char *form, const char *behind, va_list *args)
-{
-    text all = {0}, whole = {0};
-    text_add(&all, "%s%s%s", before, form, behind);
-    html_expand(&whole, text_str(&all));
-    fill(t, text_str(&whole), args);
-    text_free(&all), text_free(&whole);
-}
-
 void html_add(text *t, const char *form, ...)
 {
+    text whole = {0};
     va_list args;
+    html_expand(&whole, form);
     va_start(args, form);
-    add(t, "", form, "", &args);
+    fill(t, text_str(&whole), &args);
     va_end(args);
-}
-
-void html_row(text *t, const char *form, ...)
-{
-    va_list args;
-    va_start(args, form);
-    add(t, "<row>", form, "</row>\n", &args);
-    va_end(args);
-}
-
-void sheet_open(text *t, const char *class, const char *form, ...)
-{
-    char before[64];
-    va_list args;
-    snprintf(before, sizeof before, *class ? "<sheet.%s>" : "<sheet>", class);
-    va_start(args, form);
-    add(t, before, form, "</sheet>", &args);
-    va_end(args);
-}
-
-void sheet_close(text *t)
-{
-    html_add(t, "<end/>");
-}
-
-void table_open(text *t, const char *summary, const char *form, ...)
-{
-    va_list args;
-    html_add(t, "<details><summary>%s</summary>", summary);
-    va_start(args, form);
-    add(t, "<sheet>", form, "</sheet>", &args);
-    va_end(args);
-}
-
-void table_close(text *t)
-{
-    html_add(t, "<end/></details>\n");
+    text_free(&whole);
 }
 
 /* ---- data ---- */

@@ -23,10 +23,13 @@ static void fill_one(cJSON *list, const report *r, const kind *k, int c)
     const part *of = &k->of[c];
     if (!of->heaviest)
         return;
-    cJSON *o = js_row(list, "time_ns:%g,count:%d", of->ns, of->count);
+    const double work = k->flops * of->count;
+    cJSON *o = js_row(list, "shown:%s,time_ns:%g,count:%d,calls:%g,work:%g,bytes:%g,peak_share:%g", k->shown, of->ns,
+                      of->count, of->heaviest->calls * of->count, work, of->bytes, of->peak_share);
+    js_put(o, "rate:%g,flow:%g", work / of->ns, of->bytes / of->ns);
     view_who(o, "who", r, c, NULL);
     if (k->flops > 0 && of->ns > 0)
-        js_number(o, "gflops", k->flops * of->count / of->ns);
+        js_number(o, "gflops", work / of->ns);
     if (of->bytes > 0 && of->ns > 0)
         js_number(o, "gbs", of->bytes / of->ns);
     if (!isnan(of->peak_share))
@@ -51,5 +54,15 @@ const char *fill_kernels(cJSON *o, const report *r, const form_place *root)
             fill_one(of, r, &r->kinds[i], c);
     }
     js_number(o, "more", r->n_kind - MAX_KINDS);
+    return NULL;
+}
+
+/* As a table, with operations and bytes */
+const char *fill_all_kernels(cJSON *o, const report *r, const form_place *root)
+{
+    cJSON *list = js_array(o, "kinds");
+    (void)root;
+    for (int i = 0; i < r->n_kind; i++)
+        fill_one(list, r, &r->kinds[i], 0);
     return NULL;
 }

@@ -12,13 +12,12 @@
 
 typedef const char *section_filler(cJSON *o, const report *r, const form_place *root); /* root: view_make's */
 section_filler fill_verdict, fill_trust, fill_where, fill_why, fill_time, fill_memory, fill_latency, fill_kernels,
-    fill_appendix;
+    fill_appendix, fill_roofline, fill_all_kernels;
 typedef void drawer(text *t, const report *r, const cJSON *v); /* v: what its form names it with */
 drawer draw_forest, draw_samples, draw_waterfall, draw_bars, draw_buffers, draw_latencies, draw_roofline, draw_nest,
     draw_differing, draw_times;
 void fill_headline(cJSON *o, const report *r), fill_samples(cJSON *o, const report *r),
-    fill_environment(cJSON *o, const report *r), fill_made_of(cJSON *o, const report *r),
-    fill_roofline(cJSON *o, const report *r);
+    fill_environment(cJSON *o, const report *r), fill_made_of(cJSON *o, const report *r);
 
 void plain_spaces(text *t); /* in place of those that do not break, for text to paste */
 typedef struct part_words { /* of a section: its anchor, what the list of sections calls it, its title */
@@ -27,9 +26,8 @@ typedef struct part_words { /* of a section: its anchor, what the list of sectio
 void page_open(text *t, const char *what, const char *title); /* a page to within its style sheet */
 /* Section i, from 0: its link goes to nav; its text, or what it lacks, to parts. Frees one. */
 void page_part(text *nav, text *parts, int i, const part_words *w, const char *lacking, text *one);
-/* The section of that anchor alone, as part of another page; returns what it lacks, or NULL. */
+/* The section of that anchor, or a part, within another page; returns what it lacks, or NULL. */
 const char *part_write(text *t, const report *r, const char *id);
-void roofline_figure(text *t, const report *r);
 void facts_list(text *t, const cJSON *object); /* "name: value" for all that is in it */
 void markdown_span(text *t, const char *s);    /* foreign text as code */
 word word_member(const char *key, double v);   /* as the key's ending says: "l2_bytes" */

@@ -18,6 +18,8 @@ static const struct {
     {{"latency", "Latency", "How much does one pass vary?"}, fill_latency},
     {{"kernels", "Kernels", "What does each kernel do?"}, fill_kernels},
     {{"appendix", "Appendix", "How was this made, and what do the words mean?"}, fill_appendix},
+    {{"roofline", NULL, NULL}, fill_roofline}, /* these are parts of other pages alone */
+    {{"all-kernels", NULL, NULL}, fill_all_kernels},
 };
 
 void page_open(text *t, const char *what, const char *title)
@@ -66,22 +68,12 @@ const char *part_write(text *t, const report *r, const char *id)
     return lacking;
 }
 
-void roofline_figure(text *t, const report *r)
-{
-    cJSON *view = view_make(r), *o = cJSON_CreateObject();
-    const form_place root = {view, NULL};
-    fill_roofline(o, r);
-    page_put(t, r, IN_HTML, &(form_place){o, &root}, "roofline.html");
-    text_add(t, "\n");
-    cJSON_Delete(o), cJSON_Delete(view);
-}
-
 static void page_write(text *t, const report *r, const form_place *root, const char *results_json)
 {
     text nav = {0}, parts = {0};
     page_open(t, "Tessera report", report_model(r));
     page_put(t, r, IN_HTML, root, "head.html");
-    for (int i = 0; i < COUNT(sections); i++) {
+    for (int i = 0; sections[i].words.nav; i++) {
         text one = {0};
         const char *lacking = section_write(&one, r, root, i);
         page_part(&nav, &parts, i, &sections[i].words, lacking, &one);

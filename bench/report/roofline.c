@@ -301,12 +301,13 @@ void draw_roofline(text *t, const report *r, const cJSON *v)
     labels_draw(t, r, b, n, &x, &y);
 }
 
-void fill_roofline(cJSON *o, const report *r)
+const char *fill_roofline(cJSON *o, const report *r, const form_place *root)
 {
     bubble b[2 * MAX_BUBBLES];
     int light;
     const int n = bubbles_make(r, b, &light);
     cJSON *list = js_array(o, "bubbles");
+    (void)root;
     js_number(o, "light", light);
     for (int i = 0; i < n; i++) {
         cJSON *row = js_row(list, "number:%d,first:%i,told:%i,shown:%s,time_ns:%g,each:%g,rate:%g,roof_share:%g",
@@ -315,4 +316,5 @@ void fill_roofline(cJSON *o, const report *r)
         view_text(row, "name", b[i].k->name);
         view_who(row, "who", r, b[i].c, NULL);
     }
+    return NULL;
 }

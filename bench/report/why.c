@@ -187,7 +187,7 @@ const char *fill_why(cJSON *o, const report *r, const form_place *root)
     view_reasons(o, r, root, INT_MAX);
     fill_made_of(o, r);
     fill_nests(o, r);
-    fill_roofline(o, r);
+    fill_roofline(o, r, root);
     fill_fit(o, r);
     return NULL;
 }
