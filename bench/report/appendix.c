@@ -16,10 +16,9 @@ static void fill_candidate(cJSON *list, const report *r, int c)
         cJSON_Delete(cJSON_DetachItemViaPointer(list, o));
 }
 
-const char *fill_appendix(cJSON *o, const report *r, const form_place *root)
+const char *fill_appendix(cJSON *o, const report *r)
 {
     cJSON *list = js_array(o, "candidates");
-    (void)root;
     view_text(o, "repro", js_get_text(r->root, "repro"));
     view_ref(o, "model", cJSON_GetObjectItemCaseSensitive(r->root, "model"));
     view_ref(o, "config", r->config), view_ref(o, "ceilings", r->ceilings);

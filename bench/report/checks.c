@@ -191,11 +191,10 @@ static const struct {
               {"quiet", machine_quiet}, {"flagged", few_flagged},     {"alike", same_conditions},
               {"drift", no_drift},      {"accounted", all_accounted}, {"taken", not_taken}};
 
-const char *fill_trust(cJSON *o, const report *r, const form_place *root)
+const char *fill_trust(cJSON *o, const report *r)
 {
     static const char *const moods[] = {"ok", "warn", "bad"};
     cJSON *list = js_array(o, "checks");
-    (void)root;
     if (!r->n)
         return "the results name no candidate";
     for (int i = 0; i < COUNT(checks); i++) {

@@ -118,7 +118,7 @@ typedef struct pairing {
 } pairing;
 
 typedef struct report {
-    cJSON *root;
+    cJSON *root, *view; /* view: what all sections say, view_make's */
     const cJSON *environment, *ceilings, *config;
     int n; /* contestants: candidates first, in the order of the file, then peers */
     contestant of[MAX_CONTESTANTS];

@@ -40,10 +40,9 @@ static void fill_one(cJSON *list, const report *r, const kind *k, int c)
     view_some(o, "notes", of->heaviest->notes, MAX_NOTES, true);
 }
 
-const char *fill_kernels(cJSON *o, const report *r, const form_place *root)
+const char *fill_kernels(cJSON *o, const report *r)
 {
     cJSON *list = js_array(o, "kinds");
-    (void)root;
     if (!r->n_kind)
         return "the results hold no kernels";
     for (int i = 0; i < r->n_kind && i < MAX_KINDS; i++) {
@@ -58,10 +57,9 @@ const char *fill_kernels(cJSON *o, const report *r, const form_place *root)
 }
 
 /* As a table, with operations and bytes */
-const char *fill_all_kernels(cJSON *o, const report *r, const form_place *root)
+const char *fill_all_kernels(cJSON *o, const report *r)
 {
     cJSON *list = js_array(o, "kinds");
-    (void)root;
     for (int i = 0; i < r->n_kind; i++)
         fill_one(list, r, &r->kinds[i], 0);
     return NULL;

@@ -114,11 +114,10 @@ static void fill_overlap(cJSON *o, const report *r)
     js_put(js_object(o, "overlap"), "beaten:%d,of:%d", beaten, b->n_sample);
 }
 
-const char *fill_latency(cJSON *o, const report *r, const form_place *root)
+const char *fill_latency(cJSON *o, const report *r)
 {
     bool any = false;
     cJSON *list = js_array(o, "of");
-    (void)root;
     for (int c = 0; c < r->n; c++) {
         any |= c < r->charted && r->of[c].n_sample > 0;
         if (r->of[c].n_sample)

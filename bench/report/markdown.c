@@ -45,13 +45,13 @@ void plain_spaces(text *t)
 
 static void markdown(text *t, const report *r)
 {
-    cJSON *root = view_make(r), *o = cJSON_CreateObject();
-    const form_place whole = {root, NULL}, at = {o, &whole};
+    cJSON *o = cJSON_CreateObject();
+    const form_place root = {r->view, NULL}, at = {o, &root};
     fill_headline(o, r);
     page_put(t, r, IN_MARKDOWN, &at, "results.md");
     text_add(t, "\n");
     plain_spaces(t);
-    cJSON_Delete(o), cJSON_Delete(root);
+    cJSON_Delete(o);
 }
 
 /* ---- CSV ---- */

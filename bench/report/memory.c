@@ -205,11 +205,10 @@ static void fill_plan(cJSON *plans, const report *r, int c)
     free(by_size);
 }
 
-const char *fill_memory(cJSON *o, const report *r, const form_place *root)
+const char *fill_memory(cJSON *o, const report *r)
 {
     bool any = false;
     cJSON *plans = js_array(o, "plans");
-    (void)root;
     for (int i = 0; i < r->n; i++)
         any |= !isnan(r->of[i].peak_bytes) || !isnan(r->of[i].arena_bytes);
     if (!any)

@@ -10,7 +10,7 @@
 #include "bench/report/outcome.h"
 #include "bench/report/word.h"
 
-typedef const char *section_filler(cJSON *o, const report *r, const form_place *root); /* root: view_make's */
+typedef const char *section_filler(cJSON *o, const report *r);
 section_filler fill_verdict, fill_trust, fill_where, fill_why, fill_time, fill_memory, fill_latency, fill_kernels,
     fill_appendix, fill_roofline, fill_all_kernels;
 typedef void drawer(text *t, const report *r, const cJSON *v); /* v: what its form names it with */
@@ -38,6 +38,6 @@ void report_embed(text *t, const report *r, const char *results_json); /* the da
 bool verdict_decided(const report *r); /* the explained pair differs, and that is sure; or nothing compared them */
 
 /* Why one of the pair is faster, by fixed rules from the numbers, the strongest first: "reasons" of o. */
-void view_reasons(cJSON *o, const report *r, const form_place *root, int most);
+void view_reasons(cJSON *o, const report *r, int most);
 double inner_loops(const report *r, cJSON *o); /* the innermost loops, of a decided pair: the weight, or 0 */
 #endif

@@ -356,8 +356,9 @@ static int by_weight(const void *x, const void *y)
     return a->weight != b->weight ? (a->weight < b->weight ? 1 : -1) : strcmp(text_str(&a->html), text_str(&b->html));
 }
 
-void view_reasons(cJSON *o, const report *r, const form_place *root, int most)
+void view_reasons(cJSON *o, const report *r, int most)
 {
+    const form_place root = {r->view, NULL};
     const bool decided = r->fast >= 0 && verdict_decided(r);
     cJSON *list = js_array(o, "reasons");
     reason found[COUNT(rules)];
@@ -366,7 +367,7 @@ void view_reasons(cJSON *o, const report *r, const form_place *root, int most)
         cJSON *one = cJSON_CreateObject();
         found[n] = (reason){.weight = decided || !rules[i].of_decided ? rules[i].find(r, one) : 0};
         if (found[n].weight != 0)
-            page_form(&found[n++].html, r, IN_HTML, &(form_place){one, root}, rules[i].says);
+            page_form(&found[n++].html, r, IN_HTML, &(form_place){one, &root}, rules[i].says);
         cJSON_Delete(one);
     }
     qsort(found, (size_t)n, sizeof *found, by_weight);

@@ -45,43 +45,42 @@ void page_part(text *nav, text *parts, int i, const part_words *w, const char *l
     text_free(one);
 }
 
-static const char *section_write(text *t, const report *r, const form_place *root, int i)
+static const char *section_write(text *t, const report *r, int i)
 {
     char name[32];
     cJSON *o = cJSON_CreateObject();
+    const form_place root = {r->view, NULL}, at = {o, &root};
     snprintf(name, sizeof name, "%s.html", sections[i].words.id);
-    const char *lacking = sections[i].fill(o, r, root);
+    const char *lacking = sections[i].fill(o, r);
     if (!lacking)
-        page_put(t, r, IN_HTML, &(form_place){o, root}, name);
+        page_put(t, r, IN_HTML, &at, name);
     cJSON_Delete(o);
     return lacking;
 }
 
 const char *part_write(text *t, const report *r, const char *id)
 {
-    cJSON *view = view_make(r);
     int i = 0;
     while (strcmp(sections[i].words.id, id) != 0)
         i++;
-    const char *lacking = section_write(t, r, &(form_place){view, NULL}, i);
-    cJSON_Delete(view);
-    return lacking;
+    return section_write(t, r, i);
 }
 
-static void page_write(text *t, const report *r, const form_place *root, const char *results_json)
+static void page_write(text *t, const report *r, const char *results_json)
 {
+    const form_place root = {r->view, NULL};
     text nav = {0}, parts = {0};
     page_open(t, "Tessera report", report_model(r));
-    page_put(t, r, IN_HTML, root, "head.html");
+    page_put(t, r, IN_HTML, &root, "head.html");
     for (int i = 0; sections[i].words.nav; i++) {
         text one = {0};
-        const char *lacking = section_write(&one, r, root, i);
+        const char *lacking = section_write(&one, r, i);
         page_part(&nav, &parts, i, &sections[i].words, lacking, &one);
     }
     text_bytes(t, text_str(&nav), nav.length);
     html_add(t, "</nav></header><main>\n");
     text_bytes(t, text_str(&parts), parts.length);
-    page_put(t, r, IN_HTML, root, "tail.html");
+    page_put(t, r, IN_HTML, &root, "tail.html");
     report_embed(t, r, results_json);
     html_add(t, "</script>\n</body></html>\n");
     text_free(&nav), text_free(&parts);
@@ -93,9 +92,7 @@ bool report_write(const char *results_json, char **html, ts_error *e)
     if (!report_read(&r, results_json, e))
         return false;
     text t = {0};
-    cJSON *view = view_make(&r);
-    page_write(&t, &r, &(form_place){view, NULL}, results_json);
-    cJSON_Delete(view);
+    page_write(&t, &r, results_json);
     report_free(&r);
     *html = text_take(&t);
     return true;

@@ -301,13 +301,12 @@ void draw_roofline(text *t, const report *r, const cJSON *v)
     labels_draw(t, r, b, n, &x, &y);
 }
 
-const char *fill_roofline(cJSON *o, const report *r, const form_place *root)
+const char *fill_roofline(cJSON *o, const report *r)
 {
     bubble b[2 * MAX_BUBBLES];
     int light;
     const int n = bubbles_make(r, b, &light);
     cJSON *list = js_array(o, "bubbles");
-    (void)root;
     js_number(o, "light", light);
     for (int i = 0; i < n; i++) {
         cJSON *row = js_row(list, "number:%d,first:%i,told:%i,shown:%s,time_ns:%g,each:%g,rate:%g,roof_share:%g",

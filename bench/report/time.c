@@ -185,9 +185,8 @@ static void fill_pareto(cJSON *o, const report *r)
     free(of);
 }
 
-const char *fill_time(cJSON *o, const report *r, const form_place *root)
+const char *fill_time(cJSON *o, const report *r)
 {
-    (void)root;
     if (r->best < 0)
         return "no candidate is valid";
     if (isnan(r->of[r->best].kernel_ns))

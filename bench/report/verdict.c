@@ -169,13 +169,13 @@ static void fill_badge(cJSON *o, const report *r)
                        : "ki");
 }
 
-const char *fill_verdict(cJSON *o, const report *r, const form_place *root)
+const char *fill_verdict(cJSON *o, const report *r)
 {
     if (!r->n)
         return "the results name no candidate";
     fill_badge(o, r);
     fill_headline(o, r);
-    view_reasons(o, r, root, 3);
+    view_reasons(o, r, 3);
     fill_forest(o, r);
     return NULL;
 }

@@ -155,9 +155,8 @@ static void fill_pareto(cJSON *o, const report *r)
 }
 
 /* NULL, or why there is no such section: a difference that was not decided has no causes. */
-const char *fill_where(cJSON *o, const report *r, const form_place *root)
+const char *fill_where(cJSON *o, const report *r)
 {
-    (void)root;
     if (r->fast < 0)
         return "it needs two valid candidates";
     if (!verdict_decided(r))

@@ -178,16 +178,16 @@ static void fill_fit(cJSON *o, const report *r)
     js_number(o, "more", r->groups.n - MAX_RULES);
 }
 
-const char *fill_why(cJSON *o, const report *r, const form_place *root)
+const char *fill_why(cJSON *o, const report *r)
 {
     if (r->best < 0)
         return "no candidate is valid";
     if (!r->of[r->best].n_kernel)
         return "the results hold no kernels";
-    view_reasons(o, r, root, INT_MAX);
+    view_reasons(o, r, INT_MAX);
     fill_made_of(o, r);
     fill_nests(o, r);
-    fill_roofline(o, r, root);
+    fill_roofline(o, r);
     fill_fit(o, r);
     return NULL;
 }
