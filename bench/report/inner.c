@@ -10,46 +10,32 @@
 enum { IN_A_SENTENCE = 4 };       /* loops */
 static const double SMALL = 0.02; /* of the difference: not worth a row */
 
-/* ---- one property of a nest in words ---- */
-typedef struct phrase {
-    char s[96];
-} phrase;
+/* What each property of a nest is said by */
+static const char *const phrases[N_PROPERTIES] = {
+    [VECTORS] = "[lanes=1?scalar: 1 element at a time|[lanes>1?vectors of {lanes:%.0f}|–]]",
+    [SUMS] = "[sums>0?{sums:%.0f} sum[sums=1?|s] at once|–]",
+    [LOADS] = "[loads?{loads:number} for each multiply-add|–]",
+    [UNROLLING] = "[multiply_adds>0?{multiply_adds:%.0f} multiply-add[multiply_adds=1?|s] in the loop|–]",
+    [EDGES] = "{waste_share} more work",
+    [CORES] = "[cores>0?{cores:%.0f} core[cores=1?|s]|–]",
+    [TRAFFIC] = "{traffic_bytes} into {near!}"};
 
-static phrase say(const kernel *k, property i, int near)
+/* One property, and how the two nests have it: "what", "slow", "fast" of the row */
+static void fill_property(cJSON *row, const report *r, property i, const kernel *const of[2])
 {
-    phrase p = {"–"};
-    const tile *of = &k->tile;
-    switch (i) {
-    case VECTORS:
-        if (of->lanes == 1)
-            snprintf(p.s, sizeof p.s, "scalar: 1 element at a time");
-        else if (of->lanes > 1)
-            snprintf(p.s, sizeof p.s, "vectors of %.0f", of->lanes);
-        break;
-    case SUMS:
-        if (of->sums > 0)
-            snprintf(p.s, sizeof p.s, "%.0f sum%s at once", of->sums, of->sums == 1 ? "" : "s");
-        break;
-    case LOADS:
-        if (of->loads >= 0)
-            snprintf(p.s, sizeof p.s, "%s for each multiply-add", word_number(of->loads).s);
-        break;
-    case UNROLLING:
-        if (of->multiply_adds > 0)
-            snprintf(p.s, sizeof p.s, "%.0f multiply-add%s in the loop", of->multiply_adds,
-                     of->multiply_adds == 1 ? "" : "s");
-        break;
-    case EDGES: snprintf(p.s, sizeof p.s, "%s more work", word_share(k->waste > 0 ? k->waste : 0).s); break;
-    case CORES:
-        if (of->cores > 0)
-            snprintf(p.s, sizeof p.s, "%.0f core%s", of->cores, of->cores == 1 ? "" : "s");
-        break;
-    case TRAFFIC:
-        snprintf(p.s, sizeof p.s, "%s into %s", word_bytes(k->traffic[near]).s, cache_names[near].name);
-        break;
-    case N_PROPERTIES: break;
+    const int near = level_of(r, of[0]);
+    for (int k = 0; k < 2; k++) {
+        const tile *y = &of[k]->tile;
+        cJSON *o = cJSON_CreateObject();
+        text t = {0};
+        js_put(o, "lanes:%g,sums:%g,loads:%g,multiply_adds:%g,cores:%g,waste_share:%g,traffic_bytes:%g,near:%s",
+               y->lanes, y->sums, y->loads, y->multiply_adds, y->cores, of[k]->waste > 0 ? of[k]->waste : 0,
+               of[k]->traffic[near], cache_names[near].name);
+        page_form(&t, r, PLAIN, &(form_place){o, NULL}, phrases[i]);
+        js_text(row, k ? "fast" : "slow", text_str(&t));
+        text_free(&t), cJSON_Delete(o);
     }
-    return p;
+    js_text(row, "what", property_name[i]);
 }
 
 /* ---- the reason ---- */
@@ -74,25 +60,24 @@ double inner_loops(const report *r, cJSON *o)
     property of[N_PROPERTIES];
     if (!a.main || a.main->of[r->slow].ns - a.main->of[r->fast].ns < 0.05 * a.total)
         return 0;
-    const kernel *slow = a.main->of[r->slow].heaviest, *fast = a.main->of[r->fast].heaviest;
-    const factors f = factors_of(r, slow, fast);
-    const int n = by_factor(&f, of), near = level_of(r, slow);
+    const kernel *const of_both[] = {a.main->of[r->slow].heaviest, a.main->of[r->fast].heaviest};
+    const factors f = factors_of(r, of_both[0], of_both[1]);
+    const int n = by_factor(&f, of);
     if (!n)
         return 0;
     view_text(o, "name", a.main->name);
-    cJSON *list = js_array(
-        js_put(o, "measured:%g,estimated:%g,left:%g", f.measured, f.estimated, f.measured / f.estimated), "by");
+    cJSON *list = js_array(o, "by");
+    js_put(o, "measured:%g,estimated:%g,left:%g,short:%i,far:%i", f.measured, f.estimated, f.measured / f.estimated,
+           f.estimated<f.measured / 1.1, f.estimated> f.measured * 1.1);
     for (int i = 0; i < n && i < IN_A_SENTENCE; i++)
-        js_row(list, "property:%s,factor:%g,slow:%s,fast:%s", property_name[of[i]], f.of[of[i]],
-               say(slow, of[i], near).s, say(fast, of[i], near).s);
-    js_put(o, "short:%i,far:%i", f.estimated<f.measured / 1.1, f.estimated> f.measured * 1.1);
+        fill_property(js_row(list, "factor:%g", f.of[of[i]]), r, of[i], of_both);
     return 3 * a.total;
 }
 
 /* ---- the table ---- */
 static void row(cJSON *rows, const char *what, double ns, double total)
 {
-    js_row(rows, "what:%s,slow:%s,fast:%s,gain:%g,of:%g", what, "", "", -ns, ns / total);
+    js_row(rows, "what:%s,gain:%g,of:%g", what, -ns, ns / total);
 }
 
 void fill_made_of(cJSON *o, const report *r)
@@ -100,14 +85,12 @@ void fill_made_of(cJSON *o, const report *r)
     const account a = r->fast >= 0 && verdict_decided(r) ? account_of(r) : (account){.main = NULL};
     if (!a.main)
         return;
-    const kernel *slow = a.main->of[r->slow].heaviest, *fast = a.main->of[r->fast].heaviest;
-    const int near = level_of(r, slow);
+    const kernel *const of_both[] = {a.main->of[r->slow].heaviest, a.main->of[r->fast].heaviest};
     cJSON *made = js_object(o, "made"), *rows = js_array(made, "rows");
     view_text(made, "name", a.main->name);
     for (int i = 0; i < N_PROPERTIES; i++)
         if (fabs(a.of[i]) > SMALL * a.total)
-            js_row(rows, "what:%s,slow:%s,fast:%s,gain:%g,of:%g", property_name[i], say(slow, (property)i, near).s,
-                   say(fast, (property)i, near).s, -a.of[i], a.of[i] / a.total);
+            fill_property(js_row(rows, "gain:%g,of:%g", -a.of[i], a.of[i] / a.total), r, (property)i, of_both);
     if (fabs(a.ways) > SMALL * a.total)
         row(rows, "computed another way", a.ways, a.total);
     row(rows, "not explained by these", a.open, a.total);

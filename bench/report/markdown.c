@@ -56,7 +56,7 @@ static void markdown(text *t, const report *r)
 
 /* ---- CSV ---- */
 
-static void field(text *t, const char *s)
+void csv_field(text *t, const char *s)
 {
     text plain = {0};
     html_plain(&plain, s);
@@ -70,32 +70,13 @@ static void field(text *t, const char *s)
 
 static void csv(text *t, const report *r)
 {
-    text_add(t, "name,kind,version,status,reason,samples,launches,flagged,min_ns,median_ns,p90_ns,kernels_ns,peak_"
-                "bytes,arena_bytes,max_abs,max_rel\r\n");
-    for (int i = 0; i < r->n; i++) {
-        const contestant *c = &r->of[i];
-        const double numbers[] = {c->stats.n,
-                                  c->n_launch ? c->n_launch : (double)NAN,
-                                  c->n_sample ? c->n_flagged : (double)NAN,
-                                  c->stats.min,
-                                  c->stats.median,
-                                  c->stats.p90,
-                                  c->kernel_ns,
-                                  c->peak_bytes,
-                                  c->arena_bytes,
-                                  c->max_abs,
-                                  c->max_rel};
-        field(t, c->name);
-        text_add(t, ",%s,", c->peer ? "peer" : "candidate");
-        field(t, c->version);
-        text_add(t, ",");
-        field(t, *c->status ? c->status : c->valid ? "VALID" : "");
-        text_add(t, ",");
-        field(t, c->reason);
-        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
-            text_add(t, isnan(numbers[k]) ? "," : ",%.12g", numbers[k]);
-        text_add(t, "\r\n");
+    text rows = {0};
+    page_put(&rows, r, IN_CSV, &(form_place){r->view, NULL}, "results.csv");
+    for (const char *s = text_str(&rows), *end; *s; s = end + 1) {
+        end = s + strcspn(s, "\n");
+        text_bytes(t, s, (size_t)(end - s)), text_add(t, "\r\n");
     }
+    text_free(&rows);
 }
 
 static bool convert(const char *results_json, char **out, ts_error *e, void (*write)(text *, const report *))

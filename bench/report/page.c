@@ -37,7 +37,7 @@ static void draw(const page *p, const form_value *v)
 /* ---- values ---- */
 static void quote(const page *p, const char *s)
 {
-    (p->style == IN_MARKDOWN ? markdown_span : html_text)(p->t, s);
+    (p->style == IN_MARKDOWN ? markdown_span : p->style == IN_CSV ? csv_field : html_text)(p->t, s);
 }
 
 static void put_as(const page *p, const char *spec, const cJSON *v)
@@ -78,9 +78,11 @@ static void put_plain(const page *p, const char *key, const cJSON *v)
         quote(p, v->valuestring);
     else if (cJSON_IsObject(v))
         put_who(p, v);
+    else if (cJSON_IsNumber(v) && p->style == IN_CSV)
+        text_add(p->t, "%.12g", v->valuedouble);
     else if (cJSON_IsNumber(v))
         text_add(p->t, "%s", word_member(key, v->valuedouble).s);
-    else if (v)
+    else if (v && p->style != IN_CSV)
         text_add(p->t, "–");
 }
 

@@ -30,6 +30,7 @@ void page_part(text *nav, text *parts, int i, const part_words *w, const char *l
 const char *part_write(text *t, const report *r, const char *id);
 void facts_list(text *t, const cJSON *object); /* "name: value" for all that is in it */
 void markdown_span(text *t, const char *s);    /* foreign text as code */
+void csv_field(text *t, const char *s);        /* in quotes, and no formula */
 word word_member(const char *key, double v);   /* as the key's ending says: "l2_bytes" */
 double canary_median(const contestant *c);     /* ns; NAN */
 /* The loop that weighs most on a cache level, or NULL. */

@@ -99,12 +99,14 @@ static void view_contestant(cJSON *list, const report *r, int i, double longest)
            c->arena_bytes / c->lower_bound_bytes);
     js_put(o, "median_ns:%g,times:%g,remarks:%i", s->median,
            r->best < 0 ? (double)NAN : s->median / r->of[r->best].stats.median, *c->reason || c->n_guessed);
+    view_text(o, "stated", *c->status ? c->status : c->valid ? "VALID" : "");
+    js_put(o, "n:%g,launches:%g,flagged:%g,kernels_ns:%g,max_abs:%g,max_rel:%g", s->n,
+           c->n_launch ? c->n_launch : (double)NAN, c->n_sample ? c->n_flagged : (double)NAN, c->kernel_ns, c->max_abs,
+           c->max_rel);
     if (s->median > 0)
         js_number(o, "bar", 100 * s->median / longest);
     if (s->high > 0 && s->low > 0)
         js_number(o, "around_share", fmax(s->high - s->median, s->median - s->low) / s->median);
-    if (!isnan(c->max_rel))
-        js_number(o, "error", c->max_rel);
     js_flag(o, "sized", !isnan(c->peak_bytes) || !isnan(c->arena_bytes));
 }
 
