@@ -22,7 +22,7 @@ schedule/schema       1434  rules, and loops by them
 schedule/fuse         2277  nodes become kernels
 schedule/passes       4950  a file for each other step
 schedule/place         825  plans over several devices
-schedule/explain       1563  what people read of a plan
+schedule/explain       1549  what people read of a plan
 backends              3820  driver, runner, weights: what back ends share
 backends/codegen      11883  nests to text, for every C-like language
 backends/cpu          2661  processors as a target, and what is measured of them
@@ -37,9 +37,9 @@ backends/gpu          3419  graphics processors as a target
 backends/opencl        1900  a dialect and a device
 backends/cuda          2550  a dialect and a device
 bench                 6655  race, statistics, peers
-bench/report          6110  a page of sections
+bench/report          5440  a page of sections
 bench/machine         1231  clock, processors, ceilings
-train                10379  fine-tuning, generation, export
+train                10346  fine-tuning, generation, export
 models                1790  on the public header alone
 cli                  12343  a file for each verb
 tests                50815  about half of what they test
