@@ -1,23 +1,53 @@
-/* say.c - what the values of a form look like in a terminal. */
+/* say.c - forms filled in from JSON. */
 #include "cli/say.h"
 
-#include "bench/report/form.h"
 #include "cli/outline.h"
 #include "graph/base/base.h"
+#include "bench/report/form.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUE = 4096 }; /* bytes */
+enum { VALUE = 4096, PATH = 64, HEADS = 256 }; /* bytes */
 
 typedef struct saying {
-    form_out out;
     const paper *on;
+    const cJSON *o;
+    const struct saying *around; /* what this is an item of; NULL: it is the whole */
 } saying;
 
 static void quote(const saying *w, const char *s)
 {
     (w->on->quote ? w->on->quote : put_safe)(w->on->f, s);
+}
+
+/* Reads a path up to one of the characters, which is left behind; NULL: there is no such member. */
+static const cJSON *member(const saying *w, const char **at, const char *ends, char path[PATH])
+{
+    const size_t n = strcspn(*at, ends);
+    snprintf(path, PATH, "%.*s", (int)n, *at);
+    *at += n;
+    const char *rest = path;
+    for (; strncmp(rest, "../", 3) == 0 && w->around; rest += 3)
+        w = w->around;
+    if (rest > path)
+        return js_get(w->o, rest);
+    return *path && strcmp(path, ".") != 0 ? js_get(w->o, path) : w->o;
+}
+
+/* Behind the path: "?", "=1?", "=word?", ">0?" */
+static const char *condition(const cJSON *v, const char *s, bool *holds)
+{
+    const char kind = *s++;
+    if (kind == '?')
+        return *holds = form_there(v), s;
+    const size_t n = strcspn(s, "?");
+    const double than = strtod(s, NULL), is = cJSON_IsNumber(v) ? v->valuedouble : 0;
+    if (cJSON_IsString(v))
+        *holds = strlen(v->valuestring) == n && strncmp(v->valuestring, s, n) == 0;
+    else
+        *holds = v && (kind == '=' ? is == than : is > than);
+    return s + n + 1;
 }
 
 /* "a, b", "m=1 n=2" */
@@ -78,43 +108,83 @@ static void put_sheet(const saying *w, const cJSON *v, const char *rest)
         outline_table(v, rest + strlen(indent), w->on, indent);
 }
 
-static void put_value(const form_out *to, form_value *v)
+static const char *put_value(const saying *w, const char *s, bool shown)
 {
-    const saying *w = (const saying *)to;
-    char value[VALUE];
-    const char *name = strrchr(v->path, '/'), *item = v->at->o ? v->at->o->string : NULL;
-    if (v->kind == '!' && *v->path)
-        put_sheet(w, v->v, v->rest);
-    else if (v->kind == '!')
-        put_tone(w, v->rest);
-    else if (v->kind == ':')
-        put_as(w, v->v, v->rest);
-    else if (v->kind == '#' || v->kind == '-')
-        fprintf(w->on->f, "%.0f",
-                v->kind == '#'         ? cJSON_GetArraySize(v->v)
-                : cJSON_IsNumber(v->v) ? v->v->valuedouble - 1
-                                       : -1);
-    else if (v->kind == '~')
-        put_word(w->on, cJSON_IsString(v->v) ? v->v->valuestring : "");
-    else if (v->kind == ',' || v->kind == '=')
-        put_parts(w, v->v, v->kind == '=');
-    else if (strcmp(v->path, "@") == 0)
-        quote(w, item ? item : "");
-    else if (cJSON_IsString(v->v))
-        quote(w, v->v->valuestring);
+    char path[PATH], value[VALUE], rest[HEADS] = "";
+    const cJSON *v = member(w, &s, ",=#-:!~}", path);
+    const char kind = *s++;
+    const size_t n = kind == '}' ? 0 : strcspn(s, "}");
+    const char *name = strrchr(path, '/');
+    snprintf(rest, sizeof rest, "%.*s", (int)n, s);
+    s += kind == '}' ? 0 : n + 1;
+    if (!shown)
+        return s;
+    if (kind == '!' && *path)
+        put_sheet(w, v, rest);
+    else if (kind == '!')
+        put_tone(w, rest);
+    else if (kind == ':')
+        put_as(w, v, rest);
+    else if (kind == '#' || kind == '-')
+        fprintf(w->on->f, "%.0f", kind == '#' ? cJSON_GetArraySize(v) : cJSON_IsNumber(v) ? v->valuedouble - 1 : -1);
+    else if (kind == '~')
+        put_word(w->on, cJSON_IsString(v) ? v->valuestring : "");
+    else if (kind == ',' || kind == '=')
+        put_parts(w, v, kind == '=');
+    else if (*path && strchr("[]|", *path))
+        fputs(path, w->on->f);
+    else if (strcmp(path, "@") == 0)
+        quote(w, w->o->string ? w->o->string : "");
+    else if (cJSON_IsString(v))
+        quote(w, v->valuestring);
     else
-        outline_value(value, sizeof value, name ? name + 1 : v->path, v->v), quote(w, value);
+        outline_value(value, sizeof value, name ? name + 1 : path, v), quote(w, value);
+    return s;
 }
 
-static void copy(const form_out *to, const char *s, size_t n)
+static const char *put(const saying *w, const char *s, bool shown, const char *ends);
+
+static const char *put_choice(const saying *w, const char *s, bool shown)
 {
-    fwrite(s, 1, n, ((const saying *)to)->on->f);
+    char path[PATH];
+    bool holds;
+    const cJSON *v = member(w, &s, "?=>*#", path), *one;
+    cJSON count = {.type = cJSON_Number, .valuedouble = cJSON_GetArraySize(v)};
+    if (*s == '#')
+        v = &count, s++;
+    if (*s == '*') {
+        const char *each = s + 1;
+        if (shown)
+            cJSON_ArrayForEach(one, v) put(&(saying){w->on, one, w}, each, true, "]");
+        s = put(w, each, false, "]");
+    } else {
+        s = condition(v, s, &holds);
+        s = put(w, s, shown && holds, "|]");
+        if (*s == '|')
+            s = put(w, s + 1, shown && !holds, "]");
+    }
+    return s + (*s != 0);
+}
+
+static const char *put(const saying *w, const char *s, bool shown, const char *ends)
+{
+    while (*s && !strchr(ends, *s)) {
+        if (*s == '{') {
+            s = put_value(w, s + 1, shown);
+        } else if (*s == '[') {
+            s = put_choice(w, s + 1, shown);
+        } else {
+            if (shown)
+                fputc(*s, w->on->f);
+            s++;
+        }
+    }
+    return s;
 }
 
 void say_form(const paper *on, const cJSON *o, const char *form)
 {
-    const saying w = {{",=#-:!~", copy, put_value}, on};
-    form_fill(&w.out, &(form_place){o, NULL}, form);
+    put(&(saying){on, o, NULL}, form, true, "");
 }
 
 void reply_give(const args *a, cJSON *o, const char *form)

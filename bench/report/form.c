@@ -13,8 +13,7 @@ static const cJSON *member(const form_place *at, const char *path)
     return *path && strcmp(path, ".") != 0 ? js_get(at->o, path) : at->o;
 }
 
-/* Neither missing nor null, false or an empty */
-static bool is_there(const cJSON *v)
+bool form_there(const cJSON *v)
 {
     return v && !cJSON_IsNull(v) && !cJSON_IsFalse(v) && !(cJSON_IsString(v) && !*v->valuestring) &&
            !((cJSON_IsArray(v) || cJSON_IsObject(v)) && !v->child);
@@ -33,7 +32,7 @@ static const char *condition(const cJSON *v, const char *s, bool *holds)
 {
     const char kind = *s++;
     if (kind == '?')
-        return *holds = is_there(v), s;
+        return *holds = form_there(v), s;
     const size_t n = strcspn(s, "?");
     const double than = strtod(s, NULL), is = cJSON_IsNumber(v) ? v->valuedouble : 0;
     if (cJSON_IsString(v))
@@ -76,7 +75,7 @@ static const char *put_choice(const form_out *to, const form_place *at, const ch
         v = &count, s++;
     if (*s == '*' || *s == '@') {
         const char *each = s + 1;
-        if (shown && *s == '@' && is_there(v))
+        if (shown && *s == '@' && form_there(v))
             put(to, &(form_place){v, at}, each, true, "]");
         else if (shown && *s == '*')
             cJSON_ArrayForEach(one, v) put(to, &(form_place){one, at}, each, true, "]");

@@ -12,6 +12,7 @@
 #define TS_REPORT_FORM_H
 #include "graph/base/js.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct form_place { /* what paths begin at, and what that is within; NULL: it is the whole */
@@ -34,6 +35,7 @@ typedef struct form_out {
 } form_out;
 
 void form_fill(const form_out *to, const form_place *at, const char *form);
+bool form_there(const cJSON *v); /* neither missing nor null, false or an empty */
 
 typedef struct page_text { /* a file of bench/report/page, written by the build; {0} ends the table */
     const char *name, *text;
