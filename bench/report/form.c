@@ -13,7 +13,7 @@ static const cJSON *member(const form_place *at, const char *path)
     return *path && strcmp(path, ".") != 0 ? js_get(at->o, path) : at->o;
 }
 
-bool form_there(const cJSON *v)
+static bool is_there(const cJSON *v)
 {
     return v && !cJSON_IsNull(v) && !cJSON_IsFalse(v) && !(cJSON_IsString(v) && !*v->valuestring) &&
            !((cJSON_IsArray(v) || cJSON_IsObject(v)) && !v->child);
@@ -27,12 +27,11 @@ static const char *read_path(const char *s, const char *ends, char path[FORM_PAT
     return s + n;
 }
 
-/* Behind the path: "?", "=1?", "=word?", ">0?" */
-static const char *condition(const cJSON *v, const char *s, bool *holds)
+const char *form_condition(const cJSON *v, const char *s, bool *holds)
 {
     const char kind = *s++;
     if (kind == '?')
-        return *holds = form_there(v), s;
+        return *holds = is_there(v), s;
     const size_t n = strcspn(s, "?");
     const double than = strtod(s, NULL), is = cJSON_IsNumber(v) ? v->valuedouble : 0;
     if (cJSON_IsString(v))
@@ -75,13 +74,13 @@ static const char *put_choice(const form_out *to, const form_place *at, const ch
         v = &count, s++;
     if (*s == '*' || *s == '@') {
         const char *each = s + 1;
-        if (shown && *s == '@' && form_there(v))
+        if (shown && *s == '@' && is_there(v))
             put(to, &(form_place){v, at}, each, true, "]");
         else if (shown && *s == '*')
             cJSON_ArrayForEach(one, v) put(to, &(form_place){one, at}, each, true, "]");
         s = put(to, at, each, false, "]");
     } else {
-        s = condition(v, s, &holds);
+        s = form_condition(v, s, &holds);
         s = put(to, at, s, shown && holds, "|]");
         if (*s == '|')
             s = put(to, at, s + 1, shown && !holds, "]");

@@ -35,7 +35,8 @@ typedef struct form_out {
 } form_out;
 
 void form_fill(const form_out *to, const form_place *at, const char *form);
-bool form_there(const cJSON *v); /* neither missing nor null, false or an empty */
+/* What stands behind a path, "?", "=1?", "=word?" or ">0?"; gives what is behind that. */
+const char *form_condition(const cJSON *v, const char *s, bool *holds);
 
 typedef struct page_text { /* a file of bench/report/page, written by the build; {0} ends the table */
     const char *name, *text;
