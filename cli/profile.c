@@ -15,17 +15,6 @@ static const char form[] =
     "[rows!  kernel|op|>count|>time|>of a pass|>GFLOP/s|>of the ceiling|bound\n{kernel}\t{op}\t{count}\t{median_ns}\t"
     "[share?{share:%.1f%} %|-]\t{rate}\t[peak?{peak:%.1f%} %|-]\t{bound}]]";
 
-typedef struct ranked {
-    const kind *k;
-    double ns;
-} ranked;
-
-static int by_time(const void *x, const void *y)
-{
-    const ranked *a = x, *b = y;
-    return a->ns != b->ns ? (a->ns < b->ns ? 1 : -1) : (a->k > b->k) - (a->k < b->k);
-}
-
 static void add_kind(cJSON *rows, const kind *k, const part *of, double pass_ns)
 {
     const bool counted = k->flops > 0 && of->ns > 0;
@@ -43,19 +32,16 @@ static void add_other(cJSON *rows, const char *what, int count, double ns, doubl
 static void add_candidate(cJSON *list, const report *r, int c)
 {
     const contestant *of = &r->of[c];
-    ranked *all = heap_array((size_t)r->n_kind + 1, sizeof *all);
+    ranked *all = kinds_ranked(r, c, -1);
     cJSON *rows = js_array(js_row(list, "name:%s", of->name), "rows");
     int n = 0, left = 0;
     double rest = 0;
-    for (int i = 0; i < r->n_kind; i++)
-        if (r->kinds[i].of[c].heaviest)
-            all[n++] = (ranked){&r->kinds[i], r->kinds[i].of[c].ns};
-    qsort(all, (size_t)n, sizeof *all, by_time);
-    for (int i = 0; i < n; i++) {
-        if (i < MOST_ROWS)
-            add_kind(rows, all[i].k, &all[i].k->of[c], of->stats.median);
-        else
-            rest += all[i].ns, left += all[i].k->of[c].count;
+    for (int i = 0; i < r->n_kind; i++) {
+        const part *p = &all[i].k->of[c];
+        if (p->heaviest && n++ < MOST_ROWS)
+            add_kind(rows, all[i].k, p, of->stats.median);
+        else if (p->heaviest)
+            rest += p->ns, left += p->count;
     }
     if (left)
         add_other(rows, "all others", left, rest, of->stats.median);

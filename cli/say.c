@@ -4,6 +4,7 @@
 #include "cli/columns.h"
 #include "cli/outline.h"
 #include "graph/base/base.h"
+#include "bench/report/form.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,27 +34,6 @@ static const cJSON *member(const saying *w, const char **at, const char *ends, c
     if (rest > path)
         return js_get(w->o, rest);
     return *path && strcmp(path, ".") != 0 ? js_get(w->o, path) : w->o;
-}
-
-static bool is_there(const cJSON *v)
-{
-    return v && !cJSON_IsNull(v) && !cJSON_IsFalse(v) && !(cJSON_IsString(v) && !*v->valuestring) &&
-           !((cJSON_IsArray(v) || cJSON_IsObject(v)) && !v->child);
-}
-
-/* Behind the path: "?", "=1?", "=word?", ">0?" */
-static const char *condition(const cJSON *v, const char *s, bool *holds)
-{
-    const char kind = *s++;
-    if (kind == '?')
-        return *holds = is_there(v), s;
-    const size_t n = strcspn(s, "?");
-    const double than = strtod(s, NULL), is = cJSON_IsNumber(v) ? v->valuedouble : 0;
-    if (cJSON_IsString(v))
-        *holds = strlen(v->valuestring) == n && strncmp(v->valuestring, s, n) == 0;
-    else
-        *holds = v && (kind == '=' ? is == than : is > than);
-    return s + n + 1;
 }
 
 /* "a, b", "m=1 n=2" */
@@ -233,7 +213,7 @@ static const char *put_choice(const saying *w, const char *s, bool shown)
             cJSON_ArrayForEach(one, v) put(&(saying){w->on, one, w}, each, true, "]");
         s = put(w, each, false, "]");
     } else {
-        s = condition(v, s, &holds);
+        s = form_condition(v, s, &holds);
         s = put(w, s, shown && holds, "|]");
         if (*s == '|')
             s = put(w, s + 1, shown && !holds, "]");

@@ -37,6 +37,19 @@ file(GENERATE OUTPUT ${gen}/routine_texts.c CONTENT "/* Written by the build. */
 const struct routine_text routine_texts[] = {\n${routine_rows}    {0},\n};\n")
 list(APPEND library ${gen}/routine_texts.c)
 
+# What pages of reports say, and their look: bench/report/page/NAME without the last line end.
+file(GLOB pages CONFIGURE_DEPENDS bench/report/page/*)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${pages})
+foreach(page IN LISTS pages)
+    cmake_path(GET page FILENAME name)
+    c_string(text ${page})
+    string(REGEX REPLACE "\\\\n\"\n +\"$" "" text "${text}")
+    string(APPEND page_rows "    {\"${name}\",\n     \"${text}\"},\n")
+endforeach()
+file(GENERATE OUTPUT ${gen}/page_texts.c CONTENT "/* Written by the build. */\n#include \"bench/report/form.h\"\n\
+const page_text page_texts[] = {\n${page_rows}    {0},\n};\n")
+list(APPEND tool ${gen}/page_texts.c)
+
 # Emitted programs carry these as text; one that trains has a main of its own.
 file(GLOB_RECURSE runtime CONFIGURE_DEPENDS backends/*/runtime/*.[ch])
 if(runtime) # what the library itself has, too

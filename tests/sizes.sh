@@ -37,7 +37,7 @@ backends/gpu          3419  graphics processors as a target
 backends/opencl        1900  a dialect and a device
 backends/cuda          2550  a dialect and a device
 bench                 6655  race, statistics, peers
-bench/report          6110  a page of sections
+bench/report          5616  a page of sections
 bench/machine         1231  clock, processors, ceilings
 train                10563  fine-tuning, generation, export
 models                1790  on the public header alone

@@ -208,10 +208,10 @@ static void in_words(text *t, const chart *c, const curve *v)
 
 static void begin(text *t, const chart *c, const curve *v)
 {
-    chart_open(t, c->width, c->height, c->title);
+    html_add(t, "<figure><svg viewBox='0 0 %d %d' role=img><title>%s</title><desc>", c->width, c->height, c->title);
     if (v->n)
         in_words(t, c, v);
-    chart_body(t);
+    html_add(t, "</desc>\n");
 }
 
 /* ---- what is drawn ---- */
@@ -237,7 +237,7 @@ static void loss_chart(text *t, const metrics *m)
     line(t, &f, &mean, "class=\"line\"");
     html_add(t, "</g>\n");
     trials(t, &c, &f, m, false);
-    chart_close(t), figure_close(t);
+    html_add(t, "</svg>\n</figure>\n");
 }
 
 static void accuracy_chart(text *t, const metrics *m)
@@ -254,7 +254,7 @@ static void accuracy_chart(text *t, const metrics *m)
     begin(t, &c, &none);
     grid(t, &c, &f);
     trials(t, &c, &f, m, true);
-    chart_close(t), figure_close(t);
+    html_add(t, "</svg>\n</figure>\n");
 }
 
 static void small_chart(text *t, const metrics *m, const chart *c, metric_of *get, double limit)
@@ -277,12 +277,9 @@ static void small_chart(text *t, const metrics *m, const chart *c, metric_of *ge
                  "%s</text>",
                  c->left, axis_at(&f.y, limit), c->width - 12, c->width - 150, axis_at(&f.y, limit) - 5,
                  word_real(limit).s);
-    chart_close(t);
-    html_add(t, "<p.soft>");
+    html_add(t, "</svg>\n<p.soft>");
     in_words(t, c, &v);
-    html_add(t, "</p>");
-    figure_close(t);
-    html_add(t, "</div>\n");
+    html_add(t, "</p></figure>\n</div>\n");
 }
 
 /* ---- the same as numbers ---- */
@@ -295,15 +292,16 @@ static void table(text *t, const metrics *m)
 {
     enum { ROWS = 40 };
     const int every = (m->n + ROWS - 1) / ROWS;
-    table_open(t, "Some steps as a table; metrics.jsonl has all",
-               "#step|#loss|#gradient norm|#learning rate|#time|#tokens/s|#memory");
+    html_add(
+        t, "<details><summary>Some steps as a table; metrics.jsonl has all</summary><sheet>#step|#loss|#gradient norm|"
+           "#learning rate|#time|#tokens/s|#memory</sheet>");
     for (int i = 0; i < m->n; i += every ? every : 1) {
         const metric *v = &m->of[i];
-        html_row(t, "#%s|#%s|#%s|#%s|#%s|#%s|#%s", whole(v->step, word_count).s, whole(v->loss, word_real).s,
-                 whole(v->norm, word_real).s, whole(v->lr, word_real).s, whole(1e6 * v->ms, word_time).s,
-                 whole(v->rate, word_number).s, whole(v->memory, word_bytes).s);
+        html_add(t, "<row>#%s|#%s|#%s|#%s|#%s|#%s|#%s</row>\n", whole(v->step, word_count).s,
+                 whole(v->loss, word_real).s, whole(v->norm, word_real).s, whole(v->lr, word_real).s,
+                 whole(1e6 * v->ms, word_time).s, whole(v->rate, word_number).s, whole(v->memory, word_bytes).s);
     }
-    table_close(t);
+    html_add(t, "<end/></details>\n");
 }
 
 const char *story_learning(text *t, const story *s)

@@ -50,7 +50,7 @@ static void confusion(text *t, const cJSON *table, const cJSON *names)
                  sum > 0 ? word_percent(right / sum).s : "–");
         i++;
     }
-    sheet_close(t);
+    html_add(t, "<end/>");
 }
 
 /* One path for each shade. */
@@ -98,24 +98,19 @@ static void one(text *t, const cJSON *row, const cJSON *names, bool classes)
 static void some(text *t, const cJSON *list, const cJSON *names, int from, int end, bool classes)
 {
     const bool words = js_get(cJSON_GetArrayItem(list, 0), "text") != NULL;
-    const char *const heads = classes ? "#%s|%s|#label|#predicted|#confidence" : "#%s|%s|#label|#predicted",
-                      *number = words ? "line" : "example", *what = words ? "text" : "";
     const cJSON *row;
     int i = 0;
-    if (from)
-        table_open(t, "More of them", heads, number, what);
-    else
-        sheet_open(t, "", heads, number, what);
+    html_add(t, from ? "<details><summary>More of them</summary>" : "");
+    html_add(
+        t, classes ? "<sheet>#%s|%s|#label|#predicted|#confidence</sheet>" : "<sheet>#%s|%s|#label|#predicted</sheet>",
+        words ? "line" : "example", words ? "text" : "");
     cJSON_ArrayForEach(row, list)
     {
         if (i >= from && i < end)
             one(t, row, names, classes);
         i++;
     }
-    if (from)
-        table_close(t);
-    else
-        sheet_close(t);
+    html_add(t, from ? "<end/></details>\n" : "<end/>");
 }
 
 const char *story_misjudged(text *t, const story *s)

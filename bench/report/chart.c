@@ -66,16 +66,6 @@ int axis_time_ticks(const axis *a, tick *out, int max)
     return n;
 }
 
-void chart_open(text *t, int width, int height, const char *title)
-{
-    html_add(t, "<figure><svg viewBox='0 0 %d %d' role=img><title>%s</title><desc>", width, height, title);
-}
-
-void chart_body(text *t)
-{
-    html_add(t, "</desc>\n");
-}
-
 void grid_x(text *t, double x, double top, double bottom, const char *name)
 {
     html_add(t, "<path.grid d='M%.1f %.1fV%.1f'/><text.soft.small.mid x=%.1f y=%.1f>%s</text>", x, top, bottom, x,
@@ -88,22 +78,25 @@ void grid_y(text *t, double y, double left, double right, const char *name)
              left - 8, y + 4, name);
 }
 
-void chart_close(text *t)
+void grid_times(text *t, const axis *x, double top, double bottom)
 {
-    html_add(t, "</svg>\n");
-}
-
-void figure_close(text *t)
-{
-    html_add(t, "</figure>\n");
+    tick ticks[8];
+    const int n = axis_time_ticks(x, ticks, 8);
+    for (int i = 0; i < n; i++)
+        grid_x(t, ticks[i].at, top, bottom, ticks[i].name.s);
 }
 
 /* ---- marks ---- */
 
+const char *curve_class(int i)
+{
+    static const char *const of[MAX_CHARTED] = {"k0", "k1", "k2", "k3", "k4", "k5"};
+    return i < 0 || i >= MAX_CHARTED ? "kp" : of[i];
+}
+
 const char *mark_class(const report *r, int c)
 {
-    static const char *const of[] = {"k0", "k1", "k2", "k3", "k4", "k5"};
-    return c < 0 || c >= r->charted || r->of[c].peer ? "kp" : of[c];
+    return c < 0 || c >= r->charted || r->of[c].peer ? "kp" : curve_class(c);
 }
 
 void mark_path(text *t, int c, double x, double y, double r)
@@ -135,16 +128,21 @@ static const char *kept(report *r, text *t) /* frees t */
     return s;
 }
 
+void mark_add(text *t, const char *class, int shape, const char *name)
+{
+    html_add(t, is_short(name) ? "<span.who>" : "<span>");
+    if (shape >= 0) {
+        html_add(t, "<svg.mark.%s viewBox='-8 -8 16 16' aria-hidden=true><path d='", class);
+        mark_path(t, shape, 0, 0, 5);
+        text_add(t, "\"/></svg>");
+    }
+    html_add(t, "<b.name>%1s</b></span>", name);
+}
+
 const char *mark_make(report *r, int c)
 {
     text t = {0};
-    html_add(&t, is_short(r->of[c].name) ? "<span.who>" : "<span>");
-    if (c < r->charted) {
-        html_add(&t, "<svg.mark.%s viewBox='-8 -8 16 16' aria-hidden=true><path d='", mark_class(r, c));
-        mark_path(&t, c, 0, 0, 5);
-        text_add(&t, "\"/></svg>");
-    }
-    html_add(&t, "<b.name>%1s</b></span>", r->of[c].name);
+    mark_add(&t, mark_class(r, c), c < r->charted ? c : -1, r->of[c].name);
     return kept(r, &t);
 }
 
@@ -160,12 +158,4 @@ const char *kind_make(report *r, const kind *k)
         html_add(&t, " <span.soft>× %d</span>", count);
     html_add(&t, " <span.soft>%s</span>", k->op);
     return kept(r, &t);
-}
-
-void chart_legend(text *t, const report *r, int a, int b)
-{
-    html_add(t, "<div.legend><span>%-s</span>", r->of[a].mark);
-    if (b >= 0)
-        html_add(t, "<span>%-s</span>", r->of[b].mark);
-    html_add(t, "</div>\n");
 }

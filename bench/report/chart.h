@@ -24,18 +24,14 @@ typedef struct tick {
 } tick;
 int axis_time_ticks(const axis *a, tick *out, int max);
 
-/* <figure><svg>: title, then whatever is added until chart_body becomes the long description for those who cannot
- * see it. */
-void chart_open(text *t, int width, int height, const char *title);
-void chart_body(text *t);
 /* A line of the grid with its name below it, and to the left of it. */
 void grid_x(text *t, double x, double top, double bottom, const char *name);
 void grid_y(text *t, double y, double left, double right, const char *name);
-void chart_close(text *t); /* </svg>; tables and notes of the figure follow, then figure_close */
-void figure_close(text *t);
-const char *mark_class(const report *r, int c);                    /* "k0" */
-void mark_path(text *t, int c, double x, double y, double radius); /* path data of the shape around x, y */
-const char *mark_make(report *r, int c);                   /* HTML: the mark and the escaped name; the report's */
-const char *kind_make(report *r, const kind *k);           /* HTML: layer.*.query × 12, and its op */
-void chart_legend(text *t, const report *r, int a, int b); /* marks and names; b -1 leaves it out */
+void grid_times(text *t, const axis *x, double top, double bottom); /* all lines of a scale of times */
+const char *mark_class(const report *r, int c);                     /* "k0" */
+const char *curve_class(int i);                                     /* of curve i, from 0 */
+void mark_path(text *t, int c, double x, double y, double radius);  /* path data of the shape around x, y */
+const char *mark_make(report *r, int c);         /* HTML: the mark and the escaped name; the report's */
+const char *kind_make(report *r, const kind *k); /* HTML: layer.*.query × 12, and its op */
+void mark_add(text *t, const char *class, int shape, const char *name); /* the same; shape -1: the name alone */
 #endif

@@ -1,5 +1,6 @@
-/* Section 2: can I trust it? A checklist of fixed rules with their findings; then every sample and the environment. */
-#include "bench/report/parts.h"
+/* Section 2: can I trust it? A checklist of fixed rules, whose findings trust.html puts into words; then every sample
+ * and the environment. */
+#include "bench/report/page.h"
 #include "graph/base/stats.h"
 
 #include <math.h>
@@ -10,29 +11,15 @@ enum { MAX_NOTES = 20 }; /* that are shown; the rest is counted */
 
 typedef enum mood { FINE, CARE, FAILED } mood;
 
-static void check_row(text *t, mood m, const char *what, const text *finding)
-{
-    static const char *const class[] = {"ok", "warn", "bad"}, *const sign[] = {"✓ yes", "! partly", "✗ no"};
-    html_row(t, "<span.sign.%s>%s</span>|%s|%-s", class[m], sign[m], what, text_str(finding));
-}
+/* Fills in what it found; the kind alone: nothing to check */
+typedef mood check(const report *r, cJSON *o);
 
-typedef mood check(const report *r, text *out); /* no finding: nothing to check */
-
-static const char *between(const text *out)
+/* A contestant of whom there is something to say */
+static cJSON *found_of(cJSON *o, const report *r, int i)
 {
-    return out->length ? "; " : "";
-}
-
-static void error_of(text *out, const contestant *c)
-{
-    if (isnan(c->max_rel) && isnan(c->max_abs))
-        text_add(out, " no result");
-    else if (isnan(c->max_rel))
-        text_add(out, " %s, absolute", word_number(c->max_abs).s);
-    else
-        text_add(out, " %s", word_number(c->max_rel).s);
-    if (!isnan(c->tolerance))
-        text_add(out, " (allowed: %s)", word_number(c->tolerance).s);
+    cJSON *of = cJSON_GetObjectItemCaseSensitive(o, "of"), *one = js_object(of ? of : js_array(o, "of"), NULL);
+    view_who(one, "who", r, i, NULL);
+    return one;
 }
 
 /* What is wrong, or died before it was held against anything. */
@@ -42,7 +29,7 @@ static bool is_wrong(const contestant *c)
     return c->max_rel > c->tolerance || (!c->valid && !c->peer && !within);
 }
 
-static mood results_right(const report *r, text *out)
+static mood results_right(const report *r, cJSON *o)
 {
     mood m = FINE;
     for (int i = 0; i < r->n; i++) {
@@ -50,77 +37,63 @@ static mood results_right(const report *r, text *out)
         const bool wrong = is_wrong(c);
         if (isnan(c->max_rel) && isnan(c->max_abs) && !wrong)
             continue;
-        html_add(out, "%s%-s", out->length ? "; " : "largest error as a part of the largest value: ", r->of[i].mark);
-        error_of(out, c);
-        if (wrong) {
-            m = FAILED;
-            html_add(out, ": %.200s", *c->reason ? c->reason : c->status);
-        }
+        cJSON *one = found_of(o, r, i);
+        js_put(one, "error:%g,absolute:%i,none:%i,limited:%i,allowed:%g", isnan(c->max_rel) ? c->max_abs : c->max_rel,
+               isnan(c->max_rel), isnan(c->max_rel) && isnan(c->max_abs), !isnan(c->tolerance), c->tolerance);
+        if (wrong)
+            m = FAILED, view_text(one, "wrong", *c->reason ? c->reason : c->status);
     }
     return m;
 }
 
 /* Each launch is a process of its own, whose memory lies elsewhere: one alone says little. */
-static mood enough_samples(const report *r, text *out)
+static mood enough_samples(const report *r, cJSON *o)
 {
     mood m = FINE;
     for (int i = 0; i < r->n; i++) {
         const contestant *c = &r->of[i];
         if (isnan(c->stats.n))
             continue;
-        html_add(out, "%s%-s %s", between(out), r->of[i].mark, word_count(c->stats.n).s);
-        if (c->n_launch)
-            text_add(out, " in %d launch%s", c->n_launch, c->n_launch == 1 ? "" : "es");
+        js_put(found_of(o, r, i), "n:%g,launches:%d", c->stats.n, c->n_launch);
         if (c->stats.n < 30 || (c->n_launch && c->n_launch < 3))
             m = CARE;
     }
-    if (m == CARE)
-        text_add(out,
-                 ". At least 30 samples in 3 or more launches are wanted: one process may be lucky with its addresses");
     return m;
 }
 
-static mood difference_seen(const report *r, text *out)
+static mood difference_seen(const report *r, cJSON *o)
 {
     if (!r->match || isnan(r->match->detectable))
         return FINE;
-    double found = fabs(log(r->match->ratio));
-    text_add(out, "differences of %s or more can be detected; measured: %s", word_share(r->match->detectable).s,
-             word_share(exp(found) - 1).s);
+    js_put(o, "detectable_share:%g,measured_share:%g", r->match->detectable, exp(fabs(log(r->match->ratio))) - 1);
     return outcome_read(r->match->word) == UNDECIDED ? CARE : FINE;
 }
 
 /* As the measurement states it. Why it was not stands at the times. */
-static mood machine_quiet(const report *r, text *out)
+static mood machine_quiet(const report *r, cJSON *o)
 {
     const char *state = js_get_text(r->root, "machine_state/state");
     if (!*state)
         return FINE;
-    html_add(out, "%s", state);
+    view_text(o, "state", state);
     return strcmp(state, "quiet") == 0 ? FINE : strcmp(state, "busy") == 0 ? CARE : FAILED;
 }
 
 /* One in five of a contestant is too many, one in twenty of all worth a word. */
-static mood few_flagged(const report *r, text *out)
+static mood few_flagged(const report *r, cJSON *o)
 {
     mood m = FINE;
     int all = 0, flagged = 0, aside = 0;
     for (int i = 0; i < r->n; i++) {
         const contestant *c = &r->of[i];
         const int of_all = c->n_sample + c->n_aside, bad = c->n_flagged + c->n_aside;
-        all += of_all;
-        flagged += c->n_flagged;
-        aside += c->n_aside;
+        all += of_all, flagged += c->n_flagged, aside += c->n_aside;
         if (bad * 5 > of_all)
             m = FAILED;
     }
     if (!all)
         return FINE;
-    text_add(out, "%d of %d samples count", all - aside, all);
-    if (aside)
-        text_add(out, "; other programs took processor time in the rounds of the others, which are set aside");
-    if (flagged)
-        text_add(out, "; %d that count are flagged", flagged);
+    js_put(o, "all:%d,counted:%d,aside:%d,flagged:%d", all, all - aside, aside, flagged);
     return m == FINE && (flagged + aside) * 20 > all ? CARE : m;
 }
 
@@ -139,7 +112,7 @@ double canary_median(const contestant *c)
 }
 
 /* From 0.5 % on it is said; beyond 2 % candidates were not measured on the same machine, as it were. */
-static mood same_conditions(const report *r, text *out)
+static mood same_conditions(const report *r, cJSON *o)
 {
     double lo = INFINITY, hi = 0;
     for (int i = 0; i < r->n; i++) {
@@ -148,10 +121,7 @@ static mood same_conditions(const report *r, text *out)
     }
     if (!(hi > 0))
         return FINE;
-    text_add(out,
-             "the canary, a fixed piece of work beside each sample, differed by up to %s between candidates "
-             "(limit 0.5 %%)",
-             word_share(fmax(hi / lo - 1, 0.0001)).s);
+    js_number(o, "differ_share", fmax(hi / lo - 1, 0.0001));
     return hi / lo - 1 > 0.02 ? FAILED : hi / lo - 1 > 0.005 ? CARE : FINE;
 }
 
@@ -175,97 +145,68 @@ static double drift_of(const contestant *c)
 }
 
 /* Beyond 2 % the figure depends on how long was measured. */
-static mood no_drift(const report *r, text *out)
+static mood no_drift(const report *r, cJSON *o)
 {
     mood m = FINE;
     for (int i = 0; i < r->n; i++) {
-        double drift = drift_of(&r->of[i]);
+        const double drift = drift_of(&r->of[i]), shown = round(drift * 1000) / 1000;
         if (isnan(drift))
             continue;
-        const double shown = round(drift * 1000) / 1000;
-        html_add(out, "%s%-s %s%s", between(out), r->of[i].mark, shown > 0 ? "+" : "", word_share(shown).s);
+        js_put(found_of(o, r, i), "up:%i,drift_share:%g", shown > 0, shown);
         if (fabs(drift) > 0.02)
             m = CARE;
     }
-    if (out->length)
-        text_add(out, " from the first to the last third of a launch");
     return m;
 }
 
 /* Kernel by kernel, caches are warmer or colder than in a pass: from 5 % too much to 20 % too little is usual. */
-static mood all_accounted(const report *r, text *out)
+static mood all_accounted(const report *r, cJSON *o)
 {
     mood m = FINE;
     for (int i = 0; i < r->n; i++) {
-        const contestant *c = &r->of[i];
-        if (isnan(c->gap_ns))
+        const double gap = r->of[i].gap_ns / r->of[i].stats.median;
+        if (isnan(r->of[i].gap_ns))
             continue;
-        double gap = c->gap_ns / c->stats.median;
-        html_add(out, "%s%-s %s", between(out), r->of[i].mark, word_share(1 - gap).s);
+        js_number(found_of(o, r, i), "in_share", 1 - gap);
         if (gap < -0.05 || gap > 0.2)
             m = CARE;
     }
-    if (out->length)
-        text_add(out, " of the time is in kernels, timed one by one%s",
-                 m == CARE ? ": the sum is not close to the whole, so shares are rough" : "");
     return m;
 }
 
 /* By other guests of the host, as this system was told. */
-static mood not_taken(const report *r, text *out)
+static mood not_taken(const report *r, cJSON *o)
 {
     const double steal = result_number(r->environment, "steal_share");
     if (isnan(steal))
         return FINE;
-    text_add(out, "other guests of this machine took %s of the processor time", word_share(steal).s);
+    js_number(o, "taken_share", steal);
     return steal > 0.02 ? FAILED : steal > 0.005 ? CARE : FINE;
 }
 
-static void checklist(text *t, const report *r)
-{
-    static const struct {
-        const char *question;
-        check *ask;
-    } rows[] = {{"Are the results right?", results_right},
-                {"Enough samples?", enough_samples},
-                {"Fine enough to see the difference?", difference_seen},
-                {"Was the machine quiet?", machine_quiet},
-                {"Few disturbed samples?", few_flagged},
-                {"Same conditions for all?", same_conditions},
-                {"No drift?", no_drift},
-                {"Is all time accounted for?", all_accounted},
-                {"Processor not taken away?", not_taken}};
-    sheet_open(t, "checks", "");
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        text finding = {0};
-        mood m = rows[i].ask(r, &finding);
-        if (finding.length)
-            check_row(t, m, rows[i].question, &finding);
-        text_free(&finding);
-    }
-    sheet_close(t);
-}
+static const struct {
+    const char *kind;
+    check *ask;
+} checks[] = {{"right", results_right}, {"samples", enough_samples},  {"fine", difference_seen},
+              {"quiet", machine_quiet}, {"flagged", few_flagged},     {"alike", same_conditions},
+              {"drift", no_drift},      {"accounted", all_accounted}, {"taken", not_taken}};
 
-/* What the measurement itself had to say. */
-static void notes(text *t, const report *r)
+const char *fill_trust(cJSON *o, const report *r)
 {
-    const cJSON *list = cJSON_GetObjectItemCaseSensitive(r->root, "notes"), *n;
-    int shown = 0;
-    cJSON_ArrayForEach(n, list)
-    {
-        if (!cJSON_IsString(n) || shown++ >= MAX_NOTES)
-            continue;
-        html_add(t, "<p.soft>note: %s</p>\n", n->valuestring);
-    }
-}
-
-const char *part_trust(text *t, const report *r)
-{
+    static const char *const moods[] = {"ok", "warn", "bad"};
+    cJSON *list = js_array(o, "checks");
     if (!r->n)
         return "the results name no candidate";
-    checklist(t, r);
-    notes(t, r);
-    samples_strip(t, r);
-    environment_facts(t, r);
+    for (int i = 0; i < COUNT(checks); i++) {
+        cJSON *found = js_row(list, "kind:%s", checks[i].kind);
+        const mood m = checks[i].ask(r, found);
+        if (found->child->next)
+            js_text(found, "mood", moods[m]);
+        else
+            cJSON_Delete(cJSON_DetachItemViaPointer(list, found));
+    }
+    view_some(o, "notes", js_get(r->root, "notes"), MAX_NOTES, true); /* what the measurement itself had to say */
+    fill_samples(o, r);
+    fill_environment(o, r);
     return NULL;
 }

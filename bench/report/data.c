@@ -1,6 +1,6 @@
 /* data.c - a document is read once into plain records; what is missing or of a wrong kind becomes NAN or "" here, so
  * that no section need ask again. */
-#include "bench/report/chart.h"
+#include "bench/report/page.h"
 #include "bench/report/report.h"
 #include "graph/base/formats.h"
 #include "graph/base/stats.h"
@@ -12,7 +12,7 @@
 void report_free(report *r)
 {
     arena_free(&r->mem);
-    cJSON_Delete(r->root);
+    cJSON_Delete(r->view), cJSON_Delete(r->root);
     locale_t points = uselocale(r->before);
     if (points != LC_GLOBAL_LOCALE && points != r->before)
         freelocale(points);
@@ -443,5 +443,6 @@ bool report_read(report *r, const char *results_json, ts_error *e)
         r->of[i].mark = mark_make(r, i);
     for (int i = 0; i < r->n_kind; i++)
         r->kinds[i].shown = kind_make(r, &r->kinds[i]);
+    r->view = view_make(r);
     return true;
 }

@@ -118,7 +118,7 @@ typedef struct pairing {
 } pairing;
 
 typedef struct report {
-    cJSON *root;
+    cJSON *root, *view; /* view: what all sections say, view_make's */
     const cJSON *environment, *ceilings, *config;
     int n; /* contestants: candidates first, in the order of the file, then peers */
     contestant of[MAX_CONTESTANTS];
@@ -138,6 +138,14 @@ typedef struct report {
 
 /* Groups the kernels of the charted contestants into r->kinds, and the pair's into r->groups; part of report_read. */
 void report_kinds(report *r);
+
+typedef struct ranked { /* a kind, and its time */
+    const kind *k;
+    double ns;
+} ranked;
+/* All kinds by the time that contestant c takes for them, less that of another one (-1: of none), whichever sign that
+ * has, the most first; for free(). */
+ranked *kinds_ranked(const report *r, int c, int less);
 
 bool report_read(report *r, const char *results_json, ts_error *e);
 void report_free(report *r);

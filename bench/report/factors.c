@@ -54,13 +54,31 @@ static double arithmetic(const pair *p)
     return ns > 0 ? ns : 0;
 }
 
+const struct cache_name cache_names[3] = {{"L1", "L2", "l2_gbs"}, {"L2", "L3", "l3_gbs"}, {"L3", "memory", "read_gbs"}};
+
+double traffic_ns(const report *r, double bytes, int into) /* GB/s is bytes per ns */
+{
+    return bytes / result_number(r->ceilings, cache_names[into].ceiling);
+}
+
+int level_of(const report *r, const kernel *slow)
+{
+    int worst = 2;
+    double most = 0;
+    for (int i = 0; i < 3; i++) {
+        const double time = traffic_ns(r, slow->traffic[i], i);
+        if (time > most)
+            most = time, worst = i;
+    }
+    return worst;
+}
+
 static double movement(const pair *p)
 {
-    static const char *const ceiling[] = {"l2_gbs", "l3_gbs", "read_gbs"}; /* of what is outside L1, L2, L3 */
     const kernel *k = taken(p, TRAFFIC);
     double most = 0;
-    for (int i = 0; i < 3; i++) /* GB/s is bytes per ns */
-        most = fmax(most, k->traffic[i] * fmax(1, k->calls) / result_number(p->r->ceilings, ceiling[i]));
+    for (int i = 0; i < 3; i++)
+        most = fmax(most, traffic_ns(p->r, k->traffic[i] * fmax(1, k->calls), i));
     return most;
 }
 

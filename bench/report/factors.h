@@ -18,6 +18,13 @@ typedef struct factors {
 } factors;
 factors factors_of(const report *r, const kernel *slow, const kernel *fast);
 
+/* What traffic goes into, what it comes from, and whose ceiling that is, as kernel.traffic has them */
+extern const struct cache_name {
+    const char *name, *outside, *ceiling;
+} cache_names[3];
+double traffic_ns(const report *r, double bytes, int into); /* at the probed speed */
+int level_of(const report *r, const kernel *slow);          /* whose traffic takes the slow nest longest */
+
 /* The difference of the explained pair, in ns: what each property accounts for over all kinds that both run with loops
  * of their own, and what nothing here explains. Where an estimate goes beyond what was measured, it is scaled down. */
 typedef struct account {

@@ -1,6 +1,6 @@
 /* Facts as they stand in the results: objects flattened to "name: value", an unknown value with its reason, and what
  * differs between candidates that were measured in different environments. */
-#include "bench/report/parts.h"
+#include "bench/report/page.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -35,14 +35,15 @@ static size_t unit_of(const char *key)
     return SIZE_MAX;
 }
 
-static void number(text *t, const cJSON *v)
+word word_member(const char *key, double n)
 {
-    const size_t unit = unit_of(v->string);
-    const double n = v->valuedouble;
+    const size_t unit = unit_of(key);
+    word w = unit != SIZE_MAX ? units[unit].say(units[unit].factor * n)
+             : n == floor(n)  ? word_count(n)
+                              : word_number(n);
     if (unit != SIZE_MAX)
-        text_add(t, "%s%s", units[unit].say(units[unit].factor * n).s, units[unit].unit);
-    else
-        text_add(t, "%s", n == floor(n) ? word_count(n).s : word_number(n).s);
+        snprintf(w.s + strlen(w.s), sizeof w.s - strlen(w.s), "%s", units[unit].unit);
+    return w;
 }
 
 /* Nothing is said where nothing is: no text, an empty list, null without a reason. */
@@ -76,7 +77,7 @@ static void value(text *t, const cJSON *v)
     else if (cJSON_IsBool(v))
         text_add(t, cJSON_IsTrue(v) ? "yes" : "no");
     else if (cJSON_IsNumber(v))
-        number(t, v);
+        text_add(t, "%s", word_member(v->string, v->valuedouble).s);
     else if (cJSON_IsArray(v))
         list(t, v);
     else
@@ -140,7 +141,7 @@ static void rows(walk *w, const char *name, const cJSON *of)
         html_add(t, "</tr>\n");
         w->n++;
     }
-    sheet_close(t);
+    html_add(t, "<end/>");
 }
 
 static void flatten(walk *w, const cJSON *object, const char *prefix, int depth)
@@ -181,59 +182,52 @@ void facts_list(text *t, const cJSON *object)
         html_add(t, "<p.soft>More is in the data that this page carries.</p>\n");
 }
 
-static int differences(text *t, const report *r)
+/* What v says of the environment of one candidate, and the common one does not */
+static bool differs(const report *r, const cJSON *v)
 {
-    int n = 0;
-    for (int i = 0; i < r->n; i++) {
-        const cJSON *own = cJSON_GetObjectItemCaseSensitive(r->of[i].json, "environment"), *v;
-        cJSON_ArrayForEach(v, own)
-        {
-            const cJSON *common = v->string ? cJSON_GetObjectItemCaseSensitive(r->environment, v->string) : NULL;
-            if (cJSON_IsObject(v) || (common && cJSON_Compare(v, common, true)) || n >= MAX_FACTS)
-                continue;
-            n++;
-            html_add(t, "<tr><td>%-s</td><td>", r->of[i].mark);
-            label(t, "", v);
-            html_add(t, "</td><td.differs>≠ ");
-            value(t, v);
-            html_add(t, "</td><td>");
-            value(t, common);
-            html_add(t, "</td></tr>\n");
-        }
-    }
-    return n;
+    const cJSON *common = v->string ? cJSON_GetObjectItemCaseSensitive(r->environment, v->string) : NULL;
+    return !cJSON_IsObject(v) && !(common && cJSON_Compare(v, common, true));
 }
 
-static const char *const main_keys[] = {"cpu",        "cores", "threads",     "isa", "caches", "governor",
-                                        "hypervisor", "load",  "steal_share", "os",  "tool"};
-
-void environment_facts(text *t, const report *r)
+void draw_differing(text *t, const report *r, const cJSON *v)
 {
-    text different = {0};
-    int n = differences(&different, r);
-    html_add(t, "<h3>The machine and its state</h3>\n");
-    if (n)
-        html_add(t,
-                 "<p.lead>%d value%s in which candidates were measured under other conditions than the "
-                 "rest:</p><div.wide><table><thead><tr><th>candidate</th><th>what</th><th>here</th><th>elsewhere</th></"
-                 "tr></thead><tbody>%-s</tbody></table></div>\n",
-                 n, n == 1 ? "" : "s", text_str(&different));
-    text_free(&different);
-    if (!cJSON_IsObject(r->environment)) {
-        html_add(t, "<p.missing>The results do not say where they were measured.</p>\n");
-        return;
+    const cJSON *d;
+    cJSON_ArrayForEach(d, js_get(v, "different"))
+    {
+        const int c = (int)js_get_number(d, "index", 0);
+        const cJSON *own = cJSON_GetArrayItem(js_get(r->of[c].json, "environment"), (int)js_get_number(d, "place", 0));
+        html_add(t, "<tr><td>%-s</td><td>", r->of[c].mark);
+        label(t, "", own);
+        html_add(t, "</td><td.differs>≠ ");
+        value(t, own);
+        html_add(t, "</td><td>");
+        value(t, own->string ? cJSON_GetObjectItemCaseSensitive(r->environment, own->string) : NULL);
+        html_add(t, "</td></tr>\n");
     }
-    if (!n)
-        html_add(t, "<p.lead>All candidates were measured in the same run on the same machine.</p>\n");
-    cJSON *first = cJSON_CreateObject();
-    for (size_t i = 0; first && i < sizeof main_keys / sizeof *main_keys; i++) {
+}
+
+void fill_environment(cJSON *o, const report *r)
+{
+    static const char *const main_keys[] = {"cpu",        "cores", "threads",     "isa", "caches", "governor",
+                                            "hypervisor", "load",  "steal_share", "os",  "tool"};
+    cJSON *different = js_array(o, "different"), *main;
+    for (int i = 0, n = 0; i < r->n; i++) {
+        const cJSON *v, *own = cJSON_GetObjectItemCaseSensitive(r->of[i].json, "environment");
+        int place = 0;
+        cJSON_ArrayForEach(v, own)
+        {
+            if (differs(r, v) && n++ < MAX_FACTS)
+                js_row(different, "index:%d,place:%d", i, place);
+            place++;
+        }
+    }
+    if (!cJSON_IsObject(r->environment))
+        return;
+    cJSON_AddItemToObject(o, "environment", cJSON_CreateObjectReference(r->environment->child));
+    main = js_object(o, "main");
+    for (int i = 0; i < COUNT(main_keys); i++) {
         const cJSON *v = cJSON_GetObjectItemCaseSensitive(r->environment, main_keys[i]);
         if (v && !cJSON_IsNull(v))
-            cJSON_AddItemToObject(first, main_keys[i], cJSON_Duplicate(v, true));
+            cJSON_AddItemToObject(main, main_keys[i], cJSON_Duplicate(v, true));
     }
-    facts_list(t, first);
-    cJSON_Delete(first);
-    html_add(t, "<details.full><summary>All that was recorded</summary>\n");
-    facts_list(t, r->environment);
-    html_add(t, "</details>\n");
 }

@@ -132,18 +132,74 @@ static const char *expand_tag(text *t, const char *s)
     return s;
 }
 
-static void expand(text *t, const char *form)
+static void expand(text *t, const char *form, const char *end);
+
+/* "a|#b" -> <td>a</td><td class="num">b</td> */
+static void expand_cells(text *t, const char *s, const char *end, const char *tag)
 {
-    while (*form) {
-        const size_t n = strcspn(form, "<");
+    do {
+        s += *s == '\n' ? strspn(s, "\n ") : 0;
+        const bool number = *s == '#';
+        const char *from = s += number;
+        for (int depth = 0; s < end && (depth || *s != '|'); s++)
+            depth += (*s == '[' || *s == '{') - (*s == ']' || *s == '}');
+        text_add(t, number ? "<%s class=\"num\">" : "<%s>", tag);
+        expand(t, from, s);
+        text_add(t, "</%s>", tag);
+    } while (s++ < end);
+}
+
+/* <sheet.class>heads</sheet>, <row>cells</row> and <end/>; gives what is behind, NULL for any other tag. */
+static const char *expand_table(text *t, const char *s)
+{
+    const bool row = strncmp(s, "<row>", 5) == 0, sheet = strncmp(s, "<sheet", 6) == 0;
+    if (strncmp(s, "<end/>", 6) == 0)
+        return text_add(t, "</tbody></table></div>\n"), s + 6;
+    if (!row && !sheet)
+        return NULL;
+    const char *from = strchr(s, '>') + 1, *end = strstr(from, row ? "</row>" : "</sheet>");
+    if (sheet)
+        text_add(t, s[6] == '.' ? "<div class=\"wide\"><table class=\"%.*s\">" : "<div class=\"wide\"><table>",
+                 (int)(from - s - 8), s + 7);
+    if (sheet && end > from)
+        text_add(t, "<thead>");
+    if (end > from) {
+        text_add(t, "<tr>");
+        expand_cells(t, from, end, row ? "td" : "th");
+        text_add(t, "</tr>");
+    }
+    if (sheet)
+        text_add(t, end > from ? "</thead><tbody>\n" : "<tbody>\n");
+    return end + (row ? 6 : 8);
+}
+
+static void expand(text *t, const char *form, const char *end)
+{
+    while (form < end) {
+        size_t n = strcspn(form, "<\n");
+        n = n > (size_t)(end - form) ? (size_t)(end - form) : n;
         text_bytes(t, form, n);
         form += n;
-        if (!*form)
+        if (form == end)
             return;
-        text_add(t, "<");
-        if (*++form >= 'a' && *form <= 'z')
-            form = expand_tag(t, form);
+        const char *behind = *form == '<' ? expand_table(t, form) : NULL;
+        const size_t indented = *form == '\n' ? strspn(form + 1, " ") : 0;
+        if (behind) {
+            form = behind;
+        } else if (indented) { /* the line goes on */
+            text_add(t, indented % 4 ? " " : "");
+            form += 1 + indented;
+        } else {
+            text_bytes(t, form, 1);
+            if (*form++ == '<' && *form >= 'a' && *form <= 'z')
+                form = expand_tag(t, form);
+        }
     }
+}
+
+void html_expand(text *t, const char *form)
+{
+    expand(t, form, form + strlen(form));
 }
 
 /* A text by its conversion: "%-s", "%.40s", "%1s", "%s". */
@@ -203,76 +259,11 @@ void html_add(text *t, const char *form, ...)
 {
     text whole = {0};
     va_list args;
-    expand(&whole, form);
+    html_expand(&whole, form);
     va_start(args, form);
     fill(t, text_str(&whole), &args);
     va_end(args);
     text_free(&whole);
-}
-
-/* "a|#b" -> <tr><TAG>a</TAG><TAG class="num">b</TAG></tr> */
-static void row_add(text *t, const char *form, const char *tag, va_list *args)
-{
-    text cells = {0}, whole = {0};
-    for (bool more = true; more; form++) {
-        const bool number = *form == '#';
-        const size_t n = strcspn(form += number, "|");
-        text_add(&cells, number ? "<%s.num>%.*s</%s>" : "<%s>%.*s</%s>", tag, (int)n, form, tag);
-        more = *(form += n);
-    }
-    expand(&whole, text_str(&cells));
-    text_add(t, "<tr>");
-    fill(t, text_str(&whole), args);
-    text_add(t, "</tr>");
-    text_free(&cells), text_free(&whole);
-}
-
-void html_row(text *t, const char *form, ...)
-{
-    va_list args;
-    va_start(args, form);
-    row_add(t, form, "td", &args);
-    va_end(args);
-    text_add(t, "\n");
-}
-
-static void heads_add(text *t, const char *class, const char *form, va_list *args)
-{
-    html_add(t, *class ? "<div.wide><table.%s>" : "<div.wide><table>", class);
-    if (*form) {
-        text_add(t, "<thead>");
-        row_add(t, form, "th", args);
-        text_add(t, "</thead>");
-    }
-    text_add(t, "<tbody>\n");
-}
-
-void sheet_open(text *t, const char *class, const char *form, ...)
-{
-    va_list args;
-    va_start(args, form);
-    heads_add(t, class, form, &args);
-    va_end(args);
-}
-
-void sheet_close(text *t)
-{
-    html_add(t, "</tbody></table></div>\n");
-}
-
-void table_open(text *t, const char *summary, const char *form, ...)
-{
-    va_list args;
-    html_add(t, "<details><summary>%s</summary>", summary);
-    va_start(args, form);
-    heads_add(t, "", form, &args);
-    va_end(args);
-}
-
-void table_close(text *t)
-{
-    sheet_close(t);
-    html_add(t, "</details>\n");
 }
 
 /* ---- data ---- */

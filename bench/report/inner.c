@@ -1,7 +1,7 @@
 /* What the innermost loops make of the machine, and what that is worth: the first reason of a report, and the table of
  * what the difference is made of. */
 #include "bench/report/factors.h"
-#include "bench/report/parts.h"
+#include "bench/report/page.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,60 +10,32 @@
 enum { IN_A_SENTENCE = 4 };       /* loops */
 static const double SMALL = 0.02; /* of the difference: not worth a row */
 
-/* ---- one property of a nest in words ---- */
-typedef struct phrase {
-    char s[96];
-} phrase;
+/* What each property of a nest is said by */
+static const char *const phrases[N_PROPERTIES] = {
+    [VECTORS] = "[lanes=1?scalar: 1 element at a time|[lanes>1?vectors of {lanes:%.0f}|–]]",
+    [SUMS] = "[sums>0?{sums:%.0f} sum[sums=1?|s] at once|–]",
+    [LOADS] = "[loads?{loads:number} for each multiply-add|–]",
+    [UNROLLING] = "[multiply_adds>0?{multiply_adds:%.0f} multiply-add[multiply_adds=1?|s] in the loop|–]",
+    [EDGES] = "{waste_share} more work",
+    [CORES] = "[cores>0?{cores:%.0f} core[cores=1?|s]|–]",
+    [TRAFFIC] = "{traffic_bytes} into {near!}"};
 
-static const char *const cache[] = {"L1", "L2", "L3"};
-
-/* The level whose traffic takes the slow nest longest. */
-static int level_of(const report *r, const kernel *slow)
+/* One property, and how the two nests have it: "what", "slow", "fast" of the row */
+static void fill_property(cJSON *row, const report *r, property i, const kernel *const of[2])
 {
-    static const char *const ceiling[] = {"l2_gbs", "l3_gbs", "read_gbs"};
-    int worst = 2;
-    double most = 0;
-    for (int i = 0; i < 3; i++) {
-        const double time = slow->traffic[i] / result_number(r->ceilings, ceiling[i]);
-        if (time > most)
-            most = time, worst = i;
+    const int near = level_of(r, of[0]);
+    for (int k = 0; k < 2; k++) {
+        const tile *y = &of[k]->tile;
+        cJSON *o = cJSON_CreateObject();
+        text t = {0};
+        js_put(o, "lanes:%g,sums:%g,loads:%g,multiply_adds:%g,cores:%g,waste_share:%g,traffic_bytes:%g,near:%s",
+               y->lanes, y->sums, y->loads, y->multiply_adds, y->cores, of[k]->waste > 0 ? of[k]->waste : 0,
+               of[k]->traffic[near], cache_names[near].name);
+        page_form(&t, r, PLAIN, &(form_place){o, NULL}, phrases[i]);
+        js_text(row, k ? "fast" : "slow", text_str(&t));
+        text_free(&t), cJSON_Delete(o);
     }
-    return worst;
-}
-
-static phrase say(const kernel *k, property i, int near)
-{
-    phrase p = {"–"};
-    const tile *of = &k->tile;
-    switch (i) {
-    case VECTORS:
-        if (of->lanes == 1)
-            snprintf(p.s, sizeof p.s, "scalar: 1 element at a time");
-        else if (of->lanes > 1)
-            snprintf(p.s, sizeof p.s, "vectors of %.0f", of->lanes);
-        break;
-    case SUMS:
-        if (of->sums > 0)
-            snprintf(p.s, sizeof p.s, "%.0f sum%s at once", of->sums, of->sums == 1 ? "" : "s");
-        break;
-    case LOADS:
-        if (of->loads >= 0)
-            snprintf(p.s, sizeof p.s, "%s for each multiply-add", word_number(of->loads).s);
-        break;
-    case UNROLLING:
-        if (of->multiply_adds > 0)
-            snprintf(p.s, sizeof p.s, "%.0f multiply-add%s in the loop", of->multiply_adds,
-                     of->multiply_adds == 1 ? "" : "s");
-        break;
-    case EDGES: snprintf(p.s, sizeof p.s, "%s more work", word_share(k->waste > 0 ? k->waste : 0).s); break;
-    case CORES:
-        if (of->cores > 0)
-            snprintf(p.s, sizeof p.s, "%.0f core%s", of->cores, of->cores == 1 ? "" : "s");
-        break;
-    case TRAFFIC: snprintf(p.s, sizeof p.s, "%s into %s", word_bytes(k->traffic[near]).s, cache[near]); break;
-    case N_PROPERTIES: break;
-    }
-    return p;
+    js_text(row, "what", property_name[i]);
 }
 
 /* ---- the reason ---- */
@@ -82,73 +54,50 @@ static int by_factor(const factors *f, property out[N_PROPERTIES])
     return n;
 }
 
-static void together(text *t, const factors *f)
-{
-    text_add(t, "; together %s", word_ratio(f->estimated).s);
-    if (f->estimated < f->measured / 1.1)
-        text_add(t, ", so that %s is not explained by these.", word_ratio(f->measured / f->estimated).s);
-    else if (f->estimated > f->measured * 1.1)
-        text_add(t, ": the estimate goes too far, and its parts are to be read in proportion.");
-    else
-        text_add(t, ".");
-}
-
-double inner_loops(const report *r, text *t)
+double inner_loops(const report *r, cJSON *o)
 {
     const account a = account_of(r);
     property of[N_PROPERTIES];
     if (!a.main || a.main->of[r->slow].ns - a.main->of[r->fast].ns < 0.05 * a.total)
         return 0;
-    const kernel *slow = a.main->of[r->slow].heaviest, *fast = a.main->of[r->fast].heaviest;
-    const factors f = factors_of(r, slow, fast);
-    const int n = by_factor(&f, of), near = level_of(r, slow);
+    const kernel *const of_both[] = {a.main->of[r->slow].heaviest, a.main->of[r->fast].heaviest};
+    const factors f = factors_of(r, of_both[0], of_both[1]);
+    const int n = by_factor(&f, of);
     if (!n)
         return 0;
-    html_add(t, "<b.name>%1s</b> is %s faster under %-s than under %-s. By estimate: ", a.main->name,
-             word_ratio(f.measured).s, r->of[r->fast].mark, r->of[r->slow].mark);
+    view_text(o, "name", a.main->name);
+    cJSON *list = js_array(o, "by");
+    js_put(o, "measured:%g,estimated:%g,left:%g,short:%i,far:%i", f.measured, f.estimated, f.measured / f.estimated,
+           f.estimated<f.measured / 1.1, f.estimated> f.measured * 1.1);
     for (int i = 0; i < n && i < IN_A_SENTENCE; i++)
-        html_add(t, "%s<b>%s</b> about %s (%s → %s)", i ? ", " : "", property_name[of[i]], word_ratio(f.of[of[i]]).s,
-                 say(slow, of[i], near).s, say(fast, of[i], near).s);
-    together(t, &f);
+        fill_property(js_row(list, "factor:%g", f.of[of[i]]), r, of[i], of_both);
     return 3 * a.total;
 }
 
 /* ---- the table ---- */
-static void row(text *t, const char *what, const char *slow, const char *fast, double ns, double total)
+static void row(cJSON *rows, const char *what, double ns, double total)
 {
-    html_row(t, "%s|%s|%s|#%s|#%s", what, slow, fast, word_gain(-ns).s, word_part(ns / total).s);
+    js_row(rows, "what:%s,gain:%g,of:%g", what, -ns, ns / total);
 }
 
-void made_of(text *t, const report *r)
+void fill_made_of(cJSON *o, const report *r)
 {
-    if (r->fast < 0 || !verdict_decided(r))
-        return;
-    const account a = account_of(r);
+    const account a = r->fast >= 0 && verdict_decided(r) ? account_of(r) : (account){.main = NULL};
     if (!a.main)
         return;
-    const kernel *slow = a.main->of[r->slow].heaviest, *fast = a.main->of[r->fast].heaviest;
-    const int near = level_of(r, slow);
-    html_add(t,
-             "<h3>What the difference is made of</h3><p.lead>By estimate from the loops and the %s ceilings, over all "
-             "kernels whose loops differ. The figures beside are of <b.name>%1s</b>, which gains most.</p>\n",
-             report_source(r), a.main->name);
-    sheet_open(t, "", "what differs|%-s|%-s|#time|#of the difference", r->of[r->slow].mark, r->of[r->fast].mark);
+    const kernel *const of_both[] = {a.main->of[r->slow].heaviest, a.main->of[r->fast].heaviest};
+    cJSON *made = js_object(o, "made"), *rows = js_array(made, "rows");
+    view_text(made, "name", a.main->name);
     for (int i = 0; i < N_PROPERTIES; i++)
         if (fabs(a.of[i]) > SMALL * a.total)
-            row(t, property_name[i], say(slow, (property)i, near).s, say(fast, (property)i, near).s, a.of[i], a.total);
+            fill_property(js_row(rows, "gain:%g,of:%g", -a.of[i], a.of[i] / a.total), r, (property)i, of_both);
     if (fabs(a.ways) > SMALL * a.total)
-        row(t, "computed another way", "", "", a.ways, a.total);
-    row(t, "not explained by these", "", "", a.open, a.total);
+        row(rows, "computed another way", a.ways, a.total);
+    row(rows, "not explained by these", a.open, a.total);
     if (fabs(a.apart) > SMALL * a.total)
-        row(t, "kernels that only one of them has", "", "", a.apart, a.total);
+        row(rows, "kernels that only one of them has", a.apart, a.total);
     if (r->groups.n_same)
-        row(t, "kernels with the same loops: noise and placement", "", "", a.same, a.total);
+        row(rows, "kernels with the same loops: noise and placement", a.same, a.total);
     if (!isnan(a.outside))
-        row(t, "time outside kernels", "", "", a.outside, a.total);
-    sheet_close(t);
-    html_add(t,
-             "<p.soft>A kernel's time is estimated as the larger of its arithmetic, as its innermost loops can issue "
-             "it, and its traffic at the %s speeds; each property counts for what it changes on average over all "
-             "orders of changing one nest into the other.</p>\n",
-             report_source(r));
+        row(rows, "time outside kernels", a.outside, a.total);
 }

@@ -1,6 +1,7 @@
 /* Twelve layers are one thing twelve times: kernels whose names differ only in numbers standing alone (layer.0.query,
  * layer.1.query) and that have the same op and flops are one kind. It is by kinds that candidates are compared. */
 #include "bench/report/data.h"
+#include "graph/base/err.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -95,6 +96,23 @@ static int by_time(const void *x, const void *y)
     return by_name ? by_name
            : by_op ? by_op
                    : (known(a->flops) > known(b->flops)) - (known(a->flops) < known(b->flops));
+}
+
+/* The one that takes most, or gains most, first; of equal ones as they stand in the report. */
+static int by_rank(const void *x, const void *y)
+{
+    const ranked *a = x, *b = y;
+    const double ta = fabs(a->ns), tb = fabs(b->ns);
+    return ta != tb ? (ta < tb ? 1 : -1) : (a->k > b->k) - (a->k < b->k);
+}
+
+ranked *kinds_ranked(const report *r, int c, int less)
+{
+    ranked *of = heap_array((size_t)r->n_kind + 1, sizeof *of);
+    for (int i = 0; i < r->n_kind; i++)
+        of[i] = (ranked){&r->kinds[i], r->kinds[i].of[c].ns - (less < 0 ? 0 : r->kinds[i].of[less].ns)};
+    qsort(of, (size_t)r->n_kind, sizeof *of, by_rank);
+    return of;
 }
 
 /* rows are sorted: one kind after the other */

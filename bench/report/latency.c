@@ -1,12 +1,12 @@
 /* Section 7: how much does one pass vary? The part of passes that are done within a time, and percentiles. */
-#include "bench/report/parts.h"
+#include "bench/report/page.h"
 #include "graph/base/stats.h"
 
 #include <math.h>
 #include <stdio.h>
 
 /* pixels; points of a curve; FEW: samples below which no 99th percentile is told */
-enum { WIDTH = 980, LEFT = 52, MIDDLE = 510, RIGHT = 970, TOP = 12, BOTTOM = 250, MAX_POINTS = 240, FEW = 300 };
+enum { LEFT = 52, MIDDLE = 510, RIGHT = 970, TOP = 12, BOTTOM = 250, MAX_POINTS = 240, FEW = 300 };
 
 /* Two views of the same samples: times as they are, and each candidate relative to its own median. */
 typedef struct view {
@@ -19,7 +19,7 @@ static double shown(const view *v, const contestant *o, double ns)
     return v->relative ? 100 * (ns / o->stats.median - 1) : ns;
 }
 
-static view view_make(const report *r, bool relative, double left, double right)
+static view view_of(const report *r, bool relative, double left, double right)
 {
     view v = {.y = {0, 1, BOTTOM, TOP, false}, .relative = relative};
     double lo = INFINITY, hi = -INFINITY;
@@ -82,33 +82,28 @@ static void view_draw(text *t, const report *r, const view *v)
             curve(t, r, c, v);
 }
 
-static void percentiles(text *t, const report *r)
+void draw_latencies(text *t, const report *r, const cJSON *v)
 {
-    static const double q[] = {0, 0.1, 0.5, 0.9, 0.99, 1};
-    sheet_open(t, "", "candidate|#samples|#best|#10 %%|#50 %%|#90 %%|#99 %%|#worst|#spread");
-    for (int c = 0; c < r->n; c++) {
-        const contestant *o = &r->of[c];
-        if (!o->n_sample)
-            continue;
-        html_add(t, "<tr><td>%-s</td><td.num>%s</td>", r->of[c].mark, word_count(o->n_sample).s);
-        for (size_t i = 0; i < sizeof q / sizeof *q; i++) {
-            if (q[i] == 0.99 && o->n_sample < FEW)
-                html_add(t, "<td.num.soft>n &lt; %d</td>", FEW);
-            else
-                html_add(t, "<td.num>%s</td>", word_time(stats_quantile(o->sorted, o->n_sample, q[i])).s);
-        }
-        html_add(t, "<td.num>%s</td></tr>\n",
-                 word_share(1.4826 * stats_mad(o->sorted, o->n_sample) / o->stats.median).s);
-    }
-    sheet_close(t);
-    html_add(t,
-             "<p.soft>Spread: 1.48 × the median distance from the median, which for a bell curve is its standard "
-             "deviation. 99 %% is given from %d samples on.</p>\n",
-             FEW);
+    const view absolute = view_of(r, false, LEFT, MIDDLE - 20), relative = view_of(r, true, MIDDLE + 20, RIGHT);
+    (void)v;
+    view_draw(t, r, &absolute);
+    view_draw(t, r, &relative);
+}
+
+static void fill_percentiles(cJSON *list, const report *r, int c)
+{
+    const contestant *o = &r->of[c];
+    cJSON *row = js_row(list, "n:%d,few:%d,charted:%i,spread_share:%g", o->n_sample, o->n_sample < FEW ? FEW : 0,
+                        c < r->charted, 1.4826 * stats_mad(o->sorted, o->n_sample) / o->stats.median);
+    view_who(row, "who", r, c, NULL);
+    js_put(row, "p0_ns:%g,p10_ns:%g,p50_ns:%g,p90_ns:%g,p99_ns:%g,p100_ns:%g", o->sorted[0],
+           stats_quantile(o->sorted, o->n_sample, 0.1), stats_quantile(o->sorted, o->n_sample, 0.5),
+           stats_quantile(o->sorted, o->n_sample, 0.9), stats_quantile(o->sorted, o->n_sample, 0.99),
+           stats_quantile(o->sorted, o->n_sample, 1));
 }
 
 /* The plainest evidence that there is. */
-static void overlap(text *t, const report *r)
+static void fill_overlap(cJSON *o, const report *r)
 {
     if (r->fast < 0 || !r->of[r->fast].n_sample || !r->of[r->slow].n_sample)
         return;
@@ -116,42 +111,21 @@ static void overlap(text *t, const report *r)
     int beaten = 0;
     while (beaten < b->n_sample && b->sorted[beaten] <= a->sorted[a->n_sample - 1])
         beaten++;
-    html_add(t, "<p.lead>");
-    if (beaten)
-        html_add(t, "%d of %d samples of %-s are as fast as the slowest one of ", beaten, b->n_sample, b->mark);
-    else
-        html_add(t, "Even the fastest sample of %-s is slower than the slowest one of ", b->mark);
-    html_add(t, "%-s.</p>\n", a->mark);
+    js_put(js_object(o, "overlap"), "beaten:%d,of:%d", beaten, b->n_sample);
 }
 
-const char *part_latency(text *t, const report *r)
+const char *fill_latency(cJSON *o, const report *r)
 {
     bool any = false;
-    for (int c = 0; c < r->charted; c++)
-        any |= r->of[c].n_sample > 0;
+    cJSON *list = js_array(o, "of");
+    for (int c = 0; c < r->n; c++) {
+        any |= c < r->charted && r->of[c].n_sample > 0;
+        if (r->of[c].n_sample)
+            fill_percentiles(list, r, c);
+    }
     if (!any)
         return "the results hold no single samples";
-    overlap(t, r);
-    html_add(t, "<div.legend>");
-    for (int c = 0; c < r->charted; c++)
-        if (r->of[c].n_sample)
-            html_add(t, "<span>%-s</span>", r->of[c].mark);
-    html_add(t, "</div>\n");
-    chart_open(t, WIDTH, BOTTOM + 42, "Part of passes done within a time");
-    for (int c = 0; c < r->charted; c++) {
-        const contestant *o = &r->of[c];
-        if (!o->n_sample)
-            continue;
-        html_add(t, "%s: half within %s, 90 %% within %s. ", o->name,
-                 word_time(stats_quantile(o->sorted, o->n_sample, 0.5)).s,
-                 word_time(stats_quantile(o->sorted, o->n_sample, 0.9)).s);
-    }
-    chart_body(t);
-    view absolute = view_make(r, false, LEFT, MIDDLE - 20), relative = view_make(r, true, MIDDLE + 20, RIGHT);
-    view_draw(t, r, &absolute);
-    view_draw(t, r, &relative);
-    chart_close(t);
-    percentiles(t, r);
-    figure_close(t);
+    fill_overlap(o, r);
+    js_number(o, "few", FEW);
     return NULL;
 }

@@ -1,14 +1,14 @@
 /* The short forms of results: Markdown to paste into an issue or a chat, and CSV for spreadsheets. Names are hostile
  * here, too: in Markdown they are code spans, in CSV they cannot start a formula. */
 #include "bench/report/report.h"
-#include "bench/report/parts.h"
+#include "bench/report/page.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A code span: no character in it means anything, if its fence is longer than any run of backquotes inside. */
-static void span(text *t, const char *s)
+void markdown_span(text *t, const char *s)
 {
     text plain = {0};
     html_plain(&plain, *s ? s : "(no name)");
@@ -30,38 +30,6 @@ static void span(text *t, const char *s)
     text_free(&plain);
 }
 
-static void span_name(text *t, const report *r, int c, const char *s)
-{
-    (void)r, (void)c;
-    span(t, s);
-}
-
-static void rows(text *t, const report *r)
-{
-    text_add(t, "| candidate | median | best | 90 %% within | times the fastest | peak memory | error | status "
-                "|\n|---|--:|--:|--:|--:|--:|--:|---|\n");
-    for (int i = 0; i < r->n; i++) {
-        const contestant *c = &r->of[i];
-        double best = r->best < 0 ? (double)NAN : r->of[r->best].stats.median;
-        text_add(t, "| ");
-        span(t, c->name);
-        if (*c->version)
-            text_add(t, " "), span(t, c->version);
-        text_add(t, " | %s | %s | %s | %s | %s | %s | ", word_time(c->stats.median).s, word_time(c->stats.min).s,
-                 word_time(c->stats.p90).s, word_ratio(c->stats.median / best).s, word_bytes(c->peak_bytes).s,
-                 isnan(c->max_rel) ? "" : word_number(c->max_rel).s);
-        if (c->valid)
-            text_add(t, c->peer ? "peer" : "valid");
-        else
-            span(t, *c->status ? c->status : "no time");
-        if (*c->reason)
-            text_add(t, ": "), span(t, c->reason);
-        if (c->n_guessed)
-            text_add(t, "; %d of %d kernels run the guess: their rules' loops were refused", c->n_guessed, c->n_kernel);
-        text_add(t, " |\n");
-    }
-}
-
 /* Spaces that do not break are for pages; pasted text is easier to search with plain ones. */
 void plain_spaces(text *t)
 {
@@ -77,25 +45,18 @@ void plain_spaces(text *t)
 
 static void markdown(text *t, const report *r)
 {
-    text_add(t, "**");
-    verdict_headline(t, r, span_name);
-    text_add(t, "**");
-    if (r->match) {
-        text_add(t, " ");
-        verdict_certainty(t, r, r->match);
-    }
-    text_add(t, "\n\n");
-    rows(t, r);
+    cJSON *o = cJSON_CreateObject();
+    const form_place root = {r->view, NULL}, at = {o, &root};
+    fill_headline(o, r);
+    page_put(t, r, IN_MARKDOWN, &at, "results.md");
     text_add(t, "\n");
-    span(t, report_model(r));
-    report_line(t, r, span);
-    text_add(t, " · tessera %s\n", TS_VERSION);
     plain_spaces(t);
+    cJSON_Delete(o);
 }
 
 /* ---- CSV ---- */
 
-static void field(text *t, const char *s)
+void csv_field(text *t, const char *s)
 {
     text plain = {0};
     html_plain(&plain, s);
@@ -109,32 +70,13 @@ static void field(text *t, const char *s)
 
 static void csv(text *t, const report *r)
 {
-    text_add(t, "name,kind,version,status,reason,samples,launches,flagged,min_ns,median_ns,p90_ns,kernels_ns,peak_"
-                "bytes,arena_bytes,max_abs,max_rel\r\n");
-    for (int i = 0; i < r->n; i++) {
-        const contestant *c = &r->of[i];
-        const double numbers[] = {c->stats.n,
-                                  c->n_launch ? c->n_launch : (double)NAN,
-                                  c->n_sample ? c->n_flagged : (double)NAN,
-                                  c->stats.min,
-                                  c->stats.median,
-                                  c->stats.p90,
-                                  c->kernel_ns,
-                                  c->peak_bytes,
-                                  c->arena_bytes,
-                                  c->max_abs,
-                                  c->max_rel};
-        field(t, c->name);
-        text_add(t, ",%s,", c->peer ? "peer" : "candidate");
-        field(t, c->version);
-        text_add(t, ",");
-        field(t, *c->status ? c->status : c->valid ? "VALID" : "");
-        text_add(t, ",");
-        field(t, c->reason);
-        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
-            text_add(t, isnan(numbers[k]) ? "," : ",%.12g", numbers[k]);
-        text_add(t, "\r\n");
+    text rows = {0};
+    page_put(&rows, r, IN_CSV, &(form_place){r->view, NULL}, "results.csv");
+    for (const char *s = text_str(&rows), *end; *s; s = end + 1) {
+        end = s + strcspn(s, "\n");
+        text_bytes(t, s, (size_t)(end - s)), text_add(t, "\r\n");
     }
+    text_free(&rows);
 }
 
 static bool convert(const char *results_json, char **out, ts_error *e, void (*write)(text *, const report *))

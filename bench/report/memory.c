@@ -1,6 +1,6 @@
 /* Section 6: how much memory? Peak and arena against the lower bound (the largest set of values alive at once), and
  * where each buffer lies and how long it lives. */
-#include "bench/report/parts.h"
+#include "bench/report/page.h"
 #include "graph/base/err.h"
 
 #include <math.h>
@@ -8,20 +8,7 @@
 #include <string.h>
 
 /* pixels; values that are drawn, and listed */
-enum { WIDTH = 980, LEFT = 70, RIGHT = 965, TOP = 8, HEIGHT = 220, MAX_RECTS = 120, MAX_ROWS = 10 };
-
-static void totals(text *t, const report *r)
-{
-    sheet_open(t, "", "candidate|#peak of the process|#arena of values|#lower bound|#arena ÷ bound");
-    for (int i = 0; i < r->n; i++) {
-        const contestant *c = &r->of[i];
-        if (isnan(c->peak_bytes) && isnan(c->arena_bytes))
-            continue;
-        html_row(t, "%-s|#%s|#%s|#%s|#%s", r->of[i].mark, word_bytes(c->peak_bytes).s, word_bytes(c->arena_bytes).s,
-                 word_bytes(c->lower_bound_bytes).s, word_ratio(c->arena_bytes / c->lower_bound_bytes).s);
-    }
-    sheet_close(t);
-}
+enum { LEFT = 70, RIGHT = 965, TOP = 8, HEIGHT = 220, MAX_RECTS = 120, MAX_ROWS = 10 };
 
 /* The largest first: they are drawn, and named, before the small ones. */
 static int by_bytes(const void *x, const void *y)
@@ -142,9 +129,11 @@ static void names(text *t, const contestant *o, const buffer *const *of, const a
     }
 }
 
-static void gantt(text *t, const report *r, int c, const buffer *const *of)
+void draw_buffers(text *t, const report *r, const cJSON *v)
 {
+    const int c = (int)js_get_number(v, "index", 0);
     const contestant *o = &r->of[c];
+    const buffer **of = largest(o);
     axis x = {0, 1, LEFT, RIGHT, false}, y = {0, 1, TOP + HEIGHT, TOP, false};
     for (int i = 0; i < o->n_buffer; i++) {
         x.hi = fmax(x.hi, of[i]->last + 1);
@@ -182,16 +171,7 @@ static void gantt(text *t, const report *r, int c, const buffer *const *of)
             "<path.axis stroke-dasharray='5 4' d='M%d %.1fH%d'/><text.small.end.halo x=%d y=%.1f>lower bound %s</text>",
             LEFT, axis_at(&y, o->lower_bound_bytes), RIGHT, RIGHT, axis_at(&y, o->lower_bound_bytes) - 5,
             word_bytes(o->lower_bound_bytes).s);
-}
-
-static void buffers_table(text *t, const contestant *c, const buffer *const *of)
-{
-    table_open(t, "The largest buffers, as a table", "buffer|#size|#offset|#alive in kernels");
-    for (int i = 0; i < c->n_buffer && i < MAX_ROWS; i++) {
-        html_row(t, "%s|#%s|#%s|#%.0f to %.0f", of[i]->name, word_bytes(of[i]->bytes).s, word_bytes(of[i]->offset).s,
-                 of[i]->first, of[i]->last);
-    }
-    table_close(t);
+    free(of);
 }
 
 static bool same_buffers(const contestant *a, const contestant *b)
@@ -207,47 +187,38 @@ static bool same_buffers(const contestant *a, const contestant *b)
     return true;
 }
 
-/* Each plan of memory once, with the names of all candidates that have it. */
-static void plan(text *t, const report *r, int c)
+/* Each plan of memory once, with all candidates that have it, and its largest buffers. */
+static void fill_plan(cJSON *plans, const report *r, int c)
 {
-    html_add(t, "<h3>What lies where, and how long</h3><p.lead>");
-    for (int i = c; i < r->charted; i++) {
-        if (!same_buffers(&r->of[c], &r->of[i]))
-            continue;
-        if (i > c)
-            text_add(t, " and ");
-        html_add(t, "%-s", r->of[i].mark);
-    }
-    html_add(
-        t,
-        ": each rectangle is one value, from the kernel that makes it to the last one that reads it. Names stand where "
-        "there is room; the table has the largest. Empty space is memory that nobody uses at that moment.</p>\n");
-    const buffer **of = largest(&r->of[c]);
-    chart_open(t, WIDTH, TOP + HEIGHT + 24, "Buffers over kernels");
-    text_add(t, "%d buffers in an arena of %s; the lower bound is %s.", r->of[c].n_buffer,
-             word_bytes(r->of[c].arena_bytes).s, word_bytes(r->of[c].lower_bound_bytes).s);
-    chart_body(t);
-    gantt(t, r, c, of);
-    chart_close(t);
-    buffers_table(t, &r->of[c], of);
-    figure_close(t);
-    free(of);
+    const contestant *of = &r->of[c];
+    const buffer **by_size = largest(of);
+    cJSON *o = js_row(plans, "index:%d,n:%d,arena_bytes:%g,lower_bound_bytes:%g", c, of->n_buffer, of->arena_bytes,
+                      of->lower_bound_bytes),
+          *alike = js_array(o, "of"), *rows = js_array(o, "buffers");
+    for (int i = c; i < r->charted; i++)
+        if (same_buffers(of, &r->of[i]))
+            view_who(alike, NULL, r, i, NULL);
+    for (int i = 0; i < of->n_buffer && i < MAX_ROWS; i++)
+        view_text(js_row(rows, "bytes:%g,offset_bytes:%g,first:%g,last:%g", by_size[i]->bytes, by_size[i]->offset,
+                         by_size[i]->first, by_size[i]->last),
+                  "name", by_size[i]->name);
+    free(by_size);
 }
 
-const char *part_memory(text *t, const report *r)
+const char *fill_memory(cJSON *o, const report *r)
 {
     bool any = false;
+    cJSON *plans = js_array(o, "plans");
     for (int i = 0; i < r->n; i++)
         any |= !isnan(r->of[i].peak_bytes) || !isnan(r->of[i].arena_bytes);
     if (!any)
         return "the results hold no memory sizes";
-    totals(t, r);
     for (int c = 0; c < r->charted; c++) {
         bool shown = !r->of[c].n_buffer;
         for (int i = 0; i < c; i++)
             shown |= same_buffers(&r->of[i], &r->of[c]);
         if (!shown)
-            plan(t, r, c);
+            fill_plan(plans, r, c);
     }
     return NULL;
 }

@@ -1,7 +1,8 @@
-/* Why one schema is faster: fixed rules that look at the numbers and say one sentence each, or nothing. No rule
- * guesses: what is said is in the results, and where no rule speaks the report says that the numbers do not explain
- * it. A rule weighs as much as the time that it speaks of; the report shows the heaviest first. */
-#include "bench/report/parts.h"
+/* Why one schema is faster: fixed rules that look at the numbers and find what one sentence each is filled in with, or
+ * nothing. No rule guesses: what is said is in the results, and where no rule speaks the report says that the numbers
+ * do not explain it. A rule weighs as much as the time that it speaks of; the report shows the heaviest first. */
+#include "bench/report/factors.h"
+#include "bench/report/page.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,21 +15,17 @@ static double difference(const report *r)
     return r->of[r->slow].stats.median - r->of[r->fast].stats.median;
 }
 
-static double most_of_it(const report *r, text *t)
+static double most_of_it(const report *r, cJSON *o)
 {
     if (!r->groups.differing)
         return 0;
     const group *g = &r->groups.of[0];
-    double gain = g->slow - g->fast, share = gain / difference(r);
+    const double gain = g->slow - g->fast, share = gain / difference(r);
     if (!(share > 0.1))
         return 0;
-    if (share <= 1)
-        text_add(t, "%s of the difference is in ", word_share(share).s);
-    else
-        text_add(t, "The largest gain is in ");
-    html_add(t, "<b.name>%1s</b> (%s of %s): %s under %-s, %s under %-s.", g->name, word_time(gain).s,
-             word_time(difference(r)).s, word_time(g->slow).s, r->of[r->slow].mark, word_time(g->fast).s,
-             r->of[r->fast].mark);
+    view_text(o, "name", g->name);
+    js_put(o, "all:%i,part_share:%g,gain_ns:%g,of_ns:%g,slow_ns:%g,fast_ns:%g", share <= 1, share, gain, difference(r),
+           g->slow, g->fast);
     return 2 * gain;
 }
 
@@ -39,7 +36,7 @@ static double gain_of(const report *r, const kind *k)
 }
 
 /* What the two go different ways to: all kinds of one operation and way. Loops explain nothing of that. */
-static double other_way(const report *r, text *t)
+static double other_way(const report *r, cJSON *o)
 {
     const kind *best = NULL;
     double most = 0.02 * difference(r), slow = 0, fast = 0;
@@ -61,16 +58,11 @@ static double other_way(const report *r, text *t)
         fast += x->ns, slow += y->ns;
         n += x->count;
     }
-    const int with = *a->by ? r->fast : r->slow, without = *a->by ? r->slow : r->fast;
-    html_add(t, "%-s computes %s by <b>%s</b>; %-s ", r->of[with].mark, best->op, *a->by ? a->by : b->by,
-             r->of[without].mark);
-    if (*a->by && *b->by)
-        html_add(t, "by <b>%s</b>. ", b->by);
-    else
-        text_add(t, "does not. ");
-    html_add(t, "That is %d of <b.name>%1s</b>%s: %s under %-s, %s under %-s.", n, best->name,
-             n > best->of[r->fast].count ? " and others" : "", word_time(slow).s, r->of[r->slow].mark,
-             word_time(fast).s, r->of[r->fast].mark);
+    view_who(o, "with", r, *a->by ? r->fast : r->slow, NULL),
+        view_who(o, "without", r, *a->by ? r->slow : r->fast, NULL);
+    view_text(o, "op", best->op), view_text(o, "by", *a->by ? a->by : b->by), view_text(o, "name", best->name);
+    view_text(o, "other_by", *a->by ? b->by : "");
+    js_put(o, "n:%d,others:%i,slow_ns:%g,fast_ns:%g", n, n > best->of[r->fast].count, slow, fast);
     return 4 * fabs(slow - fast);
 }
 
@@ -94,13 +86,14 @@ static const level *overflow(const kernel *slow, const kernel *fast)
     return NULL;
 }
 
-static void working_set(text *t, const report *r, int c, const level *l)
+static void fill_set(cJSON *o, const char *key, const level *l)
 {
-    html_add(t, "loop <code>%s</code> of %-s works on %s, %s of %s", l->loop, r->of[c].mark, word_bytes(l->bytes).s,
-             word_share(l->share).s, l->level);
+    cJSON *set = l ? js_put(js_object(o, key), "set_bytes:%g,of_share:%g", l->bytes, l->share) : NULL;
+    if (set)
+        view_text(set, "loop", l->loop), view_text(set, "level", l->level);
 }
 
-static double cache_overflow(const report *r, text *t)
+static double cache_overflow(const report *r, cJSON *o)
 {
     const kind *best = NULL;
     double gain = 0; /* of all kinds with an overflow: they share the cause */
@@ -116,17 +109,10 @@ static double cache_overflow(const report *r, text *t)
     if (!best || gain < 0.05 * difference(r))
         return 0;
     const kernel *slow = best->of[r->slow].heaviest, *fast = best->of[r->fast].heaviest;
-    const level *s = overflow(slow, fast), *f = level_fullest(fast, s->level);
-    html_add(t, "<b.name>%1s</b>: ", best->name);
-    working_set(t, r, r->slow, s);
-    text_add(t, ": it does not fit, and data is fetched again and again. ");
-    if (f) {
-        text_add(t, "The ");
-        working_set(t, r, r->fast, f);
-        text_add(t, ": it stays there. ");
-    }
-    text_add(t, "Kernels like this take %s of the difference, for this and other reasons.",
-             word_part(gain / difference(r)).s);
+    const level *s = overflow(slow, fast);
+    view_text(o, "name", best->name);
+    fill_set(o, "over", s), fill_set(o, "within", level_fullest(fast, s->level));
+    js_number(o, "of", gain / difference(r));
     return 0.5 * gain;
 }
 
@@ -140,21 +126,18 @@ typedef struct flow {
 
 static flow worst_flow(const report *r, const kind *k)
 {
-    static const char *const ceiling[] = {"l2_gbs", "l3_gbs", "read_gbs"}; /* of what is outside L1, L2, L3 */
     flow worst = {k, -1, 0};
     for (int i = 0; i < 3 && gain_of(r, k) > 0; i++) {
         const double slow = k->of[r->slow].heaviest->traffic[i], fast = k->of[r->fast].heaviest->traffic[i];
-        /* GB/s is bytes per ns */
-        const double time = (slow - fast) * k->of[r->slow].count / result_number(r->ceilings, ceiling[i]);
+        const double time = traffic_ns(r, (slow - fast) * k->of[r->slow].count, i);
         if (slow > 1.25 * fast && time > worst.time)
             worst = (flow){k, i, time};
     }
     return worst;
 }
 
-static double traffic(const report *r, text *t)
+static double traffic(const report *r, cJSON *o)
 {
-    static const char *const name[] = {"L1", "L2", "L3"}, *const outside[] = {"L2", "L3", "memory"};
     flow most = {0};
     double time = 0; /* of all kinds that bring more into the same cache */
     for (int i = 0; i < r->n_kind; i++) {
@@ -169,17 +152,14 @@ static double traffic(const report *r, text *t)
     if (!most.kind || time < 0.1 * difference(r))
         return 0;
     const kernel *slow = most.kind->of[r->slow].heaviest, *fast = most.kind->of[r->fast].heaviest;
-    html_add(t,
-             "<b.name>%1s</b>: under %-s its loops bring %s into %s, under %-s %s (estimated): what was there has gone "
-             "before it is walked again. At the %s speed of %s that takes %s more. In all kernels like this that is at "
-             "most %s of the difference.",
-             most.kind->name, r->of[r->slow].mark, word_bytes(slow->traffic[most.level]).s, name[most.level],
-             r->of[r->fast].mark, word_bytes(fast->traffic[most.level]).s, report_source(r), outside[most.level],
-             word_time(most.time).s, word_part(time / difference(r)).s);
+    view_text(o, "name", most.kind->name);
+    js_put(o, "slow_bytes:%g,fast_bytes:%g,into:%s,outside:%s,more_ns:%g,of:%g", slow->traffic[most.level],
+           fast->traffic[most.level], cache_names[most.level].name, cache_names[most.level].outside, most.time,
+           time / difference(r));
     return time;
 }
 
-static double peak_share(const report *r, text *t)
+static double peak_share(const report *r, cJSON *o)
 {
     const kind *best = NULL;
     for (int i = 0; i < r->n_kind; i++) {
@@ -190,33 +170,30 @@ static double peak_share(const report *r, text *t)
     }
     if (!best)
         return 0;
-    html_add(t, "<b.name>%1s</b> reaches %s of what the %s ceilings allow under %-s and %s under %-s.", best->name,
-             word_share(best->of[r->fast].peak_share).s, report_source(r), r->of[r->fast].mark,
-             word_share(best->of[r->slow].peak_share).s, r->of[r->slow].mark);
+    view_text(o, "name", best->name);
+    js_put(o, "fast_share:%g,slow_share:%g", best->of[r->fast].peak_share, best->of[r->slow].peak_share);
     return gain_of(r, best) * 0.9;
 }
 
-static double outside_kernels(const report *r, text *t)
+static double outside_kernels(const report *r, cJSON *o)
 {
     double a = r->of[r->fast].gap_ns, b = r->of[r->slow].gap_ns;
     if (!(fabs(b - a) > 0.05 * difference(r)))
         return 0;
-    html_add(t, "Time outside kernels (waiting at barriers, starting kernels) is %s under %-s and %s under %-s.",
-             word_time(b > 0 ? b : 0).s, r->of[r->slow].mark, word_time(a > 0 ? a : 0).s, r->of[r->fast].mark);
+    js_put(o, "slow_ns:%g,fast_ns:%g", b > 0 ? b : 0, a > 0 ? a : 0);
     return fabs(b - a);
 }
 
-static double kernel_count(const report *r, text *t)
+static double kernel_count(const report *r, cJSON *o)
 {
     int a = r->of[r->fast].n_kernel, b = r->of[r->slow].n_kernel;
     if (!a || !b || a == b)
         return 0;
-    html_add(t, "%-s runs %d kernels, %-s %d: %s fuses more.", r->of[r->fast].mark, a, r->of[r->slow].mark, b,
-             a < b ? "the faster one" : "the slower one");
+    js_put(o, "fast:%d,slow:%d,fewer:%i", a, b, a < b);
     return 0.1 * difference(r);
 }
 
-static double against_it(const report *r, text *t)
+static double against_it(const report *r, cJSON *o)
 {
     const group *worst = NULL;
     for (int i = 0; i < r->groups.differing; i++) {
@@ -226,27 +203,22 @@ static double against_it(const report *r, text *t)
     }
     if (!worst)
         return 0;
-    html_add(t, "Against it: in <b.name>%1s</b>, %-s is the slower one by %s (%s against %s).", worst->name,
-             r->of[r->fast].mark, word_time(worst->fast - worst->slow).s, word_time(worst->fast).s,
-             word_time(worst->slow).s);
+    view_text(o, "name", worst->name);
+    js_put(o, "loss_ns:%g,fast_ns:%g,slow_ns:%g", worst->fast - worst->slow, worst->fast, worst->slow);
     return worst->fast - worst->slow;
 }
 
 /* Reasons for a difference that is not sure would be inventions. */
-static double not_sure(const report *r, text *t)
+static double not_sure(const report *r, cJSON *o)
 {
     if (r->fast < 0 || verdict_decided(r) || !r->groups.n)
         return 0;
-    if (!r->groups.differing) {
-        text_add(t, "Both run the same loops in every kernel: there is nothing here that the schemas change.");
+    js_flag(o, "any", r->groups.differing > 0);
+    if (!r->groups.differing)
         return LEAST;
-    }
     const group *g = &r->groups.of[0];
-    bool same = r->match && outcome_read(r->match->word) == SAME;
-    html_add(t,
-             same ? "The two spend their time alike: the largest difference in any %s is %s, in <b.name>%1s</b>."
-                  : "Nothing is sure yet; the largest difference seen in any %s is %s, in <b.name>%1s</b>.",
-             r->groups.by, word_time(fabs(g->slow - g->fast)).s, g->name);
+    view_text(o, "name", g->name);
+    js_put(o, "same:%i,gap_ns:%g", r->match && outcome_read(r->match->word) == SAME, fabs(g->slow - g->fast));
     return fmax(LEAST, fabs(g->slow - g->fast));
 }
 
@@ -266,25 +238,23 @@ static double worst_op(const report *r, int c, const char **op)
 }
 
 /* Those beside the pair, each against the best. */
-static double also_ran(const report *r, text *t)
+static double also_ran(const report *r, cJSON *o)
 {
+    cJSON *list = js_array(o, "of");
     for (int c = 0; c < r->charted && r->fast >= 0; c++) {
         const char *op = "";
         const double more = r->of[c].stats.median - r->of[r->best].stats.median;
         if (c == r->fast || c == r->slow || r->of[c].peer || !r->of[c].valid || !(more > 0))
             continue;
         const double in = worst_op(r, c, &op);
-        html_add(t, "%s%-s takes %s more than %-s", t->length ? " " : "", r->of[c].mark, word_time(more).s,
-                 r->of[r->best].mark);
-        if (in > 0.1 * more)
-            html_add(t, ", %s of it in <b.name>%1s</b>", word_part(in / more).s, op);
-        text_add(t, ".");
+        cJSON *one = js_row(list, "more_ns:%g,of:%g,told:%i", more, in / more, in > 0.1 * more);
+        view_who(one, "who", r, c, NULL), view_text(one, "op", op);
     }
-    return t->length ? 2 * LEAST : 0;
+    return list->child ? 2 * LEAST : 0;
 }
 
 /* Kernels that move data as fast as the memory that holds it can: no loop order helps them. */
-static double memory_bound(const report *r, text *t)
+static double memory_bound(const report *r, cJSON *o)
 {
     double ns = 0;
     int n = 0;
@@ -301,16 +271,13 @@ static double memory_bound(const report *r, text *t)
     double share = ns / best->stats.median;
     if (!(share > 0.02))
         return 0;
-    html_add(t,
-             "%d kernel%s of %-s (%s of its time) move data at more than 70 %% of what the memory that holds it "
-             "delivers: no loop order makes them much faster, only moving less does.",
-             n, n == 1 ? "" : "s", best->mark, word_share(share).s);
+    js_put(o, "n:%d,time_share:%g", n, share);
     return 0.02 * ns;
 }
 
 /* How far the best is from what the machine could do: each kernel at the probed peak or at memory speed, whichever
  * is slower. */
-static double what_is_left(const report *r, text *t)
+static double what_is_left(const report *r, cJSON *o)
 {
     double peak = report_peak(r), floor_ns = 0;
     if (r->best < 0 || !(peak > 0) || !r->of[r->best].n_kernel)
@@ -321,12 +288,67 @@ static double what_is_left(const report *r, text *t)
     double median = best->stats.median;
     if (!(floor_ns > 0) || floor_ns > 1.2 * median)
         return 0;
-    html_add(t,
-             "What is left: all of this arithmetic at the %s FMA peak would take %s; %-s takes %s, so it runs at %s of "
-             "that peak as a whole.",
-             report_source(r), word_time(floor_ns).s, best->mark, word_time(median).s, word_share(floor_ns / median).s);
+    js_put(o, "floor_ns:%g,best_ns:%g,floor_share:%g", floor_ns, median, floor_ns / median);
     return 1;
 }
+
+/* gives the weight; 0: there is nothing to say */
+typedef double finder(const report *r, cJSON *o);
+static const struct {
+    finder *find;
+    bool of_decided; /* of a pair that differs for sure */
+    const char *says;
+} rules[] = {
+    {other_way, true,
+     "{with&} computes {op} by <b>{by}</b>; {without&} [other_by?by <b>{other_by}</b>.|does not.] That is {n:%.0f} of "
+     "<b.name>{name:name}</b>[others? and others]: {slow_ns} under {../slow&}, {fast_ns} under {../fast&}."},
+    {inner_loops, true,
+     "<b.name>{name:name}</b> is {measured:ratio} faster under {../fast&} than under {../slow&}. By estimate: "
+     "[by*{,, }<b>{what}</b> about {factor:ratio} ({slow!} → {fast!})]; together {estimated:ratio}[short?, so that "
+     "{left:ratio} is not explained by these.|[far?: the estimate goes too far, and its parts are to be read in "
+     "proportion.|.]]"},
+    {most_of_it, true,
+     "[all?{part_share} of the difference is in |The largest gain is in ]<b.name>{name:name}</b> ({gain_ns} of "
+     "{of_ns}): {slow_ns} under {../slow&}, {fast_ns} under {../fast&}."},
+    {traffic, true,
+     "<b.name>{name:name}</b>: under {../slow&} its loops bring {slow_bytes} into {into}, under {../fast&} "
+     "{fast_bytes} "
+     "(estimated): what was there has gone before it is walked again. At the {../source} speed of {outside} that takes "
+     "{more_ns} more. In all kernels like this that is at most {of:part} of the difference."},
+    {cache_overflow, true,
+     "<b.name>{name:name}</b>: [over@loop <code>{loop}</code> of {../../slow&} works on {set_bytes}, {of_share} of "
+     "{level}]: it does not fit, and data is fetched again and again. [within@The loop <code>{loop}</code> of "
+     "{../../fast&} works on {set_bytes}, {of_share} of {level}: it stays there. ]Kernels like this take {of:part} of "
+     "the difference, for this and other reasons."},
+    {peak_share, true,
+     "<b.name>{name:name}</b> reaches {fast_share} of what the {../source} ceilings allow under {../fast&} and "
+     "{slow_share} under {../slow&}."},
+    {outside_kernels, true,
+     "Time outside kernels (waiting at barriers, starting kernels) is {slow_ns} under {../slow&} and {fast_ns} under "
+     "{../fast&}."},
+    {kernel_count, true,
+     "{../fast&} runs {fast:%.0f} kernels, {../slow&} {slow:%.0f}: the [fewer?faster|slower] one fuses more."},
+    {against_it, true,
+     "Against it: in <b.name>{name:name}</b>, {../fast&} is the slower one by {loss_ns} ({fast_ns} against "
+     "{slow_ns})."},
+    {not_sure, false,
+     "[any?[same?The two spend their time alike: the largest difference|Nothing is sure yet; the largest difference "
+     "seen] in any {../by} is {gap_ns}, in <b.name>{name:name}</b>.|Both run the same loops in every kernel: there is "
+     "nothing here that the schemas change.]"},
+    {also_ran, false,
+     "[of*{, }{who&} takes {more_ns} more than {../../best&}[told?, {of:part} of it in <b.name>{op:name}</b>].]"},
+    {memory_bound, false,
+     "{n:%.0f} kernel[n=1?|s] of {../best&} ({time_share} of its time) move data at more than 70 % of what the memory "
+     "that holds it delivers: no loop order makes them much faster, only moving less does."},
+    {what_is_left, false,
+     "What is left: all of this arithmetic at the {../source} FMA peak would take {floor_ns}; {../best&} takes "
+     "{best_ns}, so it runs at {floor_share} of that peak as a whole."},
+};
+
+typedef struct reason {
+    text html;
+    double weight; /* ns that it speaks of */
+} reason;
 
 static int by_weight(const void *x, const void *y)
 {
@@ -334,22 +356,24 @@ static int by_weight(const void *x, const void *y)
     return a->weight != b->weight ? (a->weight < b->weight ? 1 : -1) : strcmp(text_str(&a->html), text_str(&b->html));
 }
 
-int reasons_find(const report *r, reason out[MAX_REASONS])
+void view_reasons(cJSON *o, const report *r, int most)
 {
-    static const struct {
-        double (*say)(const report *r, text *t); /* gives the weight; 0: nothing was said */
-        bool of_decided;                         /* of a pair that differs for sure */
-    } rules[MAX_REASONS] = {{other_way, true},      {inner_loops, true}, {most_of_it, true},      {traffic, true},
-                            {cache_overflow, true}, {peak_share, true},  {outside_kernels, true}, {kernel_count, true},
-                            {against_it, true},     {not_sure, false},   {also_ran, false},       {memory_bound, false},
-                            {what_is_left, false}};
+    const form_place root = {r->view, NULL};
     const bool decided = r->fast >= 0 && verdict_decided(r);
+    cJSON *list = js_array(o, "reasons");
+    reason found[COUNT(rules)];
     int n = 0;
-    for (int i = 0; i < MAX_REASONS && rules[i].say; i++) {
-        out[n] = (reason){0};
-        if ((decided || !rules[i].of_decided) && (out[n].weight = rules[i].say(r, &out[n].html)) != 0)
-            n++;
+    for (int i = 0; i < COUNT(rules); i++) {
+        cJSON *one = cJSON_CreateObject();
+        found[n] = (reason){.weight = decided || !rules[i].of_decided ? rules[i].find(r, one) : 0};
+        if (found[n].weight != 0)
+            page_form(&found[n++].html, r, IN_HTML, &(form_place){one, &root}, rules[i].says);
+        cJSON_Delete(one);
     }
-    qsort(out, (size_t)n, sizeof *out, by_weight);
-    return n;
+    qsort(found, (size_t)n, sizeof *found, by_weight);
+    for (int i = 0; i < n; i++) {
+        if (i < most)
+            js_item(list, text_str(&found[i].html));
+        text_free(&found[i].html);
+    }
 }

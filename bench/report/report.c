@@ -1,49 +1,26 @@
 /* report.c - the page from top to bottom: head, the sections of a table, and the results themselves at its end. */
 #include "bench/report/report.h"
-#include "bench/report/parts.h"
-#include "graph/base/formats.h"
+#include "bench/report/page.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
     part_words words;
-    part_writer *write;
+    section_filler *fill;
 } sections[] = {
-    {{"verdict", "Verdict", "Which is better, and is it sure?"}, part_verdict},
-    {{"trust", "Trust", "Can I trust it?"}, part_trust},
-    {{"where", "Where", "Where did the difference come from?"}, part_where},
-    {{"why", "Why", "Why?"}, part_why},
-    {{"time", "Time", "Where does the time go?"}, part_time},
-    {{"memory", "Memory", "How much memory?"}, part_memory},
-    {{"latency", "Latency", "How much does one pass vary?"}, part_latency},
-    {{"kernels", "Kernels", "What does each kernel do?"}, part_kernels},
-    {{"appendix", "Appendix", "How was this made, and what do the words mean?"}, part_appendix},
+    {{"verdict", "Verdict", "Which is better, and is it sure?"}, fill_verdict},
+    {{"trust", "Trust", "Can I trust it?"}, fill_trust},
+    {{"where", "Where", "Where did the difference come from?"}, fill_where},
+    {{"why", "Why", "Why?"}, fill_why},
+    {{"time", "Time", "Where does the time go?"}, fill_time},
+    {{"memory", "Memory", "How much memory?"}, fill_memory},
+    {{"latency", "Latency", "How much does one pass vary?"}, fill_latency},
+    {{"kernels", "Kernels", "What does each kernel do?"}, fill_kernels},
+    {{"appendix", "Appendix", "How was this made, and what do the words mean?"}, fill_appendix},
+    {{"roofline", NULL, NULL}, fill_roofline}, /* these are parts of other pages alone */
+    {{"all-kernels", NULL, NULL}, fill_all_kernels},
 };
-
-static void fact(text *t, const cJSON *object, const char *key, void (*say)(text *, const char *))
-{
-    const cJSON *v = js_get(object, key), *item;
-    const char *s = js_get_text(object, key);
-    if (*s)
-        text_add(t, " · "), say(t, s);
-    if (cJSON_IsNumber(v))
-        text_add(t, " · %s %s", word_count(v->valuedouble).s, key);
-    cJSON_ArrayForEach(item, v)
-    {
-        if (cJSON_IsString(item))
-            text_add(t, " · "), say(t, item->valuestring);
-    }
-}
-
-void report_line(text *t, const report *r, void (*say)(text *, const char *))
-{
-    const cJSON *model = cJSON_GetObjectItemCaseSensitive(r->root, "model");
-    fact(t, model, "dims", say);
-    fact(t, model, "dtype", say);
-    fact(t, r->environment, "cpu", say);
-    fact(t, r->environment, "threads", say);
-    fact(t, r->environment, "isa", say);
-}
 
 void page_open(text *t, const char *what, const char *title)
 {
@@ -52,7 +29,7 @@ void page_open(text *t, const char *what, const char *title)
              "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n<meta name=viewport "
              "content='width=device-width'>\n<title>%s: %s</title>\n<style>",
              what, title);
-    report_style(t);
+    text_add(t, "%s\n", page_file("style.css"));
 }
 
 void page_part(text *nav, text *parts, int i, const part_words *w, const char *lacking, text *one)
@@ -68,42 +45,45 @@ void page_part(text *nav, text *parts, int i, const part_words *w, const char *l
     text_free(one);
 }
 
-static void head(text *t, const report *r)
+static const char *section_write(text *t, const report *r, int i)
 {
+    char name[32];
+    cJSON *o = cJSON_CreateObject();
+    const form_place root = {r->view, NULL}, at = {o, &root};
+    snprintf(name, sizeof name, "%s.html", sections[i].words.id);
+    const char *lacking = sections[i].fill(o, r);
+    if (!lacking)
+        page_put(t, r, IN_HTML, &at, name);
+    cJSON_Delete(o);
+    return lacking;
+}
+
+const char *part_write(text *t, const report *r, const char *id)
+{
+    int i = 0;
+    while (strcmp(sections[i].words.id, id) != 0)
+        i++;
+    return section_write(t, r, i);
+}
+
+static void page_write(text *t, const report *r, const char *results_json)
+{
+    const form_place root = {r->view, NULL};
+    text nav = {0}, parts = {0};
     page_open(t, "Tessera report", report_model(r));
-    html_add(t,
-             "</style></head>\n<body><header>\n<p.brand><svg.logo viewBox='0 0 14 14' aria-hidden=true><path.fill.k0 "
-             "d='M0 0h6v6h-6z'/><path.fill.k1 d='M8 8h6v6h-6z'/><path.fill.kp d='M8 0h6v6h-6zM0 "
-             "8h6v6h-6z'/></svg>TESSERA REPORT</p>\n<h1>%s</h1><p.soft>%s",
-             report_model(r),
-             strcmp(js_get_text(r->root, "format"), FORMAT_STEP) == 0 ? "one training step" : "one pass");
-    report_line(t, r, html_text);
-    html_add(t, "</p>\n");
-}
-
-static void tail(text *t, const report *r, const char *results_json)
-{
-    html_add(t, "</main><footer><p>Made by tessera %s from a results file, which this page carries inside.",
-             TS_VERSION);
-    if (r->n_left)
-        text_add(t, " %d further candidates or comparisons are in the data only.", r->n_left);
-    html_add(t, "</p></footer>\n<script type='application/json' id=results>");
-    report_embed(t, r, results_json);
-    html_add(t, "</script>\n</body></html>\n");
-}
-
-static void body(text *t, const report *r)
-{
-    text parts = {0};
-    html_add(t, "<nav>");
-    for (int i = 0; i < COUNT(sections); i++) {
+    page_put(t, r, IN_HTML, &root, "head.html");
+    for (int i = 0; sections[i].words.nav; i++) {
         text one = {0};
-        const char *lacking = sections[i].write(&one, r);
-        page_part(t, &parts, i, &sections[i].words, lacking, &one);
+        const char *lacking = section_write(&one, r, i);
+        page_part(&nav, &parts, i, &sections[i].words, lacking, &one);
     }
+    text_bytes(t, text_str(&nav), nav.length);
     html_add(t, "</nav></header><main>\n");
     text_bytes(t, text_str(&parts), parts.length);
-    text_free(&parts);
+    page_put(t, r, IN_HTML, &root, "tail.html");
+    report_embed(t, r, results_json);
+    html_add(t, "</script>\n</body></html>\n");
+    text_free(&nav), text_free(&parts);
 }
 
 bool report_write(const char *results_json, char **html, ts_error *e)
@@ -112,9 +92,7 @@ bool report_write(const char *results_json, char **html, ts_error *e)
     if (!report_read(&r, results_json, e))
         return false;
     text t = {0};
-    head(&t, &r);
-    body(&t, &r);
-    tail(&t, &r, results_json);
+    page_write(&t, &r, results_json);
     report_free(&r);
     *html = text_take(&t);
     return true;

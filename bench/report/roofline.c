@@ -1,7 +1,7 @@
 /* The roofline: how much arithmetic per byte a kernel does, how fast it does it, and what the machine allows at
  * most. All roofs are measured ones. One mark per kind of kernel and candidate, its area the time it takes; an arrow
  * leads from the slower candidate's mark to the faster one's. */
-#include "bench/report/parts.h"
+#include "bench/report/page.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* pixels; kernels and ceilings that are drawn */
-enum { WIDTH = 980, HEIGHT = 470, LEFT = 62, RIGHT = 965, TOP = 20, BOTTOM = 425, MAX_BUBBLES = 24, MAX_ROOFS = 8 };
+enum { LEFT = 62, RIGHT = 965, TOP = 20, BOTTOM = 425, MAX_BUBBLES = 24, MAX_ROOFS = 8 };
 
 typedef struct bubble {
     const kind *k;
@@ -283,58 +283,15 @@ static void labels_draw(text *t, const report *r, const bubble *b, int n, const 
     }
 }
 
-static void key(text *t, const bubble *b, int n)
-{
-    html_add(t, "<ul.key>\n");
-    for (int i = 0, last = 0; i < n; i++) {
-        if (b[i].number == last)
-            continue;
-        last = b[i].number;
-        html_add(t, "<li><b.n>%d</b>%-s</li>\n", last, b[i].k->shown);
-    }
-    html_add(t, "</ul>\n");
-}
-
-static void roofline_table(text *t, const report *r, const bubble *b, int n)
-{
-    table_open(t, "The same as a table", "#no.|kernel|candidate|#time|#flop/B|#GFLOP/s|#of roof");
-    for (int i = 0; i < n; i++) {
-        html_row(t, "#%d|%-s|%-s|#%s|#%s|#%s|#%s", b[i].number, b[i].k->shown, r->of[b[i].c].mark, word_time(b[i].ns).s,
-                 word_number(b[i].x).s, word_number(b[i].y).s, word_share(b[i].k->of[b[i].c].peak_share).s);
-    }
-    table_close(t);
-}
-
-static void describe(text *t, const report *r, const bubble *b, int n)
-{
-    for (int i = 0; i < n && i < 8; i++) {
-        html_add(t, "%s under %s: %s GFLOP/s at %s flop/B. ", b[i].k->name, r->of[b[i].c].name, word_number(b[i].y).s,
-                 word_number(b[i].x).s);
-    }
-}
-
-void roofline_figure(text *t, const report *r)
+void draw_roofline(text *t, const report *r, const cJSON *v)
 {
     bubble b[2 * MAX_BUBBLES];
-    int light, n = bubbles_make(r, b, &light);
-    roofs roof = roofs_read(r);
-    html_add(t, "<h3>How close to what the machine can do?</h3>\n");
-    if (!n) {
-        html_add(t, "<p.missing>No kernel has both flops and bytes, so there is no roofline.</p>\n");
-        return;
-    }
-    html_add(
-        t,
-        "<p.lead>Higher is better. The flat line is the arithmetic that the machine does at most, the slanted ones "
-        "what each of its memories delivers, all measured in this run; a mark above a slanted line has its data in a "
-        "nearer memory. The larger a mark, the more time it takes%s. Numbers are those of the list below.</p>\n",
-        r->slow >= 0 ? "; arrows lead from the slower candidate to the faster one" : "");
+    int light;
+    const int n = bubbles_make(r, b, &light);
+    const roofs roof = roofs_read(r);
     axis x, y;
+    (void)v;
     axes_make(&roof, b, n, &x, &y);
-    chart_legend(t, r, r->best, r->slow);
-    chart_open(t, WIDTH, HEIGHT, "Roofline");
-    describe(t, r, b, n);
-    chart_body(t);
     frame(t, &x, &y);
     roofs_draw(t, &roof, &x, &y);
     for (int i = 0; i + 1 < n; i++)
@@ -342,12 +299,21 @@ void roofline_figure(text *t, const report *r)
             arrow(t, r, &b[i + 1], &b[i], &x, &y);
     bubbles_draw(t, r, b, n, &x, &y);
     labels_draw(t, r, b, n, &x, &y);
-    chart_close(t);
-    key(t, b, n);
-    if (light)
-        html_add(t,
-                 "<p.soft>%d light kernels, under half a percent of the time each, are left out of the picture.</p>\n",
-                 light);
-    roofline_table(t, r, b, n);
-    figure_close(t);
+}
+
+const char *fill_roofline(cJSON *o, const report *r)
+{
+    bubble b[2 * MAX_BUBBLES];
+    int light;
+    const int n = bubbles_make(r, b, &light);
+    cJSON *list = js_array(o, "bubbles");
+    js_number(o, "light", light);
+    for (int i = 0; i < n; i++) {
+        cJSON *row = js_row(list, "number:%d,first:%i,told:%i,shown:%s,time_ns:%g,each:%g,rate:%g,roof_share:%g",
+                            b[i].number, !i || b[i - 1].number != b[i].number, i < 8, b[i].k->shown, b[i].ns, b[i].x,
+                            b[i].y, b[i].k->of[b[i].c].peak_share);
+        view_text(row, "name", b[i].k->name);
+        view_who(row, "who", r, b[i].c, NULL);
+    }
+    return NULL;
 }

@@ -1,5 +1,5 @@
 /* Every sample of every launch beside its canary, so that a busy neighbour is seen in both. */
-#include "bench/report/parts.h"
+#include "bench/report/page.h"
 #include "graph/base/stats.h"
 
 #include <math.h>
@@ -89,54 +89,37 @@ static double spread_of(const report *r)
     return 1;
 }
 
-static void samples_table(text *t, const report *r)
+void fill_samples(cJSON *o, const report *r)
 {
-    table_open(t, "Launch by launch, as a table", "candidate|#launch|#samples|#median|#flagged");
+    cJSON *each = js_array(o, "each");
+    int rows = 0, launches = 0, total = 0;
     for (int i = 0; i < r->charted; i++) {
+        rows += r->of[i].n_sample > 0;
+        total += r->of[i].n_sample;
+        launches = r->of[i].n_launch > launches ? r->of[i].n_launch : launches;
         for (int l = 0; l < r->of[i].n_launch && l < MAX_LAUNCHES; l++) {
             const launch *one = &r->of[i].launches[l];
             int flagged = 0;
             for (int k = 0; k < one->n; k++)
                 flagged += one->flagged[k];
-            html_row(t, "%-s|#%s|#%s|#%s|#%s", r->of[i].mark, word_count(l + 1).s, word_count(one->n).s,
-                     word_time(stats_median(one->ns, one->n)).s, word_count(flagged).s);
+            view_who(js_row(each, "launch:%d,n:%d,median_ns:%g,flagged:%d", l + 1, one->n,
+                            stats_median(one->ns, one->n), flagged),
+                     "who", r, i, NULL);
         }
     }
-    table_close(t);
+    if (total)
+        js_put(o, "rows:%d,total:%d,launches:%d,height:%d,stride:%d", rows, total,
+               launches < MAX_LAUNCHES ? launches : MAX_LAUNCHES, rows * ROW_HEIGHT + 4, 1 + total / MAX_DOTS);
 }
 
-void samples_strip(text *t, const report *r)
+void draw_samples(text *t, const report *r, const cJSON *v)
 {
-    int rows = 0, launches = 0, total = 0;
-    for (int i = 0; i < r->charted; i++) {
-        rows += r->of[i].n_sample > 0;
-        total += r->of[i].n_sample;
-        if (r->of[i].n_launch > launches)
-            launches = r->of[i].n_launch;
-    }
-    if (!total) {
-        html_add(t, "<p.missing>The results hold no single samples, so they cannot be shown.</p>\n");
-        return;
-    }
-    if (launches > MAX_LAUNCHES)
-        launches = MAX_LAUNCHES;
-    html_add(t, "<h3>Every sample</h3><p.lead>One box per launch, time runs to the right, each row around its own "
-                "median. The grey line is the canary: where dots and line rise together, the machine was busy, not the "
-                "schema. Crosses are flagged.</p>\n");
-    chart_open(t, WIDTH, rows * ROW_HEIGHT + 4, "Samples by launch, beside their canary");
-    text_add(t, "%d samples of %d contestants in up to %d launches, around each one's median.", total, rows, launches);
-    chart_body(t);
-    strip s = {.r = r, .y = 2 + ROW_HEIGHT / 2.0, .spread = spread_of(r), .stride = 1 + total / MAX_DOTS};
+    strip s = {.r = r, .y = 2 + ROW_HEIGHT / 2.0, .spread = spread_of(r), .stride = (int)js_get_number(v, "stride", 1)};
     for (s.c = 0; s.c < r->charted; s.c++) {
         if (!r->of[s.c].n_sample)
             continue;
         s.canary = canary_median(&r->of[s.c]);
-        strip_row(t, &s, launches);
+        strip_row(t, &s, (int)js_get_number(v, "launches", 1));
         s.y += ROW_HEIGHT;
     }
-    chart_close(t);
-    if (s.stride > 1)
-        html_add(t, "<p.soft>Every %dth sample is drawn, and all flagged ones.</p>\n", s.stride);
-    samples_table(t, r);
-    figure_close(t);
 }

@@ -149,7 +149,7 @@ static void page(text *t, const cJSON *suite, const cJSON *rows)
         cJSON_ArrayForEach(cell, row) html_add(t, "<td>%s</td>", cell->valuestring);
         html_add(t, "</tr>\n");
     }
-    sheet_close(t);
+    html_add(t, "<end/>");
     html_add(t, "</section></main></body></html>\n");
 }
 

@@ -1,6 +1,6 @@
 /* Section 5: where does the time go? One bar per candidate, cut by op, with what is spent outside kernels; below it
  * the kernels by time with the running total. */
-#include "bench/report/parts.h"
+#include "bench/report/page.h"
 #include "graph/base/err.h"
 
 #include <math.h>
@@ -113,118 +113,85 @@ static void links(text *t, const op_time *of, int n, const int *row, double per_
     text_add(t, "\"/>\n");
 }
 
-/* Everything that the chart shows is there as numbers, for those who cannot see it. */
-static void ops_table(text *t, const report *r, const op_time *of, int n)
+/* Candidates with kernels, and the time of the longest bar */
+static int rows_of(const report *r, int row[MAX_CHARTED], double *longest)
 {
-    html_add(t, "<details><summary>The same as a table</summary><div.wide><table><thead><tr><th>op</th>");
-    for (int c = 0; c < r->charted; c++) {
-        if (isnan(r->of[c].kernel_ns))
-            continue;
-        html_add(t, "<th.num>%-s</th><th.num>share</th>", r->of[c].mark);
-    }
-    html_add(t, "</tr></thead><tbody>\n");
-    for (int i = 0; i <= n; i++) {
-        html_add(t, "<tr><td>%s</td>", i < n ? of[i].op : "outside kernels");
-        for (int c = 0; c < r->charted; c++) {
-            double ns = i < n ? of[i].ns[c] : r->of[c].gap_ns;
-            if (isnan(r->of[c].kernel_ns))
-                continue;
-            html_add(t, "<td.num>%s</td><td.num>%s</td>", word_time(ns).s, word_share(ns / r->of[c].stats.median).s);
+    int rows = 0;
+    *longest = 0;
+    for (int c = 0; c < r->charted; c++)
+        if (!isnan(r->of[c].kernel_ns)) {
+            row[rows++] = c;
+            *longest = fmax(*longest, fmax(r->of[c].stats.median, r->of[c].kernel_ns));
         }
-        html_add(t, "</tr>\n");
-    }
-    table_close(t);
+    return rows;
 }
 
-static void stacked(text *t, const report *r, const op_time *of, int n)
+void draw_bars(text *t, const report *r, const cJSON *v)
 {
-    int row[MAX_CHARTED], rows = 0;
-    double longest = 0;
-    for (int c = 0; c < r->charted; c++) {
-        if (isnan(r->of[c].kernel_ns))
-            continue;
-        row[rows++] = c;
-        longest = fmax(longest, fmax(r->of[c].stats.median, r->of[c].kernel_ns));
-    }
-    double per_ns = (RIGHT - LEFT) / longest;
-    html_add(t, "<div.legend>");
-    for (int i = 0; i < n; i++) {
-        html_add(t, "<span><i.chip style=background:var(--o%d)></i>%s</span>", i, of[i].op);
-    }
-    html_add(t, "<span><i.chip.gap></i>outside kernels</span></div>\n");
-    chart_open(t, WIDTH, rows * ROW - (ROW - BAR) + 4, "Time by operation");
-    for (int i = 0; i < rows; i++) {
-        html_add(t, "%s: %s in kernels, %s outside. ", r->of[row[i]].name, word_time(r->of[row[i]].kernel_ns).s,
-                 word_time(r->of[row[i]].gap_ns).s);
-    }
-    chart_body(t);
-    html_add(t, "<defs><pattern id=gap width=6 height=6 patternUnits=userSpaceOnUse patternTransform=rotate(45)><path "
-                "d='M0 0V6' stroke=var(--soft) stroke-width=2/></pattern></defs>\n");
+    int row[MAX_CHARTED], n;
+    double longest;
+    op_time *of = ops_make(r, &n);
+    const int rows = rows_of(r, row, &longest);
+    const double per_ns = (RIGHT - LEFT) / longest;
+    (void)v;
     for (int i = 0; i < rows; i++) {
         if (i + 1 < rows)
             links(t, of, n, row + i, per_ns, 2 + i * ROW);
         bar(t, r, row[i], of, n, per_ns, 2 + i * ROW);
     }
-    chart_close(t);
-    ops_table(t, r, of, n);
-    figure_close(t);
-}
-
-/* By time; of equal ones by where they stand in the array. */
-static int by_best(const void *x, const void *y)
-{
-    const part *a = *(const part *const *)x, *b = *(const part *const *)y;
-    return a->ns != b->ns ? (a->ns < b->ns ? 1 : -1) : (a > b) - (a < b);
-}
-
-/* A part lies within its kind: which one follows from the address. */
-static const kind *kind_at(const report *r, const part *t)
-{
-    return &r->kinds[(size_t)((const char *)t - (const char *)r->kinds) / sizeof(kind)];
-}
-
-static void pareto_row(text *t, const report *r, const part *of, double all, double running)
-{
-    html_row(t, "%-s|%s|#%s|#%s|#%s|#%s<span.share style=width:%.1f%%></span>", kind_at(r, of)->shown,
-             of->heaviest->rule, word_time(of->ns).s, word_share(of->peak_share).s, word_share(of->ns / all).s,
-             word_share(running).s, fmin(100, 100 * running));
-}
-
-/* Kinds of kernels by time, until what is left is below 0.2 % each. */
-static void pareto(text *t, const report *r)
-{
-    const part **of = calloc((size_t)r->n_kind + 1, sizeof *of);
-    double all = r->of[r->best].kernel_ns, running = 0;
-    int n = 0, shown = 0;
-    if (!of)
-        memory_failed(((size_t)r->n_kind + 1) * sizeof *of, "the kinds of kernels");
-    for (int i = 0; i < r->n_kind; i++) {
-        if (r->kinds[i].of[r->best].ns > 0)
-            of[n++] = &r->kinds[i].of[r->best];
-    }
-    qsort(of, (size_t)n, sizeof *of, by_best);
-    html_add(t, "<h3>Kernels of %-s by time</h3>", r->of[r->best].mark);
-    sheet_open(t, "", "kernel|rule|#time|#of roof|#share|#running total");
-    for (; shown < n && shown < MAX_KINDS && (shown < FEW || of[shown]->ns > 0.002 * all); shown++) {
-        running += of[shown]->ns / all;
-        pareto_row(t, r, of[shown], all, running);
-    }
-    sheet_close(t);
-    if (n > shown)
-        html_add(t, "<p.soft>The other %d: %s together.</p>\n", n - shown, word_time((1 - running) * all).s);
     free(of);
 }
 
-const char *part_time(text *t, const report *r)
+static void fill_bars(cJSON *o, const report *r)
+{
+    int row[MAX_CHARTED], n;
+    double longest;
+    op_time *of = ops_make(r, &n);
+    const int rows = rows_of(r, row, &longest);
+    cJSON *bars = js_array(o, "bars"), *ops = js_array(o, "ops");
+    js_number(o, "height", rows * ROW - (ROW - BAR) + 4);
+    for (int i = 0; i < rows; i++)
+        view_who(js_row(bars, "kernel_ns:%g,gap_ns:%g", r->of[row[i]].kernel_ns, r->of[row[i]].gap_ns), "who", r,
+                 row[i], NULL);
+    for (int i = 0; i <= n; i++) {
+        cJSON *op = js_row(ops, "colour:%d,gap:%i", i, i == n), *cells = js_array(op, "of");
+        view_text(op, "op", i < n ? of[i].op : "outside kernels");
+        for (int k = 0; k < rows; k++) {
+            const double ns = i < n ? of[i].ns[row[k]] : r->of[row[k]].gap_ns;
+            js_row(cells, "time_ns:%g,part_share:%g", ns, ns / r->of[row[k]].stats.median);
+        }
+    }
+    free(of);
+}
+
+/* Kinds of kernels by time, until what is left is below 0.2 % each. */
+static void fill_pareto(cJSON *o, const report *r)
+{
+    ranked *of = kinds_ranked(r, r->best, -1);
+    const double all = r->of[r->best].kernel_ns;
+    double running = 0;
+    int n = 0, shown = 0;
+    cJSON *list = js_array(o, "kinds");
+    while (n < r->n_kind && of[n].ns > 0)
+        n++;
+    for (; shown < n && shown < MAX_KINDS && (shown < FEW || of[shown].ns > 0.002 * all); shown++) {
+        const part *p = &of[shown].k->of[r->best];
+        running += p->ns / all;
+        view_text(js_row(list, "shown:%s,time_ns:%g,roof_share:%g,part_share:%g,running_share:%g,bar:%g",
+                         of[shown].k->shown, p->ns, p->peak_share, p->ns / all, running, fmin(100, 100 * running)),
+                  "rule", p->heaviest->rule);
+    }
+    js_put(o, "n_others:%d,others_ns:%g", n - shown, (1 - running) * all);
+    free(of);
+}
+
+const char *fill_time(cJSON *o, const report *r)
 {
     if (r->best < 0)
         return "no candidate is valid";
     if (isnan(r->of[r->best].kernel_ns))
         return "the results hold no kernel times";
-    int n = 0;
-    op_time *of = ops_make(r, &n);
-    stacked(t, r, of, n);
-    free(of);
-    pareto(t, r);
+    fill_bars(o, r);
+    fill_pareto(o, r);
     return NULL;
 }

@@ -1,7 +1,6 @@
 /* Section 3: where did the difference come from? A waterfall from the slow candidate's time to the fast one's, and
  * the kernels in the order of what they contribute, with the running total. */
-#include "bench/report/parts.h"
-#include "graph/base/err.h"
+#include "bench/report/page.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -86,124 +85,77 @@ static void step_bar(text *t, const report *r, const step *s, const axis *x, dou
              fmax(a, b) + 8, y + 4.5, gain ? "▼" : "▲", word_gain(s->to - s->from).s);
 }
 
-/* What the picture shows is said in words before it, for those who cannot see it. */
-static void waterfall(text *t, const report *r, const step *steps, int n)
+static double bottom_of(int n)
 {
-    axis x = waterfall_axis(r, steps, n);
-    tick ticks[8];
-    double bottom = (n + 2) * ROW + 6, y = ROW / 2.0 + 2;
-    chart_open(t, WIDTH, (int)bottom + 22, "From the slower time to the faster one");
-    html_add(t, "%s takes %s. ", r->of[r->slow].name, word_time(r->of[r->slow].stats.median).s);
-    for (int i = 0; i < n; i++) {
-        html_add(t, "%s %s. ", steps[i].name ? steps[i].name : steps[i].label,
-                 word_gain(steps[i].to - steps[i].from).s);
-    }
-    html_add(t, "%s takes %s.", r->of[r->fast].name, word_time(r->of[r->fast].stats.median).s);
-    chart_body(t);
-    int marks = axis_time_ticks(&x, ticks, 8);
-    for (int i = 0; i < marks; i++)
-        grid_x(t, ticks[i].at, 4, bottom, ticks[i].name.s);
+    return (n + 2) * ROW + 6;
+}
+
+void draw_waterfall(text *t, const report *r, const cJSON *v)
+{
+    step steps[MAX_STEPS + 3];
+    const int n = steps_make(r, steps);
+    const axis x = waterfall_axis(r, steps, n);
+    double y = ROW / 2.0 + 2;
+    (void)v;
+    grid_times(t, &x, 4, bottom_of(n));
     total_bar(t, r, r->slow, &x, y);
     for (int i = 0; i < n; i++)
         step_bar(t, r, &steps[i], &x, y += ROW);
     total_bar(t, r, r->fast, &x, y + ROW);
-    chart_close(t);
-    if (x.lo > 0)
-        html_add(t, "<p.soft>The scale does not start at zero, so that the steps can be seen.</p>\n");
 }
 
-static void steps_row(text *t, const char *name, double slow, double fast)
+static void fill_row(cJSON *list, const char *name, double slow, double fast)
 {
-    html_row(t, "%s|#%s|#%s|#%s", name, word_time(slow).s, word_time(fast).s, word_gain(fast - slow).s);
+    view_text(js_row(list, "slow_ns:%g,fast_ns:%g,gain:%g", slow, fast, fast - slow), "name", name);
 }
 
-/* Groups that a step holds together have rows of their own here. */
-static void steps_table(text *t, const report *r)
+/* Groups that a step holds together have rows of their own in the table. */
+static void fill_waterfall(cJSON *o, const report *r)
 {
-    table_open(t, "The same as a table", "|#slower|#faster|#difference");
+    step steps[MAX_STEPS + 3];
+    const int n = steps_make(r, steps);
+    cJSON *list = js_array(o, "steps"), *rows = js_array(o, "rows");
+    js_put(o, "height:%d,cut:%i,slow_ns:%g,fast_ns:%g", (int)bottom_of(n) + 22, waterfall_axis(r, steps, n).lo > 0,
+           r->of[r->slow].stats.median, r->of[r->fast].stats.median);
+    for (int i = 0; i < n; i++)
+        fill_row(list, steps[i].name ? steps[i].name : steps[i].label, steps[i].from, steps[i].to);
     for (int i = 0; i < r->groups.differing; i++)
-        steps_row(t, r->groups.of[i].name, r->groups.of[i].slow, r->groups.of[i].fast);
+        fill_row(rows, r->groups.of[i].name, r->groups.of[i].slow, r->groups.of[i].fast);
     if (r->groups.n_same)
-        steps_row(t, "same loops: noise and placement", r->groups.slow_same, r->groups.fast_same);
-    steps_row(t, "outside kernels", r->of[r->slow].gap_ns, r->of[r->fast].gap_ns);
-    table_close(t);
+        fill_row(rows, "same loops: noise and placement", r->groups.slow_same, r->groups.fast_same);
+    fill_row(rows, "outside kernels", r->of[r->slow].gap_ns, r->of[r->fast].gap_ns);
 }
 
 /* ---- kernels by contribution ---- */
 
-typedef struct entry {
-    const kind *k;
-    double gain;
-} entry;
-
-/* The largest contribution first, whichever way it goes; of equal ones by where they stand. */
-static int by_gain(const void *x, const void *y)
-{
-    const entry *a = x, *b = y;
-    double ga = fabs(a->gain), gb = fabs(b->gain);
-    return ga != gb ? (ga < gb ? 1 : -1) : (a->k > b->k) - (a->k < b->k);
-}
-
-static void pareto_row(text *t, const report *r, const entry *e, double running, double total)
-{
-    const part *slow = &e->k->of[r->slow], *fast = &e->k->of[r->fast];
-    double share = running / total;
-    html_row(t, share > 0 ? "%-s|#%s|#%s|#%s|#%s|#%s<span.share style=width:%.1f%%></span>" : "%-s|#%s|#%s|#%s|#%s|#%s",
-             e->k->shown, word_time(slow->heaviest ? slow->ns : (double)NAN).s,
-             word_time(fast->heaviest ? fast->ns : (double)NAN).s, word_gain(-e->gain).s, word_part(e->gain / total).s,
-             word_part(share).s, fmin(100, 100 * share));
-}
-
-/* The caller frees it. Kinds that do the same in both are left to a row of their own. */
-static entry *entries_make(const report *r, int *n)
-{
-    entry *of = heap_array((size_t)r->n_kind + 1, sizeof *of);
-    *n = 0;
-    for (int i = 0; i < r->n_kind; i++) {
-        const part *slow = &r->kinds[i].of[r->slow], *fast = &r->kinds[i].of[r->fast];
-        if (!r->kinds[i].same && (slow->heaviest || fast->heaviest))
-            of[(*n)++] = (entry){&r->kinds[i], slow->ns - fast->ns};
-    }
-    qsort(of, (size_t)*n, sizeof *of, by_gain);
-    return of;
-}
-
-static void same_row(text *t, const report *r)
-{
-    const groups *g = &r->groups;
-    html_row(t,
-             "%d kernel%s with the <b>same loops</b> <span.soft>not caused by the schema: noise, and where things lie "
-             "in memory</span>|#%s|#%s|#%s||",
-             g->n_same, g->n_same == 1 ? "" : "s", word_time(g->slow_same).s, word_time(g->fast_same).s,
-             word_gain(g->fast_same - g->slow_same).s);
-}
-
 /* Until what is left is below 0.2 % each; what follows is one row. */
-static void pareto(text *t, const report *r)
+static void fill_pareto(cJSON *o, const report *r)
 {
-    int n = 0, shown = 0;
-    entry *of = entries_make(r, &n);
-    const double same = r->groups.slow_same - r->groups.fast_same;
-    double total = r->of[r->slow].kernel_ns - r->of[r->fast].kernel_ns - same, running = 0;
-    html_add(t, "<h3>Kernels by what they contribute</h3>");
-    sheet_open(t, "", "kernel|#%-s|#%-s|#difference|#of all|#running total", r->of[r->slow].mark, r->of[r->fast].mark);
-    for (; shown < n && shown < MAX_KINDS; shown++) {
-        if (shown >= FEW && fabs(of[shown].gain) < 0.002 * fabs(total))
-            break;
-        running += of[shown].gain;
-        pareto_row(t, r, &of[shown], running, total);
+    ranked *of = kinds_ranked(r, r->slow, r->fast);
+    const groups *g = &r->groups;
+    const double total = r->of[r->slow].kernel_ns - r->of[r->fast].kernel_ns - (g->slow_same - g->fast_same);
+    double running = 0;
+    int n = 0, left = 0;
+    cJSON *list = js_array(o, "kinds");
+    for (int i = 0; i < r->n_kind; i++) {
+        const part *slow = &of[i].k->of[r->slow], *fast = &of[i].k->of[r->fast];
+        if (of[i].k->same || (!slow->heaviest && !fast->heaviest)) /* the same have a row of their own */
+            continue;
+        left += left || n == MAX_KINDS || (n >= FEW && fabs(of[i].ns) < 0.002 * fabs(total));
+        if (left)
+            continue;
+        n++, running += of[i].ns;
+        js_row(list, "shown:%s,slow_ns:%g,fast_ns:%g,gain:%g,of:%g,running:%g,bar:%g", of[i].k->shown,
+               slow->heaviest ? slow->ns : (double)NAN, fast->heaviest ? fast->ns : (double)NAN, -of[i].ns,
+               of[i].ns / total, running / total, fmin(100, 100 * running / total));
     }
-    if (n > shown)
-        html_row(t, "<span.soft>%d other%s</span>|||#%s||", n - shown, n - shown == 1 ? "" : "s",
-                 word_gain(running - total).s);
-    if (r->groups.n_same)
-        same_row(t, r);
-    sheet_close(t);
+    js_put(o, "n_others:%d,others_gain:%g,n_same:%d,slow_same_ns:%g,fast_same_ns:%g,same_gain:%g", left,
+           running - total, g->n_same, g->slow_same, g->fast_same, g->fast_same - g->slow_same);
     free(of);
 }
 
 /* NULL, or why there is no such section: a difference that was not decided has no causes. */
-const char *part_where(text *t, const report *r)
+const char *fill_where(cJSON *o, const report *r)
 {
     if (r->fast < 0)
         return "it needs two valid candidates";
@@ -213,13 +165,7 @@ const char *part_where(text *t, const report *r)
                    : "the race is undecided, so what differs may be chance";
     if (isnan(r->of[r->fast].kernel_ns) || isnan(r->of[r->slow].kernel_ns))
         return "the results hold no kernel times of both candidates";
-    step steps[MAX_STEPS + 3];
-    int n = steps_make(r, steps);
-    html_add(t, "<p.lead>From the time of %-s down to that of %-s, %s by %s.</p>\n", r->of[r->slow].mark,
-             r->of[r->fast].mark, r->groups.by, r->groups.by);
-    waterfall(t, r, steps, n);
-    steps_table(t, r);
-    figure_close(t);
-    pareto(t, r);
+    fill_waterfall(o, r);
+    fill_pareto(o, r);
     return NULL;
 }

@@ -1,26 +1,13 @@
 /* Section 4: why? Reasons, the two nests side by side with what differs marked, and whether each rule's tiles fit
  * the caches. */
-#include "bench/report/parts.h"
+#include "bench/report/page.h"
 
-#include <math.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* pairs of nests; loops of one; rules; levels of memory */
 enum { MAX_NESTS = 4, MAX_TOKENS = 48, MAX_RULES = 14, MAX_LEVELS = 6 };
-
-static void reasons(text *t, const report *r)
-{
-    reason found[MAX_REASONS];
-    int n = reasons_find(r, found);
-    html_add(t, n ? "<ul.reasons>\n" : "<p.missing>No rule finds a reason in these numbers.</p>\n");
-    for (int i = 0; i < n; i++) {
-        html_add(t, "<li.reason>%-s</li>\n", text_str(&found[i].html));
-        text_free(&found[i].html);
-    }
-    if (n)
-        html_add(t, "</ul>\n");
-}
 
 /* ---- nests, with the loops that differ marked ---- */
 
@@ -75,19 +62,26 @@ static void differing(const tokens *a, const tokens *b, bool *marked)
     }
 }
 
-static void nest(text *t, const report *r, int c, const char *loops, const char *other)
+/* v: loops, and others that they are held against */
+void draw_nest(text *t, const report *r, const cJSON *v)
 {
-    tokens a = split(loops), b = split(other);
+    const tokens a = split(js_get_text(v, "loops")), b = split(js_get_text(v, "other"));
     bool marked[MAX_TOKENS] = {0};
     differing(&a, &b, marked);
-    html_add(t, "<tr><td>%-s</td><td><span.code>", r->of[c].mark);
+    (void)r;
     for (int i = 0; i < a.n; i++) {
         char *token = strndup(a.of[i].s, (size_t)a.of[i].length);
         text_add(t, i ? " %s" : "%s", marked[i] ? "<mark>" : "");
         html_add(t, "%s%-s", token, marked[i] ? "</mark>" : "");
         free(token);
     }
-    html_add(t, "</span></td></tr>\n");
+}
+
+static void fill_nest(cJSON *list, const report *r, int c, const kernel *k, const kernel *other)
+{
+    cJSON *o = js_object(list, NULL);
+    view_who(o, "who", r, c, NULL);
+    view_text(o, "loops", k->loops), view_text(o, "other", other->loops);
 }
 
 /* The heaviest kernel of a group, of any contestant. */
@@ -103,35 +97,26 @@ static const kernel *heaviest_in(const report *r, int c, const char *name)
     return most;
 }
 
-/* Of those beside the pair, held against the fastest. */
-static void other_nests(text *t, const report *r, const group *g)
+/* The loops of the pair where they differ, and those of others, held against the fastest. */
+static void fill_nests(cJSON *o, const report *r)
 {
-    for (int c = 0; c < r->charted; c++) {
-        const kernel *k = c == r->fast || c == r->slow || r->of[c].peer ? NULL : heaviest_in(r, c, g->name);
-        if (k && *k->loops)
-            nest(t, r, c, k->loops, g->fast_kernel->loops);
-    }
-}
-
-static void nests(text *t, const report *r)
-{
-    int shown = 0;
-    for (int i = 0; i < r->groups.differing && shown < MAX_NESTS; i++) {
+    cJSON *list = js_array(o, "nests");
+    for (int i = 0, n = 0; r->fast >= 0 && i < r->groups.differing && n < MAX_NESTS; i++) {
         const kernel *a = r->groups.of[i].fast_kernel, *b = r->groups.of[i].slow_kernel;
         if (!a || !b || !*a->loops || !*b->loops || !strcmp(a->loops, b->loops))
             continue;
-        if (!shown++)
-            html_add(t,
-                     "<h3>What the schemas say differently</h3><p.lead>Loops from outside to inside, as the heaviest "
-                     "kernel of each %s runs them; what is marked differs.</p><div.wide><table><tbody>\n",
-                     r->groups.by);
-        html_add(t, "<tr><th colspan=2><span.name>%1s</span></th></tr>\n", r->groups.of[i].name);
-        nest(t, r, r->fast, a->loops, b->loops);
-        nest(t, r, r->slow, b->loops, a->loops);
-        other_nests(t, r, &r->groups.of[i]);
+        cJSON *one = js_object(list, NULL), *of = js_array(one, "of");
+        view_text(one, "name", r->groups.of[i].name);
+        fill_nest(of, r, r->fast, a, b);
+        fill_nest(of, r, r->slow, b, a);
+        n++;
+        for (int c = 0; c < r->charted; c++) {
+            const kernel *k = c == r->fast || c == r->slow || r->of[c].peer ? NULL
+                                                                            : heaviest_in(r, c, r->groups.of[i].name);
+            if (k && *k->loops)
+                fill_nest(of, r, c, k, a);
+        }
     }
-    if (shown)
-        sheet_close(t);
 }
 
 /* ---- cache fit: rules down, levels across ---- */
@@ -159,75 +144,50 @@ static int level_names(const report *r, const char *out[MAX_LEVELS])
     return n;
 }
 
-static void cell(text *t, const report *r, int c, const kernel *k, const char *name)
+static void fill_cell(cJSON *list, const report *r, int c, const kernel *k, const char *name)
 {
     const level *l = k ? level_fullest(k, name) : NULL;
-    if (!l) {
-        html_add(t, "<td><span.cell.soft>–</span></td>");
+    cJSON *o = js_object(list, NULL);
+    if (!l)
         return;
-    }
-    double wide = l->share > 1 ? 100 : l->share * 100;
-    html_add(t, "<td><span class='cell %s%s' style=--w:%.0f%%><b>%s%s</b>%s<br><small.code>%s</small></span></td>",
-             mark_class(r, c), l->share > 1 ? " over" : "", wide, word_share(l->share).s, l->share > 1 ? " ✗" : "",
-             word_bytes(l->bytes).s, l->loop);
+    js_put(o, "class:%s,over:%i,wide:%g,fill_share:%g,loop_bytes:%g", mark_class(r, c), l->share > 1,
+           l->share > 1 ? 100 : l->share * 100, l->share, l->bytes);
+    view_text(o, "loop", l->loop);
 }
 
-static void fit_head(text *t, const report *r, int n, const char *const *names)
-{
-    html_add(t, "<div.wide><table.fit><thead><tr><th rowspan=2>%s</th>", r->groups.by);
-    for (int i = 0; i < n; i++)
-        html_add(t, "<th colspan=%d>%s</th>", r->slow >= 0 ? 2 : 1, names[i]);
-    html_add(t, "</tr><tr>");
-    for (int i = 0; i < n; i++)
-        html_add(t, r->slow >= 0 ? "<th>%-s</th><th>%-s</th>" : "<th>%-s</th>", r->of[r->best].mark,
-                 r->slow >= 0 ? r->of[r->slow].mark : "");
-    html_add(t, "</tr></thead><tbody>\n");
-}
-
-static void fit(text *t, const report *r)
+static void fill_fit(cJSON *o, const report *r)
 {
     const char *names[MAX_LEVELS];
-    int n = level_names(r, names), rows = 0;
-    html_add(t, "<h3>Does it fit the caches?</h3>\n");
-    if (!n) {
-        html_add(t, "<p.missing>The results hold no working sets.</p>\n");
-        return;
-    }
-    html_add(t,
-             "<p.lead>What one trip of a loop works on, as a part of the cache level that is to hold it. Hatched with "
-             "✗: more than fits, so data is fetched again. The loop is named below the size; the heaviest kernel of "
-             "each %s is shown.</p>\n",
-             r->groups.by);
-    fit_head(t, r, n, names);
-    for (int i = 0; i < r->groups.n && rows < MAX_RULES; i++) {
+    const int n = level_names(r, names);
+    cJSON *levels = js_array(o, "levels"), *fit = js_array(o, "fit");
+    for (int i = 0; i < n; i++)
+        view_text(levels, NULL, names[i]);
+    for (int i = 0, rows = 0; n && i < r->groups.n && rows < MAX_RULES; i++) {
         const group *g = &r->groups.of[i];
         if (!(g->fast_kernel && g->fast_kernel->n_level) && !(g->slow_kernel && g->slow_kernel->n_level))
             continue;
-        html_add(t, "<tr><td.rulename><b.name>%1s</b></td>", g->name);
+        cJSON *row = js_object(fit, NULL), *cells = js_array(row, "cells");
+        view_text(row, "name", g->name);
         for (int l = 0; l < n; l++) {
-            cell(t, r, r->best, g->fast_kernel, names[l]);
+            fill_cell(cells, r, r->best, g->fast_kernel, names[l]);
             if (r->slow >= 0)
-                cell(t, r, r->slow, g->slow_kernel, names[l]);
+                fill_cell(cells, r, r->slow, g->slow_kernel, names[l]);
         }
-        html_add(t, "</tr>\n");
         rows++;
     }
-    sheet_close(t);
-    if (r->groups.n > MAX_RULES)
-        html_add(t, "<p.soft>%d more are in the data.</p>\n", r->groups.n - MAX_RULES);
+    js_number(o, "more", r->groups.n - MAX_RULES);
 }
 
-const char *part_why(text *t, const report *r)
+const char *fill_why(cJSON *o, const report *r)
 {
     if (r->best < 0)
         return "no candidate is valid";
     if (!r->of[r->best].n_kernel)
         return "the results hold no kernels";
-    reasons(t, r);
-    made_of(t, r);
-    if (r->fast >= 0)
-        nests(t, r);
-    roofline_figure(t, r);
-    fit(t, r);
+    view_reasons(o, r, INT_MAX);
+    fill_made_of(o, r);
+    fill_nests(o, r);
+    fill_roofline(o, r);
+    fill_fit(o, r);
     return NULL;
 }

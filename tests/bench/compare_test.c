@@ -56,10 +56,7 @@ static void test_verdicts(void)
     const cJSON *c = cJSON_GetArrayItem(js_get(v, "comparisons"), 0);
     CHECK_TEXT(js_get_text(c, "verdict"), "SAME");
     CHECK(fabs(js_get_number(c, "ratio", 0) - 1) < 0.003 && js_get_number(c, "launches", 0) == 5);
-    cJSON_Delete(v);
-    free(before);
-    free(same);
-    free(slower);
+    cJSON_Delete(v), free(before), free(same), free(slower);
 }
 
 /* Flags the samples at `from` and after of every launch, and makes them twice as long. */
@@ -113,11 +110,7 @@ static void test_aside(void)
     v = compared(&o, &e);
     c = cJSON_GetArrayItem(js_get(v, "comparisons"), 0);
     CHECK(js_get_number(c, "ratio", 1) < 0.6 && js_get_number(c, "pairs", 0) == 50);
-    cJSON_Delete(v);
-    free(before);
-    free(plain);
-    free(after);
-    free(kept);
+    cJSON_Delete(v), free(before), free(plain), free(after), free(kept);
 }
 
 /* Two states are not compared; of two busy ones nothing that their neighbours may have done; nor what the clock did. */
@@ -172,9 +165,7 @@ static void test_conditions(void)
     o.allow_env_diff = true;
     cJSON *v = compared(&o, &f);
     CHECK(cJSON_GetArraySize(js_get(v, "comparisons")) == 1 && cJSON_GetArraySize(js_get(v, "differences")) == 1);
-    cJSON_Delete(v);
-    free(here);
-    free(there);
+    cJSON_Delete(v), free(here), free(there);
 }
 
 /* Results from a machine with so many bytes free, by a tool of that revision. */
@@ -208,11 +199,7 @@ static void test_machines(void)
     char *list = js_to_text(js_get(v, "differences"), false);
     CHECK_TEXT(list, "[{\"key\":\"environment/tool/revision\",\"before\":\"a\",\"after\":\"b\"},"
                      "{\"key\":\"environment/machine/text\",\"before\":\"core:2\",\"after\":\"core:4\"}]");
-    free(list);
-    cJSON_Delete(v);
-    free(idle);
-    free(full);
-    free(other);
+    free(list), cJSON_Delete(v), free(idle), free(full), free(other);
 }
 
 static void test_candidates(void)
@@ -230,9 +217,7 @@ static void test_candidates(void)
     cJSON_Delete(v);
     o.after = "{\"format\":\"plan/1\"}";
     CHECK(compared(&o, &g) == NULL && g.code == TS_BAD_INPUT);
-    free(a);
-    free(b);
-    free(bad);
+    free(a), free(b), free(bad);
 }
 
 /* What --fail-on names: a verdict, or the status of a candidate, of a peer. */

@@ -122,8 +122,7 @@ static tally races(const char *what, const char *const schemas[2], int trials)
         CHECK_TEXT(e.text, "");
         cJSON *v = text != NULL ? js_parse(text, "results", &e) : NULL;
         count(&t, v);
-        cJSON_Delete(v);
-        free(text);
+        cJSON_Delete(v), free(text);
     }
     printf("%s: %d races, %d quiet, of these %d could tell 3 %%: found in %d; found in %d of all, called equal in %d, "
            "the other way round in %d\n",

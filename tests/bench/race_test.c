@@ -370,10 +370,7 @@ static void test_resume(void)
     o.resume = whole;
     CHECK(race_of(&o, &h) == NULL);
     CHECK_TEXT(h.text, "--resume: these results are whole, there is nothing to go on with");
-    free(whole);
-    free(text);
-    cJSON_Delete(v);
-    cJSON_Delete(w);
+    free(whole), free(text), cJSON_Delete(v), cJSON_Delete(w);
 }
 
 static int folders_left(const char *base)

@@ -147,9 +147,7 @@ static tally files(const char *what, int trials, const weather *const *w, double
         CHECK(bench_compare(&o, &out, &e));
         if (out != NULL)
             count(&t, out);
-        free(x);
-        free(y);
-        free(out);
+        free(x), free(y), free(out);
     }
     print_tally(what, &t);
     return t;

@@ -25,8 +25,7 @@ static report machine(void)
 
 static void done(report *r)
 {
-    cJSON_Delete((cJSON *)r->environment);
-    cJSON_Delete((cJSON *)r->ceilings);
+    cJSON_Delete((cJSON *)r->environment), cJSON_Delete((cJSON *)r->ceilings);
 }
 
 static bool about(double got, double want)

@@ -52,16 +52,14 @@ static void test_forms(void)
     html_add(&t, "\"/></g> 1 < 2 %1s", "");
     CHECK_TEXT(text_str(&t), "<br><path class=\"fill k1\" d=\"M2 0h3\"/></g> 1 < 2 (no name)");
     t.length = 0;
-    html_row(&t, "%s|#%d|<b>%-s</b>|", "a|b", 4, "c");
+    html_add(&t, "<row>%s|#%d|<b>%-s</b>|</row>\n", "a|b", 4, "c");
     CHECK_TEXT(text_str(&t), "<tr><td>a|b</td><td class=\"num\">4</td><td><b>c</b></td><td></td></tr>\n");
     t.length = 0;
-    table_open(&t, "more", "#%s|x", "<y>");
-    table_close(&t);
-    sheet_open(&t, "times", "");
+    html_expand(&t, "<sheet.rows>a|#[b?c|d]</sheet>\n<row>{e!|f}|\n    #g</row>\n    <end/>h\n  <i.j>");
     CHECK_TEXT(text_str(&t),
-               "<details><summary>more</summary><div class=\"wide\"><table><thead><tr><th class=\"num\">&lt;y&gt;</th>"
-               "<th>x</th></tr></thead><tbody>\n</tbody></table></div>\n</details>\n"
-               "<div class=\"wide\"><table class=\"times\"><tbody>\n");
+               "<div class=\"wide\"><table class=\"rows\"><thead><tr><th>a</th><th class=\"num\">[b?c|d]</th></tr>"
+               "</thead><tbody>\n\n<tr><td>{e!|f}</td><td class=\"num\">g</td></tr></tbody></table></div>\nh "
+               "<i class=\"j\">");
     text_free(&t);
 }
 

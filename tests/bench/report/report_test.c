@@ -29,8 +29,7 @@ static made make(const char *name)
 
 static void unmake(made *m)
 {
-    free(m->json);
-    free(m->html);
+    free(m->json), free(m->html);
 }
 
 static int count(const char *in, const char *what)
@@ -210,9 +209,7 @@ static void check_any(const char *name)
     CHECK(!strstr(m.html, "nan") && !strstr(m.html, "inf<") && !strstr(m.html, "-0.0"));
     cJSON *data = embedded(m.html);
     CHECK_TEXT(cJSON_GetStringValue(cJSON_GetObjectItem(data, "format")), "results/1");
-    cJSON_Delete(data);
-    unmake(&m);
-    unmake(&again);
+    cJSON_Delete(data), unmake(&m), unmake(&again);
 }
 
 /* ---- what they say ---- */
@@ -303,9 +300,7 @@ static void test_bert(void)
     CHECK(count(m.html, "encoder.<wbr>layer.<wbr>*.<wbr>ffn.<wbr>up") == 6);
     cJSON *data = embedded(m.html), *given = cJSON_Parse(m.json);
     CHECK(cJSON_Compare(data, given, true));
-    cJSON_Delete(data);
-    cJSON_Delete(given);
-    unmake(&m);
+    cJSON_Delete(data), cJSON_Delete(given), unmake(&m);
 }
 
 static void test_verdicts(void)
@@ -329,10 +324,7 @@ static void test_verdicts(void)
     check_sections(wrong.html, "++-++++++");
     check_sections(one.html, "++-++++++");
     CHECK(has(one.html, "Where is left out: it needs two valid candidates."));
-    unmake(&same);
-    unmake(&open);
-    unmake(&wrong);
-    unmake(&one);
+    unmake(&same), unmake(&open), unmake(&wrong), unmake(&one);
 }
 
 /* What is the same in both is nobody's merit; what differs is divided among what the loops do. */
@@ -353,9 +345,7 @@ static void test_why(void)
     CHECK(has(naive.html, "same loops: noise</text>"));
     CHECK(
         has(naive.html, "1 of 110 kernels run the guess: the loops of rule <b class=\"name\">guess</b> were refused"));
-    unmake(&alike);
-    unmake(&close);
-    unmake(&naive);
+    unmake(&alike), unmake(&close), unmake(&naive);
 }
 
 /* Every x of the drawing that follows `from` lies within the picture. */
@@ -384,8 +374,7 @@ static void test_pictures(void)
     CHECK(has(bert.html, "<li><b class=\"n\">1</b><b class=\"name\">encoder.<wbr>layer.<wbr>*.<wbr>ffn.<wbr>"));
     CHECK(has(bert.html, ".full::details-content{content-visibility:visible"));
     CHECK(count(bert.html, "<details class=\"full\">") >= 9);
-    unmake(&far);
-    unmake(&bert);
+    unmake(&far), unmake(&bert);
 }
 
 /* Captions along roofs of the roofline that lie close together stand one behind the other. */
@@ -471,8 +460,7 @@ static void test_hostile(void)
     cJSON *data = embedded(m.html);
     const cJSON *first = cJSON_GetArrayItem(cJSON_GetObjectItem(data, "candidates"), 0);
     CHECK_TEXT(cJSON_GetStringValue(cJSON_GetObjectItem(first, "name")), "</script><script>alert('a')</script>\"&lt;");
-    cJSON_Delete(data);
-    unmake(&m);
+    cJSON_Delete(data), unmake(&m);
 }
 
 static void test_large(void)
@@ -508,8 +496,7 @@ static void test_guessed(void)
     char *naive = fixture_make("naive"), *out = NULL;
     CHECK(report_markdown(naive, &out, NULL));
     CHECK(has(out, "| valid; 1 of 110 kernels run the guess: their rules' loops were refused |"));
-    free(naive);
-    free(out);
+    free(naive), free(out);
 }
 
 static void test_short_forms(void)
@@ -530,9 +517,7 @@ static void test_short_forms(void)
     CHECK(report_csv(hostile, &out, NULL));
     CHECK(count(out, "\r\n") == 4 && count(out, "\n") == 4);
     CHECK(has(out, "\"</script><script>alert('a')</script>\"\"&lt;\",candidate,"));
-    free(out);
-    free(bert);
-    free(hostile);
+    free(out), free(bert), free(hostile);
 }
 
 static void test_refusals(void)
@@ -579,8 +564,7 @@ static int damage(cJSON *root, cJSON *at)
             int svg = 0;
             if (report_write(json, &html, NULL))
                 CHECK(!read_html(html, &svg));
-            free(html);
-            free(json);
+            free(html), free(json);
             *item = saved;
             cJSON_Delete(other);
             n++;
@@ -596,8 +580,7 @@ static void test_tolerance(void)
     cJSON *root = cJSON_Parse(json);
     int n = damage(root, root);
     CHECK(n > 500);
-    cJSON_Delete(root);
-    free(json);
+    cJSON_Delete(root), free(json);
 }
 
 int main(void)

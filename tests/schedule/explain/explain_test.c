@@ -115,8 +115,7 @@ static void test_document(void)
                                   "k@unroll: 4 trips of 1, tail 0, 1760 bytes, registers -1.000\n"
                                   "m@unroll: 8 trips of 1, tail 0, 388 bytes, registers -1.000\n"
                                   "n@vector: 48 trips of 1, tail 0, 12 bytes, registers -1.000\n");
-    text_free(&levels);
-    cJSON_Delete(root);
+    text_free(&levels), cJSON_Delete(root);
     free_plan(&b);
 }
 
@@ -210,8 +209,7 @@ static void notes(maker *make, const char *set, const char *rules, const char *w
     cJSON_ArrayForEach(n, at(root, "kernels/0/notes")) text_add(&all, "%s\n", n->valuestring);
     cJSON_ArrayForEach(n, at(root, "notes")) text_add(&all, "plan: %s\n", strstr(n->valuestring, "rule \""));
     CHECK_TEXT(text_str(&all), want);
-    text_free(&all);
-    cJSON_Delete(root);
+    text_free(&all), cJSON_Delete(root);
     free_plan(&b);
 }
 
