@@ -229,8 +229,7 @@ void ts_plan_free(ts_plan *p)
     arena_free(&p->mem);
     text_free(&p->facts);
     free(p->given), free(p->lent), free(p->said), free(p->input_of), free(p->preset), free(p->output), free(p->old),
-        free(p->grown),
-        free(p->cache_folder), free(p);
+        free(p->grown), free(p->cache_folder), free(p);
 }
 
 bool driver_stands(const ts_plan *p, err *e)

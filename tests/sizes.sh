@@ -11,40 +11,40 @@
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
-include                668  the public header: to be read in one sitting
-graph                33472  the table of operations is half of it
-import               11980  ONNX, JSON, safetensors, tokenizers; all of it distrusted
-autodiff              4400  the chain rule, forward mode, batches, optimizers
-schedule               192  the table of passes
-schedule/plan         2107  kernels, stages, values, targets
-schedule/nest         2424  the notation of loops
-schedule/schema       1434  rules, and loops by them
-schedule/fuse         2277  nodes become kernels
-schedule/passes       4950  a file for each other step
-schedule/place         825  plans over several devices
-schedule/explain       1563  what people read of a plan
-backends              4000  driver, runner, weights: what back ends share
-backends/codegen      11883  nests to text, for every C-like language
-backends/cpu          2661  processors as a target, and what is measured of them
-backends/cache        2500  what was compiled
-backends/probe          761  loops that keep a core busy, for benchmarks and back ends
-backends/c            3698  compiler, loader, team of threads
-backends/emit          1070  programs of their own
-backends/device        1416  programs on devices: tables, texts, runs, here and in what is emitted
-backends/interp        300  evaluates definitions
-backends/null           20  plans, and emits nothing
-backends/gpu          3419  graphics processors as a target
-backends/opencl        1900  a dialect and a device
-backends/cuda          2550  a dialect and a device
-bench                 6655  race, statistics, peers
-bench/report          5616  a page of sections
-bench/machine         1231  clock, processors, ceilings
-train                10563  fine-tuning, generation, export
-models                1790  on the public header alone
-cli                  12343  a file for each verb
-tests                50965  about half of what they test
-bench/tune             923  a search for loops, its log and rules
-tests/gpusim         10220  a driver and a card in software
+include                  676  the public header: to be read in one sitting
+graph                  33074  the table of operations is half of it
+import                 11921  ONNX, JSON, safetensors, tokenizers; all of it distrusted
+autodiff                4399  the chain rule, forward mode, batches, optimizers
+schedule                 181  the table of passes
+schedule/plan           2130  kernels, stages, values, targets
+schedule/nest           2424  the notation of loops
+schedule/schema         1434  rules, and loops by them
+schedule/fuse           2277  nodes become kernels
+schedule/passes         4950  a file for each other step
+schedule/place           823  plans over several devices
+schedule/explain        1549  what people read of a plan
+backends                4055  driver, runner, weights: what back ends share
+backends/codegen       12044  nests to text, for every C-like language
+backends/cpu            2661  processors as a target, and what is measured of them
+backends/cache          1485  what was compiled
+backends/probe           761  loops that keep a core busy, for benchmarks and back ends
+backends/c              3677  compiler, loader, team of threads
+backends/emit           1069  programs of their own
+backends/device         1416  programs on devices: tables, texts, runs, here and in what is emitted
+backends/interp          273  evaluates definitions
+backends/null             15  plans, and emits nothing
+backends/gpu            3419  graphics processors as a target
+backends/opencl         1892  a dialect and a device
+backends/cuda           2541  a dialect and a device
+bench                   6655  race, statistics, peers
+bench/report            5628  a page of sections
+bench/machine            672  clock, processors, ceilings
+train                  10550  fine-tuning, generation, export
+models                  1766  on the public header alone
+cli                    11850  a file for each verb
+tests                  51228  about half of what they test
+bench/tune               923  a search for loops, its log and rules
+tests/gpusim           10208  a driver and a card in software
 '
 columns=$(sed -n 's/^ColumnLimit: //p' .clang-format)
 [ -n "$columns" ] || { echo "sizes: .clang-format has no ColumnLimit"; exit 1; }

@@ -1,5 +1,5 @@
-/* once.c - a loop of one trip is a block in which its variable is a number, and a test around it where it may have none.
- * A loop that a language spells in its own way stays. */
+/* once.c - a loop of one trip is a block in which its variable is a number, and a test around it where it may have
+ * none. A loop that a language spells in its own way stays. */
 #include "backends/codegen/passes.h"
 
 static bool makes_one(const stmt *s, const dialect *d, int64_t *number)

@@ -1,5 +1,5 @@
-/* unit.c - a kernel's statements, after all passes, as a unit of text: what every unit begins with, functions it uses, tile
- * functions, and the function that calls them, which is named after all that. */
+/* unit.c - a kernel's statements, after all passes, as a unit of text: what every unit begins with, functions it uses,
+ * tile functions, and the function that calls them, which is named after all that. */
 #include "backends/codegen/emit.h"
 #include "backends/codegen/passes.h"
 #include "schedule/passes/launches.h"

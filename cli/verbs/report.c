@@ -45,11 +45,11 @@ static int run(const args *a, ts_error *e)
     char *results = outfile_check(out, e) ? outfile_text(args_noun(a, 0), RESULTS_MOST, e) : NULL;
     if (results)
         write_page(a, results, out,
-                   csv                                   ? report_csv
-                   : report_is(results, FORMAT_SUITE)    ? markdown ? report_suite_markdown : report_suite
-                   : markdown                            ? report_markdown
-                   : report_is(results, FORMAT_SWEEP)    ? report_sweep
-                                                         : report_write,
+                   csv                                ? report_csv
+                   : report_is(results, FORMAT_SUITE) ? markdown ? report_suite_markdown : report_suite
+                   : markdown                         ? report_markdown
+                   : report_is(results, FORMAT_SWEEP) ? report_sweep
+                                                      : report_write,
                    e);
     free(results);
     return TS_OK;
