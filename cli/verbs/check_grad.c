@@ -4,6 +4,7 @@
 #include "graph/base/base.h"
 
 #include <float.h>
+#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,16 +12,22 @@
 
 #define PART "check_grad_part" /* a function of the graph */
 enum { WAYS = 8 };             /* directions that each input is moved along */
+typedef struct place {         /* where the gradient is checked: an input, or a weight as an input of its name */
+    ts_tensor x, weight;       /* weight: in place of which it stands; NULL: it is an input of the model */
+    ts_array value, slope;
+    bool owned;   /* the value: an input's is the session's */
+    double worst; /* relative error; -1: nothing to compare with */
+} place;
 typedef struct checking {
     session s;
     ts_graph *g;
-    int n_in, n_out; /* real ones */
-    int *input;      /* by number of the model's */
-    ts_tensor *x, *grad, *out, *seed;
-    ts_tensor *part;          /* outputs times seeds, f64: not rounded as outputs of f32 are */
-    ts_array *weight, *slope; /* values of seeds and gradients */
-    ts_plan *plan;            /* of parts, then gradients */
-    double *worst;            /* by input: relative error; -1: nothing to compare with */
+    const char *only; /* a pattern of names; NULL: all */
+    int n_in, n_out;  /* real ones */
+    place *at;
+    ts_tensor *out, *seed, *grad;
+    ts_tensor *part;  /* outputs times seeds, f64: not rounded as outputs of f32 are */
+    ts_array *weight; /* values of seeds */
+    ts_plan *plan;    /* of parts, then gradients */
     double tolerance;
 } checking;
 
@@ -30,17 +37,71 @@ static bool can_move(ts_dtype d) /* halves are too coarse to take differences of
 }
 
 /* ---- what is asked ---- */
-/* Inputs by their names: a bound model's graph has them as leaves. */
-static void find_inputs(checking *c, int n_all, const ts_tensor *all)
+static bool is_asked(const checking *c, const char *name)
 {
-    for (int i = 0; i < ts_model_inputs(c->s.model); i++) {
-        ts_port p;
-        if (!ts_model_input(c->s.model, i, &p) || !can_move(p.dtype))
-            continue;
-        for (int k = 0; k < n_all; k++)
-            if (!strcmp(ts_op_name(all[k]), "input") && !strcmp(ts_name(all[k]), p.name))
-                c->input[c->n_in] = i, c->x[c->n_in++] = all[k];
-    }
+    return !c->only || fnmatch(c->only, name, 0) == 0;
+}
+
+/* The model's input of that name, as its graph has it: a bound model's graph has them as leaves. -1: it is none */
+static int input_called(const checking *c, const char *name)
+{
+    ts_port p;
+    int i = ts_model_inputs(c->s.model) - 1;
+    while (i >= 0 && !(ts_model_input(c->s.model, i, &p) && !strcmp(p.name, name)))
+        i--;
+    return i;
+}
+
+/* Inputs first, then weights, which become inputs. */
+static bool find_places(checking *c, ts_error *e)
+{
+    const int n = ts_leaves(c->n_out, c->out, NULL);
+    ts_tensor *all = heap_array((size_t)n + 1, sizeof *all);
+    bool good = true;
+    ts_leaves(c->n_out, c->out, all);
+    c->at = heap_array((size_t)n + 1, sizeof *c->at);
+    for (int weights = 0; weights < 2; weights++)
+        for (int k = 0; k < n && good; k++) {
+            const char *name = ts_name(all[k]);
+            const int input = input_called(c, name);
+            place *at = &c->at[c->n_in];
+            if (strcmp(ts_op_name(all[k]), weights ? "weight" : "input") || !*name || (input >= 0) == weights ||
+                !can_move(ts_type(all[k])) || !is_asked(c, name))
+                continue;
+            *at = (place){.x = all[k], .owned = weights};
+            if (weights)
+                at->weight = all[k], at->x = ts_input(c->g, name, ts_type(all[k]), ts_rank(all[k]), ts_shape(all[k]));
+            good = weights ? at->x && ts_leaf_value(at->weight, &at->value, e) : (at->value = c->s.value[input], true);
+            c->n_in++;
+        }
+    free(all);
+    return good && ts_graph_ok(c->g, e);
+}
+
+static bool with_weights(checking *c, ts_error *e)
+{
+    ts_tensor *from = heap_array((size_t)c->n_in + 1, sizeof *from), *to = heap_array((size_t)c->n_in + 1, sizeof *to);
+    int n = 0;
+    for (int k = 0; k < c->n_in; k++)
+        if (c->at[k].weight)
+            from[n] = c->at[k].weight, to[n++] = c->at[k].x;
+    const bool good = !n || ts_replace(c->g, c->n_out, c->out, n, from, to, c->out) || ts_graph_ok(c->g, e);
+    free(from), free(to);
+    return good;
+}
+
+static bool seed(checking *c, int i, ts_error *e)
+{
+    const ts_tensor t = c->out[i];
+    char name[64];
+    snprintf(name, sizeof name, "check-grad.seed%d", i);
+    c->seed[i] = ts_input(c->g, name, ts_type(t), ts_rank(t), ts_shape(t));
+    if (!ts_array_make(&c->weight[i], ts_type(t), ts_rank(t), ts_shape(t), e))
+        return false;
+    ts_array_random(&c->weight[i], 11 + (uint64_t)i, 0);
+    snprintf(name, sizeof name, "check-grad.weight%d", i);
+    c->part[i] = ts_call2(c->g, PART, t, ts_input(c->g, name, TS_F64, ts_rank(t), ts_shape(t)));
+    return true;
 }
 
 static bool ask(checking *c, ts_error *e)
@@ -52,32 +113,27 @@ static bool ask(checking *c, ts_error *e)
     if (!ts_function(c->g, PART "(y, w)", "y * w", NULL))
         return ts_graph_ok(c->g, e);
     for (int i = 0; i < n; i++) {
-        ts_tensor t = ts_model_tensor(c->s.model, i);
-        char name[64];
-        if (!dtype_has_gradient(ts_type(t)))
-            continue;
-        snprintf(name, sizeof name, "check-grad.seed%d", c->n_out);
-        c->seed[c->n_out] = ts_input(c->g, name, ts_type(t), ts_rank(t), ts_shape(t));
-        if (!ts_array_make(&c->weight[c->n_out], ts_type(t), ts_rank(t), ts_shape(t), e))
-            return false;
-        ts_array_random(&c->weight[c->n_out], 11 + (uint64_t)i, 0);
-        snprintf(name, sizeof name, "check-grad.weight%d", c->n_out);
-        c->part[c->n_out] = ts_call2(c->g, PART, t, ts_input(c->g, name, TS_F64, ts_rank(t), ts_shape(t)));
-        c->out[c->n_out++] = t;
+        const ts_tensor t = ts_model_tensor(c->s.model, i);
+        if (dtype_has_gradient(ts_type(t)))
+            c->out[c->n_out++] = t;
     }
-    const int n_all = ts_leaves(c->n_out, c->out, NULL);
-    ts_tensor *all = heap_array((size_t)n_all + 1, sizeof *all);
-    const size_t most = (size_t)ts_model_inputs(c->s.model) + 1;
-    c->x = heap_array(most, sizeof *c->x), c->grad = heap_array(most, sizeof *c->grad);
-    c->input = heap_array(most, sizeof *c->input), c->worst = heap_array(most, sizeof *c->worst);
-    c->slope = heap_array(most, sizeof *c->slope);
-    ts_leaves(c->n_out, c->out, all);
-    find_inputs(c, n_all, all);
-    free(all);
-    if (!c->n_in || !c->n_out)
-        return err_set(e, TS_BAD_INPUT, "check-grad: no %s of the model is of real numbers",
-                       c->n_out ? "input" : "output");
-    return ts_chain_rule(c->g, c->n_out, c->out, c->seed, c->n_in, c->x, c->grad) || ts_graph_ok(c->g, e);
+    if (!find_places(c, e))
+        return false;
+    if (!c->n_in || !c->n_out) {
+        err_set(e, TS_BAD_INPUT, "check-grad: no %s of the model is of real numbers%s%s",
+                c->n_out ? "input or weight" : "output", c->only ? " and matches " : "", c->only ? c->only : "");
+        return err_hint(e, "tessera show MODEL lists them");
+    }
+    bool good = with_weights(c, e);
+    for (int i = 0; i < c->n_out && good; i++)
+        good = seed(c, i, e);
+    ts_tensor *x = heap_array((size_t)c->n_in, sizeof *x);
+    c->grad = heap_array((size_t)c->n_in, sizeof *c->grad);
+    for (int k = 0; k < c->n_in; k++)
+        x[k] = c->at[k].x;
+    good = good && (ts_chain_rule(c->g, c->n_out, c->out, c->seed, c->n_in, x, c->grad) || ts_graph_ok(c->g, e));
+    free(x);
+    return good;
 }
 
 /* ---- values ---- */
@@ -88,6 +144,11 @@ static bool set_all(checking *c, ts_error *e)
         ts_model_input(c->s.model, i, &p);
         const int at = ts_plan_find(c->plan, p.name);
         if (at >= 0 && !ts_plan_set(c->plan, at, &c->s.value[i], e))
+            return false;
+    }
+    for (int k = 0; k < c->n_in; k++) {
+        const int at = c->at[k].weight ? ts_plan_find(c->plan, ts_name(c->at[k].x)) : -1;
+        if (at >= 0 && !ts_plan_set(c->plan, at, &c->at[k].value, e))
             return false;
     }
     for (int i = 0; i < c->n_out; i++) {
@@ -129,19 +190,19 @@ static bool sum(checking *c, sums *out, ts_error *e)
     return true;
 }
 
-/* The sums with input k moved by h along way; what storing rounds off is taken into the move. */
+/* The sums with place k moved by h along way; what storing rounds off is taken into the move. */
 static bool moved(checking *c, int k, const ts_array *way, double h, sums *out, ts_error *e)
 {
-    const ts_array *x = &c->s.value[c->input[k]];
+    const ts_array *x = &c->at[k].value;
     ts_array to;
     if (!ts_array_make(&to, x->dtype, x->rank, x->dim, e))
         return false;
     out->by = 0;
     for (int64_t i = 0; i < ts_array_count(x); i++) {
         ts_array_set(&to, i, ts_array_at(x, i) + h * ts_array_at(way, i));
-        out->by += (ts_array_at(&to, i) - ts_array_at(x, i)) * ts_array_at(&c->slope[k], i);
+        out->by += (ts_array_at(&to, i) - ts_array_at(x, i)) * ts_array_at(&c->at[k].slope, i);
     }
-    const bool good = ts_plan_set(c->plan, ts_plan_find(c->plan, ts_name(c->x[k])), &to, e) && sum(c, out, e);
+    const bool good = ts_plan_set(c->plan, ts_plan_find(c->plan, ts_name(c->at[k].x)), &to, e) && sum(c, out, e);
     ts_array_free(&to);
     return good;
 }
@@ -151,7 +212,7 @@ static bool moved(checking *c, int k, const ts_array *way, double h, sums *out, 
  * are computed in f64: their eps is that of f64, but a step is to be many times that of f32. */
 static double step_of(const checking *c, int k)
 {
-    return c->s.value[c->input[k]].dtype == TS_F64 ? cbrt(DBL_EPSILON) : sqrt(FLT_EPSILON);
+    return c->at[k].value.dtype == TS_F64 ? cbrt(DBL_EPSILON) : sqrt(FLT_EPSILON);
 }
 
 /* Three steps have to agree better with each other than with the gradient: at a jump or a corner they do not, and what
@@ -171,16 +232,18 @@ static bool check_way(checking *c, int k, const ts_array *way, ts_error *e)
     }
     const bool agree = fabs(off[0] - off[2]) <= 0.2 * fabs(off[2]) && fabs(off[1] - off[2]) <= 0.2 * fabs(off[2]);
     if (isfinite(error) && (agree || error <= c->tolerance))
-        c->worst[k] = fmax(c->worst[k], error);
+        c->at[k].worst = fmax(c->at[k].worst, error);
     return true;
 }
 
-static bool check_input(checking *c, int k, ts_error *e)
+static bool check_place(checking *c, int k, ts_error *e)
 {
-    const ts_array *x = &c->s.value[c->input[k]];
-    c->worst[k] = -1;
-    if (ts_plan_find(c->plan, ts_name(c->x[k])) < 0)
-        return c->worst[k] = 0, true;
+    const ts_array *x = &c->at[k].value;
+    c->at[k].worst = -1;
+    if (ts_plan_find(c->plan, ts_name(c->at[k].x)) < 0)
+        return c->at[k].worst = 0, true;
+    if (c->s.options.progress)
+        c->s.options.progress(c->s.options.user, ts_name(c->at[k].x), k, c->n_in);
     for (int i = 0; i < WAYS; i++) {
         ts_array way;
         if (!ts_array_make(&way, TS_F64, x->rank, x->dim, e))
@@ -194,7 +257,7 @@ static bool check_input(checking *c, int k, ts_error *e)
         if (!good)
             return false;
     }
-    return ts_plan_set(c->plan, ts_plan_find(c->plan, ts_name(c->x[k])), x, e);
+    return ts_plan_set(c->plan, ts_plan_find(c->plan, ts_name(c->at[k].x)), x, e);
 }
 
 static bool check(checking *c, ts_error *e)
@@ -208,9 +271,9 @@ static bool check(checking *c, ts_error *e)
     free(all);
     bool good = c->plan && ts_plan_build(c->plan, e) && set_all(c, e) && ts_plan_run(c->plan, e);
     for (int k = 0; k < c->n_in && good; k++)
-        good = ts_plan_get(c->plan, c->n_out + k, &c->slope[k], e);
+        good = ts_plan_get(c->plan, c->n_out + k, &c->at[k].slope, e);
     for (int k = 0; k < c->n_in && good; k++)
-        good = check_input(c, k, e);
+        good = check_place(c, k, e);
     return good;
 }
 
@@ -220,16 +283,18 @@ static bool show(const checking *c, const args *a)
     bool good = true;
     cJSON *root = reply_make("check-grad/1"), *list = js_array(root, "inputs");
     for (int k = 0; k < c->n_in; k++) {
-        const bool ok = c->worst[k] <= c->tolerance;
+        const place *at = &c->at[k];
+        const bool ok = at->worst <= c->tolerance;
         good = good && ok;
-        js_row(list, "name:%s,error:%g,tolerance:%g,verdict:%s", ts_name(c->x[k]), c->worst[k] < 0 ? NAN : c->worst[k],
-               c->tolerance,
-               c->worst[k] < 0 ? "unknown"
-               : ok            ? "good"
-                               : "wrong");
+        js_row(list, "name:%s,of:%s,error:%g,tolerance:%g,verdict:%s", ts_name(at->x), at->weight ? "weight" : "input",
+               at->worst < 0 ? NAN : at->worst, c->tolerance,
+               at->worst < 0 ? "unknown"
+               : ok          ? "good"
+                             : "wrong");
     }
     reply_give(a, root,
-               "[inputs*{name}\t[error?{error:%.2g}\t{verdict}|unknown: every difference met a jump or a corner]\n]");
+               "[inputs*{name}\t{of}\t[error?{error:%.2g}\t{verdict}|unknown: every difference met a jump or a "
+               "corner]\n]");
     return good;
 }
 
@@ -237,18 +302,19 @@ static void finish(checking *c)
 {
     for (int i = 0; i < c->n_out; i++)
         ts_array_free(&c->weight[i]);
-    for (int k = 0; k < c->n_in; k++)
-        ts_array_free(&c->slope[k]);
+    for (int k = 0; k < c->n_in; k++) {
+        ts_array_free(&c->at[k].slope);
+        if (c->at[k].owned)
+            ts_array_free(&c->at[k].value);
+    }
     ts_plan_free(c->plan);
-    free(c->out), free(c->part), free(c->seed), free(c->weight), free(c->x), free(c->grad), free(c->input),
-        free(c->worst);
-    free(c->slope);
+    free(c->out), free(c->part), free(c->seed), free(c->weight), free(c->grad), free(c->at);
     session_close(&c->s);
 }
 
 static int run(const args *a, ts_error *e)
 {
-    checking c = {.tolerance = args_number(a, "tolerance")};
+    checking c = {.tolerance = args_number(a, "tolerance"), .only = args_text(a, "only")};
     int code = TS_OK;
     if (session_open(&c.s, a, args_noun(a, 0), e) && session_fill(&c.s, 1, e) && ask(&c, e) && check(&c, e))
         code = show(&c, a) ? TS_OK : TS_FAILED;
@@ -260,6 +326,7 @@ static int run(const args *a, ts_error *e)
  * to ten thousand times as much as they are. */
 static const option options[] = {
     {"tolerance", 0, NUMBER, "X", "largest relative error that passes", "1e-3", false, 0, 1},
+    {"only", 0, WORD, "GLOB", "inputs and weights of that name, as in 'layer.0*'", ONCE},
     {0},
 };
 
@@ -270,8 +337,10 @@ const verb verb_check_grad = {
     .own = {"Options", options, NULL},
     .groups = session_model_groups,
     .examples = "tessera check-grad resnet-tiny --dim batch=1\n"
-                "tessera check-grad mine.json --tolerance 1e-6 # exit 1: one is wrong",
-    .details = "For each input of real numbers the worst relative error |d - g| / (|d| + |g|) over directions, d the "
+                "tessera check-grad mine.json --tolerance 1e-6 # exit 1: one is wrong\n"
+                "tessera check-grad gpt2-tiny --dim seq=8 --only '*bias'",
+    .details = "For each input and weight of real numbers the worst relative error |d - g| / (|d| + |g|) over "
+               "directions, d the "
                "difference of a weighted sum of all outputs, g what its gradient says. Values are computed in f64.",
     .run = run,
 };

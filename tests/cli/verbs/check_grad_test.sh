@@ -175,3 +175,27 @@ code=0
 $TESSERA emit --fn 'f(x) = g(x)' -o f.c 2>error.txt || code=$?
 [ $code = 3 ] && grep -q 'function f: expression " g(x)", column 2: no function is called "g"' error.txt || { cat error.txt; exit 1; }
 echo ok
+
+# Weights are moved, too: of a model of ids there is nothing else. A wrong derivative of one is found; --only chooses.
+for times in 2 3; do
+    cat >weight.json <<END
+{ "format": "graph/1", "opset": { "": 17 },
+  "inputs": [ { "name": "ids", "dtype": "i64", "shape": [3] } ], "outputs": [ { "name": "y" } ],
+  "scalars": [ { "name": "sq(x)", "text": "x*x", "derivative": "$times*x" } ],
+  "nodes": [ { "name": "w", "op": "tessera.parameter", "in": [], "out": ["w"],
+      "attr": { "shape": [4, 2], "seed": 1, "dtype": "f64" } },
+    { "name": "v", "op": "tessera.parameter", "in": [], "out": ["v"], "attr": { "shape": [2], "seed": 2, "dtype": "f64" } },
+    { "op": "tessera.sq", "in": ["w"], "out": ["s"] }, { "op": "Gather", "in": ["s", "ids"], "out": ["g"] },
+    { "op": "Mul", "in": ["g", "v"], "out": ["y"] } ] }
+END
+    code=0
+    $TESSERA check-grad weight.json --json >out.json || code=$?
+    python3 -c 'import json, sys
+rows = {i["name"]: (i["of"], i["verdict"]) for i in json.load(open("out.json"))["inputs"]}
+good = sys.argv[1] == "2"
+assert rows == {"w": ("weight", "good" if good else "wrong"), "v": ("weight", "good")}, rows
+assert sys.argv[2] == "01"[not good], sys.argv' $times $code
+done
+$TESSERA check-grad weight.json --only v | grep -q '^v.*weight.*good$'
+! $TESSERA check-grad weight.json --only 'q*' 2>err || exit 1
+grep -q 'no input or weight of the model is of real numbers and matches q\*' err || { cat err; exit 1; }
