@@ -156,12 +156,14 @@ static void add_asked(cJSON *root, const suite *s)
            o->judge, o->as_written);
 }
 
+static const char wrote[] = "give the file that tessera suite wrote with -o";
+
 static bool same_suite(const cJSON *old, const cJSON *root, ts_error *e)
 {
     if (strcmp(js_get_text(old, "format"), FORMAT_SUITE) != 0) {
         err_set(e, TS_BAD_INPUT, "--resume: \"format\" is \"%.40s\", expected " FORMAT_SUITE,
                 js_get_text(old, "format"));
-        return err_hint(e, "give the file that tessera suite wrote with -o");
+        return err_hint(e, "%s", wrote);
     }
     if (cJSON_Compare(js_get(old, "asked"), js_get(root, "asked"), true) &&
         strcmp(js_get_text(old, "tool"), js_get_text(root, "tool")) == 0)
@@ -207,6 +209,8 @@ bool bench_suite(const suite *s, char **out, int *signal, ts_error *e)
     r.races = js_array(r.root, "races");
     *signal = 0, *out = NULL;
     cJSON *old = s->earlier ? js_parse(s->earlier, "--resume", e) : NULL;
+    if (s->earlier && !old)
+        err_hint(e, "%s", wrote);
     const bool good = any_asked(s, e) && (!s->earlier || (old && same_suite(old, r.root, e))) &&
                       run_all(&r, old, signal, e);
     if (good)

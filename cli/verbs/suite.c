@@ -5,10 +5,14 @@
 #include "cli/outfile.h"
 #include "cli/outline.h"
 #include "cli/session.h"
+#include "graph/base/err.h"
 
 #include <signal.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static bool publish(const args *a, const char *json, ts_error *e)
 {
@@ -50,14 +54,27 @@ static suite suite_of(const args *a, progress *p)
     return s;
 }
 
+/* Peers that are not installed are left out; an interpreter that somebody names is to be there. */
+static bool python_runs(const args *a, ts_error *e)
+{
+    char *const line[] = {(char *)(uintptr_t)args_text(a, "peer-python"), "-c", "", NULL};
+    pid_t child;
+    int status = 1;
+    if (!line[0] || (posix_spawnp(&child, line[0], NULL, NULL, line, environ) == 0 &&
+                     waitpid(child, &status, 0) == child && status == 0))
+        return true;
+    err_set(e, TS_USAGE, "suite: --peer-python %.500s does not run", line[0]);
+    return err_hint(e, "name a Python interpreter, or leave it out: it is python3 of PATH then");
+}
+
 static int run(const args *a, ts_error *e)
 {
     const char *out = args_text(a, "out"), *page = args_text(a, "report"), *resume = args_text(a, "resume");
     char *earlier = NULL, *json = NULL;
     int signal = 0, code = TS_OK;
     if ((out && !outfile_check(out, e)) || (page && !outfile_check(page, e)) ||
-        (resume && !(earlier = outfile_text(resume, RESULTS_MOST, e))))
-        return e->code;
+        (resume && !(earlier = outfile_text(resume, RESULTS_MOST, e))) || !python_runs(a, e))
+        return free(earlier), e->code;
     progress p = progress_open(&a->console);
     suite s = suite_of(a, &p);
     s.earlier = earlier;

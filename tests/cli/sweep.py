@@ -29,6 +29,7 @@ BASE = {  # verb: arguments of a command that is right
     "eval": "run --data dev.tsv",
     "predict": "run --text film",
     "quantize": "m.onnx --weights int4 --out made",
+    "suite": "--quick --only row --threads 1",
     "tune": "m.json --budget 2s --most 2 --threads 1 --out made",
     "generate": "lm --prompt ab --max-tokens 2",
 }
