@@ -100,7 +100,7 @@ static const option options[] = {
     {"resume", 0, A_FILE, "FILE", "races that FILE has, of the same options, are not measured again", ONCE},
     {"judge", 0, A_TARGET, "NAME", "target whose results count as right (default: plain f64 loops; for steps, c)",
      ONCE},
-    {"peer-python", 0, A_FILE, "PATH", "the Python that runs peers", "python3 of PATH", false, 0, 0},
+    {"peer-python", 0, A_FILE, "PATH", "the Python that runs peers (default: python3 of PATH)", ONCE},
     {0},
 };
 static const option_group group = {"Options", options, NULL};
