@@ -20,7 +20,7 @@ schedule/plan           2130  kernels, stages, values, targets
 schedule/nest           2424  the notation of loops
 schedule/schema         1434  rules, and loops by them
 schedule/fuse           2277  nodes become kernels
-schedule/passes         4950  a file for each other step
+schedule/passes         4952  a file for each other step
 schedule/place           823  plans over several devices
 schedule/explain        1549  what people read of a plan
 backends                4055  driver, runner, weights: what back ends share
@@ -36,13 +36,13 @@ backends/null             15  plans, and emits nothing
 backends/gpu            3419  graphics processors as a target
 backends/opencl         1892  a dialect and a device
 backends/cuda           2541  a dialect and a device
-bench                   6655  race, statistics, peers
+bench                   6659  race, statistics, peers
 bench/report            5628  a page of sections
 bench/machine            672  clock, processors, ceilings
 train                  10550  fine-tuning, generation, export
 models                  1766  on the public header alone
-cli                    11850  a file for each verb
-tests                  51228  about half of what they test
+cli                    11937  a file for each verb
+tests                  51232  about half of what they test
 bench/tune               923  a search for loops, its log and rules
 tests/gpusim           10208  a driver and a card in software
 '

@@ -242,8 +242,8 @@ const verb verb_schema = {
                 "tessera schema lint mine.json bert-base    # what fits, what does not, and why\n"
                 "tessera schema list                        # schemas that come with Tessera\n"
                 "tessera schema show panels -o mine.json    # one of them, to read and to edit\n"
-                "tessera schema diff panels mine.json       # what differs, rule by rule; exit 1 then\n"
-                "tessera schema fmt mine.json -o mine.json  # the layout of those that come with Tessera",
+                "tessera schema diff panels mine.json       # what differs; exit 1 then\n"
+                "tessera schema fmt mine.json -o mine.json  # laid out as built-in ones are",
     .details = "lint takes a run of train in place of a model, too: the schema is then one for the run's step.",
     .run = run,
 };

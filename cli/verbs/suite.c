@@ -111,12 +111,13 @@ const verb verb_suite = {
     .brief = "Time a fixed list of networks, beside other runtimes",
     .usage = "",
     .groups = groups,
-    .examples = "tessera suite --quick                              # a short look at every race\n"
-                "tessera suite -o new.json --report suite.html      # stopped: the same with --resume new.json\n"
-                "tessera suite --only 'bert*' --isa avx2 -o avx2.json\n"
-                "tessera compare old.json new.json --fail-on slower # over versions; --allow-env-diff: over machines",
+    .examples = "tessera suite --quick # a short look at every race\n"
+                "tessera suite -o new.json # stopped: the same with --resume new.json\n"
+                "tessera suite --only 'bert*' --isa avx2 -o avx2.json",
     .details = "It needs no file: BERT, MiniLM, ResNet-50, GPT-2, steps of training and small layers are made when "
                "they are timed, with one thread and with one per core. ONNX Runtime, OpenVINO and PyTorch take part "
-               "where they are installed. Exits with 1 where a race could not be run, or is INVALID.",
+               "where they are installed. Exits with 1 where a race could not be run, or is INVALID. tessera compare "
+               "holds two suites against each "
+               "other.",
     .run = run,
 };

@@ -4,9 +4,9 @@
  * Requires: a graph. Nothing is done to one that is to run as written. Guarantees: values of the roots are the
  * same; what needs no input is a leaf where it is read with inputs, except what layouts take over (movement of all
  * elements: packing does it at no cost; parts that are multiplied have layouts as leaves only), what would take more
- * memory than it is computed from (masks, weights stored in fewer bits), what is computed from so little that it stays
- * in a cache, what may fail (places that data say), and, where its sources are read otherwise too, what there is no
- * room for. */
+ * memory than it is computed from (masks, weights stored in fewer bits; but not what a formula says and a product
+ * reads, which is kept either way), what is computed from so little that it stays in a cache, what may fail (places
+ * that data say), and, where its sources are read otherwise too, what there is no room for. */
 #include "graph/ir/known.h"
 #include "schedule/passes/passes.h"
 #include "schedule/plan/plan.h"
@@ -98,7 +98,8 @@ static bool gains(search *s, const node *n)
         freed += s->read[from.leaf[i]->id] ? 0 : one;
     }
     const int64_t own = type_bytes(&n->type), growth = own > freed ? own - freed : 0;
-    if (most < LEAST || moves(s, n) || from.out || own > bytes || growth > s->room)
+    const bool formula = s->factor[n->id] && bytes < LEAST; /* no product takes it in, so it is kept either way */
+    if (most < LEAST || moves(s, n) || from.out || (own > bytes && !formula) || growth > s->room)
         return false;
     s->room -= growth;
     return true;
@@ -118,7 +119,7 @@ static void find_known(search *s)
 {
     for (int i = 0; i < s->n; i++) {
         const node *n = s->need[i];
-        bool known = n->leaf ? n->leaf->kind != LEAF_INPUT : n->n_in > 0;
+        bool known = n->leaf ? n->leaf->kind != LEAF_INPUT : n->n_in > 0 || !s->p->n_variable;
         for (int k = 0; k < n->n_in; k++)
             known = known && s->known[n->in[k]->id];
         s->known[n->id] = known;
@@ -136,7 +137,7 @@ static bool is_root(const plan *p, const node *n)
     return i > 0;
 }
 
-static const node *largest(const node *n) /* of the leaves: it gives the name */
+static const node *largest(const node *n) /* of the leaves: it gives the name; NULL: there is none */
 {
     const node *best = n->leaf ? n : NULL;
     for (int i = 0; !n->leaf && i < n->n_in; i++) {
@@ -175,7 +176,8 @@ bool pass_known(plan *p, err *e)
         const node *n = s.need[i];
         if (n->leaf || !s.known[n->id] || !s.read[n->id] || is_root(p, n) || !gains(&s, n))
             continue;
-        s.now[n->id] = g_known(p->g, n, *n->label ? n->label : largest(n)->label);
+        const node *named = *n->label ? n : largest(n);
+        s.now[n->id] = g_known(p->g, n, named ? named->label : "");
         any = true;
     }
     return !any || put(&s, e);

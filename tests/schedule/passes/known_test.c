@@ -29,6 +29,9 @@ static const row rows[] = {
     {"x f32[90,80]; w! f32[200,80]; p slice starts=[3,0] sizes=[90,80] w; y add x p", 1, 0},
     /* it would take more memory than what it is computed from */
     {"x f32[90,80]; v! f32[90,1]; w! f32[1,80]; c multiply v w; y add x c", 1, 0},
+    /* but a formula that a product reads is kept either way; one that is added is not */
+    {"x f32[9,80]; i iota count=6400 to=f32; s add i i; c reshape shape=[80,80] s; y matmul x c", 1, 1},
+    {"x f32[80,80]; i iota count=6400 to=f32; s add i i; c reshape shape=[80,80] s; y add x c", 1, 0},
     /* so little that it stays in the first cache */
     {"x f32[9,20]; v! f32[20]; w! f32[20]; c add v w; y add x c", 2, 0},
     /* places that data say may be wrong, which a run has to say */
