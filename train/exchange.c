@@ -32,17 +32,19 @@ static bool find_stops(const step *s, int stop[], ts_error *e)
     return true;
 }
 
-bool exchange_make(step *s, ts_error *e)
+exchange *exchange_make(const step *s, ts_error *e)
 {
-    exchange *x = s->shards->exchange = calloc(1, sizeof *x);
+    exchange *x = calloc(1, sizeof *x);
     const int n = s->shards->n_bucket;
     int stop[MOST_BUCKET + 1] = {0};
     if (!x)
-        return err_memory(e, sizeof *x, "an exchange of gradients");
+        return err_memory(e, sizeof *x, "an exchange of gradients"), NULL;
     x->shards = s->shards;
     MUST(!pthread_mutex_init(&x->lock, NULL) && !pthread_cond_init(&x->more, NULL));
-    if (!find_stops(s, stop, e))
-        return false;
+    if (!find_stops(s, stop, e)) {
+        exchange_free(x);
+        return NULL;
+    }
     for (int i = 0; i < n; i++) {
         int at = i;
         for (; at > 0 && x->stop[at - 1] > stop[i]; at--)
@@ -51,7 +53,7 @@ bool exchange_make(step *s, ts_error *e)
     }
     while (x->n_stop < n && x->stop[x->n_stop] < INT_MAX)
         x->n_stop++;
-    return true;
+    return x;
 }
 
 void exchange_free(exchange *x)

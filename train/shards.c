@@ -280,7 +280,8 @@ bool shards_make(step *s, net *n, const ranks *r, const ts_options *o, ts_error 
         return false;
     lay_out(s);
     return make_room(s, e) && make_gradients(s, n, o, e) && make_update(s, n, o, e) && name_states(s, e) &&
-           shards_weights(s, e) && shards_lend(s, s->sum, &z->level[0], e) && exchange_make(s, e);
+           shards_weights(s, e) && shards_lend(s, s->sum, &z->level[0], e) &&
+           (z->exchange = exchange_make(s, e)) != NULL;
 }
 
 double shards_bytes(const step *s)

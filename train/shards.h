@@ -52,8 +52,8 @@ float *shards_at(const ts_array *flat, int64_t at); /* an element of a flat vect
 void shards_add(const shards *z, int level, int64_t from, int64_t to);
 bool shards_bring(const step *s, ts_error *e); /* the plan's sums, which a device may have */
 /* In exchange.c: sums of buckets over all ranks by a thread, each as soon as the plan has written it. */
-bool exchange_make(step *s, ts_error *e);                /* the plan is there */
-bool exchange_run(step *s, step_result *r, ts_error *e); /* the step's plan, meanwhile */
+struct exchange *exchange_make(const step *s, ts_error *e); /* the plan is there; NULL with e set */
+bool exchange_run(step *s, step_result *r, ts_error *e);    /* the step's plan, meanwhile */
 void exchange_free(struct exchange *x);
 /* In shards.c and shards_state.c. */
 bool shards_lend(step *s, const ts_tensor *t, const ts_array *flat, ts_error *e); /* t: by weight, what lies there */
