@@ -39,7 +39,7 @@ backends/cuda           2541  a dialect and a device
 bench                   6659  race, statistics, peers
 bench/report            5628  a page of sections
 bench/machine            672  clock, processors, ceilings
-train                  10550  fine-tuning, generation, export
+train                  10553  fine-tuning, generation, export
 models                  1766  on the public header alone
 cli                    11937  a file for each verb
 tests                  51232  about half of what they test
