@@ -3,7 +3,8 @@
 # refused.  ctest: O1
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
-quick="--quick --only gru --threads 1 --peer-python /nonexistent"
+printf '#!/bin/sh\n[ "$1" = -c ]\n' >bare && chmod +x bare # an interpreter that has no runtime installed
+quick="--quick --only gru --threads 1 --peer-python $dir/bare"
 # shellcheck disable=SC2086
 {
     expect 0 'gru    1        ' suite $quick -o s.json --report s.html
@@ -56,5 +57,6 @@ PY
     "$TESSERA" compare slow.json quiet.json --fail-on slower >/dev/null 2>&1 || wrong "compare --fail-on slower fails where it is faster"
     expect 2 'no race in common' compare s.json none.json
     expect 3 'expected results/1' compare s.json "$SOURCE/docs/formats/suite.json"
+    expect 2 "--peer-python /nonexistent does not run" suite --quick --only gru --peer-python /nonexistent
 }
 finish
