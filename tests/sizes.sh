@@ -20,11 +20,11 @@ schedule/plan           2130  kernels, stages, values, targets
 schedule/nest           2424  the notation of loops
 schedule/schema         1434  rules, and loops by them
 schedule/fuse           2277  nodes become kernels
-schedule/passes         4952  a file for each other step
+schedule/passes         4953  a file for each other step
 schedule/place           823  plans over several devices
 schedule/explain        1549  what people read of a plan
 backends                4055  driver, runner, weights: what back ends share
-backends/codegen       12044  nests to text, for every C-like language
+backends/codegen       12046  nests to text, for every C-like language
 backends/cpu            2661  processors as a target, and what is measured of them
 backends/cache          1485  what was compiled
 backends/probe           761  loops that keep a core busy, for benchmarks and back ends
@@ -42,7 +42,7 @@ bench/machine            672  clock, processors, ceilings
 train                  10553  fine-tuning, generation, export
 models                  1766  on the public header alone
 cli                    11937  a file for each verb
-tests                  51232  about half of what they test
+tests                  51234  about half of what they test
 bench/tune               923  a search for loops, its log and rules
 tests/gpusim           10208  a driver and a card in software
 '

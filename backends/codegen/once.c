@@ -1,11 +1,22 @@
 /* once.c - a loop of one trip is a block in which its variable is a number, and a test around it where it may have
- * none. A loop that a language spells in its own way stays. */
+ * none. A loop that a language spells in its own way stays, and one that something in it may end. */
 #include "backends/codegen/passes.h"
+
+/* Something in it ends it; what ends a loop within does not. */
+static bool is_left(const stmt *in)
+{
+    bool any = false;
+    for (const stmt *s = in->first; s && !any; s = s->next) {
+        const bool loops = s->kind == S_LOOP || s->kind == S_CHUNKS || s->kind == S_REPEAT;
+        any = s->kind == S_LEAVE || (!loops && (is_left(s) || (s->other && is_left(s->other))));
+    }
+    return any;
+}
 
 static bool makes_one(const stmt *s, const dialect *d, int64_t *number)
 {
     const role_form *r = s->role ? role_form_of(d, s->role) : NULL;
-    return s->kind == S_LOOP && s->trips == 1 && !(r && r->head) && cexpr_known(s->from, number);
+    return s->kind == S_LOOP && s->trips == 1 && !(r && r->head) && !is_left(s) && cexpr_known(s->from, number);
 }
 
 static void name_number(stmt *in, arena *mem, int64_t number)

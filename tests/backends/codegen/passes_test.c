@@ -42,6 +42,8 @@ static void test_once(void)
             "if (3 < MIN(4, left)) {\n    CONST(i, 3);\n    f(i);\n}\n");
     becomes(pass_once, "for (index i = low; i < 4; i++) {\n    f(i);\n}\n",
             "for (index i = low; i < 4; i++) {\n    f(i);\n}\n");
+    becomes(pass_once, "for (index i = 0; i < 1; i++) {\n    if (a) {\n        break;\n    }\n}\n",
+            "for (index i = 0; i < 1; i++) {\n    if (a) {\n        break;\n    }\n}\n");
     becomes(pass_once, "EACH(i, 0, 1, 1) {\n    f(i);\n}\n", "EACH(i, 0, 1, 1) {\n    f(i);\n}\n");
 }
 
