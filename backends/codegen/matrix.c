@@ -171,16 +171,6 @@ void matrix_finish(emitter *m)
                  arena_format(m->mem, "kept[%d]", f->held->across ? f->held->across : f->sums / f->held->run), NULL);
 }
 
-static void open_parts(emitter *m, const char *name, int64_t n)
-{
-    code_open(&m->out.code, (stmt){.kind = S_LOOP,
-                                   .how = WRITTEN_OUT,
-                                   .name = name,
-                                   .from = emit_whole(m, 0),
-                                   .to = emit_whole(m, n),
-                                   .trips = n});
-}
-
 int matrix_enter(emitter *m, bool placed)
 {
     unit_loops u;
@@ -190,13 +180,13 @@ int matrix_enter(emitter *m, bool placed)
     if (placed && f)
         find_run(m, &u, f);
     if (m->tile.run) {
-        open_parts(m, "run", f->sums / f->held->run);
+        emit_written_out(m, "run", f->sums / f->held->run);
         code_let(&m->out.code, m->tile.run->type, "both", NULL);
-        open_parts(m, "one", f->held->run);
+        emit_written_out(m, "one", f->held->run);
         code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), "part",
                  cexpr_word(m->mem, arena_format(m->mem, "%d * run + one", f->held->run)));
     } else
-        open_parts(m, "part", f ? f->sums : 1);
+        emit_written_out(m, "part", f ? f->sums : 1);
     if (placed && f)
         place_sum(m, &u, f);
     else

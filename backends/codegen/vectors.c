@@ -294,12 +294,7 @@ static void each_product(emitter *m, const loop *q)
     const int64_t n = m->here.cur[q->axis];
     const int n_var = m->sp.n;
     const char *name = arena_format(m->mem, "%s_%d", m->s->letter[q->axis], m->s->nest.n - 1);
-    code_open(&m->out.code, (stmt){.kind = S_LOOP,
-                                   .how = WRITTEN_OUT,
-                                   .name = name,
-                                   .from = emit_whole(m, 0),
-                                   .to = emit_whole(m, n),
-                                   .trips = n});
+    emit_written_out(m, name, n);
     const position was = vector_go(m, q->axis, affine_var(&m->sp, var_add(&m->sp, name, 0, n - 1)), 1);
     emit_phase(m, BODY);
     vector_back(m, q->axis, was), m->sp.n = n_var;
