@@ -90,16 +90,17 @@ static bool moves(search *s, const node *n) /* nothing else is done from its lea
 static bool gains(search *s, const node *n)
 {
     sources from = {0};
-    int64_t bytes = 0, freed = 0, most = type_count(&n->type);
+    int64_t bytes = 0, freed = 0, source = 0;
     add_sources(s, &from, n);
     for (int i = 0; i < from.n; i++) {
         const int64_t one = type_bytes(&from.leaf[i]->type);
-        most = int_max(most, type_count(&from.leaf[i]->type)), bytes += one,
+        source = int_max(source, type_count(&from.leaf[i]->type)), bytes += one,
         freed += s->read[from.leaf[i]->id] ? 0 : one;
     }
     const int64_t own = type_bytes(&n->type), growth = own > freed ? own - freed : 0;
-    const bool formula = s->factor[n->id] && bytes < LEAST; /* no product takes it in, so it is kept either way */
-    if (most < LEAST || moves(s, n) || from.out || (own > bytes && !formula) || growth > s->room)
+    const bool formula = s->factor[n->id] && source < LEAST; /* no product takes it in, so it is kept either way */
+    if (int_max(source, type_count(&n->type)) < LEAST || moves(s, n) || from.out || (own > bytes && !formula) ||
+        growth > s->room)
         return false;
     s->room -= growth;
     return true;
