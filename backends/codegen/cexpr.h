@@ -29,7 +29,7 @@ struct cexpr {
     const cexpr *const *arg;
     const int64_t *times; /* C_SUM: by argument */
     int64_t number;
-    bool below; /* C_FLOOR: what is divided may be less than 0 */
+    bool below; /* C_FLOOR: below 0, too, it is rounded down; else that says the same as 0: no trip is left */
 };
 
 const cexpr *cexpr_word(arena *mem, const char *s); /* s is copied */

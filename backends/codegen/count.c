@@ -120,7 +120,7 @@ static void statements(counter *c, const stmt *in, const around *up, double time
         c->all.fetches += s->kind == S_FETCH ? times : 0;
         c->all.barriers += s->kind == S_BARRIER ? times : 0;
         c->all.scalar_stores += s->kind == S_STORE && in_memory(s->place) ? times : 0;
-        c->all.trips += loops && s->how != WRITTEN_OUT ? times * (double)s->trips / (double)s->step : 0;
+        c->all.trips += loops && s->how != WRITTEN_OUT ? times * (double)s->trips : 0;
         if (loops)
             statements(c, s, &(around){up, s}, times * (double)s->trips);
         else

@@ -301,7 +301,7 @@ static void put_walked(text *t, const plan *p, const kernel *k)
     tile_explain(t, p, k);
     if (p->on->explain)
         p->on->explain(p, k, t);
-    if (!p->on->group) {
+    if (p->on->count) {
         const prediction f = kernel_predict(p, k);
         json_add(t, "predicted:{time_ns:%.4g,bound:%s}", f.seconds * 1e9, f.bound);
     }
