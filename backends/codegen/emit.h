@@ -254,7 +254,7 @@ typedef struct emitter {
 
 /* MERGE: of a vector; GATHER: of lanes of a group; CARRY: states make a step; TAKE: the sums so far,
  * KEEP: for later ones */
-typedef enum phase { CLEAR, BODY, MERGE, GATHER, CARRY, FINISH, TAKE, KEEP } phase;
+typedef enum tile_phase { CLEAR, BODY, MERGE, GATHER, CARRY, FINISH, TAKE, KEEP } tile_phase;
 /* access.c: offsets in elements within a load's source, and within the result's place. */
 const affine *source_offset(emitter *m, int load, const affine *const *axis);
 const affine *store_offset(emitter *m, const affine *const *axis);
@@ -308,7 +308,7 @@ const cexpr *value_sum(emitter *m, const expr *x, const cexpr *acc);     /* acc 
 /* The value, but what `was` has of elements that there are not: where these are folded into one */
 const cexpr *value_counted(emitter *m, dtype d, const cexpr *value, const cexpr *was);
 /* phase.c: one element of the tile, or one vector, in the innermost loop. */
-void emit_phase(emitter *m, phase ph);
+void emit_phase(emitter *m, tile_phase ph);
 /* Half of so many lanes takes the other half in, until there is one. */
 void phase_halves(emitter *m, int64_t lanes, void (*take)(emitter *m, const char *low, const char *high));
 /* tile.c */
@@ -361,7 +361,7 @@ const cexpr *vector_element(const emitter *m,
 void vectors_find(emitter *m);           /* in the tile, its start being set up: whether it has them */
 int64_t vectors_of(const emitter *m);    /* that the loop has */
 const expr *vectors_value(emitter *m);   /* partial_value, of all elements of the vector at hand */
-void vectors_loop(emitter *m, phase ph); /* in place of the loop */
+void vectors_loop(emitter *m, tile_phase ph); /* in place of the loop */
 /* matrix.c: products that a matrix unit forms, where lanes of a group do so together. */
 bool matrix_of(const emitter *m, unit_loops *u, const matrix_form **form); /* whether the stage has such loops */
 bool matrix_check(emitter *m);                                             /* that the language has the unit */
@@ -416,14 +416,11 @@ void emit_prefetch_arguments(emitter *m, text *t); /* of a call */
 bool bounds_read(const expr *x, split *c); /* 0 <= place, place < n, and the same written otherwise */
 void bounds_find(emitter *m);              /* of the stage */
 void bounds_tile(emitter *m); /* in the tile, its start being set up: what settles each comparison, and m->term */
-/* At loop l of the tile: narrows the constants, and gives the bounds; true when these say more than numbers. */
-bool bounds_loop(emitter *m, int l, int64_t *first, int64_t *end, const cexpr **from, const cexpr **to);
-bool bounds_alike(emitter *m, int l, int64_t i); /* trips i and i + 1 of a loop written apart leave the same bounds */
 bool bounds_open(emitter *m);                    /* opens a test around the tile's folds where one is needed */
 /* mask.c: what a mask leaves of a block of rows. */
 void mask_open(emitter *m);          /* before the first stage */
 void mask_check(emitter *m);         /* behind each stage */
-bool mask_shared(emitter *m, int l); /* before shared loop l: whether it ends where that ends; opens a block, then */
+bool mask_carried(emitter *m); /* before the loop along which states are carried: opens a block if it ends there */
 bool mask_bounds(const emitter *m, int l);                   /* whether loop l of the stage ends where that ends */
 const cexpr *mask_end(const emitter *m, int l, int64_t end); /* where, of trips up to `end` */
 /* varying.c: extents that a run says. */
@@ -436,8 +433,6 @@ const cexpr *varying_full(emitter *m); /* at a call: the condition under which t
  * there is none. */
 int64_t varying_half(const emitter *m, int axis);
 const cexpr *varying_more(emitter *m, int axis, int64_t than); /* the condition that more than that is left of it */
-/* The ways in which loop l of the tile goes through trips that have `each` elements: how many ways. */
-int varying_ways(const emitter *m, int l, int64_t each, trips_way out[2]);
 /* Of a loop over neighbours in a tile that sums up nothing: it is long, and takes those vectors that are there. */
 bool varying_row(const emitter *m, int l, int64_t trips);
 void varying_bounds(emitter *m, int l, trips_way way, const cexpr **from, const cexpr **to); /* narrows them */
@@ -467,6 +462,7 @@ const expr *with_idioms(emitter *m, const expr *x);
 const expr *without_round_trips(emitter *m, const expr *x); /* conversions that change nothing here */
 /* kernel.c: the loops around tiles */
 void loop_name(const emitter *m, const nest *t, int l, char name[24]); /* its variable: from the axis and its number */
+void stage_enter(emitter *m, int i); /* the stage is the one at hand, with all that is known of it as a whole */
 void kernel_statements(emitter *m);                                    /* gives operands, scratch, tiles and m->code */
 void op_counts_add(op_counts *c, const op_counts *more, double times);
 void kernel_count(const emitter *m, op_counts *out); /* of its statements (count.c) */

@@ -1,6 +1,6 @@
 /* kernel.c - the loops around the tiles, and the function that holds them. Extents are constants, so a loop whose step
  * does not divide is cut into full trips and one clipped trip, each written out with its own constants. */
-#include "backends/codegen/emit.h"
+#include "backends/codegen/trips.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -61,31 +61,6 @@ typedef struct place {
     int n_var;
 } place;
 
-typedef struct cut {            /* trips of a loop that are written with the same constants */
-    int64_t first, trips, left; /* left: of the axis, within a trip */
-    int64_t all;                /* trips of the whole loop */
-    bool rest;                  /* the clipped one */
-    bool masked;                /* ends where a mask leaves nothing */
-    const cexpr *count;         /* trips that there are in this run; may be more than are written; NULL: all */
-} cut;
-
-/* Full trips, and one for the rest; where borders have tiles of their own, first and last full trips apart. */
-static int cuts_of(const emitter *m, const loop *q, bool peel, cut out[4])
-{
-    const int64_t left = m->here.cur[q->axis], full = left / q->step, rest = left % q->step, all = full + !!rest;
-    int n = 0;
-    if (peel && q->role->serial && full > 1) {
-        out[n++] = (cut){0, 1, q->step, all, false, false, NULL};
-        if (full > 2)
-            out[n++] = (cut){1, full - 2, q->step, all, false, false, NULL};
-        out[n++] = (cut){full - 1, 1, q->step, all, false, false, NULL};
-    } else if (full)
-        out[n++] = (cut){0, full, q->step, all, false, false, NULL};
-    if (rest)
-        out[n++] = (cut){full, 1, rest, all, true, false, NULL};
-    return n;
-}
-
 /* Axis and depth: of several stages, their own loops count on from those that they share. */
 void loop_name(const emitter *m, const nest *t, int l, char name[24])
 {
@@ -95,56 +70,55 @@ void loop_name(const emitter *m, const nest *t, int l, char name[24])
 }
 
 /* Behind the last of trips up to `all` that counts: those that a mask leaves, and that there are in this run */
-static const cexpr *end_of(emitter *m, int l, const cut *c, int64_t all)
+static const cexpr *end_of(emitter *m, int l, const strip *c, int64_t all)
 {
     const cexpr *end = c->masked ? mask_end(m, l, all) : emit_whole(m, all);
     return c->count ? cexpr_least(m->mem, end, c->count) : end;
 }
 
-static void enter_plain(emitter *m, const char *name, int l, const cut *c, const loop *q)
+static void enter_plain(emitter *m, const char *name, int l, const strip *c, const loop *q)
 {
-    const bool there = !c->first && c->trips == 1; /* an axis has one element at least */
+    const bool there = !c->first && c->end == 1; /* an axis has one element at least */
     code_open(&m->out.code, (stmt){.kind = S_LOOP,
                                    .role = q->role->name,
                                    .name = name,
                                    .from = emit_whole(m, c->first),
-                                   .to = there ? emit_whole(m, 1) : end_of(m, l, c, c->first + c->trips),
-                                   .trips = c->trips});
+                                   .to = there ? emit_whole(m, 1) : end_of(m, l, c, c->end),
+                                   .trips = c->end - c->first});
 }
 
-static void name_trip(emitter *m, const char *name, const cut *c)
+static void name_trip(emitter *m, const char *name, const strip *c)
 {
     code_add(&m->out.code, (stmt){.kind = S_CONSTANT, .name = name, .value = cexpr_number(m->mem, c->first)});
 }
 
 /* Trips that are chunks, all or some: the loop itself is around all. Whether that opened a block. */
-static bool enter_chunk(emitter *m, int l, const char *name, const cut *c)
+static bool enter_chunk(emitter *m, int l, const char *name, const strip *c)
 {
-    const bool some = c->trips <
-                      loop_trips(&nest_outer(m->k)->loop[l]); /* fewer under a clipped trip of a loop around */
+    const int64_t own = c->end - c->first, most = loop_trips(&nest_outer(m->k)->loop[l]);
+    const bool some = own < most; /* fewer under a clipped trip of a loop around */
     const cexpr *trip = chunks_trip(m, l), *test = NULL;
     const bool fewer = c->count && !chunks_first(m, l); /* a loop around walks the same axis */
     if (some && c->rest)
         test = cexpr_two(m->mem, "($0 == $1)", trip, emit_whole(m, c->first));
     if ((some && !c->rest) || fewer) {
-        const cexpr *end = some && !c->rest ? emit_whole(m, c->trips) : NULL;
+        const cexpr *end = some && !c->rest ? emit_whole(m, own) : NULL;
         end = !fewer ? end : end ? cexpr_least(m->mem, end, c->count) : c->count;
         test = cexpr_both(m->mem, test, cexpr_two(m->mem, "($0 < $1)", trip, end));
     }
     if (test)
-        code_open(&m->out.code, (stmt){.kind = S_IF,
-                                       .value = test,
-                                       .share = (double)c->trips / (double)loop_trips(&nest_outer(m->k)->loop[l])});
+        code_open(&m->out.code, (stmt){.kind = S_IF, .value = test, .share = (double)own / (double)most});
     const bool named = trip->kind == C_WORD && !strcmp(trip->text, name);
-    if (!named && c->trips == 1)
+    if (!named && own == 1)
         name_trip(m, name, c);
     else if (!named)
         code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), name, trip);
     return test;
 }
 
-static void enter_core(emitter *m, const char *name, const cut *c)
+static void enter_core(emitter *m, const char *name, const strip *c)
 {
+    const int64_t own = c->end - c->first;
     const cexpr *n = c->count ? cexpr_least(m->mem, emit_whole(m, c->all), c->count) : NULL,
                 *to = share_to(m, c->all, n);
     if (c->rest) {
@@ -157,15 +131,15 @@ static void enter_core(emitter *m, const char *name, const cut *c)
                                                          : last});
         return;
     }
-    if (c->all > c->trips)
-        to = cexpr_least(
-            m->mem, cexpr_word(m->mem, arena_format(m->mem, "%lld%s", (long long)c->trips, m->d->index_suffix)), to);
+    if (c->all > own)
+        to = cexpr_least(m->mem, cexpr_word(m->mem, arena_format(m->mem, "%lld%s", (long long)own, m->d->index_suffix)),
+                         to);
     code_open(&m->out.code,
-              (stmt){.kind = S_LOOP, .name = name, .from = share_from(m, c->all, n), .to = to, .trips = c->trips});
+              (stmt){.kind = S_LOOP, .name = name, .from = share_from(m, c->all, n), .to = to, .trips = own});
 }
 
 /* Opens loop l over some of its trips. Whether there is a block to leave. */
-static bool enter(emitter *m, const nest *t, int l, const cut *c)
+static bool enter(emitter *m, const nest *t, int l, const strip *c)
 {
     const loop *q = &t->loop[l];
     const bool outer = t == nest_outer(m->k), chunks = outer && l <= m->chunks.core,
@@ -183,8 +157,8 @@ static bool enter(emitter *m, const nest *t, int l, const cut *c)
         if (core && c->rest)
             name_trip(m, n, c);
     }
-    const int v = var_add(&m->sp, n, c->first, c->first + c->trips - 1);
-    const affine *at = core && c->trips == 1 && !c->rest ? affine_const(&m->sp, 0) : affine_var(&m->sp, v);
+    const int v = var_add(&m->sp, n, c->first, c->end - 1);
+    const affine *at = core && c->end - c->first == 1 && !c->rest ? affine_const(&m->sp, 0) : affine_var(&m->sp, v);
     m->here.axis[q->axis] = affine_add(&m->sp, m->here.axis[q->axis], at, q->step);
     m->here.cur[q->axis] = c->left;
     return opened;
@@ -206,7 +180,7 @@ static void restore(emitter *m, const place *p)
 }
 
 /* Of a fold outside the tile: whether this is the first and the last of all trips. */
-static void enter_fold(emitter *m, int l, const char *name, const cut *c)
+static void enter_fold(emitter *m, int l, const char *name, const strip *c)
 {
     const char *of = arena_format(m->mem, "const %s", m->d->truth);
     const char *first = arena_format(m->mem, "first_%d", l), *last = arena_format(m->mem, "last_%d", l);
@@ -224,36 +198,31 @@ static const cexpr *count_of(emitter *m, const varying *v, const loop *q) /* tri
     return v->by ? varying_trips(m, v, m->here.axis[q->axis], q->step) : NULL;
 }
 
-static void walk(emitter *m, int l)
+static void write_trips(emitter *m, strip *t);
+
+/* Of a stage's own loop; its trips that there are in this run are counted where the loop begins. */
+static void write_own(emitter *m, strip *t)
 {
-    if (l == nest_tile(m->s)) {
-        emit_tile(m);
-        return;
-    }
-    const loop *q = &m->s->nest.loop[l];
+    const int l = t->loop;
+    const loop *q = trips_loop(m, t);
+    const bool folds = trips_folds(m, t) && !q->role->parallel; /* whose trips have sums of their own */
     char name[24];
+    place was;
     loop_name(m, &m->s->nest, l, name);
-    const bool folds = m->s->folds >> q->axis & 1 && !q->role->parallel; /* whose trips have sums of their own */
-    cut cuts[4];
-    const int n = cuts_of(m, q, m->stage.peeled >> q->axis & 1, cuts);
-    const cexpr *count = count_of(m, &m->s->varies[q->axis], q);
-    for (int i = 0; i < n && !err_is(m->e); i++) {
-        place was;
-        save(m, &was);
-        cuts[i].masked = mask_bounds(m, l), cuts[i].count = count;
-        const bool opened = enter(m, &m->s->nest, l, &cuts[i]);
-        if (folds)
-            enter_fold(m, l, name, &cuts[i]);
-        prefetch_enter(m, false, l); /* first: where a copied operand lies in memory is still said */
-        copy_enter(m, m->stage.at, false, l);
-        walk(m, l + 1);
-        prefetch_leave(m, false, l);
-        if (folds)
-            code_close(&m->out.code);
-        if (opened)
-            code_close(&m->out.code);
-        restore(m, &was);
-    }
+    save(m, &was);
+    t->count = count_of(m, &m->s->varies[q->axis], q);
+    const bool opened = enter(m, &m->s->nest, l, t);
+    if (folds)
+        enter_fold(m, l, name, t);
+    prefetch_enter(m, false, l); /* first: where a copied operand lies in memory is still said */
+    copy_enter(m, m->stage.at, false, l);
+    write_trips(m, t->in);
+    prefetch_leave(m, false, l);
+    if (folds)
+        code_close(&m->out.code);
+    if (opened)
+        code_close(&m->out.code);
+    restore(m, &was);
 }
 
 static int written_by(const emitter *m, const stage *s)
@@ -264,7 +233,7 @@ static int written_by(const emitter *m, const stage *s)
     return o;
 }
 
-static void write_stage(emitter *m, int i)
+void stage_enter(emitter *m, int i)
 {
     const stage *s = &m->k->stage[i];
     m->stage.at = i, m->s = s, m->stage.value = without_round_trips(m, copy_value(m, s)),
@@ -285,6 +254,12 @@ static void write_stage(emitter *m, int i)
             m->stage.lane = l;
     }
     m->stage.result = written_by(m, s);
+}
+
+static void write_stage(emitter *m, strip *t)
+{
+    stage_enter(m, t->loop);
+    const stage *s = m->s;
     if (!matrix_check(m))
         return;
     if (!stage_nested(s)) {
@@ -301,7 +276,7 @@ static void write_stage(emitter *m, int i)
         carry_open(m);
     if (m->k->n_stage == 1)
         chunks_open(m);
-    walk(m, 0);
+    write_trips(m, t->in);
     if (m->k->n_stage == 1)
         chunks_close(m);
     if (m->k->n_stage > 1) {
@@ -329,42 +304,45 @@ static void staged_at(emitter *m, int l) /* operands of any stage staged at a sh
     }
 }
 
-static void walk_shared(emitter *m, int l)
+static void write_shared(emitter *m, strip *t)
 {
-    if (l == m->k->shared.n) {
-        mask_open(m);
-        for (int i = 0; i < m->k->n_stage && !err_is(m->e); i++)
-            write_stage(m, i), mask_check(m);
-        return;
-    }
-    const loop *q = &m->k->shared.loop[l];
-    cut cuts[4];
-    memcpy(m->here.cur, m->shared.cur, sizeof m->here.cur);
-    const int n = cuts_of(m, q, false, cuts);
-    const bool masked = mask_shared(m, l);
-    memcpy(m->here.axis, m->shared.axis, sizeof m->here.axis);
-    const cexpr *count = count_of(m, &m->k->stage[m->k->main].varies[q->axis], q);
-    if (q->axis == kernel_carried(m->k))
-        carry_start(m);
-    for (int i = 0; i < n; i++) {
-        const affine *axis = m->shared.axis[q->axis];
-        const int64_t cur = m->shared.cur[q->axis], scratch = m->data.scratch;
-        const int n_var = m->sp.n;
-        memcpy(m->here.axis, m->shared.axis, sizeof m->here.axis),
-            memcpy(m->here.cur, m->shared.cur, sizeof m->here.cur);
-        cuts[i].masked = masked, cuts[i].count = count;
-        const bool opened = enter(m, &m->k->shared, l, &cuts[i]);
-        m->shared.axis[q->axis] = m->here.axis[q->axis], m->shared.cur[q->axis] = m->here.cur[q->axis];
-        staged_at(m, l);
-        walk_shared(m, l + 1);
-        prefetch_leave(m, true, l), copy_leave(m, l);
-        if (opened)
-            code_close(&m->out.code);
-        m->shared.axis[q->axis] = axis, m->shared.cur[q->axis] = cur, m->data.scratch = scratch;
-        m->sp.n = n_var;
-    }
+    const loop *q = trips_loop(m, t);
+    const affine *axis = m->shared.axis[q->axis];
+    const int64_t cur = m->shared.cur[q->axis], scratch = m->data.scratch;
+    const int n_var = m->sp.n;
+    memcpy(m->here.axis, m->shared.axis, sizeof m->here.axis), memcpy(m->here.cur, m->shared.cur, sizeof m->here.cur);
+    t->count = count_of(m, &m->k->stage[m->k->main].varies[q->axis], q);
+    const bool opened = enter(m, &m->k->shared, t->loop, t);
+    m->shared.axis[q->axis] = m->here.axis[q->axis], m->shared.cur[q->axis] = m->here.cur[q->axis];
+    staged_at(m, t->loop);
+    write_trips(m, t->in);
+    prefetch_leave(m, true, t->loop), copy_leave(m, t->loop);
+    if (opened)
+        code_close(&m->out.code);
+    m->shared.axis[q->axis] = axis, m->shared.cur[q->axis] = cur, m->data.scratch = scratch;
+    m->sp.n = n_var;
+}
+
+static void write_carried(emitter *m, strip *t)
+{
+    const bool masked = mask_carried(m);
+    carry_start(m);
+    write_trips(m, t->in);
     if (masked)
         code_close(&m->out.code);
+}
+
+static void write_trips(emitter *m, strip *t)
+{
+    if (t && t->kind == T_STAGE && m->k->n_stage > 1)
+        mask_open(m);
+    for (; t && !err_is(m->e); t = t->next)
+        switch (t->kind) {
+        case T_STAGE: write_stage(m, t), mask_check(m); break;
+        case T_CARRIED: write_carried(m, t); break;
+        case T_TILE: emit_tile(m); break;
+        default: (t->shared ? write_shared : write_own)(m, t); break;
+        }
 }
 
 void kernel_statements(emitter *m)
@@ -382,9 +360,11 @@ void kernel_statements(emitter *m)
     m->out.code = code_begin(m->mem);
     m->chunks.core = -1, m->chunks.parts = 1;
     held_clear(m);
+    strip *all = trips_of_kernel(m);
     if (k->n_stage > 1)
-        chunks_open(m), walk_shared(m, 0), chunks_close(m);
-    else
-        write_stage(m, 0);
+        chunks_open(m);
+    write_trips(m, all);
+    if (k->n_stage > 1)
+        chunks_close(m);
     lanes_head(m);
 }

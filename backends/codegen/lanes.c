@@ -4,7 +4,7 @@
  * lanes do apart stands under tests of these digits, and no barrier stands under such a test. What is folded along such
  * a loop is summed by each lane for itself, and then in halves, always in the same order: by registers of the lanes of
  * a warp where the target has that, else through scratch. */
-#include "backends/codegen/emit.h"
+#include "backends/codegen/trips.h"
 #include "schedule/nest/kept.h"
 
 #include <stdio.h>
@@ -261,4 +261,17 @@ void lanes_merge(emitter *m)
             merge_loop(m, l, &there);
     if (!there)
         code_call(&m->out.code, cexpr_word(m->mem, m->d->warp_barrier));
+}
+
+bool lanes_to_one(const emitter *m, const strip *t)
+{
+    return t->ph == FINISH && trips_folds(m, t);
+}
+
+strip *lanes_pass(emitter *m, strip *t)
+{
+    const bool apart = t->ph == BODY || (t->ph >= CARRY && t->kind == T_LOOP && !trips_folds(m, t));
+    if (t->kind == T_LOOP && !apart && over_lanes(trips_loop(m, t)))
+        t->kind = T_LANES;
+    return t;
 }

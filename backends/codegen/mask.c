@@ -1,7 +1,7 @@
 /* mask.c - blocks of rows are walked as far as a mask leaves something (schedule/passes/mask.h): a table says how far,
  * `limit` holds it, in grains, and loops along the masked axis end there. Behind the stage that finds the largest score
  * of each row a block in which one is too small begins again, and is walked whole. */
-#include "backends/codegen/emit.h"
+#include "backends/codegen/trips.h"
 
 static void name_limit(emitter *m, const mask_skip *y, int rows)
 {
@@ -27,10 +27,10 @@ void mask_open(emitter *m)
     text_free(&line);
 }
 
-bool mask_shared(emitter *m, int l)
+bool mask_carried(emitter *m)
 {
     const mask_skip *y = m->k->mask;
-    const bool is = y && y->carried && m->k->shared.loop[l].axis == kernel_carried(m->k);
+    const bool is = y && y->carried;
     if (is) {
         code_open(&m->out.code, (stmt){.kind = S_BLOCK});
         name_limit(m, y, kernel_carried(m->k) - 1);
@@ -123,4 +123,17 @@ const cexpr *mask_end(const emitter *m, int l, int64_t end)
     limit = cexpr_times(m->mem, limit, y->grain / q->step);
     return end * q->step == y->grain * y->grains ? limit /* what says more to a compiler */
                                                  : cexpr_least(m->mem, emit_whole(m, end), limit);
+}
+
+strip *masks_pass(emitter *m, strip *t)
+{
+    if (t->kind != T_LOOP)
+        return t;
+    t->masked = t->shared ? m->k->mask && m->k->mask->carried && trips_loop(m, t)->axis == kernel_carried(m->k)
+                          : mask_bounds(m, t->loop);
+    if (t->masked && m->tile.made) {
+        t->from = emit_whole(m, t->first), t->to = mask_end(m, t->loop, t->end);
+        m->tile.made->masked = true;
+    }
+    return t;
 }

@@ -3,6 +3,7 @@
  * memory into fragments, once for all sums that need them. Slices are whole trips of the unit, zeros where operands
  * end, so that nothing here is tested; what is written is. */
 #include "backends/codegen/fragment.h"
+#include "backends/codegen/trips.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -357,4 +358,16 @@ void matrix_body(emitter *m)
     code_close(&m->out.code);
     memcpy(m->tile.inner, inner, sizeof inner), memcpy(m->tile.plain, plain, sizeof plain);
     m->sp.n = n_var;
+}
+
+strip *units_pass(emitter *m, strip *t)
+{
+    const role *r = t->kind == T_LOOP ? trips_loop(m, t)->role : NULL;
+    unit_loops u;
+    const matrix_form *form;
+    if (r && r->unit && r->warp)
+        t->kind = T_UNIT, t->in = NULL;
+    else if (t->kind == T_APART && t->ph == BODY && matrix_of(m, &u, &form))
+        t->kind = T_PRODUCT, t->in = NULL;
+    return t;
 }

@@ -2,7 +2,7 @@
  * a loop's number (tiles of Winograd, neighbours put side by side), its unrolled loops are written out trip by trip and
  * each trip says only what it takes. The loops outside write their first and last trips apart where padding depends on
  * them, so that tiles inside hold no test of it. */
-#include "backends/codegen/emit.h"
+#include "backends/codegen/trips.h"
 
 #include <string.h>
 
@@ -71,4 +71,12 @@ static const expr *partial_one(void *user, const expr *x)
 const expr *partial_value(emitter *m)
 {
     return m->stage.known ? x_share(m->mem, x_map(m->mem, m->stage.value, partial_one, m)) : m->stage.value;
+}
+
+strip *choices_pass(emitter *m, strip *t)
+{
+    if (m->tile.made && t->kind == T_LOOP && t->ph != BODY && m->stage.known >> t->loop & 1)
+        for (strip *rest = t; rest->end - rest->first > 1;)
+            rest = trips_apart(m, rest, rest->first + 1);
+    return t;
 }

@@ -1,5 +1,6 @@
 /* passes.c - the table of passes over statements, and what people read of all passes. */
 #include "backends/codegen/passes.h"
+#include "backends/codegen/trips.h"
 #include "schedule/make.h"
 #include "tessera.h"
 
@@ -31,8 +32,12 @@ char *ts_passes_json(void)
         const pass_record *a = &plan_passes[i];
         text_add(&t, i ? "," : ""), add(&t, "plan", &(code_pass){a->name, a->does, a->requires, a->guarantees, NULL});
     }
+    for (int i = 0; i < N_TRIPS_PASS; i++) {
+        const trips_pass *a = &trips_passes[i];
+        text_add(&t, ","), add(&t, "loops", &(code_pass){a->name, a->does, a->requires, a->guarantees, NULL});
+    }
     for (int i = 0; i < N_CODE_PASS; i++)
-        text_add(&t, ","), add(&t, "kernel", &code_passes[i]);
+        text_add(&t, ","), add(&t, "statements", &code_passes[i]);
     text_add(&t, "]");
     return text_take(&t);
 }

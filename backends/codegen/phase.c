@@ -1,4 +1,5 @@
 /* phase.c - each phase of a tile, of one element or of one vector: what stands in its innermost loop. */
+#include "backends/codegen/trips.h"
 #include "backends/codegen/vectors.h"
 
 /* acc = the unit of the fold: 0 of a sum. */
@@ -128,9 +129,16 @@ static void finish_one(emitter *m)
         value_put(m, value);
 }
 
-void emit_phase(emitter *m, phase ph)
+void emit_phase(emitter *m, tile_phase ph)
 {
     static void (*const one[])(emitter *) = {clear_one, body_one,   merge_one, lanes_merge,
                                              carry_one, finish_one, take_one,  keep_one};
     one[ph](m);
+}
+
+strip *phases_pass(emitter *m, strip *t)
+{
+    while (t->kind == T_LOOP && t->ph != BODY && trips_folds(m, t) && !(t->ph == CLEAR && t->loop == m->stage.lane))
+        t = t->in;
+    return t;
 }

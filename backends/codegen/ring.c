@@ -14,6 +14,7 @@
  * What cannot be sent, or where nothing is, is taken into registers in front of the sums and put behind them. The last
  * slice may have less than a step of the axis: what is not there of it becomes zeros, which the sums leave out. */
 #include "backends/codegen/ring.h"
+#include "backends/codegen/trips.h"
 
 #include <string.h>
 
@@ -297,4 +298,19 @@ void ring_close(emitter *m, const ring *r)
         add_arrived(m, 0);
     if (boxes_any(r))
         boxes_end(m, r);
+}
+
+strip *rings_pass(emitter *m, strip *t)
+{
+    bool any = false;
+    if (t->kind != T_LOOP || t->ph != BODY || !trips_even(m, t->loop))
+        return t;
+    for (int i = 0; i < m->s->n_staging; i++)
+        any = any || copy_follows(m, &m->s->staging[i], t->loop);
+    if (!any)
+        return t;
+    t->ring = arena_get(m->mem, sizeof *t->ring);
+    strip *around = trips_wrap(m, T_RING, t);
+    around->ring = t->ring;
+    return around;
 }

@@ -6,7 +6,7 @@
  * loop needs constants: the folds that it depends on with are written out, trip by trip, and the loops outside write
  * their first and last trips apart, so that a tile at the border knows where it stands. What none of this
  * settles stays in the guard. */
-#include "backends/codegen/emit.h"
+#include "backends/codegen/trips.h"
 
 #include <string.h>
 
@@ -226,7 +226,7 @@ static bool is_number(emitter *m, const affine *bound, int64_t first, int64_t en
     return clamped(high, first, end) == *number;
 }
 
-bool bounds_alike(emitter *m, int l, int64_t i)
+static bool alike(emitter *m, int l, int64_t i) /* trips i and i + 1 of a loop leave the same bounds */
 {
     for (int n = 0; n < m->bounds.n; n++) {
         const split *c = &m->bounds.split[n];
@@ -252,30 +252,46 @@ bool bounds_alike(emitter *m, int l, int64_t i)
     return true;
 }
 
-bool bounds_loop(emitter *m, int l, int64_t *first, int64_t *end, const cexpr **from, const cexpr **to)
+/* Narrows the loop; what is known when the program is written is a number. */
+static void narrow(emitter *m, strip *t)
 {
-    bool moves = false;
-    *from = emit_whole(m, *first), *to = emit_whole(m, *end);
+    const cexpr *from = NULL, *to = NULL;
     for (int pass = 0; pass < 2; pass++) /* constants first */
         for (int i = 0; i < m->bounds.n; i++) {
             const split *c = &m->bounds.split[i];
             int64_t known;
             bool low;
-            if (!c->done || c->last != l)
+            if (!c->done || c->last != t->loop)
                 continue;
             const affine *bound = bound_at(m, c, m->tile.plain, &low);
-            const bool constant = is_number(m, bound, *first, *end, &known);
-            int64_t *limit = low ? first : end;
-            const cexpr **at = low ? from : to;
+            const bool constant = is_number(m, bound, t->first, t->end, &known);
             if (!pass && constant)
-                *limit = known, *at = emit_whole(m, known);
-            else if (pass && !(constant && known == *limit)) {
+                *(low ? &t->first : &t->end) = known;
+            else if (pass && !(constant && known == (low ? t->first : t->end))) {
                 emit_passed(m, bound);
+                from = from ? from : emit_whole(m, t->first), to = to ? to : emit_whole(m, t->end);
                 const cexpr *one = emit_index(m, bound);
-                *at = low ? cexpr_most(m->mem, one, *at) : cexpr_least(m->mem, one, *at), moves = true;
+                *(low ? &from : &to) = low ? cexpr_most(m->mem, one, from) : cexpr_least(m->mem, one, to);
             }
         }
-    return moves;
+    t->from = from, t->to = to;
+}
+
+strip *guards_pass(emitter *m, strip *t)
+{
+    strip *first = NULL, **end = &first;
+    if (!m->tile.made || t->kind != T_LOOP || t->ph != BODY)
+        return t;
+    for (strip *next; t; t = next) {
+        for (int64_t i = t->first + 1; m->tile.apart >> t->loop & 1 && i < t->end; i++)
+            if (!alike(m, t->loop, i - 1))
+                trips_apart(m, t, i);
+        next = t->next, t->next = NULL;
+        narrow(m, t);
+        if (t->first < t->end)
+            *end = t, end = &t->next;
+    }
+    return first;
 }
 
 bool bounds_open(emitter *m)

@@ -4,56 +4,13 @@
  * subscripts are constants then, lies in registers. Where the language has vectors, a loop over lanes is one over them
  * (vectors.c). */
 #include "backends/codegen/ring.h"
+#include "backends/codegen/trips.h"
 #include "schedule/plan/extents.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* ---- loops ---- */
-typedef struct saved {
-    int64_t cur[MAX_AXIS], scratch;
-    const affine *inner[MAX_AXIS], *plain[MAX_AXIS];
-} saved;
-
-/* Around a loop: what holds in it must not hold behind it. */
-static void save(const emitter *m, saved *s)
-{
-    memcpy(s->cur, m->here.cur, sizeof s->cur), memcpy(s->inner, m->tile.inner, sizeof s->inner),
-        memcpy(s->plain, m->tile.plain, sizeof s->plain);
-    s->scratch = m->data.scratch;
-}
-
-static void restore(emitter *m, const saved *s)
-{
-    memcpy(m->here.cur, s->cur, sizeof s->cur), memcpy(m->tile.inner, s->inner, sizeof s->inner),
-        memcpy(m->tile.plain, s->plain, sizeof s->plain);
-    m->data.scratch = s->scratch;
-}
-
-typedef struct span { /* trips of a loop that are written with the same constants */
-    int64_t first, end, left;
-    trips_way way; /* which of them, where the axis varies */
-} span;
-
-/* Full trips, together or apart, and one for the rest. */
-static int spans_of(emitter *m, int l, phase ph, span out[MAX_APART + 1])
-{
-    const loop *q = &m->s->nest.loop[l];
-    const int64_t left = m->here.cur[q->axis], full = left / q->step, rest = left % q->step;
-    const bool cut = ph == BODY && m->tile.apart >> l & 1, known = ph != BODY && m->stage.known >> l & 1;
-    int n = 0;
-    if (full && !cut && !known)
-        out[n++] = (span){0, full, q->step, EVERY_TRIP};
-    for (int64_t i = 0; (cut || known) && i < full; i++)
-        if (i && cut && bounds_alike(m, l, i - 1))
-            out[n - 1].end = i + 1;
-        else
-            out[n++] = (span){i, i + 1, q->step, EVERY_TRIP};
-    if (rest)
-        out[n++] = (span){full, full + 1, rest, EVERY_TRIP};
-    return n;
-}
-
 /* Without sums nothing stays in registers from trip to trip. */
 static int64_t written_out(const emitter *m, int64_t trips)
 {
@@ -90,218 +47,158 @@ static uint32_t counted_axes(const emitter *m)
     return axes;
 }
 
-static opening opening_of(const emitter *m, const loop *q, phase ph)
+static opening opening_of(const emitter *m, const loop *q, tile_phase ph)
 {
     const opening how = role_opening(q->role, ph != MERGE);
     return how == IN_LANES && m->stage.fold && m->d->lanes_written_out ? WRITTEN_OUT : how;
 }
 
-/* Opens loop l over some of its trips; false when none of them counts. */
-static bool enter(emitter *m, int l, const span *s, phase ph)
+static const char *count_of(const emitter *m, int l) /* of trips, which the call says; NULL: it does not */
 {
     const loop *q = &m->s->nest.loop[l];
-    int64_t first = s->first, end = s->end;
-    const cexpr *from = emit_whole(m, first), *to = emit_whole(m, end);
-    char name[16];
-    snprintf(name, sizeof name, "%s_%d", m->s->letter[q->axis], l);
-    bool moves = ph == BODY && bounds_loop(m, l, &first, &end, &from, &to);
-    if (mask_bounds(m, l)) {
-        from = emit_whole(m, first), to = mask_end(m, l, end);
-        moves = m->tile.made->masked = true;
-    }
-    if (m->tile.made->counted >> q->axis & 1 && q == counting(m, q->axis)) {
-        from = emit_whole(m, 0), to = cexpr_word(m->mem, arena_format(m->mem, "%s_trips", m->s->letter[q->axis]));
-        moves = true;
-    }
-    if (s->way) {
-        moves = true;
-        varying_bounds(m, l, s->way, &from, &to);
-    }
-    if (first < end && q->role->group) {
-        lanes_enter(m, l, first, end, moves ? to : NULL);
-    } else if (first < end) {
-        const bool one = q->role->serial && matrix_sum(m); /* written out as far as the nest says */
-        code_open(&m->out.code, (stmt){.kind = S_LOOP,
-                                       .how = one ? WRITTEN_OUT : opening_of(m, q, ph),
-                                       .role = q->role->name,
-                                       .name = name,
-                                       .from = from,
-                                       .to = to,
-                                       .trips = end - first,
-                                       .together = one ? 1 : written_out(m, end - first)});
-    }
-    m->tile.trips = end - first;
-    if (first >= end)
-        return false;
-    const affine *at = affine_var(&m->sp, var_add(&m->sp, name, first, end - 1));
-    m->tile.inner[q->axis] = affine_add(&m->sp, m->tile.inner[q->axis], at, q->step);
-    m->tile.plain[q->axis] = affine_add(&m->sp, m->tile.plain[q->axis], at, q->step);
-    m->here.cur[q->axis] = s->left;
-    return true;
+    return m->tile.made->counted >> q->axis & 1 && q == counting(m, q->axis)
+               ? arena_format(m->mem, "%s_trips", m->s->letter[q->axis])
+               : NULL;
 }
 
-static void register_loops(emitter *m, int l, phase ph);
-
-static bool turns_alike(const emitter *m, int l) /* one trip of it after the other, none of them left out */
+strip *counts_pass(emitter *m, strip *t)
 {
-    bool alike = !(m->tile.apart >> l & 1) && !mask_bounds(m, l);
-    for (int i = 0; i < m->bounds.n; i++)
-        alike = alike && !(m->bounds.split[i].done && m->bounds.split[i].last == l);
-    return alike;
+    const char *count = t->kind == T_LOOP ? count_of(m, t->loop) : NULL;
+    if (count)
+        t->from = emit_whole(m, 0), t->to = cexpr_word(m->mem, count);
+    return t;
 }
 
-static bool open_vector(emitter *m, int l, phase ph)
+/* ---- trips as statements ---- */
+static void write_trips(emitter *m, const strip *t);
+
+static void open_loop(emitter *m, const strip *t, const char *name)
 {
-    const loop *q = &m->s->nest.loop[l];
-    const bool all = ph == BODY ? turns_alike(m, l) : ph == FINISH && !mask_bounds(m, l);
-    if (!q->role->lanes || q->step > 1 || !all)
-        return false;
-    const char *trip = arena_format(m->mem, "%s_%d", m->s->letter[q->axis], l);
-    if (ph == BODY && tuple_fold(m))
-        return vector_open(m, q, trip, m->stage.fold->n_state, m->stage.fold->arg + m->stage.fold->n_state, false);
-    const expr *x = ph == BODY ? m->tile.term : partial_value(m);
-    return vector_open(m, q, trip, 1, &x, ph == FINISH && !m->stage.outer_fold && !m->s->n_piece);
+    const loop *q = trips_loop(m, t);
+    const bool one = q->role->serial && matrix_sum(m); /* written out as far as the nest says */
+    m->tile.trips = t->end - t->first;
+    if (q->role->group) {
+        lanes_enter(m, t->loop, t->first, t->end, t->to);
+        return;
+    }
+    code_open(&m->out.code, (stmt){.kind = S_LOOP,
+                                   .how = one ? WRITTEN_OUT : opening_of(m, q, t->ph),
+                                   .role = q->role->name,
+                                   .name = name,
+                                   .from = t->from ? t->from : emit_whole(m, t->first),
+                                   .to = t->to ? t->to : emit_whole(m, t->end),
+                                   .trips = m->tile.trips,
+                                   .together = one ? 1 : written_out(m, m->tile.trips)});
 }
 
-/* A loop whose trips lie in different lanes. What all of them do to their sums alike takes no test. */
-static void lane_loop(emitter *m, int l, phase ph)
+static void write_loop(emitter *m, const strip *t)
 {
-    const loop *q = &m->s->nest.loop[l];
-    const bool folded = m->s->folds >> q->axis & 1, one = folded && ph == FINISH;
-    saved was;
-    save(m, &was);
-    if (one)
-        lanes_enter(m, l, 0, 1, NULL);
-    else if (q->step < m->here.cur[q->axis])
-        m->here.cur[q->axis] = q->step;
-    register_loops(m, l + 1, ph);
-    if (one)
-        code_close(&m->out.code);
-    restore(m, &was);
-}
-
-static void register_loops(emitter *m, int l, phase ph)
-{
-    if (l == m->s->nest.n) {
-        emit_phase(m, ph);
-        return;
-    }
-    const loop *q = &m->s->nest.loop[l];
-    const bool folded = m->s->folds >> q->axis & 1;
-    if (m->tile.vectors.n && l == nest_last(m->s)) {
-        vectors_loop(m, ph);
-        return;
-    }
-    if (q->role->unit && q->role->warp) { /* nothing else is inside */
-        saved was;
-        save(m, &was);
-        int opened = matrix_enter(m, ph >= CARRY);
-        emit_phase(m, ph);
-        while (opened-- > 0)
-            code_close(&m->out.code);
-        m->tile.run = m->tile.pair = NULL;
-        restore(m, &was);
-        return;
-    }
-    if (q->role->group && ph != BODY && !(ph >= CARRY && !folded)) {
-        lane_loop(m, l, ph);
-        return;
-    }
-    if (folded && ph != BODY && !(ph == CLEAR && l == m->stage.lane)) {
-        register_loops(m, l + 1, ph);
-        return;
-    }
-    saved all;
-    span spans[MAX_APART + 1];
-    save(m, &all);
-    if (ph == CLEAR && (folded || matrix_sum(m))) /* all lanes, clipped trips too */
-        m->here.cur[q->axis] = nest_left(m->k, m->s, q->axis, l - 1);
-    const bool vector = open_vector(m, l, ph);
-    const int n = spans_of(m, l, ph, spans);
-    for (int i = 0; i < n; i++) {
-        saved was;
-        save(m, &was);
-        if (varying_row(m, l, spans[i].end - spans[i].first))
-            spans[i].way = VECTORS_LEFT;
-        if (enter(m, l, &spans[i], ph)) {
-            register_loops(m, l + 1, ph);
-            code_close(&m->out.code);
-        }
-        restore(m, &was);
-    }
-    if (vector)
-        vector_close(m);
-    restore(m, &all);
-}
-
-static void apart_loops(emitter *m, phase ph) /* what lanes do apart */
-{
-    unit_loops u;
-    const matrix_form *form;
-    if (ph == BODY && matrix_of(m, &u, &form)) {
-        matrix_body(m);
-        return;
-    }
-    const bool one = lanes_one(m);
-    if (ph == FINISH)
-        matrix_finish(m);
-    register_loops(m, nest_unrolled(m->s), ph);
-    if (one)
-        code_close(&m->out.code);
-}
-
-static bool begin_ring(emitter *m, int l, ring *r)
-{
-    const loop *q = &m->s->nest.loop[l];
-    const bool counted = m->tile.made->counted >> q->axis & 1 && q == counting(m, q->axis);
-    const int64_t left = m->here.cur[q->axis];
-    return turns_alike(m, l) && ring_open(m, l, (left + q->step - 1) / q->step,
-                                          counted ? arena_format(m->mem, "%s_trips", m->s->letter[q->axis]) : NULL, r);
-}
-
-static void fold_loops(emitter *m, int l, int unrolled)
-{
-    if (l == unrolled) {
-        emit_fetch(m);
-        apart_loops(m, BODY);
-        return;
-    }
-    span spans[MAX_APART + 1];
-    const size_t n_source = (size_t)m->s->n_load;
+    const bool copies = t->ph == BODY && t->loop < nest_unrolled(m->s);
+    const char *name = arena_format(m->mem, "%s_%d", m->s->letter[trips_loop(m, t)->axis], t->loop);
+    const size_t n_source = copies ? (size_t)m->s->n_load : 0;
     source *sources = m->data.source[m->stage.at], *outside = arena_array(m->mem, n_source + 1, sizeof *outside);
-    ring r;
-    saved all;
-    save(m, &all);
-    memcpy(outside, sources, n_source * sizeof *outside);
-    const bool rings = begin_ring(m, l, &r);
-    const int n = spans_of(m, l, BODY, spans);
     const uint32_t tested = m->tile.tested;
-    trips_way way[2];
-    for (int i = 0; i < n; i++)
-        for (int k = 0, ways = varying_ways(m, l, spans[i].left, way); k < ways; k++) {
-            saved was;
-            save(m, &was);
-            spans[i].way = way[k];
-            if (way[k] == LAST_TRIP)
-                m->tile.tested |= 1u << m->s->nest.loop[l].axis;
-            if (enter(m, l, &spans[i], BODY)) {
-                if (rings)
-                    ring_trip(m, &r, arena_format(m->mem, "%s_%d", m->s->letter[m->s->nest.loop[l].axis], l),
-                              !r.count && spans[i].first == r.trips - 1);
-                else
-                    copy_enter(m, m->stage.at, false, l);
-                fold_loops(m, l + 1, unrolled);
-                if (rings)
-                    ring_turn(m, &r);
-                code_close(&m->out.code);
-            }
-            m->tile.tested = tested;
-            restore(m, &was);
-            memcpy(sources, outside, n_source * sizeof *outside);
+    trips_place was;
+    memcpy(outside, sources, n_source * sizeof *outside);
+    if (t->way == LAST_TRIP)
+        m->tile.tested |= 1u << trips_loop(m, t)->axis;
+    open_loop(m, t, name);
+    trips_enter(m, t, &was);
+    if (t->ring)
+        ring_trip(m, t->ring, name, !t->ring->count && t->first == t->ring->trips - 1);
+    else if (copies)
+        copy_enter(m, m->stage.at, false, t->loop);
+    write_trips(m, t->in);
+    if (t->ring)
+        ring_turn(m, t->ring);
+    code_close(&m->out.code);
+    trips_leave(m, &was);
+    m->tile.tested = tested;
+    memcpy(sources, outside, n_source * sizeof *outside);
+}
+
+static void write_ring(emitter *m, const strip *t)
+{
+    const loop *q = trips_loop(m, t);
+    const int64_t scratch = m->data.scratch;
+    ring_open(m, t->loop, int_ceil_div(m->here.cur[q->axis], q->step), count_of(m, t->loop), t->ring);
+    write_trips(m, t->in);
+    ring_close(m, t->ring);
+    m->data.scratch = scratch;
+}
+
+static void write_access(emitter *m, const strip *t)
+{
+    const loop *q = trips_loop(m, t);
+    const char *trip = arena_format(m->mem, "%s_%d", m->s->letter[q->axis], t->loop);
+    const bool several = t->ph == BODY && tuple_fold(m);
+    const expr *one = several         ? NULL
+                      : t->ph == BODY ? m->tile.term
+                                      : partial_value(m),
+               *const *x = several ? m->stage.fold->arg + m->stage.fold->n_state : &one;
+    const bool opened = vector_open(m, q, trip, several ? m->stage.fold->n_state : 1, x,
+                                    t->ph == FINISH && !m->stage.outer_fold && !m->s->n_piece);
+    write_trips(m, t->in);
+    if (opened)
+        vector_close(m);
+}
+
+/* What all of them do to their sums alike takes no test. */
+static void write_lanes(emitter *m, const strip *t)
+{
+    trips_place was;
+    const bool one = lanes_to_one(m, t);
+    trips_enter(m, t, &was);
+    if (one)
+        lanes_enter(m, t->loop, 0, 1, NULL);
+    write_trips(m, t->in);
+    if (one)
+        code_close(&m->out.code);
+    trips_leave(m, &was);
+}
+
+static void write_apart(emitter *m, const strip *t)
+{
+    const bool one = lanes_one(m);
+    if (t->ph == FINISH)
+        matrix_finish(m);
+    write_trips(m, t->in);
+    if (one)
+        code_close(&m->out.code);
+}
+
+static void write_unit(emitter *m, const strip *t)
+{
+    trips_place was;
+    trips_enter(m, t, &was);
+    int opened = matrix_enter(m, t->ph >= CARRY);
+    emit_phase(m, t->ph);
+    while (opened-- > 0)
+        code_close(&m->out.code);
+    m->tile.run = m->tile.pair = NULL;
+    trips_leave(m, &was);
+}
+
+static void write_trips(emitter *m, const strip *t)
+{
+    for (; t; t = t->next)
+        switch (t->kind) {
+        case T_LOOP: write_loop(m, t); break;
+        case T_RING: write_ring(m, t); break;
+        case T_ACCESS: write_access(m, t); break;
+        case T_LANES: write_lanes(m, t); break;
+        case T_APART: write_apart(m, t); break;
+        case T_VECTORS: vectors_loop(m, t->ph); break;
+        case T_UNIT: write_unit(m, t); break;
+        case T_PRODUCT: matrix_body(m); break;
+        case T_FETCH: emit_fetch(m); break;
+        default: emit_phase(m, t->ph); break;
         }
-    if (rings)
-        ring_close(m, &r);
-    restore(m, &all);
+}
+
+static void write_phase(emitter *m, tile_phase ph)
+{
+    write_trips(m, trips_of_phase(m, ph));
 }
 
 /* An accumulator for each element of the tile, [trips of each loop in registers]. */
@@ -483,19 +380,19 @@ static void finish(emitter *m)
     const bool straight = m->tile.vectors.n ? !(m->s->folds >> m->tile.vectors.axis & 1) : m->d->lanes_written_out;
     const bool parts = m->stage.outer_fold && straight && !m->s->n_piece && !m->stage.carries;
     if (!parts) {
-        apart_loops(m, FINISH);
+        write_phase(m, FINISH);
         return;
     }
     code_if(&m->out.code, cexpr_word(m->mem, "!first"));
-    apart_loops(m, TAKE);
+    write_phase(m, TAKE);
     code_close(&m->out.code);
     stmt *test = code_open(&m->out.code, (stmt){.kind = S_IF, .value = cexpr_word(m->mem, "last")});
     m->stage.outer_fold = false;
-    apart_loops(m, FINISH);
+    write_phase(m, FINISH);
     m->stage.outer_fold = true;
     code_close(&m->out.code);
     code_else(&m->out.code, test);
-    apart_loops(m, KEEP);
+    write_phase(m, KEEP);
     code_close(&m->out.code);
 }
 
@@ -512,7 +409,7 @@ static void write_body(emitter *m, tile_made *f)
     vectors_find(m);
     if (m->stage.fold) {
         declare_acc(m);
-        register_loops(m, nest_unrolled(m->s), CLEAR);
+        write_phase(m, CLEAR);
         const bool tested = bounds_open(m), bare = !tested && nest_tile(m->s) == m->s->nest.n;
         if (bare) /* no loop keeps its names from those of what follows */
             code_open(&m->out.code, (stmt){.kind = S_BLOCK});
@@ -520,18 +417,18 @@ static void write_body(emitter *m, tile_made *f)
         boxes_around(m);
         const expr *fold = m->stage.fold; /* its unit adds nothing, however often */
         if (!m->tile.term || !x_same(m->tile.term, x_unit(m->mem, fold->fn, fold->dtype)))
-            fold_loops(m, nest_tile(m->s), nest_unrolled(m->s));
+            write_phase(m, BODY);
         boxes_leave(m);
         if (tested || bare)
             code_close(&m->out.code);
         if (m->stage.lane >= 0)
-            register_loops(m, nest_unrolled(m->s), MERGE);
+            write_phase(m, MERGE);
         if (lanes_fold(m))
-            register_loops(m, nest_unrolled(m->s), GATHER);
+            write_phase(m, GATHER);
     } else
         emit_fetch(m);
     if (m->stage.carries)
-        apart_loops(m, CARRY);
+        write_phase(m, CARRY);
     const bool waits = stage_keeps_last(m->s);
     if (waits)
         code_if(&m->out.code, cexpr_word(m->mem, "last"));
@@ -546,7 +443,7 @@ static tile_made *make_tile(emitter *m)
     tile_made *f;
     const code was = m->out.code;
     callees *outer_uses = m->out.uses;
-    saved outer;
+    trips_place outer;
     const int n_var = m->sp.n;
     bool whole[COUNT(f->whole)];
     if (m->tiles.n == MAX_TILE) {
@@ -559,18 +456,18 @@ static tile_made *make_tile(emitter *m)
     *f = (tile_made){
         .stage = m->stage.at, .number = m->tiles.n++, .counted = counted_axes(m), .clipped = m->tile.clipped};
     memcpy(f->cur, m->here.cur, sizeof f->cur);
-    save(m, &outer);
+    trips_save(m, &outer);
     m->tile.made = f, m->out.uses = &f->uses;
     do { /* again when a load turned out to be indexed from its start: everywhere, then */
         memcpy(whole, f->whole, sizeof whole), m->sp.n = n_var;
         m->out.code = code_begin(m->mem), f->uses = (callees){0}, memset(f->loads, 0, sizeof f->loads);
-        restore(m, &outer);
+        trips_leave(m, &outer);
         write_body(m, f);
     } while (memcmp(f->whole, whole, sizeof whole) != 0);
     close_tile(m, f);
     m->out.code = was, m->tile.made = NULL, m->sp.n = n_var, m->out.uses = outer_uses;
     callees_add(m->out.uses, &f->uses);
-    restore(m, &outer);
+    trips_leave(m, &outer);
     return f;
 }
 

@@ -3,7 +3,7 @@
  * within the bound, and nobody reads them. A fold has to end where the extent does, so a tile that may meet the end is
  * there twice: for trips that have all their elements, as if the extent were a constant, and clipped: serial loops end
  * where whole steps do, and one trip more adds only what is there. */
-#include "backends/codegen/emit.h"
+#include "backends/codegen/trips.h"
 #include "schedule/plan/extents.h"
 
 #include <stdio.h>
@@ -133,14 +133,15 @@ static bool serial_below(const emitter *m, int axis, int l) /* in the tile, a lo
     return false;
 }
 
-int varying_ways(const emitter *m, int l, int64_t each, trips_way out[2])
+/* In which ways the trips of the loop are made: how many ways. */
+static int ways_of(const emitter *m, const strip *t, trips_way out[2])
 {
-    const loop *q = &m->s->nest.loop[l];
+    const loop *q = trips_loop(m, t);
     if (!varying_clips(m, q->axis))
         return out[0] = EVERY_TRIP, 1;
-    if (q->step == 1 || serial_below(m, q->axis, l))
+    if (q->step == 1 || serial_below(m, q->axis, t->loop))
         return out[0] = TRIPS_LEFT, 1;
-    if (each < q->step)
+    if (t->left < q->step)
         return out[0] = LAST_TRIP, 1;
     return out[0] = WHOLE_TRIPS, out[1] = LAST_TRIP, 2;
 }
@@ -166,6 +167,32 @@ void varying_bounds(emitter *m, int l, trips_way way, const cexpr **from, const 
     *to = cexpr_least(m->mem, *to, end);
     if (way == LAST_TRIP)
         *from = cexpr_most(m->mem, *from, varying_whole(m, v, at, q->step));
+}
+
+static void end_within(emitter *m, strip *t, trips_way way)
+{
+    t->way = way;
+    if (!way)
+        return;
+    t->from = t->from ? t->from : emit_whole(m, t->first), t->to = t->to ? t->to : emit_whole(m, t->end);
+    varying_bounds(m, t->loop, way, &t->from, &t->to);
+}
+
+strip *extents_pass(emitter *m, strip *t)
+{
+    trips_way way[2] = {VECTORS_LEFT};
+    int n = 1;
+    if (!m->tile.made || t->kind != T_LOOP)
+        return t;
+    if (t->loop < nest_unrolled(m->s))
+        n = ways_of(m, t, way);
+    else if (!varying_row(m, t->loop, t->end - t->first))
+        return t;
+    strip *more = n > 1 ? trips_copy(m, t) : NULL;
+    end_within(m, t, way[0]);
+    if (more)
+        end_within(m, more, way[1]), t->next = more;
+    return t;
 }
 
 uint32_t varying_always(const emitter *m)

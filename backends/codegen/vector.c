@@ -7,7 +7,7 @@
  *
  * Only what is read whatever the data say is read before the loop, and only whole runs: what is left of them at a
  * border is shorter, and moved in fewer bytes. */
-#include "backends/codegen/emit.h"
+#include "backends/codegen/trips.h"
 
 #include <string.h>
 
@@ -160,4 +160,13 @@ void vector_close(emitter *m)
     }
     code_close(&m->out.code);
     m->tile.vector = (vector_access){0};
+}
+
+strip *accesses_pass(emitter *m, strip *t)
+{
+    const loop *q = m->tile.made && t->kind == T_LOOP ? trips_loop(m, t) : NULL;
+    if (!q || !q->role->lanes || q->step > 1 || t->loop < nest_unrolled(m->s) ||
+        !(t->ph == BODY ? trips_even(m, t->loop) : t->ph == FINISH && !mask_bounds(m, t->loop)))
+        return t;
+    return trips_wrap(m, T_ACCESS, t);
 }

@@ -5,6 +5,7 @@
  *     acc[m_3][n_4] = f32x8_fma(f32x8_splat(x0[m_3]), f32x8_load(&x1[8 * n_4]), acc[m_3][n_4]);
  *
  * What is left over at the end is a vector of which fewer elements count. */
+#include "backends/codegen/trips.h"
 #include "backends/codegen/vectors.h"
 #include "schedule/plan/extents.h"
 
@@ -275,7 +276,7 @@ static position enter(emitter *m, int64_t first, int64_t end, int64_t count, con
 
 /* How many vectors there are where a mask, or what a run has, leaves some of `trips` elements; NULL: all. The last of
  * them may go beyond: nobody reads that. */
-static const cexpr *vectors_left(emitter *m, phase ph, int64_t trips)
+static const cexpr *vectors_left(emitter *m, tile_phase ph, int64_t trips)
 {
     const int l = nest_last(m->s), n = m->tile.vectors.n;
     const cexpr *from = emit_whole(m, 0), *to = NULL;
@@ -301,7 +302,7 @@ static void each_product(emitter *m, const loop *q)
     code_close(&m->out.code);
 }
 
-static void over(emitter *m, phase ph, int64_t first, int64_t end, int64_t count, const cexpr *to)
+static void over(emitter *m, tile_phase ph, int64_t first, int64_t end, int64_t count, const cexpr *to)
 {
     const position was = enter(m, first, end, count, to);
     const loop *within = ph == BODY ? dot_loop(m) : NULL;
@@ -314,7 +315,7 @@ static void over(emitter *m, phase ph, int64_t first, int64_t end, int64_t count
     vector_back(m, m->tile.vectors.axis, was);
 }
 
-void vectors_loop(emitter *m, phase ph)
+void vectors_loop(emitter *m, tile_phase ph)
 {
     const loop *q = last_loop(m);
     const bool folded = m->s->folds >> q->axis & 1;
@@ -335,4 +336,11 @@ void vectors_loop(emitter *m, phase ph)
         over(m, ph, 0, full, n, to && trips % n ? cexpr_least(m->mem, emit_whole(m, full), to) : to);
     if (trips % n)
         over(m, ph, full, full + 1, trips % n, to);
+}
+
+strip *vectors_pass(emitter *m, strip *t)
+{
+    if (t->kind == T_LOOP && m->tile.vectors.n && t->loop == nest_last(m->s))
+        t->kind = T_VECTORS, t->in = NULL;
+    return t;
 }

@@ -1,0 +1,42 @@
+/* cut.c - trips of a loop with other constants are written apart: one that has less than a step, and around tiles those
+ * at borders. */
+#include "backends/codegen/trips.h"
+
+static int64_t elements(const emitter *m, const strip *t) /* of the axis, that are left for the loop */
+{
+    const int axis = trips_loop(m, t)->axis;
+    if (m->tile.made && t->ph == CLEAR && (trips_folds(m, t) || matrix_sum(m))) /* all lanes, clipped trips too */
+        return nest_left(m->k, m->s, axis, t->loop - 1);
+    return (t->shared ? &m->shared : &m->here)->cur[axis];
+}
+
+strip *cut_pass(emitter *m, strip *t)
+{
+    if (t->kind != T_LOOP)
+        return t;
+    const int64_t step = trips_loop(m, t)->step, left = elements(m, t), full = left / step, rest = left % step;
+    t->all = full + !!rest;
+    strip *last = rest ? trips_copy(m, t) : NULL;
+    if (last)
+        last->first = full, last->end = full + 1, last->left = rest, last->rest = true;
+    t->end = full, t->left = step, t->next = last;
+    return full ? t : last;
+}
+
+strip *trips_apart(emitter *m, strip *t, int64_t at)
+{
+    strip *more = trips_copy(m, t);
+    more->first = t->end = at, more->next = t->next;
+    return t->next = more;
+}
+
+strip *borders_pass(emitter *m, strip *t)
+{
+    if (m->tile.made || t->kind != T_LOOP || t->shared || t->end - t->first < 2 ||
+        !(m->stage.peeled >> trips_loop(m, t)->axis & 1) || !trips_loop(m, t)->role->serial)
+        return t;
+    strip *rest = trips_apart(m, t, 1);
+    if (rest->end > 2)
+        trips_apart(m, rest, rest->end - 1);
+    return t;
+}

@@ -1,0 +1,193 @@
+/* trips.c - from nests to trees of trips: the loops as the nest has them, the passes in their order, and where the
+ * emitter stands at each node. */
+#include "backends/codegen/trips.h"
+#include "backends/codegen/ring.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const trips_pass trips_passes[N_TRIPS_PASS] = {
+    {"units", "takes the loops of a matrix unit as what the lanes of a warp have of it", "a nest",
+     "no loop is a unit's", false, units_pass},
+    {"vectors", "takes the loop over lanes as one over vectors, where the language has them", "a nest",
+     "no loop is over elements of a vector", false, vectors_pass},
+    {"lanes", "leaves loops whose trips are lanes to these, where all of them do alike", "a nest",
+     "loops that lanes walk apart", false, lanes_pass},
+    {"phases", "takes folded loops out of what is done before and behind the sums", "units, vectors, lanes",
+     "loops that the phase walks", false, phases_pass},
+    {"rings", "holds slices of several trips where a loop copies ahead", "a nest", "a ring is around its loop", false,
+     rings_pass},
+    {"accesses", "moves at once, around a loop over neighbours, what it reads and writes", "phases",
+     "it is around its loop", false, accesses_pass},
+    {"cut", "writes full trips apart from a rest", "phases, rings, accesses",
+     "all trips of a loop have as many elements", true, cut_pass},
+    {"borders", "writes first and last trips around a tile apart where padding depends on them", "cut",
+     "tiles at a border know where they are", true, borders_pass},
+    {"guards", "makes bounds of loops out of comparisons that say what is padding", "cut",
+     "no trip is made for padding that bounds can leave out", false, guards_pass},
+    {"choices", "writes trips apart whose number decides what is computed", "cut", "their number is known", false,
+     choices_pass},
+    {"masks", "ends loops where a mask leaves nothing", "guards", "no trip is made for what a mask leaves out", true,
+     masks_pass},
+    {"counts", "ends loops where the call of a tile says", "masks",
+     "one tile serves calls with more trips and with fewer", false, counts_pass},
+    {"ends", "ends loops where the run does, and writes the trip that may end within apart", "counts",
+     "sums of what there is", false, extents_pass},
+};
+
+/* ---- nodes ---- */
+static strip *add(emitter *m, strip own)
+{
+    strip *t = arena_get(m->mem, sizeof *t);
+    *t = own;
+    return t;
+}
+
+strip *trips_copy(emitter *m, const strip *t)
+{
+    strip *own = add(m, *t), **end = &own->in;
+    for (const strip *i = t->in; i; i = i->next, end = &(*end)->next)
+        *end = trips_copy(m, i);
+    own->next = NULL;
+    return own;
+}
+
+strip *trips_wrap(emitter *m, trips_kind kind, strip *t)
+{
+    return add(m, (strip){.kind = kind, .ph = t->ph, .loop = t->loop, .shared = t->shared, .in = t});
+}
+
+bool trips_folds(const emitter *m, const strip *t)
+{
+    return m->s->folds >> trips_loop(m, t)->axis & 1;
+}
+
+bool trips_even(const emitter *m, int l)
+{
+    bool even = !(m->tile.apart >> l & 1) && !mask_bounds(m, l);
+    for (int i = 0; i < m->bounds.n; i++)
+        even = even && !(m->bounds.split[i].done && m->bounds.split[i].last == l);
+    return even;
+}
+
+const loop *trips_loop(const emitter *m, const strip *t)
+{
+    return &(t->shared ? &m->k->shared : &m->s->nest)->loop[t->loop];
+}
+
+/* ---- where the emitter stands ---- */
+void trips_save(const emitter *m, trips_place *was)
+{
+    memcpy(was->here, m->here.cur, sizeof was->here), memcpy(was->shared, m->shared.cur, sizeof was->shared);
+    memcpy(was->inner, m->tile.inner, sizeof was->inner), memcpy(was->plain, m->tile.plain, sizeof was->plain);
+    was->scratch = m->data.scratch, was->n_var = m->sp.n;
+}
+
+void trips_enter(emitter *m, const strip *t, trips_place *was)
+{
+    trips_save(m, was);
+    if (t->kind == T_STAGE)
+        stage_enter(m, t->loop);
+    if (t->kind != T_LANES && (t->kind != T_LOOP || !t->left))
+        return;
+    const loop *q = trips_loop(m, t);
+    int64_t *cur = &(t->shared ? m->shared.cur : m->here.cur)[q->axis];
+    if (t->kind == T_LANES) {
+        if (!lanes_to_one(m, t) && q->step < *cur)
+            *cur = q->step;
+        return;
+    }
+    *cur = t->left;
+    if (!m->tile.made)
+        return;
+    const char *name = arena_format(m->mem, "%s_%d", m->s->letter[q->axis], t->loop);
+    const affine *at = affine_var(&m->sp, var_add(&m->sp, name, t->first, t->end - 1));
+    m->tile.inner[q->axis] = affine_add(&m->sp, m->tile.inner[q->axis], at, q->step);
+    m->tile.plain[q->axis] = affine_add(&m->sp, m->tile.plain[q->axis], at, q->step);
+}
+
+void trips_leave(emitter *m, const trips_place *was)
+{
+    memcpy(m->here.cur, was->here, sizeof was->here), memcpy(m->shared.cur, was->shared, sizeof was->shared);
+    memcpy(m->tile.inner, was->inner, sizeof was->inner), memcpy(m->tile.plain, was->plain, sizeof was->plain);
+    m->data.scratch = was->scratch, m->sp.n = was->n_var;
+}
+
+/* ---- passes ---- */
+static strip *run(emitter *m, const trips_pass *p, strip *t);
+
+static void run_inside(emitter *m, const trips_pass *p, strip *t, strip *was) /* was: it is done, and may be in t */
+{
+    trips_place place;
+    trips_enter(m, t, &place);
+    if (was && t->in == was)
+        run_inside(m, p, was, NULL);
+    else
+        t->in = run(m, p, t->in);
+    trips_leave(m, &place);
+}
+
+static strip *run(emitter *m, const trips_pass *p, strip *t)
+{
+    strip *first = NULL, **end = &first;
+    for (strip *next; t; t = next) {
+        next = t->next, t->next = NULL;
+        for (*end = p->run(m, t); *end; end = &(*end)->next)
+            run_inside(m, p, *end, t);
+    }
+    return first;
+}
+
+static strip *run_all(emitter *m, strip *t)
+{
+    for (int i = 0; i < N_TRIPS_PASS; i++)
+        t = m->tile.made || trips_passes[i].around ? run(m, &trips_passes[i], t) : t;
+    return t;
+}
+
+/* ---- as the nest has them ---- */
+static strip *loops_of(emitter *m, strip own, int from, int to, strip *inner) /* around what is in them */
+{
+    for (int l = to; l-- > from; inner = add(m, own))
+        own.loop = l, own.in = inner;
+    return inner;
+}
+
+static strip *stages_of(emitter *m)
+{
+    strip *first = NULL;
+    for (int i = m->k->n_stage; i-- > 0;) {
+        const stage *s = &m->k->stage[i];
+        strip *tile = add(m, (strip){.kind = T_TILE});
+        first = add(m, (strip){.kind = T_STAGE,
+                               .loop = i,
+                               .next = first,
+                               .in = stage_nested(s) ? loops_of(m, (strip){0}, 0, nest_tile(s), tile) : NULL});
+    }
+    return first;
+}
+
+strip *trips_of_kernel(emitter *m)
+{
+    const nest *shared = &m->k->shared;
+    strip *t = stages_of(m);
+    for (int l = m->k->n_stage > 1 ? shared->n : 0; l-- > 0;) {
+        t = add(m, (strip){.shared = true, .loop = l, .in = t});
+        if (shared->loop[l].axis == kernel_carried(m->k))
+            t = trips_wrap(m, T_CARRIED, t);
+    }
+    return run_all(m, t);
+}
+
+strip *trips_of_phase(emitter *m, tile_phase ph)
+{
+    const int tile = nest_tile(m->s), unrolled = nest_unrolled(m->s);
+    strip *t = loops_of(m, (strip){.ph = ph}, unrolled, m->s->nest.n, add(m, (strip){.kind = T_PHASE, .ph = ph}));
+    if (ph == BODY || ph >= CARRY)
+        t = trips_wrap(m, T_APART, t);
+    if (ph == BODY) {
+        strip *fetch = add(m, (strip){.kind = T_FETCH, .next = t});
+        t = loops_of(m, (strip){.ph = ph}, tile, unrolled, fetch);
+    }
+    return run_all(m, t);
+}

@@ -1,0 +1,83 @@
+/* trips.h - the loops of a kernel and of its tiles as they will be written, between the nest and the statements: a tree
+ * of trips of loops. Passes cut, mark and replace what the nest says, each in the file that is about it, until what is
+ * left can be written as it stands: around tiles by kernel.c, in them by tile.c. While a pass is at a node, the emitter
+ * stands where the loops around the node do. Nodes live in the emitter's arena. */
+#ifndef TS_TRIPS_H
+#define TS_TRIPS_H
+#include "backends/codegen/emit.h"
+
+typedef enum trips_kind {
+    T_LOOP,    /* trips of a loop, all with the same constants */
+    T_STAGE,   /* around tiles: what is in it is of stage number `loop` */
+    T_CARRIED, /* a loop that stages share, along which states are carried */
+    T_TILE,    /* a call */
+    T_RING,    /* in a tile: a loop with slices of several of its trips */
+    T_ACCESS,  /* a loop over neighbours, which may be moved at once */
+    T_LANES,   /* a loop whose trips are lanes, all of which do alike */
+    T_APART,   /* what lanes do apart */
+    T_VECTORS, /* the loop over lanes, as one over vectors */
+    T_UNIT,    /* the loops of a matrix unit: sums that a lane has of it */
+    T_PRODUCT, /* all loops in registers, multiplied by a matrix unit */
+    T_FETCH,   /* of the next slices */
+    T_PHASE    /* what is done with one element, or vector */
+} trips_kind;
+
+/* strip: trips of a loop, or what stands among loops. */
+typedef struct strip strip;
+struct strip {
+    trips_kind kind;
+    tile_phase ph; /* in a tile: which one it is of */
+    int loop;      /* of the stage's nest, or of those that stages share */
+    bool shared;
+    bool rest, masked;      /* the last trip, which has less than a step; it ends where a mask leaves nothing */
+    int64_t first, end;     /* trips */
+    int64_t all, left;      /* trips of the whole loop; elements of the axis in one of these; 0: it is not cut yet */
+    const cexpr *from, *to; /* where first and end are the least and the most alone; NULL: where they say all */
+    const cexpr *count;     /* trips that there are in this run; NULL: all */
+    trips_way way;
+    struct ring *ring; /* whose slices its trips take */
+    strip *in, *next;
+};
+
+typedef struct trips_pass {
+    const char *name, *does, *requires, *guarantees;
+    bool around;                         /* it is of loops around tiles, too */
+    strip *(*run)(emitter *m, strip *t); /* what stands in place of t, which is taken out of its list; NULL: nothing */
+} trips_pass;
+enum { N_TRIPS_PASS = 13 };
+extern const trips_pass trips_passes[N_TRIPS_PASS]; /* in their order */
+
+strip *trips_of_kernel(emitter *m);               /* all that is around tiles; all passes are done */
+strip *trips_of_phase(emitter *m, tile_phase ph); /* in a tile, of one phase */
+
+/* For passes */
+strip *trips_copy(emitter *m, const strip *t);        /* with what is in it, and alone */
+strip *trips_apart(emitter *m, strip *t, int64_t at); /* trips from there on as a node of their own, which is next */
+strip *trips_wrap(emitter *m, trips_kind kind, strip *t); /* t, alone, in a node of that kind */
+const loop *trips_loop(const emitter *m, const strip *t);
+bool trips_folds(const emitter *m, const strip *t); /* the loop's axis */
+bool trips_even(const emitter *m, int l); /* one trip of loop l of the tile after the other, none of them left out */
+typedef struct trips_place {              /* where loops stand */
+    int64_t here[MAX_AXIS], shared[MAX_AXIS], scratch;
+    const affine *inner[MAX_AXIS], *plain[MAX_AXIS];
+    int n_var;
+} trips_place;
+void trips_save(const emitter *m, trips_place *was);
+void trips_enter(emitter *m, const strip *t, trips_place *was); /* where it stands in one of its trips */
+void trips_leave(emitter *m, const trips_place *was);
+
+bool lanes_to_one(const emitter *m, const strip *t); /* a loop that is left to lanes: the first has what they sum up */
+strip *units_pass(emitter *m, strip *t);             /* matrix.c */
+strip *vectors_pass(emitter *m, strip *t);           /* vectors.c */
+strip *lanes_pass(emitter *m, strip *t);             /* lanes.c */
+strip *phases_pass(emitter *m, strip *t);            /* phase.c */
+strip *rings_pass(emitter *m, strip *t);             /* ring.c */
+strip *accesses_pass(emitter *m, strip *t);          /* vector.c */
+strip *cut_pass(emitter *m, strip *t);               /* cut.c */
+strip *borders_pass(emitter *m, strip *t);           /* cut.c */
+strip *guards_pass(emitter *m, strip *t);            /* split.c */
+strip *choices_pass(emitter *m, strip *t);           /* partial.c */
+strip *masks_pass(emitter *m, strip *t);             /* mask.c */
+strip *counts_pass(emitter *m, strip *t);            /* tile.c */
+strip *extents_pass(emitter *m, strip *t);           /* varying.c */
+#endif
