@@ -13,7 +13,7 @@ typedef struct decoding_race {
     ts_options options;
 } decoding_race;
 
-/* Two rows, "prefill" and "decode": "phase", "batch", "tokens" of each text, "count" of runs, "per_second" tokens of all
- * texts, "p50_ns", "p90_ns" of a run. note: "", or why it is slow; for free(). */
+/* Two rows, "prefill" and "decode": "phase", "batch", "tokens" of each text, "count" of runs, "per_second" tokens of
+ * all texts, "p50_ns", "p90_ns" of a run. note: "", or why it is slow; for free(). */
 bool decoding_run(const decoding_race *r, struct cJSON *rows, char **note, ts_error *e);
 #endif
