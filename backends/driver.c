@@ -155,6 +155,7 @@ static void find_ports(ts_plan *p, ts_model *m, const graph *g)
     p->n_port = ts_model_inputs(m);
     p->input_of = heap_array((size_t)p->n_port + 1, sizeof *p->input_of);
     p->preset = heap_array((size_t)p->n_port + 1, sizeof *p->preset);
+    varying_count_ports(p, m);
     for (int i = 0; i < p->n_port; i++) {
         ts_port port;
         ts_model_input(m, i, &port);
@@ -168,7 +169,7 @@ static void find_ports(ts_plan *p, ts_model *m, const graph *g)
         const node *n = g->node[k];
         ts_port port;
         for (int i = 0; n->leaf && n->leaf->preset && n->leaf->preset->used && ts_model_input(m, i, &port); i++)
-            if (!strcmp(n->label, port.name))
+            if (!strcmp(n->label, port.name) && varying_counted(p, i) < 0)
                 p->preset[i] = n->leaf->preset;
     }
 }
@@ -337,7 +338,9 @@ bool ts_plan_set(ts_plan *p, int input, const ts_array *value, ts_error *e)
         err_set(e, TS_USAGE, "input %d has another value than the one from which shapes were derived", input);
         return err_hint(e, "bind the model again with this value");
     }
-    return p->input_of[input] < 0 || give(p, p->input_of[input], value, e);
+    const int v = varying_counted(p, input);
+    return (v < 0 || varying_count(p, v, value, e)) &&
+           (p->input_of[input] < 0 || give(p, p->input_of[input], value, e));
 }
 
 bool ts_plan_lend(ts_plan *p, int input, const ts_array *value, ts_error *e)
@@ -345,9 +348,9 @@ bool ts_plan_lend(ts_plan *p, int input, const ts_array *value, ts_error *e)
     if (!is_port(p, input, e) || !array_sound(value, "the value of an input", e))
         return false;
     const int k = p->input_of[input];
-    if (k < 0)
+    if (k < 0 && varying_counted(p, input) < 0)
         return true;
-    if (p->preset[input] || extents_any(p->plan, p->plan->input[k]))
+    if (p->preset[input] || varying_counted(p, input) >= 0 || extents_any(p->plan, p->plan->input[k]))
         return err_set(e, TS_USAGE, "input %d decides shapes, and cannot be lent: ts_plan_set copies it", input);
     if (!takes(p->plan->input[k], value, e))
         return false;

@@ -36,8 +36,11 @@ struct ts_plan {
     bool *lent;            /* of given: whose memory is the caller's */
     int64_t *said;         /* per plan input, MAX_RANK each: the extents of the value that was given, where they vary */
     int64_t extent[MOST_VARIABLES]; /* of the run */
-    held_inputs *held;              /* of given; NULL: nothing is held elsewhere */
-    int n_grown, places;            /* places: the input that says where new elements go */
+    /* Of variables that are the value of an input: its port, or -1; what it was given, 0: nothing yet */
+    int counted[MOST_VARIABLES];
+    int64_t count[MOST_VARIABLES];
+    held_inputs *held;   /* of given; NULL: nothing is held elsewhere */
+    int n_grown, places; /* places: the input that says where new elements go */
     growth *grown;
     ts_array *old; /* per root: what an input that is a root, and becomes something else, was before the run */
 };
@@ -52,6 +55,10 @@ ts_plan *driver_make(ts_model *m, const variables *v, const ts_options *o, err *
  * finds the extents of the run, on which all inputs must agree; a result as it is at these. */
 bool varying_give(ts_plan *p, int k, const ts_array *value, err *e);
 bool varying_agree(ts_plan *p, err *e);
+/* Inputs whose value is a variable: finds them; which variable it is, or -1; takes its value. */
+void varying_count_ports(ts_plan *p, ts_model *m);
+int varying_counted(const ts_plan *p, int port);
+bool varying_count(ts_plan *p, int v, const ts_array *value, err *e);
 bool varying_get(ts_plan *p, int root, ts_array *out, err *e);
 bool varying_value(const ts_plan *p, int k, ts_array *out, err *e); /* of an input, as it was given */
 /* appending.c: the model's outputs, to be freed, and behind them what inputs that go on become; NULL: they cannot.

@@ -245,9 +245,49 @@ bool varying_give(ts_plan *p, int k, const ts_array *value, err *e)
     return driver_changed(p, home), true;
 }
 
+/* ---- inputs whose value is a variable ---- */
+void varying_count_ports(ts_plan *p, ts_model *m)
+{
+    ts_port port;
+    for (int v = 0; v < MOST_VARIABLES; v++)
+        p->counted[v] = -1;
+    for (int v = 0; v < p->plan->n_variable; v++) {
+        const char *name = p->plan->variable[v].name;
+        bool extent = false; /* a dimension has that name, too */
+        for (int i = 0; ts_model_input(m, i, &port); i++) {
+            for (int d = 0; d < port.rank; d++)
+                extent = extent || (port.symbol[d] && !strcmp(port.symbol[d], name));
+            if (!strcmp(port.name, name) && dtype_class(port.dtype) == D_WHOLE && port.rank <= 1)
+                p->counted[v] = i;
+        }
+        p->counted[v] = extent ? -1 : p->counted[v];
+    }
+}
+
+int varying_counted(const ts_plan *p, int port)
+{
+    int v = MOST_VARIABLES - 1;
+    while (v >= 0 && !(p->plan && v < p->plan->n_variable && p->counted[v] == port))
+        v--;
+    return v;
+}
+
+bool varying_count(ts_plan *p, int v, const ts_array *value, err *e)
+{
+    const variable *of = &p->plan->variable[v];
+    if (dtype_class(value->dtype) != D_WHOLE || ts_array_count(value) != 1)
+        return err_set(e, TS_BAD_INPUT, "input \"%s\" is %s of %lld elements, the model takes one whole number",
+                       of->name, ts_dtype_name(value->dtype), (ll)ts_array_count(value));
+    const int64_t n = load_whole(value->dtype, value->data, 0);
+    if (n % of->step || n / of->step < of->low || n / of->step > of->high)
+        return err_set(e, TS_BAD_INPUT, "input \"%s\" is %lld, outside of %lld..%lld%s", of->name, (ll)n,
+                       (ll)(of->low * of->step), (ll)(of->high * of->step), of->step > 1 ? " in its steps" : "");
+    return p->count[v] = n / of->step, true;
+}
+
 /* Dimensions of inputs say what a variable is of which nothing is known yet, or have to agree; by[v]: the input that
- * said it first, or -1. Those that follow one variable alone come first. */
-static bool agree(ts_plan *p, bool alone, int by[MOST_VARIABLES], err *e)
+ * said it first, or NULL. Those that follow one variable alone come first. */
+static bool agree(ts_plan *p, bool alone, const char *by[MOST_VARIABLES], err *e)
 {
     const plan *of = p->plan;
     for (int k = 0; k < of->n_input + of->n_told; k++)
@@ -256,7 +296,7 @@ static bool agree(ts_plan *p, bool alone, int by[MOST_VARIABLES], err *e)
             const int64_t have = p->said[k * MAX_RANK + d];
             uint32_t open = 0;
             for (int v = 0; v < of->n_variable; v++)
-                open |= by[v] < 0 ? x.by & 1u << v : 0;
+                open |= !by[v] ? x.by & 1u << v : 0;
             if (!x.by || single(&x) != alone || open & (open - 1))
                 continue;
             const int v = first_of(open ? open : x.by);
@@ -265,11 +305,11 @@ static bool agree(ts_plan *p, bool alone, int by[MOST_VARIABLES], err *e)
             if (alone && now < 0) /* it grew from run to run */
                 return wrong(of->input[k], d, have, "more than its ranges allow", e);
             if (open && now >= 0)
-                by[v] = k, p->extent[v] = now;
+                by[v] = of->input[k]->label, p->extent[v] = now;
             else if (alone && now != p->extent[v])
                 return err_set(e, TS_BAD_INPUT, "dimension \"%s\" is %lld by input \"%s\" and %lld by input \"%s\"",
-                               of->variable[v].name, (ll)(p->extent[v] * step), of->input[by[v]]->label,
-                               (ll)(now * step), of->input[k]->label);
+                               of->variable[v].name, (ll)(p->extent[v] * step), by[v], (ll)(now * step),
+                               of->input[k]->label);
             else if (open || extents_at(&x, p->extent) != have) {
                 text_add(&t, "and "), extents_print(&t, of, &x);
                 text_add(&t, " is %lld by other inputs", (ll)extents_at(&x, p->extent));
@@ -283,13 +323,14 @@ static bool agree(ts_plan *p, bool alone, int by[MOST_VARIABLES], err *e)
 /* extent[v] is what the run has of each variable: the one all inputs say. */
 bool varying_agree(ts_plan *p, err *e)
 {
-    int by[MOST_VARIABLES];
-    for (int v = 0; v < MOST_VARIABLES; v++)
-        by[v] = -1;
+    const char *by[MOST_VARIABLES] = {0};
+    for (int v = 0; v < p->plan->n_variable; v++)
+        if (p->count[v])
+            by[v] = p->plan->variable[v].name, p->extent[v] = p->count[v];
     if (!agree(p, true, by, e) || !agree(p, false, by, e))
         return false;
     for (int v = 0; v < p->plan->n_variable; v++)
-        if (by[v] < 0)
+        if (!by[v])
             return err_set(e, TS_USAGE, "no input that has a value says what \"%s\" is in this run",
                            p->plan->variable[v].name);
     return true;

@@ -248,7 +248,7 @@ ts_plan *session_plan_make(session *s, ts_error *e)
 {
     ts_error own = {0};
     ts_plan *p = session_varies(s) ? session_varying_make(s, &own) : NULL;
-    if (p || (session_varies(s) && own.code != TS_USAGE)) {
+    if (p || (session_varies(s) && own.code != TS_USAGE && !ts_model_waits(s->model))) {
         *e = own;
         return p;
     }

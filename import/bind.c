@@ -85,11 +85,26 @@ static bool add_entries(parts *p, const ts_port *whole, const char *name, const 
     return true;
 }
 
+/* The value that a range says */
+static ts_array count_of(ts_model *m, const ts_port *p)
+{
+    const dimension *one = dims_find(&m->counts, p->name);
+    ts_array a = {.dtype = TS_N_DTYPE};
+    if (!one || one->extent < 0)
+        return a;
+    a = (ts_array){.dtype = p->dtype, .rank = p->rank, .dim = {1}, .data = arena_get(&m->bound_mem, sizeof(int64_t))};
+    store_whole(a.dtype, a.data, 0, one->extent);
+    return a;
+}
+
 static bool bind_input(parts *p, int i, const ts_port *from, const ts_binding *b, err *e)
 {
     const ts_value *v = b->value ? &b->value[i] : NULL;
     ts_port port = *from;
+    const ts_array count = count_of(p->m, from);
     port.whole = i;
+    if (!port.form && count.data)
+        return add_part(p, &port, &count, false) != NULL;
     if (!port.form) {
         const bool given = v && v->array.dtype != TS_N_DTYPE;
         const bool hold = given && v->array.data && b->hold && b->hold[i];
@@ -103,14 +118,42 @@ static bool bind_input(parts *p, int i, const ts_port *from, const ts_binding *b
     return add_entries(p, &port, port.name, port.form, v, e);
 }
 
+/* Of "steps=1..64", where steps is an input of one whole number and no dimension, that input. */
+static dimension *counted(const ts_model *m, const char *assignment)
+{
+    const char *equals = strrchr(assignment, '=');
+    dimension *found = NULL;
+    for (int i = 0; equals && strstr(equals, "..") && i < m->counts.n; i++) {
+        const char *name = m->counts.all[i].symbol;
+        if (strlen(name) == (size_t)(equals - assignment) && !strncmp(name, assignment, strlen(name)))
+            found = &m->counts.all[i];
+    }
+    return found;
+}
+
+/* Inputs of which a range is given: the value itself, else the largest one. */
+static bool bind_counts(ts_model *m, const ts_binding *b, const ports *p, err *e)
+{
+    for (int i = 0; i < p->n_input; i++) {
+        const ts_array *a = b->value && !p->input[i].form ? &b->value[i].array : NULL;
+        const dimension *one = dims_find(&m->counts, p->input[i].name);
+        if (one && one->high >= 0 && a && a->data && a->dtype == p->input[i].dtype && ts_array_count(a) == 1 &&
+            !dims_give(&m->counts, one->symbol, load_whole(a->dtype, a->data, 0), e))
+            return false;
+    }
+    return dims_default(&m->counts, e);
+}
+
 /* Dimensions as asked for, then as the shapes of inputs have them, then by default. */
 static bool bind_dims(ts_model *m, const ts_binding *b, const ports *p, ts_port *input, err *e)
 {
-    dims_reset(&m->dims);
+    dims_reset(&m->dims), dims_reset(&m->counts);
     m->dims.labels = !m->builder; /* a recipe computes with its dimensions */
     for (int i = 0; i < b->n_dim; i++)
-        if (!dims_set(&m->dims, b->dim[i], e))
+        if (!dims_set(counted(m, b->dim[i]) ? &m->counts : &m->dims, b->dim[i], e))
             return false;
+    if (!bind_counts(m, b, p, e))
+        return false;
     for (int i = 0; i < p->n_input; i++) {
         input[i] = p->input[i];
         input[i].rank = b->free && b->value && !input[i].form ? -1 : input[i].rank;
@@ -296,7 +339,7 @@ bool ts_model_bind_values(ts_model *m, const ts_binding *b, ts_error *e)
     m->graph = ts_graph_make();
     m->waits = false;
     const bool bound = bind_inputs(m, b, &p, &unbound);
-    m->graph->looped = m->dims.ranged;
+    m->graph->looped = m->dims.ranged || m->counts.ranged;
     if ((m->builder ? bound && builtin_bind(m, &own) : build_file(m, &p, &unbound, &own)) &&
         check_shapes(m, b->value, &own)) {
         describe_outputs(m);

@@ -152,6 +152,11 @@ bool dims_set(dims *d, const char *assignment, err *e)
                    : bind(found, low, by, e);
 }
 
+bool dims_give(dims *d, const char *symbol, int64_t n, err *e)
+{
+    return bind(dims_find(d, symbol), n, arena_format(d->mem, "the value of input \"%s\"", symbol), e);
+}
+
 /* Files name one dimension where their model has two, as "seq" of a mask over what was kept and what is new. */
 static bool contradicts(dims *d, const dimension *named, const ts_port *p, int i, int64_t n)
 {

@@ -57,6 +57,13 @@ void dims_collect(ts_model *m)
         for (int k = 0; k < p->input[i].rank; k++)
             if (p->input[i].dim[k] < 0 && !dims_find(d, p->input[i].symbol[k]))
                 d->all[d->n++] = (dimension){.symbol = p->input[i].symbol[k], .extent = -1, .high = -1, .fallback = -1};
+    m->counts.all = arena_array(&m->mem, (size_t)p->n_input, sizeof *d->all), m->counts.n = 0;
+    for (int i = 0; i < p->n_input; i++) {
+        const ts_port *one = &p->input[i];
+        if (dtype_class(one->dtype) == D_WHOLE && !one->form && !dims_find(d, one->name) &&
+            (one->rank == 0 || (one->rank == 1 && one->dim[0] == 1)))
+            m->counts.all[m->counts.n++] = (dimension){.symbol = one->name, .extent = -1, .high = -1, .fallback = -1};
+    }
     for (int i = 0; i < m->file.n_rule; i++) {
         const dim_rule *r = &m->file.rule[i];
         dimension *known = dims_find(d, r->symbol);
@@ -104,7 +111,7 @@ ts_model *ts_model_open_within(const char *what, int n_limit, const char *const 
         if (!limits_set(&own, limit[i], e))
             return NULL;
     ts_model *m = heap_array(1, sizeof *m);
-    m->dims.mem = &m->mem;
+    m->dims.mem = m->counts.mem = &m->mem;
     m->file.limits = own;
     m->declared = arena_get(&m->mem, sizeof *m->declared);
     m->builder = builtin_find(what);

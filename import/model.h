@@ -54,6 +54,7 @@ void dims_collect(ts_model *m);
 /* "seq=128", the range "seq=1..128", in steps "width=64..512/64", or the sum "total=past+seq", as given on a command
  * line. */
 bool dims_set(dims *d, const char *assignment, err *e);
+bool dims_give(dims *d, const char *symbol, int64_t n, err *e); /* as the value of the input of that name */
 /* What the shape given for an input says about it and about the dimensions; p gets its extents. */
 bool dims_match(dims *d, ts_port *p, const ts_array *shape, err *e);
 bool dims_default(dims *d, err *e); /* for what is not bound: the largest extent of its range, or its fallback */
@@ -86,9 +87,9 @@ struct ts_model {
     const char *path;          /* file, or name of the built-in model */
     const ts_builder *builder; /* NULL: from a file */
     model_file file;
-    dims dims;
-    ts_bound *origin; /* of a built-in model that was changed: its steps borrow from it; else NULL */
-    ports *declared;  /* a built-in model's are learned when they are asked for: see builtin_ports */
+    dims dims, counts; /* counts: inputs of one whole number, of which a range may be given as of a dimension */
+    ts_bound *origin;  /* of a built-in model that was changed: its steps borrow from it; else NULL */
+    ports *declared;   /* a built-in model's are learned when they are asked for: see builtin_ports */
     /* After ts_model_bind, until the next one: */
     bool waits; /* of a bind that failed: because of values that were not given, and of nothing else */
     graph *graph;

@@ -275,6 +275,19 @@ bool decoder_make(decoder *d, const run_weights *from, const decoding *how, cons
     return room(d, 1, e) && (how->whole || make_steps(d, o, e)) && (d->step || ts_plan_build(d->judge.plan, e));
 }
 
+void decoder_file(const char *model, const char *tokenizer, const char *dims, run_weights *out)
+{
+    *out = (run_weights){.note = ""};
+    option_make(&out->asked);
+    option_set_text(&out->asked.model, model), option_set_text(&out->asked.task, "lm");
+    option_set_text(&out->asked.tokenizer, tokenizer), option_set_text(&out->asked.dims, dims);
+}
+
+void decoder_again(decoder *d)
+{
+    d->known = d->cache.known = 0;
+}
+
 void decoder_free(decoder *d)
 {
     ts_plan_free(d->step), ts_plan_free(d->window);

@@ -25,9 +25,12 @@ typedef struct decoding {
     bool whole, file;              /* every token runs the whole window; the model is a file, not a run's */
     int64_t batch, prompt, tokens; /* texts at once; tokens of the prompt, and behind it */
 } decoding;
+/* A model file as a run that was not trained; tokenizer, dims: NULL, or as of --tokenizer and --dim, in lines. */
+void decoder_file(const char *model, const char *tokenizer, const char *dims, run_weights *out);
 bool decoder_make(decoder *d, const run_weights *from, const decoding *how, const ts_options *o, ts_error *e);
 /* Sets d->logit to what follows n tokens of each row of id, which are `stride` apart. From more tokens than the window
  * has, the first ones are left out. */
 bool decoder_next(decoder *d, const int64_t *id, int64_t stride, int64_t n, ts_error *e);
+void decoder_again(decoder *d); /* forgets the tokens that are kept: a prompt comes next */
 void decoder_free(decoder *d);
 #endif

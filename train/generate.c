@@ -193,14 +193,6 @@ static bool is_model(const char *what)
     return false;
 }
 
-/* A model file is a run that was not trained. */
-static void open_file(const char *what, const generating *how, run_weights *out)
-{
-    option_make(&out->asked);
-    option_set_text(&out->asked.model, what), option_set_text(&out->asked.task, "lm");
-    option_set_text(&out->asked.tokenizer, how->tokenizer), option_set_text(&out->asked.dims, how->dims);
-}
-
 static bool is_there(const char *what, ts_error *e)
 {
     struct stat st;
@@ -228,7 +220,7 @@ bool run_generate(const char *what, const generating *how, const ts_options *o, 
     *out = (asked){.verdict = {.n = 0}};
     *made = (generated){.tokens = 0};
     if (file)
-        open_file(what, how, &out->weights);
+        decoder_file(what, how->tokenizer, how->dims, &out->weights);
     else if (!open_run(what, how, &out->weights, e))
         return false;
     out->tokenizer = train_tokenizer_make(&out->weights.asked, e);

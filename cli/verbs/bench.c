@@ -3,6 +3,7 @@
 #include "bench/report/report.h"
 #include "bench/concurrent.h"
 #include "cli/concurrent.h"
+#include "cli/decoding.h"
 #include "cli/extents.h"
 #include "graph/base/base.h"
 #include "cli/outfile.h"
@@ -59,6 +60,12 @@ static bool fits_without_race(const args *a, const char *which, const char *give
     return err_hint(e, "give one -s at a time");
 }
 
+/* Options of a step that --decode has, too. */
+static bool is_of_texts(const char *name)
+{
+    return strcmp(name, "batch") == 0 || strcmp(name, "length") == 0;
+}
+
 /* Options of a step without one are mistakes, and so are values of inputs with one: a batch is drawn. */
 static bool options_fit(const args *a, ts_error *e)
 {
@@ -66,8 +73,17 @@ static bool options_fit(const args *a, ts_error *e)
         return false;
     if (args_count(a, "concurrent") && !fits_without_race(a, "concurrent", "rates", e))
         return false;
-    if (args_count(a, "concurrent") && (args_count(a, "at") || args_count(a, "sweep")))
-        return err_set(e, TS_USAGE, "bench: --concurrent is for one extent; leave out --at and --sweep");
+    if (args_count(a, "decode") && !fits_without_race(a, "decode", "rates", e))
+        return false;
+    for (int i = 0; i < 2; i++) {
+        const char *which = i ? "decode" : "concurrent";
+        if (args_count(a, which) && (args_count(a, "at") || args_count(a, "sweep")))
+            return err_set(e, TS_USAGE, "bench: --%s is for one extent; leave out --at and --sweep", which);
+    }
+    static const char *const beside[] = {"concurrent", "in", "limit", NULL};
+    if (args_count(a, "decode") &&
+        !args_clash(a, beside, "bench: ", " does not go with --decode, which draws tokens", "leave one of them out", e))
+        return false;
     if (args_count(a, "sweep") && !sweep_fits(a, e))
         return false;
     static const char *const kernels[] = {"kernels", NULL};
@@ -77,7 +93,8 @@ static bool options_fit(const args *a, ts_error *e)
         return false;
     const bool train = args_flag(a, "train");
     for (const option *o = train_step_options.options; !train && o->name; o++)
-        if (!args_clash(a, (const char *const[]){o->name, NULL}, "bench: ",
+        if (!(args_count(a, "decode") && is_of_texts(o->name)) &&
+            !args_clash(a, (const char *const[]){o->name, NULL}, "bench: ",
                         " says what a training step is, and none is timed", "add --train, or leave it out", e))
             return false;
     if (args_count(a, "peer-python") && !args_count(a, "peer")) {
@@ -188,6 +205,8 @@ static int run(const args *a, ts_error *e)
         return extents_race(a, e) ? TS_OK : e->code;
     if (args_count(a, "concurrent"))
         return concurrent_bench(a, e) ? TS_OK : e->code;
+    if (args_count(a, "decode"))
+        return decoding_bench(a, e) ? TS_OK : e->code;
     option_make(&step);
     train_options_take(&step, a);
     const char *resume = args_text(a, "resume");
@@ -239,6 +258,10 @@ static const option options[] = {
     {"kernels", 0, FLAG, NULL, "with --at: also times of each kernel, where both have the same", ONCE},
     {"concurrent", 0, INTEGER, "N", "requests in parallel in place of a race: passes a second, p50, p99", NULL, false,
      1, CONCURRENT_MOST},
+    {"decode", 0, INTEGER, "N",
+     "of a language model in place of a race: tokens a second of --batch prompts (default: 1) "
+     "of --length tokens, and of N behind each",
+     NULL, false, 2, 1 << 20},
     {"judge", 0, A_TARGET, "NAME", "target whose results count as right (default: plain f64 loops, slow)", ONCE},
     {"peer-python", 0, A_FILE, "PATH", "the Python that runs peers", ONCE},
     {"timeout", 0, SECONDS, "TIME", "how long a contestant may take for one answer", ONCE},
@@ -281,6 +304,7 @@ const verb verb_bench = {
                 "tessera bench minilm.onnx --train --batch 32 --length 64 --peer pytorch\n"
                 "tessera bench minilm --dim seq=1..512 --at seq=77,128 # one program for all\n"
                 "tessera bench minilm --concurrent 4 # requests in parallel, in place of a race\n"
+                "tessera bench decoder.onnx --decode 64 --batch 4 # tokens a second\n"
                 "tessera bench resnet-18 --min-time 2s --launches 1 --json # quick, for scripts",
     .details = "Contestants are checked against plain f64 loops, then timed in turns. Verdicts are FASTER, SLOWER, "
                "SAME, UNDECIDED.",

@@ -73,6 +73,12 @@ ts_tensor ts_scan_state(ts_scan *s, ts_tensor first)
     return now;
 }
 
+void scan_trips(ts_scan *s, int64_t trips)
+{
+    MUST(!s->n_slice);
+    s->trips = trips;
+}
+
 ts_tensor ts_scan_slice(ts_scan *s, ts_tensor of, bool backwards)
 {
     if (!usable(s, "a slice") || !g_holds(s->g, "a trip", 1, &of) || !has_room(s, "slices", s->n_slice))

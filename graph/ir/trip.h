@@ -33,6 +33,7 @@ host_code trip_run; /* all trips, by the interpreter */
 /* Whether what is to be computed waits for no trip that is still being built. False: g->err says which does. */
 bool trips_ended(graph *g, const char *what, int n, const node *const *root);
 
+void scan_trips(ts_scan *s, int64_t trips); /* in place of those it began with: before anything is sliced */
 /* ts_scan_gather of every so many trips: forwards */
 bool scan_gather_every(ts_scan *s, const node *row, int64_t every);
 /* The chain rule, and batches, of what a trip computes are the caller's: as ts_chain_rule, ts_batch */

@@ -8,7 +8,8 @@ static const struct {
     const char *domain, *types, *reason; /* types: between blanks; "": every one of the domain */
 } all[] = {
     {"com.microsoft.nchwc", "",
-     "images and weights lie as one processor wants them; optimize at ORT_ENABLE_EXTENDED or below"},
+     "weights lie in blocks of as many channels as the processor that wrote them likes, which the file does not say; "
+     "optimize at ORT_ENABLE_EXTENDED or below"},
     {"com.microsoft", "BeamSearch GreedySearch Sampling WhisperBeamSearch",
      "a whole generation in one node; bring the decoder, and generate around it"},
     {"com.microsoft",

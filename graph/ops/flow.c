@@ -2,6 +2,7 @@
  * end is known comes out unrolled, or, where its trips are many and alike, as a scan. A condition known only at run
  * time picks between the results of both branches, or holds the state of a loop that has ended. */
 #include "graph/ir/rule.h"
+#include "graph/ir/trip.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -277,15 +278,20 @@ static bool within_trip(const node *n) /* it reads what a trip binds */
     return is;
 }
 
-/* n as a row of what a trip may slice: x[i] by its number i, of which x has as many places as there are trips, or more.
- * NULL: it is something else. */
+/* Whether n is x[i] of what all trips read, by a trip's number i. */
+static bool is_row(const turn *t, const node *n, int *axis)
+{
+    return n->op == op_find("gather") && n->in[1] == t->number &&
+           attr_axis(n, "axis", n->in[0]->type.rank, axis, NULL) && !within_trip(n->in[0]);
+}
+
+/* n as a row of what a trip may slice: of x[i] x has as many places as there are trips, or more. NULL: it is something
+ * else. */
 static const node *sliced(const turn *t, const node *n, int64_t trips)
 {
     graph *g = t->c->g;
     int axis;
-    if (n->op != op_find("gather") || n->in[1] != t->number ||
-        !attr_axis(n, "axis", n->in[0]->type.rank, &axis, NULL) || n->in[0]->type.dim[axis] < trips ||
-        within_trip(n->in[0]))
+    if (!is_row(t, n, &axis) || n->in[0]->type.dim[axis] < trips)
         return NULL;
     const node *rows = g_part(g, moved(g, n->in[0], axis, 0), 0, 0, trips);
     return rows ? ts_scan_slice(t->by, rows, false) : NULL;
@@ -312,9 +318,37 @@ static bool slice_rows(const turn *t, int64_t trips, int n, onnx_value *out)
     return ok;
 }
 
+/* The fewest rows of what trips read by their number; UNBOUNDED: they read nothing so. */
+static int64_t fewest_rows(const turn *t, int n, const onnx_value *out)
+{
+    int64_t fewest = UNBOUNDED;
+    for (int i = 0; i < n; i++) {
+        int count, axis;
+        const node **all = g_reached(1, &out[i].node, &count);
+        for (int k = 0; k < count; k++)
+            if (is_row(t, all[k], &axis))
+                fewest = int_min(fewest, all[k]->in[0]->type.dim[axis]);
+        free(all);
+    }
+    return fewest;
+}
+
+/* The count, which a run refuses where there are fewer rows: as a place among them, the last trip's must be one. */
+static const node *count_within(graph *g, const node *count, int64_t rows)
+{
+    int64_t *place = arena_array(&g->mem, (size_t)rows, sizeof *place);
+    for (int64_t i = 0; i < rows; i++)
+        place[i] = i;
+    const node *all = g_const(g, "", &(type){.dtype = TS_I64, .rank = 1, .dim = {rows}}, place);
+    const node *none = g_scalar(g, TS_I64, 0), *one = g_scalar(g, TS_I64, 1);
+    const node *last = g_call2(g, "maximum", g_call2(g, "subtract", count, one), none);
+    const node *within = g_call2(g, "add", g_call2(g, "gather axis=0", all, last), one);
+    return g_call3(g, "where", g_call2(g, "greater", count, none), within, count);
+}
+
 /* As a scan. What is known only at run time ends it, where nothing is gathered that would have fewer rows: a count may
  * then be any number. */
-static bool try_loop(const loop *l, const node **result)
+static bool try_loop(loop *l, const node **result)
 {
     const onnx_call *c = l->c;
     graph *g = c->g;
@@ -323,15 +357,21 @@ static bool try_loop(const loop *l, const node **result)
     truth next = NO;
     err e = {0};
     onnx_value *in = values(c, 2 + l->n_state), *out = values(c, 1 + l->n_state + l->n_scan);
-    const int64_t trips = l->trips == FOREVER ? UNBOUNDED : l->trips;
+    int64_t trips = l->trips == FOREVER ? UNBOUNDED : l->trips;
     if (l->n_state + l->n_scan == 0 || !begin_turn(&t, c, trips, l->n_state, l->in + 2))
         return false;
     in[0].node = t.number = ts_scan_trip(t.by), in[1].node = g_const(g, "", &(type){.dtype = TS_BOOL}, &yes);
     for (int i = 0; i < l->n_state; i++)
         in[2 + i].node = t.state[i];
     const onnx_pass once = {"body", 2 + l->n_state, 1 + l->n_state + l->n_scan, in, out};
-    if (!c->attempt(c, &once, &e) || !out[0].node || !known_truth(c, out[0].node, "condition", &next, &e) ||
-        !slice_rows(&t, trips, 1 + l->n_state + l->n_scan, out) || !step_turn(&t, out + 1))
+    if (!c->attempt(c, &once, &e) || !out[0].node || !known_truth(c, out[0].node, "condition", &next, &e))
+        return false;
+    /* Where extents vary, places of rows are the scan's to know; a condition may end it before there are none. */
+    const int64_t rows = l->count && g->looped && next == YES && !l->active ? fewest_rows(&t, once.n_out, out)
+                                                                            : UNBOUNDED;
+    if (rows < UNBOUNDED)
+        scan_trips(t.by, trips = rows), l->count = count_within(g, l->count, rows);
+    if (!slice_rows(&t, trips, 1 + l->n_state + l->n_scan, out) || !step_turn(&t, out + 1))
         return false;
     for (int i = 0; i < l->n_scan; i++)
         if (!out[1 + l->n_state + i].node || !ts_scan_gather(t.by, out[1 + l->n_state + i].node, false))

@@ -67,6 +67,7 @@ made tiling schema init bert-tiny $small
 made tiling schema show panels
 made extents bench bert-tiny --dim seq=1..8 --at seq=5 --threads 1 --min-time 10ms
 made schema-diff schema diff panels mine.json
+made decoding bench gpt2-tiny --decode 4 --length 4 --threads 1 --min-time 20ms
 made concurrent bench bert-tiny $small --concurrent 2 --min-time 50ms
 made lint schema lint mine.json bert-tiny $small
 made model show bert-tiny

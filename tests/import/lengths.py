@@ -145,7 +145,53 @@ def refused_trip():
     refused("sum in a trip", path, 4, "1..40", 'sum "sum" sums up, in a trip of a loop, what varies', 4)
 
 
+def counts():
+    """Loops over x [seq, ...] of which the number of trips is the value k of an input, and what decides extents."""
+    body = loop_body("row", [node("Identity", ["go"], ["on"]), node("Gather", ["x", "i"], ["row"], axis=0),
+                             node("Add", ["s", "row"], ["next"])], ["i", "go", "s"], ["on", "next"])
+    zero = weight("zero", BATCH, WIDE)
+    yield "rows", [node("Loop", ["k", "", "zero"], ["y"], body=body)], [zero], ""
+    yield "fewest", [node("Shape", ["x"], ["shape"], start=0, end=1), node("Squeeze", ["shape"], ["n"]),
+                     node("Min", ["k", "n"], ["m"]), node("Loop", ["m", "", "zero"], ["y"], body=body)], [zero], ""
+    body = loop_body("kept", [node("Identity", ["go"], ["on"]), node("Cos", ["s"], ["next"]),
+                              node("Identity", ["next"], ["out"])], ["i", "go", "s"], ["on", "next", "out"])
+    yield "gathered", [node("Loop", ["k", "", "zero"], ["last", "y"], body=body)], [zero], "k=1..30"
+    yield "range", [node("Range", ["none", "k", "one"], ["r"]), node("Cast", ["r"], ["f"], to=TensorProto.FLOAT),
+                    node("ReduceMean", ["x"], ["mean"], keepdims=0), node("Mul", ["f", "mean"], ["y"])], [
+                        whole("none", 0), whole("one", 1)], "k=1..30"
+
+
+def counted(name, nodes, weights, span):
+    graph = helper.make_graph(nodes, name, [value("x", TensorProto.FLOAT, ["seq", BATCH, WIDE]),
+                                            value("k", TensorProto.INT64, [])],
+                              [value("y", TensorProto.FLOAT, None)], weights)
+    path = f"{work}/model.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    varying = ["--dim", "seq=1..40"] + (["--dim", span] if span else [])
+    for n, k in ((40, 30), (26, 19), (7, 7), (7, 1), (3, 2)):
+        values = {**inputs_of(n, False), "k": np.array(k)}
+        code, said = run(path, f"{work}/alone", values, "--dim", f"seq={n}", "--target", "interp")
+        check(name, code == 0, said)
+        want = np.load(f"{work}/alone/y.npy")
+        if onnxruntime:
+            session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+            check(name, apart(want, session.run(["y"], values)[0]) < 2e-5, f"ONNX Runtime at {n}, {k}")
+        for target in targets:
+            code, said = run(path, f"{work}/varying", values, *varying, "--target", target)
+            check(name, code == 0, target, said)
+            far = apart(want, np.load(f"{work}/varying/y.npy")) if code == 0 else 0
+            check(name, far < 2e-5, f"{target} at {n}, {k}: {far:.3g} apart")
+    for n, k, text in ((3, 4, "an index is outside" if name == "rows" else ""),
+                       (3, 31, 'dimension "k" is 31 by the value of input "k", outside of --dim k=1..30' if span else "")):
+        code, said = run(path, f"{work}/none", {**inputs_of(n, False), "k": np.array(k)}, *varying, "--target",
+                         targets[0])
+        check(name, not text or (code and text in said), f"{k} trips over {n} rows: {code}, {said}")
+
+
 made = 0
+for case in counts():
+    counted(*case)
+    made += 1
 for name, nodes, weights, outs in cases():
     lengths = "lengths" in name
     ports = [value("x", TensorProto.FLOAT, ["seq", BATCH, WIDE])]

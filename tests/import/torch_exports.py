@@ -1,18 +1,13 @@
 """Files that torch's two exporters write of small modules load and give what ONNX Runtime gives: python3
 torch_exports.py TESSERA WORK [NAME...]. Needs torch, onnx and onnxruntime; the newer exporter needs onnxscript."""
-import contextlib
-import io
 import logging
-import os
 import sys
 import warnings
 
-import numpy as np
-import onnx
 import torch
 from torch import nn
 
-from contrib import differs, expected, run
+from exporters import main
 
 logging.disable(logging.ERROR)
 warnings.simplefilter("ignore")
@@ -70,40 +65,10 @@ def export(m, inputs, to, new):
         {"dynamic_axes": {n: free for n in names}}
     if new and isinstance(m, Of):
         how["dynamic_shapes"] = (how["dynamic_shapes"],)
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        torch.onnx.export(m, inputs, to, input_names=names, output_names=["y"], dynamo=new, **how)
-
-
-def check(tessera, work, name, m, inputs, new):
-    """good, bad, or not written."""
-    label, to = f"{name}, {'newer' if new else 'older'} exporter", os.path.join(work, f"{name}-{new:d}.onnx")
-    try:
-        export(m, inputs, to, new)
-    except Exception as reason:
-        print(f"{label}: not written: {str(reason).strip().splitlines()[0][:160]}")
-        return "not written"
-    feeds = {f"in{i}": t.numpy() for i, t in enumerate(inputs)}
-    want = expected(onnx.load(to), feeds)[0]["y"]
-    for target in ("interp", "c"):
-        code, said, folder = run(tessera, work, to, feeds, target)
-        wrong = said if code else differs(np.load(os.path.join(folder, "y.npy")), want, 1e-5)
-        if wrong:
-            print(f"{label}, {target}: {str(wrong).strip()[:600]}")
-            return "bad"
-    return "good"
-
-
-def main():
-    tessera, work, names = sys.argv[1], sys.argv[2], sys.argv[3:]
-    count = {"good": 0, "bad": 0, "not written": 0}
-    for name, m, inputs in modules():
-        for new in (False, True):
-            if not names or name in names:
-                with torch.no_grad():
-                    count[check(tessera, work, name, m.eval(), inputs, new)] += 1
-    print(", ".join(f"{n} {what}" for what, n in count.items()))
-    return 1 if count["bad"] or not count["good"] else 0
+    torch.onnx.export(m.eval(), inputs, to, input_names=names, output_names=["y"], dynamo=new, **how)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with torch.no_grad():
+        sys.exit(main(modules(), {"older exporter": lambda *more: export(*more, False),
+                                  "newer exporter": lambda *more: export(*more, True)}))

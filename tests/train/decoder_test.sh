@@ -55,6 +55,23 @@ expect 0 'pasts are copied' generate rewritten.onnx --prompt Once --max-tokens 2
 [ "$("$TESSERA" generate rewritten.onnx --prompt 'Once upon' --max-tokens 30 -q)" = "$(cat cache)" ] ||
     wrong "pasts that are copied give another text"
 
+# tokens a second as rows of bench, of several texts at once
+"$TESSERA" bench cache.onnx --decode 6 --length 5 --batch 3 --threads 1 --min-time 50ms --json >rows.json || wrong "bench --decode"
+"$python" - <<'PY' || wrong "$(cat rows.json)"
+import json
+prefill, decode = json.load(open("rows.json"))["rows"]
+assert (prefill["phase"], prefill["tokens"], decode["phase"], decode["tokens"]) == ("prefill", 5, "decode", 5)
+assert prefill["batch"] == decode["batch"] == 3 and decode["count"] == 5 * prefill["count"] > 0
+for r, tokens in (prefill, 15), (decode, 3):  # half of the runs take the median at least
+    assert r["p50_ns"] <= r["p90_ns"] and 0 < r["per_second"] <= 2 * tokens / r["p50_ns"] * 1e9, r
+PY
+expect 0 'tokens per second' bench plain.onnx --decode 3 --length 4 --min-time 10ms
+expect 2 'only a model file that takes a past' bench plain.onnx --decode 3 --batch 2
+expect 2 'and --decode gives rates' bench cache.onnx --decode 3 --report r.html
+expect 2 '--decode is for one extent' bench cache.onnx --decode 3 --sweep seq=4,8
+expect 2 'does not go with --decode' bench cache.onnx --decode 3 --concurrent 2
+expect 2 'what a training step is' bench cache.onnx --decode 3 --clip 1
+
 # what is told, and how much room there is
 expect 0 'mask "attention_mask", past "past_key_values.0.key" to "present.0.key" and 3 more; logits "logits"' \
     generate cache.onnx --prompt Once --max-tokens 2

@@ -1,0 +1,43 @@
+/* decoding.c - the table of bench --decode: a row for the prompt, one for the tokens behind it. */
+#include "cli/decoding.h"
+#include "bench/bench.h"
+#include "bench/decoding.h"
+#include "cli/say.h"
+#include "cli/session.h"
+#include "cli/train_options.h"
+
+#include <stdlib.h>
+
+static const char form[] = "{rows!phase=|>batch=texts|>tokens=tokens of each|>count=runs|>per_second=tokens per second|"
+                           ">p50_ns=p50 of a run|>p90_ns=p90}";
+
+bool decoding_bench(const args *a, ts_error *e)
+{
+    char *dims = train_options_text(a, "dim"), *note = NULL;
+    train_options step;
+    option_make(&step);
+    step.batch = 1;
+    train_options_take(&step, a);
+    decoding_race r = {.model = args_noun(a, 0),
+                       .dims = dims,
+                       .batch = step.batch,
+                       .prompt = step.length,
+                       .tokens = args_integer(a, "decode"),
+                       .seed = (uint64_t)args_integer(a, "seed"),
+                       .seconds = args_count(a, "min-time") ? args_number(a, "min-time") : bench_usual.min_time,
+                       .options = session_options(a)};
+    r.options.schema = args_text(a, "schema");
+    cJSON *root = js_put(reply_make("decoding/1"), "model:%s", r.model);
+    const bool good = decoding_run(&r, js_array(root, "rows"), &note, e);
+    if (good)
+        js_put(root, "note:%s", note);
+    if (good && *note)
+        console_note(&a->console, "%s", note);
+    if (good)
+        reply_give(a, root, form);
+    else
+        cJSON_Delete(root);
+    option_free(&step);
+    free(dims), free(note);
+    return good;
+}

@@ -1,0 +1,7 @@
+/* decoding.h - bench --decode N: tokens a second of a prompt, and of N tokens behind it. */
+#ifndef TS_CLI_DECODING_H
+#define TS_CLI_DECODING_H
+#include "cli/args.h"
+
+bool decoding_bench(const args *a, ts_error *e);
+#endif
