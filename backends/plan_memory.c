@@ -1,10 +1,12 @@
 /* plan_memory.c - whether the memory that a plan needs is there. */
 #include "backends/driver.h"
 #include "backends/host_memory.h"
+#include "schedule/plan/checkpointing.h"
 
-static int64_t bytes_needed(const plan *p) /* values and weights */
+static int64_t bytes_needed(const plan *p) /* values, weights and inputs */
 {
-    int64_t need = p->arena_bytes;
+    int64_t need = plan_given(p);
+    need = int_add(need, p->arena_bytes, &need) ? need : INT64_MAX;
     for (int i = 0; i < p->n_leaf; i++) {
         int64_t bytes;
         if (!int_mul(p->leaf[i].layout.size, ts_dtype_bytes(p->leaf[i].node->type.dtype), &bytes) ||
@@ -46,22 +48,25 @@ static bool fits_memory(const plan *p, const needed *n, err *e)
         text_add(&name, "; the largest is %s ", *most->label ? most->label : most->op->name),
             type_print(&name, &most->type);
     text_size(&size[0], (double)n->all), text_size(&size[1], (double)n->values), text_size(&size[2], (double)n->have);
-    err_set(e, TS_MEMORY, "the plan needs %s (%s of them for values, the rest for weights), %s are %s%s", size[0].s,
+    err_set(e, TS_MEMORY, "the plan needs %s (%s of them for values, the rest for weights and inputs), %s are %s%s", size[0].s,
             size[1].s, size[2].s, n->how, text_str(&name));
     text_free(&name), text_free(&size[0]), text_free(&size[1]), text_free(&size[2]);
+    if (p->checkpointing && p->checkpointing->backward)
+        return err_hint(e, "all that can be computed again already is: take fewer examples at once, or raise the limit "
+                           "with --mem-limit");
     return err_hint(e, "bind smaller dimensions, or raise the limit with --mem-limit");
 }
 
 /* Of a plan over several devices: what is in this process's memory; the others' targets know what these have. */
 static bool parts_fit(const plan *p, int64_t have, const char *how, err *e)
 {
-    int64_t need = 0, values = 0;
+    int64_t need = plan_given(p), values = 0;
     for (int i = 0; i < p->n_site; i++) {
         const plan *q = p->site[i].part;
         const target *on = p->site[i].on;
         const int64_t own = q ? bytes_needed(q) : 0, most = on->level[on->n_level - 1].bytes;
         if (q && sites_backend(&p->site[i])->in_host)
-            need = int_add(need, own, &need) ? need : INT64_MAX, values += q->arena_bytes;
+            need = int_add(need, own - plan_given(q), &need) ? need : INT64_MAX, values += q->arena_bytes;
         else if (q && most && !fits_memory(q, &(needed){own, q->arena_bytes, most, "there"}, e))
             return err_in(e, "device %s", p->site[i].name);
     }
