@@ -391,14 +391,23 @@ bool ts_plan_lend(ts_plan *p, int input, const ts_array *value, ts_error *e)
     return driver_changed(p, k), true;
 }
 
+static bool no_value(const plan *p, int input, err *e)
+{
+    err_set(e, TS_USAGE, "input \"%s\" has no value: ts_plan_set gives it one", p->input[input]->label);
+    for (int i = 0; i < p->n_carried; i++)
+        if (p->carried[i].input == input)
+            err_hint(e, "it is carried from run to run: its first value is that of `start` of its ts_update, evaluated "
+                        "by ts_eval, or a parameter's own");
+    return false;
+}
+
 bool driver_gather(ts_plan *p, void **input, err *e)
 {
     if (!appending_places(p, e))
         return false;
     for (int i = 0; i < p->plan->n_input; i++) {
         if (!p->given[i].data)
-            return err_set(e, TS_USAGE, "input \"%s\" has no value: ts_plan_set gives it one",
-                           p->plan->input[i]->label);
+            return no_value(p->plan, i, e);
         input[i] = p->given[i].data;
     }
     input[p->plan->n_input] = (void *)(uintptr_t)p->extent;
@@ -460,11 +469,11 @@ bool driver_run(ts_plan *p, driver_way *go, void *user, err *e)
     if (!ts_plan_build(p, e))
         return false;
     void **input = heap_array((size_t)p->plan->n_input + 1, sizeof *input);
-    p->last = RUN_FAILED;
+    p->last = RUN_FAILED, p->at = p->from = 0;
     if (!p->trimmed) /* what planning and building needed besides: 3 MB of a BERT-base */
         pages_trim(), p->trimmed = true;
     if (driver_gather(p, input, e) && keep_old(p, e) && go(p, input, user, e) && carry_over(p, e))
-        p->last = RAN, appending_end(p);
+        p->last = RAN, p->at = p->to = p->plan->n_kernel, appending_end(p);
     free(input);
     return p->last == RAN;
 }

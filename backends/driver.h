@@ -37,6 +37,7 @@ struct ts_plan {
     int64_t *said;         /* per plan input, MAX_RANK each: the extents of the value that was given, where they vary */
     int64_t extent[MOST_VARIABLES]; /* of the run */
     held_inputs *held;              /* of given; NULL: nothing is held elsewhere */
+    int at, from, to;               /* done of the run; of those done since the mark, the first and the end */
     int n_grown, places;            /* places: the input that says where new elements go */
     growth *grown;
     ts_array *old; /* per root: what an input that is a root, and becomes something else, was before the run */

@@ -34,7 +34,9 @@ static bool carry(plan *p, int root, const node *into, int which, err *e)
     while (i < p->n_input && p->input[i] != into)
         i++;
     if (i == p->n_input)
-        return err_set(e, TS_USAGE, "state %d: \"%s\" is no input that the tensors need", which, into->label);
+        return err_set(e, TS_USAGE, "state %d: \"%s\" is no input that the tensors need", which, into->label),
+               err_hint(e, "what a plan carries over, parameters of a step too, is made by ts_input, not by ts_weight, "
+                           "and has its first value by ts_plan_set");
     for (int k = 0; k < which; k++)
         if (p->carried[k].input == i)
             return err_set(e, TS_USAGE, "state %d: \"%s\" becomes something else already", which, into->label);
