@@ -92,6 +92,45 @@ static bool isa_used(const plan *p, const char *isa, const char *name, err *e) /
                    err_hint(e, "leave it out, or plan for the processor: cpu"));
 }
 
+static bool goes_back(const graph *g)
+{
+    int i = 0;
+    while (i < g->n && !g->node[i]->back)
+        i++;
+    return i < g->n;
+}
+
+/* One that fits, if recomputing makes one: with as few values recomputed as that takes. Else the leanest, or NULL. */
+static plan *plan_lean(graph *g, const wanted *want, plan_options w, int64_t limit, err *e)
+{
+    int least = 0, most = RULE_SHARES;
+    w.trial = true, w.shares = most;
+    plan *p = plan_make(g, want->n_root, want->root, &w, e);
+    while (p && most - least > 1 && driver_fits(p, limit, NULL)) {
+        w.shares = (least + most) / 2;
+        plan *q = plan_make(g, want->n_root, want->root, &w, e);
+        *(q && driver_fits(q, limit, NULL) ? &most : &least) = w.shares;
+        plan_free(q);
+    }
+    plan_free(p);
+    w.trial = false, w.shares = most;
+    return p ? plan_make(g, want->n_root, want->root, &w, e) : NULL;
+}
+
+/* What does not fit is planned again: first with the same bits, then without alternatives, which take more memory. */
+static plan *plan_within(graph *g, const wanted *want, plan_options *w, int64_t limit, err *e)
+{
+    const bool back = goes_back(g) && !w->reference;
+    for (bool last = w->as_written;; last = w->as_written = true) {
+        plan *p = plan_make(g, want->n_root, want->root, w, e);
+        if (p && back && !driver_fits(p, limit, NULL))
+            plan_free(p), p = plan_lean(g, want, *w, limit, e);
+        if (!p || last || driver_fits(p, limit, NULL))
+            return p;
+        plan_free(p);
+    }
+}
+
 /* What is set before a failure is freed by ts_plan_free, which takes a plan in any state of making. */
 static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g, err *e)
 {
@@ -130,12 +169,7 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
     p->asked = (build_options){.progress = o->progress, .user = o->user, .phases = &p->phases};
     if (o->cache_folder)
         p->asked.cache_folder = p->cache_folder = strdup(o->cache_folder);
-    p->plan = plan_make(g, want->n_root, want->root, &w, e);
-    if (p->plan && !w.as_written && !driver_fits(p->plan, o->mem_limit, NULL)) { /* alternatives take more memory */
-        plan_free(p->plan);
-        w.as_written = true;
-        p->plan = plan_make(g, want->n_root, want->root, &w, e);
-    }
+    p->plan = plan_within(g, want, &w, o->mem_limit, e);
     if (!p->plan || !driver_fits(p->plan, o->mem_limit, e) || !isa_used(p->plan, o->isa, p->target->name, e))
         return false;
     g_add_user(g, &p->graph);
@@ -360,14 +394,23 @@ bool ts_plan_lend(ts_plan *p, int input, const ts_array *value, ts_error *e)
     return driver_changed(p, k), true;
 }
 
+static bool no_value(const plan *p, int input, err *e)
+{
+    err_set(e, TS_USAGE, "input \"%s\" has no value: ts_plan_set gives it one", p->input[input]->label);
+    for (int i = 0; i < p->n_carried; i++)
+        if (p->carried[i].input == input)
+            err_hint(e, "it is carried from run to run: its first value is that of `start` of its ts_update, evaluated "
+                        "by ts_eval, or a parameter's own");
+    return false;
+}
+
 bool driver_gather(ts_plan *p, void **input, err *e)
 {
     if (!appending_places(p, e))
         return false;
     for (int i = 0; i < p->plan->n_input; i++) {
         if (!p->given[i].data)
-            return err_set(e, TS_USAGE, "input \"%s\" has no value: ts_plan_set gives it one",
-                           p->plan->input[i]->label);
+            return no_value(p->plan, i, e);
         input[i] = p->given[i].data;
     }
     input[p->plan->n_input] = (void *)(uintptr_t)p->extent;
@@ -429,11 +472,11 @@ bool driver_run(ts_plan *p, driver_way *go, void *user, err *e)
     if (!ts_plan_build(p, e))
         return false;
     void **input = heap_array((size_t)p->plan->n_input + 1, sizeof *input);
-    p->last = RUN_FAILED;
+    p->last = RUN_FAILED, p->at = p->from = 0;
     if (!p->trimmed) /* what planning and building needed besides: 3 MB of a BERT-base */
         pages_trim(), p->trimmed = true;
     if (driver_gather(p, input, e) && keep_old(p, e) && go(p, input, user, e) && carry_over(p, e))
-        p->last = RAN, appending_end(p);
+        p->last = RAN, p->at = p->to = p->plan->n_kernel, appending_end(p);
     free(input);
     return p->last == RAN;
 }

@@ -40,6 +40,7 @@ struct ts_plan {
     int counted[MOST_VARIABLES];
     int64_t count[MOST_VARIABLES];
     held_inputs *held;   /* of given; NULL: nothing is held elsewhere */
+    int at, from, to;    /* done of the run; of those done since the mark, the first and the end */
     int n_grown, places; /* places: the input that says where new elements go */
     growth *grown;
     ts_array *old; /* per root: what an input that is a root, and becomes something else, was before the run */

@@ -1,10 +1,11 @@
-/* plan_memory.c - whether the memory that a plan needs is there. */
+/* plan_memory.c - whether the memory that a plan needs is there, and what it holds. */
 #include "backends/driver.h"
 #include "backends/host_memory.h"
+#include "schedule/plan/checkpointing.h"
 
-static int64_t bytes_needed(const plan *p) /* values and weights */
+static int64_t bytes_weighing(const plan *p)
 {
-    int64_t need = p->arena_bytes;
+    int64_t need = 0;
     for (int i = 0; i < p->n_leaf; i++) {
         int64_t bytes;
         if (!int_mul(p->leaf[i].layout.size, ts_dtype_bytes(p->leaf[i].node->type.dtype), &bytes) ||
@@ -12,6 +13,12 @@ static int64_t bytes_needed(const plan *p) /* values and weights */
             need = INT64_MAX;
     }
     return need;
+}
+
+static int64_t bytes_needed(const plan *p) /* values, weights and inputs */
+{
+    int64_t need;
+    return int_add(plan_given(p), p->arena_bytes, &need) && int_add(need, bytes_weighing(p), &need) ? need : INT64_MAX;
 }
 
 static const node *larger(const node *a, const node *b)
@@ -46,22 +53,25 @@ static bool fits_memory(const plan *p, const needed *n, err *e)
         text_add(&name, "; the largest is %s ", *most->label ? most->label : most->op->name),
             type_print(&name, &most->type);
     text_size(&size[0], (double)n->all), text_size(&size[1], (double)n->values), text_size(&size[2], (double)n->have);
-    err_set(e, TS_MEMORY, "the plan needs %s (%s of them for values, the rest for weights), %s are %s%s", size[0].s,
-            size[1].s, size[2].s, n->how, text_str(&name));
+    err_set(e, TS_MEMORY, "the plan needs %s (%s of them for values, the rest for weights and inputs), %s are %s%s",
+            size[0].s, size[1].s, size[2].s, n->how, text_str(&name));
     text_free(&name), text_free(&size[0]), text_free(&size[1]), text_free(&size[2]);
+    if (p->checkpointing && p->checkpointing->backward)
+        return err_hint(e, "all that can be computed again already is: take fewer examples at once, or raise the limit "
+                           "with --mem-limit");
     return err_hint(e, "bind smaller dimensions, or raise the limit with --mem-limit");
 }
 
 /* Of a plan over several devices: what is in this process's memory; the others' targets know what these have. */
 static bool parts_fit(const plan *p, int64_t have, const char *how, err *e)
 {
-    int64_t need = 0, values = 0;
+    int64_t need = plan_given(p), values = 0;
     for (int i = 0; i < p->n_site; i++) {
         const plan *q = p->site[i].part;
         const target *on = p->site[i].on;
         const int64_t own = q ? bytes_needed(q) : 0, most = on->level[on->n_level - 1].bytes;
         if (q && sites_backend(&p->site[i])->in_host)
-            need = int_add(need, own, &need) ? need : INT64_MAX, values += q->arena_bytes;
+            need = int_add(need, own - plan_given(q), &need) ? need : INT64_MAX, values += q->arena_bytes;
         else if (q && most && !fits_memory(q, &(needed){own, q->arena_bytes, most, "there"}, e))
             return err_in(e, "device %s", p->site[i].name);
     }
@@ -74,4 +84,69 @@ bool driver_fits(const plan *p, int64_t limit, err *e)
     const char *how = limit ? "allowed" : "free";
     return p->n_site ? parts_fit(p, have, how, e)
                      : fits_memory(p, &(needed){bytes_needed(p), p->arena_bytes, have, how}, e);
+}
+
+/* ---- what is held ---- */
+const char *ts_tag_name(ts_tag t)
+{
+    static const char *const name[TS_N_TAG] = {"inputs", "weights", "values", "plan"};
+    return (unsigned)t < TS_N_TAG ? name[t] : "";
+}
+
+/* Of values that are there between kernels at - 1 and at, or while kernel at runs */
+static int64_t bytes_alive(const plan *p, int at, bool runs)
+{
+    int64_t all = 0;
+    for (int id = 0; id < p->n_buffer; id++) {
+        const buffer *h = &p->buffer[id];
+        if (h->where == IN_ARENA && !h->over && h->first < at + runs && h->last >= at)
+            all += h->bytes;
+    }
+    return all;
+}
+
+static void tell_values(const ts_plan *p, ts_memory *m)
+{
+    const plan *q = p->plan;
+    const int64_t now = bytes_alive(q, p->at, false);
+    int64_t peak = now;
+    for (int k = p->from; k < p->to; k++)
+        peak = int_max(peak, bytes_alive(q, k, true));
+    *m = (ts_memory){now, peak};
+}
+
+static int64_t bytes_held(const ts_plan *p) /* of values given by inputs, but for those that are lent */
+{
+    int64_t all = 0;
+    for (int i = 0; i < p->plan->n_input + p->plan->n_told; i++)
+        if (p->given[i].data && !p->lent[i])
+            all += ts_array_count(&p->given[i]) * ts_dtype_bytes(p->given[i].dtype);
+    return all;
+}
+
+bool ts_plan_memory(const ts_plan *p, ts_memory out[TS_N_TAG], ts_error *e)
+{
+    if (!driver_stands(p, e) || !err_given(out, "what a plan holds", e))
+        return false;
+    int64_t now[TS_N_TAG] = {
+        [TS_TAG_INPUTS] = bytes_held(p), [TS_TAG_PLAN] = (int64_t)(arena_bytes(&p->mem) + arena_bytes(&p->plan->mem))};
+    for (int i = 0; i < TS_N_TAG; i++)
+        out[i] = (ts_memory){now[i], now[i]};
+    for (int i = 0; p->program && i < p->plan->n_site; i++) { /* parts have orders of their own: all of their values */
+        const plan *q = p->plan->site[i].part;
+        const int64_t values = q ? q->arena_bytes : 0, weights = q ? bytes_weighing(q) : 0;
+        out[TS_TAG_VALUES].now += values, out[TS_TAG_VALUES].peak += values;
+        out[TS_TAG_WEIGHTS].now += weights, out[TS_TAG_WEIGHTS].peak += weights;
+    }
+    if (!p->program || p->plan->n_site)
+        return true;
+    out[TS_TAG_WEIGHTS].now = out[TS_TAG_WEIGHTS].peak = bytes_weighing(p->plan);
+    tell_values(p, &out[TS_TAG_VALUES]);
+    return true;
+}
+
+void ts_plan_mark(ts_plan *p)
+{
+    if (p)
+        p->from = p->to = p->at;
 }

@@ -107,6 +107,7 @@ static bool go_by_stops(ts_plan *p, void *const *input, void *user, err *e)
     for (; ok && i < s->n && s->kernel[i] < p->plan->n_kernel && (halts || s->kernel[i] <= 0); i++) {
         if (s->kernel[i] > first)
             ok = p->by->spans->span(p->program, input, first, s->kernel[i], e), first = s->kernel[i];
+        p->at = first, p->to = first > p->to ? first : p->to;
         if (ok)
             s->at(s->user, i);
     }

@@ -40,7 +40,7 @@ static const option plan_options[] = {
      "plan for this machine, \"core:8 l3:1(32MB) isa:avx512\" or gpu:h100 (default: this one)", ONCE},
     {"cache-dir", 0, A_FOLDER, "FOLDER|none", "compiled programs (default: the user's cache)", ONCE},
     {"as-written", 0, FLAG, NULL, "no algebraic alternatives: neither Strassen nor Winograd", ONCE},
-    {"mem-limit", 0, BYTES, "SIZE", "refuse plans that need more memory, as in 4G", ONCE},
+    {"mem-limit", 0, BYTES, "SIZE", "need no more, as in 4G: a training step computes values again", ONCE},
     {0},
 };
 void session_plan_usual(const option *o, char out[OPTION_TEXT_MOST])

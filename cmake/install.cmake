@@ -9,6 +9,9 @@ endforeach()")
 if(TARGET command)
     install(TARGETS command)
 endif()
+# Not by its package, whose own private libraries (udev) only a static hwloc needs
+pkg_get_variable(hwloc hwloc libdir)
+set(hwloc "-L${hwloc} -lhwloc")
 file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /) # the package may be moved as a whole
 file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/tessera.pc CONTENT "prefix=\${pcfiledir}/${up}
 libdir=\${prefix}/${CMAKE_INSTALL_LIBDIR}
@@ -17,9 +20,9 @@ includedir=\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}
 Name: tessera
 Description: ${PROJECT_DESCRIPTION}
 Version: ${PROJECT_VERSION}
-Requires.private: libprotobuf-c libcjson hwloc libcrypto libutf8proc libpcre2-8
+Requires.private: libprotobuf-c libcjson libcrypto libutf8proc libpcre2-8
 Libs: -L\${libdir} -ltessera
-Libs.private: -lm -ldl -pthread
+Libs.private: ${hwloc} -lm -ldl -pthread
 Cflags: -I\${includedir}
 ")
 install(TARGETS tessera shared)

@@ -288,7 +288,31 @@ TS_API bool ts_scan_keep(ts_scan *s, int64_t every);
 /* out: the last value of each state, then what was gathered, in the order of the calls. */
 TS_API bool ts_scan_end(ts_scan *s, ts_tensor *out);
 
-/* ---- training steps ---- */
+/* ---- training steps ----
+ * Parameters are inputs, which a plan carries over as state. All of it, as in tests/install/train.c:
+ *
+ *     ts_tensor x = ts_input(g, "x", TS_F32, 2, xs.dim), y = ts_input(g, "y", TS_F32, 2, ys.dim), grad, loss;
+ *     ts_tensor w = ts_input(g, "w", TS_F32, 2, (int64_t[]){2, 1}), step = ts_input(g, "step", TS_F64, 0, NULL);
+ *     loss = ts_call2(g, "mse_loss", ts_call2(g, "matmul", x, w), y);
+ *     ts_optimizer how = {.recipe = "adam", .rate = ts_scalar(g, TS_F64, 0.1), .step = step};
+ *     ts_updates u = {0};
+ *     ts_state state[9]; // w, and what Adam keeps of it
+ *     if (ts_chain_rule(g, 1, &loss, NULL, 1, &w, &grad))
+ *         ts_optimize(g, &how, 1, &w, &grad, &u);
+ *     for (int i = 0; i < u.n; i++)
+ *         state[i] = (ts_state){u.update[i].from, u.update[i].to};
+ *     ts_plan *p = ts_graph_ok(g, &e) ? ts_plan_of(g, 1, &loss, u.n, state, NULL, &e) : NULL;
+ *     bool ok = p && give(p, "x", xs, &e) && give(p, "y", ys, &e);
+ *     for (int i = 0; ok && i < u.n; i++) { // first values: of a parameter its own, of others what `start` says
+ *         ts_array first = {TS_F32, 2, {2, 1}, (float[]){0, 0}};
+ *         ok = (!u.update[i].start || ts_eval(1, &u.update[i].start, 0, NULL, NULL, &first, &e)) &&
+ *              give(p, ts_name(u.update[i].from), first, &e);
+ *         if (u.update[i].start)
+ *             ts_array_free(&first);
+ *     }
+ *     for (double k = 1; ok && k <= 200; k++)
+ *         ok = give(p, "step", (ts_array){.dtype = TS_F64, .data = &k}, &e) && ts_plan_run(p, &e);
+ */
 /* The learning rate at step 1, 2, ... (a tensor without axes, of dtype f64): peak * step / warmup up to step `warmup`,
  * then constant, or falling to low * peak at step total + 1: in a line, or as half a cosine. */
 typedef struct ts_schedule_kind {
@@ -518,6 +542,16 @@ TS_API bool ts_plan_run(ts_plan *p, ts_error *e);
 /* ts_plan_run, with at(user, i) before kernel before[i], ascending; where a target cannot stop, behind the last one. */
 TS_API bool ts_plan_run_stops(ts_plan *p, int n, const int *before, void (*at)(void *user, int i), void *user,
                               ts_error *e);
+/* Bytes that a plan holds, by tag: of inputs, of weights, of values between kernels, of what describes it. peak: the
+ * most since the plan was made or ts_plan_mark was called. Values are those that some kernel to come still reads; asked
+ * where ts_plan_run_stops calls `at`, those at that place. */
+typedef enum ts_tag { TS_TAG_INPUTS, TS_TAG_WEIGHTS, TS_TAG_VALUES, TS_TAG_PLAN, TS_N_TAG } ts_tag;
+typedef struct ts_memory {
+    int64_t now, peak;
+} ts_memory;
+TS_API const char *ts_tag_name(ts_tag t); /* "inputs" */
+TS_API bool ts_plan_memory(const ts_plan *p, ts_memory out[TS_N_TAG], ts_error *e);
+TS_API void ts_plan_mark(ts_plan *p);
 /* The first kernel that touches an input; the one before which the host has its new value. INT_MAX: none. */
 TS_API bool ts_plan_touched(const ts_plan *p, int input, int *first, int *written, ts_error *e);
 TS_API bool ts_plan_get(ts_plan *p, int output, ts_array *out, ts_error *e); /* a new array, yours */

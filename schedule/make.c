@@ -34,7 +34,9 @@ static bool carry(plan *p, int root, const node *into, int which, err *e)
     while (i < p->n_input && p->input[i] != into)
         i++;
     if (i == p->n_input)
-        return err_set(e, TS_USAGE, "state %d: \"%s\" is no input that the tensors need", which, into->label);
+        return err_set(e, TS_USAGE, "state %d: \"%s\" is no input that the tensors need", which, into->label),
+               err_hint(e, "what a plan carries over, parameters of a step too, is made by ts_input, not by ts_weight, "
+                           "and has its first value by ts_plan_set");
     for (int k = 0; k < which; k++)
         if (p->carried[k].input == i)
             return err_set(e, TS_USAGE, "state %d: \"%s\" becomes something else already", which, into->label);
@@ -106,12 +108,43 @@ const pass_record plan_passes[N_PASS] = {
                        "kernels, and a buffer for every value in memory",
                        "launches of one kernel or several, which wait for launches before them alone", pass_launches}};
 
+/* Behind those of the schema, which so decide first. */
+static void add_sharing(plan *p, schema *s, const schema_use *by, int shares)
+{
+    rule *all = arena_array(&p->mem, (size_t)s->n_rule + 1, sizeof *all);
+    if (s->n_rule)
+        memcpy(all, s->rule, (size_t)s->n_rule * sizeof *all);
+    all[s->n_rule++] = (rule){.name = "mem-limit",
+                              .place = "--mem-limit",
+                              .fuse = true,
+                              .tells_recompute = true,
+                              .recompute = true,
+                              .shares = shares};
+    s->rule = all;
+    schema_set_aside(&p->mem, s, by);
+}
+
+static bool read_schema(plan *p, const plan_options *asked, err *e)
+{
+    schema *s = arena_get(&p->mem, sizeof *s);
+    const schema_use by = {asked->target, asked->on->kind, asked->targets, p->g};
+    if (asked->reference || !(asked->schema || asked->shares))
+        return true;
+    const bool ok = schema_load(&p->mem, asked->schema, &by, s, e);
+    if (ok && asked->shares)
+        add_sharing(p, s, &by, asked->shares);
+    p->schema = s;
+    p->rule_used = arena_array(&p->mem, (size_t)(ok ? s->n_rule : 0) + 1, sizeof *p->rule_used);
+    return ok;
+}
+
 plan *plan_make(graph *g, int n_root, const node *const *root, const plan_options *asked, err *e)
 {
     plan *p = heap_array(1, sizeof *p);
     *p = (plan){.on = asked->on,
                 .threads = asked->on->workers,
                 .reference = asked->reference,
+                .trial = asked->trial,
                 .own_places = asked->own_places,
                 .as_written = asked->as_written || asked->reference,
                 .whole_sums = asked->whole_sums || asked->reference,
@@ -135,15 +168,7 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_option
     for (int i = 0; i < asked->n_site; i++)
         p->site[i] = asked->site[i];
     p->n_given = asked->n_site;
-    bool ok = carry_all(p, asked, e);
-    if (ok && asked->schema && !asked->reference) {
-        schema *s = arena_get(&p->mem, sizeof *s);
-        const schema_use by = {asked->target, asked->on->kind, asked->targets, g};
-        ok = schema_load(&p->mem, asked->schema, &by, s, e);
-        p->schema = s;
-        p->rule_used = arena_array(&p->mem, (size_t)(ok ? s->n_rule : 0) + 1, sizeof *p->rule_used);
-    }
-    if (ok && plan_run(p, 0, N_PASS, e))
+    if (carry_all(p, asked, e) && read_schema(p, asked, e) && plan_run(p, 0, N_PASS, e))
         return p;
     plan_free(p);
     return NULL;

@@ -209,8 +209,10 @@ bool data_texts(const data_want *want, int64_t n, const char *const *all, data *
 
 bool data_is_arrays(const char *files)
 {
+    char one[4096];
     const size_t n = strcspn(files, "\n");
-    return n > 4 && memcmp(files + n - 4, ".npy", 4) == 0 && memchr(files, '=', n);
+    snprintf(one, sizeof one, "%.*s", (int)(n < sizeof one ? n : sizeof one - 1), files);
+    return strchr(one, '=') && (path_ends(one, ".npy") || data_is_images(one));
 }
 
 bool data_read(const data_want *want, data *out, ts_error *e)

@@ -22,9 +22,12 @@ static bool add_array(data *out, const char *line, ts_error *e)
     for (int i = 0; i < out->n_array; i++)
         if (strncmp(out->name[i], line, (size_t)(equals - line)) == 0 && !out->name[i][equals - line])
             return err_set(e, TS_USAGE, "\"%s\" is given twice", out->name[i]), err_hint(e, "leave one of them out");
-    if (!ts_npy_read(equals + 1, a, e))
-        return false;
-    out->name[out->n_array++] = strndup(line, (size_t)(equals - line));
+    char *name = strndup(line, (size_t)(equals - line));
+    if (!name)
+        return err_memory(e, (size_t)(equals - line), "a name");
+    if (!(data_is_images(equals + 1) ? data_images(name, equals + 1, a, e) : ts_npy_read(equals + 1, a, e)))
+        return free(name), false;
+    out->name[out->n_array++] = name;
     if (a->rank == 0)
         return err_set(e, TS_BAD_INPUT, "'%s' is one number: its first axis must walk the examples", equals + 1);
     if (out->n_array > 1 && a->dim[0] != out->n) {

@@ -43,6 +43,9 @@ bool label_number(const rows *r, double v, double *out, ts_error *e); /* checked
 bool data_is_text(const char *path, int64_t line, const char *s, size_t n, ts_error *e); /* UTF-8 without NUL */
 bool data_stream(const data_want *want, const char *path, data *out, ts_error *e); /* one long text, or raw tokens */
 bool data_arrays(const data_want *want, data *out, ts_error *e);                   /* .npy files, [example, ...] each */
+/* Files of MNIST and CIFAR (data_images.c), by their endings; of the latter one file has both, and name says which. */
+bool data_is_images(const char *path);
+bool data_images(const char *name, const char *path, ts_array *out, ts_error *e);
 size_t data_mark(const bytes *file); /* bytes of the mark of UTF-8 that some editors put before a text: 0 or 3 */
 bool path_ends(const char *path, const char *ending); /* ".jsonl" */
 #endif

@@ -298,6 +298,19 @@ bool judge_data(judge *j, const data *d, judge_depth depth, const ts_options *o,
     return good;
 }
 
+bool judge_bytes(const train_options *w, const data *d, int64_t classes, const ts_options *o, double *out, ts_error *e)
+{
+    judge j = {0};
+    bool good = judge_make(&j, w, d, classes, 0, NULL, e) && judge_plan(&j, o, e);
+    char *json = good ? ts_plan_json(j.plan, e) : NULL;
+    cJSON *plan = json ? js_parse(json, "the plan of an evaluation", e) : NULL;
+    if ((good = plan != NULL))
+        *out = js_get_number(plan, "memory/resident_weights_bytes", 0) + js_get_number(plan, "memory/arena_bytes", 0);
+    cJSON_Delete(plan), ts_free(json);
+    judge_free(&j);
+    return good;
+}
+
 void verdict_free(verdict *v)
 {
     free(v->score), free(v->said), free(v->sure), free(v->of), free(v->share);

@@ -14,6 +14,8 @@ bool judge_make(judge *j, const train_options *w, const data *d, int64_t classes
                 ts_error *e);
 bool judge_plan(judge *j, const ts_options *o, ts_error *e); /* a plan for the logits themselves */
 void judge_free(judge *j);
+/* Bytes that its plan holds, beside the weights that take the places of the model's. */
+bool judge_bytes(const train_options *w, const data *d, int64_t classes, const ts_options *o, double *out, ts_error *e);
 
 /* Of one class: examples that have it, that it was said of, and both. */
 typedef struct class_count {

@@ -515,14 +515,15 @@ bool step_run(step *s, const net *n, const ts_array *batch, int64_t at, step_res
         !step_scalar(s->plan, 2, &r->lr, e))
         return false;
     r->loss += loss / (double)parts;
-    for (int i = 0; r->norms && i < s->n_parameter; i++) {
+    const bool fine = isfinite(loss) && isfinite(r->norm), tells = !fine || s->asked->grad_norms;
+    for (int i = 0; r->norms && tells && i < s->n_parameter; i++) {
         if (!step_scalar(s->plan, 3 + i, &r->norms[i], e))
             return false;
         r->norms[i] = sqrt(r->norms[i]);
     }
     if (s->scale && !step_scalar(s->plan, 3 + s->n_parameter, &r->scale, e))
         return false;
-    return (isfinite(loss) && isfinite(r->norm)) || no_sums(s, e);
+    return fine || no_sums(s, e);
 }
 
 bool step_strays(step *s, ts_stray *nan, ts_stray *infinite, ts_error *e)

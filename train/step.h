@@ -68,7 +68,7 @@ typedef struct step_result {
     bool stop;             /* some rank is to end: given, and then so on all of them */
     double loss, norm, lr; /* loss: the mean of all batches of the update so far */
     double scale;          /* of the loss, that this step used; 0: none */
-    double *norms;         /* of each parameter, if asked for; n_parameter */
+    double *norms;         /* n_parameter: of --grad-norms, and of a step that is not finite */
     double *kernels;       /* seconds of each kernel, if asked for; n_kernel */
     int n_kernel;
     double exchanged, waited; /* seconds: with other ranks; of them those in which nothing else was done */

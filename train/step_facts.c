@@ -4,31 +4,14 @@
 
 #include <stdio.h>
 
-static double bytes_of(ts_tensor t)
-{
-    double n = ts_dtype_bytes(ts_type(t));
-    for (int i = 0; i < ts_rank(t); i++)
-        n *= (double)ts_shape(t)[i];
-    return n;
-}
-
-static double state_bytes(const step *s) /* inputs that the step rewrites */
-{
-    double n = 0;
-    for (int i = 0; !s->shards && i < s->n_weight; i++)
-        n += bytes_of(s->parameter[i].input) + (s->last && i < s->n_parameter ? bytes_of(s->sum[i]) : 0);
-    for (int i = 0; !s->shards && i < s->n_state; i++)
-        n += bytes_of(s->state[i].input);
-    return s->shards ? shards_bytes(s) : n;
-}
-
 cJSON *step_facts(const step *s, ts_error *e)
 {
     static const char *const lists[] = {"recompute", "notes"};
     char *text = ts_plan_json(s->plan, e);
     cJSON *plan = text ? js_parse(text, "the plan", e) : NULL, *facts = plan ? cJSON_CreateObject() : NULL;
     if (facts) {
-        const double kept = js_get_number(plan, "memory/weights_bytes", 0) + state_bytes(s);
+        const double kept = js_get_number(plan, "memory/weights_bytes", 0) +
+                            (s->shards ? shards_bytes(s) : js_get_number(plan, "memory/inputs_bytes", 0));
         js_put(facts, "bytes:%g,alive_bytes:%g", kept + js_get_number(plan, "memory/arena_bytes", 0),
                kept + js_get_number(plan, "memory/lower_bound_bytes", 0));
     }

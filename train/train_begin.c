@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- what is said on the way ---- */
 bool train_leads(const training *t)
@@ -272,8 +273,25 @@ static void settle_target(training *t, const run_facts *began)
     t->options.target = t->facts.target, t->options.isa = *isa ? t->facts.isa : NULL;
 }
 
+/* Of the process now: program, model, data, plans. 0 where the system does not tell. */
+static double bytes_now(void)
+{
+    long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (f && fscanf(f, "%*s %ld", &pages) != 1)
+        pages = 0;
+    if (f)
+        fclose(f);
+    return (double)pages * (double)sysconf(_SC_PAGESIZE);
+}
+
 static bool tell_facts(const training *t, ts_error *e)
 {
+    double judging = 0;
+    const double now = bytes_now();
+    if (t->has_eval && !judge_bytes(t->asked, &t->eval, t->net.classes, &t->options, &judging, e))
+        return false;
+    judging += judging > 0 ? sizeof(float) * (double)t->step.trained : 0; /* as constants of its graph */
     cJSON *facts = step_facts(&t->step, e);
     if (!facts)
         return false;
@@ -281,11 +299,15 @@ static bool tell_facts(const training *t, ts_error *e)
     const cJSON *one;
     char line[400];
     if (takes <= needs * 1.0005)
-        snprintf(line, sizeof line, "this is the minimum possible");
+        snprintf(line, sizeof line,
+                 "no order of its work needs less, only values computed again, as with --mem-limit");
     else
         snprintf(line, sizeof line, "%.3f times the lower bound", takes / needs);
     train_say(t, NEWS_NOTE, "a step needs %.1f MiB (weights, gradients, optimizer state, activations); %s",
               takes / 1048576, line);
+    train_say(t, NEWS_NOTE, "the run takes %.0f MiB: with %.0f of program, model and data%s",
+              (now + takes + judging) / 1048576, now / 1048576, judging > 0 ? ", and the evaluations" : "");
+    js_put(facts, "run_bytes:%g,eval_bytes:%g", now + takes + judging, judging);
     cJSON_ArrayForEach(one, js_get(facts, "recompute"))
     {
         step_saving(one, line, sizeof line);

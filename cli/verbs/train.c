@@ -204,7 +204,7 @@ static int run(const args *a, ts_error *e)
 }
 
 static const option main_options[] = {
-    {"data", 0, WORD, "FILE|NAME=FILE.npy", "examples; repeats", REPEATS},
+    {"data", 0, WORD, "FILE|NAME=FILE.npy", "examples; pictures of MNIST, CIFAR as NAME=FILE; repeats", REPEATS},
     {"eval", 0, WORD, "FILE|NAME=FILE.npy", "what to evaluate on; repeats", REPEATS},
     {"out", 'o', A_FOLDER, "RUN", "the folder of the run", ONCE},
     {"resume", 0, FLAG, NULL, "go on with the run: train --resume RUN", ONCE},

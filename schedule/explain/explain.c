@@ -393,7 +393,7 @@ static void put_memory(text *t, const plan *p)
     json_add(t, "memory:{arena_bytes:%lld,lower_bound_bytes:%lld,weights_bytes:%.0f,resident_weights_bytes:%.0f",
              (long long)p->arena_bytes, (long long)p->lower_bound, sites_sum(p, sites_weights),
              sites_sum(p, resident_bytes));
-    json_add(t, "buffers:[");
+    json_add(t, "inputs_bytes:%lld,buffers:[", (long long)plan_given(p));
     for (int id = 0; id < p->n_buffer; id++) { /* the graph may have grown since */
         const buffer *h = &p->buffer[id];
         if (h->where != IN_ARENA)

@@ -15,6 +15,7 @@
 
 #include <fnmatch.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- what rules fit ---- */
@@ -57,7 +58,7 @@ static void name_all(retake *r, int *count)
     const graph *g = r->p->g;
     for (int i = 0; i < r->p->schema->n_rule; i++) {
         const rule *u = &r->p->schema->rule[i];
-        if (!u->tells_recompute || r->p->schema->aside[i])
+        if (!u->tells_recompute || u->shares || r->p->schema->aside[i])
             continue;
         for (int k = 0; k < r->n_need; k++)
             if (fits(u, r->need[k]->op->name, r->need[k]->label, r->need[k]->type.dtype))
@@ -85,6 +86,48 @@ static void find_kept(retake *r)
                     r->kept[n->id] = true;
             }
         }
+}
+
+/* ---- shares of what no rule speaks of ---- */
+typedef struct worth {
+    const node *of;
+    double bytes, flops; /* what it takes to compute it from what is kept around it */
+} worth;
+
+static int by_worth(const void *a, const void *b)
+{
+    const worth *x = a, *y = b;
+    const double gain = y->bytes * (x->flops + 1) - x->bytes * (y->flops + 1);
+    return gain > 0 ? 1 : gain < 0 ? -1 : x->of->id - y->of->id;
+}
+
+static int worth_all(const retake *r, worth *out, double *bytes)
+{
+    double *flops = arena_array(&r->p->mem, (size_t)r->p->g->n + 1, sizeof *flops);
+    int n = 0;
+    for (int k = 0; k < r->n_need; k++) {
+        const node *x = r->need[k];
+        if (!computed_forward(r, x))
+            continue;
+        flops[x->id] = node_flops(x);
+        for (int i = 0; i < x->n_in; i++)
+            flops[x->id] += r->kept[x->in[i]->id] ? 0 : flops[x->in[i]->id];
+        if (r->kept[x->id] && r->rule[x->id] == OPEN)
+            *bytes += (double)type_bytes(&x->type), out[n++] = (worth){x, (double)type_bytes(&x->type), flops[x->id]};
+    }
+    return n;
+}
+
+/* What gives most bytes for its flops goes first. */
+static void name_shares(retake *r, int at, int *count)
+{
+    const rule *u = &r->p->schema->rule[at];
+    worth *all = arena_array(&r->p->mem, (size_t)r->n_need + 1, sizeof *all);
+    double bytes = 0, taken = 0;
+    const int n = worth_all(r, all, &bytes);
+    qsort(all, (size_t)n, sizeof *all, by_worth);
+    for (int i = 0; i < n && u->recompute && taken < bytes * u->shares / RULE_SHARES; i++, ++*count)
+        r->rule[all[i].of->id] = at, taken += all[i].bytes;
 }
 
 /* ---- what is computed again ---- */
@@ -286,6 +329,9 @@ bool pass_checkpointing(plan *p, err *e)
     g_is_back(p->g, r.back);
     name_all(&r, out->fits);
     find_kept(&r);
+    for (int i = 0; i < p->schema->n_rule; i++)
+        if (p->schema->rule[i].shares)
+            name_shares(&r, i, &out->fits[i]);
     find_copies(&r);
     retake_cut(&r);
     find_copies(&r);

@@ -292,6 +292,7 @@ int plan_leaf(plan *p, const node *n, const layout *y);
 
 dtype stored_as(const plan *p, const node *n);         /* how an activation lies in memory */
 int stored_width(const plan *p, const node *n);        /* bytes that an element of it takes there */
+int64_t plan_given(const plan *p);                     /* bytes of its inputs, what a step updates among them */
 int input_of(const plan *p, const node *n);            /* the input that it is, or is written into; or -1 */
 void stage_finish(plan *p, stage *s);                  /* of which all but its loads is known */
 double stage_points(const stage *s, int from, int to); /* of its axes from ... to - 1 */

@@ -284,6 +284,14 @@ int64_t nest_left(const kernel *k, const stage *s, int axis, int l)
     return left;
 }
 
+int64_t plan_given(const plan *p)
+{
+    int64_t all = 0;
+    for (int i = 0; i < p->n_input; i++)
+        all = int_add(all, type_bytes(&p->input[i]->type), &all) ? all : INT64_MAX;
+    return all;
+}
+
 int input_of(const plan *p, const node *n)
 {
     if (p->buffer[n->id].where == IN_INPUT)

@@ -7,7 +7,7 @@
 #define TS_SCHEMA_H
 #include "schedule/plan/plan.h"
 
-enum { MAX_RULE_LOOPS = 16, MAX_RULE_DIMS = 16, MAX_RULE_OPS = 32, MAX_RULE_TARGETS = 8 };
+enum { MAX_RULE_LOOPS = 16, MAX_RULE_DIMS = 16, MAX_RULE_OPS = 32, MAX_RULE_TARGETS = 8, RULE_SHARES = 32 };
 typedef struct dim_test { /* "n": ">=768", "64..512", "%48==0", "128" */
     const char *axis;
     int64_t low, high, multiple; /* inclusive; multiple 0: any */
@@ -39,6 +39,7 @@ typedef struct rule {
     bool fuse, optional;             /* fuse: "auto"; else "none" */
     bool whole;                      /* masked: "compute"; else "skip" */
     bool tells_recompute, recompute; /* of operations, not of kernels: recompute.h */
+    int shares;                      /* of RULE_SHARES, of the bytes of what fits, most bytes by flop first; 0: all */
     bool tells_blocks;               /* of operations, too */
     int64_t blocks;                  /* elements of a block; 0: the axis is walked whole */
     const char *compute;             /* NULL, "f32" or "tf32"; others are refused by name */

@@ -151,13 +151,73 @@ static void refused(const step *s, int n, const ts_state *state, const char *wan
     ts_plan_free(p);
 }
 
+#define INPUTS_ONLY                                                                                                 \
+    "\n  hint: what a plan carries over, parameters of a step too, is made by ts_input, not by ts_weight, and has " \
+    "its "                                                                                                          \
+    "first value by ts_plan_set"
+
+/* A carried input that was never set is told where its first value is. */
+static void test_no_value(const step *s)
+{
+    ts_error e = {0};
+    const ts_state halved = {s->input[1], ts_call2(s->g, "multiply", s->input[1], ts_scalar(s->g, TS_F32, 0.5))};
+    ts_plan *p = ts_plan_of(s->g, 1, s->out, 1, &halved, NULL, &e);
+    CHECK(p && !ts_plan_run(p, &e) && e.code == TS_USAGE);
+    CHECK_TEXT(e.text, "input \"p\" has no value: ts_plan_set gives it one\n  hint: it is carried from run to run: its "
+                       "first value is that of `start` of its ts_update, evaluated by ts_eval, or a parameter's own");
+    ts_plan_free(p);
+}
+
+typedef struct marks {
+    ts_plan *p;
+    ts_memory at[3][TS_N_TAG];
+} marks;
+
+static void look(void *user, int i)
+{
+    marks *m = user;
+    CHECK(ts_plan_memory(m->p, m->at[i], &(ts_error){0}));
+    if (i == 1)
+        ts_plan_mark(m->p);
+}
+
+/* exp(x) and x x are there at once before they are added; a mark begins a peak anew. */
+static void test_memory(void)
+{
+    enum { BYTES = 64 * 64 * 4 };
+    ts_error e = {0};
+    ts_graph *g = ts_graph_make();
+    ts_tensor x = ts_input(g, "x", TS_F32, 2, (int64_t[]){64, 64}), xx = ts_call2(g, "matmul", x, x),
+              y = ts_call2(g, "matmul", xx, ts_call2(g, "matmul", xx, x)), sum = ts_call1(g, "sum", y);
+    marks m = {.p = ts_plan_of(g, 1, &sum, 0, NULL, &(ts_options){.target = "interp"}, &e)};
+    ts_memory *all = m.at[0];
+    ts_array one = {0};
+    CHECK(m.p && ts_plan_memory(m.p, all, &e) && !all[TS_TAG_INPUTS].now && !all[TS_TAG_VALUES].peak);
+    CHECK(all[TS_TAG_PLAN].now > 0);
+    CHECK(ts_array_make(&one, TS_F32, 2, (int64_t[]){64, 64}, &e) && ts_plan_set(m.p, 0, &one, &e));
+    const int n = m.p->plan->n_kernel;
+    const bool ran = ts_plan_run_stops(m.p, 3, (int[]){0, 2, n}, look, &m, &e);
+    if (!CHECK(ran && n > 2))
+        printf("  %s\n", e.text);
+    CHECK(m.at[0][TS_TAG_VALUES].now == 0 && m.at[0][TS_TAG_INPUTS].now == BYTES);
+    CHECK(m.at[1][TS_TAG_VALUES].now == 2 * BYTES && m.at[1][TS_TAG_VALUES].peak == 2 * BYTES);
+    CHECK(ts_plan_memory(m.p, all, &e) && all[TS_TAG_VALUES].peak <= m.p->plan->lower_bound);
+    ts_plan_mark(m.p);
+    CHECK(ts_plan_memory(m.p, all, &e) && all[TS_TAG_VALUES].peak == all[TS_TAG_VALUES].now);
+    CHECK(ts_plan_run(m.p, &e) && ts_plan_memory(m.p, all, &e));
+    CHECK(all[TS_TAG_VALUES].peak == m.p->plan->lower_bound && all[TS_TAG_VALUES].now >= 4);
+    CHECK(!strcmp(ts_tag_name(TS_TAG_VALUES), "values"));
+    ts_array_free(&one), ts_plan_free(m.p), ts_graph_free(g);
+}
+
 static void test_refusals(const step *s)
 {
     const ts_tensor p = s->state[0].from, next = s->state[0].to, v = s->state[1].from, turned = s->state[4].from;
+    test_no_value(s), test_memory();
     refused(s, 2, (ts_state[]){{p, next}, {p, v}}, "state 1: \"p\" becomes something else already");
     refused(s, 1, &(ts_state){p, s->out[0]}, "state 0: \"p\" is f32[40,40] and would become f32[]");
-    refused(s, 1, &(ts_state){turned, next}, "state 0: \"turned\" is no input that the tensors need");
-    refused(s, 1, &(ts_state){next, p}, "state 0: \"\" is no input that the tensors need");
+    refused(s, 1, &(ts_state){turned, next}, "state 0: \"turned\" is no input that the tensors need" INPUTS_ONLY);
+    refused(s, 1, &(ts_state){next, p}, "state 0: \"\" is no input that the tensors need" INPUTS_ONLY);
     refused(s, 1, &(ts_state){NULL, p}, "tensor 1 is NULL");
 }
 

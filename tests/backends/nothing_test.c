@@ -209,6 +209,10 @@ static void test_plans(void)
     says("ts_file_hash", ts_file_hash(NULL, hex, &e));
     says("ts_schema_guess", ts_schema_guess(NULL, NULL, &e));
     says("ts_schema_text", ts_schema_text(NULL, NULL, &e));
+    says("ts_plan_memory", ts_plan_memory(NULL, (ts_memory[TS_N_TAG]){{0}}, &e));
+    ts_plan_mark(NULL);
+    neutral("ts_plan_mark", !*ts_tag_name(TS_N_TAG));
+    neutral("ts_tag_name", true);
     ts_plan_assemble(NULL);
     neutral("ts_plan_assemble", true);
     ts_plan_free(NULL);

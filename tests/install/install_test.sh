@@ -15,12 +15,23 @@ expected='interp: 0 3 12 0
 c: 0 3 12 0'
 
 cc $strict "$SOURCE/tests/install/example.c" $(pkg-config --cflags --libs tessera) -o "$to/shared"
-cc $strict "$SOURCE/tests/install/example.c" $(pkg-config --cflags tessera) "$lib/libtessera.a" \
-    $(pkg-config --libs libprotobuf-c libcjson hwloc libcrypto libutf8proc libpcre2-8) -lm -ldl -pthread -o "$to/static"
+static=$(pkg-config --static --libs tessera | sed "s,-ltessera,$lib/libtessera.a,")
+case $static in *udev*) echo "the static library wants udev: $static" && exit 1 ;; esac
+cc $strict "$SOURCE/tests/install/example.c" $(pkg-config --cflags tessera) $static -o "$to/static"
 for program in shared static; do
     got=$(LD_LIBRARY_PATH=$lib "$to/$program") || { echo "the $program example failed"; exit 1; }
     [ "$got" = "$expected" ] || { printf '%s example printed\n%s\nwanted\n%s\n' "$program" "$got" "$expected"; exit 1; }
 done
+# The training program stands in README, and what is between its first and last lines in the header
+cc $strict "$SOURCE/tests/install/train.c" $(pkg-config --cflags --libs tessera) -o "$to/train"
+got=$(LD_LIBRARY_PATH=$lib "$to/train") && [ "$got" = "w = 3.00 -2.00" ] || { echo "the training program printed $got"; exit 1; }
+sed -n '/^#include <stdio/,/^```$/p' "$SOURCE/README.md" | sed '$d' >"$to/readme.c"
+sed -n '/^#include/,$p' "$SOURCE/tests/install/train.c" | diff "$to/readme.c" - || { echo "README has another program"; exit 1; }
+plain() { sed 's,/\* \(.*\) \*/$,// \1,' "$1" | sed -n '/ts_tensor x = /,/ts_plan_run(p, &e);$/s/^\( \*\)\{0,1\} *//p'; }
+plain "$SOURCE/include/tessera.h" >"$to/header.c"
+[ "$(wc -l <"$to/header.c")" -gt 20 ] || { echo "the header has no training program"; exit 1; }
+plain "$SOURCE/tests/install/train.c" | diff "$to/header.c" - || { echo "the header has another program"; exit 1; }
+
 "$to/usr/bin/tessera" version >/dev/null
 "$to/usr/bin/tessera" completion bash | grep -q "value='[^']*onnxruntime" || { echo "no peers were installed"; exit 1; }
 for script in "$SOURCE"/bench/peers/*.py "$SOURCE"/backends/*/peers/*.py; do
