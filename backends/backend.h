@@ -129,6 +129,7 @@ typedef struct backend {
     const by_span *spans;                                       /* NULL: it runs whole plans alone */
     const by_input *inputs;                                     /* NULL: they are read, and written, where they lie */
     bool in_host; /* values are in this process's memory: at says where, of all nodes of the arena at all times */
+    bool at_once; /* then: inputs that a kernel writes have the new value behind its span, whichever it is */
     void (*drop)(program *g);
     const keeper *kept;
 } backend;

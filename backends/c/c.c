@@ -314,6 +314,7 @@ const backend backend_c = {
     .emit = c_emit,
     .spans = &spans,
     .in_host = true,
+    .at_once = true,
     .drop = drop,
     .kept = &c_cache,
 };
