@@ -114,8 +114,14 @@ void cpu_target_of(target *t, const machine *on, const isa *best, int threads)
 const target *cpu_target_on(arena *mem, const machine *on, const machine_options *asked, err *e)
 {
     target *t = arena_get(mem, sizeof *t);
+    machine *part = asked->part ? arena_get(mem, sizeof *part) : NULL;
     const isa *best;
     int threads;
+    if (part) {
+        *part = *on, on = part;
+        if (!machine_part(part, asked->part, e))
+            return NULL;
+    }
     if (!(best = machine_isa(on, asked->isa, e)) || !(threads = machine_threads(on, asked->threads, e)))
         return NULL;
     return cpu_target_of(t, on, best, threads), t;
@@ -130,6 +136,13 @@ const target *cpu_target(arena *mem, const machine_options *asked, err *e)
 const machine *cpu_machine(const target *t)
 {
     return t->own;
+}
+
+/* One thread has nobody to wait for, and goes where there is room, but for one of a part. */
+const int *cpu_pins(const target *t, int threads)
+{
+    const machine *m = cpu_machine(t);
+    return threads <= m->n_core && (threads > 1 || m->part) ? m->os : NULL;
 }
 
 const isa *cpu_isa(const target *t)
