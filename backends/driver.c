@@ -395,6 +395,19 @@ char *ts_plan_json(ts_plan *p, ts_error *e)
     return text_take(&t);
 }
 
+char *ts_plan_ledger(ts_plan *p, ts_error *e)
+{
+    text t = {0};
+    if (!driver_stands(p, e))
+        return NULL;
+    const char **newest = heap_array((size_t)p->plan->n_input + 1, sizeof *newest);
+    for (int i = 0; i < p->plan->n_input; i++)
+        newest[i] = !p->given[i].data ? "missing" : p->held && p->held->newer[i] ? "device" : "host";
+    plan_ledger(p->plan, p->target->name, newest, &t);
+    free(newest);
+    return text_take(&t);
+}
+
 char *ts_plan_nests(ts_plan *p, int number, int most, uint64_t seed, ts_error *e)
 {
     text t = {0};
