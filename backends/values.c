@@ -1,5 +1,5 @@
-/* values.c - the values that a plan holds: of its inputs, given or lent, on the host or newer on a device, and of states
- * that a run moves on. */
+/* values.c - the values that a plan holds: of its inputs, given or lent, on the host or newer on a device, and of
+ * states that a run moves on. */
 #include "backends/driver.h"
 #include "schedule/plan/extents.h"
 

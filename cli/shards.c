@@ -50,7 +50,7 @@ static int64_t find_cut(shard_run *r, const char *batch, ts_error *e)
     return err_hint(e, "give --dim %s=N or inputs with as many examples as a multiple of the shards", batch), 0;
 }
 
-/* The model at a shard's extent: the batch is as the values of a shard have it, other dimensions as the command says. */
+/* The model at a shard's extent: the batch as the values of a shard have it, other dimensions as the command says. */
 static bool bind_shard(const shard_run *r, const char *batch, int64_t all, ts_error *e)
 {
     const session *s = r->session;

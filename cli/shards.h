@@ -1,4 +1,4 @@
-/* shards.h - a model run over parts of its batch: --shards N, each on one of the devices that --target names. A shard is
+/* shards.h - a model run over parts of its batch: --shards N, each on one of the devices of --target. A shard is
  * a run of the model at its share of the batch, so bits depend on the number of shards, and not on who computes which.
  * The session is bound anew, at a shard; its values stay the whole ones, and are the caller's. */
 #ifndef TS_CLI_SHARDS_H

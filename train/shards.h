@@ -2,7 +2,8 @@
  * the bits, the processes that compute them do not. Gradients of a shard are the step's plan. Parameters come in
  * buckets; those of a bucket that one rule updates are one vector, cut evenly: each rank updates its piece of it by a
  * plan of its own and keeps what the optimizer keeps of that piece alone. A bucket's sums go to other ranks while the
- * backward pass makes the next one. A rank's shards are shared out over its devices in the same way (devices.c). Both plans work in these vectors (ts_plan_lend). Private to step.c and shards.c;
+ * backward pass makes the next one. A rank's shards are shared out over its devices in the same way (devices.c). Both
+ * plans work in these vectors (ts_plan_lend). Private to step.c and shards.c;
  * made, freed, run through step.h. All ranks make the same calls. The ranks are the caller's and outlive it. */
 #ifndef TRAIN_SHARDS_H
 #define TRAIN_SHARDS_H
@@ -27,7 +28,7 @@ typedef struct shard_device {   /* computes neighbouring shards, as many as each
     ts_plan *plan;              /* gradients; of the first one it is the step's */
     ts_array level[MOST_LEVEL]; /* [flat], of which the plan's sums are one */
     int held, lent;             /* lent: which */
-    /* Of a shard that it computes in a thread: of its own the how manieth, from 1, whether the last; where the loss goes */
+    /* Of a shard that it computes in a thread: its place among its own, from 1; whether the last; its loss */
     const step *step;
     pthread_t thread;
     bool runs, good, last;

@@ -18,5 +18,4 @@ bool cpu_runs(const target *t, err *e);                                     /* p
 /* Processors to pin a team to, by the system's numbers; NULL: it is not pinned */
 const int *cpu_pins(const target *t, int threads);
 const isa *cpu_isa(const target *t);
-const machine *cpu_machine(const target *t);
 #endif

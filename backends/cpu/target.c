@@ -65,6 +65,11 @@ static void add_levels(target *t, const machine *on, const rates *r)
     t->level[L1].repeats = 4096, t->level[L1].ways = 8; /* 64 sets of lines of 64 bytes, 8 to 12 ways */
 }
 
+static const machine *cpu_machine(const target *t)
+{
+    return t->own;
+}
+
 static void print(const target *t, text *out)
 {
     machine_print(out, cpu_machine(t));
@@ -131,11 +136,6 @@ const target *cpu_target(arena *mem, const machine_options *asked, err *e)
 {
     machine *on = arena_get(mem, sizeof *on);
     return machine_load(on, asked->machine, e) ? cpu_target_on(mem, on, asked, e) : NULL;
-}
-
-const machine *cpu_machine(const target *t)
-{
-    return t->own;
 }
 
 /* One thread has nobody to wait for, and goes where there is room, but for one of a part. */

@@ -225,7 +225,7 @@ static bool read_blocks(const json *v, rule *r, err *e)
                        r->n_dim ? "dims are those" : "stages are those");
 }
 
-/* "NAME", "NAME:3" or "NAME:part" of a device, which whoever plans has to know; "auto" is what is said by saying nothing. */
+/* "NAME", "NAME:3" or "NAME:part" of a device, which whoever plans has to know; "auto" is as nothing said. */
 static bool read_place(arena *mem, const json *v, rule *r, err *e)
 {
     static const char small[] = "abcdefghijklmnopqrstuvwxyz0123456789_-";
