@@ -1,6 +1,6 @@
 /* devices.c - a rank's shards shared out over its devices: each has a plan of a shard's gradients, the weights of
- * all, sums of its own, and a thread while it computes. A device's shards are neighbours and a power of 2, so what it sums up
- * is a branch of the tree, and bits are those of one device of the kind. */
+ * all, sums of its own, and a thread while it computes. A device's shards are neighbours and a power of 2, so what it
+ * sums up is a branch of the tree, and bits are those of one device of the kind. */
 #include "train/shards.h"
 
 #include "graph/base/base.h"

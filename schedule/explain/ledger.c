@@ -80,7 +80,7 @@ static void put_waits(const ledger *l, int k)
     const int within = l->p->n_site ? own->within : k;
     const hazards *h = &l->hazards[own->site];
     const plan *q = part_of(l, own->site);
-    const char *how = q->on->team && q->threads > 1 ? "barrier" : "order";
+    const char *how = q->on->team && q->threads > 1 ? "barrier" : "turn";
     for (int i = h->first[within]; i < h->first[within + 1]; i++)
         put_wait(out, whole_of(l, own->site, h->wait[i]), how);
     for (int i = 0; l->p->n_site && i < k; i++) {
